@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* The inspect tree: everything that can be looked at, by path.
+ *
+ * "h1" is a host, "h1.qp" an object on it, "h1.qp.sq.driver.avail_idx" one number.  Elements of
+ * lists are in brackets: "h1.cq.wc[0].status".  Guest memory is read with rdl_mem_read().
+ */
+#ifndef RDMALAB_INSPECT_H
+#define RDMALAB_INSPECT_H
+
+#include "rdmalab/lab.h"
+
+enum rdl_type {
+    RDL_NODE,   /* has children */
+    RDL_NUMBER, /* decimal */
+    RDL_HEX,
+    RDL_FLAG,
+    RDL_TIME, /* nanoseconds */
+    RDL_SIZE, /* bytes */
+    RDL_WORD, /* a name of an enumeration; @number is its value */
+    RDL_TEXT
+};
+
+#define RDL_VALUE_BYTES 96u
+
+struct rdl_value {
+    enum rdl_type type;
+    uint64_t number;
+    char text[RDL_VALUE_BYTES]; /* RDL_WORD, RDL_TEXT; RDL_NODE: the kind of object ("qp") */
+};
+
+/* Return: RDL_OK
+ *	   RDL_ERR_NOT_FOUND  *@reterr_at is the offset in @path of the first word that names
+ *nothing
+ */
+RDL_MUST_CHECK enum rdl_status rdl_inspect(const struct rdl_lab *lab, const char *path,
+                                           struct rdl_value *ret, size_t *reterr_at);
+
+/* Calls @each for every child of @path ("" is the lab: hosts, switches, links, faults) in a fixed
+ * order.  List elements have keys like "[0]".  Errors as rdl_inspect(); a leaf has no children.
+ */
+typedef void rdl_inspect_each(void *ctx, const char *key, const struct rdl_value *v);
+RDL_MUST_CHECK enum rdl_status rdl_inspect_list(const struct rdl_lab *lab, const char *path,
+                                                rdl_inspect_each *each, void *ctx,
+                                                size_t *reterr_at);
+
+/* The handle of the object called @path ("h1.qp"), which must be of @kind (enum object_kind).
+ * RDL_ERR_NOT_FOUND: nothing has this name.  RDL_ERR_INVAL: it is something else.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_find(const struct rdl_lab *lab, const char *path, uint32_t kind,
+                                        uint32_t *ret_raw);
+RDL_MUST_CHECK enum rdl_status rdl_find_host(const struct rdl_lab *lab, const char *name,
+                                             rdl_host *ret);
+
+/* The path of an object, "h1.qp"; "?" when the handle is stale.  @ret has RDL_VALUE_BYTES. */
+void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint32_t raw, char *ret);
+
+/* Who waits for what, a sentence each: for a lab that stands still or never ends.
+ * "h1.qp: SEND wr_id=1 waits for an ACK of psn=100 from h2.qp; ACK timer due t=85.6us"
+ */
+void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *sentence), void *ctx);
+
+#endif

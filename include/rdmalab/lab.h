@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* A lab: hosts, switches and links on one simulated clock.
+ *
+ * A lab is one value without globals behind it: two of them in a process know nothing of each
+ * other. It never reads a clock, prints or blocks; it advances only inside rdl_step(), rdl_run()
+ * and rdl_wait().  Nothing here is thread-safe: use a lab from one thread at a time.
+ *
+ * Hosts, links and objects are named by handles that pack a table slot and a generation, so that a
+ * handle kept after its object was destroyed is detected (RDL_ERR_STALE).  Their types differ: a CQ
+ * cannot be passed for a QP.  Every object also has a name, unique on its host ("h1.qp").
+ */
+#ifndef RDMALAB_LAB_H
+#define RDMALAB_LAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rdmalab/status.h"
+
+struct rdl_lab;
+
+typedef struct {
+    uint32_t raw;
+} rdl_host;
+typedef struct {
+    uint32_t raw;
+} rdl_switch;
+typedef struct {
+    uint32_t raw;
+} rdl_link;
+typedef struct {
+    uint32_t raw;
+} rdl_pd;
+typedef struct {
+    uint32_t raw;
+} rdl_mr;
+typedef struct {
+    uint32_t raw;
+} rdl_cq;
+typedef struct {
+    uint32_t raw;
+} rdl_qp;
+typedef struct {
+    uint32_t raw;
+} rdl_fault;
+
+#define RDL_NAME_BYTES 24u /* longest name, its NUL included */
+#define RDL_NEVER      UINT64_MAX
+
+struct rdl_lab_config {
+    uint64_t seed;          /* everything random in the lab comes from it */
+    size_t arena_bytes_max; /* address space reserved for the lab; 0: 64 GiB */
+    bool check_invariants;  /* watch the emulator's own invariants on every tick */
+};
+
+/* Return: RDL_OK, RDL_ERR_NOMEM.  Free with rdl_lab_free(), which takes NULL too. */
+RDL_MUST_CHECK enum rdl_status rdl_lab_new(const struct rdl_lab_config *config,
+                                           struct rdl_lab **ret);
+void rdl_lab_free(struct rdl_lab *lab);
+
+/* A host: guest RAM, a virtio-rdma device on one Ethernet port, and its booted driver.  Zero means
+ * the default: for host number k (from 1) MAC 02:00:00:00:00:k, 10.0.0.k and fe80::EUI-64.
+ */
+struct rdl_host_config {
+    const char *name;      /* copied; unique; letters, digits, - and _ */
+    uint8_t mac[6];        /* unicast */
+    uint8_t ipv4[16];      /* as a GID, ::ffff:a.b.c.d; entry 0 of the GID table */
+    uint8_t ipv6[16];      /* entry 1 of the GID table */
+    uint64_t ram_bytes;    /* a multiple of 4096; default 64 MiB, sparse */
+    uint32_t max_cq;       /* 1..16384, default 16 */
+    uint32_t max_qp;       /* 1..16384, default 16 */
+    uint32_t device_mtu;   /* path MTU that the port offers, 256..4096; default 4096 */
+    uint64_t features_off; /* device feature bits (1 << number) that are not offered */
+};
+
+/* Adds a host and boots it: one tick with many events.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_INVAL   a value is out of range
+ *	   RDL_ERR_EXISTS  the name is in use
+ *	   RDL_ERR_LIMIT   too many hosts
+ *	   RDL_ERR_NOMEM   the arena is full
+ */
+RDL_MUST_CHECK enum rdl_status rdl_host_add(struct rdl_lab *lab,
+                                            const struct rdl_host_config *config, rdl_host *ret);
+
+/* A learning Ethernet switch.  Errors as rdl_host_add(). */
+RDL_MUST_CHECK enum rdl_status rdl_switch_add(struct rdl_lab *lab, const char *name,
+                                              rdl_switch *ret);
+
+struct rdl_link_config {
+    const char *a, *b;   /* names of two hosts or switches; a host has one port */
+    uint64_t latency_ns; /* one way */
+    uint64_t rate_bps;   /* bit/s; 0: 100 Gbit/s */
+    uint32_t loss_ppm;   /* chance that a frame is lost, either way, from the seed */
+};
+
+/* Return: RDL_OK, RDL_ERR_NOT_FOUND (@a or @b), RDL_ERR_BUSY (a host's port is linked already),
+ *	   RDL_ERR_INVAL (both ends are the same, a value is out of range), RDL_ERR_LIMIT
+ */
+RDL_MUST_CHECK enum rdl_status rdl_link_add(struct rdl_lab *lab,
+                                            const struct rdl_link_config *config, rdl_link *ret);
+
+/* Changes latency, rate and loss from now on; the names in @config are not looked at. */
+RDL_MUST_CHECK enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
+                                            const struct rdl_link_config *config);
+
+/* The link between the nodes called @a and @b, in either order. */
+RDL_MUST_CHECK enum rdl_status rdl_link_find(const struct rdl_lab *lab, const char *a,
+                                             const char *b, rdl_link *ret);
+
+/* Simulated time, and the number of the last tick. */
+uint64_t rdl_now_ns(const struct rdl_lab *lab);
+uint64_t rdl_tick(const struct rdl_lab *lab);
+
+/* When the next tick is due; RDL_NEVER when nothing is scheduled. */
+uint64_t rdl_next_ns(const struct rdl_lab *lab);
+
+enum rdl_step {
+    RDL_STEP_TICK,   /* the next dispatch, whatever it is */
+    RDL_STEP_WQE,    /* until a device has fetched a WQE */
+    RDL_STEP_PACKET, /* until a frame is sent, arrives or is lost */
+    RDL_STEP_TIMER,  /* until a timer runs out */
+    RDL_STEP_CQE     /* until a completion is written */
+};
+
+/* What a call may use before it gives up. */
+struct rdl_limits {
+    uint64_t ticks; /* 0: no limit */
+    uint64_t ns;    /* simulated time from now; 0: no limit */
+};
+
+/* Lets the lab go on until @step has happened once.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_IDLE       nothing was scheduled any more before it happened
+ *	   RDL_ERR_TIMEOUT    a limit was reached before it happened
+ *	   RDL_ERR_INVARIANT  see rdl_broken_invariant()
+ */
+RDL_MUST_CHECK enum rdl_status rdl_step(struct rdl_lab *lab, enum rdl_step step,
+                                        struct rdl_limits limits);
+
+/* Lets the lab go on until nothing is scheduled or until @until_ns, whichever comes first; in the
+ * second case the clock stands at @until_ns.  Return: RDL_OK, RDL_ERR_TIMEOUT, RDL_ERR_INVARIANT
+ */
+RDL_MUST_CHECK enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns,
+                                       struct rdl_limits limits);
+
+/* Lets the lab go on until the control request of @host is answered.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_DEVICE   the device refused; *@reterr_rsp is the response (enum ctrl_rsp)
+ *	   RDL_ERR_TIMEOUT  a limit was reached, RDL_ERR_IDLE nothing is scheduled any more
+ *	   RDL_ERR_BROKEN   the device needs a reset
+ */
+RDL_MUST_CHECK enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host,
+                                        struct rdl_limits limits, uint32_t *reterr_rsp);
+
+/* A copy of the whole lab, and the way back to it: everything is as it was, at its address, and
+ * what is then done again happens again.  Recorded events of later ticks are forgotten.
+ */
+struct rdl_checkpoint;
+RDL_MUST_CHECK enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab,
+                                                   struct rdl_checkpoint **ret);
+void rdl_checkpoint_restore(struct rdl_lab *lab, const struct rdl_checkpoint *c);
+void rdl_checkpoint_free(struct rdl_checkpoint *c);
+
+/* The invariant that broke, in words; NULL while all hold. */
+const char *rdl_broken_invariant(const struct rdl_lab *lab);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Listening to a lab, its recorder, and the hash of all that happened.
+ *
+ * Nothing here changes the lab: event numbers and times are the same whether or not anybody
+ * listens.  struct ev is declared in emu/trace/event.h, with functions that print it.
+ */
+#ifndef RDMALAB_TRACE_H
+#define RDMALAB_TRACE_H
+
+#include "rdmalab/lab.h"
+
+struct ev;
+struct ev_names;
+
+struct rdl_listener;
+
+/* Calls @event for every event from now on.  Undo with rdl_unlisten(). */
+RDL_MUST_CHECK enum rdl_status rdl_listen(struct rdl_lab *lab,
+                                          void (*event)(void *ctx, const struct ev *e), void *ctx,
+                                          struct rdl_listener **ret);
+void rdl_unlisten(struct rdl_lab *lab, struct rdl_listener *listener);
+
+/* Records events and the bytes of sent frames; when a limit is reached the oldest are forgotten.
+ * To be called once, before the first host.  0: the default (1 Mi events, 256 MiB of frames).
+ */
+RDL_MUST_CHECK enum rdl_status rdl_record(struct rdl_lab *lab, size_t events_max,
+                                          size_t frame_bytes_max);
+
+/* Recorded events, oldest first; pointers are valid until the lab advances. */
+size_t rdl_record_count(const struct rdl_lab *lab);
+const struct ev *rdl_record_at(const struct rdl_lab *lab, size_t i);
+
+/* How many were forgotten at the old end. */
+uint64_t rdl_record_forgotten(const struct rdl_lab *lab);
+
+/* The recorded event @id, or NULL. */
+const struct ev *rdl_record_find(const struct rdl_lab *lab, uint64_t id);
+
+/* The bytes of the frame that tx event @tx sent, or NULL. */
+const uint8_t *rdl_record_frame(const struct rdl_lab *lab, uint64_t tx, size_t *ret_bytes);
+
+/* Names for printing events; owned by the lab. */
+const struct ev_names *rdl_names(const struct rdl_lab *lab);
+
+/* Hashes every event from now on; call it before the first host.  rdl_hash() is 0 before that. */
+RDL_MUST_CHECK enum rdl_status rdl_hash_start(struct rdl_lab *lab);
+uint64_t rdl_hash(const struct rdl_lab *lab);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Verbs: what a program on a host can ask of its RDMA device.
+ *
+ * Calls that use the control queue (alloc, create, register, modify, query, destroy) put the
+ * request into the ring and kick; the answer is there when rdl_wait() returns RDL_OK.  One request
+ * per host is under way at a time (RDL_ERR_BUSY).  Until then the object of the handle is pending,
+ * and if the device refuses, the handle is stale.  post, kick, poll and memory access take no
+ * simulated time.
+ *
+ * Names and meanings are those of libibverbs.  A NULL or empty @name gives a default ("qp2").
+ */
+#ifndef RDMALAB_VERBS_H
+#define RDMALAB_VERBS_H
+
+#include "rdmalab/lab.h"
+
+RDL_MUST_CHECK enum rdl_status rdl_alloc_pd(struct rdl_lab *lab, rdl_host host, const char *name,
+                                            rdl_pd *ret);
+RDL_MUST_CHECK enum rdl_status rdl_dealloc_pd(struct rdl_lab *lab, rdl_pd pd);
+
+/* Guest-virtual memory of @bytes, zeroed, on pages scattered over the guest RAM; @ret is page
+ * aligned.  Return: RDL_OK, RDL_ERR_NOMEM, RDL_ERR_STALE
+ */
+RDL_MUST_CHECK enum rdl_status rdl_mem_alloc(struct rdl_lab *lab, rdl_host host, uint64_t bytes,
+                                             uint64_t *ret);
+
+/* Copies between a buffer of the caller's and guest-virtual memory.  RDL_ERR_FAULT: not all of it
+ * is mapped; nothing was copied.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_mem_read(const struct rdl_lab *lab, rdl_host host, uint64_t addr,
+                                            void *out, size_t bytes);
+RDL_MUST_CHECK enum rdl_status rdl_mem_write(struct rdl_lab *lab, rdl_host host, uint64_t addr,
+                                             const void *in, size_t bytes);
+
+/* Registers @bytes from @addr; @access is a set of enum access_bit.  Remote write and remote atomic
+ * need local write.  [IBTA1, behaviour of Register Memory Region]
+ */
+RDL_MUST_CHECK enum rdl_status rdl_reg_mr(struct rdl_lab *lab, rdl_pd pd, uint64_t addr,
+                                          uint64_t bytes, uint32_t access, const char *name,
+                                          rdl_mr *ret);
+RDL_MUST_CHECK enum rdl_status rdl_dereg_mr(struct rdl_lab *lab, rdl_mr mr);
+
+struct rdl_mr_info {
+    uint64_t addr, bytes;
+    uint32_t lkey, rkey, access;
+};
+RDL_MUST_CHECK enum rdl_status rdl_mr_info(const struct rdl_lab *lab, rdl_mr mr,
+                                           struct rdl_mr_info *ret);
+
+RDL_MUST_CHECK enum rdl_status rdl_create_cq(struct rdl_lab *lab, rdl_host host, uint32_t cqe,
+                                             const char *name, rdl_cq *ret);
+RDL_MUST_CHECK enum rdl_status rdl_destroy_cq(struct rdl_lab *lab, rdl_cq cq);
+
+/* Arms @cq: one completion event at the next completion (or the next solicited one). */
+RDL_MUST_CHECK enum rdl_status rdl_req_notify_cq(struct rdl_lab *lab, rdl_cq cq,
+                                                 bool solicited_only);
+
+struct rdl_qp_config {
+    rdl_pd pd;
+    uint32_t type; /* enum qp_type */
+    rdl_cq send_cq, recv_cq;
+    uint32_t max_send_wr, max_recv_wr;   /* 0: 16 */
+    uint32_t max_send_sge, max_recv_sge; /* 0: 4 */
+    uint32_t max_inline_data;
+    bool sq_sig_all; /* every send is signaled */
+};
+RDL_MUST_CHECK enum rdl_status rdl_create_qp(struct rdl_lab *lab,
+                                             const struct rdl_qp_config *config, const char *name,
+                                             rdl_qp *ret);
+RDL_MUST_CHECK enum rdl_status rdl_destroy_qp(struct rdl_lab *lab, rdl_qp qp);
+
+/* Attributes of a queue pair; which are valid is said by a mask of enum qp_attr_bit. */
+struct rdl_qp_attr {
+    uint32_t state, cur_state; /* enum qp_state */
+    uint32_t path_mtu;         /* enum mtu */
+    uint32_t access;           /* set of enum access_bit */
+    uint32_t pkey_index, port; /* port: from 1 */
+    uint32_t dest_qpn, rq_psn, sq_psn;
+    uint32_t max_rd_atomic, max_dest_rd_atomic;
+    uint32_t min_rnr_timer, timeout, retry_cnt, rnr_retry;
+    struct {
+        uint8_t dgid[16];
+        uint8_t dmac[6]; /* all zero: the guest looks the neighbour up */
+        uint8_t sgid_index, hop_limit, traffic_class, sl;
+        uint32_t flow_label;
+    } ah;
+};
+
+/* Why a modify was refused before it reached the device. */
+struct rdl_modify_error {
+    uint32_t from, to;       /* enum qp_state */
+    uint32_t missing, extra; /* sets of enum qp_attr_bit */
+    uint32_t bad;            /* attributes with a value out of range */
+};
+
+/* @unchecked leaves all checks to the device, as a careless driver would.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_STATE  there is no such move
+ *	   RDL_ERR_INVAL  attributes are missing, one too many, or out of range
+ *	   RDL_ERR_NO_ROUTE  nobody has the address of the address vector
+ *	   RDL_ERR_STALE, RDL_ERR_BUSY
+ */
+RDL_MUST_CHECK enum rdl_status rdl_modify_qp(struct rdl_lab *lab, rdl_qp qp,
+                                             const struct rdl_qp_attr *attr, uint32_t mask,
+                                             bool unchecked, struct rdl_modify_error *reterr);
+
+/* Asks the device; the answer is in rdl_qp_info() after rdl_wait(). */
+RDL_MUST_CHECK enum rdl_status rdl_query_qp(struct rdl_lab *lab, rdl_qp qp);
+RDL_MUST_CHECK enum rdl_status rdl_query_port(struct rdl_lab *lab, rdl_host host);
+
+struct rdl_qp_info {
+    uint32_t qpn, type;
+    struct rdl_qp_attr attr;     /* as last set or queried by the driver */
+    uint32_t sq_queue, rq_queue; /* numbers of the virtqueues */
+    uint32_t max_send_sge, max_recv_sge, max_inline_data;
+};
+RDL_MUST_CHECK enum rdl_status rdl_qp_info(const struct rdl_lab *lab, rdl_qp qp,
+                                           struct rdl_qp_info *ret);
+
+/* Where @host can be reached: entry @index of its GID table, and its MAC. */
+RDL_MUST_CHECK enum rdl_status rdl_host_address(const struct rdl_lab *lab, rdl_host host,
+                                                uint32_t index, uint8_t ret_gid[16],
+                                                uint8_t ret_mac[6]);
+
+struct rdl_sge {
+    uint64_t addr;
+    uint32_t length;
+    uint32_t lkey;
+};
+
+#define RDL_SGE_MAX 32u /* elements of one work request */
+
+struct rdl_send_wr {
+    uint64_t wr_id;
+    uint32_t opcode; /* enum wr_opcode */
+    uint32_t flags;  /* set of enum send_flag_bit */
+    uint8_t imm[4];  /* as on the wire */
+    const struct rdl_sge *sge;
+    size_t n_sge;
+    const void *inline_data; /* with SF_INLINE instead of @sge: copied now */
+    size_t inline_bytes;
+};
+
+struct rdl_recv_wr {
+    uint64_t wr_id;
+    const struct rdl_sge *sge;
+    size_t n_sge;
+};
+
+/* Fills the ring, and kicks unless @nokick.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_STATE       the QP's state takes no such request
+ *	   RDL_ERR_QUEUE_FULL  all entries are outstanding
+ *	   RDL_ERR_INVAL       too many SGEs, inline data too long
+ *	   RDL_ERR_UNSUPPORTED the opcode is not carried by this QP
+ *	   RDL_ERR_STALE, RDL_ERR_BROKEN
+ */
+RDL_MUST_CHECK enum rdl_status rdl_post_send(struct rdl_lab *lab, rdl_qp qp,
+                                             const struct rdl_send_wr *wr, bool nokick);
+RDL_MUST_CHECK enum rdl_status rdl_post_recv(struct rdl_lab *lab, rdl_qp qp,
+                                             const struct rdl_recv_wr *wr, bool nokick);
+
+/* Tells the device about posted work.  @send: the send queue, otherwise the receive queue. */
+RDL_MUST_CHECK enum rdl_status rdl_kick(struct rdl_lab *lab, rdl_qp qp, bool send);
+
+struct rdl_wc {
+    uint64_t wr_id;
+    uint32_t status; /* enum wc_status */
+    uint32_t opcode; /* enum wc_opcode */
+    uint32_t byte_len, qp_num, src_qp;
+    uint32_t wc_flags;   /* set of enum wc_flag_bit */
+    uint32_t vendor_err; /* enum rule: which one refused */
+    uint8_t imm[4];
+};
+
+/* Takes up to @max completions out of @cq; *@ret_n may be 0. */
+RDL_MUST_CHECK enum rdl_status rdl_poll_cq(struct rdl_lab *lab, rdl_cq cq, size_t max,
+                                           struct rdl_wc *ret, size_t *ret_n);
+
+#endif

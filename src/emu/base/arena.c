@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/base/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "emu/base/assert.h"
+
+#define CLASS_MIN_BITS 4u  /* smallest block: 16 bytes */
+#define CLASS_MAX_BITS 32u /* largest block: 4 GiB */
+#define PAGE_BITS      12u
+
+struct free_block {
+    struct free_block *next;
+};
+
+struct arena {
+    size_t max_bytes;
+    size_t used_bytes; /* from the start of the mapping, this struct included */
+    struct free_block *free[CLASS_MAX_BITS + 1];
+};
+
+struct arena_checkpoint {
+    const struct arena *of;
+    size_t used_bytes;
+    uint8_t bytes[];
+};
+
+static unsigned class_of(size_t bytes)
+{
+    unsigned bits = CLASS_MIN_BITS;
+
+    if (bytes > (size_t)1 << CLASS_MIN_BITS)
+        bits = (unsigned)(64 - __builtin_clzl(bytes - 1));
+    return bits;
+}
+
+struct arena *arena_new(size_t max_bytes)
+{
+    struct arena *a;
+
+    if (max_bytes < (size_t)1 << PAGE_BITS)
+        return NULL;
+    a = mmap(NULL, max_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+             -1, 0);
+    if (a == MAP_FAILED)
+        return NULL;
+    a->max_bytes = max_bytes;
+    a->used_bytes = (sizeof(*a) + 15u) & ~(size_t)15u;
+    return a;
+}
+
+void arena_free(struct arena *a)
+{
+    if (a && munmap(a, a->max_bytes) != 0)
+        assert_fail("munmap(arena) == 0", __FILE__, __LINE__);
+}
+
+/* Takes fresh bytes at the end of the used part; block sizes from a page on are page aligned. */
+static void *grow(struct arena *a, unsigned bits)
+{
+    const size_t bytes = (size_t)1 << bits;
+    const size_t align = bits >= PAGE_BITS ? (size_t)1 << PAGE_BITS : (size_t)16;
+    const size_t at = (a->used_bytes + align - 1) & ~(align - 1);
+
+    if (at > a->max_bytes || a->max_bytes - at < bytes)
+        return NULL;
+    a->used_bytes = at + bytes;
+    return (uint8_t *)a + at;
+}
+
+void *arena_alloc_raw(struct arena *a, size_t bytes)
+{
+    const unsigned bits = class_of(bytes);
+    struct free_block *b;
+
+    if (bits > CLASS_MAX_BITS)
+        return NULL;
+    b = a->free[bits];
+    if (!b)
+        return grow(a, bits);
+    a->free[bits] = b->next;
+    return b;
+}
+
+void *arena_alloc(struct arena *a, size_t bytes)
+{
+    void *p = arena_alloc_raw(a, bytes);
+
+    if (p)
+        memset(p, 0, bytes);
+    return p;
+}
+
+void arena_release(struct arena *a, void *block, size_t bytes)
+{
+    const unsigned bits = class_of(bytes);
+    struct free_block *b = block;
+
+    if (!b)
+        return;
+    RDL_ASSERT((uint8_t *)block > (uint8_t *)a);
+    RDL_ASSERT((uint8_t *)block < (uint8_t *)a + a->used_bytes);
+    b->next = a->free[bits];
+    a->free[bits] = b;
+}
+
+size_t arena_used_bytes(const struct arena *a)
+{
+    return a->used_bytes;
+}
+
+struct arena_checkpoint *arena_save(const struct arena *a)
+{
+    struct arena_checkpoint *c = malloc(sizeof(*c) + a->used_bytes);
+
+    if (!c)
+        return NULL;
+    c->of = a;
+    c->used_bytes = a->used_bytes;
+    memcpy(c->bytes, a, a->used_bytes);
+    return c;
+}
+
+void arena_restore(struct arena *a, const struct arena_checkpoint *c)
+{
+    RDL_ASSERT(c->of == a);
+    /* What lies beyond is not reachable from the restored part, and fresh blocks are zeroed by
+     * arena_alloc(), so the tail may keep its bytes.
+     */
+    memcpy(a, c->bytes, c->used_bytes);
+}
+
+void arena_checkpoint_free(struct arena_checkpoint *c)
+{
+    free(c);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* All memory of one lab, in one reserved mapping.
+ *
+ * The mapping is reserved once and touched only as far as it is used; the allocator's own state is
+ * at its beginning.  A checkpoint is therefore a copy of the used part, and restoring it puts every
+ * object back at its address: pointers inside a lab stay valid.
+ *
+ * Blocks have power-of-two classes and a free list each, last freed first: the addresses that a
+ * scenario gets depend on nothing but the scenario.
+ */
+#ifndef EMU_BASE_ARENA_H
+#define EMU_BASE_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct arena_checkpoint;
+
+/* Reserves @max_bytes of address space.  NULL if the system refuses.  Free with arena_free(). */
+struct arena *arena_new(size_t max_bytes);
+void arena_free(struct arena *a);
+
+/* Zeroed bytes, 16-byte aligned (pages: page aligned from 4096 on); NULL when the arena is full. */
+void *arena_alloc(struct arena *a, size_t bytes);
+
+/* The same without zeroing, for buffers that are written whole. */
+void *arena_alloc_raw(struct arena *a, size_t bytes);
+
+/* Gives back a block with the size it was asked for; NULL is fine. */
+void arena_release(struct arena *a, void *block, size_t bytes);
+
+/* Bytes of the mapping in use, free blocks included: the size of a checkpoint. */
+size_t arena_used_bytes(const struct arena *a);
+
+/* A copy of the used part, outside the arena; NULL when memory is short. */
+struct arena_checkpoint *arena_save(const struct arena *a);
+
+/* Puts @a back as it was when @c was saved; @c stays valid.  @c must come from @a. */
+void arena_restore(struct arena *a, const struct arena_checkpoint *c);
+void arena_checkpoint_free(struct arena_checkpoint *c);
+
+#endif

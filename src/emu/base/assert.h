@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Assertions for our own bugs.  They are part of the product and never compiled out. */
+#ifndef EMU_BASE_ASSERT_H
+#define EMU_BASE_ASSERT_H
+
+/* Writes the place to the standard error descriptor and aborts; the command line turns the abort
+ * into exit status 99 with a command that replays it.
+ */
+_Noreturn void assert_fail(const char *expr, const char *file, int line);
+
+#define RDL_ASSERT(expr) ((expr) ? (void)0 : assert_fail(#expr, __FILE__, __LINE__))
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Seeded pseudo-random numbers: SplitMix64, one 64-bit word of state.
+ *
+ * Everything random in a lab comes from a stream that was derived from the lab's seed and a
+ * stream number of its own, so that adding a consumer does not shift the others.
+ */
+#ifndef EMU_BASE_PRNG_H
+#define EMU_BASE_PRNG_H
+
+#include <stdint.h>
+
+struct prng {
+    uint64_t state;
+};
+
+static inline uint64_t prng_next(struct prng *r)
+{
+    uint64_t z = r->state += 0x9e3779b97f4a7c15u;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* The stream number @stream of @seed. */
+static inline struct prng prng_stream(uint64_t seed, uint64_t stream)
+{
+    struct prng mix = {seed ^ (stream + 1) * 0xd1342543de82ef95u};
+
+    return (struct prng){prng_next(&mix)};
+}
+
+/* 0 .. @n - 1; @n > 0.  The bias of the modulus is below 2^-32 for the small @n used here. */
+static inline uint64_t prng_below(struct prng *r, uint64_t n)
+{
+    return prng_next(r) % n;
+}
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/base/quantity.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "emu/base/assert.h"
+
+struct unit {
+    enum quantity kind;
+    const char *name;
+    uint64_t factor;
+    bool shown; /* quantity_add() uses it */
+};
+
+/* Largest first within a kind; of several names the one that is shown comes first. */
+static const struct unit units[] = {
+    {QUANTITY_SIZE, "g", 1u << 30, true},
+    {QUANTITY_SIZE, "gib", 1u << 30, false},
+    {QUANTITY_SIZE, "m", 1u << 20, true},
+    {QUANTITY_SIZE, "mib", 1u << 20, false},
+    {QUANTITY_SIZE, "k", 1u << 10, true},
+    {QUANTITY_SIZE, "kib", 1u << 10, false},
+    {QUANTITY_SIZE, "b", 1, false},
+    {QUANTITY_TIME, "s", 1000000000u, true},
+    {QUANTITY_TIME, "ms", 1000000u, true},
+    {QUANTITY_TIME, "us", 1000u, true},
+    {QUANTITY_TIME, "ns", 1, true},
+    {QUANTITY_RATE, "t", 1000000000000u, true},
+    {QUANTITY_RATE, "tbps", 1000000000000u, false},
+    {QUANTITY_RATE, "g", 1000000000u, true},
+    {QUANTITY_RATE, "gbps", 1000000000u, false},
+    {QUANTITY_RATE, "m", 1000000u, true},
+    {QUANTITY_RATE, "mbps", 1000000u, false},
+    {QUANTITY_RATE, "k", 1000u, true},
+    {QUANTITY_RATE, "kbps", 1000u, false},
+    {QUANTITY_RATE, "bps", 1, false},
+    {QUANTITY_CHANCE, "%", 10000u, true},
+    {QUANTITY_CHANCE, "ppm", 1, true},
+};
+
+static int digit_of(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* Reads digits of @base at @s; @ret_end points behind them.  False if the value overflows. */
+static bool digits(const char *s, unsigned base, uint64_t *ret, const char **ret_end)
+{
+    uint64_t v = 0;
+
+    for (;; s++) {
+        const int d = digit_of(*s);
+
+        if (d < 0 || (unsigned)d >= base)
+            break;
+        if (v > (UINT64_MAX - (uint64_t)d) / base)
+            return false;
+        v = v * base + (uint64_t)d;
+    }
+    *ret = v;
+    *ret_end = s;
+    return true;
+}
+
+static const struct unit *unit_find(enum quantity kind, const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+        if (units[i].kind == kind && strcasecmp(units[i].name, name) == 0)
+            return &units[i];
+    }
+    return NULL;
+}
+
+static const char *unit_hint(enum quantity kind)
+{
+    switch (kind) {
+    case QUANTITY_NUMBER:
+        return "a number has no unit";
+    case QUANTITY_SIZE:
+        return "units of size are k, m, g (powers of 1024)";
+    case QUANTITY_TIME:
+        return "a time needs a unit: ns, us, ms or s";
+    case QUANTITY_RATE:
+        return "units of rate are k, m, g, t (bit/s, powers of 1000)";
+    case QUANTITY_CHANCE:
+        return "a chance is a percentage like 1%";
+    }
+    return "unknown unit";
+}
+
+/* @whole.@frac (with @frac_digits digits) times the unit; false when it is not an integer. */
+static bool scale(uint64_t whole, uint64_t frac, unsigned frac_digits, uint64_t factor,
+                  uint64_t *ret)
+{
+    uint64_t pow10 = 1;
+
+    if (factor && whole > UINT64_MAX / factor)
+        return false;
+    for (unsigned i = 0; i < frac_digits; i++)
+        pow10 *= 10;
+    if (frac && (frac > UINT64_MAX / factor || frac * factor % pow10 != 0))
+        return false;
+    *ret = whole * factor + (frac ? frac * factor / pow10 : 0);
+    return *ret >= whole * factor;
+}
+
+static const char *parse_decimal(enum quantity kind, const char *s, uint64_t *ret)
+{
+    const struct unit *unit;
+    uint64_t whole, frac = 0;
+    unsigned frac_digits = 0;
+    const char *end;
+
+    if (!digits(s, 10, &whole, &end))
+        return "the number is too large";
+    if (end == s)
+        return "a number is needed";
+    if (*end == '.') {
+        const char *start = end + 1;
+
+        if (!digits(start, 10, &frac, &end) || end - start > 12)
+            return "too many digits after the point";
+        if (end == start)
+            return "a digit is needed after the point";
+        frac_digits = (unsigned)(end - start);
+    }
+    if (*end == '\0') {
+        if (frac)
+            return "a whole number is needed";
+        if (kind == QUANTITY_TIME && whole != 0)
+            return unit_hint(kind);
+        if (kind == QUANTITY_CHANCE && whole != 0)
+            return unit_hint(kind);
+        *ret = whole;
+        return NULL;
+    }
+    unit = unit_find(kind, end);
+    if (!unit)
+        return unit_hint(kind);
+    if (!scale(whole, frac, frac_digits, unit->factor, ret))
+        return "the value is too large or not a whole number of the smallest unit";
+    return NULL;
+}
+
+const char *quantity_parse(enum quantity kind, const char *s, uint64_t *ret)
+{
+    uint64_t v;
+    const char *end;
+    const char *err;
+
+    if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
+        if (!digits(s + 2, 16, &v, &end))
+            return "the number is too large";
+        if (end == s + 2)
+            return "hexadecimal digits are needed after 0x";
+        if (*end != '\0')
+            return "not a hexadecimal digit";
+    } else {
+        err = parse_decimal(kind, s, &v);
+        if (err)
+            return err;
+    }
+    if (kind == QUANTITY_CHANCE && v > 1000000u)
+        return "a chance is at most 100%";
+    *ret = v;
+    return NULL;
+}
+
+void quantity_add(struct text *t, enum quantity kind, uint64_t v)
+{
+    for (size_t i = 0; i < ARRAY_LEN(units) && v != 0; i++) {
+        const struct unit *u = &units[i];
+
+        if (u->kind == kind && u->shown && v % u->factor == 0) {
+            text_addf(t, "%llu%s", (unsigned long long)(v / u->factor), u->name);
+            return;
+        }
+    }
+    text_addf(t, "%llu", (unsigned long long)v);
+}
+
+void quantity_add_time_short(struct text *t, uint64_t ns)
+{
+    static const struct {
+        uint64_t from, factor;
+        const char *name;
+    } rows[] = {{1000000000u, 1000000000u, "s"}, {1000000u, 1000000u, "ms"}, {1000u, 1000u, "us"}};
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        uint64_t frac;
+
+        if (ns < rows[i].from)
+            continue;
+        /* Two decimals; three would claim more than a reader compares. */
+        frac = ns % rows[i].factor * 100 / rows[i].factor;
+        text_addf(t, "%llu", (unsigned long long)(ns / rows[i].factor));
+        if (frac)
+            text_addf(t, frac % 10 ? ".%02llu" : ".%01llu",
+                      (unsigned long long)(frac % 10 ? frac : frac / 10));
+        text_add(t, rows[i].name);
+        return;
+    }
+    text_addf(t, ns ? "%lluns" : "%llu", (unsigned long long)ns);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void text_addn(struct text *t, const char *s, size_t n)
+{
+    const size_t room = t->cap - 1 - t->len;
+
+    if (n > room) {
+        t->cut = true;
+        n = room;
+    }
+    memcpy(t->buf + t->len, s, n);
+    t->len += n;
+    t->buf[t->len] = '\0';
+}
+
+void text_add(struct text *t, const char *s)
+{
+    text_addn(t, s, strlen(s));
+}
+
+void text_addv(struct text *t, const char *fmt, va_list args)
+{
+    const size_t room = t->cap - t->len;
+    const int n = vsnprintf(t->buf + t->len, room, fmt, args);
+
+    if (n < 0)
+        return;
+    if ((size_t)n >= room) {
+        t->cut = true;
+        t->len = t->cap - 1;
+    } else {
+        t->len += (size_t)n;
+    }
+}
+
+void text_addf(struct text *t, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    text_addv(t, fmt, args);
+    va_end(args);
+}
+
+void text_pad_to(struct text *t, size_t column)
+{
+    size_t start = t->len;
+
+    while (start > 0 && t->buf[start - 1] != '\n')
+        start--;
+    if (t->len > start && t->len - start >= column)
+        text_add(t, " ");
+    while (t->len - start < column && !t->cut)
+        text_add(t, " ");
+}

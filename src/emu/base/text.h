@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Text in a buffer of the caller's: appends never overrun, and say when they were cut. */
+#ifndef EMU_BASE_TEXT_H
+#define EMU_BASE_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text {
+    char *buf; /* always NUL-terminated */
+    size_t len, cap;
+    bool cut; /* something did not fit */
+};
+
+/* @cap counts the terminating NUL and must be at least 1. */
+static inline struct text text_on(char *buf, size_t cap)
+{
+    buf[0] = '\0';
+    return (struct text){buf, 0, cap, false};
+}
+
+void text_add(struct text *t, const char *s);
+void text_addn(struct text *t, const char *s, size_t n);
+void text_addf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void text_addv(struct text *t, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
+
+/* Appends blanks until the line is @column wide; at least one if anything stands there. */
+void text_pad_to(struct text *t, size_t column);
+
+#endif

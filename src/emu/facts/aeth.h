@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The AETH syndrome byte and the RNR NAK timer codes. */
+#ifndef EMU_FACTS_AETH_H
+#define EMU_FACTS_AETH_H
+
+#include <stdint.h>
+
+#include "emu/facts/enums.h"
+
+#define AETH_NO_CREDITS 0x1fu /* credit field of an ACK: no end-to-end credits */
+
+/* What a syndrome byte says, apart. */
+struct aeth_word {
+    enum syndrome kind;
+    uint8_t value; /* ACK: credit code; RNR_NAK: timer code; NAK: its code */
+};
+
+struct aeth_word aeth_unpack(uint8_t syndrome);
+
+/* The inverse; @kind is not SYN_NONE.  @value is ignored for the NAKs that have a name. */
+uint8_t aeth_pack(enum syndrome kind, uint8_t value);
+
+/* The time that RNR timer code @code (0..31) means: 0 is 655.36 ms, 1 is 10 us, 31 is 491.52 ms. */
+uint64_t rnr_timer_ns(uint8_t code);
+
+/* Local ACK timeout code @code (0..31): 4.096 us x 2^code, 0 is never (UINT64_MAX). */
+uint64_t ack_timeout_ns(uint8_t code);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/facts/enums.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "emu/base/assert.h"
+#include "emu/facts/opcode.h"
+#include "emu/facts/regs.h"
+#include "emu/facts/rules.h"
+
+#define ENUM_ROW(prefix, nm, val, txt) {#nm, (val), (txt)},
+#define TABLE(id, list, words)                                                                     \
+    static const struct enum_row rows_##id[] = {list(ENUM_ROW)};                                   \
+    const struct enum_table enum_##id = {#id, words, rows_##id, ARRAY_LEN(rows_##id)};
+
+TABLE(qp_state, ENUM_QP_STATE, "QP state")
+TABLE(qp_type, ENUM_QP_TYPE, "QP type")
+TABLE(qp_attr, ENUM_QP_ATTR, "QP attribute")
+TABLE(wr_opcode, ENUM_WR_OPCODE, "work request opcode")
+TABLE(wc_opcode, ENUM_WC_OPCODE, "completion opcode")
+TABLE(wc_status, ENUM_WC_STATUS, "completion status")
+TABLE(wc_flag, ENUM_WC_FLAG, "completion flag")
+TABLE(send_flag, ENUM_SEND_FLAG, "send flag")
+TABLE(access, ENUM_ACCESS, "access flag")
+TABLE(mtu, ENUM_MTU, "path MTU")
+TABLE(ctrl_cmd, ENUM_CTRL_CMD, "control command")
+TABLE(ctrl_rsp, ENUM_CTRL_RSP, "control response")
+TABLE(syndrome, ENUM_SYNDROME, "AETH syndrome")
+TABLE(drop, ENUM_DROP, "drop reason")
+TABLE(pkt_act, ENUM_PKT_ACT, "verdict on a packet")
+TABLE(timer, ENUM_TIMER, "timer")
+TABLE(object, ENUM_OBJECT, "kind of object")
+TABLE(fault, ENUM_FAULT, "fault")
+TABLE(device_status, ENUM_DEVICE_STATUS, "virtio device status bit")
+TABLE(feature, ENUM_FEATURE, "virtio feature")
+TABLE(vq_error, ENUM_VQ_ERROR, "virtqueue error")
+TABLE(rule, ENUM_RULE, "rule")
+TABLE(reg, ENUM_REG, "virtio register")
+
+static const struct enum_row rows_opcode[] = {
+#define OP(code, nm, svc, knd, ps, hd) {#nm, (code), "a " #ps " packet of a " #knd " on " #svc},
+#include "emu/facts/opcodes.def"
+#undef OP
+};
+const struct enum_table enum_opcode = {"opcode", "BTH opcode", rows_opcode, ARRAY_LEN(rows_opcode)};
+
+const struct enum_table *const enum_tables[] = {
+    &enum_wc_status, &enum_syndrome,  &enum_drop,          &enum_rule,      &enum_qp_state,
+    &enum_qp_type,   &enum_qp_attr,   &enum_opcode,        &enum_wr_opcode, &enum_wc_opcode,
+    &enum_wc_flag,   &enum_send_flag, &enum_access,        &enum_mtu,       &enum_ctrl_cmd,
+    &enum_ctrl_rsp,  &enum_pkt_act,   &enum_timer,         &enum_object,    &enum_fault,
+    &enum_vq_error,  &enum_feature,   &enum_device_status, &enum_reg,       NULL,
+};
+
+const struct enum_row *enum_by_value(const struct enum_table *t, uint32_t value)
+{
+    /* Most tables are dense and start at 0. */
+    if (value < t->n_rows && t->rows[value].value == value)
+        return &t->rows[value];
+    for (size_t i = 0; i < t->n_rows; i++) {
+        if (t->rows[i].value == value)
+            return &t->rows[i];
+    }
+    return NULL;
+}
+
+const struct enum_row *enum_by_name(const struct enum_table *t, const char *name)
+{
+    for (size_t i = 0; i < t->n_rows; i++) {
+        if (strcasecmp(t->rows[i].name, name) == 0)
+            return &t->rows[i];
+    }
+    return NULL;
+}
+
+const char *enum_name(const struct enum_table *t, uint32_t value)
+{
+    const struct enum_row *row = enum_by_value(t, value);
+
+    return row ? row->name : "?";
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* Every enumeration that has a name outside the code: IBTA and virtio-rdma values, and our own.
+ *
+ * Each is one list of rows X(prefix, NAME, value, text).  The C enum, the name printed in traces
+ * and JSON, the words that commands accept, the schema and the help are made from the rows.
+ */
+#ifndef EMU_FACTS_ENUMS_H
+#define EMU_FACTS_ENUMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Queue pair states.  [virtio-rdma RFC, enum ib_qp_state] */
+#define ENUM_QP_STATE(X)                                                                           \
+    X(QPS, RESET, 0, "just created: nothing can be posted, nothing is received")                   \
+    X(QPS, INIT, 1, "receives can be posted; packets that arrive are dropped")                     \
+    X(QPS, RTR, 2, "ready to receive: the receive queue works, the send queue does not")           \
+    X(QPS, RTS, 3, "ready to send: both queues work")                                              \
+    X(QPS, SQD, 4, "send queue drained: what was started finishes, new work waits")                \
+    X(QPS, SQE, 5, "send queue error (UC and UD only): sends are flushed, receives work")          \
+    X(QPS, ERR, 6, "error: everything posted completes with WR_FLUSH_ERR")
+
+/* [virtio-rdma RFC, enum ib_qp_type] */
+#define ENUM_QP_TYPE(X)                                                                            \
+    X(QPT, SMI, 0, "subnet management: not offered by RoCE")                                       \
+    X(QPT, GSI, 1, "general services: the QP of the connection manager")                           \
+    X(QPT, RC, 2, "reliable connection")                                                           \
+    X(QPT, UC, 3, "unreliable connection")                                                         \
+    X(QPT, UD, 4, "unreliable datagram")
+
+/* Bits of the attribute mask of MODIFY_QP.  [virtio-rdma RFC, enum ib_qp_attr_mask] */
+#define ENUM_QP_ATTR(X)                                                                            \
+    X(QPA, STATE, 1u << 0, "state")                                                                \
+    X(QPA, CUR_STATE, 1u << 1, "cur_state")                                                        \
+    X(QPA, EN_SQD_ASYNC_NOTIFY, 1u << 2, "en_sqd_async_notify")                                    \
+    X(QPA, ACCESS_FLAGS, 1u << 3, "access")                                                        \
+    X(QPA, PKEY_INDEX, 1u << 4, "pkey_index")                                                      \
+    X(QPA, PORT, 1u << 5, "port")                                                                  \
+    X(QPA, QKEY, 1u << 6, "qkey")                                                                  \
+    X(QPA, AV, 1u << 7, "ah")                                                                      \
+    X(QPA, PATH_MTU, 1u << 8, "mtu")                                                               \
+    X(QPA, TIMEOUT, 1u << 9, "timeout")                                                            \
+    X(QPA, RETRY_CNT, 1u << 10, "retry_cnt")                                                       \
+    X(QPA, RNR_RETRY, 1u << 11, "rnr_retry")                                                       \
+    X(QPA, RQ_PSN, 1u << 12, "rq_psn")                                                             \
+    X(QPA, MAX_QP_RD_ATOMIC, 1u << 13, "max_rd_atomic")                                            \
+    X(QPA, ALT_PATH, 1u << 14, "alt_path")                                                         \
+    X(QPA, MIN_RNR_TIMER, 1u << 15, "min_rnr_timer")                                               \
+    X(QPA, SQ_PSN, 1u << 16, "sq_psn")                                                             \
+    X(QPA, MAX_DEST_RD_ATOMIC, 1u << 17, "max_dest_rd_atomic")                                     \
+    X(QPA, PATH_MIG_STATE, 1u << 18, "path_mig_state")                                             \
+    X(QPA, CAP, 1u << 19, "cap")                                                                   \
+    X(QPA, DEST_QPN, 1u << 20, "dest_qpn")                                                         \
+    X(QPA, RATE_LIMIT, 1u << 25, "rate_limit")
+
+/* [virtio-rdma RFC, enum ib_wr_opcode] */
+#define ENUM_WR_OPCODE(X)                                                                          \
+    X(WR, RDMA_WRITE, 0, "write to remote memory")                                                 \
+    X(WR, RDMA_WRITE_WITH_IMM, 1, "write to remote memory, then complete a remote receive")        \
+    X(WR, SEND, 2, "send a message into the remote receive queue")                                 \
+    X(WR, SEND_WITH_IMM, 3, "send a message and four immediate bytes")                             \
+    X(WR, RDMA_READ, 4, "read remote memory")                                                      \
+    X(WR, ATOMIC_CMP_AND_SWP, 5, "compare and swap eight remote bytes")                            \
+    X(WR, ATOMIC_FETCH_AND_ADD, 6, "fetch and add to eight remote bytes")                          \
+    X(WR, LOCAL_INV, 7, "invalidate a local key")                                                  \
+    X(WR, SEND_WITH_INV, 9, "send a message and invalidate a remote key")                          \
+    X(WR, RDMA_READ_WITH_INV, 11, "read, then invalidate a local key")                             \
+    X(WR, REG_MR, 0x20, "register a fast-register memory region")                                  \
+    X(WR, RECV, 0x1000, "receive: not an opcode of the send queue, used in traces")
+
+/* [libibverbs, enum ibv_wc_opcode]: the RFC's own list cannot say RECV. */
+#define ENUM_WC_OPCODE(X)                                                                          \
+    X(WC, SEND, 0, "a SEND of any kind")                                                           \
+    X(WC, RDMA_WRITE, 1, "an RDMA WRITE of any kind")                                              \
+    X(WC, RDMA_READ, 2, "an RDMA READ")                                                            \
+    X(WC, COMP_SWAP, 3, "a compare and swap")                                                      \
+    X(WC, FETCH_ADD, 4, "a fetch and add")                                                         \
+    X(WC, BIND_MW, 5, "a memory window was bound")                                                 \
+    X(WC, LOCAL_INV, 6, "a key was invalidated")                                                   \
+    X(WC, REG_MR, 8, "a memory region was registered")                                             \
+    X(WC, RECV, 128, "a message was received")                                                     \
+    X(WC, RECV_RDMA_WITH_IMM, 129, "an RDMA WRITE with immediate arrived")
+
+/* [virtio-rdma RFC, enum ib_wc_status] */
+#define ENUM_WC_STATUS(X)                                                                          \
+    X(WCS, SUCCESS, 0, "the work request was carried out")                                         \
+    X(WCS, LOC_LEN_ERR, 1, "local length error: the message does not fit the buffers or limits")   \
+    X(WCS, LOC_QP_OP_ERR, 2, "local QP operation error: the QP cannot carry out this request")     \
+    X(WCS, LOC_EEC_OP_ERR, 3, "local EE context error (reliable datagram, never seen here)")       \
+    X(WCS, LOC_PROT_ERR, 4, "local protection error: an SGE's key, range, PD or access is wrong")  \
+    X(WCS, WR_FLUSH_ERR, 5, "flushed: the QP was in the error state before this was carried out")  \
+    X(WCS, MW_BIND_ERR, 6, "memory window bind error")                                             \
+    X(WCS, BAD_RESP_ERR, 7, "bad response: the responder sent what it must not")                   \
+    X(WCS, LOC_ACCESS_ERR, 8, "local access error: a write without LOCAL_WRITE")                   \
+    X(WCS, REM_INV_REQ_ERR, 9, "remote invalid request: the responder refused the request's form") \
+    X(WCS, REM_ACCESS_ERR, 10, "remote access error: the responder refused the key or range")      \
+    X(WCS, REM_OP_ERR, 11, "remote operation error: the responder could not carry it out")         \
+    X(WCS, RETRY_EXC_ERR, 12, "transport retries exceeded: no answer, or NAK after NAK")           \
+    X(WCS, RNR_RETRY_EXC_ERR, 13, "receiver-not-ready retries exceeded: no receive was posted")    \
+    X(WCS, LOC_RDD_VIOL_ERR, 14, "local RDD violation (reliable datagram, never seen here)")       \
+    X(WCS, REM_INV_RD_REQ_ERR, 15, "remote invalid RD request (never seen here)")                  \
+    X(WCS, REM_ABORT_ERR, 16, "remote aborted (never seen here)")                                  \
+    X(WCS, INV_EECN_ERR, 17, "invalid EE context number (never seen here)")                        \
+    X(WCS, INV_EEC_STATE_ERR, 18, "invalid EE context state (never seen here)")                    \
+    X(WCS, FATAL_ERR, 19, "fatal error")                                                           \
+    X(WCS, RESP_TIMEOUT_ERR, 20, "response timeout (never seen here)")                             \
+    X(WCS, GENERAL_ERR, 21, "general error")
+
+/* Bits of wc_flags, as in libibverbs. */
+#define ENUM_WC_FLAG(X)                                                                            \
+    X(WCF, GRH, 1u, "the first 40 bytes are the GRH area (UD)")                                    \
+    X(WCF, WITH_IMM, 2u, "imm_data is valid")                                                      \
+    X(WCF, WITH_INV, 8u, "invalidated_rkey is valid")
+
+/* [virtio-rdma RFC, enum ib_send_flags] */
+#define ENUM_SEND_FLAG(X)                                                                          \
+    X(SF, FENCE, 1u << 0, "wait for earlier READs and atomics of this queue")                      \
+    X(SF, SIGNALED, 1u << 1, "write a completion also on success")                                 \
+    X(SF, SOLICITED, 1u << 2, "set the solicited event bit for the receiver")                      \
+    X(SF, INLINE, 1u << 3, "copy the data into the work request when posting")
+
+/* [virtio-rdma RFC, enum ib_access_flags].  The short forms are the ones of `access=lw,rr,rw`. */
+#define ENUM_ACCESS(X)                                                                             \
+    X(ACC, LOCAL_WRITE, 1u << 0, "lw")                                                             \
+    X(ACC, REMOTE_WRITE, 1u << 1, "rw")                                                            \
+    X(ACC, REMOTE_READ, 1u << 2, "rr")                                                             \
+    X(ACC, REMOTE_ATOMIC, 1u << 3, "ra")                                                           \
+    X(ACC, MW_BIND, 1u << 4, "mw")
+
+/* [virtio-rdma RFC, enum ib_mtu].  Written as their sizes. */
+#define ENUM_MTU(X)                                                                                \
+    X(MTU, 256, 1, "256 bytes")                                                                    \
+    X(MTU, 512, 2, "512 bytes")                                                                    \
+    X(MTU, 1024, 3, "1024 bytes")                                                                  \
+    X(MTU, 2048, 4, "2048 bytes")                                                                  \
+    X(MTU, 4096, 5, "4096 bytes")
+
+/* Commands of the control queue.  [virtio-rdma RFC, controlq Operation] */
+#define ENUM_CTRL_CMD(X)                                                                           \
+    X(CMD, QUERY_PORT, 1, "attributes of a port")                                                  \
+    X(CMD, CREATE_CQ, 2, "create a completion queue")                                              \
+    X(CMD, DESTROY_CQ, 3, "destroy a completion queue")                                            \
+    X(CMD, CREATE_PD, 4, "create a protection domain")                                             \
+    X(CMD, DESTROY_PD, 5, "destroy a protection domain")                                           \
+    X(CMD, GET_DMA_MR, 6, "a region over all DMA addresses")                                       \
+    X(CMD, CREATE_MR, 7, "create a region for fast registration")                                  \
+    X(CMD, MAP_MR_SG, 8, "map pages into a fast-register region")                                  \
+    X(CMD, REG_USER_MR, 9, "register a memory region")                                             \
+    X(CMD, DEREG_MR, 10, "deregister a memory region")                                             \
+    X(CMD, CREATE_QP, 11, "create a queue pair")                                                   \
+    X(CMD, MODIFY_QP, 12, "modify a queue pair")                                                   \
+    X(CMD, QUERY_QP, 13, "query a queue pair")                                                     \
+    X(CMD, DESTROY_QP, 14, "destroy a queue pair")                                                 \
+    X(CMD, QUERY_PKEY, 15, "an entry of the P_Key table")                                          \
+    X(CMD, ADD_GID, 16, "set an entry of the GID table")                                           \
+    X(CMD, DEL_GID, 17, "clear an entry of the GID table")                                         \
+    X(CMD, REQ_NOTIFY_CQ, 18, "arm a completion queue")
+
+/* Responses: the RFC gives no values; 0 and 1 are what its authors use, the others are ours. */
+#define ENUM_CTRL_RSP(X)                                                                           \
+    X(RSP, OK, 0, "done")                                                                          \
+    X(RSP, ERR, 1, "failed")                                                                       \
+    X(RSP, UNKNOWN_COMMAND, 2, "the device does not know this command")                            \
+    X(RSP, BAD_HANDLE, 3, "a handle in the request names nothing")                                 \
+    X(RSP, BUSY, 4, "the object is in use")                                                        \
+    X(RSP, NO_RESOURCES, 5, "a limit of the device is reached")                                    \
+    X(RSP, INVALID_ARG, 6, "a value in the request is out of range")                               \
+    X(RSP, NOT_SUPPORTED, 7, "the device does not offer this")
+
+/* Classes of the AETH syndrome.  [IBTA1 9.7.5.1.2 (unverified); values: tshark, Linux rxe] */
+#define ENUM_SYNDROME(X)                                                                           \
+    X(SYN, NONE, 0, "no AETH")                                                                     \
+    X(SYN, ACK, 1, "acknowledges everything up to its PSN")                                        \
+    X(SYN, RNR_NAK, 2, "receiver not ready: no receive is posted; send again after the timer")     \
+    X(SYN, NAK_PSN_SEQUENCE, 3, "a packet is missing before the one that arrived")                 \
+    X(SYN, NAK_INVALID_REQUEST, 4, "the request is malformed or not allowed on this QP")           \
+    X(SYN, NAK_REMOTE_ACCESS, 5, "key, range or access of the request was refused")                \
+    X(SYN, NAK_REMOTE_OPERATIONAL, 6, "the responder failed at its own side")                      \
+    X(SYN, NAK_RESERVED, 7, "a NAK code that the specification does not define")
+
+/* Why a frame was thrown away without an answer.  Counted per port by these names. */
+#define ENUM_DROP(X)                                                                               \
+    X(DROP, NONE, 0, "not dropped")                                                                \
+    X(DROP, SHORT, 1, "the frame ends before its headers do")                                      \
+    X(DROP, NOT_FOR_US, 2, "another station's destination MAC")                                    \
+    X(DROP, BAD_ETHERTYPE, 3, "neither IPv4 nor IPv6")                                             \
+    X(DROP, BAD_IP_HEADER, 4, "IP version, header length or total length is wrong")                \
+    X(DROP, BAD_IP_CHECKSUM, 5, "the IPv4 header checksum is wrong")                               \
+    X(DROP, FRAGMENT, 6, "an IP fragment: RoCEv2 forbids them")                                    \
+    X(DROP, NOT_ROCE, 7, "not UDP to port 4791")                                                   \
+    X(DROP, BAD_UDP_LENGTH, 8, "the UDP length contradicts the IP length")                         \
+    X(DROP, BAD_ICRC, 9, "the invariant CRC does not match")                                       \
+    X(DROP, BAD_VERSION, 10, "the BTH's transport version is not 0")                               \
+    X(DROP, BAD_OPCODE, 11, "a reserved BTH opcode on an unreliable or unknown service")           \
+    X(DROP, BAD_PAD, 12, "the pad count is larger than the payload")                               \
+    X(DROP, BAD_PKEY, 13, "the P_Key is not the queue pair's partition")                           \
+    X(DROP, NO_SUCH_GID, 14, "the destination address is no GID of this port")                     \
+    X(DROP, NO_SUCH_QP, 15, "the destination QPN does not exist")                                  \
+    X(DROP, WRONG_SERVICE, 16, "the opcode's service is not the queue pair's type")                \
+    X(DROP, QP_NOT_READY, 17, "the queue pair's state takes no such packet")                       \
+    X(DROP, WRONG_SOURCE, 18, "the source address is not the one this queue pair is connected to") \
+    X(DROP, OUT_OF_SEQUENCE, 19, "ahead of the expected PSN while a sequence NAK is out")          \
+    X(DROP, GHOST_ACK, 20, "an acknowledge for a PSN that is not outstanding")                     \
+    X(DROP, NO_ROUTE, 21, "a switch or port without a link")                                       \
+    X(DROP, NO_BUFFER, 22, "the lab has no room for another frame")                                \
+    X(DROP, AFTER_RNR, 23, "follows a packet that was answered with an RNR NAK")
+
+/* What responder and completer made of a packet. */
+#define ENUM_PKT_ACT(X)                                                                            \
+    X(ACT, ACCEPT, 0, "as expected")                                                               \
+    X(ACT, DUPLICATE, 1, "duplicate, acknowledged again")                                          \
+    X(ACT, NAK_SEQUENCE, 2, "ahead of the expected PSN: sequence NAK")                             \
+    X(ACT, DROP, 3, "dropped without an answer")                                                   \
+    X(ACT, RNR, 4, "no receive posted: RNR NAK")                                                   \
+    X(ACT, NAK_INVALID, 5, "refused: NAK invalid request")                                         \
+    X(ACT, NAK_ACCESS, 6, "refused: NAK remote access")                                            \
+    X(ACT, NAK_OPERATIONAL, 7, "refused: NAK remote operational")                                  \
+    X(ACT, ACKS, 8, "acknowledges")                                                                \
+    X(ACT, GO_BACK, 9, "asks for retransmission")                                                  \
+    X(ACT, WAIT_RNR, 10, "asks to wait and send again")                                            \
+    X(ACT, FAIL, 11, "ends the work request with an error")
+
+#define ENUM_TIMER(X)                                                                              \
+    X(TMR, ACK, 0, "local ACK timeout: 4.096 us x 2^timeout")                                      \
+    X(TMR, RNR, 1, "RNR NAK timer, told by the responder")
+
+#define ENUM_OBJECT(X)                                                                             \
+    X(OBJ, NONE, 0, "nothing")                                                                     \
+    X(OBJ, PD, 1, "protection domain")                                                             \
+    X(OBJ, MR, 2, "memory region")                                                                 \
+    X(OBJ, CQ, 3, "completion queue")                                                              \
+    X(OBJ, QP, 4, "queue pair")                                                                    \
+    X(OBJ, FAULT, 5, "fault")                                                                      \
+    X(OBJ, LINK, 6, "link")
+
+#define ENUM_FAULT(X)                                                                              \
+    X(FLT, NONE, 0, "none")                                                                        \
+    X(FLT, DROP, 1, "the frame is lost on the link")                                               \
+    X(FLT, DUPLICATE, 2, "the frame arrives twice")                                                \
+    X(FLT, DELAY, 3, "the frame arrives later")                                                    \
+    X(FLT, CORRUPT, 4, "a bit of the frame is flipped on the link")                                \
+    X(FLT, CHANCE, 5, "lost by the link's loss=, from the seed")
+
+/* Bits of the virtio device status.  [virtio 1.2, 2.1] */
+#define ENUM_DEVICE_STATUS(X)                                                                      \
+    X(VS, ACKNOWLEDGE, 1u, "the guest has noticed the device")                                     \
+    X(VS, DRIVER, 2u, "the guest has a driver for it")                                             \
+    X(VS, DRIVER_OK, 4u, "the driver is ready")                                                    \
+    X(VS, FEATURES_OK, 8u, "the features are agreed on")                                           \
+    X(VS, DEVICE_NEEDS_RESET, 64u, "the device met an error that only a reset mends")              \
+    X(VS, FAILED, 128u, "the driver gave up")
+
+/* Feature bits by number.  [virtio 1.2, chapter 6] */
+#define ENUM_FEATURE(X)                                                                            \
+    X(VF, INDIRECT_DESC, 28, "descriptors may refer to a table of descriptors")                    \
+    X(VF, EVENT_IDX, 29, "notifications are suppressed by index")                                  \
+    X(VF, VERSION_1, 32, "virtio 1.0 or later")                                                    \
+    X(VF, RING_RESET, 40, "a single queue can be reset")
+
+/* How a ring can be broken by a driver.  Each ends in DEVICE_NEEDS_RESET. */
+#define ENUM_VQ_ERROR(X)                                                                           \
+    X(VQE, NONE, 0, "sound")                                                                       \
+    X(VQE, AVAIL_RUNS_AWAY, 1, "avail.idx is further ahead than the queue is long")                \
+    X(VQE, BAD_HEAD, 2, "an avail entry names a descriptor outside the table")                     \
+    X(VQE, BAD_NEXT, 3, "a descriptor's next is outside the table")                                \
+    X(VQE, LOOP, 4, "the chain is longer than the queue: it loops")                                \
+    X(VQE, BAD_ADDRESS, 5, "a buffer or ring is outside guest RAM")                                \
+    X(VQE, BAD_ORDER, 6, "a device-readable descriptor follows a writable one")                    \
+    X(VQE, BAD_INDIRECT, 7, "an indirect table is nested, chained, or of a wrong length")          \
+    X(VQE, ZERO_LENGTH, 8, "a descriptor of length 0")                                             \
+    X(VQE, TOO_LONG, 9, "a chain of more bytes than any request has")                              \
+    X(VQE, WRONG_DIRECTION, 10, "the buffers are readable where writable is needed, or vice versa")
+
+#define ENUM_MEMBER(prefix, name, value, text) prefix##_##name = (value),
+
+enum qp_state { ENUM_QP_STATE(ENUM_MEMBER) };
+enum qp_type { ENUM_QP_TYPE(ENUM_MEMBER) };
+enum qp_attr_bit { ENUM_QP_ATTR(ENUM_MEMBER) };
+enum wr_opcode { ENUM_WR_OPCODE(ENUM_MEMBER) };
+enum wc_opcode { ENUM_WC_OPCODE(ENUM_MEMBER) };
+enum wc_status { ENUM_WC_STATUS(ENUM_MEMBER) };
+enum wc_flag_bit { ENUM_WC_FLAG(ENUM_MEMBER) };
+enum send_flag_bit { ENUM_SEND_FLAG(ENUM_MEMBER) };
+enum access_bit { ENUM_ACCESS(ENUM_MEMBER) };
+enum mtu { ENUM_MTU(ENUM_MEMBER) };
+enum ctrl_cmd { ENUM_CTRL_CMD(ENUM_MEMBER) };
+enum ctrl_rsp { ENUM_CTRL_RSP(ENUM_MEMBER) };
+enum syndrome { ENUM_SYNDROME(ENUM_MEMBER) };
+enum drop_reason { ENUM_DROP(ENUM_MEMBER) DROP_COUNT };
+enum pkt_act { ENUM_PKT_ACT(ENUM_MEMBER) };
+enum timer_kind { ENUM_TIMER(ENUM_MEMBER) };
+enum object_kind { ENUM_OBJECT(ENUM_MEMBER) };
+enum fault_kind { ENUM_FAULT(ENUM_MEMBER) };
+enum device_status_bit { ENUM_DEVICE_STATUS(ENUM_MEMBER) };
+enum feature_number { ENUM_FEATURE(ENUM_MEMBER) };
+enum vq_error { ENUM_VQ_ERROR(ENUM_MEMBER) };
+
+/* The same rows as data. */
+struct enum_row {
+    const char *name;
+    uint32_t value;
+    const char *text;
+};
+
+struct enum_table {
+    const char *name; /* "wc_status" */
+    const char *what; /* "completion status": for error messages */
+    const struct enum_row *rows;
+    size_t n_rows;
+};
+
+extern const struct enum_table enum_qp_state, enum_qp_type, enum_qp_attr, enum_wr_opcode,
+    enum_wc_opcode, enum_wc_status, enum_wc_flag, enum_send_flag, enum_access, enum_mtu,
+    enum_ctrl_cmd, enum_ctrl_rsp, enum_syndrome, enum_drop, enum_pkt_act, enum_timer, enum_object,
+    enum_fault, enum_device_status, enum_feature, enum_vq_error, enum_opcode, enum_rule, enum_reg;
+
+/* All tables, ended by NULL: `explain WORD` and the tests walk them. */
+extern const struct enum_table *const enum_tables[];
+
+/* The row of @value or of @name (in either case); NULL if there is none. */
+const struct enum_row *enum_by_value(const struct enum_table *t, uint32_t value);
+const struct enum_row *enum_by_name(const struct enum_table *t, const char *name);
+
+/* The name of @value, or "?" */
+const char *enum_name(const struct enum_table *t, uint32_t value);
+
+/* Bytes of a path MTU, 256 .. 4096; 0 if @mtu is none. */
+static inline uint32_t mtu_bytes(uint32_t mtu)
+{
+    return mtu >= MTU_256 && mtu <= MTU_4096 ? 128u << mtu : 0;
+}
+
+#endif

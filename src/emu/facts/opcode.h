@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* What each BTH opcode is: its service, its operation, its place in a message, its headers. */
+#ifndef EMU_FACTS_OPCODE_H
+#define EMU_FACTS_OPCODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum opcode {
+#define OP(code, name, service, kind, position, headers) OP_##name = (code),
+#include "emu/facts/opcodes.def"
+#undef OP
+};
+
+enum op_service { OPS_NONE, OPS_RC, OPS_UC, OPS_UD, OPS_CNP };
+enum op_kind {
+    OPK_NONE,
+    OPK_SEND,
+    OPK_WRITE,
+    OPK_READ,
+    OPK_READ_RESPONSE,
+    OPK_ACK,
+    OPK_ATOMIC,
+    OPK_ATOMIC_ACK,
+    OPK_CNP
+};
+enum op_position { OPP_NONE, OPP_FIRST, OPP_MIDDLE, OPP_LAST, OPP_ONLY };
+
+/* Extension headers, a set.  Their order on the wire is the order of the bits. */
+enum op_header {
+    H_DETH = 1,
+    H_RETH = 2,
+    H_ATOMIC = 4,
+    H_AETH = 8,
+    H_ATOMIC_ACK = 16,
+    H_IMM = 32,
+    H_IETH = 64,
+    H_CNP = 128
+};
+
+#define BTH_BYTES  12u
+#define ICRC_BYTES 4u
+
+struct op_info {
+    const char *name; /* "RC_SEND_FIRST"; NULL: not an opcode */
+    enum op_service service;
+    enum op_kind kind;
+    enum op_position pos;
+    unsigned headers; /* set of enum op_header */
+};
+
+/* The row of @code, any byte; a row without a name if the opcode is reserved. */
+const struct op_info *op_info(uint8_t code);
+
+/* Bytes of all extension headers in @headers. */
+size_t op_headers_bytes(unsigned headers);
+
+/* Where @header starts, counted from the end of the BTH; @header must be in @headers. */
+size_t op_header_offset(unsigned headers, enum op_header header);
+
+/* A request goes from requester to responder, a response back. */
+bool op_is_response(const struct op_info *op);
+
+static inline bool op_starts(const struct op_info *op)
+{
+    return op->pos == OPP_FIRST || op->pos == OPP_ONLY;
+}
+
+static inline bool op_ends(const struct op_info *op)
+{
+    return op->pos == OPP_LAST || op->pos == OPP_ONLY;
+}
+
+/* Does packet @next continue, or properly start, a message after packet @prev (NULL: none yet)?
+ * FIRST and MIDDLE leave a message open; only MIDDLE or LAST of the same kind may come then, and
+ * only FIRST or ONLY otherwise.
+ */
+bool op_may_follow(const struct op_info *prev, const struct op_info *next);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/facts/qp_fsm.h"
+
+#include "emu/base/assert.h"
+
+/* [IBTA1 11.2.5.2; the kernel's qp_state_table has the same rows] */
+const struct qp_edge qp_edges[] = {
+    {QPT_RC, QPS_RESET, QPS_INIT, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS, 0},
+    {QPT_RC, QPS_INIT, QPS_INIT, 0, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS},
+    {QPT_RC, QPS_INIT, QPS_RTR,
+     QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC | QPA_MIN_RNR_TIMER,
+     QPA_ACCESS_FLAGS | QPA_PKEY_INDEX},
+    {QPT_RC, QPS_RTR, QPS_RTS,
+     QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC,
+     QPA_ACCESS_FLAGS | QPA_MIN_RNR_TIMER},
+    {QPT_RC, QPS_RTS, QPS_RTS, 0, QPA_ACCESS_FLAGS | QPA_MIN_RNR_TIMER},
+    {QPT_RC, QPS_RTS, QPS_SQD, 0, 0},
+    {QPT_RC, QPS_SQD, QPS_RTS, 0, QPA_ACCESS_FLAGS | QPA_MIN_RNR_TIMER},
+    {QPT_RC, QPS_SQD, QPS_SQD, 0,
+     QPA_PORT | QPA_AV | QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_MAX_QP_RD_ATOMIC |
+         QPA_MAX_DEST_RD_ATOMIC | QPA_ACCESS_FLAGS | QPA_PKEY_INDEX | QPA_MIN_RNR_TIMER},
+};
+const size_t n_qp_edges = ARRAY_LEN(qp_edges);
+
+enum rdl_status qp_fsm_check(enum qp_type type, enum qp_state from, enum qp_state to,
+                             unsigned given, unsigned *reterr_missing, unsigned *reterr_extra)
+{
+    unsigned need = 0, may = 0;
+    bool found = to == QPS_RESET || to == QPS_ERR;
+
+    for (size_t i = 0; i < n_qp_edges && !found; i++) {
+        const struct qp_edge *e = &qp_edges[i];
+
+        if (e->type != type || e->from != from || e->to != to)
+            continue;
+        need = e->need;
+        may = e->may;
+        found = true;
+    }
+    *reterr_missing = need & ~given;
+    *reterr_extra = found ? given & ~(need | may) : 0;
+    if (!found)
+        return RDL_ERR_STATE;
+    return *reterr_missing || *reterr_extra ? RDL_ERR_INVAL : RDL_OK;
+}

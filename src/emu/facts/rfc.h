@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/* The structures of the virtio-rdma RFC, one list of rows each.
+ *
+ * A row is F(structure, field, type, text); types are le8 .. le64 and raw bytes (bytesN).
+ * virtio 1.2, 1.4 says that structures have no padding beyond what they state, so offsets are sums:
+ * a struct of byte arrays has them by construction.  From the rows come offsets, sizes, the decoded
+ * struct, get and put (straight-line code), and the table that annotated hex dumps interpret.
+ */
+#ifndef EMU_FACTS_RFC_H
+#define EMU_FACTS_RFC_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "emu/base/cursor.h"
+
+#define RFC_CONFIG(F, S)                                                                           \
+    F(S, phys_port_cnt, le32, "number of ports")                                                   \
+    F(S, sys_image_guid, bytes8, "system image GUID, network byte order")                          \
+    F(S, vendor_id, le32, "vendor ID")                                                             \
+    F(S, vendor_part_id, le32, "vendor's part ID")                                                 \
+    F(S, hw_ver, le32, "hardware version")                                                         \
+    F(S, max_mr_size, le64, "largest block that can be registered")                                \
+    F(S, page_size_cap, le64, "supported page sizes, one bit each")                                \
+    F(S, max_qp, le32, "queue pairs")                                                              \
+    F(S, max_qp_wr, le32, "outstanding work requests on a work queue")                             \
+    F(S, device_cap_flags, le64, "capabilities")                                                   \
+    F(S, max_send_sge, le32, "SGEs of a send WQE")                                                 \
+    F(S, max_recv_sge, le32, "SGEs of a receive WQE")                                              \
+    F(S, max_sge_rd, le32, "SGEs of a READ")                                                       \
+    F(S, max_cq, le32, "completion queues")                                                        \
+    F(S, max_cqe, le32, "entries of a completion queue")                                           \
+    F(S, max_mr, le32, "memory regions")                                                           \
+    F(S, max_pd, le32, "protection domains")                                                       \
+    F(S, max_qp_rd_atom, le32, "READs and atomics outstanding per QP")                             \
+    F(S, max_res_rd_atom, le32, "READ and atomic resources as target")                             \
+    F(S, max_qp_init_rd_atom, le32, "READs and atomics initiated per QP")                          \
+    F(S, atomic_cap, le8, "atomic capability")                                                     \
+    F(S, max_mw, le32, "memory windows")                                                           \
+    F(S, max_mcast_grp, le32, "multicast groups")                                                  \
+    F(S, max_mcast_qp_attach, le32, "QPs per multicast group")                                     \
+    F(S, max_total_mcast_qp_attach, le32, "QPs attached to multicast groups")                      \
+    F(S, max_ah, le32, "address handles")                                                          \
+    F(S, max_fast_reg_page_list_len, le32, "pages of a fast registration")                         \
+    F(S, max_pi_fast_reg_page_list_len, le32, "pages of a PI fast registration")                   \
+    F(S, max_pkeys, le16, "partitions")                                                            \
+    F(S, local_ca_ack_delay, le8, "local CA ACK delay")                                            \
+    F(S, reserved, bytes512, "reserved")
+
+#define RFC_QUERY_PORT(F, S) F(S, port, le8, "port number, from 1")
+
+#define RFC_PORT_ATTR(F, S)                                                                        \
+    F(S, state, le8, "port state")                                                                 \
+    F(S, max_mtu, le8, "largest MTU")                                                              \
+    F(S, active_mtu, le8, "active MTU")                                                            \
+    F(S, phys_mtu, le32, "physical MTU")                                                           \
+    F(S, gid_tbl_len, le32, "entries of the GID table")                                            \
+    F(S, port_cap_flags, le32, "port capabilities")                                                \
+    F(S, max_msg_sz, le32, "largest message")                                                      \
+    F(S, bad_pkey_cntr, le32, "packets with a wrong P_Key")                                        \
+    F(S, qkey_viol_cntr, le32, "packets with a wrong Q_Key")                                       \
+    F(S, pkey_tbl_len, le16, "entries of the P_Key table")                                         \
+    F(S, active_width, le8, "link width")                                                          \
+    F(S, active_speed, le16, "link speed")                                                         \
+    F(S, phys_state, le8, "physical state")                                                        \
+    F(S, reserved, bytes128, "reserved")
+
+#define RFC_CREATE_CQ(F, S) F(S, cqe, le32, "entries")
+#define RFC_CQ_HANDLE(F, S) F(S, cqn, le32, "completion queue")
+#define RFC_PD_HANDLE(F, S) F(S, pdn, le32, "protection domain")
+#define RFC_QP_HANDLE(F, S) F(S, qpn, le32, "queue pair")
+#define RFC_MR_HANDLE(F, S) F(S, mrn, le32, "memory region")
+
+#define RFC_REG_USER_MR(F, S)                                                                      \
+    F(S, pdn, le32, "protection domain")                                                           \
+    F(S, access_flags, le32, "access flags")                                                       \
+    F(S, start, le64, "start address")                                                             \
+    F(S, length, le64, "bytes")                                                                    \
+    F(S, virt_addr, le64, "address that SGEs use (IOVA)")                                          \
+    F(S, pages, le64, "guest-physical address of the page list")                                   \
+    F(S, npages, le32, "entries of the page list")
+
+#define RFC_MR_KEYS(F, S)                                                                          \
+    F(S, mrn, le32, "memory region")                                                               \
+    F(S, lkey, le32, "local key")                                                                  \
+    F(S, rkey, le32, "remote key")
+
+#define RFC_CREATE_QP(F, S)                                                                        \
+    F(S, pdn, le32, "protection domain")                                                           \
+    F(S, qp_type, le8, "type")                                                                     \
+    F(S, sq_sig_type, le8, "0: every WR is signaled")                                              \
+    F(S, max_send_wr, le32, "send WRs")                                                            \
+    F(S, max_send_sge, le32, "SGEs of a send")                                                     \
+    F(S, send_cqn, le32, "CQ of the send queue")                                                   \
+    F(S, max_recv_wr, le32, "receive WRs")                                                         \
+    F(S, max_recv_sge, le32, "SGEs of a receive")                                                  \
+    F(S, recv_cqn, le32, "CQ of the receive queue")                                                \
+    F(S, max_inline_data, le32, "inline bytes")                                                    \
+    F(S, reserved, bytes32, "reserved")
+
+/* struct virtio_rdma_qp_attr with its nested structures in line. */
+#define RFC_QP_ATTR(F, S)                                                                          \
+    F(S, qp_state, le8, "move to this state")                                                      \
+    F(S, cur_qp_state, le8, "assume this state")                                                   \
+    F(S, path_mtu, le8, "path MTU")                                                                \
+    F(S, path_mig_state, le8, "path migration state")                                              \
+    F(S, qkey, le32, "Q_Key")                                                                      \
+    F(S, rq_psn, le32, "PSN expected first")                                                       \
+    F(S, sq_psn, le32, "PSN sent first")                                                           \
+    F(S, dest_qp_num, le32, "remote QPN")                                                          \
+    F(S, qp_access_flags, le32, "remote access allowed")                                           \
+    F(S, pkey_index, le16, "P_Key index")                                                          \
+    F(S, alt_pkey_index, le16, "alternate P_Key index")                                            \
+    F(S, en_sqd_async_notify, le8, "event when drained")                                           \
+    F(S, sq_draining, le8, "draining")                                                             \
+    F(S, max_rd_atomic, le8, "READs and atomics outstanding")                                      \
+    F(S, max_dest_rd_atomic, le8, "READ and atomic resources")                                     \
+    F(S, min_rnr_timer, le8, "RNR NAK timer code")                                                 \
+    F(S, port_num, le8, "port")                                                                    \
+    F(S, timeout, le8, "local ACK timeout code")                                                   \
+    F(S, retry_cnt, le8, "retries")                                                                \
+    F(S, rnr_retry, le8, "RNR retries")                                                            \
+    F(S, alt_port_num, le8, "alternate port")                                                      \
+    F(S, alt_timeout, le8, "alternate timeout")                                                    \
+    F(S, rate_limit, le32, "rate limit, kbit/s")                                                   \
+    F(S, max_send_wr, le32, "send WRs")                                                            \
+    F(S, max_recv_wr, le32, "receive WRs")                                                         \
+    F(S, max_send_sge, le32, "SGEs of a send")                                                     \
+    F(S, max_recv_sge, le32, "SGEs of a receive")                                                  \
+    F(S, max_inline_data, le32, "inline bytes")                                                    \
+    F(S, ah_dgid, bytes16, "destination GID")                                                      \
+    F(S, ah_flow_label, le32, "flow label")                                                        \
+    F(S, ah_sgid_index, le8, "source GID index")                                                   \
+    F(S, ah_hop_limit, le8, "hop limit")                                                           \
+    F(S, ah_traffic_class, le8, "traffic class")                                                   \
+    F(S, ah_sl, le8, "service level")                                                              \
+    F(S, ah_static_rate, le8, "static rate")                                                       \
+    F(S, ah_port_num, le8, "port")                                                                 \
+    F(S, ah_flags, le8, "1: GRH is valid")                                                         \
+    F(S, ah_dmac, bytes6, "destination MAC")                                                       \
+    F(S, alt_ah, bytes33, "alternate path: not supported")
+
+#define RFC_MODIFY_QP(F, S)                                                                        \
+    F(S, qpn, le32, "queue pair")                                                                  \
+    F(S, attr_mask, le32, "attributes that are given")                                             \
+    F(S, attrs, bytes129, "struct virtio_rdma_qp_attr")
+
+#define RFC_QUERY_QP(F, S)                                                                         \
+    F(S, qpn, le32, "queue pair")                                                                  \
+    F(S, attr_mask, le32, "attributes that are asked for")
+
+#define RFC_QUERY_PKEY(F, S)                                                                       \
+    F(S, port, le32, "port")                                                                       \
+    F(S, index, le16, "index")
+
+#define RFC_PKEY(F, S) F(S, pkey, le16, "P_Key")
+
+#define RFC_ADD_GID(F, S)                                                                          \
+    F(S, gid, bytes16, "GID")                                                                      \
+    F(S, gid_type, le32, "2: RoCE v2")                                                             \
+    F(S, index, le16, "index")                                                                     \
+    F(S, port_num, le32, "port")
+
+#define RFC_DEL_GID(F, S)                                                                          \
+    F(S, index, le16, "index")                                                                     \
+    F(S, port, le32, "port")
+
+#define RFC_REQ_NOTIFY(F, S)                                                                       \
+    F(S, cqn, le32, "completion queue")                                                            \
+    F(S, flags, le32, "1: solicited, 2: next completion")
+
+/* struct cmd_post_send; the union has the size of its largest member, ud. */
+#define RFC_SQ_WQE(F, S)                                                                           \
+    F(S, num_sge, le32, "SGEs that follow")                                                        \
+    F(S, send_flags, le32, "send flags")                                                           \
+    F(S, opcode, le32, "opcode")                                                                   \
+    F(S, wr_id, le64, "work request ID")                                                           \
+    F(S, ex, bytes4, "immediate data in network order, or key to invalidate")                      \
+    F(S, wr, bytes51, "rdma, atomic, ud or reg")
+
+#define RFC_RQ_WQE(F, S)                                                                           \
+    F(S, num_sge, le32, "SGEs that follow")                                                        \
+    F(S, wr_id, le64, "work request ID")
+
+#define RFC_SGE(F, S)                                                                              \
+    F(S, addr, le64, "address")                                                                    \
+    F(S, length, le32, "bytes")                                                                    \
+    F(S, lkey, le32, "local key")
+
+#define RFC_CQE(F, S)                                                                              \
+    F(S, wr_id, le64, "work request ID")                                                           \
+    F(S, status, le8, "completion status")                                                         \
+    F(S, opcode, le8, "completion opcode")                                                         \
+    F(S, vendor_err, le32, "the rule that refused: enum rule of rdmalab")                          \
+    F(S, byte_len, le32, "bytes transferred")                                                      \
+    F(S, ex, bytes4, "immediate data in network order, or invalidated key")                        \
+    F(S, qp_num, le32, "local QPN")                                                                \
+    F(S, src_qp, le32, "remote QPN (UD)")                                                          \
+    F(S, wc_flags, le32, "completion flags")                                                       \
+    F(S, pkey_index, le16, "P_Key index")                                                          \
+    F(S, sl, le8, "service level")                                                                 \
+    F(S, port_num, le8, "port")
+
+/* S(name, list) for each of them. */
+#define RFC_STRUCTS(S)                                                                             \
+    S(config, RFC_CONFIG)                                                                          \
+    S(query_port, RFC_QUERY_PORT)                                                                  \
+    S(port_attr, RFC_PORT_ATTR)                                                                    \
+    S(create_cq, RFC_CREATE_CQ)                                                                    \
+    S(cq_handle, RFC_CQ_HANDLE)                                                                    \
+    S(pd_handle, RFC_PD_HANDLE)                                                                    \
+    S(qp_handle, RFC_QP_HANDLE)                                                                    \
+    S(mr_handle, RFC_MR_HANDLE)                                                                    \
+    S(reg_user_mr, RFC_REG_USER_MR)                                                                \
+    S(mr_keys, RFC_MR_KEYS)                                                                        \
+    S(create_qp, RFC_CREATE_QP)                                                                    \
+    S(qp_attr, RFC_QP_ATTR)                                                                        \
+    S(modify_qp, RFC_MODIFY_QP)                                                                    \
+    S(query_qp, RFC_QUERY_QP)                                                                      \
+    S(query_pkey, RFC_QUERY_PKEY)                                                                  \
+    S(pkey, RFC_PKEY)                                                                              \
+    S(add_gid, RFC_ADD_GID)                                                                        \
+    S(del_gid, RFC_DEL_GID)                                                                        \
+    S(req_notify, RFC_REQ_NOTIFY)                                                                  \
+    S(sq_wqe, RFC_SQ_WQE)                                                                          \
+    S(rq_wqe, RFC_RQ_WQE)                                                                          \
+    S(sge, RFC_SGE)                                                                                \
+    S(cqe, RFC_CQE)
+
+/* How a type is declared, read and written. */
+#define RFC_RAW_le8(f)      uint8_t f[1]
+#define RFC_RAW_le16(f)     uint8_t f[2]
+#define RFC_RAW_le32(f)     uint8_t f[4]
+#define RFC_RAW_le64(f)     uint8_t f[8]
+#define RFC_RAW_bytes4(f)   uint8_t f[4]
+#define RFC_RAW_bytes6(f)   uint8_t f[6]
+#define RFC_RAW_bytes8(f)   uint8_t f[8]
+#define RFC_RAW_bytes16(f)  uint8_t f[16]
+#define RFC_RAW_bytes32(f)  uint8_t f[32]
+#define RFC_RAW_bytes33(f)  uint8_t f[33]
+#define RFC_RAW_bytes51(f)  uint8_t f[51]
+#define RFC_RAW_bytes128(f) uint8_t f[128]
+#define RFC_RAW_bytes129(f) uint8_t f[129]
+#define RFC_RAW_bytes512(f) uint8_t f[512]
+
+#define RFC_VAR_le8(f)      uint8_t f
+#define RFC_VAR_le16(f)     uint16_t f
+#define RFC_VAR_le32(f)     uint32_t f
+#define RFC_VAR_le64(f)     uint64_t f
+#define RFC_VAR_bytes4(f)   RFC_RAW_bytes4(f)
+#define RFC_VAR_bytes6(f)   RFC_RAW_bytes6(f)
+#define RFC_VAR_bytes8(f)   RFC_RAW_bytes8(f)
+#define RFC_VAR_bytes16(f)  RFC_RAW_bytes16(f)
+#define RFC_VAR_bytes32(f)  RFC_RAW_bytes32(f)
+#define RFC_VAR_bytes33(f)  RFC_RAW_bytes33(f)
+#define RFC_VAR_bytes51(f)  RFC_RAW_bytes51(f)
+#define RFC_VAR_bytes128(f) RFC_RAW_bytes128(f)
+#define RFC_VAR_bytes129(f) RFC_RAW_bytes129(f)
+#define RFC_VAR_bytes512(f) RFC_RAW_bytes512(f)
+
+#define RFC_GET_le8(f)      (out->f = in->f[0])
+#define RFC_GET_le16(f)     (out->f = ld_le16(in->f))
+#define RFC_GET_le32(f)     (out->f = ld_le32(in->f))
+#define RFC_GET_le64(f)     (out->f = ld_le64(in->f))
+#define RFC_GET_BYTES(f)    memcpy(out->f, in->f, sizeof(out->f))
+#define RFC_GET_bytes4(f)   RFC_GET_BYTES(f)
+#define RFC_GET_bytes6(f)   RFC_GET_BYTES(f)
+#define RFC_GET_bytes8(f)   RFC_GET_BYTES(f)
+#define RFC_GET_bytes16(f)  RFC_GET_BYTES(f)
+#define RFC_GET_bytes32(f)  RFC_GET_BYTES(f)
+#define RFC_GET_bytes33(f)  RFC_GET_BYTES(f)
+#define RFC_GET_bytes51(f)  RFC_GET_BYTES(f)
+#define RFC_GET_bytes128(f) RFC_GET_BYTES(f)
+#define RFC_GET_bytes129(f) RFC_GET_BYTES(f)
+#define RFC_GET_bytes512(f) RFC_GET_BYTES(f)
+
+#define RFC_PUT_le8(f)      (out->f[0] = in->f)
+#define RFC_PUT_le16(f)     st_le16(out->f, in->f)
+#define RFC_PUT_le32(f)     st_le32(out->f, in->f)
+#define RFC_PUT_le64(f)     st_le64(out->f, in->f)
+#define RFC_PUT_bytes4(f)   RFC_GET_BYTES(f)
+#define RFC_PUT_bytes6(f)   RFC_GET_BYTES(f)
+#define RFC_PUT_bytes8(f)   RFC_GET_BYTES(f)
+#define RFC_PUT_bytes16(f)  RFC_GET_BYTES(f)
+#define RFC_PUT_bytes32(f)  RFC_GET_BYTES(f)
+#define RFC_PUT_bytes33(f)  RFC_GET_BYTES(f)
+#define RFC_PUT_bytes51(f)  RFC_GET_BYTES(f)
+#define RFC_PUT_bytes128(f) RFC_GET_BYTES(f)
+#define RFC_PUT_bytes129(f) RFC_GET_BYTES(f)
+#define RFC_PUT_bytes512(f) RFC_GET_BYTES(f)
+
+#define RFC_RAW_FIELD(S, f, type, text) RFC_RAW_##type(f);
+#define RFC_VAR_FIELD(S, f, type, text) RFC_VAR_##type(f);
+#define RFC_GET_FIELD(S, f, type, text) RFC_GET_##type(f);
+#define RFC_PUT_FIELD(S, f, type, text) RFC_PUT_##type(f);
+
+/* For each structure NAME: struct raw_NAME (the bytes), struct rfc_NAME (decoded), NAME_get() and
+ * NAME_put().  sizeof(struct raw_NAME) is its size in guest memory.
+ */
+#define RFC_DEFINE(name, list)                                                                     \
+    struct raw_##name {                                                                            \
+        list(RFC_RAW_FIELD, name)                                                                  \
+    };                                                                                             \
+    struct rfc_##name {                                                                            \
+        list(RFC_VAR_FIELD, name)                                                                  \
+    };                                                                                             \
+    static inline void rfc_##name##_get(struct rfc_##name *out, const struct raw_##name *in)       \
+    {                                                                                              \
+        list(RFC_GET_FIELD, name)                                                                  \
+    }                                                                                              \
+    static inline void rfc_##name##_put(struct raw_##name *out, const struct rfc_##name *in)       \
+    {                                                                                              \
+        list(RFC_PUT_FIELD, name)                                                                  \
+    }
+
+RFC_STRUCTS(RFC_DEFINE)
+
+/* The sizes that the RFC's text gives when it is read packed. */
+_Static_assert(sizeof(struct raw_config) == 640, "struct virtio_rdma_config");
+_Static_assert(sizeof(struct raw_sq_wqe) == 75, "struct cmd_post_send");
+_Static_assert(sizeof(struct raw_rq_wqe) == 12, "struct cmd_post_recv");
+_Static_assert(sizeof(struct raw_cqe) == 38, "struct virtio_rdma_cq_req");
+_Static_assert(sizeof(struct raw_port_attr) == 161, "struct rsp_query_port");
+_Static_assert(sizeof(struct raw_qp_attr) == 129, "struct virtio_rdma_qp_attr");
+_Static_assert(sizeof(struct raw_modify_qp) == 137, "struct cmd_modify_qp");
+_Static_assert(sizeof(struct raw_create_qp) == 66, "struct cmd_create_qp");
+_Static_assert(sizeof(struct raw_reg_user_mr) == 44, "struct cmd_reg_user_mr");
+
+/* The rows as data, for dumps. */
+struct rfc_field {
+    const char *name;
+    uint16_t offset, bytes;
+    char type; /* 'i': little-endian integer, 'b': bytes */
+    const char *text;
+};
+
+struct rfc_struct {
+    const char *name;
+    size_t bytes;
+    const struct rfc_field *fields;
+    size_t n_fields;
+};
+
+/* The structure called @name ("sq_wqe"), or NULL. */
+const struct rfc_struct *rfc_find(const char *name);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* The protocol's rules by name.  A trace says which of them objected, `explain NAME` says what it
+ * checks.  What could not be checked against the text itself is marked (unverified).
+ */
+#ifndef EMU_FACTS_RULES_H
+#define EMU_FACTS_RULES_H
+
+#define ENUM_RULE(X)                                                                               \
+    X(RULE, NONE, 0, "no rule objected")                                                           \
+    X(RULE, MR_KEY, 1, "the key must name a valid memory region  [IBTA1 10.6 (unverified)]")       \
+    X(RULE, MR_PD, 2,                                                                              \
+      "region and QP must be of the same protection domain  [IBTA1 10.6 (unverified)]")            \
+    X(RULE, MR_RANGE, 3, "every byte must lie inside the region  [IBTA1 10.6 (unverified)]")       \
+    X(RULE, MR_ACCESS, 4, "the region must allow the access  [IBTA1 10.6 (unverified)]")           \
+    X(RULE, SQ_OPCODE, 5,                                                                          \
+      "the opcode must be one that this QP type carries  [IBTA1 11.4.1.1 (unverified)]")           \
+    X(RULE, SQ_LENGTH, 6, "a message has at most 2^31 bytes  [IBTA1 9.4.1]")                       \
+    X(RULE, SQ_SGE_COUNT, 7,                                                                       \
+      "a WQE has at most max_send_sge elements, and its length says so  [virtio-rdma RFC, Send "   \
+      "Queue Operation]")                                                                          \
+    X(RULE, SQ_INLINE, 8,                                                                          \
+      "inline data fits max_inline_data, and num_sge is 0  [decision: the RFC has no field for "   \
+      "it]")                                                                                       \
+    X(RULE, RESP_PSN, 9,                                                                           \
+      "a request must carry the expected PSN; older ones are duplicates  [IBTA1 9.7.4.1 "          \
+      "(unverified), C9-105]")                                                                     \
+    X(RULE, RESP_OPCODE, 10,                                                                       \
+      "the opcode must be defined and carried by this QP  [IBTA1 9.7.4.1 (unverified)]")           \
+    X(RULE, RESP_OP_SEQUENCE, 11,                                                                  \
+      "FIRST and MIDDLE leave a message open, LAST and ONLY close it  [IBTA1 9.7.4.1.2 "           \
+      "(unverified)]")                                                                             \
+    X(RULE, RESP_LENGTH, 12,                                                                       \
+      "FIRST and MIDDLE carry exactly the path MTU, LAST 1 byte to the MTU, ONLY at most the MTU " \
+      " [IBTA1 C9-92 (unverified)]")                                                               \
+    X(RULE, RESP_RECV_WQE, 13,                                                                     \
+      "a SEND needs a posted receive, or it is answered with an RNR NAK  [IBTA1 9.7.4.1 "          \
+      "(unverified)]")                                                                             \
+    X(RULE, RESP_RECV_LENGTH, 14,                                                                  \
+      "the message must fit the receive's scatter list  [IBTA1 9.7.4.1 (unverified)]")             \
+    X(RULE, RESP_RECV_FORM, 15,                                                                    \
+      "the receive WQE must be one that the device can parse  [virtio-rdma RFC, Receive Queue "    \
+      "Operation]")                                                                                \
+    X(RULE, COMP_WINDOW, 16,                                                                       \
+      "an acknowledge must name an outstanding PSN  [IBTA1 9.7.5 (unverified)]")                   \
+    X(RULE, COMP_ACK, 17,                                                                          \
+      "an ACK completes every request up to its PSN  [IBTA1 9.7.5 (unverified)]")                  \
+    X(RULE, COMP_RNR, 18,                                                                          \
+      "an RNR NAK acknowledges what is before it; the rest is sent again after the timer  [IBTA1 " \
+      "9.7.5.2.8 (unverified)]")                                                                   \
+    X(RULE, COMP_SEQUENCE, 19,                                                                     \
+      "a sequence NAK acknowledges what is before its PSN; everything from it on is sent again  "  \
+      "[IBTA1 9.7.5 (unverified)]")                                                                \
+    X(RULE, COMP_NAK, 20,                                                                          \
+      "any other NAK ends the request it names and moves the QP to ERR  [IBTA1 9.9.2 "             \
+      "(unverified)]")                                                                             \
+    X(RULE, COMP_RESPONSE, 21,                                                                     \
+      "a response must be of the kind that the request asks for  [IBTA1 9.9.2 (unverified)]")      \
+    X(RULE, RETRY_LIMIT, 22,                                                                       \
+      "a request is sent at most retry_cnt + 1 times without progress  [IBTA1 9.7.6.1.3 "          \
+      "(unverified)]")                                                                             \
+    X(RULE, RNR_LIMIT, 23,                                                                         \
+      "RNR NAKs in a row are answered rnr_retry times; 7 means without end  [IBTA1 9.7.5.2.8 "     \
+      "(unverified)]")                                                                             \
+    X(RULE, FLUSH, 24,                                                                             \
+      "a QP in ERR completes everything posted with WR_FLUSH_ERR, in order  [IBTA1 10.3.1 "        \
+      "(unverified)]")                                                                             \
+    X(RULE, SQ_FORM, 25,                                                                           \
+      "a send WQE must be one that the device can parse  [virtio-rdma RFC, Send Queue Operation]")
+
+#define RULE_MEMBER(prefix, name, value, text) prefix##_##name = (value),
+enum rule { ENUM_RULE(RULE_MEMBER) RULE_COUNT };
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Guest RAM: guest-physical bytes 0 .. size - 1 of one host, on pages that exist once written.
+ *
+ * A device reaches guest memory only through ram_read() and ram_write() (checked DMA): an address
+ * or a length outside RAM gives false, and nothing is copied.
+ */
+#ifndef EMU_MEM_RAM_H
+#define EMU_MEM_RAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/base/arena.h"
+
+#define RAM_PAGE_BITS  12u
+#define RAM_PAGE_BYTES (1u << RAM_PAGE_BITS)
+
+struct ram {
+    struct arena *arena;
+    uint64_t bytes;  /* a multiple of RAM_PAGE_BYTES */
+    uint8_t **pages; /* NULL: never written, reads as zero */
+};
+
+/* False when the arena is full.  @bytes > 0. */
+bool ram_init(struct ram *r, struct arena *a, uint64_t bytes);
+void ram_done(struct ram *r);
+
+static inline bool ram_holds(const struct ram *r, uint64_t gpa, uint64_t n)
+{
+    return n <= r->bytes && gpa <= r->bytes - n;
+}
+
+/* Copies @n bytes at guest-physical @gpa.  False: not all of it is RAM (or, writing, the arena is
+ * full); nothing was copied.
+ */
+bool ram_read(const struct ram *r, uint64_t gpa, void *out, size_t n);
+bool ram_write(struct ram *r, uint64_t gpa, const void *in, size_t n);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulated clock and its queue of due work.
+ *
+ * What is scheduled is plain data, dispatched by a table: no closures, so that a checkpoint is a
+ * copy.  Items are ordered by (time, sequence of scheduling).  One dispatch is one tick of the
+ * trace; the cause is the event that was being handled when the item was scheduled.
+ */
+#ifndef EMU_SIM_SIM_H
+#define EMU_SIM_SIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/base/arena.h"
+#include "emu/trace/trace.h"
+
+enum sim_kind {
+#define SIM(kind, what) SIM_##kind,
+#include "emu/sim/kinds.def"
+#undef SIM
+    SIM_KIND_COUNT
+};
+
+struct sim_item {
+    uint64_t at_ns;
+    uint64_t seq;
+    ev_id cause;
+    uint64_t arg;
+    uint32_t target;
+    enum sim_kind kind;
+};
+
+/* Names a scheduled item until it is dispatched or cancelled; 0 is none. */
+typedef uint64_t sim_ticket;
+
+typedef void sim_handler(void *world, const struct sim_item *item);
+
+struct sim_place; /* sim.c: an item and its position in the heap */
+
+struct sim {
+    struct arena *arena;
+    struct trace *trace;          /* its now_ns is the clock */
+    sim_handler *const *handlers; /* SIM_KIND_COUNT of them, a const table */
+    void *world;
+    uint64_t seq;
+    struct sim_place *places; /* items, by slot */
+    uint32_t *heap;           /* slots, a binary heap by (at_ns, seq) */
+    uint32_t *free;           /* unused slots, a stack */
+    uint32_t len, cap;
+};
+
+/* False when the arena is full. */
+bool sim_init(struct sim *s, struct arena *a, struct trace *t, sim_handler *const *handlers,
+              void *world);
+void sim_done(struct sim *s);
+
+/* Schedules for @at_ns (not before now).  The cause is the trace's ambient one.  That the arena
+ * is full is our bug: the arena reserves far more than a lab can use.
+ */
+sim_ticket sim_schedule(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t target,
+                        uint64_t arg);
+
+/* Takes back what is still scheduled; false when it was dispatched or cancelled already. */
+bool sim_cancel(struct sim *s, sim_ticket ticket);
+
+/* When the next item is due, UINT64_MAX when there is none. */
+uint64_t sim_next_ns(const struct sim *s);
+
+/* Dispatches the next item: one tick.  There must be one. */
+void sim_dispatch(struct sim *s);
+
+/* Moves the clock on without a tick; @now_ns must not be beyond the next item. */
+void sim_advance(struct sim *s, uint64_t now_ns);
+
+static inline uint64_t sim_now(const struct sim *s)
+{
+    return s->trace->now_ns;
+}
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* The schema of events.def as data. */
+#include "emu/trace/event.h"
+
+#include <string.h>
+
+#include "emu/base/assert.h"
+
+enum {
+#define FTYPE(name, ctype, how, table) FT_##name,
+#include "emu/trace/ftypes.def"
+#undef FTYPE
+};
+
+/* How the type of a field is printed, as constants that initialisers may use. */
+enum {
+#define FTYPE(name, ctype, how, table) FT_PRINT_##name = EVP_##how,
+#include "emu/trace/ftypes.def"
+#undef FTYPE
+};
+
+static const struct enum_table *const ft_words[] = {
+#define FTYPE(name, ctype, how, table) [FT_##name] = table,
+#include "emu/trace/ftypes.def"
+#undef FTYPE
+};
+
+struct ev_str ev_str(const char *s)
+{
+    struct ev_str r = {{0}};
+    const size_t n = strlen(s);
+
+    memcpy(r.s, s, n < sizeof(r.s) ? n : sizeof(r.s) - 1);
+    return r;
+}
+
+/* Each case has a scope of its own, in which this_event is the struct that F() speaks of. */
+const struct ev_schema *ev_schema(enum ev_kind kind)
+{
+    switch (kind) {
+#define F(ftype, field)                                                                            \
+    {.name = #field,                                                                               \
+     .type = #ftype,                                                                               \
+     .offset = (uint16_t)(offsetof(struct ev, u) + offsetof(this_event, field)),                   \
+     .bytes = (uint16_t)sizeof(evf_##ftype),                                                       \
+     .print = (enum ev_print)FT_PRINT_##ftype,                                                     \
+     .words = &ft_words[FT_##ftype]},
+#define EVENT(event, rows, sentence)                                                               \
+    case EV_##event: {                                                                             \
+        typedef struct ev_##event this_event;                                                      \
+        static const struct ev_field fields[] = {rows};                                            \
+        static const struct ev_schema schema = {#event, sentence, fields, ARRAY_LEN(fields)};      \
+                                                                                                   \
+        return &schema;                                                                            \
+    }
+#include "emu/trace/events.def"
+#undef EVENT
+#undef F
+    case EV_COUNT:
+        break;
+    }
+    assert_fail("kind < EV_COUNT", __FILE__, __LINE__);
+}
+
+enum ev_kind ev_kind_find(const char *name)
+{
+    for (unsigned i = 0; i < EV_COUNT; i++) {
+        if (strcmp(ev_schema((enum ev_kind)i)->name, name) == 0)
+            return (enum ev_kind)i;
+    }
+    return EV_COUNT;
+}
+
+const struct ev_field *ev_field_find(enum ev_kind kind, const char *name)
+{
+    const struct ev_schema *schema = ev_schema(kind);
+
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        if (strcmp(schema->fields[i].name, name) == 0)
+            return &schema->fields[i];
+    }
+    return NULL;
+}
+
+uint64_t ev_field_number(const struct ev *e, const struct ev_field *f)
+{
+    const char *at = (const char *)e + f->offset;
+    uint64_t wide;
+    uint32_t narrow;
+
+    if (f->print == EVP_STR)
+        return 0;
+    if (f->bytes == sizeof(narrow)) {
+        memcpy(&narrow, at, sizeof(narrow));
+        return narrow;
+    }
+    memcpy(&wide, at, sizeof(wide));
+    return wide;
+}
+
+void ev_field_set(struct ev *e, const struct ev_field *f, uint64_t v)
+{
+    char *at = (char *)e + f->offset;
+    const uint32_t narrow = (uint32_t)v;
+
+    RDL_ASSERT(f->print != EVP_STR);
+    if (f->bytes == sizeof(narrow))
+        memcpy(at, &narrow, sizeof(narrow));
+    else
+        memcpy(at, &v, sizeof(v));
+}

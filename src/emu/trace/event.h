@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* One event of the trace, and the schema as data.
+ *
+ * An event is named #tick.row.  The tick is one dispatch of the simulation (or one action of a
+ * guest), the row counts the events within it from 1.  Row 0 names the whole tick.
+ */
+#ifndef EMU_TRACE_EVENT_H
+#define EMU_TRACE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/base/text.h"
+#include "emu/facts/enums.h"
+
+#define EV_ROW_BITS   20u
+#define EV_ROW_MAX    ((1u << EV_ROW_BITS) - 1u)
+#define EV_NAME_BYTES 24u
+#define EV_HOST_NONE  0xffffffffu /* a field of type host that names none */
+
+/* tick << EV_ROW_BITS | row; 0 is "no event": the cause of what a person did. */
+typedef uint64_t ev_id;
+
+static inline ev_id ev_id_of(uint64_t tick, uint32_t row)
+{
+    return tick << EV_ROW_BITS | row;
+}
+
+static inline uint64_t ev_tick(ev_id id)
+{
+    return id >> EV_ROW_BITS;
+}
+
+static inline uint32_t ev_row(ev_id id)
+{
+    return (uint32_t)(id & EV_ROW_MAX);
+}
+
+/* A short name inside an event, cut if it must be. */
+struct ev_str {
+    char s[EV_NAME_BYTES];
+};
+
+struct ev_str ev_str(const char *s);
+
+enum ev_kind {
+#define F(type, field)
+#define EVENT(name, fields, text) EV_##name,
+#include "emu/trace/events.def"
+#undef EVENT
+    EV_COUNT
+};
+
+#define FTYPE(name, ctype, print, table) typedef ctype evf_##name;
+#include "emu/trace/ftypes.def"
+#undef FTYPE
+
+#undef F
+#define F(type, field) evf_##type field;
+#define EVENT(name, fields, text)                                                                  \
+    struct ev_##name {                                                                             \
+        fields                                                                                     \
+    };
+#include "emu/trace/events.def"
+#undef EVENT
+#undef F
+
+struct ev {
+    uint64_t at_ns; /* simulated time */
+    ev_id id;
+    ev_id cause; /* the event that led to this one; 0: a person or script did */
+    enum ev_kind kind;
+    union {
+#define EVENT(name, fields, text) struct ev_##name name;
+#include "emu/trace/events.def"
+#undef EVENT
+    } u;
+};
+
+/* How a field is printed and what its words are. */
+enum ev_print {
+    EVP_NUMBER,
+    EVP_HEX,
+    EVP_FLAG,
+    EVP_TIME,
+    EVP_HOST,
+    EVP_EVENT,
+    EVP_MAC,
+    EVP_STR,
+    EVP_ENUM
+};
+
+struct ev_field {
+    const char *name;
+    const char *type; /* "psn" */
+    uint16_t offset;  /* in struct ev */
+    uint16_t bytes;   /* 4, 8, or sizeof(struct ev_str) */
+    enum ev_print print;
+    const struct enum_table *const *words; /* of EVP_ENUM */
+};
+
+struct ev_schema {
+    const char *name;
+    const char *text;
+    const struct ev_field *fields;
+    size_t n_fields;
+};
+
+/* The row of events.def; @kind < EV_COUNT. */
+const struct ev_schema *ev_schema(enum ev_kind kind);
+
+/* The kind called @name, or EV_COUNT. */
+enum ev_kind ev_kind_find(const char *name);
+
+/* The field @name of @kind, or NULL. */
+const struct ev_field *ev_field_find(enum ev_kind kind, const char *name);
+
+/* A number field's value; a string field has none (0). */
+uint64_t ev_field_number(const struct ev *e, const struct ev_field *f);
+
+/* Sets a number field, for readers of saved traces. */
+void ev_field_set(struct ev *e, const struct ev_field *f, uint64_t v);
+
+/* Names of hosts and objects, learnt from the events host_up, switch_up, named and gone, so that a
+ * saved trace prints like a live one.  Owned by the caller; ev_names_free() gives the memory back.
+ */
+struct ev_names;
+struct ev_names *ev_names_new(void);
+void ev_names_free(struct ev_names *n);
+void ev_names_learn(struct ev_names *n, const struct ev *e);
+
+/* "h1" or "host5"; "h1.qp" or "h1.qpn7".  @names may be NULL. */
+void ev_names_host(const struct ev_names *n, struct text *t, uint32_t host);
+void ev_names_object(const struct ev_names *n, struct text *t, uint32_t host,
+                     enum object_kind object, uint32_t number);
+
+/* The host called @name, or EV_HOST_NONE. */
+uint32_t ev_names_find_host(const struct ev_names *n, const char *name);
+
+/* "#34.1", or "#34" for row 0. */
+void ev_add_id(struct text *t, ev_id id);
+
+/* One field as people write it: "RC_SEND_ONLY", "100", "h1", "0x1a3". */
+void ev_add_field(struct text *t, const struct ev *e, const struct ev_field *f,
+                  const struct ev_names *names);
+
+/* The sentence of an event, without its id: "h1.qp RESET -> INIT". */
+void ev_add_text(struct text *t, const struct ev *e, const struct ev_names *names);
+
+/* "#34.1 fetch    h1.qp desc 0, ...": id, kind in a column, sentence. */
+void ev_add_line(struct text *t, const struct ev *e, const struct ev_names *names);
+
+/* One JSON object, without a line end.  64-bit fields beyond 2^53 are strings. */
+void ev_add_json(struct text *t, const struct ev *e, const struct ev_names *names);
+
+/* Longest result of the functions above. */
+#define EV_TEXT_BYTES 512u
+#define EV_JSON_BYTES 1024u
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Events as text and as JSON: interprets the schema, off the hot path. */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/quantity.h"
+#include "emu/trace/event.h"
+
+#define KIND_COLUMN    10u /* width of the id column, then of the kind column */
+#define JSON_EXACT_MAX ((uint64_t)1 << 53)
+
+void ev_add_id(struct text *t, ev_id id)
+{
+    text_addf(t, "#%llu", (unsigned long long)ev_tick(id));
+    if (ev_row(id))
+        text_addf(t, ".%u", ev_row(id));
+}
+
+static const char *field_string(const struct ev *e, const struct ev_field *f)
+{
+    return (const char *)e + f->offset;
+}
+
+static void add_mac(struct text *t, uint64_t mac)
+{
+    for (unsigned i = 0; i < 6; i++)
+        text_addf(t, i ? ":%02x" : "%02x", (unsigned)(mac >> (8 * (5 - i)) & 0xffu));
+}
+
+void ev_add_field(struct text *t, const struct ev *e, const struct ev_field *f,
+                  const struct ev_names *names)
+{
+    const uint64_t v = ev_field_number(e, f);
+
+    switch (f->print) {
+    case EVP_NUMBER:
+        text_addf(t, "%llu", (unsigned long long)v);
+        break;
+    case EVP_HEX:
+        text_addf(t, "0x%llx", (unsigned long long)v);
+        break;
+    case EVP_FLAG:
+        text_add(t, v ? f->name : "-");
+        break;
+    case EVP_TIME:
+        quantity_add_time_short(t, v);
+        break;
+    case EVP_HOST:
+        ev_names_host(names, t, (uint32_t)v);
+        break;
+    case EVP_EVENT:
+        ev_add_id(t, v);
+        break;
+    case EVP_MAC:
+        add_mac(t, v);
+        break;
+    case EVP_STR:
+        text_add(t, field_string(e, f));
+        break;
+    case EVP_ENUM:
+        text_add(t, enum_name(*f->words, (uint32_t)v));
+        break;
+    }
+}
+
+/* Does a part in brackets show this field? */
+static bool field_is_set(const struct ev *e, const struct ev_field *f)
+{
+    if (f->print == EVP_STR)
+        return field_string(e, f)[0] != '\0';
+    return ev_field_number(e, f) != 0;
+}
+
+static uint32_t number_of(const struct ev *e, const char *name)
+{
+    const struct ev_field *f = ev_field_find(e->kind, name);
+
+    RDL_ASSERT(f);
+    return (uint32_t)ev_field_number(e, f);
+}
+
+/* {@qp}, {@cq}, {@host}, {@peer}: names that take two fields. */
+static void add_composite(struct text *t, const struct ev *e, const char *what,
+                          const struct ev_names *names)
+{
+    if (strcmp(what, "host") == 0) {
+        ev_names_host(names, t, number_of(e, "host"));
+    } else if (strcmp(what, "qp") == 0) {
+        ev_names_object(names, t, number_of(e, "host"), OBJ_QP, number_of(e, "qpn"));
+    } else if (strcmp(what, "cq") == 0) {
+        ev_names_object(names, t, number_of(e, "host"), OBJ_CQ, number_of(e, "cqn"));
+    } else {
+        RDL_ASSERT(strcmp(what, "peer") == 0);
+        if (number_of(e, "peer") == EV_HOST_NONE)
+            text_addf(t, "QPN %u", number_of(e, "dest_qpn"));
+        else
+            ev_names_object(names, t, number_of(e, "peer"), OBJ_QP, number_of(e, "dest_qpn"));
+    }
+}
+
+/* Copies the word between the braces at @s; returns the character behind the closing one. */
+static const char *take_word(const char *s, char *word, size_t cap)
+{
+    size_t n = 0;
+
+    for (s++; *s != '}'; s++) {
+        RDL_ASSERT(*s && n + 1 < cap);
+        word[n++] = *s;
+    }
+    word[n] = '\0';
+    return s + 1;
+}
+
+/* Are all fields of the bracketed part at @s (behind the bracket) set? */
+static bool part_is_set(const struct ev *e, const char *s)
+{
+    char word[EV_NAME_BYTES];
+
+    while (*s != ']') {
+        RDL_ASSERT(*s);
+        if (*s != '{') {
+            s++;
+            continue;
+        }
+        s = take_word(s, word, sizeof(word));
+        if (word[0] != '@' && !field_is_set(e, ev_field_find(e->kind, word)))
+            return false;
+    }
+    return true;
+}
+
+void ev_add_text(struct text *t, const struct ev *e, const struct ev_names *names)
+{
+    const char *s = ev_schema(e->kind)->text;
+    char word[EV_NAME_BYTES];
+
+    while (*s) {
+        if (*s == '{') {
+            s = take_word(s, word, sizeof(word));
+            if (word[0] == '@')
+                add_composite(t, e, word + 1, names);
+            else
+                ev_add_field(t, e, ev_field_find(e->kind, word), names);
+        } else if (*s == '[' && !part_is_set(e, s + 1)) {
+            s = strchr(s, ']') + 1;
+        } else {
+            if (*s != '[' && *s != ']')
+                text_addn(t, s, 1);
+            s++;
+        }
+    }
+}
+
+void ev_add_line(struct text *t, const struct ev *e, const struct ev_names *names)
+{
+    const size_t start = t->len;
+
+    ev_add_id(t, e->id);
+    while (t->len - start < 7 && !t->cut)
+        text_add(t, " ");
+    text_add(t, " ");
+    text_add(t, ev_schema(e->kind)->name);
+    while (t->len - start < 8 + KIND_COLUMN && !t->cut)
+        text_add(t, " ");
+    text_add(t, " ");
+    ev_add_text(t, e, names);
+}
+
+static void add_json_number(struct text *t, uint64_t v)
+{
+    text_addf(t, v > JSON_EXACT_MAX ? "\"%llu\"" : "%llu", (unsigned long long)v);
+}
+
+static void add_json_string(struct text *t, const char *s)
+{
+    text_add(t, "\"");
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\')
+            text_addf(t, "\\%c", *s);
+        else if ((unsigned char)*s < 0x20)
+            text_addf(t, "\\u%04x", (unsigned)*s);
+        else
+            text_addn(t, s, 1);
+    }
+    text_add(t, "\"");
+}
+
+void ev_add_json(struct text *t, const struct ev *e, const struct ev_names *names)
+{
+    const struct ev_schema *schema = ev_schema(e->kind);
+
+    text_add(t, "{\"at_ns\":");
+    add_json_number(t, e->at_ns);
+    text_add(t, ",\"id\":\"");
+    ev_add_id(t, e->id);
+    text_add(t, "\"");
+    if (e->cause) {
+        text_add(t, ",\"cause\":\"");
+        ev_add_id(t, e->cause);
+        text_add(t, "\"");
+    }
+    text_addf(t, ",\"ev\":\"%s\"", schema->name);
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        const struct ev_field *f = &schema->fields[i];
+        char buf[EV_NAME_BYTES * 2];
+        struct text word = text_on(buf, sizeof(buf));
+
+        text_addf(t, ",\"%s\":", f->name);
+        if (f->print == EVP_NUMBER || f->print == EVP_TIME) {
+            add_json_number(t, ev_field_number(e, f));
+        } else if (f->print == EVP_FLAG) {
+            text_add(t, ev_field_number(e, f) ? "true" : "false");
+        } else {
+            ev_add_field(&word, e, f, names);
+            add_json_string(t, buf);
+        }
+    }
+    text_add(t, "}");
+}

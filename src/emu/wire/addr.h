@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* MAC addresses, and IP addresses as 16-byte GIDs, with their text.
+ *
+ * A RoCEv2 GID is an IPv6 address; an IPv4 address a.b.c.d is the GID ::ffff:a.b.c.d.
+ */
+#ifndef EMU_WIRE_ADDR_H
+#define EMU_WIRE_ADDR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/base/text.h"
+
+#define MAC_BYTES 6u
+#define GID_BYTES 16u
+
+/* Offset of the four IPv4 bytes in a GID. */
+#define GID_IPV4_AT 12u
+
+/* Room for an address as text, with the NUL. */
+#define MAC_TEXT_MAX  18u
+#define ADDR_TEXT_MAX 46u
+
+/* Is @gid ::ffff:a.b.c.d? */
+bool gid_is_ipv4(const uint8_t gid[GID_BYTES]);
+
+/* The GID of the IPv4 address @ip. */
+void gid_from_ipv4(uint8_t gid[GID_BYTES], const uint8_t ip[4]);
+
+/* Appends "02:00:00:00:00:01". */
+void mac_add(struct text *t, const uint8_t mac[MAC_BYTES]);
+
+/* Reads the whole of @s, six groups of two hexadecimal digits with colons between them.  False if
+ * it is no such thing, and @ret is untouched.
+ */
+bool mac_parse(const char *s, uint8_t ret[MAC_BYTES]);
+
+/* Appends "10.0.0.1" or, for what is not IPv4, the text that RFC 5952 prescribes. */
+void addr_add(struct text *t, const uint8_t gid[GID_BYTES]);
+
+/* Reads the whole of @s, an IPv4 or IPv6 address.  False if it is none; @ret is untouched then. */
+bool addr_parse(const char *s, uint8_t ret[GID_BYTES]);
+
+#endif

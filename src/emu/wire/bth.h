@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Base Transport Header: the first header of every RoCE packet. */
+#ifndef EMU_WIRE_BTH_H
+#define EMU_WIRE_BTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/base/cursor.h"
+#include "emu/facts/enums.h"
+#include "emu/facts/opcode.h"
+#include "emu/facts/psn.h"
+
+/* Base Transport Header, decoded.  [IBTA1 9.2]
+ *
+ * byte 0: opcode | 1: SE M Pad TVer | 2-3: P_Key | 4: F B resv6 | 5-7: DestQP
+ * byte 8: A resv7 | 9-11: PSN
+ */
+struct bth {
+    uint8_t opcode;    /* row of opcodes.def */
+    bool solicited;    /* SE */
+    bool migrated;     /* M: MigReq */
+    uint8_t pad_bytes; /* PadCnt, 0..3 */
+    uint16_t pkey;     /* partition key */
+    bool fecn, becn;   /* congestion marks */
+    uint32_t dest_qpn; /* 24 bits */
+    bool ack_req;      /* A */
+    struct psn psn;
+};
+
+/* DROP_SHORT, or DROP_BAD_VERSION if TVer is not 0.  Any opcode is accepted.  Reserved bits are
+ * ignored on receipt and sent as zero.  @out is untouched on failure.
+ */
+enum drop_reason bth_parse(struct bth *out, struct rd_cur *in);
+
+void bth_build(const struct bth *h, struct wr_cur *out);
+
+/* The PadCnt in the bytes of a BTH: packet_finish() has nothing but bytes. */
+static inline size_t bth_peek_pad(const uint8_t bytes[BTH_BYTES])
+{
+    return bytes[1] >> 4 & 3u;
+}
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* The extension headers that may follow a BTH.  [IBTA1 9.3]
+ *
+ * Which of them a packet has, and in which order, is the opcode's matter (facts/opcode.h).  The
+ * parse functions only read; a cursor that ran out says so in @bad, and the values are zero then.
+ */
+#ifndef EMU_WIRE_EXT_H
+#define EMU_WIRE_EXT_H
+
+#include <stdint.h>
+
+#include "emu/base/cursor.h"
+
+/* Datagram ETH, 8 bytes: Q_Key | reserved, source QPN.  [IBTA1 9.3.1] */
+struct deth {
+    uint32_t qkey;
+    uint32_t src_qpn; /* 24 bits */
+};
+
+/* RDMA ETH, 16 bytes: where a READ or WRITE goes.  [IBTA1 9.3.3] */
+struct reth {
+    uint64_t va;
+    uint32_t rkey;
+    uint32_t dma_bytes; /* of the whole message */
+};
+
+/* Atomic ETH, 28 bytes.  [IBTA1 9.3.4] */
+struct atomic_eth {
+    uint64_t va;
+    uint32_t rkey;
+    uint64_t swap_add; /* the new value, or what is added */
+    uint64_t compare;
+};
+
+/* ACK ETH, 4 bytes: syndrome | message sequence number.  [IBTA1 9.3.5] */
+struct aeth {
+    uint8_t syndrome; /* see facts/aeth.h */
+    uint32_t msn;     /* 24 bits */
+};
+
+/* Bytes of immediate data: as raw as the verbs have them. [IBTA1 9.3.7] */
+#define IMM_BYTES 4u
+
+void deth_parse(struct deth *out, struct rd_cur *in);
+void reth_parse(struct reth *out, struct rd_cur *in);
+void atomic_eth_parse(struct atomic_eth *out, struct rd_cur *in);
+void aeth_parse(struct aeth *out, struct rd_cur *in);
+
+/* Numbers of more than 24 bits in a 24-bit field are bugs of the caller. */
+void deth_build(const struct deth *h, struct wr_cur *out);
+void reth_build(const struct reth *h, struct wr_cur *out);
+void atomic_eth_build(const struct atomic_eth *h, struct wr_cur *out);
+void aeth_build(const struct aeth *h, struct wr_cur *out);
+
+#endif

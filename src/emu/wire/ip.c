@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/wire/ip.h"
+
+#include "emu/base/assert.h"
+
+#define IPV4_VERSION_IHL     0x45u /* version 4, five words of header */
+#define IPV4_DONT_FRAGMENT   0x4000u
+#define IPV4_FRAGMENT_MASK   0x3fffu /* more fragments, and the offset */
+#define IPV6_FRAGMENT_HEADER 44u
+#define FLOW_LABEL_MASK      0xfffffu
+
+/* The ones' complement sum over an IPv4 header: 0xffff if its checksum is right.  [RFC 1071] */
+static uint32_t header_sum(const uint8_t *header)
+{
+    uint32_t sum = 0;
+
+    for (size_t i = 0; i < IPV4_BYTES; i += 2)
+        sum += (uint32_t)header[i] << 8 | header[i + 1];
+    sum = (sum & 0xffffu) + (sum >> 16);
+    return (sum & 0xffffu) + (sum >> 16);
+}
+
+/* IPv4, byte 0: version, IHL | 1: TOS | 2-3: total length | 4-5: id | 6-7: flags, fragment offset
+ * byte 8: TTL | 9: protocol | 10-11: checksum | 12-15: source | 16-19: destination  [RFC 791]
+ */
+static enum drop_reason ipv4_parse(struct ip *out, struct rd_cur *in)
+{
+    const uint8_t *start = in->p;
+    const uint8_t version_ihl = (uint8_t)rd_be(in, 1);
+    const uint8_t tos = (uint8_t)rd_be(in, 1);
+    const uint16_t total_bytes = (uint16_t)rd_be(in, 2);
+    const uint16_t id = (uint16_t)rd_be(in, 2);
+    const uint16_t fragment = (uint16_t)rd_be(in, 2);
+    const uint8_t ttl = (uint8_t)rd_be(in, 1);
+    const uint8_t protocol = (uint8_t)rd_be(in, 1);
+    const uint16_t checksum = (uint16_t)rd_be(in, 2);
+    uint8_t src[4], dst[4];
+
+    rd_bytes(in, src, sizeof(src));
+    rd_bytes(in, dst, sizeof(dst));
+    (void)checksum; /* part of the sum */
+    if (in->bad)
+        return DROP_SHORT;
+    if (version_ihl != IPV4_VERSION_IHL)
+        return DROP_BAD_IP_HEADER;
+    if (header_sum(start) != 0xffffu)
+        return DROP_BAD_IP_CHECKSUM;
+    if (total_bytes < IPV4_BYTES || total_bytes - IPV4_BYTES > rd_left(in))
+        return DROP_BAD_IP_HEADER;
+    if ((fragment & IPV4_FRAGMENT_MASK) != 0)
+        return DROP_FRAGMENT;
+
+    *out = (struct ip){
+        .version = 4,
+        .tclass = tos,
+        .ttl = ttl,
+        .protocol = protocol,
+        .id = id,
+        .payload_bytes = (uint16_t)(total_bytes - IPV4_BYTES),
+    };
+    gid_from_ipv4(out->src, src);
+    gid_from_ipv4(out->dst, dst);
+    in->end = start + total_bytes;
+    return DROP_NONE;
+}
+
+/* IPv6, byte 0-3: version, traffic class, flow label | 4-5: payload length | 6: next header
+ * byte 7: hop limit | 8-23: source | 24-39: destination  [RFC 8200, 3]
+ */
+static enum drop_reason ipv6_parse(struct ip *out, struct rd_cur *in)
+{
+    const uint32_t first_word = (uint32_t)rd_be(in, 4);
+    struct ip h = {
+        .version = 6,
+        .tclass = (uint8_t)(first_word >> 20),
+        .flow_label = first_word & FLOW_LABEL_MASK,
+    };
+
+    h.payload_bytes = (uint16_t)rd_be(in, 2);
+    h.protocol = (uint8_t)rd_be(in, 1);
+    h.ttl = (uint8_t)rd_be(in, 1);
+    rd_bytes(in, h.src, GID_BYTES);
+    rd_bytes(in, h.dst, GID_BYTES);
+    if (in->bad)
+        return DROP_SHORT;
+    if (h.payload_bytes > rd_left(in))
+        return DROP_BAD_IP_HEADER;
+    if (h.protocol == IPV6_FRAGMENT_HEADER)
+        return DROP_FRAGMENT;
+
+    *out = h;
+    in->end = in->p + h.payload_bytes;
+    return DROP_NONE;
+}
+
+enum drop_reason ip_parse(struct ip *out, struct rd_cur *in)
+{
+    if (rd_left(in) == 0)
+        return DROP_SHORT;
+    switch (in->p[0] >> 4) {
+    case 4:
+        return ipv4_parse(out, in);
+    case 6:
+        return ipv6_parse(out, in);
+    default:
+        return DROP_BAD_IP_HEADER;
+    }
+}
+
+static void ipv4_build(const struct ip *h, struct wr_cur *out)
+{
+    uint8_t *start = out->p;
+    uint32_t sum;
+
+    RDL_ASSERT(gid_is_ipv4(h->src) && gid_is_ipv4(h->dst));
+    RDL_ASSERT(h->payload_bytes <= UINT16_MAX - IPV4_BYTES);
+    wr_be(out, 1, IPV4_VERSION_IHL);
+    wr_be(out, 1, h->tclass);
+    wr_be(out, 2, h->payload_bytes + IPV4_BYTES);
+    wr_be(out, 2, h->id);
+    wr_be(out, 2, IPV4_DONT_FRAGMENT);
+    wr_be(out, 1, h->ttl);
+    wr_be(out, 1, h->protocol);
+    wr_be(out, 2, 0);
+    wr_bytes(out, h->src + GID_IPV4_AT, 4);
+    wr_bytes(out, h->dst + GID_IPV4_AT, 4);
+    if (out->bad)
+        return;
+    sum = ~header_sum(start);
+    start[10] = (uint8_t)(sum >> 8);
+    start[11] = (uint8_t)sum;
+}
+
+static void ipv6_build(const struct ip *h, struct wr_cur *out)
+{
+    RDL_ASSERT(h->flow_label <= FLOW_LABEL_MASK);
+    wr_be(out, 4, 6u << 28 | (uint32_t)h->tclass << 20 | h->flow_label);
+    wr_be(out, 2, h->payload_bytes);
+    wr_be(out, 1, h->protocol);
+    wr_be(out, 1, h->ttl);
+    wr_bytes(out, h->src, GID_BYTES);
+    wr_bytes(out, h->dst, GID_BYTES);
+}
+
+void ip_build(const struct ip *h, struct wr_cur *out)
+{
+    RDL_ASSERT(h->version == 4 || h->version == 6);
+    if (h->version == 4)
+        ipv4_build(h, out);
+    else
+        ipv6_build(h, out);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/wire/packet.h"
+
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/wire/icrc.h"
+
+#define CNP_BYTES 16u /* reserved bytes of a congestion notification */
+
+static uint32_t pad_bytes(uint32_t payload_bytes)
+{
+    return -payload_bytes & 3u;
+}
+
+size_t packet_overhead(bool ipv6, unsigned headers)
+{
+    return ETH_BYTES + ip_header_bytes(ipv6 ? 6 : 4) + UDP_BYTES + BTH_BYTES +
+           op_headers_bytes(headers) + ICRC_BYTES;
+}
+
+size_t packet_frame_bytes(const struct packet *p)
+{
+    return packet_overhead(p->ip.version == 6, op_info(p->bth.opcode)->headers) + p->payload_bytes +
+           pad_bytes(p->payload_bytes);
+}
+
+/* From the Ethernet header to the UDP header; @in stands at the BTH afterwards and ends with the
+ * ICRC.
+ */
+static enum drop_reason parse_network(struct packet *out, struct rd_cur *in)
+{
+    struct udp udp;
+    enum drop_reason why = eth_parse(&out->eth, in);
+
+    if (why != DROP_NONE)
+        return why;
+    if (out->eth.ethertype != ETHERTYPE_IPV4 && out->eth.ethertype != ETHERTYPE_IPV6)
+        return DROP_BAD_ETHERTYPE;
+    why = ip_parse(&out->ip, in);
+    if (why != DROP_NONE)
+        return why;
+    if ((out->ip.version == 6) != (out->eth.ethertype == ETHERTYPE_IPV6))
+        return DROP_BAD_IP_HEADER;
+    if (out->ip.protocol != IP_PROTOCOL_UDP)
+        return DROP_NOT_ROCE;
+    why = udp_parse(&udp, in);
+    if (why != DROP_NONE)
+        return why;
+    if (udp.dst_port != UDP_PORT_ROCE)
+        return DROP_NOT_ROCE;
+    if (udp.bytes != out->ip.payload_bytes)
+        return DROP_BAD_UDP_LENGTH;
+    out->udp_src_port = udp.src_port;
+    return DROP_NONE;
+}
+
+/* The extension headers, in the order of their bits. */
+static void parse_extensions(struct packet *out, struct rd_cur *in)
+{
+    const unsigned headers = out->op->headers;
+    uint8_t reserved[CNP_BYTES];
+
+    if (headers & H_DETH)
+        deth_parse(&out->deth, in);
+    if (headers & H_RETH)
+        reth_parse(&out->reth, in);
+    if (headers & H_ATOMIC)
+        atomic_eth_parse(&out->atomic, in);
+    if (headers & H_AETH)
+        aeth_parse(&out->aeth, in);
+    if (headers & H_ATOMIC_ACK)
+        out->atomic_ack = rd_be(in, 8);
+    if (headers & H_IMM)
+        rd_bytes(in, out->imm_data, IMM_BYTES);
+    if (headers & H_IETH)
+        out->ieth_rkey = (uint32_t)rd_be(in, 4);
+    if (headers & H_CNP)
+        rd_bytes(in, reserved, CNP_BYTES);
+}
+
+static bool icrc_matches(const uint8_t *ip, const uint8_t *icrc)
+{
+    return icrc_compute(ip, (size_t)(icrc - ip)) == ld_le32(icrc);
+}
+
+enum drop_reason packet_parse(struct packet *out, const uint8_t *frame, size_t len)
+{
+    struct rd_cur in = rd_cur(frame, len);
+    enum drop_reason why;
+
+    *out = (struct packet){0};
+    why = parse_network(out, &in);
+    if (why != DROP_NONE)
+        return why;
+    if (rd_left(&in) < BTH_BYTES + ICRC_BYTES)
+        return DROP_SHORT;
+    in.end -= ICRC_BYTES;
+    if (!icrc_matches(frame + ETH_BYTES, in.end))
+        return DROP_BAD_ICRC;
+    why = bth_parse(&out->bth, &in);
+    if (why != DROP_NONE)
+        return why;
+    out->op = op_info(out->bth.opcode);
+    if (!out->op->name)
+        return DROP_BAD_OPCODE;
+    parse_extensions(out, &in);
+    if (in.bad)
+        return DROP_SHORT;
+    if (out->bth.pad_bytes > rd_left(&in))
+        return DROP_BAD_PAD;
+    out->payload = in.p;
+    out->payload_bytes = (uint32_t)rd_left(&in) - out->bth.pad_bytes;
+    return DROP_NONE;
+}
+
+static void build_extensions(const struct packet *p, unsigned headers, struct wr_cur *out)
+{
+    static const uint8_t reserved[CNP_BYTES];
+
+    if (headers & H_DETH)
+        deth_build(&p->deth, out);
+    if (headers & H_RETH)
+        reth_build(&p->reth, out);
+    if (headers & H_ATOMIC)
+        atomic_eth_build(&p->atomic, out);
+    if (headers & H_AETH)
+        aeth_build(&p->aeth, out);
+    if (headers & H_ATOMIC_ACK)
+        wr_be(out, 8, p->atomic_ack);
+    if (headers & H_IMM)
+        wr_bytes(out, p->imm_data, IMM_BYTES);
+    if (headers & H_IETH)
+        wr_be(out, 4, p->ieth_rkey);
+    if (headers & H_CNP)
+        wr_bytes(out, reserved, CNP_BYTES);
+}
+
+uint8_t *packet_build(const struct packet *p, uint8_t *frame)
+{
+    const unsigned headers = op_info(p->bth.opcode)->headers;
+    const size_t frame_bytes = packet_frame_bytes(p);
+    const size_t ip_payload = frame_bytes - ETH_BYTES - ip_header_bytes(p->ip.version);
+    struct wr_cur out = wr_cur(frame, frame_bytes);
+    struct eth eth = p->eth;
+    struct ip ip = p->ip;
+    struct bth bth = p->bth;
+    struct udp udp = {.src_port = p->udp_src_port, .dst_port = UDP_PORT_ROCE};
+
+    RDL_ASSERT(op_info(p->bth.opcode)->name);
+    RDL_ASSERT(frame_bytes - ETH_BYTES <= UINT16_MAX);
+    eth.ethertype = ip.version == 6 ? ETHERTYPE_IPV6 : ETHERTYPE_IPV4;
+    ip.protocol = IP_PROTOCOL_UDP;
+    ip.payload_bytes = (uint16_t)ip_payload;
+    udp.bytes = (uint16_t)ip_payload;
+    bth.pad_bytes = (uint8_t)pad_bytes(p->payload_bytes);
+
+    eth_build(&eth, &out);
+    ip_build(&ip, &out);
+    udp_build(&udp, &out);
+    bth_build(&bth, &out);
+    build_extensions(p, headers, &out);
+    RDL_ASSERT(!out.bad);
+    return out.p;
+}
+
+void packet_finish(uint8_t *frame, size_t frame_bytes)
+{
+    uint8_t *ip = frame + ETH_BYTES;
+    uint8_t *icrc = frame + frame_bytes - ICRC_BYTES;
+    const uint8_t *bth = ip + ip_header_bytes(ip[0] >> 4) + UDP_BYTES;
+    const size_t pad = bth_peek_pad(bth);
+
+    RDL_ASSERT(bth + BTH_BYTES + pad <= icrc);
+    memset(icrc - pad, 0, pad);
+    st_le32(icrc, icrc_compute(ip, (size_t)(icrc - ip)));
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* A whole RoCEv2 frame, decoded: Ethernet, IP, UDP, BTH, extension headers, payload, pad, ICRC.
+ *
+ * Receiving: packet_parse() checks the frame and points into it; nothing is copied or allocated.
+ * Sending: packet_build() writes the headers and returns the place of the payload, the caller
+ * copies the payload there (the one copy out of guest memory), packet_finish() adds pad and ICRC.
+ */
+#ifndef EMU_WIRE_PACKET_H
+#define EMU_WIRE_PACKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/facts/enums.h"
+#include "emu/facts/opcode.h"
+#include "emu/wire/bth.h"
+#include "emu/wire/eth.h"
+#include "emu/wire/ext.h"
+#include "emu/wire/ip.h"
+#include "emu/wire/udp.h"
+
+/* A header that the opcode does not have is zero after packet_parse(), ignored by packet_build().
+ */
+struct packet {
+    struct eth eth;
+    struct ip ip;
+    uint16_t udp_src_port;
+    struct bth bth;
+    const struct op_info *op; /* row of bth.opcode */
+    struct deth deth;
+    struct reth reth;
+    struct atomic_eth atomic;
+    struct aeth aeth;
+    uint64_t atomic_ack;         /* what the atomic found */
+    uint8_t imm_data[IMM_BYTES]; /* network order, as the verbs have it */
+    uint32_t ieth_rkey;          /* to invalidate */
+    const uint8_t *payload;      /* in the frame */
+    uint32_t payload_bytes;      /* without the pad */
+};
+
+/* All bytes of a frame but payload and pad. */
+size_t packet_overhead(bool ipv6, unsigned headers /* set of enum op_header */);
+
+/* All bytes of the frame that @p describes: ip.version, bth.opcode and payload_bytes count. */
+size_t packet_frame_bytes(const struct packet *p);
+
+/* Decodes and checks @len bytes at @frame.  The checks, in this order, and what they answer:
+ *
+ *	Ethernet header there		DROP_SHORT
+ *	IPv4 or IPv6			DROP_BAD_ETHERTYPE (VLAN tags, ARP)
+ *	IP header			see ip_parse()
+ *	UDP to port 4791		DROP_NOT_ROCE
+ *	UDP length is the IP payload's	DROP_BAD_UDP_LENGTH
+ *	BTH and ICRC there		DROP_SHORT
+ *	ICRC				DROP_BAD_ICRC
+ *	transport version		DROP_BAD_VERSION
+ *	opcode defined			DROP_BAD_OPCODE
+ *	extension headers there		DROP_SHORT
+ *	pad count			DROP_BAD_PAD
+ *
+ * The ICRC comes before anything that it protects, so that a damaged frame is never answered.  With
+ * DROP_BAD_OPCODE everything up to bth is filled, and @out->op->name is NULL: a responder may send
+ * a NAK.  With other failures @out is filled as far as the checks went, and zero beyond.
+ * Bytes after the IP packet (Ethernet padding) are accepted and ignored.  Whether the MAC, GID,
+ * QPN or P_Key are anybody's is not asked here.
+ */
+enum drop_reason packet_parse(struct packet *out, const uint8_t *frame, size_t len);
+
+/* Writes all headers of @p to @frame, which has room for at least packet_frame_bytes(@p) bytes, and
+ * returns where its payload_bytes go.  Derived, whatever @p says: op, ethertype, IP protocol and
+ * length, UDP length, pad count.  The opcode must be defined; @p's addresses must fit ip.version.
+ */
+uint8_t *packet_build(const struct packet *p, uint8_t *frame);
+
+/* Adds pad and ICRC to a frame of @frame_bytes bytes (both included) whose headers packet_build()
+ * wrote and whose payload is in place.
+ */
+void packet_finish(uint8_t *frame, size_t frame_bytes);
+
+#endif

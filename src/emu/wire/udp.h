@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* UDP header.
+ *
+ * The checksum is sent as 0, "none", over IPv4 and, as Linux rxe does, over IPv6 too; one that is
+ * received is not verified.  The ICRC covers everything that it would, the addresses included.
+ */
+#ifndef EMU_WIRE_UDP_H
+#define EMU_WIRE_UDP_H
+
+#include <stdint.h>
+
+#include "emu/base/cursor.h"
+#include "emu/facts/enums.h"
+
+#define UDP_BYTES     8u
+#define UDP_PORT_ROCE 4791u
+
+struct udp {
+    uint16_t src_port, dst_port;
+    uint16_t bytes; /* header and payload */
+};
+
+/* DROP_NONE or DROP_SHORT; ports and length are the caller's to judge.  @out is untouched on
+ * failure.
+ */
+enum drop_reason udp_parse(struct udp *out, struct rd_cur *in);
+
+void udp_build(const struct udp *h, struct wr_cur *out);
+
+#endif

@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""The rules of STYLE.md that a program can check and the compiler does not.
+
+usage: check_style.py [--self-test] [ROOT]
+"""
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+FILE_LINES_MAX = 700
+PUBLIC_HEADER_LINES_MAX = 300
+FUNCTION_LINES_MAX = 70
+
+SKIPPED_DIRS = re.compile(r"^(\.git|build.*|out|__pycache__)$")
+CODE = {".c", ".h", ".def"}
+WITH_SPDX = CODE | {".py", ".sh", ".build"}
+
+# The core reads no clock, draws no chance of its own, prints nothing and has no floating point.
+CALLS_BANNED_IN_EMU = set("""time clock clock_gettime gettimeofday rand random srand drand48 getenv
+    sleep usleep nanosleep printf fprintf vfprintf puts fputs putchar perror fopen""".split())
+WORDS_BANNED_IN_EMU = {"double", "float"}
+CALLS_BANNED = set("strcpy strcat sprintf vsprintf strtok atoi atol alloca gets".split())
+HEADERS_BANNED_IN_EMU = re.compile(r"#\s*include\s*<(time|sys/time|math|threads|pthread)\.h>")
+
+# Paths of one machine, and marks of unfinished work: a simplification says SIMPLIFIED: and why.
+# Put together from pieces, so that this file does not find itself.
+LOCAL_PATH = re.compile("/wo" "rk/|/ro" "ot/")
+UNFINISHED = re.compile(r"\b(TO" "DO|FIX" "ME|XX" r"X)\b")
+
+LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)")
+CITED_FILE = re.compile(r"\b((?:include|src|tests|tools|scenarios|docs|book)/[\w./-]+\.\w+)")
+
+COMMENT_OR_LITERAL = re.compile(
+    r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+NOT_SIGNATURE = re.compile(r"[;}]$|\*/$|^#")
+ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)", re.DOTALL)
+
+
+def blanked(match):
+    """White space with the same number of lines."""
+    return " " + "\n" * match[0].count("\n")
+
+
+def without_comments(text):
+    return ATTRIBUTE.sub(blanked, COMMENT_OR_LITERAL.sub(blanked, text))
+
+
+def files_of(root):
+    for top, dirs, names in os.walk(root):
+        dirs[:] = sorted(d for d in dirs if not SKIPPED_DIRS.match(d))
+        for name in sorted(names):
+            path = pathlib.Path(top, name)
+            text = path.read_bytes()
+            if b"\0" not in text:
+                yield path.relative_to(root).as_posix(), text.decode(errors="replace")
+
+
+def check_words(name, text):
+    in_emu = name.startswith("src/emu/")
+    calls = CALLS_BANNED | CALLS_BANNED_IN_EMU if in_emu else CALLS_BANNED
+    for number, line in enumerate(without_comments(text).splitlines(), 1):
+        for word, call in re.findall(r"\b([A-Za-z_]\w*)\s*(\()?", line):
+            if (call and word in calls) or (in_emu and word in WORDS_BANNED_IN_EMU):
+                yield f"{name}:{number}: {word} is banned here"
+        if in_emu and HEADERS_BANNED_IN_EMU.search(line):
+            yield f"{name}:{number}: {line.strip()} is banned here"
+
+
+def check_functions(name, text):
+    """clang-format puts a function's braces, and nothing else's, alone in column 0."""
+    lines = text.splitlines()
+    for first, line in enumerate(lines):
+        if line != "{":
+            continue
+        start = first
+        while start > 0 and lines[start - 1] and not NOT_SIGNATURE.search(lines[start - 1]):
+            start -= 1
+        end = next((i for i in range(first, len(lines)) if lines[i] == "}"), len(lines) - 1)
+        if end - start + 1 > FUNCTION_LINES_MAX:
+            yield f"{name}:{start + 1}: function of {end - start + 1} lines"
+
+
+def check_links(root, name, text):
+    """Files that a document links to or names must exist; what is built or written need not."""
+    for number, line in enumerate(text.splitlines(), 1):
+        targets = [(pathlib.PurePath(name).parent / t).as_posix() for t in LINK.findall(line)]
+        for target in targets + CITED_FILE.findall(line):
+            if not (root / target).exists():
+                yield f"{name}:{number}: there is no {target}"
+
+
+def check_file(root, name, text):
+    suffix = pathlib.PurePath(name).suffix
+    script = text.startswith("#!")
+    n_lines = text.count("\n")
+
+    for number, line in enumerate(text.splitlines(), 1):
+        if LOCAL_PATH.search(line):
+            yield f"{name}:{number}: path of one machine"
+        if (suffix in WITH_SPDX or script) and UNFINISHED.search(line):
+            yield f"{name}:{number}: unfinished"
+    if (suffix in WITH_SPDX or script) and "SPDX-License-Identifier: MIT" not in text[:200]:
+        yield f"{name}:1: no SPDX line"
+    if suffix in WITH_SPDX and n_lines > FILE_LINES_MAX:
+        yield f"{name}: {n_lines} lines (most: {FILE_LINES_MAX})"
+    if name.startswith("include/") and n_lines > PUBLIC_HEADER_LINES_MAX:
+        yield f"{name}: {n_lines} lines (most in a public header: {PUBLIC_HEADER_LINES_MAX})"
+    if suffix in CODE:
+        yield from check_words(name, text)
+        if "\t" in without_comments(text):
+            yield f"{name}: tab in code"
+    if suffix == ".c":
+        yield from check_functions(name, text)
+    if suffix == ".md":
+        yield from check_links(root, name, text)
+
+
+def check(root):
+    return [problem for name, text in files_of(root) for problem in check_file(root, name, text)]
+
+
+SPDX = "/* SPDX-License-Identifier: MIT */\n"
+PLANTS = {  # file, text -> what must be said about it ("" for nothing)
+    ("src/emu/sim/a.c", SPDX + "int f(void)\n{\n    return rand();\n}\n"): "rand is banned",
+    ("src/emu/sim/b.c", SPDX + "static double x;\n"): "double is banned",
+    ("src/emu/sim/c.c", SPDX + "#include <time.h>\n"): "is banned",
+    ("src/cli/d.c", SPDX + "void f(char *s)\n{\n    strcpy(s, s);\n}\n"): "strcpy is banned",
+    ("src/cli/e.c", SPDX + '/* printf */ const char *s = "sprintf";\n'): "",
+    ("src/emu/sim/f.h", SPDX + "void f(char *s) __attribute__((format(printf, 1, 2)));\n"): "",
+    ("src/cli/g.c", "int x;\n"): "no SPDX",
+    ("src/cli/h.c", SPDX + "int f(void)\n{\n" + "\n" * 70 + "}\n"): "function of 73 lines",
+    ("src/cli/i.c", SPDX + "\n" * 700): "701 lines",
+    ("include/rdmalab/j.h", SPDX + "\n" * 300): "301 lines",
+    ("docs/k.md", "see /wo" "rk/notes\n"): "path of one machine",
+    ("docs/n.md", "[a](../none.md)\n"): "there is no docs/../none.md",
+    ("docs/o.md", "[n](o.md#n), [w](https://w.org/), `src/none.c`\n"): "there is no src/none.c",
+    ("src/cli/l.c", SPDX + "/* TO" "DO */\n"): "unfinished",
+    ("src/cli/m.c", SPDX + "\tint x;\n"): "tab",
+}
+
+
+def self_test():
+    failed = 0
+    for (name, text), wanted in PLANTS.items():
+        with tempfile.TemporaryDirectory() as tmp:
+            path = pathlib.Path(tmp, name)
+            path.parent.mkdir(parents=True)
+            path.write_text(text)
+            found = check(pathlib.Path(tmp))
+        right = len(found) == 1 and wanted in found[0] if wanted else not found
+        failed += not right
+        if not right:
+            print(f"MISSED: {name}: wanted '{wanted}', found {found}")
+    return len(PLANTS) - failed, failed
+
+
+def main():
+    args = [a for a in sys.argv[1:] if a != "--self-test"]
+    if "--self-test" in sys.argv:
+        passed, failed = self_test()
+    else:
+        problems = check(pathlib.Path(args[0] if args else pathlib.Path(__file__).parent.parent))
+        print(*problems, sep="\n", end="\n" if problems else "")
+        passed, failed = int(not problems), len(problems)
+    print(f"{passed} passed, {failed} failed")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
