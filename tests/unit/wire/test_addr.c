@@ -43,8 +43,8 @@ static void address_text_is_read_back_and_written_canonically(void **state)
 static void what_is_no_address_is_refused_and_leaves_the_result_alone(void **state)
 {
     static const char *const rows[] = {
-        "",    "10.0.0",   "10.0.0.256", "10.0.0.1 ", "10.0.0.1/24", "010.0.0.1", "1:2:3:4:5:6:7",
-        ":::", "g::",      "1::2::3",    "::1%eth0",  "12345::",     "localhost",
+        "",    "10.0.0", "10.0.0.256", "10.0.0.1 ", "10.0.0.1/24", "010.0.0.1", "1:2:3:4:5:6:7",
+        ":::", "g::",    "1::2::3",    "::1%eth0",  "12345::",     "localhost",
     };
 
     (void)state;

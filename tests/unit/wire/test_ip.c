@@ -9,14 +9,13 @@
 /* TOS 2, 28 bytes, id 0x1c46, DF, TTL 64, UDP, 172.16.10.99 -> 172.16.10.12; 8 bytes of payload. */
 static const uint8_t v4[28] = {
     0x45, 0x02, 0x00, 0x1c, 0x1c, 0x46, 0x40, 0x00, 0x40, 0x11,
-    0xb1, 0xfc, 0xac, 0x10, 0x0a, 0x63, 0xac, 0x10, 0x0a, 0x0c,
+    0xb1, 0xf9, 0xac, 0x10, 0x0a, 0x63, 0xac, 0x10, 0x0a, 0x0c,
 };
 
 /* Class 0x12, flow label 0x3abcd, 8 bytes, UDP, hop limit 63, 2001:db8::1 -> 2001:db8::2. */
 static const uint8_t v6[48] = {
-    0x61, 0x23, 0xab, 0xcd, 0x00, 0x08, 0x11, 0x3f, 0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0,
-    0,    0,    0,    0,    0,    0,    0,    1,    0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0,
-    0,    0,    0,    0,    0,    0,    0,    2,
+    0x61, 0x23, 0xab, 0xcd, 0x00, 0x08, 0x11, 0x3f, 0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0,
+    0,    0,    0,    1,    0x20, 0x01, 0x0d, 0xb8, 0,    0,    0,    0,    0, 0, 0, 0, 0, 0, 0, 2,
 };
 
 /* The checksum of the header at @b, computed the long way round, into its place. */
@@ -124,9 +123,9 @@ static void bad_headers_are_named_and_leave_out_alone(void **state)
         bool fix; /* the checksum is right for the change */
         enum drop_reason want;
     } rows[] = {
-        {false, 0, 0x55, true, DROP_BAD_IP_HEADER},  /* version 5 */
-        {false, 0, 0x44, true, DROP_BAD_IP_HEADER},  /* header too short */
-        {false, 0, 0x46, true, DROP_BAD_IP_HEADER},  /* options */
+        {false, 0, 0x55, true, DROP_BAD_IP_HEADER}, /* version 5 */
+        {false, 0, 0x44, true, DROP_BAD_IP_HEADER}, /* header too short */
+        {false, 0, 0x46, true, DROP_BAD_IP_HEADER}, /* options */
         {false, 3, 0x1b, false, DROP_BAD_IP_CHECKSUM},
         {false, 10, 0xb0, false, DROP_BAD_IP_CHECKSUM},
         {false, 3, 0x13, true, DROP_BAD_IP_HEADER}, /* shorter than its header */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The command `export`: what was recorded, as files that other tools read.
+ *
+ * Each function writes to @out and leaves it to the caller to open it, and to ask ferror() and
+ * fclose() whether all of it arrived.
+ */
+#ifndef CLI_EXPORT_H
+#define CLI_EXPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/show_record.h"
+#include "rdmalab/status.h"
+
+struct export_about {
+    const char *title; /* of the scenario; NULL or "": none */
+    uint64_t seed;
+};
+
+/* A pcapng file.  Frames that a host sends or receives are on its interface "h1.rdma0", outbound
+ * and inbound; frames that a link lost are on "wire.lost".  RDL_ERR_NOMEM.
+ */
+RDL_MUST_CHECK enum rdl_status export_pcapng(FILE *out, const struct record *r,
+                                             const struct export_about *about);
+
+/* One JSON object a line; saved_read() reads it back. */
+void export_events(FILE *out, const struct record *r);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/pool.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_BYTES 4096u
+
+struct pool_chunk {
+    struct pool_chunk *next;
+    size_t used, cap;
+    alignas(max_align_t) char bytes[];
+};
+
+static struct pool_chunk *chunk_new(size_t bytes)
+{
+    const size_t cap = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+    struct pool_chunk *c = calloc(1, sizeof(*c) + cap);
+
+    if (!c) {
+        fputs("rdmalab: out of memory\n", stderr);
+        exit(EXIT_FAILURE);
+    }
+    c->cap = cap;
+    return c;
+}
+
+void *pool_alloc(struct pool *p, size_t bytes)
+{
+    const size_t unit = alignof(max_align_t);
+    const size_t rounded = (bytes + unit - 1) / unit * unit;
+    struct pool_chunk *c = p->first;
+    void *ret;
+
+    if (!c || c->cap - c->used < rounded) {
+        c = chunk_new(rounded);
+        c->next = p->first;
+        p->first = c;
+    }
+    ret = c->bytes + c->used;
+    c->used += rounded;
+    return ret;
+}
+
+char *pool_copy(struct pool *p, const char *s, size_t n)
+{
+    char *ret = pool_alloc(p, n + 1);
+
+    memcpy(ret, s, n);
+    return ret;
+}
+
+void pool_free(struct pool *p)
+{
+    while (p->first) {
+        struct pool_chunk *c = p->first;
+
+        p->first = c->next;
+        free(c);
+    }
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The command `show`: the lab, or anything in it, for people or as JSON.
+ *
+ * Everything comes from the inspect tree, guest RAM and the recorder through include/rdmalab; nothing
+ * here changes the lab.
+ */
+#ifndef CLI_SHOW_H
+#define CLI_SHOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "rdmalab/lab.h"
+
+/* The words that follow `show`:
+ *
+ *	(none)                        the lab: hosts, links, faults
+ *	PATH                          anything in the inspect tree: h1, h1.device, h1.qp.sq.driver
+ *	vq PATH                       a virtqueue: h1.qp.sq, h1.cq, h1.ctrl
+ *	qp|cq|mr|pd [PATH]            one, or all of them
+ *	packet [#ID|last]             every byte of a frame
+ *	events [#A..#B|#TICK|last N]  what happened
+ *	faults|links|counters
+ *	dump PATH                     the bytes of a queue's slot: h1.qp.sq.desc[0]
+ */
+struct show_request {
+    const char *const *words;
+    size_t n_words;
+    const char *kinds; /* of events: "tx,rx"; NULL: all */
+    const char *host;  /* events of this host only; NULL: all */
+    bool json;
+    bool colour; /* escape sequences for a terminal */
+};
+
+struct show_error {
+    size_t word; /* index of the word that is wrong; n_words: one is missing */
+    size_t at;   /* offset in it */
+    char text[160];
+};
+
+/* Return: RDL_OK, RDL_ERR_NOT_FOUND, RDL_ERR_INVAL, RDL_ERR_NOMEM; @reterr says what is wrong where.
+ */
+RDL_MUST_CHECK enum rdl_status show(FILE *out, const struct rdl_lab *lab,
+                                    const struct show_request *rq, struct show_error *reterr);
+
+/* The words that may stand first, ended by NULL: for completion and suggestions. */
+extern const char *const show_subjects[];
+
+#endif

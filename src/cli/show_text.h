@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines, wrapped paragraphs and aligned tables, at most SHOW_COLUMNS wide where words allow it. */
+#ifndef CLI_SHOW_TEXT_H
+#define CLI_SHOW_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "emu/base/text.h"
+
+#define SHOW_COLUMNS    100u
+#define SHOW_LINE_BYTES 640u /* more than any line, for wide names */
+
+/* Prints @t without blanks at its end, and a line end. */
+void show_line(FILE *out, const struct text *t);
+
+/* Prints @s in lines of SHOW_COLUMNS, each indented by @indent blanks; blanks at which a line is
+ * broken are not printed.
+ */
+void show_wrap(FILE *out, unsigned indent, const char *s);
+
+/* The same, behind @lead, which stands at the left of the first line. */
+void show_wrap_behind(FILE *out, const char *lead, unsigned indent, const char *s);
+
+#define TABLE_COLUMNS_MAX 16u
+
+/* A table fills row by row; columns get as wide as their widest cell. */
+struct table {
+    unsigned columns;
+    uint32_t right; /* set of columns (1 << i) that are aligned to the right */
+    char **cells;   /* owned */
+    size_t n, cap;
+    bool failed; /* no memory: cells are missing */
+};
+
+/* @columns is at most TABLE_COLUMNS_MAX; release with table_done(). */
+void table_init(struct table *t, unsigned columns, uint32_t right);
+void table_done(struct table *t);
+void table_cell(struct table *t, const char *s);
+void table_cellf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Every line begins with @indent blanks. */
+void table_print(const struct table *t, FILE *out, unsigned indent);
+
+#endif

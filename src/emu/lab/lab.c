@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* A lab's life and its clock: making it, letting it go on, checkpoints. */
+#include "rdmalab/lab.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/lab/world.h"
+
+#define ARENA_BYTES_DEFAULT ((size_t)64 << 30)
+#define CHECK_FULL_EVERY 256u /* ticks between full scans for broken invariants */
+
+static void on_doorbell(void *ctx, const struct sim_item *item)
+{
+    struct world *w = ctx;
+
+    rdma_doorbell(&w->hosts[item->target]->dev, (uint32_t)item->arg);
+}
+
+static void on_irq(void *ctx, const struct sim_item *item)
+{
+    struct world *w = ctx;
+    struct host *h = w->hosts[item->target];
+
+    if (rdma_interrupt(&h->dev, (uint32_t)(item->arg >> 32), (uint32_t)item->arg))
+        guest_interrupt(h->guest, (uint32_t)(item->arg >> 32));
+}
+
+static void on_qp_timer(void *ctx, const struct sim_item *item)
+{
+    struct world *w = ctx;
+
+    w->progress.timers++;
+    rdma_timer(&w->hosts[item->target]->dev, (uint32_t)(item->arg >> 8),
+               (enum timer_kind)(item->arg & 0xffu));
+}
+
+static void on_egress(void *ctx, const struct sim_item *item)
+{
+    struct world *w = ctx;
+
+    rdma_egress(&w->hosts[item->target]->dev);
+}
+
+static void on_arrive(void *ctx, const struct sim_item *item)
+{
+    struct world *w = ctx;
+
+    w->progress.packets++;
+    net_arrive(&w->net, item);
+}
+
+static void on_lost(void *ctx, const struct sim_item *item)
+{
+    struct world *w = ctx;
+
+    w->progress.packets++;
+    net_lost(&w->net, item);
+}
+
+sim_handler *const world_handlers[SIM_KIND_COUNT] = {
+    [SIM_DOORBELL] = on_doorbell, [SIM_IRQ] = on_irq,       [SIM_QP_TIMER] = on_qp_timer,
+    [SIM_EGRESS] = on_egress,     [SIM_ARRIVE] = on_arrive, [SIM_LOST] = on_lost,
+};
+
+static void deliver(void *ctx, uint32_t host, struct frame *f)
+{
+    struct world *w = ctx;
+
+    rdma_deliver(&w->hosts[host]->dev, f);
+}
+
+static void keep(void *ctx, ev_id id, const uint8_t *bytes, uint32_t len)
+{
+    struct world *w = ctx;
+
+    if (w->lab->record)
+        record_frame(w->lab->record, id, bytes, len);
+}
+
+const struct net_ops world_net_ops = {deliver, keep};
+
+enum rdl_status rdl_lab_new(const struct rdl_lab_config *config, struct rdl_lab **ret)
+{
+    struct rdl_lab *lab = calloc(1, sizeof(*lab));
+    struct world *w;
+
+    if (!lab)
+        return RDL_ERR_NOMEM;
+    lab->arena = arena_new(config->arena_bytes_max ? config->arena_bytes_max : ARENA_BYTES_DEFAULT);
+    lab->check_invariants = config->check_invariants;
+    lab->world = lab->arena ? arena_alloc(lab->arena, sizeof(*lab->world)) : NULL;
+    if (!lab->world)
+        goto fail;
+    w = lab->world;
+    w->arena = lab->arena;
+    w->lab = lab;
+    w->seed = config->seed;
+    w->trace.sinks = &lab->sinks;
+    if (!sim_init(&w->sim, lab->arena, &w->trace, world_handlers, w) ||
+        !net_init(&w->net, lab->arena, &w->sim, &world_net_ops, w, config->seed))
+        goto fail;
+    *ret = lab;
+    return RDL_OK;
+fail:
+    rdl_lab_free(lab);
+    return RDL_ERR_NOMEM;
+}
+
+void rdl_lab_free(struct rdl_lab *lab)
+{
+    if (!lab)
+        return;
+    while (lab->sinks.first) {
+        struct trace_sink *s = lab->sinks.first;
+
+        trace_sink_remove(&lab->sinks, s);
+        if (s != &lab->names_sink && s != &lab->record_sink && s != &lab->hash_sink)
+            free(s); /* a listener: the sink is its only member */
+    }
+    record_free(lab->record);
+    ev_names_free(lab->names);
+    arena_free(lab->arena);
+    free(lab);
+}
+
+uint64_t rdl_now_ns(const struct rdl_lab *lab)
+{
+    return lab->world->trace.now_ns;
+}
+
+uint64_t rdl_tick(const struct rdl_lab *lab)
+{
+    return lab->world->trace.tick;
+}
+
+uint64_t rdl_next_ns(const struct rdl_lab *lab)
+{
+    return sim_next_ns(&lab->world->sim);
+}
+
+/* Where a call that lets the lab go on must stop. */
+struct bounds {
+    uint64_t last_tick, last_ns;
+};
+
+static struct bounds bounds_of(const struct rdl_lab *lab, struct rdl_limits limits)
+{
+    const struct trace *t = &lab->world->trace;
+    struct bounds b = {UINT64_MAX, UINT64_MAX};
+
+    if (limits.ticks && limits.ticks < UINT64_MAX - t->tick)
+        b.last_tick = t->tick + limits.ticks;
+    if (limits.ns && limits.ns < UINT64_MAX - t->now_ns)
+        b.last_ns = t->now_ns + limits.ns;
+    return b;
+}
+
+/* One tick, if there is one within @b. */
+static enum rdl_status tick(struct rdl_lab *lab, const struct bounds *b)
+{
+    struct world *w = lab->world;
+    const uint64_t next = sim_next_ns(&w->sim);
+
+    if (next == UINT64_MAX)
+        return RDL_ERR_IDLE;
+    if (next > b->last_ns || w->trace.tick >= b->last_tick)
+        return RDL_ERR_TIMEOUT;
+    sim_dispatch(&w->sim);
+    if (lab->check_invariants && !world_check(lab, w->trace.tick % CHECK_FULL_EVERY == 0))
+        return RDL_ERR_INVARIANT;
+    return RDL_OK;
+}
+
+static uint64_t progress_of(const struct world *w, enum rdl_step step)
+{
+    switch (step) {
+    case RDL_STEP_TICK:
+        return w->trace.tick;
+    case RDL_STEP_WQE:
+        return w->progress.wqes;
+    case RDL_STEP_PACKET:
+        return w->progress.packets;
+    case RDL_STEP_TIMER:
+        return w->progress.timers;
+    case RDL_STEP_CQE:
+        return w->progress.cqes;
+    }
+    return 0;
+}
+
+enum rdl_status rdl_step(struct rdl_lab *lab, enum rdl_step step, struct rdl_limits limits)
+{
+    const struct bounds b = bounds_of(lab, limits);
+    const uint64_t before = progress_of(lab->world, step);
+    enum rdl_status st;
+
+    do {
+        st = tick(lab, &b);
+    } while (st == RDL_OK && progress_of(lab->world, step) == before);
+    return st;
+}
+
+enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns, struct rdl_limits limits)
+{
+    const struct bounds b = bounds_of(lab, limits);
+    struct sim *sim = &lab->world->sim;
+    enum rdl_status st = RDL_OK;
+
+    while (st == RDL_OK && sim_next_ns(sim) <= until_ns && sim_next_ns(sim) != UINT64_MAX)
+        st = tick(lab, &b);
+    if (st != RDL_OK)
+        return st;
+    if (until_ns != UINT64_MAX && until_ns > sim_now(sim))
+        sim_advance(sim, until_ns);
+    return lab->check_invariants && !world_check(lab, true) ? RDL_ERR_INVARIANT : RDL_OK;
+}
+
+enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits limits,
+                         uint32_t *reterr_rsp)
+{
+    const struct bounds b = bounds_of(lab, limits);
+    const struct host *h = world_host(lab->world, host.raw);
+    enum rdl_status st = RDL_OK;
+
+    if (!h)
+        return RDL_ERR_STALE;
+    while (st == RDL_OK && guest_busy(h->guest))
+        st = rdma_broken(&h->dev) ? RDL_ERR_BROKEN : tick(lab, &b);
+    return st == RDL_OK ? guest_result(h->guest, reterr_rsp) : st;
+}
+
+enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab, struct rdl_checkpoint **ret)
+{
+    struct rdl_checkpoint *c = calloc(1, sizeof(*c));
+
+    if (!c)
+        return RDL_ERR_NOMEM;
+    c->arena = arena_save(lab->arena);
+    if (!c->arena) {
+        free(c);
+        return RDL_ERR_NOMEM;
+    }
+    c->tick = lab->world->trace.tick;
+    c->hash = lab->hash;
+    *ret = c;
+    return RDL_OK;
+}
+
+void rdl_checkpoint_restore(struct rdl_lab *lab, const struct rdl_checkpoint *c)
+{
+    arena_restore(lab->arena, c->arena);
+    lab->hash = c->hash;
+    lab->broken[0] = '\0';
+    if (lab->record)
+        record_cut(lab->record, c->tick);
+}
+
+void rdl_checkpoint_free(struct rdl_checkpoint *c)
+{
+    if (!c)
+        return;
+    arena_checkpoint_free(c->arena);
+    free(c);
+}
+
+const char *rdl_broken_invariant(const struct rdl_lab *lab)
+{
+    return lab->broken[0] ? lab->broken : NULL;
+}

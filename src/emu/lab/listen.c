@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Listeners, the recorder and the hash of a lab. */
+#include "rdmalab/trace.h"
+
+#include <stdlib.h>
+
+#include "emu/lab/world.h"
+
+#define EVENTS_MAX_DEFAULT ((size_t)1 << 20)
+#define FRAME_BYTES_MAX_DEFAULT ((size_t)256 << 20)
+
+static void on_names(void *ctx, const struct ev *e)
+{
+    ev_names_learn(ctx, e);
+}
+
+/* Names are learnt from the moment that anybody listens. */
+static enum rdl_status learn_names(struct rdl_lab *lab)
+{
+    if (lab->names)
+        return RDL_OK;
+    lab->names = ev_names_new();
+    if (!lab->names)
+        return RDL_ERR_NOMEM;
+    lab->names_sink = (struct trace_sink){on_names, lab->names, NULL};
+    trace_sink_add(&lab->sinks, &lab->names_sink);
+    return RDL_OK;
+}
+
+enum rdl_status rdl_listen(struct rdl_lab *lab, void (*event)(void *ctx, const struct ev *e),
+                           void *ctx, struct rdl_listener **ret)
+{
+    struct rdl_listener *l;
+
+    if (learn_names(lab) != RDL_OK)
+        return RDL_ERR_NOMEM;
+    l = calloc(1, sizeof(*l));
+    if (!l)
+        return RDL_ERR_NOMEM;
+    l->sink = (struct trace_sink){event, ctx, NULL};
+    trace_sink_add(&lab->sinks, &l->sink);
+    *ret = l;
+    return RDL_OK;
+}
+
+void rdl_unlisten(struct rdl_lab *lab, struct rdl_listener *listener)
+{
+    if (!listener)
+        return;
+    trace_sink_remove(&lab->sinks, &listener->sink);
+    free(listener);
+}
+
+static void on_record(void *ctx, const struct ev *e)
+{
+    record_event(ctx, e);
+}
+
+enum rdl_status rdl_record(struct rdl_lab *lab, size_t events_max, size_t frame_bytes_max)
+{
+    if (lab->record)
+        return RDL_ERR_EXISTS;
+    if (learn_names(lab) != RDL_OK)
+        return RDL_ERR_NOMEM;
+    lab->record = record_new(events_max ? events_max : EVENTS_MAX_DEFAULT,
+                             frame_bytes_max ? frame_bytes_max : FRAME_BYTES_MAX_DEFAULT);
+    if (!lab->record)
+        return RDL_ERR_NOMEM;
+    lab->record_sink = (struct trace_sink){on_record, lab->record, NULL};
+    trace_sink_add(&lab->sinks, &lab->record_sink);
+    return RDL_OK;
+}
+
+size_t rdl_record_count(const struct rdl_lab *lab)
+{
+    return lab->record ? record_count(lab->record) : 0;
+}
+
+const struct ev *rdl_record_at(const struct rdl_lab *lab, size_t i)
+{
+    return lab->record ? record_at(lab->record, i) : NULL;
+}
+
+uint64_t rdl_record_forgotten(const struct rdl_lab *lab)
+{
+    return lab->record ? record_forgotten(lab->record) : 0;
+}
+
+const struct ev *rdl_record_find(const struct rdl_lab *lab, uint64_t id)
+{
+    return lab->record ? record_find(lab->record, id) : NULL;
+}
+
+const uint8_t *rdl_record_frame(const struct rdl_lab *lab, uint64_t tx, size_t *ret_bytes)
+{
+    return lab->record ? record_find_frame(lab->record, tx, ret_bytes) : NULL;
+}
+
+const struct ev_names *rdl_names(const struct rdl_lab *lab)
+{
+    return lab->names;
+}
+
+static void on_hash(void *ctx, const struct ev *e)
+{
+    trace_hash_event(ctx, e);
+}
+
+enum rdl_status rdl_hash_start(struct rdl_lab *lab)
+{
+    if (lab->hashing)
+        return RDL_ERR_EXISTS;
+    lab->hashing = true;
+    lab->hash = TRACE_HASH_START;
+    lab->hash_sink = (struct trace_sink){on_hash, &lab->hash, NULL};
+    trace_sink_add(&lab->sinks, &lab->hash_sink);
+    return RDL_OK;
+}
+
+uint64_t rdl_hash(const struct rdl_lab *lab)
+{
+    return lab->hashing ? lab->hash.value : 0;
+}

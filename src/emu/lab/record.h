@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The recorder: the events of a lab and the bytes of its frames, up to a limit.
+ *
+ * It lives outside the arena and is only a listener: a restored checkpoint cuts it back to the
+ * events that then had happened.
+ */
+#ifndef EMU_LAB_RECORD_H
+#define EMU_LAB_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/trace/event.h"
+
+struct record;
+
+/* NULL when memory is short.  Free with record_free(), which takes NULL too. */
+struct record *record_new(size_t events_max, size_t frame_bytes_max);
+void record_free(struct record *r);
+
+/* Appends; when the limit is reached (or memory is short) the oldest are forgotten. */
+void record_event(struct record *r, const struct ev *e);
+void record_frame(struct record *r, ev_id id, const uint8_t *bytes, size_t n);
+
+size_t record_count(const struct record *r);
+const struct ev *record_at(const struct record *r, size_t i);
+uint64_t record_forgotten(const struct record *r);
+
+/* The event or frame called @id, or NULL. */
+const struct ev *record_find(const struct record *r, ev_id id);
+const uint8_t *record_find_frame(const struct record *r, ev_id id, size_t *ret_bytes);
+
+/* Forgets all that came after @tick. */
+void record_cut(struct record *r, uint64_t tick);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* What a lab is made of.
+ *
+ * struct world and everything that it points to is in the lab's arena: a checkpoint copies it.
+ * struct rdl_lab, the shell around it, is outside: listeners, the recorder, the hash.
+ */
+#ifndef EMU_LAB_WORLD_H
+#define EMU_LAB_WORLD_H
+
+#include "emu/device/rdma.h"
+#include "emu/guest/guest.h"
+#include "emu/lab/record.h"
+#include "emu/mem/space.h"
+#include "emu/net/net.h"
+#include "emu/sim/sim.h"
+#include "rdmalab/lab.h"
+#include "rdmalab/trace.h"
+
+#define HOSTS_MAX 4096u
+
+struct host {
+    uint32_t index;
+    char name[RDL_NAME_BYTES];
+    struct ram ram;
+    struct space space;
+    struct rdma dev;
+    struct guest *guest;
+};
+
+struct world {
+    struct arena *arena;
+    struct rdl_lab *lab; /* the shell: where the bytes of frames are kept */
+    uint64_t seed;
+    struct trace trace;
+    struct sim sim;
+    struct net net;
+    struct rdma_progress progress; /* what step() counts */
+    struct host *hosts[HOSTS_MAX];
+    uint32_t n_hosts;
+};
+
+struct rdl_listener {
+    struct trace_sink sink;
+};
+
+struct rdl_lab {
+    struct arena *arena;
+    struct world *world;
+    struct trace_sinks sinks;
+    struct record *record;     /* NULL: nothing is recorded */
+    struct ev_names *names;    /* NULL until somebody listens */
+    struct trace_sink names_sink, record_sink, hash_sink;
+    bool hashing;
+    struct trace_hash hash;
+    bool check_invariants;
+    char broken[RDL_VALUE_BYTES]; /* the invariant that broke, "" while all hold */
+};
+
+struct rdl_checkpoint {
+    struct arena_checkpoint *arena;
+    uint64_t tick;
+    struct trace_hash hash;
+};
+
+/* The table of the simulation's kinds. */
+extern sim_handler *const world_handlers[SIM_KIND_COUNT];
+extern const struct net_ops world_net_ops;
+
+/* Starts the tick of something that a person or script did. */
+static inline void world_act(struct world *w)
+{
+    trace_begin(&w->trace, w->trace.now_ns, 0);
+}
+
+/* The host of a handle, or NULL. */
+struct host *world_host(const struct world *w, uint32_t raw);
+
+/* The host called @name, or NULL. */
+struct host *world_host_named(const struct world *w, const char *name, size_t len);
+
+/* Looks for a broken invariant: @full scans everything, otherwise only what is cheap.  Fills
+ * lab->broken and returns false when there is one.
+ */
+bool world_check(struct rdl_lab *lab, bool full);
+
+#endif

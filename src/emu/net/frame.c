@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/net/frame.h"
+
+#include "emu/base/assert.h"
+
+struct frame *frame_new(struct arena *a, uint32_t cap)
+{
+    struct frame *f = arena_alloc_raw(a, sizeof(*f) + cap);
+
+    if (f)
+        *f = (struct frame){.refs = 1, .cap = cap};
+    return f;
+}
+
+void frame_unref(struct arena *a, struct frame *f)
+{
+    if (!f)
+        return;
+    RDL_ASSERT(f->refs > 0);
+    if (--f->refs == 0)
+        arena_release(a, f, sizeof(*f) + f->cap);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* A frame on its way: reference-counted bytes and a descriptor that is never part of them. */
+#ifndef EMU_NET_FRAME_H
+#define EMU_NET_FRAME_H
+
+#include <stdint.h>
+
+#include "emu/base/arena.h"
+#include "emu/trace/event.h"
+
+/* What the sender said of the frame, so that faults and traces need not parse it again. */
+struct frame_note {
+    uint32_t host; /* sender; EV_HOST_NONE if it was injected */
+    uint32_t qpn;
+    uint32_t opcode; /* enum opcode */
+    uint32_t psn;
+    uint32_t dest_qpn;
+    uint32_t syndrome; /* enum syndrome */
+};
+
+struct frame {
+    uint32_t refs;
+    uint32_t cap, len;
+    ev_id
+        tx; /* the event under which these bytes are recorded: tx, or the fault that changed them */
+    struct frame_note note;
+    uint8_t bytes[];
+};
+
+/* A frame with room for @cap bytes and one reference; NULL when the arena is full. */
+struct frame *frame_new(struct arena *a, uint32_t cap);
+
+static inline struct frame *frame_ref(struct frame *f)
+{
+    f->refs++;
+    return f;
+}
+
+/* Gives back one reference; NULL is fine. */
+void frame_unref(struct arena *a, struct frame *f);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Between the files of this layer. */
+#ifndef EMU_NET_INTERNAL_H
+#define EMU_NET_INTERNAL_H
+
+#include "emu/net/net.h"
+
+/* What the faults make of one frame that leaves a host. */
+struct net_fate {
+    enum fault_kind lost_by; /* FLT_NONE: it is not lost */
+    uint32_t fault;          /* number of the fault that acted, 0: none */
+    struct ev_str name;
+    uint64_t delay_ns;
+    bool duplicate;
+    uint64_t duplicate_delay_ns;
+};
+
+/* Tries every fault on @f, emits what they do, and may replace *@f by a changed copy. */
+struct net_fate net_fault_apply(struct net *n, struct frame **f);
+
+/* Puts @f on the direction that leaves @link_end; the caller has looked at the faults. */
+void net_transmit(struct net *n, uint32_t link_end, struct frame *f, const struct net_fate *fate);
+
+/* A frame arrived at a switch over its port @port.  Takes the reference. */
+void net_switch_forward(struct net *n, uint32_t index, uint32_t port, struct frame *f);
+
+/* A frame ends without reaching a host. */
+void net_drop(struct net *n, struct frame *f, enum drop_reason reason);
+
+#endif

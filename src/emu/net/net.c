@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/net/net.h"
+
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/net/internal.h"
+
+/* Targets of SIM_ARRIVE: a link's direction, or a host of its own accord. */
+#define TARGET_HOST 0x80000000u
+
+#define PPM 1000000u
+
+bool net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_ops *ops,
+              void *world, uint64_t seed)
+{
+    *n = (struct net){
+        .arena = a, .trace = sim->trace, .sim = sim, .ops = ops, .world = world, .seed = seed};
+    n->links = arena_alloc(a, NET_LINKS_MAX * sizeof(*n->links));
+    return n->links && slots_init(&n->faults, a, NET_FAULTS_MAX);
+}
+
+uint32_t net_switch_add(struct net *n, const char *name)
+{
+    struct net_switch *s;
+
+    if (n->n_switches == NET_SWITCHES_MAX)
+        return UINT32_MAX;
+    s = arena_alloc(n->arena, sizeof(*s));
+    if (!s)
+        return UINT32_MAX;
+    s->name = ev_str(name);
+    n->switches[n->n_switches] = s;
+    return n->n_switches++;
+}
+
+/* Has @end a free port?  A switch's number is chosen here. */
+static bool take_port(struct net *n, struct net_end *end)
+{
+    if (end->node == NET_SWITCH) {
+        end->port = n->switches[end->index]->n_ports;
+        return end->port < NET_SWITCH_PORTS_MAX;
+    }
+    end->port = 0;
+    return true;
+}
+
+uint32_t net_link_add(struct net *n, struct net_end a, struct net_end b, uint64_t latency_ns,
+                      uint64_t rate_bps, uint32_t loss_ppm)
+{
+    const uint32_t index = n->n_links;
+    struct net_link *l = &n->links[index];
+
+    RDL_ASSERT(rate_bps > 0 && loss_ppm <= PPM);
+    if (index == NET_LINKS_MAX || !take_port(n, &a) || !take_port(n, &b))
+        return UINT32_MAX;
+    *l = (struct net_link){
+        .end = {a, b}, .latency_ns = latency_ns, .rate_bps = rate_bps, .loss_ppm = loss_ppm};
+    for (uint32_t i = 0; i < 2; i++) {
+        l->dir[i].rng = prng_stream(n->seed, index * 2u + i);
+        if (l->end[i].node == NET_SWITCH) {
+            struct net_switch *s = n->switches[l->end[i].index];
+
+            s->link_end[s->n_ports++] = index << 1 | i;
+        }
+    }
+    n->n_links++;
+    return index;
+}
+
+uint64_t net_port_free_at(const struct net *n, uint32_t link_end)
+{
+    return n->links[link_end >> 1].dir[link_end & 1].free_at_ns;
+}
+
+/* How long @bytes occupy a line of @rate_bps, rounded up. */
+static uint64_t occupancy_ns(uint32_t bytes, uint64_t rate_bps)
+{
+    const uint64_t bits = (uint64_t)(bytes + NET_GAP_BYTES) * 8;
+
+    return (bits * 1000000000u + rate_bps - 1) / rate_bps;
+}
+
+void net_drop(struct net *n, struct frame *f, enum drop_reason reason)
+{
+    if (reason != DROP_NONE)
+        TRACE(n->trace, drop, .host = EV_HOST_NONE, .qpn = f->note.qpn, .opcode = f->note.opcode,
+              .psn = f->note.psn, .reason = (uint32_t)reason, .wire_bytes = f->len, .tx = f->tx);
+    n->counts.in_flight--;
+    n->counts.dropped++;
+    frame_unref(n->arena, f);
+}
+
+/* The frame will be lost by @by; where it is lost, a tick of its own says so. */
+static void lose(struct net *n, struct frame *f, uint64_t at_ns, enum fault_kind by,
+                 const struct net_fate *fate)
+{
+    /* The fate travels as the number of the fault; 0 stands for chance. */
+    const uint32_t number = by == FLT_CHANCE ? 0 : fate->fault;
+
+    sim_schedule(n->sim, at_ns, SIM_LOST, number, (uint64_t)(uintptr_t)f);
+}
+
+static void arrive_at(struct net *n, uint64_t at_ns, uint32_t target, struct frame *f)
+{
+    sim_schedule(n->sim, at_ns, SIM_ARRIVE, target, (uint64_t)(uintptr_t)f);
+}
+
+/* Schedules the frame's end, and its copy's, at the far side that it reaches at @at_ns. */
+static void carry(struct net *n, uint32_t target, uint64_t at_ns, struct frame *f,
+                  const struct net_fate *fate)
+{
+    if (fate->duplicate) {
+        n->counts.copied++;
+        n->counts.in_flight++;
+        arrive_at(n, at_ns + fate->delay_ns + fate->duplicate_delay_ns, target, frame_ref(f));
+    }
+    arrive_at(n, at_ns + fate->delay_ns, target, f);
+}
+
+void net_transmit(struct net *n, uint32_t link_end, struct frame *f, const struct net_fate *fate)
+{
+    struct net_link *l = &n->links[link_end >> 1];
+    struct net_direction *d = &l->dir[link_end & 1];
+    const uint64_t now = sim_now(n->sim);
+    const uint64_t start = d->free_at_ns > now ? d->free_at_ns : now;
+    bool by_chance = false;
+
+    d->free_at_ns = start + occupancy_ns(f->len, l->rate_bps);
+    if (l->loss_ppm)
+        by_chance = prng_below(&d->rng, PPM) < l->loss_ppm;
+    if (fate->lost_by != FLT_NONE)
+        lose(n, f, d->free_at_ns + l->latency_ns / 2, fate->lost_by, fate);
+    else if (by_chance)
+        lose(n, f, d->free_at_ns + l->latency_ns / 2, FLT_CHANCE, fate);
+    else
+        carry(n, link_end, d->free_at_ns + l->latency_ns, f, fate);
+}
+
+/* What all frames that leave a host have in common: they count, are recorded, and meet faults. */
+static struct net_fate depart(struct net *n, struct frame **f)
+{
+    n->counts.sent++;
+    n->counts.in_flight++;
+    if (trace_listens(n->trace))
+        n->ops->keep(n->world, (*f)->tx, (*f)->bytes, (*f)->len);
+    /* What happens to the frame on its way happens because it was sent. */
+    trace_because(n->trace, (*f)->tx);
+    return net_fault_apply(n, f);
+}
+
+void net_send(struct net *n, uint32_t link_end, struct frame *f)
+{
+    const ev_id cause = n->trace->cause;
+    const struct net_fate fate = depart(n, &f);
+
+    if (link_end == NET_NO_LINK)
+        net_drop(n, f, DROP_NO_ROUTE);
+    else
+        net_transmit(n, link_end, f, &fate);
+    trace_because(n->trace, cause);
+}
+
+void net_loop_back(struct net *n, uint32_t host, struct frame *f)
+{
+    const ev_id cause = n->trace->cause;
+    const struct net_fate fate = depart(n, &f);
+    const uint64_t at = sim_now(n->sim) + NET_LOOPBACK_NS;
+
+    if (fate.lost_by != FLT_NONE)
+        lose(n, f, at, fate.lost_by, &fate);
+    else
+        carry(n, TARGET_HOST | host, at, f, &fate);
+    trace_because(n->trace, cause);
+}
+
+void net_inject(struct net *n, uint32_t host, struct frame *f)
+{
+    n->counts.sent++;
+    n->counts.in_flight++;
+    arrive_at(n, sim_now(n->sim), TARGET_HOST | host, f);
+}
+
+static void deliver(struct net *n, uint32_t host, struct frame *f)
+{
+    n->counts.in_flight--;
+    n->counts.delivered++;
+    n->ops->deliver(n->world, host, f);
+    frame_unref(n->arena, f);
+}
+
+void net_arrive(struct net *n, const struct sim_item *item)
+{
+    struct frame *f = (struct frame *)(uintptr_t)item->arg;
+    const struct net_end *to;
+
+    if (item->target & TARGET_HOST) {
+        deliver(n, item->target & ~TARGET_HOST, f);
+        return;
+    }
+    to = &n->links[item->target >> 1].end[!(item->target & 1)];
+    if (to->node == NET_HOST)
+        deliver(n, to->index, f);
+    else
+        net_switch_forward(n, to->index, to->port, f);
+}
+
+/* The fault numbered @number, for its name; it may have been removed meanwhile. */
+static struct ev_str fault_name(const struct net *n, uint32_t number)
+{
+    for (uint32_t i = 0; i < n->faults.len; i++) {
+        const struct net_fault *fault = slots_at(&n->faults, i);
+
+        if (fault && fault->number == number)
+            return fault->name;
+    }
+    return ev_str(number ? "a removed fault" : "chance");
+}
+
+void net_lost(struct net *n, const struct sim_item *item)
+{
+    struct frame *f = (struct frame *)(uintptr_t)item->arg;
+    const uint32_t number = item->target;
+
+    TRACE(n->trace, lost, .host = f->note.host, .qpn = f->note.qpn, .opcode = f->note.opcode,
+          .psn = f->note.psn, .by = number ? FLT_DROP : FLT_CHANCE, .fault = number,
+          .name = fault_name(n, number), .tx = f->tx);
+    n->counts.in_flight--;
+    n->counts.lost++;
+    frame_unref(n->arena, f);
+}

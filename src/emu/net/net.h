@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* The simulated Ethernet: ports, links, learning switches, faults.
+ *
+ * A link has two ends, and an end is a port of a host or of a switch.  A direction of a link sends
+ * one frame at a time: the frame occupies it for (bytes + 24) * 8 / rate, preamble, FCS and gap
+ * included, and arrives one latency after its last bit left.
+ *
+ * A host's port pulls: its device asks net_port_free_at() and sends when the port is free, so hosts
+ * never queue inside the network.  A switch stores and forwards; its queue is the time until the
+ * direction is free, bounded by NET_QUEUE_BYTES_MAX.
+ *
+ * Faults act where frames leave a host; a link's loss acts on every link that a frame crosses.
+ *
+ * Every frame sent, and every copy that a fault or flooding makes, ends exactly once: delivered to
+ * a host, dropped by a switch, or lost.  struct net_counts says so, and the invariants check it.
+ */
+#ifndef EMU_NET_NET_H
+#define EMU_NET_NET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/base/prng.h"
+#include "emu/base/slots.h"
+#include "emu/net/frame.h"
+#include "emu/sim/sim.h"
+#include "emu/trace/trace.h"
+
+#define NET_LINKS_MAX        1024u
+#define NET_SWITCHES_MAX     64u
+#define NET_SWITCH_PORTS_MAX 64u
+#define NET_FAULTS_MAX       1024u
+#define NET_GAP_BYTES        24u        /* preamble 8, FCS 4, inter-frame gap 12 */
+#define NET_QUEUE_BYTES_MAX  (4u << 20) /* of a switch's output */
+#define NET_LOOPBACK_NS      100u       /* a frame to the own MAC turns round inside the port */
+#define NET_NO_LINK          UINT32_MAX
+
+enum net_node { NET_HOST, NET_SWITCH };
+
+struct net_end {
+    enum net_node node;
+    uint32_t index; /* of the host or switch */
+    uint32_t port;  /* of the switch; 0 at a host */
+};
+
+/* One direction of a link, from end i to end 1 - i. */
+struct net_direction {
+    uint64_t free_at_ns;
+    struct prng rng; /* of the loss by chance */
+};
+
+struct net_link {
+    struct net_end end[2];
+    struct net_direction dir[2];
+    uint64_t latency_ns, rate_bps;
+    uint32_t loss_ppm;
+};
+
+struct net_mac_entry {
+    uint8_t mac[6];
+    bool used;
+    uint8_t port;
+};
+
+#define NET_MAC_BITS 10u
+
+struct net_switch {
+    struct ev_str name;
+    uint32_t n_ports;
+    uint32_t link_end[NET_SWITCH_PORTS_MAX]; /* link << 1 | the end that is ours */
+    struct net_mac_entry macs[1u << NET_MAC_BITS];
+};
+
+struct net_fault {
+    uint32_t number; /* 1, 2, ... in order of creation */
+    struct ev_str name;
+    enum fault_kind kind;
+    uint32_t host;                            /* EV_HOST_NONE: any */
+    uint32_t opcode, syndrome, psn, dest_qpn; /* UINT32_MAX: any */
+    uint32_t nth;                             /* matching frames to let pass, plus 1 */
+    uint32_t count; /* how many are still hit after that; UINT32_MAX: all */
+    uint64_t delay_ns;
+    uint32_t corrupt_bit;
+    uint32_t seen, hits; /* matching frames; those that it acted on */
+};
+
+/* Frames and copies made, and how they ended. */
+struct net_counts {
+    uint64_t sent, copied;
+    uint64_t delivered, lost, dropped, in_flight;
+};
+
+/* How the network reaches hosts, and whoever keeps the bytes of frames. */
+struct net_ops {
+    void (*deliver)(void *world, uint32_t host, struct frame *f); /* borrows @f */
+    void (*keep)(void *world, ev_id id, const uint8_t *bytes, uint32_t len);
+};
+
+struct net {
+    struct arena *arena;
+    struct trace *trace;
+    struct sim *sim;
+    const struct net_ops *ops;
+    void *world;
+    uint64_t seed;
+    struct net_link *links;
+    uint32_t n_links;
+    struct net_switch *switches[NET_SWITCHES_MAX];
+    uint32_t n_switches;
+    struct slots faults; /* of struct net_fault, in the order they are tried */
+    uint32_t faults_made;
+    struct net_counts counts;
+};
+
+/* False when the arena is full. */
+bool net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_ops *ops,
+              void *world, uint64_t seed);
+
+/* Index of the new switch, or UINT32_MAX when there are too many. */
+uint32_t net_switch_add(struct net *n, const char *name);
+
+/* Joins two ends; the port of a switch's end is chosen here.  Index of the new link, or
+ * UINT32_MAX at a limit.
+ */
+uint32_t net_link_add(struct net *n, struct net_end a, struct net_end b, uint64_t latency_ns,
+                      uint64_t rate_bps, uint32_t loss_ppm);
+
+/* When the direction that leaves @host over @link_end is free. */
+uint64_t net_port_free_at(const struct net *n, uint32_t link_end);
+
+/* Sends @f from a host now.  @link_end is link << 1 | own end, or NET_NO_LINK: then @f is dropped
+ * with an event.  Takes the reference.
+ */
+void net_send(struct net *n, uint32_t link_end, struct frame *f);
+
+/* Turns @f round to host @host itself.  Faults apply.  Takes the reference. */
+void net_loop_back(struct net *n, uint32_t host, struct frame *f);
+
+/* A frame from outside the lab arrives at @host's port in a tick of its own, now.  Takes the
+ * reference.
+ */
+void net_inject(struct net *n, uint32_t host, struct frame *f);
+
+/* Handlers of SIM_ARRIVE and SIM_LOST. */
+void net_arrive(struct net *n, const struct sim_item *item);
+void net_lost(struct net *n, const struct sim_item *item);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* A learning switch: remembers where each source MAC was seen, floods what it does not know. */
+#include <string.h>
+
+#include "emu/net/internal.h"
+
+#define ETH_HEADER_BYTES 14u
+#define MULTICAST_BIT    1u /* of the first byte of a destination MAC; broadcast has it too */
+
+/* FNV-1a, folded to the table; a station that collides displaces the older one, which is then
+ * flooded to until it speaks again.
+ */
+static struct net_mac_entry *entry_of(struct net_switch *s, const uint8_t mac[6])
+{
+    uint32_t h = 0x811c9dc5u;
+
+    for (size_t i = 0; i < 6; i++)
+        h = (h ^ mac[i]) * 0x01000193u;
+    return &s->macs[(h ^ h >> NET_MAC_BITS) & ((1u << NET_MAC_BITS) - 1)];
+}
+
+static void learn(struct net_switch *s, const uint8_t mac[6], uint32_t port)
+{
+    struct net_mac_entry *e = entry_of(s, mac);
+
+    memcpy(e->mac, mac, 6);
+    e->used = true;
+    e->port = (uint8_t)port;
+}
+
+/* A switch may hold only so many bytes for one output. */
+static bool has_room(const struct net *n, uint32_t link_end)
+{
+    const struct net_link *l = &n->links[link_end >> 1];
+    const uint64_t free_at = l->dir[link_end & 1].free_at_ns;
+    const uint64_t now = sim_now(n->sim);
+
+    if (free_at <= now)
+        return true;
+    return (free_at - now) <= (uint64_t)NET_QUEUE_BYTES_MAX * 8 * 1000000000u / l->rate_bps;
+}
+
+static void out(struct net *n, const struct net_switch *s, uint32_t port, struct frame *f)
+{
+    static const struct net_fate untouched = {.lost_by = FLT_NONE};
+
+    if (has_room(n, s->link_end[port]))
+        net_transmit(n, s->link_end[port], f, &untouched);
+    else
+        net_drop(n, f, DROP_NO_BUFFER);
+}
+
+static void flood(struct net *n, uint32_t index, uint32_t in_port, struct frame *f)
+{
+    struct net_switch *s = n->switches[index];
+
+    TRACE(n->trace, flooded, .number = index, .name = s->name, .copies = s->n_ports - 1,
+          .tx = f->tx);
+    n->counts.copied += s->n_ports - 1;
+    n->counts.in_flight += s->n_ports - 1;
+    for (uint32_t p = 0; p < s->n_ports; p++) {
+        if (p != in_port)
+            out(n, s, p, frame_ref(f));
+    }
+    /* The original ends here; its copies go on. */
+    net_drop(n, f, DROP_NONE);
+}
+
+void net_switch_forward(struct net *n, uint32_t index, uint32_t in_port, struct frame *f)
+{
+    struct net_switch *s = n->switches[index];
+    const struct net_mac_entry *to;
+
+    if (f->len < ETH_HEADER_BYTES) {
+        net_drop(n, f, DROP_SHORT);
+        return;
+    }
+    learn(s, f->bytes + 6, in_port);
+    to = entry_of(s, f->bytes);
+    if ((f->bytes[0] & MULTICAST_BIT) || !to->used || memcmp(to->mac, f->bytes, 6) != 0) {
+        flood(n, index, in_port, f);
+    } else if (to->port == in_port) {
+        net_drop(n, f, DROP_NO_ROUTE);
+    } else {
+        TRACE(n->trace, forwarded, .number = index, .name = s->name, .port = to->port, .tx = f->tx);
+        out(n, s, to->port, f);
+    }
+}

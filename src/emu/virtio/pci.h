@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* The registers of a virtio-pci device.  [virtio 1.2, 4.1]
+ *
+ * One BAR with common configuration, ISR, device configuration and notifications at fixed places
+ * (facts/regs.h).  A driver may access any bytes at any width; what is out of order has a defined
+ * result, mostly that the write is ignored:
+ *
+ *   status      0 resets; bits are only added, each needs the one before it (ACKNOWLEDGE, DRIVER,
+ *               FEATURES_OK, DRIVER_OK); FEATURES_OK needs VERSION_1 and nothing that was not
+ *               offered; FAILED is always taken; DEVICE_NEEDS_RESET belongs to the device
+ *   features    can be written between DRIVER and FEATURES_OK
+ *   queues      can be set up from FEATURES_OK on while not enabled; enabling needs aligned
+ *               addresses other than 0; after DRIVER_OK only with RING_RESET
+ *   notify      is heard from DRIVER_OK on, for an enabled, sound queue
+ *
+ * MSI-X is always on; its table is not in the BAR, but vectors have mask and pending bits.  Every
+ * access of a register is an event of the trace.
+ */
+#ifndef EMU_VIRTIO_PCI_H
+#define EMU_VIRTIO_PCI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/base/arena.h"
+#include "emu/facts/enums.h"
+#include "emu/facts/regs.h"
+#include "emu/sim/sim.h"
+#include "emu/virtio/vq_device.h"
+
+#define VIRTIO_QUEUES_MAX  49154u
+#define VIRTIO_VECTORS_MAX 2048u
+
+/* From raising an interrupt to the driver's handler. */
+#define VIRTIO_IRQ_NS 100u
+
+/* The queue number of an interrupt that says that the configuration changed. */
+#define VIRTIO_IRQ_CONFIG 0xffffffffu
+
+#define VIRTIO_FEATURE(number) ((uint64_t)1 << (number))
+#define VIRTIO_FEATURES_ALL                                                                        \
+    (VIRTIO_FEATURE(VF_INDIRECT_DESC) | VIRTIO_FEATURE(VF_EVENT_IDX) |                             \
+     VIRTIO_FEATURE(VF_VERSION_1) | VIRTIO_FEATURE(VF_RING_RESET))
+
+/* Bits of the ISR status. */
+#define VIRTIO_ISR_QUEUE  1u
+#define VIRTIO_ISR_CONFIG 2u
+
+/* What the device behind the registers is told.  All are called inside virtio_write(). */
+struct virtio_ops {
+    void (*notify)(void *ctx, uint32_t queue);      /* the driver kicked */
+    void (*reset)(void *ctx);                       /* everything back to the start */
+    void (*queue_reset)(void *ctx, uint32_t queue); /* this queue is empty and off now */
+    void (*driver_ok)(void *ctx);
+};
+
+struct virtio_config {
+    uint32_t host;         /* named in events; target of SIM_IRQ */
+    uint64_t features_off; /* bits that are not offered; VERSION_1 always is */
+    uint32_t num_queues;   /* 1 .. VIRTIO_QUEUES_MAX */
+    uint32_t queue_size;   /* largest size, a power of two up to VRING_SIZE_MAX */
+    uint32_t n_vectors;    /* 1 .. VIRTIO_VECTORS_MAX */
+    size_t config_bytes;   /* of the device configuration */
+};
+
+struct virtio_vector {
+    bool masked, pending;
+    uint32_t queue; /* that raised it last, while pending */
+};
+
+struct virtio_dev {
+    struct arena *arena;
+    struct sim *sim;
+    const struct virtio_ops *ops;
+    void *ctx;
+    struct virtio_config config;
+    uint64_t offered, accepted; /* feature bits */
+    uint32_t device_feature_select, driver_feature_select;
+    unsigned status; /* set of enum device_status_bit */
+    unsigned isr;
+    uint8_t config_generation;
+    uint16_t config_vector;
+    uint16_t queue_select;
+    struct vq *queues;           /* config.num_queues */
+    struct virtio_vector *vectors; /* config.n_vectors */
+    uint8_t *device_config;      /* config.config_bytes; the device fills it */
+};
+
+/* A device after power-on.  False when the arena is full.  Free with virtio_done(). */
+bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
+                 const struct virtio_config *config, const struct virtio_ops *ops, void *ctx);
+void virtio_done(struct virtio_dev *d);
+
+/* An access of the driver, @width 1, 2, 4 or 8 bytes (others: as if nothing were there).  Bytes
+ * without a register read as 0 and ignore writes.
+ */
+uint64_t virtio_read(struct virtio_dev *d, uint32_t offset, uint32_t width);
+void virtio_write(struct virtio_dev *d, uint32_t offset, uint32_t width, uint64_t value);
+
+static inline bool virtio_has(const struct virtio_dev *d, enum feature_number f)
+{
+    return (d->accepted & VIRTIO_FEATURE(f)) != 0;
+}
+
+/* May the device work: DRIVER_OK, and no reset is needed. */
+static inline bool virtio_running(const struct virtio_dev *d)
+{
+    return (d->status & (VS_DRIVER_OK | VS_DEVICE_NEEDS_RESET)) == VS_DRIVER_OK;
+}
+
+/* Interrupts the driver for @queue: schedules SIM_IRQ with the target config.host and the argument
+ * vector << 32 | queue after VIRTIO_IRQ_NS, or leaves it pending if the vector is masked.  Without a
+ * vector nothing happens.  Whoever dispatches SIM_IRQ emits the event `irq`.  Ask
+ * vq_wants_interrupt() first.
+ */
+void virtio_raise(struct virtio_dev *d, uint32_t queue);
+
+/* The device configuration changed: a new generation, and an interrupt on the configuration vector
+ * (queue VIRTIO_IRQ_CONFIG).
+ */
+void virtio_config_changed(struct virtio_dev *d);
+
+/* @queue is broken (its vq->broken says how): emits vq_broken and sets DEVICE_NEEDS_RESET, with a
+ * configuration interrupt if the driver runs.
+ */
+void virtio_queue_broken(struct virtio_dev *d, uint32_t queue);
+
+/* Masks an MSI-X vector, or unmasks it: what is pending is then delivered. */
+void virtio_vector_mask(struct virtio_dev *d, uint32_t vector, bool masked);
+
+#endif

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""Reads pcapng files without help from the code under test.
+
+Knows little-endian sections, Ethernet interfaces and enhanced packet blocks; skips other blocks.
+"""
+import struct
+import sys
+from dataclasses import dataclass
+
+SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
+OPT_COMMENT, IF_NAME, EPB_FLAGS = 1, 2, 2
+INBOUND, OUTBOUND = 1, 2
+
+
+@dataclass
+class Frame:
+    number: int  # from 1, as Wireshark counts
+    interface: str
+    direction: int
+    data: bytes
+    comments: list
+
+    def damaged(self):
+        """True if a fault flipped bits on purpose: the comments say so."""
+        return any("CORRUPT" in c.upper() for c in self.comments)
+
+    def ip(self):
+        """IP version and the bytes from the IP header to its end; (None, b"") if it is not IP."""
+        ethertype = int.from_bytes(self.data[12:14], "big")
+        packet = self.data[14:]
+        if ethertype == 0x0800:
+            return 4, packet[:int.from_bytes(packet[2:4], "big")]
+        if ethertype == 0x86DD:
+            return 6, packet[:40 + int.from_bytes(packet[4:6], "big")]
+        return None, b""
+
+    def is_roce(self):
+        version, packet = self.ip()
+        if version is None:
+            return False
+        protocol, udp = (packet[9], packet[20:]) if version == 4 else (packet[6], packet[40:])
+        return protocol == 17 and udp[2:4] == struct.pack(">H", 4791)
+
+
+def die(message):
+    """The end when nothing could be checked."""
+    print(f"{sys.argv[0]}: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def _options(raw):
+    at = 0
+    while at + 4 <= len(raw):
+        code, length = struct.unpack_from("<HH", raw, at)
+        if code == 0:
+            return
+        yield code, raw[at + 4:at + 4 + length]
+        at += 4 + (length + 3) // 4 * 4
+
+
+def read(path):
+    """The frames of a file, in its order."""
+    with open(path, "rb") as f:
+        raw = f.read()
+    interfaces, frames, at = [], [], 0
+    while at < len(raw):
+        kind, length = struct.unpack_from("<II", raw, at)
+        body = raw[at + 8:at + length - 4]
+        if length % 4 or length < 12 or raw[at + length - 4:at + length] != raw[at + 4:at + 8]:
+            die(f"{path}: broken block at byte {at}")
+        if kind == SECTION and body[:4] != b"\x4d\x3c\x2b\x1a":
+            die(f"{path}: not a little-endian pcapng file")
+        if kind == INTERFACE:
+            names = [v.decode() for c, v in _options(body[8:]) if c == IF_NAME]
+            interfaces.append(names[0] if names else "")
+        if kind == PACKET:
+            interface, _, _, captured, _ = struct.unpack_from("<5I", body)
+            options = list(_options(body[20 + (captured + 3) // 4 * 4:]))
+            flags = [struct.unpack("<I", v)[0] for c, v in options if c == EPB_FLAGS]
+            frames.append(Frame(number=len(frames) + 1, interface=interfaces[interface],
+                                direction=flags[0] & 3 if flags else 0,
+                                data=body[20:20 + captured],
+                                comments=[v.decode() for c, v in options if c == OPT_COMMENT]))
+        at += length
+    return frames

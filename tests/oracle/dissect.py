@@ -1,0 +1,135 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""dissect.py FILE.pcapng [--events FILE.ndjson]: what does tshark make of the frames?
+
+No frame may be malformed, and every frame to UDP port 4791 must be read as RoCEv2.  With --events,
+the n-th "tx" event of a host must have the opcode, destination QPN and PSN that tshark reads in the
+n-th frame that left the host's port, and the n-th "lost" event those of the n-th frame of the
+interface "lost".  Exit status: 0 if all agree and there is at least one frame, 1 if not, 2 if
+nothing could be checked.
+"""
+import argparse
+import json
+import subprocess
+import sys
+from collections import defaultdict
+
+import capture
+
+LOST = "lost"
+
+FIELDS = ["frame.number", "udp.dstport", "_ws.malformed", "_ws.expert.group",
+          "infiniband.bth.opcode", "infiniband.bth.destqp", "infiniband.bth.psn"]
+
+# The "malformed" group of Wireshark's expert information, PI_MALFORMED in epan/proto.h.
+GROUP_MALFORMED = 0x07000000
+
+RELIABLE = ["SEND_FIRST", "SEND_MIDDLE", "SEND_LAST", "SEND_LAST_WITH_IMM", "SEND_ONLY",
+            "SEND_ONLY_WITH_IMM", "RDMA_WRITE_FIRST", "RDMA_WRITE_MIDDLE", "RDMA_WRITE_LAST",
+            "RDMA_WRITE_LAST_WITH_IMM", "RDMA_WRITE_ONLY", "RDMA_WRITE_ONLY_WITH_IMM",
+            "RDMA_READ_REQUEST", "RDMA_READ_RESPONSE_FIRST", "RDMA_READ_RESPONSE_MIDDLE",
+            "RDMA_READ_RESPONSE_LAST", "RDMA_READ_RESPONSE_ONLY", "ACKNOWLEDGE",
+            "ATOMIC_ACKNOWLEDGE", "COMPARE_SWAP", "FETCH_ADD", None,
+            "SEND_LAST_WITH_INVALIDATE", "SEND_ONLY_WITH_INVALIDATE"]
+OPCODES = {f"RC_{name}": code for code, name in enumerate(RELIABLE) if name}
+OPCODES |= {f"UC_{name}": 0x20 + code for code, name in enumerate(RELIABLE[:12])}
+OPCODES |= {"UD_SEND_ONLY": 0x64, "UD_SEND_ONLY_WITH_IMM": 0x65, "CNP": 0x81}
+
+
+def tshark(path):
+    """One dictionary of FIELDS per frame; a field that occurs twice has its values separated by commas."""
+    command = ["tshark", "-n", "-r", path, "--disable-protocol", "rpcordma", "-T", "fields"]
+    for field in FIELDS:
+        command += ["-e", field]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        capture.die("needs tshark")
+    if run.returncode != 0:
+        capture.die(f"tshark failed on {path}: {run.stderr.strip()}")
+    return [dict(zip(FIELDS, line.split("\t"))) for line in run.stdout.splitlines()]
+
+
+def malformed(row):
+    groups = [int(g, 0) for g in row["_ws.expert.group"].split(",") if g]
+    return bool(row["_ws.malformed"]) or GROUP_MALFORMED in groups
+
+
+def check_dissection(frames, rows):
+    """The complaints about frames by themselves."""
+    for frame, row in zip(frames, rows):
+        if frame.damaged():
+            continue
+        if malformed(row):
+            yield f"frame {frame.number}: malformed"
+        elif frame.is_roce() and not row["infiniband.bth.opcode"]:
+            yield f"frame {frame.number}: not read as RoCEv2"
+
+
+def host_of(interface):
+    """Ports are named host, host.port or host:port."""
+    return interface.replace(":", ".").split(".")[0]
+
+
+def describe(opcode, psn, qpn):
+    name = next((n for n, code in OPCODES.items() if code == opcode), f"opcode {opcode:#x}")
+    return f"{name} psn={psn}" + (f" to QPN {qpn}" if qpn is not None else "")
+
+
+def compare(where, events, pairs):
+    """Complaints where @events and the (frame, tshark's row) @pairs differ, in order."""
+    for i, (event, (frame, row)) in enumerate(zip(events, pairs), 1):
+        qpn = event.get("dest_qpn")
+        want = describe(OPCODES.get(event["opcode"], event["opcode"]), event["psn"], qpn)
+        got = describe(int(row["infiniband.bth.opcode"], 0), int(row["infiniband.bth.psn"], 0),
+                       None if qpn is None else int(row["infiniband.bth.destqp"], 0))
+        if want != got:
+            yield f"{where}: event {i} says {want}, frame {frame.number} is {got}"
+            return  # the rest would only repeat it
+    if len(events) != len(pairs):
+        yield f"{where}: {len(events)} events, {len(pairs)} frames"
+
+
+def check_events(frames, rows, path):
+    """The complaints about frames that contradict the events in the file @path."""
+    sent, lost = defaultdict(list), []
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            event = json.loads(line)
+            if event.get("ev") == "tx":
+                sent[str(event.get("host", ""))].append(event)
+            elif event.get("ev") == "lost":
+                lost.append(event)
+    left, gone = defaultdict(list), []
+    for frame, row in zip(frames, rows):
+        if not row["infiniband.bth.opcode"]:
+            continue
+        if frame.interface == LOST:
+            gone.append((frame, row))
+        elif frame.direction == capture.OUTBOUND:
+            left[host_of(frame.interface)].append((frame, row))
+    for host in sorted(set(sent) | set(left)):
+        yield from compare(f"tx of {host}", sent[host], left[host])
+    yield from compare(LOST, lost, gone)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("pcapng")
+    parser.add_argument("--events", metavar="FILE.ndjson")
+    args = parser.parse_args()
+
+    frames, rows = capture.read(args.pcapng), tshark(args.pcapng)
+    if len(frames) != len(rows):
+        capture.die(f"{len(frames)} frames in the file, but tshark sees {len(rows)}")
+    complaints = list(check_dissection(frames, rows))
+    if args.events:
+        complaints += check_events(frames, rows, args.events)
+    for complaint in complaints:
+        print(f"{args.pcapng}: {complaint}")
+    print(f"{len(frames)} frames, {len(complaints)} complaints")
+    sys.exit(0 if frames and not complaints else 1)
+
+
+if __name__ == "__main__":
+    main()

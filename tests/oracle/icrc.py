@@ -1,0 +1,63 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""icrc.py FILE.pcapng...: recomputes the ICRC of every RoCEv2 frame.
+
+IPv4 frames are judged by Scapy's RoCE layer, IPv6 frames (which it does not know) by zlib and the
+masks written out here.  Frames that a fault damaged on purpose are counted apart.  Exit status: 0 if
+all agree and there is at least one, 1 if not, 2 if nothing could be checked.
+"""
+import logging
+import sys
+import zlib
+
+import capture
+
+logging.getLogger("scapy").setLevel(logging.ERROR)
+try:
+    from scapy.contrib.roce import BTH
+    from scapy.layers.inet import IP
+except ImportError:
+    capture.die("needs Scapy (Debian: python3-scapy)")
+
+
+def icrc_ipv4(packet):
+    bth = IP(packet)[BTH]
+    return bth.compute_icrc(b"")
+
+
+def icrc_ipv6(packet):
+    masked = bytearray(packet[:-4])
+    masked[0] |= 0x0F  # traffic class, flow label
+    masked[1:4] = b"\xff\xff\xff"
+    masked[7] = 0xFF  # hop limit
+    masked[46:48] = b"\xff\xff"  # UDP checksum
+    masked[52] = 0xFF  # FECN, BECN, reserved
+    return zlib.crc32(b"\xff" * 8 + masked).to_bytes(4, "little")
+
+
+def main():
+    n_frames = n_ok = n_damaged = 0
+    if len(sys.argv) < 2:
+        capture.die("usage: icrc.py FILE.pcapng...")
+    for path in sys.argv[1:]:
+        for frame in capture.read(path):
+            if frame.damaged():
+                n_damaged += 1
+                continue
+            if not frame.is_roce():
+                continue
+            version, packet = frame.ip()
+            want = icrc_ipv4(packet) if version == 4 else icrc_ipv6(packet)
+            n_frames += 1
+            if packet[-4:] == want:
+                n_ok += 1
+            else:
+                print(f"{path}: frame {frame.number}: ICRC {packet[-4:].hex()}, not {want.hex()}")
+    if n_damaged:
+        print(f"{n_damaged} frames damaged by a fault were not checked")
+    print(f"{n_frames} frames, {n_ok} ok")
+    sys.exit(0 if n_frames and n_ok == n_frames else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Guest RAM is sparse and checked; the guest's pages are scattered and separated. */
+#include "testing.h"
+
+#include <string.h>
+
+#include "emu/mem/space.h"
+
+struct fixture {
+    struct arena *arena;
+    struct ram ram;
+    struct space space;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = test_calloc(1, sizeof(*f));
+    struct prng rng = prng_stream(1, 1);
+
+    f->arena = arena_new((size_t)1 << 30);
+    assert_true(ram_init(&f->ram, f->arena, 1u << 20));
+    assert_true(space_init(&f->space, &f->ram, &rng));
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    arena_free(f->arena);
+    test_free(f);
+    return 0;
+}
+
+static void dma_outside_ram_copies_nothing(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        uint64_t gpa;
+        size_t n;
+        bool ok;
+    } rows[] = {
+        {0, 0, true},
+        {0, 1u << 20, true},
+        {(1u << 20) - 1, 1, true},
+        {(1u << 20) - 1, 2, false},
+        {1u << 20, 0, true},
+        {1u << 20, 1, false},
+        {UINT64_MAX, 1, false},
+        {UINT64_MAX - 1, 4, false},
+        {0, (1u << 20) + 1, false},
+    };
+    static uint8_t buf[(1u << 20) + 16];
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        memset(buf, 0x5a, sizeof(buf));
+        assert_int_equal(ram_read(&f->ram, rows[i].gpa, buf, rows[i].n), rows[i].ok);
+        if (!rows[i].ok)
+            assert_int_equal(buf[0], 0x5a);
+        assert_int_equal(ram_write(&f->ram, rows[i].gpa, buf, rows[i].n), rows[i].ok);
+    }
+}
+
+static void unwritten_pages_read_as_zero_and_take_no_memory(void **state)
+{
+    struct fixture *f = *state;
+    const size_t before = arena_used_bytes(f->arena);
+    uint8_t buf[64];
+
+    assert_true(ram_read(&f->ram, 5 * RAM_PAGE_BYTES - 32, buf, sizeof(buf)));
+    for (size_t i = 0; i < sizeof(buf); i++)
+        assert_int_equal(buf[i], 0);
+    assert_int_equal(arena_used_bytes(f->arena), before);
+}
+
+static void virtual_pages_are_scattered_over_ram(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t addr = space_alloc(&f->space, 16 * RAM_PAGE_BYTES);
+    uint64_t last = 0, gpa;
+    uint32_t neighbours = 0;
+
+    assert_true(addr != 0 && addr % RAM_PAGE_BYTES == 0);
+    for (uint64_t i = 0; i < 16; i++) {
+        assert_true(space_translate(&f->space, addr + i * RAM_PAGE_BYTES + 7, &gpa));
+        assert_int_equal(gpa % RAM_PAGE_BYTES, 7);
+        neighbours += gpa == last + RAM_PAGE_BYTES;
+        last = gpa;
+    }
+    assert_true(neighbours < 4);
+}
+
+static void a_page_between_allocations_is_unmapped(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t a = space_alloc(&f->space, 4096);
+    const uint64_t b = space_alloc(&f->space, 1);
+    uint8_t two[2] = {1, 2};
+
+    assert_true(b >= a + 2 * RAM_PAGE_BYTES);
+    assert_true(space_write(&f->space, a + 4094, two, 2));
+    assert_false(space_write(&f->space, a + 4095, two, 2));
+    assert_false(space_read(&f->space, a - 1, two, 2));
+    assert_false(space_read(&f->space, UINT64_MAX, two, 2));
+    assert_false(space_read(&f->space, 0, two, 2));
+}
+
+static void bytes_survive_page_boundaries(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t addr = space_alloc(&f->space, 3 * RAM_PAGE_BYTES);
+    uint8_t in[9000], out[9000];
+
+    for (size_t i = 0; i < sizeof(in); i++)
+        in[i] = (uint8_t)(i * 7 + i / 256);
+    assert_true(space_write(&f->space, addr + 100, in, sizeof(in)));
+    assert_true(space_read(&f->space, addr + 100, out, sizeof(out)));
+    assert_memory_equal(in, out, sizeof(in));
+}
+
+static void memory_is_given_back_and_comes_zeroed(void **state)
+{
+    struct fixture *f = *state;
+
+    for (int i = 0; i < 100; i++) {
+        const uint64_t addr = space_alloc(&f->space, 100 * RAM_PAGE_BYTES);
+        uint64_t word = 1;
+
+        assert_true(addr != 0);
+        assert_true(space_read(&f->space, addr + 50 * RAM_PAGE_BYTES, &word, sizeof(word)));
+        assert_true(word == 0);
+        word = UINT64_MAX;
+        assert_true(space_write(&f->space, addr + 50 * RAM_PAGE_BYTES, &word, sizeof(word)));
+        space_free(&f->space, addr, 100 * RAM_PAGE_BYTES);
+        assert_false(space_read(&f->space, addr, &word, sizeof(word)));
+    }
+    assert_true(space_alloc(&f->space, 2u << 20) == 0);
+}
+
+static void dma_memory_is_contiguous_aligned_and_bounded(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t a = space_alloc_dma(&f->space, 10, 2);
+    const uint64_t b = space_alloc_dma(&f->space, 4096, 4096);
+
+    assert_true(a != 0);
+    assert_true(b >= a + 10 && b % 4096 == 0);
+    assert_true(space_alloc_dma(&f->space, 1u << 20, 16) == 0);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(dma_outside_ram_copies_nothing),
+        T(unwritten_pages_read_as_zero_and_take_no_memory),
+        T(virtual_pages_are_scattered_over_ram),
+        T(a_page_between_allocations_is_unmapped),
+        T(bytes_survive_page_boundaries),
+        T(memory_is_given_back_and_comes_zeroed),
+        T(dma_memory_is_contiguous_aligned_and_bounded),
+    };
+
+    return cmocka_run_group_tests_name("mem", tests, NULL, NULL);
+}

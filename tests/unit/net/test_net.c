@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* Links, the switch and faults: when frames arrive, where, and how often. */
+#include "testing.h"
+
+#include <string.h>
+
+#include "emu/net/net.h"
+
+#define HOSTS 3u
+
+struct fixture {
+    struct arena *arena;
+    struct trace_sinks sinks;
+    struct trace trace;
+    struct sim sim;
+    struct net net;
+    uint32_t got[HOSTS]; /* frames delivered */
+    uint64_t got_at[HOSTS];
+    uint8_t last[64];
+};
+
+static void on_deliver(void *ctx, uint32_t host, struct frame *f)
+{
+    struct fixture *x = ctx;
+
+    x->got[host]++;
+    x->got_at[host] = x->trace.now_ns;
+    memcpy(x->last, f->bytes, f->len < sizeof(x->last) ? f->len : sizeof(x->last));
+}
+
+static void on_keep(void *ctx, ev_id id, const uint8_t *bytes, uint32_t len)
+{
+    (void)ctx;
+    (void)id;
+    (void)bytes;
+    (void)len;
+}
+
+static const struct net_ops ops = {on_deliver, on_keep};
+
+static void arrive(void *ctx, const struct sim_item *item)
+{
+    net_arrive(&((struct fixture *)ctx)->net, item);
+}
+
+static void lost(void *ctx, const struct sim_item *item)
+{
+    net_lost(&((struct fixture *)ctx)->net, item);
+}
+
+static sim_handler *const handlers[SIM_KIND_COUNT] = {[SIM_ARRIVE] = arrive, [SIM_LOST] = lost};
+
+static int set_up(void **state)
+{
+    struct fixture *f = test_calloc(1, sizeof(*f));
+
+    f->arena = arena_new((size_t)1 << 30);
+    f->trace.sinks = &f->sinks;
+    assert_true(sim_init(&f->sim, f->arena, &f->trace, handlers, f));
+    assert_true(net_init(&f->net, f->arena, &f->sim, &ops, f, 7));
+    *state = f;
+    return 0;
+}
+
+/* Whatever was sent or copied has ended exactly once. */
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    const struct net_counts *c = &f->net.counts;
+
+    assert_int_equal(c->in_flight, 0);
+    assert_int_equal(c->sent + c->copied, c->delivered + c->lost + c->dropped);
+    arena_free(f->arena);
+    test_free(f);
+    return 0;
+}
+
+static void run(struct fixture *f)
+{
+    while (sim_next_ns(&f->sim) != UINT64_MAX)
+        sim_dispatch(&f->sim);
+}
+
+static uint32_t join(struct fixture *f, enum net_node node, uint32_t index, uint32_t host,
+                     uint32_t loss_ppm)
+{
+    const struct net_end a = {NET_HOST, host, 0}, b = {node, index, 0};
+    const uint32_t link = net_link_add(&f->net, a, b, 1000, 8000000000u, loss_ppm);
+
+    assert_int_not_equal(link, UINT32_MAX);
+    return link << 1; /* the host's end */
+}
+
+/* 76 bytes and 24 of gap: 100 ns at 8 Gbit/s. */
+static struct frame *frame(struct fixture *f, uint8_t to, uint8_t from, uint32_t psn)
+{
+    struct frame *fr = frame_new(f->arena, 76);
+
+    assert_non_null(fr);
+    fr->len = 76;
+    memset(fr->bytes, 0, 76);
+    fr->bytes[5] = to;
+    fr->bytes[11] = from;
+    fr->note = (struct frame_note){.host = from - 1u, .psn = psn};
+    return fr;
+}
+
+static void a_frame_takes_its_line_time_and_the_latency(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t end = join(f, NET_HOST, 1, 0, 0);
+
+    net_send(&f->net, end, frame(f, 2, 1, 0));
+    assert_int_equal(net_port_free_at(&f->net, end), 100);
+    assert_int_equal(net_port_free_at(&f->net, end | 1), 0);
+    run(f);
+    assert_int_equal(f->got[1], 1);
+    assert_int_equal(f->got_at[1], 1100);
+}
+
+static void a_port_without_a_link_drops(void **state)
+{
+    struct fixture *f = *state;
+
+    net_send(&f->net, NET_NO_LINK, frame(f, 2, 1, 0));
+    run(f);
+    assert_int_equal(f->net.counts.dropped, 1);
+}
+
+static void a_switch_floods_what_it_does_not_know_and_learns(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t sw = net_switch_add(&f->net, "sw");
+    uint32_t ends[HOSTS];
+
+    for (uint32_t h = 0; h < HOSTS; h++)
+        ends[h] = join(f, NET_SWITCH, sw, h, 0);
+    net_send(&f->net, ends[0], frame(f, 2, 1, 0)); /* unknown: to both others */
+    run(f);
+    assert_int_equal(f->got[0], 0);
+    assert_int_equal(f->got[1], 1);
+    assert_int_equal(f->got[2], 1);
+    net_send(&f->net, ends[1], frame(f, 1, 2, 0)); /* learnt: only to host 0 */
+    run(f);
+    assert_int_equal(f->got[0], 1);
+    assert_int_equal(f->got[2], 1);
+    net_send(&f->net, ends[2], frame(f, 3, 3, 0)); /* to itself: back over the same port */
+    run(f);
+    assert_int_equal(f->got[2], 1);
+}
+
+struct fault_row {
+    struct net_fault fault;
+    uint32_t sent, arrives; /* frames with PSN 0 .. sent - 1; how many reach host 1 */
+};
+
+static void faults_hit_the_frames_they_name(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t end = join(f, NET_HOST, 1, 0, 0);
+    const struct net_fault any = {.kind = FLT_DROP,
+                                  .host = EV_HOST_NONE,
+                                  .opcode = UINT32_MAX,
+                                  .syndrome = UINT32_MAX,
+                                  .psn = UINT32_MAX,
+                                  .dest_qpn = UINT32_MAX,
+                                  .nth = 1,
+                                  .count = 1};
+    struct fault_row rows[] = {{any, 5, 4}, {any, 5, 5}, {any, 5, 4}, {any, 5, 3},
+                               {any, 5, 5}, {any, 5, 0}, {any, 5, 6}, {any, 5, 5}};
+
+    rows[1].fault.psn = 9; /* no such PSN */
+    rows[2].fault.psn = 3; /* one of them */
+    rows[3].fault.nth = 2; /* the second and third */
+    rows[3].fault.count = 2;
+    rows[4].fault.host = 2;           /* another sender */
+    rows[5].fault.count = UINT32_MAX; /* all */
+    rows[6].fault.kind = FLT_DUPLICATE;
+    rows[7].fault.kind = FLT_DELAY;
+    rows[7].fault.delay_ns = 50000;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const uint32_t before = f->got[1];
+        const uint32_t name = slots_add(&f->net.faults, &rows[i].fault);
+
+        for (uint32_t psn = 0; psn < rows[i].sent; psn++)
+            net_send(&f->net, end, frame(f, 2, 1, psn));
+        run(f);
+        assert_int_equal(f->got[1] - before, rows[i].arrives);
+        slots_remove(&f->net.faults, name);
+    }
+}
+
+static void corruption_flips_one_bit_of_a_copy(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t end = join(f, NET_HOST, 1, 0, 0);
+    struct net_fault fault = {.kind = FLT_CORRUPT,
+                              .host = EV_HOST_NONE,
+                              .opcode = UINT32_MAX,
+                              .syndrome = UINT32_MAX,
+                              .psn = UINT32_MAX,
+                              .dest_qpn = UINT32_MAX,
+                              .nth = 1,
+                              .count = 1,
+                              .corrupt_bit = 8 * 20 + 1};
+
+    assert_int_not_equal(slots_add(&f->net.faults, &fault), 0);
+    net_send(&f->net, end, frame(f, 2, 1, 0));
+    run(f);
+    assert_int_equal(f->last[20], 0x40);
+    assert_int_equal(f->last[5], 2);
+}
+
+static void loss_by_chance_is_near_its_rate_and_repeatable(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t end = join(f, NET_HOST, 1, 0, 100000);
+
+    for (uint32_t i = 0; i < 10000; i++)
+        net_send(&f->net, end, frame(f, 2, 1, i));
+    run(f);
+    assert_in_range(f->net.counts.lost, 900, 1100);
+}
+
+static void loopback_returns_to_the_sender(void **state)
+{
+    struct fixture *f = *state;
+
+    net_loop_back(&f->net, 2, frame(f, 3, 3, 0));
+    run(f);
+    assert_int_equal(f->got[2], 1);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(a_frame_takes_its_line_time_and_the_latency),
+        T(a_port_without_a_link_drops),
+        T(a_switch_floods_what_it_does_not_know_and_learns),
+        T(faults_hit_the_frames_they_name),
+        T(corruption_flips_one_bit_of_a_copy),
+        T(loss_by_chance_is_near_its_rate_and_repeatable),
+        T(loopback_returns_to_the_sender),
+    };
+
+    return cmocka_run_group_tests_name("net", tests, NULL, NULL);
+}

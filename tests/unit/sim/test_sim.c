@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* The event queue: order by (time, sequence), cancelling, causes. */
+#include "testing.h"
+
+#include <string.h>
+
+#include "emu/base/prng.h"
+#include "emu/sim/sim.h"
+
+#define N_MAX 2000u
+
+struct world {
+    struct sim sim;
+    uint64_t order[N_MAX];
+    uint32_t n;
+    ev_id cause_seen;
+};
+
+static void on_item(void *ctx, const struct sim_item *item)
+{
+    struct world *w = ctx;
+
+    w->order[w->n++] = item->arg;
+    w->cause_seen = w->sim.trace->cause;
+}
+
+static sim_handler *const handlers[SIM_KIND_COUNT] = {
+    on_item, on_item, on_item, on_item, on_item, on_item,
+};
+
+struct fixture {
+    struct arena *arena;
+    struct trace_sinks sinks;
+    struct trace trace;
+    struct world w;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = test_calloc(1, sizeof(*f));
+
+    f->arena = arena_new((size_t)1 << 30);
+    f->trace.sinks = &f->sinks;
+    assert_true(sim_init(&f->w.sim, f->arena, &f->trace, handlers, &f->w));
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    arena_free(f->arena);
+    test_free(f);
+    return 0;
+}
+
+static void equal_times_go_in_the_order_of_scheduling(void **state)
+{
+    struct fixture *f = *state;
+
+    for (uint64_t i = 0; i < 300; i++)
+        sim_schedule(&f->w.sim, i % 3 * 10, SIM_DOORBELL, 0, i % 3 * 1000 + i);
+    while (sim_next_ns(&f->w.sim) != UINT64_MAX)
+        sim_dispatch(&f->w.sim);
+    assert_int_equal(f->w.n, 300);
+    for (uint32_t i = 1; i < f->w.n; i++)
+        assert_true(f->w.order[i - 1] < f->w.order[i]);
+    assert_int_equal(f->trace.tick, 300);
+    assert_int_equal(f->trace.now_ns, 20);
+}
+
+static void cancelled_items_do_not_come_and_tickets_go_stale(void **state)
+{
+    struct fixture *f = *state;
+    struct prng rng = prng_stream(5, 1);
+    sim_ticket tickets[N_MAX];
+    uint32_t kept = 0;
+
+    for (uint64_t i = 0; i < N_MAX; i++)
+        tickets[i] = sim_schedule(&f->w.sim, prng_below(&rng, 500), SIM_ARRIVE, 0, i);
+    for (uint64_t i = 0; i < N_MAX; i++) {
+        if (prng_below(&rng, 2)) {
+            assert_true(sim_cancel(&f->w.sim, tickets[i]));
+            assert_false(sim_cancel(&f->w.sim, tickets[i]));
+        } else {
+            kept++;
+        }
+    }
+    for (uint64_t last = 0; sim_next_ns(&f->w.sim) != UINT64_MAX;) {
+        assert_true(sim_next_ns(&f->w.sim) >= last);
+        last = sim_next_ns(&f->w.sim);
+        sim_dispatch(&f->w.sim);
+    }
+    assert_int_equal(f->w.n, kept);
+    for (uint64_t i = 0; i < N_MAX; i++)
+        assert_false(sim_cancel(&f->w.sim, tickets[i]));
+    assert_false(sim_cancel(&f->w.sim, 0));
+}
+
+static void the_cause_is_the_event_that_was_handled_when_it_was_scheduled(void **state)
+{
+    struct fixture *f = *state;
+    const ev_id cause = ev_id_of(7, 3);
+
+    trace_because(&f->trace, cause);
+    sim_schedule(&f->w.sim, 5, SIM_IRQ, 0, 0);
+    trace_because(&f->trace, ev_id_of(9, 1));
+    sim_dispatch(&f->w.sim);
+    assert_true(f->w.cause_seen == cause);
+}
+
+static void the_clock_moves_on_without_a_tick(void **state)
+{
+    struct fixture *f = *state;
+
+    sim_advance(&f->w.sim, 1000);
+    assert_int_equal(f->trace.now_ns, 1000);
+    assert_int_equal(f->trace.tick, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(equal_times_go_in_the_order_of_scheduling, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(cancelled_items_do_not_come_and_tickets_go_stale, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            the_cause_is_the_event_that_was_handled_when_it_was_scheduled, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_clock_moves_on_without_a_tick, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests_name("sim", tests, NULL, NULL);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* The schema: every event prints as text and JSON, numbers advance unheard, the hash sees all. */
+#include "testing.h"
+
+#include <string.h>
+
+#include "emu/trace/trace.h"
+
+/* Every field set to a number that its type can hold. */
+static struct ev filled(enum ev_kind kind, uint64_t v)
+{
+    struct ev e = {.kind = kind, .at_ns = 1500, .id = ev_id_of(3, 1), .cause = ev_id_of(2, 4)};
+    const struct ev_schema *schema = ev_schema(kind);
+
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        const struct ev_field *f = &schema->fields[i];
+
+        if (f->print == EVP_STR)
+            memcpy((char *)&e + f->offset, "thing", 6);
+        else if (f->print == EVP_ENUM && !enum_by_value(*f->words, (uint32_t)v))
+            ev_field_set(&e, f, (*f->words)->rows[0].value);
+        else
+            ev_field_set(&e, f, v);
+    }
+    return e;
+}
+
+static void every_event_prints_its_sentence_and_its_json(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < EV_COUNT; k++) {
+        const struct ev e = filled((enum ev_kind)k, 1);
+        char line[EV_TEXT_BYTES], json[EV_JSON_BYTES];
+        struct text t = text_on(line, sizeof(line)), j = text_on(json, sizeof(json));
+
+        ev_add_line(&t, &e, NULL);
+        ev_add_json(&j, &e, NULL);
+        assert_false(t.cut || j.cut);
+        assert_non_null(strstr(line, "#3.1"));
+        assert_non_null(strstr(line, ev_schema((enum ev_kind)k)->name));
+        assert_null(strchr(line, '{'));
+        assert_null(strchr(line, '['));
+        assert_null(strchr(line, '?'));
+        for (size_t i = 0; i < ev_schema((enum ev_kind)k)->n_fields; i++)
+            assert_non_null(strstr(json, ev_schema((enum ev_kind)k)->fields[i].name));
+        assert_int_equal(ev_kind_find(ev_schema((enum ev_kind)k)->name), k);
+    }
+}
+
+static void parts_in_brackets_appear_only_when_set(void **state)
+{
+    struct ev e = {.kind = EV_tx, .id = ev_id_of(34, 3)};
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    (void)state;
+    e.u.tx.opcode = 4;
+    e.u.tx.psn = 100;
+    e.u.tx.peer = EV_HOST_NONE;
+    e.u.tx.dest_qpn = 3;
+    ev_add_text(&t, &e, NULL);
+    assert_string_equal(buf, "RC_SEND_ONLY psn=100 -> QPN 3");
+    t = text_on(buf, sizeof(buf));
+    e.u.tx.ackreq = 1;
+    e.u.tx.attempt = 2;
+    ev_add_text(&t, &e, NULL);
+    assert_string_equal(buf, "RC_SEND_ONLY psn=100 ackreq -> QPN 3, attempt 2");
+}
+
+static void names_are_learnt_from_the_trace(void **state)
+{
+    struct ev_names *names = ev_names_new();
+    struct ev up = {.kind = EV_host_up}, named = {.kind = EV_named}, cqe = {.kind = EV_qp_state};
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    (void)state;
+    up.u.host_up.host = 1;
+    up.u.host_up.name = ev_str("h2");
+    named.u.named = (struct ev_named){1, OBJ_QP, 3, ev_str("qp")};
+    ev_names_learn(names, &up);
+    ev_names_learn(names, &named);
+    cqe.u.qp_state = (struct ev_qp_state){1, 3, QPS_INIT, QPS_RTR};
+    ev_add_text(&t, &cqe, names);
+    assert_string_equal(buf, "h2.qp INIT -> RTR");
+    assert_int_equal(ev_names_find_host(names, "h2"), 1);
+    assert_true(ev_names_find_host(names, "h3") == EV_HOST_NONE);
+    ev_names_free(names);
+}
+
+static void numbers_beyond_a_double_are_strings_in_json(void **state)
+{
+    struct ev e = {.kind = EV_poll};
+    char buf[EV_JSON_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    (void)state;
+    e.u.poll.wr_id = UINT64_MAX;
+    ev_add_json(&t, &e, NULL);
+    assert_non_null(strstr(buf, "\"wr_id\":\"18446744073709551615\""));
+    t = text_on(buf, sizeof(buf));
+    e.u.poll.wr_id = 7;
+    ev_add_json(&t, &e, NULL);
+    assert_non_null(strstr(buf, "\"wr_id\":7"));
+}
+
+static void count_one(void *ctx, const struct ev *e)
+{
+    (void)e;
+    ++*(int *)ctx;
+}
+
+static void numbers_advance_whether_or_not_anybody_listens(void **state)
+{
+    struct trace_sinks sinks = {NULL};
+    struct trace t = {.sinks = &sinks};
+    int heard = 0;
+    struct trace_sink sink = {count_one, &heard, NULL};
+    ev_id id;
+
+    (void)state;
+    trace_begin(&t, 0, 0);
+    TRACE(&t, kick, .host = 0);
+    TRACE_ID(&t, id, kick, .host = 0);
+    assert_true(id == ev_id_of(1, 2));
+    trace_sink_add(&sinks, &sink);
+    TRACE_ID(&t, id, kick, .host = 0);
+    assert_true(id == ev_id_of(1, 3));
+    assert_int_equal(heard, 1);
+    trace_sink_remove(&sinks, &sink);
+    TRACE(&t, kick, .host = 0);
+    assert_int_equal(heard, 1);
+}
+
+static void the_hash_sees_every_field(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < EV_COUNT; k++) {
+        const struct ev_schema *schema = ev_schema((enum ev_kind)k);
+        struct trace_hash plain = TRACE_HASH_START;
+        struct ev e = filled((enum ev_kind)k, 1);
+
+        trace_hash_event(&plain, &e);
+        for (size_t i = 0; i < schema->n_fields; i++) {
+            struct trace_hash changed = TRACE_HASH_START;
+            struct ev other = e;
+
+            if (schema->fields[i].print == EVP_STR)
+                memcpy((char *)&other + schema->fields[i].offset, "thinG", 6);
+            else
+                ev_field_set(&other, &schema->fields[i], 2);
+            trace_hash_event(&changed, &other);
+            assert_true(changed.value != plain.value);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_event_prints_its_sentence_and_its_json),
+        cmocka_unit_test(parts_in_brackets_appear_only_when_set),
+        cmocka_unit_test(names_are_learnt_from_the_trace),
+        cmocka_unit_test(numbers_beyond_a_double_are_strings_in_json),
+        cmocka_unit_test(numbers_advance_whether_or_not_anybody_listens),
+        cmocka_unit_test(the_hash_sees_every_field),
+    };
+
+    return cmocka_run_group_tests_name("trace", tests, NULL, NULL);
+}
