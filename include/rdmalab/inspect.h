@@ -54,6 +54,12 @@ RDL_MUST_CHECK enum rdl_status rdl_find_host(const struct rdl_lab *lab, const ch
 /* The path of an object, "h1.qp"; "?" when the handle is stale.  @ret has RDL_VALUE_BYTES. */
 void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint32_t raw, char *ret);
 
+/* Copies guest RAM from guest-physical @addr, as descriptors and ring registers have it.
+ * RDL_ERR_FAULT: not all of it is RAM; RDL_ERR_STALE.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_ram_read(const struct rdl_lab *lab, rdl_host host, uint64_t addr,
+                                            void *out, size_t bytes);
+
 /* Who waits for what, a sentence each: for a lab that stands still or never ends.
  * "h1.qp: SEND wr_id=1 waits for an ACK of psn=100 from h2.qp; ACK timer due t=85.6us"
  */

@@ -11,8 +11,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/show_record.h"
+#include "cli/show_past.h"
 #include "rdmalab/status.h"
+#include "viz/ladder.h"
 
 struct export_about {
     const char *title; /* of the scenario; NULL or "": none */
@@ -22,10 +23,14 @@ struct export_about {
 /* A pcapng file.  Frames that a host sends or receives are on its interface "h1.rdma0", outbound
  * and inbound; frames that a link lost are on "wire.lost".  RDL_ERR_NOMEM.
  */
-RDL_MUST_CHECK enum rdl_status export_pcapng(FILE *out, const struct record *r,
+RDL_MUST_CHECK enum rdl_status export_pcapng(FILE *out, const struct past *p,
                                              const struct export_about *about);
 
+/* The ladder as SVG or as text for a terminal.  RDL_ERR_NOMEM: nothing was written. */
+RDL_MUST_CHECK enum rdl_status export_ladder(FILE *out, const struct past *p,
+                                             const struct ladder_options *options, bool svg);
+
 /* One JSON object a line; saved_read() reads it back. */
-void export_events(FILE *out, const struct record *r);
+void export_events(FILE *out, const struct past *p);
 
 #endif

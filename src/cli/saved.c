@@ -8,6 +8,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "cli/show_events.h"
 #include "emu/base/quantity.h"
 #include "emu/wire/addr.h"
 
@@ -41,9 +42,9 @@ static const uint8_t *saved_frame(const void *ctx, ev_id tx, size_t *ret_bytes)
     return NULL;
 }
 
-struct record saved_record(const struct saved *s)
+struct past saved_past(const struct saved *s)
 {
-    return (struct record){
+    return (struct past){
         .ctx = s,
         .n = s->n,
         .names = s->names,
@@ -74,23 +75,6 @@ static enum rdl_status refuse(struct reader *rd, const char *fmt, ...)
     text_addv(&t, fmt, args);
     va_end(args);
     return RDL_ERR_INVAL;
-}
-
-/* "#34.1" or "#34". */
-static bool parse_id(const char *s, ev_id *ret)
-{
-    char *end;
-    unsigned long long tick, row = 0;
-
-    if (s[0] != '#' || s[1] < '0' || s[1] > '9')
-        return false;
-    tick = strtoull(s + 1, &end, 10);
-    if (*end == '.' && end[1] >= '0' && end[1] <= '9')
-        row = strtoull(end + 1, &end, 10);
-    if (*end || row > EV_ROW_MAX || tick > UINT64_MAX >> EV_ROW_BITS)
-        return false;
-    *ret = ev_id_of(tick, (uint32_t)row);
-    return true;
 }
 
 /* A JSON number, or a string for what a double cannot hold. */
@@ -150,7 +134,7 @@ static bool parse_word(struct saved *s, const struct ev_field *f, const char *wo
     case EVP_HOST:
         return host_number(s, word, ret);
     case EVP_EVENT:
-        return parse_id(word, ret);
+        return event_id_parse(word, ret);
     case EVP_MAC:
         return parse_mac(word, ret);
     case EVP_ENUM:
@@ -203,11 +187,11 @@ static enum rdl_status read_head(struct reader *rd, struct ev *e, const cJSON *j
 
     if (!at || !parse_number(at, &e->at_ns))
         return refuse(rd, "\"at_ns\" is missing or no number");
-    if (!id || !parse_id(id, &e->id) || ev_row(e->id) == 0)
+    if (!id || !event_id_parse(id, &e->id) || ev_row(e->id) == 0)
         return refuse(rd, "\"id\" is missing or not like \"#34.1\"");
     if (s->n && (s->events[s->n - 1].id >= e->id || s->events[s->n - 1].at_ns > e->at_ns))
         return refuse(rd, "%s is not later than the line before it", id);
-    if (cause && !(cJSON_IsString(cause) && parse_id(cause->valuestring, &e->cause)))
+    if (cause && !(cJSON_IsString(cause) && event_id_parse(cause->valuestring, &e->cause)))
         return refuse(rd, "\"cause\" is not like \"#34.1\"");
     e->kind = kind ? ev_kind_find(kind) : EV_COUNT;
     if (e->kind == EV_COUNT)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/show_record.h"
+#include "cli/show_past.h"
 #include "rdmalab/status.h"
 
 struct saved;
@@ -31,6 +31,6 @@ RDL_MUST_CHECK enum rdl_status saved_read(FILE *in, struct saved **ret, struct s
 void saved_free(struct saved *s);
 
 /* Valid as long as @s. */
-struct record saved_record(const struct saved *s);
+struct past saved_past(const struct saved *s);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The command `show`: the lab, or anything in it, for people or as JSON.
  *
- * Everything comes from the inspect tree, guest RAM and the recorder through include/rdmalab; nothing
- * here changes the lab.
+ * Everything comes from the inspect tree, guest RAM and the recorder through include/rdmalab;
+ * nothing here changes the lab.
  */
 #ifndef CLI_SHOW_H
 #define CLI_SHOW_H
@@ -39,7 +39,8 @@ struct show_error {
     char text[160];
 };
 
-/* Return: RDL_OK, RDL_ERR_NOT_FOUND, RDL_ERR_INVAL, RDL_ERR_NOMEM; @reterr says what is wrong where.
+/* Return: RDL_OK, RDL_ERR_NOT_FOUND, RDL_ERR_INVAL, RDL_ERR_NOMEM; @reterr says what is wrong
+ * where.
  */
 RDL_MUST_CHECK enum rdl_status show(FILE *out, const struct rdl_lab *lab,
                                     const struct show_request *rq, struct show_error *reterr);

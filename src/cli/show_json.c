@@ -2,6 +2,7 @@
 #include "cli/show_json.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "cli/show_tree.h"
 
@@ -46,12 +47,12 @@ void show_json_value(FILE *out, const struct rdl_value *v)
 }
 
 /* The tree is as deep as the lab was built, never as deep as somebody's input. */
-static enum rdl_status dump(FILE *out, const struct rdl_lab *lab, const char *path, unsigned depth)
+static enum rdl_status dump(FILE *out, const struct rdl_lab *lab, const char *path, bool list,
+                            unsigned depth)
 {
     struct tree_list children;
     size_t at;
     enum rdl_status st = tree_children(lab, path, &children, &at);
-    const bool list = children.n && children.v[0].key[0] == '[';
 
     fputc(list ? '[' : '{', out);
     for (size_t i = 0; i < children.n && st == RDL_OK; i++) {
@@ -69,7 +70,7 @@ static enum rdl_status dump(FILE *out, const struct rdl_lab *lab, const char *pa
         if (c->value.type != RDL_NODE || depth == JSON_DEPTH_MAX)
             show_json_value(out, &c->value);
         else
-            st = dump(out, lab, sub, depth + 1);
+            st = dump(out, lab, sub, strcmp(c->value.text, "list") == 0, depth + 1);
     }
     fputc(list ? ']' : '}', out);
     tree_done(&children);
@@ -84,7 +85,7 @@ enum rdl_status show_json(FILE *out, const struct rdl_lab *lab, const char *path
     if (st != RDL_OK)
         return st;
     if (v.type == RDL_NODE)
-        st = dump(out, lab, path, 0);
+        st = dump(out, lab, path, strcmp(v.text, "list") == 0, 0);
     else
         show_json_value(out, &v);
     fputc('\n', out);

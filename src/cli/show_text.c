@@ -58,20 +58,20 @@ void show_wrap(FILE *out, unsigned indent, const char *s)
     show_wrap_behind(out, "", indent, s);
 }
 
-void table_init(struct table *t, unsigned columns, uint32_t right)
+void grid_init(struct grid *t, unsigned columns, uint32_t right)
 {
-    RDL_ASSERT(columns > 0 && columns <= TABLE_COLUMNS_MAX);
-    *t = (struct table){.columns = columns, .right = right};
+    RDL_ASSERT(columns > 0 && columns <= GRID_COLUMNS_MAX);
+    *t = (struct grid){.columns = columns, .right = right};
 }
 
-void table_done(struct table *t)
+void grid_done(struct grid *t)
 {
     for (size_t i = 0; i < t->n; i++)
         free(t->cells[i]);
     free(t->cells);
 }
 
-void table_cell(struct table *t, const char *s)
+void grid_cell(struct grid *t, const char *s)
 {
     const size_t bytes = strlen(s) + 1;
     char *copy;
@@ -96,7 +96,7 @@ void table_cell(struct table *t, const char *s)
     t->cells[t->n++] = copy;
 }
 
-void table_cellf(struct table *t, const char *fmt, ...)
+void grid_cellf(struct grid *t, const char *fmt, ...)
 {
     char buf[SHOW_LINE_BYTES];
     struct text text = text_on(buf, sizeof(buf));
@@ -105,12 +105,12 @@ void table_cellf(struct table *t, const char *fmt, ...)
     va_start(args, fmt);
     text_addv(&text, fmt, args);
     va_end(args);
-    table_cell(t, buf);
+    grid_cell(t, buf);
 }
 
-void table_print(const struct table *t, FILE *out, unsigned indent)
+void grid_print(const struct grid *t, FILE *out, unsigned indent)
 {
-    size_t width[TABLE_COLUMNS_MAX] = {0};
+    size_t width[GRID_COLUMNS_MAX] = {0};
 
     for (size_t i = 0; i < t->n; i++) {
         const size_t n = strlen(t->cells[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines, wrapped paragraphs and aligned tables, at most SHOW_COLUMNS wide where words allow it. */
+/* Lines, wrapped paragraphs and aligned grids, at most SHOW_COLUMNS wide where words allow it. */
 #ifndef CLI_SHOW_TEXT_H
 #define CLI_SHOW_TEXT_H
 
@@ -24,10 +24,10 @@ void show_wrap(FILE *out, unsigned indent, const char *s);
 /* The same, behind @lead, which stands at the left of the first line. */
 void show_wrap_behind(FILE *out, const char *lead, unsigned indent, const char *s);
 
-#define TABLE_COLUMNS_MAX 16u
+#define GRID_COLUMNS_MAX 16u
 
-/* A table fills row by row; columns get as wide as their widest cell. */
-struct table {
+/* A grid fills row by row; columns get as wide as their widest cell. */
+struct grid {
     unsigned columns;
     uint32_t right; /* set of columns (1 << i) that are aligned to the right */
     char **cells;   /* owned */
@@ -35,13 +35,13 @@ struct table {
     bool failed; /* no memory: cells are missing */
 };
 
-/* @columns is at most TABLE_COLUMNS_MAX; release with table_done(). */
-void table_init(struct table *t, unsigned columns, uint32_t right);
-void table_done(struct table *t);
-void table_cell(struct table *t, const char *s);
-void table_cellf(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* @columns is at most GRID_COLUMNS_MAX; release with grid_done(). */
+void grid_init(struct grid *t, unsigned columns, uint32_t right);
+void grid_done(struct grid *t);
+void grid_cell(struct grid *t, const char *s);
+void grid_cellf(struct grid *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Every line begins with @indent blanks. */
-void table_print(const struct table *t, FILE *out, unsigned indent);
+void grid_print(const struct grid *t, FILE *out, unsigned indent);
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "emu/base/quantity.h"
 
+#define UNIT_FROM (1u << 20) /* sizes from here on are shown with a unit */
+
 void tree_join(struct text *t, const char *base, const char *key)
 {
     text_add(t, base);
@@ -67,7 +69,8 @@ void tree_add_value(struct text *t, const struct rdl_value *v)
             quantity_add_time_short(t, v->number);
         break;
     case RDL_SIZE:
-        quantity_add(t, QUANTITY_SIZE, v->number);
+        /* "4096" reads like the MTU or region that it is; "67108864" reads like nothing. */
+        quantity_add(t, v->number < UNIT_FROM ? QUANTITY_NUMBER : QUANTITY_SIZE, v->number);
         break;
     case RDL_NODE:
     case RDL_WORD:

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "cli/show_record.h"
+#include "cli/show_past.h"
 #include "rdmalab/lab.h"
 
 /* Tells where a person asked for event @id, as " (line 9)"; appends nothing if it does not know. */
@@ -29,11 +29,11 @@ struct why_origin {
  *	   RDL_ERR_INVAL      @target has no such form
  * *@reterr_at is the offset of what is wrong.
  */
-RDL_MUST_CHECK enum rdl_status why_find(const struct rdl_lab *lab, const struct record *r,
+RDL_MUST_CHECK enum rdl_status why_find(const struct rdl_lab *lab, const struct past *p,
                                         const char *target, ev_id *ret, size_t *reterr_at);
 
 /* Prints why event @id happened.  @origin may be NULL.  RDL_ERR_NOT_FOUND: no such event. */
-RDL_MUST_CHECK enum rdl_status why(FILE *out, const struct record *r, ev_id id,
+RDL_MUST_CHECK enum rdl_status why(FILE *out, const struct past *p, ev_id id,
                                    const struct why_origin *origin);
 
 #endif

@@ -111,6 +111,22 @@ static bool scale(uint64_t whole, uint64_t frac, unsigned frac_digits, uint64_t 
     return *ret >= whole * factor;
 }
 
+/* @n/DENOMINATOR, with the denominator at @s, in parts per million. */
+static const char *parse_ratio(uint64_t n, const char *s, uint64_t *ret)
+{
+    uint64_t of;
+    const char *end;
+
+    if (!digits(s, 10, &of, &end) || end == s || *end != '\0')
+        return "a whole number is needed after the slash";
+    if (n > of || of == 0)
+        return "a chance is at most 1/1";
+    if (n > UINT64_MAX / 1000000u || n * 1000000u % of != 0)
+        return "the chance is not a whole number of parts per million";
+    *ret = n * 1000000u / of;
+    return NULL;
+}
+
 static const char *parse_decimal(enum quantity kind, const char *s, uint64_t *ret)
 {
     const struct unit *unit;
@@ -122,6 +138,8 @@ static const char *parse_decimal(enum quantity kind, const char *s, uint64_t *re
         return "the number is too large";
     if (end == s)
         return "a number is needed";
+    if (kind == QUANTITY_CHANCE && *end == '/')
+        return parse_ratio(whole, end + 1, ret);
     if (*end == '.') {
         const char *start = end + 1;
 

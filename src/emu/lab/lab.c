@@ -9,7 +9,7 @@
 #include "emu/lab/world.h"
 
 #define ARENA_BYTES_DEFAULT ((size_t)64 << 30)
-#define CHECK_FULL_EVERY 256u /* ticks between full scans for broken invariants */
+#define CHECK_FULL_EVERY    256u /* ticks between full scans for broken invariants */
 
 static void on_doorbell(void *ctx, const struct sim_item *item)
 {
@@ -23,8 +23,12 @@ static void on_irq(void *ctx, const struct sim_item *item)
     struct world *w = ctx;
     struct host *h = w->hosts[item->target];
 
-    if (rdma_interrupt(&h->dev, (uint32_t)(item->arg >> 32), (uint32_t)item->arg))
-        guest_interrupt(h->guest, (uint32_t)(item->arg >> 32));
+    ev_id id;
+
+    TRACE_ID(&w->trace, id, irq, .host = item->target, .vector = (uint32_t)(item->arg >> 32),
+             .queue = (uint32_t)item->arg);
+    trace_because(&w->trace, id);
+    guest_interrupt(&h->guest, (uint32_t)(item->arg >> 32));
 }
 
 static void on_qp_timer(void *ctx, const struct sim_item *item)
@@ -32,8 +36,7 @@ static void on_qp_timer(void *ctx, const struct sim_item *item)
     struct world *w = ctx;
 
     w->progress.timers++;
-    rdma_timer(&w->hosts[item->target]->dev, (uint32_t)(item->arg >> 8),
-               (enum timer_kind)(item->arg & 0xffu));
+    rdma_timer(&w->hosts[item->target]->dev, item->arg);
 }
 
 static void on_egress(void *ctx, const struct sim_item *item)
@@ -71,12 +74,14 @@ static void deliver(void *ctx, uint32_t host, struct frame *f)
     rdma_deliver(&w->hosts[host]->dev, f);
 }
 
-static void keep(void *ctx, ev_id id, const uint8_t *bytes, uint32_t len)
+static void keep(void *ctx, ev_id id, const uint8_t *bytes, uint32_t len, bool changed)
 {
     struct world *w = ctx;
 
     if (w->lab->record)
         record_frame(w->lab->record, id, bytes, len);
+    if (w->lab->watch && !changed)
+        watch_frame(w->lab->watch, bytes, len);
 }
 
 const struct net_ops world_net_ops = {deliver, keep};
@@ -89,7 +94,6 @@ enum rdl_status rdl_lab_new(const struct rdl_lab_config *config, struct rdl_lab 
     if (!lab)
         return RDL_ERR_NOMEM;
     lab->arena = arena_new(config->arena_bytes_max ? config->arena_bytes_max : ARENA_BYTES_DEFAULT);
-    lab->check_invariants = config->check_invariants;
     lab->world = lab->arena ? arena_alloc(lab->arena, sizeof(*lab->world)) : NULL;
     if (!lab->world)
         goto fail;
@@ -99,8 +103,16 @@ enum rdl_status rdl_lab_new(const struct rdl_lab_config *config, struct rdl_lab 
     w->seed = config->seed;
     w->trace.sinks = &lab->sinks;
     if (!sim_init(&w->sim, lab->arena, &w->trace, world_handlers, w) ||
-        !net_init(&w->net, lab->arena, &w->sim, &world_net_ops, w, config->seed))
+        !net_init(&w->net, lab->arena, &w->sim, &world_net_ops, w, config->seed) ||
+        !guest_tables_init(&w->tables, lab->arena))
         goto fail;
+    if (config->check_invariants) {
+        lab->watch = watch_new(w);
+        if (!lab->watch)
+            goto fail;
+        lab->watch_sink = (struct trace_sink){watch_event, lab->watch, NULL};
+        trace_sink_add(&lab->sinks, &lab->watch_sink);
+    }
     *ret = lab;
     return RDL_OK;
 fail:
@@ -116,10 +128,12 @@ void rdl_lab_free(struct rdl_lab *lab)
         struct trace_sink *s = lab->sinks.first;
 
         trace_sink_remove(&lab->sinks, s);
-        if (s != &lab->names_sink && s != &lab->record_sink && s != &lab->hash_sink)
+        if (s != &lab->names_sink && s != &lab->record_sink && s != &lab->hash_sink &&
+            s != &lab->watch_sink)
             free(s); /* a listener: the sink is its only member */
     }
     record_free(lab->record);
+    watch_free(lab->watch);
     ev_names_free(lab->names);
     arena_free(lab->arena);
     free(lab);
@@ -168,7 +182,7 @@ static enum rdl_status tick(struct rdl_lab *lab, const struct bounds *b)
     if (next > b->last_ns || w->trace.tick >= b->last_tick)
         return RDL_ERR_TIMEOUT;
     sim_dispatch(&w->sim);
-    if (lab->check_invariants && !world_check(lab, w->trace.tick % CHECK_FULL_EVERY == 0))
+    if (lab->watch && !world_check(lab, w->trace.tick % CHECK_FULL_EVERY == 0))
         return RDL_ERR_INVARIANT;
     return RDL_OK;
 }
@@ -214,7 +228,7 @@ enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns, struct rdl_limit
         return st;
     if (until_ns != UINT64_MAX && until_ns > sim_now(sim))
         sim_advance(sim, until_ns);
-    return lab->check_invariants && !world_check(lab, true) ? RDL_ERR_INVARIANT : RDL_OK;
+    return lab->watch && !world_check(lab, true) ? RDL_ERR_INVARIANT : RDL_OK;
 }
 
 enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits limits,
@@ -226,9 +240,9 @@ enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits l
 
     if (!h)
         return RDL_ERR_STALE;
-    while (st == RDL_OK && guest_busy(h->guest))
+    while (st == RDL_OK && h->guest.ctrl.busy)
         st = rdma_broken(&h->dev) ? RDL_ERR_BROKEN : tick(lab, &b);
-    return st == RDL_OK ? guest_result(h->guest, reterr_rsp) : st;
+    return st == RDL_OK ? guest_answer(&h->guest, reterr_rsp) : st;
 }
 
 enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab, struct rdl_checkpoint **ret)
@@ -255,6 +269,8 @@ void rdl_checkpoint_restore(struct rdl_lab *lab, const struct rdl_checkpoint *c)
     lab->broken[0] = '\0';
     if (lab->record)
         record_cut(lab->record, c->tick);
+    if (lab->watch)
+        watch_forget(lab->watch);
 }
 
 void rdl_checkpoint_free(struct rdl_checkpoint *c)

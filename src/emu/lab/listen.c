@@ -6,7 +6,7 @@
 
 #include "emu/lab/world.h"
 
-#define EVENTS_MAX_DEFAULT ((size_t)1 << 20)
+#define EVENTS_MAX_DEFAULT      ((size_t)1 << 20)
 #define FRAME_BYTES_MAX_DEFAULT ((size_t)256 << 20)
 
 static void on_names(void *ctx, const struct ev *e)

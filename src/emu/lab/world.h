@@ -8,11 +8,13 @@
 #define EMU_LAB_WORLD_H
 
 #include "emu/device/rdma.h"
-#include "emu/guest/guest.h"
+#include "emu/guest/driver.h"
+#include "emu/guest/verbs.h"
 #include "emu/lab/record.h"
-#include "emu/mem/space.h"
+#include "emu/lab/watch.h"
 #include "emu/net/net.h"
 #include "emu/sim/sim.h"
+#include "rdmalab/inspect.h"
 #include "rdmalab/lab.h"
 #include "rdmalab/trace.h"
 
@@ -22,9 +24,8 @@ struct host {
     uint32_t index;
     char name[RDL_NAME_BYTES];
     struct ram ram;
-    struct space space;
     struct rdma dev;
-    struct guest *guest;
+    struct guest guest;
 };
 
 struct world {
@@ -35,6 +36,7 @@ struct world {
     struct sim sim;
     struct net net;
     struct rdma_progress progress; /* what step() counts */
+    struct guest_tables tables;    /* handles of the objects of all guests */
     struct host *hosts[HOSTS_MAX];
     uint32_t n_hosts;
 };
@@ -47,12 +49,12 @@ struct rdl_lab {
     struct arena *arena;
     struct world *world;
     struct trace_sinks sinks;
-    struct record *record;     /* NULL: nothing is recorded */
-    struct ev_names *names;    /* NULL until somebody listens */
-    struct trace_sink names_sink, record_sink, hash_sink;
+    struct record *record;  /* NULL: nothing is recorded */
+    struct ev_names *names; /* NULL until somebody listens */
+    struct watch *watch;    /* NULL: invariants are not checked */
+    struct trace_sink names_sink, record_sink, hash_sink, watch_sink;
     bool hashing;
     struct trace_hash hash;
-    bool check_invariants;
     char broken[RDL_VALUE_BYTES]; /* the invariant that broke, "" while all hold */
 };
 
@@ -66,10 +68,19 @@ struct rdl_checkpoint {
 extern sim_handler *const world_handlers[SIM_KIND_COUNT];
 extern const struct net_ops world_net_ops;
 
-/* Starts the tick of something that a person or script did. */
+/* Starts the tick of something that a person or script does.  world_done() ends it, and takes the
+ * number back if nothing happened after all.
+ */
 static inline void world_act(struct world *w)
 {
     trace_begin(&w->trace, w->trace.now_ns, 0);
+}
+
+static inline void world_done(struct world *w)
+{
+    w->trace.cause = 0;
+    if (w->trace.row == 0)
+        w->trace.tick--;
 }
 
 /* The host of a handle, or NULL. */
@@ -81,6 +92,9 @@ struct host *world_host_named(const struct world *w, const char *name, size_t le
 /* Looks for a broken invariant: @full scans everything, otherwise only what is cheap.  Fills
  * lab->broken and returns false when there is one.
  */
+/* The name of the host or switch at an end of a link. */
+const char *world_end_name(const struct world *w, const struct net_end *e);
+
 bool world_check(struct rdl_lab *lab, bool full);
 
 #endif

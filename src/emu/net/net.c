@@ -143,7 +143,7 @@ static struct net_fate depart(struct net *n, struct frame **f)
     n->counts.sent++;
     n->counts.in_flight++;
     if (trace_listens(n->trace))
-        n->ops->keep(n->world, (*f)->tx, (*f)->bytes, (*f)->len);
+        n->ops->keep(n->world, (*f)->tx, (*f)->bytes, (*f)->len, false);
     /* What happens to the frame on its way happens because it was sent. */
     trace_because(n->trace, (*f)->tx);
     return net_fault_apply(n, f);

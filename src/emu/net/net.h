@@ -93,7 +93,8 @@ struct net_counts {
 /* How the network reaches hosts, and whoever keeps the bytes of frames. */
 struct net_ops {
     void (*deliver)(void *world, uint32_t host, struct frame *f); /* borrows @f */
-    void (*keep)(void *world, ev_id id, const uint8_t *bytes, uint32_t len);
+    /* @changed: by a fault, since the device sent it. */
+    void (*keep)(void *world, ev_id id, const uint8_t *bytes, uint32_t len, bool changed);
 };
 
 struct net {

@@ -53,6 +53,7 @@ struct virtio_ops {
     void (*reset)(void *ctx);                       /* everything back to the start */
     void (*queue_reset)(void *ctx, uint32_t queue); /* this queue is empty and off now */
     void (*driver_ok)(void *ctx);
+    void (*queue_enabled)(void *ctx, uint32_t queue); /* may be NULL; also before DRIVER_OK */
 };
 
 struct virtio_config {
@@ -82,9 +83,9 @@ struct virtio_dev {
     uint8_t config_generation;
     uint16_t config_vector;
     uint16_t queue_select;
-    struct vq *queues;           /* config.num_queues */
+    struct vq *queues;             /* config.num_queues */
     struct virtio_vector *vectors; /* config.n_vectors */
-    uint8_t *device_config;      /* config.config_bytes; the device fills it */
+    uint8_t *device_config;        /* config.config_bytes; the device fills it */
 };
 
 /* A device after power-on.  False when the arena is full.  Free with virtio_done(). */
@@ -110,8 +111,8 @@ static inline bool virtio_running(const struct virtio_dev *d)
 }
 
 /* Interrupts the driver for @queue: schedules SIM_IRQ with the target config.host and the argument
- * vector << 32 | queue after VIRTIO_IRQ_NS, or leaves it pending if the vector is masked.  Without a
- * vector nothing happens.  Whoever dispatches SIM_IRQ emits the event `irq`.  Ask
+ * vector << 32 | queue after VIRTIO_IRQ_NS, or leaves it pending if the vector is masked.  Without
+ * a vector nothing happens.  Whoever dispatches SIM_IRQ emits the event `irq`.  Ask
  * vq_wants_interrupt() first.
  */
 void virtio_raise(struct virtio_dev *d, uint32_t queue);

@@ -2,9 +2,9 @@
 /* The device's side of a split virtqueue: takes chains, gives them back.
  *
  * Nothing that is read from guest RAM is trusted: whatever the driver put there, vq_pop() gives a
- * chain whose buffers are inside RAM, or the queue is broken and says why (enum vq_error).  A broken
- * queue stays so until it is reset.  Descriptors are read once, so that a driver which changes them
- * later changes nothing.
+ * chain whose buffers are inside RAM, or the queue is broken and says why (enum vq_error).  A
+ * broken queue stays so until it is reset.  Descriptors are read once, so that a driver which
+ * changes them later changes nothing.
  */
 #ifndef EMU_VIRTIO_VQ_DEVICE_H
 #define EMU_VIRTIO_VQ_DEVICE_H
@@ -72,8 +72,8 @@ size_t vq_chain_write(struct ram *ram, const struct vq_chain *c, size_t offset, 
  */
 bool vq_push(struct vq *vq, struct ram *ram, uint16_t head, uint32_t len);
 
-/* Must the driver be interrupted for what was pushed since the last question?  By avail.flags, or by
- * used_event with EVENT_IDX.
+/* Must the driver be interrupted for what was pushed since the last question?  By avail.flags, or
+ * by used_event with EVENT_IDX.
  */
 bool vq_wants_interrupt(struct vq *vq, const struct ram *ram);
 

@@ -45,11 +45,14 @@ struct vqd_seg {
  */
 bool vqd_init(struct vqd *q, struct arena *a, struct ram *ram, struct vring ring, bool event_idx);
 
+/* Zeroes a ring's three parts: indexes, flags, events.  False when it is not in RAM. */
+bool vqd_clear_ring(struct ram *ram, const struct vring *r);
+
 /* Gives the driver's own memory back; the ring's is the caller's. */
 void vqd_done(struct vqd *q, struct arena *a);
 
-/* Writes a chain of @n_readable, then @n_writable buffers (together >= 1) and puts it into the avail
- * ring, not yet visible to the device.  False when there are too few free descriptors.
+/* Writes a chain of @n_readable, then @n_writable buffers (together >= 1) and puts it into the
+ * avail ring, not yet visible to the device.  False when there are too few free descriptors.
  */
 bool vqd_add(struct vqd *q, struct ram *ram, const struct vqd_seg *segs, uint32_t n_readable,
              uint32_t n_writable, uint16_t *ret_head);
@@ -74,8 +77,8 @@ enum vqd_used { VQD_NONE, VQD_GOT, VQD_BROKEN };
 enum vqd_used vqd_take_used(struct vqd *q, const struct ram *ram, uint16_t *ret_head,
                             uint32_t *ret_len);
 
-/* Has the device given back something that was not taken yet? */
-bool vqd_has_used(const struct vqd *q, const struct ram *ram);
+/* Chains that the device says it has given back and that were not taken yet. */
+uint32_t vqd_used_count(const struct vqd *q, const struct ram *ram);
 
 /* Asks for an interrupt at the next used chain, or for none. */
 void vqd_want_interrupt(struct vqd *q, struct ram *ram, bool wanted);

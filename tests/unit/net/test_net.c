@@ -28,8 +28,9 @@ static void on_deliver(void *ctx, uint32_t host, struct frame *f)
     memcpy(x->last, f->bytes, f->len < sizeof(x->last) ? f->len : sizeof(x->last));
 }
 
-static void on_keep(void *ctx, ev_id id, const uint8_t *bytes, uint32_t len)
+static void on_keep(void *ctx, ev_id id, const uint8_t *bytes, uint32_t len, bool changed)
 {
+    (void)changed;
     (void)ctx;
     (void)id;
     (void)bytes;

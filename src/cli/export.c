@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/export.h"
+
+void export_events(FILE *out, const struct past *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        char buf[EV_JSON_BYTES];
+        struct text t = text_on(buf, sizeof(buf));
+
+        ev_add_json(&t, past_at(p, i), p->names);
+        fprintf(out, "%s\n", buf);
+    }
+}
+
+static const struct ev *ladder_at(void *ctx, size_t i)
+{
+    return past_at(ctx, i);
+}
+
+static void put(void *ctx, const char *bytes, size_t n)
+{
+    fwrite(bytes, 1, n, ctx);
+}
+
+enum rdl_status export_ladder(FILE *out, const struct past *p, const struct ladder_options *options,
+                              bool svg)
+{
+    struct past copy = *p; /* ladder_at() wants it without const */
+    const struct ladder_events events = {ladder_at, &copy, p->n};
+    const struct viz_sink sink = {put, out};
+    struct ladder *ladder;
+    enum rdl_status st = ladder_new(&events, options, &ladder);
+
+    if (st != RDL_OK)
+        return st;
+    st = svg ? ladder_svg(ladder, &sink) : ladder_text(ladder, &sink);
+    ladder_free(ladder);
+    return st;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Expressions of `expect`, `until` and --until: comparisons, and, or, not, count().
+ *
+ *	condition  := all { "or" all }
+ *	all        := one { "and" one }
+ *	one        := "not" one | "(" condition ")" | term [ OP term ]
+ *	term       := NUMBER | "STRING" | PATH | #EVENT | count(KIND { , FIELD OP VALUE })
+ *	OP         := == != < <= > >=
+ *
+ * Numbers may have units.  A PATH without a dot is a word of an enumeration where its neighbour is
+ * one; `t` is the time, `tick` the number of the last tick.  #EVENT holds from that tick on.
+ */
+#ifndef CLI_EXPR_H
+#define CLI_EXPR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/pool.h"
+#include "cli/source.h"
+#include "emu/trace/event.h"
+
+#define EXPR_DEPTH_MAX  32u
+#define EXPR_FIELDS_MAX 16u
+
+enum expr_kind {
+    EXPR_OR,
+    EXPR_AND,
+    EXPR_NOT,
+    EXPR_COMPARE,
+    EXPR_NUMBER,
+    EXPR_STRING,
+    EXPR_PATH,
+    EXPR_EVENT,
+    EXPR_COUNT
+};
+
+enum expr_op { OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE };
+
+/* One FIELD OP VALUE of a count(). */
+struct expr_field {
+    const struct ev_field *field;
+    enum expr_op op;
+    const char *text; /* names of hosts and strings are compared when it is evaluated */
+    uint64_t number;  /* everything else */
+};
+
+struct expr {
+    enum expr_kind kind;
+    struct span at; /* in the text of the expression */
+    struct expr *a, *b;
+    enum expr_op op;
+    const char *text; /* number as written, string without quotes, path */
+    uint64_t number;  /* event; the tick of #EVENT */
+    enum ev_kind event;
+    struct expr_field fields[EXPR_FIELDS_MAX];
+    size_t n_fields;
+};
+
+/* Parses @text, which came from @at of a source.  NULL on failure, and @d says what is wrong. */
+struct expr *expr_parse(struct pool *p, const char *text, struct span at, struct diag *d);
+
+/* Only checks it. */
+bool expr_check(const char *text, struct span at, struct diag *d);
+
+const char *expr_op_text(enum expr_op op);
+bool expr_compare(enum expr_op op, uint64_t a, uint64_t b);
+
+/* Reads a number with any unit; @kind (a quantity) is tried first.  False if @text is none. */
+bool expr_number(int kind, const char *text, uint64_t *ret);
+
+#endif

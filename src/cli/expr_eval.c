@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/expr_eval.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/resolve.h"
+#include "cli/show_fate.h"
+#include "cli/suggest.h"
+#include "cli/values.h"
+#include "emu/base/assert.h"
+#include "emu/base/quantity.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/trace.h"
+#include "rdmalab/verbs.h"
+
+#define BYTES_MAX    (64u << 20)
+#define EVENTS_NOTED 12u
+#define BYTES_SHOWN  24u
+
+enum kind {
+    KIND_NUMBER, /* with the type that says how to print it */
+    KIND_WORD,   /* of an enumeration, with its number; or any text */
+    KIND_BARE,   /* a word that names nothing in the lab */
+    KIND_BYTES,
+    KIND_ABSENT /* an element of a list that is not there */
+};
+
+struct operand {
+    enum kind kind;
+    struct rdl_value v; /* number, word, text */
+    uint8_t *bytes;     /* owned */
+    size_t n_bytes;
+};
+
+static void operand_done(struct operand *o)
+{
+    free(o->bytes);
+    o->bytes = NULL;
+}
+
+/* Where @e stands in the source, for the caret. */
+static struct span place(struct span at, const struct expr *e)
+{
+    if (e->at.at + e->at.len > at.len)
+        return at;
+    return (struct span){at.at + e->at.at, e->at.len};
+}
+
+static void set_number(struct operand *o, enum rdl_type type, uint64_t v)
+{
+    o->kind = KIND_NUMBER;
+    o->v.type = type;
+    o->v.number = v;
+}
+
+/* Is the element missing, but its list there? */
+static bool is_missing_element(struct session *s, const char *path, size_t off)
+{
+    struct rdl_value v;
+    char list[SESSION_PATH_BYTES];
+    struct text t = text_on(list, sizeof(list));
+    const char *open = strchr(path + (off ? off - 1 : 0), '[');
+    size_t at;
+
+    if (!open || (size_t)(open - path) < off ||
+        strcspn(path + off, ".") < (size_t)(open - path) - off)
+        return false;
+    text_addn(&t, path, (size_t)(open - path));
+    return rdl_inspect(s->lab, list, &v, &at) == RDL_OK;
+}
+
+/* Is the path a part of a memory region? */
+static bool is_memory(struct session *s, const char *path)
+{
+    struct slice_text slice;
+    char base[SESSION_PATH_BYTES];
+    struct text t = text_on(base, sizeof(base));
+    size_t off;
+    uint32_t raw;
+
+    if (value_slice(path, &slice, &off) || !slice.has_from)
+        return false;
+    text_addn(&t, path, slice.base_bytes);
+    return rdl_find(s->lab, base, OBJ_MR, &raw) == RDL_OK;
+}
+
+static bool read_memory(struct session *s, const char *path, struct span at, struct operand *ret)
+{
+    struct memory m;
+    uint8_t byte;
+
+    if (!resolve_memory_text(s, path, at, &m))
+        return false;
+    if (m.bytes > BYTES_MAX)
+        return session_fail(s, at, "more than %u bytes", BYTES_MAX);
+    ret->n_bytes = (size_t)m.bytes;
+    ret->bytes = malloc(ret->n_bytes + 1);
+    if (!ret->bytes)
+        return session_fail_status(s, at, path, RDL_ERR_NOMEM);
+    if (rdl_mem_read(s->lab, m.host, m.addr, ret->bytes, ret->n_bytes) != RDL_OK)
+        return session_fail_status(s, at, path, RDL_ERR_FAULT);
+    ret->kind = KIND_BYTES;
+    if (!m.has_bytes) {
+        byte = ret->bytes[0];
+        operand_done(ret);
+        set_number(ret, RDL_NUMBER, byte);
+    }
+    return true;
+}
+
+static bool read_path(struct session *s, const struct expr *e, struct span at, struct operand *ret)
+{
+    char path[SESSION_PATH_BYTES];
+    size_t off = 0;
+
+    if (strcmp(e->text, "t") == 0) {
+        set_number(ret, RDL_TIME, rdl_now_ns(s->lab));
+        return true;
+    }
+    if (strcmp(e->text, "tick") == 0) {
+        set_number(ret, RDL_NUMBER, rdl_tick(s->lab));
+        return true;
+    }
+    if (strcmp(e->text, "true") == 0 || strcmp(e->text, "false") == 0) {
+        set_number(ret, RDL_FLAG, e->text[0] == 't');
+        return true;
+    }
+    resolve_path(s, e->text, path);
+    if (is_memory(s, path))
+        return read_memory(s, path, place(at, e), ret);
+    if (rdl_inspect(s->lab, path, &ret->v, &off) == RDL_OK && ret->v.type != RDL_NODE) {
+        ret->kind = ret->v.type == RDL_WORD || ret->v.type == RDL_TEXT ? KIND_WORD : KIND_NUMBER;
+        return true;
+    }
+    if (!strpbrk(e->text, ".[")) {
+        struct text t = text_on(ret->v.text, sizeof(ret->v.text));
+
+        ret->kind = KIND_BARE;
+        ret->v.type = RDL_TEXT;
+        text_add(&t, e->text);
+        return true;
+    }
+    if (off == 0 && rdl_inspect(s->lab, path, &ret->v, &off) == RDL_OK) {
+        session_fail(s, place(at, e), "%s is a %s, not a value", path, ret->v.text);
+        return diag_remedy(&s->diag, "\"show %s\" lists its values", path);
+    }
+    if (is_missing_element(s, path, off)) {
+        ret->kind = KIND_ABSENT;
+        return true;
+    }
+    return resolve_unknown(s, place(at, e), path, "nothing");
+}
+
+static bool field_holds(const struct ev *e, const struct expr_field *f,
+                        const struct ev_names *names)
+{
+    char buf[EV_NAME_BYTES * 2];
+    struct text t = text_on(buf, sizeof(buf));
+
+    switch (f->field->print) {
+    case EVP_STR:
+    case EVP_HOST:
+    case EVP_MAC:
+        ev_add_field(&t, e, f->field, names);
+        return (strcmp(buf, f->text) == 0) == (f->op == OP_EQ);
+    default:
+        return expr_compare(f->op, ev_field_number(e, f->field), f->number);
+    }
+}
+
+static bool event_matches(const struct expr *e, const struct ev *ev, const struct ev_names *names)
+{
+    bool holds = ev->kind == e->event;
+
+    for (size_t i = 0; holds && i < e->n_fields; i++)
+        holds = field_holds(ev, &e->fields[i], names);
+    return holds;
+}
+
+static uint64_t count_events(struct session *s, const struct expr *e)
+{
+    const struct ev_names *names = rdl_names(s->lab);
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < rdl_record_count(s->lab); i++)
+        n += event_matches(e, rdl_record_at(s->lab, i), names);
+    return n;
+}
+
+/* @neighbour: the type of the other side, for the unit of a number. */
+static bool read_operand(struct session *s, const struct expr *e, struct span at,
+                         const struct operand *neighbour, struct operand *ret)
+{
+    enum quantity q = QUANTITY_NUMBER;
+    uint64_t number = 0;
+    struct text t;
+
+    *ret = (struct operand){.kind = KIND_NUMBER, .v = {.type = RDL_NUMBER}};
+    switch (e->kind) {
+    case EXPR_NUMBER:
+        if (neighbour && neighbour->kind == KIND_NUMBER)
+            q = neighbour->v.type == RDL_TIME   ? QUANTITY_TIME
+                : neighbour->v.type == RDL_SIZE ? QUANTITY_SIZE
+                                                : QUANTITY_NUMBER;
+        (void)expr_number((int)q, e->text, &number); /* the parser has read it before */
+        set_number(ret,
+                   neighbour && neighbour->kind == KIND_NUMBER ? neighbour->v.type : RDL_NUMBER,
+                   number);
+        t = text_on(ret->v.text, sizeof(ret->v.text));
+        text_add(&t, e->text);
+        return true;
+    case EXPR_STRING:
+        ret->kind = KIND_BYTES;
+        ret->n_bytes = strlen(e->text);
+        ret->bytes = (uint8_t *)strdup(e->text);
+        return ret->bytes || session_fail_status(s, at, "expression", RDL_ERR_NOMEM);
+    case EXPR_COUNT:
+        set_number(ret, RDL_NUMBER, count_events(s, e));
+        return true;
+    case EXPR_PATH:
+        return read_path(s, e, at, ret);
+    default:
+        return session_fail(s, place(at, e), "this cannot be compared");
+    }
+}
+
+/* Is @word one of the enumeration that also has @actual?  If no table has @actual, it may be. */
+static bool is_word_beside(struct session *s, const char *actual, const char *word, struct span at)
+{
+    struct suggestion near = suggestion_for(word);
+    const struct enum_table *found = NULL;
+
+    for (size_t i = 0; enum_tables[i]; i++) {
+        if (!enum_by_name(enum_tables[i], actual))
+            continue;
+        found = enum_tables[i];
+        if (enum_by_name(found, word))
+            return true;
+        for (size_t k = 0; k < found->n_rows; k++)
+            suggest_offer(&near, found->rows[k].name);
+    }
+    if (!found)
+        return true;
+    diag_set(&s->diag, DIAG_VALUE, at, "no %s is called \"%s\"", found->what, word);
+    if (near.best)
+        return diag_remedy(&s->diag, "did you mean \"%s\"?", near.best);
+    return diag_remedy(&s->diag, "\"explain %s\" tells more", found->name);
+}
+
+static const char *text_operand(const struct operand *o)
+{
+    return o->kind == KIND_BYTES ? (const char *)o->bytes : o->v.text;
+}
+
+static bool compare(struct session *s, const struct expr *e, struct span at,
+                    const struct operand *a, const struct operand *b, bool *ret)
+{
+    const bool ordered = e->op != OP_EQ && e->op != OP_NE;
+    bool equal;
+
+    if (a->kind == KIND_ABSENT || b->kind == KIND_ABSENT) {
+        *ret = false;
+        return true;
+    }
+    if (a->kind == KIND_NUMBER && b->kind == KIND_NUMBER) {
+        *ret = expr_compare(e->op, a->v.number, b->v.number);
+        return true;
+    }
+    if (ordered)
+        return session_fail(s, place(at, e), "only numbers can be compared with %s",
+                            expr_op_text(e->op));
+    if (a->kind == KIND_BYTES && b->kind == KIND_BYTES) {
+        equal = a->n_bytes == b->n_bytes && memcmp(a->bytes, b->bytes, a->n_bytes) == 0;
+    } else if ((a->kind == KIND_NUMBER || b->kind == KIND_NUMBER) &&
+               (a->kind == KIND_BARE || b->kind == KIND_BARE)) {
+        const struct expr *bare = a->kind == KIND_BARE ? e->a : e->b;
+
+        return resolve_unknown(s, place(at, bare), bare->text, "nothing");
+    } else {
+        if (a->kind == KIND_WORD && b->kind == KIND_BARE && a->v.type == RDL_WORD &&
+            !is_word_beside(s, a->v.text, b->v.text, place(at, e->b)))
+            return false;
+        if (b->kind == KIND_WORD && a->kind == KIND_BARE && b->v.type == RDL_WORD &&
+            !is_word_beside(s, b->v.text, a->v.text, place(at, e->a)))
+            return false;
+        equal = strcasecmp(text_operand(a), text_operand(b)) == 0;
+    }
+    *ret = equal == (e->op == OP_EQ);
+    return true;
+}
+
+static bool read_both(struct session *s, const struct expr *e, struct span at, struct operand *a,
+                      struct operand *b)
+{
+    *b = (struct operand){.kind = KIND_ABSENT};
+    /* A number takes the unit of its neighbour, so that one is read first. */
+    if (e->a->kind == EXPR_NUMBER && e->b->kind != EXPR_NUMBER) {
+        *a = (struct operand){.kind = KIND_ABSENT};
+        return read_operand(s, e->b, at, NULL, b) && read_operand(s, e->a, at, b, a);
+    }
+    return read_operand(s, e->a, at, NULL, a) && read_operand(s, e->b, at, a, b);
+}
+
+static bool compare_holds(struct session *s, const struct expr *e, struct span at, bool *ret)
+{
+    struct operand a, b;
+    const bool ok = read_both(s, e, at, &a, &b) && compare(s, e, at, &a, &b, ret);
+
+    operand_done(&a);
+    operand_done(&b);
+    return ok;
+}
+
+/* A value alone holds if it is not 0. */
+static bool value_holds(struct session *s, const struct expr *e, struct span at, bool *ret)
+{
+    struct operand o;
+    bool ok = read_operand(s, e, at, NULL, &o);
+
+    if (ok && o.kind == KIND_BARE)
+        ok = resolve_unknown(s, place(at, e), e->text, "nothing");
+    else if (ok && o.kind != KIND_NUMBER && o.kind != KIND_ABSENT)
+        ok = session_fail(s, place(at, e), "compare this with something: ==, !=");
+    *ret = ok && o.kind == KIND_NUMBER && o.v.number != 0;
+    operand_done(&o);
+    return ok;
+}
+
+/* Depth is bounded by the parser. */
+static bool holds(struct session *s, const struct expr *e, struct span at, bool *ret)
+{
+    bool other = false;
+
+    switch (e->kind) {
+    case EXPR_OR:
+    case EXPR_AND:
+        if (!holds(s, e->a, at, ret))
+            return false;
+        if (*ret == (e->kind == EXPR_OR))
+            return true;
+        if (!holds(s, e->b, at, &other))
+            return false;
+        *ret = other;
+        return true;
+    case EXPR_NOT:
+        if (!holds(s, e->a, at, &other))
+            return false;
+        *ret = !other;
+        return true;
+    case EXPR_COMPARE:
+        return compare_holds(s, e, at, ret);
+    case EXPR_EVENT:
+        *ret = rdl_tick(s->lab) >= e->number;
+        return true;
+    default:
+        return value_holds(s, e, at, ret);
+    }
+}
+
+bool expr_holds(struct session *s, const struct expr *e, struct span at, bool *ret)
+{
+    char host[RDL_NAME_BYTES];
+    bool ok;
+
+    memcpy(host, s->host, sizeof(host));
+    ok = holds(s, e, at, ret);
+    memcpy(s->host, host, sizeof(host));
+    return ok;
+}
+
+static void add_bytes(struct text *t, const struct operand *o)
+{
+    const size_t n = o->n_bytes < BYTES_SHOWN ? o->n_bytes : BYTES_SHOWN;
+    bool printable = o->n_bytes > 0;
+
+    for (size_t i = 0; i < n; i++)
+        printable = printable && o->bytes[i] >= 0x20 && o->bytes[i] < 0x7f;
+    text_add(t, printable ? "\"" : "");
+    for (size_t i = 0; i < n; i++)
+        text_addf(t, printable ? "%c" : "%02x", o->bytes[i]);
+    text_add(t, printable ? "\"" : "");
+    if (o->n_bytes > n)
+        text_addf(t, "... (%zu bytes)", o->n_bytes);
+}
+
+static void add_operand(struct text *t, const struct operand *o)
+{
+    switch (o->kind) {
+    case KIND_ABSENT:
+        text_add(t, "not there");
+        break;
+    case KIND_BYTES:
+        add_bytes(t, o);
+        break;
+    case KIND_WORD:
+    case KIND_BARE:
+        text_add(t, o->v.text);
+        break;
+    case KIND_NUMBER:
+        if (o->v.type == RDL_TIME)
+            quantity_add_time_short(t, o->v.number);
+        else if (o->v.type == RDL_FLAG)
+            text_add(t, o->v.number ? "true" : "false");
+        else if (o->v.type == RDL_HEX)
+            text_addf(t, "0x%llx", (unsigned long long)o->v.number);
+        else
+            text_addf(t, "%llu", (unsigned long long)o->v.number);
+        break;
+    }
+}
+
+/* Where two byte strings part. */
+static void add_difference(struct text *t, const struct operand *a, const struct operand *b)
+{
+    const size_t n = a->n_bytes < b->n_bytes ? a->n_bytes : b->n_bytes;
+    size_t i = 0;
+
+    if (a->n_bytes != b->n_bytes) {
+        text_addf(t, "%zu bytes against %zu", a->n_bytes, b->n_bytes);
+        return;
+    }
+    while (i < n && a->bytes[i] == b->bytes[i])
+        i++;
+    if (i == n)
+        text_add(t, "they are equal");
+    else
+        text_addf(t, "byte %zu is 0x%02x against 0x%02x", i, a->bytes[i], b->bytes[i]);
+}
+
+static bool is_literal(const struct expr *e, const struct operand *o)
+{
+    return e->kind == EXPR_NUMBER || e->kind == EXPR_STRING || o->kind == KIND_BARE;
+}
+
+static void add_compared(struct session *s, const struct expr *e, struct text *t)
+{
+    const struct span nowhere = {0, 0};
+    struct operand a, b;
+
+    if (read_both(s, e, nowhere, &a, &b)) {
+        if (a.kind == KIND_BYTES && b.kind == KIND_BYTES && e->b->kind != EXPR_STRING) {
+            add_difference(t, &a, &b);
+        } else {
+            text_add(t, "it is ");
+            add_operand(t, is_literal(e->a, &a) ? &b : &a);
+            if (!is_literal(e->a, &a) && !is_literal(e->b, &b)) {
+                text_add(t, ", against ");
+                add_operand(t, &b);
+            }
+        }
+    }
+    operand_done(&a);
+    operand_done(&b);
+}
+
+void expr_add_actual(struct session *s, const struct expr *e, struct text *t)
+{
+    const struct span nowhere = {0, 0};
+    bool left = false;
+    struct operand o;
+
+    switch (e->kind) {
+    case EXPR_AND:
+        /* The first part that fails says it all. */
+        expr_add_actual(s, holds(s, e->a, nowhere, &left) && !left ? e->a : e->b, t);
+        break;
+    case EXPR_OR:
+        expr_add_actual(s, e->a, t);
+        text_add(t, "; ");
+        expr_add_actual(s, e->b, t);
+        break;
+    case EXPR_NOT:
+        text_add(t, "what must not hold holds");
+        break;
+    case EXPR_COMPARE:
+        if (e->a->kind == EXPR_PATH)
+            text_addf(t, "%s: ", e->a->text);
+        add_compared(s, e, t);
+        break;
+    case EXPR_EVENT:
+        text_addf(t, "it is #%llu", (unsigned long long)rdl_tick(s->lab));
+        break;
+    default:
+        text_add(t, "it is ");
+        if (read_operand(s, e, nowhere, NULL, &o))
+            add_operand(t, &o);
+        operand_done(&o);
+        break;
+    }
+}
+
+static void note_event(struct session *s, const struct past *past, const struct ev *ev)
+{
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    ev_add_line(&t, ev, past->names);
+    if (ev->kind == EV_tx) {
+        text_add(&t, "  ");
+        fate_add(&t, past, ev);
+    }
+    diag_note(&s->diag, "  %s", buf);
+}
+
+void expr_note_events(struct session *s, const struct expr *e)
+{
+    const struct past past = past_of_lab(s->lab);
+    uint64_t n = 0;
+
+    /* Depth is bounded by the parser. */
+    if (e->a)
+        expr_note_events(s, e->a);
+    if (e->b)
+        expr_note_events(s, e->b);
+    if (e->kind != EXPR_COUNT)
+        return;
+    for (size_t i = 0; i < past.n; i++) {
+        const struct ev *ev = past_at(&past, i);
+
+        if (!event_matches(e, ev, past.names))
+            continue;
+        if (n++ < EVENTS_NOTED)
+            note_event(s, &past, ev);
+    }
+    if (n > EVENTS_NOTED)
+        diag_note(&s->diag, "  ... and %llu more", (unsigned long long)(n - EVENTS_NOTED));
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Evaluates expressions against the lab of a session. */
+#ifndef CLI_EXPR_EVAL_H
+#define CLI_EXPR_EVAL_H
+
+#include "cli/session.h"
+#include "emu/base/text.h"
+
+/* Does it hold now?  False: it cannot be evaluated, and s->diag says why; @at is where it stands.
+ * An element of a list that is not there (yet) makes its comparison false.
+ */
+bool expr_holds(struct session *s, const struct expr *e, struct span at, bool *ret);
+
+/* Appends why it does not hold: "it is 3". */
+void expr_add_actual(struct session *s, const struct expr *e, struct text *t);
+
+/* Adds to the notes of s->diag the events that each count() in @e counted, with what became of
+ * them.
+ */
+void expr_note_events(struct session *s, const struct expr *e);
+
+#endif

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+/* A recursive descent parser; the depth is bounded by EXPR_DEPTH_MAX. */
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/expr.h"
+#include "cli/lex.h"
+#include "cli/suggest.h"
+#include "cli/values.h"
+#include "emu/base/assert.h"
+#include "emu/base/quantity.h"
+
+struct parser {
+    struct pool *pool;
+    struct source text; /* of the expression alone */
+    size_t i;
+    size_t depth;
+    struct span from; /* where the expression came from */
+    struct diag *d;
+    bool failed;
+};
+
+static const char *const op_texts[] = {"==", "!=", "<", "<=", ">", ">="};
+
+const char *expr_op_text(enum expr_op op)
+{
+    return op_texts[op];
+}
+
+bool expr_compare(enum expr_op op, uint64_t a, uint64_t b)
+{
+    switch (op) {
+    case OP_EQ:
+        return a == b;
+    case OP_NE:
+        return a != b;
+    case OP_LT:
+        return a < b;
+    case OP_LE:
+        return a <= b;
+    case OP_GT:
+        return a > b;
+    case OP_GE:
+        return a >= b;
+    }
+    return false;
+}
+
+bool expr_number(int kind, const char *text, uint64_t *ret)
+{
+    static const enum quantity kinds[] = {QUANTITY_NUMBER, QUANTITY_TIME, QUANTITY_SIZE,
+                                          QUANTITY_CHANCE, QUANTITY_RATE};
+
+    if (!quantity_parse((enum quantity)kind, text, ret))
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (!quantity_parse(kinds[i], text, ret))
+            return true;
+    }
+    return false;
+}
+
+/* Says what is wrong with @at of the expression, unless something was wrong before. */
+static struct expr *fail(struct parser *p, struct span at, const char *message, const char *remedy)
+{
+    if (p->failed)
+        return NULL;
+    p->failed = true;
+    if (at.at < p->from.len)
+        at.at += p->from.at;
+    else
+        at = (struct span){p->from.at + p->from.len, 0};
+    diag_set(p->d, DIAG_SYNTAX, at, "%s", message);
+    diag_remedy(p->d, "%s", remedy);
+    return NULL;
+}
+
+/* The same for a word that is not known, which is no matter of syntax. */
+static void fail_word(struct parser *p, struct span at, const char *message, const char *remedy)
+{
+    fail(p, at, message, remedy);
+    p->d->kind = DIAG_VALUE;
+}
+
+static char peek(struct parser *p)
+{
+    while (p->i < p->text.len && isspace((unsigned char)p->text.text[p->i]))
+        p->i++;
+    return p->i < p->text.len ? p->text.text[p->i] : '\0';
+}
+
+static bool take(struct parser *p, const char *what)
+{
+    const size_t n = strlen(what);
+
+    peek(p);
+    if (strncmp(p->text.text + p->i, what, n) != 0)
+        return false;
+    p->i += n;
+    return true;
+}
+
+/* Letters, digits and what paths are made of; `:` only inside brackets. */
+static struct span word(struct parser *p)
+{
+    size_t start, depth = 0;
+
+    peek(p);
+    start = p->i;
+    for (; p->i < p->text.len; p->i++) {
+        const char c = p->text.text[p->i];
+
+        if (c == '[')
+            depth++;
+        else if (c == ']' && depth > 0)
+            depth--;
+        else if (!isalnum((unsigned char)c) && !strchr("_.-%", c) && !(c == ':' && depth > 0))
+            break;
+    }
+    return (struct span){start, p->i - start};
+}
+
+static bool take_word(struct parser *p, const char *what)
+{
+    const size_t before = p->i;
+    const struct span w = word(p);
+
+    if (w.len == strlen(what) && memcmp(p->text.text + w.at, what, w.len) == 0)
+        return true;
+    p->i = before;
+    return false;
+}
+
+static const char *text_of(struct parser *p, struct span s)
+{
+    return pool_copy(p->pool, p->text.text + s.at, s.len);
+}
+
+static struct expr *node(struct parser *p, enum expr_kind kind, size_t start)
+{
+    struct expr *e = pool_alloc(p->pool, sizeof(*e));
+
+    e->kind = kind;
+    e->at = (struct span){start, p->i - start};
+    return e;
+}
+
+/* True and the operator, if one comes next. */
+static bool take_op(struct parser *p, enum expr_op *ret)
+{
+    static const enum expr_op longest_first[] = {OP_EQ, OP_NE, OP_LE, OP_GE, OP_LT, OP_GT};
+
+    for (size_t i = 0; i < ARRAY_LEN(longest_first); i++) {
+        if (take(p, op_texts[longest_first[i]])) {
+            *ret = longest_first[i];
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The quoted string that begins here. */
+static const char *string(struct parser *p, struct span *ret_at)
+{
+    struct diag why;
+    const struct token t = lex_next(&p->text, p->i, &why);
+    size_t end = p->i + 1;
+    const char *s;
+
+    while (end < p->text.len && p->text.text[end] != '"')
+        end += p->text.text[end] == '\\' ? 2 : 1;
+    *ret_at = (struct span){p->i, end + 1 - p->i};
+    if (t.kind != TOKEN_WORD || end >= p->text.len) {
+        fail(p, *ret_at, "the string does not end", "end it with \"");
+        return NULL;
+    }
+    s = lex_unquote(p->pool, &p->text, *ret_at, &why);
+    if (!s)
+        fail(p, *ret_at, why.message, why.remedy);
+    p->i = end + 1;
+    return s;
+}
+
+static void unknown_event(struct parser *p, struct span at)
+{
+    char message[96], remedy[96];
+    struct text m = text_on(message, sizeof(message)), r = text_on(remedy, sizeof(remedy));
+    const char *name = text_of(p, at);
+    struct suggestion near = suggestion_for(name);
+
+    for (unsigned k = 0; k < EV_COUNT; k++)
+        suggest_offer(&near, ev_schema((enum ev_kind)k)->name);
+    text_addf(&m, "no kind of event is called \"%s\"", name);
+    if (near.best)
+        text_addf(&r, "did you mean \"%s\"?", near.best);
+    fail_word(p, at, message, remedy);
+}
+
+static void unknown_field(struct parser *p, struct span at, enum ev_kind kind)
+{
+    char message[96], remedy[256];
+    struct text m = text_on(message, sizeof(message)), r = text_on(remedy, sizeof(remedy));
+    const struct ev_schema *schema = ev_schema(kind);
+    const char *name = text_of(p, at);
+    struct suggestion near = suggestion_for(name);
+
+    for (size_t i = 0; i < schema->n_fields; i++)
+        suggest_offer(&near, schema->fields[i].name);
+    text_addf(&m, "%s events have no field \"%s\"", schema->name, name);
+    if (near.best)
+        text_addf(&r, "did you mean \"%s\"?", near.best);
+    else
+        text_add(&r, "they have:");
+    for (size_t i = 0; i < schema->n_fields && !near.best; i++)
+        text_addf(&r, " %s", schema->fields[i].name);
+    fail_word(p, at, message, remedy);
+}
+
+/* Turns the text of a field's value into what it is compared with. */
+static bool field_value(struct parser *p, struct expr_field *f, struct span at)
+{
+    const struct enum_row *row;
+    struct suggestion near = suggestion_for(f->text);
+    char remedy[96];
+    struct text r = text_on(remedy, sizeof(remedy));
+
+    switch (f->field->print) {
+    case EVP_STR:
+    case EVP_HOST:
+    case EVP_MAC:
+        return true;
+    case EVP_FLAG:
+        if (strcmp(f->text, "true") == 0 || strcmp(f->text, "false") == 0) {
+            f->number = f->text[0] == 't';
+            return true;
+        }
+        break;
+    case EVP_ENUM:
+        row = value_word(*f->field->words, f->text);
+        if (row) {
+            f->number = row->value;
+            return true;
+        }
+        for (size_t i = 0; i < (*f->field->words)->n_rows; i++)
+            suggest_offer(&near, (*f->field->words)->rows[i].name);
+        text_addf(&r, near.best ? "did you mean \"%s\"?" : "\"explain %s\" may help",
+                  near.best ? near.best : (*f->field->words)->name);
+        fail_word(p, at, "not a value of this field", remedy);
+        return false;
+    case EVP_NUMBER:
+    case EVP_HEX:
+    case EVP_TIME:
+    case EVP_EVENT:
+        break;
+    }
+    if (expr_number(f->field->print == EVP_TIME ? QUANTITY_TIME : QUANTITY_NUMBER, f->text,
+                    &f->number))
+        return true;
+    fail_word(p, at, "this field is a number", "write it as 17 or 0x11, with a unit if it has one");
+    return false;
+}
+
+static bool count_field(struct parser *p, struct expr *e)
+{
+    struct expr_field *f = &e->fields[e->n_fields];
+    const struct span name = word(p);
+    struct span value;
+
+    if (e->n_fields == EXPR_FIELDS_MAX) {
+        fail(p, name, "too many fields", "");
+        return false;
+    }
+    f->field = ev_field_find(e->event, text_of(p, name));
+    if (!f->field) {
+        unknown_field(p, name, e->event);
+        return false;
+    }
+    if (!take_op(p, &f->op)) {
+        fail(p, (struct span){p->i, 1}, "a comparison is missing", "for example psn==101");
+        return false;
+    }
+    if (peek(p) == '"') {
+        f->text = string(p, &value);
+    } else {
+        value = word(p);
+        f->text = text_of(p, value);
+        if (value.len == 0)
+            fail(p, (struct span){p->i, 1}, "a value is missing", "for example psn==101");
+    }
+    if (p->failed || !field_value(p, f, value))
+        return false;
+    if ((f->field->print == EVP_STR || f->field->print == EVP_HOST || f->field->print == EVP_MAC) &&
+        f->op != OP_EQ && f->op != OP_NE) {
+        fail(p, name, "names can only be compared with == and !=", "");
+        return false;
+    }
+    e->n_fields++;
+    return true;
+}
+
+static struct expr *count(struct parser *p, size_t start)
+{
+    struct expr *e = node(p, EXPR_COUNT, start);
+    struct span kind;
+
+    if (!take(p, "("))
+        return fail(p, (struct span){p->i, 1}, "count needs a (",
+                    "for example count(tx, psn==101)");
+    kind = word(p);
+    e->event = ev_kind_find(text_of(p, kind));
+    if (e->event == EV_COUNT) {
+        unknown_event(p, kind);
+        return NULL;
+    }
+    while (take(p, ",")) {
+        if (!count_field(p, e))
+            return NULL;
+    }
+    if (!take(p, ")"))
+        return fail(p, (struct span){p->i, 1}, "count needs a ) here",
+                    "for example count(tx, host==h1, psn==101)");
+    e->at.len = p->i - start;
+    return e;
+}
+
+static struct expr *event(struct parser *p, size_t start)
+{
+    struct expr *e;
+    struct span w;
+
+    p->i++;
+    w = word(p);
+    e = node(p, EXPR_EVENT, start);
+    e->text = text_of(p, w);
+    /* The row does not matter: the lab stops only between ticks. */
+    if (quantity_parse(QUANTITY_NUMBER, pool_copy(p->pool, e->text, strcspn(e->text, ".")),
+                       &e->number))
+        return fail(p, e->at, "not the number of an event", "events are written #12 or #12.3");
+    return e;
+}
+
+static struct expr *term(struct parser *p)
+{
+    const char c = peek(p);
+    const size_t start = p->i;
+    struct span at;
+    struct expr *e;
+
+    if (c == '"') {
+        const char *s = string(p, &at);
+
+        e = node(p, EXPR_STRING, start);
+        e->text = s;
+        return s ? e : NULL;
+    }
+    if (c == '#')
+        return event(p, start);
+    if (take_word(p, "count"))
+        return count(p, start);
+    at = word(p);
+    if (at.len == 0)
+        return fail(p, (struct span){start, 1},
+                    c ? "a value is needed here" : "the expression ends too early",
+                    "values are paths, numbers, \"text\", words, count(...)");
+    e = node(p, isdigit((unsigned char)c) ? EXPR_NUMBER : EXPR_PATH, start);
+    e->text = text_of(p, at);
+    if (e->kind == EXPR_NUMBER && !expr_number(QUANTITY_NUMBER, e->text, &e->number))
+        return fail(p, at, "not a number", "numbers are written 17, 0x11, 4k, 10us");
+    return e;
+}
+
+static struct expr *condition(struct parser *p);
+
+static struct expr *one(struct parser *p)
+{
+    const size_t start = p->i;
+    struct expr *e, *left;
+    enum expr_op op;
+
+    if (p->failed || p->depth >= EXPR_DEPTH_MAX)
+        return fail(p, (struct span){start, 1}, "the expression is nested too deeply", "");
+    p->depth++;
+    if (take_word(p, "not")) {
+        struct expr *inner = one(p);
+
+        e = node(p, EXPR_NOT, start);
+        e->a = inner;
+        left = inner ? e : NULL;
+    } else if (take(p, "(")) {
+        left = condition(p);
+        if (left && !take(p, ")"))
+            left = fail(p, (struct span){p->i, 1}, "a ) is missing", "");
+    } else {
+        left = term(p);
+        if (left && take_op(p, &op)) {
+            struct expr *right = term(p);
+
+            e = node(p, EXPR_COMPARE, start);
+            e->op = op;
+            e->a = left;
+            e->b = right;
+            left = right ? e : NULL;
+        } else if (left && (left->kind == EXPR_NUMBER || left->kind == EXPR_STRING)) {
+            left = fail(p, (struct span){p->i, 1}, "a comparison is missing",
+                        "there are == != < <= > >=");
+        }
+    }
+    p->depth--;
+    return left;
+}
+
+/* one { @word one }, or the same a level higher. */
+static struct expr *chain(struct parser *p, const char *separator, enum expr_kind kind,
+                          struct expr *(*part)(struct parser *))
+{
+    const size_t start = p->i;
+    struct expr *left = part(p);
+
+    while (left && take_word(p, separator)) {
+        struct expr *right = part(p);
+        struct expr *e = node(p, kind, start);
+
+        e->a = left;
+        e->b = right;
+        left = right ? e : NULL;
+    }
+    return left;
+}
+
+static struct expr *all(struct parser *p)
+{
+    return chain(p, "and", EXPR_AND, one);
+}
+
+static struct expr *condition(struct parser *p)
+{
+    return chain(p, "or", EXPR_OR, all);
+}
+
+struct expr *expr_parse(struct pool *pool, const char *text, struct span at, struct diag *d)
+{
+    struct parser p = {.pool = pool, .text = {NULL, text, strlen(text)}, .from = at, .d = d};
+    struct expr *e = condition(&p);
+
+    if (e && peek(&p) != '\0') {
+        static const char single[] = "=";
+
+        e = fail(&p, (struct span){p.i, 1}, "the expression should end here",
+                 strncmp(text + p.i, single, 1) == 0 ? "equality is written =="
+                                                     : "combine conditions with and, or");
+    }
+    return e;
+}
+
+bool expr_check(const char *text, struct span at, struct diag *d)
+{
+    struct pool pool = {NULL};
+    const struct expr *e = expr_parse(&pool, text, at, d);
+
+    pool_free(&pool);
+    return e != NULL;
+}

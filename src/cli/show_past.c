@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/show_past.h"
+
+#include "rdmalab/trace.h"
+
+static const struct ev *lab_at(const void *ctx, size_t i)
+{
+    return rdl_record_at(ctx, i);
+}
+
+static const uint8_t *lab_frame(const void *ctx, ev_id tx, size_t *ret_bytes)
+{
+    return rdl_record_frame(ctx, tx, ret_bytes);
+}
+
+struct past past_of_lab(const struct rdl_lab *lab)
+{
+    return (struct past){
+        .ctx = lab,
+        .n = rdl_record_count(lab),
+        .forgotten = rdl_record_forgotten(lab),
+        .names = rdl_names(lab),
+        .at = lab_at,
+        .frame = lab_frame,
+    };
+}
+
+size_t past_lower_bound(const struct past *p, ev_id id)
+{
+    size_t lo = 0, hi = p->n;
+
+    while (lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+
+        if (past_at(p, mid)->id < id)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+const struct ev *past_find(const struct past *p, ev_id id)
+{
+    const size_t i = id ? past_lower_bound(p, id) : p->n;
+    const struct ev *e;
+
+    if (i == p->n)
+        return NULL;
+    e = past_at(p, i);
+    if (ev_row(id) == 0)
+        return ev_tick(e->id) == ev_tick(id) ? e : NULL;
+    return e->id == id ? e : NULL;
+}
+
+uint32_t past_host_of(const struct ev *e)
+{
+    const struct ev_field *f = ev_field_find(e->kind, "host");
+
+    return f ? (uint32_t)ev_field_number(e, f) : EV_HOST_NONE;
+}
+
+const struct ev *past_tx_of(const struct past *p, const struct ev *e)
+{
+    const struct ev_field *f = ev_field_find(e->kind, "tx");
+    const struct ev *tx = f ? past_find(p, ev_field_number(e, f)) : NULL;
+
+    if (tx && tx->kind == EV_fault)
+        tx = past_find(p, tx->u.fault.tx);
+    return tx && tx->kind == EV_tx ? tx : NULL;
+}
+
+const struct ev *past_last_tx(const struct past *p, uint32_t host, uint32_t qpn, uint32_t psn,
+                              ev_id before)
+{
+    for (size_t i = past_lower_bound(p, before); i > 0; i--) {
+        const struct ev *e = past_at(p, i - 1);
+
+        if (e->kind == EV_tx && e->u.tx.host == host && e->u.tx.qpn == qpn && e->u.tx.psn == psn &&
+            e->u.tx.syndrome == SYN_NONE)
+            return e;
+    }
+    return NULL;
+}
+
+static bool is_post_of(const struct ev *e, const struct ev *fetch)
+{
+    const struct ev_fetch *f = &fetch->u.fetch;
+
+    if (e->kind == EV_post_send)
+        return e->u.post_send.host == f->host && e->u.post_send.queue == f->queue &&
+               e->u.post_send.desc == f->desc;
+    return e->kind == EV_post_recv && e->u.post_recv.host == f->host &&
+           e->u.post_recv.queue == f->queue && e->u.post_recv.desc == f->desc;
+}
+
+const struct ev *past_post_of(const struct past *p, const struct ev *fetch)
+{
+    for (size_t i = past_lower_bound(p, fetch->id); i > 0; i--) {
+        const struct ev *e = past_at(p, i - 1);
+
+        if (is_post_of(e, fetch))
+            return e;
+    }
+    return NULL;
+}
+
+const struct ev *past_refused_key(const struct past *p, uint32_t host, uint32_t qpn, ev_id before,
+                                  bool tick)
+{
+    for (size_t i = past_lower_bound(p, before + 1); i < p->n && tick; i++) {
+        const struct ev *e = past_at(p, i);
+
+        /* The check may be told after the packet that it refused. */
+        if (ev_tick(e->id) != ev_tick(before))
+            break;
+        if (e->kind == EV_key && e->u.key.host == host && e->u.key.qpn == qpn && e->u.key.rule)
+            return e;
+    }
+    for (size_t i = past_lower_bound(p, before); i > 0; i--) {
+        const struct ev *e = past_at(p, i - 1);
+
+        if (tick && ev_tick(e->id) != ev_tick(before))
+            return NULL;
+        if (e->kind == EV_key && e->u.key.host == host && e->u.key.qpn == qpn && e->u.key.rule)
+            return e;
+    }
+    return NULL;
+}
+
+const struct ev *past_error_state(const struct past *p, uint32_t host, uint32_t qpn, ev_id before)
+{
+    for (size_t i = past_lower_bound(p, before); i > 0; i--) {
+        const struct ev *e = past_at(p, i - 1);
+
+        if (e->kind == EV_qp_state && e->u.qp_state.host == host && e->u.qp_state.qpn == qpn &&
+            e->u.qp_state.to == QPS_ERR)
+            return e;
+    }
+    return NULL;
+}

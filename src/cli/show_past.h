@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* What was recorded, of a running lab or of a saved trace: events oldest first, names, and frames.
+ *
+ * Everything that explains or exports the past (show events, why, export) reads this and nothing
+ * else, so that a saved trace answers and draws the same as the lab that wrote it.
+ */
+#ifndef CLI_SHOW_PAST_H
+#define CLI_SHOW_PAST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/trace/event.h"
+
+struct rdl_lab;
+
+struct past {
+    const void *ctx;
+    size_t n;
+    uint64_t forgotten; /* events that were older and are gone */
+    const struct ev_names *names;
+    const struct ev *(*at)(const void *ctx, size_t i);
+    /* The bytes that the tx (or corrupting fault) event @tx put on the wire; NULL: not kept. */
+    const uint8_t *(*frame)(const void *ctx, ev_id tx, size_t *ret_bytes);
+};
+
+/* Valid until the lab advances. */
+struct past past_of_lab(const struct rdl_lab *lab);
+
+static inline const struct ev *past_at(const struct past *p, size_t i)
+{
+    return p->at(p->ctx, i);
+}
+
+static inline const uint8_t *past_frame(const struct past *p, ev_id tx, size_t *ret_bytes)
+{
+    return p->frame(p->ctx, tx, ret_bytes);
+}
+
+/* The index of the first event whose id is at least @id; n if there is none. */
+size_t past_lower_bound(const struct past *p, ev_id id);
+
+/* The event @id; NULL if it is not there (any more).  Row 0 gives the first event of the tick. */
+const struct ev *past_find(const struct past *p, ev_id id);
+
+/* The host whose event this is, or EV_HOST_NONE. */
+uint32_t past_host_of(const struct ev *e);
+
+/* The tx event behind the field tx of an rx, drop, lost, fault, forwarded or flooded event; a frame
+ * that a fault changed is named by the fault, which names the tx.  NULL: from outside, or
+ * forgotten.
+ */
+const struct ev *past_tx_of(const struct past *p, const struct ev *e);
+
+/* The last tx event of a packet before event @before; NULL: none is recorded. */
+const struct ev *past_last_tx(const struct past *p, uint32_t host, uint32_t qpn, uint32_t psn,
+                              ev_id before);
+
+/* The posting of the work request that fetch event @fetch is about; NULL: forgotten. */
+const struct ev *past_post_of(const struct past *p, const struct ev *fetch);
+
+/* The last key check before event @before that refused something of a queue pair; @tick: only in
+ * the tick of @before.  NULL: there is none.
+ */
+const struct ev *past_refused_key(const struct past *p, uint32_t host, uint32_t qpn, ev_id before,
+                                  bool tick);
+
+/* The last move to ERR of a queue pair before event @before; NULL: none is recorded. */
+const struct ev *past_error_state(const struct past *p, uint32_t host, uint32_t qpn, ev_id before);
+
+#endif

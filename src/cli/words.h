@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Words that only the command line has, as enumerations like those of emu/facts/enums.h. */
+#ifndef CLI_WORDS_H
+#define CLI_WORDS_H
+
+#include "emu/facts/enums.h"
+#include "rdmalab/lab.h"
+
+#define ENUM_GRAIN(X)                                                                              \
+    X(GRAIN, TICK, RDL_STEP_TICK, "the next dispatch, whatever it is")                             \
+    X(GRAIN, WQE, RDL_STEP_WQE, "until a device has fetched a work request")                       \
+    X(GRAIN, PACKET, RDL_STEP_PACKET, "until a frame is sent, arrives or is lost")                 \
+    X(GRAIN, TIMER, RDL_STEP_TIMER, "until a timer runs out")                                      \
+    X(GRAIN, CQE, RDL_STEP_CQE, "until a completion is written")
+
+#define ENUM_EXPORT(X)                                                                             \
+    X(EXPORT, LADDER, 0, "the ladder of packets, as SVG; FILE - is text for the terminal")         \
+    X(EXPORT, PCAPNG, 1, "the frames, for Wireshark")                                              \
+    X(EXPORT, EVENTS, 2, "every event, one JSON object a line")
+
+#define ENUM_SESSION_ACTION(X)                                                                     \
+    X(SESSION, SAVE, 0, "write the lines so far as a scenario, .lab or .json")
+
+#define ENUM_SETTING(X) X(SET, LINK, 0, "latency, rate and loss of a link")
+
+#define ENUM_SHOW_FORM(X)                                                                          \
+    X(SHOW, TEXT, 0, "for people")                                                                 \
+    X(SHOW, JSON, 1, "for programs")
+
+enum grain { ENUM_GRAIN(ENUM_MEMBER) };
+enum export_form { ENUM_EXPORT(ENUM_MEMBER) };
+
+extern const struct enum_table words_grain, words_export, words_session_action, words_setting,
+    words_show_form;
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Between the files of the device. */
+#ifndef EMU_DEVICE_INTERNAL_H
+#define EMU_DEVICE_INTERNAL_H
+
+#include "emu/device/rdma.h"
+
+/* rdma_config.c: fills the device configuration space. */
+void rdma_config_fill(struct rdma *d);
+
+/* rdma_ctrl.c: executes what waits in the control queue. */
+void rdma_ctrl_run(struct rdma *d);
+
+/* rdma_queues.c: how the transport reaches the rings. */
+enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out);
+enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out);
+void rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
+                   const struct completion *wc);
+
+/* Lets the QPs of CQs that overflowed learn of it; after every call into the transport. */
+void rdma_settle(struct rdma *d);
+
+/* rdma_port.c: ops->ready(), and sending what can be sent now. */
+void rdma_ready_add(void *ctx, struct qp *qp);
+void rdma_pump(struct rdma *d);
+
+/* Gives a chain back and interrupts the driver if it wants that. */
+void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len);
+
+/* Queue @queue was found broken. */
+void rdma_queue_broken(struct rdma *d, uint32_t queue);
+
+#endif

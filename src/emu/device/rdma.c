@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* Life of the device, and its doorbells. */
+#include "emu/device/rdma.h"
+
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/device/internal.h"
+#include "emu/facts/rfc.h"
+
+#define QUEUE_SIZE_MAX 32768u
+#define VECTORS_MAX    2048u
+
+static const struct xport_ops xport_ops;
+
+static bool transport_init(struct rdma *d)
+{
+    const struct rdma_config *c = &d->config;
+    const struct hca_env env = {
+        .arena = d->arena,
+        .sim = d->sim,
+        .ram = d->ram,
+        .host = c->host,
+        .first_qpn = c->first_qpn,
+        .keys = prng_stream(c->seed, c->host),
+    };
+    const struct hca_limits limits = {
+        .max_pd = RDMA_MAX_PD,
+        .max_mr = RDMA_MAX_MR,
+        .max_cq = c->max_cq,
+        .max_qp = c->max_qp,
+        .max_cqe = RDMA_MAX_CQE,
+        .max_qp_wr = RDMA_MAX_WR,
+        .max_send_sge = RDMA_MAX_SGE,
+        .max_recv_sge = RDMA_MAX_SGE,
+        .max_inline_data = RDMA_MAX_INLINE,
+        .max_rd_atomic = RDMA_MAX_RD_ATOM,
+        .max_dest_rd_atomic = RDMA_MAX_RD_ATOM,
+        .max_mr_bytes = RDMA_MAX_MR_BYTES,
+        .max_mtu = c->max_mtu,
+    };
+
+    if (!hca_init(&d->hca, &env, &limits))
+        return false;
+    xport_init(&d->xport, &d->hca, &xport_ops, d, c->mac);
+    return true;
+}
+
+/* Destroys every queue pair, so that no timer of theirs is left. */
+static void transport_done(struct rdma *d)
+{
+    for (uint32_t qpn = 1; qpn <= d->config.max_qp; qpn++) {
+        if (hca_qp(&d->hca, qpn) && xport_qp_destroy(&d->xport, qpn) != RSP_OK)
+            assert_fail("a queue pair can be destroyed", __FILE__, __LINE__);
+    }
+    hca_done(&d->hca);
+}
+
+static void on_notify(void *ctx, uint32_t queue)
+{
+    struct rdma *d = ctx;
+    const uint64_t delay = queue == 0 ? RDMA_CTRL_NS : RDMA_DOORBELL_NS;
+
+    d->kicks[queue] = d->trace->cause;
+    if (d->booting && queue == 0) {
+        rdma_ctrl_run(d);
+    } else if (!d->doorbell_due[queue]) {
+        d->doorbell_due[queue] = true;
+        sim_schedule(d->sim, sim_now(d->sim) + delay, SIM_DOORBELL, d->config.host, queue);
+    }
+}
+
+static void on_reset(void *ctx)
+{
+    struct rdma *d = ctx;
+    const uint32_t n = rdma_queues(&d->config);
+
+    transport_done(d);
+    if (!transport_init(d))
+        assert_fail("a reset needs no more memory than before", __FILE__, __LINE__);
+    memset(d->kicks, 0, n * sizeof(*d->kicks));
+    memset(d->ready.is_queued, 0, (d->config.max_qp + 1) * sizeof(*d->ready.is_queued));
+    d->ready.len = 0;
+    d->n_failed_cqs = 0;
+    d->bad_pkeys = 0;
+    rdma_config_fill(d);
+}
+
+/* The driver took a queue away.  A queue pair that is still in use cannot go on without it. */
+static void on_queue_reset(void *ctx, uint32_t queue)
+{
+    struct rdma *d = ctx;
+    const struct qp_attr to_err = {.state = QPS_ERR};
+    struct qp *qp;
+
+    TRACE(d->trace, queue_reset, .host = d->config.host, .queue = queue);
+    if (queue <= d->config.max_cq)
+        return;
+    qp = hca_qp(&d->hca, (queue - d->config.max_cq + 1) / 2);
+    if (qp && qp->state != QPS_RESET && qp->state != QPS_ERR) {
+        if (xport_qp_modify(&d->xport, qp, QPA_STATE, &to_err) != RSP_OK)
+            assert_fail("every state leads to ERR", __FILE__, __LINE__);
+        rdma_settle(d);
+    }
+}
+
+static void on_driver_ok(void *ctx)
+{
+    struct rdma *d = ctx;
+
+    TRACE(d->trace, features, .host = d->config.host, .offered = d->pci.offered,
+          .accepted = d->pci.accepted);
+}
+
+/* Buffers that a driver adds to a CQ are found when a completion needs one: no kicks, please. */
+static void on_queue_enabled(void *ctx, uint32_t queue)
+{
+    struct rdma *d = ctx;
+
+    if (queue >= 1 && queue <= d->config.max_cq)
+        vq_refuse_kicks(&d->pci.queues[queue], d->ram);
+}
+
+static const struct virtio_ops virtio_ops = {
+    .notify = on_notify,
+    .reset = on_reset,
+    .queue_reset = on_queue_reset,
+    .driver_ok = on_driver_ok,
+    .queue_enabled = on_queue_enabled,
+};
+
+static uint32_t peer_of(void *ctx, const uint8_t gid[16])
+{
+    struct rdma *d = ctx;
+
+    return d->peer_of(d->world, gid);
+}
+
+static const struct xport_ops xport_ops = {
+    .fetch_send = rdma_fetch_send,
+    .fetch_recv = rdma_fetch_recv,
+    .complete = rdma_complete,
+    .ready = rdma_ready_add,
+    .peer_of = peer_of,
+};
+
+bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_config *config)
+{
+    const uint32_t n = rdma_queues(config);
+    const struct virtio_config pci = {
+        .host = config->host,
+        .features_off = config->features_off,
+        .num_queues = n,
+        .queue_size = QUEUE_SIZE_MAX,
+        .n_vectors = n + 1 < VECTORS_MAX ? n + 1 : VECTORS_MAX,
+        .config_bytes = sizeof(struct raw_config),
+    };
+
+    *d = (struct rdma){.config = *config,
+                       .arena = env->arena,
+                       .sim = env->sim,
+                       .trace = env->sim->trace,
+                       .ram = env->ram,
+                       .net = env->net,
+                       .progress = env->progress,
+                       .peer_of = env->peer_of,
+                       .world = env->world,
+                       .port.link_end = NET_NO_LINK};
+    d->doorbell_due = arena_alloc(d->arena, n * sizeof(*d->doorbell_due));
+    d->kicks = arena_alloc(d->arena, n * sizeof(*d->kicks));
+    d->failed_cqs = arena_alloc(d->arena, config->max_cq * sizeof(*d->failed_cqs));
+    d->ready.ring = arena_alloc(d->arena, (config->max_qp + 1) * sizeof(*d->ready.ring));
+    d->ready.is_queued = arena_alloc(d->arena, (config->max_qp + 1) * sizeof(*d->ready.is_queued));
+    if (!d->doorbell_due || !d->kicks || !d->failed_cqs || !d->ready.ring || !d->ready.is_queued)
+        return false;
+    if (!virtio_init(&d->pci, d->arena, d->sim, &pci, &virtio_ops, d) || !transport_init(d))
+        return false;
+    rdma_config_fill(d);
+    return true;
+}
+
+/* The queue pair whose send or receive queue @queue is, or NULL. */
+static struct qp *qp_of_queue(const struct rdma *d, uint32_t queue, enum wq *ret_wq)
+{
+    const uint32_t i = queue - d->config.max_cq; /* 2q - 1: send, 2q: receive */
+
+    *ret_wq = i % 2 ? WQ_SEND : WQ_RECV;
+    return hca_qp(&d->hca, (i + 1) / 2);
+}
+
+void rdma_doorbell(struct rdma *d, uint32_t queue)
+{
+    enum wq wq;
+    struct qp *qp;
+
+    if (!d->doorbell_due[queue] || !virtio_running(&d->pci)) {
+        d->doorbell_due[queue] = false;
+        return; /* the device was reset meanwhile */
+    }
+    d->doorbell_due[queue] = false;
+    if (queue == 0) {
+        rdma_ctrl_run(d);
+    } else if (queue > d->config.max_cq) {
+        qp = qp_of_queue(d, queue, &wq);
+        if (qp) {
+            xport_kick(&d->xport, qp, wq);
+            rdma_settle(d);
+        }
+    } /* buffers that are added to a CQ are looked for when a completion needs one */
+    rdma_pump(d);
+}
+
+void rdma_timer(struct rdma *d, uint64_t arg)
+{
+    xport_timer(&d->xport, arg);
+    rdma_settle(d);
+    rdma_pump(d);
+}
+
+void rdma_queue_broken(struct rdma *d, uint32_t queue)
+{
+    virtio_queue_broken(&d->pci, queue);
+}
+
+void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len)
+{
+    struct vq *vq = &d->pci.queues[queue];
+
+    if (!vq->enabled || vq->broken != VQE_NONE)
+        return; /* the driver took the queue away */
+    if (!vq_push(vq, d->ram, head, len)) {
+        rdma_queue_broken(d, queue);
+        return;
+    }
+    TRACE(d->trace, used, .host = d->config.host, .queue = queue, .desc = head, .len = len,
+          .used_idx = vq->used_idx);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* What the device says of itself: struct virtio_rdma_config. */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/device/internal.h"
+#include "emu/facts/rfc.h"
+
+#define VENDOR_ID          0x52444du /* "RDM": no IEEE assignment is claimed */
+#define HW_VERSION         1u
+#define PAGE_SIZES         0x1000u /* 4096 only */
+#define ATOMIC_NONE        0u      /* atomics are not offered yet */
+#define CA_ACK_DELAY       0u      /* answers take no time of the device */
+#define CAP_RC_RNR_NAK_GEN ((uint64_t)1 << 12)
+#define CAP_SYS_IMAGE_GUID ((uint64_t)1 << 11)
+
+/* EUI-64 of the MAC, as the GUID of the system. */
+static void guid_of(uint8_t guid[8], const uint8_t mac[6])
+{
+    memcpy(guid, mac, 3);
+    guid[0] ^= 2u;
+    guid[3] = 0xff;
+    guid[4] = 0xfe;
+    memcpy(guid + 5, mac + 3, 3);
+}
+
+void rdma_config_fill(struct rdma *d)
+{
+    const struct hca_limits *l = &d->hca.limits;
+    struct rfc_config c = {
+        .phys_port_cnt = 1,
+        .vendor_id = VENDOR_ID,
+        .hw_ver = HW_VERSION,
+        .max_mr_size = l->max_mr_bytes,
+        .page_size_cap = PAGE_SIZES,
+        .max_qp = l->max_qp,
+        .max_qp_wr = l->max_qp_wr,
+        .device_cap_flags = CAP_RC_RNR_NAK_GEN | CAP_SYS_IMAGE_GUID,
+        .max_send_sge = l->max_send_sge,
+        .max_recv_sge = l->max_recv_sge,
+        .max_sge_rd = l->max_send_sge,
+        .max_cq = l->max_cq,
+        .max_cqe = l->max_cqe,
+        .max_mr = l->max_mr,
+        .max_pd = l->max_pd,
+        .max_qp_rd_atom = l->max_dest_rd_atomic,
+        .max_res_rd_atom = l->max_dest_rd_atomic * l->max_qp,
+        .max_qp_init_rd_atom = l->max_rd_atomic,
+        .atomic_cap = ATOMIC_NONE,
+        .max_pkeys = HCA_PKEYS,
+        .local_ca_ack_delay = CA_ACK_DELAY,
+    };
+    struct raw_config raw;
+
+    guid_of(c.sys_image_guid, d->config.mac);
+    rfc_config_put(&raw, &c);
+    RDL_ASSERT(d->pci.config.config_bytes == sizeof(raw));
+    memcpy(d->pci.device_config, &raw, sizeof(raw));
+}

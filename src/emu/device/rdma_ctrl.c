@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: MIT */
+/* The control queue.  [virtio-rdma RFC, controlq Operation]
+ *
+ * A request is a chain: readable a command byte and its data, writable a response byte and its
+ * data.  Where the driver cuts buffers does not matter.  A response that does not fit changes
+ * nothing: INVALID_ARG if its first byte fits, used.len 0 if not even that.
+ */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/device/internal.h"
+#include "emu/facts/rfc.h"
+#include "emu/hca/mr.h"
+
+#define PORT_STATE_ACTIVE  4u
+#define PORT_PHYS_LINK_UP  5u
+#define PORT_STATE_DOWN    1u
+#define PORT_PHYS_DISABLED 3u
+#define PORT_WIDTH_4X      2u
+#define PORT_SPEED_EDR     32u /* 4 x 25 Gbit/s */
+#define GID_TYPE_ROCE_V2   2u
+#define PHYS_MTU_HEADROOM  128u
+
+/* Largest of all requests and responses. */
+#define CTRL_DATA_BYTES_MAX 256u
+
+/* A request being executed.  @number is what the trace shows: the object's number. */
+struct call {
+    struct rdma *d;
+    const uint8_t *req;
+    uint8_t *rsp;
+    uint32_t number;
+};
+
+/* Decodes the request into a variable of the structure's type. */
+#define REQUEST(c, name, var)                                                                      \
+    struct rfc_##name var;                                                                         \
+    do {                                                                                           \
+        struct raw_##name var##_raw;                                                               \
+                                                                                                   \
+        memcpy(&var##_raw, (c)->req, sizeof(var##_raw));                                           \
+        rfc_##name##_get(&var, &var##_raw);                                                        \
+    } while (0)
+
+#define RESPOND(c, name, ...)                                                                      \
+    do {                                                                                           \
+        struct raw_##name rsp_raw;                                                                 \
+                                                                                                   \
+        rfc_##name##_put(&rsp_raw, &(struct rfc_##name){__VA_ARGS__});                             \
+        memcpy((c)->rsp, &rsp_raw, sizeof(rsp_raw));                                               \
+    } while (0)
+
+static enum ctrl_rsp query_port(struct call *c)
+{
+    const struct rdma *d = c->d;
+    const bool up = d->port.link_end != NET_NO_LINK;
+
+    REQUEST(c, query_port, r);
+    if (r.port != HCA_PORT)
+        return RSP_INVALID_ARG;
+    RESPOND(c, port_attr, .state = up ? PORT_STATE_ACTIVE : PORT_STATE_DOWN,
+            .max_mtu = (uint8_t)d->config.max_mtu, .active_mtu = (uint8_t)d->config.max_mtu,
+            .phys_mtu = mtu_bytes((uint32_t)d->config.max_mtu) + PHYS_MTU_HEADROOM,
+            .gid_tbl_len = HCA_GIDS, .max_msg_sz = RDMA_MAX_MSG, .bad_pkey_cntr = d->bad_pkeys,
+            .pkey_tbl_len = HCA_PKEYS, .active_width = PORT_WIDTH_4X,
+            .active_speed = PORT_SPEED_EDR,
+            .phys_state = up ? PORT_PHYS_LINK_UP : PORT_PHYS_DISABLED);
+    return RSP_OK;
+}
+
+static enum ctrl_rsp create_cq(struct call *c)
+{
+    struct cq *cq;
+    enum ctrl_rsp rsp;
+
+    REQUEST(c, create_cq, r);
+    rsp = hca_cq_create(&c->d->hca, r.cqe, &cq);
+    if (rsp != RSP_OK)
+        return rsp;
+    c->number = cq->cqn;
+    RESPOND(c, cq_handle, .cqn = cq->cqn);
+    return RSP_OK;
+}
+
+/* Without RING_RESET a driver has no way to empty a queue: the device forgets where it was, and the
+ * driver starts the ring again in place.
+ */
+static void forget_ring(struct rdma *d, uint32_t queue)
+{
+    struct vq *vq = &d->pci.queues[queue];
+
+    if (virtio_has(&d->pci, VF_RING_RESET))
+        return;
+    vq->last_avail = 0;
+    vq->used_idx = 0;
+    vq->avail_event = 0;
+}
+
+static enum ctrl_rsp destroy_cq(struct call *c)
+{
+    enum ctrl_rsp rsp;
+
+    REQUEST(c, cq_handle, r);
+    c->number = r.cqn;
+    rsp = hca_cq_destroy(&c->d->hca, r.cqn);
+    if (rsp == RSP_OK)
+        forget_ring(c->d, r.cqn);
+    return rsp;
+}
+
+static enum ctrl_rsp create_pd(struct call *c)
+{
+    struct pd *pd;
+    const enum ctrl_rsp rsp = hca_pd_create(&c->d->hca, &pd);
+
+    if (rsp != RSP_OK)
+        return rsp;
+    c->number = pd->pdn;
+    RESPOND(c, pd_handle, .pdn = pd->pdn);
+    return RSP_OK;
+}
+
+static enum ctrl_rsp destroy_pd(struct call *c)
+{
+    REQUEST(c, pd_handle, r);
+    c->number = r.pdn;
+    return hca_pd_destroy(&c->d->hca, r.pdn);
+}
+
+/* Reads the list of pages that the request points to, in the order of bytes of this machine. */
+static bool read_pages(struct rdma *d, uint64_t gpa, uint32_t n, uint64_t *out)
+{
+    if (!ram_read(d->ram, gpa, out, n * sizeof(*out)))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t le[8];
+
+        memcpy(le, &out[i], sizeof(le));
+        out[i] = ld_le64(le);
+    }
+    return true;
+}
+
+static enum ctrl_rsp reg_user_mr(struct call *c)
+{
+    struct rdma *d = c->d;
+    enum ctrl_rsp rsp = RSP_INVALID_ARG;
+    struct mr_request mr_req;
+    uint64_t *pages;
+    struct mr *mr;
+
+    REQUEST(c, reg_user_mr, r);
+    if (r.npages == 0 || r.npages > (RDMA_MAX_MR_BYTES >> RAM_PAGE_BITS) + 1)
+        return RSP_INVALID_ARG;
+    pages = arena_alloc_raw(d->arena, r.npages * sizeof(*pages));
+    if (!pages)
+        return RSP_NO_RESOURCES;
+    mr_req =
+        (struct mr_request){r.pdn, r.access_flags, r.start, r.length, r.virt_addr, pages, r.npages};
+    if (read_pages(d, r.pages, r.npages, pages))
+        rsp = hca_mr_create(&d->hca, &mr_req, &mr);
+    arena_release(d->arena, pages, r.npages * sizeof(*pages));
+    if (rsp != RSP_OK)
+        return rsp;
+    c->number = mr->key >> 8;
+    RESPOND(c, mr_keys, .mrn = mr->key >> 8, .lkey = mr->key,
+            .rkey = mr->access & (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC) ? mr->key
+                                                                                          : 0);
+    return RSP_OK;
+}
+
+static enum ctrl_rsp dereg_mr(struct call *c)
+{
+    const struct mr *mr;
+
+    REQUEST(c, mr_handle, r);
+    c->number = r.mrn;
+    mr = slots_at(&c->d->hca.mrs, r.mrn - 1);
+    return mr ? hca_mr_destroy(&c->d->hca, mr->key) : RSP_BAD_HANDLE;
+}
+
+static enum ctrl_rsp create_qp(struct call *c)
+{
+    struct qp_config config;
+    struct qp *qp;
+    enum ctrl_rsp rsp;
+
+    REQUEST(c, create_qp, r);
+    config = (struct qp_config){
+        .pdn = r.pdn,
+        .type = r.qp_type,
+        .send_cqn = r.send_cqn,
+        .recv_cqn = r.recv_cqn,
+        .max_send_wr = r.max_send_wr,
+        .max_recv_wr = r.max_recv_wr,
+        .max_send_sge = r.max_send_sge,
+        .max_recv_sge = r.max_recv_sge,
+        .max_inline_data = r.max_inline_data,
+        .sig_all = r.sq_sig_type == 0,
+    };
+    rsp = xport_qp_create(&c->d->xport, &config, &qp);
+    if (rsp != RSP_OK)
+        return rsp;
+    c->number = qp->qpn;
+    RESPOND(c, qp_handle, .qpn = qp->qpn);
+    return RSP_OK;
+}
+
+static void attr_get(struct qp_attr *out, const uint8_t raw_attr[sizeof(struct raw_qp_attr)])
+{
+    struct raw_qp_attr raw;
+    struct rfc_qp_attr a;
+
+    memcpy(&raw, raw_attr, sizeof(raw));
+    rfc_qp_attr_get(&a, &raw);
+    *out = (struct qp_attr){
+        .state = a.qp_state,
+        .cur_state = a.cur_qp_state,
+        .path_mtu = a.path_mtu,
+        .access = a.qp_access_flags,
+        .pkey_index = a.pkey_index,
+        .port = a.port_num,
+        .qkey = a.qkey,
+        .dest_qpn = a.dest_qp_num,
+        .rq_psn = a.rq_psn,
+        .sq_psn = a.sq_psn,
+        .max_rd_atomic = a.max_rd_atomic,
+        .max_dest_rd_atomic = a.max_dest_rd_atomic,
+        .min_rnr_timer = a.min_rnr_timer,
+        .timeout = a.timeout,
+        .retry_cnt = a.retry_cnt,
+        .rnr_retry = a.rnr_retry,
+        .av = {.sgid_index = a.ah_sgid_index,
+               .hop_limit = a.ah_hop_limit,
+               .tclass = a.ah_traffic_class,
+               .sl = a.ah_sl,
+               .flow_label = a.ah_flow_label},
+    };
+    memcpy(out->av.dgid, a.ah_dgid, sizeof(out->av.dgid));
+    memcpy(out->av.dmac, a.ah_dmac, sizeof(out->av.dmac));
+}
+
+static enum ctrl_rsp modify_qp(struct call *c)
+{
+    struct qp_attr attr;
+    struct qp *qp;
+
+    REQUEST(c, modify_qp, r);
+    c->number = r.qpn;
+    qp = hca_qp(&c->d->hca, r.qpn);
+    if (!qp)
+        return RSP_BAD_HANDLE;
+    attr_get(&attr, r.attrs);
+    return xport_qp_modify(&c->d->xport, qp, r.attr_mask, &attr);
+}
+
+static enum ctrl_rsp query_qp(struct call *c)
+{
+    const struct qp_attr *a;
+    const struct qp *qp;
+    struct rfc_qp_attr out;
+    struct raw_qp_attr raw;
+
+    REQUEST(c, query_qp, r);
+    c->number = r.qpn;
+    qp = hca_qp(&c->d->hca, r.qpn);
+    if (!qp)
+        return RSP_BAD_HANDLE;
+    a = &qp->attr;
+    out = (struct rfc_qp_attr){
+        .qp_state = (uint8_t)qp->state,
+        .cur_qp_state = (uint8_t)qp->state,
+        .path_mtu = (uint8_t)a->path_mtu,
+        .qkey = a->qkey,
+        .rq_psn = a->rq_psn,
+        .sq_psn = a->sq_psn,
+        .dest_qp_num = a->dest_qpn,
+        .qp_access_flags = a->access,
+        .pkey_index = (uint16_t)a->pkey_index,
+        .max_rd_atomic = (uint8_t)a->max_rd_atomic,
+        .max_dest_rd_atomic = (uint8_t)a->max_dest_rd_atomic,
+        .min_rnr_timer = (uint8_t)a->min_rnr_timer,
+        .port_num = (uint8_t)a->port,
+        .timeout = (uint8_t)a->timeout,
+        .retry_cnt = (uint8_t)a->retry_cnt,
+        .rnr_retry = (uint8_t)a->rnr_retry,
+        .max_send_wr = qp->config.max_send_wr,
+        .max_recv_wr = qp->config.max_recv_wr,
+        .max_send_sge = qp->config.max_send_sge,
+        .max_recv_sge = qp->config.max_recv_sge,
+        .max_inline_data = qp->config.max_inline_data,
+        .ah_flow_label = a->av.flow_label,
+        .ah_sgid_index = a->av.sgid_index,
+        .ah_hop_limit = a->av.hop_limit,
+        .ah_traffic_class = a->av.tclass,
+        .ah_sl = a->av.sl,
+        .ah_port_num = HCA_PORT,
+        .ah_flags = 1,
+    };
+    memcpy(out.ah_dgid, a->av.dgid, sizeof(out.ah_dgid));
+    memcpy(out.ah_dmac, a->av.dmac, sizeof(out.ah_dmac));
+    rfc_qp_attr_put(&raw, &out);
+    memcpy(c->rsp, &raw, sizeof(raw));
+    return RSP_OK;
+}
+
+static enum ctrl_rsp destroy_qp(struct call *c)
+{
+    enum ctrl_rsp rsp;
+
+    REQUEST(c, qp_handle, r);
+    c->number = r.qpn;
+    rsp = xport_qp_destroy(&c->d->xport, r.qpn);
+    if (rsp == RSP_OK) {
+        forget_ring(c->d, rdma_sq(c->d, r.qpn));
+        forget_ring(c->d, rdma_rq(c->d, r.qpn));
+    }
+    return rsp;
+}
+
+static enum ctrl_rsp query_pkey(struct call *c)
+{
+    enum ctrl_rsp rsp;
+    uint16_t pkey;
+
+    REQUEST(c, query_pkey, r);
+    if (r.port != HCA_PORT)
+        return RSP_INVALID_ARG;
+    rsp = hca_pkey(r.index, &pkey);
+    if (rsp == RSP_OK)
+        RESPOND(c, pkey, .pkey = pkey);
+    return rsp;
+}
+
+static enum ctrl_rsp add_gid(struct call *c)
+{
+    REQUEST(c, add_gid, r);
+    c->number = r.index;
+    if (r.port_num != HCA_PORT)
+        return RSP_INVALID_ARG;
+    if (r.gid_type != GID_TYPE_ROCE_V2)
+        return RSP_NOT_SUPPORTED;
+    return hca_gid_set(&c->d->hca, r.index, r.gid);
+}
+
+static enum ctrl_rsp del_gid(struct call *c)
+{
+    REQUEST(c, del_gid, r);
+    c->number = r.index;
+    if (r.port != HCA_PORT)
+        return RSP_INVALID_ARG;
+    return hca_gid_clear(&c->d->hca, r.index);
+}
+
+static enum ctrl_rsp req_notify_cq(struct call *c)
+{
+    struct cq *cq;
+
+    REQUEST(c, req_notify, r);
+    c->number = r.cqn;
+    cq = hca_cq(&c->d->hca, r.cqn);
+    if (!cq)
+        return RSP_BAD_HANDLE;
+    if (r.flags != 1u && r.flags != 2u)
+        return RSP_INVALID_ARG;
+    cq_arm(cq, r.flags == 1u);
+    return RSP_OK;
+}
+
+static enum ctrl_rsp not_supported(struct call *c)
+{
+    (void)c;
+    return RSP_NOT_SUPPORTED;
+}
+
+static const struct {
+    size_t req_bytes, rsp_bytes;
+    enum ctrl_rsp (*execute)(struct call *c);
+} commands[] = {
+    [CMD_QUERY_PORT] = {sizeof(struct raw_query_port), sizeof(struct raw_port_attr), query_port},
+    [CMD_CREATE_CQ] = {sizeof(struct raw_create_cq), sizeof(struct raw_cq_handle), create_cq},
+    [CMD_DESTROY_CQ] = {sizeof(struct raw_cq_handle), 0, destroy_cq},
+    [CMD_CREATE_PD] = {0, sizeof(struct raw_pd_handle), create_pd},
+    [CMD_DESTROY_PD] = {sizeof(struct raw_pd_handle), 0, destroy_pd},
+    [CMD_GET_DMA_MR] = {0, 0, not_supported},
+    [CMD_CREATE_MR] = {0, 0, not_supported},
+    [CMD_MAP_MR_SG] = {0, 0, not_supported},
+    [CMD_REG_USER_MR] = {sizeof(struct raw_reg_user_mr), sizeof(struct raw_mr_keys), reg_user_mr},
+    [CMD_DEREG_MR] = {sizeof(struct raw_mr_handle), 0, dereg_mr},
+    [CMD_CREATE_QP] = {sizeof(struct raw_create_qp), sizeof(struct raw_qp_handle), create_qp},
+    [CMD_MODIFY_QP] = {sizeof(struct raw_modify_qp), 0, modify_qp},
+    [CMD_QUERY_QP] = {sizeof(struct raw_query_qp), sizeof(struct raw_qp_attr), query_qp},
+    [CMD_DESTROY_QP] = {sizeof(struct raw_qp_handle), 0, destroy_qp},
+    [CMD_QUERY_PKEY] = {sizeof(struct raw_query_pkey), sizeof(struct raw_pkey), query_pkey},
+    [CMD_ADD_GID] = {sizeof(struct raw_add_gid), 0, add_gid},
+    [CMD_DEL_GID] = {sizeof(struct raw_del_gid), 0, del_gid},
+    [CMD_REQ_NOTIFY_CQ] = {sizeof(struct raw_req_notify), 0, req_notify_cq},
+};
+
+/* Executes the request in d->chain.  Returns the bytes written. */
+static uint32_t execute(struct rdma *d)
+{
+    uint8_t req[1 + CTRL_DATA_BYTES_MAX] = {0}, rsp[1 + CTRL_DATA_BYTES_MAX] = {0};
+    const size_t n_req = vq_chain_read(d->ram, &d->chain, 0, req, sizeof(req));
+    const uint8_t cmd = req[0];
+    const bool known = cmd < ARRAY_LEN(commands) && commands[cmd].execute;
+    const size_t req_bytes = known ? commands[cmd].req_bytes : 0;
+    const size_t rsp_bytes = known ? commands[cmd].rsp_bytes : 0;
+    struct call call = {d, req + 1, rsp + 1, 0};
+    enum ctrl_rsp result;
+
+    if (d->chain.writable_bytes == 0)
+        return 0;
+    if (n_req == 0 || !known)
+        result = RSP_UNKNOWN_COMMAND;
+    else if (n_req < 1 + req_bytes || d->chain.writable_bytes < 1 + rsp_bytes)
+        result = RSP_INVALID_ARG;
+    else
+        result = commands[cmd].execute(&call);
+    TRACE(d->trace, ctrl_execute, .host = d->config.host, .cmd = cmd, .rsp = (uint32_t)result,
+          .number = call.number);
+    rsp[0] = (uint8_t)result;
+    return (uint32_t)vq_chain_write(d->ram, &d->chain, 0, rsp,
+                                    1 + (result == RSP_OK ? rsp_bytes : 0));
+}
+
+void rdma_ctrl_run(struct rdma *d)
+{
+    struct vq *vq = &d->pci.queues[0];
+
+    _Static_assert(sizeof(struct raw_port_attr) <= CTRL_DATA_BYTES_MAX, "responses fit");
+    _Static_assert(sizeof(struct raw_modify_qp) <= CTRL_DATA_BYTES_MAX, "requests fit");
+    while (vq->enabled && virtio_running(&d->pci)) {
+        const enum vq_pop got = vq_pop(vq, d->ram, &d->chain);
+        uint16_t head;
+        uint32_t len;
+
+        if (got == VQ_BROKEN)
+            rdma_queue_broken(d, 0);
+        if (got != VQ_GOT)
+            return;
+        head = d->chain.head; /* executing may read other rings into d->chain */
+        len = execute(d);
+        rdma_settle(d);
+        rdma_push(d, 0, head, len);
+        if (vq_wants_interrupt(vq, d->ram) && !d->booting)
+            virtio_raise(&d->pci, 0);
+    }
+}

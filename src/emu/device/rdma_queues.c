@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* How the transport reaches the rings: WQEs out of send and receive queues, completions into
+ * completion queues.
+ *
+ * The used entry of a work queue is published before the CQE, so that whoever polls the CQE finds
+ * room in the ring.
+ */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/device/internal.h"
+#include "emu/facts/rfc.h"
+
+/* Takes the next chain of @queue into d->chain. */
+static enum fetch pop(struct rdma *d, uint32_t queue)
+{
+    struct vq *vq = &d->pci.queues[queue];
+
+    if (!vq->enabled || vq->broken != VQE_NONE || !virtio_running(&d->pci))
+        return FETCH_EMPTY;
+    switch (vq_pop(vq, d->ram, &d->chain)) {
+    case VQ_EMPTY:
+        return FETCH_EMPTY;
+    case VQ_GOT:
+        return FETCH_OK;
+    case VQ_BROKEN:
+        break;
+    }
+    rdma_queue_broken(d, queue);
+    return FETCH_BROKEN;
+}
+
+/* Decodes up to @max SGEs that follow @head_bytes in the chain. */
+static void read_sges(const struct rdma *d, size_t head_bytes, uint32_t n, struct sge *out)
+{
+    struct raw_sge raw[RDMA_MAX_SGE];
+    struct rfc_sge s;
+    const size_t got =
+        vq_chain_read(d->ram, &d->chain, head_bytes, raw, n * sizeof(raw[0])) / sizeof(raw[0]);
+
+    for (size_t i = 0; i < got; i++) {
+        rfc_sge_get(&s, &raw[i]);
+        out[i] = (struct sge){s.addr, s.length, s.lkey};
+    }
+}
+
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Bytes of the chain after @head_bytes; 0 if it ends before. */
+static uint32_t body_of(const struct rdma *d, size_t head_bytes)
+{
+    const uint32_t all = d->chain.readable_bytes;
+
+    return all > head_bytes ? all - (uint32_t)head_bytes : 0;
+}
+
+enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
+{
+    struct rdma *d = ctx;
+    const uint32_t queue = rdma_sq(d, qp->qpn);
+    const enum fetch got = pop(d, queue);
+    struct raw_sq_wqe raw = {0};
+    struct rfc_sq_wqe wqe;
+    ev_id cause;
+
+    if (got != FETCH_OK)
+        return got;
+    out->truncated = d->chain.n_writable > 0 ||
+                     vq_chain_read(d->ram, &d->chain, 0, &raw, sizeof(raw)) < sizeof(raw);
+    rfc_sq_wqe_get(&wqe, &raw);
+    out->wr_id = wqe.wr_id;
+    out->opcode = wqe.opcode;
+    out->flags = wqe.send_flags;
+    memcpy(out->imm, wqe.ex, sizeof(out->imm));
+    out->desc = d->chain.head;
+    out->n_sge = wqe.num_sge;
+    out->body_bytes = body_of(d, sizeof(raw));
+    if (wqe.send_flags & SF_INLINE)
+        vq_chain_read(d->ram, &d->chain, sizeof(raw), out->inline_data,
+                      min_u32(out->body_bytes, qp->config.max_inline_data));
+    else
+        read_sges(d, sizeof(raw), min_u32(wqe.num_sge, qp->config.max_send_sge), out->sge);
+    d->progress->wqes++;
+    cause = trace_because(d->trace, d->kicks[queue]);
+    TRACE_ID(d->trace, out->fetched, fetch, .host = d->config.host, .qpn = qp->qpn, .queue = queue,
+             .desc = d->chain.head, .wr_id = wqe.wr_id, .op = wqe.opcode,
+             .bytes = d->chain.readable_bytes);
+    trace_because(d->trace, cause);
+    return FETCH_OK;
+}
+
+enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
+{
+    struct rdma *d = ctx;
+    const uint32_t queue = rdma_rq(d, qp->qpn);
+    const enum fetch got = pop(d, queue);
+    struct raw_rq_wqe raw = {0};
+    struct rfc_rq_wqe wqe;
+
+    if (got != FETCH_OK)
+        return got;
+    out->truncated = d->chain.n_writable > 0 ||
+                     vq_chain_read(d->ram, &d->chain, 0, &raw, sizeof(raw)) < sizeof(raw);
+    rfc_rq_wqe_get(&wqe, &raw);
+    out->wr_id = wqe.wr_id;
+    out->desc = d->chain.head;
+    out->n_sge = wqe.num_sge;
+    out->body_bytes = body_of(d, sizeof(raw));
+    read_sges(d, sizeof(raw), min_u32(wqe.num_sge, qp->config.max_recv_sge), out->sge);
+    d->progress->wqes++;
+    TRACE(d->trace, fetch, .host = d->config.host, .qpn = qp->qpn, .queue = queue,
+          .desc = d->chain.head, .wr_id = wqe.wr_id, .op = WR_RECV,
+          .bytes = d->chain.readable_bytes);
+    return FETCH_OK;
+}
+
+/* The CQ has no buffer, or none that is large enough: it overflowed.  [libibverbs, ibv_poll_cq(3)]
+ */
+static void overflow(struct rdma *d, struct cq *cq)
+{
+    cq->error = true;
+    TRACE(d->trace, cq_overflow, .host = d->config.host, .cqn = cq->cqn);
+    RDL_ASSERT(d->n_failed_cqs < d->config.max_cq);
+    d->failed_cqs[d->n_failed_cqs++] = cq->cqn;
+}
+
+static void put_cqe(struct raw_cqe *raw, const struct completion *wc)
+{
+    struct rfc_cqe cqe = {
+        .wr_id = wc->wr_id,
+        .status = (uint8_t)wc->status,
+        .opcode = (uint8_t)wc->opcode,
+        .vendor_err = (uint32_t)wc->rule,
+        .byte_len = wc->bytes,
+        .qp_num = wc->qpn,
+        .src_qp = wc->src_qpn,
+        .wc_flags = wc->flags,
+        .port_num = HCA_PORT,
+    };
+
+    memcpy(cqe.ex, wc->imm, sizeof(cqe.ex));
+    rfc_cqe_put(raw, &cqe);
+}
+
+static void deliver_cqe(struct rdma *d, struct cq *cq, const struct completion *wc)
+{
+    struct vq *vq = &d->pci.queues[cq->cqn];
+    struct raw_cqe raw;
+
+    if (cq->error)
+        return;
+    if (pop(d, cq->cqn) != FETCH_OK || d->chain.writable_bytes < sizeof(raw)) {
+        overflow(d, cq);
+        return;
+    }
+    put_cqe(&raw, wc);
+    vq_chain_write(d->ram, &d->chain, 0, &raw, sizeof(raw));
+    rdma_push(d, cq->cqn, d->chain.head, sizeof(raw));
+    d->progress->cqes++;
+    TRACE(d->trace, cqe, .host = d->config.host, .cqn = cq->cqn, .qpn = wc->qpn, .wr_id = wc->wr_id,
+          .status = (uint32_t)wc->status, .op = (uint32_t)wc->opcode, .bytes = wc->bytes,
+          .n = (uint32_t)cq->n_completed, .rule = (uint32_t)wc->rule);
+    if (cq_completed(&d->hca, cq, wc) && vq_wants_interrupt(vq, d->ram))
+        virtio_raise(&d->pci, cq->cqn);
+}
+
+void rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc, const struct completion *wc)
+{
+    struct rdma *d = ctx;
+    const uint32_t queue = wq == WQ_SEND ? rdma_sq(d, qp->qpn) : rdma_rq(d, qp->qpn);
+    struct vq *vq = &d->pci.queues[queue];
+
+    rdma_push(d, queue, (uint16_t)desc, 0);
+    if (vq->enabled && vq_wants_interrupt(vq, d->ram))
+        virtio_raise(&d->pci, queue);
+    if (wc)
+        deliver_cqe(d, wq == WQ_SEND ? qp->send_cq : qp->recv_cq, wc);
+}
+
+void rdma_settle(struct rdma *d)
+{
+    /* Flushing the QPs of one CQ may overflow another: bounded by the number of CQs, as each fails
+     * once.
+     */
+    for (uint32_t i = 0; i < d->n_failed_cqs; i++) {
+        struct cq *cq = hca_cq(&d->hca, d->failed_cqs[i]);
+
+        if (cq)
+            xport_cq_failed(&d->xport, cq);
+    }
+    d->n_failed_cqs = 0;
+}

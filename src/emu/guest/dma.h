@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The driver's DMA memory: physically contiguous blocks for rings, WQEs, CQEs and page lists.
+ *
+ * A block has a power-of-two size and does not cross a page unless it is larger than one.  What is
+ * given back is used again for blocks of the same size, last in, first out.
+ */
+#ifndef EMU_GUEST_DMA_H
+#define EMU_GUEST_DMA_H
+
+#include <stdint.h>
+
+#include "emu/mem/space.h"
+
+#define DMA_BLOCK_BYTES_MIN 64u
+#define DMA_CLASSES         32u
+
+struct dma_pool {
+    struct space *space;
+    uint64_t
+        free[DMA_CLASSES]; /* by log2 of the size: the first block; each begins with the next */
+};
+
+void dma_init(struct dma_pool *p, struct space *space);
+
+/* Guest-physical address of at least @bytes zeroed bytes; 0 when the DMA area is full. */
+uint64_t dma_take(struct dma_pool *p, uint64_t bytes);
+
+/* Gives back what dma_take() gave for the same @bytes; address 0 is fine. */
+void dma_give(struct dma_pool *p, uint64_t gpa, uint64_t bytes);
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* Boot and interrupts.  [virtio 1.2, 3.1.1 and 4.1.5; virtio-rdma RFC, Device Initialization] */
+#include "emu/guest/driver.h"
+
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/log2.h"
+#include "emu/guest/internal.h"
+
+#define CTRL_QUEUE         0u
+#define CTRL_BUFFERS_BYTES 256u
+
+/* What this driver can use. */
+#define FEATURES_WANTED VIRTIO_FEATURES_ALL
+
+/* The device configuration must hold still while it is read; this often it may not. */
+#define CONFIG_TRIES 8u
+
+/* The RFC's limits of max_cq and max_qp. */
+#define OBJECTS_MAX 16384u
+
+/* GID types of ADD_GID. */
+#define GID_TYPE_ROCE_V2 2u
+
+/* Requests of boot: an ADD_GID for each GID, then QUERY_PORT. */
+#define BOOT_STEPS (GUEST_GIDS + 1u)
+
+bool guest_init(struct guest *g, struct arena *a, const struct guest_config *config,
+                struct prng *rng)
+{
+    *g = (struct guest){.config = *config, .arena = a};
+    if (!space_init(&g->space, config->ram, rng))
+        return false;
+    dma_init(&g->dma, &g->space);
+    g->ctrl.request_gpa = dma_take(&g->dma, CTRL_BUFFERS_BYTES);
+    g->ctrl.response_gpa = dma_take(&g->dma, CTRL_BUFFERS_BYTES);
+    return g->ctrl.request_gpa && g->ctrl.response_gpa;
+}
+
+/* Drops every object of @g in @s. */
+static void drop_all(const struct guest *g, struct slots *s)
+{
+    for (uint32_t i = 0; i < s->len; i++) {
+        struct guest_object *o = slots_at(s, i);
+
+        if (o && o->guest == g)
+            object_drop(o);
+    }
+}
+
+void guest_done(struct guest *g)
+{
+    struct guest_tables *t = g->config.tables;
+
+    drop_all(g, &t->qp);
+    drop_all(g, &t->cq);
+    drop_all(g, &t->mr);
+    drop_all(g, &t->pd);
+    for (uint32_t i = 0; i < g->n_queues; i++)
+        vqd_done(&g->queues[i].vq, g->arena);
+    arena_release(g->arena, g->queues, g->n_queues * sizeof(*g->queues));
+    arena_release(g->arena, g->cq_of, (g->device.max_cq + 1u) * sizeof(struct guest_cq *));
+    arena_release(g->arena, g->qp_of, (g->device.max_qp + 1u) * sizeof(struct guest_qp *));
+    arena_release(g->arena, g->neighbours, g->neighbours_cap * sizeof(*g->neighbours));
+    space_done(&g->space);
+}
+
+static void add_status(const struct guest *g, unsigned bit)
+{
+    reg_write(g, REG_DEVICE_STATUS, 1, reg_read(g, REG_DEVICE_STATUS, 1) | bit);
+}
+
+static uint64_t read_features(const struct guest *g)
+{
+    uint64_t low, high;
+
+    reg_write(g, REG_DEVICE_FEATURE_SELECT, 4, 0);
+    low = reg_read(g, REG_DEVICE_FEATURE, 4);
+    reg_write(g, REG_DEVICE_FEATURE_SELECT, 4, 1);
+    high = reg_read(g, REG_DEVICE_FEATURE, 4);
+    return high << 32 | low;
+}
+
+static void write_features(const struct guest *g)
+{
+    reg_write(g, REG_DRIVER_FEATURE_SELECT, 4, 0);
+    reg_write(g, REG_DRIVER_FEATURE, 4, (uint32_t)g->features);
+    reg_write(g, REG_DRIVER_FEATURE_SELECT, 4, 1);
+    reg_write(g, REG_DRIVER_FEATURE, 4, g->features >> 32);
+}
+
+/* Steps 1 to 6 of 3.1.1: reset, ACKNOWLEDGE, DRIVER, features, FEATURES_OK and a second look. */
+static enum rdl_status negotiate(struct guest *g)
+{
+    reg_write(g, REG_DEVICE_STATUS, 1, 0);
+    if (reg_read(g, REG_DEVICE_STATUS, 1) != 0)
+        return RDL_ERR_BROKEN;
+    add_status(g, VS_ACKNOWLEDGE);
+    add_status(g, VS_DRIVER);
+    g->features = read_features(g) & FEATURES_WANTED;
+    if (!guest_has(g, VF_VERSION_1))
+        return RDL_ERR_UNSUPPORTED;
+    write_features(g);
+    add_status(g, VS_FEATURES_OK);
+    return reg_read(g, REG_DEVICE_STATUS, 1) & VS_FEATURES_OK ? RDL_OK : RDL_ERR_UNSUPPORTED;
+}
+
+/* One field: aligned words whole, everything else bytewise.  [virtio 1.2, 4.1.3.1] */
+static void read_field(const struct guest *g, const struct rfc_field *f, uint8_t *out)
+{
+    const uint32_t width = f->offset % 4 == 0 && f->bytes % 4 == 0 ? 4 : 1;
+
+    for (uint32_t i = 0; i < f->bytes; i += width) {
+        const uint64_t v =
+            g->config.bus->read(g->config.bus_ctx, BAR_DEVICE + f->offset + i, width);
+
+        for (uint32_t k = 0; k < width; k++)
+            out[i + k] = (uint8_t)(v >> (8 * k));
+    }
+}
+
+/* The device configuration but its reserved tail, all of one generation. */
+static enum rdl_status read_config(struct guest *g)
+{
+    const struct rfc_struct *s = rfc_find("config");
+    struct raw_config raw = {0};
+
+    RDL_ASSERT(s && s->bytes == sizeof(raw));
+    for (unsigned i = 0; i < CONFIG_TRIES; i++) {
+        const uint64_t generation = reg_read(g, REG_CONFIG_GENERATION, 1);
+
+        for (size_t k = 0; k < s->n_fields; k++) {
+            if (strcmp(s->fields[k].name, "reserved") != 0)
+                read_field(g, &s->fields[k], (uint8_t *)&raw + s->fields[k].offset);
+        }
+        if (reg_read(g, REG_CONFIG_GENERATION, 1) == generation) {
+            rfc_config_get(&g->device, &raw);
+            return RDL_OK;
+        }
+    }
+    return RDL_ERR_BROKEN;
+}
+
+/* The largest ring of boot for CQs and QPs that leaves half of the DMA area to objects. */
+static uint32_t choose_boot_size(const struct guest *g)
+{
+    const uint64_t budget = (g->space.dma_end - g->space.dma_next) / 2;
+    uint32_t size = g->queue_size_max < GUEST_QUEUE_SIZE ? g->queue_size_max : GUEST_QUEUE_SIZE;
+
+    while (size > 1 && g->n_queues * pow2_ceil(vring_bytes(size)) > budget)
+        size /= 2;
+    return size;
+}
+
+static enum rdl_status boot_ctrl_queue(struct guest *g)
+{
+    const uint32_t size =
+        g->queue_size_max < GUEST_CTRL_QUEUE_SIZE ? g->queue_size_max : GUEST_CTRL_QUEUE_SIZE;
+    struct vqd *q = guest_vq(g, CTRL_QUEUE);
+    enum rdl_status st;
+
+    if (size < 2)
+        return RDL_ERR_BROKEN; /* a request needs two descriptors */
+    st = queue_boot(g, CTRL_QUEUE, size, ctrl_vector(g));
+    if (st != RDL_OK)
+        return st;
+    return vqd_init(q, g->arena, g->config.ram, q->ring, guest_has(g, VF_EVENT_IDX))
+               ? RDL_OK
+               : RDL_ERR_NOMEM;
+}
+
+/* All of them before DRIVER_OK, as virtio wants it. */
+static enum rdl_status boot_queues(struct guest *g)
+{
+    enum rdl_status st = boot_ctrl_queue(g);
+
+    for (uint32_t i = 1; st == RDL_OK && i < g->n_queues; i++)
+        st = queue_boot(g, i, g->boot_size,
+                        i <= g->device.max_cq ? cq_vector(g, i) : VIRTIO_NO_VECTOR);
+    return st;
+}
+
+/* Step 7: what the device is, the queues, and memory for what the driver must know. */
+static enum rdl_status set_up(struct guest *g)
+{
+    enum rdl_status st = read_config(g);
+    const uint32_t n_cq = g->device.max_cq, n_qp = g->device.max_qp;
+    uint32_t n_queues;
+
+    if (st != RDL_OK)
+        return st;
+    if (n_cq < 1 || n_cq > OBJECTS_MAX || n_qp < 1 || n_qp > OBJECTS_MAX)
+        return RDL_ERR_BROKEN;
+    n_queues = 1 + n_cq + 2 * n_qp;
+    if (reg_read(g, REG_NUM_QUEUES, 2) < n_queues)
+        return RDL_ERR_BROKEN;
+
+    g->queues = arena_alloc(g->arena, n_queues * sizeof(*g->queues));
+    g->cq_of = arena_alloc(g->arena, (n_cq + 1) * sizeof(struct guest_cq *));
+    g->qp_of = arena_alloc(g->arena, (n_qp + 1) * sizeof(struct guest_qp *));
+    if (!g->queues || !g->cq_of || !g->qp_of)
+        return RDL_ERR_NOMEM;
+    g->n_queues = n_queues;
+
+    reg_write(g, REG_CONFIG_MSIX_VECTOR, 2, GUEST_VECTOR_CONFIG);
+    reg_write(g, REG_QUEUE_SELECT, 2, 1);
+    g->queue_size_max = (uint32_t)reg_read(g, REG_QUEUE_SIZE, 2);
+    if (!is_pow2(g->queue_size_max) || g->queue_size_max > VRING_SIZE_MAX)
+        return RDL_ERR_BROKEN;
+    g->boot_size = choose_boot_size(g);
+    return boot_queues(g);
+}
+
+static enum rdl_status add_gid(struct guest *g, uint16_t index)
+{
+    struct rfc_add_gid cmd = {.gid_type = GID_TYPE_ROCE_V2, .index = index, .port_num = 1};
+    struct raw_add_gid raw;
+
+    memcpy(cmd.gid, g->config.gid[index], GID_BYTES);
+    rfc_add_gid_put(&raw, &cmd);
+    return ctrl_send(g, CMD_ADD_GID, &raw, sizeof(raw), 0, NULL, index);
+}
+
+static enum rdl_status query_port(struct guest *g)
+{
+    const struct rfc_query_port cmd = {.port = 1};
+    struct raw_query_port raw;
+
+    rfc_query_port_put(&raw, &cmd);
+    return ctrl_send(g, CMD_QUERY_PORT, &raw, sizeof(raw), sizeof(struct raw_port_attr), NULL, 0);
+}
+
+/* Sends the next requests of boot, as long as answers come at once. */
+static enum rdl_status boot_on(struct guest *g)
+{
+    while (!g->ctrl.busy && !g->up) {
+        enum rdl_status st;
+
+        if (g->broken)
+            return RDL_ERR_BROKEN;
+        if (g->boot_step > 0 && g->ctrl.rsp != RSP_OK)
+            return RDL_ERR_DEVICE;
+        if (g->boot_step == BOOT_STEPS) {
+            g->up = true;
+            break;
+        }
+        st = g->boot_step < GUEST_GIDS ? add_gid(g, (uint16_t)g->boot_step) : query_port(g);
+        if (st != RDL_OK)
+            return st;
+        g->boot_step++;
+    }
+    return RDL_OK;
+}
+
+enum rdl_status guest_boot(struct guest *g)
+{
+    enum rdl_status st;
+
+    RDL_ASSERT(!g->queues && g->config.n_vectors >= 1);
+    st = negotiate(g);
+    if (st == RDL_OK)
+        st = set_up(g);
+    if (st != RDL_OK) {
+        add_status(g, VS_FAILED);
+        return st;
+    }
+    add_status(g, VS_DRIVER_OK); /* step 8 */
+    return boot_on(g);
+}
+
+enum rdl_status guest_query_port(struct guest *g)
+{
+    const enum rdl_status st = ctrl_ready(g);
+
+    return st == RDL_OK ? query_port(g) : st;
+}
+
+void port_queried(struct guest *g, const uint8_t *data)
+{
+    struct raw_port_attr raw;
+
+    memcpy(&raw, data, sizeof(raw));
+    rfc_port_attr_get(&g->port, &raw);
+}
+
+/* The configuration changed: of interest is only whether the device gave up. */
+static void config_interrupt(struct guest *g)
+{
+    if (reg_read(g, REG_DEVICE_STATUS, 1) & VS_DEVICE_NEEDS_RESET)
+        g->broken = true;
+}
+
+/* A completion event, if @cq waits for one.  Vectors are shared, so it may be another's interrupt,
+ * and then an event comes too early: programs must expect that.  [IBTA1 11.4.2.2 (unverified)]
+ */
+static void cq_interrupt(struct guest *g, struct guest_cq *cq)
+{
+    struct vqd *q = guest_vq(g, cq->cqn);
+
+    if (!cq->armed || vqd_used_count(q, g->config.ram) == 0)
+        return;
+    cq->armed = false;
+    cq->events++;
+    vqd_want_interrupt(q, g->config.ram, false);
+    TRACE(g->config.trace, cq_event, .host = g->config.host, .cqn = cq->cqn);
+}
+
+/* Every CQ whose vector this is. */
+static void cq_vector_interrupt(struct guest *g, uint32_t vector)
+{
+    const uint32_t n = g->config.n_vectors;
+    const uint32_t stride = n > GUEST_VECTOR_CQ ? n - GUEST_VECTOR_CQ : 1;
+    const uint32_t first = n > GUEST_VECTOR_CQ ? vector - GUEST_VECTOR_CQ + 1 : 1;
+
+    for (uint32_t cqn = first; cqn <= g->device.max_cq; cqn += stride) {
+        if (g->cq_of[cqn])
+            cq_interrupt(g, g->cq_of[cqn]);
+    }
+}
+
+void guest_interrupt(struct guest *g, uint32_t vector)
+{
+    if (!g->queues || vector >= g->config.n_vectors)
+        return;
+    g->irqs++;
+    if (vector == GUEST_VECTOR_CONFIG)
+        config_interrupt(g);
+    if (vector == ctrl_vector(g)) {
+        ctrl_poll(g);
+        if (!g->up)
+            (void)boot_on(g); /* guest_answer() tells how it went */
+    }
+    if (vector >= cq_vector(g, 1))
+        cq_vector_interrupt(g, vector);
+}
+
+enum rdl_status guest_neighbour_add(struct guest *g, const uint8_t gid[GID_BYTES],
+                                    const uint8_t mac[MAC_BYTES])
+{
+    struct guest_neighbour *all = g->neighbours;
+
+    for (uint32_t i = 0; i < g->n_neighbours; i++) {
+        if (memcmp(all[i].gid, gid, GID_BYTES) == 0) {
+            memcpy(all[i].mac, mac, MAC_BYTES);
+            return RDL_OK;
+        }
+    }
+    if (g->n_neighbours == g->neighbours_cap) {
+        const uint32_t cap = g->neighbours_cap ? 2 * g->neighbours_cap : 8;
+
+        all = arena_alloc(g->arena, cap * sizeof(*all));
+        if (!all)
+            return RDL_ERR_NOMEM;
+        if (g->n_neighbours > 0)
+            memcpy(all, g->neighbours, g->n_neighbours * sizeof(*all));
+        arena_release(g->arena, g->neighbours, g->neighbours_cap * sizeof(*all));
+        g->neighbours = all;
+        g->neighbours_cap = cap;
+    }
+    memcpy(all[g->n_neighbours].gid, gid, GID_BYTES);
+    memcpy(all[g->n_neighbours].mac, mac, MAC_BYTES);
+    g->n_neighbours++;
+    return RDL_OK;
+}
+
+const uint8_t *guest_neighbour_mac(const struct guest *g, const uint8_t gid[GID_BYTES])
+{
+    for (uint32_t i = 0; i < GUEST_GIDS; i++) {
+        if (memcmp(g->config.gid[i], gid, GID_BYTES) == 0)
+            return g->config.mac;
+    }
+    for (uint32_t i = 0; i < g->n_neighbours; i++) {
+        if (memcmp(g->neighbours[i].gid, gid, GID_BYTES) == 0)
+            return g->neighbours[i].mac;
+    }
+    return NULL;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* The virtio-rdma driver: boot, control queue, interrupts. */
+#ifndef EMU_GUEST_DRIVER_H
+#define EMU_GUEST_DRIVER_H
+
+#include "emu/base/prng.h"
+#include "emu/guest/guest.h"
+
+/* Sizes that the driver wants; a device may offer less. */
+#define GUEST_CTRL_QUEUE_SIZE 64u
+#define GUEST_QUEUE_SIZE      256u
+
+/* MSI-X vectors.  Completion queues share the ones from VECTOR_CQ on; with fewer than three vectors
+ * they share the last one.  Send and receive queues have none.
+ */
+#define GUEST_VECTOR_CONFIG 0u
+#define GUEST_VECTOR_CTRL   1u
+#define GUEST_VECTOR_CQ     2u
+
+/* The tables of a lab.  False when the arena is full. */
+bool guest_tables_init(struct guest_tables *t, struct arena *a);
+void guest_tables_done(struct guest_tables *t, struct arena *a);
+
+/* A guest that is not booted.  @rng scatters its pages.  False when the arena is full. */
+bool guest_init(struct guest *g, struct arena *a, const struct guest_config *config,
+                struct prng *rng);
+void guest_done(struct guest *g);
+
+/* Brings the device up in the order of virtio 1.2, 3.1.1, then sends the requests of boot (ADD_GID
+ * 0, ADD_GID 1, QUERY_PORT), each when the one before it is answered.  A device that answers inside
+ * the notification is up when this returns; otherwise interrupts carry on.  g->up says so.
+ *
+ * Return: RDL_OK           nothing was wrong so far
+ *	   RDL_ERR_UNSUPPORTED  the device does not offer VERSION_1, or refused the features
+ *	   RDL_ERR_NOMEM    guest RAM or arena are full
+ *	   RDL_ERR_DEVICE   a request of boot was refused: g->ctrl.cmd, g->ctrl.rsp
+ *	   RDL_ERR_BROKEN   the device's numbers contradict each other
+ */
+RDL_MUST_CHECK enum rdl_status guest_boot(struct guest *g);
+
+/* An interrupt was delivered.  Unknown vectors are ignored. */
+void guest_interrupt(struct guest *g, uint32_t vector);
+
+/* What became of the last control request: RDL_ERR_BUSY while it is under way, RDL_OK,
+ * RDL_ERR_DEVICE with *@reterr_rsp (enum ctrl_rsp), or RDL_ERR_BROKEN.
+ */
+RDL_MUST_CHECK enum rdl_status guest_answer(const struct guest *g, uint32_t *reterr_rsp);
+
+/* Makes the MAC of @gid known.  RDL_OK, RDL_ERR_NOMEM; a known @gid gets the new MAC. */
+RDL_MUST_CHECK enum rdl_status guest_neighbour_add(struct guest *g, const uint8_t gid[GID_BYTES],
+                                                   const uint8_t mac[MAC_BYTES]);
+
+/* The MAC of @gid, also of an own one; NULL when nobody is known to have it. */
+const uint8_t *guest_neighbour_mac(const struct guest *g, const uint8_t gid[GID_BYTES]);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the guest share.
+ *
+ * queues.c registers and virtqueues · ctrl.c the control queue · object.c names and lives of
+ * objects driver.c boot and interrupts · verbs.c, qp.c control verbs · work.c post, kick and poll
+ */
+#ifndef EMU_GUEST_INTERNAL_H
+#define EMU_GUEST_INTERNAL_H
+
+#include "emu/facts/regs.h"
+#include "emu/guest/driver.h"
+#include "emu/guest/guest.h"
+#include "emu/guest/verbs.h"
+#include "emu/virtio/pci.h"
+
+/* Registers, by their own width; wide ones in halves.  [virtio 1.2, 4.1.3.1] */
+uint64_t reg_read(const struct guest *g, enum reg reg, uint32_t width);
+void reg_write(const struct guest *g, enum reg reg, uint32_t width, uint64_t value);
+void reg_write_64(const struct guest *g, enum reg reg, uint64_t value);
+
+static inline bool guest_has(const struct guest *g, enum feature_number f)
+{
+    return (g->features & VIRTIO_FEATURE(f)) != 0;
+}
+
+uint16_t ctrl_vector(const struct guest *g);
+uint16_t cq_vector(const struct guest *g, uint32_t cqn);
+
+/* Ring memory for a queue of @size entries at boot, and its registers.  The queue is enabled. */
+enum rdl_status queue_boot(struct guest *g, uint32_t queue, uint32_t size, uint16_t vector);
+
+/* Memory for a queue that holds @n buffers of @buffer_bytes.  RDL_ERR_LIMIT: longer than the device
+ * has them, or than the ring of boot when queues cannot be reset.  RDL_ERR_NOMEM.
+ */
+enum rdl_status queue_mem_take(struct guest *g, uint32_t n, uint32_t buffer_bytes,
+                               struct guest_queue_mem *ret);
+void queue_mem_give(struct guest *g, struct guest_queue_mem *mem);
+
+/* An object begins to use @queue: an empty ring of mem->size entries.  With RING_RESET the queue is
+ * reset and enabled again, otherwise the ring of boot begins anew in place.
+ */
+enum rdl_status queue_attach(struct guest *g, uint32_t queue, const struct guest_queue_mem *mem,
+                             uint16_t vector);
+
+/* The object is destroyed: the queue is reset as the RFC demands and waits, empty, for the next. */
+void queue_detach(struct guest *g, uint32_t queue, uint16_t vector);
+
+/* Publishes nothing; notifies the device unless it asked for none.  Events kick and no_kick. */
+void queue_kick(struct guest *g, uint32_t queue);
+void queue_kick_now(struct guest *g, uint32_t queue);
+
+/* Could a control request be sent now?  RDL_OK, RDL_ERR_BUSY, RDL_ERR_BROKEN, RDL_ERR_STATE (never
+ * booted).
+ */
+enum rdl_status ctrl_ready(const struct guest *g);
+
+/* Sends @cmd with @request, expecting @response_bytes of data; ctrl_poll() finds the answer.
+ * @object (may be NULL) is what the answer is about, @number its number.
+ */
+enum rdl_status ctrl_send(struct guest *g, enum ctrl_cmd cmd, const void *request,
+                          size_t request_bytes, size_t response_bytes, struct guest_object *object,
+                          uint32_t number);
+
+/* Looks for the answer and applies it. */
+void ctrl_poll(struct guest *g);
+
+/* Objects.  A pending one of @bytes with its handle; an empty @name is decided when it lives. */
+enum rdl_status object_new(struct guest *g, enum object_kind kind, const char *name,
+                           struct guest_object **ret);
+void object_live(struct guest_object *o, uint32_t number);
+void object_drop(struct guest_object *o);                  /* was never there */
+void object_gone(struct guest_object *o, uint32_t number); /* destroyed */
+
+/* May @o be used for something new, or destroyed: RDL_OK, RDL_ERR_BUSY. */
+enum rdl_status object_usable(const struct guest_object *o);
+enum rdl_status object_destroyable(const struct guest_object *o);
+
+/* Answers, by command; @data is the response after its status byte. */
+void pd_created(struct guest *g, const uint8_t *data);
+void pd_destroyed(struct guest *g, const uint8_t *data);
+void mr_created(struct guest *g, const uint8_t *data);
+void mr_destroyed(struct guest *g, const uint8_t *data);
+void cq_created(struct guest *g, const uint8_t *data);
+void cq_destroyed(struct guest *g, const uint8_t *data);
+void qp_created(struct guest *g, const uint8_t *data);
+void qp_destroyed(struct guest *g, const uint8_t *data);
+void qp_modified(struct guest *g, const uint8_t *data);
+void qp_queried(struct guest *g, const uint8_t *data);
+void port_queried(struct guest *g, const uint8_t *data);
+void pd_refused(struct guest *g);
+void mr_refused(struct guest *g);
+void cq_refused(struct guest *g);
+void qp_refused(struct guest *g);
+void destroy_refused(struct guest *g);
+void notify_refused(struct guest *g);
+
+/* Completions of @cq so far, polled or not. */
+uint64_t cq_completions(const struct guest_cq *cq);
+
+#endif

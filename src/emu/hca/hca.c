@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/hca/hca.h"
+
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/hca/cq.h"
+#include "emu/hca/mr.h"
+
+#define PKEY_FULL_MEMBER 0x8000u
+#define QP_WR_MAX        32768u /* entries of the largest virtqueue */
+
+static void check_limits(const struct hca_limits *l, uint32_t first_qpn)
+{
+    RDL_ASSERT(l->max_pd > 0 && l->max_pd < SLOTS_MAX);
+    RDL_ASSERT(l->max_mr > 0 && l->max_mr < SLOTS_MAX);
+    RDL_ASSERT(l->max_cq > 0 && l->max_cq < SLOTS_MAX);
+    RDL_ASSERT(l->max_qp >= HCA_QPN_USER && l->max_qp < SLOTS_MAX);
+    RDL_ASSERT(l->max_qp_wr > 0 && l->max_qp_wr <= QP_WR_MAX);
+    RDL_ASSERT(first_qpn >= HCA_QPN_USER && first_qpn <= l->max_qp);
+    RDL_ASSERT(mtu_bytes(l->max_mtu) > 0);
+}
+
+bool hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits *limits)
+{
+    check_limits(limits, env->first_qpn);
+    *h = (struct hca){
+        .arena = env->arena,
+        .trace = env->sim->trace,
+        .sim = env->sim,
+        .ram = env->ram,
+        .host = env->host,
+        .limits = *limits,
+        .first_qpn = env->first_qpn,
+        .keys = env->keys,
+    };
+    if (!slots_init(&h->pds, h->arena, limits->max_pd) ||
+        !slots_init(&h->mrs, h->arena, limits->max_mr) ||
+        !slots_init(&h->cqs, h->arena, limits->max_cq) ||
+        !slots_init(&h->qps, h->arena, limits->max_qp - HCA_QPN_USER + 1)) {
+        hca_done(h);
+        return false;
+    }
+    return true;
+}
+
+void hca_done(struct hca *h)
+{
+    RDL_ASSERT(h->qps.used == 0);
+    for (uint32_t i = 0; i < h->mrs.len; i++) {
+        const struct mr *mr = slots_at(&h->mrs, i);
+
+        if (mr)
+            RDL_ASSERT(hca_mr_destroy(h, mr->key) == RSP_OK);
+    }
+    for (uint32_t i = 0; i < h->cqs.len; i++) {
+        const struct cq *cq = slots_at(&h->cqs, i);
+
+        if (cq)
+            RDL_ASSERT(hca_cq_destroy(h, cq->cqn) == RSP_OK);
+    }
+    for (uint32_t i = 0; i < h->pds.len; i++) {
+        const struct pd *pd = slots_at(&h->pds, i);
+
+        if (pd)
+            RDL_ASSERT(hca_pd_destroy(h, pd->pdn) == RSP_OK);
+    }
+    slots_done(&h->pds, h->arena);
+    slots_done(&h->mrs, h->arena);
+    slots_done(&h->cqs, h->arena);
+    slots_done(&h->qps, h->arena);
+}
+
+enum ctrl_rsp hca_pd_create(struct hca *h, struct pd **ret)
+{
+    struct pd *pd = arena_alloc(h->arena, sizeof(*pd));
+    uint32_t name;
+
+    if (!pd)
+        return RSP_NO_RESOURCES;
+    name = slots_add(&h->pds, pd);
+    if (name == 0) {
+        arena_release(h->arena, pd, sizeof(*pd));
+        return RSP_NO_RESOURCES;
+    }
+    pd->pdn = (name & 0xffffu) + 1;
+    *ret = pd;
+    return RSP_OK;
+}
+
+enum ctrl_rsp hca_pd_destroy(struct hca *h, uint32_t pdn)
+{
+    struct pd *pd = hca_pd(h, pdn);
+
+    if (!pd)
+        return RSP_BAD_HANDLE;
+    if (pd->users > 0)
+        return RSP_BUSY;
+    slots_remove(&h->pds, slots_name(&h->pds, pdn - 1));
+    arena_release(h->arena, pd, sizeof(*pd));
+    return RSP_OK;
+}
+
+enum ctrl_rsp hca_gid_set(struct hca *h, uint32_t index, const uint8_t gid[HCA_GID_BYTES])
+{
+    if (index >= HCA_GIDS)
+        return RSP_INVALID_ARG;
+    memcpy(h->gids[index].raw, gid, HCA_GID_BYTES);
+    h->gids[index].valid = true;
+    return RSP_OK;
+}
+
+enum ctrl_rsp hca_gid_clear(struct hca *h, uint32_t index)
+{
+    if (index >= HCA_GIDS)
+        return RSP_INVALID_ARG;
+    h->gids[index] = (struct hca_gid){.valid = false};
+    return RSP_OK;
+}
+
+bool hca_gid_is_own(const struct hca *h, const uint8_t gid[HCA_GID_BYTES])
+{
+    for (uint32_t i = 0; i < HCA_GIDS; i++) {
+        if (h->gids[i].valid && memcmp(h->gids[i].raw, gid, HCA_GID_BYTES) == 0)
+            return true;
+    }
+    return false;
+}
+
+enum ctrl_rsp hca_pkey(uint32_t index, uint16_t *ret)
+{
+    if (index >= HCA_PKEYS)
+        return RSP_INVALID_ARG;
+    *ret = HCA_PKEY;
+    return RSP_OK;
+}
+
+bool hca_pkey_match(uint16_t a, uint16_t b)
+{
+    return ((a ^ b) & ~PKEY_FULL_MEMBER & 0xffffu) == 0 && ((a | b) & PKEY_FULL_MEMBER) != 0;
+}

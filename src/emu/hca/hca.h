@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* The objects of one RDMA device: protection domains, memory regions, completion queues, queue
+ * pairs, and the tables of addresses (GIDs) and partitions (P_Keys).
+ *
+ * Each kind lives in a table that is indexed by its number, so that nothing on the way of a packet
+ * searches.  Objects count who uses them, and cannot be destroyed while somebody does.  All memory
+ * comes from the lab's arena.  Requests of a guest are answered with an enum ctrl_rsp; nothing here
+ * trusts a value because a driver ought to have checked it.
+ *
+ * Left out: memory windows, shared receive queues, fast registration, more than one port.
+ */
+#ifndef EMU_HCA_HCA_H
+#define EMU_HCA_HCA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/base/arena.h"
+#include "emu/base/prng.h"
+#include "emu/base/slots.h"
+#include "emu/facts/enums.h"
+#include "emu/mem/ram.h"
+#include "emu/sim/sim.h"
+#include "emu/trace/trace.h"
+
+#define HCA_GIDS      16u /* entries of the GID table */
+#define HCA_GID_BYTES 16u
+#define HCA_PKEYS     1u
+#define HCA_PKEY      0xffffu /* the default partition, full member */
+#define HCA_PORT      1u      /* ports are counted from 1, and there is one */
+#define HCA_QPN_GSI   1u
+#define HCA_QPN_USER  2u /* the lowest QPN that is handed out */
+
+/* What a device can have.  All are at least 1, max_qp at least 2 (the GSI's QPN is one of them). */
+struct hca_limits {
+    uint32_t max_pd, max_mr, max_cq, max_qp; /* each below SLOTS_MAX */
+    uint32_t max_cqe;                        /* entries of a completion queue */
+    uint32_t max_qp_wr;                      /* work requests of a queue, at most 32768 */
+    uint32_t max_send_sge, max_recv_sge;
+    uint32_t max_inline_data;
+    uint32_t max_rd_atomic;      /* READs and atomics that a QP may have outstanding */
+    uint32_t max_dest_rd_atomic; /* and as their target */
+    uint64_t max_mr_bytes;
+    enum mtu max_mtu;
+};
+
+struct pd {
+    uint32_t pdn;   /* from 1 */
+    uint32_t users; /* memory regions and queue pairs */
+};
+
+struct hca_gid {
+    uint8_t raw[HCA_GID_BYTES];
+    bool valid;
+};
+
+struct hca {
+    struct arena *arena;
+    struct trace *trace;
+    struct sim *sim;
+    struct ram *ram;
+    uint32_t host; /* its index in the lab, for traces */
+    struct hca_limits limits;
+    uint32_t first_qpn;              /* the first that is handed out: HCA_QPN_USER .. max_qp */
+    struct prng keys;                /* low bytes of keys */
+    struct slots pds, mrs, cqs, qps; /* by number: hca_pd(), hca_mr(), hca_cq(), hca_qp() */
+    struct hca_gid gids[HCA_GIDS];
+};
+
+/* What a device stands on. */
+struct hca_env {
+    struct arena *arena;
+    struct sim *sim; /* its trace is the device's */
+    struct ram *ram;
+    uint32_t host;
+    uint32_t first_qpn;
+    struct prng keys; /* a stream of its own */
+};
+
+/* False when the arena is full; nothing is kept then.  Limits out of range are bugs. */
+bool hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits *limits);
+
+/* Gives back the tables and what is in them.  Queue pairs must be gone: xport_done(). */
+void hca_done(struct hca *h);
+
+/* RSP_OK, RSP_NO_RESOURCES */
+enum ctrl_rsp hca_pd_create(struct hca *h, struct pd **ret);
+
+/* RSP_OK, RSP_BAD_HANDLE, RSP_BUSY: a region or queue pair uses it */
+enum ctrl_rsp hca_pd_destroy(struct hca *h, uint32_t pdn);
+
+/* NULL: there is none with this number. */
+static inline struct pd *hca_pd(const struct hca *h, uint32_t pdn)
+{
+    return slots_at(&h->pds, pdn - 1);
+}
+
+/* Sets or clears an entry of the GID table.  RSP_OK, RSP_INVALID_ARG: no such index */
+enum ctrl_rsp hca_gid_set(struct hca *h, uint32_t index, const uint8_t gid[HCA_GID_BYTES]);
+enum ctrl_rsp hca_gid_clear(struct hca *h, uint32_t index);
+
+/* Is @gid an address of this device? */
+bool hca_gid_is_own(const struct hca *h, const uint8_t gid[HCA_GID_BYTES]);
+
+/* Entry @index of the P_Key table.  RSP_OK, RSP_INVALID_ARG */
+enum ctrl_rsp hca_pkey(uint32_t index, uint16_t *ret);
+
+/* May a packet of partition @a reach a member of @b?  The low 15 bits must agree, and one of the
+ * two must be a full member.  [IBTA1 10.9.1.2 (unverified)]
+ */
+bool hca_pkey_match(uint16_t a, uint16_t b);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Queue pairs as the verbs see them: number, state, attributes.
+ *
+ * What a transport adds (windows, timers, rings) embeds struct qp as its first member; the table
+ * here holds them all.  QPNs are handed out lowest free first from the device's first_qpn, then the
+ * rest from HCA_QPN_USER.
+ */
+#ifndef EMU_HCA_QP_H
+#define EMU_HCA_QP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/hca/cq.h"
+#include "emu/hca/hca.h"
+
+/* Address vector: how the other end is reached. */
+struct av {
+    uint8_t dgid[HCA_GID_BYTES];
+    uint8_t dmac[6];
+    uint8_t sgid_index;
+    uint8_t hop_limit; /* 0: the default */
+    uint8_t tclass;
+    uint8_t sl;
+    uint32_t flow_label; /* 20 bits */
+};
+
+/* Attributes as they were set.  Widths are the guest's, so that any value can be judged. */
+struct qp_attr {
+    uint32_t state, cur_state; /* of a request; a QP's own state is qp->state */
+    uint32_t path_mtu;         /* enum mtu */
+    uint32_t access;           /* set of enum access_bit: what the far side may do */
+    uint32_t pkey_index, port, qkey;
+    uint32_t dest_qpn, rq_psn, sq_psn;
+    uint32_t max_rd_atomic, max_dest_rd_atomic;
+    uint32_t min_rnr_timer, timeout, retry_cnt, rnr_retry;
+    struct av av;
+};
+
+struct qp_config {
+    uint32_t pdn;
+    uint32_t type; /* enum qp_type */
+    uint32_t send_cqn, recv_cqn;
+    uint32_t max_send_wr, max_recv_wr; /* 0: none can be posted */
+    uint32_t max_send_sge, max_recv_sge;
+    uint32_t max_inline_data;
+    bool sig_all; /* every send is signaled */
+};
+
+struct qp {
+    struct hca *hca;
+    struct pd *pd;
+    struct cq *send_cq, *recv_cq;
+    uint32_t qpn;
+    enum qp_state state; /* written by qp_set_state() only */
+    struct qp_config config;
+    struct qp_attr attr;
+};
+
+/* Creates a queue pair in RESET in a zeroed block of @qp_bytes, of which it is the first member.
+ *
+ * Return: RSP_OK
+ *	   RSP_BAD_HANDLE     no such PD or CQ
+ *	   RSP_INVALID_ARG    a queue is longer, an element larger than the limits
+ *	   RSP_NO_RESOURCES   max_qp is reached, or the arena is full
+ */
+enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_t qp_bytes,
+                            struct qp **ret);
+
+/* Gives back the number and the block, which had @qp_bytes. */
+void hca_qp_destroy(struct hca *h, struct qp *qp, size_t qp_bytes);
+
+/* Place of a QPN in the table: 0 is first_qpn. */
+static inline uint32_t hca_qpn_index(const struct hca *h, uint32_t qpn)
+{
+    return qpn >= h->first_qpn ? qpn - h->first_qpn
+                               : h->limits.max_qp - h->first_qpn + 1 + qpn - HCA_QPN_USER;
+}
+
+/* NULL: there is none with this number. */
+static inline struct qp *hca_qp(const struct hca *h, uint32_t qpn)
+{
+    return qpn >= HCA_QPN_USER && qpn <= h->limits.max_qp ? slots_at(&h->qps, hca_qpn_index(h, qpn))
+                                                          : NULL;
+}
+
+/* May @qp be modified so?  @mask is a set of enum qp_attr_bit, valid in @attr.  Changes nothing.
+ *
+ * Return: RSP_OK
+ *	   RSP_INVALID_ARG    no such move, an attribute is missing, one too many, or out of range
+ *	   RSP_NOT_SUPPORTED  path migration
+ */
+enum ctrl_rsp hca_qp_check_modify(const struct qp *qp, uint32_t mask, const struct qp_attr *attr);
+
+/* Does what hca_qp_check_modify() allowed: attributes first, then the state. */
+void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *attr);
+
+/* The only writer of qp->state; traces. */
+void qp_set_state(struct qp *qp, enum qp_state to);
+
+#endif

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+/* Assembly: hosts, switches, links, faults. */
+#include <ctype.h>
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/log2.h"
+#include "emu/lab/world.h"
+#include "emu/wire/addr.h"
+#include "rdmalab/fault.h"
+#include "rdmalab/verbs.h"
+
+#define RAM_BYTES_DEFAULT ((uint64_t)64 << 20)
+#define RAM_BYTES_MAX     ((uint64_t)1 << 40)
+#define MAX_OBJECTS       16384u /* of max_cq and max_qp: the RFC's limit */
+#define MAX_DEFAULT       16u
+#define RATE_DEFAULT_BPS  100000000000u
+#define PPM               1000000u
+
+/* Streams of the lab's seed; links take the ones below. */
+#define STREAM_PAGES 0x100000u
+
+struct host *world_host(const struct world *w, uint32_t raw)
+{
+    return raw >= 1 && raw <= w->n_hosts ? w->hosts[raw - 1] : NULL;
+}
+
+struct host *world_host_named(const struct world *w, const char *name, size_t len)
+{
+    for (uint32_t i = 0; i < w->n_hosts; i++) {
+        if (strlen(w->hosts[i]->name) == len && memcmp(w->hosts[i]->name, name, len) == 0)
+            return w->hosts[i];
+    }
+    return NULL;
+}
+
+/* The switch called @name, or UINT32_MAX. */
+static uint32_t switch_named(const struct world *w, const char *name)
+{
+    for (uint32_t i = 0; i < w->net.n_switches; i++) {
+        if (strcmp(w->net.switches[i]->name.s, name) == 0)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+static enum rdl_status check_name(const struct world *w, const char *name)
+{
+    const size_t n = name ? strlen(name) : 0;
+
+    if (n == 0 || n >= RDL_NAME_BYTES || !isalpha((unsigned char)name[0]))
+        return RDL_ERR_INVAL;
+    for (size_t i = 0; i < n; i++) {
+        if (!isalnum((unsigned char)name[i]) && name[i] != '_' && name[i] != '-')
+            return RDL_ERR_INVAL;
+    }
+    if (world_host_named(w, name, n) || switch_named(w, name) != UINT32_MAX)
+        return RDL_ERR_EXISTS;
+    return RDL_OK;
+}
+
+static bool is_zero(const uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i])
+            return false;
+    }
+    return true;
+}
+
+/* Host number @k of a lab, from 1, where the caller left zeros. */
+static struct rdl_host_config with_defaults(const struct rdl_host_config *given, uint32_t k)
+{
+    struct rdl_host_config c = *given;
+
+    if (is_zero(c.mac, sizeof(c.mac)))
+        memcpy(c.mac, (uint8_t[]){2, 0, 0, 0, (uint8_t)(k >> 8), (uint8_t)k}, sizeof(c.mac));
+    if (is_zero(c.ipv4, sizeof(c.ipv4))) {
+        c.ipv4[10] = c.ipv4[11] = 0xff;
+        c.ipv4[12] = 10;
+        c.ipv4[14] = (uint8_t)(k >> 8);
+        c.ipv4[15] = (uint8_t)k;
+    }
+    if (is_zero(c.ipv6, sizeof(c.ipv6))) {
+        c.ipv6[0] = 0xfe;
+        c.ipv6[1] = 0x80;
+        memcpy(c.ipv6 + 8, c.mac, 3);
+        c.ipv6[8] ^= 2u;
+        c.ipv6[11] = 0xff;
+        c.ipv6[12] = 0xfe;
+        memcpy(c.ipv6 + 13, c.mac + 3, 3);
+    }
+    if (c.ram_bytes == 0)
+        c.ram_bytes = RAM_BYTES_DEFAULT;
+    if (c.max_cq == 0)
+        c.max_cq = MAX_DEFAULT;
+    if (c.max_qp == 0)
+        c.max_qp = MAX_DEFAULT;
+    if (c.device_mtu == 0)
+        c.device_mtu = mtu_bytes(MTU_4096);
+    return c;
+}
+
+static bool config_is_sound(const struct rdl_host_config *c)
+{
+    return (c->mac[0] & 1u) == 0 && c->ram_bytes % RAM_PAGE_BYTES == 0 &&
+           c->ram_bytes >= 16u * RAM_PAGE_BYTES && c->ram_bytes <= RAM_BYTES_MAX &&
+           c->max_cq <= MAX_OBJECTS && c->max_qp >= 2 && c->max_qp <= MAX_OBJECTS &&
+           is_pow2(c->device_mtu) && c->device_mtu >= mtu_bytes(MTU_256) &&
+           c->device_mtu <= mtu_bytes(MTU_4096);
+}
+
+static enum mtu mtu_of_bytes(uint32_t bytes)
+{
+    uint32_t m = MTU_256;
+
+    while (mtu_bytes(m) < bytes)
+        m++;
+    return (enum mtu)m;
+}
+
+/* The host that has @gid, for traces. */
+static uint32_t peer_of(void *ctx, const uint8_t gid[GID_BYTES])
+{
+    const struct world *w = ctx;
+
+    for (uint32_t i = 0; i < w->n_hosts; i++) {
+        for (uint32_t j = 0; j < GUEST_GIDS; j++) {
+            if (memcmp(w->hosts[i]->guest.config.gid[j], gid, GID_BYTES) == 0)
+                return i;
+        }
+    }
+    return EV_HOST_NONE;
+}
+
+static uint64_t bus_read(void *ctx, uint32_t offset, uint32_t width)
+{
+    return rdma_read(ctx, offset, width);
+}
+
+static void bus_write(void *ctx, uint32_t offset, uint32_t width, uint64_t value)
+{
+    rdma_write(ctx, offset, width, value);
+}
+
+static const struct guest_bus bus = {bus_read, bus_write};
+
+/* All parts of a host, not booted. */
+static bool host_init(struct world *w, struct host *h, const struct rdl_host_config *c)
+{
+    const uint32_t k = h->index + 1;
+    const struct rdma_env env = {w->arena, &w->sim, &h->ram, &w->net, &w->progress, peer_of, w};
+    struct rdma_config dev = {
+        .host = h->index,
+        .max_cq = c->max_cq,
+        .max_qp = c->max_qp,
+        /* Host k starts at QPN k + 1, so that the two ends of a first example differ. */
+        .first_qpn = 2 + (k - 1) % (c->max_qp - 1),
+        .max_mtu = mtu_of_bytes(c->device_mtu),
+        .features_off = c->features_off,
+        .seed = w->seed,
+    };
+    struct guest_config guest = {
+        .host = h->index,
+        .bus = &bus,
+        .bus_ctx = &h->dev,
+        .trace = &w->trace,
+        .ram = &h->ram,
+        .tables = &w->tables,
+    };
+    struct prng rng = prng_stream(w->seed, STREAM_PAGES + h->index);
+
+    memcpy(dev.mac, c->mac, sizeof(dev.mac));
+    memcpy(guest.mac, c->mac, sizeof(guest.mac));
+    memcpy(guest.gid[0], c->ipv4, GID_BYTES);
+    memcpy(guest.gid[1], c->ipv6, GID_BYTES);
+    if (!ram_init(&h->ram, w->arena, c->ram_bytes) || !rdma_init(&h->dev, &env, &dev))
+        return false;
+    guest.n_vectors = h->dev.pci.config.n_vectors;
+    return guest_init(&h->guest, w->arena, &guest, &rng);
+}
+
+/* Everybody knows everybody, until there is an address resolution of their own. */
+static enum rdl_status introduce(struct world *w, struct host *h)
+{
+    for (uint32_t i = 0; i < w->n_hosts; i++) {
+        struct host *other = w->hosts[i];
+
+        for (uint32_t j = 0; j < GUEST_GIDS; j++) {
+            const uint8_t *theirs = other->guest.config.gid[j], *ours = h->guest.config.gid[j];
+
+            if (guest_neighbour_add(&h->guest, theirs, other->dev.config.mac) != RDL_OK ||
+                guest_neighbour_add(&other->guest, ours, h->dev.config.mac) != RDL_OK)
+                return RDL_ERR_NOMEM;
+        }
+    }
+    return RDL_OK;
+}
+
+static uint64_t mac_number(const uint8_t mac[6])
+{
+    uint64_t v = 0;
+
+    for (size_t i = 0; i < 6; i++)
+        v = v << 8 | mac[i];
+    return v;
+}
+
+/* Boots in one tick: control requests of boot are answered at once. */
+static enum rdl_status boot(struct world *w, struct host *h)
+{
+    char buf[EV_NAME_BYTES];
+    struct text addr = text_on(buf, sizeof(buf));
+    enum rdl_status st;
+
+    h->dev.booting = true;
+    st = guest_boot(&h->guest);
+    h->dev.booting = false;
+    if (st != RDL_OK)
+        return st;
+    RDL_ASSERT(h->guest.up);
+    addr_add(&addr, h->guest.config.gid[0]);
+    TRACE(&w->trace, host_up, .host = h->index, .name = ev_str(h->name),
+          .mac = mac_number(h->dev.config.mac), .addr = ev_str(buf),
+          .first_qpn = h->dev.config.first_qpn);
+    return RDL_OK;
+}
+
+enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *config,
+                             rdl_host *ret)
+{
+    struct world *w = lab->world;
+    const struct rdl_host_config c = with_defaults(config, w->n_hosts + 1);
+    enum rdl_status st = check_name(w, c.name);
+    struct host *h;
+
+    if (st != RDL_OK)
+        return st;
+    if (!config_is_sound(&c))
+        return RDL_ERR_INVAL;
+    if (w->n_hosts == HOSTS_MAX)
+        return RDL_ERR_LIMIT;
+    h = arena_alloc(w->arena, sizeof(*h));
+    if (!h)
+        return RDL_ERR_NOMEM;
+    h->index = w->n_hosts;
+    memcpy(h->name, c.name, strlen(c.name));
+    if (!host_init(w, h, &c))
+        return RDL_ERR_NOMEM; /* what it took stays in the arena, which is full anyway */
+    w->hosts[w->n_hosts++] = h;
+    world_act(w);
+    st = boot(w, h);
+    if (st == RDL_OK)
+        st = introduce(w, h);
+    world_done(w);
+    if (st != RDL_OK) {
+        w->n_hosts--;
+        return st;
+    }
+    *ret = (rdl_host){h->index + 1};
+    return RDL_OK;
+}
+
+enum rdl_status rdl_switch_add(struct rdl_lab *lab, const char *name, rdl_switch *ret)
+{
+    struct world *w = lab->world;
+    const enum rdl_status st = check_name(w, name);
+    uint32_t index;
+
+    if (st != RDL_OK)
+        return st;
+    index = net_switch_add(&w->net, name);
+    if (index == UINT32_MAX)
+        return RDL_ERR_LIMIT;
+    world_act(w);
+    TRACE(&w->trace, switch_up, .number = index, .name = ev_str(name));
+    world_done(w);
+    *ret = (rdl_switch){index + 1};
+    return RDL_OK;
+}
+
+/* The end of a link at the node called @name.  RDL_ERR_BUSY: a host has but one port. */
+static enum rdl_status end_of(const struct world *w, const char *name, struct net_end *ret)
+{
+    const struct host *h = name ? world_host_named(w, name, strlen(name)) : NULL;
+    const uint32_t s = name ? switch_named(w, name) : UINT32_MAX;
+
+    if (h && h->dev.port.link_end != NET_NO_LINK)
+        return RDL_ERR_BUSY;
+    if (!h && s == UINT32_MAX)
+        return RDL_ERR_NOT_FOUND;
+    *ret = h ? (struct net_end){NET_HOST, h->index, 0} : (struct net_end){NET_SWITCH, s, 0};
+    return RDL_OK;
+}
+
+static enum rdl_status check_link(const struct rdl_link_config *c)
+{
+    return c->loss_ppm > PPM || c->latency_ns > UINT64_MAX / 4 ? RDL_ERR_INVAL : RDL_OK;
+}
+
+enum rdl_status rdl_link_add(struct rdl_lab *lab, const struct rdl_link_config *config,
+                             rdl_link *ret)
+{
+    struct world *w = lab->world;
+    const uint64_t rate = config->rate_bps ? config->rate_bps : RATE_DEFAULT_BPS;
+    struct net_end end[2];
+    enum rdl_status st = end_of(w, config->a, &end[0]);
+    uint32_t link;
+
+    if (st == RDL_OK)
+        st = end_of(w, config->b, &end[1]);
+    if (st == RDL_OK)
+        st = strcmp(config->a, config->b) == 0 ? RDL_ERR_INVAL : check_link(config);
+    if (st != RDL_OK)
+        return st;
+    link = net_link_add(&w->net, end[0], end[1], config->latency_ns, rate, config->loss_ppm);
+    if (link == UINT32_MAX)
+        return RDL_ERR_LIMIT;
+    for (uint32_t i = 0; i < 2; i++) {
+        if (end[i].node == NET_HOST)
+            w->hosts[end[i].index]->dev.port.link_end = link << 1 | i;
+    }
+    world_act(w);
+    TRACE(&w->trace, link_up, .link = link, .a = ev_str(config->a), .b = ev_str(config->b),
+          .latency = config->latency_ns, .rate = rate);
+    world_done(w);
+    *ret = (rdl_link){link + 1};
+    return RDL_OK;
+}
+
+enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
+                             const struct rdl_link_config *config)
+{
+    struct net *n = &lab->world->net;
+    struct net_link *l;
+
+    if (link.raw == 0 || link.raw > n->n_links)
+        return RDL_ERR_STALE;
+    if (check_link(config) != RDL_OK)
+        return RDL_ERR_INVAL;
+    l = &n->links[link.raw - 1];
+    l->latency_ns = config->latency_ns;
+    l->rate_bps = config->rate_bps ? config->rate_bps : RATE_DEFAULT_BPS;
+    l->loss_ppm = config->loss_ppm;
+    return RDL_OK;
+}
+
+const char *world_end_name(const struct world *w, const struct net_end *e)
+{
+    return e->node == NET_HOST ? w->hosts[e->index]->name : w->net.switches[e->index]->name.s;
+}
+
+enum rdl_status rdl_link_find(const struct rdl_lab *lab, const char *a, const char *b,
+                              rdl_link *ret)
+{
+    const struct world *w = lab->world;
+
+    for (uint32_t i = 0; i < w->net.n_links; i++) {
+        const char *x = world_end_name(w, &w->net.links[i].end[0]);
+        const char *y = world_end_name(w, &w->net.links[i].end[1]);
+
+        if ((strcmp(x, a) == 0 && strcmp(y, b) == 0) || (strcmp(x, b) == 0 && strcmp(y, a) == 0)) {
+            *ret = (rdl_link){i + 1};
+            return RDL_OK;
+        }
+    }
+    return RDL_ERR_NOT_FOUND;
+}
+
+static bool fault_exists(const struct net *n, const char *name)
+{
+    for (uint32_t i = 0; i < n->faults.len; i++) {
+        const struct net_fault *f = slots_at(&n->faults, i);
+
+        if (f && strcmp(f->name.s, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum rdl_status check_fault(const struct world *w, const struct rdl_fault_config *c)
+{
+    if (c->kind != FLT_DROP && c->kind != FLT_DUPLICATE && c->kind != FLT_DELAY &&
+        c->kind != FLT_CORRUPT)
+        return RDL_ERR_INVAL;
+    if (c->nth == 0 || c->count == 0 || c->delay_ns > UINT64_MAX / 4)
+        return RDL_ERR_INVAL;
+    if (c->from.raw && !world_host(w, c->from.raw))
+        return RDL_ERR_STALE;
+    if (c->name && strlen(c->name) >= RDL_NAME_BYTES)
+        return RDL_ERR_INVAL;
+    return c->name && fault_exists(&w->net, c->name) ? RDL_ERR_EXISTS : RDL_OK;
+}
+
+enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config *config,
+                              rdl_fault *ret)
+{
+    struct world *w = lab->world;
+    const enum rdl_status st = check_fault(w, config);
+    char buf[RDL_NAME_BYTES];
+    struct text name = text_on(buf, sizeof(buf));
+    struct net_fault *f;
+    uint32_t handle;
+
+    if (st != RDL_OK)
+        return st;
+    f = arena_alloc(w->arena, sizeof(*f));
+    if (!f)
+        return RDL_ERR_NOMEM;
+    handle = slots_add(&w->net.faults, f);
+    if (!handle) {
+        arena_release(w->arena, f, sizeof(*f));
+        return RDL_ERR_LIMIT;
+    }
+    w->net.faults_made++;
+    if (config->name && config->name[0])
+        text_add(&name, config->name);
+    else
+        text_addf(&name, "f%u", w->net.faults_made);
+    *f = (struct net_fault){
+        .number = w->net.faults_made,
+        .name = ev_str(buf),
+        .kind = (enum fault_kind)config->kind,
+        .host = config->from.raw ? config->from.raw - 1 : EV_HOST_NONE,
+        .opcode = config->opcode,
+        .syndrome = config->syndrome,
+        .psn = config->psn,
+        .dest_qpn = config->dest_qpn,
+        .nth = config->nth,
+        .count = config->count,
+        .delay_ns = config->delay_ns,
+        .corrupt_bit = config->corrupt_bit,
+    };
+    *ret = (rdl_fault){handle};
+    return RDL_OK;
+}
+
+enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault fault)
+{
+    struct net *n = &lab->world->net;
+    struct net_fault *f = slots_get(&n->faults, fault.raw);
+
+    if (!f)
+        return RDL_ERR_STALE;
+    slots_remove(&n->faults, fault.raw);
+    arena_release(n->arena, f, sizeof(*f));
+    return RDL_OK;
+}
+
+enum rdl_status rdl_inject(struct rdl_lab *lab, rdl_host host, const void *frame, size_t bytes)
+{
+    struct world *w = lab->world;
+    struct frame *f;
+
+    if (!world_host(w, host.raw))
+        return RDL_ERR_STALE;
+    if (bytes == 0 || bytes > UINT16_MAX)
+        return RDL_ERR_INVAL;
+    f = frame_new(w->arena, (uint32_t)bytes);
+    if (!f)
+        return RDL_ERR_NOMEM;
+    f->len = (uint32_t)bytes;
+    f->note.host = EV_HOST_NONE;
+    memcpy(f->bytes, frame, bytes);
+    w->trace.cause = 0;
+    net_inject(&w->net, host.raw - 1, f);
+    return RDL_OK;
+}

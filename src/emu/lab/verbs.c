@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* The public verbs: handles become objects, and each action is a tick of its own. */
+#include "rdmalab/verbs.h"
+
+#include <string.h>
+
+#include "emu/lab/world.h"
+
+/* The object of a handle, or NULL when it is stale. */
+static struct guest_pd *pd_of(const struct rdl_lab *lab, rdl_pd h)
+{
+    return slots_get(&lab->world->tables.pd, h.raw);
+}
+
+static struct guest_mr *mr_of(const struct rdl_lab *lab, rdl_mr h)
+{
+    return slots_get(&lab->world->tables.mr, h.raw);
+}
+
+static struct guest_cq *cq_of(const struct rdl_lab *lab, rdl_cq h)
+{
+    return slots_get(&lab->world->tables.cq, h.raw);
+}
+
+static struct guest_qp *qp_of(const struct rdl_lab *lab, rdl_qp h)
+{
+    return slots_get(&lab->world->tables.qp, h.raw);
+}
+
+/* ACT(lab, object or NULL if stale, call): the call in a tick, or RDL_ERR_STALE. */
+#define ACT(lab, object, call)                                                                     \
+    do {                                                                                           \
+        enum rdl_status act_st;                                                                    \
+                                                                                                   \
+        if (!(object))                                                                             \
+            return RDL_ERR_STALE;                                                                  \
+        world_act((lab)->world);                                                                   \
+        act_st = (call);                                                                           \
+        world_done((lab)->world);                                                                  \
+        return act_st;                                                                             \
+    } while (0)
+
+enum rdl_status rdl_alloc_pd(struct rdl_lab *lab, rdl_host host, const char *name, rdl_pd *ret)
+{
+    struct host *h = world_host(lab->world, host.raw);
+
+    ACT(lab, h, guest_alloc_pd(&h->guest, name, &ret->raw));
+}
+
+enum rdl_status rdl_dealloc_pd(struct rdl_lab *lab, rdl_pd pd)
+{
+    struct guest_pd *p = pd_of(lab, pd);
+
+    ACT(lab, p, guest_dealloc_pd(p));
+}
+
+enum rdl_status rdl_mem_alloc(struct rdl_lab *lab, rdl_host host, uint64_t bytes, uint64_t *ret)
+{
+    struct host *h = world_host(lab->world, host.raw);
+
+    return h ? guest_mem_alloc(&h->guest, bytes, ret) : RDL_ERR_STALE;
+}
+
+enum rdl_status rdl_mem_read(const struct rdl_lab *lab, rdl_host host, uint64_t addr, void *out,
+                             size_t bytes)
+{
+    const struct host *h = world_host(lab->world, host.raw);
+
+    return h ? guest_mem_read(&h->guest, addr, out, bytes) : RDL_ERR_STALE;
+}
+
+enum rdl_status rdl_mem_write(struct rdl_lab *lab, rdl_host host, uint64_t addr, const void *in,
+                              size_t bytes)
+{
+    struct host *h = world_host(lab->world, host.raw);
+
+    ACT(lab, h, guest_mem_write(&h->guest, addr, in, bytes));
+}
+
+enum rdl_status rdl_reg_mr(struct rdl_lab *lab, rdl_pd pd, uint64_t addr, uint64_t bytes,
+                           uint32_t access, const char *name, rdl_mr *ret)
+{
+    struct guest_pd *p = pd_of(lab, pd);
+
+    ACT(lab, p, guest_reg_mr(p, addr, bytes, access, name, &ret->raw));
+}
+
+enum rdl_status rdl_dereg_mr(struct rdl_lab *lab, rdl_mr mr)
+{
+    struct guest_mr *m = mr_of(lab, mr);
+
+    ACT(lab, m, guest_dereg_mr(m));
+}
+
+enum rdl_status rdl_mr_info(const struct rdl_lab *lab, rdl_mr mr, struct rdl_mr_info *ret)
+{
+    const struct guest_mr *m = mr_of(lab, mr);
+
+    if (!m)
+        return RDL_ERR_STALE;
+    guest_mr_info(m, ret);
+    return RDL_OK;
+}
+
+enum rdl_status rdl_create_cq(struct rdl_lab *lab, rdl_host host, uint32_t cqe, const char *name,
+                              rdl_cq *ret)
+{
+    struct host *h = world_host(lab->world, host.raw);
+
+    ACT(lab, h, guest_create_cq(&h->guest, cqe, name, &ret->raw));
+}
+
+enum rdl_status rdl_destroy_cq(struct rdl_lab *lab, rdl_cq cq)
+{
+    struct guest_cq *c = cq_of(lab, cq);
+
+    ACT(lab, c, guest_destroy_cq(c));
+}
+
+enum rdl_status rdl_req_notify_cq(struct rdl_lab *lab, rdl_cq cq, bool solicited_only)
+{
+    struct guest_cq *c = cq_of(lab, cq);
+
+    ACT(lab, c, guest_req_notify_cq(c, solicited_only));
+}
+
+enum rdl_status rdl_create_qp(struct rdl_lab *lab, const struct rdl_qp_config *config,
+                              const char *name, rdl_qp *ret)
+{
+    struct guest_pd *p = pd_of(lab, config->pd);
+
+    ACT(lab, p, guest_create_qp(p->o.guest, config, name, &ret->raw));
+}
+
+enum rdl_status rdl_destroy_qp(struct rdl_lab *lab, rdl_qp qp)
+{
+    struct guest_qp *q = qp_of(lab, qp);
+
+    ACT(lab, q, guest_destroy_qp(q));
+}
+
+enum rdl_status rdl_modify_qp(struct rdl_lab *lab, rdl_qp qp, const struct rdl_qp_attr *attr,
+                              uint32_t mask, bool unchecked, struct rdl_modify_error *reterr)
+{
+    struct guest_qp *q = qp_of(lab, qp);
+
+    ACT(lab, q, guest_modify_qp(q, attr, mask, unchecked, reterr));
+}
+
+enum rdl_status rdl_query_qp(struct rdl_lab *lab, rdl_qp qp)
+{
+    struct guest_qp *q = qp_of(lab, qp);
+
+    ACT(lab, q, guest_query_qp(q));
+}
+
+enum rdl_status rdl_query_port(struct rdl_lab *lab, rdl_host host)
+{
+    struct host *h = world_host(lab->world, host.raw);
+
+    ACT(lab, h, guest_query_port(&h->guest));
+}
+
+enum rdl_status rdl_qp_info(const struct rdl_lab *lab, rdl_qp qp, struct rdl_qp_info *ret)
+{
+    const struct guest_qp *q = qp_of(lab, qp);
+
+    if (!q)
+        return RDL_ERR_STALE;
+    guest_qp_info(q, ret);
+    return RDL_OK;
+}
+
+enum rdl_status rdl_host_address(const struct rdl_lab *lab, rdl_host host, uint32_t index,
+                                 uint8_t ret_gid[16], uint8_t ret_mac[6])
+{
+    const struct host *h = world_host(lab->world, host.raw);
+
+    if (!h)
+        return RDL_ERR_STALE;
+    if (index >= GUEST_GIDS)
+        return RDL_ERR_INVAL;
+    memcpy(ret_gid, h->guest.config.gid[index], GID_BYTES);
+    memcpy(ret_mac, h->guest.config.mac, MAC_BYTES);
+    return RDL_OK;
+}
+
+enum rdl_status rdl_post_send(struct rdl_lab *lab, rdl_qp qp, const struct rdl_send_wr *wr,
+                              bool nokick)
+{
+    struct guest_qp *q = qp_of(lab, qp);
+
+    ACT(lab, q, guest_post_send(q, wr, nokick));
+}
+
+enum rdl_status rdl_post_recv(struct rdl_lab *lab, rdl_qp qp, const struct rdl_recv_wr *wr,
+                              bool nokick)
+{
+    struct guest_qp *q = qp_of(lab, qp);
+
+    ACT(lab, q, guest_post_recv(q, wr, nokick));
+}
+
+enum rdl_status rdl_kick(struct rdl_lab *lab, rdl_qp qp, bool send)
+{
+    struct guest_qp *q = qp_of(lab, qp);
+
+    ACT(lab, q, guest_kick(q, send));
+}
+
+enum rdl_status rdl_poll_cq(struct rdl_lab *lab, rdl_cq cq, size_t max, struct rdl_wc *ret,
+                            size_t *ret_n)
+{
+    struct guest_cq *c = cq_of(lab, cq);
+
+    ACT(lab, c, guest_poll_cq(c, max, ret, ret_n));
+}

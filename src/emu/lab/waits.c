@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Who waits for what, for a lab that stands still or never ends. */
+#include "emu/base/quantity.h"
+#include "emu/lab/world.h"
+#include "emu/xport/rc.h"
+#include "rdmalab/inspect.h"
+
+#define SENTENCE_BYTES 240u
+
+struct out {
+    void (*each)(void *ctx, const char *sentence);
+    void *ctx;
+};
+
+static void add_path(struct text *t, const struct guest_object *o, const struct host *h)
+{
+    text_addf(t, "%s.%s", h->name, o->name);
+}
+
+/* The peer's queue pair as the lab knows it, "h2.qp". */
+static void add_peer(struct text *t, const struct world *w, const struct rc_qp *rc)
+{
+    const struct host *h = rc->peer < w->n_hosts ? w->hosts[rc->peer] : NULL;
+    const uint32_t qpn = rc->qp.attr.dest_qpn;
+    const struct guest_qp *peer = h && qpn <= h->dev.config.max_qp ? h->guest.qp_of[qpn] : NULL;
+
+    if (peer)
+        add_path(t, &peer->o, h);
+    else
+        text_addf(t, "%s QPN %u", h ? h->name : "an unknown host,", qpn);
+}
+
+static void add_timer(struct text *t, const struct rc_req *q)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!q->timer[i])
+            continue;
+        text_addf(t, "; %s timer due t=", enum_name(&enum_timer, i));
+        quantity_add_time_short(t, q->due_ns[i]);
+    }
+}
+
+static void tell_sends(const struct world *w, const struct host *h, const struct guest_qp *g,
+                       const struct rc_qp *rc, const struct out *out)
+{
+    const struct rc_req *q = &rc->req;
+    char buf[SENTENCE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    add_path(&t, &g->o, h);
+    if (q->oldest != q->fetched) {
+        const struct rc_wqe *wqe = rc_wqe_at(q, q->oldest);
+
+        text_addf(&t, ": %s wr_id=%llu waits for ", enum_name(&enum_wr_opcode, wqe->w.opcode),
+                  (unsigned long long)wqe->w.wr_id);
+        if (q->rnr_wait)
+            text_add(&t, "a receive at ");
+        else
+            text_addf(&t, "an ACK of psn=%u from ", q->una.v);
+        add_peer(&t, w, rc);
+        add_timer(&t, q);
+    } else {
+        text_addf(&t, ": %u posted sends wait: state %s, avail.idx %s",
+                  (unsigned)(g->sq.posted - g->sq.reclaimed),
+                  enum_name(&enum_qp_state, (uint32_t)rc->qp.state),
+                  q->kicked ? "told to the device" : "not told to the device (kick)");
+    }
+    out->each(out->ctx, buf);
+}
+
+static void tell_receives(const struct host *h, const struct guest_qp *g, const struct out *out)
+{
+    const uint64_t n = g->rq.posted - g->rq.reclaimed;
+    char buf[SENTENCE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    add_path(&t, &g->o, h);
+    text_addf(&t, ": %llu posted receive%s wait%s for a message", (unsigned long long)n,
+              n == 1 ? "" : "s", n == 1 ? "s" : "");
+    out->each(out->ctx, buf);
+}
+
+/* Chains that the driver has not got back, completed or not. */
+static bool outstanding(const struct host *h, const struct guest_wq *q)
+{
+    const struct vq *dev = &h->dev.pci.queues[q->queue];
+
+    return guest_vq(&h->guest, q->queue)->avail_idx != dev->used_idx;
+}
+
+void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *sentence), void *ctx)
+{
+    const struct world *w = lab->world;
+    const struct out out = {each, ctx};
+    char buf[SENTENCE_BYTES];
+
+    for (uint32_t i = 0; i < w->n_hosts; i++) {
+        const struct host *h = w->hosts[i];
+
+        if (h->guest.ctrl.busy) {
+            struct text t = text_on(buf, sizeof(buf));
+
+            text_addf(&t, "%s: the driver waits for the answer to %s", h->name,
+                      enum_name(&enum_ctrl_cmd, (uint32_t)h->guest.ctrl.cmd));
+            each(ctx, buf);
+        }
+        for (uint32_t qpn = HCA_QPN_USER; qpn <= h->dev.config.max_qp; qpn++) {
+            const struct guest_qp *g = h->guest.qp_of[qpn];
+            const struct qp *qp = g ? hca_qp(&h->dev.hca, qpn) : NULL;
+
+            if (qp && outstanding(h, &g->sq))
+                tell_sends(w, h, g, rc_of_const(qp), &out);
+            if (qp && outstanding(h, &g->rq))
+                tell_receives(h, g, &out);
+        }
+    }
+}

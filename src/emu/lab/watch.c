@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/lab/watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/facts/psn.h"
+#include "emu/lab/world.h"
+
+struct posted {
+    uint64_t wr_id;
+    uint32_t desc;
+    bool signaled;
+};
+
+/* One work queue: what was posted and not given back, a queue in a growing ring. */
+struct watched_wq {
+    struct posted *ring;
+    uint32_t cap, first, len;
+    struct posted returned; /* the last one given back */
+    bool awaits;            /* its completion has not come */
+};
+
+struct watched_qp {
+    struct watched_wq wq[2]; /* by enum wq */
+    bool acked;
+    struct psn ack; /* of its last positive acknowledge */
+};
+
+struct watched_host {
+    struct watched_qp *qps; /* by QPN */
+    uint32_t n_qps;
+};
+
+struct watch {
+    const struct world *world;
+    struct watched_host *hosts;
+    uint32_t n_hosts;
+    bool blind;         /* memory was short, or a ring was broken: no more judgements */
+    const char *broken; /* NULL: all holds */
+};
+
+struct watch *watch_new(const struct world *w)
+{
+    struct watch *s = calloc(1, sizeof(*s));
+
+    if (s)
+        s->world = w;
+    return s;
+}
+
+void watch_forget(struct watch *s)
+{
+    for (uint32_t h = 0; h < s->n_hosts; h++) {
+        for (uint32_t q = 0; q < s->hosts[h].n_qps; q++) {
+            free(s->hosts[h].qps[q].wq[WQ_SEND].ring);
+            free(s->hosts[h].qps[q].wq[WQ_RECV].ring);
+        }
+        free(s->hosts[h].qps);
+    }
+    free(s->hosts);
+    s->hosts = NULL;
+    s->n_hosts = 0;
+    s->broken = NULL;
+}
+
+void watch_free(struct watch *s)
+{
+    if (!s)
+        return;
+    watch_forget(s);
+    free(s);
+}
+
+const char *watch_broken(const struct watch *s)
+{
+    return s->broken;
+}
+
+static void fail(struct watch *s, const char *what)
+{
+    if (!s->broken && !s->blind)
+        s->broken = what;
+}
+
+/* Makes @*v hold @need elements of @size bytes, new ones zeroed. */
+static bool reserve(void **v, uint32_t *n, uint32_t need, size_t size)
+{
+    void *bigger;
+
+    if (need <= *n)
+        return true;
+    bigger = realloc(*v, need * size);
+    if (!bigger)
+        return false;
+    memset((char *)bigger + *n * size, 0, (need - *n) * size);
+    *v = bigger;
+    *n = need;
+    return true;
+}
+
+static struct watched_qp *qp_at(struct watch *s, uint32_t host, uint32_t qpn)
+{
+    void *hosts = s->hosts, *qps;
+
+    if (!reserve(&hosts, &s->n_hosts, host + 1, sizeof(*s->hosts)))
+        return NULL;
+    s->hosts = hosts;
+    qps = s->hosts[host].qps;
+    if (!reserve(&qps, &s->hosts[host].n_qps, qpn + 1, sizeof(*s->hosts[host].qps)))
+        return NULL;
+    s->hosts[host].qps = qps;
+    return &s->hosts[host].qps[qpn];
+}
+
+static const struct qp *device_qp(const struct watch *s, uint32_t host, uint32_t qpn)
+{
+    return hca_qp(&s->world->hosts[host]->dev.hca, qpn);
+}
+
+static void push(struct watch *s, uint32_t host, uint32_t qpn, enum wq which, struct posted p)
+{
+    struct watched_qp *qp = qp_at(s, host, qpn);
+    struct watched_wq *q = qp ? &qp->wq[which] : NULL;
+
+    if (q && q->len == q->cap) {
+        const uint32_t cap = q->cap ? 2 * q->cap : 16;
+        struct posted *ring = malloc(cap * sizeof(*ring));
+
+        for (uint32_t i = 0; ring && i < q->len; i++)
+            ring[i] = q->ring[(q->first + i) % q->cap];
+        if (ring) {
+            free(q->ring);
+            *q = (struct watched_wq){ring, cap, 0, q->len, q->returned, q->awaits};
+        }
+    }
+    if (!q || q->len == q->cap)
+        s->blind = true;
+    else
+        q->ring[(q->first + q->len++) % q->cap] = p;
+}
+
+/* A work queue's chain was given back. */
+static void on_used(struct watch *s, const struct ev_used *e)
+{
+    const struct rdma_config *c = &s->world->hosts[e->host]->dev.config;
+    const uint32_t i = e->queue - c->max_cq;
+    struct watched_wq *q;
+    struct watched_qp *qp;
+
+    if (e->queue <= c->max_cq)
+        return;
+    qp = qp_at(s, e->host, (i + 1) / 2);
+    if (!qp) {
+        s->blind = true;
+        return;
+    }
+    q = &qp->wq[i % 2 ? WQ_SEND : WQ_RECV];
+    if (q->awaits)
+        fail(s, "what was given back and is signaled has its completion at once");
+    if (q->len == 0) {
+        fail(s, "only what was posted is given back");
+        return;
+    }
+    q->returned = q->ring[q->first];
+    q->first = (q->first + 1) % q->cap;
+    q->len--;
+    if (q->returned.desc != e->desc)
+        fail(s, "work requests are given back in the order of posting");
+    q->awaits = q->returned.signaled;
+}
+
+static void on_cqe(struct watch *s, const struct ev_cqe *e)
+{
+    const struct qp *dev = device_qp(s, e->host, e->qpn);
+    struct watched_qp *qp = qp_at(s, e->host, e->qpn);
+    struct watched_wq *q = qp ? &qp->wq[e->op >= WC_RECV ? WQ_RECV : WQ_SEND] : NULL;
+
+    if (!q) {
+        s->blind = true;
+        return;
+    }
+    if (q->returned.wr_id != e->wr_id)
+        fail(s, "a completion names the work request that was given back last");
+    if (!q->awaits && e->status == WCS_SUCCESS)
+        fail(s, "an unsignaled success has no completion, and nothing completes twice");
+    q->awaits = false;
+    if (dev && dev->state == QPS_ERR && e->status == WCS_SUCCESS)
+        fail(s, "nothing completes with success in ERR");
+    if (dev && dev->state == QPS_RESET)
+        fail(s, "nothing completes in RESET");
+}
+
+/* A connection starts or ends: what is outstanding goes without completions. */
+static void on_state(struct watch *s, const struct ev_qp_state *e)
+{
+    struct watched_qp *qp = qp_at(s, e->host, e->qpn);
+
+    if (!qp)
+        return;
+    if (e->to == QPS_RESET) {
+        for (uint32_t i = 0; i < 2; i++)
+            qp->wq[i].awaits = false;
+    }
+    if (e->to == QPS_RTR)
+        qp->acked = false;
+}
+
+/* A new object under an old number begins with empty queues. */
+static void on_gone(struct watch *s, const struct ev_gone *e)
+{
+    struct watched_qp *qp = e->object == OBJ_QP ? qp_at(s, e->host, e->number) : NULL;
+
+    for (uint32_t i = 0; qp && i < 2; i++) {
+        qp->wq[i].len = 0;
+        qp->wq[i].awaits = false;
+    }
+}
+
+static void on_tx(struct watch *s, const struct ev_tx *e)
+{
+    struct watched_qp *qp;
+
+    if (e->syndrome != SYN_ACK)
+        return;
+    qp = qp_at(s, e->host, e->qpn);
+    if (!qp)
+        return;
+    if (qp->acked && psn_diff((struct psn){e->psn}, qp->ack) < 0)
+        fail(s, "positive acknowledges never go back");
+    qp->acked = true;
+    qp->ack = (struct psn){e->psn};
+}
+
+static void on_post_send(struct watch *s, const struct ev_post_send *e)
+{
+    const struct qp *dev = device_qp(s, e->host, e->qpn);
+    const bool signaled = (e->flags & SF_SIGNALED) || (dev && dev->config.sig_all);
+
+    push(s, e->host, e->qpn, WQ_SEND, (struct posted){e->wr_id, e->desc, signaled});
+}
+
+void watch_event(void *ctx, const struct ev *e)
+{
+    struct watch *s = ctx;
+
+    switch (e->kind) {
+    case EV_post_send:
+        on_post_send(s, &e->u.post_send);
+        break;
+    case EV_post_recv:
+        push(s, e->u.post_recv.host, e->u.post_recv.qpn, WQ_RECV,
+             (struct posted){e->u.post_recv.wr_id, e->u.post_recv.desc, true});
+        break;
+    case EV_used:
+        on_used(s, &e->u.used);
+        break;
+    case EV_cqe:
+        on_cqe(s, &e->u.cqe);
+        break;
+    case EV_qp_state:
+        on_state(s, &e->u.qp_state);
+        break;
+    case EV_gone:
+        on_gone(s, &e->u.gone);
+        break;
+    case EV_tx:
+        on_tx(s, &e->u.tx);
+        break;
+    case EV_vq_broken:
+    case EV_cq_overflow:
+        s->blind = true; /* completions may be missing from here on */
+        break;
+    default:
+        break;
+    }
+}
+
+void watch_frame(struct watch *s, const uint8_t *bytes, uint32_t len)
+{
+    struct packet p;
+
+    if (packet_parse(&p, bytes, len) != DROP_NONE)
+        fail(s, "every frame that is sent can be decoded");
+}

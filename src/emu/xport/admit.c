@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/xport/admit.h"
+
+#include <string.h>
+
+/* The upper three bits of an opcode are the service, also of reserved ones.  [IBTA1 9.2.1] */
+#define SERVICE_SHIFT 5u
+#define SERVICE_RC    0u
+
+static bool is_rc(const struct packet *p)
+{
+    return p->bth.opcode >> SERVICE_SHIFT == SERVICE_RC;
+}
+
+static bool state_takes(enum qp_state state, const struct packet *p)
+{
+    if (state == QPS_RTS || state == QPS_SQD)
+        return true;
+    return state == QPS_RTR && !op_is_response(p->op);
+}
+
+static bool is_from_peer(const struct qp *qp, const struct packet *p)
+{
+    const struct av *av = &qp->attr.av;
+
+    return memcmp(p->ip.src, av->dgid, GID_BYTES) == 0 &&
+           memcmp(p->ip.dst, qp->hca->gids[av->sgid_index].raw, GID_BYTES) == 0;
+}
+
+enum drop_reason admit(const struct hca *h, const struct packet *p, struct qp **ret)
+{
+    struct qp *qp;
+    uint16_t pkey = 0;
+
+    if (!hca_gid_is_own(h, p->ip.dst))
+        return DROP_NO_SUCH_GID;
+    qp = hca_qp(h, p->bth.dest_qpn);
+    if (!qp)
+        return DROP_NO_SUCH_QP;
+    if (!is_rc(p) || qp->config.type != QPT_RC)
+        return p->op->name ? DROP_WRONG_SERVICE : DROP_BAD_OPCODE;
+    if (!state_takes(qp->state, p))
+        return DROP_QP_NOT_READY;
+    if (hca_pkey(qp->attr.pkey_index, &pkey) != RSP_OK || !hca_pkey_match(p->bth.pkey, pkey))
+        return DROP_BAD_PKEY;
+    if (!is_from_peer(qp, p))
+        return DROP_WRONG_SOURCE;
+    *ret = qp;
+    return DROP_NONE;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Completer, RC: what to do with one response packet. */
+#ifndef EMU_XPORT_COMP_H
+#define EMU_XPORT_COMP_H
+
+#include "emu/facts/psn.h"
+#include "emu/facts/rules.h"
+#include "emu/wire/packet.h"
+
+/* What the rules look at. */
+struct comp_view {
+    struct psn una, high; /* outstanding: una .. high - 1 */
+    bool rnr_wait;        /* an RNR NAK for una is being waited out */
+    uint32_t retries, retry_cnt;
+    uint32_t rnr_naks, rnr_retry;
+};
+
+/* ACT_ACKS	@n_acked packets are acknowledged
+ * ACT_GO_BACK	the same, and everything after them is sent again
+ * ACT_WAIT_RNR	the same, after the time that the packet tells
+ * ACT_FAIL	the same, and the request that is the oldest then ends with @status
+ * ACT_DROP	nothing: a ghost
+ */
+struct comp_verdict {
+    enum pkt_act act;
+    enum rule rule;
+    enum wc_status status;
+    uint32_t n_acked;
+};
+
+/* @p has a response opcode.  Pure. */
+struct comp_verdict comp_decide(const struct comp_view *v, const struct packet *p);
+
+#endif

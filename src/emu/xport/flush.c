@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* How a queue pair ends: everything that is posted completes with WR_FLUSH_ERR, in order, or is
+ * given back without a word when it is reset.  [IBTA1 10.3.1 (unverified)]
+ *
+ * Nobody posts while this runs, so the loops end with the rings.
+ */
+#include "emu/base/assert.h"
+#include "emu/xport/internal.h"
+
+static void give_back(struct rc_qp *rc, enum wq wq, uint32_t desc)
+{
+    rc->x->ops->complete(rc->x->ctx, &rc->qp, wq, desc, NULL);
+}
+
+static void end_send(struct rc_qp *rc, const struct send_wqe *w)
+{
+    if (rc->qp.state == QPS_ERR)
+        req_complete(rc, w, WCS_WR_FLUSH_ERR, RULE_FLUSH);
+    else
+        give_back(rc, WQ_SEND, w->desc);
+}
+
+static void end_recv(struct rc_qp *rc)
+{
+    const struct completion wc = {
+        .wr_id = rc->resp.wqe.wr_id,
+        .status = WCS_WR_FLUSH_ERR,
+        .opcode = WC_RECV,
+        .qpn = rc->qp.qpn,
+        .rule = RULE_FLUSH,
+    };
+
+    resp_complete(rc, rc->qp.state == QPS_ERR ? &wc : NULL);
+}
+
+/* Those that were fetched, then those in the ring.  A place of our ring serves as scratch. */
+static void end_send_queue(struct rc_qp *rc)
+{
+    struct rc_req *r = &rc->req;
+    struct rc_wqe *q;
+
+    while (r->oldest != r->fetched)
+        end_send(rc, &rc_wqe_at(r, r->oldest++)->w);
+    r->next = r->fetched;
+    r->next_pkt = 0;
+    r->acked_pkts = 0;
+    r->una = r->nxt = r->high;
+    r->kicked = false;
+    for (;;) {
+        q = req_fetch_place(rc);
+        if (rc->x->ops->fetch_send(rc->x->ctx, &rc->qp, &q->w) != FETCH_OK)
+            break;
+        end_send(rc, &q->w);
+    }
+}
+
+static void end_recv_queue(struct rc_qp *rc)
+{
+    struct rc_resp *r = &rc->resp;
+
+    if (r->has_wqe)
+        end_recv(rc);
+    r->open = NULL;
+    for (;;) {
+        if (rc->x->ops->fetch_recv(rc->x->ctx, &rc->qp, &r->wqe) != FETCH_OK)
+            break;
+        r->has_wqe = true;
+        end_recv(rc);
+    }
+}
+
+static void stop_timers(struct rc_qp *rc)
+{
+    timer_stop(rc, TMR_ACK);
+    timer_stop(rc, TMR_RNR);
+    rc->req.rnr_wait = false;
+}
+
+void rc_flush(struct rc_qp *rc, enum wq wq)
+{
+    if (wq == WQ_SEND)
+        end_send_queue(rc);
+    else
+        end_recv_queue(rc);
+}
+
+void rc_fail(struct rc_qp *rc)
+{
+    if (rc->qp.state != QPS_ERR)
+        qp_set_state(&rc->qp, QPS_ERR);
+    stop_timers(rc);
+    end_send_queue(rc);
+    end_recv_queue(rc);
+}
+
+void rc_reset(struct rc_qp *rc)
+{
+    struct rc_req *r = &rc->req;
+    struct rc_resp *s = &rc->resp;
+
+    stop_timers(rc);
+    end_send_queue(rc);
+    end_recv_queue(rc);
+    arena_release(rc->x->hca->arena, r->sends, RC_WINDOW_PKTS);
+    *r = (struct rc_req){
+        .ring = r->ring, .bodies = r->bodies, .body_bytes = r->body_bytes, .size = r->size};
+    *s = (struct rc_resp){.wqe = {.sge = s->wqe.sge}};
+}

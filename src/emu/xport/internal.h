@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the transport offer each other. */
+#ifndef EMU_XPORT_INTERNAL_H
+#define EMU_XPORT_INTERNAL_H
+
+#include "emu/xport/rc.h"
+
+/* xport.c */
+
+/* Calls ops->ready() if @rc has something to send and the device does not know. */
+void rc_wake(struct rc_qp *rc);
+
+/* req.c: the send queue's cursors and completions */
+
+/* Can the requester send a packet now, or fetch a work request that it might send? */
+bool req_may_send(const struct rc_qp *rc);
+
+/* Fetches the next work request, and judges it.  False: there is none. */
+bool req_fetch(struct rc_qp *rc);
+
+/* How many times the packet at nxt will have been sent when it is sent now. */
+uint32_t req_attempt(const struct rc_req *r);
+
+/* The packet at nxt was sent; the payload of the next one starts at @next_sge. */
+void req_sent(struct rc_qp *rc, struct sge_cur next_sge);
+
+/* Sends everything from una on again, because of @cause. */
+void req_go_back(struct rc_qp *rc, ev_id cause);
+
+/* The next @n packets from una on are acknowledged: completes what they were the last of.  Stops
+ * before a request that was refused: call req_settle() then.
+ */
+void req_acked(struct rc_qp *rc, uint32_t n);
+
+/* Request @next cannot be sent: it will end with @status once the earlier ones are done. */
+void req_refuse(struct rc_qp *rc, enum wc_status status, enum rule rule);
+
+/* Ends the oldest request with @status, and the queue pair with it. */
+void req_fail(struct rc_qp *rc, enum wc_status status, enum rule rule);
+
+/* Ends the queue pair if the oldest request was refused. */
+void req_settle(struct rc_qp *rc);
+
+/* Completes a work request of the send queue. */
+void req_complete(struct rc_qp *rc, const struct send_wqe *w, enum wc_status status,
+                  enum rule rule);
+
+/* Where fetch_send() may put the next work request. */
+struct rc_wqe *req_fetch_place(struct rc_qp *rc);
+
+/* req_build.c: builds the packet at nxt.  0: the request was refused, see req_settle(). */
+size_t req_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx);
+
+/* retry.c: timers and what runs out */
+void timer_arm(struct rc_qp *rc, enum timer_kind kind, uint64_t delay_ns);
+void timer_stop(struct rc_qp *rc, enum timer_kind kind);
+void retry_sent(struct rc_qp *rc, ev_id tx);
+void retry_progress(struct rc_qp *rc);
+void retry_timeout(struct rc_qp *rc, enum timer_kind kind);
+
+/* comp_apply.c, resp_apply.c: a packet for @rc that admit() let in */
+enum drop_reason comp_receive(struct rc_qp *rc, const struct packet *p, const struct rx_info *info);
+enum drop_reason resp_receive(struct rc_qp *rc, const struct packet *p, const struct rx_info *info);
+
+/* The answer that waits; there must be one. */
+size_t resp_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx);
+
+/* Completes the receive that is held, which must be there. */
+void resp_complete(struct rc_qp *rc, const struct completion *wc);
+
+/* flush.c */
+
+/* Moves @rc to ERR, if it is not there, and flushes both queues. */
+void rc_fail(struct rc_qp *rc);
+void rc_flush(struct rc_qp *rc, enum wq wq);
+
+/* Returns what is posted without completions, and forgets the connection. */
+void rc_reset(struct rc_qp *rc);
+
+#endif

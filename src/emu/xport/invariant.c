@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* What must always hold of a queue pair between two calls: cheap enough to ask after every tick. */
+#include "emu/base/assert.h"
+#include "emu/base/log2.h"
+#include "emu/xport/internal.h"
+
+static bool ring_is_in_order(const struct rc_qp *rc)
+{
+    const struct rc_req *r = &rc->req;
+
+    return is_pow2(r->size) && r->fetched - r->oldest <= r->size &&
+           r->next - r->oldest <= r->fetched - r->oldest;
+}
+
+static bool cursor_is_in_its_request(const struct rc_qp *rc)
+{
+    const struct rc_req *r = &rc->req;
+
+    if (r->next == r->fetched)
+        return r->next_pkt == 0;
+    return r->next_pkt == 0 || r->next_pkt < rc_wqe_at(r, r->next)->n_pkts;
+}
+
+static bool window_is_bounded(const struct rc_qp *rc)
+{
+    const struct rc_req *r = &rc->req;
+
+    return rc_outstanding(r) <= RC_WINDOW_PKTS &&
+           ((r->nxt.v - r->una.v) & PSN_MASK) <= rc_outstanding(r);
+}
+
+static bool counters_are_within_limits(const struct rc_qp *rc)
+{
+    const struct qp_attr *a = &rc->qp.attr;
+
+    return rc->req.retries <= a->retry_cnt &&
+           (a->rnr_retry == RC_RNR_FOREVER || rc->req.rnr_naks <= a->rnr_retry);
+}
+
+/* What is sent and not answered has a timer that runs, unless timeout is 0. */
+static bool somebody_will_wake_up(const struct rc_qp *rc)
+{
+    const struct rc_req *r = &rc->req;
+    const bool sends = rc->qp.state == QPS_RTS || rc->qp.state == QPS_SQD;
+
+    if (!sends || rc_outstanding(r) == 0 || r->nxt.v != r->high.v || rc->qp.attr.timeout == 0)
+        return true;
+    return r->timer[TMR_ACK] != 0;
+}
+
+static bool one_timer_runs(const struct rc_qp *rc)
+{
+    const struct rc_req *r = &rc->req;
+
+    return r->rnr_wait == (r->timer[TMR_RNR] != 0) && !(r->rnr_wait && r->timer[TMR_ACK] != 0);
+}
+
+static bool work_is_announced(const struct rc_qp *rc)
+{
+    return rc->is_ready || !xport_has_tx(&rc->qp);
+}
+
+static bool one_sequence_nak(const struct rc_qp *rc)
+{
+    return rc->resp.seq_naks <= 1;
+}
+
+static bool acks_do_not_go_back(const struct rc_qp *rc)
+{
+    const struct rc_resp *r = &rc->resp;
+
+    return !r->answered || psn_diff(r->expected, r->acked) > 0;
+}
+
+static bool receive_matches_message(const struct rc_qp *rc)
+{
+    return rc->resp.has_wqe == (rc->resp.open != NULL);
+}
+
+static bool error_state_is_empty(const struct rc_qp *rc)
+{
+    const struct rc_req *r = &rc->req;
+
+    if (rc->qp.state != QPS_ERR && rc->qp.state != QPS_RESET)
+        return true;
+    return r->oldest == r->fetched && r->timer[TMR_ACK] == 0 && r->timer[TMR_RNR] == 0 &&
+           !rc->resp.has_wqe;
+}
+
+static const struct {
+    const char *what;
+    bool (*holds)(const struct rc_qp *);
+} invariants[] = {
+    {"the cursors of the send queue are in order and inside the ring", ring_is_in_order},
+    {"the send cursor is inside its work request", cursor_is_in_its_request},
+    {"the PSNs outstanding are within the window", window_is_bounded},
+    {"retries are within their limits", counters_are_within_limits},
+    {"what is unacknowledged has a timer", somebody_will_wake_up},
+    {"the ACK timer and the RNR timer do not run together", one_timer_runs},
+    {"the device knows of every queue pair with something to send", work_is_announced},
+    {"at most one sequence NAK is out", one_sequence_nak},
+    {"acknowledges do not go back", acks_do_not_go_back},
+    {"a receive is held exactly while a message is open", receive_matches_message},
+    {"a queue pair in ERR or RESET holds no work and no timer", error_state_is_empty},
+};
+
+const char *xport_invariant(const struct qp *qp)
+{
+    const struct rc_qp *rc = rc_of_const(qp);
+
+    for (size_t i = 0; i < ARRAY_LEN(invariants); i++) {
+        if (!invariants[i].holds(rc))
+            return invariants[i].what;
+    }
+    return NULL;
+}

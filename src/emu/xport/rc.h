@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* What a reliable connection knows: the requester's window, the responder's expectations.
+ *
+ * Requester.  Work requests are in a ring, numbered from 0 without end:
+ *
+ *	oldest          next                fetched
+ *	| acknowledged up to acked_pkts ... | not sent yet |
+ *	PSN: una .......... nxt ......... high
+ *
+ * una is the oldest PSN without an acknowledge, high the next that was never sent, nxt the one that
+ * is sent next: below high only while packets are sent again.  nxt is packet next_pkt of work
+ * request next.  Going back (go-back-N) puts nxt to una and next to oldest; since an acknowledge
+ * counts packets from the front, no request is ever searched by its PSN.
+ *
+ * Responder.  expected is the PSN of the next request packet; wqe is the receive of the message
+ * that is open.  One answer can wait to be sent: the newest acknowledge, or a NAK, which no
+ * acknowledge replaces.
+ *
+ * Writers: req.c, req_build.c, retry.c, comp_apply.c and flush.c of rc_req; resp_apply.c and
+ * flush.c of rc_resp.  Readers are anybody's.
+ */
+#ifndef EMU_XPORT_RC_H
+#define EMU_XPORT_RC_H
+
+#include "emu/facts/psn.h"
+#include "emu/facts/rules.h"
+#include "emu/xport/xport.h"
+
+/* Packets that a requester may have outstanding: far below 2^23, where PSNs become ambiguous. */
+#define RC_WINDOW_PKTS 4096u
+
+/* An acknowledge is asked for at the end of a message, and after so many packets without. */
+#define RC_ACKREQ_PKTS 64u
+
+/* The largest message.  [IBTA1 9.4.1] */
+#define RC_MESSAGE_BYTES 0x80000000u
+
+/* rnr_retry with this value never ends.  retry_cnt has no such value.  [IBTA1 9.7.5.2.8] */
+#define RC_RNR_FOREVER 7u
+
+/* A place in a list of SGEs. */
+struct sge_cur {
+    uint32_t i;  /* element */
+    uint32_t at; /* byte in it */
+};
+
+/* A work request of the send queue. */
+struct rc_wqe {
+    struct send_wqe w;
+    uint32_t bytes; /* of the message */
+    uint32_t n_pkts;
+    struct psn first_psn;  /* once its first packet was sent */
+    enum wc_status status; /* not SUCCESS: refused here; completes when it is the oldest */
+    enum rule rule;        /* by which rule */
+};
+
+struct rc_req {
+    struct rc_wqe *ring;
+    uint8_t *bodies;   /* SGEs or inline data of each place of the ring */
+    size_t body_bytes; /* of one of them */
+    uint32_t size;     /* of the ring, a power of two */
+    uint32_t oldest, next, fetched;
+    uint32_t acked_pkts;     /* of the oldest request */
+    uint32_t next_pkt;       /* of request next */
+    struct sge_cur next_sge; /* where the payload of that packet starts */
+    struct psn una, nxt, high;
+    uint32_t pkts_without_ackreq;
+    bool kicked;         /* the ring may hold work requests that were not fetched */
+    ev_id resend;        /* why packets are sent again */
+    uint8_t *sends;      /* times that a PSN was sent, by psn % RC_WINDOW_PKTS; NULL: all once */
+    uint32_t retries;    /* since the last progress */
+    uint32_t rnr_naks;   /* since the last progress */
+    bool rnr_wait;       /* nothing is sent until the RNR timer runs out */
+    sim_ticket timer[2]; /* by enum timer_kind; 0: off */
+    uint64_t due_ns[2];
+};
+
+/* An answer that waits to be sent. */
+struct rc_answer {
+    bool pending;
+    uint8_t syndrome; /* as in the AETH */
+    struct psn psn;
+    uint32_t msn;
+    ev_id cause; /* the rx that it answers */
+};
+
+struct rc_resp {
+    struct psn expected;
+    uint32_t msn;               /* messages completed, 24 bits */
+    const struct op_info *open; /* last packet of the message that is open; NULL: none is */
+    bool seq_nak_out;           /* one was decided on, and the expected PSN has not come since */
+    bool rnr_nak_out;           /* likewise */
+    bool has_wqe;               /* wqe is the receive of the open message */
+    struct recv_wqe wqe;
+    struct sge_cur sge; /* where the next payload goes */
+    uint32_t received;  /* bytes of the open message */
+    struct rc_answer answer;
+    struct psn acked; /* of the last positive acknowledge sent; answered: there was one */
+    bool answered;
+    uint32_t seq_naks; /* sent since the expected PSN came last: at most 1 */
+};
+
+struct rc_qp {
+    struct qp qp; /* first: the table of the hca knows it as this */
+    struct xport *x;
+    uint32_t mtu;  /* bytes */
+    uint32_t peer; /* host, for traces */
+    bool is_ready; /* ops->ready() was called, and xport_build() did not run dry since */
+    struct rc_req req;
+    struct rc_resp resp;
+    struct packet out; /* the headers that all its packets have */
+    struct xport_counters count;
+};
+
+static inline struct rc_qp *rc_of(struct qp *qp)
+{
+    return (struct rc_qp *)qp;
+}
+
+static inline const struct rc_qp *rc_of_const(const struct qp *qp)
+{
+    return (const struct rc_qp *)qp;
+}
+
+static inline struct trace *rc_trace(const struct rc_qp *rc)
+{
+    return rc->x->hca->trace;
+}
+
+/* Request number @n of the ring. */
+static inline struct rc_wqe *rc_wqe_at(const struct rc_req *r, uint32_t n)
+{
+    return &r->ring[n & (r->size - 1)];
+}
+
+/* Packets sent and not acknowledged. */
+static inline uint32_t rc_outstanding(const struct rc_req *r)
+{
+    return (r->high.v - r->una.v) & PSN_MASK;
+}
+
+#define RC_COUNT(rc, name) ((rc)->count.name++, (rc)->x->count.name++)
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Requester, RC: the ring of work requests and the cursors in it.
+ *
+ * rc.h has the picture.  A work request that a rule refuses stays in the ring as a stop: nothing
+ * behind it is fetched, what is before it is still sent and acknowledged, and when it is the oldest
+ * it completes with its error and takes the queue pair to ERR.  So completions keep the order of
+ * the posts.
+ */
+#include "emu/base/assert.h"
+#include "emu/xport/internal.h"
+#include "emu/xport/wqe.h"
+
+static bool is_resending(const struct rc_req *r)
+{
+    return r->nxt.v != r->high.v;
+}
+
+bool req_may_send(const struct rc_qp *rc)
+{
+    const struct rc_req *r = &rc->req;
+    const bool may_start = rc->qp.state == QPS_RTS;
+
+    if ((rc->qp.state != QPS_RTS && rc->qp.state != QPS_SQD) || r->rnr_wait)
+        return false;
+    if (is_resending(r))
+        return rc_wqe_at(r, r->next)->status == WCS_SUCCESS;
+    if (rc_outstanding(r) >= RC_WINDOW_PKTS)
+        return false;
+    if (r->next != r->fetched)
+        return rc_wqe_at(r, r->next)->status == WCS_SUCCESS && (may_start || r->next_pkt > 0);
+    return may_start && r->kicked && r->fetched - r->oldest < r->size;
+}
+
+struct rc_wqe *req_fetch_place(struct rc_qp *rc)
+{
+    struct rc_req *r = &rc->req;
+    struct rc_wqe *q = rc_wqe_at(r, r->fetched);
+    uint8_t *body = r->bodies + (size_t)(r->fetched & (r->size - 1)) * r->body_bytes;
+
+    *q = (struct rc_wqe){.w = {.sge = (struct sge *)(void *)body, .inline_data = body}};
+    return q;
+}
+
+/* Checks the keys of all elements; each check is an event. */
+static enum rule check_keys(const struct rc_qp *rc, const struct send_wqe *w)
+{
+    const struct hca *h = rc->qp.hca;
+
+    if (w->flags & SF_INLINE)
+        return RULE_NONE;
+    for (uint32_t i = 0; i < w->n_sge; i++) {
+        const struct sge *s = &w->sge[i];
+        enum rule rule;
+
+        if (s->bytes == 0)
+            continue;
+        rule = mr_check(h, s->lkey, rc->qp.pd->pdn, s->addr, s->bytes, 0);
+        TRACE(h->trace, key, .host = h->host, .qpn = rc->qp.qpn, .key = s->lkey, .addr = s->addr,
+              .bytes = s->bytes, .rule = (uint32_t)rule);
+        if (rule != RULE_NONE)
+            return rule;
+    }
+    return RULE_NONE;
+}
+
+/* Work request @next, which was just fetched. */
+static void judge(struct rc_qp *rc, struct rc_wqe *q)
+{
+    const struct wqe_verdict d = wqe_decide(&rc->qp.config, &q->w);
+    ev_id before;
+    enum rule rule;
+
+    if (d.rule != RULE_NONE) {
+        req_refuse(rc, d.status, d.rule);
+        return;
+    }
+    q->bytes = wqe_bytes(&q->w);
+    q->n_pkts = wqe_pkts(q->bytes, rc->mtu);
+    before = trace_because(rc_trace(rc), q->w.fetched);
+    rule = check_keys(rc, &q->w);
+    trace_because(rc_trace(rc), before);
+    if (rule != RULE_NONE)
+        req_refuse(rc, WCS_LOC_PROT_ERR, rule);
+}
+
+bool req_fetch(struct rc_qp *rc)
+{
+    struct rc_req *r = &rc->req;
+    struct rc_wqe *q = req_fetch_place(rc);
+
+    RDL_ASSERT(r->next == r->fetched && r->fetched - r->oldest < r->size);
+    if (rc->x->ops->fetch_send(rc->x->ctx, &rc->qp, &q->w) != FETCH_OK) {
+        r->kicked = false;
+        return false;
+    }
+    r->fetched++;
+    r->next_pkt = 0;
+    r->next_sge = (struct sge_cur){0, 0};
+    judge(rc, q);
+    return true;
+}
+
+uint32_t req_attempt(const struct rc_req *r)
+{
+    return is_resending(r) ? r->sends[r->nxt.v % RC_WINDOW_PKTS] + 1u : 1;
+}
+
+void req_sent(struct rc_qp *rc, struct sge_cur next_sge)
+{
+    struct rc_req *r = &rc->req;
+    struct rc_wqe *q = rc_wqe_at(r, r->next);
+    const uint32_t attempt = req_attempt(r);
+
+    if (r->next_pkt == 0)
+        q->first_psn = r->nxt;
+    if (r->sends)
+        r->sends[r->nxt.v % RC_WINDOW_PKTS] = (uint8_t)(attempt < UINT8_MAX ? attempt : UINT8_MAX);
+    if (!is_resending(r))
+        r->high = psn_add(r->high, 1);
+    r->nxt = psn_add(r->nxt, 1);
+    r->next_sge = next_sge;
+    if (++r->next_pkt < q->n_pkts)
+        return;
+    r->next++;
+    r->next_pkt = 0;
+    r->next_sge = (struct sge_cur){0, 0};
+}
+
+/* Puts the cursor to una: packet acked_pkts of the oldest request. */
+static void rewind_cursor(struct rc_qp *rc)
+{
+    struct rc_req *r = &rc->req;
+    const struct rc_wqe *q = rc_wqe_at(r, r->oldest);
+    uint64_t skip = (uint64_t)r->acked_pkts * rc->mtu;
+
+    r->nxt = r->una;
+    r->next = r->oldest;
+    r->next_pkt = r->acked_pkts;
+    r->next_sge = (struct sge_cur){0, 0};
+    if (q->w.flags & SF_INLINE)
+        return;
+    while (skip > 0)
+        skip -= sge_take(q->w.sge, &r->next_sge, (uint32_t)skip).bytes;
+}
+
+/* Until something is sent again, every packet was sent once and nothing needs to be counted. */
+static void count_sends(struct rc_qp *rc)
+{
+    struct rc_req *r = &rc->req;
+
+    if (r->sends)
+        return;
+    r->sends = arena_alloc(rc->x->hca->arena, RC_WINDOW_PKTS);
+    RDL_ASSERT(r->sends);
+    for (uint32_t i = 0; i < rc_outstanding(r); i++)
+        r->sends[psn_add(r->una, i).v % RC_WINDOW_PKTS] = 1;
+}
+
+void req_go_back(struct rc_qp *rc, ev_id cause)
+{
+    RDL_ASSERT(rc_outstanding(&rc->req) > 0);
+    count_sends(rc);
+    rewind_cursor(rc);
+    rc->req.resend = cause;
+}
+
+void req_complete(struct rc_qp *rc, const struct send_wqe *w, enum wc_status status, enum rule rule)
+{
+    const struct completion wc = {
+        .wr_id = w->wr_id,
+        .status = status,
+        .opcode = wr_completes_as(w->opcode),
+        .qpn = rc->qp.qpn,
+        .rule = rule,
+    };
+    const bool signaled = rc->qp.config.sig_all || (w->flags & SF_SIGNALED);
+
+    if (status == WCS_SUCCESS)
+        RC_COUNT(rc, rdma_sends);
+    rc->x->ops->complete(rc->x->ctx, &rc->qp, WQ_SEND, w->desc,
+                         signaled || status != WCS_SUCCESS ? &wc : NULL);
+}
+
+/* The oldest request is done, one way or the other. */
+static void complete_oldest(struct rc_qp *rc, enum wc_status status, enum rule rule)
+{
+    struct rc_req *r = &rc->req;
+    const struct rc_wqe *q = rc_wqe_at(r, r->oldest);
+
+    r->oldest++;
+    r->acked_pkts = 0;
+    req_complete(rc, &q->w, status, rule);
+}
+
+void req_acked(struct rc_qp *rc, uint32_t n)
+{
+    struct rc_req *r = &rc->req;
+
+    RDL_ASSERT(n <= rc_outstanding(r));
+    r->una = psn_add(r->una, n);
+    while (n > 0) {
+        const struct rc_wqe *q = rc_wqe_at(r, r->oldest);
+        const uint32_t left = q->n_pkts - r->acked_pkts;
+        const uint32_t take = n < left ? n : left;
+
+        if (q->status != WCS_SUCCESS)
+            return; /* req_settle() ends it; what is behind it is flushed, acknowledged or not */
+        n -= take;
+        r->acked_pkts += take;
+        if (take == left)
+            complete_oldest(rc, WCS_SUCCESS, RULE_NONE);
+    }
+    if (psn_diff(r->nxt, r->una) < 0)
+        rewind_cursor(rc);
+}
+
+void req_refuse(struct rc_qp *rc, enum wc_status status, enum rule rule)
+{
+    struct rc_wqe *q = rc_wqe_at(&rc->req, rc->req.next);
+
+    q->status = status;
+    q->rule = rule;
+    RC_COUNT(rc, send_err);
+}
+
+void req_fail(struct rc_qp *rc, enum wc_status status, enum rule rule)
+{
+    RDL_ASSERT(rc->req.oldest != rc->req.fetched);
+    complete_oldest(rc, status, rule);
+    rc_fail(rc);
+}
+
+void req_settle(struct rc_qp *rc)
+{
+    const struct rc_req *r = &rc->req;
+    const struct rc_wqe *q = rc_wqe_at(r, r->oldest);
+
+    if (r->oldest != r->fetched && q->status != WCS_SUCCESS)
+        req_fail(rc, q->status, q->rule);
+}

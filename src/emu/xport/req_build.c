@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Requester, RC: one packet of a work request, cut, gathered and sent. */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/xport/internal.h"
+#include "emu/xport/wqe.h"
+
+/* The packet at nxt. */
+struct cut {
+    enum op_position pos;
+    uint32_t offset, bytes; /* of its payload in the message */
+};
+
+static struct cut cut_next(const struct rc_qp *rc, const struct rc_wqe *q)
+{
+    const uint32_t offset = rc->req.next_pkt * rc->mtu, left = q->bytes - offset;
+
+    return (struct cut){
+        .pos = wqe_position(rc->req.next_pkt, q->n_pkts),
+        .offset = offset,
+        .bytes = left < rc->mtu ? left : rc->mtu,
+    };
+}
+
+/* Copies the payload out of guest memory: the only copy on this side.  Keys are checked again, as
+ * the region may be gone since the work request was fetched.
+ */
+static enum rule gather(const struct rc_qp *rc, const struct rc_wqe *q, const struct cut *c,
+                        struct sge_cur *at, uint8_t *to)
+{
+    const struct hca *h = rc->qp.hca;
+
+    if (q->w.flags & SF_INLINE) {
+        memcpy(to, q->w.inline_data + c->offset, c->bytes);
+        return RULE_NONE;
+    }
+    for (uint32_t left = c->bytes; left > 0;) {
+        const struct sge s = sge_take(q->w.sge, at, left);
+        const enum rule rule = mr_check(h, s.lkey, rc->qp.pd->pdn, s.addr, s.bytes, 0);
+
+        if (s.bytes == 0)
+            continue;
+        if (rule != RULE_NONE) {
+            TRACE(h->trace, key, .host = h->host, .qpn = rc->qp.qpn, .key = s.lkey, .addr = s.addr,
+                  .bytes = s.bytes, .rule = (uint32_t)rule);
+            return rule;
+        }
+        mr_copy_out(h, hca_mr(h, s.lkey), s.addr, to, s.bytes);
+        to += s.bytes;
+        left -= s.bytes;
+    }
+    return RULE_NONE;
+}
+
+/* An acknowledge is asked for where a message ends, and now and then in a long one. */
+static bool wants_ack(const struct rc_req *r, const struct cut *c)
+{
+    return c->pos == OPP_LAST || c->pos == OPP_ONLY || r->pkts_without_ackreq + 1 >= RC_ACKREQ_PKTS;
+}
+
+static void set_headers(struct rc_qp *rc, const struct rc_wqe *q, const struct cut *c)
+{
+    const bool ends = c->pos == OPP_LAST || c->pos == OPP_ONLY;
+    struct packet *p = &rc->out;
+
+    p->bth.opcode = wr_info(q->w.opcode)->code[c->pos];
+    p->bth.psn = rc->req.nxt;
+    p->bth.ack_req = wants_ack(&rc->req, c);
+    p->bth.solicited = ends && (q->w.flags & SF_SOLICITED);
+    memcpy(p->imm_data, q->w.imm, sizeof(p->imm_data));
+    p->payload_bytes = c->bytes;
+}
+
+static ev_id trace_tx(const struct rc_qp *rc, const struct rc_wqe *q, size_t frame_bytes)
+{
+    const struct bth *h = &rc->out.bth;
+    const uint32_t attempt = req_attempt(&rc->req);
+    ev_id id;
+
+    TRACE_ID(rc_trace(rc), id, tx, .host = rc->qp.hca->host, .qpn = rc->qp.qpn, .opcode = h->opcode,
+             .psn = h->psn.v, .ackreq = h->ack_req, .dest_qpn = h->dest_qpn,
+             .bytes = rc->out.payload_bytes, .wire_bytes = (uint32_t)frame_bytes,
+             .wr_id = q->w.wr_id, .attempt = attempt > 1 ? attempt : 0, .peer = rc->peer);
+    return id;
+}
+
+size_t req_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
+{
+    struct rc_req *r = &rc->req;
+    const struct rc_wqe *q = rc_wqe_at(r, r->next);
+    const struct cut c = cut_next(rc, q);
+    const ev_id before =
+        trace_because(rc_trace(rc), r->nxt.v == r->high.v ? q->w.fetched : r->resend);
+    struct sge_cur at = r->next_sge;
+    size_t frame_bytes = 0;
+    enum rule rule;
+
+    set_headers(rc, q, &c);
+    rule = gather(rc, q, &c, &at, packet_build(&rc->out, frame));
+    if (rule != RULE_NONE) {
+        req_refuse(rc, WCS_LOC_PROT_ERR, rule);
+        goto out;
+    }
+    frame_bytes = packet_frame_bytes(&rc->out);
+    packet_finish(frame, frame_bytes);
+    r->pkts_without_ackreq = rc->out.bth.ack_req ? 0 : r->pkts_without_ackreq + 1;
+    *ret_tx = trace_tx(rc, q, frame_bytes);
+    RC_COUNT(rc, sent_pkts);
+    req_sent(rc, at);
+    retry_sent(rc, *ret_tx);
+out:
+    trace_because(rc_trace(rc), before);
+    return frame_bytes;
+}

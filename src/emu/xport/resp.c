@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Responder, RC: the rules RESP_*, pure, in the order in which they are asked; the first that
+ * objects decides.  resp_apply.c does what they decide.
+ *
+ * The PSN comes first, so that a duplicate is answered whatever else it is, and a packet after a
+ * gap is not judged before the gap is closed.
+ */
+#include "emu/xport/resp.h"
+
+#include "emu/base/assert.h"
+#include "emu/xport/wqe.h"
+
+#define SGE_BYTES 16u
+
+static const struct resp_verdict accept = {.act = ACT_ACCEPT};
+
+static struct resp_verdict nak(enum pkt_act act, enum wc_status status)
+{
+    return (struct resp_verdict){.act = act, .status = status};
+}
+
+static struct resp_verdict drop(enum drop_reason why)
+{
+    return (struct resp_verdict){.act = ACT_DROP, .drop = why};
+}
+
+/* One sequence NAK until the expected PSN comes; after an RNR NAK, none at all. */
+static struct resp_verdict check_psn(const struct resp_view *v, const struct packet *p)
+{
+    const int32_t ahead = psn_diff(p->bth.psn, v->expected);
+
+    if (ahead == 0)
+        return accept;
+    if (ahead < 0)
+        return (struct resp_verdict){.act = ACT_DUPLICATE};
+    if (v->rnr_nak_out)
+        return drop(DROP_AFTER_RNR);
+    return v->seq_nak_out ? drop(DROP_OUT_OF_SEQUENCE) : nak(ACT_NAK_SEQUENCE, WCS_SUCCESS);
+}
+
+/* Carried are SENDs; an invalidate with them is not. */
+static struct resp_verdict check_opcode(const struct resp_view *v, const struct packet *p)
+{
+    const struct op_info *op = p->op;
+
+    (void)v;
+    if (op->name && op->kind == OPK_SEND && (op->headers & H_IETH) == 0)
+        return accept;
+    return nak(ACT_NAK_INVALID, WCS_SUCCESS);
+}
+
+static struct resp_verdict check_op_sequence(const struct resp_view *v, const struct packet *p)
+{
+    return op_may_follow(v->open, p->op) ? accept : nak(ACT_NAK_INVALID, WCS_SUCCESS);
+}
+
+static struct resp_verdict check_length(const struct resp_view *v, const struct packet *p)
+{
+    const uint32_t n = p->payload_bytes;
+    bool good = n <= v->mtu;
+
+    if (p->op->pos == OPP_FIRST || p->op->pos == OPP_MIDDLE)
+        good = n == v->mtu;
+    else if (p->op->pos == OPP_LAST)
+        good = n >= 1 && n <= v->mtu;
+    return good ? accept : nak(ACT_NAK_INVALID, WCS_SUCCESS);
+}
+
+static const struct {
+    enum rule rule;
+    struct resp_verdict (*check)(const struct resp_view *, const struct packet *);
+} packet_checks[] = {
+    {RULE_RESP_PSN, check_psn},
+    {RULE_RESP_OPCODE, check_opcode},
+    {RULE_RESP_OP_SEQUENCE, check_op_sequence},
+    {RULE_RESP_LENGTH, check_length},
+};
+
+static struct resp_verdict check_recv_wqe(const struct delivery_view *v, const struct packet *p)
+{
+    (void)p;
+    return v->got == FETCH_EMPTY ? (struct resp_verdict){.act = ACT_RNR} : accept;
+}
+
+static struct resp_verdict check_recv_form(const struct delivery_view *v, const struct packet *p)
+{
+    const struct recv_wqe *w = v->wqe;
+
+    (void)p;
+    if (v->got == FETCH_OK && !w->truncated && w->n_sge <= v->max_recv_sge &&
+        w->body_bytes == w->n_sge * SGE_BYTES)
+        return accept;
+    return nak(ACT_NAK_OPERATIONAL, WCS_LOC_QP_OP_ERR);
+}
+
+static struct resp_verdict check_recv_length(const struct delivery_view *v, const struct packet *p)
+{
+    const uint64_t capacity = sge_total(v->wqe->sge, v->wqe->n_sge);
+
+    if ((uint64_t)v->received + p->payload_bytes <= capacity)
+        return accept;
+    return nak(ACT_NAK_INVALID, WCS_LOC_LEN_ERR);
+}
+
+/* Only what this packet touches is looked at. */
+static struct resp_verdict check_recv_keys(const struct delivery_view *v, const struct packet *p)
+{
+    struct resp_verdict d = nak(ACT_NAK_OPERATIONAL, WCS_LOC_PROT_ERR);
+    struct sge bad;
+
+    d.rule = sge_check(v->hca, v->pdn, v->wqe->sge, v->at, p->payload_bytes, ACC_LOCAL_WRITE, &bad);
+    return d.rule == RULE_NONE ? accept : d;
+}
+
+static const struct {
+    enum rule rule; /* unless the check names another */
+    struct resp_verdict (*check)(const struct delivery_view *, const struct packet *);
+} delivery_checks[] = {
+    {RULE_RESP_RECV_WQE, check_recv_wqe},
+    {RULE_RESP_RECV_FORM, check_recv_form},
+    {RULE_RESP_RECV_LENGTH, check_recv_length},
+    {RULE_NONE, check_recv_keys},
+};
+
+struct resp_verdict resp_decide(const struct resp_view *v, const struct packet *p)
+{
+    for (size_t i = 0; i < ARRAY_LEN(packet_checks); i++) {
+        struct resp_verdict d = packet_checks[i].check(v, p);
+
+        if (d.act != ACT_ACCEPT) {
+            d.rule = packet_checks[i].rule;
+            return d;
+        }
+    }
+    return accept;
+}
+
+struct resp_verdict resp_decide_delivery(const struct delivery_view *v, const struct packet *p)
+{
+    for (size_t i = 0; i < ARRAY_LEN(delivery_checks); i++) {
+        struct resp_verdict d = delivery_checks[i].check(v, p);
+
+        if (d.act != ACT_ACCEPT) {
+            if (d.rule == RULE_NONE)
+                d.rule = delivery_checks[i].rule;
+            return d;
+        }
+    }
+    return accept;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Responder, RC: does what resp.c decided, and sends the answers.
+ *
+ * Answers are not sent at once: one waits per queue pair until its port is free, and a newer one
+ * takes its place, which is how acknowledges are coalesced.  A NAK is not replaced by an
+ * acknowledge: the far side would never learn of it.
+ */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/facts/aeth.h"
+#include "emu/xport/internal.h"
+#include "emu/xport/resp.h"
+#include "emu/xport/wqe.h"
+
+#define MSN_MASK 0xffffffu
+
+static bool is_ack(uint8_t syndrome)
+{
+    return aeth_unpack(syndrome).kind == SYN_ACK;
+}
+
+static void answer(struct rc_qp *rc, uint8_t syndrome, struct psn psn, ev_id rx)
+{
+    struct rc_resp *r = &rc->resp;
+
+    if (r->answer.pending && !is_ack(r->answer.syndrome) && is_ack(syndrome))
+        return;
+    r->answer = (struct rc_answer){true, syndrome, psn, r->msn, rx};
+}
+
+/* Acknowledges everything that was received in order. */
+static void acknowledge(struct rc_qp *rc, ev_id rx)
+{
+    answer(rc, aeth_pack(SYN_ACK, AETH_NO_CREDITS), psn_add(rc->resp.expected, PSN_MASK), rx);
+}
+
+static void trace_answer(const struct rc_qp *rc, size_t frame_bytes, ev_id *ret_tx)
+{
+    const struct packet *p = &rc->out;
+    const struct aeth_word word = aeth_unpack(p->aeth.syndrome);
+
+    TRACE_ID(rc_trace(rc), *ret_tx, tx, .host = rc->qp.hca->host, .qpn = rc->qp.qpn,
+             .opcode = p->bth.opcode, .psn = p->bth.psn.v, .dest_qpn = p->bth.dest_qpn,
+             .syndrome = (uint32_t)word.kind, .msn = p->aeth.msn,
+             .rnr_timer = word.kind == SYN_RNR_NAK ? word.value : 0,
+             .wire_bytes = (uint32_t)frame_bytes, .peer = rc->peer);
+}
+
+static void count_answer(struct rc_qp *rc, enum syndrome kind)
+{
+    RC_COUNT(rc, sent_pkts);
+    if (kind == SYN_RNR_NAK)
+        RC_COUNT(rc, sent_rnr);
+    else if (kind != SYN_ACK)
+        RC_COUNT(rc, sent_nak);
+}
+
+size_t resp_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
+{
+    struct rc_answer *a = &rc->resp.answer;
+    struct packet *p = &rc->out;
+    const ev_id before = trace_because(rc_trace(rc), a->cause);
+    size_t frame_bytes;
+
+    RDL_ASSERT(a->pending);
+    p->bth.opcode = OP_RC_ACKNOWLEDGE;
+    p->bth.psn = a->psn;
+    p->bth.ack_req = false;
+    p->bth.solicited = false;
+    p->aeth = (struct aeth){a->syndrome, a->msn};
+    p->payload_bytes = 0;
+    packet_build(p, frame);
+    frame_bytes = packet_frame_bytes(p);
+    packet_finish(frame, frame_bytes);
+    trace_answer(rc, frame_bytes, ret_tx);
+    count_answer(rc, aeth_unpack(a->syndrome).kind);
+    if (is_ack(a->syndrome)) {
+        rc->resp.acked = a->psn;
+        rc->resp.answered = true;
+    }
+    a->pending = false;
+    trace_because(rc_trace(rc), before);
+    return frame_bytes;
+}
+
+void resp_complete(struct rc_qp *rc, const struct completion *wc)
+{
+    RDL_ASSERT(rc->resp.has_wqe);
+    rc->resp.has_wqe = false;
+    rc->x->ops->complete(rc->x->ctx, &rc->qp, WQ_RECV, rc->resp.wqe.desc, wc);
+}
+
+/* Copies the payload into guest memory: the only copy on this side. */
+static void write_payload(struct rc_qp *rc, const struct packet *p)
+{
+    struct rc_resp *r = &rc->resp;
+    struct hca *h = rc->qp.hca;
+    const uint8_t *from = p->payload;
+
+    for (uint32_t left = p->payload_bytes; left > 0;) {
+        const struct sge s = sge_take(r->wqe.sge, &r->sge, left);
+
+        if (s.bytes == 0)
+            continue;
+        mr_copy_in(h, hca_mr(h, s.lkey), s.addr, from, s.bytes);
+        TRACE(h->trace, dma_write, .host = h->host, .qpn = rc->qp.qpn, .addr = s.addr,
+              .bytes = s.bytes, .wr_id = r->wqe.wr_id);
+        from += s.bytes;
+        left -= s.bytes;
+    }
+    r->received += p->payload_bytes;
+}
+
+static void finish_message(struct rc_qp *rc, const struct packet *p)
+{
+    struct rc_resp *r = &rc->resp;
+    struct completion wc = {
+        .wr_id = r->wqe.wr_id,
+        .status = WCS_SUCCESS,
+        .opcode = WC_RECV,
+        .bytes = r->received,
+        .qpn = rc->qp.qpn,
+        .solicited = p->bth.solicited,
+    };
+
+    if (p->op->headers & H_IMM) {
+        wc.flags = WCF_WITH_IMM;
+        memcpy(wc.imm, p->imm_data, sizeof(wc.imm));
+    }
+    r->msn = (r->msn + 1) & MSN_MASK;
+    RC_COUNT(rc, rdma_recvs);
+    resp_complete(rc, &wc);
+}
+
+static void deliver(struct rc_qp *rc, const struct packet *p, ev_id rx)
+{
+    struct rc_resp *r = &rc->resp;
+
+    if (op_starts(p->op)) {
+        r->sge = (struct sge_cur){0, 0};
+        r->received = 0;
+    }
+    write_payload(rc, p);
+    r->expected = psn_add(r->expected, 1);
+    r->open = op_ends(p->op) ? NULL : p->op;
+    if (op_ends(p->op))
+        finish_message(rc, p);
+    if (p->bth.ack_req)
+        acknowledge(rc, rx);
+}
+
+/* The request is refused for good: answer, end the receive, end the queue pair. */
+static void refuse(struct rc_qp *rc, const struct resp_verdict *d, ev_id rx)
+{
+    const struct completion wc = {
+        .wr_id = rc->resp.wqe.wr_id,
+        .status = d->status,
+        .opcode = WC_RECV,
+        .qpn = rc->qp.qpn,
+        .rule = d->rule,
+    };
+    const enum syndrome kind =
+        d->act == ACT_NAK_INVALID ? SYN_NAK_INVALID_REQUEST : SYN_NAK_REMOTE_OPERATIONAL;
+
+    answer(rc, aeth_pack(kind, 0), rc->resp.expected, rx);
+    if (d->status != WCS_SUCCESS && rc->resp.has_wqe)
+        resp_complete(rc, &wc);
+    rc_fail(rc);
+}
+
+/* The receive for a message that starts; a message that goes on has its own. */
+static enum fetch fetch_recv(struct rc_qp *rc, const struct packet *p)
+{
+    struct rc_resp *r = &rc->resp;
+    enum fetch got = FETCH_OK;
+
+    if (op_starts(p->op)) {
+        RDL_ASSERT(!r->has_wqe);
+        got = rc->x->ops->fetch_recv(rc->x->ctx, &rc->qp, &r->wqe);
+        r->has_wqe = got == FETCH_OK;
+    }
+    return got;
+}
+
+static struct resp_verdict decide(struct rc_qp *rc, const struct packet *p)
+{
+    struct rc_resp *r = &rc->resp;
+    const struct resp_view v = {r->expected, r->seq_nak_out, r->rnr_nak_out, r->open, rc->mtu};
+    struct delivery_view dv = {.hca = rc->qp.hca, .pdn = rc->qp.pd->pdn};
+    const struct resp_verdict d = resp_decide(&v, p);
+
+    if (d.act != ACT_ACCEPT)
+        return d;
+    dv.got = fetch_recv(rc, p);
+    dv.wqe = &r->wqe;
+    dv.max_recv_sge = rc->qp.config.max_recv_sge;
+    if (!op_starts(p->op)) {
+        dv.at = r->sge;
+        dv.received = r->received;
+    }
+    return resp_decide_delivery(&dv, p);
+}
+
+/* The element of the receive that was refused, as the sender's are shown when they are fetched. */
+static void trace_bad_key(const struct rc_qp *rc, const struct packet *p)
+{
+    const struct rc_resp *r = &rc->resp;
+    const struct hca *h = rc->qp.hca;
+    const struct sge_cur at = op_starts(p->op) ? (struct sge_cur){0, 0} : r->sge;
+    struct sge bad = {0};
+    const enum rule rule =
+        sge_check(h, rc->qp.pd->pdn, r->wqe.sge, at, p->payload_bytes, ACC_LOCAL_WRITE, &bad);
+
+    TRACE(h->trace, key, .host = h->host, .qpn = rc->qp.qpn, .key = bad.lkey, .addr = bad.addr,
+          .bytes = bad.bytes, .rule = (uint32_t)rule);
+}
+
+static void apply(struct rc_qp *rc, const struct packet *p, const struct resp_verdict *d, ev_id rx)
+{
+    struct rc_resp *r = &rc->resp;
+
+    switch (d->act) {
+    case ACT_ACCEPT:
+        deliver(rc, p, rx);
+        break;
+    case ACT_DUPLICATE:
+        RC_COUNT(rc, duplicate_request);
+        acknowledge(rc, rx);
+        break;
+    case ACT_NAK_SEQUENCE:
+        RC_COUNT(rc, out_of_sequence);
+        r->seq_nak_out = true;
+        r->seq_naks++;
+        answer(rc, aeth_pack(SYN_NAK_PSN_SEQUENCE, 0), r->expected, rx);
+        break;
+    case ACT_RNR:
+        r->rnr_nak_out = true;
+        answer(rc, aeth_pack(SYN_RNR_NAK, (uint8_t)rc->qp.attr.min_rnr_timer), r->expected, rx);
+        break;
+    case ACT_DROP:
+        RC_COUNT(rc, out_of_sequence);
+        break;
+    default:
+        if (d->status == WCS_LOC_PROT_ERR)
+            trace_bad_key(rc, p);
+        refuse(rc, d, rx);
+        break;
+    }
+}
+
+enum drop_reason resp_receive(struct rc_qp *rc, const struct packet *p, const struct rx_info *info)
+{
+    struct rc_resp *r = &rc->resp;
+    const struct resp_verdict d = decide(rc, p);
+    ev_id rx, before;
+
+    TRACE_ID(rc_trace(rc), rx, rx, .host = rc->qp.hca->host, .qpn = rc->qp.qpn,
+             .opcode = p->bth.opcode, .psn = p->bth.psn.v, .bytes = p->payload_bytes,
+             .act = (uint32_t)d.act, .rule = (uint32_t)d.rule, .tx = info->tx);
+    before = trace_because(rc_trace(rc), rx);
+    RC_COUNT(rc, rcvd_pkts);
+    if (p->bth.psn.v == r->expected.v) {
+        r->seq_nak_out = false;
+        r->rnr_nak_out = false;
+        r->seq_naks = 0;
+    }
+    if (d.act == ACT_DROP)
+        TRACE(rc_trace(rc), drop, .host = rc->qp.hca->host, .qpn = rc->qp.qpn,
+              .opcode = p->bth.opcode, .psn = p->bth.psn.v, .reason = (uint32_t)d.drop,
+              .wire_bytes = info->wire_bytes, .tx = info->tx);
+    apply(rc, p, &d, rx);
+    rc_wake(rc);
+    trace_because(rc_trace(rc), before);
+    return d.drop;
+}

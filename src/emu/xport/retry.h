@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* When a requester gives up.  Pure. */
+#ifndef EMU_XPORT_RETRY_H
+#define EMU_XPORT_RETRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/xport/rc.h"
+
+/* May a requester that tried again @used times without progress do so once more?
+ * [IBTA1 9.7.6.1.3, C9-141 (unverified)]
+ */
+static inline bool retry_allowed(uint32_t used, uint32_t retry_cnt)
+{
+    return used < retry_cnt;
+}
+
+/* The same for RNR NAKs, where 7 means without end.  [IBTA1 9.7.5.2.8 (unverified)] */
+static inline bool rnr_retry_allowed(uint32_t used, uint32_t rnr_retry)
+{
+    return rnr_retry == RC_RNR_FOREVER || used < rnr_retry;
+}
+
+/* The limit as traces show it: 0 is none. */
+static inline uint32_t rnr_limit(uint32_t rnr_retry)
+{
+    return rnr_retry == RC_RNR_FOREVER ? 0 : rnr_retry;
+}
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Send work requests: the rules SQ_*, pure, in the order in which they are asked, and the walk over
+ * scatter/gather lists.
+ */
+#include "emu/xport/wqe.h"
+
+#include "emu/base/assert.h"
+
+/* bytes of an SGE in a ring, in every layout */
+#define SGE_BYTES 16u
+
+#define CODES(first, middle, last, only)                                                           \
+    {                                                                                              \
+        [OPP_FIRST] = OP_RC_##first, [OPP_MIDDLE] = OP_RC_##middle, [OPP_LAST] = OP_RC_##last,     \
+        [OPP_ONLY] = OP_RC_##only,                                                                 \
+    }
+
+static const struct wr_info rows[] = {
+    {WR_SEND, WC_SEND, true, CODES(SEND_FIRST, SEND_MIDDLE, SEND_LAST, SEND_ONLY)},
+    {WR_SEND_WITH_IMM, WC_SEND, true,
+     CODES(SEND_FIRST, SEND_MIDDLE, SEND_LAST_WITH_IMM, SEND_ONLY_WITH_IMM)},
+    {.opcode = WR_RDMA_WRITE, .wc = WC_RDMA_WRITE},
+    {.opcode = WR_RDMA_WRITE_WITH_IMM, .wc = WC_RDMA_WRITE},
+    {.opcode = WR_RDMA_READ, .wc = WC_RDMA_READ},
+    {.opcode = WR_RDMA_READ_WITH_INV, .wc = WC_RDMA_READ},
+    {.opcode = WR_ATOMIC_CMP_AND_SWP, .wc = WC_COMP_SWAP},
+    {.opcode = WR_ATOMIC_FETCH_AND_ADD, .wc = WC_FETCH_ADD},
+    {.opcode = WR_LOCAL_INV, .wc = WC_LOCAL_INV},
+    {.opcode = WR_SEND_WITH_INV, .wc = WC_SEND},
+    {.opcode = WR_REG_MR, .wc = WC_REG_MR},
+};
+
+const struct wr_info *wr_info(uint32_t opcode)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (rows[i].opcode == opcode)
+            return &rows[i];
+    }
+    return NULL;
+}
+
+enum wc_opcode wr_completes_as(uint32_t opcode)
+{
+    const struct wr_info *row = wr_info(opcode);
+
+    return row ? row->wc : WC_SEND;
+}
+
+static enum wc_status check_form(const struct qp_config *c, const struct send_wqe *w)
+{
+    (void)c;
+    return w->truncated ? WCS_LOC_QP_OP_ERR : WCS_SUCCESS;
+}
+
+static enum wc_status check_opcode(const struct qp_config *c, const struct send_wqe *w)
+{
+    const struct wr_info *row = wr_info(w->opcode);
+
+    (void)c;
+    return row && row->carried ? WCS_SUCCESS : WCS_LOC_QP_OP_ERR;
+}
+
+static enum wc_status check_inline(const struct qp_config *c, const struct send_wqe *w)
+{
+    if ((w->flags & SF_INLINE) == 0)
+        return WCS_SUCCESS;
+    if (w->n_sge != 0)
+        return WCS_LOC_QP_OP_ERR;
+    return w->body_bytes <= c->max_inline_data ? WCS_SUCCESS : WCS_LOC_LEN_ERR;
+}
+
+static enum wc_status check_sge_count(const struct qp_config *c, const struct send_wqe *w)
+{
+    if (w->flags & SF_INLINE)
+        return WCS_SUCCESS;
+    return w->n_sge <= c->max_send_sge && w->body_bytes == w->n_sge * SGE_BYTES ? WCS_SUCCESS
+                                                                                : WCS_LOC_QP_OP_ERR;
+}
+
+static enum wc_status check_length(const struct qp_config *c, const struct send_wqe *w)
+{
+    (void)c;
+    if (w->flags & SF_INLINE)
+        return WCS_SUCCESS;
+    return sge_total(w->sge, w->n_sge) <= RC_MESSAGE_BYTES ? WCS_SUCCESS : WCS_LOC_LEN_ERR;
+}
+
+static const struct {
+    enum rule rule;
+    enum wc_status (*check)(const struct qp_config *, const struct send_wqe *);
+} checks[] = {
+    {RULE_SQ_FORM, check_form},     {RULE_SQ_OPCODE, check_opcode},
+    {RULE_SQ_INLINE, check_inline}, {RULE_SQ_SGE_COUNT, check_sge_count},
+    {RULE_SQ_LENGTH, check_length},
+};
+
+struct wqe_verdict wqe_decide(const struct qp_config *config, const struct send_wqe *w)
+{
+    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+        const enum wc_status status = checks[i].check(config, w);
+
+        if (status != WCS_SUCCESS)
+            return (struct wqe_verdict){checks[i].rule, status};
+    }
+    return (struct wqe_verdict){RULE_NONE, WCS_SUCCESS};
+}
+
+uint32_t wqe_bytes(const struct send_wqe *w)
+{
+    return w->flags & SF_INLINE ? w->body_bytes : (uint32_t)sge_total(w->sge, w->n_sge);
+}
+
+uint32_t wqe_pkts(uint32_t bytes, uint32_t mtu)
+{
+    return bytes == 0 ? 1 : (uint32_t)(((uint64_t)bytes + mtu - 1) / mtu);
+}
+
+enum op_position wqe_position(uint32_t i, uint32_t n)
+{
+    if (n == 1)
+        return OPP_ONLY;
+    if (i == 0)
+        return OPP_FIRST;
+    return i == n - 1 ? OPP_LAST : OPP_MIDDLE;
+}
+
+uint64_t sge_total(const struct sge *sge, uint32_t n)
+{
+    uint64_t total = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        total += sge[i].bytes;
+    return total;
+}
+
+struct sge sge_take(const struct sge *sge, struct sge_cur *at, uint32_t bytes)
+{
+    const struct sge *e = &sge[at->i];
+    struct sge piece = {.addr = e->addr + at->at, .bytes = e->bytes - at->at, .lkey = e->lkey};
+
+    if (piece.bytes > bytes)
+        piece.bytes = bytes;
+    at->at += piece.bytes;
+    if (at->at == e->bytes)
+        *at = (struct sge_cur){at->i + 1, 0};
+    return piece;
+}
+
+enum rule sge_check(const struct hca *h, uint32_t pdn, const struct sge *sge, struct sge_cur at,
+                    uint32_t bytes, unsigned access, struct sge *reterr_bad)
+{
+    while (bytes > 0) {
+        const struct sge piece = sge_take(sge, &at, bytes);
+        enum rule rule;
+
+        bytes -= piece.bytes;
+        if (piece.bytes == 0)
+            continue;
+        rule = mr_check(h, piece.lkey, pdn, piece.addr, piece.bytes, access);
+        if (rule != RULE_NONE) {
+            *reterr_bad = piece;
+            return rule;
+        }
+    }
+    return RULE_NONE;
+}

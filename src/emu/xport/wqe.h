@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* What a send work request is, and the rules that refuse one before it is sent. */
+#ifndef EMU_XPORT_WQE_H
+#define EMU_XPORT_WQE_H
+
+#include "emu/facts/opcode.h"
+#include "emu/hca/mr.h"
+#include "emu/xport/rc.h"
+
+/* What is sent for a WR opcode. */
+struct wr_info {
+    enum wr_opcode opcode;
+    enum wc_opcode wc;
+    bool carried;    /* by RC as it is here */
+    uint8_t code[5]; /* BTH opcode by enum op_position */
+};
+
+/* The row of @opcode; NULL if there is no such WR opcode. */
+const struct wr_info *wr_info(uint32_t opcode);
+
+/* What a completion of a WR with @opcode is called; of an unknown one, WC_SEND. */
+enum wc_opcode wr_completes_as(uint32_t opcode);
+
+struct wqe_verdict {
+    enum rule rule;        /* RULE_NONE: nothing objects */
+    enum wc_status status; /* how the work request ends otherwise */
+};
+
+/* Judges form and length of @w for a queue pair that was created with @config.  Keys are judged by
+ * sge_check().  Pure.
+ */
+struct wqe_verdict wqe_decide(const struct qp_config *config, const struct send_wqe *w);
+
+/* Bytes of the message of a @w that wqe_decide() allowed. */
+uint32_t wqe_bytes(const struct send_wqe *w);
+
+/* Packets of a message of @bytes; an empty message is one. */
+uint32_t wqe_pkts(uint32_t bytes, uint32_t mtu);
+
+/* Place of packet @i of @n in its message. */
+enum op_position wqe_position(uint32_t i, uint32_t n);
+
+/* May the @bytes from place @at of the list @sge be touched?  The element that may not is
+ * @reterr_bad then.  Elements that are not touched, and those of length 0, are not looked at.
+ * The list must be that long.  Pure.
+ */
+enum rule sge_check(const struct hca *h, uint32_t pdn, const struct sge *sge, struct sge_cur at,
+                    uint32_t bytes, unsigned access, struct sge *reterr_bad);
+
+/* All bytes of a list of @n elements. */
+uint64_t sge_total(const struct sge *sge, uint32_t n);
+
+/* The next piece of a list: @at stands on at least one more byte of it, or the piece is empty.
+ * Moves @at behind the piece, which has at most @bytes.
+ */
+struct sge sge_take(const struct sge *sge, struct sge_cur *at, uint32_t bytes);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* The transport's doors: queue pairs, doorbells, packets in, frames out. */
+#include "emu/xport/xport.h"
+
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/log2.h"
+#include "emu/xport/admit.h"
+#include "emu/xport/internal.h"
+
+#define HOP_LIMIT_DEFAULT 64u
+
+/* UDP source ports are one per queue pair, from the dynamic range, so that switches keep the
+ * packets of a connection in order.  The hash is the golden ratio's, as in Linux.
+ */
+#define UDP_PORT_FIRST 0xc000u
+#define UDP_PORT_BITS  14u
+#define HASH_RATIO     0x61c88647u
+
+void xport_init(struct xport *x, struct hca *hca, const struct xport_ops *ops, void *ctx,
+                const uint8_t mac[MAC_BYTES])
+{
+    *x = (struct xport){.hca = hca, .ops = ops, .ctx = ctx};
+    memcpy(x->mac, mac, MAC_BYTES);
+}
+
+void xport_done(struct xport *x)
+{
+    for (uint32_t qpn = HCA_QPN_USER; qpn <= x->hca->limits.max_qp; qpn++) {
+        if (hca_qp(x->hca, qpn))
+            RDL_ASSERT(xport_qp_destroy(x, qpn) == RSP_OK);
+    }
+}
+
+static size_t recv_body_bytes(const struct rc_qp *rc)
+{
+    return rc->qp.config.max_recv_sge * sizeof(struct sge);
+}
+
+/* Accepts a half-built one. */
+static void rc_free(struct rc_qp *rc)
+{
+    struct arena *a = rc->qp.hca->arena;
+    struct rc_req *r = &rc->req;
+
+    arena_release(a, r->ring, r->size * sizeof(*r->ring));
+    arena_release(a, r->bodies, r->size * r->body_bytes);
+    arena_release(a, r->sends, RC_WINDOW_PKTS);
+    arena_release(a, rc->resp.wqe.sge, recv_body_bytes(rc));
+    hca_qp_destroy(rc->qp.hca, &rc->qp, sizeof(*rc));
+}
+
+/* Room for the SGEs or the inline data of one send, a multiple of what an SGE needs. */
+static size_t send_body_bytes(const struct qp_config *c)
+{
+    const size_t sges = c->max_send_sge * sizeof(struct sge);
+    const size_t most = sges > c->max_inline_data ? sges : c->max_inline_data;
+
+    return (most + sizeof(struct sge) - 1) / sizeof(struct sge) * sizeof(struct sge);
+}
+
+enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, struct qp **ret)
+{
+    struct arena *a = x->hca->arena;
+    struct qp *qp;
+    struct rc_qp *rc;
+    enum ctrl_rsp rsp;
+
+    if (config->type != QPT_RC)
+        return RSP_NOT_SUPPORTED;
+    rsp = hca_qp_create(x->hca, config, sizeof(*rc), &qp);
+    if (rsp != RSP_OK)
+        return rsp;
+    rc = rc_of(qp);
+    rc->x = x;
+    rc->peer = EV_HOST_NONE;
+    rc->req.size = (uint32_t)pow2_ceil(config->max_send_wr);
+    rc->req.body_bytes = send_body_bytes(config);
+    rc->req.ring = arena_alloc(a, rc->req.size * sizeof(*rc->req.ring));
+    rc->req.bodies = arena_alloc_raw(a, rc->req.size * rc->req.body_bytes);
+    rc->resp.wqe.sge = arena_alloc_raw(a, recv_body_bytes(rc));
+    if (!rc->req.ring || !rc->req.bodies || !rc->resp.wqe.sge) {
+        rc_free(rc);
+        return RSP_NO_RESOURCES;
+    }
+    *ret = qp;
+    return RSP_OK;
+}
+
+enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn)
+{
+    struct qp *qp = hca_qp(x->hca, qpn);
+
+    if (!qp)
+        return RSP_BAD_HANDLE;
+    timer_stop(rc_of(qp), TMR_ACK);
+    timer_stop(rc_of(qp), TMR_RNR);
+    rc_free(rc_of(qp));
+    return RSP_OK;
+}
+
+static uint16_t udp_port_of(uint32_t qpn)
+{
+    const uint32_t hash = qpn * HASH_RATIO >> (32 - UDP_PORT_BITS);
+
+    return (uint16_t)(UDP_PORT_FIRST + hash);
+}
+
+/* The headers that every packet of the connection has.  MigReq is set, as the specification wants
+ * it where automatic path migration is not supported.  [IBTA1 17.2.8 (unverified)]
+ */
+static void set_path(struct rc_qp *rc)
+{
+    const struct qp_attr *a = &rc->qp.attr;
+    const struct hca *h = rc->qp.hca;
+    const uint8_t *sgid = h->gids[a->av.sgid_index].raw;
+    struct packet *p = &rc->out;
+
+    *p = (struct packet){
+        .ip = {.version = gid_is_ipv4(sgid) ? 4 : 6,
+               .tclass = a->av.tclass,
+               .ttl = a->av.hop_limit ? a->av.hop_limit : HOP_LIMIT_DEFAULT},
+        .udp_src_port = udp_port_of(rc->qp.qpn),
+        .bth = {.migrated = true, .pkey = HCA_PKEY, .dest_qpn = a->dest_qpn},
+    };
+    if (p->ip.version == 6)
+        p->ip.flow_label = a->av.flow_label;
+    memcpy(p->ip.src, sgid, GID_BYTES);
+    memcpy(p->ip.dst, a->av.dgid, GID_BYTES);
+    memcpy(p->eth.src, rc->x->mac, MAC_BYTES);
+    memcpy(p->eth.dst, a->av.dmac, MAC_BYTES);
+    rc->peer = rc->x->ops->peer_of(rc->x->ctx, a->av.dgid);
+}
+
+/* Both ends of a path must speak the same IP. */
+static bool path_is_sound(const struct hca *h, uint32_t mask, const struct qp_attr *a)
+{
+    return (mask & QPA_AV) == 0 ||
+           gid_is_ipv4(a->av.dgid) == gid_is_ipv4(h->gids[a->av.sgid_index].raw);
+}
+
+/* The attributes that are set become the transport's. */
+static void adopt(struct rc_qp *rc, uint32_t mask)
+{
+    const struct qp_attr *a = &rc->qp.attr;
+    struct rc_req *r = &rc->req;
+
+    if (mask & (QPA_AV | QPA_DEST_QPN))
+        set_path(rc);
+    if (mask & QPA_PATH_MTU)
+        rc->mtu = mtu_bytes(a->path_mtu);
+    if (mask & QPA_RQ_PSN)
+        rc->resp.expected = (struct psn){a->rq_psn};
+    if (mask & QPA_SQ_PSN)
+        r->una = r->nxt = r->high = (struct psn){a->sq_psn};
+    if (mask & QPA_RETRY_CNT)
+        r->retries = 0;
+    if (mask & QPA_RNR_RETRY)
+        r->rnr_naks = 0;
+}
+
+enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
+                              const struct qp_attr *attr)
+{
+    struct rc_qp *rc = rc_of(qp);
+    const enum ctrl_rsp rsp = hca_qp_check_modify(qp, mask, attr);
+
+    if (rsp != RSP_OK)
+        return rsp;
+    if (!path_is_sound(x->hca, mask, attr))
+        return RSP_INVALID_ARG;
+    hca_qp_apply_modify(qp, mask, attr);
+    adopt(rc, mask);
+    if (mask & QPA_STATE) {
+        if (qp->state == QPS_RESET)
+            rc_reset(rc);
+        else if (qp->state == QPS_ERR)
+            rc_fail(rc);
+    }
+    rc_wake(rc);
+    return RSP_OK;
+}
+
+void xport_cq_failed(struct xport *x, struct cq *cq)
+{
+    for (uint32_t qpn = HCA_QPN_USER; qpn <= x->hca->limits.max_qp; qpn++) {
+        struct qp *qp = hca_qp(x->hca, qpn);
+
+        if (qp && (qp->send_cq == cq || qp->recv_cq == cq) && qp->state != QPS_RESET &&
+            qp->state != QPS_ERR)
+            rc_fail(rc_of(qp));
+    }
+}
+
+void xport_kick(struct xport *x, struct qp *qp, enum wq wq)
+{
+    (void)x;
+    if (qp->state == QPS_ERR) {
+        rc_flush(rc_of(qp), wq);
+        return;
+    }
+    if (wq == WQ_SEND)
+        rc_of(qp)->req.kicked = true;
+    rc_wake(rc_of(qp));
+}
+
+enum drop_reason xport_receive(struct xport *x, const struct packet *p, const struct rx_info *info)
+{
+    struct qp *qp;
+    const enum drop_reason reason = admit(x->hca, p, &qp);
+
+    if (reason != DROP_NONE) {
+        TRACE(x->hca->trace, drop, .host = x->hca->host, .qpn = p->bth.dest_qpn,
+              .opcode = p->bth.opcode, .psn = p->bth.psn.v, .reason = (uint32_t)reason,
+              .wire_bytes = info->wire_bytes, .tx = info->tx);
+        return reason;
+    }
+    return op_is_response(p->op) ? comp_receive(rc_of(qp), p, info)
+                                 : resp_receive(rc_of(qp), p, info);
+}
+
+void xport_timer(struct xport *x, uint64_t arg)
+{
+    struct qp *qp = hca_qp(x->hca, (uint32_t)(arg >> 8));
+
+    RDL_ASSERT(qp); /* its timers were taken back when it was destroyed */
+    retry_timeout(rc_of(qp), (enum timer_kind)(arg & 0xff));
+}
+
+bool xport_has_tx(const struct qp *qp)
+{
+    const struct rc_qp *rc = rc_of_const(qp);
+
+    return rc->resp.answer.pending || req_may_send(rc);
+}
+
+void rc_wake(struct rc_qp *rc)
+{
+    if (rc->is_ready || !xport_has_tx(&rc->qp))
+        return;
+    rc->is_ready = true;
+    rc->x->ops->ready(rc->x->ctx, &rc->qp);
+}
+
+/* The next packet of the send queue; what is posted is looked at only now. */
+static size_t build_request(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
+{
+    const struct rc_req *r = &rc->req;
+    size_t frame_bytes = 0;
+
+    if (!req_may_send(rc))
+        return 0;
+    if (r->next == r->fetched && !req_fetch(rc))
+        return 0;
+    if (rc_wqe_at(r, r->next)->status == WCS_SUCCESS)
+        frame_bytes = req_build(rc, frame, ret_tx);
+    req_settle(rc);
+    return frame_bytes;
+}
+
+size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, ev_id *ret_tx)
+{
+    struct rc_qp *rc = rc_of(qp);
+    size_t frame_bytes;
+
+    (void)x;
+    RDL_ASSERT(cap >= XPORT_FRAME_BYTES);
+    frame_bytes =
+        rc->resp.answer.pending ? resp_build(rc, frame, ret_tx) : build_request(rc, frame, ret_tx);
+    rc->is_ready = xport_has_tx(qp);
+    return frame_bytes;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Ladder diagrams: what the hosts of a lab said to each other, drawn from its events alone.
+ *
+ * Each host is a vertical lifeline, time runs downwards, each packet is an arrow from its sender
+ * to where it ended.  The same events give the same bytes, on every machine.
+ *
+ *	events -> ladder_new() -> ladder_text() for a terminal
+ *				  ladder_svg() for everything else
+ */
+#ifndef VIZ_LADDER_H
+#define VIZ_LADDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/trace/event.h"
+#include "rdmalab/status.h"
+
+/* Where pictures go, piece by piece. */
+struct viz_sink {
+    void (*put)(void *ctx, const char *bytes, size_t n);
+    void *ctx;
+};
+
+/* A trace: @n events in the order of their ids, from the first event of the lab on, so that names
+ * are known.  @at is only called by ladder_new(), and its result only used until the next call.
+ */
+struct ladder_events {
+    const struct ev *(*at)(void *ctx, size_t i);
+    void *ctx;
+    size_t n;
+};
+
+#define LADDER_PACKETS_DEFAULT 200u
+#define LADDER_PACKETS_MAX     1000u
+#define LADDER_WIDTH_DEFAULT   100u
+#define LADDER_WIDTH_MIN       60u
+#define LADDER_WIDTH_MAX       240u
+
+struct ladder_options {
+    const char *title;  /* NULL: none */
+    ev_id from, to;     /* first and last event, 0: all; "#12" as @to means the whole tick */
+    uint32_t n_packets; /* at most this many arrows; 0: LADDER_PACKETS_DEFAULT */
+    uint32_t width;     /* text: columns of the terminal; 0: LADDER_WIDTH_DEFAULT */
+    bool colour;        /* text: ANSI colours */
+    bool ascii;         /* text: no character outside ASCII */
+};
+
+struct ladder; /* what there is to draw, before it is known how */
+
+/**
+ * ladder_new() - Find what there is to draw in a trace
+ * @events:	The whole trace, also when only a part of it is drawn
+ * @options:	Copied, with the title
+ * @ret:	The ladder; free with ladder_free().  Untouched on failure
+ *
+ * Packets beyond @options->n_packets are counted, and the picture says so.
+ *
+ * Return: RDL_OK, RDL_ERR_NOMEM
+ */
+RDL_MUST_CHECK enum rdl_status ladder_new(const struct ladder_events *events,
+                                          const struct ladder_options *options,
+                                          struct ladder **ret);
+void ladder_free(struct ladder *l);
+
+/* Lines for a terminal, each ended by a newline.  RDL_OK, RDL_ERR_NOMEM (nothing was put then). */
+RDL_MUST_CHECK enum rdl_status ladder_text(const struct ladder *l, const struct viz_sink *sink);
+
+/* One SVG document.  RDL_OK, RDL_ERR_NOMEM (nothing was put then). */
+RDL_MUST_CHECK enum rdl_status ladder_svg(const struct ladder *l, const struct viz_sink *sink);
+
+#endif

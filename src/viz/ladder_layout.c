@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: MIT */
+#include "viz/ladder_layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/assert.h"
+
+#define EDGE          PX(16) /* around the picture */
+#define FLIGHT        PX(64) /* height of a packet's usual flight */
+#define STEP_MAX      PX(90) /* of a pause without a band */
+#define STEP_END      PX(22) /* between ends of arrows on one lifeline */
+#define STEP_STOP     PX(13) /* between any stops on one lifeline */
+#define STEP_NOTE     PX(18)
+#define STEP_TIME     PX(15)
+#define STEP_LOST     PX(42) /* room below the start of an arrow that ends on the way */
+#define BAND          PX(28)
+#define BAND_MARGIN   PX(14)
+#define NOTE_DISTANCE PX(24) /* from the lifeline, for the brackets */
+#define BRACKET       PX(9)
+#define BRACKETS_MAX  2 /* side by side */
+#define LANE_MIN      PX(300)
+#define LANE_MAX      PX(560)
+#define CORNER        PX(46) /* how far a packet to its own host goes out */
+#define ON_WAY        60     /* percent of the way where a lost packet ends */
+#define ROUNDS_MAX    6      /* of layout; then all labels become notes */
+
+int32_t layout_font_px(enum layout_text_kind kind)
+{
+    switch (kind) {
+    case TEXT_TITLE:
+        return LAYOUT_TITLE_FONT_PX;
+    case TEXT_NAME:
+        return LAYOUT_NAME_FONT_PX;
+    case TEXT_ADDR:
+    case TEXT_TIME:
+        return LAYOUT_TIME_FONT_PX;
+    default:
+        return LAYOUT_FONT_PX;
+    }
+}
+
+bool layout_notes_left(const struct ladder *l, uint32_t column)
+{
+    return 2 * column < l->n_columns && (l->n_columns == 1 || column + 1 < l->n_columns);
+}
+
+bool layout_has_mark(const struct ladder_stop *s)
+{
+    return s->note[0] && s->arrow == LADDER_NONE && s->tone != TONE_TIMER;
+}
+
+static int32_t max(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+static int32_t min(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+static const char *glyph(enum ladder_tone tone)
+{
+    return tone == TONE_DONE ? "✓ " : tone == TONE_BAD ? "✗ " : "";
+}
+
+/* What is said beside the lifeline at stop @i: its note, or a label that found no room. */
+static void add_beside(struct text *t, const struct layout *o, uint32_t i)
+{
+    const struct ladder *l = o->l;
+    const struct ladder_stop *s = &l->stops[i];
+    const char *said = s->note;
+    const char *mark = said[0] ? glyph(s->tone) : "";
+
+    for (uint32_t k = 0; k < l->n_arrows && !said[0]; k++) {
+        if (o->label_out[k] && l->arrows[k].label_stop == i)
+            said = l->arrows[k].label;
+        else if (o->end_out[k] && l->arrows[k].head == i && s->on_wire)
+            said = l->arrows[k].end;
+    }
+    if (!said[0])
+        return;
+    if (s->column > 0 && s->column + 1 < l->n_columns)
+        text_addf(t, "%s: ", l->columns[s->column].name);
+    text_add(t, mark);
+    text_add(t, said);
+}
+
+/* Columns from left to right: times, notes, lifelines, notes. */
+static void lay_out_columns(struct layout *o)
+{
+    const struct ladder *l = o->l;
+    int32_t notes[2] = {PX(40), PX(40)};
+    int32_t times = text_width("t/us", LAYOUT_TIME_FONT_PX);
+    int32_t lane = LANE_MIN;
+    int32_t x;
+
+    for (uint32_t i = 0; i < l->n_stops; i++) {
+        char buf[LAYOUT_TEXT_BYTES];
+        struct text t = text_on(buf, sizeof(buf));
+        int32_t *side = &notes[layout_notes_left(l, l->stops[i].column)];
+
+        add_beside(&t, o, i);
+        *side = max(*side, text_width(buf, LAYOUT_FONT_PX));
+        t = text_on(buf, sizeof(buf));
+        ladder_add_time(&t, l->stops[i].at_ns);
+        times = max(times, text_width(buf, LAYOUT_TIME_FONT_PX));
+        if (l->stops[i].gap_ns) {
+            t = text_on(buf, sizeof(buf));
+            ladder_add_gap(&t, &l->stops[i]);
+            times = max(times, text_width(buf, LAYOUT_FONT_PX));
+        }
+    }
+    for (uint32_t i = 0; i < l->n_arrows; i++) {
+        const int32_t need = text_width(l->arrows[i].label, LAYOUT_FONT_PX) + PX(40);
+        const bool whole = l->arrows[i].fate == FATE_ARRIVED || l->arrows[i].fate == FATE_DROPPED;
+
+        lane = max(lane, whole ? need + PX(40) : need * 100 / ON_WAY);
+    }
+    o->time_x = EDGE + times;
+    o->left_x = o->time_x + PX(18) + notes[1];
+    x = o->left_x + NOTE_DISTANCE;
+    for (uint32_t c = 0; c < l->n_columns; c++) {
+        o->x[c] = x;
+        x += c + 1 < l->n_columns ? min(lane, LANE_MAX) : 0;
+    }
+    o->right_x = x + NOTE_DISTANCE;
+    o->width = o->right_x + notes[0] + EDGE;
+}
+
+static bool ends_on_way(const struct ladder_arrow *a)
+{
+    return a->fate == FATE_LOST || a->head == LADDER_NONE;
+}
+
+/* What the rows below must keep clear of. */
+struct rows {
+    int32_t life_y[LADDER_COLUMNS_MAX];   /* of the last stop on each lifeline */
+    uint32_t life_end[LADDER_COLUMNS_MAX]; /* its arrow, or LADDER_NONE */
+    int32_t note_y[2];                    /* of the last note on each side */
+    int32_t low;                          /* lower end of packets that were lost */
+};
+
+static bool same_way(const struct ladder *l, uint32_t a, uint32_t b)
+{
+    return a != LADDER_NONE && b != LADDER_NONE &&
+           (l->arrows[a].from == l->arrows[b].from || l->arrows[a].to == l->arrows[b].to);
+}
+
+/* How far down stop @i must be at least for what stands above it. */
+static int32_t lowest_allowed(const struct layout *o, const struct rows *r, uint32_t i, bool says)
+{
+    const struct ladder_stop *s = &o->l->stops[i];
+    const int32_t side = layout_notes_left(o->l, s->column);
+    int32_t y = o->top;
+
+    if (s->arrow != LADDER_NONE || says)
+        y = max(y, r->life_y[s->column] +
+                       (same_way(o->l, s->arrow, r->life_end[s->column]) ? STEP_END : STEP_STOP));
+    if (says)
+        y = max(y, r->note_y[side] + STEP_NOTE);
+    return y;
+}
+
+static void lay_out_rows(struct layout *o)
+{
+    const struct ladder *l = o->l;
+    struct rows r = {.low = 0};
+    int32_t y = o->top + PX(20);
+
+    o->n_bands = 0;
+    for (uint32_t c = 0; c < LADDER_COLUMNS_MAX; c++)
+        r.life_end[c] = LADDER_NONE;
+    for (uint32_t i = 0; i < l->n_stops; i++) {
+        const struct ladder_stop *s = &l->stops[i];
+        char buf[LAYOUT_TEXT_BYTES];
+        struct text beside = text_on(buf, sizeof(buf));
+
+        add_beside(&beside, o, i);
+        if (s->gap_ns) {
+            const int32_t top = max(y, r.low) + BAND_MARGIN;
+
+            o->bands[o->n_bands++] = (struct layout_band){top, top + BAND, i};
+            y = top + BAND + BAND_MARGIN;
+        } else if (i > 0) {
+            const uint64_t pause = s->at_ns - l->stops[i - 1].at_ns;
+
+            y += min((int32_t)(pause * FLIGHT / l->usual_ns), STEP_MAX);
+        }
+        y = max(y, lowest_allowed(o, &r, i, beside.len > 0));
+        o->y[i] = y;
+        if (beside.len > 0)
+            r.note_y[layout_notes_left(l, s->column)] = y;
+        if (s->on_wire || (s->arrow == LADDER_NONE && beside.len == 0))
+            continue;
+        r.life_y[s->column] = y;
+        r.life_end[s->column] = s->arrow;
+        if (s->arrow != LADDER_NONE && ends_on_way(&l->arrows[s->arrow]))
+            r.low = max(r.low, y + STEP_LOST);
+    }
+    o->bottom = max(y, r.low) + PX(24);
+    o->height = o->bottom + EDGE;
+}
+
+/* How far down a packet of arrow @i would have come: as far as its neighbours on the same way. */
+static int32_t usual_drop(const struct layout *o, uint32_t i)
+{
+    const struct ladder_arrow *a = &o->l->arrows[i];
+    int32_t drop = INT32_MAX;
+
+    for (int side = -1; side <= 1; side += 2) {
+        for (int64_t k = (int64_t)i + side; k >= 0 && k < o->l->n_arrows; k += side) {
+            const struct ladder_arrow *b = &o->l->arrows[k];
+
+            if (b->from != a->from || b->to != a->to || b->tail == LADDER_NONE ||
+                b->copy_of != LADDER_NONE || ends_on_way(b))
+                continue;
+            drop = min(drop, o->y[b->head] - o->y[b->tail]);
+            break;
+        }
+    }
+    return drop == INT32_MAX ? FLIGHT : max(drop, PX(20));
+}
+
+/* No arrow that ends on the way reaches into the pause behind it. */
+static int32_t above_band(const struct layout *o, int32_t from_y, int32_t y)
+{
+    for (uint32_t i = 0; i < o->n_bands; i++) {
+        if (o->bands[i].top > from_y)
+            return min(y, o->bands[i].top - PX(8));
+    }
+    return min(y, o->bottom - PX(8));
+}
+
+static struct point percent(struct point a, struct point b, int32_t n)
+{
+    return (struct point){a.x + (b.x - a.x) * n / 100, a.y + (b.y - a.y) * n / 100};
+}
+
+static void shape_corner(struct layout *o, const struct ladder_arrow *a, struct layout_arrow *g)
+{
+    const bool last = a->from + 1 == o->l->n_columns && o->l->n_columns > 1;
+    const int32_t x = o->x[a->from];
+    const int32_t out = x + (last ? -CORNER : CORNER);
+    const uint32_t first = a->tail != LADDER_NONE ? a->tail : a->head;
+    const int32_t y0 = o->y[first];
+    const int32_t y1 = ends_on_way(a) ? y0 + PX(20) : max(o->y[a->head], y0 + PX(8));
+
+    g->seg[0] = (struct segment){{x, y0}, {out, y0}};
+    g->seg[1] = (struct segment){{out, y0}, {out, y1}};
+    g->seg[2] = (struct segment){{out, y1}, {x, y1}};
+    g->n_seg = ends_on_way(a) ? 2 : 3;
+}
+
+static void shape_arrow(struct layout *o, uint32_t i)
+{
+    const struct ladder_arrow *a = &o->l->arrows[i];
+    struct layout_arrow *g = &o->arrows[i];
+    struct point start = {o->x[a->from], 0};
+    struct point end = {o->x[a->to], 0};
+
+    if (a->from == a->to) {
+        shape_corner(o, a, g);
+        return;
+    }
+    if (a->copy_of != LADDER_NONE) {
+        const struct segment *original = &o->arrows[a->copy_of].seg[0];
+
+        start = percent(original->a, original->b, 50);
+    } else if (a->tail != LADDER_NONE) {
+        start.y = o->y[a->tail];
+    }
+    end.y = a->head != LADDER_NONE && !ends_on_way(a) ? o->y[a->head] : start.y + usual_drop(o, i);
+    if (ends_on_way(a)) {
+        end = percent(start, end, ON_WAY);
+        end.y = above_band(o, start.y, end.y);
+    }
+    if (a->tail == LADDER_NONE && a->copy_of == LADDER_NONE) {
+        start.y = end.y - usual_drop(o, i);
+        start = percent(end, start, ON_WAY);
+        start.y = max(start.y, o->top + PX(4));
+    }
+    g->seg[0] = (struct segment){start, end};
+    g->n_seg = 1;
+}
+
+/* Timers stand side by side if they run at the same time. */
+static void shape_brackets(struct layout *o)
+{
+    const struct ladder *l = o->l;
+
+    for (uint32_t i = 0; i < l->n_timers; i++) {
+        const uint32_t column = l->stops[l->timers[i].fired].column;
+        struct layout_bracket *b = &o->brackets[i];
+        int32_t beside = 0;
+
+        *b = (struct layout_bracket){0, o->x[column], o->y[l->timers[i].armed],
+                                     o->y[l->timers[i].fired]};
+        for (uint32_t k = 0; k < i; k++)
+            beside += o->brackets[k].lifeline_x == b->lifeline_x && o->brackets[k].bottom > b->top;
+        beside = min(beside, BRACKETS_MAX - 1) + 1;
+        b->x = b->lifeline_x + (layout_notes_left(l, column) ? -beside : beside) * BRACKET;
+    }
+}
+
+static void add_line(struct layout *o, struct segment s)
+{
+    RDL_ASSERT(o->n_lines < o->cap_lines);
+    o->lines[o->n_lines++] = s;
+}
+
+static void add_solid(struct layout *o, struct point p, int32_t half_w, int32_t half_h)
+{
+    RDL_ASSERT(o->n_solids < o->cap_solids);
+    o->solids[o->n_solids++] =
+        quad_box(p.x - half_w, p.y - half_h, p.x + half_w, p.y + half_h);
+}
+
+/* Everything that is drawn and that texts must keep off. */
+static void collect_obstacles(struct layout *o)
+{
+    const struct ladder *l = o->l;
+
+    o->n_lines = o->n_solids = 0;
+    for (uint32_t c = 0; c < l->n_columns; c++)
+        add_line(o, (struct segment){{o->x[c], o->top}, {o->x[c], o->bottom}});
+    for (uint32_t i = 0; i < l->n_arrows; i++) {
+        const struct layout_arrow *g = &o->arrows[i];
+
+        for (uint32_t k = 0; k < g->n_seg; k++)
+            add_line(o, g->seg[k]);
+        add_solid(o, g->seg[g->n_seg - 1].b, LAYOUT_CROSS, LAYOUT_CROSS);
+    }
+    for (uint32_t i = 0; i < l->n_timers; i++) {
+        const struct layout_bracket *b = &o->brackets[i];
+
+        add_line(o, (struct segment){{b->x, b->top}, {b->x, b->bottom}});
+        add_line(o, (struct segment){{b->x, b->top}, {b->lifeline_x, b->top}});
+        add_line(o, (struct segment){{b->x, b->bottom}, {b->lifeline_x, b->bottom}});
+    }
+    for (uint32_t i = 0; i < l->n_stops; i++) {
+        if (layout_has_mark(&l->stops[i]))
+            add_solid(o, (struct point){o->x[l->stops[i].column], o->y[i]}, LAYOUT_MARK,
+                      LAYOUT_MARK);
+    }
+}
+
+static struct layout_text text_at(enum layout_text_kind kind, enum layout_anchor anchor, int32_t x,
+                                  int32_t y)
+{
+    return (struct layout_text){.kind = kind,
+                                .anchor = anchor,
+                                .stop = LADDER_NONE,
+                                .arrow = LADDER_NONE,
+                                .at = {x, y},
+                                .u = {1000, 0}};
+}
+
+static void add_words(struct layout *o, struct layout_text t, const char *words)
+{
+    struct text s = text_on(t.s, sizeof(t.s));
+
+    text_add(&s, words);
+    layout_add_text(o, t);
+    o->width = max(o->width, t.anchor == ANCHOR_START ? o->texts[o->n_texts - 1].box.p[1].x + EDGE
+                                                      : 0);
+}
+
+static void add_frame_texts(struct layout *o)
+{
+    const struct ladder *l = o->l;
+    char buf[LAYOUT_TEXT_BYTES];
+    struct text rest = text_on(buf, sizeof(buf));
+
+    if (l->title[0])
+        add_words(o, text_at(TEXT_TITLE, ANCHOR_START, EDGE, EDGE + PX(14)), l->title);
+    add_words(o, text_at(TEXT_TIME, ANCHOR_END, o->time_x, o->top - PX(10)), "t/us");
+    for (uint32_t c = 0; c < l->n_columns; c++) {
+        const bool addr = l->columns[c].addr[0] != '\0';
+
+        add_words(o,
+                  text_at(TEXT_NAME, ANCHOR_MIDDLE, o->x[c], o->top - (addr ? PX(24) : PX(10))),
+                  l->columns[c].name);
+        if (addr)
+            add_words(o, text_at(TEXT_ADDR, ANCHOR_MIDDLE, o->x[c], o->top - PX(8)),
+                      l->columns[c].addr);
+    }
+    if (ladder_add_rest(&rest, l)) {
+        add_words(o, text_at(TEXT_REST, ANCHOR_START, EDGE, o->bottom + PX(22)), buf);
+        o->height += PX(22);
+    }
+}
+
+static void add_notes(struct layout *o)
+{
+    const struct ladder *l = o->l;
+
+    for (uint32_t i = 0; i < l->n_stops; i++) {
+        const bool left = layout_notes_left(l, l->stops[i].column);
+        struct layout_text t = text_at(TEXT_NOTE, left ? ANCHOR_END : ANCHOR_START,
+                                       left ? o->left_x : o->right_x, o->y[i] + LAYOUT_BELOW);
+        struct text s = text_on(t.s, sizeof(t.s));
+
+        t.stop = i;
+        t.tone = l->stops[i].note[0] ? l->stops[i].tone : TONE_PLAIN;
+        add_beside(&s, o, i);
+        if (s.len)
+            layout_add_text(o, t);
+    }
+}
+
+/* A time where it changes, unless there is no room for it. */
+static void add_times(struct layout *o)
+{
+    const struct ladder *l = o->l;
+    uint64_t shown_ns = UINT64_MAX;
+    int32_t shown_y = -STEP_TIME;
+
+    for (uint32_t i = 0; i < l->n_stops; i++) {
+        const struct ladder_stop *s = &l->stops[i];
+        const bool seen = s->arrow != LADDER_NONE || s->note[0];
+        struct layout_text t = text_at(TEXT_TIME, ANCHOR_END, o->time_x, o->y[i] + LAYOUT_BELOW);
+        struct text words = text_on(t.s, sizeof(t.s));
+
+        if (!seen || s->on_wire || s->at_ns == shown_ns || o->y[i] < shown_y + STEP_TIME)
+            continue;
+        shown_ns = s->at_ns;
+        shown_y = o->y[i];
+        ladder_add_time(&words, s->at_ns);
+        t.stop = i;
+        layout_add_text(o, t);
+    }
+}
+
+/* One layout with what label_out and end_out say.  False: they now say more. */
+static bool lay_out(struct layout *o)
+{
+    const struct ladder *l = o->l;
+
+    o->n_texts = 0;
+    o->top = EDGE + (l->title[0] ? PX(30) : 0) + PX(46);
+    lay_out_columns(o);
+    lay_out_rows(o);
+    for (uint32_t i = 0; i < l->n_arrows; i++)
+        shape_arrow(o, i);
+    shape_brackets(o);
+    collect_obstacles(o);
+    add_frame_texts(o);
+    add_notes(o);
+    add_times(o);
+    return layout_place(o);
+}
+
+static bool layout_alloc(struct layout *o)
+{
+    const struct ladder *l = o->l;
+
+    o->cap_texts = 3 * l->n_stops + 2 * l->n_arrows + 2 * LADDER_COLUMNS_MAX + 4;
+    o->cap_lines = LADDER_COLUMNS_MAX + LAYOUT_SEGMENTS_MAX * l->n_arrows + 3 * l->n_timers;
+    o->cap_solids = l->n_stops + l->n_arrows + 1;
+    o->y = calloc(l->n_stops + 1u, sizeof(*o->y));
+    o->label_out = calloc(l->n_arrows + 1u, sizeof(*o->label_out));
+    o->end_out = calloc(l->n_arrows + 1u, sizeof(*o->end_out));
+    o->arrows = calloc(l->n_arrows + 1u, sizeof(*o->arrows));
+    o->brackets = calloc(l->n_timers + 1u, sizeof(*o->brackets));
+    o->bands = calloc(l->n_stops + 1u, sizeof(*o->bands));
+    o->texts = calloc(o->cap_texts, sizeof(*o->texts));
+    o->lines = calloc(o->cap_lines, sizeof(*o->lines));
+    o->solids = calloc(o->cap_solids, sizeof(*o->solids));
+    return o->y && o->label_out && o->end_out && o->arrows && o->brackets && o->bands && o->texts &&
+           o->lines && o->solids;
+}
+
+enum rdl_status layout_init(struct layout *ret, const struct ladder *l)
+{
+    struct layout o = {.l = l};
+
+    if (!layout_alloc(&o)) {
+        layout_done(&o);
+        return RDL_ERR_NOMEM;
+    }
+    for (int round = 0; !lay_out(&o); round++) {
+        /* Notes always have room, so this ends. */
+        for (uint32_t i = 0; i < l->n_arrows && round >= ROUNDS_MAX; i++)
+            o.label_out[i] = o.end_out[i] = true;
+    }
+    *ret = o;
+    return RDL_OK;
+}
+
+void layout_done(struct layout *o)
+{
+    free(o->y);
+    free(o->label_out);
+    free(o->end_out);
+    free(o->arrows);
+    free(o->brackets);
+    free(o->bands);
+    free(o->texts);
+    free(o->lines);
+    free(o->solids);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* What a ladder shows, in the order of events and without any position.
+ *
+ * A stop is a point on a lifeline: a packet leaves or arrives, something is to be said there, a
+ * timer starts or runs out.  Arrows, copies and timers connect stops.
+ */
+#ifndef VIZ_LADDER_MODEL_H
+#define VIZ_LADDER_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/facts/enums.h"
+#include "emu/trace/event.h"
+#include "viz/ladder.h"
+
+#define LADDER_COLUMNS_MAX 12u
+#define LADDER_NOTE_BYTES  112u
+#define LADDER_LABEL_BYTES 112u
+#define LADDER_TITLE_BYTES 160u
+#define LADDER_NONE        UINT32_MAX /* no column, no stop */
+
+struct ladder_column {
+    uint32_t host; /* EV_HOST_NONE: what is outside of the lab */
+    bool many_qps; /* notes must say which */
+    char name[EV_NAME_BYTES];
+    char addr[EV_NAME_BYTES];
+};
+
+/* What sort of thing a stop or an arrow is: decides colour and glyph. */
+enum ladder_tone {
+    TONE_PLAIN,
+    TONE_POST,  /* a guest posted something */
+    TONE_STATE, /* a QP changed its state */
+    TONE_DONE,  /* a completion with SUCCESS */
+    TONE_BAD,   /* any other completion; a refusal */
+    TONE_TIMER,
+    TONE_REQUEST,
+    TONE_ANSWER,
+    TONE_NAK
+};
+
+struct ladder_stop {
+    ev_id id;
+    uint64_t at_ns;
+    uint64_t gap_ns;             /* time since the stop before, if it is long enough for a band */
+    bool idle;                   /* nothing at all happened in that time */
+    uint32_t column;             /* of the lifeline */
+    uint32_t arrow;              /* whose end this is, or LADDER_NONE */
+    bool on_wire;                /* between lifelines: where a packet was lost */
+    enum ladder_tone tone;       /* of the note */
+    enum ev_kind kind;           /* of the event */
+    char note[LADDER_NOTE_BYTES]; /* said beside the lifeline; may be empty */
+    char title[EV_TEXT_BYTES];   /* the event's line of the trace */
+};
+
+enum ladder_fate {
+    FATE_UNKNOWN, /* still under way where the picture ends */
+    FATE_ARRIVED,
+    FATE_DROPPED, /* by the host it arrived at */
+    FATE_LOST     /* on the way */
+};
+
+struct ladder_arrow {
+    ev_id id, also;         /* the tx event; the fault that changed its bytes, or 0 */
+    uint32_t from, to;      /* columns */
+    uint32_t tail, head;    /* stops; LADDER_NONE: outside of the picture */
+    uint32_t copy_of;       /* arrow that the network made this copy of, or LADDER_NONE */
+    uint32_t label_stop;    /* where the label is said if it has no room along the arrow */
+    enum ladder_fate fate;
+    enum ladder_tone tone;
+    bool again;                     /* not the first transmission of this packet */
+    char label[LADDER_LABEL_BYTES]; /* "SEND_ONLY psn=100 ackreq" */
+    char end[LADDER_LABEL_BYTES];   /* said where it ends on the way: "lost: f1" */
+};
+
+/* A timer that ran out: from the stop where it was armed. */
+struct ladder_timer {
+    uint32_t armed, fired;
+};
+
+struct ladder {
+    struct ladder_options options; /* title is not valid */
+    char title[LADDER_TITLE_BYTES];
+    struct ladder_column columns[LADDER_COLUMNS_MAX];
+    struct ladder_stop *stops;
+    struct ladder_arrow *arrows;
+    struct ladder_timer *timers;
+    uint32_t n_columns, n_stops, n_arrows, n_timers;
+    uint32_t cap_stops, cap_arrows, cap_timers;
+    uint64_t usual_ns;     /* how long a packet usually takes; not 0 */
+    bool hosts_left;       /* some hosts have no lifeline, for want of room */
+    uint64_t packets_left; /* packets that are not drawn, for want of room */
+    ev_id left_from;       /* the first of what is not drawn, or 0 */
+};
+
+/* "20.087": simulated time in us, exact. */
+void ladder_add_time(struct text *t, uint64_t at_ns);
+
+/* The label of a gap: "65.4us idle". */
+void ladder_add_gap(struct text *t, const struct ladder_stop *s);
+
+/* The words at the lower end of a picture that leaves something out; false if none does. */
+bool ladder_add_rest(struct text *t, const struct ladder *l);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds room for the labels inside of a ladder: along arrows, at crosses, in bands.
+ *
+ * Each label has an ordered list of places.  The first where its box touches no line, no solid
+ * and no text is taken.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "viz/ladder_layout.h"
+
+#define MARGIN     15     /* around a label, in tenths */
+#define ABOVE      (-55)  /* from an arrow to the baseline of a label above it */
+#define BELOW      PX(13) /* and below it */
+#define STEP       PX(8)  /* between two tries */
+#define TAIL_SPACE PX(10)
+#define HEAD_SPACE PX(14)
+
+static struct quad box_of(const struct layout_text *t, int32_t margin)
+{
+    const int32_t size = layout_font_px(t->kind);
+    const int32_t w = text_width(t->s, size);
+    const int32_t before = t->anchor == ANCHOR_START ? 0 : t->anchor == ANCHOR_END ? w : w / 2;
+
+    return quad_text(point_from(t->at, t->u, -before, 0), t->u, w, size, margin);
+}
+
+void layout_add_text(struct layout *o, struct layout_text text)
+{
+    RDL_ASSERT(o->n_texts < o->cap_texts);
+    text.box = box_of(&text, 0);
+    o->texts[o->n_texts++] = text;
+}
+
+static bool is_free(const struct layout *o, const struct layout_text *t)
+{
+    const struct quad box = box_of(t, MARGIN);
+
+    for (uint32_t i = 0; i < o->n_texts; i++) {
+        if (quads_overlap(&box, &o->texts[i].box))
+            return false;
+    }
+    for (uint32_t i = 0; i < o->n_lines; i++) {
+        if (quad_hits_segment(&box, &o->lines[i]))
+            return false;
+    }
+    for (uint32_t i = 0; i < o->n_solids; i++) {
+        if (quads_overlap(&box, &o->solids[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool put_if_free(struct layout *o, const struct layout_text *t)
+{
+    if (!is_free(o, t))
+        return false;
+    layout_add_text(o, *t);
+    return true;
+}
+
+/* Along the line from @left to @right: above it from the middle outwards, then below it. */
+static bool place_along(struct layout *o, struct layout_text *t, struct point left,
+                        struct point right, bool head_is_right)
+{
+    const int32_t dx = right.x - left.x;
+    const int32_t dy = right.y - left.y;
+    const int32_t len = (int32_t)isqrt((uint64_t)((int64_t)dx * dx + (int64_t)dy * dy));
+    const int32_t half = text_width(t->s, LAYOUT_FONT_PX) / 2;
+    const int32_t first = half + (head_is_right ? TAIL_SPACE : HEAD_SPACE);
+    const int32_t last = len - half - (head_is_right ? HEAD_SPACE : TAIL_SPACE);
+
+    t->anchor = ANCHOR_MIDDLE;
+    t->u = unit_between(left, right);
+    for (int across = 0; across < 2; across++) {
+        for (int32_t off = 0; off <= len / 2; off += STEP) {
+            for (int sign = -1; sign <= 1; sign += 2) {
+                const int32_t at = len / 2 + sign * off;
+
+                if (at < first || at > last)
+                    continue;
+                t->at = point_from(left, t->u, at, across ? BELOW : ABOVE);
+                if (put_if_free(o, t))
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Beside the corner of a packet to its own host. */
+static bool place_beside(struct layout *o, struct layout_text *t, const struct segment *s)
+{
+    const bool right = s->a.x < o->width / 2 || o->l->n_columns == 1;
+
+    t->anchor = right ? ANCHOR_START : ANCHOR_END;
+    t->u = (struct unit){1000, 0};
+    t->at = (struct point){s->a.x + (right ? PX(6) : -PX(6)), (s->a.y + s->b.y) / 2 + LAYOUT_BELOW};
+    return put_if_free(o, t);
+}
+
+static bool place_label(struct layout *o, uint32_t i)
+{
+    const struct ladder_arrow *a = &o->l->arrows[i];
+    const struct layout_arrow *g = &o->arrows[i];
+    struct layout_text t = {.kind = TEXT_LABEL,
+                            .tone = a->tone,
+                            .stop = a->label_stop,
+                            .arrow = i};
+    const struct segment *s = &g->seg[0];
+
+    memcpy(t.s, a->label, sizeof(a->label));
+    if (g->n_seg > 1)
+        return place_beside(o, &t, &g->seg[1]);
+    if (s->a.x <= s->b.x)
+        return place_along(o, &t, s->a, s->b, true);
+    return place_along(o, &t, s->b, s->a, false);
+}
+
+/* "lost: f1" beside the cross, on the side where the packet would have gone on; then around it. */
+static bool place_end(struct layout *o, uint32_t i)
+{
+    static const struct {
+        int8_t dx; /* 1: further on, 0: centred, -1: behind */
+        int8_t dy; /* pixels */
+    } tries[] = {{1, 0},  {1, 7},   {1, -7}, {1, 14},  {1, -14}, {0, 15},
+                 {0, -15}, {0, 20}, {0, -20}, {-1, 15}, {-1, 22}};
+    const struct layout_arrow *g = &o->arrows[i];
+    const struct segment *last = &g->seg[g->n_seg - 1];
+    const int32_t side = last->b.x >= last->a.x ? 1 : -1;
+    struct layout_text t = {.kind = TEXT_END,
+                            .tone = TONE_BAD,
+                            .stop = o->l->arrows[i].head,
+                            .arrow = i,
+                            .u = {1000, 0}};
+
+    memcpy(t.s, o->l->arrows[i].end, sizeof(o->l->arrows[i].end));
+    for (size_t k = 0; k < ARRAY_LEN(tries); k++) {
+        const int32_t dx = tries[k].dx * side;
+
+        t.anchor = dx > 0 ? ANCHOR_START : dx < 0 ? ANCHOR_END : ANCHOR_MIDDLE;
+        t.at = (struct point){last->b.x + dx * (LAYOUT_CROSS + PX(5)),
+                              last->b.y + PX(tries[k].dy) + LAYOUT_BELOW};
+        if (put_if_free(o, &t))
+            return true;
+    }
+    return false;
+}
+
+/* In the middle between two lifelines, else beside the middle, else among the times. */
+static void place_gap(struct layout *o, const struct layout_band *b)
+{
+    const struct ladder *l = o->l;
+    struct layout_text t = {.kind = TEXT_GAP,
+                            .stop = b->stop,
+                            .arrow = LADDER_NONE,
+                            .anchor = ANCHOR_MIDDLE,
+                            .u = {1000, 0}};
+    struct text s = text_on(t.s, sizeof(t.s));
+
+    ladder_add_gap(&s, &l->stops[b->stop]);
+    t.at.y = (b->top + b->bottom) / 2 + LAYOUT_BELOW;
+    for (uint32_t c = 0; c + 1 < l->n_columns; c++) {
+        const int32_t lane = o->x[c + 1] - o->x[c];
+
+        for (int32_t off = 0; off < lane / 2; off += STEP) {
+            t.at.x = o->x[c] + lane / 2 + off;
+            if (put_if_free(o, &t))
+                return;
+            t.at.x = o->x[c] + lane / 2 - off;
+            if (put_if_free(o, &t))
+                return;
+        }
+    }
+    t.anchor = ANCHOR_END;
+    t.at.x = o->time_x;
+    layout_add_text(o, t);
+}
+
+bool layout_place(struct layout *o)
+{
+    bool all = true;
+
+    for (uint32_t i = 0; i < o->n_bands; i++)
+        place_gap(o, &o->bands[i]);
+    for (uint32_t i = 0; i < o->l->n_arrows; i++) {
+        if (!o->label_out[i] && !place_label(o, i)) {
+            o->label_out[i] = true;
+            all = false;
+        }
+        if (o->l->arrows[i].end[0] && !o->end_out[i] && !place_end(o, i)) {
+            o->end_out[i] = true;
+            all = false;
+        }
+    }
+    return all;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* A laid-out ladder as SVG.
+ *
+ * Every event that is drawn is a group with the event's name as id ("e34.1"), its kind as class and
+ * its line of the trace as tooltip, so that scripts and readers can find it.  Colours are those of
+ * Okabe and Ito, which colour-blind people tell apart, and nothing is said by colour alone.
+ */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "viz/ladder_layout.h"
+
+#define PIECE_BYTES 512u
+
+static const char style[] =
+    "<style>"
+    ".ladder{font-family:\"DejaVu Sans\",sans-serif;font-size:12px;fill:#1b1f24}"
+    ".ladder path{fill:none;stroke:#1b1f24;stroke-width:1.4;stroke-linecap:round;"
+    "stroke-linejoin:round}"
+    ".ladder .title{font-size:17px;font-weight:bold}"
+    ".ladder .name{font-size:15px;font-weight:bold}"
+    ".ladder .addr,.ladder .time{font-size:11px;fill:#57606a}"
+    ".ladder .gap,.ladder .rest{fill:#57606a}"
+    ".ladder .gap{font-style:italic}"
+    ".ladder path.life{stroke:#8b949e}"
+    ".ladder path.pause{stroke:#8b949e;stroke-dasharray:1 4}"
+    ".ladder .band{fill:#eef0f3}"
+    ".ladder .tone-post{fill:#57606a}"
+    ".ladder .tone-state{fill:#7a4a78}.ladder path.tone-state{stroke:#7a4a78}"
+    ".ladder .tone-done{fill:#00664c}.ladder path.tone-done{stroke:#00664c}"
+    ".ladder .tone-bad{fill:#a83a00}.ladder path.tone-bad{stroke:#a83a00;stroke-width:2}"
+    ".ladder .tone-timer{fill:#8a5a00}.ladder path.tone-timer{stroke:#b87800}"
+    ".ladder .tone-request{fill:#005a8f}.ladder path.tone-request{stroke:#0072b2}"
+    ".ladder .tone-answer{fill:#00664c}.ladder path.tone-answer{stroke:#009e73}"
+    ".ladder .tone-nak{fill:#a83a00}.ladder path.tone-nak{stroke:#d55e00}"
+    ".ladder path.again{stroke-dasharray:7 4}"
+    ".ladder path.copy{stroke-dasharray:2 4}"
+    ".ladder path.head{stroke:none}"
+    ".ladder path.head.tone-request{fill:#0072b2}.ladder path.head.tone-answer{fill:#009e73}"
+    ".ladder path.head.tone-nak{fill:#d55e00}"
+    ".ladder path.mark.tone-post{fill:#fff;stroke:#57606a}"
+    ".ladder path.mark.tone-state{fill:#cc79a7}.ladder path.mark.tone-done{fill:#009e73}"
+    ".ladder path.mark.tone-bad{fill:#d55e00}.ladder path.mark.tone-timer{fill:#e69f00}"
+    "</style>\n";
+
+static const char *const tone_names[] = {
+    [TONE_PLAIN] = "plain", [TONE_POST] = "post",       [TONE_STATE] = "state",
+    [TONE_DONE] = "done",   [TONE_BAD] = "bad",         [TONE_TIMER] = "timer",
+    [TONE_NAK] = "nak",     [TONE_REQUEST] = "request", [TONE_ANSWER] = "answer",
+};
+
+static const char *const text_classes[] = {
+    [TEXT_TITLE] = "title", [TEXT_NAME] = "name", [TEXT_ADDR] = "addr",
+    [TEXT_TIME] = "time",   [TEXT_NOTE] = "note", [TEXT_LABEL] = "label",
+    [TEXT_END] = "end",     [TEXT_GAP] = "gap",   [TEXT_REST] = "rest",
+};
+
+static void put(const struct viz_sink *sink, const char *s)
+{
+    sink->put(sink->ctx, s, strlen(s));
+}
+
+static void putf(const struct viz_sink *sink, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void putf(const struct viz_sink *sink, const char *fmt, ...)
+{
+    char buf[PIECE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    va_list args;
+
+    va_start(args, fmt);
+    text_addv(&t, fmt, args);
+    va_end(args);
+    sink->put(sink->ctx, buf, t.len);
+}
+
+static void put_escaped(const struct viz_sink *sink, const char *s)
+{
+    for (; *s; s++) {
+        if (*s == '&')
+            put(sink, "&amp;");
+        else if (*s == '<')
+            put(sink, "&lt;");
+        else if (*s == '>')
+            put(sink, "&gt;");
+        else if (*s == '"')
+            put(sink, "&quot;");
+        else if ((unsigned char)*s >= ' ')
+            sink->put(sink->ctx, s, 1);
+    }
+}
+
+/* A number as SVG wants it. */
+struct decimal {
+    char s[16];
+};
+
+static struct decimal decimal(int32_t v, int32_t one)
+{
+    struct decimal d;
+    struct text t = text_on(d.s, sizeof(d.s));
+    const int32_t abs = v < 0 ? -v : v;
+
+    text_addf(&t, "%s%d", v < 0 ? "-" : "", abs / one);
+    if (abs % one)
+        text_addf(&t, one == 10 ? ".%d" : ".%03d", abs % one);
+    return d;
+}
+
+static struct decimal px(int32_t tenths)
+{
+    return decimal(tenths, 10);
+}
+
+/* "M1 2" or "L1 2" */
+static void put_to(const struct viz_sink *sink, char command, struct point p)
+{
+    putf(sink, "%c%s %s", command, px(p.x).s, px(p.y).s);
+}
+
+static void open_group(const struct viz_sink *sink, const struct ladder_stop *s, const char *prefix)
+{
+    putf(sink, "<g id=\"%s%llu.%u\" class=\"%s\"><title>", prefix,
+         (unsigned long long)ev_tick(s->id), ev_row(s->id), ev_schema(s->kind)->name);
+    put_escaped(sink, s->title);
+    put(sink, "</title>");
+}
+
+static void put_band(const struct viz_sink *sink, const struct layout *o,
+                     const struct layout_band *b)
+{
+    const int32_t left = o->x[0] - LAYOUT_MARK;
+    const int32_t right = o->x[o->l->n_columns - 1] + LAYOUT_MARK;
+
+    putf(sink, "<rect class=\"band\" x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\"/>\n", px(left).s,
+         px(b->top).s, px(right - left).s, px(b->bottom - b->top).s);
+}
+
+/* Solid, but dotted through pauses. */
+static void put_lifeline(const struct viz_sink *sink, const struct layout *o, uint32_t column)
+{
+    const int32_t x = o->x[column];
+    int32_t y = o->top;
+
+    put(sink, "<path class=\"life\" d=\"");
+    for (uint32_t i = 0; i < o->n_bands; i++) {
+        put_to(sink, 'M', (struct point){x, y});
+        put_to(sink, 'L', (struct point){x, o->bands[i].top});
+        y = o->bands[i].bottom;
+    }
+    put_to(sink, 'M', (struct point){x, y});
+    put_to(sink, 'L', (struct point){x, o->bottom});
+    put(sink, "\"/>\n");
+    for (uint32_t i = 0; i < o->n_bands; i++) {
+        put(sink, "<path class=\"pause\" d=\"");
+        put_to(sink, 'M', (struct point){x, o->bands[i].top});
+        put_to(sink, 'L', (struct point){x, o->bands[i].bottom});
+        put(sink, "\"/>\n");
+    }
+}
+
+static void put_bracket(const struct viz_sink *sink, const struct layout *o, uint32_t i)
+{
+    const struct layout_bracket *b = &o->brackets[i];
+
+    open_group(sink, &o->l->stops[o->l->timers[i].fired], "timer");
+    put(sink, "<path class=\"tone-timer\" d=\"");
+    put_to(sink, 'M', (struct point){b->lifeline_x, b->top});
+    put_to(sink, 'L', (struct point){b->x, b->top});
+    put_to(sink, 'L', (struct point){b->x, b->bottom});
+    put_to(sink, 'L', (struct point){b->lifeline_x, b->bottom});
+    put(sink, "\"/></g>\n");
+}
+
+static void put_cross(const struct viz_sink *sink, struct point p)
+{
+    put(sink, "<path class=\"cross tone-bad\" d=\"");
+    put_to(sink, 'M', (struct point){p.x - LAYOUT_CROSS, p.y - LAYOUT_CROSS});
+    put_to(sink, 'L', (struct point){p.x + LAYOUT_CROSS, p.y + LAYOUT_CROSS});
+    put_to(sink, 'M', (struct point){p.x - LAYOUT_CROSS, p.y + LAYOUT_CROSS});
+    put_to(sink, 'L', (struct point){p.x + LAYOUT_CROSS, p.y - LAYOUT_CROSS});
+    put(sink, "\"/>");
+}
+
+static void put_head(const struct viz_sink *sink, const struct segment *s, const char *tone)
+{
+    const struct unit u = unit_between(s->a, s->b);
+
+    putf(sink, "<path class=\"head tone-%s\" d=\"", tone);
+    put_to(sink, 'M', s->b);
+    put_to(sink, 'L', point_from(s->b, u, -LAYOUT_HEAD, LAYOUT_HEAD * 2 / 5));
+    put_to(sink, 'L', point_from(s->b, u, -LAYOUT_HEAD, -LAYOUT_HEAD * 2 / 5));
+    put(sink, "Z\"/>");
+}
+
+static void put_text(const struct viz_sink *sink, const struct layout_text *t)
+{
+    static const char *const anchors[] = {
+        [ANCHOR_START] = "", [ANCHOR_MIDDLE] = " text-anchor=\"middle\"",
+        [ANCHOR_END] = " text-anchor=\"end\""};
+
+    putf(sink, "<text class=\"%s tone-%s\"%s", text_classes[t->kind], tone_names[t->tone],
+         anchors[t->anchor]);
+    if (t->u.y == 0)
+        putf(sink, " x=\"%s\" y=\"%s\">", px(t->at.x).s, px(t->at.y).s);
+    else
+        putf(sink, " transform=\"matrix(%s %s %s %s %s %s)\">", decimal(t->u.x, 1000).s,
+             decimal(t->u.y, 1000).s, decimal(-t->u.y, 1000).s, decimal(t->u.x, 1000).s,
+             px(t->at.x).s, px(t->at.y).s);
+    put_escaped(sink, t->s);
+    put(sink, "</text>");
+}
+
+static void put_texts_of_arrow(const struct viz_sink *sink, const struct layout *o, uint32_t arrow)
+{
+    for (uint32_t i = 0; i < o->n_texts; i++) {
+        if (o->texts[i].arrow == arrow)
+            put_text(sink, &o->texts[i]);
+    }
+}
+
+static void put_arrow(const struct viz_sink *sink, const struct layout *o, uint32_t i)
+{
+    const struct ladder_arrow *a = &o->l->arrows[i];
+    const struct layout_arrow *g = &o->arrows[i];
+    const struct segment *last = &g->seg[g->n_seg - 1];
+    const uint32_t shown = a->tail != LADDER_NONE ? a->tail : a->head;
+
+    open_group(sink, &o->l->stops[shown], "e");
+    putf(sink, "<path class=\"tone-%s%s%s\" d=\"", tone_names[a->tone], a->again ? " again" : "",
+         a->copy_of != LADDER_NONE ? " copy" : "");
+    put_to(sink, 'M', g->seg[0].a);
+    for (uint32_t k = 0; k < g->n_seg; k++)
+        put_to(sink, 'L', g->seg[k].b);
+    put(sink, "\"/>");
+    if (a->fate == FATE_ARRIVED)
+        put_head(sink, last, tone_names[a->tone]);
+    else if (a->fate != FATE_UNKNOWN)
+        put_cross(sink, last->b);
+    put_texts_of_arrow(sink, o, i);
+    put(sink, "</g>\n");
+}
+
+/* Circles for posts and completions, a diamond for states, a square for what went wrong. */
+static void put_mark(const struct viz_sink *sink, const struct layout *o, uint32_t i)
+{
+    static const struct {
+        int8_t x, y;
+    } diamond[] = {{0, -5}, {5, 0}, {0, 5}, {-5, 0}}, square[] = {{-4, -4}, {4, -4}, {4, 4}, {-4, 4}},
+      octagon[] = {{-2, -4}, {2, -4}, {4, -2}, {4, 2}, {2, 4}, {-2, 4}, {-4, 2}, {-4, -2}};
+    const struct ladder_stop *s = &o->l->stops[i];
+    const bool is_state = s->tone == TONE_STATE;
+    const bool is_bad = s->tone == TONE_BAD;
+    const size_t n = is_state || is_bad ? ARRAY_LEN(square) : ARRAY_LEN(octagon);
+
+    putf(sink, "<path class=\"mark tone-%s\" d=\"", tone_names[s->tone]);
+    for (size_t k = 0; k < n; k++) {
+        const int8_t dx = is_state ? diamond[k].x : is_bad ? square[k].x : octagon[k].x;
+        const int8_t dy = is_state ? diamond[k].y : is_bad ? square[k].y : octagon[k].y;
+
+        put_to(sink, k ? 'L' : 'M',
+               (struct point){o->x[s->column] + PX(dx), o->y[i] + PX(dy)});
+    }
+    put(sink, "Z\"/>");
+}
+
+/* A stop that is no packet's departure: its mark and its note. */
+static void put_stop(const struct viz_sink *sink, const struct layout *o, uint32_t i)
+{
+    const struct ladder_stop *s = &o->l->stops[i];
+    bool open = false;
+
+    if (layout_has_mark(s)) {
+        open_group(sink, s, "e");
+        open = true;
+        put_mark(sink, o, i);
+    }
+    for (uint32_t k = 0; k < o->n_texts; k++) {
+        const struct layout_text *t = &o->texts[k];
+
+        if (t->kind != TEXT_NOTE || t->stop != i)
+            continue;
+        if (!open)
+            open_group(sink, s, "n");
+        open = true;
+        put_text(sink, t);
+    }
+    if (open)
+        put(sink, "</g>\n");
+}
+
+static void put_picture(const struct viz_sink *sink, const struct layout *o)
+{
+    const struct ladder *l = o->l;
+
+    putf(sink,
+         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ladder\" width=\"%s\" height=\"%s\" "
+         "viewBox=\"0 0 %s %s\">\n<title>",
+         px(o->width).s, px(o->height).s, px(o->width).s, px(o->height).s);
+    put_escaped(sink, l->title[0] ? l->title : "ladder");
+    put(sink, "</title>\n");
+    put(sink, style);
+    put(sink, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
+    for (uint32_t i = 0; i < o->n_bands && l->n_columns; i++)
+        put_band(sink, o, &o->bands[i]);
+    for (uint32_t c = 0; c < l->n_columns; c++)
+        put_lifeline(sink, o, c);
+    for (uint32_t i = 0; i < l->n_timers; i++)
+        put_bracket(sink, o, i);
+    for (uint32_t i = 0; i < l->n_arrows; i++)
+        put_arrow(sink, o, i);
+    for (uint32_t i = 0; i < l->n_stops; i++)
+        put_stop(sink, o, i);
+    for (uint32_t i = 0; i < o->n_texts; i++) {
+        if (o->texts[i].arrow != LADDER_NONE || o->texts[i].kind == TEXT_NOTE)
+            continue;
+        put_text(sink, &o->texts[i]);
+        put(sink, "\n");
+    }
+    put(sink, "</svg>\n");
+}
+
+enum rdl_status ladder_svg(const struct ladder *l, const struct viz_sink *sink)
+{
+    struct layout o;
+    const enum rdl_status st = layout_init(&o, l);
+
+    if (st != RDL_OK)
+        return st;
+    put_picture(sink, &o);
+    layout_done(&o);
+    return RDL_OK;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+#include "viz/ladder_words.h"
+
+#include <string.h>
+
+#include "emu/base/quantity.h"
+#include "emu/facts/aeth.h"
+#include "emu/facts/opcode.h"
+
+void ladder_add_time(struct text *t, uint64_t at_ns)
+{
+    text_addf(t, "%llu.%03u", (unsigned long long)(at_ns / 1000), (unsigned)(at_ns % 1000));
+}
+
+void ladder_add_gap(struct text *t, const struct ladder_stop *s)
+{
+    quantity_add_time_short(t, s->gap_ns);
+    text_add(t, s->idle ? " idle" : " later");
+}
+
+bool ladder_add_rest(struct text *t, const struct ladder *l)
+{
+    if (l->hosts_left)
+        text_add(t, "not all hosts are shown; ");
+    if (!l->left_from)
+        return l->hosts_left;
+    if (l->packets_left)
+        text_addf(t, "... %llu more packets, ", (unsigned long long)l->packets_left);
+    else
+        text_add(t, "... more, ");
+    text_add(t, "use from=");
+    ev_add_id(t, l->left_from);
+    return true;
+}
+
+/* "qp: ", the object's name without its host. */
+static void add_qp(struct text *t, uint32_t host, uint32_t qpn, const struct ev_names *names)
+{
+    char buf[2 * EV_NAME_BYTES + 16];
+    struct text full = text_on(buf, sizeof(buf));
+    const char *dot;
+
+    ev_names_object(names, &full, host, OBJ_QP, qpn);
+    dot = strchr(buf, '.');
+    text_addf(t, "%s: ", dot ? dot + 1 : buf);
+}
+
+static void add_ordinal(struct text *t, uint32_t n)
+{
+    static const char *const ends[] = {"th", "st", "nd", "rd"};
+    const uint32_t teens = n % 100;
+    const uint32_t ones = n % 10;
+
+    text_addf(t, "%u%s", n, teens / 10 == 1 || ones > 3 ? "th" : ends[ones]);
+}
+
+static void add_by_rule(struct text *t, uint32_t rule)
+{
+    if (rule)
+        text_addf(t, ", by %s", enum_name(&enum_rule, rule));
+}
+
+static void add_wr_ids(struct text *t, uint64_t first, uint64_t last)
+{
+    text_addf(t, " wr_id=%llu", (unsigned long long)first);
+    if (last != first)
+        text_addf(t, "..%llu", (unsigned long long)last);
+}
+
+static void say_post(struct text *t, const struct ladder_saying *s)
+{
+    const struct ev *e = s->first;
+    const bool send = e->kind == EV_post_send;
+    const uint64_t wr_id = send ? e->u.post_send.wr_id : e->u.post_recv.wr_id;
+
+    text_addf(t, "post %s", send ? enum_name(&enum_wr_opcode, e->u.post_send.op) : "RECV");
+    add_wr_ids(t, wr_id, s->last_wr_id);
+    text_addf(t, ", %u bytes", send ? e->u.post_send.bytes : e->u.post_recv.bytes);
+    if (s->last_wr_id != wr_id)
+        text_add(t, " each");
+    if (s->kicked)
+        text_add(t, ", kick");
+}
+
+static void say_completion(struct text *t, const struct ladder_saying *s)
+{
+    const struct ev_cqe *c = &s->first->u.cqe;
+
+    text_add(t, "CQE");
+    add_wr_ids(t, c->wr_id, s->last_wr_id);
+    text_addf(t, " %s", enum_name(&enum_wc_status, c->status));
+    if (c->status == WCS_SUCCESS)
+        text_addf(t, " %s", enum_name(&enum_wc_opcode, c->op));
+    if (c->status == WCS_SUCCESS && c->op == WC_RECV)
+        text_addf(t, " %u bytes", c->bytes);
+    add_by_rule(t, c->rule);
+}
+
+static void say_timeout(struct text *t, const struct ladder_saying *s)
+{
+    const struct ev_timeout *e = &s->first->u.timeout;
+
+    text_add(t, e->timer == TMR_ACK ? "ACK timeout" : "RNR timer");
+    if (s->armed_ns != UINT64_MAX) {
+        text_add(t, " ");
+        quantity_add_time_short(t, s->first->at_ns - s->armed_ns);
+    }
+    if (e->limit && e->retry > e->limit)
+        text_addf(t, ", after %u retries", e->limit);
+    else if (e->retry)
+        text_addf(t, e->limit ? ", retry %u of %u" : ", retry %u", e->retry, e->limit);
+}
+
+static enum ladder_tone say_arrival(struct text *t, const struct ev_rx *e)
+{
+    const struct enum_row *act = enum_by_value(&enum_pkt_act, e->act);
+    const bool silent = e->act == ACT_ACCEPT || e->act == ACT_ACKS || e->act == ACT_GO_BACK ||
+                        e->act == ACT_WAIT_RNR || e->act == ACT_FAIL;
+
+    if (!act || (silent && !e->rule))
+        return TONE_PLAIN;
+    text_add(t, act->text);
+    if (e->act != ACT_DUPLICATE && e->act != ACT_NAK_SEQUENCE && e->act != ACT_RNR)
+        add_by_rule(t, e->rule);
+    return e->act == ACT_DUPLICATE ? TONE_PLAIN : TONE_BAD;
+}
+
+enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
+{
+    const struct ev *e = s->first;
+    const struct ev_field *qpn = ev_field_find(e->kind, "qpn");
+    const size_t start = t->len;
+    enum ladder_tone tone = TONE_PLAIN;
+    size_t said;
+
+    if (s->name_qp && qpn)
+        add_qp(t, (uint32_t)ev_field_number(e, ev_field_find(e->kind, "host")),
+               (uint32_t)ev_field_number(e, qpn), s->names);
+    said = t->len;
+    switch (e->kind) {
+    case EV_post_send:
+    case EV_post_recv:
+        say_post(t, s);
+        tone = TONE_POST;
+        break;
+    case EV_kick:
+        text_addf(t, "kick queue %u", e->u.kick.queue);
+        tone = TONE_POST;
+        break;
+    case EV_cqe:
+        say_completion(t, s);
+        tone = e->u.cqe.status == WCS_SUCCESS ? TONE_DONE : TONE_BAD;
+        break;
+    case EV_qp_state:
+        text_addf(t, "%s -> %s", enum_name(&enum_qp_state, e->u.qp_state.from),
+                  enum_name(&enum_qp_state, e->u.qp_state.to));
+        tone = e->u.qp_state.to == QPS_ERR ? TONE_BAD : TONE_STATE;
+        break;
+    case EV_timeout:
+        say_timeout(t, s);
+        tone = TONE_TIMER;
+        break;
+    case EV_retry:
+        text_addf(t, "goes back to psn=%u", e->u.retry.psn);
+        tone = TONE_TIMER;
+        break;
+    case EV_key:
+        text_addf(t, "key 0x%llx refused by %s", (unsigned long long)e->u.key.key,
+                  enum_name(&enum_rule, e->u.key.rule));
+        tone = TONE_BAD;
+        break;
+    case EV_drop:
+        text_addf(t, "dropped: %s", enum_name(&enum_drop, e->u.drop.reason));
+        tone = TONE_BAD;
+        break;
+    case EV_rx:
+        tone = say_arrival(t, &e->u.rx);
+        break;
+    default:
+        break;
+    }
+    if (t->len == said) { /* no name before nothing */
+        t->len = start;
+        t->buf[start] = '\0';
+    }
+    return tone;
+}
+
+bool ladder_say_together(const struct ev *first, uint64_t last_wr_id, const struct ev *next)
+{
+    if (first->kind != next->kind || first->at_ns != next->at_ns)
+        return false;
+    if (first->kind == EV_post_send) {
+        const struct ev_post_send *a = &first->u.post_send;
+        const struct ev_post_send *b = &next->u.post_send;
+
+        return a->host == b->host && a->qpn == b->qpn && a->op == b->op && a->bytes == b->bytes &&
+               b->wr_id == last_wr_id + 1;
+    }
+    if (first->kind == EV_post_recv) {
+        const struct ev_post_recv *a = &first->u.post_recv;
+        const struct ev_post_recv *b = &next->u.post_recv;
+
+        return a->host == b->host && a->qpn == b->qpn && a->bytes == b->bytes &&
+               b->wr_id == last_wr_id + 1;
+    }
+    if (first->kind == EV_cqe) {
+        const struct ev_cqe *a = &first->u.cqe;
+        const struct ev_cqe *b = &next->u.cqe;
+
+        return a->host == b->host && a->qpn == b->qpn && a->status == b->status &&
+               a->op == b->op && a->rule == b->rule && a->status != WCS_SUCCESS &&
+               b->wr_id == last_wr_id + 1;
+    }
+    return false;
+}
+
+/* What tx and rx have in common. */
+struct packet_words {
+    uint32_t host, qpn, opcode, psn, ackreq, syndrome, msn, rnr_timer, attempt;
+};
+
+static struct packet_words packet_words(const struct ev *e)
+{
+    if (e->kind == EV_tx) {
+        const struct ev_tx *p = &e->u.tx;
+
+        return (struct packet_words){p->host,     p->qpn, p->opcode,    p->psn,    p->ackreq,
+                                     p->syndrome, p->msn, p->rnr_timer, p->attempt};
+    }
+    if (e->kind == EV_rx) {
+        const struct ev_rx *p = &e->u.rx;
+
+        return (struct packet_words){.host = p->host,
+                                     .qpn = p->qpn,
+                                     .opcode = p->opcode,
+                                     .psn = p->psn,
+                                     .syndrome = p->syndrome,
+                                     .msn = p->msn};
+    }
+    return (struct packet_words){.host = e->u.drop.host,
+                                 .qpn = e->u.drop.qpn,
+                                 .opcode = e->u.drop.opcode,
+                                 .psn = e->u.drop.psn};
+}
+
+/* "SEND_ONLY": the service goes without saying on RC. */
+static void add_opcode(struct text *t, uint32_t opcode)
+{
+    const char *name = enum_name(&enum_opcode, opcode);
+
+    text_add(t, strncmp(name, "RC_", 3) == 0 ? name + 3 : name);
+}
+
+void ladder_add_label(struct text *t, const struct ev *e, bool name_qp,
+                      const struct ev_names *names)
+{
+    const struct packet_words p = packet_words(e);
+    const bool acknowledge = p.opcode == OP_RC_ACKNOWLEDGE && p.syndrome != SYN_NONE;
+
+    if (name_qp)
+        add_qp(t, p.host, p.qpn, names);
+    if (acknowledge)
+        text_add(t, enum_name(&enum_syndrome, p.syndrome));
+    else
+        add_opcode(t, p.opcode);
+    text_addf(t, " psn=%u", p.psn);
+    if (p.ackreq)
+        text_add(t, " ackreq");
+    if (p.syndrome != SYN_NONE && !acknowledge)
+        text_addf(t, " %s", enum_name(&enum_syndrome, p.syndrome));
+    if (p.syndrome != SYN_NONE)
+        text_addf(t, " msn=%u", p.msn);
+    if (p.syndrome == SYN_RNR_NAK && e->kind == EV_tx) {
+        text_add(t, " wait ");
+        quantity_add_time_short(t, rnr_timer_ns((uint8_t)(p.rnr_timer & 31u)));
+    }
+    if (p.attempt > 1) {
+        text_add(t, " ");
+        add_ordinal(t, p.attempt);
+    }
+}
+
+void ladder_add_fault(struct text *t, const struct ev_fault *f)
+{
+    if (f->by == FLT_DELAY) {
+        text_add(t, ", delayed ");
+        quantity_add_time_short(t, f->delay);
+        text_addf(t, " by %s", f->name.s);
+    } else if (f->by == FLT_CORRUPT) {
+        text_addf(t, ", corrupted by %s", f->name.s);
+    }
+}
+
+enum ladder_tone ladder_packet_tone(uint32_t opcode, uint32_t syndrome)
+{
+    if (syndrome != SYN_NONE && syndrome != SYN_ACK)
+        return TONE_NAK;
+    return op_is_response(op_info((uint8_t)opcode)) ? TONE_ANSWER : TONE_REQUEST;
+}
+
+bool ladder_act_drops(uint32_t act)
+{
+    return act == ACT_DROP;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "testing.h"
+
+#include <string.h>
+
+#include "emu/base/arena.h"
+
+#define ARENA_BYTES ((size_t)1 << 20)
+
+static int arena_make(void **state)
+{
+    *state = arena_new(ARENA_BYTES);
+    return *state ? 0 : -1;
+}
+
+static int arena_drop(void **state)
+{
+    arena_free(*state);
+    return 0;
+}
+
+static void blocks_are_aligned_zeroed_and_apart(void **state)
+{
+    static const size_t sizes[] = {1, 15, 16, 17, 100, 4095, 4096, 4097, 10000};
+    uint8_t *blocks[ARRAY_LEN(sizes)];
+    struct arena *a = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        blocks[i] = arena_alloc(a, sizes[i]);
+        assert_non_null(blocks[i]);
+        assert_int_equal((uintptr_t)blocks[i] % (sizes[i] >= 4096 ? 4096 : 16), 0);
+        for (size_t k = 0; k < sizes[i]; k++)
+            assert_int_equal(blocks[i][k], 0);
+        memset(blocks[i], (int)(i + 1), sizes[i]);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        for (size_t k = 0; k < sizes[i]; k++)
+            assert_int_equal(blocks[i][k], i + 1);
+    }
+}
+
+static void the_block_freed_last_is_given_first_and_zeroed_again(void **state)
+{
+    struct arena *a = *state;
+    uint8_t *first = arena_alloc(a, 40), *second = arena_alloc(a, 40);
+    const size_t used = arena_used_bytes(a);
+
+    memset(first, 0xff, 40);
+    memset(second, 0xff, 40);
+    arena_release(a, first, 40);
+    arena_release(a, second, 40);
+    assert_ptr_equal(arena_alloc(a, 33), second); /* of the same class */
+    assert_ptr_equal(arena_alloc_raw(a, 64), first);
+    for (size_t k = 0; k < 33; k++)
+        assert_int_equal(second[k], 0);
+    assert_int_equal(arena_used_bytes(a), used);
+}
+
+static void a_full_arena_gives_nothing_and_goes_on(void **state)
+{
+    struct arena *a = *state;
+    void *small = arena_alloc(a, 16);
+
+    assert_non_null(small);
+    assert_null(arena_alloc(a, ARENA_BYTES));
+    assert_null(arena_alloc(a, SIZE_MAX));
+    assert_null(arena_alloc(a, (size_t)1 << 40));
+    while (arena_alloc(a, 16))
+        ;
+    assert_true(arena_used_bytes(a) <= ARENA_BYTES);
+    arena_release(a, small, 16);
+    assert_ptr_equal(arena_alloc(a, 16), small);
+}
+
+static void releasing_nothing_is_fine(void **state)
+{
+    arena_release(*state, NULL, 100);
+    arena_release(*state, NULL, 0);
+    arena_free(NULL);
+    arena_checkpoint_free(NULL);
+}
+
+static void an_arena_too_small_for_itself_is_refused(void **state)
+{
+    (void)state;
+    assert_null(arena_new(0));
+    assert_null(arena_new(4095));
+}
+
+/* Three blocks of a linked structure, to see that pointers survive. */
+struct node {
+    struct node *next;
+    int value;
+};
+
+static void restoring_brings_back_bytes_pointers_and_the_allocator(void **state)
+{
+    struct arena *a = *state;
+    struct node *head = arena_alloc(a, sizeof(*head));
+    struct node *tail = arena_alloc(a, sizeof(*tail));
+    void *hole = arena_alloc(a, 200);
+    struct arena_checkpoint *c;
+    void *then[3];
+    size_t used;
+
+    *head = (struct node){tail, 1};
+    *tail = (struct node){NULL, 2};
+    arena_release(a, hole, 200);
+    used = arena_used_bytes(a);
+    c = arena_save(a);
+    assert_non_null(c);
+
+    for (unsigned round = 0; round < 2; round++) {
+        void *now[] = {arena_alloc(a, 200), arena_alloc(a, 200), arena_alloc(a, 5000)};
+
+        assert_ptr_equal(now[0], hole);
+        if (round == 0)
+            memcpy(then, now, sizeof(then));
+        assert_memory_equal(now, then, sizeof(then));
+        memset(now[2], 0x55, 5000);
+        head->next = NULL;
+        arena_release(a, tail, sizeof(*tail));
+
+        arena_restore(a, c);
+        assert_int_equal(arena_used_bytes(a), used);
+        assert_ptr_equal(head->next, tail);
+        assert_int_equal(tail->value, 2);
+    }
+    arena_checkpoint_free(c);
+}
+
+static void memory_taken_after_a_restore_is_zeroed(void **state)
+{
+    struct arena *a = *state;
+    struct arena_checkpoint *c = arena_save(a);
+    uint8_t *block = arena_alloc(a, 1000);
+
+    assert_non_null(c);
+    memset(block, 0xff, 1000);
+    arena_restore(a, c);
+    assert_ptr_equal(arena_alloc(a, 1000), block);
+    for (size_t k = 0; k < 1000; k++)
+        assert_int_equal(block[k], 0);
+    arena_checkpoint_free(c);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(blocks_are_aligned_zeroed_and_apart, arena_make,
+                                        arena_drop),
+        cmocka_unit_test_setup_teardown(the_block_freed_last_is_given_first_and_zeroed_again,
+                                        arena_make, arena_drop),
+        cmocka_unit_test_setup_teardown(a_full_arena_gives_nothing_and_goes_on, arena_make,
+                                        arena_drop),
+        cmocka_unit_test_setup_teardown(releasing_nothing_is_fine, arena_make, arena_drop),
+        cmocka_unit_test(an_arena_too_small_for_itself_is_refused),
+        cmocka_unit_test_setup_teardown(restoring_brings_back_bytes_pointers_and_the_allocator,
+                                        arena_make, arena_drop),
+        cmocka_unit_test_setup_teardown(memory_taken_after_a_restore_is_zeroed, arena_make,
+                                        arena_drop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

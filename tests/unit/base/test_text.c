@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "testing.h"
+
+#include <string.h>
+
+#include "emu/base/text.h"
+
+static void pieces_are_joined(void **state)
+{
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    (void)state;
+    assert_string_equal(buf, "");
+    text_add(&t, "a");
+    text_addn(&t, "bcd", 2);
+    text_addf(&t, "%d-%s", 7, "x");
+    assert_string_equal(buf, "abc7-x");
+    assert_int_equal(t.len, 6);
+    assert_false(t.cut);
+}
+
+/* Each way of appending "12345" to "abc", for every size of the buffer. */
+static void append(struct text *t, unsigned how)
+{
+    if (how == 0)
+        text_add(t, "12345");
+    else if (how == 1)
+        text_addn(t, "123456", 5);
+    else
+        text_addf(t, "%d", 12345);
+}
+
+static void what_does_not_fit_is_cut_and_said_so(void **state)
+{
+    static const char whole[] = "abc12345";
+
+    (void)state;
+    for (unsigned how = 0; how < 3; how++) {
+        for (size_t cap = 1; cap <= sizeof(whole) + 1; cap++) {
+            char buf[sizeof(whole) + 2];
+            struct text t;
+
+            memset(buf, 0x7e, sizeof(buf));
+            t = text_on(buf, cap);
+            text_add(&t, "abc");
+            append(&t, how);
+            assert_int_equal(t.cut, cap < sizeof(whole));
+            assert_int_equal(t.len, t.cut ? cap - 1 : strlen(whole));
+            assert_memory_equal(buf, whole, t.len);
+            assert_int_equal(buf[t.len], '\0');
+            assert_int_equal(buf[cap], 0x7e);
+        }
+    }
+}
+
+static void cut_stays_set(void **state)
+{
+    char buf[4];
+    struct text t = text_on(buf, sizeof(buf));
+
+    (void)state;
+    text_add(&t, "abcd");
+    text_add(&t, "");
+    assert_true(t.cut);
+    assert_string_equal(buf, "abc");
+}
+
+static void padding_reaches_the_column_of_its_line(void **state)
+{
+    char buf[64];
+    struct text t = text_on(buf, sizeof(buf));
+
+    (void)state;
+    text_pad_to(&t, 2);
+    text_add(&t, "x");
+    text_pad_to(&t, 3); /* there already: one blank separates */
+    text_add(&t, "y\nlong");
+    text_pad_to(&t, 6);
+    text_add(&t, "z");
+    assert_string_equal(buf, "  x y\nlong  z");
+}
+
+static void padding_a_full_buffer_ends(void **state)
+{
+    char buf[4];
+    struct text t = text_on(buf, sizeof(buf));
+
+    (void)state;
+    text_pad_to(&t, 100);
+    assert_string_equal(buf, "   ");
+    assert_true(t.cut);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_are_joined),
+        cmocka_unit_test(what_does_not_fit_is_cut_and_said_so),
+        cmocka_unit_test(cut_stays_set),
+        cmocka_unit_test(padding_reaches_the_column_of_its_line),
+        cmocka_unit_test(padding_a_full_buffer_ends),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

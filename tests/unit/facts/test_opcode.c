@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "testing.h"
+
+#include <string.h>
+
+#include "emu/facts/opcode.h"
+
+static void only_the_defined_opcodes_have_a_name(void **state)
+{
+    size_t n = 0;
+
+    (void)state;
+    for (unsigned code = 0; code < 256; code++) {
+        const struct op_info *op = op_info((uint8_t)code);
+        const bool defined = code <= 0x17 ? code != 0x15
+                                          : (code >= 0x20 && code <= 0x2b) || code == 0x64 ||
+                                                code == 0x65 || code == 0x81;
+
+        assert_int_equal(op->name != NULL, defined);
+        assert_int_equal(op->service != OPS_NONE, defined);
+        assert_int_equal(op->kind != OPK_NONE, defined);
+        assert_int_equal(op->pos != OPP_NONE, defined);
+        n += defined;
+    }
+    assert_int_equal(n, 23 + 12 + 2 + 1);
+}
+
+static void a_name_says_service_position_and_headers(void **state)
+{
+    (void)state;
+    for (unsigned code = 0; code < 256; code++) {
+        const struct op_info *op = op_info((uint8_t)code);
+
+        if (!op->name || op->kind == OPK_CNP)
+            continue;
+        assert_int_equal(strncmp(op->name, "RC_", 3) == 0, op->service == OPS_RC);
+        assert_int_equal(strncmp(op->name, "UC_", 3) == 0, op->service == OPS_UC);
+        assert_int_equal(strncmp(op->name, "UD_", 3) == 0, op->service == OPS_UD);
+        assert_int_equal(strstr(op->name, "_FIRST") != NULL, op->pos == OPP_FIRST);
+        assert_int_equal(strstr(op->name, "_MIDDLE") != NULL, op->pos == OPP_MIDDLE);
+        assert_int_equal(strstr(op->name, "_LAST") != NULL, op->pos == OPP_LAST);
+        assert_int_equal(strstr(op->name, "_IMM") != NULL, (op->headers & H_IMM) != 0);
+        assert_int_equal(strstr(op->name, "_INVALIDATE") != NULL, (op->headers & H_IETH) != 0);
+        assert_int_equal(op->service == OPS_UD, (op->headers & H_DETH) != 0);
+    }
+}
+
+static void header_bytes_and_offsets(void **state)
+{
+    static const struct {
+        enum opcode code;
+        size_t bytes;
+        enum op_header header; /* 0: none */
+        size_t offset;
+    } rows[] = {
+        {OP_RC_SEND_ONLY, 0, 0, 0},
+        {OP_RC_SEND_ONLY_WITH_IMM, 4, H_IMM, 0},
+        {OP_RC_SEND_LAST_WITH_INVALIDATE, 4, H_IETH, 0},
+        {OP_RC_RDMA_WRITE_FIRST, 16, H_RETH, 0},
+        {OP_RC_RDMA_WRITE_ONLY_WITH_IMM, 20, H_IMM, 16},
+        {OP_RC_RDMA_WRITE_LAST_WITH_IMM, 4, H_IMM, 0},
+        {OP_RC_RDMA_READ_REQUEST, 16, H_RETH, 0},
+        {OP_RC_RDMA_READ_RESPONSE_MIDDLE, 0, 0, 0},
+        {OP_RC_RDMA_READ_RESPONSE_ONLY, 4, H_AETH, 0},
+        {OP_RC_ACKNOWLEDGE, 4, H_AETH, 0},
+        {OP_RC_ATOMIC_ACKNOWLEDGE, 12, H_ATOMIC_ACK, 4},
+        {OP_RC_COMPARE_SWAP, 28, H_ATOMIC, 0},
+        {OP_UD_SEND_ONLY, 8, H_DETH, 0},
+        {OP_UD_SEND_ONLY_WITH_IMM, 12, H_IMM, 8},
+        {OP_CNP, 16, H_CNP, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct op_info *op = op_info((uint8_t)rows[i].code);
+
+        assert_int_equal(op_headers_bytes(op->headers), rows[i].bytes);
+        if (rows[i].header)
+            assert_int_equal(op_header_offset(op->headers, rows[i].header), rows[i].offset);
+    }
+}
+
+static void responses_are_what_a_responder_sends(void **state)
+{
+    (void)state;
+    for (unsigned code = 0; code < 256; code++)
+        assert_int_equal(op_is_response(op_info((uint8_t)code)), code >= 0x0d && code <= 0x12);
+}
+
+/* Columns: SEND FIRST, MIDDLE, LAST, ONLY, WRITE FIRST, MIDDLE, LAST, ONLY. */
+static void only_a_message_left_open_is_continued(void **state)
+{
+    static const enum opcode ops[] = {
+        OP_RC_SEND_FIRST,      OP_RC_SEND_MIDDLE,      OP_RC_SEND_LAST,
+        OP_RC_SEND_ONLY,       OP_RC_RDMA_WRITE_FIRST, OP_RC_RDMA_WRITE_MIDDLE,
+        OP_RC_RDMA_WRITE_LAST, OP_RC_RDMA_WRITE_ONLY,
+    };
+    static const char *const may[] = {
+        /* after nothing */ "y..yy..y",
+        /* SEND FIRST */ ".yy.....",
+        /* SEND MIDDLE */ ".yy.....",
+        /* SEND LAST */ "y..yy..y",
+        /* SEND ONLY */ "y..yy..y",
+        /* WRITE FIRST */ ".....yy.",
+        /* WRITE MIDDLE */ ".....yy.",
+        /* WRITE LAST */ "y..yy..y",
+        /* WRITE ONLY */ "y..yy..y",
+    };
+
+    (void)state;
+    for (size_t row = 0; row < ARRAY_LEN(may); row++) {
+        const struct op_info *prev = row ? op_info((uint8_t)ops[row - 1]) : NULL;
+
+        for (size_t col = 0; col < ARRAY_LEN(ops); col++)
+            assert_int_equal(op_may_follow(prev, op_info((uint8_t)ops[col])), may[row][col] == 'y');
+    }
+}
+
+static void imm_and_invalidate_close_a_message_too(void **state)
+{
+    const struct op_info *first = op_info(OP_RC_SEND_FIRST);
+    const struct op_info *imm = op_info(OP_RC_SEND_LAST_WITH_IMM);
+    const struct op_info *inv = op_info(OP_RC_SEND_LAST_WITH_INVALIDATE);
+
+    (void)state;
+    assert_true(op_may_follow(first, imm) && op_ends(imm));
+    assert_true(op_may_follow(first, inv) && op_ends(inv));
+    assert_false(op_may_follow(imm, inv));
+    assert_true(op_may_follow(imm, op_info(OP_RC_SEND_ONLY_WITH_INVALIDATE)));
+    assert_true(op_starts(first) && !op_ends(first));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_the_defined_opcodes_have_a_name),
+        cmocka_unit_test(a_name_says_service_position_and_headers),
+        cmocka_unit_test(header_bytes_and_offsets),
+        cmocka_unit_test(responses_are_what_a_responder_sends),
+        cmocka_unit_test(only_a_message_left_open_is_continued),
+        cmocka_unit_test(imm_and_invalidate_close_a_message_too),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
