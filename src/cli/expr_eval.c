@@ -455,6 +455,14 @@ static void add_compared(struct session *s, const struct expr *e, struct text *t
     operand_done(&b);
 }
 
+/* One of several comparisons: says which. */
+static void add_part(struct session *s, const struct expr *e, struct text *t)
+{
+    if (e->kind == EXPR_COMPARE && e->a->kind == EXPR_PATH)
+        text_addf(t, "%s: ", e->a->text);
+    expr_add_actual(s, e, t);
+}
+
 void expr_add_actual(struct session *s, const struct expr *e, struct text *t)
 {
     const struct span nowhere = {0, 0};
@@ -464,19 +472,17 @@ void expr_add_actual(struct session *s, const struct expr *e, struct text *t)
     switch (e->kind) {
     case EXPR_AND:
         /* The first part that fails says it all. */
-        expr_add_actual(s, holds(s, e->a, nowhere, &left) && !left ? e->a : e->b, t);
+        add_part(s, holds(s, e->a, nowhere, &left) && !left ? e->a : e->b, t);
         break;
     case EXPR_OR:
-        expr_add_actual(s, e->a, t);
+        add_part(s, e->a, t);
         text_add(t, "; ");
-        expr_add_actual(s, e->b, t);
+        add_part(s, e->b, t);
         break;
     case EXPR_NOT:
         text_add(t, "what must not hold holds");
         break;
     case EXPR_COMPARE:
-        if (e->a->kind == EXPR_PATH)
-            text_addf(t, "%s: ", e->a->text);
         add_compared(s, e, t);
         break;
     case EXPR_EVENT:

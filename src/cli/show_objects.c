@@ -7,82 +7,75 @@
 #include "cli/show_tree.h"
 #include "emu/base/assert.h"
 
-#define COLUMNS_MAX 12u
-
-/* Columns of words and of numbers. */
-#define LEFT(head, leaf)                                                                           \
-    {                                                                                              \
-        (head), (leaf), false, QUANTITY_NUMBER                                                     \
-    }
-#define RIGHT(head, leaf)                                                                          \
-    {                                                                                              \
-        (head), (leaf), true, QUANTITY_NUMBER                                                      \
-    }
+/* How columns of words and of numbers stand. */
+#define LEFT  false, QUANTITY_NUMBER
+#define RIGHT true, QUANTITY_NUMBER
 
 static const struct object_column host_columns[] = {
-    LEFT("host", ""),
-    LEFT("address", "gid[0]"),
-    LEFT("mac", "mac"),
-    RIGHT("ram", "ram_bytes"),
-    LEFT("device status", "device.status"),
+    {"host", "", LEFT},
+    {"address", "gid[0]", LEFT},
+    {"mac", "mac", LEFT},
+    {"ram", "ram_bytes", RIGHT},
+    {"device status", "device.status", LEFT},
 };
 
-static const struct object_column switch_columns[] = {LEFT("switch", "")};
+static const struct object_column switch_columns[] = {{"switch", "", LEFT}};
 
 static const struct object_column link_columns[] = {
-    LEFT("link", ""),
-    RIGHT("latency", "latency"),
+    {"link", "", LEFT},
+    {"latency", "latency", RIGHT},
     {"rate", "rate", true, QUANTITY_RATE},
     {"loss", "loss_ppm", true, QUANTITY_CHANCE},
 };
 
 static const struct object_column fault_columns[] = {
-    LEFT("fault", ""),
-    LEFT("does", "kind"),
-    LEFT("from", "from"),
-    LEFT("opcode", "opcode"),
-    LEFT("syndrome", "syndrome"),
-    RIGHT("psn", "psn"),
-    RIGHT("dest-qpn", "dest_qpn"),
-    RIGHT("nth", "nth"),
-    RIGHT("left", "left"),
-    RIGHT("seen", "seen"),
-    RIGHT("hits", "hits"),
+    {"fault", "", LEFT},
+    {"does", "kind", LEFT},
+    {"from", "from", LEFT},
+    {"opcode", "opcode", LEFT},
+    {"syndrome", "syndrome", LEFT},
+    {"psn", "psn", RIGHT},
+    {"dest-qpn", "dest_qpn", RIGHT},
+    {"nth", "nth", RIGHT},
+    {"left", "left", RIGHT},
+    {"seen", "seen", RIGHT},
+    {"hits", "hits", RIGHT},
 };
 
 /* The names of iproute2 ("rdma resource show qp"), then ours. */
 static const struct object_column qp_columns[] = {
-    LEFT("qp", ""),
-    RIGHT("lqpn", "qpn"),
-    LEFT("type", "type"),
-    LEFT("state", "state"),
-    RIGHT("rqpn", "dest_qpn"),
-    LEFT("peer", "peer"),
-    RIGHT("path-mtu", "mtu"),
-    RIGHT("sq-psn", "sq_psn"),
-    RIGHT("unacked-psn", "acked_psn"),
-    RIGHT("rq-psn", "rq_psn"),
-    RIGHT("wqes", "outstanding"),
-    RIGHT("retries", "retries"),
+    {"qp", "", LEFT},
+    {"lqpn", "qpn", RIGHT},
+    {"type", "type", LEFT},
+    {"state", "state", LEFT},
+    {"rqpn", "dest_qpn", RIGHT},
+    {"peer", "peer", LEFT},
+    {"path-mtu", "mtu", RIGHT},
+    {"sq-psn", "sq_psn", RIGHT},
+    {"unacked-psn", "acked_psn", RIGHT},
+    {"rq-psn", "rq_psn", RIGHT},
+    {"wqes", "outstanding", RIGHT},
+    {"retries", "retries", RIGHT},
 };
 
 static const struct object_column cq_columns[] = {
-    LEFT("cq", ""),
-    RIGHT("cqn", "cqn"),
-    RIGHT("cqe", "cqe"),
-    RIGHT("done", "count"),
-    RIGHT("polled", "polled"),
-    LEFT("armed", "armed"),
-    RIGHT("events", "events"),
-    LEFT("error", "error"),
+    {"cq", "", LEFT},
+    {"cqn", "cqn", RIGHT},
+    {"cqe", "cqe", RIGHT},
+    {"done", "count", RIGHT},
+    {"polled", "polled", RIGHT},
+    {"armed", "armed", LEFT},
+    {"events", "events", RIGHT},
+    {"error", "error", LEFT},
 };
 
 static const struct object_column mr_columns[] = {
-    LEFT("mr", ""),        RIGHT("addr", "addr"),    RIGHT("bytes", "bytes"), RIGHT("lkey", "lkey"),
-    RIGHT("rkey", "rkey"), LEFT("access", "access"), LEFT("pd", "pd"),
+    {"mr", "", LEFT},        {"addr", "addr", RIGHT}, {"bytes", "bytes", RIGHT},
+    {"lkey", "lkey", RIGHT}, {"rkey", "rkey", RIGHT}, {"access", "access", LEFT},
+    {"pd", "pd", LEFT},
 };
 
-static const struct object_column pd_columns[] = {LEFT("pd", ""), RIGHT("pdn", "pdn")};
+static const struct object_column pd_columns[] = {{"pd", "", LEFT}, {"pdn", "pdn", RIGHT}};
 
 static const struct {
     const char *kind;
@@ -166,7 +159,6 @@ enum rdl_status show_objects(FILE *out, const struct rdl_lab *lab, const char *p
     uint32_t right = 0;
     enum rdl_status st;
 
-    RDL_ASSERT(n_columns <= COLUMNS_MAX);
     for (size_t i = 0; i < n_columns; i++)
         right |= (uint32_t)columns[i].right << i;
     grid_init(&f.grid, (unsigned)n_columns, right);
@@ -322,12 +314,12 @@ static enum rdl_status print_completions(FILE *out, const struct rdl_lab *lab, c
                                          uint64_t from, uint64_t to)
 {
     static const struct object_column columns[] = {
-        LEFT("", ""),
-        RIGHT("wr_id", "wr_id"),
-        LEFT("status", "status"),
-        LEFT("opcode", "opcode"),
-        RIGHT("byte_len", "byte_len"),
-        RIGHT("qp_num", "qp_num"),
+        {"", "", LEFT},
+        {"wr_id", "wr_id", RIGHT},
+        {"status", "status", LEFT},
+        {"opcode", "opcode", LEFT},
+        {"byte_len", "byte_len", RIGHT},
+        {"qp_num", "qp_num", RIGHT},
     };
     const uint64_t polled = tree_number(lab, cq, "polled");
     struct grid g;

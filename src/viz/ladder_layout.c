@@ -10,7 +10,7 @@
 #define FLIGHT        PX(64) /* height of a packet's usual flight */
 #define STEP_MAX      PX(90) /* of a pause without a band */
 #define STEP_END      PX(22) /* between ends of arrows on one lifeline */
-#define STEP_STOP     PX(13) /* between any stops on one lifeline */
+#define STEP_STOP     PX(15) /* between any stops on one lifeline */
 #define STEP_NOTE     PX(18)
 #define STEP_TIME     PX(15)
 #define STEP_LOST     PX(42) /* room below the start of an arrow that ends on the way */
@@ -19,11 +19,13 @@
 #define NOTE_DISTANCE PX(24) /* from the lifeline, for the brackets */
 #define BRACKET       PX(9)
 #define BRACKETS_MAX  2 /* side by side */
-#define LANE_MIN      PX(300)
-#define LANE_MAX      PX(560)
+#define LANE_MAX      PX(640)
 #define CORNER        PX(46) /* how far a packet to its own host goes out */
 #define ON_WAY        60     /* percent of the way where a lost packet ends */
 #define ROUNDS_MAX    6      /* of layout; then all labels become notes */
+
+/* Widths between lifelines to try: the more, the flatter are arrows and the more labels fit. */
+static const int32_t lanes[] = {PX(300), PX(430), PX(560)};
 
 int32_t layout_font_px(enum layout_text_kind kind)
 {
@@ -65,26 +67,34 @@ static const char *glyph(enum ladder_tone tone)
     return tone == TONE_DONE ? "✓ " : tone == TONE_BAD ? "✗ " : "";
 }
 
-/* What is said beside the lifeline at stop @i: its note, or a label that found no room. */
-static void add_beside(struct text *t, const struct layout *o, uint32_t i)
+/* The label that found no room along its arrow and belongs to stop @i. */
+static const struct ladder_arrow *label_beside(const struct layout *o, uint32_t i)
+{
+    for (uint32_t k = 0; k < o->l->n_arrows; k++) {
+        if (o->label_out[k] && o->l->arrows[k].label_stop == i)
+            return &o->l->arrows[k];
+    }
+    return NULL;
+}
+
+/* What is said beside the lifeline at stop @i, if anything.  Returns its tone. */
+static enum ladder_tone add_beside(struct text *t, const struct layout *o, uint32_t i)
 {
     const struct ladder *l = o->l;
     const struct ladder_stop *s = &l->stops[i];
-    const char *said = s->note;
-    const char *mark = said[0] ? glyph(s->tone) : "";
+    const struct ladder_arrow *a = s->note[0] ? NULL : label_beside(o, i);
+    const bool end = s->on_wire && o->end_out[s->arrow];
+    const bool inner = s->column > 0 && s->column + 1 < l->n_columns;
 
-    for (uint32_t k = 0; k < l->n_arrows && !said[0]; k++) {
-        if (o->label_out[k] && l->arrows[k].label_stop == i)
-            said = l->arrows[k].label;
-        else if (o->end_out[k] && l->arrows[k].head == i && s->on_wire)
-            said = l->arrows[k].end;
-    }
-    if (!said[0])
-        return;
-    if (s->column > 0 && s->column + 1 < l->n_columns)
+    if (inner && (s->note[0] || a || end))
         text_addf(t, "%s: ", l->columns[s->column].name);
-    text_add(t, mark);
-    text_add(t, said);
+    if (s->note[0])
+        text_addf(t, "%s%s", glyph(s->tone), s->note);
+    else if (a)
+        text_addf(t, a->from <= a->to ? "%s →" : "← %s", a->label);
+    else if (end)
+        text_add(t, l->arrows[s->arrow].end);
+    return s->note[0] ? s->tone : a ? a->tone : TONE_BAD;
 }
 
 /* Columns from left to right: times, notes, lifelines, notes. */
@@ -93,7 +103,7 @@ static void lay_out_columns(struct layout *o)
     const struct ladder *l = o->l;
     int32_t notes[2] = {PX(40), PX(40)};
     int32_t times = text_width("t/us", LAYOUT_TIME_FONT_PX);
-    int32_t lane = LANE_MIN;
+    int32_t lane = o->lane_min;
     int32_t x;
 
     for (uint32_t i = 0; i < l->n_stops; i++) {
@@ -203,24 +213,36 @@ static void lay_out_rows(struct layout *o)
     o->height = o->bottom + EDGE;
 }
 
-/* How far down a packet of arrow @i would have come: as far as its neighbours on the same way. */
-static int32_t usual_drop(const struct layout *o, uint32_t i)
+/* The next arrow on the same way as @i, in either direction (@step is 1 or -1), or NULL. */
+static const struct layout_arrow *neighbour(const struct layout *o, uint32_t i, int step)
 {
     const struct ladder_arrow *a = &o->l->arrows[i];
-    int32_t drop = INT32_MAX;
 
-    for (int side = -1; side <= 1; side += 2) {
-        for (int64_t k = (int64_t)i + side; k >= 0 && k < o->l->n_arrows; k += side) {
-            const struct ladder_arrow *b = &o->l->arrows[k];
+    for (int64_t k = (int64_t)i + step; k >= 0 && k < o->l->n_arrows; k += step) {
+        const struct ladder_arrow *b = &o->l->arrows[k];
 
-            if (b->from != a->from || b->to != a->to || b->tail == LADDER_NONE ||
-                b->copy_of != LADDER_NONE || ends_on_way(b))
-                continue;
-            drop = min(drop, o->y[b->head] - o->y[b->tail]);
-            break;
-        }
+        if (b->from == a->from && b->to == a->to && b->tail != LADDER_NONE &&
+            b->copy_of == LADDER_NONE && (step < 0 || !ends_on_way(b)))
+            return &o->arrows[k];
     }
-    return drop == INT32_MAX ? FLIGHT : max(drop, PX(20));
+    return NULL;
+}
+
+/* Where a packet that left at @tail_y would have arrived: as late after its departure as the one
+ * before it, and between its neighbours.
+ */
+static int32_t aim_y(const struct layout *o, uint32_t i, int32_t tail_y)
+{
+    const struct layout_arrow *before = neighbour(o, i, -1);
+    const struct layout_arrow *after = neighbour(o, i, 1);
+    const uint32_t next = after ? (uint32_t)(after - o->arrows) : 0;
+    int32_t y = tail_y + FLIGHT;
+
+    if (before && before->aim_y > tail_y)
+        y = max(y, before->aim_y + STEP_END);
+    if (after)
+        y = min(y, o->y[o->l->arrows[next].head] - STEP_END / 2);
+    return max(y, tail_y + PX(20));
 }
 
 /* No arrow that ends on the way reaches into the pause behind it. */
@@ -271,13 +293,14 @@ static void shape_arrow(struct layout *o, uint32_t i)
     } else if (a->tail != LADDER_NONE) {
         start.y = o->y[a->tail];
     }
-    end.y = a->head != LADDER_NONE && !ends_on_way(a) ? o->y[a->head] : start.y + usual_drop(o, i);
+    end.y = ends_on_way(a) ? aim_y(o, i, start.y) : o->y[a->head];
+    g->aim_y = end.y;
     if (ends_on_way(a)) {
         end = percent(start, end, ON_WAY);
         end.y = above_band(o, start.y, end.y);
     }
     if (a->tail == LADDER_NONE && a->copy_of == LADDER_NONE) {
-        start.y = end.y - usual_drop(o, i);
+        start.y = end.y - FLIGHT;
         start = percent(end, start, ON_WAY);
         start.y = max(start.y, o->top + PX(4));
     }
@@ -403,8 +426,7 @@ static void add_notes(struct layout *o)
         struct text s = text_on(t.s, sizeof(t.s));
 
         t.stop = i;
-        t.tone = l->stops[i].note[0] ? l->stops[i].tone : TONE_PLAIN;
-        add_beside(&s, o, i);
+        t.tone = add_beside(&s, o, i);
         if (s.len)
             layout_add_text(o, t);
     }
@@ -433,8 +455,8 @@ static void add_times(struct layout *o)
     }
 }
 
-/* One layout with what label_out and end_out say.  False: they now say more. */
-static bool lay_out(struct layout *o)
+/* One layout with what label_out and end_out say.  Returns how many labels they say more now. */
+static uint32_t lay_out(struct layout *o)
 {
     const struct ladder *l = o->l;
 
@@ -450,6 +472,33 @@ static bool lay_out(struct layout *o)
     add_notes(o);
     add_times(o);
     return layout_place(o);
+}
+
+static void set_all_out(struct layout *o, bool out)
+{
+    for (uint32_t i = 0; i < o->l->n_arrows; i++)
+        o->label_out[i] = o->end_out[i] = out;
+}
+
+/* The narrowest picture of those in which the most labels find room. */
+static int32_t best_lane(struct layout *o)
+{
+    uint32_t fewest = UINT32_MAX;
+    int32_t best = lanes[0];
+
+    for (size_t i = 0; i < ARRAY_LEN(lanes) && fewest > 0; i++) {
+        uint32_t n_out;
+
+        set_all_out(o, false);
+        o->lane_min = lanes[i];
+        n_out = lay_out(o);
+        if (n_out < fewest) {
+            fewest = n_out;
+            best = lanes[i];
+        }
+    }
+    set_all_out(o, false);
+    return best;
 }
 
 static bool layout_alloc(struct layout *o)
@@ -480,10 +529,10 @@ enum rdl_status layout_init(struct layout *ret, const struct ladder *l)
         layout_done(&o);
         return RDL_ERR_NOMEM;
     }
-    for (int round = 0; !lay_out(&o); round++) {
-        /* Notes always have room, so this ends. */
-        for (uint32_t i = 0; i < l->n_arrows && round >= ROUNDS_MAX; i++)
-            o.label_out[i] = o.end_out[i] = true;
+    o.lane_min = best_lane(&o);
+    for (int round = 0; lay_out(&o) > 0; round++) {
+        if (round == ROUNDS_MAX)
+            set_all_out(&o, true); /* notes always have room */
     }
     *ret = o;
     return RDL_OK;

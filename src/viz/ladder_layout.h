@@ -53,6 +53,7 @@ struct layout_text {
 struct layout_arrow {
     struct segment seg[LAYOUT_SEGMENTS_MAX]; /* from tail to head */
     uint32_t n_seg;
+    int32_t aim_y; /* where it arrives, or would have */
 };
 
 /* A pause. */
@@ -68,6 +69,7 @@ struct layout_bracket {
 struct layout {
     const struct ladder *l;
     int32_t width, height;
+    int32_t lane_min;          /* least distance of two lifelines */
     int32_t top, bottom;       /* of the lifelines */
     int32_t time_x;            /* right end of the times */
     int32_t left_x, right_x;   /* where notes end on the left and start on the right */
@@ -100,9 +102,9 @@ bool layout_has_mark(const struct ladder_stop *s);
 void layout_add_text(struct layout *o, struct layout_text text);
 int32_t layout_font_px(enum layout_text_kind kind);
 
-/* Puts the labels of bands and arrows where there is room.  False: some found none, and are marked
- * in label_out and end_out.
+/* Puts the labels of bands and arrows where there is room.  Returns how many found none: they are
+ * marked in label_out and end_out.
  */
-bool layout_place(struct layout *o);
+uint32_t layout_place(struct layout *o);
 
 #endif

@@ -388,9 +388,10 @@ static void take_lost(struct builder *b, const struct ev *e, ev_id tx)
     l->stops[a->head].on_wire = true;
     l->stops[a->head].arrow = arrow_index(l, a);
     end = text_on(a->end, sizeof(a->end));
-    if (e->kind == EV_lost)
-        text_addf(&end, "lost: %s",
-                  e->u.lost.name.s[0] ? e->u.lost.name.s : enum_name(&enum_fault, e->u.lost.by));
+    if (e->kind == EV_lost && e->u.lost.fault)
+        text_addf(&end, "lost: %s", e->u.lost.name.s);
+    else if (e->kind == EV_lost)
+        text_add(&end, "lost by chance");
     else
         text_addf(&end, "dropped: %s", enum_name(&enum_drop, e->u.drop.reason));
 }

@@ -10,8 +10,8 @@
 #include "emu/base/assert.h"
 #include "viz/ladder_layout.h"
 
-#define MARGIN     15     /* around a label, in tenths */
-#define ABOVE      (-55)  /* from an arrow to the baseline of a label above it */
+#define MARGIN     10     /* around a label, in tenths */
+#define ABOVE      (-50)  /* from an arrow to the baseline of a label above it */
 #define BELOW      PX(13) /* and below it */
 #define STEP       PX(8)  /* between two tries */
 #define TAIL_SPACE PX(10)
@@ -96,7 +96,7 @@ static bool place_beside(struct layout *o, struct layout_text *t, const struct s
 
     t->anchor = right ? ANCHOR_START : ANCHOR_END;
     t->u = (struct unit){1000, 0};
-    t->at = (struct point){s->a.x + (right ? PX(6) : -PX(6)), (s->a.y + s->b.y) / 2 + LAYOUT_BELOW};
+    t->at = (struct point){s->a.x + (right ? PX(10) : -PX(10)), (s->a.y + s->b.y) / 2 + LAYOUT_BELOW};
     return put_if_free(o, t);
 }
 
@@ -118,7 +118,7 @@ static bool place_label(struct layout *o, uint32_t i)
     return place_along(o, &t, s->b, s->a, false);
 }
 
-/* "lost: f1" beside the cross, on the side where the packet would have gone on; then around it. */
+/* "lost: f1" where the packet would have gone on, then around the cross. */
 static bool place_end(struct layout *o, uint32_t i)
 {
     static const struct {
@@ -132,10 +132,15 @@ static bool place_end(struct layout *o, uint32_t i)
     struct layout_text t = {.kind = TEXT_END,
                             .tone = TONE_BAD,
                             .stop = o->l->arrows[i].head,
-                            .arrow = i,
-                            .u = {1000, 0}};
+                            .arrow = i};
 
     memcpy(t.s, o->l->arrows[i].end, sizeof(o->l->arrows[i].end));
+    t.anchor = side > 0 ? ANCHOR_START : ANCHOR_END;
+    t.u = side > 0 ? unit_between(last->a, last->b) : unit_between(last->b, last->a);
+    t.at = point_from(last->b, t.u, side * (LAYOUT_CROSS + PX(5)), LAYOUT_BELOW);
+    if (last->a.x != last->b.x && put_if_free(o, &t))
+        return true;
+    t.u = (struct unit){1000, 0};
     for (size_t k = 0; k < ARRAY_LEN(tries); k++) {
         const int32_t dx = tries[k].dx * side;
 
@@ -178,21 +183,21 @@ static void place_gap(struct layout *o, const struct layout_band *b)
     layout_add_text(o, t);
 }
 
-bool layout_place(struct layout *o)
+uint32_t layout_place(struct layout *o)
 {
-    bool all = true;
+    uint32_t n_without = 0;
 
     for (uint32_t i = 0; i < o->n_bands; i++)
         place_gap(o, &o->bands[i]);
     for (uint32_t i = 0; i < o->l->n_arrows; i++) {
         if (!o->label_out[i] && !place_label(o, i)) {
             o->label_out[i] = true;
-            all = false;
+            n_without++;
         }
         if (o->l->arrows[i].end[0] && !o->end_out[i] && !place_end(o, i)) {
             o->end_out[i] = true;
-            all = false;
+            n_without++;
         }
     }
-    return all;
+    return n_without;
 }

@@ -43,7 +43,7 @@ struct glyphs {
     const char *life, *pause, *out_right, *out_left, *over, *to_right, *to_left, *cross;
     const char *line, *again, *copy; /* how arrows are drawn */
     const char *from_top, *running, *to_bottom; /* brackets of timers, left of a lifeline */
-    const char *from_top_r, *to_bottom_r;       /* and right of one */
+    const char *from_top_r, *to_bottom_r;       /* and right of one; corners of arrows too */
     const char *marks[TONE_NAK + 1];
 };
 
@@ -280,8 +280,25 @@ static void draw_lost(struct page *p, const struct ladder_arrow *a, const struct
     }
 }
 
+static void draw_crossed_lifelines(struct page *p, const struct ladder_arrow *a)
+{
+    const uint32_t left = a->from < a->to ? a->from : a->to;
+    const uint32_t right = a->from < a->to ? a->to : a->from;
+
+    for (uint32_t c = left + 1; c < right; c++)
+        draw(p, p->x[c], p->g->over, SHADE_DIM);
+}
+
+static const char *tip_of(const struct page *p, const struct ladder_arrow *a, bool right)
+{
+    if (a->fate == FATE_DROPPED)
+        return p->g->cross;
+    return right ? p->g->to_right : p->g->to_left;
+}
+
 /* "├───── SEND_ONLY psn=100 ackreq ───── 21.087 ▶│" */
-static void draw_whole(struct page *p, const struct ladder_arrow *a, const struct line *n)
+static void draw_whole(struct page *p, const struct ladder_arrow *a, const struct line *n,
+                       bool with_time)
 {
     const uint32_t room = n->far - n->near + 1;
     const uint32_t words = cells_of(a->label);
@@ -296,13 +313,14 @@ static void draw_whole(struct page *p, const struct ladder_arrow *a, const struc
     time_words = cells_of(buf);
     draw_span(p, copy && n->right ? middle : n->near, copy && !n->right ? middle : n->far + 1,
               n->body, n->shade);
+    draw_crossed_lifelines(p, a);
     if (copy)
         start = n->right ? middle + 2 : middle - 2 - words;
-    draw(p, n->right ? n->far : n->near,
-         a->fate == FATE_DROPPED ? p->g->cross : n->right ? p->g->to_right : p->g->to_left,
+    draw(p, n->right ? n->far : n->near, tip_of(p, a, n->right),
          a->fate == FATE_DROPPED ? SHADE_BAD : n->shade);
     time_at = n->right ? n->far - 1 - time_words : n->near + 2;
-    if (!copy && (n->right ? start + words + 4 < time_at : time_at + time_words + 4 < start)) {
+    if (with_time && !copy &&
+        (n->right ? start + words + 2 < time_at : time_at + time_words + 2 < start)) {
         draw(p, time_at - 1, " ", n->shade);
         draw(p, time_at, buf, SHADE_DIM);
         draw(p, time_at + time_words, " ", n->shade);
@@ -313,32 +331,68 @@ static void draw_whole(struct page *p, const struct ladder_arrow *a, const struc
     draw(p, start + words, " ", n->shade);
 }
 
+/* A packet to its own host goes out and comes back in the next row. */
+static void corner_rows(struct page *p, uint32_t i, const struct ladder_arrow *a,
+                        const struct line *n)
+{
+    const uint32_t corner = n->right ? n->far : n->near;
+
+    draw_span(p, n->near, n->far + 1, n->body, n->shade);
+    draw(p, n->near + 3, " ", n->shade);
+    draw(p, n->near + 4, a->label, n->shade);
+    draw(p, n->near + 4 + cells_of(a->label), " ", n->shade);
+    draw(p, corner, n->right ? p->g->from_top_r : p->g->from_top, n->shade);
+    end_row(p);
+    begin_row(p, i);
+    draw_span(p, n->near, n->far + 1, n->body, n->shade);
+    draw(p, corner, n->right ? p->g->to_bottom_r : p->g->to_bottom, n->shade);
+    draw(p, n->right ? n->near : n->far, tip_of(p, a, !n->right), n->shade);
+}
+
 static void arrow_row(struct page *p, uint32_t i, const struct ladder_arrow *a)
 {
     const struct line n = line_of(p, a);
-    const uint32_t left = a->from < a->to ? a->from : a->to;
-    const uint32_t right = a->from < a->to ? a->to : a->from;
 
     begin_row(p, i);
-    for (uint32_t c = left + 1; c < right; c++)
-        draw(p, p->x[c], p->g->over, SHADE_DIM);
-    if (a->head == LADDER_NONE || a->fate == FATE_LOST)
-        draw_lost(p, a, &n);
-    else
-        draw_whole(p, a, &n);
     if (a->tail != LADDER_NONE)
         draw(p, p->x[a->from], n.right ? p->g->out_right : p->g->out_left, n.shade);
+    if (a->head == LADDER_NONE || a->fate == FATE_LOST)
+        draw_lost(p, a, &n);
+    else if (a->from == a->to)
+        corner_rows(p, i, a, &n);
+    else
+        draw_whole(p, a, &n, true);
     end_row(p);
 }
 
+/* Where a packet arrives that was sent before a pause. */
+static void arrival_row(struct page *p, uint32_t i, const struct ladder_arrow *a)
+{
+    struct line n = line_of(p, a);
+
+    n.body = p->g->copy;
+    begin_row(p, i);
+    draw_whole(p, a, &n, false);
+    end_row(p);
+}
+
+static bool pauses_between(const struct ladder *l, uint32_t tail, uint32_t head)
+{
+    for (uint32_t i = tail + 1; i <= head; i++) {
+        if (l->stops[i].gap_ns)
+            return true;
+    }
+    return false;
+}
+
 /* Between the lifelines, as wide as what is said there needs. */
-static uint32_t lane_wanted(const struct ladder *l, bool with_notes)
+static uint32_t lane_wanted(const struct ladder *l, uint32_t time_width, bool with_notes)
 {
     uint32_t w = LANE_MIN;
 
     for (uint32_t i = 0; i < l->n_arrows; i++) {
         const struct ladder_arrow *a = &l->arrows[i];
-        const uint32_t extra = a->end[0] ? cells_of(a->end) + 8 : 24;
+        const uint32_t extra = a->end[0] ? cells_of(a->end) + 8 : 2 * time_width + 10;
         const uint32_t need = cells_of(a->label) + extra;
 
         w = need > w ? need : w;
@@ -371,12 +425,12 @@ static void lay_out(struct page *p)
         if ((s->column == 0 || right) && n > notes[right])
             notes[right] = n;
     }
-    lane = lane_wanted(l, l->n_columns > 2);
+    lane = lane_wanted(l, p->time_width, l->n_columns > 2);
     fixed = p->time_width + 3 + notes[0] + 3 + notes[1] + 3;
     p->outside = fixed + lanes * (lane + 1) <= p->width;
     if (!p->outside) {
-        fixed = p->time_width + 6;
-        lane = lane_wanted(l, true);
+        fixed = p->time_width + 6 + cells_of(l->n_columns ? l->columns[l->n_columns - 1].addr : "") / 2;
+        lane = lane_wanted(l, p->time_width, true);
     }
     if (fixed + lanes * (lane + 1) > p->width)
         lane = p->width > fixed + lanes * (LANE_MIN + 1) ? (p->width - fixed) / lanes - 1 : LANE_MIN;
@@ -432,6 +486,8 @@ static void stop_rows(struct page *p, uint32_t i)
         gap_row(p, i);
     if (a && (a->tail != LADDER_NONE ? a->tail == i : a->head == i))
         arrow_row(p, i, a);
+    else if (a && a->fate != FATE_LOST && pauses_between(p->l, a->tail, i))
+        arrival_row(p, i, a);
     if (s->note[0])
         note_row(p, i);
 }

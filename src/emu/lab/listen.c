@@ -110,6 +110,8 @@ enum rdl_status rdl_hash_start(struct rdl_lab *lab)
 {
     if (lab->hashing)
         return RDL_ERR_EXISTS;
+    if (learn_names(lab) != RDL_OK)
+        return RDL_ERR_NOMEM;
     lab->hashing = true;
     lab->hash = TRACE_HASH_START;
     lab->hash_sink = (struct trace_sink){on_hash, &lab->hash, NULL};

@@ -62,6 +62,7 @@ void watch_forget(struct watch *s)
     s->hosts = NULL;
     s->n_hosts = 0;
     s->broken = NULL;
+    s->blind = true; /* what was posted before is not known any more */
 }
 
 void watch_free(struct watch *s)

@@ -76,6 +76,7 @@ size_t resp_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
     trace_answer(rc, frame_bytes, ret_tx);
     count_answer(rc, aeth_unpack(a->syndrome).kind);
     if (is_ack(a->syndrome)) {
+        RDL_ASSERT(!rc->resp.answered || psn_diff(a->psn, rc->resp.acked) >= 0);
         rc->resp.acked = a->psn;
         rc->resp.answered = true;
     }

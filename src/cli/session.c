@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/dispatch.h"
+#include "cli/line.h"
+#include "cli/shown.h"
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+#include "rdmalab/trace.h"
+
+int exit_worse(int a, int b)
+{
+    static const int worst_first[] = {EXIT_INTERRUPTED, EXIT_BROKEN, EXIT_TIMEOUT, EXIT_USAGE,
+                                      EXIT_FAILED};
+
+    for (size_t i = 0; i < ARRAY_LEN(worst_first); i++) {
+        if (a == worst_first[i] || b == worst_first[i])
+            return worst_first[i];
+    }
+    return a ? a : b;
+}
+
+static void close_lab(struct session *s)
+{
+    if (s->listener)
+        rdl_unlisten(s->lab, s->listener);
+    rdl_lab_free(s->lab);
+    s->listener = NULL;
+    s->lab = NULL;
+}
+
+static enum rdl_status open_lab(struct session *s, uint64_t seed)
+{
+    const struct rdl_lab_config config = {.seed = seed, .check_invariants = true};
+    enum rdl_status st = rdl_lab_new(&config, &s->lab);
+
+    if (st != RDL_OK)
+        return st;
+    s->seed = seed;
+    st = rdl_record(s->lab, 0, 0);
+    if (st == RDL_OK)
+        st = rdl_hash_start(s->lab);
+    if (st == RDL_OK)
+        st = rdl_listen(s->lab, shown_event, s, &s->listener);
+    return st;
+}
+
+enum rdl_status session_new(const struct session_config *config, struct session **ret)
+{
+    struct session *s = calloc(1, sizeof(*s));
+    enum rdl_status st;
+
+    if (!s)
+        return RDL_ERR_NOMEM;
+    s->config = *config;
+    s->tail = &s->first;
+    s->limits.ticks = SESSION_TICKS_MAX_DEFAULT;
+    st = open_lab(s, config->seed);
+    if (st != RDL_OK) {
+        session_free(s);
+        return st;
+    }
+    *ret = s;
+    return RDL_OK;
+}
+
+void session_free(struct session *s)
+{
+    if (!s)
+        return;
+    close_lab(s);
+    pool_free(&s->pool);
+    free(s);
+}
+
+bool session_reseed(struct session *s, uint64_t seed)
+{
+    close_lab(s);
+    return open_lab(s, seed) == RDL_OK;
+}
+
+bool session_fail(struct session *s, struct span at, const char *fmt, ...)
+{
+    char message[DIAG_MESSAGE_BYTES];
+    struct text t = text_on(message, sizeof(message));
+    va_list args;
+
+    va_start(args, fmt);
+    text_addv(&t, fmt, args);
+    va_end(args);
+    return diag_set(&s->diag, DIAG_FAILED, at, "%s", message);
+}
+
+bool session_fail_status(struct session *s, struct span at, const char *what, enum rdl_status st)
+{
+    session_fail(s, at, "%s: %s", what, rdl_status_str(st));
+    return diag_remedy(&s->diag, "%s", rdl_status_remedy(st));
+}
+
+void session_say(struct session *s, const char *fmt, ...)
+{
+    va_list args;
+
+    if (!s->config.verbose)
+        return;
+    va_start(args, fmt);
+    vfprintf(s->config.out, fmt, args);
+    va_end(args);
+}
+
+void session_made(struct session *s, const char *host, const char *fmt, ...)
+{
+    struct text t = {s->made, strlen(s->made), sizeof(s->made), false};
+    va_list args;
+
+    va_start(args, fmt);
+    if (t.len)
+        text_add(&t, ", ");
+    text_addv(&t, fmt, args);
+    va_end(args);
+    if (s->in_on)
+        return; /* the end of the block prints it */
+    session_say(s, "%s: %s\n", host, s->made);
+    s->made[0] = '\0';
+}
+
+/* Remembers a step for `session save`; what is inside a block is saved with the block. */
+static void remember(struct session *s, const struct step *st)
+{
+    if (st->cmd->flags & (CMD_LOOKS | CMD_PROMPT_ONLY | CMD_HEADER))
+        return;
+    *s->tail = step_copy(&s->pool, st);
+    s->tail = &(*s->tail)->next;
+    s->n_done++;
+}
+
+bool session_step(struct session *s, const struct step *st, const struct source *src)
+{
+    const struct source *outer = s->src;
+    const bool inside = outer != NULL;
+    bool ok;
+
+    s->src = src;
+    if (!inside) {
+        s->diag.kind = DIAG_NONE;
+        s->host[0] = '\0';
+        s->made[0] = '\0';
+    }
+    s->show_events = (st->cmd->flags & CMD_ADVANCES) && s->config.verbose;
+    s->shown = 0;
+    ok = dispatch(s, st);
+    if (s->show_events)
+        shown_end(s);
+    s->show_events = false;
+    if (!ok && s->diag_src.text == NULL)
+        s->diag_src = *src;
+    s->src = outer;
+    if (ok && !inside)
+        remember(s, st);
+    return ok;
+}
+
+bool session_script(struct session *s, const struct script *script)
+{
+    s->diag_src = (struct source){0};
+    if (script->header && !session_step(s, script->header, &script->src))
+        return false;
+    for (const struct step *st = script->first; st && !s->quit; st = st->next) {
+        if (!session_step(s, st, &script->src))
+            return false;
+    }
+    return true;
+}
+
+bool session_lines(struct session *s, const struct source *src, bool abbreviated)
+{
+    struct script script = {.src = *src};
+    struct line_reader r = {.script = &script, .abbreviated = abbreviated, .begun = s->n_done > 0};
+    bool ok = true;
+
+    s->diag_src = (struct source){0};
+    s->diag.kind = DIAG_NONE;
+    while (ok && !s->quit) {
+        struct step *st = NULL;
+        const enum line_result result = line_next(&r, &st, &s->diag);
+
+        if (result == LINE_END)
+            break;
+        ok = result == LINE_STEP && session_step(s, st, src);
+    }
+    if (!ok && s->diag_src.text == NULL)
+        s->diag_src = *src;
+    script_done(&script);
+    return ok;
+}
+
+void session_complain(struct session *s, FILE *err)
+{
+    fflush(s->config.out);
+    diag_print(err, &s->diag_src, &s->diag);
+    fflush(err);
+}
+
+int session_exit_status(const struct session *s)
+{
+    if (s->interrupted)
+        return EXIT_INTERRUPTED;
+    switch (s->diag.kind) {
+    case DIAG_NONE:
+        return EXIT_PASSED;
+    case DIAG_SYNTAX:
+        return EXIT_USAGE;
+    case DIAG_VALUE:
+    case DIAG_FAILED:
+    case DIAG_EXPECT:
+        return EXIT_FAILED;
+    case DIAG_BROKEN:
+        return EXIT_BROKEN;
+    }
+    return EXIT_FAILED;
+}

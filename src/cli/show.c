@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/show.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "cli/show_events.h"
+#include "cli/show_json.h"
+#include "cli/show_lab.h"
+#include "cli/show_objects.h"
+#include "cli/show_packet.h"
+#include "cli/show_tree.h"
+#include "cli/show_vq.h"
+#include "cli/show_wqe.h"
+#include "emu/base/assert.h"
+#include "emu/base/quantity.h"
+
+/* One `show` under way. */
+struct showing {
+    FILE *out;
+    const struct rdl_lab *lab;
+    const struct show_request *rq;
+    struct show_error *err;
+    struct past past;
+};
+
+static enum rdl_status refuse(struct showing *s, enum rdl_status st, size_t word, size_t at,
+                              const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+static enum rdl_status refuse(struct showing *s, enum rdl_status st, size_t word, size_t at,
+                              const char *fmt, ...)
+{
+    struct text t;
+    va_list args;
+
+    s->err->word = word;
+    s->err->at = at;
+    t = text_on(s->err->text, sizeof(s->err->text));
+    va_start(args, fmt);
+    text_addv(&t, fmt, args);
+    va_end(args);
+    return st;
+}
+
+/* The word @i of the request, or NULL. */
+static const char *word_at(const struct showing *s, size_t i)
+{
+    return i < s->rq->n_words ? s->rq->words[i] : NULL;
+}
+
+/* Says what is wrong with the path in word @i. */
+static enum rdl_status bad_path(struct showing *s, enum rdl_status st, size_t i, size_t at)
+{
+    const char *path = word_at(s, i);
+
+    if (st == RDL_ERR_NOT_FOUND)
+        return refuse(s, st, i, at, "there is no \"%s\"%s%.*s", path + at, at ? " in " : "",
+                      (int)at, path);
+    return refuse(s, st, i, at, "%s: %s", path, rdl_status_str(st));
+}
+
+static enum rdl_status show_one_vq(struct showing *s)
+{
+    const char *path = word_at(s, 1);
+    size_t at = 0;
+    enum rdl_status st;
+
+    if (!path)
+        return refuse(s, RDL_ERR_INVAL, 1, 0, "which virtqueue? h1.qp.sq, h1.cq, h1.ctrl");
+    st = s->rq->json ? show_json(s->out, s->lab, path, &at)
+                     : show_vq(s->out, s->lab, &s->past, path, &at);
+    if (st == RDL_ERR_INVAL)
+        return refuse(s, st, 1, 0, "%s has no virtqueue; h1.qp.sq, h1.cq and h1.ctrl have", path);
+    return st == RDL_OK ? st : bad_path(s, st, 1, at);
+}
+
+/* qp, cq, mr, pd: one of them, or all. */
+static enum rdl_status show_kind_of(struct showing *s)
+{
+    const char *kind = word_at(s, 0), *path = word_at(s, 1);
+    size_t at = 0;
+    enum rdl_status st;
+
+    if (!path)
+        return s->rq->json ? show_json(s->out, s->lab, "", &at)
+                           : show_kind(s->out, s->lab, "", kind, "there is none yet");
+    if (!tree_is(s->lab, path, kind)) {
+        struct rdl_value v;
+
+        st = rdl_inspect(s->lab, path, &v, &at);
+        if (st != RDL_OK)
+            return bad_path(s, st, 1, at);
+        if (!tree_is(s->lab, path, "host"))
+            return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no %s", path, kind);
+        return show_kind(s->out, s->lab, path, kind, "there is none yet");
+    }
+    st = s->rq->json ? show_json(s->out, s->lab, path, &at)
+                     : show_path(s->out, s->lab, &s->past, path, &at);
+    return st == RDL_OK ? st : bad_path(s, st, 1, at);
+}
+
+/* faults, links: tables of what the lab itself has. */
+static enum rdl_status show_plural(struct showing *s)
+{
+    char kind[RDL_NAME_BYTES];
+    struct text t = text_on(kind, sizeof(kind));
+    const char *word = word_at(s, 0);
+    size_t at;
+
+    text_addn(&t, word, strlen(word) - 1);
+    if (s->rq->json)
+        return show_json(s->out, s->lab, "", &at);
+    return show_kind(s->out, s->lab, "", kind, "there is none");
+}
+
+static enum rdl_status show_all_counters(struct showing *s)
+{
+    size_t at;
+
+    return s->rq->json ? show_json(s->out, s->lab, "", &at) : show_counters(s->out, s->lab);
+}
+
+static enum rdl_status show_one_packet(struct showing *s)
+{
+    const char *word = word_at(s, 1);
+    ev_id id = 0;
+    enum rdl_status st;
+
+    if (word && strcmp(word, "last") != 0 && !event_id_parse(word, &id))
+        return refuse(s, RDL_ERR_INVAL, 1, 0, "an event like #34.3, or \"last\"");
+    st = show_packet(s->out, &s->past, id, s->rq->json);
+    if (st == RDL_ERR_INVAL)
+        return refuse(s, st, 1, 0, "%s is about no frame; tx, rx, drop and lost are", word);
+    if (st == RDL_ERR_NOT_FOUND)
+        return refuse(s, st, word ? 1 : 0, 0, "%s",
+                      word ? "no such event, or its frame is not kept"
+                           : "no frame has been sent yet");
+    return st;
+}
+
+/* "last 10", "#3..#9" or nothing, from word 1 on. */
+static enum rdl_status read_filter(struct showing *s, struct event_filter *f)
+{
+    const char *word = word_at(s, 1), *number = word_at(s, 2);
+    const bool last = word && strcmp(word, "last") == 0;
+    uint64_t n = 10;
+    size_t at;
+
+    if (last && number && (quantity_parse(QUANTITY_NUMBER, number, &n) || n == 0))
+        return refuse(s, RDL_ERR_INVAL, 2, 0, "how many? a number from 1");
+    if (last)
+        f->last = (size_t)n;
+    else if (word && !event_filter_range(f, word))
+        return refuse(s, RDL_ERR_INVAL, 1, 0, "a range like #3..#9, a tick like #3, or last N");
+    else if (number)
+        return refuse(s, RDL_ERR_INVAL, 2, 0, "nothing can follow the range");
+    if (s->rq->kinds && !event_filter_kinds(f, s->rq->kinds, &at))
+        return refuse(s, RDL_ERR_INVAL, s->rq->n_words, at, "no such kind of event: %.24s",
+                      s->rq->kinds + at);
+    if (!s->rq->host)
+        return RDL_OK;
+    f->host = ev_names_find_host(s->past.names, s->rq->host);
+    if (f->host == EV_HOST_NONE)
+        return refuse(s, RDL_ERR_NOT_FOUND, s->rq->n_words, 0, "no such host: %s", s->rq->host);
+    return RDL_OK;
+}
+
+static enum rdl_status show_some_events(struct showing *s)
+{
+    struct event_filter f = event_filter_all();
+    const enum rdl_status st = read_filter(s, &f);
+
+    if (st == RDL_OK)
+        show_events(s->out, &s->past, &f, s->rq->json, s->rq->colour);
+    return st;
+}
+
+static enum rdl_status show_one_dump(struct showing *s)
+{
+    const char *path = word_at(s, 1);
+    size_t at = 0;
+    enum rdl_status st;
+
+    if (!path)
+        return refuse(s, RDL_ERR_INVAL, 1, 0, "which slot? h1.qp.sq.desc[0]");
+    st = s->rq->json ? show_json(s->out, s->lab, path, &at) : show_dump(s->out, s->lab, path, &at);
+    if (st == RDL_ERR_INVAL)
+        return refuse(s, st, 1, 0, "%s is no slot of a queue; h1.qp.sq.desc[0] is", path);
+    if (st == RDL_ERR_FAULT)
+        return refuse(s, st, 1, 0, "%s has no buffer in guest RAM", path);
+    return st == RDL_OK ? st : bad_path(s, st, 1, at);
+}
+
+static enum rdl_status show_any_path(struct showing *s)
+{
+    const char *path = word_at(s, 0) ? word_at(s, 0) : "";
+    size_t at = 0;
+    enum rdl_status st;
+
+    if (s->rq->json)
+        st = show_json(s->out, s->lab, path, &at);
+    else if (path[0])
+        st = show_path(s->out, s->lab, &s->past, path, &at);
+    else
+        st = show_lab(s->out, s->lab, &s->past);
+    return st == RDL_OK ? st : bad_path(s, st, 0, at);
+}
+
+static const struct {
+    const char *word;
+    size_t words_max; /* this one included */
+    enum rdl_status (*run)(struct showing *s);
+} subjects[] = {
+    {"vq", 2, show_one_vq},
+    {"qp", 2, show_kind_of},
+    {"cq", 2, show_kind_of},
+    {"mr", 2, show_kind_of},
+    {"pd", 2, show_kind_of},
+    {"packet", 2, show_one_packet},
+    {"events", 3, show_some_events},
+    {"faults", 1, show_plural},
+    {"links", 1, show_plural},
+    {"hosts", 1, show_plural},
+    {"counters", 1, show_all_counters},
+    {"dump", 2, show_one_dump},
+};
+
+const char *const show_subjects[] = {"vq",       "qp",     "cq",     "mr",    "pd",
+                                     "packet",   "events", "faults", "links", "hosts",
+                                     "counters", "dump",   NULL};
+
+enum rdl_status show(FILE *out, const struct rdl_lab *lab, const struct show_request *rq,
+                     struct show_error *reterr)
+{
+    struct showing s = {.out = out, .lab = lab, .rq = rq, .err = reterr};
+    enum rdl_status (*run)(struct showing *) = show_any_path;
+    size_t words_max = 1;
+
+    s.past = past_of_lab(lab);
+    for (size_t i = 0; i < ARRAY_LEN(subjects) && rq->n_words; i++) {
+        if (strcmp(subjects[i].word, rq->words[0]) == 0) {
+            run = subjects[i].run;
+            words_max = subjects[i].words_max;
+        }
+    }
+    if (rq->n_words > words_max)
+        return refuse(&s, RDL_ERR_INVAL, words_max, 0, "nothing can follow here");
+    return run(&s);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints what happens while the lab goes on: the events that tell the story, not the mechanics. */
+#ifndef CLI_SHOWN_H
+#define CLI_SHOWN_H
+
+#include "cli/session.h"
+#include "emu/trace/event.h"
+
+/* A listener; @ctx is the session. */
+void shown_event(void *ctx, const struct ev *e);
+
+/* Says how many were not printed. */
+void shown_end(struct session *s);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Traces made by hand, in the order in which a lab would emit them: what pictures are tested with.
+ */
+#ifndef TESTS_UNIT_VIZ_TRACES_H
+#define TESTS_UNIT_VIZ_TRACES_H
+
+#include "viz/ladder.h"
+
+#define TRACE_EVENTS_MAX 2048u
+
+struct trace_of {
+    struct ev e[TRACE_EVENTS_MAX];
+    size_t n;
+};
+
+struct trace_case {
+    const char *name;
+    void (*build)(struct trace_of *t);
+};
+
+extern const struct trace_case trace_cases[];
+extern const size_t n_trace_cases;
+
+/* The case called @name, built and numbered. */
+void trace_build(struct trace_of *t, const char *name);
+
+/* A ladder of the case @name.  Free with ladder_free(). */
+struct ladder *trace_ladder(const char *name, const struct ladder_options *options);
+
+/* Collects what a picture puts; free @s. */
+struct collected {
+    char *s;
+    size_t n;
+};
+
+struct viz_sink collect(struct collected *c);
+
+#endif

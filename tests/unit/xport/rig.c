@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: MIT */
+#include "rig.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "testing.h"
+
+#define ARENA_BYTES ((size_t)1 << 30)
+#define TICKS_MAX   2000000u
+
+static struct rig_host *other(struct rig_host *h)
+{
+    return &h->rig->host[1 - h->number];
+}
+
+/* What the device does: rings, ports, peers. */
+
+static enum fetch take(struct rig_host *h, enum wq wq, struct rig_post **ret)
+{
+    struct rig_queue *q = &h->queue[wq];
+
+    if (q->broken)
+        return FETCH_BROKEN;
+    if (q->taken == q->posted)
+        return FETCH_EMPTY;
+    *ret = &q->posts[q->taken++ % RIG_RING];
+    return FETCH_OK;
+}
+
+static uint32_t sges_of(const struct rig_post *p, uint32_t max)
+{
+    uint32_t n = p->n_sge < max ? p->n_sge : max;
+
+    return n < RIG_SGES ? n : RIG_SGES;
+}
+
+static enum fetch fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
+{
+    struct rig_host *h = ctx;
+    struct rig_post *p;
+    const uint32_t desc = h->queue[WQ_SEND].taken;
+    const enum fetch got = take(h, WQ_SEND, &p);
+
+    if (got != FETCH_OK)
+        return got;
+    out->wr_id = p->wr_id;
+    out->opcode = p->opcode;
+    out->flags = p->flags;
+    memcpy(out->imm, p->imm, sizeof(out->imm));
+    out->desc = desc;
+    out->truncated = p->truncated;
+    out->n_sge = p->n_sge;
+    out->body_bytes = p->body_bytes;
+    if (p->flags & SF_INLINE)
+        memcpy(out->inline_data, p->inline_data,
+               p->body_bytes < RIG_INLINE ? p->body_bytes : RIG_INLINE);
+    else
+        memcpy(out->sge, p->sge, sges_of(p, qp->config.max_send_sge) * sizeof(p->sge[0]));
+    TRACE_ID(&h->rig->trace, out->fetched, fetch, .host = h->number, .qpn = qp->qpn, .desc = desc,
+             .wr_id = p->wr_id, .op = p->opcode);
+    return FETCH_OK;
+}
+
+static enum fetch fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
+{
+    struct rig_host *h = ctx;
+    struct rig_post *p;
+    const uint32_t desc = h->queue[WQ_RECV].taken;
+    const enum fetch got = take(h, WQ_RECV, &p);
+
+    if (got != FETCH_OK)
+        return got;
+    out->wr_id = p->wr_id;
+    out->desc = desc;
+    out->truncated = p->truncated;
+    out->n_sge = p->n_sge;
+    out->body_bytes = p->body_bytes;
+    memcpy(out->sge, p->sge, sges_of(p, qp->config.max_recv_sge) * sizeof(p->sge[0]));
+    return FETCH_OK;
+}
+
+/* Chains must come back in order: RC has no other. */
+static void complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
+                     const struct completion *wc)
+{
+    struct rig_host *h = ctx;
+    struct rig_queue *q = &h->queue[wq];
+    const struct cq *cq = wq == WQ_SEND ? qp->send_cq : qp->recv_cq;
+
+    assert_int_equal(desc, q->returned);
+    assert_true(q->returned < q->taken);
+    q->returned++;
+    if (!wc)
+        return;
+    assert_int_equal(wc->wr_id, q->posts[desc % RIG_RING].wr_id);
+    assert_int_equal(wc->qpn, qp->qpn);
+    TRACE(&h->rig->trace, cqe, .host = h->number, .cqn = cq->cqn, .qpn = wc->qpn,
+          .wr_id = wc->wr_id, .status = wc->status, .op = wc->opcode, .bytes = wc->bytes,
+          .rule = wc->rule);
+    h->wc[wq][h->n_wc[wq]++ % RIG_RING] = *wc;
+}
+
+static void ready(void *ctx, struct qp *qp)
+{
+    struct rig_host *h = ctx;
+
+    assert_true(xport_has_tx(qp));
+    assert_false(h->egress_due);
+    h->egress_due = true;
+    sim_schedule(&h->rig->sim, sim_now(&h->rig->sim), SIM_EGRESS, h->number, 0);
+}
+
+static uint32_t peer_of(void *ctx, const uint8_t dgid[GID_BYTES])
+{
+    struct rig_host *h = ctx;
+
+    return memcmp(dgid, other(h)->hca.gids[0].raw, GID_BYTES) == 0 ? 1 - h->number : EV_HOST_NONE;
+}
+
+static const struct xport_ops ops = {fetch_send, fetch_recv, complete, ready, peer_of};
+
+/* The wire. */
+
+static enum rig_fate fate_of(struct rig *r, uint32_t from, const struct packet *p)
+{
+    const uint64_t dice = prng_below(&r->chance, 1000);
+
+    for (uint32_t i = 0; i < r->n_rules; i++) {
+        struct rig_rule *f = &r->rules[i];
+
+        if (f->from != from || (f->opcode != ANY && f->opcode != p->bth.opcode) ||
+            (f->psn != ANY && f->psn != p->bth.psn.v))
+            continue;
+        if (++f->seen == f->nth || f->nth == ANY)
+            return f->fate;
+    }
+    if (dice < r->loss)
+        return RIG_LOSE;
+    if (dice < r->loss + r->copy)
+        return RIG_COPY;
+    return dice < r->loss + r->copy + r->delay ? RIG_DELAY : RIG_PASS;
+}
+
+static void put_on_wire(struct rig *r, uint32_t to, const struct rig_frame *f, uint64_t after_ns)
+{
+    const uint32_t slot = r->n_frames++ % RIG_FRAMES;
+
+    assert_null(r->frames[slot]);
+    r->frames[slot] = malloc(sizeof(*f));
+    *r->frames[slot] = *f;
+    sim_schedule(&r->sim, sim_now(&r->sim) + after_ns, SIM_ARRIVE, to, slot);
+}
+
+static void egress(void *world, const struct sim_item *item)
+{
+    struct rig *r = world;
+    struct rig_host *h = &r->host[item->target];
+    static struct rig_frame f; /* the tests are one thread */
+    struct packet p;
+
+    h->egress_due = false;
+    f.len = (uint32_t)xport_build(&h->x, h->qp, f.bytes, sizeof(f.bytes), &f.tx);
+    if (xport_has_tx(h->qp)) {
+        h->egress_due = true;
+        sim_schedule(&r->sim, sim_now(&r->sim) + RIG_EACH_NS, SIM_EGRESS, h->number, 0);
+    }
+    if (f.len == 0)
+        return;
+    assert_int_equal(packet_parse(&p, f.bytes, f.len), DROP_NONE);
+    trace_because(&r->trace, f.tx);
+    switch (fate_of(r, h->number, &p)) {
+    case RIG_LOSE:
+        break;
+    case RIG_COPY:
+        put_on_wire(r, 1 - h->number, &f, RIG_WIRE_NS + 3 * RIG_EACH_NS / 2);
+        put_on_wire(r, 1 - h->number, &f, RIG_WIRE_NS);
+        break;
+    case RIG_DELAY:
+        put_on_wire(r, 1 - h->number, &f, 2 * RIG_WIRE_NS);
+        break;
+    case RIG_PASS:
+        put_on_wire(r, 1 - h->number, &f, RIG_WIRE_NS);
+        break;
+    }
+}
+
+static void arrive(void *world, const struct sim_item *item)
+{
+    struct rig *r = world;
+    struct rig_host *h = &r->host[item->target];
+    struct rig_frame *f = r->frames[item->arg];
+    const struct rx_info info = {f->tx, f->len};
+    struct packet p;
+
+    assert_int_equal(packet_parse(&p, f->bytes, f->len), DROP_NONE);
+    xport_receive(&h->x, &p, &info);
+    free(f);
+    r->frames[item->arg] = NULL;
+}
+
+static void timer(void *world, const struct sim_item *item)
+{
+    struct rig *r = world;
+
+    xport_timer(&r->host[item->target].x, item->arg);
+}
+
+static sim_handler *const handlers[SIM_KIND_COUNT] = {
+    [SIM_EGRESS] = egress,
+    [SIM_ARRIVE] = arrive,
+    [SIM_QP_TIMER] = timer,
+};
+
+static void record(void *ctx, const struct ev *e)
+{
+    struct rig *r = ctx;
+
+    if (r->n_events < RIG_EVENTS)
+        r->events[r->n_events++] = *e;
+}
+
+/* Setting up. */
+
+struct rig_config rig_defaults(void)
+{
+    return (struct rig_config){
+        .mtu = MTU_256,
+        .sq_psn = 100,
+        .timeout = 4,
+        .retry_cnt = 3,
+        .rnr_retry = 2,
+        .min_rnr_timer = 1,
+        .max_send_wr = 64,
+    };
+}
+
+static void make_region(struct rig_host *h, uint32_t pdn)
+{
+    uint64_t pages[RIG_MEMORY / RAM_PAGE_BYTES];
+    struct mr_request req = {
+        .pdn = pdn,
+        .access = ACC_LOCAL_WRITE,
+        .start = RIG_ADDR,
+        .virt_addr = RIG_ADDR,
+        .length = RIG_REGION,
+        .pages = pages,
+    };
+
+    req.n_pages = (uint32_t)(((RIG_ADDR & 4095u) + RIG_REGION + 4095u) / 4096u);
+    for (uint32_t i = 0; i < req.n_pages; i++) /* scattered: odd pages first, backwards */
+        pages[i] = (uint64_t)(req.n_pages - 1 - i) << RAM_PAGE_BITS;
+    assert_int_equal(hca_mr_create(&h->hca, &req, &h->mr), RSP_OK);
+}
+
+static void make_host(struct rig *r, uint32_t number, const struct rig_config *c)
+{
+    static const struct hca_limits limits = {
+        .max_pd = 4,
+        .max_mr = 16,
+        .max_cq = 4,
+        .max_qp = 8,
+        .max_cqe = 1024,
+        .max_qp_wr = 1024,
+        .max_send_sge = RIG_SGES,
+        .max_recv_sge = RIG_SGES,
+        .max_inline_data = RIG_INLINE,
+        .max_rd_atomic = 4,
+        .max_dest_rd_atomic = 4,
+        .max_mr_bytes = RIG_MEMORY,
+        .max_mtu = MTU_4096,
+    };
+    struct rig_host *h = &r->host[number];
+    const struct hca_env env = {
+        .arena = r->arena,
+        .sim = &r->sim,
+        .ram = &h->ram,
+        .host = number,
+        .first_qpn = 2 + number,
+        .keys = prng_stream(1, number),
+    };
+    uint8_t gid[GID_BYTES] = {[10] = 0xff, [11] = 0xff, [12] = 10, [15] = (uint8_t)(1 + number)};
+    struct qp_config qc = {
+        .type = QPT_RC,
+        .max_send_wr = c->max_send_wr,
+        .max_recv_wr = 64,
+        .max_send_sge = RIG_SGES,
+        .max_recv_sge = RIG_SGES,
+        .max_inline_data = RIG_INLINE,
+        .sig_all = c->sig_all,
+    };
+    struct pd *pd;
+    struct cq *cq;
+
+    if (c->ipv6)
+        gid[0] = 0xfd;
+    h->rig = r;
+    h->number = number;
+    assert_true(ram_init(&h->ram, r->arena, RIG_MEMORY));
+    assert_true(hca_init(&h->hca, &env, &limits));
+    assert_int_equal(hca_gid_set(&h->hca, 0, gid), RSP_OK);
+    xport_init(&h->x, &h->hca, &ops, h, (const uint8_t[]){2, 0, 0, 0, 0, (uint8_t)(1 + number)});
+    assert_int_equal(hca_pd_create(&h->hca, &pd), RSP_OK);
+    assert_int_equal(hca_cq_create(&h->hca, 64, &cq), RSP_OK);
+    make_region(h, pd->pdn);
+    qc.pdn = pd->pdn;
+    qc.send_cqn = qc.recv_cqn = cq->cqn;
+    assert_int_equal(xport_qp_create(&h->x, &qc, &h->qp), RSP_OK);
+}
+
+static void modify(struct rig_host *h, uint32_t mask, struct qp_attr *a, enum qp_state to)
+{
+    a->state = to;
+    assert_int_equal(xport_qp_modify(&h->x, h->qp, mask | QPA_STATE, a), RSP_OK);
+}
+
+static void connect(struct rig *r, uint32_t number, const struct rig_config *c)
+{
+    struct rig_host *h = &r->host[number], *peer = other(h);
+    struct qp_attr a = {
+        .path_mtu = c->mtu,
+        .access = ACC_REMOTE_READ | ACC_REMOTE_WRITE,
+        .port = HCA_PORT,
+        .dest_qpn = peer->qp->qpn,
+        .rq_psn = number == 0 ? 0 : c->sq_psn,
+        .sq_psn = number == 0 ? c->sq_psn : 0,
+        .min_rnr_timer = c->min_rnr_timer,
+        .timeout = c->timeout,
+        .retry_cnt = c->retry_cnt,
+        .rnr_retry = c->rnr_retry,
+    };
+
+    memcpy(a.av.dgid, peer->hca.gids[0].raw, GID_BYTES);
+    memcpy(a.av.dmac, peer->x.mac, MAC_BYTES);
+    modify(h, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS, &a, QPS_INIT);
+    modify(h,
+           QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC |
+               QPA_MIN_RNR_TIMER,
+           &a, QPS_RTR);
+    modify(h, QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC, &a,
+           QPS_RTS);
+}
+
+struct rig *rig_new(const struct rig_config *c)
+{
+    struct rig *r = calloc(1, sizeof(*r));
+
+    r->arena = arena_new(ARENA_BYTES);
+    r->trace.sinks = &r->sinks;
+    r->events = malloc(RIG_EVENTS * sizeof(*r->events));
+    r->sink = (struct trace_sink){record, r, NULL};
+    trace_sink_add(&r->sinks, &r->sink);
+    r->chance = prng_stream(7, 0);
+    assert_true(sim_init(&r->sim, r->arena, &r->trace, handlers, r));
+    trace_begin(&r->trace, 0, 0);
+    make_host(r, 0, c);
+    make_host(r, 1, c);
+    connect(r, 0, c);
+    connect(r, 1, c);
+    return r;
+}
+
+void rig_free(struct rig *r)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        xport_done(&r->host[i].x);
+        hca_done(&r->host[i].hca);
+        ram_done(&r->host[i].ram);
+    }
+    for (uint32_t i = 0; i < RIG_FRAMES; i++)
+        free(r->frames[i]);
+    arena_free(r->arena);
+    free(r->events);
+    free(r);
+}
+
+/* Memory and posts. */
+
+void rig_fill(struct rig *r, uint32_t host, uint8_t seed)
+{
+    struct rig_host *h = &r->host[host];
+
+    for (uint32_t i = 0; i < RIG_REGION; i++) {
+        const uint8_t byte = (uint8_t)(i * 7 + (i >> 8) + seed);
+
+        mr_copy_in(&h->hca, h->mr, RIG_ADDR + i, &byte, 1);
+    }
+}
+
+void rig_read(struct rig *r, uint32_t host, uint32_t offset, void *out, uint32_t bytes)
+{
+    mr_copy_out(&r->host[host].hca, r->host[host].mr, RIG_ADDR + offset, out, bytes);
+}
+
+bool rig_same(struct rig *r, uint32_t offset0, uint32_t offset1, uint32_t bytes)
+{
+    static uint8_t a[RIG_REGION], b[RIG_REGION];
+
+    rig_read(r, 0, offset0, a, bytes);
+    rig_read(r, 1, offset1, b, bytes);
+    return memcmp(a, b, bytes) == 0;
+}
+
+struct rig_post *rig_prepare(struct rig *r, uint32_t host, enum wq wq, uint64_t wr_id,
+                             uint32_t offset, uint32_t bytes)
+{
+    struct rig_host *h = &r->host[host];
+    struct rig_post *p = &h->queue[wq].posts[h->queue[wq].posted % RIG_RING];
+
+    *p = (struct rig_post){
+        .wr_id = wr_id,
+        .opcode = WR_SEND,
+        .flags = SF_SIGNALED,
+        .n_sge = 1,
+        .body_bytes = 16,
+        .sge = {{RIG_ADDR + offset, bytes, h->mr->key}},
+    };
+    return p;
+}
+
+void rig_post(struct rig *r, uint32_t host, enum wq wq)
+{
+    struct rig_host *h = &r->host[host];
+
+    h->queue[wq].posted++;
+    xport_kick(&h->x, h->qp, wq);
+}
+
+void rig_send(struct rig *r, uint64_t wr_id, uint32_t offset, uint32_t bytes)
+{
+    rig_prepare(r, 0, WQ_SEND, wr_id, offset, bytes);
+    rig_post(r, 0, WQ_SEND);
+}
+
+void rig_recv(struct rig *r, uint64_t wr_id, uint32_t offset, uint32_t bytes)
+{
+    rig_prepare(r, 1, WQ_RECV, wr_id, offset, bytes);
+    rig_post(r, 1, WQ_RECV);
+}
+
+void rig_rule(struct rig *r, uint32_t from, uint32_t opcode, uint32_t psn, uint32_t nth,
+              enum rig_fate fate)
+{
+    assert_true(r->n_rules < RIG_RULES);
+    r->rules[r->n_rules++] = (struct rig_rule){from, opcode, psn, nth, fate, 0};
+}
+
+struct packet rig_packet(struct rig *r, uint32_t to, uint8_t opcode, uint32_t psn)
+{
+    struct packet p = rig_rc(r, 1 - to)->out;
+
+    p.bth.opcode = opcode;
+    p.bth.psn = (struct psn){psn};
+    p.bth.ack_req = true;
+    p.op = op_info(opcode);
+    p.payload_bytes = 0;
+    return p;
+}
+
+void rig_inject(struct rig *r, uint32_t to, const struct packet *p)
+{
+    xport_receive(&r->host[to].x, p, &(struct rx_info){0, 0});
+}
+
+/* Running and looking. */
+
+static void step(struct rig *r)
+{
+    assert_true(r->n_ticks++ < TICKS_MAX);
+    sim_dispatch(&r->sim);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_null(xport_invariant(r->host[i].qp));
+}
+
+void rig_run(struct rig *r)
+{
+    while (sim_next_ns(&r->sim) != UINT64_MAX)
+        step(r);
+}
+
+void rig_run_until(struct rig *r, uint64_t until_ns)
+{
+    while (sim_next_ns(&r->sim) <= until_ns)
+        step(r);
+    sim_advance(&r->sim, until_ns);
+}
+
+void rig_move(struct rig *r, uint32_t host, enum qp_state to)
+{
+    struct qp_attr a = {0};
+
+    modify(&r->host[host], 0, &a, to);
+    assert_null(xport_invariant(r->host[host].qp));
+}
+
+static bool matches(const struct ev *e, enum ev_kind kind, uint32_t host, const char *field,
+                    uint64_t value)
+{
+    if (e->kind != kind)
+        return false;
+    if (host != ANY && ev_field_number(e, ev_field_find(kind, "host")) != host)
+        return false;
+    return !field || ev_field_number(e, ev_field_find(kind, field)) == value;
+}
+
+uint32_t rig_count(const struct rig *r, enum ev_kind kind, uint32_t host, const char *field,
+                   uint64_t value)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->n_events; i++)
+        n += matches(&r->events[i], kind, host, field, value);
+    return n;
+}
+
+const struct ev *rig_event(const struct rig *r, enum ev_kind kind, uint32_t host, uint32_t n)
+{
+    for (uint32_t i = 0; i < r->n_events; i++) {
+        if (matches(&r->events[i], kind, host, NULL, 0) && n-- == 0)
+            return &r->events[i];
+    }
+    fail_msg("no such event");
+    return NULL;
+}
+
+void rig_expect(const struct rig *r, uint32_t host, enum wq wq, uint32_t n, uint64_t wr_id,
+                enum wc_status status)
+{
+    const struct rig_host *h = &r->host[host];
+
+    assert_true(n < h->n_wc[wq]);
+    assert_int_equal(h->wc[wq][n].wr_id, wr_id);
+    assert_int_equal(h->wc[wq][n].status, status);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Two queue pairs and a wire between them: the transport with everything around it played by
+ * arrays.  Rings are arrays of work requests, the wire takes a microsecond and can lose, copy or
+ * delay frames, and after every tick the invariants of both ends are asked.
+ */
+#ifndef TESTS_UNIT_XPORT_RIG_H
+#define TESTS_UNIT_XPORT_RIG_H
+
+#include "emu/base/prng.h"
+#include "emu/hca/mr.h"
+#include "emu/xport/rc.h"
+
+#define RIG_RING    1024u
+#define RIG_SGES    4u
+#define RIG_INLINE  64u
+#define RIG_MEMORY  (256u * 1024u)
+#define RIG_ADDR    0x7f0000000200u /* of the region: not page aligned on purpose */
+#define RIG_REGION  (RIG_MEMORY - 4096u)
+#define RIG_FRAMES  8192u
+#define RIG_EVENTS  65536u
+#define RIG_RULES   8u
+#define RIG_WIRE_NS 1000u
+#define RIG_EACH_NS 100u /* a port is busy so long with a frame */
+#define ANY         0xffffffffu
+
+/* A posted request: what a ring would hold. */
+struct rig_post {
+    uint64_t wr_id;
+    uint32_t opcode, flags;
+    uint8_t imm[4];
+    uint32_t n_sge; /* as the request says; at most RIG_SGES are there */
+    uint32_t body_bytes;
+    bool truncated;
+    struct sge sge[RIG_SGES];
+    uint8_t inline_data[RIG_INLINE];
+};
+
+struct rig_queue {
+    struct rig_post posts[RIG_RING];
+    uint32_t posted, taken, returned;
+    bool broken;
+};
+
+struct rig_host {
+    struct rig *rig;
+    uint32_t number;
+    struct ram ram;
+    struct hca hca;
+    struct xport x;
+    struct qp *qp;
+    struct mr *mr;
+    struct rig_queue queue[2]; /* by enum wq */
+    struct completion wc[2][RIG_RING];
+    uint32_t n_wc[2];
+    bool egress_due;
+};
+
+enum rig_fate { RIG_PASS, RIG_LOSE, RIG_COPY, RIG_DELAY };
+
+/* The @nth frame (from 1) of @from with this opcode and PSN (or ANY) meets @fate. */
+struct rig_rule {
+    uint32_t from, opcode, psn, nth;
+    enum rig_fate fate;
+    uint32_t seen;
+};
+
+struct rig_frame {
+    uint8_t bytes[XPORT_FRAME_BYTES];
+    uint32_t len;
+    ev_id tx;
+};
+
+struct rig_config {
+    uint32_t mtu; /* enum mtu */
+    uint32_t sq_psn;
+    uint32_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
+    uint32_t max_send_wr;
+    bool sig_all, ipv6;
+};
+
+struct rig {
+    struct arena *arena;
+    struct trace trace;
+    struct trace_sinks sinks;
+    struct trace_sink sink;
+    struct sim sim;
+    struct rig_host host[2];
+    struct rig_frame *frames[RIG_FRAMES];
+    uint32_t n_frames;
+    struct rig_rule rules[RIG_RULES];
+    uint32_t n_rules;
+    struct prng chance;
+    uint32_t loss, copy, delay; /* per mille */
+    struct ev *events;
+    uint32_t n_events;
+    uint32_t n_ticks;
+};
+
+/* MTU 256, PSN 100, timeout 4 (65.536 us), 3 retries, 2 RNR retries, RNR timer 1 (10 us). */
+struct rig_config rig_defaults(void);
+
+/* Two connected hosts in RTS. */
+struct rig *rig_new(const struct rig_config *c);
+void rig_free(struct rig *r);
+
+/* Fills the region of @host with bytes that depend on place and @seed. */
+void rig_fill(struct rig *r, uint32_t host, uint8_t seed);
+void rig_read(struct rig *r, uint32_t host, uint32_t offset, void *out, uint32_t bytes);
+
+/* Are @bytes at the two offsets of hosts 0 and 1 the same? */
+bool rig_same(struct rig *r, uint32_t offset0, uint32_t offset1, uint32_t bytes);
+
+/* The next free place of a queue, filled for one SGE at @offset of the region. */
+struct rig_post *rig_prepare(struct rig *r, uint32_t host, enum wq wq, uint64_t wr_id,
+                             uint32_t offset, uint32_t bytes);
+
+/* Posts what rig_prepare() gave, and kicks. */
+void rig_post(struct rig *r, uint32_t host, enum wq wq);
+
+/* Both at once: a signaled SEND, a receive. */
+void rig_send(struct rig *r, uint64_t wr_id, uint32_t offset, uint32_t bytes);
+void rig_recv(struct rig *r, uint64_t wr_id, uint32_t offset, uint32_t bytes);
+
+void rig_rule(struct rig *r, uint32_t from, uint32_t opcode, uint32_t psn, uint32_t nth,
+              enum rig_fate fate);
+
+/* Hands a packet to @to as if the other host had sent it. */
+void rig_inject(struct rig *r, uint32_t to, const struct packet *p);
+
+/* A packet from the other host of the connection to @to. */
+struct packet rig_packet(struct rig *r, uint32_t to, uint8_t opcode, uint32_t psn);
+
+/* Dispatches until nothing is due, or until @until_ns. */
+void rig_run(struct rig *r);
+void rig_run_until(struct rig *r, uint64_t until_ns);
+
+/* Modifies host's queue pair to ERR or RESET. */
+void rig_move(struct rig *r, uint32_t host, enum qp_state to);
+
+/* Events of a kind, of one host (or ANY), and if @field is not NULL with this value of it. */
+uint32_t rig_count(const struct rig *r, enum ev_kind kind, uint32_t host, const char *field,
+                   uint64_t value);
+
+/* The @n-th (from 0) such event; there must be one. */
+const struct ev *rig_event(const struct rig *r, enum ev_kind kind, uint32_t host, uint32_t n);
+
+/* Completion @n of a queue is this one. */
+void rig_expect(const struct rig *r, uint32_t host, enum wq wq, uint32_t n, uint64_t wr_id,
+                enum wc_status status);
+
+static inline const struct rc_qp *rig_rc(const struct rig *r, uint32_t host)
+{
+    return rc_of_const(r->host[host].qp);
+}
+
+#endif
