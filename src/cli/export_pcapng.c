@@ -190,10 +190,22 @@ static void write_frame(struct capture *c, const struct ev *e, uint32_t interfac
     pcapng_packet(&c->w, &packet);
 }
 
-static void write_event(struct capture *c, const struct ev *e)
+/* Is @e, number @i, an rx that refuses a frame whose drop event follows?  The frame came once. */
+static bool drop_follows(const struct capture *c, size_t i, const struct ev *e)
 {
+    const struct ev *next = i + 1 < c->p->n ? past_at(c->p, i + 1) : NULL;
+
+    return e->kind == EV_rx && next && next->kind == EV_drop && next->u.drop.tx == e->u.rx.tx &&
+           ev_tick(next->id) == ev_tick(e->id);
+}
+
+static void write_event(struct capture *c, size_t i)
+{
+    const struct ev *e = past_at(c->p, i);
     const uint32_t host = past_host_of(e);
 
+    if (drop_follows(c, i, e))
+        return;
     switch (e->kind) {
     case EV_tx:
         write_frame(c, e, host, PCAPNG_OUTBOUND);
@@ -284,7 +296,7 @@ enum rdl_status export_pcapng(FILE *out, const struct past *p, const struct expo
     write_interfaces(&c);
     st = write_hosts(&c);
     for (size_t i = 0; i < p->n && st == RDL_OK; i++)
-        write_event(&c, past_at(p, i));
+        write_event(&c, i);
 out:
     free(c.mishaps);
     return st;

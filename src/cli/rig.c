@@ -6,6 +6,7 @@
 #include "emu/facts/enums.h"
 
 #define RIG_WAIT_TICKS 100000u
+#define RIG_RAM_BYTES  (64u << 20) /* beside the message memory */
 
 /* TRY(call): returns from the function if the call failed. */
 #define TRY(call)                                                                                  \
@@ -100,8 +101,8 @@ enum rdl_status rig_init(struct rig *r, const struct rig_config *c)
     if (c->hash)
         TRY(rdl_hash_start(r->lab));
     for (unsigned i = 0; i < 2; i++) {
-        const struct rdl_host_config host = {.name = names[i],
-                                             .ram_bytes = 2 * c->mr_bytes + (64u << 20)};
+        const struct rdl_host_config host = {
+            .name = names[i], .ram_bytes = (2 * c->mr_bytes + RIG_RAM_BYTES) & ~(uint64_t)4095u};
 
         TRY(rdl_host_add(r->lab, &host, &r->side[i].host));
     }

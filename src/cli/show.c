@@ -59,6 +59,23 @@ static enum rdl_status bad_path(struct showing *s, enum rdl_status st, size_t i,
     return refuse(s, st, i, at, "%s: %s", path, rdl_status_str(st));
 }
 
+static enum rdl_status json_line(struct showing *s, const char *path, size_t *reterr_at)
+{
+    const enum rdl_status st = show_json(s->out, s->lab, path, reterr_at);
+
+    if (st == RDL_OK)
+        fputc('\n', s->out);
+    return st;
+}
+
+/* Every object of @kind at or below @path. */
+static enum rdl_status all_of_kind(struct showing *s, const char *path, const char *kind)
+{
+    if (s->rq->json)
+        return show_kind_json(s->out, s->lab, path, kind);
+    return show_kind(s->out, s->lab, path, kind, "there is none yet");
+}
+
 static enum rdl_status show_one_vq(struct showing *s)
 {
     const char *path = word_at(s, 1);
@@ -67,8 +84,7 @@ static enum rdl_status show_one_vq(struct showing *s)
 
     if (!path)
         return refuse(s, RDL_ERR_INVAL, 1, 0, "which virtqueue? h1.qp.sq, h1.cq, h1.ctrl");
-    st = s->rq->json ? show_json(s->out, s->lab, path, &at)
-                     : show_vq(s->out, s->lab, &s->past, path, &at);
+    st = s->rq->json ? json_line(s, path, &at) : show_vq(s->out, s->lab, &s->past, path, &at);
     if (st == RDL_ERR_INVAL)
         return refuse(s, st, 1, 0, "%s has no virtqueue; h1.qp.sq, h1.cq and h1.ctrl have", path);
     return st == RDL_OK ? st : bad_path(s, st, 1, at);
@@ -82,8 +98,7 @@ static enum rdl_status show_kind_of(struct showing *s)
     enum rdl_status st;
 
     if (!path)
-        return s->rq->json ? show_json(s->out, s->lab, "", &at)
-                           : show_kind(s->out, s->lab, "", kind, "there is none yet");
+        return all_of_kind(s, "", kind);
     if (!tree_is(s->lab, path, kind)) {
         struct rdl_value v;
 
@@ -92,10 +107,9 @@ static enum rdl_status show_kind_of(struct showing *s)
             return bad_path(s, st, 1, at);
         if (!tree_is(s->lab, path, "host"))
             return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no %s", path, kind);
-        return show_kind(s->out, s->lab, path, kind, "there is none yet");
+        return all_of_kind(s, path, kind);
     }
-    st = s->rq->json ? show_json(s->out, s->lab, path, &at)
-                     : show_path(s->out, s->lab, &s->past, path, &at);
+    st = s->rq->json ? json_line(s, path, &at) : show_path(s->out, s->lab, &s->past, path, &at);
     return st == RDL_OK ? st : bad_path(s, st, 1, at);
 }
 
@@ -105,19 +119,14 @@ static enum rdl_status show_plural(struct showing *s)
     char kind[RDL_NAME_BYTES];
     struct text t = text_on(kind, sizeof(kind));
     const char *word = word_at(s, 0);
-    size_t at;
 
     text_addn(&t, word, strlen(word) - 1);
-    if (s->rq->json)
-        return show_json(s->out, s->lab, "", &at);
-    return show_kind(s->out, s->lab, "", kind, "there is none");
+    return all_of_kind(s, "", kind);
 }
 
 static enum rdl_status show_all_counters(struct showing *s)
 {
-    size_t at;
-
-    return s->rq->json ? show_json(s->out, s->lab, "", &at) : show_counters(s->out, s->lab);
+    return show_counters(s->out, s->lab, s->rq->json);
 }
 
 static enum rdl_status show_one_packet(struct showing *s)
@@ -183,7 +192,7 @@ static enum rdl_status show_one_dump(struct showing *s)
 
     if (!path)
         return refuse(s, RDL_ERR_INVAL, 1, 0, "which slot? h1.qp.sq.desc[0]");
-    st = s->rq->json ? show_json(s->out, s->lab, path, &at) : show_dump(s->out, s->lab, path, &at);
+    st = s->rq->json ? json_line(s, path, &at) : show_dump(s->out, s->lab, path, &at);
     if (st == RDL_ERR_INVAL)
         return refuse(s, st, 1, 0, "%s is no slot of a queue; h1.qp.sq.desc[0] is", path);
     if (st == RDL_ERR_FAULT)
@@ -198,7 +207,7 @@ static enum rdl_status show_any_path(struct showing *s)
     enum rdl_status st;
 
     if (s->rq->json)
-        st = show_json(s->out, s->lab, path, &at);
+        st = json_line(s, path, &at);
     else if (path[0])
         st = show_path(s->out, s->lab, &s->past, path, &at);
     else

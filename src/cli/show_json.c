@@ -88,6 +88,5 @@ enum rdl_status show_json(FILE *out, const struct rdl_lab *lab, const char *path
         st = dump(out, lab, path, strcmp(v.text, "list") == 0, 0);
     else
         show_json_value(out, &v);
-    fputc('\n', out);
     return st;
 }

@@ -11,7 +11,8 @@
 
 #include "rdmalab/inspect.h"
 
-/* Prints @path ("" is the whole lab) in one line.  Errors as rdl_inspect(), and RDL_ERR_NOMEM. */
+/* Prints @path ("" is the whole lab), without a line end.  Errors as rdl_inspect(), and
+ * RDL_ERR_NOMEM. */
 RDL_MUST_CHECK enum rdl_status show_json(FILE *out, const struct rdl_lab *lab, const char *path,
                                          size_t *reterr_at);
 

@@ -103,7 +103,15 @@ static enum rdl_status add_counters(struct grid *g, const struct rdl_lab *lab, c
     return st;
 }
 
-enum rdl_status show_counters(FILE *out, const struct rdl_lab *lab)
+static void print_counters_json(FILE *out, const struct grid *g)
+{
+    fputc('{', out);
+    for (size_t i = 0; i + 1 < g->n; i += 2)
+        fprintf(out, "%s\"%s\":%s", i ? "," : "", g->cells[i], g->cells[i + 1]);
+    fputs("}\n", out);
+}
+
+enum rdl_status show_counters(FILE *out, const struct rdl_lab *lab, bool json)
 {
     struct grid g;
     enum rdl_status st;
@@ -112,7 +120,9 @@ enum rdl_status show_counters(FILE *out, const struct rdl_lab *lab)
     st = add_counters(&g, lab, "", false, 0);
     if (st == RDL_OK && g.failed)
         st = RDL_ERR_NOMEM;
-    if (st == RDL_OK && g.n == 0)
+    if (st == RDL_OK && json)
+        print_counters_json(out, &g);
+    else if (st == RDL_OK && g.n == 0)
         fputs("nothing has been counted yet\n", out);
     else if (st == RDL_OK)
         grid_print(&g, out, 0);

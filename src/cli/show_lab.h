@@ -3,6 +3,7 @@
 #ifndef CLI_SHOW_LAB_H
 #define CLI_SHOW_LAB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -13,7 +14,7 @@
 RDL_MUST_CHECK enum rdl_status show_lab(FILE *out, const struct rdl_lab *lab, const struct past *p);
 
 /* All counters that are not 0. */
-RDL_MUST_CHECK enum rdl_status show_counters(FILE *out, const struct rdl_lab *lab);
+RDL_MUST_CHECK enum rdl_status show_counters(FILE *out, const struct rdl_lab *lab, bool json);
 
 /* The node or leaf @path, in the form that suits its kind.  Errors as rdl_inspect(). */
 RDL_MUST_CHECK enum rdl_status show_path(FILE *out, const struct rdl_lab *lab, const struct past *p,

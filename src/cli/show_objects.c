@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/show_json.h"
 #include "cli/show_text.h"
 #include "cli/show_tree.h"
 #include "emu/base/assert.h"
@@ -175,6 +176,38 @@ enum rdl_status show_objects(FILE *out, const struct rdl_lab *lab, const char *p
     return st;
 }
 
+struct json_filling {
+    FILE *out;
+    const struct rdl_lab *lab;
+    size_t n;
+    enum rdl_status st;
+};
+
+static void add_json(void *ctx, const char *path)
+{
+    struct json_filling *f = ctx;
+    size_t at;
+
+    if (f->st != RDL_OK)
+        return;
+    fputs(f->n++ ? "," : "", f->out);
+    show_json_string(f->out, path);
+    fputc(':', f->out);
+    f->st = show_json(f->out, f->lab, path, &at);
+}
+
+enum rdl_status show_kind_json(FILE *out, const struct rdl_lab *lab, const char *path,
+                               const char *kind)
+{
+    struct json_filling f = {out, lab, 0, RDL_OK};
+    enum rdl_status st;
+
+    fputc('{', out);
+    st = walk(lab, path, kind, true, add_json, &f);
+    fputs("}\n", out);
+    return st == RDL_OK ? f.st : st;
+}
+
 enum rdl_status show_kind(FILE *out, const struct rdl_lab *lab, const char *path, const char *kind,
                           const char *none)
 {
@@ -282,9 +315,9 @@ enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
     static const struct pair recv[] = {{"rq-psn (expected)", "rq_psn", false},
                                        {"msn", "msn", false}};
     static const struct pair retry[] = {{"retries", "retries", false},
-                                        {"of retry_cnt", "retry_cnt", false},
+                                        {"retry_cnt", "retry_cnt", false},
                                         {"rnr_retries", "rnr_retries", false},
-                                        {"of rnr_retry", "rnr_retry", false}};
+                                        {"rnr_retry", "rnr_retry", false}};
     static const struct pair timers[] = {{"timeout", "timeout", false},
                                          {"ack timer due", "timer_due", true},
                                          {"rnr timer due", "rnr_due", true},

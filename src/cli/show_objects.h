@@ -29,6 +29,10 @@ RDL_MUST_CHECK enum rdl_status show_objects(FILE *out, const struct rdl_lab *lab
 RDL_MUST_CHECK enum rdl_status show_kind(FILE *out, const struct rdl_lab *lab, const char *path,
                                          const char *kind, const char *none);
 
+/* The same objects as one JSON object, by their paths. */
+RDL_MUST_CHECK enum rdl_status show_kind_json(FILE *out, const struct rdl_lab *lab,
+                                              const char *path, const char *kind);
+
 /* How many objects of @kind there are at or below @path. */
 size_t count_objects(const struct rdl_lab *lab, const char *path, const char *kind);
 

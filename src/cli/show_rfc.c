@@ -76,10 +76,21 @@ static const struct {
 /* Numbers that are addresses or keys read better in hexadecimal. */
 static bool is_hex(const char *name)
 {
-    static const char *const words[] = {"addr", "key", "start", "pages", "cap", "qkey"};
+    static const char *const words[] = {"addr",
+                                        "virt_addr",
+                                        "start",
+                                        "pages",
+                                        "lkey",
+                                        "rkey",
+                                        "qkey",
+                                        "pkey",
+                                        "key",
+                                        "page_size_cap",
+                                        "device_cap_flags",
+                                        "port_cap_flags"};
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (strstr(name, words[i]) && strcmp(name, "npages") != 0)
+        if (strcmp(name, words[i]) == 0)
             return true;
     }
     return false;
@@ -98,12 +109,12 @@ void add_set(struct text *t, const struct enum_table *words, uint64_t v)
     for (size_t i = 0; i < words->n_rows; i++) {
         if ((v & words->rows[i].value) == 0)
             continue;
-        text_add(t, t->len > start ? "|" : "");
+        text_add(t, t->len > start ? ", " : "");
         text_add(t, words->rows[i].name);
         v &= ~(uint64_t)words->rows[i].value;
     }
     if (v || t->len == start)
-        text_addf(t, t->len > start ? "|0x%llx" : v ? "0x%llx" : "%llu", (unsigned long long)v);
+        text_addf(t, t->len > start ? ", 0x%llx" : v ? "0x%llx" : "%llu", (unsigned long long)v);
 }
 
 static uint64_t load(const uint8_t *at, size_t bytes)
@@ -145,37 +156,68 @@ void rfc_field_add(struct text *t, const struct rfc_struct *s, const struct rfc_
             continue;
         if (meanings[i].set)
             add_set(t, meanings[i].words, v);
-        else
+        else if (enum_by_value(meanings[i].words, (uint32_t)v))
             text_add(t, enum_name(meanings[i].words, (uint32_t)v));
+        else
+            text_addf(t, "%llu", (unsigned long long)v);
         return;
     }
     text_addf(t, is_hex(f->name) ? "0x%llx" : "%llu", (unsigned long long)v);
 }
 
-enum { COLUMN_HEX = 8, COLUMN_NAME = 33, COLUMN_VALUE = 54, COLUMN_TEXT = 70 };
+enum { COLUMN_HEX = 8, COLUMN_NAME = 33, COLUMN_VALUE = 54, VALUE_WIDTH = 16 };
 
-/* One field: its bytes in lines of eight, its name, value and meaning behind the first. */
+static bool all_zero(const uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i])
+            return false;
+    }
+    return true;
+}
+
+/* One field: its bytes in lines of eight, its name, value and meaning behind the first.  Long
+ * fields without any content take one line.
+ */
 static void print_row(FILE *out, const uint8_t *bytes, size_t at, size_t n, const char *name,
                       const char *value, const char *meaning)
 {
-    for (size_t i = 0; i < n; i += HEX_PER_LINE) {
-        char buf[SHOW_LINE_BYTES];
-        struct text t = text_on(buf, sizeof(buf));
+    const bool empty = n > HEX_PER_LINE && all_zero(bytes + at, n);
+    char buf[SHOW_LINE_BYTES], lead[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf)), l = text_on(lead, sizeof(lead));
 
+    text_addf(&l, "  %04zx", at);
+    text_pad_to(&l, COLUMN_HEX);
+    if (empty)
+        text_addf(&l, "00, %zu times", n);
+    for (size_t k = 0; k < n && k < HEX_PER_LINE && !empty; k++)
+        text_addf(&l, k ? " %02x" : "%02x", bytes[at + k]);
+    text_pad_to(&l, COLUMN_NAME);
+    text_add(&l, name);
+    text_add(&t, value);
+    if (meaning[0]) {
+        text_add(&t, t.len < VALUE_WIDTH ? "" : ";");
+        text_pad_to(&t, VALUE_WIDTH);
+        text_add(&t, meaning);
+    }
+    text_pad_to(&l, COLUMN_VALUE);
+    show_wrap_behind(out, lead, COLUMN_VALUE, buf);
+    for (size_t i = HEX_PER_LINE; i < n && !empty; i += HEX_PER_LINE) {
+        t = text_on(buf, sizeof(buf));
         text_addf(&t, "  %04zx", at + i);
         text_pad_to(&t, COLUMN_HEX);
         for (size_t k = i; k < n && k < i + HEX_PER_LINE; k++)
             text_addf(&t, k > i ? " %02x" : "%02x", bytes[at + k]);
-        if (i == 0) {
-            text_pad_to(&t, COLUMN_NAME);
-            text_add(&t, name);
-            text_pad_to(&t, COLUMN_VALUE);
-            text_add(&t, value);
-            text_pad_to(&t, COLUMN_TEXT);
-            text_add(&t, meaning);
-        }
         show_line(out, &t);
     }
+}
+
+/* The structure that field @f of @s holds; NULL: none. */
+static const struct rfc_struct *nested(const struct rfc_struct *s, const struct rfc_field *f)
+{
+    const bool attrs = strcmp(s->name, "modify_qp") == 0 && strcmp(f->name, "attrs") == 0;
+
+    return attrs ? rfc_find("qp_attr") : NULL;
 }
 
 size_t rfc_dump(FILE *out, const struct rfc_struct *s, const char *prefix, const uint8_t *bytes,
@@ -183,12 +225,17 @@ size_t rfc_dump(FILE *out, const struct rfc_struct *s, const char *prefix, const
 {
     for (size_t i = 0; i < s->n_fields; i++) {
         const struct rfc_field *f = &s->fields[i];
+        const struct rfc_struct *inner = nested(s, f);
         char name[48], value[SHOW_LINE_BYTES];
         struct text nt = text_on(name, sizeof(name)), vt = text_on(value, sizeof(value));
 
         if (at + f->offset + f->bytes > n) {
             rfc_dump_rest(out, "ends early", bytes, n, at + f->offset);
             return n - at;
+        }
+        if (inner) {
+            (void)rfc_dump(out, inner, prefix, bytes, n, at + f->offset);
+            continue;
         }
         text_addf(&nt, "%s%s", prefix, f->name);
         rfc_field_add(&vt, s, f, bytes + at);

@@ -34,7 +34,7 @@ void rfc_dump_byte(FILE *out, const char *name, const char *value, uint8_t byte)
 /* Appends @s in lower case. */
 void add_lower(struct text *t, const char *s);
 
-/* Appends the names of the bits that are set in @v, "LOCAL_WRITE|REMOTE_READ"; "0" for none. */
+/* Appends the names of the bits that are set in @v, "LOCAL_WRITE, REMOTE_READ"; "0" for none. */
 void add_set(struct text *t, const struct enum_table *words, uint64_t v);
 
 #endif

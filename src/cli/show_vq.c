@@ -79,7 +79,7 @@ static void add_avail_note(struct text *t, const struct ring *q)
     if (q->driver_avail == q->device_avail)
         return;
     if (q->role == RING_RQ || q->role == RING_CQ) {
-        text_add(t, q->role == RING_RQ ? "the device looks when a packet needs a receive"
+        text_add(t, q->role == RING_RQ ? "the device looks when a packet comes"
                                        : "the device looks when it has a completion");
         return;
     }
@@ -187,24 +187,32 @@ static void print_chain(FILE *out, const struct ring *q, const struct wqe_reader
 /* "  avail    0 -> desc 0, 1 -> desc 1": the entries from @from to @to. */
 static void print_entries(FILE *out, const struct ring *q, bool used, uint16_t from, uint16_t to)
 {
-    char buf[CHAINS_SHOWN_MAX * 48];
-    struct text t = text_on(buf, sizeof(buf));
+    char buf[SHOW_LINE_BYTES];
+    struct text line = text_on(buf, sizeof(buf));
     unsigned n = 0;
 
+    text_add(&line, used ? "  used     " : "  avail    ");
+    if (from == to)
+        text_add(&line, "(empty)");
     for (uint16_t i = from; i != to && n < CHAINS_SHOWN_MAX; i++, n++) {
         const uint64_t slot = i % q->size;
+        char entry[64];
+        struct text t = text_on(entry, sizeof(entry));
 
-        text_add(&t, n ? ", " : "");
         text_addf(&t, "%llu -> desc %llu", (unsigned long long)slot,
                   (unsigned long long)element(q, used ? "used" : "avail", slot, used ? "id" : ""));
         if (used)
             text_addf(&t, " (%llu bytes)", (unsigned long long)element(q, "used", slot, "len"));
+        if ((uint16_t)(i + 1) != to)
+            text_add(&t, n + 1 < CHAINS_SHOWN_MAX ? ", " : ", ...");
+        if (line.len + t.len > SHOW_COLUMNS) {
+            show_line(out, &line);
+            line = text_on(buf, sizeof(buf));
+            text_add(&line, "           ");
+        }
+        text_add(&line, entry);
     }
-    if (n == 0)
-        text_add(&t, "(empty)");
-    else if (n == CHAINS_SHOWN_MAX)
-        text_add(&t, ", ...");
-    show_wrap_behind(out, used ? "  used" : "  avail", 11, buf);
+    show_line(out, &line);
 }
 
 static void print_ring(FILE *out, const struct ring *q, const struct wqe_reader *r)

@@ -168,7 +168,9 @@ static void add_completion(struct text *t, const uint8_t *cqe, size_t bytes)
     text_addf(t, "wr_id=%llu %s", (unsigned long long)c.wr_id,
               enum_name(&enum_wc_status, c.status));
     if (c.status == WCS_SUCCESS)
-        text_addf(t, " %s %u bytes", enum_name(&enum_wc_opcode, c.opcode), c.byte_len);
+        text_addf(t, " %s", enum_name(&enum_wc_opcode, c.opcode));
+    if (c.status == WCS_SUCCESS && c.byte_len)
+        text_addf(t, " %u bytes", c.byte_len);
     text_addf(t, ", QPN %u", c.qp_num);
 }
 

@@ -29,6 +29,7 @@
 
 enum grain { ENUM_GRAIN(ENUM_MEMBER) };
 enum export_form { ENUM_EXPORT(ENUM_MEMBER) };
+enum show_form { ENUM_SHOW_FORM(ENUM_MEMBER) };
 
 extern const struct enum_table words_grain, words_export, words_session_action, words_setting,
     words_show_form;

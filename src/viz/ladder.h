@@ -24,7 +24,7 @@ struct viz_sink {
 };
 
 /* A trace: @n events in the order of their ids, from the first event of the lab on, so that names
- * are known.  @at is only called by ladder_new(), and its result only used until the next call.
+ * are known.  Only ladder_new() calls @at; what it gives must be valid until that returns.
  */
 struct ladder_events {
     const struct ev *(*at)(void *ctx, size_t i);

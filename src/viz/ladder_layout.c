@@ -7,9 +7,7 @@
 #include "emu/base/assert.h"
 
 #define EDGE          PX(16) /* around the picture */
-#define FLIGHT        PX(64) /* height of a packet's usual flight */
 #define STEP_MAX      PX(90) /* of a pause without a band */
-#define STEP_END      PX(22) /* between ends of arrows on one lifeline */
 #define STEP_STOP     PX(15) /* between any stops on one lifeline */
 #define STEP_NOTE     PX(18)
 #define STEP_TIME     PX(15)
@@ -17,12 +15,8 @@
 #define BAND          PX(28)
 #define BAND_MARGIN   PX(14)
 #define NOTE_DISTANCE PX(24) /* from the lifeline, for the brackets */
-#define BRACKET       PX(9)
-#define BRACKETS_MAX  2 /* side by side */
 #define LANE_MAX      PX(640)
-#define CORNER        PX(46) /* how far a packet to its own host goes out */
-#define ON_WAY        60     /* percent of the way where a lost packet ends */
-#define ROUNDS_MAX    6      /* of layout; then all labels become notes */
+#define ROUNDS_MAX    6 /* of layout; then all labels become notes */
 
 /* Widths between lifelines to try: the more, the flatter are arrows and the more labels fit. */
 static const int32_t lanes[] = {PX(300), PX(430), PX(560)};
@@ -50,16 +44,6 @@ bool layout_notes_left(const struct ladder *l, uint32_t column)
 bool layout_has_mark(const struct ladder_stop *s)
 {
     return s->note[0] && s->arrow == LADDER_NONE && s->tone != TONE_TIMER;
-}
-
-static int32_t max(int32_t a, int32_t b)
-{
-    return a > b ? a : b;
-}
-
-static int32_t min(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
 }
 
 static const char *glyph(enum ladder_tone tone)
@@ -112,44 +96,39 @@ static void lay_out_columns(struct layout *o)
         int32_t *side = &notes[layout_notes_left(l, l->stops[i].column)];
 
         add_beside(&t, o, i);
-        *side = max(*side, text_width(buf, LAYOUT_FONT_PX));
+        *side = i32_max(*side, text_width(buf, LAYOUT_FONT_PX));
         t = text_on(buf, sizeof(buf));
         ladder_add_time(&t, l->stops[i].at_ns);
-        times = max(times, text_width(buf, LAYOUT_TIME_FONT_PX));
+        times = i32_max(times, text_width(buf, LAYOUT_TIME_FONT_PX));
         if (l->stops[i].gap_ns) {
             t = text_on(buf, sizeof(buf));
             ladder_add_gap(&t, &l->stops[i]);
-            times = max(times, text_width(buf, LAYOUT_FONT_PX));
+            times = i32_max(times, text_width(buf, LAYOUT_FONT_PX));
         }
     }
     for (uint32_t i = 0; i < l->n_arrows; i++) {
         const int32_t need = text_width(l->arrows[i].label, LAYOUT_FONT_PX) + PX(40);
         const bool whole = l->arrows[i].fate == FATE_ARRIVED || l->arrows[i].fate == FATE_DROPPED;
 
-        lane = max(lane, whole ? need + PX(40) : need * 100 / ON_WAY);
+        lane = i32_max(lane, whole ? need + PX(40) : need * 100 / LAYOUT_ON_WAY);
     }
     o->time_x = EDGE + times;
     o->left_x = o->time_x + PX(18) + notes[1];
     x = o->left_x + NOTE_DISTANCE;
     for (uint32_t c = 0; c < l->n_columns; c++) {
         o->x[c] = x;
-        x += c + 1 < l->n_columns ? min(lane, LANE_MAX) : 0;
+        x += c + 1 < l->n_columns ? i32_min(lane, LANE_MAX) : 0;
     }
     o->right_x = x + NOTE_DISTANCE;
     o->width = o->right_x + notes[0] + EDGE;
 }
 
-static bool ends_on_way(const struct ladder_arrow *a)
-{
-    return a->fate == FATE_LOST || a->head == LADDER_NONE;
-}
-
 /* What the rows below must keep clear of. */
 struct rows {
-    int32_t life_y[LADDER_COLUMNS_MAX];   /* of the last stop on each lifeline */
+    int32_t life_y[LADDER_COLUMNS_MAX];    /* of the last stop on each lifeline */
     uint32_t life_end[LADDER_COLUMNS_MAX]; /* its arrow, or LADDER_NONE */
-    int32_t note_y[2];                    /* of the last note on each side */
-    int32_t low;                          /* lower end of packets that were lost */
+    int32_t note_y[2];                     /* of the last note on each side */
+    int32_t low;                           /* lower end of packets that were lost */
 };
 
 static bool same_way(const struct ladder *l, uint32_t a, uint32_t b)
@@ -166,10 +145,11 @@ static int32_t lowest_allowed(const struct layout *o, const struct rows *r, uint
     int32_t y = o->top;
 
     if (s->arrow != LADDER_NONE || says)
-        y = max(y, r->life_y[s->column] +
-                       (same_way(o->l, s->arrow, r->life_end[s->column]) ? STEP_END : STEP_STOP));
+        y = i32_max(y, r->life_y[s->column] + (same_way(o->l, s->arrow, r->life_end[s->column])
+                                                   ? LAYOUT_STEP_END
+                                                   : STEP_STOP));
     if (says)
-        y = max(y, r->note_y[side] + STEP_NOTE);
+        y = i32_max(y, r->note_y[side] + STEP_NOTE);
     return y;
 }
 
@@ -189,16 +169,16 @@ static void lay_out_rows(struct layout *o)
 
         add_beside(&beside, o, i);
         if (s->gap_ns) {
-            const int32_t top = max(y, r.low) + BAND_MARGIN;
+            const int32_t top = i32_max(y, r.low) + BAND_MARGIN;
 
             o->bands[o->n_bands++] = (struct layout_band){top, top + BAND, i};
             y = top + BAND + BAND_MARGIN;
         } else if (i > 0) {
             const uint64_t pause = s->at_ns - l->stops[i - 1].at_ns;
 
-            y += min((int32_t)(pause * FLIGHT / l->usual_ns), STEP_MAX);
+            y += i32_min((int32_t)(pause * LAYOUT_FLIGHT / l->usual_ns), STEP_MAX);
         }
-        y = max(y, lowest_allowed(o, &r, i, beside.len > 0));
+        y = i32_max(y, lowest_allowed(o, &r, i, beside.len > 0));
         o->y[i] = y;
         if (beside.len > 0)
             r.note_y[layout_notes_left(l, s->column)] = y;
@@ -206,167 +186,11 @@ static void lay_out_rows(struct layout *o)
             continue;
         r.life_y[s->column] = y;
         r.life_end[s->column] = s->arrow;
-        if (s->arrow != LADDER_NONE && ends_on_way(&l->arrows[s->arrow]))
-            r.low = max(r.low, y + STEP_LOST);
+        if (s->arrow != LADDER_NONE && ladder_ends_on_way(&l->arrows[s->arrow]))
+            r.low = i32_max(r.low, y + STEP_LOST);
     }
-    o->bottom = max(y, r.low) + PX(24);
+    o->bottom = i32_max(y, r.low) + PX(24);
     o->height = o->bottom + EDGE;
-}
-
-/* The next arrow on the same way as @i, in either direction (@step is 1 or -1), or NULL. */
-static const struct layout_arrow *neighbour(const struct layout *o, uint32_t i, int step)
-{
-    const struct ladder_arrow *a = &o->l->arrows[i];
-
-    for (int64_t k = (int64_t)i + step; k >= 0 && k < o->l->n_arrows; k += step) {
-        const struct ladder_arrow *b = &o->l->arrows[k];
-
-        if (b->from == a->from && b->to == a->to && b->tail != LADDER_NONE &&
-            b->copy_of == LADDER_NONE && (step < 0 || !ends_on_way(b)))
-            return &o->arrows[k];
-    }
-    return NULL;
-}
-
-/* Where a packet that left at @tail_y would have arrived: as late after its departure as the one
- * before it, and between its neighbours.
- */
-static int32_t aim_y(const struct layout *o, uint32_t i, int32_t tail_y)
-{
-    const struct layout_arrow *before = neighbour(o, i, -1);
-    const struct layout_arrow *after = neighbour(o, i, 1);
-    const uint32_t next = after ? (uint32_t)(after - o->arrows) : 0;
-    int32_t y = tail_y + FLIGHT;
-
-    if (before && before->aim_y > tail_y)
-        y = max(y, before->aim_y + STEP_END);
-    if (after)
-        y = min(y, o->y[o->l->arrows[next].head] - STEP_END / 2);
-    return max(y, tail_y + PX(20));
-}
-
-/* No arrow that ends on the way reaches into the pause behind it. */
-static int32_t above_band(const struct layout *o, int32_t from_y, int32_t y)
-{
-    for (uint32_t i = 0; i < o->n_bands; i++) {
-        if (o->bands[i].top > from_y)
-            return min(y, o->bands[i].top - PX(8));
-    }
-    return min(y, o->bottom - PX(8));
-}
-
-static struct point percent(struct point a, struct point b, int32_t n)
-{
-    return (struct point){a.x + (b.x - a.x) * n / 100, a.y + (b.y - a.y) * n / 100};
-}
-
-static void shape_corner(struct layout *o, const struct ladder_arrow *a, struct layout_arrow *g)
-{
-    const bool last = a->from + 1 == o->l->n_columns && o->l->n_columns > 1;
-    const int32_t x = o->x[a->from];
-    const int32_t out = x + (last ? -CORNER : CORNER);
-    const uint32_t first = a->tail != LADDER_NONE ? a->tail : a->head;
-    const int32_t y0 = o->y[first];
-    const int32_t y1 = ends_on_way(a) ? y0 + PX(20) : max(o->y[a->head], y0 + PX(8));
-
-    g->seg[0] = (struct segment){{x, y0}, {out, y0}};
-    g->seg[1] = (struct segment){{out, y0}, {out, y1}};
-    g->seg[2] = (struct segment){{out, y1}, {x, y1}};
-    g->n_seg = ends_on_way(a) ? 2 : 3;
-}
-
-static void shape_arrow(struct layout *o, uint32_t i)
-{
-    const struct ladder_arrow *a = &o->l->arrows[i];
-    struct layout_arrow *g = &o->arrows[i];
-    struct point start = {o->x[a->from], 0};
-    struct point end = {o->x[a->to], 0};
-
-    if (a->from == a->to) {
-        shape_corner(o, a, g);
-        return;
-    }
-    if (a->copy_of != LADDER_NONE) {
-        const struct segment *original = &o->arrows[a->copy_of].seg[0];
-
-        start = percent(original->a, original->b, 50);
-    } else if (a->tail != LADDER_NONE) {
-        start.y = o->y[a->tail];
-    }
-    end.y = ends_on_way(a) ? aim_y(o, i, start.y) : o->y[a->head];
-    g->aim_y = end.y;
-    if (ends_on_way(a)) {
-        end = percent(start, end, ON_WAY);
-        end.y = above_band(o, start.y, end.y);
-    }
-    if (a->tail == LADDER_NONE && a->copy_of == LADDER_NONE) {
-        start.y = end.y - FLIGHT;
-        start = percent(end, start, ON_WAY);
-        start.y = max(start.y, o->top + PX(4));
-    }
-    g->seg[0] = (struct segment){start, end};
-    g->n_seg = 1;
-}
-
-/* Timers stand side by side if they run at the same time. */
-static void shape_brackets(struct layout *o)
-{
-    const struct ladder *l = o->l;
-
-    for (uint32_t i = 0; i < l->n_timers; i++) {
-        const uint32_t column = l->stops[l->timers[i].fired].column;
-        struct layout_bracket *b = &o->brackets[i];
-        int32_t beside = 0;
-
-        *b = (struct layout_bracket){0, o->x[column], o->y[l->timers[i].armed],
-                                     o->y[l->timers[i].fired]};
-        for (uint32_t k = 0; k < i; k++)
-            beside += o->brackets[k].lifeline_x == b->lifeline_x && o->brackets[k].bottom > b->top;
-        beside = min(beside, BRACKETS_MAX - 1) + 1;
-        b->x = b->lifeline_x + (layout_notes_left(l, column) ? -beside : beside) * BRACKET;
-    }
-}
-
-static void add_line(struct layout *o, struct segment s)
-{
-    RDL_ASSERT(o->n_lines < o->cap_lines);
-    o->lines[o->n_lines++] = s;
-}
-
-static void add_solid(struct layout *o, struct point p, int32_t half_w, int32_t half_h)
-{
-    RDL_ASSERT(o->n_solids < o->cap_solids);
-    o->solids[o->n_solids++] =
-        quad_box(p.x - half_w, p.y - half_h, p.x + half_w, p.y + half_h);
-}
-
-/* Everything that is drawn and that texts must keep off. */
-static void collect_obstacles(struct layout *o)
-{
-    const struct ladder *l = o->l;
-
-    o->n_lines = o->n_solids = 0;
-    for (uint32_t c = 0; c < l->n_columns; c++)
-        add_line(o, (struct segment){{o->x[c], o->top}, {o->x[c], o->bottom}});
-    for (uint32_t i = 0; i < l->n_arrows; i++) {
-        const struct layout_arrow *g = &o->arrows[i];
-
-        for (uint32_t k = 0; k < g->n_seg; k++)
-            add_line(o, g->seg[k]);
-        add_solid(o, g->seg[g->n_seg - 1].b, LAYOUT_CROSS, LAYOUT_CROSS);
-    }
-    for (uint32_t i = 0; i < l->n_timers; i++) {
-        const struct layout_bracket *b = &o->brackets[i];
-
-        add_line(o, (struct segment){{b->x, b->top}, {b->x, b->bottom}});
-        add_line(o, (struct segment){{b->x, b->top}, {b->lifeline_x, b->top}});
-        add_line(o, (struct segment){{b->x, b->bottom}, {b->lifeline_x, b->bottom}});
-    }
-    for (uint32_t i = 0; i < l->n_stops; i++) {
-        if (layout_has_mark(&l->stops[i]))
-            add_solid(o, (struct point){o->x[l->stops[i].column], o->y[i]}, LAYOUT_MARK,
-                      LAYOUT_MARK);
-    }
 }
 
 static struct layout_text text_at(enum layout_text_kind kind, enum layout_anchor anchor, int32_t x,
@@ -386,8 +210,8 @@ static void add_words(struct layout *o, struct layout_text t, const char *words)
 
     text_add(&s, words);
     layout_add_text(o, t);
-    o->width = max(o->width, t.anchor == ANCHOR_START ? o->texts[o->n_texts - 1].box.p[1].x + EDGE
-                                                      : 0);
+    o->width = i32_max(o->width,
+                       t.anchor == ANCHOR_START ? o->texts[o->n_texts - 1].box.p[1].x + EDGE : 0);
 }
 
 static void add_frame_texts(struct layout *o)
@@ -402,8 +226,7 @@ static void add_frame_texts(struct layout *o)
     for (uint32_t c = 0; c < l->n_columns; c++) {
         const bool addr = l->columns[c].addr[0] != '\0';
 
-        add_words(o,
-                  text_at(TEXT_NAME, ANCHOR_MIDDLE, o->x[c], o->top - (addr ? PX(24) : PX(10))),
+        add_words(o, text_at(TEXT_NAME, ANCHOR_MIDDLE, o->x[c], o->top - (addr ? PX(24) : PX(10))),
                   l->columns[c].name);
         if (addr)
             add_words(o, text_at(TEXT_ADDR, ANCHOR_MIDDLE, o->x[c], o->top - PX(8)),
@@ -464,10 +287,7 @@ static uint32_t lay_out(struct layout *o)
     o->top = EDGE + (l->title[0] ? PX(30) : 0) + PX(46);
     lay_out_columns(o);
     lay_out_rows(o);
-    for (uint32_t i = 0; i < l->n_arrows; i++)
-        shape_arrow(o, i);
-    shape_brackets(o);
-    collect_obstacles(o);
+    layout_shape(o);
     add_frame_texts(o);
     add_notes(o);
     add_times(o);

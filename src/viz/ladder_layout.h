@@ -20,6 +20,10 @@
 #define LAYOUT_TEXT_BYTES    160u
 #define LAYOUT_SEGMENTS_MAX  3u /* of one arrow: a packet to its own host goes around a corner */
 
+#define LAYOUT_FLIGHT   PX(64) /* height of a packet's usual flight */
+#define LAYOUT_STEP_END PX(22) /* between ends of arrows on one lifeline */
+#define LAYOUT_ON_WAY   60     /* percent of the way where a lost packet ends */
+
 #define LAYOUT_BELOW PX(4)  /* from the middle of a line of text to its baseline */
 #define LAYOUT_CROSS PX(5)  /* half of a cross */
 #define LAYOUT_MARK  PX(4)  /* half of a mark on a lifeline */
@@ -69,10 +73,10 @@ struct layout_bracket {
 struct layout {
     const struct ladder *l;
     int32_t width, height;
-    int32_t lane_min;          /* least distance of two lifelines */
-    int32_t top, bottom;       /* of the lifelines */
-    int32_t time_x;            /* right end of the times */
-    int32_t left_x, right_x;   /* where notes end on the left and start on the right */
+    int32_t lane_min;        /* least distance of two lifelines */
+    int32_t top, bottom;     /* of the lifelines */
+    int32_t time_x;          /* right end of the times */
+    int32_t left_x, right_x; /* where notes end on the left and start on the right */
     int32_t x[LADDER_COLUMNS_MAX];
     int32_t *y;                /* of each stop */
     bool *label_out, *end_out; /* per arrow: its texts have no room inside */
@@ -96,7 +100,10 @@ bool layout_notes_left(const struct ladder *l, uint32_t column);
 /* Has this stop a mark on its lifeline? */
 bool layout_has_mark(const struct ladder_stop *s);
 
-/* The rest is for ladder_layout.c and ladder_place.c. */
+/* The rest is shared by ladder_layout.c, ladder_shape.c and ladder_place.c. */
+
+/* Shapes arrows and brackets from the places of their stops, and collects what is in the way. */
+void layout_shape(struct layout *o);
 
 /* Adds a text; its box follows from the rest. */
 void layout_add_text(struct layout *o, struct layout_text text);

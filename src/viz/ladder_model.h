@@ -38,21 +38,22 @@ enum ladder_tone {
     TONE_TIMER,
     TONE_REQUEST,
     TONE_ANSWER,
-    TONE_NAK
+    TONE_NAK,
+    TONE_COUNT
 };
 
 struct ladder_stop {
     ev_id id;
     uint64_t at_ns;
-    uint64_t gap_ns;             /* time since the stop before, if it is long enough for a band */
-    bool idle;                   /* nothing at all happened in that time */
-    uint32_t column;             /* of the lifeline */
-    uint32_t arrow;              /* whose end this is, or LADDER_NONE */
-    bool on_wire;                /* between lifelines: where a packet was lost */
-    enum ladder_tone tone;       /* of the note */
-    enum ev_kind kind;           /* of the event */
+    uint64_t gap_ns;              /* time since the stop before, if it is long enough for a band */
+    bool idle;                    /* nothing at all happened in that time */
+    uint32_t column;              /* of the lifeline */
+    uint32_t arrow;               /* whose end this is, or LADDER_NONE */
+    bool on_wire;                 /* between lifelines: where a packet was lost */
+    enum ladder_tone tone;        /* of the note */
+    enum ev_kind kind;            /* of the event */
     char note[LADDER_NOTE_BYTES]; /* said beside the lifeline; may be empty */
-    char title[EV_TEXT_BYTES];   /* the event's line of the trace */
+    char title[EV_TEXT_BYTES];    /* the event's line of the trace */
 };
 
 enum ladder_fate {
@@ -63,11 +64,11 @@ enum ladder_fate {
 };
 
 struct ladder_arrow {
-    ev_id id, also;         /* the tx event; the fault that changed its bytes, or 0 */
-    uint32_t from, to;      /* columns */
-    uint32_t tail, head;    /* stops; LADDER_NONE: outside of the picture */
-    uint32_t copy_of;       /* arrow that the network made this copy of, or LADDER_NONE */
-    uint32_t label_stop;    /* where the label is said if it has no room along the arrow */
+    ev_id id, also;      /* the tx event; the fault that changed its bytes, or 0 */
+    uint32_t from, to;   /* columns */
+    uint32_t tail, head; /* stops; LADDER_NONE: outside of the picture or of the lab */
+    uint32_t copy_of;    /* arrow that the network made this copy of, or LADDER_NONE */
+    uint32_t label_stop; /* where the label is said if it has no room along the arrow */
     enum ladder_fate fate;
     enum ladder_tone tone;
     bool again;                     /* not the first transmission of this packet */
@@ -94,6 +95,12 @@ struct ladder {
     uint64_t packets_left; /* packets that are not drawn, for want of room */
     ev_id left_from;       /* the first of what is not drawn, or 0 */
 };
+
+/* Does it end between the lifelines? */
+static inline bool ladder_ends_on_way(const struct ladder_arrow *a)
+{
+    return a->fate == FATE_LOST || a->fate == FATE_UNKNOWN;
+}
 
 /* "20.087": simulated time in us, exact. */
 void ladder_add_time(struct text *t, uint64_t at_ns);

@@ -96,7 +96,8 @@ static bool place_beside(struct layout *o, struct layout_text *t, const struct s
 
     t->anchor = right ? ANCHOR_START : ANCHOR_END;
     t->u = (struct unit){1000, 0};
-    t->at = (struct point){s->a.x + (right ? PX(10) : -PX(10)), (s->a.y + s->b.y) / 2 + LAYOUT_BELOW};
+    t->at =
+        (struct point){s->a.x + (right ? PX(10) : -PX(10)), (s->a.y + s->b.y) / 2 + LAYOUT_BELOW};
     return put_if_free(o, t);
 }
 
@@ -104,10 +105,7 @@ static bool place_label(struct layout *o, uint32_t i)
 {
     const struct ladder_arrow *a = &o->l->arrows[i];
     const struct layout_arrow *g = &o->arrows[i];
-    struct layout_text t = {.kind = TEXT_LABEL,
-                            .tone = a->tone,
-                            .stop = a->label_stop,
-                            .arrow = i};
+    struct layout_text t = {.kind = TEXT_LABEL, .tone = a->tone, .stop = a->label_stop, .arrow = i};
     const struct segment *s = &g->seg[0];
 
     memcpy(t.s, a->label, sizeof(a->label));
@@ -124,15 +122,13 @@ static bool place_end(struct layout *o, uint32_t i)
     static const struct {
         int8_t dx; /* 1: further on, 0: centred, -1: behind */
         int8_t dy; /* pixels */
-    } tries[] = {{1, 0},  {1, 7},   {1, -7}, {1, 14},  {1, -14}, {0, 15},
+    } tries[] = {{1, 0},   {1, 7},  {1, -7},  {1, 14},  {1, -14}, {0, 15},
                  {0, -15}, {0, 20}, {0, -20}, {-1, 15}, {-1, 22}};
     const struct layout_arrow *g = &o->arrows[i];
     const struct segment *last = &g->seg[g->n_seg - 1];
     const int32_t side = last->b.x >= last->a.x ? 1 : -1;
-    struct layout_text t = {.kind = TEXT_END,
-                            .tone = TONE_BAD,
-                            .stop = o->l->arrows[i].head,
-                            .arrow = i};
+    struct layout_text t = {
+        .kind = TEXT_END, .tone = TONE_BAD, .stop = o->l->arrows[i].head, .arrow = i};
 
     memcpy(t.s, o->l->arrows[i].end, sizeof(o->l->arrows[i].end));
     t.anchor = side > 0 ? ANCHOR_START : ANCHOR_END;

@@ -119,10 +119,15 @@ static void put_to(const struct viz_sink *sink, char command, struct point p)
     putf(sink, "%c%s %s", command, px(p.x).s, px(p.y).s);
 }
 
-static void open_group(const struct viz_sink *sink, const struct ladder_stop *s, const char *prefix)
+/* @end: the stop where an arrow arrives, or NULL. */
+static void open_group(const struct viz_sink *sink, const struct ladder_stop *s, const char *prefix,
+                       const struct ladder_stop *end)
 {
-    putf(sink, "<g id=\"%s%llu.%u\" class=\"%s\"><title>", prefix,
-         (unsigned long long)ev_tick(s->id), ev_row(s->id), ev_schema(s->kind)->name);
+    putf(sink, "<g id=\"%s%llu.%u\" class=\"%s\"", prefix, (unsigned long long)ev_tick(s->id),
+         ev_row(s->id), ev_schema(s->kind)->name);
+    if (end)
+        putf(sink, " data-end=\"e%llu.%u\"", (unsigned long long)ev_tick(end->id), ev_row(end->id));
+    put(sink, "><title>");
     put_escaped(sink, s->title);
     put(sink, "</title>");
 }
@@ -164,7 +169,7 @@ static void put_bracket(const struct viz_sink *sink, const struct layout *o, uin
 {
     const struct layout_bracket *b = &o->brackets[i];
 
-    open_group(sink, &o->l->stops[o->l->timers[i].fired], "timer");
+    open_group(sink, &o->l->stops[o->l->timers[i].fired], "timer", NULL);
     put(sink, "<path class=\"tone-timer\" d=\"");
     put_to(sink, 'M', (struct point){b->lifeline_x, b->top});
     put_to(sink, 'L', (struct point){b->x, b->top});
@@ -196,9 +201,9 @@ static void put_head(const struct viz_sink *sink, const struct segment *s, const
 
 static void put_text(const struct viz_sink *sink, const struct layout_text *t)
 {
-    static const char *const anchors[] = {
-        [ANCHOR_START] = "", [ANCHOR_MIDDLE] = " text-anchor=\"middle\"",
-        [ANCHOR_END] = " text-anchor=\"end\""};
+    static const char *const anchors[] = {[ANCHOR_START] = "",
+                                          [ANCHOR_MIDDLE] = " text-anchor=\"middle\"",
+                                          [ANCHOR_END] = " text-anchor=\"end\""};
 
     putf(sink, "<text class=\"%s tone-%s\"%s", text_classes[t->kind], tone_names[t->tone],
          anchors[t->anchor]);
@@ -227,7 +232,8 @@ static void put_arrow(const struct viz_sink *sink, const struct layout *o, uint3
     const struct segment *last = &g->seg[g->n_seg - 1];
     const uint32_t shown = a->tail != LADDER_NONE ? a->tail : a->head;
 
-    open_group(sink, &o->l->stops[shown], "e");
+    open_group(sink, &o->l->stops[shown], "e",
+               a->head != LADDER_NONE ? &o->l->stops[a->head] : NULL);
     putf(sink, "<path class=\"tone-%s%s%s\" d=\"", tone_names[a->tone], a->again ? " again" : "",
          a->copy_of != LADDER_NONE ? " copy" : "");
     put_to(sink, 'M', g->seg[0].a);
@@ -247,7 +253,8 @@ static void put_mark(const struct viz_sink *sink, const struct layout *o, uint32
 {
     static const struct {
         int8_t x, y;
-    } diamond[] = {{0, -5}, {5, 0}, {0, 5}, {-5, 0}}, square[] = {{-4, -4}, {4, -4}, {4, 4}, {-4, 4}},
+    } diamond[] = {{0, -5}, {5, 0}, {0, 5}, {-5, 0}},
+      square[] = {{-4, -4}, {4, -4}, {4, 4}, {-4, 4}},
       octagon[] = {{-2, -4}, {2, -4}, {4, -2}, {4, 2}, {2, 4}, {-2, 4}, {-4, 2}, {-4, -2}};
     const struct ladder_stop *s = &o->l->stops[i];
     const bool is_state = s->tone == TONE_STATE;
@@ -259,8 +266,7 @@ static void put_mark(const struct viz_sink *sink, const struct layout *o, uint32
         const int8_t dx = is_state ? diamond[k].x : is_bad ? square[k].x : octagon[k].x;
         const int8_t dy = is_state ? diamond[k].y : is_bad ? square[k].y : octagon[k].y;
 
-        put_to(sink, k ? 'L' : 'M',
-               (struct point){o->x[s->column] + PX(dx), o->y[i] + PX(dy)});
+        put_to(sink, k ? 'L' : 'M', (struct point){o->x[s->column] + PX(dx), o->y[i] + PX(dy)});
     }
     put(sink, "Z\"/>");
 }
@@ -272,7 +278,7 @@ static void put_stop(const struct viz_sink *sink, const struct layout *o, uint32
     bool open = false;
 
     if (layout_has_mark(s)) {
-        open_group(sink, s, "e");
+        open_group(sink, s, "e", NULL);
         open = true;
         put_mark(sink, o, i);
     }
@@ -282,7 +288,7 @@ static void put_stop(const struct viz_sink *sink, const struct layout *o, uint32
         if (t->kind != TEXT_NOTE || t->stop != i)
             continue;
         if (!open)
-            open_group(sink, s, "n");
+            open_group(sink, s, s->note[0] ? "n" : "label", NULL);
         open = true;
         put_text(sink, t);
     }

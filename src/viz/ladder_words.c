@@ -208,9 +208,8 @@ bool ladder_say_together(const struct ev *first, uint64_t last_wr_id, const stru
         const struct ev_cqe *a = &first->u.cqe;
         const struct ev_cqe *b = &next->u.cqe;
 
-        return a->host == b->host && a->qpn == b->qpn && a->status == b->status &&
-               a->op == b->op && a->rule == b->rule && a->status != WCS_SUCCESS &&
-               b->wr_id == last_wr_id + 1;
+        return a->host == b->host && a->qpn == b->qpn && a->status == b->status && a->op == b->op &&
+               a->rule == b->rule && a->status != WCS_SUCCESS && b->wr_id == last_wr_id + 1;
     }
     return false;
 }
@@ -297,9 +296,4 @@ enum ladder_tone ladder_packet_tone(uint32_t opcode, uint32_t syndrome)
     if (syndrome != SYN_NONE && syndrome != SYN_ACK)
         return TONE_NAK;
     return op_is_response(op_info((uint8_t)opcode)) ? TONE_ANSWER : TONE_REQUEST;
-}
-
-bool ladder_act_drops(uint32_t act)
-{
-    return act == ACT_DROP;
 }

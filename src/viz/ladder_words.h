@@ -30,7 +30,4 @@ void ladder_add_fault(struct text *t, const struct ev_fault *f);
 
 enum ladder_tone ladder_packet_tone(uint32_t opcode, uint32_t syndrome);
 
-/* Acts of a receiver that throw the packet away. */
-bool ladder_act_drops(uint32_t act);
-
 #endif

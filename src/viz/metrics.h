@@ -10,7 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PX(n) ((int32_t)(n) * 10) /* pixels as tenths */
+#define PX(n) ((int32_t)(n)*10) /* pixels as tenths */
+
+static inline int32_t i32_max(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline int32_t i32_min(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
 
 struct point {
     int32_t x, y;

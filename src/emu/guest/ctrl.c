@@ -69,7 +69,7 @@ static enum rdl_status put_request(struct guest *g, const void *request, size_t 
         return RDL_ERR_NOMEM;
     if (!vqd_add(q, ram, segs, 1, 1, &head))
         return RDL_ERR_BROKEN; /* one request at a time always finds room */
-    vqd_want_interrupt(q, ram, true);
+    vqd_want_interrupt(q, ram, false);
     vqd_publish(q, ram);
     return RDL_OK;
 }
@@ -95,7 +95,12 @@ enum rdl_status ctrl_send(struct guest *g, enum ctrl_cmd cmd, const void *reques
     old = trace_because(t, id);
     queue_kick(g, CTRL_QUEUE);
     trace_because(t, old);
+    /* A device may answer inside the notification.  If it did not, it shall interrupt. */
     ctrl_poll(g);
+    if (c->busy) {
+        vqd_want_interrupt(guest_vq(g, CTRL_QUEUE), g->config.ram, true);
+        ctrl_poll(g);
+    }
     return RDL_OK;
 }
 

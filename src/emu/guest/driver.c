@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Boot and interrupts.  [virtio 1.2, 3.1.1 and 4.1.5; virtio-rdma RFC, Device Initialization] */
+/* Boot.  [virtio 1.2, 3.1.1; virtio-rdma RFC, Device Initialization] */
 #include "emu/guest/driver.h"
 
 #include <string.h>
@@ -231,8 +231,7 @@ static enum rdl_status query_port(struct guest *g)
     return ctrl_send(g, CMD_QUERY_PORT, &raw, sizeof(raw), sizeof(struct raw_port_attr), NULL, 0);
 }
 
-/* Sends the next requests of boot, as long as answers come at once. */
-static enum rdl_status boot_on(struct guest *g)
+enum rdl_status boot_on(struct guest *g)
 {
     while (!g->ctrl.busy && !g->up) {
         enum rdl_status st;
@@ -282,97 +281,4 @@ void port_queried(struct guest *g, const uint8_t *data)
 
     memcpy(&raw, data, sizeof(raw));
     rfc_port_attr_get(&g->port, &raw);
-}
-
-/* The configuration changed: of interest is only whether the device gave up. */
-static void config_interrupt(struct guest *g)
-{
-    if (reg_read(g, REG_DEVICE_STATUS, 1) & VS_DEVICE_NEEDS_RESET)
-        g->broken = true;
-}
-
-/* A completion event, if @cq waits for one.  Vectors are shared, so it may be another's interrupt,
- * and then an event comes too early: programs must expect that.  [IBTA1 11.4.2.2 (unverified)]
- */
-static void cq_interrupt(struct guest *g, struct guest_cq *cq)
-{
-    struct vqd *q = guest_vq(g, cq->cqn);
-
-    if (!cq->armed || vqd_used_count(q, g->config.ram) == 0)
-        return;
-    cq->armed = false;
-    cq->events++;
-    vqd_want_interrupt(q, g->config.ram, false);
-    TRACE(g->config.trace, cq_event, .host = g->config.host, .cqn = cq->cqn);
-}
-
-/* Every CQ whose vector this is. */
-static void cq_vector_interrupt(struct guest *g, uint32_t vector)
-{
-    const uint32_t n = g->config.n_vectors;
-    const uint32_t stride = n > GUEST_VECTOR_CQ ? n - GUEST_VECTOR_CQ : 1;
-    const uint32_t first = n > GUEST_VECTOR_CQ ? vector - GUEST_VECTOR_CQ + 1 : 1;
-
-    for (uint32_t cqn = first; cqn <= g->device.max_cq; cqn += stride) {
-        if (g->cq_of[cqn])
-            cq_interrupt(g, g->cq_of[cqn]);
-    }
-}
-
-void guest_interrupt(struct guest *g, uint32_t vector)
-{
-    if (!g->queues || vector >= g->config.n_vectors)
-        return;
-    g->irqs++;
-    if (vector == GUEST_VECTOR_CONFIG)
-        config_interrupt(g);
-    if (vector == ctrl_vector(g)) {
-        ctrl_poll(g);
-        if (!g->up)
-            (void)boot_on(g); /* guest_answer() tells how it went */
-    }
-    if (vector >= cq_vector(g, 1))
-        cq_vector_interrupt(g, vector);
-}
-
-enum rdl_status guest_neighbour_add(struct guest *g, const uint8_t gid[GID_BYTES],
-                                    const uint8_t mac[MAC_BYTES])
-{
-    struct guest_neighbour *all = g->neighbours;
-
-    for (uint32_t i = 0; i < g->n_neighbours; i++) {
-        if (memcmp(all[i].gid, gid, GID_BYTES) == 0) {
-            memcpy(all[i].mac, mac, MAC_BYTES);
-            return RDL_OK;
-        }
-    }
-    if (g->n_neighbours == g->neighbours_cap) {
-        const uint32_t cap = g->neighbours_cap ? 2 * g->neighbours_cap : 8;
-
-        all = arena_alloc(g->arena, cap * sizeof(*all));
-        if (!all)
-            return RDL_ERR_NOMEM;
-        if (g->n_neighbours > 0)
-            memcpy(all, g->neighbours, g->n_neighbours * sizeof(*all));
-        arena_release(g->arena, g->neighbours, g->neighbours_cap * sizeof(*all));
-        g->neighbours = all;
-        g->neighbours_cap = cap;
-    }
-    memcpy(all[g->n_neighbours].gid, gid, GID_BYTES);
-    memcpy(all[g->n_neighbours].mac, mac, MAC_BYTES);
-    g->n_neighbours++;
-    return RDL_OK;
-}
-
-const uint8_t *guest_neighbour_mac(const struct guest *g, const uint8_t gid[GID_BYTES])
-{
-    for (uint32_t i = 0; i < GUEST_GIDS; i++) {
-        if (memcmp(g->config.gid[i], gid, GID_BYTES) == 0)
-            return g->config.mac;
-    }
-    for (uint32_t i = 0; i < g->n_neighbours; i++) {
-        if (memcmp(g->neighbours[i].gid, gid, GID_BYTES) == 0)
-            return g->neighbours[i].mac;
-    }
-    return NULL;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the guest share.
  *
- * queues.c registers and virtqueues · ctrl.c the control queue · object.c names and lives of
- * objects driver.c boot and interrupts · verbs.c, qp.c control verbs · work.c post, kick and poll
+ * driver.c boot · queues.c registers and virtqueues · ctrl.c control queue · irq.c interrupts
+ * object.c names and lives · verbs.c PDs, memory, MRs · cq.c · qp.c · modify.c · work.c post, kick,
+ * poll
  */
 #ifndef EMU_GUEST_INTERNAL_H
 #define EMU_GUEST_INTERNAL_H
@@ -12,6 +13,10 @@
 #include "emu/guest/guest.h"
 #include "emu/guest/verbs.h"
 #include "emu/virtio/pci.h"
+
+/* Access flags that regions and queue pairs know; memory windows are not offered. */
+#define GUEST_ACCESS_ALL                                                                           \
+    (unsigned)(ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 
 /* Registers, by their own width; wide ones in halves.  [virtio 1.2, 4.1.3.1] */
 uint64_t reg_read(const struct guest *g, enum reg reg, uint32_t width);
@@ -75,6 +80,12 @@ void object_gone(struct guest_object *o, uint32_t number); /* destroyed */
 enum rdl_status object_usable(const struct guest_object *o);
 enum rdl_status object_destroyable(const struct guest_object *o);
 
+/* A destroying request for @o; the response has no data. */
+enum rdl_status object_send_destroy(struct guest_object *o, enum ctrl_cmd cmd, uint32_t number);
+
+/* Sends the next requests of boot, as long as answers come at once. */
+enum rdl_status boot_on(struct guest *g);
+
 /* Answers, by command; @data is the response after its status byte. */
 void pd_created(struct guest *g, const uint8_t *data);
 void pd_destroyed(struct guest *g, const uint8_t *data);
@@ -96,5 +107,8 @@ void notify_refused(struct guest *g);
 
 /* Completions of @cq so far, polled or not. */
 uint64_t cq_completions(const struct guest_cq *cq);
+
+/* Completions that are there already are not about the life that begins for @qp. */
+void qp_forget_completions(struct guest_qp *qp);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/cursor.h"
 #include "emu/base/text.h"
 #include "emu/guest/internal.h"
 
@@ -183,4 +184,26 @@ enum rdl_status object_usable(const struct guest_object *o)
 enum rdl_status object_destroyable(const struct guest_object *o)
 {
     return o->life == GUEST_LIVE && o->n_users == 0 ? RDL_OK : RDL_ERR_BUSY;
+}
+
+enum rdl_status object_send_destroy(struct guest_object *o, enum ctrl_cmd cmd, uint32_t number)
+{
+    enum rdl_status st = ctrl_ready(o->guest);
+    uint8_t handle[4];
+
+    if (st == RDL_OK)
+        st = object_destroyable(o);
+    if (st != RDL_OK)
+        return st;
+    st_le32(handle, number);
+    o->life = GUEST_LEAVING;
+    st = ctrl_send(o->guest, cmd, handle, sizeof(handle), 0, o, number);
+    if (st != RDL_OK)
+        o->life = GUEST_LIVE;
+    return st;
+}
+
+void destroy_refused(struct guest *g)
+{
+    g->ctrl.object->life = GUEST_LIVE;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verbs for protection domains, memory, memory regions and completion queues. */
+/* Verbs for protection domains, memory and memory regions. */
 #include "emu/guest/verbs.h"
 
 #include <string.h>
@@ -8,36 +8,6 @@
 #include "emu/base/cursor.h"
 #include "emu/base/log2.h"
 #include "emu/guest/internal.h"
-
-/* Flags of REQ_NOTIFY_CQ.  [virtio-rdma RFC, Request Notify CQ] */
-#define NOTIFY_SOLICITED       1u
-#define NOTIFY_NEXT_COMPLETION 2u
-
-#define ACCESS_ALL                                                                                 \
-    (unsigned)(ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
-
-/* A destroying request for @o; the response has no data. */
-static enum rdl_status send_destroy(struct guest_object *o, enum ctrl_cmd cmd, uint32_t number)
-{
-    enum rdl_status st = ctrl_ready(o->guest);
-    uint8_t handle[4];
-
-    if (st == RDL_OK)
-        st = object_destroyable(o);
-    if (st != RDL_OK)
-        return st;
-    st_le32(handle, number);
-    o->life = GUEST_LEAVING;
-    st = ctrl_send(o->guest, cmd, handle, sizeof(handle), 0, o, number);
-    if (st != RDL_OK)
-        o->life = GUEST_LIVE;
-    return st;
-}
-
-void destroy_refused(struct guest *g)
-{
-    g->ctrl.object->life = GUEST_LIVE;
-}
 
 /* The object that the answered request is about; the first member of each kind. */
 static struct guest_pd *answered_pd(const struct guest *g)
@@ -48,11 +18,6 @@ static struct guest_pd *answered_pd(const struct guest *g)
 static struct guest_mr *answered_mr(const struct guest *g)
 {
     return (struct guest_mr *)g->ctrl.object;
-}
-
-static struct guest_cq *answered_cq(const struct guest *g)
-{
-    return (struct guest_cq *)g->ctrl.object;
 }
 
 enum rdl_status guest_alloc_pd(struct guest *g, const char *name, uint32_t *ret)
@@ -90,7 +55,7 @@ void pd_refused(struct guest *g)
 
 enum rdl_status guest_dealloc_pd(struct guest_pd *pd)
 {
-    return send_destroy(&pd->o, CMD_DESTROY_PD, pd->pdn);
+    return object_send_destroy(&pd->o, CMD_DESTROY_PD, pd->pdn);
 }
 
 void pd_destroyed(struct guest *g, const uint8_t *data)
@@ -162,7 +127,7 @@ static enum rdl_status check_region(const struct guest *g, uint64_t addr, uint64
 {
     const uint64_t page = addr & ~(uint64_t)(RAM_PAGE_BYTES - 1);
 
-    if (bytes == 0 || (access & ~ACCESS_ALL))
+    if (bytes == 0 || (access & ~GUEST_ACCESS_ALL))
         return RDL_ERR_INVAL;
     if ((access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) && !(access & ACC_LOCAL_WRITE))
         return RDL_ERR_INVAL;
@@ -259,7 +224,7 @@ void mr_refused(struct guest *g)
 
 enum rdl_status guest_dereg_mr(struct guest_mr *mr)
 {
-    return send_destroy(&mr->o, CMD_DEREG_MR, mr->mrn);
+    return object_send_destroy(&mr->o, CMD_DEREG_MR, mr->mrn);
 }
 
 void mr_destroyed(struct guest *g, const uint8_t *data)
@@ -280,136 +245,4 @@ void guest_mr_info(const struct guest_mr *mr, struct rdl_mr_info *ret)
         .rkey = mr->rkey,
         .access = mr->access,
     };
-}
-
-static void cq_drop(struct guest_cq *cq)
-{
-    queue_mem_give(cq->o.guest, &cq->mem);
-    object_drop(&cq->o);
-}
-
-enum rdl_status guest_create_cq(struct guest *g, uint32_t cqe, const char *name, uint32_t *ret)
-{
-    enum rdl_status st = ctrl_ready(g);
-    struct guest_object *o;
-    struct guest_cq *cq;
-    uint8_t request[sizeof(struct raw_create_cq)];
-    uint32_t handle;
-
-    if (st == RDL_OK && cqe == 0)
-        st = RDL_ERR_INVAL;
-    if (st == RDL_OK && cqe > g->device.max_cqe)
-        st = RDL_ERR_LIMIT;
-    if (st == RDL_OK)
-        st = object_new(g, OBJ_CQ, name, &o);
-    if (st != RDL_OK)
-        return st;
-
-    cq = (struct guest_cq *)o;
-    cq->cqe = cqe;
-    handle = o->handle;
-    st_le32(request, cqe);
-    st = queue_mem_take(g, cqe, sizeof(struct raw_cqe), &cq->mem);
-    if (st == RDL_OK)
-        st = ctrl_send(g, CMD_CREATE_CQ, request, sizeof(request), sizeof(struct raw_cq_handle), o,
-                       0);
-    if (st != RDL_OK) {
-        cq_drop(cq);
-        return st;
-    }
-    *ret = handle;
-    return RDL_OK;
-}
-
-/* Gives the device a buffer for each entry; no interrupt until the CQ is armed. */
-static void fill(struct guest_cq *cq)
-{
-    struct guest *g = cq->o.guest;
-    struct vqd *q = guest_vq(g, cq->cqn);
-
-    for (uint32_t i = 0; i < cq->cqe; i++) {
-        const struct vqd_seg seg = {guest_slot_gpa(&cq->mem, vqd_next_head(q)),
-                                    sizeof(struct raw_cqe)};
-        uint16_t head;
-
-        if (!vqd_add(q, g->config.ram, &seg, 0, 1, &head))
-            break; /* only a broken ring is too short */
-    }
-    vqd_want_interrupt(q, g->config.ram, false);
-    vqd_publish(q, g->config.ram);
-    queue_kick(g, cq->cqn);
-}
-
-void cq_created(struct guest *g, const uint8_t *data)
-{
-    struct guest_cq *cq = answered_cq(g);
-    const uint32_t cqn = ld_le32(data);
-
-    if (cqn < 1 || cqn > g->device.max_cq || g->cq_of[cqn] ||
-        queue_attach(g, cqn, &cq->mem, cq_vector(g, cqn)) != RDL_OK) {
-        g->broken = true;
-        cq_drop(cq);
-        return;
-    }
-    cq->cqn = cqn;
-    g->cq_of[cqn] = cq;
-    object_live(&cq->o, cqn);
-    fill(cq);
-}
-
-void cq_refused(struct guest *g)
-{
-    cq_drop(answered_cq(g));
-}
-
-enum rdl_status guest_destroy_cq(struct guest_cq *cq)
-{
-    return send_destroy(&cq->o, CMD_DESTROY_CQ, cq->cqn);
-}
-
-void cq_destroyed(struct guest *g, const uint8_t *data)
-{
-    struct guest_cq *cq = answered_cq(g);
-
-    (void)data;
-    g->cq_of[cq->cqn] = NULL;
-    queue_detach(g, cq->cqn, cq_vector(g, cq->cqn));
-    queue_mem_give(g, &cq->mem);
-    object_gone(&cq->o, cq->cqn);
-}
-
-enum rdl_status guest_req_notify_cq(struct guest_cq *cq, bool solicited_only)
-{
-    struct guest *g = cq->o.guest;
-    const struct rfc_req_notify cmd = {
-        .cqn = cq->cqn,
-        .flags = solicited_only ? NOTIFY_SOLICITED : NOTIFY_NEXT_COMPLETION,
-    };
-    struct raw_req_notify raw;
-    enum rdl_status st = ctrl_ready(g);
-
-    if (st == RDL_OK)
-        st = object_usable(&cq->o);
-    if (st != RDL_OK)
-        return st;
-    rfc_req_notify_put(&raw, &cmd);
-    /* Before the device may raise it, so that an event right after the answer is not missed. */
-    cq->armed = true;
-    vqd_want_interrupt(guest_vq(g, cq->cqn), g->config.ram, true);
-    st = ctrl_send(g, CMD_REQ_NOTIFY_CQ, &raw, sizeof(raw), 0, &cq->o, cq->cqn);
-    if (st != RDL_OK)
-        cq->armed = false;
-    return st;
-}
-
-void notify_refused(struct guest *g)
-{
-    answered_cq(g)->armed = false;
-}
-
-uint64_t cq_completions(const struct guest_cq *cq)
-{
-    const struct guest *g = cq->o.guest;
-
-    return cq->polled + vqd_used_count(guest_vq(g, cq->cqn), g->config.ram);
 }

@@ -45,7 +45,6 @@ static void end_send_queue(struct rc_qp *rc)
     r->next_pkt = 0;
     r->acked_pkts = 0;
     r->una = r->nxt = r->high;
-    r->kicked = false;
     for (;;) {
         q = req_fetch_place(rc);
         if (rc->x->ops->fetch_send(rc->x->ctx, &rc->qp, &q->w) != FETCH_OK)

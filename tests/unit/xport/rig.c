@@ -168,6 +168,7 @@ static void egress(void *world, const struct sim_item *item)
     if (f.len == 0)
         return;
     assert_int_equal(packet_parse(&p, f.bytes, f.len), DROP_NONE);
+    r->n_solicited += p.bth.solicited;
     trace_because(&r->trace, f.tx);
     switch (fate_of(r, h->number, &p)) {
     case RIG_LOSE:

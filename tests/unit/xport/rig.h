@@ -94,6 +94,7 @@ struct rig {
     struct ev *events;
     uint32_t n_events;
     uint32_t n_ticks;
+    uint32_t n_solicited; /* frames with the SE bit */
 };
 
 /* MTU 256, PSN 100, timeout 4 (65.536 us), 3 retries, 2 RNR retries, RNR timer 1 (10 us). */

@@ -167,6 +167,50 @@ static void only_touched_bytes_of_a_receive_are_checked(void **state)
     rig_free(r);
 }
 
+/* The first packet fits into good memory, the second would go where no region is. */
+static void later_packets_are_checked_where_they_go(void **state)
+{
+    struct rig *r = rig_default();
+    struct rig_post *p = rig_prepare(r, 1, WQ_RECV, 7, 0, 256);
+
+    (void)state;
+    p->n_sge = 2;
+    p->body_bytes = 32;
+    p->sge[1] = (struct sge){RIG_ADDR + RIG_REGION, 256, p->sge[0].lkey};
+    rig_post(r, 1, WQ_RECV);
+    rig_send(r, 1, 0, 512);
+    rig_run(r);
+    rig_expect(r, 1, WQ_RECV, 0, 7, WCS_LOC_PROT_ERR);
+    rig_expect(r, 0, WQ_SEND, 0, 1, WCS_REM_OP_ERR);
+    assert_int_equal(rig_event(r, EV_key, 1, 0)->u.key.addr, RIG_ADDR + RIG_REGION);
+    assert_int_equal(rig_count(r, EV_dma_write, 1, NULL, 0), 1);
+    rig_free(r);
+}
+
+/* One answer waits: an acknowledge does not hide the NAK, and who does not ask gets none. */
+static void a_nak_is_not_replaced_by_an_acknowledge(void **state)
+{
+    struct rig *r = rig_default();
+    struct packet p;
+
+    (void)state;
+    rig_recv(r, 7, 0, 64);
+    p = rig_packet(r, 1, OP_RC_SEND_ONLY, 100);
+    p.bth.ack_req = false;
+    rig_inject(r, 1, &p);
+    assert_int_equal(r->host[1].n_wc[WQ_RECV], 1);
+    assert_false(rig_rc(r, 1)->resp.answer.pending);
+    p = rig_packet(r, 1, OP_RC_SEND_ONLY, 102);
+    rig_inject(r, 1, &p);
+    p = rig_packet(r, 1, OP_RC_SEND_ONLY, 100);
+    rig_inject(r, 1, &p);
+    rig_run(r);
+    assert_int_equal(rig_count(r, EV_tx, 1, NULL, 0), 1);
+    assert_int_equal(rig_event(r, EV_tx, 1, 0)->u.tx.syndrome, SYN_NAK_PSN_SEQUENCE);
+    assert_int_equal(rig_event(r, EV_tx, 1, 0)->u.tx.psn, 101);
+    rig_free(r);
+}
+
 static void a_receive_that_is_no_wqe_is_refused(void **state)
 {
     static const struct {
@@ -450,6 +494,8 @@ int main(void)
         cmocka_unit_test(malformed_requests_complete_with_their_rule),
         cmocka_unit_test(a_message_larger_than_its_receive_fails_at_both_ends),
         cmocka_unit_test(only_touched_bytes_of_a_receive_are_checked),
+        cmocka_unit_test(later_packets_are_checked_where_they_go),
+        cmocka_unit_test(a_nak_is_not_replaced_by_an_acknowledge),
         cmocka_unit_test(a_receive_that_is_no_wqe_is_refused),
         cmocka_unit_test(error_flushes_both_queues_in_order),
         cmocka_unit_test(reset_gives_everything_back_without_completions),

@@ -86,6 +86,7 @@ static void immediate_and_solicited_reach_the_receiver(void **state)
     assert_int_equal(wc->flags, WCF_WITH_IMM);
     assert_true(wc->solicited);
     assert_memory_equal(wc->imm, "\x01\x02\x03\x04", 4);
+    assert_int_equal(r->n_solicited, 1); /* of three packets */
     assert_int_equal(rig_event(r, EV_tx, 0, 2)->u.tx.opcode, OP_RC_SEND_LAST_WITH_IMM);
     rig_free(r);
 }
@@ -251,6 +252,43 @@ static void a_lost_middle_packet_draws_one_nak(void **state)
     rig_free(r);
 }
 
+/* Two gaps, one after the other: each draws its own NAK. */
+static void a_second_gap_draws_a_second_nak(void **state)
+{
+    struct rig *r = rig_default();
+
+    (void)state;
+    rig_recv(r, 7, 0, 4096);
+    rig_rule(r, 0, ANY, 101, 1, RIG_LOSE);
+    rig_rule(r, 0, ANY, 103, 2, RIG_LOSE);
+    rig_send(r, 1, 0, 6 * 256);
+    rig_run(r);
+    rig_expect(r, 0, WQ_SEND, 0, 1, WCS_SUCCESS);
+    assert_int_equal(rig_count(r, EV_tx, 1, "syndrome", SYN_NAK_PSN_SEQUENCE), 2);
+    assert_int_equal(rig_count(r, EV_tx, 0, "attempt", 3), 3); /* 103 to 105 */
+    assert_int_equal(rig_count(r, EV_timeout, ANY, NULL, 0), 0);
+    rig_free(r);
+}
+
+/* Every acknowledge that moves the window gives what is left its whole time. */
+static void progress_starts_the_timer_anew(void **state)
+{
+    struct rig *r = rig_default();
+
+    (void)state;
+    rig_recv(r, 7, 0, 64);
+    rig_recv(r, 8, 0, 64);
+    rig_rule(r, 0, ANY, 101, 1, RIG_LOSE);
+    rig_send(r, 1, 0, 64);
+    rig_send(r, 2, 0, 64);
+    rig_run(r);
+    rig_expect(r, 0, WQ_SEND, 1, 2, WCS_SUCCESS);
+    assert_int_equal(rig_event(r, EV_timeout, 0, 0)->at_ns,
+                     rig_event(r, EV_rx, 0, 0)->at_ns + (4096u << 4));
+    assert_int_equal(rig_event(r, EV_timeout, 0, 0)->cause, rig_event(r, EV_timer, 0, 1)->id);
+    rig_free(r);
+}
+
 static void a_copied_packet_is_delivered_once(void **state)
 {
     struct rig *r = rig_default();
@@ -289,6 +327,24 @@ static void rnr_waits_and_succeeds_when_a_receive_is_posted(void **state)
     assert_int_equal(again->cause, rig_event(r, EV_timeout, 0, 0)->id);
     assert_int_equal(again->u.tx.attempt, 2);
     assert_int_equal(rig_rc(r, 0)->req.rnr_naks, 0);
+    rig_free(r);
+}
+
+/* What follows a refused packet is dropped in silence; once it came again, gaps count again. */
+static void a_gap_after_an_rnr_nak_is_reported(void **state)
+{
+    struct rig *r = rig_default();
+
+    (void)state;
+    rig_send(r, 1, 0, 64);
+    rig_run_until(r, 5000);
+    rig_recv(r, 7, 0, 64);
+    rig_recv(r, 8, 0, 1024);
+    rig_rule(r, 0, ANY, 101, 1, RIG_LOSE);
+    rig_send(r, 2, 0, 600);
+    rig_run(r);
+    rig_expect(r, 0, WQ_SEND, 1, 2, WCS_SUCCESS);
+    assert_int_equal(rig_count(r, EV_tx, 1, "syndrome", SYN_NAK_PSN_SEQUENCE), 1);
     rig_free(r);
 }
 
@@ -491,8 +547,11 @@ int main(void)
         cmocka_unit_test(a_lost_request_is_sent_again_after_the_timeout),
         cmocka_unit_test(a_lost_ack_makes_a_duplicate_that_is_acknowledged_again),
         cmocka_unit_test(a_lost_middle_packet_draws_one_nak),
+        cmocka_unit_test(a_second_gap_draws_a_second_nak),
+        cmocka_unit_test(progress_starts_the_timer_anew),
         cmocka_unit_test(a_copied_packet_is_delivered_once),
         cmocka_unit_test(rnr_waits_and_succeeds_when_a_receive_is_posted),
+        cmocka_unit_test(a_gap_after_an_rnr_nak_is_reported),
         cmocka_unit_test(rnr_retries_run_out),
         cmocka_unit_test(rnr_retry_seven_never_ends),
         cmocka_unit_test(retries_run_out),

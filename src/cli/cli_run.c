@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* `rdmalab run`: one scenario, and files of what happened. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/modes.h"
+#include "cli/options.h"
+#include "cli/scenario.h"
+#include "cli/signals.h"
+#include "emu/base/assert.h"
+#include "emu/base/quantity.h"
+#include "rdmalab/trace.h"
+
+struct run_options {
+    const char *outputs[N_OUTPUTS];
+    const char *seed_text, *until;
+    bool hash;
+    uint64_t seed;
+};
+
+bool modes_colour(void)
+{
+    return isatty(STDOUT_FILENO) == 1 && !getenv("NO_COLOR");
+}
+
+/* Parses --until into the session. */
+static bool set_stop(struct session *s, const char *text)
+{
+    const struct source src = {"--until", text, strlen(text)};
+
+    s->stop = expr_parse(&s->pool, text, (struct span){0, strlen(text)}, &s->diag);
+    if (s->stop)
+        return true;
+    diag_print(stderr, &src, &s->diag);
+    return false;
+}
+
+static void say_where(struct session *s)
+{
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    quantity_add_time_short(&t, rdl_now_ns(s->lab));
+    printf("stopped at t=%s #%llu\n", buf, (unsigned long long)rdl_tick(s->lab));
+}
+
+static int run_scenario_file(const struct scenario *sc, const struct run_options *o)
+{
+    const struct session_config config = {
+        .out = stdout,
+        .err = stderr,
+        .seed = o->seed_text ? o->seed : scenario_seed(sc),
+        .seed_given = o->seed_text != NULL,
+        .colour = modes_colour(),
+        .interrupted = signals_interrupted(),
+    };
+    struct session *s = NULL;
+    const enum rdl_status st = session_new(&config, &s);
+    int status = EXIT_PASSED;
+
+    if (st != RDL_OK) {
+        fprintf(stderr, "rdmalab: %s\n", rdl_status_str(st));
+        return EXIT_FAILED;
+    }
+    signals_replay("rdmalab run %s --seed %llu", sc->src.name, (unsigned long long)config.seed);
+    if (o->until && !set_stop(s, o->until)) {
+        session_free(s);
+        return EXIT_USAGE;
+    }
+    if (!session_script(s, &sc->script)) {
+        session_complain(s, stderr);
+        status = session_exit_status(s);
+    }
+    if (s->stop && s->quit)
+        say_where(s);
+    /* What happened up to a failure is what one wants to see. */
+    for (unsigned i = 0; i < N_OUTPUTS; i++) {
+        if (o->outputs[i] && !scenario_write(s, (enum scenario_output)i, o->outputs[i], stderr))
+            status = exit_worse(status, EXIT_FAILED);
+    }
+    if (o->hash)
+        printf("hash %016llx\n", (unsigned long long)rdl_hash(s->lab));
+    session_free(s);
+    return status;
+}
+
+int run_main(int argc, char **argv)
+{
+    struct run_options o = {.seed = SESSION_SEED_DEFAULT};
+    const struct option rows[] = {
+        {"--seed", NULL, &o.seed_text},
+        {"--until", NULL, &o.until},
+        {"--events", NULL, &o.outputs[OUTPUT_EVENTS]},
+        {"--pcap", NULL, &o.outputs[OUTPUT_PCAPNG]},
+        {"--ladder", NULL, &o.outputs[OUTPUT_LADDER]},
+        {"--hash", &o.hash, NULL},
+    };
+    struct scenario sc;
+    int status = EXIT_USAGE;
+
+    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
+        return EXIT_USAGE;
+    if (argc != 2) {
+        fputs("usage: rdmalab run FILE.json|FILE.lab [--seed S] [--until EXPR] [--events FILE] "
+              "[--pcap FILE]\n                   [--ladder FILE] [--hash]\n",
+              stderr);
+        return EXIT_USAGE;
+    }
+    if (o.seed_text && !options_number("--seed", o.seed_text, &o.seed))
+        return EXIT_USAGE;
+    if (scenario_load(&sc, argv[1], stderr)) {
+        if (scenario_skip(&sc)) {
+            printf("skipped: %s\n", scenario_skip(&sc));
+            status = EXIT_SKIPPED;
+        } else {
+            status = run_scenario_file(&sc, &o);
+        }
+    }
+    scenario_done(&sc);
+    return status;
+}

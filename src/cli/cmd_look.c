@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Looking: show, why, explain, export, help. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/dispatch.h"
+#include "cli/explain.h"
+#include "cli/export.h"
+#include "cli/files.h"
+#include "cli/help.h"
+#include "cli/resolve.h"
+#include "cli/show.h"
+#include "cli/suggest.h"
+#include "cli/why.h"
+#include "cli/words.h"
+#include "rdmalab/inspect.h"
+
+#define SHOW_WORDS_MAX 8u
+
+/* Puts the words of a list into one with commas. */
+static const char *joined(const struct arg *a, char *buf, size_t cap)
+{
+    struct text t = text_on(buf, cap);
+
+    for (size_t i = 0; i < a->n; i++)
+        text_addf(&t, i ? ",%s" : "%s", a->v[i].text);
+    return a->n ? buf : NULL;
+}
+
+bool run_show(struct session *s, const struct step *st)
+{
+    const struct arg *what = step_arg(st, "what");
+    char kinds[512], paths[SHOW_WORDS_MAX][SESSION_PATH_BYTES];
+    const char *words[SHOW_WORDS_MAX];
+    struct show_error e = {0};
+    struct show_request rq = {
+        .words = words,
+        .n_words = what->n,
+        .kinds = joined(step_arg(st, "kinds"), kinds, sizeof(kinds)),
+        .host = step_text(st, "host"),
+        .json = step_number(st, "format", SHOW_TEXT) == SHOW_JSON,
+        .colour = s->config.colour,
+    };
+    struct span at;
+
+    if (what->n > SHOW_WORDS_MAX)
+        return session_fail(s, what->v[SHOW_WORDS_MAX].at, "too many words");
+    for (size_t i = 0; i < what->n; i++) {
+        words[i] = what->v[i].text;
+        if (!s->host[0] || i == 0)
+            continue;
+        resolve_path(s, words[i], paths[i]);
+        words[i] = paths[i];
+    }
+    if (show(s->config.out, s->lab, &rq, &e) == RDL_OK)
+        return true;
+    at = e.word < what->n ? what->v[e.word].at : (struct span){st->at.at, st->at.len};
+    if (e.word < what->n && e.at < at.len) {
+        at.at += e.at;
+        at.len -= e.at;
+    }
+    session_fail(s, at, "%s", e.text);
+    if (e.word == 0 && what->n > 0) {
+        struct suggestion near = suggestion_for(what->v[0].text);
+
+        for (size_t i = 0; show_subjects[i]; i++)
+            suggest_offer(&near, show_subjects[i]);
+        if (near.best)
+            return diag_remedy(&s->diag, "did you mean \"%s\"?", near.best);
+    }
+    return false;
+}
+
+bool run_why(struct session *s, const struct step *st)
+{
+    const struct past past = past_of_lab(s->lab);
+    const char *target = step_text(st, "target");
+    char path[SESSION_PATH_BYTES];
+    struct span at = step_span(st, "target", 0);
+    ev_id id = 0;
+    size_t off = 0;
+
+    if (target && target[0] != '#') {
+        resolve_path(s, target, path);
+        target = path;
+    }
+    switch (why_find(s->lab, &past, target, &id, &off)) {
+    case RDL_OK:
+        break;
+    case RDL_ERR_INVAL:
+        if (off < at.len) {
+            at.at += off;
+            at.len -= off;
+        }
+        session_fail(s, at, "this names no event and no object");
+        return diag_remedy(&s->diag, "for example: why #12.3, why h1.cq.wc[0], why h1.qp");
+    default:
+        if (!target)
+            return session_fail(s, at, "nothing has happened yet");
+        session_fail(s, at, "nothing of the kind has happened to %s", target);
+        return diag_remedy(&s->diag, "\"show events\" lists what has");
+    }
+    if (why(s->config.out, &past, id, NULL) != RDL_OK)
+        return session_fail(s, at, "this event is not recorded (any more)");
+    return true;
+}
+
+bool run_explain(struct session *s, const struct step *st)
+{
+    const char *word = step_text(st, "word");
+    const bool is_command = help_topic(s->config.out, word);
+    const char *near;
+
+    if (explain(s->config.out, word) || is_command)
+        return true;
+    near = explain_suggest(word);
+    session_fail(s, step_span(st, "word", 0), "nothing is known of \"%s\"", word);
+    if (near)
+        return diag_remedy(&s->diag, "did you mean \"%s\"?", near);
+    return diag_remedy(&s->diag, "words of statuses, states, opcodes, rules, registers are known");
+}
+
+static bool export_to(struct session *s, FILE *f, const struct step *st, bool terminal)
+{
+    const struct past past = past_of_lab(s->lab);
+    const struct export_about about = {
+        .title = s->header ? step_text(s->header, "title") : NULL,
+        .seed = s->seed,
+    };
+    const struct ladder_options options = {.title = about.title,
+                                           .colour = terminal && s->config.colour};
+    enum rdl_status status = RDL_OK;
+
+    switch ((enum export_form)step_number(st, "form", EXPORT_LADDER)) {
+    case EXPORT_LADDER:
+        status = export_ladder(f, &past, &options, !terminal);
+        break;
+    case EXPORT_PCAPNG:
+        status = export_pcapng(f, &past, &about);
+        break;
+    case EXPORT_EVENTS:
+        export_events(f, &past);
+        break;
+    }
+    return status == RDL_OK || session_fail_status(s, st->at, "export", status);
+}
+
+bool run_export(struct session *s, const struct step *st)
+{
+    const char *name = step_text(st, "file");
+    const bool terminal = strcmp(name, "-") == 0;
+    FILE *f = terminal ? s->config.out : fopen(name, "wb");
+    const char *why_not = NULL;
+    bool ok;
+
+    if (!f)
+        return session_fail(s, step_span(st, "file", 0), "%s: %s", name, strerror(errno));
+    ok = export_to(s, f, st, terminal);
+    if (!terminal)
+        why_not = files_close(f);
+    if (ok && why_not)
+        return session_fail(s, step_span(st, "file", 0), "%s: %s", name, why_not);
+    return ok;
+}
+
+bool run_help(struct session *s, const struct step *st)
+{
+    const char *topic = step_text(st, "topic");
+    const char *near;
+
+    if (!topic) {
+        help_overview(s->config.out);
+        return true;
+    }
+    if (help_topic(s->config.out, topic) || explain(s->config.out, topic))
+        return true;
+    near = help_suggest(topic);
+    session_fail(s, step_span(st, "topic", 0), "no help for \"%s\"", topic);
+    if (near)
+        return diag_remedy(&s->diag, "did you mean \"%s\"?", near);
+    return diag_remedy(&s->diag, "\"help\" lists the commands");
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines from a person at a terminal: with editing, history and completion if they were built in. */
+#ifndef CLI_LINE_INPUT_H
+#define CLI_LINE_INPUT_H
+
+#include "cli/session.h"
+
+/* Completion asks @s. */
+void line_input_open(struct session *s);
+
+/* Writes the history back. */
+void line_input_close(void);
+
+/* One line without its end, to be freed; NULL at the end of input. */
+char *line_input_read(const char *prompt);
+
+/* What reads lines, for `doctor`. */
+const char *line_input_name(void);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Without a line editor: whatever the terminal itself offers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/line_input.h"
+
+void line_input_open(struct session *s)
+{
+    (void)s;
+}
+
+void line_input_close(void)
+{
+}
+
+char *line_input_read(const char *prompt)
+{
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t n;
+
+    fputs(prompt, stdout);
+    fflush(stdout);
+    n = getline(&line, &cap, stdin);
+    if (n < 0) {
+        free(line);
+        return NULL;
+    }
+    if (n > 0 && line[n - 1] == '\n')
+        line[n - 1] = '\0';
+    return line;
+}
+
+const char *line_input_name(void)
+{
+    return "none";
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* rdmalab: chooses what to do by the first argument. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/bench.h"
+#include "cli/explain.h"
+#include "cli/files.h"
+#include "cli/help.h"
+#include "cli/json.h"
+#include "cli/line_input.h"
+#include "cli/modes.h"
+#include "cli/options.h"
+#include "cli/repl.h"
+#include "cli/scenario.h"
+#include "cli/signals.h"
+#include "cli/swarm.h"
+#include "cli/version.h"
+#include "emu/base/assert.h"
+
+static const struct mode {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *usage, *what;
+} modes[] = {
+    {"run", run_main,
+     "run FILE [--seed S] [--until EXPR] [--ladder F] [--pcap F] [--events F] [--hash]",
+     "run one scenario; F - is the standard output"},
+    {"test", test_main,
+     "test PATH... [--format text|tap|json|github] [--junit F] [-j N] [--tag T] ...",
+     "run scenarios and count; \"rdmalab test --help\" tells more"},
+    {"convert", convert_main, "convert A.lab B.json", "and back, without loss"},
+    {"schema", schema_main, "schema scenario", "the JSON Schema of scenarios"},
+    {"explain", explain_main, "explain WORD", "a command, status, NAK, rule, field"},
+    {"bench", bench_main, "bench [--format json]", "how fast the emulator is here"},
+    {"swarm", swarm_main, "swarm [--seeds A..B]", "random faults, with the invariants watched"},
+    {"doctor", doctor_main, "doctor", "which optional parts are there"},
+};
+
+static void print_help(FILE *out)
+{
+    fputs("usage:\n"
+          "  rdmalab                        the prompt; a script when the input is no terminal\n"
+          "  rdmalab FILE.lab...            run scripts; stop at the first error\n"
+          "  rdmalab -c \"LINE; LINE\"        run lines\n",
+          out);
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++)
+        fprintf(out, "  rdmalab %s\n      %s\n", modes[i].usage, modes[i].what);
+    fputs("options: --seed S, --prompt (prompts also without a terminal), --version, --help\n"
+          "exit status: 0 passed, 1 failed, 2 usage or syntax, 77 skipped, 99 a bug of rdmalab, "
+          "124 timeout, 130 ^C\n",
+          out);
+}
+
+int convert_main(int argc, char **argv)
+{
+    struct scenario sc;
+    int status = EXIT_USAGE;
+    const char *why;
+
+    if (argc != 3) {
+        fputs("usage: rdmalab convert A.lab B.json, or A.json B.lab\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (scenario_load(&sc, argv[1], stderr)) {
+        why = files_write_script(argv[2], &sc.script);
+        status = why ? EXIT_FAILED : EXIT_PASSED;
+        if (why)
+            fprintf(stderr, "rdmalab: %s: %s\n", argv[2], why);
+    }
+    scenario_done(&sc);
+    return status;
+}
+
+int schema_main(int argc, char **argv)
+{
+    if (argc != 2 || strcmp(argv[1], "scenario") != 0) {
+        fputs("usage: rdmalab schema scenario\n", stderr);
+        return EXIT_USAGE;
+    }
+    json_write_schema(stdout);
+    return files_close(stdout) ? EXIT_FAILED : EXIT_PASSED;
+}
+
+int explain_main(int argc, char **argv)
+{
+    const char *near;
+    bool known;
+
+    if (argc != 2) {
+        fputs("usage: rdmalab explain WORD\n", stderr);
+        return EXIT_USAGE;
+    }
+    known = help_topic(stdout, argv[1]);
+    if (explain(stdout, argv[1]) || known)
+        return EXIT_PASSED;
+    near = explain_suggest(argv[1]);
+    fprintf(stderr, "rdmalab: nothing is known of \"%s\"", argv[1]);
+    if (near)
+        fprintf(stderr, "; did you mean \"%s\"?", near);
+    fputc('\n', stderr);
+    return EXIT_FAILED;
+}
+
+int doctor_main(int argc, char **argv)
+{
+    static const struct {
+        const char *command, *enables;
+    } tools[] = {
+        {"command -v dot", "graphviz: pictures of states and topology"},
+        {"command -v tshark", "tshark: a look at exported pcapng files"},
+    };
+
+    (void)argc;
+    (void)argv;
+    printf("rdmalab %s\n", RDMALAB_VERSION);
+    printf("line editor: %s\n", line_input_name());
+    for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
+        FILE *p = popen(tools[i].command, "r");
+        char path[256] = "";
+
+        if (p) {
+            if (!fgets(path, sizeof(path), p))
+                path[0] = '\0';
+            pclose(p);
+        }
+        path[strcspn(path, "\n")] = '\0';
+        printf("%s: %s\n", tools[i].enables, path[0] ? path : "not found");
+    }
+    return EXIT_PASSED;
+}
+
+/* Scripts, -c, or the prompt. */
+static int run_session(struct session *s, const char *lines, int n_files, char **files, bool prompt)
+{
+    bool ok = true;
+
+    if (lines) {
+        const struct source src = {NULL, lines, strlen(lines)};
+
+        signals_replay("rdmalab --seed %llu -c '%s'", (unsigned long long)s->seed, lines);
+        ok = session_lines(s, &src, false);
+        if (!ok)
+            session_complain(s, stderr);
+    }
+    for (int i = 0; i < n_files && ok && !s->quit; i++) {
+        struct source src = {0};
+        const char *why = source_read(files[i], &src);
+
+        if (why) {
+            fprintf(stderr, "rdmalab: %s: %s\n", files[i], why);
+            return EXIT_USAGE;
+        }
+        signals_replay("rdmalab --seed %llu %s", (unsigned long long)s->seed, files[i]);
+        ok = files_run(s, &src);
+        if (!ok)
+            session_complain(s, stderr);
+        source_done(&src);
+    }
+    if (lines || n_files > 0)
+        return ok ? EXIT_PASSED : session_exit_status(s);
+    return repl_run(s, prompt);
+}
+
+static int session_main(int argc, char **argv)
+{
+    const char *lines = NULL, *seed_text = NULL;
+    bool prompt = false, version = false, help = false;
+    const struct option rows[] = {
+        {"-c", NULL, &lines},          {"--seed", NULL, &seed_text}, {"--prompt", &prompt, NULL},
+        {"--version", &version, NULL}, {"--help", &help, NULL},      {"-h", &help, NULL},
+    };
+    struct session_config config = {
+        .out = stdout,
+        .err = stderr,
+        .seed = SESSION_SEED_DEFAULT,
+        .verbose = true,
+        .colour = modes_colour(),
+        .interrupted = signals_interrupted(),
+    };
+    struct session *s = NULL;
+    enum rdl_status st;
+    int status;
+
+    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
+        return EXIT_USAGE;
+    if (version || help) {
+        if (version)
+            printf("rdmalab %s\n", RDMALAB_VERSION);
+        else
+            print_help(stdout);
+        return EXIT_PASSED;
+    }
+    config.seed_given = seed_text != NULL;
+    if (seed_text && !options_number("--seed", seed_text, &config.seed))
+        return EXIT_USAGE;
+    st = session_new(&config, &s);
+    if (st != RDL_OK) {
+        fprintf(stderr, "rdmalab: %s\n", rdl_status_str(st));
+        return EXIT_FAILED;
+    }
+    status = run_session(s, lines, argc - 1, argv + 1, prompt);
+    session_free(s);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    signals_start();
+    for (size_t i = 0; i < ARRAY_LEN(modes) && argc > 1; i++) {
+        if (strcmp(modes[i].name, argv[1]) == 0)
+            return modes[i].run(argc - 1, argv + 1);
+    }
+    return session_main(argc, argv);
+}

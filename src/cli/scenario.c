@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/scenario.h"
+
+#include <string.h>
+
+#include "cli/files.h"
+#include "emu/base/text.h"
+
+bool scenario_load(struct scenario *sc, const char *file, FILE *err)
+{
+    struct diag d = {.kind = DIAG_NONE};
+    const char *why;
+
+    *sc = (struct scenario){0};
+    why = source_read(file, &sc->src);
+    if (why) {
+        fprintf(err, "rdmalab: %s: %s\n", file, why);
+        return false;
+    }
+    sc->script.src = sc->src;
+    if (files_parse(&sc->script, &d))
+        return true;
+    diag_print(err, &sc->src, &d);
+    return false;
+}
+
+void scenario_done(struct scenario *sc)
+{
+    script_done(&sc->script);
+    source_done(&sc->src);
+}
+
+static const char *header_text(const struct scenario *sc, const char *name)
+{
+    return sc->script.header ? step_text(sc->script.header, name) : NULL;
+}
+
+const char *scenario_title(const struct scenario *sc)
+{
+    return header_text(sc, "title");
+}
+
+const char *scenario_skip(const struct scenario *sc)
+{
+    return header_text(sc, "skip");
+}
+
+uint64_t scenario_seed(const struct scenario *sc)
+{
+    return sc->script.header ? step_number(sc->script.header, "seed", SESSION_SEED_DEFAULT)
+                             : SESSION_SEED_DEFAULT;
+}
+
+bool scenario_has_tag(const struct scenario *sc, const char *tag)
+{
+    const struct arg *tags = sc->script.header ? step_arg(sc->script.header, "tags") : NULL;
+
+    for (size_t i = 0; tags && i < tags->n; i++) {
+        if (strcmp(tags->v[i].text, tag) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool scenario_write(struct session *s, enum scenario_output what, const char *name, FILE *err)
+{
+    static const char *const forms[N_OUTPUTS] = {
+        [OUTPUT_LADDER] = "ladder", [OUTPUT_PCAPNG] = "pcapng", [OUTPUT_EVENTS] = "events"};
+    const struct cmd *cmd = &cmd_table[CMD_export];
+    const struct span nowhere = {0, 0};
+    const struct source src = {NULL, "", 0};
+    struct pool pool = {NULL};
+    struct step *st = step_new(&pool, cmd, nowhere);
+    bool ok = step_add(&pool, st, 0, (struct value){forms[what], nowhere}) &&
+              step_add(&pool, st, 1, (struct value){name, nowhere});
+
+    s->diag_src = (struct source){0};
+    ok = ok && session_step(s, st, &src);
+    if (!ok)
+        session_complain(s, err);
+    pool_free(&pool);
+    return ok;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* ^C and failed assertions. */
+#ifndef CLI_SIGNALS_H
+#define CLI_SIGNALS_H
+
+#include <signal.h>
+
+/* ^C sets the flag that signals_interrupted() gives; a second one before it is cleared ends the
+ * program.  An abort (a failed assertion) prints the command of signals_replay() and exits with
+ * EXIT_BROKEN.
+ */
+void signals_start(void);
+
+const volatile sig_atomic_t *signals_interrupted(void);
+void signals_clear_interrupted(void);
+
+/* The command that repeats what the program is doing, for the last words. */
+void signals_replay(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

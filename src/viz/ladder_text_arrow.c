@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* The arrows of a text ladder. */
+#include "viz/ladder_page.h"
+
+#define ON_WAY 60u /* percent of the way where a lost packet ends, if its label fits */
+
+/* Where in a row an arrow is. */
+struct line {
+    uint32_t near, end; /* its cells are near .. end - 1, from the left */
+    bool right;         /* it points to the right */
+    const char *body;
+    enum shade shade;
+};
+
+static const char *body_of(const struct page *p, const struct ladder_arrow *a)
+{
+    if (a->copy_of != LADDER_NONE)
+        return p->g->copy;
+    return a->again ? p->g->again : p->g->line;
+}
+
+static struct line line_of(const struct page *p, const struct ladder_arrow *a)
+{
+    const uint32_t from = p->x[a->from];
+    const uint32_t to = p->x[a->to];
+    const uint32_t words = cells_of(a->label) + cells_of(a->end) + 8;
+    struct line n = {.body = body_of(p, a), .shade = page_shade(a->tone)};
+
+    if (a->from == a->to) { /* out and back */
+        n.right = a->from == 0 || a->from + 1 < p->l->n_columns;
+        n.near = n.right ? from + 1 : from > words ? from - words : 0;
+        n.end = n.right ? from + 1 + words : from;
+        if (n.end > p->c.width)
+            n.end = p->c.width;
+    } else {
+        n.right = from < to;
+        n.near = (n.right ? from : to) + 1;
+        n.end = n.right ? to : from;
+    }
+    return n;
+}
+
+static const char *tip_of(const struct page *p, const struct ladder_arrow *a, bool right)
+{
+    if (a->fate == FATE_DROPPED)
+        return p->g->cross;
+    return right ? p->g->to_right : p->g->to_left;
+}
+
+static void draw_crossed_lifelines(struct page *p, const struct ladder_arrow *a)
+{
+    const uint32_t left = a->from < a->to ? a->from : a->to;
+    const uint32_t right = a->from < a->to ? a->to : a->from;
+
+    for (uint32_t c = left + 1; c < right; c++)
+        cells_draw(&p->c, p->x[c], p->g->over, SHADE_DIM);
+}
+
+/* A packet that ends on the way: "├── SEND_ONLY psn=100 ───✗ lost: f1". */
+static void draw_on_way(struct page *p, const struct ladder_arrow *a, const struct line *n)
+{
+    const uint32_t room = n->end - n->near;
+    const uint32_t words = cells_of(a->label);
+    const uint32_t end = cells_of(a->end);
+    const uint32_t most = room > end + 2 ? room - end - 2 : room;
+    uint32_t len = room * ON_WAY / 100;
+    uint32_t cross;
+
+    if (len < words + 6)
+        len = words + 6;
+    if (len > most)
+        len = most;
+    cross = n->right ? n->near + len - 1 : n->end - len;
+    if (n->right) {
+        cells_fill(&p->c, n->near, cross, n->body, n->shade);
+        cells_draw_within(&p->c, n->near + 2, cross, n->near + 3, a->label, n->shade);
+        cells_draw_within(&p->c, cross + 2, n->end, cross + 2, a->end, SHADE_BAD);
+    } else {
+        cells_fill(&p->c, cross + 1, n->end, n->body, n->shade);
+        cells_draw_within(&p->c, cross + 1, n->end - 2, n->end - 3 - words, a->label, n->shade);
+        cells_draw_within(&p->c, n->near, cross, cross - 1 - end, a->end, SHADE_BAD);
+    }
+    if (a->fate == FATE_LOST)
+        cells_draw(&p->c, cross, p->g->cross, SHADE_BAD);
+}
+
+/* "├───── SEND_ONLY psn=100 ackreq ───── 21.087 ▶│" */
+static void draw_whole(struct page *p, const struct ladder_arrow *a, struct line n, bool with_time)
+{
+    const uint32_t tip = n.right ? n.end - 1 : n.near;
+    const uint32_t words = cells_of(a->label);
+    uint32_t time_words, start, time_at;
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (a->copy_of != LADDER_NONE) { /* from the middle on */
+        *(n.right ? &n.near : &n.end) = (n.near + n.end) / 2;
+        with_time = false;
+    }
+    if (a->head != LADDER_NONE && with_time)
+        ladder_add_time(&t, p->l->stops[a->head].at_ns);
+    time_words = cells_of(buf);
+    start = n.near + (n.end - n.near > words ? (n.end - n.near - words) / 2 : 0);
+    time_at = n.right ? tip - 1 - time_words : tip + 2;
+
+    cells_fill(&p->c, n.near, n.end, n.body, n.shade);
+    draw_crossed_lifelines(p, a);
+    if (time_words && (n.right ? start + words + 2 < time_at : time_at + time_words + 2 < start))
+        cells_draw_within(&p->c, n.near + 1, n.end - 1, time_at, buf, SHADE_DIM);
+    cells_draw_within(&p->c, n.near + 1, n.end - 1, start, a->label, n.shade);
+    cells_draw(&p->c, tip, tip_of(p, a, n.right), a->fate == FATE_DROPPED ? SHADE_BAD : n.shade);
+}
+
+/* A packet to its own host goes out and comes back in the next row. */
+static void draw_corner(struct page *p, uint32_t i, const struct ladder_arrow *a,
+                        const struct line *n)
+{
+    const uint32_t corner = n->right ? n->end - 1 : n->near;
+
+    cells_fill(&p->c, n->near, n->end, n->body, n->shade);
+    cells_draw_within(&p->c, n->near + 1, n->end - 1, n->near + 4, a->label, n->shade);
+    cells_draw(&p->c, corner, n->right ? p->g->right_top : p->g->left_top, n->shade);
+    cells_end_row(&p->c);
+    page_begin_row(p, i);
+    cells_fill(&p->c, n->near, n->end, n->body, n->shade);
+    cells_draw(&p->c, corner, n->right ? p->g->right_bottom : p->g->left_bottom, n->shade);
+    cells_draw(&p->c, n->right ? n->near : n->end - 1, tip_of(p, a, !n->right), n->shade);
+}
+
+void page_arrow(struct page *p, uint32_t i, const struct ladder_arrow *a)
+{
+    const struct line n = line_of(p, a);
+
+    page_begin_row(p, i);
+    if (a->tail != LADDER_NONE)
+        cells_draw(&p->c, p->x[a->from], n.right ? p->g->out_right : p->g->out_left, n.shade);
+    if (ladder_ends_on_way(a))
+        draw_on_way(p, a, &n);
+    else if (a->from == a->to)
+        draw_corner(p, i, a, &n);
+    else
+        draw_whole(p, a, n, true);
+    cells_end_row(&p->c);
+}
+
+void page_arrival(struct page *p, uint32_t i, const struct ladder_arrow *a)
+{
+    struct line n = line_of(p, a);
+
+    n.body = p->g->copy;
+    page_begin_row(p, i);
+    if (a->from == a->to)
+        cells_draw(&p->c, n.right ? n.near : n.end - 1, tip_of(p, a, !n.right), n.shade);
+    else
+        draw_whole(p, a, n, false);
+    cells_end_row(&p->c);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* What a device stands on: an arena, a trace without listeners, a clock, some RAM. */
+#ifndef TESTS_UNIT_HCA_STAND_H
+#define TESTS_UNIT_HCA_STAND_H
+
+#include "emu/hca/hca.h"
+
+#define STAND_RAM_BYTES (64u * 4096u)
+
+struct stand {
+    struct arena *arena;
+    struct trace_sinks sinks;
+    struct trace trace;
+    struct sim sim;
+    struct ram ram;
+    struct hca hca;
+};
+
+static const struct hca_limits stand_limits = {
+    .max_pd = 3,
+    .max_mr = 4,
+    .max_cq = 3,
+    .max_qp = 6,
+    .max_cqe = 100,
+    .max_qp_wr = 64,
+    .max_send_sge = 4,
+    .max_recv_sge = 4,
+    .max_inline_data = 64,
+    .max_rd_atomic = 4,
+    .max_dest_rd_atomic = 8,
+    .max_mr_bytes = 40 * 4096,
+    .max_mtu = MTU_2048,
+};
+
+static inline void stand_up(struct stand *s, uint32_t first_qpn)
+{
+    struct hca_env env = {.host = 0, .first_qpn = first_qpn, .keys = prng_stream(1, 0)};
+
+    *s = (struct stand){.arena = arena_new((size_t)1 << 26)};
+    s->trace.sinks = &s->sinks;
+    assert_true(sim_init(&s->sim, s->arena, &s->trace, NULL, NULL));
+    assert_true(ram_init(&s->ram, s->arena, STAND_RAM_BYTES));
+    env.arena = s->arena;
+    env.sim = &s->sim;
+    env.ram = &s->ram;
+    assert_true(hca_init(&s->hca, &env, &stand_limits));
+}
+
+static inline void stand_down(struct stand *s)
+{
+    hca_done(&s->hca);
+    arena_free(s->arena);
+}
+
+static inline uint32_t stand_pd(struct stand *s)
+{
+    struct pd *pd;
+
+    assert_int_equal(hca_pd_create(&s->hca, &pd), RSP_OK);
+    return pd->pdn;
+}
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* Queue pairs: numbers, references, and attributes that are refused one by one. */
+#include "testing.h"
+
+#include <string.h>
+
+#include "emu/hca/qp.h"
+#include "stand.h"
+
+#define TO_INIT (QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS)
+#define TO_RTR                                                                                     \
+    (QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC | QPA_MIN_RNR_TIMER)
+#define TO_RTS (QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC)
+
+static struct qp_config config(struct stand *s)
+{
+    struct cq *cq;
+
+    assert_int_equal(hca_cq_create(&s->hca, 16, &cq), RSP_OK);
+    return (struct qp_config){
+        .pdn = stand_pd(s), .type = QPT_RC, .send_cqn = cq->cqn, .recv_cqn = cq->cqn};
+}
+
+static struct qp *create(struct stand *s, const struct qp_config *c)
+{
+    struct qp *qp;
+
+    assert_int_equal(hca_qp_create(&s->hca, c, sizeof(*qp), &qp), RSP_OK);
+    return qp;
+}
+
+static void numbers_start_at_the_host_s_own_and_wrap(void **state)
+{
+    static const struct {
+        uint32_t first, want[5];
+    } rows[] = {
+        {2, {2, 3, 4, 5, 6}},
+        {4, {4, 5, 6, 2, 3}},
+        {6, {6, 2, 3, 4, 5}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct stand s;
+        struct qp_config c;
+        struct qp *qp[5], *more;
+
+        stand_up(&s, rows[i].first);
+        c = config(&s);
+        for (size_t n = 0; n < 5; n++) {
+            qp[n] = create(&s, &c);
+            assert_int_equal(qp[n]->qpn, rows[i].want[n]);
+            assert_ptr_equal(hca_qp(&s.hca, qp[n]->qpn), qp[n]);
+        }
+        assert_int_equal(hca_qp_create(&s.hca, &c, sizeof(*more), &more), RSP_NO_RESOURCES);
+        assert_null(hca_qp(&s.hca, 0));
+        assert_null(hca_qp(&s.hca, HCA_QPN_GSI));
+        assert_null(hca_qp(&s.hca, stand_limits.max_qp + 1));
+        hca_qp_destroy(&s.hca, qp[3], sizeof(*qp[3]));
+        assert_null(hca_qp(&s.hca, rows[i].want[3]));
+        qp[3] = create(&s, &c);
+        assert_int_equal(qp[3]->qpn, rows[i].want[3]);
+        for (size_t n = 0; n < 5; n++)
+            hca_qp_destroy(&s.hca, qp[n], sizeof(*qp[n]));
+        stand_down(&s);
+    }
+}
+
+static void what_is_in_use_cannot_be_destroyed(void **state)
+{
+    struct stand s;
+    struct qp_config c;
+    struct qp *qp;
+
+    (void)state;
+    stand_up(&s, 2);
+    c = config(&s);
+    qp = create(&s, &c);
+    assert_int_equal(hca_pd_destroy(&s.hca, c.pdn), RSP_BUSY);
+    assert_int_equal(hca_cq_destroy(&s.hca, c.send_cqn), RSP_BUSY);
+    hca_qp_destroy(&s.hca, qp, sizeof(*qp));
+    assert_int_equal(hca_pd_destroy(&s.hca, c.pdn), RSP_OK);
+    assert_int_equal(hca_pd_destroy(&s.hca, c.pdn), RSP_BAD_HANDLE);
+    assert_int_equal(hca_cq_destroy(&s.hca, c.send_cqn), RSP_OK);
+    stand_down(&s);
+}
+
+static void configurations_beyond_the_limits_are_refused(void **state)
+{
+    struct stand s;
+    struct qp_config good, c;
+    struct qp *qp;
+
+    (void)state;
+    stand_up(&s, 2);
+    good = config(&s);
+#define REFUSED(field, value, rsp)                                                                 \
+    do {                                                                                           \
+        c = good;                                                                                  \
+        c.field = (value);                                                                         \
+        assert_int_equal(hca_qp_create(&s.hca, &c, sizeof(*qp), &qp), rsp);                        \
+    } while (0)
+    REFUSED(pdn, 9, RSP_BAD_HANDLE);
+    REFUSED(send_cqn, 0, RSP_BAD_HANDLE);
+    REFUSED(recv_cqn, 2, RSP_BAD_HANDLE);
+    REFUSED(max_send_wr, stand_limits.max_qp_wr + 1, RSP_INVALID_ARG);
+    REFUSED(max_recv_wr, stand_limits.max_qp_wr + 1, RSP_INVALID_ARG);
+    REFUSED(max_send_sge, stand_limits.max_send_sge + 1, RSP_INVALID_ARG);
+    REFUSED(max_recv_sge, stand_limits.max_recv_sge + 1, RSP_INVALID_ARG);
+    REFUSED(max_inline_data, stand_limits.max_inline_data + 1, RSP_INVALID_ARG);
+#undef REFUSED
+    assert_int_equal(hca_pd(&s.hca, good.pdn)->users, 0);
+    stand_down(&s);
+}
+
+static struct qp_attr good_attr(void)
+{
+    return (struct qp_attr){
+        .path_mtu = MTU_1024,
+        .access = ACC_REMOTE_READ,
+        .port = 1,
+        .dest_qpn = 0xffffff,
+        .rq_psn = 0xffffff,
+        .sq_psn = 0xffffff,
+        .max_rd_atomic = 4,
+        .max_dest_rd_atomic = 8,
+        .min_rnr_timer = 31,
+        .timeout = 31,
+        .retry_cnt = 7,
+        .rnr_retry = 7,
+        .av = {.sgid_index = 3, .sl = 15, .flow_label = 0xfffff},
+    };
+}
+
+static enum ctrl_rsp modify(struct qp *qp, uint32_t mask, struct qp_attr a, enum qp_state to)
+{
+    enum ctrl_rsp rsp;
+
+    a.state = to;
+    rsp = hca_qp_check_modify(qp, mask | QPA_STATE, &a);
+    if (rsp == RSP_OK)
+        hca_qp_apply_modify(qp, mask | QPA_STATE, &a);
+    return rsp;
+}
+
+/* Every attribute, one beyond its range: refused, and neither state nor attributes have moved. */
+static void a_bad_value_changes_nothing(void **state)
+{
+    static const uint8_t gid[HCA_GID_BYTES] = {0xfe, 0x80};
+    struct stand s;
+    struct qp_config c;
+    struct qp *qp;
+    struct qp_attr a, before;
+
+    (void)state;
+    stand_up(&s, 2);
+    assert_int_equal(hca_gid_set(&s.hca, 3, gid), RSP_OK);
+    c = config(&s);
+    qp = create(&s, &c);
+#define BAD(mask, to, field, value)                                                                \
+    do {                                                                                           \
+        a = good_attr();                                                                           \
+        a.field = (value);                                                                         \
+        before = qp->attr;                                                                         \
+        assert_int_equal(modify(qp, mask, a, to), RSP_INVALID_ARG);                                \
+        assert_memory_equal(&qp->attr, &before, sizeof(before));                                   \
+    } while (0)
+    BAD(TO_INIT, QPS_INIT, pkey_index, 1);
+    BAD(TO_INIT, QPS_INIT, port, 0);
+    BAD(TO_INIT, QPS_INIT, port, 2);
+    BAD(TO_INIT, QPS_INIT, access, 0x100);
+    assert_int_equal(modify(qp, TO_INIT, good_attr(), QPS_INIT), RSP_OK);
+    BAD(TO_RTR, QPS_RTR, path_mtu, 0);
+    BAD(TO_RTR, QPS_RTR, path_mtu, 6);
+    BAD(TO_RTR, QPS_RTR, path_mtu, MTU_4096); /* the device's largest is 2048 */
+    BAD(TO_RTR, QPS_RTR, dest_qpn, 0x1000000);
+    BAD(TO_RTR, QPS_RTR, rq_psn, 0x1000000);
+    BAD(TO_RTR, QPS_RTR, max_dest_rd_atomic, 9);
+    BAD(TO_RTR, QPS_RTR, min_rnr_timer, 32);
+    BAD(TO_RTR, QPS_RTR, av.sgid_index, 2); /* empty */
+    BAD(TO_RTR, QPS_RTR, av.sgid_index, HCA_GIDS);
+    BAD(TO_RTR, QPS_RTR, av.sl, 16);
+    BAD(TO_RTR, QPS_RTR, av.flow_label, 0x100000);
+    assert_int_equal(modify(qp, TO_RTR, good_attr(), QPS_RTR), RSP_OK);
+    BAD(TO_RTS, QPS_RTS, sq_psn, 0x1000000);
+    BAD(TO_RTS, QPS_RTS, timeout, 32);
+    BAD(TO_RTS, QPS_RTS, retry_cnt, 8);
+    BAD(TO_RTS, QPS_RTS, rnr_retry, 8);
+    BAD(TO_RTS, QPS_RTS, max_rd_atomic, 5);
+    assert_int_equal(modify(qp, TO_RTS, good_attr(), QPS_RTS), RSP_OK);
+#undef BAD
+    assert_int_equal(qp->state, QPS_RTS);
+    assert_int_equal(qp->attr.sq_psn, 0xffffff);
+    hca_qp_destroy(&s.hca, qp, sizeof(*qp));
+    stand_down(&s);
+}
+
+static void moves_that_the_graph_does_not_have_are_refused(void **state)
+{
+    struct stand s;
+    struct qp_config c;
+    struct qp *qp;
+    struct qp_attr a = good_attr();
+
+    (void)state;
+    stand_up(&s, 2);
+    c = config(&s);
+    qp = create(&s, &c);
+    assert_int_equal(modify(qp, TO_RTR, a, QPS_RTR), RSP_INVALID_ARG);
+    assert_int_equal(modify(qp, TO_INIT | QPA_TIMEOUT, a, QPS_INIT), RSP_INVALID_ARG);
+    assert_int_equal(modify(qp, QPA_PORT, a, QPS_INIT), RSP_INVALID_ARG);
+    assert_int_equal(modify(qp, TO_INIT, a, (enum qp_state)77), RSP_INVALID_ARG);
+    assert_int_equal(modify(qp, TO_INIT | QPA_ALT_PATH, a, QPS_INIT), RSP_NOT_SUPPORTED);
+    a.cur_state = QPS_RTS;
+    assert_int_equal(modify(qp, TO_INIT | QPA_CUR_STATE, a, QPS_INIT), RSP_INVALID_ARG);
+    assert_int_equal(modify(qp, 0, a, QPS_ERR), RSP_OK);
+    assert_int_equal(modify(qp, 0, a, QPS_RESET), RSP_OK);
+    a.cur_state = QPS_RESET;
+    assert_int_equal(modify(qp, TO_INIT | QPA_CUR_STATE, a, QPS_INIT), RSP_OK);
+    hca_qp_destroy(&s.hca, qp, sizeof(*qp));
+    stand_down(&s);
+}
+
+static void gids_and_pkeys(void **state)
+{
+    static const uint8_t gid[HCA_GID_BYTES] = {0xfe, 0x80}, other[HCA_GID_BYTES] = {0xfe, 0x81};
+    static const struct {
+        uint16_t a, b;
+        bool match;
+    } rows[] = {
+        {0xffff, 0xffff, true},  {0x7fff, 0xffff, true}, {0x7fff, 0x7fff, false},
+        {0xffff, 0xfffe, false}, {0x8001, 0x0001, true}, {0x8001, 0x8002, false},
+    };
+    struct stand s;
+    uint16_t pkey;
+
+    (void)state;
+    stand_up(&s, 2);
+    assert_int_equal(hca_gid_set(&s.hca, HCA_GIDS, gid), RSP_INVALID_ARG);
+    assert_false(hca_gid_is_own(&s.hca, gid));
+    assert_int_equal(hca_gid_set(&s.hca, HCA_GIDS - 1, gid), RSP_OK);
+    assert_true(hca_gid_is_own(&s.hca, gid));
+    assert_false(hca_gid_is_own(&s.hca, other));
+    assert_int_equal(hca_gid_clear(&s.hca, HCA_GIDS - 1), RSP_OK);
+    assert_false(hca_gid_is_own(&s.hca, gid));
+    assert_false(hca_gid_is_own(&s.hca, (const uint8_t[HCA_GID_BYTES]){0})); /* an empty entry */
+    assert_int_equal(hca_pkey(0, &pkey), RSP_OK);
+    assert_int_equal(pkey, 0xffff);
+    assert_int_equal(hca_pkey(1, &pkey), RSP_INVALID_ARG);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_int_equal(hca_pkey_match(rows[i].a, rows[i].b), rows[i].match);
+        assert_int_equal(hca_pkey_match(rows[i].b, rows[i].a), rows[i].match);
+    }
+    stand_down(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_start_at_the_host_s_own_and_wrap),
+        cmocka_unit_test(what_is_in_use_cannot_be_destroyed),
+        cmocka_unit_test(configurations_beyond_the_limits_are_refused),
+        cmocka_unit_test(a_bad_value_changes_nothing),
+        cmocka_unit_test(moves_that_the_graph_does_not_have_are_refused),
+        cmocka_unit_test(gids_and_pkeys),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* The inspect tree: every path that is listed can be looked up, and wrong ones say where. */
+#include "testing.h"
+
+#include <string.h>
+
+#include "cli/rig.h"
+#include "emu/base/text.h"
+#include "emu/facts/enums.h"
+#include "rdmalab/inspect.h"
+
+static void make(struct rig *r)
+{
+    const struct rig_config c = {
+        .seed = 1,
+        .mr_bytes = 65536,
+        .max_wr = 16,
+        .path_mtu = MTU_1024,
+        .sq_psn = {100, 0},
+        .timeout = 4,
+        .retry_cnt = 7,
+        .rnr_retry = 7,
+        .min_rnr_timer = 12,
+        .latency_ns = 1000,
+    };
+    const struct rdl_limits none = {0};
+
+    assert_int_equal(rig_init(r, &c), RDL_OK);
+    assert_int_equal(rig_recv(r, 1, 7, 0, 1024), RDL_OK);
+    assert_int_equal(rig_send(r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(rdl_run(r->lab, RDL_NEVER, none), RDL_OK);
+}
+
+struct walk {
+    const struct rdl_lab *lab;
+    char path[256];
+    uint32_t n_leaves;
+    uint32_t depth;
+};
+
+/* Looks every child up by its path, and descends. */
+static void visit(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct walk *w = ctx, next = *w;
+    struct text t = {next.path, strlen(next.path), sizeof(next.path), false};
+    struct rdl_value again;
+    size_t at;
+
+    text_addf(&t, "%s%s", t.len > 0 && key[0] != '[' ? "." : "", key);
+    assert_false(t.cut);
+    assert_int_equal(rdl_inspect(w->lab, next.path, &again, &at), RDL_OK);
+    assert_int_equal(again.type, v->type);
+    assert_true(again.number == v->number);
+    assert_string_equal(again.text, v->text);
+    w->n_leaves += v->type != RDL_NODE;
+    assert_true(w->depth < 12);
+    if (v->type == RDL_NODE) {
+        next.n_leaves = 0;
+        next.depth++;
+        assert_int_equal(rdl_inspect_list(w->lab, next.path, visit, &next, &at), RDL_OK);
+        w->n_leaves += next.n_leaves;
+    }
+}
+
+static void every_listed_path_can_be_looked_up(void **state)
+{
+    struct walk w = {0};
+    struct rig r;
+    size_t at;
+
+    (void)state;
+    make(&r);
+    w.lab = r.lab;
+    assert_int_equal(rdl_inspect_list(r.lab, "", visit, &w, &at), RDL_OK);
+    assert_true(w.n_leaves > 400);
+    rig_done(&r);
+}
+
+static void numbers_are_those_of_the_run(void **state)
+{
+    static const struct {
+        const char *path;
+        uint64_t number;
+    } rows[] = {
+        {"h1.qp.sq_psn", 101},
+        {"h1.qp.acked_psn", 101},
+        {"h2.qp.rq_psn", 101},
+        {"h2.qp.msn", 1},
+        {"h1.qp.state", QPS_RTS},
+        {"h1.qp.qpn", 2},
+        {"h2.qp.qpn", 3},
+        {"h1.qp.sq.number", 19},
+        {"h1.qp.rq.number", 20},
+        {"h1.qp.sq.driver.avail_idx", 1},
+        {"h1.qp.sq.device.used_idx", 1},
+        {"h1.cq.wc[0].wr_id", 1},
+        {"h2.cq.wc[0].byte_len", 64},
+        {"h1.cq.count", 1},
+        {"h1.port.sent_frames", 1},
+        {"h2.port.rcvd_frames", 1},
+        {"h1.port.drops.bad_icrc", 0},
+        {"h1.qp.counters.sent_pkts", 1},
+        {"h1-h2.latency", 1000},
+        {"h1.device.num_queues", 49},
+    };
+    struct rig r;
+
+    (void)state;
+    make(&r);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rdl_value v;
+        size_t at;
+
+        assert_int_equal(rdl_inspect(r.lab, rows[i].path, &v, &at), RDL_OK);
+        if (v.number != rows[i].number)
+            fail_msg("%s is %llu", rows[i].path, (unsigned long long)v.number);
+    }
+    rig_done(&r);
+}
+
+static void a_wrong_path_says_where(void **state)
+{
+    static const struct {
+        const char *path;
+        size_t at;
+    } rows[] = {{"h3", 0},          {"h1.nope", 3},   {"h1.qp.psn", 6},   {"h1.qp.sq.size.x", 14},
+                {"h1.cq.wc[1]", 8}, {"h1.cq.wc[", 8}, {"h1.cq.wc[x]", 8}, {"h1.", 2},
+                {"h1..qp", 3},      {".", 0},         {"h1.qp[0]", 5},    {"[0]", 0},
+                {"h1.gid[99]", 6}};
+    struct rig r;
+
+    (void)state;
+    make(&r);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rdl_value v;
+        size_t at = 999;
+
+        if (rdl_inspect(r.lab, rows[i].path, &v, &at) != RDL_ERR_NOT_FOUND || at != rows[i].at)
+            fail_msg("%s: at %zu", rows[i].path, at);
+    }
+    rig_done(&r);
+}
+
+static void objects_are_found_by_name_and_kind(void **state)
+{
+    struct rig r;
+    uint32_t raw;
+    char path[RDL_VALUE_BYTES];
+
+    (void)state;
+    make(&r);
+    assert_int_equal(rdl_find(r.lab, "h1.qp", OBJ_QP, &raw), RDL_OK);
+    assert_int_equal(raw, r.side[0].qp.raw);
+    assert_int_equal(rdl_find(r.lab, "h1.qp", OBJ_CQ, &raw), RDL_ERR_INVAL);
+    assert_int_equal(rdl_find(r.lab, "h1.zz", OBJ_CQ, &raw), RDL_ERR_NOT_FOUND);
+    rdl_path_of(r.lab, OBJ_MR, r.side[1].mr.raw, path);
+    assert_string_equal(path, "h2.mr");
+    rdl_path_of(r.lab, OBJ_MR, 12345, path);
+    assert_string_equal(path, "?");
+    rig_done(&r);
+}
+
+static void collect(void *ctx, const char *sentence)
+{
+    struct text *t = ctx;
+
+    text_add(t, sentence);
+    text_add(t, "\n");
+}
+
+static void waiting_is_told_in_words(void **state)
+{
+    char buf[1000];
+    struct text t = text_on(buf, sizeof(buf));
+    struct rig r;
+
+    (void)state;
+    make(&r);
+    rdl_waits(r.lab, collect, &t);
+    assert_string_equal(buf, "");
+    assert_int_equal(rig_recv(&r, 1, 8, 0, 1024), RDL_OK);
+    rdl_waits(r.lab, collect, &t);
+    assert_string_equal(buf, "h2.qp: 1 posted receive waits for a message\n");
+    rig_done(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_listed_path_can_be_looked_up),
+        cmocka_unit_test(numbers_are_those_of_the_run),
+        cmocka_unit_test(a_wrong_path_says_where),
+        cmocka_unit_test(objects_are_found_by_name_and_kind),
+        cmocka_unit_test(waiting_is_told_in_words),
+    };
+
+    return cmocka_run_group_tests_name("inspect", tests, NULL, NULL);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* What a lab promises whatever runs in it: determinism, isolation, checkpoints, stale handles. */
+#include "testing.h"
+
+#include <string.h>
+
+#include "cli/rig.h"
+#include "emu/facts/enums.h"
+#include "rdmalab/fault.h"
+
+#define MESSAGES 20u
+#define BYTES    3000u
+
+static const struct rdl_limits none = {0};
+
+static struct rig_config config(uint64_t seed)
+{
+    return (struct rig_config){
+        .seed = seed,
+        .check_invariants = true,
+        .hash = true,
+        .mr_bytes = MESSAGES * BYTES,
+        .max_wr = MESSAGES,
+        .path_mtu = MTU_1024,
+        .sq_psn = {0xfffff0, 7},
+        .timeout = 6,
+        .retry_cnt = 7,
+        .rnr_retry = 7,
+        .min_rnr_timer = 2,
+        .latency_ns = 1000,
+        .loss_ppm = 30000,
+    };
+}
+
+static void start(struct rig *r, uint64_t seed)
+{
+    const struct rig_config c = config(seed);
+
+    assert_int_equal(rig_init(r, &c), RDL_OK);
+    for (uint32_t i = 0; i < MESSAGES; i++) {
+        assert_int_equal(rig_recv(r, 1, i, (uint64_t)i * BYTES, BYTES), RDL_OK);
+        assert_int_equal(rig_send(r, 0, i, (uint64_t)i * BYTES, BYTES, SF_SIGNALED), RDL_OK);
+    }
+}
+
+/* The hash at the end of a run that nothing disturbed. */
+static uint64_t hash_alone(uint64_t seed)
+{
+    struct rig r;
+    uint64_t hash;
+
+    start(&r, seed);
+    assert_int_equal(rdl_run(r.lab, RDL_NEVER, none), RDL_OK);
+    hash = rdl_hash(r.lab);
+    rig_done(&r);
+    return hash;
+}
+
+static void equal_seeds_give_equal_hashes_and_others_do_not(void **state)
+{
+    (void)state;
+    assert_true(hash_alone(1) == hash_alone(1));
+    assert_true(hash_alone(1) != hash_alone(2));
+}
+
+static void two_labs_interleaved_give_the_hashes_they_give_alone(void **state)
+{
+    struct rig a, b;
+    bool more = true;
+
+    (void)state;
+    start(&a, 1);
+    start(&b, 2);
+    while (more) {
+        const enum rdl_status x = rdl_step(a.lab, RDL_STEP_TICK, none);
+        const enum rdl_status y = rdl_step(b.lab, RDL_STEP_TICK, none);
+
+        more = x == RDL_OK || y == RDL_OK;
+    }
+    assert_true(rdl_hash(a.lab) == hash_alone(1));
+    assert_true(rdl_hash(b.lab) == hash_alone(2));
+    rig_done(&a);
+    rig_done(&b);
+}
+
+static void count_event(void *ctx, const struct ev *e)
+{
+    (void)e;
+    ++*(uint64_t *)ctx;
+}
+
+static void looking_changes_nothing(void **state)
+{
+    struct rig plain, watched;
+    struct rdl_listener *l;
+    uint64_t heard = 0;
+
+    (void)state;
+    start(&plain, 3);
+    start(&watched, 3);
+    assert_int_equal(rdl_record(watched.lab, 0, 0), RDL_OK);
+    assert_int_equal(rdl_listen(watched.lab, count_event, &heard, &l), RDL_OK);
+    assert_int_equal(rdl_run(plain.lab, RDL_NEVER, none), RDL_OK);
+    assert_int_equal(rdl_run(watched.lab, RDL_NEVER, none), RDL_OK);
+    assert_true(heard > 0 && heard == rdl_record_count(watched.lab));
+    assert_true(rdl_tick(plain.lab) == rdl_tick(watched.lab));
+    assert_true(rdl_now_ns(plain.lab) == rdl_now_ns(watched.lab));
+    assert_true(rdl_hash(plain.lab) == rdl_hash(watched.lab));
+    rig_done(&plain);
+    rig_done(&watched);
+}
+
+static void a_restored_checkpoint_goes_the_same_way_again(void **state)
+{
+    struct rdl_checkpoint *c;
+    struct rig r;
+    uint64_t hash, tick, now;
+    size_t recorded;
+
+    (void)state;
+    start(&r, 4);
+    assert_int_equal(rdl_record(r.lab, 0, 0), RDL_OK);
+    for (int i = 0; i < 60; i++)
+        assert_int_equal(rdl_step(r.lab, RDL_STEP_TICK, none), RDL_OK);
+    assert_int_equal(rdl_checkpoint_save(r.lab, &c), RDL_OK);
+    assert_int_equal(rdl_run(r.lab, RDL_NEVER, none), RDL_OK);
+    hash = rdl_hash(r.lab);
+    tick = rdl_tick(r.lab);
+    now = rdl_now_ns(r.lab);
+    recorded = rdl_record_count(r.lab);
+    for (int again = 0; again < 3; again++) {
+        rdl_checkpoint_restore(r.lab, c);
+        assert_true(rdl_tick(r.lab) < tick);
+        assert_true(rdl_record_count(r.lab) < recorded);
+        assert_int_equal(rdl_run(r.lab, RDL_NEVER, none), RDL_OK);
+        assert_true(rdl_hash(r.lab) == hash);
+        assert_true(rdl_tick(r.lab) == tick && rdl_now_ns(r.lab) == now);
+        assert_true(rdl_record_count(r.lab) == recorded);
+    }
+    rdl_checkpoint_free(c);
+    rig_done(&r);
+}
+
+static void handles_go_stale_when_their_object_is_destroyed(void **state)
+{
+    struct rig r;
+    struct rdl_wc wc;
+    size_t n;
+    uint32_t rsp;
+
+    (void)state;
+    start(&r, 5);
+    assert_int_equal(rdl_run(r.lab, RDL_NEVER, none), RDL_OK);
+    assert_int_equal(rdl_destroy_cq(r.lab, r.side[0].cq), RDL_ERR_BUSY);
+    assert_int_equal(rdl_dealloc_pd(r.lab, r.side[0].pd), RDL_ERR_BUSY);
+    assert_int_equal(rdl_destroy_qp(r.lab, r.side[0].qp), RDL_OK);
+    assert_int_equal(rdl_wait(r.lab, r.side[0].host, none, &rsp), RDL_OK);
+    assert_int_equal(rdl_destroy_qp(r.lab, r.side[0].qp), RDL_ERR_STALE);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 1, 0), RDL_ERR_STALE);
+    assert_int_equal(rdl_destroy_cq(r.lab, r.side[0].cq), RDL_OK);
+    assert_int_equal(rdl_wait(r.lab, r.side[0].host, none, &rsp), RDL_OK);
+    assert_int_equal(rdl_poll_cq(r.lab, r.side[0].cq, 1, &wc, &n), RDL_ERR_STALE);
+    rig_done(&r);
+}
+
+static void a_limit_ends_a_run_that_would_not_end(void **state)
+{
+    struct rig_config c = config(6);
+    const struct rdl_limits ticks = {.ticks = 500}, time = {.ns = 1000000};
+    struct rig r;
+
+    (void)state;
+    c.loss_ppm = 0;
+    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 64, 0), RDL_OK); /* no receive: RNR for ever */
+    assert_int_equal(rdl_run(r.lab, RDL_NEVER, ticks), RDL_ERR_TIMEOUT);
+    assert_int_equal(rdl_run(r.lab, RDL_NEVER, time), RDL_ERR_TIMEOUT);
+    rig_done(&r);
+}
+
+static void a_failed_call_takes_no_number(void **state)
+{
+    struct rig r;
+    uint64_t tick;
+
+    (void)state;
+    start(&r, 7);
+    tick = rdl_tick(r.lab);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 64, 0), RDL_ERR_QUEUE_FULL);
+    assert_true(rdl_tick(r.lab) == tick);
+    rig_done(&r);
+}
+
+static void queue_pairs_are_made_and_destroyed_again_and_again(void **state)
+{
+    struct rdl_qp_config qc = {.type = QPT_RC, .max_send_wr = 64, .max_recv_wr = 3};
+    struct rig_config c = config(8);
+    struct rig r;
+    rdl_qp qp;
+    uint32_t rsp;
+
+    (void)state;
+    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    qc.pd = r.side[0].pd;
+    qc.send_cq = qc.recv_cq = r.side[0].cq;
+    for (int i = 0; i < 500; i++) {
+        assert_int_equal(rdl_create_qp(r.lab, &qc, "again", &qp), RDL_OK);
+        assert_int_equal(rdl_wait(r.lab, r.side[0].host, none, &rsp), RDL_OK);
+        assert_int_equal(rdl_destroy_qp(r.lab, qp), RDL_OK);
+        assert_int_equal(rdl_wait(r.lab, r.side[0].host, none, &rsp), RDL_OK);
+    }
+    rig_done(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_seeds_give_equal_hashes_and_others_do_not),
+        cmocka_unit_test(two_labs_interleaved_give_the_hashes_they_give_alone),
+        cmocka_unit_test(looking_changes_nothing),
+        cmocka_unit_test(a_restored_checkpoint_goes_the_same_way_again),
+        cmocka_unit_test(handles_go_stale_when_their_object_is_destroyed),
+        cmocka_unit_test(a_limit_ends_a_run_that_would_not_end),
+        cmocka_unit_test(a_failed_call_takes_no_number),
+        cmocka_unit_test(queue_pairs_are_made_and_destroyed_again_and_again),
+    };
+
+    return cmocka_run_group_tests_name("lab", tests, NULL, NULL);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* Queue pairs from outside: which packets are let in, how attributes become a connection. */
+#include "testing.h"
+
+#include <string.h>
+
+#include "emu/xport/admit.h"
+#include "rig.h"
+
+static struct rig *rig_default(void)
+{
+    const struct rig_config c = rig_defaults();
+
+    return rig_new(&c);
+}
+
+static void strangers_are_not_let_in(void **state)
+{
+    struct rig *r = rig_default();
+    const struct packet good = rig_packet(r, 1, OP_RC_SEND_ONLY, 100);
+    struct packet p = good;
+    struct qp *qp = NULL;
+    const struct hca *h = &r->host[1].hca;
+
+    (void)state;
+    assert_int_equal(admit(h, &p, &qp), DROP_NONE);
+    assert_ptr_equal(qp, r->host[1].qp);
+    p.ip.dst[15] ^= 0x40;
+    assert_int_equal(admit(h, &p, &qp), DROP_NO_SUCH_GID);
+    p = good;
+    p.ip.src[15] ^= 0x40;
+    assert_int_equal(admit(h, &p, &qp), DROP_WRONG_SOURCE);
+    p = good;
+    p.bth.pkey = 0x7ffe;
+    assert_int_equal(admit(h, &p, &qp), DROP_BAD_PKEY);
+    p.bth.pkey = 0x7fff; /* a limited member may talk to a full one */
+    assert_int_equal(admit(h, &p, &qp), DROP_NONE);
+    for (uint32_t qpn = 0; qpn < 0x1000000; qpn += qpn < 16 ? 1 : 0x3ffff) {
+        p = good;
+        p.bth.dest_qpn = qpn;
+        assert_int_equal(admit(h, &p, &qp),
+                         qpn == r->host[1].qp->qpn ? DROP_NONE : DROP_NO_SUCH_QP);
+    }
+    p = rig_packet(r, 1, OP_UC_SEND_ONLY, 100);
+    assert_int_equal(admit(h, &p, &qp), DROP_WRONG_SERVICE);
+    p = rig_packet(r, 1, 0x2f, 100); /* reserved, of UC */
+    assert_int_equal(admit(h, &p, &qp), DROP_BAD_OPCODE);
+    p = rig_packet(r, 1, 0x15, 100); /* reserved, of RC: the responder answers */
+    assert_int_equal(admit(h, &p, &qp), DROP_NONE);
+    rig_free(r);
+}
+
+static void states_take_their_packets_only(void **state)
+{
+    static const struct {
+        enum qp_state at;
+        enum drop_reason request, response;
+    } rows[] = {
+        {QPS_RESET, DROP_QP_NOT_READY, DROP_QP_NOT_READY},
+        {QPS_INIT, DROP_QP_NOT_READY, DROP_QP_NOT_READY},
+        {QPS_RTR, DROP_NONE, DROP_QP_NOT_READY},
+        {QPS_RTS, DROP_NONE, DROP_NONE},
+        {QPS_SQD, DROP_NONE, DROP_NONE},
+        {QPS_ERR, DROP_QP_NOT_READY, DROP_QP_NOT_READY},
+    };
+    struct rig *r = rig_default();
+    const struct packet request = rig_packet(r, 1, OP_RC_SEND_ONLY, 100);
+    const struct packet response = rig_packet(r, 1, OP_RC_ACKNOWLEDGE, 0);
+    struct qp *qp;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        qp_set_state(r->host[1].qp, rows[i].at);
+        assert_int_equal(admit(&r->host[1].hca, &request, &qp), rows[i].request);
+        assert_int_equal(admit(&r->host[1].hca, &response, &qp), rows[i].response);
+    }
+    rig_free(r);
+}
+
+static void a_drop_is_an_event_with_its_reason(void **state)
+{
+    struct rig *r = rig_default();
+    struct packet p = rig_packet(r, 1, OP_RC_SEND_ONLY, 100);
+
+    (void)state;
+    p.bth.dest_qpn = 99;
+    assert_int_equal(xport_receive(&r->host[1].x, &p, &(struct rx_info){0, 70}), DROP_NO_SUCH_QP);
+    assert_int_equal(rig_event(r, EV_drop, 1, 0)->u.drop.reason, DROP_NO_SUCH_QP);
+    assert_int_equal(rig_event(r, EV_drop, 1, 0)->u.drop.wire_bytes, 70);
+    rig_free(r);
+}
+
+/* Kicked before RTS: the device looks when it may send. */
+static void work_that_was_posted_too_early_waits_for_rts(void **state)
+{
+    struct rig *r = rig_default();
+    struct qp_attr a = r->host[0].qp->attr;
+    struct rig_host *h = &r->host[0];
+
+    (void)state;
+    rig_move(r, 0, QPS_RESET);
+    a.state = QPS_INIT;
+    assert_int_equal(
+        xport_qp_modify(&h->x, h->qp, QPA_STATE | QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS, &a),
+        RSP_OK);
+    rig_recv(r, 7, 0, 64);
+    rig_send(r, 1, 0, 64);
+    a.state = QPS_RTR;
+    assert_int_equal(xport_qp_modify(&h->x, h->qp,
+                                     QPA_STATE | QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN |
+                                         QPA_MAX_DEST_RD_ATOMIC | QPA_MIN_RNR_TIMER,
+                                     &a),
+                     RSP_OK);
+    rig_run(r);
+    assert_int_equal(h->queue[WQ_SEND].taken, 0);
+    a.state = QPS_RTS;
+    assert_int_equal(xport_qp_modify(&h->x, h->qp,
+                                     QPA_STATE | QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY |
+                                         QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC,
+                                     &a),
+                     RSP_OK);
+    rig_run(r);
+    rig_expect(r, 0, WQ_SEND, 0, 1, WCS_SUCCESS);
+    rig_free(r);
+}
+
+static void a_path_between_ip_versions_is_refused(void **state)
+{
+    struct rig *r = rig_default();
+    struct qp_attr a = r->host[0].qp->attr;
+    struct rig_host *h = &r->host[0];
+
+    (void)state;
+    rig_move(r, 0, QPS_SQD);
+    a.av.dgid[0] = 0xfd;
+    assert_int_equal(xport_qp_modify(&h->x, h->qp, QPA_AV, &a), RSP_INVALID_ARG);
+    assert_int_equal(h->qp->attr.av.dgid[0], 0);
+    rig_free(r);
+}
+
+/* Linux rxe takes the same port for these QPNs. */
+static void frames_have_the_headers_of_the_connection(void **state)
+{
+    struct rig_config c = rig_defaults();
+    struct rig *r;
+
+    (void)state;
+    for (uint32_t v6 = 0; v6 < 2; v6++) {
+        const struct packet *p;
+
+        c.ipv6 = v6 == 1;
+        r = rig_new(&c);
+        p = &rig_rc(r, 0)->out;
+        assert_int_equal(p->ip.version, v6 ? 6 : 4);
+        assert_int_equal(p->ip.ttl, 64);
+        assert_int_equal(p->bth.dest_qpn, 3);
+        assert_int_equal(p->bth.pkey, 0xffff);
+        assert_true(p->bth.migrated);
+        assert_int_equal(p->udp_src_port, 0xc000 + ((2 * 0x61c88647u) >> 18));
+        assert_memory_equal(p->eth.dst, r->host[1].x.mac, MAC_BYTES);
+        assert_memory_equal(p->ip.src, r->host[0].hca.gids[0].raw, GID_BYTES);
+        rig_free(r);
+    }
+}
+
+static void other_types_are_not_supported(void **state)
+{
+    struct rig *r = rig_default();
+    struct rig_host *h = &r->host[0];
+    struct qp_config c = h->qp->config;
+    struct qp *qp;
+
+    (void)state;
+    c.type = QPT_UD;
+    assert_int_equal(xport_qp_create(&h->x, &c, &qp), RSP_NOT_SUPPORTED);
+    c.type = QPT_RC;
+    for (uint32_t i = 0; i < 6; i++) /* max_qp 8: 2 .. 8, and one is there */
+        assert_int_equal(xport_qp_create(&h->x, &c, &qp), RSP_OK);
+    assert_int_equal(xport_qp_create(&h->x, &c, &qp), RSP_NO_RESOURCES);
+    assert_int_equal(xport_qp_destroy(&h->x, 5), RSP_OK);
+    assert_int_equal(xport_qp_destroy(&h->x, 5), RSP_BAD_HANDLE);
+    assert_int_equal(xport_qp_create(&h->x, &c, &qp), RSP_OK);
+    assert_int_equal(qp->qpn, 5);
+    rig_free(r);
+}
+
+/* A timer that is still armed must not find its queue pair gone. */
+static void destroying_takes_timers_back(void **state)
+{
+    struct rig *r = rig_default();
+    struct qp *qp = r->host[0].qp;
+
+    (void)state;
+    rig_rule(r, 0, ANY, ANY, ANY, RIG_LOSE);
+    rig_send(r, 1, 0, 64);
+    rig_run_until(r, 1000);
+    assert_int_equal(xport_qp_destroy(&r->host[0].x, qp->qpn), RSP_OK);
+    assert_int_equal(sim_next_ns(&r->sim), UINT64_MAX);
+    assert_int_equal(hca_cq(&r->host[0].hca, 1)->users, 0);
+    rig_free(r);
+}
+
+static void a_failed_cq_takes_its_queue_pairs_along(void **state)
+{
+    struct rig *r = rig_default();
+    struct rig_host *h = &r->host[1];
+
+    (void)state;
+    rig_recv(r, 7, 0, 64);
+    xport_cq_failed(&h->x, h->qp->recv_cq);
+    assert_int_equal(h->qp->state, QPS_ERR);
+    rig_expect(r, 1, WQ_RECV, 0, 7, WCS_WR_FLUSH_ERR);
+    rig_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(strangers_are_not_let_in),
+        cmocka_unit_test(states_take_their_packets_only),
+        cmocka_unit_test(a_drop_is_an_event_with_its_reason),
+        cmocka_unit_test(work_that_was_posted_too_early_waits_for_rts),
+        cmocka_unit_test(a_path_between_ip_versions_is_refused),
+        cmocka_unit_test(frames_have_the_headers_of_the_connection),
+        cmocka_unit_test(other_types_are_not_supported),
+        cmocka_unit_test(destroying_takes_timers_back),
+        cmocka_unit_test(a_failed_cq_takes_its_queue_pairs_along),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* The responder's rules, one small view and one packet each. */
+#include "testing.h"
+
+#include "emu/xport/resp.h"
+
+static struct packet request(uint8_t opcode, uint32_t psn, uint32_t bytes)
+{
+    return (struct packet){
+        .bth = {.opcode = opcode, .psn = {psn}},
+        .op = op_info(opcode),
+        .payload_bytes = bytes,
+    };
+}
+
+static void the_psn_decides_first(void **state)
+{
+    static const struct {
+        uint32_t expected, psn;
+        bool seq_nak_out, rnr_nak_out;
+        enum pkt_act act;
+        enum drop_reason drop;
+    } rows[] = {
+        {100, 100, false, false, ACT_ACCEPT, DROP_NONE},
+        {100, 100, true, true, ACT_ACCEPT, DROP_NONE},
+        {100, 99, false, false, ACT_DUPLICATE, DROP_NONE},
+        {100, 99, true, true, ACT_DUPLICATE, DROP_NONE}, /* answered even so */
+        {100, 101, false, false, ACT_NAK_SEQUENCE, DROP_NONE},
+        {100, 101, true, false, ACT_DROP, DROP_OUT_OF_SEQUENCE},
+        {100, 101, false, true, ACT_DROP, DROP_AFTER_RNR},
+        {0, PSN_MASK, false, false, ACT_DUPLICATE, DROP_NONE},
+        {PSN_MASK, 0, false, false, ACT_NAK_SEQUENCE, DROP_NONE},
+        {0, 0x7fffff, false, false, ACT_NAK_SEQUENCE, DROP_NONE},
+        {0, 0x800000, false, false, ACT_DUPLICATE, DROP_NONE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct resp_view v = {.expected = {rows[i].expected},
+                                    .seq_nak_out = rows[i].seq_nak_out,
+                                    .rnr_nak_out = rows[i].rnr_nak_out,
+                                    .mtu = 256};
+        const struct packet p = request(OP_RC_SEND_ONLY, rows[i].psn, 1);
+        const struct resp_verdict d = resp_decide(&v, &p);
+
+        assert_int_equal(d.act, rows[i].act);
+        assert_int_equal(d.drop, rows[i].drop);
+        assert_int_equal(d.rule, d.act == ACT_ACCEPT ? RULE_NONE : RULE_RESP_PSN);
+    }
+}
+
+/* A gap is reported before anything else about the packet behind it. */
+static void a_reserved_opcode_behind_a_gap_draws_a_sequence_nak(void **state)
+{
+    const struct resp_view v = {.expected = {5}, .mtu = 256};
+    const struct packet p = request(0x1f, 6, 0);
+
+    (void)state;
+    assert_int_equal(resp_decide(&v, &p).act, ACT_NAK_SEQUENCE);
+}
+
+static void positions_and_lengths_have_their_rules(void **state)
+{
+    enum { NO = 0xff };
+    static const struct {
+        uint8_t open, opcode;
+        uint32_t bytes;
+        enum rule rule;
+    } rows[] = {
+        {NO, OP_RC_SEND_ONLY, 0, RULE_NONE},
+        {NO, OP_RC_SEND_ONLY_WITH_IMM, 256, RULE_NONE},
+        {NO, OP_RC_SEND_ONLY, 257, RULE_RESP_LENGTH},
+        {NO, OP_RC_SEND_FIRST, 256, RULE_NONE},
+        {NO, OP_RC_SEND_FIRST, 255, RULE_RESP_LENGTH},
+        {NO, OP_RC_SEND_MIDDLE, 256, RULE_RESP_OP_SEQUENCE},
+        {NO, OP_RC_SEND_LAST, 1, RULE_RESP_OP_SEQUENCE},
+        {OP_RC_SEND_FIRST, OP_RC_SEND_MIDDLE, 256, RULE_NONE},
+        {OP_RC_SEND_FIRST, OP_RC_SEND_MIDDLE, 257, RULE_RESP_LENGTH},
+        {OP_RC_SEND_MIDDLE, OP_RC_SEND_LAST, 1, RULE_NONE},
+        {OP_RC_SEND_MIDDLE, OP_RC_SEND_LAST_WITH_IMM, 256, RULE_NONE},
+        {OP_RC_SEND_MIDDLE, OP_RC_SEND_LAST, 0, RULE_RESP_LENGTH},
+        {OP_RC_SEND_MIDDLE, OP_RC_SEND_LAST, 257, RULE_RESP_LENGTH},
+        {OP_RC_SEND_FIRST, OP_RC_SEND_FIRST, 256, RULE_RESP_OP_SEQUENCE},
+        {OP_RC_SEND_FIRST, OP_RC_SEND_ONLY, 1, RULE_RESP_OP_SEQUENCE},
+        {NO, OP_RC_RDMA_WRITE_ONLY, 0, RULE_RESP_OPCODE},
+        {OP_RC_SEND_FIRST, OP_RC_RDMA_WRITE_MIDDLE, 256, RULE_RESP_OPCODE},
+        {NO, OP_RC_FETCH_ADD, 0, RULE_RESP_OPCODE},
+        {OP_RC_SEND_FIRST, OP_RC_SEND_LAST_WITH_INVALIDATE, 1, RULE_RESP_OPCODE},
+        {NO, 0x18, 0, RULE_RESP_OPCODE}, /* reserved */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct resp_view v = {.open = rows[i].open == NO ? NULL : op_info(rows[i].open),
+                                    .mtu = 256};
+        const struct packet p = request(rows[i].opcode, 0, rows[i].bytes);
+        const struct resp_verdict d = resp_decide(&v, &p);
+
+        assert_int_equal(d.rule, rows[i].rule);
+        assert_int_equal(d.act, rows[i].rule == RULE_NONE ? ACT_ACCEPT : ACT_NAK_INVALID);
+        assert_int_equal(d.status, WCS_SUCCESS);
+    }
+}
+
+/* What needs no region: the receive's presence, form and size.  test_errors.c has the keys. */
+static void a_delivery_needs_a_receive_that_fits(void **state)
+{
+    static const struct {
+        enum fetch got;
+        bool truncated;
+        uint32_t n_sge, body_bytes, received, payload;
+        enum pkt_act act;
+        enum rule rule;
+        enum wc_status status;
+    } rows[] = {
+        {FETCH_EMPTY, false, 0, 0, 0, 0, ACT_RNR, RULE_RESP_RECV_WQE, WCS_SUCCESS},
+        {FETCH_BROKEN, false, 0, 0, 0, 0, ACT_NAK_OPERATIONAL, RULE_RESP_RECV_FORM,
+         WCS_LOC_QP_OP_ERR},
+        {FETCH_OK, false, 0, 0, 0, 0, ACT_ACCEPT, RULE_NONE, WCS_SUCCESS},
+        {FETCH_OK, true, 0, 0, 0, 0, ACT_NAK_OPERATIONAL, RULE_RESP_RECV_FORM, WCS_LOC_QP_OP_ERR},
+        {FETCH_OK, false, 3, 48, 0, 0, ACT_NAK_OPERATIONAL, RULE_RESP_RECV_FORM, WCS_LOC_QP_OP_ERR},
+        {FETCH_OK, false, 2, 31, 0, 0, ACT_NAK_OPERATIONAL, RULE_RESP_RECV_FORM, WCS_LOC_QP_OP_ERR},
+        {FETCH_OK, false, 0, 0, 0, 1, ACT_NAK_INVALID, RULE_RESP_RECV_LENGTH, WCS_LOC_LEN_ERR},
+        {FETCH_OK, false, 2, 32, 20, 11, ACT_NAK_INVALID, RULE_RESP_RECV_LENGTH, WCS_LOC_LEN_ERR},
+        {FETCH_OK, false, 2, 32, 30, 0, ACT_ACCEPT, RULE_NONE, WCS_SUCCESS},
+    };
+    struct sge sge[2] = {{0, 10, 0}, {0, 20, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct recv_wqe w = {.truncated = rows[i].truncated,
+                                   .n_sge = rows[i].n_sge,
+                                   .body_bytes = rows[i].body_bytes,
+                                   .sge = sge};
+        const struct delivery_view v = {
+            .max_recv_sge = 2, .got = rows[i].got, .wqe = &w, .received = rows[i].received};
+        const struct packet p = request(OP_RC_SEND_ONLY, 0, rows[i].payload);
+        const struct resp_verdict d = resp_decide_delivery(&v, &p);
+
+        assert_int_equal(d.act, rows[i].act);
+        assert_int_equal(d.rule, rows[i].rule);
+        assert_int_equal(d.status, rows[i].status);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_psn_decides_first),
+        cmocka_unit_test(a_reserved_opcode_behind_a_gap_draws_a_sequence_nak),
+        cmocka_unit_test(positions_and_lengths_have_their_rules),
+        cmocka_unit_test(a_delivery_needs_a_receive_that_fits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
