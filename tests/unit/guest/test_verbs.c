@@ -98,6 +98,27 @@ static void a_region_lists_its_pages(void **state)
     assert_int_equal(guest_dealloc_pd(pd), RDL_OK);
 }
 
+static void a_region_to_the_end_of_a_page_has_no_further_page(void **state)
+{
+    static const struct {
+        uint64_t from, bytes;
+        uint32_t pages;
+    } rows[] = {{0, 4096, 1}, {0, 4097, 2}, {4095, 1, 1}, {4095, 2, 2}, {1, 8191, 2}};
+    struct fake *f = *state;
+    struct guest_pd *pd = fake_pd(f);
+    uint64_t addr = 0;
+
+    assert_int_equal(guest_mem_alloc(&f->guest, 3 * RAM_PAGE_BYTES, &addr), RDL_OK);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct raw_reg_user_mr raw;
+        uint32_t h = 0;
+
+        assert_int_equal(guest_reg_mr(pd, addr + rows[i].from, rows[i].bytes, 0, NULL, &h), RDL_OK);
+        memcpy(&raw, f->request + 1, sizeof(raw));
+        assert_int_equal(ld_le32(raw.npages), rows[i].pages);
+    }
+}
+
 static void a_region_that_cannot_be_is_refused(void **state)
 {
     struct fake *f = *state;
@@ -243,6 +264,7 @@ int main(void)
         T(a_refused_object_goes_stale_and_its_name_is_free),
         T(an_object_in_use_is_not_destroyed),
         T(a_region_lists_its_pages),
+        T(a_region_to_the_end_of_a_page_has_no_further_page),
         T(a_region_that_cannot_be_is_refused),
         T(a_cq_has_as_many_buffers_as_entries),
         cmocka_unit_test(queues_that_cannot_be_reset_begin_anew_in_place),

@@ -222,6 +222,7 @@ static void indexes_wrap_and_no_chain_is_lost(void **state)
             assert_false(d.broken);
             assert_int_equal(r->vq.broken, VQE_NONE);
             assert_int_equal((uint16_t)(d.avail_idx - d.last_used), d.n_outstanding);
+            assert_true(d.n_outstanding > 0 || d.n_free == size);
         }
         vqd_done(&d, r->arena);
     }

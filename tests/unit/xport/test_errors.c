@@ -485,6 +485,44 @@ static void a_nak_for_the_packet_that_is_waited_out_says_nothing_new(void **stat
     rig_free(r);
 }
 
+/* Packets of all opcodes with PSNs around the expected ones, and whatever in the other fields. */
+static void whatever_arrives_the_invariants_hold(void **state)
+{
+    static const uint8_t payload[4096];
+    struct prng dice = prng_stream(3, 3);
+
+    (void)state;
+    for (uint32_t round = 0; round < 60; round++) {
+        struct rig *r = rig_default();
+
+        for (uint32_t i = 0; i < 20; i++) {
+            rig_recv(r, i, i * 600, 600);
+            rig_send(r, i, i * 600, 500);
+        }
+        for (uint32_t i = 0; i < 300; i++) {
+            const uint32_t to = (uint32_t)prng_below(&dice, 2);
+            const struct rc_qp *rc = rig_rc(r, to);
+            struct packet p = rig_packet(r, to, (uint8_t)prng_below(&dice, 32), 0);
+            const bool response = op_is_response(p.op);
+            const struct psn near = response ? rc->req.una : rc->resp.expected;
+
+            if (prng_below(&dice, 4) > 0) /* let the queue pairs live for a while */
+                p.bth.opcode = response ? OP_RC_ACKNOWLEDGE : OP_RC_SEND_ONLY;
+            p.op = op_info(p.bth.opcode);
+            p.bth.psn = psn_add(near, (uint32_t)prng_below(&dice, 5) + PSN_MASK - 1);
+            p.bth.ack_req = prng_below(&dice, 2) == 0;
+            p.aeth.syndrome = (uint8_t)prng_below(&dice, round % 2 ? 256 : 64);
+            p.payload = payload;
+            p.payload_bytes = (uint32_t)prng_below(&dice, round % 3 ? 257 : 4097);
+            rig_inject(r, to, &p);
+            assert_null(xport_invariant(r->host[to].qp));
+            rig_run_until(r, sim_now(&r->sim) + prng_below(&dice, 500));
+        }
+        rig_run(r);
+        rig_free(r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -506,6 +544,7 @@ int main(void)
         cmocka_unit_test(ghosts_change_nothing),
         cmocka_unit_test(acknowledges_are_cumulative),
         cmocka_unit_test(a_nak_for_the_packet_that_is_waited_out_says_nothing_new),
+        cmocka_unit_test(whatever_arrives_the_invariants_hold),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
