@@ -294,8 +294,10 @@ void explain_each(void (*each)(void *ctx, const char *word), void *ctx)
         each(ctx, ev_schema((enum ev_kind)i)->name);
     for (size_t i = 0; (s = structure(i)) != NULL; i++) {
         each(ctx, s->name);
-        for (size_t k = 0; k < s->n_fields; k++)
-            each(ctx, s->fields[k].name);
+        for (size_t k = 0; k < s->n_fields; k++) {
+            if (strcmp(s->fields[k].name, "reserved") != 0)
+                each(ctx, s->fields[k].name);
+        }
     }
 }
 

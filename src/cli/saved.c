@@ -221,6 +221,16 @@ static enum rdl_status read_event(struct reader *rd, struct ev *e, const cJSON *
     return st;
 }
 
+/* A trace written while the lab ran calls a host "host5" until it is up. */
+static void learn_name(struct ev_str *known, const struct ev_str *name)
+{
+    const size_t n = strlen("host");
+
+    if (strncmp(known->s, "host", n) == 0 && known->s[n] &&
+        known->s[n + strspn(known->s + n, "0123456789")] == '\0')
+        *known = *name;
+}
+
 static enum rdl_status keep(struct saved *s, const struct ev *e)
 {
     if (s->n == s->cap) {
@@ -238,7 +248,7 @@ static enum rdl_status keep(struct saved *s, const struct ev *e)
     s->events[s->n++] = *e;
     ev_names_learn(s->names, e);
     if (e->kind == EV_host_up && e->u.host_up.host < s->n_hosts)
-        s->hosts[e->u.host_up.host] = e->u.host_up.name;
+        learn_name(&s->hosts[e->u.host_up.host], &e->u.host_up.name);
     return RDL_OK;
 }
 

@@ -112,7 +112,7 @@ static void walk_icrc(struct walk *w, size_t ip)
 
     text_addf(&t, "0x%08x", stored);
     if (w->frame[ip] >> 4 != version) {
-        text_add(&t, ", not checked: the IP version is wrong");
+        text_add(&t, ", unchecked: wrong IP version");
     } else {
         right = icrc_compute(w->frame + ip, w->pos - ip);
         if (stored == right)

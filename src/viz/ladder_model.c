@@ -311,8 +311,6 @@ static void find_ends(struct ladder *l)
             a->from = other_end(l, a->to);
         if (a->fate == FATE_UNKNOWN && l->columns[a->to].host == EV_HOST_NONE)
             a->fate = FATE_ARRIVED; /* what leaves the lab is not seen again */
-        if (a->fate != FATE_LOST)
-            a->end[0] = '\0'; /* it was the name of what made a copy */
     }
 }
 

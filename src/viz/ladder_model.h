@@ -73,6 +73,7 @@ struct ladder_arrow {
     enum ladder_tone tone;
     bool again;                     /* not the first transmission of this packet */
     char label[LADDER_LABEL_BYTES]; /* "SEND_ONLY psn=100 ackreq" */
+    char copied_by[EV_NAME_BYTES];  /* the fault that made a copy of it */
     char end[LADDER_LABEL_BYTES];   /* said where it ends on the way: "lost: f1" */
 };
 

@@ -99,7 +99,7 @@ static struct ladder_arrow *ending_arrow(struct builder *b, const struct ev *e, 
         a->from = sent->from;
         a->tone = sent->tone;
         a->copy_of = arrow_index(l, sent);
-        text_addf(&label, "copy%s%s", sent->end[0] ? " made by " : "", sent->end);
+        text_addf(&label, "copy%s%s", sent->copied_by[0] ? " made by " : "", sent->copied_by);
     } else {
         a->id = e->id;
         a->from = tx ? sender_of(b, tx) : builder_column(l, EV_HOST_NONE);
@@ -187,8 +187,7 @@ void take_fault(struct builder *b, const struct ev *e)
     if (!a)
         return;
     if (e->u.fault.by == FLT_DUPLICATE) {
-        t = text_on(a->end, sizeof(a->end)); /* for the label of the copy */
-        text_add(&t, e->u.fault.name.s);
+        memcpy(a->copied_by, e->u.fault.name.s, sizeof(a->copied_by));
         return;
     }
     t = (struct text){a->label, strlen(a->label), sizeof(a->label), false};

@@ -18,7 +18,8 @@ static const struct layout_arrow *neighbour(const struct layout *o, uint32_t i, 
         const struct ladder_arrow *b = &o->l->arrows[k];
 
         if (b->from == a->from && b->to == a->to && b->tail != LADDER_NONE &&
-            b->copy_of == LADDER_NONE && (step < 0 || !ladder_ends_on_way(b)))
+            b->copy_of == LADDER_NONE &&
+            (step < 0 || (b->head != LADDER_NONE && !ladder_ends_on_way(b))))
             return &o->arrows[k];
     }
     return NULL;

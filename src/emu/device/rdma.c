@@ -46,13 +46,9 @@ static bool transport_init(struct rdma *d)
     return true;
 }
 
-/* Destroys every queue pair, so that no timer of theirs is left. */
 static void transport_done(struct rdma *d)
 {
-    for (uint32_t qpn = 1; qpn <= d->config.max_qp; qpn++) {
-        if (hca_qp(&d->hca, qpn) && xport_qp_destroy(&d->xport, qpn) != RSP_OK)
-            assert_fail("a queue pair can be destroyed", __FILE__, __LINE__);
-    }
+    xport_done(&d->xport);
     hca_done(&d->hca);
 }
 

@@ -52,6 +52,7 @@ static void wait_rnr(struct rc_qp *rc, const struct packet *p, ev_id rx)
     if (r->rnr_wait)
         return; /* a copy */
     r->rnr_naks++;
+    r->retries = 0; /* the path works: transport retries count what gets no answer */
     r->rnr_wait = true;
     req_go_back(rc, rx);
     timer_arm(rc, TMR_RNR, rnr_timer_ns(aeth_unpack(p->aeth.syndrome).value));

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* No text of a ladder touches a line, another text, or the edge of the picture. */
+#include "testing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/prng.h"
+#include "emu/facts/opcode.h"
+#include "emu/facts/psn.h"
+#include "traces.h"
+#include "viz/ladder_layout.h"
+
+static bool inside(const struct layout *o, const struct quad *q)
+{
+    for (size_t i = 0; i < 4; i++) {
+        if (q->p[i].x < 0 || q->p[i].x > o->width || q->p[i].y < 0 || q->p[i].y > o->height)
+            return false;
+    }
+    return true;
+}
+
+/* The text that is in the way of something, or NULL. */
+static const struct layout_text *colliding(const struct layout *o)
+{
+    for (uint32_t i = 0; i < o->n_texts; i++) {
+        const struct layout_text *t = &o->texts[i];
+
+        if (!inside(o, &t->box))
+            return t;
+        for (uint32_t k = 0; k < o->n_lines; k++) {
+            if (quad_hits_segment(&t->box, &o->lines[k]))
+                return t;
+        }
+        for (uint32_t k = 0; k < o->n_solids; k++) {
+            if (quads_overlap(&t->box, &o->solids[k]))
+                return t;
+        }
+        for (uint32_t k = 0; k < i; k++) {
+            if (quads_overlap(&t->box, &o->texts[k].box))
+                return t;
+        }
+    }
+    return NULL;
+}
+
+static bool is_said(const struct layout *o, const char *words)
+{
+    for (uint32_t i = 0; i < o->n_texts; i++) {
+        if (strstr(o->texts[i].s, words))
+            return true;
+    }
+    return false;
+}
+
+static void check(const char *name, const struct ladder *l)
+{
+    struct layout o;
+    const struct layout_text *t;
+
+    assert_int_equal(layout_init(&o, l), RDL_OK);
+    t = colliding(&o);
+    if (t)
+        fail_msg("%s: \"%s\" collides", name, t->s);
+    for (uint32_t i = 0; i < l->n_arrows; i++) {
+        assert_true(is_said(&o, l->arrows[i].label));
+        assert_true(is_said(&o, l->arrows[i].end));
+    }
+    for (uint32_t i = 1; i < l->n_stops; i++) {
+        assert_true(is_said(&o, l->stops[i].note));
+        assert_true(o.y[i] >= o.y[i - 1]);
+    }
+    layout_done(&o);
+}
+
+static void nothing_collides_in_any_case(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < n_trace_cases; i++) {
+        struct ladder *l = trace_ladder(trace_cases[i].name, NULL);
+
+        check(trace_cases[i].name, l);
+        ladder_free(l);
+    }
+}
+
+/* Simple exchanges need no label outside of the lifelines. */
+static void labels_stand_at_their_arrows_where_there_is_room(void **state)
+{
+    static const char *const names[] = {"first_send",         "lost_request", "lost_ack",
+                                        "lost_middle",        "duplicate",    "faults",
+                                        "receiver_not_ready", "three_hosts",  "retries_exceeded"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct ladder *l = trace_ladder(names[i], NULL);
+        struct layout o;
+
+        assert_int_equal(layout_init(&o, l), RDL_OK);
+        for (uint32_t k = 0; k < l->n_arrows; k++)
+            assert_false(o.label_out[k] || o.end_out[k]);
+        layout_done(&o);
+        ladder_free(l);
+    }
+}
+
+/* A trace that no lab would make: any host sends anything to any other, and anything happens to
+ * it.
+ */
+static void random_trace(struct trace_of *t, uint64_t seed)
+{
+    struct prng r = prng_stream(seed, 0);
+    const uint32_t n_hosts = 1 + (uint32_t)prng_below(&r, 4);
+    uint64_t tick = 1;
+    uint64_t at = 0;
+
+    t->n = 0;
+    while (t->n < 60) {
+        const uint32_t host = (uint32_t)prng_below(&r, n_hosts);
+        const uint32_t peer = (uint32_t)prng_below(&r, n_hosts);
+        const size_t other = t->n ? prng_below(&r, t->n) : 0;
+        const ev_id tx = t->n && t->e[other].kind == EV_tx ? t->e[other].id : 0;
+        struct ev *e = &t->e[t->n++];
+
+        at += prng_below(&r, 4) == 0 ? prng_below(&r, 20000) : prng_below(&r, 300);
+        *e = (struct ev){.at_ns = at, .id = ev_id_of(tick++, 1)};
+        switch (prng_below(&r, 9)) {
+        case 0:
+        case 1:
+        case 2:
+            e->kind = EV_tx;
+            e->u.tx = (struct ev_tx){.host = host,
+                                     .qpn = 2,
+                                     .opcode = OP_RC_SEND_ONLY,
+                                     .psn = (uint32_t)prng_below(&r, PSN_MASK),
+                                     .ackreq = true,
+                                     .attempt = (uint32_t)prng_below(&r, 4),
+                                     .peer = prng_below(&r, 8) ? peer : EV_HOST_NONE};
+            break;
+        case 3:
+        case 4:
+            e->kind = EV_rx;
+            e->u.rx = (struct ev_rx){.host = peer,
+                                     .qpn = 2 + (uint32_t)prng_below(&r, 2),
+                                     .opcode = OP_RC_ACKNOWLEDGE,
+                                     .syndrome = SYN_ACK,
+                                     .act = (uint32_t)prng_below(&r, 12),
+                                     .tx = tx};
+            break;
+        case 5:
+            e->kind = EV_lost;
+            e->u.lost = (struct ev_lost){
+                .host = host, .by = FLT_DROP, .fault = 1, .name = ev_str("f1"), .tx = tx};
+            break;
+        case 6:
+            e->kind = EV_cqe;
+            e->u.cqe = (struct ev_cqe){.host = host, .wr_id = at, .status = WCS_RETRY_EXC_ERR};
+            break;
+        case 7:
+            e->kind = EV_timer;
+            e->u.timer = (struct ev_timer){.host = host, .qpn = 2 + (uint32_t)prng_below(&r, 3)};
+            break;
+        default:
+            e->kind = EV_timeout;
+            e->u.timeout = (struct ev_timeout){
+                .host = host, .qpn = 2 + (uint32_t)prng_below(&r, 3), .retry = 1, .limit = 7};
+            break;
+        }
+    }
+}
+
+static const struct ev *event_at(void *ctx, size_t i)
+{
+    return &((struct trace_of *)ctx)->e[i];
+}
+
+static void nothing_collides_in_random_traces(void **state)
+{
+    struct trace_of *t = calloc(1, sizeof(*t));
+
+    (void)state;
+    assert_non_null(t);
+    for (uint64_t seed = 1; seed <= 3000; seed++) {
+        const struct ladder_events events = {event_at, t, 60};
+        struct ladder_options options = {.n_packets = seed % 5 ? 0 : 4};
+        struct ladder *l;
+        char name[32];
+        struct text words = text_on(name, sizeof(name));
+
+        random_trace(t, seed);
+        if (seed % 3 == 0)
+            options.from = t->e[20].id;
+        assert_int_equal(ladder_new(&events, &options, &l), RDL_OK);
+        text_addf(&words, "seed %u", (unsigned)seed);
+        check(name, l);
+        ladder_free(l);
+    }
+    free(t);
+}
+
+static void a_lost_packet_ends_between_the_lifelines_and_above_the_pause(void **state)
+{
+    struct ladder *l = trace_ladder("lost_request", NULL);
+    struct layout o;
+    struct point end;
+
+    (void)state;
+    assert_int_equal(layout_init(&o, l), RDL_OK);
+    end = o.arrows[0].seg[0].b;
+    assert_in_range(end.x, o.x[0] + PX(100), o.x[1] - PX(50));
+    assert_true(end.y > o.arrows[0].seg[0].a.y);
+    assert_int_equal(o.n_bands, 2);
+    assert_true(end.y < o.bands[1].top);
+    layout_done(&o);
+    ladder_free(l);
+}
+
+/* A packet that is lost does not seem to overtake the one before it. */
+static void arrows_of_one_direction_do_not_cross_the_lost_one(void **state)
+{
+    struct ladder *l = trace_ladder("lost_middle", NULL);
+    struct layout o;
+    const struct segment *before, *lost, *after;
+    int32_t share;
+
+    (void)state;
+    assert_int_equal(layout_init(&o, l), RDL_OK);
+    before = &o.arrows[0].seg[0];
+    lost = &o.arrows[1].seg[0];
+    after = &o.arrows[2].seg[0];
+    share = (lost->b.x - lost->a.x) * 100 / (before->b.x - before->a.x);
+    assert_true(lost->b.y > before->a.y + (before->b.y - before->a.y) * share / 100 + PX(5));
+    assert_true(lost->b.y < after->a.y + (after->b.y - after->a.y) * share / 100 - PX(5));
+    layout_done(&o);
+    ladder_free(l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_collides_in_any_case),
+        cmocka_unit_test(labels_stand_at_their_arrows_where_there_is_room),
+        cmocka_unit_test(nothing_collides_in_random_traces),
+        cmocka_unit_test(a_lost_packet_ends_between_the_lifelines_and_above_the_pause),
+        cmocka_unit_test(arrows_of_one_direction_do_not_cross_the_lost_one),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
