@@ -10,6 +10,7 @@
 #include "cli/modes.h"
 #include "cli/options.h"
 #include "cli/report.h"
+#include "cli/signals.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 
@@ -174,6 +175,12 @@ static int run_cases(struct suite *su, const struct test_arguments *a, struct re
         int wait_status;
         size_t slot = 0;
 
+        if (*signals_interrupted()) {
+            status = EXIT_INTERRUPTED;
+            next = su->n_cases; /* what runs was interrupted too, and is collected */
+            if (n_running == 0)
+                break;
+        }
         while (slot < a->jobs && running[slot].pid != 0)
             slot++;
         if (slot < a->jobs && next < su->n_cases) {

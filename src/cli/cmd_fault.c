@@ -56,7 +56,7 @@ static void say_fault(struct session *s, const struct step *st, const struct rdl
 static bool add_fault(struct session *s, const struct step *st, struct rdl_fault_config *f)
 {
     const uint32_t count = (uint32_t)step_number(st, "count", 1);
-    char name[RDL_VALUE_BYTES];
+    char name[RDL_NAME_BYTES * 2];
     enum rdl_status status;
     rdl_fault made;
 
@@ -74,7 +74,7 @@ static bool add_fault(struct session *s, const struct step *st, struct rdl_fault
         return session_fail(s, st->as.at, "there is a fault \"%s\" already", st->as.text);
     if (status != RDL_OK)
         return session_fail_status(s, st->at, st->cmd->name, status);
-    rdl_path_of(s->lab, OBJ_FAULT, made.raw, name);
+    resolve_name(s, OBJ_FAULT, made.raw, name);
     say_fault(s, st, f, name);
     return true;
 }

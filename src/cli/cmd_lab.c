@@ -130,11 +130,11 @@ static uint64_t link_now(struct session *s, rdl_link link, const char *leaf)
 {
     char path[RDL_VALUE_BYTES + 16];
     struct text t = text_on(path, sizeof(path));
-    char name[RDL_VALUE_BYTES];
+    char name[RDL_NAME_BYTES * 2];
     struct rdl_value v;
     size_t at;
 
-    rdl_path_of(s->lab, OBJ_LINK, link.raw, name);
+    resolve_name(s, OBJ_LINK, link.raw, name);
     text_addf(&t, "%s.%s", name, leaf);
     return rdl_inspect(s->lab, path, &v, &at) == RDL_OK ? v.number : 0;
 }

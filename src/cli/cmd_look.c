@@ -77,6 +77,7 @@ bool run_why(struct session *s, const struct step *st)
     const char *target = step_text(st, "target");
     char path[SESSION_PATH_BYTES];
     struct span at = step_span(st, "target", 0);
+    struct rdl_value v;
     ev_id id = 0;
     size_t off = 0;
 
@@ -97,6 +98,8 @@ bool run_why(struct session *s, const struct step *st)
     default:
         if (!target)
             return session_fail(s, at, "nothing has happened yet");
+        if (target[0] != '#' && rdl_inspect(s->lab, target, &v, &off) != RDL_OK)
+            return resolve_unknown(s, at, target, "nothing");
         session_fail(s, at, "nothing of the kind has happened to %s", target);
         return diag_remedy(&s->diag, "\"show events\" lists what has");
     }

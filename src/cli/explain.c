@@ -3,6 +3,7 @@
  */
 #include "cli/explain.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "cli/show_rfc.h"
@@ -47,11 +48,9 @@ static const struct rfc_struct *structure(size_t i)
     return i < ARRAY_LEN(names) ? rfc_find(names[i]) : NULL;
 }
 
-static char folded(char c)
+static int folded(char c)
 {
-    if (c == '-' || c == '.')
-        return '_';
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    return c == '-' || c == '.' ? '_' : tolower((unsigned char)c);
 }
 
 /* Are @a and @b the same word?  Case and the kind of dash do not matter. */

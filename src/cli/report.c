@@ -202,10 +202,9 @@ void report_end(struct report *r)
 {
     r->form->end(r);
     fflush(r->out);
-    /* A JSON document ends where it ends; TAP knows comments. */
+    /* A JSON document ends where it ends. */
     fprintf(strcmp(r->form->name, "json") == 0 ? stderr : r->out,
-            "%s%zu passed, %zu failed, %zu skipped\n",
-            strcmp(r->form->name, "tap") == 0 ? "# " : "", r->passed, r->failed, r->skipped);
+            "%zu passed, %zu failed, %zu skipped\n", r->passed, r->failed, r->skipped);
 }
 
 static void xml(FILE *out, const char *s)

@@ -37,6 +37,35 @@ void resolve_path(const struct session *s, const char *name, char ret[SESSION_PA
     text_add(&t, name);
 }
 
+struct search {
+    struct rdl_lab *lab;
+    enum object_kind kind;
+    uint32_t raw;
+    struct text *name;
+};
+
+static void match(void *ctx, const char *key, const struct rdl_value *v)
+{
+    const struct search *search = ctx;
+    uint32_t raw;
+
+    (void)v;
+    if (search->name->len == 0 && rdl_find(search->lab, key, search->kind, &raw) == RDL_OK &&
+        raw == search->raw)
+        text_add(search->name, key);
+}
+
+void resolve_name(struct session *s, enum object_kind kind, uint32_t raw,
+                  char ret[RDL_NAME_BYTES * 2])
+{
+    struct text t = text_on(ret, RDL_NAME_BYTES * 2);
+    struct search search = {s->lab, kind, raw, &t};
+    size_t at;
+
+    if (rdl_inspect_list(s->lab, "", match, &search, &at) != RDL_OK || t.len == 0)
+        text_add(&t, "?");
+}
+
 /* The child of a node that looks most like a word. */
 struct near {
     struct suggestion s;
@@ -75,6 +104,8 @@ bool resolve_unknown(struct session *s, struct span at, const char *path, const 
     near.s = suggestion_for(word);
     if (rdl_inspect_list(s->lab, parent, offer, &near, &ignored) == RDL_OK && near.s.best)
         return diag_remedy(&s->diag, "did you mean \"%s%s%s\"?", parent, off ? "." : "", near.best);
+    if (off == 0 && strchr(path, '.'))
+        return diag_remedy(&s->diag, "there is no host \"%s\"; \"host %s\" adds it", word, word);
     if (off == 0 && !s->host[0])
         return diag_remedy(&s->diag, "names of objects begin with their host: h1.%s", path);
     return diag_remedy(&s->diag, "\"show %s\" lists what there is", parent);

@@ -38,6 +38,10 @@ bool resolve_memory_text(struct session *s, const char *text, struct span at, st
 /* Fails with: nothing is called @path; offers what is, if anything looks like it. */
 bool resolve_unknown(struct session *s, struct span at, const char *path, const char *what);
 
+/* The name of a link or fault; "?" if it is gone. */
+void resolve_name(struct session *s, enum object_kind kind, uint32_t raw,
+                  char ret[RDL_NAME_BYTES * 2]);
+
 /* The name of the host that @path begins with. */
 void resolve_host_name(const char *path, char ret[RDL_NAME_BYTES]);
 

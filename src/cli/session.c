@@ -156,6 +156,9 @@ bool session_step(struct session *s, const struct step *st, const struct source 
     if (s->show_events)
         shown_end(s);
     s->show_events = false;
+    /* Stopped by --until in the middle of a command: that is no failure. */
+    if (!ok && s->quit && s->diag.kind == DIAG_NONE)
+        ok = true;
     if (!ok && s->diag_src.text == NULL)
         s->diag_src = *src;
     s->src = outer;

@@ -23,7 +23,7 @@ enum rdl_status show_lab(FILE *out, const struct rdl_lab *lab, const struct past
     bool any = false;
 
     for (size_t i = 0; i < ARRAY_LEN(kinds) && st == RDL_OK; i++) {
-        if (count_objects(lab, "", kinds[i]) == 0)
+        if (show_count(lab, "", kinds[i]) == 0)
             continue;
         if (any)
             fputc('\n', out);
@@ -66,7 +66,7 @@ static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const cha
     }
     show_wrap_behind(out, "  port", 8, buf);
     for (size_t i = 0; i < ARRAY_LEN(kinds) && st == RDL_OK; i++) {
-        if (count_objects(lab, path, kinds[i]) == 0)
+        if (show_count(lab, path, kinds[i]) == 0)
             continue;
         fputc('\n', out);
         st = show_kind(out, lab, path, kinds[i], NULL);

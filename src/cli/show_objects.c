@@ -7,6 +7,15 @@
 #include "cli/show_text.h"
 #include "cli/show_tree.h"
 #include "emu/base/assert.h"
+#include "emu/base/quantity.h"
+
+/* One column of a table of objects. */
+struct object_column {
+    const char *head;
+    const char *leaf; /* below the object; "": its path */
+    bool right;       /* aligned to the right: numbers */
+    enum quantity unit;
+};
 
 /* How columns of words and of numbers stand. */
 #define LEFT  false, QUANTITY_NUMBER
@@ -78,11 +87,11 @@ static const struct object_column mr_columns[] = {
 
 static const struct object_column pd_columns[] = {{"pd", "", LEFT}, {"pdn", "pdn", RIGHT}};
 
-static const struct {
+static const struct object_table {
     const char *kind;
     const struct object_column *columns;
-    size_t n;
-} kinds[] = {
+    size_t n_columns;
+} tables[] = {
     {"host", host_columns, ARRAY_LEN(host_columns)},
     {"switch", switch_columns, ARRAY_LEN(switch_columns)},
     {"link", link_columns, ARRAY_LEN(link_columns)},
@@ -122,8 +131,8 @@ static enum rdl_status walk(const struct rdl_lab *lab, const char *path, const c
 
 struct filling {
     const struct rdl_lab *lab;
-    const struct object_column *columns;
-    size_t n_columns, n_rows;
+    const struct object_table *table;
+    size_t n_rows;
     struct grid grid;
 };
 
@@ -143,29 +152,29 @@ static void add_row(void *ctx, const char *path)
     struct filling *f = ctx;
 
     f->n_rows++;
-    for (size_t i = 0; i < f->n_columns; i++) {
+    for (size_t i = 0; i < f->table->n_columns; i++) {
         char buf[SHOW_LINE_BYTES];
         struct text t = text_on(buf, sizeof(buf));
 
-        add_cell(&t, f->lab, path, &f->columns[i]);
+        add_cell(&t, f->lab, path, &f->table->columns[i]);
         grid_cell(&f->grid, buf);
     }
 }
 
-enum rdl_status show_objects(FILE *out, const struct rdl_lab *lab, const char *path,
-                             const char *kind, const struct object_column *columns,
-                             size_t n_columns, const char *none)
+/* Prints @table of what there is at or below @path, or @none. */
+static enum rdl_status print_table(FILE *out, const struct rdl_lab *lab, const char *path,
+                                   const struct object_table *table, const char *none)
 {
-    struct filling f = {.lab = lab, .columns = columns, .n_columns = n_columns};
+    struct filling f = {.lab = lab, .table = table};
     uint32_t right = 0;
     enum rdl_status st;
 
-    for (size_t i = 0; i < n_columns; i++)
-        right |= (uint32_t)columns[i].right << i;
-    grid_init(&f.grid, (unsigned)n_columns, right);
-    for (size_t i = 0; i < n_columns; i++)
-        grid_cell(&f.grid, columns[i].head);
-    st = walk(lab, path, kind, true, add_row, &f);
+    for (size_t i = 0; i < table->n_columns; i++)
+        right |= (uint32_t)table->columns[i].right << i;
+    grid_init(&f.grid, (unsigned)table->n_columns, right);
+    for (size_t i = 0; i < table->n_columns; i++)
+        grid_cell(&f.grid, table->columns[i].head);
+    st = walk(lab, path, table->kind, true, add_row, &f);
     if (st == RDL_OK && f.grid.failed)
         st = RDL_ERR_NOMEM;
     if (st == RDL_OK && f.n_rows)
@@ -211,9 +220,9 @@ enum rdl_status show_kind_json(FILE *out, const struct rdl_lab *lab, const char 
 enum rdl_status show_kind(FILE *out, const struct rdl_lab *lab, const char *path, const char *kind,
                           const char *none)
 {
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        if (strcmp(kinds[i].kind, kind) == 0)
-            return show_objects(out, lab, path, kind, kinds[i].columns, kinds[i].n, none);
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        if (strcmp(tables[i].kind, kind) == 0)
+            return print_table(out, lab, path, &tables[i], none);
     }
     return RDL_ERR_INVAL;
 }
@@ -224,7 +233,7 @@ static void count(void *ctx, const char *path)
     ++*(size_t *)ctx;
 }
 
-size_t count_objects(const struct rdl_lab *lab, const char *path, const char *kind)
+size_t show_count(const struct rdl_lab *lab, const char *path, const char *kind)
 {
     size_t n = 0;
 

@@ -96,13 +96,13 @@ static bool is_hex(const char *name)
     return false;
 }
 
-void add_lower(struct text *t, const char *s)
+void rfc_add_lower(struct text *t, const char *s)
 {
     for (; *s; s++)
         text_addf(t, "%c", tolower((unsigned char)*s));
 }
 
-void add_set(struct text *t, const struct enum_table *words, uint64_t v)
+void rfc_add_set(struct text *t, const struct enum_table *words, uint64_t v)
 {
     const size_t start = t->len;
 
@@ -155,7 +155,7 @@ void rfc_field_add(struct text *t, const struct rfc_struct *s, const struct rfc_
         if (strcmp(meanings[i].structure, s->name) != 0 || strcmp(meanings[i].field, f->name) != 0)
             continue;
         if (meanings[i].set)
-            add_set(t, meanings[i].words, v);
+            rfc_add_set(t, meanings[i].words, v);
         else if (enum_by_value(meanings[i].words, (uint32_t)v))
             text_add(t, enum_name(meanings[i].words, (uint32_t)v));
         else
@@ -176,11 +176,14 @@ static bool all_zero(const uint8_t *bytes, size_t n)
     return true;
 }
 
-/* One field: its bytes in lines of eight, its name, value and meaning behind the first.  Long
- * fields without any content take one line.
+struct label {
+    const char *name, *value, *meaning;
+};
+
+/* One field: its bytes in lines of eight, its label behind the first.  Long fields without any
+ * content take one line.
  */
-static void print_row(FILE *out, const uint8_t *bytes, size_t at, size_t n, const char *name,
-                      const char *value, const char *meaning)
+static void print_row(FILE *out, const uint8_t *bytes, size_t at, size_t n, struct label label)
 {
     const bool empty = n > HEX_PER_LINE && all_zero(bytes + at, n);
     char buf[SHOW_LINE_BYTES], lead[SHOW_LINE_BYTES];
@@ -193,12 +196,12 @@ static void print_row(FILE *out, const uint8_t *bytes, size_t at, size_t n, cons
     for (size_t k = 0; k < n && k < HEX_PER_LINE && !empty; k++)
         text_addf(&l, k ? " %02x" : "%02x", bytes[at + k]);
     text_pad_to(&l, COLUMN_NAME);
-    text_add(&l, name);
-    text_add(&t, value);
-    if (meaning[0]) {
+    text_add(&l, label.name);
+    text_add(&t, label.value);
+    if (label.meaning[0]) {
         text_add(&t, t.len < VALUE_WIDTH ? "" : ";");
         text_pad_to(&t, VALUE_WIDTH);
-        text_add(&t, meaning);
+        text_add(&t, label.meaning);
     }
     text_pad_to(&l, COLUMN_VALUE);
     show_wrap_behind(out, lead, COLUMN_VALUE, buf);
@@ -239,7 +242,7 @@ size_t rfc_dump(FILE *out, const struct rfc_struct *s, const char *prefix, const
         }
         text_addf(&nt, "%s%s", prefix, f->name);
         rfc_field_add(&vt, s, f, bytes + at);
-        print_row(out, bytes, at + f->offset, f->bytes, name, value, f->text);
+        print_row(out, bytes, at + f->offset, f->bytes, (struct label){name, value, f->text});
     }
     return s->bytes;
 }
@@ -250,10 +253,10 @@ void rfc_dump_rest(FILE *out, const char *name, const uint8_t *bytes, size_t n, 
     struct text t = text_on(value, sizeof(value));
 
     text_addf(&t, "%zu bytes", n - at);
-    print_row(out, bytes, at, n - at, name, value, "");
+    print_row(out, bytes, at, n - at, (struct label){name, value, ""});
 }
 
 void rfc_dump_byte(FILE *out, const char *name, const char *value, uint8_t byte)
 {
-    print_row(out, &byte, 0, 1, name, value, "");
+    print_row(out, &byte, 0, 1, (struct label){name, value, ""});
 }

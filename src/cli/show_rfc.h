@@ -32,9 +32,9 @@ void rfc_dump_rest(FILE *out, const char *name, const uint8_t *bytes, size_t n, 
 void rfc_dump_byte(FILE *out, const char *name, const char *value, uint8_t byte);
 
 /* Appends @s in lower case. */
-void add_lower(struct text *t, const char *s);
+void rfc_add_lower(struct text *t, const char *s);
 
 /* Appends the names of the bits that are set in @v, "LOCAL_WRITE, REMOTE_READ"; "0" for none. */
-void add_set(struct text *t, const struct enum_table *words, uint64_t v);
+void rfc_add_set(struct text *t, const struct enum_table *words, uint64_t v);
 
 #endif

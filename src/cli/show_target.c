@@ -6,11 +6,12 @@
 #include "cli/show_events.h"
 #include "cli/show_tree.h"
 #include "cli/why.h"
+#include "emu/base/assert.h"
 
 struct target {
+    const char *path;      /* as it was typed */
     uint32_t host, number; /* of the host; QPN or CQN */
     uint32_t n;            /* of the completion */
-    const char *name;      /* of the fault */
 };
 
 typedef bool match_fn(const struct target *t, const struct ev *e);
@@ -52,8 +53,8 @@ static bool is_refusal(const struct target *t, const struct ev *e)
 
 static bool is_by_fault(const struct target *t, const struct ev *e)
 {
-    return (e->kind == EV_lost && strcmp(e->u.lost.name.s, t->name) == 0) ||
-           (e->kind == EV_fault && strcmp(e->u.fault.name.s, t->name) == 0);
+    return (e->kind == EV_lost && strcmp(e->u.lost.name.s, t->path) == 0) ||
+           (e->kind == EV_fault && strcmp(e->u.fault.name.s, t->path) == 0);
 }
 
 /* What a program notices: it was refused something. */
@@ -104,7 +105,7 @@ static enum rdl_status find_last(const struct past *p, match_fn *match, const st
 
 static enum rdl_status find_wrong(const struct past *p, ev_id *ret)
 {
-    const struct target any = {.name = ""};
+    const struct target any = {.path = ""};
 
     if (find_last(p, is_failure, &any, ret) == RDL_OK)
         return RDL_OK;
@@ -113,10 +114,11 @@ static enum rdl_status find_wrong(const struct past *p, ev_id *ret)
     return find_last(p, is_any, &any, ret);
 }
 
-/* "h1.cq.wc[3]": the completion may be polled and gone from the tree, but not from the record. */
-static enum rdl_status find_completion(const struct rdl_lab *lab, const struct past *p,
-                                       const char *target, const char *wc, struct target *t,
-                                       ev_id *ret, size_t *reterr_at)
+/* "h1.cq.wc[3]": the completion may be polled and gone from the tree, but not from the record.
+ * Fills @t.
+ */
+static enum rdl_status aim_at_completion(const struct rdl_lab *lab, struct target *t,
+                                         const char *wc, size_t *reterr_at)
 {
     char cq[TREE_PATH_BYTES], *end;
     struct text path = text_on(cq, sizeof(cq));
@@ -124,72 +126,76 @@ static enum rdl_status find_completion(const struct rdl_lab *lab, const struct p
     struct rdl_value v;
     enum rdl_status st;
 
-    text_addn(&path, target, (size_t)(wc - target));
+    text_addn(&path, t->path, (size_t)(wc - t->path));
     st = rdl_inspect(lab, cq, &v, reterr_at);
     if (st != RDL_OK)
         return st;
-    *reterr_at = (size_t)(digits - target);
+    *reterr_at = (size_t)(digits - t->path);
     t->number = (uint32_t)tree_number(lab, cq, "cqn");
     t->n = (uint32_t)strtoul(digits, &end, 10);
-    if (end == digits || *end != ']')
-        return RDL_ERR_INVAL;
-    return find_last(p, is_completion, t, ret);
+    return end == digits || *end != ']' ? RDL_ERR_INVAL : RDL_OK;
 }
 
-static enum rdl_status find_object(const struct rdl_lab *lab, const struct past *p,
-                                   const char *target, struct target *t, ev_id *ret,
-                                   size_t *reterr_at)
+/* What is looked for in the past of an object.  Fills @t. */
+static enum rdl_status aim_at_object(const struct rdl_lab *lab, struct target *t,
+                                     match_fn **ret_match, size_t *reterr_at)
 {
+    static const struct {
+        const char *kind, *number;
+        match_fn *match;
+    } rows[] = {
+        {"qp", "qpn", is_of_qp},
+        {"cq", "cqn", is_of_cq},
+        {"host", "", is_refusal},
+        {"fault", "", is_by_fault},
+    };
     struct rdl_value v;
-    enum rdl_status st = rdl_inspect(lab, target, &v, reterr_at);
+    enum rdl_status st = rdl_inspect(lab, t->path, &v, reterr_at);
 
     if (st != RDL_OK)
         return st;
     *reterr_at = 0;
-    if (v.type != RDL_NODE)
-        return RDL_ERR_INVAL;
-    if (strcmp(v.text, "qp") == 0) {
-        t->number = (uint32_t)tree_number(lab, target, "qpn");
-        return find_last(p, is_of_qp, t, ret);
-    }
-    if (strcmp(v.text, "cq") == 0) {
-        t->number = (uint32_t)tree_number(lab, target, "cqn");
-        return find_last(p, is_of_cq, t, ret);
-    }
-    if (strcmp(v.text, "host") == 0)
-        return find_last(p, is_refusal, t, ret);
-    if (strcmp(v.text, "fault") == 0) {
-        t->name = target;
-        return find_last(p, is_by_fault, t, ret);
+    for (size_t i = 0; i < ARRAY_LEN(rows) && v.type == RDL_NODE; i++) {
+        if (strcmp(rows[i].kind, v.text) != 0)
+            continue;
+        t->number = (uint32_t)tree_number(lab, t->path, rows[i].number);
+        *ret_match = rows[i].match;
+        return RDL_OK;
     }
     return RDL_ERR_INVAL;
+}
+
+static enum rdl_status find_id(const struct past *p, const char *target, ev_id *ret)
+{
+    ev_id id;
+
+    if (!event_id_parse(target, &id))
+        return RDL_ERR_INVAL;
+    if (!past_find(p, id))
+        return RDL_ERR_NOT_FOUND;
+    *ret = id;
+    return RDL_OK;
 }
 
 enum rdl_status why_find(const struct rdl_lab *lab, const struct past *p, const char *target,
                          ev_id *ret, size_t *reterr_at)
 {
-    struct target t = {.name = ""};
+    struct target t = {.path = target};
     char host[RDL_NAME_BYTES];
+    match_fn *match = is_completion;
     const char *wc;
-    ev_id id;
+    enum rdl_status st;
 
     *reterr_at = 0;
     if (!target || !target[0])
         return find_wrong(p, ret);
-    if (target[0] == '#') {
-        if (!event_id_parse(target, &id))
-            return RDL_ERR_INVAL;
-        if (!past_find(p, id))
-            return RDL_ERR_NOT_FOUND;
-        *ret = id;
-        return RDL_OK;
-    }
+    if (target[0] == '#')
+        return find_id(p, target, ret);
     if (!lab)
         return RDL_ERR_NOT_FOUND; /* a saved trace has events only */
     tree_host_of(target, host);
     t.host = ev_names_find_host(p->names, host);
     wc = strstr(target, ".wc[");
-    if (wc)
-        return find_completion(lab, p, target, wc, &t, ret, reterr_at);
-    return find_object(lab, p, target, &t, ret, reterr_at);
+    st = wc ? aim_at_completion(lab, &t, wc, reterr_at) : aim_at_object(lab, &t, &match, reterr_at);
+    return st == RDL_OK ? find_last(p, match, &t, ret) : st;
 }

@@ -37,7 +37,7 @@ void show_wrap_behind(FILE *out, const char *lead, unsigned indent, const char *
     const size_t room = SHOW_COLUMNS - indent;
 
     fputs(lead, out);
-    for (size_t width = strlen(lead); width < indent; width++)
+    for (size_t width = strlen(lead); width < indent && s[0]; width++)
         fputc(' ', out);
     for (bool first = true; *s || first; first = false) {
         const size_t n = line_bytes(s, room);

@@ -134,7 +134,7 @@ static void add_send(struct text *t, const struct wqe_reader *r, const uint8_t *
     for (size_t i = 0; i < enum_send_flag.n_rows; i++) {
         if (w.send_flags & enum_send_flag.rows[i].value) {
             text_add(t, " ");
-            add_lower(t, enum_send_flag.rows[i].name);
+            rfc_add_lower(t, enum_send_flag.rows[i].name);
         }
     }
     if (w.send_flags & SF_INLINE)

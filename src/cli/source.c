@@ -84,11 +84,14 @@ static void print_line(FILE *err, const struct source *src, struct span at)
     size_t start = line_start(src, place);
     size_t end = place;
     size_t carets = at.len;
+    bool cut = false;
 
     while (end < src->len && src->text[end] != '\n')
         end++;
-    if (place - start > SHOWN_BEFORE && end - start > SHOWN_COLUMNS)
+    if (place - start > SHOWN_BEFORE && end - start > SHOWN_COLUMNS) {
         start = place - SHOWN_BEFORE;
+        cut = true;
+    }
     while (start < place && continues_character(src->text[start]))
         start++;
     if (end - start > SHOWN_COLUMNS)
@@ -96,10 +99,10 @@ static void print_line(FILE *err, const struct source *src, struct span at)
     while (end > place && end < src->len && continues_character(src->text[end]))
         end--;
 
-    fputs("  ", err);
+    fputs(cut ? "  ..." : "  ", err);
     for (size_t i = start; i < end; i++)
         fputc((unsigned char)src->text[i] < 0x20 ? ' ' : src->text[i], err);
-    fputs("\n  ", err);
+    fputs(cut ? "\n     " : "\n  ", err);
     for (size_t i = start; i < place; i++) {
         if (!continues_character(src->text[i]))
             fputc(' ', err);

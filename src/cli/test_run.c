@@ -31,6 +31,7 @@ static struct session *run_once(const struct test_case *c, FILE *out, FILE *err,
         .err = err,
         .seed = c->seed,
         .seed_given = c->seed_given,
+        .interrupted = signals_interrupted(),
     };
     struct session *s = NULL;
     const enum rdl_status st = session_new(&config, &s);

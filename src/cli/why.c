@@ -21,7 +21,8 @@ struct walk {
     FILE *out;
     const struct past *p;
     const struct why_origin *origin;
-    unsigned timeouts; /* told in a row */
+    const struct ev *asked; /* the event in question */
+    unsigned timeouts;      /* told in a row */
 };
 
 /* The event that led to @e; NULL at the end of the chain. */
@@ -45,9 +46,14 @@ static void say(const struct walk *w, const struct ev *e, const char *what, cons
     struct text t = text_on(buf, sizeof(buf));
     bool fits;
 
-    text_add(&t, "  because ");
-    ev_add_id(&t, e->id);
-    text_addf(&t, " %s", what);
+    if (e == w->asked) {
+        text_add(&t, "  that is, ");
+    } else {
+        text_add(&t, "  because ");
+        ev_add_id(&t, e->id);
+        text_add(&t, " ");
+    }
+    text_add(&t, what);
     fits = t.len + strlen(note) + 5 <= SHOW_COLUMNS;
     if (note[0] && fits)
         text_addf(&t, "   (%s)", note);
@@ -315,8 +321,8 @@ static bool starts_with_itself(const struct ev *e)
 
 enum rdl_status why(FILE *out, const struct past *p, ev_id id, const struct why_origin *origin)
 {
-    struct walk w = {out, p, origin, 0};
     const struct ev *e = past_find(p, id);
+    struct walk w = {out, p, origin, e, 0};
     char buf[EV_TEXT_BYTES];
     struct text t = text_on(buf, sizeof(buf));
     unsigned steps = 0;

@@ -6,7 +6,6 @@
 
 #include "emu/base/assert.h"
 
-#define EDGE          PX(16) /* around the picture */
 #define STEP_MAX      PX(90) /* of a pause without a band */
 #define STEP_STOP     PX(15) /* between any stops on one lifeline */
 #define STEP_NOTE     PX(18)
@@ -112,7 +111,7 @@ static void lay_out_columns(struct layout *o)
 
         lane = i32_max(lane, whole ? need + PX(40) : need * 100 / LAYOUT_ON_WAY);
     }
-    o->time_x = EDGE + times;
+    o->time_x = LAYOUT_EDGE + times;
     o->left_x = o->time_x + PX(18) + notes[1];
     x = o->left_x + NOTE_DISTANCE;
     for (uint32_t c = 0; c < l->n_columns; c++) {
@@ -120,7 +119,7 @@ static void lay_out_columns(struct layout *o)
         x += c + 1 < l->n_columns ? i32_min(lane, LANE_MAX) : 0;
     }
     o->right_x = x + NOTE_DISTANCE;
-    o->width = o->right_x + notes[0] + EDGE;
+    o->width = o->right_x + notes[0] + LAYOUT_EDGE;
 }
 
 /* What the rows below must keep clear of. */
@@ -190,7 +189,7 @@ static void lay_out_rows(struct layout *o)
             r.low = i32_max(r.low, y + STEP_LOST);
     }
     o->bottom = i32_max(y, r.low) + PX(24);
-    o->height = o->bottom + EDGE;
+    o->height = o->bottom + LAYOUT_EDGE;
 }
 
 static struct layout_text text_at(enum layout_text_kind kind, enum layout_anchor anchor, int32_t x,
@@ -210,8 +209,6 @@ static void add_words(struct layout *o, struct layout_text t, const char *words)
 
     text_add(&s, words);
     layout_add_text(o, t);
-    o->width = i32_max(o->width,
-                       t.anchor == ANCHOR_START ? o->texts[o->n_texts - 1].box.p[1].x + EDGE : 0);
 }
 
 static void add_frame_texts(struct layout *o)
@@ -221,7 +218,8 @@ static void add_frame_texts(struct layout *o)
     struct text rest = text_on(buf, sizeof(buf));
 
     if (l->title[0])
-        add_words(o, text_at(TEXT_TITLE, ANCHOR_START, EDGE, EDGE + PX(14)), l->title);
+        add_words(o, text_at(TEXT_TITLE, ANCHOR_START, LAYOUT_EDGE, LAYOUT_EDGE + PX(14)),
+                  l->title);
     add_words(o, text_at(TEXT_TIME, ANCHOR_END, o->time_x, o->top - PX(10)), "t/us");
     for (uint32_t c = 0; c < l->n_columns; c++) {
         const bool addr = l->columns[c].addr[0] != '\0';
@@ -233,7 +231,7 @@ static void add_frame_texts(struct layout *o)
                       l->columns[c].addr);
     }
     if (ladder_add_rest(&rest, l)) {
-        add_words(o, text_at(TEXT_REST, ANCHOR_START, EDGE, o->bottom + PX(22)), buf);
+        add_words(o, text_at(TEXT_REST, ANCHOR_START, LAYOUT_EDGE, o->bottom + PX(22)), buf);
         o->height += PX(22);
     }
 }
@@ -284,7 +282,7 @@ static uint32_t lay_out(struct layout *o)
     const struct ladder *l = o->l;
 
     o->n_texts = 0;
-    o->top = EDGE + (l->title[0] ? PX(30) : 0) + PX(46);
+    o->top = LAYOUT_EDGE + (l->title[0] ? PX(30) : 0) + PX(46);
     lay_out_columns(o);
     lay_out_rows(o);
     layout_shape(o);

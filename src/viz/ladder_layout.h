@@ -20,6 +20,7 @@
 #define LAYOUT_TEXT_BYTES    160u
 #define LAYOUT_SEGMENTS_MAX  3u /* of one arrow: a packet to its own host goes around a corner */
 
+#define LAYOUT_EDGE     PX(16) /* around the picture */
 #define LAYOUT_FLIGHT   PX(64) /* height of a packet's usual flight */
 #define LAYOUT_STEP_END PX(22) /* between ends of arrows on one lifeline */
 #define LAYOUT_ON_WAY   60     /* percent of the way where a lost packet ends */
@@ -105,7 +106,7 @@ bool layout_has_mark(const struct ladder_stop *s);
 /* Shapes arrows and brackets from the places of their stops, and collects what is in the way. */
 void layout_shape(struct layout *o);
 
-/* Adds a text; its box follows from the rest. */
+/* Adds a text; its box follows from the rest.  The picture becomes as wide as it needs. */
 void layout_add_text(struct layout *o, struct layout_text text);
 int32_t layout_font_px(enum layout_text_kind kind);
 

@@ -30,6 +30,8 @@ void layout_add_text(struct layout *o, struct layout_text text)
 {
     RDL_ASSERT(o->n_texts < o->cap_texts);
     text.box = box_of(&text, 0);
+    for (size_t i = 0; i < 4; i++)
+        o->width = i32_max(o->width, text.box.p[i].x + LAYOUT_EDGE);
     o->texts[o->n_texts++] = text;
 }
 

@@ -114,10 +114,11 @@ static void say_timeout(struct text *t, const struct ladder_saying *s)
 static enum ladder_tone say_arrival(struct text *t, const struct ev_rx *e)
 {
     const struct enum_row *act = enum_by_value(&enum_pkt_act, e->act);
-    const bool silent = e->act == ACT_ACCEPT || e->act == ACT_ACKS || e->act == ACT_GO_BACK ||
-                        e->act == ACT_WAIT_RNR || e->act == ACT_FAIL;
+    const bool goes_without_saying = e->act == ACT_ACCEPT || e->act == ACT_ACKS ||
+                                     e->act == ACT_GO_BACK || e->act == ACT_WAIT_RNR ||
+                                     e->act == ACT_FAIL;
 
-    if (!act || (silent && !e->rule))
+    if (!act || goes_without_saying) /* what it leads to is shown */
         return TONE_PLAIN;
     text_add(t, act->text);
     if (e->act != ACT_DUPLICATE && e->act != ACT_NAK_SEQUENCE && e->act != ACT_RNR)

@@ -76,8 +76,8 @@ static void the_states_show_what_each_move_needs(void **state)
 
 static void case_and_dashes_do_not_matter(void **state)
 {
-    static const char *const words[] = {"retry_exc_err", "RETRY-EXC-ERR", "go-back-n", "Go_Back_N",
-                                        "avail.idx", "RDL_ERR_BUSY"};
+    static const char *const words[] = {"retry_exc_err", "RETRY-EXC-ERR", "go-back-n",
+                                        "Go_Back_N",     "avail.idx",     "RDL_ERR_BUSY"};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(words); i++)

@@ -34,7 +34,7 @@ static void edges_of_wrapping(void **state)
         unsigned indent;
         const char *in, *want;
     } rows[] = {
-        {"", 2, "", "  \n"},
+        {"", 2, "", "\n"},
         {"", 2, "a", "  a\n"},
         {"lead", 6, "a b", "lead  a b\n"},
         {"longer than that", 6, "a", "longer than thata\n"},
@@ -66,8 +66,8 @@ static void a_word_wider_than_the_line_stays_whole(void **state)
 
 static void columns_are_aligned(void **state)
 {
-    static const char *const cells[] = {"qp", "psn", "state", "h1.qp", "7", "RTS",
-                                        "h1.x", "16777215", ""};
+    static const char *const cells[] = {"qp",  "psn",  "state",    "h1.qp", "7",
+                                        "RTS", "h1.x", "16777215", ""};
     struct printed p;
     struct grid g;
 

@@ -53,8 +53,13 @@ static const struct ev lost_once[] = {
     {.id = ID(39, 1),
      .cause = ID(38, 4),
      .kind = EV_rx,
-     .u.rx = {.host = H1, .qpn = 2, .opcode = 0x11, .psn = 100, .syndrome = SYN_ACK,
-              .act = ACT_ACKS, .tx = ID(38, 4)}},
+     .u.rx = {.host = H1,
+              .qpn = 2,
+              .opcode = 0x11,
+              .psn = 100,
+              .syndrome = SYN_ACK,
+              .act = ACT_ACKS,
+              .tx = ID(38, 4)}},
     {.id = ID(39, 2),
      .cause = ID(39, 1),
      .kind = EV_cqe,
@@ -90,6 +95,22 @@ static void a_completion_leads_back_to_its_posting(void **state)
 
     (void)state;
     assert_int_equal(ask(&p, &w, ID(39, 2), 0, NULL), RDL_OK);
+    assert_string_equal(printed_text(&p), want);
+    printed_end(&p);
+}
+
+static void a_timeout_is_told_in_words(void **state)
+{
+    static const char want[] =
+        "#36.1   timeout    h1.qp ACK timer, oldest unacknowledged psn=100, retry 1 of 7\n"
+        "  that is, the ack timeout armed in #34.4 ran out\n"
+        "          the 1st transmission #34.3 was lost in #35.1, by f1\n"
+        "  because #34.1 the device fetched the WQE, kicked in #33.1, posted in #32.1\n";
+    const struct written w = {.events = lost_once, .n = ARRAY_LEN(lost_once)};
+    struct printed p;
+
+    (void)state;
+    assert_int_equal(ask(&p, &w, ID(36, 1), 0, NULL), RDL_OK);
     assert_string_equal(printed_text(&p), want);
     printed_end(&p);
 }
@@ -136,8 +157,9 @@ static const struct ev given_up[] = {
      .cause = ID(5, 1),
      .kind = EV_tx,
      .u.tx = {.qpn = 2, .psn = 7, .wr_id = 5, .attempt = 2}},
-    {.id = ID(6, 1), .kind = EV_drop, .u.drop = {.host = 1, .reason = DROP_BAD_ICRC,
-                                                .tx = ID(5, 2)}},
+    {.id = ID(6, 1),
+     .kind = EV_drop,
+     .u.drop = {.host = 1, .reason = DROP_BAD_ICRC, .tx = ID(5, 2)}},
     {.id = ID(7, 1), .kind = EV_timeout, .u.timeout = {.qpn = 2, .psn = 7}},
     {.id = ID(7, 2),
      .cause = ID(7, 1),
@@ -223,12 +245,9 @@ static void targets_without_a_lab(void **state)
         enum rdl_status st;
         ev_id id;
     } rows[] = {
-        {"#5.1", RDL_OK, ID(5, 1)},
-        {"#5", RDL_OK, ID(5, 0)},
-        {"#8.1", RDL_ERR_NOT_FOUND, 0},
-        {"#x", RDL_ERR_INVAL, 0},
-        {"#5.1 ", RDL_ERR_INVAL, 0},
-        {"h1.cq.wc[0]", RDL_ERR_NOT_FOUND, 0},
+        {"#5.1", RDL_OK, ID(5, 1)},     {"#5", RDL_OK, ID(5, 0)},
+        {"#8.1", RDL_ERR_NOT_FOUND, 0}, {"#x", RDL_ERR_INVAL, 0},
+        {"#5.1 ", RDL_ERR_INVAL, 0},    {"h1.cq.wc[0]", RDL_ERR_NOT_FOUND, 0},
         {NULL, RDL_OK, ID(7, 2)}, /* the last that went wrong, flushes aside */
     };
     const struct written w = {.events = given_up, .n = ARRAY_LEN(given_up)};
@@ -248,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_completion_leads_back_to_its_posting),
+        cmocka_unit_test(a_timeout_is_told_in_words),
         cmocka_unit_test(the_line_of_the_script_is_told),
         cmocka_unit_test(what_is_forgotten_is_said),
         cmocka_unit_test(giving_up_lists_the_fate_of_every_transmission),

@@ -10,10 +10,7 @@ static void widths_are_at_least_those_of_the_font(void **state)
         const char *s;
         int32_t size, least, most;
     } rows[] = {
-        {"", 12, 0, 0},
-        {"i", 10, 27, 29},
-        {"W", 10, 98, 100},
-        {"psn=100", 12, 543, 547},
+        {"", 12, 0, 0},     {"i", 10, 27, 29}, {"W", 10, 98, 100}, {"psn=100", 12, 543, 547},
         {"→", 10, 83, 100}, /* one character, not three bytes */
     };
 

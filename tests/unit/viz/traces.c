@@ -80,9 +80,9 @@ struct flow {
 
 static ev_id send(struct trace_of *t, uint64_t at, struct flow f)
 {
-    const ev_id id =
-        ADD(t, at, tx, .host = f.from, .qpn = f.from + 2, .opcode = f.opcode, .psn = f.psn,
-            .ackreq = f.ackreq, .dest_qpn = f.to + 2, .attempt = f.attempt, .peer = f.to);
+    const ev_id id = ADD(t, at, tx, .host = f.from, .qpn = f.from + 2, .opcode = f.opcode,
+                         .psn = f.psn, .ackreq = f.ackreq, .dest_qpn = f.to + 2,
+                         .attempt = f.attempt > 1 ? f.attempt : 0, .peer = f.to);
 
     if (f.ackreq)
         ADD(t, at, timer, .host = f.from, .qpn = f.from + 2, .timer = TMR_ACK, .due = at + RTO);
@@ -118,10 +118,9 @@ struct answer {
 /* An ACK or NAK that arrives; returns when. */
 static uint64_t answer(struct trace_of *t, uint64_t at, struct answer a, enum pkt_act act)
 {
-    const ev_id tx =
-        ADD(t, at, tx, .host = a.from, .qpn = a.from + 2, .opcode = OP_RC_ACKNOWLEDGE, .psn = a.psn,
-            .dest_qpn = a.to + 2, .syndrome = a.syndrome, .msn = a.msn, .rnr_timer = 12,
-            .peer = a.to);
+    const ev_id tx = ADD(t, at, tx, .host = a.from, .qpn = a.from + 2, .opcode = OP_RC_ACKNOWLEDGE,
+                         .psn = a.psn, .dest_qpn = a.to + 2, .syndrome = a.syndrome, .msn = a.msn,
+                         .rnr_timer = 12, .peer = a.to);
 
     at += LATENCY + 6;
     ADD(t, at, rx, .host = a.to, .qpn = a.to + 2, .opcode = OP_RC_ACKNOWLEDGE, .psn = a.psn,
@@ -158,6 +157,19 @@ static void first_send(struct trace_of *t)
     post_send(t, 20000, 0, 1, 64);
     pass(t, 20087, only100);
     finish(t, 20087);
+}
+
+/* Posted with nokick: the device looks only after the kick. */
+static void kick_later(struct trace_of *t)
+{
+    pair(t);
+    post_recv(t, 20000, 1, 7);
+    ADD(t, 20000, post_send, .host = 0, .qpn = 2, .queue = 19, .wr_id = 1, .op = WR_SEND,
+        .bytes = 64);
+    ADD(t, 20000, kick, .host = 0, .queue = 1); /* of a completion queue */
+    ADD(t, 21000, kick, .host = 0, .queue = 19, .avail_idx = 1);
+    pass(t, 21087, only100);
+    finish(t, 21087);
 }
 
 static uint64_t time_out(struct trace_of *t, uint64_t armed, uint32_t psn, uint32_t retry)
@@ -280,8 +292,7 @@ static void thirty_packets(struct trace_of *t)
 
         pass(t, sent, (struct flow){0, 1, op, 100 + i, 1, asks});
         if (asks)
-            answer(t, sent + FLIGHT, (struct answer){1, 0, 100 + i, i + 1 == n, SYN_ACK},
-                   ACT_ACKS);
+            answer(t, sent + FLIGHT, (struct answer){1, 0, 100 + i, i + 1 == n, SYN_ACK}, ACT_ACKS);
     }
     at += (n - 1) * PACKET + FLIGHT;
     complete(t, at, 1, 7, true, WCS_SUCCESS);
@@ -423,6 +434,7 @@ static void nothing(struct trace_of *t)
 
 const struct trace_case trace_cases[] = {
     {"first_send", first_send},
+    {"kick_later", kick_later},
     {"lost_request", lost_request},
     {"lost_ack", lost_ack},
     {"lost_middle", lost_middle},
@@ -520,9 +532,9 @@ struct ladder *trace_ladder(const char *name, const struct ladder_options *optio
 
     assert_non_null(t);
     trace_build(t, name);
-    assert_int_equal(ladder_new(&(struct ladder_events){event_at, t, t->n},
-                                options ? options : &none, &l),
-                     RDL_OK);
+    assert_int_equal(
+        ladder_new(&(struct ladder_events){event_at, t, t->n}, options ? options : &none, &l),
+        RDL_OK);
     free(t);
     return l;
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Helpers of the tests of the command line: text in, text out. */
+#ifndef TESTS_UNIT_CLI_TESTING_H
+#define TESTS_UNIT_CLI_TESTING_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/json.h"
+#include "cli/line.h"
+#include "testing.h"
+
+static inline struct script script_of(const char *text)
+{
+    return (struct script){.src = {NULL, text, strlen(text)}};
+}
+
+/* What a writer writes; to be freed. */
+static inline char *written(void (*write_script)(FILE *, const struct script *),
+                            const struct script *s)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+
+    assert_non_null(f);
+    write_script(f, s);
+    fclose(f);
+    return text;
+}
+
+/* Reads @text as lines or JSON and fails the test if that does not work. */
+static inline void must_read(struct script *s, bool json)
+{
+    struct diag d = {.kind = DIAG_NONE};
+    const bool ok = json ? json_read_script(s, &d) : line_read_script(s, &d);
+
+    if (!ok)
+        fail_msg("%s: %s", s->src.text, d.message);
+}
+
+/* The written form of a script in the other language; to be freed. */
+static inline char *converted(const char *text, bool from_json)
+{
+    struct script s = script_of(text);
+    char *out;
+
+    must_read(&s, from_json);
+    out = written(from_json ? line_write_script : json_write_script, &s);
+    script_done(&s);
+    return out;
+}
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+#include "testing.h"
+
+#include <string.h>
+
+#include "traces.h"
+#include "viz/ladder_model.h"
+
+/* The stop that says @note, or NULL. */
+static const struct ladder_stop *saying(const struct ladder *l, const char *note)
+{
+    for (uint32_t i = 0; i < l->n_stops; i++) {
+        if (strcmp(l->stops[i].note, note) == 0)
+            return &l->stops[i];
+    }
+    return NULL;
+}
+
+static const struct ladder_arrow *labelled(const struct ladder *l, const char *label)
+{
+    for (uint32_t i = 0; i < l->n_arrows; i++) {
+        if (strcmp(l->arrows[i].label, label) == 0)
+            return &l->arrows[i];
+    }
+    return NULL;
+}
+
+static void each_packet_is_labelled_and_has_its_fate(void **state)
+{
+    static const struct {
+        const char *trace, *label;
+        enum ladder_fate fate;
+        enum ladder_tone tone;
+        bool again;
+        const char *end;
+    } rows[] = {
+        {"first_send", "SEND_ONLY psn=100 ackreq", FATE_ARRIVED, TONE_REQUEST, false, ""},
+        {"first_send", "ACK psn=100 msn=1", FATE_ARRIVED, TONE_ANSWER, false, ""},
+        {"lost_request", "SEND_ONLY psn=100 ackreq", FATE_LOST, TONE_REQUEST, false, "lost: f1"},
+        {"lost_request", "SEND_ONLY psn=100 ackreq 2nd", FATE_ARRIVED, TONE_REQUEST, true, ""},
+        {"lost_ack", "ACK psn=100 msn=1", FATE_LOST, TONE_ANSWER, false, "lost by chance"},
+        {"lost_middle", "SEND_MIDDLE psn=101", FATE_LOST, TONE_REQUEST, false, "lost: f1"},
+        {"lost_middle", "NAK_PSN_SEQUENCE psn=101 msn=0", FATE_ARRIVED, TONE_NAK, false, ""},
+        {"receiver_not_ready", "RNR_NAK psn=100 msn=0 wait 640us", FATE_ARRIVED, TONE_NAK, false,
+         ""},
+        {"duplicate", "copy made by f1", FATE_ARRIVED, TONE_REQUEST, false, ""},
+        {"faults", "SEND_FIRST psn=100, delayed 20us by f1", FATE_ARRIVED, TONE_REQUEST, false, ""},
+        {"faults", "SEND_LAST psn=101 ackreq, corrupted by f2", FATE_DROPPED, TONE_REQUEST, false,
+         ""},
+        {"retries_exceeded", "SEND_ONLY psn=101 ackreq 3rd", FATE_LOST, TONE_REQUEST, true,
+         "lost: f1"},
+        {"own_host", "SEND_ONLY psn=200", FATE_UNKNOWN, TONE_REQUEST, false, ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct ladder *l = trace_ladder(rows[i].trace, NULL);
+        const struct ladder_arrow *a = labelled(l, rows[i].label);
+
+        if (!a)
+            fail_msg("%s: no \"%s\"", rows[i].trace, rows[i].label);
+        assert_int_equal(a->fate, rows[i].fate);
+        assert_int_equal(a->tone, rows[i].tone);
+        assert_int_equal(a->again, rows[i].again);
+        assert_string_equal(a->end, rows[i].end);
+        ladder_free(l);
+    }
+}
+
+static void each_stop_says_what_a_learner_must_know(void **state)
+{
+    static const struct {
+        const char *trace, *note;
+        enum ladder_tone tone;
+    } rows[] = {
+        {"first_send", "RESET -> INIT -> RTR -> RTS", TONE_STATE},
+        {"first_send", "post SEND wr_id=1, 64 bytes, kick", TONE_POST},
+        {"first_send", "post RECV wr_id=7, 1024 bytes, kick", TONE_POST},
+        {"first_send", "CQE wr_id=7 SUCCESS RECV 64 bytes", TONE_DONE},
+        {"first_send", "CQE wr_id=1 SUCCESS SEND", TONE_DONE},
+        {"lost_request", "ACK timeout 65.53us, retry 1 of 7", TONE_TIMER},
+        {"lost_ack", "duplicate, acknowledged again", TONE_PLAIN},
+        {"lost_middle", "ahead of the expected PSN: sequence NAK", TONE_BAD},
+        {"lost_middle", "goes back to psn=101", TONE_TIMER},
+        {"receiver_not_ready", "RNR timer 640us, retry 1", TONE_TIMER},
+        {"receiver_not_ready", "no receive posted: RNR NAK", TONE_BAD},
+        {"crossing", "post RECV wr_id=70..75, 1024 bytes each, kick", TONE_POST},
+        {"faults", "dropped: BAD_ICRC", TONE_BAD},
+        {"retries_exceeded", "ACK timeout 65.53us, after 2 retries", TONE_TIMER},
+        {"retries_exceeded", "CQE wr_id=1 RETRY_EXC_ERR", TONE_BAD},
+        {"retries_exceeded", "CQE wr_id=2..4 WR_FLUSH_ERR", TONE_BAD},
+        {"retries_exceeded", "RTS -> ERR", TONE_BAD},
+        {"refused", "qpn9: RESET -> INIT", TONE_STATE},
+        {"refused", "<q&\">: key 0x1a4 refused by MR_KEY", TONE_BAD},
+        {"kick_later", "post SEND wr_id=1, 64 bytes", TONE_POST},
+        {"kick_later", "kick queue 19", TONE_POST},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct ladder *l = trace_ladder(rows[i].trace, NULL);
+        const struct ladder_stop *s = saying(l, rows[i].note);
+
+        if (!s)
+            fail_msg("%s: nothing says \"%s\"", rows[i].trace, rows[i].note);
+        assert_int_equal(s->tone, rows[i].tone);
+        ladder_free(l);
+    }
+}
+
+static void hosts_have_lifelines_only_if_they_appear(void **state)
+{
+    static const struct {
+        const char *trace;
+        uint32_t n;
+        const char *last;
+    } rows[] = {{"first_send", 2, "h2"},
+                {"three_hosts", 3, "h3"},
+                {"refused", 1, "h1"},
+                {"from_outside", 2, "outside"},
+                {"nothing", 0, ""}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct ladder *l = trace_ladder(rows[i].trace, NULL);
+
+        assert_int_equal(l->n_columns, rows[i].n);
+        if (l->n_columns)
+            assert_string_equal(l->columns[l->n_columns - 1].name, rows[i].last);
+        ladder_free(l);
+    }
+}
+
+static void a_timer_has_a_bracket_only_if_it_ran_out(void **state)
+{
+    struct ladder *l = trace_ladder("first_send", NULL);
+
+    (void)state;
+    assert_int_equal(l->n_timers, 0);
+    ladder_free(l);
+
+    l = trace_ladder("lost_request", NULL);
+    assert_int_equal(l->n_timers, 1);
+    assert_int_equal(l->timers[0].armed, l->arrows[0].tail);
+    assert_int_equal(l->stops[l->timers[0].fired].kind, EV_timeout);
+    ladder_free(l);
+}
+
+static void a_pause_is_idle_only_if_nothing_at_all_happened(void **state)
+{
+    struct ladder *l = trace_ladder("lost_request", NULL);
+    const struct ladder_stop *s = saying(l, "ACK timeout 65.53us, retry 1 of 7");
+
+    (void)state;
+    assert_int_equal(s->gap_ns, 65536);
+    assert_true(s->idle);
+    ladder_free(l);
+
+    l = trace_ladder("faults", NULL); /* a packet is under way */
+    s = &l->stops[labelled(l, "SEND_FIRST psn=100, delayed 20us by f1")->head];
+    assert_true(s->gap_ns > 0);
+    assert_false(s->idle);
+    ladder_free(l);
+}
+
+static void a_range_draws_what_comes_into_it(void **state)
+{
+    struct ladder *whole = trace_ladder("first_send", NULL);
+    const struct ladder_arrow *sent = &whole->arrows[0];
+    const ev_id departure = whole->stops[sent->tail].id;
+    const ev_id arrival = whole->stops[sent->head].id;
+    struct ladder_options options = {.from = arrival};
+    struct ladder *l = trace_ladder("first_send", &options);
+
+    (void)state;
+    /* Its sender is known from before the range. */
+    assert_int_equal(l->arrows[0].tail, LADDER_NONE);
+    assert_int_equal(l->arrows[0].from, 0);
+    assert_int_equal(l->arrows[0].fate, FATE_ARRIVED);
+    assert_string_equal(l->arrows[0].label, "SEND_ONLY psn=100");
+    ladder_free(l);
+
+    options = (struct ladder_options){.to = departure};
+    l = trace_ladder("first_send", &options);
+    assert_int_equal(l->n_arrows, 1);
+    assert_int_equal(l->arrows[0].fate, FATE_UNKNOWN);
+    ladder_free(l);
+
+    options = (struct ladder_options){.to = ev_id_of(ev_tick(arrival), 0)};
+    l = trace_ladder("first_send", &options);
+    assert_int_equal(l->n_arrows, 2); /* the ACK is sent in the tick of the arrival */
+    ladder_free(l);
+    ladder_free(whole);
+}
+
+static void what_is_left_out_is_counted_and_named(void **state)
+{
+    const struct ladder_options options = {.n_packets = 10};
+    struct ladder *l = trace_ladder("thirty_packets", &options);
+    char buf[128];
+    char expected[128];
+    struct text t = text_on(buf, sizeof(buf));
+    struct text want = text_on(expected, sizeof(expected));
+
+    (void)state;
+    assert_int_equal(l->n_arrows, 10);
+    assert_int_equal(l->packets_left, 24); /* 20 of the message, 4 ACKs */
+    assert_true(ladder_add_rest(&t, l));
+    text_add(&want, "... 24 more packets, use from=");
+    ev_add_id(&want, l->left_from);
+    assert_string_equal(buf, expected);
+    ladder_free(l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_packet_is_labelled_and_has_its_fate),
+        cmocka_unit_test(each_stop_says_what_a_learner_must_know),
+        cmocka_unit_test(hosts_have_lifelines_only_if_they_appear),
+        cmocka_unit_test(a_timer_has_a_bracket_only_if_it_ran_out),
+        cmocka_unit_test(a_pause_is_idle_only_if_nothing_at_all_happened),
+        cmocka_unit_test(a_range_draws_what_comes_into_it),
+        cmocka_unit_test(what_is_left_out_is_counted_and_named),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

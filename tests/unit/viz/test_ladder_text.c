@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "testing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "traces.h"
+#include "viz/cells.h"
+
+static struct collected picture(const char *name, const struct ladder_options *options)
+{
+    struct ladder *l = trace_ladder(name, options);
+    struct collected c;
+    const struct viz_sink sink = collect(&c);
+
+    assert_int_equal(ladder_text(l, &sink), RDL_OK);
+    ladder_free(l);
+    return c;
+}
+
+static void a_lost_request_reads_from_top_to_bottom(void **state)
+{
+    static const char expected[] =
+        "a lost request\n"
+        "    t/us  h1                                                     h2\n"
+        "       10.0.0.1                                               10.0.0.2\n"
+        "  12.000   ◆ RESET -> INIT -> RTR -> RTS                          │\n"
+        "           ┊                       6us idle                       ┊\n"
+        "  18.000   │                          RESET -> INIT -> RTR -> RTS ◆\n"
+        "  20.000   │                  post RECV wr_id=7, 1024 bytes, kick ○\n"
+        "           ○ post SEND wr_id=1, 64 bytes, kick                    │\n"
+        "  20.087  ╭├── SEND_ONLY psn=100 ackreq ───✗ lost: f1             │\n"
+        "          │┊                     65.53us idle                     ┊\n"
+        "  85.623  ╰┤ ACK timeout 65.53us, retry 1 of 7                    │\n"
+        "           ├╌╌╌╌╌╌╌╌╌╌╌╌ SEND_ONLY psn=100 ackreq 2nd ╌╌╌ 86.710 ▶│\n"
+        "  86.710   │                    CQE wr_id=7 SUCCESS RECV 64 bytes ●\n"
+        "           │◀ 87.716 ──────── ACK psn=100 msn=1 ──────────────────┤\n"
+        "  87.716   ● CQE wr_id=1 SUCCESS SEND                             │\n";
+    const struct ladder_options options = {.title = "a lost request", .width = 80};
+    const struct collected c = picture("lost_request", &options);
+
+    (void)state;
+    assert_string_equal(c.s, expected);
+    free(c.s);
+}
+
+static void check_lines(const char *name, const char *s, uint32_t width)
+{
+    while (*s) {
+        const char *end = strchr(s, '\n');
+        char line[4 * LADDER_WIDTH_MAX + 1];
+        const size_t n = (size_t)(end - s);
+
+        assert_non_null(end);
+        assert_true(n < sizeof(line));
+        memcpy(line, s, n);
+        line[n] = '\0';
+        if (cells_of(line) > width)
+            fail_msg("%s at %u: %s", name, width, line);
+        assert_true(n == 0 || line[n - 1] != ' ');
+        s = end + 1;
+    }
+}
+
+static void no_line_is_wider_than_the_terminal(void **state)
+{
+    static const uint32_t widths[] = {60, 72, 80, 100, 120, 200};
+
+    (void)state;
+    for (size_t i = 0; i < n_trace_cases; i++) {
+        for (size_t k = 0; k < ARRAY_LEN(widths); k++) {
+            const struct ladder_options options = {.width = widths[k]};
+            const struct collected c = picture(trace_cases[i].name, &options);
+
+            check_lines(trace_cases[i].name, c.s, widths[k]);
+            free(c.s);
+        }
+    }
+}
+
+static void ascii_means_ascii_and_no_colours(void **state)
+{
+    const struct ladder_options options = {.ascii = true};
+
+    (void)state;
+    for (size_t i = 0; i < n_trace_cases; i++) {
+        const struct collected c = picture(trace_cases[i].name, &options);
+
+        for (size_t k = 0; k < c.n; k++)
+            assert_true(c.s[k] == '\n' || (c.s[k] >= ' ' && c.s[k] <= '~'));
+        free(c.s);
+    }
+}
+
+static void colours_change_nothing_else(void **state)
+{
+    const struct ladder_options plain = {.width = 100};
+    const struct ladder_options coloured = {.width = 100, .colour = true};
+    const struct collected a = picture("lost_middle", &plain);
+    const struct collected b = picture("lost_middle", &coloured);
+    const char *p = a.s;
+
+    (void)state;
+    assert_non_null(strchr(b.s, '\033'));
+    for (const char *q = b.s; *q; q++) {
+        if (*q == '\033')
+            q = strchr(q, 'm');
+        else
+            assert_int_equal(*p++, *q);
+    }
+    assert_int_equal(*p, '\0');
+    free(a.s);
+    free(b.s);
+}
+
+/* On a wide terminal notes stand outside, between the times and the first lifeline. */
+static void wide_terminals_have_the_notes_outside(void **state)
+{
+    const struct ladder_options options = {.width = 140};
+    const struct collected c = picture("first_send", &options);
+
+    (void)state;
+    assert_non_null(strstr(c.s, "post SEND wr_id=1, 64 bytes, kick  ○  "));
+    assert_non_null(strstr(c.s, "●  CQE wr_id=7 SUCCESS RECV 64 bytes\n"));
+    free(c.s);
+}
+
+static void what_is_left_out_is_said(void **state)
+{
+    const struct ladder_options options = {.n_packets = 10};
+    const struct collected c = picture("thirty_packets", &options);
+
+    (void)state;
+    assert_non_null(strstr(c.s, "\n... 24 more packets, use from=#"));
+    free(c.s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lost_request_reads_from_top_to_bottom),
+        cmocka_unit_test(no_line_is_wider_than_the_terminal),
+        cmocka_unit_test(ascii_means_ascii_and_no_colours),
+        cmocka_unit_test(colours_change_nothing_else),
+        cmocka_unit_test(wide_terminals_have_the_notes_outside),
+        cmocka_unit_test(what_is_left_out_is_said),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
