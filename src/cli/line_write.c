@@ -108,9 +108,18 @@ void line_write_steps(FILE *out, const struct step *first, size_t depth)
     }
 }
 
+static bool is_empty(const struct step *header)
+{
+    for (size_t i = 0; i < header->cmd->n_params; i++) {
+        if (header->args[i].n > 0)
+            return false;
+    }
+    return true;
+}
+
 void line_write_script(FILE *out, const struct script *s)
 {
-    if (s->header) {
+    if (s->header && !is_empty(s->header)) {
         line_write_step(out, s->header, 0);
         fputc('\n', out);
     }

@@ -128,6 +128,8 @@ struct rows {
     uint32_t life_end[LADDER_COLUMNS_MAX]; /* its arrow, or LADDER_NONE */
     int32_t note_y[2];                     /* of the last note on each side */
     int32_t low;                           /* lower end of packets that were lost */
+    int32_t time_y;                        /* of the last time that is shown */
+    uint64_t time_ns;
 };
 
 static bool same_way(const struct ladder *l, uint32_t a, uint32_t b)
@@ -149,13 +151,28 @@ static int32_t lowest_allowed(const struct layout *o, const struct rows *r, uint
                                                    : STEP_STOP));
     if (says)
         y = i32_max(y, r->note_y[side] + STEP_NOTE);
+    if (says && s->at_ns != r->time_ns) /* what is said has its time */
+        y = i32_max(y, r->time_y + STEP_TIME);
     return y;
+}
+
+/* Is the time of stop @i shown at @y?  Where it changes, unless there is no room for it. */
+static bool shows_time(const struct layout *o, struct rows *r, uint32_t i, int32_t y)
+{
+    const struct ladder_stop *s = &o->l->stops[i];
+
+    if ((s->arrow == LADDER_NONE && !s->note[0]) || s->on_wire || s->at_ns == r->time_ns ||
+        y < r->time_y + STEP_TIME)
+        return false;
+    r->time_ns = s->at_ns;
+    r->time_y = y;
+    return true;
 }
 
 static void lay_out_rows(struct layout *o)
 {
     const struct ladder *l = o->l;
-    struct rows r = {.low = 0};
+    struct rows r = {.time_y = -STEP_TIME, .time_ns = UINT64_MAX};
     int32_t y = o->top + PX(20);
 
     o->n_bands = 0;
@@ -179,6 +196,7 @@ static void lay_out_rows(struct layout *o)
         }
         y = i32_max(y, lowest_allowed(o, &r, i, beside.len > 0));
         o->y[i] = y;
+        shows_time(o, &r, i, y);
         if (beside.len > 0)
             r.note_y[layout_notes_left(l, s->column)] = y;
         if (s->on_wire || (s->arrow == LADDER_NONE && beside.len == 0))
@@ -253,24 +271,18 @@ static void add_notes(struct layout *o)
     }
 }
 
-/* A time where it changes, unless there is no room for it. */
 static void add_times(struct layout *o)
 {
     const struct ladder *l = o->l;
-    uint64_t shown_ns = UINT64_MAX;
-    int32_t shown_y = -STEP_TIME;
+    struct rows r = {.time_y = -STEP_TIME, .time_ns = UINT64_MAX};
 
     for (uint32_t i = 0; i < l->n_stops; i++) {
-        const struct ladder_stop *s = &l->stops[i];
-        const bool seen = s->arrow != LADDER_NONE || s->note[0];
         struct layout_text t = text_at(TEXT_TIME, ANCHOR_END, o->time_x, o->y[i] + LAYOUT_BELOW);
         struct text words = text_on(t.s, sizeof(t.s));
 
-        if (!seen || s->on_wire || s->at_ns == shown_ns || o->y[i] < shown_y + STEP_TIME)
+        if (!shows_time(o, &r, i, o->y[i]))
             continue;
-        shown_ns = s->at_ns;
-        shown_y = o->y[i];
-        ladder_add_time(&words, s->at_ns);
+        ladder_add_time(&words, l->stops[i].at_ns);
         t.stop = i;
         layout_add_text(o, t);
     }

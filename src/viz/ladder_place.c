@@ -10,7 +10,7 @@
 #include "emu/base/assert.h"
 #include "viz/ladder_layout.h"
 
-#define MARGIN     10     /* around a label, in tenths */
+#define MARGIN     15     /* around a label, in tenths */
 #define ABOVE      (-50)  /* from an arrow to the baseline of a label above it */
 #define BELOW      PX(13) /* and below it */
 #define STEP       PX(8)  /* between two tries */
@@ -35,20 +35,51 @@ void layout_add_text(struct layout *o, struct layout_text text)
     o->texts[o->n_texts++] = text;
 }
 
+/* The part of the height of the picture that something takes. */
+struct extent {
+    int32_t top, bottom;
+};
+
+static struct extent extent_of(const struct point *p, size_t n)
+{
+    struct extent e = {p[0].y, p[0].y};
+
+    for (size_t i = 1; i < n; i++) {
+        e.top = i32_min(e.top, p[i].y);
+        e.bottom = i32_max(e.bottom, p[i].y);
+    }
+    return e;
+}
+
+static bool apart(struct extent a, struct extent b)
+{
+    return a.bottom < b.top || b.bottom < a.top;
+}
+
+/* Most things are far above or below: that is tested first. */
+static bool quad_is_clear(const struct quad *box, struct extent e, const struct quad *other)
+{
+    return apart(e, extent_of(other->p, 4)) || !quads_overlap(box, other);
+}
+
 static bool is_free(const struct layout *o, const struct layout_text *t)
 {
     const struct quad box = box_of(t, MARGIN);
+    const struct extent e = extent_of(box.p, 4);
 
-    for (uint32_t i = 0; i < o->n_texts; i++) {
-        if (quads_overlap(&box, &o->texts[i].box))
+    for (uint32_t i = 0; i < o->n_lines; i++) {
+        const struct segment *s = &o->lines[i];
+        const struct extent line = {i32_min(s->a.y, s->b.y), i32_max(s->a.y, s->b.y)};
+
+        if (!apart(e, line) && quad_hits_segment(&box, s))
             return false;
     }
-    for (uint32_t i = 0; i < o->n_lines; i++) {
-        if (quad_hits_segment(&box, &o->lines[i]))
+    for (uint32_t i = 0; i < o->n_texts; i++) {
+        if (!quad_is_clear(&box, e, &o->texts[i].box))
             return false;
     }
     for (uint32_t i = 0; i < o->n_solids; i++) {
-        if (quads_overlap(&box, &o->solids[i]))
+        if (!quad_is_clear(&box, e, &o->solids[i]))
             return false;
     }
     return true;

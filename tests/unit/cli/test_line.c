@@ -28,7 +28,7 @@ static void lines_have_one_written_form(void **state)
         {"expect a.b == 1   and  t>2us # why", "expect a.b == 1   and  t>2us\n# why\n"},
         {"until h1.qp.state == RTS timeout=1ms", "until h1.qp.state == RTS timeout=1ms\n"},
         {"expect \"x timeout=1\" == h1.mr[0:11]", "expect \"x timeout=1\" == h1.mr[0:11]\n"},
-        {"expect a == \\\n 1", "expect a ==   1\n"},
+        {"expect a == \\\n 1", "expect a ==    1\n"},
         {"write h1.mr[0] hello", "write h1.mr[0] \"hello\"\n"},
         {"write h1.mr[0] \"a=b\"", "write h1.mr[0] \"a=b\"\n"},
         {"scenario teaches=\"a, b\",\"c\" title=x\nrun",

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/complete.h"
+#include "cli/files.h"
+#include "cli_testing.h"
+#include "rdmalab/trace.h"
+
+/* A session whose output goes to a buffer. */
+struct lab {
+    struct session *s;
+    char *out;
+    size_t n;
+    FILE *f;
+};
+
+static void lab_open(struct lab *l, bool verbose)
+{
+    struct session_config config = {.seed = 1, .verbose = verbose};
+
+    l->out = NULL;
+    l->f = open_memstream(&l->out, &l->n);
+    assert_non_null(l->f);
+    config.out = l->f;
+    config.err = l->f;
+    assert_int_equal(session_new(&config, &l->s), RDL_OK);
+}
+
+static void lab_close(struct lab *l)
+{
+    session_free(l->s);
+    fclose(l->f);
+    free(l->out);
+}
+
+static bool lab_try(struct lab *l, const char *lines)
+{
+    const struct source src = {NULL, lines, strlen(lines)};
+
+    return session_lines(l->s, &src, false);
+}
+
+static void lab_run(struct lab *l, const char *lines)
+{
+    if (!lab_try(l, lines))
+        fail_msg("%s: %s", lines, l->s->diag.message);
+}
+
+/* Examples read and write files: they run in a directory of their own. */
+static int enter_directory(void **state)
+{
+    char name[] = "/tmp/rdmalab-test-XXXXXX";
+    FILE *f;
+
+    if (!mkdtemp(name) || chdir(name) != 0)
+        return -1;
+    *state = strdup(name);
+    f = fopen("first.lab", "w");
+    if (!f)
+        return -1;
+    fputs("host a b\nlink a b\n", f);
+    fclose(f);
+    return 0;
+}
+
+static int leave_directory(void **state)
+{
+    static const char *const files[] = {"first.lab", "drop.lab", "x.lab",
+                                        "x.json",    "bad.lab",  "loop.lab"};
+    int result;
+
+    for (size_t i = 0; i < ARRAY_LEN(files); i++)
+        (void)unlink(files[i]); /* not every test makes all of them */
+    result = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
+    free(*state);
+    return result;
+}
+
+static void every_example_runs(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        struct lab l;
+
+        lab_open(&l, true);
+        if (cmd_table[i].before != BEFORE_NOTHING)
+            lab_run(&l, examples_before[cmd_table[i].before]);
+        if (!(cmd_table[i].flags & CMD_HEADER) || cmd_table[i].before == BEFORE_NOTHING)
+            lab_run(&l, cmd_table[i].example);
+        lab_close(&l);
+    }
+}
+
+static const char story[] =
+    "host h1 h2; link h1 h2 latency=1us\n"
+    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw as mr; create_cq cqe=16 as cq\n"
+    "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
+    "connect h1.qp h2.qp sq_psn=100 timeout=4\n"
+    "post_recv h2.qp wr_id=7 sge=mr[0:1k]\n"
+    "write h1.mr[0] \"hello, remote memory\"\n"
+    "drop next from=h1 as f1\n"
+    "post_send h1.qp wr_id=1 sge=mr[0:64] signaled\n"
+    "until h1.qp.retries > 0 timeout=1ms\n"
+    "run\n";
+
+static void expectations_see_what_happened(void **state)
+{
+    static const char *const hold[] = {
+        "h1.cq.wc[0].status == SUCCESS",
+        "h1.cq.wc[0].status == success and h2.cq.wc[0].wr_id == 7",
+        "not h1.cq.wc[0].status == RETRY_EXC_ERR",
+        "count(tx, host==h1, psn==100) == 2",
+        "count(lost, name==f1) == 1",
+        "count(cqe) == 2 or count(cqe) == 3",
+        "h1.mr[0:64] == h2.mr[0:64]",
+        "h2.mr[0:20] == \"hello, remote memory\"",
+        "h2.mr[0:20] != \"hello, remote memorx\"",
+        "h2.mr[0] == 104",
+        "h1.qp.state == RTS",
+        "h1.qp.mtu == 1k",
+        "t > 65us",
+        "80us < t",
+        "#3",
+        "h1.qp.peer == h2",
+    };
+    static const struct {
+        const char *expr, *actual;
+    } fail[] = {
+        {"h1.cq.wc[0].status == RETRY_EXC_ERR", ": it is SUCCESS"},
+        {"count(tx, host==h1, psn==100) == 3", ": it is 2"},
+        {"h1.qp.state == RTS and h1.qp.mtu == 4096", "h1.qp.mtu: it is 1024"},
+        {"h1.mr[0:4] == h2.mr[4:8]", "byte 0 is 0x68 against 0x6f"},
+        {"h1.cq.wc[9].status == SUCCESS", "it is not there"},
+        {"h2.mr[0:5] == \"hullo\"", "it is \"hello\""},
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, story);
+    for (size_t i = 0; i < ARRAY_LEN(hold); i++) {
+        char line[256];
+
+        snprintf(line, sizeof(line), "expect %s", hold[i]);
+        lab_run(&l, line);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(fail); i++) {
+        char line[256];
+
+        snprintf(line, sizeof(line), "expect %s", fail[i].expr);
+        assert_false(lab_try(&l, line));
+        assert_int_equal(l.s->diag.kind, DIAG_EXPECT);
+        if (!strstr(l.s->diag.message, fail[i].actual))
+            fail_msg("%s: %s", fail[i].expr, l.s->diag.message);
+    }
+    lab_close(&l);
+}
+
+static void a_failed_count_tells_the_fate_of_each_event(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, story);
+    assert_false(lab_try(&l, "expect count(tx, host==h1, psn==100) == 3"));
+    assert_non_null(strstr(l.s->diag.notes, "lost in"));
+    assert_non_null(strstr(l.s->diag.notes, "by f1"));
+    lab_close(&l);
+}
+
+static void refusals_say_what_is_needed(void **state)
+{
+    static const struct {
+        const char *line, *message, *remedy;
+    } rows[] = {
+        {"post_send h1.qp sge=mr[0:64]", "h1.qp is in RESET; post_send needs RTS", "connect h1.qp"},
+        {"post_recv h1.qp sge=mr[0:64]", "h1.qp is in RESET; post_recv needs INIT", "modify_qp"},
+        {"modify_qp h1.qp state=RTS", "cannot go from RESET to RTS", "RESET -> INIT"},
+        {"modify_qp h1.qp state=INIT port=1", "also needs: access, pkey_index", "stays RESET"},
+        {"modify_qp h1.qp state=INIT port=1 access=rr pkey_index=0 dest_qpn=3",
+         "takes no: dest_qpn", ""},
+        {"modify_qp h1.qp state=RTR ah=h9", "no host", "ah="},
+        {"post_send h1.qq", "nothing is called \"h1.qq\"", "h1.qp"},
+        {"post_send h1.cq", "h1.cq is a cq, not a queue pair", ""},
+        {"post_send qp", "nothing is called \"qp\"", "h1.qp"},
+        {"read h1.mr[0:1g]", "address outside", ""},
+        {"host h1", "already in use", ""},
+        {"link h1 h2", "one port", "switch"},
+        {"link h1 h7", "no host or switch", ""},
+        {"alloc_pd h1 as pd", "already has", ""},
+        {"dealloc_pd h1.pd", "still in use", "destroy"},
+        {"clear f1", "no fault", "show faults"},
+        {"why h7", "nothing is called", ""},
+        {"write h1.mr[0]", "what shall be written", ""},
+        {"write h1.mr[0] x fill=1", "only one of", ""},
+        {"write h1.mr[0] fill=1", "how many bytes", "slice"},
+        {"write h1.mr[0:1] xx", "do not fit", ""},
+        {"expect h1.qp.state == RTZ", "no QP state", "RT"},
+        {"expect h1.qp.stat == RTS", "nothing is called", "h1.qp.state"},
+        {"expect h1.qp", "is a qp, not a value", ""},
+        {"until t > 1s timeout=1us", "nothing is left to run", ""},
+        {"source nowhere.lab", "No such file", ""},
+        {"session save x.txt", "must end in .lab or .json", ""},
+        {"help xyzzy", "no help", "help"},
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, examples_before[BEFORE_OBJECTS]);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_false(lab_try(&l, rows[i].line));
+        if (!strstr(l.s->diag.message, rows[i].message) ||
+            !strstr(l.s->diag.remedy, rows[i].remedy))
+            fail_msg("%s: %s (%s)", rows[i].line, l.s->diag.message, l.s->diag.remedy);
+    }
+    lab_close(&l);
+}
+
+/* The hash that a saved file has when it is run. */
+static uint64_t hash_of_file(const char *name)
+{
+    struct lab l;
+    struct source src = {0};
+    uint64_t hash;
+
+    lab_open(&l, false);
+    assert_null(source_read(name, &src));
+    assert_true(files_run(l.s, &src));
+    hash = rdl_hash(l.s->lab);
+    source_done(&src);
+    lab_close(&l);
+    return hash;
+}
+
+static void a_saved_session_replays_event_for_event(void **state)
+{
+    struct lab l;
+    uint64_t hash;
+
+    (void)state;
+    lab_open(&l, true);
+    lab_run(&l, story);
+    /* Looking, and what fails, leaves no trace in the file. */
+    lab_run(&l, "show; why h1.cq.wc[0]; expect h1.qp.state == RTS");
+    assert_false(lab_try(&l, "expect h1.qp.state == ERR"));
+    hash = rdl_hash(l.s->lab);
+    lab_run(&l, "session save x.lab; session save x.json");
+    lab_close(&l);
+    assert_true(hash_of_file("x.lab") == hash);
+    assert_true(hash_of_file("x.json") == hash);
+}
+
+static void limits_end_what_does_not_end(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "scenario ticks=2000\n");
+    lab_run(&l, examples_before[BEFORE_CONNECTED]);
+    /* Nobody receives, and rnr_retry=7 has no end. */
+    lab_run(&l, "post_send h1.qp wr_id=5 sge=mr[0:64] signaled");
+    assert_false(lab_try(&l, "run"));
+    assert_non_null(strstr(l.s->diag.message, "the limit of 2000 ticks"));
+    assert_non_null(strstr(l.s->diag.notes, "h1.qp"));
+    assert_int_equal(rdl_tick(l.s->lab), 2000);
+    lab_close(&l);
+}
+
+static void sourced_files_tell_where_they_failed(void **state)
+{
+    struct lab l;
+    FILE *f = fopen("bad.lab", "w");
+
+    (void)state;
+    assert_non_null(f);
+    fputs("host a\nlnik a b\n", f);
+    fclose(f);
+    f = fopen("loop.lab", "w");
+    assert_non_null(f);
+    fputs("source loop.lab\n", f);
+    fclose(f);
+    lab_open(&l, false);
+    assert_false(lab_try(&l, "source bad.lab"));
+    fflush(l.f);
+    assert_non_null(strstr(l.out, "bad.lab:2:1: error: unknown command \"lnik\""));
+    assert_non_null(strstr(l.s->diag.message, "sourced here"));
+    assert_false(lab_try(&l, "source loop.lab"));
+    fflush(l.f);
+    assert_non_null(strstr(l.out, "files that source each other"));
+    lab_close(&l);
+}
+
+static void two_sessions_know_nothing_of_each_other(void **state)
+{
+    struct lab alone, a, b;
+    uint64_t hash;
+
+    (void)state;
+    lab_open(&alone, false);
+    lab_run(&alone, story);
+    hash = rdl_hash(alone.s->lab);
+    lab_close(&alone);
+    lab_open(&a, false);
+    lab_open(&b, false);
+    lab_run(&a, examples_before[BEFORE_OBJECTS]);
+    lab_run(&b, story);
+    lab_run(&a, "connect h1.qp h2.qp");
+    assert_true(rdl_hash(b.s->lab) == hash);
+    lab_close(&a);
+    lab_close(&b);
+}
+
+struct found {
+    char words[4096];
+};
+
+static void add_word(void *ctx, const char *word)
+{
+    struct found *found = ctx;
+    struct text t = {found->words, strlen(found->words), sizeof(found->words), false};
+
+    text_addf(&t, " %s", word);
+}
+
+static void completion_offers_what_fits(void **state)
+{
+    static const struct {
+        const char *line, *offered, *not_offered; /* blanks around words */
+    } rows[] = {
+        {"pos", " post_send", " poll_cq"},
+        {"run; on h1 { alloc", " alloc_pd", " run"},
+        {"post_send ", " h1.qp", " h1.cq"},
+        {"post_send h1.qp s", " sge= signaled solicited", " wr_id="},
+        {"create_qp h1.pd send_cq=", " send_cq=h1.cq", " send_cq=h1.qp"},
+        {"create_qp h1.pd type=r", " type=rc", " type=uc"},
+        {"reg_mr h1.pd access=lw,r", " access=lw,rr", " access=lw,lw"},
+        {"on ", " h1", " h1.qp"},
+        {"show h1.q", " h1.qp", " h1.cq"},
+        {"show ev", " events", " qp"},
+        {"step t", " tick timer", " wqe"},
+        {"xyzzy ", "", " h1"},
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, examples_before[BEFORE_OBJECTS]);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct found found = {""};
+
+        complete_line(l.s, rows[i].line, add_word, &found);
+        if (!strstr(found.words, rows[i].offered) || strstr(found.words, rows[i].not_offered))
+            fail_msg("%s:%s", rows[i].line, found.words);
+    }
+    lab_close(&l);
+}
+
+static void worse_exits_win(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_worse(EXIT_PASSED, EXIT_FAILED), EXIT_FAILED);
+    assert_int_equal(exit_worse(EXIT_USAGE, EXIT_FAILED), EXIT_USAGE);
+    assert_int_equal(exit_worse(EXIT_USAGE, EXIT_TIMEOUT), EXIT_TIMEOUT);
+    assert_int_equal(exit_worse(EXIT_BROKEN, EXIT_TIMEOUT), EXIT_BROKEN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_example_runs),
+        cmocka_unit_test(expectations_see_what_happened),
+        cmocka_unit_test(a_failed_count_tells_the_fate_of_each_event),
+        cmocka_unit_test(refusals_say_what_is_needed),
+        cmocka_unit_test(a_saved_session_replays_event_for_event),
+        cmocka_unit_test(limits_end_what_does_not_end),
+        cmocka_unit_test(sourced_files_tell_where_they_failed),
+        cmocka_unit_test(two_sessions_know_nothing_of_each_other),
+        cmocka_unit_test(completion_offers_what_fits),
+        cmocka_unit_test(worse_exits_win),
+    };
+
+    return cmocka_run_group_tests(tests, enter_directory, leave_directory);
+}
