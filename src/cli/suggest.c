@@ -53,7 +53,12 @@ void suggest_offer(struct suggestion *s, const char *candidate)
 {
     const size_t d = suggest_distance(s->typed, candidate);
 
-    if (d < s->distance && d < strlen(candidate)) {
+    /* Slips are rare in the first letter: it decides between equals. */
+    const bool nearer = d < s->distance || (d == s->distance && s->best && d > 0 &&
+                                            !same_letter(s->best[0], s->typed[0]) &&
+                                            same_letter(candidate[0], s->typed[0]));
+
+    if (nearer && d < strlen(candidate)) {
         s->best = candidate;
         s->distance = d;
     }
