@@ -81,6 +81,34 @@ bool run_repeat(struct session *s, const struct step *st)
     return true;
 }
 
+bool run_refused(struct session *s, const struct step *st)
+{
+    const char *says = step_text(st, "says");
+    char host[RDL_NAME_BYTES];
+
+    memcpy(host, s->host, sizeof(host));
+    if (run_block(s, st, host)) {
+        if (s->quit)
+            return true;
+        diag_set(&s->diag, DIAG_EXPECT, st->at, "refused: nothing was refused");
+        return false;
+    }
+    if (s->diag.kind != DIAG_FAILED || s->interrupted)
+        return false; /* wrong in another way */
+    s->diag_src = (struct source){0};
+    if (says && !strstr(s->diag.message, says)) {
+        char message[DIAG_MESSAGE_BYTES];
+        struct text t = text_on(message, sizeof(message));
+
+        text_add(&t, s->diag.message);
+        return diag_set(&s->diag, DIAG_EXPECT, step_span(st, "says", 0), "refused, but it says: %s",
+                        message);
+    }
+    session_say(s, "refused: %s\n", s->diag.message);
+    s->diag.kind = DIAG_NONE;
+    return true;
+}
+
 bool run_note(struct session *s, const struct step *st)
 {
     (void)s;

@@ -397,11 +397,11 @@ static const struct {
     [CMD_REQ_NOTIFY_CQ] = {sizeof(struct raw_req_notify), 0, req_notify_cq},
 };
 
-/* Executes the request in d->chain.  Returns the bytes written. */
+/* Executes the request in d->ctrl.  Returns the bytes written. */
 static uint32_t execute(struct rdma *d)
 {
     uint8_t req[1 + CTRL_DATA_BYTES_MAX] = {0}, rsp[1 + CTRL_DATA_BYTES_MAX] = {0};
-    const size_t n_req = vq_chain_read(d->ram, &d->chain, 0, req, sizeof(req));
+    const size_t n_req = vq_chain_read(d->ram, &d->ctrl, 0, req, sizeof(req));
     const uint8_t cmd = req[0];
     const bool known = cmd < ARRAY_LEN(commands) && commands[cmd].execute;
     const size_t req_bytes = known ? commands[cmd].req_bytes : 0;
@@ -409,18 +409,18 @@ static uint32_t execute(struct rdma *d)
     struct call call = {d, req + 1, rsp + 1, 0};
     enum ctrl_rsp result;
 
-    if (d->chain.writable_bytes == 0)
+    if (d->ctrl.writable_bytes == 0)
         return 0;
     if (n_req == 0 || !known)
         result = RSP_UNKNOWN_COMMAND;
-    else if (n_req < 1 + req_bytes || d->chain.writable_bytes < 1 + rsp_bytes)
+    else if (n_req < 1 + req_bytes || d->ctrl.writable_bytes < 1 + rsp_bytes)
         result = RSP_INVALID_ARG;
     else
         result = commands[cmd].execute(&call);
     TRACE(d->trace, ctrl_execute, .host = d->config.host, .cmd = cmd, .rsp = (uint32_t)result,
           .number = call.number);
     rsp[0] = (uint8_t)result;
-    return (uint32_t)vq_chain_write(d->ram, &d->chain, 0, rsp,
+    return (uint32_t)vq_chain_write(d->ram, &d->ctrl, 0, rsp,
                                     1 + (result == RSP_OK ? rsp_bytes : 0));
 }
 
@@ -431,18 +431,16 @@ void rdma_ctrl_run(struct rdma *d)
     _Static_assert(sizeof(struct raw_port_attr) <= CTRL_DATA_BYTES_MAX, "responses fit");
     _Static_assert(sizeof(struct raw_modify_qp) <= CTRL_DATA_BYTES_MAX, "requests fit");
     while (vq->enabled && virtio_running(&d->pci)) {
-        const enum vq_pop got = vq_pop(vq, d->ram, &d->chain);
-        uint16_t head;
+        const enum vq_pop got = vq_pop(vq, d->ram, &d->ctrl);
         uint32_t len;
 
         if (got == VQ_BROKEN)
             rdma_queue_broken(d, 0);
         if (got != VQ_GOT)
             return;
-        head = d->chain.head; /* executing may read other rings into d->chain */
         len = execute(d);
         rdma_settle(d);
-        rdma_push(d, 0, head, len);
+        rdma_push(d, 0, d->ctrl.head, len);
         if (vq_wants_interrupt(vq, d->ram) && !d->booting)
             virtio_raise(&d->pci, 0);
     }
