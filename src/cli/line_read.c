@@ -5,7 +5,7 @@
 #include "cli/lex.h"
 #include "cli/line.h"
 #include "cli/suggest.h"
-#include "emu/base/assert.h"
+#include "emu/base/text.h"
 
 /* One statement while it is read. */
 struct reading {
@@ -53,11 +53,30 @@ static size_t key_bytes(const struct reading *rd, struct span word)
                                                                                                : 0;
 }
 
+/* An abbreviation of several commands. */
+static bool ambiguous(struct reading *rd, struct span at, const char *name)
+{
+    char buf[DIAG_REMEDY_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    for (size_t i = 0; i < N_CMDS; i++) {
+        if (strncmp(cmd_table[i].name, name, strlen(name)) == 0)
+            text_addf(&t, t.len ? ", %s" : "%s", cmd_table[i].name);
+    }
+    if (t.len == 0)
+        return false;
+    diag_set(rd->d, DIAG_VALUE, at, "\"%s\" is short for several commands", name);
+    diag_remedy(rd->d, "%s", buf);
+    return true;
+}
+
 static bool unknown_command(struct reading *rd, struct span at)
 {
     const char *name = raw(rd, at);
     struct suggestion near = suggestion_for(name);
 
+    if (rd->r->abbreviated && ambiguous(rd, at, name))
+        return false;
     diag_set(rd->d, DIAG_VALUE, at, "unknown command \"%s\"", name);
     for (size_t i = 0; i < N_CMDS; i++)
         suggest_offer(&near, cmd_table[i].name);
