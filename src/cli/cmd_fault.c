@@ -56,7 +56,7 @@ static void say_fault(struct session *s, const struct step *st, const struct rdl
 static bool add_fault(struct session *s, const struct step *st, struct rdl_fault_config *f)
 {
     const uint32_t count = (uint32_t)step_number(st, "count", 1);
-    char name[RDL_NAME_BYTES * 2];
+    char name[SESSION_PATH_BYTES];
     enum rdl_status status;
     rdl_fault made;
 

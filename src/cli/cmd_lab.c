@@ -128,9 +128,9 @@ static bool find_link(struct session *s, const struct step *st, rdl_link *ret)
 /* A property of the link as it is now. */
 static uint64_t link_now(struct session *s, rdl_link link, const char *leaf)
 {
-    char path[RDL_VALUE_BYTES + 16];
+    char path[SESSION_PATH_BYTES + 16];
     struct text t = text_on(path, sizeof(path));
-    char name[RDL_NAME_BYTES * 2];
+    char name[SESSION_PATH_BYTES];
     struct rdl_value v;
     size_t at;
 
@@ -142,7 +142,7 @@ static uint64_t link_now(struct session *s, rdl_link link, const char *leaf)
 bool run_set(struct session *s, const struct step *st)
 {
     struct rdl_link_config config = {0};
-    rdl_link link;
+    rdl_link link = {0};
     enum rdl_status status;
 
     if (!find_link(s, st, &link))

@@ -5,6 +5,7 @@
 #include "cli/lex.h"
 #include "cli/line.h"
 #include "cli/suggest.h"
+#include "emu/base/assert.h"
 #include "emu/base/text.h"
 
 /* One statement while it is read. */
@@ -387,6 +388,10 @@ static bool read_statement(struct line_reader *r, struct token verb, size_t dept
     cmd = cmd_find(raw(&rd, verb.at), r->abbreviated);
     if (!cmd)
         return unknown_command(&rd, verb.at);
+    if (r->scenario && (cmd->flags & CMD_PROMPT_ONLY)) {
+        diag_set(d, DIAG_VALUE, verb.at, "%s cannot be part of a scenario", cmd->name);
+        return diag_remedy(d, "it is for the prompt, and for scripts that are run line by line");
+    }
     rd.st = step_new(rd.pool, cmd, verb.at);
     if (!read_words(&rd) || !step_check(rd.st, !r->begun, depth, d))
         return false;
@@ -428,7 +433,7 @@ enum line_result line_next(struct line_reader *r, struct step **ret, struct diag
 
 bool line_read_script(struct script *s, struct diag *d)
 {
-    struct line_reader r = {.script = s};
+    struct line_reader r = {.script = s, .scenario = true};
     struct step **tail = &s->first;
     size_t bad_at;
     const char *why = source_check_text(&s->src, &bad_at);
@@ -446,6 +451,7 @@ bool line_read_script(struct script *s, struct diag *d)
         case LINE_STEP:
             break;
         }
+        RDL_ASSERT(st);
         if (st->cmd->flags & CMD_HEADER) {
             s->header = st;
             continue;

@@ -71,13 +71,16 @@ static char *read_line(struct repl *r, bool continues)
 /* Appends @line and a line end to @text, which is reallocated.  False: no memory. */
 static bool append(char **text, const char *line)
 {
-    const size_t n = *text ? strlen(*text) : 0, m = strlen(line);
-    char *more = realloc(*text, n + m + 2);
+    const size_t n = *text ? strlen(*text) : 0, cap = n + strlen(line) + 2;
+    char *more = realloc(*text, cap);
+    struct text t;
 
     if (!more)
         return false;
-    memcpy(more + n, line, m);
-    memcpy(more + n + m, "\n", 2);
+    more[n] = '\0';
+    t = (struct text){more, n, cap, false};
+    text_add(&t, line);
+    text_add(&t, "\n");
     *text = more;
     return true;
 }

@@ -56,9 +56,9 @@ static void match(void *ctx, const char *key, const struct rdl_value *v)
 }
 
 void resolve_name(struct session *s, enum object_kind kind, uint32_t raw,
-                  char ret[RDL_NAME_BYTES * 2])
+                  char ret[SESSION_PATH_BYTES])
 {
-    struct text t = text_on(ret, RDL_NAME_BYTES * 2);
+    struct text t = text_on(ret, SESSION_PATH_BYTES);
     struct search search = {s->lab, kind, raw, &t};
     size_t at;
 

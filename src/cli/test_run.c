@@ -81,8 +81,10 @@ static void artifact_name(const struct test_case *c, const char *dir, const char
     text_addf(&t, "%s/", dir);
     from = t.len;
     text_add(&t, name + strspn(name, "./"));
-    for (size_t i = from; ret[i]; i++)
-        ret[i] = ret[i] == '/' ? '-' : ret[i];
+    for (size_t i = from; ret[i]; i++) {
+        if (ret[i] == '/')
+            ret[i] = '-';
+    }
     if (c->seed_given)
         text_addf(&t, ".seed%llu", (unsigned long long)c->seed);
     text_add(&t, ending);

@@ -83,7 +83,7 @@ enum ctrl_rsp hca_pd_create(struct hca *h, struct pd **ret)
         arena_release(h->arena, pd, sizeof(*pd));
         return RSP_NO_RESOURCES;
     }
-    pd->pdn = (name & 0xffffu) + 1;
+    pd->pdn = slots_index(name) + 1;
     *ret = pd;
     return RSP_OK;
 }

@@ -54,7 +54,7 @@ enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_
         .pd = pd,
         .send_cq = send_cq,
         .recv_cq = recv_cq,
-        .qpn = qpn_at(h, name & 0xffffu),
+        .qpn = qpn_at(h, slots_index(name)),
         .state = QPS_RESET,
         .config = *config,
     };

@@ -28,14 +28,6 @@ void ram_done(struct ram *r)
     r->pages = NULL;
 }
 
-/* Bytes from @gpa to the end of its page, at most @n. */
-static size_t run_of(uint64_t gpa, size_t n)
-{
-    const size_t left = RAM_PAGE_BYTES - (size_t)(gpa % RAM_PAGE_BYTES);
-
-    return n < left ? n : left;
-}
-
 bool ram_read(const struct ram *r, uint64_t gpa, void *out, size_t n)
 {
     uint8_t *to = out;
@@ -43,7 +35,7 @@ bool ram_read(const struct ram *r, uint64_t gpa, void *out, size_t n)
     if (!ram_holds(r, gpa, n))
         return false;
     while (n > 0) {
-        const size_t run = run_of(gpa, n);
+        const size_t run = ram_run(gpa, n);
         const uint8_t *page = r->pages[gpa >> RAM_PAGE_BITS];
 
         if (page)
@@ -76,7 +68,7 @@ bool ram_write(struct ram *r, uint64_t gpa, const void *in, size_t n)
     if (!ram_holds(r, gpa, n) || !back(r, gpa, n))
         return false;
     while (n > 0) {
-        const size_t run = run_of(gpa, n);
+        const size_t run = ram_run(gpa, n);
 
         memcpy(r->pages[gpa >> RAM_PAGE_BITS] + gpa % RAM_PAGE_BYTES, from, run);
         from += run;

@@ -137,13 +137,6 @@ static bool mapped(const struct space *s, uint64_t addr, size_t n)
     return true;
 }
 
-static size_t run_of(uint64_t addr, size_t n)
-{
-    const size_t left = RAM_PAGE_BYTES - (size_t)(addr % RAM_PAGE_BYTES);
-
-    return n < left ? n : left;
-}
-
 bool space_read(const struct space *s, uint64_t addr, void *out, size_t n)
 {
     uint8_t *to = out;
@@ -151,7 +144,7 @@ bool space_read(const struct space *s, uint64_t addr, void *out, size_t n)
     if (!mapped(s, addr, n))
         return false;
     while (n > 0) {
-        const size_t run = run_of(addr, n);
+        const size_t run = ram_run(addr, n);
         uint64_t gpa;
 
         if (!space_translate(s, addr, &gpa) || !ram_read(s->ram, gpa, to, run))
@@ -170,7 +163,7 @@ bool space_write(struct space *s, uint64_t addr, const void *in, size_t n)
     if (!mapped(s, addr, n))
         return false;
     while (n > 0) {
-        const size_t run = run_of(addr, n);
+        const size_t run = ram_run(addr, n);
         uint64_t gpa;
 
         if (!space_translate(s, addr, &gpa) || !ram_write(s->ram, gpa, from, run))
