@@ -63,13 +63,13 @@ void rdl_lab_free(struct rdl_lab *lab);
  * the default: for host number k (from 1) MAC 02:00:00:00:00:k, 10.0.0.k and fe80::EUI-64.
  */
 struct rdl_host_config {
-    const char *name;      /* copied; unique; letters, digits, - and _ */
+    const char *name;      /* copied; unique; a letter, then letters, digits, - and _ */
     uint8_t mac[6];        /* unicast */
     uint8_t ipv4[16];      /* as a GID, ::ffff:a.b.c.d; entry 0 of the GID table */
     uint8_t ipv6[16];      /* entry 1 of the GID table */
     uint64_t ram_bytes;    /* a multiple of 4096; default 64 MiB, sparse */
     uint32_t max_cq;       /* 1..16384, default 16 */
-    uint32_t max_qp;       /* 1..16384, default 16 */
+    uint32_t max_qp;       /* 2..16384 (QPN 1 is not handed out), default 16 */
     uint32_t device_mtu;   /* path MTU that the port offers, 256..4096; default 4096 */
     uint64_t features_off; /* device feature bits (1 << number) that are not offered */
 };

@@ -71,11 +71,7 @@ bool run_repeat(struct session *s, const struct step *st)
 
     memcpy(host, s->host, sizeof(host));
     for (uint64_t left = step_number(st, "count", 0); left > 0 && !s->quit; left--) {
-        if (s->config.interrupted && *s->config.interrupted) {
-            s->interrupted = true;
-            return session_fail(s, st->at, "interrupted");
-        }
-        if (!run_block(s, st, host))
+        if (session_interrupted(s, st->at) || !run_block(s, st, host))
             return false;
     }
     return true;

@@ -40,7 +40,7 @@ static void on_abort(int number)
 
 void signals_start(void)
 {
-    struct sigaction interrupt = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    struct sigaction interrupt = {.sa_handler = on_interrupt};
     struct sigaction broken = {.sa_handler = on_abort};
 
     sigaction(SIGINT, &interrupt, NULL);

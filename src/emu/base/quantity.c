@@ -45,7 +45,7 @@ static bool digits(const char *s, unsigned base, uint64_t *ret, const char **ret
     uint64_t v = 0;
 
     for (;; s++) {
-        const int d = hex_digit(*s);
+        const int d = text_hex_digit(*s);
 
         if (d < 0 || (unsigned)d >= base)
             break;

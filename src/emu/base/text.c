@@ -54,7 +54,7 @@ void text_add_hex(struct text *t, const void *bytes, size_t n, const char *betwe
         text_addf(t, "%s%02x", i ? between : "", b[i]);
 }
 
-int hex_digit(char c)
+int text_hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';

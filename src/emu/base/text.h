@@ -30,7 +30,7 @@ void text_addv(struct text *t, const char *fmt, va_list args) __attribute__((for
 void text_add_hex(struct text *t, const void *bytes, size_t n, const char *between);
 
 /* The value of a hexadecimal digit in either case, or -1. */
-int hex_digit(char c);
+int text_hex_digit(char c);
 
 /* Appends blanks until the line is @column wide; at least one if anything stands there. */
 void text_pad_to(struct text *t, size_t column);

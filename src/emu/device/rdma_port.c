@@ -42,19 +42,22 @@ static uint64_t free_at(const struct rdma *d)
 /* What the frame's own bytes say of it, for faults and traces. */
 static struct frame_note note_of(const struct rdma *d, uint32_t qpn, const struct frame *f)
 {
-    const bool ipv6 = f->bytes[12] == 0x86; /* ethertype 86dd */
-    const size_t bth = packet_overhead(ipv6, 0) - BTH_BYTES - ICRC_BYTES;
-    const uint8_t *b = f->bytes + bth;
-    struct frame_note note = {
-        .host = d->config.host,
-        .qpn = qpn,
-        .opcode = b[0],
-        .dest_qpn = (uint32_t)b[5] << 16 | (uint32_t)b[6] << 8 | b[7],
-        .psn = (uint32_t)b[9] << 16 | (uint32_t)b[10] << 8 | b[11],
-    };
+    const size_t ip_bytes = ip_header_bytes(f->bytes[ETH_BYTES] >> 4);
+    const size_t at = ETH_BYTES + ip_bytes + UDP_BYTES;
+    struct rd_cur in = rd_cur(f->bytes + at, f->len - at);
+    struct frame_note note = {.host = d->config.host, .qpn = qpn};
+    struct aeth aeth;
+    struct bth bth;
 
-    if (b[0] == OP_RC_ACKNOWLEDGE)
-        note.syndrome = (uint32_t)aeth_unpack(b[BTH_BYTES]).kind;
+    if (bth_parse(&bth, &in) != DROP_NONE)
+        assert_fail("the transport builds a BTH", __FILE__, __LINE__);
+    note.opcode = bth.opcode;
+    note.dest_qpn = bth.dest_qpn;
+    note.psn = bth.psn.v;
+    if (bth.opcode == OP_RC_ACKNOWLEDGE) {
+        aeth_parse(&aeth, &in);
+        note.syndrome = (uint32_t)aeth_unpack(aeth.syndrome).kind;
+    }
     return note;
 }
 
@@ -134,7 +137,7 @@ static void drop(struct rdma *d, const struct frame *f, enum drop_reason reason)
 /* Is the frame for this station?  Multicast is not, as long as there is no UD. */
 static bool is_for_us(const struct rdma *d, const struct frame *f)
 {
-    return f->len >= 6 && memcmp(f->bytes, d->config.mac, 6) == 0;
+    return f->len >= MAC_BYTES && memcmp(f->bytes, d->config.mac, MAC_BYTES) == 0;
 }
 
 void rdma_deliver(struct rdma *d, const struct frame *f)
@@ -146,7 +149,7 @@ void rdma_deliver(struct rdma *d, const struct frame *f)
     d->port.rcvd_frames++;
     d->port.rcvd_bytes += f->len;
     if (!is_for_us(d, f)) {
-        drop(d, f, f->len < 6 ? DROP_SHORT : DROP_NOT_FOR_US);
+        drop(d, f, f->len < MAC_BYTES ? DROP_SHORT : DROP_NOT_FOR_US);
         return;
     }
     if (!virtio_running(&d->pci)) {

@@ -9,16 +9,7 @@
 #include "emu/facts/qp_fsm.h"
 #include "emu/guest/internal.h"
 
-/* Largest values of attributes, where no limit of the device applies.  [IBTA1 11.2.5.2
- * (unverified), libibverbs ibv_modify_qp(3)]
- */
-#define TIMER_CODE_MAX 31u
-#define RETRY_MAX      7u
-#define SL_MAX         7u /* RoCE: the three bits of the VLAN priority */
-#define FLOW_LABEL_MAX 0xfffffu
-#define QPN_MAX        0xffffffu
-
-#define AH_FLAG_GRH 1u
+#define SL_MAX 7u /* RoCE: the three bits of the VLAN priority */
 
 /* The address vector names a GID of this host, and an address of the same kind. */
 static bool ah_is_sound(const struct guest *g, const struct rdl_qp_attr *a)
@@ -157,7 +148,7 @@ enum rdl_status guest_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *a
     rfc_modify_qp_put(&raw, &cmd);
     g->ctrl.attr = a;
     g->ctrl.mask = mask;
-    return ctrl_send(g, CMD_MODIFY_QP, &raw, sizeof(raw), 0, &qp->o, qp->qpn);
+    return ctrl_send(g, CMD_MODIFY_QP, &raw, &qp->o, qp->qpn);
 }
 
 /* Copies what @mask says from @from to @to. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Between the walker of the inspect tree (inspect.c) and its nodes (inspect_host.c,
- * inspect_objects.c).
+ * inspect_objects.c, inspect_queue.c).
  */
 #ifndef EMU_LAB_INSPECT_NODES_H
 #define EMU_LAB_INSPECT_NODES_H

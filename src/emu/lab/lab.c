@@ -22,7 +22,6 @@ static void on_irq(void *ctx, const struct sim_item *item)
 {
     struct world *w = ctx;
     struct host *h = w->hosts[item->target];
-
     ev_id id;
 
     TRACE_ID(&w->trace, id, irq, .host = item->target, .vector = (uint32_t)(item->arg >> 32),

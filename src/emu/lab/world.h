@@ -20,6 +20,8 @@
 
 #define HOSTS_MAX 4096u
 
+_Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every name");
+
 struct host {
     uint32_t index;
     char name[RDL_NAME_BYTES];
@@ -89,12 +91,12 @@ struct host *world_host(const struct world *w, uint32_t raw);
 /* The host called @name, or NULL. */
 struct host *world_host_named(const struct world *w, const char *name, size_t len);
 
-/* Looks for a broken invariant: @full scans everything, otherwise only what is cheap.  Fills
- * lab->broken and returns false when there is one.
- */
 /* The name of the host or switch at an end of a link. */
 const char *world_end_name(const struct world *w, const struct net_end *e);
 
+/* Looks for a broken invariant: @full scans everything, otherwise only what is cheap.  Fills
+ * lab->broken and returns false when there is one.
+ */
 bool world_check(struct rdl_lab *lab, bool full);
 
 #endif

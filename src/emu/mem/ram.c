@@ -18,16 +18,6 @@ bool ram_init(struct ram *r, struct arena *a, uint64_t bytes)
     return r->pages != NULL;
 }
 
-void ram_done(struct ram *r)
-{
-    if (!r->pages)
-        return;
-    for (uint64_t i = 0; i < n_pages(r); i++)
-        arena_release(r->arena, r->pages[i], RAM_PAGE_BYTES);
-    arena_release(r->arena, r->pages, n_pages(r) * sizeof(*r->pages));
-    r->pages = NULL;
-}
-
 bool ram_read(const struct ram *r, uint64_t gpa, void *out, size_t n)
 {
     uint8_t *to = out;

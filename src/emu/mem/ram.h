@@ -22,9 +22,8 @@ struct ram {
     uint8_t **pages; /* NULL: never written, reads as zero */
 };
 
-/* False when the arena is full.  @bytes > 0. */
+/* False when the arena is full.  @bytes > 0.  Its pages go with the arena. */
 bool ram_init(struct ram *r, struct arena *a, uint64_t bytes);
-void ram_done(struct ram *r);
 
 static inline bool ram_holds(const struct ram *r, uint64_t gpa, uint64_t n)
 {

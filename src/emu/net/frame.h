@@ -21,8 +21,7 @@ struct frame_note {
 struct frame {
     uint32_t refs;
     uint32_t cap, len;
-    ev_id
-        tx; /* the event under which these bytes are recorded: tx, or the fault that changed them */
+    ev_id tx; /* the event that the bytes are recorded under: tx, or the fault that changed them */
     struct frame_note note;
     uint8_t bytes[];
 };

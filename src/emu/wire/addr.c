@@ -40,7 +40,7 @@ bool mac_parse(const char *s, uint8_t ret[MAC_BYTES])
     if (strlen(s) != MAC_TEXT_MAX - 1)
         return false;
     for (size_t i = 0; i < MAC_BYTES; i++, s += 3) {
-        const int high = hex_digit(s[0]), low = hex_digit(s[1]);
+        const int high = text_hex_digit(s[0]), low = text_hex_digit(s[1]);
 
         if (high < 0 || low < 0 || s[2] != (i + 1 < MAC_BYTES ? ':' : '\0'))
             return false;

@@ -55,8 +55,7 @@ static enum rule check_keys(const struct rc_qp *rc, const struct send_wqe *w)
         if (s->bytes == 0)
             continue;
         rule = mr_check(h, s->lkey, rc->qp.pd->pdn, s->addr, s->bytes, 0);
-        TRACE(h->trace, key, .host = h->host, .qpn = rc->qp.qpn, .key = s->lkey, .addr = s->addr,
-              .bytes = s->bytes, .rule = (uint32_t)rule);
+        rc_trace_key(rc, s, rule);
         if (rule != RULE_NONE)
             return rule;
     }

@@ -243,6 +243,12 @@ void rc_wake(struct rc_qp *rc)
     rc->x->ops->ready(rc->x->ctx, &rc->qp);
 }
 
+void rc_trace_key(const struct rc_qp *rc, const struct sge *s, enum rule rule)
+{
+    TRACE(rc_trace(rc), key, .host = rc->qp.hca->host, .qpn = rc->qp.qpn, .key = s->lkey,
+          .addr = s->addr, .bytes = s->bytes, .rule = (uint32_t)rule);
+}
+
 /* The next packet of the send queue; what is posted is looked at only now. */
 static size_t build_request(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
 {
