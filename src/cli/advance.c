@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/expr_eval.h"
+#include "cli/live.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enums.h"
 #include "rdmalab/inspect.h"
@@ -72,10 +73,79 @@ static bool stop_holds(struct session *s, struct span at)
     return true;
 }
 
+/* The latest simulated time that @m may reach while the clock stands at @real_ns. */
+static uint64_t live_bound(const struct move *m, uint64_t real_ns)
+{
+    return m->kind == MOVE_RUN && m->until_ns < real_ns ? m->until_ns : real_ns;
+}
+
+/* Is what @m waits for over, though nothing says so?  A run that has no end of its own ends with the
+ * last program.
+ */
+static bool live_is_over(const struct session *s, const struct move *m, bool had_programs)
+{
+    if (m->kind != MOVE_RUN)
+        return false;
+    return rdl_now_ns(s->lab) >= m->until_ns ||
+           (had_programs && !s->config.live_ops->programs_run(s->live));
+}
+
+/* One look while the clock follows real time: does what is due, then lets frames and programs act.
+ * RDL_ERR_IDLE: @m is not done yet.
+ */
+static enum rdl_status live_turn(struct session *s, const struct move *m, uint32_t *reterr_rsp)
+{
+    const struct live_ops *ops = s->config.live_ops;
+    const uint64_t real = live_bound(m, ops->now_ns(s->live)), now = rdl_now_ns(s->lab);
+    const struct rdl_limits limits = {.ticks = CHUNK_TICKS, .ns = real > now ? real - now : 1};
+    const struct move bounded = {m->kind, m->grain, real, m->host};
+    enum rdl_status st = RDL_ERR_IDLE;
+    uint64_t next;
+
+    if (real > now)
+        st = call(s, &bounded, limits, reterr_rsp);
+    if (st != RDL_ERR_IDLE && st != RDL_ERR_TIMEOUT && m->kind != MOVE_RUN)
+        return st;
+    if (st == RDL_ERR_INVARIANT)
+        return st;
+    next = rdl_next_ns(s->lab);
+    ops->pump(s->live, m->kind == MOVE_RUN && m->until_ns < next ? m->until_ns : next);
+    return RDL_ERR_IDLE;
+}
+
+/* As move(), while the simulated clock follows the machine's. */
+static enum rdl_status move_live(struct session *s, const struct move *m, struct span at,
+                                 uint32_t *reterr_rsp)
+{
+    const bool had_programs = s->config.live_ops->programs_run(s->live);
+    struct live_error error;
+
+    for (;;) {
+        enum rdl_status st;
+
+        if (session_interrupted(s, at))
+            return RDL_ERR_TIMEOUT;
+        st = live_turn(s, m, reterr_rsp);
+        if (st != RDL_ERR_IDLE)
+            return st;
+        if (stop_holds(s, at))
+            return RDL_ERR_TIMEOUT;
+        if (had_programs && s->config.live_ops->programs_failed(s->live, &error)) {
+            session_fail(s, at, "%s", error.message);
+            diag_remedy(&s->diag, "%s", error.remedy);
+            return RDL_ERR_TIMEOUT;
+        }
+        if (live_is_over(s, m, had_programs))
+            return RDL_OK;
+    }
+}
+
 /* Repeats the call in chunks.  RDL_ERR_TIMEOUT: s->diag is set, or s->quit is. */
 static enum rdl_status move(struct session *s, const struct move *m, struct span at,
                             uint32_t *reterr_rsp)
 {
+    if (s->live && s->config.live_ops->attached(s->live))
+        return move_live(s, m, at, reterr_rsp);
     for (;;) {
         const uint64_t before = rdl_tick(s->lab), now = rdl_now_ns(s->lab);
         struct rdl_limits limits = {.ticks = s->stop ? CHUNK_TICKS_STOPPED : CHUNK_TICKS};

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/live.h"
 #include "cli/modes.h"
 #include "cli/options.h"
 #include "cli/scenario.h"
@@ -54,6 +55,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         .seed_given = o->seed_text != NULL,
         .colour = modes_colour(),
         .interrupted = signals_interrupted(),
+        .live_ops = live_ops,
     };
     struct session *s = NULL;
     const enum rdl_status st = session_new(&config, &s);

@@ -9,6 +9,7 @@
 #include "cli/help.h"
 #include "cli/json.h"
 #include "cli/line_input.h"
+#include "cli/live.h"
 #include "cli/modes.h"
 #include "cli/options.h"
 #include "cli/repl.h"
@@ -115,6 +116,9 @@ int doctor_main(int argc, char **argv)
     (void)argv;
     printf("rdmalab %s\n", RDMALAB_VERSION);
     printf("line editor: %s\n", line_input_name());
+    printf("live ports and programs: %s\n", live_ops ? "yes (libuv)" : "not built (needs libuv)");
+    if (live_ops)
+        printf("tap devices: %s\n", live_ops->obstacle() ? live_ops->obstacle() : "yes");
     for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
         FILE *p = popen(tools[i].command, "r");
         char path[256] = "";
@@ -177,6 +181,7 @@ static int session_main(int argc, char **argv)
         .verbose = true,
         .colour = modes_colour(),
         .interrupted = signals_interrupted(),
+        .live_ops = live_ops,
     };
     struct session *s = NULL;
     enum rdl_status st;

@@ -28,6 +28,9 @@ static void close_lab(struct session *s)
 {
     if (s->listener)
         rdl_unlisten(s->lab, s->listener);
+    if (s->live)
+        s->config.live_ops->close(s->live);
+    s->live = NULL;
     rdl_lab_free(s->lab);
     s->listener = NULL;
     s->lab = NULL;

@@ -23,6 +23,8 @@
 #define SESSION_MADE_BYTES        2048u
 
 struct rdl_listener;
+struct live;
+struct live_ops;
 
 /* Exit statuses of the program. */
 enum exit_status {
@@ -46,12 +48,14 @@ struct session_config {
     bool verbose;                             /* print what verbs made and what steps did */
     bool colour;                              /* @out is a terminal */
     const volatile sig_atomic_t *interrupted; /* set by ^C; NULL: nobody interrupts */
+    const struct live_ops *live_ops;          /* NULL: no live ports, no programs */
 };
 
 struct session {
     struct session_config config;
     struct rdl_lab *lab;
     struct rdl_listener *listener;
+    struct live *live;        /* NULL until something live is asked for */
     uint64_t seed;            /* of the lab */
     struct rdl_limits limits; /* for the whole session: last tick, last time; 0: none */
 

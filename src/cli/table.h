@@ -52,7 +52,8 @@ enum cmd_bit {
     CMD_ADVANCES = 1u << 3, /* lets the lab go on: its events are shown, an empty line repeats it */
     CMD_HEADER = 1u << 4,   /* the first line of a script: metadata */
     CMD_NOTE = 1u << 5,     /* a comment */
-    CMD_PROMPT_ONLY = 1u << 6 /* not part of a scenario */
+    CMD_PROMPT_ONLY = 1u << 6, /* not part of a scenario */
+    CMD_OUTSIDE = 1u << 7      /* needs the world outside: its example is not run in tests */
 };
 
 /* What an example needs before it: lines that examples_before[] has. */

@@ -9,6 +9,9 @@
     const struct enum_table words_##id = {#id, what, rows_##id, ARRAY_LEN(rows_##id)};
 
 TABLE(grain, ENUM_GRAIN, "what to step by")
+TABLE(port, ENUM_PORT, "kind of live port")
+TABLE(program, ENUM_PROGRAM, "program")
+TABLE(role, ENUM_ROLE, "role of a program")
 TABLE(export, ENUM_EXPORT, "form of export")
 TABLE(session_action, ENUM_SESSION_ACTION, "action on the session")
 TABLE(setting, ENUM_SETTING, "thing to set")

@@ -27,11 +27,22 @@
     X(SHOW, TEXT, 0, "for people")                                                                 \
     X(SHOW, JSON, 1, "for programs")
 
+#define ENUM_PORT(X) X(PORT, tap, 0, "a tap device: Ethernet frames to and from the kernel")
+
+#define ENUM_PROGRAM(X) X(PROGRAM, rc_pingpong, 0, "messages to and fro, as ibv_rc_pingpong does it")
+
+#define ENUM_ROLE(X)                                                                               \
+    X(ROLE, server, 0, "waits for a client")                                                       \
+    X(ROLE, client, 1, "connects to a server")
+
+enum live_port_kind { ENUM_PORT(ENUM_MEMBER) };
+enum program { ENUM_PROGRAM(ENUM_MEMBER) };
+enum program_role { ENUM_ROLE(ENUM_MEMBER) };
 enum grain { ENUM_GRAIN(ENUM_MEMBER) };
 enum export_form { ENUM_EXPORT(ENUM_MEMBER) };
 enum show_form { ENUM_SHOW_FORM(ENUM_MEMBER) };
 
 extern const struct enum_table words_grain, words_export, words_session_action, words_setting,
-    words_show_form;
+    words_show_form, words_port, words_program, words_role;
 
 #endif

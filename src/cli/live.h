@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Live ports: the outside world of a session.
+ *
+ * While anything live is attached, the simulated clock follows the machine's monotonic clock: what is
+ * due runs, late work runs in order, and while nothing is due the session waits for the clock or for
+ * a frame.  The command layer reaches all this through struct live_ops, so that it compiles without
+ * an event loop; live_uv.c implements it with libuv.
+ */
+#ifndef CLI_LIVE_H
+#define CLI_LIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "rdmalab/lab.h"
+
+struct live;
+struct pingpong_config;
+
+#define LIVE_ERROR_BYTES 256u
+
+/* What went wrong outside the lab, and what can be done about it. */
+struct live_error {
+    char message[LIVE_ERROR_BYTES];
+    char remedy[LIVE_ERROR_BYTES];
+};
+
+/* How far the lab is behind the clock, and what waits. */
+struct live_stats {
+    uint64_t lag_ns, lag_max_ns;
+    uint64_t rcvd_frames, sent_frames;
+    uint64_t send_errors; /* frames that the device did not take */
+    uint32_t n_ports, n_programs;
+};
+
+struct live_ops {
+    struct live *(*open)(struct rdl_lab *lab, FILE *out); /* NULL: no memory */
+    void (*close)(struct live *l);                        /* NULL is fine */
+
+    /* Creates or attaches the tap device @device and links it to the node @node as one more
+     * endpoint called @device.  False: @reterr says why.
+     */
+    bool (*tap)(struct live *l, const char *device, const char *node, struct live_error *reterr);
+
+    /* Starts ibv_rc_pingpong's protocol on a host.  Everything in @config is copied. */
+    bool (*pingpong)(struct live *l, const struct pingpong_config *config,
+                     struct live_error *reterr);
+
+    /* Is there anything that makes the clock follow real time? */
+    bool (*attached)(const struct live *l);
+
+    /* Simulated time that the clock has reached. */
+    uint64_t (*now_ns)(struct live *l);
+
+    /* Moves frames in and out and lets programs act; waits until simulated time @until_ns or until
+     * something happens, whichever comes first.
+     */
+    void (*pump)(struct live *l, uint64_t until_ns);
+
+    /* Programs that run, and whether one that ended had failed. */
+    bool (*programs_run)(const struct live *l);
+    bool (*programs_failed)(const struct live *l, struct live_error *reterr);
+
+    void (*stats)(const struct live *l, struct live_stats *ret);
+
+    /* May this process make tap devices?  NULL, or why not. */
+    const char *(*obstacle)(void);
+};
+
+/* The one with libuv; NULL in a build without it. */
+extern const struct live_ops *const live_ops;
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* A tap device of Linux: Ethernet frames to and from the kernel's network stack. */
+#ifndef CLI_TAP_LINUX_H
+#define CLI_TAP_LINUX_H
+
+#include <stdbool.h>
+
+#include "cli/live.h"
+
+/* Creates the tap device @name, or attaches to it if it exists, and brings it up if that is allowed.
+ * Returns a non-blocking file descriptor, or -1 and @reterr says why and how to get the right.
+ */
+int tap_open(const char *name, struct live_error *reterr);
+
+/* May this process create tap devices?  NULL, or why not. */
+const char *tap_obstacle(void);
+
+#endif
