@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /* ^C sets the flag that signals_interrupted() gives and ends a wait for input; a second one before
- * it is cleared ends the program.  An abort (a failed assertion) prints the command of signals_replay() and exits with
- * EXIT_BROKEN.
+ * it is cleared ends the program.  An abort (a failed assertion) prints the command of
+ * signals_replay() and exits with EXIT_BROKEN.
  */
 void signals_start(void);
 

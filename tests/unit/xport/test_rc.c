@@ -407,7 +407,7 @@ static void retries_run_out(void **state)
         assert_int_equal(rig_count(r, EV_timeout, 0, NULL, 0), retries + 1);
         assert_int_equal(r->host[0].qp->state, QPS_ERR);
         assert_int_equal(rig_rc(r, 0)->count.retry_exceeded, 1);
-    rig_free(r);
+        rig_free(r);
     }
 }
 
