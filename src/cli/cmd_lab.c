@@ -61,7 +61,8 @@ bool run_host(struct session *s, const struct step *st)
         status = rdl_host_add(s->lab, &config, &host);
         if (status == RDL_ERR_INVAL) {
             session_fail(s, names->v[i].at, "%s: no host can be like that", config.name);
-            return diag_remedy(&s->diag, "mac= is a unicast address, ram= a multiple of 4k up to 1024g");
+            return diag_remedy(&s->diag,
+                               "mac= is a unicast address, ram= a multiple of 4k up to 1024g");
         }
         if (status != RDL_OK)
             return session_fail_status(s, names->v[i].at, config.name, status);

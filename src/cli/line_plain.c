@@ -22,6 +22,7 @@ char *line_input_read(const char *prompt)
     size_t cap = 0;
     ssize_t n;
 
+    signals_at_prompt(true);
     for (;;) {
         fputs(prompt, stdout);
         fflush(stdout);
@@ -33,6 +34,7 @@ char *line_input_read(const char *prompt)
         clearerr(stdin);
         fputc('\n', stdout);
     }
+    signals_at_prompt(false);
     if (n < 0) {
         free(line);
         return NULL;

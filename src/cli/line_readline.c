@@ -114,8 +114,11 @@ void line_input_close(void)
 
 char *line_input_read(const char *prompt)
 {
-    char *line = readline(prompt);
+    char *line;
 
+    signals_at_prompt(true);
+    line = readline(prompt);
+    signals_at_prompt(false);
     if (line && *line)
         add_history(line);
     return line;

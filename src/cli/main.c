@@ -225,10 +225,12 @@ int main(int argc, char **argv)
 
     signals_start();
     status = run_mode(argc, argv);
+    if (*signals_interrupted())
+        return EXIT_INTERRUPTED;
     why = files_close(stdout);
     if (why) {
         fprintf(stderr, "rdmalab: standard output: %s\n", why);
         status = exit_worse(status, EXIT_FAILED);
     }
-    return *signals_interrupted() ? EXIT_INTERRUPTED : status;
+    return status;
 }

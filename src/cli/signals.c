@@ -11,7 +11,7 @@
 
 #define REPLAY_BYTES 1024u
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, at_prompt;
 static char replay[REPLAY_BYTES];
 
 static void put(const char *s)
@@ -24,7 +24,7 @@ static void put(const char *s)
 static void on_interrupt(int number)
 {
     (void)number;
-    if (interrupted)
+    if (interrupted && !at_prompt)
         _exit(EXIT_INTERRUPTED);
     interrupted = 1;
 }
@@ -56,6 +56,12 @@ const volatile sig_atomic_t *signals_interrupted(void)
 void signals_clear_interrupted(void)
 {
     interrupted = 0;
+}
+
+void signals_at_prompt(bool at)
+{
+    interrupted = 0;
+    at_prompt = at;
 }
 
 void signals_replay(const char *fmt, ...)

@@ -46,7 +46,9 @@ size_t suggest_distance(const char *a, const char *b)
 struct suggestion suggestion_for(const char *typed)
 {
     /* A third of the letters may be wrong, at least one. */
-    return (struct suggestion){typed, NULL, strlen(typed) / 3 + 2};
+    const size_t n = strlen(typed);
+
+    return (struct suggestion){typed, NULL, n / 3 + (n < 3 ? 2 : 1)};
 }
 
 void suggest_offer(struct suggestion *s, const char *candidate)

@@ -180,7 +180,8 @@ static bool check_word(const struct param *p, const char *text, struct span at, 
     diag_set(d, DIAG_VALUE, at, "%s: no %s is called \"%s\"", p->name, p->words->what, text);
     if (near.best)
         return diag_remedy(d, "did you mean \"%s\"?", near.best);
-    return diag_remedy(d, words.cut ? "\"help\" of the command lists them" : "one of: %s", list);
+    return diag_remedy(d, words.cut ? "\"explain %s\" lists them" : "one of: %s",
+                       words.cut ? p->words->name : list);
 }
 
 static const char *take_size(const char *text, size_t from, size_t end, uint64_t *ret)

@@ -122,8 +122,9 @@ uint64_t ev_field_number(const struct ev *e, const struct ev_field *f);
 /* Sets a number field, for readers of saved traces. */
 void ev_field_set(struct ev *e, const struct ev_field *f, uint64_t v);
 
-/* Names of hosts and objects, learnt from the events host_up and named, so that a saved trace prints
- * like a live one.  A number keeps its name when its object is gone, until another takes it.  Owned by the caller; ev_names_free() gives the memory back.
+/* Names of hosts and objects, learnt from the events host_up and named, so that a saved trace
+ * prints like a live one.  A number keeps its name when its object is gone, until another takes it.
+ * Owned by the caller; ev_names_free() gives the memory back.
  */
 struct ev_names;
 struct ev_names *ev_names_new(void);

@@ -48,7 +48,6 @@ struct rc_wqe {
     struct send_wqe w;
     uint32_t bytes; /* of the message */
     uint32_t n_pkts;
-    struct psn first_psn;  /* once its first packet was sent */
     enum wc_status status; /* not SUCCESS: refused here; completes when it is the oldest */
     enum rule rule;        /* by which rule */
 };

@@ -176,7 +176,11 @@ static void a_request_that_cannot_be_is_refused(void **state)
     assert_int_equal(guest_post_send(w->qp, &wr, false), RDL_ERR_INVAL);
     wr = send_wr, wr.n_sge = 5;
     assert_int_equal(guest_post_send(w->qp, &wr, false), RDL_ERR_INVAL);
-    assert_int_equal(w->qp->sq.posted, 0);
+    assert_int_equal(guest_post_recv(w->qp, &(struct rdl_recv_wr){.n_sge = 5}, false),
+                     RDL_ERR_INVAL);
+    assert_int_equal(w->qp->sq.posted + w->qp->rq.posted, 0);
+    wr = send_wr, wr.n_sge = 4, wr.sge = (const struct rdl_sge[4]){{0, 0, 0}};
+    assert_int_equal(guest_post_send(w->qp, &wr, false), RDL_OK); /* as many as may be */
 }
 
 static void a_full_queue_has_room_when_the_device_gives_back(void **state)
