@@ -7,13 +7,14 @@
 
 #define RDL_ANY UINT32_MAX
 
-/* Matches frames at the moment they leave a host.  Every criterion must hold; RDL_ANY always does.
+/* Matches frames at the moment they leave a host, or come in through an external port.  Every
+ * criterion must hold; RDL_ANY matches all.
  */
 struct rdl_fault_config {
     const char *name;     /* copied; NULL or "": f1, f2, ... */
     uint32_t kind;        /* enum fault_kind, not FLT_NONE nor FLT_CHANCE */
-    rdl_host from;        /* raw 0: any host */
-    uint32_t opcode;      /* enum opcode, or RDL_ANY */
+    rdl_host from;        /* raw 0: any */
+    uint32_t opcode;      /* enum opcode, enum frame_kind (ARP_REQUEST), or RDL_ANY */
     uint32_t syndrome;    /* enum syndrome, or RDL_ANY: ACKs and NAKs */
     uint32_t psn;         /* or RDL_ANY */
     uint32_t dest_qpn;    /* or RDL_ANY */
@@ -21,6 +22,7 @@ struct rdl_fault_config {
     uint32_t count;       /* how many are hit from there on; RDL_ANY: all */
     uint64_t delay_ns;    /* FLT_DELAY: how much later; FLT_DUPLICATE: the copy's delay */
     uint32_t corrupt_bit; /* FLT_CORRUPT: bit of the frame, taken modulo its length */
+    rdl_port from_port;   /* raw 0: any; not together with @from */
 };
 
 /* Return: RDL_OK, RDL_ERR_INVAL, RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT, RDL_ERR_STALE (@from) */

@@ -44,6 +44,9 @@ typedef struct {
 typedef struct {
     uint32_t raw;
 } rdl_fault;
+typedef struct {
+    uint32_t raw;
+} rdl_port;
 
 #define RDL_NAME_BYTES 24u /* longest name, its NUL included */
 #define RDL_NEVER      UINT64_MAX
@@ -59,8 +62,9 @@ RDL_MUST_CHECK enum rdl_status rdl_lab_new(const struct rdl_lab_config *config,
                                            struct rdl_lab **ret);
 void rdl_lab_free(struct rdl_lab *lab);
 
-/* A host: guest RAM, a virtio-rdma device on one Ethernet port, and its booted driver.  Zero means
- * the default: for host number k (from 1) MAC 02:00:00:00:00:k, 10.0.0.k and fe80::EUI-64.
+/* A host: guest RAM, a virtio-rdma and a virtio-net device on one Ethernet port, their booted
+ * drivers and a small IP stack.  Zero means the default: for host number k (from 1) MAC
+ * 02:00:00:00:00:k, 10.0.0.k and fe80::EUI-64.
  */
 struct rdl_host_config {
     const char *name;      /* copied; unique; a letter, then letters, digits, - and _ */
@@ -72,6 +76,8 @@ struct rdl_host_config {
     uint32_t max_qp;       /* 2..16384 (QPN 1 is not handed out), default 16 */
     uint32_t device_mtu;   /* path MTU that the port offers, 256..4096; default 4096 */
     uint64_t features_off; /* device feature bits (1 << number) that are not offered */
+    bool arp; /* find out the MACs of the lab's hosts too by ARP and neighbour discovery, as it is
+                 done for strangers; by default the lab's hosts know each other */
 };
 
 /* Adds a host and boots it: one tick with many events.
@@ -90,14 +96,14 @@ RDL_MUST_CHECK enum rdl_status rdl_switch_add(struct rdl_lab *lab, const char *n
                                               rdl_switch *ret);
 
 struct rdl_link_config {
-    const char *a, *b;   /* names of two hosts or switches; a host has one port */
+    const char *a, *b;   /* names of two hosts, switches or external ports */
     uint64_t latency_ns; /* one way */
     uint64_t rate_bps;   /* bit/s; 0: 100 Gbit/s */
     uint32_t loss_ppm;   /* chance that a frame is lost, either way, from the seed */
 };
 
-/* Return: RDL_OK, RDL_ERR_NOT_FOUND (@a or @b), RDL_ERR_BUSY (a host's port is linked already),
- *	   RDL_ERR_INVAL (both ends are the same, a value is out of range), RDL_ERR_LIMIT
+/* Return: RDL_OK, RDL_ERR_NOT_FOUND (@a or @b), RDL_ERR_BUSY (a host's or external port is linked
+ *already), RDL_ERR_INVAL (both ends are the same, a value is out of range), RDL_ERR_LIMIT
  */
 RDL_MUST_CHECK enum rdl_status rdl_link_add(struct rdl_lab *lab,
                                             const struct rdl_link_config *config, rdl_link *ret);
@@ -150,12 +156,17 @@ RDL_MUST_CHECK enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns,
 /* Lets the lab go on until the control request of @host is answered.
  *
  * Return: RDL_OK
+ *	   RDL_ERR_NO_ROUTE no neighbour answered for the address vector of a modify
  *	   RDL_ERR_DEVICE   the device refused; *@reterr_rsp is the response (enum ctrl_rsp)
  *	   RDL_ERR_TIMEOUT  a limit was reached, RDL_ERR_IDLE nothing is scheduled any more
  *	   RDL_ERR_BROKEN   the device needs a reset
  */
 RDL_MUST_CHECK enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host,
                                         struct rdl_limits limits, uint32_t *reterr_rsp);
+
+/* The same without letting the lab go on: RDL_ERR_BUSY while there is no answer yet. */
+RDL_MUST_CHECK enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host,
+                                          uint32_t *reterr_rsp);
 
 /* A copy of the whole lab, and the way back to it: everything is as it was, at its address, and
  * what is then done again happens again.  Recorded events of later ticks are forgotten.

@@ -81,7 +81,7 @@ struct rdl_qp_attr {
     uint32_t min_rnr_timer, timeout, retry_cnt, rnr_retry;
     struct {
         uint8_t dgid[16];
-        uint8_t dmac[6]; /* all zero: the guest looks the neighbour up */
+        uint8_t dmac[6]; /* all zero: the guest finds the neighbour's out */
         uint8_t sgid_index, hop_limit, traffic_class, sl;
         uint32_t flow_label;
     } ah;
@@ -96,10 +96,13 @@ struct rdl_modify_error {
 
 /* @unchecked leaves all checks to the device, as a careless driver would.
  *
+ * With an address vector whose MAC is not known the guest first asks the network for it, which is
+ * part of the request: rdl_wait() then also gives RDL_ERR_NO_ROUTE, when nobody answered.
+ *
  * Return: RDL_OK
  *	   RDL_ERR_STATE  there is no such move
  *	   RDL_ERR_INVAL  attributes are missing, one too many, or out of range
- *	   RDL_ERR_NO_ROUTE  nobody has the address of the address vector
+ *	   RDL_ERR_NO_ROUTE  the neighbour is not known and nobody can be asked: no link is up
  *	   RDL_ERR_STALE, RDL_ERR_BUSY
  */
 RDL_MUST_CHECK enum rdl_status rdl_modify_qp(struct rdl_lab *lab, rdl_qp qp,

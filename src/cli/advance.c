@@ -79,8 +79,8 @@ static uint64_t live_bound(const struct move *m, uint64_t real_ns)
     return m->kind == MOVE_RUN && m->until_ns < real_ns ? m->until_ns : real_ns;
 }
 
-/* Is what @m waits for over, though nothing says so?  A run that has no end of its own ends with the
- * last program.
+/* Is what @m waits for over, though nothing says so?  A run that has no end of its own ends with
+ * the last program.
  */
 static bool live_is_over(const struct session *s, const struct move *m, bool had_programs)
 {

@@ -101,7 +101,8 @@ bool run_ping(struct session *s, const struct step *st)
     (void)addr_parse(step_text(st, "address"), c.address); /* the parser has checked it */
     status = rdl_ping(s->lab, host, &c, &ping);
     if (status != RDL_OK)
-        return session_fail_status(s, step_span(st, "address", 0), step_text(st, "address"), status);
+        return session_fail_status(s, step_span(st, "address", 0), step_text(st, "address"),
+                                   status);
     do {
         status = rdl_ping_result(s->lab, ping, &r);
     } while (status == RDL_ERR_BUSY && advance_step(s, RDL_STEP_TICK, st->at) == ADVANCE_DONE);

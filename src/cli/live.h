@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Live ports: the outside world of a session.
  *
- * While anything live is attached, the simulated clock follows the machine's monotonic clock: what is
- * due runs, late work runs in order, and while nothing is due the session waits for the clock or for
- * a frame.  The command layer reaches all this through struct live_ops, so that it compiles without
- * an event loop; live_uv.c implements it with libuv.
+ * While anything live is attached, the simulated clock follows the machine's monotonic clock: what
+ * is due runs, late work runs in order, and while nothing is due the session waits for the clock or
+ * for a frame.  The command layer reaches all this through struct live_ops, so that it compiles
+ * without an event loop; live_uv.c implements it with libuv.
  */
 #ifndef CLI_LIVE_H
 #define CLI_LIVE_H

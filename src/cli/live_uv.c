@@ -16,11 +16,11 @@
 
 #define PORTS_MAX         8u
 #define FRAME_BYTES_MAX   65536u
-#define FRAMES_PER_PUMP   256u        /* read before the lab goes on */
-#define SPIN_NS           1000000u    /* shorter waits are spent looking, not sleeping */
-#define WAIT_MAX_MS       50u         /* between looks for ^C */
+#define FRAMES_PER_PUMP   256u     /* read before the lab goes on */
+#define SPIN_NS           1000000u /* shorter waits are spent looking, not sleeping */
+#define WAIT_MAX_MS       50u      /* between looks for ^C */
 #define BACKLOG           1
-#define LISTEN_RETRIES_MS 100u        /* a client tries again until its server listens */
+#define LISTEN_RETRIES_MS 100u /* a client tries again until its server listens */
 #define CONNECT_TRIES_MAX 50u
 
 struct live_port {

@@ -21,7 +21,8 @@
 #define RETRIES       7u
 #define HOP_LIMIT     1u
 
-#define CHUNK_BYTES 4096u
+#define CHUNK_BYTES         4096u
+#define ORIGINAL_PAGE_BYTES 4096u
 
 void pingpong_init(struct pingpong *p, struct rdl_lab *lab, const struct pingpong_config *config,
                    FILE *out)
@@ -135,9 +136,13 @@ static bool post_receives(struct pingpong *p)
     return true;
 }
 
-/* Byte @k of message number @i: both ends can tell it. */
+/* Byte @k of message number @i: both ends can tell it.  With -c the original wants a 0 at the start
+ * of every page.
+ */
 static uint8_t pattern(uint32_t i, uint32_t k)
 {
+    if (k % ORIGINAL_PAGE_BYTES == 0)
+        return 0;
     return (uint8_t)(i * 31u + k + k / 251u);
 }
 
@@ -186,11 +191,8 @@ static bool check_message(struct pingpong *p, uint32_t i)
 static bool post_send(struct pingpong *p)
 {
     const struct rdl_sge sge = {is_server(p) ? recv_buf(p) : p->buf, p->config.size, p->mem.lkey};
-    const struct rdl_send_wr wr = {.wr_id = WR_ID_SEND,
-                                   .opcode = WR_SEND,
-                                   .flags = SF_SIGNALED,
-                                   .sge = &sge,
-                                   .n_sge = 1};
+    const struct rdl_send_wr wr = {
+        .wr_id = WR_ID_SEND, .opcode = WR_SEND, .flags = SF_SIGNALED, .sge = &sge, .n_sge = 1};
 
     if ((!is_server(p) && p->config.check && !fill_message(p)) ||
         rdl_post_send(p->lab, p->qp, &wr, false) != RDL_OK) {
@@ -309,10 +311,10 @@ static void answered(struct pingpong *p)
 }
 
 static const char *const what[] = {
-    [PP_ALLOC_PD] = "Couldn't allocate PD",  [PP_REG_MR] = "Couldn't register MR",
-    [PP_CREATE_CQ] = "Couldn't create CQ",   [PP_CREATE_QP] = "Couldn't create QP",
+    [PP_ALLOC_PD] = "Couldn't allocate PD",    [PP_REG_MR] = "Couldn't register MR",
+    [PP_CREATE_CQ] = "Couldn't create CQ",     [PP_CREATE_QP] = "Couldn't create QP",
     [PP_INIT] = "Failed to modify QP to INIT", [PP_ARM] = "Couldn't request CQ notification",
-    [PP_RTR] = "Failed to modify QP to RTR", [PP_RTS] = "Failed to modify QP to RTS",
+    [PP_RTR] = "Failed to modify QP to RTR",   [PP_RTS] = "Failed to modify QP to RTS",
 };
 
 void pingpong_go(struct pingpong *p, uint64_t now_ns)

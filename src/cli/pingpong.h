@@ -20,7 +20,7 @@
 #define PINGPONG_PORT 18515u
 
 /* "LLLL:QQQQQQ:PPPPPP:" and 32 digits of the GID, with the NUL that goes over the wire too. */
-#define PINGPONG_LINE_BYTES 53u
+#define PINGPONG_LINE_BYTES 52u
 #define PINGPONG_DONE_BYTES 5u /* "done" and its NUL: the client is ready */
 
 struct pingpong_config {
@@ -73,8 +73,8 @@ struct pingpong {
 
     uint32_t posted; /* receives in the queue */
     uint32_t n_sent, n_rcvd;
-    uint64_t first_hash; /* of the first message received */
-    unsigned pending;    /* bits: a receive, a send of this round is outstanding */
+    uint64_t first_hash;           /* of the first message received */
+    unsigned pending;              /* bits: a receive, a send of this round is outstanding */
     uint64_t started_ns, ended_ns; /* real time, by the caller's clock */
 };
 

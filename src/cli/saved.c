@@ -154,12 +154,11 @@ static enum rdl_status read_field(struct reader *rd, struct ev *e, const struct 
     bool good;
 
     if (f->print == EVP_STR) {
-        struct ev_str str;
+        struct text t = text_on((char *)e + f->offset, f->bytes);
 
         if (!cJSON_IsString(j))
             return refuse(rd, "\"%s\" must be a string", f->name);
-        str = ev_str(j->valuestring);
-        memcpy((char *)e + f->offset, &str, sizeof(str));
+        text_add(&t, j->valuestring);
         return RDL_OK;
     }
     if (f->print == EVP_FLAG) {
@@ -249,6 +248,8 @@ static enum rdl_status keep(struct saved *s, const struct ev *e)
     ev_names_learn(s->names, e);
     if (e->kind == EV_host_up && e->u.host_up.host < s->n_hosts)
         learn_name(&s->hosts[e->u.host_up.host], &e->u.host_up.name);
+    if (e->kind == EV_port_up && e->u.port_up.host < s->n_hosts)
+        learn_name(&s->hosts[e->u.port_up.host], &e->u.port_up.name);
     return RDL_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/dispatch.h"
 #include "cli/line.h"
+#include "cli/live.h"
 #include "cli/shown.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"

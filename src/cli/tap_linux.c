@@ -19,10 +19,11 @@ static void explain(struct live_error *e, const char *device, int err)
     switch (err) {
     case EPERM:
     case EACCES:
-        snprintf(e->remedy, sizeof(e->remedy),
-                 "make it yours once, as root: \"ip tuntap add %s mode tap user $USER\"; or give the "
-                 "program the right: \"setcap cap_net_admin+ep rdmalab\"",
-                 device);
+        snprintf(
+            e->remedy, sizeof(e->remedy),
+            "make it yours once, as root: \"ip tuntap add %s mode tap user $USER\"; or give the "
+            "program the right: \"setcap cap_net_admin+ep rdmalab\"",
+            device);
         break;
     case EBUSY:
         snprintf(e->remedy, sizeof(e->remedy),
@@ -34,8 +35,9 @@ static void explain(struct live_error *e, const char *device, int err)
                  "the kernel has no " TUN_DEVICE ": \"modprobe tun\" as root loads it");
         break;
     case EINVAL:
-        snprintf(e->remedy, sizeof(e->remedy),
-                 "a device of this name exists and is no tap device, or the name is no device name");
+        snprintf(
+            e->remedy, sizeof(e->remedy),
+            "a device of this name exists and is no tap device, or the name is no device name");
         break;
     default:
         e->remedy[0] = '\0';

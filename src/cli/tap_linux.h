@@ -7,8 +7,9 @@
 
 #include "cli/live.h"
 
-/* Creates the tap device @name, or attaches to it if it exists, and brings it up if that is allowed.
- * Returns a non-blocking file descriptor, or -1 and @reterr says why and how to get the right.
+/* Creates the tap device @name, or attaches to it if it exists, and brings it up if that is
+ * allowed. Returns a non-blocking file descriptor, or -1 and @reterr says why and how to get the
+ * right.
  */
 int tap_open(const char *name, struct live_error *reterr);
 

@@ -20,9 +20,9 @@ void rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
 /* Lets the QPs of CQs that overflowed learn of it; after every call into the transport. */
 void rdma_settle(struct rdma *d);
 
-/* rdma_port.c: ops->ready(), and sending what can be sent now. */
+/* rdma_port.c: ops->ready(), and becoming a user of the Ethernet port. */
 void rdma_ready_add(void *ctx, struct qp *qp);
-void rdma_pump(struct rdma *d);
+void rdma_port_use(struct rdma *d);
 
 /* Gives a chain back and interrupts the driver if it wants that. */
 void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len);

@@ -59,7 +59,8 @@ static void on_notify(void *ctx, uint32_t queue)
         rdma_ctrl_run(d);
     } else if (!d->doorbell_due[queue]) {
         d->doorbell_due[queue] = true;
-        sim_schedule(d->sim, sim_now(d->sim) + delay, SIM_DOORBELL, d->config.host, queue);
+        sim_schedule(d->sim, sim_now(d->sim) + delay, SIM_DOORBELL, d->config.host,
+                     virtio_doorbell_arg(FN_RDMA, queue));
     }
 }
 
@@ -129,6 +130,7 @@ bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_con
     const uint32_t n = rdma_queues(config);
     const struct virtio_config pci = {
         .host = config->host,
+        .function = FN_RDMA,
         .features_off = config->features_off,
         .num_queues = n,
         .queue_size = VRING_SIZE_MAX,
@@ -141,11 +143,10 @@ bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_con
                        .sim = env->sim,
                        .trace = env->sim->trace,
                        .ram = env->ram,
-                       .net = env->net,
+                       .port = env->port,
                        .progress = env->progress,
                        .peer_of = env->peer_of,
-                       .world = env->world,
-                       .port.link_end = NET_NO_LINK};
+                       .world = env->world};
     d->doorbell_due = arena_alloc(d->arena, n * sizeof(*d->doorbell_due));
     d->kicks = arena_alloc(d->arena, n * sizeof(*d->kicks));
     d->failed_cqs = arena_alloc(d->arena, config->max_cq * sizeof(*d->failed_cqs));
@@ -156,6 +157,7 @@ bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_con
     if (!virtio_init(&d->pci, d->arena, d->sim, &pci, &virtio_ops, d) || !transport_init(d))
         return false;
     rdma_config_fill(d);
+    rdma_port_use(d);
     return true;
 }
 
@@ -182,14 +184,14 @@ void rdma_doorbell(struct rdma *d, uint32_t queue)
         rdma_ctrl_run(d);
     else
         kick(d, queue);
-    rdma_pump(d);
+    eth_port_pump(d->port);
 }
 
 void rdma_timer(struct rdma *d, uint64_t arg)
 {
     xport_timer(&d->xport, arg);
     rdma_settle(d);
-    rdma_pump(d);
+    eth_port_pump(d->port);
 }
 
 void rdma_queue_broken(struct rdma *d, uint32_t queue)

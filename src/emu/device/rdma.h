@@ -2,8 +2,8 @@
 /* The virtio-rdma device: where registers and rings meet objects, transport and network.
  *
  *	driver -> registers -> notify -> doorbell -> control queue | transport
- *	transport -> egress, one frame at a time as the port is free -> net
- *	net -> deliver -> parse -> transport -> guest memory, CQE, interrupt
+ *	transport -> port's egress, one frame at a time -> net
+ *	net -> port -> parse -> transport -> guest memory, CQE, interrupt
  *
  * Which virtqueue is whose: facts/device.h.
  *
@@ -16,10 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/device/eth_port.h"
 #include "emu/facts/device.h"
 #include "emu/hca/hca.h"
 #include "emu/mem/ram.h"
-#include "emu/net/net.h"
 #include "emu/virtio/pci.h"
 #include "emu/xport/xport.h"
 
@@ -36,11 +36,6 @@
 #define RDMA_MAX_RD_ATOM  16u
 #define RDMA_MAX_MR_BYTES ((uint64_t)1 << 30)
 
-/* What steps count, over all devices of a lab. */
-struct rdma_progress {
-    uint64_t wqes, packets, timers, cqes;
-};
-
 struct rdma_config {
     uint32_t host;
     uint8_t mac[MAC_BYTES];
@@ -49,14 +44,6 @@ struct rdma_config {
     enum mtu max_mtu;
     uint64_t features_off;
     uint64_t seed; /* of the keys */
-};
-
-/* Frames and bytes of the port, and what was thrown away. */
-struct rdma_port {
-    uint32_t link_end; /* NET_NO_LINK: nothing is plugged in */
-    uint64_t loop_free_at_ns;
-    uint64_t sent_frames, sent_bytes, rcvd_frames, rcvd_bytes;
-    uint64_t drops[DROP_COUNT];
 };
 
 /* Queue pairs with something to send, first in first out: each sends one frame in its turn. */
@@ -72,17 +59,15 @@ struct rdma {
     struct sim *sim;
     struct trace *trace;
     struct ram *ram;
-    struct net *net;
-    struct rdma_progress *progress;
+    struct eth_port *port;
+    struct progress *progress;
     uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]);
     void *world;
 
     struct virtio_dev pci;
     struct hca hca;
     struct xport xport;
-    struct rdma_port port;
     struct rdma_ready ready;
-    bool egress_due;      /* a SIM_EGRESS is scheduled */
     bool booting;         /* control requests are executed at once, without interrupts */
     bool *doorbell_due;   /* by queue: a SIM_DOORBELL is scheduled */
     ev_id *kicks;         /* by queue: the event that last rang the doorbell */
@@ -98,13 +83,14 @@ struct rdma_env {
     struct arena *arena;
     struct sim *sim;
     struct ram *ram;
-    struct net *net;
-    struct rdma_progress *progress;
+    struct eth_port *port;
+    struct progress *progress;
     uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]); /* for traces */
     void *world;
 };
 
-/* A device after power-on, not linked.  @d is at its place for good.  False: the arena is full. */
+/* A device after power-on, a user of the port.  @d is at its place for good.  False: the arena is
+ * full. */
 bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_config *config);
 
 static inline uint32_t rdma_queues(const struct rdma_config *c)
@@ -122,29 +108,14 @@ static inline uint32_t rdma_rq(const struct rdma *d, uint32_t qpn)
     return queue_of_receives(d->config.max_cq, qpn);
 }
 
-/* Registers, as the guest's bus reaches them. */
-static inline uint64_t rdma_read(struct rdma *d, uint32_t offset, uint32_t width)
-{
-    return virtio_read(&d->pci, offset, width);
-}
-
-static inline void rdma_write(struct rdma *d, uint32_t offset, uint32_t width, uint64_t value)
-{
-    virtio_write(&d->pci, offset, width, value);
-}
-
 /* Does the device need a reset? */
 static inline bool rdma_broken(const struct rdma *d)
 {
     return (d->pci.status & VS_DEVICE_NEEDS_RESET) != 0;
 }
 
-/* Handlers of SIM_DOORBELL, SIM_EGRESS, SIM_QP_TIMER. */
+/* Handlers of SIM_DOORBELL and SIM_QP_TIMER. */
 void rdma_doorbell(struct rdma *d, uint32_t queue);
-void rdma_egress(struct rdma *d);
 void rdma_timer(struct rdma *d, uint64_t arg);
-
-/* A frame arrived at the port; borrowed. */
-void rdma_deliver(struct rdma *d, const struct frame *f);
 
 #endif

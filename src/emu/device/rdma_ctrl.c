@@ -52,7 +52,7 @@ struct call {
 static enum ctrl_rsp query_port(struct call *c)
 {
     const struct rdma *d = c->d;
-    const bool up = d->port.link_end != NET_NO_LINK;
+    const bool up = d->port->link_end != NET_NO_LINK;
 
     REQUEST(c, query_port, r);
     if (r.port != HCA_PORT)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The Ethernet port: frames out, one at a time and in turns between queue pairs; frames in. */
-#include <string.h>
-
+/* The RDMA function as a user of the Ethernet port: frames out, in turns between queue pairs, and
+ * frames in.
+ */
 #include "emu/base/assert.h"
 #include "emu/device/internal.h"
 #include "emu/facts/aeth.h"
@@ -30,15 +30,6 @@ static uint32_t ready_take(struct rdma *d)
     return qpn;
 }
 
-static uint64_t free_at(const struct rdma *d)
-{
-    const uint64_t loop = d->port.loop_free_at_ns;
-    const uint64_t line =
-        d->port.link_end == NET_NO_LINK ? 0 : net_port_free_at(d->net, d->port.link_end);
-
-    return line > loop ? line : loop;
-}
-
 /* What the frame's own bytes say of it, for faults and traces. */
 static struct frame_note note_of(const struct rdma *d, uint32_t qpn, const struct frame *f)
 {
@@ -61,29 +52,22 @@ static struct frame_note note_of(const struct rdma *d, uint32_t qpn, const struc
     return note;
 }
 
-static void send(struct rdma *d, uint32_t qpn, struct frame *f)
+static bool has_frame(const void *ctx)
 {
-    f->note = note_of(d, qpn, f);
-    d->port.sent_frames++;
-    d->port.sent_bytes += f->len;
-    d->progress->packets++;
-    if (memcmp(f->bytes, d->config.mac, sizeof(d->config.mac)) == 0) {
-        d->port.loop_free_at_ns = sim_now(d->sim) + NET_LOOPBACK_NS;
-        net_loop_back(d->net, d->config.host, f);
-    } else {
-        net_send(d->net, d->port.link_end, f);
-    }
+    const struct rdma *d = ctx;
+
+    return d->ready.len > 0 && virtio_running(&d->pci);
 }
 
-/* Sends one frame of the next queue pair that has one.  False: none has. */
-static bool send_one(struct rdma *d)
+/* One frame of the next queue pair that has one. */
+static struct frame *take_frame(void *ctx)
 {
+    struct rdma *d = ctx;
     struct frame *f = frame_new(d->arena, XPORT_FRAME_BYTES);
-    bool sent = false;
 
     if (!f)
-        return false; /* the arena is full: what is unacknowledged is tried again */
-    while (!sent && d->ready.len > 0) {
+        return NULL; /* the arena is full: what is unacknowledged is tried again */
+    while (d->ready.len > 0) {
         const uint32_t qpn = ready_take(d);
         struct qp *qp = hca_qp(&d->hca, qpn);
         const ev_id cause = d->trace->cause;
@@ -99,72 +83,47 @@ static bool send_one(struct rdma *d)
         if (f->len == 0)
             continue;
         f->tx = tx;
-        send(d, qpn, f);
-        sent = true;
+        f->note = note_of(d, qpn, f);
+        return f;
     }
-    if (!sent)
-        frame_unref(d->arena, f);
-    return sent;
+    frame_unref(d->arena, f);
+    return NULL;
 }
 
-void rdma_pump(struct rdma *d)
+static bool owns(const void *ctx, const uint8_t dst[GID_BYTES])
 {
-    if (d->egress_due || !virtio_running(&d->pci))
-        return;
-    if (d->ready.len > 0 && free_at(d) <= sim_now(d->sim))
-        send_one(d);
-    if (d->ready.len > 0) {
-        const uint64_t at = free_at(d), now = sim_now(d->sim);
+    const struct rdma *d = ctx;
 
-        d->egress_due = true;
-        sim_schedule(d->sim, at > now ? at : now, SIM_EGRESS, d->config.host, 0);
-    }
+    return hca_gid_is_own(&d->hca, dst);
 }
 
-void rdma_egress(struct rdma *d)
+static void deliver(void *ctx, const struct frame *f)
 {
-    d->egress_due = false;
-    rdma_pump(d);
-}
-
-static void drop(struct rdma *d, const struct frame *f, enum drop_reason reason)
-{
-    TRACE(d->trace, drop, .host = d->config.host, .qpn = f->note.dest_qpn, .opcode = f->note.opcode,
-          .psn = f->note.psn, .reason = (uint32_t)reason, .wire_bytes = f->len, .tx = f->tx);
-    d->port.drops[reason]++;
-}
-
-/* Is the frame for this station?  Multicast is not, as long as there is no UD. */
-static bool is_for_us(const struct rdma *d, const struct frame *f)
-{
-    return f->len >= MAC_BYTES && memcmp(f->bytes, d->config.mac, MAC_BYTES) == 0;
-}
-
-void rdma_deliver(struct rdma *d, const struct frame *f)
-{
+    struct rdma *d = ctx;
     const struct rx_info info = {f->tx, f->len};
     struct packet p;
     enum drop_reason reason;
 
-    d->port.rcvd_frames++;
-    d->port.rcvd_bytes += f->len;
-    if (!is_for_us(d, f)) {
-        drop(d, f, f->len < MAC_BYTES ? DROP_SHORT : DROP_NOT_FOR_US);
-        return;
-    }
     if (!virtio_running(&d->pci)) {
-        drop(d, f, DROP_QP_NOT_READY);
+        eth_port_drop(d->port, f, DROP_QP_NOT_READY);
         return;
     }
     reason = packet_parse(&p, f->bytes, f->len);
     if (reason != DROP_NONE && reason != DROP_BAD_OPCODE) {
-        drop(d, f, reason);
+        eth_port_drop(d->port, f, reason);
         return;
     }
     reason = xport_receive(&d->xport, &p, &info);
-    d->port.drops[reason]++;
+    d->port->drops[reason]++;
     if (reason == DROP_BAD_PKEY)
         d->bad_pkeys++;
     rdma_settle(d);
-    rdma_pump(d);
+    eth_port_pump(d->port);
+}
+
+static const struct eth_user_ops user_ops = {has_frame, take_frame, owns, deliver};
+
+void rdma_port_use(struct rdma *d)
+{
+    eth_port_use(d->port, FN_RDMA, &user_ops, d);
 }

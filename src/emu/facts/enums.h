@@ -204,7 +204,19 @@
     X(DROP, GHOST_ACK, 20, "an acknowledge for a PSN that is not outstanding")                     \
     X(DROP, NO_ROUTE, 21, "a switch or port without a link")                                       \
     X(DROP, NO_BUFFER, 22, "the lab has no room for another frame")                                \
-    X(DROP, AFTER_RNR, 23, "follows a packet that was answered with an RNR NAK")
+    X(DROP, AFTER_RNR, 23, "follows a packet that was answered with an RNR NAK")                   \
+    X(DROP, BAD_ARP, 24, "an ARP packet that is not about one Ethernet and one IPv4 address")      \
+    X(DROP, BAD_ICMP, 25, "an ICMP message that ends too early or has a wrong code")               \
+    X(DROP, BAD_ICMP_CHECKSUM, 26, "the checksum of an ICMP message is wrong")                     \
+    X(DROP, BAD_ND, 27, "a neighbour discovery message that the protocol's own rules refuse")      \
+    X(DROP, NO_DRIVER, 28, "virtio-net has no running driver")                                     \
+    X(DROP, NO_RX_BUFFER, 29, "the driver of virtio-net has no receive buffer posted")             \
+    X(DROP, TOO_LONG, 30, "the frame is longer than the MTU or the receive buffer")                \
+    X(DROP, NO_LISTENER, 31, "nothing on this host takes this protocol or message")                \
+    X(DROP, UNRESOLVED, 32, "it waited for the MAC of a neighbour, and none answered")             \
+    X(DROP, QUEUE_FULL, 33, "a bounded queue before it is full")                                   \
+    X(DROP, GHOST_REPLY, 34, "an answer to what nobody has asked")                                 \
+    X(DROP, BAD_NET_HEADER, 35, "virtio-net's header asks for an offload that was not negotiated")
 
 /* What responder and completer made of a packet. */
 #define ENUM_PKT_ACT(X)                                                                            \
@@ -221,6 +233,33 @@
     X(ACT, WAIT_RNR, 10, "asks to wait and send again")                                            \
     X(ACT, FAIL, 11, "ends the work request with an error")
 
+/* What a frame without a BTH is.  The values go on where those of BTH opcodes end, so that one word
+ * says of any frame what it is, in traces and in the coordinates of faults.
+ */
+#define ENUM_FRAME_KIND(X)                                                                         \
+    X(FRAME, OTHER, 0x100, "a frame of a protocol that is not taken apart here")                   \
+    X(FRAME, ARP_REQUEST, 0x101, "who has this IPv4 address?")                                     \
+    X(FRAME, ARP_REPLY, 0x102, "this IPv4 address is at this MAC")                                 \
+    X(FRAME, ND_SOLICIT, 0x103, "neighbour solicitation: who has this IPv6 address?")              \
+    X(FRAME, ND_ADVERT, 0x104, "neighbour advertisement: this IPv6 address is at this MAC")        \
+    X(FRAME, ECHO_REQUEST, 0x105, "ICMP or ICMPv6 echo request: ping")                             \
+    X(FRAME, ECHO_REPLY, 0x106, "ICMP or ICMPv6 echo reply: the answer to a ping")                 \
+    X(FRAME, ICMP, 0x107, "another ICMP or ICMPv6 message")                                        \
+    X(FRAME, UDP, 0x108, "UDP, not to RoCEv2's port")                                              \
+    X(FRAME, TCP, 0x109, "TCP")
+
+/* The PCI functions of a host's slot. */
+#define ENUM_FUNCTION(X)                                                                           \
+    X(FN, RDMA, 0, "virtio-rdma, function 1 of the slot")                                          \
+    X(FN, NET, 1, "virtio-net, function 0 of the slot: owner of the MAC and the addresses")
+
+/* What a guest knows of a neighbour's MAC. */
+#define ENUM_NEIGHBOUR(X)                                                                          \
+    X(NB, INCOMPLETE, 0, "asked for; no answer yet")                                               \
+    X(NB, REACHABLE, 1, "it answered, or asked itself, not long ago")                              \
+    X(NB, FAILED, 2, "nobody answered")                                                            \
+    X(NB, PERMANENT, 3, "told by the lab, never asked for")
+
 #define ENUM_TIMER(X)                                                                              \
     X(TMR, ACK, 0, "local ACK timeout: 4.096 us x 2^timeout")                                      \
     X(TMR, RNR, 1, "RNR NAK timer, told by the responder")
@@ -232,7 +271,8 @@
     X(OBJ, CQ, 3, "completion queue")                                                              \
     X(OBJ, QP, 4, "queue pair")                                                                    \
     X(OBJ, FAULT, 5, "fault")                                                                      \
-    X(OBJ, LINK, 6, "link")
+    X(OBJ, LINK, 6, "link")                                                                        \
+    X(OBJ, PORT, 7, "external port")
 
 #define ENUM_FAULT(X)                                                                              \
     X(FLT, NONE, 0, "none")                                                                        \
@@ -258,6 +298,12 @@
     X(VF, VERSION_1, 32, "virtio 1.0 or later")                                                    \
     X(VF, RING_RESET, 40, "a single queue can be reset")
 
+/* Features of virtio-net by number.  [virtio 1.2, 5.1.3] */
+#define ENUM_NET_FEATURE(X)                                                                        \
+    X(NF, MTU, 3, "the device says its MTU")                                                       \
+    X(NF, MAC, 5, "the device has a MAC address")                                                  \
+    X(NF, STATUS, 16, "the device says whether its link is up")
+
 /* How a ring can be broken by a driver.  Each ends in DEVICE_NEEDS_RESET. */
 #define ENUM_VQ_ERROR(X)                                                                           \
     X(VQE, NONE, 0, "sound")                                                                       \
@@ -269,7 +315,8 @@
     X(VQE, BAD_ORDER, 6, "a device-readable descriptor follows a writable one")                    \
     X(VQE, BAD_INDIRECT, 7, "an indirect table is nested, chained, or of a wrong length")          \
     X(VQE, ZERO_LENGTH, 8, "a descriptor of length 0")                                             \
-    X(VQE, TOO_LONG, 9, "a chain of more bytes than any request has")
+    X(VQE, TOO_LONG, 9, "a chain of more bytes than any request has")                              \
+    X(VQE, WRONG_DIRECTION, 10, "the buffers are readable where writable is needed, or vice versa")
 
 #define ENUM_MEMBER(prefix, name, value, text) prefix##_##name = (value),
 
@@ -294,6 +341,10 @@ enum fault_kind { ENUM_FAULT(ENUM_MEMBER) };
 enum device_status_bit { ENUM_DEVICE_STATUS(ENUM_MEMBER) };
 enum feature_number { ENUM_FEATURE(ENUM_MEMBER) };
 enum vq_error { ENUM_VQ_ERROR(ENUM_MEMBER) };
+enum frame_kind { ENUM_FRAME_KIND(ENUM_MEMBER) };
+enum pci_function { ENUM_FUNCTION(ENUM_MEMBER) };
+enum neighbour_state { ENUM_NEIGHBOUR(ENUM_MEMBER) };
+enum net_feature_number { ENUM_NET_FEATURE(ENUM_MEMBER) };
 
 /* The same rows as data. */
 struct enum_row {
@@ -312,7 +363,8 @@ struct enum_table {
 extern const struct enum_table enum_qp_state, enum_qp_type, enum_qp_attr, enum_wr_opcode,
     enum_wc_opcode, enum_wc_status, enum_wc_flag, enum_send_flag, enum_access, enum_mtu,
     enum_ctrl_cmd, enum_ctrl_rsp, enum_syndrome, enum_drop, enum_pkt_act, enum_timer, enum_object,
-    enum_fault, enum_device_status, enum_feature, enum_vq_error, enum_opcode, enum_rule, enum_reg;
+    enum_fault, enum_device_status, enum_feature, enum_vq_error, enum_opcode, enum_rule, enum_reg,
+    enum_function, enum_neighbour, enum_net_feature;
 
 /* All tables, ended by NULL: `explain WORD` and the tests walk them. */
 extern const struct enum_table *const enum_tables[];

@@ -86,6 +86,7 @@ enum rdl_status ctrl_send(struct guest *g, enum ctrl_cmd cmd, const void *reques
     if (st != RDL_OK)
         return st;
     c->busy = true;
+    c->no_route = false;
     TRACE_ID(t, id, ctrl_request, .host = g->config.host, .cmd = cmd, .number = number);
     old = trace_because(t, id);
     queue_kick(g, QUEUE_CTRL);
@@ -157,6 +158,8 @@ enum rdl_status guest_answer(const struct guest *g, uint32_t *reterr_rsp)
         return RDL_ERR_BROKEN;
     if (g->ctrl.busy)
         return RDL_ERR_BUSY;
+    if (g->ctrl.no_route)
+        return RDL_ERR_NO_ROUTE;
     if (g->ctrl.rsp == RSP_OK)
         return RDL_OK;
     *reterr_rsp = g->ctrl.rsp;

@@ -7,6 +7,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
 #include "emu/guest/internal.h"
+#include "emu/guest/stack.h"
 
 /* What this driver can use. */
 #define FEATURES_WANTED VIRTIO_FEATURES_ALL
@@ -20,7 +21,12 @@
 bool guest_init(struct guest *g, struct arena *a, const struct guest_config *config,
                 struct prng *rng)
 {
-    *g = (struct guest){.config = *config, .arena = a};
+    *g = (struct guest){
+        .config = *config,
+        .arena = a,
+        .pci = {FN_RDMA, config->bus, config->bus_ctx, config->n_vectors, 0},
+        .net.pci = {FN_NET, config->bus, config->net_ctx, config->net_vectors, 0},
+    };
     if (!space_init(&g->space, config->ram, rng))
         return false;
     dma_init(&g->dma, &g->space);
@@ -29,54 +35,13 @@ bool guest_init(struct guest *g, struct arena *a, const struct guest_config *con
     return g->ctrl.request_gpa && g->ctrl.response_gpa;
 }
 
-static void add_status(const struct guest *g, unsigned bit)
-{
-    reg_write(g, REG_DEVICE_STATUS, 1, reg_read(g, REG_DEVICE_STATUS, 1) | bit);
-}
-
-static uint64_t read_features(const struct guest *g)
-{
-    uint64_t low, high;
-
-    reg_write(g, REG_DEVICE_FEATURE_SELECT, 4, 0);
-    low = reg_read(g, REG_DEVICE_FEATURE, 4);
-    reg_write(g, REG_DEVICE_FEATURE_SELECT, 4, 1);
-    high = reg_read(g, REG_DEVICE_FEATURE, 4);
-    return high << 32 | low;
-}
-
-static void write_features(const struct guest *g)
-{
-    reg_write(g, REG_DRIVER_FEATURE_SELECT, 4, 0);
-    reg_write(g, REG_DRIVER_FEATURE, 4, (uint32_t)g->features);
-    reg_write(g, REG_DRIVER_FEATURE_SELECT, 4, 1);
-    reg_write(g, REG_DRIVER_FEATURE, 4, g->features >> 32);
-}
-
-/* Steps 1 to 6 of 3.1.1: reset, ACKNOWLEDGE, DRIVER, features, FEATURES_OK and a second look. */
-static enum rdl_status negotiate(struct guest *g)
-{
-    reg_write(g, REG_DEVICE_STATUS, 1, 0);
-    if (reg_read(g, REG_DEVICE_STATUS, 1) != 0)
-        return RDL_ERR_BROKEN;
-    add_status(g, VS_ACKNOWLEDGE);
-    add_status(g, VS_DRIVER);
-    g->features = read_features(g) & FEATURES_WANTED;
-    if (!guest_has(g, VF_VERSION_1))
-        return RDL_ERR_UNSUPPORTED;
-    write_features(g);
-    add_status(g, VS_FEATURES_OK);
-    return reg_read(g, REG_DEVICE_STATUS, 1) & VS_FEATURES_OK ? RDL_OK : RDL_ERR_UNSUPPORTED;
-}
-
 /* One field: aligned words whole, everything else bytewise.  [virtio 1.2, 4.1.3.1] */
 static void read_field(const struct guest *g, const struct rfc_field *f, uint8_t *out)
 {
     const uint32_t width = f->offset % 4 == 0 && f->bytes % 4 == 0 ? 4 : 1;
 
     for (uint32_t i = 0; i < f->bytes; i += width) {
-        const uint64_t v =
-            g->config.bus->read(g->config.bus_ctx, BAR_DEVICE + f->offset + i, width);
+        const uint64_t v = pci_config_read(&g->pci, f->offset + i, width);
 
         for (uint32_t k = 0; k < width; k++)
             out[i + k] = (uint8_t)(v >> (8 * k));
@@ -91,13 +56,13 @@ static enum rdl_status read_config(struct guest *g)
 
     RDL_ASSERT(s && s->bytes == sizeof(raw));
     for (unsigned i = 0; i < CONFIG_TRIES; i++) {
-        const uint64_t generation = reg_read(g, REG_CONFIG_GENERATION, 1);
+        const uint64_t generation = reg_read(&g->pci, REG_CONFIG_GENERATION, 1);
 
         for (size_t k = 0; k < s->n_fields; k++) {
             if (strcmp(s->fields[k].name, "reserved") != 0)
                 read_field(g, &s->fields[k], (uint8_t *)&raw + s->fields[k].offset);
         }
-        if (reg_read(g, REG_CONFIG_GENERATION, 1) == generation) {
+        if (reg_read(&g->pci, REG_CONFIG_GENERATION, 1) == generation) {
             rfc_config_get(&g->device, &raw);
             return RDL_OK;
         }
@@ -128,7 +93,7 @@ static enum rdl_status boot_ctrl_queue(struct guest *g)
     st = queue_boot(g, QUEUE_CTRL, size, ctrl_vector(g));
     if (st != RDL_OK)
         return st;
-    return vqd_init(q, g->arena, g->config.ram, q->ring, guest_has(g, VF_EVENT_IDX))
+    return vqd_init(q, g->arena, g->config.ram, q->ring, pci_has(&g->pci, VF_EVENT_IDX))
                ? RDL_OK
                : RDL_ERR_NOMEM;
 }
@@ -156,7 +121,7 @@ static enum rdl_status set_up(struct guest *g)
     if (n_cq < 1 || n_cq > DEVICE_OBJECTS_MAX || n_qp < 1 || n_qp > DEVICE_OBJECTS_MAX)
         return RDL_ERR_BROKEN;
     n_queues = queue_count(n_cq, n_qp);
-    if (reg_read(g, REG_NUM_QUEUES, 2) < n_queues)
+    if (reg_read(&g->pci, REG_NUM_QUEUES, 2) < n_queues)
         return RDL_ERR_BROKEN;
 
     g->queues = arena_alloc(g->arena, n_queues * sizeof(*g->queues));
@@ -166,9 +131,9 @@ static enum rdl_status set_up(struct guest *g)
         return RDL_ERR_NOMEM;
     g->n_queues = n_queues;
 
-    reg_write(g, REG_CONFIG_MSIX_VECTOR, 2, GUEST_VECTOR_CONFIG);
-    reg_write(g, REG_QUEUE_SELECT, 2, 1);
-    g->queue_size_max = (uint32_t)reg_read(g, REG_QUEUE_SIZE, 2);
+    reg_write(&g->pci, REG_CONFIG_MSIX_VECTOR, 2, GUEST_VECTOR_CONFIG);
+    reg_write(&g->pci, REG_QUEUE_SELECT, 2, 1);
+    g->queue_size_max = (uint32_t)reg_read(&g->pci, REG_QUEUE_SIZE, 2);
     if (!is_pow2(g->queue_size_max) || g->queue_size_max > VRING_SIZE_MAX)
         return RDL_ERR_BROKEN;
     g->boot_size = choose_boot_size(g);
@@ -215,20 +180,29 @@ enum rdl_status boot_on(struct guest *g)
     return RDL_OK;
 }
 
-enum rdl_status guest_boot(struct guest *g)
+static enum rdl_status boot_rdma(struct guest *g)
 {
     enum rdl_status st;
 
     RDL_ASSERT(!g->queues && g->config.n_vectors >= 1);
-    st = negotiate(g);
+    st = pci_negotiate(&g->pci, FEATURES_WANTED);
     if (st == RDL_OK)
         st = set_up(g);
     if (st != RDL_OK) {
-        add_status(g, VS_FAILED);
+        pci_add_status(&g->pci, VS_FAILED);
         return st;
     }
-    add_status(g, VS_DRIVER_OK); /* step 8 */
-    return boot_on(g);
+    pci_add_status(&g->pci, VS_DRIVER_OK); /* step 8 */
+    return RDL_OK;
+}
+
+enum rdl_status guest_boot(struct guest *g)
+{
+    enum rdl_status st = boot_rdma(g);
+
+    if (st == RDL_OK && g->config.net_ctx)
+        st = nic_boot(g);
+    return st == RDL_OK ? boot_on(g) : st;
 }
 
 enum rdl_status guest_query_port(struct guest *g)

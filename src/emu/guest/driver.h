@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The virtio-rdma driver: boot, control queue, interrupts. */
+/* The drivers: boot, control queue, interrupts.  virtio-net's own: net.h. */
 #ifndef EMU_GUEST_DRIVER_H
 #define EMU_GUEST_DRIVER_H
 
@@ -24,9 +24,10 @@ bool guest_tables_init(struct guest_tables *t, struct arena *a);
 bool guest_init(struct guest *g, struct arena *a, const struct guest_config *config,
                 struct prng *rng);
 
-/* Brings the device up in the order of virtio 1.2, 3.1.1, then sends the requests of boot (ADD_GID
- * 0, ADD_GID 1, QUERY_PORT), each when the one before it is answered.  A device that answers inside
- * the notification is up when this returns; otherwise interrupts carry on.  g->up says so.
+/* Brings both functions up in the order of virtio 1.2, 3.1.1, then sends the requests of boot
+ * (ADD_GID 0 and 1, which are the addresses; QUERY_PORT), each when the one before it is answered.
+ * A device that answers inside the notification is up when this returns; otherwise interrupts carry
+ * on.  g->up says so.
  *
  * Return: RDL_OK           nothing was wrong so far
  *	   RDL_ERR_UNSUPPORTED  the device does not offer VERSION_1, or refused the features
@@ -36,19 +37,13 @@ bool guest_init(struct guest *g, struct arena *a, const struct guest_config *con
  */
 RDL_MUST_CHECK enum rdl_status guest_boot(struct guest *g);
 
-/* An interrupt was delivered.  Unknown vectors are ignored. */
+/* An interrupt of virtio-rdma was delivered.  Unknown vectors are ignored. */
 void guest_interrupt(struct guest *g, uint32_t vector);
 
 /* What became of the last control request: RDL_ERR_BUSY while it is under way, RDL_OK,
- * RDL_ERR_DEVICE with *@reterr_rsp (enum ctrl_rsp), or RDL_ERR_BROKEN.
+ * RDL_ERR_DEVICE with *@reterr_rsp (enum ctrl_rsp), RDL_ERR_NO_ROUTE (a modify whose neighbour did
+ * not answer), or RDL_ERR_BROKEN.
  */
 RDL_MUST_CHECK enum rdl_status guest_answer(const struct guest *g, uint32_t *reterr_rsp);
-
-/* Makes the MAC of @gid known.  RDL_OK, RDL_ERR_NOMEM; a known @gid gets the new MAC. */
-RDL_MUST_CHECK enum rdl_status guest_neighbour_add(struct guest *g, const uint8_t gid[GID_BYTES],
-                                                   const uint8_t mac[MAC_BYTES]);
-
-/* The MAC of @gid, also of an own one; NULL when nobody is known to have it. */
-const uint8_t *guest_neighbour_mac(const struct guest *g, const uint8_t gid[GID_BYTES]);
 
 #endif

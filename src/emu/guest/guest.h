@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* One guest: its memory, its virtio-rdma driver, and the objects of its verbs.
+/* One guest: its memory, its two drivers, its IP stack, and the objects of its verbs.
  *
  * The driver's view is kept apart from the device's: everything here is what a kernel would know,
- * learnt from registers, rings and responses.  Functions: driver.h (boot, interrupts), verbs.h.
+ * learnt from registers, rings, responses and frames.  Functions: driver.h (boot, interrupts),
+ * verbs.h, net.h (IP).
  */
 #ifndef EMU_GUEST_GUEST_H
 #define EMU_GUEST_GUEST_H
@@ -17,6 +18,8 @@
 #include "emu/facts/rfc.h"
 #include "emu/guest/bus.h"
 #include "emu/guest/dma.h"
+#include "emu/guest/net.h"
+#include "emu/guest/pci.h"
 #include "emu/mem/space.h"
 #include "emu/trace/trace.h"
 #include "emu/virtio/vq_driver.h"
@@ -105,14 +108,6 @@ struct guest_qp {
     struct guest_wq sq, rq;
 };
 
-/* One virtqueue: the driver's side, and the ring memory it was booted with. */
-struct guest_queue {
-    struct vqd vq;
-    uint64_t boot_gpa;
-    uint32_t size_max;  /* that the device offers */
-    uint32_t notify_at; /* where in the BAR */
-};
-
 /* The one control request that may be under way. */
 struct guest_ctrl {
     bool busy;
@@ -124,22 +119,21 @@ struct guest_ctrl {
     struct guest_object *object; /* NULL: about the port */
     struct rdl_qp_attr attr;     /* of MODIFY_QP */
     uint32_t mask;
+    bool resolving; /* MODIFY_QP waits for the MAC of its address vector and was not sent yet */
+    bool no_route;  /* the last one waited in vain */
     uint64_t pages_gpa, pages_bytes; /* page list for REG_USER_MR, used again and grown */
-};
-
-/* An address that the guest knows the MAC of. */
-struct guest_neighbour {
-    uint8_t gid[GID_BYTES];
-    uint8_t mac[MAC_BYTES];
 };
 
 struct guest_config {
     uint32_t host; /* named in events */
     uint8_t mac[MAC_BYTES];
     uint8_t gid[GUEST_GIDS][GID_BYTES]; /* entries 0 and 1 of the GID table */
-    uint32_t n_vectors;                 /* MSI-X vectors of the device, from 1 */
-    const struct guest_bus *bus;
-    void *bus_ctx;
+    uint32_t n_vectors;                 /* MSI-X vectors of virtio-rdma, from 1 */
+    const struct guest_bus *bus;        /* of both functions */
+    void *bus_ctx;                      /* of virtio-rdma */
+    void *net_ctx;                      /* of virtio-net; NULL: there is none */
+    uint32_t net_vectors;               /* of virtio-net */
+    struct sim *sim;                    /* for the timers of the IP stack; needed with net_ctx */
     struct trace *trace;
     struct ram *ram;
     struct guest_tables *tables;
@@ -157,7 +151,7 @@ struct guest {
     bool up;     /* booted */
     bool broken; /* the device needs a reset, or answered nonsense */
     uint32_t boot_step;
-    uint64_t features; /* accepted */
+    struct guest_pci pci;
     struct rfc_config device;
     struct rfc_port_attr port;
     uint32_t n_queues, queue_size_max; /* of the device */
@@ -170,8 +164,8 @@ struct guest {
     struct guest_object *named[GUEST_NAME_BUCKETS];
     struct guest_cq **cq_of; /* by cqn, 0 .. device.max_cq */
     struct guest_qp **qp_of; /* by QPN, 0 .. device.max_qp */
-    struct guest_neighbour *neighbours;
-    uint32_t n_neighbours, neighbours_cap;
+
+    struct guest_net net; /* the other function, and what speaks IP over it */
 };
 
 static inline struct vqd *guest_vq(const struct guest *g, uint32_t queue)

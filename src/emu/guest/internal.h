@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the guest share.
  *
- * driver.c boot · queues.c registers and virtqueues · ctrl.c control queue · irq.c interrupts
- * object.c names and lives · verbs.c PDs, memory, MRs · cq.c · qp.c · modify.c · work.c post, kick,
- * poll
+ * pci.c what both drivers do alike · driver.c boot · queues.c virtqueues · ctrl.c control queue
+ * irq.c interrupts · object.c names and lives · verbs.c PDs, memory, MRs · cq.c · qp.c · modify.c
+ * work.c post, kick, poll; the network has a header of its own, stack.h
  */
 #ifndef EMU_GUEST_INTERNAL_H
 #define EMU_GUEST_INTERNAL_H
@@ -12,6 +12,7 @@
 #include "emu/facts/regs.h"
 #include "emu/guest/driver.h"
 #include "emu/guest/guest.h"
+#include "emu/guest/pci.h"
 #include "emu/guest/verbs.h"
 #include "emu/virtio/pci.h"
 
@@ -21,16 +22,6 @@
 
 /* Room in each buffer of a control request: command or status, and the largest structure. */
 #define CTRL_BUFFER_BYTES 256u
-
-/* Registers, by their own width; wide ones in halves.  [virtio 1.2, 4.1.3.1] */
-uint64_t reg_read(const struct guest *g, enum reg reg, uint32_t width);
-void reg_write(const struct guest *g, enum reg reg, uint32_t width, uint64_t value);
-void reg_write_64(const struct guest *g, enum reg reg, uint64_t value);
-
-static inline bool guest_has(const struct guest *g, enum feature_number f)
-{
-    return (g->features & VIRTIO_FEATURE(f)) != 0;
-}
 
 uint16_t ctrl_vector(const struct guest *g);
 uint16_t cq_vector(const struct guest *g, uint32_t cqn);

@@ -5,7 +5,7 @@
 /* The configuration changed: of interest is only whether the device gave up. */
 static void config_interrupt(struct guest *g)
 {
-    if (reg_read(g, REG_DEVICE_STATUS, 1) & VS_DEVICE_NEEDS_RESET)
+    if (reg_read(&g->pci, REG_DEVICE_STATUS, 1) & VS_DEVICE_NEEDS_RESET)
         g->broken = true;
 }
 

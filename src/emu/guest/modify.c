@@ -8,6 +8,7 @@
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/guest/internal.h"
+#include "emu/guest/stack.h"
 
 #define SL_MAX 7u /* RoCE: the three bits of the VLAN priority */
 
@@ -74,19 +75,21 @@ static enum rdl_status check_modify(const struct guest_qp *qp, const struct rdl_
     return st;
 }
 
-/* Finds the MAC of the address vector, if the caller gave none. */
-static enum rdl_status resolve(const struct guest *g, struct rdl_qp_attr *a)
+/* Finds the MAC of the address vector, if the caller gave none: RDL_OK; RDL_ERR_BUSY when the link
+ * was asked for it, RDL_ERR_NO_ROUTE.
+ */
+static enum rdl_status resolve(struct guest *g, struct rdl_qp_attr *a)
 {
     static const uint8_t none[MAC_BYTES];
     const uint8_t *mac;
+    enum rdl_status st;
 
     if (memcmp(a->ah.dmac, none, MAC_BYTES) != 0)
         return RDL_OK;
-    mac = guest_neighbour_mac(g, a->ah.dgid);
-    if (!mac)
-        return RDL_ERR_NO_ROUTE;
-    memcpy(a->ah.dmac, mac, MAC_BYTES);
-    return RDL_OK;
+    st = neighbour_resolve(g, a->ah.dgid, &mac);
+    if (st == RDL_OK)
+        memcpy(a->ah.dmac, mac, MAC_BYTES);
+    return st;
 }
 
 static void attr_to_rfc(const struct rdl_qp_attr *a, struct rfc_qp_attr *out)
@@ -119,36 +122,74 @@ static void attr_to_rfc(const struct rdl_qp_attr *a, struct rfc_qp_attr *out)
     memcpy(out->ah_dmac, a->ah.dmac, MAC_BYTES);
 }
 
+/* Sends the request that ctrl.attr and ctrl.mask describe. */
+static enum rdl_status send_modify(struct guest_qp *qp)
+{
+    struct guest *g = qp->o.guest;
+    struct rfc_modify_qp cmd = {.qpn = qp->qpn, .attr_mask = g->ctrl.mask};
+    struct rfc_qp_attr fields;
+    struct raw_qp_attr packed;
+    struct raw_modify_qp raw;
+
+    attr_to_rfc(&g->ctrl.attr, &fields);
+    rfc_qp_attr_put(&packed, &fields);
+    memcpy(cmd.attrs, &packed, sizeof(packed));
+    rfc_modify_qp_put(&raw, &cmd);
+    return ctrl_send(g, CMD_MODIFY_QP, &raw, &qp->o, qp->qpn);
+}
+
+/* The request is under way, but waits for a neighbour before it is sent. */
+static void wait_for_neighbour(struct guest_qp *qp)
+{
+    struct guest_ctrl *c = &qp->o.guest->ctrl;
+
+    c->busy = true;
+    c->resolving = true;
+    c->no_route = false;
+    c->cmd = CMD_MODIFY_QP;
+    c->object = &qp->o;
+    c->number = qp->qpn;
+}
+
+void modify_resolved(struct guest *g, const uint8_t gid[GID_BYTES], const uint8_t *mac)
+{
+    struct guest_ctrl *c = &g->ctrl;
+
+    if (!c->resolving || memcmp(c->attr.ah.dgid, gid, GID_BYTES) != 0)
+        return;
+    c->resolving = false;
+    c->busy = false;
+    c->no_route = !mac;
+    if (!mac)
+        return;
+    memcpy(c->attr.ah.dmac, mac, MAC_BYTES);
+    if (send_modify((struct guest_qp *)c->object) != RDL_OK)
+        g->broken = true; /* the ring was sound and empty */
+}
+
 enum rdl_status guest_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr, uint32_t mask,
                                 bool unchecked, struct rdl_modify_error *reterr)
 {
     struct guest *g = qp->o.guest;
-    struct rfc_modify_qp cmd = {.qpn = qp->qpn, .attr_mask = mask};
     struct rdl_qp_attr a = *attr;
-    struct rfc_qp_attr fields;
-    struct raw_qp_attr packed;
-    struct raw_modify_qp raw;
     enum rdl_status st = ctrl_ready(g);
 
     if (st == RDL_OK)
         st = object_usable(&qp->o);
     if (st == RDL_OK && !unchecked)
         st = check_modify(qp, &a, mask, reterr);
-    if (st == RDL_OK && (mask & QPA_AV)) {
-        st = resolve(g, &a);
-        if (unchecked)
-            st = RDL_OK;
-    }
     if (st != RDL_OK)
         return st;
-
-    attr_to_rfc(&a, &fields);
-    rfc_qp_attr_put(&packed, &fields);
-    memcpy(cmd.attrs, &packed, sizeof(packed));
-    rfc_modify_qp_put(&raw, &cmd);
+    if (mask & QPA_AV)
+        st = resolve(g, &a);
+    if (st == RDL_ERR_NO_ROUTE && !unchecked)
+        return st;
     g->ctrl.attr = a;
     g->ctrl.mask = mask;
-    return ctrl_send(g, CMD_MODIFY_QP, &raw, &qp->o, qp->qpn);
+    if (st != RDL_ERR_BUSY || unchecked)
+        return send_modify(qp); /* a careless driver does without a MAC */
+    wait_for_neighbour(qp);
+    return RDL_OK;
 }
 
 /* Copies what @mask says from @from to @to. */

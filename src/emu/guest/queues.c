@@ -1,24 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Registers and virtqueues, as the driver uses them. */
+/* The virtqueues of the RDMA function, as its driver uses them. */
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
 #include "emu/guest/internal.h"
-
-uint64_t reg_read(const struct guest *g, enum reg reg, uint32_t width)
-{
-    return g->config.bus->read(g->config.bus_ctx, (uint32_t)reg, width);
-}
-
-void reg_write(const struct guest *g, enum reg reg, uint32_t width, uint64_t value)
-{
-    g->config.bus->write(g->config.bus_ctx, (uint32_t)reg, width, value);
-}
-
-void reg_write_64(const struct guest *g, enum reg reg, uint64_t value)
-{
-    g->config.bus->write(g->config.bus_ctx, (uint32_t)reg, 4, (uint32_t)value);
-    g->config.bus->write(g->config.bus_ctx, (uint32_t)reg + 4, 4, value >> 32);
-}
 
 uint16_t ctrl_vector(const struct guest *g)
 {
@@ -34,42 +18,20 @@ uint16_t cq_vector(const struct guest *g, uint32_t cqn)
     return (uint16_t)(GUEST_VECTOR_CQ + (cqn - 1) % (n - GUEST_VECTOR_CQ));
 }
 
-/* Fills in the registers of the selected queue and enables it.  [virtio 1.2, 4.1.5.1.3] */
-static void program(const struct guest *g, const struct guest_queue *q, uint16_t vector)
-{
-    const struct vring *ring = &q->vq.ring;
-
-    if (ring->size != q->size_max)
-        reg_write(g, REG_QUEUE_SIZE, 2, ring->size);
-    if (vector != VIRTIO_NO_VECTOR)
-        reg_write(g, REG_QUEUE_MSIX_VECTOR, 2, vector);
-    reg_write_64(g, REG_QUEUE_DESC, ring->desc);
-    reg_write_64(g, REG_QUEUE_DRIVER, ring->avail);
-    reg_write_64(g, REG_QUEUE_DEVICE, ring->used);
-    reg_write(g, REG_QUEUE_ENABLE, 2, 1);
-}
-
 enum rdl_status queue_boot(struct guest *g, uint32_t queue, uint32_t size, uint16_t vector)
 {
     struct guest_queue *q = &g->queues[queue];
+    const enum rdl_status st = pci_queue_place(g, &g->pci, q, queue, size);
 
-    reg_write(g, REG_QUEUE_SELECT, 2, queue);
-    q->size_max = (uint32_t)reg_read(g, REG_QUEUE_SIZE, 2);
-    if (size > q->size_max)
-        return RDL_ERR_BROKEN;
-    q->notify_at = BAR_NOTIFY + (uint32_t)reg_read(g, REG_QUEUE_NOTIFY_OFF, 2) * NOTIFY_MULTIPLIER;
-    q->boot_gpa = dma_take(&g->dma, vring_bytes(size));
-    if (!q->boot_gpa)
-        return RDL_ERR_NOMEM;
-    q->vq = (struct vqd){.ring = vring_place(q->boot_gpa, size)};
-    program(g, q, vector);
-    return RDL_OK;
+    if (st == RDL_OK)
+        pci_queue_program(&g->pci, q, vector);
+    return st;
 }
 
 enum rdl_status queue_mem_take(struct guest *g, uint32_t n, uint32_t buffer_bytes,
                                struct guest_queue_mem *ret)
 {
-    const bool resizable = guest_has(g, VF_RING_RESET);
+    const bool resizable = pci_has(&g->pci, VF_RING_RESET);
     const uint32_t wanted = (uint32_t)pow2_ceil(n);
     struct guest_queue_mem m = {
         .size = resizable ? wanted : g->boot_size,
@@ -100,17 +62,17 @@ void queue_mem_give(struct guest *g, struct guest_queue_mem *mem)
 /* Takes the queue away from the device.  [virtio 1.2, 2.6.1] */
 static void stop(const struct guest *g, uint32_t queue)
 {
-    if (!guest_has(g, VF_RING_RESET))
+    if (!pci_has(&g->pci, VF_RING_RESET))
         return;
-    reg_write(g, REG_QUEUE_SELECT, 2, queue);
-    reg_write(g, REG_QUEUE_RESET, 2, 1);
-    (void)reg_read(g, REG_QUEUE_RESET, 2); /* 0: done; a device here is as quick as this */
+    reg_write(&g->pci, REG_QUEUE_SELECT, 2, queue);
+    reg_write(&g->pci, REG_QUEUE_RESET, 2, 1);
+    (void)reg_read(&g->pci, REG_QUEUE_RESET, 2); /* 0: done; a device here is as quick as this */
 }
 
 static void start(const struct guest *g, uint32_t queue, uint16_t vector)
 {
-    if (guest_has(g, VF_RING_RESET))
-        program(g, &g->queues[queue], vector);
+    if (pci_has(&g->pci, VF_RING_RESET))
+        pci_queue_program(&g->pci, &g->queues[queue], vector);
 }
 
 enum rdl_status queue_attach(struct guest *g, uint32_t queue, const struct guest_queue_mem *mem,
@@ -121,7 +83,7 @@ enum rdl_status queue_attach(struct guest *g, uint32_t queue, const struct guest
     const struct vring ring = vring_place(base, mem->size);
 
     stop(g, queue);
-    if (!vqd_init(&q->vq, g->arena, g->config.ram, ring, guest_has(g, VF_EVENT_IDX)))
+    if (!vqd_init(&q->vq, g->arena, g->config.ram, ring, pci_has(&g->pci, VF_EVENT_IDX)))
         return RDL_ERR_NOMEM;
     start(g, queue, vector);
     return RDL_OK;
@@ -141,23 +103,10 @@ void queue_detach(struct guest *g, uint32_t queue, uint16_t vector)
 
 void queue_kick_now(struct guest *g, uint32_t queue)
 {
-    struct trace *t = g->config.trace;
-    ev_id id, old;
-
-    TRACE_ID(t, id, kick, .host = g->config.host, .queue = queue,
-             .avail_idx = guest_vq(g, queue)->avail_idx);
-    old = trace_because(t, id);
-    g->config.bus->write(g->config.bus_ctx, g->queues[queue].notify_at, 2, queue);
-    trace_because(t, old);
+    pci_kick_now(g, &g->pci, &g->queues[queue], queue);
 }
 
 void queue_kick(struct guest *g, uint32_t queue)
 {
-    struct vqd *q = guest_vq(g, queue);
-
-    if (vqd_needs_kick(q, g->config.ram))
-        queue_kick_now(g, queue);
-    else
-        TRACE(g->config.trace, no_kick, .host = g->config.host, .queue = queue,
-              .avail_idx = q->avail_idx);
+    pci_kick(g, &g->pci, &g->queues[queue], queue);
 }

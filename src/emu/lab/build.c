@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Assembly: hosts, switches, links, faults. */
+/* Assembly: hosts, switches, links. */
 #include <ctype.h>
 #include <string.h>
 
@@ -8,7 +8,6 @@
 #include "emu/base/log2.h"
 #include "emu/lab/world.h"
 #include "emu/wire/addr.h"
-#include "rdmalab/fault.h"
 #include "rdmalab/verbs.h"
 
 #define RAM_BYTES_DEFAULT ((uint64_t)64 << 20)
@@ -17,6 +16,10 @@
 #define MAX_DEFAULT       16u
 #define RATE_DEFAULT_BPS  100000000000u
 #define PPM               1000000u
+
+/* The network function's MTU leaves room for all headers of a packet with the largest path MTU. */
+#define ETHERNET_MTU      1500u
+#define ROCE_OVERHEAD_MAX 104u
 
 /* Streams of the lab's seed; links take the ones below. */
 #define STREAM_PAGES 0x100000u
@@ -45,7 +48,16 @@ static uint32_t switch_named(const struct world *w, const char *name)
     return UINT32_MAX;
 }
 
-static enum rdl_status check_name(const struct world *w, const char *name)
+uint32_t world_port_named(const struct world *w, const char *name)
+{
+    for (uint32_t i = 0; i < w->net.n_exts; i++) {
+        if (strcmp(w->net.exts[i].name.s, name) == 0)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+enum rdl_status world_check_name(const struct world *w, const char *name)
 {
     const size_t n = name ? strlen(name) : 0;
 
@@ -55,7 +67,8 @@ static enum rdl_status check_name(const struct world *w, const char *name)
         if (!isalnum((unsigned char)name[i]) && name[i] != '_' && name[i] != '-')
             return RDL_ERR_INVAL;
     }
-    if (world_host_named(w, name, n) || switch_named(w, name) != UINT32_MAX)
+    if (world_host_named(w, name, n) || switch_named(w, name) != UINT32_MAX ||
+        world_port_named(w, name) != UINT32_MAX)
         return RDL_ERR_EXISTS;
     return RDL_OK;
 }
@@ -112,11 +125,8 @@ static enum mtu mtu_of_bytes(uint32_t bytes)
     return (enum mtu)m;
 }
 
-/* The host that has @gid, for traces. */
-static uint32_t peer_of(void *ctx, const uint8_t gid[GID_BYTES])
+uint32_t world_peer_of(const struct world *w, const uint8_t gid[GID_BYTES])
 {
-    const struct world *w = ctx;
-
     for (uint32_t i = 0; i < w->n_hosts; i++) {
         for (uint32_t j = 0; j < GUEST_GIDS; j++) {
             if (memcmp(w->hosts[i]->guest.config.gid[j], gid, GID_BYTES) == 0)
@@ -126,23 +136,28 @@ static uint32_t peer_of(void *ctx, const uint8_t gid[GID_BYTES])
     return EV_HOST_NONE;
 }
 
+static uint32_t peer_of(void *ctx, const uint8_t gid[GID_BYTES])
+{
+    return world_peer_of(ctx, gid);
+}
+
 static uint64_t bus_read(void *ctx, uint32_t offset, uint32_t width)
 {
-    return rdma_read(ctx, offset, width);
+    return virtio_read(ctx, offset, width);
 }
 
 static void bus_write(void *ctx, uint32_t offset, uint32_t width, uint64_t value)
 {
-    rdma_write(ctx, offset, width, value);
+    virtio_write(ctx, offset, width, value);
 }
 
+/* Of both functions: the context is the struct virtio_dev. */
 static const struct guest_bus bus = {bus_read, bus_write};
 
-/* All parts of a host, not booted. */
-static bool host_init(struct world *w, struct host *h, const struct rdl_host_config *c)
+static bool rdma_function_init(struct world *w, struct host *h, const struct rdl_host_config *c)
 {
     const uint32_t k = h->index + 1;
-    const struct rdma_env env = {w->arena, &w->sim, &h->ram, &w->net, &w->progress, peer_of, w};
+    const struct rdma_env env = {w->arena, &w->sim, &h->ram, &h->port, &w->progress, peer_of, w};
     struct rdma_config dev = {
         .host = h->index,
         .max_cq = c->max_cq,
@@ -153,32 +168,61 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
         .features_off = c->features_off,
         .seed = w->seed,
     };
+
+    memcpy(dev.mac, c->mac, sizeof(dev.mac));
+    return rdma_init(&h->dev, &env, &dev);
+}
+
+static bool net_function_init(struct world *w, struct host *h, const struct rdl_host_config *c)
+{
+    const struct vnet_env env = {w->arena, &w->sim, &h->ram, &h->port};
+    const uint32_t mtu = c->device_mtu + ROCE_OVERHEAD_MAX;
+    struct vnet_config dev = {
+        .host = h->index,
+        .mtu = (uint16_t)(mtu > ETHERNET_MTU ? mtu : ETHERNET_MTU),
+        .features_off = c->features_off,
+    };
+
+    memcpy(dev.mac, c->mac, sizeof(dev.mac));
+    return vnet_init(&h->net, &env, &dev);
+}
+
+/* All parts of a host, not booted. */
+static bool host_init(struct world *w, struct host *h, const struct rdl_host_config *c)
+{
     struct guest_config guest = {
         .host = h->index,
         .bus = &bus,
-        .bus_ctx = &h->dev,
+        .bus_ctx = &h->dev.pci,
+        .net_ctx = &h->net.pci,
+        .sim = &w->sim,
         .trace = &w->trace,
         .ram = &h->ram,
         .tables = &w->tables,
     };
     struct prng rng = prng_stream(w->seed, STREAM_PAGES + h->index);
 
-    memcpy(dev.mac, c->mac, sizeof(dev.mac));
+    h->asks = c->arp;
     memcpy(guest.mac, c->mac, sizeof(guest.mac));
     memcpy(guest.gid[0], c->ipv4, GID_BYTES);
     memcpy(guest.gid[1], c->ipv6, GID_BYTES);
-    if (!ram_init(&h->ram, w->arena, c->ram_bytes) || !rdma_init(&h->dev, &env, &dev))
+    eth_port_init(&h->port, &w->net, &w->progress, h->index, c->mac);
+    if (!ram_init(&h->ram, w->arena, c->ram_bytes) || !rdma_function_init(w, h, c) ||
+        !net_function_init(w, h, c))
         return false;
     guest.n_vectors = h->dev.pci.config.n_vectors;
+    guest.net_vectors = h->net.pci.config.n_vectors;
     return guest_init(&h->guest, w->arena, &guest, &rng);
 }
 
-/* Everybody knows everybody, until there is an address resolution of their own. */
+/* Everybody in the lab knows everybody, but who asks for others; strangers are always asked for. */
 static enum rdl_status introduce(struct world *w, struct host *h)
 {
     for (uint32_t i = 0; i < w->n_hosts; i++) {
         struct host *other = w->hosts[i];
 
+        if (h->asks || other->asks)
+            continue;
         for (uint32_t j = 0; j < GUEST_GIDS; j++) {
             const uint8_t *theirs = other->guest.config.gid[j], *ours = h->guest.config.gid[j];
 
@@ -222,7 +266,7 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
 {
     struct world *w = lab->world;
     const struct rdl_host_config c = with_defaults(config, w->n_hosts + 1);
-    enum rdl_status st = check_name(w, c.name);
+    enum rdl_status st = world_check_name(w, c.name);
     struct host *h;
 
     if (st != RDL_OK)
@@ -255,7 +299,7 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
 enum rdl_status rdl_switch_add(struct rdl_lab *lab, const char *name, rdl_switch *ret)
 {
     struct world *w = lab->world;
-    const enum rdl_status st = check_name(w, name);
+    const enum rdl_status st = world_check_name(w, name);
     uint32_t index;
 
     if (st != RDL_OK)
@@ -270,18 +314,38 @@ enum rdl_status rdl_switch_add(struct rdl_lab *lab, const char *name, rdl_switch
     return RDL_OK;
 }
 
-/* The end of a link at the node called @name.  RDL_ERR_BUSY: a host has but one port. */
+/* The end of a link at the node called @name.  RDL_ERR_BUSY: a host or an external port has but
+ * one.
+ */
 static enum rdl_status end_of(const struct world *w, const char *name, struct net_end *ret)
 {
     const struct host *h = name ? world_host_named(w, name, strlen(name)) : NULL;
     const uint32_t s = name ? switch_named(w, name) : UINT32_MAX;
+    const uint32_t x = name ? world_port_named(w, name) : UINT32_MAX;
 
-    if (h && h->dev.port.link_end != NET_NO_LINK)
-        return RDL_ERR_BUSY;
-    if (!h && s == UINT32_MAX)
+    if (!h && s == UINT32_MAX && x == UINT32_MAX)
         return RDL_ERR_NOT_FOUND;
-    *ret = h ? (struct net_end){NET_HOST, h->index, 0} : (struct net_end){NET_SWITCH, s, 0};
+    if ((h && h->port.link_end != NET_NO_LINK) ||
+        (x != UINT32_MAX && w->net.exts[x].link_end != NET_NO_LINK))
+        return RDL_ERR_BUSY;
+    if (h)
+        *ret = (struct net_end){NET_HOST, h->index, 0};
+    else if (x != UINT32_MAX)
+        *ret = (struct net_end){NET_EXT, x, 0};
+    else
+        *ret = (struct net_end){NET_SWITCH, s, 0};
     return RDL_OK;
+}
+
+/* Tells the node at @e that its port is end @link_end of a link. */
+static void plug_in(struct world *w, const struct net_end *e, uint32_t link_end)
+{
+    if (e->node == NET_EXT) {
+        w->net.exts[e->index].link_end = link_end;
+    } else if (e->node == NET_HOST) {
+        w->hosts[e->index]->port.link_end = link_end;
+        vnet_link_up(&w->hosts[e->index]->net);
+    }
 }
 
 static enum rdl_status check_link(const struct rdl_link_config *c)
@@ -307,11 +371,9 @@ enum rdl_status rdl_link_add(struct rdl_lab *lab, const struct rdl_link_config *
     link = net_link_add(&w->net, end[0], end[1], config->latency_ns, rate, config->loss_ppm);
     if (link == UINT32_MAX)
         return RDL_ERR_LIMIT;
-    for (uint32_t i = 0; i < 2; i++) {
-        if (end[i].node == NET_HOST)
-            w->hosts[end[i].index]->dev.port.link_end = link << 1 | i;
-    }
     world_act(w);
+    for (uint32_t i = 0; i < 2; i++)
+        plug_in(w, &end[i], link << 1 | i);
     TRACE(&w->trace, link_up, .link = link, .a = ev_str(config->a), .b = ev_str(config->b),
           .latency = config->latency_ns, .rate = rate);
     world_done(w);
@@ -338,7 +400,15 @@ enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
 
 const char *world_end_name(const struct world *w, const struct net_end *e)
 {
-    return e->node == NET_HOST ? w->hosts[e->index]->name : w->net.switches[e->index]->name.s;
+    switch (e->node) {
+    case NET_HOST:
+        return w->hosts[e->index]->name;
+    case NET_SWITCH:
+        return w->net.switches[e->index]->name.s;
+    case NET_EXT:
+        break;
+    }
+    return w->net.exts[e->index].name.s;
 }
 
 enum rdl_status rdl_link_find(const struct rdl_lab *lab, const char *a, const char *b,
@@ -356,104 +426,4 @@ enum rdl_status rdl_link_find(const struct rdl_lab *lab, const char *a, const ch
         }
     }
     return RDL_ERR_NOT_FOUND;
-}
-
-static bool fault_exists(const struct net *n, const char *name)
-{
-    for (uint32_t i = 0; i < n->faults.len; i++) {
-        const struct net_fault *f = slots_at(&n->faults, i);
-
-        if (f && strcmp(f->name.s, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-static enum rdl_status check_fault(const struct world *w, const struct rdl_fault_config *c)
-{
-    if (c->kind != FLT_DROP && c->kind != FLT_DUPLICATE && c->kind != FLT_DELAY &&
-        c->kind != FLT_CORRUPT)
-        return RDL_ERR_INVAL;
-    if (c->nth == 0 || c->count == 0 || c->delay_ns > UINT64_MAX / 4)
-        return RDL_ERR_INVAL;
-    if (c->from.raw && !world_host(w, c->from.raw))
-        return RDL_ERR_STALE;
-    if (c->name && strlen(c->name) >= RDL_NAME_BYTES)
-        return RDL_ERR_INVAL;
-    return c->name && fault_exists(&w->net, c->name) ? RDL_ERR_EXISTS : RDL_OK;
-}
-
-enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config *config,
-                              rdl_fault *ret)
-{
-    struct world *w = lab->world;
-    const enum rdl_status st = check_fault(w, config);
-    char buf[RDL_NAME_BYTES];
-    struct text name = text_on(buf, sizeof(buf));
-    struct net_fault *f;
-    uint32_t handle;
-
-    if (st != RDL_OK)
-        return st;
-    f = arena_alloc(w->arena, sizeof(*f));
-    if (!f)
-        return RDL_ERR_NOMEM;
-    handle = slots_add(&w->net.faults, f);
-    if (!handle) {
-        arena_release(w->arena, f, sizeof(*f));
-        return RDL_ERR_LIMIT;
-    }
-    w->net.faults_made++;
-    if (config->name && config->name[0])
-        text_add(&name, config->name);
-    else
-        text_addf(&name, "f%u", w->net.faults_made);
-    *f = (struct net_fault){
-        .number = w->net.faults_made,
-        .name = ev_str(buf),
-        .kind = (enum fault_kind)config->kind,
-        .host = config->from.raw ? config->from.raw - 1 : EV_HOST_NONE,
-        .opcode = config->opcode,
-        .syndrome = config->syndrome,
-        .psn = config->psn,
-        .dest_qpn = config->dest_qpn,
-        .nth = config->nth,
-        .count = config->count,
-        .delay_ns = config->delay_ns,
-        .corrupt_bit = config->corrupt_bit,
-    };
-    *ret = (rdl_fault){handle};
-    return RDL_OK;
-}
-
-enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault fault)
-{
-    struct net *n = &lab->world->net;
-    struct net_fault *f = slots_get(&n->faults, fault.raw);
-
-    if (!f)
-        return RDL_ERR_STALE;
-    slots_remove(&n->faults, fault.raw);
-    arena_release(n->arena, f, sizeof(*f));
-    return RDL_OK;
-}
-
-enum rdl_status rdl_inject(struct rdl_lab *lab, rdl_host host, const void *frame, size_t bytes)
-{
-    struct world *w = lab->world;
-    struct frame *f;
-
-    if (!world_host(w, host.raw))
-        return RDL_ERR_STALE;
-    if (bytes == 0 || bytes > UINT16_MAX)
-        return RDL_ERR_INVAL;
-    f = frame_new(w->arena, (uint32_t)bytes);
-    if (!f)
-        return RDL_ERR_NOMEM;
-    f->len = (uint32_t)bytes;
-    f->note.host = EV_HOST_NONE;
-    memcpy(f->bytes, frame, bytes);
-    w->trace.cause = 0;
-    net_inject(&w->net, host.raw - 1, f);
-    return RDL_OK;
 }

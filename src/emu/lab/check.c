@@ -23,11 +23,8 @@ static uint16_t ahead(uint16_t a, uint16_t b)
     return (uint16_t)(a - b);
 }
 
-static const char *check_queue(const struct host *h, uint32_t queue)
+static const char *check_queue(const struct vq *dev, const struct vqd *drv)
 {
-    const struct vq *dev = &h->dev.pci.queues[queue];
-    const struct vqd *drv = guest_vq(&h->guest, queue);
-
     if (!dev->enabled || dev->broken != VQE_NONE)
         return NULL;
     if (ahead(dev->last_avail, dev->used_idx) > dev->ring.size)
@@ -54,7 +51,9 @@ static const char *check_host(const struct host *h)
     const char *broken = NULL;
 
     for (uint32_t q = 0; q < rdma_queues(c) && !broken; q++)
-        broken = check_queue(h, q);
+        broken = check_queue(&h->dev.pci.queues[q], guest_vq(&h->guest, q));
+    for (uint32_t q = 0; q < NET_QUEUES && !broken; q++)
+        broken = check_queue(&h->net.pci.queues[q], &h->guest.net.queues[q].vq);
     for (uint32_t n = 1; n <= c->max_cq && !broken; n++) {
         const struct cq *cq = hca_cq(&h->dev.hca, n);
 

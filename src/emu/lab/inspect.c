@@ -205,8 +205,9 @@ enum rdl_status rdl_find(const struct rdl_lab *lab, const char *path, uint32_t k
     static const struct {
         enum object_kind kind;
         enum inode_kind node;
-    } rows[] = {{OBJ_PD, NODE_PD}, {OBJ_MR, NODE_MR},       {OBJ_CQ, NODE_CQ},
-                {OBJ_QP, NODE_QP}, {OBJ_FAULT, NODE_FAULT}, {OBJ_LINK, NODE_LINK}};
+    } rows[] = {{OBJ_PD, NODE_PD},   {OBJ_MR, NODE_MR},       {OBJ_CQ, NODE_CQ},
+                {OBJ_QP, NODE_QP},   {OBJ_FAULT, NODE_FAULT}, {OBJ_LINK, NODE_LINK},
+                {OBJ_PORT, NODE_EXT}};
     struct rdl_value value;
     struct inode node;
     size_t at;

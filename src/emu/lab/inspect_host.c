@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inspect tree: the lab, its hosts with device and port, switches, links, faults. */
+/* Inspect tree: the lab and its hosts. */
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -12,11 +12,6 @@ static struct inode sub(const struct inode *n, enum inode_kind kind)
 
     s.kind = kind;
     return s;
-}
-
-static void link_name(struct text *t, const struct world *w, const struct net_link *l)
-{
-    text_addf(t, "%s-%s", world_end_name(w, &l->end[0]), world_end_name(w, &l->end[1]));
 }
 
 static void visit_lab(const struct inode *n, struct visit *v)
@@ -36,12 +31,19 @@ static void visit_lab(const struct inode *n, struct visit *v)
         s.number = i;
         child(v, w->net.switches[i]->name.s, s);
     }
+    for (uint32_t i = 0; i < w->net.n_exts; i++) {
+        struct inode s = sub(n, NODE_EXT);
+
+        s.number = i;
+        s.handle = i + 1;
+        child(v, w->net.exts[i].name.s, s);
+    }
     for (uint32_t i = 0; i < w->net.n_links; i++) {
         char buf[2 * RDL_NAME_BYTES];
         struct text name = text_on(buf, sizeof(buf));
         struct inode s = sub(n, NODE_LINK);
 
-        link_name(&name, w, &w->net.links[i]);
+        inspect_link_name(&name, w, &w->net.links[i]);
         s.number = i;
         s.handle = i + 1;
         child(v, buf, s);
@@ -164,8 +166,10 @@ static void visit_host(const struct inode *n, struct visit *v)
     leaf(v, "irqs", RDL_NUMBER, h->guest.irqs);
     child(v, "device", sub(n, NODE_DEVICE));
     child(v, "port", sub(n, NODE_PORT));
+    child(v, "net", sub(n, NODE_NET));
+    child(v, "ip", sub(n, NODE_IP));
     child(v, "counters", counters);
-    child(v, "ctrl", queue_node(n, 0));
+    child(v, "ctrl", queue_node(n, FN_RDMA, 0));
     visit_objects(n, v);
 }
 
@@ -204,89 +208,6 @@ static void visit_limits(const struct inode *n, struct visit *v)
     leaf(v, "max_dest_rd_atomic", RDL_NUMBER, l->max_dest_rd_atomic);
 }
 
-static void visit_port(const struct inode *n, struct visit *v)
-{
-    const struct rdma_port *p = &n->host->dev.port;
-    const bool up = p->link_end != NET_NO_LINK;
-    char buf[2 * RDL_NAME_BYTES];
-    struct text name = text_on(buf, sizeof(buf));
-
-    if (up)
-        link_name(&name, n->world, &n->world->net.links[p->link_end >> 1]);
-    leaf(v, "mtu", RDL_SIZE, mtu_bytes((uint32_t)n->host->dev.config.max_mtu));
-    leaf_text(v, "state", up ? "ACTIVE" : "DOWN");
-    leaf_text(v, "link", buf);
-    leaf(v, "sent_frames", RDL_NUMBER, p->sent_frames);
-    leaf(v, "sent_bytes", RDL_NUMBER, p->sent_bytes);
-    leaf(v, "rcvd_frames", RDL_NUMBER, p->rcvd_frames);
-    leaf(v, "rcvd_bytes", RDL_NUMBER, p->rcvd_bytes);
-    child(v, "drops", sub(n, NODE_DROPS));
-}
-
-/* Drop reasons by their names, in lower case. */
-static void visit_drops(const struct inode *n, struct visit *v)
-{
-    for (uint32_t i = 1; i < DROP_COUNT; i++) {
-        const char *name = enum_name(&enum_drop, i);
-        char key[RDL_NAME_BYTES];
-        size_t k = 0;
-
-        for (; name[k] && k + 1 < sizeof(key); k++)
-            key[k] = (char)(name[k] >= 'A' && name[k] <= 'Z' ? name[k] - 'A' + 'a' : name[k]);
-        key[k] = '\0';
-        leaf(v, key, RDL_NUMBER, n->host->dev.port.drops[i]);
-    }
-}
-
-static void visit_switch(const struct inode *n, struct visit *v)
-{
-    const struct net_switch *s = n->world->net.switches[n->number];
-
-    leaf_text(v, "name", s->name.s);
-    leaf(v, "ports", RDL_NUMBER, s->n_ports);
-}
-
-static void visit_link(const struct inode *n, struct visit *v)
-{
-    const struct net_link *l = &n->world->net.links[n->number];
-
-    leaf_text(v, "a", world_end_name(n->world, &l->end[0]));
-    leaf_text(v, "b", world_end_name(n->world, &l->end[1]));
-    leaf(v, "latency", RDL_TIME, l->latency_ns);
-    leaf(v, "rate", RDL_NUMBER, l->rate_bps);
-    leaf(v, "loss_ppm", RDL_NUMBER, l->loss_ppm);
-}
-
-/* A criterion that matches everything is not shown. */
-static void criterion(struct visit *v, const char *key, const struct enum_table *words,
-                      uint32_t value)
-{
-    if (value == UINT32_MAX)
-        leaf_text(v, key, "any");
-    else if (words)
-        leaf_word(v, key, words, value);
-    else
-        leaf(v, key, RDL_NUMBER, value);
-}
-
-static void visit_fault(const struct inode *n, struct visit *v)
-{
-    const struct net_fault *f = n->object;
-
-    leaf_text(v, "name", f->name.s);
-    leaf_word(v, "kind", &enum_fault, (uint32_t)f->kind);
-    leaf_text(v, "from", f->host == EV_HOST_NONE ? "any" : n->world->hosts[f->host]->name);
-    criterion(v, "opcode", &enum_opcode, f->opcode);
-    criterion(v, "syndrome", &enum_syndrome, f->syndrome);
-    criterion(v, "psn", NULL, f->psn);
-    criterion(v, "dest_qpn", NULL, f->dest_qpn);
-    leaf(v, "nth", RDL_NUMBER, f->nth);
-    criterion(v, "left", NULL, f->count);
-    leaf(v, "delay", RDL_TIME, f->delay_ns);
-    leaf(v, "seen", RDL_NUMBER, f->seen);
-    leaf(v, "hits", RDL_NUMBER, f->hits);
-}
-
 static const struct {
     const char *name;
     void (*visit)(const struct inode *n, struct visit *v);
@@ -298,6 +219,9 @@ static const struct {
     [NODE_LIMITS] = {"limits", visit_limits},
     [NODE_PORT] = {"port", visit_port},
     [NODE_DROPS] = {"drops", visit_drops},
+    [NODE_NET] = {"net", visit_net},
+    [NODE_IP] = {"ip", visit_ip},
+    [NODE_NEIGHBOUR] = {"neighbour", visit_neighbour},
     [NODE_COUNTERS] = {"counters", visit_counters},
     [NODE_PD] = {"pd", visit_pd},
     [NODE_MR] = {"mr", visit_mr},
@@ -310,6 +234,7 @@ static const struct {
     [NODE_USED] = {"used", visit_used},
     [NODE_WC] = {"wc", visit_wc},
     [NODE_SWITCH] = {"switch", visit_switch},
+    [NODE_EXT] = {"external port", visit_ext},
     [NODE_LINK] = {"link", visit_link},
     [NODE_FAULT] = {"fault", visit_fault},
     [NODE_LIST] = {"list", NULL},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between the walker of the inspect tree (inspect.c) and its nodes (inspect_host.c,
+/* Between the walker of the inspect tree (inspect.c) and its nodes (inspect_host.c, inspect_net.c,
  * inspect_objects.c, inspect_queue.c).
  */
 #ifndef EMU_LAB_INSPECT_NODES_H
@@ -16,6 +16,9 @@ enum inode_kind {
     NODE_LIMITS,
     NODE_PORT,
     NODE_DROPS,
+    NODE_NET,
+    NODE_IP,
+    NODE_NEIGHBOUR,
     NODE_COUNTERS,
     NODE_PD,
     NODE_MR,
@@ -28,6 +31,7 @@ enum inode_kind {
     NODE_USED,
     NODE_WC,
     NODE_SWITCH,
+    NODE_EXT,
     NODE_LINK,
     NODE_FAULT,
     NODE_LIST,
@@ -40,10 +44,11 @@ struct inode {
     enum inode_kind kind;
     const struct world *world;
     const struct host *host;
-    const void *object; /* by kind: guest_object, counters, net_fault, completion, ... */
-    uint32_t number;    /* of a queue, switch, link */
-    uint32_t handle;    /* of what has one */
-    uint64_t index;     /* of a list's element */
+    const void *object;         /* by kind: guest_object, counters, net_fault, completion, ... */
+    enum pci_function function; /* of a queue */
+    uint32_t number;            /* of a queue, switch, link, external port */
+    uint32_t handle;            /* of what has one */
+    uint64_t index;             /* of a list's element */
     /* NODE_LIST: elements list_first .. list_end - 1, each offered by item() under @key. */
     uint64_t list_first, list_end;
     void (*item)(const struct inode *list, uint64_t i, struct visit *v, const char *key);
@@ -74,6 +79,20 @@ const char *inspect_kind_name(enum inode_kind kind);
 enum rdl_status inspect_walk(const struct rdl_lab *lab, const char *path, struct inode *ret_node,
                              struct rdl_value *ret_value, size_t *reterr_at);
 
+/* inspect_net.c */
+void visit_port(const struct inode *n, struct visit *v);
+void visit_drops(const struct inode *n, struct visit *v);
+void visit_net(const struct inode *n, struct visit *v);
+void visit_ip(const struct inode *n, struct visit *v);
+void visit_neighbour(const struct inode *n, struct visit *v);
+void visit_switch(const struct inode *n, struct visit *v);
+void visit_ext(const struct inode *n, struct visit *v);
+void visit_link(const struct inode *n, struct visit *v);
+void visit_fault(const struct inode *n, struct visit *v);
+
+/* "h1-sw" */
+void inspect_link_name(struct text *t, const struct world *w, const struct net_link *l);
+
 /* inspect_objects.c */
 void visit_pd(const struct inode *n, struct visit *v);
 void visit_mr(const struct inode *n, struct visit *v);
@@ -89,7 +108,7 @@ void visit_device_side(const struct inode *n, struct visit *v);
 void visit_desc(const struct inode *n, struct visit *v);
 void visit_used(const struct inode *n, struct visit *v);
 
-/* The queue numbered @queue of @h. */
-struct inode queue_node(const struct inode *n, uint32_t queue);
+/* The queue numbered @queue of a function of the node's host. */
+struct inode queue_node(const struct inode *n, enum pci_function function, uint32_t queue);
 
 #endif

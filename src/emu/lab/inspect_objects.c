@@ -80,7 +80,7 @@ void visit_cq(const struct inode *n, struct visit *v)
     wc.list_first = cq->n_completed > CQ_LOG_MAX ? cq->n_completed - CQ_LOG_MAX : 0;
     wc.item = wc_item;
     child(v, "wc", wc);
-    child(v, "queue", queue_node(n, g->cqn));
+    child(v, "queue", queue_node(n, FN_RDMA, g->cqn));
 }
 
 void visit_counters(const struct inode *n, struct visit *v)
@@ -146,6 +146,6 @@ void visit_qp(const struct inode *n, struct visit *v)
     if (!qp)
         return;
     visit_connection(n, v, rc_of_const(qp));
-    child(v, "sq", queue_node(n, g->sq.queue));
-    child(v, "rq", queue_node(n, g->rq.queue));
+    child(v, "sq", queue_node(n, FN_RDMA, g->sq.queue));
+    child(v, "rq", queue_node(n, FN_RDMA, g->rq.queue));
 }

@@ -4,18 +4,21 @@
  */
 #include "emu/lab/inspect_nodes.h"
 
-struct inode queue_node(const struct inode *n, uint32_t queue)
+struct inode queue_node(const struct inode *n, enum pci_function function, uint32_t queue)
 {
     struct inode s = *n;
 
     s.kind = NODE_QUEUE;
+    s.function = function;
     s.number = queue;
     return s;
 }
 
 static const struct vq *vq_of(const struct inode *n)
 {
-    return &n->host->dev.pci.queues[n->number];
+    const struct host *h = n->host;
+
+    return n->function == FN_NET ? &h->net.pci.queues[n->number] : &h->dev.pci.queues[n->number];
 }
 
 /* Little-endian integers in guest RAM; 0 where there is none. */
@@ -69,7 +72,9 @@ void visit_used(const struct inode *n, struct visit *v)
 
 void visit_driver_side(const struct inode *n, struct visit *v)
 {
-    const struct vqd *q = guest_vq(&n->host->guest, n->number);
+    const struct guest *g = &n->host->guest;
+    const struct vqd *q =
+        n->function == FN_NET ? &g->net.queues[n->number].vq : guest_vq(g, n->number);
 
     leaf(v, "avail_idx", RDL_NUMBER, q->avail_idx);
     leaf(v, "used_idx", RDL_NUMBER, q->last_used);

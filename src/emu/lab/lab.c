@@ -15,19 +15,37 @@ static void on_doorbell(void *ctx, const struct sim_item *item)
 {
     struct world *w = ctx;
 
-    rdma_doorbell(&w->hosts[item->target]->dev, (uint32_t)item->arg);
+    struct host *h = w->hosts[item->target];
+    const uint32_t queue = virtio_doorbell_queue(item->arg);
+
+    if (virtio_doorbell_function(item->arg) == FN_NET)
+        vnet_doorbell(&h->net, queue);
+    else
+        rdma_doorbell(&h->dev, queue);
 }
 
 static void on_irq(void *ctx, const struct sim_item *item)
 {
     struct world *w = ctx;
-    struct host *h = w->hosts[item->target];
+    struct guest *g = &w->hosts[item->target]->guest;
+    const struct virtio_irq irq = virtio_irq_of(item->arg);
     ev_id id;
 
-    TRACE_ID(&w->trace, id, irq, .host = item->target, .vector = (uint32_t)(item->arg >> 32),
-             .queue = (uint32_t)item->arg);
+    TRACE_ID(&w->trace, id, irq, .host = item->target, .function = irq.function,
+             .vector = irq.vector, .queue = irq.queue);
     trace_because(&w->trace, id);
-    guest_interrupt(&h->guest, (uint32_t)(item->arg >> 32));
+    if (irq.function == FN_NET)
+        guest_net_interrupt(g, irq.vector);
+    else
+        guest_interrupt(g, irq.vector);
+}
+
+static void on_guest_timer(void *ctx, const struct sim_item *item)
+{
+    struct world *w = ctx;
+
+    w->progress.timers++;
+    guest_net_timer(&w->hosts[item->target]->guest, item->arg);
 }
 
 static void on_qp_timer(void *ctx, const struct sim_item *item)
@@ -42,7 +60,7 @@ static void on_egress(void *ctx, const struct sim_item *item)
 {
     struct world *w = ctx;
 
-    rdma_egress(&w->hosts[item->target]->dev);
+    eth_port_egress(&w->hosts[item->target]->port);
 }
 
 static void on_arrive(void *ctx, const struct sim_item *item)
@@ -62,28 +80,30 @@ static void on_lost(void *ctx, const struct sim_item *item)
 }
 
 sim_handler *const world_handlers[SIM_KIND_COUNT] = {
-    [SIM_DOORBELL] = on_doorbell, [SIM_IRQ] = on_irq,       [SIM_QP_TIMER] = on_qp_timer,
-    [SIM_EGRESS] = on_egress,     [SIM_ARRIVE] = on_arrive, [SIM_LOST] = on_lost,
+    [SIM_DOORBELL] = on_doorbell,       [SIM_IRQ] = on_irq,       [SIM_QP_TIMER] = on_qp_timer,
+    [SIM_EGRESS] = on_egress,           [SIM_ARRIVE] = on_arrive, [SIM_LOST] = on_lost,
+    [SIM_GUEST_TIMER] = on_guest_timer,
 };
 
 static void deliver(void *ctx, uint32_t host, struct frame *f)
 {
     struct world *w = ctx;
 
-    rdma_deliver(&w->hosts[host]->dev, f);
+    eth_port_deliver(&w->hosts[host]->port, f);
 }
 
-static void keep(void *ctx, ev_id id, const uint8_t *bytes, uint32_t len, bool changed)
+static void keep(void *ctx, const struct frame *f, bool changed)
 {
     struct world *w = ctx;
 
     if (w->lab->record)
-        record_frame(w->lab->record, id, bytes, len);
-    if (w->lab->watch && !changed)
-        watch_frame(w->lab->watch, bytes, len);
+        record_frame(w->lab->record, f->tx, f->bytes, f->len);
+    /* Only what an RDMA function sends is known to be sound. */
+    if (w->lab->watch && !changed && f->note.qpn != 0)
+        watch_frame(w->lab->watch, f->bytes, f->len);
 }
 
-const struct net_ops world_net_ops = {deliver, keep};
+const struct net_ops world_net_ops = {deliver, port_leave, keep};
 
 enum rdl_status rdl_lab_new(const struct rdl_lab_config *config, struct rdl_lab **ret)
 {
@@ -153,12 +173,7 @@ uint64_t rdl_next_ns(const struct rdl_lab *lab)
     return sim_next_ns(&lab->world->sim);
 }
 
-/* Where a call that lets the lab go on must stop. */
-struct bounds {
-    uint64_t last_tick, last_ns;
-};
-
-static struct bounds bounds_of(const struct rdl_lab *lab, struct rdl_limits limits)
+struct bounds bounds_of(const struct rdl_lab *lab, struct rdl_limits limits)
 {
     const struct trace *t = &lab->world->trace;
     struct bounds b = {UINT64_MAX, UINT64_MAX};
@@ -170,8 +185,7 @@ static struct bounds bounds_of(const struct rdl_lab *lab, struct rdl_limits limi
     return b;
 }
 
-/* One tick, if there is one within @b. */
-static enum rdl_status tick(struct rdl_lab *lab, const struct bounds *b)
+enum rdl_status world_tick(struct rdl_lab *lab, const struct bounds *b)
 {
     struct world *w = lab->world;
     const uint64_t next = sim_next_ns(&w->sim);
@@ -210,7 +224,7 @@ enum rdl_status rdl_step(struct rdl_lab *lab, enum rdl_step step, struct rdl_lim
     enum rdl_status st;
 
     do {
-        st = tick(lab, &b);
+        st = world_tick(lab, &b);
     } while (st == RDL_OK && progress_of(lab->world, step) == before);
     return st;
 }
@@ -222,12 +236,19 @@ enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns, struct rdl_limit
     enum rdl_status st = RDL_OK;
 
     while (st == RDL_OK && sim_next_ns(sim) <= until_ns && sim_next_ns(sim) != UINT64_MAX)
-        st = tick(lab, &b);
+        st = world_tick(lab, &b);
     if (st != RDL_OK)
         return st;
     if (until_ns != UINT64_MAX && until_ns > sim_now(sim))
         sim_advance(sim, until_ns);
     return lab->watch && !world_check(lab, true) ? RDL_ERR_INVARIANT : RDL_OK;
+}
+
+enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host, uint32_t *reterr_rsp)
+{
+    const struct host *h = world_host(lab->world, host.raw);
+
+    return h ? guest_answer(&h->guest, reterr_rsp) : RDL_ERR_STALE;
 }
 
 enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits limits,
@@ -240,7 +261,7 @@ enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits l
     if (!h)
         return RDL_ERR_STALE;
     while (st == RDL_OK && h->guest.ctrl.busy)
-        st = rdma_broken(&h->dev) ? RDL_ERR_BROKEN : tick(lab, &b);
+        st = rdma_broken(&h->dev) ? RDL_ERR_BROKEN : world_tick(lab, &b);
     return st == RDL_OK ? guest_answer(&h->guest, reterr_rsp) : st;
 }
 

@@ -88,22 +88,47 @@ static bool outstanding(const struct host *h, const struct guest_wq *q)
     return guest_vq(&h->guest, q->queue)->avail_idx != dev->used_idx;
 }
 
+static void tell_control(const struct host *h, const struct out *out)
+{
+    const struct guest_ctrl *c = &h->guest.ctrl;
+    char buf[SENTENCE_BYTES], addr[ADDR_TEXT_MAX];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (c->resolving)
+        text_addf(&t, "%s: %s waits for the MAC of %s", h->name,
+                  enum_name(&enum_ctrl_cmd, (uint32_t)c->cmd), addr_text(c->attr.ah.dgid, addr));
+    else
+        text_addf(&t, "%s: the driver waits for the answer to %s", h->name,
+                  enum_name(&enum_ctrl_cmd, (uint32_t)c->cmd));
+    out->each(out->ctx, buf);
+}
+
+static void tell_pings(const struct host *h, const struct out *out)
+{
+    for (uint32_t i = 0; i < GUEST_PINGS_MAX; i++) {
+        const struct guest_ping *p = &h->guest.net.pings[i];
+        char buf[SENTENCE_BYTES], addr[ADDR_TEXT_MAX];
+        struct text t = text_on(buf, sizeof(buf));
+
+        if (p->state != PING_UNDER_WAY)
+            continue;
+        text_addf(&t, "%s: ping seq=%u waits for an answer from %s", h->name, p->seq,
+                  addr_text(p->dst, addr));
+        out->each(out->ctx, buf);
+    }
+}
+
 void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *sentence), void *ctx)
 {
     const struct world *w = lab->world;
     const struct out out = {each, ctx};
-    char buf[SENTENCE_BYTES];
 
     for (uint32_t i = 0; i < w->n_hosts; i++) {
         const struct host *h = w->hosts[i];
 
-        if (h->guest.ctrl.busy) {
-            struct text t = text_on(buf, sizeof(buf));
-
-            text_addf(&t, "%s: the driver waits for the answer to %s", h->name,
-                      enum_name(&enum_ctrl_cmd, (uint32_t)h->guest.ctrl.cmd));
-            each(ctx, buf);
-        }
+        if (h->guest.ctrl.busy)
+            tell_control(h, &out);
+        tell_pings(h, &out);
         for (uint32_t qpn = HCA_QPN_USER; qpn <= h->dev.config.max_qp; qpn++) {
             const struct guest_qp *g = h->guest.qp_of[qpn];
             const struct qp *qp = g ? hca_qp(&h->dev.hca, qpn) : NULL;

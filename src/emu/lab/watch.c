@@ -149,7 +149,7 @@ static void on_used(struct watch *s, const struct ev_used *e)
     struct watched_wq *q;
     struct watched_qp *qp;
 
-    if (qpn == 0)
+    if (e->function != FN_RDMA || qpn == 0)
         return;
     qp = qp_at(s, e->host, qpn);
     if (!qp) {
@@ -222,8 +222,8 @@ static void on_tx(struct watch *s, const struct ev_tx *e)
 {
     struct watched_qp *qp;
 
-    if (e->syndrome != SYN_ACK)
-        return;
+    if (e->syndrome != SYN_ACK || e->host >= EV_PORT_FIRST)
+        return; /* strangers may do as they like */
     qp = qp_at(s, e->host, e->qpn);
     if (!qp)
         return;

@@ -8,7 +8,9 @@
 #define EMU_LAB_WORLD_H
 
 #include "emu/device/rdma.h"
+#include "emu/device/virtio_net.h"
 #include "emu/guest/driver.h"
+#include "emu/guest/net.h"
 #include "emu/guest/verbs.h"
 #include "emu/lab/record.h"
 #include "emu/lab/watch.h"
@@ -16,17 +18,21 @@
 #include "emu/sim/sim.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/lab.h"
+#include "rdmalab/port.h"
 #include "rdmalab/trace.h"
 
-#define HOSTS_MAX 4096u
+#define HOSTS_MAX EV_PORT_FIRST
 
 _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every name");
 
 struct host {
     uint32_t index;
     char name[RDL_NAME_BYTES];
+    bool asks; /* for the MACs of others, and is not introduced to them */
     struct ram ram;
-    struct rdma dev;
+    struct eth_port port;
+    struct rdma dev; /* function 1 of its slot */
+    struct vnet net; /* function 0 */
     struct guest guest;
 };
 
@@ -37,14 +43,21 @@ struct world {
     struct trace trace;
     struct sim sim;
     struct net net;
-    struct rdma_progress progress; /* what step() counts */
-    struct guest_tables tables;    /* handles of the objects of all guests */
+    struct progress progress;   /* what step() counts */
+    struct guest_tables tables; /* handles of the objects of all guests */
     struct host *hosts[HOSTS_MAX];
     uint32_t n_hosts;
 };
 
 struct rdl_listener {
     struct trace_sink sink;
+};
+
+/* Who reads an external port. */
+struct port_reader {
+    void (*frame)(void *ctx, const void *frame, size_t bytes);
+    void *ctx;
+    uint64_t unread; /* frames that left while nobody read */
 };
 
 struct rdl_lab {
@@ -57,6 +70,7 @@ struct rdl_lab {
     struct trace_sink names_sink, record_sink, hash_sink, watch_sink;
     bool hashing;
     struct trace_hash hash;
+    struct port_reader readers[NET_EXTS_MAX];
     char broken[RDL_VALUE_BYTES]; /* the invariant that broke, "" while all hold */
 };
 
@@ -85,13 +99,35 @@ static inline void world_done(struct world *w)
         w->trace.tick--;
 }
 
+/* Where a call that lets the lab go on must stop. */
+struct bounds {
+    uint64_t last_tick, last_ns;
+};
+
+struct bounds bounds_of(const struct rdl_lab *lab, struct rdl_limits limits);
+
+/* One tick, if there is one within @b.  RDL_ERR_IDLE, RDL_ERR_TIMEOUT, RDL_ERR_INVARIANT. */
+enum rdl_status world_tick(struct rdl_lab *lab, const struct bounds *b);
+
+/* A frame leaves the lab through external port @ext. */
+void port_leave(void *ctx, uint32_t ext, const struct frame *f);
+
+/* The host that has @gid, for traces, or EV_HOST_NONE. */
+uint32_t world_peer_of(const struct world *w, const uint8_t gid[GID_BYTES]);
+
 /* The host of a handle, or NULL. */
 struct host *world_host(const struct world *w, uint32_t raw);
 
 /* The host called @name, or NULL. */
 struct host *world_host_named(const struct world *w, const char *name, size_t len);
 
-/* The name of the host or switch at an end of a link. */
+/* May something new be called @name?  RDL_ERR_INVAL, RDL_ERR_EXISTS. */
+enum rdl_status world_check_name(const struct world *w, const char *name);
+
+/* The external port called @name, or UINT32_MAX. */
+uint32_t world_port_named(const struct world *w, const char *name);
+
+/* The name of what is at an end of a link. */
 const char *world_end_name(const struct world *w, const struct net_end *e);
 
 /* Looks for a broken invariant: @full scans everything, otherwise only what is cheap.  Fills

@@ -42,7 +42,7 @@ static void corrupt(struct net *n, struct frame **f, uint32_t bit, ev_id id)
     memcpy(copy->bytes, (*f)->bytes, copy->len);
     bit %= copy->len * 8;
     copy->bytes[bit / 8] ^= (uint8_t)(0x80u >> bit % 8);
-    n->ops->keep(n->world, id, copy->bytes, copy->len, true);
+    n->ops->keep(n->world, copy, true);
     frame_unref(n->arena, *f);
     *f = copy;
 }

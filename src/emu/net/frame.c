@@ -20,3 +20,14 @@ void frame_unref(struct arena *a, struct frame *f)
     if (--f->refs == 0)
         arena_release(a, f, sizeof(*f) + f->cap);
 }
+
+struct frame_note frame_note_of(uint32_t host, const struct glance *g)
+{
+    return (struct frame_note){
+        .host = host,
+        .opcode = g->opcode,
+        .psn = g->psn.v,
+        .dest_qpn = g->dest_qpn,
+        .syndrome = (uint32_t)g->syndrome,
+    };
+}

@@ -7,12 +7,13 @@
 
 #include "emu/base/arena.h"
 #include "emu/trace/event.h"
+#include "emu/wire/glance.h"
 
 /* What the sender said of the frame, so that faults and traces need not parse it again. */
 struct frame_note {
-    uint32_t host; /* sender; EV_HOST_NONE if it was injected */
+    uint32_t host; /* sender, an external port too; EV_HOST_NONE if it was injected */
     uint32_t qpn;
-    uint32_t opcode; /* enum opcode */
+    uint32_t opcode; /* enum opcode, or enum frame_kind of a frame without a BTH */
     uint32_t psn;
     uint32_t dest_qpn;
     uint32_t syndrome; /* enum syndrome */
@@ -21,7 +22,7 @@ struct frame_note {
 struct frame {
     uint32_t refs;
     uint32_t cap, len;
-    ev_id tx; /* the event that the bytes are recorded under: tx, or the fault that changed them */
+    ev_id tx; /* under which these bytes are recorded: tx, eth_tx, or the fault that changed them */
     struct frame_note note;
     uint8_t bytes[];
 };
@@ -34,6 +35,9 @@ static inline struct frame *frame_ref(struct frame *f)
     f->refs++;
     return f;
 }
+
+/* The note of a frame from @host, for senders that know no better than a glance tells. */
+struct frame_note frame_note_of(uint32_t host, const struct glance *g);
 
 /* Gives back one reference; NULL is fine. */
 void frame_unref(struct arena *a, struct frame *f);

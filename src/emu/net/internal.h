@@ -24,7 +24,17 @@ void net_transmit(struct net *n, uint32_t link_end, struct frame *f, const struc
 /* A frame arrived at a switch over its port @port.  Takes the reference. */
 void net_switch_forward(struct net *n, uint32_t index, uint32_t port, struct frame *f);
 
-/* A frame ends without reaching a host. */
-void net_drop(struct net *n, struct frame *f, enum drop_reason reason);
+/* What all frames that enter the network have in common: they count, are recorded, and meet faults.
+ */
+struct net_fate net_depart(struct net *n, struct frame **f);
+
+/* Does what waits for the direction that leaves @link_end leave room for another frame? */
+bool net_has_room(const struct net *n, uint32_t link_end);
+
+/* A frame reaches the external port @index.  Takes the reference. */
+void net_ext_out(struct net *n, uint32_t index, struct frame *f);
+
+/* A frame ends at @host (EV_HOST_NONE: at none) without reaching anybody. */
+void net_drop(struct net *n, struct frame *f, uint32_t host, enum drop_reason reason);
 
 #endif

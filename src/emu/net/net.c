@@ -76,15 +76,27 @@ uint64_t net_port_free_at(const struct net *n, uint32_t link_end)
 /* How long @bytes occupy a line of @rate_bps, rounded up. */
 static uint64_t occupancy_ns(uint32_t bytes, uint64_t rate_bps)
 {
-    const uint64_t bits = (uint64_t)(bytes + NET_GAP_BYTES) * 8;
+    const uint32_t padded = bytes < NET_FRAME_BYTES_MIN ? NET_FRAME_BYTES_MIN : bytes;
+    const uint64_t bits = (uint64_t)(padded + NET_GAP_BYTES) * 8;
 
     return (bits * 1000000000u + rate_bps - 1) / rate_bps;
 }
 
-void net_drop(struct net *n, struct frame *f, enum drop_reason reason)
+bool net_has_room(const struct net *n, uint32_t link_end)
+{
+    const uint64_t rate_bps = n->links[link_end >> 1].rate_bps;
+    const uint64_t free_at = net_port_free_at(n, link_end);
+    const uint64_t now = sim_now(n->sim);
+
+    if (free_at <= now)
+        return true;
+    return (free_at - now) <= (uint64_t)NET_QUEUE_BYTES_MAX * 8 * 1000000000u / rate_bps;
+}
+
+void net_drop(struct net *n, struct frame *f, uint32_t host, enum drop_reason reason)
 {
     if (reason != DROP_NONE)
-        TRACE(n->trace, drop, .host = EV_HOST_NONE, .qpn = f->note.qpn, .opcode = f->note.opcode,
+        TRACE(n->trace, drop, .host = host, .qpn = f->note.qpn, .opcode = f->note.opcode,
               .psn = f->note.psn, .reason = (uint32_t)reason, .wire_bytes = f->len, .tx = f->tx);
     n->counts.in_flight--;
     n->counts.dropped++;
@@ -137,13 +149,12 @@ void net_transmit(struct net *n, uint32_t link_end, struct frame *f, const struc
         carry(n, link_end, d->free_at_ns + l->latency_ns, f, fate);
 }
 
-/* What all frames that leave a host have in common: they count, are recorded, and meet faults. */
-static struct net_fate depart(struct net *n, struct frame **f)
+struct net_fate net_depart(struct net *n, struct frame **f)
 {
     n->counts.sent++;
     n->counts.in_flight++;
     if (trace_listens(n->trace))
-        n->ops->keep(n->world, (*f)->tx, (*f)->bytes, (*f)->len, false);
+        n->ops->keep(n->world, *f, false);
     /* What happens to the frame on its way happens because it was sent. */
     trace_because(n->trace, (*f)->tx);
     return net_fault_apply(n, f);
@@ -152,10 +163,10 @@ static struct net_fate depart(struct net *n, struct frame **f)
 void net_send(struct net *n, uint32_t link_end, struct frame *f)
 {
     const ev_id cause = n->trace->cause;
-    const struct net_fate fate = depart(n, &f);
+    const struct net_fate fate = net_depart(n, &f);
 
     if (link_end == NET_NO_LINK)
-        net_drop(n, f, DROP_NO_ROUTE);
+        net_drop(n, f, EV_HOST_NONE, DROP_NO_ROUTE);
     else
         net_transmit(n, link_end, f, &fate);
     trace_because(n->trace, cause);
@@ -164,7 +175,7 @@ void net_send(struct net *n, uint32_t link_end, struct frame *f)
 void net_loop_back(struct net *n, uint32_t host, struct frame *f)
 {
     const ev_id cause = n->trace->cause;
-    const struct net_fate fate = depart(n, &f);
+    const struct net_fate fate = net_depart(n, &f);
     const uint64_t at = sim_now(n->sim) + NET_LOOPBACK_NS;
 
     if (fate.lost_by != FLT_NONE)
@@ -201,6 +212,8 @@ void net_arrive(struct net *n, const struct sim_item *item)
     to = &n->links[item->target >> 1].end[!(item->target & 1)];
     if (to->node == NET_HOST)
         deliver(n, to->index, f);
+    else if (to->node == NET_EXT)
+        net_ext_out(n, to->index, f);
     else
         net_switch_forward(n, to->index, to->port, f);
 }

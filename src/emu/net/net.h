@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The simulated Ethernet: ports, links, learning switches, faults.
+/* The simulated Ethernet: ports, links, learning switches, faults, ways out of the lab.
  *
- * A link has two ends, and an end is a port of a host or of a switch.  A direction of a link sends
- * one frame at a time: the frame occupies it for (bytes + 24) * 8 / rate, preamble, FCS and gap
- * included, and arrives one latency after its last bit left.
+ * A link has two ends, and an end is the port of a host, a port of a switch, or an external port.
+ * A direction of a link sends one frame at a time: the frame occupies it for (bytes + 24) * 8 /
+ * rate, preamble, FCS and gap included, and arrives one latency after its last bit left.
  *
  * A host's port pulls: its device asks net_port_free_at() and sends when the port is free, so hosts
  * never queue inside the network.  A switch stores and forwards; its queue is the time until the
  * direction is free, bounded by NET_QUEUE_BYTES_MAX.
  *
- * Faults act where frames leave a host; a link's loss acts on every link that a frame crosses.
+ * An external port is where frames from outside the lab come in and others go out.  What comes in
+ * is pushed: it waits for its link as in a switch, with the same bound.
+ *
+ * Faults act where frames leave a host or an external port; a link's loss acts on every link that a
+ * frame crosses.
  *
  * Every frame sent, and every copy that a fault or flooding makes, ends exactly once: delivered to
- * a host, dropped by a switch, or lost.  struct net_counts says so, and the invariants check it.
+ * a host or out of the lab, dropped by a switch or port, or lost.  struct net_counts says so, and
+ * the invariants check it.
  */
 #ifndef EMU_NET_NET_H
 #define EMU_NET_NET_H
@@ -31,17 +36,19 @@
 #define NET_SWITCHES_MAX     64u
 #define NET_SWITCH_PORTS_MAX 64u
 #define NET_FAULTS_MAX       1024u
+#define NET_EXTS_MAX         EV_PORTS_MAX
 #define NET_GAP_BYTES        24u        /* preamble 8, FCS 4, inter-frame gap 12 */
-#define NET_QUEUE_BYTES_MAX  (4u << 20) /* of a switch's output */
+#define NET_FRAME_BYTES_MIN  60u        /* without the FCS; shorter ones occupy as much */
+#define NET_QUEUE_BYTES_MAX  (4u << 20) /* of a switch's output, or an external port's input */
 #define NET_LOOPBACK_NS      100u       /* a frame to the own MAC turns round inside the port */
 #define NET_NO_LINK          UINT32_MAX
 
-enum net_node { NET_HOST, NET_SWITCH };
+enum net_node { NET_HOST, NET_SWITCH, NET_EXT };
 
 struct net_end {
     enum net_node node;
-    uint32_t index; /* of the host or switch */
-    uint32_t port;  /* of the switch; 0 at a host */
+    uint32_t index; /* of the host, switch or external port */
+    uint32_t port;  /* of the switch; otherwise 0 */
 };
 
 /* One direction of a link, from end i to end 1 - i. */
@@ -72,11 +79,19 @@ struct net_switch {
     struct net_mac_entry macs[1u << NET_MAC_BITS];
 };
 
+/* An external port.  In events it is host EV_PORT_FIRST + its index. */
+struct net_ext {
+    struct ev_str name;
+    uint32_t link_end; /* NET_NO_LINK: nothing is plugged in */
+    uint64_t in_frames, in_bytes, in_dropped;
+    uint64_t out_frames, out_bytes;
+};
+
 struct net_fault {
     uint32_t number; /* 1, 2, ... in order of creation */
     struct ev_str name;
     enum fault_kind kind;
-    uint32_t host;                            /* EV_HOST_NONE: any */
+    uint32_t host;                            /* or external port; EV_HOST_NONE: any */
     uint32_t opcode, syndrome, psn, dest_qpn; /* UINT32_MAX: any */
     uint32_t nth;                             /* matching frames to let pass, plus 1 */
     uint32_t count; /* how many are still hit after that; UINT32_MAX: all */
@@ -91,11 +106,14 @@ struct net_counts {
     uint64_t delivered, lost, dropped, in_flight;
 };
 
-/* How the network reaches hosts, and whoever keeps the bytes of frames. */
+/* How the network reaches hosts and the outside, and whoever keeps the bytes of frames.  All borrow
+ * the frame.
+ */
 struct net_ops {
-    void (*deliver)(void *world, uint32_t host, struct frame *f); /* borrows @f */
-    /* @changed: by a fault, since the device sent it. */
-    void (*keep)(void *world, ev_id id, const uint8_t *bytes, uint32_t len, bool changed);
+    void (*deliver)(void *world, uint32_t host, struct frame *f);
+    void (*leave)(void *world, uint32_t ext, const struct frame *f);
+    /* Its bytes, under f->tx.  @changed: by a fault, since they were sent. */
+    void (*keep)(void *world, const struct frame *f, bool changed);
 };
 
 struct net {
@@ -109,6 +127,8 @@ struct net {
     uint32_t n_links;
     struct net_switch *switches[NET_SWITCHES_MAX];
     uint32_t n_switches;
+    struct net_ext exts[NET_EXTS_MAX];
+    uint32_t n_exts;
     struct slots faults; /* of struct net_fault, in the order they are tried */
     uint32_t faults_made;
     struct net_counts counts;
@@ -121,13 +141,16 @@ bool net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_
 /* Index of the new switch, or UINT32_MAX when there are too many. */
 uint32_t net_switch_add(struct net *n, const char *name);
 
+/* Index of the new external port, or UINT32_MAX when there are too many. */
+uint32_t net_ext_add(struct net *n, const char *name);
+
 /* Joins two ends; the port of a switch's end is chosen here.  Index of the new link, or
  * UINT32_MAX at a limit.
  */
 uint32_t net_link_add(struct net *n, struct net_end a, struct net_end b, uint64_t latency_ns,
                       uint64_t rate_bps, uint32_t loss_ppm);
 
-/* When the direction that leaves @host over @link_end is free. */
+/* When the direction that leaves a node over @link_end is free. */
 uint64_t net_port_free_at(const struct net *n, uint32_t link_end);
 
 /* Sends @f from a host now.  @link_end is link << 1 | own end, or NET_NO_LINK: then @f is dropped
@@ -137,6 +160,11 @@ void net_send(struct net *n, uint32_t link_end, struct frame *f);
 
 /* Turns @f round to host @host itself.  Faults apply.  Takes the reference. */
 void net_loop_back(struct net *n, uint32_t host, struct frame *f);
+
+/* A frame from outside comes in through external port @ext now; f->note.host says so already.
+ * Takes the reference.
+ */
+void net_ext_in(struct net *n, uint32_t ext, struct frame *f);
 
 /* A frame from outside the lab arrives at @host's port in a tick of its own, now.  Takes the
  * reference.

@@ -6,8 +6,6 @@
 #include "emu/net/internal.h"
 #include "emu/wire/eth.h"
 
-#define MULTICAST_BIT 1u /* of the first byte of a destination MAC; broadcast has it too */
-
 /* The place of a station in the table; one that collides displaces the older one, which is then
  * flooded to until it speaks again.
  */
@@ -27,26 +25,14 @@ static void learn(struct net_switch *s, const uint8_t mac[MAC_BYTES], uint32_t p
     e->port = (uint8_t)port;
 }
 
-/* A switch may hold only so many bytes for one output. */
-static bool has_room(const struct net *n, uint32_t link_end)
-{
-    const struct net_link *l = &n->links[link_end >> 1];
-    const uint64_t free_at = l->dir[link_end & 1].free_at_ns;
-    const uint64_t now = sim_now(n->sim);
-
-    if (free_at <= now)
-        return true;
-    return (free_at - now) <= (uint64_t)NET_QUEUE_BYTES_MAX * 8 * 1000000000u / l->rate_bps;
-}
-
 static void out(struct net *n, const struct net_switch *s, uint32_t port, struct frame *f)
 {
     static const struct net_fate untouched = {.lost_by = FLT_NONE};
 
-    if (has_room(n, s->link_end[port]))
+    if (net_has_room(n, s->link_end[port]))
         net_transmit(n, s->link_end[port], f, &untouched);
     else
-        net_drop(n, f, DROP_NO_BUFFER);
+        net_drop(n, f, EV_HOST_NONE, DROP_NO_BUFFER);
 }
 
 static void flood(struct net *n, uint32_t index, uint32_t in_port, struct frame *f)
@@ -62,7 +48,7 @@ static void flood(struct net *n, uint32_t index, uint32_t in_port, struct frame 
             out(n, s, p, frame_ref(f));
     }
     /* The original ends here; its copies go on. */
-    net_drop(n, f, DROP_NONE);
+    net_drop(n, f, EV_HOST_NONE, DROP_NONE);
 }
 
 void net_switch_forward(struct net *n, uint32_t index, uint32_t in_port, struct frame *f)
@@ -71,15 +57,15 @@ void net_switch_forward(struct net *n, uint32_t index, uint32_t in_port, struct 
     const struct net_mac_entry *to;
 
     if (f->len < ETH_BYTES) {
-        net_drop(n, f, DROP_SHORT);
+        net_drop(n, f, EV_HOST_NONE, DROP_SHORT);
         return;
     }
     learn(s, f->bytes + MAC_BYTES, in_port);
     to = entry_of(s, f->bytes);
-    if ((f->bytes[0] & MULTICAST_BIT) || !to->used || memcmp(to->mac, f->bytes, MAC_BYTES) != 0) {
+    if ((f->bytes[0] & MAC_GROUP_BIT) || !to->used || memcmp(to->mac, f->bytes, MAC_BYTES) != 0) {
         flood(n, index, in_port, f);
     } else if (to->port == in_port) {
-        net_drop(n, f, DROP_NO_ROUTE);
+        net_drop(n, f, EV_HOST_NONE, DROP_NO_ROUTE);
     } else {
         TRACE(n->trace, forwarded, .number = index, .name = s->name, .port = to->port, .tx = f->tx);
         out(n, s, to->port, f);

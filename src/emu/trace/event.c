@@ -34,6 +34,15 @@ struct ev_str ev_str(const char *s)
     return r;
 }
 
+struct ev_addr ev_addr(const char *s)
+{
+    struct ev_addr r = {{0}};
+    const size_t n = strlen(s);
+
+    memcpy(r.s, s, n < sizeof(r.s) ? n : sizeof(r.s) - 1);
+    return r;
+}
+
 /* Each case has a scope of its own, in which this_event is the struct that F() speaks of. */
 const struct ev_schema *ev_schema(enum ev_kind kind)
 {

@@ -17,7 +17,10 @@
 #define EV_ROW_BITS   20u
 #define EV_ROW_MAX    ((1u << EV_ROW_BITS) - 1u)
 #define EV_NAME_BYTES 24u
+#define EV_ADDR_BYTES 46u
 #define EV_HOST_NONE  0xffffffffu /* a field of type host that names none */
+#define EV_PORT_FIRST 4096u       /* a field of type host: external port 0; hosts are below */
+#define EV_PORTS_MAX  64u
 
 /* tick << EV_ROW_BITS | row; 0 is "no event": the cause of what a person did. */
 typedef uint64_t ev_id;
@@ -43,6 +46,13 @@ struct ev_str {
 };
 
 struct ev_str ev_str(const char *s);
+
+/* An IP address as text: any fits.  Empty: none. */
+struct ev_addr {
+    char s[EV_ADDR_BYTES];
+};
+
+struct ev_addr ev_addr(const char *s);
 
 enum ev_kind {
 #define F(type, field)
@@ -95,7 +105,7 @@ struct ev_field {
     const char *name;
     const char *type; /* "psn" */
     uint16_t offset;  /* in struct ev */
-    uint16_t bytes;   /* 4, 8, or sizeof(struct ev_str) */
+    uint16_t bytes;   /* 4, 8; EVP_STR: room for the string and its NUL */
     enum ev_print print;
     const struct enum_table *const *words; /* of EVP_ENUM */
 };
@@ -122,9 +132,9 @@ uint64_t ev_field_number(const struct ev *e, const struct ev_field *f);
 /* Sets a number field, for readers of saved traces. */
 void ev_field_set(struct ev *e, const struct ev_field *f, uint64_t v);
 
-/* Names of hosts and objects, learnt from the events host_up and named, so that a saved trace
- * prints like a live one.  A number keeps its name when its object is gone, until another takes it.
- * Owned by the caller; ev_names_free() gives the memory back.
+/* Names of hosts, external ports and objects, learnt from the events host_up, port_up and named, so
+ * that a saved trace prints like a live one.  A number keeps its name when its object is gone,
+ * until another takes it.  Owned by the caller; ev_names_free() gives the memory back.
  */
 struct ev_names;
 struct ev_names *ev_names_new(void);

@@ -5,7 +5,7 @@
 
 #include "emu/trace/event.h"
 
-#define NAMES_HOSTS_MAX   4096u
+#define NAMES_HOSTS_MAX   (EV_PORT_FIRST + EV_PORTS_MAX)
 #define NAMES_OBJECTS_MAX 65536u
 
 struct object_name {
@@ -89,6 +89,8 @@ void ev_names_learn(struct ev_names *n, const struct ev *e)
 {
     if (e->kind == EV_host_up)
         learn_host(n, e->u.host_up.host, &e->u.host_up.name);
+    else if (e->kind == EV_port_up)
+        learn_host(n, e->u.port_up.host, &e->u.port_up.name);
     else if (e->kind == EV_named)
         learn_object(n, &e->u.named);
 }

@@ -83,7 +83,17 @@ static uint32_t number_of(const struct ev *e, const char *name)
     return (uint32_t)ev_field_number(e, f);
 }
 
-/* {@qp}, {@cq}, {@host}, {@peer}: names that take two fields. */
+/* What a frame is; the PSN only if it has a BTH. */
+static void add_frame(struct text *t, const struct ev *e)
+{
+    const uint32_t opcode = number_of(e, "opcode");
+
+    text_add(t, enum_name(&enum_opcode, opcode));
+    if (opcode < FRAME_OTHER)
+        text_addf(t, " psn=%u", number_of(e, "psn"));
+}
+
+/* {@qp}, {@cq}, {@host}, {@peer}, {@frame}: what takes two fields. */
 static void add_composite(struct text *t, const struct ev *e, const char *what,
                           const struct ev_names *names)
 {
@@ -93,6 +103,8 @@ static void add_composite(struct text *t, const struct ev *e, const char *what,
         ev_names_object(names, t, number_of(e, "host"), OBJ_QP, number_of(e, "qpn"));
     } else if (strcmp(what, "cq") == 0) {
         ev_names_object(names, t, number_of(e, "host"), OBJ_CQ, number_of(e, "cqn"));
+    } else if (strcmp(what, "frame") == 0) {
+        add_frame(t, e);
     } else {
         RDL_ASSERT(strcmp(what, "peer") == 0);
         if (number_of(e, "peer") == EV_HOST_NONE)
@@ -206,7 +218,7 @@ void ev_add_json(struct text *t, const struct ev *e, const struct ev_names *name
     text_addf(t, ",\"ev\":\"%s\"", schema->name);
     for (size_t i = 0; i < schema->n_fields; i++) {
         const struct ev_field *f = &schema->fields[i];
-        char buf[EV_NAME_BYTES * 2];
+        char buf[EV_ADDR_BYTES];
         struct text word = text_on(buf, sizeof(buf));
 
         text_addf(t, ",\"%s\":", f->name);

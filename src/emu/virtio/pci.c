@@ -61,7 +61,8 @@ bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
         .ops = ops,
         .ctx = ctx,
         .config = *config,
-        .offered = (VIRTIO_FEATURES_ALL & ~config->features_off) | VIRTIO_FEATURE(VF_VERSION_1),
+        .offered = (VIRTIO_FEATURES_ALL & ~config->features_off) | VIRTIO_FEATURE(VF_VERSION_1) |
+                   config->features_own,
         .queues = arena_alloc(a, config->num_queues * sizeof(*d->queues)),
         .vectors = arena_alloc(a, config->n_vectors * sizeof(*d->vectors)),
         .device_config = arena_alloc(a, config->config_bytes),
@@ -170,8 +171,8 @@ static void status_bit_set(struct virtio_dev *d, enum device_status_bit bit)
 {
     d->status |= bit;
     if (bit == VS_FEATURES_OK)
-        TRACE(d->sim->trace, features, .host = d->config.host, .offered = d->offered,
-              .accepted = d->accepted);
+        TRACE(d->sim->trace, features, .host = d->config.host, .function = d->config.function,
+              .offered = d->offered, .accepted = d->accepted);
 }
 
 static void put_status(struct virtio_dev *d, unsigned value)
@@ -226,7 +227,8 @@ static void queue_reset(struct virtio_dev *d, struct vq *vq)
     if (!virtio_has(d, VF_RING_RESET) || !vq->enabled)
         return;
     queue_clear(d, vq);
-    TRACE(d->sim->trace, queue_reset, .host = d->config.host, .queue = queue);
+    TRACE(d->sim->trace, queue_reset, .host = d->config.host, .function = d->config.function,
+          .queue = queue);
     d->ops->queue_reset(d->ctx, queue);
 }
 
@@ -328,9 +330,11 @@ static void trace_access(const struct virtio_dev *d, bool write, enum reg reg, u
     struct trace *t = d->sim->trace;
 
     if (write)
-        TRACE(t, reg_write, .host = d->config.host, .reg = reg, .queue = queue, .value = value);
+        TRACE(t, reg_write, .host = d->config.host, .function = d->config.function, .reg = reg,
+              .queue = queue, .value = value);
     else
-        TRACE(t, reg_read, .host = d->config.host, .reg = reg, .queue = queue, .value = value);
+        TRACE(t, reg_read, .host = d->config.host, .function = d->config.function, .reg = reg,
+              .queue = queue, .value = value);
 }
 
 static uint64_t read_common(struct virtio_dev *d, uint32_t offset, uint32_t width)
@@ -445,10 +449,24 @@ void virtio_write(struct virtio_dev *d, uint32_t offset, uint32_t width, uint64_
         trace_access(d, true, REG_DEVICE_CONFIG, 0, value);
 }
 
+/* The argument of SIM_IRQ. */
+#define IRQ_FUNCTION_BIT 48u
+#define IRQ_VECTOR_BIT   32u
+
+struct virtio_irq virtio_irq_of(uint64_t arg)
+{
+    return (struct virtio_irq){
+        .function = (enum pci_function)(arg >> IRQ_FUNCTION_BIT),
+        .vector = (uint32_t)(arg >> IRQ_VECTOR_BIT & 0xffffu),
+        .queue = (uint32_t)arg,
+    };
+}
+
 static void deliver(struct virtio_dev *d, uint32_t vector, uint32_t queue)
 {
     sim_schedule(d->sim, sim_now(d->sim) + VIRTIO_IRQ_NS, SIM_IRQ, d->config.host,
-                 (uint64_t)vector << 32 | queue);
+                 (uint64_t)d->config.function << IRQ_FUNCTION_BIT |
+                     (uint64_t)vector << IRQ_VECTOR_BIT | queue);
 }
 
 static void raise(struct virtio_dev *d, uint32_t vector, uint32_t queue)
@@ -487,8 +505,8 @@ void virtio_config_changed(struct virtio_dev *d)
 void virtio_queue_broken(struct virtio_dev *d, uint32_t queue)
 {
     RDL_ASSERT(queue < d->config.num_queues && d->queues[queue].broken != VQE_NONE);
-    TRACE(d->sim->trace, vq_broken, .host = d->config.host, .queue = queue,
-          .error = d->queues[queue].broken);
+    TRACE(d->sim->trace, vq_broken, .host = d->config.host, .function = d->config.function,
+          .queue = queue, .error = d->queues[queue].broken);
     if (d->status & VS_DEVICE_NEEDS_RESET)
         return;
     d->status |= VS_DEVICE_NEEDS_RESET;

@@ -57,12 +57,14 @@ struct virtio_ops {
 };
 
 struct virtio_config {
-    uint32_t host;         /* named in events; target of SIM_IRQ */
-    uint64_t features_off; /* bits that are not offered; VERSION_1 always is */
-    uint32_t num_queues;   /* 1 .. VIRTIO_QUEUES_MAX */
-    uint32_t queue_size;   /* largest size, a power of two up to VRING_SIZE_MAX */
-    uint32_t n_vectors;    /* 1 .. VIRTIO_VECTORS_MAX */
-    size_t config_bytes;   /* of the device configuration */
+    uint32_t host;              /* named in events; target of SIM_IRQ */
+    enum pci_function function; /* which one of the host it is */
+    uint64_t features_off;      /* bits that are not offered; VERSION_1 always is */
+    uint64_t features_own;      /* bits of this kind of device, offered too */
+    uint32_t num_queues;        /* 1 .. VIRTIO_QUEUES_MAX */
+    uint32_t queue_size;        /* largest size, a power of two up to VRING_SIZE_MAX */
+    uint32_t n_vectors;         /* 1 .. VIRTIO_VECTORS_MAX */
+    size_t config_bytes;        /* of the device configuration */
 };
 
 struct virtio_vector {
@@ -110,10 +112,33 @@ static inline bool virtio_running(const struct virtio_dev *d)
     return (d->status & (VS_DRIVER_OK | VS_DEVICE_NEEDS_RESET)) == VS_DRIVER_OK;
 }
 
-/* Interrupts the driver for @queue: schedules SIM_IRQ with the target config.host and the argument
- * vector << 32 | queue after VIRTIO_IRQ_NS, or leaves it pending if the vector is masked.  Without
- * a vector nothing happens.  Whoever dispatches SIM_IRQ emits the event `irq`.  Ask
- * vq_wants_interrupt() first.
+/* The argument of SIM_DOORBELL, and what it says; its target is the host. */
+static inline uint64_t virtio_doorbell_arg(enum pci_function function, uint32_t queue)
+{
+    return (uint64_t)function << 32 | queue;
+}
+
+static inline enum pci_function virtio_doorbell_function(uint64_t arg)
+{
+    return (enum pci_function)(arg >> 32);
+}
+
+static inline uint32_t virtio_doorbell_queue(uint64_t arg)
+{
+    return (uint32_t)arg;
+}
+
+/* What the argument of SIM_IRQ says; its target is the host. */
+struct virtio_irq {
+    enum pci_function function;
+    uint32_t vector;
+    uint32_t queue; /* or VIRTIO_IRQ_CONFIG */
+};
+struct virtio_irq virtio_irq_of(uint64_t arg);
+
+/* Interrupts the driver for @queue: schedules SIM_IRQ (virtio_irq_of()) after VIRTIO_IRQ_NS, or
+ * leaves it pending if the vector is masked.  Without a vector nothing happens.  Whoever dispatches
+ * SIM_IRQ emits the event `irq`.  Ask vq_wants_interrupt() first.
  */
 void virtio_raise(struct virtio_dev *d, uint32_t queue);
 

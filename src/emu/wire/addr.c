@@ -60,6 +60,14 @@ void addr_add(struct text *t, const uint8_t gid[GID_BYTES])
     text_add(t, s);
 }
 
+const char *addr_text(const uint8_t gid[GID_BYTES], char *buf)
+{
+    struct text t = text_on(buf, ADDR_TEXT_MAX);
+
+    addr_add(&t, gid);
+    return buf;
+}
+
 bool addr_parse(const char *s, uint8_t ret[GID_BYTES])
 {
     uint8_t ip[4], gid[GID_BYTES];

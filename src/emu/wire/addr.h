@@ -42,6 +42,9 @@ bool mac_parse(const char *s, uint8_t ret[MAC_BYTES]);
 /* Appends "10.0.0.1" or, for what is not IPv4, the text that RFC 5952 prescribes. */
 void addr_add(struct text *t, const uint8_t gid[GID_BYTES]);
 
+/* The same in @buf, of ADDR_TEXT_MAX bytes; returns @buf. */
+const char *addr_text(const uint8_t gid[GID_BYTES], char *buf);
+
 /* Reads the whole of @s, an IPv4 or IPv6 address.  False if it is none; @ret is untouched then. */
 bool addr_parse(const char *s, uint8_t ret[GID_BYTES]);
 

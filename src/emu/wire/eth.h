@@ -13,7 +13,11 @@
 #define ETH_BYTES 14u
 
 #define ETHERTYPE_IPV4 0x0800u
+#define ETHERTYPE_ARP  0x0806u
 #define ETHERTYPE_IPV6 0x86ddu
+
+/* Of a group, which broadcast is too: a bit of the first byte of a MAC. */
+#define MAC_GROUP_BIT 1u
 
 struct eth {
     uint8_t dst[MAC_BYTES], src[MAC_BYTES];

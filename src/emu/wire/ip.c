@@ -2,23 +2,13 @@
 #include "emu/wire/ip.h"
 
 #include "emu/base/assert.h"
+#include "emu/wire/checksum.h"
 
 #define IPV4_VERSION_IHL     0x45u /* version 4, five words of header */
 #define IPV4_DONT_FRAGMENT   0x4000u
 #define IPV4_FRAGMENT_MASK   0x3fffu /* more fragments, and the offset */
 #define IPV6_FRAGMENT_HEADER 44u
 #define FLOW_LABEL_MASK      0xfffffu
-
-/* The ones' complement sum over an IPv4 header: 0xffff if its checksum is right.  [RFC 1071] */
-static uint32_t header_sum(const uint8_t *header)
-{
-    uint32_t sum = 0;
-
-    for (size_t i = 0; i < IPV4_BYTES; i += 2)
-        sum += (uint32_t)header[i] << 8 | header[i + 1];
-    sum = (sum & 0xffffu) + (sum >> 16);
-    return (sum & 0xffffu) + (sum >> 16);
-}
 
 /* IPv4, byte 0: version, IHL | 1: TOS | 2-3: total length | 4-5: id | 6-7: flags, fragment offset
  * byte 8: TTL | 9: protocol | 10-11: checksum | 12-15: source | 16-19: destination  [RFC 791]
@@ -43,7 +33,7 @@ static enum drop_reason ipv4_parse(struct ip *out, struct rd_cur *in)
         return DROP_SHORT;
     if (version_ihl != IPV4_VERSION_IHL)
         return DROP_BAD_IP_HEADER;
-    if (header_sum(start) != 0xffffu)
+    if (checksum_fold(checksum_add(0, start, IPV4_BYTES)) != 0)
         return DROP_BAD_IP_CHECKSUM;
     if (total_bytes < IPV4_BYTES || total_bytes - IPV4_BYTES > rd_left(in))
         return DROP_BAD_IP_HEADER;
@@ -110,7 +100,7 @@ enum drop_reason ip_parse(struct ip *out, struct rd_cur *in)
 static void ipv4_build(const struct ip *h, struct wr_cur *out)
 {
     uint8_t *start = out->p;
-    uint32_t sum;
+    uint16_t checksum;
 
     RDL_ASSERT(gid_is_ipv4(h->src) && gid_is_ipv4(h->dst));
     RDL_ASSERT(h->payload_bytes <= UINT16_MAX - IPV4_BYTES);
@@ -126,9 +116,9 @@ static void ipv4_build(const struct ip *h, struct wr_cur *out)
     wr_bytes(out, h->dst + GID_IPV4_AT, 4);
     if (out->bad)
         return;
-    sum = ~header_sum(start);
-    start[10] = (uint8_t)(sum >> 8);
-    start[11] = (uint8_t)sum;
+    checksum = checksum_fold(checksum_add(0, start, IPV4_BYTES));
+    start[10] = (uint8_t)(checksum >> 8);
+    start[11] = (uint8_t)checksum;
 }
 
 static void ipv6_build(const struct ip *h, struct wr_cur *out)

@@ -16,7 +16,10 @@
 #define IPV4_BYTES 20u
 #define IPV6_BYTES 40u
 
-#define IP_PROTOCOL_UDP 17u
+#define IP_PROTOCOL_ICMP   1u
+#define IP_PROTOCOL_TCP    6u
+#define IP_PROTOCOL_UDP    17u
+#define IP_PROTOCOL_ICMPV6 58u
 
 struct ip {
     uint8_t version;        /* 4 or 6 */

@@ -8,7 +8,7 @@ static void a_device_that_answers_at_once_is_up_after_boot(void **state)
     const struct guest *g = &f->guest;
 
     assert_int_equal(f->dev.status, VS_ACKNOWLEDGE | VS_DRIVER | VS_FEATURES_OK | VS_DRIVER_OK);
-    assert_int_equal(g->features, VIRTIO_FEATURES_ALL);
+    assert_int_equal(g->pci.features, VIRTIO_FEATURES_ALL);
     assert_int_equal(g->device.max_qp, FAKE_MAX);
     assert_int_equal(g->device.max_ah, 77); /* a misaligned field */
     assert_int_equal(g->device.local_ca_ack_delay, 15);
@@ -67,7 +67,7 @@ static void a_device_without_options_boots_too(void **state)
     (void)state;
     assert_int_equal(guest_boot(&f->guest), RDL_OK);
     assert_true(f->guest.up);
-    assert_int_equal(f->guest.features, VIRTIO_FEATURE(VF_VERSION_1));
+    assert_int_equal(f->guest.pci.features, VIRTIO_FEATURE(VF_VERSION_1));
     fake_free(f);
 }
 
@@ -207,7 +207,7 @@ static void neighbours_are_found_and_replaced(void **state)
     mac[5] = 99;
     assert_int_equal(guest_neighbour_add(g, gid, mac), RDL_OK);
     assert_int_equal(guest_neighbour_mac(g, gid)[5], 99);
-    assert_int_equal(g->n_neighbours, 20);
+    assert_int_equal(g->net.neighbours.n, 20);
     assert_memory_equal(guest_neighbour_mac(g, g->config.gid[1]), g->config.mac, MAC_BYTES);
 }
 

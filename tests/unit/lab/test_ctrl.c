@@ -68,7 +68,7 @@ static int ask(struct fixture *f, uint8_t cmd, const void *data, uint32_t n, uin
     assert_true(ram_write(&f->host->ram, f->gpa + ROOM, f->rsp, ROOM));
     assert_true(vqd_add(vq, &f->host->ram, segs, 1, 1, &head));
     vqd_publish(vq, &f->host->ram);
-    rdma_write(&f->host->dev, BAR_NOTIFY, 2, 0);
+    virtio_write(&f->host->dev.pci, BAR_NOTIFY, 2, 0);
     assert_int_equal(rdl_run(f->rig.lab, RDL_NEVER, none), RDL_OK);
     assert_int_equal(vqd_take_used(vq, &f->host->ram, &head, &f->len), VQD_GOT);
     assert_true(ram_read(&f->host->ram, f->gpa + ROOM, f->rsp, ROOM));

@@ -16,6 +16,7 @@ struct fixture {
     struct net net;
     uint32_t got[HOSTS]; /* frames delivered */
     uint64_t got_at[HOSTS];
+    uint32_t left[NET_EXTS_MAX]; /* frames that left the lab, by external port */
     uint8_t last[64];
 };
 
@@ -28,16 +29,22 @@ static void on_deliver(void *ctx, uint32_t host, struct frame *f)
     memcpy(x->last, f->bytes, f->len < sizeof(x->last) ? f->len : sizeof(x->last));
 }
 
-static void on_keep(void *ctx, ev_id id, const uint8_t *bytes, uint32_t len, bool changed)
+static void on_leave(void *ctx, uint32_t ext, const struct frame *f)
+{
+    struct fixture *x = ctx;
+
+    x->left[ext]++;
+    memcpy(x->last, f->bytes, f->len < sizeof(x->last) ? f->len : sizeof(x->last));
+}
+
+static void on_keep(void *ctx, const struct frame *f, bool changed)
 {
     (void)changed;
     (void)ctx;
-    (void)id;
-    (void)bytes;
-    (void)len;
+    (void)f;
 }
 
-static const struct net_ops ops = {on_deliver, on_keep};
+static const struct net_ops ops = {on_deliver, on_leave, on_keep};
 
 static void arrive(void *ctx, const struct sim_item *item)
 {
@@ -322,6 +329,87 @@ static void loopback_returns_to_the_sender(void **state)
     assert_int_equal(f->got[2], 1);
 }
 
+/* An external port with a link to host 0; @ret_end is the host's end. */
+static uint32_t ext_to_host(struct fixture *f, uint32_t *ret_end)
+{
+    const uint32_t ext = net_ext_add(&f->net, "outside");
+    const struct net_end a = {NET_EXT, ext, 0}, b = {NET_HOST, 0, 0};
+    const uint32_t link = net_link_add(&f->net, a, b, 1000, 8000000000u, 0);
+
+    assert_int_not_equal(link, UINT32_MAX);
+    f->net.exts[ext].link_end = link << 1;
+    *ret_end = link << 1 | 1;
+    return ext;
+}
+
+/* A frame from outside; its note says so. */
+static struct frame *frame_from(struct fixture *f, uint32_t ext, uint32_t psn)
+{
+    struct frame *fr = frame(f, 1, 9, psn);
+
+    fr->note.host = EV_PORT_FIRST + ext;
+    return fr;
+}
+
+static void frames_come_in_and_go_out_through_an_external_port(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t end;
+    const uint32_t ext = ext_to_host(f, &end);
+
+    net_ext_in(&f->net, ext, frame_from(f, ext, 0));
+    net_ext_in(&f->net, ext, frame_from(f, ext, 1)); /* at once: it waits for the line */
+    net_send(&f->net, end, frame(f, 9, 1, 0));
+    run(f);
+    assert_int_equal(f->got[0], 2);
+    assert_int_equal(f->got_at[0], 1200);
+    assert_int_equal(f->left[ext], 1);
+    assert_int_equal(f->net.exts[ext].in_frames, 2);
+    assert_int_equal(f->net.exts[ext].out_bytes, 76);
+}
+
+static void faults_know_external_ports(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t end;
+    const uint32_t ext = ext_to_host(f, &end);
+    struct net_fault *fault = arena_alloc(f->arena, sizeof(*fault));
+
+    *fault = (struct net_fault){.number = 1,
+                                .kind = FLT_DROP,
+                                .host = EV_PORT_FIRST + ext,
+                                .opcode = UINT32_MAX,
+                                .syndrome = UINT32_MAX,
+                                .psn = 1,
+                                .dest_qpn = UINT32_MAX,
+                                .nth = 1,
+                                .count = UINT32_MAX};
+    assert_int_not_equal(slots_add(&f->net.faults, fault), 0);
+    for (uint32_t psn = 0; psn < 3; psn++)
+        net_ext_in(&f->net, ext, frame_from(f, ext, psn));
+    net_send(&f->net, end, frame(f, 9, 1, 1));
+    run(f);
+    assert_int_equal(f->got[0], 2);
+    assert_int_equal(f->left[ext], 1);
+    assert_int_equal(f->net.counts.lost, 1);
+}
+
+static void an_external_port_holds_so_much_and_counts_the_rest(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t end, n = 0;
+    const uint32_t ext = ext_to_host(f, &end);
+    const struct net_ext *x = &f->net.exts[ext];
+
+    while (x->in_dropped < 10 && n < 100000)
+        net_ext_in(&f->net, ext, frame_from(f, ext, n++));
+    assert_in_range(n, NET_QUEUE_BYTES_MAX / 100, NET_QUEUE_BYTES_MAX / 100 + 20);
+    run(f);
+    assert_int_equal(f->got[0], n - 10);
+    net_ext_in(&f->net, net_ext_add(&f->net, "unplugged"), frame_from(f, 1, 0));
+    assert_int_equal(f->net.exts[1].in_dropped, 1);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -337,6 +425,9 @@ int main(void)
         T(corruption_flips_one_bit_of_a_copy),
         T(loss_by_chance_is_near_its_rate_and_follows_from_the_seed),
         T(loopback_returns_to_the_sender),
+        T(frames_come_in_and_go_out_through_an_external_port),
+        T(faults_know_external_ports),
+        T(an_external_port_holds_so_much_and_counts_the_rest),
     };
 
     return cmocka_run_group_tests_name("net", tests, NULL, NULL);

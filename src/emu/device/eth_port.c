@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/device/eth_port.h"
+
+#include <string.h>
+
+#include "emu/wire/eth.h"
+#include "emu/wire/glance.h"
+
+void eth_port_init(struct eth_port *p, struct net *net, struct progress *progress, uint32_t host,
+                   const uint8_t mac[MAC_BYTES])
+{
+    *p = (struct eth_port){.host = host,
+                           .net = net,
+                           .trace = net->trace,
+                           .progress = progress,
+                           .link_end = NET_NO_LINK};
+    memcpy(p->mac, mac, MAC_BYTES);
+}
+
+void eth_port_use(struct eth_port *p, enum pci_function function, const struct eth_user_ops *ops,
+                  void *ctx)
+{
+    p->users[function] = (struct eth_user){ops, ctx};
+}
+
+static uint64_t now(const struct eth_port *p)
+{
+    return sim_now(p->net->sim);
+}
+
+static uint64_t free_at(const struct eth_port *p)
+{
+    const uint64_t loop = p->loop_free_at_ns;
+    const uint64_t line = p->link_end == NET_NO_LINK ? 0 : net_port_free_at(p->net, p->link_end);
+
+    return line > loop ? line : loop;
+}
+
+static bool has_frame(const struct eth_port *p)
+{
+    for (uint32_t i = 0; i < ETH_PORT_USERS; i++) {
+        const struct eth_user *u = &p->users[i];
+
+        if (u->ops && u->ops->has_frame(u->ctx))
+            return true;
+    }
+    return false;
+}
+
+/* The next frame of the user whose turn it is, or of another; NULL: nobody has one after all. */
+static struct frame *take_frame(struct eth_port *p)
+{
+    for (uint32_t i = 0; i < ETH_PORT_USERS; i++) {
+        const uint32_t who = (p->turn + i) % ETH_PORT_USERS;
+        const struct eth_user *u = &p->users[who];
+        struct frame *f = u->ops && u->ops->has_frame(u->ctx) ? u->ops->take_frame(u->ctx) : NULL;
+
+        if (f) {
+            p->turn = (who + 1) % ETH_PORT_USERS;
+            return f;
+        }
+    }
+    return NULL;
+}
+
+static void send(struct eth_port *p, struct frame *f)
+{
+    p->sent_frames++;
+    p->sent_bytes += f->len;
+    p->progress->packets++;
+    if (memcmp(f->bytes, p->mac, MAC_BYTES) == 0) {
+        p->loop_free_at_ns = now(p) + NET_LOOPBACK_NS;
+        net_loop_back(p->net, p->host, f);
+    } else {
+        net_send(p->net, p->link_end, f);
+    }
+}
+
+void eth_port_pump(struct eth_port *p)
+{
+    if (p->egress_due || !has_frame(p))
+        return;
+    if (free_at(p) <= now(p)) {
+        struct frame *f = take_frame(p);
+
+        if (f)
+            send(p, f);
+    }
+    if (has_frame(p)) {
+        const uint64_t at = free_at(p);
+
+        p->egress_due = true;
+        sim_schedule(p->net->sim, at > now(p) ? at : now(p), SIM_EGRESS, p->host, 0);
+    }
+}
+
+void eth_port_egress(struct eth_port *p)
+{
+    p->egress_due = false;
+    eth_port_pump(p);
+}
+
+void eth_port_drop(struct eth_port *p, const struct frame *f, enum drop_reason reason)
+{
+    TRACE(p->trace, drop, .host = p->host, .qpn = f->note.dest_qpn, .opcode = f->note.opcode,
+          .psn = f->note.psn, .reason = (uint32_t)reason, .wire_bytes = f->len, .tx = f->tx);
+    p->drops[reason]++;
+}
+
+/* Whose is a frame to the own MAC? */
+static enum pci_function sort(const struct eth_port *p, const struct frame *f)
+{
+    const struct eth_user *rdma = &p->users[FN_RDMA];
+    uint8_t dst[GID_BYTES];
+
+    return glance_is_roce(f->bytes, f->len, dst) && rdma->ops->owns(rdma->ctx, dst) ? FN_RDMA
+                                                                                    : FN_NET;
+}
+
+void eth_port_deliver(struct eth_port *p, const struct frame *f)
+{
+    const struct eth_user *to = &p->users[FN_NET];
+
+    p->rcvd_frames++;
+    p->rcvd_bytes += f->len;
+    if (f->len < ETH_BYTES) {
+        eth_port_drop(p, f, DROP_SHORT);
+        return;
+    }
+    if (memcmp(f->bytes, p->mac, MAC_BYTES) == 0) {
+        to = &p->users[sort(p, f)];
+    } else if (!(f->bytes[0] & MAC_GROUP_BIT)) {
+        eth_port_drop(p, f, DROP_NOT_FOR_US);
+        return;
+    }
+    to->ops->deliver(to->ctx, f);
+}

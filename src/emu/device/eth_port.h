@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* The Ethernet port of a host, which the functions of its slot share.
+ *
+ * Out: a function that has frames calls eth_port_pump(); the port takes one frame at a time, when
+ * its line is free, in turns.  A frame to the own MAC turns round inside the port.
+ *
+ * In: what is sent to the own MAC or to a group is sorted.  RoCEv2 packets to an address that is a
+ * GID of ours are the RDMA function's, everything else is the network function's.  Sorting does not
+ * judge: a damaged RoCEv2 packet goes to the RDMA function, which drops it under a name.
+ */
+#ifndef EMU_DEVICE_ETH_PORT_H
+#define EMU_DEVICE_ETH_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/net/net.h"
+#include "emu/wire/addr.h"
+
+#define ETH_PORT_USERS 2u /* functions, by enum pci_function */
+
+/* What steps count, over all devices of a lab. */
+struct progress {
+    uint64_t wqes, packets, timers, cqes;
+};
+
+/* How the port reaches a function. */
+struct eth_user_ops {
+    /* Has it, as far as it knows, something to send? */
+    bool (*has_frame)(const void *ctx);
+    /* The next frame, its note and its tx event in place; NULL: none after all. */
+    struct frame *(*take_frame)(void *ctx);
+    /* Is @dst a GID of this function?  NULL: it takes no RoCEv2. */
+    bool (*owns)(const void *ctx, const uint8_t dst[GID_BYTES]);
+    void (*deliver)(void *ctx, const struct frame *f); /* borrows @f */
+};
+
+struct eth_user {
+    const struct eth_user_ops *ops;
+    void *ctx;
+};
+
+struct eth_port {
+    uint32_t host;
+    uint8_t mac[MAC_BYTES];
+    struct net *net;
+    struct trace *trace;
+    struct progress *progress;
+    struct eth_user users[ETH_PORT_USERS];
+    uint32_t turn;     /* of the user that is asked first for a frame */
+    bool egress_due;   /* a SIM_EGRESS is scheduled */
+    uint32_t link_end; /* NET_NO_LINK: nothing is plugged in */
+    uint64_t loop_free_at_ns;
+    uint64_t sent_frames, sent_bytes, rcvd_frames, rcvd_bytes;
+    uint64_t drops[DROP_COUNT];
+};
+
+/* A port that nothing is plugged into; all pointers outlive it. */
+void eth_port_init(struct eth_port *p, struct net *net, struct progress *progress, uint32_t host,
+                   const uint8_t mac[MAC_BYTES]);
+
+/* @function uses the port from now on. */
+void eth_port_use(struct eth_port *p, enum pci_function function, const struct eth_user_ops *ops,
+                  void *ctx);
+
+/* Some function has a frame, or has had its turn: sends what can be sent now. */
+void eth_port_pump(struct eth_port *p);
+
+/* Handler of SIM_EGRESS. */
+void eth_port_egress(struct eth_port *p);
+
+/* A frame arrived over the line; borrowed. */
+void eth_port_deliver(struct eth_port *p, const struct frame *f);
+
+/* A frame that arrived is thrown away: says so, and counts. */
+void eth_port_drop(struct eth_port *p, const struct frame *f, enum drop_reason reason);
+
+#endif

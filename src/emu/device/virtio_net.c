@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/device/virtio_net.h"
+
+#include <string.h>
+
+#include "emu/base/cursor.h"
+#include "emu/facts/virtio_net.h"
+#include "emu/wire/eth.h"
+#include "emu/wire/glance.h"
+
+static struct ev_addr addr_of(const struct glance *g)
+{
+    char buf[ADDR_TEXT_MAX];
+
+    return ev_addr(g->has_addr ? addr_text(g->addr, buf) : "");
+}
+
+static void on_notify(void *ctx, uint32_t queue)
+{
+    struct vnet *v = ctx;
+
+    if (queue != NET_QUEUE_TX)
+        return; /* receive buffers are looked for when a frame needs one */
+    v->tx_kick = v->trace->cause;
+    if (v->doorbell_due)
+        return;
+    v->doorbell_due = true;
+    sim_schedule(v->sim, sim_now(v->sim) + VNET_DOORBELL_NS, SIM_DOORBELL, v->config.host,
+                 virtio_doorbell_arg(FN_NET, queue));
+}
+
+static void on_reset(void *ctx)
+{
+    struct vnet *v = ctx;
+
+    v->tx_ready = false;
+    v->tx_kick = 0;
+}
+
+static void on_queue_reset(void *ctx, uint32_t queue)
+{
+    struct vnet *v = ctx;
+
+    if (queue == NET_QUEUE_TX)
+        v->tx_ready = false;
+}
+
+static void on_queue_enabled(void *ctx, uint32_t queue)
+{
+    struct vnet *v = ctx;
+
+    if (queue == NET_QUEUE_RX)
+        vq_refuse_kicks(&v->pci.queues[queue], v->ram);
+}
+
+static const struct virtio_ops virtio_ops = {
+    .notify = on_notify,
+    .reset = on_reset,
+    .queue_reset = on_queue_reset,
+    .queue_enabled = on_queue_enabled,
+};
+
+static void set_status(struct vnet *v, uint16_t status)
+{
+    st_le16(v->pci.device_config + NET_CONFIG_STATUS, status);
+}
+
+void vnet_link_up(struct vnet *v)
+{
+    set_status(v, NET_STATUS_LINK_UP);
+    virtio_config_changed(&v->pci);
+}
+
+void vnet_doorbell(struct vnet *v, uint32_t queue)
+{
+    v->doorbell_due = false;
+    if (queue != NET_QUEUE_TX || !virtio_running(&v->pci))
+        return; /* the device was reset meanwhile */
+    v->tx_ready = true;
+    eth_port_pump(v->port);
+}
+
+/* Takes the next chain of @queue into v->chain.  A chain with buffers of the wrong direction breaks
+ * the queue.
+ */
+static bool pop(struct vnet *v, uint32_t queue)
+{
+    struct vq *vq = &v->pci.queues[queue];
+    enum vq_pop got;
+
+    if (!vq->enabled || vq->broken != VQE_NONE || !virtio_running(&v->pci))
+        return false;
+    got = vq_pop(vq, v->ram, &v->chain);
+    if (got == VQ_EMPTY)
+        return false;
+    if (got == VQ_GOT && (queue == NET_QUEUE_RX ? v->chain.n_readable : v->chain.n_writable) > 0) {
+        vq->broken = VQE_WRONG_DIRECTION;
+        got = VQ_BROKEN;
+    }
+    if (got == VQ_BROKEN)
+        virtio_queue_broken(&v->pci, queue);
+    return got == VQ_GOT;
+}
+
+/* Gives v->chain back, and interrupts the driver if it wants that. */
+static void push(struct vnet *v, uint32_t queue, uint32_t len)
+{
+    struct vq *vq = &v->pci.queues[queue];
+
+    if (!vq_push(vq, v->ram, v->chain.head, len)) {
+        virtio_queue_broken(&v->pci, queue);
+        return;
+    }
+    TRACE(v->trace, used, .host = v->config.host, .function = FN_NET, .queue = queue,
+          .desc = v->chain.head, .len = len, .used_idx = vq->used_idx);
+    if (vq_wants_interrupt(vq, v->ram))
+        virtio_raise(&v->pci, queue);
+}
+
+/* May the frame in v->chain be sent?  DROP_NONE, or why not. */
+static enum drop_reason check_tx(const struct vnet *v)
+{
+    const uint32_t n = v->chain.readable_bytes;
+    uint8_t header[NET_HDR_BYTES];
+
+    if (vq_chain_read(v->ram, &v->chain, 0, header, sizeof(header)) < sizeof(header) ||
+        n < NET_HDR_BYTES + ETH_BYTES)
+        return DROP_SHORT;
+    if (header[NET_HDR_FLAGS] != 0 || header[NET_HDR_GSO_TYPE] != 0)
+        return DROP_BAD_NET_HEADER;
+    return n > NET_HDR_BYTES + ETH_BYTES + v->config.mtu ? DROP_TOO_LONG : DROP_NONE;
+}
+
+/* The frame in v->chain, copied out of guest memory; NULL: the arena is full. */
+static struct frame *copy_out(const struct vnet *v)
+{
+    const uint32_t n = v->chain.readable_bytes - NET_HDR_BYTES;
+    struct frame *f = frame_new(v->port->net->arena, n);
+
+    if (f)
+        f->len = (uint32_t)vq_chain_read(v->ram, &v->chain, NET_HDR_BYTES, f->bytes, n);
+    return f;
+}
+
+/* Says that @f leaves, as far as a glance tells. */
+static void announce(struct vnet *v, struct frame *f)
+{
+    const struct glance g = glance(f->bytes, f->len);
+    const ev_id cause = trace_because(v->trace, v->tx_kick);
+
+    f->note = frame_note_of(v->config.host, &g);
+    TRACE_ID(v->trace, f->tx, eth_tx, .host = v->config.host, .opcode = g.opcode,
+             .addr = addr_of(&g), .wire_bytes = f->len);
+    trace_because(v->trace, cause);
+    v->tx_frames++;
+}
+
+static bool has_frame(const void *ctx)
+{
+    const struct vnet *v = ctx;
+
+    return v->tx_ready && virtio_running(&v->pci);
+}
+
+/* After a frame was taken: if there is no other, asks the driver for a notification. */
+static void look_ahead(struct vnet *v)
+{
+    if (vq_avail_count(&v->pci.queues[NET_QUEUE_TX], v->ram) == 0)
+        v->tx_ready = pop(v, NET_QUEUE_TX);
+}
+
+/* Bounded by the ring: a chain that is no frame is given back and counted. */
+static struct frame *take_frame(void *ctx)
+{
+    struct vnet *v = ctx;
+
+    while (pop(v, NET_QUEUE_TX)) {
+        enum drop_reason why = check_tx(v);
+        struct frame *f = why == DROP_NONE ? copy_out(v) : NULL;
+
+        if (f)
+            announce(v, f);
+        else if (why == DROP_NONE)
+            why = DROP_NO_BUFFER;
+        push(v, NET_QUEUE_TX, 0);
+        if (f) {
+            look_ahead(v);
+            return f;
+        }
+        v->tx_drops[why]++;
+        TRACE(v->trace, drop, .host = v->config.host, .opcode = FRAME_OTHER,
+              .reason = (uint32_t)why, .wire_bytes = v->chain.readable_bytes);
+    }
+    v->tx_ready = false;
+    return NULL;
+}
+
+static void deliver(void *ctx, const struct frame *f)
+{
+    static const uint8_t header[NET_HDR_BYTES] = {[NET_HDR_NUM_BUFFERS] = 1};
+    struct vnet *v = ctx;
+    struct glance g;
+    ev_id id, cause;
+
+    if (!virtio_running(&v->pci)) {
+        eth_port_drop(v->port, f, DROP_NO_DRIVER);
+        return;
+    }
+    if (!pop(v, NET_QUEUE_RX)) {
+        eth_port_drop(v->port, f, DROP_NO_RX_BUFFER);
+        return;
+    }
+    if (v->chain.writable_bytes < NET_HDR_BYTES + f->len) {
+        eth_port_drop(v->port, f, DROP_TOO_LONG);
+        push(v, NET_QUEUE_RX, 0);
+        return;
+    }
+    vq_chain_write(v->ram, &v->chain, 0, header, sizeof(header));
+    vq_chain_write(v->ram, &v->chain, NET_HDR_BYTES, f->bytes, f->len);
+    v->rx_frames++;
+    g = glance(f->bytes, f->len);
+    TRACE_ID(v->trace, id, eth_rx, .host = v->config.host, .opcode = g.opcode, .addr = addr_of(&g),
+             .desc = v->chain.head, .wire_bytes = f->len, .tx = f->tx);
+    cause = trace_because(v->trace, id);
+    push(v, NET_QUEUE_RX, NET_HDR_BYTES + f->len);
+    trace_because(v->trace, cause);
+}
+
+static const struct eth_user_ops user_ops = {
+    .has_frame = has_frame,
+    .take_frame = take_frame,
+    .deliver = deliver,
+};
+
+static void fill_config(struct vnet *v)
+{
+    uint8_t *c = v->pci.device_config;
+
+    memcpy(c + NET_CONFIG_MAC, v->config.mac, MAC_BYTES);
+    set_status(v, 0);
+    st_le16(c + NET_CONFIG_PAIRS, 1);
+    st_le16(c + NET_CONFIG_MTU, v->config.mtu);
+}
+
+bool vnet_init(struct vnet *v, const struct vnet_env *env, const struct vnet_config *config)
+{
+    const struct virtio_config pci = {
+        .host = config->host,
+        .function = FN_NET,
+        .features_off = config->features_off,
+        .features_own = VIRTIO_FEATURE(NF_MTU) | VIRTIO_FEATURE(NF_MAC) | VIRTIO_FEATURE(NF_STATUS),
+        .num_queues = NET_QUEUES,
+        .queue_size = VNET_QUEUE_SIZE,
+        .n_vectors = VNET_VECTORS,
+        .config_bytes = NET_CONFIG_BYTES,
+    };
+
+    *v = (struct vnet){.config = *config,
+                       .sim = env->sim,
+                       .trace = env->sim->trace,
+                       .ram = env->ram,
+                       .port = env->port};
+    if (!virtio_init(&v->pci, env->arena, env->sim, &pci, &virtio_ops, v))
+        return false;
+    fill_config(v);
+    eth_port_use(env->port, FN_NET, &user_ops, v);
+    return true;
+}

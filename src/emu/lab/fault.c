@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults by coordinates, and frames forged from outside. */
+#include "rdmalab/fault.h"
+
+#include <string.h>
+
+#include "emu/lab/world.h"
+
+static bool fault_exists(const struct net *n, const char *name)
+{
+    for (uint32_t i = 0; i < n->faults.len; i++) {
+        const struct net_fault *f = slots_at(&n->faults, i);
+
+        if (f && strcmp(f->name.s, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum rdl_status check_fault(const struct world *w, const struct rdl_fault_config *c)
+{
+    if (c->kind != FLT_DROP && c->kind != FLT_DUPLICATE && c->kind != FLT_DELAY &&
+        c->kind != FLT_CORRUPT)
+        return RDL_ERR_INVAL;
+    if (c->nth == 0 || c->count == 0 || c->delay_ns > UINT64_MAX / 4)
+        return RDL_ERR_INVAL;
+    if ((c->from.raw && !world_host(w, c->from.raw)) || c->from_port.raw > w->net.n_exts)
+        return RDL_ERR_STALE;
+    if (c->from.raw && c->from_port.raw)
+        return RDL_ERR_INVAL;
+    if (c->name && strlen(c->name) >= RDL_NAME_BYTES)
+        return RDL_ERR_INVAL;
+    return c->name && fault_exists(&w->net, c->name) ? RDL_ERR_EXISTS : RDL_OK;
+}
+
+/* The sender that a fault is about, as frames name it. */
+static uint32_t fault_host(const struct rdl_fault_config *c)
+{
+    if (c->from_port.raw)
+        return EV_PORT_FIRST + c->from_port.raw - 1;
+    return c->from.raw ? c->from.raw - 1 : EV_HOST_NONE;
+}
+
+enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config *config,
+                              rdl_fault *ret)
+{
+    struct world *w = lab->world;
+    const enum rdl_status st = check_fault(w, config);
+    char buf[RDL_NAME_BYTES];
+    struct text name = text_on(buf, sizeof(buf));
+    struct net_fault *f;
+    uint32_t handle;
+
+    if (st != RDL_OK)
+        return st;
+    f = arena_alloc(w->arena, sizeof(*f));
+    if (!f)
+        return RDL_ERR_NOMEM;
+    handle = slots_add(&w->net.faults, f);
+    if (!handle) {
+        arena_release(w->arena, f, sizeof(*f));
+        return RDL_ERR_LIMIT;
+    }
+    w->net.faults_made++;
+    if (config->name && config->name[0])
+        text_add(&name, config->name);
+    else
+        text_addf(&name, "f%u", w->net.faults_made);
+    *f = (struct net_fault){
+        .number = w->net.faults_made,
+        .name = ev_str(buf),
+        .kind = (enum fault_kind)config->kind,
+        .host = fault_host(config),
+        .opcode = config->opcode,
+        .syndrome = config->syndrome,
+        .psn = config->psn,
+        .dest_qpn = config->dest_qpn,
+        .nth = config->nth,
+        .count = config->count,
+        .delay_ns = config->delay_ns,
+        .corrupt_bit = config->corrupt_bit,
+    };
+    *ret = (rdl_fault){handle};
+    return RDL_OK;
+}
+
+enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault fault)
+{
+    struct net *n = &lab->world->net;
+    struct net_fault *f = slots_get(&n->faults, fault.raw);
+
+    if (!f)
+        return RDL_ERR_STALE;
+    slots_remove(&n->faults, fault.raw);
+    arena_release(n->arena, f, sizeof(*f));
+    return RDL_OK;
+}
+
+enum rdl_status rdl_inject(struct rdl_lab *lab, rdl_host host, const void *frame, size_t bytes)
+{
+    struct world *w = lab->world;
+    struct frame *f;
+    struct glance g;
+
+    if (!world_host(w, host.raw))
+        return RDL_ERR_STALE;
+    if (bytes == 0 || bytes > UINT16_MAX)
+        return RDL_ERR_INVAL;
+    f = frame_new(w->arena, (uint32_t)bytes);
+    if (!f)
+        return RDL_ERR_NOMEM;
+    f->len = (uint32_t)bytes;
+    memcpy(f->bytes, frame, bytes);
+    g = glance(f->bytes, f->len);
+    f->note = frame_note_of(EV_HOST_NONE, &g);
+    w->trace.cause = 0;
+    net_inject(&w->net, host.raw - 1, f);
+    return RDL_OK;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* External ports: frames from outside become frames of the lab, and the other way round. */
+#include "rdmalab/port.h"
+
+#include <string.h>
+
+#include "emu/lab/world.h"
+
+static const struct net_ext *ext_of(const struct rdl_lab *lab, rdl_port port)
+{
+    const struct net *n = &lab->world->net;
+
+    return port.raw >= 1 && port.raw <= n->n_exts ? &n->exts[port.raw - 1] : NULL;
+}
+
+enum rdl_status rdl_port_add(struct rdl_lab *lab, const struct rdl_port_config *config,
+                             rdl_port *ret)
+{
+    struct world *w = lab->world;
+    const enum rdl_status st = world_check_name(w, config->name);
+    uint32_t index;
+
+    if (st != RDL_OK)
+        return st;
+    index = net_ext_add(&w->net, config->name);
+    if (index == UINT32_MAX)
+        return RDL_ERR_LIMIT;
+    lab->readers[index] = (struct port_reader){0}; /* of a port of a past that was gone back on */
+    world_act(w);
+    TRACE(&w->trace, port_up, .host = EV_PORT_FIRST + index, .name = ev_str(config->name));
+    world_done(w);
+    *ret = (rdl_port){index + 1};
+    return RDL_OK;
+}
+
+enum rdl_status rdl_port_find(const struct rdl_lab *lab, const char *name, rdl_port *ret)
+{
+    const uint32_t index = world_port_named(lab->world, name);
+
+    if (index == UINT32_MAX)
+        return RDL_ERR_NOT_FOUND;
+    *ret = (rdl_port){index + 1};
+    return RDL_OK;
+}
+
+enum rdl_status rdl_port_read(struct rdl_lab *lab, rdl_port port, rdl_port_frame *frame, void *ctx)
+{
+    struct port_reader *r;
+
+    if (!ext_of(lab, port))
+        return RDL_ERR_STALE;
+    r = &lab->readers[port.raw - 1];
+    r->frame = frame;
+    r->ctx = ctx;
+    return RDL_OK;
+}
+
+void port_leave(void *ctx, uint32_t ext, const struct frame *f)
+{
+    struct world *w = ctx;
+    struct port_reader *r = &w->lab->readers[ext];
+
+    TRACE(&w->trace, port_out, .host = EV_PORT_FIRST + ext, .opcode = f->note.opcode,
+          .psn = f->note.psn, .wire_bytes = f->len, .tx = f->tx);
+    if (r->frame)
+        r->frame(r->ctx, f->bytes, f->len);
+    else
+        r->unread++;
+}
+
+static struct ev_addr addr_of(const struct glance *g)
+{
+    char buf[ADDR_TEXT_MAX];
+
+    return ev_addr(g->has_addr ? addr_text(g->addr, buf) : "");
+}
+
+/* What a device would have said of the frame when it sent it. */
+static ev_id announce(struct world *w, uint32_t host, const struct glance *g, uint32_t bytes)
+{
+    ev_id id;
+
+    if (g->opcode < FRAME_OTHER)
+        TRACE_ID(&w->trace, id, tx, .host = host, .opcode = g->opcode, .psn = g->psn.v,
+                 .ackreq = g->ack_req, .dest_qpn = g->dest_qpn, .syndrome = (uint32_t)g->syndrome,
+                 .msn = g->msn, .bytes = g->payload_bytes, .wire_bytes = bytes,
+                 .peer = world_peer_of(w, g->addr));
+    else
+        TRACE_ID(&w->trace, id, eth_tx, .host = host, .opcode = g->opcode, .addr = addr_of(g),
+                 .wire_bytes = bytes);
+    return id;
+}
+
+enum rdl_status rdl_port_receive(struct rdl_lab *lab, rdl_port port, const void *frame,
+                                 size_t bytes)
+{
+    struct world *w = lab->world;
+    const uint32_t host = EV_PORT_FIRST + port.raw - 1;
+    struct frame *f;
+    struct glance g;
+
+    if (!ext_of(lab, port))
+        return RDL_ERR_STALE;
+    if (bytes == 0 || bytes > RDL_PORT_FRAME_BYTES_MAX)
+        return RDL_ERR_INVAL;
+    f = frame_new(w->arena, (uint32_t)bytes);
+    if (!f)
+        return RDL_ERR_NOMEM;
+    f->len = (uint32_t)bytes;
+    memcpy(f->bytes, frame, bytes);
+    g = glance(f->bytes, f->len);
+    f->note = frame_note_of(host, &g);
+    world_act(w);
+    w->progress.packets++;
+    f->tx = announce(w, host, &g, f->len);
+    net_ext_in(&w->net, port.raw - 1, f);
+    world_done(w);
+    return RDL_OK;
+}
+
+enum rdl_status rdl_port_info(const struct rdl_lab *lab, rdl_port port, struct rdl_port_info *ret)
+{
+    const struct net_ext *x = ext_of(lab, port);
+    const uint64_t now_ns = rdl_now_ns(lab);
+    uint64_t free_at_ns;
+
+    if (!x)
+        return RDL_ERR_STALE;
+    *ret = (struct rdl_port_info){
+        .linked = x->link_end != NET_NO_LINK,
+        .in_frames = x->in_frames,
+        .in_bytes = x->in_bytes,
+        .in_dropped = x->in_dropped,
+        .out_frames = x->out_frames,
+        .out_bytes = x->out_bytes,
+        .out_unread = lab->readers[port.raw - 1].unread,
+    };
+    memcpy(ret->name, x->name.s, sizeof(ret->name));
+    if (ret->linked) {
+        free_at_ns = net_port_free_at(&lab->world->net, x->link_end);
+        ret->busy_ns = free_at_ns > now_ns ? free_at_ns - now_ns : 0;
+    }
+    return RDL_OK;
+}

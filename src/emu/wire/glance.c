@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/wire/glance.h"
+
+#include <string.h>
+
+#include "emu/base/cursor.h"
+#include "emu/facts/aeth.h"
+#include "emu/facts/opcode.h"
+#include "emu/wire/bth.h"
+#include "emu/wire/eth.h"
+#include "emu/wire/ext.h"
+#include "emu/wire/icmp.h"
+#include "emu/wire/ip.h"
+#include "emu/wire/udp.h"
+
+/* Offsets within the headers. */
+#define ETH_ETHERTYPE_AT  12u
+#define IPV4_TOTAL_AT     2u
+#define IPV4_PROTOCOL_AT  9u
+#define IPV4_DST_AT       16u
+#define IPV6_PAYLOAD_AT   4u
+#define IPV6_PROTOCOL_AT  6u
+#define IPV6_DST_AT       24u
+#define UDP_DST_PORT_AT   2u
+#define ARP_OPERATION_AT  7u /* its low byte; 1 is a request */
+#define ARP_SENDER_AT     14u
+#define ARP_TARGET_AT     24u
+#define ND_TARGET_AT      8u
+#define IPV4_HEADER_WORDS 5u /* as the low half of an IPv4 header's first byte */
+
+static unsigned be16(const uint8_t *b)
+{
+    return (unsigned)b[0] << 8 | b[1];
+}
+
+/* An IP packet with a whole header of the usual length. */
+struct ip_glance {
+    unsigned version; /* 0: it is none */
+    unsigned protocol;
+    size_t payload_at, end; /* offsets in the frame */
+};
+
+static struct ip_glance glance_ip(const uint8_t *frame, size_t len)
+{
+    const uint8_t *ip = frame + ETH_BYTES;
+    struct ip_glance g = {.end = len};
+    size_t end;
+
+    if (len < ETH_BYTES + IPV4_BYTES)
+        return g;
+    if (be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV4 && (ip[0] & 0xfu) == IPV4_HEADER_WORDS) {
+        g.version = 4;
+        g.protocol = ip[IPV4_PROTOCOL_AT];
+        g.payload_at = ETH_BYTES + IPV4_BYTES;
+        end = ETH_BYTES + be16(ip + IPV4_TOTAL_AT);
+    } else if (be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV6 && len >= ETH_BYTES + IPV6_BYTES) {
+        g.version = 6;
+        g.protocol = ip[IPV6_PROTOCOL_AT];
+        g.payload_at = ETH_BYTES + IPV6_BYTES;
+        end = g.payload_at + be16(ip + IPV6_PAYLOAD_AT);
+    } else {
+        return g;
+    }
+    if (end < g.end)
+        g.end = end > g.payload_at ? end : g.payload_at;
+    return g;
+}
+
+static void read_dst(const uint8_t *frame, unsigned version, uint8_t dst[GID_BYTES])
+{
+    if (version == 4)
+        gid_from_ipv4(dst, frame + ETH_BYTES + IPV4_DST_AT);
+    else
+        memcpy(dst, frame + ETH_BYTES + IPV6_DST_AT, GID_BYTES);
+}
+
+static bool is_roce(const struct ip_glance *g, const uint8_t *frame, size_t len)
+{
+    return g->version && g->protocol == IP_PROTOCOL_UDP &&
+           len >= g->payload_at + UDP_DST_PORT_AT + 2 &&
+           be16(frame + g->payload_at + UDP_DST_PORT_AT) == UDP_PORT_ROCE;
+}
+
+bool glance_is_roce(const uint8_t *frame, size_t len, uint8_t ret_dst[GID_BYTES])
+{
+    const struct ip_glance g = glance_ip(frame, len);
+
+    if (!is_roce(&g, frame, len))
+        return false;
+    read_dst(frame, g.version, ret_dst);
+    return true;
+}
+
+/* The fields of a BTH, and of the AETH that some have. */
+static void read_bth(struct glance *out, struct rd_cur *in)
+{
+    struct bth bth;
+    struct aeth aeth;
+    const struct op_info *op;
+    size_t tail;
+
+    out->opcode = FRAME_UDP;
+    if (bth_parse(&bth, in) != DROP_NONE)
+        return;
+    out->opcode = bth.opcode;
+    out->psn = bth.psn;
+    out->dest_qpn = bth.dest_qpn;
+    out->ack_req = bth.ack_req;
+    op = op_info(bth.opcode);
+    tail = op_headers_bytes(op->headers) + bth.pad_bytes + ICRC_BYTES;
+    if (rd_left(in) > tail)
+        out->payload_bytes = (uint32_t)(rd_left(in) - tail);
+    if (op->headers & H_AETH) {
+        aeth_parse(&aeth, in); /* in all opcodes that have one it comes first */
+        out->syndrome = in->bad ? SYN_NONE : aeth_unpack(aeth.syndrome).kind;
+        out->msn = aeth.msn;
+    }
+}
+
+static struct glance glance_arp(const uint8_t *frame, size_t len)
+{
+    const uint8_t *arp = frame + ETH_BYTES;
+    struct glance out = {.opcode = FRAME_OTHER};
+
+    if (len < ETH_BYTES + ARP_TARGET_AT + 4)
+        return out;
+    out.opcode = arp[ARP_OPERATION_AT] == 1 ? FRAME_ARP_REQUEST : FRAME_ARP_REPLY;
+    out.has_addr = true;
+    gid_from_ipv4(out.addr,
+                  arp + (out.opcode == FRAME_ARP_REQUEST ? ARP_TARGET_AT : ARP_SENDER_AT));
+    return out;
+}
+
+static void glance_icmp(struct glance *out, unsigned version, const uint8_t *message, size_t n)
+{
+    out->opcode = n > 0 ? icmp_kind(version, message[0]) : FRAME_ICMP;
+    if ((out->opcode == FRAME_ND_SOLICIT || out->opcode == FRAME_ND_ADVERT) &&
+        n >= ND_TARGET_AT + GID_BYTES)
+        memcpy(out->addr, message + ND_TARGET_AT, GID_BYTES);
+}
+
+struct glance glance(const uint8_t *frame, size_t len)
+{
+    const struct ip_glance g = glance_ip(frame, len);
+    struct glance out = {.opcode = FRAME_OTHER};
+    struct rd_cur in;
+
+    if (len >= ETH_BYTES && be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_ARP)
+        return glance_arp(frame, len);
+    if (!g.version)
+        return out;
+    out.has_addr = true;
+    read_dst(frame, g.version, out.addr);
+    in = rd_cur(frame + g.payload_at, g.end - g.payload_at);
+    if (is_roce(&g, frame, len)) {
+        in.p += rd_left(&in) < UDP_BYTES ? rd_left(&in) : UDP_BYTES;
+        read_bth(&out, &in);
+    } else if (g.protocol == (g.version == 4 ? IP_PROTOCOL_ICMP : IP_PROTOCOL_ICMPV6)) {
+        glance_icmp(&out, g.version, in.p, rd_left(&in));
+    } else if (g.protocol == IP_PROTOCOL_UDP) {
+        out.opcode = FRAME_UDP;
+    } else if (g.protocol == IP_PROTOCOL_TCP) {
+        out.opcode = FRAME_TCP;
+    }
+    return out;
+}

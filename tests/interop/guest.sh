@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+# Functions for scripts in the virtual machine: network interfaces, rxe devices, cases.
+
+# interface NAME MAC ADDRESS MTU: an existing network interface, ready for use; its addresses are
+# ADDRESS (with prefix length) and the link-local one made from MAC.
+interface() {
+    sysctl -q -w "net.ipv4.conf.$1.rp_filter=0" "net.ipv4.conf.$1.accept_local=1" \
+        "net.ipv6.conf.$1.accept_dad=0"
+    ip link set "$1" address "$2" mtu "$4"
+    ip link set "$1" up
+    ip address add "$3" dev "$1"
+}
+
+# join A ADDRESS B ADDRESS: two interfaces of this machine that are joined outside of it talk over
+# that wire.  Without this the kernel sees that both addresses are its own, and takes the short way.
+# (rxe of Linux 6.1 works in the first network name space only, so that cannot keep them apart.)
+join() {
+    if ip rule show | grep -q '^0:'; then
+        ip rule add pref 100 lookup local
+        ip rule del pref 0
+        sysctl -q -w net.ipv4.conf.all.rp_filter=0
+    fi
+    ip rule add pref 10 oif "$1" lookup 10
+    ip route add "$4" dev "$1" src "$2" table 10
+    ip rule add pref 11 oif "$3" lookup 11
+    ip route add "$2" dev "$3" src "$4" table 11
+}
+
+# gid_index DEVICE ipv4|ipv6: where that kind of GID is in the table of the device.
+gid_index() {
+    local index=0 gid
+    while read -r gid <"/sys/class/infiniband/$1/ports/1/gids/$index"; do
+        case $2/$gid in
+        ipv4/0000:0000:0000:0000:0000:ffff:*) break ;;
+        ipv6/fe80:*) break ;;
+        esac
+        index=$((index + 1))
+    done
+    echo "$index"
+}
+
+# rxe DEVICE INTERFACE: an rxe device on a network interface, once its GIDs are there.
+rxe() {
+    local tries=0
+    rdma link add "$1" type rxe netdev "$2"
+    until grep -q '^fe80:' "/sys/class/infiniband/$1/ports/1/gids/$(gid_index "$1" ipv6)" 2>/dev/null; do
+        tries=$((tries + 1))
+        [ $tries -lt 250 ] || { echo "$1 has no IPv6 GID" && return 1; }
+        usleep 20000
+    done
+}
+
+# Does anybody listen on TCP port 18515?
+listening() { grep -q ':4853 [0-9A-F]*:0000 0A ' /proc/net/tcp /proc/net/tcp6; }
+
+# await CONDITION PID: true as soon as CONDITION holds; false if process PID has ended, or after 10 s.
+await() {
+    local tries=0
+    until eval "$1"; do
+        tries=$((tries + 1))
+        [ $tries -lt 500 ] && readlink "/proc/$2/exe" >/dev/null || return 1
+        usleep 20000
+    done
+}
+
+hundredths() { sed 's/\([0-9]*\)\.\([0-9]*\) .*/\1\2/' /proc/uptime; }
+
+# pair NAME SECONDS READY SERVER CLIENT: one case.  Starts the command SERVER, waits for the condition
+# READY, runs the command CLIENT, and stores in /out/NAME what both print, their exit status, and how
+# long it took.  Neither may take longer than SECONDS.  When one of them fails, the other gets a second.
+pair() {
+    local dir=/out/$1 started server client
+    mkdir -p "$dir"
+    started=$(hundredths)
+    timeout "$2" sh -c "exec $4" >"$dir/server" 2>&1 &
+    server=$!
+    client="not run"
+    if await "$3" $server; then
+        timeout "$2" sh -c "exec $5" >"$dir/client" 2>&1
+        client=$?
+    fi
+    if [ "$client" != 0 ]; then
+        sleep 1
+        kill $server 2>/dev/null
+    fi
+    wait $server
+    echo "$? $client $(($(hundredths) - started))" >"$dir/status"
+    echo "$1: server, client, time/10ms: $(cat "$dir/status")"
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Labs for tests of IP and of the outside: hosts and an external port on a switch. */
+#ifndef TESTS_UNIT_LAB_STRANGERS_H
+#define TESTS_UNIT_LAB_STRANGERS_H
+
+#include "testing.h"
+
+#include <string.h>
+
+#include "emu/lab/world.h"
+#include "rdmalab/fault.h"
+#include "rdmalab/ip.h"
+#include "rdmalab/verbs.h"
+
+#define STRANGERS_HOSTS 2u
+#define STRANGERS_KEPT  64u /* frames that went out and are remembered */
+#define STRANGERS_BYTES 4400u
+
+static const struct rdl_limits no_limits = {0};
+
+struct out_frame {
+    size_t n;
+    uint8_t bytes[STRANGERS_BYTES];
+};
+
+/* Hosts h1 (10.0.0.1, 02::01), h2 (10.0.0.2, 02::02) and the external port "out" on switch "sw". */
+struct strangers {
+    struct rdl_lab *lab;
+    rdl_host host[STRANGERS_HOSTS];
+    rdl_port port;
+    uint64_t n_out; /* frames that left through the port */
+    struct out_frame out[STRANGERS_KEPT];
+};
+
+static inline void on_out(void *ctx, const void *frame, size_t bytes)
+{
+    struct strangers *s = ctx;
+    struct out_frame *f = &s->out[s->n_out++ % STRANGERS_KEPT];
+
+    assert_in_range(bytes, 1, sizeof(f->bytes));
+    f->n = bytes;
+    memcpy(f->bytes, frame, bytes);
+}
+
+static inline void strangers_link(struct strangers *s, const char *a)
+{
+    const struct rdl_link_config c = {.a = a, .b = "sw", .latency_ns = 1000};
+    rdl_link link;
+
+    assert_int_equal(rdl_link_add(s->lab, &c, &link), RDL_OK);
+}
+
+static inline struct strangers *strangers_new(bool arp)
+{
+    struct strangers *s = test_calloc(1, sizeof(*s));
+    const struct rdl_lab_config lab = {.seed = 1, .check_invariants = true};
+    const struct rdl_port_config port = {.name = "out"};
+    static const char *const names[STRANGERS_HOSTS] = {"h1", "h2"};
+    rdl_switch sw;
+
+    assert_int_equal(rdl_lab_new(&lab, &s->lab), RDL_OK);
+    assert_int_equal(rdl_record(s->lab, 1u << 20, 64u << 20), RDL_OK);
+    assert_int_equal(rdl_hash_start(s->lab), RDL_OK);
+    assert_int_equal(rdl_switch_add(s->lab, "sw", &sw), RDL_OK);
+    for (uint32_t i = 0; i < STRANGERS_HOSTS; i++) {
+        const struct rdl_host_config c = {.name = names[i], .arp = arp};
+
+        assert_int_equal(rdl_host_add(s->lab, &c, &s->host[i]), RDL_OK);
+        strangers_link(s, names[i]);
+    }
+    assert_int_equal(rdl_port_add(s->lab, &port, &s->port), RDL_OK);
+    strangers_link(s, "out");
+    assert_int_equal(rdl_port_read(s->lab, s->port, on_out, s), RDL_OK);
+    return s;
+}
+
+static inline void strangers_free(struct strangers *s)
+{
+    assert_null(rdl_broken_invariant(s->lab));
+    rdl_lab_free(s->lab);
+    test_free(s);
+}
+
+static inline int with_arp(void **state)
+{
+    *state = strangers_new(true);
+    return 0;
+}
+
+static inline int without_arp(void **state)
+{
+    *state = strangers_new(false);
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    strangers_free(*state);
+    return 0;
+}
+
+static inline struct host *world_of(const struct strangers *s, uint32_t i)
+{
+    return world_host(s->lab->world, s->host[i].raw);
+}
+
+static inline void go(const struct strangers *s)
+{
+    assert_int_equal(rdl_run(s->lab, RDL_NEVER, no_limits), RDL_OK);
+}
+
+/* Events of @kind, of @opcode if it has one. */
+static inline uint32_t events_of(const struct strangers *s, enum ev_kind kind, uint32_t opcode)
+{
+    const struct ev_field *f = ev_field_find(kind, "opcode");
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < rdl_record_count(s->lab); i++) {
+        const struct ev *e = rdl_record_at(s->lab, i);
+
+        n += e->kind == kind && (!f || opcode == RDL_ANY || ev_field_number(e, f) == opcode);
+    }
+    return n;
+}
+
+static inline void receive(struct strangers *s, const uint8_t *frame, size_t n)
+{
+    assert_int_equal(rdl_port_receive(s->lab, s->port, frame, n), RDL_OK);
+}
+
+/* Pings @address from host @i; what became of it, and its time. */
+static inline enum rdl_status ping(struct strangers *s, uint32_t i, const uint8_t address[16],
+                                   uint32_t bytes, uint64_t *ret_rtt_ns)
+{
+    struct rdl_ping_config c = {.bytes = bytes};
+    struct rdl_ping_result r;
+    rdl_ping_id id;
+    enum rdl_status st;
+
+    memcpy(c.address, address, sizeof(c.address));
+    assert_int_equal(rdl_ping(s->lab, s->host[i], &c, &id), RDL_OK);
+    assert_int_equal(rdl_ping_result(s->lab, id, &r), RDL_ERR_BUSY);
+    assert_int_equal(rdl_ping_wait(s->lab, id, no_limits), RDL_OK);
+    st = rdl_ping_result(s->lab, id, &r);
+    *ret_rtt_ns = r.rtt_ns;
+    return st;
+}
+
+static inline uint64_t drops_of(const uint64_t drops[DROP_COUNT])
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 1; i < DROP_COUNT; i++)
+        n += drops[i];
+    return n;
+}
+
+static inline void add_drop(struct strangers *s, uint32_t kind, rdl_port from, uint32_t opcode,
+                            uint32_t psn)
+{
+    const struct rdl_fault_config c = {
+        .kind = kind,
+        .from_port = from,
+        .opcode = opcode,
+        .syndrome = RDL_ANY,
+        .psn = psn,
+        .dest_qpn = RDL_ANY,
+        .nth = 1,
+        .count = 1,
+    };
+    rdl_fault f;
+
+    assert_int_equal(rdl_fault_add(s->lab, &c, &f), RDL_OK);
+}
+
+#endif

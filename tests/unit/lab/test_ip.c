@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* Hosts that find each other by asking: ARP, neighbour discovery, ping, MODIFY_QP. */
+#include "lab/strangers.h"
+
+static const uint8_t nobody[16] = {[10] = 0xff, 0xff, 10, 0, 0, 99};
+
+#define SECOND 1000000000u
+
+static const uint8_t *address(const struct strangers *s, uint32_t host, uint32_t index)
+{
+    return world_of(s, host)->guest.config.gid[index];
+}
+
+static void the_first_ping_asks_for_the_mac_and_the_second_knows_it(void **state)
+{
+    struct strangers *s = *state;
+
+    for (uint32_t index = 0; index < 2; index++) {
+        const uint32_t question = index ? FRAME_ND_SOLICIT : FRAME_ARP_REQUEST;
+        const uint32_t answer = index ? FRAME_ND_ADVERT : FRAME_ARP_REPLY;
+        uint64_t first, second;
+
+        assert_int_equal(ping(s, 0, address(s, 1, index), 56, &first), RDL_OK);
+        assert_int_equal(ping(s, 0, address(s, 1, index), 56, &second), RDL_OK);
+        assert_true(second > 4000 && second < 6000); /* four links of 1 us, and the devices */
+        assert_true(first > second + 4000);
+        /* Who was asked knows the asker. */
+        assert_int_equal(ping(s, 1, address(s, 0, index), 56, &first), RDL_OK);
+        assert_true(first < 6000);
+        assert_int_equal(events_of(s, EV_eth_tx, question), 1);
+        assert_int_equal(events_of(s, EV_eth_tx, answer), 1);
+    }
+    assert_int_equal(events_of(s, EV_ping_reply, RDL_ANY), 6);
+    assert_int_equal(events_of(s, EV_ping_lost, RDL_ANY), 0);
+}
+
+static void hosts_that_were_introduced_do_not_ask(void **state)
+{
+    struct strangers *s = *state;
+    uint64_t rtt;
+
+    for (uint32_t index = 0; index < 2; index++)
+        assert_int_equal(ping(s, 0, address(s, 1, index), 1000, &rtt), RDL_OK);
+    assert_int_equal(events_of(s, EV_neighbour, RDL_ANY), 0);
+}
+
+static void every_size_up_to_the_mtu_comes_back(void **state)
+{
+    struct strangers *s = *state;
+    static const uint32_t header[] = {20 + 8, 40 + 8};
+    uint64_t rtt;
+
+    for (uint32_t index = 0; index < 2; index++) {
+        const uint32_t most = world_of(s, 0)->guest.net.mtu - header[index];
+        const uint32_t sizes[] = {0, 1, 2, 56, 1471, most};
+        struct rdl_ping_config c = {.bytes = most + 1};
+        rdl_ping_id id;
+
+        for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
+            assert_int_equal(ping(s, 0, address(s, 1, index), sizes[i], &rtt), RDL_OK);
+        memcpy(c.address, address(s, 1, index), 16);
+        assert_int_equal(rdl_ping(s->lab, s->host[0], &c, &id), RDL_ERR_INVAL);
+    }
+}
+
+static void a_host_can_ping_itself(void **state)
+{
+    struct strangers *s = *state;
+    uint64_t rtt;
+
+    assert_int_equal(ping(s, 0, address(s, 0, 0), 56, &rtt), RDL_OK);
+    assert_int_equal(ping(s, 0, address(s, 0, 1), 56, &rtt), RDL_OK);
+    assert_int_equal(events_of(s, EV_forwarded, RDL_ANY) + events_of(s, EV_flooded, RDL_ANY), 0);
+}
+
+static void nobody_answers_three_questions(void **state)
+{
+    struct strangers *s = *state;
+    struct rdl_ping_config c = {.bytes = 8, .timeout_ns = 10 * (uint64_t)SECOND};
+    struct rdl_ping_result r;
+    rdl_ping_id id;
+
+    memcpy(c.address, nobody, 16);
+    assert_int_equal(rdl_ping(s->lab, s->host[0], &c, &id), RDL_OK);
+    assert_int_equal(rdl_ping_wait(s->lab, id, no_limits), RDL_OK);
+    assert_int_equal(rdl_ping_result(s->lab, id, &r), RDL_ERR_NO_ROUTE);
+    assert_int_equal(events_of(s, EV_eth_tx, FRAME_ARP_REQUEST), 3);
+    assert_true(rdl_now_ns(s->lab) >= 3 * (uint64_t)SECOND);
+    assert_true(rdl_now_ns(s->lab) < 4 * (uint64_t)SECOND);
+    assert_int_equal(world_of(s, 0)->guest.net.drops[DROP_UNRESOLVED], 1);
+    go(s);
+    /* Asked again from the start, it may be there by then. */
+    assert_int_equal(rdl_ping(s->lab, s->host[0], &c, &id), RDL_OK);
+    assert_int_equal(events_of(s, EV_eth_tx, FRAME_ARP_REQUEST), 3);
+    go(s);
+    assert_int_equal(events_of(s, EV_eth_tx, FRAME_ARP_REQUEST), 6);
+}
+
+static void a_lost_question_or_answer_is_asked_for_again(void **state)
+{
+    static const uint32_t kinds[] = {FRAME_ARP_REQUEST, FRAME_ARP_REPLY, FRAME_ND_SOLICIT,
+                                     FRAME_ND_ADVERT};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        struct strangers *s = strangers_new(true);
+        struct rdl_ping_config c = {.bytes = 8, .timeout_ns = 5 * (uint64_t)SECOND};
+        struct rdl_ping_result r;
+        rdl_ping_id id;
+
+        add_drop(s, FLT_DROP, (rdl_port){0}, kinds[i], RDL_ANY);
+        memcpy(c.address, address(s, 1, (uint32_t)i / 2), 16);
+        assert_int_equal(rdl_ping(s->lab, s->host[0], &c, &id), RDL_OK);
+        assert_int_equal(rdl_ping_wait(s->lab, id, no_limits), RDL_OK);
+        assert_int_equal(rdl_ping_result(s->lab, id, &r), RDL_OK);
+        assert_true(r.rtt_ns > SECOND && r.rtt_ns < 2 * (uint64_t)SECOND);
+        assert_int_equal(events_of(s, EV_lost, kinds[i]), 1);
+        strangers_free(s);
+    }
+}
+
+static void a_ping_whose_reply_is_lost_ends_in_time(void **state)
+{
+    struct strangers *s = *state;
+    uint64_t rtt;
+
+    add_drop(s, FLT_DROP, (rdl_port){0}, FRAME_ECHO_REPLY, RDL_ANY);
+    assert_int_equal(ping(s, 0, address(s, 1, 0), 8, &rtt), RDL_ERR_TIMEOUT);
+    assert_int_equal(events_of(s, EV_ping_lost, RDL_ANY), 1);
+    assert_int_equal(ping(s, 0, address(s, 1, 0), 8, &rtt), RDL_OK);
+}
+
+static void what_is_known_is_believed_for_a_minute(void **state)
+{
+    struct strangers *s = *state;
+    uint64_t rtt;
+
+    assert_int_equal(ping(s, 0, address(s, 1, 0), 8, &rtt), RDL_OK);
+    assert_int_equal(rdl_run(s->lab, 59 * (uint64_t)SECOND, no_limits), RDL_OK);
+    assert_int_equal(ping(s, 0, address(s, 1, 0), 8, &rtt), RDL_OK);
+    assert_int_equal(events_of(s, EV_eth_tx, FRAME_ARP_REQUEST), 1);
+    assert_int_equal(rdl_run(s->lab, 70 * (uint64_t)SECOND, no_limits), RDL_OK);
+    assert_int_equal(ping(s, 0, address(s, 1, 0), 8, &rtt), RDL_OK);
+    assert_int_equal(events_of(s, EV_eth_tx, FRAME_ARP_REQUEST), 2);
+}
+
+static void without_a_link_nobody_can_be_asked(void **state)
+{
+    struct strangers *s = *state;
+    const struct rdl_host_config h3 = {.name = "h3"};
+    struct rdl_ping_config c = {.bytes = 8};
+    rdl_host alone;
+    rdl_ping_id id;
+
+    assert_int_equal(rdl_host_add(s->lab, &h3, &alone), RDL_OK);
+    memcpy(c.address, nobody, 16);
+    assert_int_equal(rdl_ping(s->lab, alone, &c, &id), RDL_ERR_NO_ROUTE);
+    memset(c.address, 0, 16);
+    assert_int_equal(rdl_ping(s->lab, alone, &c, &id), RDL_ERR_INVAL);
+    c.address[0] = 0xff;
+    assert_int_equal(rdl_ping(s->lab, alone, &c, &id), RDL_ERR_INVAL);
+    strangers_link(s, "h3");
+    memcpy(c.address, nobody, 16);
+    assert_int_equal(rdl_ping(s->lab, alone, &c, &id), RDL_OK);
+    go(s);
+}
+
+static void so_many_pings_may_be_under_way(void **state)
+{
+    struct strangers *s = *state;
+    struct rdl_ping_config c = {.bytes = 8};
+    struct rdl_ping_result r;
+    rdl_ping_id first = {0}, id;
+
+    memcpy(c.address, address(s, 1, 0), 16);
+    for (uint32_t i = 0; i < GUEST_PINGS_MAX; i++)
+        assert_int_equal(rdl_ping(s->lab, s->host[0], &c, i ? &id : &first), RDL_OK);
+    assert_int_equal(rdl_ping(s->lab, s->host[0], &c, &id), RDL_ERR_LIMIT);
+    go(s);
+    /* The transmit ring holds 32; the others had no room and were lost in time. */
+    assert_int_equal(events_of(s, EV_ping_reply, RDL_ANY), GUEST_NET_QUEUE_SIZE);
+    assert_int_equal(world_of(s, 0)->guest.net.drops[DROP_QUEUE_FULL],
+                     GUEST_PINGS_MAX - GUEST_NET_QUEUE_SIZE);
+    assert_int_equal(events_of(s, EV_ping_lost, RDL_ANY), GUEST_PINGS_MAX - GUEST_NET_QUEUE_SIZE);
+    assert_int_equal(rdl_ping_result(s->lab, first, &r), RDL_OK);
+    assert_int_equal(rdl_ping(s->lab, s->host[0], &c, &id), RDL_OK);
+    assert_int_equal(rdl_ping_result(s->lab, first, &r), RDL_ERR_STALE);
+    go(s);
+}
+
+/* A queue pair of host 0 in INIT. */
+static rdl_qp make_qp(struct strangers *s)
+{
+    struct rdl_qp_config c = {.type = QPT_RC};
+    struct rdl_qp_attr a = {.state = QPS_INIT, .port = 1};
+    struct rdl_modify_error e;
+    uint32_t rsp;
+    rdl_qp qp;
+
+    assert_int_equal(rdl_alloc_pd(s->lab, s->host[0], "pd", &c.pd), RDL_OK);
+    assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
+    assert_int_equal(rdl_create_cq(s->lab, s->host[0], 4, "cq", &c.send_cq), RDL_OK);
+    assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
+    c.recv_cq = c.send_cq;
+    assert_int_equal(rdl_create_qp(s->lab, &c, "qp", &qp), RDL_OK);
+    assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
+    assert_int_equal(rdl_modify_qp(s->lab, qp, &a,
+                                   QPA_STATE | QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS, false,
+                                   &e),
+                     RDL_OK);
+    assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
+    return qp;
+}
+
+/* Starts the move to RTR with the address vector of @gid, entry @index of the own table. */
+static enum rdl_status to_rtr(struct strangers *s, rdl_qp qp, const uint8_t gid[16], uint8_t index)
+{
+    struct rdl_qp_attr a = {.state = QPS_RTR,
+                            .path_mtu = MTU_1024,
+                            .dest_qpn = 17,
+                            .max_dest_rd_atomic = 1,
+                            .min_rnr_timer = 12,
+                            .ah.sgid_index = index};
+    struct rdl_modify_error e;
+
+    memcpy(a.ah.dgid, gid, 16);
+    return rdl_modify_qp(s->lab, qp, &a,
+                         QPA_STATE | QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN |
+                             QPA_MAX_DEST_RD_ATOMIC | QPA_MIN_RNR_TIMER,
+                         false, &e);
+}
+
+static void modify_qp_finds_out_the_mac_of_its_address_vector(void **state)
+{
+    (void)state;
+    for (uint8_t index = 0; index < 2; index++) {
+        struct strangers *s = strangers_new(true);
+        const rdl_qp qp = make_qp(s);
+        struct rdl_qp_info info;
+        uint32_t rsp;
+        rdl_pd pd;
+
+        assert_int_equal(to_rtr(s, qp, address(s, 1, index), index), RDL_OK);
+        assert_int_equal(rdl_alloc_pd(s->lab, s->host[0], "pd2", &pd), RDL_ERR_BUSY);
+        assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
+        assert_int_equal(rdl_query_qp(s->lab, qp), RDL_OK);
+        assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
+        assert_int_equal(rdl_qp_info(s->lab, qp, &info), RDL_OK);
+        assert_int_equal(info.attr.state, QPS_RTR);
+        assert_memory_equal(info.attr.ah.dmac, world_of(s, 1)->port.mac, 6);
+        strangers_free(s);
+    }
+}
+
+static void modify_qp_fails_when_nobody_answers_and_can_be_tried_again(void **state)
+{
+    struct strangers *s = *state;
+    const rdl_qp qp = make_qp(s);
+    struct rdl_qp_info info;
+    uint32_t rsp;
+
+    assert_int_equal(to_rtr(s, qp, nobody, 0), RDL_OK);
+    assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_ERR_NO_ROUTE);
+    assert_int_equal(rdl_qp_info(s->lab, qp, &info), RDL_OK);
+    assert_int_equal(info.attr.state, QPS_INIT);
+    assert_int_equal(to_rtr(s, qp, address(s, 1, 0), 0), RDL_OK);
+    assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
+    assert_int_equal(rdl_qp_info(s->lab, qp, &info), RDL_OK);
+    assert_int_equal(info.attr.state, QPS_RTR);
+}
+
+/* Everything of this file's lab again, from a checkpoint in the middle of a question. */
+static void a_checkpoint_keeps_what_waits(void **state)
+{
+    struct strangers *s = *state;
+    struct rdl_checkpoint *c;
+    const rdl_qp qp = make_qp(s);
+    uint64_t hash;
+    uint32_t rsp;
+
+    assert_int_equal(to_rtr(s, qp, address(s, 1, 1), 1), RDL_OK);
+    assert_int_equal(rdl_checkpoint_save(s->lab, &c), RDL_OK);
+    assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
+    go(s);
+    hash = rdl_hash(s->lab);
+    rdl_checkpoint_restore(s->lab, c);
+    assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
+    go(s);
+    assert_true(rdl_hash(s->lab) == hash);
+    rdl_checkpoint_free(c);
+}
+
+#define ARP(f)   cmocka_unit_test_setup_teardown(f, with_arp, tear_down)
+#define KNOWN(f) cmocka_unit_test_setup_teardown(f, without_arp, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ARP(the_first_ping_asks_for_the_mac_and_the_second_knows_it),
+        KNOWN(hosts_that_were_introduced_do_not_ask),
+        ARP(every_size_up_to_the_mtu_comes_back),
+        ARP(a_host_can_ping_itself),
+        ARP(nobody_answers_three_questions),
+        cmocka_unit_test(a_lost_question_or_answer_is_asked_for_again),
+        ARP(a_ping_whose_reply_is_lost_ends_in_time),
+        ARP(what_is_known_is_believed_for_a_minute),
+        ARP(without_a_link_nobody_can_be_asked),
+        KNOWN(so_many_pings_may_be_under_way),
+        cmocka_unit_test(modify_qp_finds_out_the_mac_of_its_address_vector),
+        ARP(modify_qp_fails_when_nobody_answers_and_can_be_tried_again),
+        ARP(a_checkpoint_keeps_what_waits),
+    };
+
+    return cmocka_run_group_tests_name("ip", tests, NULL, NULL);
+}
