@@ -102,8 +102,9 @@ struct rdl_link_config {
     uint32_t loss_ppm;   /* chance that a frame is lost, either way, from the seed */
 };
 
-/* Return: RDL_OK, RDL_ERR_NOT_FOUND (@a or @b), RDL_ERR_BUSY (a host's or external port is linked
- *already), RDL_ERR_INVAL (both ends are the same, a value is out of range), RDL_ERR_LIMIT
+/* Return: RDL_OK, RDL_ERR_NOT_FOUND (@a or @b), RDL_ERR_BUSY (a host's or an external port has a
+ *	   link already), RDL_ERR_INVAL (both ends are the same, a value is out of range),
+ *	   RDL_ERR_LIMIT
  */
 RDL_MUST_CHECK enum rdl_status rdl_link_add(struct rdl_lab *lab,
                                             const struct rdl_link_config *config, rdl_link *ret);
