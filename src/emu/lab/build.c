@@ -14,6 +14,7 @@
 #define RAM_BYTES_DEFAULT ((uint64_t)64 << 20)
 #define RAM_BYTES_MIN     ((uint64_t)16 << RAM_PAGE_BITS)
 #define RAM_BYTES_MAX     ((uint64_t)1 << 40)
+#define DELAY_NS_MAX      ((uint64_t)1 << 50) /* 13 days; those of many faults add up */
 #define MAX_DEFAULT       16u
 #define RATE_DEFAULT_BPS  100000000000u
 #define PPM               1000000u
@@ -374,7 +375,7 @@ static enum rdl_status check_fault(const struct world *w, const struct rdl_fault
     if (c->kind != FLT_DROP && c->kind != FLT_DUPLICATE && c->kind != FLT_DELAY &&
         c->kind != FLT_CORRUPT)
         return RDL_ERR_INVAL;
-    if (c->nth == 0 || c->count == 0 || c->delay_ns > UINT64_MAX / 4)
+    if (c->nth == 0 || c->count == 0 || c->delay_ns > DELAY_NS_MAX)
         return RDL_ERR_INVAL;
     if (c->from.raw && !world_host(w, c->from.raw))
         return RDL_ERR_STALE;

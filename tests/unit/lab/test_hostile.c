@@ -114,6 +114,52 @@ static void frames_of_any_kind_are_delivered_answered_or_counted(void **state)
     rig_done(&r);
 }
 
+/* One wrong byte, or too few bytes, in a SEND over IPv4. */
+static void a_damaged_frame_is_dropped_under_its_name(void **state)
+{
+    static const struct {
+        size_t at, keep; /* the byte that is changed; bytes that are left, 0: all */
+        enum drop_reason reason;
+    } rows[] = {
+        {5, 0, DROP_NOT_FOR_US},       /* destination MAC */
+        {12, 0, DROP_BAD_ETHERTYPE},   /* ethertype */
+        {14, 0, DROP_BAD_IP_HEADER},   /* IP version and header length */
+        {26, 0, DROP_BAD_IP_CHECKSUM}, /* source address */
+        {36, 0, DROP_NOT_ROCE},        /* UDP destination port */
+        {39, 0, DROP_BAD_UDP_LENGTH},  /* UDP length */
+        {42, 0, DROP_BAD_ICRC},        /* BTH: opcode */
+        {60, 0, DROP_BAD_ICRC},        /* payload */
+        {60, 50, DROP_BAD_IP_HEADER},  /* shorter than the IP header says */
+        {12, 13, DROP_SHORT},          /* not even an Ethernet header */
+    };
+    struct prng rng = prng_stream(11, 1);
+    const uint8_t *real = NULL;
+    uint8_t frame[5000];
+    size_t n = 0;
+    struct rig r;
+
+    (void)state;
+    make(&r, 1);
+    assert_int_equal(rig_recv(&r, 1, 1, 0, 64), RDL_OK);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    go(&r);
+    while (n < 100) /* not the ACK */
+        real = some_frame(&r, &rng, &n);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const uint64_t *drops = host_of(&r, 1)->dev.port.drops;
+        const uint64_t before = drops[rows[i].reason], all = all_drops(&host_of(&r, 1)->dev);
+
+        memcpy(frame, real, n);
+        frame[rows[i].at] ^= 0x10;
+        assert_int_equal(rdl_inject(r.lab, r.side[1].host, frame, rows[i].keep ? rows[i].keep : n),
+                         RDL_OK);
+        go(&r);
+        assert_int_equal(drops[rows[i].reason] - before, 1);
+        assert_int_equal(all_drops(&host_of(&r, 1)->dev) - all, 1);
+    }
+    rig_done(&r);
+}
+
 /* Overwrites @n random bytes of a queue's rings or buffers. */
 static void scribble(struct host *h, struct prng *rng, uint32_t queue, uint32_t n)
 {
@@ -297,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_of_any_kind_are_delivered_answered_or_counted),
+        cmocka_unit_test(a_damaged_frame_is_dropped_under_its_name),
         cmocka_unit_test(rings_with_random_bytes_leave_the_lab_going),
         cmocka_unit_test(a_broken_ring_does_not_harm_the_other_host),
         cmocka_unit_test(send_wqes_of_random_bytes_complete_with_an_error_or_not_at_all),
