@@ -117,7 +117,9 @@ RDL_MUST_CHECK enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
 RDL_MUST_CHECK enum rdl_status rdl_link_find(const struct rdl_lab *lab, const char *a,
                                              const char *b, rdl_link *ret);
 
-/* Simulated time, and the number of the last tick. */
+/* Simulated time, and the number of the last tick.  The clock stops after 146 years (2^62 ns): what
+ * is due later is a time limit that was reached.
+ */
 uint64_t rdl_now_ns(const struct rdl_lab *lab);
 uint64_t rdl_tick(const struct rdl_lab *lab);
 

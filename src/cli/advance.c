@@ -50,14 +50,22 @@ static bool limit_reached(struct session *s, struct span at, bool of_time)
     char buf[48];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (of_time) {
+    if (of_time && s->limits.ns == 0) {
+        session_fail(s, at, "the clock is at its end, after 146 years");
+    } else if (of_time) {
         quantity_add(&t, QUANTITY_TIME, s->limits.ns);
         session_fail(s, at, "the limit of %s of simulated time was reached", buf);
+    } else if (s->patience) {
+        session_fail(s, at, "this is not over after %llu ticks", (unsigned long long)s->patience);
     } else {
         session_fail(s, at, "the limit of %llu ticks was reached",
                      (unsigned long long)s->limits.ticks);
     }
-    diag_remedy(&s->diag, "this does not end by itself, or the scenario's limit is too small");
+    if (s->patience && !of_time)
+        diag_remedy(&s->diag,
+                    "it may never end by itself; \"why\" tells what goes on, \"run\" goes on");
+    else
+        diag_remedy(&s->diag, "this does not end by itself, or the scenario's limit is too small");
     advance_note_waits(s);
     return false;
 }

@@ -76,6 +76,8 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
     }
     if (s->stop && s->quit)
         say_where(s);
+    else if (s->stop && status == EXIT_PASSED)
+        fprintf(stderr, "rdmalab: --until %s: this never came true\n", o->until);
     /* What happened up to a failure is what one wants to see. */
     for (unsigned i = 0; i < N_OUTPUTS; i++) {
         if (o->outputs[i] && !scenario_write(s, (enum scenario_output)i, o->outputs[i], stderr))

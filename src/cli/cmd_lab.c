@@ -53,6 +53,10 @@ bool run_host(struct session *s, const struct step *st)
     for (size_t i = 0; i < features->n; i++)
         config.features_off |= UINT64_C(1)
                                << value_number(step_param(st, "features_off"), features->v[i].text);
+    if (config.features_off & UINT64_C(1) << VF_VERSION_1) {
+        session_fail(s, step_span(st, "features_off", 0), "VERSION_1 is always offered");
+        return diag_remedy(&s->diag, "there is no device here from before virtio 1.0");
+    }
     for (size_t i = 0; i < names->n; i++) {
         rdl_host host;
         enum rdl_status status;
@@ -103,6 +107,10 @@ bool run_link(struct session *s, const struct step *st)
         return resolve_unknown(s, step_span(st, "a", 0), config.a, "no host or switch");
     if (rdl_inspect(s->lab, config.b, &v, &at) != RDL_OK)
         return resolve_unknown(s, step_span(st, "b", 0), config.b, "no host or switch");
+    if (strcmp(config.a, config.b) == 0) {
+        session_fail(s, step_span(st, "b", 0), "a link has two different ends");
+        return diag_remedy(&s->diag, "a host reaches itself without one");
+    }
     status = rdl_link_add(s->lab, &config, &made);
     if (status == RDL_ERR_BUSY) {
         session_fail(s, st->at, "a host has one port, and one of these is linked already");

@@ -10,6 +10,7 @@
 #include "cli/help.h"
 #include "cli/resolve.h"
 #include "cli/show.h"
+#include "cli/show_events.h"
 #include "cli/suggest.h"
 #include "cli/why.h"
 #include "cli/words.h"
@@ -147,6 +148,19 @@ bool run_explain(struct session *s, const struct step *st)
     return diag_remedy(&s->diag, "words of statuses, states, opcodes, rules, registers are known");
 }
 
+/* The event that @key names; 0 if it is not given. */
+static bool read_event(struct session *s, const struct step *st, const char *key, ev_id *ret)
+{
+    const char *text = step_text(st, key);
+
+    *ret = 0;
+    if (!text || event_id_parse(text, ret))
+        return true;
+    session_fail(s, step_span(st, key, 0), "%s: \"%s\" is no event", key, text);
+    return diag_remedy(&s->diag,
+                       "an event is like #34.3, a tick like #34; \"show events last 20\"");
+}
+
 static bool export_to(struct session *s, FILE *f, const struct step *st, bool terminal)
 {
     const struct past past = past_of_lab(s->lab);
@@ -154,10 +168,11 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
         .title = s->header ? step_text(s->header, "title") : NULL,
         .seed = s->seed,
     };
-    const struct ladder_options options = {.title = about.title,
-                                           .colour = terminal && s->config.colour};
+    struct ladder_options options = {.title = about.title, .colour = terminal && s->config.colour};
     enum rdl_status status = RDL_OK;
 
+    if (!read_event(s, st, "from", &options.from) || !read_event(s, st, "to", &options.to))
+        return false;
     switch ((enum export_form)step_number(st, "form", EXPORT_LADDER)) {
     case EXPORT_LADDER:
         status = export_ladder(f, &past, &options, !terminal);

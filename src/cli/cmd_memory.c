@@ -82,11 +82,23 @@ static bool is_printable(const uint8_t *buf, size_t n)
     return n > 0;
 }
 
+/* Full lines that repeat the line before are told as one `*`, as hexdump does; not the last. */
+static bool is_repetition(const uint8_t *buf, size_t n, size_t at)
+{
+    return at >= DUMP_LINE_BYTES && n - at > DUMP_LINE_BYTES &&
+           memcmp(buf + at, buf + at - DUMP_LINE_BYTES, DUMP_LINE_BYTES) == 0;
+}
+
 static void dump(FILE *out, const uint8_t *buf, size_t n)
 {
     for (size_t at = 0; at < n; at += DUMP_LINE_BYTES) {
         const size_t end = n - at < DUMP_LINE_BYTES ? n : at + DUMP_LINE_BYTES;
 
+        if (is_repetition(buf, n, at)) {
+            if (!is_repetition(buf, n, at - DUMP_LINE_BYTES))
+                fputs("*\n", out);
+            continue;
+        }
         fprintf(out, "%04zx ", at);
         for (size_t i = at; i < at + DUMP_LINE_BYTES; i++) {
             if (i < end)

@@ -16,11 +16,22 @@ static void say_time(struct session *s, const char *what)
     session_say(s, "%st=%s\n", what, buf);
 }
 
+/* A tick that shows nothing: a device looked and found nothing to do, a frame has left its port. */
+static void say_quiet(struct session *s)
+{
+    const unsigned long long tick = (unsigned long long)rdl_tick(s->lab);
+
+    session_say(s, "#%-6llu nothing to tell; \"show events #%llu\" has its rows, if any\n", tick,
+                tick);
+}
+
 bool run_step(struct session *s, const struct step *st)
 {
     const enum rdl_step grain = (enum rdl_step)step_number(st, "grain", RDL_STEP_TICK);
 
     for (uint64_t left = step_number(st, "count", 1); left > 0 && !s->quit; left--) {
+        const uint64_t shown = s->shown;
+
         switch (advance_step(s, grain, st->at)) {
         case ADVANCE_FAILED:
             return false;
@@ -28,6 +39,9 @@ bool run_step(struct session *s, const struct step *st)
             say_time(s, "idle at ");
             return true;
         case ADVANCE_DONE:
+            if (s->shown == shown)
+                say_quiet(s);
+            break;
         case ADVANCE_LATE:
             break;
         }

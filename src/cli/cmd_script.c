@@ -20,6 +20,8 @@ bool run_scenario(struct session *s, const struct step *st)
     if (!s->config.seed_given && seed != s->seed && !session_reseed(s, seed))
         return session_fail_status(s, st->at, "lab", RDL_ERR_NOMEM);
     s->limits.ticks = step_number(st, "ticks", SESSION_TICKS_MAX_DEFAULT);
+    if (step_has(st, "ticks"))
+        s->patience = 0;
     s->limits.ns = step_number(st, "time", 0);
     s->header = step_copy(&s->pool, st);
     return true;

@@ -6,6 +6,7 @@
 #include "cli/advance.h"
 #include "cli/dispatch.h"
 #include "cli/resolve.h"
+#include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "rdmalab/inspect.h"
 
@@ -125,6 +126,29 @@ bool run_create_cq(struct session *s, const struct step *st)
     return true;
 }
 
+/* What a queue pair cannot be made of. */
+static bool explain_create_qp(struct session *s, const struct step *st, rdl_host host,
+                              enum rdl_status status)
+{
+    static const char *const keys[] = {"send_cq", "recv_cq"};
+    char path[SESSION_PATH_BYTES], name[RDL_NAME_BYTES];
+    rdl_host other;
+
+    if (status == RDL_ERR_UNSUPPORTED) {
+        session_fail(s, step_span(st, "type", 0), "this type of queue pair is not there yet");
+        return diag_remedy(&s->diag, "type=rc is");
+    }
+    for (size_t i = 0; status == RDL_ERR_INVAL && i < ARRAY_LEN(keys); i++) {
+        resolve_path(s, step_text(st, keys[i]), path);
+        resolve_host_name(path, name);
+        if (rdl_find_host(s->lab, name, &other) == RDL_OK && other.raw == host.raw)
+            continue;
+        session_fail(s, step_span(st, keys[i], 0), "%s is on another host", path);
+        return diag_remedy(&s->diag, "a queue pair and its completion queues share a device");
+    }
+    return finish(s, st, host, status);
+}
+
 bool run_create_qp(struct session *s, const struct step *st)
 {
     struct rdl_qp_config config = {
@@ -146,7 +170,7 @@ bool run_create_qp(struct session *s, const struct step *st)
         !resolve_object(s, st, "recv_cq", OBJ_CQ, &config.recv_cq.raw) ||
         !host_of(s, st->at, OBJ_PD, config.pd.raw, &host))
         return false;
-    if (!finish(s, st, host, rdl_create_qp(s->lab, &config, st->as.text, &qp)))
+    if (!explain_create_qp(s, st, host, rdl_create_qp(s->lab, &config, st->as.text, &qp)))
         return false;
     own_name(s, OBJ_QP, qp.raw, name);
     if (rdl_qp_info(s->lab, qp, &info) == RDL_OK)

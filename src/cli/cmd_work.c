@@ -58,6 +58,27 @@ static bool explain_state(struct session *s, const struct step *st, rdl_qp qp, c
         path);
 }
 
+/* What is too much for this queue pair. */
+static bool explain_size(struct session *s, const struct step *st, rdl_qp qp)
+{
+    const size_t n = step_arg(st, "sge")->n;
+    const bool sends = strcmp(st->cmd->name, "post_send") == 0;
+    const char *const key = sends ? "max_send_sge" : "max_recv_sge";
+    struct rdl_qp_info info;
+    uint32_t max;
+
+    if (rdl_qp_info(s->lab, qp, &info) != RDL_OK)
+        return session_fail_status(s, step_span(st, "qp", 0), st->cmd->name, RDL_ERR_STALE);
+    max = sends ? info.max_send_sge : info.max_recv_sge;
+    if (sends && step_has(st, "inline")) {
+        session_fail(s, step_span(st, "inline", 0), "more bytes than max_inline_data, which is %u",
+                     info.max_inline_data);
+        return diag_remedy(&s->diag, "create_qp takes max_inline_data=; or leave out inline");
+    }
+    session_fail(s, step_span(st, "sge", n > max ? max : 0), "%zu SGEs, but %s is %u", n, key, max);
+    return diag_remedy(&s->diag, "create_qp takes %s=", key);
+}
+
 static bool explain_post(struct session *s, const struct step *st, rdl_qp qp, const char *needs,
                          enum rdl_status status)
 {
@@ -69,6 +90,11 @@ static bool explain_post(struct session *s, const struct step *st, rdl_qp qp, co
     case RDL_ERR_QUEUE_FULL:
         session_fail(s, step_span(st, "qp", 0), "the queue is full");
         return diag_remedy(&s->diag, "run and poll completions, or create it with more entries");
+    case RDL_ERR_UNSUPPORTED:
+        session_fail(s, step_span(st, "op", 0), "post_send cannot do this operation yet");
+        return diag_remedy(&s->diag, "send and send_with_imm are there");
+    case RDL_ERR_INVAL:
+        return explain_size(s, st, qp);
     default:
         return session_fail_status(s, st->at, st->cmd->name, status);
     }

@@ -16,12 +16,13 @@ void line_input_close(void)
 {
 }
 
-char *line_input_read(const char *prompt)
+char *line_input_read(const char *prompt, const char *fresh, bool *ret_fresh)
 {
     char *line = NULL;
     size_t cap = 0;
     ssize_t n;
 
+    *ret_fresh = false;
     signals_at_prompt(true);
     for (;;) {
         fputs(prompt, stdout);
@@ -29,7 +30,9 @@ char *line_input_read(const char *prompt)
         n = getline(&line, &cap, stdin);
         if (n >= 0 || !*signals_interrupted())
             break;
-        /* ^C gives an empty line. */
+        /* ^C gives an empty line, which begins a statement. */
+        *ret_fresh = true;
+        prompt = fresh;
         signals_clear_interrupted();
         clearerr(stdin);
         fputc('\n', stdout);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* GNU readline.  Its callbacks have no context argument, hence the two variables here. */
+/* GNU readline.  Its callbacks have no context argument, hence the variables here. */
 #include "cli/line_input.h"
 
 #include <stdio.h>
@@ -24,6 +24,11 @@ struct matches {
 };
 
 static struct matches matches;
+
+static struct {
+    const char *prompt;
+    bool wanted;
+} fresh;
 
 static void history_file(char *ret, size_t cap)
 {
@@ -72,12 +77,14 @@ static char **complete(const char *text, int start, int end)
     return rl_completion_matches(text, next_match);
 }
 
-/* ^C gives an empty line. */
+/* ^C gives an empty line, which begins a statement. */
 static int after_signal(void)
 {
     if (!*signals_interrupted())
         return 0;
     signals_clear_interrupted();
+    fresh.wanted = true;
+    rl_set_prompt(fresh.prompt);
     rl_crlf();
     rl_replace_line("", 0);
     rl_on_new_line();
@@ -112,13 +119,16 @@ void line_input_close(void)
     write_history(file);
 }
 
-char *line_input_read(const char *prompt)
+char *line_input_read(const char *prompt, const char *fresh_prompt, bool *ret_fresh)
 {
     char *line;
 
+    fresh.prompt = fresh_prompt;
+    fresh.wanted = false;
     signals_at_prompt(true);
     line = readline(prompt);
     signals_at_prompt(false);
+    *ret_fresh = fresh.wanted;
     if (line && *line)
         add_history(line);
     return line;

@@ -108,7 +108,6 @@ int doctor_main(int argc, char **argv)
     static const struct {
         const char *command, *enables;
     } tools[] = {
-        {"command -v dot", "graphviz: pictures of states and topology"},
         {"command -v tshark", "tshark: a look at exported pcapng files"},
     };
 
@@ -212,8 +211,13 @@ static int session_main(int argc, char **argv)
 static int run_mode(int argc, char **argv)
 {
     for (size_t i = 0; i < ARRAY_LEN(modes) && argc > 1; i++) {
-        if (strcmp(modes[i].name, argv[1]) == 0)
-            return modes[i].run(argc - 1, argv + 1);
+        if (strcmp(modes[i].name, argv[1]) != 0)
+            continue;
+        if (argc == 3 && strcmp(argv[2], "--help") == 0 && modes[i].run != test_main) {
+            printf("usage: rdmalab %s\n  %s\n", modes[i].usage, modes[i].what);
+            return EXIT_PASSED;
+        }
+        return modes[i].run(argc - 1, argv + 1);
     }
     return session_main(argc, argv);
 }

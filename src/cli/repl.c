@@ -14,6 +14,9 @@
 
 #define PROMPT_BYTES 64u
 
+/* A step of a person that takes more ticks is stopped: half a second. */
+#define PROMPT_TICKS_MAX 1000000u
+
 struct repl {
     struct session *s;
     bool terminal; /* lines are edited */
@@ -54,15 +57,17 @@ static char *plain_line(void)
     return line;
 }
 
-/* One line without its end; NULL at the end of input. */
-static char *read_line(struct repl *r, bool continues)
+/* One line without its end; NULL at the end of input.  *ret_fresh: as line_input_read() has it. */
+static char *read_line(struct repl *r, bool continues, bool *ret_fresh)
 {
-    char prompt[PROMPT_BYTES];
+    char prompt[PROMPT_BYTES], fresh[PROMPT_BYTES];
     char *line;
 
+    *ret_fresh = false;
     make_prompt(r, continues, prompt);
+    make_prompt(r, false, fresh);
     if (r->terminal)
-        return line_input_read(prompt);
+        return line_input_read(prompt, fresh, ret_fresh);
     if (r->echo)
         fputs(prompt, stdout);
     line = plain_line();
@@ -94,10 +99,14 @@ static char *read_text(struct repl *r)
     char *text = NULL;
 
     for (;;) {
-        char *line = read_line(r, text != NULL);
+        bool ok, fresh;
+        char *line = read_line(r, text != NULL, &fresh);
         struct source src;
-        bool ok;
 
+        if (fresh) {
+            free(text);
+            text = NULL;
+        }
         if (!line)
             return text;
         ok = append(&text, line);
@@ -155,8 +164,10 @@ int repl_run(struct session *s, bool prompt)
 
     r.echo = prompt && !r.terminal;
     r.lasting = prompt || r.terminal;
-    if (r.lasting)
+    if (r.lasting) {
+        s->patience = PROMPT_TICKS_MAX;
         banner(&r);
+    }
     if (r.terminal)
         line_input_open(s);
     while (going) {

@@ -110,7 +110,8 @@ bool resolve_unknown(struct session *s, struct span at, const char *path, const 
         return diag_remedy(&s->diag, "\"host %s\" adds it", word);
     if (off == 0 && !s->host[0])
         return diag_remedy(&s->diag, "names of objects begin with their host: h1.%s", path);
-    return diag_remedy(&s->diag, "\"show %s\" lists what there is", parent);
+    return diag_remedy(&s->diag, "\"show %s%s\" lists what there is", parent,
+                       strchr(parent, '.') ? " json" : "");
 }
 
 static bool wrong_kind(struct session *s, struct span at, const char *path, enum object_kind kind)

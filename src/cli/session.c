@@ -141,12 +141,38 @@ void session_made(struct session *s, const char *host, const char *fmt, ...)
     s->made[0] = '\0';
 }
 
-/* Remembers a step for `session save`; what is inside a block is saved with the block. */
-static void remember(struct session *s, const struct step *st)
+/* What does to the lab what @st did before it failed @ticks later: time that passed becomes as many
+ * ticks, anything else a `refused` block.
+ */
+static struct step *failed_copy(struct session *s, const struct step *st, uint64_t ticks)
 {
-    if (st->cmd->flags & (CMD_LOOKS | CMD_PROMPT_ONLY | CMD_HEADER))
+    const bool advances = (st->cmd->flags & CMD_ADVANCES) != 0;
+    const struct cmd *cmd = &cmd_table[advances ? CMD_step : CMD_refused];
+    struct step *made = step_new(&s->pool, cmd, st->at);
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (!advances) {
+        made->body = step_copy(&s->pool, st);
+        return made;
+    }
+    text_addf(&t, "%llu", (unsigned long long)ticks);
+    /* The first value of a list always fits. */
+    (void)step_add(&s->pool, made, (size_t)(cmd_param(cmd, "grain") - cmd->params),
+                   (struct value){"tick", {0, 0}});
+    (void)step_add(&s->pool, made, (size_t)(cmd_param(cmd, "count") - cmd->params),
+                   (struct value){pool_copy(&s->pool, buf, t.len), {0, 0}});
+    return made;
+}
+
+/* Remembers a step for `session save`; what is inside a block is saved with the block.  A step that
+ * failed counts if it changed the lab, which it cannot do without a tick.
+ */
+static void remember(struct session *s, const struct step *st, bool ok, uint64_t ticks)
+{
+    if ((st->cmd->flags & (CMD_LOOKS | CMD_PROMPT_ONLY | CMD_HEADER)) || (!ok && ticks == 0))
         return;
-    *s->tail = step_copy(&s->pool, st);
+    *s->tail = ok ? step_copy(&s->pool, st) : failed_copy(s, st, ticks);
     s->tail = &(*s->tail)->next;
     s->n_done++;
 }
@@ -155,9 +181,12 @@ bool session_step(struct session *s, const struct step *st, const struct source 
 {
     const struct source *outer = s->src;
     const bool inside = outer != NULL;
+    const uint64_t before = rdl_tick(s->lab);
     bool ok;
 
     s->src = src;
+    if (s->patience)
+        s->limits.ticks = before + s->patience;
     if (!inside) {
         s->diag.kind = DIAG_NONE;
         s->host[0] = '\0';
@@ -175,8 +204,8 @@ bool session_step(struct session *s, const struct step *st, const struct source 
     if (!ok && s->diag_src.text == NULL)
         s->diag_src = *src;
     s->src = outer;
-    if (ok && !inside)
-        remember(s, st);
+    if (!inside)
+        remember(s, st, ok, rdl_tick(s->lab) - before);
     return ok;
 }
 

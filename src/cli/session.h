@@ -58,6 +58,7 @@ struct session {
     struct live *live;        /* NULL until something live is asked for */
     uint64_t seed;            /* of the lab */
     struct rdl_limits limits; /* for the whole session: last tick, last time; 0: none */
+    uint64_t patience;        /* ticks that each step may take, in place of a last tick; 0: that */
 
     struct diag diag;         /* of the step that failed */
     struct source diag_src;   /* where it is; valid until the next step */
@@ -87,7 +88,7 @@ RDL_MUST_CHECK enum rdl_status session_new(const struct session_config *config,
 void session_free(struct session *s);
 
 /* Carries out one step that came from @src.  On failure s->diag says why, s->diag_src where.
- * Steps that succeed are remembered for `session save`.
+ * Steps that succeed, or change the lab before they fail, are remembered for `session save`.
  */
 bool session_step(struct session *s, const struct step *st, const struct source *src);
 
@@ -100,9 +101,7 @@ bool session_lines(struct session *s, const struct source *src, bool abbreviated
 /* Prints s->diag. */
 void session_complain(struct session *s, FILE *err);
 
-/* What the program exits with after the last failure.  @checked: all of the input was validated
- * before, so that a bad value counts as a fault of the input.
- */
+/* What the program exits with after the last failure. */
 int session_exit_status(const struct session *s);
 
 /* --- For commands --- */

@@ -328,8 +328,8 @@ enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
                                         {"rnr_retries", "rnr_retries", false},
                                         {"rnr_retry", "rnr_retry", false}};
     static const struct pair timers[] = {{"timeout", "timeout", false},
-                                         {"ack timer due", "timer_due", true},
-                                         {"rnr timer due", "rnr_due", true},
+                                         {"ack timer", "timer_due", true},
+                                         {"rnr timer", "rnr_due", true},
                                          {"min_rnr_timer", "min_rnr_timer", false}};
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));

@@ -36,6 +36,8 @@ uint32_t builder_host(const struct ev *e)
         return e->u.timeout.host;
     case EV_retry:
         return e->u.retry.host;
+    case EV_cq_overflow:
+        return e->u.cq_overflow.host;
     case EV_key:
         return e->u.key.rule ? e->u.key.host : EV_HOST_NONE;
     default:
@@ -167,6 +169,7 @@ static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t col
         take_retry(b, e, column);
         return true;
     case EV_key:
+    case EV_cq_overflow:
         builder_say(b, builder_stop(b, e, column), e);
         return true;
     default:

@@ -78,16 +78,37 @@ static bool is_last(const struct page *p, uint32_t column)
     return column > 0 && column + 1 == p->l->n_columns;
 }
 
+static bool pauses_between(const struct ladder *l, uint32_t tail, uint32_t head)
+{
+    for (uint32_t i = tail + 1; i <= head; i++) {
+        if (l->stops[i].gap_ns)
+            return true;
+    }
+    return false;
+}
+
+/* The row where a bracket begins: an arrow that arms the timer when it arrives has one row for both
+ * of its ends.
+ */
+static uint32_t bracket_top(const struct ladder *l, const struct ladder_timer *t)
+{
+    const uint32_t k = l->stops[t->armed].arrow;
+    const uint32_t tail = k == LADDER_NONE ? LADDER_NONE : l->arrows[k].tail;
+
+    return tail < t->armed && !pauses_between(l, tail, t->armed) ? tail : t->armed;
+}
+
 /* Part of a bracket beside a lifeline, on its outer side. */
 static void draw_timer(struct page *p, const struct ladder_timer *t, uint32_t stop, bool in_pause)
 {
     const uint32_t column = p->l->stops[t->fired].column;
     const bool left = !is_last(p, column);
+    const uint32_t top = bracket_top(p->l, t);
     const char *s = p->g->running;
 
-    if (stop < t->armed || stop > t->fired || (in_pause && stop == t->armed))
+    if (stop < top || stop > t->fired || (in_pause && stop == top))
         return;
-    if (stop == t->armed)
+    if (stop == top)
         s = left ? p->g->left_top : p->g->right_top;
     else if (stop == t->fired && !in_pause)
         s = left ? p->g->left_bottom : p->g->right_bottom;
@@ -249,15 +270,6 @@ static void foot_rows(struct page *p)
         cells_draw(&p->c, 0, buf, SHADE_DIM);
         cells_end_row(&p->c);
     }
-}
-
-static bool pauses_between(const struct ladder *l, uint32_t tail, uint32_t head)
-{
-    for (uint32_t i = tail + 1; i <= head; i++) {
-        if (l->stops[i].gap_ns)
-            return true;
-    }
-    return false;
 }
 
 static void stop_rows(struct page *p, uint32_t i)

@@ -33,16 +33,24 @@ bool ladder_add_rest(struct text *t, const struct ladder *l)
     return true;
 }
 
-/* "qp: ", the object's name without its host. */
-static void add_qp(struct text *t, uint32_t host, uint32_t qpn, const struct ev_names *names)
+/* "qp", the object's name without its host. */
+static void add_object(struct text *t, uint32_t host, enum object_kind kind, uint32_t number,
+                       const struct ev_names *names)
 {
     char buf[2 * EV_NAME_BYTES + 16];
     struct text full = text_on(buf, sizeof(buf));
     const char *dot;
 
-    ev_names_object(names, &full, host, OBJ_QP, qpn);
+    ev_names_object(names, &full, host, kind, number);
     dot = strchr(buf, '.');
-    text_addf(t, "%s: ", dot ? dot + 1 : buf);
+    text_add(t, dot ? dot + 1 : buf);
+}
+
+/* "qp: " before what is said of it. */
+static void add_qp(struct text *t, uint32_t host, uint32_t qpn, const struct ev_names *names)
+{
+    add_object(t, host, OBJ_QP, qpn, names);
+    text_add(t, ": ");
 }
 
 static void add_ordinal(struct text *t, uint32_t n)
@@ -170,6 +178,11 @@ enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
     case EV_key:
         text_addf(t, "key 0x%llx refused by %s", (unsigned long long)e->u.key.key,
                   enum_name(&enum_rule, e->u.key.rule));
+        tone = TONE_BAD;
+        break;
+    case EV_cq_overflow:
+        add_object(t, e->u.cq_overflow.host, OBJ_CQ, e->u.cq_overflow.cqn, s->names);
+        text_add(t, " overflows: CQ error");
         tone = TONE_BAD;
         break;
     case EV_drop:

@@ -23,7 +23,7 @@ static uint16_t ahead(uint16_t a, uint16_t b)
     return (uint16_t)(a - b);
 }
 
-static const char *check_queue(const struct vq *dev, const struct vqd *drv)
+static const char *check_ring(const struct vq *dev, const struct vqd *drv)
 {
     if (!dev->enabled || dev->broken != VQE_NONE)
         return NULL;
@@ -36,24 +36,39 @@ static const char *check_queue(const struct vq *dev, const struct vqd *drv)
     return NULL;
 }
 
+static const char *check_queue(const struct host *h, uint32_t queue)
+{
+    return check_ring(&h->dev.pci.queues[queue], guest_vq(&h->guest, queue));
+}
+
 static const char *check_cq(const struct host *h, const struct cq *cq)
 {
     const struct guest_cq *g = h->guest.cq_of[cq->cqn];
 
     if (g && g->polled > cq->n_completed)
         return "no more completions are polled than were written";
-    return NULL;
+    return check_queue(h, cq->cqn);
 }
 
+static const char *check_qp(const struct host *h, const struct qp *qp)
+{
+    const char *broken = check_queue(h, queue_of_sends(h->dev.config.max_cq, qp->qpn));
+
+    if (!broken)
+        broken = check_queue(h, queue_of_receives(h->dev.config.max_cq, qp->qpn));
+    return broken ? broken : xport_invariant(qp);
+}
+
+/* Queues without an owner are not looked at: when it was destroyed, the device forgot where its
+ * queues were, and the driver does with the answer.
+ */
 static const char *check_host(const struct host *h)
 {
     const struct rdma_config *c = &h->dev.config;
-    const char *broken = NULL;
+    const char *broken = check_queue(h, QUEUE_CTRL);
 
-    for (uint32_t q = 0; q < rdma_queues(c) && !broken; q++)
-        broken = check_queue(&h->dev.pci.queues[q], guest_vq(&h->guest, q));
     for (uint32_t q = 0; q < NET_QUEUES && !broken; q++)
-        broken = check_queue(&h->net.pci.queues[q], &h->guest.net.queues[q].vq);
+        broken = check_ring(&h->net.pci.queues[q], &h->guest.net.queues[q].vq);
     for (uint32_t n = 1; n <= c->max_cq && !broken; n++) {
         const struct cq *cq = hca_cq(&h->dev.hca, n);
 
@@ -62,7 +77,7 @@ static const char *check_host(const struct host *h)
     for (uint32_t n = HCA_QPN_USER; n <= c->max_qp && !broken; n++) {
         const struct qp *qp = hca_qp(&h->dev.hca, n);
 
-        broken = qp ? xport_invariant(qp) : NULL;
+        broken = qp ? check_qp(h, qp) : NULL;
     }
     return broken;
 }

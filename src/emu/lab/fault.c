@@ -6,6 +6,8 @@
 
 #include "emu/lab/world.h"
 
+#define DELAY_NS_MAX ((uint64_t)1 << 50) /* 13 days; those of many faults add up */
+
 static bool fault_exists(const struct net *n, const char *name)
 {
     for (uint32_t i = 0; i < n->faults.len; i++) {
@@ -22,7 +24,7 @@ static enum rdl_status check_fault(const struct world *w, const struct rdl_fault
     if (c->kind != FLT_DROP && c->kind != FLT_DUPLICATE && c->kind != FLT_DELAY &&
         c->kind != FLT_CORRUPT)
         return RDL_ERR_INVAL;
-    if (c->nth == 0 || c->count == 0 || c->delay_ns > UINT64_MAX / 4)
+    if (c->nth == 0 || c->count == 0 || c->delay_ns > DELAY_NS_MAX)
         return RDL_ERR_INVAL;
     if ((c->from.raw && !world_host(w, c->from.raw)) || c->from_port.raw > w->net.n_exts)
         return RDL_ERR_STALE;

@@ -9,7 +9,8 @@
 #include "emu/lab/world.h"
 
 #define ARENA_BYTES_DEFAULT ((size_t)64 << 30)
-#define CHECK_FULL_EVERY    256u /* ticks between full scans for broken invariants */
+#define CLOCK_END_NS        (UINT64_C(1) << 62) /* 146 years: no delay from there overflows */
+#define CHECK_FULL_EVERY    256u                /* ticks between full scans for broken invariants */
 
 static void on_doorbell(void *ctx, const struct sim_item *item)
 {
@@ -176,11 +177,11 @@ uint64_t rdl_next_ns(const struct rdl_lab *lab)
 struct bounds bounds_of(const struct rdl_lab *lab, struct rdl_limits limits)
 {
     const struct trace *t = &lab->world->trace;
-    struct bounds b = {UINT64_MAX, UINT64_MAX};
+    struct bounds b = {UINT64_MAX, CLOCK_END_NS};
 
     if (limits.ticks && limits.ticks < UINT64_MAX - t->tick)
         b.last_tick = t->tick + limits.ticks;
-    if (limits.ns && limits.ns < UINT64_MAX - t->now_ns)
+    if (limits.ns && limits.ns < CLOCK_END_NS - t->now_ns)
         b.last_ns = t->now_ns + limits.ns;
     return b;
 }
@@ -239,8 +240,8 @@ enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns, struct rdl_limit
         st = world_tick(lab, &b);
     if (st != RDL_OK)
         return st;
-    if (until_ns != UINT64_MAX && until_ns > sim_now(sim))
-        sim_advance(sim, until_ns);
+    if (until_ns != RDL_NEVER && until_ns > sim_now(sim))
+        sim_advance(sim, until_ns < CLOCK_END_NS ? until_ns : CLOCK_END_NS);
     return lab->watch && !world_check(lab, true) ? RDL_ERR_INVARIANT : RDL_OK;
 }
 

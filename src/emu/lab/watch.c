@@ -146,6 +146,7 @@ static void on_used(struct watch *s, const struct ev_used *e)
 {
     const struct rdma_config *c = &s->world->hosts[e->host]->dev.config;
     const uint32_t qpn = queue_owner(c->max_cq, e->queue);
+    const struct qp *dev;
     struct watched_wq *q;
     struct watched_qp *qp;
 
@@ -168,7 +169,9 @@ static void on_used(struct watch *s, const struct ev_used *e)
     q->len--;
     if (q->returned.desc != e->desc)
         fail(s, "work requests are given back in the order of posting");
-    q->awaits = q->returned.signaled;
+    /* What a reset gives back goes without completions. */
+    dev = device_qp(s, e->host, qpn);
+    q->awaits = q->returned.signaled && !(dev && dev->state == QPS_RESET);
 }
 
 static void on_cqe(struct watch *s, const struct ev_cqe *e)
@@ -192,18 +195,12 @@ static void on_cqe(struct watch *s, const struct ev_cqe *e)
         fail(s, "nothing completes in RESET");
 }
 
-/* A connection starts or ends: what is outstanding goes without completions. */
+/* A connection starts: its acknowledges begin anew. */
 static void on_state(struct watch *s, const struct ev_qp_state *e)
 {
     struct watched_qp *qp = qp_at(s, e->host, e->qpn);
 
-    if (!qp)
-        return;
-    if (e->to == QPS_RESET) {
-        for (uint32_t i = 0; i < 2; i++)
-            qp->wq[i].awaits = false;
-    }
-    if (e->to == QPS_RTR)
+    if (qp && e->to == QPS_RTR)
         qp->acked = false;
 }
 
@@ -216,6 +213,16 @@ static void on_gone(struct watch *s, const struct ev_gone *e)
         qp->wq[i].len = 0;
         qp->wq[i].awaits = false;
     }
+}
+
+/* A queue taken from a queue pair at work: its completions come without what was given back. */
+static void on_queue_reset(struct watch *s, const struct ev_queue_reset *e)
+{
+    const uint32_t max_cq = s->world->hosts[e->host]->dev.config.max_cq;
+    const struct qp *dev = device_qp(s, e->host, queue_owner(max_cq, e->queue));
+
+    if (dev && dev->state != QPS_RESET)
+        s->blind = true;
 }
 
 static void on_tx(struct watch *s, const struct ev_tx *e)
@@ -267,6 +274,9 @@ void watch_event(void *ctx, const struct ev *e)
         break;
     case EV_tx:
         on_tx(s, &e->u.tx);
+        break;
+    case EV_queue_reset:
+        on_queue_reset(s, &e->u.queue_reset);
         break;
     case EV_vq_broken:
     case EV_cq_overflow:

@@ -59,6 +59,7 @@ void timer_arm(struct rc_qp *rc, enum timer_kind kind, uint64_t delay_ns);
 void timer_stop(struct rc_qp *rc, enum timer_kind kind);
 void retry_sent(struct rc_qp *rc, ev_id tx);
 void retry_progress(struct rc_qp *rc);
+void retry_timeout_set(struct rc_qp *rc); /* to another value, maybe with packets outstanding */
 void retry_timeout(struct rc_qp *rc, enum timer_kind kind);
 
 /* comp_apply.c, resp_apply.c: a packet for @rc that admit() let in */

@@ -61,6 +61,14 @@ static void arm_ack_timer(struct rc_qp *rc)
         timer_arm(rc, TMR_ACK, delay);
 }
 
+void retry_timeout_set(struct rc_qp *rc)
+{
+    if (rc_outstanding(&rc->req) == 0 || rc->req.rnr_wait)
+        return;
+    timer_stop(rc, TMR_ACK);
+    arm_ack_timer(rc);
+}
+
 void retry_sent(struct rc_qp *rc, ev_id tx)
 {
     ev_id before;

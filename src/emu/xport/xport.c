@@ -153,6 +153,8 @@ static void adopt(struct rc_qp *rc, uint32_t mask)
         rc->resp.expected = (struct psn){a->rq_psn};
     if (mask & QPA_SQ_PSN)
         r->una = r->nxt = r->high = (struct psn){a->sq_psn};
+    if (mask & QPA_TIMEOUT)
+        retry_timeout_set(rc);
     if (mask & QPA_RETRY_CNT)
         r->retries = 0;
     if (mask & QPA_RNR_RETRY)

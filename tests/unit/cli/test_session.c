@@ -194,6 +194,13 @@ static void refusals_say_what_is_needed(void **state)
         {"host h1", "already in use", ""},
         {"link h1 h2", "one port", "switch"},
         {"link h1 h7", "no host or switch", ""},
+        {"link h1 h1", "two different ends", ""},
+        {"host h9 features_off=version_1", "always offered", ""},
+        {"create_qp h1.pd send_cq=cq recv_cq=h2.cq", "h2.cq is on another host", "share a device"},
+        {"create_qp h1.pd type=ud send_cq=cq recv_cq=cq", "not there yet", "type=rc"},
+        {"show h1.qp.sq-psn", "nothing is called", "h1.qp.sq_psn"},
+        {"show h1.mr[0:8]", "nothing is called", "read h1.mr[0:8]"},
+        {"show xyzzy", "there is no \"xyzzy\"", "help show"},
         {"alloc_pd h1 as pd", "already has", ""},
         {"dealloc_pd h1.pd", "still in use", "destroy"},
         {"clear f1", "no fault", "show faults"},
@@ -256,6 +263,43 @@ static void a_saved_session_replays_event_for_event(void **state)
     lab_close(&l);
     assert_true(hash_of_file("x.lab") == hash);
     assert_true(hash_of_file("x.json") == hash);
+}
+
+static void what_failed_halfway_replays_as_well(void **state)
+{
+    struct lab l;
+    uint64_t hash;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, examples_before[BEFORE_CONNECTED]);
+    assert_false(lab_try(&l, "host h3 h3"));
+    assert_false(lab_try(&l, "on h1,h2 { alloc_pd as p9; reg_mr p9 len=1g as m9 }"));
+    assert_false(lab_try(&l, "modify_qp h1.qp state=INIT unchecked"));
+    /* Nobody receives. */
+    lab_run(&l, "post_send h1.qp wr_id=5 sge=mr[0:64] signaled");
+    assert_false(lab_try(&l, "until t > 1s timeout=20us"));
+    lab_run(&l, "host h4; run 1ms");
+    hash = rdl_hash(l.s->lab);
+    lab_run(&l, "session save x.lab; session save x.json");
+    lab_close(&l);
+    assert_true(hash_of_file("x.lab") == hash);
+    assert_true(hash_of_file("x.json") == hash);
+}
+
+static void a_prompt_has_patience_with_each_step(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, examples_before[BEFORE_CONNECTED]);
+    l.s->patience = 1000;
+    lab_run(&l, "post_send h1.qp wr_id=5 sge=mr[0:64] signaled");
+    assert_false(lab_try(&l, "run"));
+    assert_non_null(strstr(l.s->diag.message, "not over after 1000 ticks"));
+    lab_run(&l, "post_recv h2.qp sge=mr[0:64]; run; expect h1.cq.wc[0].status == SUCCESS");
+    lab_close(&l);
 }
 
 static void limits_end_what_does_not_end(void **state)
@@ -381,6 +425,8 @@ int main(void)
         cmocka_unit_test(a_failed_count_tells_the_fate_of_each_event),
         cmocka_unit_test(refusals_say_what_is_needed),
         cmocka_unit_test(a_saved_session_replays_event_for_event),
+        cmocka_unit_test(what_failed_halfway_replays_as_well),
+        cmocka_unit_test(a_prompt_has_patience_with_each_step),
         cmocka_unit_test(limits_end_what_does_not_end),
         cmocka_unit_test(sourced_files_tell_where_they_failed),
         cmocka_unit_test(two_sessions_know_nothing_of_each_other),

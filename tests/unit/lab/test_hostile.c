@@ -70,6 +70,17 @@ static uint64_t all_drops(const uint64_t drops[DROP_COUNT])
     return n;
 }
 
+/* At the port, or by the guest, which gets what is not RoCE. */
+static uint64_t dropped_as(const struct host *h, enum drop_reason reason)
+{
+    return h->port.drops[reason] + h->guest.net.drops[reason];
+}
+
+static uint64_t dropped(const struct host *h)
+{
+    return all_drops(h->port.drops) + all_drops(h->guest.net.drops);
+}
+
 static void frames_of_any_kind_are_delivered_answered_or_counted(void **state)
 {
     struct prng rng = prng_stream(11, 0);
@@ -115,6 +126,52 @@ static void frames_of_any_kind_are_delivered_answered_or_counted(void **state)
     assert_true(h->port.rcvd_frames == accepted + all_drops(h->port.drops) + h->net.rx_frames);
     assert_true(h->guest.net.rcvd_frames == h->net.rx_frames);
     assert_true(all_drops(h->guest.net.drops) == h->net.rx_frames);
+    rig_done(&r);
+}
+
+/* One wrong byte, or too few bytes, in a SEND over IPv4. */
+static void a_damaged_frame_is_dropped_under_its_name(void **state)
+{
+    static const struct {
+        size_t at, keep; /* the byte that is changed; bytes that are left, 0: all */
+        enum drop_reason reason;
+    } rows[] = {
+        {5, 0, DROP_NOT_FOR_US},       /* destination MAC */
+        {12, 0, DROP_BAD_ETHERTYPE},   /* ethertype */
+        {14, 0, DROP_BAD_IP_HEADER},   /* IP version and header length */
+        {26, 0, DROP_BAD_IP_CHECKSUM}, /* source address */
+        {36, 0, DROP_NO_LISTENER},     /* UDP destination port: the guest has no such program */
+        {39, 0, DROP_BAD_UDP_LENGTH},  /* UDP length */
+        {42, 0, DROP_BAD_ICRC},        /* BTH: opcode */
+        {60, 0, DROP_BAD_ICRC},        /* payload */
+        {60, 50, DROP_BAD_IP_HEADER},  /* shorter than the IP header says */
+        {12, 13, DROP_SHORT},          /* not even an Ethernet header */
+    };
+    struct prng rng = prng_stream(11, 1);
+    const uint8_t *real = NULL;
+    uint8_t frame[5000];
+    size_t n = 0;
+    struct rig r;
+
+    (void)state;
+    make(&r, 1);
+    assert_int_equal(rig_recv(&r, 1, 1, 0, 64), RDL_OK);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    go(&r);
+    while (n < 100) /* not the ACK */
+        real = some_frame(&r, &rng, &n);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct host *h = host_of(&r, 1);
+        const uint64_t before = dropped_as(h, rows[i].reason), all = dropped(h);
+
+        memcpy(frame, real, n);
+        frame[rows[i].at] ^= 0x10;
+        assert_int_equal(rdl_inject(r.lab, r.side[1].host, frame, rows[i].keep ? rows[i].keep : n),
+                         RDL_OK);
+        go(&r);
+        assert_int_equal(dropped_as(h, rows[i].reason) - before, 1);
+        assert_int_equal(dropped(h) - all, 1);
+    }
     rig_done(&r);
 }
 
@@ -301,6 +358,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_of_any_kind_are_delivered_answered_or_counted),
+        cmocka_unit_test(a_damaged_frame_is_dropped_under_its_name),
         cmocka_unit_test(rings_with_random_bytes_leave_the_lab_going),
         cmocka_unit_test(a_broken_ring_does_not_harm_the_other_host),
         cmocka_unit_test(send_wqes_of_random_bytes_complete_with_an_error_or_not_at_all),

@@ -118,6 +118,38 @@ static void numbers_are_those_of_the_run(void **state)
     rig_done(&r);
 }
 
+static void note_key(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct text *t = ctx;
+
+    (void)v;
+    text_addf(t, "%s ", key);
+}
+
+static void a_host_lists_its_own_objects_only(void **state)
+{
+    char buf[512];
+    struct text t = text_on(buf, sizeof(buf));
+    struct rig r;
+    rdl_pd pd;
+    size_t at;
+
+    (void)state;
+    make(&r);
+    assert_int_equal(rdl_alloc_pd(r.lab, r.side[1].host, "elsewhere", &pd), RDL_OK);
+    assert_int_equal(rdl_inspect_list(r.lab, "h1", note_key, &t, &at), RDL_OK);
+    assert_false(t.cut);
+    assert_non_null(strstr(buf, " pd mr cq qp "));
+    assert_null(strstr(buf, "elsewhere"));
+    t = text_on(buf, sizeof(buf));
+    assert_int_equal(rdl_inspect_list(r.lab, "h2", note_key, &t, &at), RDL_OK);
+    assert_non_null(strstr(buf, " pd elsewhere mr cq qp "));
+    t = text_on(buf, sizeof(buf));
+    assert_int_equal(rdl_inspect_list(r.lab, "h1.gid", note_key, &t, &at), RDL_OK);
+    assert_string_equal(buf, "[0] [1] "); /* up to the last in use */
+    rig_done(&r);
+}
+
 static void a_wrong_path_says_where(void **state)
 {
     static const struct {
@@ -189,6 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_listed_path_can_be_looked_up),
         cmocka_unit_test(numbers_are_those_of_the_run),
+        cmocka_unit_test(a_host_lists_its_own_objects_only),
         cmocka_unit_test(a_wrong_path_says_where),
         cmocka_unit_test(objects_are_found_by_name_and_kind),
         cmocka_unit_test(waiting_is_told_in_words),

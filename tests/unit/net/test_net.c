@@ -207,6 +207,16 @@ static void links_and_ports_are_limited(void **state)
     assert_int_equal(net_switch_add(&f->net, "sw"), UINT32_MAX);
 }
 
+/* The first frame of all is lost. */
+static const struct net_fault any = {.kind = FLT_DROP,
+                                     .host = EV_HOST_NONE,
+                                     .opcode = UINT32_MAX,
+                                     .syndrome = UINT32_MAX,
+                                     .psn = UINT32_MAX,
+                                     .dest_qpn = UINT32_MAX,
+                                     .nth = 1,
+                                     .count = 1};
+
 struct fault_row {
     struct net_fault fault;
     uint32_t sent, arrives; /* frames with PSN 0 .. sent - 1; how many reach host 1 */
@@ -216,14 +226,6 @@ static void faults_hit_the_frames_they_name(void **state)
 {
     struct fixture *f = *state;
     const uint32_t end = join(f, NET_HOST, 1, 0, 0);
-    const struct net_fault any = {.kind = FLT_DROP,
-                                  .host = EV_HOST_NONE,
-                                  .opcode = UINT32_MAX,
-                                  .syndrome = UINT32_MAX,
-                                  .psn = UINT32_MAX,
-                                  .dest_qpn = UINT32_MAX,
-                                  .nth = 1,
-                                  .count = 1};
     struct fault_row rows[] = {{any, 5, 4}, {any, 5, 5}, {any, 5, 4}, {any, 5, 3},
                                {any, 5, 5}, {any, 5, 0}, {any, 5, 6}, {any, 5, 5}};
 
@@ -253,17 +255,11 @@ static void delays_add_up(void **state)
 {
     struct fixture *f = *state;
     const uint32_t end = join(f, NET_HOST, 1, 0, 0);
-    struct net_fault fault = {.kind = FLT_DELAY,
-                              .host = EV_HOST_NONE,
-                              .opcode = UINT32_MAX,
-                              .syndrome = UINT32_MAX,
-                              .psn = UINT32_MAX,
-                              .dest_qpn = UINT32_MAX,
-                              .nth = 1,
-                              .count = UINT32_MAX,
-                              .delay_ns = 5000};
-    struct net_fault copy = fault;
+    struct net_fault fault = any, copy = any;
 
+    fault.kind = FLT_DELAY;
+    fault.count = UINT32_MAX;
+    fault.delay_ns = 5000;
     copy.kind = FLT_DUPLICATE;
     copy.delay_ns = 700;
     assert_int_not_equal(slots_add(&f->net.faults, &fault), 0);
@@ -281,16 +277,10 @@ static void corruption_flips_one_bit_of_a_copy(void **state)
 {
     struct fixture *f = *state;
     const uint32_t end = join(f, NET_HOST, 1, 0, 0);
-    struct net_fault fault = {.kind = FLT_CORRUPT,
-                              .host = EV_HOST_NONE,
-                              .opcode = UINT32_MAX,
-                              .syndrome = UINT32_MAX,
-                              .psn = UINT32_MAX,
-                              .dest_qpn = UINT32_MAX,
-                              .nth = 1,
-                              .count = 1,
-                              .corrupt_bit = 8 * 20 + 1};
+    struct net_fault fault = any;
 
+    fault.kind = FLT_CORRUPT;
+    fault.corrupt_bit = 8 * 20 + 1;
     assert_int_not_equal(slots_add(&f->net.faults, &fault), 0);
     net_send(&f->net, end, frame(f, 2, 1, 0));
     run(f);
