@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/show_text.h"
 #include "cli/suggest.h"
 #include "emu/base/quantity.h"
 
@@ -115,10 +116,8 @@ static void print_words(FILE *out, const struct enum_table *words)
     fputc('\n', out);
 }
 
-static void print_range(FILE *out, const struct param *p)
+static void add_range(struct text *t, const struct param *p)
 {
-    char buf[64];
-    struct text t = text_on(buf, sizeof(buf));
     const enum quantity q = p->kind == VAL_SIZE   ? QUANTITY_SIZE
                             : p->kind == VAL_TIME ? QUANTITY_TIME
                             : p->kind == VAL_RATE ? QUANTITY_RATE
@@ -126,23 +125,26 @@ static void print_range(FILE *out, const struct param *p)
 
     if (p->max == 0)
         return;
-    quantity_add(&t, q, p->min);
-    text_add(&t, " .. ");
-    quantity_add(&t, q, p->max);
-    fprintf(out, " (%s)", buf);
+    text_add(t, " (");
+    quantity_add(t, q, p->min);
+    text_add(t, " .. ");
+    quantity_add(t, q, p->max);
+    text_add(t, ")");
 }
 
 static void print_param(FILE *out, const struct param *p)
 {
-    char buf[256];
-    struct text t = text_on(buf, sizeof(buf));
+    char lead[128], buf[512];
+    struct text l = text_on(lead, sizeof(lead)), t = text_on(buf, sizeof(buf));
 
-    add_param(&t, p);
-    fprintf(out, "  %-*s %s", KEY_COLUMN, buf + 1, p->help);
-    print_range(out, p);
+    text_add(&l, " ");
+    add_param(&l, p);
+    text_add(&l, " ");
+    text_add(&t, p->help);
+    add_range(&t, p);
     if (p->standard)
-        fprintf(out, "; default %s", p->standard);
-    fputc('\n', out);
+        text_addf(&t, "; default %s", p->standard);
+    show_wrap_behind(out, lead, KEY_COLUMN + 3, buf);
     if ((p->kind == VAL_WORD && p->words->n_rows > WORDS_IN_USAGE) || p->kind == VAL_SET)
         print_words(out, p->words);
 }

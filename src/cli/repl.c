@@ -154,7 +154,8 @@ static bool run_text(struct repl *r, const char *text)
 static void banner(const struct repl *r)
 {
     printf("rdmalab %s   seed %llu   \"help\", \"help verbs\"%s\n", RDMALAB_VERSION,
-           (unsigned long long)r->s->seed, r->terminal ? ", TAB" : "");
+           (unsigned long long)r->s->seed,
+           r->terminal && strcmp(line_input_name(), "none") != 0 ? ", TAB" : "");
 }
 
 int repl_run(struct session *s, bool prompt)
