@@ -408,6 +408,45 @@ static void completion_offers_what_fits(void **state)
     lab_close(&l);
 }
 
+/* Also where no time passes, and in a block that has no steps. */
+static void an_interrupt_ends_every_step(void **state)
+{
+    static const char *const rows[] = {"help", "host h1", "repeat 1000000 { }", "step 5",
+                                       "refused { host h1 }"};
+    static const volatile sig_atomic_t interrupted = 1;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct lab l;
+
+        lab_open(&l, false);
+        l.s->config.interrupted = &interrupted;
+        assert_false(lab_try(&l, rows[i]));
+        assert_int_equal(session_exit_status(l.s), EXIT_INTERRUPTED);
+        lab_close(&l);
+    }
+}
+
+static void lines_must_be_text(void **state)
+{
+    static const struct {
+        const char *lines;
+        size_t n, at;
+    } rows[] = {{"# \xff\nhost h1", 11, 2}, {"# a\0b\nhost h1", 13, 3}};
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct source src = {NULL, rows[i].lines, rows[i].n};
+
+        assert_false(session_lines(l.s, &src, false));
+        assert_int_equal(l.s->diag.at.at, rows[i].at);
+        assert_int_equal(session_exit_status(l.s), EXIT_USAGE);
+    }
+    lab_close(&l);
+}
+
 static void worse_exits_win(void **state)
 {
     (void)state;
@@ -431,6 +470,8 @@ int main(void)
         cmocka_unit_test(sourced_files_tell_where_they_failed),
         cmocka_unit_test(two_sessions_know_nothing_of_each_other),
         cmocka_unit_test(completion_offers_what_fits),
+        cmocka_unit_test(an_interrupt_ends_every_step),
+        cmocka_unit_test(lines_must_be_text),
         cmocka_unit_test(worse_exits_win),
     };
 

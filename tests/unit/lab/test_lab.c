@@ -218,6 +218,98 @@ static void queue_pairs_are_made_and_destroyed_again_and_again(void **state)
     rig_done(&r);
 }
 
+static void what_a_reset_gives_back_goes_without_completions(void **state)
+{
+    const struct rdl_qp_attr attr = {.state = QPS_RESET};
+    struct rig_config c = config(9);
+    struct rdl_modify_error err;
+    struct rdl_wc wc;
+    struct rig r;
+    uint32_t rsp;
+    size_t n;
+
+    (void)state;
+    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(rig_recv(&r, 1, i, 0, BYTES), RDL_OK);
+    assert_int_equal(rdl_modify_qp(r.lab, r.side[1].qp, &attr, QPA_STATE, false, &err), RDL_OK);
+    assert_int_equal(rdl_wait(r.lab, r.side[1].host, none, &rsp), RDL_OK);
+    assert_int_equal(rdl_run(r.lab, RDL_NEVER, none), RDL_OK);
+    assert_int_equal(rdl_poll_cq(r.lab, r.side[1].cq, 1, &wc, &n), RDL_OK);
+    assert_int_equal(n, 0);
+    rig_done(&r);
+}
+
+/* Without RING_RESET the device forgets where a queue was before the driver does. */
+static void a_queue_without_an_owner_breaks_no_invariant(void **state)
+{
+    const struct rdl_lab_config config = {.seed = 1, .check_invariants = true};
+    const struct rdl_host_config host = {.name = "h1",
+                                         .features_off = UINT64_C(1) << VF_RING_RESET};
+    struct rdl_lab *lab;
+    struct rdl_wc wc;
+    rdl_host h;
+    rdl_cq cq;
+    rdl_pd pd;
+    struct rdl_qp_config qc = {.type = QPT_RC};
+    struct rdl_qp_attr attr = {.state = QPS_INIT, .port = 1};
+    struct rdl_modify_error err;
+    uint32_t rsp;
+    rdl_qp qp;
+    size_t n;
+
+    (void)state;
+    assert_int_equal(rdl_lab_new(&config, &lab), RDL_OK);
+    assert_int_equal(rdl_host_add(lab, &host, &h), RDL_OK);
+    assert_int_equal(rdl_alloc_pd(lab, h, "pd", &pd), RDL_OK);
+    assert_int_equal(rdl_wait(lab, h, none, &rsp), RDL_OK);
+    assert_int_equal(rdl_create_cq(lab, h, 4, "cq", &cq), RDL_OK);
+    assert_int_equal(rdl_wait(lab, h, none, &rsp), RDL_OK);
+    qc.pd = pd;
+    qc.send_cq = qc.recv_cq = cq;
+    assert_int_equal(rdl_create_qp(lab, &qc, "qp", &qp), RDL_OK);
+    assert_int_equal(rdl_wait(lab, h, none, &rsp), RDL_OK);
+    for (uint32_t i = 0; i < 2; i++) { /* a receive that is flushed, and taken back by the driver */
+        const struct rdl_recv_wr wr = {.wr_id = i};
+
+        attr.state = QPS_INIT;
+        assert_int_equal(rdl_modify_qp(lab, qp, &attr,
+                                       QPA_STATE | QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS,
+                                       false, &err),
+                         RDL_OK);
+        assert_int_equal(rdl_wait(lab, h, none, &rsp), RDL_OK);
+        assert_int_equal(rdl_post_recv(lab, qp, &wr, false), RDL_OK);
+        attr.state = QPS_RESET;
+        assert_int_equal(rdl_modify_qp(lab, qp, &attr, QPA_STATE, false, &err), RDL_OK);
+        assert_int_equal(rdl_wait(lab, h, none, &rsp), RDL_OK);
+    }
+    assert_int_equal(rdl_poll_cq(lab, cq, 1, &wc, &n), RDL_OK);
+    assert_int_equal(rdl_destroy_qp(lab, qp), RDL_OK);
+    /* The device has executed it, the interrupt is on its way. */
+    assert_int_equal(rdl_step(lab, RDL_STEP_TICK, none), RDL_OK);
+    assert_int_equal(rdl_run(lab, rdl_now_ns(lab), none), RDL_OK);
+    rdl_lab_free(lab);
+}
+
+static void the_clock_stops_before_it_overflows(void **state)
+{
+    struct rig_config c = config(10);
+    struct rig r;
+    uint64_t end;
+    uint32_t rsp;
+    rdl_pd pd;
+
+    (void)state;
+    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    assert_int_equal(rdl_run(r.lab, RDL_NEVER - 1, none), RDL_OK);
+    end = rdl_now_ns(r.lab);
+    assert_true(end < RDL_NEVER / 2);
+    assert_int_equal(rdl_alloc_pd(r.lab, r.side[0].host, "late", &pd), RDL_OK);
+    assert_int_equal(rdl_wait(r.lab, r.side[0].host, none, &rsp), RDL_ERR_TIMEOUT);
+    assert_true(rdl_now_ns(r.lab) == end);
+    rig_done(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +321,9 @@ int main(void)
         cmocka_unit_test(a_limit_ends_a_run_that_would_not_end),
         cmocka_unit_test(a_failed_call_takes_no_number),
         cmocka_unit_test(queue_pairs_are_made_and_destroyed_again_and_again),
+        cmocka_unit_test(what_a_reset_gives_back_goes_without_completions),
+        cmocka_unit_test(a_queue_without_an_owner_breaks_no_invariant),
+        cmocka_unit_test(the_clock_stops_before_it_overflows),
     };
 
     return cmocka_run_group_tests_name("lab", tests, NULL, NULL);

@@ -224,6 +224,31 @@ static void destroying_takes_timers_back(void **state)
     rig_free(r);
 }
 
+/* Without a timeout nobody watches what is lost, until there is one. */
+static void a_new_timeout_counts_for_what_is_under_way(void **state)
+{
+    struct rig_config c = rig_defaults();
+    struct rig *r;
+    struct qp_attr a;
+
+    (void)state;
+    c.timeout = 0;
+    r = rig_new(&c);
+    rig_rule(r, 0, ANY, 100, 1, RIG_LOSE);
+    rig_recv(r, 7, 0, 64);
+    rig_send(r, 1, 0, 64);
+    rig_run(r);
+    assert_int_equal(rig_count(r, EV_timer, 0, NULL, 0), 0);
+    rig_move(r, 0, QPS_SQD);
+    a = r->host[0].qp->attr;
+    a.timeout = 4;
+    assert_int_equal(xport_qp_modify(&r->host[0].x, r->host[0].qp, QPA_TIMEOUT, &a), RSP_OK);
+    assert_null(xport_invariant(r->host[0].qp));
+    rig_run(r);
+    rig_expect(r, 0, WQ_SEND, 0, 1, WCS_SUCCESS);
+    rig_free(r);
+}
+
 static void a_failed_cq_takes_its_queue_pairs_along(void **state)
 {
     struct rig *r = rig_default();
@@ -249,6 +274,7 @@ int main(void)
         cmocka_unit_test(the_address_vector_fills_the_ip_header),
         cmocka_unit_test(other_types_are_not_supported),
         cmocka_unit_test(destroying_takes_timers_back),
+        cmocka_unit_test(a_new_timeout_counts_for_what_is_under_way),
         cmocka_unit_test(a_failed_cq_takes_its_queue_pairs_along),
     };
 
