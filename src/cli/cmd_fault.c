@@ -60,6 +60,10 @@ static bool add_fault(struct session *s, const struct step *st, struct rdl_fault
     enum rdl_status status;
     rdl_fault made;
 
+    if (step_has(st, "ack") && step_has(st, "nak")) {
+        session_fail(s, st->at, "no frame is an ACK and a NAK");
+        return diag_remedy(&s->diag, "say one of them, or give each a fault of its own");
+    }
     f->name = st->as.text;
     f->opcode = (uint32_t)step_number(st, "opcode", RDL_ANY);
     f->syndrome = syndrome_of(st);

@@ -295,6 +295,26 @@ static tell_fn *const tellers[EV_COUNT] = {
     [EV_fault] = tell_frame,
 };
 
+/* A request that the device refused itself completes when those before it have: the fetch that
+ * found it wrong is why, not the ACK that let it complete.  NULL: it was not refused here.
+ */
+static const struct ev *refused_fetch(const struct walk *w, const struct ev *e)
+{
+    const struct ev_cqe *c = &e->u.cqe;
+
+    if (c->op >= WC_RECV || (c->status != WCS_LOC_PROT_ERR && c->status != WCS_LOC_LEN_ERR &&
+                             c->status != WCS_LOC_QP_OP_ERR))
+        return NULL;
+    for (size_t i = w->p->n; i > 0; i--) {
+        const struct ev *f = past_at(w->p, i - 1);
+
+        if (f->id < e->id && f->kind == EV_fetch && f->u.fetch.host == c->host &&
+            f->u.fetch.qpn == c->qpn && f->u.fetch.wr_id == c->wr_id && f->u.fetch.op != WR_RECV)
+            return f;
+    }
+    return NULL;
+}
+
 /* Where the chain of the event in question begins. */
 static const struct ev *first_cause(const struct walk *w, const struct ev *e)
 {
@@ -309,6 +329,12 @@ static const struct ev *first_cause(const struct walk *w, const struct ev *e)
 
         if (state)
             return state;
+    }
+    if (e->kind == EV_cqe) {
+        const struct ev *fetch = refused_fetch(w, e);
+
+        if (fetch)
+            return fetch;
     }
     return cause_of(w, e);
 }
