@@ -30,6 +30,10 @@ HEADERS_BANNED_IN_EMU = re.compile(r"#\s*include\s*<(time|sys/time|math|threads|
 LOCAL_PATH = re.compile("/wo" "rk/|/ro" "ot/")
 UNFINISHED = re.compile(r"\b(TO" "DO|FIX" "ME|XX" r"X)\b")
 
+# clang-format breaks a comment line that is too long and leaves the rest without its blank.
+REFLOWED = re.compile(r"^\s+\*[A-Za-z@]")
+IN_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
 LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)")
 CITED_FILE = re.compile(r"\b((?:include|src|tests|tools|scenarios|docs|book)/[\w./-]+\.\w+)")
 
@@ -67,6 +71,14 @@ def check_words(name, text):
                 yield f"{name}:{number}: {word} is banned here"
         if in_emu and HEADERS_BANNED_IN_EMU.search(line):
             yield f"{name}:{number}: {line.strip()} is banned here"
+
+
+def check_comments(name, text):
+    for comment in IN_COMMENT.finditer(text):
+        first = text.count("\n", 0, comment.start()) + 1
+        for number, line in enumerate(comment[0].splitlines(), first):
+            if REFLOWED.match(line):
+                yield f"{name}:{number}: comment broken by the formatter"
 
 
 def check_functions(name, text):
@@ -110,6 +122,7 @@ def check_file(root, name, text):
         yield f"{name}: {n_lines} lines (most in a public header: {PUBLIC_HEADER_LINES_MAX})"
     if suffix in CODE:
         yield from check_words(name, text)
+        yield from check_comments(name, text)
         if "\t" in without_comments(text):
             yield f"{name}: tab in code"
     if suffix == ".c":
@@ -139,6 +152,7 @@ PLANTS = {  # file, text -> what must be said about it ("" for nothing)
     ("docs/o.md", "[n](o.md#n), [w](https://w.org/), `src/none.c`\n"): "there is no src/none.c",
     ("src/cli/l.c", SPDX + "/* TO" "DO */\n"): "unfinished",
     ("src/cli/m.c", SPDX + "\tint x;\n"): "tab",
+    ("src/cli/p.c", SPDX + "/* a\n *b\n */\nint f(int *p)\n{\n    *p = 1;\n}\n"): "by the formatter",
 }
 
 

@@ -29,8 +29,7 @@ struct rdl_value {
 };
 
 /* Return: RDL_OK
- *	   RDL_ERR_NOT_FOUND  *@reterr_at is the offset in @path of the first word that names
- *nothing
+ *	   RDL_ERR_NOT_FOUND  no such path: its first wrong word is at offset *@reterr_at
  */
 RDL_MUST_CHECK enum rdl_status rdl_inspect(const struct rdl_lab *lab, const char *path,
                                            struct rdl_value *ret, size_t *reterr_at);

@@ -67,13 +67,13 @@ void rdl_lab_free(struct rdl_lab *lab);
  * 02:00:00:00:00:k, 10.0.0.k and fe80::EUI-64.
  */
 struct rdl_host_config {
-    const char *name;      /* copied; unique; letters, digits, - and _ */
+    const char *name;      /* copied; unique; a letter, then letters, digits, - and _ */
     uint8_t mac[6];        /* unicast */
     uint8_t ipv4[16];      /* as a GID, ::ffff:a.b.c.d; entry 0 of the GID table */
     uint8_t ipv6[16];      /* entry 1 of the GID table */
     uint64_t ram_bytes;    /* a multiple of 4096; default 64 MiB, sparse */
     uint32_t max_cq;       /* 1..16384, default 16 */
-    uint32_t max_qp;       /* 1..16384, default 16 */
+    uint32_t max_qp;       /* 2..16384 (QPN 1 is not handed out), default 16 */
     uint32_t device_mtu;   /* path MTU that the port offers, 256..4096; default 4096 */
     uint64_t features_off; /* device feature bits (1 << number) that are not offered */
     bool arp; /* find out the MACs of the lab's hosts too by ARP and neighbour discovery, as it is
@@ -102,8 +102,11 @@ struct rdl_link_config {
     uint32_t loss_ppm;   /* chance that a frame is lost, either way, from the seed */
 };
 
-/* Return: RDL_OK, RDL_ERR_NOT_FOUND (@a or @b), RDL_ERR_BUSY (a host's or external port is linked
- *already), RDL_ERR_INVAL (both ends are the same, a value is out of range), RDL_ERR_LIMIT
+/* Return: RDL_OK
+ *	   RDL_ERR_NOT_FOUND  @a or @b
+ *	   RDL_ERR_BUSY       a host or external port that is linked already
+ *	   RDL_ERR_INVAL      both ends are the same, or a value is out of range
+ *	   RDL_ERR_LIMIT      too many links, or ports of the switch
  */
 RDL_MUST_CHECK enum rdl_status rdl_link_add(struct rdl_lab *lab,
                                             const struct rdl_link_config *config, rdl_link *ret);

@@ -33,9 +33,6 @@ const struct ev *rdl_record_at(const struct rdl_lab *lab, size_t i);
 /* How many were forgotten at the old end. */
 uint64_t rdl_record_forgotten(const struct rdl_lab *lab);
 
-/* The recorded event @id, or NULL. */
-const struct ev *rdl_record_find(const struct rdl_lab *lab, uint64_t id);
-
 /* The bytes of the frame that tx event @tx sent, or NULL. */
 const uint8_t *rdl_record_frame(const struct rdl_lab *lab, uint64_t tx, size_t *ret_bytes);
 

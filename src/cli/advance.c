@@ -81,6 +81,8 @@ static enum rdl_status move(struct session *s, const struct move *m, struct span
         struct rdl_limits limits = {.ticks = s->stop ? CHUNK_TICKS_STOPPED : CHUNK_TICKS};
         enum rdl_status st;
 
+        if (session_interrupted(s, at))
+            return RDL_ERR_TIMEOUT;
         if (s->limits.ticks && before >= s->limits.ticks) {
             limit_reached(s, at, false);
             return RDL_ERR_TIMEOUT;
@@ -96,11 +98,6 @@ static enum rdl_status move(struct session *s, const struct move *m, struct span
         st = call(s, m, limits, reterr_rsp);
         if (st != RDL_ERR_TIMEOUT)
             return st;
-        if (s->config.interrupted && *s->config.interrupted) {
-            s->interrupted = true;
-            session_fail(s, at, "interrupted");
-            return RDL_ERR_TIMEOUT;
-        }
         if (stop_holds(s, at))
             return RDL_ERR_TIMEOUT;
         /* Fewer ticks than allowed: it was the time that ran out. */

@@ -97,7 +97,7 @@ static enum rdl_status measure(const struct run *run, struct figure *ret)
     while (st == RDL_OK && ret->seconds < MIN_SECONDS) {
         for (uint32_t i = 0; i < BATCH_ROUNDS && st == RDL_OK; i++)
             st = batch(&rig, run);
-        ret->messages += BATCH_ROUNDS * run->depth;
+        ret->messages += (uint64_t)BATCH_ROUNDS * run->depth;
         ret->seconds = now_s() - start;
     }
     if (st == RDL_OK)

@@ -23,7 +23,7 @@
 struct suite {
     struct scenario *scenarios;
     size_t n_scenarios, cap_scenarios;
-    bool invalid; /* one of the files could not be read or is wrong */
+    size_t n_invalid; /* files that could not be read, or are wrong */
     struct test_case *cases;
     struct test_result *results;
     size_t n_cases;
@@ -70,7 +70,7 @@ static void add_file(struct suite *su, const char *file, const char *tags)
     struct scenario sc;
 
     if (!scenario_load(&sc, file, stderr)) {
-        su->invalid = true;
+        su->n_invalid++;
         scenario_done(&sc);
         return;
     }
@@ -103,7 +103,7 @@ static void add_path(struct suite *su, const char *path, const char *tags, size_
     n = depth < DIRECTORY_DEPTH ? scandir(path, &entries, NULL, alphasort) : -1;
     if (n < 0) {
         fprintf(stderr, "rdmalab: %s: cannot be read\n", path);
-        su->invalid = true;
+        su->n_invalid++;
         return;
     }
     for (int i = 0; i < n; i++) {
@@ -331,10 +331,10 @@ int test_main(int argc, char **argv)
     }
     for (int i = 1; i < argc; i++)
         add_path(&su, argv[i], a.tag, 0);
-    if (su.invalid || su.n_scenarios == 0) {
-        if (!su.invalid)
+    if (su.n_invalid || su.n_scenarios == 0) {
+        if (!su.n_invalid)
             fputs("rdmalab: no scenario found\n", stderr);
-        printf("0 passed, %d failed, 0 skipped\n", su.invalid);
+        printf("0 passed, %zu failed, 0 skipped\n", su.n_invalid);
         status = EXIT_USAGE;
     } else if (a.list) {
         list(&su, strcmp(a.format, "json") == 0);

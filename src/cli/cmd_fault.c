@@ -34,11 +34,11 @@ static void say_fault(struct session *s, const struct step *st, const struct rdl
         text_addf(&t, "the next %u", f->count);
     else
         text_add(&t, "the next");
-    text_add(&t, f->count > 1 && f->count != RDL_ANY ? " frames" : " frame");
     if (f->opcode != RDL_ANY)
         text_addf(&t, " %s", enum_name(&enum_opcode, f->opcode));
     if (f->syndrome != RDL_ANY)
         text_addf(&t, " %s", enum_name(&enum_syndrome, f->syndrome));
+    text_add(&t, f->count > 1 && f->count != RDL_ANY ? " frames" : " frame");
     if (f->psn != RDL_ANY)
         text_addf(&t, " with psn=%u", f->psn);
     if (f->dest_qpn != RDL_ANY)
@@ -56,7 +56,7 @@ static void say_fault(struct session *s, const struct step *st, const struct rdl
 static bool add_fault(struct session *s, const struct step *st, struct rdl_fault_config *f)
 {
     const uint32_t count = (uint32_t)step_number(st, "count", 1);
-    char name[RDL_NAME_BYTES * 2];
+    char name[SESSION_PATH_BYTES];
     enum rdl_status status;
     rdl_fault made;
 

@@ -59,6 +59,11 @@ bool run_host(struct session *s, const struct step *st)
 
         config.name = names->v[i].text;
         status = rdl_host_add(s->lab, &config, &host);
+        if (status == RDL_ERR_INVAL) {
+            session_fail(s, names->v[i].at, "%s: no host can be like that", config.name);
+            return diag_remedy(&s->diag,
+                               "mac= is a unicast address, ram= a multiple of 4k up to 1024g");
+        }
         if (status != RDL_OK)
             return session_fail_status(s, names->v[i].at, config.name, status);
         say_host(s, config.name, host);
@@ -128,9 +133,9 @@ static bool find_link(struct session *s, const struct step *st, rdl_link *ret)
 /* A property of the link as it is now. */
 static uint64_t link_now(struct session *s, rdl_link link, const char *leaf)
 {
-    char path[RDL_VALUE_BYTES + 16];
+    char path[SESSION_PATH_BYTES + 16];
     struct text t = text_on(path, sizeof(path));
-    char name[RDL_NAME_BYTES * 2];
+    char name[SESSION_PATH_BYTES];
     struct rdl_value v;
     size_t at;
 
@@ -142,7 +147,7 @@ static uint64_t link_now(struct session *s, rdl_link link, const char *leaf)
 bool run_set(struct session *s, const struct step *st)
 {
     struct rdl_link_config config = {0};
-    rdl_link link;
+    rdl_link link = {0};
     enum rdl_status status;
 
     if (!find_link(s, st, &link))

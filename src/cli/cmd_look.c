@@ -27,6 +27,29 @@ static const char *joined(const struct arg *a, char *buf, size_t cap)
     return a->n ? buf : NULL;
 }
 
+/* Says why nothing can be shown, and what can. */
+static bool explain_show(struct session *s, const struct arg *what, const struct show_request *rq,
+                         const struct show_error *e, struct span at, enum rdl_status status)
+{
+    struct suggestion near = {0};
+
+    if (status == RDL_ERR_NOT_FOUND && e->at > 0 && e->word < rq->n_words) {
+        const char *path = rq->words[e->word];
+
+        resolve_unknown(s, at, path, "nothing");
+        return strchr(path, ':') && diag_remedy(&s->diag, "\"read %s\" shows bytes", path);
+    }
+    session_fail(s, at, "%s", e->text);
+    if (status != RDL_ERR_NOT_FOUND || e->word != 0 || what->n == 0)
+        return false;
+    near = suggestion_for(what->v[0].text);
+    for (size_t i = 0; show_subjects[i]; i++)
+        suggest_offer(&near, show_subjects[i]);
+    if (near.best)
+        return diag_remedy(&s->diag, "did you mean \"%s\"?", near.best);
+    return diag_remedy(&s->diag, "\"show\" lists the hosts, \"help show\" what can be shown");
+}
+
 bool run_show(struct session *s, const struct step *st)
 {
     const struct arg *what = step_arg(st, "what");
@@ -41,6 +64,7 @@ bool run_show(struct session *s, const struct step *st)
         .json = step_number(st, "format", SHOW_TEXT) == SHOW_JSON,
         .colour = s->config.colour,
     };
+    enum rdl_status status;
     struct span at;
 
     if (what->n > SHOW_WORDS_MAX)
@@ -52,23 +76,20 @@ bool run_show(struct session *s, const struct step *st)
         resolve_path(s, words[i], paths[i]);
         words[i] = paths[i];
     }
-    if (show(s->config.out, s->lab, &rq, &e) == RDL_OK)
+    /* "show qp json" is what people type who know such commands. */
+    if (rq.n_words > 0 && strcmp(words[rq.n_words - 1], "json") == 0) {
+        rq.json = true;
+        rq.n_words--;
+    }
+    status = show(s->config.out, s->lab, &rq, &e);
+    if (status == RDL_OK)
         return true;
     at = e.word < what->n ? what->v[e.word].at : (struct span){st->at.at, st->at.len};
     if (e.word < what->n && e.at < at.len) {
         at.at += e.at;
         at.len -= e.at;
     }
-    session_fail(s, at, "%s", e.text);
-    if (e.word == 0 && what->n > 0) {
-        struct suggestion near = suggestion_for(what->v[0].text);
-
-        for (size_t i = 0; show_subjects[i]; i++)
-            suggest_offer(&near, show_subjects[i]);
-        if (near.best)
-            return diag_remedy(&s->diag, "did you mean \"%s\"?", near.best);
-    }
-    return false;
+    return explain_show(s, what, &rq, &e, at, status);
 }
 
 bool run_why(struct session *s, const struct step *st)
@@ -100,8 +121,11 @@ bool run_why(struct session *s, const struct step *st)
             return session_fail(s, at, "nothing has happened yet");
         if (target[0] != '#' && rdl_inspect(s->lab, target, &v, &off) != RDL_OK)
             return resolve_unknown(s, at, target, "nothing");
-        session_fail(s, at, "nothing of the kind has happened to %s", target);
-        return diag_remedy(&s->diag, "\"show events\" lists what has");
+        if (target[0] == '#')
+            session_fail(s, at, "there is no event %s", target);
+        else
+            session_fail(s, at, "nothing has happened to %s that needs a reason", target);
+        return diag_remedy(&s->diag, "\"show events last 20\" lists what has happened");
     }
     if (why(s->config.out, &past, id, NULL) != RDL_OK)
         return session_fail(s, at, "this event is not recorded (any more)");

@@ -109,7 +109,9 @@ bool run_read(struct session *s, const struct step *st)
 
     if (!resolve_memory(s, st, "from", 0, &m))
         return false;
-    buf = m.bytes <= MEMORY_BYTES_MAX ? malloc((size_t)m.bytes + 1) : NULL;
+    if (m.bytes > MEMORY_BYTES_MAX)
+        return session_fail(s, step_span(st, "from", 0), "more than %u bytes", MEMORY_BYTES_MAX);
+    buf = malloc((size_t)m.bytes + 1);
     if (!buf)
         return session_fail_status(s, st->at, "read", RDL_ERR_NOMEM);
     status = rdl_mem_read(s->lab, m.host, m.addr, buf, (size_t)m.bytes);

@@ -71,13 +71,37 @@ bool run_repeat(struct session *s, const struct step *st)
 
     memcpy(host, s->host, sizeof(host));
     for (uint64_t left = step_number(st, "count", 0); left > 0 && !s->quit; left--) {
-        if (s->config.interrupted && *s->config.interrupted) {
-            s->interrupted = true;
-            return session_fail(s, st->at, "interrupted");
-        }
-        if (!run_block(s, st, host))
+        if (session_interrupted(s, st->at) || !run_block(s, st, host))
             return false;
     }
+    return true;
+}
+
+bool run_refused(struct session *s, const struct step *st)
+{
+    const char *says = step_text(st, "says");
+    char host[RDL_NAME_BYTES];
+
+    memcpy(host, s->host, sizeof(host));
+    if (run_block(s, st, host)) {
+        if (s->quit)
+            return true;
+        diag_set(&s->diag, DIAG_EXPECT, st->at, "refused: nothing was refused");
+        return false;
+    }
+    if (s->diag.kind != DIAG_FAILED || s->interrupted)
+        return false; /* wrong in another way */
+    s->diag_src = (struct source){0};
+    if (says && !strstr(s->diag.message, says)) {
+        char message[DIAG_MESSAGE_BYTES];
+        struct text t = text_on(message, sizeof(message));
+
+        text_add(&t, s->diag.message);
+        return diag_set(&s->diag, DIAG_EXPECT, step_span(st, "says", 0), "refused, but it says: %s",
+                        message);
+    }
+    session_say(s, "refused: %s\n", s->diag.message);
+    s->diag.kind = DIAG_NONE;
     return true;
 }
 

@@ -180,7 +180,7 @@ bool run_dealloc_pd(struct session *s, const struct step *st)
 bool run_dereg_mr(struct session *s, const struct step *st)
 {
     rdl_host host;
-    rdl_mr mr;
+    rdl_mr mr = {0};
 
     return resolve_object(s, st, "mr", OBJ_MR, &mr.raw) &&
            host_of(s, st->at, OBJ_MR, mr.raw, &host) &&
@@ -202,7 +202,7 @@ bool run_destroy_cq(struct session *s, const struct step *st)
 bool run_req_notify_cq(struct session *s, const struct step *st)
 {
     rdl_host host;
-    rdl_cq cq;
+    rdl_cq cq = {0};
 
     return resolve_object(s, st, "cq", OBJ_CQ, &cq.raw) &&
            host_of(s, st->at, OBJ_CQ, cq.raw, &host) &&
@@ -212,7 +212,7 @@ bool run_req_notify_cq(struct session *s, const struct step *st)
 bool run_destroy_qp(struct session *s, const struct step *st)
 {
     rdl_host host;
-    rdl_qp qp;
+    rdl_qp qp = {0};
 
     return resolve_object(s, st, "qp", OBJ_QP, &qp.raw) &&
            host_of(s, st->at, OBJ_QP, qp.raw, &host) &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/complete.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "cli/explain.h"
@@ -43,10 +44,9 @@ static void offer_words(struct completion *c, const struct enum_table *words)
     for (size_t i = 0; i < words->n_rows; i++) {
         char word[VALUE_WORD_BYTES];
 
+        /* One case of the two, or every word would be offered twice: the one that was begun. */
         value_word_text(words, &words->rows[i], word);
-        offer(c, word);
-        /* States and statuses are mostly written as IBTA does. */
-        offer(c, words->rows[i].name);
+        offer(c, isupper((unsigned char)c->typed[0]) ? words->rows[i].name : word);
     }
 }
 
@@ -148,7 +148,8 @@ static void offer_values(struct completion *c, const struct param *p)
     case VAL_TOPIC:
         for (size_t i = 0; i < N_CMDS; i++)
             offer(c, cmd_table[i].name);
-        explain_each(offer_explained, c);
+        if (c->typed[0] || strcmp(p->name, "topic") != 0)
+            explain_each(offer_explained, c);
         break;
     default:
         break;

@@ -224,8 +224,9 @@ static bool explain_structure(FILE *out, const char *word)
         if (same(s->name, word)) {
             fprintf(out, "%s   structure of the virtio-rdma RFC, %zu bytes\n", s->name, s->bytes);
             for (size_t k = 0; k < s->n_fields; k++)
-                fprintf(out, "  %4u  %-26s %3u bytes  %s\n", s->fields[k].offset, s->fields[k].name,
-                        s->fields[k].bytes, s->fields[k].text);
+                fprintf(out, "  %4u  %-26s %3u byte%s %s\n", s->fields[k].offset, s->fields[k].name,
+                        s->fields[k].bytes, s->fields[k].bytes == 1 ? "  " : "s ",
+                        s->fields[k].text);
             n++;
         }
         for (size_t k = 0; k < s->n_fields && n < STRUCTURES_TOLD_MAX; k++) {
@@ -233,8 +234,8 @@ static bool explain_structure(FILE *out, const char *word)
 
             if (!same(f->name, word) || strcmp(f->name, "reserved") == 0)
                 continue;
-            fprintf(out, "%s   field of %s, %u bytes at offset %u: %s\n", f->name, s->name,
-                    f->bytes, f->offset, f->text);
+            fprintf(out, "%s   field of %s, %u byte%s at offset %u: %s\n", f->name, s->name,
+                    f->bytes, f->bytes == 1 ? "" : "s", f->offset, f->text);
             n++;
         }
     }

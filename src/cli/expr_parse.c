@@ -86,7 +86,7 @@ static char peek(struct parser *p)
 {
     while (p->i < p->text.len && isspace((unsigned char)p->text.text[p->i]))
         p->i++;
-    return p->i < p->text.len ? p->text.text[p->i] : '\0';
+    return p->text.text[p->i]; /* a NUL at the end */
 }
 
 static bool take(struct parser *p, const char *what)
@@ -449,6 +449,7 @@ struct expr *expr_parse(struct pool *pool, const char *text, struct span at, str
                  strncmp(text + p.i, single, 1) == 0 ? "equality is written =="
                                                      : "combine conditions with and, or");
     }
+    /* cppcheck-suppress returnDanglingLifetime ; it lives in the pool, not in the parser */
     return e;
 }
 

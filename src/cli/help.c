@@ -1,40 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/help.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "cli/suggest.h"
 #include "emu/base/quantity.h"
 
-#define NAME_COLUMN 14
-#define KEY_COLUMN  20
+#define NAME_COLUMN    14
+#define KEY_COLUMN     20
+#define HELP_COLUMNS   100u
+#define WORDS_IN_USAGE 6u /* longer enumerations are listed below */
+
+static void add_choice(struct text *t, const struct enum_table *words)
+{
+    for (size_t i = 0; i < words->n_rows; i++) {
+        char word[VALUE_WORD_BYTES];
+
+        value_word_text(words, &words->rows[i], word);
+        text_addf(t, i ? "|%s" : "%s", word);
+    }
+}
 
 /* What stands for a value in a usage line: "SIZE", "rc|uc|...", "PD". */
 static void add_placeholder(struct text *t, const struct param *p)
 {
-    const char *object;
-
-    switch (p->kind) {
-    case VAL_OBJECT:
-        object = enum_name(&enum_object, p->object);
-        text_add(t, object);
-        break;
-    case VAL_WORD:
-        for (size_t i = 0; i < p->words->n_rows && p->words->n_rows <= 6; i++) {
-            char word[VALUE_WORD_BYTES];
-
-            value_word_text(p->words, &p->words->rows[i], word);
-            text_addf(t, i ? "|%s" : "%s", word);
-        }
-        if (p->words->n_rows > 6)
-            for (const char *s = p->name; *s; s++)
-                text_addf(t, "%c", toupper((unsigned char)*s));
-        break;
-    default:
+    if (p->kind == VAL_OBJECT)
+        text_add(t, enum_name(&enum_object, p->object));
+    else if (p->kind == VAL_WORD && p->words->n_rows <= WORDS_IN_USAGE)
+        add_choice(t, p->words);
+    else
         text_add(t, value_kinds[p->kind].placeholder);
-        break;
-    }
     if (p->flags & P_MANY)
         text_add(t, "...");
     else if (p->flags & P_LIST)
@@ -56,6 +51,25 @@ static void add_param(struct text *t, const struct param *p)
     text_add(t, optional ? "]" : "");
 }
 
+/* Prints @s in lines that are broken at blanks. */
+static void print_wrapped(FILE *out, const char *s)
+{
+    size_t column = strlen("usage: ");
+
+    while (*s) {
+        const size_t n = strcspn(s + 1, " ") + 1; /* a word with the blank before it */
+
+        if (column + n > HELP_COLUMNS) {
+            fputs("\n      ", out);
+            column = 6;
+        }
+        fprintf(out, "%.*s", (int)n, s);
+        column += n;
+        s += n;
+    }
+    fputc('\n', out);
+}
+
 void help_usage(FILE *out, const struct cmd *cmd)
 {
     char buf[2048];
@@ -74,17 +88,31 @@ void help_usage(FILE *out, const struct cmd *cmd)
         text_add(&t, " [as NAME]");
     if (cmd->flags & CMD_BLOCK)
         text_add(&t, " { ... }");
-    fprintf(out, "%s\n", buf);
+    print_wrapped(out, buf);
 }
 
+/* All words of an enumeration, in lines that begin below the parameter's description. */
 static void print_words(FILE *out, const struct enum_table *words)
 {
+    const size_t indent = KEY_COLUMN + 5;
+    size_t column = indent;
+
+    fprintf(out, "%*s", (int)indent, "");
     for (size_t i = 0; i < words->n_rows; i++) {
         char word[VALUE_WORD_BYTES];
 
         value_word_text(words, &words->rows[i], word);
-        fprintf(out, "%s%s", i ? ", " : "", word);
+        if (i > 0 && column + strlen(word) + 3 > HELP_COLUMNS) {
+            fprintf(out, ",\n%*s", (int)indent, "");
+            column = indent;
+        } else if (i > 0) {
+            fputs(", ", out);
+            column += 2;
+        }
+        fputs(word, out);
+        column += strlen(word);
     }
+    fputc('\n', out);
 }
 
 static void print_range(FILE *out, const struct param *p)
@@ -115,11 +143,8 @@ static void print_param(FILE *out, const struct param *p)
     if (p->standard)
         fprintf(out, "; default %s", p->standard);
     fputc('\n', out);
-    if ((p->kind == VAL_WORD && p->words->n_rows > 6) || p->kind == VAL_SET) {
-        fprintf(out, "  %-*s   ", KEY_COLUMN, "");
+    if ((p->kind == VAL_WORD && p->words->n_rows > WORDS_IN_USAGE) || p->kind == VAL_SET)
         print_words(out, p->words);
-        fputc('\n', out);
-    }
 }
 
 void help_command(FILE *out, const struct cmd *cmd)
@@ -152,7 +177,7 @@ void help_overview(FILE *out)
         for (size_t i = 0; i < N_CMDS; i++) {
             if (cmd_table[i].class != c)
                 continue;
-            if (column + strlen(cmd_table[i].name) > 90) {
+            if (column + strlen(cmd_table[i].name) + 1 > HELP_COLUMNS) {
                 fprintf(out, "\n%-*s", NAME_COLUMN, "");
                 column = NAME_COLUMN;
             }

@@ -72,6 +72,22 @@ static const char *scalar_text(struct reading *r, const struct param *p, struct 
     return NULL;
 }
 
+/* An expression as a line would have it: no line ends inside, no blanks around it. */
+static const char *one_line(struct pool *p, const char *text)
+{
+    size_t n;
+    char *copy;
+
+    text += strspn(text, " \t\r\n\f\v");
+    n = strlen(text);
+    while (n > 0 && isspace((unsigned char)text[n - 1]))
+        n--;
+    copy = pool_copy(p, text, n);
+    for (char *s = copy; *s; s++)
+        *s = isspace((unsigned char)*s) ? ' ' : *s;
+    return copy;
+}
+
 static bool read_scalar(struct reading *r, struct step *st, size_t i, struct json_value v)
 {
     const struct param *p = &st->cmd->params[i];
@@ -79,11 +95,8 @@ static bool read_scalar(struct reading *r, struct step *st, size_t i, struct jso
 
     if (!text)
         return false;
-    if (p->kind == VAL_EXPR) {
-        /* In a line it could not go on behind a line end. */
-        for (char *s = (char *)text; *s; s++)
-            *s = isspace((unsigned char)*s) ? ' ' : *s;
-    }
+    if (p->kind == VAL_EXPR)
+        text = one_line(&r->s->pool, text);
     if (cJSON_IsString(v.item))
         v.at = (struct span){v.at.at + 1, v.at.len - 2};
     if (!value_check(p, text, v.at, r->d)) {
@@ -279,7 +292,8 @@ static const struct cmd *read_do(struct reading *r, struct json_value v)
             return cmd;
         near = suggestion_for(m.value.item->valuestring);
         diag_set(r->d, DIAG_VALUE, m.value.at,
-                 cmd ? "%s cannot be a step" : "unknown command \"%s\"", m.value.item->valuestring);
+                 cmd ? "%s cannot be part of a scenario" : "unknown command \"%s\"",
+                 m.value.item->valuestring);
         for (size_t i = 0; i < N_CMDS && !cmd; i++)
             suggest_offer(&near, cmd_table[i].name);
         if (near.best)

@@ -6,7 +6,9 @@
 
 static char char_at(const struct source *src, size_t i)
 {
-    return i < src->len ? src->text[i] : '\0';
+    if (i >= src->len)
+        return '\0';
+    return src->text[i];
 }
 
 static bool is_digit(char c)

@@ -10,6 +10,7 @@ struct line_reader {
     struct script *script; /* its source is read, its pool used; header and first are not set */
     size_t at;             /* next byte */
     bool abbreviated;      /* a unique prefix of a command is taken for it */
+    bool scenario;         /* commands that only make sense at a prompt are errors */
     bool begun;            /* a statement that is no note was read */
 };
 
@@ -18,7 +19,7 @@ enum line_result { LINE_STEP, LINE_END, LINE_BAD };
 /* The next statement, a block as a whole.  LINE_BAD: @d says what is wrong. */
 enum line_result line_next(struct line_reader *r, struct step **ret, struct diag *d);
 
-/* Reads all of @s->src.  On failure @s holds what was read before. */
+/* Reads all of @s->src, as a scenario.  On failure @s holds what was read before. */
 bool line_read_script(struct script *s, struct diag *d);
 
 /* Writes steps in their one written form, each on a line, indented by @depth blocks. */

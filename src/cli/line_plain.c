@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/line_input.h"
+#include "cli/signals.h"
 
 void line_input_open(struct session *s)
 {
@@ -21,9 +22,19 @@ char *line_input_read(const char *prompt)
     size_t cap = 0;
     ssize_t n;
 
-    fputs(prompt, stdout);
-    fflush(stdout);
-    n = getline(&line, &cap, stdin);
+    signals_at_prompt(true);
+    for (;;) {
+        fputs(prompt, stdout);
+        fflush(stdout);
+        n = getline(&line, &cap, stdin);
+        if (n >= 0 || !*signals_interrupted())
+            break;
+        /* ^C gives an empty line. */
+        signals_clear_interrupted();
+        clearerr(stdin);
+        fputc('\n', stdout);
+    }
+    signals_at_prompt(false);
     if (n < 0) {
         free(line);
         return NULL;

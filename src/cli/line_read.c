@@ -6,6 +6,7 @@
 #include "cli/line.h"
 #include "cli/suggest.h"
 #include "emu/base/assert.h"
+#include "emu/base/text.h"
 
 /* One statement while it is read. */
 struct reading {
@@ -53,11 +54,30 @@ static size_t key_bytes(const struct reading *rd, struct span word)
                                                                                                : 0;
 }
 
+/* An abbreviation of several commands. */
+static bool ambiguous(struct reading *rd, struct span at, const char *name)
+{
+    char buf[DIAG_REMEDY_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    for (size_t i = 0; i < N_CMDS; i++) {
+        if (strncmp(cmd_table[i].name, name, strlen(name)) == 0)
+            text_addf(&t, t.len ? ", %s" : "%s", cmd_table[i].name);
+    }
+    if (t.len == 0)
+        return false;
+    diag_set(rd->d, DIAG_VALUE, at, "\"%s\" is short for several commands", name);
+    diag_remedy(rd->d, "%s", buf);
+    return true;
+}
+
 static bool unknown_command(struct reading *rd, struct span at)
 {
     const char *name = raw(rd, at);
     struct suggestion near = suggestion_for(name);
 
+    if (rd->r->abbreviated && ambiguous(rd, at, name))
+        return false;
     diag_set(rd->d, DIAG_VALUE, at, "unknown command \"%s\"", name);
     for (size_t i = 0; i < N_CMDS; i++)
         suggest_offer(&near, cmd_table[i].name);
@@ -368,6 +388,10 @@ static bool read_statement(struct line_reader *r, struct token verb, size_t dept
     cmd = cmd_find(raw(&rd, verb.at), r->abbreviated);
     if (!cmd)
         return unknown_command(&rd, verb.at);
+    if (r->scenario && (cmd->flags & CMD_PROMPT_ONLY)) {
+        diag_set(d, DIAG_VALUE, verb.at, "%s cannot be part of a scenario", cmd->name);
+        return diag_remedy(d, "it is for the prompt, and for scripts that are run line by line");
+    }
     rd.st = step_new(rd.pool, cmd, verb.at);
     if (!read_words(&rd) || !step_check(rd.st, !r->begun, depth, d))
         return false;
@@ -409,7 +433,7 @@ enum line_result line_next(struct line_reader *r, struct step **ret, struct diag
 
 bool line_read_script(struct script *s, struct diag *d)
 {
-    struct line_reader r = {.script = s};
+    struct line_reader r = {.script = s, .scenario = true};
     struct step **tail = &s->first;
     size_t bad_at;
     const char *why = source_check_text(&s->src, &bad_at);
@@ -427,6 +451,7 @@ bool line_read_script(struct script *s, struct diag *d)
         case LINE_STEP:
             break;
         }
+        RDL_ASSERT(st);
         if (st->cmd->flags & CMD_HEADER) {
             s->header = st;
             continue;

@@ -2,6 +2,7 @@
 /* GNU readline.  Its callbacks have no context argument, hence the two variables here. */
 #include "cli/line_input.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,10 +78,11 @@ static int after_signal(void)
     if (!*signals_interrupted())
         return 0;
     signals_clear_interrupted();
-    rl_replace_line("", 0);
     rl_crlf();
+    rl_replace_line("", 0);
     rl_on_new_line();
-    rl_redisplay();
+    rl_forced_update_display();
+    fflush(rl_outstream);
     return 0;
 }
 
@@ -112,8 +114,11 @@ void line_input_close(void)
 
 char *line_input_read(const char *prompt)
 {
-    char *line = readline(prompt);
+    char *line;
 
+    signals_at_prompt(true);
+    line = readline(prompt);
+    signals_at_prompt(false);
     if (line && *line)
         add_history(line);
     return line;

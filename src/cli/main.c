@@ -79,7 +79,7 @@ int schema_main(int argc, char **argv)
         return EXIT_USAGE;
     }
     json_write_schema(stdout);
-    return files_close(stdout) ? EXIT_FAILED : EXIT_PASSED;
+    return EXIT_PASSED;
 }
 
 int explain_main(int argc, char **argv)
@@ -204,12 +204,28 @@ static int session_main(int argc, char **argv)
     return status;
 }
 
-int main(int argc, char **argv)
+static int run_mode(int argc, char **argv)
 {
-    signals_start();
     for (size_t i = 0; i < ARRAY_LEN(modes) && argc > 1; i++) {
         if (strcmp(modes[i].name, argv[1]) == 0)
             return modes[i].run(argc - 1, argv + 1);
     }
     return session_main(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    const char *why;
+    int status;
+
+    signals_start();
+    status = run_mode(argc, argv);
+    if (*signals_interrupted())
+        return EXIT_INTERRUPTED;
+    why = files_close(stdout);
+    if (why) {
+        fprintf(stderr, "rdmalab: standard output: %s\n", why);
+        status = exit_worse(status, EXIT_FAILED);
+    }
+    return status;
 }

@@ -46,6 +46,9 @@ static char *plain_line(void)
         free(line);
         return NULL;
     }
+    /* A NUL would hide the rest of the line: a byte takes its place that is no text either. */
+    for (ssize_t i = 0; i < n; i++)
+        line[i] = line[i] ? line[i] : '\xff';
     if (n > 0 && line[n - 1] == '\n')
         line[n - 1] = '\0';
     return line;
@@ -71,13 +74,16 @@ static char *read_line(struct repl *r, bool continues)
 /* Appends @line and a line end to @text, which is reallocated.  False: no memory. */
 static bool append(char **text, const char *line)
 {
-    const size_t n = *text ? strlen(*text) : 0, m = strlen(line);
-    char *more = realloc(*text, n + m + 2);
+    const size_t n = *text ? strlen(*text) : 0, cap = n + strlen(line) + 2;
+    char *more = realloc(*text, cap);
+    struct text t;
 
     if (!more)
         return false;
-    memcpy(more + n, line, m);
-    memcpy(more + n + m, "\n", 2);
+    more[n] = '\0';
+    t = (struct text){more, n, cap, false};
+    text_add(&t, line);
+    text_add(&t, "\n");
     *text = more;
     return true;
 }
@@ -122,16 +128,12 @@ static bool is_repeatable(const struct repl *r, const char *text)
 static bool run_text(struct repl *r, const char *text)
 {
     const struct source src = {NULL, text, strlen(text)};
-    size_t bad_at;
-    const char *why = source_check_text(&src, &bad_at);
     int status;
 
-    if (why) {
-        diag_set(&r->s->diag, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
-        r->s->diag_src = src;
-    } else if (session_lines(r->s, &src, r->lasting)) {
+    if (r->lasting)
+        signals_clear_interrupted(); /* ^C was for the line before */
+    if (session_lines(r->s, &src, r->lasting))
         return !r->s->quit;
-    }
     session_complain(r->s, r->echo ? stdout : stderr);
     status = session_exit_status(r->s);
     signals_clear_interrupted();

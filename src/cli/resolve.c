@@ -56,9 +56,9 @@ static void match(void *ctx, const char *key, const struct rdl_value *v)
 }
 
 void resolve_name(struct session *s, enum object_kind kind, uint32_t raw,
-                  char ret[RDL_NAME_BYTES * 2])
+                  char ret[SESSION_PATH_BYTES])
 {
-    struct text t = text_on(ret, RDL_NAME_BYTES * 2);
+    struct text t = text_on(ret, SESSION_PATH_BYTES);
     struct search search = {s->lab, kind, raw, &t};
     size_t at;
 
@@ -99,13 +99,15 @@ bool resolve_unknown(struct session *s, struct span at, const char *path, const 
     if (rdl_inspect(s->lab, path, &v, &off) == RDL_OK)
         return false;
     if (off > 0)
-        text_addn(&t, path, path[off] == '[' ? off : off - 1);
+        text_addn(&t, path, path[off - 1] == '.' ? off - 1 : off);
     first_word(path + off, word, sizeof(word));
     near.s = suggestion_for(word);
     if (rdl_inspect_list(s->lab, parent, offer, &near, &ignored) == RDL_OK && near.s.best)
         return diag_remedy(&s->diag, "did you mean \"%s%s%s\"?", parent, off ? "." : "", near.best);
     if (off == 0 && strchr(path, '.'))
         return diag_remedy(&s->diag, "there is no host \"%s\"; \"host %s\" adds it", word, word);
+    if (off == 0 && strcmp(what, "no host") == 0)
+        return diag_remedy(&s->diag, "\"host %s\" adds it", word);
     if (off == 0 && !s->host[0])
         return diag_remedy(&s->diag, "names of objects begin with their host: h1.%s", path);
     return diag_remedy(&s->diag, "\"show %s\" lists what there is", parent);

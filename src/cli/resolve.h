@@ -40,7 +40,7 @@ bool resolve_unknown(struct session *s, struct span at, const char *path, const 
 
 /* The name of a link or fault; "?" if it is gone. */
 void resolve_name(struct session *s, enum object_kind kind, uint32_t raw,
-                  char ret[RDL_NAME_BYTES * 2]);
+                  char ret[SESSION_PATH_BYTES]);
 
 /* The name of the host that @path begins with. */
 void resolve_host_name(const char *path, char ret[RDL_NAME_BYTES]);

@@ -30,8 +30,7 @@ static void write_words(FILE *out, const struct enum_table *words)
         }
         json_write_string(out, name);
         snprintf(lower, sizeof(lower), "%s", name);
-        for (char *s = lower; *s; s++)
-            *s = (char)tolower((unsigned char)*s);
+        value_lower_case(lower);
         if (strcmp(lower, name) != 0)
             fprintf(out, ", \"%s\"", lower);
         if (words == &enum_access)
@@ -168,7 +167,8 @@ static void write_command(FILE *out, const struct cmd *cmd)
                 "\"the name of what is made\"}",
                 value_kinds[VAL_NEW_NAME].pattern);
     if (cmd->flags & CMD_BLOCK)
-        fputs(",\n      \"steps\": {\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/step\"}}",
+        fputs(",\n      \"steps\": {\"type\": \"array\", \"items\": {\"$ref\": "
+              "\"#/$defs/any_step\"}}",
               out);
     fputs("},\n     \"required\": [\"do\"", out);
     for (size_t i = 0; i < cmd->n_params; i++) {
@@ -188,7 +188,7 @@ static void write_step(FILE *out)
 {
     bool any = false;
 
-    fputs("    \"step\": {\"type\": \"object\", \"required\": [\"do\"],\n"
+    fputs("    \"any_step\": {\"type\": \"object\", \"required\": [\"do\"],\n"
           "     \"properties\": {\"do\": {\"enum\": [",
           out);
     for (size_t i = 0; i < N_CMDS; i++) {
@@ -226,7 +226,7 @@ void json_write_schema(FILE *out)
           "  \"type\": \"object\",\n  \"additionalProperties\": false,\n  \"required\": "
           "[\"steps\"],\n"
           "  \"properties\": {\n      \"steps\": {\"type\": \"array\", \"items\": {\"$ref\": "
-          "\"#/$defs/step\"}}",
+          "\"#/$defs/any_step\"}}",
           out);
     write_properties(out, scenario);
     fputs("\n  },\n  \"$defs\": {\n", out);

@@ -95,6 +95,15 @@ bool session_fail(struct session *s, struct span at, const char *fmt, ...)
     return diag_set(&s->diag, DIAG_FAILED, at, "%s", message);
 }
 
+bool session_interrupted(struct session *s, struct span at)
+{
+    if (!s->config.interrupted || !*s->config.interrupted)
+        return false;
+    s->interrupted = true;
+    session_fail(s, at, "interrupted");
+    return true;
+}
+
 bool session_fail_status(struct session *s, struct span at, const char *what, enum rdl_status st)
 {
     session_fail(s, at, "%s: %s", what, rdl_status_str(st));
@@ -152,7 +161,7 @@ bool session_step(struct session *s, const struct step *st, const struct source 
     }
     s->show_events = (st->cmd->flags & CMD_ADVANCES) && s->config.verbose;
     s->shown = 0;
-    ok = dispatch(s, st);
+    ok = !session_interrupted(s, st->at) && dispatch(s, st);
     if (s->show_events)
         shown_end(s);
     s->show_events = false;
@@ -183,10 +192,14 @@ bool session_lines(struct session *s, const struct source *src, bool abbreviated
 {
     struct script script = {.src = *src};
     struct line_reader r = {.script = &script, .abbreviated = abbreviated, .begun = s->n_done > 0};
-    bool ok = true;
+    size_t bad_at;
+    const char *why = source_check_text(src, &bad_at);
+    bool ok = !why;
 
     s->diag_src = (struct source){0};
     s->diag.kind = DIAG_NONE;
+    if (why)
+        diag_set(&s->diag, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
     while (ok && !s->quit) {
         struct step *st = NULL;
         const enum line_result result = line_next(&r, &st, &s->diag);

@@ -103,6 +103,9 @@ int session_exit_status(const struct session *s);
 
 /* --- For commands --- */
 
+/* Was ^C pressed?  Then the step in @at has failed, and s->diag says so. */
+bool session_interrupted(struct session *s, struct span at);
+
 /* Fills s->diag (kind DIAG_FAILED) and returns false. */
 bool session_fail(struct session *s, struct span at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -55,7 +55,7 @@ static enum rdl_status bad_path(struct showing *s, enum rdl_status st, size_t i,
 
     if (st == RDL_ERR_NOT_FOUND)
         return refuse(s, st, i, at, "there is no \"%s\"%s%.*s", path + at, at ? " in " : "",
-                      (int)at, path);
+                      (int)(at && path[at - 1] == '.' ? at - 1 : at), path);
     return refuse(s, st, i, at, "%s: %s", path, rdl_status_str(st));
 }
 
@@ -73,7 +73,7 @@ static enum rdl_status all_of_kind(struct showing *s, const char *path, const ch
 {
     if (s->rq->json)
         return show_kind_json(s->out, s->lab, path, kind);
-    return show_kind(s->out, s->lab, path, kind, "there is none yet");
+    return show_kind(s->out, s->lab, path, kind, "none");
 }
 
 static enum rdl_status show_one_vq(struct showing *s)
@@ -136,7 +136,7 @@ static enum rdl_status show_one_packet(struct showing *s)
     enum rdl_status st;
 
     if (word && strcmp(word, "last") != 0 && !event_id_parse(word, &id))
-        return refuse(s, RDL_ERR_INVAL, 1, 0, "an event like #34.3, or \"last\"");
+        return refuse(s, RDL_ERR_INVAL, 1, 0, "which packet? of an event like #34.3, or \"last\"");
     st = show_packet(s->out, &s->past, id, s->rq->json);
     if (st == RDL_ERR_INVAL)
         return refuse(s, st, 1, 0, "%s is about no frame; tx, rx, drop and lost are", word);
@@ -160,7 +160,8 @@ static enum rdl_status read_filter(struct showing *s, struct event_filter *f)
     if (last)
         f->last = (size_t)n;
     else if (word && !event_filter_range(f, word))
-        return refuse(s, RDL_ERR_INVAL, 1, 0, "a range like #3..#9, a tick like #3, or last N");
+        return refuse(s, RDL_ERR_INVAL, 1, 0,
+                      "which? a range like #3..#9, a tick like #3, last N, or kinds=tx,rx");
     else if (number)
         return refuse(s, RDL_ERR_INVAL, 2, 0, "nothing can follow the range");
     if (s->rq->kinds && !event_filter_kinds(f, s->rq->kinds, &at))

@@ -10,45 +10,6 @@
 
 #define HEX_PER_LINE 8u
 
-static const struct {
-    enum ctrl_cmd command;
-    const char *request, *response; /* NULL: nothing but the byte */
-} controls[] = {
-    {CMD_QUERY_PORT, "query_port", "port_attr"},
-    {CMD_CREATE_CQ, "create_cq", "cq_handle"},
-    {CMD_DESTROY_CQ, "cq_handle", NULL},
-    {CMD_CREATE_PD, NULL, "pd_handle"},
-    {CMD_DESTROY_PD, "pd_handle", NULL},
-    {CMD_REG_USER_MR, "reg_user_mr", "mr_keys"},
-    {CMD_DEREG_MR, "mr_handle", NULL},
-    {CMD_CREATE_QP, "create_qp", "qp_handle"},
-    {CMD_MODIFY_QP, "modify_qp", NULL},
-    {CMD_QUERY_QP, "query_qp", "qp_attr"},
-    {CMD_DESTROY_QP, "qp_handle", NULL},
-    {CMD_QUERY_PKEY, "query_pkey", "pkey"},
-    {CMD_ADD_GID, "add_gid", NULL},
-    {CMD_DEL_GID, "del_gid", NULL},
-    {CMD_REQ_NOTIFY_CQ, "req_notify", NULL},
-};
-
-const struct rfc_struct *rfc_request_of(uint8_t command)
-{
-    for (size_t i = 0; i < ARRAY_LEN(controls); i++) {
-        if (controls[i].command == command && controls[i].request)
-            return rfc_find(controls[i].request);
-    }
-    return NULL;
-}
-
-const struct rfc_struct *rfc_response_of(uint8_t command)
-{
-    for (size_t i = 0; i < ARRAY_LEN(controls); i++) {
-        if (controls[i].command == command && controls[i].response)
-            return rfc_find(controls[i].response);
-    }
-    return NULL;
-}
-
 /* Fields whose numbers have names. */
 static const struct {
     const char *structure, *field;

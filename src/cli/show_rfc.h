@@ -11,10 +11,6 @@
 #include "emu/facts/enums.h"
 #include "emu/facts/rfc.h"
 
-/* The structure that follows the command or the response byte; NULL: none does. */
-const struct rfc_struct *rfc_request_of(uint8_t command);
-const struct rfc_struct *rfc_response_of(uint8_t command);
-
 /* Appends what field @f of the structure at @at says: "64", "SIGNALED", "fe80::1". */
 void rfc_field_add(struct text *t, const struct rfc_struct *s, const struct rfc_field *f,
                    const uint8_t *at);

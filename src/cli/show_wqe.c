@@ -178,7 +178,7 @@ static void add_completion(struct text *t, const uint8_t *cqe, size_t bytes)
 static void add_control(struct text *t, const struct wqe_buffer *b, const uint8_t *bytes, size_t n)
 {
     const struct rfc_struct *s =
-        b->writable ? rfc_response_of(b->command) : rfc_request_of(bytes[0]);
+        b->writable ? rfc_ctrl(b->command)->response : rfc_ctrl(bytes[0])->request;
 
     text_add(t, b->writable ? enum_name(&enum_ctrl_rsp, bytes[0])
                             : enum_name(&enum_ctrl_cmd, bytes[0]));
@@ -266,7 +266,7 @@ static void dump_wqe(FILE *out, const uint8_t *bytes, size_t n, const char *head
 static void dump_control(FILE *out, const struct wqe_buffer *b, const uint8_t *bytes, size_t n)
 {
     const struct rfc_struct *s =
-        b->writable ? rfc_response_of(b->command) : rfc_request_of(bytes[0]);
+        b->writable ? rfc_ctrl(b->command)->response : rfc_ctrl(bytes[0])->request;
     size_t at = 1;
 
     rfc_dump_byte(out, b->writable ? "response" : "command",

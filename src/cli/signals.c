@@ -11,7 +11,7 @@
 
 #define REPLAY_BYTES 1024u
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, at_prompt;
 static char replay[REPLAY_BYTES];
 
 static void put(const char *s)
@@ -24,7 +24,7 @@ static void put(const char *s)
 static void on_interrupt(int number)
 {
     (void)number;
-    if (interrupted)
+    if (interrupted && !at_prompt)
         _exit(EXIT_INTERRUPTED);
     interrupted = 1;
 }
@@ -40,7 +40,7 @@ static void on_abort(int number)
 
 void signals_start(void)
 {
-    struct sigaction interrupt = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    struct sigaction interrupt = {.sa_handler = on_interrupt};
     struct sigaction broken = {.sa_handler = on_abort};
 
     sigaction(SIGINT, &interrupt, NULL);
@@ -56,6 +56,12 @@ const volatile sig_atomic_t *signals_interrupted(void)
 void signals_clear_interrupted(void)
 {
     interrupted = 0;
+}
+
+void signals_at_prompt(bool at)
+{
+    interrupted = 0;
+    at_prompt = at;
 }
 
 void signals_replay(const char *fmt, ...)

@@ -46,14 +46,21 @@ size_t suggest_distance(const char *a, const char *b)
 struct suggestion suggestion_for(const char *typed)
 {
     /* A third of the letters may be wrong, at least one. */
-    return (struct suggestion){typed, NULL, strlen(typed) / 3 + 2};
+    const size_t n = strlen(typed);
+
+    return (struct suggestion){typed, NULL, n / 3 + (n < 3 ? 2 : 1)};
 }
 
 void suggest_offer(struct suggestion *s, const char *candidate)
 {
     const size_t d = suggest_distance(s->typed, candidate);
 
-    if (d < s->distance && d < strlen(candidate)) {
+    /* Slips are rare in the first letter: it decides between equals. */
+    const bool nearer = d < s->distance || (d == s->distance && s->best && d > 0 &&
+                                            !same_letter(s->best[0], s->typed[0]) &&
+                                            same_letter(candidate[0], s->typed[0]));
+
+    if (nearer && d < strlen(candidate)) {
         s->best = candidate;
         s->distance = d;
     }

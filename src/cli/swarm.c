@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "cli/rig.h"
+#include "cli/signals.h"
 #include "emu/base/assert.h"
 #include "emu/base/prng.h"
 #include "emu/base/quantity.h"
@@ -305,7 +306,7 @@ static enum rdl_status build(struct run *run, struct rig *rig)
 
     for (unsigned side = 0; side < 2; side++) {
         for (uint32_t i = 0; i < MESSAGES; i++)
-            run->sizes[side][i] = random_size(rng, 128u << c.path_mtu);
+            run->sizes[side][i] = random_size(rng, mtu_bytes(c.path_mtu));
     }
     return rig_init(rig, &c);
 }
@@ -400,7 +401,7 @@ int swarm_main(int argc, char **argv)
             return usage();
         }
     }
-    for (uint64_t seed = first; seed <= last; seed++) {
+    for (uint64_t seed = first; seed <= last && !*signals_interrupted(); seed++) {
         bool invariant = false;
 
         if (try_seed(seed, print, &invariant))

@@ -69,7 +69,9 @@ static void tell_difference(FILE *err, struct session *a, struct session *b)
     fprintf(err, "two runs with the same seed differ\n  first:  %s\n  second: %s\n", x, y);
 }
 
-/* "DIR/06-rc-write.pcapng"; slashes of the scenario's path become dashes. */
+/* "DIR/06-rc-write.json.pcapng", with the seed if it was chosen; slashes of the scenario's path
+ * become dashes.
+ */
 static void artifact_name(const struct test_case *c, const char *dir, const char *ending, char *ret)
 {
     struct text t = text_on(ret, PATH_BYTES);
@@ -79,8 +81,12 @@ static void artifact_name(const struct test_case *c, const char *dir, const char
     text_addf(&t, "%s/", dir);
     from = t.len;
     text_add(&t, name + strspn(name, "./"));
-    for (size_t i = from; ret[i]; i++)
-        ret[i] = ret[i] == '/' ? '-' : ret[i];
+    for (size_t i = from; ret[i]; i++) {
+        if (ret[i] == '/')
+            ret[i] = '-';
+    }
+    if (c->seed_given)
+        text_addf(&t, ".seed%llu", (unsigned long long)c->seed);
     text_add(&t, ending);
 }
 

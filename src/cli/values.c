@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/expr.h"
 #include "cli/suggest.h"
@@ -89,14 +90,10 @@ bool value_is_plain_integer(const char *text)
 /* Is @text, all of it in upper or all of it in lower case, the word @name? */
 static bool is_word(const char *text, const char *name)
 {
-    bool same = true, lower = true;
-    size_t i = 0;
-
-    for (; text[i] && name[i]; i++) {
-        same = same && text[i] == name[i];
-        lower = lower && text[i] == tolower((unsigned char)name[i]);
-    }
-    return (same || lower) && text[i] == name[i];
+    if (strcmp(text, name) == 0)
+        return true;
+    return strcasecmp(text, name) == 0 &&
+           strcspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == strlen(text);
 }
 
 const struct enum_row *value_word(const struct enum_table *words, const char *text)
@@ -109,13 +106,18 @@ const struct enum_row *value_word(const struct enum_table *words, const char *te
     return NULL;
 }
 
+void value_lower_case(char *s)
+{
+    for (; *s; s++)
+        *s = (char)tolower((unsigned char)*s);
+}
+
 void value_word_text(const struct enum_table *words, const struct enum_row *row, char *ret)
 {
     struct text t = text_on(ret, VALUE_WORD_BYTES);
 
     text_add(&t, words == &enum_access ? row->text : row->name);
-    for (size_t i = 0; ret[i]; i++)
-        ret[i] = (char)tolower((unsigned char)ret[i]);
+    value_lower_case(ret);
 }
 
 static enum quantity quantity_of(enum value_kind kind)
@@ -178,7 +180,8 @@ static bool check_word(const struct param *p, const char *text, struct span at, 
     diag_set(d, DIAG_VALUE, at, "%s: no %s is called \"%s\"", p->name, p->words->what, text);
     if (near.best)
         return diag_remedy(d, "did you mean \"%s\"?", near.best);
-    return diag_remedy(d, words.cut ? "\"help\" of the command lists them" : "one of: %s", list);
+    return diag_remedy(d, words.cut ? "\"explain %s\" lists them" : "one of: %s",
+                       words.cut ? p->words->name : list);
 }
 
 static const char *take_size(const char *text, size_t from, size_t end, uint64_t *ret)
@@ -190,6 +193,26 @@ static const char *take_size(const char *text, size_t from, size_t end, uint64_t
     memcpy(buf, text + from, end - from);
     buf[end - from] = '\0';
     return quantity_parse(QUANTITY_SIZE, buf, ret);
+}
+
+/* Are the @n characters words with dots between them, brackets in pairs?  *@reterr_at says where
+ * not.
+ */
+static bool is_path(const char *text, size_t n, size_t *reterr_at)
+{
+    bool bracket = false;
+
+    for (size_t i = 0; i < n; i++) {
+        const char c = text[i];
+
+        *reterr_at = i;
+        if (i == 0 ? !isalpha((unsigned char)c) : !isalnum((unsigned char)c) && !strchr("_-.[]", c))
+            return false;
+        if ((c == '[' && bracket) || (c == ']' && !bracket))
+            return false;
+        bracket = c == '[' || (bracket && c != ']');
+    }
+    return !bracket;
 }
 
 const char *value_slice(const char *text, struct slice_text *ret, size_t *reterr_at)
@@ -224,12 +247,8 @@ const char *value_slice(const char *text, struct slice_text *ret, size_t *reterr
         if (why)
             return why;
     }
-    for (size_t i = 0; i < s.base_bytes; i++) {
-        *reterr_at = i;
-        if (i == 0 ? !isalpha((unsigned char)text[i])
-                   : !isalnum((unsigned char)text[i]) && !strchr("_-.[]", text[i]))
-            return "not a character of a path";
-    }
+    if (!is_path(text, s.base_bytes, reterr_at))
+        return "not a path";
     if (s.base_bytes == 0)
         return "the name of a memory region is missing";
     *ret = s;

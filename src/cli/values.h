@@ -68,6 +68,9 @@ const struct enum_row *value_word(const struct enum_table *words, const char *te
 #define VALUE_WORD_BYTES 48u
 void value_word_text(const struct enum_table *words, const struct enum_row *row, char *ret);
 
+/* Puts ASCII letters into lower case. */
+void value_lower_case(char *s);
+
 /* Decimal digits without a leading zero, up to 2^53: what JSON can carry as a number. */
 bool value_is_plain_integer(const char *text);
 

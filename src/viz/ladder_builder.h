@@ -16,6 +16,14 @@ struct armed {
     uint32_t stop; /* LADDER_NONE: a free place */
 };
 
+/* What the newest stop of a lifeline began with, to fold the next event into its note. */
+struct run {
+    struct ev first; /* of kind EV_COUNT: nothing can be folded */
+    uint64_t last_wr_id;
+    uint32_t n, stop;
+    bool kicked; /* a kick is part of it */
+};
+
 /* A send or receive queue: something was posted to it. */
 struct ring {
     uint32_t host, queue;
@@ -28,9 +36,7 @@ struct builder {
     struct armed armed[ARMED_MAX];
     struct ring rings[RINGS_MAX];
     uint32_t n_rings;
-    struct ev run;      /* what the newest note began with, to fold the next one into it */
-    uint64_t run_last;  /* its last wr_id */
-    bool run_kicked;    /* a kick is part of it */
+    struct run runs[LADDER_COLUMNS_MAX];
     uint64_t unseen_ns; /* time of the newest event that is not drawn */
     uint32_t n_sent;    /* packets with an arrow */
     bool full;          /* nothing more is drawn */

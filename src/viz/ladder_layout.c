@@ -192,7 +192,7 @@ static void lay_out_rows(struct layout *o)
         } else if (i > 0) {
             const uint64_t pause = s->at_ns - l->stops[i - 1].at_ns;
 
-            y += i32_min((int32_t)(pause * LAYOUT_FLIGHT / l->usual_ns), STEP_MAX);
+            y += i32_min((int32_t)(pause * (uint64_t)LAYOUT_FLIGHT / l->usual_ns), STEP_MAX);
         }
         y = i32_max(y, lowest_allowed(o, &r, i, beside.len > 0));
         o->y[i] = y;

@@ -17,7 +17,7 @@
 #define LAYOUT_TIME_FONT_PX  11
 #define LAYOUT_NAME_FONT_PX  15
 #define LAYOUT_TITLE_FONT_PX 17
-#define LAYOUT_TEXT_BYTES    160u
+#define LAYOUT_TEXT_BYTES    192u
 #define LAYOUT_SEGMENTS_MAX  3u /* of one arrow: a packet to its own host goes around a corner */
 
 #define LAYOUT_EDGE     PX(16) /* around the picture */

@@ -359,7 +359,8 @@ enum rdl_status ladder_new(const struct ladder_events *events, const struct ladd
 
     if (!b.l || !b.names)
         goto out;
-    b.run.kind = EV_COUNT;
+    for (size_t i = 0; i < LADDER_COLUMNS_MAX; i++)
+        b.runs[i].first.kind = EV_COUNT;
     for (size_t i = 0; i < ARMED_MAX; i++)
         b.armed[i].stop = LADDER_NONE;
     find_columns(&b, events);

@@ -17,7 +17,7 @@
 
 #define LADDER_COLUMNS_MAX 12u
 #define LADDER_NOTE_BYTES  112u
-#define LADDER_LABEL_BYTES 112u
+#define LADDER_LABEL_BYTES 152u
 #define LADDER_TITLE_BYTES 160u
 #define LADDER_NONE        UINT32_MAX /* no column, no stop */
 

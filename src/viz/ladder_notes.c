@@ -21,7 +21,7 @@ uint32_t builder_stop(struct builder *b, const struct ev *e, uint32_t column)
     s->kind = e->kind;
     s->idle = !before || b->unseen_ns <= before->at_ns || b->unseen_ns >= e->at_ns;
     ev_add_line(&title, e, b->names);
-    b->run.kind = EV_COUNT;
+    b->runs[column].first.kind = EV_COUNT;
     return l->n_stops++;
 }
 
@@ -41,12 +41,21 @@ void builder_say(struct builder *b, uint32_t stop, const struct ev *e)
     say(b, stop, &(struct ladder_saying){.first = e, .armed_ns = UINT64_MAX});
 }
 
-/* Says the run of posts or completions that the newest stop stands for. */
-static void say_run(struct builder *b)
+/* A run that begins with the newest stop. */
+static struct run *run_begin(struct builder *b, const struct ev *e)
 {
-    say(b, b->l->n_stops - 1,
+    const uint32_t stop = b->l->n_stops - 1;
+    struct run *r = &b->runs[b->l->stops[stop].column];
+
+    *r = (struct run){.first = *e, .n = 1, .stop = stop};
+    return r;
+}
+
+static void say_run(struct builder *b, const struct run *r)
+{
+    say(b, r->stop,
         &(struct ladder_saying){
-            .first = &b->run, .last_wr_id = b->run_last, .kicked = b->run_kicked});
+            .first = &r->first, .n = r->n, .last_wr_id = r->last_wr_id, .kicked = r->kicked});
 }
 
 static uint64_t wr_id_of(const struct ev *e)
@@ -56,18 +65,18 @@ static uint64_t wr_id_of(const struct ev *e)
     return f ? ev_field_number(e, f) : 0;
 }
 
-/* Posts and completions: several in a row become one note. */
 void take_run(struct builder *b, const struct ev *e, uint32_t column)
 {
-    if (b->run.kind != EV_COUNT && ladder_say_together(&b->run, b->run_last, e)) {
-        b->run_last = wr_id_of(e);
+    struct run *r = &b->runs[column];
+
+    if (r->first.kind != EV_COUNT && ladder_say_together(&r->first, r->n, r->last_wr_id, e)) {
+        r->n++;
     } else {
         builder_stop(b, e, column);
-        b->run = *e;
-        b->run_last = wr_id_of(e);
-        b->run_kicked = false;
+        r = run_begin(b, e);
     }
-    say_run(b);
+    r->last_wr_id = wr_id_of(e);
+    say_run(b, r);
 }
 
 static uint32_t post_queue(const struct ev *e)
@@ -100,34 +109,45 @@ void take_post(struct builder *b, const struct ev *e, uint32_t column)
  */
 void take_kick(struct builder *b, const struct ev *e, uint32_t column)
 {
+    struct run *r = &b->runs[column];
+
     if (!ring_known(b, e->u.kick.host, e->u.kick.queue))
         return;
-    if (b->run.kind != EV_COUNT && b->run.at_ns == e->at_ns &&
-        builder_host(&b->run) == e->u.kick.host && post_queue(&b->run) == e->u.kick.queue) {
-        b->run_kicked = true;
-        say_run(b);
+    if (r->first.kind != EV_COUNT && r->first.at_ns == e->at_ns &&
+        post_queue(&r->first) == e->u.kick.queue) {
+        r->kicked = true;
+        say_run(b, r);
     } else {
         builder_say(b, builder_stop(b, e, column), e);
     }
 }
 
+/* Does @e go on where the newest stop of all ended? */
+static bool state_goes_on(const struct builder *b, const struct ev *e, const struct run *r)
+{
+    const struct ev_qp_state *next = &e->u.qp_state;
+    const struct ev_qp_state *last = &r->first.u.qp_state;
+
+    return r->first.kind == EV_qp_state && r->stop == b->l->n_stops - 1 && last->qpn == next->qpn &&
+           last->to == next->from && next->to != QPS_ERR;
+}
+
 /* "RESET -> INIT -> RTR -> RTS" in one note if nothing came between. */
 void take_state(struct builder *b, const struct ev *e, uint32_t column)
 {
-    struct ladder *l = b->l;
+    struct run *r = &b->runs[column];
 
-    if (b->run.kind == EV_qp_state && b->run.u.qp_state.host == e->u.qp_state.host &&
-        b->run.u.qp_state.qpn == e->u.qp_state.qpn && b->run.u.qp_state.to == e->u.qp_state.from &&
-        e->u.qp_state.to != QPS_ERR) {
-        struct ladder_stop *s = &l->stops[l->n_stops - 1];
+    if (state_goes_on(b, e, r)) {
+        struct ladder_stop *s = &b->l->stops[r->stop];
         struct text t = {s->note, strlen(s->note), sizeof(s->note), false};
 
         text_addf(&t, " -> %s", enum_name(&enum_qp_state, e->u.qp_state.to));
         s->at_ns = e->at_ns;
+        r->first = *e;
     } else {
         builder_say(b, builder_stop(b, e, column), e);
+        run_begin(b, e);
     }
-    b->run = *e;
 }
 
 static struct armed *armed_find(struct builder *b, uint32_t column, uint32_t qpn, uint32_t timer)
@@ -188,14 +208,15 @@ void take_timeout(struct builder *b, const struct ev *e, uint32_t column)
         a->stop = LADDER_NONE;
     }
     say(b, stop, &how);
-    b->run = *e;
+    run_begin(b, e);
 }
 
 /* After a timeout it goes without saying. */
 void take_retry(struct builder *b, const struct ev *e, uint32_t column)
 {
-    const bool timed_out = b->run.kind == EV_timeout && b->run.u.timeout.host == e->u.retry.host &&
-                           b->run.u.timeout.qpn == e->u.retry.qpn && b->run.at_ns == e->at_ns;
+    const struct ev *before = &b->runs[column].first;
+    const bool timed_out = before->kind == EV_timeout && before->at_ns == e->at_ns &&
+                           before->u.timeout.qpn == e->u.retry.qpn;
 
     if (!timed_out)
         builder_say(b, builder_stop(b, e, column), e);

@@ -12,36 +12,45 @@
 
 #define PIECE_BYTES 512u
 
+#define TEXT_OF(number) #number
+#define FONT_SIZE(px)   "font-size:" TEXT_OF(px) "px"
+
 static const char style[] =
     "<style>"
-    ".ladder{font-family:\"DejaVu Sans\",sans-serif;font-size:12px;fill:#1b1f24}"
-    ".ladder path{fill:none;stroke:#1b1f24;stroke-width:1.4;stroke-linecap:round;"
-    "stroke-linejoin:round}"
-    ".ladder .title{font-size:17px;font-weight:bold}"
-    ".ladder .name{font-size:15px;font-weight:bold}"
-    ".ladder .addr,.ladder .time{font-size:11px;fill:#57606a}"
-    ".ladder .gap,.ladder .rest{fill:#57606a}"
-    ".ladder .gap{font-style:italic}"
-    ".ladder path.life{stroke:#8b949e}"
-    ".ladder path.pause{stroke:#8b949e;stroke-dasharray:1 4}"
-    ".ladder .band{fill:#eef0f3}"
-    ".ladder text.tone-post{fill:#57606a}.ladder text.tone-state{fill:#7a4a78}"
-    ".ladder text.tone-done,.ladder text.tone-answer{fill:#00664c}"
-    ".ladder text.tone-bad,.ladder text.tone-nak{fill:#a83a00}"
-    ".ladder text.tone-timer{fill:#8a5a00}.ladder text.tone-request{fill:#005a8f}"
-    ".ladder path.tone-request{stroke:#0072b2}.ladder path.tone-answer{stroke:#009e73}"
-    ".ladder path.tone-nak{stroke:#d55e00}.ladder path.tone-timer{stroke:#b87800}"
-    ".ladder path.tone-state{stroke:#7a4a78}.ladder path.tone-done{stroke:#00664c}"
-    ".ladder path.tone-bad{stroke:#a83a00;stroke-width:2}"
-    ".ladder path.again{stroke-dasharray:7 4}"
-    ".ladder path.copy{stroke-dasharray:2 4}"
-    ".ladder path.head{stroke:none}"
-    ".ladder path.head.tone-request{fill:#0072b2}.ladder path.head.tone-answer{fill:#009e73}"
-    ".ladder path.head.tone-nak{fill:#d55e00}"
-    ".ladder path.mark.tone-post{fill:#fff;stroke:#57606a}"
-    ".ladder path.mark.tone-state{fill:#cc79a7}.ladder path.mark.tone-done{fill:#009e73}"
-    ".ladder path.mark.tone-bad{fill:#d55e00}.ladder path.mark.tone-timer{fill:#e69f00}"
-    "</style>\n";
+    ".ladder{font-family:\"DejaVu Sans\",sans-serif;" FONT_SIZE(
+        LAYOUT_FONT_PX) ";fill:#1b1f24}"
+                        ".ladder "
+                        "path{fill:none;stroke:#1b1f24;stroke-width:1.4;stroke-linecap:round;"
+                        "stroke-linejoin:round}"
+                        ".ladder .title{" FONT_SIZE(
+                            LAYOUT_TITLE_FONT_PX) ";font-weight:bold}"
+                                                  ".ladder .name{" FONT_SIZE(
+                                                      LAYOUT_NAME_FONT_PX) ";font-weight:bold}"
+                                                                           ".ladder .addr,.ladder "
+                                                                           ".time{" FONT_SIZE(
+                                                                               LAYOUT_TIME_FONT_PX) ";fill:#57606a}"
+                                                                                                    ".ladder .gap,.ladder .rest{fill:#57606a}"
+                                                                                                    ".ladder .gap{font-style:italic}"
+                                                                                                    ".ladder path.life{stroke:#8b949e}"
+                                                                                                    ".ladder path.pause{stroke:#8b949e;stroke-dasharray:1 4}"
+                                                                                                    ".ladder .band{fill:#eef0f3}"
+                                                                                                    ".ladder text.tone-post{fill:#57606a}.ladder text.tone-state{fill:#7a4a78}"
+                                                                                                    ".ladder text.tone-done,.ladder text.tone-answer{fill:#00664c}"
+                                                                                                    ".ladder text.tone-bad,.ladder text.tone-nak{fill:#a83a00}"
+                                                                                                    ".ladder text.tone-timer{fill:#8a5a00}.ladder text.tone-request{fill:#005a8f}"
+                                                                                                    ".ladder path.tone-request{stroke:#0072b2}.ladder path.tone-answer{stroke:#009e73}"
+                                                                                                    ".ladder path.tone-nak{stroke:#d55e00}.ladder path.tone-timer{stroke:#b87800}"
+                                                                                                    ".ladder path.tone-state{stroke:#7a4a78}.ladder path.tone-done{stroke:#00664c}"
+                                                                                                    ".ladder path.tone-bad{stroke:#a83a00;stroke-width:2}"
+                                                                                                    ".ladder path.again{stroke-dasharray:7 4}"
+                                                                                                    ".ladder path.copy{stroke-dasharray:2 4}"
+                                                                                                    ".ladder path.head{stroke:none}"
+                                                                                                    ".ladder path.head.tone-request{fill:#0072b2}.ladder path.head.tone-answer{fill:#009e73}"
+                                                                                                    ".ladder path.head.tone-nak{fill:#d55e00}"
+                                                                                                    ".ladder path.mark.tone-post{fill:#fff;stroke:#57606a}"
+                                                                                                    ".ladder path.mark.tone-state{fill:#cc79a7}.ladder path.mark.tone-done{fill:#009e73}"
+                                                                                                    ".ladder path.mark.tone-bad{fill:#d55e00}.ladder path.mark.tone-timer{fill:#e69f00}"
+                                                                                                    "</style>\n";
 
 static const char *const tone_names[] = {
     [TONE_PLAIN] = "plain", [TONE_POST] = "post",       [TONE_STATE] = "state",
@@ -263,8 +272,8 @@ static void put_mark(const struct viz_sink *sink, const struct layout *o, uint32
 
     putf(sink, "<path class=\"mark tone-%s\" d=\"", tone_names[s->tone]);
     for (size_t k = 0; k < n; k++) {
-        const int8_t dx = is_state ? diamond[k].x : is_bad ? square[k].x : octagon[k].x;
-        const int8_t dy = is_state ? diamond[k].y : is_bad ? square[k].y : octagon[k].y;
+        const int32_t dx = is_state ? diamond[k].x : is_bad ? square[k].x : octagon[k].x;
+        const int32_t dy = is_state ? diamond[k].y : is_bad ? square[k].y : octagon[k].y;
 
         put_to(sink, k ? 'L' : 'M', (struct point){o->x[s->column] + PX(dx), o->y[i] + PX(dy)});
     }

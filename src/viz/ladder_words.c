@@ -60,11 +60,13 @@ static void add_by_rule(struct text *t, uint32_t rule)
         text_addf(t, ", by %s", enum_name(&enum_rule, rule));
 }
 
-static void add_wr_ids(struct text *t, uint64_t first, uint64_t last)
+static void add_wr_ids(struct text *t, uint64_t first, const struct ladder_saying *s)
 {
     text_addf(t, " wr_id=%llu", (unsigned long long)first);
-    if (last != first)
-        text_addf(t, "..%llu", (unsigned long long)last);
+    if (s->last_wr_id != first)
+        text_addf(t, "..%llu", (unsigned long long)s->last_wr_id);
+    else if (s->n > 1)
+        text_addf(t, " (%u times)", s->n);
 }
 
 static void say_post(struct text *t, const struct ladder_saying *s)
@@ -74,9 +76,9 @@ static void say_post(struct text *t, const struct ladder_saying *s)
     const uint64_t wr_id = send ? e->u.post_send.wr_id : e->u.post_recv.wr_id;
 
     text_addf(t, "post %s", send ? enum_name(&enum_wr_opcode, e->u.post_send.op) : "RECV");
-    add_wr_ids(t, wr_id, s->last_wr_id);
+    add_wr_ids(t, wr_id, s);
     text_addf(t, ", %u bytes", send ? e->u.post_send.bytes : e->u.post_recv.bytes);
-    if (s->last_wr_id != wr_id)
+    if (s->n > 1)
         text_add(t, " each");
     if (s->kicked)
         text_add(t, ", kick");
@@ -87,7 +89,7 @@ static void say_completion(struct text *t, const struct ladder_saying *s)
     const struct ev_cqe *c = &s->first->u.cqe;
 
     text_add(t, "CQE");
-    add_wr_ids(t, c->wr_id, s->last_wr_id);
+    add_wr_ids(t, c->wr_id, s);
     text_addf(t, " %s", enum_name(&enum_wc_status, c->status));
     if (c->status == WCS_SUCCESS)
         text_addf(t, " %s", enum_name(&enum_wc_opcode, c->op));
@@ -187,7 +189,7 @@ enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
     return tone;
 }
 
-bool ladder_say_together(const struct ev *first, uint64_t last_wr_id, const struct ev *next)
+static bool same_kind(const struct ev *first, const struct ev *next)
 {
     if (first->kind != next->kind || first->at_ns != next->at_ns)
         return false;
@@ -195,24 +197,36 @@ bool ladder_say_together(const struct ev *first, uint64_t last_wr_id, const stru
         const struct ev_post_send *a = &first->u.post_send;
         const struct ev_post_send *b = &next->u.post_send;
 
-        return a->host == b->host && a->qpn == b->qpn && a->op == b->op && a->bytes == b->bytes &&
-               b->wr_id == last_wr_id + 1;
+        return a->qpn == b->qpn && a->op == b->op && a->bytes == b->bytes;
     }
     if (first->kind == EV_post_recv) {
         const struct ev_post_recv *a = &first->u.post_recv;
         const struct ev_post_recv *b = &next->u.post_recv;
 
-        return a->host == b->host && a->qpn == b->qpn && a->bytes == b->bytes &&
-               b->wr_id == last_wr_id + 1;
+        return a->qpn == b->qpn && a->bytes == b->bytes;
     }
     if (first->kind == EV_cqe) {
         const struct ev_cqe *a = &first->u.cqe;
         const struct ev_cqe *b = &next->u.cqe;
 
-        return a->host == b->host && a->qpn == b->qpn && a->status == b->status && a->op == b->op &&
-               a->rule == b->rule && a->status != WCS_SUCCESS && b->wr_id == last_wr_id + 1;
+        return a->qpn == b->qpn && a->status == b->status && a->op == b->op && a->rule == b->rule &&
+               a->status != WCS_SUCCESS;
     }
     return false;
+}
+
+bool ladder_say_together(const struct ev *first, uint32_t n, uint64_t last_wr_id,
+                         const struct ev *next)
+{
+    const struct ev_field *f = ev_field_find(first->kind, "wr_id");
+    uint64_t from, wr_id;
+
+    if (!f || !same_kind(first, next))
+        return false;
+    from = ev_field_number(first, f);
+    wr_id = ev_field_number(next, f);
+    return (last_wr_id - from == n - 1 && wr_id == last_wr_id + 1) ||
+           (last_wr_id == from && wr_id == from);
 }
 
 /* What tx and rx have in common. */

@@ -8,6 +8,7 @@
 /* What is said beside a lifeline about one event, or about a run of like events. */
 struct ladder_saying {
     const struct ev *first; /* of a run of posts or completions, or the only one */
+    uint32_t n;             /* how many events are in the run */
     uint64_t last_wr_id;    /* of the run */
     uint64_t armed_ns;      /* when the timer of a `timeout` was armed; UINT64_MAX: unknown */
     bool kicked;            /* the device was kicked after the last post */
@@ -18,8 +19,11 @@ struct ladder_saying {
 /* Appends the note, or nothing if the event needs none.  Returns its tone. */
 enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s);
 
-/* May @next join a run that began with @first and has come to @last_wr_id? */
-bool ladder_say_together(const struct ev *first, uint64_t last_wr_id, const struct ev *next);
+/* May @next join a run of @n events that began with @first and has come to @last_wr_id?  Their
+ * wr_ids count up, or are all the same.
+ */
+bool ladder_say_together(const struct ev *first, uint32_t n, uint64_t last_wr_id,
+                         const struct ev *next);
 
 /* The label of a packet, from its tx or rx event: "SEND_LAST psn=102 ackreq 2nd". */
 void ladder_add_label(struct text *t, const struct ev *e, bool name_qp,

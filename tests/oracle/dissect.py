@@ -5,7 +5,7 @@
 No frame may be malformed, and every frame to UDP port 4791 must be read as RoCEv2.  With --events,
 the n-th "tx" event of a host must have the opcode, destination QPN and PSN that tshark reads in the
 n-th frame that left the host's port, and the n-th "lost" event those of the n-th frame of the
-interface "lost".  Exit status: 0 if all agree and there is at least one frame, 1 if not, 2 if
+interface "wire.lost".  Exit status: 0 if all agree and there is at least one frame, 1 if not, 2 if
 nothing could be checked.
 """
 import argparse
@@ -16,7 +16,7 @@ from collections import defaultdict
 
 import capture
 
-LOST = "lost"
+LOST = "wire.lost"
 
 FIELDS = ["frame.number", "udp.dstport", "_ws.malformed", "_ws.expert.group",
           "infiniband.bth.opcode", "infiniband.bth.destqp", "infiniband.bth.psn"]

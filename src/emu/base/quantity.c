@@ -39,24 +39,13 @@ static const struct unit units[] = {
     {QUANTITY_CHANCE, "ppm", 1, true},
 };
 
-static int digit_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 /* Reads digits of @base at @s; @ret_end points behind them.  False if the value overflows. */
 static bool digits(const char *s, unsigned base, uint64_t *ret, const char **ret_end)
 {
     uint64_t v = 0;
 
     for (;; s++) {
-        const int d = digit_of(*s);
+        const int d = text_hex_digit(*s);
 
         if (d < 0 || (unsigned)d >= base)
             break;
@@ -101,7 +90,7 @@ static bool scale(uint64_t whole, uint64_t frac, unsigned frac_digits, uint64_t 
 {
     uint64_t pow10 = 1;
 
-    if (factor && whole > UINT64_MAX / factor)
+    if (whole > UINT64_MAX / factor)
         return false;
     for (unsigned i = 0; i < frac_digits; i++)
         pow10 *= 10;

@@ -21,7 +21,7 @@ const char *quantity_parse(enum quantity kind, const char *s, uint64_t *ret);
 /* Appends @v in its largest exact unit; text that quantity_parse() reads back to @v. */
 void quantity_add(struct text *t, enum quantity kind, uint64_t v);
 
-/* Appends a time for people: at most four significant digits ("85.66us"), no exactness. */
+/* Appends a time for people: at most two decimals ("85.66us"), cut and not rounded. */
 void quantity_add_time_short(struct text *t, uint64_t ns);
 
 #endif

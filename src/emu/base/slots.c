@@ -51,7 +51,7 @@ uint32_t slots_add(struct slots *s, void *obj)
 
 void slots_remove(struct slots *s, uint32_t name)
 {
-    const uint32_t i = name & 0xffffu;
+    const uint32_t i = slots_index(name);
 
     RDL_ASSERT(slots_get(s, name));
     s->v[i].obj = NULL;

@@ -37,9 +37,16 @@ uint32_t slots_add(struct slots *s, void *obj);
 /* Makes @name stale.  @name must be valid. */
 void slots_remove(struct slots *s, uint32_t name);
 
+/* Where in the table @name is, or was. */
+static inline uint32_t slots_index(uint32_t name)
+{
+    return name & 0xffffu;
+}
+
+/* The object called @name, or NULL: it is gone. */
 static inline void *slots_get(const struct slots *s, uint32_t name)
 {
-    const uint32_t i = name & 0xffffu;
+    const uint32_t i = slots_index(name);
 
     if (i >= s->len || s->v[i].gen != name >> 16)
         return NULL;

@@ -46,6 +46,25 @@ void text_addf(struct text *t, const char *fmt, ...)
     va_end(args);
 }
 
+void text_add_hex(struct text *t, const void *bytes, size_t n, const char *between)
+{
+    const uint8_t *b = bytes;
+
+    for (size_t i = 0; i < n; i++)
+        text_addf(t, "%s%02x", i ? between : "", b[i]);
+}
+
+int text_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
 void text_pad_to(struct text *t, size_t column)
 {
     size_t start = t->len;

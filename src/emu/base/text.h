@@ -26,6 +26,12 @@ void text_addn(struct text *t, const char *s, size_t n);
 void text_addf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void text_addv(struct text *t, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 
+/* Appends @n bytes as two lower-case hexadecimal digits each, @between them. */
+void text_add_hex(struct text *t, const void *bytes, size_t n, const char *between);
+
+/* The value of a hexadecimal digit in either case, or -1. */
+int text_hex_digit(char c);
+
 /* Appends blanks until the line is @column wide; at least one if anything stands there. */
 void text_pad_to(struct text *t, size_t column);
 

@@ -8,9 +8,6 @@
 #include "emu/device/internal.h"
 #include "emu/facts/rfc.h"
 
-#define QUEUE_SIZE_MAX 32768u
-#define VECTORS_MAX    2048u
-
 static const struct xport_ops xport_ops;
 
 static bool transport_init(struct rdma *d)
@@ -55,10 +52,10 @@ static void transport_done(struct rdma *d)
 static void on_notify(void *ctx, uint32_t queue)
 {
     struct rdma *d = ctx;
-    const uint64_t delay = queue == 0 ? RDMA_CTRL_NS : RDMA_DOORBELL_NS;
+    const uint64_t delay = queue == QUEUE_CTRL ? RDMA_CTRL_NS : RDMA_DOORBELL_NS;
 
     d->kicks[queue] = d->trace->cause;
-    if (d->booting && queue == 0) {
+    if (d->booting && queue == QUEUE_CTRL) {
         rdma_ctrl_run(d);
     } else if (!d->doorbell_due[queue]) {
         d->doorbell_due[queue] = true;
@@ -88,25 +85,13 @@ static void on_queue_reset(void *ctx, uint32_t queue)
 {
     struct rdma *d = ctx;
     const struct qp_attr to_err = {.state = QPS_ERR};
-    struct qp *qp;
+    struct qp *qp = hca_qp(&d->hca, queue_owner(d->config.max_cq, queue));
 
-    TRACE(d->trace, queue_reset, .host = d->config.host, .queue = queue);
-    if (queue <= d->config.max_cq)
-        return;
-    qp = hca_qp(&d->hca, (queue - d->config.max_cq + 1) / 2);
     if (qp && qp->state != QPS_RESET && qp->state != QPS_ERR) {
         if (xport_qp_modify(&d->xport, qp, QPA_STATE, &to_err) != RSP_OK)
             assert_fail("every state leads to ERR", __FILE__, __LINE__);
         rdma_settle(d);
     }
-}
-
-static void on_driver_ok(void *ctx)
-{
-    struct rdma *d = ctx;
-
-    TRACE(d->trace, features, .host = d->config.host, .offered = d->pci.offered,
-          .accepted = d->pci.accepted);
 }
 
 /* Buffers that a driver adds to a CQ are found when a completion needs one: no kicks, please. */
@@ -122,11 +107,10 @@ static const struct virtio_ops virtio_ops = {
     .notify = on_notify,
     .reset = on_reset,
     .queue_reset = on_queue_reset,
-    .driver_ok = on_driver_ok,
     .queue_enabled = on_queue_enabled,
 };
 
-static uint32_t peer_of(void *ctx, const uint8_t gid[16])
+static uint32_t peer_of(void *ctx, const uint8_t gid[GID_BYTES])
 {
     struct rdma *d = ctx;
 
@@ -149,8 +133,8 @@ bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_con
         .function = FN_RDMA,
         .features_off = config->features_off,
         .num_queues = n,
-        .queue_size = QUEUE_SIZE_MAX,
-        .n_vectors = n + 1 < VECTORS_MAX ? n + 1 : VECTORS_MAX,
+        .queue_size = VRING_SIZE_MAX,
+        .n_vectors = n + 1 < VIRTIO_VECTORS_MAX ? n + 1 : VIRTIO_VECTORS_MAX,
         .config_bytes = sizeof(struct raw_config),
     };
 
@@ -177,34 +161,29 @@ bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_con
     return true;
 }
 
-/* The queue pair whose send or receive queue @queue is, or NULL. */
-static struct qp *qp_of_queue(const struct rdma *d, uint32_t queue, enum wq *ret_wq)
+/* A work queue was kicked.  A CQ's kick says nothing: its buffers are looked for when a completion
+ * needs one.
+ */
+static void kick(struct rdma *d, uint32_t queue)
 {
-    const uint32_t i = queue - d->config.max_cq; /* 2q - 1: send, 2q: receive */
+    const uint32_t n_cq = d->config.max_cq;
+    struct qp *qp = hca_qp(&d->hca, queue_owner(n_cq, queue));
 
-    *ret_wq = i % 2 ? WQ_SEND : WQ_RECV;
-    return hca_qp(&d->hca, (i + 1) / 2);
+    if (!qp)
+        return;
+    xport_kick(&d->xport, qp, queue_is_sends(n_cq, queue) ? WQ_SEND : WQ_RECV);
+    rdma_settle(d);
 }
 
 void rdma_doorbell(struct rdma *d, uint32_t queue)
 {
-    enum wq wq;
-    struct qp *qp;
-
-    if (!d->doorbell_due[queue] || !virtio_running(&d->pci)) {
-        d->doorbell_due[queue] = false;
-        return; /* the device was reset meanwhile */
-    }
     d->doorbell_due[queue] = false;
-    if (queue == 0) {
+    if (!virtio_running(&d->pci))
+        return; /* the device was reset meanwhile, or needs to be */
+    if (queue == QUEUE_CTRL)
         rdma_ctrl_run(d);
-    } else if (queue > d->config.max_cq) {
-        qp = qp_of_queue(d, queue, &wq);
-        if (qp) {
-            xport_kick(&d->xport, qp, wq);
-            rdma_settle(d);
-        }
-    } /* buffers that are added to a CQ are looked for when a completion needs one */
+    else
+        kick(d, queue);
     eth_port_pump(d->port);
 }
 

@@ -5,8 +5,7 @@
  *	transport -> port's egress, one frame at a time -> net
  *	net -> port -> parse -> transport -> guest memory, CQE, interrupt
  *
- * Virtqueues: 0 is the control queue, N = max_cq, M = max_qp; CQ c is queue c (1..N); queue pair q
- * has the send queue N + 2q - 1 and the receive queue N + 2q (q = QPN, 1..M).
+ * Which virtqueue is whose: facts/device.h.
  *
  * The device is safe against a hostile guest: whatever a ring, a request or a WQE says leads to an
  * error response, an error completion, or DEVICE_NEEDS_RESET.
@@ -18,6 +17,7 @@
 #include <stdint.h>
 
 #include "emu/device/eth_port.h"
+#include "emu/facts/device.h"
 #include "emu/hca/hca.h"
 #include "emu/mem/ram.h"
 #include "emu/virtio/pci.h"
@@ -30,16 +30,15 @@
 #define RDMA_MAX_WR       4096u
 #define RDMA_MAX_SGE      32u
 #define RDMA_MAX_INLINE   256u
-#define RDMA_MAX_CQE      32768u
+#define RDMA_MAX_CQE      VRING_SIZE_MAX
 #define RDMA_MAX_MR       4096u
 #define RDMA_MAX_PD       1024u
 #define RDMA_MAX_RD_ATOM  16u
-#define RDMA_MAX_MSG      0x80000000u /* [IBTA1 9.4.1] */
 #define RDMA_MAX_MR_BYTES ((uint64_t)1 << 30)
 
 struct rdma_config {
     uint32_t host;
-    uint8_t mac[6];
+    uint8_t mac[MAC_BYTES];
     uint32_t max_cq, max_qp;
     uint32_t first_qpn;
     enum mtu max_mtu;
@@ -49,7 +48,7 @@ struct rdma_config {
 
 /* Queue pairs with something to send, first in first out: each sends one frame in its turn. */
 struct rdma_ready {
-    uint32_t *ring;  /* QPNs, ring_len entries */
+    uint32_t *ring;  /* QPNs, max_qp + 1 entries */
     bool *is_queued; /* by QPN */
     uint32_t first, len;
 };
@@ -62,7 +61,7 @@ struct rdma {
     struct ram *ram;
     struct eth_port *port;
     struct progress *progress;
-    uint32_t (*peer_of)(void *world, const uint8_t gid[16]);
+    uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]);
     void *world;
 
     struct virtio_dev pci;
@@ -75,7 +74,8 @@ struct rdma {
     uint32_t *failed_cqs; /* CQs that overflowed and whose QPs must still learn of it */
     uint32_t n_failed_cqs;
     uint32_t bad_pkeys;
-    struct vq_chain chain; /* the one being read: too large for the stack */
+    struct vq_chain chain; /* the WQE or CQE buffer being read: too large for the stack */
+    struct vq_chain ctrl;  /* the control request: executing it may read others into chain */
 };
 
 /* What a device stands on; everything outlives it. */
@@ -85,7 +85,7 @@ struct rdma_env {
     struct ram *ram;
     struct eth_port *port;
     struct progress *progress;
-    uint32_t (*peer_of)(void *world, const uint8_t gid[16]); /* for traces */
+    uint32_t (*peer_of)(void *world, const uint8_t gid[GID_BYTES]); /* for traces */
     void *world;
 };
 
@@ -95,17 +95,17 @@ bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_con
 
 static inline uint32_t rdma_queues(const struct rdma_config *c)
 {
-    return 1 + c->max_cq + 2 * c->max_qp;
+    return queue_count(c->max_cq, c->max_qp);
 }
 
 static inline uint32_t rdma_sq(const struct rdma *d, uint32_t qpn)
 {
-    return d->config.max_cq + 2 * qpn - 1;
+    return queue_of_sends(d->config.max_cq, qpn);
 }
 
 static inline uint32_t rdma_rq(const struct rdma *d, uint32_t qpn)
 {
-    return d->config.max_cq + 2 * qpn;
+    return queue_of_receives(d->config.max_cq, qpn);
 }
 
 /* Does the device need a reset? */

@@ -14,16 +14,6 @@
 #define CAP_RC_RNR_NAK_GEN ((uint64_t)1 << 12)
 #define CAP_SYS_IMAGE_GUID ((uint64_t)1 << 11)
 
-/* EUI-64 of the MAC, as the GUID of the system. */
-static void guid_of(uint8_t guid[8], const uint8_t mac[6])
-{
-    memcpy(guid, mac, 3);
-    guid[0] ^= 2u;
-    guid[3] = 0xff;
-    guid[4] = 0xfe;
-    memcpy(guid + 5, mac + 3, 3);
-}
-
 void rdma_config_fill(struct rdma *d)
 {
     const struct hca_limits *l = &d->hca.limits;
@@ -52,7 +42,7 @@ void rdma_config_fill(struct rdma *d)
     };
     struct raw_config raw;
 
-    guid_of(c.sys_image_guid, d->config.mac);
+    eui64_from_mac(c.sys_image_guid, d->config.mac);
     rfc_config_put(&raw, &c);
     RDL_ASSERT(d->pci.config.config_bytes == sizeof(raw));
     memcpy(d->pci.device_config, &raw, sizeof(raw));

@@ -18,7 +18,6 @@
 #define PORT_PHYS_DISABLED 3u
 #define PORT_WIDTH_4X      2u
 #define PORT_SPEED_EDR     32u /* 4 x 25 Gbit/s */
-#define GID_TYPE_ROCE_V2   2u
 #define PHYS_MTU_HEADROOM  128u
 
 /* Largest of all requests and responses. */
@@ -61,7 +60,7 @@ static enum ctrl_rsp query_port(struct call *c)
     RESPOND(c, port_attr, .state = up ? PORT_STATE_ACTIVE : PORT_STATE_DOWN,
             .max_mtu = (uint8_t)d->config.max_mtu, .active_mtu = (uint8_t)d->config.max_mtu,
             .phys_mtu = mtu_bytes((uint32_t)d->config.max_mtu) + PHYS_MTU_HEADROOM,
-            .gid_tbl_len = HCA_GIDS, .max_msg_sz = RDMA_MAX_MSG, .bad_pkey_cntr = d->bad_pkeys,
+            .gid_tbl_len = HCA_GIDS, .max_msg_sz = MESSAGE_BYTES_MAX, .bad_pkey_cntr = d->bad_pkeys,
             .pkey_tbl_len = HCA_PKEYS, .active_width = PORT_WIDTH_4X,
             .active_speed = PORT_SPEED_EDR,
             .phys_state = up ? PORT_PHYS_LINK_UP : PORT_PHYS_DISABLED);
@@ -196,7 +195,7 @@ static enum ctrl_rsp create_qp(struct call *c)
         .max_send_sge = r.max_send_sge,
         .max_recv_sge = r.max_recv_sge,
         .max_inline_data = r.max_inline_data,
-        .sig_all = r.sq_sig_type == 0,
+        .sig_all = r.sq_sig_type == SIG_ALL_WR,
     };
     rsp = xport_qp_create(&c->d->xport, &config, &qp);
     if (rsp != RSP_OK)
@@ -295,7 +294,7 @@ static enum ctrl_rsp query_qp(struct call *c)
         .ah_traffic_class = a->av.tclass,
         .ah_sl = a->av.sl,
         .ah_port_num = HCA_PORT,
-        .ah_flags = 1,
+        .ah_flags = AH_FLAG_GRH,
     };
     memcpy(out.ah_dgid, a->av.dgid, sizeof(out.ah_dgid));
     memcpy(out.ah_dmac, a->av.dmac, sizeof(out.ah_dmac));
@@ -361,9 +360,9 @@ static enum ctrl_rsp req_notify_cq(struct call *c)
     cq = hca_cq(&c->d->hca, r.cqn);
     if (!cq)
         return RSP_BAD_HANDLE;
-    if (r.flags != 1u && r.flags != 2u)
+    if (r.flags != NOTIFY_SOLICITED && r.flags != NOTIFY_NEXT_COMPLETION)
         return RSP_INVALID_ARG;
-    cq_arm(cq, r.flags == 1u);
+    cq_arm(cq, r.flags == NOTIFY_SOLICITED);
     return RSP_OK;
 }
 
@@ -373,77 +372,63 @@ static enum ctrl_rsp not_supported(struct call *c)
     return RSP_NOT_SUPPORTED;
 }
 
-static const struct {
-    size_t req_bytes, rsp_bytes;
-    enum ctrl_rsp (*execute)(struct call *c);
-} commands[] = {
-    [CMD_QUERY_PORT] = {sizeof(struct raw_query_port), sizeof(struct raw_port_attr), query_port},
-    [CMD_CREATE_CQ] = {sizeof(struct raw_create_cq), sizeof(struct raw_cq_handle), create_cq},
-    [CMD_DESTROY_CQ] = {sizeof(struct raw_cq_handle), 0, destroy_cq},
-    [CMD_CREATE_PD] = {0, sizeof(struct raw_pd_handle), create_pd},
-    [CMD_DESTROY_PD] = {sizeof(struct raw_pd_handle), 0, destroy_pd},
-    [CMD_GET_DMA_MR] = {0, 0, not_supported},
-    [CMD_CREATE_MR] = {0, 0, not_supported},
-    [CMD_MAP_MR_SG] = {0, 0, not_supported},
-    [CMD_REG_USER_MR] = {sizeof(struct raw_reg_user_mr), sizeof(struct raw_mr_keys), reg_user_mr},
-    [CMD_DEREG_MR] = {sizeof(struct raw_mr_handle), 0, dereg_mr},
-    [CMD_CREATE_QP] = {sizeof(struct raw_create_qp), sizeof(struct raw_qp_handle), create_qp},
-    [CMD_MODIFY_QP] = {sizeof(struct raw_modify_qp), 0, modify_qp},
-    [CMD_QUERY_QP] = {sizeof(struct raw_query_qp), sizeof(struct raw_qp_attr), query_qp},
-    [CMD_DESTROY_QP] = {sizeof(struct raw_qp_handle), 0, destroy_qp},
-    [CMD_QUERY_PKEY] = {sizeof(struct raw_query_pkey), sizeof(struct raw_pkey), query_pkey},
-    [CMD_ADD_GID] = {sizeof(struct raw_add_gid), 0, add_gid},
-    [CMD_DEL_GID] = {sizeof(struct raw_del_gid), 0, del_gid},
-    [CMD_REQ_NOTIFY_CQ] = {sizeof(struct raw_req_notify), 0, req_notify_cq},
+static enum ctrl_rsp (*const commands[])(struct call *c) = {
+    [CMD_QUERY_PORT] = query_port,   [CMD_CREATE_CQ] = create_cq,
+    [CMD_DESTROY_CQ] = destroy_cq,   [CMD_CREATE_PD] = create_pd,
+    [CMD_DESTROY_PD] = destroy_pd,   [CMD_GET_DMA_MR] = not_supported,
+    [CMD_CREATE_MR] = not_supported, [CMD_MAP_MR_SG] = not_supported,
+    [CMD_REG_USER_MR] = reg_user_mr, [CMD_DEREG_MR] = dereg_mr,
+    [CMD_CREATE_QP] = create_qp,     [CMD_MODIFY_QP] = modify_qp,
+    [CMD_QUERY_QP] = query_qp,       [CMD_DESTROY_QP] = destroy_qp,
+    [CMD_QUERY_PKEY] = query_pkey,   [CMD_ADD_GID] = add_gid,
+    [CMD_DEL_GID] = del_gid,         [CMD_REQ_NOTIFY_CQ] = req_notify_cq,
 };
 
-/* Executes the request in d->chain.  Returns the bytes written. */
+/* Executes the request in d->ctrl.  Returns the bytes written. */
 static uint32_t execute(struct rdma *d)
 {
     uint8_t req[1 + CTRL_DATA_BYTES_MAX] = {0}, rsp[1 + CTRL_DATA_BYTES_MAX] = {0};
-    const size_t n_req = vq_chain_read(d->ram, &d->chain, 0, req, sizeof(req));
+    const size_t n_req = vq_chain_read(d->ram, &d->ctrl, 0, req, sizeof(req));
     const uint8_t cmd = req[0];
-    const bool known = cmd < ARRAY_LEN(commands) && commands[cmd].execute;
-    const size_t req_bytes = known ? commands[cmd].req_bytes : 0;
-    const size_t rsp_bytes = known ? commands[cmd].rsp_bytes : 0;
+    const bool known = cmd < ARRAY_LEN(commands) && commands[cmd];
+    const size_t req_bytes = rfc_bytes(rfc_ctrl(cmd)->request);
+    const size_t rsp_bytes = rfc_bytes(rfc_ctrl(cmd)->response);
     struct call call = {d, req + 1, rsp + 1, 0};
     enum ctrl_rsp result;
 
-    if (d->chain.writable_bytes == 0)
+    if (d->ctrl.writable_bytes == 0)
         return 0;
     if (n_req == 0 || !known)
         result = RSP_UNKNOWN_COMMAND;
-    else if (n_req < 1 + req_bytes || d->chain.writable_bytes < 1 + rsp_bytes)
+    else if (n_req < 1 + req_bytes || d->ctrl.writable_bytes < 1 + rsp_bytes)
         result = RSP_INVALID_ARG;
     else
-        result = commands[cmd].execute(&call);
+        result = commands[cmd](&call);
     TRACE(d->trace, ctrl_execute, .host = d->config.host, .cmd = cmd, .rsp = (uint32_t)result,
           .number = call.number);
     rsp[0] = (uint8_t)result;
-    return (uint32_t)vq_chain_write(d->ram, &d->chain, 0, rsp,
+    return (uint32_t)vq_chain_write(d->ram, &d->ctrl, 0, rsp,
                                     1 + (result == RSP_OK ? rsp_bytes : 0));
 }
 
 void rdma_ctrl_run(struct rdma *d)
 {
-    struct vq *vq = &d->pci.queues[0];
+    struct vq *vq = &d->pci.queues[QUEUE_CTRL];
 
     _Static_assert(sizeof(struct raw_port_attr) <= CTRL_DATA_BYTES_MAX, "responses fit");
     _Static_assert(sizeof(struct raw_modify_qp) <= CTRL_DATA_BYTES_MAX, "requests fit");
     while (vq->enabled && virtio_running(&d->pci)) {
-        const enum vq_pop got = vq_pop(vq, d->ram, &d->chain);
-        uint16_t head;
+        const enum vq_pop got = vq_pop(vq, d->ram, &d->ctrl);
         uint32_t len;
 
         if (got == VQ_BROKEN)
-            rdma_queue_broken(d, 0);
+            rdma_queue_broken(d, QUEUE_CTRL);
         if (got != VQ_GOT)
             return;
-        head = d->chain.head; /* executing may read other rings into d->chain */
         len = execute(d);
         rdma_settle(d);
-        rdma_push(d, 0, head, len);
+        rdma_push(d, QUEUE_CTRL, d->ctrl.head, len);
         if (vq_wants_interrupt(vq, d->ram) && !d->booting)
-            virtio_raise(&d->pci, 0);
+            virtio_raise(&d->pci, QUEUE_CTRL);
     }
 }

@@ -33,19 +33,22 @@ static uint32_t ready_take(struct rdma *d)
 /* What the frame's own bytes say of it, for faults and traces. */
 static struct frame_note note_of(const struct rdma *d, uint32_t qpn, const struct frame *f)
 {
-    const bool ipv6 = f->bytes[12] == 0x86; /* ethertype 86dd */
-    const size_t bth = packet_overhead(ipv6, 0) - BTH_BYTES - ICRC_BYTES;
-    const uint8_t *b = f->bytes + bth;
-    struct frame_note note = {
-        .host = d->config.host,
-        .qpn = qpn,
-        .opcode = b[0],
-        .dest_qpn = (uint32_t)b[5] << 16 | (uint32_t)b[6] << 8 | b[7],
-        .psn = (uint32_t)b[9] << 16 | (uint32_t)b[10] << 8 | b[11],
-    };
+    const size_t ip_bytes = ip_header_bytes(f->bytes[ETH_BYTES] >> 4);
+    const size_t at = ETH_BYTES + ip_bytes + UDP_BYTES;
+    struct rd_cur in = rd_cur(f->bytes + at, f->len - at);
+    struct frame_note note = {.host = d->config.host, .qpn = qpn};
+    struct aeth aeth;
+    struct bth bth;
 
-    if (b[0] == OP_RC_ACKNOWLEDGE)
-        note.syndrome = (uint32_t)aeth_unpack(b[BTH_BYTES]).kind;
+    if (bth_parse(&bth, &in) != DROP_NONE)
+        assert_fail("the transport builds a BTH", __FILE__, __LINE__);
+    note.opcode = bth.opcode;
+    note.dest_qpn = bth.dest_qpn;
+    note.psn = bth.psn.v;
+    if (bth.opcode == OP_RC_ACKNOWLEDGE) {
+        aeth_parse(&aeth, &in);
+        note.syndrome = (uint32_t)aeth_unpack(aeth.syndrome).kind;
+    }
     return note;
 }
 

@@ -30,7 +30,7 @@ static enum fetch pop(struct rdma *d, uint32_t queue)
     return FETCH_BROKEN;
 }
 
-/* Decodes up to @max SGEs that follow @head_bytes in the chain. */
+/* Decodes @n SGEs that follow @head_bytes in the chain, or as many as there are. */
 static void read_sges(const struct rdma *d, size_t head_bytes, uint32_t n, struct sge *out)
 {
     struct raw_sge raw[RDMA_MAX_SGE];

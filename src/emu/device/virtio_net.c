@@ -45,11 +45,6 @@ static void on_queue_reset(void *ctx, uint32_t queue)
         v->tx_ready = false;
 }
 
-static void on_driver_ok(void *ctx)
-{
-    (void)ctx;
-}
-
 static void on_queue_enabled(void *ctx, uint32_t queue)
 {
     struct vnet *v = ctx;
@@ -62,7 +57,6 @@ static const struct virtio_ops virtio_ops = {
     .notify = on_notify,
     .reset = on_reset,
     .queue_reset = on_queue_reset,
-    .driver_ok = on_driver_ok,
     .queue_enabled = on_queue_enabled,
 };
 

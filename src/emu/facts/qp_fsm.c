@@ -3,7 +3,9 @@
 
 #include "emu/base/assert.h"
 
-/* [IBTA1 11.2.5.2; the kernel's qp_state_table has the same rows] */
+/* [IBTA1 11.2.5.2; the kernel's qp_state_table has these rows, with alternate paths and SQD events
+ * in them, which are not offered here]
+ */
 const struct qp_edge qp_edges[] = {
     {QPT_RC, QPS_RESET, QPS_INIT, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS, 0},
     {QPT_RC, QPS_INIT, QPS_INIT, 0, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS},

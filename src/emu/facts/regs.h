@@ -15,7 +15,7 @@
 
 #define VIRTIO_NO_VECTOR 0xffffu
 
-/* X(prefix, NAME, offset in the common configuration, text); bytes of each in REG_BYTES below.
+/* X(prefix, NAME, offset in the common configuration, text); how wide each is, virtio/pci.c knows.
  * ISR, DEVICE and NOTIFY stand for whole structures, past the last common register.
  */
 #define ENUM_REG(X)                                                                                \

@@ -2,6 +2,7 @@
 #include "emu/facts/rfc.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/enums.h"
 
 /* The stringised type begins with 'l' (leN) or 'b' (bytesN). */
 #define ROW(S, f, type, text)                                                                      \
@@ -16,6 +17,38 @@ static const struct rfc_struct structs[] = {
     RFC_STRUCTS(S)
 #undef S
 };
+
+enum {
+#define S(nm, list) STRUCT_##nm,
+    RFC_STRUCTS(S)
+#undef S
+};
+
+#define S(name) &structs[STRUCT_##name]
+static const struct rfc_ctrl controls[] = {
+    [CMD_QUERY_PORT] = {S(query_port), S(port_attr)},
+    [CMD_CREATE_CQ] = {S(create_cq), S(cq_handle)},
+    [CMD_DESTROY_CQ] = {S(cq_handle), NULL},
+    [CMD_CREATE_PD] = {NULL, S(pd_handle)},
+    [CMD_DESTROY_PD] = {S(pd_handle), NULL},
+    [CMD_REG_USER_MR] = {S(reg_user_mr), S(mr_keys)},
+    [CMD_DEREG_MR] = {S(mr_handle), NULL},
+    [CMD_CREATE_QP] = {S(create_qp), S(qp_handle)},
+    [CMD_MODIFY_QP] = {S(modify_qp), NULL},
+    [CMD_QUERY_QP] = {S(query_qp), S(qp_attr)},
+    [CMD_DESTROY_QP] = {S(qp_handle), NULL},
+    [CMD_QUERY_PKEY] = {S(query_pkey), S(pkey)},
+    [CMD_ADD_GID] = {S(add_gid), NULL},
+    [CMD_DEL_GID] = {S(del_gid), NULL},
+    [CMD_REQ_NOTIFY_CQ] = {S(req_notify), NULL},
+};
+#undef S
+
+const struct rfc_ctrl *rfc_ctrl(uint32_t command)
+{
+    /* Row 0 is empty: 0 is no command. */
+    return &controls[command < ARRAY_LEN(controls) ? command : 0];
+}
 
 const struct rfc_struct *rfc_find(const char *name)
 {

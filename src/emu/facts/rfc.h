@@ -345,4 +345,20 @@ struct rfc_struct {
 /* The structure called @name ("sq_wqe"), or NULL. */
 const struct rfc_struct *rfc_find(const char *name);
 
+/* What follows the command byte of a control request and the status byte of its response; NULL is
+ * nothing.  [virtio-rdma RFC, controlq Operation]
+ */
+struct rfc_ctrl {
+    const struct rfc_struct *request, *response;
+};
+
+/* The row of @command (enum ctrl_cmd).  Both are NULL for one that is unknown or not offered. */
+const struct rfc_ctrl *rfc_ctrl(uint32_t command);
+
+/* Bytes of @s in guest memory; 0 for NULL. */
+static inline size_t rfc_bytes(const struct rfc_struct *s)
+{
+    return s ? s->bytes : 0;
+}
+
 #endif

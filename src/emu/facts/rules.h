@@ -68,6 +68,6 @@
       "a send WQE must be one that the device can parse  [virtio-rdma RFC, Send Queue Operation]")
 
 #define RULE_MEMBER(prefix, name, value, text) prefix##_##name = (value),
-enum rule { ENUM_RULE(RULE_MEMBER) RULE_COUNT };
+enum rule { ENUM_RULE(RULE_MEMBER) };
 
 #endif

@@ -7,10 +7,6 @@
 #include "emu/base/cursor.h"
 #include "emu/guest/internal.h"
 
-/* Flags of REQ_NOTIFY_CQ.  [virtio-rdma RFC, Request Notify CQ] */
-#define NOTIFY_SOLICITED       1u
-#define NOTIFY_NEXT_COMPLETION 2u
-
 static struct guest_cq *answered_cq(const struct guest *g)
 {
     return (struct guest_cq *)g->ctrl.object;
@@ -45,8 +41,7 @@ enum rdl_status guest_create_cq(struct guest *g, uint32_t cqe, const char *name,
     st_le32(request, cqe);
     st = queue_mem_take(g, cqe, sizeof(struct raw_cqe), &cq->mem);
     if (st == RDL_OK)
-        st = ctrl_send(g, CMD_CREATE_CQ, request, sizeof(request), sizeof(struct raw_cq_handle), o,
-                       0);
+        st = ctrl_send(g, CMD_CREATE_CQ, request, o, 0);
     if (st != RDL_OK) {
         cq_drop(cq);
         return st;
@@ -130,7 +125,7 @@ enum rdl_status guest_req_notify_cq(struct guest_cq *cq, bool solicited_only)
     /* Before the device may raise it, so that an event right after the answer is not missed. */
     cq->armed = true;
     vqd_want_interrupt(guest_vq(g, cq->cqn), g->config.ram, true);
-    st = ctrl_send(g, CMD_REQ_NOTIFY_CQ, &raw, sizeof(raw), 0, &cq->o, cq->cqn);
+    st = ctrl_send(g, CMD_REQ_NOTIFY_CQ, &raw, &cq->o, cq->cqn);
     if (st != RDL_OK)
         cq->armed = false;
     return st;

@@ -8,10 +8,6 @@
 #include "emu/base/cursor.h"
 #include "emu/guest/internal.h"
 
-#define CTRL_QUEUE 0u
-
-/* Room in the two buffers: the byte of command or status, and the largest structure. */
-#define CTRL_BUFFER_BYTES 256u
 _Static_assert(1 + sizeof(struct raw_port_attr) <= CTRL_BUFFER_BYTES, "largest response");
 _Static_assert(1 + sizeof(struct raw_modify_qp) <= CTRL_BUFFER_BYTES, "largest request");
 
@@ -49,19 +45,19 @@ enum rdl_status ctrl_ready(const struct guest *g)
 }
 
 /* Writes both buffers and puts them into the ring. */
-static enum rdl_status put_request(struct guest *g, const void *request, size_t request_bytes,
-                                   size_t response_bytes)
+static enum rdl_status put_request(struct guest *g, const void *request)
 {
     struct guest_ctrl *c = &g->ctrl;
     struct ram *ram = g->config.ram;
-    struct vqd *q = guest_vq(g, CTRL_QUEUE);
+    struct vqd *q = guest_vq(g, QUEUE_CTRL);
+    const size_t request_bytes = rfc_bytes(rfc_ctrl(c->cmd)->request);
     uint8_t bytes[CTRL_BUFFER_BYTES] = {(uint8_t)c->cmd};
     const uint8_t preset = RSP_PRESET;
     const struct vqd_seg segs[] = {{c->request_gpa, (uint32_t)(1 + request_bytes)},
                                    {c->response_gpa, c->response_bytes}};
     uint16_t head;
 
-    RDL_ASSERT(1 + request_bytes <= CTRL_BUFFER_BYTES && 1 + response_bytes <= CTRL_BUFFER_BYTES);
+    RDL_ASSERT(1 + request_bytes <= CTRL_BUFFER_BYTES && c->response_bytes <= CTRL_BUFFER_BYTES);
     if (request_bytes > 0)
         memcpy(bytes + 1, request, request_bytes);
     if (!ram_write(ram, c->request_gpa, bytes, 1 + request_bytes) ||
@@ -75,8 +71,7 @@ static enum rdl_status put_request(struct guest *g, const void *request, size_t 
 }
 
 enum rdl_status ctrl_send(struct guest *g, enum ctrl_cmd cmd, const void *request,
-                          size_t request_bytes, size_t response_bytes, struct guest_object *object,
-                          uint32_t number)
+                          struct guest_object *object, uint32_t number)
 {
     struct guest_ctrl *c = &g->ctrl;
     struct trace *t = g->config.trace;
@@ -86,20 +81,20 @@ enum rdl_status ctrl_send(struct guest *g, enum ctrl_cmd cmd, const void *reques
     c->cmd = cmd;
     c->object = object;
     c->number = number;
-    c->response_bytes = (uint32_t)(1 + response_bytes);
-    st = put_request(g, request, request_bytes, response_bytes);
+    c->response_bytes = (uint32_t)(1 + rfc_bytes(rfc_ctrl(cmd)->response));
+    st = put_request(g, request);
     if (st != RDL_OK)
         return st;
     c->busy = true;
     c->no_route = false;
     TRACE_ID(t, id, ctrl_request, .host = g->config.host, .cmd = cmd, .number = number);
     old = trace_because(t, id);
-    queue_kick(g, CTRL_QUEUE);
+    queue_kick(g, QUEUE_CTRL);
     trace_because(t, old);
     /* A device may answer inside the notification.  If it did not, it shall interrupt. */
     ctrl_poll(g);
     if (c->busy) {
-        vqd_want_interrupt(guest_vq(g, CTRL_QUEUE), g->config.ram, true);
+        vqd_want_interrupt(guest_vq(g, QUEUE_CTRL), g->config.ram, true);
         ctrl_poll(g);
     }
     return RDL_OK;
@@ -137,7 +132,7 @@ void ctrl_poll(struct guest *g)
     uint32_t len;
     ev_id id, old;
 
-    switch (vqd_take_used(guest_vq(g, CTRL_QUEUE), g->config.ram, &head, &len)) {
+    switch (vqd_take_used(guest_vq(g, QUEUE_CTRL), g->config.ram, &head, &len)) {
     case VQD_NONE:
         return;
     case VQD_BROKEN:

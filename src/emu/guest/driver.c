@@ -9,20 +9,11 @@
 #include "emu/guest/internal.h"
 #include "emu/guest/stack.h"
 
-#define CTRL_QUEUE         0u
-#define CTRL_BUFFERS_BYTES 256u
-
 /* What this driver can use. */
 #define FEATURES_WANTED VIRTIO_FEATURES_ALL
 
 /* The device configuration must hold still while it is read; this often it may not. */
 #define CONFIG_TRIES 8u
-
-/* The RFC's limits of max_cq and max_qp. */
-#define OBJECTS_MAX 16384u
-
-/* GID types of ADD_GID. */
-#define GID_TYPE_ROCE_V2 2u
 
 /* Requests of boot: an ADD_GID for each GID, then QUERY_PORT. */
 #define BOOT_STEPS (GUEST_GIDS + 1u)
@@ -39,37 +30,9 @@ bool guest_init(struct guest *g, struct arena *a, const struct guest_config *con
     if (!space_init(&g->space, config->ram, rng))
         return false;
     dma_init(&g->dma, &g->space);
-    g->ctrl.request_gpa = dma_take(&g->dma, CTRL_BUFFERS_BYTES);
-    g->ctrl.response_gpa = dma_take(&g->dma, CTRL_BUFFERS_BYTES);
+    g->ctrl.request_gpa = dma_take(&g->dma, CTRL_BUFFER_BYTES);
+    g->ctrl.response_gpa = dma_take(&g->dma, CTRL_BUFFER_BYTES);
     return g->ctrl.request_gpa && g->ctrl.response_gpa;
-}
-
-/* Drops every object of @g in @s. */
-static void drop_all(const struct guest *g, struct slots *s)
-{
-    for (uint32_t i = 0; i < s->len; i++) {
-        struct guest_object *o = slots_at(s, i);
-
-        if (o && o->guest == g)
-            object_drop(o);
-    }
-}
-
-void guest_done(struct guest *g)
-{
-    struct guest_tables *t = g->config.tables;
-
-    drop_all(g, &t->qp);
-    drop_all(g, &t->cq);
-    drop_all(g, &t->mr);
-    drop_all(g, &t->pd);
-    for (uint32_t i = 0; i < g->n_queues; i++)
-        vqd_done(&g->queues[i].vq, g->arena);
-    arena_release(g->arena, g->queues, g->n_queues * sizeof(*g->queues));
-    arena_release(g->arena, g->cq_of, (g->device.max_cq + 1u) * sizeof(struct guest_cq *));
-    arena_release(g->arena, g->qp_of, (g->device.max_qp + 1u) * sizeof(struct guest_qp *));
-    nic_done(g);
-    space_done(&g->space);
 }
 
 /* One field: aligned words whole, everything else bytewise.  [virtio 1.2, 4.1.3.1] */
@@ -122,12 +85,12 @@ static enum rdl_status boot_ctrl_queue(struct guest *g)
 {
     const uint32_t size =
         g->queue_size_max < GUEST_CTRL_QUEUE_SIZE ? g->queue_size_max : GUEST_CTRL_QUEUE_SIZE;
-    struct vqd *q = guest_vq(g, CTRL_QUEUE);
+    struct vqd *q = guest_vq(g, QUEUE_CTRL);
     enum rdl_status st;
 
     if (size < 2)
         return RDL_ERR_BROKEN; /* a request needs two descriptors */
-    st = queue_boot(g, CTRL_QUEUE, size, ctrl_vector(g));
+    st = queue_boot(g, QUEUE_CTRL, size, ctrl_vector(g));
     if (st != RDL_OK)
         return st;
     return vqd_init(q, g->arena, g->config.ram, q->ring, pci_has(&g->pci, VF_EVENT_IDX))
@@ -155,9 +118,9 @@ static enum rdl_status set_up(struct guest *g)
 
     if (st != RDL_OK)
         return st;
-    if (n_cq < 1 || n_cq > OBJECTS_MAX || n_qp < 1 || n_qp > OBJECTS_MAX)
+    if (n_cq < 1 || n_cq > DEVICE_OBJECTS_MAX || n_qp < 1 || n_qp > DEVICE_OBJECTS_MAX)
         return RDL_ERR_BROKEN;
-    n_queues = 1 + n_cq + 2 * n_qp;
+    n_queues = queue_count(n_cq, n_qp);
     if (reg_read(&g->pci, REG_NUM_QUEUES, 2) < n_queues)
         return RDL_ERR_BROKEN;
 
@@ -184,7 +147,7 @@ static enum rdl_status add_gid(struct guest *g, uint16_t index)
 
     memcpy(cmd.gid, g->config.gid[index], GID_BYTES);
     rfc_add_gid_put(&raw, &cmd);
-    return ctrl_send(g, CMD_ADD_GID, &raw, sizeof(raw), 0, NULL, index);
+    return ctrl_send(g, CMD_ADD_GID, &raw, NULL, index);
 }
 
 static enum rdl_status query_port(struct guest *g)
@@ -193,7 +156,7 @@ static enum rdl_status query_port(struct guest *g)
     struct raw_query_port raw;
 
     rfc_query_port_put(&raw, &cmd);
-    return ctrl_send(g, CMD_QUERY_PORT, &raw, sizeof(raw), sizeof(struct raw_port_attr), NULL, 0);
+    return ctrl_send(g, CMD_QUERY_PORT, &raw, NULL, 0);
 }
 
 enum rdl_status boot_on(struct guest *g)

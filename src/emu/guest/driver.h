@@ -10,8 +10,8 @@
 #define GUEST_CTRL_QUEUE_SIZE 64u
 #define GUEST_QUEUE_SIZE      256u
 
-/* MSI-X vectors.  Completion queues share the ones from VECTOR_CQ on; with fewer than three vectors
- * they share the last one.  Send and receive queues have none.
+/* MSI-X vectors.  Completion queues share the ones from GUEST_VECTOR_CQ on; with fewer than three
+ * vectors they share the last one.  Send and receive queues have none.
  */
 #define GUEST_VECTOR_CONFIG 0u
 #define GUEST_VECTOR_CTRL   1u
@@ -19,12 +19,10 @@
 
 /* The tables of a lab.  False when the arena is full. */
 bool guest_tables_init(struct guest_tables *t, struct arena *a);
-void guest_tables_done(struct guest_tables *t, struct arena *a);
 
 /* A guest that is not booted.  @rng scatters its pages.  False when the arena is full. */
 bool guest_init(struct guest *g, struct arena *a, const struct guest_config *config,
                 struct prng *rng);
-void guest_done(struct guest *g);
 
 /* Brings both functions up in the order of virtio 1.2, 3.1.1, then sends the requests of boot
  * (ADD_GID 0 and 1, which are the addresses; QUERY_PORT), each when the one before it is answered.

@@ -168,17 +168,6 @@ struct guest {
     struct guest_net net; /* the other function, and what speaks IP over it */
 };
 
-/* Numbers of virtqueues, as the RFC's list reads with QPNs from 1. */
-static inline uint32_t guest_sq_of(const struct guest *g, uint32_t qpn)
-{
-    return g->device.max_cq + 2 * qpn - 1;
-}
-
-static inline uint32_t guest_rq_of(const struct guest *g, uint32_t qpn)
-{
-    return g->device.max_cq + 2 * qpn;
-}
-
 static inline struct vqd *guest_vq(const struct guest *g, uint32_t queue)
 {
     return &g->queues[queue].vq;

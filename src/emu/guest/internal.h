@@ -8,6 +8,7 @@
 #ifndef EMU_GUEST_INTERNAL_H
 #define EMU_GUEST_INTERNAL_H
 
+#include "emu/facts/device.h"
 #include "emu/facts/regs.h"
 #include "emu/guest/driver.h"
 #include "emu/guest/guest.h"
@@ -18,6 +19,9 @@
 /* Access flags that regions and queue pairs know; memory windows are not offered. */
 #define GUEST_ACCESS_ALL                                                                           \
     (unsigned)(ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
+
+/* Room in each buffer of a control request: command or status, and the largest structure. */
+#define CTRL_BUFFER_BYTES 256u
 
 uint16_t ctrl_vector(const struct guest *g);
 uint16_t cq_vector(const struct guest *g, uint32_t cqn);
@@ -50,12 +54,11 @@ void queue_kick_now(struct guest *g, uint32_t queue);
  */
 enum rdl_status ctrl_ready(const struct guest *g);
 
-/* Sends @cmd with @request, expecting @response_bytes of data; ctrl_poll() finds the answer.
- * @object (may be NULL) is what the answer is about, @number its number.
+/* Sends @cmd with @request, a raw structure as rfc_ctrl() says (NULL if it has none); ctrl_poll()
+ * finds the answer.  @object (may be NULL) is what the answer is about, @number its number.
  */
 enum rdl_status ctrl_send(struct guest *g, enum ctrl_cmd cmd, const void *request,
-                          size_t request_bytes, size_t response_bytes, struct guest_object *object,
-                          uint32_t number);
+                          struct guest_object *object, uint32_t number);
 
 /* Looks for the answer and applies it. */
 void ctrl_poll(struct guest *g);

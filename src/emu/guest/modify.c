@@ -10,16 +10,7 @@
 #include "emu/guest/internal.h"
 #include "emu/guest/stack.h"
 
-/* Largest values of attributes, where no limit of the device applies.  [IBTA1 11.2.5.2
- * (unverified), libibverbs ibv_modify_qp(3)]
- */
-#define TIMER_CODE_MAX 31u
-#define RETRY_MAX      7u
-#define SL_MAX         7u /* RoCE: the three bits of the VLAN priority */
-#define FLOW_LABEL_MAX 0xfffffu
-#define QPN_MAX        0xffffffu
-
-#define AH_FLAG_GRH 1u
+#define SL_MAX 7u /* RoCE: the three bits of the VLAN priority */
 
 /* The address vector names a GID of this host, and an address of the same kind. */
 static bool ah_is_sound(const struct guest *g, const struct rdl_qp_attr *a)
@@ -144,7 +135,7 @@ static enum rdl_status send_modify(struct guest_qp *qp)
     rfc_qp_attr_put(&packed, &fields);
     memcpy(cmd.attrs, &packed, sizeof(packed));
     rfc_modify_qp_put(&raw, &cmd);
-    return ctrl_send(g, CMD_MODIFY_QP, &raw, sizeof(raw), 0, &qp->o, qp->qpn);
+    return ctrl_send(g, CMD_MODIFY_QP, &raw, &qp->o, qp->qpn);
 }
 
 /* The request is under way, but waits for a neighbour before it is sent. */

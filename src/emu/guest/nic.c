@@ -150,17 +150,6 @@ enum rdl_status nic_boot(struct guest *g)
     return RDL_OK;
 }
 
-void nic_done(struct guest *g)
-{
-    struct guest_net *n = &g->net;
-
-    neighbours_done(g);
-    for (uint32_t i = 0; i < NET_QUEUES; i++)
-        vqd_done(&n->queues[i].vq, g->arena);
-    arena_release(g->arena, n->in, n->slot_bytes);
-    arena_release(g->arena, n->out, n->slot_bytes);
-}
-
 bool nic_link_is_up(const struct guest *g)
 {
     const struct guest_net *n = &g->net;

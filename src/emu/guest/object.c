@@ -8,6 +8,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/base/fnv.h"
 #include "emu/base/text.h"
 #include "emu/guest/internal.h"
 
@@ -28,14 +29,6 @@ bool guest_tables_init(struct guest_tables *t, struct arena *a)
            slots_init(&t->cq, a, GUEST_OBJECTS_MAX) && slots_init(&t->qp, a, GUEST_OBJECTS_MAX);
 }
 
-void guest_tables_done(struct guest_tables *t, struct arena *a)
-{
-    slots_done(&t->pd, a);
-    slots_done(&t->mr, a);
-    slots_done(&t->cq, a);
-    slots_done(&t->qp, a);
-}
-
 static struct slots *table_of(const struct guest *g, enum object_kind kind)
 {
     switch (kind) {
@@ -50,14 +43,9 @@ static struct slots *table_of(const struct guest *g, enum object_kind kind)
     }
 }
 
-/* FNV-1a, as far as a bucket number needs it. */
 static uint32_t bucket_of(const char *name)
 {
-    uint32_t h = 0x811c9dc5u;
-
-    for (; *name; name++)
-        h = (h ^ (uint8_t)*name) * 0x01000193u;
-    return h % GUEST_NAME_BUCKETS;
+    return fnv1a(name, strlen(name)) % GUEST_NAME_BUCKETS;
 }
 
 struct guest_object *guest_find(const struct guest *g, const char *name)
@@ -189,7 +177,7 @@ enum rdl_status object_destroyable(const struct guest_object *o)
 enum rdl_status object_send_destroy(struct guest_object *o, enum ctrl_cmd cmd, uint32_t number)
 {
     enum rdl_status st = ctrl_ready(o->guest);
-    uint8_t handle[4];
+    uint8_t handle[4]; /* the structures of all destroying requests */
 
     if (st == RDL_OK)
         st = object_destroyable(o);
@@ -197,7 +185,7 @@ enum rdl_status object_send_destroy(struct guest_object *o, enum ctrl_cmd cmd, u
         return st;
     st_le32(handle, number);
     o->life = GUEST_LEAVING;
-    st = ctrl_send(o->guest, cmd, handle, sizeof(handle), 0, o, number);
+    st = ctrl_send(o->guest, cmd, handle, o, number);
     if (st != RDL_OK)
         o->life = GUEST_LIVE;
     return st;

@@ -84,7 +84,7 @@ static enum rdl_status send_create(struct guest_qp *qp)
     const struct rfc_create_qp cmd = {
         .pdn = qp->pd->pdn,
         .qp_type = (uint8_t)qp->type,
-        .sq_sig_type = qp->sq_sig_all ? 0 : 1,
+        .sq_sig_type = qp->sq_sig_all ? SIG_ALL_WR : SIG_REQ_WR,
         .max_send_wr = qp->sq.max_wr,
         .max_send_sge = qp->sq.max_sge,
         .send_cqn = qp->send_cq->cqn,
@@ -96,8 +96,7 @@ static enum rdl_status send_create(struct guest_qp *qp)
     struct raw_create_qp raw;
 
     rfc_create_qp_put(&raw, &cmd);
-    return ctrl_send(qp->o.guest, CMD_CREATE_QP, &raw, sizeof(raw), sizeof(struct raw_qp_handle),
-                     &qp->o, 0);
+    return ctrl_send(qp->o.guest, CMD_CREATE_QP, &raw, &qp->o, 0);
 }
 
 /* Counts the queue pair as a user of its parts, or no longer. */
@@ -166,8 +165,8 @@ void qp_created(struct guest *g, const uint8_t *data)
     if (qpn < 1 || qpn > g->device.max_qp || g->qp_of[qpn])
         goto nonsense;
     qp->qpn = qpn;
-    qp->sq.queue = guest_sq_of(g, qpn);
-    qp->rq.queue = guest_rq_of(g, qpn);
+    qp->sq.queue = queue_of_sends(g->device.max_cq, qpn);
+    qp->rq.queue = queue_of_receives(g->device.max_cq, qpn);
     if (queue_attach(g, qp->sq.queue, &qp->sq.mem, VIRTIO_NO_VECTOR) != RDL_OK ||
         queue_attach(g, qp->rq.queue, &qp->rq.mem, VIRTIO_NO_VECTOR) != RDL_OK)
         goto nonsense;
@@ -245,8 +244,7 @@ enum rdl_status guest_query_qp(struct guest_qp *qp)
     if (st != RDL_OK)
         return st;
     rfc_query_qp_put(&raw, &cmd);
-    return ctrl_send(g, CMD_QUERY_QP, &raw, sizeof(raw), sizeof(struct raw_qp_attr), &qp->o,
-                     qp->qpn);
+    return ctrl_send(g, CMD_QUERY_QP, &raw, &qp->o, qp->qpn);
 }
 
 void qp_queried(struct guest *g, const uint8_t *data)

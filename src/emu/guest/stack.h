@@ -14,7 +14,6 @@
 
 /* nic.c.  Errors of boot as guest_boot(). */
 enum rdl_status nic_boot(struct guest *g);
-void nic_done(struct guest *g);
 bool nic_link_is_up(const struct guest *g);
 
 /* Puts a frame of at most the MTU into the transmit ring; drops it when there is no room. */
@@ -55,7 +54,6 @@ void neighbour_keep(struct guest *g, const uint8_t gid[GID_BYTES], const uint8_t
 bool neighbour_heard(struct guest *g, const uint8_t gid[GID_BYTES], const uint8_t mac[MAC_BYTES],
                      bool asked_us);
 void neighbour_timer(struct guest *g, uint32_t index);
-void neighbours_done(struct guest *g);
 
 /* arp_nd.c: questions and answers, by ARP or neighbour discovery as the address is. */
 void arp_nd_ask(struct guest *g, const uint8_t gid[GID_BYTES]);

@@ -31,7 +31,7 @@ enum rdl_status guest_alloc_pd(struct guest *g, const char *name, uint32_t *ret)
     if (st != RDL_OK)
         return st;
     handle = o->handle;
-    st = ctrl_send(g, CMD_CREATE_PD, NULL, 0, sizeof(struct raw_pd_handle), o, 0);
+    st = ctrl_send(g, CMD_CREATE_PD, NULL, o, 0);
     if (st != RDL_OK) {
         object_drop(o);
         return st;
@@ -155,7 +155,7 @@ static enum rdl_status send_reg_mr(struct guest_mr *mr, uint64_t n_pages)
     struct raw_reg_user_mr raw;
 
     rfc_reg_user_mr_put(&raw, &cmd);
-    return ctrl_send(g, CMD_REG_USER_MR, &raw, sizeof(raw), sizeof(struct raw_mr_keys), &mr->o, 0);
+    return ctrl_send(g, CMD_REG_USER_MR, &raw, &mr->o, 0);
 }
 
 static void mr_drop(struct guest_mr *mr)

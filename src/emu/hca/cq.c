@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/hca/cq.h"
 
-#include <string.h>
-
 #include "emu/base/assert.h"
 
 #define LOG_FIRST 16u
@@ -22,7 +20,7 @@ enum ctrl_rsp hca_cq_create(struct hca *h, uint32_t cqe, struct cq **ret)
         arena_release(h->arena, cq, sizeof(*cq));
         return RSP_NO_RESOURCES;
     }
-    cq->cqn = (name & 0xffffu) + 1;
+    cq->cqn = slots_index(name) + 1;
     cq->cqe = cqe;
     *ret = cq;
     return RSP_OK;

@@ -44,6 +44,11 @@ bool hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits 
     return true;
 }
 
+static void must(enum ctrl_rsp rsp)
+{
+    RDL_ASSERT(rsp == RSP_OK);
+}
+
 void hca_done(struct hca *h)
 {
     RDL_ASSERT(h->qps.used == 0);
@@ -51,19 +56,19 @@ void hca_done(struct hca *h)
         const struct mr *mr = slots_at(&h->mrs, i);
 
         if (mr)
-            RDL_ASSERT(hca_mr_destroy(h, mr->key) == RSP_OK);
+            must(hca_mr_destroy(h, mr->key));
     }
     for (uint32_t i = 0; i < h->cqs.len; i++) {
         const struct cq *cq = slots_at(&h->cqs, i);
 
         if (cq)
-            RDL_ASSERT(hca_cq_destroy(h, cq->cqn) == RSP_OK);
+            must(hca_cq_destroy(h, cq->cqn));
     }
     for (uint32_t i = 0; i < h->pds.len; i++) {
         const struct pd *pd = slots_at(&h->pds, i);
 
         if (pd)
-            RDL_ASSERT(hca_pd_destroy(h, pd->pdn) == RSP_OK);
+            must(hca_pd_destroy(h, pd->pdn));
     }
     slots_done(&h->pds, h->arena);
     slots_done(&h->mrs, h->arena);
@@ -83,7 +88,7 @@ enum ctrl_rsp hca_pd_create(struct hca *h, struct pd **ret)
         arena_release(h->arena, pd, sizeof(*pd));
         return RSP_NO_RESOURCES;
     }
-    pd->pdn = (name & 0xffffu) + 1;
+    pd->pdn = slots_index(name) + 1;
     *ret = pd;
     return RSP_OK;
 }

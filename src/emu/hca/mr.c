@@ -86,7 +86,7 @@ enum ctrl_rsp hca_mr_create(struct hca *h, const struct mr_request *req, struct 
         mr_free(h, mr);
         return RSP_NO_RESOURCES;
     }
-    mr->key = ((name & 0xffffu) + 1) << 8 | (uint32_t)prng_below(&h->keys, 256);
+    mr->key = (slots_index(name) + 1) << 8 | (uint32_t)prng_below(&h->keys, 256);
     pd->users++;
     *ret = mr;
     return RSP_OK;
@@ -126,9 +126,8 @@ enum rule mr_check(const struct hca *h, uint32_t key, uint32_t pdn, uint64_t add
 static uint64_t place(const struct mr *mr, uint64_t addr, size_t bytes, size_t *ret_run)
 {
     const uint64_t offset = addr - mr->addr + mr->page_offset;
-    const size_t left = RAM_PAGE_BYTES - (size_t)(offset & PAGE_MASK);
 
-    *ret_run = bytes < left ? bytes : left;
+    *ret_run = ram_run(offset, bytes);
     return mr->pages[offset >> RAM_PAGE_BITS] + (offset & PAGE_MASK);
 }
 

@@ -2,13 +2,10 @@
 #include "emu/hca/qp.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/device.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
 
-#define QPN_MASK        0xffffffu
-#define FLOW_LABEL_MAX  0xfffffu
-#define TIMER_CODE_MAX  31u
-#define RETRY_MAX       7u
 #define ACCESS_REMOTE   (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 #define NOT_SUPPORTED   (QPA_ALT_PATH | QPA_PATH_MIG_STATE | QPA_RATE_LIMIT | QPA_CAP)
 #define MASK_IS_NO_EDGE (QPA_STATE | QPA_CUR_STATE) /* what the state graph does not list */
@@ -54,7 +51,7 @@ enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_
         .pd = pd,
         .send_cq = send_cq,
         .recv_cq = recv_cq,
-        .qpn = qpn_at(h, name & 0xffffu),
+        .qpn = qpn_at(h, slots_index(name)),
         .state = QPS_RESET,
         .config = *config,
     };
@@ -101,7 +98,7 @@ static uint32_t bad_values(const struct hca *h, uint32_t mask, const struct qp_a
         {QPA_MAX_QP_RD_ATOMIC, a->max_rd_atomic <= h->limits.max_rd_atomic},
         {QPA_MAX_DEST_RD_ATOMIC, a->max_dest_rd_atomic <= h->limits.max_dest_rd_atomic},
         {QPA_MIN_RNR_TIMER, a->min_rnr_timer <= TIMER_CODE_MAX},
-        {QPA_DEST_QPN, a->dest_qpn <= QPN_MASK},
+        {QPA_DEST_QPN, a->dest_qpn <= QPN_MAX},
     };
     uint32_t bad = 0;
 

@@ -4,14 +4,15 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/cursor.h"
 #include "emu/base/log2.h"
 #include "emu/lab/world.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/verbs.h"
 
 #define RAM_BYTES_DEFAULT ((uint64_t)64 << 20)
+#define RAM_BYTES_MIN     ((uint64_t)16 << RAM_PAGE_BITS)
 #define RAM_BYTES_MAX     ((uint64_t)1 << 40)
-#define MAX_OBJECTS       16384u /* of max_cq and max_qp: the RFC's limit */
 #define MAX_DEFAULT       16u
 #define RATE_DEFAULT_BPS  100000000000u
 #define PPM               1000000u
@@ -88,20 +89,12 @@ static struct rdl_host_config with_defaults(const struct rdl_host_config *given,
 
     if (is_zero(c.mac, sizeof(c.mac)))
         memcpy(c.mac, (uint8_t[]){2, 0, 0, 0, (uint8_t)(k >> 8), (uint8_t)k}, sizeof(c.mac));
-    if (is_zero(c.ipv4, sizeof(c.ipv4))) {
-        c.ipv4[10] = c.ipv4[11] = 0xff;
-        c.ipv4[12] = 10;
-        c.ipv4[14] = (uint8_t)(k >> 8);
-        c.ipv4[15] = (uint8_t)k;
-    }
+    if (is_zero(c.ipv4, sizeof(c.ipv4)))
+        gid_from_ipv4(c.ipv4, (uint8_t[]){10, 0, (uint8_t)(k >> 8), (uint8_t)k});
     if (is_zero(c.ipv6, sizeof(c.ipv6))) {
         c.ipv6[0] = 0xfe;
         c.ipv6[1] = 0x80;
-        memcpy(c.ipv6 + 8, c.mac, 3);
-        c.ipv6[8] ^= 2u;
-        c.ipv6[11] = 0xff;
-        c.ipv6[12] = 0xfe;
-        memcpy(c.ipv6 + 13, c.mac + 3, 3);
+        eui64_from_mac(c.ipv6 + GID_BYTES - EUI64_BYTES, c.mac);
     }
     if (c.ram_bytes == 0)
         c.ram_bytes = RAM_BYTES_DEFAULT;
@@ -117,8 +110,8 @@ static struct rdl_host_config with_defaults(const struct rdl_host_config *given,
 static bool config_is_sound(const struct rdl_host_config *c)
 {
     return (c->mac[0] & 1u) == 0 && c->ram_bytes % RAM_PAGE_BYTES == 0 &&
-           c->ram_bytes >= 16u * RAM_PAGE_BYTES && c->ram_bytes <= RAM_BYTES_MAX &&
-           c->max_cq <= MAX_OBJECTS && c->max_qp >= 2 && c->max_qp <= MAX_OBJECTS &&
+           c->ram_bytes >= RAM_BYTES_MIN && c->ram_bytes <= RAM_BYTES_MAX &&
+           c->max_cq <= DEVICE_OBJECTS_MAX && c->max_qp >= 2 && c->max_qp <= DEVICE_OBJECTS_MAX &&
            is_pow2(c->device_mtu) && c->device_mtu >= mtu_bytes(MTU_256) &&
            c->device_mtu <= mtu_bytes(MTU_4096);
 }
@@ -241,13 +234,11 @@ static enum rdl_status introduce(struct world *w, struct host *h)
     return RDL_OK;
 }
 
-static uint64_t mac_number(const uint8_t mac[6])
+static uint64_t mac_number(const uint8_t mac[MAC_BYTES])
 {
-    uint64_t v = 0;
+    struct rd_cur in = rd_cur(mac, MAC_BYTES);
 
-    for (size_t i = 0; i < 6; i++)
-        v = v << 8 | mac[i];
-    return v;
+    return rd_be(&in, MAC_BYTES);
 }
 
 /* Boots in one tick: control requests of boot are answered at once. */

@@ -4,8 +4,6 @@
  * What one event can break is watched as events happen (watch.c).  Here is what only a look at the
  * whole state shows.  A broken one is a bug of ours, whatever guests and networks did.
  */
-#include <string.h>
-
 #include "emu/lab/watch.h"
 #include "emu/lab/world.h"
 

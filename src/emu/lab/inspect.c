@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/lab/inspect_nodes.h"
 
@@ -213,7 +214,7 @@ enum rdl_status rdl_find(const struct rdl_lab *lab, const char *path, uint32_t k
 
     if (inspect_walk(lab, path, &node, &value, &at) != RDL_OK)
         return RDL_ERR_NOT_FOUND;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (rows[i].kind == kind && rows[i].node == node.kind) {
             *ret_raw = node.handle;
             return RDL_OK;

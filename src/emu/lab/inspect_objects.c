@@ -4,8 +4,7 @@
  * What the device knows of an object and what the driver knows are both there; where they can
  * differ, the driver's has a name of its own (known_state).
  */
-#include <string.h>
-
+#include "emu/base/cursor.h"
 #include "emu/lab/inspect_nodes.h"
 #include "emu/xport/rc.h"
 
@@ -42,19 +41,15 @@ static void wc_item(const struct inode *list, uint64_t i, struct visit *v, const
 void visit_wc(const struct inode *n, struct visit *v)
 {
     const struct completion *wc = n->object;
-    char imm[12];
-    struct text t = text_on(imm, sizeof(imm));
+    struct rd_cur imm = rd_cur(wc->imm, sizeof(wc->imm));
 
-    text_addf(&t, "0x%02x%02x%02x%02x", wc->imm[0], wc->imm[1], wc->imm[2], wc->imm[3]);
     leaf(v, "wr_id", RDL_NUMBER, wc->wr_id);
     leaf_word(v, "status", &enum_wc_status, (uint32_t)wc->status);
     leaf_word(v, "opcode", &enum_wc_opcode, (uint32_t)wc->opcode);
     leaf(v, "byte_len", RDL_SIZE, wc->bytes);
     leaf(v, "qp_num", RDL_NUMBER, wc->qpn);
     leaf_set(v, "wc_flags", &enum_wc_flag, wc->flags);
-    leaf(v, "imm", RDL_HEX,
-         (uint64_t)wc->imm[0] << 24 | (uint64_t)wc->imm[1] << 16 | (uint64_t)wc->imm[2] << 8 |
-             wc->imm[3]);
+    leaf(v, "imm", RDL_HEX, rd_be(&imm, sizeof(wc->imm)));
     leaf_word(v, "vendor_err", &enum_rule, (uint32_t)wc->rule);
 }
 

@@ -165,21 +165,6 @@ uint64_t record_forgotten(const struct record *r)
     return r->forgotten;
 }
 
-const struct ev *record_find(const struct record *r, ev_id id)
-{
-    size_t low = 0, high = r->events;
-
-    while (low < high) {
-        const size_t mid = low + (high - low) / 2;
-
-        if (record_at(r, mid)->id < id)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < r->events && record_at(r, low)->id == id ? record_at(r, low) : NULL;
-}
-
 const uint8_t *record_find_frame(const struct record *r, ev_id id, size_t *ret_bytes)
 {
     size_t low = 0, high = r->frames.len;

@@ -27,8 +27,7 @@ size_t record_count(const struct record *r);
 const struct ev *record_at(const struct record *r, size_t i);
 uint64_t record_forgotten(const struct record *r);
 
-/* The event or frame called @id, or NULL. */
-const struct ev *record_find(const struct record *r, ev_id id);
+/* The bytes of the frame called @id, or NULL. */
 const uint8_t *record_find_frame(const struct record *r, ev_id id, size_t *ret_bytes);
 
 /* Forgets all that came after @tick. */

@@ -77,6 +77,7 @@ enum rdl_status rdl_mem_write(struct rdl_lab *lab, rdl_host host, uint64_t addr,
     ACT(lab, h, guest_mem_write(&h->guest, addr, in, bytes));
 }
 
+/* NOLINTNEXTLINE(readability-function-size): see the header */
 enum rdl_status rdl_reg_mr(struct rdl_lab *lab, rdl_pd pd, uint64_t addr, uint64_t bytes,
                            uint32_t access, const char *name, rdl_mr *ret)
 {

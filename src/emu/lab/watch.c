@@ -145,18 +145,18 @@ static void push(struct watch *s, uint32_t host, uint32_t qpn, enum wq which, st
 static void on_used(struct watch *s, const struct ev_used *e)
 {
     const struct rdma_config *c = &s->world->hosts[e->host]->dev.config;
-    const uint32_t i = e->queue - c->max_cq;
+    const uint32_t qpn = queue_owner(c->max_cq, e->queue);
     struct watched_wq *q;
     struct watched_qp *qp;
 
-    if (e->function != FN_RDMA || e->queue <= c->max_cq)
+    if (e->function != FN_RDMA || qpn == 0)
         return;
-    qp = qp_at(s, e->host, (i + 1) / 2);
+    qp = qp_at(s, e->host, qpn);
     if (!qp) {
         s->blind = true;
         return;
     }
-    q = &qp->wq[i % 2 ? WQ_SEND : WQ_RECV];
+    q = &qp->wq[queue_is_sends(c->max_cq, e->queue) ? WQ_SEND : WQ_RECV];
     if (q->awaits)
         fail(s, "what was given back and is signaled has its completion at once");
     if (q->len == 0) {

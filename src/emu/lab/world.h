@@ -23,6 +23,8 @@
 
 #define HOSTS_MAX EV_PORT_FIRST
 
+_Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every name");
+
 struct host {
     uint32_t index;
     char name[RDL_NAME_BYTES];

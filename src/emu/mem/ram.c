@@ -18,24 +18,6 @@ bool ram_init(struct ram *r, struct arena *a, uint64_t bytes)
     return r->pages != NULL;
 }
 
-void ram_done(struct ram *r)
-{
-    if (!r->pages)
-        return;
-    for (uint64_t i = 0; i < n_pages(r); i++)
-        arena_release(r->arena, r->pages[i], RAM_PAGE_BYTES);
-    arena_release(r->arena, r->pages, n_pages(r) * sizeof(*r->pages));
-    r->pages = NULL;
-}
-
-/* Bytes from @gpa to the end of its page, at most @n. */
-static size_t run_of(uint64_t gpa, size_t n)
-{
-    const size_t left = RAM_PAGE_BYTES - (size_t)(gpa % RAM_PAGE_BYTES);
-
-    return n < left ? n : left;
-}
-
 bool ram_read(const struct ram *r, uint64_t gpa, void *out, size_t n)
 {
     uint8_t *to = out;
@@ -43,7 +25,7 @@ bool ram_read(const struct ram *r, uint64_t gpa, void *out, size_t n)
     if (!ram_holds(r, gpa, n))
         return false;
     while (n > 0) {
-        const size_t run = run_of(gpa, n);
+        const size_t run = ram_run(gpa, n);
         const uint8_t *page = r->pages[gpa >> RAM_PAGE_BITS];
 
         if (page)
@@ -76,7 +58,7 @@ bool ram_write(struct ram *r, uint64_t gpa, const void *in, size_t n)
     if (!ram_holds(r, gpa, n) || !back(r, gpa, n))
         return false;
     while (n > 0) {
-        const size_t run = run_of(gpa, n);
+        const size_t run = ram_run(gpa, n);
 
         memcpy(r->pages[gpa >> RAM_PAGE_BITS] + gpa % RAM_PAGE_BYTES, from, run);
         from += run;

@@ -22,13 +22,20 @@ struct ram {
     uint8_t **pages; /* NULL: never written, reads as zero */
 };
 
-/* False when the arena is full.  @bytes > 0. */
+/* False when the arena is full.  @bytes > 0.  Its pages go with the arena. */
 bool ram_init(struct ram *r, struct arena *a, uint64_t bytes);
-void ram_done(struct ram *r);
 
 static inline bool ram_holds(const struct ram *r, uint64_t gpa, uint64_t n)
 {
     return n <= r->bytes && gpa <= r->bytes - n;
+}
+
+/* How many of the @n bytes from @addr on lie in its page. */
+static inline size_t ram_run(uint64_t addr, size_t n)
+{
+    const size_t left = RAM_PAGE_BYTES - (size_t)(addr % RAM_PAGE_BYTES);
+
+    return n < left ? n : left;
 }
 
 /* Copies @n bytes at guest-physical @gpa.  False: not all of it is RAM (or, writing, the arena is

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "emu/base/assert.h"
-
 #define TABLE_CAP_FIRST 64u
 
 bool space_init(struct space *s, struct ram *ram, struct prng *rng)
@@ -16,25 +14,18 @@ bool space_init(struct space *s, struct ram *ram, struct prng *rng)
     if (n_pages <= n_dma)
         return false;
     s->dma_end = (uint64_t)n_dma << RAM_PAGE_BITS;
-    s->n_scattered = n_pages - n_dma;
-    s->free_pages = arena_alloc(ram->arena, s->n_scattered * sizeof(*s->free_pages));
+    s->n_free = n_pages - n_dma;
+    s->free_pages = arena_alloc(ram->arena, s->n_free * sizeof(*s->free_pages));
     if (!s->free_pages)
         return false;
     /* Fisher-Yates, filling as it goes. */
-    for (uint32_t i = 0; i < s->n_scattered; i++) {
+    for (uint32_t i = 0; i < s->n_free; i++) {
         const uint32_t j = (uint32_t)prng_below(rng, i + 1);
 
         s->free_pages[i] = s->free_pages[j];
         s->free_pages[j] = n_dma + i;
     }
-    s->n_free = s->n_scattered;
     return true;
-}
-
-void space_done(struct space *s)
-{
-    arena_release(s->ram->arena, s->free_pages, s->n_scattered * sizeof(*s->free_pages));
-    arena_release(s->ram->arena, s->table, s->table_cap * sizeof(*s->table));
 }
 
 uint64_t space_alloc_dma(struct space *s, uint64_t bytes, uint64_t align)
@@ -72,7 +63,7 @@ static uint64_t pages_of(uint64_t bytes)
     return bytes ? (bytes + RAM_PAGE_BYTES - 1) >> RAM_PAGE_BITS : 1;
 }
 
-/* A page may have been used before: a guest gets it zeroed, as from any kernel. */
+/* A device that was told a wrong address may have written here; a guest gets zeros all the same. */
 static void page_zero(struct ram *r, uint32_t page)
 {
     if (r->pages[page])
@@ -96,20 +87,6 @@ uint64_t space_alloc(struct space *s, uint64_t bytes)
     s->table[first + n] = 0;
     s->n_table = first + (uint32_t)n + 1;
     return SPACE_FIRST_ADDR + ((uint64_t)first << RAM_PAGE_BITS);
-}
-
-void space_free(struct space *s, uint64_t addr, uint64_t bytes)
-{
-    const uint64_t first = (addr - SPACE_FIRST_ADDR) >> RAM_PAGE_BITS;
-
-    RDL_ASSERT(addr >= SPACE_FIRST_ADDR && first + pages_of(bytes) <= s->n_table);
-    for (uint64_t i = pages_of(bytes); i > 0; i--) {
-        uint32_t *entry = &s->table[first + i - 1];
-
-        RDL_ASSERT(*entry);
-        s->free_pages[s->n_free++] = *entry - 1;
-        *entry = 0;
-    }
 }
 
 bool space_translate(const struct space *s, uint64_t addr, uint64_t *ret_gpa)
@@ -137,13 +114,6 @@ static bool mapped(const struct space *s, uint64_t addr, size_t n)
     return true;
 }
 
-static size_t run_of(uint64_t addr, size_t n)
-{
-    const size_t left = RAM_PAGE_BYTES - (size_t)(addr % RAM_PAGE_BYTES);
-
-    return n < left ? n : left;
-}
-
 bool space_read(const struct space *s, uint64_t addr, void *out, size_t n)
 {
     uint8_t *to = out;
@@ -151,7 +121,7 @@ bool space_read(const struct space *s, uint64_t addr, void *out, size_t n)
     if (!mapped(s, addr, n))
         return false;
     while (n > 0) {
-        const size_t run = run_of(addr, n);
+        const size_t run = ram_run(addr, n);
         uint64_t gpa;
 
         if (!space_translate(s, addr, &gpa) || !ram_read(s->ram, gpa, to, run))
@@ -170,7 +140,7 @@ bool space_write(struct space *s, uint64_t addr, const void *in, size_t n)
     if (!mapped(s, addr, n))
         return false;
     while (n > 0) {
-        const size_t run = run_of(addr, n);
+        const size_t run = ram_run(addr, n);
         uint64_t gpa;
 
         if (!space_translate(s, addr, &gpa) || !ram_write(s->ram, gpa, from, run))

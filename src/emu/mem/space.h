@@ -20,25 +20,23 @@ struct space {
     struct ram *ram;
     uint64_t dma_next, dma_end; /* guest-physical; address 0 is never handed out */
     uint32_t *free_pages;       /* scattered pages not in use, a stack of page numbers */
-    uint32_t n_free, n_scattered;
+    uint32_t n_free;
     uint32_t *table; /* virtual page, from SPACE_FIRST_ADDR, to page number + 1; 0: unmapped */
     uint32_t n_table, table_cap;
 };
 
 /* False when the arena is full.  @rng decides the scattering. */
 bool space_init(struct space *s, struct ram *ram, struct prng *rng);
-void space_done(struct space *s);
 
 /* Physically contiguous, zeroed, aligned to @align (a power of two); 0 when the area is full.
- * There is no free: rings are allocated once per queue and kept.
+ * There is no free: a driver that gives memory back keeps a pool of its own.
  */
 uint64_t space_alloc_dma(struct space *s, uint64_t bytes, uint64_t align);
 
-/* Page-aligned virtual memory over scattered pages; 0 when RAM is full. */
+/* Page-aligned, zeroed virtual memory over scattered pages; 0 when RAM is full.  There is no free
+ * here either: what a guest allocated it keeps.
+ */
 uint64_t space_alloc(struct space *s, uint64_t bytes);
-
-/* Unmaps what space_alloc() gave for the same @bytes. */
-void space_free(struct space *s, uint64_t addr, uint64_t bytes);
 
 /* Guest-virtual to guest-physical; false when @addr is unmapped. */
 bool space_translate(const struct space *s, uint64_t addr, uint64_t *ret_gpa);

@@ -218,16 +218,18 @@ void net_arrive(struct net *n, const struct sim_item *item)
         net_switch_forward(n, to->index, to->port, f);
 }
 
-/* The fault numbered @number, for its name; it may have been removed meanwhile. */
+/* The name of fault @number, which may have been removed meanwhile; 0 stands for chance. */
 static struct ev_str fault_name(const struct net *n, uint32_t number)
 {
+    if (number == 0)
+        return ev_str("chance");
     for (uint32_t i = 0; i < n->faults.len; i++) {
         const struct net_fault *fault = slots_at(&n->faults, i);
 
         if (fault && fault->number == number)
             return fault->name;
     }
-    return ev_str(number ? "a removed fault" : "chance");
+    return ev_str("a removed fault");
 }
 
 void net_lost(struct net *n, const struct sim_item *item)

@@ -30,6 +30,7 @@
 #include "emu/net/frame.h"
 #include "emu/sim/sim.h"
 #include "emu/trace/trace.h"
+#include "emu/wire/addr.h"
 
 #define NET_LINKS_MAX        1024u
 #define NET_SWITCHES_MAX     64u
@@ -64,7 +65,7 @@ struct net_link {
 };
 
 struct net_mac_entry {
-    uint8_t mac[6];
+    uint8_t mac[MAC_BYTES];
     bool used;
     uint8_t port;
 };

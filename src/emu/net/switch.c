@@ -2,26 +2,25 @@
 /* A learning switch: remembers where each source MAC was seen, floods what it does not know. */
 #include <string.h>
 
+#include "emu/base/fnv.h"
 #include "emu/net/internal.h"
 #include "emu/wire/eth.h"
 
-/* FNV-1a, folded to the table; a station that collides displaces the older one, which is then
+/* The place of a station in the table; one that collides displaces the older one, which is then
  * flooded to until it speaks again.
  */
-static struct net_mac_entry *entry_of(struct net_switch *s, const uint8_t mac[6])
+static struct net_mac_entry *entry_of(struct net_switch *s, const uint8_t mac[MAC_BYTES])
 {
-    uint32_t h = 0x811c9dc5u;
+    const uint32_t h = fnv1a(mac, MAC_BYTES);
 
-    for (size_t i = 0; i < 6; i++)
-        h = (h ^ mac[i]) * 0x01000193u;
     return &s->macs[(h ^ h >> NET_MAC_BITS) & ((1u << NET_MAC_BITS) - 1)];
 }
 
-static void learn(struct net_switch *s, const uint8_t mac[6], uint32_t port)
+static void learn(struct net_switch *s, const uint8_t mac[MAC_BYTES], uint32_t port)
 {
     struct net_mac_entry *e = entry_of(s, mac);
 
-    memcpy(e->mac, mac, 6);
+    memcpy(e->mac, mac, MAC_BYTES);
     e->used = true;
     e->port = (uint8_t)port;
 }
@@ -61,9 +60,9 @@ void net_switch_forward(struct net *n, uint32_t index, uint32_t in_port, struct 
         net_drop(n, f, EV_HOST_NONE, DROP_SHORT);
         return;
     }
-    learn(s, f->bytes + 6, in_port);
+    learn(s, f->bytes + MAC_BYTES, in_port);
     to = entry_of(s, f->bytes);
-    if ((f->bytes[0] & MAC_GROUP_BIT) || !to->used || memcmp(to->mac, f->bytes, 6) != 0) {
+    if ((f->bytes[0] & MAC_GROUP_BIT) || !to->used || memcmp(to->mac, f->bytes, MAC_BYTES) != 0) {
         flood(n, index, in_port, f);
     } else if (to->port == in_port) {
         net_drop(n, f, EV_HOST_NONE, DROP_NO_ROUTE);

@@ -133,8 +133,8 @@ uint64_t ev_field_number(const struct ev *e, const struct ev_field *f);
 void ev_field_set(struct ev *e, const struct ev_field *f, uint64_t v);
 
 /* Names of hosts, external ports and objects, learnt from the events host_up, port_up and named, so
- * that a saved trace prints like a live one.  Owned by the caller; ev_names_free() gives the memory
- * back.
+ * that a saved trace prints like a live one.  A number keeps its name when its object is gone,
+ * until another takes it.  Owned by the caller; ev_names_free() gives the memory back.
  */
 struct ev_names;
 struct ev_names *ev_names_new(void);

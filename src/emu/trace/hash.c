@@ -3,18 +3,20 @@
 
 #include "emu/trace/trace.h"
 
+#define FNV64_PRIME 0x100000001b3u
+
 static void add_bytes(struct trace_hash *h, const void *bytes, size_t n)
 {
     const uint8_t *b = bytes;
 
     for (size_t i = 0; i < n; i++)
-        h->value = (h->value ^ b[i]) * 0x100000001b3u;
+        h->value = (h->value ^ b[i]) * FNV64_PRIME;
 }
 
 static void add_number(struct trace_hash *h, uint64_t v)
 {
     for (size_t i = 0; i < 8; i++)
-        h->value = (h->value ^ (v >> (8 * i) & 0xffu)) * 0x100000001b3u;
+        h->value = (h->value ^ (v >> (8 * i) & 0xffu)) * FNV64_PRIME;
 }
 
 void trace_hash_event(struct trace_hash *h, const struct ev *e)

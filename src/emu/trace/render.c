@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/cursor.h"
 #include "emu/base/quantity.h"
 #include "emu/trace/event.h"
 
@@ -23,8 +24,11 @@ static const char *field_string(const struct ev *e, const struct ev_field *f)
 
 static void add_mac(struct text *t, uint64_t mac)
 {
-    for (unsigned i = 0; i < 6; i++)
-        text_addf(t, i ? ":%02x" : "%02x", (unsigned)(mac >> (8 * (5 - i)) & 0xffu));
+    uint8_t bytes[6];
+    struct wr_cur out = wr_cur(bytes, sizeof(bytes));
+
+    wr_be(&out, sizeof(bytes), mac);
+    text_add_hex(t, bytes, sizeof(bytes), ":");
 }
 
 void ev_add_field(struct text *t, const struct ev *e, const struct ev_field *f,

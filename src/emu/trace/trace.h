@@ -51,7 +51,7 @@ static inline bool trace_listens(const struct trace *t)
     return t->sinks->first != NULL;
 }
 
-/* The id of the next event; what TRACE() returns. */
+/* The id of the next event, for TRACE() and TRACE_ID(). */
 static inline ev_id trace_next(struct trace *t)
 {
     RDL_ASSERT(t->row < EV_ROW_MAX);
@@ -71,23 +71,26 @@ static inline ev_id trace_because(struct trace *t, ev_id id)
 /* Completes @e (time, id, cause) and hands it to every sink.  Use TRACE(). */
 void trace_hand_out(const struct trace *t, struct ev *e, ev_id id);
 
-/* TRACE(t, tx, .qpn = 17, .psn = 4): fields by name, the rest zero.  Sets @ret_id (an ev_id). */
+#define TRACE_HAND_OUT(t, id, event, ...)                                                          \
+    if (trace_listens(t)) {                                                                        \
+        struct ev trace_e = {.kind = EV_##event, .u.event = {__VA_ARGS__}};                        \
+                                                                                                   \
+        trace_hand_out((t), &trace_e, (id));                                                       \
+    }
+
+/* TRACE(t, tx, .qpn = 17, .psn = 4) emits an event: fields by name, the rest zero. */
+#define TRACE(t, event, ...)                                                                       \
+    do {                                                                                           \
+        const ev_id trace_id = trace_next(t);                                                      \
+                                                                                                   \
+        TRACE_HAND_OUT(t, trace_id, event, __VA_ARGS__)                                            \
+    } while (0)
+
+/* The same, and sets @ret_id (an ev_id). */
 #define TRACE_ID(t, ret_id, event, ...)                                                            \
     do {                                                                                           \
         (ret_id) = trace_next(t);                                                                  \
-        if (trace_listens(t)) {                                                                    \
-            struct ev trace_e = {.kind = EV_##event, .u.event = {__VA_ARGS__}};                    \
-                                                                                                   \
-            trace_hand_out((t), &trace_e, (ret_id));                                               \
-        }                                                                                          \
-    } while (0)
-
-#define TRACE(t, event, ...)                                                                       \
-    do {                                                                                           \
-        ev_id trace_id;                                                                            \
-                                                                                                   \
-        TRACE_ID(t, trace_id, event, __VA_ARGS__);                                                 \
-        (void)trace_id;                                                                            \
+        TRACE_HAND_OUT(t, ret_id, event, __VA_ARGS__)                                              \
     } while (0)
 
 void trace_sink_add(struct trace_sinks *s, struct trace_sink *sink);

@@ -173,8 +173,6 @@ static void status_bit_set(struct virtio_dev *d, enum device_status_bit bit)
     if (bit == VS_FEATURES_OK)
         TRACE(d->sim->trace, features, .host = d->config.host, .function = d->config.function,
               .offered = d->offered, .accepted = d->accepted);
-    if (bit == VS_DRIVER_OK)
-        d->ops->driver_ok(d->ctx);
 }
 
 static void put_status(struct virtio_dev *d, unsigned value)

@@ -43,16 +43,16 @@
     (VIRTIO_FEATURE(VF_INDIRECT_DESC) | VIRTIO_FEATURE(VF_EVENT_IDX) |                             \
      VIRTIO_FEATURE(VF_VERSION_1) | VIRTIO_FEATURE(VF_RING_RESET))
 
-/* Bits of the ISR status. */
-#define VIRTIO_ISR_QUEUE  1u
+/* The bit of the ISR status that a change of the configuration sets.  Bit 0, of queues, is never
+ * set: MSI-X is always on.  [virtio 1.2, 4.1.4.5]
+ */
 #define VIRTIO_ISR_CONFIG 2u
 
 /* What the device behind the registers is told.  All are called inside virtio_write(). */
 struct virtio_ops {
-    void (*notify)(void *ctx, uint32_t queue);      /* the driver kicked */
-    void (*reset)(void *ctx);                       /* everything back to the start */
-    void (*queue_reset)(void *ctx, uint32_t queue); /* this queue is empty and off now */
-    void (*driver_ok)(void *ctx);
+    void (*notify)(void *ctx, uint32_t queue);        /* the driver kicked */
+    void (*reset)(void *ctx);                         /* everything back to the start */
+    void (*queue_reset)(void *ctx, uint32_t queue);   /* this queue is empty and off now */
     void (*queue_enabled)(void *ctx, uint32_t queue); /* may be NULL; also before DRIVER_OK */
 };
 

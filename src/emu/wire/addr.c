@@ -19,21 +19,18 @@ void gid_from_ipv4(uint8_t gid[GID_BYTES], const uint8_t ip[4])
     memcpy(gid + GID_IPV4_AT, ip, 4);
 }
 
-void mac_add(struct text *t, const uint8_t mac[MAC_BYTES])
+void eui64_from_mac(uint8_t id[EUI64_BYTES], const uint8_t mac[MAC_BYTES])
 {
-    text_addf(t, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+    memcpy(id, mac, 3);
+    id[0] ^= 2u; /* universal and local are the other way round */
+    id[3] = 0xff;
+    id[4] = 0xfe;
+    memcpy(id + 5, mac + 3, 3);
 }
 
-/* The value of a hexadecimal digit, or -1. */
-static int hex_digit(char c)
+void mac_add(struct text *t, const uint8_t mac[MAC_BYTES])
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
+    text_add_hex(t, mac, MAC_BYTES, ":");
 }
 
 bool mac_parse(const char *s, uint8_t ret[MAC_BYTES])
@@ -43,7 +40,7 @@ bool mac_parse(const char *s, uint8_t ret[MAC_BYTES])
     if (strlen(s) != MAC_TEXT_MAX - 1)
         return false;
     for (size_t i = 0; i < MAC_BYTES; i++, s += 3) {
-        const int high = hex_digit(s[0]), low = hex_digit(s[1]);
+        const int high = text_hex_digit(s[0]), low = text_hex_digit(s[1]);
 
         if (high < 0 || low < 0 || s[2] != (i + 1 < MAC_BYTES ? ':' : '\0'))
             return false;

@@ -11,8 +11,9 @@
 
 #include "emu/base/text.h"
 
-#define MAC_BYTES 6u
-#define GID_BYTES 16u
+#define MAC_BYTES   6u
+#define GID_BYTES   16u
+#define EUI64_BYTES 8u
 
 /* Offset of the four IPv4 bytes in a GID. */
 #define GID_IPV4_AT 12u
@@ -26,6 +27,9 @@ bool gid_is_ipv4(const uint8_t gid[GID_BYTES]);
 
 /* The GID of the IPv4 address @ip. */
 void gid_from_ipv4(uint8_t gid[GID_BYTES], const uint8_t ip[4]);
+
+/* The identifier of the interface with @mac: ff:fe in the middle, one bit turned.  [RFC 4291, A] */
+void eui64_from_mac(uint8_t id[EUI64_BYTES], const uint8_t mac[MAC_BYTES]);
 
 /* Appends "02:00:00:00:00:01". */
 void mac_add(struct text *t, const uint8_t mac[MAC_BYTES]);

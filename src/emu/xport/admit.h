@@ -9,9 +9,10 @@
  *
  *	destination address	DROP_NO_SUCH_GID
  *	destination QPN		DROP_NO_SUCH_QP
- *	service of the opcode	DROP_WRONG_SERVICE; reserved on a service without NAKs:
- *DROP_BAD_OPCODE state			DROP_QP_NOT_READY: requests need RTR, responses RTS P_Key
- *DROP_BAD_PKEY both addresses		DROP_WRONG_SOURCE: not those of the connection
+ *	service of the opcode	DROP_WRONG_SERVICE, or DROP_BAD_OPCODE if it is reserved
+ *	state			DROP_QP_NOT_READY: requests need RTR, responses RTS
+ *	P_Key			DROP_BAD_PKEY
+ *	both addresses		DROP_WRONG_SOURCE: not those of the connection
  *
  * DROP_NONE, and then @ret is the queue pair.  Pure.  [IBTA1 9.6.1 (unverified)]
  */

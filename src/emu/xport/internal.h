@@ -10,6 +10,9 @@
 /* Calls ops->ready() if @rc has something to send and the device does not know. */
 void rc_wake(struct rc_qp *rc);
 
+/* The event `key`: an element was checked, and @rule objected to it or RULE_NONE. */
+void rc_trace_key(const struct rc_qp *rc, const struct sge *s, enum rule rule);
+
 /* req.c: the send queue's cursors and completions */
 
 /* Can the requester send a packet now, or fetch a work request that it might send? */

@@ -16,8 +16,8 @@
  * that is open.  One answer can wait to be sent: the newest acknowledge, or a NAK, which no
  * acknowledge replaces.
  *
- * Writers: req.c, req_build.c, retry.c, comp_apply.c and flush.c of rc_req; resp_apply.c and
- * flush.c of rc_resp.  Readers are anybody's.
+ * Writers: of rc_req req.c, req_build.c, retry.c and comp_apply.c, of rc_resp resp_apply.c; of both
+ * xport.c when a queue pair is made or modified, and flush.c when it ends.  Reading is free.
  */
 #ifndef EMU_XPORT_RC_H
 #define EMU_XPORT_RC_H
@@ -32,10 +32,9 @@
 /* An acknowledge is asked for at the end of a message, and after so many packets without. */
 #define RC_ACKREQ_PKTS 64u
 
-/* The largest message.  [IBTA1 9.4.1] */
-#define RC_MESSAGE_BYTES 0x80000000u
-
-/* rnr_retry with this value never ends.  retry_cnt has no such value.  [IBTA1 9.7.5.2.8] */
+/* rnr_retry with this value never ends.  retry_cnt has no such value.  [IBTA1 9.7.5.2.8
+ * (unverified)]
+ */
 #define RC_RNR_FOREVER 7u
 
 /* A place in a list of SGEs. */
@@ -49,7 +48,6 @@ struct rc_wqe {
     struct send_wqe w;
     uint32_t bytes; /* of the message */
     uint32_t n_pkts;
-    struct psn first_psn;  /* once its first packet was sent */
     enum wc_status status; /* not SUCCESS: refused here; completes when it is the oldest */
     enum rule rule;        /* by which rule */
 };

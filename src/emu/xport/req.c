@@ -41,13 +41,11 @@ struct rc_wqe *req_fetch_place(struct rc_qp *rc)
     return q;
 }
 
-/* Checks the keys of all elements; each check is an event. */
+/* Checks the keys of all elements, which inline data has none of; each check is an event. */
 static enum rule check_keys(const struct rc_qp *rc, const struct send_wqe *w)
 {
     const struct hca *h = rc->qp.hca;
 
-    if (w->flags & SF_INLINE)
-        return RULE_NONE;
     for (uint32_t i = 0; i < w->n_sge; i++) {
         const struct sge *s = &w->sge[i];
         enum rule rule;
@@ -55,8 +53,7 @@ static enum rule check_keys(const struct rc_qp *rc, const struct send_wqe *w)
         if (s->bytes == 0)
             continue;
         rule = mr_check(h, s->lkey, rc->qp.pd->pdn, s->addr, s->bytes, 0);
-        TRACE(h->trace, key, .host = h->host, .qpn = rc->qp.qpn, .key = s->lkey, .addr = s->addr,
-              .bytes = s->bytes, .rule = (uint32_t)rule);
+        rc_trace_key(rc, s, rule);
         if (rule != RULE_NONE)
             return rule;
     }
@@ -108,11 +105,9 @@ uint32_t req_attempt(const struct rc_req *r)
 void req_sent(struct rc_qp *rc, struct sge_cur next_sge)
 {
     struct rc_req *r = &rc->req;
-    struct rc_wqe *q = rc_wqe_at(r, r->next);
+    const struct rc_wqe *q = rc_wqe_at(r, r->next);
     const uint32_t attempt = req_attempt(r);
 
-    if (r->next_pkt == 0)
-        q->first_psn = r->nxt;
     if (r->sends)
         r->sends[r->nxt.v % RC_WINDOW_PKTS] = (uint8_t)(attempt < UINT8_MAX ? attempt : UINT8_MAX);
     if (!is_resending(r))

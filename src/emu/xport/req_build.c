@@ -42,8 +42,7 @@ static enum rule gather(const struct rc_qp *rc, const struct rc_wqe *q, const st
         if (s.bytes == 0)
             continue;
         if (rule != RULE_NONE) {
-            TRACE(h->trace, key, .host = h->host, .qpn = rc->qp.qpn, .key = s.lkey, .addr = s.addr,
-                  .bytes = s.bytes, .rule = (uint32_t)rule);
+            rc_trace_key(rc, &s, rule);
             return rule;
         }
         mr_copy_out(h, hca_mr(h, s.lkey), s.addr, to, s.bytes);

@@ -10,8 +10,6 @@
 #include "emu/base/assert.h"
 #include "emu/xport/wqe.h"
 
-#define SGE_BYTES 16u
-
 static const struct resp_verdict accept = {.act = ACT_ACCEPT};
 
 static struct resp_verdict nak(enum pkt_act act, enum wc_status status)
@@ -108,7 +106,7 @@ static struct resp_verdict check_recv_keys(const struct delivery_view *v, const 
     struct resp_verdict d = nak(ACT_NAK_OPERATIONAL, WCS_LOC_PROT_ERR);
     struct sge bad;
 
-    d.rule = sge_check(v->hca, v->pdn, v->wqe->sge, v->at, p->payload_bytes, ACC_LOCAL_WRITE, &bad);
+    d.rule = sge_check(v->hca, v->pdn, v->wqe->sge, v->at, p->payload_bytes, &bad);
     return d.rule == RULE_NONE ? accept : d;
 }
 

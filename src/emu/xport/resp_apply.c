@@ -210,11 +210,9 @@ static void trace_bad_key(const struct rc_qp *rc, const struct packet *p)
     const struct hca *h = rc->qp.hca;
     const struct sge_cur at = op_starts(p->op) ? (struct sge_cur){0, 0} : r->sge;
     struct sge bad = {0};
-    const enum rule rule =
-        sge_check(h, rc->qp.pd->pdn, r->wqe.sge, at, p->payload_bytes, ACC_LOCAL_WRITE, &bad);
+    const enum rule rule = sge_check(h, rc->qp.pd->pdn, r->wqe.sge, at, p->payload_bytes, &bad);
 
-    TRACE(h->trace, key, .host = h->host, .qpn = rc->qp.qpn, .key = bad.lkey, .addr = bad.addr,
-          .bytes = bad.bytes, .rule = (uint32_t)rule);
+    rc_trace_key(rc, &bad, rule);
 }
 
 static void apply(struct rc_qp *rc, const struct packet *p, const struct resp_verdict *d, ev_id rx)

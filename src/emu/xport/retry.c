@@ -36,10 +36,12 @@ void timer_arm(struct rc_qp *rc, enum timer_kind kind, uint64_t delay_ns)
 static bool cancel(struct rc_qp *rc, enum timer_kind kind)
 {
     struct rc_req *r = &rc->req;
+    bool was_due;
 
     if (r->timer[kind] == 0)
         return false;
-    RDL_ASSERT(sim_cancel(rc->qp.hca->sim, r->timer[kind]));
+    was_due = sim_cancel(rc->qp.hca->sim, r->timer[kind]);
+    RDL_ASSERT(was_due);
     r->timer[kind] = 0;
     return true;
 }

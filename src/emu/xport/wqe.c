@@ -5,9 +5,7 @@
 #include "emu/xport/wqe.h"
 
 #include "emu/base/assert.h"
-
-/* bytes of an SGE in a ring, in every layout */
-#define SGE_BYTES 16u
+#include "emu/facts/device.h"
 
 #define CODES(first, middle, last, only)                                                           \
     {                                                                                              \
@@ -82,7 +80,7 @@ static enum wc_status check_length(const struct qp_config *c, const struct send_
     (void)c;
     if (w->flags & SF_INLINE)
         return WCS_SUCCESS;
-    return sge_total(w->sge, w->n_sge) <= RC_MESSAGE_BYTES ? WCS_SUCCESS : WCS_LOC_LEN_ERR;
+    return sge_total(w->sge, w->n_sge) <= MESSAGE_BYTES_MAX ? WCS_SUCCESS : WCS_LOC_LEN_ERR;
 }
 
 static const struct {
@@ -147,7 +145,7 @@ struct sge sge_take(const struct sge *sge, struct sge_cur *at, uint32_t bytes)
 }
 
 enum rule sge_check(const struct hca *h, uint32_t pdn, const struct sge *sge, struct sge_cur at,
-                    uint32_t bytes, unsigned access, struct sge *reterr_bad)
+                    uint32_t bytes, struct sge *reterr_bad)
 {
     while (bytes > 0) {
         const struct sge piece = sge_take(sge, &at, bytes);
@@ -156,7 +154,7 @@ enum rule sge_check(const struct hca *h, uint32_t pdn, const struct sge *sge, st
         bytes -= piece.bytes;
         if (piece.bytes == 0)
             continue;
-        rule = mr_check(h, piece.lkey, pdn, piece.addr, piece.bytes, access);
+        rule = mr_check(h, piece.lkey, pdn, piece.addr, piece.bytes, ACC_LOCAL_WRITE);
         if (rule != RULE_NONE) {
             *reterr_bad = piece;
             return rule;

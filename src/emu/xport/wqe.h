@@ -4,8 +4,12 @@
 #define EMU_XPORT_WQE_H
 
 #include "emu/facts/opcode.h"
+#include "emu/facts/rfc.h"
 #include "emu/hca/mr.h"
 #include "emu/xport/rc.h"
+
+/* Of an element in a ring. */
+#define SGE_BYTES ((uint32_t)sizeof(struct raw_sge))
 
 /* What is sent for a WR opcode. */
 struct wr_info {
@@ -40,12 +44,12 @@ uint32_t wqe_pkts(uint32_t bytes, uint32_t mtu);
 /* Place of packet @i of @n in its message. */
 enum op_position wqe_position(uint32_t i, uint32_t n);
 
-/* May the @bytes from place @at of the list @sge be touched?  The element that may not is
- * @reterr_bad then.  Elements that are not touched, and those of length 0, are not looked at.
- * The list must be that long.  Pure.
+/* May @bytes be received at place @at of the list @sge?  The element that refuses them is
+ * @reterr_bad then.  Elements that are not touched, and those of length 0, are not looked at.  The
+ * list must be that long.  Pure.
  */
 enum rule sge_check(const struct hca *h, uint32_t pdn, const struct sge *sge, struct sge_cur at,
-                    uint32_t bytes, unsigned access, struct sge *reterr_bad);
+                    uint32_t bytes, struct sge *reterr_bad);
 
 /* All bytes of a list of @n elements. */
 uint64_t sge_total(const struct sge *sge, uint32_t n);

@@ -27,10 +27,9 @@ void xport_init(struct xport *x, struct hca *hca, const struct xport_ops *ops, v
 
 void xport_done(struct xport *x)
 {
-    for (uint32_t qpn = HCA_QPN_USER; qpn <= x->hca->limits.max_qp; qpn++) {
-        if (hca_qp(x->hca, qpn))
-            RDL_ASSERT(xport_qp_destroy(x, qpn) == RSP_OK);
-    }
+    /* Numbers without a queue pair answer BAD_HANDLE. */
+    for (uint32_t qpn = HCA_QPN_USER; qpn <= x->hca->limits.max_qp; qpn++)
+        (void)xport_qp_destroy(x, qpn);
 }
 
 static size_t recv_body_bytes(const struct rc_qp *rc)
@@ -241,6 +240,12 @@ void rc_wake(struct rc_qp *rc)
         return;
     rc->is_ready = true;
     rc->x->ops->ready(rc->x->ctx, &rc->qp);
+}
+
+void rc_trace_key(const struct rc_qp *rc, const struct sge *s, enum rule rule)
+{
+    TRACE(rc_trace(rc), key, .host = rc->qp.hca->host, .qpn = rc->qp.qpn, .key = s->lkey,
+          .addr = s->addr, .bytes = s->bytes, .rule = (uint32_t)rule);
 }
 
 /* The next packet of the send queue; what is posted is looked at only now. */

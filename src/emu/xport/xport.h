@@ -12,12 +12,12 @@
  * the transport.
  *
  * Work requests are fetched one at a time, when the requester can send the next one.  Deciding and
- * doing are apart: the rules of wqe.c, resp.c and comp.c are pure functions, the files *_apply.c
- * and req*.c are the writers of the state in rc.h.
+ * doing are apart: the rules of wqe.c, resp.c and comp.c are pure functions; who writes the state
+ * that they look at is said in rc.h.
  *
- * Causes: a fetch is caused by the kick, the first transmission of a packet by the fetch of its
- * work request, the arming of a timer by that transmission, a repetition by the timeout or the
- * `retry` event, an answer and everything else that a packet leads to by its rx.
+ * Causes: the fetch of a send is caused by the kick, the first transmission of a packet by the
+ * fetch of its work request, the arming of a timer by that transmission, a repetition by the
+ * timeout or the `retry` event, an answer and everything else that a packet leads to by its rx.
  *
  * Left out: services other than RC, and on RC everything but SEND and SEND_WITH_IMM.
  */
@@ -75,8 +75,8 @@ enum fetch { FETCH_OK, FETCH_EMPTY, FETCH_BROKEN };
 enum wq { WQ_SEND, WQ_RECV };
 
 struct xport_ops {
-    /* Takes the next chain of the queue's ring, decodes it into @out, emits `fetch` with the kick
-     * as its cause.
+    /* Takes the next chain of the queue's ring, decodes it into @out, emits `fetch`: of a send with
+     * the kick as its cause, of a receive with what it is fetched for.
      */
     enum fetch (*fetch_send)(void *ctx, struct qp *qp, struct send_wqe *out);
     enum fetch (*fetch_recv)(void *ctx, struct qp *qp, struct recv_wqe *out);

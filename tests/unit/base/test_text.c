@@ -92,6 +92,26 @@ static void padding_a_full_buffer_ends(void **state)
     assert_true(t.cut);
 }
 
+static void bytes_are_written_in_hexadecimal_and_digits_read_in_either_case(void **state)
+{
+    static const uint8_t bytes[] = {0x00, 0x9f, 0xa0};
+    static const struct {
+        char digit;
+        int value;
+    } rows[] = {{'0', 0},  {'9', 9},  {'a', 10}, {'f', 15}, {'A', 10},
+                {'F', 15}, {'g', -1}, {'/', -1}, {':', -1}, {'\0', -1}};
+    char buf[16];
+    struct text t = text_on(buf, sizeof(buf));
+
+    (void)state;
+    text_add_hex(&t, bytes, sizeof(bytes), ":");
+    text_add_hex(&t, bytes, 0, ":");
+    text_add_hex(&t, bytes + 1, 2, "");
+    assert_string_equal(buf, "00:9f:a09fa0");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_int_equal(text_hex_digit(rows[i].digit), rows[i].value);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -100,6 +120,7 @@ int main(void)
         cmocka_unit_test(cut_stays_set),
         cmocka_unit_test(padding_reaches_the_column_of_its_line),
         cmocka_unit_test(padding_a_full_buffer_ends),
+        cmocka_unit_test(bytes_are_written_in_hexadecimal_and_digits_read_in_either_case),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

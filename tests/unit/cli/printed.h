@@ -3,6 +3,8 @@
 #ifndef TESTS_UNIT_CLI_PRINTED_H
 #define TESTS_UNIT_CLI_PRINTED_H
 
+#include "testing.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

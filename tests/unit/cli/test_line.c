@@ -104,6 +104,7 @@ static void what_is_wrong_is_named_with_its_place_and_a_remedy(void **state)
         {"repeat 1 {repeat 1 {repeat 1 {repeat 1 {repeat 1 {repeat 1 {repeat 1 {repeat 1 {repeat 1 "
          "{",
          DIAG_VALUE, "repeat 1 {", "blocks in each other", ""},
+        {"run\nquit", DIAG_VALUE, "quit", "cannot be part of a scenario", "prompt"},
         {"note \"\\q\"", DIAG_SYNTAX, "\\q", "unknown escape", ""},
     };
 

@@ -22,8 +22,16 @@ static void every_example_is_a_valid_line(void **state)
     (void)state;
     for (size_t i = 0; i < N_CMDS; i++) {
         struct script s = script_of(cmd_table[i].example);
+        struct line_reader r = {.script = &s};
+        struct diag d = {.kind = DIAG_NONE};
+        struct step *st = NULL;
+        enum line_result result;
 
-        must_read(&s, false);
+        do
+            result = line_next(&r, &st, &d);
+        while (result == LINE_STEP);
+        if (result != LINE_END)
+            fail_msg("%s: %s", cmd_table[i].example, d.message);
         script_done(&s);
     }
 }

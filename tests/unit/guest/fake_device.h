@@ -108,8 +108,7 @@ static inline void fake_queue_reset(void *ctx, uint32_t queue)
     (void)queue;
 }
 
-static const struct virtio_ops fake_ops = {fake_notify, fake_reset, fake_queue_reset, fake_reset,
-                                           NULL};
+static const struct virtio_ops fake_ops = {fake_notify, fake_reset, fake_queue_reset, NULL};
 
 static inline uint64_t fake_read(void *ctx, uint32_t offset, uint32_t width)
 {
@@ -207,11 +206,6 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
 
 static inline void fake_free(struct fake *f)
 {
-    guest_done(&f->guest);
-    guest_tables_done(&f->tables, f->arena);
-    virtio_done(&f->dev);
-    ram_done(&f->ram);
-    sim_done(&f->sim);
     arena_free(f->arena);
     test_free(f);
 }

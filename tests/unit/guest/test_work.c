@@ -120,7 +120,7 @@ static void a_send_is_one_descriptor_in_the_rfcs_layout(void **state)
     assert_int_equal(guest_post_send(w->qp, &send_wr, false), RDL_OK);
     assert_int_equal(f->kicks[w->qp->sq.queue], 1);
     assert_int_equal(f->last[EV_post_send].u.post_send.bytes, 64);
-    assert_int_equal(f->last[EV_post_send].u.post_send.queue, guest_sq_of(&f->guest, w->qp->qpn));
+    assert_int_equal(f->last[EV_post_send].u.post_send.queue, FAKE_MAX + 2 * w->qp->qpn - 1);
     assert_int_equal(f->last[EV_kick].cause, f->last[EV_post_send].id);
     assert_int_equal(vq_pop(vq, &f->ram, &c), VQ_GOT);
     assert_int_equal(c.n_readable, 1);
@@ -176,7 +176,11 @@ static void a_request_that_cannot_be_is_refused(void **state)
     assert_int_equal(guest_post_send(w->qp, &wr, false), RDL_ERR_INVAL);
     wr = send_wr, wr.n_sge = 5;
     assert_int_equal(guest_post_send(w->qp, &wr, false), RDL_ERR_INVAL);
-    assert_int_equal(w->qp->sq.posted, 0);
+    assert_int_equal(guest_post_recv(w->qp, &(struct rdl_recv_wr){.n_sge = 5}, false),
+                     RDL_ERR_INVAL);
+    assert_int_equal(w->qp->sq.posted + w->qp->rq.posted, 0);
+    wr = send_wr, wr.n_sge = 4, wr.sge = (const struct rdl_sge[4]){{0, 0, 0}};
+    assert_int_equal(guest_post_send(w->qp, &wr, false), RDL_OK); /* as many as may be */
 }
 
 static void a_full_queue_has_room_when_the_device_gives_back(void **state)

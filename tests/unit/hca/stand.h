@@ -3,6 +3,8 @@
 #ifndef TESTS_UNIT_HCA_STAND_H
 #define TESTS_UNIT_HCA_STAND_H
 
+#include "testing.h"
+
 #include "emu/hca/hca.h"
 
 #define STAND_RAM_BYTES (64u * 4096u)

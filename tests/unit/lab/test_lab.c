@@ -160,6 +160,12 @@ static void handles_go_stale_when_their_object_is_destroyed(void **state)
     assert_int_equal(rdl_destroy_cq(r.lab, r.side[0].cq), RDL_OK);
     assert_int_equal(rdl_wait(r.lab, r.side[0].host, none, &rsp), RDL_OK);
     assert_int_equal(rdl_poll_cq(r.lab, r.side[0].cq, 1, &wc, &n), RDL_ERR_STALE);
+    assert_int_equal(rdl_dereg_mr(r.lab, r.side[0].mr), RDL_OK);
+    assert_int_equal(rdl_wait(r.lab, r.side[0].host, none, &rsp), RDL_OK);
+    assert_int_equal(rdl_dereg_mr(r.lab, r.side[0].mr), RDL_ERR_STALE);
+    assert_int_equal(rdl_dealloc_pd(r.lab, r.side[0].pd), RDL_OK);
+    assert_int_equal(rdl_wait(r.lab, r.side[0].host, none, &rsp), RDL_OK);
+    assert_int_equal(rdl_dealloc_pd(r.lab, r.side[0].pd), RDL_ERR_STALE);
     rig_done(&r);
 }
 

@@ -89,27 +89,43 @@ static void run(struct fixture *f)
         sim_dispatch(&f->sim);
 }
 
+/* 1 us, 8 Gbit/s. */
+static uint32_t try_join(struct fixture *f, enum net_node node, uint32_t index, uint32_t host,
+                         uint32_t loss_ppm)
+{
+    const struct net_end a = {NET_HOST, host, 0}, b = {node, index, 0};
+
+    return net_link_add(&f->net, a, b, 1000, 8000000000u, loss_ppm);
+}
+
 static uint32_t join(struct fixture *f, enum net_node node, uint32_t index, uint32_t host,
                      uint32_t loss_ppm)
 {
-    const struct net_end a = {NET_HOST, host, 0}, b = {node, index, 0};
-    const uint32_t link = net_link_add(&f->net, a, b, 1000, 8000000000u, loss_ppm);
+    const uint32_t link = try_join(f, node, index, host, loss_ppm);
 
     assert_int_not_equal(link, UINT32_MAX);
     return link << 1; /* the host's end */
 }
 
+static struct frame *frame_of(struct fixture *f, uint32_t bytes, uint8_t to, uint8_t from)
+{
+    struct frame *fr = frame_new(f->arena, bytes);
+
+    assert_non_null(fr);
+    fr->len = bytes;
+    memset(fr->bytes, 0, bytes);
+    fr->bytes[5] = to;
+    fr->bytes[11] = from;
+    fr->note.host = from - 1u;
+    return fr;
+}
+
 /* 76 bytes and 24 of gap: 100 ns at 8 Gbit/s. */
 static struct frame *frame(struct fixture *f, uint8_t to, uint8_t from, uint32_t psn)
 {
-    struct frame *fr = frame_new(f->arena, 76);
+    struct frame *fr = frame_of(f, 76, to, from);
 
-    assert_non_null(fr);
-    fr->len = 76;
-    memset(fr->bytes, 0, 76);
-    fr->bytes[5] = to;
-    fr->bytes[11] = from;
-    fr->note = (struct frame_note){.host = from - 1u, .psn = psn};
+    fr->note.psn = psn;
     return fr;
 }
 
@@ -157,6 +173,40 @@ static void a_switch_floods_what_it_does_not_know_and_learns(void **state)
     assert_int_equal(f->got[2], 1);
 }
 
+/* What comes in at 8 Gbit/s cannot leave at 8 kbit/s: as much waits as the switch has room for. */
+static void a_switch_drops_what_its_output_has_no_room_for(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t sw = net_switch_add(&f->net, "sw"), bytes = 1u << 16;
+    const uint32_t fit = NET_QUEUE_BYTES_MAX / (bytes + NET_GAP_BYTES) + 1;
+    const struct net_end slow[] = {{NET_HOST, 1, 0}, {NET_SWITCH, sw, 0}};
+    const uint32_t from = join(f, NET_SWITCH, sw, 0, 0);
+
+    assert_int_not_equal(net_link_add(&f->net, slow[0], slow[1], 0, 8000, 0), UINT32_MAX);
+    for (uint32_t i = 0; i < fit + 10; i++)
+        net_send(&f->net, from, frame_of(f, bytes, 2, 1));
+    run(f);
+    assert_int_equal(f->got[1], fit);
+    /* Each was flooded, as host 1 never spoke: the original ends too. */
+    assert_int_equal(f->net.counts.dropped, fit + 10 + 10);
+}
+
+static void links_and_ports_are_limited(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t sw = net_switch_add(&f->net, "sw");
+
+    for (uint32_t i = 0; i < NET_SWITCH_PORTS_MAX; i++)
+        join(f, NET_SWITCH, sw, i, 0);
+    assert_int_equal(try_join(f, NET_SWITCH, sw, 0, 0), UINT32_MAX);
+    for (uint32_t i = NET_SWITCH_PORTS_MAX; i < NET_LINKS_MAX; i++)
+        join(f, NET_HOST, i + 1, i, 0);
+    assert_int_equal(try_join(f, NET_HOST, 1, 0, 0), UINT32_MAX);
+    for (uint32_t i = 1; i < NET_SWITCHES_MAX; i++)
+        assert_int_equal(net_switch_add(&f->net, "sw"), i);
+    assert_int_equal(net_switch_add(&f->net, "sw"), UINT32_MAX);
+}
+
 struct fault_row {
     struct net_fault fault;
     uint32_t sent, arrives; /* frames with PSN 0 .. sent - 1; how many reach host 1 */
@@ -198,6 +248,35 @@ static void faults_hit_the_frames_they_name(void **state)
     }
 }
 
+/* A frame that takes 1100 ns is delayed, and copied: the copy comes after the delayed one. */
+static void delays_add_up(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t end = join(f, NET_HOST, 1, 0, 0);
+    struct net_fault fault = {.kind = FLT_DELAY,
+                              .host = EV_HOST_NONE,
+                              .opcode = UINT32_MAX,
+                              .syndrome = UINT32_MAX,
+                              .psn = UINT32_MAX,
+                              .dest_qpn = UINT32_MAX,
+                              .nth = 1,
+                              .count = UINT32_MAX,
+                              .delay_ns = 5000};
+    struct net_fault copy = fault;
+
+    copy.kind = FLT_DUPLICATE;
+    copy.delay_ns = 700;
+    assert_int_not_equal(slots_add(&f->net.faults, &fault), 0);
+    net_send(&f->net, end, frame(f, 2, 1, 0));
+    run(f);
+    assert_int_equal(f->got_at[1], 1100 + 5000);
+    assert_int_not_equal(slots_add(&f->net.faults, &copy), 0);
+    net_send(&f->net, end, frame(f, 2, 1, 0)); /* at 6100 */
+    run(f);
+    assert_int_equal(f->got[1], 3);
+    assert_int_equal(f->got_at[1], 6100 + 1100 + 5000 + 700);
+}
+
 static void corruption_flips_one_bit_of_a_copy(void **state)
 {
     struct fixture *f = *state;
@@ -219,15 +298,26 @@ static void corruption_flips_one_bit_of_a_copy(void **state)
     assert_int_equal(f->last[5], 2);
 }
 
-static void loss_by_chance_is_near_its_rate_and_repeatable(void **state)
+static void loss_by_chance_is_near_its_rate_and_follows_from_the_seed(void **state)
 {
     struct fixture *f = *state;
-    const uint32_t end = join(f, NET_HOST, 1, 0, 100000);
+    void *twin;
+    struct fixture *g;
+    uint32_t end;
 
-    for (uint32_t i = 0; i < 10000; i++)
+    set_up(&twin);
+    g = twin;
+    end = join(f, NET_HOST, 1, 0, 100000);
+    join(g, NET_HOST, 1, 0, 100000);
+    for (uint32_t i = 0; i < 10000; i++) {
         net_send(&f->net, end, frame(f, 2, 1, i));
-    run(f);
+        net_send(&g->net, end, frame(g, 2, 1, i));
+        run(f);
+        run(g);
+        assert_int_equal(f->got[1], g->got[1]);
+    }
     assert_in_range(f->net.counts.lost, 900, 1100);
+    tear_down(&twin);
 }
 
 static void loopback_returns_to_the_sender(void **state)
@@ -328,9 +418,12 @@ int main(void)
         T(a_frame_takes_its_line_time_and_the_latency),
         T(a_port_without_a_link_drops),
         T(a_switch_floods_what_it_does_not_know_and_learns),
+        T(a_switch_drops_what_its_output_has_no_room_for),
+        T(links_and_ports_are_limited),
         T(faults_hit_the_frames_they_name),
+        T(delays_add_up),
         T(corruption_flips_one_bit_of_a_copy),
-        T(loss_by_chance_is_near_its_rate_and_repeatable),
+        T(loss_by_chance_is_near_its_rate_and_follows_from_the_seed),
         T(loopback_returns_to_the_sender),
         T(frames_come_in_and_go_out_through_an_external_port),
         T(faults_know_external_ports),

@@ -113,6 +113,18 @@ static void what_is_no_mac_is_refused_and_leaves_the_result_alone(void **state)
     }
 }
 
+/* The example of RFC 2464, 4. */
+static void an_interface_identifier_is_made_of_the_mac(void **state)
+{
+    static const uint8_t mac[MAC_BYTES] = {0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde};
+    static const uint8_t want[EUI64_BYTES] = {0x36, 0x56, 0x78, 0xff, 0xfe, 0x9a, 0xbc, 0xde};
+    uint8_t id[EUI64_BYTES];
+
+    (void)state;
+    eui64_from_mac(id, mac);
+    assert_memory_equal(id, want, sizeof(id));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -120,6 +132,7 @@ int main(void)
         cmocka_unit_test(what_is_no_address_is_refused_and_leaves_the_result_alone),
         cmocka_unit_test(an_ipv4_address_is_a_mapped_gid),
         cmocka_unit_test(mac_text_is_read_back),
+        cmocka_unit_test(an_interface_identifier_is_made_of_the_mac),
         cmocka_unit_test(what_is_no_mac_is_refused_and_leaves_the_result_alone),
     };
 

@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_WIRE_VECTORS_H
 #define TESTS_UNIT_WIRE_VECTORS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* RC SEND_ONLY of "hello rdma" and two zeros, 10.0.0.1 -> 10.0.0.2; ICRC computed with zlib. */

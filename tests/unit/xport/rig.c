@@ -366,7 +366,6 @@ void rig_free(struct rig *r)
     for (uint32_t i = 0; i < 2; i++) {
         xport_done(&r->host[i].x);
         hca_done(&r->host[i].hca);
-        ram_done(&r->host[i].ram);
     }
     for (uint32_t i = 0; i < RIG_FRAMES; i++)
         free(r->frames[i]);

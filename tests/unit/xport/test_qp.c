@@ -138,7 +138,7 @@ static void a_path_between_ip_versions_is_refused(void **state)
     rig_free(r);
 }
 
-/* Linux rxe takes the same port for these QPNs. */
+/* The UDP port is the one that Linux rxe takes for QPN 2. */
 static void frames_have_the_headers_of_the_connection(void **state)
 {
     struct rig_config c = rig_defaults();
@@ -156,9 +156,33 @@ static void frames_have_the_headers_of_the_connection(void **state)
         assert_int_equal(p->bth.dest_qpn, 3);
         assert_int_equal(p->bth.pkey, 0xffff);
         assert_true(p->bth.migrated);
-        assert_int_equal(p->udp_src_port, 0xc000 + ((2 * 0x61c88647u) >> 18));
+        assert_int_equal(p->udp_src_port, 0xf0e4);
         assert_memory_equal(p->eth.dst, r->host[1].x.mac, MAC_BYTES);
         assert_memory_equal(p->ip.src, r->host[0].hca.gids[0].raw, GID_BYTES);
+        rig_free(r);
+    }
+}
+
+static void the_address_vector_fills_the_ip_header(void **state)
+{
+    struct rig_config c = rig_defaults();
+
+    (void)state;
+    for (uint32_t v6 = 0; v6 < 2; v6++) {
+        struct rig *r;
+        struct qp_attr a;
+
+        c.ipv6 = v6 == 1;
+        r = rig_new(&c);
+        a = r->host[0].qp->attr;
+        a.av.tclass = 0x68;
+        a.av.hop_limit = 3;
+        a.av.flow_label = 0x12345;
+        rig_move(r, 0, QPS_SQD);
+        assert_int_equal(xport_qp_modify(&r->host[0].x, r->host[0].qp, QPA_AV, &a), RSP_OK);
+        assert_int_equal(rig_rc(r, 0)->out.ip.tclass, 0x68);
+        assert_int_equal(rig_rc(r, 0)->out.ip.ttl, 3);
+        assert_int_equal(rig_rc(r, 0)->out.ip.flow_label, v6 ? 0x12345 : 0); /* IPv4 has none */
         rig_free(r);
     }
 }
@@ -222,6 +246,7 @@ int main(void)
         cmocka_unit_test(work_that_was_posted_too_early_waits_for_rts),
         cmocka_unit_test(a_path_between_ip_versions_is_refused),
         cmocka_unit_test(frames_have_the_headers_of_the_connection),
+        cmocka_unit_test(the_address_vector_fills_the_ip_header),
         cmocka_unit_test(other_types_are_not_supported),
         cmocka_unit_test(destroying_takes_timers_back),
         cmocka_unit_test(a_failed_cq_takes_its_queue_pairs_along),

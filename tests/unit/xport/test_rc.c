@@ -249,6 +249,9 @@ static void a_lost_middle_packet_draws_one_nak(void **state)
     assert_int_equal(retry->u.retry.psn, 101);
     assert_int_equal(rig_event(r, EV_tx, 0, 5)->cause, retry->id);
     assert_int_equal(rig_count(r, EV_timeout, ANY, NULL, 0), 0);
+    assert_int_equal(rig_rc(r, 0)->count.rcvd_seq_err, 1);
+    assert_int_equal(rig_rc(r, 1)->count.sent_nak, 1);
+    assert_int_equal(rig_rc(r, 1)->count.out_of_sequence, 3);
     rig_free(r);
 }
 
@@ -362,6 +365,9 @@ static void rnr_retries_run_out(void **state)
     assert_int_equal(r->host[0].wc[WQ_SEND][0].rule, RULE_RNR_LIMIT);
     assert_int_equal(r->host[0].qp->state, QPS_ERR);
     assert_int_equal(rig_rc(r, 0)->count.rnr_retry_exceeded, 1);
+    assert_int_equal(rig_rc(r, 0)->count.rcvd_rnr, 3);
+    assert_int_equal(rig_rc(r, 1)->count.sent_rnr, 3);
+    assert_int_equal(rig_rc(r, 1)->count.sent_nak, 0);
     rig_free(r);
 }
 
@@ -400,6 +406,7 @@ static void retries_run_out(void **state)
         assert_int_equal(rig_count(r, EV_tx, 0, NULL, 0), retries + 1);
         assert_int_equal(rig_count(r, EV_timeout, 0, NULL, 0), retries + 1);
         assert_int_equal(r->host[0].qp->state, QPS_ERR);
+        assert_int_equal(rig_rc(r, 0)->count.retry_exceeded, 1);
         rig_free(r);
     }
 }

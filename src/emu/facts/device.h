@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers of the virtio-rdma device that its driver states too, beside the structures of rfc.h:
+ * which virtqueue is whose, limits, flags.
+ */
+#ifndef EMU_FACTS_DEVICE_H
+#define EMU_FACTS_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Virtqueues, as the RFC's list reads: 0 is the control queue, CQ c is queue c (from 1), and with
+ * N = max_cq and M = max_qp queue pair q (its QPN, 1 .. M) has N + 2q - 1 for sends and N + 2q for
+ * receives.  [virtio-rdma RFC, Virtqueues]
+ */
+#define QUEUE_CTRL 0u
+
+static inline uint32_t queue_count(uint32_t max_cq, uint32_t max_qp)
+{
+    return 1 + max_cq + 2 * max_qp;
+}
+
+static inline uint32_t queue_of_sends(uint32_t max_cq, uint32_t qpn)
+{
+    return max_cq + 2 * qpn - 1;
+}
+
+static inline uint32_t queue_of_receives(uint32_t max_cq, uint32_t qpn)
+{
+    return max_cq + 2 * qpn;
+}
+
+/* The QPN that @queue belongs to; 0 if it is the control queue or a CQ's. */
+static inline uint32_t queue_owner(uint32_t max_cq, uint32_t queue)
+{
+    return queue <= max_cq ? 0 : (queue - max_cq + 1) / 2;
+}
+
+/* Of a queue with an owner: does it take sends, or receives? */
+static inline bool queue_is_sends(uint32_t max_cq, uint32_t queue)
+{
+    return (queue - max_cq) % 2 != 0;
+}
+
+#define DEVICE_OBJECTS_MAX 16384u /* of max_cq and max_qp */
+
+/* The largest message.  [IBTA1 9.4.1] */
+#define MESSAGE_BYTES_MAX 0x80000000u
+
+/* Largest values of queue pair attributes where no limit of the device applies.  [IBTA1 11.2.5.2
+ * (unverified), libibverbs ibv_modify_qp(3)]
+ */
+#define TIMER_CODE_MAX 31u
+#define RETRY_MAX      7u
+#define FLOW_LABEL_MAX 0xfffffu
+#define QPN_MAX        0xffffffu
+
+/* gid_type of ADD_GID. */
+#define GID_TYPE_ROCE_V2 2u
+
+/* flags of REQ_NOTIFY_CQ.  [virtio-rdma RFC, Request Notify CQ] */
+#define NOTIFY_SOLICITED       1u
+#define NOTIFY_NEXT_COMPLETION 2u
+
+/* sq_sig_type of CREATE_QP. */
+#define SIG_ALL_WR 0u
+#define SIG_REQ_WR 1u
+
+/* ah_flags of an address vector. */
+#define AH_FLAG_GRH 1u
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* The invariants of a lab: each of them objects when it is broken, and a run then ends with it. */
+#include "testing.h"
+
+#include "cli/rig.h"
+#include "emu/facts/device.h"
+#include "emu/lab/world.h"
+#include "emu/xport/rc.h"
+
+#define WINDOW_WR 16u
+
+static const struct rdl_limits none = {0};
+
+/* A rig at rest, and the place of host 1's send queue. */
+struct stand {
+    struct rig r;
+    struct world *w;
+    struct host *h;
+    uint32_t qpn, sq;
+};
+
+static void stand_open(struct stand *s)
+{
+    const struct rig_config c = {.seed = 1,
+                                 .check_invariants = true,
+                                 .mr_bytes = 4096,
+                                 .max_wr = WINDOW_WR,
+                                 .path_mtu = MTU_1024,
+                                 .timeout = 14};
+
+    assert_int_equal(rig_init(&s->r, &c), RDL_OK);
+    s->w = s->r.lab->world;
+    s->h = s->w->hosts[0];
+    s->qpn = s->r.side[0].qpn;
+    s->sq = queue_of_sends(s->h->dev.config.max_cq, s->qpn);
+    assert_int_equal(rdl_run(s->r.lab, RDL_NEVER, none), RDL_OK);
+    assert_null(rdl_broken_invariant(s->r.lab));
+}
+
+/* Events as a broken emulator would emit them. */
+static void post(struct stand *s, uint32_t desc, uint64_t wr_id, unsigned flags)
+{
+    TRACE(&s->w->trace, post_send, .qpn = s->qpn, .queue = s->sq, .desc = desc, .wr_id = wr_id,
+          .flags = flags);
+}
+
+static void used(struct stand *s, uint32_t desc)
+{
+    TRACE(&s->w->trace, used, .queue = s->sq, .desc = desc);
+}
+
+static void cqe(struct stand *s, uint64_t wr_id, enum wc_status status)
+{
+    TRACE(&s->w->trace, cqe, .cqn = 1, .qpn = s->qpn, .wr_id = wr_id, .status = (uint32_t)status);
+}
+
+static void given_back_unposted(struct stand *s)
+{
+    used(s, 0);
+}
+
+static void given_back_out_of_order(struct stand *s)
+{
+    post(s, 0, 1, 0);
+    post(s, 1, 2, 0);
+    used(s, 1);
+}
+
+static void given_back_in_silence(struct stand *s)
+{
+    post(s, 0, 1, SF_SIGNALED);
+    post(s, 1, 2, SF_SIGNALED);
+    used(s, 0);
+    used(s, 1);
+}
+
+static void completed_under_another_name(struct stand *s)
+{
+    post(s, 0, 1, SF_SIGNALED);
+    used(s, 0);
+    cqe(s, 2, WCS_SUCCESS);
+}
+
+static void completed_though_unsignaled(struct stand *s)
+{
+    post(s, 0, 1, 0);
+    used(s, 0);
+    cqe(s, 1, WCS_SUCCESS);
+}
+
+static void completed_twice(struct stand *s)
+{
+    post(s, 0, 1, SF_SIGNALED);
+    used(s, 0);
+    cqe(s, 1, WCS_SUCCESS);
+    cqe(s, 1, WCS_SUCCESS);
+}
+
+static void completed_in(struct stand *s, enum qp_state state, enum wc_status status)
+{
+    hca_qp(&s->h->dev.hca, s->qpn)->state = state;
+    post(s, 0, 1, SF_SIGNALED);
+    used(s, 0);
+    cqe(s, 1, status);
+}
+
+static void succeeded_in_err(struct stand *s)
+{
+    completed_in(s, QPS_ERR, WCS_SUCCESS);
+}
+
+static void completed_in_reset(struct stand *s)
+{
+    completed_in(s, QPS_RESET, WCS_WR_FLUSH_ERR);
+}
+
+static void acknowledged_backwards(struct stand *s)
+{
+    TRACE(&s->w->trace, tx, .qpn = s->qpn, .psn = 5, .syndrome = SYN_ACK);
+    TRACE(&s->w->trace, tx, .qpn = s->qpn, .psn = 4, .syndrome = SYN_ACK);
+}
+
+static void sent_garbage(struct stand *s)
+{
+    static const uint8_t garbage[64] = {2};
+
+    watch_frame(s->r.lab->watch, garbage, sizeof(garbage));
+}
+
+static void lost_a_frame(struct stand *s)
+{
+    s->w->net.counts.sent++;
+}
+
+static void device_gives_back_too_much(struct stand *s)
+{
+    s->h->dev.pci.queues[s->sq].used_idx++;
+}
+
+static void device_takes_too_much(struct stand *s)
+{
+    s->h->dev.pci.queues[s->sq].last_avail++;
+    s->h->dev.pci.queues[s->sq].used_idx++;
+}
+
+static void driver_takes_back_too_much(struct stand *s)
+{
+    s->h->guest.queues[s->sq].vq.last_used++;
+}
+
+static void polled_too_much(struct stand *s)
+{
+    s->h->guest.cq_of[1]->polled++;
+}
+
+static void transport_is_broken(struct stand *s)
+{
+    rc_of(hca_qp(&s->h->dev.hca, s->qpn))->req.retries = 1; /* retry_cnt is 0 */
+}
+
+static void every_invariant_can_be_broken(void **state)
+{
+    static const struct {
+        void (*damage)(struct stand *s);
+        const char *says;
+    } rows[] = {
+        {given_back_unposted, "only what was posted is given back"},
+        {given_back_out_of_order, "work requests are given back in the order of posting"},
+        {given_back_in_silence, "what was given back and is signaled has its completion at once"},
+        {completed_under_another_name,
+         "a completion names the work request that was given back last"},
+        {completed_though_unsignaled,
+         "an unsignaled success has no completion, and nothing completes twice"},
+        {completed_twice, "an unsignaled success has no completion, and nothing completes twice"},
+        {succeeded_in_err, "nothing completes with success in ERR"},
+        {completed_in_reset, "nothing completes in RESET"},
+        {acknowledged_backwards, "positive acknowledges never go back"},
+        {sent_garbage, "every frame that is sent can be decoded"},
+        {lost_a_frame, "frames sent and copied are delivered, lost, dropped or in flight"},
+        {device_gives_back_too_much, "h1: a device gives back no more chains than it took"},
+        {device_takes_too_much, "h1: a device takes no more chains than were offered"},
+        {driver_takes_back_too_much, "h1: a driver takes back no more chains than were given back"},
+        {polled_too_much, "h1: no more completions are polled than were written"},
+        {transport_is_broken, "h1: retries are within their limits"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct stand s;
+
+        stand_open(&s);
+        rows[i].damage(&s);
+        assert_int_equal(rdl_run(s.r.lab, RDL_NEVER, none), RDL_ERR_INVARIANT);
+        assert_string_equal(rdl_broken_invariant(s.r.lab), rows[i].says);
+        rig_done(&s.r);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_invariant_can_be_broken),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

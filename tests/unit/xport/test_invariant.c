@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* The invariants of a queue pair hold for one that works, and each of them can be broken: what
+ * never objects guards nothing.
+ */
+#include "testing.h"
+
+#include "rig.h"
+
+#define A_TICKET 1u
+
+static void cursors_cross(struct rc_qp *rc)
+{
+    rc->req.oldest = rc->req.fetched + 1;
+}
+
+static void cursor_leaves_its_request(struct rc_qp *rc)
+{
+    rc->req.next_pkt = 1;
+}
+
+static void too_much_is_outstanding(struct rc_qp *rc)
+{
+    rc->req.high = psn_add(rc->req.una, RC_WINDOW_PKTS + 1);
+}
+
+static void too_many_retries(struct rc_qp *rc)
+{
+    rc->req.retries = rc->qp.attr.retry_cnt + 1;
+}
+
+static void too_many_rnr_naks(struct rc_qp *rc)
+{
+    rc->req.rnr_naks = rc->qp.attr.rnr_retry + 1;
+}
+
+static void nobody_waits_for_the_ack(struct rc_qp *rc)
+{
+    rc->req.nxt = rc->req.high = psn_add(rc->req.una, 1);
+}
+
+static void an_rnr_wait_without_end(struct rc_qp *rc)
+{
+    rc->req.rnr_wait = true;
+}
+
+static void both_timers_run(struct rc_qp *rc)
+{
+    rc->req.rnr_wait = true;
+    rc->req.timer[TMR_RNR] = rc->req.timer[TMR_ACK] = A_TICKET;
+}
+
+static void an_answer_is_forgotten(struct rc_qp *rc)
+{
+    rc->resp.answer.pending = true;
+}
+
+static void a_second_nak(struct rc_qp *rc)
+{
+    rc->resp.seq_naks = 2;
+}
+
+static void an_ack_of_what_did_not_come(struct rc_qp *rc)
+{
+    rc->resp.answered = true;
+    rc->resp.acked = rc->resp.expected;
+}
+
+static void a_receive_without_a_message(struct rc_qp *rc)
+{
+    rc->resp.has_wqe = true;
+}
+
+static void a_timer_in_err(struct rc_qp *rc)
+{
+    rc->qp.state = QPS_ERR;
+    rc->req.timer[TMR_ACK] = A_TICKET;
+}
+
+static void every_invariant_can_be_broken(void **state)
+{
+    static const struct {
+        void (*damage)(struct rc_qp *rc);
+        const char *says;
+    } rows[] = {
+        {cursors_cross, "the cursors of the send queue are in order and inside the ring"},
+        {cursor_leaves_its_request, "the send cursor is inside its work request"},
+        {too_much_is_outstanding, "the PSNs outstanding are within the window"},
+        {too_many_retries, "retries are within their limits"},
+        {too_many_rnr_naks, "retries are within their limits"},
+        {nobody_waits_for_the_ack, "what is unacknowledged has a timer"},
+        {an_rnr_wait_without_end, "the ACK timer and the RNR timer do not run together"},
+        {both_timers_run, "the ACK timer and the RNR timer do not run together"},
+        {an_answer_is_forgotten, "the device knows of every queue pair with something to send"},
+        {a_second_nak, "at most one sequence NAK is out"},
+        {an_ack_of_what_did_not_come, "acknowledges do not go back"},
+        {a_receive_without_a_message, "a receive is held exactly while a message is open"},
+        {a_timer_in_err, "a queue pair in ERR or RESET holds no work and no timer"},
+    };
+    const struct rig_config c = rig_defaults();
+    struct rig *r = rig_new(&c);
+    struct rc_qp *rc = rc_of(r->host[0].qp);
+    const struct rc_qp sound = *rc;
+
+    (void)state;
+    assert_null(xport_invariant(&rc->qp));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const char *says;
+
+        rows[i].damage(rc);
+        says = xport_invariant(&rc->qp);
+        *rc = sound;
+        assert_non_null(says);
+        assert_string_equal(says, rows[i].says);
+    }
+    rig_free(r);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_invariant_can_be_broken),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
