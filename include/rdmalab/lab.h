@@ -167,6 +167,12 @@ RDL_MUST_CHECK enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns,
 RDL_MUST_CHECK enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host,
                                         struct rdl_limits limits, uint32_t *reterr_rsp);
 
+/* The same without letting the lab go on: RDL_ERR_BUSY while the request is under way.  For who
+ * follows a clock of the outside, and must not run ahead of it.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host,
+                                          uint32_t *reterr_rsp);
+
 /* A copy of the whole lab, and the way back to it: everything is as it was, at its address, and
  * what is then done again happens again.  Recorded events of later ticks are forgotten.
  */

@@ -258,6 +258,15 @@ enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits l
     return st == RDL_OK ? guest_answer(&h->guest, reterr_rsp) : st;
 }
 
+enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host, uint32_t *reterr_rsp)
+{
+    const struct host *h = world_host(lab->world, host.raw);
+
+    if (!h)
+        return RDL_ERR_STALE;
+    return rdma_broken(&h->dev) ? RDL_ERR_BROKEN : guest_answer(&h->guest, reterr_rsp);
+}
+
 enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab, struct rdl_checkpoint **ret)
 {
     struct rdl_checkpoint *c = calloc(1, sizeof(*c));

@@ -200,7 +200,9 @@ static void modify_qp_finds_out_the_mac_of_its_address_vector(void **state)
 
         assert_int_equal(move_qp(s, qp, QPS_RTR, address(s, 1, index), index), RDL_OK);
         assert_int_equal(rdl_alloc_pd(s->lab, s->host[0], "pd2", &pd), RDL_ERR_BUSY);
+        assert_int_equal(rdl_answer(s->lab, s->host[0], &rsp), RDL_ERR_BUSY);
         assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
+        assert_int_equal(rdl_answer(s->lab, s->host[0], &rsp), RDL_OK);
         assert_int_equal(rdl_query_qp(s->lab, qp), RDL_OK);
         assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
         assert_int_equal(rdl_qp_info(s->lab, qp, &info), RDL_OK);
