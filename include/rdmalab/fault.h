@@ -8,7 +8,7 @@
 #define RDL_ANY UINT32_MAX
 
 /* Matches frames at the moment they leave a host, or come in through an external port.  Every
- * criterion must hold; RDL_ANY matches all.
+ * criterion must hold; RDL_ANY always does.
  */
 struct rdl_fault_config {
     const char *name;     /* copied; NULL or "": f1, f2, ... */

@@ -102,9 +102,11 @@ struct rdl_link_config {
     uint32_t loss_ppm;   /* chance that a frame is lost, either way, from the seed */
 };
 
-/* Return: RDL_OK, RDL_ERR_NOT_FOUND (@a or @b), RDL_ERR_BUSY (a host's or an external port has a
- *	   link already), RDL_ERR_INVAL (both ends are the same, a value is out of range),
- *	   RDL_ERR_LIMIT
+/* Return: RDL_OK
+ *	   RDL_ERR_NOT_FOUND  @a or @b
+ *	   RDL_ERR_BUSY       a host or external port that is linked already
+ *	   RDL_ERR_INVAL      both ends are the same, or a value is out of range
+ *	   RDL_ERR_LIMIT      too many links, or ports of the switch
  */
 RDL_MUST_CHECK enum rdl_status rdl_link_add(struct rdl_lab *lab,
                                             const struct rdl_link_config *config, rdl_link *ret);
@@ -167,7 +169,9 @@ RDL_MUST_CHECK enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns,
 RDL_MUST_CHECK enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host,
                                         struct rdl_limits limits, uint32_t *reterr_rsp);
 
-/* The same without letting the lab go on: RDL_ERR_BUSY while there is no answer yet. */
+/* The same without letting the lab go on: RDL_ERR_BUSY while the request is under way.  For who
+ * follows a clock of the outside, and must not run ahead of it.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host,
                                           uint32_t *reterr_rsp);
 

@@ -8,7 +8,8 @@
  *
  * A lab that follows a clock of the outside is let on with rdl_run(lab, now) before each frame that
  * is brought in, and whenever rdl_next_ns() is due: then everything happens in its order, however
- * late the caller is.
+ * late the caller is.  Whoever waits for an answer asks rdl_answer() and rdl_ping_result() in
+ * between; rdl_wait() and rdl_ping_wait() would run ahead of the clock and of the peer.
  */
 #ifndef RDMALAB_PORT_H
 #define RDMALAB_PORT_H

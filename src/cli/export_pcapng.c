@@ -2,8 +2,9 @@
 /* Frames as a capture file.
  *
  * A frame appears where a capture on real machines would see it: outbound on its sender's interface
- * and inbound on its receiver's, damaged if it arrived damaged.  A frame that a link lost is on
- * neither; it appears on an interface of its own, wire.lost, at the time when it was lost.
+ * and inbound on its receiver's, damaged if it arrived damaged.  An external port is an interface
+ * as a host is: what comes from outside is outbound there.  A frame that a link lost is on neither;
+ * it appears on an interface of its own, wire.lost, at the time when it was lost.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,6 @@
 #include "emu/facts/opcode.h"
 #include "emu/wire/pcapng.h"
 
-#define HOSTS_MAX     4096u
 #define COMMENTS_MAX  8u
 #define COMMENT_BYTES 128u
 
@@ -28,7 +28,7 @@ struct capture {
     struct pcapng w;
     struct mishap *mishaps; /* owned, ordered by tx */
     size_t n_mishaps;
-    uint32_t n_hosts;
+    uint32_t n_hosts, n_ports;
     uint32_t lost; /* interface */
 };
 
@@ -114,6 +114,11 @@ static void add_work(struct comments *cs, const struct past *p, const struct ev 
     const char *kind = op->kind < sizeof(kinds) / sizeof(kinds[0]) ? kinds[op->kind] : NULL;
     struct text t = comment(cs);
 
+    if (tx->u.tx.host >= EV_PORT_FIRST) {
+        text_add(&t, "from outside, ");
+        ev_add_id(&t, tx->id);
+        return;
+    }
     ev_names_object(p->names, &t, tx->u.tx.host, OBJ_QP, tx->u.tx.qpn);
     if (kind)
         text_addf(&t, " wr_id=%llu %s", (unsigned long long)tx->u.tx.wr_id, kind);
@@ -199,23 +204,33 @@ static bool drop_follows(const struct capture *c, size_t i, const struct ev *e)
            ev_tick(next->id) == ev_tick(e->id);
 }
 
+/* The interface of a host, or of an external port; the one for lost frames for what is neither. */
+static uint32_t interface_of(const struct capture *c, uint32_t host)
+{
+    if (host < c->n_hosts)
+        return host;
+    if (host >= EV_PORT_FIRST && host - EV_PORT_FIRST < c->n_ports)
+        return c->n_hosts + host - EV_PORT_FIRST;
+    return c->lost; /* by a switch, or a port without a link */
+}
+
 static void write_event(struct capture *c, size_t i)
 {
     const struct ev *e = past_at(c->p, i);
-    const uint32_t host = past_host_of(e);
+    const uint32_t interface = interface_of(c, past_host_of(e));
 
     if (drop_follows(c, i, e))
         return;
     switch (e->kind) {
     case EV_tx:
-        write_frame(c, e, host, PCAPNG_OUTBOUND);
+    case EV_eth_tx:
+        write_frame(c, e, interface, PCAPNG_OUTBOUND);
         break;
     case EV_rx:
+    case EV_eth_rx:
     case EV_drop:
-        if (host < c->n_hosts)
-            write_frame(c, e, host, PCAPNG_INBOUND);
-        else /* by a switch, or a port without a link */
-            write_frame(c, e, c->lost, PCAPNG_UNKNOWN);
+    case EV_port_out:
+        write_frame(c, e, interface, interface == c->lost ? PCAPNG_UNKNOWN : PCAPNG_INBOUND);
         break;
     case EV_lost:
         write_frame(c, e, c->lost, PCAPNG_UNKNOWN);
@@ -225,24 +240,35 @@ static void write_event(struct capture *c, size_t i)
     }
 }
 
-/* An interface for each host, by its number, and the one for lost frames. */
+static void write_interface(struct capture *c, uint32_t host)
+{
+    const bool outside = host >= EV_PORT_FIRST;
+    char name[64], what[96];
+    struct text t = text_on(name, sizeof(name)), d = text_on(what, sizeof(what));
+
+    ev_names_host(c->p->names, &t, host);
+    text_addf(&d, "%s %s", outside ? "External port" : "Ethernet port of", name);
+    if (!outside)
+        text_add(&t, ".rdma0");
+    (void)pcapng_interface(&c->w, name, what);
+}
+
+/* An interface for each host and external port, by their numbers, and the one for lost frames. */
 static void write_interfaces(struct capture *c)
 {
     for (size_t i = 0; i < c->p->n; i++) {
         const uint32_t host = past_host_of(past_at(c->p, i));
 
-        if (host < HOSTS_MAX && host >= c->n_hosts)
+        if (host < EV_PORT_FIRST && host >= c->n_hosts)
             c->n_hosts = host + 1;
+        if (host >= EV_PORT_FIRST && host - EV_PORT_FIRST < EV_PORTS_MAX &&
+            host - EV_PORT_FIRST >= c->n_ports)
+            c->n_ports = host - EV_PORT_FIRST + 1;
     }
-    for (uint32_t host = 0; host < c->n_hosts; host++) {
-        char name[64], what[96];
-        struct text t = text_on(name, sizeof(name)), d = text_on(what, sizeof(what));
-
-        ev_names_host(c->p->names, &t, host);
-        text_addf(&d, "Ethernet port of %s", name);
-        text_add(&t, ".rdma0");
-        (void)pcapng_interface(&c->w, name, what);
-    }
+    for (uint32_t i = 0; i < c->n_hosts; i++)
+        write_interface(c, i);
+    for (uint32_t i = 0; i < c->n_ports; i++)
+        write_interface(c, EV_PORT_FIRST + i);
     c->lost = pcapng_interface(&c->w, "wire.lost", "frames that no host received");
 }
 

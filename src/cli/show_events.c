@@ -113,11 +113,14 @@ static const char *colour_of(const struct ev *e)
     case EV_drop:
     case EV_vq_broken:
     case EV_cq_overflow:
+    case EV_ping_lost:
         return "\033[31m";
     case EV_timeout:
     case EV_retry:
     case EV_fault:
         return "\033[33m";
+    case EV_ping_reply:
+        return "\033[32m";
     case EV_cqe:
         return e->u.cqe.status == WCS_SUCCESS ? "\033[32m" : "\033[31m";
     default:

@@ -65,7 +65,8 @@ static const struct ev *last_kick(const struct ring *q)
     for (size_t i = q->past->n; i > 0; i--) {
         const struct ev *e = past_at(q->past, i - 1);
 
-        if (e->kind == EV_kick && e->u.kick.host == number && e->u.kick.queue == q->number)
+        if (e->kind == EV_kick && e->u.kick.function == FN_RDMA && e->u.kick.host == number &&
+            e->u.kick.queue == q->number)
             return e;
     }
     return NULL;

@@ -22,8 +22,12 @@ uint32_t builder_host(const struct ev *e)
         return e->u.tx.host;
     case EV_rx:
         return e->u.rx.host;
+    case EV_port_out:
+        return e->u.port_out.opcode < FRAME_OTHER ? e->u.port_out.host : EV_HOST_NONE;
     case EV_drop:
-        return e->u.drop.reason == DROP_NOT_FOR_US ? EV_HOST_NONE : e->u.drop.host;
+        return e->u.drop.reason == DROP_NOT_FOR_US || e->u.drop.opcode >= FRAME_OTHER
+                   ? EV_HOST_NONE
+                   : e->u.drop.host;
     case EV_post_send:
         return e->u.post_send.host;
     case EV_post_recv:
@@ -151,6 +155,9 @@ static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t col
         return true;
     case EV_rx:
         take_end(b, e, e->u.rx.tx, column, e->u.rx.act == ACT_DROP ? FATE_DROPPED : FATE_ARRIVED);
+        return true;
+    case EV_port_out:
+        take_end(b, e, e->u.port_out.tx, column, FATE_ARRIVED);
         return true;
     case EV_post_send:
     case EV_post_recv:

@@ -170,8 +170,8 @@ void take_drop(struct builder *b, const struct ev *e, uint32_t column)
     const struct ladder_arrow *a = arrow_find(b->l, e->u.drop.tx);
     const bool by_sender = a && a->from == column && a->to != column;
 
-    if (e->u.drop.reason == DROP_NOT_FOR_US)
-        return;
+    if (e->u.drop.reason == DROP_NOT_FOR_US || e->u.drop.opcode >= FRAME_OTHER)
+        return; /* flooded to others; no RoCEv2, of which the ladder tells */
     if (column == LADDER_NONE || by_sender)
         take_lost(b, e, e->u.drop.tx);
     else

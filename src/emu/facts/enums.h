@@ -316,7 +316,8 @@
     X(VQE, BAD_INDIRECT, 7, "an indirect table is nested, chained, or of a wrong length")          \
     X(VQE, ZERO_LENGTH, 8, "a descriptor of length 0")                                             \
     X(VQE, TOO_LONG, 9, "a chain of more bytes than any request has")                              \
-    X(VQE, WRONG_DIRECTION, 10, "the buffers are readable where writable is needed, or vice versa")
+    X(VQE, WRONG_DIRECTION, 10,                                                                    \
+      "a network buffer is readable where writable is needed, or vice versa")
 
 #define ENUM_MEMBER(prefix, name, value, text) prefix##_##name = (value),
 

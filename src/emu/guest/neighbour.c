@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/base/fnv.h"
 #include "emu/guest/stack.h"
 
 static uint64_t now(const struct guest *g)
@@ -19,13 +21,10 @@ static uint64_t now(const struct guest *g)
     return g->config.trace->now_ns;
 }
 
-/* FNV-1a, folded. */
 static uint32_t *list_of(struct guest_neighbours *t, const uint8_t gid[GID_BYTES])
 {
-    uint32_t h = 0x811c9dc5u;
+    const uint32_t h = fnv1a(gid, GID_BYTES);
 
-    for (size_t i = 0; i < GID_BYTES; i++)
-        h = (h ^ gid[i]) * 0x01000193u;
     return &t->lists[(h ^ h >> 16) % GUEST_NEIGHBOUR_LISTS];
 }
 
@@ -118,11 +117,9 @@ static struct guest_neighbour *add(struct guest *g, const uint8_t gid[GID_BYTES]
 
 static uint64_t mac_number(const uint8_t mac[MAC_BYTES])
 {
-    uint64_t v = 0;
+    struct rd_cur in = rd_cur(mac, MAC_BYTES);
 
-    for (size_t i = 0; i < MAC_BYTES; i++)
-        v = v << 8 | mac[i];
-    return v;
+    return rd_be(&in, MAC_BYTES);
 }
 
 /* Says what became of @e; what follows happens because of that.  Returns the cause before. */

@@ -245,13 +245,6 @@ enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns, struct rdl_limit
     return lab->watch && !world_check(lab, true) ? RDL_ERR_INVARIANT : RDL_OK;
 }
 
-enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host, uint32_t *reterr_rsp)
-{
-    const struct host *h = world_host(lab->world, host.raw);
-
-    return h ? guest_answer(&h->guest, reterr_rsp) : RDL_ERR_STALE;
-}
-
 enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits limits,
                          uint32_t *reterr_rsp)
 {
@@ -264,6 +257,15 @@ enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits l
     while (st == RDL_OK && h->guest.ctrl.busy)
         st = rdma_broken(&h->dev) ? RDL_ERR_BROKEN : world_tick(lab, &b);
     return st == RDL_OK ? guest_answer(&h->guest, reterr_rsp) : st;
+}
+
+enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host, uint32_t *reterr_rsp)
+{
+    const struct host *h = world_host(lab->world, host.raw);
+
+    if (!h)
+        return RDL_ERR_STALE;
+    return rdma_broken(&h->dev) ? RDL_ERR_BROKEN : guest_answer(&h->guest, reterr_rsp);
 }
 
 enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab, struct rdl_checkpoint **ret)

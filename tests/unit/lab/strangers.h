@@ -173,4 +173,63 @@ static inline void add_drop(struct strangers *s, uint32_t kind, rdl_port from, u
     assert_int_equal(rdl_fault_add(s->lab, &c, &f), RDL_OK);
 }
 
+/* Lets the control request of host 0 be answered. */
+static inline void answered(struct strangers *s)
+{
+    uint32_t rsp;
+
+    assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
+}
+
+/* Starts moving a queue pair of host 0, towards QPN 17 of @gid by entry @index of its table. */
+static inline enum rdl_status move_qp(struct strangers *s, rdl_qp qp, enum qp_state to,
+                                      const uint8_t gid[16], uint8_t index)
+{
+    static const uint32_t needs[] = {
+        [QPS_INIT] = QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS,
+        [QPS_RTR] = QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC |
+                    QPA_MIN_RNR_TIMER,
+        [QPS_RTS] = QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_MAX_QP_RD_ATOMIC,
+    };
+    struct rdl_qp_attr a = {.state = (uint32_t)to,
+                            .port = 1,
+                            .path_mtu = MTU_256,
+                            .dest_qpn = 17,
+                            .max_rd_atomic = 1,
+                            .max_dest_rd_atomic = 1,
+                            .min_rnr_timer = 12,
+                            .ah.sgid_index = index};
+    struct rdl_modify_error e;
+
+    memcpy(a.ah.dgid, gid, 16);
+    return rdl_modify_qp(s->lab, qp, &a, QPA_STATE | needs[to], false, &e);
+}
+
+/* A queue pair of host 0 in INIT, and its protection domain. */
+static inline rdl_qp init_qp_of(struct strangers *s, rdl_pd *ret_pd)
+{
+    static const uint8_t nobody[16];
+    struct rdl_qp_config c = {.type = QPT_RC};
+    rdl_qp qp;
+
+    assert_int_equal(rdl_alloc_pd(s->lab, s->host[0], "pd", &c.pd), RDL_OK);
+    answered(s);
+    assert_int_equal(rdl_create_cq(s->lab, s->host[0], 4, "cq", &c.send_cq), RDL_OK);
+    answered(s);
+    c.recv_cq = c.send_cq;
+    assert_int_equal(rdl_create_qp(s->lab, &c, "qp", &qp), RDL_OK);
+    answered(s);
+    assert_int_equal(move_qp(s, qp, QPS_INIT, nobody, 0), RDL_OK);
+    answered(s);
+    *ret_pd = c.pd;
+    return qp;
+}
+
+static inline rdl_qp init_qp(struct strangers *s)
+{
+    rdl_pd pd;
+
+    return init_qp_of(s, &pd);
+}
+
 #endif

@@ -188,61 +188,21 @@ static void so_many_pings_may_be_under_way(void **state)
     go(s);
 }
 
-/* A queue pair of host 0 in INIT. */
-static rdl_qp make_qp(struct strangers *s)
-{
-    struct rdl_qp_config c = {.type = QPT_RC};
-    struct rdl_qp_attr a = {.state = QPS_INIT, .port = 1};
-    struct rdl_modify_error e;
-    uint32_t rsp;
-    rdl_qp qp;
-
-    assert_int_equal(rdl_alloc_pd(s->lab, s->host[0], "pd", &c.pd), RDL_OK);
-    assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
-    assert_int_equal(rdl_create_cq(s->lab, s->host[0], 4, "cq", &c.send_cq), RDL_OK);
-    assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
-    c.recv_cq = c.send_cq;
-    assert_int_equal(rdl_create_qp(s->lab, &c, "qp", &qp), RDL_OK);
-    assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
-    assert_int_equal(rdl_modify_qp(s->lab, qp, &a,
-                                   QPA_STATE | QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS, false,
-                                   &e),
-                     RDL_OK);
-    assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
-    return qp;
-}
-
-/* Starts the move to RTR with the address vector of @gid, entry @index of the own table. */
-static enum rdl_status to_rtr(struct strangers *s, rdl_qp qp, const uint8_t gid[16], uint8_t index)
-{
-    struct rdl_qp_attr a = {.state = QPS_RTR,
-                            .path_mtu = MTU_1024,
-                            .dest_qpn = 17,
-                            .max_dest_rd_atomic = 1,
-                            .min_rnr_timer = 12,
-                            .ah.sgid_index = index};
-    struct rdl_modify_error e;
-
-    memcpy(a.ah.dgid, gid, 16);
-    return rdl_modify_qp(s->lab, qp, &a,
-                         QPA_STATE | QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN |
-                             QPA_MAX_DEST_RD_ATOMIC | QPA_MIN_RNR_TIMER,
-                         false, &e);
-}
-
 static void modify_qp_finds_out_the_mac_of_its_address_vector(void **state)
 {
     (void)state;
     for (uint8_t index = 0; index < 2; index++) {
         struct strangers *s = strangers_new(true);
-        const rdl_qp qp = make_qp(s);
+        const rdl_qp qp = init_qp(s);
         struct rdl_qp_info info;
         uint32_t rsp;
         rdl_pd pd;
 
-        assert_int_equal(to_rtr(s, qp, address(s, 1, index), index), RDL_OK);
+        assert_int_equal(move_qp(s, qp, QPS_RTR, address(s, 1, index), index), RDL_OK);
         assert_int_equal(rdl_alloc_pd(s->lab, s->host[0], "pd2", &pd), RDL_ERR_BUSY);
+        assert_int_equal(rdl_answer(s->lab, s->host[0], &rsp), RDL_ERR_BUSY);
         assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
+        assert_int_equal(rdl_answer(s->lab, s->host[0], &rsp), RDL_OK);
         assert_int_equal(rdl_query_qp(s->lab, qp), RDL_OK);
         assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
         assert_int_equal(rdl_qp_info(s->lab, qp, &info), RDL_OK);
@@ -255,15 +215,15 @@ static void modify_qp_finds_out_the_mac_of_its_address_vector(void **state)
 static void modify_qp_fails_when_nobody_answers_and_can_be_tried_again(void **state)
 {
     struct strangers *s = *state;
-    const rdl_qp qp = make_qp(s);
+    const rdl_qp qp = init_qp(s);
     struct rdl_qp_info info;
     uint32_t rsp;
 
-    assert_int_equal(to_rtr(s, qp, nobody, 0), RDL_OK);
+    assert_int_equal(move_qp(s, qp, QPS_RTR, nobody, 0), RDL_OK);
     assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_ERR_NO_ROUTE);
     assert_int_equal(rdl_qp_info(s->lab, qp, &info), RDL_OK);
     assert_int_equal(info.attr.state, QPS_INIT);
-    assert_int_equal(to_rtr(s, qp, address(s, 1, 0), 0), RDL_OK);
+    assert_int_equal(move_qp(s, qp, QPS_RTR, address(s, 1, 0), 0), RDL_OK);
     assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
     assert_int_equal(rdl_qp_info(s->lab, qp, &info), RDL_OK);
     assert_int_equal(info.attr.state, QPS_RTR);
@@ -274,11 +234,11 @@ static void a_checkpoint_keeps_what_waits(void **state)
 {
     struct strangers *s = *state;
     struct rdl_checkpoint *c;
-    const rdl_qp qp = make_qp(s);
+    const rdl_qp qp = init_qp(s);
     uint64_t hash;
     uint32_t rsp;
 
-    assert_int_equal(to_rtr(s, qp, address(s, 1, 1), 1), RDL_OK);
+    assert_int_equal(move_qp(s, qp, QPS_RTR, address(s, 1, 1), 1), RDL_OK);
     assert_int_equal(rdl_checkpoint_save(s->lab, &c), RDL_OK);
     assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
     go(s);

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""What is tried: each case is one run of a program between rxe and the lab."""
+from dataclasses import dataclass
+
+SIZES = [1, 64, 4095, 4096, 65536, 1 << 20]
+MTUS = [256, 512, 1024, 2048, 4096]
+LOSSES = [0, 1, 10]  # per cent, in each direction
+IPS = ["ipv4", "ipv6"]
+CLIENTS = ["rxe", "lab"]  # the other one is the server
+DEVICE_MTU = 4300  # of the network interface; rxe needs 80 bytes more than the path MTU
+
+FIRST_PSN_BEFORE_WRAP = 0xFFFFFD
+REPEATED = 5  # measurements of each kind
+
+# Both directions together.  A lost frame costs rxe a tenth of a second if nothing follows that could
+# be refused, so with much loss fewer frames are enough.
+PACKETS_WANTED = {0: 2000, 1: 1000, 10: 300}
+ITERATIONS_MAX = {0: 200, 1: 200, 10: 30}
+
+
+@dataclass(frozen=True)
+class Case:
+    program: str  # rc_pingpong, ping, speed
+    client: str
+    ip: str
+    size: int = 0
+    mtu: int = 1024
+    loss: int = 0
+    iterations: int = 0
+    first_psn: int = -1  # of both sides; -1: whatever the program chooses
+    options: str = ""  # more of the program's options, for both sides
+    device_mtu: int = DEVICE_MTU
+    attempt: int = 0  # of repeated measurements
+    baseline: bool = False  # between two rxe devices, for comparison
+
+    def name(self):
+        parts = [self.program, f"{self.client}_client", self.ip]
+        if self.size:
+            parts += [f"{self.size}B", f"mtu{self.mtu}", f"loss{self.loss}"]
+        if self.first_psn >= 0:
+            parts.append("psn_wrap")
+        if self.options:
+            parts.append(self.options.replace("-", "").replace(" ", ""))
+        if self.device_mtu != DEVICE_MTU:
+            parts.append(f"device_mtu{self.device_mtu}")
+        if self.baseline:
+            parts.append("baseline")
+        if self.attempt:
+            parts.append(str(self.attempt))
+        return "-".join(parts)
+
+    def server(self):
+        return "lab" if self.client == "rxe" else "rxe"
+
+    def packets(self):
+        """Without retransmissions and ACKs, both directions."""
+        return 2 * self.iterations * -(-self.size // self.mtu)
+
+    def seconds_max(self):
+        """Several times what rxe needs with rxe."""
+        return 15 + self.packets() * {0: 2, 1: 5, 10: 20}[self.loss] // 1000
+
+
+def rc_pingpong(client, ip, size, mtu=1024, loss=0, **more):
+    packets = 2 * -(-size // mtu)
+    iterations = max(1, min(ITERATIONS_MAX[loss], PACKETS_WANTED[loss] // packets))
+    return Case("rc_pingpong", client, ip, size, mtu, loss, iterations, **more)
+
+
+def special():
+    """Once for each side as client."""
+    for client in CLIENTS:
+        for ip in IPS:
+            yield Case("ping", client, ip)
+            yield rc_pingpong(client, ip, 65536, first_psn=FIRST_PSN_BEFORE_WRAP)
+        yield rc_pingpong(client, "ipv4", 4096, options="-e")
+        yield rc_pingpong(client, "ipv4", 64, options="-r 1")
+        yield rc_pingpong(client, "ipv4", 65536, loss=10, first_psn=FIRST_PSN_BEFORE_WRAP)
+        yield rc_pingpong(client, "ipv6", 4096, device_mtu=1500)
+
+
+def quick():
+    """Every value of every dimension, not every combination."""
+    for client in CLIENTS:
+        for ip in IPS:
+            for size in SIZES:
+                yield rc_pingpong(client, ip, size)
+            for loss in LOSSES[1:]:
+                yield rc_pingpong(client, ip, 4096, loss=loss)
+                yield rc_pingpong(client, ip, 65536, 4096, loss=loss)
+        for mtu in MTUS:
+            yield rc_pingpong(client, IPS[MTUS.index(mtu) % 2], 65536, mtu)
+    yield from special()
+
+
+def full():
+    for client in CLIENTS:
+        for ip in IPS:
+            for loss in LOSSES:
+                for mtu in MTUS:
+                    for size in SIZES:
+                        yield rc_pingpong(client, ip, size, mtu, loss)
+    yield from special()
+
+
+def speed():
+    """Measurements take turns, so that whatever else the machine does hits all alike."""
+    kinds = [(64, 1024, 5000), (1 << 20, 1024, 10), (1 << 20, 4096, 10)]
+    for attempt in range(1, REPEATED + 1):
+        for size, mtu, iterations in kinds:
+            measured = Case("speed", "rxe", "ipv4", size, mtu, 0, iterations, attempt=attempt)
+            yield Case(**vars(measured) | {"baseline": True})
+            yield measured
+            yield Case(**vars(measured) | {"client": "lab"})
+
+
+def unique(cases):
+    """@cases in their order, each once."""
+    return list({case.name(): case for case in cases}.values())

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""The two sides of a case, as shell text for the virtual machine (see guest.sh).
+
+Each peer has setup(), done once; before(case) and after(case), around each case; command(case, role),
+which is run as "server" or "client"; and ready(case), the condition that the client waits for.  All
+that is known about rdmalab's commands is in the templates of Lab.
+"""
+import re
+import shlex
+from dataclasses import dataclass
+
+from cases import DEVICE_MTU
+
+TCP_ADDRESS = "127.0.0.1"  # both programs run in the same machine: their TCP connection is local
+LINGER_MS = 500  # several of rxe's retransmissions; see shim.c
+
+
+@dataclass
+class Station:
+    """One end of the network."""
+    mac: str
+    ipv4: str
+    ipv6: str  # link-local, made from the MAC
+
+
+class Rxe:
+    """ibv_rc_pingpong of rdma-core on rxe of Linux."""
+
+    def __init__(self, device, interface, me, peer):
+        self.device, self.interface, self.me, self.peer = device, interface, me, peer
+
+    def setup(self):
+        return (f"interface {self.interface} {self.me.mac} {self.me.ipv4}/24 {DEVICE_MTU}\n"
+                f"rxe {self.device} {self.interface}\n"
+                f"{self.device}_ipv4=$(gid_index {self.device} ipv4)\n"
+                f"{self.device}_ipv6=$(gid_index {self.device} ipv6)\n")
+
+    def before(self, case):
+        """With loss, the kernel knows the peer's MAC: it fails at once when it gets no answer to ARP."""
+        text = f"ip link set {self.interface} mtu {case.device_mtu}\n"
+        if case.loss:
+            text += (f"ip neighbour replace {getattr(self.peer, case.ip)} lladdr {self.peer.mac} "
+                     f"nud permanent dev {self.interface}\n")
+        return text
+
+    def after(self, case):
+        if not case.loss:
+            return ""
+        return f"ip neighbour del {getattr(self.peer, case.ip)} dev {self.interface}\n"
+
+    def ready(self, case):
+        return "true" if case.program == "ping" else "listening"
+
+    def command(self, case, role):
+        if case.program == "ping":
+            return self.ping(case)
+        settings = []
+        if case.loss:
+            settings.append(f"LINGER_MS={LINGER_MS}")
+        if case.first_psn >= 0:
+            settings.append(f"FIRST_PSN={case.first_psn:#x}")
+        words = ["env", "LD_PRELOAD=/test/shim.so", *settings] if settings else []
+        words += ["ibv_rc_pingpong", "-d", self.device, "-g", f"${self.device}_{case.ip}",
+                  "-s", case.size, "-m", case.mtu, "-n", case.iterations, case.options]
+        if case.program != "speed":
+            words.append("-c")
+        if role == "client":
+            words.append(TCP_ADDRESS)
+        return " ".join(str(w) for w in words if w != "")
+
+    def ping(self, case):
+        """To the lab's first host.  Of IPv6 only the link-local address is in use."""
+        if case.client == "lab":  # answering is the kernel's work
+            return "sleep 3"
+        to = self.peer.ipv4 if case.ip == "ipv4" else f"{self.peer.ipv6}%{self.interface}"
+        return f"ping -c 3 -W 2 {to}"
+
+
+class SecondRxe(Rxe):
+    """Plays the lab, with another rxe device behind a wire; netem loses the frames of both.
+
+    It proves everything else: machine, cases, loss, judgement, report.
+    """
+    title = "a second rxe device in the place of rdmalab"
+    programs = {"rc_pingpong", "speed"}
+
+    def __init__(self):
+        one = Station("02:00:00:00:01:01", "10.0.1.1", "fe80::ff:fe00:101")
+        two = Station("02:00:00:00:01:02", "10.0.1.2", "fe80::ff:fe00:102")
+        super().__init__("rxe2", "wire2", two, one)
+        self.rxe = Rxe("rxe1", "wire1", one, two)
+
+    def wire(self):
+        return ("ip link add wire1 type veth peer name wire2\n" + self.rxe.setup() + super().setup() +
+                f"join wire1 {self.peer.ipv4} wire2 {self.me.ipv4}\n")
+
+    def setup(self):
+        return ""  # the wire is there anyway, for the baseline
+
+    def before(self, case):
+        lines = [f"tc qdisc replace dev {i} root netem loss {case.loss}%\n"
+                 for i in ("wire1", "wire2") if case.loss]
+        return super().before(case) + "".join(lines)
+
+    def after(self, case):
+        if not case.loss:
+            return ""
+        return (super().after(case) + f"tc -s qdisc show dev wire1 >/out/{case.name()}/lost\n"
+                f"tc -s qdisc show dev wire2 >>/out/{case.name()}/lost\n"
+                "tc qdisc del dev wire1 root\ntc qdisc del dev wire2 root\n")
+
+    @staticmethod
+    def frames_lost(text):
+        return sum(int(n) for n in re.findall(r"dropped (\d+)", text))
+
+
+class Lab:
+    """rdmalab on a tap interface that rxe sits on.  One process for each case."""
+    title = "rdmalab"
+    programs = {"rc_pingpong", "speed", "ping"}
+    TAP = "rdl0"
+    STATION = Station("02:00:00:00:00:01", "10.0.0.1", "fe80::ff:fe00:1")  # what the first host gets
+    GID_INDEX = {"ipv4": 0, "ipv6": 1}
+
+    # What the lab is told.  The last lines let it answer retransmissions for a while after its
+    # program has ended, and print how many frames the link lost.
+    SCRIPT = """\
+scenario seed={seed}
+host h1 ip={address}
+switch s1
+link h1 s1 loss={loss}%
+port tap {tap} s1
+{action}
+{end}
+"""
+    SERVER = "program h1 rc_pingpong server {options}"
+    CLIENT = "program h1 rc_pingpong client {tcp} {options}"
+    OPTIONS = "-s {size} -m {mtu} -n {iterations} -g {gid}"
+    FIRST_PSN = " psn={psn}"
+    SETTLE = "run 200ms"  # the kernel needs a moment to see that its tap interface is connected
+    WAIT = "until h1.program.done timeout={seconds}s"
+    PING = "ping h1 {to} count=3"
+    IDLE = "run {ms}ms"
+    SHOW_LOST = "show link h1-s1"
+    LOST = re.compile(r"lost (\d+)")
+
+    def __init__(self):
+        me = Station("02:00:00:00:01:00", "10.0.0.100", "fe80::ff:fe00:100")
+        self.rxe = Rxe("rxe0", self.TAP, me, self.STATION)
+
+    def setup(self):
+        return f"ip tuntap add {self.TAP} mode tap\n" + self.rxe.setup()
+
+    def before(self, case):
+        return f"cat >/tmp/case.lab <<'END'\n{self.script(case)}END\n"
+
+    def after(self, _case):
+        return ""
+
+    def ready(self, case):
+        attached = f"carrier {self.TAP}"
+        return attached if case.program == "ping" else f"listening && {attached}"
+
+    def command(self, _case, _role):
+        return "rdmalab /tmp/case.lab"
+
+    def script(self, case):
+        options = self.OPTIONS.format(**vars(case), gid=self.GID_INDEX[case.ip])
+        if case.options:
+            options += " " + case.options
+        if case.first_psn >= 0:
+            options += self.FIRST_PSN.format(psn=case.first_psn)
+        if case.client == "lab":
+            start = self.SETTLE + "\n" + self.CLIENT.format(tcp=TCP_ADDRESS, options=options)
+        else:
+            start = self.SERVER.format(options=options)
+        action = start + "\n" + self.WAIT.format(seconds=case.seconds_max())
+        end = []
+        if case.program == "ping":
+            action = self.ping(case)
+        if case.loss:
+            end = [self.IDLE.format(ms=LINGER_MS), self.SHOW_LOST]
+        return self.SCRIPT.format(seed=case.size + case.mtu, address=self.STATION.ipv4, loss=case.loss,
+                                  tap=self.TAP, action=action, end="\n".join(end))
+
+    def ping(self, case):
+        if case.client == "rxe":
+            return self.IDLE.format(ms=4000)
+        return self.SETTLE + "\n" + self.PING.format(to=getattr(self.rxe.me, case.ip))
+
+    def frames_lost(self, text):
+        return sum(int(n) for n in self.LOST.findall(text))
+
+
+def shell_of(case, lab, baseline):
+    """The shell text of one case between @lab and its peer, or between the devices of @baseline."""
+    lab = baseline if case.baseline else lab
+    sides = {"rxe": lab.rxe, "lab": lab}
+    server, client = sides[case.server()], sides[case.client]
+    call = ["pair", case.name(), str(case.seconds_max()), server.ready(case)]
+    call = " ".join(shlex.quote(word) for word in call)
+    return (lab.rxe.before(case) + lab.before(case) +
+            f'{call} "{server.command(case, "server")}" "{client.command(case, "client")}"\n' +
+            lab.after(case) + lab.rxe.after(case))

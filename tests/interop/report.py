@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Writes results as Markdown (for people) and lines of JSON (for programs)."""
+import datetime
+import json
+
+from cases import SIZES
+from results import speeds
+
+WHO = {"baseline": "rxe and rxe", "rxe": "rxe client, lab server", "lab": "lab client, rxe server"}
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    return lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows] + [""]
+
+
+def verdict(result):
+    return f"ok {result.seconds:.1f} s" if result.passed() else "**FAILED**"
+
+
+def is_regular(case):
+    return case.program == "rc_pingpong" and case.name() == "-".join([
+        "rc_pingpong", f"{case.client}_client", case.ip, f"{case.size}B", f"mtu{case.mtu}",
+        f"loss{case.loss}"])
+
+
+def matrix(results):
+    """One row for each client, IP version, loss and path MTU; one column for each size."""
+    rows = {}
+    for r in results:
+        c = r.case
+        rows.setdefault((c.client, c.ip, c.loss, c.mtu), {})[c.size] = verdict(r)
+    return table(["client", "GID", "loss", "path MTU"] + [f"{size} B" for size in SIZES],
+                 [[client, ip, f"{loss} %", mtu] + [cells.get(size, "") for size in SIZES]
+                  for (client, ip, loss, mtu), cells in rows.items()])
+
+
+def speed_rows(results):
+    for (size, mtu), by in speeds(results).items():
+        for who, usec in by.items():
+            yield {"between": WHO[who], "size": size, "mtu": mtu, "usec_per_iteration": round(usec, 2),
+                   "messages_per_s": round(2e6 / usec), "mbit_per_s": round(2 * size * 8 / usec, 1),
+                   "of_baseline": round(by["baseline"] / usec, 2) if "baseline" in by else None}
+
+
+def json_lines(results):
+    for r in results:
+        yield json.dumps({**vars(r.case), "name": r.case.name(), "passed": r.passed(), "wrong": r.wrong,
+                          "seconds": r.seconds, "usec_per_iteration": r.usec})
+    for row in speed_rows(results):
+        yield json.dumps({"speed": row})
+
+
+def markdown(results, title, versions):
+    passed = sum(r.passed() for r in results)
+    regular = [r for r in results if is_regular(r.case)]
+    special = [r for r in results if not is_regular(r.case) and r.case.program != "speed"]
+    speed = list(speed_rows(results))
+    lines = [
+        "# Interoperation with Linux rxe", "",
+        f"{datetime.date.today()}, written by `tests/interop/run --full`: {title} against rxe, in a virtual",
+        f"machine without KVM. {versions}", "",
+        f"{passed} of {len(results)} cases passed.", "",
+    ]
+    if regular:
+        lines += ["## ibv_rc_pingpong", "",
+                  "The client is the original program on rxe, or rdmalab's; the server is the other one.",
+                  "Times are those of the whole case.", ""] + matrix(regular)
+    if special:
+        lines += ["## Special cases", ""] + table(
+            ["case", "result"], [[r.case.name(), verdict(r)] for r in special])
+    if speed:
+        lines += ["## Speed", "",
+                  "The best of several runs of ibv_rc_pingpong; each iteration is two messages.", ""] + table(list(speed[0]), [row.values() for row in speed])
+    failed = [r for r in results if not r.passed()]
+    if failed:
+        lines += ["## What failed", ""] + [f"- {r.case.name()}: {'; '.join(r.wrong)}" for r in failed]
+        lines.append("")
+    return "\n".join(lines)
