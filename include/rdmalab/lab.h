@@ -184,6 +184,9 @@ RDL_MUST_CHECK enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab,
 void rdl_checkpoint_restore(struct rdl_lab *lab, const struct rdl_checkpoint *c);
 void rdl_checkpoint_free(struct rdl_checkpoint *c);
 
+/* Bytes of memory that the lab uses, free blocks included: what a checkpoint copies. */
+size_t rdl_used_bytes(const struct rdl_lab *lab);
+
 /* The invariant that broke, in words; NULL while all hold. */
 const char *rdl_broken_invariant(const struct rdl_lab *lab);
 

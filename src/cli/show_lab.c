@@ -74,6 +74,25 @@ static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const cha
     return st;
 }
 
+/* Nodes whose leaves are counters, and how else the name of a counter begins. */
+static bool holds_counters(const char *key)
+{
+    return strcmp(key, "counters") == 0 || strcmp(key, "drops") == 0 ||
+           strcmp(key, "tx_drops") == 0;
+}
+
+static bool is_counter(const char *key)
+{
+    static const char *const beginnings[] = {"sent_", "rcvd_", "taken_", "in_",
+                                             "out_",  "lost_", "hits"};
+
+    for (size_t i = 0; i < ARRAY_LEN(beginnings); i++) {
+        if (strncmp(key, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* All leaves at @path and below it that are counters and not 0, as "h1.port.sent_frames  3". */
 static enum rdl_status add_counters(struct grid *g, const struct rdl_lab *lab, const char *path,
                                     bool counting, unsigned depth)
@@ -84,8 +103,7 @@ static enum rdl_status add_counters(struct grid *g, const struct rdl_lab *lab, c
 
     for (size_t i = 0; i < children.n && st == RDL_OK; i++) {
         const struct tree_child *c = &children.v[i];
-        const bool counters =
-            counting || strcmp(c->key, "counters") == 0 || strcmp(c->key, "drops") == 0;
+        const bool counters = counting || holds_counters(c->key);
         char sub[TREE_PATH_BYTES];
         struct text t = text_on(sub, sizeof(sub));
 
@@ -93,8 +111,7 @@ static enum rdl_status add_counters(struct grid *g, const struct rdl_lab *lab, c
         if (c->value.type == RDL_NODE && c->key[0] != '[' && depth < DEPTH_MAX) {
             st = add_counters(g, lab, sub, counters, depth + 1);
         } else if (c->value.type != RDL_NODE && c->value.number &&
-                   (counting || strncmp(c->key, "sent_", 5) == 0 ||
-                    strncmp(c->key, "rcvd_", 5) == 0)) {
+                   (counting || is_counter(c->key))) {
             grid_cell(g, sub);
             grid_cellf(g, "%llu", (unsigned long long)c->value.number);
         }

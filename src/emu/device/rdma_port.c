@@ -114,7 +114,10 @@ static void deliver(void *ctx, const struct frame *f)
         return;
     }
     reason = xport_receive(&d->xport, &p, &info);
-    d->port->drops[reason]++;
+    if (reason == DROP_NONE)
+        d->port->taken_frames++;
+    else
+        d->port->drops[reason]++;
     if (reason == DROP_BAD_PKEY)
         d->bad_pkeys++;
     rdma_settle(d);

@@ -218,6 +218,7 @@ static void deliver(void *ctx, const struct frame *f)
     vq_chain_write(v->ram, &v->chain, 0, header, sizeof(header));
     vq_chain_write(v->ram, &v->chain, NET_HDR_BYTES, f->bytes, f->len);
     v->rx_frames++;
+    v->port->taken_frames++;
     g = glance(f->bytes, f->len);
     TRACE_ID(v->trace, id, eth_rx, .host = v->config.host, .opcode = g.opcode, .addr = addr_of(&g),
              .desc = v->chain.head, .wire_bytes = f->len, .tx = f->tx);

@@ -197,7 +197,7 @@ void neighbour_keep(struct guest *g, const uint8_t gid[GID_BYTES], const uint8_t
     if (e->n_waiting < GUEST_WAITING_MAX)
         w = arena_alloc_raw(g->arena, sizeof(*w) + n);
     if (!w) {
-        stack_drop(g, frame, n, DROP_QUEUE_FULL);
+        stack_drop_tx(g, frame, n, DROP_QUEUE_FULL);
         return;
     }
     *w = (struct guest_waiting){.len = (uint32_t)n};
@@ -218,7 +218,7 @@ static void let_go(struct guest *g, struct guest_waiting *w, const uint8_t *mac)
             memcpy(w->bytes, mac, MAC_BYTES);
             nic_send(g, w->bytes, w->len);
         } else {
-            stack_drop(g, w->bytes, w->len, DROP_UNRESOLVED);
+            stack_drop_tx(g, w->bytes, w->len, DROP_UNRESOLVED);
         }
         arena_release(g->arena, w, sizeof(*w) + w->len);
         w = next;

@@ -86,7 +86,9 @@ struct guest_net {
     uint32_t slot_bytes, size;      /* of each buffer; buffers of each queue */
     uint8_t *in, *out;              /* the frame being read, the one being built: slot_bytes each */
     uint64_t sent_frames, rcvd_frames;
-    uint64_t drops[DROP_COUNT]; /* of frames that arrived, or did not get away */
+    uint64_t taken_frames;      /* of those received: that said something new, or were answered */
+    uint64_t drops[DROP_COUNT]; /* of frames received */
+    uint64_t tx_drops[DROP_COUNT]; /* of frames that did not get away */
     struct guest_neighbours neighbours;
     struct guest_ping pings[GUEST_PINGS_MAX]; /* by seq modulo their number */
     uint16_t last_seq;

@@ -186,7 +186,7 @@ void nic_send(struct guest *g, const uint8_t *frame, size_t n_bytes)
     if (!n->broken && !reclaim(g))
         n->broken = true;
     if (n->broken || q->vq.n_free == 0) {
-        stack_drop(g, frame, n_bytes, n->broken ? DROP_NO_DRIVER : DROP_QUEUE_FULL);
+        stack_drop_tx(g, frame, n_bytes, n->broken ? DROP_NO_DRIVER : DROP_QUEUE_FULL);
         return;
     }
     seg.gpa = slot_gpa(n, NET_QUEUE_TX, vqd_next_head(&q->vq));

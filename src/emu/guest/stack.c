@@ -54,11 +54,16 @@ static bool is_own_group(const struct guest *g, const uint8_t dst[GID_BYTES])
     return false;
 }
 
-void stack_drop(struct guest *g, const uint8_t *frame, size_t n, enum drop_reason reason)
+static void trace_drop(struct guest *g, const uint8_t *frame, size_t n, enum drop_reason reason)
 {
     TRACE(g->config.trace, drop, .host = g->config.host, .opcode = glance(frame, n).opcode,
           .reason = (uint32_t)reason, .wire_bytes = (uint32_t)n);
-    g->net.drops[reason]++;
+}
+
+void stack_drop_tx(struct guest *g, const uint8_t *frame, size_t n, enum drop_reason reason)
+{
+    trace_drop(g, frame, n, reason);
+    g->net.tx_drops[reason]++;
 }
 
 static enum drop_reason receive_icmp(struct guest *g, const struct ip *ip, struct rd_cur *in)
@@ -110,8 +115,12 @@ void stack_receive(struct guest *g, const uint8_t *frame, size_t n)
         else
             why = DROP_BAD_ETHERTYPE;
     }
-    if (why != DROP_NONE)
-        stack_drop(g, frame, n, why);
+    if (why == DROP_NONE) {
+        g->net.taken_frames++;
+        return;
+    }
+    trace_drop(g, frame, n, why);
+    g->net.drops[why]++;
 }
 
 struct wr_cur stack_begin(const struct guest *g, const struct ip *ip, uint8_t *frame, size_t cap)
@@ -145,7 +154,7 @@ void stack_end(struct guest *g, const struct ip *ip, uint8_t *frame, const struc
         neighbour_keep(g, ip->dst, frame, n);
         break;
     default:
-        stack_drop(g, frame, n, DROP_UNRESOLVED);
+        stack_drop_tx(g, frame, n, DROP_UNRESOLVED);
         break;
     }
 }

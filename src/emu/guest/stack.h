@@ -19,9 +19,9 @@ bool nic_link_is_up(const struct guest *g);
 /* Puts a frame of at most the MTU into the transmit ring; drops it when there is no room. */
 void nic_send(struct guest *g, const uint8_t *frame, size_t n);
 
-/* stack.c.  A frame came up; one is thrown away, with an event and counted. */
+/* stack.c.  A frame came up; one does not get away, which is counted, with an event. */
 void stack_receive(struct guest *g, const uint8_t *frame, size_t n);
-void stack_drop(struct guest *g, const uint8_t *frame, size_t n, enum drop_reason reason);
+void stack_drop_tx(struct guest *g, const uint8_t *frame, size_t n, enum drop_reason reason);
 
 /* Sending an IP packet: fill in version, protocol, ttl, payload_bytes, source and destination of
  * @ip, begin in @frame, write the payload to the cursor, end.  It leaves as soon as the MAC of its

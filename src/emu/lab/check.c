@@ -17,6 +17,42 @@ static const char *check_frames(const struct world *w)
     return NULL;
 }
 
+/* Every frame that ended is counted where it ended: dropped ones under a reason, delivered ones at
+ * the port of a host or of the lab.
+ */
+static const char *check_sums(const struct world *w)
+{
+    const struct net_counts *c = &w->net.counts;
+    uint64_t dropped = 0, delivered = 0;
+
+    for (uint32_t i = 0; i < w->net.n_switches; i++)
+        dropped += net_drops_sum(w->net.switches[i]->drops);
+    for (uint32_t i = 0; i < w->net.n_exts; i++) {
+        dropped += net_drops_sum(w->net.exts[i].drops);
+        delivered += w->net.exts[i].out_frames;
+    }
+    for (uint32_t i = 0; i < w->n_hosts; i++) {
+        dropped += net_drops_sum(w->hosts[i]->port.tx_drops);
+        delivered += w->hosts[i]->port.rcvd_frames;
+    }
+    if (dropped != c->dropped)
+        return "every frame that the network drops is counted under a reason";
+    return delivered == c->delivered ? NULL : "every frame delivered is counted at a port";
+}
+
+/* What arrived at a host served something, or is counted under the reason why not. */
+static const char *check_received(const struct host *h)
+{
+    const struct eth_port *p = &h->port;
+    const struct guest_net *g = &h->guest.net;
+
+    if (p->rcvd_frames != p->taken_frames + net_drops_sum(p->drops))
+        return "frames received by a port are taken or dropped";
+    if (g->rcvd_frames != g->taken_frames + net_drops_sum(g->drops))
+        return "frames received by the IP stack are taken or dropped";
+    return NULL;
+}
+
 /* How far index @a is ahead of @b, both modulo 2^16. */
 static uint16_t ahead(uint16_t a, uint16_t b)
 {
@@ -65,8 +101,10 @@ static const char *check_qp(const struct host *h, const struct qp *qp)
 static const char *check_host(const struct host *h)
 {
     const struct rdma_config *c = &h->dev.config;
-    const char *broken = check_queue(h, QUEUE_CTRL);
+    const char *broken = check_received(h);
 
+    if (!broken)
+        broken = check_queue(h, QUEUE_CTRL);
     for (uint32_t q = 0; q < NET_QUEUES && !broken; q++)
         broken = check_ring(&h->net.pci.queues[q], &h->guest.net.queues[q].vq);
     for (uint32_t n = 1; n <= c->max_cq && !broken; n++) {
@@ -96,6 +134,8 @@ bool world_check(struct rdl_lab *lab, bool full)
 
     if (!broken)
         broken = check_frames(w);
+    if (!broken && full)
+        broken = check_sums(w);
     if (broken)
         report(lab, "", broken);
     for (uint32_t i = 0; full && !broken && i < w->n_hosts; i++) {

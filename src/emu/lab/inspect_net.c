@@ -38,7 +38,9 @@ void visit_port(const struct inode *n, struct visit *v)
     leaf(v, "sent_bytes", RDL_NUMBER, p->sent_bytes);
     leaf(v, "rcvd_frames", RDL_NUMBER, p->rcvd_frames);
     leaf(v, "rcvd_bytes", RDL_NUMBER, p->rcvd_bytes);
+    leaf(v, "taken_frames", RDL_NUMBER, p->taken_frames);
     child(v, "drops", drops_node(n, p->drops));
+    child(v, "tx_drops", drops_node(n, p->tx_drops));
 }
 
 /* Drop reasons by their names, in lower case. */
@@ -98,8 +100,10 @@ void visit_ip(const struct inode *n, struct visit *v)
 
     leaf(v, "sent_frames", RDL_NUMBER, g->sent_frames);
     leaf(v, "rcvd_frames", RDL_NUMBER, g->rcvd_frames);
+    leaf(v, "taken_frames", RDL_NUMBER, g->taken_frames);
     leaf(v, "pings", RDL_NUMBER, g->last_seq);
     child(v, "drops", drops_node(n, g->drops));
+    child(v, "tx_drops", drops_node(n, g->tx_drops));
     child(v, "neighbours", neighbour_list(n));
 }
 
@@ -123,6 +127,9 @@ void visit_switch(const struct inode *n, struct visit *v)
 
     leaf_text(v, "name", s->name.s);
     leaf(v, "ports", RDL_NUMBER, s->n_ports);
+    leaf(v, "rcvd_frames", RDL_NUMBER, s->rcvd_frames);
+    leaf(v, "sent_frames", RDL_NUMBER, s->sent_frames);
+    child(v, "drops", drops_node(n, s->drops));
 }
 
 void visit_ext(const struct inode *n, struct visit *v)
@@ -138,9 +145,10 @@ void visit_ext(const struct inode *n, struct visit *v)
     leaf_text(v, "link", buf);
     leaf(v, "in_frames", RDL_NUMBER, x->in_frames);
     leaf(v, "in_bytes", RDL_NUMBER, x->in_bytes);
-    leaf(v, "in_dropped", RDL_NUMBER, x->in_dropped);
+    leaf(v, "in_dropped", RDL_NUMBER, net_drops_sum(x->drops));
     leaf(v, "out_frames", RDL_NUMBER, x->out_frames);
     leaf(v, "out_bytes", RDL_NUMBER, x->out_bytes);
+    child(v, "drops", drops_node(n, x->drops));
 }
 
 void visit_link(const struct inode *n, struct visit *v)
@@ -152,6 +160,7 @@ void visit_link(const struct inode *n, struct visit *v)
     leaf(v, "latency", RDL_TIME, l->latency_ns);
     leaf(v, "rate", RDL_NUMBER, l->rate_bps);
     leaf(v, "loss_ppm", RDL_NUMBER, l->loss_ppm);
+    leaf(v, "lost_frames", RDL_NUMBER, l->lost_frames);
 }
 
 /* A criterion that matches everything is not shown. */

@@ -296,6 +296,11 @@ void rdl_checkpoint_restore(struct rdl_lab *lab, const struct rdl_checkpoint *c)
         watch_forget(lab->watch);
 }
 
+size_t rdl_used_bytes(const struct rdl_lab *lab)
+{
+    return arena_used_bytes(lab->arena);
+}
+
 void rdl_checkpoint_free(struct rdl_checkpoint *c)
 {
     if (!c)

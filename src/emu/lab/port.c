@@ -130,7 +130,7 @@ enum rdl_status rdl_port_info(const struct rdl_lab *lab, rdl_port port, struct r
         .linked = x->link_end != NET_NO_LINK,
         .in_frames = x->in_frames,
         .in_bytes = x->in_bytes,
-        .in_dropped = x->in_dropped,
+        .in_dropped = net_drops_sum(x->drops),
         .out_frames = x->out_frames,
         .out_bytes = x->out_bytes,
         .out_unread = lab->readers[port.raw - 1].unread,

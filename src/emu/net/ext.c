@@ -27,7 +27,7 @@ void net_ext_in(struct net *n, uint32_t index, struct frame *f)
     if (reason == DROP_NONE) {
         net_transmit(n, x->link_end, f, &fate);
     } else {
-        x->in_dropped++;
+        x->drops[reason]++;
         net_drop(n, f, EV_PORT_FIRST + index, reason);
     }
     trace_because(n->trace, cause);

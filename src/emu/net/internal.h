@@ -34,7 +34,9 @@ bool net_has_room(const struct net *n, uint32_t link_end);
 /* A frame reaches the external port @index.  Takes the reference. */
 void net_ext_out(struct net *n, uint32_t index, struct frame *f);
 
-/* A frame ends at @host (EV_HOST_NONE: at none) without reaching anybody. */
+/* A frame ends at @host (EV_HOST_NONE: at none) without reaching anybody.  Whoever drops it counts
+ * it under @reason.
+ */
 void net_drop(struct net *n, struct frame *f, uint32_t host, enum drop_reason reason);
 
 #endif

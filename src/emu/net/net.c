@@ -20,6 +20,15 @@ bool net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_
     return n->links && slots_init(&n->faults, a, NET_FAULTS_MAX);
 }
 
+uint64_t net_drops_sum(const uint64_t drops[DROP_COUNT])
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < DROP_COUNT; i++)
+        sum += drops[i];
+    return sum;
+}
+
 uint32_t net_switch_add(struct net *n, const char *name)
 {
     struct net_switch *s;
@@ -95,9 +104,8 @@ bool net_has_room(const struct net *n, uint32_t link_end)
 
 void net_drop(struct net *n, struct frame *f, uint32_t host, enum drop_reason reason)
 {
-    if (reason != DROP_NONE)
-        TRACE(n->trace, drop, .host = host, .qpn = f->note.qpn, .opcode = f->note.opcode,
-              .psn = f->note.psn, .reason = (uint32_t)reason, .wire_bytes = f->len, .tx = f->tx);
+    TRACE(n->trace, drop, .host = host, .qpn = f->note.qpn, .opcode = f->note.opcode,
+          .psn = f->note.psn, .reason = (uint32_t)reason, .wire_bytes = f->len, .tx = f->tx);
     n->counts.in_flight--;
     n->counts.dropped++;
     frame_unref(n->arena, f);
@@ -147,6 +155,7 @@ void net_transmit(struct net *n, uint32_t link_end, struct frame *f, const struc
         lose(n, f, d->free_at_ns + l->latency_ns / 2, FLT_CHANCE, fate);
     else
         carry(n, link_end, d->free_at_ns + l->latency_ns, f, fate);
+    l->lost_frames += fate->lost_by == FLT_NONE && by_chance;
 }
 
 struct net_fate net_depart(struct net *n, struct frame **f)

@@ -16,8 +16,8 @@
  * frame crosses.
  *
  * Every frame sent, and every copy that a fault or flooding makes, ends exactly once: delivered to
- * a host or out of the lab, dropped by a switch or port, or lost.  struct net_counts says so, and
- * the invariants check it.
+ * a host or out of the lab, dropped by a switch or port, or lost.  struct net_counts says so, each
+ * place counts its own by reason, and the invariants check that the sums agree.
  */
 #ifndef EMU_NET_NET_H
 #define EMU_NET_NET_H
@@ -62,6 +62,7 @@ struct net_link {
     struct net_direction dir[2];
     uint64_t latency_ns, rate_bps;
     uint32_t loss_ppm;
+    uint64_t lost_frames; /* by chance; those that a fault takes are its hits */
 };
 
 struct net_mac_entry {
@@ -76,6 +77,8 @@ struct net_switch {
     struct ev_str name;
     uint32_t n_ports;
     uint32_t link_end[NET_SWITCH_PORTS_MAX]; /* link << 1 | the end that is ours */
+    uint64_t rcvd_frames, sent_frames;       /* each copy of a flooded one is sent */
+    uint64_t drops[DROP_COUNT];
     struct net_mac_entry macs[1u << NET_MAC_BITS];
 };
 
@@ -83,7 +86,8 @@ struct net_switch {
 struct net_ext {
     struct ev_str name;
     uint32_t link_end; /* NET_NO_LINK: nothing is plugged in */
-    uint64_t in_frames, in_bytes, in_dropped;
+    uint64_t in_frames, in_bytes;
+    uint64_t drops[DROP_COUNT]; /* of frames that came in */
     uint64_t out_frames, out_bytes;
 };
 
@@ -138,6 +142,9 @@ struct net {
 bool net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_ops *ops,
               void *world, uint64_t seed);
 
+/* All of them, whatever the reason. */
+uint64_t net_drops_sum(const uint64_t drops[DROP_COUNT]);
+
 /* Index of the new switch, or UINT32_MAX when there are too many. */
 uint32_t net_switch_add(struct net *n, const char *name);
 
@@ -154,7 +161,7 @@ uint32_t net_link_add(struct net *n, struct net_end a, struct net_end b, uint64_
 uint64_t net_port_free_at(const struct net *n, uint32_t link_end);
 
 /* Sends @f from a host now.  @link_end is link << 1 | own end, or NET_NO_LINK: then @f is dropped
- * with an event.  Takes the reference.
+ * with an event, and the host counts it.  Takes the reference.
  */
 void net_send(struct net *n, uint32_t link_end, struct frame *f);
 

@@ -25,30 +25,42 @@ static void learn(struct net_switch *s, const uint8_t mac[MAC_BYTES], uint32_t p
     e->port = (uint8_t)port;
 }
 
-static void out(struct net *n, const struct net_switch *s, uint32_t port, struct frame *f)
+static void drop(struct net *n, struct net_switch *s, struct frame *f, enum drop_reason reason)
+{
+    s->drops[reason]++;
+    net_drop(n, f, EV_HOST_NONE, reason);
+}
+
+static void out(struct net *n, struct net_switch *s, uint32_t port, struct frame *f)
 {
     static const struct net_fate untouched = {.lost_by = FLT_NONE};
 
-    if (net_has_room(n, s->link_end[port]))
-        net_transmit(n, s->link_end[port], f, &untouched);
-    else
-        net_drop(n, f, EV_HOST_NONE, DROP_NO_BUFFER);
+    if (!net_has_room(n, s->link_end[port])) {
+        drop(n, s, f, DROP_NO_BUFFER);
+        return;
+    }
+    s->sent_frames++;
+    net_transmit(n, s->link_end[port], f, &untouched);
 }
 
+/* To every port but the one that it came from.  The frame itself is the first of the copies. */
 static void flood(struct net *n, uint32_t index, uint32_t in_port, struct frame *f)
 {
     struct net_switch *s = n->switches[index];
+    const uint32_t n_out = s->n_ports - 1;
 
-    TRACE(n->trace, flooded, .number = index, .name = s->name, .copies = s->n_ports - 1,
-          .tx = f->tx);
-    n->counts.copied += s->n_ports - 1;
-    n->counts.in_flight += s->n_ports - 1;
+    TRACE(n->trace, flooded, .number = index, .name = s->name, .copies = n_out, .tx = f->tx);
+    if (n_out == 0) {
+        drop(n, s, f, DROP_NO_ROUTE);
+        return;
+    }
+    n->counts.copied += n_out - 1;
+    n->counts.in_flight += n_out - 1;
     for (uint32_t p = 0; p < s->n_ports; p++) {
         if (p != in_port)
             out(n, s, p, frame_ref(f));
     }
-    /* The original ends here; its copies go on. */
-    net_drop(n, f, EV_HOST_NONE, DROP_NONE);
+    frame_unref(n->arena, f);
 }
 
 void net_switch_forward(struct net *n, uint32_t index, uint32_t in_port, struct frame *f)
@@ -56,8 +68,9 @@ void net_switch_forward(struct net *n, uint32_t index, uint32_t in_port, struct 
     struct net_switch *s = n->switches[index];
     const struct net_mac_entry *to;
 
+    s->rcvd_frames++;
     if (f->len < ETH_BYTES) {
-        net_drop(n, f, EV_HOST_NONE, DROP_SHORT);
+        drop(n, s, f, DROP_SHORT);
         return;
     }
     learn(s, f->bytes + MAC_BYTES, in_port);
@@ -65,7 +78,7 @@ void net_switch_forward(struct net *n, uint32_t index, uint32_t in_port, struct 
     if ((f->bytes[0] & MAC_GROUP_BIT) || !to->used || memcmp(to->mac, f->bytes, MAC_BYTES) != 0) {
         flood(n, index, in_port, f);
     } else if (to->port == in_port) {
-        net_drop(n, f, EV_HOST_NONE, DROP_NO_ROUTE);
+        drop(n, s, f, DROP_NO_ROUTE);
     } else {
         TRACE(n->trace, forwarded, .number = index, .name = s->name, .port = to->port, .tx = f->tx);
         out(n, s, to->port, f);

@@ -87,7 +87,7 @@ static void nobody_answers_three_questions(void **state)
     assert_int_equal(events_of(s, EV_eth_tx, FRAME_ARP_REQUEST), 3);
     assert_true(rdl_now_ns(s->lab) >= 3 * (uint64_t)SECOND);
     assert_true(rdl_now_ns(s->lab) < 4 * (uint64_t)SECOND);
-    assert_int_equal(world_of(s, 0)->guest.net.drops[DROP_UNRESOLVED], 1);
+    assert_int_equal(world_of(s, 0)->guest.net.tx_drops[DROP_UNRESOLVED], 1);
     go(s);
     /* Asked again from the start, it may be there by then. */
     assert_int_equal(rdl_ping(s->lab, s->host[0], &c, &id), RDL_OK);
@@ -179,7 +179,7 @@ static void so_many_pings_may_be_under_way(void **state)
     go(s);
     /* The transmit ring holds 32; the others had no room and were lost in time. */
     assert_int_equal(events_of(s, EV_ping_reply, RDL_ANY), GUEST_NET_QUEUE_SIZE);
-    assert_int_equal(world_of(s, 0)->guest.net.drops[DROP_QUEUE_FULL],
+    assert_int_equal(world_of(s, 0)->guest.net.tx_drops[DROP_QUEUE_FULL],
                      GUEST_PINGS_MAX - GUEST_NET_QUEUE_SIZE);
     assert_int_equal(events_of(s, EV_ping_lost, RDL_ANY), GUEST_PINGS_MAX - GUEST_NET_QUEUE_SIZE);
     assert_int_equal(rdl_ping_result(s->lab, first, &r), RDL_OK);

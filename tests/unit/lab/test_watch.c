@@ -132,6 +132,28 @@ static void lost_a_frame(struct stand *s)
     s->w->net.counts.sent++;
 }
 
+static void dropped_without_a_reason(struct stand *s)
+{
+    s->w->net.counts.sent++;
+    s->w->net.counts.dropped++;
+}
+
+static void delivered_to_nobody(struct stand *s)
+{
+    s->w->net.counts.sent++;
+    s->w->net.counts.delivered++;
+}
+
+static void forgot_what_became_of_a_frame(struct stand *s)
+{
+    s->h->port.taken_frames++;
+}
+
+static void stack_forgot_what_became_of_a_frame(struct stand *s)
+{
+    s->h->guest.net.rcvd_frames++;
+}
+
 static void device_gives_back_too_much(struct stand *s)
 {
     s->h->dev.pci.queues[s->sq].used_idx++;
@@ -177,6 +199,11 @@ static void every_invariant_can_be_broken(void **state)
         {acknowledged_backwards, "positive acknowledges never go back"},
         {sent_garbage, "every frame that is sent can be decoded"},
         {lost_a_frame, "frames sent and copied are delivered, lost, dropped or in flight"},
+        {dropped_without_a_reason, "every frame that the network drops is counted under a reason"},
+        {delivered_to_nobody, "every frame delivered is counted at a port"},
+        {forgot_what_became_of_a_frame, "h1: frames received by a port are taken or dropped"},
+        {stack_forgot_what_became_of_a_frame,
+         "h1: frames received by the IP stack are taken or dropped"},
         {device_gives_back_too_much, "h1: a device gives back no more chains than it took"},
         {device_takes_too_much, "h1: a device takes no more chains than were offered"},
         {driver_takes_back_too_much, "h1: a driver takes back no more chains than were given back"},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/net/net.h"
+#include "emu/wire/eth.h"
 
 #define HOSTS 3u
 
@@ -187,8 +188,30 @@ static void a_switch_drops_what_its_output_has_no_room_for(void **state)
         net_send(&f->net, from, frame_of(f, bytes, 2, 1));
     run(f);
     assert_int_equal(f->got[1], fit);
-    /* Each was flooded, as host 1 never spoke: the original ends too. */
-    assert_int_equal(f->net.counts.dropped, fit + 10 + 10);
+    assert_int_equal(f->net.counts.dropped, 10);
+    assert_int_equal(f->net.switches[sw]->drops[DROP_NO_BUFFER], 10);
+    assert_int_equal(f->net.switches[sw]->rcvd_frames, fit + 10);
+    assert_int_equal(f->net.switches[sw]->sent_frames, fit);
+}
+
+static void a_switch_counts_what_it_cannot_pass_on_by_its_reason(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t sw = net_switch_add(&f->net, "sw");
+    const uint32_t end = join(f, NET_SWITCH, sw, 0, 0);
+    const struct net_switch *s = f->net.switches[sw];
+
+    net_send(&f->net, end, frame(f, 2, 1, 0)); /* to others: there are none */
+    run(f);
+    assert_int_equal(s->drops[DROP_NO_ROUTE], 1);
+    net_send(&f->net, end, frame(f, 1, 1, 0)); /* back to where it came from */
+    run(f);
+    assert_int_equal(s->drops[DROP_NO_ROUTE], 2);
+    net_send(&f->net, end, frame_of(f, ETH_BYTES - 1, 2, 1));
+    run(f);
+    assert_int_equal(s->drops[DROP_SHORT], 1);
+    assert_int_equal(f->net.counts.dropped, 3);
+    assert_int_equal(f->net.counts.in_flight, 0);
 }
 
 static void links_and_ports_are_limited(void **state)
@@ -391,13 +414,13 @@ static void an_external_port_holds_so_much_and_counts_the_rest(void **state)
     const uint32_t ext = ext_to_host(f, &end);
     const struct net_ext *x = &f->net.exts[ext];
 
-    while (x->in_dropped < 10 && n < 100000)
+    while (net_drops_sum(x->drops) < 10 && n < 100000)
         net_ext_in(&f->net, ext, frame_from(f, ext, n++));
     assert_in_range(n, NET_QUEUE_BYTES_MAX / 100, NET_QUEUE_BYTES_MAX / 100 + 20);
     run(f);
     assert_int_equal(f->got[0], n - 10);
     net_ext_in(&f->net, net_ext_add(&f->net, "unplugged"), frame_from(f, 1, 0));
-    assert_int_equal(f->net.exts[1].in_dropped, 1);
+    assert_int_equal(f->net.exts[1].drops[DROP_NO_ROUTE], 1);
 }
 
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -409,6 +432,7 @@ int main(void)
         T(a_port_without_a_link_drops),
         T(a_switch_floods_what_it_does_not_know_and_learns),
         T(a_switch_drops_what_its_output_has_no_room_for),
+        T(a_switch_counts_what_it_cannot_pass_on_by_its_reason),
         T(links_and_ports_are_limited),
         T(faults_hit_the_frames_they_name),
         T(delays_add_up),
