@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/facts/enums.h"
+#include "rdmalab/port.h"
 
 #define RIG_WAIT_TICKS 100000u
 #define RIG_RAM_BYTES  (64u << 20) /* beside the message memory */
@@ -17,7 +18,7 @@
             return try_st;                                                                         \
     } while (0)
 
-static enum rdl_status wait(struct rig *r, unsigned side)
+enum rdl_status rig_wait(struct rig *r, unsigned side)
 {
     const struct rdl_limits limits = {.ticks = RIG_WAIT_TICKS};
     uint32_t rsp;
@@ -33,17 +34,17 @@ static enum rdl_status make_side(struct rig *r, unsigned i, const struct rig_con
     uint64_t addr;
 
     TRY(rdl_alloc_pd(r->lab, s->host, "pd", &s->pd));
-    TRY(wait(r, i));
+    TRY(rig_wait(r, i));
     TRY(rdl_mem_alloc(r->lab, s->host, c->mr_bytes, &addr));
     TRY(rdl_reg_mr(r->lab, s->pd, addr, c->mr_bytes, ACC_LOCAL_WRITE, "mr", &s->mr));
-    TRY(wait(r, i));
+    TRY(rig_wait(r, i));
     TRY(rdl_mr_info(r->lab, s->mr, &s->mem));
     TRY(rdl_create_cq(r->lab, s->host, 2 * c->max_wr, "cq", &s->cq));
-    TRY(wait(r, i));
+    TRY(rig_wait(r, i));
     qp.pd = s->pd;
     qp.send_cq = qp.recv_cq = s->cq;
     TRY(rdl_create_qp(r->lab, &qp, "qp", &s->qp));
-    TRY(wait(r, i));
+    TRY(rig_wait(r, i));
     TRY(rdl_qp_info(r->lab, s->qp, &info));
     s->qpn = info.qpn;
     return RDL_OK;
@@ -56,7 +57,7 @@ static enum rdl_status modify(struct rig *r, unsigned i, struct rdl_qp_attr *att
 
     attr->state = state;
     TRY(rdl_modify_qp(r->lab, r->side[i].qp, attr, QPA_STATE | mask, false, &err));
-    return wait(r, i);
+    return rig_wait(r, i);
 }
 
 static enum rdl_status connect_side(struct rig *r, unsigned i, const struct rig_config *c)
@@ -88,10 +89,29 @@ static enum rdl_status connect_side(struct rig *r, unsigned i, const struct rig_
                   QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC);
 }
 
+/* Linked as @c wants it. */
+static enum rdl_status link_up(struct rig *r, const struct rig_config *c)
+{
+    struct rdl_link_config link = {"h1", "h2", c->latency_ns, c->rate_bps, c->loss_ppm};
+    const struct rdl_port_config out = {.name = "out"};
+    rdl_switch sw;
+    rdl_link other;
+
+    if (!c->outside)
+        return rdl_link_add(r->lab, &link, &r->link);
+    TRY(rdl_switch_add(r->lab, "sw", &sw));
+    TRY(rdl_port_add(r->lab, &out, &r->out));
+    link.b = "sw";
+    TRY(rdl_link_add(r->lab, &link, &r->link));
+    link.a = "h2";
+    TRY(rdl_link_add(r->lab, &link, &other));
+    link.a = "out";
+    return rdl_link_add(r->lab, &link, &other);
+}
+
 enum rdl_status rig_init(struct rig *r, const struct rig_config *c)
 {
     const struct rdl_lab_config lab = {.seed = c->seed, .check_invariants = c->check_invariants};
-    const struct rdl_link_config link = {"h1", "h2", c->latency_ns, c->rate_bps, c->loss_ppm};
     static const char *const names[2] = {"h1", "h2"};
 
     memset(r, 0, sizeof(*r));
@@ -106,7 +126,7 @@ enum rdl_status rig_init(struct rig *r, const struct rig_config *c)
 
         TRY(rdl_host_add(r->lab, &host, &r->side[i].host));
     }
-    TRY(rdl_link_add(r->lab, &link, &r->link));
+    TRY(link_up(r, c));
     for (unsigned i = 0; i < 2; i++)
         TRY(make_side(r, i, c));
     TRY(connect_side(r, 0, c));

@@ -8,6 +8,8 @@
  *   - once the faults are over everything completes, or the queue pair went to ERR with a status
  *     that faults can cause, and everything after it was flushed;
  *   - going back to a checkpoint in the middle and on from there ends with the same hash.
+ *
+ * With --outside there are no faults but a stranger: swarm_outside.c.
  */
 #include "cli/swarm.h"
 
@@ -17,6 +19,7 @@
 
 #include "cli/rig.h"
 #include "cli/signals.h"
+#include "cli/swarm_outside.h"
 #include "emu/base/assert.h"
 #include "emu/base/prng.h"
 #include "emu/base/quantity.h"
@@ -327,8 +330,8 @@ static void play(struct run *run, struct rig *rig, struct run *ret_middle,
         finish(run, rig);
 }
 
-/* One seed.  NULL: right; otherwise what went wrong. */
-static const char *try_seed(uint64_t seed, bool print, bool *ret_invariant)
+/* One seed.  False: it went wrong, and what and how to see it again was printed. */
+static bool try_seed(uint64_t seed, swarm_print *print, bool *ret_invariant)
 {
     struct run run = {.seed = seed, .rng = prng_stream(seed, 0)}, middle = {0};
     struct rdl_checkpoint *checkpoint = NULL;
@@ -338,7 +341,7 @@ static const char *try_seed(uint64_t seed, bool print, bool *ret_invariant)
 
     if (build(&run, &rig) != RDL_OK)
         run.wrong = "the two hosts can be set up";
-    if (print && rdl_listen(rig.lab, print_event, rig.lab, &listener) != RDL_OK)
+    if (print && rdl_listen(rig.lab, print, rig.lab, &listener) != RDL_OK)
         run.wrong = "the lab can be listened to";
     if (!run.wrong) {
         add_faults(&run, &rig);
@@ -359,12 +362,12 @@ static const char *try_seed(uint64_t seed, bool print, bool *ret_invariant)
         printf("seed %llu: %s\n  again: rdmalab swarm --seed %llu --events\n",
                (unsigned long long)seed, run.wrong, (unsigned long long)seed);
     rig_done(&rig);
-    return run.wrong;
+    return !run.wrong;
 }
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: rdmalab swarm [--seed S | --seeds A..B] [--events]\n");
+    fprintf(stderr, "usage: rdmalab swarm [--outside] [--seed S | --seeds A..B] [--events]\n");
     return 2;
 }
 
@@ -388,11 +391,15 @@ static bool parse_seeds(char *s, uint64_t *ret_first, uint64_t *ret_last)
 int swarm_main(int argc, char **argv)
 {
     uint64_t first = 1, last = 100, passed = 0, failed = 0;
-    bool print = false, any_invariant = false;
+    bool (*try)(uint64_t, swarm_print *, bool *) = try_seed;
+    swarm_print *print = NULL;
+    bool any_invariant = false;
 
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--events") == 0) {
-            print = true;
+            print = print_event;
+        } else if (strcmp(argv[i], "--outside") == 0) {
+            try = swarm_outside;
         } else if (i + 1 < argc &&
                    (strcmp(argv[i], "--seed") == 0 || strcmp(argv[i], "--seeds") == 0)) {
             if (!parse_seeds(argv[++i], &first, &last))
@@ -404,10 +411,10 @@ int swarm_main(int argc, char **argv)
     for (uint64_t seed = first; seed <= last && !*signals_interrupted(); seed++) {
         bool invariant = false;
 
-        if (try_seed(seed, print, &invariant))
-            failed++;
-        else
+        if (try(seed, print, &invariant))
             passed++;
+        else
+            failed++;
         any_invariant = any_invariant || invariant;
     }
     printf("%llu passed, %llu failed, 0 skipped\n", (unsigned long long)passed,
