@@ -167,6 +167,24 @@ static void print_element(FILE *out, const struct rdl_lab *lab, const char *path
     tree_done(&children);
 }
 
+/* The reasons for drops at @path that have occurred. */
+static void print_drops(FILE *out, const struct tree_list *reasons, unsigned indent)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < reasons->n; i++) {
+        const struct tree_child *c = &reasons->v[i];
+
+        if (c->value.number == 0)
+            continue;
+        fprintf(out, "%*s%-21s %llu\n", (int)indent, "", c->key,
+                (unsigned long long)c->value.number);
+        any = true;
+    }
+    if (!any)
+        fprintf(out, "%*snone\n", (int)indent, "");
+}
+
 /* Every leaf below @path, indented by depth. */
 static enum rdl_status print_tree(FILE *out, const struct rdl_lab *lab, const char *path,
                                   unsigned depth)
@@ -175,8 +193,11 @@ static enum rdl_status print_tree(FILE *out, const struct rdl_lab *lab, const ch
     const unsigned indent = 2 * depth;
     size_t at;
     enum rdl_status st = tree_children(lab, path, &children, &at);
+    const bool drops = st == RDL_OK && tree_is(lab, path, "drops");
 
-    for (size_t i = 0; i < children.n && st == RDL_OK; i++) {
+    if (drops)
+        print_drops(out, &children, indent);
+    for (size_t i = 0; i < children.n && st == RDL_OK && !drops; i++) {
         const struct tree_child *c = &children.v[i];
         char sub[TREE_PATH_BYTES], buf[SHOW_LINE_BYTES];
         struct text t = text_on(sub, sizeof(sub)), line = text_on(buf, sizeof(buf));

@@ -3,8 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/if.h>
 #include <linux/if_tun.h>
+#include <net/if.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -13,35 +14,60 @@
 
 #define TUN_DEVICE "/dev/net/tun"
 
-static void explain(struct live_error *e, const char *device, int err)
+static void explain(struct live_error *e, const char *device, const char *why, const char *remedy)
 {
-    snprintf(e->message, sizeof(e->message), "tap %s: %s", device, strerror(err));
-    switch (err) {
-    case EPERM:
-    case EACCES:
-        snprintf(
-            e->remedy, sizeof(e->remedy),
-            "make it yours once, as root: \"ip tuntap add %s mode tap user $USER\"; or give the "
-            "program the right: \"setcap cap_net_admin+ep rdmalab\"",
-            device);
-        break;
-    case EBUSY:
+    snprintf(e->message, sizeof(e->message), "tap %s: %s", device, why);
+    snprintf(e->remedy, sizeof(e->remedy), "%s", remedy);
+}
+
+/* For the command that gives a device away. */
+static const char *user_name(void)
+{
+    const struct passwd *p = getpwuid(geteuid());
+
+    return p ? p->pw_name : "$USER";
+}
+
+/* TUN_DEVICE could not be opened. */
+static void explain_open(struct live_error *e, const char *device, int err)
+{
+    char why[64];
+
+    snprintf(why, sizeof(why), TUN_DEVICE ": %s", strerror(err));
+    if (err == ENOENT || err == ENODEV || err == ENXIO)
+        explain(e, device, why, "load the kernel's module, as root: \"modprobe tun\"");
+    else if (err == EPERM || err == EACCES)
+        explain(e, device, why, "let everybody open it, as root: \"chmod 666 " TUN_DEVICE "\"");
+    else
+        explain(e, device, why, "");
+}
+
+/* The kernel gives this process no device of this name. */
+static void explain_attach(struct live_error *e, const char *device, int err)
+{
+    const bool exists = if_nametoindex(device) != 0;
+
+    if (err == EPERM && exists) {
+        explain(e, device, "the device belongs to another user", "");
         snprintf(e->remedy, sizeof(e->remedy),
-                 "another program has it open; choose another name, or end that program");
-        break;
-    case ENOENT:
-    case ENODEV:
+                 "choose another name, or make it yours, as root: \"ip link del %s && "
+                 "ip tuntap add %s mode tap user %s && ip link set %s up\"",
+                 device, device, user_name(), device);
+    } else if (err == EPERM) {
+        explain(e, device, "making a tap device is not permitted", "");
         snprintf(e->remedy, sizeof(e->remedy),
-                 "the kernel has no " TUN_DEVICE ": \"modprobe tun\" as root loads it");
-        break;
-    case EINVAL:
-        snprintf(
-            e->remedy, sizeof(e->remedy),
-            "a device of this name exists and is no tap device, or the name is no device name");
-        break;
-    default:
-        e->remedy[0] = '\0';
-        break;
+                 "make it once, as root: \"ip tuntap add %s mode tap user %s && "
+                 "ip link set %s up\"; or let the program do it: \"setcap cap_net_admin+ep "
+                 "rdmalab\"",
+                 device, user_name(), device);
+    } else if (err == EBUSY) {
+        explain(e, device, "the device is in use: a program has it open",
+                "choose another name, or end that program");
+    } else if (err == EINVAL && exists) {
+        explain(e, device, "a device of this name exists, and is no tap device with one queue",
+                "choose another name; \"ip -d link\" lists what there is");
+    } else {
+        explain(e, device, strerror(err), err == EINVAL ? "choose another name" : "");
     }
 }
 
@@ -67,18 +93,19 @@ int tap_open(const char *name, struct live_error *reterr)
     struct ifreq r = {.ifr_flags = IFF_TAP | IFF_NO_PI};
     int fd;
 
-    if (strlen(name) == 0 || strlen(name) >= sizeof(r.ifr_name)) {
-        explain(reterr, name, EINVAL);
+    if (strlen(name) >= sizeof(r.ifr_name)) {
+        explain(reterr, name, "the name is too long for a device",
+                "choose one of at most 15 characters");
         return -1;
     }
     fd = open(TUN_DEVICE, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
-        explain(reterr, name, errno);
+        explain_open(reterr, name, errno);
         return -1;
     }
     memcpy(r.ifr_name, name, strlen(name));
     if (ioctl(fd, TUNSETIFF, &r) != 0) {
-        explain(reterr, name, errno);
+        explain_attach(reterr, name, errno);
         close(fd);
         return -1;
     }

@@ -148,6 +148,7 @@ void visit_ext(const struct inode *n, struct visit *v)
     leaf(v, "in_dropped", RDL_NUMBER, net_drops_sum(x->drops));
     leaf(v, "out_frames", RDL_NUMBER, x->out_frames);
     leaf(v, "out_bytes", RDL_NUMBER, x->out_bytes);
+    leaf(v, "out_unread", RDL_NUMBER, n->world->lab->readers[n->number].unread);
     child(v, "drops", drops_node(n, x->drops));
 }
 
