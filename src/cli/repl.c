@@ -68,8 +68,10 @@ static char *read_line(struct repl *r, bool continues, bool *ret_fresh)
     make_prompt(r, false, fresh);
     if (r->terminal)
         return line_input_read(prompt, fresh, ret_fresh);
-    if (r->echo)
+    if (r->echo) {
         fputs(prompt, stdout);
+        fflush(stdout); /* who waits for it may sit behind a pipe */
+    }
     line = plain_line();
     if (r->echo)
         printf("%s\n", line ? line : "");

@@ -83,8 +83,8 @@ static bool holds_counters(const char *key)
 
 static bool is_counter(const char *key)
 {
-    static const char *const beginnings[] = {"sent_", "rcvd_", "taken_", "in_",
-                                             "out_",  "lost_", "hits"};
+    static const char *const beginnings[] = {"sent_", "looped_", "rcvd_", "taken_",
+                                             "in_",   "out_",    "lost_", "hits"};
 
     for (size_t i = 0; i < ARRAY_LEN(beginnings); i++) {
         if (strncmp(key, beginnings[i], strlen(beginnings[i])) == 0)

@@ -69,6 +69,7 @@ static void send(struct eth_port *p, struct frame *f)
     p->sent_bytes += f->len;
     p->progress->packets++;
     if (memcmp(f->bytes, p->mac, MAC_BYTES) == 0) {
+        p->looped_frames++;
         p->loop_free_at_ns = now(p) + NET_LOOPBACK_NS;
         net_loop_back(p->net, p->host, f);
     } else {

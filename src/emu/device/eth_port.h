@@ -52,6 +52,7 @@ struct eth_port {
     uint32_t link_end; /* NET_NO_LINK: nothing is plugged in */
     uint64_t loop_free_at_ns;
     uint64_t sent_frames, sent_bytes, rcvd_frames, rcvd_bytes;
+    uint64_t looped_frames;        /* of those sent: to the own MAC */
     uint64_t tx_drops[DROP_COUNT]; /* of frames sent */
     uint64_t drops[DROP_COUNT];    /* of frames received */
     uint64_t taken_frames;         /* of those received: by a queue pair, or by virtio-net */

@@ -36,6 +36,7 @@ void visit_port(const struct inode *n, struct visit *v)
     leaf_text(v, "link", buf);
     leaf(v, "sent_frames", RDL_NUMBER, p->sent_frames);
     leaf(v, "sent_bytes", RDL_NUMBER, p->sent_bytes);
+    leaf(v, "looped_frames", RDL_NUMBER, p->looped_frames);
     leaf(v, "rcvd_frames", RDL_NUMBER, p->rcvd_frames);
     leaf(v, "rcvd_bytes", RDL_NUMBER, p->rcvd_bytes);
     leaf(v, "taken_frames", RDL_NUMBER, p->taken_frames);

@@ -1,0 +1,440 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""A lab at a real tap device: bad frames, a device that goes away, everything that can be refused.
+
+usage: check_tap.py [--seconds N] [--seed S] RDMALAB
+
+Runs as root in a network namespace of its own, which it makes; without the right to do so it prints
+"skipped: REASON" and exits with 77.  Each function check_NAME is one check, or a few.  Frames come
+from a packet socket on the kernel's side of the tap device, so that they go the way of any frame.
+"""
+import argparse
+import ctypes
+import json
+import os
+import pathlib
+import random
+import re
+import select
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import time
+import zlib
+
+CLONE_NEWNET = 0x40000000
+NOBODY = 65534
+DEVICE = "rdl0"
+HOST = "10.0.0.1"  # of the lab's h1; the kernel is KERNEL
+KERNEL = "10.0.0.77"
+KERNEL_MAC = bytes.fromhex("020000000077")
+HOST_MACS = [bytes.fromhex("020000000001"), bytes.fromhex("020000000002")]
+TIMEOUT_S = 30
+RSS_FULL_KIB = 512 << 10  # of a session that remembers as many events and frames as it may,
+FULL_AFTER_S = 15  # which is so after this time of flood; from then on
+RSS_GROWTH = 1.05  # is by how much it may still grow
+BATCH = 200  # frames before a look at the clock
+
+# All that is known here of the program's language.
+LAB = ["host h1", "host h2", "switch s1", "link h1 s1", "link h2 s1"]
+
+
+def tap(name, node="s1"):
+    return f"port tap {name} {node}"
+
+
+def run_for(seconds):
+    return f"run {int(seconds * 1000)}ms"
+
+
+def ping(address):
+    return f"ping h1 {address}"
+
+
+COUNTERS = "show counters"
+PROMPT = re.compile(rb"(?:^|\n)t=\S+ #\d+> ")
+
+passed = failed = 0
+
+
+def expect(right, what, got=""):
+    global passed, failed
+    if right:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAILED: {what}\n{got}")
+
+
+def ip(*words):
+    subprocess.run(["ip", *words], check=True, capture_output=True)
+
+
+# --- The program ----------------------------------------------------------------------------------
+
+
+def as_nobody():
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
+
+
+def script(*lines, user=None):
+    """Runs @lines as a script; returns (exit status, output)."""
+    done = subprocess.run([RDMALAB, "-c", "; ".join(lines)], stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.STDOUT, timeout=TIMEOUT_S, check=False, preexec_fn=user)
+    return done.returncode, done.stdout
+
+
+class Session:
+    """The program at its prompt: a line in, what it prints out."""
+
+    def __init__(self, *lines):
+        self.process = subprocess.Popen([RDMALAB, "--prompt"], stdin=subprocess.PIPE, bufsize=0,
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.answer()
+        for line in lines:
+            self.do(line)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def say(self, line):
+        self.process.stdin.write(line.encode() + b"\n")
+
+    def answer(self, seconds=TIMEOUT_S):
+        """What is printed up to the next prompt."""
+        out, end = b"", time.monotonic() + seconds
+        while True:
+            if match := PROMPT.search(out):
+                return out[:match.start()].decode(errors="replace")
+            ready, _, _ = select.select([self.process.stdout], [], [], end - time.monotonic())
+            got = os.read(self.process.stdout.fileno(), 1 << 16) if ready else b""
+            if not got:
+                raise RuntimeError("no prompt, but: " + out.decode(errors="replace")[-2000:])
+            out += got
+
+    def do(self, line, seconds=TIMEOUT_S):
+        self.say(line)
+        return self.answer(seconds)
+
+    def end(self):
+        """The exit status after the end of the input."""
+        self.process.stdin.close()
+        self.process.stdout.read()
+        return self.process.wait(TIMEOUT_S)
+
+    def rss_kib(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        return int(re.search(r"^VmRSS:\s+(\d+)", status, re.MULTILINE)[1])
+
+
+# --- Frames ---------------------------------------------------------------------------------------
+
+
+def checksum(data):
+    data += b"\0" * (len(data) % 2)
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total = (total & 0xffff) + (total >> 16)
+    return ~((total & 0xffff) + (total >> 16)) & 0xffff
+
+
+def ipv4(protocol, payload, dst=HOST, src=KERNEL):
+    head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(payload), 1, 0x4000, 64, protocol, 0,
+                       socket.inet_aton(src), socket.inet_aton(dst))
+    return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + payload
+
+
+def icrc(packet):
+    """Of an IPv4 packet up to its ICRC: what may change on the way counts as ones."""
+    masked = bytearray(packet)
+    for at in (1, 8, 10, 11, 26, 27, 32):  # TOS, TTL, checksums, and the byte of FECN and BECN
+        masked[at] = 0xff
+    return struct.pack("<I", zlib.crc32(b"\xff" * 8 + masked))
+
+
+def eth(ethertype, payload, dst=HOST_MACS[0]):
+    return dst + KERNEL_MAC + struct.pack("!H", ethertype) + payload
+
+
+def roce(opcode, rest, qpn=2, psn=0):
+    bth = struct.pack("!BBHII", opcode, 0, 0xffff, qpn, 0x80000000 | psn)
+    udp = struct.pack("!HHHH", 0xc000, 4791, 8 + len(bth) + len(rest) + 4, 0)
+    packet = ipv4(17, udp + bth + rest + b"\0\0\0\0")
+    return eth(0x0800, packet[:-4] + icrc(packet[:-4]))
+
+
+def arp(operation, target):
+    return eth(0x0806, struct.pack("!HHBBH6s4s6s4s", 1, 0x0800, 6, 4, operation, KERNEL_MAC,
+                                   socket.inet_aton(KERNEL), bytes(6), socket.inet_aton(target)),
+               b"\xff" * 6)
+
+
+def echo(payload):
+    message = struct.pack("!BBHHH", 8, 0, 0, 7, 7) + payload
+    return message[:2] + struct.pack("!H", checksum(message)) + message[4:]
+
+
+def icmpv6(kind, rest):
+    """Its checksum is wrong; most mutations would make it so anyway."""
+    return eth(0x86dd, struct.pack("!IHBB", 6 << 28, 4 + len(rest), 58, 255) + b"\xfe\x80" +
+               bytes(13) + b"\x77" + b"\xff\x02" + bytes(13) + b"\x01" + bytes([kind, 0, 1, 1]) +
+               rest, bytes.fromhex("333300000001"))
+
+
+VALID = [roce(opcode, bytes(size)) for opcode in (*range(0x18), 0x20, 0x24, 0x2a, 0x64, 0x81)
+         for size in (0, 4, 16, 28, 256)]
+VALID += [arp(1, HOST), arp(2, HOST), eth(0x0800, ipv4(1, echo(bytes(56)))),
+          eth(0x0800, ipv4(6, bytes(20))), eth(0x0800, ipv4(17, bytes(8))),
+          icmpv6(135, bytes(28)), icmpv6(136, bytes(28)), icmpv6(128, bytes(64))]
+
+
+def hostile(rng):
+    """A frame of chance, or a valid one with some damage, of which the ICRC may know."""
+    if rng.randrange(8) == 0:
+        return rng.randbytes(rng.randrange(14, 1500))
+    frame = bytearray(rng.choice(VALID))
+    if rng.randrange(8) == 0:
+        frame[:6] = rng.choice(HOST_MACS)
+    for _ in range(rng.randrange(4)):
+        frame[rng.randrange(12, len(frame))] = rng.choice((0, 1, 0x7f, 0xff, rng.randrange(256)))
+    how = rng.randrange(6)
+    if how == 0:
+        del frame[rng.randrange(14, len(frame) + 1):]
+    elif how == 1:
+        frame += rng.randbytes(rng.randrange(1, 8000 if rng.randrange(20) == 0 else 64))
+    elif how == 2:
+        frame[12:12] = struct.pack("!HH", 0x8100, rng.randrange(4096))
+    elif how == 3 and len(frame) > 58:
+        frame[-4:] = icrc(bytes(frame[14:-4]))
+    return bytes(frame)
+
+
+def packet_socket():
+    sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
+    sock.bind((DEVICE, 0))
+    return sock
+
+
+def flood(seconds, seed):
+    """Sends for @seconds; returns how many frames the kernel accepted."""
+    rng, sent, end = random.Random(seed), 0, time.monotonic() + seconds
+    with packet_socket() as sock:
+        while time.monotonic() < end:
+            for _ in range(BATCH):
+                try:
+                    sock.send(hostile(rng))
+                    sent += 1
+                except OSError:  # the queue of the device is full
+                    time.sleep(0.001)
+    return sent
+
+
+def kernel_pings(address):
+    """Does an echo request of the kernel's own IP stack get its answer?"""
+    with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as sock:
+        sock.settimeout(0.2)
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            sock.sendto(echo(b"still there?"), (address, 0))
+            try:
+                got = sock.recv(2048)
+            except TimeoutError:
+                continue
+            if got[20] == 0 and got.endswith(b"still there?"):
+                return True
+    return False
+
+
+def link_state(device):
+    """What the kernel says of a device."""
+    done = subprocess.run(["ip", "-json", "-stats", "link", "show", device], check=True,
+                          capture_output=True)
+    return json.loads(done.stdout)[0]
+
+
+# --- Checks ---------------------------------------------------------------------------------------
+
+
+def counters_of(text):
+    """{path: number} of what COUNTERS prints."""
+    return {path: int(n) for path, n in re.findall(r"^\s*(\S+)\s+(\d+)$", text, re.MULTILINE)}
+
+
+def sum_of(counters, prefix):
+    return sum(n for path, n in counters.items() if path.startswith(prefix))
+
+
+def check_sums(counters, n_read):
+    """Every frame that was read became something, and each drop has a name."""
+    text = "\n".join(f"{path} {n}" for path, n in counters.items())
+    came = counters.get(f"{DEVICE}.in_frames", 0)
+    expect(came == n_read, f"the lab got every frame that was read: {came} of {n_read}", text)
+    switched = came - sum_of(counters, f"{DEVICE}.drops.")
+    for port in ("h1.port", "h2.port"):
+        switched += counters.get(f"{port}.sent_frames", 0)
+        switched -= counters.get(f"{port}.looped_frames", 0) + sum_of(counters, f"{port}.tx_drops.")
+    expect(counters.get("s1.rcvd_frames") == switched, "the switch got them all", text)
+    for place in ("h1.port", "h1.ip", "h2.port", "h2.ip"):
+        got, taken = (counters.get(f"{place}.{kind}_frames", 0) for kind in ("rcvd", "taken"))
+        expect(got == taken + sum_of(counters, f"{place}.drops."),
+               f"{place}: every frame was taken, or dropped under a name", text)
+
+
+def settle(session):
+    """Lets the lab read what still waits in the device."""
+    before = -1
+    while (now := link_state(DEVICE)["stats64"]["tx"]["packets"]) != before:
+        before = now
+        session.do(run_for(0.2))
+    return now
+
+
+def check_flood(options):
+    half = options.seconds / 2
+    with Session(*LAB, tap(DEVICE)) as session:
+        ip("addr", "add", f"{KERNEL}/24", "dev", DEVICE)
+        ip("link", "set", DEVICE, "mtu", "9000")
+        n_sent, rss = 0, []
+        for part in range(2):
+            session.say(run_for(half + 1))
+            n_sent += flood(half, options.seed + part)
+            session.answer(options.seconds + TIMEOUT_S)
+            rss.append(session.rss_kib())
+        n_read = settle(session)
+        expect(n_read > n_sent / 10, f"of {n_sent} frames {n_read} were read")
+        check_sums(counters_of(session.do(COUNTERS)), n_read)
+        expect(rss[1] <= RSS_FULL_KIB, f"the memory of the process is bounded: {rss} KiB")
+        if half >= FULL_AFTER_S:
+            expect(rss[1] <= rss[0] * RSS_GROWTH, f"the process does not grow: {rss} KiB")
+        session.say(run_for(6))
+        expect(kernel_pings(HOST), "the kernel's ping is answered after the flood")
+        session.answer()
+        got = session.do(ping(KERNEL))
+        expect(f"bytes from {KERNEL}" in got, "the lab's ping to the kernel is answered", got)
+        got = session.do(ping("10.0.0.2"))
+        expect("bytes from 10.0.0.2" in got, "the hosts of the lab talk to each other", got)
+        expect(session.end() == 0, "frames are no error of the session")
+        print(f"{n_sent} frames sent, {n_read} read, RSS {rss} KiB")
+
+
+def check_removed_device(_):
+    with Session(*LAB, tap(DEVICE)) as session:
+        session.say(run_for(1))
+        time.sleep(0.3)
+        ip("link", "del", DEVICE)
+        got = session.answer()
+        expect(re.search(rf"{DEVICE}.*device is gone", got), "a device that goes away is told", got)
+        expect(got.count("gone") == 1, "and only once", got)
+        got = session.do(ping("10.0.0.2"))
+        expect("bytes from 10.0.0.2" in got, "the lab goes on without it", got)
+        got = session.do(ping(KERNEL))
+        expect("error" in got, "nobody is behind it any more", got)
+        got = session.do(tap("rdl1"))
+        expect("rdl1: tap device" in got, "another device can be attached", got)
+        expect(session.end() == 1, "the ping that failed is the session's only error")
+    status, got = script(*LAB, tap(DEVICE), run_for(0.1))
+    expect(status == 0, "a script that loses nothing succeeds", got)
+
+
+def check_permission(_):
+    status, got = script(*LAB, tap("rdl2"), user=as_nobody)
+    expect(status == 1 and "not permitted" in got, "making a device needs a right", got)
+    command = re.search(r'"(ip tuntap add rdl2 mode tap user \S+ && ip link set rdl2 up)"', got)
+    expect(command and "setcap cap_net_admin+ep" in got, "how to get it is told", got)
+    if command:
+        subprocess.run(command[1], shell=True, check=True, capture_output=True)
+        status, got = script(*LAB, tap("rdl2"), run_for(0.1), "show rdl2", user=as_nobody)
+        expect(status == 0, "the command that is told makes it work", got)
+        expect("UP" in link_state("rdl2")["flags"], "and the device is up")
+    ip("tuntap", "add", "rdl3", "mode", "tap", "user", "root")
+    status, got = script(*LAB, tap("rdl3"), user=as_nobody)
+    expect(status == 1 and "belongs to another user" in got, "another user's device", got)
+
+
+def check_names(_):
+    ip("link", "add", "veth0", "type", "veth", "peer", "name", "veth1")
+    ip("tuntap", "add", "tun0", "mode", "tun")
+    rows = [  # name, what the message must say
+        ("veth0", "is no tap device"),
+        ("lo", "is no tap device"),
+        ("tun0", "is no tap device"),
+        ("a23456789012345x", "at most 15 characters"),
+        ("h1", "already in use"),
+        ("s1", "already in use"),
+        ("a/b", "not a name"),
+    ]
+    with Session(*LAB) as session:
+        for name, says in rows:
+            got = session.do(tap(name))
+            expect("error: " in got and says in got, f"{tap(name)}: {says}", got)
+        got = session.do(tap("rdl4")) + session.do(ping("10.0.0.2"))
+        expect("rdl4: tap device" in got and "bytes from" in got, "the prompt goes on", got)
+        got = session.do(tap("rdl4"))
+        expect("error: " in got and "in use" in got, "the same port twice", got)
+        status, got = script(*LAB, tap("rdl4"))
+        expect(status == 1 and "in use" in got, "a device that another program has open", got)
+    got = script(*LAB, tap("rdl4"))
+    expect(got[0] == 0, "it is free when that program has ended", got[1])
+
+
+def check_node(_):
+    with Session(*LAB) as session:
+        got = session.do(tap("rdl5", "h1"))
+        expect("error: " in got and "in use" in got, "a host that is linked already", got)
+        got = session.do(tap("rdl6", "s2"))
+        expect("error: " in got, "a node that does not exist", got)
+        got = session.do(ping("10.0.0.2"))
+        expect("bytes from" in got, "the lab is as it was", got)
+
+
+def obstacle():
+    """Why nothing can be checked here; None: all is well.  On return the namespace is an own one."""
+    if os.geteuid() != 0:
+        return "not root"
+    if not shutil.which("ip"):
+        return "no program ip (iproute2)"
+    if not os.path.exists("/dev/net/tun"):
+        return "no /dev/net/tun"
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWNET) != 0:
+        return f"no network namespace: {os.strerror(ctypes.get_errno())}"
+    try:
+        ip("tuntap", "add", "probe", "mode", "tap")
+        ip("link", "del", "probe")
+    except subprocess.CalledProcessError as error:
+        return f"no tap device: {error.stderr.decode().strip()}"
+    return None
+
+
+def main():
+    global RDMALAB
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=2, help="of frames (default 2)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("rdmalab")
+    options = parser.parse_args()
+    RDMALAB = os.path.abspath(options.rdmalab)
+    if why := obstacle():
+        print(f"skipped: {why}")
+        return 77
+    for check in (check_names, check_node, check_permission, check_removed_device, check_flood):
+        try:
+            check(options)
+        except (RuntimeError, subprocess.SubprocessError, OSError) as error:
+            expect(False, check.__name__, error)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
