@@ -56,6 +56,8 @@ def files_of(root):
     for top, dirs, names in os.walk(root):
         dirs[:] = sorted(d for d in dirs if not SKIPPED_DIRS.match(d))
         for name in sorted(names):
+            if name == ".git":  # of a worktree
+                continue
             path = pathlib.Path(top, name)
             text = path.read_bytes()
             if b"\0" not in text:
