@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <pwd.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define TUN_DEVICE "/dev/net/tun"
@@ -113,6 +115,16 @@ int tap_open(const char *name, struct live_error *reterr)
     return fd;
 }
 
+/* Root may lack the capability, and others may have it. */
+static bool may_make_devices(void)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {0};
+
+    return syscall(SYS_capget, &header, sets) == 0 &&
+           (sets[CAP_TO_INDEX(CAP_NET_ADMIN)].effective & CAP_TO_MASK(CAP_NET_ADMIN));
+}
+
 const char *tap_obstacle(void)
 {
     const int fd = open(TUN_DEVICE, O_RDWR | O_CLOEXEC);
@@ -120,7 +132,9 @@ const char *tap_obstacle(void)
     if (fd < 0)
         return errno == ENOENT ? "no " TUN_DEVICE " (modprobe tun)" : strerror(errno);
     close(fd);
-    return geteuid() == 0 ? NULL
-                          : "not root: only a device made with \"ip tuntap add NAME mode tap user "
-                            "$USER\" can be used, or with setcap cap_net_admin+ep";
+    return may_make_devices()
+               ? NULL
+               : "only devices that root made for you: \"ip tuntap add NAME mode tap user $USER && "
+                 "ip link set NAME up\"; or give the program the right: \"setcap cap_net_admin+ep "
+                 "rdmalab\"";
 }

@@ -356,6 +356,9 @@ def check_permission(_):
         status, got = script(*LAB, tap("rdl2"), run_for(0.1), "show rdl2", user=as_nobody)
         expect(status == 0, "the command that is told makes it work", got)
         expect("UP" in link_state("rdl2")["flags"], "and the device is up")
+    got = [subprocess.run([RDMALAB, "doctor"], preexec_fn=user, stdout=subprocess.PIPE, text=True,
+                          check=True).stdout for user in (None, as_nobody)]
+    expect("tap devices: yes" in got[0] and "ip tuntap add" in got[1], "the doctor knows", got)
     ip("tuntap", "add", "rdl3", "mode", "tap", "user", "root")
     status, got = script(*LAB, tap("rdl3"), user=as_nobody)
     expect(status == 1 and "belongs to another user" in got, "another user's device", got)
