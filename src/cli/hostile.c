@@ -293,7 +293,7 @@ static void set_number(struct made *m)
     static const uint16_t edges[] = {0, 1, 3, 4, 0x7fff, 0x8000, 0xfffe, 0xffff};
 
     if (m->n >= 2)
-        put_be16(m->frame + below(m->h, (uint32_t)m->n / 2) * 2,
+        put_be16(m->frame + 2 * (size_t)below(m->h, (uint32_t)m->n / 2),
                  edges[below(m->h, ARRAY_LEN(edges))]);
 }
 

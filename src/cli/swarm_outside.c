@@ -26,21 +26,23 @@
 #include "rdmalab/ip.h"
 #include "rdmalab/port.h"
 
-#define BATCHES       200u
-#define BATCH_FRAMES  100u
-#define LOOK_EVERY    8u     /* frames before the stranger looks again which PSNs would be right */
-#define GAP_NS        20000u /* at the most, between two frames */
-#define DRAIN_NS      10000000u /* for all frames that have come in to arrive */
-#define CALM_NS       100000000u
-#define SLACK_BYTES   (768u << 10) /* that the second half of a run may need */
-#define MESSAGES      3u           /* each way, in each batch */
+#define BATCHES      200u
+#define BATCH_FRAMES 100u
+#define LOOK_EVERY   8u           /* frames; then the stranger looks which PSNs would be right */
+#define GAP_NS       20000u       /* at the most, between two frames */
+#define DRAIN_NS     10000000u    /* for all frames that have come in to arrive */
+#define CALM_NS      100000000u   /* for their consequences */
+#define SLACK_BYTES  (256u << 10) /* that the second half of a run may need */
+
+#define MESSAGES      3u /* each way, in each batch */
 #define MESSAGE_BYTES 4096u
-#define STRANGER_AT   (2u * MESSAGES * MESSAGE_BYTES) /* the memory that the stranger reaches */
-#define DEPTH         4u                              /* of what is posted towards the stranger */
-#define END_ROUNDS    20u
+#define END_ROUNDS    20u /* of waiting for them */
 #define ROUND_NS      1000000000u
-#define ECHO_BYTES    32u
-#define ECHO_ID       0x6f75u /* of the stranger */
+
+#define DEPTH       4u                                       /* of posts towards the stranger */
+#define STRANGER_AT (UINT64_C(2) * MESSAGES * MESSAGE_BYTES) /* what it reaches of the memory */
+#define ECHO_ID     0x6f75u                                  /* of its pings */
+#define ECHO_BYTES  32u
 
 static const struct rdl_limits bounded = {.ticks = 1000000};
 
@@ -190,6 +192,16 @@ static void look(struct outside *o)
     }
     o->hostile.expected.v = (uint32_t)number(o, "h1.stranger.rq_psn") & PSN_MASK;
     o->hostile.acked.v = (uint32_t)number(o, "h1.stranger.acked_psn") & PSN_MASK;
+}
+
+/* To everybody, and more than the port has room for: no later batch needs as much memory. */
+static void overfill(struct outside *o)
+{
+    memset(o->frame, 0xff, HOSTILE_BYTES);
+    for (uint32_t i = 0; i < BATCH_FRAMES; i++)
+        receive(o, o->frame, HOSTILE_BYTES);
+    expect(o, number(o, "out.drops.no_buffer") > 0, "what waits at a port is bounded");
+    let_go_on(o, DRAIN_NS);
 }
 
 /* One batch in a few comes all at once. */
@@ -414,6 +426,8 @@ static void run_batch(struct outside *o)
 {
     connect_stranger(o);
     post_messages(o);
+    if (o->batch == 0)
+        overfill(o);
     flood(o);
     if (o->wrong)
         return;
