@@ -125,6 +125,7 @@ static void offer_values(struct completion *c, const struct param *p)
         offer_words(c, p->words);
         break;
     case VAL_HOST:
+    case VAL_STATION:
         c->kind = "host";
         offer_children(c, "");
         break;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/advance.h"
 #include "cli/lex.h"
 #include "cli/line.h"
 #include "cli/line_input.h"
@@ -70,6 +71,8 @@ static char *read_line(struct repl *r, bool continues, bool *ret_fresh)
         return line_input_read(prompt, fresh, ret_fresh);
     if (r->echo)
         fputs(prompt, stdout);
+    while (advance_idle(r->s, STDIN_FILENO))
+        ;
     line = plain_line();
     if (r->echo)
         printf("%s\n", line ? line : "");
@@ -171,6 +174,8 @@ int repl_run(struct session *s, bool prompt)
     }
     if (r.terminal)
         line_input_open(s);
+    else
+        setvbuf(stdin, NULL, _IONBF, 0); /* what was not read yet is in the pipe: see read_line() */
     while (going) {
         char *text = read_text(&r);
 

@@ -76,3 +76,12 @@ const struct param *cmd_param(const struct cmd *cmd, const char *name)
     }
     return NULL;
 }
+
+const struct param *cmd_param_of_letter(const struct cmd *cmd, char letter)
+{
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        if (cmd->params[i].letter == letter)
+            return &cmd->params[i];
+    }
+    return NULL;
+}

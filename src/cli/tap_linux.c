@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
 #include <stdio.h>
@@ -84,6 +85,22 @@ int tap_open(const char *name, struct live_error *reterr)
     }
     bring_up(name);
     return fd;
+}
+
+uint64_t tap_missed(const char *name)
+{
+    char path[64 + IFNAMSIZ];
+    uint64_t n = 0;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/sys/class/net/%s/statistics/tx_dropped", name);
+    f = fopen(path, "re");
+    if (!f)
+        return 0;
+    if (fscanf(f, "%" SCNu64, &n) != 1)
+        n = 0;
+    fclose(f);
+    return n;
 }
 
 const char *tap_obstacle(void)

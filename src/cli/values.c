@@ -56,6 +56,7 @@ const struct value_kind_info value_kinds[N_VALUE_KINDS] = {
     [VAL_MAC] = {"MAC", "an Ethernet address: 02:00:00:00:00:01",
                  "^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$", false},
     [VAL_ADDR] = {"IP", "an IPv4 or IPv6 address", "^[0-9a-fA-F:.]+$", false},
+    [VAL_STATION] = {"HOST|IP", "a host, or an IPv4 or IPv6 address", "^[0-9a-zA-Z:._-]+$", false},
     [VAL_EXPR] = {"EXPR", "an expression: h1.qp.state == RTS", NULL, false},
     [VAL_FILE] = {"FILE", "the name of a file", NULL, false},
     [VAL_TOPIC] = {"WORD", "a word to be explained", NULL, false},
@@ -349,6 +350,8 @@ static bool has_form(enum value_kind kind, const char *text)
         return mac_parse(text, bytes);
     case VAL_ADDR:
         return addr_parse(text, bytes);
+    case VAL_STATION:
+        return value_is_name(text) || addr_parse(text, bytes);
     case VAL_FILE:
     case VAL_TOPIC:
     case VAL_PATH:

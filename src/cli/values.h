@@ -34,10 +34,11 @@ enum value_kind {
     VAL_TEXT, /* anything, in quotes where needed */
     VAL_HEX,  /* bytes as hexadecimal digits */
     VAL_MAC,
-    VAL_ADDR,  /* IPv4 or IPv6 */
-    VAL_EXPR,  /* see expr.h */
-    VAL_FILE,  /* name of a file */
-    VAL_TOPIC, /* a word of `help` or `explain` */
+    VAL_ADDR,    /* IPv4 or IPv6 */
+    VAL_STATION, /* that, or the name of a host */
+    VAL_EXPR,    /* see expr.h */
+    VAL_FILE,    /* name of a file */
+    VAL_TOPIC,   /* a word of `help` or `explain` */
     N_VALUE_KINDS
 };
 
