@@ -59,6 +59,10 @@ static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const cha
     tree_add(&t, lab, path, "device.status");
     show_line(out, &t);
     t = text_on(buf, sizeof(buf));
+    text_add(&t, "  profile ");
+    tree_add(&t, lab, path, "profile");
+    show_line(out, &t);
+    t = text_on(buf, sizeof(buf));
     tree_join(&pt, path, "port");
     for (size_t i = 0; i < ARRAY_LEN(leaves); i++) {
         text_addf(&t, "%s%s ", i ? ", " : "", leaves[i]);

@@ -204,6 +204,7 @@ static void refusals_say_what_is_needed(void **state)
         {"alloc_pd h1 as pd", "already has", ""},
         {"dealloc_pd h1.pd", "still in use", "destroy"},
         {"clear f1", "no fault", "show faults"},
+        {"host h9 profile=rxi", "no profile is called \"rxi\"", "rxe"},
         {"why h7", "nothing is called", ""},
         {"write h1.mr[0]", "what shall be written", ""},
         {"write h1.mr[0] x fill=1", "only one of", ""},
@@ -228,6 +229,23 @@ static void refusals_say_what_is_needed(void **state)
             !strstr(l.s->diag.remedy, rows[i].remedy))
             fail_msg("%s: %s (%s)", rows[i].line, l.s->diag.message, l.s->diag.remedy);
     }
+    lab_close(&l);
+}
+
+static void a_host_says_its_profile(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, true);
+    lab_run(&l, "host h1; host r1 r2 profile=rxe; show h1; show r1");
+    fflush(l.f);
+    assert_non_null(strstr(l.out, "h1  10.0.0.1  02:00:00:00:00:01  virtio-rdma up\n"));
+    assert_non_null(
+        strstr(l.out, "r2  10.0.0.3  02:00:00:00:00:03  virtio-rdma up, profile rxe\n"));
+    assert_non_null(strstr(l.out, "\n  profile iba\n"));
+    assert_non_null(strstr(l.out, "\n  profile rxe\n"));
+    lab_run(&l, "expect h1.profile == iba and r1.profile == rxe and r2.profile != iba");
     lab_close(&l);
 }
 
@@ -391,6 +409,7 @@ static void completion_offers_what_fits(void **state)
         {"show h1.q", " h1.qp", " h1.cq"},
         {"show ev", " events", " qp"},
         {"step t", " tick timer", " wqe"},
+        {"host h3 profile=", " profile=iba profile=rxe", "h1"},
         {"xyzzy ", "", " h1"},
     };
     struct lab l;
@@ -463,6 +482,7 @@ int main(void)
         cmocka_unit_test(expectations_see_what_happened),
         cmocka_unit_test(a_failed_count_tells_the_fate_of_each_event),
         cmocka_unit_test(refusals_say_what_is_needed),
+        cmocka_unit_test(a_host_says_its_profile),
         cmocka_unit_test(a_saved_session_replays_event_for_event),
         cmocka_unit_test(what_failed_halfway_replays_as_well),
         cmocka_unit_test(a_prompt_has_patience_with_each_step),
