@@ -43,6 +43,7 @@ bool run_host(struct session *s, const struct step *st)
         .max_qp = (uint32_t)step_number(st, "max_qp", 0),
         .device_mtu = mtu_bytes((uint32_t)step_number(st, "device_mtu", 0)),
         .profile = (uint32_t)step_number(st, "profile", PROFILE_iba),
+        .arp = step_has(st, "arp"),
     };
 
     if (single && names->n > 1) {

@@ -16,7 +16,8 @@ enum value_kind {
     VAL_FLAG,     /* a bare word, present or not */
     VAL_NEW_NAME, /* of something that is being made */
     VAL_HOST,     /* name of a host */
-    VAL_NODE,     /* name of a host or switch */
+    VAL_NODE,     /* name of a host, switch or live port */
+    VAL_SENDER,   /* name of a host or live port */
     VAL_LINK,     /* two nodes: h1-h2 */
     VAL_FAULT,    /* name of a fault */
     VAL_OBJECT,   /* path of an object: h1.qp */
