@@ -57,6 +57,8 @@ def files_of(root):
         dirs[:] = sorted(d for d in dirs if not SKIPPED_DIRS.match(d))
         for name in sorted(names):
             path = pathlib.Path(top, name)
+            if name == ".git":
+                continue  # of a second worktree: git's own, with a path in it
             text = path.read_bytes()
             if b"\0" not in text:
                 yield path.relative_to(root).as_posix(), text.decode(errors="replace")
