@@ -14,7 +14,6 @@ struct live_program;
 struct live_port {
     struct live *live;
     int fd; /* -1: the device is gone */
-    uv_poll_t poll;
     struct live_port_info info;
 };
 
@@ -39,8 +38,14 @@ void live_attach(struct live *l);
 bool live_program_start(struct live *l, const struct pingpong_config *config,
                         struct live_error *reterr);
 
-/* Lets every program act.  Is any of them in the exchange over TCP? */
-bool live_programs_go(struct live *l);
+enum live_acted {
+    LIVE_IDLE,
+    LIVE_TALKS, /* a program is in its exchange over TCP */
+    LIVE_ACTED  /* a program has asked something of the lab */
+};
+
+/* Lets every program act. */
+enum live_acted live_programs_go(struct live *l);
 
 void live_programs_free(struct live *l); /* after their handles have been closed */
 bool live_programs_run(const struct live *l);

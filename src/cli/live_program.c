@@ -305,8 +305,9 @@ static void go(struct live_program *g)
         close_stream(g);
 }
 
-bool live_programs_go(struct live *l)
+enum live_acted live_programs_go(struct live *l)
 {
+    const uint64_t tick = rdl_tick(l->lab);
     bool talking = false;
 
     for (struct live_program *g = l->programs; g; g = g->next) {
@@ -315,7 +316,9 @@ bool live_programs_go(struct live *l)
         go(g);
         talking |= g->p.state < PP_RUN;
     }
-    return talking;
+    if (rdl_tick(l->lab) != tick)
+        return LIVE_ACTED;
+    return talking ? LIVE_TALKS : LIVE_IDLE;
 }
 
 bool live_program_start(struct live *l, const struct pingpong_config *config,

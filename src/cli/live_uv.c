@@ -18,7 +18,8 @@
 
 #define FRAME_BYTES_MAX  65536u
 #define FRAMES_PER_PUMP  64u      /* read before the lab goes on */
-#define LOOK_NS          100000u  /* how long a frame is looked for before the process sleeps */
+#define LOOK_NS          1000000u /* how long a frame is looked for before the process sleeps */
+#define AHEAD_NS         20000u   /* what is due so soon is done at once: waiting takes as long */
 #define SLEEP_MAX_NS     50000000 /* between looks for ^C */
 #define NS_PER_S         1000000000u
 #define KEPT_EVENTS      65536u /* of a lab without end; "show events" */
@@ -44,7 +45,7 @@ static uint64_t now_ns(struct live *l)
     l->clock.lag_ns = due < now ? now - due : 0;
     if (l->clock.lag_ns > l->clock.lag_max_ns)
         l->clock.lag_max_ns = l->clock.lag_ns;
-    return now;
+    return now + AHEAD_NS;
 }
 
 void live_attach(struct live *l)
@@ -116,7 +117,6 @@ static void lose_device(struct live_port *p, int err)
     fprintf(p->live->out, "port %s: the device is gone (%s); the lab goes on without it\n",
             p->info.device, strerror(err));
     fflush(p->live->out);
-    uv_poll_stop(&p->poll);
     close(p->fd);
     p->fd = -1;
     p->info.gone = true;
@@ -155,16 +155,6 @@ static uint32_t read_port(struct live_port *p)
         }
     }
     return n_read;
-}
-
-/* It only ends a sleep: read_ports() reads. */
-static void on_readable(uv_poll_t *poll, int status, int events)
-{
-    struct live_port *p = poll->data;
-
-    (void)events;
-    if (status < 0)
-        lose_device(p, -status);
 }
 
 static bool read_ports(struct live *l)
@@ -219,9 +209,6 @@ static bool live_tap(struct live *l, const char *device, const char *node,
         return false;
     }
     snprintf(p->info.device, sizeof(p->info.device), "%s", device);
-    uv_poll_init(&l->loop, &p->poll, p->fd);
-    p->poll.data = p;
-    uv_poll_start(&p->poll, UV_READABLE, on_readable);
     l->n_ports++;
     live_attach(l);
     return true;
@@ -248,32 +235,39 @@ static void live_clock(const struct live *l, struct live_clock *ret)
     *ret = l->clock;
 }
 
-/* Sleeps for @ns at most, or until a device, a socket, a timer, @input or a signal wakes us. */
+/* Sleeps for @ns at most, or until a device, a socket, a timer, @input or a signal wakes us.  The
+ * devices are waited for here and not by the loop, because being waited for costs each frame.
+ */
 static void sleep_for(struct live *l, uint64_t ns, int input)
 {
-    struct pollfd fds[] = {{.fd = uv_backend_fd(&l->loop), .events = POLLIN},
-                           {.fd = input, .events = POLLIN}};
-    const int timer_ms = uv_backend_timeout(&l->loop);
+    struct pollfd fds[2 + LIVE_PORTS_MAX] = {{.fd = uv_backend_fd(&l->loop), .events = POLLIN},
+                                             {.fd = input, .events = POLLIN}};
+    const int timer_ms = uv_loop_alive(&l->loop) ? uv_backend_timeout(&l->loop) : -1;
     struct timespec t;
 
+    for (uint32_t i = 0; i < l->n_ports; i++)
+        fds[2 + i] = (struct pollfd){.fd = l->ports[i].fd, .events = POLLIN};
     if (ns > SLEEP_MAX_NS)
         ns = SLEEP_MAX_NS;
     if (timer_ms >= 0 && (uint64_t)timer_ms * 1000000u < ns)
         ns = (uint64_t)timer_ms * 1000000u;
     t = (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
-    (void)ppoll(fds, 2, &t, NULL);
+    (void)ppoll(fds, 2 + l->n_ports, &t, NULL);
 }
 
 static void live_pump(struct live *l, uint64_t until_ns, int input)
 {
-    const bool talking = live_programs_go(l);
-    const uint64_t now = clock_ns(l);
+    const enum live_acted acted = live_programs_go(l);
+    uint64_t now;
 
+    if (acted == LIVE_ACTED) /* the lab has work before anything from outside */
+        return;
+    now = clock_ns(l);
     if (read_ports(l))
         l->active_ns = now;
-    else if (talking || now - l->active_ns > LOOK_NS)
+    else if (acted == LIVE_TALKS || now - l->active_ns > LOOK_NS)
         uv_run(&l->loop, UV_RUN_NOWAIT);
-    if (now - l->active_ns > LOOK_NS && until_ns > now && rdl_next_ns(l->lab) > now)
+    if (now - l->active_ns > LOOK_NS && until_ns > now && rdl_next_ns(l->lab) > now + AHEAD_NS)
         sleep_for(l, until_ns - now, input);
 }
 
