@@ -269,22 +269,25 @@ static bool take_letter(struct reading *rd, const struct param *p, struct span a
     return take_values(rd, i, t.at);
 }
 
-/* The parameter of a word like "-s"; NULL: it is no such word, or the command has no letters. */
-static const struct param *param_of_letter(const struct reading *rd, struct span at)
+/* A word like "-s", for a command that takes such words. */
+static bool is_letter(const struct reading *rd, struct span at)
 {
     const char *s = rd->src->text + at.at;
 
-    return at.len == 2 && s[0] == '-' ? cmd_param_of_letter(rd->st->cmd, s[1]) : NULL;
+    return at.len == 2 && s[0] == '-' && isalpha((unsigned char)s[1]) &&
+           cmd_has_letters(rd->st->cmd);
 }
 
 static bool take_word(struct reading *rd, struct span at)
 {
     const struct cmd *cmd = rd->st->cmd;
     const size_t key = key_bytes(rd, at);
-    const struct param *p = param_of_letter(rd, at);
+    const struct param *p;
 
-    if (p)
-        return take_letter(rd, p, at);
+    if (is_letter(rd, at)) {
+        p = cmd_param_of_letter(cmd, rd->src->text[at.at + 1]);
+        return p ? take_letter(rd, p, at) : unknown_key(rd, at, "option");
+    }
     if (is_text(rd, at, "as"))
         return take_as(rd, at);
     if (key) {

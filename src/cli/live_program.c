@@ -368,8 +368,10 @@ bool live_programs_failed(struct live *l, struct live_error *reterr)
         g->reported = true;
         snprintf(reterr->message, sizeof(reterr->message), "%s: rc_pingpong: %s",
                  g->p.config.host_name, g->p.error);
-        snprintf(reterr->remedy, sizeof(reterr->remedy),
-                 "\"why\" and \"show events last 20\" tell what went wrong last");
+        snprintf(reterr->remedy, sizeof(reterr->remedy), "%s",
+                 g->p.failed_in == PP_EXCHANGE
+                     ? "both sides need the same port (-p), and a server must run first"
+                     : "\"why\" and \"show events last 20\" tell what went wrong last");
         return true;
     }
     return false;

@@ -41,12 +41,19 @@ void pingpong_done(struct pingpong *p)
     pingpong_data_done(&p->data);
 }
 
+/* p->error says why. */
+static void fail_here(struct pingpong *p)
+{
+    p->failed_in = p->state;
+    p->state = PP_FAILED;
+}
+
 void pingpong_fail(struct pingpong *p, const char *why)
 {
     struct text t = text_on(p->error, sizeof(p->error));
 
     text_add(&t, why);
-    p->state = PP_FAILED;
+    fail_here(p);
 }
 
 static enum rdl_status modify(struct pingpong *p, uint32_t state, uint32_t mask)
@@ -174,7 +181,7 @@ static bool check_message(struct pingpong *p, uint32_t bytes)
     }
     if (t.len == 0)
         return true;
-    p->state = PP_FAILED;
+    fail_here(p);
     return false;
 }
 
@@ -202,7 +209,7 @@ static void on_completion(struct pingpong *p, const struct rdl_wc *wc)
 
         text_addf(&t, "Failed status %s (%u) for wr_id %" PRIu64,
                   enum_name(&enum_wc_status, wc->status), wc->status, wc->wr_id);
-        p->state = PP_FAILED;
+        fail_here(p);
         return;
     }
     if (wc->wr_id == WR_ID_SEND) {
@@ -395,7 +402,7 @@ static bool request(struct pingpong *p)
         return p->state != PP_FAILED;
     }
     text_addf(&t, "%s: %s", states[p->state].failure, rdl_status_str(st));
-    p->state = PP_FAILED;
+    fail_here(p);
     return false;
 }
 

@@ -67,6 +67,7 @@ struct pingpong {
     enum pingpong_state state;
     bool asked; /* a control request of this program is under way */
     char error[160];
+    enum pingpong_state failed_in;
 
     rdl_pd pd;
     rdl_mr mr;

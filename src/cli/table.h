@@ -100,7 +100,8 @@ const struct cmd *cmd_find(const char *name, bool abbreviated);
 /* The parameter called @name; NULL if @cmd has none. */
 const struct param *cmd_param(const struct cmd *cmd, const char *name);
 
-/* The parameter with that option letter; NULL if @cmd has none. */
+/* Does @cmd take option letters?  The parameter of one; NULL if @cmd has not that. */
+bool cmd_has_letters(const struct cmd *cmd);
 const struct param *cmd_param_of_letter(const struct cmd *cmd, char letter);
 
 /* Has it more than one value? */
