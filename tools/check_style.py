@@ -59,6 +59,8 @@ def files_of(root):
             if name == ".git":  # of a worktree
                 continue
             path = pathlib.Path(top, name)
+            if name == ".git":
+                continue  # of a second worktree: git's own, with a path in it
             text = path.read_bytes()
             if b"\0" not in text:
                 yield path.relative_to(root).as_posix(), text.decode(errors="replace")

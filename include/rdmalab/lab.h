@@ -76,6 +76,7 @@ struct rdl_host_config {
     uint32_t max_qp;       /* 2..16384 (QPN 1 is not handed out), default 16 */
     uint32_t device_mtu;   /* path MTU that the port offers, 256..4096; default 4096 */
     uint64_t features_off; /* device feature bits (1 << number) that are not offered */
+    uint32_t profile;      /* enum profile: whose behaviour it shows where implementations differ */
     bool arp; /* find out the MACs of the lab's hosts too by ARP and neighbour discovery, as it is
                  done for strangers; by default the lab's hosts know each other */
 };

@@ -26,6 +26,9 @@ void rdl_unlisten(struct rdl_lab *lab, struct rdl_listener *listener);
 RDL_MUST_CHECK enum rdl_status rdl_record(struct rdl_lab *lab, size_t events_max,
                                           size_t frame_bytes_max);
 
+/* Other limits from now on, in the place of those of rdl_record(). */
+void rdl_record_bound(struct rdl_lab *lab, size_t events_max, size_t frame_bytes_max);
+
 /* Recorded events, oldest first; pointers are valid until the lab advances. */
 size_t rdl_record_count(const struct rdl_lab *lab);
 const struct ev *rdl_record_at(const struct rdl_lab *lab, size_t i);
@@ -42,5 +45,11 @@ const struct ev_names *rdl_names(const struct rdl_lab *lab);
 /* Hashes every event from now on; call it before the first host.  rdl_hash() is 0 before that. */
 RDL_MUST_CHECK enum rdl_status rdl_hash_start(struct rdl_lab *lab);
 uint64_t rdl_hash(const struct rdl_lab *lab);
+
+/* Ends what looks at every event and tells nothing about a lab that follows a clock of the outside:
+ * the hash (rdl_hash() is 0 from now on), and the search for broken invariants of the emulator.
+ */
+void rdl_hash_stop(struct rdl_lab *lab);
+void rdl_check_stop(struct rdl_lab *lab);
 
 #endif

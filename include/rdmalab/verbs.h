@@ -183,4 +183,16 @@ struct rdl_wc {
 RDL_MUST_CHECK enum rdl_status rdl_poll_cq(struct rdl_lab *lab, rdl_cq cq, size_t max,
                                            struct rdl_wc *ret, size_t *ret_n);
 
+/* What is known of a completion queue without polling it: looking is no tick.  RDL_ERR_BUSY while
+ * it is being created or destroyed.
+ */
+struct rdl_cq_info {
+    uint32_t cqe;         /* entries */
+    uint64_t completions; /* ever written */
+    uint64_t polled;      /* of them */
+    uint64_t events;      /* completion events ever: rdl_req_notify_cq() allows one each */
+};
+RDL_MUST_CHECK enum rdl_status rdl_cq_info(const struct rdl_lab *lab, rdl_cq cq,
+                                           struct rdl_cq_info *ret);
+
 #endif

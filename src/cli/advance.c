@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/advance.h"
 
+#include <poll.h>
 #include <string.h>
 
 #include "cli/expr_eval.h"
@@ -13,9 +14,11 @@
 #define CHUNK_TICKS         4096u
 #define CHUNK_TICKS_STOPPED 1u
 
-/* One of rdl_step(), rdl_run(), rdl_wait(), with its arguments. */
+/* One of rdl_step(), rdl_run(), rdl_wait(), with its arguments.  A turn is a run that ends as soon
+ * as anything may have happened; it is for a lab that follows real time.
+ */
 struct move {
-    enum { MOVE_STEP, MOVE_RUN, MOVE_WAIT } kind;
+    enum { MOVE_STEP, MOVE_RUN, MOVE_WAIT, MOVE_TURN } kind;
     enum rdl_step grain;
     uint64_t until_ns;
     rdl_host host;
@@ -28,6 +31,7 @@ static enum rdl_status call(struct session *s, const struct move *m, struct rdl_
     case MOVE_STEP:
         return rdl_step(s->lab, m->grain, limits);
     case MOVE_RUN:
+    case MOVE_TURN:
         return rdl_run(s->lab, m->until_ns, limits);
     case MOVE_WAIT:
         return rdl_wait(s->lab, m->host, limits, reterr_rsp);
@@ -81,27 +85,33 @@ static bool stop_holds(struct session *s, struct span at)
     return true;
 }
 
+static bool has_end(const struct move *m)
+{
+    return m->kind == MOVE_RUN || m->kind == MOVE_TURN;
+}
+
 /* The latest simulated time that @m may reach while the clock stands at @real_ns. */
 static uint64_t live_bound(const struct move *m, uint64_t real_ns)
 {
-    return m->kind == MOVE_RUN && m->until_ns < real_ns ? m->until_ns : real_ns;
+    return has_end(m) && m->until_ns < real_ns ? m->until_ns : real_ns;
 }
 
-/* Is what @m waits for over, though nothing says so?  A run that has no end of its own ends with
- * the last program.
- */
+/* Is what @m waits for over, though nothing says so?  A run ends with the last program. */
 static bool live_is_over(const struct session *s, const struct move *m, bool had_programs)
 {
+    if (m->kind == MOVE_TURN)
+        return true;
     if (m->kind != MOVE_RUN)
         return false;
     return rdl_now_ns(s->lab) >= m->until_ns ||
            (had_programs && !s->config.live_ops->programs_run(s->live));
 }
 
-/* One look while the clock follows real time: does what is due, then lets frames and programs act.
- * RDL_ERR_IDLE: @m is not done yet.
+/* One look while the clock follows real time: does what is due, then lets frames and programs act,
+ * and waits for something to do.  RDL_ERR_IDLE: @m is not done yet.
  */
-static enum rdl_status live_turn(struct session *s, const struct move *m, uint32_t *reterr_rsp)
+static enum rdl_status live_turn(struct session *s, const struct move *m, int input,
+                                 uint32_t *reterr_rsp)
 {
     const struct live_ops *ops = s->config.live_ops;
     const uint64_t real = live_bound(m, ops->now_ns(s->live)), now = rdl_now_ns(s->lab);
@@ -112,13 +122,23 @@ static enum rdl_status live_turn(struct session *s, const struct move *m, uint32
 
     if (real > now)
         st = call(s, &bounded, limits, reterr_rsp);
-    if (st != RDL_ERR_IDLE && st != RDL_ERR_TIMEOUT && m->kind != MOVE_RUN)
-        return st;
-    if (st == RDL_ERR_INVARIANT)
+    if (st != RDL_ERR_IDLE && st != RDL_ERR_TIMEOUT && !has_end(m))
         return st;
     next = rdl_next_ns(s->lab);
-    ops->pump(s->live, m->kind == MOVE_RUN && m->until_ns < next ? m->until_ns : next);
+    ops->pump(s->live, has_end(m) && m->until_ns < next ? m->until_ns : next, input);
     return RDL_ERR_IDLE;
+}
+
+/* Did a program fail?  Then s->diag says why. */
+static bool program_failed(struct session *s, struct span at)
+{
+    struct live_error error;
+
+    if (!s->config.live_ops->programs_failed(s->live, &error))
+        return false;
+    session_fail(s, at, "%s", error.message);
+    diag_remedy(&s->diag, "%s", error.remedy);
+    return true;
 }
 
 /* As move(), while the simulated clock follows the machine's. */
@@ -126,33 +146,43 @@ static enum rdl_status move_live(struct session *s, const struct move *m, struct
                                  uint32_t *reterr_rsp)
 {
     const bool had_programs = s->config.live_ops->programs_run(s->live);
-    struct live_error error;
 
     for (;;) {
         enum rdl_status st;
 
-        if (session_interrupted(s, at))
+        if (session_interrupted(s, at) || program_failed(s, at))
             return RDL_ERR_TIMEOUT;
-        st = live_turn(s, m, reterr_rsp);
+        st = live_turn(s, m, -1, reterr_rsp);
         if (st != RDL_ERR_IDLE)
             return st;
         if (stop_holds(s, at))
             return RDL_ERR_TIMEOUT;
-        if (had_programs && s->config.live_ops->programs_failed(s->live, &error)) {
-            session_fail(s, at, "%s", error.message);
-            diag_remedy(&s->diag, "%s", error.remedy);
-            return RDL_ERR_TIMEOUT;
-        }
         if (live_is_over(s, m, had_programs))
-            return RDL_OK;
+            return program_failed(s, at) ? RDL_ERR_TIMEOUT : RDL_OK;
     }
+}
+
+static bool is_live(const struct session *s)
+{
+    return s->live && s->config.live_ops->attached(s->live);
+}
+
+bool advance_idle(struct session *s, int input)
+{
+    const struct move m = {.kind = MOVE_RUN, .until_ns = RDL_NEVER};
+    struct pollfd fd = {.fd = input, .events = POLLIN};
+
+    if (!is_live(s) || poll(&fd, 1, 0) != 0)
+        return false;
+    (void)live_turn(s, &m, input, NULL); /* a run says nothing but that it goes on */
+    return true;
 }
 
 /* Repeats the call in chunks.  RDL_ERR_TIMEOUT: s->diag is set, or s->quit is. */
 static enum rdl_status move(struct session *s, const struct move *m, struct span at,
                             uint32_t *reterr_rsp)
 {
-    if (s->live && s->config.live_ops->attached(s->live))
+    if (is_live(s))
         return move_live(s, m, at, reterr_rsp);
     for (;;) {
         const uint64_t before = rdl_tick(s->lab), now = rdl_now_ns(s->lab);
@@ -231,7 +261,12 @@ enum advance_end advance_run(struct session *s, uint64_t until_ns, struct span a
 enum advance_end advance_tick(struct session *s, uint64_t until_ns, struct span at)
 {
     const uint64_t next = rdl_next_ns(s->lab);
+    const struct move turn = {.kind = MOVE_TURN, .until_ns = until_ns};
 
+    if (is_live(s) && rdl_now_ns(s->lab) >= until_ns)
+        return ADVANCE_LATE;
+    if (is_live(s))
+        return end_of(s, move(s, &turn, at, NULL), at);
     if (next == RDL_NEVER)
         return ADVANCE_IDLE;
     if (next > until_ns)

@@ -18,12 +18,19 @@ enum advance_end advance_step(struct session *s, enum rdl_step grain, struct spa
 /* Until nothing is scheduled (ADVANCE_IDLE) or the time @until_ns (ADVANCE_DONE). */
 enum advance_end advance_run(struct session *s, uint64_t until_ns, struct span at);
 
-/* One tick, if it is due by @until_ns; otherwise ADVANCE_LATE. */
+/* One tick, if it is due by @until_ns; otherwise ADVANCE_LATE.  Of a lab that follows real time:
+ * all that is due now.
+ */
 enum advance_end advance_tick(struct session *s, uint64_t until_ns, struct span at);
 
 /* Until the device of @host has answered the control request; false if it refused, or never will.
  */
 bool advance_wait(struct session *s, rdl_host host, struct span at);
+
+/* While a person thinks, a lab that follows real time goes on: does what is due, and waits for more
+ * or for @input, a file descriptor.  False: there is input, or the lab follows no clock.
+ */
+bool advance_idle(struct session *s, int input);
 
 /* Adds to the notes of s->diag who waits for what. */
 void advance_note_waits(struct session *s);

@@ -6,6 +6,7 @@
 #include "emu/facts/opcode.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
+#include "rdmalab/port.h"
 
 static uint32_t syndrome_of(const struct step *st)
 {
@@ -43,7 +44,10 @@ static void say_fault(struct session *s, const struct step *st, const struct rdl
         text_addf(&t, " with psn=%u", f->psn);
     if (f->dest_qpn != RDL_ANY)
         text_addf(&t, " to QPN %u", f->dest_qpn);
-    text_addf(&t, " that %s sends", step_has(st, "from") ? step_text(st, "from") : "anybody");
+    if (f->from_port.raw)
+        text_addf(&t, " coming in through %s", step_text(st, "from"));
+    else
+        text_addf(&t, " that %s sends", step_has(st, "from") ? step_text(st, "from") : "anybody");
     if (f->nth > 1)
         text_addf(&t, ", from match number %u on", f->nth);
     if (f->delay_ns) {
@@ -51,6 +55,14 @@ static void say_fault(struct session *s, const struct step *st, const struct rdl
         quantity_add_time_short(&t, f->delay_ns);
     }
     session_say(s, "%s\n", line);
+}
+
+/* from= names a host, or a live port through which frames come in. */
+static bool resolve_sender(struct session *s, const struct step *st, struct rdl_fault_config *f)
+{
+    if (rdl_port_find(s->lab, step_text(st, "from"), &f->from_port) == RDL_OK)
+        return true;
+    return resolve_host(s, st, "from", &f->from);
 }
 
 static bool add_fault(struct session *s, const struct step *st, struct rdl_fault_config *f)
@@ -71,7 +83,7 @@ static bool add_fault(struct session *s, const struct step *st, struct rdl_fault
     f->dest_qpn = (uint32_t)step_number(st, "dest_qpn", RDL_ANY);
     f->nth = (uint32_t)step_number(st, "nth", 1);
     f->count = count ? count : RDL_ANY;
-    if (step_has(st, "from") && !resolve_host(s, st, "from", &f->from))
+    if (step_has(st, "from") && !resolve_sender(s, st, f))
         return false;
     status = rdl_fault_add(s->lab, f, &made);
     if (status == RDL_ERR_EXISTS)

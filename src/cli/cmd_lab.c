@@ -17,7 +17,8 @@ static void read_address(const struct step *st, const char *param, uint8_t ret[G
         (void)addr_parse(text, ret);
 }
 
-static void say_host(struct session *s, const char *name, rdl_host host)
+/* @profile: as it was given, or NULL. */
+static void say_host(struct session *s, const char *name, rdl_host host, const char *profile)
 {
     uint8_t gid[GID_BYTES], mac[MAC_BYTES];
     char addr_text[ADDR_TEXT_MAX], mac_text[MAC_TEXT_MAX];
@@ -27,7 +28,8 @@ static void say_host(struct session *s, const char *name, rdl_host host)
         return;
     addr_add(&a, gid);
     mac_add(&m, mac);
-    session_say(s, "%s  %s  %s  virtio-rdma up\n", name, addr_text, mac_text);
+    session_say(s, "%s  %s  %s  virtio-rdma up%s%s\n", name, addr_text, mac_text,
+                profile ? ", profile " : "", profile ? profile : "");
 }
 
 bool run_host(struct session *s, const struct step *st)
@@ -40,6 +42,8 @@ bool run_host(struct session *s, const struct step *st)
         .max_cq = (uint32_t)step_number(st, "max_cq", 0),
         .max_qp = (uint32_t)step_number(st, "max_qp", 0),
         .device_mtu = mtu_bytes((uint32_t)step_number(st, "device_mtu", 0)),
+        .profile = (uint32_t)step_number(st, "profile", PROFILE_iba),
+        .arp = step_has(st, "arp"),
     };
 
     if (single && names->n > 1) {
@@ -70,7 +74,7 @@ bool run_host(struct session *s, const struct step *st)
         }
         if (status != RDL_OK)
             return session_fail_status(s, names->v[i].at, config.name, status);
-        say_host(s, config.name, host);
+        say_host(s, config.name, host, step_text(st, "profile"));
     }
     return true;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The world outside: live ports, programs, ping. */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/advance.h"
 #include "cli/dispatch.h"
@@ -17,6 +19,7 @@
 #define PINGPONG_ITERS    1000u
 #define PINGPONG_RX_DEPTH 500u
 #define PING_BYTES        56u
+#define PING_INTERVAL_NS  1000000000u
 
 static bool open_live(struct session *s, const struct step *st)
 {
@@ -49,10 +52,36 @@ bool run_port(struct session *s, const struct step *st)
     return true;
 }
 
-bool run_program(struct session *s, const struct step *st)
+/* The machine of the server, for a client; "" for a server. */
+static bool read_server(struct session *s, const struct step *st, char *ret, size_t cap)
 {
     const bool server = step_number(st, "role", ROLE_server) == ROLE_server;
     const char *machine = step_text(st, "server");
+
+    if (server && machine) {
+        session_fail(s, step_span(st, "server", 0), "a server waits, it does not connect");
+        return diag_remedy(&s->diag, "leave \"%s\" out, or say client", machine);
+    }
+    if (!machine)
+        machine = "localhost";
+    if (strlen(machine) >= cap)
+        return session_fail(s, step_span(st, "server", 0), "the name is too long");
+    snprintf(ret, cap, "%s", server ? "" : machine);
+    return true;
+}
+
+/* The original draws its first PSN, too. */
+static uint32_t random_psn(void)
+{
+    uint32_t psn = 0;
+
+    if (getentropy(&psn, sizeof(psn)) != 0)
+        psn = 0;
+    return psn & PSN_MASK;
+}
+
+bool run_program(struct session *s, const struct step *st)
+{
     struct pingpong_config c = {
         .port = (uint16_t)step_number(st, "tcp_port", PINGPONG_PORT),
         .size = (uint32_t)step_number(st, "size", PINGPONG_SIZE),
@@ -61,26 +90,76 @@ bool run_program(struct session *s, const struct step *st)
         .rx_depth = (uint32_t)step_number(st, "rx_depth", PINGPONG_RX_DEPTH),
         .use_events = step_has(st, "events"),
         .gid_index = (uint32_t)step_number(st, "gid_index", 0),
-        .psn = (uint32_t)step_number(st, "psn", 0) & PSN_MASK,
+        .psn = (uint32_t)step_number(st, "psn", random_psn()),
         .check = !step_has(st, "nocheck"),
     };
     struct live_error error;
+    uint8_t gid[16], mac[6];
 
-    if (!open_live(s, st) || !resolve_host(s, st, "host", &c.host))
+    if (!open_live(s, st) || !resolve_host(s, st, "host", &c.host) ||
+        !read_server(s, st, c.server, sizeof(c.server)))
         return false;
-    if (server && machine) {
-        session_fail(s, step_span(st, "server", 0), "a server waits, it does not connect");
-        return diag_remedy(&s->diag, "leave \"%s\" out, or say client", machine);
+    if (rdl_host_address(s->lab, c.host, c.gid_index, gid, mac) != RDL_OK) {
+        session_fail(s, step_span(st, "gid_index", 0), "%s has no GID %u", step_text(st, "host"),
+                     c.gid_index);
+        return diag_remedy(&s->diag, "\"show %s.gid\" lists them", step_text(st, "host"));
     }
-    machine = machine ? machine : "localhost";
-    if (strlen(machine) >= sizeof(c.server))
-        return session_fail(s, step_span(st, "server", 0), "the name is too long");
-    if (!server)
-        memcpy(c.server, machine, strlen(machine) + 1);
+    snprintf(c.host_name, sizeof(c.host_name), "%s", step_text(st, "host"));
     if (!s->config.live_ops->pingpong(s->live, &c, &error))
         return outside_failed(s, st, &error);
     s->limits.ticks = 0;
     return true;
+}
+
+/* To an address, or to the first GID of a host. */
+static bool read_station(struct session *s, const struct step *st, uint8_t ret[16])
+{
+    uint8_t mac[6];
+    rdl_host host;
+
+    if (addr_parse(step_text(st, "to"), ret))
+        return true;
+    if (!resolve_host(s, st, "to", &host))
+        return false;
+    (void)!rdl_host_address(s->lab, host, 0, ret, mac); /* every host has the first */
+    return true;
+}
+
+enum ping_end { PING_ANSWERED, PING_LOST, PING_FAILED /* s->diag says why */ };
+
+static void say_reply(struct session *s, const struct rdl_ping_result *r, const uint8_t from[16])
+{
+    char time[32], address[ADDR_TEXT_MAX];
+    struct text t = text_on(time, sizeof(time));
+
+    quantity_add_time_short(&t, r->rtt_ns);
+    session_say(s, "%u bytes from %s: seq=%u time=%s\n", r->bytes, addr_text(from, address), r->seq,
+                time);
+}
+
+static enum ping_end ping_once(struct session *s, const struct step *st, rdl_host host,
+                               const struct rdl_ping_config *c)
+{
+    struct rdl_ping_result r;
+    enum rdl_status status;
+    rdl_ping_id ping;
+
+    status = rdl_ping(s->lab, host, c, &ping);
+    if (status != RDL_OK) {
+        session_fail_status(s, step_span(st, "to", 0), step_text(st, "to"), status);
+        return PING_FAILED;
+    }
+    do {
+        status = rdl_ping_result(s->lab, ping, &r);
+    } while (status == RDL_ERR_BUSY && advance_step(s, RDL_STEP_TICK, st->at) == ADVANCE_DONE);
+    if (status == RDL_ERR_BUSY)
+        return PING_FAILED;
+    if (status == RDL_OK)
+        say_reply(s, &r, c->address);
+    else
+        session_say(s, "seq=%u: %s\n", r.seq,
+                    status == RDL_ERR_TIMEOUT ? "no answer" : rdl_status_str(status));
+    return status == RDL_OK ? PING_ANSWERED : PING_LOST;
 }
 
 bool run_ping(struct session *s, const struct step *st)
@@ -89,32 +168,32 @@ bool run_ping(struct session *s, const struct step *st)
         .bytes = (uint32_t)step_number(st, "size", PING_BYTES),
         .timeout_ns = step_number(st, "timeout", 0),
     };
-    char buf[32];
-    struct text t = text_on(buf, sizeof(buf));
-    struct rdl_ping_result r;
-    enum rdl_status status;
-    rdl_ping_id ping;
+    const uint64_t count = step_number(st, "count", 1),
+                   interval_ns = step_number(st, "interval", PING_INTERVAL_NS);
+    uint64_t received = 0, sent = 0;
     rdl_host host;
 
-    if (!resolve_host(s, st, "host", &host))
+    if (!resolve_host(s, st, "host", &host) || !read_station(s, st, c.address))
         return false;
-    (void)addr_parse(step_text(st, "address"), c.address); /* the parser has checked it */
-    status = rdl_ping(s->lab, host, &c, &ping);
-    if (status != RDL_OK)
-        return session_fail_status(s, step_span(st, "address", 0), step_text(st, "address"),
-                                   status);
-    do {
-        status = rdl_ping_result(s->lab, ping, &r);
-    } while (status == RDL_ERR_BUSY && advance_step(s, RDL_STEP_TICK, st->at) == ADVANCE_DONE);
-    if (status == RDL_ERR_BUSY)
-        return false; /* s->diag says why it did not go on */
-    if (status != RDL_OK) {
-        session_fail(s, step_span(st, "address", 0), "no answer from %s: %s",
-                     step_text(st, "address"), rdl_status_str(status));
-        return diag_remedy(&s->diag, "\"show events last 20\" tells how far it came");
+    while (sent < count && !s->quit) {
+        const uint64_t next_ns = rdl_now_ns(s->lab) + interval_ns;
+        const enum ping_end end = ping_once(s, st, host, &c);
+
+        if (end == PING_FAILED)
+            return s->quit;
+        sent++;
+        received += end == PING_ANSWERED;
+        if (sent < count && next_ns > rdl_now_ns(s->lab) &&
+            advance_run(s, next_ns, st->at) == ADVANCE_FAILED)
+            return false;
     }
-    quantity_add_time_short(&t, r.rtt_ns);
-    session_say(s, "%u bytes from %s: seq=%u time=%s\n", r.bytes, step_text(st, "address"), r.seq,
-                buf);
-    return true;
+    if (count > 1)
+        session_say(s, "%llu sent, %llu received\n", (unsigned long long)sent,
+                    (unsigned long long)received);
+    if (received == sent)
+        return true;
+    session_fail(s, step_span(st, "to", 0), "%s: %llu of %llu pings were not answered",
+                 step_text(st, "to"), (unsigned long long)(sent - received),
+                 (unsigned long long)sent);
+    return diag_remedy(&s->diag, "\"show events last 20\" tells how far the last one came");
 }

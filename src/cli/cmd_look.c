@@ -64,6 +64,8 @@ bool run_show(struct session *s, const struct step *st)
         .host = step_text(st, "host"),
         .json = step_number(st, "format", SHOW_TEXT) == SHOW_JSON,
         .colour = s->config.colour,
+        .live_ops = s->config.live_ops,
+        .live = s->live,
     };
     enum rdl_status status;
     struct span at;

@@ -74,6 +74,16 @@ static void offer_children(struct completion *c, const char *parent)
         return; /* nothing there to offer */
 }
 
+/* Children of the lab of these kinds. */
+static void offer_kinds(struct completion *c, const char *const *kinds)
+{
+    for (; *kinds; kinds++) {
+        c->kind = *kinds;
+        offer_children(c, "");
+    }
+    c->kind = NULL;
+}
+
 /* Calls offer_children() for every host. */
 static void each_host(void *ctx, const char *key, const struct rdl_value *v)
 {
@@ -125,10 +135,16 @@ static void offer_values(struct completion *c, const struct param *p)
         offer_words(c, p->words);
         break;
     case VAL_HOST:
+    case VAL_STATION:
         c->kind = "host";
         offer_children(c, "");
         break;
     case VAL_NODE:
+        offer_kinds(c, (const char *const[]){"host", "switch", "external port", NULL});
+        break;
+    case VAL_SENDER:
+        offer_kinds(c, (const char *const[]){"host", "external port", NULL});
+        break;
     case VAL_LINK:
     case VAL_FAULT:
         offer_children(c, "");

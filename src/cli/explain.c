@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "cli/explain_profiles.h"
 #include "cli/show_rfc.h"
 #include "cli/show_text.h"
 #include "cli/suggest.h"
@@ -262,10 +263,26 @@ static bool explain_event(FILE *out, const char *word)
     return false;
 }
 
+/* A row of the profile table. */
+static bool explain_difference(FILE *out, const char *word)
+{
+    for (unsigned i = 0; i < TRAIT_COUNT; i++) {
+        if (same(trait_rows[i].name, word)) {
+            explain_trait(out, (enum trait)i);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool explain(FILE *out, const char *word)
 {
     bool known;
 
+    if (same(word, "profiles")) {
+        explain_profiles(out);
+        return true;
+    }
     if (same(word, "qp-states")) {
         print_states(out);
         return true;
@@ -274,6 +291,7 @@ bool explain(FILE *out, const char *word)
     known |= explain_status(out, word);
     known |= explain_event(out, word);
     known |= explain_structure(out, word);
+    known |= explain_difference(out, word);
     return known;
 }
 
@@ -282,6 +300,9 @@ void explain_each(void (*each)(void *ctx, const char *word), void *ctx)
     const struct rfc_struct *s;
 
     each(ctx, "qp-states");
+    each(ctx, "profiles");
+    for (unsigned i = 0; i < TRAIT_COUNT; i++)
+        each(ctx, trait_rows[i].name);
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         each(ctx, words[i].word);
     for (const struct enum_table *const *t = enum_tables; *t; t++) {

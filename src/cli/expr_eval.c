@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/live.h"
 #include "cli/resolve.h"
 #include "cli/show_fate.h"
 #include "cli/suggest.h"
@@ -110,6 +111,44 @@ static bool read_memory(struct session *s, const char *path, struct span at, str
     return true;
 }
 
+/* The last program that was started on the host. */
+static bool find_program(struct session *s, const char *host, size_t n,
+                         struct live_program_info *ret)
+{
+    struct live_program_info p;
+    bool found = false;
+
+    for (uint32_t i = 0; s->live && s->config.live_ops->program_at(s->live, i, &p); i++) {
+        if (strlen(p.host) == n && memcmp(p.host, host, n) == 0) {
+            *ret = p;
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* "h1.program.done": programs are outside the lab, and not in its tree. */
+static bool read_program(struct session *s, const char *path, struct operand *ret)
+{
+    static const char infix[] = ".program.";
+    const char *dot = strstr(path, infix), *field = dot ? dot + sizeof(infix) - 1 : NULL;
+    struct live_program_info p;
+
+    if (!dot || !find_program(s, path, (size_t)(dot - path), &p))
+        return false;
+    if (strcmp(field, "done") == 0)
+        set_number(ret, RDL_FLAG, p.state == PP_DONE);
+    else if (strcmp(field, "failed") == 0)
+        set_number(ret, RDL_FLAG, p.state == PP_FAILED);
+    else if (strcmp(field, "sent") == 0)
+        set_number(ret, RDL_NUMBER, p.n_sent);
+    else if (strcmp(field, "received") == 0)
+        set_number(ret, RDL_NUMBER, p.n_rcvd);
+    else
+        return false;
+    return true;
+}
+
 static bool read_path(struct session *s, const struct expr *e, struct span at, struct operand *ret)
 {
     char path[SESSION_PATH_BYTES];
@@ -130,6 +169,8 @@ static bool read_path(struct session *s, const struct expr *e, struct span at, s
     resolve_path(s, e->text, path);
     if (is_memory(s, path))
         return read_memory(s, path, place(at, e), ret);
+    if (read_program(s, path, ret))
+        return true;
     if (rdl_inspect(s->lab, path, &ret->v, &off) == RDL_OK && ret->v.type != RDL_NODE) {
         ret->kind = ret->v.type == RDL_WORD || ret->v.type == RDL_TEXT ? KIND_WORD : KIND_NUMBER;
         return true;

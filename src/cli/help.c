@@ -140,6 +140,8 @@ static void print_param(FILE *out, const struct param *p)
     text_add(&l, " ");
     add_param(&l, p);
     text_add(&l, " ");
+    if (p->letter)
+        text_addf(&t, "-%c: ", p->letter);
     text_add(&t, p->help);
     add_range(&t, p);
     if (p->standard)

@@ -250,12 +250,44 @@ static bool take_as(struct reading *rd, struct span as)
     return true;
 }
 
+/* `-s 64`, as the program itself takes it; a flag has no value. */
+static bool take_letter(struct reading *rd, const struct param *p, struct span at)
+{
+    const size_t i = (size_t)(p - rd->st->cmd->params);
+    struct token t = {.at = at};
+
+    if (p->kind != VAL_FLAG) {
+        t = next(rd);
+        if (t.kind == TOKEN_BAD)
+            return false;
+        if (t.kind != TOKEN_WORD) {
+            diag_set(rd->d, DIAG_SYNTAX, at, "-%c needs a value", p->letter);
+            return diag_remedy(rd->d, "%s", p->help);
+        }
+    }
+    rd->st->args[i].key_at = at;
+    return take_values(rd, i, t.at);
+}
+
+/* A word like "-s", for a command that takes such words. */
+static bool is_letter(const struct reading *rd, struct span at)
+{
+    const char *s = rd->src->text + at.at;
+
+    return at.len == 2 && s[0] == '-' && isalpha((unsigned char)s[1]) &&
+           cmd_has_letters(rd->st->cmd);
+}
+
 static bool take_word(struct reading *rd, struct span at)
 {
     const struct cmd *cmd = rd->st->cmd;
     const size_t key = key_bytes(rd, at);
     const struct param *p;
 
+    if (is_letter(rd, at)) {
+        p = cmd_param_of_letter(cmd, rd->src->text[at.at + 1]);
+        return p ? take_letter(rd, p, at) : unknown_key(rd, at, "option");
+    }
     if (is_text(rd, at, "as"))
         return take_as(rd, at);
     if (key) {

@@ -9,6 +9,7 @@
 #include <readline/history.h>
 #include <readline/readline.h>
 
+#include "cli/advance.h"
 #include "cli/complete.h"
 #include "cli/signals.h"
 #include "emu/base/text.h"
@@ -93,6 +94,14 @@ static int after_signal(void)
     return 0;
 }
 
+/* While a person thinks, a lab with live ports goes on. */
+static int getc_idling(FILE *in)
+{
+    while (!rl_pending_signal() && advance_idle(session, fileno(in)))
+        ;
+    return rl_getc(in);
+}
+
 void line_input_open(struct session *s)
 {
     char file[512] = "";
@@ -102,6 +111,7 @@ void line_input_open(struct session *s)
     rl_attempted_completion_function = complete;
     rl_basic_word_break_characters = " \t\n;{}";
     rl_signal_event_hook = after_signal;
+    rl_getc_function = getc_idling;
     using_history();
     history_file(file, sizeof(file));
     if (file[0])

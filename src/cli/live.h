@@ -13,10 +13,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/pingpong.h"
 #include "rdmalab/lab.h"
+#include "rdmalab/port.h"
 
 struct live;
-struct pingpong_config;
 
 #define LIVE_ERROR_BYTES 256u
 
@@ -26,12 +27,28 @@ struct live_error {
     char remedy[LIVE_ERROR_BYTES];
 };
 
-/* How far the lab is behind the clock, and what waits. */
-struct live_stats {
+/* How far the lab was behind the clock. */
+struct live_clock {
     uint64_t lag_ns, lag_max_ns;
-    uint64_t rcvd_frames, sent_frames;
-    uint64_t send_errors; /* frames that the device did not take */
-    uint32_t n_ports, n_programs;
+};
+
+struct live_port_info {
+    char device[RDL_NAME_BYTES];
+    rdl_port port;
+    bool gone;            /* the device was removed */
+    uint64_t read_frames; /* from the device */
+    uint64_t written_frames;
+    uint64_t refused_frames; /* the device did not take them */
+    uint64_t missed_frames;  /* the kernel dropped them: they were not read in time */
+};
+
+struct live_program_info {
+    const char *name; /* "rc_pingpong" */
+    char host[RDL_NAME_BYTES];
+    bool server;
+    enum pingpong_state state;
+    uint32_t n_sent, n_rcvd, iters;
+    const char *error; /* of PP_FAILED; valid until the session goes on */
 };
 
 struct live_ops {
@@ -50,19 +67,23 @@ struct live_ops {
     /* Is there anything that makes the clock follow real time? */
     bool (*attached)(const struct live *l);
 
-    /* Simulated time that the clock has reached. */
+    /* Simulated time that the clock has reached, asked before the lab goes on: notes the lag. */
     uint64_t (*now_ns)(struct live *l);
 
     /* Moves frames in and out and lets programs act; waits until simulated time @until_ns or until
-     * something happens, whichever comes first.
+     * something happens, whichever comes first: a frame, a step of a program, a signal, or input
+     * at the file descriptor @input (-1: none).
      */
-    void (*pump)(struct live *l, uint64_t until_ns);
+    void (*pump)(struct live *l, uint64_t until_ns, int input);
 
-    /* Programs that run, and whether one that ended had failed. */
+    /* Programs that run, and whether one that ended had failed, which is told once. */
     bool (*programs_run)(const struct live *l);
-    bool (*programs_failed)(const struct live *l, struct live_error *reterr);
+    bool (*programs_failed)(struct live *l, struct live_error *reterr);
 
-    void (*stats)(const struct live *l, struct live_stats *ret);
+    /* For `show live`.  False: there are not so many. */
+    void (*clock)(const struct live *l, struct live_clock *ret);
+    bool (*port_at)(const struct live *l, uint32_t i, struct live_port_info *ret);
+    bool (*program_at)(const struct live *l, uint32_t i, struct live_program_info *ret);
 
     /* May this process make tap devices?  NULL, or why not. */
     const char *(*obstacle)(void);

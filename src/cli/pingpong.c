@@ -10,6 +10,7 @@
 #include "emu/facts/enums.h"
 #include "emu/facts/psn.h"
 #include "emu/wire/addr.h"
+#include "rdmalab/inspect.h"
 
 /* The original's work request ids, which are also the bits of what is pending. */
 #define WR_ID_RECV 1u
@@ -21,14 +22,30 @@
 #define RETRIES       7u
 #define HOP_LIMIT     1u
 
-#define CHUNK_BYTES         4096u
-#define ORIGINAL_PAGE_BYTES 4096u
+/* How long a program stays when nothing more is heard of its peer: four times the timeout above,
+ * which is the longest that a requester may wait before it repeats [IBTA1 9.7.6.1.3] (unverified).
+ */
+#define LINGER_NS (4u * (UINT64_C(4096) << TIMEOUT))
 
 void pingpong_init(struct pingpong *p, struct rdl_lab *lab, const struct pingpong_config *config,
                    FILE *out)
 {
     *p = (struct pingpong){.lab = lab, .config = *config, .out = out, .state = PP_ALLOC_PD};
     p->config.psn &= PSN_MASK;
+    if (config->check && !pingpong_data_init(&p->data, config->size))
+        pingpong_fail(p, "no memory");
+}
+
+void pingpong_done(struct pingpong *p)
+{
+    pingpong_data_done(&p->data);
+}
+
+/* p->error says why. */
+static void fail_here(struct pingpong *p)
+{
+    p->failed_in = p->state;
+    p->state = PP_FAILED;
 }
 
 void pingpong_fail(struct pingpong *p, const char *why)
@@ -36,12 +53,7 @@ void pingpong_fail(struct pingpong *p, const char *why)
     struct text t = text_on(p->error, sizeof(p->error));
 
     text_add(&t, why);
-    p->state = PP_FAILED;
-}
-
-static bool is_server(const struct pingpong *p)
-{
-    return p->config.server[0] == '\0';
+    fail_here(p);
 }
 
 static enum rdl_status modify(struct pingpong *p, uint32_t state, uint32_t mask)
@@ -101,6 +113,7 @@ static enum rdl_status ask(struct pingpong *p)
     case PP_INIT:
         return modify(p, QPS_INIT, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS);
     case PP_ARM:
+    case PP_RUN:
         return rdl_req_notify_cq(p->lab, p->cq, false);
     case PP_RTR:
         return modify(p, QPS_RTR,
@@ -110,6 +123,14 @@ static enum rdl_status ask(struct pingpong *p)
         return modify(p, QPS_RTS,
                       QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN |
                           QPA_MAX_QP_RD_ATOMIC);
+    case PP_DESTROY_QP:
+        return rdl_destroy_qp(p->lab, p->qp);
+    case PP_DESTROY_CQ:
+        return rdl_destroy_cq(p->lab, p->cq);
+    case PP_DEREG_MR:
+        return rdl_dereg_mr(p->lab, p->mr);
+    case PP_DEALLOC_PD:
+        return rdl_dealloc_pd(p->lab, p->pd);
     default:
         return RDL_ERR_STATE;
     }
@@ -136,65 +157,43 @@ static bool post_receives(struct pingpong *p)
     return true;
 }
 
-/* Byte @k of message number @i: both ends can tell it.  With -c the original wants a 0 at the start
- * of every page.
- */
-static uint8_t pattern(uint32_t i, uint32_t k)
-{
-    if (k % ORIGINAL_PAGE_BYTES == 0)
-        return 0;
-    return (uint8_t)(i * 31u + k + k / 251u);
-}
-
-/* The message of the next iteration; an answer is what came. */
+/* The message of the next iteration goes to its memory. */
 static bool fill_message(struct pingpong *p)
 {
-    uint8_t chunk[CHUNK_BYTES];
-
-    for (uint32_t at = 0; at < p->config.size; at += CHUNK_BYTES) {
-        const uint32_t left = p->config.size - at, n = left < CHUNK_BYTES ? left : CHUNK_BYTES;
-
-        for (uint32_t k = 0; k < n; k++)
-            chunk[k] = pattern(p->n_sent, at + k);
-        if (rdl_mem_write(p->lab, p->config.host, p->buf + at, chunk, n) != RDL_OK)
-            return false;
-    }
-    return true;
+    pingpong_data_mark(&p->data, p->n_sent);
+    return rdl_mem_write(p->lab, p->config.host, p->buf, p->data.want, p->config.size) == RDL_OK;
 }
 
-/* Is what was received what the other end must have sent?  A client gets its own message back.  A
- * server gets the pattern from a client of this program, and from the original's, which never
- * changes its buffer, the same message every time.
- */
-static bool check_message(struct pingpong *p, uint32_t i)
+/* Looks at what was received; false: it is wrong, and the state is PP_FAILED. */
+static bool check_message(struct pingpong *p, uint32_t bytes)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    bool is_pattern = true;
-    uint8_t chunk[CHUNK_BYTES];
+    struct text t = text_on(p->error, sizeof(p->error));
+    size_t at;
 
-    for (uint32_t at = 0; at < p->config.size; at += CHUNK_BYTES) {
-        const uint32_t left = p->config.size - at, n = left < CHUNK_BYTES ? left : CHUNK_BYTES;
-
-        if (rdl_mem_read(p->lab, p->config.host, recv_buf(p) + at, chunk, n) != RDL_OK)
-            return false;
-        for (uint32_t k = 0; k < n; k++) {
-            is_pattern = is_pattern && chunk[k] == pattern(i, at + k);
-            hash = (hash ^ chunk[k]) * 0x100000001b3u;
-        }
+    if (bytes != p->config.size) {
+        text_addf(&t, "message %u has %u bytes, not %u", p->n_rcvd, bytes, p->config.size);
+    } else if (p->config.check) {
+        if (rdl_mem_read(p->lab, p->config.host, recv_buf(p), p->data.got, bytes) != RDL_OK)
+            text_add(&t, "Couldn't read memory");
+        else if (!pingpong_data_take(&p->data, pingpong_is_server(p), &at))
+            text_addf(&t, "invalid data in message %u, byte %zu: 0x%02x, not 0x%02x", p->n_rcvd, at,
+                      p->data.got[at], p->data.want[at]);
     }
-    if (i == 0)
-        p->first_hash = hash;
-    return is_pattern || (is_server(p) && hash == p->first_hash);
+    if (t.len == 0)
+        return true;
+    fail_here(p);
+    return false;
 }
 
 /* A client sends its message, a server what it received. */
 static bool post_send(struct pingpong *p)
 {
-    const struct rdl_sge sge = {is_server(p) ? recv_buf(p) : p->buf, p->config.size, p->mem.lkey};
+    const struct rdl_sge sge = {pingpong_is_server(p) ? recv_buf(p) : p->buf, p->config.size,
+                                p->mem.lkey};
     const struct rdl_send_wr wr = {
         .wr_id = WR_ID_SEND, .opcode = WR_SEND, .flags = SF_SIGNALED, .sge = &sge, .n_sge = 1};
 
-    if ((!is_server(p) && p->config.check && !fill_message(p)) ||
+    if ((!pingpong_is_server(p) && p->config.check && !fill_message(p)) ||
         rdl_post_send(p->lab, p->qp, &wr, false) != RDL_OK) {
         pingpong_fail(p, "Couldn't post send");
         return false;
@@ -210,16 +209,14 @@ static void on_completion(struct pingpong *p, const struct rdl_wc *wc)
 
         text_addf(&t, "Failed status %s (%u) for wr_id %" PRIu64,
                   enum_name(&enum_wc_status, wc->status), wc->status, wc->wr_id);
-        p->state = PP_FAILED;
+        fail_here(p);
         return;
     }
     if (wc->wr_id == WR_ID_SEND) {
         p->n_sent++;
     } else {
-        if (wc->byte_len != p->config.size || (p->config.check && !check_message(p, p->n_rcvd))) {
-            pingpong_fail(p, "invalid data received");
+        if (!check_message(p, wc->byte_len))
             return;
-        }
         p->n_rcvd++;
         if (--p->posted <= 1 && !post_receives(p))
             return;
@@ -238,8 +235,7 @@ static void print_side(const struct pingpong *p, const char *which, uint32_t qpn
     if (gid_is_ipv4(gid))
         text_add(&t, "::ffff:");
     addr_add(&t, gid);
-    fprintf(p->out, "  %s address:  LID 0x0000, QPN 0x%06x, PSN 0x%06x, GID %s\n", which, qpn, psn,
-            buf);
+    fprintf(p->out, "  %-15s LID 0x0000, QPN 0x%06x, PSN 0x%06x, GID %s\n", which, qpn, psn, buf);
     fflush(p->out);
 }
 
@@ -256,24 +252,77 @@ static void print_result(const struct pingpong *p)
     fflush(p->out);
 }
 
-/* Takes completions; with events, only after one was signalled, and arms the queue again. */
-static void run(struct pingpong *p, uint64_t now_ns)
+/* Frames that the host has received: they grow while a peer repeats something. */
+static uint64_t heard(const struct pingpong *p)
+{
+    char path[RDL_NAME_BYTES + 32];
+    struct text t = text_on(path, sizeof(path));
+    struct rdl_value v;
+    size_t at;
+
+    text_addf(&t, "%s.port.rcvd_frames", p->config.host_name);
+    return rdl_inspect(p->lab, path, &v, &at) == RDL_OK ? v.number : 0;
+}
+
+static void linger(struct pingpong *p, uint64_t now_ns)
+{
+    p->heard = heard(p);
+    p->linger_ns = now_ns + LINGER_NS;
+    p->state = PP_LINGER;
+}
+
+/* Takes up to two completions, as the original does; 0: there is none. */
+static size_t poll(struct pingpong *p)
 {
     struct rdl_wc wc[2];
     size_t n;
 
-    do {
-        if (rdl_poll_cq(p->lab, p->cq, 2, wc, &n) != RDL_OK) {
-            pingpong_fail(p, "poll CQ failed");
-            return;
-        }
-        for (size_t i = 0; i < n && p->state == PP_RUN; i++)
-            on_completion(p, &wc[i]);
-    } while (n > 0 && p->state == PP_RUN);
+    if (rdl_poll_cq(p->lab, p->cq, 2, wc, &n) != RDL_OK) {
+        pingpong_fail(p, "poll CQ failed");
+        return 0;
+    }
+    for (size_t i = 0; i < n && p->state == PP_RUN; i++)
+        on_completion(p, &wc[i]);
+    return n;
+}
+
+/* Is there something to poll?  With -e: has an event said so, and was the queue armed again? */
+static bool may_poll(struct pingpong *p)
+{
+    struct rdl_cq_info info;
+    uint32_t rsp;
+
+    if (p->asked) {
+        const enum rdl_status st = rdl_answer(p->lab, p->config.host, &rsp);
+
+        if (st == RDL_ERR_BUSY)
+            return false;
+        p->asked = false;
+        if (st != RDL_OK)
+            pingpong_fail(p, "Couldn't request CQ notification");
+        return st == RDL_OK;
+    }
+    if (rdl_cq_info(p->lab, p->cq, &info) != RDL_OK)
+        return false;
+    if (!p->config.use_events)
+        return info.completions > info.polled;
+    if (info.events > p->events_seen && ask(p) == RDL_OK) {
+        p->events_seen++;
+        p->asked = true;
+    }
+    return false;
+}
+
+static void run(struct pingpong *p, uint64_t now_ns)
+{
+    if (!may_poll(p))
+        return;
+    while (poll(p) > 0 && p->state == PP_RUN && !p->config.use_events)
+        ;
     if (p->state == PP_RUN && p->n_sent >= p->config.iters && p->n_rcvd >= p->config.iters) {
         p->ended_ns = now_ns;
-        p->state = PP_DONE;
         print_result(p);
+        linger(p, now_ns);
     }
 }
 
@@ -283,69 +332,92 @@ static void answered(struct pingpong *p)
     struct rdl_qp_info info;
     uint8_t gid[16], mac[6];
 
-    switch (p->state) {
-    case PP_CREATE_QP:
+    if (p->state == PP_CREATE_QP) {
         if (rdl_qp_info(p->lab, p->qp, &info) == RDL_OK)
             p->qpn = info.qpn;
-        if (rdl_mr_info(p->lab, p->mr, &p->mem) != RDL_OK)
+        if (rdl_mr_info(p->lab, p->mr, &p->mem) != RDL_OK) {
             pingpong_fail(p, "Couldn't register MR");
-        break;
-    case PP_INIT:
-        if (!post_receives(p))
             return;
-        break;
-    case PP_ARM:
-        if (rdl_host_address(p->lab, p->config.host, p->config.gid_index, gid, mac) == RDL_OK)
-            print_side(p, "local", p->qpn, p->config.psn, gid);
-        break;
-    default:
-        break;
-    }
-    if (p->state != PP_FAILED)
-        p->state++;
-    /* Without -e nobody waits for events. */
-    if (p->state == PP_ARM && !p->config.use_events) {
-        answered(p);
+        }
+    } else if (p->state == PP_INIT && !post_receives(p)) {
         return;
     }
+    p->state++;
+    if (p->state == PP_ARM && !p->config.use_events)
+        p->state++;
+    if (p->state == PP_EXCHANGE &&
+        rdl_host_address(p->lab, p->config.host, p->config.gid_index, gid, mac) == RDL_OK)
+        print_side(p, "local address: ", p->qpn, p->config.psn, gid);
+    if (p->state == PP_DONE)
+        pingpong_data_done(&p->data);
 }
 
-static const char *const what[] = {
-    [PP_ALLOC_PD] = "Couldn't allocate PD",    [PP_REG_MR] = "Couldn't register MR",
-    [PP_CREATE_CQ] = "Couldn't create CQ",     [PP_CREATE_QP] = "Couldn't create QP",
-    [PP_INIT] = "Failed to modify QP to INIT", [PP_ARM] = "Couldn't request CQ notification",
-    [PP_RTR] = "Failed to modify QP to RTR",   [PP_RTS] = "Failed to modify QP to RTS",
+static const struct {
+    const char *name;    /* for people */
+    const char *failure; /* what is said when the request of the state fails */
+} states[] = {
+    [PP_ALLOC_PD] = {"setting up", "Couldn't allocate PD"},
+    [PP_REG_MR] = {"setting up", "Couldn't register MR"},
+    [PP_CREATE_CQ] = {"setting up", "Couldn't create CQ"},
+    [PP_CREATE_QP] = {"setting up", "Couldn't create QP"},
+    [PP_INIT] = {"setting up", "Failed to modify QP to INIT"},
+    [PP_ARM] = {"setting up", "Couldn't request CQ notification"},
+    [PP_EXCHANGE] = {"waiting for the other side", NULL},
+    [PP_RTR] = {"connecting", "Failed to modify QP to RTR"},
+    [PP_RTS] = {"connecting", "Failed to modify QP to RTS"},
+    [PP_CONNECTED] = {"connected", NULL},
+    [PP_RUN] = {"running", NULL},
+    [PP_LINGER] = {"done, answers what is repeated", NULL},
+    [PP_DESTROY_QP] = {"cleaning up", "Couldn't destroy QP"},
+    [PP_DESTROY_CQ] = {"cleaning up", "Couldn't destroy CQ"},
+    [PP_DEREG_MR] = {"cleaning up", "Couldn't deregister MR"},
+    [PP_DEALLOC_PD] = {"cleaning up", "Couldn't deallocate PD"},
+    [PP_DONE] = {"done", NULL},
+    [PP_FAILED] = {"failed", NULL},
 };
+
+const char *pingpong_state_name(enum pingpong_state state)
+{
+    return states[state].name;
+}
+
+/* The request of the state: asks it, or looks at its answer.  False: nothing can be done now. */
+static bool request(struct pingpong *p)
+{
+    struct text t = text_on(p->error, sizeof(p->error));
+    uint32_t rsp;
+    enum rdl_status st = rdl_answer(p->lab, p->config.host, &rsp);
+
+    if (st == RDL_ERR_BUSY)
+        return false;
+    if (!p->asked) {
+        st = ask(p);
+        p->asked = st == RDL_OK;
+        if (st == RDL_OK || st == RDL_ERR_BUSY)
+            return false;
+    }
+    p->asked = false;
+    if (st == RDL_OK) {
+        answered(p);
+        return p->state != PP_FAILED;
+    }
+    text_addf(&t, "%s: %s", states[p->state].failure, rdl_status_str(st));
+    fail_here(p);
+    return false;
+}
 
 void pingpong_go(struct pingpong *p, uint64_t now_ns)
 {
-    uint32_t rsp;
-
-    while (p->state < PP_RUN && p->state != PP_EXCHANGE && p->state != PP_CONNECTED) {
-        enum rdl_status st = rdl_answer(p->lab, p->config.host, &rsp);
-
-        if (st == RDL_ERR_BUSY)
-            return;
-        if (!p->asked) {
-            st = ask(p);
-            p->asked = st == RDL_OK;
-            if (st == RDL_ERR_BUSY)
-                return; /* another program's request */
-            if (st == RDL_OK)
-                continue;
-        }
-        if (st != RDL_OK) {
-            struct text t = text_on(p->error, sizeof(p->error));
-
-            text_addf(&t, "%s: %s", what[p->state], rdl_status_str(st));
-            p->state = PP_FAILED;
-            return;
-        }
-        p->asked = false;
-        answered(p);
-    }
     if (p->state == PP_RUN)
         run(p, now_ns);
+    if (p->state == PP_LINGER && now_ns >= p->linger_ns) {
+        if (heard(p) == p->heard)
+            p->state = PP_DESTROY_QP;
+        else
+            linger(p, now_ns);
+    }
+    while (states[p->state].failure && request(p))
+        ;
 }
 
 void pingpong_line(const struct pingpong *p, char ret[PINGPONG_LINE_BYTES])
@@ -392,7 +464,7 @@ bool pingpong_remote(struct pingpong *p, const char line[PINGPONG_LINE_BYTES])
         pingpong_fail(p, "the other side does not speak rc_pingpong's protocol");
         return false;
     }
-    print_side(p, "remote", p->remote_qpn, p->remote_psn, p->remote_gid);
+    print_side(p, "remote address:", p->remote_qpn, p->remote_psn, p->remote_gid);
     p->state = PP_RTR;
     return true;
 }
@@ -402,6 +474,6 @@ void pingpong_start(struct pingpong *p, uint64_t now_ns)
     p->state = PP_RUN;
     p->started_ns = now_ns;
     p->pending = WR_ID_RECV;
-    if (!is_server(p))
+    if (!pingpong_is_server(p))
         post_send(p);
 }

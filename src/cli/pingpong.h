@@ -3,10 +3,10 @@
  *
  * Both ends tell each other LID, QPN, PSN and GID over TCP as one line of fixed length, bring their
  * queue pairs to RTS, and then send a message to and fro.  The program is a state machine that is
- * asked to go on whenever something may have changed; the text line travels outside it.
+ * asked to go on whenever something may have changed; the line travels outside it.
  *
- * Every message is checked at both ends: the client fills it with a pattern of its iteration, the
- * server sends back what it received, as the original's servers do.
+ * At its end it prints what the original prints, and then stays for a while: its last acknowledge
+ * may have been lost, and whoever misses it asks again.  (The original leaves at once.)
  */
 #ifndef CLI_PINGPONG_H
 #define CLI_PINGPONG_H
@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/pingpong_data.h"
 #include "rdmalab/verbs.h"
 
 #define PINGPONG_PORT 18515u
@@ -25,6 +26,7 @@
 
 struct pingpong_config {
     rdl_host host;
+    char host_name[RDL_NAME_BYTES];
     char server[64]; /* name or address of the server's machine; "": be the server */
     uint16_t port;
     uint32_t size;      /* -s */
@@ -34,7 +36,7 @@ struct pingpong_config {
     bool use_events;    /* -e */
     uint32_t gid_index; /* -g */
     uint32_t psn;       /* of its first packet; the original draws it at random */
-    bool check;         /* -c: look at every byte received */
+    bool check;         /* look at every byte received */
 };
 
 enum pingpong_state {
@@ -43,12 +45,17 @@ enum pingpong_state {
     PP_CREATE_CQ,
     PP_CREATE_QP,
     PP_INIT,
-    PP_ARM,
+    PP_ARM,      /* with -e */
     PP_EXCHANGE, /* the line of this side is ready; pingpong_remote() goes on */
     PP_RTR,
     PP_RTS,
     PP_CONNECTED, /* in RTS; pingpong_start() goes on, when the other side is there too */
     PP_RUN,
+    PP_LINGER, /* has printed its result, and answers what the peer repeats */
+    PP_DESTROY_QP,
+    PP_DESTROY_CQ,
+    PP_DEREG_MR,
+    PP_DEALLOC_PD,
     PP_DONE,
     PP_FAILED
 };
@@ -58,8 +65,9 @@ struct pingpong {
     struct pingpong_config config;
     FILE *out;
     enum pingpong_state state;
-    bool asked; /* the control request of this state is under way */
+    bool asked; /* a control request of this program is under way */
     char error[160];
+    enum pingpong_state failed_in;
 
     rdl_pd pd;
     rdl_mr mr;
@@ -71,16 +79,20 @@ struct pingpong {
     uint32_t remote_qpn, remote_psn;
     uint8_t remote_gid[16];
 
+    struct pingpong_data data;
     uint32_t posted; /* receives in the queue */
     uint32_t n_sent, n_rcvd;
-    uint64_t first_hash;           /* of the first message received */
     unsigned pending;              /* bits: a receive, a send of this round is outstanding */
+    uint64_t events_seen;          /* completion events, with -e */
     uint64_t started_ns, ended_ns; /* real time, by the caller's clock */
+    uint64_t linger_ns;            /* until then */
+    uint64_t heard;                /* frames of the host when lingering began or went on */
 };
 
-/* Begins; nothing has been asked of the lab yet. */
+/* Begins; nothing has been asked of the lab yet.  Free with pingpong_done(). */
 void pingpong_init(struct pingpong *p, struct rdl_lab *lab, const struct pingpong_config *config,
                    FILE *out);
+void pingpong_done(struct pingpong *p);
 
 /* Goes on as far as it can.  @now_ns is real time.  Cheap when nothing can be done. */
 void pingpong_go(struct pingpong *p, uint64_t now_ns);
@@ -96,5 +108,13 @@ void pingpong_start(struct pingpong *p, uint64_t now_ns);
 
 /* Ends it with an error. */
 void pingpong_fail(struct pingpong *p, const char *why);
+
+/* "connecting", "running", "done", ...: where it is, for people. */
+const char *pingpong_state_name(enum pingpong_state state);
+
+static inline bool pingpong_is_server(const struct pingpong *p)
+{
+    return p->config.server[0] == '\0';
+}
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/advance.h"
 #include "cli/lex.h"
 #include "cli/line.h"
 #include "cli/line_input.h"
@@ -72,6 +73,8 @@ static char *read_line(struct repl *r, bool continues, bool *ret_fresh)
         fputs(prompt, stdout);
         fflush(stdout); /* who waits for it may sit behind a pipe */
     }
+    while (advance_idle(r->s, STDIN_FILENO))
+        ;
     line = plain_line();
     if (r->echo)
         printf("%s\n", line ? line : "");
@@ -173,6 +176,8 @@ int repl_run(struct session *s, bool prompt)
     }
     if (r.terminal)
         line_input_open(s);
+    else
+        setvbuf(stdin, NULL, _IONBF, 0); /* what was not read yet is in the pipe: see read_line() */
     while (going) {
         char *text = read_text(&r);
 

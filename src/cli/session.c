@@ -177,6 +177,15 @@ static void remember(struct session *s, const struct step *st, bool ok, uint64_t
     s->n_done++;
 }
 
+/* Are events printed while @cmd runs?  Those of a run in real time are too many to be read. */
+static bool shows_events(const struct session *s, const struct cmd *cmd)
+{
+    const bool live = s->live && s->config.live_ops->attached(s->live);
+    const bool runs = cmd == &cmd_table[CMD_run] || cmd == &cmd_table[CMD_until];
+
+    return (cmd->flags & CMD_ADVANCES) && s->config.verbose && !(live && runs);
+}
+
 bool session_step(struct session *s, const struct step *st, const struct source *src)
 {
     const struct source *outer = s->src;
@@ -192,7 +201,7 @@ bool session_step(struct session *s, const struct step *st, const struct source 
         s->host[0] = '\0';
         s->made[0] = '\0';
     }
-    s->show_events = (st->cmd->flags & CMD_ADVANCES) && s->config.verbose;
+    s->show_events = shows_events(s, st->cmd);
     s->shown = 0;
     ok = !session_interrupted(s, st->at) && dispatch(s, st);
     if (s->show_events)

@@ -7,6 +7,7 @@
 #include "cli/show_events.h"
 #include "cli/show_json.h"
 #include "cli/show_lab.h"
+#include "cli/show_live.h"
 #include "cli/show_objects.h"
 #include "cli/show_packet.h"
 #include "cli/show_tree.h"
@@ -216,6 +217,14 @@ static enum rdl_status show_any_path(struct showing *s)
     return st == RDL_OK ? st : bad_path(s, st, 0, at);
 }
 
+static enum rdl_status show_outside(struct showing *s)
+{
+    if (!s->rq->live)
+        return refuse(s, RDL_ERR_NOT_FOUND, 0, 0, "nothing outside the lab is attached to it");
+    show_live(s->out, s->lab, s->rq->live_ops, s->rq->live, s->rq->json);
+    return RDL_OK;
+}
+
 static const struct {
     const char *word;
     size_t words_max; /* this one included */
@@ -232,12 +241,14 @@ static const struct {
     {"links", 1, show_plural},
     {"hosts", 1, show_plural},
     {"counters", 1, show_all_counters},
+    {"link", 2, show_kind_of},
     {"dump", 2, show_one_dump},
+    {"live", 1, show_outside},
 };
 
 const char *const show_subjects[] = {"vq",       "qp",     "cq",     "mr",    "pd",
                                      "packet",   "events", "faults", "links", "hosts",
-                                     "counters", "dump",   NULL};
+                                     "counters", "dump",   "live",   NULL};
 
 enum rdl_status show(FILE *out, const struct rdl_lab *lab, const struct show_request *rq,
                      struct show_error *reterr)

@@ -13,6 +13,9 @@
 
 #include "rdmalab/lab.h"
 
+struct live;
+struct live_ops;
+
 /* The words that follow `show`:
  *
  *	(none)                        the lab: hosts, links, faults
@@ -22,6 +25,7 @@
  *	packet [#ID|last]             every byte of a frame
  *	events [#A..#B|#TICK|last N]  what happened
  *	faults|links|counters
+ *	live                          the clock, live ports, programs
  *	dump PATH                     the bytes of a queue's slot: h1.qp.sq.desc[0]
  */
 struct show_request {
@@ -31,6 +35,8 @@ struct show_request {
     const char *host;  /* events of this host only; NULL: all */
     bool json;
     bool colour; /* escape sequences for a terminal */
+    const struct live_ops *live_ops;
+    const struct live *live; /* NULL: nothing outside is attached */
 };
 
 struct show_error {

@@ -59,6 +59,10 @@ static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const cha
     tree_add(&t, lab, path, "device.status");
     show_line(out, &t);
     t = text_on(buf, sizeof(buf));
+    text_add(&t, "  profile ");
+    tree_add(&t, lab, path, "profile");
+    show_line(out, &t);
+    t = text_on(buf, sizeof(buf));
     tree_join(&pt, path, "port");
     for (size_t i = 0; i < ARRAY_LEN(leaves); i++) {
         text_addf(&t, "%s%s ", i ? ", " : "", leaves[i]);
@@ -83,8 +87,8 @@ static bool holds_counters(const char *key)
 
 static bool is_counter(const char *key)
 {
-    static const char *const beginnings[] = {"sent_", "looped_", "rcvd_", "taken_",
-                                             "in_",   "out_",    "lost_", "hits"};
+    static const char *const beginnings[] = {"sent_", "looped_", "rcvd_", "taken_", "in_",
+                                             "out_",  "carried", "lost",  "hits"};
 
     for (size_t i = 0; i < ARRAY_LEN(beginnings); i++) {
         if (strncmp(key, beginnings[i], strlen(beginnings[i])) == 0)

@@ -36,6 +36,8 @@ static const struct object_column link_columns[] = {
     {"latency", "latency", RIGHT},
     {"rate", "rate", true, QUANTITY_RATE},
     {"loss", "loss_ppm", true, QUANTITY_CHANCE},
+    {"carried", "carried", RIGHT},
+    {"lost", "lost", RIGHT},
 };
 
 static const struct object_column fault_columns[] = {

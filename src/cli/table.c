@@ -76,3 +76,21 @@ const struct param *cmd_param(const struct cmd *cmd, const char *name)
     }
     return NULL;
 }
+
+bool cmd_has_letters(const struct cmd *cmd)
+{
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        if (cmd->params[i].letter)
+            return true;
+    }
+    return false;
+}
+
+const struct param *cmd_param_of_letter(const struct cmd *cmd, char letter)
+{
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        if (cmd->params[i].letter == letter)
+            return &cmd->params[i];
+    }
+    return NULL;
+}

@@ -31,6 +31,7 @@ struct param {
     enum object_kind object;        /* of VAL_OBJECT */
     uint64_t min, max;              /* of numbers; max 0: no limit */
     const char *standard;           /* what counts if it is not given, for help; NULL: nothing */
+    char letter;                    /* `-s 64` works like `size=64`; 0: none */
     const char *json; /* JSON key; "limits.ticks" is the key ticks in an object limits */
 };
 
@@ -98,6 +99,10 @@ const struct cmd *cmd_find(const char *name, bool abbreviated);
 
 /* The parameter called @name; NULL if @cmd has none. */
 const struct param *cmd_param(const struct cmd *cmd, const char *name);
+
+/* Does @cmd take option letters?  The parameter of one; NULL if @cmd has not that. */
+bool cmd_has_letters(const struct cmd *cmd);
+const struct param *cmd_param_of_letter(const struct cmd *cmd, char letter);
 
 /* Has it more than one value? */
 static inline bool param_is_list(const struct param *p)

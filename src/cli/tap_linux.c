@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/capability.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
@@ -123,6 +124,22 @@ static bool may_make_devices(void)
 
     return syscall(SYS_capget, &header, sets) == 0 &&
            (sets[CAP_TO_INDEX(CAP_NET_ADMIN)].effective & CAP_TO_MASK(CAP_NET_ADMIN));
+}
+
+uint64_t tap_missed(const char *name)
+{
+    char path[64 + IFNAMSIZ];
+    uint64_t n = 0;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "/sys/class/net/%s/statistics/tx_dropped", name);
+    f = fopen(path, "re");
+    if (!f)
+        return 0;
+    if (fscanf(f, "%" SCNu64, &n) != 1)
+        n = 0;
+    fclose(f);
+    return n;
 }
 
 const char *tap_obstacle(void)

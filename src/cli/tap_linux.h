@@ -13,6 +13,9 @@
  */
 int tap_open(const char *name, struct live_error *reterr);
 
+/* Frames that the kernel had for the device's reader and dropped, because too many waited. */
+uint64_t tap_missed(const char *name);
+
 /* May this process create tap devices?  NULL, or why not. */
 const char *tap_obstacle(void);
 

@@ -31,7 +31,8 @@ const struct value_kind_info value_kinds[N_VALUE_KINDS] = {
     [VAL_NEW_NAME] = {"NAME", "a name: a letter, then letters, digits, _ and -", "^" RE_NAME "$",
                       false},
     [VAL_HOST] = {"HOST", "the name of a host", "^" RE_NAME "$", false},
-    [VAL_NODE] = {"NODE", "the name of a host or switch", "^" RE_NAME "$", false},
+    [VAL_NODE] = {"NODE", "the name of a host, switch or live port", "^" RE_NAME "$", false},
+    [VAL_SENDER] = {"SENDER", "the name of a host or live port", "^" RE_NAME "$", false},
     [VAL_LINK] = {"A-B", "the two nodes of a link: h1-h2", "^" RE_NAME "-" RE_NAME "$", false},
     [VAL_FAULT] = {"FAULT", "the name of a fault", "^" RE_NAME "$", false},
     [VAL_OBJECT] = {"OBJECT", "an object: h1.qp, or its bare name where the host is known",
@@ -56,6 +57,7 @@ const struct value_kind_info value_kinds[N_VALUE_KINDS] = {
     [VAL_MAC] = {"MAC", "an Ethernet address: 02:00:00:00:00:01",
                  "^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$", false},
     [VAL_ADDR] = {"IP", "an IPv4 or IPv6 address", "^[0-9a-fA-F:.]+$", false},
+    [VAL_STATION] = {"HOST|IP", "a host, or an IPv4 or IPv6 address", "^[0-9a-zA-Z:._-]+$", false},
     [VAL_EXPR] = {"EXPR", "an expression: h1.qp.state == RTS", NULL, false},
     [VAL_FILE] = {"FILE", "the name of a file", NULL, false},
     [VAL_TOPIC] = {"WORD", "a word to be explained", NULL, false},
@@ -332,6 +334,7 @@ static bool has_form(enum value_kind kind, const char *text)
     case VAL_NEW_NAME:
     case VAL_HOST:
     case VAL_NODE:
+    case VAL_SENDER:
     case VAL_FAULT:
         return value_is_name(text);
     case VAL_LINK:
@@ -349,6 +352,8 @@ static bool has_form(enum value_kind kind, const char *text)
         return mac_parse(text, bytes);
     case VAL_ADDR:
         return addr_parse(text, bytes);
+    case VAL_STATION:
+        return value_is_name(text) || addr_parse(text, bytes);
     case VAL_FILE:
     case VAL_TOPIC:
     case VAL_PATH:

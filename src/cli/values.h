@@ -16,7 +16,8 @@ enum value_kind {
     VAL_FLAG,     /* a bare word, present or not */
     VAL_NEW_NAME, /* of something that is being made */
     VAL_HOST,     /* name of a host */
-    VAL_NODE,     /* name of a host or switch */
+    VAL_NODE,     /* name of a host, switch or live port */
+    VAL_SENDER,   /* name of a host or live port */
     VAL_LINK,     /* two nodes: h1-h2 */
     VAL_FAULT,    /* name of a fault */
     VAL_OBJECT,   /* path of an object: h1.qp */
@@ -34,10 +35,11 @@ enum value_kind {
     VAL_TEXT, /* anything, in quotes where needed */
     VAL_HEX,  /* bytes as hexadecimal digits */
     VAL_MAC,
-    VAL_ADDR,  /* IPv4 or IPv6 */
-    VAL_EXPR,  /* see expr.h */
-    VAL_FILE,  /* name of a file */
-    VAL_TOPIC, /* a word of `help` or `explain` */
+    VAL_ADDR,    /* IPv4 or IPv6 */
+    VAL_STATION, /* that, or the name of a host */
+    VAL_EXPR,    /* see expr.h */
+    VAL_FILE,    /* name of a file */
+    VAL_TOPIC,   /* a word of `help` or `explain` */
     N_VALUE_KINDS
 };
 

@@ -88,6 +88,19 @@ CASES = [  # arguments, standard input, exit status, what the output must match
      r"^TAP version 13\n1\.\.2\nok 1 - good\.lab\nnot ok 2 - fails\.lab"),
     (["test", "fails.lab", "--format", "github"], "", 1, r"^::error file=fails\.lab,line=3,"),
     (["test", "good.lab", "fails.lab", "--list"], "", 0, r"good\.lab  good\n.*fails\.lab  fails"),
+    # programs: their exchange goes over TCP of this machine
+    (["-c", "host h1 h2; link h1 h2 loss=1%; program h1 rc_pingpong server -n 9 -s 9000 -p 18617; "
+      "program h2 rc_pingpong client -n 9 -s 9000 -p 18617 -e; run; "
+      "expect h1.program.done and h2.program.done and h2.program.received == 9; show live"], "", 0,
+     r"162000 bytes in .*\n9 iters in (.|\n)*client: done; sent 9, received 9 of 9"),
+    (["-c", "host h1; program h1 rc_pingpong client -p 1; run"], "", 1, r"Couldn't connect to localhost:1: "),
+    (["-c", "host h1; program h1 rc_pingpong server -p 18618; program h1 rc_pingpong server -p 18618; run"],
+     "", 1, r"Couldn't listen to port 18618: "),
+    (["-c", "host h1; program h1 rc_pingpong server -q"], "", 1, r'no option "-q"'),
+    (["-c", "host h1; program h1 rc_pingpong server -s"], "", 2, r"-s needs a value"),
+    (["-c", "host h1; program h1 rc_pingpong server -g 9"], "", 1, r"h1 has no GID 9"),
+    (["-c", "host h1 h2; link h1 h2; ping h1 h2 -c 2; ping h2 fe80::ff:fe00:1"], "", 0, r"2 sent, 2 received"),
+    (["-c", "host h1 h2; link h1 h2; ping h1 10.0.0.99 -c 2"], "", 1, r"2 of 2 pings were not answered"),
     (["swarm", "--seeds", "1..3"], "", 0, r"^3 passed, 0 failed, 0 skipped$"),
     (["swarm", "--outside", "--seed", "4"], "", 0, r"^1 passed, 0 failed, 0 skipped$"),
     (["swarm", "--inside"], "", 2, r"^usage: "),

@@ -7,8 +7,8 @@ usage: readme_session.py RDMALAB FILE.md...
 A session is a fenced block that begins with "$ rdmalab".  After such a line comes what the command
 prints.  If that has prompts ("t=0 #0> host h1"), the lines behind them are fed to the program's
 standard input, and --prompt makes it print prompt and line as on a terminal.  A line "..." stands
-for any number of lines, also none.  Sessions run in a directory of their own, beside a link to
-scenarios/.  Each command and each prompt is one check.
+for any number of lines, also none.  Sessions run in a directory of their own, beside links to
+scenarios/ and book/.  Each command and each prompt is one check.
 """
 import difflib
 import pathlib
@@ -21,6 +21,7 @@ import tempfile
 FENCE = re.compile(r"^```\w*\n(\$ rdmalab\b.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT = re.compile(r"^t=\S+ #\S+> ?(.*)$")
 TIMEOUT_S = 20
+LINKED = ["scenarios", "book"]
 
 
 def commands_of(block):
@@ -72,7 +73,8 @@ def check_file(rdmalab, path, root):
     passed = failed = 0
     for block in FENCE.findall(path.read_text()):
         with tempfile.TemporaryDirectory() as directory:
-            pathlib.Path(directory, "scenarios").symlink_to(root / "scenarios")
+            for name in LINKED:
+                pathlib.Path(directory, name).symlink_to(root / name)
             for words, wanted_lines in commands_of(block):
                 for wanted, got in replay(rdmalab, words, wanted_lines, directory):
                     if matches(wanted, got):

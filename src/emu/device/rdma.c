@@ -18,6 +18,7 @@ static bool transport_init(struct rdma *d)
         .sim = d->sim,
         .ram = d->ram,
         .host = c->host,
+        .profile = c->profile,
         .first_qpn = c->first_qpn,
         .keys = prng_stream(c->seed, c->host),
     };

@@ -43,6 +43,7 @@ struct rdma_config {
     uint32_t first_qpn;
     enum mtu max_mtu;
     uint64_t features_off;
+    enum profile profile;
     uint64_t seed; /* of the keys */
 };
 

@@ -40,6 +40,7 @@ TABLE(reg, ENUM_REG, "virtio register")
 TABLE(function, ENUM_FUNCTION, "PCI function")
 TABLE(neighbour, ENUM_NEIGHBOUR, "state of a neighbour")
 TABLE(net_feature, ENUM_NET_FEATURE, "virtio-net feature")
+TABLE(profile, ENUM_PROFILE, "profile")
 
 static const struct enum_row rows_opcode[] = {
 #define OP(code, nm, svc, knd, ps, hd) {#nm, (code), "a " #ps " packet of a " #knd " on " #svc},
@@ -50,13 +51,35 @@ static const struct enum_row rows_opcode[] = {
 const struct enum_table enum_opcode = {"opcode", "BTH opcode", rows_opcode, ARRAY_LEN(rows_opcode)};
 
 const struct enum_table *const enum_tables[] = {
-    &enum_wc_status, &enum_syndrome,  &enum_drop,          &enum_rule,
-    &enum_qp_state,  &enum_qp_type,   &enum_qp_attr,       &enum_opcode,
-    &enum_wr_opcode, &enum_wc_opcode, &enum_wc_flag,       &enum_send_flag,
-    &enum_access,    &enum_mtu,       &enum_ctrl_cmd,      &enum_ctrl_rsp,
-    &enum_pkt_act,   &enum_timer,     &enum_object,        &enum_fault,
-    &enum_vq_error,  &enum_feature,   &enum_device_status, &enum_reg,
-    &enum_function,  &enum_neighbour, &enum_net_feature,   NULL,
+    &enum_wc_status,
+    &enum_syndrome,
+    &enum_drop,
+    &enum_rule,
+    &enum_qp_state,
+    &enum_qp_type,
+    &enum_qp_attr,
+    &enum_opcode,
+    &enum_wr_opcode,
+    &enum_wc_opcode,
+    &enum_wc_flag,
+    &enum_send_flag,
+    &enum_access,
+    &enum_mtu,
+    &enum_ctrl_cmd,
+    &enum_ctrl_rsp,
+    &enum_pkt_act,
+    &enum_timer,
+    &enum_object,
+    &enum_fault,
+    &enum_vq_error,
+    &enum_feature,
+    &enum_device_status,
+    &enum_reg,
+    &enum_function,
+    &enum_neighbour,
+    &enum_net_feature,
+    &enum_profile,
+    NULL,
 };
 
 const struct enum_row *enum_by_value(const struct enum_table *t, uint32_t value)

@@ -260,6 +260,11 @@
     X(NB, FAILED, 2, "nobody answered")                                                            \
     X(NB, PERMANENT, 3, "told by the lab, never asked for")
 
+/* Whose behaviour a host shows where implementations differ; profiles.def has the differences. */
+#define ENUM_PROFILE(X)                                                                            \
+    X(PROFILE, iba, 0, "what the InfiniBand specification says")                                   \
+    X(PROFILE, rxe, 1, "what rxe does, the RDMA device in software of Linux 6.1")
+
 #define ENUM_TIMER(X)                                                                              \
     X(TMR, ACK, 0, "local ACK timeout: 4.096 us x 2^timeout")                                      \
     X(TMR, RNR, 1, "RNR NAK timer, told by the responder")
@@ -345,6 +350,7 @@ enum vq_error { ENUM_VQ_ERROR(ENUM_MEMBER) };
 enum frame_kind { ENUM_FRAME_KIND(ENUM_MEMBER) };
 enum pci_function { ENUM_FUNCTION(ENUM_MEMBER) };
 enum neighbour_state { ENUM_NEIGHBOUR(ENUM_MEMBER) };
+enum profile { ENUM_PROFILE(ENUM_MEMBER) };
 enum net_feature_number { ENUM_NET_FEATURE(ENUM_MEMBER) };
 
 /* The same rows as data. */
@@ -365,7 +371,7 @@ extern const struct enum_table enum_qp_state, enum_qp_type, enum_qp_attr, enum_w
     enum_wc_opcode, enum_wc_status, enum_wc_flag, enum_send_flag, enum_access, enum_mtu,
     enum_ctrl_cmd, enum_ctrl_rsp, enum_syndrome, enum_drop, enum_pkt_act, enum_timer, enum_object,
     enum_fault, enum_device_status, enum_feature, enum_vq_error, enum_opcode, enum_rule, enum_reg,
-    enum_function, enum_neighbour, enum_net_feature;
+    enum_function, enum_neighbour, enum_net_feature, enum_profile;
 
 /* All tables, ended by NULL: `explain WORD` and the tests walk them. */
 extern const struct enum_table *const enum_tables[];

@@ -142,3 +142,16 @@ uint64_t cq_completions(const struct guest_cq *cq)
 
     return cq->polled + vqd_used_count(guest_vq(g, cq->cqn), g->config.ram);
 }
+
+enum rdl_status guest_cq_info(const struct guest_cq *cq, struct rdl_cq_info *ret)
+{
+    if (object_usable(&cq->o) != RDL_OK)
+        return RDL_ERR_BUSY;
+    *ret = (struct rdl_cq_info){
+        .cqe = cq->cqe,
+        .completions = cq_completions(cq),
+        .polled = cq->polled,
+        .events = cq->events,
+    };
+    return RDL_OK;
+}

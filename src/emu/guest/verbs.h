@@ -48,6 +48,7 @@ RDL_MUST_CHECK enum rdl_status guest_query_port(struct guest *g);
 
 void guest_mr_info(const struct guest_mr *mr, struct rdl_mr_info *ret);
 void guest_qp_info(const struct guest_qp *qp, struct rdl_qp_info *ret);
+RDL_MUST_CHECK enum rdl_status guest_cq_info(const struct guest_cq *cq, struct rdl_cq_info *ret);
 
 /* These take no time and use no control request. */
 RDL_MUST_CHECK enum rdl_status guest_post_send(struct guest_qp *qp, const struct rdl_send_wr *wr,

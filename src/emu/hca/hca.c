@@ -30,6 +30,7 @@ bool hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits 
         .sim = env->sim,
         .ram = env->ram,
         .host = env->host,
+        .profile = env->profile,
         .limits = *limits,
         .first_qpn = env->first_qpn,
         .keys = env->keys,

@@ -60,6 +60,7 @@ struct hca {
     struct sim *sim;
     struct ram *ram;
     uint32_t host; /* its index in the lab, for traces */
+    enum profile profile;
     struct hca_limits limits;
     uint32_t first_qpn;              /* the first that is handed out: HCA_QPN_USER .. max_qp */
     struct prng keys;                /* low bytes of keys */
@@ -73,6 +74,7 @@ struct hca_env {
     struct sim *sim; /* its trace is the device's */
     struct ram *ram;
     uint32_t host;
+    enum profile profile;
     uint32_t first_qpn;
     struct prng keys; /* a stream of its own */
 };

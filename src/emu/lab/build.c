@@ -113,7 +113,7 @@ static bool config_is_sound(const struct rdl_host_config *c)
            c->ram_bytes >= RAM_BYTES_MIN && c->ram_bytes <= RAM_BYTES_MAX &&
            c->max_cq <= DEVICE_OBJECTS_MAX && c->max_qp >= 2 && c->max_qp <= DEVICE_OBJECTS_MAX &&
            is_pow2(c->device_mtu) && c->device_mtu >= mtu_bytes(MTU_256) &&
-           c->device_mtu <= mtu_bytes(MTU_4096);
+           c->device_mtu <= mtu_bytes(MTU_4096) && enum_by_value(&enum_profile, c->profile);
 }
 
 static enum mtu mtu_of_bytes(uint32_t bytes)
@@ -166,6 +166,7 @@ static bool rdma_function_init(struct world *w, struct host *h, const struct rdl
         .first_qpn = 2 + (k - 1) % (c->max_qp - 1),
         .max_mtu = mtu_of_bytes(c->device_mtu),
         .features_off = c->features_off,
+        .profile = (enum profile)c->profile,
         .seed = w->seed,
     };
 

@@ -163,6 +163,7 @@ static void visit_host(const struct inode *n, struct visit *v)
     leaf_text(v, "mac", buf);
     child(v, "gid", gid_list(n));
     leaf(v, "ram_bytes", RDL_SIZE, h->ram.bytes);
+    leaf_word(v, "profile", &enum_profile, h->dev.config.profile);
     leaf(v, "irqs", RDL_NUMBER, h->guest.irqs);
     child(v, "device", sub(n, NODE_DEVICE));
     child(v, "port", sub(n, NODE_PORT));

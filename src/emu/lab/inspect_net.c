@@ -162,7 +162,8 @@ void visit_link(const struct inode *n, struct visit *v)
     leaf(v, "latency", RDL_TIME, l->latency_ns);
     leaf(v, "rate", RDL_NUMBER, l->rate_bps);
     leaf(v, "loss_ppm", RDL_NUMBER, l->loss_ppm);
-    leaf(v, "lost_frames", RDL_NUMBER, l->lost_frames);
+    leaf(v, "carried", RDL_NUMBER, l->carried);
+    leaf(v, "lost", RDL_NUMBER, l->lost);
 }
 
 /* A criterion that matches everything is not shown. */

@@ -71,6 +71,12 @@ enum rdl_status rdl_record(struct rdl_lab *lab, size_t events_max, size_t frame_
     return RDL_OK;
 }
 
+void rdl_record_bound(struct rdl_lab *lab, size_t events_max, size_t frame_bytes_max)
+{
+    if (lab->record)
+        record_bound(lab->record, events_max, frame_bytes_max);
+}
+
 size_t rdl_record_count(const struct rdl_lab *lab)
 {
     return lab->record ? record_count(lab->record) : 0;
@@ -117,4 +123,21 @@ enum rdl_status rdl_hash_start(struct rdl_lab *lab)
 uint64_t rdl_hash(const struct rdl_lab *lab)
 {
     return lab->hashing ? lab->hash.value : 0;
+}
+
+void rdl_hash_stop(struct rdl_lab *lab)
+{
+    if (!lab->hashing)
+        return;
+    trace_sink_remove(&lab->sinks, &lab->hash_sink);
+    lab->hashing = false;
+}
+
+void rdl_check_stop(struct rdl_lab *lab)
+{
+    if (!lab->watch)
+        return;
+    trace_sink_remove(&lab->sinks, &lab->watch_sink);
+    watch_free(lab->watch);
+    lab->watch = NULL;
 }

@@ -26,7 +26,8 @@ struct pointers {
 
 struct record {
     struct pointers chunks;
-    size_t events; /* in all chunks */
+    struct chunk *spare; /* a forgotten one, for the next: memory in use is warm; or NULL */
+    size_t events;       /* in all chunks */
     size_t events_max;
     uint64_t forgotten;
     struct pointers frames; /* of struct kept_frame, by ascending id */
@@ -82,6 +83,7 @@ void record_free(struct record *r)
         free(shift(&r->chunks));
     while (r->frames.len > 0)
         free(shift(&r->frames));
+    free(r->spare);
     free(r->chunks.v);
     free(r->frames.v);
     free(r);
@@ -92,9 +94,18 @@ static void forget_chunk(struct record *r)
 {
     const size_t n = r->chunks.len > 1 ? CHUNK_EVENTS : r->events;
 
-    free(shift(&r->chunks));
+    free(r->spare);
+    r->spare = shift(&r->chunks);
     r->events -= n;
     r->forgotten += n;
+}
+
+static struct chunk *new_chunk(struct record *r)
+{
+    struct chunk *c = r->spare;
+
+    r->spare = NULL;
+    return c ? c : malloc(sizeof(*c));
 }
 
 void record_event(struct record *r, const struct ev *e)
@@ -104,10 +115,10 @@ void record_event(struct record *r, const struct ev *e)
     if (r->events % CHUNK_EVENTS == 0) {
         if (r->events + CHUNK_EVENTS > r->events_max && r->chunks.len > 0)
             forget_chunk(r);
-        c = malloc(sizeof(*c));
+        c = new_chunk(r);
         while (!c && r->chunks.len > 0) {
             forget_chunk(r);
-            c = malloc(sizeof(*c));
+            c = new_chunk(r);
         }
         if (!c || !push(&r->chunks, c)) {
             free(c);
@@ -143,6 +154,16 @@ void record_frame(struct record *r, ev_id id, const uint8_t *bytes, size_t n)
         r->frame_bytes += n;
     else
         free(f);
+}
+
+void record_bound(struct record *r, size_t events_max, size_t frame_bytes_max)
+{
+    r->events_max = events_max > CHUNK_EVENTS ? events_max : CHUNK_EVENTS;
+    r->frame_bytes_max = frame_bytes_max;
+    while (r->chunks.len > 1 && r->events > r->events_max)
+        forget_chunk(r);
+    while (r->frames.len > 0 && r->frame_bytes > r->frame_bytes_max)
+        forget_frame(r);
 }
 
 size_t record_count(const struct record *r)

@@ -23,6 +23,9 @@ void record_free(struct record *r);
 void record_event(struct record *r, const struct ev *e);
 void record_frame(struct record *r, ev_id id, const uint8_t *bytes, size_t n);
 
+/* Other limits from now on; what is beyond them is forgotten. */
+void record_bound(struct record *r, size_t events_max, size_t frame_bytes_max);
+
 size_t record_count(const struct record *r);
 const struct ev *record_at(const struct record *r, size_t i);
 uint64_t record_forgotten(const struct record *r);

@@ -216,3 +216,10 @@ enum rdl_status rdl_poll_cq(struct rdl_lab *lab, rdl_cq cq, size_t max, struct r
 
     ACT(lab, c, guest_poll_cq(c, max, ret, ret_n));
 }
+
+enum rdl_status rdl_cq_info(const struct rdl_lab *lab, rdl_cq cq, struct rdl_cq_info *ret)
+{
+    const struct guest_cq *c = cq_of(lab, cq);
+
+    return c ? guest_cq_info(c, ret) : RDL_ERR_STALE;
+}

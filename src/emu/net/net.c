@@ -149,13 +149,16 @@ void net_transmit(struct net *n, uint32_t link_end, struct frame *f, const struc
     d->free_at_ns = start + occupancy_ns(f->len, l->rate_bps);
     if (l->loss_ppm)
         by_chance = prng_below(&d->rng, PPM) < l->loss_ppm;
+    if (by_chance || fate->lost_by != FLT_NONE)
+        l->lost++;
+    else
+        l->carried++;
     if (fate->lost_by != FLT_NONE)
         lose(n, f, d->free_at_ns + l->latency_ns / 2, fate->lost_by, fate);
     else if (by_chance)
         lose(n, f, d->free_at_ns + l->latency_ns / 2, FLT_CHANCE, fate);
     else
         carry(n, link_end, d->free_at_ns + l->latency_ns, f, fate);
-    l->lost_frames += fate->lost_by == FLT_NONE && by_chance;
 }
 
 struct net_fate net_depart(struct net *n, struct frame **f)

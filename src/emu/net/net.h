@@ -62,7 +62,7 @@ struct net_link {
     struct net_direction dir[2];
     uint64_t latency_ns, rate_bps;
     uint32_t loss_ppm;
-    uint64_t lost_frames; /* by chance; those that a fault takes are its hits */
+    uint64_t carried, lost; /* frames, either way */
 };
 
 struct net_mac_entry {

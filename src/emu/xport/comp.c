@@ -55,7 +55,8 @@ static bool check_ack(const struct comp_view *v, const struct packet *p, const s
 }
 
 /* While an RNR NAK is waited out, another NAK for the same packet says nothing new: a copy, or a
- * responder that sends a sequence NAK for the packets which followed the refused one, as rxe does.
+ * responder without TRAIT_RNR_SILENCES, which sends a sequence NAK for what followed the refused
+ * one.
  */
 static bool check_waiting(const struct comp_view *v, const struct packet *p, const struct answer *a,
                           struct comp_verdict *out)
@@ -91,7 +92,7 @@ static bool check_sequence(const struct comp_view *v, const struct packet *p,
     if (a->word.kind != SYN_NAK_PSN_SEQUENCE)
         return false;
     *out = (struct comp_verdict){.act = ACT_GO_BACK, .n_acked = a->before};
-    if (!retry_allowed(used, v->retry_cnt))
+    if (!retry_allowed(used, v->retry_cnt, v->profile))
         *out = (struct comp_verdict){ACT_FAIL, RULE_RETRY_LIMIT, WCS_RETRY_EXC_ERR, a->before};
     return true;
 }

@@ -11,6 +11,7 @@
 struct comp_view {
     struct psn una, high; /* outstanding: una .. high - 1 */
     bool rnr_wait;        /* an RNR NAK for una is being waited out */
+    enum profile profile;
     uint32_t retries, retry_cnt;
     uint32_t rnr_naks, rnr_retry;
 };

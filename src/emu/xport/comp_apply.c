@@ -12,6 +12,7 @@ static struct comp_view view_of(const struct rc_qp *rc)
         .una = rc->req.una,
         .high = rc->req.high,
         .rnr_wait = rc->req.rnr_wait,
+        .profile = rc->qp.hca->profile,
         .retries = rc->req.retries,
         .retry_cnt = rc->qp.attr.retry_cnt,
         .rnr_naks = rc->req.rnr_naks,
@@ -41,7 +42,7 @@ static void go_back(struct rc_qp *rc)
     r->retries++;
     RC_COUNT(rc, retries);
     TRACE_ID(rc_trace(rc), id, retry, .host = rc->qp.hca->host, .qpn = rc->qp.qpn, .psn = r->una.v,
-             .retry = r->retries, .limit = rc->qp.attr.retry_cnt);
+             .retry = r->retries, .limit = retry_limit(rc->qp.attr.retry_cnt, rc->qp.hca->profile));
     req_go_back(rc, id);
 }
 

@@ -3,6 +3,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
 #include "emu/xport/internal.h"
+#include "emu/xport/retry.h"
 
 static bool ring_is_in_order(const struct rc_qp *rc)
 {
@@ -33,8 +34,9 @@ static bool counters_are_within_limits(const struct rc_qp *rc)
 {
     const struct qp_attr *a = &rc->qp.attr;
 
-    return rc->req.retries <= a->retry_cnt &&
-           (a->rnr_retry == RC_RNR_FOREVER || rc->req.rnr_naks <= a->rnr_retry);
+    return (rc->req.retries <= a->retry_cnt ||
+            retry_is_endless(a->retry_cnt, rc->qp.hca->profile)) &&
+           (a->rnr_retry == RC_RETRY_FOREVER || rc->req.rnr_naks <= a->rnr_retry);
 }
 
 /* What is sent and not answered has a timer that runs, unless timeout is 0. */

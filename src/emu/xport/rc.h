@@ -32,10 +32,10 @@
 /* An acknowledge is asked for at the end of a message, and after so many packets without. */
 #define RC_ACKREQ_PKTS 64u
 
-/* rnr_retry with this value never ends.  retry_cnt has no such value.  [IBTA1 9.7.5.2.8
- * (unverified)]
+/* rnr_retry with this value never ends.  [IBTA1 9.7.5.2.8 (unverified)]  retry_cnt with it does,
+ * if the profile has TRAIT_RETRY_7_ENDS.
  */
-#define RC_RNR_FOREVER 7u
+#define RC_RETRY_FOREVER 7u
 
 /* A place in a list of SGEs. */
 struct sge_cur {

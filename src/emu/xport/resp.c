@@ -8,6 +8,7 @@
 #include "emu/xport/resp.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/profile.h"
 #include "emu/xport/wqe.h"
 
 static const struct resp_verdict accept = {.act = ACT_ACCEPT};
@@ -22,7 +23,7 @@ static struct resp_verdict drop(enum drop_reason why)
     return (struct resp_verdict){.act = ACT_DROP, .drop = why};
 }
 
-/* One sequence NAK until the expected PSN comes; after an RNR NAK, none at all. */
+/* One sequence NAK until the expected PSN comes; after an RNR NAK, none at all if that silences. */
 static struct resp_verdict check_psn(const struct resp_view *v, const struct packet *p)
 {
     const int32_t ahead = psn_diff(p->bth.psn, v->expected);
@@ -31,7 +32,7 @@ static struct resp_verdict check_psn(const struct resp_view *v, const struct pac
         return accept;
     if (ahead < 0)
         return (struct resp_verdict){.act = ACT_DUPLICATE};
-    if (v->rnr_nak_out)
+    if (v->rnr_nak_out && profile_has(v->profile, TRAIT_RNR_SILENCES))
         return drop(DROP_AFTER_RNR);
     return v->seq_nak_out ? drop(DROP_OUT_OF_SEQUENCE) : nak(ACT_NAK_SEQUENCE, WCS_SUCCESS);
 }
@@ -57,6 +58,8 @@ static struct resp_verdict check_length(const struct resp_view *v, const struct 
     const uint32_t n = p->payload_bytes;
     bool good = n <= v->mtu;
 
+    if (!profile_has(v->profile, TRAIT_LENGTH_CHECKED))
+        return accept;
     if (p->op->pos == OPP_FIRST || p->op->pos == OPP_MIDDLE)
         good = n == v->mtu;
     else if (p->op->pos == OPP_LAST)
@@ -97,7 +100,9 @@ static struct resp_verdict check_recv_length(const struct delivery_view *v, cons
 
     if ((uint64_t)v->received + p->payload_bytes <= capacity)
         return accept;
-    return nak(ACT_NAK_INVALID, WCS_LOC_LEN_ERR);
+    return profile_has(v->profile, TRAIT_SHORT_RECV_IS_LEN_ERR)
+               ? nak(ACT_NAK_INVALID, WCS_LOC_LEN_ERR)
+               : nak(ACT_NAK_OPERATIONAL, WCS_LOC_QP_OP_ERR);
 }
 
 /* Only what this packet touches is looked at. */

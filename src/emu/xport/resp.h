@@ -18,6 +18,7 @@ struct resp_view {
     bool seq_nak_out, rnr_nak_out; /* a NAK was sent and the expected PSN has not come since */
     const struct op_info *open;    /* last packet of the message that is open, or NULL */
     uint32_t mtu;                  /* bytes */
+    enum profile profile;
 };
 
 /* What the rules of a delivery look at. */
@@ -29,6 +30,7 @@ struct delivery_view {
     const struct recv_wqe *wqe; /* with FETCH_OK */
     struct sge_cur at;          /* where the payload goes in it */
     uint32_t received;          /* bytes before it */
+    enum profile profile;
 };
 
 struct resp_verdict {

@@ -3,7 +3,8 @@
  *
  * Answers are not sent at once: one waits per queue pair until its port is free, and a newer one
  * takes its place, which is how acknowledges are coalesced.  A NAK is not replaced by an
- * acknowledge: the far side would never learn of it.
+ * acknowledge: the far side would never learn of it.  Nor is an RNR NAK by the sequence NAK of what
+ * followed the same packet, which would say less.
  */
 #include <string.h>
 
@@ -20,11 +21,24 @@ static bool is_ack(uint8_t syndrome)
     return aeth_unpack(syndrome).kind == SYN_ACK;
 }
 
+/* Does the answer that waits, @a, say more than @syndrome for @psn? */
+static bool outweighs(const struct rc_answer *a, uint8_t syndrome, struct psn psn)
+{
+    enum syndrome waits, comes;
+
+    if (!a->pending)
+        return false;
+    waits = aeth_unpack(a->syndrome).kind;
+    comes = aeth_unpack(syndrome).kind;
+    return (waits != SYN_ACK && comes == SYN_ACK) ||
+           (waits == SYN_RNR_NAK && comes == SYN_NAK_PSN_SEQUENCE && a->psn.v == psn.v);
+}
+
 static void answer(struct rc_qp *rc, uint8_t syndrome, struct psn psn, ev_id rx)
 {
     struct rc_resp *r = &rc->resp;
 
-    if (r->answer.pending && !is_ack(r->answer.syndrome) && is_ack(syndrome))
+    if (outweighs(&r->answer, syndrome, psn))
         return;
     r->answer = (struct rc_answer){true, syndrome, psn, r->msn, rx};
 }
@@ -187,8 +201,16 @@ static enum fetch fetch_recv(struct rc_qp *rc, const struct packet *p)
 static struct resp_verdict decide(struct rc_qp *rc, const struct packet *p)
 {
     struct rc_resp *r = &rc->resp;
-    const struct resp_view v = {r->expected, r->seq_nak_out, r->rnr_nak_out, r->open, rc->mtu};
-    struct delivery_view dv = {.hca = rc->qp.hca, .pdn = rc->qp.pd->pdn};
+    const enum profile profile = rc->qp.hca->profile;
+    const struct resp_view v = {
+        .expected = r->expected,
+        .seq_nak_out = r->seq_nak_out,
+        .rnr_nak_out = r->rnr_nak_out,
+        .open = r->open,
+        .mtu = rc->mtu,
+        .profile = profile,
+    };
+    struct delivery_view dv = {.hca = rc->qp.hca, .pdn = rc->qp.pd->pdn, .profile = profile};
     const struct resp_verdict d = resp_decide(&v, p);
 
     if (d.act != ACT_ACCEPT)

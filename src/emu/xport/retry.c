@@ -2,9 +2,9 @@
 /* Requester, RC: the two timers, and what happens when they run out.
  *
  * The ACK timer runs while packets are unacknowledged; every progress starts it anew.  When it runs
- * out, everything from the oldest unacknowledged packet on is sent again (go-back-N), at most
- * retry_cnt times without progress.  The RNR timer is set by an RNR NAK; while it runs nothing is
- * sent.
+ * out, everything from the oldest unacknowledged packet on is sent again (go-back-N), as often
+ * without progress as retry_cnt and the profile allow.  The RNR timer is set by an RNR NAK; while
+ * it runs nothing is sent.
  *
  * The arming is the cause of the timeout, so the ambient cause is the `timer` event while the item
  * is scheduled.
@@ -113,9 +113,11 @@ static ev_id trace_timeout(const struct rc_qp *rc, enum timer_kind kind, uint32_
 static void ack_timeout(struct rc_qp *rc)
 {
     struct rc_req *r = &rc->req;
-    const uint32_t limit = rc->qp.attr.retry_cnt;
-    const bool again = retry_allowed(r->retries, limit);
-    const ev_id id = trace_timeout(rc, TMR_ACK, again ? r->retries + 1 : 0, limit);
+    const enum profile profile = rc->qp.hca->profile;
+    const uint32_t retry_cnt = rc->qp.attr.retry_cnt;
+    const bool again = retry_allowed(r->retries, retry_cnt, profile);
+    const ev_id id =
+        trace_timeout(rc, TMR_ACK, again ? r->retries + 1 : 0, retry_limit(retry_cnt, profile));
 
     RC_COUNT(rc, timeouts);
     trace_because(rc_trace(rc), id);

@@ -6,26 +6,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/facts/profile.h"
 #include "emu/xport/rc.h"
+
+static inline bool retry_is_endless(uint32_t retry_cnt, enum profile p)
+{
+    return retry_cnt == RC_RETRY_FOREVER && !profile_has(p, TRAIT_RETRY_7_ENDS);
+}
 
 /* May a requester that tried again @used times without progress do so once more?
  * [IBTA1 9.7.6.1.3, C9-141 (unverified)]
  */
-static inline bool retry_allowed(uint32_t used, uint32_t retry_cnt)
+static inline bool retry_allowed(uint32_t used, uint32_t retry_cnt, enum profile p)
 {
-    return used < retry_cnt;
+    return used < retry_cnt || retry_is_endless(retry_cnt, p);
 }
 
 /* The same for RNR NAKs, where 7 means without end.  [IBTA1 9.7.5.2.8 (unverified)] */
 static inline bool rnr_retry_allowed(uint32_t used, uint32_t rnr_retry)
 {
-    return rnr_retry == RC_RNR_FOREVER || used < rnr_retry;
+    return rnr_retry == RC_RETRY_FOREVER || used < rnr_retry;
 }
 
-/* The limit as traces show it: 0 is none. */
+/* The limits as traces show them: 0 is none. */
+static inline uint32_t retry_limit(uint32_t retry_cnt, enum profile p)
+{
+    return retry_is_endless(retry_cnt, p) ? 0 : retry_cnt;
+}
+
 static inline uint32_t rnr_limit(uint32_t rnr_retry)
 {
-    return rnr_retry == RC_RNR_FOREVER ? 0 : rnr_retry;
+    return rnr_retry == RC_RETRY_FOREVER ? 0 : rnr_retry;
 }
 
 #endif

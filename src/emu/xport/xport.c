@@ -6,6 +6,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
+#include "emu/facts/profile.h"
 #include "emu/xport/admit.h"
 #include "emu/xport/internal.h"
 
@@ -106,9 +107,7 @@ static uint16_t udp_port_of(uint32_t qpn)
     return (uint16_t)(UDP_PORT_FIRST + hash);
 }
 
-/* The headers that every packet of the connection has.  MigReq is set, as the specification wants
- * it where automatic path migration is not supported.  [IBTA1 17.2.8 (unverified)]
- */
+/* The headers that every packet of the connection has. */
 static void set_path(struct rc_qp *rc)
 {
     const struct qp_attr *a = &rc->qp.attr;
@@ -121,7 +120,9 @@ static void set_path(struct rc_qp *rc)
                .tclass = a->av.tclass,
                .ttl = a->av.hop_limit ? a->av.hop_limit : HOP_LIMIT_DEFAULT},
         .udp_src_port = udp_port_of(rc->qp.qpn),
-        .bth = {.migrated = true, .pkey = HCA_PKEY, .dest_qpn = a->dest_qpn},
+        .bth = {.migrated = profile_has(h->profile, TRAIT_MIGREQ_SET),
+                .pkey = HCA_PKEY,
+                .dest_qpn = a->dest_qpn},
     };
     if (p->ip.version == 6)
         p->ip.flow_label = a->av.flow_label;

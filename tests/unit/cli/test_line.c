@@ -37,6 +37,9 @@ static void lines_have_one_written_form(void **state)
         {"show events #3..#9 kinds=tx,rx", "show events #3..#9 kinds=tx,rx\n"},
         {"why #12.3", "why #12.3\n"},
         {"host h1 \\\n  h2", "host h1 h2\n"},
+        {"program h1 rc_pingpong client lab -s 64 -e -n 5",
+         "program h1 rc_pingpong client \"lab\" size=64 iters=5 events\n"},
+        {"ping h1 h2 -c 3 timeout=10ms", "ping h1 h2 count=3 timeout=10ms\n"},
         {"", ""},
     };
 

@@ -7,6 +7,8 @@
 #include "cli/complete.h"
 #include "cli/files.h"
 #include "cli_testing.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/port.h"
 #include "rdmalab/trace.h"
 
 /* A session whose output goes to a buffer. */
@@ -204,6 +206,8 @@ static void refusals_say_what_is_needed(void **state)
         {"alloc_pd h1 as pd", "already has", ""},
         {"dealloc_pd h1.pd", "still in use", "destroy"},
         {"clear f1", "no fault", "show faults"},
+        {"drop from=h7", "no host", "h1"},
+        {"host h9 profile=rxi", "no profile is called \"rxi\"", "rxe"},
         {"why h7", "nothing is called", ""},
         {"write h1.mr[0]", "what shall be written", ""},
         {"write h1.mr[0] x fill=1", "only one of", ""},
@@ -228,6 +232,63 @@ static void refusals_say_what_is_needed(void **state)
             !strstr(l.s->diag.remedy, rows[i].remedy))
             fail_msg("%s: %s (%s)", rows[i].line, l.s->diag.message, l.s->diag.remedy);
     }
+    lab_close(&l);
+}
+
+/* from= takes a live port as well: what comes in through it is hit, and nothing else. */
+static void a_fault_can_be_about_a_port(void **state)
+{
+    const struct rdl_port_config port = {"tap0"};
+    static const uint8_t frame[60] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 1, 1, 8, 6};
+    rdl_port made;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, true);
+    lab_run(&l, "host h1");
+    assert_int_equal(rdl_port_add(l.s->lab, &port, &made), RDL_OK);
+    lab_run(&l, "link h1 tap0");
+    lab_run(&l, "drop from=tap0 as f1");
+    fflush(l.f);
+    assert_non_null(strstr(l.out, "f1: drops the next frame coming in through tap0\n"));
+    lab_run(&l, "refused { ping h1 10.0.0.77 timeout=1us }");
+    lab_run(&l, "expect f1.hits == 0");
+    assert_int_equal(rdl_port_receive(l.s->lab, made, frame, sizeof(frame)), RDL_OK);
+    lab_run(&l, "run 10us; expect f1.hits == 1");
+    lab_close(&l);
+}
+
+/* By default the hosts of a lab know each other; one with arp asks, and is asked for. */
+static void a_host_with_arp_asks_for_macs(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(
+        &l,
+        "host h1 h2; link h1 h2; ping h1 10.0.0.2; expect count(eth_tx, opcode==ARP_REQUEST) == 0");
+    lab_close(&l);
+    lab_open(&l, false);
+    lab_run(&l, "host h1; host h2 arp; link h1 h2; ping h1 10.0.0.2");
+    lab_run(&l, "expect count(eth_tx, opcode==ARP_REQUEST) == 1");
+    lab_close(&l);
+}
+
+static void a_host_says_its_profile(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, true);
+    lab_run(&l, "host h1; host r1 r2 profile=rxe; show h1; show r1");
+    fflush(l.f);
+    assert_non_null(strstr(l.out, "h1  10.0.0.1  02:00:00:00:00:01  virtio-rdma up\n"));
+    assert_non_null(
+        strstr(l.out, "r2  10.0.0.3  02:00:00:00:00:03  virtio-rdma up, profile rxe\n"));
+    assert_non_null(strstr(l.out, "\n  profile iba\n"));
+    assert_non_null(strstr(l.out, "\n  profile rxe\n"));
+    lab_run(&l, "expect h1.profile == iba and r1.profile == rxe and r2.profile != iba");
     lab_close(&l);
 }
 
@@ -391,13 +452,22 @@ static void completion_offers_what_fits(void **state)
         {"show h1.q", " h1.qp", " h1.cq"},
         {"show ev", " events", " qp"},
         {"step t", " tick timer", " wqe"},
+        {"drop from=", " from=h1 from=h2 from=tap0", "h1-h2"},
+        {"drop from=", " from=tap0", "s1"},
+        {"link ", " h1 h2 s1 tap0", "h1-h2"},
+        {"host h3 profile=", " profile=iba profile=rxe", "h1"},
+        {"host h3 ar", " arp", "h1"},
         {"xyzzy ", "", " h1"},
     };
+    const struct rdl_port_config port = {"tap0"};
+    rdl_port made;
     struct lab l;
 
     (void)state;
     lab_open(&l, false);
     lab_run(&l, examples_before[BEFORE_OBJECTS]);
+    lab_run(&l, "switch s1");
+    assert_int_equal(rdl_port_add(l.s->lab, &port, &made), RDL_OK);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct found found = {""};
 
@@ -463,6 +533,9 @@ int main(void)
         cmocka_unit_test(expectations_see_what_happened),
         cmocka_unit_test(a_failed_count_tells_the_fate_of_each_event),
         cmocka_unit_test(refusals_say_what_is_needed),
+        cmocka_unit_test(a_fault_can_be_about_a_port),
+        cmocka_unit_test(a_host_with_arp_asks_for_macs),
+        cmocka_unit_test(a_host_says_its_profile),
         cmocka_unit_test(a_saved_session_replays_event_for_event),
         cmocka_unit_test(what_failed_halfway_replays_as_well),
         cmocka_unit_test(a_prompt_has_patience_with_each_step),

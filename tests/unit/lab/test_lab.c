@@ -197,6 +197,21 @@ static void a_failed_call_takes_no_number(void **state)
     rig_done(&r);
 }
 
+static void an_unknown_profile_is_refused(void **state)
+{
+    struct rdl_host_config c = {.name = "h1", .profile = PROFILE_rxe + 1};
+    const struct rdl_lab_config config = {.seed = 1};
+    struct rdl_lab *lab;
+    rdl_host host;
+
+    (void)state;
+    assert_int_equal(rdl_lab_new(&config, &lab), RDL_OK);
+    assert_int_equal(rdl_host_add(lab, &c, &host), RDL_ERR_INVAL);
+    c.profile = PROFILE_rxe;
+    assert_int_equal(rdl_host_add(lab, &c, &host), RDL_OK);
+    rdl_lab_free(lab);
+}
+
 static void queue_pairs_are_made_and_destroyed_again_and_again(void **state)
 {
     struct rdl_qp_config qc = {.type = QPT_RC, .max_send_wr = 64, .max_recv_wr = 3};
@@ -320,6 +335,7 @@ int main(void)
         cmocka_unit_test(handles_go_stale_when_their_object_is_destroyed),
         cmocka_unit_test(a_limit_ends_a_run_that_would_not_end),
         cmocka_unit_test(a_failed_call_takes_no_number),
+        cmocka_unit_test(an_unknown_profile_is_refused),
         cmocka_unit_test(queue_pairs_are_made_and_destroyed_again_and_again),
         cmocka_unit_test(what_a_reset_gives_back_goes_without_completions),
         cmocka_unit_test(a_queue_without_an_owner_breaks_no_invariant),

@@ -62,6 +62,7 @@ static void every_field_is_what_tshark_reads(void **state)
         assert_int_equal(p.bth.pad_bytes, v->pad_bytes);
         assert_int_equal(p.bth.dest_qpn, v->dest_qpn);
         assert_int_equal(p.bth.ack_req, v->ack_req);
+        assert_false(p.bth.migrated); /* TRAIT_MIGREQ_SET is not rxe's */
         assert_int_equal(p.bth.psn.v, v->psn);
         assert_int_equal(p.aeth.syndrome, v->syndrome);
         assert_int_equal(p.aeth.msn, v->msn);
@@ -119,11 +120,30 @@ static void a_message_is_cut_at_the_path_mtu(void **state)
     }
 }
 
+/* TRAIT_RNR_SILENCES is not rxe's: what followed the refused packet drew a NAK of its own. */
+static void an_rnr_nak_is_followed_by_a_sequence_nak(void **state)
+{
+    unsigned n_pairs = 0;
+
+    (void)state;
+    for (size_t i = 0; i + 1 < ARRAY_LEN(vectors); i++) {
+        const struct vector *nak = &vectors[i], *rnr = &vectors[i + 1];
+
+        if (strcmp(nak->name, "RC_NAK") != 0 || strcmp(rnr->name, "RC_RNR_NAK") != 0)
+            continue;
+        assert_int_equal(nak->dest_qpn, rnr->dest_qpn);
+        assert_int_equal(nak->psn, rnr->psn);
+        n_pairs++;
+    }
+    assert_int_equal(n_pairs, 2); /* over IPv4 and IPv6 */
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_is_what_tshark_reads),
         cmocka_unit_test(the_icrc_is_what_rxe_computed),
+        cmocka_unit_test(an_rnr_nak_is_followed_by_a_sequence_nak),
         cmocka_unit_test(what_was_parsed_builds_the_same_bytes),
         cmocka_unit_test(a_message_is_cut_at_the_path_mtu),
     };

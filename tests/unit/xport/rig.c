@@ -277,6 +277,7 @@ static void make_host(struct rig *r, uint32_t number, const struct rig_config *c
         .sim = &r->sim,
         .ram = &h->ram,
         .host = number,
+        .profile = c->profile[number],
         .first_qpn = 2 + number,
         .keys = prng_stream(1, number),
     };
@@ -319,7 +320,7 @@ static void connect(struct rig *r, uint32_t number, const struct rig_config *c)
 {
     struct rig_host *h = &r->host[number], *peer = other(h);
     struct qp_attr a = {
-        .path_mtu = c->mtu,
+        .path_mtu = number == 1 && c->peer_mtu ? c->peer_mtu : c->mtu,
         .access = ACC_REMOTE_READ | ACC_REMOTE_WRITE,
         .port = HCA_PORT,
         .dest_qpn = peer->qp->qpn,

@@ -76,6 +76,8 @@ struct rig_config {
     uint32_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
     uint32_t max_send_wr;
     bool sig_all, ipv6;
+    enum profile profile[2]; /* of each host */
+    uint32_t peer_mtu;       /* of host 1 if it differs from @mtu; 0: it does not */
 };
 
 struct rig {

@@ -111,13 +111,17 @@ static void with_nothing_outstanding_everything_is_a_ghost(void **state)
     assert_int_equal(comp_decide(&v, &p).act, ACT_DROP);
 }
 
-/* 7 is seven for retry_cnt, and for ever for rnr_retry. */
+/* 7 is seven for retry_cnt, unless the profile differs, and for ever for rnr_retry. */
 static void retry_limits(void **state)
 {
     (void)state;
-    assert_false(retry_allowed(0, 0));
-    assert_true(retry_allowed(6, 7));
-    assert_false(retry_allowed(7, 7));
+    assert_false(retry_allowed(0, 0, PROFILE_iba));
+    assert_true(retry_allowed(6, 7, PROFILE_iba));
+    assert_false(retry_allowed(7, 7, PROFILE_iba));
+    assert_true(retry_allowed(1000, 7, PROFILE_rxe));
+    assert_false(retry_allowed(6, 6, PROFILE_rxe));
+    assert_int_equal(retry_limit(7, PROFILE_iba), 7);
+    assert_int_equal(retry_limit(7, PROFILE_rxe), 0);
     assert_false(rnr_retry_allowed(0, 0));
     assert_true(rnr_retry_allowed(5, 6));
     assert_false(rnr_retry_allowed(6, 6));

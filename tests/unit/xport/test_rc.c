@@ -499,6 +499,8 @@ static void random_trouble(uint64_t seed, uint32_t loss, uint32_t copy, uint32_t
     c.rnr_retry = 7;
     c.mtu = MTU_256 + (uint32_t)prng_below(&dice, 3);
     c.sq_psn = 0xffffc0;
+    c.profile[0] = seed % 2 ? PROFILE_iba : PROFILE_rxe;
+    c.profile[1] = seed / 2 % 2 ? PROFILE_rxe : PROFILE_iba;
     r = rig_new(&c);
     r->chance = prng_stream(seed, 0);
     rig_fill(r, 0, (uint8_t)seed);
