@@ -13,6 +13,7 @@
 #include "emu/base/quantity.h"
 #include "emu/facts/psn.h"
 #include "emu/wire/addr.h"
+#include "rdmalab/inspect.h"
 #include "rdmalab/ip.h"
 
 #define PINGPONG_SIZE     4096u
@@ -38,11 +39,36 @@ static bool outside_failed(struct session *s, const struct step *st, const struc
     return e->remedy[0] ? diag_remedy(&s->diag, "%s", e->remedy) : false;
 }
 
+/* Can the port be joined to its node?  Looks before anything is made outside. */
+static bool may_join(struct session *s, const struct step *st)
+{
+    const char *name = step_text(st, "name"), *node = step_text(st, "node");
+    char path[SESSION_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+    struct rdl_value v;
+    rdl_port port;
+    size_t at;
+
+    if (rdl_inspect(s->lab, node, &v, &at) != RDL_OK)
+        return resolve_unknown(s, step_span(st, "node", 0), node, "no host or switch");
+    if (rdl_port_find(s->lab, name, &port) == RDL_OK)
+        return true; /* the device of a port that is there may have gone */
+    if (rdl_inspect(s->lab, name, &v, &at) == RDL_OK) {
+        session_fail(s, step_span(st, "name", 0), "%s is the name of a %s already", name, v.text);
+        return diag_remedy(&s->diag, "choose another name for the device");
+    }
+    text_addf(&t, "%s.port.link", node);
+    if (rdl_inspect(s->lab, path, &v, &at) != RDL_OK || v.text[0] == '\0')
+        return true;
+    session_fail(s, step_span(st, "node", 0), "%s has one port, and it is linked already", node);
+    return diag_remedy(&s->diag, "link the host to a switch, and the device to that");
+}
+
 bool run_port(struct session *s, const struct step *st)
 {
     struct live_error error;
 
-    if (!open_live(s, st))
+    if (!may_join(s, st) || !open_live(s, st))
         return false;
     if (!s->config.live_ops->tap(s->live, step_text(st, "name"), step_text(st, "node"), &error))
         return outside_failed(s, st, &error);

@@ -112,10 +112,10 @@ static void on_frame(void *ctx, const void *bytes, size_t n)
 }
 
 /* The device was removed under us: the port stays, without a cable. */
-static void lose_device(struct live_port *p, int err)
+static void lose_device(struct live_port *p)
 {
-    fprintf(p->live->out, "port %s: the device is gone (%s); the lab goes on without it\n",
-            p->info.device, strerror(err));
+    fprintf(p->live->out, "%s: the device was removed; the lab goes on without it\n",
+            p->info.device);
     fflush(p->live->out);
     close(p->fd);
     p->fd = -1;
@@ -151,7 +151,7 @@ static uint32_t read_port(struct live_port *p)
         } else if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
             break;
         } else {
-            lose_device(p, n < 0 ? errno : ENODEV);
+            lose_device(p);
         }
     }
     return n_read;
@@ -166,49 +166,60 @@ static bool read_ports(struct live *l)
     return n_read > 0;
 }
 
-/* Is there room for @device at @node?  Looks before anything is made. */
-static bool may_join(struct live *l, const char *device, const char *node,
-                     struct live_error *reterr)
+static struct live_port *port_named(struct live *l, const char *device)
 {
-    rdl_port port;
+    for (uint32_t i = 0; i < l->n_ports; i++) {
+        if (strcmp(l->ports[i].info.device, device) == 0)
+            return &l->ports[i];
+    }
+    return NULL;
+}
 
-    if (l->n_ports == LIVE_PORTS_MAX) {
-        live_error_set(reterr, device, "a lab has at most 8 live ports", "start another rdmalab");
-        return false;
-    }
-    if (rdl_port_find(l->lab, device, &port) == RDL_OK) {
-        live_error_set(reterr, device, "this port is there already", "\"show live\" lists ports");
-        return false;
-    }
-    (void)node;
-    return true;
+/* Joins the new port @p to the lab. */
+static enum rdl_status join(struct live *l, struct live_port *p, const char *node)
+{
+    const struct rdl_link_config link = {.a = p->info.device, .b = node};
+    const struct rdl_port_config config = {.name = p->info.device};
+    rdl_link ret;
+    enum rdl_status st = rdl_port_add(l->lab, &config, &p->info.port);
+
+    if (st == RDL_OK)
+        st = rdl_port_read(l->lab, p->info.port, on_frame, p);
+    return st == RDL_OK ? rdl_link_add(l->lab, &link, &ret) : st;
 }
 
 static bool live_tap(struct live *l, const char *device, const char *node,
                      struct live_error *reterr)
 {
-    const struct rdl_link_config link = {.a = device, .b = node};
-    const struct rdl_port_config config = {.name = device};
-    struct live_port *p = &l->ports[l->n_ports];
+    struct live_port *p = port_named(l, device);
     enum rdl_status st;
-    rdl_link ret;
+    int fd;
 
-    if (!may_join(l, device, node, reterr))
-        return false;
-    *p = (struct live_port){.live = l, .fd = tap_open(device, reterr)};
-    if (p->fd < 0)
-        return false;
-    st = rdl_port_add(l->lab, &config, &p->info.port);
-    if (st == RDL_OK)
-        st = rdl_port_read(l->lab, p->info.port, on_frame, p);
-    if (st == RDL_OK)
-        st = rdl_link_add(l->lab, &link, &ret);
-    if (st != RDL_OK) {
-        live_error_set(reterr, device, rdl_status_str(st), rdl_status_remedy(st));
-        close(p->fd);
+    if (p && p->fd >= 0) {
+        live_error_set(reterr, device, "this port is there already", "\"show live\" lists ports");
         return false;
     }
+    if (!p && l->n_ports == LIVE_PORTS_MAX) {
+        live_error_set(reterr, device, "a lab has at most 8 live ports", "start another rdmalab");
+        return false;
+    }
+    fd = tap_open(device, reterr);
+    if (fd < 0)
+        return false;
+    if (p) { /* its device had gone, and is here again */
+        p->fd = fd;
+        p->info.gone = false;
+        return true;
+    }
+    p = &l->ports[l->n_ports];
+    *p = (struct live_port){.live = l, .fd = fd};
     snprintf(p->info.device, sizeof(p->info.device), "%s", device);
+    st = join(l, p, node);
+    if (st != RDL_OK) {
+        live_error_set(reterr, device, rdl_status_str(st), rdl_status_remedy(st));
+        close(fd);
+        return false;
+    }
     l->n_ports++;
     live_attach(l);
     return true;
