@@ -14,11 +14,16 @@ struct ev_names;
 
 struct rdl_listener;
 
-/* Calls @event for every event from now on.  Undo with rdl_unlisten(). */
+/* Calls @event for every event from now on (but see rdl_hear()).  Undo with rdl_unlisten(). */
 RDL_MUST_CHECK enum rdl_status rdl_listen(struct rdl_lab *lab,
                                           void (*event)(void *ctx, const struct ev *e), void *ctx,
                                           struct rdl_listener **ret);
 void rdl_unlisten(struct rdl_lab *lab, struct rdl_listener *listener);
+
+/* From now on @listener hears only @kinds, a set made with EV_SET(); 0: none.  Events that nobody
+ * hears cost next to nothing.
+ */
+void rdl_hear(struct rdl_lab *lab, struct rdl_listener *listener, uint64_t kinds);
 
 /* Records events and the bytes of sent frames; when a limit is reached the oldest are forgotten.
  * To be called once, before the first host.  0: the default (1 Mi events, 256 MiB of frames).

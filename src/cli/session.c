@@ -50,6 +50,8 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed)
         st = rdl_hash_start(s->lab);
     if (st == RDL_OK)
         st = rdl_listen(s->lab, shown_event, s, &s->listener);
+    if (st == RDL_OK)
+        shown_end(s); /* until a step lets the lab go on */
     return st;
 }
 
@@ -183,7 +185,7 @@ static bool shows_events(const struct session *s, const struct cmd *cmd)
     const bool live = s->live && s->config.live_ops->attached(s->live);
     const bool runs = cmd == &cmd_table[CMD_run] || cmd == &cmd_table[CMD_until];
 
-    return (cmd->flags & CMD_ADVANCES) && s->config.verbose && !(live && runs);
+    return (cmd->flags & CMD_ADVANCES) && !(live && runs);
 }
 
 bool session_step(struct session *s, const struct step *st, const struct source *src)
@@ -201,12 +203,10 @@ bool session_step(struct session *s, const struct step *st, const struct source 
         s->host[0] = '\0';
         s->made[0] = '\0';
     }
-    s->show_events = shows_events(s, st->cmd);
-    s->shown = 0;
+    if (shows_events(s, st->cmd))
+        shown_begin(s);
     ok = !session_interrupted(s, st->at) && dispatch(s, st);
-    if (s->show_events)
-        shown_end(s);
-    s->show_events = false;
+    shown_end(s);
     /* Stopped by --until in the middle of a command: that is no failure. */
     if (!ok && s->quit && s->diag.kind == DIAG_NONE)
         ok = true;

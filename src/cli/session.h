@@ -70,8 +70,7 @@ struct session {
     bool in_on;                /* inside `on`: what is made is told in one line */
     char made[SESSION_MADE_BYTES];
 
-    bool show_events; /* print them as they happen */
-    uint64_t shown;   /* how many were, in this step */
+    uint64_t shown; /* events printed as they happened, in this step */
 
     struct pool pool;        /* of what follows */
     const struct expr *stop; /* stop when it holds; NULL: never */

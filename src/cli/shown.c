@@ -6,15 +6,20 @@
 #define SHOWN_MAX 200u /* in one step; all of them are in `show events` */
 
 /* Registers, ring indexes and names are left to `show events`. */
-static const bool is_story[EV_COUNT] = {
-    [EV_fetch] = true,       [EV_key] = true,       [EV_dma_write] = true,  [EV_qp_state] = true,
-    [EV_timer] = true,       [EV_timeout] = true,   [EV_retry] = true,      [EV_cqe] = true,
-    [EV_cq_overflow] = true, [EV_tx] = true,        [EV_rx] = true,         [EV_drop] = true,
-    [EV_lost] = true,        [EV_fault] = true,     [EV_flooded] = true,    [EV_forwarded] = true,
-    [EV_vq_broken] = true,   [EV_cq_event] = true,  [EV_eth_tx] = true,     [EV_eth_rx] = true,
-    [EV_neighbour] = true,   [EV_ping_sent] = true, [EV_ping_reply] = true, [EV_ping_lost] = true,
-    [EV_port_out] = true,
-};
+#define STORY_KINDS                                                                                \
+    (EV_SET(EV_fetch) | EV_SET(EV_key) | EV_SET(EV_dma_write) | EV_SET(EV_qp_state) |              \
+     EV_SET(EV_timer) | EV_SET(EV_timeout) | EV_SET(EV_retry) | EV_SET(EV_cqe) |                   \
+     EV_SET(EV_cq_overflow) | EV_SET(EV_tx) | EV_SET(EV_rx) | EV_SET(EV_drop) | EV_SET(EV_lost) |  \
+     EV_SET(EV_fault) | EV_SET(EV_flooded) | EV_SET(EV_forwarded) | EV_SET(EV_vq_broken) |         \
+     EV_SET(EV_cq_event) | EV_SET(EV_eth_tx) | EV_SET(EV_eth_rx) | EV_SET(EV_neighbour) |          \
+     EV_SET(EV_ping_sent) | EV_SET(EV_ping_reply) | EV_SET(EV_ping_lost) | EV_SET(EV_port_out))
+
+void shown_begin(struct session *s)
+{
+    s->shown = 0;
+    if (s->config.verbose)
+        rdl_hear(s->lab, s->listener, STORY_KINDS);
+}
 
 void shown_event(void *ctx, const struct ev *e)
 {
@@ -22,7 +27,7 @@ void shown_event(void *ctx, const struct ev *e)
     char line[EV_TEXT_BYTES];
     struct text t = text_on(line, sizeof(line));
 
-    if (!s->show_events || !is_story[e->kind] || s->shown++ >= SHOWN_MAX)
+    if (s->shown++ >= SHOWN_MAX)
         return;
     ev_add_line(&t, e, rdl_names(s->lab));
     fprintf(s->config.out, "%s\n", line);
@@ -34,4 +39,6 @@ void shown_end(struct session *s)
         fprintf(s->config.out, "... and %llu more; \"show events\" has them all\n",
                 (unsigned long long)(s->shown - SHOWN_MAX));
     s->shown = 0;
+    if (s->listener) /* there is none when no lab could be made */
+        rdl_hear(s->lab, s->listener, 0);
 }

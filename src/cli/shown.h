@@ -6,10 +6,13 @@
 #include "cli/session.h"
 #include "emu/trace/event.h"
 
-/* A listener; @ctx is the session. */
+/* A step that lets the lab go on begins: events are printed from now on, for people who watch. */
+void shown_begin(struct session *s);
+
+/* The listener; @ctx is the session. */
 void shown_event(void *ctx, const struct ev *e);
 
-/* Says how many were not printed. */
+/* The step ends: says how many were not printed. */
 void shown_end(struct session *s);
 
 #endif

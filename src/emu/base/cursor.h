@@ -37,18 +37,119 @@ static inline size_t rd_left(const struct rd_cur *c)
     return c->bad ? 0 : (size_t)(c->end - c->p);
 }
 
-/* Reads an unsigned integer of @n bytes, 1..8. */
-static inline uint64_t rd_be(struct rd_cur *c, size_t n)
+static inline uint16_t ld_be16(const uint8_t *b)
+{
+    return (uint16_t)(b[0] << 8 | b[1]);
+}
+
+static inline uint32_t ld_be32(const uint8_t *b)
+{
+    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | (uint32_t)b[3];
+}
+
+/* @n is 1..8, and nearly always a constant: then this is one load. */
+static inline uint64_t ld_be(const uint8_t *b, size_t n)
 {
     uint64_t v = 0;
 
+    switch (n) {
+    case 1:
+        return b[0];
+    case 2:
+        return ld_be16(b);
+    case 3:
+        return (uint32_t)b[0] << 16 | ld_be16(b + 1);
+    case 4:
+        return ld_be32(b);
+    case 6:
+        return (uint64_t)ld_be16(b) << 32 | ld_be32(b + 2);
+    case 8:
+        return (uint64_t)ld_be32(b) << 32 | ld_be32(b + 4);
+    default:
+        for (size_t i = 0; i < n; i++)
+            v = v << 8 | b[i];
+        return v;
+    }
+}
+
+static inline void st_be16(uint8_t *b, uint16_t v)
+{
+    b[0] = (uint8_t)(v >> 8);
+    b[1] = (uint8_t)v;
+}
+
+static inline void st_be32(uint8_t *b, uint32_t v)
+{
+    b[0] = (uint8_t)(v >> 24);
+    b[1] = (uint8_t)(v >> 16);
+    b[2] = (uint8_t)(v >> 8);
+    b[3] = (uint8_t)v;
+}
+
+/* The low @n bytes of @v, as ld_be(). */
+static inline void st_be(uint8_t *b, size_t n, uint64_t v)
+{
+    switch (n) {
+    case 1:
+        b[0] = (uint8_t)v;
+        break;
+    case 2:
+        st_be16(b, (uint16_t)v);
+        break;
+    case 4:
+        st_be32(b, (uint32_t)v);
+        break;
+    case 8:
+        st_be32(b, (uint32_t)(v >> 32));
+        st_be32(b + 4, (uint32_t)v);
+        break;
+    default:
+        for (size_t i = 0; i < n; i++)
+            b[i] = (uint8_t)(v >> (8 * (n - 1 - i)));
+        break;
+    }
+}
+
+/* The next @n bytes as a cursor of their own.  A header of constant length that is read from such a
+ * part is checked once: the compiler knows that each of its fields is there.
+ */
+static inline struct rd_cur rd_part(struct rd_cur *c, size_t n)
+{
+    const struct rd_cur none = {c->p, c->p, true};
+    struct rd_cur part;
+
+    if (c->bad || (size_t)(c->end - c->p) < n) {
+        c->bad = true;
+        return none;
+    }
+    part = rd_cur(c->p, n);
+    c->p += n;
+    return part;
+}
+
+static inline struct wr_cur wr_part(struct wr_cur *c, size_t n)
+{
+    const struct wr_cur none = {c->p, c->p, true};
+    struct wr_cur part;
+
+    if (c->bad || (size_t)(c->end - c->p) < n) {
+        c->bad = true;
+        return none;
+    }
+    part = wr_cur(c->p, n);
+    c->p += n;
+    return part;
+}
+
+/* Reads an unsigned integer of @n bytes, 1..8. */
+static inline uint64_t rd_be(struct rd_cur *c, size_t n)
+{
     if (c->bad || (size_t)(c->end - c->p) < n) {
         c->bad = true;
         return 0;
     }
-    for (size_t i = 0; i < n; i++)
-        v = v << 8 | *c->p++;
-    return v;
+    c->p += n;
+    return ld_be(c->p - n, n);
 }
 
 /* Copies @n bytes to @out; @out is untouched when they are not there. */
@@ -69,8 +170,8 @@ static inline void wr_be(struct wr_cur *c, size_t n, uint64_t v)
         c->bad = true;
         return;
     }
-    for (size_t i = n; i > 0; i--)
-        *c->p++ = (uint8_t)(v >> (8 * (i - 1)));
+    st_be(c->p, n, v);
+    c->p += n;
 }
 
 static inline void wr_bytes(struct wr_cur *c, const void *bytes, size_t n)
@@ -106,14 +207,16 @@ static inline void st_le16(uint8_t *b, uint16_t v)
 
 static inline void st_le32(uint8_t *b, uint32_t v)
 {
-    for (size_t i = 0; i < 4; i++)
-        b[i] = (uint8_t)(v >> (8 * i));
+    b[0] = (uint8_t)v;
+    b[1] = (uint8_t)(v >> 8);
+    b[2] = (uint8_t)(v >> 16);
+    b[3] = (uint8_t)(v >> 24);
 }
 
 static inline void st_le64(uint8_t *b, uint64_t v)
 {
-    for (size_t i = 0; i < 8; i++)
-        b[i] = (uint8_t)(v >> (8 * i));
+    st_le32(b, (uint32_t)v);
+    st_le32(b + 4, (uint32_t)(v >> 32));
 }
 
 #endif

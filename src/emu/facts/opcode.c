@@ -9,7 +9,7 @@ static const struct op_info ops[256] = {
 #undef OP
 };
 
-/* In wire order. */
+/* In wire order: the order of the bits. */
 static const struct {
     enum op_header header;
     size_t bytes;
@@ -27,7 +27,8 @@ size_t op_headers_bytes(unsigned headers)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+    for (size_t i = 0; headers >> i; i++) {
+        RDL_ASSERT(i < ARRAY_LEN(sizes));
         if (headers & sizes[i].header)
             n += sizes[i].bytes;
     }

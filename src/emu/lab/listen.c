@@ -22,7 +22,7 @@ static enum rdl_status learn_names(struct rdl_lab *lab)
     lab->names = ev_names_new();
     if (!lab->names)
         return RDL_ERR_NOMEM;
-    lab->names_sink = (struct trace_sink){on_names, lab->names, NULL};
+    lab->names_sink = (struct trace_sink){on_names, lab->names, EV_NAMES_KINDS, NULL};
     trace_sink_add(&lab->sinks, &lab->names_sink);
     return RDL_OK;
 }
@@ -37,10 +37,15 @@ enum rdl_status rdl_listen(struct rdl_lab *lab, void (*event)(void *ctx, const s
     l = calloc(1, sizeof(*l));
     if (!l)
         return RDL_ERR_NOMEM;
-    l->sink = (struct trace_sink){event, ctx, NULL};
+    l->sink = (struct trace_sink){event, ctx, EV_SET_ALL, NULL};
     trace_sink_add(&lab->sinks, &l->sink);
     *ret = l;
     return RDL_OK;
+}
+
+void rdl_hear(struct rdl_lab *lab, struct rdl_listener *listener, uint64_t kinds)
+{
+    trace_sink_hear(&lab->sinks, &listener->sink, kinds);
 }
 
 void rdl_unlisten(struct rdl_lab *lab, struct rdl_listener *listener)
@@ -66,7 +71,7 @@ enum rdl_status rdl_record(struct rdl_lab *lab, size_t events_max, size_t frame_
                              frame_bytes_max ? frame_bytes_max : FRAME_BYTES_MAX_DEFAULT);
     if (!lab->record)
         return RDL_ERR_NOMEM;
-    lab->record_sink = (struct trace_sink){on_record, lab->record, NULL};
+    lab->record_sink = (struct trace_sink){on_record, lab->record, EV_SET_ALL, NULL};
     trace_sink_add(&lab->sinks, &lab->record_sink);
     return RDL_OK;
 }
@@ -115,7 +120,7 @@ enum rdl_status rdl_hash_start(struct rdl_lab *lab)
         return RDL_ERR_NOMEM;
     lab->hashing = true;
     lab->hash = TRACE_HASH_START;
-    lab->hash_sink = (struct trace_sink){on_hash, &lab->hash, NULL};
+    lab->hash_sink = (struct trace_sink){on_hash, &lab->hash, EV_SET_ALL, NULL};
     trace_sink_add(&lab->sinks, &lab->hash_sink);
     return RDL_OK;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/mem/ram.h"
 
-#include <string.h>
-
 #include "emu/base/assert.h"
 
 static uint64_t n_pages(const struct ram *r)
@@ -18,7 +16,7 @@ bool ram_init(struct ram *r, struct arena *a, uint64_t bytes)
     return r->pages != NULL;
 }
 
-bool ram_read(const struct ram *r, uint64_t gpa, void *out, size_t n)
+bool ram_read_pages(const struct ram *r, uint64_t gpa, void *out, size_t n)
 {
     uint8_t *to = out;
 
@@ -51,7 +49,7 @@ static bool back(struct ram *r, uint64_t gpa, size_t n)
     return true;
 }
 
-bool ram_write(struct ram *r, uint64_t gpa, const void *in, size_t n)
+bool ram_write_pages(struct ram *r, uint64_t gpa, const void *in, size_t n)
 {
     const uint8_t *from = in;
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "emu/base/arena.h"
 
@@ -38,10 +39,43 @@ static inline size_t ram_run(uint64_t addr, size_t n)
     return n < left ? n : left;
 }
 
+/* Where the @n bytes at @gpa are, if they lie in one page, which exists; NULL if not. */
+static inline uint8_t *ram_in_page(const struct ram *r, uint64_t gpa, size_t n)
+{
+    uint8_t *page;
+
+    if (n == 0 || !ram_holds(r, gpa, n) || ram_run(gpa, n) < n)
+        return NULL;
+    page = r->pages[gpa >> RAM_PAGE_BITS];
+    return page ? page + gpa % RAM_PAGE_BYTES : NULL;
+}
+
+/* As ram_read() and ram_write(), for whatever they do not do themselves. */
+bool ram_read_pages(const struct ram *r, uint64_t gpa, void *out, size_t n);
+bool ram_write_pages(struct ram *r, uint64_t gpa, const void *in, size_t n);
+
 /* Copies @n bytes at guest-physical @gpa.  False: not all of it is RAM (or, writing, the arena is
- * full); nothing was copied.
+ * full); nothing was copied.  Inline, because nearly all that is read or written is a field of a
+ * ring: a few bytes in a page that exists.
  */
-bool ram_read(const struct ram *r, uint64_t gpa, void *out, size_t n);
-bool ram_write(struct ram *r, uint64_t gpa, const void *in, size_t n);
+static inline bool ram_read(const struct ram *r, uint64_t gpa, void *out, size_t n)
+{
+    const uint8_t *from = ram_in_page(r, gpa, n);
+
+    if (!from)
+        return ram_read_pages(r, gpa, out, n);
+    memcpy(out, from, n);
+    return true;
+}
+
+static inline bool ram_write(struct ram *r, uint64_t gpa, const void *in, size_t n)
+{
+    uint8_t *to = ram_in_page(r, gpa, n);
+
+    if (!to)
+        return ram_write_pages(r, gpa, in, n);
+    memcpy(to, in, n);
+    return true;
+}
 
 #endif

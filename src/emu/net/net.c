@@ -165,8 +165,7 @@ struct net_fate net_depart(struct net *n, struct frame **f)
 {
     n->counts.sent++;
     n->counts.in_flight++;
-    if (trace_listens(n->trace))
-        n->ops->keep(n->world, *f, false);
+    n->ops->keep(n->world, *f, false);
     /* What happens to the frame on its way happens because it was sent. */
     trace_because(n->trace, (*f)->tx);
     return net_fault_apply(n, f);

@@ -66,7 +66,7 @@ struct net_link {
 };
 
 struct net_mac_entry {
-    uint8_t mac[MAC_BYTES];
+    uint64_t mac;
     bool used;
     uint8_t port;
 };

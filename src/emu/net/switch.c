@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* A learning switch: remembers where each source MAC was seen, floods what it does not know. */
-#include <string.h>
-
-#include "emu/base/fnv.h"
+#include "emu/base/cursor.h"
 #include "emu/net/internal.h"
 #include "emu/wire/eth.h"
+
+/* 2^64 divided by the golden ratio: multiplying spreads close numbers over the upper bits. */
+#define HASH_RATIO 0x9e3779b97f4a7c15u
 
 /* The place of a station in the table; one that collides displaces the older one, which is then
  * flooded to until it speaks again.
  */
-static struct net_mac_entry *entry_of(struct net_switch *s, const uint8_t mac[MAC_BYTES])
+static struct net_mac_entry *entry_of(struct net_switch *s, uint64_t mac)
 {
-    const uint32_t h = fnv1a(mac, MAC_BYTES);
-
-    return &s->macs[(h ^ h >> NET_MAC_BITS) & ((1u << NET_MAC_BITS) - 1)];
+    return &s->macs[mac * HASH_RATIO >> (64 - NET_MAC_BITS)];
 }
 
-static void learn(struct net_switch *s, const uint8_t mac[MAC_BYTES], uint32_t port)
+static uint64_t mac_number(const uint8_t mac[MAC_BYTES])
 {
-    struct net_mac_entry *e = entry_of(s, mac);
+    return ld_be(mac, MAC_BYTES);
+}
 
-    memcpy(e->mac, mac, MAC_BYTES);
-    e->used = true;
-    e->port = (uint8_t)port;
+static void learn(struct net_switch *s, uint64_t mac, uint32_t port)
+{
+    *entry_of(s, mac) = (struct net_mac_entry){.mac = mac, .used = true, .port = (uint8_t)port};
 }
 
 static void drop(struct net *n, struct net_switch *s, struct frame *f, enum drop_reason reason)
@@ -67,15 +67,17 @@ void net_switch_forward(struct net *n, uint32_t index, uint32_t in_port, struct 
 {
     struct net_switch *s = n->switches[index];
     const struct net_mac_entry *to;
+    uint64_t dst;
 
     s->rcvd_frames++;
     if (f->len < ETH_BYTES) {
         drop(n, s, f, DROP_SHORT);
         return;
     }
-    learn(s, f->bytes + MAC_BYTES, in_port);
-    to = entry_of(s, f->bytes);
-    if ((f->bytes[0] & MAC_GROUP_BIT) || !to->used || memcmp(to->mac, f->bytes, MAC_BYTES) != 0) {
+    dst = mac_number(f->bytes);
+    learn(s, mac_number(f->bytes + MAC_BYTES), in_port);
+    to = entry_of(s, dst);
+    if ((f->bytes[0] & MAC_GROUP_BIT) || !to->used || to->mac != dst) {
         flood(n, index, in_port, f);
     } else if (to->port == in_port) {
         drop(n, s, f, DROP_NO_ROUTE);

@@ -62,6 +62,11 @@ enum ev_kind {
     EV_COUNT
 };
 
+/* A set of kinds: bit 1 << kind. */
+#define EV_SET(kind) ((uint64_t)1 << (kind))
+#define EV_SET_ALL   UINT64_MAX
+_Static_assert(EV_COUNT <= 64, "a set of kinds fits a word");
+
 #define FTYPE(name, ctype, print, table) typedef ctype evf_##name;
 #include "emu/trace/ftypes.def"
 #undef FTYPE
@@ -137,6 +142,7 @@ void ev_field_set(struct ev *e, const struct ev_field *f, uint64_t v);
  * until another takes it.  Owned by the caller; ev_names_free() gives the memory back.
  */
 struct ev_names;
+#define EV_NAMES_KINDS (EV_SET(EV_host_up) | EV_SET(EV_port_up) | EV_SET(EV_named))
 struct ev_names *ev_names_new(void);
 void ev_names_free(struct ev_names *n);
 void ev_names_learn(struct ev_names *n, const struct ev *e);

@@ -6,14 +6,24 @@ void trace_hand_out(const struct trace *t, struct ev *e, ev_id id)
     e->at_ns = t->now_ns;
     e->id = id;
     e->cause = t->cause;
-    for (const struct trace_sink *s = t->sinks->first; s; s = s->next)
-        s->event(s->ctx, e);
+    for (const struct trace_sink *s = t->sinks->first; s; s = s->next) {
+        if (s->kinds & EV_SET(e->kind))
+            s->event(s->ctx, e);
+    }
+}
+
+static void sum_kinds(struct trace_sinks *s)
+{
+    s->kinds = 0;
+    for (const struct trace_sink *i = s->first; i; i = i->next)
+        s->kinds |= i->kinds;
 }
 
 void trace_sink_add(struct trace_sinks *s, struct trace_sink *sink)
 {
     sink->next = s->first;
     s->first = sink;
+    sum_kinds(s);
 }
 
 void trace_sink_remove(struct trace_sinks *s, struct trace_sink *sink)
@@ -25,4 +35,11 @@ void trace_sink_remove(struct trace_sinks *s, struct trace_sink *sink)
     RDL_ASSERT(*at);
     *at = sink->next;
     sink->next = NULL;
+    sum_kinds(s);
+}
+
+void trace_sink_hear(struct trace_sinks *s, struct trace_sink *sink, uint64_t kinds)
+{
+    sink->kinds = kinds;
+    sum_kinds(s);
 }

@@ -2,7 +2,7 @@
 /* The trace of one lab: numbers events, knows their causes, hands them to whoever listens.
  *
  * Numbers advance whether or not anything listens, so looking changes nothing; the struct of an
- * event is built only if something does.
+ * event is built only if a sink hears events of its kind.
  *
  * Causes are ambient.  @cause is the event being handled: it is the cause of all that is emitted
  * and scheduled.  trace_begin() starts a tick with the cause that was kept with the scheduled item;
@@ -21,11 +21,13 @@
 struct trace_sink {
     void (*event)(void *ctx, const struct ev *e);
     void *ctx;
+    uint64_t kinds; /* EV_SET() of those that it hears; change it by trace_sink_hear() */
     struct trace_sink *next;
 };
 
 struct trace_sinks {
-    struct trace_sink *first; /* NULL: nobody listens */
+    struct trace_sink *first;
+    uint64_t kinds; /* that any sink hears; 0: nobody listens */
 };
 
 struct trace {
@@ -46,9 +48,10 @@ static inline void trace_begin(struct trace *t, uint64_t now_ns, ev_id cause)
     t->cause = cause;
 }
 
-static inline bool trace_listens(const struct trace *t)
+/* Does anything hear events of @kind? */
+static inline bool trace_listens(const struct trace *t, enum ev_kind kind)
 {
-    return t->sinks->first != NULL;
+    return (t->sinks->kinds & EV_SET(kind)) != 0;
 }
 
 /* The id of the next event, for TRACE() and TRACE_ID(). */
@@ -68,11 +71,13 @@ static inline ev_id trace_because(struct trace *t, ev_id id)
     return old;
 }
 
-/* Completes @e (time, id, cause) and hands it to every sink.  Use TRACE(). */
+/* Completes @e (time, id, cause) and hands it to every sink that hears its kind.  Use
+ * TRACE().
+ */
 void trace_hand_out(const struct trace *t, struct ev *e, ev_id id);
 
 #define TRACE_HAND_OUT(t, id, event, ...)                                                          \
-    if (trace_listens(t)) {                                                                        \
+    if (trace_listens((t), EV_##event)) {                                                          \
         struct ev trace_e = {.kind = EV_##event, .u.event = {__VA_ARGS__}};                        \
                                                                                                    \
         trace_hand_out((t), &trace_e, (id));                                                       \
@@ -95,6 +100,9 @@ void trace_hand_out(const struct trace *t, struct ev *e, ev_id id);
 
 void trace_sink_add(struct trace_sinks *s, struct trace_sink *sink);
 void trace_sink_remove(struct trace_sinks *s, struct trace_sink *sink);
+
+/* From now on @sink hears @kinds; 0: nothing.  A sink may do this while it is handed an event. */
+void trace_sink_hear(struct trace_sinks *s, struct trace_sink *sink, uint64_t kinds);
 
 /* A 64-bit hash over everything that events say (FNV-1a over their fields, little-endian, in
  * schema order), the same on every machine.

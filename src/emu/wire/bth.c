@@ -14,13 +14,14 @@
 
 enum drop_reason bth_parse(struct bth *out, struct rd_cur *in)
 {
-    const uint8_t opcode = (uint8_t)rd_be(in, 1);
-    const uint8_t flags = (uint8_t)rd_be(in, 1);
-    const uint16_t pkey = (uint16_t)rd_be(in, 2);
-    const uint32_t qp_word = (uint32_t)rd_be(in, 4);
-    const uint32_t psn_word = (uint32_t)rd_be(in, 4);
+    struct rd_cur h = rd_part(in, BTH_BYTES);
+    const uint8_t opcode = (uint8_t)rd_be(&h, 1);
+    const uint8_t flags = (uint8_t)rd_be(&h, 1);
+    const uint16_t pkey = (uint16_t)rd_be(&h, 2);
+    const uint32_t qp_word = (uint32_t)rd_be(&h, 4);
+    const uint32_t psn_word = (uint32_t)rd_be(&h, 4);
 
-    if (in->bad)
+    if (h.bad)
         return DROP_SHORT;
     if ((flags & F_TVER) != 0)
         return DROP_BAD_VERSION;
@@ -42,14 +43,16 @@ enum drop_reason bth_parse(struct bth *out, struct rd_cur *in)
 
 void bth_build(const struct bth *h, struct wr_cur *out)
 {
+    struct wr_cur to = wr_part(out, BTH_BYTES);
+
     RDL_ASSERT(h->pad_bytes <= 3);
     RDL_ASSERT(h->dest_qpn <= LOW24);
     RDL_ASSERT(h->psn.v <= LOW24);
 
-    wr_be(out, 1, h->opcode);
-    wr_be(out, 1,
+    wr_be(&to, 1, h->opcode);
+    wr_be(&to, 1,
           (h->solicited ? F_SE : 0) | (h->migrated ? F_MIG : 0) | (uint32_t)h->pad_bytes << 4);
-    wr_be(out, 2, h->pkey);
-    wr_be(out, 4, (h->fecn ? QP_FECN : 0) | (h->becn ? QP_BECN : 0) | h->dest_qpn);
-    wr_be(out, 4, (h->ack_req ? PSN_ACK : 0) | h->psn.v);
+    wr_be(&to, 2, h->pkey);
+    wr_be(&to, 4, (h->fecn ? QP_FECN : 0) | (h->becn ? QP_BECN : 0) | h->dest_qpn);
+    wr_be(&to, 4, (h->ack_req ? PSN_ACK : 0) | h->psn.v);
 }

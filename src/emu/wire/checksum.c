@@ -2,16 +2,21 @@
 #include "emu/wire/checksum.h"
 
 #include "emu/base/assert.h"
+#include "emu/base/cursor.h"
 
 uint32_t checksum_add(uint32_t sum, const uint8_t *bytes, size_t n)
 {
+    uint64_t wide = sum;
     size_t i = 0;
 
+    /* Two words at once: their carries are folded in below.  [RFC 1071, 2 (C)] */
+    for (; i + 3 < n; i += 4)
+        wide += ld_be32(bytes + i);
     for (; i + 1 < n; i += 2)
-        sum += (uint32_t)bytes[i] << 8 | bytes[i + 1];
+        wide += ld_be16(bytes + i);
     if (i < n)
-        sum += (uint32_t)bytes[i] << 8;
-    return sum;
+        wide += (uint32_t)bytes[i] << 8;
+    return (uint32_t)((wide & 0xffffu) + (wide >> 16 & 0xffffu) + (wide >> 32));
 }
 
 uint32_t checksum_add_pseudo_header(uint32_t sum, const struct ip *h)

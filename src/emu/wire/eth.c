@@ -3,21 +3,21 @@
 
 enum drop_reason eth_parse(struct eth *out, struct rd_cur *in)
 {
-    struct eth h;
+    struct rd_cur h = rd_part(in, ETH_BYTES);
 
-    rd_bytes(in, h.dst, MAC_BYTES);
-    rd_bytes(in, h.src, MAC_BYTES);
-    h.ethertype = (uint16_t)rd_be(in, 2);
-    if (in->bad)
+    if (h.bad)
         return DROP_SHORT;
-
-    *out = h;
+    rd_bytes(&h, out->dst, MAC_BYTES);
+    rd_bytes(&h, out->src, MAC_BYTES);
+    out->ethertype = (uint16_t)rd_be(&h, 2);
     return DROP_NONE;
 }
 
 void eth_build(const struct eth *h, struct wr_cur *out)
 {
-    wr_bytes(out, h->dst, MAC_BYTES);
-    wr_bytes(out, h->src, MAC_BYTES);
-    wr_be(out, 2, h->ethertype);
+    struct wr_cur to = wr_part(out, ETH_BYTES);
+
+    wr_bytes(&to, h->dst, MAC_BYTES);
+    wr_bytes(&to, h->src, MAC_BYTES);
+    wr_be(&to, 2, h->ethertype);
 }

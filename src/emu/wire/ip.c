@@ -16,21 +16,22 @@
 static enum drop_reason ipv4_parse(struct ip *out, struct rd_cur *in)
 {
     const uint8_t *start = in->p;
-    const uint8_t version_ihl = (uint8_t)rd_be(in, 1);
-    const uint8_t tos = (uint8_t)rd_be(in, 1);
-    const uint16_t total_bytes = (uint16_t)rd_be(in, 2);
-    const uint16_t id = (uint16_t)rd_be(in, 2);
-    const uint16_t fragment = (uint16_t)rd_be(in, 2);
-    const uint8_t ttl = (uint8_t)rd_be(in, 1);
-    const uint8_t protocol = (uint8_t)rd_be(in, 1);
-    const uint16_t checksum = (uint16_t)rd_be(in, 2);
+    struct rd_cur h = rd_part(in, IPV4_BYTES);
+    const uint8_t version_ihl = (uint8_t)rd_be(&h, 1);
+    const uint8_t tos = (uint8_t)rd_be(&h, 1);
+    const uint16_t total_bytes = (uint16_t)rd_be(&h, 2);
+    const uint16_t id = (uint16_t)rd_be(&h, 2);
+    const uint16_t fragment = (uint16_t)rd_be(&h, 2);
+    const uint8_t ttl = (uint8_t)rd_be(&h, 1);
+    const uint8_t protocol = (uint8_t)rd_be(&h, 1);
+    const uint16_t checksum = (uint16_t)rd_be(&h, 2);
     uint8_t src[4], dst[4];
 
-    rd_bytes(in, src, sizeof(src));
-    rd_bytes(in, dst, sizeof(dst));
     (void)checksum; /* part of the sum */
-    if (in->bad)
+    if (h.bad)
         return DROP_SHORT;
+    rd_bytes(&h, src, sizeof(src));
+    rd_bytes(&h, dst, sizeof(dst));
     if (version_ihl != IPV4_VERSION_IHL)
         return DROP_BAD_IP_HEADER;
     if (checksum_fold(checksum_add(0, start, IPV4_BYTES)) != 0)
@@ -100,21 +101,22 @@ enum drop_reason ip_parse(struct ip *out, struct rd_cur *in)
 static void ipv4_build(const struct ip *h, struct wr_cur *out)
 {
     uint8_t *start = out->p;
+    struct wr_cur to = wr_part(out, IPV4_BYTES);
     uint16_t checksum;
 
     RDL_ASSERT(gid_is_ipv4(h->src) && gid_is_ipv4(h->dst));
     RDL_ASSERT(h->payload_bytes <= UINT16_MAX - IPV4_BYTES);
-    wr_be(out, 1, IPV4_VERSION_IHL);
-    wr_be(out, 1, h->tclass);
-    wr_be(out, 2, h->payload_bytes + IPV4_BYTES);
-    wr_be(out, 2, h->id);
-    wr_be(out, 2, IPV4_DONT_FRAGMENT);
-    wr_be(out, 1, h->ttl);
-    wr_be(out, 1, h->protocol);
-    wr_be(out, 2, 0);
-    wr_bytes(out, h->src + GID_IPV4_AT, 4);
-    wr_bytes(out, h->dst + GID_IPV4_AT, 4);
-    if (out->bad)
+    wr_be(&to, 1, IPV4_VERSION_IHL);
+    wr_be(&to, 1, h->tclass);
+    wr_be(&to, 2, h->payload_bytes + IPV4_BYTES);
+    wr_be(&to, 2, h->id);
+    wr_be(&to, 2, IPV4_DONT_FRAGMENT);
+    wr_be(&to, 1, h->ttl);
+    wr_be(&to, 1, h->protocol);
+    wr_be(&to, 2, 0);
+    wr_bytes(&to, h->src + GID_IPV4_AT, 4);
+    wr_bytes(&to, h->dst + GID_IPV4_AT, 4);
+    if (to.bad)
         return;
     checksum = checksum_fold(checksum_add(0, start, IPV4_BYTES));
     start[10] = (uint8_t)(checksum >> 8);

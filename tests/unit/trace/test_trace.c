@@ -112,10 +112,10 @@ static void count_one(void *ctx, const struct ev *e)
 
 static void numbers_advance_whether_or_not_anybody_listens(void **state)
 {
-    struct trace_sinks sinks = {NULL};
+    struct trace_sinks sinks = {0};
     struct trace t = {.sinks = &sinks};
     int heard = 0;
-    struct trace_sink sink = {count_one, &heard, NULL};
+    struct trace_sink sink = {count_one, &heard, EV_SET(EV_kick), NULL};
     ev_id id;
 
     (void)state;
@@ -127,9 +127,16 @@ static void numbers_advance_whether_or_not_anybody_listens(void **state)
     TRACE_ID(&t, id, kick, .host = 0);
     assert_true(id == ev_id_of(1, 3));
     assert_int_equal(heard, 1);
+    TRACE_ID(&t, id, irq, .host = 0); /* of a kind that the sink does not hear */
+    assert_true(id == ev_id_of(1, 4));
+    assert_int_equal(heard, 1);
+    trace_sink_hear(&sinks, &sink, EV_SET_ALL);
+    TRACE(&t, irq, .host = 0);
+    assert_int_equal(heard, 2);
+    trace_sink_hear(&sinks, &sink, EV_SET(EV_kick));
     trace_sink_remove(&sinks, &sink);
     TRACE(&t, kick, .host = 0);
-    assert_int_equal(heard, 1);
+    assert_int_equal(heard, 2);
 }
 
 static void the_hash_sees_every_field(void **state)
