@@ -34,6 +34,21 @@ RDL_MUST_CHECK enum rdl_status rdl_record(struct rdl_lab *lab, size_t events_max
 /* Other limits from now on, in the place of those of rdl_record(). */
 void rdl_record_bound(struct rdl_lab *lab, size_t events_max, size_t frame_bytes_max);
 
+/* Stops recording and goes on with it.  While it is off neither events nor frames are copied, and
+ * what happens is missing for ever.
+ */
+void rdl_record_pause(struct rdl_lab *lab);
+void rdl_record_resume(struct rdl_lab *lab);
+
+/* The ticks in which recorded events may be missing: recording was off at times between them.  @to
+ * is RDL_NEVER while it is; both are 0 if nothing is missing.
+ */
+struct rdl_record_gap {
+    uint64_t from, to;
+};
+
+struct rdl_record_gap rdl_record_gap(const struct rdl_lab *lab);
+
 /* Recorded events, oldest first; pointers are valid until the lab advances. */
 size_t rdl_record_count(const struct rdl_lab *lab);
 const struct ev *rdl_record_at(const struct rdl_lab *lab, size_t i);

@@ -11,10 +11,12 @@
 #include "cli/resolve.h"
 #include "cli/show.h"
 #include "cli/show_events.h"
+#include "cli/show_text.h"
 #include "cli/suggest.h"
 #include "cli/why.h"
 #include "cli/words.h"
 #include "rdmalab/inspect.h"
+#include "rdmalab/trace.h"
 
 #define SHOW_WORDS_MAX 8u
 
@@ -95,6 +97,24 @@ bool run_show(struct session *s, const struct step *st)
     return explain_show(s, what, &rq, &e, at, status);
 }
 
+/* Whether and when recording was off; false: it never was. */
+static bool gap_text(const struct session *s, char *buf, size_t cap)
+{
+    const struct past past = past_of_lab(s->lab);
+    struct text t = text_on(buf, cap);
+
+    past_add_gap(&t, &past);
+    return t.len > 0;
+}
+
+/* Of a question that the recorded events do not answer. */
+static bool remedy_of_missing(struct session *s, const char *otherwise)
+{
+    char gap[SHOW_LINE_BYTES];
+
+    return diag_remedy(&s->diag, "%s", gap_text(s, gap, sizeof(gap)) ? gap : otherwise);
+}
+
 bool run_why(struct session *s, const struct step *st)
 {
     const struct past past = past_of_lab(s->lab);
@@ -128,10 +148,12 @@ bool run_why(struct session *s, const struct step *st)
             session_fail(s, at, "there is no event %s", target);
         else
             session_fail(s, at, "nothing has happened to %s that needs a reason", target);
-        return diag_remedy(&s->diag, "\"show events last 20\" lists what has happened");
+        return remedy_of_missing(s, "\"show events last 20\" lists what has happened");
     }
-    if (why(s->config.out, &past, id, NULL) != RDL_OK)
-        return session_fail(s, at, "this event is not recorded (any more)");
+    if (why(s->config.out, &past, id, NULL) != RDL_OK) {
+        session_fail(s, at, "this event is not recorded (any more)");
+        return remedy_of_missing(s, "\"show events\" lists those that are");
+    }
     return true;
 }
 
@@ -148,6 +170,15 @@ bool run_explain(struct session *s, const struct step *st)
     if (near)
         return diag_remedy(&s->diag, "did you mean \"%s\"?", near);
     return diag_remedy(&s->diag, "words of statuses, states, opcodes, rules, registers are known");
+}
+
+bool run_record(struct session *s, const struct step *st)
+{
+    if (step_number(st, "state", RECORD_on) == RECORD_off)
+        rdl_record_pause(s->lab);
+    else
+        rdl_record_resume(s->lab);
+    return true;
 }
 
 /* The event that @key names; 0 if it is not given. */
@@ -195,6 +226,7 @@ bool run_export(struct session *s, const struct step *st)
     const bool terminal = strcmp(name, "-") == 0;
     FILE *f = terminal ? s->config.out : fopen(name, "wb");
     const char *why_not = NULL;
+    char gap[SHOW_LINE_BYTES];
     bool ok;
 
     if (!f)
@@ -204,6 +236,8 @@ bool run_export(struct session *s, const struct step *st)
         why_not = files_close(f);
     if (ok && why_not)
         return session_fail(s, step_span(st, "file", 0), "%s: %s", name, why_not);
+    if (ok && gap_text(s, gap, sizeof(gap)))
+        fprintf(s->config.err, "%s: what happened then is missing\n", gap);
     return ok;
 }
 

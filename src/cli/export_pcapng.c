@@ -308,6 +308,10 @@ static void begin(struct capture *c, FILE *out, const struct export_about *about
         text_addf(&t, "the recorder forgot the %llu oldest events",
                   (unsigned long long)c->p->forgotten);
     }
+    if (c->p->gap_from) {
+        t = comment(&cs);
+        past_add_gap(&t, c->p);
+    }
     pcapng_begin(&c->w, put, out, cs.v, cs.n);
 }
 

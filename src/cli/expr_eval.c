@@ -8,6 +8,8 @@
 #include "cli/live.h"
 #include "cli/resolve.h"
 #include "cli/show_fate.h"
+#include "cli/show_past.h"
+#include "cli/show_text.h"
 #include "cli/suggest.h"
 #include "cli/values.h"
 #include "emu/base/assert.h"
@@ -220,14 +222,22 @@ static bool event_matches(const struct expr *e, const struct ev *ev, const struc
     return holds;
 }
 
-static uint64_t count_events(struct session *s, const struct expr *e)
+/* False: recording was off, so that nobody knows. */
+static bool count_events(struct session *s, const struct expr *e, struct span at, uint64_t *ret)
 {
+    const struct past past = past_of_lab(s->lab);
     const struct ev_names *names = rdl_names(s->lab);
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
     uint64_t n = 0;
 
+    past_add_gap(&t, &past);
+    if (t.len > 0)
+        return session_fail(s, at, "events cannot be counted: %s", buf);
     for (size_t i = 0; i < rdl_record_count(s->lab); i++)
         n += event_matches(e, rdl_record_at(s->lab, i), names);
-    return n;
+    *ret = n;
+    return true;
 }
 
 /* @neighbour: the type of the other side, for the unit of a number. */
@@ -258,7 +268,9 @@ static bool read_operand(struct session *s, const struct expr *e, struct span at
         ret->bytes = (uint8_t *)strdup(e->text);
         return ret->bytes || session_fail_status(s, at, "expression", RDL_ERR_NOMEM);
     case EXPR_COUNT:
-        set_number(ret, RDL_NUMBER, count_events(s, e));
+        if (!count_events(s, e, place(at, e), &number))
+            return false;
+        set_number(ret, RDL_NUMBER, number);
         return true;
     case EXPR_PATH:
         return read_path(s, e, at, ret);

@@ -147,6 +147,21 @@ static void print_event(FILE *out, const struct past *p, const struct ev *e, boo
         fputs("\033[0m", out);
 }
 
+/* Says what is missing among the events that follow. */
+static void print_missing(FILE *out, const struct past *p, bool from_the_first)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (p->forgotten && from_the_first)
+        fprintf(out, "... %llu older events are forgotten\n", (unsigned long long)p->forgotten);
+    if (!p->gap_from)
+        return;
+    text_add(&t, "... ");
+    past_add_gap(&t, p);
+    show_line(out, &t);
+}
+
 void show_events(FILE *out, const struct past *p, const struct event_filter *f, bool json,
                  bool colour)
 {
@@ -161,8 +176,8 @@ void show_events(FILE *out, const struct past *p, const struct event_filter *f, 
         n += passes(f, past_at(p, --first));
     if (json)
         fputc('[', out);
-    else if (p->forgotten && begin == 0 && first == 0)
-        fprintf(out, "... %llu older events are forgotten\n", (unsigned long long)p->forgotten);
+    else
+        print_missing(out, p, begin == 0 && first == 0);
     n = 0;
     for (size_t i = first; i < end; i++) {
         const struct ev *e = past_at(p, i);

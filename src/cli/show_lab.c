@@ -37,6 +37,10 @@ enum rdl_status show_lab(FILE *out, const struct rdl_lab *lab, const struct past
     text_addf(&t, ", tick #%llu, %zu events recorded", (unsigned long long)rdl_tick(lab), p->n);
     if (p->forgotten)
         text_addf(&t, ", %llu older ones forgotten", (unsigned long long)p->forgotten);
+    if (p->gap_from) {
+        text_add(&t, "; ");
+        past_add_gap(&t, p);
+    }
     show_line(out, &t);
     return st;
 }

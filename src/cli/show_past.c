@@ -15,14 +15,32 @@ static const uint8_t *lab_frame(const void *ctx, ev_id tx, size_t *ret_bytes)
 
 struct past past_of_lab(const struct rdl_lab *lab)
 {
+    const struct rdl_record_gap gap = rdl_record_gap(lab);
+
     return (struct past){
         .ctx = lab,
         .n = rdl_record_count(lab),
         .forgotten = rdl_record_forgotten(lab),
+        .gap_from = gap.from,
+        .gap_to = gap.to,
         .names = rdl_names(lab),
         .at = lab_at,
         .frame = lab_frame,
     };
+}
+
+void past_add_gap(struct text *t, const struct past *p)
+{
+    if (p->gap_to == RDL_NEVER)
+        text_addf(t, "recording is off since #%llu", (unsigned long long)p->gap_from);
+    else if (p->gap_from)
+        text_addf(t, "recording was off at times from #%llu to #%llu",
+                  (unsigned long long)p->gap_from, (unsigned long long)p->gap_to);
+}
+
+bool past_in_gap(const struct past *p, ev_id id)
+{
+    return p->gap_from && ev_tick(id) >= p->gap_from && ev_tick(id) <= p->gap_to;
 }
 
 size_t past_lower_bound(const struct past *p, ev_id id)

@@ -18,12 +18,19 @@ struct rdl_lab;
 struct past {
     const void *ctx;
     size_t n;
-    uint64_t forgotten; /* events that were older and are gone */
+    uint64_t forgotten;        /* events that were older and are gone */
+    uint64_t gap_from, gap_to; /* ticks between which recording was off; 0: it never was */
     const struct ev_names *names;
     const struct ev *(*at)(const void *ctx, size_t i);
     /* The bytes that the tx (or corrupting fault) event @tx put on the wire; NULL: not kept. */
     const uint8_t *(*frame)(const void *ctx, ev_id tx, size_t *ret_bytes);
 };
+
+/* "recording is off since #12", "recording was off from #12 to #50", or nothing: it never was. */
+void past_add_gap(struct text *t, const struct past *p);
+
+/* Was recording off when @id happened? */
+bool past_in_gap(const struct past *p, ev_id id);
 
 /* Valid until the lab advances. */
 struct past past_of_lab(const struct rdl_lab *lab);

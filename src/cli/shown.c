@@ -27,15 +27,23 @@ void shown_event(void *ctx, const struct ev *e)
     char line[EV_TEXT_BYTES];
     struct text t = text_on(line, sizeof(line));
 
-    if (s->shown++ >= SHOWN_MAX)
+    if (s->shown++ >= SHOWN_MAX) {
+        /* They are only counted, for a hint to where they all are.  If they are nowhere, let them
+         * cost nothing.
+         */
+        if (rdl_record_gap(s->lab).to == RDL_NEVER)
+            rdl_hear(s->lab, s->listener, 0);
         return;
+    }
     ev_add_line(&t, e, rdl_names(s->lab));
     fprintf(s->config.out, "%s\n", line);
 }
 
 void shown_end(struct session *s)
 {
-    if (s->shown > SHOWN_MAX)
+    if (s->shown > SHOWN_MAX && rdl_record_gap(s->lab).to == RDL_NEVER)
+        fprintf(s->config.out, "... and more, which nothing records\n");
+    else if (s->shown > SHOWN_MAX)
         fprintf(s->config.out, "... and %llu more; \"show events\" has them all\n",
                 (unsigned long long)(s->shown - SHOWN_MAX));
     s->shown = 0;

@@ -35,7 +35,8 @@ static const struct ev *cause_of(const struct walk *w, const struct ev *e)
     if (cause || e->cause == 0)
         return cause;
     ev_add_id(&t, e->cause);
-    fprintf(w->out, "  because of %s, which the recorder has forgotten\n", buf);
+    fprintf(w->out, "  because of %s, which %s\n", buf,
+            past_in_gap(w->p, e->cause) ? "was not recorded" : "the recorder has forgotten");
     return NULL;
 }
 

@@ -11,6 +11,7 @@
 TABLE(grain, ENUM_GRAIN, "what to step by")
 TABLE(port, ENUM_PORT, "kind of live port")
 TABLE(program, ENUM_PROGRAM, "program")
+TABLE(record, ENUM_RECORD, "whether the lab is recorded")
 TABLE(role, ENUM_ROLE, "role of a program")
 TABLE(export, ENUM_EXPORT, "form of export")
 TABLE(session_action, ENUM_SESSION_ACTION, "action on the session")

@@ -36,6 +36,11 @@
     X(ROLE, server, 0, "waits for a client")                                                       \
     X(ROLE, client, 1, "connects to a server")
 
+#define ENUM_RECORD(X)                                                                             \
+    X(RECORD, off, 0, "nothing is kept: a live lab is faster")                                     \
+    X(RECORD, on, 1, "events and frames are kept, up to a limit")
+
+enum record_state { ENUM_RECORD(ENUM_MEMBER) };
 enum live_port_kind { ENUM_PORT(ENUM_MEMBER) };
 enum program { ENUM_PROGRAM(ENUM_MEMBER) };
 enum program_role { ENUM_ROLE(ENUM_MEMBER) };
@@ -44,6 +49,6 @@ enum export_form { ENUM_EXPORT(ENUM_MEMBER) };
 enum show_form { ENUM_SHOW_FORM(ENUM_MEMBER) };
 
 extern const struct enum_table words_grain, words_export, words_session_action, words_setting,
-    words_show_form, words_port, words_program, words_role;
+    words_show_form, words_port, words_program, words_role, words_record;
 
 #endif

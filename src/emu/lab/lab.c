@@ -97,7 +97,7 @@ static void keep(void *ctx, const struct frame *f, bool changed)
 {
     struct world *w = ctx;
 
-    if (w->lab->record)
+    if (w->lab->record && !record_paused(w->lab->record))
         record_frame(w->lab->record, f->tx, f->bytes, f->len);
     /* Only what an RDMA function sends is known to be sound. */
     if (w->lab->watch && !changed && f->note.qpn != 0)

@@ -82,6 +82,30 @@ void rdl_record_bound(struct rdl_lab *lab, size_t events_max, size_t frame_bytes
         record_bound(lab->record, events_max, frame_bytes_max);
 }
 
+void rdl_record_pause(struct rdl_lab *lab)
+{
+    if (!lab->record)
+        return;
+    record_pause(lab->record, rdl_tick(lab));
+    trace_sink_hear(&lab->sinks, &lab->record_sink, 0);
+}
+
+void rdl_record_resume(struct rdl_lab *lab)
+{
+    if (!lab->record)
+        return;
+    record_resume(lab->record, rdl_tick(lab));
+    trace_sink_hear(&lab->sinks, &lab->record_sink, EV_SET_ALL);
+}
+
+struct rdl_record_gap rdl_record_gap(const struct rdl_lab *lab)
+{
+    const struct record_gap none = {0, 0};
+    const struct record_gap g = lab->record ? record_gap(lab->record) : none;
+
+    return (struct rdl_record_gap){g.from, g.to};
+}
+
 size_t rdl_record_count(const struct rdl_lab *lab)
 {
     return lab->record ? record_count(lab->record) : 0;

@@ -32,6 +32,7 @@ struct record {
     uint64_t forgotten;
     struct pointers frames; /* of struct kept_frame, by ascending id */
     size_t frame_bytes, frame_bytes_max;
+    struct record_gap gap;
 };
 
 static bool push(struct pointers *p, void *item)
@@ -156,6 +157,46 @@ void record_frame(struct record *r, ev_id id, const uint8_t *bytes, size_t n)
         free(f);
 }
 
+void record_pause(struct record *r, uint64_t tick)
+{
+    if (r->gap.from == 0)
+        r->gap.from = tick + 1;
+    r->gap.to = UINT64_MAX;
+}
+
+void record_resume(struct record *r, uint64_t tick)
+{
+    if (!record_paused(r))
+        return;
+    r->gap.to = tick;
+    if (r->gap.to < r->gap.from)
+        r->gap = (struct record_gap){0, 0}; /* nothing happened meanwhile */
+}
+
+struct record_gap record_gap(const struct record *r)
+{
+    return r->gap;
+}
+
+bool record_paused(const struct record *r)
+{
+    return r->gap.to == UINT64_MAX;
+}
+
+/* What is missing when time goes back to @tick. */
+static void cut_gap(struct record *r, uint64_t tick)
+{
+    if (record_paused(r)) {
+        if (r->gap.from > tick + 1)
+            r->gap.from = tick + 1;
+        return;
+    }
+    if (r->gap.to > tick)
+        r->gap.to = tick;
+    if (r->gap.to < r->gap.from)
+        r->gap = (struct record_gap){0, 0};
+}
+
 void record_bound(struct record *r, size_t events_max, size_t frame_bytes_max)
 {
     r->events_max = events_max > CHUNK_EVENTS ? events_max : CHUNK_EVENTS;
@@ -211,6 +252,7 @@ const uint8_t *record_find_frame(const struct record *r, ev_id id, size_t *ret_b
 
 void record_cut(struct record *r, uint64_t tick)
 {
+    cut_gap(r, tick);
     while (r->events > 0 && ev_tick(record_at(r, r->events - 1)->id) > tick) {
         r->events--;
         if (r->events % CHUNK_EVENTS == 0) {

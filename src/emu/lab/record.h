@@ -23,6 +23,20 @@ void record_free(struct record *r);
 void record_event(struct record *r, const struct ev *e);
 void record_frame(struct record *r, ev_id id, const uint8_t *bytes, size_t n);
 
+/* Until record_resume() nothing is recorded.  @tick: the last one; events after it are missing. */
+void record_pause(struct record *r, uint64_t tick);
+void record_resume(struct record *r, uint64_t tick);
+
+/* The ticks in which events are missing, because recording was off at times between them.  @to is
+ * UINT64_MAX while it is; both are 0 if nothing is missing.
+ */
+struct record_gap {
+    uint64_t from, to;
+};
+
+struct record_gap record_gap(const struct record *r);
+bool record_paused(const struct record *r);
+
 /* Other limits from now on; what is beyond them is forgotten. */
 void record_bound(struct record *r, size_t events_max, size_t frame_bytes_max);
 

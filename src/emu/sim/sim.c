@@ -17,7 +17,7 @@ static bool grow(struct sim *s)
 {
     const uint32_t cap = s->cap ? 2 * s->cap : CAP_FIRST;
     struct sim_place *places = arena_alloc(s->arena, cap * sizeof(*places));
-    uint32_t *heap = arena_alloc(s->arena, cap * sizeof(*heap));
+    struct sim_due *heap = arena_alloc(s->arena, cap * sizeof(*heap));
     uint32_t *free_slots = arena_alloc(s->arena, cap * sizeof(*free_slots));
 
     if (!places || !heap || !free_slots)
@@ -51,79 +51,74 @@ void sim_done(struct sim *s)
     arena_release(s->arena, s->free, s->cap * sizeof(*s->free));
 }
 
-static bool before(const struct sim *s, uint32_t a, uint32_t b)
+static bool before(const struct sim_due *x, const struct sim_due *y)
 {
-    const struct sim_item *x = &s->places[a].item, *y = &s->places[b].item;
-
     return x->at_ns != y->at_ns ? x->at_ns < y->at_ns : x->seq < y->seq;
 }
 
-static void put(struct sim *s, uint32_t at, uint32_t slot)
+static void put(struct sim *s, uint32_t at, struct sim_due due)
 {
-    s->heap[at] = slot;
-    s->places[slot].at = at;
+    s->heap[at] = due;
+    s->places[due.slot].at = at;
 }
 
-static void sift_up(struct sim *s, uint32_t at)
+/* Moves the hole at @at up, or down, to where @due belongs, and fills it. */
+static void sift_up(struct sim *s, uint32_t at, struct sim_due due)
 {
-    const uint32_t slot = s->heap[at];
-
-    while (at > 0 && before(s, slot, s->heap[(at - 1) / 2])) {
+    while (at > 0 && before(&due, &s->heap[(at - 1) / 2])) {
         put(s, at, s->heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
-    put(s, at, slot);
+    put(s, at, due);
 }
 
-static void sift_down(struct sim *s, uint32_t at)
+static void sift_down(struct sim *s, uint32_t at, struct sim_due due)
 {
-    const uint32_t slot = s->heap[at];
-
     for (;;) {
         uint32_t child = 2 * at + 1;
 
         if (child >= s->len)
             break;
-        if (child + 1 < s->len && before(s, s->heap[child + 1], s->heap[child]))
+        if (child + 1 < s->len && before(&s->heap[child + 1], &s->heap[child]))
             child++;
-        if (!before(s, s->heap[child], slot))
+        if (!before(&s->heap[child], &due))
             break;
         put(s, at, s->heap[child]);
         at = child;
     }
-    put(s, at, slot);
+    put(s, at, due);
 }
 
 static void remove_at(struct sim *s, uint32_t at)
 {
-    const uint32_t slot = s->heap[at];
-    const uint32_t last = s->heap[--s->len];
+    const uint32_t slot = s->heap[at].slot;
+    const struct sim_due last = s->heap[--s->len];
 
     s->places[slot].gen++;
     s->free[s->cap - s->len - 1] = slot;
     if (at == s->len)
         return;
-    put(s, at, last);
-    sift_up(s, at);
-    sift_down(s, s->places[last].at);
+    if (at > 0 && before(&last, &s->heap[(at - 1) / 2]))
+        sift_up(s, at, last);
+    else
+        sift_down(s, at, last);
 }
 
 sim_ticket sim_schedule(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t target,
                         uint64_t arg)
 {
+    struct sim_place *place;
     uint32_t slot;
 
     RDL_ASSERT(at_ns >= sim_now(s));
     if (s->len == s->cap && !grow(s))
         assert_fail("the arena has room for the event queue", __FILE__, __LINE__);
     slot = s->free[s->cap - s->len - 1];
-    s->places[slot].item = (struct sim_item){at_ns, s->seq++, s->trace->cause, arg, target, kind};
-    s->places[slot].gen++;
-    s->heap[s->len] = slot;
-    s->places[slot].at = s->len;
-    s->len++;
-    sift_up(s, s->len - 1);
-    return (uint64_t)s->places[slot].gen << 32 | (slot + 1);
+    place = &s->places[slot];
+    place->item = (struct sim_item){at_ns, s->trace->cause, arg, target, kind};
+    place->gen++;
+    sift_up(s, s->len++, (struct sim_due){at_ns, s->seq++, slot});
+    return (uint64_t)place->gen << 32 | (slot + 1);
 }
 
 bool sim_cancel(struct sim *s, sim_ticket ticket)
@@ -136,17 +131,12 @@ bool sim_cancel(struct sim *s, sim_ticket ticket)
     return true;
 }
 
-uint64_t sim_next_ns(const struct sim *s)
-{
-    return s->len ? s->places[s->heap[0]].item.at_ns : UINT64_MAX;
-}
-
 void sim_dispatch(struct sim *s)
 {
     struct sim_item item;
 
     RDL_ASSERT(s->len > 0);
-    item = s->places[s->heap[0]].item;
+    item = s->places[s->heap[0].slot].item;
     remove_at(s, 0);
     trace_begin(s->trace, item.at_ns, item.cause);
     s->handlers[item.kind](s->world, &item);

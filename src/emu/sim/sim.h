@@ -23,7 +23,6 @@ enum sim_kind {
 
 struct sim_item {
     uint64_t at_ns;
-    uint64_t seq;
     ev_id cause;
     uint64_t arg;
     uint32_t target;
@@ -37,6 +36,12 @@ typedef void sim_handler(void *world, const struct sim_item *item);
 
 struct sim_place; /* sim.c: an item and its position in the heap */
 
+/* An entry of the heap: when, and where the item is. */
+struct sim_due {
+    uint64_t at_ns, seq;
+    uint32_t slot;
+};
+
 struct sim {
     struct arena *arena;
     struct trace *trace;          /* its now_ns is the clock */
@@ -44,7 +49,7 @@ struct sim {
     void *world;
     uint64_t seq;
     struct sim_place *places; /* items, by slot */
-    uint32_t *heap;           /* slots, a binary heap by (at_ns, seq) */
+    struct sim_due *heap;     /* a binary heap by (at_ns, seq) */
     uint32_t *free;           /* unused slots, a stack */
     uint32_t len, cap;
 };
@@ -64,7 +69,10 @@ sim_ticket sim_schedule(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint3
 bool sim_cancel(struct sim *s, sim_ticket ticket);
 
 /* When the next item is due, UINT64_MAX when there is none. */
-uint64_t sim_next_ns(const struct sim *s);
+static inline uint64_t sim_next_ns(const struct sim *s)
+{
+    return s->len ? s->heap[0].at_ns : UINT64_MAX;
+}
 
 /* Dispatches the next item: one tick.  There must be one. */
 void sim_dispatch(struct sim *s);

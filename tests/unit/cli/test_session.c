@@ -526,6 +526,41 @@ static void worse_exits_win(void **state)
     assert_int_equal(exit_worse(EXIT_BROKEN, EXIT_TIMEOUT), EXIT_BROKEN);
 }
 
+static void what_was_not_recorded_is_said_to_be_missing(void **state)
+{
+    struct lab l;
+    size_t n;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host h1 h2; link h1 h2; record off");
+    n = rdl_record_count(l.s->lab);
+    lab_run(&l, "ping h1 h2; show events last 1; export events -");
+    assert_true(rdl_record_count(l.s->lab) == n);
+    fflush(l.f);
+    assert_non_null(strstr(l.out, "... recording is off since #4\n"));
+    assert_non_null(strstr(l.out, "recording is off since #4: what happened then is missing"));
+    assert_false(lab_try(&l, "expect count(eth_tx) == 0"));
+    assert_non_null(strstr(l.s->diag.message, "recording is off since #4"));
+    lab_run(&l, "record on; ping h1 h2; why");
+    assert_true(rdl_record_count(l.s->lab) > n);
+    assert_false(lab_try(&l, "why #5.1"));
+    assert_non_null(strstr(l.s->diag.remedy, "recording was off at times from #4 to #10"));
+    lab_close(&l);
+}
+
+static void unrecorded_events_are_not_counted_when_they_are_too_many_to_show(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, true);
+    lab_run(&l, "host h1 h2; link h1 h2; record off; ping h1 h2 count=100 interval=1ms");
+    fflush(l.f);
+    assert_non_null(strstr(l.out, "... and more, which nothing records\n"));
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -545,6 +580,8 @@ int main(void)
         cmocka_unit_test(completion_offers_what_fits),
         cmocka_unit_test(an_interrupt_ends_every_step),
         cmocka_unit_test(lines_must_be_text),
+        cmocka_unit_test(what_was_not_recorded_is_said_to_be_missing),
+        cmocka_unit_test(unrecorded_events_are_not_counted_when_they_are_too_many_to_show),
         cmocka_unit_test(worse_exits_win),
     };
 

@@ -83,12 +83,41 @@ static void going_back_cuts_what_came_later_and_nothing_else(void **state)
     record_free(r);
 }
 
+static void a_pause_is_told_as_a_gap(void **state)
+{
+    struct record *r = record_new(10, 1000);
+
+    (void)state;
+    assert_non_null(r);
+    assert_true(record_gap(r).from == 0 && record_gap(r).to == 0);
+    record_pause(r, 5);
+    assert_true(record_paused(r));
+    assert_true(record_gap(r).from == 6 && record_gap(r).to == UINT64_MAX);
+    record_resume(r, 5);
+    assert_true(record_gap(r).from == 0 && record_gap(r).to == 0); /* nothing happened */
+    record_pause(r, 5);
+    record_resume(r, 8);
+    record_pause(r, 20);
+    record_resume(r, 30);
+    assert_false(record_paused(r));
+    assert_true(record_gap(r).from == 6 && record_gap(r).to == 30);
+    record_cut(r, 10); /* time goes back */
+    assert_true(record_gap(r).from == 6 && record_gap(r).to == 10);
+    record_pause(r, 10);
+    record_cut(r, 2);
+    assert_true(record_gap(r).from == 3 && record_gap(r).to == UINT64_MAX);
+    record_resume(r, 2);
+    assert_true(record_gap(r).from == 0 && record_gap(r).to == 0);
+    record_free(r);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_oldest_are_forgotten_and_counted),
         cmocka_unit_test(frames_are_found_by_their_event),
         cmocka_unit_test(going_back_cuts_what_came_later_and_nothing_else),
+        cmocka_unit_test(a_pause_is_told_as_a_gap),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
