@@ -126,6 +126,7 @@ class Lab:
     # after it has printed its result.
     SCRIPT = """\
 scenario seed={seed}
+{record}
 host h1 ip={address}
 switch s1
 link h1 s1 loss={loss}%
@@ -183,8 +184,9 @@ port tap {tap} s1
             action = self.ping(case)
         if case.loss:
             end = [self.SHOW_LOST]
-        return self.SCRIPT.format(seed=case.size + case.mtu, address=self.STATION.ipv4, loss=case.loss,
-                                  tap=self.TAP, action=action, end="\n".join(end))
+        record = "record off" if case.program == "speed" else ""
+        return self.SCRIPT.format(seed=case.size + case.mtu, record=record, address=self.STATION.ipv4,
+                                  loss=case.loss, tap=self.TAP, action=action, end="\n".join(end))
 
     def ping(self, case):
         if case.client == "rxe":
