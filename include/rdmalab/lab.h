@@ -129,6 +129,12 @@ uint64_t rdl_tick(const struct rdl_lab *lab);
 /* When the next tick is due; RDL_NEVER when nothing is scheduled. */
 uint64_t rdl_next_ns(const struct rdl_lab *lab);
 
+/* From now on nothing happens before @now_ns: what is due earlier happens then, in its order.  For
+ * a lab that follows a clock of the outside and is late: what late work starts, a timer above all,
+ * counts from when it was done and not from when it should have been.
+ */
+void rdl_not_before(struct rdl_lab *lab, uint64_t now_ns);
+
 enum rdl_step {
     RDL_STEP_TICK,   /* the next dispatch, whatever it is */
     RDL_STEP_WQE,    /* until a device has fetched a WQE */

@@ -13,6 +13,10 @@
 /* Between looks for ^C, and between looks at a stop expression. */
 #define CHUNK_TICKS         4096u
 #define CHUNK_TICKS_STOPPED 1u
+/* Between looks for frames from outside.  A device holds only so many of them, and what an answer
+ * changes should not be done before.
+ */
+#define LIVE_TURN_TICKS 128u
 
 /* One of rdl_step(), rdl_run(), rdl_wait(), with its arguments.  A turn is a run that ends as soon
  * as anything may have happened; it is for a lab that follows real time.
@@ -115,7 +119,7 @@ static enum rdl_status live_turn(struct session *s, const struct move *m, int in
 {
     const struct live_ops *ops = s->config.live_ops;
     const uint64_t real = live_bound(m, ops->now_ns(s->live)), now = rdl_now_ns(s->lab);
-    const struct rdl_limits limits = {.ticks = CHUNK_TICKS, .ns = real > now ? real - now : 1};
+    const struct rdl_limits limits = {.ticks = LIVE_TURN_TICKS, .ns = real > now ? real - now : 1};
     const struct move bounded = {m->kind, m->grain, real, m->host};
     enum rdl_status st = RDL_ERR_IDLE;
     uint64_t next;

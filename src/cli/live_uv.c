@@ -45,6 +45,7 @@ static uint64_t now_ns(struct live *l)
     l->clock.lag_ns = due < now ? now - due : 0;
     if (l->clock.lag_ns > l->clock.lag_max_ns)
         l->clock.lag_max_ns = l->clock.lag_ns;
+    rdl_not_before(l->lab, now);
     return now + AHEAD_NS;
 }
 

@@ -129,9 +129,9 @@ scenario seed={seed}
 {record}
 host h1 ip={address}
 switch s1
-link h1 s1 loss={loss}%
+link h1 s1
 port tap {tap} s1
-{action}
+{lossy}{action}
 {end}
 """
     SERVER = "program h1 rc_pingpong server {options}"
@@ -143,6 +143,9 @@ port tap {tap} s1
     WAIT = "run {seconds}s\nexpect h1.program.done"
     PING = "ping h1 {to} count=3"
     IDLE = "run {ms}ms"
+    # The host knows the kernel's MAC before frames are lost, as the kernel knows the host's: each of
+    # them asks three times only, and then a connection cannot be made.
+    LOSSY = SETTLE + "\nping h1 {to}\nset link h1-s1 loss={loss}%\n"
     SHOW_LOST = "show link h1-s1"
     LOST = re.compile(r"^ *lost +(\d+)", re.MULTILINE)
 
@@ -179,14 +182,15 @@ port tap {tap} s1
         else:
             start = self.SERVER.format(options=options)
         action = start + "\n" + self.WAIT.format(seconds=case.seconds_max())
-        end = []
         if case.program == "ping":
             action = self.ping(case)
+        lossy, end = "", ""
         if case.loss:
-            end = [self.SHOW_LOST]
+            lossy = self.LOSSY.format(to=getattr(self.rxe.me, case.ip), loss=case.loss)
+            end = self.SHOW_LOST
         record = "record off" if case.program == "speed" else ""
         return self.SCRIPT.format(seed=case.size + case.mtu, record=record, address=self.STATION.ipv4,
-                                  loss=case.loss, tap=self.TAP, action=action, end="\n".join(end))
+                                  tap=self.TAP, lossy=lossy, action=action, end=end)
 
     def ping(self, case):
         if case.client == "rxe":

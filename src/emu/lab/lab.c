@@ -174,6 +174,11 @@ uint64_t rdl_next_ns(const struct rdl_lab *lab)
     return sim_next_ns(&lab->world->sim);
 }
 
+void rdl_not_before(struct rdl_lab *lab, uint64_t now_ns)
+{
+    lab->world->sim.floor_ns = now_ns < CLOCK_END_NS ? now_ns : CLOCK_END_NS;
+}
+
 struct bounds bounds_of(const struct rdl_lab *lab, struct rdl_limits limits)
 {
     const struct trace *t = &lab->world->trace;

@@ -138,7 +138,7 @@ void sim_dispatch(struct sim *s)
     RDL_ASSERT(s->len > 0);
     item = s->places[s->heap[0].slot].item;
     remove_at(s, 0);
-    trace_begin(s->trace, item.at_ns, item.cause);
+    trace_begin(s->trace, item.at_ns < s->floor_ns ? s->floor_ns : item.at_ns, item.cause);
     s->handlers[item.kind](s->world, &item);
 }
 

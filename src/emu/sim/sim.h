@@ -48,6 +48,7 @@ struct sim {
     sim_handler *const *handlers; /* SIM_KIND_COUNT of them, a const table */
     void *world;
     uint64_t seq;
+    uint64_t floor_ns;        /* what is due before happens then */
     struct sim_place *places; /* items, by slot */
     struct sim_due *heap;     /* a binary heap by (at_ns, seq) */
     uint32_t *free;           /* unused slots, a stack */
@@ -74,7 +75,9 @@ static inline uint64_t sim_next_ns(const struct sim *s)
     return s->len ? s->heap[0].at_ns : UINT64_MAX;
 }
 
-/* Dispatches the next item: one tick.  There must be one. */
+/* Dispatches the next item: one tick.  There must be one.  It happens when it is due, or at
+ * floor_ns when that is later.
+ */
 void sim_dispatch(struct sim *s);
 
 /* Moves the clock on without a tick; @now_ns must not be beyond the next item. */

@@ -110,6 +110,23 @@ static void the_cause_is_the_event_that_was_handled_when_it_was_scheduled(void *
     assert_true(f->w.cause_seen == cause);
 }
 
+static void late_work_happens_now_in_its_order_and_what_it_starts_counts_from_now(void **state)
+{
+    struct fixture *f = *state;
+
+    for (uint64_t i = 0; i < 3; i++)
+        sim_schedule(&f->w.sim, 100 * (i + 1), SIM_DOORBELL, 0, i);
+    f->w.sim.floor_ns = 250;
+    for (uint64_t i = 0; i < 2; i++) {
+        sim_dispatch(&f->w.sim);
+        assert_int_equal(f->w.order[i], i);
+        assert_int_equal(f->trace.now_ns, 250);
+    }
+    assert_int_equal(sim_next_ns(&f->w.sim), 300);
+    sim_dispatch(&f->w.sim);
+    assert_int_equal(f->trace.now_ns, 300);
+}
+
 static void the_clock_moves_on_without_a_tick(void **state)
 {
     struct fixture *f = *state;
@@ -128,6 +145,9 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             the_cause_is_the_event_that_was_handled_when_it_was_scheduled, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            late_work_happens_now_in_its_order_and_what_it_starts_counts_from_now, set_up,
+            tear_down),
         cmocka_unit_test_setup_teardown(the_clock_moves_on_without_a_tick, set_up, tear_down),
     };
 
