@@ -13,7 +13,8 @@ struct live_program;
 
 struct live_port {
     struct live *live;
-    int fd; /* -1: the device is gone */
+    int fd;            /* -1: the device is gone */
+    uint32_t read_max; /* frames, before the lab goes on */
     struct live_port_info info;
 };
 
@@ -25,8 +26,9 @@ struct live {
     uint32_t n_ports;
     struct live_program *programs;
     bool attached;
-    uint64_t zero_ns;   /* of the machine's clock: simulated time 0 */
-    uint64_t active_ns; /* simulated: when a frame was read last */
+    uint64_t machine_ns; /* the machine's clock when it was read last, at least once a turn */
+    uint64_t zero_ns;    /* of the machine's clock: simulated time 0 */
+    uint64_t active_ns;  /* simulated: when a frame was read last */
     struct live_clock clock;
 };
 

@@ -121,7 +121,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
         if (pingpong_remote(&g->p, g->rx))
             g->oob = OOB_READY;
     } else if (g->oob == OOB_DONE_WAIT && g->rx_n >= PINGPONG_DONE_BYTES) {
-        pingpong_start(&g->p, uv_hrtime());
+        pingpong_start(&g->p, g->live->machine_ns);
         close_stream(g);
     } else if (g->rx_n >= sizeof(g->rx)) {
         pingpong_fail(&g->p, "the other side does not speak rc_pingpong's protocol");
@@ -274,7 +274,7 @@ static void tell_connected(struct live_program *g)
     } else {
         send_bytes(g, "done", PINGPONG_DONE_BYTES);
         g->oob = OOB_CLOSED;
-        pingpong_start(&g->p, uv_hrtime());
+        pingpong_start(&g->p, g->live->machine_ns);
     }
 }
 
@@ -291,7 +291,7 @@ static bool must_wait(const struct live_program *g)
 static void go(struct live_program *g)
 {
     if (!must_wait(g))
-        pingpong_go(&g->p, uv_hrtime());
+        pingpong_go(&g->p, g->live->machine_ns);
     if (g->p.state == PP_EXCHANGE && g->oob == OOB_IDLE) {
         g->oob = OOB_CONNECTING;
         if (pingpong_is_server(&g->p))

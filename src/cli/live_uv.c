@@ -17,7 +17,7 @@
 #include "rdmalab/trace.h"
 
 #define FRAME_BYTES_MAX  65536u
-#define FRAMES_PER_PUMP  64u      /* read before the lab goes on */
+#define FRAMES_PER_PUMP  64u      /* read before the lab goes on, at most */
 #define LOOK_NS          1000000u /* how long a frame is looked for before the process sleeps */
 #define AHEAD_NS         20000u   /* what is due so soon is done at once: waiting takes as long */
 #define SLEEP_MAX_NS     50000000 /* between looks for ^C */
@@ -25,22 +25,28 @@
 #define KEPT_EVENTS      65536u /* of a lab without end; "show events" */
 #define KEPT_FRAME_BYTES (32u << 20)
 
+/* Simulated time at which the machine's clock was read last. */
+static uint64_t clock_ns(const struct live *l)
+{
+    return l->machine_ns > l->zero_ns ? l->machine_ns - l->zero_ns : 0;
+}
+
 void live_error_set(struct live_error *e, const char *what, const char *why, const char *remedy)
 {
     snprintf(e->message, sizeof(e->message), "%s: %s", what, why);
     snprintf(e->remedy, sizeof(e->remedy), "%s", remedy);
 }
 
-static uint64_t clock_ns(const struct live *l)
+/* Reads the machine's clock, once in a turn: all that happens in it happens now. */
+static uint64_t read_clock(struct live *l)
 {
-    const uint64_t now = uv_hrtime();
-
-    return now > l->zero_ns ? now - l->zero_ns : 0;
+    l->machine_ns = uv_hrtime();
+    return clock_ns(l);
 }
 
 static uint64_t now_ns(struct live *l)
 {
-    const uint64_t now = clock_ns(l), due = rdl_next_ns(l->lab);
+    const uint64_t now = read_clock(l), due = rdl_next_ns(l->lab);
 
     l->clock.lag_ns = due < now ? now - due : 0;
     if (l->clock.lag_ns > l->clock.lag_max_ns)
@@ -55,7 +61,8 @@ void live_attach(struct live *l)
         return;
     /* Who leaves a TCP exchange must not end this program. */
     signal(SIGPIPE, SIG_IGN);
-    l->zero_ns = uv_hrtime() - rdl_now_ns(l->lab);
+    l->machine_ns = uv_hrtime();
+    l->zero_ns = l->machine_ns - rdl_now_ns(l->lab);
     l->attached = true;
     rdl_hash_stop(l->lab);
     rdl_check_stop(l->lab);
@@ -137,13 +144,15 @@ static void bring_in(struct live_port *p, const uint8_t *frame, size_t bytes)
     (void)!rdl_port_receive(lab, p->info.port, frame, bytes);
 }
 
-/* Reads what is there, up to a limit.  How many frames? */
+/* Reads what is there, up to a limit.  The limit grows while there is more than it, so that one
+ * frame alone is not held up by a look for a second one.  How many frames?
+ */
 static uint32_t read_port(struct live_port *p)
 {
     uint8_t frame[FRAME_BYTES_MAX];
     uint32_t n_read = 0;
 
-    while (p->fd >= 0 && n_read < FRAMES_PER_PUMP) {
+    while (p->fd >= 0 && n_read < p->read_max) {
         const ssize_t n = read(p->fd, frame, sizeof(frame));
 
         if (n > 0) {
@@ -155,6 +164,10 @@ static uint32_t read_port(struct live_port *p)
             lose_device(p);
         }
     }
+    if (n_read < p->read_max)
+        p->read_max = 1;
+    else if (p->read_max < FRAMES_PER_PUMP)
+        p->read_max *= 2;
     return n_read;
 }
 
@@ -213,7 +226,7 @@ static bool live_tap(struct live *l, const char *device, const char *node,
         return true;
     }
     p = &l->ports[l->n_ports];
-    *p = (struct live_port){.live = l, .fd = fd};
+    *p = (struct live_port){.live = l, .fd = fd, .read_max = 1};
     snprintf(p->info.device, sizeof(p->info.device), "%s", device);
     st = join(l, p, node);
     if (st != RDL_OK) {
@@ -270,16 +283,18 @@ static void sleep_for(struct live *l, uint64_t ns, int input)
 static void live_pump(struct live *l, uint64_t until_ns, int input)
 {
     const enum live_acted acted = live_programs_go(l);
-    uint64_t now;
+    uint64_t now = clock_ns(l);
 
     if (acted == LIVE_ACTED) /* the lab has work before anything from outside */
         return;
-    now = clock_ns(l);
     if (read_ports(l))
         l->active_ns = now;
     else if (acted == LIVE_TALKS || now - l->active_ns > LOOK_NS)
         uv_run(&l->loop, UV_RUN_NOWAIT);
-    if (now - l->active_ns > LOOK_NS && until_ns > now && rdl_next_ns(l->lab) > now + AHEAD_NS)
+    if (now - l->active_ns <= LOOK_NS)
+        return;
+    now = read_clock(l);
+    if (until_ns > now && rdl_next_ns(l->lab) > now + AHEAD_NS)
         sleep_for(l, until_ns - now, input);
 }
 

@@ -271,19 +271,19 @@ static void linger(struct pingpong *p, uint64_t now_ns)
     p->state = PP_LINGER;
 }
 
-/* Takes up to two completions, as the original does; 0: there is none. */
-static size_t poll(struct pingpong *p)
+/* Takes up to two completions, as the original does.  May there be more? */
+static bool poll(struct pingpong *p)
 {
     struct rdl_wc wc[2];
     size_t n;
 
-    if (rdl_poll_cq(p->lab, p->cq, 2, wc, &n) != RDL_OK) {
+    if (rdl_poll_cq(p->lab, p->cq, ARRAY_LEN(wc), wc, &n) != RDL_OK) {
         pingpong_fail(p, "poll CQ failed");
-        return 0;
+        return false;
     }
     for (size_t i = 0; i < n && p->state == PP_RUN; i++)
         on_completion(p, &wc[i]);
-    return n;
+    return n == ARRAY_LEN(wc);
 }
 
 /* Is there something to poll?  With -e: has an event said so, and was the queue armed again? */
@@ -317,7 +317,7 @@ static void run(struct pingpong *p, uint64_t now_ns)
 {
     if (!may_poll(p))
         return;
-    while (poll(p) > 0 && p->state == PP_RUN && !p->config.use_events)
+    while (poll(p) && p->state == PP_RUN && !p->config.use_events)
         ;
     if (p->state == PP_RUN && p->n_sent >= p->config.iters && p->n_rcvd >= p->config.iters) {
         p->ended_ns = now_ns;
