@@ -52,6 +52,10 @@ class Case:
     def server(self):
         return "lab" if self.client == "rxe" else "rxe"
 
+    def is_latency(self):
+        """Does this measure how long one packet after the other takes, and nothing else?"""
+        return self.size <= self.mtu and "-e" not in self.options
+
     def packets(self):
         """Without retransmissions and ACKs, both directions."""
         return 2 * self.iterations * -(-self.size // self.mtu)
@@ -105,10 +109,12 @@ def full():
 
 def speed():
     """Measurements take turns, so that whatever else the machine does hits all alike."""
-    kinds = [(64, 1024, 5000), (1 << 20, 1024, 10), (1 << 20, 4096, 10)]
+    kinds = [(64, 1024, 5000, ""), (64, 1024, 3000, "-e"), (4096, 1024, 1000, "-e"),
+             (65536, 1024, 100, ""), (1 << 20, 1024, 10, ""), (1 << 20, 4096, 10, "")]
     for attempt in range(1, REPEATED + 1):
-        for size, mtu, iterations in kinds:
-            measured = Case("speed", "rxe", "ipv4", size, mtu, 0, iterations, attempt=attempt)
+        for size, mtu, iterations, options in kinds:
+            measured = Case("speed", "rxe", "ipv4", size, mtu, 0, iterations, options=options,
+                            attempt=attempt)
             yield Case(**vars(measured) | {"baseline": True})
             yield measured
             yield Case(**vars(measured) | {"client": "lab"})
