@@ -13,8 +13,9 @@ struct live_program;
 
 struct live_port {
     struct live *live;
-    int fd;            /* -1: the device is gone */
-    uint32_t read_max; /* frames, before the lab goes on */
+    int fd;                 /* -1: the device is gone */
+    uint32_t read_max;      /* frames, before the lab goes on */
+    uint64_t missed_before; /* tap_missed(), when it was attached */
     struct live_port_info info;
 };
 

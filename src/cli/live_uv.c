@@ -189,6 +189,19 @@ static struct live_port *port_named(struct live *l, const char *device)
     return NULL;
 }
 
+/* From now on @p is the device that is open as @fd. */
+static void plug(struct live_port *p, int fd)
+{
+    p->fd = fd;
+    p->missed_before = tap_missed(p->info.device);
+    if (!tap_is_up(p->info.device))
+        fprintf(
+            p->live->out,
+            "%s: the device is down, and setting it up is not permitted; as root: \"ip link set %s "
+            "up\"\n",
+            p->info.device, p->info.device);
+}
+
 /* Joins the new port @p to the lab. */
 static enum rdl_status join(struct live *l, struct live_port *p, const char *node)
 {
@@ -221,13 +234,14 @@ static bool live_tap(struct live *l, const char *device, const char *node,
     if (fd < 0)
         return false;
     if (p) { /* its device had gone, and is here again */
-        p->fd = fd;
         p->info.gone = false;
+        plug(p, fd);
         return true;
     }
     p = &l->ports[l->n_ports];
-    *p = (struct live_port){.live = l, .fd = fd, .read_max = 1};
+    *p = (struct live_port){.live = l, .read_max = 1};
     snprintf(p->info.device, sizeof(p->info.device), "%s", device);
+    plug(p, fd);
     st = join(l, p, node);
     if (st != RDL_OK) {
         live_error_set(reterr, device, rdl_status_str(st), rdl_status_remedy(st));
@@ -241,10 +255,14 @@ static bool live_tap(struct live *l, const char *device, const char *node,
 
 static bool port_at(const struct live *l, uint32_t i, struct live_port_info *ret)
 {
+    uint64_t missed;
+
     if (i >= l->n_ports)
         return false;
     *ret = l->ports[i].info;
-    ret->missed_frames = tap_missed(ret->device);
+    missed = tap_missed(ret->device);
+    ret->missed_frames =
+        missed > l->ports[i].missed_before ? missed - l->ports[i].missed_before : 0;
     return true;
 }
 

@@ -3,8 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <ifaddrs.h>
 #include <linux/capability.h>
+#include <linux/if_link.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <pwd.h>
@@ -126,20 +127,42 @@ static bool may_make_devices(void)
            (sets[CAP_TO_INDEX(CAP_NET_ADMIN)].effective & CAP_TO_MASK(CAP_NET_ADMIN));
 }
 
+/* What the kernel knows of the device @name: its flags, and what it counted.  False: there is none.
+ * It is asked by netlink: /sys may show another network namespace.
+ */
+static bool find_device(const char *name, unsigned *ret_flags, struct rtnl_link_stats *ret)
+{
+    struct ifaddrs *all;
+    bool found = false;
+
+    if (getifaddrs(&all) != 0)
+        return false;
+    for (const struct ifaddrs *i = all; i && !found; i = i->ifa_next) {
+        found = i->ifa_addr && i->ifa_addr->sa_family == AF_PACKET && i->ifa_data &&
+                strcmp(i->ifa_name, name) == 0;
+        if (found) {
+            *ret_flags = i->ifa_flags;
+            memcpy(ret, i->ifa_data, sizeof(*ret));
+        }
+    }
+    freeifaddrs(all);
+    return found;
+}
+
+bool tap_is_up(const char *name)
+{
+    struct rtnl_link_stats stats;
+    unsigned flags;
+
+    return find_device(name, &flags, &stats) && flags & IFF_UP;
+}
+
 uint64_t tap_missed(const char *name)
 {
-    char path[64 + IFNAMSIZ];
-    uint64_t n = 0;
-    FILE *f;
+    struct rtnl_link_stats stats;
+    unsigned flags;
 
-    snprintf(path, sizeof(path), "/sys/class/net/%s/statistics/tx_dropped", name);
-    f = fopen(path, "re");
-    if (!f)
-        return 0;
-    if (fscanf(f, "%" SCNu64, &n) != 1)
-        n = 0;
-    fclose(f);
-    return n;
+    return find_device(name, &flags, &stats) ? stats.tx_dropped : 0;
 }
 
 const char *tap_obstacle(void)

@@ -13,7 +13,12 @@
  */
 int tap_open(const char *name, struct live_error *reterr);
 
-/* Frames that the kernel had for the device's reader and dropped, because too many waited. */
+/* Is the device set up, so that frames pass? */
+bool tap_is_up(const char *name);
+
+/* Frames that the kernel had for the device's reader and dropped, since there is the device: too
+ * many waited, or nobody had it open.
+ */
 uint64_t tap_missed(const char *name);
 
 /* May this process create tap devices?  NULL, or why not. */

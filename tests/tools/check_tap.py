@@ -17,6 +17,7 @@ import random
 import re
 import select
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -335,6 +336,20 @@ def check_flood(options):
         print(f"{n_sent} frames sent, {n_read} read, RSS {rss} KiB")
 
 
+def missed(session):
+    return int(re.search(r"by the kernel (\d+)", session.do("show live"))[1])
+
+
+def check_missed(_):
+    with Session(*LAB, tap(DEVICE)) as session:
+        session.do(run_for(0.2))
+        expect(missed(session) == 0, "nothing was missed yet")
+        session.process.send_signal(signal.SIGSTOP)
+        flood(0.5, 1)
+        session.process.send_signal(signal.SIGCONT)
+        expect(missed(session) > 0, "what the kernel dropped, while nobody read, is told")
+
+
 def check_removed_device(_):
     with Session(*LAB, tap(DEVICE)) as session:
         session.say(run_for(1))
@@ -369,6 +384,9 @@ def check_permission(_):
     got = [subprocess.run([RDMALAB, "doctor"], preexec_fn=user, stdout=subprocess.PIPE, text=True,
                           check=True).stdout for user in (None, as_nobody)]
     expect("tap devices: yes" in got[0] and "ip tuntap add" in got[1], "the doctor knows", got)
+    ip("tuntap", "add", "rdl7", "mode", "tap", "user", str(NOBODY))
+    status, got = script(*LAB, tap("rdl7"), run_for(0.1), user=as_nobody)
+    expect(status == 0 and '"ip link set rdl7 up"' in got, "a device that stays down is told", got)
     ip("tuntap", "add", "rdl3", "mode", "tap", "user", "root")
     status, got = script(*LAB, tap("rdl3"), user=as_nobody)
     expect(status == 1 and "belongs to another user" in got, "another user's device", got)
@@ -442,7 +460,8 @@ def main():
     if why := obstacle():
         print(f"skipped: {why}")
         return 77
-    for check in (check_names, check_node, check_permission, check_removed_device, check_flood):
+    for check in (check_names, check_node, check_permission, check_missed, check_removed_device,
+                  check_flood):
         try:
             check(options)
         except (RuntimeError, subprocess.SubprocessError, OSError) as error:
