@@ -472,13 +472,14 @@ static enum rdl_status make_stranger(struct outside *o)
     return st == RDL_OK ? rdl_port_read(r->lab, r->out, on_frame, o) : st;
 }
 
-static enum rdl_status build(struct outside *o)
+static enum rdl_status build(struct outside *o, bool named)
 {
     const struct rig_config c = {
         .seed = o->seed,
         .check_invariants = true,
         .outside = true,
         .mr_bytes = STRANGER_AT + MESSAGE_BYTES,
+        .hash = named, /* whoever hears everything learns the names, too */
         .max_wr = MESSAGES,
         .path_mtu = MTU_1024,
         .timeout = 17, /* times 7: longer than the pings that go astray */
@@ -499,7 +500,7 @@ bool swarm_outside(uint64_t seed, swarm_print *print, bool *ret_invariant)
     struct rdl_listener *listener = NULL;
     size_t half_bytes = 0;
 
-    works(&o, build(&o), "the hosts and the port can be set up");
+    works(&o, build(&o, print != NULL), "the hosts and the port can be set up");
     if (print && !o.wrong)
         works(&o, rdl_listen(o.rig.lab, print, o.rig.lab, &listener), "the lab can be listened to");
     for (; o.batch < BATCHES && !o.wrong; o.batch++) {
