@@ -111,6 +111,14 @@ static bool live_is_over(const struct session *s, const struct move *m, bool had
            (had_programs && !s->config.live_ops->programs_run(s->live));
 }
 
+void advance_tell(struct session *s)
+{
+    const char *said = s->live ? s->config.live_ops->said(s->live) : NULL;
+
+    if (said)
+        session_tell(s, said);
+}
+
 /* One look while the clock follows real time: does what is due, then lets frames and programs act,
  * and waits for something to do.  RDL_ERR_IDLE: @m is not done yet.
  */
@@ -130,6 +138,7 @@ static enum rdl_status live_turn(struct session *s, const struct move *m, int in
         return st;
     next = rdl_next_ns(s->lab);
     ops->pump(s->live, has_end(m) && m->until_ns < next ? m->until_ns : next, input);
+    advance_tell(s);
     return RDL_ERR_IDLE;
 }
 
@@ -151,6 +160,8 @@ static enum rdl_status move_live(struct session *s, const struct move *m, struct
 {
     const bool had_programs = s->config.live_ops->programs_run(s->live);
 
+    if (m->kind == MOVE_RUN && m->until_ns == RDL_NEVER && !had_programs)
+        session_say(s, "waiting for frames from outside; ^C ends it\n");
     for (;;) {
         enum rdl_status st;
 
@@ -175,10 +186,19 @@ bool advance_idle(struct session *s, int input)
 {
     const struct move m = {.kind = MOVE_RUN, .until_ns = RDL_NEVER};
     struct pollfd fd = {.fd = input, .events = POLLIN};
+    struct live_error error;
+    char buf[2 * LIVE_ERROR_BYTES + 32];
+    struct text t = text_on(buf, sizeof(buf));
 
-    if (!is_live(s) || poll(&fd, 1, 0) != 0)
+    if (!is_live(s) || poll(&fd, 1, 0) > 0) /* a signal is no input */
         return false;
     (void)live_turn(s, &m, input, NULL); /* a run says nothing but that it goes on */
+    if (s->config.live_ops->programs_failed(s->live, &error)) {
+        text_addf(&t, "error: %s\n%s%s%s", error.message, error.remedy[0] ? "  " : "", error.remedy,
+                  error.remedy[0] ? "\n" : "");
+        session_tell(s, buf);
+        s->failed_idle = true;
+    }
     return true;
 }
 
@@ -259,7 +279,9 @@ enum advance_end advance_run(struct session *s, uint64_t until_ns, struct span a
     const struct move m = {.kind = MOVE_RUN, .until_ns = until_ns};
     const enum advance_end end = end_of(s, move(s, &m, at, NULL), at);
 
-    return end == ADVANCE_DONE && rdl_next_ns(s->lab) == RDL_NEVER ? ADVANCE_IDLE : end;
+    /* Of a live lab nobody knows whether something will happen. */
+    return end == ADVANCE_DONE && !is_live(s) && rdl_next_ns(s->lab) == RDL_NEVER ? ADVANCE_IDLE
+                                                                                  : end;
 }
 
 enum advance_end advance_tick(struct session *s, uint64_t until_ns, struct span at)

@@ -32,6 +32,9 @@ bool advance_wait(struct session *s, rdl_host host, struct span at);
  */
 bool advance_idle(struct session *s, int input);
 
+/* Prints what live ports and programs have to say. */
+void advance_tell(struct session *s);
+
 /* Adds to the notes of s->diag who waits for what. */
 void advance_note_waits(struct session *s);
 

@@ -83,8 +83,12 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         if (o->outputs[i] && !scenario_write(s, (enum scenario_output)i, o->outputs[i], stderr))
             status = exit_worse(status, EXIT_FAILED);
     }
-    if (o->hash)
+    if (o->hash && s->live) {
+        fputs("rdmalab: --hash: a lab that follows real time has no hash\n", stderr);
+        status = exit_worse(status, EXIT_FAILED);
+    } else if (o->hash) {
         printf("hash %016llx\n", (unsigned long long)rdl_hash(s->lab));
+    }
     session_free(s);
     return status;
 }

@@ -24,12 +24,16 @@
 
 static bool open_live(struct session *s, const struct step *st)
 {
+    if (s->config.tested) {
+        session_fail(s, st->at, "a test has no live ports: it would not be the same twice");
+        return diag_remedy(&s->diag, "\"rdmalab run FILE\" has them, and the prompt");
+    }
     if (!s->config.live_ops) {
         session_fail(s, st->at, "this program was built without live ports");
         return diag_remedy(&s->diag, "build it with libuv; \"rdmalab doctor\" tells what is there");
     }
     if (!s->live)
-        s->live = s->config.live_ops->open(s->lab, s->config.out);
+        s->live = s->config.live_ops->open(s->lab);
     return s->live || session_fail_status(s, st->at, st->cmd->name, RDL_ERR_NOMEM);
 }
 
@@ -75,6 +79,7 @@ bool run_port(struct session *s, const struct step *st)
     s->limits.ticks = 0; /* real time has no end; a scenario may still limit it */
     session_say(s, "%s: tap device, linked to %s; the clock follows real time\n",
                 step_text(st, "name"), step_text(st, "node"));
+    advance_tell(s);
     return true;
 }
 

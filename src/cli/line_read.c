@@ -269,12 +269,12 @@ static bool take_letter(struct reading *rd, const struct param *p, struct span a
     return take_values(rd, i, t.at);
 }
 
-/* A word like "-s", for a command that takes such words. */
+/* A word like "-s" or "-s64", for a command that takes such words. */
 static bool is_letter(const struct reading *rd, struct span at)
 {
     const char *s = rd->src->text + at.at;
 
-    return at.len == 2 && s[0] == '-' && isalpha((unsigned char)s[1]) &&
+    return at.len >= 2 && s[0] == '-' && !isdigit((unsigned char)s[1]) &&
            cmd_has_letters(rd->st->cmd);
 }
 
@@ -285,7 +285,7 @@ static bool take_word(struct reading *rd, struct span at)
     const struct param *p;
 
     if (is_letter(rd, at)) {
-        p = cmd_param_of_letter(cmd, rd->src->text[at.at + 1]);
+        p = at.len == 2 ? cmd_param_of_letter(cmd, rd->src->text[at.at + 1]) : NULL;
         return p ? take_letter(rd, p, at) : unknown_key(rd, at, "option");
     }
     if (is_text(rd, at, "as"))

@@ -94,12 +94,24 @@ static int after_signal(void)
     return 0;
 }
 
-/* While a person thinks, a lab with live ports goes on. */
+/* While a person thinks, a lab with live ports goes on.  ^C is for the line, as without them. */
 static int getc_idling(FILE *in)
 {
-    while (!rl_pending_signal() && advance_idle(session, fileno(in)))
-        ;
+    do {
+        rl_check_signals();
+        after_signal();
+    } while (advance_idle(session, fileno(in)));
     return rl_getc(in);
+}
+
+/* Above the line that is being typed. */
+static void tell_above(const char *lines)
+{
+    rl_clear_visible_line();
+    fputs(lines, rl_outstream);
+    rl_on_new_line();
+    rl_redisplay();
+    fflush(rl_outstream);
 }
 
 void line_input_open(struct session *s)
@@ -136,7 +148,9 @@ char *line_input_read(const char *prompt, const char *fresh_prompt, bool *ret_fr
     fresh.prompt = fresh_prompt;
     fresh.wanted = false;
     signals_at_prompt(true);
+    session->tell = tell_above;
     line = readline(prompt);
+    session->tell = NULL;
     signals_at_prompt(false);
     *ret_fresh = fresh.wanted;
     if (line && *line)

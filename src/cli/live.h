@@ -52,8 +52,8 @@ struct live_program_info {
 };
 
 struct live_ops {
-    struct live *(*open)(struct rdl_lab *lab, FILE *out); /* NULL: no memory */
-    void (*close)(struct live *l);                        /* NULL is fine */
+    struct live *(*open)(struct rdl_lab *lab); /* NULL: no memory */
+    void (*close)(struct live *l);             /* NULL is fine */
 
     /* Creates or attaches the tap device @device and links it to the node @node as one more
      * endpoint called @device.  False: @reterr says why.
@@ -75,6 +75,11 @@ struct live_ops {
      * at the file descriptor @input (-1: none).
      */
     void (*pump)(struct live *l, uint64_t until_ns, int input);
+
+    /* What programs have printed and what became of devices since the last call, lines of text that
+     * are valid until anything else is called; NULL: nothing.
+     */
+    const char *(*said)(struct live *l);
 
     /* Programs that run, and whether one that ended had failed, which is told once. */
     bool (*programs_run)(const struct live *l);

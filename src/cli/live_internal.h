@@ -22,7 +22,9 @@ struct live_port {
 struct live {
     uv_loop_t loop;
     struct rdl_lab *lab;
-    FILE *out;
+    FILE *out; /* a stream into said */
+    char *said;
+    size_t said_bytes;
     struct live_port ports[LIVE_PORTS_MAX];
     uint32_t n_ports;
     struct live_program *programs;

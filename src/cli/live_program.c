@@ -15,6 +15,7 @@
 
 #include "cli/live_internal.h"
 #include "emu/base/assert.h"
+#include "rdmalab/trace.h"
 
 #define BACKLOG           1
 #define LISTEN_RETRIES_MS 100u /* a client tries again until its server listens */
@@ -43,7 +44,8 @@ struct live_program {
     uint32_t tries;
     char rx[PINGPONG_LINE_BYTES];
     size_t rx_n;
-    bool reported; /* its failure was told */
+    bool reported;   /* its failure was told */
+    bool port_taken; /* by another program: it failed because of that */
 };
 
 static void close_stream(struct live_program *g)
@@ -185,6 +187,7 @@ static void serve(struct live_program *g)
         err = uv_listen((uv_stream_t *)&g->listener, BACKLOG, on_connection);
     if (err == 0)
         return;
+    g->port_taken = err == UV_EADDRINUSE;
     snprintf(why, sizeof(why), "Couldn't listen to port %u: %s", g->p.config.port,
              uv_strerror(err));
     pingpong_fail(&g->p, why);
@@ -360,6 +363,25 @@ bool live_programs_run(const struct live *l)
     return false;
 }
 
+/* What can be done about the failure of @g; "" if nothing can be said. */
+static const char *remedy_of(const struct live_program *g)
+{
+    switch (g->p.failed_in) {
+    case PP_REG_MR:
+        return "the memory of the host is too small: \"host NAME ram=SIZE\"";
+    case PP_EXCHANGE:
+        return g->port_taken
+                   ? "another program listens there; -p chooses another port, for both sides"
+                   : "both sides need the same port (-p), and a server must run first";
+    case PP_RTR:
+        return "both sides need GIDs of one kind (-g), and a way to each other: try \"ping\"";
+    default:
+        return rdl_record_gap(g->live->lab).to == RDL_NEVER
+                   ? ""
+                   : "\"why\" and \"show events last 20\" tell what went wrong last";
+    }
+}
+
 bool live_programs_failed(struct live *l, struct live_error *reterr)
 {
     for (struct live_program *g = l->programs; g; g = g->next) {
@@ -368,10 +390,7 @@ bool live_programs_failed(struct live *l, struct live_error *reterr)
         g->reported = true;
         snprintf(reterr->message, sizeof(reterr->message), "%s: rc_pingpong: %s",
                  g->p.config.host_name, g->p.error);
-        snprintf(reterr->remedy, sizeof(reterr->remedy), "%s",
-                 g->p.failed_in == PP_EXCHANGE
-                     ? "both sides need the same port (-p), and a server must run first"
-                     : "\"why\" and \"show events last 20\" tell what went wrong last");
+        snprintf(reterr->remedy, sizeof(reterr->remedy), "%s", remedy_of(g));
         return true;
     }
     return false;

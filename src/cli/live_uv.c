@@ -7,6 +7,7 @@
 #define _GNU_SOURCE /* ppoll() */
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,19 +70,21 @@ void live_attach(struct live *l)
     rdl_record_bound(l->lab, KEPT_EVENTS, KEPT_FRAME_BYTES);
 }
 
-static struct live *live_open(struct rdl_lab *lab, FILE *out)
+static struct live *live_open(struct rdl_lab *lab)
 {
     struct live *l = calloc(1, sizeof(*l));
 
     if (!l)
         return NULL;
     l->lab = lab;
-    l->out = out;
-    if (uv_loop_init(&l->loop) != 0) {
-        free(l);
-        return NULL;
-    }
-    return l;
+    l->out = open_memstream(&l->said, &l->said_bytes);
+    if (l->out && uv_loop_init(&l->loop) == 0)
+        return l;
+    if (l->out)
+        fclose(l->out);
+    free(l->said);
+    free(l);
+    return NULL;
 }
 
 static void on_walk(uv_handle_t *h, void *ctx)
@@ -103,7 +106,20 @@ static void live_close(struct live *l)
     }
     live_programs_free(l);
     uv_loop_close(&l->loop);
+    fclose(l->out);
+    free(l->said);
     free(l);
+}
+
+static const char *said(struct live *l)
+{
+    const off_t n = ftello(l->out);
+
+    if (n <= 0 || fflush(l->out) != 0)
+        return NULL;
+    l->said[n] = '\0'; /* behind it may be what was longer before */
+    rewind(l->out);
+    return l->said;
 }
 
 /* --- Ports ------------------------------------------------------------------------------------ */
@@ -124,7 +140,6 @@ static void lose_device(struct live_port *p)
 {
     fprintf(p->live->out, "%s: the device was removed; the lab goes on without it\n",
             p->info.device);
-    fflush(p->live->out);
     close(p->fd);
     p->fd = -1;
     p->info.gone = true;
@@ -309,8 +324,10 @@ static void live_pump(struct live *l, uint64_t until_ns, int input)
         l->active_ns = now;
     else if (acted == LIVE_TALKS || now - l->active_ns > LOOK_NS)
         uv_run(&l->loop, UV_RUN_NOWAIT);
-    if (now - l->active_ns <= LOOK_NS)
+    if (now - l->active_ns <= LOOK_NS) {
+        sched_yield(); /* the peer may need this processor to answer */
         return;
+    }
     now = read_clock(l);
     if (until_ns > now && rdl_next_ns(l->lab) > now + AHEAD_NS)
         sleep_for(l, until_ns - now, input);
@@ -324,6 +341,7 @@ static const struct live_ops ops = {
     .attached = attached,
     .now_ns = now_ns,
     .pump = live_pump,
+    .said = said,
     .programs_run = live_programs_run,
     .programs_failed = live_programs_failed,
     .clock = live_clock,

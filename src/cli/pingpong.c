@@ -236,7 +236,6 @@ static void print_side(const struct pingpong *p, const char *which, uint32_t qpn
         text_add(&t, "::ffff:");
     addr_add(&t, gid);
     fprintf(p->out, "  %-15s LID 0x0000, QPN 0x%06x, PSN 0x%06x, GID %s\n", which, qpn, psn, buf);
-    fflush(p->out);
 }
 
 static void print_result(const struct pingpong *p)
@@ -249,7 +248,6 @@ static void print_result(const struct pingpong *p)
             (double)bytes * 8.0 / 1e6 / seconds);
     fprintf(p->out, "%u iters in %.2f seconds = %.2f usec/iter\n", p->config.iters, seconds,
             seconds * 1e6 / p->config.iters);
-    fflush(p->out);
 }
 
 /* Frames that the host has received: they grow while a peer repeats something. */

@@ -194,6 +194,8 @@ int repl_run(struct session *s, bool prompt)
         free(text);
     }
     free(r.again);
+    if (s->failed_idle)
+        r.status = exit_worse(r.status, EXIT_FAILED);
     if (r.terminal) {
         line_input_close();
         /* Somebody who leaves a prompt has seen what went wrong. */

@@ -116,6 +116,16 @@ bool session_fail_status(struct session *s, struct span at, const char *what, en
     return diag_remedy(&s->diag, "%s", rdl_status_remedy(st));
 }
 
+void session_tell(struct session *s, const char *lines)
+{
+    if (s->tell) {
+        s->tell(lines);
+        return;
+    }
+    fputs(lines, s->config.out);
+    fflush(s->config.out);
+}
+
 void session_say(struct session *s, const char *fmt, ...)
 {
     va_list args;

@@ -49,13 +49,17 @@ struct session_config {
     bool colour;                              /* @out is a terminal */
     const volatile sig_atomic_t *interrupted; /* set by ^C; NULL: nobody interrupts */
     const struct live_ops *live_ops;          /* NULL: no live ports, no programs */
+    bool tested;                              /* that is why there are none */
 };
 
 struct session {
     struct session_config config;
     struct rdl_lab *lab;
     struct rdl_listener *listener;
-    struct live *live;        /* NULL until something live is asked for */
+    struct live *live; /* NULL until something live is asked for */
+    bool failed_idle;  /* a program failed while nothing ran that could have failed */
+    /* Prints what happened meanwhile around a line that is being typed; NULL: there is none. */
+    void (*tell)(const char *lines);
     uint64_t seed;            /* of the lab */
     struct rdl_limits limits; /* for the whole session: last tick, last time; 0: none */
     uint64_t patience;        /* ticks that each step may take, in place of a last tick; 0: that */
@@ -118,6 +122,9 @@ bool session_fail_status(struct session *s, struct span at, const char *what, en
 /* Tells what a verb made on @host: a line of its own, or a part of the line of an `on`. */
 void session_made(struct session *s, const char *host, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Prints @lines, which are no answer to a command: something happened that nobody asked for. */
+void session_tell(struct session *s, const char *lines);
 
 /* Prints for people who watch; not in a test. */
 void session_say(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -44,8 +44,9 @@ void shown_end(struct session *s)
     if (s->shown > SHOWN_MAX && rdl_record_gap(s->lab).to == RDL_NEVER)
         fprintf(s->config.out, "... and more, which nothing records\n");
     else if (s->shown > SHOWN_MAX)
-        fprintf(s->config.out, "... and %llu more; \"show events\" has them all\n",
-                (unsigned long long)(s->shown - SHOWN_MAX));
+        fprintf(s->config.out, "... and %llu more; \"show events\" has %s\n",
+                (unsigned long long)(s->shown - SHOWN_MAX),
+                rdl_record_forgotten(s->lab) ? "the latest" : "them all");
     s->shown = 0;
     if (s->listener) /* there is none when no lab could be made */
         rdl_hear(s->lab, s->listener, 0);

@@ -32,6 +32,7 @@ static struct session *run_once(const struct test_case *c, FILE *out, FILE *err,
         .seed = c->seed,
         .seed_given = c->seed_given,
         .interrupted = signals_interrupted(),
+        .tested = true,
     };
     struct session *s = NULL;
     const enum rdl_status st = session_new(&config, &s);

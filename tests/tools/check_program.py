@@ -40,6 +40,7 @@ FILES = {
     "limit.lab": "scenario title=limit ticks=500\n" + FOREVER,
     "forever.lab": "scenario title=forever ticks=1000000000000\n" + FOREVER,
     "empty/readme.txt": "no scenario\n",
+    "program.lab": "host h1\nprogram h1 rc_pingpong server -p 18619\nrun 1ms\n",
 }
 
 CASES = [  # arguments, standard input, exit status, what the output must match
@@ -95,8 +96,11 @@ CASES = [  # arguments, standard input, exit status, what the output must match
      r"162000 bytes in .*\n9 iters in (.|\n)*client: done; sent 9, received 9 of 9"),
     (["-c", "host h1; program h1 rc_pingpong client -p 1; run"], "", 1, r"Couldn't connect to localhost:1: "),
     (["-c", "host h1; program h1 rc_pingpong server -p 18618; program h1 rc_pingpong server -p 18618; run"],
-     "", 1, r"Couldn't listen to port 18618: "),
+     "", 1, r"Couldn't listen to port 18618: (.|\n)*another program listens there; -p"),
+    (["test", "program.lab"], "", 1, r'a test has no live ports(.|\n)*"rdmalab run FILE"'),
+    (["run", "program.lab", "--hash"], "", 1, r"a lab that follows real time has no hash"),
     (["-c", "host h1; program h1 rc_pingpong server -q"], "", 1, r'no option "-q"'),
+    (["-c", "host h1; program h1 rc_pingpong server -n5"], "", 1, r'no option "-n5"'),
     (["-c", "host h1; program h1 rc_pingpong server -s"], "", 2, r"-s needs a value"),
     (["-c", "host h1; program h1 rc_pingpong server -g 9"], "", 1, r"h1 has no GID 9"),
     (["-c", "host h1 h2; link h1 h2; ping h1 h2 -c 2; ping h2 fe80::ff:fe00:1"], "", 0, r"2 sent, 2 received"),

@@ -10,9 +10,11 @@ from a packet socket on the kernel's side of the tap device, so that they go the
 """
 import argparse
 import ctypes
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import random
 import re
 import select
@@ -22,6 +24,7 @@ import socket
 import struct
 import subprocess
 import sys
+import termios
 import time
 import zlib
 
@@ -350,6 +353,43 @@ def check_missed(_):
         expect(missed(session) > 0, "what the kernel dropped, while nobody read, is told")
 
 
+def check_terminal(_):
+    """At a terminal, where readline waits for keys, the lab goes on, and ^C is for the line."""
+    master, slave = pty.openpty()
+    with subprocess.Popen([RDMALAB], stdin=slave, stdout=slave, stderr=slave,
+                          preexec_fn=lambda: (os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY, 0)),
+                          env=os.environ | {"HOME": "/nonexistent", "TERM": "dumb"}) as process:
+        def until(what):
+            out, end = b"", time.monotonic() + TIMEOUT_S
+            while not re.search(what, out) and time.monotonic() < end:
+                if select.select([master], [], [], 0.1)[0]:
+                    out += os.read(master, 1 << 16)
+            return out.decode(errors="replace")
+
+        def do(keys, what):
+            os.write(master, keys)
+            got = until(what)
+            expect(re.search(what, got.encode()), f"{keys}: {what}", got)
+            return got
+
+        until(rb"#0> ")
+        for line in (*LAB, tap("rdl8")):
+            do(line.encode() + b"\n", rb"\n.*#\d+> $")
+        do(b"show li", b"show li")
+        do(b"\x03", rb"#\d+> $")
+        got = do(b"show h2.ip\n", rb"10\.0\.0\.2")
+        expect("show links" not in got, "^C throws the line away", got)
+        do(b"program h1 rc_pingpong client -p 9\n", rb"Couldn't connect to localhost:9(.|\n)*#\d+> $")
+        do(b"show h2.m", b"show h2.m")
+        ip("link", "del", "rdl8")
+        do(b"", rb"rdl8: the device was removed.*\r?\n(.|\n)*> show h2.m$")
+        do(b"ac\n", rb"02:00:00:00:00:02")
+        os.write(master, b"quit\n")
+        expect(process.wait(TIMEOUT_S) == 0, "who leaves a prompt has seen what failed")
+    os.close(slave)
+    os.close(master)
+
+
 def check_removed_device(_):
     with Session(*LAB, tap(DEVICE)) as session:
         session.say(run_for(1))
@@ -460,7 +500,8 @@ def main():
     if why := obstacle():
         print(f"skipped: {why}")
         return 77
-    for check in (check_names, check_node, check_permission, check_missed, check_removed_device,
+    for check in (check_names, check_node, check_permission, check_missed, check_terminal,
+                  check_removed_device,
                   check_flood):
         try:
             check(options)
