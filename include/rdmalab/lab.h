@@ -131,7 +131,8 @@ uint64_t rdl_next_ns(const struct rdl_lab *lab);
 
 /* From now on nothing happens before @now_ns: what is due earlier happens then, in its order.  For
  * a lab that follows a clock of the outside and is late: what late work starts, a timer above all,
- * counts from when it was done and not from when it should have been.
+ * counts from when it was done and not from when it should have been.  A smaller time than before
+ * changes nothing; rdl_checkpoint_restore() forgets it.
  */
 void rdl_not_before(struct rdl_lab *lab, uint64_t now_ns);
 
@@ -160,7 +161,8 @@ RDL_MUST_CHECK enum rdl_status rdl_step(struct rdl_lab *lab, enum rdl_step step,
                                         struct rdl_limits limits);
 
 /* Lets the lab go on until nothing is scheduled or until @until_ns, whichever comes first; in the
- * second case the clock stands at @until_ns.  Return: RDL_OK, RDL_ERR_TIMEOUT, RDL_ERR_INVARIANT
+ * second case the clock stands at @until_ns, or later if rdl_not_before() says so.  Return: RDL_OK,
+ * RDL_ERR_TIMEOUT, RDL_ERR_INVARIANT
  */
 RDL_MUST_CHECK enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns,
                                        struct rdl_limits limits);

@@ -13,8 +13,9 @@
 /* Between looks for ^C, and between looks at a stop expression. */
 #define CHUNK_TICKS         4096u
 #define CHUNK_TICKS_STOPPED 1u
-/* Between looks for frames from outside.  A device holds only so many of them, and what an answer
- * changes should not be done before.
+/* Between looks for frames from outside: a device holds only so many of them, and work that an
+ * answer would change should not be done before it was read.  Enough for what is read in one look:
+ * an answer to a frame takes some ten ticks.
  */
 #define LIVE_TURN_TICKS 128u
 
@@ -107,7 +108,7 @@ static bool live_is_over(const struct session *s, const struct move *m, bool had
         return true;
     if (m->kind != MOVE_RUN)
         return false;
-    return rdl_now_ns(s->lab) >= m->until_ns ||
+    return (rdl_now_ns(s->lab) >= m->until_ns && rdl_next_ns(s->lab) > m->until_ns) ||
            (had_programs && !s->config.live_ops->programs_run(s->live));
 }
 

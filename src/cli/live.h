@@ -70,6 +70,11 @@ struct live_ops {
     /* Simulated time that the clock has reached, asked before the lab goes on: notes the lag. */
     uint64_t (*now_ns)(struct live *l);
 
+    /* Brings simulated time up to the clock, unless something is due before, and then as near as
+     * that allows: for what a person does now.
+     */
+    void (*catch_up)(struct live *l);
+
     /* Moves frames in and out and lets programs act; waits until simulated time @until_ns or until
      * something happens, whichever comes first: a frame, a step of a program, a signal, or input
      * at the file descriptor @input (-1: none).

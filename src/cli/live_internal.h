@@ -15,7 +15,7 @@ struct live_port {
     struct live *live;
     int fd;                 /* -1: the device is gone */
     uint32_t read_max;      /* frames, before the lab goes on */
-    uint64_t missed_before; /* tap_missed(), when it was attached */
+    uint32_t missed_before; /* tap_missed(), when it was attached */
     struct live_port_info info;
 };
 
@@ -30,8 +30,8 @@ struct live {
     struct live_program *programs;
     bool attached;
     uint64_t machine_ns; /* the machine's clock when it was read last, at least once a turn */
-    uint64_t zero_ns;    /* of the machine's clock: simulated time 0 */
-    uint64_t active_ns;  /* simulated: when a frame was read last */
+    uint64_t attached_ns, base_ns; /* the machine's clock and simulated time, when they met */
+    uint64_t active_ns;            /* simulated: when a frame was read last */
     struct live_clock clock;
 };
 

@@ -18,10 +18,12 @@
 #include "rdmalab/trace.h"
 
 #define FRAME_BYTES_MAX  65536u
-#define FRAMES_PER_PUMP  64u      /* read before the lab goes on, at most */
-#define LOOK_NS          1000000u /* how long a frame is looked for before the process sleeps */
-#define AHEAD_NS         20000u   /* what is due so soon is done at once: waiting takes as long */
-#define SLEEP_MAX_NS     50000000 /* between looks for ^C */
+#define FRAMES_PER_PUMP  8u        /* read before the lab goes on, at most; see LIVE_TURN_TICKS */
+#define LOOK_NS          1000000u  /* how long a frame is looked for before the process sleeps */
+#define AHEAD_NS         20000u    /* what is due so soon is done at once: waiting takes as long */
+#define LATE_NS          1000000u  /* so far behind the clock, simulated time is as it should be */
+#define BACKLOG_NS       10000000u /* so far behind, nothing more is let in */
+#define SLEEP_MAX_NS     50000000  /* between looks for ^C */
 #define NS_PER_S         1000000000u
 #define KEPT_EVENTS      65536u /* of a lab without end; "show events" */
 #define KEPT_FRAME_BYTES (32u << 20)
@@ -29,7 +31,7 @@
 /* Simulated time at which the machine's clock was read last. */
 static uint64_t clock_ns(const struct live *l)
 {
-    return l->machine_ns > l->zero_ns ? l->machine_ns - l->zero_ns : 0;
+    return l->base_ns + (l->machine_ns - l->attached_ns);
 }
 
 void live_error_set(struct live_error *e, const char *what, const char *why, const char *remedy)
@@ -38,7 +40,7 @@ void live_error_set(struct live_error *e, const char *what, const char *why, con
     snprintf(e->remedy, sizeof(e->remedy), "%s", remedy);
 }
 
-/* Reads the machine's clock, once in a turn: all that happens in it happens now. */
+/* Reads the machine's clock: at the start of a turn, and again only before it sleeps. */
 static uint64_t read_clock(struct live *l)
 {
     l->machine_ns = uv_hrtime();
@@ -52,8 +54,26 @@ static uint64_t now_ns(struct live *l)
     l->clock.lag_ns = due < now ? now - due : 0;
     if (l->clock.lag_ns > l->clock.lag_max_ns)
         l->clock.lag_max_ns = l->clock.lag_ns;
-    rdl_not_before(l->lab, now);
+    if (now > LATE_NS)
+        rdl_not_before(l->lab, now - LATE_NS);
     return now + AHEAD_NS;
+}
+
+/* Something comes from outside now: simulated time moves on to it, unless something is due before.
+ */
+static void move_clock(struct live *l)
+{
+    const struct rdl_limits none = {0};
+    const uint64_t now = clock_ns(l);
+
+    if (now > rdl_now_ns(l->lab) && rdl_next_ns(l->lab) > now)
+        (void)!rdl_run(l->lab, now, none); /* no tick: nothing that can go wrong */
+}
+
+static void catch_up(struct live *l)
+{
+    (void)now_ns(l);
+    move_clock(l);
 }
 
 void live_attach(struct live *l)
@@ -63,7 +83,8 @@ void live_attach(struct live *l)
     /* Who leaves a TCP exchange must not end this program. */
     signal(SIGPIPE, SIG_IGN);
     l->machine_ns = uv_hrtime();
-    l->zero_ns = l->machine_ns - rdl_now_ns(l->lab);
+    l->attached_ns = l->machine_ns;
+    l->base_ns = rdl_now_ns(l->lab);
     l->attached = true;
     rdl_hash_stop(l->lab);
     rdl_check_stop(l->lab);
@@ -145,22 +166,17 @@ static void lose_device(struct live_port *p)
     p->info.gone = true;
 }
 
-/* A frame comes in now: the lab's clock moves on to real time, unless something is due before. */
 static void bring_in(struct live_port *p, const uint8_t *frame, size_t bytes)
 {
-    const struct rdl_limits none = {0};
-    struct rdl_lab *lab = p->live->lab;
-    const uint64_t now = clock_ns(p->live);
-
-    if (now > rdl_now_ns(lab) && rdl_next_ns(lab) > now)
-        (void)!rdl_run(lab, now, none); /* no tick: nothing that can go wrong */
+    move_clock(p->live);
     p->info.read_frames++;
     /* What the lab refuses it counts under a name of its own. */
-    (void)!rdl_port_receive(lab, p->info.port, frame, bytes);
+    (void)!rdl_port_receive(p->live->lab, p->info.port, frame, bytes);
 }
 
 /* Reads what is there, up to a limit.  The limit grows while there is more than it, so that one
- * frame alone is not held up by a look for a second one.  How many frames?
+ * frame alone is not held up by a look for a second one.  How many frames?  What a lab that is far
+ * behind cannot do stays in the device, and is missed if that is full.
  */
 static uint32_t read_port(struct live_port *p)
 {
@@ -188,8 +204,11 @@ static uint32_t read_port(struct live_port *p)
 
 static bool read_ports(struct live *l)
 {
+    const uint64_t due = rdl_next_ns(l->lab), now = clock_ns(l);
     uint32_t n_read = 0;
 
+    if (due < now && now - due > BACKLOG_NS)
+        return false;
     for (uint32_t i = 0; i < l->n_ports; i++)
         n_read += read_port(&l->ports[i]);
     return n_read > 0;
@@ -210,11 +229,9 @@ static void plug(struct live_port *p, int fd)
     p->fd = fd;
     p->missed_before = tap_missed(p->info.device);
     if (!tap_is_up(p->info.device))
-        fprintf(
-            p->live->out,
-            "%s: the device is down, and setting it up is not permitted; as root: \"ip link set %s "
-            "up\"\n",
-            p->info.device, p->info.device);
+        fprintf(p->live->out,
+                "%s: the device is down, no frame passes; as root: \"ip link set %s up\"\n",
+                p->info.device, p->info.device);
 }
 
 /* Joins the new port @p to the lab. */
@@ -254,15 +271,15 @@ static bool live_tap(struct live *l, const char *device, const char *node,
         return true;
     }
     p = &l->ports[l->n_ports];
-    *p = (struct live_port){.live = l, .read_max = 1};
+    *p = (struct live_port){.live = l, .fd = -1, .read_max = 1};
     snprintf(p->info.device, sizeof(p->info.device), "%s", device);
-    plug(p, fd);
     st = join(l, p, node);
     if (st != RDL_OK) {
         live_error_set(reterr, device, rdl_status_str(st), rdl_status_remedy(st));
         close(fd);
         return false;
     }
+    plug(p, fd);
     l->n_ports++;
     live_attach(l);
     return true;
@@ -270,14 +287,13 @@ static bool live_tap(struct live *l, const char *device, const char *node,
 
 static bool port_at(const struct live *l, uint32_t i, struct live_port_info *ret)
 {
-    uint64_t missed;
+    uint32_t missed; /* it wraps */
 
     if (i >= l->n_ports)
         return false;
     *ret = l->ports[i].info;
-    missed = tap_missed(ret->device);
-    ret->missed_frames =
-        missed > l->ports[i].missed_before ? missed - l->ports[i].missed_before : 0;
+    missed = tap_missed(ret->device) - l->ports[i].missed_before;
+    ret->missed_frames = ret->gone ? 0 : missed;
     return true;
 }
 
@@ -340,6 +356,7 @@ static const struct live_ops ops = {
     .pingpong = live_program_start,
     .attached = attached,
     .now_ns = now_ns,
+    .catch_up = catch_up,
     .pump = live_pump,
     .said = said,
     .programs_run = live_programs_run,

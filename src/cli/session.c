@@ -205,6 +205,8 @@ bool session_step(struct session *s, const struct step *st, const struct source 
     const uint64_t before = rdl_tick(s->lab);
     bool ok;
 
+    if (s->live && s->config.live_ops->attached(s->live))
+        s->config.live_ops->catch_up(s->live);
     s->src = src;
     if (s->patience)
         s->limits.ticks = before + s->patience;

@@ -157,7 +157,7 @@ bool tap_is_up(const char *name)
     return find_device(name, &flags, &stats) && flags & IFF_UP;
 }
 
-uint64_t tap_missed(const char *name)
+uint32_t tap_missed(const char *name)
 {
     struct rtnl_link_stats stats;
     unsigned flags;

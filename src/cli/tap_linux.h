@@ -17,9 +17,9 @@ int tap_open(const char *name, struct live_error *reterr);
 bool tap_is_up(const char *name);
 
 /* Frames that the kernel had for the device's reader and dropped, since there is the device: too
- * many waited, or nobody had it open.
+ * many waited, or nobody had it open.  It wraps.
  */
-uint64_t tap_missed(const char *name);
+uint32_t tap_missed(const char *name);
 
 /* May this process create tap devices?  NULL, or why not. */
 const char *tap_obstacle(void);

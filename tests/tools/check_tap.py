@@ -39,6 +39,7 @@ TIMEOUT_S = 30
 RSS_FULL_KIB = 512 << 10  # of a session that remembers as many events and frames as it may,
 FULL_AFTER_S = 15  # which is so after this time of flood; from then on
 RSS_GROWTH = 1.05  # is by how much it may still grow
+BURSTS, BURST = 5, 400  # fewer than a device holds
 BATCH = 200  # frames before a look at the clock
 
 # All that is known here of the program's language.
@@ -339,14 +340,51 @@ def check_flood(options):
         print(f"{n_sent} frames sent, {n_read} read, RSS {rss} KiB")
 
 
+def check_late(_):
+    """What a lab does that has slept, or has more to do than it can."""
+    with Session(*LAB, tap(DEVICE)) as session:
+        ip("addr", "add", f"{KERNEL}/24", "dev", DEVICE)
+        time.sleep(0.3)
+        got = session.do("ping h1 10.0.0.2 timeout=5ms")
+        expect("bytes from 10.0.0.2" in got, "a command at an idle prompt happens now", got)
+        rtt = re.search(r"time=([\d.]+)us", got)
+        expect(rtt and float(rtt[1]) < 20, "between hosts of the lab it is simulated time that counts", got)
+        session.process.send_signal(signal.SIGSTOP)
+        time.sleep(1.2)
+        session.say(ping(KERNEL))
+        session.process.send_signal(signal.SIGCONT)
+        got = session.answer()
+        expect(f"bytes from {KERNEL}" in got, "and so after a sleep of the whole process", got)
+        before = counters_of(session.do(COUNTERS))["h1.ip.sent_frames"]
+        for _i in range(BURSTS):
+            with packet_socket() as s:
+                for _j in range(BURST):
+                    s.send(eth(0x0800, ipv4(1, echo(b"burst"))))
+            settle(session)
+        answered = counters_of(session.do(COUNTERS))["h1.ip.sent_frames"] - before
+        expect(answered >= BURSTS * BURST, f"of {BURSTS * BURST} pings in bursts {answered} are answered")
+
+
 def missed(session):
     return int(re.search(r"by the kernel (\d+)", session.do("show live"))[1])
 
 
 def check_missed(_):
+    ip("tuntap", "add", "rdl9", "mode", "tap")
+    ip("link", "set", "rdl9", "up", "arp", "off")
+    ip("addr", "add", "10.9.9.1/24", "dev", "rdl9")
+    with Session(*LAB, tap("rdl9")) as session:
+        session.process.send_signal(signal.SIGSTOP)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            for _i in range(5000):
+                s.sendto(b"x", ("10.9.9.2", 9))
+        session.process.send_signal(signal.SIGCONT)
+        expect(missed(session) > 0, "what nobody read is told")
+        session.end()
+    with Session(*LAB, tap("rdl9")) as session:
+        expect(missed(session) == 0, "what another session missed does not count")
     with Session(*LAB, tap(DEVICE)) as session:
         session.do(run_for(0.2))
-        expect(missed(session) == 0, "nothing was missed yet")
         session.process.send_signal(signal.SIGSTOP)
         flood(0.5, 1)
         session.process.send_signal(signal.SIGCONT)
@@ -421,6 +459,7 @@ def check_permission(_):
         status, got = script(*LAB, tap("rdl2"), run_for(0.1), "show rdl2", user=as_nobody)
         expect(status == 0, "the command that is told makes it work", got)
         expect("UP" in link_state("rdl2")["flags"], "and the device is up")
+        expect("is down" not in got, "which nobody complains about", got)
     got = [subprocess.run([RDMALAB, "doctor"], preexec_fn=user, stdout=subprocess.PIPE, text=True,
                           check=True).stdout for user in (None, as_nobody)]
     expect("tap devices: yes" in got[0] and "ip tuntap add" in got[1], "the doctor knows", got)
@@ -500,7 +539,7 @@ def main():
     if why := obstacle():
         print(f"skipped: {why}")
         return 77
-    for check in (check_names, check_node, check_permission, check_missed, check_terminal,
+    for check in (check_names, check_node, check_permission, check_late, check_missed, check_terminal,
                   check_removed_device,
                   check_flood):
         try:

@@ -176,7 +176,10 @@ uint64_t rdl_next_ns(const struct rdl_lab *lab)
 
 void rdl_not_before(struct rdl_lab *lab, uint64_t now_ns)
 {
-    lab->world->sim.floor_ns = now_ns < CLOCK_END_NS ? now_ns : CLOCK_END_NS;
+    struct sim *sim = &lab->world->sim;
+
+    if (now_ns > sim->floor_ns)
+        sim->floor_ns = now_ns < CLOCK_END_NS ? now_ns : CLOCK_END_NS;
 }
 
 struct bounds bounds_of(const struct rdl_lab *lab, struct rdl_limits limits)

@@ -89,7 +89,9 @@ extern const struct net_ops world_net_ops;
  */
 static inline void world_act(struct world *w)
 {
-    trace_begin(&w->trace, w->trace.now_ns, 0);
+    const uint64_t now = w->trace.now_ns, floor = w->sim.floor_ns;
+
+    trace_begin(&w->trace, now < floor ? floor : now, 0);
 }
 
 static inline void world_done(struct world *w)
