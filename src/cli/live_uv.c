@@ -17,16 +17,19 @@
 #include "cli/tap_linux.h"
 #include "rdmalab/trace.h"
 
-#define FRAME_BYTES_MAX  65536u
-#define FRAMES_PER_PUMP  8u        /* read before the lab goes on, at most; see LIVE_TURN_TICKS */
-#define LOOK_NS          1000000u  /* how long a frame is looked for before the process sleeps */
-#define AHEAD_NS         20000u    /* what is due so soon is done at once: waiting takes as long */
-#define LATE_NS          1000000u  /* so far behind the clock, simulated time is as it should be */
-#define BACKLOG_NS       10000000u /* so far behind, nothing more is let in */
-#define SLEEP_MAX_NS     50000000  /* between looks for ^C */
-#define NS_PER_S         1000000000u
-#define KEPT_EVENTS      65536u /* of a lab without end; "show events" */
-#define KEPT_FRAME_BYTES (32u << 20)
+#define PATH_MTU_MIN      256u
+#define PATH_MTU_MAX      4096u
+#define HEADERS_BYTES_MAX 80u /* of IP, UDP and IBTA, as rxe reckons */
+#define FRAME_BYTES_MAX   65536u
+#define FRAMES_PER_PUMP   8u        /* read before the lab goes on, at most; see LIVE_TURN_TICKS */
+#define LOOK_NS           1000000u  /* how long a frame is looked for before the process sleeps */
+#define AHEAD_NS          20000u    /* what is due so soon is done at once: waiting takes as long */
+#define LATE_NS           1000000u  /* so far behind the clock, simulated time is as it should be */
+#define BACKLOG_NS        10000000u /* so far behind, nothing more is let in */
+#define SLEEP_MAX_NS      50000000  /* between looks for ^C */
+#define NS_PER_S          1000000000u
+#define KEPT_EVENTS       65536u /* of a lab without end; "show events" */
+#define KEPT_FRAME_BYTES  (32u << 20)
 
 /* Simulated time at which the machine's clock was read last. */
 static uint64_t clock_ns(const struct live *l)
@@ -223,10 +226,26 @@ static struct live_port *port_named(struct live *l, const char *device)
     return NULL;
 }
 
+/* The largest path MTU whose packets, with their headers, fit into @mtu bytes; 0: none. */
+static uint32_t path_mtu_within(uint32_t mtu)
+{
+    uint32_t bytes = PATH_MTU_MAX;
+
+    while (bytes >= PATH_MTU_MIN && bytes + HEADERS_BYTES_MAX > mtu)
+        bytes /= 2;
+    return bytes >= PATH_MTU_MIN ? bytes : 0;
+}
+
 /* From now on @p is the device that is open as @fd. */
 static void plug(struct live_port *p, int fd)
 {
+    const uint32_t mtu = tap_mtu(p->info.device);
+
     p->fd = fd;
+    if (path_mtu_within(mtu) < PATH_MTU_MAX)
+        fprintf(p->live->out,
+                "%s: its MTU of %u carries path MTUs up to %u; \"ip link set %s mtu 4300\"\n",
+                p->info.device, mtu, path_mtu_within(mtu), p->info.device);
     p->missed_before = tap_missed(p->info.device);
     if (!tap_is_up(p->info.device))
         fprintf(p->live->out,

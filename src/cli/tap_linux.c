@@ -127,6 +127,21 @@ static bool may_make_devices(void)
            (sets[CAP_TO_INDEX(CAP_NET_ADMIN)].effective & CAP_TO_MASK(CAP_NET_ADMIN));
 }
 
+uint32_t tap_mtu(const char *name)
+{
+    const int s = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct ifreq r = {0};
+    uint32_t mtu = 0;
+
+    if (s < 0)
+        return 0;
+    snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", name);
+    if (ioctl(s, SIOCGIFMTU, &r) == 0)
+        mtu = (uint32_t)r.ifr_mtu;
+    close(s);
+    return mtu;
+}
+
 /* What the kernel knows of the device @name: its flags, and what it counted.  False: there is none.
  * It is asked by netlink: /sys may show another network namespace.
  */
@@ -169,6 +184,8 @@ const char *tap_obstacle(void)
 {
     const int fd = open(TUN_DEVICE, O_RDWR | O_CLOEXEC);
 
+    if (fd < 0 && (errno == EACCES || errno == EPERM))
+        return TUN_DEVICE " may not be opened; as root: \"chmod 666 " TUN_DEVICE "\"";
     if (fd < 0)
         return errno == ENOENT ? "no " TUN_DEVICE " (modprobe tun)" : strerror(errno);
     close(fd);

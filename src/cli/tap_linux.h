@@ -16,6 +16,9 @@ int tap_open(const char *name, struct live_error *reterr);
 /* Is the device set up, so that frames pass? */
 bool tap_is_up(const char *name);
 
+/* The longest IP packet that the device takes; 0: there is no such device. */
+uint32_t tap_mtu(const char *name);
+
 /* Frames that the kernel had for the device's reader and dropped, since there is the device: too
  * many waited, or nobody had it open.  It wraps.
  */

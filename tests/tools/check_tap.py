@@ -370,7 +370,6 @@ def missed(session):
 
 
 def check_missed(_):
-    ip("tuntap", "add", "rdl9", "mode", "tap")
     ip("link", "set", "rdl9", "up", "arp", "off")
     ip("addr", "add", "10.9.9.1/24", "dev", "rdl9")
     with Session(*LAB, tap("rdl9")) as session:
@@ -474,6 +473,7 @@ def check_permission(_):
 def check_names(_):
     ip("link", "add", "veth0", "type", "veth", "peer", "name", "veth1")
     ip("tuntap", "add", "tun0", "mode", "tun")
+    ip("tuntap", "add", "rdl9", "mode", "tap")
     rows = [  # name, what the message must say
         ("veth0", "is no tap device"),
         ("lo", "is no tap device"),
@@ -489,6 +489,10 @@ def check_names(_):
             expect("error: " in got and says in got, f"{tap(name)}: {says}", got)
         got = session.do(tap("rdl4")) + session.do(ping("10.0.0.2"))
         expect("rdl4: tap device" in got and "bytes from" in got, "the prompt goes on", got)
+        expect("MTU of 1500 carries path MTUs up to 1024" in got, "what does not fit is told", got)
+        ip("link", "set", "rdl9", "mtu", "4300")
+        got = session.do(tap("rdl9"))
+        expect("MTU" not in got, "and nothing, if all fits", got)
         got = session.do(tap("rdl4"))
         expect("error: " in got and "there already" in got, "the same port twice", got)
         status, got = script(*LAB, tap("rdl4"))
