@@ -115,20 +115,13 @@ static struct guest_neighbour *add(struct guest *g, const uint8_t gid[GID_BYTES]
     return e;
 }
 
-static uint64_t mac_number(const uint8_t mac[MAC_BYTES])
-{
-    struct rd_cur in = rd_cur(mac, MAC_BYTES);
-
-    return rd_be(&in, MAC_BYTES);
-}
-
 /* Says what became of @e; what follows happens because of that.  Returns the cause before. */
 static ev_id announce(struct guest *g, const struct guest_neighbour *e)
 {
     ev_id id;
 
     TRACE_ID(g->config.trace, id, neighbour, .host = g->config.host, .addr = stack_ev_addr(e->gid),
-             .state = (uint32_t)e->state, .mac = mac_number(e->mac), .attempt = e->attempts);
+             .state = (uint32_t)e->state, .mac = ld_be(e->mac, MAC_BYTES), .attempt = e->attempts);
     return trace_because(g->config.trace, id);
 }
 

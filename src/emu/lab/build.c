@@ -235,13 +235,6 @@ static enum rdl_status introduce(struct world *w, struct host *h)
     return RDL_OK;
 }
 
-static uint64_t mac_number(const uint8_t mac[MAC_BYTES])
-{
-    struct rd_cur in = rd_cur(mac, MAC_BYTES);
-
-    return rd_be(&in, MAC_BYTES);
-}
-
 /* Boots in one tick: control requests of boot are answered at once. */
 static enum rdl_status boot(struct world *w, struct host *h)
 {
@@ -257,7 +250,7 @@ static enum rdl_status boot(struct world *w, struct host *h)
     RDL_ASSERT(h->guest.up);
     addr_add(&addr, h->guest.config.gid[0]);
     TRACE(&w->trace, host_up, .host = h->index, .name = ev_str(h->name),
-          .mac = mac_number(h->dev.config.mac), .addr = ev_str(buf),
+          .mac = ld_be(h->dev.config.mac, MAC_BYTES), .addr = ev_str(buf),
           .first_qpn = h->dev.config.first_qpn);
     return RDL_OK;
 }

@@ -15,11 +15,6 @@ static struct net_mac_entry *entry_of(struct net_switch *s, uint64_t mac)
     return &s->macs[mac * HASH_RATIO >> (64 - NET_MAC_BITS)];
 }
 
-static uint64_t mac_number(const uint8_t mac[MAC_BYTES])
-{
-    return ld_be(mac, MAC_BYTES);
-}
-
 static void learn(struct net_switch *s, uint64_t mac, uint32_t port)
 {
     *entry_of(s, mac) = (struct net_mac_entry){.mac = mac, .used = true, .port = (uint8_t)port};
@@ -74,8 +69,8 @@ void net_switch_forward(struct net *n, uint32_t index, uint32_t in_port, struct 
         drop(n, s, f, DROP_SHORT);
         return;
     }
-    dst = mac_number(f->bytes);
-    learn(s, mac_number(f->bytes + MAC_BYTES), in_port);
+    dst = ld_be(f->bytes, MAC_BYTES);
+    learn(s, ld_be(f->bytes + MAC_BYTES, MAC_BYTES), in_port);
     to = entry_of(s, dst);
     if ((f->bytes[0] & MAC_GROUP_BIT) || !to->used || to->mac != dst) {
         flood(n, index, in_port, f);
