@@ -178,11 +178,6 @@ static enum rdl_status move_live(struct session *s, const struct move *m, struct
     }
 }
 
-static bool is_live(const struct session *s)
-{
-    return s->live && s->config.live_ops->attached(s->live);
-}
-
 bool advance_idle(struct session *s, int input)
 {
     const struct move m = {.kind = MOVE_RUN, .until_ns = RDL_NEVER};
@@ -191,7 +186,7 @@ bool advance_idle(struct session *s, int input)
     char buf[2 * LIVE_ERROR_BYTES + 32];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (!is_live(s) || poll(&fd, 1, 0) > 0) /* a signal is no input */
+    if (!session_is_live(s) || poll(&fd, 1, 0) > 0) /* a signal is no input */
         return false;
     (void)live_turn(s, &m, input, NULL); /* a run says nothing but that it goes on */
     if (s->config.live_ops->programs_failed(s->live, &error)) {
@@ -207,7 +202,7 @@ bool advance_idle(struct session *s, int input)
 static enum rdl_status move(struct session *s, const struct move *m, struct span at,
                             uint32_t *reterr_rsp)
 {
-    if (is_live(s))
+    if (session_is_live(s))
         return move_live(s, m, at, reterr_rsp);
     for (;;) {
         const uint64_t before = rdl_tick(s->lab), now = rdl_now_ns(s->lab);
@@ -281,8 +276,9 @@ enum advance_end advance_run(struct session *s, uint64_t until_ns, struct span a
     const enum advance_end end = end_of(s, move(s, &m, at, NULL), at);
 
     /* Of a live lab nobody knows whether something will happen. */
-    return end == ADVANCE_DONE && !is_live(s) && rdl_next_ns(s->lab) == RDL_NEVER ? ADVANCE_IDLE
-                                                                                  : end;
+    return end == ADVANCE_DONE && !session_is_live(s) && rdl_next_ns(s->lab) == RDL_NEVER
+               ? ADVANCE_IDLE
+               : end;
 }
 
 enum advance_end advance_tick(struct session *s, uint64_t until_ns, struct span at)
@@ -290,9 +286,9 @@ enum advance_end advance_tick(struct session *s, uint64_t until_ns, struct span 
     const uint64_t next = rdl_next_ns(s->lab);
     const struct move turn = {.kind = MOVE_TURN, .until_ns = until_ns};
 
-    if (is_live(s) && rdl_now_ns(s->lab) >= until_ns)
+    if (session_is_live(s) && rdl_now_ns(s->lab) >= until_ns)
         return ADVANCE_LATE;
-    if (is_live(s))
+    if (session_is_live(s))
         return end_of(s, move(s, &turn, at, NULL), at);
     if (next == RDL_NEVER)
         return ADVANCE_IDLE;

@@ -83,7 +83,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         if (o->outputs[i] && !scenario_write(s, (enum scenario_output)i, o->outputs[i], stderr))
             status = exit_worse(status, EXIT_FAILED);
     }
-    if (o->hash && s->live) {
+    if (o->hash && session_is_live(s)) {
         fputs("rdmalab: --hash: a lab that follows real time has no hash\n", stderr);
         status = exit_worse(status, EXIT_FAILED);
     } else if (o->hash) {

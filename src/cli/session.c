@@ -116,6 +116,11 @@ bool session_fail_status(struct session *s, struct span at, const char *what, en
     return diag_remedy(&s->diag, "%s", rdl_status_remedy(st));
 }
 
+bool session_is_live(const struct session *s)
+{
+    return s->live && s->config.live_ops->attached(s->live);
+}
+
 void session_tell(struct session *s, const char *lines)
 {
     if (s->tell) {
@@ -192,10 +197,9 @@ static void remember(struct session *s, const struct step *st, bool ok, uint64_t
 /* Are events printed while @cmd runs?  Those of a run in real time are too many to be read. */
 static bool shows_events(const struct session *s, const struct cmd *cmd)
 {
-    const bool live = s->live && s->config.live_ops->attached(s->live);
     const bool runs = cmd == &cmd_table[CMD_run] || cmd == &cmd_table[CMD_until];
 
-    return (cmd->flags & CMD_ADVANCES) && !(live && runs);
+    return (cmd->flags & CMD_ADVANCES) && !(runs && session_is_live(s));
 }
 
 bool session_step(struct session *s, const struct step *st, const struct source *src)
@@ -205,7 +209,7 @@ bool session_step(struct session *s, const struct step *st, const struct source 
     const uint64_t before = rdl_tick(s->lab);
     bool ok;
 
-    if (s->live && s->config.live_ops->attached(s->live))
+    if (session_is_live(s))
         s->config.live_ops->catch_up(s->live);
     s->src = src;
     if (s->patience)

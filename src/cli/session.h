@@ -123,6 +123,9 @@ bool session_fail_status(struct session *s, struct span at, const char *what, en
 void session_made(struct session *s, const char *host, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Does its lab follow real time? */
+bool session_is_live(const struct session *s);
+
 /* Prints @lines, which are no answer to a command: something happened that nobody asked for. */
 void session_tell(struct session *s, const char *lines);
 
