@@ -148,7 +148,9 @@ bool run_why(struct session *s, const struct step *st)
             session_fail(s, at, "there is no event %s", target);
         else
             session_fail(s, at, "nothing has happened to %s that needs a reason", target);
-        return remedy_of_missing(s, "\"show events last 20\" lists what has happened");
+        return remedy_of_missing(s, past.forgotten
+                                        ? "older events are forgotten; \"show events\" has the rest"
+                                        : "\"show events last 20\" lists what has happened");
     }
     if (why(s->config.out, &past, id, NULL) != RDL_OK) {
         session_fail(s, at, "this event is not recorded (any more)");

@@ -15,10 +15,9 @@
 
 #include "cli/live_internal.h"
 #include "cli/tap_linux.h"
+#include "emu/facts/enums.h"
 #include "rdmalab/trace.h"
 
-#define PATH_MTU_MIN      256u
-#define PATH_MTU_MAX      4096u
 #define HEADERS_BYTES_MAX 80u /* of IP, UDP and IBTA, as rxe reckons */
 #define FRAME_BYTES_MAX   65536u
 #define FRAMES_PER_PUMP   8u        /* read before the lab goes on, at most; see LIVE_TURN_TICKS */
@@ -229,11 +228,11 @@ static struct live_port *port_named(struct live *l, const char *device)
 /* The largest path MTU whose packets, with their headers, fit into @mtu bytes; 0: none. */
 static uint32_t path_mtu_within(uint32_t mtu)
 {
-    uint32_t bytes = PATH_MTU_MAX;
-
-    while (bytes >= PATH_MTU_MIN && bytes + HEADERS_BYTES_MAX > mtu)
-        bytes /= 2;
-    return bytes >= PATH_MTU_MIN ? bytes : 0;
+    for (uint32_t m = MTU_4096; m >= MTU_256; m--) {
+        if (mtu_bytes(m) + HEADERS_BYTES_MAX <= mtu)
+            return mtu_bytes(m);
+    }
+    return 0;
 }
 
 /* From now on @p is the device that is open as @fd. */
@@ -242,7 +241,7 @@ static void plug(struct live_port *p, int fd)
     const uint32_t mtu = tap_mtu(p->info.device);
 
     p->fd = fd;
-    if (path_mtu_within(mtu) < PATH_MTU_MAX)
+    if (path_mtu_within(mtu) < mtu_bytes(MTU_4096))
         fprintf(p->live->out,
                 "%s: its MTU of %u carries path MTUs up to %u; \"ip link set %s mtu 4300\"\n",
                 p->info.device, mtu, path_mtu_within(mtu), p->info.device);
