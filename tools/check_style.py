@@ -56,8 +56,6 @@ def files_of(root):
     for top, dirs, names in os.walk(root):
         dirs[:] = sorted(d for d in dirs if not SKIPPED_DIRS.match(d))
         for name in sorted(names):
-            if name == ".git":  # of a worktree
-                continue
             path = pathlib.Path(top, name)
             if name == ".git":
                 continue  # of a second worktree: git's own, with a path in it

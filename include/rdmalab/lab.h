@@ -132,7 +132,7 @@ uint64_t rdl_next_ns(const struct rdl_lab *lab);
 /* From now on nothing happens before @now_ns: what is due earlier happens then, in its order.  For
  * a lab that follows a clock of the outside and is late: what late work starts, a timer above all,
  * counts from when it was done and not from when it should have been.  A smaller time than before
- * changes nothing; rdl_checkpoint_restore() forgets it.
+ * changes nothing; rdl_checkpoint_restore() brings back that of the checkpoint.
  */
 void rdl_not_before(struct rdl_lab *lab, uint64_t now_ns);
 

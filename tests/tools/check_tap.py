@@ -414,7 +414,7 @@ def check_terminal(_):
             do(line.encode() + b"\n", rb"\n.*#\d+> $")
         do(b"show li", b"show li")
         do(b"\x03", rb"#\d+> $")
-        got = do(b"show h2.ip\n", rb"10\.0\.0\.2")
+        got = do(b"show h2.mac\n", rb"02:00:00:00:00:02")
         expect("show links" not in got, "^C throws the line away", got)
         do(b"program h1 rc_pingpong client -p 9\n", rb"Couldn't connect to localhost:9(.|\n)*#\d+> $")
         do(b"show h2.m", b"show h2.m")
