@@ -26,7 +26,12 @@ enum rdl_status export_ladder(FILE *out, const struct past *p, const struct ladd
                               bool svg)
 {
     struct past copy = *p; /* ladder_at() wants it without const */
-    const struct ladder_events events = {ladder_at, &copy, p->n};
+    const struct ladder_events events = {.at = ladder_at,
+                                         .ctx = &copy,
+                                         .n = p->n,
+                                         .names = p->names,
+                                         .gap_from = p->gap_from,
+                                         .gap_to = p->gap_to};
     const struct viz_sink sink = {put, out};
     struct ladder *ladder;
     enum rdl_status st = ladder_new(&events, options, &ladder);
