@@ -62,9 +62,9 @@ const uint8_t *rdl_record_frame(const struct rdl_lab *lab, uint64_t tx, size_t *
 /* How many events of a kind (enum ev_kind) there were since the lab began, recorded or not. */
 uint64_t rdl_total(const struct rdl_lab *lab, unsigned kind);
 
-/* Counts the events that fulfil @filter (emu/trace/filter.h), which is copied, since the lab began,
- * whatever the recorder forgets later.  The counting starts with the first call, and what was
- *before is taken from the record; equal filters share a tally, which lives as long as its lab.
+/* Counts the events that fulfil @filter (emu/trace/filter.h) since the lab began, whatever the
+ * recorder forgets later.  Counting starts with the first call; what was before is taken from the
+ * record.  @filter is copied; equal filters share a tally, which lives as long as its lab.
  *
  * Return: RDL_OK
  *	   RDL_ERR_FORGOTTEN  the call comes too late: @reterr_forgotten events of that kind are not
