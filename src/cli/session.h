@@ -76,10 +76,10 @@ struct session {
 
     uint64_t shown; /* events printed as they happened, in this step */
 
-    struct pool pool;        /* of what follows */
-    const struct expr *stop; /* stop when it holds; NULL: never */
-    struct step *header;     /* of the scenario; NULL: none was given */
-    struct step *first;      /* what was done so far */
+    struct pool pool;    /* of what follows */
+    struct expr *stop;   /* stop when it holds; NULL: never */
+    struct step *header; /* of the scenario; NULL: none was given */
+    struct step *first;  /* what was done so far */
     struct step **tail;
     uint64_t n_done, n_expected; /* steps, and expectations among them */
     size_t source_depth;
