@@ -29,6 +29,8 @@ struct viz_sink {
 /* A trace: @n events in the order of their ids.  Only ladder_new() calls @at; what it gives must be
  * valid until that returns.
  */
+#define LADDER_MISSING_BYTES 320u
+
 struct ladder_events {
     const struct ev *(*at)(void *ctx, size_t i);
     void *ctx;

@@ -15,13 +15,12 @@
 #include "emu/trace/event.h"
 #include "viz/ladder.h"
 
-#define LADDER_COLUMNS_MAX   12u
-#define LADDER_NOTE_BYTES    112u
-#define LADDER_LABEL_BYTES   152u
-#define LADDER_CUT_BYTES     80u
-#define LADDER_TITLE_BYTES   160u
-#define LADDER_MISSING_BYTES 320u
-#define LADDER_NONE          UINT32_MAX /* no column, no stop */
+#define LADDER_COLUMNS_MAX 12u
+#define LADDER_NOTE_BYTES  112u
+#define LADDER_LABEL_BYTES 152u
+#define LADDER_CUT_BYTES   80u
+#define LADDER_TITLE_BYTES 160u
+#define LADDER_NONE        UINT32_MAX /* no column, no stop */
 
 struct ladder_column {
     uint32_t host; /* EV_HOST_NONE: what is outside of the lab */

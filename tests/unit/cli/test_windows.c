@@ -33,12 +33,15 @@ struct lab {
     size_t out_bytes;
     struct flight *flights;
     size_t n;
-    size_t first; /* the event with which the packets begin */
+    size_t first;     /* the event with which the packets begin */
+    size_t forgotten; /* so many of the oldest events are not there for the ladder */
 };
 
 static const struct ev *event_at(void *ctx, size_t i)
 {
-    return past_at(&((const struct lab *)ctx)->past, i);
+    const struct lab *l = ctx;
+
+    return past_at(&l->past, l->forgotten + i);
 }
 
 /* The tx event that @e is an end of, or 0. */
@@ -112,7 +115,7 @@ static void lab_close(struct lab *l)
 static struct ladder *draw(struct lab *l, const struct ladder_options *options)
 {
     const struct ladder_events events = {
-        .at = event_at, .ctx = l, .n = l->past.n, .names = l->past.names};
+        .at = event_at, .ctx = l, .n = l->past.n - l->forgotten, .names = l->past.names};
     struct ladder *ladder;
 
     assert_int_equal(ladder_new(&events, options, &ladder), RDL_OK);
@@ -199,6 +202,22 @@ static void every_window_shows_what_happened_in_it(void **state)
     }
 }
 
+/* A record that begins somewhere is a window that begins there. */
+static void what_is_forgotten_is_cut_off_like_what_is_outside(void **state)
+{
+    static const char *const scenarios[] = {"04-lost-request", "06-lost-middle"};
+
+    (void)state;
+    for (size_t r = 0; r < ARRAY_LEN(scenarios); r++) {
+        struct lab l;
+
+        lab_open(&l, scenarios[r]);
+        for (l.forgotten = l.first; l.forgotten < l.past.n; l.forgotten++)
+            check_window(&l, past_at(&l.past, l.forgotten)->id, past_at(&l.past, l.past.n - 1)->id);
+        lab_close(&l);
+    }
+}
+
 /* Pictures of at most ten packets each, one after the other: no departure is lost between them. */
 static void pictures_one_after_the_other_show_each_packet_leave_once(void **state)
 {
@@ -247,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_window_shows_what_happened_in_it),
+        cmocka_unit_test(what_is_forgotten_is_cut_off_like_what_is_outside),
         cmocka_unit_test(pictures_one_after_the_other_show_each_packet_leave_once),
         cmocka_unit_test(a_window_from_its_end_to_its_beginning_is_empty),
     };
