@@ -20,6 +20,7 @@ struct past {
     size_t n;
     uint64_t forgotten;        /* events that were older and are gone */
     uint64_t gap_from, gap_to; /* ticks between which recording was off; 0: it never was */
+    bool without_frames;       /* the bytes of frames were never in it: a saved trace */
     const struct ev_names *names;
     const struct ev *(*at)(const void *ctx, size_t i);
     /* The bytes that the tx (or corrupting fault) event @tx put on the wire; NULL: not kept. */

@@ -165,7 +165,10 @@ def check_artifacts(program):
 def check_outputs(program):
     """run writes events, frames and the ladder."""
     program.run("run", "scenarios/01-first-send.json", "--events", "e", "--pcap", "p", "--ladder", "l")
-    ensure(all(json.loads(line)["ev"] for line in program.file("e").read_text().splitlines()), "events")
+    header, *events = [json.loads(line) for line in program.file("e").read_text().splitlines()]
+    ensure(header["format"] == "rdmalab-trace" and header["version"] == 1, f"header: {header}")
+    ensure([h["name"] for h in header["hosts"]] == ["h1", "h2"], f"hosts: {header}")
+    ensure(events and all(event["ev"] for event in events), "events")
     ensure(program.file("p").read_bytes()[:4] == b"\x0a\x0d\x0d\x0a", "pcapng")
     ensure("</svg>" in program.file("l").read_text(), "SVG")
 
