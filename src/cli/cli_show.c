@@ -119,8 +119,9 @@ static int no_state(struct asking *a, const char *word, struct span at)
     if (near.best)
         diag_remedy(&a->diag, "did you mean \"%s\"?", near.best);
     else
-        diag_remedy(&a->diag, "it knows what happened: events%s%s, why 12.3, count \"tx\"",
-                    is_host ? " host=" : "", is_host ? host : "");
+        diag_remedy(&a->diag, "it knows what happened: events%s%s%s, why 12.3, count \"tx\"",
+                    is_host ? " host=" : "", is_host ? host : "",
+                    strstr(word, ".wc[") ? " kinds=cqe" : "");
     return complain(a);
 }
 

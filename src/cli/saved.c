@@ -111,18 +111,24 @@ bool saved_mac(const char *s, uint64_t *ret)
     return true;
 }
 
+const struct saved_host *saved_find_host(const struct saved *s, const char *name)
+{
+    for (size_t i = 0; i < s->n_hosts; i++) {
+        if (strcmp(s->hosts[i].name.s, name) == 0)
+            return &s->hosts[i];
+    }
+    return NULL;
+}
+
 bool saved_add_host(struct saved *s, const char *name, uint32_t number)
 {
     struct saved_host *v;
 
-    if (s->n_hosts == EV_PORT_FIRST + EV_PORTS_MAX)
-        return false;
     v = realloc(s->hosts, (s->n_hosts + 1) * sizeof(*v));
     if (!v)
         return false;
     s->hosts = v;
-    saved_copy_text(v[s->n_hosts].name.s, sizeof(v[s->n_hosts].name.s), name);
-    v[s->n_hosts++].number = number;
+    v[s->n_hosts++] = (struct saved_host){ev_str(name), number};
     return true;
 }
 
@@ -139,30 +145,32 @@ static uint32_t free_number(const struct saved *s, bool port)
 }
 
 /* The number of the host called @name in an event of @kind; if nothing has told of it yet it gets
- * one, and is known by this name.
+ * one, and is known by this name.  False: it gets none.
  */
-static bool host_number(struct saved *s, enum ev_kind kind, const char *name, uint64_t *ret)
+static bool host_number(struct saved *s, enum ev_kind kind, const char *word, uint64_t *ret)
 {
     const bool port = kind == EV_port_up;
     struct ev e = {.kind = EV_host_up};
+    const struct saved_host *known;
+    struct ev_str name;
     uint32_t number;
 
-    if (strcmp(name, "none") == 0) {
+    if (strcmp(word, "none") == 0) {
         *ret = EV_HOST_NONE;
         return true;
     }
-    for (size_t i = 0; i < s->n_hosts; i++) {
-        if (strcmp(s->hosts[i].name.s, name) == 0) {
-            *ret = s->hosts[i].number;
-            return true;
-        }
+    saved_copy_text(name.s, sizeof(name.s), word);
+    known = saved_find_host(s, name.s);
+    if (known) {
+        *ret = known->number;
+        return true;
     }
     number = free_number(s, port);
     if (number >= (port ? EV_PORT_FIRST + EV_PORTS_MAX : EV_PORT_FIRST) ||
-        !saved_add_host(s, name, number))
+        !saved_add_host(s, name.s, number))
         return false;
     e.u.host_up.host = number;
-    e.u.host_up.name = s->hosts[s->n_hosts - 1].name;
+    e.u.host_up.name = name;
     ev_names_learn(s->names, &e);
     *ret = number;
     return true;

@@ -205,6 +205,8 @@ static enum rdl_status take_host(struct saved_reader *rd, const cJSON *j, bool p
                             end - 1);
     if (!up.name.s[0])
         return saved_refuse(rd, "%s %u in the header has no name", what, (unsigned)number);
+    if (saved_find_host(rd->s, up.name.s))
+        return saved_refuse(rd, "two hosts in the header are called %s", up.name.s);
     if (mac && !saved_mac(mac, &up.mac))
         return saved_refuse(rd, "\"mac\" of %s in the header is no MAC", up.name.s);
     up.host = (uint32_t)number;
@@ -214,6 +216,10 @@ static enum rdl_status take_host(struct saved_reader *rd, const cJSON *j, bool p
         e.u.port_up = (struct ev_port_up){.host = up.host, .name = up.name};
     } else {
         e.u.host_up = up;
+    }
+    for (size_t i = 0; i < rd->s->n_hosts; i++) {
+        if (rd->s->hosts[i].number == up.host)
+            return saved_refuse(rd, "two hosts in the header have number %u", up.host);
     }
     ev_names_learn(rd->s->names, &e);
     return saved_add_host(rd->s, up.name.s, up.host) ? RDL_OK : RDL_ERR_NOMEM;

@@ -45,7 +45,10 @@ bool saved_number(const cJSON *j, uint64_t *ret);
 /* "02:00:00:00:00:01" */
 bool saved_mac(const char *s, uint64_t *ret);
 
-/* Remembers that events call host @number @name; false: no memory, or there are too many. */
+/* The host or port that events call @name; NULL: nothing has told of it. */
+const struct saved_host *saved_find_host(const struct saved *s, const char *name);
+
+/* Remembers that events call host @number @name, as nothing else is called; false: no memory. */
 bool saved_add_host(struct saved *s, const char *name, uint32_t number);
 
 /* Is @j meant as a header? */

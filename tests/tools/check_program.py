@@ -114,7 +114,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["show", "descending.ndjson"], "", 2, r"descending\.ndjson:2: #1\.1 is not later than the event before it"),
     (["show", "old.ndjson", "h1.qp"], "", 1, r'a saved trace has no state, so that it does not know "h1\.qp"(.|\n)*'
      r'it knows what happened: events host=h1, why 12\.3, count "tx"$'),
-    (["show", "old.ndjson", "why", "h1.cq.wc[0]"], "", 1, r"a saved trace has no state(.|\n)*events host=h1"),
+    (["show", "old.ndjson", "why", "h1.cq.wc[0]"], "", 1, r"a saved trace has no state(.|\n)*events host=h1 kinds=cqe"),
     (["show", "old.ndjson", "evnts"], "", 1, r'did you mean "events"\?'),
     (["show", "old.ndjson", "events", "1..x"], "", 1, r"which\? a range like"),
     (["show", "old.ndjson", "events", "kinds=rr"], "", 1, r"no such kind of event: rr"),

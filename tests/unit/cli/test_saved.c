@@ -364,6 +364,10 @@ static void what_is_no_header_is_refused(void **state)
         {HEADER ",\"hosts\":4}\n", 1, "\"hosts\" in the header is no list"},
         {HEADER ",\"hosts\":[4]}\n", 1, "a host in the header needs a \"number\" from 0 to 4095"},
         {HEADER ",\"hosts\":[{\"number\":4000000000,\"name\":\"h\"}]}\n", 1, "from 0 to 4095"},
+        {HEADER ",\"hosts\":[{\"number\":4,\"name\":\"h\"},{\"number\":5,\"name\":\"h\"}]}\n", 1,
+         "two hosts in the header are called h"},
+        {HEADER ",\"hosts\":[{\"number\":4,\"name\":\"h\"},{\"number\":4,\"name\":\"i\"}]}\n", 1,
+         "two hosts in the header have number 4"},
         {HEADER ",\"hosts\":[{\"number\":4}]}\n", 1, "host 4 in the header has no name"},
         {HEADER ",\"hosts\":[{\"number\":4,\"name\":\"h\",\"mac\":\"x\"}]}\n", 1, "is no MAC"},
         {HEADER ",\"ports\":[{\"number\":4,\"name\":\"p\"}]}\n", 1,
@@ -432,6 +436,21 @@ static void more_hosts_than_a_lab_can_have_are_refused(void **state)
     assert_int_equal(err.line, EV_PORT_FIRST + 1);
     assert_non_null(strstr(err.text, "more hosts than a lab can have"));
     printed_end(&out);
+}
+
+/* Names that do not fit are cut, and still name one host. */
+static void long_names_name_one_host(void **state)
+{
+    struct saved *s = read_text("{\"at_ns\":1,\"id\":\"#1.1\",\"ev\":\"kick\",\"host\":\"a-name-of-"
+                                "a-host-that-is-too-long\"}\n"
+                                "{\"at_ns\":1,\"id\":\"#1.2\",\"ev\":\"kick\",\"host\":\"a-name-of-"
+                                "a-host-that-is-too-long\"}\n");
+    const struct past p = saved_past(s);
+
+    (void)state;
+    assert_int_equal(past_host_of(past_at(&p, 0)), 0);
+    assert_int_equal(past_host_of(past_at(&p, 1)), 0);
+    saved_free(s);
 }
 
 /* Names come from strangers and go to terminals. */
@@ -527,6 +546,7 @@ int main(void)
         cmocka_unit_test(deep_nesting_is_refused),
         cmocka_unit_test(a_line_without_end_is_refused),
         cmocka_unit_test(more_hosts_than_a_lab_can_have_are_refused),
+        cmocka_unit_test(long_names_name_one_host),
         cmocka_unit_test(control_characters_of_names_are_not_kept),
         cmocka_unit_test(a_packet_is_told_without_its_bytes),
         cmocka_unit_test(events_are_counted),

@@ -15,7 +15,7 @@
 #include "emu/base/prng.h"
 #include "printed.h"
 
-#define ROUNDS      400u
+#define ROUNDS      150u
 #define DAMAGES_MAX 3u
 #define EXTRA_BYTES 64u /* that one damage may add */
 #define TICKS_MAX   100000u
