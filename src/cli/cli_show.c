@@ -322,7 +322,7 @@ static struct saved *load(const char *file)
     const bool standard = strcmp(file, "-") == 0;
     FILE *f = standard ? stdin : fopen(file, "rb");
     struct saved *saved = NULL;
-    struct saved_error err;
+    struct saved_error err = {0};
 
     if (!f) {
         fprintf(stderr, "rdmalab: %s: %s\n", file, strerror(errno));

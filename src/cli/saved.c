@@ -84,8 +84,11 @@ void saved_copy_text(char *to, size_t cap, const char *from)
         n = cap - 1;
     while (n > 0 && ((unsigned char)from[n] & 0xc0u) == 0x80u)
         n--; /* not within a character */
-    for (size_t i = 0; i < n; i++)
-        to[i] = (unsigned char)from[i] < 0x20 || from[i] == 0x7f ? '?' : from[i];
+    memcpy(to, from, n);
+    for (size_t i = 0; i < n; i++) {
+        if ((unsigned char)to[i] < 0x20 || to[i] == 0x7f)
+            to[i] = '?';
+    }
     to[n] = '\0';
 }
 
