@@ -416,7 +416,7 @@ static enum rdl_status take_line(FILE *in, size_t max, struct line *l, int *ret_
             l->text = v;
             l->cap = cap;
         }
-        c = getc(in);
+        c = getc_unlocked(in);
         if (c == EOF || c == '\n')
             break;
         if (l->n == max)
