@@ -253,7 +253,7 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
         status = export_pcapng(f, &past, &about);
         break;
     case EXPORT_EVENTS:
-        export_events(f, &past);
+        status = export_events(f, &past, &about);
         break;
     }
     if (status != RDL_OK)
