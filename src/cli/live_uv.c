@@ -90,7 +90,7 @@ void live_attach(struct live *l)
     l->attached = true;
     rdl_hash_stop(l->lab);
     rdl_check_stop(l->lab);
-    if (!rdl_record_limits(l->lab).changed) /* `record keep=` has been asked for */
+    if (!rdl_record_limits(l->lab).changed) /* nobody has said how much to keep */
         rdl_record_bound(l->lab, KEPT_EVENTS, KEPT_FRAME_BYTES);
 }
 

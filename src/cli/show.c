@@ -149,7 +149,7 @@ static void refuse_packet(struct showing *s, const char *word, ev_id id)
         past_add_absence(&t, &s->past, id);
         if (t.len == n) {
             t = text_on(why, sizeof(why));
-            text_addf(&t, "there is no event %s", word);
+            text_add(&t, "no such event");
         }
     }
     (void)refuse(s, RDL_ERR_NOT_FOUND, word ? 1 : 0, 0, "%s", why);

@@ -12,6 +12,8 @@
 #define STEP_TIME     PX(15)
 #define STEP_CUT      PX(36) /* between arrows that are cut: their words stand below them */
 #define STEP_LOST     PX(42) /* room below the start of an arrow that ends on the way */
+#define MISSING_LINE  PX(18)
+#define MISSING_MAX   8 /* lines */
 #define BAND          PX(28)
 #define BAND_MARGIN   PX(14)
 #define NOTE_DISTANCE PX(24) /* from the lifeline, for the brackets */
@@ -243,6 +245,34 @@ static void add_words(struct layout *o, struct layout_text t, const char *words)
     layout_add_text(o, t);
 }
 
+static uint32_t missing_lines(const struct ladder *l)
+{
+    uint32_t n = 0;
+
+    for (const char *s = l->missing; *s; s += *s == ' ') {
+        s += ladder_line(s, LAYOUT_LINE);
+        n++;
+    }
+    return n;
+}
+
+/* What the trace lacks, below the title. */
+static void add_missing(struct layout *o)
+{
+    int32_t y = LAYOUT_EDGE + (o->l->title[0] ? PX(38) : PX(12));
+
+    for (const char *s = o->l->missing; *s; s += *s == ' ') {
+        const size_t n = ladder_line(s, LAYOUT_LINE);
+        struct layout_text t = text_at(TEXT_REST, ANCHOR_START, LAYOUT_EDGE, y);
+        struct text words = text_on(t.s, sizeof(t.s));
+
+        text_addn(&words, s, n);
+        layout_add_text(o, t);
+        y += MISSING_LINE;
+        s += n;
+    }
+}
+
 static void add_frame_texts(struct layout *o)
 {
     const struct ladder *l = o->l;
@@ -252,11 +282,7 @@ static void add_frame_texts(struct layout *o)
     if (l->title[0])
         add_words(o, text_at(TEXT_TITLE, ANCHOR_START, LAYOUT_EDGE, LAYOUT_EDGE + PX(14)),
                   l->title);
-    if (l->missing[0])
-        add_words(o,
-                  text_at(TEXT_REST, ANCHOR_START, LAYOUT_EDGE,
-                          LAYOUT_EDGE + (l->title[0] ? PX(38) : PX(12))),
-                  l->missing);
+    add_missing(o);
     if (l->n_columns)
         add_words(o, text_at(TEXT_TIME, ANCHOR_END, o->time_x, o->top - PX(10)), "t/us");
     for (uint32_t c = 0; c < l->n_columns; c++) {
@@ -314,7 +340,8 @@ static uint32_t lay_out(struct layout *o)
     const struct ladder *l = o->l;
 
     o->n_texts = 0;
-    o->top = LAYOUT_EDGE + (l->title[0] ? PX(30) : 0) + (l->missing[0] ? PX(24) : 0) + PX(46);
+    o->top = LAYOUT_EDGE + (l->title[0] ? PX(30) : 0) + (int32_t)missing_lines(l) * MISSING_LINE +
+             PX(46);
     lay_out_columns(o);
     lay_out_rows(o);
     layout_shape(o);
@@ -355,7 +382,7 @@ static bool layout_alloc(struct layout *o)
 {
     const struct ladder *l = o->l;
 
-    o->cap_texts = 3 * l->n_stops + 3 * l->n_arrows + 2 * LADDER_COLUMNS_MAX + 4;
+    o->cap_texts = 3 * l->n_stops + 3 * l->n_arrows + 2 * LADDER_COLUMNS_MAX + MISSING_MAX + 4;
     o->cap_lines = LADDER_COLUMNS_MAX + LAYOUT_SEGMENTS_MAX * l->n_arrows + 3 * l->n_timers;
     o->cap_solids = l->n_stops + 2 * l->n_arrows + l->n_timers + 1;
     o->y = calloc(l->n_stops + 1u, sizeof(*o->y));

@@ -18,7 +18,8 @@
 #define LAYOUT_NAME_FONT_PX  15
 #define LAYOUT_TITLE_FONT_PX 17
 #define LAYOUT_TEXT_BYTES    192u
-#define LAYOUT_SEGMENTS_MAX  3u /* of one arrow: a packet to its own host goes around a corner */
+#define LAYOUT_LINE          110u /* characters of a sentence in one line */
+#define LAYOUT_SEGMENTS_MAX  3u   /* of one arrow: a packet to its own host goes around a corner */
 
 #define LAYOUT_EDGE     PX(16) /* around the picture */
 #define LAYOUT_FLIGHT   PX(64) /* height of a packet's usual flight */

@@ -129,6 +129,10 @@ void ladder_add_time(struct text *t, uint64_t at_ns);
 /* The label of a gap: "65.4us idle". */
 void ladder_add_gap(struct text *t, const struct ladder_stop *s);
 
+/* How much of the sentence @s, which is ASCII, fits a line of @most characters: ends between words.
+ */
+size_t ladder_line(const char *s, size_t most);
+
 /* The words at the lower end of a picture that leaves something out; false if none does. */
 bool ladder_add_rest(struct text *t, const struct ladder *l);
 

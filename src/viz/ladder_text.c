@@ -254,16 +254,9 @@ static void draw_centred(struct page *p, uint32_t column, const char *s, enum sh
 static void sentence_rows(struct page *p, const char *s)
 {
     while (*s) {
-        size_t n = strlen(s);
+        const size_t n = ladder_line(s, p->c.width);
         char row[LADDER_MISSING_BYTES];
 
-        while (n > p->c.width) { /* ASCII, as all sentences are */
-            size_t shorter = n - 1;
-
-            while (shorter > 0 && s[shorter] != ' ')
-                shorter--;
-            n = shorter ? shorter : p->c.width;
-        }
         RDL_ASSERT(n < sizeof(row));
         memcpy(row, s, n);
         row[n] = '\0';

@@ -18,6 +18,20 @@ void ladder_add_gap(struct text *t, const struct ladder_stop *s)
     text_add(t, s->unsure ? " later, not all recorded" : s->idle ? " idle" : " later");
 }
 
+size_t ladder_line(const char *s, size_t most)
+{
+    size_t n = strlen(s);
+
+    while (n > most) {
+        size_t shorter = n - 1;
+
+        while (shorter > 0 && s[shorter] != ' ')
+            shorter--;
+        n = shorter ? shorter : most;
+    }
+    return n;
+}
+
 bool ladder_add_rest(struct text *t, const struct ladder *l)
 {
     if (l->n_stops == 0) {

@@ -45,6 +45,7 @@ FILES = {
     "cut.ndjson": '{"format":"rdmalab-trace","version":1}\n{"at_ns":5,"id":"#1.1","ev":"tx"',
     "version2.ndjson": '{"format":"rdmalab-trace","version":2,"rdmalab":"9.1.0"}\n',
     "descending.ndjson": '{"at_ns":5,"id":"#2.1","ev":"cq_event"}\n{"at_ns":5,"id":"#1.1","ev":"cq_event"}\n',
+    "long.lab": "record keep=2k\nhost h1 h2\nlink h1 h2\nrepeat 300 { ping h1 h2 }\n",
     "program.lab": "host h1\nprogram h1 rc_pingpong server -p 18619\nrun 1ms\n",
 }
 
@@ -135,6 +136,12 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["show", "old.ndjson", "--ladder", "-", "--to", "x"], "", 2, r"--to x: no event; one is like 12\.3"),
     (["show", "old.ndjson", "--ladder", "-", "--packets", "0"], "", 2, r"--packets 0: a ladder has 1 to 1000"),
     (["show", "old.ndjson", "--ladder", "none/l.svg"], "", 1, r"none/l\.svg: No such file"),
+    (["run", "long.lab", "--ladder", "l.svg"], "", 0,
+     r'^l\.svg: the \d+ oldest events are forgotten, this is complete from #\d+\.\d+ on; '
+     r'"record keep=\d+k" as the first line keeps more$'),
+    # a lab that goes live records less, unless it has been told how much
+    (["-c", "record keep=2k; host h1 h2; link h1 h2; program h1 rc_pingpong server -n 100 -p 18621; "
+      "program h2 rc_pingpong client -n 100 -p 18621; run; show"], "", 0, r"events recorded, \d+ older ones forgotten"),
     # programs: their exchange goes over TCP of this machine
     (["-c", "host h1 h2; link h1 h2 loss=1%; program h1 rc_pingpong server -n 9 -s 9000 -p 18617; "
       "program h2 rc_pingpong client -n 9 -s 9000 -p 18617 -e; run; "

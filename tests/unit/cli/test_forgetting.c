@@ -130,7 +130,7 @@ static void what_is_missing_is_said_where_it_is_looked_for(void **state)
         {long_story, "why #99999", false, "there is no event #99999"},
         {long_story, "show packet #12", false,
          "#12 is not recorded (any more): the record has the last 1358 events, from #225.4 on"},
-        {long_story, "show packet #99999", false, "there is no event #99999"},
+        {long_story, "show packet #99999", false, "no such event"},
         {long_story, "show packet #250.1", false,
          "the bytes of a frame are forgotten; \"record frames=16k\" as the first line keeps more"},
         {long_story, "show events #3..#9", true,

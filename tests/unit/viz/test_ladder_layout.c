@@ -85,6 +85,30 @@ static void nothing_collides_in_any_case(void **state)
     }
 }
 
+static void what_is_missing_is_said_in_full(void **state)
+{
+    static const char *const parts[] = {"the 12345678 oldest", "keeps more;", "is missing"};
+    struct trace_of *t = calloc(1, sizeof(*t));
+    struct ladder *l;
+    struct layout o;
+
+    (void)state;
+    assert_non_null(t);
+    trace_build(t, "first_send");
+    t->missing =
+        "the 12345678 oldest events are forgotten, this is complete from #12345678.12 on; "
+        "\"record keep=64m\" as the first line keeps more; recording was off at times from "
+        "#12345678 to #123456789: what happened then is missing";
+    l = trace_draw(t, 0, &(struct ladder_options){.title = "some of it"});
+    check("missing", l);
+    assert_int_equal(layout_init(&o, l), RDL_OK);
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        assert_true(is_said(&o, parts[i]));
+    layout_done(&o);
+    ladder_free(l);
+    free(t);
+}
+
 /* Simple exchanges need no label outside of the lifelines. */
 static void labels_stand_at_their_arrows_where_there_is_room(void **state)
 {
@@ -269,6 +293,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_collides_in_any_case),
+        cmocka_unit_test(what_is_missing_is_said_in_full),
         cmocka_unit_test(labels_stand_at_their_arrows_where_there_is_room),
         cmocka_unit_test(nothing_collides_in_random_traces),
         cmocka_unit_test(cut_arrows_are_level_and_lie_one_below_the_other),
