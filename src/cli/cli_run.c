@@ -46,6 +46,31 @@ static void say_where(struct session *s)
     printf("stopped at t=%s #%llu\n", buf, (unsigned long long)rdl_tick(s->lab));
 }
 
+static const char *const output_options[N_OUTPUTS] = {
+    [OUTPUT_LADDER] = "--ladder", [OUTPUT_PCAPNG] = "--pcap", [OUTPUT_EVENTS] = "--events"};
+
+/* Writes the files that were asked for; of a run that failed or was interrupted they tell what
+ * happened up to there, which is what one wants to see.
+ */
+static int write_outputs(struct session *s, const struct run_options *o)
+{
+    int status = EXIT_PASSED;
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    quantity_add_time_short(&t, rdl_now_ns(s->lab));
+    for (unsigned i = 0; i < N_OUTPUTS; i++) {
+        if (!o->outputs[i])
+            continue;
+        if (!scenario_write(s, (enum scenario_output)i, o->outputs[i], stderr))
+            status = EXIT_FAILED;
+        else if (s->interrupted)
+            fprintf(stderr, "rdmalab: %s %s: written up to the interruption at t=%s #%llu\n",
+                    output_options[i], o->outputs[i], buf, (unsigned long long)rdl_tick(s->lab));
+    }
+    return status;
+}
+
 static int run_scenario_file(const struct scenario *sc, const struct run_options *o)
 {
     const struct session_config config = {
@@ -78,11 +103,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         say_where(s);
     else if (s->stop && status == EXIT_PASSED)
         fprintf(stderr, "rdmalab: --until %s: this never came true\n", o->until);
-    /* What happened up to a failure is what one wants to see. */
-    for (unsigned i = 0; i < N_OUTPUTS; i++) {
-        if (o->outputs[i] && !scenario_write(s, (enum scenario_output)i, o->outputs[i], stderr))
-            status = exit_worse(status, EXIT_FAILED);
-    }
+    status = exit_worse(status, write_outputs(s, o));
     if (o->hash && session_is_live(s)) {
         fputs("rdmalab: --hash: a lab that follows real time has no hash\n", stderr);
         status = exit_worse(status, EXIT_FAILED);
@@ -117,6 +138,7 @@ int run_main(int argc, char **argv)
     }
     if (o.seed_text && !options_number("--seed", o.seed_text, &o.seed))
         return EXIT_USAGE;
+    signals_catch_endings();
     if (scenario_load(&sc, argv[1], stderr)) {
         if (scenario_skip(&sc)) {
             printf("skipped: %s\n", scenario_skip(&sc));

@@ -67,7 +67,7 @@ int convert_main(int argc, char **argv)
     if (scenario_load(&sc, argv[1], stderr)) {
         why = files_write_script(argv[2], &sc.script);
         status = why ? EXIT_FAILED : EXIT_PASSED;
-        if (why)
+        if (why && !*signals_interrupted())
             fprintf(stderr, "rdmalab: %s: %s\n", argv[2], why);
     }
     scenario_done(&sc);
@@ -231,7 +231,9 @@ int main(int argc, char **argv)
     signals_start();
     status = run_mode(argc, argv);
     if (*signals_interrupted())
-        return EXIT_INTERRUPTED;
+        return signals_exit_status();
+    if (status >= EXIT_SIGNALS)
+        return status; /* what it still had to say may be cut, and that is no other error */
     why = files_close(stdout);
     if (why) {
         fprintf(stderr, "rdmalab: standard output: %s\n", why);

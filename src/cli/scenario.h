@@ -24,7 +24,9 @@ bool scenario_has_tag(const struct scenario *sc, const char *tag);
 /* Writes what happened in the session to files of their own. */
 enum scenario_output { OUTPUT_LADDER, OUTPUT_PCAPNG, OUTPUT_EVENTS, N_OUTPUTS };
 
-/* @name "-" is the standard output, where a ladder is text.  False, and @err says why. */
+/* @name "-" is the standard output, where a ladder is text.  Also of a session that was interrupted.
+ * False, and @err says why.
+ */
 bool scenario_write(struct session *s, enum scenario_output what, const char *name, FILE *err);
 
 #endif

@@ -524,6 +524,8 @@ static void worse_exits_win(void **state)
     assert_int_equal(exit_worse(EXIT_USAGE, EXIT_FAILED), EXIT_USAGE);
     assert_int_equal(exit_worse(EXIT_USAGE, EXIT_TIMEOUT), EXIT_TIMEOUT);
     assert_int_equal(exit_worse(EXIT_BROKEN, EXIT_TIMEOUT), EXIT_BROKEN);
+    assert_int_equal(exit_worse(EXIT_BROKEN, EXIT_INTERRUPTED), EXIT_INTERRUPTED);
+    assert_int_equal(exit_worse(143, EXIT_BROKEN), 143); /* by SIGTERM */
 }
 
 static void what_was_not_recorded_is_said_to_be_missing(void **state)
