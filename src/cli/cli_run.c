@@ -126,7 +126,7 @@ int run_main(int argc, char **argv)
         {"--hash", &o.hash, NULL},
     };
     struct scenario sc;
-    int status = EXIT_USAGE;
+    int status;
 
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
         return EXIT_USAGE;
@@ -139,13 +139,12 @@ int run_main(int argc, char **argv)
     if (o.seed_text && !options_number("--seed", o.seed_text, &o.seed))
         return EXIT_USAGE;
     signals_catch_endings();
-    if (scenario_load(&sc, argv[1], stderr)) {
-        if (scenario_skip(&sc)) {
-            printf("skipped: %s\n", scenario_skip(&sc));
-            status = EXIT_SKIPPED;
-        } else {
-            status = run_scenario_file(&sc, &o);
-        }
+    status = scenario_load_to_run(&sc, argv[1], stderr);
+    if (status == EXIT_PASSED && scenario_skip(&sc)) {
+        printf("skipped: %s\n", scenario_skip(&sc));
+        status = EXIT_SKIPPED;
+    } else if (status == EXIT_PASSED) {
+        status = run_scenario_file(&sc, &o);
     }
     scenario_done(&sc);
     return status;
