@@ -196,7 +196,7 @@ const char *source_read(const char *name, struct source *ret)
     const char *why;
 
     if (!f)
-        return strerror(errno);
+        return errno == ENOMEM ? source_no_memory : strerror(errno);
     why = read_all(f, &src);
     if (!standard)
         fclose(f);
