@@ -151,6 +151,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
             tell_difference(err, s, again);
             r->status = exit_worse(r->status, EXIT_FAILED);
         }
+        r->status = exit_worse(r->status, again_status); /* also if there was no second run */
     }
     if (s && o->artifacts && r->status != EXIT_PASSED)
         leave_artifacts(s, c, o->artifacts, err);
