@@ -326,6 +326,20 @@ static void a_saved_session_replays_event_for_event(void **state)
     assert_true(hash_of_file("x.json") == hash);
 }
 
+/* A file without steps could not be run again. */
+static void a_session_that_did_nothing_is_not_saved(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, true);
+    lab_run(&l, "show; # a note");
+    assert_false(lab_try(&l, "session save nothing.lab"));
+    assert_non_null(strstr(l.s->diag.message, "nothing was done yet"));
+    assert_null(fopen("nothing.lab", "r"));
+    lab_close(&l);
+}
+
 static void what_failed_halfway_replays_as_well(void **state)
 {
     struct lab l;
@@ -524,6 +538,8 @@ static void worse_exits_win(void **state)
     assert_int_equal(exit_worse(EXIT_USAGE, EXIT_FAILED), EXIT_USAGE);
     assert_int_equal(exit_worse(EXIT_USAGE, EXIT_TIMEOUT), EXIT_TIMEOUT);
     assert_int_equal(exit_worse(EXIT_BROKEN, EXIT_TIMEOUT), EXIT_BROKEN);
+    assert_int_equal(exit_worse(EXIT_BROKEN, EXIT_INTERRUPTED), EXIT_INTERRUPTED);
+    assert_int_equal(exit_worse(143, EXIT_BROKEN), 143); /* by SIGTERM */
 }
 
 static void what_was_not_recorded_is_said_to_be_missing(void **state)
@@ -677,6 +693,7 @@ int main(void)
         cmocka_unit_test(a_host_with_arp_asks_for_macs),
         cmocka_unit_test(a_host_says_its_profile),
         cmocka_unit_test(a_saved_session_replays_event_for_event),
+        cmocka_unit_test(a_session_that_did_nothing_is_not_saved),
         cmocka_unit_test(what_failed_halfway_replays_as_well),
         cmocka_unit_test(a_prompt_has_patience_with_each_step),
         cmocka_unit_test(limits_end_what_does_not_end),
