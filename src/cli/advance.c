@@ -59,6 +59,7 @@ static bool limit_reached(struct session *s, struct span at, bool of_time)
     char buf[48];
     struct text t = text_on(buf, sizeof(buf));
 
+    s->cut = true;
     if (of_time && s->limits.ns == 0) {
         session_fail(s, at, "the clock is at its end, after 146 years");
     } else if (of_time) {
@@ -87,6 +88,7 @@ static bool stop_holds(struct session *s, struct span at)
     if (!s->stop || !expr_holds(s, s->stop, at, &holds) || !holds)
         return false;
     s->quit = true;
+    s->cut = true;
     return true;
 }
 

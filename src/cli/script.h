@@ -80,7 +80,11 @@ bool step_add(struct pool *p, struct step *st, size_t i, struct value v);
  */
 bool step_check(const struct step *st, bool first, size_t depth, struct diag *d);
 
-/* A deep copy in @p. */
+/* A deep copy in @p; one without its body. */
 struct step *step_copy(struct pool *p, const struct step *st);
+struct step *step_copy_head(struct pool *p, const struct step *st);
+
+/* Do they say the same, word for word? */
+bool step_equal(const struct step *a, const struct step *b);
 
 #endif
