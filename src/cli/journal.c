@@ -58,26 +58,32 @@ static struct step *make_refused(struct pool *p, const struct step *body, uint64
     return st;
 }
 
-/* A copy without what changes nothing; NULL: nothing else is in it.  What a `refused` block holds
- * stays, as a look may be what is refused.
- */
-static struct step *copy_changes(struct pool *p, const struct step *st)
+/* A copy without the commands that have one of the properties @without; NULL: nothing is left. */
+static struct step *copy_without(struct pool *p, const struct step *st, unsigned without)
 {
     struct step *copy, **tail;
 
-    if (st->cmd->flags & (CMD_LOOKS | CMD_PROMPT_ONLY))
+    if (st->cmd->flags & without)
         return NULL;
-    if (!(st->cmd->flags & CMD_BLOCK) || st->cmd == &cmd_table[CMD_refused])
-        return step_copy(p, st);
+    /* A look may be what is refused.  A `source` comes behind that, or the deed would be another.
+     */
+    if (st->cmd == &cmd_table[CMD_refused])
+        without = CMD_PROMPT_ONLY;
     copy = step_copy_head(p, st);
     tail = &copy->body;
     /* Depth is bounded by SCRIPT_DEPTH_MAX. */
     for (const struct step *b = st->body; b; b = b->next) {
-        *tail = copy_changes(p, b);
+        *tail = copy_without(p, b, without);
         if (*tail)
             tail = &(*tail)->next;
     }
-    return copy->body ? copy : NULL;
+    return copy->body || !(st->cmd->flags & CMD_BLOCK) ? copy : NULL;
+}
+
+/* A copy of what is to be saved; NULL: that is nothing. */
+static struct step *copy_changes(struct pool *p, const struct step *st)
+{
+    return copy_without(p, st, CMD_LOOKS | CMD_PROMPT_ONLY);
 }
 
 /* --- Lists of deeds --------------------------------------------------------------------------- */
