@@ -34,7 +34,7 @@ static const struct mode {
     {"schema", schema_main, "schema scenario", "the JSON Schema of scenarios"},
     {"explain", explain_main, "explain WORD", "a command, status, NAK, rule, field"},
     {"bench", bench_main, "bench [--format json]", "how fast the emulator is here"},
-    {"swarm", swarm_main, "swarm [--outside] [--seeds A..B]",
+    {"swarm", swarm_main, "swarm [--outside] [--seeds A..B] [--hash]",
      "random faults, or frames, with the invariants watched"},
     {"doctor", doctor_main, "doctor", "which optional parts are there"},
 };

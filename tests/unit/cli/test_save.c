@@ -175,14 +175,14 @@ static void add_block(struct author *a, struct text *t, unsigned depth, bool hos
 
 static void add_statement(struct author *a, struct text *t, unsigned depth, bool host_known)
 {
+    const char *const one_bare = bare[below(a, ARRAY_LEN(bare))];
+    const char *const one = anywhere[below(a, ARRAY_LEN(anywhere))];
     const uint32_t kind = below(a, 4);
 
     if (kind == 0 && depth < DEPTH)
         add_block(a, t, depth + 1, host_known);
-    else if (host_known && kind < 3)
-        add_line(a, t, bare[below(a, ARRAY_LEN(bare))]);
     else
-        add_line(a, t, anywhere[below(a, ARRAY_LEN(anywhere))]);
+        add_line(a, t, host_known && kind < 3 ? one_bare : one);
 }
 
 /* A session, and what may happen to it from outside. */
