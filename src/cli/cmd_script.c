@@ -81,22 +81,24 @@ bool run_repeat(struct session *s, const struct step *st)
     return true;
 }
 
-/* Carries out the steps of a `refused` block, in not more ticks than it allows. */
+/* Carries out the steps of a `refused` block, in not more ticks than it allows.  That takes the
+ * place of the ticks that each of them may take at a prompt.
+ */
 static bool run_limited(struct session *s, const struct step *st)
 {
     const uint64_t limit = s->limits.ticks, patience = s->patience;
     const uint64_t own = rdl_tick(s->lab) + step_number(st, "ticks", 0);
-    const bool tighter = step_has(st, "ticks") && (limit == 0 || own < limit);
+    const bool limited = step_has(st, "ticks") && (limit == 0 || own < limit || patience);
     char host[RDL_NAME_BYTES];
     bool ok;
 
     memcpy(host, s->host, sizeof(host));
-    if (tighter) {
+    if (limited) {
         s->limits.ticks = own;
-        s->patience = 0; /* which each step of the block would have anew */
+        s->patience = 0;
     }
     ok = run_block(s, st, host);
-    if (tighter && s->limits.ticks == own)
+    if (limited && s->limits.ticks == own)
         s->limits.ticks = limit; /* unless the lab follows real time now, which has none */
     s->patience = patience;
     return ok;

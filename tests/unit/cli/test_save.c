@@ -455,6 +455,23 @@ static void what_went_otherwise_is_saved_as_what_it_did(void **state)
     }
 }
 
+/* Blocks of a file that is sourced inside blocks may be more than a scenario can have. */
+static void blocks_are_folded_only_as_deep_as_they_may_be(void **state)
+{
+    FILE *f = fopen("s0.lab", "w");
+    char *saved;
+
+    (void)state;
+    assert_non_null(f);
+    fputs("repeat 2 { repeat 2 { repeat 2 { on h1 { query_port } } } }\n", f);
+    assert_int_equal(fclose(f), 0);
+    saved = saved_of(
+        "host h1", "repeat 3 { repeat 2 { repeat 2 { repeat 2 { repeat 2 { source s0.lab } } } } }",
+        0);
+    assert_memory_equal(saved, "repeat 2 {\n    repeat 2 {\n", 24);
+    free(saved);
+}
+
 static void a_session_is_saved_from_inside_a_block(void **state)
 {
     struct source file = {0};
@@ -486,6 +503,30 @@ static void a_session_longer_than_a_scenario_is_saved_with_a_limit(void **state)
     text = saved_text(&l);
     assert_non_null(strstr(text, "scenario title=\"x\" seed=1 ticks=20000000\n"));
     free(text);
+    lab_close(&l);
+}
+
+static void a_refused_block_may_have_a_limit_of_its_own(void **state)
+{
+    struct lab l;
+    uint64_t tick;
+
+    (void)state;
+    lab_open(&l);
+    lab_run(&l, "host h1");
+    for (unsigned patience = 0; patience < 2; patience++) {
+        l.s->patience = patience; /* of a prompt: less than the block has */
+        tick = rdl_tick(l.s->lab);
+        lab_run(&l, "refused ticks=2 says=\"ticks was reached\" { query_port h1 }");
+        assert_int_equal(rdl_tick(l.s->lab), tick + 2);
+        assert_int_equal(l.s->patience, patience);
+        l.s->patience = 0;
+        l.s->limits.ticks = SESSION_TICKS_MAX_DEFAULT;
+        lab_run(&l, "run; query_port h1");
+    }
+    assert_false(lab_try(&l, "refused ticks=99 { query_port h1 }"));
+    assert_non_null(strstr(l.s->diag.message, "nothing was refused"));
+    assert_int_equal(l.s->limits.ticks, SESSION_TICKS_MAX_DEFAULT);
     lab_close(&l);
 }
 
@@ -553,8 +594,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_went_otherwise_is_saved_as_what_it_did),
+        cmocka_unit_test(blocks_are_folded_only_as_deep_as_they_may_be),
         cmocka_unit_test(a_session_is_saved_from_inside_a_block),
         cmocka_unit_test(a_session_longer_than_a_scenario_is_saved_with_a_limit),
+        cmocka_unit_test(a_refused_block_may_have_a_limit_of_its_own),
         cmocka_unit_test(what_is_repeated_is_kept_once),
         cmocka_unit_test(whatever_was_done_is_done_again),
     };
