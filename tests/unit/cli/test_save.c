@@ -27,6 +27,10 @@ static const char setup[] =
     "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
     "connect h1.qp h2.qp timeout=4\n";
 
+#define TO_A_STRANGER                                                                              \
+    "modify_qp h@.qp state=RTR ah=10.0.0.9 mtu=1024 dest_qpn=2 rq_psn=0 max_dest_rd_atomic=1 "     \
+    "min_rnr_timer=12"
+
 static const char *const anywhere[] = {
     "run",
     "run $us",
@@ -59,8 +63,8 @@ static const char *const anywhere[] = {
     "connect h1.q$ h2.q$",
     "modify_qp h@.qp state=RESET",
     "modify_qp h@.qp state=INIT unchecked",
-    "modify_qp h@.qp state=RTR ah=10.0.0.9 mtu=1024 dest_qpn=2 rq_psn=0 max_dest_rd_atomic=1 "
-    "min_rnr_timer=12",
+    "modify_qp h@.qp state=INIT pkey_index=0 port=1 access=rw",
+    TO_A_STRANGER,
     "query_qp h@.qp",
     "post_recv h@.qp sge=mr[0:64]",
     "post_send h@.qp sge=mr[0:64] signaled",
@@ -84,6 +88,11 @@ static const char *const anywhere[] = {
     "read h@.mr[0:4]",
     "show links",
     "note \"a note\"",
+    "record off",
+    "record on",
+    "help run",
+    "session save x.lab",
+    "quit",
 };
 
 /* Where the host is known. */
