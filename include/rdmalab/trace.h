@@ -59,6 +59,36 @@ uint64_t rdl_record_forgotten(const struct rdl_lab *lab);
 /* The bytes of the frame that tx event @tx sent, or NULL. */
 const uint8_t *rdl_record_frame(const struct rdl_lab *lab, uint64_t tx, size_t *ret_bytes);
 
+/* How many events of a kind (enum ev_kind) there were since the lab began, recorded or not. */
+uint64_t rdl_total(const struct rdl_lab *lab, unsigned kind);
+
+/* Counts the events that fulfil @filter (emu/trace/filter.h) since the lab began, whatever the
+ * recorder forgets later.  Counting starts with the first call; what was before is taken from the
+ * record.  @filter is copied; equal filters share a tally, which lives as long as its lab.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_FORGOTTEN  the call comes too late: @reterr_forgotten events of that kind are not
+ *			      recorded (any more)
+ *	   RDL_ERR_NOMEM
+ */
+struct ev_condition;
+struct ev_filter;
+struct rdl_tally;
+RDL_MUST_CHECK enum rdl_status rdl_tally(struct rdl_lab *lab, const struct ev_filter *filter,
+                                         struct rdl_tally **ret, uint64_t *reterr_forgotten);
+
+/* Return: RDL_OK
+ *	   RDL_ERR_NOT_FOUND  nothing in the lab has the name that *@reterr_unknown asks for; it is
+ *			      valid as long as the tally
+ *	   RDL_ERR_FORGOTTEN  a checkpoint was restored that is older than the tally, and the record
+ *			      does not go back far enough
+ */
+RDL_MUST_CHECK enum rdl_status rdl_tally_count(const struct rdl_tally *tally, uint64_t *ret,
+                                               const struct ev_condition **reterr_unknown);
+
+/* Its filter, with the numbers of the hosts that it names. */
+const struct ev_filter *rdl_tally_filter(const struct rdl_tally *tally);
+
 /* Names for printing events; owned by the lab. */
 const struct ev_names *rdl_names(const struct rdl_lab *lab);
 

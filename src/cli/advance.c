@@ -59,7 +59,6 @@ static bool limit_reached(struct session *s, struct span at, bool of_time)
     char buf[48];
     struct text t = text_on(buf, sizeof(buf));
 
-    s->cut = true;
     if (of_time && s->limits.ns == 0) {
         session_fail(s, at, "the clock is at its end, after 146 years");
     } else if (of_time) {
@@ -80,16 +79,27 @@ static bool limit_reached(struct session *s, struct span at, bool of_time)
     return false;
 }
 
-/* The stop expression of --until holds: nothing more is to be done, and that is no failure. */
-static bool stop_holds(struct session *s, struct span at)
+/* Does the stop expression of --until hold?  Then nothing more is to be done, which is no failure.
+ * While it cannot be evaluated it does not hold: what it speaks of may not be there yet.
+ */
+static bool stop_holds(struct session *s)
 {
+    const enum diag_kind before = s->diag.kind;
     bool holds = false;
 
-    if (!s->stop || !expr_holds(s, s->stop, at, &holds) || !holds)
+    if (!s->stop || s->quit)
+        return s->quit;
+    if (!expr_holds(s, s->stop, (struct span){0, 0}, &holds)) {
+        s->diag.kind = before;
         return false;
-    s->quit = true;
-    s->cut = true;
-    return true;
+    }
+    s->quit = holds;
+    return holds;
+}
+
+void advance_stop(struct session *s)
+{
+    (void)stop_holds(s);
 }
 
 static bool has_end(const struct move *m)
@@ -173,7 +183,7 @@ static enum rdl_status move_live(struct session *s, const struct move *m, struct
         st = live_turn(s, m, -1, reterr_rsp);
         if (st != RDL_ERR_IDLE)
             return st;
-        if (stop_holds(s, at))
+        if (stop_holds(s))
             return RDL_ERR_TIMEOUT;
         if (live_is_over(s, m, had_programs))
             return program_failed(s, at) ? RDL_ERR_TIMEOUT : RDL_OK;
@@ -211,7 +221,7 @@ static enum rdl_status move(struct session *s, const struct move *m, struct span
         struct rdl_limits limits = {.ticks = s->stop ? CHUNK_TICKS_STOPPED : CHUNK_TICKS};
         enum rdl_status st;
 
-        if (session_interrupted(s, at))
+        if (stop_holds(s) || session_interrupted(s, at))
             return RDL_ERR_TIMEOUT;
         if (s->limits.ticks && before >= s->limits.ticks) {
             limit_reached(s, at, false);
@@ -228,8 +238,6 @@ static enum rdl_status move(struct session *s, const struct move *m, struct span
         st = call(s, m, limits, reterr_rsp);
         if (st != RDL_ERR_TIMEOUT)
             return st;
-        if (stop_holds(s, at))
-            return RDL_ERR_TIMEOUT;
         /* Fewer ticks than allowed: it was the time that ran out. */
         if (rdl_tick(s->lab) - before < limits.ticks) {
             limit_reached(s, at, true);
@@ -255,6 +263,7 @@ static enum advance_end end_of(struct session *s, enum rdl_status st, struct spa
     case RDL_ERR_IDLE:
         return ADVANCE_IDLE;
     case RDL_ERR_TIMEOUT:
+        s->cut = true;
         return s->quit ? ADVANCE_LATE : ADVANCE_FAILED;
     case RDL_ERR_INVARIANT:
         broken(s, at);
@@ -314,6 +323,7 @@ bool advance_wait(struct session *s, rdl_host host, struct span at)
         session_fail(s, at, "the device refused: %s", row ? row->name : "?");
         return diag_remedy(&s->diag, "%s; \"why\" shows the request", row ? row->text : "");
     case RDL_ERR_TIMEOUT:
+        s->cut = true;
         return false;
     case RDL_ERR_INVARIANT:
         return broken(s, at);

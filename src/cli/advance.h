@@ -12,6 +12,9 @@ enum advance_end {
     ADVANCE_FAILED /* s->diag says why */
 };
 
+/* Ends the session if the stop expression holds. */
+void advance_stop(struct session *s);
+
 /* Until @grain has happened once. */
 enum advance_end advance_step(struct session *s, enum rdl_step grain, struct span at);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/expr_eval.h"
 #include "cli/live.h"
 #include "cli/modes.h"
 #include "cli/options.h"
@@ -35,6 +36,22 @@ static bool set_stop(struct session *s, const char *text)
         return true;
     diag_print(stderr, &src, &s->diag);
     return false;
+}
+
+/* The script is over and --until did not hold: says what it was instead, or why nobody can tell. */
+static void complain_of_stop(struct session *s, const char *text)
+{
+    const struct source src = {"--until", text, strlen(text)};
+    const struct span at = {0, src.len};
+    char actual[DIAG_MESSAGE_BYTES / 2];
+    struct text t = text_on(actual, sizeof(actual));
+    bool holds = false;
+
+    if (expr_holds(s, s->stop, at, &holds)) {
+        expr_add_actual(s, s->stop, &t);
+        diag_set(&s->diag, DIAG_EXPECT, at, "this never came true: %s", actual);
+    }
+    diag_print(stderr, &src, &s->diag);
 }
 
 static void say_where(struct session *s)
@@ -74,10 +91,12 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         session_complain(s, stderr);
         status = session_exit_status(s);
     }
-    if (s->stop && s->quit)
+    if (s->stop && s->quit) {
         say_where(s);
-    else if (s->stop && status == EXIT_PASSED)
-        fprintf(stderr, "rdmalab: --until %s: this never came true\n", o->until);
+    } else if (s->stop && status == EXIT_PASSED) {
+        complain_of_stop(s, o->until);
+        status = EXIT_FAILED;
+    }
     /* What happened up to a failure is what one wants to see. */
     for (unsigned i = 0; i < N_OUTPUTS; i++) {
         if (o->outputs[i] && !scenario_write(s, (enum scenario_output)i, o->outputs[i], stderr))

@@ -120,10 +120,10 @@ static bool run_until_holds(struct session *s, const struct step *st, const stru
 
 bool run_until(struct session *s, const struct step *st)
 {
+    const struct span at = step_span(st, "that", 0);
     struct pool pool = {NULL};
-    const struct expr *e =
-        expr_parse(&pool, step_text(st, "that"), step_span(st, "that", 0), &s->diag);
-    const bool ok = e && run_until_holds(s, st, e);
+    struct expr *e = expr_parse(&pool, step_text(st, "that"), at, &s->diag);
+    const bool ok = e && expr_attach(s, e, at) && run_until_holds(s, st, e);
 
     pool_free(&pool);
     return ok;
@@ -133,9 +133,9 @@ bool run_expect(struct session *s, const struct step *st)
 {
     const struct span at = step_span(st, "that", 0);
     struct pool pool = {NULL};
-    const struct expr *e = expr_parse(&pool, step_text(st, "that"), at, &s->diag);
+    struct expr *e = expr_parse(&pool, step_text(st, "that"), at, &s->diag);
     bool holds = false;
-    bool ok = e && expr_holds(s, e, at, &holds);
+    bool ok = e && expr_attach(s, e, at) && expr_holds(s, e, at, &holds);
 
     s->n_expected++;
     if (ok && !holds) {

@@ -18,10 +18,12 @@
 
 #include "cli/pool.h"
 #include "cli/source.h"
-#include "emu/trace/event.h"
+#include "emu/trace/filter.h"
 
 #define EXPR_DEPTH_MAX  32u
 #define EXPR_FIELDS_MAX 16u
+
+struct rdl_tally;
 
 enum expr_kind {
     EXPR_OR,
@@ -35,26 +37,16 @@ enum expr_kind {
     EXPR_COUNT
 };
 
-enum expr_op { OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE };
-
-/* One FIELD OP VALUE of a count(). */
-struct expr_field {
-    const struct ev_field *field;
-    enum expr_op op;
-    const char *text; /* names of hosts and strings are compared when it is evaluated */
-    uint64_t number;  /* everything else */
-};
-
 struct expr {
     enum expr_kind kind;
     struct span at; /* in the text of the expression */
     struct expr *a, *b;
-    enum expr_op op;
-    const char *text; /* number as written, string without quotes, path */
-    uint64_t number;  /* event; the tick of #EVENT */
-    enum ev_kind event;
-    struct expr_field fields[EXPR_FIELDS_MAX];
-    size_t n_fields;
+    enum compare op;
+    const char *text;         /* number as written, string without quotes, path */
+    uint64_t number;          /* the tick of #EVENT */
+    struct ev_filter *filter; /* of a count() */
+    struct rdl_tally *tally;  /* the same, once the expression belongs to a lab; NULL: all events of
+                                 the kind, or not yet */
 };
 
 /* Parses @text, which came from @at of a source.  NULL on failure, and @d says what is wrong. */
@@ -63,8 +55,7 @@ struct expr *expr_parse(struct pool *p, const char *text, struct span at, struct
 /* Only checks it. */
 bool expr_check(const char *text, struct span at, struct diag *d);
 
-const char *expr_op_text(enum expr_op op);
-bool expr_compare(enum expr_op op, uint64_t a, uint64_t b);
+const char *expr_op_text(enum compare op);
 
 /* Reads a number with any unit; @kind (a quantity) is tried first.  False if @text is none. */
 bool expr_number(int kind, const char *text, uint64_t *ret);

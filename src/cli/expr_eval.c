@@ -196,48 +196,76 @@ static bool read_path(struct session *s, const struct expr *e, struct span at, s
     return resolve_unknown(s, place(at, e), path, "nothing");
 }
 
-static bool field_holds(const struct ev *e, const struct expr_field *f,
-                        const struct ev_names *names)
-{
-    char buf[EV_NAME_BYTES * 2];
-    struct text t = text_on(buf, sizeof(buf));
-
-    switch (f->field->print) {
-    case EVP_STR:
-    case EVP_HOST:
-    case EVP_MAC:
-        ev_add_field(&t, e, f->field, names);
-        return (strcmp(buf, f->text) == 0) == (f->op == OP_EQ);
-    default:
-        return expr_compare(f->op, ev_field_number(e, f->field), f->number);
-    }
-}
-
-static bool event_matches(const struct expr *e, const struct ev *ev, const struct ev_names *names)
-{
-    bool holds = ev->kind == e->event;
-
-    for (size_t i = 0; holds && i < e->n_fields; i++)
-        holds = field_holds(ev, &e->fields[i], names);
-    return holds;
-}
-
-/* False: recording was off, so that nobody knows. */
-static bool count_events(struct session *s, const struct expr *e, struct span at, uint64_t *ret)
+/* What is wrong with counting: says what was forgotten. */
+static bool too_late(struct session *s, struct span at, const struct ev_filter *filter,
+                     uint64_t forgotten)
 {
     const struct past past = past_of_lab(s->lab);
-    const struct ev_names *names = rdl_names(s->lab);
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
-    uint64_t n = 0;
 
+    session_fail(s, at, "it is too late to count: %llu of %llu %s events are not in the record",
+                 (unsigned long long)forgotten, (unsigned long long)rdl_total(s->lab, filter->kind),
+                 ev_schema(filter->kind)->name);
     past_add_gap(&t, &past);
     if (t.len > 0)
-        return session_fail(s, at, "events cannot be counted: %s", buf);
-    for (size_t i = 0; i < rdl_record_count(s->lab); i++)
-        n += event_matches(e, rdl_record_at(s->lab, i), names);
-    *ret = n;
-    return true;
+        diag_note(&s->diag, "  %s", buf);
+    if (past.forgotten > 0)
+        diag_note(&s->diag, "  the record is full and has forgotten its oldest %llu events",
+                  (unsigned long long)past.forgotten);
+    return diag_remedy(&s->diag, "ask once before it happens, and it is counted from then on; in a "
+                                 "scenario that is done for you");
+}
+
+bool expr_attach(struct session *s, struct expr *e, struct span at)
+{
+    uint64_t forgotten = 0;
+    enum rdl_status st;
+
+    /* Depth is bounded by the parser. */
+    if ((e->a && !expr_attach(s, e->a, at)) || (e->b && !expr_attach(s, e->b, at)))
+        return false;
+    if (e->kind != EXPR_COUNT || e->filter->n == 0)
+        return true; /* all of a kind: the lab knows the total */
+    st = rdl_tally(s->lab, e->filter, &e->tally, &forgotten);
+    if (st == RDL_ERR_FORGOTTEN)
+        return too_late(s, place(at, e), e->filter, forgotten);
+    return st == RDL_OK || session_fail_status(s, at, "count", st);
+}
+
+static bool unknown_name(struct session *s, struct span at, const struct ev_condition *c)
+{
+    struct rdl_value v;
+    size_t off;
+
+    if (c->field->print == EVP_HOST && rdl_inspect(s->lab, c->text, &v, &off) != RDL_OK)
+        return resolve_unknown(s, at, c->text, "no host");
+    if (c->field->print == EVP_HOST) {
+        session_fail(s, at, "%s is a %s, not a host", c->text, v.text);
+        return diag_remedy(&s->diag, "\"show hosts\" lists the hosts");
+    }
+    session_fail(s, at, "no fault and no switch is called \"%s\"", c->text);
+    return diag_remedy(&s->diag, "\"show faults\" and \"show hosts\" list what there is");
+}
+
+/* @e has been attached to the lab. */
+static bool count_events(struct session *s, const struct expr *e, struct span at, uint64_t *ret)
+{
+    const struct ev_condition *unknown = NULL;
+
+    if (e->filter->n == 0) {
+        *ret = rdl_total(s->lab, e->filter->kind);
+        return true;
+    }
+    RDL_ASSERT(e->tally);
+    switch (rdl_tally_count(e->tally, ret, &unknown)) {
+    case RDL_OK:
+        return true;
+    case RDL_ERR_NOT_FOUND:
+        return unknown_name(s, at, unknown);
+    default:
+        return too_late(s, at, e->filter, rdl_total(s->lab, e->filter->kind));
+    }
 }
 
 /* @neighbour: the type of the other side, for the unit of a number. */
@@ -310,7 +338,7 @@ static const char *text_operand(const struct operand *o)
 static bool compare(struct session *s, const struct expr *e, struct span at,
                     const struct operand *a, const struct operand *b, bool *ret)
 {
-    const bool ordered = e->op != OP_EQ && e->op != OP_NE;
+    const bool ordered = e->op != CMP_EQ && e->op != CMP_NE;
     bool equal;
 
     if (a->kind == KIND_ABSENT || b->kind == KIND_ABSENT) {
@@ -318,7 +346,7 @@ static bool compare(struct session *s, const struct expr *e, struct span at,
         return true;
     }
     if (a->kind == KIND_NUMBER && b->kind == KIND_NUMBER) {
-        *ret = expr_compare(e->op, a->v.number, b->v.number);
+        *ret = compare_holds(e->op, a->v.number, b->v.number);
         return true;
     }
     if (ordered)
@@ -340,7 +368,7 @@ static bool compare(struct session *s, const struct expr *e, struct span at,
             return false;
         equal = strcasecmp(text_operand(a), text_operand(b)) == 0;
     }
-    *ret = equal == (e->op == OP_EQ);
+    *ret = equal == (e->op == CMP_EQ);
     return true;
 }
 
@@ -356,7 +384,7 @@ static bool read_both(struct session *s, const struct expr *e, struct span at, s
     return read_operand(s, e->a, at, NULL, a) && read_operand(s, e->b, at, a, b);
 }
 
-static bool compare_holds(struct session *s, const struct expr *e, struct span at, bool *ret)
+static bool comparison_holds(struct session *s, const struct expr *e, struct span at, bool *ret)
 {
     struct operand a, b;
     const bool ok = read_both(s, e, at, &a, &b) && compare(s, e, at, &a, &b, ret);
@@ -403,7 +431,7 @@ static bool holds(struct session *s, const struct expr *e, struct span at, bool 
         *ret = !other;
         return true;
     case EXPR_COMPARE:
-        return compare_holds(s, e, at, ret);
+        return comparison_holds(s, e, at, ret);
     case EXPR_EVENT:
         *ret = rdl_tick(s->lab) >= e->number;
         return true;
@@ -566,23 +594,26 @@ static void note_event(struct session *s, const struct past *past, const struct 
 void expr_note_events(struct session *s, const struct expr *e)
 {
     const struct past past = past_of_lab(s->lab);
-    uint64_t n = 0;
+    const struct span nowhere = {0, 0};
+    const struct ev_filter *filter;
+    uint64_t n = 0, all;
 
     /* Depth is bounded by the parser. */
     if (e->a)
         expr_note_events(s, e->a);
     if (e->b)
         expr_note_events(s, e->b);
-    if (e->kind != EXPR_COUNT)
+    if (e->kind != EXPR_COUNT || !count_events(s, e, nowhere, &all))
         return;
-    for (size_t i = 0; i < past.n; i++) {
+    filter = e->tally ? rdl_tally_filter(e->tally) : e->filter;
+    for (size_t i = 0; i < past.n && n < EVENTS_NOTED; i++) {
         const struct ev *ev = past_at(&past, i);
 
-        if (!event_matches(e, ev, past.names))
+        if (!ev_filter_holds(filter, ev))
             continue;
-        if (n++ < EVENTS_NOTED)
-            note_event(s, &past, ev);
+        note_event(s, &past, ev);
+        n++;
     }
-    if (n > EVENTS_NOTED)
-        diag_note(&s->diag, "  ... and %llu more", (unsigned long long)(n - EVENTS_NOTED));
+    if (all > n)
+        diag_note(&s->diag, "  ... and %llu more", (unsigned long long)(all - n));
 }

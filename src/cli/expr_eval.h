@@ -6,6 +6,11 @@
 #include "cli/session.h"
 #include "emu/base/text.h"
 
+/* Begins to count, in the lab of the session, what each count() of @e asks for; without this they
+ * cannot be evaluated.  False: s->diag says why, for example that it is too late.
+ */
+bool expr_attach(struct session *s, struct expr *e, struct span at);
+
 /* Does it hold now?  False: it cannot be evaluated, and s->diag says why; @at is where it stands.
  * An element of a list that is not there (yet) makes its comparison false.
  */

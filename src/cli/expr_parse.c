@@ -8,7 +8,9 @@
 #include "cli/suggest.h"
 #include "cli/values.h"
 #include "emu/base/assert.h"
+#include "emu/base/cursor.h"
 #include "emu/base/quantity.h"
+#include "emu/wire/addr.h"
 
 struct parser {
     struct pool *pool;
@@ -22,28 +24,9 @@ struct parser {
 
 static const char *const op_texts[] = {"==", "!=", "<", "<=", ">", ">="};
 
-const char *expr_op_text(enum expr_op op)
+const char *expr_op_text(enum compare op)
 {
     return op_texts[op];
-}
-
-bool expr_compare(enum expr_op op, uint64_t a, uint64_t b)
-{
-    switch (op) {
-    case OP_EQ:
-        return a == b;
-    case OP_NE:
-        return a != b;
-    case OP_LT:
-        return a < b;
-    case OP_LE:
-        return a <= b;
-    case OP_GT:
-        return a > b;
-    case OP_GE:
-        return a >= b;
-    }
-    return false;
 }
 
 bool expr_number(int kind, const char *text, uint64_t *ret)
@@ -146,9 +129,9 @@ static struct expr *node(struct parser *p, enum expr_kind kind, size_t start)
 }
 
 /* True and the operator, if one comes next. */
-static bool take_op(struct parser *p, enum expr_op *ret)
+static bool take_op(struct parser *p, enum compare *ret)
 {
-    static const enum expr_op longest_first[] = {OP_EQ, OP_NE, OP_LE, OP_GE, OP_LT, OP_GT};
+    static const enum compare longest_first[] = {CMP_EQ, CMP_NE, CMP_LE, CMP_GE, CMP_LT, CMP_GT};
 
     for (size_t i = 0; i < ARRAY_LEN(longest_first); i++) {
         if (take(p, op_texts[longest_first[i]])) {
@@ -217,85 +200,157 @@ static void unknown_field(struct parser *p, struct span at, enum ev_kind kind)
     fail_word(p, at, message, remedy);
 }
 
-/* Turns the text of a field's value into what it is compared with. */
-static bool field_value(struct parser *p, struct expr_field *f, struct span at)
+/* Reads the text of a value of @field's enumeration. */
+static bool word_value(struct parser *p, struct ev_condition *c, struct span at, const char *text)
 {
-    const struct enum_row *row;
-    struct suggestion near = suggestion_for(f->text);
+    const struct enum_table *words = *c->field->words;
+    const struct enum_row *row = value_word(words, text);
+    struct suggestion near = suggestion_for(text);
     char remedy[96];
     struct text r = text_on(remedy, sizeof(remedy));
 
-    switch (f->field->print) {
-    case EVP_STR:
-    case EVP_HOST:
-    case EVP_MAC:
+    if (row) {
+        c->number = row->value;
         return true;
-    case EVP_FLAG:
-        if (strcmp(f->text, "true") == 0 || strcmp(f->text, "false") == 0) {
-            f->number = f->text[0] == 't';
-            return true;
-        }
-        break;
-    case EVP_ENUM:
-        row = value_word(*f->field->words, f->text);
-        if (row) {
-            f->number = row->value;
-            return true;
-        }
-        for (size_t i = 0; i < (*f->field->words)->n_rows; i++)
-            suggest_offer(&near, (*f->field->words)->rows[i].name);
-        text_addf(&r, near.best ? "did you mean \"%s\"?" : "\"explain %s\" may help",
-                  near.best ? near.best : (*f->field->words)->name);
-        fail_word(p, at, "not a value of this field", remedy);
-        return false;
-    case EVP_NUMBER:
-    case EVP_HEX:
-    case EVP_TIME:
-    case EVP_EVENT:
-        break;
     }
-    if (expr_number(f->field->print == EVP_TIME ? QUANTITY_TIME : QUANTITY_NUMBER, f->text,
-                    &f->number))
+    for (size_t i = 0; i < words->n_rows; i++)
+        suggest_offer(&near, words->rows[i].name);
+    text_addf(&r, near.best ? "did you mean \"%s\"?" : "\"explain %s\" may help",
+              near.best ? near.best : words->name);
+    fail_word(p, at, "not a value of this field", remedy);
+    return false;
+}
+
+/* A string, a name or an address. */
+static bool text_value(struct parser *p, struct ev_condition *c, struct span at, const char *text)
+{
+    struct text t = text_on(c->text, sizeof(c->text));
+    const size_t room = c->field->print == EVP_HOST ? EV_NAME_BYTES : c->field->bytes;
+    uint8_t gid[GID_BYTES];
+    char remedy[96];
+    struct text r = text_on(remedy, sizeof(remedy));
+
+    if (strlen(text) >= room) {
+        text_addf(&r, "there is room for %zu characters", room - 1);
+        fail_word(p, at, "no event has a text that long here", remedy);
+        return false;
+    }
+    if (strcmp(c->field->type, "addr") == 0 && text[0]) {
+        if (!addr_parse(text, gid)) {
+            fail_word(p, at, "not an IP address", "write it as 10.0.0.1 or \"fe80::1\"");
+            return false;
+        }
+        addr_add(&t, gid); /* as events have it */
+        return true;
+    }
+    text_add(&t, text);
+    return true;
+}
+
+static bool number_value(struct parser *p, struct ev_condition *c, struct span at, const char *text)
+{
+    const enum quantity q = c->field->print == EVP_TIME ? QUANTITY_TIME : QUANTITY_NUMBER;
+
+    if (expr_number((int)q, text, &c->number))
         return true;
     fail_word(p, at, "this field is a number", "write it as 17 or 0x11, with a unit if it has one");
     return false;
 }
 
-static bool count_field(struct parser *p, struct expr *e)
+static bool mac_value(struct parser *p, struct ev_condition *c, struct span at, const char *text)
 {
-    struct expr_field *f = &e->fields[e->n_fields];
-    const struct span name = word(p);
-    struct span value;
+    uint8_t mac[MAC_BYTES];
 
-    if (e->n_fields == EXPR_FIELDS_MAX) {
+    if (mac_parse(text, mac)) {
+        c->number = ld_be(mac, MAC_BYTES);
+        return true;
+    }
+    fail_word(p, at, "not a MAC address", "write it as \"02:00:00:00:00:01\"");
+    return false;
+}
+
+/* Turns the text of a field's value into what it is compared with. */
+static bool field_value(struct parser *p, struct ev_condition *c, struct span at, const char *text)
+{
+    switch (c->field->print) {
+    case EVP_STR:
+    case EVP_HOST:
+        return text_value(p, c, at, text);
+    case EVP_MAC:
+        return mac_value(p, c, at, text);
+    case EVP_ENUM:
+        return word_value(p, c, at, text);
+    case EVP_EVENT:
+        if (ev_id_parse(text, &c->number))
+            return true;
+        fail_word(p, at, "this field is an event", "events are written #12.3");
+        return false;
+    case EVP_FLAG:
+        if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
+            c->number = text[0] == 't';
+            return true;
+        }
+        break;
+    case EVP_NUMBER:
+    case EVP_HEX:
+    case EVP_TIME:
+        break;
+    }
+    return number_value(p, c, at, text);
+}
+
+/* The text of the value that comes next, as it is without quotes. */
+static const char *field_text(struct parser *p, struct span *ret_at)
+{
+    const char *text;
+
+    if (peek(p) == '"')
+        return string(p, ret_at);
+    if (peek(p) == '#')
+        p->i++;
+    *ret_at = word(p);
+    if (ret_at->at > 0 && p->text.text[ret_at->at - 1] == '#')
+        *ret_at = (struct span){ret_at->at - 1, ret_at->len + 1};
+    text = text_of(p, *ret_at);
+    if (ret_at->len == 0)
+        fail(p, (struct span){p->i, 1}, "a value is missing", "for example psn==101");
+    return text;
+}
+
+/* Only == and != can compare it. */
+static bool is_unordered(const struct ev_field *f)
+{
+    return f->print == EVP_STR || f->print == EVP_HOST || f->print == EVP_MAC;
+}
+
+static bool count_field(struct parser *p, struct ev_filter *filter)
+{
+    struct ev_condition *c = &filter->conditions[filter->n];
+    const struct span name = word(p);
+    struct span at;
+    const char *text;
+
+    if (filter->n == EXPR_FIELDS_MAX) {
         fail(p, name, "too many fields", "");
         return false;
     }
-    f->field = ev_field_find(e->event, text_of(p, name));
-    if (!f->field) {
-        unknown_field(p, name, e->event);
+    c->field = ev_field_find(filter->kind, text_of(p, name));
+    if (!c->field) {
+        unknown_field(p, name, filter->kind);
         return false;
     }
-    if (!take_op(p, &f->op)) {
+    if (!take_op(p, &c->op)) {
         fail(p, (struct span){p->i, 1}, "a comparison is missing", "for example psn==101");
         return false;
     }
-    if (peek(p) == '"') {
-        f->text = string(p, &value);
-    } else {
-        value = word(p);
-        f->text = text_of(p, value);
-        if (value.len == 0)
-            fail(p, (struct span){p->i, 1}, "a value is missing", "for example psn==101");
-    }
-    if (p->failed || !field_value(p, f, value))
+    text = field_text(p, &at);
+    if (p->failed || !field_value(p, c, at, text))
         return false;
-    if ((f->field->print == EVP_STR || f->field->print == EVP_HOST || f->field->print == EVP_MAC) &&
-        f->op != OP_EQ && f->op != OP_NE) {
+    if (is_unordered(c->field) && c->op != CMP_EQ && c->op != CMP_NE) {
         fail(p, name, "names can only be compared with == and !=", "");
         return false;
     }
-    e->n_fields++;
+    filter->n++;
     return true;
 }
 
@@ -308,13 +363,15 @@ static struct expr *count(struct parser *p, size_t start)
         return fail(p, (struct span){p->i, 1}, "count needs a (",
                     "for example count(tx, psn==101)");
     kind = word(p);
-    e->event = ev_kind_find(text_of(p, kind));
-    if (e->event == EV_COUNT) {
+    e->filter = pool_alloc(p->pool, sizeof(*e->filter));
+    e->filter->conditions = pool_alloc(p->pool, EXPR_FIELDS_MAX * sizeof(*e->filter->conditions));
+    e->filter->kind = ev_kind_find(text_of(p, kind));
+    if (e->filter->kind == EV_COUNT) {
         unknown_event(p, kind);
         return NULL;
     }
     while (take(p, ",")) {
-        if (!count_field(p, e))
+        if (!count_field(p, e->filter))
             return NULL;
     }
     if (!take(p, ")"))
@@ -380,7 +437,7 @@ static struct expr *one(struct parser *p)
 {
     const size_t start = p->i;
     struct expr *e, *left;
-    enum expr_op op;
+    enum compare op;
 
     if (p->failed || p->depth >= EXPR_DEPTH_MAX)
         return fail(p, (struct span){start, 1}, "the expression is nested too deeply", "");

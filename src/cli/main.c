@@ -30,6 +30,8 @@ static const struct mode {
     {"test", test_main,
      "test PATH... [--format text|tap|json|github] [--junit F] [-j N] [--tag T] ...",
      "run scenarios and count; \"rdmalab test --help\" tells more"},
+    {"show", show_main, "show FILE.ndjson [events ...|packet ...|why ...|count ...] [--ladder F]",
+     "ask a saved trace, which run --events wrote; \"rdmalab show --help\" tells more"},
     {"convert", convert_main, "convert A.lab B.json", "and back, without loss"},
     {"schema", schema_main, "schema scenario", "the JSON Schema of scenarios"},
     {"explain", explain_main, "explain WORD", "a command, status, NAK, rule, field"},
@@ -214,7 +216,8 @@ static int run_mode(int argc, char **argv)
     for (size_t i = 0; i < ARRAY_LEN(modes) && argc > 1; i++) {
         if (strcmp(modes[i].name, argv[1]) != 0)
             continue;
-        if (argc == 3 && strcmp(argv[2], "--help") == 0 && modes[i].run != test_main) {
+        if (argc == 3 && strcmp(argv[2], "--help") == 0 && modes[i].run != test_main &&
+            modes[i].run != show_main) {
             printf("usage: rdmalab %s\n  %s\n", modes[i].usage, modes[i].what);
             return EXIT_PASSED;
         }

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/advance.h"
 #include "cli/dispatch.h"
+#include "cli/expr_eval.h"
 #include "cli/line.h"
 #include "cli/live.h"
 #include "cli/shown.h"
@@ -106,7 +108,6 @@ bool session_interrupted(struct session *s, struct span at)
     if (!s->config.interrupted || !*s->config.interrupted)
         return false;
     s->interrupted = true;
-    s->cut = true;
     session_fail(s, at, "interrupted");
     return true;
 }
@@ -220,6 +221,8 @@ bool session_step(struct session *s, const struct step *st, const struct source 
     else
         ok = do_leaf(s, st, host);
     shown_end(s);
+    if (!(st->cmd->flags & CMD_HEADER))
+        advance_stop(s); /* what a guest does is a tick too */
     /* Stopped by --until in the middle of a command: that is no failure. */
     if (!ok && s->quit && s->diag.kind == DIAG_NONE)
         ok = true;
@@ -229,10 +232,34 @@ bool session_step(struct session *s, const struct step *st, const struct source 
     return ok;
 }
 
+/* Begins to count what the expressions of @st and its block will ask for.  What cannot be counted
+ * is an error when it is asked for.  @depth of blocks is bounded by the parsers.
+ */
+static void count_ahead(struct session *s, const struct step *st)
+{
+    for (size_t i = 0; i < st->cmd->n_params; i++) {
+        const char *text =
+            st->cmd->params[i].kind == VAL_EXPR && st->args[i].n > 0 ? st->args[i].v[0].text : NULL;
+        struct pool pool = {NULL};
+        struct expr *e = text ? expr_parse(&pool, text, st->at, &s->diag) : NULL;
+
+        if (e)
+            (void)expr_attach(s, e, st->at);
+        pool_free(&pool);
+    }
+    for (const struct step *b = st->body; b; b = b->next)
+        count_ahead(s, b);
+    s->diag.kind = DIAG_NONE;
+}
+
 bool session_script(struct session *s, const struct script *script)
 {
     s->diag_src = (struct source){0};
     if (script->header && !session_step(s, script->header, &script->src))
+        return false;
+    for (const struct step *st = script->first; st; st = st->next)
+        count_ahead(s, st);
+    if (s->stop && !expr_attach(s, s->stop, (struct span){0, 0}))
         return false;
     for (const struct step *st = script->first; st && !s->quit; st = st->next) {
         if (!session_step(s, st, &script->src))

@@ -69,7 +69,7 @@ struct session {
     struct source diag_src;   /* where it is; valid until the next step */
     const struct source *src; /* of the step that runs */
     bool interrupted;         /* the step ended because of ^C */
-    bool cut;                 /* ... or because of a limit, or the stop expression */
+    bool cut;                 /* the step ended from outside: ^C, a limit, the stop expression */
     bool changed;             /* the step has changed the lab, though no tick shows that */
     bool quit;                /* nothing more is to be run */
 
@@ -79,9 +79,9 @@ struct session {
 
     uint64_t shown; /* events printed as they happened, in this step */
 
-    struct pool pool;        /* of what follows */
-    const struct expr *stop; /* stop when it holds; NULL: never */
-    struct step *header;     /* of the scenario; NULL: none was given */
+    struct pool pool;    /* of what follows */
+    struct expr *stop;   /* stop when it holds; NULL: never */
+    struct step *header; /* of the scenario; NULL: none was given */
 
     struct journal journal; /* what was done so far */
     uint64_t n_expected;    /* expectations among it */

@@ -18,32 +18,9 @@ struct event_filter event_filter_all(void)
     return f;
 }
 
-/* Reads an id at the start of @s; returns what follows, or NULL. */
-static const char *take_id(const char *s, ev_id *ret)
-{
-    char *end;
-    unsigned long long tick, row = 0;
-
-    if (s[0] != '#' || s[1] < '0' || s[1] > '9')
-        return NULL;
-    tick = strtoull(s + 1, &end, 10);
-    if (end[0] == '.' && end[1] >= '0' && end[1] <= '9')
-        row = strtoull(end + 1, &end, 10);
-    if (row > EV_ROW_MAX || tick > UINT64_MAX >> EV_ROW_BITS)
-        return NULL;
-    *ret = ev_id_of(tick, (uint32_t)row);
-    return end;
-}
-
 bool event_id_parse(const char *s, ev_id *ret)
 {
-    ev_id id;
-    const char *end = take_id(s, &id);
-
-    if (!end || *end)
-        return false;
-    *ret = id;
-    return true;
+    return ev_id_parse(s, ret);
 }
 
 bool event_filter_range(struct event_filter *f, const char *s)
@@ -51,7 +28,7 @@ bool event_filter_range(struct event_filter *f, const char *s)
     ev_id from = 0, to = 0;
 
     if (s[0] == '#') {
-        s = take_id(s, &from);
+        s = ev_id_take(s, &from);
         if (!s)
             return false;
         to = from;
@@ -60,7 +37,7 @@ bool event_filter_range(struct event_filter *f, const char *s)
         s += 2;
         to = 0;
         if (*s) {
-            s = take_id(s, &to);
+            s = ev_id_take(s, &to);
             if (!s)
                 return false;
         }

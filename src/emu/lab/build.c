@@ -57,6 +57,12 @@ uint32_t world_port_named(const struct world *w, const char *name)
     return UINT32_MAX;
 }
 
+bool world_has_part(const struct world *w, const char *name)
+{
+    return strcmp(name, NET_CHANCE) == 0 || switch_named(w, name) != UINT32_MAX ||
+           world_has_fault(w, name);
+}
+
 enum rdl_status world_check_name(const struct world *w, const char *name)
 {
     const size_t n = name ? strlen(name) : 0;
@@ -277,6 +283,7 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
     if (!host_init(w, h, &c))
         return RDL_ERR_NOMEM; /* what it took stays in the arena, which is full anyway */
     w->hosts[w->n_hosts++] = h;
+    tallies_meet(&lab->tallies, h->name, h->index);
     world_act(w);
     st = boot(w, h);
     if (st == RDL_OK)
@@ -284,6 +291,7 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
     world_done(w);
     if (st != RDL_OK) {
         w->n_hosts--;
+        tallies_meet_again(lab);
         return st;
     }
     *ret = (rdl_host){h->index + 1};
@@ -301,6 +309,7 @@ enum rdl_status rdl_switch_add(struct rdl_lab *lab, const char *name, rdl_switch
     index = net_switch_add(&w->net, name);
     if (index == UINT32_MAX)
         return RDL_ERR_LIMIT;
+    tallies_meet(&lab->tallies, name, EV_HOST_NONE);
     world_act(w);
     TRACE(&w->trace, switch_up, .number = index, .name = ev_str(name));
     world_done(w);

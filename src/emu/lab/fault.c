@@ -8,10 +8,10 @@
 
 #define DELAY_NS_MAX ((uint64_t)1 << 50) /* 13 days; those of many faults add up */
 
-static bool fault_exists(const struct net *n, const char *name)
+bool world_has_fault(const struct world *w, const char *name)
 {
-    for (uint32_t i = 0; i < n->faults.len; i++) {
-        const struct net_fault *f = slots_at(&n->faults, i);
+    for (uint32_t i = 0; i < w->net.faults.len; i++) {
+        const struct net_fault *f = slots_at(&w->net.faults, i);
 
         if (f && strcmp(f->name.s, name) == 0)
             return true;
@@ -32,7 +32,7 @@ static enum rdl_status check_fault(const struct world *w, const struct rdl_fault
         return RDL_ERR_INVAL;
     if (c->name && strlen(c->name) >= RDL_NAME_BYTES)
         return RDL_ERR_INVAL;
-    return c->name && fault_exists(&w->net, c->name) ? RDL_ERR_EXISTS : RDL_OK;
+    return c->name && world_has_fault(w, c->name) ? RDL_ERR_EXISTS : RDL_OK;
 }
 
 /* The sender that a fault is about, as frames name it. */
@@ -82,6 +82,7 @@ enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config
         .delay_ns = config->delay_ns,
         .corrupt_bit = config->corrupt_bit,
     };
+    tallies_meet(&lab->tallies, f->name.s, EV_HOST_NONE);
     *ret = (rdl_fault){handle};
     return RDL_OK;
 }

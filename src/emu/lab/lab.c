@@ -149,10 +149,11 @@ void rdl_lab_free(struct rdl_lab *lab)
 
         trace_sink_remove(&lab->sinks, s);
         if (s != &lab->names_sink && s != &lab->record_sink && s != &lab->hash_sink &&
-            s != &lab->watch_sink)
+            s != &lab->watch_sink && s != &lab->tallies.sink)
             free(s); /* a listener: the sink is its only member */
     }
     record_free(lab->record);
+    tallies_done(&lab->tallies);
     watch_free(lab->watch);
     ev_names_free(lab->names);
     arena_free(lab->arena);
@@ -283,8 +284,10 @@ enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab, struct rdl_checkp
     if (!c)
         return RDL_ERR_NOMEM;
     c->arena = arena_save(lab->arena);
-    if (!c->arena) {
-        free(c);
+    c->tallies = tallies_save(&lab->tallies);
+    c->n_tallies = lab->tallies.n;
+    if (!c->arena || (c->n_tallies && !c->tallies)) {
+        rdl_checkpoint_free(c);
         return RDL_ERR_NOMEM;
     }
     c->tick = lab->world->trace.tick;
@@ -300,6 +303,7 @@ void rdl_checkpoint_restore(struct rdl_lab *lab, const struct rdl_checkpoint *c)
     lab->broken[0] = '\0';
     if (lab->record)
         record_cut(lab->record, c->tick);
+    tallies_restore(lab, c->tallies, c->n_tallies);
     if (lab->watch)
         watch_forget(lab->watch);
 }
@@ -314,6 +318,7 @@ void rdl_checkpoint_free(struct rdl_checkpoint *c)
     if (!c)
         return;
     arena_checkpoint_free(c->arena);
+    free(c->tallies);
     free(c);
 }
 

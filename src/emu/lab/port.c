@@ -26,6 +26,7 @@ enum rdl_status rdl_port_add(struct rdl_lab *lab, const struct rdl_port_config *
     if (index == UINT32_MAX)
         return RDL_ERR_LIMIT;
     lab->readers[index] = (struct port_reader){0}; /* of a port of a past that was gone back on */
+    tallies_meet(&lab->tallies, config->name, EV_PORT_FIRST + index);
     world_act(w);
     TRACE(&w->trace, port_up, .host = EV_PORT_FIRST + index, .name = ev_str(config->name));
     world_done(w);

@@ -13,6 +13,7 @@
 #include "emu/guest/net.h"
 #include "emu/guest/verbs.h"
 #include "emu/lab/record.h"
+#include "emu/lab/tally.h"
 #include "emu/lab/watch.h"
 #include "emu/net/net.h"
 #include "emu/sim/sim.h"
@@ -67,6 +68,7 @@ struct rdl_lab {
     struct record *record;  /* NULL: nothing is recorded */
     struct ev_names *names; /* NULL until somebody listens */
     struct watch *watch;    /* NULL: invariants are not checked */
+    struct tallies tallies;
     struct trace_sink names_sink, record_sink, hash_sink, watch_sink;
     bool hashing;
     struct trace_hash hash;
@@ -78,6 +80,8 @@ struct rdl_checkpoint {
     struct arena_checkpoint *arena;
     uint64_t tick;
     struct trace_hash hash;
+    struct tally_saved *tallies;
+    size_t n_tallies;
 };
 
 /* The table of the simulation's kinds. */
@@ -128,6 +132,12 @@ enum rdl_status world_check_name(const struct world *w, const char *name);
 
 /* The external port called @name, or UINT32_MAX. */
 uint32_t world_port_named(const struct world *w, const char *name);
+
+/* Is a fault or a switch called @name, or is it the name of chance? */
+bool world_has_part(const struct world *w, const char *name);
+
+/* Is a fault called @name? */
+bool world_has_fault(const struct world *w, const char *name);
 
 /* The name of what is at an end of a link. */
 const char *world_end_name(const struct world *w, const struct net_end *e);

@@ -155,8 +155,19 @@ void ev_names_object(const struct ev_names *n, struct text *t, uint32_t host,
 /* The host called @name, or EV_HOST_NONE. */
 uint32_t ev_names_find_host(const struct ev_names *n, const char *name);
 
+/* What is known, one at a time, as the event that teaches it again (its id and time are 0): hosts,
+ * ports, objects.  *@at is 0 before the first; false: there is no more.
+ */
+bool ev_names_next(const struct ev_names *n, size_t *at, struct ev *ret);
+
 /* "#34.1", or "#34" for row 0. */
 void ev_add_id(struct text *t, ev_id id);
+
+/* Reads an id ("#34" is row 0 of it) at the start of @s; returns what follows, or NULL. */
+const char *ev_id_take(const char *s, ev_id *ret);
+
+/* Reads the whole of @s; false if it is no id, and @ret is untouched then. */
+bool ev_id_parse(const char *s, ev_id *ret);
 
 /* One field as people write it: "RC_SEND_ONLY", "100", "h1", "0x1a3". */
 void ev_add_field(struct text *t, const struct ev *e, const struct ev_field *f,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Events as text and as JSON: interprets the schema, off the hot path. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -15,6 +16,33 @@ void ev_add_id(struct text *t, ev_id id)
     text_addf(t, "#%llu", (unsigned long long)ev_tick(id));
     if (ev_row(id))
         text_addf(t, ".%u", ev_row(id));
+}
+
+const char *ev_id_take(const char *s, ev_id *ret)
+{
+    char *end;
+    unsigned long long tick, row = 0;
+
+    if (s[0] != '#' || s[1] < '0' || s[1] > '9')
+        return NULL;
+    tick = strtoull(s + 1, &end, 10);
+    if (end[0] == '.' && end[1] >= '0' && end[1] <= '9')
+        row = strtoull(end + 1, &end, 10);
+    if (row > EV_ROW_MAX || tick > UINT64_MAX >> EV_ROW_BITS)
+        return NULL;
+    *ret = ev_id_of(tick, (uint32_t)row);
+    return end;
+}
+
+bool ev_id_parse(const char *s, ev_id *ret)
+{
+    ev_id id;
+    const char *end = ev_id_take(s, &id);
+
+    if (!end || *end)
+        return false;
+    *ret = id;
+    return true;
 }
 
 static const char *field_string(const struct ev *e, const struct ev_field *f)

@@ -32,9 +32,10 @@ struct trace_sinks {
 
 struct trace {
     uint64_t now_ns;
-    uint64_t tick; /* of the tick being handled, or the last one */
-    uint32_t row;  /* rows of that tick so far */
-    ev_id cause;   /* ambient: of what is emitted next */
+    uint64_t tick;             /* of the tick being handled, or the last one */
+    uint32_t row;              /* rows of that tick so far */
+    ev_id cause;               /* ambient: of what is emitted next */
+    uint64_t totals[EV_COUNT]; /* events of each kind so far, whoever listened */
     const struct trace_sinks *sinks;
 };
 
@@ -54,11 +55,12 @@ static inline bool trace_listens(const struct trace *t, enum ev_kind kind)
     return (t->sinks->kinds & EV_SET(kind)) != 0;
 }
 
-/* The id of the next event, for TRACE() and TRACE_ID(). */
-static inline ev_id trace_next(struct trace *t)
+/* The id of the next event, which is of @kind, for TRACE() and TRACE_ID(). */
+static inline ev_id trace_next(struct trace *t, enum ev_kind kind)
 {
     RDL_ASSERT(t->row < EV_ROW_MAX);
     t->row++;
+    t->totals[kind]++;
     return ev_id_of(t->tick, t->row);
 }
 
@@ -86,7 +88,7 @@ void trace_hand_out(const struct trace *t, struct ev *e, ev_id id);
 /* TRACE(t, tx, .qpn = 17, .psn = 4) emits an event: fields by name, the rest zero. */
 #define TRACE(t, event, ...)                                                                       \
     do {                                                                                           \
-        const ev_id trace_id = trace_next(t);                                                      \
+        const ev_id trace_id = trace_next((t), EV_##event);                                        \
                                                                                                    \
         TRACE_HAND_OUT(t, trace_id, event, __VA_ARGS__)                                            \
     } while (0)
@@ -94,7 +96,7 @@ void trace_hand_out(const struct trace *t, struct ev *e, ev_id id);
 /* The same, and sets @ret_id (an ev_id). */
 #define TRACE_ID(t, ret_id, event, ...)                                                            \
     do {                                                                                           \
-        (ret_id) = trace_next(t);                                                                  \
+        (ret_id) = trace_next((t), EV_##event);                                                    \
         TRACE_HAND_OUT(t, ret_id, event, __VA_ARGS__)                                              \
     } while (0)
 

@@ -32,10 +32,16 @@ static void write_expr(FILE *out, const struct expr *e)
         fprintf(out, "#%llu", (unsigned long long)e->number);
         break;
     case EXPR_COUNT:
-        fprintf(out, "count(%s", ev_schema(e->event)->name);
-        for (size_t i = 0; i < e->n_fields; i++)
-            fprintf(out, " %s%s%llu", e->fields[i].field->name, expr_op_text(e->fields[i].op),
-                    (unsigned long long)e->fields[i].number);
+        fprintf(out, "count(%s", ev_schema(e->filter->kind)->name);
+        for (size_t i = 0; i < e->filter->n; i++) {
+            const struct ev_condition *c = &e->filter->conditions[i];
+
+            fprintf(out, " %s%s", c->field->name, expr_op_text(c->op));
+            if (c->text[0])
+                fputs(c->text, out);
+            else
+                fprintf(out, "%llu", (unsigned long long)c->number);
+        }
         fputc(')', out);
         break;
     default:
@@ -65,6 +71,10 @@ static void expressions_bind_as_written(void **state)
         {"count(tx)", "count(tx)"},
         {"count(tx, psn==101, psn<0x10) > 2", "count(tx psn==101 psn<16)>2"},
         {"count( rx , act == drop )==0", "count(rx act==3)==0"},
+        {"count(tx, host==h1, peer!=none)", "count(tx host==h1 peer!=none)"},
+        {"count(rx, tx==#1.1)", "count(rx tx==1048577)"},
+        {"count(neighbour, mac==\"02:00:00:00:00:0a\")", "count(neighbour mac==2199023255562)"},
+        {"count(eth_tx, addr==\"FE80:0::1\")", "count(eth_tx addr==fe80::1)"},
         {"order == 1", "order==1"},
         {"android and orange", "(android&orange)"},
     };

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/lab/tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/lab/world.h"
+
+struct rdl_tally {
+    struct rdl_tally *next; /* of the same kind */
+    size_t number;          /* in the order of making */
+    struct ev_filter filter;
+    uint64_t count;
+    bool exact; /* false: it began late, and the record has forgotten events */
+};
+
+static void free_tally(struct rdl_tally *t)
+{
+    if (t)
+        free(t->filter.conditions);
+    free(t);
+}
+
+void tallies_done(struct tallies *t)
+{
+    for (size_t kind = 0; kind < EV_COUNT; kind++) {
+        while (t->of_kind[kind]) {
+            struct rdl_tally *first = t->of_kind[kind];
+
+            t->of_kind[kind] = first->next;
+            free_tally(first);
+        }
+    }
+}
+
+static void on_event(void *ctx, const struct ev *e)
+{
+    const struct tallies *all = ctx;
+
+    for (struct rdl_tally *t = all->of_kind[e->kind]; t; t = t->next)
+        t->count += ev_filter_holds(&t->filter, e);
+}
+
+static void meet(struct rdl_tally *t, const char *name, uint32_t host)
+{
+    for (size_t i = 0; i < t->filter.n; i++) {
+        struct ev_condition *c = &t->filter.conditions[i];
+
+        if (c->known || !ev_condition_names(c) || strcmp(c->text, name) != 0)
+            continue;
+        if (c->field->print == EVP_HOST && host == EV_HOST_NONE)
+            continue; /* a switch or a fault */
+        c->known = true;
+        c->number = host;
+    }
+}
+
+void tallies_meet(struct tallies *all, const char *name, uint32_t host)
+{
+    for (size_t kind = 0; kind < EV_COUNT; kind++) {
+        for (struct rdl_tally *t = all->of_kind[kind]; t; t = t->next)
+            meet(t, name, host);
+    }
+}
+
+/* The number in events of the host or external port called @name, or EV_HOST_NONE. */
+static uint32_t number_of(const struct world *w, const char *name)
+{
+    const struct host *h = world_host_named(w, name, strlen(name));
+    const uint32_t port = h ? UINT32_MAX : world_port_named(w, name);
+
+    if (h)
+        return h->index;
+    return port == UINT32_MAX ? EV_HOST_NONE : EV_PORT_FIRST + port;
+}
+
+/* What is known now of the names in @t. */
+static void look_up(const struct world *w, struct rdl_tally *t)
+{
+    for (size_t i = 0; i < t->filter.n; i++) {
+        struct ev_condition *c = &t->filter.conditions[i];
+
+        if (!ev_condition_names(c))
+            continue;
+        if (c->field->print != EVP_HOST) {
+            c->known = c->known || world_has_part(w, c->text);
+        } else if (strcmp(c->text, "none") == 0) {
+            c->known = true;
+            c->number = EV_HOST_NONE;
+        } else {
+            c->number = number_of(w, c->text);
+            c->known = c->number != EV_HOST_NONE;
+        }
+    }
+}
+
+void tallies_meet_again(struct rdl_lab *lab)
+{
+    for (size_t kind = 0; kind < EV_COUNT; kind++) {
+        for (struct rdl_tally *t = lab->tallies.of_kind[kind]; t; t = t->next)
+            look_up(lab->world, t);
+    }
+}
+
+/* Counts in the record.  How many events of the kind it has forgotten decides whether that is the
+ * whole truth.
+ */
+static uint64_t count_past(const struct rdl_lab *lab, struct rdl_tally *t)
+{
+    const enum ev_kind kind = t->filter.kind;
+    uint64_t seen = 0;
+
+    t->count = 0;
+    for (size_t i = 0; i < rdl_record_count(lab); i++) {
+        const struct ev *e = rdl_record_at(lab, i);
+
+        seen += e->kind == kind;
+        t->count += ev_filter_holds(&t->filter, e);
+    }
+    t->exact = seen == lab->world->trace.totals[kind];
+    return lab->world->trace.totals[kind] - seen;
+}
+
+static struct rdl_tally *find(const struct tallies *all, const struct ev_filter *filter)
+{
+    for (struct rdl_tally *t = all->of_kind[filter->kind]; t; t = t->next) {
+        if (ev_filter_equal(&t->filter, filter))
+            return t;
+    }
+    return NULL;
+}
+
+static struct rdl_tally *copy_of(const struct ev_filter *filter)
+{
+    struct rdl_tally *t = calloc(1, sizeof(*t));
+    struct ev_condition *c = calloc(filter->n + 1, sizeof(*c));
+
+    if (!t || !c) {
+        free(t);
+        free(c);
+        return NULL;
+    }
+    for (size_t i = 0; i < filter->n; i++)
+        c[i] = filter->conditions[i];
+    t->filter = (struct ev_filter){filter->kind, filter->n, c};
+    return t;
+}
+
+static void keep(struct rdl_lab *lab, struct rdl_tally *t)
+{
+    struct tallies *all = &lab->tallies;
+
+    t->number = all->n++;
+    t->next = all->of_kind[t->filter.kind];
+    all->of_kind[t->filter.kind] = t;
+    if (!all->listens) {
+        all->sink = (struct trace_sink){on_event, all, 0, NULL};
+        trace_sink_add(&lab->sinks, &all->sink);
+        all->listens = true;
+    }
+    trace_sink_hear(&lab->sinks, &all->sink, all->sink.kinds | EV_SET(t->filter.kind));
+}
+
+enum rdl_status rdl_tally(struct rdl_lab *lab, const struct ev_filter *filter,
+                          struct rdl_tally **ret, uint64_t *reterr_forgotten)
+{
+    struct rdl_tally *t = find(&lab->tallies, filter);
+    uint64_t forgotten;
+
+    if (!t) {
+        t = copy_of(filter);
+        if (!t)
+            return RDL_ERR_NOMEM;
+        look_up(lab->world, t);
+        forgotten = count_past(lab, t);
+        if (!t->exact) {
+            free_tally(t);
+            *reterr_forgotten = forgotten;
+            return RDL_ERR_FORGOTTEN;
+        }
+        keep(lab, t);
+    }
+    *ret = t;
+    return RDL_OK;
+}
+
+enum rdl_status rdl_tally_count(const struct rdl_tally *t, uint64_t *ret,
+                                const struct ev_condition **reterr_unknown)
+{
+    if (!t->exact)
+        return RDL_ERR_FORGOTTEN;
+    for (size_t i = 0; i < t->filter.n; i++) {
+        const struct ev_condition *c = &t->filter.conditions[i];
+
+        if (!ev_condition_names(c) || c->known)
+            continue;
+        /* A fault may be gone that was there before the tally, but then its events tell. */
+        if (c->field->print != EVP_HOST && c->op == CMP_EQ && t->count > 0)
+            continue;
+        *reterr_unknown = c;
+        return RDL_ERR_NOT_FOUND;
+    }
+    *ret = t->count;
+    return RDL_OK;
+}
+
+const struct ev_filter *rdl_tally_filter(const struct rdl_tally *t)
+{
+    return &t->filter;
+}
+
+uint64_t rdl_total(const struct rdl_lab *lab, unsigned kind)
+{
+    return kind < EV_COUNT ? lab->world->trace.totals[kind] : 0;
+}
+
+struct tally_saved *tallies_save(const struct tallies *all)
+{
+    struct tally_saved *saved = all->n ? calloc(all->n, sizeof(*saved)) : NULL;
+
+    for (size_t kind = 0; saved && kind < EV_COUNT; kind++) {
+        for (const struct rdl_tally *t = all->of_kind[kind]; t; t = t->next)
+            saved[t->number] = (struct tally_saved){t->count, t->exact};
+    }
+    return saved;
+}
+
+void tallies_restore(struct rdl_lab *lab, const struct tally_saved *saved, size_t n)
+{
+    tallies_meet_again(lab);
+    for (size_t kind = 0; kind < EV_COUNT; kind++) {
+        for (struct rdl_tally *t = lab->tallies.of_kind[kind]; t; t = t->next) {
+            if (t->number < n) {
+                t->count = saved[t->number].count;
+                t->exact = saved[t->number].exact;
+            } else {
+                (void)count_past(lab, t); /* what is forgotten makes it inexact */
+            }
+        }
+    }
+}
