@@ -236,6 +236,7 @@ void journal_leaf(struct journal *j, const struct step *st, const struct journal
 {
     const unsigned flags = st->cmd->flags;
     const bool as_written = e->ok && !e->cut;
+    const bool broken = !e->ok && !e->cut && !e->refused; /* a bug of the emulator: shown again */
 
     if (j->open && (!!(flags & CMD_PROMPT_ONLY) || e->cut))
         j->open->differs = true;
@@ -243,16 +244,12 @@ void journal_leaf(struct journal *j, const struct step *st, const struct journal
         return;
     if (!as_written && e->ticks == 0 && !e->changed)
         return;
-    if (as_written)
-        add(j, st, e->host);
-    else if (flags & CMD_PASSES)
+    if (!as_written && (flags & CMD_PASSES))
         add_ticks(j, e->ticks, e->host);
-    else if (e->cut)
-        add(j, make_refused(&j->scratch, st, e->ticks), e->host);
-    else if (e->refused)
-        add(j, make_refused(&j->scratch, st, 0), e->host);
+    else if (as_written || broken)
+        add(j, st, e->host);
     else
-        add(j, st, e->host); /* a bug of the emulator: it shows again */
+        add(j, make_refused(&j->scratch, st, e->cut ? e->ticks : 0), e->host);
     if (!j->open)
         pool_free(&j->scratch);
 }
