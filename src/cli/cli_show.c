@@ -41,7 +41,10 @@ static const char usage[] =
     "  count \"tx, host==h1, psn==101\"   how many events match, as count() in an expectation\n"
     "  --ladder FILE [--from 12.3] [--to 20] [--packets N]\n"
     "                                   the ladder as SVG; as text if FILE is -\n"
-    "  An event is written 12.3, or '#12.3' in quotes, as # begins a comment in a shell.\n";
+    "  An event is written 12.3, or '#12.3' in quotes, as # begins a comment in a shell.\n"
+    "exit status: 0 answered, 1 the trace does not know, or not for certain, 2 usage, or FILE is "
+    "no "
+    "trace\n";
 
 /* Prints what is wrong; the exit status. */
 static int complain(struct asking *a)

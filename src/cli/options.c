@@ -78,3 +78,19 @@ bool options_number(const char *name, const char *text, uint64_t *ret)
         fprintf(stderr, "rdmalab: %s %s: %s\n", name, text, why);
     return !why;
 }
+
+bool options_number_in(const char *name, const char *text, uint64_t least, uint64_t most,
+                       uint64_t *ret)
+{
+    uint64_t v;
+
+    if (!options_number(name, text, &v))
+        return false;
+    if (v < least || v > most) {
+        fprintf(stderr, "rdmalab: %s %s: it must be from %llu to %llu\n", name, text,
+                (unsigned long long)least, (unsigned long long)most);
+        return false;
+    }
+    *ret = v;
+    return true;
+}

@@ -21,4 +21,12 @@ char *pool_copy(struct pool *p, const char *s, size_t n);
 
 void pool_free(struct pool *p);
 
+/* What was allocated since the mark was taken is given back. */
+struct pool_mark {
+    struct pool_chunk *chunk;
+    size_t used;
+};
+struct pool_mark pool_mark(const struct pool *p);
+void pool_back(struct pool *p, struct pool_mark m);
+
 #endif

@@ -96,7 +96,7 @@ static void lab_open(struct lab *l, const char *scenario)
     l->f = open_memstream(&l->out, &l->out_bytes);
     assert_non_null(l->f);
     config.out = config.err = l->f;
-    assert_true(scenario_load(&l->sc, name, stderr));
+    assert_int_equal(scenario_load(&l->sc, name, stderr), EXIT_PASSED);
     assert_int_equal(session_new(&config, &l->s), RDL_OK);
     assert_true(session_script(l->s, &l->sc.script));
     l->past = past_of_lab(l->s->lab);
