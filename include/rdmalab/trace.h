@@ -34,6 +34,13 @@ RDL_MUST_CHECK enum rdl_status rdl_record(struct rdl_lab *lab, size_t events_max
 /* Other limits from now on, in the place of those of rdl_record(). */
 void rdl_record_bound(struct rdl_lab *lab, size_t events_max, size_t frame_bytes_max);
 
+struct rdl_record_limits {
+    size_t events, frame_bytes; /* both 0: nothing is recorded */
+    bool changed;               /* rdl_record_bound() has set them */
+};
+
+struct rdl_record_limits rdl_record_limits(const struct rdl_lab *lab);
+
 /* Stops recording and goes on with it.  While it is off neither events nor frames are copied, and
  * what happens is missing for ever.
  */

@@ -12,6 +12,7 @@
 #include "cli/show.h"
 #include "cli/show_events.h"
 #include "cli/show_saved.h"
+#include "cli/show_text.h"
 #include "cli/suggest.h"
 #include "cli/why.h"
 #include "cli/words.h"
@@ -170,9 +171,9 @@ static int ask_why(struct asking *a, const struct step *st)
 {
     const char *target = step_text(st, "target");
     const struct span at = step_span(st, "target", 0);
-    char gap[128];
-    struct text t = text_on(gap, sizeof(gap));
-    ev_id id;
+    char why_not[SHOW_LINE_BYTES];
+    struct text t = text_on(why_not, sizeof(why_not));
+    ev_id id = 0;
     size_t off;
     enum rdl_status status;
 
@@ -188,15 +189,12 @@ static int ask_why(struct asking *a, const struct step *st)
         diag_remedy(&a->diag, "an event is like 12.3, and a tick like 12");
         return complain(a);
     }
-    if (target)
+    if (target && event_id_parse(target, &id))
         diag_set(&a->diag, DIAG_VALUE, at, "there is no event %s in the trace", target);
     else
         diag_set(&a->diag, DIAG_VALUE, at, "there are no events in the trace");
-    past_add_gap(&t, &a->past);
-    diag_remedy(&a->diag, "%s",
-                t.len               ? gap
-                : a->past.forgotten ? "older events are forgotten; \"events\" lists the rest"
-                                    : "\"events last 20\" lists what has happened");
+    past_add_absence(&t, &a->past, id);
+    diag_remedy(&a->diag, "%s", t.len ? why_not : "\"events last 20\" lists what has happened");
     return complain(a);
 }
 

@@ -97,22 +97,18 @@ bool run_show(struct session *s, const struct step *st)
     return explain_show(s, what, &rq, &e, at, status);
 }
 
-/* Whether and when recording was off; false: it never was. */
-static bool gap_text(const struct session *s, char *buf, size_t cap)
+/* Of a question that the recorded events do not answer: about event @id, or 0. */
+static bool remedy_of_missing(struct session *s, ev_id id, const char *otherwise)
 {
     const struct past past = past_of_lab(s->lab);
-    struct text t = text_on(buf, cap);
+    char missing[SHOW_LINE_BYTES];
+    struct text t = text_on(missing, sizeof(missing));
 
-    past_add_gap(&t, &past);
-    return t.len > 0;
-}
-
-/* Of a question that the recorded events do not answer. */
-static bool remedy_of_missing(struct session *s, const char *otherwise)
-{
-    char gap[SHOW_LINE_BYTES];
-
-    return diag_remedy(&s->diag, "%s", gap_text(s, gap, sizeof(gap)) ? gap : otherwise);
+    if (id)
+        past_add_absence(&t, &past, id);
+    else
+        past_add_missing(&t, &past, 0, 0);
+    return diag_remedy(&s->diag, "%s", t.len ? missing : otherwise);
 }
 
 bool run_why(struct session *s, const struct step *st)
@@ -144,17 +140,21 @@ bool run_why(struct session *s, const struct step *st)
             return session_fail(s, at, "nothing has happened yet");
         if (target[0] != '#' && rdl_inspect(s->lab, target, &v, &off) != RDL_OK)
             return resolve_unknown(s, at, target, "nothing");
-        if (target[0] == '#')
-            session_fail(s, at, "there is no event %s", target);
+        if (target[0] == '#' && event_id_parse(target, &id))
+            session_fail(s, at,
+                         past_is_forgotten(&past, id) ? "%s is forgotten"
+                         : past_in_gap(&past, id)     ? "%s was not recorded"
+                                                      : "there is no event %s",
+                         target);
+        else if (past.forgotten || past.gap_from)
+            session_fail(s, at, "nothing that needs a reason is recorded of %s (any more)", target);
         else
             session_fail(s, at, "nothing has happened to %s that needs a reason", target);
-        return remedy_of_missing(s, past.forgotten
-                                        ? "older events are forgotten; \"show events\" has the rest"
-                                        : "\"show events last 20\" lists what has happened");
+        return remedy_of_missing(s, id, "\"show events last 20\" lists what has happened");
     }
     if (why(s->config.out, &past, id, NULL) != RDL_OK) {
         session_fail(s, at, "this event is not recorded (any more)");
-        return remedy_of_missing(s, "\"show events\" lists those that are");
+        return remedy_of_missing(s, id, "\"show events\" lists those that are");
     }
     return true;
 }
@@ -176,6 +176,17 @@ bool run_explain(struct session *s, const struct step *st)
 
 bool run_record(struct session *s, const struct step *st)
 {
+    const struct rdl_record_limits now = rdl_record_limits(s->lab);
+
+    if (step_has(st, "keep") || step_has(st, "frames")) {
+        rdl_record_bound(s->lab, (size_t)step_number(st, "keep", now.events),
+                         (size_t)step_number(st, "frames", now.frame_bytes));
+    } else if (!step_has(st, "state")) {
+        session_fail(s, st->at, "record: what is to change?");
+        return diag_remedy(&s->diag, "record off, record on, record keep=4m frames=1g");
+    }
+    if (!step_has(st, "state"))
+        return true;
     if (step_number(st, "state", RECORD_on) == RECORD_off)
         rdl_record_pause(s->lab);
     else
@@ -196,19 +207,45 @@ static bool read_event(struct session *s, const struct step *st, const char *key
                        "an event is like #34.3, a tick like #34; \"show events last 20\"");
 }
 
+/* What @st exports is not all that happened: says so where people look, who see the file later. */
+static void tell_missing(struct session *s, const struct step *st, const struct past *past,
+                         const struct ladder_options *options)
+{
+    const uint64_t frames =
+        step_number(st, "form", EXPORT_LADDER) == EXPORT_PCAPNG ? past_frames_forgotten(past) : 0;
+    char missing[SHOW_LINE_BYTES];
+    struct text t = text_on(missing, sizeof(missing));
+
+    past_add_missing(&t, past, options->from, options->to);
+    if (t.len && frames)
+        text_add(&t, "; ");
+    if (frames)
+        past_add_frames_forgotten(&t, past, frames);
+    if (t.len)
+        fprintf(s->config.err, "%s: %s\n", step_text(st, "file"), missing);
+}
+
 static bool export_to(struct session *s, FILE *f, const struct step *st, bool terminal)
 {
+    const enum export_form form = (enum export_form)step_number(st, "form", EXPORT_LADDER);
     const struct past past = past_of_lab(s->lab);
     const struct export_about about = {
         .title = s->header ? step_text(s->header, "title") : NULL,
         .seed = s->seed,
     };
-    struct ladder_options options = {.title = about.title, .colour = terminal && s->config.colour};
+    struct ladder_options options = {.title = about.title,
+                                     .n_packets = (uint32_t)step_number(st, "packets", 0),
+                                     .colour = terminal && s->config.colour};
     enum rdl_status status = RDL_OK;
 
     if (!read_event(s, st, "from", &options.from) || !read_event(s, st, "to", &options.to))
         return false;
-    switch ((enum export_form)step_number(st, "form", EXPORT_LADDER)) {
+    if (options.to && options.from > (ev_row(options.to) ? options.to : options.to | EV_ROW_MAX)) {
+        session_fail(s, step_span(st, "from", 0), "from=%s is after to=%s", step_text(st, "from"),
+                     step_text(st, "to"));
+        return diag_remedy(&s->diag, "the earlier one comes first");
+    }
+    switch (form) {
     case EXPORT_LADDER:
         status = export_ladder(f, &past, &options, !terminal);
         break;
@@ -219,7 +256,11 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
         status = export_events(f, &past, &about);
         break;
     }
-    return status == RDL_OK || session_fail_status(s, st->at, "export", status);
+    if (status != RDL_OK)
+        return session_fail_status(s, st->at, "export", status);
+    if (!terminal || form != EXPORT_LADDER)
+        tell_missing(s, st, &past, &options);
+    return true;
 }
 
 bool run_export(struct session *s, const struct step *st)
@@ -228,7 +269,6 @@ bool run_export(struct session *s, const struct step *st)
     const bool terminal = strcmp(name, "-") == 0;
     FILE *f = terminal ? s->config.out : fopen(name, "wb");
     const char *why_not = NULL;
-    char gap[SHOW_LINE_BYTES];
     bool ok;
 
     if (!f)
@@ -238,8 +278,6 @@ bool run_export(struct session *s, const struct step *st)
         why_not = files_close(f);
     if (ok && why_not)
         return session_fail(s, step_span(st, "file", 0), "%s: %s", name, why_not);
-    if (ok && gap_text(s, gap, sizeof(gap)))
-        fprintf(s->config.err, "%s: what happened then is missing\n", gap);
     return ok;
 }
 

@@ -31,11 +31,21 @@ enum rdl_status export_ladder(FILE *out, const struct past *p, const struct ladd
                               bool svg)
 {
     struct past copy = *p; /* ladder_at() wants it without const */
-    const struct ladder_events events = {ladder_at, &copy, p->n};
+    char missing[LADDER_MISSING_BYTES];
+    struct text t = text_on(missing, sizeof(missing));
+    const struct ladder_events events = {.at = ladder_at,
+                                         .ctx = &copy,
+                                         .n = p->n,
+                                         .names = p->names,
+                                         .gap_from = p->gap_from,
+                                         .gap_to = p->gap_to,
+                                         .missing = missing};
     const struct viz_sink sink = {put, out};
     struct ladder *ladder;
-    enum rdl_status st = ladder_new(&events, options, &ladder);
+    enum rdl_status st;
 
+    past_add_missing(&t, p, options->from, options->to);
+    st = ladder_new(&events, options, &ladder);
     if (st != RDL_OK)
         return st;
     st = svg ? ladder_svg(ladder, &sink) : ladder_text(ladder, &sink);

@@ -15,7 +15,7 @@
 #include "emu/wire/pcapng.h"
 
 #define COMMENTS_MAX  8u
-#define COMMENT_BYTES 128u
+#define COMMENT_BYTES 384u
 
 /* What happened to the frame of a tx event on its way. */
 struct mishap {
@@ -276,24 +276,28 @@ static void write_interfaces(struct capture *c)
 static enum rdl_status write_hosts(struct capture *c)
 {
     struct pcapng_host *hosts = calloc(c->n_hosts + 1, sizeof(*hosts));
+    struct ev_str *names = calloc(c->n_hosts + 1, sizeof(*names));
+    enum rdl_status st = hosts && names ? RDL_OK : RDL_ERR_NOMEM;
+    struct ev e;
     size_t n = 0;
 
-    if (!hosts)
-        return RDL_ERR_NOMEM;
-    for (size_t i = 0; i < c->p->n && n < c->n_hosts; i++) {
-        const struct ev *e = past_at(c->p, i);
-
-        if (e->kind != EV_host_up || !addr_parse(e->u.host_up.addr.s, hosts[n].gid))
+    for (size_t at = 0; st == RDL_OK && n < c->n_hosts && ev_names_next(c->p->names, &at, &e);) {
+        if (e.kind != EV_host_up || !addr_parse(e.u.host_up.addr.s, hosts[n].gid))
             continue;
-        hosts[n++].name = e->u.host_up.name.s;
+        names[n] = e.u.host_up.name;
+        hosts[n].name = names[n].s;
+        n++;
     }
-    pcapng_hosts(&c->w, hosts, n);
+    if (st == RDL_OK)
+        pcapng_hosts(&c->w, hosts, n);
     free(hosts);
-    return RDL_OK;
+    free(names);
+    return st;
 }
 
 static void begin(struct capture *c, FILE *out, const struct export_about *about)
 {
+    const uint64_t frames = past_frames_forgotten(c->p);
     struct comments cs = {.n = 0};
     struct text t;
 
@@ -303,14 +307,14 @@ static void begin(struct capture *c, FILE *out, const struct export_about *about
     }
     t = comment(&cs);
     text_addf(&t, "seed %llu", (unsigned long long)about->seed);
-    if (c->p->forgotten) {
+    if (c->p->forgotten || c->p->gap_from) {
         t = comment(&cs);
-        text_addf(&t, "the recorder forgot the %llu oldest events",
-                  (unsigned long long)c->p->forgotten);
+        past_add_missing(&t, c->p, 0, 0);
     }
-    if (c->p->gap_from) {
+    if (frames) {
         t = comment(&cs);
-        past_add_gap(&t, c->p);
+        past_add_frames_forgotten(&t, c->p, frames);
+        text_add(&t, ": they are not in this file");
     }
     pcapng_begin(&c->w, put, out, cs.v, cs.n);
 }

@@ -118,10 +118,10 @@ static void print_words(FILE *out, const struct enum_table *words)
 
 static void add_range(struct text *t, const struct param *p)
 {
-    const enum quantity q = p->kind == VAL_SIZE   ? QUANTITY_SIZE
-                            : p->kind == VAL_TIME ? QUANTITY_TIME
-                            : p->kind == VAL_RATE ? QUANTITY_RATE
-                                                  : QUANTITY_NUMBER;
+    const enum quantity q = p->kind == VAL_SIZE || p->kind == VAL_COUNT ? QUANTITY_SIZE
+                            : p->kind == VAL_TIME                       ? QUANTITY_TIME
+                            : p->kind == VAL_RATE                       ? QUANTITY_RATE
+                                                                        : QUANTITY_NUMBER;
 
     if (p->max == 0)
         return;

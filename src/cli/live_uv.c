@@ -90,7 +90,8 @@ void live_attach(struct live *l)
     l->attached = true;
     rdl_hash_stop(l->lab);
     rdl_check_stop(l->lab);
-    rdl_record_bound(l->lab, KEPT_EVENTS, KEPT_FRAME_BYTES);
+    if (!rdl_record_limits(l->lab).changed) /* nobody has said how much to keep */
+        rdl_record_bound(l->lab, KEPT_EVENTS, KEPT_FRAME_BYTES);
 }
 
 static struct live *live_open(struct rdl_lab *lab)

@@ -130,6 +130,31 @@ static enum rdl_status show_all_counters(struct showing *s)
     return show_counters(s->out, s->lab, s->rq->json);
 }
 
+/* Says why the frame of event @id cannot be shown. */
+static void refuse_packet(struct showing *s, const char *word, ev_id id)
+{
+    char why[200];
+    struct text t = text_on(why, sizeof(why));
+    size_t n;
+
+    if (!id) {
+        text_add(&t, past_frames_forgotten(&s->past) || s->past.forgotten || s->past.gap_from
+                         ? "no frame is recorded (any more)"
+                         : "no frame has been sent yet");
+    } else if (past_find(&s->past, id)) {
+        past_add_frames_forgotten(&t, &s->past, 1);
+    } else {
+        text_addf(&t, "%s is not recorded (any more): ", word);
+        n = t.len;
+        past_add_absence(&t, &s->past, id);
+        if (t.len == n) {
+            t = text_on(why, sizeof(why));
+            text_add(&t, "no such event");
+        }
+    }
+    (void)refuse(s, RDL_ERR_NOT_FOUND, word ? 1 : 0, 0, "%s", why);
+}
+
 static enum rdl_status show_one_packet(struct showing *s)
 {
     const char *word = word_at(s, 1);
@@ -142,10 +167,7 @@ static enum rdl_status show_one_packet(struct showing *s)
     if (st == RDL_ERR_INVAL)
         return refuse(s, st, 1, 0, "%s is about no frame; tx, rx, drop and lost are", word);
     if (st == RDL_ERR_NOT_FOUND)
-        return refuse(s, st, word ? 1 : 0, 0, "%s",
-                      !word                    ? "no frame has been sent yet"
-                      : s->past.without_frames ? "no such event"
-                                               : "no such event, or its frame is not kept");
+        refuse_packet(s, word, id);
     return st;
 }
 

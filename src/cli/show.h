@@ -43,7 +43,7 @@ struct show_request {
 struct show_error {
     size_t word; /* index of the word that is wrong; n_words: one is missing */
     size_t at;   /* offset in it */
-    char text[160];
+    char text[200];
 };
 
 /* Return: RDL_OK, RDL_ERR_NOT_FOUND, RDL_ERR_INVAL, RDL_ERR_NOMEM; @reterr says what is wrong

@@ -125,13 +125,22 @@ static void print_event(FILE *out, const struct past *p, const struct ev *e, boo
 }
 
 /* Says what is missing among the events that follow. */
-static void print_missing(FILE *out, const struct past *p, bool from_the_first)
+static void print_missing(FILE *out, const struct past *p, const struct event_filter *f,
+                          bool from_the_first)
 {
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (p->forgotten && from_the_first)
+    if (p->forgotten && from_the_first) {
         fprintf(out, "... %llu older events are forgotten\n", (unsigned long long)p->forgotten);
+        if (f->from && past_is_forgotten(p, f->from)) {
+            ev_add_id(&t, f->from);
+            text_add(&t, " is one of them: ");
+            past_add_absence(&t, p, f->from);
+            show_wrap_behind(out, "", 4, buf);
+            t = text_on(buf, sizeof(buf));
+        }
+    }
     if (!p->gap_from)
         return;
     text_add(&t, "... ");
@@ -154,7 +163,7 @@ void show_events(FILE *out, const struct past *p, const struct event_filter *f, 
     if (json)
         fputc('[', out);
     else
-        print_missing(out, p, begin == 0 && first == 0);
+        print_missing(out, p, f, begin == 0 && first == 0);
     n = 0;
     for (size_t i = first; i < end; i++) {
         const struct ev *e = past_at(p, i);

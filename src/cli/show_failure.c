@@ -63,6 +63,8 @@ static void print_attempts(FILE *out, const struct past *p, const struct ev *cqe
         ev_add_id(&l, e->id);
         text_addf(&t, "psn=%u, transmission %u, ", e->u.tx.psn, tx_attempt(e));
         fate_add(&t, p, e);
+        if (n == 1 && tx_attempt(e) > 1)
+            fprintf(out, "    ... earlier transmissions are not recorded (any more)\n");
         show_wrap_behind(out, lead, 12, buf);
     }
 }

@@ -54,8 +54,8 @@ struct fate fate_of(const struct past *p, const struct ev *tx)
     return f;
 }
 
-/* The end of a frame that did not arrive. */
-static void add_end(struct text *t, const struct past *p, const struct fate *f)
+/* The end of frame @tx, which did not arrive. */
+static void add_end(struct text *t, const struct past *p, const struct fate *f, const struct ev *tx)
 {
     if (f->kind == FATE_LOST) {
         text_add(t, "was lost in ");
@@ -73,6 +73,8 @@ static void add_end(struct text *t, const struct past *p, const struct fate *f)
         text_addf(t, ": %s", enum_name(&enum_drop, f->end->u.drop.reason));
         if (f->fault && f->fault->u.fault.by == FLT_CORRUPT)
             text_addf(t, ", corrupted by %s", f->fault->u.fault.name.s);
+    } else if (p->gap_from && p->gap_to >= ev_tick(tx->id)) {
+        text_add(t, "ended while nothing was recorded, or not yet");
     } else {
         text_add(t, "has not arrived yet");
     }
@@ -85,7 +87,7 @@ void fate_add(struct text *t, const struct past *p, const struct ev *tx)
     struct fate back;
 
     if (f.kind != FATE_ARRIVED) {
-        add_end(t, p, &f);
+        add_end(t, p, &f, tx);
         return;
     }
     act = enum_by_value(&enum_pkt_act, f.end->u.rx.act);
@@ -102,7 +104,7 @@ void fate_add(struct text *t, const struct past *p, const struct ev *tx)
         text_add(t, "arrived in ");
         ev_add_id(t, back.end->id);
     } else {
-        add_end(t, p, &back);
+        add_end(t, p, &back, f.answer);
     }
 }
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show_past.h"
 
+#include "emu/base/quantity.h"
 #include "rdmalab/trace.h"
+
+#define KEEP_MAX ((uint64_t)64 << 20) /* the largest that `record keep=` takes */
 
 static const struct ev *lab_at(const void *ctx, size_t i)
 {
@@ -18,6 +21,7 @@ struct past past_of_lab(const struct rdl_lab *lab)
     const struct rdl_record_gap gap = rdl_record_gap(lab);
 
     return (struct past){
+        .frame_bytes_max = rdl_record_limits(lab).frame_bytes,
         .ctx = lab,
         .n = rdl_record_count(lab),
         .forgotten = rdl_record_forgotten(lab),
@@ -36,6 +40,108 @@ void past_add_gap(struct text *t, const struct past *p)
     else if (p->gap_from)
         text_addf(t, "recording was off at times from #%llu to #%llu",
                   (unsigned long long)p->gap_from, (unsigned long long)p->gap_to);
+}
+
+bool past_is_forgotten(const struct past *p, ev_id id)
+{
+    const ev_id last = ev_row(id) ? id : id | EV_ROW_MAX;
+
+    return p->forgotten && (p->n == 0 || last < past_at(p, 0)->id);
+}
+
+/* "; \"record keep=4m\" as the first line keeps more" */
+static void add_remedy(struct text *t, const char *what, uint64_t n)
+{
+    text_addf(t, "; \"record %s=", what);
+    quantity_add(t, QUANTITY_SIZE, n);
+    text_add(t, "\" as the first line keeps more");
+}
+
+/* How to keep all events that there were so far. */
+static void add_remedy_for_events(struct text *t, const struct past *p)
+{
+    uint64_t keep = 4096;
+
+    while (keep < KEEP_MAX && keep < p->n + p->forgotten)
+        keep *= 2;
+    if (keep > p->n)
+        add_remedy(t, "keep", keep);
+}
+
+static void add_first(struct text *t, const struct past *p)
+{
+    text_add(t, "from ");
+    ev_add_id(t, past_at(p, 0)->id);
+    text_add(t, " on");
+}
+
+void past_add_missing(struct text *t, const struct past *p, ev_id from, ev_id to)
+{
+    const bool forgotten = p->forgotten && (p->n == 0 || from < past_at(p, 0)->id);
+    const bool gap =
+        p->gap_from && p->gap_to >= ev_tick(from) && (to == 0 || p->gap_from <= ev_tick(to));
+
+    if (forgotten) {
+        text_addf(t, "the %llu oldest events are forgotten", (unsigned long long)p->forgotten);
+        if (p->n) {
+            text_add(t, ", this is complete ");
+            add_first(t, p);
+        }
+        add_remedy_for_events(t, p);
+    }
+    if (forgotten && gap)
+        text_add(t, "; ");
+    if (gap) {
+        past_add_gap(t, p);
+        text_add(t, ": what happened then is missing");
+    }
+}
+
+void past_add_absence(struct text *t, const struct past *p, ev_id id)
+{
+    if (past_is_forgotten(p, id)) {
+        text_addf(t, "the record has the last %zu events", p->n);
+        if (p->n) {
+            text_add(t, ", ");
+            add_first(t, p);
+        }
+        add_remedy_for_events(t, p);
+    } else if (past_in_gap(p, id)) {
+        past_add_gap(t, p);
+    }
+}
+
+/* Is @e one whose frame is kept beside it? */
+static bool has_frame(const struct ev *e)
+{
+    return e->kind == EV_tx || e->kind == EV_eth_tx;
+}
+
+uint64_t past_frames_forgotten(const struct past *p)
+{
+    uint64_t n = 0;
+    size_t bytes;
+
+    for (size_t i = 0; i < p->n; i++) {
+        const struct ev *e = past_at(p, i);
+
+        if (!has_frame(e))
+            continue;
+        if (past_frame(p, e->id, &bytes))
+            break; /* the oldest are forgotten first */
+        n++;
+    }
+    return n;
+}
+
+void past_add_frames_forgotten(struct text *t, const struct past *p, uint64_t n)
+{
+    if (n == 1)
+        text_add(t, "the bytes of a frame are forgotten");
+    else
+        text_addf(t, "the bytes of %llu frames are forgotten", (unsigned long long)n);
+    if (p->frame_bytes_max && p->frame_bytes_max < UINT64_MAX / 4)
+        add_remedy(t, "frames", 4 * p->frame_bytes_max);
 }
 
 bool past_in_gap(const struct past *p, ev_id id)
@@ -97,6 +203,13 @@ const struct ev *past_tx_of(const struct past *p, const struct ev *e)
     return tx && tx->kind == EV_tx ? tx : NULL;
 }
 
+/* May what is looked for have happened between @e and event @before, unrecorded? */
+static bool gap_between(const struct past *p, const struct ev *e, ev_id before)
+{
+    return p->gap_from && ev_tick(e->id) < ev_tick(before) && p->gap_from <= ev_tick(before) &&
+           p->gap_to > ev_tick(e->id);
+}
+
 const struct ev *past_last_tx(const struct past *p, uint32_t host, uint32_t qpn, uint32_t psn,
                               ev_id before)
 {
@@ -105,7 +218,7 @@ const struct ev *past_last_tx(const struct past *p, uint32_t host, uint32_t qpn,
 
         if (e->kind == EV_tx && e->u.tx.host == host && e->u.tx.qpn == qpn && e->u.tx.psn == psn &&
             e->u.tx.syndrome == SYN_NONE)
-            return e;
+            return gap_between(p, e, before) ? NULL : e;
     }
     return NULL;
 }
@@ -127,7 +240,7 @@ const struct ev *past_post_of(const struct past *p, const struct ev *fetch)
         const struct ev *e = past_at(p, i - 1);
 
         if (is_post_of(e, fetch))
-            return e;
+            return gap_between(p, e, fetch->id) ? NULL : e;
     }
     return NULL;
 }
@@ -162,7 +275,7 @@ const struct ev *past_error_state(const struct past *p, uint32_t host, uint32_t 
 
         if (e->kind == EV_qp_state && e->u.qp_state.host == host && e->u.qp_state.qpn == qpn &&
             e->u.qp_state.to == QPS_ERR)
-            return e;
+            return gap_between(p, e, before) ? NULL : e;
     }
     return NULL;
 }

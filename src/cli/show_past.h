@@ -19,6 +19,7 @@ struct past {
     const void *ctx;
     size_t n;
     uint64_t forgotten;        /* events that were older and are gone */
+    uint64_t frame_bytes_max;  /* how many bytes of frames are kept; 0: nobody knows */
     uint64_t gap_from, gap_to; /* ticks between which recording was off; 0: it never was */
     bool without_frames;       /* the bytes of frames were never in it: a saved trace */
     const struct ev_names *names;
@@ -29,6 +30,25 @@ struct past {
 
 /* "recording is off since #12", "recording was off from #12 to #50", or nothing: it never was. */
 void past_add_gap(struct text *t, const struct past *p);
+
+/* What is not among the events between @from and @to (0: all), and how to keep more; nothing if all
+ * of them are there.  One sentence, in ASCII.
+ */
+void past_add_missing(struct text *t, const struct past *p, ev_id from, ev_id to);
+
+/* Is @id older than all that is kept? */
+bool past_is_forgotten(const struct past *p, ev_id id);
+
+/* Why there is no event @id: "the record has the last 1024 events, from #51.3 on"; nothing if there
+ * never was one.
+ */
+void past_add_absence(struct text *t, const struct past *p, ev_id id);
+
+/* Frames of events that are there, whose bytes are forgotten. */
+uint64_t past_frames_forgotten(const struct past *p);
+
+/* "the bytes of 12 frames are forgotten", and how to keep more. */
+void past_add_frames_forgotten(struct text *t, const struct past *p, uint64_t n);
 
 /* Was recording off when @id happened? */
 bool past_in_gap(const struct past *p, ev_id id);

@@ -45,6 +45,7 @@ const struct value_kind_info value_kinds[N_VALUE_KINDS] = {
     [VAL_BYTES] = {"BYTES", "a part of a memory region: h1.mr[0:64]", "^" RE_SLICE "$", false},
     [VAL_INT] = {"N", "an integer: 17, 0x11", "^" RE_INT "$", true},
     [VAL_SIZE] = {"SIZE", "a size in bytes: 64, 4k, 1m", "^" RE_SIZE "$", true},
+    [VAL_COUNT] = {"COUNT", "a number: 500, 64k, 4m", "^" RE_SIZE "$", true},
     [VAL_TIME] = {"TIME", "a time: 500ns, 10us, 1.5ms, 1s", "^(0|" RE_NUM "(ns|us|ms|s))$", false},
     [VAL_RATE] = {"RATE", "a rate in bit/s: 100g, 25g, 10m",
                   "^(0[xX][0-9a-fA-F]+|" RE_NUM "([kKmMgGtT]([bB][pP][sS])?|[bB][pP][sS])?)$",
@@ -126,6 +127,7 @@ static enum quantity quantity_of(enum value_kind kind)
 {
     switch (kind) {
     case VAL_SIZE:
+    case VAL_COUNT:
         return QUANTITY_SIZE;
     case VAL_TIME:
         return QUANTITY_TIME;
@@ -370,6 +372,7 @@ bool value_check(const struct param *p, const char *text, struct span at, struct
     switch (p->kind) {
     case VAL_INT:
     case VAL_SIZE:
+    case VAL_COUNT:
     case VAL_TIME:
     case VAL_RATE:
     case VAL_CHANCE:

@@ -27,6 +27,7 @@ enum value_kind {
     VAL_BYTES,    /* a part of a region: h1.mr[0:64] */
     VAL_INT,
     VAL_SIZE,
+    VAL_COUNT,
     VAL_TIME,
     VAL_RATE,
     VAL_CHANCE,

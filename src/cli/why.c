@@ -25,19 +25,25 @@ struct walk {
     unsigned timeouts;      /* told in a row */
 };
 
+/* "  because of #12.3, which was not recorded" */
+static void tell_unknown(const struct walk *w, const char *what, ev_id id)
+{
+    char buf[64];
+    struct text t = text_on(buf, sizeof(buf));
+
+    ev_add_id(&t, id);
+    fprintf(w->out, "  %s %s, which %s\n", what, buf,
+            past_in_gap(w->p, id) ? "was not recorded" : "the recorder has forgotten");
+}
+
 /* The event that led to @e; NULL at the end of the chain. */
 static const struct ev *cause_of(const struct walk *w, const struct ev *e)
 {
     const struct ev *cause = past_find(w->p, e->cause);
-    char buf[64];
-    struct text t = text_on(buf, sizeof(buf));
 
-    if (cause || e->cause == 0)
-        return cause;
-    ev_add_id(&t, e->cause);
-    fprintf(w->out, "  because of %s, which %s\n", buf,
-            past_in_gap(w->p, e->cause) ? "was not recorded" : "the recorder has forgotten");
-    return NULL;
+    if (!cause && e->cause)
+        tell_unknown(w, "because of", e->cause);
+    return cause;
 }
 
 /* "  because #39.1 ACK psn=100 arrived   (note)"; the note gets lines of its own if it is long. */
@@ -148,7 +154,10 @@ static const struct ev *tell_rx(struct walk *w, const struct ev *e)
     else
         tell_request(w, e, tx);
     if (!tx) {
-        fprintf(w->out, "          it was not sent in this lab, or that is forgotten\n");
+        if (e->u.rx.tx)
+            tell_unknown(w, "        it was sent in", e->u.rx.tx);
+        else
+            fprintf(w->out, "          it was not sent in this lab\n");
         return NULL;
     }
     return cause_of(w, tx);

@@ -4,6 +4,9 @@
  * Each host is a vertical lifeline, time runs downwards, each packet is an arrow from its sender
  * to where it ended.  The same events give the same bytes, on every machine.
  *
+ * A picture of a part of the trace shows what happened in it: each packet that left or ended there,
+ * once.  An arrow whose other end is not in the picture is cut, and says where that is.
+ *
  *	events -> ladder_new() -> ladder_text() for a terminal
  *				  ladder_svg() for everything else
  */
@@ -23,13 +26,18 @@ struct viz_sink {
     void *ctx;
 };
 
-/* A trace: @n events in the order of their ids, from the first event of the lab on, so that names
- * are known.  Only ladder_new() calls @at; what it gives must be valid until that returns.
+/* A trace: @n events in the order of their ids.  Only ladder_new() calls @at; what it gives must be
+ * valid until that returns.
  */
+#define LADDER_MISSING_BYTES 320u
+
 struct ladder_events {
     const struct ev *(*at)(void *ctx, size_t i);
     void *ctx;
     size_t n;
+    const struct ev_names *names; /* NULL: hosts are numbers */
+    uint64_t gap_from, gap_to;    /* ticks in which events may be missing; 0: none is */
+    const char *missing; /* what the picture lacks for that, as a sentence; NULL: nothing */
 };
 
 #define LADDER_PACKETS_DEFAULT 200u

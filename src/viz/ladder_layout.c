@@ -10,7 +10,10 @@
 #define STEP_STOP     PX(15) /* between any stops on one lifeline */
 #define STEP_NOTE     PX(18)
 #define STEP_TIME     PX(15)
+#define STEP_CUT      PX(36) /* between arrows that are cut: their words stand below them */
 #define STEP_LOST     PX(42) /* room below the start of an arrow that ends on the way */
+#define MISSING_LINE  PX(18)
+#define MISSING_MAX   8 /* lines */
 #define BAND          PX(28)
 #define BAND_MARGIN   PX(14)
 #define NOTE_DISTANCE PX(24) /* from the lifeline, for the brackets */
@@ -75,9 +78,13 @@ static enum ladder_tone add_beside(struct text *t, const struct layout *o, uint3
         text_addf(t, "%s%s", glyph(s->tone), s->note);
     else if (a)
         text_addf(t, a->from <= a->to ? "%s →" : "← %s", a->label);
-    else if (end)
+    if (a && a->beyond[0] && o->cut_out[a - l->arrows])
+        text_addf(t, ", %s", a->beyond);
+    if (s->note[0] || a)
+        return s->note[0] ? s->tone : a->tone;
+    if (end)
         text_add(t, l->arrows[s->arrow].end);
-    return s->note[0] ? s->tone : a ? a->tone : TONE_BAD;
+    return TONE_BAD;
 }
 
 /* Columns from left to right: times, notes, lifelines, notes. */
@@ -107,7 +114,7 @@ static void lay_out_columns(struct layout *o)
     }
     for (uint32_t i = 0; i < l->n_arrows; i++) {
         const int32_t need = text_width(l->arrows[i].label, LAYOUT_FONT_PX) + PX(40);
-        const bool whole = l->arrows[i].fate == FATE_ARRIVED || l->arrows[i].fate == FATE_DROPPED;
+        const bool whole = !l->arrows[i].cut && !ladder_ends_on_way(&l->arrows[i]);
 
         lane = i32_max(lane, whole ? need + PX(40) : need * 100 / LAYOUT_ON_WAY);
     }
@@ -128,6 +135,7 @@ struct rows {
     uint32_t life_end[LADDER_COLUMNS_MAX]; /* its arrow, or LADDER_NONE */
     int32_t note_y[2];                     /* of the last note on each side */
     int32_t low;                           /* lower end of packets that were lost */
+    int32_t cut_y;                         /* of the last arrow that is cut */
     int32_t time_y;                        /* of the last time that is shown */
     uint64_t time_ns;
 };
@@ -149,6 +157,8 @@ static int32_t lowest_allowed(const struct layout *o, const struct rows *r, uint
         y = i32_max(y, r->life_y[s->column] + (same_way(o->l, s->arrow, r->life_end[s->column])
                                                    ? LAYOUT_STEP_END
                                                    : STEP_STOP));
+    if (s->arrow != LADDER_NONE && o->l->arrows[s->arrow].cut)
+        y = i32_max(y, r->cut_y + STEP_CUT);
     if (says)
         y = i32_max(y, r->note_y[side] + STEP_NOTE);
     if (says && s->at_ns != r->time_ns) /* what is said has its time */
@@ -160,8 +170,9 @@ static int32_t lowest_allowed(const struct layout *o, const struct rows *r, uint
 static bool shows_time(const struct layout *o, struct rows *r, uint32_t i, int32_t y)
 {
     const struct ladder_stop *s = &o->l->stops[i];
+    const bool untimed = s->on_wire && !ladder_floats(&o->l->arrows[s->arrow]);
 
-    if ((s->arrow == LADDER_NONE && !s->note[0]) || s->on_wire || s->at_ns == r->time_ns ||
+    if ((s->arrow == LADDER_NONE && !s->note[0]) || untimed || s->at_ns == r->time_ns ||
         y < r->time_y + STEP_TIME)
         return false;
     r->time_ns = s->at_ns;
@@ -172,7 +183,7 @@ static bool shows_time(const struct layout *o, struct rows *r, uint32_t i, int32
 static void lay_out_rows(struct layout *o)
 {
     const struct ladder *l = o->l;
-    struct rows r = {.time_y = -STEP_TIME, .time_ns = UINT64_MAX};
+    struct rows r = {.cut_y = -STEP_CUT, .time_y = -STEP_TIME, .time_ns = UINT64_MAX};
     int32_t y = o->top + PX(20);
 
     o->n_bands = 0;
@@ -199,11 +210,16 @@ static void lay_out_rows(struct layout *o)
         shows_time(o, &r, i, y);
         if (beside.len > 0)
             r.note_y[layout_notes_left(l, s->column)] = y;
+        if (s->arrow != LADDER_NONE && l->arrows[s->arrow].cut) {
+            r.cut_y = y;
+            r.low = i32_max(r.low, y + STEP_CUT / 2);
+        }
         if (s->on_wire || (s->arrow == LADDER_NONE && beside.len == 0))
             continue;
         r.life_y[s->column] = y;
         r.life_end[s->column] = s->arrow;
-        if (s->arrow != LADDER_NONE && ladder_ends_on_way(&l->arrows[s->arrow]))
+        if (s->arrow != LADDER_NONE && !l->arrows[s->arrow].cut &&
+            ladder_ends_on_way(&l->arrows[s->arrow]))
             r.low = i32_max(r.low, y + STEP_LOST);
     }
     o->bottom = i32_max(y, r.low) + PX(24);
@@ -229,6 +245,34 @@ static void add_words(struct layout *o, struct layout_text t, const char *words)
     layout_add_text(o, t);
 }
 
+static uint32_t missing_lines(const struct ladder *l)
+{
+    uint32_t n = 0;
+
+    for (const char *s = l->missing; *s; s += *s == ' ') {
+        s += ladder_line(s, LAYOUT_LINE);
+        n++;
+    }
+    return n;
+}
+
+/* What the trace lacks, below the title. */
+static void add_missing(struct layout *o)
+{
+    int32_t y = LAYOUT_EDGE + (o->l->title[0] ? PX(38) : PX(12));
+
+    for (const char *s = o->l->missing; *s; s += *s == ' ') {
+        const size_t n = ladder_line(s, LAYOUT_LINE);
+        struct layout_text t = text_at(TEXT_REST, ANCHOR_START, LAYOUT_EDGE, y);
+        struct text words = text_on(t.s, sizeof(t.s));
+
+        text_addn(&words, s, n);
+        layout_add_text(o, t);
+        y += MISSING_LINE;
+        s += n;
+    }
+}
+
 static void add_frame_texts(struct layout *o)
 {
     const struct ladder *l = o->l;
@@ -238,7 +282,9 @@ static void add_frame_texts(struct layout *o)
     if (l->title[0])
         add_words(o, text_at(TEXT_TITLE, ANCHOR_START, LAYOUT_EDGE, LAYOUT_EDGE + PX(14)),
                   l->title);
-    add_words(o, text_at(TEXT_TIME, ANCHOR_END, o->time_x, o->top - PX(10)), "t/us");
+    add_missing(o);
+    if (l->n_columns)
+        add_words(o, text_at(TEXT_TIME, ANCHOR_END, o->time_x, o->top - PX(10)), "t/us");
     for (uint32_t c = 0; c < l->n_columns; c++) {
         const bool addr = l->columns[c].addr[0] != '\0';
 
@@ -294,7 +340,8 @@ static uint32_t lay_out(struct layout *o)
     const struct ladder *l = o->l;
 
     o->n_texts = 0;
-    o->top = LAYOUT_EDGE + (l->title[0] ? PX(30) : 0) + PX(46);
+    o->top = LAYOUT_EDGE + (l->title[0] ? PX(30) : 0) + (int32_t)missing_lines(l) * MISSING_LINE +
+             PX(46);
     lay_out_columns(o);
     lay_out_rows(o);
     layout_shape(o);
@@ -307,7 +354,7 @@ static uint32_t lay_out(struct layout *o)
 static void set_all_out(struct layout *o, bool out)
 {
     for (uint32_t i = 0; i < o->l->n_arrows; i++)
-        o->label_out[i] = o->end_out[i] = out;
+        o->label_out[i] = o->end_out[i] = o->cut_out[i] = out;
 }
 
 /* The narrowest picture of those in which the most labels find room. */
@@ -335,20 +382,21 @@ static bool layout_alloc(struct layout *o)
 {
     const struct ladder *l = o->l;
 
-    o->cap_texts = 3 * l->n_stops + 2 * l->n_arrows + 2 * LADDER_COLUMNS_MAX + 4;
+    o->cap_texts = 3 * l->n_stops + 3 * l->n_arrows + 2 * LADDER_COLUMNS_MAX + MISSING_MAX + 4;
     o->cap_lines = LADDER_COLUMNS_MAX + LAYOUT_SEGMENTS_MAX * l->n_arrows + 3 * l->n_timers;
-    o->cap_solids = l->n_stops + l->n_arrows + 1;
+    o->cap_solids = l->n_stops + 2 * l->n_arrows + l->n_timers + 1;
     o->y = calloc(l->n_stops + 1u, sizeof(*o->y));
     o->label_out = calloc(l->n_arrows + 1u, sizeof(*o->label_out));
     o->end_out = calloc(l->n_arrows + 1u, sizeof(*o->end_out));
+    o->cut_out = calloc(l->n_arrows + 1u, sizeof(*o->cut_out));
     o->arrows = calloc(l->n_arrows + 1u, sizeof(*o->arrows));
     o->brackets = calloc(l->n_timers + 1u, sizeof(*o->brackets));
     o->bands = calloc(l->n_stops + 1u, sizeof(*o->bands));
     o->texts = calloc(o->cap_texts, sizeof(*o->texts));
     o->lines = calloc(o->cap_lines, sizeof(*o->lines));
     o->solids = calloc(o->cap_solids, sizeof(*o->solids));
-    return o->y && o->label_out && o->end_out && o->arrows && o->brackets && o->bands && o->texts &&
-           o->lines && o->solids;
+    return o->y && o->label_out && o->end_out && o->cut_out && o->arrows && o->brackets &&
+           o->bands && o->texts && o->lines && o->solids;
 }
 
 enum rdl_status layout_init(struct layout *ret, const struct ladder *l)
@@ -373,6 +421,7 @@ void layout_done(struct layout *o)
     free(o->y);
     free(o->label_out);
     free(o->end_out);
+    free(o->cut_out);
     free(o->arrows);
     free(o->brackets);
     free(o->bands);

@@ -18,7 +18,8 @@
 #define LAYOUT_NAME_FONT_PX  15
 #define LAYOUT_TITLE_FONT_PX 17
 #define LAYOUT_TEXT_BYTES    192u
-#define LAYOUT_SEGMENTS_MAX  3u /* of one arrow: a packet to its own host goes around a corner */
+#define LAYOUT_LINE          110u /* characters of a sentence in one line */
+#define LAYOUT_SEGMENTS_MAX  3u   /* of one arrow: a packet to its own host goes around a corner */
 
 #define LAYOUT_EDGE     PX(16) /* around the picture */
 #define LAYOUT_FLIGHT   PX(64) /* height of a packet's usual flight */
@@ -29,6 +30,7 @@
 #define LAYOUT_CROSS PX(5)  /* half of a cross */
 #define LAYOUT_MARK  PX(4)  /* half of a mark on a lifeline */
 #define LAYOUT_HEAD  PX(10) /* length of an arrow's head */
+#define LAYOUT_CUT   PX(6)  /* half of the height of the strokes where an arrow is cut */
 
 enum layout_text_kind {
     TEXT_TITLE,
@@ -38,6 +40,7 @@ enum layout_text_kind {
     TEXT_NOTE,
     TEXT_LABEL, /* along an arrow */
     TEXT_END,   /* where an arrow ends on the way */
+    TEXT_CUT,   /* where it is cut */
     TEXT_GAP,
     TEXT_REST /* what was left out */
 };
@@ -69,6 +72,7 @@ struct layout_band {
 
 struct layout_bracket {
     int32_t x, lifeline_x, top, bottom;
+    bool cut; /* it began before the picture */
 };
 
 struct layout {
@@ -79,8 +83,8 @@ struct layout {
     int32_t time_x;          /* right end of the times */
     int32_t left_x, right_x; /* where notes end on the left and start on the right */
     int32_t x[LADDER_COLUMNS_MAX];
-    int32_t *y;                /* of each stop */
-    bool *label_out, *end_out; /* per arrow: its texts have no room inside */
+    int32_t *y;                          /* of each stop */
+    bool *label_out, *end_out, *cut_out; /* per arrow: its texts have no room inside */
     struct layout_arrow *arrows;
     struct layout_bracket *brackets; /* one for each timer */
     struct layout_band *bands;
@@ -98,6 +102,9 @@ void layout_done(struct layout *o);
 /* Are the notes of this lifeline on the left of the picture? */
 bool layout_notes_left(const struct ladder *l, uint32_t column);
 
+/* Where an arrow is cut. */
+struct point layout_cut(const struct layout *o, uint32_t arrow);
+
 /* Has this stop a mark on its lifeline? */
 bool layout_has_mark(const struct ladder_stop *s);
 
@@ -111,7 +118,7 @@ void layout_add_text(struct layout *o, struct layout_text text);
 int32_t layout_font_px(enum layout_text_kind kind);
 
 /* Puts the labels of bands and arrows where there is room.  Returns how many found none: they are
- * marked in label_out and end_out.
+ * marked in label_out, end_out and cut_out.
  */
 uint32_t layout_place(struct layout *o);
 

@@ -18,11 +18,13 @@
 #define LADDER_COLUMNS_MAX 12u
 #define LADDER_NOTE_BYTES  112u
 #define LADDER_LABEL_BYTES 152u
+#define LADDER_CUT_BYTES   80u
 #define LADDER_TITLE_BYTES 160u
 #define LADDER_NONE        UINT32_MAX /* no column, no stop */
 
 struct ladder_column {
     uint32_t host; /* EV_HOST_NONE: what is outside of the lab */
+    uint32_t qpn;  /* the first QP that is spoken of; 0: none yet */
     bool many_qps; /* notes must say which */
     char name[EV_NAME_BYTES];
     char addr[EV_NAME_BYTES];
@@ -47,6 +49,7 @@ struct ladder_stop {
     uint64_t at_ns;
     uint64_t gap_ns;              /* time since the stop before, if it is long enough for a band */
     bool idle;                    /* nothing at all happened in that time */
+    bool unsure;                  /* nobody knows: what happened then may not be recorded */
     uint32_t column;              /* of the lifeline */
     uint32_t arrow;               /* whose end this is, or LADDER_NONE */
     bool on_wire;                 /* between lifelines: where a packet was lost */
@@ -57,27 +60,33 @@ struct ladder_stop {
 };
 
 enum ladder_fate {
-    FATE_UNKNOWN, /* still under way where the picture ends */
+    FATE_UNKNOWN, /* what becomes of it is not in the picture */
     FATE_ARRIVED,
     FATE_DROPPED, /* by the host it arrived at */
     FATE_LOST     /* on the way */
 };
 
+/* The end of an arrow that is not in the picture. */
+enum ladder_cut { CUT_NONE, CUT_TAIL, CUT_HEAD };
+
 struct ladder_arrow {
     ev_id id, also;      /* the tx event; the fault that changed its bytes, or 0 */
     uint32_t from, to;   /* columns */
     uint32_t tail, head; /* stops; LADDER_NONE: outside of the picture or of the lab */
-    uint32_t copy_of;    /* arrow that the network made this copy of, or LADDER_NONE */
+    bool copy;           /* the network made it */
+    uint32_t copy_of;    /* of this arrow; LADDER_NONE if that does not leave in the picture */
     uint32_t label_stop; /* where the label is said if it has no room along the arrow */
     enum ladder_fate fate;
     enum ladder_tone tone;
+    enum ladder_cut cut;
     bool again;                     /* not the first transmission of this packet */
     char label[LADDER_LABEL_BYTES]; /* "SEND_ONLY psn=100 ackreq" */
     char copied_by[EV_NAME_BYTES];  /* the fault that made a copy of it */
     char end[LADDER_LABEL_BYTES];   /* said where it ends on the way: "lost: f1" */
+    char beyond[LADDER_CUT_BYTES];  /* said where it is cut: "sent in #5.1, before this picture" */
 };
 
-/* A timer that ran out: from the stop where it was armed. */
+/* A timer that ran out: from the stop where it was armed, or LADDER_NONE: before the picture. */
 struct ladder_timer {
     uint32_t armed, fired;
 };
@@ -85,6 +94,7 @@ struct ladder_timer {
 struct ladder {
     struct ladder_options options; /* title is not valid */
     char title[LADDER_TITLE_BYTES];
+    char missing[LADDER_MISSING_BYTES]; /* what the trace lacks; may be empty */
     struct ladder_column columns[LADDER_COLUMNS_MAX];
     struct ladder_stop *stops;
     struct ladder_arrow *arrows;
@@ -103,11 +113,25 @@ static inline bool ladder_ends_on_way(const struct ladder_arrow *a)
     return a->fate == FATE_LOST || a->fate == FATE_UNKNOWN;
 }
 
+/* Is neither end of it on a lifeline of the picture?  Sent before it, lost within it. */
+static inline bool ladder_floats(const struct ladder_arrow *a)
+{
+    return a->cut == CUT_TAIL && a->fate == FATE_LOST;
+}
+
+/* What is left of a cut arrow lies on one side of a lifeline: of which, and is it the right one? */
+uint32_t ladder_stub_column(const struct ladder_arrow *a);
+bool ladder_stub_right(const struct ladder *l, const struct ladder_arrow *a);
+
 /* "20.087": simulated time in us, exact. */
 void ladder_add_time(struct text *t, uint64_t at_ns);
 
 /* The label of a gap: "65.4us idle". */
 void ladder_add_gap(struct text *t, const struct ladder_stop *s);
+
+/* How much of the sentence @s, which is ASCII, fits a line of @most characters: ends between words.
+ */
+size_t ladder_line(const char *s, size_t most);
 
 /* The words at the lower end of a picture that leaves something out; false if none does. */
 bool ladder_add_rest(struct text *t, const struct ladder *l);

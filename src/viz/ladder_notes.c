@@ -95,12 +95,17 @@ static bool ring_known(const struct builder *b, uint32_t host, uint32_t queue)
     return false;
 }
 
-void take_post(struct builder *b, const struct ev *e, uint32_t column)
+static void learn_ring(struct builder *b, const struct ev *e)
 {
     const struct ring ring = {builder_host(e), post_queue(e)};
 
     if (!ring_known(b, ring.host, ring.queue) && b->n_rings < RINGS_MAX)
         b->rings[b->n_rings++] = ring;
+}
+
+void take_post(struct builder *b, const struct ev *e, uint32_t column)
+{
+    learn_ring(b, e);
     take_run(b, e, column);
 }
 
@@ -150,21 +155,39 @@ void take_state(struct builder *b, const struct ev *e, uint32_t column)
     }
 }
 
-static struct armed *armed_find(struct builder *b, uint32_t column, uint32_t qpn, uint32_t timer)
+/* The timer if it runs; else a free place for it with @add, or NULL. */
+static struct armed *armed_find(struct builder *b, uint32_t host, uint32_t qpn, uint32_t timer,
+                                bool add)
 {
     struct armed *spare = NULL;
 
     for (size_t i = 0; i < ARMED_MAX; i++) {
         struct armed *a = &b->armed[i];
 
-        if (a->stop == LADDER_NONE)
+        if (!a->runs)
             spare = a;
-        else if (a->column == column && a->qpn == qpn && a->timer == timer)
+        else if (a->host == host && a->qpn == qpn && a->timer == timer)
             return a;
     }
-    if (spare)
-        *spare = (struct armed){column, qpn, timer, LADDER_NONE};
-    return spare;
+    return add ? spare : NULL;
+}
+
+/* Notes that a timer runs from @e on, which is at @stop. */
+static void arm(struct builder *b, const struct ev *e, uint32_t stop)
+{
+    const struct ev_timer *t = &e->u.timer;
+    struct armed *a = armed_find(b, t->host, t->qpn, t->timer, true);
+
+    if (a)
+        *a = (struct armed){true, t->host, t->qpn, t->timer, e->id, e->at_ns, stop};
+}
+
+static void disarm(struct builder *b, uint32_t host, uint32_t qpn, uint32_t timer)
+{
+    struct armed *a = armed_find(b, host, qpn, timer, false);
+
+    if (a)
+        a->runs = false;
 }
 
 /* A timer starts at the newest stop if that is of this moment and lifeline, else at its own. */
@@ -173,39 +196,53 @@ void take_timer(struct builder *b, const struct ev *e)
     struct ladder *l = b->l;
     const uint32_t column = builder_column(l, e->u.timer.host);
     const struct ladder_stop *newest = l->n_stops ? &l->stops[l->n_stops - 1] : NULL;
-    struct armed *a;
 
     if (column == LADDER_NONE)
         return;
-    a = armed_find(b, column, e->u.timer.qpn, e->u.timer.timer);
-    if (!a)
-        return;
     if (newest && newest->column == column && newest->at_ns == e->at_ns && !newest->on_wire)
-        a->stop = l->n_stops - 1;
+        arm(b, e, l->n_stops - 1);
     else
-        a->stop = builder_stop(b, e, column);
+        arm(b, e, builder_stop(b, e, column));
 }
 
 void take_timer_off(struct builder *b, const struct ev *e)
 {
-    const uint32_t column = builder_column(b->l, e->u.timer_off.host);
-    struct armed *a = armed_find(b, column, e->u.timer_off.qpn, e->u.timer_off.timer);
+    disarm(b, e->u.timer_off.host, e->u.timer_off.qpn, e->u.timer_off.timer);
+}
 
-    if (a)
-        a->stop = LADDER_NONE;
+void take_before(struct builder *b, const struct ev *e)
+{
+    switch (e->kind) {
+    case EV_post_send:
+    case EV_post_recv:
+        learn_ring(b, e);
+        break;
+    case EV_timer:
+        arm(b, e, LADDER_NONE);
+        break;
+    case EV_timer_off:
+        take_timer_off(b, e);
+        break;
+    case EV_timeout:
+        disarm(b, e->u.timeout.host, e->u.timeout.qpn, e->u.timeout.timer);
+        break;
+    default:
+        break;
+    }
 }
 
 void take_timeout(struct builder *b, const struct ev *e, uint32_t column)
 {
     struct ladder *l = b->l;
-    struct armed *a = armed_find(b, column, e->u.timeout.qpn, e->u.timeout.timer);
+    struct armed *a = armed_find(b, e->u.timeout.host, e->u.timeout.qpn, e->u.timeout.timer, false);
     const uint32_t stop = builder_stop(b, e, column);
     struct ladder_saying how = {.first = e, .armed_ns = UINT64_MAX};
 
-    if (a && a->stop != LADDER_NONE) {
-        how.armed_ns = l->stops[a->stop].at_ns;
+    if (a) {
+        how.armed_ns = a->at_ns;
+        how.armed = a->stop == LADDER_NONE ? a->id : 0;
         l->timers[l->n_timers++] = (struct ladder_timer){a->stop, stop};
-        a->stop = LADDER_NONE;
+        a->runs = false;
     }
     say(b, stop, &how);
     run_begin(b, e);

@@ -12,7 +12,7 @@ static struct ladder_arrow *arrow_find(struct ladder *l, ev_id id)
     for (uint32_t i = l->n_arrows; i > 0; i--) {
         struct ladder_arrow *a = &l->arrows[i - 1];
 
-        if (a->copy_of == LADDER_NONE && id != 0 && (a->id == id || a->also == id))
+        if (!a->copy && id != 0 && (a->id == id || a->also == id))
             return a;
     }
     return NULL;
@@ -37,45 +37,84 @@ static uint32_t arrow_index(const struct ladder *l, const struct ladder_arrow *a
     return (uint32_t)(a - l->arrows);
 }
 
+/* What the tx event says of its packet. */
+static void describe(struct builder *b, struct ladder_arrow *a, const struct ev *tx, bool name_qp)
+{
+    struct text label = text_on(a->label, sizeof(a->label));
+
+    a->from = builder_column(b->l, tx->u.tx.host);
+    a->to = builder_column(b->l, tx->u.tx.peer);
+    a->tone = ladder_packet_tone(tx->u.tx.opcode, tx->u.tx.syndrome);
+    a->again = tx->u.tx.attempt > 1;
+    ladder_add_label(&label, tx, name_qp, b->names);
+}
+
 void take_tx(struct builder *b, const struct ev *e, uint32_t column)
 {
     struct ladder *l = b->l;
     struct ladder_arrow *a = arrow_add(l);
-    struct text label = text_on(a->label, sizeof(a->label));
 
-    b->n_sent++;
+    b->n_packets++;
     a->id = e->id;
-    a->from = column;
-    a->to = builder_column(l, e->u.tx.peer);
-    a->tone = ladder_packet_tone(e->u.tx.opcode, e->u.tx.syndrome);
-    a->again = e->u.tx.attempt > 1;
+    describe(b, a, e, l->columns[column].many_qps);
     a->tail = builder_stop(b, e, column);
     a->label_stop = a->tail;
     l->stops[a->tail].arrow = arrow_index(l, a);
-    ladder_add_label(&label, e, l->columns[column].many_qps, b->names);
 }
 
-/* The lifeline of the host that sent @tx, which is before what is drawn; LADDER_NONE if the trace
- * does not know it.
- */
-static uint32_t sender_of(const struct builder *b, ev_id tx)
+bool packets_begins(struct builder *b, const struct ev *e, ev_id *ret)
 {
-    const struct ladder_events *events = b->events;
-    size_t low = 0, high = events->n;
-    const struct ev_field *host;
-    const struct ev *e;
+    ev_id tx = 0;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (events->at(events->ctx, middle)->id < tx)
-            low = middle + 1;
-        else
-            high = middle;
+    if (e->kind == EV_tx) {
+        *ret = e->id;
+        return true;
     }
-    e = low < events->n ? events->at(events->ctx, low) : NULL;
-    host = e && e->id == tx ? ev_field_find(e->kind, "host") : NULL;
-    return host ? builder_column(b->l, (uint32_t)ev_field_number(e, host)) : LADDER_NONE;
+    if (!window_is_end(e, &tx) || arrow_find(b->l, tx))
+        return false;
+    tx = window_sent(b->events, tx);
+    *ret = tx ? tx : e->id;
+    return tx < b->l->options.from && !arrow_find(b->l, tx);
+}
+
+static void add_copied_by(struct text *t, const struct ladder_arrow *a)
+{
+    text_addf(t, "copy%s%s", a->copied_by[0] ? " made by " : "", a->copied_by);
+}
+
+/* A new arrow of packet @tx, which came from outside of the picture and ends in it by @e. */
+static struct ladder_arrow *arrow_into(struct builder *b, const struct ev *e, ev_id tx,
+                                       uint32_t column)
+{
+    struct ladder *l = b->l;
+    const ev_id id = window_sent(b->events, tx);
+    const struct ev *sent = id ? window_event(b->events, id) : NULL;
+    struct ladder_arrow *a = arrow_add(l);
+    struct text label = text_on(a->label, sizeof(a->label));
+
+    a->label_stop = builder_stop(b, e, column);
+    a->id = id ? id : e->id;
+    a->also = tx != id ? tx : 0;
+    if (sent && sent->kind == EV_tx) {
+        const uint32_t from = builder_column(l, sent->u.tx.host);
+
+        describe(b, a, sent, from != LADDER_NONE && l->columns[from].many_qps);
+    } else {
+        a->from = id ? LADDER_NONE : builder_column(l, EV_HOST_NONE);
+        a->tone =
+            e->kind == EV_rx ? ladder_packet_tone(e->u.rx.opcode, e->u.rx.syndrome) : TONE_REQUEST;
+        ladder_add_label(&label, e, l->columns[column].many_qps, b->names);
+    }
+    if (id)
+        window_cut_tail(b, a, id, e);
+    if (a->copy) {
+        label = (struct text){a->label, strlen(a->label), sizeof(a->label), false};
+        text_add(&label, ", ");
+        add_copied_by(&label, a);
+    } else {
+        b->n_packets++;
+    }
+    return a;
 }
 
 /* The arrow whose end event @e of packet @tx is: the one that was sent, a copy of it when that has
@@ -91,22 +130,18 @@ static struct ladder_arrow *ending_arrow(struct builder *b, const struct ev *e, 
 
     if (sent && sent->head == LADDER_NONE)
         return sent;
+    if (!sent || sent->tail == LADDER_NONE)
+        return arrow_into(b, e, tx, column);
     a = arrow_add(l);
     label = text_on(a->label, sizeof(a->label));
     a->label_stop = builder_stop(b, e, column);
-    if (sent) {
-        a->id = sent->id;
-        a->from = sent->from;
-        a->tone = sent->tone;
-        a->copy_of = arrow_index(l, sent);
-        text_addf(&label, "copy%s%s", sent->copied_by[0] ? " made by " : "", sent->copied_by);
-    } else {
-        a->id = e->id;
-        a->from = tx ? sender_of(b, tx) : builder_column(l, EV_HOST_NONE);
-        a->tone =
-            e->kind == EV_rx ? ladder_packet_tone(e->u.rx.opcode, e->u.rx.syndrome) : TONE_REQUEST;
-        ladder_add_label(&label, e, l->columns[column].many_qps, b->names);
-    }
+    a->id = sent->id;
+    a->from = sent->from;
+    a->tone = sent->tone;
+    a->copy = true;
+    a->copy_of = arrow_index(l, sent);
+    memcpy(a->copied_by, sent->copied_by, sizeof(a->copied_by));
+    add_copied_by(&label, a);
     return a;
 }
 
@@ -141,19 +176,35 @@ void take_end(struct builder *b, const struct ev *e, ev_id tx, uint32_t column,
     builder_say(b, a->head, e);
 }
 
-/* Lost on the way, by a fault or because nobody takes it. */
+/* Where something is drawn that is lost on its way from a host that the picture may not have. */
+static uint32_t lost_column(const struct builder *b, const struct ev *e, ev_id tx)
+{
+    const struct ev *sent = window_event(b->events, window_sent(b->events, tx));
+    uint32_t column = LADDER_NONE;
+
+    if (sent && sent->kind == EV_tx)
+        column = builder_column(b->l, sent->u.tx.host);
+    else if (e->kind == EV_lost)
+        column = builder_column(b->l, e->u.lost.host);
+    return column == LADDER_NONE && b->l->n_columns ? 0 : column;
+}
+
 void take_lost(struct builder *b, const struct ev *e, ev_id tx)
 {
     struct ladder *l = b->l;
     struct ladder_arrow *a = arrow_find(l, tx);
+    const uint32_t column = a ? a->from : lost_column(b, e, tx);
     struct text end;
+    ev_id begins;
 
-    if (!a)
+    if (tx == 0 || column == LADDER_NONE || (!a && !packets_begins(b, e, &begins)))
         return;
-    if (a->head != LADDER_NONE)
-        a = ending_arrow(b, e, tx, a->from);
+    if (!a || a->head != LADDER_NONE)
+        a = ending_arrow(b, e, tx, column);
+    if (a->from == LADDER_NONE)
+        a->from = column;
     a->fate = FATE_LOST;
-    a->head = builder_stop(b, e, a->from);
+    a->head = builder_stop(b, e, column);
     l->stops[a->head].on_wire = true;
     l->stops[a->head].arrow = arrow_index(l, a);
     end = text_on(a->end, sizeof(a->end));
@@ -165,27 +216,31 @@ void take_lost(struct builder *b, const struct ev *e, ev_id tx)
         text_addf(&end, "dropped: %s", enum_name(&enum_drop, e->u.drop.reason));
 }
 
-void take_drop(struct builder *b, const struct ev *e, uint32_t column)
+/* Did the host of drop event @e refuse to send, rather than to take? */
+static bool by_sender(const struct builder *b, const struct ev *e)
 {
-    const struct ladder_arrow *a = arrow_find(b->l, e->u.drop.tx);
-    const bool by_sender = a && a->from == column && a->to != column;
+    const struct ev *sent = window_event(b->events, window_sent(b->events, e->u.drop.tx));
 
-    if (e->u.drop.reason == DROP_NOT_FOR_US || e->u.drop.opcode >= FRAME_OTHER)
-        return; /* flooded to others; no RoCEv2, of which the ladder tells */
-    if (column == LADDER_NONE || by_sender)
-        take_lost(b, e, e->u.drop.tx);
-    else
-        take_end(b, e, e->u.drop.tx, column, FATE_DROPPED);
+    return sent && sent->kind == EV_tx && sent->u.tx.host == e->u.drop.host &&
+           sent->u.tx.peer != e->u.drop.host;
 }
 
-/* What a fault does to a packet that goes on is told by the packet's label. */
-void take_fault(struct builder *b, const struct ev *e)
+void take_drop(struct builder *b, const struct ev *e, uint32_t column)
 {
-    struct ladder_arrow *a = arrow_find(b->l, e->u.fault.tx);
+    ev_id tx;
+
+    if (!window_is_end(e, &tx))
+        return;
+    if (column == LADDER_NONE || by_sender(b, e))
+        take_lost(b, e, tx);
+    else
+        take_end(b, e, tx, column, FATE_DROPPED);
+}
+
+void packets_note_fault(struct ladder_arrow *a, const struct ev *e)
+{
     struct text t;
 
-    if (!a)
-        return;
     if (e->u.fault.by == FLT_DUPLICATE) {
         memcpy(a->copied_by, e->u.fault.name.s, sizeof(a->copied_by));
         return;
@@ -194,4 +249,12 @@ void take_fault(struct builder *b, const struct ev *e)
     ladder_add_fault(&t, &e->u.fault);
     if (e->u.fault.by == FLT_CORRUPT)
         a->also = e->id;
+}
+
+void take_fault(struct builder *b, const struct ev *e)
+{
+    struct ladder_arrow *a = arrow_find(b->l, e->u.fault.tx);
+
+    if (a)
+        packets_note_fault(a, e);
 }

@@ -11,6 +11,7 @@ struct page_glyphs {
     const char *life, *pause;                       /* lifelines */
     const char *out_right, *out_left, *over;        /* an arrow leaves or crosses one */
     const char *to_right, *to_left, *cross;         /* and ends */
+    const char *cut;                                /* or is cut */
     const char *line, *again, *copy;                /* how it is drawn */
     const char *left_top, *left_bottom;             /* corners */
     const char *right_top, *right_bottom, *running; /* running: a timer, between its corners */

@@ -149,14 +149,31 @@ static bool place_label(struct layout *o, uint32_t i)
     return place_along(o, &t, s->b, s->a, false);
 }
 
-/* "lost: f1" where the packet would have gone on, then around the cross. */
-static bool place_end(struct layout *o, uint32_t i)
+/* Behind the end @end of a line, as @side points (1: to the right), then around it. */
+static bool place_around(struct layout *o, struct layout_text *t, struct point end, int32_t side)
 {
     static const struct {
         int8_t dx; /* 1: further on, 0: centred, -1: behind */
         int8_t dy; /* pixels */
     } tries[] = {{1, 0},   {1, 7},  {1, -7},  {1, 14},  {1, -14}, {0, 15},
                  {0, -15}, {0, 20}, {0, -20}, {-1, 15}, {-1, 22}};
+
+    t->u = (struct unit){1000, 0};
+    for (size_t k = 0; k < ARRAY_LEN(tries); k++) {
+        const int32_t dx = tries[k].dx * side;
+
+        t->anchor = dx > 0 ? ANCHOR_START : dx < 0 ? ANCHOR_END : ANCHOR_MIDDLE;
+        t->at = (struct point){end.x + dx * (LAYOUT_CROSS + PX(5)),
+                               end.y + PX(tries[k].dy) + LAYOUT_BELOW};
+        if (put_if_free(o, t))
+            return true;
+    }
+    return false;
+}
+
+/* "lost: f1" where the packet would have gone on, else around the cross. */
+static bool place_end(struct layout *o, uint32_t i)
+{
     const struct layout_arrow *g = &o->arrows[i];
     const struct segment *last = &g->seg[g->n_seg - 1];
     const int32_t side = last->b.x >= last->a.x ? 1 : -1;
@@ -169,17 +186,32 @@ static bool place_end(struct layout *o, uint32_t i)
     t.at = point_from(last->b, t.u, side * (LAYOUT_CROSS + PX(5)), LAYOUT_BELOW);
     if (last->a.x != last->b.x && put_if_free(o, &t))
         return true;
-    t.u = (struct unit){1000, 0};
-    for (size_t k = 0; k < ARRAY_LEN(tries); k++) {
-        const int32_t dx = tries[k].dx * side;
+    return place_around(o, &t, last->b, side);
+}
 
-        t.anchor = dx > 0 ? ANCHOR_START : dx < 0 ? ANCHOR_END : ANCHOR_MIDDLE;
-        t.at = (struct point){last->b.x + dx * (LAYOUT_CROSS + PX(5)),
-                              last->b.y + PX(tries[k].dy) + LAYOUT_BELOW};
-        if (put_if_free(o, &t))
-            return true;
-    }
-    return false;
+/* "sent in #5.1, before this picture" below what is left of the arrow, else around the cut. */
+static bool place_cut(struct layout *o, uint32_t i)
+{
+    const struct ladder_arrow *a = &o->l->arrows[i];
+    const struct segment *s = &o->arrows[i].seg[0];
+    const struct point cut = layout_cut(o, i);
+    const int32_t left = i32_min(s->a.x, s->b.x) + PX(8);
+    struct layout_text t = {.kind = TEXT_CUT,
+                            .stop = a->label_stop,
+                            .arrow = i,
+                            .anchor = ANCHOR_START,
+                            .u = {1000, 0}};
+
+    memcpy(t.s, a->beyond, sizeof(a->beyond));
+    t.at = (struct point){left, cut.y + BELOW};
+    if (put_if_free(o, &t))
+        return true;
+    t.anchor = ANCHOR_END;
+    t.at.x = i32_max(s->a.x, s->b.x) - PX(8);
+    if (put_if_free(o, &t))
+        return true;
+    return place_around(o, &t, cut,
+                        (cut.x > s->a.x || cut.x > s->b.x) != ladder_floats(a) ? 1 : -1);
 }
 
 /* In the middle between two lifelines, else beside the middle, else among the times. */
@@ -225,6 +257,10 @@ uint32_t layout_place(struct layout *o)
         }
         if (o->l->arrows[i].end[0] && !o->end_out[i] && !place_end(o, i)) {
             o->end_out[i] = true;
+            n_without++;
+        }
+        if (o->l->arrows[i].cut && !o->cut_out[i] && !place_cut(o, i)) {
+            o->cut_out[i] = o->label_out[i] = true; /* they are said together */
             n_without++;
         }
     }

@@ -7,6 +7,7 @@
 #define BRACKET      PX(9)
 #define BRACKETS_MAX 2      /* side by side */
 #define CORNER       PX(46) /* how far a packet to its own host goes out */
+#define STUB         PX(90) /* a lane where there is none, for an arrow that is cut */
 #define OUTSIDE      PX(12) /* drop of a packet to or from outside, whose time there is unknown */
 
 /* The next arrow on the same way as @i, in either direction (@step is 1 or -1), or NULL. */
@@ -17,8 +18,7 @@ static const struct layout_arrow *neighbour(const struct layout *o, uint32_t i, 
     for (int64_t k = (int64_t)i + step; k >= 0 && k < o->l->n_arrows; k += step) {
         const struct ladder_arrow *b = &o->l->arrows[k];
 
-        if (b->from == a->from && b->to == a->to && b->tail != LADDER_NONE &&
-            b->copy_of == LADDER_NONE &&
+        if (b->from == a->from && b->to == a->to && b->tail != LADDER_NONE && !b->copy && !b->cut &&
             (step < 0 || (b->head != LADDER_NONE && !ladder_ends_on_way(b))))
             return &o->arrows[k];
     }
@@ -82,6 +82,40 @@ static void shape_corner(struct layout *o, const struct ladder_arrow *a, struct 
     g->n_seg = ladder_ends_on_way(a) ? 2 : 3;
 }
 
+/* A cut arrow is level, at the height of the end that it has, and short. */
+static void shape_stub(struct layout *o, uint32_t i)
+{
+    const struct ladder_arrow *a = &o->l->arrows[i];
+    const uint32_t column = ladder_stub_column(a);
+    const bool right = ladder_stub_right(o->l, a);
+    const int32_t x = o->x[column];
+    const int32_t y = o->y[a->cut == CUT_HEAD ? a->tail : a->head];
+    int32_t lane = right ? STUB : -STUB; /* to the next lifeline */
+    struct point near = {x, y}, far = {x, y};
+
+    if (right && column + 1 < o->l->n_columns)
+        lane = o->x[column + 1] - x;
+    else if (!right && column > 0)
+        lane = o->x[column - 1] - x;
+    far.x += lane * LAYOUT_ON_WAY / 100;
+    if (ladder_floats(a)) {
+        near.x += lane / 8;
+        o->arrows[i].seg[0] = (struct segment){near, far};
+    } else {
+        o->arrows[i].seg[0] =
+            a->cut == CUT_HEAD ? (struct segment){near, far} : (struct segment){far, near};
+    }
+    o->arrows[i].n_seg = 1;
+    o->arrows[i].aim_y = y;
+}
+
+struct point layout_cut(const struct layout *o, uint32_t arrow)
+{
+    const struct segment *s = &o->arrows[arrow].seg[0];
+
+    return o->l->arrows[arrow].cut == CUT_HEAD ? s->b : s->a;
+}
+
 static void shape_arrow(struct layout *o, uint32_t i)
 {
     const struct ladder_arrow *a = &o->l->arrows[i];
@@ -89,6 +123,10 @@ static void shape_arrow(struct layout *o, uint32_t i)
     struct point start = {o->x[a->from], 0};
     struct point end = {o->x[a->to], 0};
 
+    if (a->cut) {
+        shape_stub(o, i);
+        return;
+    }
     if (a->from == a->to) {
         shape_corner(o, a, g);
         return;
@@ -109,14 +147,8 @@ static void shape_arrow(struct layout *o, uint32_t i)
         end = percent(start, end, LAYOUT_ON_WAY);
         end.y = above_band(o, start.y, end.y);
     }
-    if (a->tail == LADDER_NONE && a->copy_of == LADDER_NONE) {
-        const bool outside = o->l->columns[a->from].host == EV_HOST_NONE;
-
-        start.y = end.y - (outside ? OUTSIDE : LAYOUT_FLIGHT);
-        if (!outside)
-            start = percent(end, start, LAYOUT_ON_WAY);
-        start.y = below_band(o, start.y, end.y);
-    }
+    if (a->tail == LADDER_NONE && a->copy_of == LADDER_NONE) /* from outside */
+        start.y = below_band(o, end.y - OUTSIDE, end.y);
     g->seg[0] = (struct segment){start, end};
     g->n_seg = 1;
 }
@@ -131,8 +163,10 @@ static void shape_brackets(struct layout *o)
         struct layout_bracket *b = &o->brackets[i];
         int32_t beside = 0;
 
-        *b = (struct layout_bracket){0, o->x[column], o->y[l->timers[i].armed],
-                                     o->y[l->timers[i].fired]};
+        *b = (struct layout_bracket){.lifeline_x = o->x[column],
+                                     .bottom = o->y[l->timers[i].fired],
+                                     .cut = l->timers[i].armed == LADDER_NONE};
+        b->top = b->cut ? o->top + LAYOUT_CUT : o->y[l->timers[i].armed];
         for (uint32_t k = 0; k < i; k++)
             beside += o->brackets[k].lifeline_x == b->lifeline_x && o->brackets[k].bottom > b->top;
         beside = i32_min(beside, BRACKETS_MAX - 1) + 1;
@@ -166,12 +200,17 @@ static void collect_obstacles(struct layout *o)
         for (uint32_t k = 0; k < g->n_seg; k++)
             add_line(o, g->seg[k]);
         add_solid(o, g->seg[g->n_seg - 1].b, LAYOUT_CROSS, LAYOUT_CROSS);
+        if (l->arrows[i].cut)
+            add_solid(o, layout_cut(o, i), LAYOUT_CROSS, LAYOUT_CUT);
     }
     for (uint32_t i = 0; i < l->n_timers; i++) {
         const struct layout_bracket *b = &o->brackets[i];
 
         add_line(o, (struct segment){{b->x, b->top}, {b->x, b->bottom}});
-        add_line(o, (struct segment){{b->x, b->top}, {b->lifeline_x, b->top}});
+        if (b->cut)
+            add_solid(o, (struct point){b->x, b->top}, LAYOUT_CUT, LAYOUT_CUT);
+        else
+            add_line(o, (struct segment){{b->x, b->top}, {b->lifeline_x, b->top}});
         add_line(o, (struct segment){{b->x, b->bottom}, {b->lifeline_x, b->bottom}});
     }
     for (uint32_t i = 0; i < l->n_stops; i++) {

@@ -29,7 +29,7 @@ static const char style[] =
                                                                            ".ladder .addr,.ladder "
                                                                            ".time{" FONT_SIZE(
                                                                                LAYOUT_TIME_FONT_PX) ";fill:#57606a}"
-                                                                                                    ".ladder .gap,.ladder .rest{fill:#57606a}"
+                                                                                                    ".ladder .gap,.ladder .rest,.ladder .cut{fill:#57606a}"
                                                                                                     ".ladder .gap{font-style:italic}"
                                                                                                     ".ladder path.life{stroke:#8b949e}"
                                                                                                     ".ladder path.pause{stroke:#8b949e;stroke-dasharray:1 4}"
@@ -59,9 +59,9 @@ static const char *const tone_names[] = {
 };
 
 static const char *const text_classes[] = {
-    [TEXT_TITLE] = "title", [TEXT_NAME] = "name", [TEXT_ADDR] = "addr",
-    [TEXT_TIME] = "time",   [TEXT_NOTE] = "note", [TEXT_LABEL] = "label",
-    [TEXT_END] = "end",     [TEXT_GAP] = "gap",   [TEXT_REST] = "rest",
+    [TEXT_TITLE] = "title", [TEXT_NAME] = "name",   [TEXT_ADDR] = "addr", [TEXT_TIME] = "time",
+    [TEXT_NOTE] = "note",   [TEXT_LABEL] = "label", [TEXT_END] = "end",   [TEXT_CUT] = "cut",
+    [TEXT_GAP] = "gap",     [TEXT_REST] = "rest",
 };
 
 static void put(const struct viz_sink *sink, const char *s)
@@ -174,17 +174,37 @@ static void put_lifeline(const struct viz_sink *sink, const struct layout *o, ui
     }
 }
 
+/* Two strokes across the end of a line that goes on elsewhere. */
+static void put_cut(const struct viz_sink *sink, struct point p, bool upright, const char *tone)
+{
+    const int32_t dx = upright ? LAYOUT_CUT : PX(2), dy = upright ? PX(2) : LAYOUT_CUT;
+    const int32_t apart_x = upright ? 0 : PX(2), apart_y = upright ? PX(2) : 0;
+
+    putf(sink, "<path class=\"cut tone-%s\" d=\"", tone);
+    for (int32_t k = -1; k <= 1; k += 2) {
+        const struct point at = {p.x + k * apart_x, p.y + k * apart_y};
+
+        put_to(sink, 'M', (struct point){at.x - dx, at.y + dy});
+        put_to(sink, 'L', (struct point){at.x + dx, at.y - dy});
+    }
+    put(sink, "\"/>");
+}
+
 static void put_bracket(const struct viz_sink *sink, const struct layout *o, uint32_t i)
 {
     const struct layout_bracket *b = &o->brackets[i];
 
     open_group(sink, &o->l->stops[o->l->timers[i].fired], "timer", NULL);
     put(sink, "<path class=\"tone-timer\" d=\"");
-    put_to(sink, 'M', (struct point){b->lifeline_x, b->top});
-    put_to(sink, 'L', (struct point){b->x, b->top});
+    if (!b->cut)
+        put_to(sink, 'M', (struct point){b->lifeline_x, b->top});
+    put_to(sink, b->cut ? 'M' : 'L', (struct point){b->x, b->top});
     put_to(sink, 'L', (struct point){b->x, b->bottom});
     put_to(sink, 'L', (struct point){b->lifeline_x, b->bottom});
-    put(sink, "\"/></g>\n");
+    put(sink, "\"/>");
+    if (b->cut)
+        put_cut(sink, (struct point){b->x, b->top}, true, "timer");
+    put(sink, "</g>\n");
 }
 
 static void put_cross(const struct viz_sink *sink, struct point p)
@@ -244,7 +264,7 @@ static void put_arrow(const struct viz_sink *sink, const struct layout *o, uint3
     open_group(sink, &o->l->stops[shown], "e",
                a->head != LADDER_NONE ? &o->l->stops[a->head] : NULL);
     putf(sink, "<path class=\"tone-%s%s%s\" d=\"", tone_names[a->tone], a->again ? " again" : "",
-         a->copy_of != LADDER_NONE ? " copy" : "");
+         a->copy ? " copy" : "");
     put_to(sink, 'M', g->seg[0].a);
     for (uint32_t k = 0; k < g->n_seg; k++)
         put_to(sink, 'L', g->seg[k].b);
@@ -253,6 +273,8 @@ static void put_arrow(const struct viz_sink *sink, const struct layout *o, uint3
         put_head(sink, last, tone_names[a->tone]);
     else if (a->fate != FATE_UNKNOWN)
         put_cross(sink, last->b);
+    if (a->cut)
+        put_cut(sink, layout_cut(o, i), false, tone_names[a->tone]);
     put_texts_of_arrow(sink, o, i);
     put(sink, "</g>\n");
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/assert.h"
 #include "viz/ladder_page.h"
 
 #define LANE_MAX 76u /* columns between two lifelines */
@@ -22,6 +23,7 @@ static const struct page_glyphs utf8 = {
     .to_right = "▶",
     .to_left = "◀",
     .cross = "✗",
+    .cut = "╱╱",
     .line = "─",
     .again = "╌",
     .copy = "┈",
@@ -47,6 +49,7 @@ static const struct page_glyphs ascii = {
     .to_right = ">",
     .to_left = "<",
     .cross = "X",
+    .cut = "//",
     .line = "-",
     .again = "=",
     .copy = ".",
@@ -92,9 +95,12 @@ static bool pauses_between(const struct ladder *l, uint32_t tail, uint32_t head)
  */
 static uint32_t bracket_top(const struct ladder *l, const struct ladder_timer *t)
 {
-    const uint32_t k = l->stops[t->armed].arrow;
-    const uint32_t tail = k == LADDER_NONE ? LADDER_NONE : l->arrows[k].tail;
+    uint32_t k, tail;
 
+    if (t->armed == LADDER_NONE)
+        return 0;
+    k = l->stops[t->armed].arrow;
+    tail = k == LADDER_NONE ? LADDER_NONE : l->arrows[k].tail;
     return tail < t->armed && !pauses_between(l, tail, t->armed) ? tail : t->armed;
 }
 
@@ -106,9 +112,11 @@ static void draw_timer(struct page *p, const struct ladder_timer *t, uint32_t st
     const uint32_t top = bracket_top(p->l, t);
     const char *s = p->g->running;
 
+    const bool opens = stop == top && t->armed != LADDER_NONE;
+
     if (stop < top || stop > t->fired || (in_pause && stop == top))
         return;
-    if (stop == top)
+    if (opens)
         s = left ? p->g->left_top : p->g->right_top;
     else if (stop == t->fired && !in_pause)
         s = left ? p->g->left_bottom : p->g->right_bottom;
@@ -187,7 +195,9 @@ static uint32_t lane_wanted(const struct page *p, bool with_notes)
 
     for (uint32_t i = 0; i < l->n_arrows; i++) {
         const struct ladder_arrow *a = &l->arrows[i];
-        const uint32_t extra = a->end[0] ? cells_of(a->end) + 8 : 2 * p->time_width + 10;
+        const uint32_t extra = a->cut      ? cells_of(a->end) + 14
+                               : a->end[0] ? cells_of(a->end) + 8
+                                           : 2 * p->time_width + 10;
 
         w = max(w, cells_of(a->label) + extra);
     }
@@ -240,6 +250,23 @@ static void draw_centred(struct page *p, uint32_t column, const char *s, enum sh
     cells_draw(&p->c, p->x[column] > half ? p->x[column] - half : 0, s, shade);
 }
 
+/* A sentence about the picture, in as many rows as it needs. */
+static void sentence_rows(struct page *p, const char *s)
+{
+    while (*s) {
+        const size_t n = ladder_line(s, p->c.width);
+        char row[LADDER_MISSING_BYTES];
+
+        RDL_ASSERT(n < sizeof(row));
+        memcpy(row, s, n);
+        row[n] = '\0';
+        cells_draw(&p->c, 0, row, SHADE_DIM);
+        cells_end_row(&p->c);
+        s += n;
+        s += *s == ' ';
+    }
+}
+
 static void head_rows(struct page *p)
 {
     const struct ladder *l = p->l;
@@ -249,6 +276,9 @@ static void head_rows(struct page *p)
         cells_draw(&p->c, 0, l->title, SHADE_BOLD);
         cells_end_row(&p->c);
     }
+    sentence_rows(p, l->missing);
+    if (l->n_stops == 0)
+        return;
     cells_draw(&p->c, p->time_width - 4, "t/us", SHADE_DIM);
     for (uint32_t c = 0; c < l->n_columns; c++)
         draw_centred(p, c, l->columns[c].name, SHADE_BOLD);
@@ -266,10 +296,8 @@ static void foot_rows(struct page *p)
     char buf[LADDER_TITLE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (ladder_add_rest(&t, p->l)) {
-        cells_draw(&p->c, 0, buf, SHADE_DIM);
-        cells_end_row(&p->c);
-    }
+    if (ladder_add_rest(&t, p->l))
+        sentence_rows(p, buf);
 }
 
 static void stop_rows(struct page *p, uint32_t i)

@@ -2,7 +2,8 @@
 /* The arrows of a text ladder. */
 #include "viz/ladder_page.h"
 
-#define ON_WAY 60u /* percent of the way where a lost packet ends, if its label fits */
+#define BODY_MIN 8u  /* of an arrow that is cut */
+#define ON_WAY   60u /* percent of the way where a lost packet ends, if its label fits */
 
 /* Where in a row an arrow is. */
 struct line {
@@ -14,7 +15,7 @@ struct line {
 
 static const char *body_of(const struct page *p, const struct ladder_arrow *a)
 {
-    if (a->copy_of != LADDER_NONE)
+    if (a->copy)
         return p->g->copy;
     return a->again ? p->g->again : p->g->line;
 }
@@ -93,7 +94,7 @@ static void draw_whole(struct page *p, const struct ladder_arrow *a, struct line
     char buf[32];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (a->copy_of != LADDER_NONE) { /* from the middle on */
+    if (a->copy) { /* from the middle on */
         *(n.right ? &n.near : &n.end) = (n.near + n.end) / 2;
         with_time = false;
     }
@@ -109,6 +110,92 @@ static void draw_whole(struct page *p, const struct ladder_arrow *a, struct line
         cells_draw_within(&p->c, n.near + 1, n.end - 1, time_at, buf, SHADE_DIM);
     cells_draw_within(&p->c, n.near + 1, n.end - 1, start, a->label, n.shade);
     cells_draw(&p->c, tip, tip_of(p, a, n.right), a->fate == FATE_DROPPED ? SHADE_BAD : n.shade);
+}
+
+/* Between a lifeline and the next one on the side where a cut arrow is. */
+static struct line stub_line(const struct page *p, const struct ladder_arrow *a)
+{
+    const uint32_t column = ladder_stub_column(a);
+    struct line n = {
+        .right = ladder_stub_right(p->l, a), .body = body_of(p, a), .shade = page_shade(a->tone)};
+
+    if (n.right) {
+        n.near = p->x[column] + 1;
+        n.end = column + 1 < p->l->n_columns ? p->x[column + 1] : p->c.width;
+    } else {
+        n.near = column > 0 ? p->x[column - 1] + 1 : p->time_width + 1;
+        n.end = p->x[column];
+    }
+    return n;
+}
+
+/* Draws a mark in a line, @at cells away from where the line begins. */
+static void draw_mark(struct page *p, const struct line *n, uint32_t at, const char *s,
+                      enum shade shade)
+{
+    const uint32_t len = cells_of(s);
+
+    if (n->near + at + len <= n->end)
+        cells_draw(&p->c, n->right ? n->near + at : n->end - at - len, s, shade);
+}
+
+/* Draws words there with a blank on either side, and no more of them than fit between @from and
+ * @to.
+ */
+static void draw_words(struct page *p, const struct line *n, uint32_t from, uint32_t to,
+                       const char *s, enum shade shade)
+{
+    const uint32_t len = cells_of(s);
+
+    if (n->right)
+        cells_draw_within(&p->c, n->near + from, n->near + to, n->near + from + 1, s, shade);
+    else
+        cells_draw_within(&p->c, n->end - to, n->end - from, n->end - from - 1 - len, s, shade);
+}
+
+static void fill_away(struct page *p, const struct line *n, uint32_t from, uint32_t to)
+{
+    if (n->right)
+        cells_fill(&p->c, n->near + from, n->near + to, n->body, n->shade);
+    else
+        cells_fill(&p->c, n->end - to, n->end - from, n->body, n->shade);
+}
+
+/* "├── SEND_ONLY psn=100 ──╱╱", or "│◀─ ACK psn=100 ──╱╱"; what is beyond the cut stands behind it,
+ * or in a row of its own.  A packet that is lost in the picture has its cross where it began: "│
+ * ╱╱── SEND_ONLY psn=100 ──✗ lost: f1".
+ */
+static void draw_cut(struct page *p, uint32_t i, const struct ladder_arrow *a)
+{
+    const struct line n = stub_line(p, a);
+    const bool floats = ladder_floats(a);
+    const uint32_t room = n.end - n.near;
+    const uint32_t cut = cells_of(p->g->cut);
+    const uint32_t behind = floats ? 2 + cells_of(a->end) : cut;
+    const bool tight = (floats ? 2 + cut : 0) + cells_of(a->label) + 6 + behind > room;
+    const uint32_t lead = floats && !tight ? 2 : 0;
+    const uint32_t first = floats ? lead + cut : 0; /* where the body begins */
+    const uint32_t dashes = tight ? 1 : 2;          /* on either side of the label */
+    uint32_t len = cells_of(a->label) + 2 * dashes + 2;
+
+    if (first + len + behind > room)
+        len = room > first + behind + BODY_MIN ? room - first - behind : BODY_MIN;
+    fill_away(p, &n, first, first + len);
+    draw_words(p, &n, first + dashes, first + len - dashes, a->label, n.shade);
+    draw_mark(p, &n, floats ? lead : len, p->g->cut, n.shade);
+    if (floats) {
+        draw_mark(p, &n, first + len, p->g->cross, SHADE_BAD);
+        draw_words(p, &n, first + len + 1, room, a->end, SHADE_BAD);
+    } else if (a->cut == CUT_TAIL) {
+        draw_mark(p, &n, 0, tip_of(p, a, !n.right), a->fate == FATE_DROPPED ? SHADE_BAD : n.shade);
+    }
+    if (!floats && len + cut + 1 + cells_of(a->beyond) < room) {
+        draw_words(p, &n, len + cut, room, a->beyond, SHADE_DIM);
+        return;
+    }
+    cells_end_row(&p->c);
+    page_begin_row(p, i);
+    draw_words(p, &n, lead ? lead - 1 : 0, room, a->beyond, SHADE_DIM);
 }
 
 /* A packet to its own host goes out and comes back in the next row. */
@@ -129,12 +216,16 @@ static void draw_corner(struct page *p, uint32_t i, const struct ladder_arrow *a
 
 void page_arrow(struct page *p, uint32_t i, const struct ladder_arrow *a)
 {
-    const struct line n = line_of(p, a);
+    struct line n = line_of(p, a);
 
+    if (a->cut)
+        n.right = ladder_stub_right(p->l, a);
     page_begin_row(p, i);
     if (a->tail != LADDER_NONE)
         cells_draw(&p->c, p->x[a->from], n.right ? p->g->out_right : p->g->out_left, n.shade);
-    if (ladder_ends_on_way(a))
+    if (a->cut)
+        draw_cut(p, i, a);
+    else if (ladder_ends_on_way(a))
         draw_on_way(p, a, &n);
     else if (a->from == a->to)
         draw_corner(p, i, a, &n);

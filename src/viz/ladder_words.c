@@ -15,11 +15,29 @@ void ladder_add_time(struct text *t, uint64_t at_ns)
 void ladder_add_gap(struct text *t, const struct ladder_stop *s)
 {
     quantity_add_time_short(t, s->gap_ns);
-    text_add(t, s->idle ? " idle" : " later");
+    text_add(t, s->unsure ? " later, not all recorded" : s->idle ? " idle" : " later");
+}
+
+size_t ladder_line(const char *s, size_t most)
+{
+    size_t n = strlen(s);
+
+    while (n > most) {
+        size_t shorter = n - 1;
+
+        while (shorter > 0 && s[shorter] != ' ')
+            shorter--;
+        n = shorter ? shorter : most;
+    }
+    return n;
 }
 
 bool ladder_add_rest(struct text *t, const struct ladder *l)
 {
+    if (l->n_stops == 0) {
+        text_add(t, "nothing that a ladder draws happened here");
+        return true;
+    }
     if (l->hosts_left)
         text_add(t, "not all hosts are shown; ");
     if (!l->left_from)
@@ -114,6 +132,10 @@ static void say_timeout(struct text *t, const struct ladder_saying *s)
     if (s->armed_ns != UINT64_MAX) {
         text_add(t, " ");
         quantity_add_time_short(t, s->first->at_ns - s->armed_ns);
+    }
+    if (s->armed) {
+        text_add(t, ", armed in ");
+        ev_add_id(t, s->armed);
     }
     if (e->limit && e->retry > e->limit)
         text_addf(t, ", after %u retries", e->limit);
@@ -265,6 +287,14 @@ static struct packet_words packet_words(const struct ev *e)
                                      .syndrome = p->syndrome,
                                      .msn = p->msn};
     }
+    if (e->kind == EV_lost)
+        return (struct packet_words){.host = e->u.lost.host,
+                                     .qpn = e->u.lost.qpn,
+                                     .opcode = e->u.lost.opcode,
+                                     .psn = e->u.lost.psn};
+    if (e->kind == EV_port_out)
+        return (struct packet_words){
+            .host = e->u.port_out.host, .opcode = e->u.port_out.opcode, .psn = e->u.port_out.psn};
     return (struct packet_words){.host = e->u.drop.host,
                                  .qpn = e->u.drop.qpn,
                                  .opcode = e->u.drop.opcode,

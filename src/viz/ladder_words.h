@@ -11,6 +11,7 @@ struct ladder_saying {
     uint32_t n;             /* how many events are in the run */
     uint64_t last_wr_id;    /* of the run */
     uint64_t armed_ns;      /* when the timer of a `timeout` was armed; UINT64_MAX: unknown */
+    ev_id armed;            /* the event that armed it if that is before the picture, or 0 */
     bool kicked;            /* the device was kicked after the last post */
     bool name_qp;           /* the host has several */
     const struct ev_names *names;

@@ -32,6 +32,7 @@ FILES = {
     "loud.lab": "host h1\nrepeat 100000 { show h1 }\n",  # more than a pipe holds
     "limit.lab": "scenario title=limit ticks=500\n" + FOREVER,
     "forever.lab": "scenario title=forever ticks=1000000000000\n" + FOREVER,
+    "long.lab": "record keep=2k\nhost h1 h2\nlink h1 h2\nrepeat 300 { ping h1 h2 }\n",
     "program.lab": "host h1\nprogram h1 rc_pingpong server -p 18619\nrun 1ms\n",
 }
 
@@ -76,6 +77,12 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["run", "scenarios/01-first-send.json", "--until", "count(tx) > 100"], "", 1, r"--until:1:1: FAIL this never came true: it is 2"),
     (["run", "scenarios/01-first-send.json", "--until", "h9.irqs > 0"], "", 1, r'nothing is called "h9\.irqs"'),
     (["run", "scenarios/01-first-send.json", "--until", "count(tx, host==h9) > 0"], "", 1, r'no host is called "h9"'),
+    (["run", "long.lab", "--ladder", "l.svg"], "", 0,
+     r'^l\.svg: the \d+ oldest events are forgotten, this is complete from #\d+\.\d+ on; '
+     r'"record keep=\d+k" as the first line keeps more$'),
+    # a lab that goes live records less, unless it has been told how much
+    (["-c", "record keep=2k; host h1 h2; link h1 h2; program h1 rc_pingpong server -n 100 -p 18621; "
+      "program h2 rc_pingpong client -n 100 -p 18621; run; show"], "", 0, r"events recorded, \d+ older ones forgotten"),
     # programs: their exchange goes over TCP of this machine
     (["-c", "host h1 h2; link h1 h2 loss=1%; program h1 rc_pingpong server -n 9 -s 9000 -p 18617; "
       "program h2 rc_pingpong client -n 9 -s 9000 -p 18617 -e; run; "

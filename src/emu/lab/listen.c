@@ -82,6 +82,14 @@ void rdl_record_bound(struct rdl_lab *lab, size_t events_max, size_t frame_bytes
         record_bound(lab->record, events_max, frame_bytes_max);
 }
 
+struct rdl_record_limits rdl_record_limits(const struct rdl_lab *lab)
+{
+    const struct record_limits none = {0, 0, false};
+    const struct record_limits l = lab->record ? record_limits(lab->record) : none;
+
+    return (struct rdl_record_limits){l.events, l.frame_bytes, l.changed};
+}
+
 void rdl_record_pause(struct rdl_lab *lab)
 {
     if (!lab->record)

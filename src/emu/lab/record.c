@@ -33,6 +33,7 @@ struct record {
     struct pointers frames; /* of struct kept_frame, by ascending id */
     size_t frame_bytes, frame_bytes_max;
     struct record_gap gap;
+    bool bounded; /* by record_bound() */
 };
 
 static bool push(struct pointers *p, void *item)
@@ -201,10 +202,16 @@ void record_bound(struct record *r, size_t events_max, size_t frame_bytes_max)
 {
     r->events_max = events_max > CHUNK_EVENTS ? events_max : CHUNK_EVENTS;
     r->frame_bytes_max = frame_bytes_max;
+    r->bounded = true;
     while (r->chunks.len > 1 && r->events > r->events_max)
         forget_chunk(r);
     while (r->frames.len > 0 && r->frame_bytes > r->frame_bytes_max)
         forget_frame(r);
+}
+
+struct record_limits record_limits(const struct record *r)
+{
+    return (struct record_limits){r->events_max, r->frame_bytes_max, r->bounded};
 }
 
 size_t record_count(const struct record *r)

@@ -40,6 +40,13 @@ bool record_paused(const struct record *r);
 /* Other limits from now on; what is beyond them is forgotten. */
 void record_bound(struct record *r, size_t events_max, size_t frame_bytes_max);
 
+struct record_limits {
+    size_t events, frame_bytes;
+    bool changed; /* by record_bound() */
+};
+
+struct record_limits record_limits(const struct record *r);
+
 size_t record_count(const struct record *r);
 const struct ev *record_at(const struct record *r, size_t i);
 uint64_t record_forgotten(const struct record *r);

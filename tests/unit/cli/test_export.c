@@ -138,8 +138,36 @@ static void the_section_says_what_was_run(void **state)
     export_all(&p, 12);
     assert_true(block_says((const uint8_t *)p.text, "three fates"));
     assert_true(block_says((const uint8_t *)p.text, "seed 7"));
-    assert_true(block_says((const uint8_t *)p.text, "forgot the 12 oldest events"));
+    assert_true(block_says((const uint8_t *)p.text,
+                           "the 12 oldest events are forgotten, this is complete from #1.1 on"));
+    assert_false(block_says((const uint8_t *)p.text, "the bytes of"));
     printed_end(&p);
+}
+
+/* Names and addresses outlive the events that told them; frames that are not there are counted. */
+static void what_is_forgotten_is_said_and_names_are_kept(void **state)
+{
+    static const struct written rest = {.events = events + 2, .n = ARRAY_LEN(events) - 2};
+    const struct export_about about = {.seed = 7};
+    struct ev_names *names = ev_names_new();
+    struct past past = past_of_written(&rest, names);
+    struct printed p;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        ev_names_learn(names, &events[i]);
+    past.forgotten = 2;
+    past.frame_bytes_max = 1u << 20;
+    assert_int_equal(export_pcapng(printed_begin(&p)->out, &past, &about), RDL_OK);
+    fflush(p.out);
+    assert_true(block_says((const uint8_t *)p.text,
+                           "the bytes of a frame are forgotten; \"record frames=4m\" as the first "
+                           "line keeps more: they are not in this file"));
+    assert_true(block_says(block(&p, BLOCK_INTERFACE, H2), "h2.rdma0"));
+    assert_true(block_says(block(&p, BLOCK_NAMES, 0), "h2"));
+    assert_null(block(&p, BLOCK_PACKET, 0));
+    printed_end(&p);
+    ev_names_free(names);
 }
 
 int main(void)
@@ -148,6 +176,7 @@ int main(void)
         cmocka_unit_test(each_host_has_an_interface_and_the_wire_has_one),
         cmocka_unit_test(each_frame_is_once_where_it_was_seen),
         cmocka_unit_test(the_section_says_what_was_run),
+        cmocka_unit_test(what_is_forgotten_is_said_and_names_are_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,6 +65,7 @@ static void check(const char *name, const struct ladder *l)
     for (uint32_t i = 0; i < l->n_arrows; i++) {
         assert_true(is_said(&o, l->arrows[i].label));
         assert_true(is_said(&o, l->arrows[i].end));
+        assert_true(is_said(&o, l->arrows[i].beyond));
     }
     for (uint32_t i = 1; i < l->n_stops; i++) {
         assert_true(is_said(&o, l->stops[i].note));
@@ -82,6 +83,30 @@ static void nothing_collides_in_any_case(void **state)
         check(trace_cases[i].name, l);
         ladder_free(l);
     }
+}
+
+static void what_is_missing_is_said_in_full(void **state)
+{
+    static const char *const parts[] = {"the 12345678 oldest", "keeps more;", "is missing"};
+    struct trace_of *t = calloc(1, sizeof(*t));
+    struct ladder *l;
+    struct layout o;
+
+    (void)state;
+    assert_non_null(t);
+    trace_build(t, "first_send");
+    t->missing =
+        "the 12345678 oldest events are forgotten, this is complete from #12345678.12 on; "
+        "\"record keep=64m\" as the first line keeps more; recording was off at times from "
+        "#12345678 to #123456789: what happened then is missing";
+    l = trace_draw(t, 0, &(struct ladder_options){.title = "some of it"});
+    check("missing", l);
+    assert_int_equal(layout_init(&o, l), RDL_OK);
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        assert_true(is_said(&o, parts[i]));
+    layout_done(&o);
+    ladder_free(l);
+    free(t);
 }
 
 /* Simple exchanges need no label outside of the lifelines. */
@@ -170,11 +195,6 @@ static void random_trace(struct trace_of *t, uint64_t seed)
     }
 }
 
-static const struct ev *event_at(void *ctx, size_t i)
-{
-    return &((struct trace_of *)ctx)->e[i];
-}
-
 static void nothing_collides_in_random_traces(void **state)
 {
     struct trace_of *t = calloc(1, sizeof(*t));
@@ -182,7 +202,6 @@ static void nothing_collides_in_random_traces(void **state)
     (void)state;
     assert_non_null(t);
     for (uint64_t seed = 1; seed <= 200; seed++) {
-        const struct ladder_events events = {event_at, t, 60};
         struct ladder_options options = {.n_packets = seed % 5 ? 0 : 4};
         struct ladder *l;
         char name[32];
@@ -191,11 +210,46 @@ static void nothing_collides_in_random_traces(void **state)
         random_trace(t, seed);
         if (seed % 3 == 0)
             options.from = t->e[20].id;
-        assert_int_equal(ladder_new(&events, &options, &l), RDL_OK);
+        if (seed % 4 == 0)
+            options.to = t->e[40].id;
+        l = trace_draw(t, 0, &options);
         text_addf(&words, "seed %u", (unsigned)seed);
         check(name, l);
         ladder_free(l);
     }
+    free(t);
+}
+
+/* Each at the height of the end that it has, and none reaches the other lifeline. */
+static void cut_arrows_are_level_and_lie_one_below_the_other(void **state)
+{
+    struct trace_of *t = calloc(1, sizeof(*t));
+    struct ladder_options options = {0};
+    struct ladder *l;
+    struct layout o;
+    size_t i = 0;
+
+    (void)state;
+    assert_non_null(t);
+    trace_build(t, "thirty_packets");
+    while (t->e[i].kind != EV_rx)
+        i++;
+    options.to = t->e[i - 1].id;
+    l = trace_draw(t, 0, &options);
+    assert_true(l->n_arrows > 2);
+    assert_int_equal(layout_init(&o, l), RDL_OK);
+    for (uint32_t k = 0; k < l->n_arrows; k++) {
+        const struct segment *s = &o.arrows[k].seg[0];
+
+        assert_int_equal(l->arrows[k].cut, CUT_HEAD);
+        assert_int_equal(s->a.y, o.y[l->arrows[k].tail]);
+        assert_int_equal(s->a.y, s->b.y);
+        assert_in_range(s->b.x, o.x[0] + PX(50), o.x[1] - PX(50));
+        assert_true(k == 0 || s->a.y >= o.arrows[k - 1].seg[0].a.y + LAYOUT_STEP_END);
+        assert_false(o.label_out[k] || o.cut_out[k]);
+    }
+    layout_done(&o);
+    ladder_free(l);
     free(t);
 }
 
@@ -240,8 +294,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_collides_in_any_case),
+        cmocka_unit_test(what_is_missing_is_said_in_full),
         cmocka_unit_test(labels_stand_at_their_arrows_where_there_is_room),
         cmocka_unit_test(nothing_collides_in_random_traces),
+        cmocka_unit_test(cut_arrows_are_level_and_lie_one_below_the_other),
         cmocka_unit_test(a_lost_packet_ends_between_the_lifelines_and_above_the_pause),
         cmocka_unit_test(arrows_of_one_direction_do_not_cross_the_lost_one),
     };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testing.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "traces.h"
@@ -163,34 +164,198 @@ static void a_pause_is_idle_only_if_nothing_at_all_happened(void **state)
     ladder_free(l);
 }
 
-static void a_range_draws_what_comes_into_it(void **state)
+/* The index of the @n-th event of @kind. */
+static size_t index_of(const struct trace_of *t, enum ev_kind kind, unsigned n)
 {
-    struct ladder *whole = trace_ladder("first_send", NULL);
-    const struct ladder_arrow *sent = &whole->arrows[0];
-    const ev_id departure = whole->stops[sent->tail].id;
-    const ev_id arrival = whole->stops[sent->head].id;
-    struct ladder_options options = {.from = arrival};
-    struct ladder *l = trace_ladder("first_send", &options);
+    size_t i = 0;
+
+    while (t->e[i].kind != kind || n-- > 0) {
+        i++;
+        assert_true(i < t->n);
+    }
+    return i;
+}
+
+static void an_arrow_is_cut_where_the_picture_ends(void **state)
+{
+    static const struct {
+        const char *trace;
+        enum ev_kind from; /* the first event of this kind; EV_COUNT: the whole trace */
+        enum ev_kind to;
+        bool forgotten; /* what is before @from */
+        enum ladder_cut cut;
+        enum ladder_fate fate;
+        const char *label, *beyond, *where; /* of the first arrow, and of its other end */
+        uint32_t columns;
+    } rows[] = {
+        {"first_send", EV_rx, EV_COUNT, false, CUT_TAIL, FATE_ARRIVED, "SEND_ONLY psn=100 ackreq",
+         "sent in ", ", before this picture", 2},
+        {"first_send", EV_rx, EV_COUNT, true, CUT_TAIL, FATE_ARRIVED, "SEND_ONLY psn=100",
+         "sent in ", ", which is forgotten", 2},
+        {"first_send", EV_COUNT, EV_tx, false, CUT_HEAD, FATE_UNKNOWN, "SEND_ONLY psn=100 ackreq",
+         "arrives in ", ", after this picture", 2},
+        {"lost_request", EV_COUNT, EV_tx, false, CUT_HEAD, FATE_UNKNOWN, "SEND_ONLY psn=100 ackreq",
+         "is lost in ", ", after this picture", 2},
+        {"lost_request", EV_lost, EV_lost, false, CUT_TAIL, FATE_LOST, "SEND_ONLY psn=100 ackreq",
+         "sent in ", ", before this picture", 2},
+        {"lost_request", EV_lost, EV_lost, true, CUT_TAIL, FATE_LOST, "SEND_ONLY psn=100",
+         "sent in ", ", which is forgotten", 1},
+        {"own_host", EV_COUNT, EV_COUNT, false, CUT_NONE, FATE_ARRIVED, "SEND_ONLY psn=100 ackreq",
+         "", "", 2},
+    };
+    struct trace_of *t = calloc(1, sizeof(*t));
 
     (void)state;
-    /* Its sender is known from before the range. */
-    assert_int_equal(l->arrows[0].tail, LADDER_NONE);
-    assert_int_equal(l->arrows[0].from, 0);
-    assert_int_equal(l->arrows[0].fate, FATE_ARRIVED);
-    assert_string_equal(l->arrows[0].label, "SEND_ONLY psn=100");
+    assert_non_null(t);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct ladder_options options = {0};
+        size_t from = 0, other;
+        struct ladder *l;
+        char beyond[128];
+        struct text words = text_on(beyond, sizeof(beyond));
+
+        trace_build(t, rows[i].trace);
+        if (rows[i].from < EV_COUNT) {
+            from = index_of(t, rows[i].from, 0);
+            options.from = t->e[from].id;
+        }
+        if (rows[i].to < EV_COUNT)
+            options.to = t->e[index_of(t, rows[i].to, 0)].id;
+        l = trace_draw(t, rows[i].forgotten ? from : 0, &options);
+        other = index_of(t,
+                         strstr(rows[i].beyond, "lost") ? EV_lost
+                         : rows[i].cut == CUT_HEAD      ? EV_rx
+                                                        : EV_tx,
+                         0);
+        text_add(&words, rows[i].beyond);
+        if (rows[i].cut)
+            ev_add_id(&words, t->e[other].id);
+        text_add(&words, rows[i].where);
+        assert_int_equal(l->arrows[0].cut, rows[i].cut);
+        assert_int_equal(l->arrows[0].fate, rows[i].fate);
+        assert_string_equal(l->arrows[0].label, rows[i].label);
+        assert_string_equal(l->arrows[0].beyond, beyond);
+        assert_int_equal(l->n_columns, rows[i].columns);
+        ladder_free(l);
+    }
+    free(t);
+}
+
+/* The label tells what faults did before the picture; a copy is told from its original. */
+static void what_became_of_a_packet_before_the_picture_is_known(void **state)
+{
+    static const struct {
+        const char *trace;
+        enum ev_kind kind; /* the picture is the @n-th event of this kind */
+        unsigned n;
+        bool copy;
+        const char *label;
+    } rows[] = {
+        {"faults", EV_drop, 0, false, "SEND_LAST psn=101 ackreq, corrupted by f2"},
+        {"duplicate", EV_rx, 0, false, "SEND_ONLY psn=100 ackreq"},
+        {"duplicate", EV_rx, 1, true, "SEND_ONLY psn=100 ackreq, copy made by f1"},
+    };
+    struct trace_of *t = calloc(1, sizeof(*t));
+
+    (void)state;
+    assert_non_null(t);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct ladder_options options = {0};
+        struct ladder *l;
+
+        trace_build(t, rows[i].trace);
+        options.from = options.to = t->e[index_of(t, rows[i].kind, rows[i].n)].id;
+        l = trace_draw(t, 0, &options);
+        assert_int_equal(l->n_arrows, 1);
+        assert_int_equal(l->arrows[0].copy, rows[i].copy);
+        assert_int_equal(l->arrows[0].cut, CUT_TAIL);
+        assert_string_equal(l->arrows[0].label, rows[i].label);
+        ladder_free(l);
+    }
+    free(t);
+}
+
+static void a_timer_that_was_armed_before_the_picture_is_known(void **state)
+{
+    struct ladder_options options = {0};
+    struct trace_of *t = calloc(1, sizeof(*t));
+    char note[64];
+    struct text words = text_on(note, sizeof(note));
+    struct ladder *l;
+
+    (void)state;
+    assert_non_null(t);
+    trace_build(t, "lost_request");
+    options.from = t->e[index_of(t, EV_timeout, 0)].id;
+    l = trace_draw(t, 0, &options);
+    text_add(&words, "ACK timeout 65.53us, armed in ");
+    ev_add_id(&words, t->e[index_of(t, EV_timer, 0)].id);
+    text_add(&words, ", retry 1 of 7");
+    assert_non_null(saying(l, note));
+    assert_int_equal(l->n_timers, 1);
+    assert_int_equal(l->timers[0].armed, LADDER_NONE);
     ladder_free(l);
 
-    options = (struct ladder_options){.to = departure};
-    l = trace_ladder("first_send", &options);
-    assert_int_equal(l->n_arrows, 1);
-    assert_int_equal(l->arrows[0].fate, FATE_UNKNOWN);
+    l = trace_draw(t, index_of(t, EV_timeout, 0), &options); /* that is forgotten */
+    assert_non_null(saying(l, "ACK timeout, retry 1 of 7"));
+    assert_int_equal(l->n_timers, 0);
     ladder_free(l);
+    free(t);
+}
 
-    options = (struct ladder_options){.to = ev_id_of(ev_tick(arrival), 0)};
-    l = trace_ladder("first_send", &options);
-    assert_int_equal(l->n_arrows, 2); /* the ACK is sent in the tick of the arrival */
+/* A kick of a queue that was posted to before the picture. */
+static void a_kick_in_the_picture_is_told(void **state)
+{
+    struct ladder_options options = {0};
+    struct trace_of *t = calloc(1, sizeof(*t));
+    struct ladder *l;
+
+    (void)state;
+    assert_non_null(t);
+    trace_build(t, "kick_later");
+    options.from = t->e[index_of(t, EV_post_send, 0) + 1].id;
+    l = trace_draw(t, 0, &options);
+    assert_non_null(saying(l, "kick queue 19"));
     ladder_free(l);
-    ladder_free(whole);
+    free(t);
+}
+
+static void names_outlive_the_events_that_told_them(void **state)
+{
+    struct trace_of *t = calloc(1, sizeof(*t));
+    struct ladder *l;
+
+    (void)state;
+    assert_non_null(t);
+    trace_build(t, "first_send");
+    l = trace_draw(t, index_of(t, EV_tx, 0), &(struct ladder_options){0});
+    assert_int_equal(l->n_columns, 2);
+    assert_string_equal(l->columns[0].name, "h1");
+    assert_string_equal(l->columns[1].name, "h2");
+    assert_string_equal(l->columns[1].addr, "10.0.0.2");
+    ladder_free(l);
+    free(t);
+}
+
+static void a_pause_with_recording_off_is_not_called_idle(void **state)
+{
+    struct trace_of *t = calloc(1, sizeof(*t));
+    struct ladder *l;
+    size_t timeout;
+    char buf[64];
+    struct text words = text_on(buf, sizeof(buf));
+
+    (void)state;
+    assert_non_null(t);
+    trace_build(t, "lost_request");
+    timeout = index_of(t, EV_timeout, 0);
+    t->gap_from = ev_tick(t->e[timeout - 1].id) + 1;
+    t->gap_to = ev_tick(t->e[timeout].id);
+    l = trace_draw(t, 0, &(struct ladder_options){0});
+    ladder_add_gap(&words, saying(l, "ACK timeout 65.53us, retry 1 of 7"));
+    assert_string_equal(buf, "65.53us later, not all recorded");
+    ladder_free(l);
+    free(t);
 }
 
 static void what_is_left_out_is_counted_and_named(void **state)
@@ -220,7 +385,12 @@ int main(void)
         cmocka_unit_test(hosts_have_lifelines_only_if_they_appear),
         cmocka_unit_test(a_timer_has_a_bracket_only_if_it_ran_out),
         cmocka_unit_test(a_pause_is_idle_only_if_nothing_at_all_happened),
-        cmocka_unit_test(a_range_draws_what_comes_into_it),
+        cmocka_unit_test(an_arrow_is_cut_where_the_picture_ends),
+        cmocka_unit_test(what_became_of_a_packet_before_the_picture_is_known),
+        cmocka_unit_test(a_timer_that_was_armed_before_the_picture_is_known),
+        cmocka_unit_test(a_kick_in_the_picture_is_told),
+        cmocka_unit_test(names_outlive_the_events_that_told_them),
+        cmocka_unit_test(a_pause_with_recording_off_is_not_called_idle),
         cmocka_unit_test(what_is_left_out_is_counted_and_named),
     };
 

@@ -44,6 +44,56 @@ static void a_lost_request_reads_from_top_to_bottom(void **state)
     free(c.s);
 }
 
+/* One arrow that comes from before the picture and is lost in it, one that goes on behind it, and a
+ * timer that was armed before.
+ */
+static void arrows_that_are_cut_say_where_they_come_from_and_go_to(void **state)
+{
+    static const char expected[] = "recording was off at times from #3 to #4; this sentence\n"
+                                   "needs more than a row\n"
+                                   "    t/us  h1                                        h2\n"
+                                   "       10.0.0.1                                  10.0.0.2\n"
+                                   "  20.087  ||//- SEND_ONLY psn=100 ackreq -X lost: f1 |\n"
+                                   "          || sent in #9.1, before this picture       |\n"
+                                   "          |:              65.53us idle               :\n"
+                                   "  85.623  '+ACK timeout 65.53us, armed in #9.2, retry 1 of 7\n"
+                                   "           |== SEND_ONLY psn=100 ackreq 2nd ==//     |\n"
+                                   "           | arrives in #11.1, after this picture    |\n";
+    struct ladder_options options = {.width = 60, .ascii = true};
+    struct trace_of *t = calloc(1, sizeof(*t));
+    struct ladder *l;
+    struct collected c;
+    struct viz_sink sink = collect(&c);
+    size_t i = 0;
+
+    (void)state;
+    assert_non_null(t);
+    trace_build(t, "lost_request");
+    while (t->e[i].kind != EV_lost)
+        i++;
+    options.from = t->e[i].id;
+    while (t->e[i].kind != EV_tx)
+        i++;
+    options.to = t->e[i].id;
+    t->missing = "recording was off at times from #3 to #4; this sentence needs more than a row";
+    l = trace_draw(t, 0, &options);
+    assert_int_equal(ladder_text(l, &sink), RDL_OK);
+    assert_string_equal(c.s, expected);
+    free(c.s);
+    ladder_free(l);
+    free(t);
+}
+
+static void nothing_to_draw_is_said(void **state)
+{
+    const struct ladder_options options = {.title = "empty", .from = ev_id_of(99, 1)};
+    const struct collected c = picture("first_send", &options);
+
+    (void)state;
+    assert_string_equal(c.s, "empty\nnothing that a ladder draws happened here\n");
+    free(c.s);
+}
+
 static void check_lines(const char *name, const char *s, uint32_t width)
 {
     while (*s) {
@@ -139,6 +189,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lost_request_reads_from_top_to_bottom),
+        cmocka_unit_test(arrows_that_are_cut_say_where_they_come_from_and_go_to),
+        cmocka_unit_test(nothing_to_draw_is_said),
         cmocka_unit_test(no_line_is_wider_than_the_terminal),
         cmocka_unit_test(ascii_means_ascii_and_no_colours),
         cmocka_unit_test(colours_change_nothing_else),

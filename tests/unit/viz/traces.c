@@ -516,25 +516,52 @@ void trace_build(struct trace_of *t, const char *name)
     number(t);
 }
 
+/* What is left of a trace. */
+struct rest {
+    const struct trace_of *t;
+    size_t first;
+};
+
 static const struct ev *event_at(void *ctx, size_t i)
 {
-    const struct trace_of *t = ctx;
+    const struct rest *rest = ctx;
 
-    assert_true(i < t->n);
-    return &t->e[i];
+    assert_true(rest->first + i < rest->t->n);
+    return &rest->t->e[rest->first + i];
+}
+
+struct ladder *trace_draw(const struct trace_of *t, size_t forgotten,
+                          const struct ladder_options *options)
+{
+    struct rest rest = {t, forgotten};
+    struct ev_names *names = ev_names_new();
+    struct ladder_events events = {.at = event_at,
+                                   .ctx = &rest,
+                                   .names = names,
+                                   .gap_from = t->gap_from,
+                                   .gap_to = t->gap_to,
+                                   .missing = t->missing};
+    struct ladder *l = NULL;
+
+    assert_non_null(names);
+    assert_true(forgotten <= t->n);
+    events.n = t->n - forgotten;
+    for (size_t i = 0; i < t->n; i++)
+        ev_names_learn(names, &t->e[i]);
+    assert_int_equal(ladder_new(&events, options, &l), RDL_OK);
+    ev_names_free(names);
+    return l;
 }
 
 struct ladder *trace_ladder(const char *name, const struct ladder_options *options)
 {
     struct trace_of *t = calloc(1, sizeof(*t));
     const struct ladder_options none = {.title = name};
-    struct ladder *l = NULL;
+    struct ladder *l;
 
     assert_non_null(t);
     trace_build(t, name);
-    assert_int_equal(
-        ladder_new(&(struct ladder_events){event_at, t, t->n}, options ? options : &none, &l),
-        RDL_OK);
+    l = trace_draw(t, 0, options ? options : &none);
     free(t);
     return l;
 }

@@ -11,6 +11,8 @@
 struct trace_of {
     struct ev e[TRACE_EVENTS_MAX];
     size_t n;
+    uint64_t gap_from, gap_to; /* ticks without all of their events */
+    const char *missing;       /* what the picture is to say of that */
 };
 
 struct trace_case {
@@ -23,6 +25,12 @@ extern const size_t n_trace_cases;
 
 /* The case called @name, built and numbered. */
 void trace_build(struct trace_of *t, const char *name);
+
+/* A ladder of @t, of which the first @forgotten events are not there but for their names.  Free
+ * with ladder_free().
+ */
+struct ladder *trace_draw(const struct trace_of *t, size_t forgotten,
+                          const struct ladder_options *options);
 
 /* A ladder of the case @name.  Free with ladder_free(). */
 struct ladder *trace_ladder(const char *name, const struct ladder_options *options);

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* The lifelines of a ladder: the hosts to which something happens in the picture, and those at the
+ * other ends of its arrows.
+ */
+#include <string.h>
+
+#include "viz/ladder_builder.h"
+
+uint32_t builder_host(const struct ev *e)
+{
+    switch (e->kind) {
+    case EV_tx:
+        return e->u.tx.host;
+    case EV_rx:
+        return e->u.rx.host;
+    case EV_port_out:
+        return e->u.port_out.opcode < FRAME_OTHER ? e->u.port_out.host : EV_HOST_NONE;
+    case EV_drop:
+        return e->u.drop.reason == DROP_NOT_FOR_US || e->u.drop.opcode >= FRAME_OTHER
+                   ? EV_HOST_NONE
+                   : e->u.drop.host;
+    case EV_post_send:
+        return e->u.post_send.host;
+    case EV_post_recv:
+        return e->u.post_recv.host;
+    case EV_cqe:
+        return e->u.cqe.host;
+    case EV_qp_state:
+        return e->u.qp_state.host;
+    case EV_timeout:
+        return e->u.timeout.host;
+    case EV_retry:
+        return e->u.retry.host;
+    case EV_cq_overflow:
+        return e->u.cq_overflow.host;
+    case EV_key:
+        return e->u.key.rule ? e->u.key.host : EV_HOST_NONE;
+    default:
+        return EV_HOST_NONE;
+    }
+}
+
+/* The QP of its host that an event is about, 0 if none is for sure. */
+static uint32_t qpn_of(const struct ev *e)
+{
+    const struct ev_field *f = ev_field_find(e->kind, "qpn");
+
+    return f && e->kind != EV_drop ? (uint32_t)ev_field_number(e, f) : 0;
+}
+
+bool builder_in_range(const struct ladder *l, ev_id id)
+{
+    return id >= l->options.from && (l->options.to == 0 || id <= l->options.to);
+}
+
+uint32_t builder_column(const struct ladder *l, uint32_t host)
+{
+    for (uint32_t i = 0; i < l->n_columns; i++) {
+        if (l->columns[i].host == host)
+            return i;
+    }
+    return LADDER_NONE;
+}
+
+/* The column of @host, ordered by number; the outside (EV_HOST_NONE) comes last.  NULL: there is no
+ * room for it.
+ */
+static struct ladder_column *column_for(struct ladder *l, uint32_t host)
+{
+    uint32_t at = 0;
+
+    while (at < l->n_columns && l->columns[at].host < host)
+        at++;
+    if (at < l->n_columns && l->columns[at].host == host)
+        return &l->columns[at];
+    if (l->n_columns == LADDER_COLUMNS_MAX) {
+        l->hosts_left = true;
+        return NULL;
+    }
+    memmove(&l->columns[at + 1], &l->columns[at], (l->n_columns - at) * sizeof(l->columns[0]));
+    l->columns[at] = (struct ladder_column){.host = host};
+    l->n_columns++;
+    return &l->columns[at];
+}
+
+static void need_host(struct ladder *l, uint32_t host)
+{
+    if (host != EV_HOST_NONE)
+        (void)column_for(l, host);
+}
+
+/* Hosts at the other end of an arrow of which @e is one. */
+static void need_other_ends(struct builder *b, const struct ev *e)
+{
+    const struct ev *sent;
+    ev_id tx = 0;
+
+    if (e->kind == EV_tx)
+        need_host(b->l, e->u.tx.peer);
+    if (!window_is_end(e, &tx))
+        return;
+    if (e->kind == EV_rx && tx == 0)
+        (void)column_for(b->l, EV_HOST_NONE);
+    tx = window_sent(b->events, tx);
+    if (tx == 0 || tx >= b->l->options.from)
+        return;
+    sent = window_event(b->events, tx);
+    if (sent && sent->kind == EV_tx) {
+        need_host(b->l, sent->u.tx.host);
+        need_host(b->l, sent->u.tx.peer);
+    } else if (e->kind == EV_lost) {
+        need_host(b->l, e->u.lost.host);
+    }
+}
+
+static void name_columns(struct builder *b)
+{
+    struct ladder *l = b->l;
+    struct ev e;
+
+    for (uint32_t c = 0; c < l->n_columns; c++) {
+        struct ladder_column *col = &l->columns[c];
+        struct text t = text_on(col->name, sizeof(col->name));
+
+        if (col->host == EV_HOST_NONE)
+            text_add(&t, "outside");
+        else
+            ev_names_host(b->names, &t, col->host);
+    }
+    for (size_t at = 0; ev_names_next(b->names, &at, &e);) {
+        const uint32_t c = e.kind == EV_host_up ? builder_column(l, e.u.host_up.host) : LADDER_NONE;
+
+        if (c != LADDER_NONE)
+            memcpy(l->columns[c].addr, e.u.host_up.addr.s, sizeof(l->columns[c].addr));
+    }
+}
+
+void builder_find_columns(struct builder *b)
+{
+    const struct ladder_events *events = b->events;
+
+    for (size_t i = window_lower_bound(events, b->l->options.from); i < events->n; i++) {
+        const struct ev *e = events->at(events->ctx, i);
+        const uint32_t host = builder_host(e);
+        struct ladder_column *c;
+
+        if (!builder_in_range(b->l, e->id))
+            break;
+        c = host == EV_HOST_NONE ? NULL : column_for(b->l, host);
+        if (c && c->qpn == 0)
+            c->qpn = qpn_of(e);
+        else if (c && qpn_of(e) && qpn_of(e) != c->qpn)
+            c->many_qps = true;
+        need_other_ends(b, e);
+    }
+    name_columns(b);
+}
