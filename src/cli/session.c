@@ -41,7 +41,8 @@ static void close_lab(struct session *s)
 
 static enum rdl_status open_lab(struct session *s, uint64_t seed)
 {
-    const struct rdl_lab_config config = {.seed = seed, .check_invariants = true};
+    const struct rdl_lab_config config = {
+        .seed = seed, .arena_bytes_max = s->config.memory_bytes, .check_invariants = true};
     enum rdl_status st = rdl_lab_new(&config, &s->lab);
 
     if (st != RDL_OK)
@@ -204,6 +205,24 @@ static bool shows_events(const struct session *s, const struct cmd *cmd)
     return (cmd->flags & CMD_ADVANCES) && !(runs && session_is_live(s));
 }
 
+/* Was there memory for all that the step did?  If not it has failed, and s->diag says so. */
+static bool had_memory(struct session *s, const struct step *st)
+{
+    switch (rdl_shortage(s->lab)) {
+    case RDL_SHORT_OF_NOTHING:
+        return true;
+    case RDL_SHORT_LAB:
+        session_fail(s, st->at, "the memory of the lab is full, and it goes on no more");
+        diag_remedy(&s->diag, "use fewer or smaller hosts, queues and memory regions");
+        return false;
+    case RDL_SHORT_RECORD:
+        session_fail(s, st->at, "out of memory: not all that happened was recorded");
+        diag_remedy(&s->diag, "\"record off\", where nobody looks back, needs none");
+        return false;
+    }
+    return false;
+}
+
 bool session_step(struct session *s, const struct step *st, const struct source *src)
 {
     const struct source *outer = s->src;
@@ -224,6 +243,7 @@ bool session_step(struct session *s, const struct step *st, const struct source 
     if (shows_events(s, st->cmd))
         shown_begin(s);
     ok = !session_interrupted(s, st->at) && dispatch(s, st);
+    ok = ok && had_memory(s, st);
     shown_end(s);
     if (!(st->cmd->flags & CMD_HEADER))
         advance_stop(s); /* what a guest does is a tick too */
