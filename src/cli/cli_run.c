@@ -63,6 +63,31 @@ static void say_where(struct session *s)
     printf("stopped at t=%s #%llu\n", buf, (unsigned long long)rdl_tick(s->lab));
 }
 
+static const char *const output_options[N_OUTPUTS] = {
+    [OUTPUT_LADDER] = "--ladder", [OUTPUT_PCAPNG] = "--pcap", [OUTPUT_EVENTS] = "--events"};
+
+/* Writes the files that were asked for; of a run that failed or was interrupted they tell what
+ * happened up to there, which is what one wants to see.
+ */
+static int write_outputs(struct session *s, const struct run_options *o)
+{
+    int status = EXIT_PASSED;
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    quantity_add_time_short(&t, rdl_now_ns(s->lab));
+    for (unsigned i = 0; i < N_OUTPUTS; i++) {
+        if (!o->outputs[i])
+            continue;
+        if (!scenario_write(s, (enum scenario_output)i, o->outputs[i], stderr))
+            status = EXIT_FAILED;
+        else if (s->interrupted)
+            fprintf(stderr, "rdmalab: %s %s: written up to the interruption at t=%s #%llu\n",
+                    output_options[i], o->outputs[i], buf, (unsigned long long)rdl_tick(s->lab));
+    }
+    return status;
+}
+
 static int run_scenario_file(const struct scenario *sc, const struct run_options *o)
 {
     const struct session_config config = {
@@ -98,11 +123,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         complain_of_stop(s, o->until);
         status = EXIT_FAILED;
     }
-    /* What happened up to a failure is what one wants to see. */
-    for (unsigned i = 0; i < N_OUTPUTS; i++) {
-        if (o->outputs[i] && !scenario_write(s, (enum scenario_output)i, o->outputs[i], stderr))
-            status = exit_worse(status, EXIT_FAILED);
-    }
+    status = exit_worse(status, write_outputs(s, o));
     if (o->hash && session_is_live(s)) {
         fputs("rdmalab: --hash: a lab that follows real time has no hash\n", stderr);
         status = exit_worse(status, EXIT_FAILED);
@@ -126,7 +147,7 @@ int run_main(int argc, char **argv)
         {"--hash", &o.hash, NULL},
     };
     struct scenario sc;
-    int status = EXIT_USAGE;
+    int status;
 
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
         return EXIT_USAGE;
@@ -140,13 +161,13 @@ int run_main(int argc, char **argv)
         return EXIT_USAGE;
     if (o.memory_text && !options_size("--memory", o.memory_text, &o.memory_bytes))
         return EXIT_USAGE;
-    if (scenario_load(&sc, argv[1], stderr)) {
-        if (scenario_skip(&sc)) {
-            printf("skipped: %s\n", scenario_skip(&sc));
-            status = EXIT_SKIPPED;
-        } else {
-            status = run_scenario_file(&sc, &o);
-        }
+    signals_catch_endings();
+    status = scenario_load_to_run(&sc, argv[1], stderr);
+    if (status == EXIT_PASSED && scenario_skip(&sc)) {
+        printf("skipped: %s\n", scenario_skip(&sc));
+        status = EXIT_SKIPPED;
+    } else if (status == EXIT_PASSED) {
+        status = run_scenario_file(&sc, &o);
     }
     scenario_done(&sc);
     return status;

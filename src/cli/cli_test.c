@@ -1,240 +1,145 @@
 /* SPDX-License-Identifier: MIT */
-/* `rdmalab test`: finds scenarios, runs each with each seed, reports. */
-#include <dirent.h>
+/* `rdmalab test`: finds scenarios, runs each with each seed, reports.
+ *
+ * Everything that can be wrong with the request is found out before anything runs; everything that
+ * is wrong with a file is the verdict of that file, and the others run.
+ */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "cli/crew.h"
 #include "cli/files.h"
 #include "cli/json.h"
 #include "cli/modes.h"
 #include "cli/options.h"
-#include "cli/report.h"
 #include "cli/signals.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 
-#define JOBS_MAX          64u
 #define TIMEOUT_S_DEFAULT 60u
-#define DIRECTORY_DEPTH   8u
-#define PATH_BYTES        1024u
-#define CASES_MAX         1000000u
-
-struct suite {
-    struct scenario *scenarios;
-    size_t n_scenarios, cap_scenarios;
-    size_t n_invalid; /* files that could not be read, or are wrong */
-    struct test_case *cases;
-    struct test_result *results;
-    size_t n_cases;
-};
+#define TIMEOUT_S_MAX     86400u
+#define SEEDS_MAX         1000000u
 
 struct test_arguments {
     const char *format, *junit, *jobs_text, *seed_text, *seeds_text, *tag, *timeout_text;
     bool list, help;
     struct test_options run;
-    uint64_t jobs, first_seed, last_seed;
-    bool seed_given;
+    uint64_t jobs;
+    struct suite_seeds seeds;
 };
 
-static void suite_done(struct suite *su)
+/* Says which there are; one that cannot be run too, since a test of it fails. */
+static int list(const struct suite *su, bool json)
 {
-    for (size_t i = 0; i < su->n_scenarios; i++)
-        scenario_done(&su->scenarios[i]);
-    free(su->scenarios);
-    free(su->cases);
-    free(su->results);
-}
+    int status = EXIT_PASSED;
 
-static bool has_tag(const struct scenario *sc, const char *tags)
-{
-    char tag[RDL_NAME_BYTES + 1];
+    for (size_t i = 0; i < su->n_cases; i++) {
+        const struct test_case *c = &su->cases[i];
+        const bool wrong = c->file->status != EXIT_PASSED;
+        struct shown_case shown;
 
-    if (!tags)
-        return true;
-    for (;;) {
-        const size_t n = strcspn(tags, ",");
-        struct text t = text_on(tag, sizeof(tag));
-
-        text_addn(&t, tags, n);
-        if (scenario_has_tag(sc, tag))
-            return true;
-        if (tags[n] == '\0')
-            return false;
-        tags += n + 1;
-    }
-}
-
-static void add_file(struct suite *su, const char *file, const char *tags)
-{
-    struct scenario sc;
-
-    if (!scenario_load(&sc, file, stderr)) {
-        su->n_invalid++;
-        scenario_done(&sc);
-        return;
-    }
-    if (su->n_scenarios == su->cap_scenarios) {
-        const size_t cap = su->cap_scenarios ? 2 * su->cap_scenarios : 16;
-        struct scenario *more = realloc(su->scenarios, cap * sizeof(*more));
-
-        if (more) {
-            su->scenarios = more;
-            su->cap_scenarios = cap;
-        }
-    }
-    if (!has_tag(&sc, tags) || su->n_scenarios == su->cap_scenarios)
-        scenario_done(&sc);
-    else
-        su->scenarios[su->n_scenarios++] = sc;
-}
-
-/* A file, or everything below a directory that is a scenario by its name; sorted. */
-static void add_path(struct suite *su, const char *path, const char *tags, size_t depth)
-{
-    struct dirent **entries;
-    struct stat info;
-    int n;
-
-    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
-        add_file(su, path, tags);
-        return;
-    }
-    n = depth < DIRECTORY_DEPTH ? scandir(path, &entries, NULL, alphasort) : -1;
-    if (n < 0) {
-        fprintf(stderr, "rdmalab: %s: cannot be read\n", path);
-        su->n_invalid++;
-        return;
-    }
-    for (int i = 0; i < n; i++) {
-        char name[PATH_BYTES];
-        struct text t = text_on(name, sizeof(name));
-
-        text_addf(&t, "%.*s/%s", (int)(strlen(path) - (path[strlen(path) - 1] == '/')), path,
-                  entries[i]->d_name);
-        if (entries[i]->d_name[0] != '.' && (files_is_json(name) || files_is_lab(name) ||
-                                             (stat(name, &info) == 0 && S_ISDIR(info.st_mode))))
-            add_path(su, name, tags, depth + 1);
-        free(entries[i]);
-    }
-    free(entries);
-}
-
-static bool make_cases(struct suite *su, const struct test_arguments *a)
-{
-    const uint64_t n_seeds = a->seed_given ? a->last_seed - a->first_seed + 1 : 1;
-    size_t n = 0;
-
-    if (n_seeds > CASES_MAX / (su->n_scenarios + 1))
-        return false;
-    su->n_cases = su->n_scenarios * (size_t)n_seeds;
-    su->cases = calloc(su->n_cases + 1, sizeof(*su->cases));
-    su->results = calloc(su->n_cases + 1, sizeof(*su->results));
-    if (!su->cases || !su->results)
-        return false;
-    for (size_t i = 0; i < su->n_scenarios; i++) {
-        for (uint64_t k = 0; k < n_seeds; k++)
-            su->cases[n++] = (struct test_case){
-                .sc = &su->scenarios[i],
-                .seed = a->seed_given ? a->first_seed + k : scenario_seed(&su->scenarios[i]),
-                .seed_given = a->seed_given,
-            };
-    }
-    return true;
-}
-
-static void list(const struct suite *su, bool json)
-{
-    for (size_t i = 0; i < su->n_scenarios; i++) {
-        const char *title = scenario_title(&su->scenarios[i]);
-
+        shown_case(c, false, &shown);
+        if (wrong)
+            status = exit_worse(status, c->file->status);
         if (!json) {
-            printf("%s  %s\n", su->scenarios[i].src.name, title ? title : "");
+            printf("%s  %s\n", shown.name, wrong ? "(cannot be run)" : shown.title);
+            fputs(wrong ? shown.message : "", stderr);
             continue;
         }
         fputs(i ? ",\n {\"file\": " : "[{\"file\": ", stdout);
-        json_write_string(stdout, su->scenarios[i].src.name);
+        json_write_string(stdout, shown.file);
         fputs(", \"title\": ", stdout);
-        json_write_string(stdout, title ? title : "");
+        json_write_string(stdout, shown.title);
+        if (wrong) {
+            fputs(", \"error\": ", stdout);
+            json_write_string(stdout, shown.message);
+        }
         fputc('}', stdout);
     }
     if (json)
-        fputs(su->n_scenarios ? "]\n" : "[]\n", stdout);
-}
-
-/* Up to a->jobs at a time; reports in the order of the cases. */
-static int run_cases(struct suite *su, const struct test_arguments *a, struct report *r)
-{
-    struct test_process running[JOBS_MAX] = {{0}};
-    size_t which[JOBS_MAX] = {0};
-    bool *done = calloc(su->n_cases + 1, sizeof(*done));
-    size_t next = 0, told = 0, n_running = 0;
-    int status = EXIT_PASSED;
-
-    while (done && told < su->n_cases) {
-        int wait_status;
-        size_t slot = 0;
-
-        if (*signals_interrupted()) {
-            status = EXIT_INTERRUPTED;
-            next = su->n_cases; /* what runs was interrupted too, and is collected */
-            if (n_running == 0)
-                break;
-        }
-        while (slot < a->jobs && running[slot].pid != 0)
-            slot++;
-        if (slot < a->jobs && next < su->n_cases) {
-            const char *skip = scenario_skip(su->cases[next].sc);
-            struct text t = text_on(su->results[next].message, TEST_MESSAGE_BYTES);
-
-            which[slot] = next++;
-            if (skip || !test_start(&su->cases[which[slot]], &a->run, &running[slot])) {
-                text_add(&t, skip ? skip : "no process could be started\n");
-                su->results[which[slot]].status = skip ? EXIT_SKIPPED : EXIT_FAILED;
-                done[which[slot]] = true;
-            } else {
-                n_running++;
-            }
-        } else if (n_running > 0) {
-            slot = test_wait(running, (size_t)a->jobs, &wait_status);
-            RDL_ASSERT(slot < a->jobs);
-            test_collect(&running[slot], &su->cases[which[slot]], wait_status,
-                         &su->results[which[slot]]);
-            done[which[slot]] = true;
-            n_running--;
-        }
-        for (; told < su->n_cases && done[told]; told++) {
-            report_case(r, &su->cases[told], &su->results[told]);
-            if (su->results[told].status != EXIT_SKIPPED)
-                status = exit_worse(status, su->results[told].status);
-        }
-    }
-    free(done);
+        fputs(su->n_cases ? "]\n" : "[]\n", stdout);
     return status;
 }
 
-static int run_suite(struct suite *su, const struct test_arguments *a)
+static int cannot(const char *option, const char *name, const char *why)
+{
+    fprintf(stderr, "rdmalab: %s %s: %s\n", option, name, why);
+    return EXIT_USAGE;
+}
+
+/* Makes the directory of --artifacts if it is not there.  NULL, or why nothing can be left in it.
+ */
+static const char *open_artifacts(const char *dir, bool *ret_made)
+{
+    struct stat info;
+
+    *ret_made = mkdir(dir, 0777) == 0;
+    if (!*ret_made && errno != EEXIST)
+        return strerror(errno);
+    if (stat(dir, &info) != 0)
+        return strerror(errno);
+    if (!S_ISDIR(info.st_mode))
+        return "this is no directory";
+    return access(dir, W_OK | X_OK) == 0 ? NULL : strerror(errno);
+}
+
+/* @junit is NULL if nobody wants it. */
+static int run_and_report(struct suite *su, const struct test_arguments *a, FILE *junit)
 {
     struct report r;
-    const char *why;
+    const char *why = NULL;
     int status;
 
-    if (!make_cases(su, a)) {
-        fputs("rdmalab: too many cases\n", stderr);
-        return EXIT_USAGE;
+    report_begin(&r, a->format, su->n_cases, a->seeds.last > a->seeds.first);
+    status = crew_run(su, &a->run, (size_t)a->jobs, &r);
+    if (junit) {
+        report_junit(junit, su->cases, su->n_cases);
+        why = files_close(junit);
     }
-    if (!report_begin(&r, a->format, su->n_cases, a->last_seed > a->first_seed)) {
-        fprintf(stderr, "rdmalab: --format %s: there are text, tap, json, github\n", a->format);
-        return EXIT_USAGE;
-    }
-    status = run_cases(su, a, &r);
-    why = a->junit ? report_junit(a->junit, su->cases, su->results, su->n_cases) : NULL;
     if (why) {
-        fprintf(stderr, "rdmalab: %s: %s\n", a->junit, why);
+        fprintf(stderr, "rdmalab: --junit %s: %s\n", a->junit, why);
         status = exit_worse(status, EXIT_FAILED);
     }
+    if (r.not_run)
+        fprintf(stderr, "rdmalab: interrupted; %zu of %zu were not run\n", r.not_run, su->n_cases);
     report_end(&r);
-    return status == EXIT_PASSED && r.passed == 0 ? EXIT_SKIPPED : status;
+    return status == EXIT_PASSED && r.passed == 0 && r.skipped > 0 ? EXIT_SKIPPED : status;
+}
+
+/* Opens what is to be written before anything runs: nobody waits an hour for an error. */
+static int run_suite(struct suite *su, const struct test_arguments *a)
+{
+    bool made = false;
+    const char *why = a->run.artifacts ? open_artifacts(a->run.artifacts, &made) : NULL;
+    FILE *junit;
+    int status;
+
+    if (why)
+        return cannot("--artifacts", a->run.artifacts, why);
+    signals_catch_endings();
+    junit = a->junit ? fopen(a->junit, "w") : NULL;
+    if (a->junit && !junit)
+        status = cannot("--junit", a->junit, strerror(errno));
+    else
+        status = run_and_report(su, a, junit);
+    if (made)
+        (void)rmdir(a->run.artifacts); /* which succeeds only if nothing was left in it */
+    return status;
+}
+
+/* Says why there is no case. */
+static void complain_of_nothing(const struct test_arguments *a)
+{
+    if (a->tag)
+        fprintf(stderr,
+                "rdmalab: no scenario found with the tag %s; a scenario says tags=%s in its "
+                "first line\n",
+                a->tag, a->tag);
+    else
+        fputs("rdmalab: no scenario found: their names end in .json or .lab\n", stderr);
 }
 
 /* "A..B" */
@@ -249,59 +154,92 @@ static bool read_seeds(struct test_arguments *a)
         return false;
     }
     text_addn(&t, a->seeds_text, (size_t)(dots - a->seeds_text));
-    if (!options_number("--seeds", first, &a->first_seed) ||
-        !options_number("--seeds", dots + 2, &a->last_seed))
+    if (!options_number("--seeds", first, &a->seeds.first) ||
+        !options_number("--seeds", dots + 2, &a->seeds.last))
         return false;
-    if (a->last_seed < a->first_seed || a->last_seed - a->first_seed >= CASES_MAX) {
-        fprintf(stderr, "rdmalab: --seeds %s: from the smaller to the larger\n", a->seeds_text);
+    if (a->seeds.last < a->seeds.first || a->seeds.last - a->seeds.first >= SEEDS_MAX) {
+        fprintf(stderr, "rdmalab: --seeds %s: from the smaller to the larger, at most %u of them\n",
+                a->seeds_text, SEEDS_MAX);
         return false;
     }
-    a->seed_given = true;
     return true;
 }
 
 static bool read_arguments(struct test_arguments *a)
 {
-    uint64_t timeout = TIMEOUT_S_DEFAULT;
-
     a->jobs = 1;
+    a->run.timeout_s = TIMEOUT_S_DEFAULT;
+    a->seeds.given = a->seed_text || a->seeds_text;
     if (!a->format)
         a->format = getenv("GITHUB_ACTIONS") ? "github" : "text";
-    if (a->jobs_text && !options_number("-j", a->jobs_text, &a->jobs))
+    if (!report_knows(a->format)) {
+        fprintf(stderr, "rdmalab: --format %s: there are text, tap, json, github\n", a->format);
         return false;
-    if (a->jobs < 1)
-        a->jobs = 1;
-    if (a->jobs > JOBS_MAX)
-        a->jobs = JOBS_MAX;
-    if (a->timeout_text && !options_number("--timeout", a->timeout_text, &timeout))
+    }
+    if (a->jobs_text && !options_number_in("-j", a->jobs_text, 1, CREW_MAX, &a->jobs))
         return false;
-    a->run.timeout_s = timeout > 86400 ? 86400 : (unsigned)timeout;
+    if (a->timeout_text &&
+        !options_number_in("--timeout", a->timeout_text, 0, TIMEOUT_S_MAX, &a->run.timeout_s))
+        return false;
+    if (a->seed_text && a->seeds_text) {
+        fputs("rdmalab: --seed and --seeds: give one of them\n", stderr);
+        return false;
+    }
     if (a->seeds_text)
         return read_seeds(a);
-    if (!a->seed_text)
-        return true;
-    a->seed_given = true;
-    if (!options_number("--seed", a->seed_text, &a->first_seed))
+    if (a->seed_text && !options_number("--seed", a->seed_text, &a->seeds.first))
         return false;
-    a->last_seed = a->first_seed;
+    a->seeds.last = a->seeds.first;
     return true;
 }
 
 static void print_usage(FILE *out)
 {
-    fputs("usage: rdmalab test PATH... [OPTION...]\n"
-          "  PATH              a scenario, or a directory: all .json and .lab files below it\n"
-          "  --format F        text, tap, json or github\n"
-          "  --junit FILE      all results as JUnit XML too\n"
-          "  -j N              so many at a time, each in a process of its own\n"
-          "  --seed S          instead of the scenarios' own\n"
-          "  --seeds A..B      each scenario with each of these seeds\n"
-          "  --twice           run each twice and compare every event\n"
-          "  --tag T,...       only scenarios with one of these tags\n"
-          "  --list            print which there are, and run none\n"
-          "  --artifacts DIR   pcapng, ladder, events and the command of each failure\n"
-          "  --timeout N       seconds of the wall clock for each, default 60\n",
+    fprintf(out,
+            "usage: rdmalab test PATH... [OPTION...]\n"
+            "  PATH              a scenario, or a directory: all .json and .lab files below it;\n"
+            "                    what is named twice runs once\n"
+            "  --format F        text, tap, json or github\n"
+            "  --junit FILE      all results as JUnit XML too\n"
+            "  -j N              so many at a time, each in a process of its own: 1 to %u\n"
+            "  --seed S          instead of the scenarios' own\n"
+            "  --seeds A..B      each scenario with each of these seeds\n"
+            "  --twice           run each twice and compare every event\n"
+            "  --tag T,...       only scenarios with one of these tags\n"
+            "  --list            print which there are, and run none\n"
+            "  --artifacts DIR   pcapng, ladder, events and the command of each failure\n"
+            "  --timeout N       seconds of the wall clock for each: 0 to %u, 0 is none;\n"
+            "                    default %u\n",
+            CREW_MAX, TIMEOUT_S_MAX, TIMEOUT_S_DEFAULT);
+    fputs("exit status: 0 all passed, 1 an expectation or a command failed, 2 usage, a file that\n"
+          "  cannot be run, or nothing to run, 77 everything was skipped, 99 a bug of rdmalab,\n"
+          "  124 a wall-clock limit; of several 99, 124, 2, 1 in this order;\n"
+          "  130 ^C, 143 SIGTERM, 129 SIGHUP: what has ended until then is reported\n",
           out);
+}
+
+static int test_paths(int n, char **paths, const struct test_arguments *a)
+{
+    const struct suite_seeds none = {0};
+    struct suite su = {0};
+    const char *why;
+    int status;
+
+    for (int i = 0; i < n; i++)
+        suite_add(&su, paths[i], a->tag);
+    why = suite_make_cases(&su, a->list ? &none : &a->seeds);
+    if (why) {
+        fprintf(stderr, "rdmalab: %s\n", why);
+        status = su.no_memory ? EXIT_FAILED : EXIT_USAGE;
+    } else {
+        if (su.n_cases == 0)
+            complain_of_nothing(a);
+        status = a->list ? list(&su, strcmp(a->format, "json") == 0) : run_suite(&su, a);
+        if (su.n_cases == 0)
+            status = exit_worse(status, EXIT_USAGE);
+    }
+    suite_done(&su);
+    return status;
 }
 
 int test_main(int argc, char **argv)
@@ -320,27 +258,12 @@ int test_main(int argc, char **argv)
         {"--timeout", NULL, &a.timeout_text},
         {"--help", &a.help, NULL},
     };
-    struct suite su = {0};
-    int status = EXIT_PASSED;
 
-    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv) || !read_arguments(&a))
+    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
         return EXIT_USAGE;
     if (a.help || argc < 2) {
         print_usage(a.help ? stdout : stderr);
         return a.help ? EXIT_PASSED : EXIT_USAGE;
     }
-    for (int i = 1; i < argc; i++)
-        add_path(&su, argv[i], a.tag, 0);
-    if (su.n_invalid || su.n_scenarios == 0) {
-        if (!su.n_invalid)
-            fputs("rdmalab: no scenario found\n", stderr);
-        printf("0 passed, %zu failed, 0 skipped\n", su.n_invalid);
-        status = EXIT_USAGE;
-    } else if (a.list) {
-        list(&su, strcmp(a.format, "json") == 0);
-    } else {
-        status = run_suite(&su, &a);
-    }
-    suite_done(&su);
-    return status;
+    return read_arguments(&a) ? test_paths(argc - 1, argv + 1, &a) : EXIT_USAGE;
 }

@@ -216,7 +216,7 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
         status = export_pcapng(f, &past, &about);
         break;
     case EXPORT_EVENTS:
-        export_events(f, &past);
+        status = export_events(f, &past, &about);
         break;
     }
     return status == RDL_OK || session_fail_status(s, st->at, "export", status);

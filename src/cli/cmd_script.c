@@ -185,6 +185,10 @@ bool run_session(struct session *s, const struct step *st)
         session_fail(s, step_span(st, "file", 0), "%s: the name must end in .lab or .json", file);
         return diag_remedy(&s->diag, "for example: session save drop.json");
     }
+    if (!script_has_steps(s->first)) {
+        session_fail(s, st->at, "there is nothing to save: nothing was done yet");
+        return diag_remedy(&s->diag, "commands that only look, like show, are not saved");
+    }
     script.header = saved_header(s, &script.pool, file);
     why = files_write_script(file, &script);
     script.first = NULL;

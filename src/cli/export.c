@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/export.h"
 
-void export_events(FILE *out, const struct past *p)
+#include "cli/saved_header.h"
+
+enum rdl_status export_events(FILE *out, const struct past *p, const struct export_about *about)
 {
-    for (size_t i = 0; i < p->n; i++) {
+    const enum rdl_status st = saved_header_write(out, p, about);
+
+    for (size_t i = 0; i < p->n && st == RDL_OK; i++) {
         char buf[EV_JSON_BYTES];
         struct text t = text_on(buf, sizeof(buf));
 
         ev_add_json(&t, past_at(p, i), p->names);
         fprintf(out, "%s\n", buf);
     }
+    return st;
 }
 
 static const struct ev *ladder_at(void *ctx, size_t i)

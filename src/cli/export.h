@@ -30,7 +30,10 @@ RDL_MUST_CHECK enum rdl_status export_pcapng(FILE *out, const struct past *p,
 RDL_MUST_CHECK enum rdl_status export_ladder(FILE *out, const struct past *p,
                                              const struct ladder_options *options, bool svg);
 
-/* One JSON object a line; saved_read() reads it back. */
-void export_events(FILE *out, const struct past *p);
+/* A header and the events, one JSON object a line; saved_read() reads it back.  RDL_ERR_NOMEM:
+ * nothing was written.
+ */
+RDL_MUST_CHECK enum rdl_status export_events(FILE *out, const struct past *p,
+                                             const struct export_about *about);
 
 #endif

@@ -23,20 +23,31 @@ static const struct mode {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *usage, *what;
+    const char *exits; /* what each exit status means; NULL: its own --help tells */
 } modes[] = {
     {"run", run_main,
      "run FILE [--seed S] [--until EXPR] [--ladder F] [--pcap F] [--events F] [--hash]",
-     "run one scenario; F - is the standard output"},
+     "run one scenario; F - is the standard output",
+     "0 passed, 1 an expectation or a command failed or a file was not written,\n"
+     "  2 usage, FILE is malformed or has nothing to run, 77 FILE says skip, 99 a bug of rdmalab,\n"
+     "  130 ^C, 143 SIGTERM, 129 SIGHUP: the files tell what happened until then"},
     {"test", test_main,
      "test PATH... [--format text|tap|json|github] [--junit F] [-j N] [--tag T] ...",
-     "run scenarios and count; \"rdmalab test --help\" tells more"},
-    {"convert", convert_main, "convert A.lab B.json", "and back, without loss"},
-    {"schema", schema_main, "schema scenario", "the JSON Schema of scenarios"},
-    {"explain", explain_main, "explain WORD", "a command, status, NAK, rule, field"},
-    {"bench", bench_main, "bench [--format json]", "how fast the emulator is here"},
-    {"swarm", swarm_main, "swarm [--outside] [--seeds A..B]",
-     "random faults, or frames, with the invariants watched"},
-    {"doctor", doctor_main, "doctor", "which optional parts are there"},
+     "run scenarios and count; \"rdmalab test --help\" tells more", NULL},
+    {"show", show_main, "show FILE.ndjson [events ...|packet ...|why ...|count ...] [--ladder F]",
+     "ask a saved trace, which run --events wrote; \"rdmalab show --help\" tells more", NULL},
+    {"convert", convert_main, "convert A.lab B.json", "and back, without loss",
+     "0 written, 1 B cannot be written, 2 usage, or A is malformed"},
+    {"schema", schema_main, "schema scenario", "the JSON Schema of scenarios",
+     "0 written, 1 it could not be written, 2 usage"},
+    {"explain", explain_main, "explain WORD", "a command, status, NAK, rule, field",
+     "0 explained, 1 nothing is known of WORD, 2 usage"},
+    {"bench", bench_main, "bench [--format text|json]", "how fast the emulator is here",
+     "0 measured, 1 the lab could not be made, 2 usage"},
+    {"swarm", swarm_main, "swarm [--outside] [--seed S | --seeds A..B] [--events]",
+     "random faults, or frames, with the invariants watched",
+     "0 all passed, 1 a run went wrong, 2 usage, 99 an invariant of rdmalab broke, 130 ^C"},
+    {"doctor", doctor_main, "doctor", "which optional parts are there", "0 always"},
 };
 
 static void print_help(FILE *out)
@@ -49,25 +60,27 @@ static void print_help(FILE *out)
     for (size_t i = 0; i < ARRAY_LEN(modes); i++)
         fprintf(out, "  rdmalab %s\n      %s\n", modes[i].usage, modes[i].what);
     fputs("options: --seed S, --prompt (prompts also without a terminal), --version, --help\n"
-          "exit status: 0 passed, 1 failed, 2 usage or syntax, 77 skipped, 99 a bug of rdmalab, "
-          "124 timeout, 130 ^C\n",
+          "exit status: 0 passed, 1 failed, 2 usage or syntax, or nothing to run, 77 skipped,\n"
+          "  99 a bug of rdmalab, 124 timeout, 130 ^C; \"rdmalab MODE --help\" tells those of a "
+          "mode\n",
           out);
 }
 
 int convert_main(int argc, char **argv)
 {
     struct scenario sc;
-    int status = EXIT_USAGE;
+    int status;
     const char *why;
 
     if (argc != 3) {
         fputs("usage: rdmalab convert A.lab B.json, or A.json B.lab\n", stderr);
         return EXIT_USAGE;
     }
-    if (scenario_load(&sc, argv[1], stderr)) {
+    status = scenario_load(&sc, argv[1], stderr);
+    if (status == EXIT_PASSED) {
         why = files_write_script(argv[2], &sc.script);
         status = why ? EXIT_FAILED : EXIT_PASSED;
-        if (why)
+        if (why && !*signals_interrupted())
             fprintf(stderr, "rdmalab: %s: %s\n", argv[2], why);
     }
     scenario_done(&sc);
@@ -134,35 +147,53 @@ int doctor_main(int argc, char **argv)
     return EXIT_PASSED;
 }
 
+/* Runs a script that was named; what is wrong has been said.  A script that cannot be read as a
+ * whole complains when it gets there.
+ */
+static int run_file(struct session *s, const char *file)
+{
+    struct source src = {0};
+    struct script script;
+    struct diag ignored;
+    const char *why = source_read(file, &src);
+    int status = EXIT_PASSED;
+
+    if (why) {
+        fprintf(stderr, "rdmalab: %s: %s\n", file, why);
+        return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
+    }
+    signals_replay("rdmalab --seed %llu %s", (unsigned long long)s->seed, file);
+    script = (struct script){.src = src};
+    if (files_parse(&script, &ignored) && !script_has_steps(script.first)) {
+        fprintf(stderr, "rdmalab: %s: %s\n  %s\n", file, SCRIPT_NO_STEPS, SCRIPT_NO_STEPS_REMEDY);
+        status = EXIT_USAGE;
+    } else if (!files_run(s, &src)) {
+        session_complain(s, stderr);
+        status = session_exit_status(s);
+    }
+    script_done(&script);
+    source_done(&src);
+    return status;
+}
+
 /* Scripts, -c, or the prompt. */
 static int run_session(struct session *s, const char *lines, int n_files, char **files, bool prompt)
 {
-    bool ok = true;
+    int status = EXIT_PASSED;
 
     if (lines) {
         const struct source src = {NULL, lines, strlen(lines)};
 
         signals_replay("rdmalab --seed %llu -c '%s'", (unsigned long long)s->seed, lines);
-        ok = session_lines(s, &src, false);
-        if (!ok)
+        if (!session_lines(s, &src, false)) {
             session_complain(s, stderr);
-    }
-    for (int i = 0; i < n_files && ok && !s->quit; i++) {
-        struct source src = {0};
-        const char *why = source_read(files[i], &src);
-
-        if (why) {
-            fprintf(stderr, "rdmalab: %s: %s\n", files[i], why);
-            return EXIT_USAGE;
+            status = session_exit_status(s);
         }
-        signals_replay("rdmalab --seed %llu %s", (unsigned long long)s->seed, files[i]);
-        ok = files_run(s, &src);
-        if (!ok)
-            session_complain(s, stderr);
-        source_done(&src);
     }
+    for (int i = 0; i < n_files && status == EXIT_PASSED && !s->quit; i++)
+        status = run_file(s, files[i]);
     if (lines || n_files > 0)
-        return ok ? EXIT_PASSED : session_exit_status(s);
+        return status;
     return repl_run(s, prompt);
 }
 
@@ -214,8 +245,9 @@ static int run_mode(int argc, char **argv)
     for (size_t i = 0; i < ARRAY_LEN(modes) && argc > 1; i++) {
         if (strcmp(modes[i].name, argv[1]) != 0)
             continue;
-        if (argc == 3 && strcmp(argv[2], "--help") == 0 && modes[i].run != test_main) {
-            printf("usage: rdmalab %s\n  %s\n", modes[i].usage, modes[i].what);
+        if (argc == 3 && strcmp(argv[2], "--help") == 0 && modes[i].exits) {
+            printf("usage: rdmalab %s\n  %s\nexit status: %s\n", modes[i].usage, modes[i].what,
+                   modes[i].exits);
             return EXIT_PASSED;
         }
         return modes[i].run(argc - 1, argv + 1);
@@ -232,7 +264,9 @@ int main(int argc, char **argv)
     json_use_memory();
     status = run_mode(argc, argv);
     if (*signals_interrupted())
-        return EXIT_INTERRUPTED;
+        return signals_exit_status();
+    if (status >= EXIT_SIGNALS)
+        return status; /* what it still had to say may be cut, and that is no other error */
     why = files_close(stdout);
     if (why) {
         fprintf(stderr, "rdmalab: standard output: %s\n", why);

@@ -88,3 +88,19 @@ bool options_size(const char *name, const char *text, uint64_t *ret)
 {
     return quantity(name, text, QUANTITY_SIZE, ret);
 }
+
+bool options_number_in(const char *name, const char *text, uint64_t least, uint64_t most,
+                       uint64_t *ret)
+{
+    uint64_t v;
+
+    if (!options_number(name, text, &v))
+        return false;
+    if (v < least || v > most) {
+        fprintf(stderr, "rdmalab: %s %s: it must be from %llu to %llu\n", name, text,
+                (unsigned long long)least, (unsigned long long)most);
+        return false;
+    }
+    *ret = v;
+    return true;
+}

@@ -26,4 +26,8 @@ bool options_number(const char *name, const char *text, uint64_t *ret);
 /* The same for a size in bytes: "64m". */
 bool options_size(const char *name, const char *text, uint64_t *ret);
 
+/* The same, of a number that must be from @least to @most. */
+bool options_number_in(const char *name, const char *text, uint64_t least, uint64_t most,
+                       uint64_t *ret);
+
 #endif

@@ -171,6 +171,7 @@ int repl_run(struct session *s, bool prompt)
     r.echo = prompt && !r.terminal;
     r.lasting = prompt || r.terminal;
     if (r.lasting) {
+        signals_outlast();
         s->patience = PROMPT_TICKS_MAX;
         banner(&r);
     }

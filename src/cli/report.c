@@ -1,52 +1,76 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/files.h"
 #include "cli/json.h"
+#include "cli/utf8.h"
 #include "emu/base/assert.h"
 
 struct report_form {
     const char *name;
     void (*begin)(struct report *r);
-    void (*one)(struct report *r, const struct test_case *c, const struct test_result *result,
-                const char *name);
+    void (*one)(struct report *r, const struct test_case *c, const struct shown_case *shown);
     void (*end)(struct report *r);
 };
+
+static bool is_bad(const struct test_result *result)
+{
+    return result->status != EXIT_PASSED && result->status != EXIT_SKIPPED;
+}
 
 static const char *verdict(const struct test_result *result)
 {
     return result->status == EXIT_PASSED ? "ok" : result->status == EXIT_SKIPPED ? "skip" : "FAIL";
 }
 
-/* Prints every line of @s behind @lead. */
-static void print_lines(FILE *out, const char *lead, const char *s)
+/* Appends what may be too long, and says if something is missing. */
+static void add_all(struct text *t, const char *s)
 {
-    while (*s) {
-        const size_t n = strcspn(s, "\n");
+    static const char more[] = "...\n";
+    struct text shorter = *t;
 
-        fprintf(out, "%s%.*s\n", lead, (int)n, s);
-        s += n + (s[n] == '\n');
-    }
+    shorter.cap -= sizeof(more);
+    utf8_add_printable(&shorter, s, true);
+    t->len = shorter.len;
+    if (shorter.cut)
+        text_add(t, more);
+    else if (t->len > 0 && t->buf[t->len - 1] != '\n')
+        text_add(t, "\n");
+}
+
+void shown_case(const struct test_case *c, bool many_seeds, struct shown_case *ret)
+{
+    struct text name = text_on(ret->name, sizeof(ret->name));
+    struct text file = text_on(ret->file, sizeof(ret->file));
+    struct text title = text_on(ret->title, sizeof(ret->title));
+    struct text message = text_on(ret->message, sizeof(ret->message));
+    const char *given = c->file->status == EXIT_PASSED ? scenario_title(&c->file->sc) : NULL;
+
+    utf8_add_printable(&file, c->file->name, false);
+    utf8_add_printable(&title, given ? given : "", false);
+    text_add(&name, ret->file);
+    if (many_seeds && c->seed_given)
+        text_addf(&name, " seed=%llu", (unsigned long long)c->seed);
+    if (is_bad(&c->result))
+        add_all(&message, c->result.message);
+    else
+        utf8_add_printable(&message, c->result.message, false);
 }
 
 /* --- text --- */
 
-static void text_one(struct report *r, const struct test_case *c, const struct test_result *result,
-                     const char *name)
+static void text_one(struct report *r, const struct test_case *c, const struct shown_case *shown)
 {
-    (void)c;
-    fprintf(r->out, "%-4s  %s", verdict(result), name);
-    if (result->status == EXIT_PASSED)
-        fprintf(r->out, "  %llu ticks  hash %016llx\n", (unsigned long long)result->ticks,
-                (unsigned long long)result->hash);
-    else if (result->status == EXIT_SKIPPED)
-        fprintf(r->out, "  %s\n", result->message);
+    fprintf(r->out, "%-4s  %s", verdict(&c->result), shown->name);
+    if (c->result.status == EXIT_PASSED)
+        fprintf(r->out, "  %llu ticks  hash %016llx\n", (unsigned long long)c->result.ticks,
+                (unsigned long long)c->result.hash);
+    else if (c->result.status == EXIT_SKIPPED)
+        fprintf(r->out, "  %s\n", shown->message);
     else
-        fprintf(r->out, "\n%s", result->message);
+        fprintf(r->out, "\n%s", shown->message);
 }
 
 /* --- TAP version 13 --- */
@@ -56,21 +80,49 @@ static void tap_begin(struct report *r)
     fprintf(r->out, "TAP version 13\n1..%zu\n", r->n_cases);
 }
 
-static void tap_one(struct report *r, const struct test_case *c, const struct test_result *result,
-                    const char *name)
+/* A # would begin a directive. */
+static void tap_words(FILE *out, const char *s)
 {
-    const bool bad = result->status != EXIT_PASSED && result->status != EXIT_SKIPPED;
+    for (; *s; s++) {
+        if (*s == '#' || *s == '\\')
+            fputc('\\', out);
+        fputc(*s, out);
+    }
+}
 
-    fprintf(r->out, "%s %zu - %s", bad ? "not ok" : "ok", r->n, name);
-    if (result->status == EXIT_SKIPPED)
-        fprintf(r->out, " # SKIP %s", result->message);
+/* The message is a YAML block of lines, whose indentation is told because they may begin with
+ * blanks.
+ */
+static void tap_one(struct report *r, const struct test_case *c, const struct shown_case *shown)
+{
+    const char *s = shown->message;
+    char place[REPORT_NAME_BYTES + 64];
+    struct text at = text_on(place, sizeof(place));
+
+    fprintf(r->out, "%s %zu - ", is_bad(&c->result) ? "not ok" : "ok", r->n);
+    tap_words(r->out, shown->name);
+    if (c->result.status == EXIT_SKIPPED)
+        fprintf(r->out, " # SKIP %s", s);
     fputc('\n', r->out);
-    if (!bad)
+    if (!is_bad(&c->result))
         return;
-    fprintf(r->out, "  ---\n  seed: %llu\n  at: \"%s:%zu:%zu\"\n  message: |\n",
-            (unsigned long long)c->seed, c->sc->src.name, result->line, result->col);
-    print_lines(r->out, "    ", result->message);
+    text_addf(&at, "%s:%zu:%zu", shown->file, c->result.line, c->result.col);
+    fprintf(r->out, "  ---\n  seed: %llu\n  at: ", (unsigned long long)c->seed);
+    json_write_string(r->out, place);
+    fputs("\n  message: |2\n", r->out);
+    while (*s) {
+        const size_t n = strcspn(s, "\n");
+
+        fprintf(r->out, "%s%.*s\n", n ? "    " : "", (int)n, s);
+        s += n + (s[n] == '\n');
+    }
     fputs("  ...\n", r->out);
+}
+
+static void tap_end(struct report *r)
+{
+    if (r->not_run)
+        fprintf(r->out, "Bail out! Interrupted: %zu were not run\n", r->not_run);
 }
 
 /* --- JSON --- */
@@ -80,17 +132,16 @@ static void json_begin(struct report *r)
     fputs("{\"cases\": [", r->out);
 }
 
-static void json_one(struct report *r, const struct test_case *c, const struct test_result *result,
-                     const char *name)
+static void json_one(struct report *r, const struct test_case *c, const struct shown_case *shown)
 {
-    const char *title = scenario_title(c->sc);
+    const struct test_result *result = &c->result;
 
     fputs(r->n > 1 ? ",\n  {\"name\": " : "\n  {\"name\": ", r->out);
-    json_write_string(r->out, name);
+    json_write_string(r->out, shown->name);
     fputs(", \"file\": ", r->out);
-    json_write_string(r->out, c->sc->src.name);
+    json_write_string(r->out, shown->file);
     fputs(", \"title\": ", r->out);
-    json_write_string(r->out, title ? title : "");
+    json_write_string(r->out, shown->title);
     fprintf(
         r->out,
         ", \"seed\": \"%llu\", \"result\": \"%s\", \"status\": %d, \"line\": %zu, \"col\": %zu, "
@@ -100,14 +151,14 @@ static void json_one(struct report *r, const struct test_case *c, const struct t
         (unsigned long long)result->ticks, (unsigned long long)result->sim_ns,
         (unsigned long long)result->expected, (unsigned long long)result->hash,
         (unsigned long long)result->wall_us);
-    json_write_string(r->out, result->message);
+    json_write_string(r->out, shown->message);
     fputc('}', r->out);
 }
 
 static void json_end(struct report *r)
 {
-    fprintf(r->out, "\n], \"passed\": %zu, \"failed\": %zu, \"skipped\": %zu}\n", r->passed,
-            r->failed, r->skipped);
+    fprintf(r->out, "\n], \"passed\": %zu, \"failed\": %zu, \"skipped\": %zu, \"not_run\": %zu}\n",
+            r->passed, r->failed, r->skipped, r->not_run);
 }
 
 /* --- GitHub Actions --- */
@@ -123,18 +174,19 @@ static void github_escape(FILE *out, const char *s, bool property)
     }
 }
 
-static void github_one(struct report *r, const struct test_case *c,
-                       const struct test_result *result, const char *name)
+static void github_one(struct report *r, const struct test_case *c, const struct shown_case *shown)
 {
-    text_one(r, c, result, name);
-    if (result->status == EXIT_PASSED || result->status == EXIT_SKIPPED)
+    text_one(r, c, shown);
+    if (!is_bad(&c->result))
         return;
     fputs("::error file=", r->out);
-    github_escape(r->out, c->sc->src.name, true);
-    fprintf(r->out, ",line=%zu,col=%zu,title=", result->line, result->col);
-    github_escape(r->out, name, true);
+    github_escape(r->out, shown->file, true);
+    if (c->result.line > 0)
+        fprintf(r->out, ",line=%zu,col=%zu", c->result.line, c->result.col);
+    fputs(",title=", r->out);
+    github_escape(r->out, shown->name, true);
     fputs("::", r->out);
-    github_escape(r->out, result->message, false);
+    github_escape(r->out, shown->message, false);
     fputc('\n', r->out);
 }
 
@@ -158,43 +210,43 @@ static void nothing(struct report *r)
 
 static const struct report_form forms[] = {
     {"text", nothing, text_one, nothing},
-    {"tap", tap_begin, tap_one, nothing},
+    {"tap", tap_begin, tap_one, tap_end},
     {"json", json_begin, json_one, json_end},
     {"github", nothing, github_one, github_end},
 };
 
-bool report_begin(struct report *r, const char *name, size_t n_cases, bool many_seeds)
+static const struct report_form *find_form(const char *name)
 {
-    *r = (struct report){.out = stdout, .n_cases = n_cases, .many_seeds = many_seeds};
     for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
         if (strcmp(forms[i].name, name) == 0)
-            r->form = &forms[i];
+            return &forms[i];
     }
-    if (r->form)
-        r->form->begin(r);
-    return r->form != NULL;
+    return NULL;
 }
 
-/* "scenarios/01.json", with the seed if several are run. */
-static void case_name(const struct test_case *c, bool many_seeds, char *ret, size_t cap)
+bool report_knows(const char *name)
 {
-    struct text t = text_on(ret, cap);
-
-    text_add(&t, c->sc->src.name);
-    if (many_seeds)
-        text_addf(&t, " seed=%llu", (unsigned long long)c->seed);
+    return find_form(name) != NULL;
 }
 
-void report_case(struct report *r, const struct test_case *c, const struct test_result *result)
+void report_begin(struct report *r, const char *name, size_t n_cases, bool many_seeds)
 {
-    char name[1024];
+    *r = (struct report){
+        .form = find_form(name), .out = stdout, .n_cases = n_cases, .many_seeds = many_seeds};
+    RDL_ASSERT(r->form);
+    r->form->begin(r);
+}
 
-    case_name(c, r->many_seeds, name, sizeof(name));
+void report_case(struct report *r, const struct test_case *c)
+{
+    struct shown_case shown;
+
+    shown_case(c, r->many_seeds, &shown);
     r->n++;
-    r->passed += result->status == EXIT_PASSED;
-    r->skipped += result->status == EXIT_SKIPPED;
-    r->failed += result->status != EXIT_PASSED && result->status != EXIT_SKIPPED;
-    r->form->one(r, c, result, name);
+    r->passed += c->result.status == EXIT_PASSED;
+    r->skipped += c->result.status == EXIT_SKIPPED;
+    r->failed += is_bad(&c->result);
+    r->form->one(r, c, &shown);
     fflush(r->out);
 }
 
@@ -205,75 +257,4 @@ void report_end(struct report *r)
     /* A JSON document ends where it ends. */
     fprintf(strcmp(r->form->name, "json") == 0 ? stderr : r->out,
             "%zu passed, %zu failed, %zu skipped\n", r->passed, r->failed, r->skipped);
-}
-
-static void xml(FILE *out, const char *s)
-{
-    for (; *s; s++) {
-        const unsigned char c = (unsigned char)*s;
-
-        if (c == '&')
-            fputs("&amp;", out);
-        else if (c == '<')
-            fputs("&lt;", out);
-        else if (c == '>')
-            fputs("&gt;", out);
-        else if (c == '"')
-            fputs("&quot;", out);
-        else if (c >= 0x20 || c == '\n' || c == '\t')
-            fputc(c, out);
-    }
-}
-
-static void junit_case(FILE *f, const struct test_case *c, const struct test_result *r)
-{
-    char name[1024];
-
-    case_name(c, c->seed_given, name, sizeof(name));
-    fputs("    <testcase classname=\"rdmalab\" name=\"", f);
-    xml(f, name);
-    fputs("\" file=\"", f);
-    xml(f, c->sc->src.name);
-    fprintf(f, "\" line=\"%zu\" time=\"%.6f\">\n", r->line, (double)r->wall_us / 1e6);
-    fprintf(f,
-            "      <properties><property name=\"seed\" value=\"%llu\"/>"
-            "<property name=\"hash\" value=\"%016llx\"/></properties>\n",
-            (unsigned long long)c->seed, (unsigned long long)r->hash);
-    if (r->status == EXIT_SKIPPED) {
-        fputs("      <skipped message=\"", f);
-        xml(f, r->message);
-        fputs("\"/>\n", f);
-    } else if (r->status != EXIT_PASSED) {
-        const char *kind = r->status == EXIT_FAILED ? "failure" : "error";
-
-        fprintf(f, "      <%s>", kind);
-        xml(f, r->message);
-        fprintf(f, "</%s>\n", kind);
-    }
-    fputs("    </testcase>\n", f);
-}
-
-const char *report_junit(const char *file, const struct test_case *cases,
-                         const struct test_result *results, size_t n)
-{
-    FILE *f = fopen(file, "w");
-    size_t failures = 0, errors = 0, skipped = 0;
-
-    if (!f)
-        return strerror(errno);
-    for (size_t i = 0; i < n; i++) {
-        failures += results[i].status == EXIT_FAILED;
-        skipped += results[i].status == EXIT_SKIPPED;
-        errors += results[i].status != EXIT_PASSED && results[i].status != EXIT_FAILED &&
-                  results[i].status != EXIT_SKIPPED;
-    }
-    fprintf(f,
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
-            "  <testsuite name=\"rdmalab\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
-            "skipped=\"%zu\">\n",
-            n, failures, errors, skipped);
-    for (size_t i = 0; i < n; i++)
-        junit_case(f, &cases[i], &results[i]);
-    fputs("  </testsuite>\n</testsuites>\n", f);
-    return files_close(f);
 }

@@ -1,33 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Interprets the schema the other way round: each field of a line is read by its type. */
-#include "cli/saved.h"
-
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cjson/cJSON.h>
-
+#include "cli/saved_internal.h"
 #include "cli/show_events.h"
+#include "cli/source.h"
 #include "emu/base/quantity.h"
 #include "emu/wire/addr.h"
 
+#define SAVED_HEADER_MAX (16u << 20) /* bytes of the first line */
 #define SAVED_LINE_MAX   (4u * EV_JSON_BYTES)
 #define SAVED_EVENTS_MAX ((size_t)1 << 24)
-#define SAVED_HOSTS_MAX  4096u
-
-struct saved {
-    struct ev *events;
-    size_t n, cap;
-    struct ev_names *names;
-    struct ev_str *hosts; /* by number, in the order of their appearance */
-    uint32_t n_hosts;
-};
-
-struct reader {
-    struct saved *s;
-    struct saved_error *err;
-};
+#define LINE_BYTES_FIRST 4096u
 
 static const struct ev *saved_at(const void *ctx, size_t i)
 {
@@ -47,10 +34,25 @@ struct past saved_past(const struct saved *s)
     return (struct past){
         .ctx = s,
         .n = s->n,
+        .forgotten = s->forgotten,
+        .gap_from = s->gap_from,
+        .gap_to = s->gap_to,
+        .without_frames = true,
         .names = s->names,
         .at = saved_at,
         .frame = saved_frame,
     };
+}
+
+const struct saved_info *saved_info(const struct saved *s)
+{
+    return &s->info;
+}
+
+bool saved_is_whole(const struct saved *s)
+{
+    return s->forgotten == 0 && s->gap_from == 0 && !s->info.truncated &&
+           s->info.unknown_words == 0;
 }
 
 void saved_free(struct saved *s)
@@ -63,10 +65,7 @@ void saved_free(struct saved *s)
     free(s);
 }
 
-static enum rdl_status refuse(struct reader *rd, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static enum rdl_status refuse(struct reader *rd, const char *fmt, ...)
+enum rdl_status saved_refuse(struct saved_reader *rd, const char *fmt, ...)
 {
     struct text t = text_on(rd->err->text, sizeof(rd->err->text));
     va_list args;
@@ -77,8 +76,23 @@ static enum rdl_status refuse(struct reader *rd, const char *fmt, ...)
     return RDL_ERR_INVAL;
 }
 
-/* A JSON number, or a string for what a double cannot hold. */
-static bool parse_number(const cJSON *j, uint64_t *ret)
+void saved_copy_text(char *to, size_t cap, const char *from)
+{
+    size_t n = strlen(from);
+
+    if (n >= cap)
+        n = cap - 1;
+    while (n > 0 && ((unsigned char)from[n] & 0xc0u) == 0x80u)
+        n--; /* not within a character */
+    memcpy(to, from, n);
+    for (size_t i = 0; i < n; i++) {
+        if ((unsigned char)to[i] < 0x20 || to[i] == 0x7f)
+            to[i] = '?';
+    }
+    to[n] = '\0';
+}
+
+bool saved_number(const cJSON *j, uint64_t *ret)
 {
     if (cJSON_IsString(j))
         return quantity_parse(QUANTITY_NUMBER, j->valuestring, ret) == NULL;
@@ -88,7 +102,7 @@ static bool parse_number(const cJSON *j, uint64_t *ret)
     return (double)*ret == j->valuedouble;
 }
 
-static bool parse_mac(const char *s, uint64_t *ret)
+bool saved_mac(const char *s, uint64_t *ret)
 {
     uint8_t mac[MAC_BYTES];
 
@@ -100,31 +114,74 @@ static bool parse_mac(const char *s, uint64_t *ret)
     return true;
 }
 
-/* The number of the host called @name, a new one if the trace has not spoken of it. */
-static bool host_number(struct saved *s, const char *name, uint64_t *ret)
+const struct saved_host *saved_find_host(const struct saved *s, const char *name)
 {
-    struct ev_str *v;
+    for (size_t i = 0; i < s->n_hosts; i++) {
+        if (strcmp(s->hosts[i].name.s, name) == 0)
+            return &s->hosts[i];
+    }
+    return NULL;
+}
 
-    if (strcmp(name, "none") == 0) {
-        *ret = EV_HOST_NONE;
-        return true;
-    }
-    for (*ret = 0; *ret < s->n_hosts; (*ret)++) {
-        if (strcmp(s->hosts[*ret].s, name) == 0)
-            return true;
-    }
-    if (s->n_hosts == SAVED_HOSTS_MAX)
-        return false;
+bool saved_add_host(struct saved *s, const char *name, uint32_t number)
+{
+    struct saved_host *v;
+
     v = realloc(s->hosts, (s->n_hosts + 1) * sizeof(*v));
     if (!v)
         return false;
     s->hosts = v;
-    s->hosts[s->n_hosts++] = ev_str(name);
+    v[s->n_hosts++] = (struct saved_host){ev_str(name), number};
     return true;
 }
 
-/* A field that is written as a string. */
-static bool parse_word(struct saved *s, const struct ev_field *f, const char *word, uint64_t *ret)
+/* The lowest number above all that hosts (or ports) have. */
+static uint32_t free_number(const struct saved *s, bool port)
+{
+    uint32_t number = port ? EV_PORT_FIRST : 0;
+
+    for (size_t i = 0; i < s->n_hosts; i++) {
+        if ((s->hosts[i].number >= EV_PORT_FIRST) == port && s->hosts[i].number >= number)
+            number = s->hosts[i].number + 1;
+    }
+    return number;
+}
+
+/* The number of the host called @name in an event of @kind; if nothing has told of it yet it gets
+ * one, and is known by this name.  False: it gets none.
+ */
+static bool host_number(struct saved *s, enum ev_kind kind, const char *word, uint64_t *ret)
+{
+    const bool port = kind == EV_port_up;
+    struct ev e = {.kind = EV_host_up};
+    const struct saved_host *known;
+    struct ev_str name;
+    uint32_t number;
+
+    if (strcmp(word, "none") == 0) {
+        *ret = EV_HOST_NONE;
+        return true;
+    }
+    saved_copy_text(name.s, sizeof(name.s), word);
+    known = saved_find_host(s, name.s);
+    if (known) {
+        *ret = known->number;
+        return true;
+    }
+    number = free_number(s, port);
+    if (number >= (port ? EV_PORT_FIRST + EV_PORTS_MAX : EV_PORT_FIRST) ||
+        !saved_add_host(s, name.s, number))
+        return false;
+    e.u.host_up.host = number;
+    e.u.host_up.name = name;
+    ev_names_learn(s->names, &e);
+    *ret = number;
+    return true;
+}
+
+/* A field that is written as a word.  False: it is no such word. */
+static bool parse_word(struct saved *s, enum ev_kind kind, const struct ev_field *f,
+                       const char *word, uint64_t *ret)
 {
     const struct enum_row *row;
 
@@ -132,11 +189,11 @@ static bool parse_word(struct saved *s, const struct ev_field *f, const char *wo
     case EVP_HEX:
         return quantity_parse(QUANTITY_NUMBER, word, ret) == NULL;
     case EVP_HOST:
-        return host_number(s, word, ret);
+        return host_number(s, kind, word, ret);
     case EVP_EVENT:
         return event_id_parse(word, ret);
     case EVP_MAC:
-        return parse_mac(word, ret);
+        return saved_mac(word, ret);
     case EVP_ENUM:
         row = enum_by_name(*f->words, word);
         if (row)
@@ -147,36 +204,41 @@ static bool parse_word(struct saved *s, const struct ev_field *f, const char *wo
     }
 }
 
-static enum rdl_status read_field(struct reader *rd, struct ev *e, const struct ev_field *f,
-                                  const cJSON *j)
+/* Sets field @f of @e.  *@ret_known is false if it has a word of a newer rdmalab. */
+static enum rdl_status read_field(struct saved_reader *rd, struct ev *e, const struct ev_field *f,
+                                  const cJSON *j, bool *ret_known)
 {
     uint64_t v = 0;
     bool good;
 
     if (f->print == EVP_STR) {
-        struct text t = text_on((char *)e + f->offset, f->bytes);
-
         if (!cJSON_IsString(j))
-            return refuse(rd, "\"%s\" must be a string", f->name);
-        text_add(&t, j->valuestring);
+            return saved_refuse(rd, "\"%s\" must be a string", f->name);
+        saved_copy_text((char *)e + f->offset, f->bytes, j->valuestring);
         return RDL_OK;
     }
     if (f->print == EVP_FLAG) {
         good = cJSON_IsBool(j);
         v = cJSON_IsTrue(j) ? 1 : 0;
     } else if (f->print == EVP_NUMBER || f->print == EVP_TIME) {
-        good = parse_number(j, &v);
+        good = saved_number(j, &v);
     } else {
-        good = cJSON_IsString(j) && parse_word(rd->s, f, j->valuestring, &v);
+        good = cJSON_IsString(j) && parse_word(rd->s, e->kind, f, j->valuestring, &v);
     }
+    if (!good && f->print == EVP_ENUM && cJSON_IsString(j)) {
+        *ret_known = false;
+        return RDL_OK;
+    }
+    if (!good && f->print == EVP_HOST && cJSON_IsString(j))
+        return saved_refuse(rd, "\"%s\": the trace has more hosts than a lab can have", f->name);
     if (!good || (f->bytes == sizeof(uint32_t) && v > UINT32_MAX))
-        return refuse(rd, "\"%s\" is no %s", f->name, f->type);
+        return saved_refuse(rd, "\"%s\" is no %s", f->name, f->type);
     ev_field_set(e, f, v);
     return RDL_OK;
 }
 
-/* at_ns, id, cause and ev, which every event has. */
-static enum rdl_status read_head(struct reader *rd, struct ev *e, const cJSON *j)
+/* at_ns, id, cause and ev, which every event has.  A kind that is not known is EV_COUNT. */
+static enum rdl_status read_head(struct saved_reader *rd, struct ev *e, const cJSON *j)
 {
     const cJSON *at = cJSON_GetObjectItemCaseSensitive(j, "at_ns");
     const char *id = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(j, "id"));
@@ -184,60 +246,75 @@ static enum rdl_status read_head(struct reader *rd, struct ev *e, const cJSON *j
     const char *kind = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(j, "ev"));
     const struct saved *s = rd->s;
 
-    if (!at || !parse_number(at, &e->at_ns))
-        return refuse(rd, "\"at_ns\" is missing or no number");
+    if (!at || !saved_number(at, &e->at_ns))
+        return saved_refuse(rd, "\"at_ns\" is missing or no number");
     if (!id || !event_id_parse(id, &e->id) || ev_row(e->id) == 0)
-        return refuse(rd, "\"id\" is missing or not like \"#34.1\"");
-    if (s->n && (s->events[s->n - 1].id >= e->id || s->events[s->n - 1].at_ns > e->at_ns))
-        return refuse(rd, "%s is not later than the line before it", id);
+        return saved_refuse(rd, "\"id\" is missing or not like \"#34.1\"");
+    if (e->id <= s->last_id || e->at_ns < s->last_ns)
+        return saved_refuse(rd, "%s is not later than the event before it", id);
     if (cause && !(cJSON_IsString(cause) && event_id_parse(cause->valuestring, &e->cause)))
-        return refuse(rd, "\"cause\" is not like \"#34.1\"");
-    e->kind = kind ? ev_kind_find(kind) : EV_COUNT;
-    if (e->kind == EV_COUNT)
-        return refuse(rd, "\"ev\" is no kind of event: %s", kind ? kind : "missing");
+        return saved_refuse(rd, "\"cause\" is not like \"#34.1\"");
+    if (!kind)
+        return saved_refuse(rd, "\"ev\", the kind of event, is missing");
+    e->kind = ev_kind_find(kind);
     return RDL_OK;
 }
 
-static enum rdl_status read_event(struct reader *rd, struct ev *e, const cJSON *j)
+/* Fields that are not in the schema of @kind. */
+static uint64_t unknown_fields(enum ev_kind kind, const cJSON *j)
 {
-    enum rdl_status st;
-    const struct ev_schema *schema;
+    static const char *const head[] = {"at_ns", "id", "cause", "ev"};
+    const cJSON *field;
+    uint64_t n = 0;
 
-    if (!cJSON_IsObject(j))
-        return refuse(rd, "not a JSON object");
-    st = read_head(rd, e, j);
-    if (st != RDL_OK)
-        return st;
-    schema = ev_schema(e->kind);
+    cJSON_ArrayForEach(field, j)
+    {
+        bool known = ev_field_find(kind, field->string) != NULL;
+
+        for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++)
+            known = known || strcmp(field->string, head[i]) == 0;
+        n += !known;
+    }
+    return n;
+}
+
+/* The fields of its kind.  *@ret_known as in read_field(). */
+static enum rdl_status read_fields(struct saved_reader *rd, struct ev *e, const cJSON *j,
+                                   bool *ret_known)
+{
+    const struct ev_schema *schema = ev_schema(e->kind);
+    enum rdl_status st = RDL_OK;
+    uint64_t missing = 0;
+
     for (size_t i = 0; i < schema->n_fields && st == RDL_OK; i++) {
         const struct ev_field *f = &schema->fields[i];
         const cJSON *v = cJSON_GetObjectItemCaseSensitive(j, f->name);
 
-        if (!v)
-            return refuse(rd, "%s needs \"%s\"", schema->name, f->name);
-        st = read_field(rd, e, f, v);
+        missing += v == NULL;
+        if (v)
+            st = read_field(rd, e, f, v, ret_known);
+        else if (f->print == EVP_HOST)
+            ev_field_set(e, f, EV_HOST_NONE);
+    }
+    if (st == RDL_OK && *ret_known) {
+        rd->s->info.missing_fields += missing;
+        rd->s->info.unknown_fields += unknown_fields(e->kind, j);
     }
     return st;
 }
 
-/* A trace written while the lab ran calls a host "host5" until it is up. */
-static void learn_name(struct ev_str *known, const struct ev_str *name)
+static enum rdl_status keep(struct saved_reader *rd, const struct ev *e)
 {
-    const size_t n = strlen("host");
+    struct saved *s = rd->s;
 
-    if (strncmp(known->s, "host", n) == 0 && known->s[n] &&
-        known->s[n + strspn(known->s + n, "0123456789")] == '\0')
-        *known = *name;
-}
-
-static enum rdl_status keep(struct saved *s, const struct ev *e)
-{
     if (s->n == s->cap) {
         const size_t cap = s->cap ? 2 * s->cap : 256;
         struct ev *v;
 
-        if (cap > SAVED_EVENTS_MAX)
+        if (cap > SAVED_EVENTS_MAX) {
+            (void)saved_refuse(rd, "the trace has more than %zu events", SAVED_EVENTS_MAX);
             return RDL_ERR_LIMIT;
+        }
         v = realloc(s->events, cap * sizeof(*v));
         if (!v)
             return RDL_ERR_NOMEM;
@@ -245,31 +322,136 @@ static enum rdl_status keep(struct saved *s, const struct ev *e)
         s->cap = cap;
     }
     s->events[s->n++] = *e;
-    ev_names_learn(s->names, e);
-    if (e->kind == EV_host_up && e->u.host_up.host < s->n_hosts)
-        learn_name(&s->hosts[e->u.host_up.host], &e->u.host_up.name);
-    if (e->kind == EV_port_up && e->u.port_up.host < s->n_hosts)
-        learn_name(&s->hosts[e->u.port_up.host], &e->u.port_up.name);
+    if (!s->names_given)
+        ev_names_learn(s->names, e);
     return RDL_OK;
 }
 
-static enum rdl_status read_line(struct reader *rd, const char *line)
+static enum rdl_status read_event(struct saved_reader *rd, const cJSON *j)
 {
-    cJSON *j = cJSON_Parse(line);
+    struct saved *s = rd->s;
+    bool known = true;
     struct ev e;
     enum rdl_status st;
 
     memset(&e, 0, sizeof(e));
-    st = j ? read_event(rd, &e, j) : refuse(rd, "not JSON");
+    if (saved_is_header(j))
+        return saved_refuse(rd, "a second header: a file holds one trace");
+    st = read_head(rd, &e, j);
+    if (st != RDL_OK)
+        return st;
+    s->last_id = e.id;
+    s->last_ns = e.at_ns;
+    if (e.kind == EV_COUNT) {
+        s->info.unknown_kinds++;
+        return RDL_OK;
+    }
+    st = read_fields(rd, &e, j, &known);
+    if (st != RDL_OK)
+        return st;
+    s->info.unknown_words += !known;
+    return known ? keep(rd, &e) : RDL_OK;
+}
+
+/* NULL: @line may be read; else what it is that is none. */
+static const char *parse(const struct source *line, cJSON **ret)
+{
+    size_t at;
+    const char *why = source_check_text(line, &at);
+
+    if (why)
+        return why;
+    *ret = cJSON_ParseWithLengthOpts(line->text, line->len + 1, NULL, true);
+    if (!*ret)
+        return "not JSON";
+    if (cJSON_IsObject(*ret))
+        return NULL;
+    cJSON_Delete(*ret);
+    return "not a JSON object";
+}
+
+/* @whole: its line end is there. */
+static enum rdl_status read_line(struct saved_reader *rd, const struct source *line, bool whole)
+{
+    struct saved *s = rd->s;
+    const char *why;
+    cJSON *j = NULL;
+    enum rdl_status st;
+
+    if (line->text[strspn(line->text, " \t\r\n")] == '\0' && strlen(line->text) == line->len)
+        return RDL_OK;
+    why = parse(line, &j);
+    if (why && !whole) {
+        s->info.truncated = true;
+        return RDL_OK;
+    }
+    if (why)
+        return saved_refuse(rd, "%s; each line of a trace is a JSON object", why);
+    st = !s->begun && saved_is_header(j) ? saved_read_header(rd, j) : read_event(rd, j);
+    s->begun = true;
     cJSON_Delete(j);
-    return st == RDL_OK ? keep(rd->s, &e) : st;
+    return st;
+}
+
+/* A line that grows. */
+struct line {
+    char *text;
+    size_t n, cap;
+};
+
+/* Reads up to the next line end, which it leaves out.  RDL_ERR_LIMIT: there is none in @max bytes.
+ */
+static enum rdl_status take_line(FILE *in, size_t max, struct line *l, int *ret_end)
+{
+    int c;
+
+    l->n = 0;
+    for (;;) {
+        if (l->n + 1 >= l->cap) {
+            const size_t cap = l->cap ? 2 * l->cap : LINE_BYTES_FIRST;
+            char *v = realloc(l->text, cap);
+
+            if (!v)
+                return RDL_ERR_NOMEM;
+            l->text = v;
+            l->cap = cap;
+        }
+        c = getc_unlocked(in);
+        if (c == EOF || c == '\n')
+            break;
+        if (l->n == max)
+            return RDL_ERR_LIMIT;
+        l->text[l->n++] = (char)c;
+    }
+    l->text[l->n] = '\0';
+    *ret_end = c;
+    return RDL_OK;
+}
+
+static enum rdl_status read_lines(FILE *in, struct saved_reader *rd)
+{
+    struct line l = {NULL, 0, 0};
+    enum rdl_status st = RDL_OK;
+    int end = '\n';
+
+    while (st == RDL_OK && end == '\n') {
+        st = take_line(in, rd->s->begun ? SAVED_LINE_MAX : SAVED_HEADER_MAX, &l, &end);
+        rd->err->line++;
+        if (st == RDL_ERR_LIMIT)
+            (void)saved_refuse(rd, "the line is longer than any event");
+        else if (st == RDL_OK && ferror(in))
+            st = saved_refuse(rd, "it cannot be read: %s", strerror(errno));
+        else if (st == RDL_OK)
+            st = read_line(rd, &(struct source){NULL, l.text, l.n}, end == '\n');
+    }
+    free(l.text);
+    return st;
 }
 
 enum rdl_status saved_read(FILE *in, struct saved **ret, struct saved_error *reterr)
 {
-    char line[SAVED_LINE_MAX];
     struct saved *s = calloc(1, sizeof(*s));
-    struct reader rd = {s, reterr};
+    struct saved_reader rd = {s, reterr};
     enum rdl_status st = RDL_ERR_NOMEM;
 
     *reterr = (struct saved_error){0};
@@ -278,21 +460,18 @@ enum rdl_status saved_read(FILE *in, struct saved **ret, struct saved_error *ret
     s->names = ev_names_new();
     if (!s->names)
         goto out;
-    st = RDL_OK;
-    while (st == RDL_OK && fgets(line, sizeof(line), in)) {
-        reterr->line++;
-        if (!strchr(line, '\n') && !feof(in)) {
-            (void)refuse(&rd, "the line is longer than any event");
-            st = RDL_ERR_LIMIT;
-        } else if (line[strspn(line, " \t\r\n")]) {
-            st = read_line(&rd, line);
-        }
+    st = read_lines(in, &rd);
+    if (st == RDL_OK && !s->begun) {
+        reterr->line = 0;
+        st = saved_refuse(&rd, "there is no whole line of a trace in it");
     }
     if (st != RDL_OK)
         goto out;
     *ret = s;
     s = NULL; /* now the caller's */
 out:
+    if (st == RDL_ERR_NOMEM)
+        (void)saved_refuse(&rd, "out of memory");
     saved_free(s);
     return st;
 }

@@ -6,7 +6,14 @@
 #include "cli/files.h"
 #include "emu/base/text.h"
 
-bool scenario_load(struct scenario *sc, const char *file, FILE *err)
+static int complain(struct scenario *sc, const struct diag *d, FILE *err)
+{
+    source_place(&sc->src, d->at.at, &sc->wrong_line, &sc->wrong_col);
+    diag_print(err, &sc->src, d);
+    return EXIT_USAGE;
+}
+
+int scenario_load(struct scenario *sc, const char *file, FILE *err)
 {
     struct diag d = {.kind = DIAG_NONE};
     const char *why;
@@ -15,13 +22,22 @@ bool scenario_load(struct scenario *sc, const char *file, FILE *err)
     why = source_read(file, &sc->src);
     if (why) {
         fprintf(err, "rdmalab: %s: %s\n", file, why);
-        return false;
+        return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
     }
     sc->script.src = sc->src;
-    if (files_parse(&sc->script, &d))
-        return true;
-    diag_print(err, &sc->src, &d);
-    return false;
+    return files_parse(&sc->script, &d) ? EXIT_PASSED : complain(sc, &d, err);
+}
+
+int scenario_load_to_run(struct scenario *sc, const char *file, FILE *err)
+{
+    const int status = scenario_load(sc, file, err);
+    struct diag d;
+
+    if (status != EXIT_PASSED || scenario_skip(sc) || script_has_steps(sc->script.first))
+        return status;
+    diag_set(&d, DIAG_VALUE, (struct span){0, 1}, SCRIPT_NO_STEPS);
+    diag_remedy(&d, SCRIPT_NO_STEPS_REMEDY);
+    return complain(sc, &d, err);
 }
 
 void scenario_done(struct scenario *sc)
@@ -69,13 +85,16 @@ bool scenario_write(struct session *s, enum scenario_output what, const char *na
     const struct cmd *cmd = &cmd_table[CMD_export];
     const struct span nowhere = {0, 0};
     const struct source src = {NULL, "", 0};
+    const volatile sig_atomic_t *const interrupted = s->config.interrupted;
     struct pool pool = {NULL};
     struct step *st = step_new(&pool, cmd, nowhere);
     bool ok = step_add(&pool, st, 0, (struct value){forms[what], nowhere}) &&
               step_add(&pool, st, 1, (struct value){name, nowhere});
 
     s->diag_src = (struct source){0};
+    s->config.interrupted = NULL; /* ^C ended the run, not this; the second one ends the program */
     ok = ok && session_step(s, st, &src);
+    s->config.interrupted = interrupted;
     if (!ok)
         session_complain(s, err);
     pool_free(&pool);

@@ -9,10 +9,19 @@
 struct scenario {
     struct source src;
     struct script script;
+    size_t wrong_line, wrong_col; /* what scenario_load() complained of; 0: no place in it */
 };
 
-/* Complains to @err on failure.  Release with scenario_done(), on failure too. */
-bool scenario_load(struct scenario *sc, const char *file, FILE *err);
+/* Returns EXIT_PASSED; otherwise @err says what is wrong, and it is what the program exits with:
+ * EXIT_USAGE, or EXIT_FAILED if the file is not to blame.  Release with scenario_done() in any
+ * case.
+ */
+int scenario_load(struct scenario *sc, const char *file, FILE *err);
+
+/* The same; a scenario without a step, which would pass whatever the lab did, is wrong too, unless
+ * it says that it is to be skipped.
+ */
+int scenario_load_to_run(struct scenario *sc, const char *file, FILE *err);
 void scenario_done(struct scenario *sc);
 
 /* Members of its header; NULL if they are not there. */
@@ -24,7 +33,9 @@ bool scenario_has_tag(const struct scenario *sc, const char *tag);
 /* Writes what happened in the session to files of their own. */
 enum scenario_output { OUTPUT_LADDER, OUTPUT_PCAPNG, OUTPUT_EVENTS, N_OUTPUTS };
 
-/* @name "-" is the standard output, where a ladder is text.  False, and @err says why. */
+/* @name "-" is the standard output, where a ladder is text.  Also of a session that was
+ * interrupted. False, and @err says why.
+ */
 bool scenario_write(struct session *s, enum scenario_output what, const char *name, FILE *err);
 
 #endif

@@ -117,6 +117,18 @@ bool step_check(const struct step *st, bool first, size_t depth, struct diag *d)
     return true;
 }
 
+bool script_has_steps(const struct step *first)
+{
+    /* Depth is bounded by SCRIPT_DEPTH_MAX. */
+    for (const struct step *st = first; st; st = st->next) {
+        if (st->cmd->flags & CMD_NOTE)
+            continue;
+        if (!(st->cmd->flags & CMD_BLOCK) || script_has_steps(st->body))
+            return true;
+    }
+    return false;
+}
+
 static struct value value_copy(struct pool *p, const struct value *v)
 {
     return (struct value){pool_copy(p, v->text, strlen(v->text)), v->at};

@@ -80,6 +80,14 @@ bool step_add(struct pool *p, struct step *st, size_t i, struct value v);
  */
 bool step_check(const struct step *st, bool first, size_t depth, struct diag *d);
 
+/* Is there a command in the list, or in a block of it, that does something? */
+bool script_has_steps(const struct step *first);
+
+/* What is said of a script that has none where it would be run. */
+#define SCRIPT_NO_STEPS "there is nothing to run: the file has no steps"
+#define SCRIPT_NO_STEPS_REMEDY                                                                     \
+    "write a command into it, for example \"host h1\" or {\"do\": \"host\", \"names\": [\"h1\"]}"
+
 /* A deep copy in @p. */
 struct step *step_copy(struct pool *p, const struct step *st);
 

@@ -19,7 +19,7 @@
 /* One `show` under way. */
 struct showing {
     FILE *out;
-    const struct rdl_lab *lab;
+    const struct rdl_lab *lab; /* NULL: there is only a past */
     const struct show_request *rq;
     struct show_error *err;
     struct past past;
@@ -143,8 +143,9 @@ static enum rdl_status show_one_packet(struct showing *s)
         return refuse(s, st, 1, 0, "%s is about no frame; tx, rx, drop and lost are", word);
     if (st == RDL_ERR_NOT_FOUND)
         return refuse(s, st, word ? 1 : 0, 0, "%s",
-                      word ? "no such event, or its frame is not kept"
-                           : "no frame has been sent yet");
+                      !word                    ? "no frame has been sent yet"
+                      : s->past.without_frames ? "no such event"
+                                               : "no such event, or its frame is not kept");
     return st;
 }
 
@@ -229,42 +230,62 @@ static const struct {
     const char *word;
     size_t words_max; /* this one included */
     enum rdl_status (*run)(struct showing *s);
+    bool of_past; /* it needs no lab */
 } subjects[] = {
-    {"vq", 2, show_one_vq},
-    {"qp", 2, show_kind_of},
-    {"cq", 2, show_kind_of},
-    {"mr", 2, show_kind_of},
-    {"pd", 2, show_kind_of},
-    {"packet", 2, show_one_packet},
-    {"events", 3, show_some_events},
-    {"faults", 1, show_plural},
-    {"links", 1, show_plural},
-    {"hosts", 1, show_plural},
-    {"counters", 1, show_all_counters},
-    {"link", 2, show_kind_of},
-    {"dump", 2, show_one_dump},
-    {"live", 1, show_outside},
+    {"vq", 2, show_one_vq, false},
+    {"qp", 2, show_kind_of, false},
+    {"cq", 2, show_kind_of, false},
+    {"mr", 2, show_kind_of, false},
+    {"pd", 2, show_kind_of, false},
+    {"packet", 2, show_one_packet, true},
+    {"events", 3, show_some_events, true},
+    {"faults", 1, show_plural, false},
+    {"links", 1, show_plural, false},
+    {"hosts", 1, show_plural, false},
+    {"counters", 1, show_all_counters, false},
+    {"link", 2, show_kind_of, false},
+    {"dump", 2, show_one_dump, false},
+    {"live", 1, show_outside, false},
 };
 
 const char *const show_subjects[] = {"vq",       "qp",     "cq",     "mr",    "pd",
                                      "packet",   "events", "faults", "links", "hosts",
                                      "counters", "dump",   "live",   NULL};
 
-enum rdl_status show(FILE *out, const struct rdl_lab *lab, const struct show_request *rq,
-                     struct show_error *reterr)
+static enum rdl_status answer(struct showing *s)
 {
-    struct showing s = {.out = out, .lab = lab, .rq = rq, .err = reterr};
     enum rdl_status (*run)(struct showing *) = show_any_path;
+    const struct show_request *rq = s->rq;
     size_t words_max = 1;
+    bool of_past = false;
 
-    s.past = past_of_lab(lab);
     for (size_t i = 0; i < ARRAY_LEN(subjects) && rq->n_words; i++) {
         if (strcmp(subjects[i].word, rq->words[0]) == 0) {
             run = subjects[i].run;
             words_max = subjects[i].words_max;
+            of_past = subjects[i].of_past;
         }
     }
+    if (!s->lab && !of_past)
+        return refuse(s, RDL_ERR_UNSUPPORTED, 0, 0, "a saved trace has events, and no state");
     if (rq->n_words > words_max)
-        return refuse(&s, RDL_ERR_INVAL, words_max, 0, "nothing can follow here");
-    return run(&s);
+        return refuse(s, RDL_ERR_INVAL, words_max, 0, "nothing can follow here");
+    return run(s);
+}
+
+enum rdl_status show(FILE *out, const struct rdl_lab *lab, const struct show_request *rq,
+                     struct show_error *reterr)
+{
+    struct showing s = {.out = out, .lab = lab, .rq = rq, .err = reterr};
+
+    s.past = past_of_lab(lab);
+    return answer(&s);
+}
+
+enum rdl_status show_past(FILE *out, const struct past *p, const struct show_request *rq,
+                          struct show_error *reterr)
+{
+    struct showing s = {.out = out, .rq = rq, .err = reterr, .past = *p};
+
+    return answer(&s);
 }

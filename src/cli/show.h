@@ -15,6 +15,7 @@
 
 struct live;
 struct live_ops;
+struct past;
 
 /* The words that follow `show`:
  *
@@ -50,6 +51,12 @@ struct show_error {
  */
 RDL_MUST_CHECK enum rdl_status show(FILE *out, const struct rdl_lab *lab,
                                     const struct show_request *rq, struct show_error *reterr);
+
+/* The same of what happened alone, without a lab: events and packets can be asked for, and whatever
+ * needs the state of a lab is RDL_ERR_UNSUPPORTED.
+ */
+RDL_MUST_CHECK enum rdl_status show_past(FILE *out, const struct past *p,
+                                         const struct show_request *rq, struct show_error *reterr);
 
 /* The words that may stand first, ended by NULL: for completion and suggestions. */
 extern const char *const show_subjects[];

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/show_fate.h"
 #include "cli/show_fields.h"
 #include "cli/show_json.h"
 #include "cli/show_text.h"
@@ -14,6 +15,7 @@
 #define HEX_PER_LINE      8u   /* bytes of a field in one line */
 #define PAYLOAD_PER_LINE  16u  /* bytes of payload in one line */
 #define PAYLOAD_SHOWN_MAX 256u /* bytes; the rest is counted */
+#define COLUMN_OF_FIELD   14u  /* of a field of an event */
 
 /* Walks over a frame from front to back. */
 struct walk {
@@ -325,6 +327,39 @@ static const struct ev *find_last_tx(const struct past *p)
     return NULL;
 }
 
+/* What is left of a frame whose bytes are not there. */
+static void show_event(FILE *out, const struct past *p, const struct ev *e, bool json)
+{
+    const struct ev_schema *schema = ev_schema(e->kind);
+    char buf[EV_JSON_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (json) {
+        ev_add_json(&t, e, p->names);
+        fprintf(out, "%s\n", buf);
+        return;
+    }
+    ev_add_line(&t, e, p->names);
+    text_add(&t, ", t=");
+    quantity_add_time_short(&t, e->at_ns);
+    show_line(out, &t);
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        t = text_on(buf, sizeof(buf));
+        text_addf(&t, "  %s", schema->fields[i].name);
+        text_pad_to(&t, COLUMN_OF_FIELD);
+        ev_add_field(&t, e, &schema->fields[i], p->names);
+        show_line(out, &t);
+    }
+    if (e->kind == EV_tx) {
+        t = text_on(buf, sizeof(buf));
+        text_add(&t, "  it ");
+        fate_add(&t, p, e);
+        show_line(out, &t);
+    }
+    fputs("  its bytes are not in a saved trace; \"export pcapng FILE\" in the lab writes them\n",
+          out);
+}
+
 enum rdl_status show_packet(FILE *out, const struct past *p, ev_id id, bool json)
 {
     const struct ev *e = id ? find_with_frame(p, id) : find_last_tx(p);
@@ -335,6 +370,10 @@ enum rdl_status show_packet(FILE *out, const struct past *p, ev_id id, bool json
 
     if (!e)
         return id && past_find(p, id) ? RDL_ERR_INVAL : RDL_ERR_NOT_FOUND;
+    if (p->without_frames) {
+        show_event(out, p, e, json);
+        return RDL_OK;
+    }
     frame = frame_of(p, e, &bytes);
     if (!frame)
         return RDL_ERR_NOT_FOUND;

@@ -31,7 +31,8 @@ void packet_rows(const uint8_t *frame, size_t len,
 void show_frame(FILE *out, const uint8_t *frame, size_t len);
 void show_frame_json(FILE *out, const uint8_t *frame, size_t len);
 
-/* Prints the frame that event @id is about; @id 0: the frame sent last.
+/* Prints the frame that event @id is about; @id 0: the frame sent last.  Of a past without frames,
+ * what the event tells of it.
  *
  * Return: RDL_OK
  *	   RDL_ERR_NOT_FOUND  no such event, or its frame is not kept

@@ -71,6 +71,15 @@ const struct ev *past_find(const struct past *p, ev_id id)
     return e->id == id ? e : NULL;
 }
 
+uint64_t past_count(const struct past *p, const struct ev_filter *f)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        n += ev_filter_holds(f, past_at(p, i));
+    return n;
+}
+
 uint32_t past_host_of(const struct ev *e)
 {
     const struct ev_field *f = ev_field_find(e->kind, "host");

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/trace/event.h"
+#include "emu/trace/filter.h"
 
 struct rdl_lab;
 
@@ -20,6 +20,7 @@ struct past {
     size_t n;
     uint64_t forgotten;        /* events that were older and are gone */
     uint64_t gap_from, gap_to; /* ticks between which recording was off; 0: it never was */
+    bool without_frames;       /* the bytes of frames were never in it: a saved trace */
     const struct ev_names *names;
     const struct ev *(*at)(const void *ctx, size_t i);
     /* The bytes that the tx (or corrupting fault) event @tx put on the wire; NULL: not kept. */
@@ -50,6 +51,9 @@ size_t past_lower_bound(const struct past *p, ev_id id);
 
 /* The event @id; NULL if it is not there (any more).  Row 0 gives the first event of the tick. */
 const struct ev *past_find(const struct past *p, ev_id id);
+
+/* How many of the events fulfil @f, whose names have been looked up. */
+uint64_t past_count(const struct past *p, const struct ev_filter *f);
 
 /* The host whose event this is, or EV_HOST_NONE. */
 uint32_t past_host_of(const struct ev *e);

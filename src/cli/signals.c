@@ -2,17 +2,24 @@
 /* The only variables of the program that are not in a struct: a signal handler has no arguments. */
 #include "cli/signals.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/session.h"
+#include "emu/base/assert.h"
 #include "emu/base/text.h"
 
 #define REPLAY_BYTES 1024u
 
-static volatile sig_atomic_t interrupted, at_prompt;
+static volatile sig_atomic_t interrupted, at_prompt, lasting;
 static char replay[REPLAY_BYTES];
+
+/* Those that ask a program to end; a terminal sends the first and the last to its children too. */
+static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
 
 static void put(const char *s)
 {
@@ -21,12 +28,31 @@ static void put(const char *s)
         return;
 }
 
-static void on_interrupt(int number)
+/* Who does not read what is written shall not keep the program from its end. */
+static void let_go_of_output(void)
 {
-    (void)number;
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    int nowhere;
+
+    if (poll(&out, 1, 0) != 0)
+        return;
+    nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere < 0)
+        return;
+    dup2(nowhere, STDOUT_FILENO);
+    close(nowhere);
+}
+
+static void on_ending(int number)
+{
+    const int before = errno;
+
     if (interrupted && !at_prompt)
-        _exit(EXIT_INTERRUPTED);
-    interrupted = 1;
+        _exit(EXIT_SIGNALS + number);
+    interrupted = number;
+    if (!lasting)
+        let_go_of_output();
+    errno = before;
 }
 
 static void on_abort(int number)
@@ -40,12 +66,31 @@ static void on_abort(int number)
 
 void signals_start(void)
 {
-    struct sigaction interrupt = {.sa_handler = on_interrupt};
-    struct sigaction broken = {.sa_handler = on_abort};
+    const struct sigaction interrupt = {.sa_handler = on_ending};
+    const struct sigaction broken = {.sa_handler = on_abort};
 
     sigaction(SIGINT, &interrupt, NULL);
     sigaction(SIGABRT, &broken, NULL);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGCHLD, SIG_DFL); /* ignored, it would hide how children end */
+}
+
+void signals_catch_endings(void)
+{
+    const struct sigaction ending = {.sa_handler = on_ending};
+    struct sigaction before;
+
+    for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
+        /* `nohup` wants it ignored. */
+        if (sigaction(endings[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(endings[i], &ending, NULL);
+    }
+}
+
+void signals_ignore_endings(void)
+{
+    for (size_t i = 0; i < ARRAY_LEN(endings); i++)
+        signal(endings[i], SIG_IGN);
 }
 
 const volatile sig_atomic_t *signals_interrupted(void)
@@ -53,9 +98,19 @@ const volatile sig_atomic_t *signals_interrupted(void)
     return &interrupted;
 }
 
+int signals_exit_status(void)
+{
+    return EXIT_SIGNALS + (int)interrupted;
+}
+
 void signals_clear_interrupted(void)
 {
     interrupted = 0;
+}
+
+void signals_outlast(void)
+{
+    lasting = 1;
 }
 
 void signals_at_prompt(bool at)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/utf8.h"
 #include "emu/base/text.h"
 
 #define SHOWN_COLUMNS     96u /* of a source line */
@@ -137,79 +138,49 @@ void diag_print(FILE *err, const struct source *src, const struct diag *d)
     fputs(d->notes, err);
 }
 
-/* Bytes of the UTF-8 character at @s, of which @left bytes are there; 0 if it is none. */
-static size_t utf8_bytes(const unsigned char *s, size_t left)
-{
-    static const struct {
-        unsigned char mask, lead;
-        size_t bytes;
-        uint32_t least;
-    } forms[] = {{0x80, 0x00, 1, 0},
-                 {0xe0, 0xc0, 2, 0x80},
-                 {0xf0, 0xe0, 3, 0x800},
-                 {0xf8, 0xf0, 4, 0x10000}};
-
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-        uint32_t v = s[0] & (uint32_t)~forms[i].mask;
-
-        if ((s[0] & forms[i].mask) != forms[i].lead)
-            continue;
-        if (left < forms[i].bytes)
-            return 0;
-        for (size_t k = 1; k < forms[i].bytes; k++) {
-            if ((s[k] & 0xc0u) != 0x80u)
-                return 0;
-            v = v << 6 | (s[k] & 0x3fu);
-        }
-        if (v < forms[i].least || v > 0x10ffff || (v >= 0xd800 && v <= 0xdfff))
-            return 0;
-        return forms[i].bytes;
-    }
-    return 0;
-}
-
 const char *source_check_text(const struct source *src, size_t *ret_at)
 {
-    const unsigned char *s = (const unsigned char *)src->text;
-
     for (size_t i = 0; i < src->len;) {
-        const size_t n = s[i] ? utf8_bytes(s + i, src->len - i) : 0;
+        uint32_t c = 0;
+        const size_t n = utf8_character(src->text + i, src->len - i, &c);
 
         *ret_at = i;
-        if (n == 0)
-            return s[i] ? "the text is not UTF-8" : "a NUL byte";
+        if (n == 0 || c == 0)
+            return n ? "a NUL byte" : "the text is not UTF-8";
         i += n;
     }
     return NULL;
 }
 
+const char source_no_memory[] = "there is not enough memory to read it";
+
 static const char *read_all(FILE *f, struct source *ret)
 {
+    const char *why = NULL;
     char *text = NULL;
-    size_t len = 0, cap = 0;
+    size_t len = 0, cap = 0, n = 0;
 
-    for (;;) {
-        size_t n;
-
+    do {
         if (cap - len < SOURCE_READ_BYTES + 1) {
-            char *more =
-                cap < SOURCE_BYTES_MAX ? realloc(text, cap * 2 + SOURCE_READ_BYTES + 1) : NULL;
+            const size_t more_bytes = cap * 2 + SOURCE_READ_BYTES + 1;
+            char *more = cap < SOURCE_BYTES_MAX ? realloc(text, more_bytes) : NULL;
 
             if (!more) {
-                free(text);
-                return "the file is too long";
+                why = cap < SOURCE_BYTES_MAX ? source_no_memory
+                                             : "the file is too long: a script has at most 64 MiB";
+                break;
             }
             text = more;
-            cap = cap * 2 + SOURCE_READ_BYTES + 1;
+            cap = more_bytes;
         }
         n = fread(text + len, 1, cap - len - 1, f);
         len += n;
-        if (n == 0)
-            break;
-    }
-    if (ferror(f)) {
+    } while (n > 0);
+    if (!why && ferror(f))
+        why = strerror(errno);
+    if (why) {
         free(text);
-        return strerror(errno);
+        return why;
     }
     text[len] = '\0';
     ret->text = text;
@@ -221,20 +192,21 @@ const char *source_read(const char *name, struct source *ret)
 {
     const bool standard = strcmp(name, "-") == 0;
     FILE *f = standard ? stdin : fopen(name, "r");
+    struct source src = {0};
     const char *why;
 
     if (!f)
-        return strerror(errno);
-    why = read_all(f, ret);
+        return errno == ENOMEM ? source_no_memory : strerror(errno);
+    why = read_all(f, &src);
     if (!standard)
         fclose(f);
-    if (why)
-        return why;
-    ret->name = strdup(name);
-    if (ret->name)
+    src.name = why ? NULL : strdup(name);
+    if (src.name) {
+        *ret = src;
         return NULL;
-    free((char *)ret->text);
-    return "out of memory";
+    }
+    source_done(&src);
+    return why ? why : source_no_memory;
 }
 
 void source_done(struct source *src)

@@ -62,8 +62,10 @@ void diag_print(FILE *err, const struct source *src, const struct diag *d);
 const char *source_check_text(const struct source *src, size_t *ret_at);
 
 /* Reads the whole of the file @name ("-": standard input).  Both members are allocated; free with
- * source_done().  NULL, or why it cannot be read.
+ * source_done().  NULL, or why it cannot be read, and @ret is untouched; it is source_no_memory if
+ * the file is not to blame.
  */
+extern const char source_no_memory[];
 const char *source_read(const char *name, struct source *ret);
 void source_done(struct source *src);
 

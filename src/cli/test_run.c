@@ -2,20 +2,22 @@
 #include "cli/test_run.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <limits.h>
+#include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/files.h"
 #include "cli/signals.h"
 #include "emu/base/text.h"
 #include "rdmalab/trace.h"
 
-#define PATH_BYTES 1024u
-
-static uint64_t now_us(void)
+uint64_t test_now_us(void)
 {
     struct timespec t;
 
@@ -31,7 +33,6 @@ static struct session *run_once(const struct test_case *c, FILE *out, FILE *err,
         .err = err,
         .seed = c->seed,
         .seed_given = c->seed_given,
-        .interrupted = signals_interrupted(),
         .tested = true,
     };
     struct session *s = NULL;
@@ -43,7 +44,7 @@ static struct session *run_once(const struct test_case *c, FILE *out, FILE *err,
         *ret_status = EXIT_FAILED;
         return NULL;
     }
-    if (!session_script(s, &c->sc->script)) {
+    if (!session_script(s, &c->file->sc.script)) {
         session_complain(s, err);
         *ret_status = session_exit_status(s);
     }
@@ -75,8 +76,8 @@ static void tell_difference(FILE *err, struct session *a, struct session *b)
  */
 static void artifact_name(const struct test_case *c, const char *dir, const char *ending, char *ret)
 {
-    struct text t = text_on(ret, PATH_BYTES);
-    const char *name = c->sc->src.name;
+    struct text t = text_on(ret, PATH_MAX);
+    const char *name = c->file->name;
     size_t from;
 
     text_addf(&t, "%s/", dir);
@@ -91,29 +92,36 @@ static void artifact_name(const struct test_case *c, const char *dir, const char
     text_add(&t, ending);
 }
 
+/* A shell script that runs the case again. */
+static void leave_command(const struct test_case *c, const char *name, FILE *err)
+{
+    FILE *f = fopen(name, "w");
+    const char *why = f ? NULL : strerror(errno);
+
+    if (f) {
+        fputs("#!/bin/sh\nexec rdmalab run '", f);
+        for (const char *s = c->file->name; *s; s++)
+            fputs(*s == '\'' ? "'\\''" : (const char[]){*s, '\0'}, f);
+        fprintf(f, "' --seed %llu \"$@\"\n", (unsigned long long)c->seed);
+        why = files_close(f);
+    }
+    if (why)
+        fprintf(err, "%s: %s\n", name, why);
+}
+
 static void leave_artifacts(struct session *s, const struct test_case *c, const char *dir,
                             FILE *err)
 {
     static const char *const endings[N_OUTPUTS] = {
         [OUTPUT_LADDER] = ".svg", [OUTPUT_PCAPNG] = ".pcapng", [OUTPUT_EVENTS] = ".ndjson"};
-    char name[PATH_BYTES];
-    FILE *again;
+    char name[PATH_MAX];
 
-    if (mkdir(dir, 0777) != 0 && errno != EEXIST) {
-        fprintf(err, "%s: %s\n", dir, strerror(errno));
-        return;
-    }
     for (unsigned i = 0; i < N_OUTPUTS; i++) {
         artifact_name(c, dir, endings[i], name);
         (void)scenario_write(s, (enum scenario_output)i, name, err); /* it complains itself */
     }
     artifact_name(c, dir, ".sh", name);
-    again = fopen(name, "w");
-    if (!again)
-        return;
-    fprintf(again, "#!/bin/sh\nexec rdmalab run '%s' --seed %llu \"$@\"\n", c->sc->src.name,
-            (unsigned long long)c->seed);
-    fclose(again);
+    leave_command(c, name, err);
 }
 
 /* Where the complaint is: "FILE:LINE:COL: ..." */
@@ -143,6 +151,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
             tell_difference(err, s, again);
             r->status = exit_worse(r->status, EXIT_FAILED);
         }
+        r->status = exit_worse(r->status, again_status); /* also if there was no second run */
     }
     if (s && o->artifacts && r->status != EXIT_PASSED)
         leave_artifacts(s, c, o->artifacts, err);
@@ -157,12 +166,11 @@ static void run_child(const struct test_case *c, const struct test_options *o, i
     FILE *nothing = fopen("/dev/null", "w");
     FILE *err = fmemopen(r.message, sizeof(r.message), "w");
 
-    signals_replay("rdmalab run %s --seed %llu", c->sc->src.name, (unsigned long long)c->seed);
-    if (nothing && err) {
-        alarm(o->timeout_s);
+    signals_replay("rdmalab run %s --seed %llu", c->file->name, (unsigned long long)c->seed);
+    if (nothing && err)
         run_case(c, o, nothing, err, &r);
-        alarm(0);
-    }
+    else
+        fprintf(stderr, "rdmalab: %s: %s\n", nothing ? "message" : "/dev/null", strerror(errno));
     if (err)
         fclose(err);
     if (nothing)
@@ -174,69 +182,80 @@ static void run_child(const struct test_case *c, const struct test_options *o, i
     _exit(EXIT_PASSED);
 }
 
-bool test_start(const struct test_case *c, const struct test_options *o, struct test_process *ret)
+/* What a process is to be to its runner, whose process is @runner. */
+static void become_child(pid_t runner)
 {
+    signals_ignore_endings();
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    if (getppid() != runner)
+        _exit(EXIT_FAILED); /* it died before that */
+}
+
+const char *test_start(struct test_case *c, const struct test_options *o, struct test_process *ret)
+{
+    const pid_t runner = getpid();
     int ends[2];
 
     if (pipe(ends) != 0)
-        return false;
+        return strerror(errno);
     fflush(NULL);
-    ret->started_us = now_us();
-    ret->pipe = ends[0];
+    *ret = (struct test_process){.c = c, .pipe = ends[0], .started_us = test_now_us()};
     ret->pid = fork();
     if (ret->pid == 0) {
         close(ends[0]);
+        become_child(runner);
         run_child(c, o, ends[1]);
     }
     close(ends[1]);
     if (ret->pid > 0)
-        return true;
+        return NULL;
     close(ends[0]);
     ret->pid = 0;
-    return false;
+    return strerror(errno);
 }
 
-size_t test_wait(const struct test_process *p, size_t n, int *ret_wait_status)
+void test_kill(struct test_process *p, int why)
 {
-    pid_t pid;
-
-    do {
-        pid = wait(ret_wait_status);
-    } while (pid < 0 && errno == EINTR);
-    for (size_t i = 0; i < n; i++) {
-        if (p[i].pid == pid)
-            return i;
-    }
-    return n;
+    if (p->killed_for != EXIT_PASSED)
+        return;
+    p->killed_for = why;
+    kill(p->pid, SIGKILL);
 }
 
-/* Waits for a process that left no result: how it ended says why. */
-static void judge_by_end(const struct test_case *c, int wait_status, struct test_result *r)
+/* A process left no result: how it ended says why. */
+static void judge_by_end(const struct test_process *p, int wait_status, struct test_result *r)
 {
     struct text t = text_on(r->message, sizeof(r->message));
+    const char *name = p->c->file->name;
 
-    text_addf(&t, "%s: ", c->sc->src.name);
-    if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGALRM) {
-        r->status = EXIT_TIMEOUT;
-        text_add(&t, "the wall-clock limit was reached\n");
-    } else if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGINT) {
-        r->status = EXIT_INTERRUPTED;
-        text_add(&t, "interrupted\n");
+    r->status = p->killed_for ? p->killed_for : EXIT_FAILED;
+    text_addf(&t, "%s: ", name);
+    if (p->killed_for == EXIT_TIMEOUT) {
+        text_add(&t, "the wall-clock limit was reached; --timeout N gives it N seconds\n");
+    } else if (p->killed_for) {
+        text_add(&t, "it was still running when the test was interrupted\n");
+    } else if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL) {
+        text_add(&t, "its process was killed, by somebody else or because memory ran out\n");
+    } else if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == EXIT_FAILED) {
+        text_add(&t, "its process gave up without a result; its last words are on the standard "
+                     "error\n");
     } else {
         r->status = EXIT_BROKEN;
-        text_addf(&t, "rdmalab itself failed\n  again: rdmalab run %s --seed %llu\n",
-                  c->sc->src.name, (unsigned long long)c->seed);
+        text_addf(&t, "rdmalab itself failed\n  again: rdmalab run %s --seed %llu\n", name,
+                  (unsigned long long)p->c->seed);
     }
 }
 
-void test_collect(struct test_process *p, const struct test_case *c, int wait_status,
-                  struct test_result *ret)
+void test_collect(struct test_process *p)
 {
+    struct test_result *r = &p->c->result;
     size_t have = 0;
+    int wait_status = 0;
 
-    *ret = (struct test_result){.status = EXIT_BROKEN};
-    while (have < sizeof(*ret)) {
-        const ssize_t n = read(p->pipe, (char *)ret + have, sizeof(*ret) - have);
+    while (have < sizeof(*r)) {
+        const ssize_t n = read(p->pipe, (char *)r + have, sizeof(*r) - have);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -245,10 +264,13 @@ void test_collect(struct test_process *p, const struct test_case *c, int wait_st
         have += (size_t)n;
     }
     close(p->pipe);
-    if (have < sizeof(*ret)) {
-        *ret = (struct test_result){.status = EXIT_BROKEN};
-        judge_by_end(c, wait_status, ret);
+    while (waitpid(p->pid, &wait_status, 0) < 0 && errno == EINTR)
+        ;
+    if (have < sizeof(*r)) {
+        *r = (struct test_result){.status = EXIT_BROKEN};
+        judge_by_end(p, wait_status, r);
     }
-    ret->wall_us = now_us() - p->started_us;
+    r->wall_us = test_now_us() - p->started_us;
+    p->c->ended = true;
     p->pid = 0;
 }

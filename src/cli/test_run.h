@@ -1,53 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs one scenario for `rdmalab test`, in a process of its own. */
+/* Runs one case of `rdmalab test`, in a process of its own.
+ *
+ * The process answers through a pipe and then ends.  Signals that ask the program to end do not
+ * reach it: the runner kills it, and so does the kernel when the runner dies.
+ */
 #ifndef CLI_TEST_RUN_H
 #define CLI_TEST_RUN_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
-#include "cli/scenario.h"
-
-#define TEST_MESSAGE_BYTES 6144u
-
-/* One scenario with one seed. */
-struct test_case {
-    const struct scenario *sc;
-    uint64_t seed;
-    bool seed_given; /* on the command line */
-};
+#include "cli/suite.h"
 
 struct test_options {
     bool twice;            /* and compare the hashes */
     const char *artifacts; /* directory for what failures leave behind; NULL: none */
-    unsigned timeout_s;    /* of the wall clock */
-};
-
-/* What a run leaves; written through a pipe, so it is plain bytes. */
-struct test_result {
-    int status; /* enum exit_status */
-    uint64_t hash, ticks, sim_ns, expected;
-    uint64_t wall_us;
-    size_t line, col; /* of the failure; 0: none */
-    char message[TEST_MESSAGE_BYTES];
+    uint64_t timeout_s;    /* of the wall clock; 0: none */
 };
 
 /* A run that is under way. */
 struct test_process {
     pid_t pid; /* 0: none */
-    int pipe;
+    int pipe;  /* readable when it has something to say, or has ended */
+    struct test_case *c;
     uint64_t started_us;
+    int killed_for; /* enum exit_status; EXIT_PASSED: it was not */
 };
 
-/* False: the process could not be made. */
-bool test_start(const struct test_case *c, const struct test_options *o, struct test_process *ret);
+/* A clock that only goes forward. */
+uint64_t test_now_us(void);
 
-/* Waits for any of the @n processes; its index, or @n on an error. */
-size_t test_wait(const struct test_process *p, size_t n, int *ret_wait_status);
+/* NULL, or why there is no process. */
+const char *test_start(struct test_case *c, const struct test_options *o, struct test_process *ret);
 
-/* Takes the result of a process that has ended. */
-void test_collect(struct test_process *p, const struct test_case *c, int wait_status,
-                  struct test_result *ret);
+/* Ends it; @why is EXIT_TIMEOUT or EXIT_INTERRUPTED.  Its pipe becomes readable. */
+void test_kill(struct test_process *p, int why);
+
+/* Waits for the end of the process, and takes its result into its case. */
+void test_collect(struct test_process *p);
 
 #endif

@@ -94,7 +94,7 @@ def check_events(frames, rows, path):
     """The complaints about frames that contradict the events in the file @path."""
     sent, lost = defaultdict(list), []
     with open(path, encoding="utf-8") as f:
-        for line in f:
+        for line in f:  # the first is a header, which has no "ev"
             event = json.loads(line)
             if event.get("ev") == "tx":
                 sent[str(event.get("host", ""))].append(event)

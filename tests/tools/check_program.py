@@ -1,34 +1,23 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What only the whole program does: modes, options, exit statuses, formats, signals.
+"""What only the whole program does: modes, options, exit statuses, files, signals.
 
 usage: check_program.py RDMALAB
 
 Each row of CASES is one run of the program in a directory of its own, with the files of FILES in it
 and a link to scenarios/.  What is too long for a row is a function check_NAME.  Each row and each
-function is one check.
+function is one check.  `rdmalab test` has its own in check_verdicts.py.
 """
 import json
-import pathlib
-import re
 import signal
-import subprocess
 import sys
-import tempfile
 import time
-import xml.etree.ElementTree
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-TIMEOUT_S = 60
+import program as whole
+from program import FOREVER, ROOT, TIMEOUT_S, ensure
+
 START_S = 0.020  # from the start to the prompt, at the most
 
-PAIR = """host h1 h2
-link h1 h2
-on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw as mr; create_cq cqe=16 as cq; \
-create_qp pd type=rc send_cq=cq recv_cq=cq as qp }
-connect h1.qp h2.qp
-"""
-FOREVER = PAIR + "post_send h1.qp sge=mr[0:64]\nrun\n"  # no receive: RNR without end
 FILES = {
     "good.lab": "scenario title=good tags=quick\nhost h1\nexpect h1.irqs == 0\n",
     "plain.lab": "host h1\n",
@@ -37,9 +26,12 @@ FILES = {
     "wrong.lab": "scenario title=wrong\nhost h1\nbogus\n",
     "syntax.lab": "host h1\nhost \"h2\n",
     "skipped.lab": "scenario title=skipped skip=\"no tap here\"\nhost h1\n",
+    "nothing.lab": "# a note\nscenario title=nothing\n",
+    "nothing.json": '{"title": "nothing", "steps": [{"do": "repeat", "count": 2, "steps": []}]}',
+    "later.lab": "scenario title=later skip=\"not written yet\"\n",
+    "loud.lab": "host h1\nrepeat 100000 { show h1 }\n",  # more than a pipe holds
     "limit.lab": "scenario title=limit ticks=500\n" + FOREVER,
     "forever.lab": "scenario title=forever ticks=1000000000000\n" + FOREVER,
-    "empty/readme.txt": "no scenario\n",
     "program.lab": "host h1\nprogram h1 rc_pingpong server -p 18619\nrun 1ms\n",
 }
 
@@ -50,8 +42,6 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["--bogus"], "", 2, r"unknown option --bogus"),
     (["run"], "", 2, r"usage"),
     (["run", "none.json"], "", 2, r"none\.json: No such file"),
-    (["test"], "", 2, r"usage"),
-    (["test", "empty"], "", 2, r"no scenario found(.|\n)*0 passed, 0 failed, 0 skipped$"),
     (["explain", "rnr_nak"], "", 0, r"receiver not ready"),
     (["explain", "nonsense"], "", 1, r'nothing is known of "nonsense"'),
     # line by line: bad syntax is 2, everything else that is wrong 1
@@ -73,22 +63,19 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["run", "fails.lab"], "", 1, r"h1\.irqs"),
     (["run", "limit.lab"], "", 1, r"limit of 500 ticks(.|\n)*h1\.qp: SEND wr_id=0 waits for"),
     (["run", "skipped.lab"], "", 77, r"no tap here"),
+    (["run", "later.lab"], "", 77, r"not written yet"),
+    # what has no steps would pass whatever rdmalab does
+    (["run", "nothing.lab"], "", 2, r"nothing\.lab:1:1: error: there is nothing to run(.|\n)*write a command"),
+    (["run", "nothing.json"], "", 2, r"nothing\.json:1:1: error: there is nothing to run"),
+    (["good.lab", "nothing.lab"], "", 2, r"nothing\.lab: there is nothing to run(.|\n)*write a command"),
+    (["convert", "nothing.lab", "-"], "", 0, r'title="nothing"'),
     (["run", "scenarios/01-first-send.json", "--hash"], "", 0, r"^hash [0-9a-f]{16}$"),
     (["run", "forever.lab", "--until", "h1.qp.rnr_retries == 3"], "", 0, r""),
-    (["test", "good.lab"], "", 0, r"^1 passed, 0 failed, 0 skipped$"),
-    (["test", "good.lab", "fails.lab"], "", 1, r"^1 passed, 1 failed, 0 skipped$"),
-    (["test", "good.lab", "wrong.lab"], "", 2, r"failed, 0 skipped$"),
-    (["test", "good.lab", "skipped.lab"], "", 0, r"^1 passed, 0 failed, 1 skipped$"),
-    (["test", "skipped.lab"], "", 77, r"^0 passed, 0 failed, 1 skipped$"),
-    (["test", "forever.lab", "fails.lab", "--timeout", "1"], "", 124,
-     r"wall-clock limit(.|\n)*0 passed, 2 failed, 0 skipped$"),
-    (["test", "good.lab", "fails.lab", "--tag", "quick"], "", 0, r"^1 passed, 0 failed"),
-    (["test", "scenarios/26-unreliable-link.json", "--seeds", "1..4", "--twice"], "", 0,
-     r"^4 passed, 0 failed, 0 skipped$"),
-    (["test", "good.lab", "fails.lab", "--format", "tap"], "", 1,
-     r"^TAP version 13\n1\.\.2\nok 1 - good\.lab\nnot ok 2 - fails\.lab"),
-    (["test", "fails.lab", "--format", "github"], "", 1, r"^::error file=fails\.lab,line=3,"),
-    (["test", "good.lab", "fails.lab", "--list"], "", 0, r"good\.lab  good\n.*fails\.lab  fails"),
+    # a stop that never came, or never can, is no success
+    (["run", "scenarios/01-first-send.json", "--until", "#50"], "", 0, r"^stopped at t=\S+ #50$"),
+    (["run", "scenarios/01-first-send.json", "--until", "count(tx) > 100"], "", 1, r"--until:1:1: FAIL this never came true: it is 2"),
+    (["run", "scenarios/01-first-send.json", "--until", "h9.irqs > 0"], "", 1, r'nothing is called "h9\.irqs"'),
+    (["run", "scenarios/01-first-send.json", "--until", "count(tx, host==h9) > 0"], "", 1, r'no host is called "h9"'),
     # programs: their exchange goes over TCP of this machine
     (["-c", "host h1 h2; link h1 h2 loss=1%; program h1 rc_pingpong server -n 9 -s 9000 -p 18617; "
       "program h2 rc_pingpong client -n 9 -s 9000 -p 18617 -e; run; "
@@ -111,61 +98,13 @@ CASES = [  # arguments, standard input, exit status, what the output must match
 ]
 
 
-class Failure(Exception):
-    pass
-
-
-def ensure(truth, message):
-    if not truth:
-        raise Failure(message)
-
-
-class Program:
-    def __init__(self, path, directory):
-        self.path, self.directory = path, directory
-
-    def run(self, *args, stdin=""):
-        return subprocess.run([self.path, *args], input=stdin, cwd=self.directory, text=True,
-                              capture_output=True, timeout=TIMEOUT_S, check=False)
-
-    def file(self, name):
-        return pathlib.Path(self.directory, name)
-
-
-def check_case(program, args, stdin, status, pattern):
-    result = program.run(*args, stdin=stdin)
-    output = result.stderr + result.stdout
-    ensure(result.returncode == status, f"exits with {result.returncode}, not {status}: {output}")
-    ensure(re.search(pattern, output, re.MULTILINE), f"nothing matches {pattern!r}: {output}")
-
-
-def check_json_report(program):
-    """--format json is JSON."""
-    result = program.run("test", "good.lab", "fails.lab", "--format", "json")
-    report = json.loads(result.stdout)
-    ensure(result.stderr.endswith("1 passed, 1 failed, 0 skipped\n"), "the last line")
-    ensure([report["passed"], report["failed"]] == [1, 1], f"counts: {report}")
-
-
-def check_junit_report(program):
-    """--junit is XML with a failure in it."""
-    program.run("test", "good.lab", "fails.lab", "--junit", "junit.xml")
-    suite = xml.etree.ElementTree.parse(program.file("junit.xml")).getroot()
-    ensure(len(list(suite.iter("testcase"))) == 2, "two test cases")
-    ensure(len(list(suite.iter("failure"))) == 1, "one failure")
-
-
-def check_artifacts(program):
-    """A failure leaves its pcapng, ladder, events and command."""
-    program.run("test", "good.lab", "fails.lab", "--artifacts", "left")
-    names = sorted(p.suffix for p in program.file("left").iterdir())
-    ensure(names == [".ndjson", ".pcapng", ".sh", ".svg"], f"left are {names}")
-
-
 def check_outputs(program):
     """run writes events, frames and the ladder."""
     program.run("run", "scenarios/01-first-send.json", "--events", "e", "--pcap", "p", "--ladder", "l")
-    ensure(all(json.loads(line)["ev"] for line in program.file("e").read_text().splitlines()), "events")
+    header, *events = [json.loads(line) for line in program.file("e").read_text().splitlines()]
+    ensure(header["format"] == "rdmalab-trace" and header["version"] == 1, f"header: {header}")
+    ensure([h["name"] for h in header["hosts"]] == ["h1", "h2"], f"hosts: {header}")
+    ensure(events and all(event["ev"] for event in events), "events")
     ensure(program.file("p").read_bytes()[:4] == b"\x0a\x0d\x0d\x0a", "pcapng")
     ensure("</svg>" in program.file("l").read_text(), "SVG")
 
@@ -194,53 +133,55 @@ def check_start(program):
     ensure(min(times) < START_S, f"takes {min(times) * 1000:.1f} ms")
 
 
-def end_by(program, number):
-    """Exit status and output of a run that never ends, after a signal."""
-    with subprocess.Popen([program.path, "run", "forever.lab"], cwd=program.directory, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        time.sleep(0.3)
-        process.send_signal(number)
-        output, _ = process.communicate(timeout=TIMEOUT_S)
-        return process.returncode, output
+def check_help(program):
+    """Each mode tells its exit statuses."""
+    for mode in ["run", "test", "convert", "schema", "explain", "bench", "swarm", "doctor"]:
+        result = program.run(mode, "--help")
+        ensure(result.returncode == 0, f"{mode} --help exits with {result.returncode}")
+        ensure("\nexit status: 0 " in result.stdout, f"{mode} --help: {result.stdout}")
+
+
+def check_memory(program):
+    """A file for which there is no memory is an error."""
+    program.file("big.lab").write_text("#" * 40_000_000)
+    result = program.run("run", "big.lab", preexec_fn=lambda: whole.limit_memory(60_000_000))
+    ensure(result.returncode == 1 and "big.lab: there is not enough memory" in result.stderr,
+           f"{result.returncode}: {result.stderr}")
+
+
+def end_by(program, number, *args):
+    """Exit status and standard error of a run, after a signal.  Nobody reads its output."""
+    process = program.start(*args)
+    time.sleep(0.3)
+    process.send_signal(number)
+    process.wait(TIMEOUT_S)
+    return process.returncode, process.stderr.read()
 
 
 def check_interrupt(program):
-    """^C ends a run with 130."""
-    status, output = end_by(program, signal.SIGINT)
-    ensure(status == 130 and "interrupted" in output, f"{status}: {output}")
+    """^C ends a run with 130, SIGTERM with 143; the files tell what happened until then."""
+    for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
+        program.file("e").unlink(missing_ok=True)
+        status, err = end_by(program, number, "run", "forever.lab", "--events", "e", "--pcap", "p")
+        ensure(status == 128 + number and "interrupted" in err, f"{status}: {err}")
+        ensure("--events e: written up to the interruption at t=" in err, err)
+        events = list(program.file("e").open())[1:]  # after the header
+        ensure(events and all(json.loads(line)["ev"] for line in events), "events")
+        ensure(program.file("p").read_bytes()[:4] == b"\x0a\x0d\x0d\x0a", "pcapng")
+
+
+def check_interrupt_unread(program):
+    """^C ends a program whose output nobody reads, and that is no write error."""
+    for args in [["run", "loud.lab"], ["loud.lab"], ["-c", "source loud.lab"]]:
+        status, err = end_by(program, signal.SIGINT, *args)
+        ensure(status == 130 and "write error" not in err, f"{args}: {status}: {err}")
 
 
 def check_abort(program):
     """A failed assertion, which is an abort, exits with 99 and the command that replays it."""
-    status, output = end_by(program, signal.SIGABRT)
-    ensure(status == 99 and "rdmalab run forever.lab --seed 1" in output, f"{status}: {output}")
-
-
-def failed(what, function, *args):
-    try:
-        function(*args)
-        return 0
-    except (Failure, OSError, ValueError, KeyError, xml.etree.ElementTree.ParseError,
-            subprocess.TimeoutExpired) as error:
-        print(f"{what}: {error}")
-        return 1
-
-
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    functions = {n: f for n, f in globals().items() if n.startswith("check_") and n != "check_case"}
-    with tempfile.TemporaryDirectory() as directory:
-        program = Program(str(pathlib.Path(sys.argv[1]).resolve()), directory)
-        for name, text in FILES.items():
-            program.file(name).parent.mkdir(exist_ok=True)
-            program.file(name).write_text(text)
-        program.file("scenarios").symlink_to(ROOT / "scenarios")
-        n_failed = sum(failed(" ".join(["rdmalab", *c[0]]), check_case, program, *c) for c in CASES)
-        n_failed += sum(failed(f.__doc__, f, program) for f in functions.values())
-    print(f"{len(CASES) + len(functions) - n_failed} passed, {n_failed} failed")
-    return int(n_failed > 0)
+    status, err = end_by(program, signal.SIGABRT, "run", "forever.lab")
+    ensure(status == 99 and "rdmalab run forever.lab --seed 1" in err, f"{status}: {err}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(whole.main(__doc__, FILES, CASES, globals()))

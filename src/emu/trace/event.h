@@ -158,6 +158,11 @@ void ev_names_object(const struct ev_names *n, struct text *t, uint32_t host,
 /* The host called @name, or EV_HOST_NONE. */
 uint32_t ev_names_find_host(const struct ev_names *n, const char *name);
 
+/* What is known, one at a time, as the event that teaches it again (its id and time are 0): hosts,
+ * ports, objects.  *@at is 0 before the first; false: there is no more.
+ */
+bool ev_names_next(const struct ev_names *n, size_t *at, struct ev *ret);
+
 /* "#34.1", or "#34" for row 0. */
 void ev_add_id(struct text *t, ev_id id);
 

@@ -19,6 +19,21 @@ bool ev_condition_names(const struct ev_condition *c)
     return c->field->print == EVP_HOST || strcmp(c->field->type, "part") == 0;
 }
 
+const struct ev_condition *ev_filter_look_up(struct ev_filter *f, const struct ev_names *names)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        struct ev_condition *c = &f->conditions[i];
+
+        if (c->field->print != EVP_HOST)
+            continue;
+        c->number = ev_names_find_host(names, c->text);
+        c->known = c->number != EV_HOST_NONE || strcmp(c->text, "none") == 0;
+        if (!c->known)
+            return c;
+    }
+    return NULL;
+}
+
 bool ev_filter_holds(const struct ev_filter *f, const struct ev *e)
 {
     if (e->kind != f->kind)

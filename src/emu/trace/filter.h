@@ -32,6 +32,11 @@ struct ev_filter {
  */
 bool ev_condition_names(const struct ev_condition *c);
 
+/* Looks up the hosts and external ports that @f names in @names.  Returns the first condition whose
+ * host is not there, or NULL.
+ */
+const struct ev_condition *ev_filter_look_up(struct ev_filter *f, const struct ev_names *names);
+
 /* Does @e fulfil it? */
 bool ev_filter_holds(const struct ev_filter *f, const struct ev *e);
 

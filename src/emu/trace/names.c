@@ -8,16 +8,10 @@
 #define NAMES_HOSTS_MAX   (EV_PORT_FIRST + EV_PORTS_MAX)
 #define NAMES_OBJECTS_MAX 65536u
 
-struct object_name {
-    uint32_t host, number;
-    enum object_kind object;
-    struct ev_str name;
-};
-
 struct ev_names {
-    struct ev_str *hosts;
+    struct ev_host_up *hosts; /* by number; no name: not learnt.  A port has no more than a name */
     size_t n_hosts;
-    struct object_name *objects;
+    struct ev_named *objects;
     size_t n_objects, cap_objects;
     bool is_short; /* memory was, and nobody has asked yet */
 };
@@ -36,29 +30,29 @@ void ev_names_free(struct ev_names *n)
     free(n);
 }
 
-static void learn_host(struct ev_names *n, uint32_t host, const struct ev_str *name)
+static void learn_host(struct ev_names *n, const struct ev_host_up *e)
 {
-    if (host >= NAMES_HOSTS_MAX)
+    if (e->host >= NAMES_HOSTS_MAX)
         return;
-    if (host >= n->n_hosts) {
-        struct ev_str *v = realloc(n->hosts, (host + 1) * sizeof(*v));
+    if (e->host >= n->n_hosts) {
+        struct ev_host_up *v = realloc(n->hosts, (e->host + 1) * sizeof(*v));
 
         if (!v) {
             n->is_short = true;
             return; /* the number is shown instead */
         }
-        memset(v + n->n_hosts, 0, (host + 1 - n->n_hosts) * sizeof(*v));
+        memset(v + n->n_hosts, 0, (e->host + 1 - n->n_hosts) * sizeof(*v));
         n->hosts = v;
-        n->n_hosts = host + 1;
+        n->n_hosts = e->host + 1;
     }
-    n->hosts[host] = *name;
+    n->hosts[e->host] = *e;
 }
 
-static struct object_name *find(const struct ev_names *n, uint32_t host, enum object_kind object,
-                                uint32_t number)
+static struct ev_named *find(const struct ev_names *n, uint32_t host, enum object_kind object,
+                             uint32_t number)
 {
     for (size_t i = 0; i < n->n_objects; i++) {
-        struct object_name *o = &n->objects[i];
+        struct ev_named *o = &n->objects[i];
 
         if (o->host == host && o->object == object && o->number == number)
             return o;
@@ -68,12 +62,12 @@ static struct object_name *find(const struct ev_names *n, uint32_t host, enum ob
 
 static void learn_object(struct ev_names *n, const struct ev_named *e)
 {
-    struct object_name *o = find(n, e->host, (enum object_kind)e->object, e->number);
+    struct ev_named *o = find(n, e->host, (enum object_kind)e->object, e->number);
 
     if (!o) {
         if (n->n_objects == n->cap_objects) {
             const size_t cap = n->cap_objects ? 2 * n->cap_objects : 16;
-            struct object_name *v;
+            struct ev_named *v;
 
             if (cap > NAMES_OBJECTS_MAX)
                 return;
@@ -87,7 +81,7 @@ static void learn_object(struct ev_names *n, const struct ev_named *e)
         }
         o = &n->objects[n->n_objects++];
     }
-    *o = (struct object_name){e->host, e->number, (enum object_kind)e->object, e->name};
+    *o = *e;
 }
 
 bool ev_names_were_short(struct ev_names *n)
@@ -100,20 +94,25 @@ bool ev_names_were_short(struct ev_names *n)
 
 void ev_names_learn(struct ev_names *n, const struct ev *e)
 {
-    if (e->kind == EV_host_up)
-        learn_host(n, e->u.host_up.host, &e->u.host_up.name);
-    else if (e->kind == EV_port_up)
-        learn_host(n, e->u.port_up.host, &e->u.port_up.name);
-    else if (e->kind == EV_named)
+    struct ev_host_up port = {0};
+
+    if (e->kind == EV_host_up) {
+        learn_host(n, &e->u.host_up);
+    } else if (e->kind == EV_port_up) {
+        port.host = e->u.port_up.host;
+        port.name = e->u.port_up.name;
+        learn_host(n, &port);
+    } else if (e->kind == EV_named) {
         learn_object(n, &e->u.named);
+    }
 }
 
 void ev_names_host(const struct ev_names *n, struct text *t, uint32_t host)
 {
     if (host == EV_HOST_NONE)
         text_add(t, "none");
-    else if (n && host < n->n_hosts && n->hosts[host].s[0])
-        text_add(t, n->hosts[host].s);
+    else if (n && host < n->n_hosts && n->hosts[host].name.s[0])
+        text_add(t, n->hosts[host].name.s);
     else
         text_addf(t, "host%u", host);
 }
@@ -121,7 +120,7 @@ void ev_names_host(const struct ev_names *n, struct text *t, uint32_t host)
 void ev_names_object(const struct ev_names *n, struct text *t, uint32_t host,
                      enum object_kind object, uint32_t number)
 {
-    const struct object_name *o = n ? find(n, host, object, number) : NULL;
+    const struct ev_named *o = n ? find(n, host, object, number) : NULL;
 
     ev_names_host(n, t, host);
     if (o)
@@ -137,8 +136,30 @@ void ev_names_object(const struct ev_names *n, struct text *t, uint32_t host,
 uint32_t ev_names_find_host(const struct ev_names *n, const char *name)
 {
     for (size_t i = 0; n && i < n->n_hosts; i++) {
-        if (strcmp(n->hosts[i].s, name) == 0)
+        if (strcmp(n->hosts[i].name.s, name) == 0)
             return (uint32_t)i;
     }
     return EV_HOST_NONE;
+}
+
+bool ev_names_next(const struct ev_names *n, size_t *at, struct ev *ret)
+{
+    while (n && *at < n->n_hosts && !n->hosts[*at].name.s[0])
+        (*at)++;
+    if (!n || *at >= n->n_hosts + n->n_objects)
+        return false;
+    memset(ret, 0, sizeof(*ret));
+    if (*at >= n->n_hosts) {
+        ret->kind = EV_named;
+        ret->u.named = n->objects[*at - n->n_hosts];
+    } else if (*at >= EV_PORT_FIRST) {
+        ret->kind = EV_port_up;
+        ret->u.port_up.host = n->hosts[*at].host;
+        ret->u.port_up.name = n->hosts[*at].name;
+    } else {
+        ret->kind = EV_host_up;
+        ret->u.host_up = n->hosts[*at];
+    }
+    (*at)++;
+    return true;
 }

@@ -6,50 +6,10 @@
 
 #include "cli/complete.h"
 #include "cli/files.h"
-#include "cli_testing.h"
+#include "lab_session.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/port.h"
 #include "rdmalab/trace.h"
-
-/* A session whose output goes to a buffer. */
-struct lab {
-    struct session *s;
-    char *out;
-    size_t n;
-    FILE *f;
-};
-
-static void lab_open(struct lab *l, bool verbose)
-{
-    struct session_config config = {.seed = 1, .verbose = verbose};
-
-    l->out = NULL;
-    l->f = open_memstream(&l->out, &l->n);
-    assert_non_null(l->f);
-    config.out = l->f;
-    config.err = l->f;
-    assert_int_equal(session_new(&config, &l->s), RDL_OK);
-}
-
-static void lab_close(struct lab *l)
-{
-    session_free(l->s);
-    fclose(l->f);
-    free(l->out);
-}
-
-static bool lab_try(struct lab *l, const char *lines)
-{
-    const struct source src = {NULL, lines, strlen(lines)};
-
-    return session_lines(l->s, &src, false);
-}
-
-static void lab_run(struct lab *l, const char *lines)
-{
-    if (!lab_try(l, lines))
-        fail_msg("%s: %s", lines, l->s->diag.message);
-}
 
 /* Examples read and write files: they run in a directory of their own. */
 static int enter_directory(void **state)
@@ -326,6 +286,20 @@ static void a_saved_session_replays_event_for_event(void **state)
     assert_true(hash_of_file("x.json") == hash);
 }
 
+/* A file without steps could not be run again. */
+static void a_session_that_did_nothing_is_not_saved(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, true);
+    lab_run(&l, "show; # a note");
+    assert_false(lab_try(&l, "session save nothing.lab"));
+    assert_non_null(strstr(l.s->diag.message, "nothing was done yet"));
+    assert_null(fopen("nothing.lab", "r"));
+    lab_close(&l);
+}
+
 static void what_failed_halfway_replays_as_well(void **state)
 {
     struct lab l;
@@ -524,146 +498,8 @@ static void worse_exits_win(void **state)
     assert_int_equal(exit_worse(EXIT_USAGE, EXIT_FAILED), EXIT_USAGE);
     assert_int_equal(exit_worse(EXIT_USAGE, EXIT_TIMEOUT), EXIT_TIMEOUT);
     assert_int_equal(exit_worse(EXIT_BROKEN, EXIT_TIMEOUT), EXIT_BROKEN);
-}
-
-static void what_was_not_recorded_is_said_to_be_missing(void **state)
-{
-    struct lab l;
-    size_t n;
-
-    (void)state;
-    lab_open(&l, false);
-    lab_run(&l, "host h1 h2; link h1 h2; record off");
-    n = rdl_record_count(l.s->lab);
-    lab_run(&l, "ping h1 h2; show events last 1; export events -");
-    assert_true(rdl_record_count(l.s->lab) == n);
-    fflush(l.f);
-    assert_non_null(strstr(l.out, "... recording is off since #4\n"));
-    assert_non_null(strstr(l.out, "recording is off since #4: what happened then is missing"));
-    lab_run(&l, "expect count(eth_tx) == 2"); /* totals are always kept */
-    assert_false(lab_try(&l, "expect count(eth_tx, host==h1) == 1"));
-    assert_non_null(strstr(l.s->diag.message, "too late to count: 2 of 2 eth_tx events"));
-    assert_non_null(strstr(l.s->diag.notes, "recording is off since #4"));
-    lab_run(&l, "record on; ping h1 h2; why");
-    assert_true(rdl_record_count(l.s->lab) > n);
-    assert_false(lab_try(&l, "why #5.1"));
-    assert_non_null(strstr(l.s->diag.remedy, "recording was off at times from #4 to #10"));
-    lab_close(&l);
-}
-
-/* The record forgets; what is counted is counted all the same, and the notes say how many more. */
-static void counts_do_not_rest_on_the_record(void **state)
-{
-    struct lab l;
-
-    (void)state;
-    lab_open(&l, false);
-    lab_run(&l,
-            "host h1 h2; link h1 h2; drop next from=h1 as f1; expect count(lost, name==f1) == 0");
-    rdl_record_bound(l.s->lab, 1024, 1024);
-    lab_run(&l, "refused { ping h1 h2 }; repeat 500 { ping h1 h2 }");
-    assert_true(rdl_record_forgotten(l.s->lab) > 0);
-    lab_run(&l,
-            "expect count(lost, name==f1) == 1 and count(lost) == 1 and count(ping_sent) == 501");
-    assert_false(lab_try(&l, "expect count(lost, name==f1) == 0"));
-    assert_non_null(strstr(l.s->diag.message, "it is 1"));
-    assert_string_equal(l.s->diag.notes, "  ... and 1 more\n");
-    assert_false(lab_try(&l, "expect count(ping_sent, host==h1) == 501"));
-    assert_non_null(strstr(l.s->diag.message, "too late to count"));
-    assert_non_null(strstr(l.s->diag.notes, "the record is full"));
-    lab_close(&l);
-}
-
-/* A file is known as a whole: what its last step counts is counted from its first. */
-static void a_script_counts_from_its_beginning(void **state)
-{
-    static const char lines[] = "host h1 h2; link h1 h2\n"
-                                "record off\n"
-                                "repeat 3 { ping h1 h2 }\n"
-                                "repeat 1 { expect count(ping_sent, host==h1) == 3 }\n";
-    struct script script = script_of(lines);
-    struct lab l;
-
-    (void)state;
-    lab_open(&l, false);
-    must_read(&script, false);
-    if (!session_script(l.s, &script))
-        fail_msg("%s", l.s->diag.message);
-    assert_int_equal(l.s->n_expected, 1);
-    script_done(&script);
-    lab_close(&l);
-}
-
-static void names_that_nothing_has_cannot_be_counted(void **state)
-{
-    static const struct {
-        const char *that, *message;
-    } rows[] = {
-        {"count(tx, host==h9) == 0", "no host is called \"h9\""},
-        {"count(tx, peer!=h9) == 0", "no host is called \"h9\""},
-        {"count(tx, host==f1) == 0", "f1 is a fault, not a host"},
-        {"count(lost, name==f9) == 0", "no fault and no switch is called \"f9\""},
-        {"count(forwarded, name!=s9) == 0", "no fault and no switch is called \"s9\""},
-    };
-    struct lab l;
-
-    (void)state;
-    lab_open(&l, false);
-    lab_run(&l, "host h1; switch s1; link h1 s1; drop next from=h1 as f1");
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        char line[128];
-        struct text t = text_on(line, sizeof(line));
-
-        text_addf(&t, "expect %s", rows[i].that);
-        assert_false(lab_try(&l, line));
-        assert_string_equal(l.s->diag.message, rows[i].message);
-        if (!l.s->diag.remedy[0])
-            fail_msg("%s: no remedy", rows[i].that);
-    }
-    lab_run(&l, "expect count(lost, name==f1) == 0 and count(lost, name==chance) == 0");
-    lab_run(&l, "expect count(forwarded, name==s1) == 0 and count(tx, peer==none) == 0");
-    lab_run(
-        &l,
-        "host h9; expect count(tx, host==h9) == 0; clear f1; expect count(lost, name==f1) == 0");
-    lab_close(&l);
-}
-
-/* Stops are exact: at the tick, whatever kind of step is under way. */
-static void a_stop_expression_stops_at_its_tick(void **state)
-{
-    static const char *const stops[] = {"#2", "#3", "#20", "#40", "#46", "#50", "#52", "#54"};
-    char lines[sizeof(story) + 64];
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(stops); i++) {
-        struct script script;
-        struct text t = text_on(lines, sizeof(lines));
-        struct diag d;
-        struct lab l;
-
-        text_add(&t, story);
-        script = script_of(lines);
-        lab_open(&l, false);
-        must_read(&script, false);
-        l.s->stop = expr_parse(&l.s->pool, stops[i], (struct span){0, strlen(stops[i])}, &d);
-        assert_true(session_script(l.s, &script));
-        assert_true(l.s->quit);
-        assert_int_equal(rdl_tick(l.s->lab), strtoul(stops[i] + 1, NULL, 10));
-        script_done(&script);
-        lab_close(&l);
-    }
-}
-
-static void unrecorded_events_are_not_counted_when_they_are_too_many_to_show(void **state)
-{
-    struct lab l;
-
-    (void)state;
-    lab_open(&l, true);
-    lab_run(&l, "host h1 h2; link h1 h2; record off; ping h1 h2 count=100 interval=1ms");
-    fflush(l.f);
-    assert_non_null(strstr(l.out, "... and more, which nothing records\n"));
-    lab_close(&l);
+    assert_int_equal(exit_worse(EXIT_BROKEN, EXIT_INTERRUPTED), EXIT_INTERRUPTED);
+    assert_int_equal(exit_worse(143, EXIT_BROKEN), 143); /* by SIGTERM */
 }
 
 int main(void)
@@ -677,6 +513,7 @@ int main(void)
         cmocka_unit_test(a_host_with_arp_asks_for_macs),
         cmocka_unit_test(a_host_says_its_profile),
         cmocka_unit_test(a_saved_session_replays_event_for_event),
+        cmocka_unit_test(a_session_that_did_nothing_is_not_saved),
         cmocka_unit_test(what_failed_halfway_replays_as_well),
         cmocka_unit_test(a_prompt_has_patience_with_each_step),
         cmocka_unit_test(limits_end_what_does_not_end),
@@ -685,12 +522,6 @@ int main(void)
         cmocka_unit_test(completion_offers_what_fits),
         cmocka_unit_test(an_interrupt_ends_every_step),
         cmocka_unit_test(lines_must_be_text),
-        cmocka_unit_test(what_was_not_recorded_is_said_to_be_missing),
-        cmocka_unit_test(counts_do_not_rest_on_the_record),
-        cmocka_unit_test(a_script_counts_from_its_beginning),
-        cmocka_unit_test(names_that_nothing_has_cannot_be_counted),
-        cmocka_unit_test(a_stop_expression_stops_at_its_tick),
-        cmocka_unit_test(unrecorded_events_are_not_counted_when_they_are_too_many_to_show),
         cmocka_unit_test(worse_exits_win),
     };
 

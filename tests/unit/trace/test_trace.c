@@ -88,6 +88,37 @@ static void names_are_learnt_from_the_trace(void **state)
     ev_names_free(names);
 }
 
+static void names_tell_the_events_that_teach_them(void **state)
+{
+    static const struct ev taught[] = {
+        {.kind = EV_host_up,
+         .u.host_up = {.host = 2, .name = {"h2"}, .mac = 5, .addr = {"10.0.0.2"}, .first_qpn = 3}},
+        {.kind = EV_host_up, .u.host_up = {.host = 7, .name = {"h7"}}},
+        {.kind = EV_port_up, .u.port_up = {.host = EV_PORT_FIRST + 1, .name = {"p"}}},
+        {.kind = EV_named, .u.named = {.host = 2, .object = OBJ_CQ, .number = 1, .name = {"cq"}}},
+    };
+    struct ev_names *names = ev_names_new();
+    size_t at = 0, n = 0;
+    struct ev e;
+
+    (void)state;
+    assert_false(ev_names_next(names, &at, &e));
+    assert_false(ev_names_next(NULL, &at, &e));
+    for (size_t i = ARRAY_LEN(taught); i > 0; i--)
+        ev_names_learn(names, &taught[i - 1]);
+    for (at = 0; ev_names_next(names, &at, &e); n++) {
+        char got[EV_JSON_BYTES], want[EV_JSON_BYTES];
+        struct text g = text_on(got, sizeof(got)), w = text_on(want, sizeof(want));
+
+        assert_in_range(n, 0, ARRAY_LEN(taught) - 1);
+        ev_add_json(&g, &e, NULL);
+        ev_add_json(&w, &taught[n], NULL);
+        assert_string_equal(got, want);
+    }
+    assert_int_equal(n, ARRAY_LEN(taught));
+    ev_names_free(names);
+}
+
 static void numbers_beyond_a_double_are_strings_in_json(void **state)
 {
     struct ev e = {.kind = EV_poll};
@@ -168,6 +199,7 @@ int main(void)
         cmocka_unit_test(every_event_prints_its_sentence_and_its_json),
         cmocka_unit_test(parts_in_brackets_appear_only_when_set),
         cmocka_unit_test(names_are_learnt_from_the_trace),
+        cmocka_unit_test(names_tell_the_events_that_teach_them),
         cmocka_unit_test(numbers_beyond_a_double_are_strings_in_json),
         cmocka_unit_test(numbers_advance_whether_or_not_anybody_listens),
         cmocka_unit_test(the_hash_sees_every_field),

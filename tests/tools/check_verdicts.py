@@ -1,0 +1,252 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""`rdmalab test`: every file has its verdict, in every form of report, whatever happens to the rest.
+
+usage: check_verdicts.py RDMALAB
+
+Rows and functions as in check_program.py.
+"""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+import program as whole
+from program import FOREVER, TIMEOUT_S, ensure
+
+FILES = {
+    "good.lab": "scenario title=good tags=quick\nhost h1\nexpect h1.irqs == 0\n",
+    "fails.lab": "scenario title=fails\nhost h1\nexpect h1.irqs == 1\n",
+    "wrong.lab": "scenario title=wrong\nhost h1\nbogus\n",
+    "broken.json": '{"title": "broken", "steps": [',
+    "nothing.lab": "# a note\nscenario title=nothing tags=quick\n",
+    "skipped.lab": "scenario title=skipped skip=\"no tap here\"\nhost h1\n",
+    "later.lab": "scenario title=later skip=\"not written yet\"\n",
+    "forever.lab": "scenario title=forever ticks=1000000000000\n" + FOREVER,
+    "forever2.lab": "scenario title=forever ticks=1000000000000\n" + FOREVER,
+    "good2.lab": "host h1\n",
+    "empty/readme.txt": "no scenario\n",
+}
+ODD = "odd/a\"b'<c>&#\t\x01\udcff\u00e9.lab"  # what each form must escape, and a byte that is no UTF-8
+
+CASES = [  # arguments, standard input, exit status, what the output must match
+    (["test"], "", 2, r"usage"),
+    (["test", "good.lab"], "", 0, r"^1 passed, 0 failed, 0 skipped$"),
+    (["test", "good.lab", "fails.lab"], "", 1, r"^1 passed, 1 failed, 0 skipped$"),
+    (["test", "good.lab", "skipped.lab"], "", 0, r"^1 passed, 0 failed, 1 skipped$"),
+    (["test", "skipped.lab"], "", 77, r"^0 passed, 0 failed, 1 skipped$"),
+    (["test", "later.lab"], "", 77, r"^skip  later\.lab  not written yet$"),
+    (["test", "-"], "host h1\n", 0, r"^1 passed, 0 failed, 0 skipped$"),
+    # a file that cannot be run is a failure among the others
+    (["test", "wrong.lab", "good.lab"], "", 2,
+     r'^FAIL  wrong\.lab\nwrong\.lab:3:1: error: unknown command "bogus"(.|\n)*^ok    good\.lab(.|\n)*'
+     r"^1 passed, 1 failed, 0 skipped$"),
+    (["test", "good.lab", "broken.json"], "", 2, r"^1 passed, 1 failed, 0 skipped$"),
+    (["test", "none.json", "good.lab"], "", 2, r"none\.json: No such file(.|\n)*^1 passed, 1 failed, 0 skipped$"),
+    (["test", "nothing.lab", "good.lab"], "", 2, r"there is nothing to run(.|\n)*^1 passed, 1 failed, 0 skipped$"),
+    (["test", "wrong.lab", "skipped.lab"], "", 2, r"^0 passed, 1 failed, 1 skipped$"),
+    (["test", "wrong.lab", "good.lab", "--seeds", "1..3"], "", 2, r"^3 passed, 1 failed, 0 skipped$"),
+    (["test", "good.lab", "wrong.lab", "--tag", "quick"], "", 2, r"^1 passed, 1 failed, 0 skipped$"),
+    # nothing to run
+    (["test", "empty"], "", 2, r"no scenario found(.|\n)*0 passed, 0 failed, 0 skipped$"),
+    (["test", "good.lab", "--tag", "slow"], "", 2, r"no scenario found with the tag slow; a scenario says tags=slow"),
+    (["test", "good.lab", "fails.lab", "--tag", "quick"], "", 0, r"^1 passed, 0 failed"),
+    # each file once
+    (["test", "good.lab", "./good.lab", "good.lab", "none.lab", "none.lab"], "", 2, r"^1 passed, 1 failed, 0 skipped$"),
+    # values of options
+    (["test", "good.lab", "-j", "0"], "", 2, r"-j 0: it must be from 1 to 64"),
+    (["test", "good.lab", "-j", "65"], "", 2, r"-j 65: it must be from 1 to 64"),
+    (["test", "good.lab", "-j", "64"], "", 0, r"^1 passed"),
+    (["test", "good.lab", "--timeout", "86401"], "", 2, r"--timeout 86401: it must be from 0 to 86400"),
+    (["test", "good.lab", "--timeout", "0"], "", 0, r"^1 passed"),
+    (["test", "--help"], "", 0, r"0 to 86400, 0 is none"),
+    (["test", "good.lab", "--format", "xml"], "", 2, r"--format xml: there are text, tap, json, github"),
+    (["test", "good.lab", "--seeds", "3"], "", 2, r"it is written 1\.\.100"),
+    (["test", "good.lab", "--seeds", "3..1"], "", 2, r"from the smaller to the larger, at most 1000000"),
+    (["test", "good.lab", "--seed", "3", "--seeds", "1..2"], "", 2, r"give one of them"),
+    (["test", "good.lab", "--seeds", "1..900000"], "", 2, r"too many cases: fewer seeds"),
+    (["test", "scenarios/26-unreliable-link.json", "--seeds", "1..4", "--twice"], "", 0,
+     r"^4 passed, 0 failed, 0 skipped$"),
+    # what cannot be written is an error before anything runs
+    (["test", "fails.lab", "--junit", "no/where.xml"], "", 2, r"\Ardmalab: --junit no/where\.xml: No such file.*\n\Z"),
+    (["test", "fails.lab", "--artifacts", "no/where"], "", 2, r"\Ardmalab: --artifacts no/where: No such file.*\n\Z"),
+    (["test", "fails.lab", "--artifacts", "good.lab"], "", 2,
+     r"\Ardmalab: --artifacts good\.lab: this is no directory\n\Z"),
+    # forms
+    (["test", "good.lab", "fails.lab", "--format", "tap"], "", 1,
+     r"^TAP version 13\n1\.\.2\nok 1 - good\.lab\nnot ok 2 - fails\.lab"),
+    (["test", "wrong.lab", "--format", "tap"], "", 2, r'^1\.\.1\nnot ok 1 - wrong\.lab\n(.|\n)*at: "wrong\.lab:3:1"$'),
+    (["test", "fails.lab", "--format", "github"], "", 1, r"^::error file=fails\.lab,line=3,"),
+    (["test", "wrong.lab", "--format", "github"], "", 2, r"^::error file=wrong\.lab,line=3,col=1,"),
+    (["test", "none.lab", "--format", "github"], "", 2, r"^::error file=none\.lab,title=none\.lab::"),
+    # lists
+    (["test", "good.lab", "fails.lab", "--list"], "", 0, r"good\.lab  good\n.*fails\.lab  fails"),
+    (["test", "good.lab", "wrong.lab", "--list"], "", 2,
+     r"unknown command(.|\n)*good\.lab  good\nwrong\.lab  \(cannot be run\)"),
+    # the wall clock
+    (["test", "forever.lab", "fails.lab", "wrong.lab", "--timeout", "1"], "", 124,
+     r"wall-clock limit was reached; --timeout N(.|\n)*0 passed, 3 failed, 0 skipped$"),
+]
+
+
+def check_reports(program):
+    """All forms tell the same of each file."""
+    files = ["good.lab", "wrong.lab", "fails.lab", "none.json", "skipped.lab"]
+    result = program.run("test", *files, "--format", "json", "--junit", "junit.xml")
+    report = json.loads(result.stdout)
+    ensure(result.stderr == "1 passed, 3 failed, 1 skipped\n", f"standard error: {result.stderr}")
+    ensure([report[k] for k in ["passed", "failed", "skipped", "not_run"]] == [1, 3, 1, 0], f"counts: {report}")
+    ensure([c["file"] for c in report["cases"]] == files, "files in their order")
+    ensure([c["status"] for c in report["cases"]] == [0, 2, 1, 2, 77], "statuses")
+    ensure([report["cases"][1][k] for k in ["line", "col"]] == [3, 1], "the place of what is wrong")
+    ensure("bogus" in report["cases"][1]["message"], "what is wrong")
+    suite = xml.etree.ElementTree.parse(program.file("junit.xml")).getroot()[0]
+    ensure([suite.get(k) for k in ["tests", "failures", "errors", "skipped"]] == ["5", "1", "2", "1"], "JUnit counts")
+    ensure([len(list(suite.iter(k))) for k in ["testcase", "failure", "error", "skipped"]] == [5, 1, 2, 1], "JUnit")
+    listed = json.loads(program.run("test", *files, "--list", "--format", "json").stdout)
+    ensure([entry["file"] for entry in listed if "error" in entry] == ["wrong.lab", "none.json"], f"list: {listed}")
+
+
+def check_reports_of_nothing(program):
+    """Reports of no case at all are well formed."""
+    result = program.run("test", "empty", "--format", "json", "--junit", "junit.xml")
+    ensure(result.returncode == 2 and json.loads(result.stdout)["cases"] == [], result.stdout)
+    suite = xml.etree.ElementTree.parse(program.file("junit.xml")).getroot()[0]
+    ensure(suite.get("tests") == "0", "JUnit")
+
+
+def check_odd_names(program):
+    """Quotes, control characters and bytes that are no UTF-8 harm no report."""
+    program.file("odd").mkdir()
+    program.file(ODD).write_text('scenario title="<&\x01"\nhost h1\nexport events "]]>\x1b/x"\n')
+    shown = "odd/a\"b'<c>&#\\x09\\x01\\xff\u00e9.lab"
+    result = program.run("test", "odd", "--format", "json", "--junit", "odd.xml", "--artifacts", "odd-left")
+    case = json.loads(result.stdout)["cases"][0]
+    ensure(case["name"] == case["file"] == shown, f"JSON: {case}")
+    parsed = next(xml.etree.ElementTree.parse(program.file("odd.xml")).getroot().iter("testcase"))
+    ensure(parsed.get("name") == shown, f"JUnit: {parsed.attrib}")
+    ensure(r"]]>\x1b/x: No such file" in parsed[1].text, f"JUnit: {parsed[1].text}")
+    tap = program.run("test", "odd", "--format", "tap").stdout
+    ensure(f"not ok 1 - {shown}".replace("\\", "\\\\").replace("#", "\\#") in tap.splitlines(), f"TAP: {tap}")
+    ensure(not re.search(r"[^\n -~\u00e9]", tap), f"TAP: {tap!r}")
+    script = next(program.file("odd-left").glob("*.sh"))
+    again = subprocess.run(["/bin/sh", "-n", script], capture_output=True, text=True, check=False)
+    ensure(again.returncode == 0, f"the artifact {script}: {again.stderr}")
+
+
+def check_directories(program):
+    """What is below a directory is found once, also around a circle of links; what cannot be read has a verdict."""
+    top = program.file("tree")
+    deep = top.joinpath(*"123456789")
+    deep.mkdir(parents=True)
+    pathlib.Path(top, "1", "circle").symlink_to(top)
+    pathlib.Path(top, "again.lab").symlink_to("good.lab")
+    pathlib.Path(top, "good.lab").write_text("host h1\n")
+    pathlib.Path(top, "gone.lab").symlink_to("nowhere")
+    result = program.run("test", "tree/")
+    ensure(result.returncode == 2 and result.stdout.endswith("1 passed, 2 failed, 0 skipped\n"), result.stdout)
+    ensure("tree/gone.lab: No such file" in result.stdout, result.stdout)
+    ensure("tree/1/2/3/4/5/6/7/8: too many directories" in result.stdout, result.stdout)
+
+
+def check_artifacts(program):
+    """A failure leaves its pcapng, ladder, events and command; a success leaves no directory."""
+    program.run("test", "good.lab", "fails.lab", "--artifacts", "left")
+    names = sorted(p.suffix for p in program.file("left").iterdir())
+    ensure(names == [".ndjson", ".pcapng", ".sh", ".svg"], f"left are {names}")
+    ensure(program.run("test", "good.lab", "--artifacts", "none").returncode == 0, "good.lab passes")
+    ensure(not program.file("none").exists(), "nothing is left")
+
+
+def check_memory(program):
+    """Without memory for the cases the test fails; nothing is skipped."""
+    result = program.run("test", "good.lab", "--seeds", "1..400000",
+                         preexec_fn=lambda: whole.limit_memory(200_000_000))
+    ensure(result.returncode == 1 and "out of memory: fewer seeds" in result.stderr,
+           f"{result.returncode}: {result.stderr}")
+
+
+def check_other_children(program):
+    """Children that the runner inherited, or is not told of, change nothing."""
+    shell = f"sleep 0.02 & exec {program.path} test good.lab fails.lab scenarios -j 2"
+    result = subprocess.run(["/bin/sh", "-c", shell], cwd=program.directory, text=True, capture_output=True,
+                            timeout=TIMEOUT_S, check=False)
+    ensure(result.returncode == 1 and " passed, 1 failed, 0 skipped\n" in result.stdout, result.stdout + result.stderr)
+    result = program.run("test", "good.lab", preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+    ensure(result.returncode == 0, f"{result.returncode}: {result.stdout}")
+
+
+def children(process):
+    return pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+
+
+def is_running(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def start_forever(program, *args):
+    """A test whose first two cases end and whose next two do not."""
+    process = program.start("test", "-j", "2", "good.lab", "fails.lab", "forever.lab", "forever2.lab", "good2.lab",
+                            *args)
+    for _ in range(100):
+        time.sleep(0.05)
+        if process.poll() is not None or process.stdout.readline().startswith("fails.lab:3"):
+            break
+    time.sleep(0.3)
+    pids = children(process)
+    ensure(len(pids) == 2, f"children: {pids}")
+    return process, pids
+
+
+def ensure_gone(pids):
+    for _ in range(100):
+        if not any(is_running(pid) for pid in pids):
+            return
+        time.sleep(0.05)
+    ensure(False, f"children go on: {[pid for pid in pids if is_running(pid)]}")
+
+
+def check_signals(program):
+    """Signals end the children; what ended, what ran and what is missing is told, and the status is the signal's."""
+    for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
+        process, pids = start_forever(program, "--junit", "signal.xml")
+        process.send_signal(number)
+        output, errors = process.communicate(timeout=TIMEOUT_S)
+        ensure(process.returncode == 128 + number, f"{number}: exits with {process.returncode}")
+        ensure(output.endswith("1 passed, 3 failed, 0 skipped\n"), output)
+        ensure("forever2.lab: it was still running when the test was interrupted\n" in output, output)
+        ensure("rdmalab: interrupted; 1 of 5 were not run" in errors, errors)
+        suite = xml.etree.ElementTree.parse(program.file("signal.xml")).getroot()[0]
+        ensure(len(list(suite.iter("testcase"))) == 4, "JUnit tells of four")
+        ensure_gone(pids)
+
+
+def check_death_of_the_runner(program):
+    """A runner that is killed takes its children with it."""
+    process, pids = start_forever(program)
+    process.kill()
+    process.communicate(timeout=TIMEOUT_S)
+    ensure_gone(pids)
+
+
+def check_death_of_a_child(program):
+    """A child that dies is a failure: of rdmalab, which is worse than a wall-clock limit, or of the machine."""
+    for number, status, message in [(signal.SIGKILL, 1, "its process was killed"),
+                                    (signal.SIGABRT, 99, "rdmalab itself failed")]:
+        process, pids = start_forever(program, "--timeout", "2")
+        os.kill(int(pids[0]), number)
+        output, _ = process.communicate(timeout=TIMEOUT_S)
+        ensure(process.returncode == max(status, 124, key=[1, 124, 99].index), f"exits with {process.returncode}")
+        ensure(re.search(f"^forever2?.lab: {message}", output, re.MULTILINE), output)
+
+
+if __name__ == "__main__":
+    sys.exit(whole.main(__doc__, FILES, CASES, globals()))
