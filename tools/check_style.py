@@ -39,6 +39,12 @@ CITED_FILE = re.compile(r"\b((?:include|src|tests|tools|scenarios|docs|book)/[\w
 
 COMMENT_OR_LITERAL = re.compile(
     r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+# A function's name and body: clang-format puts its braces alone in column 0.
+FUNCTION = re.compile(r"^(?:[\w*]+ +)+?\*?(\w+)\([^;{}]*?\)\s*\n\{\n(.*?)^\}", re.DOTALL | re.MULTILINE)
+CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+HEAD = re.compile(r"\b(if|for|while|switch)\s*$")
+PRNG = "src/emu/base/prng.h"
+DRAWS = ("prng_next", "prng_below")
 NOT_SIGNATURE = re.compile(r"[;}]$|\*/$|^#")
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)", re.DOTALL)
 
@@ -97,6 +103,66 @@ def check_functions(name, text):
             yield f"{name}:{start + 1}: function of {end - start + 1} lines"
 
 
+def functions_of(text):
+    """Name and body of each function: see check_functions()."""
+    for match in FUNCTION.finditer(text):
+        yield match[1], match[2]
+
+
+def drawing_functions(text):
+    """Those of the file whose calls draw from a PRNG, beside the PRNG's own."""
+    bodies = list(functions_of(text))
+    drawing = set(DRAWS)
+    while True:
+        more = {name for name, body in bodies
+                if not drawing.isdisjoint(CALL.findall(body))} - drawing
+        if not more:
+            return drawing
+        drawing |= more
+
+
+def statements(body):
+    """Line offset and text of each full expression or declaration.  The braces of an initializer
+    do not end one, the parenthesis behind if, for, while and switch does.
+    """
+    start, heads, depth, braces = 0, [], 0, []
+    for i, c in enumerate(body):
+        ends = c == ";"
+        if c == "(":
+            if HEAD.search(body, 0, i):
+                heads.append(depth)
+            depth += 1
+        elif c == ")":
+            depth -= 1
+            if heads and heads[-1] == depth:
+                heads.pop()
+                ends = True
+        elif c == "{":
+            before = body[:i].rstrip()[-1:]
+            initializes = before in "=,({" and before or body[i - 1] == ")"
+            braces.append(bool(initializes) and (before != "{" or braces[-1:] == [True]))
+            ends = not braces[-1]
+        elif c == "}":
+            ends = bool(braces) and not braces.pop()
+        if ends:
+            yield body.count("\n", 0, start), body[start:i]
+            start = i + 1
+
+
+def check_draws(name, text):
+    """One draw a statement: C does not say which of two comes first, and compilers differ."""
+    code = without_comments(text)
+    drawing = drawing_functions(code)
+    for match in FUNCTION.finditer(code):
+        first = code.count("\n", 0, match.start(2)) + 1
+        for line, statement in statements(match[2]):
+            calls = [c for c in CALL.findall(statement) if c in drawing]
+            if len(calls) > 1:
+                blank = len(statement) - len(statement.lstrip())
+                line += first + statement.count("\n", 0, blank)
+                yield f"{name}:{line}: one statement draws twice: {', '.join(calls)}"
+
+
 def check_links(root, name, text):
     """Files that a document links to or names must exist; what is built or written need not."""
     for number, line in enumerate(text.splitlines(), 1):
@@ -129,6 +195,8 @@ def check_file(root, name, text):
             yield f"{name}: tab in code"
     if suffix == ".c":
         yield from check_functions(name, text)
+    if suffix in {".c", ".h"} and name != PRNG:
+        yield from check_draws(name, text)
     if suffix == ".md":
         yield from check_links(root, name, text)
 
@@ -154,6 +222,17 @@ PLANTS = {  # file, text -> what must be said about it ("" for nothing)
     ("docs/o.md", "[n](o.md#n), [w](https://w.org/), `src/none.c`\n"): "there is no src/none.c",
     ("src/cli/l.c", SPDX + "/* TO" "DO */\n"): "unfinished",
     ("src/cli/m.c", SPDX + "\tint x;\n"): "tab",
+    ("src/cli/q.c", SPDX + "int f(R *r)\n{\n    return prng_next(r) % prng_below(r, 3);\n}\n"):
+        "q.c:4: one statement draws twice",
+    ("src/cli/r.c", SPDX + "int f(R *r)\n{\n    struct s s = {\n        .a = {prng_next(r)},\n"
+     "        .b = prng_next(r),\n    };\n    return g(s);\n}\n"):
+        "r.c:4: one statement draws twice",
+    ("tests/s.c", SPDX + "static int d(R *r)\n{\n    return prng_below(r, 6);\n}\n\n"
+     "int f(R *r)\n{\n    return g(d(r), d(r));\n}\n"): "s.c:9: one statement draws twice",
+    ("src/cli/t.c", SPDX + "int f(R *r)\n{\n    int a = prng_next(r);\n"
+     "    for (int i = prng_next(r); i < prng_next(r); i++)\n        a += prng_next(r);\n"
+     "    if (prng_next(r)) {\n        a += prng_next(r);\n    }\n    return a + prng_next(r);\n"
+     "}\n"): "",
     ("src/cli/p.c", SPDX + "/* a\n *b\n */\nint f(int *p)\n{\n    *p = 1;\n}\n"): "by the formatter",
 }
 

@@ -263,6 +263,7 @@ static enum advance_end end_of(struct session *s, enum rdl_status st, struct spa
     case RDL_ERR_IDLE:
         return ADVANCE_IDLE;
     case RDL_ERR_TIMEOUT:
+        s->cut = true;
         return s->quit ? ADVANCE_LATE : ADVANCE_FAILED;
     case RDL_ERR_INVARIANT:
         broken(s, at);
@@ -322,6 +323,7 @@ bool advance_wait(struct session *s, rdl_host host, struct span at)
         session_fail(s, at, "the device refused: %s", row ? row->name : "?");
         return diag_remedy(&s->diag, "%s; \"why\" shows the request", row ? row->text : "");
     case RDL_ERR_TIMEOUT:
+        s->cut = true;
         return false;
     case RDL_ERR_INVARIANT:
         return broken(s, at);

@@ -13,7 +13,7 @@ bool run_scenario(struct session *s, const struct step *st)
 {
     const uint64_t seed = step_number(st, "seed", s->seed);
 
-    if (s->n_done > 0) {
+    if (s->journal.n > 0) {
         session_fail(s, st->at, "the session has begun already");
         return diag_remedy(&s->diag, "scenario is the first line");
     }
@@ -75,17 +75,40 @@ bool run_repeat(struct session *s, const struct step *st)
     for (uint64_t left = step_number(st, "count", 0); left > 0 && !s->quit; left--) {
         if (session_interrupted(s, st->at) || !run_block(s, st, host))
             return false;
+        if (!s->quit)
+            journal_round(&s->journal);
     }
     return true;
+}
+
+/* Carries out the steps of a `refused` block, in not more ticks than it allows.  That takes the
+ * place of the ticks that each of them may take at a prompt.
+ */
+static bool run_limited(struct session *s, const struct step *st)
+{
+    const uint64_t limit = s->limits.ticks, patience = s->patience;
+    const uint64_t own = rdl_tick(s->lab) + step_number(st, "ticks", 0);
+    const bool limited = step_has(st, "ticks") && (limit == 0 || own < limit || patience);
+    char host[RDL_NAME_BYTES];
+    bool ok;
+
+    memcpy(host, s->host, sizeof(host));
+    if (limited) {
+        s->limits.ticks = own;
+        s->patience = 0;
+    }
+    ok = run_block(s, st, host);
+    if (limited && s->limits.ticks == own)
+        s->limits.ticks = limit; /* unless the lab follows real time now, which has none */
+    s->patience = patience;
+    return ok;
 }
 
 bool run_refused(struct session *s, const struct step *st)
 {
     const char *says = step_text(st, "says");
-    char host[RDL_NAME_BYTES];
 
-    memcpy(host, s->host, sizeof(host));
-    if (run_block(s, st, host)) {
+    if (run_limited(s, st)) {
         if (s->quit)
             return true;
         diag_set(&s->diag, DIAG_EXPECT, st->at, "refused: nothing was refused");
@@ -153,45 +176,58 @@ bool run_source(struct session *s, const struct step *st)
     return ok;
 }
 
-/* The header of the saved scenario: the one that was given, with title and seed in any case. */
+/* Gives the header @key=@v in place of what it had. */
+static void set_number(struct pool *pool, struct step *h, const char *key, uint64_t v)
+{
+    const size_t i = (size_t)(cmd_param(h->cmd, key) - h->cmd->params);
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_addf(&t, "%llu", (unsigned long long)v);
+    h->args[i].n = 0;
+    /* The first value of a list always fits. */
+    (void)step_add(pool, h, i, (struct value){pool_copy(pool, buf, t.len), {0, 0}});
+}
+
+/* The header of the saved scenario: the one that was given, with title and seed in any case, and
+ * with the ticks that it needs if those are more than a scenario has.
+ */
 static struct step *saved_header(struct session *s, struct pool *pool, const char *file)
 {
     const struct cmd *cmd = &cmd_table[CMD_scenario];
     struct step *h =
         s->header ? step_copy(pool, s->header) : step_new(pool, cmd, (struct span){0, 0});
     const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
-    char buf[32];
-    struct text t = text_on(buf, sizeof(buf));
     const struct value title = {pool_copy(pool, base, strcspn(base, ".")), {0, 0}};
     const size_t title_i = (size_t)(cmd_param(cmd, "title") - cmd->params);
-    const size_t seed_i = (size_t)(cmd_param(cmd, "seed") - cmd->params);
 
-    text_addf(&t, "%llu", (unsigned long long)s->seed);
-    h->args[seed_i].n = 0;
     /* The first value of a list always fits. */
     if (h->args[title_i].n == 0)
         (void)step_add(pool, h, title_i, title);
-    (void)step_add(pool, h, seed_i, (struct value){pool_copy(pool, buf, t.len), {0, 0}});
+    set_number(pool, h, "seed", s->seed);
+    if (!step_has(h, "ticks") && rdl_tick(s->lab) >= SESSION_TICKS_MAX_DEFAULT)
+        set_number(pool, h, "ticks", 2 * rdl_tick(s->lab));
     return h;
 }
 
 bool run_session(struct session *s, const struct step *st)
 {
     const char *file = step_text(st, "file");
-    struct script script = {.first = s->first};
+    struct script script = {.first = NULL};
     const char *why;
 
     if (!files_is_json(file) && !files_is_lab(file)) {
         session_fail(s, step_span(st, "file", 0), "%s: the name must end in .lab or .json", file);
         return diag_remedy(&s->diag, "for example: session save drop.json");
     }
-    if (!script_has_steps(s->first)) {
+    script.first = journal_steps(&s->journal, &script.pool);
+    if (!script_has_steps(script.first)) {
+        script_done(&script);
         session_fail(s, st->at, "there is nothing to save: nothing was done yet");
         return diag_remedy(&s->diag, "commands that only look, like show, are not saved");
     }
     script.header = saved_header(s, &script.pool, file);
     why = files_write_script(file, &script);
-    script.first = NULL;
     script_done(&script);
     return !why || session_fail(s, step_span(st, "file", 0), "%s: %s", file, why);
 }

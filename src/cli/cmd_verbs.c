@@ -81,6 +81,7 @@ bool run_reg_mr(struct session *s, const struct step *st)
         status = rdl_mem_alloc(s->lab, host, bytes, &m.addr);
         if (status != RDL_OK)
             return session_fail_status(s, step_span(st, "len", 0), "memory", status);
+        s->changed = true; /* it stays allocated if the registration fails */
     }
     status = rdl_reg_mr(s->lab, pd, m.addr, bytes, access, st->as.text, &mr);
     if (status == RDL_ERR_INVAL && (access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) &&

@@ -154,7 +154,8 @@ static const char *string(struct parser *p, struct span *ret_at)
         end += p->text.text[end] == '\\' ? 2 : 1;
     *ret_at = (struct span){p->i, end + 1 - p->i};
     if (t.kind != TOKEN_WORD || end >= p->text.len) {
-        fail(p, *ret_at, "the string does not end", "end it with \"");
+        fail(p, *ret_at, "the string does not end on its line",
+             "end it with \"; inside a string write \\\" and \\n");
         return NULL;
     }
     s = lex_unquote(p->pool, &p->text, *ret_at, &why);
@@ -386,6 +387,10 @@ static struct expr *event(struct parser *p, size_t start)
     struct span w;
 
     p->i++;
+    /* As in a line, where # before anything else begins a comment. */
+    if (!isdigit((unsigned char)p->text.text[p->i]))
+        return fail(p, (struct span){start, 1}, "not the number of an event",
+                    "events are written #12 or #12.3");
     w = word(p);
     e = node(p, EXPR_EVENT, start);
     e->text = text_of(p, w);

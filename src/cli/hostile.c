@@ -41,10 +41,15 @@ static bool one_in(struct hostile *h, uint32_t n)
     return below(h, n) == 0;
 }
 
+static uint8_t some_byte(struct hostile *h)
+{
+    return (uint8_t)prng_next(&h->rng);
+}
+
 static void fill(struct hostile *h, uint8_t *out, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = (uint8_t)prng_next(&h->rng);
+        out[i] = some_byte(h);
 }
 
 static unsigned be16(const uint8_t *b)
@@ -79,8 +84,9 @@ static void some_gid(struct hostile *h, unsigned index, uint8_t ret[GID_BYTES])
 
 static struct ip some_ip(struct hostile *h, unsigned index, uint8_t protocol, size_t payload_bytes)
 {
+    const uint8_t ttl = some_byte(h);
     struct ip ip = {.version = index ? 6 : 4,
-                    .ttl = (uint8_t)(one_in(h, 4) ? prng_next(&h->rng) : ND_HOP_LIMIT),
+                    .ttl = one_in(h, 4) ? ttl : ND_HOP_LIMIT,
                     .protocol = protocol,
                     .payload_bytes = (uint16_t)payload_bytes};
 
@@ -121,7 +127,9 @@ static struct wr_cur begin_ip(struct made *m, const struct ip *ip)
 
 static void make_chance(struct made *m)
 {
-    m->n = 1 + below(m->h, one_in(m->h, 50) ? HOSTILE_BYTES : DATA_MAX);
+    const uint32_t max = one_in(m->h, 50) ? HOSTILE_BYTES : DATA_MAX;
+
+    m->n = 1 + below(m->h, max);
     fill(m->h, m->frame, m->n);
 }
 
@@ -129,7 +137,9 @@ static void make_chance(struct made *m)
 static void make_chance_to_host(struct made *m)
 {
     const unsigned index = below(m->h, 2);
-    const struct ip ip = some_ip(m->h, index, (uint8_t)prng_next(&m->h->rng), below(m->h, 400));
+    const uint8_t protocol = some_byte(m->h);
+    const uint32_t n = below(m->h, 400);
+    const struct ip ip = some_ip(m->h, index, protocol, n);
     const struct wr_cur out = begin_ip(m, &ip);
 
     fill(m->h, out.p, ip.payload_bytes);
@@ -155,11 +165,11 @@ static void make_echo(struct made *m)
 {
     struct hostile *h = m->h;
     const unsigned index = below(h, 2);
+    const bool reply = one_in(h, 3);
+    const uint16_t id = (uint16_t)prng_next(&h->rng);
+    const uint32_t n = below(h, DATA_MAX);
     uint8_t data[DATA_MAX];
-    const struct icmp_echo e = {.reply = one_in(h, 3),
-                                .id = (uint16_t)prng_next(&h->rng),
-                                .data = data,
-                                .data_bytes = below(h, DATA_MAX)};
+    const struct icmp_echo e = {.reply = reply, .id = id, .data = data, .data_bytes = n};
     const struct ip ip = some_ip(h, index, index ? IP_PROTOCOL_ICMPV6 : IP_PROTOCOL_ICMP,
                                  ICMP_ECHO_BYTES + e.data_bytes);
     struct wr_cur out = begin_ip(m, &ip);
@@ -172,9 +182,11 @@ static void make_nd(struct made *m)
 {
     struct hostile *h = m->h;
     const struct ip ip = some_ip(h, 1, IP_PROTOCOL_ICMPV6, ND_BYTES);
-    struct nd nd = {.advert = one_in(h, 2), .solicited = one_in(h, 2), .has_mac = true};
+    struct nd nd = {.has_mac = true};
     struct wr_cur out = begin_ip(m, &ip);
 
+    nd.advert = one_in(h, 2);
+    nd.solicited = one_in(h, 2);
     some_gid(h, 1, nd.target);
     memcpy(nd.mac, h->self.mac, MAC_BYTES);
     nd_build(&nd, &ip, &out);
@@ -185,7 +197,9 @@ static void make_other_ip(struct made *m)
 {
     static const uint8_t protocols[] = {IP_PROTOCOL_TCP, IP_PROTOCOL_UDP, IP_PROTOCOL_ICMP, 2, 44};
     const uint8_t protocol = protocols[below(m->h, ARRAY_LEN(protocols))];
-    const struct ip ip = some_ip(m->h, below(m->h, 2), protocol, below(m->h, DATA_MAX));
+    const unsigned index = below(m->h, 2);
+    const uint32_t n = below(m->h, DATA_MAX);
+    const struct ip ip = some_ip(m->h, index, protocol, n);
     const struct wr_cur out = begin_ip(m, &ip);
 
     fill(m->h, out.p, ip.payload_bytes);
@@ -198,12 +212,16 @@ static struct packet packet_to_host(struct hostile *h)
     struct packet p = {
         .ip = {.version = i ? 6 : 4, .ttl = 64},
         .udp_src_port = 0xc000,
-        .bth = {.pkey = 0xffff, .dest_qpn = h->qpn, .ack_req = one_in(h, 2)},
+        .bth = {.pkey = 0xffff, .dest_qpn = h->qpn},
         .deth = {.qkey = 0x80010000, .src_qpn = 1},
-        .reth = {.va = prng_next(&h->rng), .rkey = below(h, 65536), .dma_bytes = below(h, 8192)},
-        .atomic = {.va = prng_next(&h->rng), .rkey = below(h, 65536)},
     };
 
+    p.bth.ack_req = one_in(h, 2);
+    p.reth.va = prng_next(&h->rng);
+    p.reth.rkey = below(h, 65536);
+    p.reth.dma_bytes = below(h, 8192);
+    p.atomic.va = prng_next(&h->rng);
+    p.atomic.rkey = below(h, 65536);
     memcpy(p.eth.dst, h->host[0].mac, MAC_BYTES);
     memcpy(p.eth.src, h->self.mac, MAC_BYTES);
     memcpy(p.ip.src, h->self.gid[i], GID_BYTES);
@@ -221,7 +239,9 @@ static void finish_packet(struct made *m, const struct packet *p)
 /* A few before and behind @about. */
 static struct psn near(struct hostile *h, struct psn about)
 {
-    return psn_add(about, one_in(h, 2) ? 0 : below(h, 9) + PSN_MASK - 3);
+    const uint32_t distance = below(h, 9) + PSN_MASK - 3;
+
+    return psn_add(about, one_in(h, 2) ? 0 : distance);
 }
 
 static void make_request(struct made *m)
@@ -231,8 +251,9 @@ static void make_request(struct made *m)
     struct packet p = packet_to_host(h);
 
     do {
-        p.bth.opcode =
-            (uint8_t)(one_in(h, 2) ? below(h, OP_RC_SEND_ONLY_WITH_IMM + 1) : prng_next(&h->rng));
+        p.bth.opcode = (uint8_t)below(h, OP_RC_SEND_ONLY_WITH_IMM + 1);
+        if (one_in(h, 2))
+            p.bth.opcode = some_byte(h);
     } while (!op_info(p.bth.opcode)->name);
     p.bth.psn = near(h, op_is_response(op_info(p.bth.opcode)) ? h->acked : h->expected);
     p.payload_bytes = sizes[below(h, ARRAY_LEN(sizes))];
@@ -247,7 +268,7 @@ static void make_acknowledge(struct made *m)
 
     p.bth.opcode = OP_RC_ACKNOWLEDGE;
     p.bth.psn = near(h, h->acked);
-    p.aeth.syndrome = (uint8_t)prng_next(&h->rng);
+    p.aeth.syndrome = some_byte(h);
     p.aeth.msn = below(h, PSN_MASK);
     finish_packet(m, &p);
 }
@@ -276,7 +297,9 @@ static void make_some(struct made *m)
 
 static void flip_bit(struct made *m)
 {
-    m->frame[below(m->h, (uint32_t)m->n)] ^= (uint8_t)(1u << below(m->h, 8));
+    const uint32_t at = below(m->h, (uint32_t)m->n);
+
+    m->frame[at] ^= (uint8_t)(1u << below(m->h, 8));
 }
 
 /* Headers are hit more often than data. */
@@ -284,7 +307,9 @@ static void set_byte(struct made *m)
 {
     const uint32_t n = m->n > 80 && !one_in(m->h, 4) ? 80 : (uint32_t)m->n;
 
-    m->frame[below(m->h, n)] = (uint8_t)prng_next(&m->h->rng);
+    const uint32_t at = below(m->h, n);
+
+    m->frame[at] = some_byte(m->h);
 }
 
 /* A number at the edge of something. */
@@ -292,9 +317,11 @@ static void set_number(struct made *m)
 {
     static const uint16_t edges[] = {0, 1, 3, 4, 0x7fff, 0x8000, 0xfffe, 0xffff};
 
-    if (m->n >= 2)
-        put_be16(m->frame + 2 * (size_t)below(m->h, (uint32_t)m->n / 2),
-                 edges[below(m->h, ARRAY_LEN(edges))]);
+    if (m->n >= 2) {
+        const size_t at = 2 * (size_t)below(m->h, (uint32_t)m->n / 2);
+
+        put_be16(m->frame + at, edges[below(m->h, ARRAY_LEN(edges))]);
+    }
 }
 
 static void truncate_frame(struct made *m)
@@ -305,7 +332,8 @@ static void truncate_frame(struct made *m)
 /* Ethernet's padding, or more than fits a buffer. */
 static void extend(struct made *m)
 {
-    const uint32_t more = one_in(m->h, 8) ? HOSTILE_BYTES : below(m->h, 64);
+    const uint32_t few = below(m->h, 64);
+    const uint32_t more = one_in(m->h, 8) ? HOSTILE_BYTES : few;
     const uint32_t room = (uint32_t)(HOSTILE_BYTES - m->n);
     const uint32_t n = more < room ? more : room;
 

@@ -5,6 +5,7 @@
 
 #include "cli/json.h"
 #include "cli/json_scan.h"
+#include "cli/lex.h"
 #include "cli/suggest.h"
 #include "emu/base/assert.h"
 
@@ -72,22 +73,6 @@ static const char *scalar_text(struct reading *r, const struct param *p, struct 
     return NULL;
 }
 
-/* An expression as a line would have it: no line ends inside, no blanks around it. */
-static const char *one_line(struct pool *p, const char *text)
-{
-    size_t n;
-    char *copy;
-
-    text += strspn(text, " \t\r\n\f\v");
-    n = strlen(text);
-    while (n > 0 && isspace((unsigned char)text[n - 1]))
-        n--;
-    copy = pool_copy(p, text, n);
-    for (char *s = copy; *s; s++)
-        *s = isspace((unsigned char)*s) ? ' ' : *s;
-    return copy;
-}
-
 static bool read_scalar(struct reading *r, struct step *st, size_t i, struct json_value v)
 {
     const struct param *p = &st->cmd->params[i];
@@ -96,7 +81,7 @@ static bool read_scalar(struct reading *r, struct step *st, size_t i, struct jso
     if (!text)
         return false;
     if (p->kind == VAL_EXPR)
-        text = one_line(&r->s->pool, text);
+        text = lex_one_line(&r->s->pool, text, strlen(text));
     if (cJSON_IsString(v.item))
         v.at = (struct span){v.at.at + 1, v.at.len - 2};
     if (!value_check(p, text, v.at, r->d)) {

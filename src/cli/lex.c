@@ -200,6 +200,38 @@ const char *lex_unquote(struct pool *p, const struct source *src, struct span wo
     return out;
 }
 
+const char *lex_one_line(struct pool *p, const char *s, size_t n)
+{
+    struct source src;
+    char *out;
+
+    while (n > 0 && isspace((unsigned char)*s)) {
+        s++;
+        n--;
+    }
+    while (n > 0 && isspace((unsigned char)s[n - 1]))
+        n--;
+    out = pool_copy(p, s, n);
+    src = (struct source){NULL, out, n};
+    for (size_t i = 0; i < n;) {
+        const size_t quoted = out[i] == '"' ? quoted_end(&src, i) : 0;
+        const size_t joint = joint_bytes(&src, i);
+
+        if (quoted) {
+            i = quoted;
+            continue;
+        }
+        if (joint)
+            memset(out + i, ' ', joint);
+        else if (out[i] == '"')
+            break; /* a string that does not end: the parser says so */
+        else if (isspace((unsigned char)out[i]))
+            out[i] = ' ';
+        i += joint ? joint : 1;
+    }
+    return out;
+}
+
 void lex_write_quoted(FILE *out, const char *s)
 {
     fputc('"', out);

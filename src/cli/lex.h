@@ -40,6 +40,11 @@ const char *lex_unquote(struct pool *p, const struct source *src, struct span wo
 /* Writes @s in quotes, so that lex_unquote() gives it back. */
 void lex_write_quoted(FILE *out, const char *s);
 
+/* The @n characters of an expression as it is kept: one line, without blanks around it.  White
+ * space and line joints become blanks, but not in strings, where all stays as it is.
+ */
+const char *lex_one_line(struct pool *p, const char *s, size_t n);
+
 /* Must @s be written in quotes to be one word with the same characters? */
 bool lex_needs_quotes(const char *s);
 

@@ -216,13 +216,8 @@ static bool take_expression(struct reading *rd, size_t i)
         at.len = t.at.at + t.at.len - at.at;
     }
     if (at.len > 0) {
-        char *text = pool_copy(rd->pool, rd->src->text + at.at, at.len);
+        const char *text = lex_one_line(rd->pool, rd->src->text + at.at, at.len);
 
-        /* A joined line is one expression. */
-        for (char *s = text; *s; s++) {
-            if (*s == '\n' || *s == '\r' || (*s == '\\' && (s[1] == '\n' || s[1] == '\r')))
-                *s = ' ';
-        }
         return value_check(&rd->st->cmd->params[i], text, at, rd->d) &&
                step_add(rd->pool, rd->st, i, (struct value){text, at});
     }

@@ -6,29 +6,34 @@
 
 #define INDENT 4u
 
-static void write_value(FILE *out, const struct param *p, const char *text)
-{
-    if (p->kind == VAL_TEXT || (p->kind != VAL_EXPR && lex_needs_quotes(text)))
-        lex_write_quoted(out, text);
-    else
-        fputs(text, out);
-}
-
-static void write_list(FILE *out, const struct param *p, const struct arg *a, char separator)
-{
-    for (size_t i = 0; i < a->n; i++) {
-        if (i)
-            fputc(separator, out);
-        write_value(out, p, a->v[i].text);
-    }
-}
-
-/* Would the operand be taken for a flag of its command? */
+/* Would the word be taken for a flag of its command? */
 static bool looks_like_flag(const struct cmd *cmd, const char *text)
 {
     const struct param *p = cmd_param(cmd, text);
 
     return p && p->kind == VAL_FLAG;
+}
+
+static void write_value(FILE *out, const struct cmd *cmd, const struct param *p, const char *text)
+{
+    if (p->kind == VAL_EXPR)
+        fputs(text, out);
+    else if (p->kind == VAL_TEXT || lex_needs_quotes(text) || looks_like_flag(cmd, text))
+        lex_write_quoted(out, text);
+    else
+        fputs(text, out);
+}
+
+/* The values of parameter @i. */
+static void write_list(FILE *out, const struct step *st, size_t i, char separator)
+{
+    const struct arg *a = &st->args[i];
+
+    for (size_t k = 0; k < a->n; k++) {
+        if (k)
+            fputc(separator, out);
+        write_value(out, st->cmd, &st->cmd->params[i], a->v[k].text);
+    }
 }
 
 /* Operands go by place until an optional one is missing; from there on they need their keys. */
@@ -38,21 +43,17 @@ static void write_operands(FILE *out, const struct step *st)
 
     for (size_t i = 0; i < st->cmd->n_params; i++) {
         const struct param *p = &st->cmd->params[i];
-        const struct arg *a = &st->args[i];
 
         if (!(p->flags & P_OPERAND))
             continue;
-        if (a->n == 0) {
+        if (st->args[i].n == 0) {
             by_place = false;
             continue;
         }
         fputc(' ', out);
         if (!by_place)
             fprintf(out, "%s=", p->name);
-        if (a->n == 1 && looks_like_flag(st->cmd, a->v[0].text))
-            lex_write_quoted(out, a->v[0].text);
-        else
-            write_list(out, p, a, p->flags & P_MANY ? ' ' : ',');
+        write_list(out, st, i, p->flags & P_MANY ? ' ' : ',');
     }
 }
 
@@ -85,7 +86,7 @@ void line_write_step(FILE *out, const struct step *st, size_t depth)
         if ((p->flags & P_OPERAND) || p->kind == VAL_FLAG || st->args[i].n == 0)
             continue;
         fprintf(out, " %s=", p->name);
-        write_list(out, p, &st->args[i], ',');
+        write_list(out, st, i, ',');
     }
     for (size_t i = 0; i < st->cmd->n_params; i++) {
         if (st->cmd->params[i].kind == VAL_FLAG && st->args[i].n)

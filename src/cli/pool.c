@@ -65,6 +65,25 @@ char *pool_copy(struct pool *p, const char *s, size_t n)
     return ret;
 }
 
+struct pool_mark pool_mark(const struct pool *p)
+{
+    return (struct pool_mark){p->first, p->first ? p->first->used : 0};
+}
+
+void pool_back(struct pool *p, struct pool_mark m)
+{
+    while (p->first != m.chunk) {
+        struct pool_chunk *c = p->first;
+
+        p->first = c->next;
+        free(c);
+    }
+    if (!m.chunk)
+        return;
+    memset(m.chunk->bytes + m.used, 0, m.chunk->used - m.used);
+    m.chunk->used = m.used;
+}
+
 void pool_free(struct pool *p)
 {
     while (p->first) {

@@ -27,4 +27,12 @@ void pool_free(struct pool *p);
 void *must_malloc(size_t bytes);
 void *must_realloc(void *p, size_t bytes);
 
+/* What was allocated since the mark was taken is given back. */
+struct pool_mark {
+    struct pool_chunk *chunk;
+    size_t used;
+};
+struct pool_mark pool_mark(const struct pool *p);
+void pool_back(struct pool *p, struct pool_mark m);
+
 #endif

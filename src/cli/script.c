@@ -134,10 +134,9 @@ static struct value value_copy(struct pool *p, const struct value *v)
     return (struct value){pool_copy(p, v->text, strlen(v->text)), v->at};
 }
 
-struct step *step_copy(struct pool *p, const struct step *st)
+struct step *step_copy_head(struct pool *p, const struct step *st)
 {
     struct step *copy = step_new(p, st->cmd, st->at);
-    struct step **tail = &copy->body;
 
     for (size_t i = 0; i < st->cmd->n_params; i++) {
         for (size_t k = 0; k < st->args[i].n; k++) {
@@ -148,10 +147,48 @@ struct step *step_copy(struct pool *p, const struct step *st)
     }
     if (st->as.text)
         copy->as = value_copy(p, &st->as);
+    return copy;
+}
+
+struct step *step_copy(struct pool *p, const struct step *st)
+{
+    struct step *copy = step_copy_head(p, st);
+    struct step **tail = &copy->body;
+
     /* Depth is bounded by SCRIPT_DEPTH_MAX. */
     for (const struct step *b = st->body; b; b = b->next) {
         *tail = step_copy(p, b);
         tail = &(*tail)->next;
     }
     return copy;
+}
+
+static bool args_equal(const struct arg *a, const struct arg *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++) {
+        if (strcmp(a->v[i].text, b->v[i].text) != 0)
+            return false;
+    }
+    return true;
+}
+
+bool step_equal(const struct step *a, const struct step *b)
+{
+    const struct step *x = a->body, *y = b->body;
+
+    if (a->cmd != b->cmd || !a->as.text != !b->as.text ||
+        (a->as.text && strcmp(a->as.text, b->as.text) != 0))
+        return false;
+    for (size_t i = 0; i < a->cmd->n_params; i++) {
+        if (!args_equal(&a->args[i], &b->args[i]))
+            return false;
+    }
+    /* Depth is bounded by SCRIPT_DEPTH_MAX. */
+    while (x && y && step_equal(x, y)) {
+        x = x->next;
+        y = y->next;
+    }
+    return !x && !y;
 }

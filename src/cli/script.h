@@ -88,7 +88,11 @@ bool script_has_steps(const struct step *first);
 #define SCRIPT_NO_STEPS_REMEDY                                                                     \
     "write a command into it, for example \"host h1\" or {\"do\": \"host\", \"names\": [\"h1\"]}"
 
-/* A deep copy in @p. */
+/* A deep copy in @p; one without its body. */
 struct step *step_copy(struct pool *p, const struct step *st);
+struct step *step_copy_head(struct pool *p, const struct step *st);
+
+/* Do they say the same, word for word? */
+bool step_equal(const struct step *a, const struct step *b);
 
 #endif

@@ -67,7 +67,6 @@ enum rdl_status session_new(const struct session_config *config, struct session 
     if (!s)
         return RDL_ERR_NOMEM;
     s->config = *config;
-    s->tail = &s->first;
     s->limits.ticks = SESSION_TICKS_MAX_DEFAULT;
     st = open_lab(s, config->seed);
     if (st != RDL_OK) {
@@ -83,6 +82,7 @@ void session_free(struct session *s)
     if (!s)
         return;
     close_lab(s);
+    journal_free(&s->journal);
     pool_free(&s->pool);
     free(s);
 }
@@ -162,42 +162,6 @@ void session_made(struct session *s, const char *host, const char *fmt, ...)
     s->made[0] = '\0';
 }
 
-/* What does to the lab what @st did before it failed @ticks later: time that passed becomes as many
- * ticks, anything else a `refused` block.
- */
-static struct step *failed_copy(struct session *s, const struct step *st, uint64_t ticks)
-{
-    const bool advances = (st->cmd->flags & CMD_ADVANCES) != 0;
-    const struct cmd *cmd = &cmd_table[advances ? CMD_step : CMD_refused];
-    struct step *made = step_new(&s->pool, cmd, st->at);
-    char buf[32];
-    struct text t = text_on(buf, sizeof(buf));
-
-    if (!advances) {
-        made->body = step_copy(&s->pool, st);
-        return made;
-    }
-    text_addf(&t, "%llu", (unsigned long long)ticks);
-    /* The first value of a list always fits. */
-    (void)step_add(&s->pool, made, (size_t)(cmd_param(cmd, "grain") - cmd->params),
-                   (struct value){"tick", {0, 0}});
-    (void)step_add(&s->pool, made, (size_t)(cmd_param(cmd, "count") - cmd->params),
-                   (struct value){pool_copy(&s->pool, buf, t.len), {0, 0}});
-    return made;
-}
-
-/* Remembers a step for `session save`; what is inside a block is saved with the block.  A step that
- * failed counts if it changed the lab, which it cannot do without a tick.
- */
-static void remember(struct session *s, const struct step *st, bool ok, uint64_t ticks)
-{
-    if ((st->cmd->flags & (CMD_LOOKS | CMD_PROMPT_ONLY | CMD_HEADER)) || (!ok && ticks == 0))
-        return;
-    *s->tail = ok ? step_copy(&s->pool, st) : failed_copy(s, st, ticks);
-    s->tail = &(*s->tail)->next;
-    s->n_done++;
-}
-
 /* Are events printed while @cmd runs?  Those of a run in real time are too many to be read. */
 static bool shows_events(const struct session *s, const struct cmd *cmd)
 {
@@ -213,37 +177,69 @@ static bool had_memory(struct session *s, const struct step *st)
     case RDL_SHORT_OF_NOTHING:
         return true;
     case RDL_SHORT_LAB:
-        session_fail(s, st->at, "the memory of the lab is full, and it goes on no more");
-        diag_remedy(&s->diag, "use fewer or smaller hosts, queues and memory regions");
-        return false;
+        diag_set(&s->diag, DIAG_MEMORY, st->at,
+                 "the memory of the lab is full, and it goes on no more");
+        return diag_remedy(&s->diag, "use fewer or smaller hosts, queues and memory regions");
     case RDL_SHORT_RECORD:
-        session_fail(s, st->at, "out of memory: not all that happened was recorded");
-        diag_remedy(&s->diag, "\"record off\", where nobody looks back, needs none");
-        return false;
+        diag_set(&s->diag, DIAG_MEMORY, st->at,
+                 "out of memory: not all that happened was recorded");
+        return diag_remedy(&s->diag, "\"record off\", where nobody looks back, needs none");
     }
     return false;
+}
+
+/* Carries out a command that is no block, with bare names looked up on @host. */
+static bool do_leaf(struct session *s, const struct step *st, const char *host)
+{
+    const uint64_t before = rdl_tick(s->lab);
+    struct journal_end end = {.host = host};
+
+    s->cut = false;
+    s->changed = false;
+    end.ok = !session_interrupted(s, st->at) && dispatch(s, st);
+    end.ticks = rdl_tick(s->lab) - before;
+    end.cut = s->cut && !session_is_live(s);
+    end.changed = s->changed;
+    end.refused = s->diag.kind == DIAG_FAILED;
+    journal_leaf(&s->journal, st, &end);
+    return end.ok;
+}
+
+/* Carries out a command whose steps are remembered one by one. */
+static bool do_block(struct session *s, const struct step *st, const char *host)
+{
+    struct journal_block block;
+    bool ok;
+
+    journal_open(&s->journal, &block, !(st->cmd->flags & CMD_BLOCK));
+    ok = !session_interrupted(s, st->at) && dispatch(s, st);
+    journal_close(&s->journal, st, host, ok && !s->quit);
+    return ok;
 }
 
 bool session_step(struct session *s, const struct step *st, const struct source *src)
 {
     const struct source *outer = s->src;
-    const bool inside = outer != NULL;
-    const uint64_t before = rdl_tick(s->lab);
+    char host[RDL_NAME_BYTES];
     bool ok;
 
     if (session_is_live(s))
         s->config.live_ops->catch_up(s->live);
     s->src = src;
     if (s->patience)
-        s->limits.ticks = before + s->patience;
-    if (!inside) {
+        s->limits.ticks = rdl_tick(s->lab) + s->patience;
+    if (!outer) {
         s->diag.kind = DIAG_NONE;
         s->host[0] = '\0';
         s->made[0] = '\0';
     }
+    memcpy(host, s->host, sizeof(host));
     if (shows_events(s, st->cmd))
         shown_begin(s);
-    ok = !session_interrupted(s, st->at) && dispatch(s, st);
+    if ((st->cmd->flags & CMD_BLOCK) || st->cmd == &cmd_table[CMD_source])
+        ok = do_block(s, st, host);
+    else
+        ok = do_leaf(s, st, host);
     ok = ok && had_memory(s, st);
     shown_end(s);
     if (!(st->cmd->flags & CMD_HEADER))
@@ -254,8 +250,6 @@ bool session_step(struct session *s, const struct step *st, const struct source 
     if (!ok && s->diag_src.text == NULL)
         s->diag_src = *src;
     s->src = outer;
-    if (!inside)
-        remember(s, st, ok, rdl_tick(s->lab) - before);
     return ok;
 }
 
@@ -298,7 +292,8 @@ bool session_script(struct session *s, const struct script *script)
 bool session_lines(struct session *s, const struct source *src, bool abbreviated)
 {
     struct script script = {.src = *src};
-    struct line_reader r = {.script = &script, .abbreviated = abbreviated, .begun = s->n_done > 0};
+    struct line_reader r = {
+        .script = &script, .abbreviated = abbreviated, .begun = s->journal.n > 0};
     size_t bad_at;
     const char *why = source_check_text(src, &bad_at);
     bool ok = !why;
@@ -340,6 +335,7 @@ int session_exit_status(const struct session *s)
     case DIAG_VALUE:
     case DIAG_FAILED:
     case DIAG_EXPECT:
+    case DIAG_MEMORY:
         return EXIT_FAILED;
     case DIAG_BROKEN:
         return EXIT_BROKEN;

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "cli/expr.h"
+#include "cli/journal.h"
 #include "cli/script.h"
 #include "rdmalab/lab.h"
 
@@ -70,6 +71,8 @@ struct session {
     struct source diag_src;   /* where it is; valid until the next step */
     const struct source *src; /* of the step that runs */
     bool interrupted;         /* the step ended because of ^C */
+    bool cut;                 /* the step ended from outside: ^C, a limit, the stop expression */
+    bool changed;             /* the step has changed the lab, though no tick shows that */
     bool quit;                /* nothing more is to be run */
 
     char host[RDL_NAME_BYTES]; /* where bare names are looked up; "": nowhere */
@@ -81,9 +84,9 @@ struct session {
     struct pool pool;    /* of what follows */
     struct expr *stop;   /* stop when it holds; NULL: never */
     struct step *header; /* of the scenario; NULL: none was given */
-    struct step *first;  /* what was done so far */
-    struct step **tail;
-    uint64_t n_done, n_expected; /* steps, and expectations among them */
+
+    struct journal journal; /* what was done so far */
+    uint64_t n_expected;    /* expectations among it */
     size_t source_depth;
 };
 
@@ -93,7 +96,7 @@ RDL_MUST_CHECK enum rdl_status session_new(const struct session_config *config,
 void session_free(struct session *s);
 
 /* Carries out one step that came from @src.  On failure s->diag says why, s->diag_src where.
- * Steps that succeed, or change the lab before they fail, are remembered for `session save`.
+ * What it did to the lab is remembered for `session save`.
  */
 bool session_step(struct session *s, const struct step *st, const struct source *src);
 

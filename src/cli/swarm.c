@@ -90,19 +90,15 @@ static void add_faults(struct run *run, struct rig *rig)
     const uint32_t n = (uint32_t)prng_below(rng, FAULTS_MAX + 1);
 
     for (uint32_t i = 0; i < n; i++) {
-        const struct rdl_fault_config c = {
-            .kind = kinds[prng_below(rng, ARRAY_LEN(kinds))],
-            .from = rig->side[prng_below(rng, 2)].host,
-            .opcode = prng_below(rng, 3) ? RDL_ANY : (uint32_t)OP_RC_ACKNOWLEDGE,
-            .syndrome = RDL_ANY,
-            .psn = RDL_ANY,
-            .dest_qpn = RDL_ANY,
-            .nth = 1 + (uint32_t)prng_below(rng, 40),
-            .count = 1 + (uint32_t)prng_below(rng, 4),
-            .delay_ns = prng_below(rng, 20000),
-            .corrupt_bit = (uint32_t)prng_below(rng, 4000),
-        };
+        struct rdl_fault_config c = {.syndrome = RDL_ANY, .psn = RDL_ANY, .dest_qpn = RDL_ANY};
 
+        c.kind = kinds[prng_below(rng, ARRAY_LEN(kinds))];
+        c.from = rig->side[prng_below(rng, 2)].host;
+        c.opcode = prng_below(rng, 3) ? RDL_ANY : (uint32_t)OP_RC_ACKNOWLEDGE;
+        c.nth = 1 + (uint32_t)prng_below(rng, 40);
+        c.count = 1 + (uint32_t)prng_below(rng, 4);
+        c.delay_ns = prng_below(rng, 20000);
+        c.corrupt_bit = (uint32_t)prng_below(rng, 4000);
         if (rdl_fault_add(rig->lab, &c, &run->faults[run->n_faults]) == RDL_OK)
             run->n_faults++;
     }
@@ -289,24 +285,25 @@ static void print_event(void *ctx, const struct ev *e)
 static enum rdl_status build(struct run *run, struct rig *rig)
 {
     struct prng *rng = &run->rng;
-    const struct rig_config c = {
+    struct rig_config c = {
         .seed = run->seed,
         .check_invariants = true,
         .hash = true,
         .mr_bytes = (uint64_t)2 * MESSAGES * MESSAGE_BYTES,
         .max_wr = DEPTH,
-        .path_mtu = MTU_256 + (uint32_t)prng_below(rng, 5),
-        .sq_psn = {(uint32_t)(PSN_MASK - prng_below(rng, 200)),
-                   (uint32_t)prng_below(rng, (uint64_t)PSN_MASK + 1)},
-        .timeout = 6 + (uint32_t)prng_below(rng, 5),
         .retry_cnt = 7,
         .rnr_retry = 7,
-        .min_rnr_timer = 1 + (uint32_t)prng_below(rng, 10),
-        .gid_index = (uint32_t)prng_below(rng, 2),
-        .latency_ns = prng_below(rng, 3000),
-        .loss_ppm = prng_below(rng, 2) ? (uint32_t)prng_below(rng, 40000) : 0,
     };
 
+    c.path_mtu = MTU_256 + (uint32_t)prng_below(rng, 5);
+    c.sq_psn[0] = (uint32_t)(PSN_MASK - prng_below(rng, 200));
+    c.sq_psn[1] = (uint32_t)prng_below(rng, (uint64_t)PSN_MASK + 1);
+    c.timeout = 6 + (uint32_t)prng_below(rng, 5);
+    c.min_rnr_timer = 1 + (uint32_t)prng_below(rng, 10);
+    c.gid_index = (uint32_t)prng_below(rng, 2);
+    c.latency_ns = prng_below(rng, 3000);
+    if (prng_below(rng, 2))
+        c.loss_ppm = (uint32_t)prng_below(rng, 40000);
     for (unsigned side = 0; side < 2; side++) {
         for (uint32_t i = 0; i < MESSAGES; i++)
             run->sizes[side][i] = random_size(rng, mtu_bytes(c.path_mtu));
@@ -331,8 +328,9 @@ static void play(struct run *run, struct rig *rig, struct run *ret_middle,
 }
 
 /* One seed.  False: it went wrong, and what and how to see it again was printed. */
-static bool try_seed(uint64_t seed, swarm_print *print, bool *ret_invariant)
+static bool try_seed(struct swarm_seed *asked)
 {
+    const uint64_t seed = asked->seed;
     struct run run = {.seed = seed, .rng = prng_stream(seed, 0)}, middle = {0};
     struct rdl_checkpoint *checkpoint = NULL;
     struct rdl_listener *listener = NULL;
@@ -341,15 +339,16 @@ static bool try_seed(uint64_t seed, swarm_print *print, bool *ret_invariant)
 
     if (build(&run, &rig) != RDL_OK)
         run.wrong = "the two hosts can be set up";
-    if (print && rdl_listen(rig.lab, print, rig.lab, &listener) != RDL_OK)
+    if (asked->print && rdl_listen(rig.lab, asked->print, rig.lab, &listener) != RDL_OK)
         run.wrong = "the lab can be listened to";
     if (!run.wrong) {
         add_faults(&run, &rig);
         play(&run, &rig, &middle, &checkpoint);
     }
     rdl_unlisten(rig.lab, listener);
-    *ret_invariant = rig.lab && rdl_broken_invariant(rig.lab);
+    asked->ret_invariant = rig.lab && rdl_broken_invariant(rig.lab);
     hash = rig.lab ? rdl_hash(rig.lab) : 0;
+    asked->ret_hash = hash;
     if (!run.wrong && checkpoint) {
         rdl_checkpoint_restore(rig.lab, checkpoint);
         play(&middle, &rig, NULL, NULL);
@@ -367,7 +366,8 @@ static bool try_seed(uint64_t seed, swarm_print *print, bool *ret_invariant)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: rdmalab swarm [--outside] [--seed S | --seeds A..B] [--events]\n");
+    fprintf(stderr,
+            "usage: rdmalab swarm [--outside] [--seed S | --seeds A..B] [--events] [--hash]\n");
     return 2;
 }
 
@@ -391,13 +391,15 @@ static bool parse_seeds(char *s, uint64_t *ret_first, uint64_t *ret_last)
 int swarm_main(int argc, char **argv)
 {
     uint64_t first = 1, last = 100, passed = 0, failed = 0;
-    bool (*try)(uint64_t, swarm_print *, bool *) = try_seed;
+    bool (*try)(struct swarm_seed *) = try_seed;
     swarm_print *print = NULL;
-    bool any_invariant = false;
+    bool any_invariant = false, hashed = false;
 
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--events") == 0) {
             print = print_event;
+        } else if (strcmp(argv[i], "--hash") == 0) {
+            hashed = true;
         } else if (strcmp(argv[i], "--outside") == 0) {
             try = swarm_outside;
         } else if (i + 1 < argc &&
@@ -409,13 +411,16 @@ int swarm_main(int argc, char **argv)
         }
     }
     for (uint64_t seed = first; seed <= last && !*signals_interrupted(); seed++) {
-        bool invariant = false;
+        struct swarm_seed run = {.seed = seed, .print = print, .hashed = hashed};
 
-        if (try(seed, print, &invariant))
+        if (try(&run))
             passed++;
         else
             failed++;
-        any_invariant = any_invariant || invariant;
+        if (hashed)
+            printf("seed %llu: hash %016llx\n", (unsigned long long)seed,
+                   (unsigned long long)run.ret_hash);
+        any_invariant = any_invariant || run.ret_invariant;
     }
     printf("%llu passed, %llu failed, 0 skipped\n", (unsigned long long)passed,
            (unsigned long long)failed);

@@ -135,11 +135,8 @@ static void connect_stranger(struct outside *o)
 {
     struct hostile *h = &o->hostile;
     struct rdl_qp_attr a = {
-        .path_mtu = MTU_256 + (uint32_t)prng_below(&o->rng, 5),
         .port = 1,
         .dest_qpn = 2,
-        .rq_psn = (uint32_t)(PSN_MASK - prng_below(&o->rng, 20)),
-        .sq_psn = (uint32_t)(PSN_MASK - prng_below(&o->rng, 20)),
         .max_rd_atomic = 1,
         .max_dest_rd_atomic = 1,
         .min_rnr_timer = 1,
@@ -148,6 +145,9 @@ static void connect_stranger(struct outside *o)
         .rnr_retry = 6,
     };
 
+    a.path_mtu = MTU_256 + (uint32_t)prng_below(&o->rng, 5);
+    a.rq_psn = (uint32_t)(PSN_MASK - prng_below(&o->rng, 20));
+    a.sq_psn = (uint32_t)(PSN_MASK - prng_below(&o->rng, 20));
     h->gid_index = (unsigned)prng_below(&o->rng, 2);
     a.ah.sgid_index = (uint8_t)h->gid_index;
     memcpy(a.ah.dgid, h->self.gid[h->gid_index], GID_BYTES);
@@ -493,16 +493,18 @@ static enum rdl_status build(struct outside *o, bool named)
     return st == RDL_OK ? make_stranger(o) : st;
 }
 
-bool swarm_outside(uint64_t seed, swarm_print *print, bool *ret_invariant)
+bool swarm_outside(struct swarm_seed *run)
 {
+    const uint64_t seed = run->seed;
     struct outside o = {
         .seed = seed, .rng = prng_stream(seed, 0), .hostile.rng = prng_stream(seed, 1)};
     struct rdl_listener *listener = NULL;
     size_t half_bytes = 0;
 
-    works(&o, build(&o, print != NULL), "the hosts and the port can be set up");
-    if (print && !o.wrong)
-        works(&o, rdl_listen(o.rig.lab, print, o.rig.lab, &listener), "the lab can be listened to");
+    works(&o, build(&o, run->print || run->hashed), "the hosts and the port can be set up");
+    if (run->print && !o.wrong)
+        works(&o, rdl_listen(o.rig.lab, run->print, o.rig.lab, &listener),
+              "the lab can be listened to");
     for (; o.batch < BATCHES && !o.wrong; o.batch++) {
         if (o.batch == BATCHES / 2)
             half_bytes = rdl_used_bytes(o.rig.lab);
@@ -511,7 +513,8 @@ bool swarm_outside(uint64_t seed, swarm_print *print, bool *ret_invariant)
     if (!o.wrong)
         expect(&o, rdl_used_bytes(o.rig.lab) <= half_bytes + SLACK_BYTES,
                "the memory of a lab does not grow with the frames that it has seen");
-    *ret_invariant = o.rig.lab && rdl_broken_invariant(o.rig.lab);
+    run->ret_invariant = o.rig.lab && rdl_broken_invariant(o.rig.lab);
+    run->ret_hash = o.rig.lab && run->hashed ? rdl_hash(o.rig.lab) : 0;
     rdl_unlisten(o.rig.lab, listener);
     if (o.wrong)
         printf("seed %llu: %s\n  again: rdmalab swarm --outside --seed %llu --events\n",

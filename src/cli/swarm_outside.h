@@ -6,6 +6,6 @@
 #include "cli/swarm.h"
 
 /* One run.  False: it went wrong, and what and how to see it again was printed. */
-bool swarm_outside(uint64_t seed, swarm_print *print, bool *ret_invariant);
+bool swarm_outside(struct swarm_seed *run);
 
 #endif

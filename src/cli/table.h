@@ -54,7 +54,8 @@ enum cmd_bit {
     CMD_HEADER = 1u << 4,   /* the first line of a script: metadata */
     CMD_NOTE = 1u << 5,     /* a comment */
     CMD_PROMPT_ONLY = 1u << 6, /* not part of a scenario */
-    CMD_OUTSIDE = 1u << 7      /* needs the world outside: its example is not run in tests */
+    CMD_OUTSIDE = 1u << 7,     /* needs the world outside: its example is not run in tests */
+    CMD_PASSES = 1u << 8       /* does nothing but let the lab go on */
 };
 
 /* What an example needs before it: lines that examples_before[] has. */

@@ -20,7 +20,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIMEOUT_S = 60
 RUNS_MAX = 120
-SHORT = ("out of memory", "Cannot allocate memory", "memory of the lab is full")
+SHORT = ("out of memory", "not enough memory", "Cannot allocate memory", "memory of the lab is full")
 PAGE = 4096
 
 SCENARIOS = ["01-first-send", "06-lost-middle", "26-unreliable-link"]

@@ -94,6 +94,9 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1 h2; link h1 h2; ping h1 10.0.0.99 -c 2"], "", 1, r"2 of 2 pings were not answered"),
     (["swarm", "--seeds", "1..3"], "", 0, r"^3 passed, 0 failed, 0 skipped$"),
     (["swarm", "--outside", "--seed", "4"], "", 0, r"^1 passed, 0 failed, 0 skipped$"),
+    (["swarm", "--seed", "2", "--hash"], "", 0, r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n1 passed, "),
+    (["swarm", "--outside", "--seed", "2", "--hash"], "", 0,
+     r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n1 passed, "),
     (["swarm", "--inside"], "", 2, r"^usage: "),
 ]
 

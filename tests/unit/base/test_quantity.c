@@ -144,7 +144,8 @@ static void what_is_written_is_read_back(void **state)
     (void)state;
     for (unsigned i = 0; i < 20000; i++) {
         const enum quantity kind = (enum quantity)(i % 5);
-        uint64_t v = prng_next(&r) >> prng_below(&r, 64), back;
+        const unsigned shift = (unsigned)prng_below(&r, 64);
+        uint64_t v = prng_next(&r) >> shift, back;
         char buf[40];
         struct text t = text_on(buf, sizeof(buf));
 

@@ -11,7 +11,7 @@
 /* Changes, removes or adds a character, or removes a few. */
 static void damage(struct prng *r, char *text)
 {
-    static const char odd[] = "{}[]\"\\;#,:= \n.0aA-_x%\x01\xc3\xff()<>!";
+    static const char odd[] = "{}[]\"\\;#,:= \t\r\n.0aA-_x%\x01\xc3\xff()<>!";
     const size_t n = strlen(text);
     const size_t at = n ? (size_t)prng_below(r, n) : 0;
     const char c = odd[prng_below(r, sizeof(odd) - 1)];

@@ -77,20 +77,20 @@ static void poll(struct churn *c, unsigned side)
 static void move_on(struct churn *c, unsigned side, const uint32_t psn[2], uint32_t last)
 {
     struct rdl_qp_attr a = {
-        .path_mtu = MTU_256 + below(c, 2),
         .access = ACC_LOCAL_WRITE,
         .port = 1,
         .dest_qpn = c->r.side[1 - side].qpn,
         .rq_psn = psn[1 - side],
         .sq_psn = psn[side],
-        .min_rnr_timer = below(c, 8),
-        .timeout = 3 + below(c, 4),
-        .retry_cnt = below(c, 8),
-        .rnr_retry = below(c, 7),
         .ah.hop_limit = 64,
     };
     uint8_t mac[6];
 
+    a.path_mtu = MTU_256 + below(c, 2);
+    a.min_rnr_timer = below(c, 8);
+    a.timeout = 3 + below(c, 4);
+    a.retry_cnt = below(c, 8);
+    a.rnr_retry = below(c, 7);
     assert_int_equal(rdl_host_address(c->r.lab, c->r.side[1 - side].host, 0, a.ah.dgid, mac),
                      RDL_OK);
     move(c, side, &a, QPS_RESET, 0);
@@ -109,15 +109,18 @@ static void move_on(struct churn *c, unsigned side, const uint32_t psn[2], uint3
 
 static void change_state(struct churn *c, unsigned side)
 {
-    const uint32_t psn[2] = {PSN_MASK - below(c, 40), below(c, PSN_MASK)};
+    const uint32_t psn_a = PSN_MASK - below(c, 40);
+    const uint32_t psn_b = below(c, PSN_MASK);
+    const uint32_t psn[2] = {psn_a, psn_b};
     struct rdl_qp_attr a = {.timeout = 1 + below(c, 8)};
+    const uint32_t last = below(c, QPS_RTR + 1);
 
     switch (below(c, 5)) {
     case 0:
         move(c, side, &a, QPS_ERR, 0);
         break;
     case 1:
-        move_on(c, side, psn, below(c, QPS_RTR + 1));
+        move_on(c, side, psn, last);
         break;
     case 2:
         move(c, side, &a, QPS_SQD, 0);
@@ -202,20 +205,20 @@ static void forge(struct churn *c, unsigned side)
 
 static void add_fault(struct churn *c, unsigned side)
 {
-    const struct rdl_fault_config f = {
-        .kind = FLT_DROP + below(c, 4),
+    struct rdl_fault_config f = {
         .from = c->r.side[side].host,
         .opcode = RDL_ANY,
         .syndrome = RDL_ANY,
         .psn = RDL_ANY,
         .dest_qpn = RDL_ANY,
         .nth = 1,
-        .count = 1 + below(c, 3),
-        .delay_ns = below(c, 100000),
-        .corrupt_bit = below(c, 4000),
     };
     rdl_fault fault;
 
+    f.kind = FLT_DROP + below(c, 4);
+    f.count = 1 + below(c, 3);
+    f.delay_ns = below(c, 100000);
+    f.corrupt_bit = below(c, 4000);
     assert_int_equal(rdl_fault_add(c->r.lab, &f, &fault), RDL_OK);
 }
 

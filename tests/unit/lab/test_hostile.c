@@ -109,8 +109,11 @@ static void frames_of_any_kind_are_delivered_answered_or_counted(void **state)
         }
         if (prng_below(&rng, 2))
             n = 1 + prng_below(&rng, n);
-        for (uint64_t k = prng_below(&rng, 4); k > 0; k--)
-            frame[prng_below(&rng, n)] ^= (uint8_t)(1u << prng_below(&rng, 8));
+        for (uint64_t k = prng_below(&rng, 4); k > 0; k--) {
+            const size_t at = prng_below(&rng, n);
+
+            frame[at] ^= (uint8_t)(1u << prng_below(&rng, 8));
+        }
         assert_int_equal(rdl_inject(r.lab, r.side[1].host, frame, n), RDL_OK);
         go(&r);
     }
@@ -211,11 +214,14 @@ static void rings_with_random_bytes_leave_the_lab_going(void **state)
         queues[2] = rdma_sq(&h->dev, r.side[0].qpn);
         queues[3] = rdma_rq(&h->dev, r.side[0].qpn);
         for (uint32_t i = 0; i < 6; i++) {
+            const uint32_t queue = queues[prng_below(&rng, 4)];
+            const uint32_t n_bytes = 1 + (uint32_t)prng_below(&rng, 20);
+
             (void)!rig_recv(&r, 1, i, 0, 1024);
             (void)!rig_recv(&r, 0, i, 0, 1024);
             (void)!rig_send(&r, 0, i, 0, 100, SF_SIGNALED);
             (void)!rig_send(&r, 1, i, 0, 100, SF_SIGNALED);
-            scribble(h, &rng, queues[prng_below(&rng, 4)], 1 + (uint32_t)prng_below(&rng, 20));
+            scribble(h, &rng, queue, n_bytes);
             (void)!rdl_query_qp(r.lab, r.side[0].qp);
             (void)!rdl_kick(r.lab, r.side[0].qp, true);
             go(&r);
@@ -263,8 +269,11 @@ static void send_wqes_of_random_bytes_complete_with_an_error_or_not_at_all(void 
         qp = h->guest.qp_of[r.side[0].qpn];
         assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
         /* The device has not looked yet: the bytes can still change under it. */
-        for (size_t i = 0; i < sizeof(wqe); i++)
-            wqe[i] = (uint8_t)(prng_below(&rng, 3) ? 0 : prng_next(&rng));
+        for (size_t i = 0; i < sizeof(wqe); i++) {
+            wqe[i] = (uint8_t)prng_next(&rng);
+            if (prng_below(&rng, 3))
+                wqe[i] = 0;
+        }
         assert_true(ram_write(&h->ram, guest_slot_gpa(&qp->sq.mem, 0), wqe,
                               sizeof(struct raw_sq_wqe) + sizeof(struct raw_sge)));
         go(&r);
@@ -307,8 +316,11 @@ static void control_requests_of_any_bytes_are_answered_with_a_known_code(void **
         uint16_t head;
         uint32_t len;
 
-        for (uint32_t k = 0; k < n; k++)
-            bytes[k] = (uint8_t)(prng_below(&rng, 2) ? prng_below(&rng, 4) : prng_next(&rng));
+        for (uint32_t k = 0; k < n; k++) {
+            bytes[k] = (uint8_t)prng_next(&rng);
+            if (prng_below(&rng, 2))
+                bytes[k] %= 4;
+        }
         bytes[0] = (uint8_t)prng_below(&rng, 24);
         request(h, bytes, n, 1 + (uint32_t)prng_below(&rng, 200));
         go(&r);
@@ -341,7 +353,8 @@ static void registers_take_anything(void **state)
         make(&r, seed);
         h = host_of(&r, 0);
         for (uint32_t i = 0; i < 2000; i++) {
-            const uint32_t offset = (uint32_t)prng_below(&rng, prng_below(&rng, 2) ? 64 : 0x10100);
+            const uint32_t end = prng_below(&rng, 2) ? 64 : 0x10100;
+            const uint32_t offset = (uint32_t)prng_below(&rng, end);
             const uint32_t width = widths[prng_below(&rng, 4)];
 
             if (prng_below(&rng, 2))

@@ -55,7 +55,9 @@ static void rings_with_random_bytes_leave_the_lab_going(void **state)
         struct host *h = world_of(s, 0);
 
         for (uint32_t i = 0; i < 6; i++) {
-            scribble(h, &rng, 1 + (uint32_t)prng_below(&rng, 20));
+            const uint32_t n = 1 + (uint32_t)prng_below(&rng, 20);
+
+            scribble(h, &rng, n);
             try_ping(s, 0, 1);
             try_ping(s, 1, 0);
         }
@@ -76,7 +78,8 @@ static void registers_take_anything(void **state)
         struct virtio_dev *d = &world_of(s, 0)->net.pci;
 
         for (uint32_t i = 0; i < 1000; i++) {
-            const uint32_t offset = (uint32_t)prng_below(&rng, prng_below(&rng, 2) ? 64 : 0x10010);
+            const uint32_t end = prng_below(&rng, 2) ? 64 : 0x10010;
+            const uint32_t offset = (uint32_t)prng_below(&rng, end);
             const uint32_t width = widths[prng_below(&rng, 4)];
 
             if (prng_below(&rng, 2))

@@ -264,8 +264,11 @@ static size_t mutated(struct prng *rng, uint8_t frame[FRAME_MAX])
     }
     if (prng_below(rng, 3) == 0)
         n = 1 + prng_below(rng, n);
-    for (uint64_t k = prng_below(rng, 5); k > 0; k--)
-        frame[prng_below(rng, n)] = (uint8_t)prng_next(rng);
+    for (uint64_t k = prng_below(rng, 5); k > 0; k--) {
+        const size_t at = prng_below(rng, n);
+
+        frame[at] = (uint8_t)prng_next(rng);
+    }
     if (prng_below(rng, 2) && n > 54 && frame[12] == 0x86) {
         const size_t len = n - 54;
         struct ip ip = {.version = 6, .payload_bytes = (uint16_t)len, .protocol = 58};

@@ -454,9 +454,11 @@ static void random_accesses_leave_a_defined_device(void **state)
     struct prng rng = prng_stream(3, 3);
 
     for (uint32_t i = 0; i < 200000; i++) {
-        const uint32_t base = bases[prng_below(&rng, 4) ? 0 : prng_below(&rng, ARRAY_LEN(bases))];
+        const size_t some = prng_below(&rng, ARRAY_LEN(bases));
+        const uint32_t base = bases[prng_below(&rng, 4) ? 0 : some];
         const uint32_t at = base + (uint32_t)prng_below(&rng, 64);
         const uint32_t width = (uint32_t)prng_below(&rng, 10);
+        uint64_t value = prng_next(&rng);
 
         if (prng_below(&rng, 3) == 0) {
             virtio_read(&f->dev, at, width);
@@ -466,8 +468,9 @@ static void random_accesses_leave_a_defined_device(void **state)
             wr(f, REG_DEVICE_STATUS, 1, 0);
             negotiate(f, prng_next(&rng) & f->dev.offered);
         }
-        virtio_write(&f->dev, at, width,
-                     prng_below(&rng, 2) ? prng_below(&rng, 16) * 16 + 1 : prng_next(&rng));
+        if (prng_below(&rng, 2))
+            value = value % 16 * 16 + 1;
+        virtio_write(&f->dev, at, width, value);
     }
     for (uint32_t i = 0; i < N_QUEUES; i++) {
         const struct vq *vq = &f->dev.queues[i];

@@ -235,12 +235,16 @@ static void poke_random_desc(struct rings *r, struct prng *rng, uint64_t at)
 {
     static const uint64_t places[] = {BUFFER_AT, TABLE_AT, RING_AT, RAM_BYTES - 16,
                                       UINT64_MAX - 16};
-    const uint64_t gpa = places[prng_below(rng, ARRAY_LEN(places))] + prng_below(rng, 32);
-    const uint32_t bytes =
-        prng_below(rng, 8) ? (uint32_t)prng_below(rng, 8) * 16 : (uint32_t)prng_next(rng);
+    const uint64_t place = places[prng_below(rng, ARRAY_LEN(places))];
+    const uint64_t gpa = place + prng_below(rng, 32);
+    const unsigned n_flags = prng_below(rng, 4) ? 4 : 8;
+    const unsigned flags = (unsigned)prng_below(rng, n_flags);
+    const uint16_t next = (uint16_t)prng_below(rng, QUEUE_SIZE + 1);
+    uint32_t bytes = (uint32_t)prng_next(rng);
 
-    poke_desc(r, at, gpa, bytes, (unsigned)prng_below(rng, prng_below(rng, 4) ? 4 : 8),
-              (uint16_t)prng_below(rng, QUEUE_SIZE + 1));
+    if (prng_below(rng, 8))
+        bytes = bytes % 8 * 16;
+    poke_desc(r, at, gpa, bytes, flags, next);
 }
 
 static void random_rings_give_sound_chains_or_break(void **state)

@@ -120,9 +120,10 @@ static void random_trace(struct trace_of *t, uint64_t seed)
         const uint32_t peer = (uint32_t)prng_below(&r, n_hosts);
         const size_t other = t->n ? prng_below(&r, t->n) : 0;
         const ev_id tx = t->n && t->e[other].kind == EV_tx ? t->e[other].id : 0;
+        const uint64_t gap_ns = prng_below(&r, 4) == 0 ? 20000 : 300;
         struct ev *e = &t->e[t->n++];
 
-        at += prng_below(&r, 4) == 0 ? prng_below(&r, 20000) : prng_below(&r, 300);
+        at += prng_below(&r, gap_ns);
         *e = (struct ev){.at_ns = at, .id = ev_id_of(tick++, 1)};
         switch (prng_below(&r, 9)) {
         case 0:
@@ -133,9 +134,9 @@ static void random_trace(struct trace_of *t, uint64_t seed)
                                      .qpn = 2,
                                      .opcode = OP_RC_SEND_ONLY,
                                      .psn = (uint32_t)prng_below(&r, PSN_MASK),
-                                     .ackreq = true,
-                                     .attempt = (uint32_t)prng_below(&r, 4),
-                                     .peer = prng_below(&r, 8) ? peer : EV_HOST_NONE};
+                                     .ackreq = true};
+            e->u.tx.attempt = (uint32_t)prng_below(&r, 4);
+            e->u.tx.peer = prng_below(&r, 8) ? peer : EV_HOST_NONE;
             break;
         case 3:
         case 4:
@@ -144,8 +145,8 @@ static void random_trace(struct trace_of *t, uint64_t seed)
                                      .qpn = 2 + (uint32_t)prng_below(&r, 2),
                                      .opcode = OP_RC_ACKNOWLEDGE,
                                      .syndrome = SYN_ACK,
-                                     .act = (uint32_t)prng_below(&r, 12),
                                      .tx = tx};
+            e->u.rx.act = (uint32_t)prng_below(&r, 12);
             break;
         case 5:
             e->kind = EV_lost;

@@ -274,8 +274,11 @@ static void bytes_without_order_are_refused_or_decoded_but_never_read_beyond(voi
         struct decoded d = {0};
 
         memcpy(bytes, frames[which].bytes, n);
-        for (uint64_t k = prng_below(&rng, 4); k > 0; k--)
-            bytes[prng_below(&rng, n)] = (uint8_t)prng_next(&rng);
+        for (uint64_t k = prng_below(&rng, 4); k > 0; k--) {
+            const size_t at = prng_below(&rng, n);
+
+            bytes[at] = (uint8_t)prng_next(&rng);
+        }
         (void)decode(&d, bytes, n);
         test_free(bytes);
     }

@@ -98,8 +98,9 @@ static void random_damage_never_reads_outside_the_frame(void **state)
         for (uint64_t flips = prng_below(&r, FLIPS_MAX) + 1; flips > 0; flips--) {
             /* Mostly behind the IP header: its checksum would stop the rest. */
             const size_t from = prng_below(&r, 8) ? ETH_BYTES + ip_header_bytes(version) : 0;
+            const size_t at = from + prng_below(&r, n - from);
 
-            frame[from + prng_below(&r, n - from)] ^= (uint8_t)(1u << prng_below(&r, 8));
+            frame[at] ^= (uint8_t)(1u << prng_below(&r, 8));
         }
         if (prng_below(&r, 4) && frame[ETH_BYTES] >> 4 == version)
             st_le32(frame + n - ICRC_BYTES,
