@@ -156,13 +156,14 @@ struct rdl_limits {
  *	   RDL_ERR_IDLE       nothing was scheduled any more before it happened
  *	   RDL_ERR_TIMEOUT    a limit was reached before it happened
  *	   RDL_ERR_INVARIANT  see rdl_broken_invariant()
+ *	   RDL_ERR_NOMEM      see rdl_shortage()
  */
 RDL_MUST_CHECK enum rdl_status rdl_step(struct rdl_lab *lab, enum rdl_step step,
                                         struct rdl_limits limits);
 
 /* Lets the lab go on until nothing is scheduled or until @until_ns, whichever comes first; in the
  * second case the clock stands at @until_ns, or later if rdl_not_before() says so.  Return: RDL_OK,
- * RDL_ERR_TIMEOUT, RDL_ERR_INVARIANT
+ * RDL_ERR_TIMEOUT, RDL_ERR_INVARIANT, RDL_ERR_NOMEM
  */
 RDL_MUST_CHECK enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns,
                                        struct rdl_limits limits);
@@ -192,6 +193,16 @@ RDL_MUST_CHECK enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab,
                                                    struct rdl_checkpoint **ret);
 void rdl_checkpoint_restore(struct rdl_lab *lab, const struct rdl_checkpoint *c);
 void rdl_checkpoint_free(struct rdl_checkpoint *c);
+
+/* Was there too little memory for something?
+ *
+ * RDL_SHORT_LAB: the lab's own memory is full.  What happened in the last tick is not what would
+ * have happened, and the lab goes on no more: all that advances it returns RDL_ERR_NOMEM.
+ * RDL_SHORT_RECORD: events, frames or names were not recorded, of which rdl_record_forgotten()
+ * knows the number of events.  Each shortage of this sort is told once.
+ */
+enum rdl_shortage { RDL_SHORT_OF_NOTHING, RDL_SHORT_LAB, RDL_SHORT_RECORD };
+enum rdl_shortage rdl_shortage(struct rdl_lab *lab);
 
 /* Bytes of memory that the lab uses, free blocks included: what a checkpoint copies. */
 size_t rdl_used_bytes(const struct rdl_lab *lab);

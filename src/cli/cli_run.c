@@ -16,9 +16,9 @@
 
 struct run_options {
     const char *outputs[N_OUTPUTS];
-    const char *seed_text, *until;
+    const char *seed_text, *memory_text, *until;
     bool hash;
-    uint64_t seed;
+    uint64_t seed, memory_bytes;
 };
 
 bool modes_colour(void)
@@ -98,6 +98,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         .colour = modes_colour(),
         .interrupted = signals_interrupted(),
         .live_ops = live_ops,
+        .memory_bytes = (size_t)o->memory_bytes,
     };
     struct session *s = NULL;
     const enum rdl_status st = session_new(&config, &s);
@@ -138,6 +139,7 @@ int run_main(int argc, char **argv)
     struct run_options o = {.seed = SESSION_SEED_DEFAULT};
     const struct option rows[] = {
         {"--seed", NULL, &o.seed_text},
+        {"--memory", NULL, &o.memory_text},
         {"--until", NULL, &o.until},
         {"--events", NULL, &o.outputs[OUTPUT_EVENTS]},
         {"--pcap", NULL, &o.outputs[OUTPUT_PCAPNG]},
@@ -151,11 +153,13 @@ int run_main(int argc, char **argv)
         return EXIT_USAGE;
     if (argc != 2) {
         fputs("usage: rdmalab run FILE.json|FILE.lab [--seed S] [--until EXPR] [--events FILE] "
-              "[--pcap FILE]\n                   [--ladder FILE] [--hash]\n",
+              "[--pcap FILE]\n                   [--ladder FILE] [--hash] [--memory SIZE]\n",
               stderr);
         return EXIT_USAGE;
     }
     if (o.seed_text && !options_number("--seed", o.seed_text, &o.seed))
+        return EXIT_USAGE;
+    if (o.memory_text && !options_size("--memory", o.memory_text, &o.memory_bytes))
         return EXIT_USAGE;
     signals_catch_endings();
     status = scenario_load_to_run(&sc, argv[1], stderr);

@@ -10,6 +10,11 @@
 
 #include "cli/script.h"
 
+/* To be called once: from then on a lack of memory in the JSON library ends the program, as it does
+ * elsewhere in the parsers; otherwise it would look like an error in the text.
+ */
+void json_use_memory(void);
+
 /* Reads all of @s->src.  On failure @d says what is wrong where. */
 bool json_read_script(struct script *s, struct diag *d);
 

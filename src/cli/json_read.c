@@ -377,6 +377,13 @@ static bool read_scenario(struct reading *r, struct json_value v)
            fail(r, (struct span){v.at.at, 1}, "a scenario needs \"steps\"", "\"steps\": [ ]");
 }
 
+void json_use_memory(void)
+{
+    cJSON_Hooks hooks = {must_malloc, free};
+
+    cJSON_InitHooks(&hooks);
+}
+
 bool json_read_script(struct script *s, struct diag *d)
 {
     struct reading r = {s, d};

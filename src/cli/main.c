@@ -261,6 +261,7 @@ int main(int argc, char **argv)
     int status;
 
     signals_start();
+    json_use_memory();
     status = run_mode(argc, argv);
     if (*signals_interrupted())
         return signals_exit_status();

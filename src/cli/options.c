@@ -70,13 +70,23 @@ bool options_take(const struct option *rows, size_t n, int *argc, char **argv)
     return true;
 }
 
-bool options_number(const char *name, const char *text, uint64_t *ret)
+static bool quantity(const char *name, const char *text, enum quantity kind, uint64_t *ret)
 {
-    const char *why = quantity_parse(QUANTITY_NUMBER, text, ret);
+    const char *why = quantity_parse(kind, text, ret);
 
     if (why)
         fprintf(stderr, "rdmalab: %s %s: %s\n", name, text, why);
     return !why;
+}
+
+bool options_number(const char *name, const char *text, uint64_t *ret)
+{
+    return quantity(name, text, QUANTITY_NUMBER, ret);
+}
+
+bool options_size(const char *name, const char *text, uint64_t *ret)
+{
+    return quantity(name, text, QUANTITY_SIZE, ret);
 }
 
 bool options_number_in(const char *name, const char *text, uint64_t least, uint64_t most,

@@ -14,15 +14,28 @@ struct pool_chunk {
     alignas(max_align_t) char bytes[];
 };
 
-static struct pool_chunk *chunk_new(size_t bytes)
+void *must_realloc(void *p, size_t bytes)
 {
-    const size_t cap = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-    struct pool_chunk *c = calloc(1, sizeof(*c) + cap);
+    void *moved = realloc(p, bytes);
 
-    if (!c) {
+    if (!moved) {
         fputs("rdmalab: out of memory\n", stderr);
         exit(EXIT_FAILURE);
     }
+    return moved;
+}
+
+void *must_malloc(size_t bytes)
+{
+    return must_realloc(NULL, bytes);
+}
+
+static struct pool_chunk *chunk_new(size_t bytes)
+{
+    const size_t cap = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+    struct pool_chunk *c = must_malloc(sizeof(*c) + cap);
+
+    memset(c, 0, sizeof(*c) + cap);
     c->cap = cap;
     return c;
 }

@@ -42,7 +42,8 @@ static void close_lab(struct session *s)
 
 static enum rdl_status open_lab(struct session *s, uint64_t seed)
 {
-    const struct rdl_lab_config config = {.seed = seed, .check_invariants = true};
+    const struct rdl_lab_config config = {
+        .seed = seed, .arena_bytes_max = s->config.memory_bytes, .check_invariants = true};
     enum rdl_status st = rdl_lab_new(&config, &s->lab);
 
     if (st != RDL_OK)
@@ -169,6 +170,24 @@ static bool shows_events(const struct session *s, const struct cmd *cmd)
     return (cmd->flags & CMD_ADVANCES) && !(runs && session_is_live(s));
 }
 
+/* Was there memory for all that the step did?  If not it has failed, and s->diag says so. */
+static bool had_memory(struct session *s, const struct step *st)
+{
+    switch (rdl_shortage(s->lab)) {
+    case RDL_SHORT_OF_NOTHING:
+        return true;
+    case RDL_SHORT_LAB:
+        diag_set(&s->diag, DIAG_MEMORY, st->at,
+                 "the memory of the lab is full, and it goes on no more");
+        return diag_remedy(&s->diag, "use fewer or smaller hosts, queues and memory regions");
+    case RDL_SHORT_RECORD:
+        diag_set(&s->diag, DIAG_MEMORY, st->at,
+                 "out of memory: not all that happened was recorded");
+        return diag_remedy(&s->diag, "\"record off\", where nobody looks back, needs none");
+    }
+    return false;
+}
+
 /* Carries out a command that is no block, with bare names looked up on @host. */
 static bool do_leaf(struct session *s, const struct step *st, const char *host)
 {
@@ -221,6 +240,7 @@ bool session_step(struct session *s, const struct step *st, const struct source 
         ok = do_block(s, st, host);
     else
         ok = do_leaf(s, st, host);
+    ok = ok && had_memory(s, st);
     shown_end(s);
     if (!(st->cmd->flags & CMD_HEADER))
         advance_stop(s); /* what a guest does is a tick too */
@@ -315,6 +335,7 @@ int session_exit_status(const struct session *s)
     case DIAG_VALUE:
     case DIAG_FAILED:
     case DIAG_EXPECT:
+    case DIAG_MEMORY:
         return EXIT_FAILED;
     case DIAG_BROKEN:
         return EXIT_BROKEN;

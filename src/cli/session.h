@@ -52,6 +52,7 @@ struct session_config {
     const volatile sig_atomic_t *interrupted; /* set by ^C; NULL: nobody interrupts */
     const struct live_ops *live_ops;          /* NULL: no live ports, no programs */
     bool tested;                              /* that is why there are none */
+    size_t memory_bytes;                      /* that the lab may use; 0: the default */
 };
 
 struct session {

@@ -177,8 +177,6 @@ static enum rdl_status print_table(FILE *out, const struct rdl_lab *lab, const c
     for (size_t i = 0; i < table->n_columns; i++)
         grid_cell(&f.grid, table->columns[i].head);
     st = walk(lab, path, table->kind, true, add_row, &f);
-    if (st == RDL_OK && f.grid.failed)
-        st = RDL_ERR_NOMEM;
     if (st == RDL_OK && f.n_rows)
         grid_print(&f.grid, out, 0);
     else if (st == RDL_OK && none)
@@ -354,8 +352,8 @@ enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
 #define COMPLETIONS_SHOWN_MAX 16u
 
 /* The completions from @from on, in a table; those that were polled say so. */
-static enum rdl_status print_completions(FILE *out, const struct rdl_lab *lab, const char *cq,
-                                         uint64_t from, uint64_t to)
+static void print_completions(FILE *out, const struct rdl_lab *lab, const char *cq, uint64_t from,
+                              uint64_t to)
 {
     static const struct object_column columns[] = {
         {"", "", LEFT},
@@ -367,7 +365,6 @@ static enum rdl_status print_completions(FILE *out, const struct rdl_lab *lab, c
     };
     const uint64_t polled = tree_number(lab, cq, "polled");
     struct grid g;
-    bool failed;
 
     grid_init(&g, ARRAY_LEN(columns) + 1, 1u << 1 | 1u << 4 | 1u << 5);
     for (size_t i = 0; i < ARRAY_LEN(columns); i++)
@@ -389,11 +386,8 @@ static enum rdl_status print_completions(FILE *out, const struct rdl_lab *lab, c
         }
         grid_cell(&g, n < polled ? "polled" : "");
     }
-    failed = g.failed;
-    if (!failed)
-        grid_print(&g, out, 2);
+    grid_print(&g, out, 2);
     grid_done(&g);
-    return failed ? RDL_ERR_NOMEM : RDL_OK;
 }
 
 enum rdl_status show_cq(FILE *out, const struct rdl_lab *lab, const char *path)
@@ -410,5 +404,7 @@ enum rdl_status show_cq(FILE *out, const struct rdl_lab *lab, const char *path)
 
     fprintf(out, "%s\n", path);
     print_pairs(out, lab, path, "", about, ARRAY_LEN(about));
-    return n ? print_completions(out, lab, path, from, n) : RDL_OK;
+    if (n)
+        print_completions(out, lab, path, from, n);
+    return RDL_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/pool.h"
 #include "emu/base/assert.h"
 
 void show_line(FILE *out, const struct text *t)
@@ -74,23 +75,11 @@ void grid_done(struct grid *t)
 void grid_cell(struct grid *t, const char *s)
 {
     const size_t bytes = strlen(s) + 1;
-    char *copy;
+    char *copy = must_malloc(bytes);
 
     if (t->n == t->cap) {
-        const size_t cap = t->cap ? 2 * t->cap : 64;
-        char **v = realloc(t->cells, cap * sizeof(*v));
-
-        if (!v) {
-            t->failed = true;
-            return;
-        }
-        t->cells = v;
-        t->cap = cap;
-    }
-    copy = malloc(bytes);
-    if (!copy) {
-        t->failed = true;
-        return;
+        t->cap = t->cap ? 2 * t->cap : 64;
+        t->cells = must_realloc(t->cells, t->cap * sizeof(*t->cells));
     }
     memcpy(copy, s, bytes);
     t->cells[t->n++] = copy;

@@ -32,7 +32,6 @@ struct grid {
     uint32_t right; /* set of columns (1 << i) that are aligned to the right */
     char **cells;   /* owned */
     size_t n, cap;
-    bool failed; /* no memory: cells are missing */
 };
 
 /* @columns is at most GRID_COLUMNS_MAX; release with grid_done(). */

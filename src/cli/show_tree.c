@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/pool.h"
 #include "emu/base/quantity.h"
 
 #define UNIT_FROM (1u << 20) /* sizes from here on are shown with a unit */
@@ -86,15 +87,8 @@ static void collect(void *ctx, const char *key, const struct rdl_value *v)
     struct text t;
 
     if (l->n == l->cap) {
-        const size_t cap = l->cap ? 2 * l->cap : 32;
-        struct tree_child *grown = realloc(l->v, cap * sizeof(*grown));
-
-        if (!grown) {
-            l->failed = true;
-            return;
-        }
-        l->v = grown;
-        l->cap = cap;
+        l->cap = l->cap ? 2 * l->cap : 32;
+        l->v = must_realloc(l->v, l->cap * sizeof(*l->v));
     }
     t = text_on(l->v[l->n].key, TREE_KEY_BYTES);
     text_add(&t, key);
@@ -104,11 +98,8 @@ static void collect(void *ctx, const char *key, const struct rdl_value *v)
 enum rdl_status tree_children(const struct rdl_lab *lab, const char *path, struct tree_list *ret,
                               size_t *reterr_at)
 {
-    enum rdl_status st;
-
     *ret = (struct tree_list){0};
-    st = rdl_inspect_list(lab, path, collect, ret, reterr_at);
-    return st == RDL_OK && ret->failed ? RDL_ERR_NOMEM : st;
+    return rdl_inspect_list(lab, path, collect, ret, reterr_at);
 }
 
 void tree_done(struct tree_list *l)

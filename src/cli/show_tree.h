@@ -20,7 +20,6 @@ struct tree_child {
 struct tree_list {
     struct tree_child *v; /* owned */
     size_t n, cap;
-    bool failed; /* no memory */
 };
 
 /* The path of @key under @base: "h1.qp", "h1.gid[0]". */
@@ -41,8 +40,7 @@ void tree_add(struct text *t, const struct rdl_lab *lab, const char *base, const
 /* Appends @v as people write it: "0x1a3", "85.66us", "4k", "yes". */
 void tree_add_value(struct text *t, const struct rdl_value *v);
 
-/* All children of @path.  Errors as rdl_inspect_list(), and RDL_ERR_NOMEM.  Release with
- * tree_done(), on failure too.
+/* All children of @path.  Errors as rdl_inspect_list().  Release with tree_done(), on failure too.
  */
 RDL_MUST_CHECK enum rdl_status tree_children(const struct rdl_lab *lab, const char *path,
                                              struct tree_list *ret, size_t *reterr_at);

@@ -25,6 +25,7 @@ enum diag_kind {
     DIAG_VALUE,  /* an unknown command, key, or value */
     DIAG_FAILED, /* the lab refused what was asked for */
     DIAG_EXPECT, /* an expectation does not hold */
+    DIAG_MEMORY, /* there was too little memory, so that something is missing */
     DIAG_BROKEN  /* an invariant of the emulator itself broke */
 };
 

@@ -18,6 +18,7 @@ struct free_block {
 struct arena {
     size_t max_bytes;
     size_t used_bytes; /* from the start of the mapping, this struct included */
+    bool is_short;
     struct free_block *free[CLASS_MAX_BITS + 1];
 };
 
@@ -64,8 +65,10 @@ static void *grow(struct arena *a, unsigned bits)
     const size_t align = bits >= PAGE_BITS ? (size_t)1 << PAGE_BITS : (size_t)16;
     const size_t at = (a->used_bytes + align - 1) & ~(align - 1);
 
-    if (at > a->max_bytes || a->max_bytes - at < bytes)
+    if (at > a->max_bytes || a->max_bytes - at < bytes) {
+        a->is_short = true;
         return NULL;
+    }
     a->used_bytes = at + bytes;
     return (uint8_t *)a + at;
 }
@@ -104,6 +107,11 @@ void arena_release(struct arena *a, void *block, size_t bytes)
     RDL_ASSERT((uint8_t *)block < (uint8_t *)a + a->used_bytes);
     b->next = a->free[bits];
     a->free[bits] = b;
+}
+
+bool arena_is_short(const struct arena *a)
+{
+    return a->is_short;
 }
 
 size_t arena_used_bytes(const struct arena *a)

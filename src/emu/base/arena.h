@@ -11,6 +11,7 @@
 #ifndef EMU_BASE_ARENA_H
 #define EMU_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,12 @@ void *arena_alloc(struct arena *a, size_t bytes);
 
 /* The same without zeroing, for buffers that are written whole. */
 void *arena_alloc_raw(struct arena *a, size_t bytes);
+
+/* Was NULL ever the answer because the arena is full?  Whoever was told so went on without, as a
+ * device may, but what happened since is not what would have happened.  arena_restore() forgets it
+ * if it was not so when the checkpoint was made.
+ */
+bool arena_is_short(const struct arena *a);
 
 /* Gives back a block with the size it was asked for; NULL is fine. */
 void arena_release(struct arena *a, void *block, size_t bytes);

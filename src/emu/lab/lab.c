@@ -200,11 +200,15 @@ enum rdl_status world_tick(struct rdl_lab *lab, const struct bounds *b)
     struct world *w = lab->world;
     const uint64_t next = sim_next_ns(&w->sim);
 
+    if (arena_is_short(lab->arena))
+        return RDL_ERR_NOMEM;
     if (next == UINT64_MAX)
         return RDL_ERR_IDLE;
     if (next > b->last_ns || w->trace.tick >= b->last_tick)
         return RDL_ERR_TIMEOUT;
     sim_dispatch(&w->sim);
+    if (arena_is_short(lab->arena))
+        return RDL_ERR_NOMEM;
     if (lab->watch && !world_check(lab, w->trace.tick % CHECK_FULL_EVERY == 0))
         return RDL_ERR_INVARIANT;
     return RDL_OK;
@@ -251,7 +255,19 @@ enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns, struct rdl_limit
         return st;
     if (until_ns != RDL_NEVER && until_ns > sim_now(sim))
         sim_advance(sim, until_ns < CLOCK_END_NS ? until_ns : CLOCK_END_NS);
+    if (arena_is_short(lab->arena))
+        return RDL_ERR_NOMEM;
     return lab->watch && !world_check(lab, true) ? RDL_ERR_INVARIANT : RDL_OK;
+}
+
+enum rdl_shortage rdl_shortage(struct rdl_lab *lab)
+{
+    const bool record = lab->record && record_was_short(lab->record);
+    const bool names = lab->names && ev_names_were_short(lab->names);
+
+    if (arena_is_short(lab->arena))
+        return RDL_SHORT_LAB;
+    return record || names ? RDL_SHORT_RECORD : RDL_SHORT_OF_NOTHING;
 }
 
 enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits limits,

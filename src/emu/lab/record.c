@@ -34,6 +34,7 @@ struct record {
     size_t frame_bytes, frame_bytes_max;
     struct record_gap gap;
     bool bounded; /* by record_bound() */
+    bool is_short; /* memory was, and nobody has asked yet */
 };
 
 static bool push(struct pointers *p, void *item)
@@ -119,11 +120,13 @@ void record_event(struct record *r, const struct ev *e)
             forget_chunk(r);
         c = new_chunk(r);
         while (!c && r->chunks.len > 0) {
+            r->is_short = true;
             forget_chunk(r);
             c = new_chunk(r);
         }
         if (!c || !push(&r->chunks, c)) {
             free(c);
+            r->is_short = true;
             r->forgotten++;
             return;
         }
@@ -147,15 +150,27 @@ void record_frame(struct record *r, ev_id id, const uint8_t *bytes, size_t n)
     while (r->frames.len > 0 && r->frame_bytes + n > r->frame_bytes_max)
         forget_frame(r);
     f = malloc(sizeof(*f) + n);
-    if (!f)
-        return; /* the event is there, its bytes are not: readers cope with that */
+    if (!f) {
+        r->is_short = true; /* the event is there, its bytes are not: readers cope with that */
+        return;
+    }
     f->id = id;
     f->bytes = n;
     memcpy(f->data, bytes, n);
-    if (push(&r->frames, f))
+    if (push(&r->frames, f)) {
         r->frame_bytes += n;
-    else
+    } else {
+        r->is_short = true;
         free(f);
+    }
+}
+
+bool record_was_short(struct record *r)
+{
+    const bool was = r->is_short;
+
+    r->is_short = false;
+    return was;
 }
 
 void record_pause(struct record *r, uint64_t tick)

@@ -37,6 +37,9 @@ struct record_gap {
 struct record_gap record_gap(const struct record *r);
 bool record_paused(const struct record *r);
 
+/* Was memory short since the last question, so that something was not recorded? */
+bool record_was_short(struct record *r);
+
 /* Other limits from now on; what is beyond them is forgotten. */
 void record_bound(struct record *r, size_t events_max, size_t frame_bytes_max);
 

@@ -147,6 +147,9 @@ struct ev_names *ev_names_new(void);
 void ev_names_free(struct ev_names *n);
 void ev_names_learn(struct ev_names *n, const struct ev *e);
 
+/* Was memory short since the last question, so that numbers are printed in place of names? */
+bool ev_names_were_short(struct ev_names *n);
+
 /* "h1" or "host5"; "h1.qp" or "h1.qpn7".  @names may be NULL. */
 void ev_names_host(const struct ev_names *n, struct text *t, uint32_t host);
 void ev_names_object(const struct ev_names *n, struct text *t, uint32_t host,

@@ -13,6 +13,7 @@ struct ev_names {
     size_t n_hosts;
     struct ev_named *objects;
     size_t n_objects, cap_objects;
+    bool is_short; /* memory was, and nobody has asked yet */
 };
 
 struct ev_names *ev_names_new(void)
@@ -36,8 +37,10 @@ static void learn_host(struct ev_names *n, const struct ev_host_up *e)
     if (e->host >= n->n_hosts) {
         struct ev_host_up *v = realloc(n->hosts, (e->host + 1) * sizeof(*v));
 
-        if (!v)
+        if (!v) {
+            n->is_short = true;
             return; /* the number is shown instead */
+        }
         memset(v + n->n_hosts, 0, (e->host + 1 - n->n_hosts) * sizeof(*v));
         n->hosts = v;
         n->n_hosts = e->host + 1;
@@ -69,14 +72,24 @@ static void learn_object(struct ev_names *n, const struct ev_named *e)
             if (cap > NAMES_OBJECTS_MAX)
                 return;
             v = realloc(n->objects, cap * sizeof(*v));
-            if (!v)
+            if (!v) {
+                n->is_short = true;
                 return;
+            }
             n->objects = v;
             n->cap_objects = cap;
         }
         o = &n->objects[n->n_objects++];
     }
     *o = *e;
+}
+
+bool ev_names_were_short(struct ev_names *n)
+{
+    const bool was = n->is_short;
+
+    n->is_short = false;
+    return was;
 }
 
 void ev_names_learn(struct ev_names *n, const struct ev *e)
