@@ -335,19 +335,22 @@ static int draw(const struct asking *a, const struct ladder_request *rq)
     return why_not ? EXIT_FAILED : EXIT_PASSED;
 }
 
-/* The trace in @file; NULL: the standard error says why there is none. */
-static struct saved *load(const char *file)
+/* Reads the trace in @file.  Returns the exit status; on failure the standard error says why. */
+static int load(const char *file, struct saved **ret)
 {
     const bool standard = strcmp(file, "-") == 0;
     FILE *f = standard ? stdin : fopen(file, "rb");
-    struct saved *saved = NULL;
     struct saved_error err = {0};
+    enum rdl_status st;
 
     if (!f) {
+        const int status = errno == ENOMEM ? EXIT_FAILED : EXIT_USAGE;
+
         fprintf(stderr, "rdmalab: %s: %s\n", file, strerror(errno));
-        return NULL;
+        return status;
     }
-    if (saved_read(f, &saved, &err) != RDL_OK) {
+    st = saved_read(f, ret, &err);
+    if (st != RDL_OK) {
         if (err.line)
             fprintf(stderr, "rdmalab: %s:%zu: %s\n", file, err.line, err.text);
         else
@@ -357,7 +360,9 @@ static struct saved *load(const char *file)
     }
     if (!standard)
         fclose(f);
-    return saved;
+    if (st == RDL_OK)
+        return EXIT_PASSED;
+    return st == RDL_ERR_NOMEM ? EXIT_FAILED : EXIT_USAGE;
 }
 
 int show_main(int argc, char **argv)
@@ -370,8 +375,8 @@ int show_main(int argc, char **argv)
         {"--help", &help, NULL},
     };
     struct asking a = {0};
-    struct saved *saved;
-    int status = EXIT_PASSED;
+    struct saved *saved = NULL;
+    int status;
 
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
         return EXIT_USAGE;
@@ -385,9 +390,9 @@ int show_main(int argc, char **argv)
               stderr);
         return EXIT_USAGE;
     }
-    saved = load(argv[1]);
-    if (!saved)
-        return EXIT_USAGE;
+    status = load(argv[1], &saved);
+    if (status != EXIT_PASSED)
+        return status;
     a.saved = saved;
     a.past = saved_past(saved);
     a.file = argv[1];
