@@ -4,7 +4,7 @@
  * Frames are read where they are expected, not from an event: a peer that answers within
  * microseconds is looked for that long before the process sleeps.
  */
-#define _GNU_SOURCE /* ppoll() */
+#define _GNU_SOURCE /* ppoll() */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>

@@ -9,8 +9,10 @@ and a link to scenarios/.  What is too long for a row is a function check_NAME. 
 function is one check.
 """
 import json
+import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -20,7 +22,8 @@ import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIMEOUT_S = 60
-START_S = 0.020  # from the start to the prompt, at the most
+START_RATIO = 20  # a prompt is there in so many times what a shell takes, at the most
+RUNNING_S = 0.1  # of processor time: so much of it, and a program is past its start
 
 PAIR = """host h1 h2
 link h1 h2
@@ -186,19 +189,45 @@ def check_bench(program):
 
 def check_start(program):
     """A prompt is there at once."""
-    times = []
+    shell = Program("sh", program.directory)
+    times = {program: [], shell: []}
     for _ in range(10):
-        start = time.monotonic()
-        program.run("-c", "quit")
-        times.append(time.monotonic() - start)
-    ensure(min(times) < START_S, f"takes {min(times) * 1000:.1f} ms")
+        for who, line in ((program, "quit"), (shell, ":")):
+            start = time.monotonic()
+            who.run("-c", line)
+            times[who].append(time.monotonic() - start)
+    own, other = (min(times[who]) * 1000 for who in (program, shell))
+    ensure(own < START_RATIO * other, f"takes {own:.1f} ms; a shell, {other:.1f} ms")
+
+
+def check_address_space(program):
+    """A lab takes the addresses that a limit leaves it, and says how many are too few."""
+    for args in (["-c", "host h1"], ["run", "good.lab"], ["test", "good.lab"]):
+        for gib, status, says in ((4, 0, ""), (0.5, 1, "it needs 1 GiB of address space")):
+            limit = int(gib * (1 << 30))
+            done = subprocess.run([program.path, *args], cwd=program.directory, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT_S, check=False,
+                                  preexec_fn=lambda n=limit: resource.setrlimit(resource.RLIMIT_AS, (n, n)))
+            ensure(done.returncode == status and says in done.stdout,
+                   f"{args} with {gib} GiB: {done.returncode}: {done.stdout}")
+
+
+def wait_until_running(pid):
+    """Until the process has worked for RUNNING_S, however busy the machine is."""
+    end = time.monotonic() + TIMEOUT_S
+    while time.monotonic() < end:
+        user, system = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        if (int(user) + int(system)) / os.sysconf("SC_CLK_TCK") >= RUNNING_S:
+            return
+        time.sleep(0.01)
+    raise Failure(f"process {pid} does not run")
 
 
 def end_by(program, number):
     """Exit status and output of a run that never ends, after a signal."""
     with subprocess.Popen([program.path, "run", "forever.lab"], cwd=program.directory, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
-        time.sleep(0.3)
+        wait_until_running(process.pid)
         process.send_signal(number)
         output, _ = process.communicate(timeout=TIMEOUT_S)
         return process.returncode, output
