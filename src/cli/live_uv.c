@@ -354,9 +354,11 @@ static void live_pump(struct live *l, uint64_t until_ns, int input)
 
     if (acted == LIVE_ACTED) /* the lab has work before anything from outside */
         return;
-    if (read_ports(l))
+    if (read_ports(l)) { /* more may wait: who gave way now would starve on a busy machine */
         l->active_ns = now;
-    else if (acted == LIVE_TALKS || now - l->active_ns > LOOK_NS)
+        return;
+    }
+    if (acted == LIVE_TALKS || now - l->active_ns > LOOK_NS)
         uv_run(&l->loop, UV_RUN_NOWAIT);
     if (now - l->active_ns <= LOOK_NS) {
         sched_yield(); /* the peer may need this processor to answer */
