@@ -73,6 +73,8 @@ def report(facts, rows):
     passed, failed, seconds = (sum(row[i] for row in rows) for i in (1, 2, 3))
     bad = [row[0] for row in rows if row[2]]
     verdict = f"Not all passed: {', '.join(bad)} failed." if bad else "All passed."
+    if not rows:
+        verdict = "Nothing was checked yet."
     if any(row[4] for row in rows):
         verdict += "  Something was skipped: see the table."
     lines = [HEAD.format(verdict=verdict)]
@@ -91,6 +93,7 @@ def self_test():
         (good, ["**All passed.**", "| gcc | 560 | 0 | 36.0 |", "0123abc, with changes"], ["skipped:"]),
         (good + bad, ["**Not all passed: tap failed.**", "| **all** | 619 | 5 | 53.0 |"], ["All passed"]),
         (good + skipped, ["All passed.  Something was skipped", "| 0.3 | no kernel |"], ["Not all"]),
+        ("", ["**Nothing was checked yet.**"], ["passed."]),
     ]
     n_passed = 0
     for stages, there, absent in wanted:
