@@ -553,6 +553,16 @@ def tap_obstacle():
     return None
 
 
+def mounts_are_private():
+    """Does nobody else see what is mounted from now on?  Where / is no mount, as in a plain chroot, the
+    mount that it belongs to cannot be told so; then nothing is mounted."""
+    try:
+        system_call("mount", None, b"/", None, MS_REC | MS_PRIVATE, None)
+    except OSError:
+        return False
+    return True
+
+
 def make_node():
     """Puts a node that is open to all in the place of the machine's; does it work?"""
     try:
@@ -581,14 +591,14 @@ def make_room():
         return f"no {TUN}"
     try:
         system_call("unshare", CLONE_NEWNET | CLONE_NEWNS)
-        system_call("mount", None, b"/", None, MS_REC | MS_PRIVATE, None)
     except OSError as error:
         return f"no namespaces of its own: {error.strerror}"
-    own_node = make_node()
-    try:
-        mount("devpts", TERMINALS, "newinstance,ptmxmode=666,mode=600")
-    except OSError:
-        pass  # the machine's have to do
+    if mounts_are_private():
+        own_node = make_node()
+        try:
+            mount("devpts", TERMINALS, "newinstance,ptmxmode=666,mode=600")
+        except OSError:
+            pass  # the machine's have to do
     return tap_obstacle()
 
 
