@@ -105,7 +105,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
     int status = EXIT_PASSED;
 
     if (st != RDL_OK) {
-        fprintf(stderr, "rdmalab: %s\n", rdl_status_str(st));
+        session_no_lab(stderr, st);
         return EXIT_FAILED;
     }
     signals_replay("rdmalab run %s --seed %llu", sc->src.name, (unsigned long long)config.seed);
