@@ -154,7 +154,7 @@ static int run_file(struct session *s, const char *file)
 {
     struct source src = {0};
     struct script script;
-    struct diag ignored;
+    struct diag ignored = {.kind = DIAG_NONE};
     const char *why = source_read(file, &src);
     int status = EXIT_PASSED;
 
