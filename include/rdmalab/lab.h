@@ -53,11 +53,15 @@ typedef struct {
 
 struct rdl_lab_config {
     uint64_t seed;          /* everything random in the lab comes from it */
-    size_t arena_bytes_max; /* address space reserved for the lab; 0: 64 GiB */
+    size_t arena_bytes_max; /* address space reserved for the lab; 0: see rdl_lab_new() */
     bool check_invariants;  /* watch the emulator's own invariants on every tick */
 };
 
-/* Return: RDL_OK, RDL_ERR_NOMEM.  Free with rdl_lab_free(), which takes NULL too. */
+/* Reserves 64 GiB of address space or, where a limit leaves less, half of that and so on, but at
+ * least 1 GiB; @config can say how much exactly.
+ *
+ * Return: RDL_OK, RDL_ERR_NOMEM.  Free with rdl_lab_free(), which takes NULL too.
+ */
 RDL_MUST_CHECK enum rdl_status rdl_lab_new(const struct rdl_lab_config *config,
                                            struct rdl_lab **ret);
 void rdl_lab_free(struct rdl_lab *lab);

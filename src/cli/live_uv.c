@@ -4,7 +4,7 @@
  * Frames are read where they are expected, not from an event: a peer that answers within
  * microseconds is looked for that long before the process sleeps.
  */
-#define _GNU_SOURCE /* ppoll() */
+#define _GNU_SOURCE /* ppoll() */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -355,9 +355,11 @@ static void live_pump(struct live *l, uint64_t until_ns, int input)
 
     if (acted == LIVE_ACTED) /* the lab has work before anything from outside */
         return;
-    if (read_ports(l))
+    if (read_ports(l)) { /* more may wait: who gave way now would starve on a busy machine */
         l->active_ns = now;
-    else if (acted == LIVE_TALKS || now - l->active_ns > LOOK_NS)
+        return;
+    }
+    if (acted == LIVE_TALKS || now - l->active_ns > LOOK_NS)
         uv_run(&l->loop, UV_RUN_NOWAIT);
     if (now - l->active_ns <= LOOK_NS) {
         sched_yield(); /* the peer may need this processor to answer */

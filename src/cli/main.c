@@ -154,7 +154,7 @@ static int run_file(struct session *s, const char *file)
 {
     struct source src = {0};
     struct script script;
-    struct diag ignored;
+    struct diag ignored = {.kind = DIAG_NONE};
     const char *why = source_read(file, &src);
     int status = EXIT_PASSED;
 
@@ -232,7 +232,7 @@ static int session_main(int argc, char **argv)
         return EXIT_USAGE;
     st = session_new(&config, &s);
     if (st != RDL_OK) {
-        fprintf(stderr, "rdmalab: %s\n", rdl_status_str(st));
+        session_no_lab(stderr, st);
         return EXIT_FAILED;
     }
     status = run_session(s, lines, argc - 1, argv + 1, prompt);

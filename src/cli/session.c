@@ -59,6 +59,15 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed)
     return st;
 }
 
+void session_no_lab(FILE *err, enum rdl_status st)
+{
+    fprintf(err, "rdmalab: a lab cannot be made: %s\n", rdl_status_str(st));
+    if (st == RDL_ERR_NOMEM)
+        fputs("  it needs 1 GiB of address space; the most that a program gets here is what "
+              "\"ulimit -v\" prints, in KiB\n",
+              err);
+}
+
 enum rdl_status session_new(const struct session_config *config, struct session **ret)
 {
     struct session *s = calloc(1, sizeof(*s));

@@ -34,7 +34,7 @@ static void draw(struct cells *c, uint32_t at, const char *s, uint32_t n, enum s
     for (; *s && n > 0 && at < c->width; n--) {
         size_t bytes = 1;
 
-        while (continues(s[bytes]) && bytes < CELL_BYTES - 1)
+        while (bytes < CELL_BYTES - 1 && continues(s[bytes]))
             bytes++;
         memcpy(c->row[at].s, s, bytes);
         c->row[at].s[bytes] = '\0';

@@ -107,7 +107,7 @@ struct decimal {
 
 static struct decimal decimal(int32_t v, int32_t one)
 {
-    struct decimal d;
+    struct decimal d = {""};
     struct text t = text_on(d.s, sizeof(d.s));
     const int32_t abs = v < 0 ? -v : v;
 

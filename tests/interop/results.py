@@ -25,6 +25,11 @@ class Result:
         return not self.wrong
 
 
+def booted(console):
+    """Did the virtual machine come as far as its first program?"""
+    return "vm-init: Linux " in console
+
+
 def read(path):
     return path.read_text(errors="replace") if path.exists() else ""
 

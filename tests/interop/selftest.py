@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Are wrong results found?  Judges outputs with planted faults; needs no virtual machine."""
 import pathlib
+import subprocess
 import tempfile
 
 from cases import FIRST_PSN_BEFORE_WRAP, Case
@@ -59,6 +60,30 @@ def kernel_is_heard():
         return len(kernel_complaints(directory)) == 1
 
 
+def vm_build(line):
+    """(exit status, output) of a shell that knows the functions of vm-build."""
+    script = pathlib.Path(__file__).with_name("vm-build")
+    done = subprocess.run(["bash", "-c", f". {script}; {line}"], stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.STDOUT, check=False)
+    return done.returncode, done.stdout
+
+
+def libraries_are_looked_for_late():
+    """A package that vm-build installs brings a library: its name is not known before."""
+    with tempfile.TemporaryDirectory() as name:
+        files = [pathlib.Path(name, f"librxe-rdmav{n}.so") for n in (34, 35)]
+        status, got = vm_build(f"touch {files[0]}; the_file '{name}/librxe-rdmav*.so'")
+        if status or got.strip() != str(files[0]):
+            return f"it is not found: {got}"
+        files[1].touch()
+        for pattern, says in (("*.so", "but 2 do"), ("*.none", "but 0 do: none")):
+            status, got = vm_build(f"the_file '{name}/{pattern}'")
+            if status != 1 or says not in got or "install them anew: " not in got:
+                return f"{pattern} is no clear error: {got}"
+    status, got = vm_build('echo "${loaded_by_hand[@]}"')
+    return "" if "librxe-rdmav*.so" in got else f"the name is expanded too early: {got}"
+
+
 def main():
     passed = failed = 0
     for *plant, wanted in PLANTS:
@@ -67,6 +92,9 @@ def main():
         passed, failed = passed + right, failed + (not right)
         if not right:
             print(f"MISSED: wanted '{wanted}', found '{said}'")
-    right = kernel_is_heard()
-    print(f"{passed + right} passed, {failed + (not right)} failed")
-    return int(failed > 0 or not right)
+    for wrong in ("" if kernel_is_heard() else "the kernel's complaints", libraries_are_looked_for_late()):
+        passed, failed = passed + (not wrong), failed + bool(wrong)
+        if wrong:
+            print(f"MISSED: {wrong}")
+    print(f"{passed} passed, {failed} failed")
+    return int(failed > 0)

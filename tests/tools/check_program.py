@@ -9,14 +9,18 @@ and a link to scenarios/.  What is too long for a row is a function check_NAME. 
 function is one check.  `rdmalab test` has its own in check_verdicts.py.
 """
 import json
+import os
+import pathlib
 import signal
 import sys
 import time
 
 import program as whole
-from program import FOREVER, ROOT, TIMEOUT_S, ensure
+from program import FOREVER, ROOT, TIMEOUT_S, Failure, ensure
 
-START_S = 0.020  # from the start to the prompt, at the most
+START_RATIO = 20  # a prompt is there in so many times what a shell takes, at the most
+ASLEEP_LOOKS = 20  # in a row: it waits for something
+RUNNING_S = 0.1  # of processor time: so much of it, and a program is past its start
 
 FILES = {
     "good.lab": "scenario title=good tags=quick\nhost h1\nexpect h1.irqs == 0\n",
@@ -135,12 +139,38 @@ def check_bench(program):
 
 def check_start(program):
     """A prompt is there at once."""
-    times = []
+    shell = whole.Program("sh", program.directory)
+    times = {program: [], shell: []}
     for _ in range(10):
-        start = time.monotonic()
-        program.run("-c", "quit")
-        times.append(time.monotonic() - start)
-    ensure(min(times) < START_S, f"takes {min(times) * 1000:.1f} ms")
+        for who, line in ((program, "quit"), (shell, ":")):
+            start = time.monotonic()
+            who.run("-c", line)
+            times[who].append(time.monotonic() - start)
+    own, other = (min(times[who]) * 1000 for who in (program, shell))
+    ensure(own < START_RATIO * other, f"takes {own:.1f} ms; a shell, {other:.1f} ms")
+
+
+def check_address_space(program):
+    """A lab takes the addresses that a limit leaves it, and says how many are too few."""
+    for args in (["-c", "host h1"], ["run", "good.lab"], ["test", "good.lab"]):
+        for gib, status, says in ((4, 0, ""), (0.5, 1, "it needs 1 GiB of address space")):
+            done = program.run(*args, preexec_fn=lambda n=int(gib * (1 << 30)): whole.limit_memory(n))
+            output = done.stderr + done.stdout
+            ensure(done.returncode == status and says in output,
+                   f"{args} with {gib} GiB: {done.returncode}: {output}")
+
+
+def wait_until_running(pid):
+    """Until the process has worked for RUNNING_S, however busy the machine is, or waits for a reader."""
+    end = time.monotonic() + TIMEOUT_S
+    asleep = 0
+    while time.monotonic() < end:
+        state, *rest = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        asleep = asleep + 1 if state == "S" else 0
+        if sum(map(int, rest[10:12])) / os.sysconf("SC_CLK_TCK") >= RUNNING_S or asleep > ASLEEP_LOOKS:
+            return
+        time.sleep(0.01)
+    raise Failure(f"process {pid} does not run")
 
 
 def check_help(program):
@@ -162,7 +192,7 @@ def check_memory(program):
 def end_by(program, number, *args):
     """Exit status and standard error of a run, after a signal.  Nobody reads its output."""
     process = program.start(*args)
-    time.sleep(0.3)
+    wait_until_running(process.pid)
     process.send_signal(number)
     process.wait(TIMEOUT_S)
     return process.returncode, process.stderr.read()

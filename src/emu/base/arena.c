@@ -37,18 +37,27 @@ static unsigned class_of(size_t bytes)
     return bits;
 }
 
-struct arena *arena_new(size_t max_bytes)
+struct arena *arena_new(size_t bytes)
 {
     struct arena *a;
 
-    if (max_bytes < (size_t)1 << PAGE_BITS)
+    if (bytes < (size_t)1 << PAGE_BITS)
         return NULL;
-    a = mmap(NULL, max_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-             -1, 0);
+    a = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+             0);
     if (a == MAP_FAILED)
         return NULL;
-    a->max_bytes = max_bytes;
+    a->max_bytes = bytes;
     a->used_bytes = (sizeof(*a) + 15u) & ~(size_t)15u;
+    return a;
+}
+
+struct arena *arena_new_within(size_t min_bytes, size_t max_bytes)
+{
+    struct arena *a = NULL;
+
+    for (size_t bytes = max_bytes; !a && bytes > 0 && bytes >= min_bytes; bytes /= 2)
+        a = arena_new(bytes);
     return a;
 }
 

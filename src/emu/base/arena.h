@@ -18,8 +18,13 @@
 struct arena;
 struct arena_checkpoint;
 
-/* Reserves @max_bytes of address space.  NULL if the system refuses.  Free with arena_free(). */
-struct arena *arena_new(size_t max_bytes);
+/* Reserves @bytes of address space.  NULL if the system refuses.  Free with arena_free(). */
+struct arena *arena_new(size_t bytes);
+
+/* Reserves @max_bytes of address space or, where the system limits it, half of that as often as it
+ * takes, but never less than @min_bytes.  NULL if the system refuses even the least of them.
+ */
+struct arena *arena_new_within(size_t min_bytes, size_t max_bytes);
 void arena_free(struct arena *a);
 
 /* Zeroed bytes, 16-byte aligned (pages: page aligned from 4096 on); NULL when the arena is full. */

@@ -158,14 +158,17 @@ static void ask(struct guest *g, struct guest_neighbour *e)
 enum rdl_status neighbour_resolve(struct guest *g, const uint8_t gid[GID_BYTES],
                                   const uint8_t **ret_mac)
 {
-    const uint8_t *mac = guest_neighbour_mac(g, gid);
     struct guest_neighbour *e;
 
-    if (mac) {
-        *ret_mac = mac;
+    if (stack_is_own(g, gid)) {
+        *ret_mac = g->config.mac;
         return RDL_OK;
     }
     e = find(g, gid);
+    if (e && is_known(g, e)) {
+        *ret_mac = e->mac;
+        return RDL_OK;
+    }
     if (e && e->state == NB_INCOMPLETE)
         return RDL_ERR_BUSY;
     if (!stack_is_unicast(gid) || !stack_source(g, gid) || !nic_link_is_up(g))

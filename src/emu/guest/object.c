@@ -84,11 +84,13 @@ static bool is_name_char(char c)
 /* Letters, digits, - and _, and short enough. */
 static bool is_name(const char *s)
 {
-    size_t n = 0;
+    const size_t n = strnlen(s, RDL_NAME_BYTES);
 
-    while (n < RDL_NAME_BYTES && is_name_char(s[n]))
-        n++;
-    return n < RDL_NAME_BYTES && s[n] == '\0';
+    for (size_t i = 0; i < n; i++) {
+        if (!is_name_char(s[i]))
+            return false;
+    }
+    return n < RDL_NAME_BYTES;
 }
 
 enum rdl_status object_new(struct guest *g, enum object_kind kind, const char *name,

@@ -8,9 +8,10 @@
 #include "emu/base/assert.h"
 #include "emu/lab/world.h"
 
-#define ARENA_BYTES_DEFAULT ((size_t)64 << 30)
-#define CLOCK_END_NS        (UINT64_C(1) << 62) /* 146 years: no delay from there overflows */
-#define CHECK_FULL_EVERY    256u                /* ticks between full scans for broken invariants */
+#define ARENA_BYTES_MOST  ((size_t)64 << 30)
+#define ARENA_BYTES_LEAST ((size_t)1 << 30)
+#define CLOCK_END_NS      (UINT64_C(1) << 62) /* 146 years: no delay from there overflows */
+#define CHECK_FULL_EVERY  256u                /* ticks between full scans for broken invariants */
 
 static void on_doorbell(void *ctx, const struct sim_item *item)
 {
@@ -106,6 +107,16 @@ static void keep(void *ctx, const struct frame *f, bool changed)
 
 const struct net_ops world_net_ops = {deliver, port_leave, keep};
 
+/* Reserving costs nothing but addresses, of which a resource limit or a tool like valgrind may
+ * leave fewer; how large a lab can grow is all that depends on it.
+ */
+static struct arena *arena_for(const struct rdl_lab_config *config)
+{
+    if (config->arena_bytes_max)
+        return arena_new(config->arena_bytes_max);
+    return arena_new_within(ARENA_BYTES_LEAST, ARENA_BYTES_MOST);
+}
+
 enum rdl_status rdl_lab_new(const struct rdl_lab_config *config, struct rdl_lab **ret)
 {
     struct rdl_lab *lab = calloc(1, sizeof(*lab));
@@ -113,7 +124,7 @@ enum rdl_status rdl_lab_new(const struct rdl_lab_config *config, struct rdl_lab 
 
     if (!lab)
         return RDL_ERR_NOMEM;
-    lab->arena = arena_new(config->arena_bytes_max ? config->arena_bytes_max : ARENA_BYTES_DEFAULT);
+    lab->arena = arena_for(config);
     lab->world = lab->arena ? arena_alloc(lab->arena, sizeof(*lab->world)) : NULL;
     if (!lab->world)
         goto fail;

@@ -10,9 +10,9 @@ uint32_t net_ext_add(struct net *n, const char *name)
     return n->n_exts++;
 }
 
-void net_ext_in(struct net *n, uint32_t index, struct frame *f)
+void net_ext_in(struct net *n, uint32_t ext, struct frame *f)
 {
-    struct net_ext *x = &n->exts[index];
+    struct net_ext *x = &n->exts[ext];
     const ev_id cause = n->trace->cause;
     struct net_fate fate;
     enum drop_reason reason = DROP_NONE;
@@ -28,7 +28,7 @@ void net_ext_in(struct net *n, uint32_t index, struct frame *f)
         net_transmit(n, x->link_end, f, &fate);
     } else {
         x->drops[reason]++;
-        net_drop(n, f, EV_PORT_FIRST + index, reason);
+        net_drop(n, f, EV_PORT_FIRST + ext, reason);
     }
     trace_because(n->trace, cause);
 }

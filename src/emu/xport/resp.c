@@ -80,7 +80,9 @@ static const struct {
 static struct resp_verdict check_recv_wqe(const struct delivery_view *v, const struct packet *p)
 {
     (void)p;
-    return v->got == FETCH_EMPTY ? (struct resp_verdict){.act = ACT_RNR} : accept;
+    if (v->got == FETCH_EMPTY)
+        return (struct resp_verdict){.act = ACT_RNR};
+    return accept;
 }
 
 static struct resp_verdict check_recv_form(const struct delivery_view *v, const struct packet *p)

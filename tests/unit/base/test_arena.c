@@ -87,6 +87,31 @@ static void an_arena_too_small_for_itself_is_refused(void **state)
     assert_null(arena_new(4095));
 }
 
+static void an_arena_takes_what_the_system_lets_it_have(void **state)
+{
+    const size_t never = (size_t)1 << 62; /* more than any processor addresses */
+    struct arena *a = arena_new_within(ARENA_BYTES, never);
+
+    (void)state;
+    assert_null(arena_new(never));
+    assert_null(arena_new_within(never / 2, never));
+    assert_non_null(a);
+    assert_non_null(arena_alloc(a, ARENA_BYTES / 2));
+    arena_free(a);
+}
+
+static void an_arena_within_bounds_takes_the_most(void **state)
+{
+    struct arena *a = arena_new_within(4096, ARENA_BYTES);
+
+    (void)state;
+    assert_non_null(a);
+    assert_non_null(arena_alloc(a, ARENA_BYTES / 2));
+    arena_free(a);
+    assert_null(arena_new_within(0, 4095));
+    assert_null(arena_new_within(ARENA_BYTES, ARENA_BYTES - 1));
+}
+
 /* Three blocks of a linked structure, to see that pointers survive. */
 struct node {
     struct node *next;
@@ -155,6 +180,8 @@ int main(void)
                                         arena_drop),
         cmocka_unit_test_setup_teardown(releasing_nothing_is_fine, arena_make, arena_drop),
         cmocka_unit_test(an_arena_too_small_for_itself_is_refused),
+        cmocka_unit_test(an_arena_takes_what_the_system_lets_it_have),
+        cmocka_unit_test(an_arena_within_bounds_takes_the_most),
         cmocka_unit_test_setup_teardown(restoring_brings_back_bytes_pointers_and_the_allocator,
                                         arena_make, arena_drop),
         cmocka_unit_test_setup_teardown(memory_taken_after_a_restore_is_zeroed, arena_make,
