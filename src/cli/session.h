@@ -35,11 +35,11 @@ enum exit_status {
     EXIT_SKIPPED = 77,     /* all of it was skipped */
     EXIT_BROKEN = 99,      /* an invariant of the emulator itself broke */
     EXIT_TIMEOUT = 124,    /* wall-clock limit */
-    EXIT_SIGNALS = 128,    /* and more: by the signal with the rest as its number */
+    EXIT_SIGNALS = 128,    /* plus the number of the signal that ended it */
     EXIT_INTERRUPTED = 130 /* by ^C */
 };
 
-/* The one of two that the program exits with: it was interrupted, or the worse one. */
+/* The one of two that the program exits with: that of a signal, else the worse one. */
 int exit_worse(int a, int b);
 
 struct session_config {
