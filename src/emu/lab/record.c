@@ -149,6 +149,8 @@ void record_frame(struct record *r, ev_id id, const uint8_t *bytes, size_t n)
 
     while (r->frames.len > 0 && r->frame_bytes + n > r->frame_bytes_max)
         forget_frame(r);
+    if (n > r->frame_bytes_max)
+        return; /* nor is this one kept */
     f = malloc(sizeof(*f) + n);
     if (!f) {
         r->is_short = true; /* the event is there, its bytes are not: readers cope with that */
