@@ -112,7 +112,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
     int status = EXIT_PASSED;
 
     if (st != RDL_OK) {
-        session_no_lab(stderr, st);
+        session_no_lab(stderr, &config, st);
         return EXIT_FAILED;
     }
     signals_replay("rdmalab run %s --seed %llu", sc->src.name, (unsigned long long)config.seed);

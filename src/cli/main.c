@@ -236,7 +236,7 @@ static int session_main(int argc, char **argv)
         return EXIT_USAGE;
     st = session_new(&config, &s);
     if (st != RDL_OK) {
-        session_no_lab(stderr, st);
+        session_no_lab(stderr, &config, st);
         return EXIT_FAILED;
     }
     status = run_session(s, lines, argc - 1, argv + 1, prompt);

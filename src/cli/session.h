@@ -95,8 +95,8 @@ RDL_MUST_CHECK enum rdl_status session_new(const struct session_config *config,
                                            struct session **ret);
 void session_free(struct session *s);
 
-/* Prints why session_new() returned @st. */
-void session_no_lab(FILE *err, enum rdl_status st);
+/* Prints why session_new() returned @st, and what to do. */
+void session_no_lab(FILE *err, const struct session_config *config, enum rdl_status st);
 
 /* Carries out one step that came from @src.  On failure s->diag says why, s->diag_src where.
  * What it did to the lab is remembered for `session save`.
