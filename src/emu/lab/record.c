@@ -33,7 +33,7 @@ struct record {
     struct pointers frames; /* of struct kept_frame, by ascending id */
     size_t frame_bytes, frame_bytes_max;
     struct record_gap gap;
-    bool bounded; /* by record_bound() */
+    bool bounded;  /* by record_bound() */
     bool is_short; /* memory was, and nobody has asked yet */
 };
 
