@@ -59,6 +59,30 @@ static void a_script_counts_from_its_beginning(void **state)
     lab_close(&l);
 }
 
+/* What a script counts is attached before any name is there; events of others count for !=. */
+static void what_is_not_of_a_later_name_counts(void **state)
+{
+    static const char lines[] =
+        "host h1 h2; link h1 h2; ping h1 h2\n"
+        "host h3; switch s1; drop next from=h1 as f1\n"
+        "expect count(eth_tx, host!=h3, wire_bytes==98) == 2\n"
+        "expect count(eth_tx, host!=h2, wire_bytes==98) == 1\n"
+        "expect count(host_up, host!=h2) == 2 and count(host_up, host!=none) == 3\n"
+        "expect count(lost, name!=f1) == 0 and count(tx, peer!=h3) == 0\n";
+    struct script script = script_of(lines);
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    must_read(&script, false);
+    if (!session_script(l.s, &script))
+        fail_msg("%s", l.s->diag.message);
+    /* Asked late it is the same. */
+    lab_run(&l, "expect count(eth_tx, wire_bytes==98, host!=h3) == 2");
+    script_done(&script);
+    lab_close(&l);
+}
+
 static void names_that_nothing_has_cannot_be_counted(void **state)
 {
     static const struct {
@@ -161,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_do_not_rest_on_the_record),
         cmocka_unit_test(a_script_counts_from_its_beginning),
+        cmocka_unit_test(what_is_not_of_a_later_name_counts),
         cmocka_unit_test(names_that_nothing_has_cannot_be_counted),
         cmocka_unit_test(a_stop_expression_stops_at_its_tick),
         cmocka_unit_test(what_was_not_recorded_is_said_to_be_missing),
