@@ -117,6 +117,39 @@ static void names_that_nothing_has_cannot_be_counted(void **state)
     lab_close(&l);
 }
 
+/* A fault that is gone is known by its events, or because it was counted while it was there. */
+static void a_fault_that_is_gone_can_be_counted(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host h1 h2; link h1 h2; drop next from=h1 as f1; refused { ping h1 h2 }");
+    lab_run(&l, "expect not count(lost, name==chance) == 1; clear f1");
+    lab_run(&l, "expect count(lost, name==f1) == 1");
+    assert_false(lab_try(&l, "expect count(lost, name!=f9) == 1"));
+    assert_string_equal(l.s->diag.message, "no fault and no switch is called \"f9\"");
+    lab_run(&l, "drop next from=h2 as f2; expect count(lost, name==f2) == 0; clear f2");
+    lab_run(&l, "refused says=memory { host h3 ram=64k }; expect count(lost, name==f2) == 0");
+    lab_close(&l);
+}
+
+/* Nor does a name that comes later make it a host. */
+static void a_fault_is_no_host_for_who_counts_ahead(void **state)
+{
+    struct script script =
+        script_of("host h1; drop next from=h1 as f1; expect count(tx, peer==f1) == 0\n");
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    must_read(&script, false);
+    assert_false(session_script(l.s, &script));
+    assert_string_equal(l.s->diag.message, "f1 is a fault, not a host");
+    script_done(&script);
+    lab_close(&l);
+}
+
 /* Stops are exact: at the tick, whatever kind of step is under way. */
 static void a_stop_expression_stops_at_its_tick(void **state)
 {
@@ -187,6 +220,8 @@ int main(void)
         cmocka_unit_test(a_script_counts_from_its_beginning),
         cmocka_unit_test(what_is_not_of_a_later_name_counts),
         cmocka_unit_test(names_that_nothing_has_cannot_be_counted),
+        cmocka_unit_test(a_fault_that_is_gone_can_be_counted),
+        cmocka_unit_test(a_fault_is_no_host_for_who_counts_ahead),
         cmocka_unit_test(a_stop_expression_stops_at_its_tick),
         cmocka_unit_test(what_was_not_recorded_is_said_to_be_missing),
         cmocka_unit_test(unrecorded_events_are_not_counted_when_they_are_too_many_to_show),

@@ -163,17 +163,22 @@ static void what_nobody_can_count_any_more_is_refused(void **state)
     struct rig r = start(0);
     const struct rdl_tally *t;
     const struct ev_condition *unknown;
-    struct rdl_checkpoint *c = NULL;
-    uint64_t n = 77;
+    struct rdl_checkpoint *c = NULL, *counted = NULL;
+    uint64_t n = 77, then;
 
     (void)state;
     exchange(&r);
     assert_int_equal(rdl_checkpoint_save(r.lab, &c), RDL_OK);
     t = tally(&r, EV_tx, &from_h1, 1);
+    then = count(t);
+    assert_int_equal(rdl_checkpoint_save(r.lab, &counted), RDL_OK);
     rdl_record_bound(r.lab, 1024, 0);
     rdl_checkpoint_restore(r.lab, c);
     assert_int_equal(rdl_tally_count(t, &n, &unknown), RDL_ERR_FORGOTTEN);
     assert_true(n == 77);
+    rdl_checkpoint_restore(r.lab, counted); /* what was counted by then is known again */
+    assert_true(count(t) == then);
+    rdl_checkpoint_free(counted);
     rdl_checkpoint_free(c);
     rig_done(&r);
 }
