@@ -44,6 +44,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["show", "fields.ndjson", "count", "cq_event, host==h1"], "", 0, r"^1$"),
     (["show", "fields.ndjson", "count", "cq_event, cqn==0"], "", 1, r'not all cq_event events of the trace have "cqn"'),
     (["show", "fields.ndjson", "count", "lost, name==f1"], "", 0, r"^1$"),
+    (["show", "fields.ndjson", "count", "lost, host!=none"], "", 0, r"^1$"),
+    (["show", "fields.ndjson", "count", "lost, host==none"], "", 0, r"^0$"),
     (["show", "fields.ndjson", "count", "lost, name==chance"], "", 0, r"^0$"),
     (["show", "fields.ndjson", "count", "forwarded, name==s1"], "", 0, r"^0$"),
     (["show", "fields.ndjson", "count", "lost, name!=f2"], "", 1, r'that a fault did, called "f2"(.|\n)*kinds=lost'),

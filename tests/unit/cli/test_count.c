@@ -68,6 +68,7 @@ static void what_is_not_of_a_later_name_counts(void **state)
         "expect count(eth_tx, host!=h3, wire_bytes==98) == 2\n"
         "expect count(eth_tx, host!=h2, wire_bytes==98) == 1\n"
         "expect count(host_up, host!=h2) == 2 and count(host_up, host!=none) == 3\n"
+        "expect count(host_up, host==h2) == 1 and count(host_up, host==h3) == 1\n"
         "expect count(lost, name!=f1) == 0 and count(tx, peer!=h3) == 0\n";
     struct script script = script_of(lines);
     struct lab l;
@@ -79,6 +80,30 @@ static void what_is_not_of_a_later_name_counts(void **state)
         fail_msg("%s", l.s->diag.message);
     /* Asked late it is the same. */
     lab_run(&l, "expect count(eth_tx, wire_bytes==98, host!=h3) == 2");
+    script_done(&script);
+    lab_close(&l);
+}
+
+/* What differs in one word only is counted apart, although all is counted ahead. */
+static void filters_that_look_alike_are_not_one(void **state)
+{
+    static const char lines[] =
+        "host h1 h2; link h1 h2; drop next from=h1 as loss1; drop next from=h2 as loss2\n"
+        "refused { ping h1 h2 }; refused { ping h1 h2 }; ping h1 h2\n"
+        "expect count(lost, name==loss1) == 1 and count(lost, name!=loss1) == 1\n"
+        "expect count(lost, name==loss2) == 1 and count(lost, name==loss2, host==h1) == 0\n"
+        "expect count(lost, host==h2) == 1 and count(lost, host==h1) == 1\n"
+        "expect count(eth_tx, wire_bytes==98) == 5 and count(eth_tx, wire_bytes==99) == 0\n"
+        "expect count(eth_tx, wire_bytes>=98) == 5 and count(eth_tx, wire_bytes<98) == 0\n";
+    struct script script;
+    struct lab l;
+
+    (void)state;
+    script = script_of(lines);
+    lab_open(&l, false);
+    must_read(&script, false);
+    if (!session_script(l.s, &script))
+        fail_msg("%s", l.s->diag.message);
     script_done(&script);
     lab_close(&l);
 }
@@ -219,6 +244,7 @@ int main(void)
         cmocka_unit_test(counts_do_not_rest_on_the_record),
         cmocka_unit_test(a_script_counts_from_its_beginning),
         cmocka_unit_test(what_is_not_of_a_later_name_counts),
+        cmocka_unit_test(filters_that_look_alike_are_not_one),
         cmocka_unit_test(names_that_nothing_has_cannot_be_counted),
         cmocka_unit_test(a_fault_that_is_gone_can_be_counted),
         cmocka_unit_test(a_fault_is_no_host_for_who_counts_ahead),
