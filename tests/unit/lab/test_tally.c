@@ -210,6 +210,24 @@ static void a_host_is_resolved_when_it_exists(void **state)
     rig_done(&r);
 }
 
+/* Not even one that is of no host at all. */
+static void no_event_is_of_a_host_that_is_not_known(void **state)
+{
+    struct ev_condition to_h9 = is(EV_tx, "peer", EV_HOST_NONE, "h9");
+    const struct ev_filter filter = {EV_tx, 1, &to_h9};
+    const struct ev events[] = {{.kind = EV_tx, .u.tx = {.peer = 0}},
+                                {.kind = EV_tx, .u.tx = {.peer = EV_HOST_NONE}}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(events); i++) {
+        to_h9.known = false;
+        to_h9.op = CMP_EQ;
+        assert_false(ev_filter_holds(&filter, &events[i]));
+        to_h9.op = CMP_NE;
+        assert_true(ev_filter_holds(&filter, &events[i]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +236,7 @@ int main(void)
         cmocka_unit_test(a_checkpoint_brings_counts_back),
         cmocka_unit_test(what_nobody_can_count_any_more_is_refused),
         cmocka_unit_test(a_host_is_resolved_when_it_exists),
+        cmocka_unit_test(no_event_is_of_a_host_that_is_not_known),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
