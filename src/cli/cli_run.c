@@ -131,7 +131,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
     int status = EXIT_PASSED;
 
     if (st != RDL_OK) {
-        session_no_lab(stderr, st);
+        session_no_lab(stderr, &config, st);
         return EXIT_FAILED;
     }
     signals_replay("rdmalab run %s --seed %llu", sc->src.name, (unsigned long long)config.seed);
@@ -163,9 +163,9 @@ int run_main(int argc, char **argv)
         {"--seed", NULL, &o.seed_text},
         {"--memory", NULL, &o.memory_text},
         {"--until", NULL, &o.until},
-        {"--events", NULL, &o.outputs[OUTPUT_EVENTS]},
-        {"--pcap", NULL, &o.outputs[OUTPUT_PCAPNG]},
-        {"--ladder", NULL, &o.outputs[OUTPUT_LADDER]},
+        {output_options[OUTPUT_EVENTS], NULL, &o.outputs[OUTPUT_EVENTS]},
+        {output_options[OUTPUT_PCAPNG], NULL, &o.outputs[OUTPUT_PCAPNG]},
+        {output_options[OUTPUT_LADDER], NULL, &o.outputs[OUTPUT_LADDER]},
         {"--hash", &o.hash, NULL},
     };
     struct scenario sc;
@@ -173,12 +173,8 @@ int run_main(int argc, char **argv)
 
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
         return EXIT_USAGE;
-    if (argc != 2) {
-        fputs("usage: rdmalab run FILE.json|FILE.lab [--seed S] [--until EXPR] [--events FILE] "
-              "[--pcap FILE]\n                   [--ladder FILE] [--hash] [--memory SIZE]\n",
-              stderr);
-        return EXIT_USAGE;
-    }
+    if (argc != 2)
+        return modes_usage(argv[0]);
     if (o.seed_text && !options_number("--seed", o.seed_text, &o.seed))
         return EXIT_USAGE;
     if (o.memory_text && !options_size("--memory", o.memory_text, &o.memory_bytes))

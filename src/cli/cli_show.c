@@ -10,7 +10,6 @@
 #include "cli/modes.h"
 #include "cli/options.h"
 #include "cli/show.h"
-#include "cli/show_events.h"
 #include "cli/show_saved.h"
 #include "cli/show_text.h"
 #include "cli/suggest.h"
@@ -42,9 +41,8 @@ static const char usage[] =
     "  --ladder FILE [--from 12.3] [--to 20] [--packets N]\n"
     "                                   the ladder as SVG; as text if FILE is -\n"
     "  An event is written 12.3, or '#12.3' in quotes, as # begins a comment in a shell.\n"
-    "exit status: 0 answered, 1 the trace does not know, or not for certain, 2 usage, or FILE is "
-    "no "
-    "trace\n";
+    "exit status: 0 answered, 1 the trace does not know, or not for certain,\n"
+    "  2 usage, or FILE is no trace\n";
 
 /* Prints what is wrong; the exit status. */
 static int complain(struct asking *a)
@@ -110,7 +108,6 @@ static int no_state(struct asking *a, const char *word, struct span at)
     struct suggestion near = suggestion_for(word);
     char host[EV_NAME_BYTES];
     struct text t = text_on(host, sizeof(host));
-
     bool is_host;
 
     text_addn(&t, word, strcspn(word, ".["));
@@ -189,7 +186,7 @@ static int ask_why(struct asking *a, const struct step *st)
         diag_remedy(&a->diag, "an event is like 12.3, and a tick like 12");
         return complain(a);
     }
-    if (target && event_id_parse(target, &id))
+    if (target && ev_id_parse(target, &id))
         diag_set(&a->diag, DIAG_VALUE, at, "there is no event %s in the trace", target);
     else
         diag_set(&a->diag, DIAG_VALUE, at, "there are no events in the trace");
@@ -309,7 +306,7 @@ static bool read_event(const char *option, const char *text, ev_id *ret)
     if (!text)
         return true;
     add_word(&t, text, true);
-    if (event_id_parse(buf, ret))
+    if (ev_id_parse(buf, ret))
         return true;
     fprintf(stderr, "rdmalab: %s %s: no event; one is like 12.3, and a tick like 12\n", option,
             text);

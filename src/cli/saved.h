@@ -61,7 +61,9 @@ void saved_free(struct saved *s);
 struct past saved_past(const struct saved *s);
 const struct saved_info *saved_info(const struct saved *s);
 
-/* False if events may be missing that could have been counted. */
+/* Does it have all events that happened?  Kinds that are not known do not matter: nobody can ask
+ * for them.  Of a trace without a header, as far as its events tell.
+ */
 bool saved_is_whole(const struct saved *s);
 
 /* The first condition of @f about a field that events of the kind do not all have; NULL: none. */

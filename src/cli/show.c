@@ -135,12 +135,14 @@ static void refuse_packet(struct showing *s, const char *word, ev_id id)
 {
     char why[200];
     struct text t = text_on(why, sizeof(why));
+    const uint64_t frames = id ? 0 : past_frames_forgotten(&s->past);
     size_t n;
 
-    if (!id) {
-        text_add(&t, past_frames_forgotten(&s->past) || s->past.forgotten || s->past.gap_from
-                         ? "no frame is recorded (any more)"
-                         : "no frame has been sent yet");
+    if (frames) {
+        past_add_frames_forgotten(&t, &s->past, frames);
+    } else if (!id) {
+        text_add(&t, s->past.forgotten || s->past.gap_from ? "no frame is recorded (any more)"
+                                                           : "no frame has been sent yet");
     } else if (past_find(&s->past, id)) {
         past_add_frames_forgotten(&t, &s->past, 1);
     } else {
@@ -161,7 +163,7 @@ static enum rdl_status show_one_packet(struct showing *s)
     ev_id id = 0;
     enum rdl_status st;
 
-    if (word && strcmp(word, "last") != 0 && !event_id_parse(word, &id))
+    if (word && strcmp(word, "last") != 0 && !ev_id_parse(word, &id))
         return refuse(s, RDL_ERR_INVAL, 1, 0, "which packet? of an event like #34.3, or \"last\"");
     st = show_packet(s->out, &s->past, id, s->rq->json);
     if (st == RDL_ERR_INVAL)

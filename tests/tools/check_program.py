@@ -99,6 +99,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1; program h1 rc_pingpong server -p 18618; program h1 rc_pingpong server -p 18618; run"],
      "", 1, r"Couldn't listen to port 18618: (.|\n)*another program listens there; -p"),
     (["test", "program.lab"], "", 1, r'a test has no live ports(.|\n)*"rdmalab run FILE"'),
+    (["run", "good.lab", "--memory", "4k"], "", 1,
+     r"^rdmalab: a lab cannot be made: out of memory\n  give it more with --memory, or leave that out$"),
     (["run", "program.lab", "--hash"], "", 1, r"a lab that follows real time has no hash"),
     (["-c", "host h1; program h1 rc_pingpong server -q"], "", 1, r'no option "-q"'),
     (["-c", "host h1; program h1 rc_pingpong server -n5"], "", 1, r'no option "-n5"'),
