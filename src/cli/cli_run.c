@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/expr_eval.h"
+#include "cli/files.h"
 #include "cli/live.h"
 #include "cli/modes.h"
 #include "cli/options.h"
@@ -95,6 +96,24 @@ static int write_outputs(struct session *s, const struct run_options *o)
     return status;
 }
 
+/* Would one of the files that are asked for end another, or the scenario?  Then it is said. */
+static bool outputs_collide(const char *scenario, const struct run_options *o)
+{
+    for (unsigned i = 0; i < N_OUTPUTS; i++) {
+        const char *name = o->outputs[i];
+        bool same = name && files_same(name, scenario);
+
+        for (unsigned k = 0; k < i && name; k++)
+            same = same || (o->outputs[k] && files_same(name, o->outputs[k]));
+        if (!same)
+            continue;
+        fprintf(stderr, "rdmalab: %s %s: another file of this run has this name\n",
+                output_options[i], name);
+        return true;
+    }
+    return false;
+}
+
 static int run_scenario_file(const struct scenario *sc, const struct run_options *o)
 {
     const struct session_config config = {
@@ -159,6 +178,8 @@ int run_main(int argc, char **argv)
     if (o.seed_text && !options_number("--seed", o.seed_text, &o.seed))
         return EXIT_USAGE;
     if (o.memory_text && !options_size("--memory", o.memory_text, &o.memory_bytes))
+        return EXIT_USAGE;
+    if (outputs_collide(argv[1], &o))
         return EXIT_USAGE;
     signals_catch_endings();
     status = scenario_load_to_run(&sc, argv[1], stderr);

@@ -64,6 +64,9 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["--prompt"], "bogus\nhost h1\n", 1, r"h1  10\.0\.0\.1"),  # the prompt goes on
     # files are validated before anything runs
     (["run", "good.lab"], "", 0, r""),
+    (["run", "good.lab", "--events", "./good.lab"], "", 2, r"--events \./good\.lab: another file of this run has this"),
+    (["run", "good.lab", "--events", "same.x", "--pcap", "same.x"], "", 2, r" same\.x: another file of this run has"),
+    (["run", "good.lab", "--events", "/dev/null", "--pcap", "/dev/null"], "", 0, r""),
     (["run", "wrong.lab"], "", 2, r"bogus"),
     (["run", "fails.lab"], "", 1, r"h1\.irqs"),
     (["run", "limit.lab"], "", 1, r"limit of 500 ticks(.|\n)*h1\.qp: SEND wr_id=0 waits for"),
