@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -163,6 +164,14 @@ def check_artifacts(program):
     ensure(names == [".ndjson", ".pcapng", ".sh", ".svg"], f"left are {names}")
     ensure(program.run("test", "good.lab", "--artifacts", "none").returncode == 0, "good.lab passes")
     ensure(not program.file("none").exists(), "nothing is left")
+
+
+def check_processes(program):
+    """A case whose process cannot be started has failed."""
+    result = program.run("test", "good.lab", "good2.lab",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4)))
+    ensure(result.returncode == 1 and result.stdout.endswith("0 passed, 2 failed, 0 skipped\n"), result.stdout)
+    ensure("good2.lab: no process could be started: Too many open files" in result.stdout, result.stdout)
 
 
 def check_memory(program):
