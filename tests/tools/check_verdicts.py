@@ -57,6 +57,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["test", "empty"], "", 2, r"no scenario found(.|\n)*0 passed, 0 failed, 0 skipped$"),
     (["test", "good.lab", "--tag", "slow"], "", 2, r"no scenario found with the tag slow; a scenario says tags=slow"),
     (["test", "good.lab", "fails.lab", "--tag", "quick"], "", 0, r"^1 passed, 0 failed"),
+    (["test", "good.lab", "fails.lab", "--tag", "slow,quick"], "", 0, r"^1 passed, 0 failed"),
+    (["test", "good.lab", "--tag", "slow,quic"], "", 2, r"no scenario found with the tag slow,quic"),
     # each file once
     (["test", "good.lab", "./good.lab", "good.lab", "none.lab", "none.lab"], "", 2, r"^1 passed, 1 failed, 0 skipped$"),
     # values of options
