@@ -367,6 +367,7 @@ static void what_is_no_header_is_refused(void **state)
         {HEADER ",\"seed\":-1}\n", 1, "\"seed\" in the header is no number"},
         {HEADER ",\"gap\":4}\n", 1, "\"gap\" in the header is no object"},
         {HEADER ",\"gap\":{\"from\":5,\"to\":4}}\n", 1, "\"gap\" in the header needs ticks"},
+        {HEADER ",\"gap\":{\"to\":4}}\n", 1, "\"gap\" in the header needs ticks"},
         {HEADER ",\"hosts\":4}\n", 1, "\"hosts\" in the header is no list"},
         {HEADER ",\"hosts\":[4]}\n", 1, "a host in the header needs a \"number\" from 0 to 4095"},
         {HEADER ",\"hosts\":[{\"number\":4000000000,\"name\":\"h\"}]}\n", 1, "from 0 to 4095"},
@@ -379,7 +380,9 @@ static void what_is_no_header_is_refused(void **state)
         {HEADER ",\"ports\":[{\"number\":4,\"name\":\"p\"}]}\n", 1,
          "a port in the header needs a \"number\" from 4096 to 4159"},
         {HEADER ",\"objects\":[{\"host\":\"h1\"}]}\n", 1, "\"host\" in the header is no number"},
-        {HEADER ",\"objects\":[{\"host\":1,\"number\":4294967296}]}\n", 1,
+        {HEADER ",\"events\":-1}\n", 1, "\"events\" in the header is no number"},
+        {HEADER ",\"objects\":[{\"host\":1,\"number\":1}]}\n", 1, "an object in the header needs"},
+        {HEADER ",\"objects\":[{\"host\":1,\"number\":4294967296,\"name\":\"q\"}]}\n", 1,
          "an object in the header needs"},
     };
 
