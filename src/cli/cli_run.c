@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/dispatch.h"
 #include "cli/expr_eval.h"
 #include "cli/live.h"
 #include "cli/modes.h"
@@ -91,6 +92,7 @@ static int write_outputs(struct session *s, const struct run_options *o)
 static int run_scenario_file(const struct scenario *sc, const struct run_options *o)
 {
     const struct session_config config = {
+        .dispatch = dispatch,
         .out = stdout,
         .err = stderr,
         .seed = o->seed_text ? o->seed : scenario_seed(sc),

@@ -189,7 +189,7 @@ static int ask_why(struct asking *a, const struct step *st)
         diag_remedy(&a->diag, "an event is like 12.3, and a tick like 12");
         return complain(a);
     }
-    if (target && event_id_parse(target, &id))
+    if (target && ev_id_parse(target, &id))
         diag_set(&a->diag, DIAG_VALUE, at, "there is no event %s in the trace", target);
     else
         diag_set(&a->diag, DIAG_VALUE, at, "there are no events in the trace");
@@ -291,7 +291,7 @@ static bool read_event(const char *option, const char *text, ev_id *ret)
     if (!text)
         return true;
     add_word(&t, text, true);
-    if (event_id_parse(buf, ret))
+    if (ev_id_parse(buf, ret))
         return true;
     fprintf(stderr, "rdmalab: %s %s: no event; one is like 12.3, and a tick like 12\n", option,
             text);

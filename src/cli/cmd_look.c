@@ -140,7 +140,7 @@ bool run_why(struct session *s, const struct step *st)
             return session_fail(s, at, "nothing has happened yet");
         if (target[0] != '#' && rdl_inspect(s->lab, target, &v, &off) != RDL_OK)
             return resolve_unknown(s, at, target, "nothing");
-        if (target[0] == '#' && event_id_parse(target, &id))
+        if (target[0] == '#' && ev_id_parse(target, &id))
             session_fail(s, at,
                          past_is_forgotten(&past, id) ? "%s is forgotten"
                          : past_in_gap(&past, id)     ? "%s was not recorded"
@@ -200,7 +200,7 @@ static bool read_event(struct session *s, const struct step *st, const char *key
     const char *text = step_text(st, key);
 
     *ret = 0;
-    if (!text || event_id_parse(text, ret))
+    if (!text || ev_id_parse(text, ret))
         return true;
     session_fail(s, step_span(st, key, 0), "%s: \"%s\" is no event", key, text);
     return diag_remedy(&s->diag,

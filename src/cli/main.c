@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/bench.h"
+#include "cli/dispatch.h"
 #include "cli/explain.h"
 #include "cli/files.h"
 #include "cli/help.h"
@@ -177,7 +178,7 @@ static int run_file(struct session *s, const char *file)
 }
 
 /* Scripts, -c, or the prompt. */
-static int run_session(struct session *s, const char *lines, int n_files, char **files, bool prompt)
+static int run_input(struct session *s, const char *lines, int n_files, char **files, bool prompt)
 {
     int status = EXIT_PASSED;
 
@@ -206,6 +207,7 @@ static int session_main(int argc, char **argv)
         {"--version", &version, NULL}, {"--help", &help, NULL},      {"-h", &help, NULL},
     };
     struct session_config config = {
+        .dispatch = dispatch,
         .out = stdout,
         .err = stderr,
         .seed = SESSION_SEED_DEFAULT,
@@ -235,7 +237,7 @@ static int session_main(int argc, char **argv)
         session_no_lab(stderr, st);
         return EXIT_FAILED;
     }
-    status = run_session(s, lines, argc - 1, argv + 1, prompt);
+    status = run_input(s, lines, argc - 1, argv + 1, prompt);
     session_free(s);
     return status;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/saved_internal.h"
-#include "cli/show_events.h"
 #include "cli/source.h"
 #include "emu/base/quantity.h"
 #include "emu/wire/addr.h"
@@ -191,7 +190,7 @@ static bool parse_word(struct saved *s, enum ev_kind kind, const struct ev_field
     case EVP_HOST:
         return host_number(s, kind, word, ret);
     case EVP_EVENT:
-        return event_id_parse(word, ret);
+        return ev_id_parse(word, ret);
     case EVP_MAC:
         return saved_mac(word, ret);
     case EVP_ENUM:
@@ -248,11 +247,11 @@ static enum rdl_status read_head(struct saved_reader *rd, struct ev *e, const cJ
 
     if (!at || !saved_number(at, &e->at_ns))
         return saved_refuse(rd, "\"at_ns\" is missing or no number");
-    if (!id || !event_id_parse(id, &e->id) || ev_row(e->id) == 0)
+    if (!id || !ev_id_parse(id, &e->id) || ev_row(e->id) == 0)
         return saved_refuse(rd, "\"id\" is missing or not like \"#34.1\"");
     if (e->id <= s->last_id || e->at_ns < s->last_ns)
         return saved_refuse(rd, "%s is not later than the event before it", id);
-    if (cause && !(cJSON_IsString(cause) && event_id_parse(cause->valuestring, &e->cause)))
+    if (cause && !(cJSON_IsString(cause) && ev_id_parse(cause->valuestring, &e->cause)))
         return saved_refuse(rd, "\"cause\" is not like \"#34.1\"");
     if (!kind)
         return saved_refuse(rd, "\"ev\", the kind of event, is missing");

@@ -42,7 +42,11 @@ enum exit_status {
 /* The one of two that the program exits with: it was interrupted, or the worse one. */
 int exit_worse(int a, int b);
 
+struct session;
+
 struct session_config {
+    /* Carries out one command; on failure the session's diag is set. */
+    bool (*dispatch)(struct session *s, const struct step *st);
     FILE *out; /* what commands print */
     FILE *err; /* what is wrong in a sourced file */
     uint64_t seed;

@@ -161,7 +161,7 @@ static enum rdl_status show_one_packet(struct showing *s)
     ev_id id = 0;
     enum rdl_status st;
 
-    if (word && strcmp(word, "last") != 0 && !event_id_parse(word, &id))
+    if (word && strcmp(word, "last") != 0 && !ev_id_parse(word, &id))
         return refuse(s, RDL_ERR_INVAL, 1, 0, "which packet? of an event like #34.3, or \"last\"");
     st = show_packet(s->out, &s->past, id, s->rq->json);
     if (st == RDL_ERR_INVAL)

@@ -18,11 +18,6 @@ struct event_filter event_filter_all(void)
     return f;
 }
 
-bool event_id_parse(const char *s, ev_id *ret)
-{
-    return ev_id_parse(s, ret);
-}
-
 bool event_filter_range(struct event_filter *f, const char *s)
 {
     ev_id from = 0, to = 0;

@@ -27,9 +27,6 @@ bool event_filter_range(struct event_filter *f, const char *s);
  */
 bool event_filter_kinds(struct event_filter *f, const char *s, size_t *reterr_at);
 
-/* Reads "#34.1" or "#34", the whole of @s. */
-bool event_id_parse(const char *s, ev_id *ret);
-
 void show_events(FILE *out, const struct past *p, const struct event_filter *f, bool json,
                  bool colour);
 

@@ -169,7 +169,7 @@ static enum rdl_status find_id(const struct past *p, const char *target, ev_id *
 {
     ev_id id;
 
-    if (!event_id_parse(target, &id))
+    if (!ev_id_parse(target, &id))
         return RDL_ERR_INVAL;
     if (!past_find(p, id))
         return RDL_ERR_NOT_FOUND;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the record does not have (any more) is said wherever somebody looks for it, with what to do.
  */
+#include "cli/dispatch.h"
 #include "cli/session.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ struct lab {
 
 static void lab_open(struct lab *l)
 {
-    struct session_config config = {.seed = 1};
+    struct session_config config = {.dispatch = dispatch, .seed = 1};
 
     l->out = NULL;
     l->f = open_memstream(&l->out, &l->n);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/dispatch.h"
 #include "cli/scenario.h"
 #include "cli/show_past.h"
 #include "viz/ladder_model.h"
@@ -86,7 +87,7 @@ static void find_flights(struct lab *l)
 
 static void lab_open(struct lab *l, const char *scenario)
 {
-    struct session_config config = {.seed = 1};
+    struct session_config config = {.dispatch = dispatch, .seed = 1};
     const char *dir = getenv("SCENARIOS");
     char name[512];
     struct text t = text_on(name, sizeof(name));
