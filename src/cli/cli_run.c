@@ -39,8 +39,19 @@ static bool set_stop(struct session *s, const char *text)
     return false;
 }
 
-/* The script is over and --until did not hold: says what it was instead, or why nobody can tell. */
-static void complain_of_stop(struct session *s, const char *text)
+static void say_where(struct session *s)
+{
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    quantity_add_time_short(&t, rdl_now_ns(s->lab));
+    printf("stopped at t=%s #%llu\n", buf, (unsigned long long)rdl_tick(s->lab));
+}
+
+/* The script is over: did --until @text stop it?  If not, says what it was instead, or why nobody
+ * can tell.
+ */
+static int judge_stop(struct session *s, const char *text)
 {
     const struct source src = {"--until", text, strlen(text)};
     const struct span at = {0, src.len};
@@ -49,19 +60,15 @@ static void complain_of_stop(struct session *s, const char *text)
     bool holds = false;
 
     if (expr_holds(s, s->stop, at, &holds)) {
+        if (holds) {
+            say_where(s);
+            return EXIT_PASSED;
+        }
         expr_add_actual(s, s->stop, &t);
         diag_set(&s->diag, DIAG_EXPECT, at, "this never came true: %s", actual);
     }
     diag_print(stderr, &src, &s->diag);
-}
-
-static void say_where(struct session *s)
-{
-    char buf[32];
-    struct text t = text_on(buf, sizeof(buf));
-
-    quantity_add_time_short(&t, rdl_now_ns(s->lab));
-    printf("stopped at t=%s #%llu\n", buf, (unsigned long long)rdl_tick(s->lab));
+    return EXIT_FAILED;
 }
 
 static const char *const output_options[N_OUTPUTS] = {
@@ -119,12 +126,8 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         session_complain(s, stderr);
         status = session_exit_status(s);
     }
-    if (s->stop && s->quit) {
-        say_where(s);
-    } else if (s->stop && status == EXIT_PASSED) {
-        complain_of_stop(s, o->until);
-        status = EXIT_FAILED;
-    }
+    if (o->until && status == EXIT_PASSED)
+        status = judge_stop(s, o->until);
     status = exit_worse(status, write_outputs(s, o));
     if (o->hash && session_is_live(s)) {
         fputs("rdmalab: --hash: a lab that follows real time has no hash\n", stderr);

@@ -16,9 +16,8 @@ static bool looks_like_flag(const struct cmd *cmd, const char *text)
 
 static void write_value(FILE *out, const struct cmd *cmd, const struct param *p, const char *text)
 {
-    if (p->kind == VAL_EXPR)
-        fputs(text, out);
-    else if (p->kind == VAL_TEXT || lex_needs_quotes(text) || looks_like_flag(cmd, text))
+    if (p->kind != VAL_EXPR &&
+        (p->kind == VAL_TEXT || lex_needs_quotes(text) || looks_like_flag(cmd, text)))
         lex_write_quoted(out, text);
     else
         fputs(text, out);

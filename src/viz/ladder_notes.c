@@ -9,11 +9,13 @@
 uint32_t builder_stop(struct builder *b, const struct ev *e, uint32_t column)
 {
     struct ladder *l = b->l;
-    struct ladder_stop *s = &l->stops[l->n_stops];
-    const struct ladder_stop *before = l->n_stops ? s - 1 : NULL;
-    struct text title = text_on(s->title, sizeof(s->title));
+    const struct ladder_stop *before = l->n_stops ? &l->stops[l->n_stops - 1] : NULL;
+    struct ladder_stop *s;
+    struct text title;
 
-    RDL_ASSERT(l->n_stops < l->cap_stops);
+    RDL_ASSERT(l->stops && l->n_stops < l->cap_stops);
+    s = &l->stops[l->n_stops];
+    title = text_on(s->title, sizeof(s->title));
     s->id = e->id;
     s->at_ns = e->at_ns;
     s->column = column;

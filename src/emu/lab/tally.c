@@ -21,13 +21,13 @@ static void free_tally(struct rdl_tally *t)
     free(t);
 }
 
-void tallies_done(struct tallies *t)
+void tallies_done(struct tallies *all)
 {
     for (size_t kind = 0; kind < EV_COUNT; kind++) {
-        while (t->of_kind[kind]) {
-            struct rdl_tally *first = t->of_kind[kind];
+        while (all->of_kind[kind]) {
+            struct rdl_tally *first = all->of_kind[kind];
 
-            t->of_kind[kind] = first->next;
+            all->of_kind[kind] = first->next;
             free_tally(first);
         }
     }

@@ -32,18 +32,18 @@ struct tally_saved {
 };
 
 /* Frees all. */
-void tallies_done(struct tallies *t);
+void tallies_done(struct tallies *all);
 
 /* A part of the lab got the name @name; of a host or an external port @host is its number in
  * events, of others EV_HOST_NONE.
  */
-void tallies_meet(struct tallies *t, const char *name, uint32_t host);
+void tallies_meet(struct tallies *all, const char *name, uint32_t host);
 
 /* Looks all names of hosts up again: hosts may have gone. */
 void tallies_meet_again(struct rdl_lab *lab);
 
 /* The counts of all tallies, as many as there are; NULL when there are none, or no memory. */
-struct tally_saved *tallies_save(const struct tallies *t);
+struct tally_saved *tallies_save(const struct tallies *all);
 
 /* Goes back to @saved, of the first @n tallies; those made later are counted anew. */
 void tallies_restore(struct rdl_lab *lab, const struct tally_saved *saved, size_t n);
