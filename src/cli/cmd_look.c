@@ -8,6 +8,7 @@
 #include "cli/export.h"
 #include "cli/files.h"
 #include "cli/help.h"
+#include "cli/lab_past.h"
 #include "cli/resolve.h"
 #include "cli/show.h"
 #include "cli/show_events.h"
@@ -58,6 +59,7 @@ bool run_show(struct session *s, const struct step *st)
     const struct arg *what = step_arg(st, "what");
     char kinds[512], paths[SHOW_WORDS_MAX][SESSION_PATH_BYTES];
     const char *words[SHOW_WORDS_MAX];
+    const struct past past = past_of_lab(s->lab);
     struct show_error e = {0};
     struct show_request rq = {
         .words = words,
@@ -86,7 +88,7 @@ bool run_show(struct session *s, const struct step *st)
         rq.json = true;
         rq.n_words--;
     }
-    status = show(s->config.out, s->lab, &rq, &e);
+    status = show(s->config.out, s->lab, &past, &rq, &e);
     if (status == RDL_OK)
         return true;
     at = e.word < what->n ? what->v[e.word].at : (struct span){st->at.at, st->at.len};

@@ -2,13 +2,14 @@
 /* What the record does not have (any more) is said wherever somebody looks for it, with what to do.
  */
 #include "cli/dispatch.h"
+#include "cli/lab_past.h"
 #include "cli/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/show_past.h"
 #include "cli_testing.h"
+#include "emu/past/past.h"
 #include "printed.h"
 #include "rdmalab/trace.h"
 

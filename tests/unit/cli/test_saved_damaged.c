@@ -6,6 +6,7 @@
 #include <ctype.h>
 
 #include "cli/export.h"
+#include "cli/lab_past.h"
 #include "cli/rig.h"
 #include "cli/saved.h"
 #include "cli/show_events.h"

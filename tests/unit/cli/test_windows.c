@@ -11,8 +11,9 @@
 #include <string.h>
 
 #include "cli/dispatch.h"
+#include "cli/lab_past.h"
 #include "cli/scenario.h"
-#include "cli/show_past.h"
+#include "emu/past/past.h"
 #include "viz/ladder_model.h"
 
 #define MARGIN 8u /* events before the first packet that windows begin with, too */
