@@ -231,7 +231,7 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
 {
     const enum export_form form = (enum export_form)step_number(st, "form", EXPORT_LADDER);
     const struct past past = past_of_lab(s->lab);
-    const struct export_about about = {
+    const struct past_about about = {
         .title = s->header ? step_text(s->header, "title") : NULL,
         .seed = s->seed,
     };

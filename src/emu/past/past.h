@@ -13,6 +13,12 @@
 
 #include "emu/trace/filter.h"
 
+/* Of which run a past is. */
+struct past_about {
+    const char *title; /* of the scenario; NULL or "": none */
+    uint64_t seed;
+};
+
 struct past {
     const void *ctx;
     size_t n;

@@ -301,7 +301,7 @@ static void print_all(FILE *out, const struct past *past)
 
 static void a_saved_trace_gives_the_same_answers(void **state)
 {
-    const struct export_about about = {.seed = 1};
+    const struct past_about about = {.seed = 1};
     struct saved_error err;
     struct saved *saved;
     struct printed live, again;
