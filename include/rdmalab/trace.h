@@ -31,9 +31,12 @@ void rdl_hear(struct rdl_lab *lab, struct rdl_listener *listener, uint64_t kinds
 RDL_MUST_CHECK enum rdl_status rdl_record(struct rdl_lab *lab, size_t events_max,
                                           size_t frame_bytes_max);
 
-/* Other limits from now on, in the place of those of rdl_record(). */
+/* Other limits from now on, in the place of those of rdl_record(); what is beyond them is
+ * forgotten. Events are kept in blocks of 1024, of which there is at least one.
+ */
 void rdl_record_bound(struct rdl_lab *lab, size_t events_max, size_t frame_bytes_max);
 
+/* How many events and bytes of frames are kept at most. */
 struct rdl_record_limits {
     size_t events, frame_bytes; /* both 0: nothing is recorded */
     bool changed;               /* rdl_record_bound() has set them */
@@ -69,6 +72,10 @@ const uint8_t *rdl_record_frame(const struct rdl_lab *lab, uint64_t tx, size_t *
 /* How many events of a kind (enum ev_kind) there were since the lab began, recorded or not. */
 uint64_t rdl_total(const struct rdl_lab *lab, unsigned kind);
 
+struct ev_condition;
+struct ev_filter;
+struct rdl_tally;
+
 /* Counts the events that fulfil @filter (emu/trace/filter.h) since the lab began, whatever the
  * recorder forgets later.  Counting starts with the first call; what was before is taken from the
  * record.  @filter is copied; equal filters share a tally, which lives as long as its lab.
@@ -78,13 +85,12 @@ uint64_t rdl_total(const struct rdl_lab *lab, unsigned kind);
  *			      recorded (any more)
  *	   RDL_ERR_NOMEM
  */
-struct ev_condition;
-struct ev_filter;
-struct rdl_tally;
 RDL_MUST_CHECK enum rdl_status rdl_tally(struct rdl_lab *lab, const struct ev_filter *filter,
                                          struct rdl_tally **ret, uint64_t *reterr_forgotten);
 
-/* Return: RDL_OK
+/* How many events @tally has counted.
+ *
+ * Return: RDL_OK
  *	   RDL_ERR_NOT_FOUND  nothing in the lab has the name that *@reterr_unknown asks for; it is
  *			      valid as long as the tally
  *	   RDL_ERR_FORGOTTEN  a checkpoint was restored that is older than the tally, and the record

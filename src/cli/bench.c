@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/modes.h"
 #include "cli/rig.h"
 #include "emu/facts/enums.h"
 #include "emu/wire/icrc.h"
@@ -176,10 +177,8 @@ int bench_main(int argc, char **argv)
     enum rdl_status st;
     uint32_t sink = 0;
 
-    if (!json && !text) {
-        fprintf(stderr, "usage: rdmalab bench [--format text|json]\n");
-        return 2;
-    }
+    if (!json && !text)
+        return modes_usage(argv[0]);
     st = measure(&(struct run){SMALL_BYTES, SMALL_DEPTH, false}, &r.small);
     if (st == RDL_OK)
         st = measure(&(struct run){SMALL_BYTES, SMALL_DEPTH, true}, &r.traced);

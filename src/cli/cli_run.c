@@ -6,6 +6,7 @@
 
 #include "cli/dispatch.h"
 #include "cli/expr_eval.h"
+#include "cli/files.h"
 #include "cli/live.h"
 #include "cli/modes.h"
 #include "cli/options.h"
@@ -96,6 +97,24 @@ static int write_outputs(struct session *s, const struct run_options *o)
     return status;
 }
 
+/* Would one of the files that are asked for end another, or the scenario?  Then it is said. */
+static bool outputs_collide(const char *scenario, const struct run_options *o)
+{
+    for (unsigned i = 0; i < N_OUTPUTS; i++) {
+        const char *name = o->outputs[i];
+        bool same = name && files_same(name, scenario);
+
+        for (unsigned k = 0; k < i && name; k++)
+            same = same || (o->outputs[k] && files_same(name, o->outputs[k]));
+        if (!same)
+            continue;
+        fprintf(stderr, "rdmalab: %s %s: another file of this run has this name\n",
+                output_options[i], name);
+        return true;
+    }
+    return false;
+}
+
 static int run_scenario_file(const struct scenario *sc, const struct run_options *o)
 {
     const struct session_config config = {
@@ -114,7 +133,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
     int status = EXIT_PASSED;
 
     if (st != RDL_OK) {
-        session_no_lab(stderr, st);
+        session_no_lab(stderr, &config, st);
         return EXIT_FAILED;
     }
     signals_replay("rdmalab run %s --seed %llu", sc->src.name, (unsigned long long)config.seed);
@@ -146,9 +165,9 @@ int run_main(int argc, char **argv)
         {"--seed", NULL, &o.seed_text},
         {"--memory", NULL, &o.memory_text},
         {"--until", NULL, &o.until},
-        {"--events", NULL, &o.outputs[OUTPUT_EVENTS]},
-        {"--pcap", NULL, &o.outputs[OUTPUT_PCAPNG]},
-        {"--ladder", NULL, &o.outputs[OUTPUT_LADDER]},
+        {output_options[OUTPUT_EVENTS], NULL, &o.outputs[OUTPUT_EVENTS]},
+        {output_options[OUTPUT_PCAPNG], NULL, &o.outputs[OUTPUT_PCAPNG]},
+        {output_options[OUTPUT_LADDER], NULL, &o.outputs[OUTPUT_LADDER]},
         {"--hash", &o.hash, NULL},
     };
     struct scenario sc;
@@ -156,15 +175,13 @@ int run_main(int argc, char **argv)
 
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
         return EXIT_USAGE;
-    if (argc != 2) {
-        fputs("usage: rdmalab run FILE.json|FILE.lab [--seed S] [--until EXPR] [--events FILE] "
-              "[--pcap FILE]\n                   [--ladder FILE] [--hash] [--memory SIZE]\n",
-              stderr);
-        return EXIT_USAGE;
-    }
+    if (argc != 2)
+        return modes_usage(argv[0]);
     if (o.seed_text && !options_number("--seed", o.seed_text, &o.seed))
         return EXIT_USAGE;
     if (o.memory_text && !options_size("--memory", o.memory_text, &o.memory_bytes))
+        return EXIT_USAGE;
+    if (outputs_collide(argv[1], &o))
         return EXIT_USAGE;
     signals_catch_endings();
     status = scenario_load_to_run(&sc, argv[1], stderr);

@@ -113,10 +113,15 @@ static int run_and_report(struct suite *su, const struct test_arguments *a, FILE
 static int run_suite(struct suite *su, const struct test_arguments *a)
 {
     bool made = false;
-    const char *why = a->run.artifacts ? open_artifacts(a->run.artifacts, &made) : NULL;
+    const char *why;
     FILE *junit;
     int status;
 
+    for (size_t i = 0; a->junit && i < su->n_files; i++) {
+        if (files_same(a->junit, su->files[i].name))
+            return cannot("--junit", a->junit, "this is a scenario");
+    }
+    why = a->run.artifacts ? open_artifacts(a->run.artifacts, &made) : NULL;
     if (why)
         return cannot("--artifacts", a->run.artifacts, why);
     signals_catch_endings();

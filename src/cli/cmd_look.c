@@ -11,7 +11,6 @@
 #include "cli/lab_past.h"
 #include "cli/resolve.h"
 #include "cli/show.h"
-#include "cli/show_events.h"
 #include "cli/show_text.h"
 #include "cli/suggest.h"
 #include "cli/why.h"

@@ -88,6 +88,29 @@ static void note_replay(struct session *s)
                   (unsigned long long)s->seed, (unsigned long long)rdl_tick(s->lab));
 }
 
+/* What cannot be answered is a mistake of who asks, and nothing that `refused` may take. */
+static bool answer(struct session *s, const struct expr *e, struct span at, bool *ret)
+{
+    if (expr_holds(s, e, at, ret))
+        return true;
+    if (s->diag.kind == DIAG_FAILED)
+        s->diag.kind = DIAG_VALUE;
+    return false;
+}
+
+/* The expression of @st, which belongs to the lab; NULL on failure. */
+static struct expr *read_that(struct session *s, const struct step *st, struct pool *pool)
+{
+    const struct span at = step_span(st, "that", 0);
+    struct expr *e = expr_parse(pool, step_text(st, "that"), at, &s->diag);
+
+    if (e && expr_attach(s, e, at))
+        return e;
+    if (s->diag.kind == DIAG_FAILED)
+        s->diag.kind = DIAG_VALUE;
+    return NULL;
+}
+
 static bool run_until_holds(struct session *s, const struct step *st, const struct expr *e)
 {
     const uint64_t timeout = step_number(st, "timeout", UNTIL_TIMEOUT_NS);
@@ -99,7 +122,7 @@ static bool run_until_holds(struct session *s, const struct step *st, const stru
     for (;;) {
         enum advance_end end;
 
-        if (!expr_holds(s, e, at, &holds))
+        if (!answer(s, e, at, &holds))
             return false;
         if (holds || s->quit)
             return true;
@@ -120,10 +143,9 @@ static bool run_until_holds(struct session *s, const struct step *st, const stru
 
 bool run_until(struct session *s, const struct step *st)
 {
-    const struct span at = step_span(st, "that", 0);
     struct pool pool = {NULL};
-    struct expr *e = expr_parse(&pool, step_text(st, "that"), at, &s->diag);
-    const bool ok = e && expr_attach(s, e, at) && run_until_holds(s, st, e);
+    const struct expr *e = read_that(s, st, &pool);
+    const bool ok = e && run_until_holds(s, st, e);
 
     pool_free(&pool);
     return ok;
@@ -131,11 +153,10 @@ bool run_until(struct session *s, const struct step *st)
 
 bool run_expect(struct session *s, const struct step *st)
 {
-    const struct span at = step_span(st, "that", 0);
     struct pool pool = {NULL};
-    struct expr *e = expr_parse(&pool, step_text(st, "that"), at, &s->diag);
+    const struct expr *e = read_that(s, st, &pool);
     bool holds = false;
-    bool ok = e && expr_attach(s, e, at) && expr_holds(s, e, at, &holds);
+    bool ok = e && answer(s, e, step_span(st, "that", 0), &holds);
 
     s->n_expected++;
     if (ok && !holds) {

@@ -176,19 +176,6 @@ bool run_source(struct session *s, const struct step *st)
     return ok;
 }
 
-/* Gives the header @key=@v in place of what it had. */
-static void set_number(struct pool *pool, struct step *h, const char *key, uint64_t v)
-{
-    const size_t i = (size_t)(cmd_param(h->cmd, key) - h->cmd->params);
-    char buf[32];
-    struct text t = text_on(buf, sizeof(buf));
-
-    text_addf(&t, "%llu", (unsigned long long)v);
-    h->args[i].n = 0;
-    /* The first value of a list always fits. */
-    (void)step_add(pool, h, i, (struct value){pool_copy(pool, buf, t.len), {0, 0}});
-}
-
 /* The header of the saved scenario: the one that was given, with title and seed in any case, and
  * with the ticks that it needs if those are more than a scenario has.
  */
@@ -198,15 +185,12 @@ static struct step *saved_header(struct session *s, struct pool *pool, const cha
     struct step *h =
         s->header ? step_copy(pool, s->header) : step_new(pool, cmd, (struct span){0, 0});
     const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
-    const struct value title = {pool_copy(pool, base, strcspn(base, ".")), {0, 0}};
-    const size_t title_i = (size_t)(cmd_param(cmd, "title") - cmd->params);
 
-    /* The first value of a list always fits. */
-    if (h->args[title_i].n == 0)
-        (void)step_add(pool, h, title_i, title);
-    set_number(pool, h, "seed", s->seed);
+    if (!step_has(h, "title"))
+        step_put(pool, h, "title", pool_copy(pool, base, strcspn(base, ".")));
+    step_put_number(pool, h, "seed", s->seed);
     if (!step_has(h, "ticks") && rdl_tick(s->lab) >= SESSION_TICKS_MAX_DEFAULT)
-        set_number(pool, h, "ticks", 2 * rdl_tick(s->lab));
+        step_put_number(pool, h, "ticks", 2 * rdl_tick(s->lab));
     return h;
 }
 

@@ -7,8 +7,10 @@
  *	term       := NUMBER | "STRING" | PATH | #EVENT | count(KIND { , FIELD OP VALUE })
  *	OP         := == != < <= > >=
  *
- * Numbers may have units.  A PATH without a dot is a word of an enumeration where its neighbour is
- * one; `t` is the time, `tick` the number of the last tick.  #EVENT holds from that tick on.
+ * Numbers may have units, of what they are compared with.  What can never be equal is not compared,
+ * and both sides of `and` and `or` are asked: a mistake is no answer.  A PATH without a dot is a
+ * word of an enumeration where its neighbour is one; `t` is the time, `tick` the number of the last
+ * tick.  #EVENT holds from that tick on.
  */
 #ifndef CLI_EXPR_H
 #define CLI_EXPR_H
@@ -57,7 +59,9 @@ bool expr_check(const char *text, struct span at, struct diag *d);
 
 const char *expr_op_text(enum compare op);
 
-/* Reads a number with any unit; @kind (a quantity) is tried first.  False if @text is none. */
-bool expr_number(int kind, const char *text, uint64_t *ret);
+/* Reads a time in nanoseconds, or a number with any unit but those of time; a plain number is both.
+ * False if @text is none.
+ */
+bool expr_number(bool time, const char *text, uint64_t *ret);
 
 #endif

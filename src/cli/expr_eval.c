@@ -269,28 +269,36 @@ static bool count_events(struct session *s, const struct expr *e, struct span at
     }
 }
 
+/* A number has the type of its @neighbour, and no unit of another. */
+static bool read_number(struct session *s, const struct expr *e, struct span at,
+                        const struct operand *neighbour, struct operand *ret)
+{
+    const enum rdl_type type =
+        neighbour && neighbour->kind == KIND_NUMBER ? neighbour->v.type : RDL_NUMBER;
+    struct text t = text_on(ret->v.text, sizeof(ret->v.text));
+    uint64_t number = 0;
+
+    if (!expr_number(type == RDL_TIME, e->text, &number)) {
+        session_fail(s, place(at, e), "the other side is %s time, and %s is %s",
+                     type == RDL_TIME ? "a" : "no", e->text, type == RDL_TIME ? "none" : "one");
+        return diag_remedy(&s->diag, type == RDL_TIME ? "times are written 500ns, 10us, 1.5ms"
+                                                      : "only times have the units ns, us, ms, s");
+    }
+    set_number(ret, type, number);
+    text_add(&t, e->text);
+    return true;
+}
+
 /* @neighbour: the type of the other side, for the unit of a number. */
 static bool read_operand(struct session *s, const struct expr *e, struct span at,
                          const struct operand *neighbour, struct operand *ret)
 {
-    enum quantity q = QUANTITY_NUMBER;
     uint64_t number = 0;
-    struct text t;
 
     *ret = (struct operand){.kind = KIND_NUMBER, .v = {.type = RDL_NUMBER}};
     switch (e->kind) {
     case EXPR_NUMBER:
-        if (neighbour && neighbour->kind == KIND_NUMBER)
-            q = neighbour->v.type == RDL_TIME   ? QUANTITY_TIME
-                : neighbour->v.type == RDL_SIZE ? QUANTITY_SIZE
-                                                : QUANTITY_NUMBER;
-        (void)expr_number((int)q, e->text, &number); /* the parser has read it before */
-        set_number(ret,
-                   neighbour && neighbour->kind == KIND_NUMBER ? neighbour->v.type : RDL_NUMBER,
-                   number);
-        t = text_on(ret->v.text, sizeof(ret->v.text));
-        text_add(&t, e->text);
-        return true;
+        return read_number(s, e, at, neighbour, ret);
     case EXPR_STRING:
         ret->kind = KIND_BYTES;
         ret->n_bytes = strlen(e->text);
@@ -331,9 +339,55 @@ static bool is_word_beside(struct session *s, const char *actual, const char *wo
     return diag_remedy(&s->diag, "\"explain %s\" tells more", found->name);
 }
 
-static const char *text_operand(const struct operand *o)
+/* A string, or a text or word of the lab: what is compared without regard to case. */
+static const char *text_operand(const struct expr *e, const struct operand *o)
 {
-    return o->kind == KIND_BYTES ? (const char *)o->bytes : o->v.text;
+    if (o->kind == KIND_BYTES)
+        return e->kind == EXPR_STRING ? (const char *)o->bytes : NULL;
+    return o->kind == KIND_WORD || o->kind == KIND_BARE ? o->v.text : NULL;
+}
+
+/* @o is a word of an enumeration; can it be what @e says? */
+static bool may_be(struct session *s, const struct operand *o, const struct expr *e,
+                   const struct operand *said, struct span at)
+{
+    if (o->kind != KIND_WORD || o->v.type != RDL_WORD || said->kind == KIND_WORD)
+        return true;
+    return is_word_beside(s, o->v.text, text_operand(e, said), place(at, e));
+}
+
+static const char *what_is(const struct expr *e, const struct operand *o)
+{
+    if (o->kind == KIND_BYTES)
+        return e->kind == EXPR_STRING ? "text" : "bytes";
+    if (o->kind == KIND_NUMBER)
+        return o->v.type == RDL_FLAG ? "true or false" : "a number";
+    return o->v.type == RDL_WORD ? "a word" : "text";
+}
+
+/* What can never be equal is no answer to a question, but a mistake in it. */
+static bool cannot_compare(struct session *s, const struct expr *e, struct span at,
+                           const struct operand *a, const struct operand *b)
+{
+    if (a->kind == KIND_BARE && b->kind != KIND_WORD)
+        return resolve_unknown(s, place(at, e->a), e->a->text, "nothing");
+    if (b->kind == KIND_BARE && a->kind != KIND_WORD)
+        return resolve_unknown(s, place(at, e->b), e->b->text, "nothing");
+    return session_fail(s, place(at, e), "one side is %s, the other %s", what_is(e->a, a),
+                        what_is(e->b, b));
+}
+
+static bool compare_texts(struct session *s, const struct expr *e, struct span at,
+                          const struct operand *a, const struct operand *b, bool *ret_equal)
+{
+    const char *x = text_operand(e->a, a), *y = text_operand(e->b, b);
+
+    if (!x || !y || (a->kind != KIND_WORD && b->kind != KIND_WORD))
+        return cannot_compare(s, e, at, a, b);
+    if (!may_be(s, a, e->b, b, at) || !may_be(s, b, e->a, a, at))
+        return false;
+    *ret_equal = strcasecmp(x, y) == 0;
+    return true;
 }
 
 static bool compare(struct session *s, const struct expr *e, struct span at,
@@ -347,28 +401,18 @@ static bool compare(struct session *s, const struct expr *e, struct span at,
         return true;
     }
     if (a->kind == KIND_NUMBER && b->kind == KIND_NUMBER) {
+        if ((a->v.type == RDL_FLAG) != (b->v.type == RDL_FLAG))
+            return cannot_compare(s, e, at, a, b);
         *ret = compare_holds(e->op, a->v.number, b->v.number);
         return true;
     }
     if (ordered)
         return session_fail(s, place(at, e), "only numbers can be compared with %s",
                             expr_op_text(e->op));
-    if (a->kind == KIND_BYTES && b->kind == KIND_BYTES) {
+    if (a->kind == KIND_BYTES && b->kind == KIND_BYTES)
         equal = a->n_bytes == b->n_bytes && memcmp(a->bytes, b->bytes, a->n_bytes) == 0;
-    } else if ((a->kind == KIND_NUMBER || b->kind == KIND_NUMBER) &&
-               (a->kind == KIND_BARE || b->kind == KIND_BARE)) {
-        const struct expr *bare = a->kind == KIND_BARE ? e->a : e->b;
-
-        return resolve_unknown(s, place(at, bare), bare->text, "nothing");
-    } else {
-        if (a->kind == KIND_WORD && b->kind == KIND_BARE && a->v.type == RDL_WORD &&
-            !is_word_beside(s, a->v.text, b->v.text, place(at, e->b)))
-            return false;
-        if (b->kind == KIND_WORD && a->kind == KIND_BARE && b->v.type == RDL_WORD &&
-            !is_word_beside(s, b->v.text, a->v.text, place(at, e->a)))
-            return false;
-        equal = strcasecmp(text_operand(a), text_operand(b)) == 0;
-    }
+    else if (!compare_texts(s, e, at, a, b, &equal))
+        return false;
     *ret = equal == (e->op == CMP_EQ);
     return true;
 }
@@ -418,13 +462,10 @@ static bool holds(struct session *s, const struct expr *e, struct span at, bool 
     switch (e->kind) {
     case EXPR_OR:
     case EXPR_AND:
-        if (!holds(s, e->a, at, ret))
+        /* Both, also if one decides: what is mistyped in the other is found. */
+        if (!holds(s, e->a, at, ret) || !holds(s, e->b, at, &other))
             return false;
-        if (*ret == (e->kind == EXPR_OR))
-            return true;
-        if (!holds(s, e->b, at, &other))
-            return false;
-        *ret = other;
+        *ret = e->kind == EXPR_OR ? *ret || other : *ret && other;
         return true;
     case EXPR_NOT:
         if (!holds(s, e->a, at, &other))

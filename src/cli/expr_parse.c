@@ -10,6 +10,8 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/device.h"
+#include "emu/facts/psn.h"
 #include "emu/wire/addr.h"
 
 struct parser {
@@ -29,15 +31,16 @@ const char *expr_op_text(enum compare op)
     return op_texts[op];
 }
 
-bool expr_number(int kind, const char *text, uint64_t *ret)
+bool expr_number(bool time, const char *text, uint64_t *ret)
 {
-    static const enum quantity kinds[] = {QUANTITY_NUMBER, QUANTITY_TIME, QUANTITY_SIZE,
-                                          QUANTITY_CHANCE, QUANTITY_RATE};
+    static const enum quantity plain[] = {QUANTITY_NUMBER, QUANTITY_SIZE, QUANTITY_CHANCE,
+                                          QUANTITY_RATE};
 
-    if (!quantity_parse((enum quantity)kind, text, ret))
-        return true;
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        if (!quantity_parse(kinds[i], text, ret))
+    if (time)
+        return !quantity_parse(QUANTITY_TIME, text, ret) ||
+               !quantity_parse(QUANTITY_NUMBER, text, ret);
+    for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
+        if (!quantity_parse(plain[i], text, ret))
             return true;
     }
     return false;
@@ -247,14 +250,35 @@ static bool text_value(struct parser *p, struct ev_condition *c, struct span at,
     return true;
 }
 
+/* The largest number that an event can have in @f. */
+static uint64_t largest(const struct ev_field *f)
+{
+    if (f->print == EVP_FLAG)
+        return 1;
+    if (strcmp(f->type, "psn") == 0)
+        return PSN_MASK;
+    if (strcmp(f->type, "qpn") == 0)
+        return QPN_MAX;
+    return f->bytes == sizeof(uint32_t) ? UINT32_MAX : UINT64_MAX;
+}
+
 static bool number_value(struct parser *p, struct ev_condition *c, struct span at, const char *text)
 {
-    const enum quantity q = c->field->print == EVP_TIME ? QUANTITY_TIME : QUANTITY_NUMBER;
+    const bool time = c->field->print == EVP_TIME;
+    char remedy[96];
+    struct text r = text_on(remedy, sizeof(remedy));
 
-    if (expr_number((int)q, text, &c->number))
-        return true;
-    fail_word(p, at, "this field is a number", "write it as 17 or 0x11, with a unit if it has one");
-    return false;
+    if (!expr_number(time, text, &c->number)) {
+        fail_word(p, at, time ? "this field is a time" : "this field is a number",
+                  time ? "write it as 500ns, 10us, 1.5ms" : "write it as 17, 0x11 or 4k");
+        return false;
+    }
+    if (c->number > largest(c->field)) {
+        text_addf(&r, "the largest is %llu", (unsigned long long)largest(c->field));
+        fail_word(p, at, "no event has a number that large here", remedy);
+        return false;
+    }
+    return true;
 }
 
 static bool mac_value(struct parser *p, struct ev_condition *c, struct span at, const char *text)
@@ -385,6 +409,7 @@ static struct expr *event(struct parser *p, size_t start)
 {
     struct expr *e;
     struct span w;
+    ev_id id;
 
     p->i++;
     /* As in a line, where # before anything else begins a comment. */
@@ -395,9 +420,9 @@ static struct expr *event(struct parser *p, size_t start)
     e = node(p, EXPR_EVENT, start);
     e->text = text_of(p, w);
     /* The row does not matter: the lab stops only between ticks. */
-    if (quantity_parse(QUANTITY_NUMBER, pool_copy(p->pool, e->text, strcspn(e->text, ".")),
-                       &e->number))
+    if (!ev_id_parse(text_of(p, (struct span){start, p->i - start}), &id))
         return fail(p, e->at, "not the number of an event", "events are written #12 or #12.3");
+    e->number = ev_tick(id);
     return e;
 }
 
@@ -426,7 +451,8 @@ static struct expr *term(struct parser *p)
                     "values are paths, numbers, \"text\", words, count(...)");
     e = node(p, isdigit((unsigned char)c) ? EXPR_NUMBER : EXPR_PATH, start);
     e->text = text_of(p, at);
-    if (e->kind == EXPR_NUMBER && !expr_number(QUANTITY_NUMBER, e->text, &e->number))
+    if (e->kind == EXPR_NUMBER && !expr_number(false, e->text, &e->number) &&
+        !expr_number(true, e->text, &e->number))
         return fail(p, at, "not a number", "numbers are written 17, 0x11, 4k, 10us");
     return e;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/json.h"
 #include "cli/line.h"
@@ -43,6 +44,18 @@ bool files_run(struct session *s, const struct source *src)
         s->diag_src = *src;
     script_done(&script);
     return ok;
+}
+
+bool files_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    const bool has_x = stat(a, &x) == 0, has_y = stat(b, &y) == 0;
+
+    if (strcmp(a, "-") == 0 || has_x != has_y)
+        return false;
+    if (!has_x)
+        return strcmp(a, b) == 0;
+    return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 const char *files_close(FILE *f)

@@ -19,6 +19,11 @@ bool files_run(struct session *s, const struct source *src);
  */
 const char *files_write_script(const char *name, const struct script *script);
 
+/* Do both names mean one file, so that writing one of them would end the other?  Devices and "-"
+ * are no files.
+ */
+bool files_same(const char *a, const char *b);
+
 /* Closes a written file.  NULL, or why something was lost. */
 const char *files_close(FILE *f);
 

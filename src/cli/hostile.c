@@ -306,7 +306,6 @@ static void flip_bit(struct made *m)
 static void set_byte(struct made *m)
 {
     const uint32_t n = m->n > 80 && !one_in(m->h, 4) ? 80 : (uint32_t)m->n;
-
     const uint32_t at = below(m->h, n);
 
     m->frame[at] = some_byte(m->h);

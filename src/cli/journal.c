@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-#include "emu/base/assert.h"
-#include "emu/base/text.h"
-
 #define STEP_COUNT_MAX 1000000000u /* of one `step` */
 
 void journal_free(struct journal *j)
@@ -16,23 +13,6 @@ void journal_free(struct journal *j)
 
 /* --- Making steps ----------------------------------------------------------------------------- */
 
-static void set(struct pool *p, struct step *st, const char *param, const char *text)
-{
-    const size_t i = (size_t)(cmd_param(st->cmd, param) - st->cmd->params);
-
-    /* The first value of a list always fits. */
-    (void)step_add(p, st, i, (struct value){pool_copy(p, text, strlen(text)), {0, 0}});
-}
-
-static void set_number(struct pool *p, struct step *st, const char *param, uint64_t v)
-{
-    char buf[32];
-    struct text t = text_on(buf, sizeof(buf));
-
-    text_addf(&t, "%llu", (unsigned long long)v);
-    set(p, st, param, buf);
-}
-
 static struct step *make(struct pool *p, enum cmd_id cmd)
 {
     return step_new(p, &cmd_table[cmd], (struct span){0, 0});
@@ -42,8 +22,8 @@ static struct step *make_ticks(struct pool *p, uint64_t n)
 {
     struct step *st = make(p, CMD_step);
 
-    set(p, st, "grain", "tick");
-    set_number(p, st, "count", n);
+    step_put(p, st, "grain", "tick");
+    step_put_number(p, st, "count", n);
     return st;
 }
 
@@ -53,7 +33,7 @@ static struct step *make_refused(struct pool *p, const struct step *body, uint64
     struct step *st = make(p, CMD_refused);
 
     if (ticks)
-        set_number(p, st, "ticks", ticks);
+        step_put_number(p, st, "ticks", ticks);
     st->body = step_copy(p, body);
     return st;
 }
@@ -123,7 +103,7 @@ static struct step *steps_of(struct pool *p, const struct deeds *list)
         if (d->host[0] && (!inner || strcmp(host, d->host) != 0)) {
             struct step *on = make(p, CMD_on);
 
-            set(p, on, "hosts", d->host);
+            step_put(p, on, "hosts", d->host);
             *tail = on;
             tail = &on->next;
             inner = &on->body;
@@ -194,7 +174,7 @@ static void append_equal(struct pool *p, struct deeds *to, const struct deeds *o
     if (!body)
         return;
     repeat = make(p, CMD_repeat);
-    set_number(p, repeat, "count", n);
+    step_put_number(p, repeat, "count", n);
     repeat->body = body;
     append(p, to, repeat, "");
 }

@@ -41,10 +41,10 @@ struct journal_block {
     struct journal_block *outer;
     bool sourced;       /* its steps do not live as long as the deeds */
     bool differs;       /* something in it went otherwise than its text says */
-    struct deeds done;  /* of earlier iterations, but */
-    struct deeds equal; /* for the last @n_equal ones, which are equal: of one of them */
+    struct deeds done;  /* of the iterations before the last @n_equal ones */
+    struct deeds equal; /* of one of those, which are all equal */
     uint64_t n_equal;
-    struct deeds now;                  /* of this iteration */
+    struct deeds now;                  /* of the iteration that runs */
     struct pool_mark begin, now_begin; /* in the scratch pool */
 };
 

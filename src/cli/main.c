@@ -27,7 +27,8 @@ static const struct mode {
     const char *exits; /* what each exit status means; NULL: its own --help tells */
 } modes[] = {
     {"run", run_main,
-     "run FILE [--seed S] [--until EXPR] [--ladder F] [--pcap F] [--events F] [--hash]",
+     "run FILE [--seed S] [--memory SIZE] [--until EXPR] [--hash]\n"
+     "      [--ladder F] [--pcap F] [--events F]",
      "run one scenario; F - is the standard output",
      "0 passed, 1 an expectation or a command failed or a file was not written,\n"
      "  2 usage, FILE is malformed or has nothing to run, 77 FILE says skip, 99 a bug of rdmalab,\n"
@@ -67,16 +68,23 @@ static void print_help(FILE *out)
           out);
 }
 
+int modes_usage(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+        if (strcmp(modes[i].name, name) == 0)
+            fprintf(stderr, "usage: rdmalab %s\n", modes[i].usage);
+    }
+    return EXIT_USAGE;
+}
+
 int convert_main(int argc, char **argv)
 {
     struct scenario sc;
     int status;
     const char *why;
 
-    if (argc != 3) {
-        fputs("usage: rdmalab convert A.lab B.json, or A.json B.lab\n", stderr);
-        return EXIT_USAGE;
-    }
+    if (argc != 3)
+        return modes_usage(argv[0]);
     status = scenario_load(&sc, argv[1], stderr);
     if (status == EXIT_PASSED) {
         why = files_write_script(argv[2], &sc.script);
@@ -90,10 +98,8 @@ int convert_main(int argc, char **argv)
 
 int schema_main(int argc, char **argv)
 {
-    if (argc != 2 || strcmp(argv[1], "scenario") != 0) {
-        fputs("usage: rdmalab schema scenario\n", stderr);
-        return EXIT_USAGE;
-    }
+    if (argc != 2 || strcmp(argv[1], "scenario") != 0)
+        return modes_usage(argv[0]);
     json_write_schema(stdout);
     return EXIT_PASSED;
 }
@@ -103,10 +109,8 @@ int explain_main(int argc, char **argv)
     const char *near;
     bool known;
 
-    if (argc != 2) {
-        fputs("usage: rdmalab explain WORD\n", stderr);
-        return EXIT_USAGE;
-    }
+    if (argc != 2)
+        return modes_usage(argv[0]);
     known = help_topic(stdout, argv[1]);
     if (explain(stdout, argv[1]) || known)
         return EXIT_PASSED;
@@ -234,7 +238,7 @@ static int session_main(int argc, char **argv)
         return EXIT_USAGE;
     st = session_new(&config, &s);
     if (st != RDL_OK) {
-        session_no_lab(stderr, st);
+        session_no_lab(stderr, &config, st);
         return EXIT_FAILED;
     }
     status = run_input(s, lines, argc - 1, argv + 1, prompt);

@@ -13,6 +13,10 @@ int schema_main(int argc, char **argv);
 int explain_main(int argc, char **argv);
 int doctor_main(int argc, char **argv);
 
+/* Says on the standard error how the mode @name is used, as its --help does.  Returns EXIT_USAGE.
+ */
+int modes_usage(const char *name);
+
 /* Is the standard output a terminal that wants colour? */
 bool modes_colour(void);
 

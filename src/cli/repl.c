@@ -51,9 +51,10 @@ static char *plain_line(void)
         return NULL;
     }
     /* A NUL would hide the rest of the line: a byte takes its place that is no text either. */
-    for (ssize_t i = 0; i < n; i++)
+    for (ssize_t i = 0; i < n; i++) {
         if (line[i] == '\0')
             line[i] = '\xff';
+    }
     if (n > 0 && line[n - 1] == '\n')
         line[n - 1] = '\0';
     return line;

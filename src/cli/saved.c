@@ -7,6 +7,7 @@
 
 #include "cli/saved_internal.h"
 #include "cli/source.h"
+#include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/wire/addr.h"
 
@@ -14,6 +15,7 @@
 #define SAVED_LINE_MAX   (4u * EV_JSON_BYTES)
 #define SAVED_EVENTS_MAX ((size_t)1 << 24)
 #define LINE_BYTES_FIRST 4096u
+#define CHANCE           "chance" /* loses frames under this name in every lab */
 
 static const struct ev *saved_at(const void *ctx, size_t i)
 {
@@ -50,8 +52,45 @@ const struct saved_info *saved_info(const struct saved *s)
 
 bool saved_is_whole(const struct saved *s)
 {
-    return s->forgotten == 0 && s->gap_from == 0 && !s->info.truncated &&
-           s->info.unknown_words == 0;
+    const struct saved_info *i = &s->info;
+
+    return i->has_header && s->forgotten == 0 && s->gap_from == 0 && !i->truncated &&
+           i->unknown_words == 0 && i->missing_events == 0;
+}
+
+const struct ev_condition *saved_missing_field(const struct saved *s, const struct ev_filter *f)
+{
+    const struct ev_field *fields = ev_schema(f->kind)->fields;
+
+    for (size_t i = 0; i < f->n; i++) {
+        if (s->missing[f->kind] >> (f->conditions[i].field - fields) & 1u)
+            return &f->conditions[i];
+    }
+    return NULL;
+}
+
+static bool tells_of(const struct ev *e, const char *name)
+{
+    const struct ev_schema *schema = ev_schema(e->kind);
+
+    if (e->kind == EV_switch_up)
+        return strcmp(e->u.switch_up.name.s, name) == 0;
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        const struct ev_field *f = &schema->fields[i];
+
+        if (strcmp(f->type, "part") == 0 && strcmp((const char *)e + f->offset, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool saved_has_part(const struct saved *s, const char *name)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (tells_of(&s->events[i], name))
+            return true;
+    }
+    return strcmp(name, CHANCE) == 0;
 }
 
 void saved_free(struct saved *s)
@@ -283,20 +322,23 @@ static enum rdl_status read_fields(struct saved_reader *rd, struct ev *e, const 
 {
     const struct ev_schema *schema = ev_schema(e->kind);
     enum rdl_status st = RDL_OK;
-    uint64_t missing = 0;
+    uint32_t missing = 0;
 
+    RDL_ASSERT(schema->n_fields <= 32);
     for (size_t i = 0; i < schema->n_fields && st == RDL_OK; i++) {
         const struct ev_field *f = &schema->fields[i];
         const cJSON *v = cJSON_GetObjectItemCaseSensitive(j, f->name);
 
-        missing += v == NULL;
+        missing |= (uint32_t)(v == NULL) << i;
         if (v)
             st = read_field(rd, e, f, v, ret_known);
         else if (f->print == EVP_HOST)
             ev_field_set(e, f, EV_HOST_NONE);
     }
     if (st == RDL_OK && *ret_known) {
-        rd->s->info.missing_fields += missing;
+        rd->s->missing[e->kind] |= missing;
+        for (; missing; missing &= missing - 1)
+            rd->s->info.missing_fields++;
         rd->s->info.unknown_fields += unknown_fields(e->kind, j);
     }
     return st;
@@ -427,6 +469,14 @@ static enum rdl_status take_line(FILE *in, size_t max, struct line *l, int *ret_
     return RDL_OK;
 }
 
+/* How many lines there are is known. */
+static void count_missing(struct saved *s)
+{
+    const uint64_t seen = s->n + s->info.unknown_kinds + s->info.unknown_words;
+
+    s->info.missing_events = s->info.events > seen ? s->info.events - seen : 0;
+}
+
 static enum rdl_status read_lines(FILE *in, struct saved_reader *rd)
 {
     struct line l = {NULL, 0, 0};
@@ -444,6 +494,7 @@ static enum rdl_status read_lines(FILE *in, struct saved_reader *rd)
             st = read_line(rd, &(struct source){NULL, l.text, l.n}, end == '\n');
     }
     free(l.text);
+    count_missing(rd->s);
     return st;
 }
 

@@ -38,12 +38,14 @@ struct saved_info {
     char title[SAVED_TITLE_BYTES];     /* "": none */
     bool has_seed;
     uint64_t seed;
-    bool truncated; /* the last line is not whole */
+    uint64_t events; /* that the header tells of; 0: it does not say */
+    bool truncated;  /* the last line is not whole */
 
     uint64_t unknown_kinds;  /* events that were skipped: of these kinds, */
     uint64_t unknown_words;  /* and with these words in them */
     uint64_t unknown_fields; /* fields that were skipped */
     uint64_t missing_fields; /* fields that are 0, of hosts none, because they were not there */
+    uint64_t missing_events; /* of which the header tells, but there are no lines */
 };
 
 /* Return: RDL_OK
@@ -59,7 +61,15 @@ void saved_free(struct saved *s);
 struct past saved_past(const struct saved *s);
 const struct saved_info *saved_info(const struct saved *s);
 
-/* May events be missing that could have been counted? */
+/* Does it have all events that happened?  Kinds that are not known do not matter: nobody can ask
+ * for them.  Of a trace without a header, as far as its events tell.
+ */
 bool saved_is_whole(const struct saved *s);
+
+/* The first condition of @f about a field that events of the kind do not all have; NULL: none. */
+const struct ev_condition *saved_missing_field(const struct saved *s, const struct ev_filter *f);
+
+/* Does the trace tell of a switch, or a fault that was met, with this name? */
+bool saved_has_part(const struct saved *s, const char *name);
 
 #endif

@@ -86,7 +86,8 @@ static bool add_all(cJSON *header, const struct past *p, const struct past_about
          add_number(header, "seed", about->seed);
     if (ok && about->title && about->title[0])
         ok = cJSON_AddStringToObject(header, "title", about->title) != NULL;
-    ok = ok && add_number(header, "forgotten", p->forgotten) && add_gap(header, p) &&
+    ok = ok && add_number(header, "events", p->n) &&
+         add_number(header, "forgotten", p->forgotten) && add_gap(header, p) &&
          cJSON_AddArrayToObject(header, "hosts") && cJSON_AddArrayToObject(header, "ports") &&
          cJSON_AddArrayToObject(header, "objects");
     for (size_t at = 0; ok && ev_names_next(p->names, &at, &e);)
@@ -285,6 +286,8 @@ enum rdl_status saved_read_header(struct saved_reader *rd, const cJSON *j)
         st = take_number(rd, j, "seed", &s->info.seed);
     if (st == RDL_OK)
         st = take_text(rd, j, "title", s->info.title, sizeof(s->info.title));
+    if (st == RDL_OK)
+        st = take_number(rd, j, "events", &s->info.events);
     if (st == RDL_OK)
         st = take_number(rd, j, "forgotten", &s->forgotten);
     if (st == RDL_OK)

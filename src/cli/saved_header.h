@@ -2,6 +2,7 @@
 /* The first line of a saved trace.
  *
  *	{"format":"rdmalab-trace", "version":1, "rdmalab":"0.1.0", "seed":1, "title":"...",
+ *	 "events":N,                        how many lines follow
  *	 "forgotten":N,                     events that were older
  *	 "gap":{"from":TICK, "to":TICK},    while recording was off; no "to": it still was
  *	 "hosts":[{"number":0, "name":"h1", "mac":"...", "addr":"...", "first_qpn":2}],

@@ -24,6 +24,7 @@ struct saved {
     bool begun;    /* a line was read: what follows are events */
     ev_id last_id; /* of the line before, kept or not */
     uint64_t last_ns;
+    uint32_t missing[EV_COUNT]; /* fields that an event of this kind did not have, as bits */
     struct saved_info info;
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/text.h"
 
 void script_done(struct script *s)
 {
@@ -92,6 +93,24 @@ bool step_add(struct pool *p, struct step *st, size_t i, struct value v)
     }
     a->v[a->n++] = v;
     return true;
+}
+
+void step_put(struct pool *p, struct step *st, const char *name, const char *text)
+{
+    const size_t i = (size_t)(cmd_param(st->cmd, name) - st->cmd->params);
+
+    st->args[i].n = 0;
+    /* The first value of a list always fits. */
+    (void)step_add(p, st, i, (struct value){pool_copy(p, text, strlen(text)), {0, 0}});
+}
+
+void step_put_number(struct pool *p, struct step *st, const char *name, uint64_t v)
+{
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_addf(&t, "%llu", (unsigned long long)v);
+    step_put(p, st, name, buf);
 }
 
 bool step_check(const struct step *st, bool first, size_t depth, struct diag *d)

@@ -75,6 +75,10 @@ struct step *step_new(struct pool *p, const struct cmd *cmd, struct span at);
  */
 bool step_add(struct pool *p, struct step *st, size_t i, struct value v);
 
+/* Gives parameter @name of the command this value alone, which is copied. */
+void step_put(struct pool *p, struct step *st, const char *name, const char *text);
+void step_put_number(struct pool *p, struct step *st, const char *name, uint64_t v);
+
 /* Are all required parameters there, and does the step fit its place?  @first: nothing but notes is
  * before it, @depth: blocks around it.
  */

@@ -58,10 +58,12 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed)
     return st;
 }
 
-void session_no_lab(FILE *err, enum rdl_status st)
+void session_no_lab(FILE *err, const struct session_config *config, enum rdl_status st)
 {
     fprintf(err, "rdmalab: a lab cannot be made: %s\n", rdl_status_str(st));
-    if (st == RDL_ERR_NOMEM)
+    if (st == RDL_ERR_NOMEM && config->memory_bytes)
+        fputs("  give it more with --memory, or leave that out\n", err);
+    else if (st == RDL_ERR_NOMEM)
         fputs("  it needs 1 GiB of address space; the most that a program gets here is what "
               "\"ulimit -v\" prints, in KiB\n",
               err);

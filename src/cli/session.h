@@ -35,11 +35,11 @@ enum exit_status {
     EXIT_SKIPPED = 77,     /* all of it was skipped */
     EXIT_BROKEN = 99,      /* an invariant of the emulator itself broke */
     EXIT_TIMEOUT = 124,    /* wall-clock limit */
-    EXIT_SIGNALS = 128,    /* and more: by the signal with the rest as its number */
+    EXIT_SIGNALS = 128,    /* plus the number of the signal that ended it */
     EXIT_INTERRUPTED = 130 /* by ^C */
 };
 
-/* The one of two that the program exits with: it was interrupted, or the worse one. */
+/* The one of two that the program exits with: that of a signal, else the worse one. */
 int exit_worse(int a, int b);
 
 struct session;
@@ -99,8 +99,8 @@ RDL_MUST_CHECK enum rdl_status session_new(const struct session_config *config,
                                            struct session **ret);
 void session_free(struct session *s);
 
-/* Prints why session_new() returned @st. */
-void session_no_lab(FILE *err, enum rdl_status st);
+/* Prints why session_new() returned @st, and what to do. */
+void session_no_lab(FILE *err, const struct session_config *config, enum rdl_status st);
 
 /* Carries out one step that came from @src.  On failure s->diag says why, s->diag_src where.
  * What it did to the lab is remembered for `session save`.

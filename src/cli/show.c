@@ -135,12 +135,14 @@ static void refuse_packet(struct showing *s, const char *word, ev_id id)
 {
     char why[200];
     struct text t = text_on(why, sizeof(why));
+    const uint64_t frames = id ? 0 : past_frames_forgotten(&s->past);
     size_t n;
 
-    if (!id) {
-        text_add(&t, past_frames_forgotten(&s->past) || s->past.forgotten || s->past.gap_from
-                         ? "no frame is recorded (any more)"
-                         : "no frame has been sent yet");
+    if (frames) {
+        past_add_frames_forgotten(&t, &s->past, frames);
+    } else if (!id) {
+        text_add(&t, s->past.forgotten || s->past.gap_from ? "no frame is recorded (any more)"
+                                                           : "no frame has been sent yet");
     } else if (past_find(&s->past, id)) {
         past_add_frames_forgotten(&t, &s->past, 1);
     } else {

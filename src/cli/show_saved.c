@@ -143,6 +143,8 @@ void show_saved_notes(FILE *out, const char *lead, const struct saved *s)
         uint64_t n;
         const char *one, *many;
     } rows[] = {
+        {info->missing_events, "event of which the header tells has no line",
+         "events of which the header tells have no lines"},
         {info->unknown_kinds, "event of an unknown kind was skipped",
          "events of unknown kinds were skipped"},
         {info->unknown_words, "event with an unknown word was skipped",

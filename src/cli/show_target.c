@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/show_events.h"
 #include "cli/show_tree.h"
 #include "cli/why.h"
 #include "emu/base/assert.h"

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/modes.h"
 #include "cli/rig.h"
 #include "cli/signals.h"
 #include "cli/swarm_outside.h"
@@ -364,13 +365,6 @@ static bool try_seed(struct swarm_seed *asked)
     return !run.wrong;
 }
 
-static int usage(void)
-{
-    fprintf(stderr,
-            "usage: rdmalab swarm [--outside] [--seed S | --seeds A..B] [--events] [--hash]\n");
-    return 2;
-}
-
 /* "A..B" or "A"; false when it is neither. */
 static bool parse_seeds(char *s, uint64_t *ret_first, uint64_t *ret_last)
 {
@@ -405,9 +399,9 @@ int swarm_main(int argc, char **argv)
         } else if (i + 1 < argc &&
                    (strcmp(argv[i], "--seed") == 0 || strcmp(argv[i], "--seeds") == 0)) {
             if (!parse_seeds(argv[++i], &first, &last))
-                return usage();
+                return modes_usage(argv[0]);
         } else {
-            return usage();
+            return modes_usage(argv[0]);
         }
     }
     for (uint64_t seed = first; seed <= last && !*signals_interrupted(); seed++) {

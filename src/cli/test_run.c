@@ -42,7 +42,7 @@ static struct session *run_once(const struct test_case *c, FILE *out, FILE *err,
 
     *ret_status = EXIT_PASSED;
     if (st != RDL_OK) {
-        session_no_lab(err, st);
+        session_no_lab(err, &config, st);
         *ret_status = EXIT_FAILED;
         return NULL;
     }

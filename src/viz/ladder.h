@@ -26,18 +26,19 @@ struct viz_sink {
     void *ctx;
 };
 
+#define LADDER_MISSING_BYTES 320u /* of the sentence that says what a picture lacks */
+
 /* A trace: @n events in the order of their ids.  Only ladder_new() calls @at; what it gives must be
  * valid until that returns.
  */
-#define LADDER_MISSING_BYTES 320u
-
 struct ladder_events {
     const struct ev *(*at)(void *ctx, size_t i);
     void *ctx;
     size_t n;
     const struct ev_names *names; /* NULL: hosts are numbers */
     uint64_t gap_from, gap_to;    /* ticks in which events may be missing; 0: none is */
-    const char *missing; /* what the picture lacks for that, as a sentence; NULL: nothing */
+    const char *missing; /* a sentence in ASCII about what is forgotten or was not recorded; NULL:
+                            nothing is */
 };
 
 #define LADDER_PACKETS_DEFAULT 200u

@@ -148,7 +148,6 @@ static bool in_flight_before(const struct ladder *l, uint32_t i)
 {
     for (uint32_t k = 0; k < l->n_arrows; k++) {
         const struct ladder_arrow *a = &l->arrows[k];
-
         const bool left = a->tail != LADDER_NONE ? a->tail < i : a->cut == CUT_TAIL;
         const bool ended = a->head != LADDER_NONE ? a->head < i : a->cut != CUT_HEAD;
 

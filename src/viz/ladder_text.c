@@ -110,9 +110,8 @@ static void draw_timer(struct page *p, const struct ladder_timer *t, uint32_t st
     const uint32_t column = p->l->stops[t->fired].column;
     const bool left = !is_last(p, column);
     const uint32_t top = bracket_top(p->l, t);
-    const char *s = p->g->running;
-
     const bool opens = stop == top && t->armed != LADDER_NONE;
+    const char *s = p->g->running;
 
     if (stop < top || stop > t->fired || (in_pause && stop == top))
         return;

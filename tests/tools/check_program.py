@@ -64,6 +64,9 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["--prompt"], "bogus\nhost h1\n", 1, r"h1  10\.0\.0\.1"),  # the prompt goes on
     # files are validated before anything runs
     (["run", "good.lab"], "", 0, r""),
+    (["run", "good.lab", "--events", "./good.lab"], "", 2, r"--events \./good\.lab: another file of this run has this"),
+    (["run", "good.lab", "--events", "same.x", "--pcap", "same.x"], "", 2, r" same\.x: another file of this run has"),
+    (["run", "good.lab", "--events", "/dev/null", "--pcap", "/dev/null"], "", 0, r""),
     (["run", "wrong.lab"], "", 2, r"bogus"),
     (["run", "fails.lab"], "", 1, r"h1\.irqs"),
     (["run", "limit.lab"], "", 1, r"limit of 500 ticks(.|\n)*h1\.qp: SEND wr_id=0 waits for"),
@@ -96,6 +99,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1; program h1 rc_pingpong server -p 18618; program h1 rc_pingpong server -p 18618; run"],
      "", 1, r"Couldn't listen to port 18618: (.|\n)*another program listens there; -p"),
     (["test", "program.lab"], "", 1, r'a test has no live ports(.|\n)*"rdmalab run FILE"'),
+    (["run", "good.lab", "--memory", "4k"], "", 1,
+     r"^rdmalab: a lab cannot be made: out of memory\n  give it more with --memory, or leave that out$"),
     (["run", "program.lab", "--hash"], "", 1, r"a lab that follows real time has no hash"),
     (["-c", "host h1; program h1 rc_pingpong server -q"], "", 1, r'no option "-q"'),
     (["-c", "host h1; program h1 rc_pingpong server -n5"], "", 1, r'no option "-n5"'),

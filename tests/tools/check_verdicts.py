@@ -74,6 +74,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
      r"^4 passed, 0 failed, 0 skipped$"),
     # what cannot be written is an error before anything runs
     (["test", "fails.lab", "--junit", "no/where.xml"], "", 2, r"\Ardmalab: --junit no/where\.xml: No such file.*\n\Z"),
+    (["test", "good.lab", "fails.lab", "--junit", "./fails.lab"], "", 2,
+     r"\Ardmalab: --junit \./fails\.lab: this is a scenario\n\Z"),
     (["test", "fails.lab", "--artifacts", "no/where"], "", 2, r"\Ardmalab: --artifacts no/where: No such file.*\n\Z"),
     (["test", "fails.lab", "--artifacts", "good.lab"], "", 2,
      r"\Ardmalab: --artifacts good\.lab: this is no directory\n\Z"),

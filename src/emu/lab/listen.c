@@ -84,10 +84,7 @@ void rdl_record_bound(struct rdl_lab *lab, size_t events_max, size_t frame_bytes
 
 struct rdl_record_limits rdl_record_limits(const struct rdl_lab *lab)
 {
-    const struct record_limits none = {0, 0, false};
-    const struct record_limits l = lab->record ? record_limits(lab->record) : none;
-
-    return (struct rdl_record_limits){l.events, l.frame_bytes, l.changed};
+    return lab->record ? record_limits(lab->record) : (struct rdl_record_limits){0};
 }
 
 void rdl_record_pause(struct rdl_lab *lab)
@@ -108,10 +105,7 @@ void rdl_record_resume(struct rdl_lab *lab)
 
 struct rdl_record_gap rdl_record_gap(const struct rdl_lab *lab)
 {
-    const struct record_gap none = {0, 0};
-    const struct record_gap g = lab->record ? record_gap(lab->record) : none;
-
-    return (struct rdl_record_gap){g.from, g.to};
+    return lab->record ? record_gap(lab->record) : (struct rdl_record_gap){0};
 }
 
 size_t rdl_record_count(const struct rdl_lab *lab)

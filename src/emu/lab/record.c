@@ -32,7 +32,7 @@ struct record {
     uint64_t forgotten;
     struct pointers frames; /* of struct kept_frame, by ascending id */
     size_t frame_bytes, frame_bytes_max;
-    struct record_gap gap;
+    struct rdl_record_gap gap;
     bool bounded;  /* by record_bound() */
     bool is_short; /* memory was, and nobody has asked yet */
 };
@@ -149,6 +149,8 @@ void record_frame(struct record *r, ev_id id, const uint8_t *bytes, size_t n)
 
     while (r->frames.len > 0 && r->frame_bytes + n > r->frame_bytes_max)
         forget_frame(r);
+    if (n > r->frame_bytes_max)
+        return; /* nor is this one kept */
     f = malloc(sizeof(*f) + n);
     if (!f) {
         r->is_short = true; /* the event is there, its bytes are not: readers cope with that */
@@ -186,10 +188,10 @@ void record_resume(struct record *r, uint64_t tick)
         return;
     r->gap.to = tick;
     if (r->gap.to < r->gap.from)
-        r->gap = (struct record_gap){0, 0}; /* nothing happened meanwhile */
+        r->gap = (struct rdl_record_gap){0, 0}; /* nothing happened meanwhile */
 }
 
-struct record_gap record_gap(const struct record *r)
+struct rdl_record_gap record_gap(const struct record *r)
 {
     return r->gap;
 }
@@ -210,7 +212,7 @@ static void cut_gap(struct record *r, uint64_t tick)
     if (r->gap.to > tick)
         r->gap.to = tick;
     if (r->gap.to < r->gap.from)
-        r->gap = (struct record_gap){0, 0};
+        r->gap = (struct rdl_record_gap){0, 0};
 }
 
 void record_bound(struct record *r, size_t events_max, size_t frame_bytes_max)
@@ -224,9 +226,9 @@ void record_bound(struct record *r, size_t events_max, size_t frame_bytes_max)
         forget_frame(r);
 }
 
-struct record_limits record_limits(const struct record *r)
+struct rdl_record_limits record_limits(const struct record *r)
 {
-    return (struct record_limits){r->events_max, r->frame_bytes_max, r->bounded};
+    return (struct rdl_record_limits){r->events_max, r->frame_bytes_max, r->bounded};
 }
 
 size_t record_count(const struct record *r)

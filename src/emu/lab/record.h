@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "emu/trace/event.h"
+#include "rdmalab/trace.h"
 
 struct record;
 
@@ -27,14 +28,8 @@ void record_frame(struct record *r, ev_id id, const uint8_t *bytes, size_t n);
 void record_pause(struct record *r, uint64_t tick);
 void record_resume(struct record *r, uint64_t tick);
 
-/* The ticks in which events are missing, because recording was off at times between them.  @to is
- * UINT64_MAX while it is; both are 0 if nothing is missing.
- */
-struct record_gap {
-    uint64_t from, to;
-};
-
-struct record_gap record_gap(const struct record *r);
+/* As rdl_record_gap(). */
+struct rdl_record_gap record_gap(const struct record *r);
 bool record_paused(const struct record *r);
 
 /* Was memory short since the last question, so that something was not recorded? */
@@ -43,12 +38,7 @@ bool record_was_short(struct record *r);
 /* Other limits from now on; what is beyond them is forgotten. */
 void record_bound(struct record *r, size_t events_max, size_t frame_bytes_max);
 
-struct record_limits {
-    size_t events, frame_bytes;
-    bool changed; /* by record_bound() */
-};
-
-struct record_limits record_limits(const struct record *r);
+struct rdl_record_limits record_limits(const struct record *r);
 
 size_t record_count(const struct record *r);
 const struct ev *record_at(const struct record *r, size_t i);

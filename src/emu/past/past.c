@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/past/past.h"
 
+#include "cli/table.h"
 #include "emu/base/quantity.h"
 #include "rdmalab/trace.h"
 
-#define KEEP_MAX ((uint64_t)64 << 20) /* the largest that `record keep=` takes */
+#define FRAMES_FIRST ((uint64_t)1 << 20) /* bytes that are proposed where none are kept */
 
 void past_add_gap(struct text *t, const struct past *p)
 {
@@ -33,9 +34,10 @@ static void add_remedy(struct text *t, const char *what, uint64_t n)
 /* How to keep all events that there were so far. */
 static void add_remedy_for_events(struct text *t, const struct past *p)
 {
-    uint64_t keep = 4096;
+    const struct param *param = cmd_param(&cmd_table[CMD_record], "keep");
+    uint64_t keep = param->min;
 
-    while (keep < KEEP_MAX && keep < p->n + p->forgotten)
+    while (keep < param->max && keep < p->n + p->forgotten)
         keep *= 2;
     if (keep > p->n)
         add_remedy(t, "keep", keep);
@@ -109,12 +111,14 @@ uint64_t past_frames_forgotten(const struct past *p)
 
 void past_add_frames_forgotten(struct text *t, const struct past *p, uint64_t n)
 {
+    const uint64_t most = cmd_param(&cmd_table[CMD_record], "frames")->max;
+
     if (n == 1)
         text_add(t, "the bytes of a frame are forgotten");
     else
         text_addf(t, "the bytes of %llu frames are forgotten", (unsigned long long)n);
-    if (p->frame_bytes_max && p->frame_bytes_max < UINT64_MAX / 4)
-        add_remedy(t, "frames", 4 * p->frame_bytes_max);
+    if (p->frame_bytes_max < most / 4)
+        add_remedy(t, "frames", p->frame_bytes_max ? 4 * p->frame_bytes_max : FRAMES_FIRST);
 }
 
 bool past_in_gap(const struct past *p, ev_id id)

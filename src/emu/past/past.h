@@ -23,7 +23,7 @@ struct past {
     const void *ctx;
     size_t n;
     uint64_t forgotten;        /* events that were older and are gone */
-    uint64_t frame_bytes_max;  /* how many bytes of frames are kept; 0: nobody knows */
+    uint64_t frame_bytes_max;  /* how many bytes of frames are kept at most */
     uint64_t gap_from, gap_to; /* ticks between which recording was off; 0: it never was */
     bool without_frames;       /* the bytes of frames were never in it: a saved trace */
     const struct ev_names *names;

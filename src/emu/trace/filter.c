@@ -10,7 +10,7 @@ static bool condition_holds(const struct ev_condition *c, const struct ev *e)
     if (c->field->print == EVP_STR)
         return (strncmp(at, c->text, c->field->bytes) == 0) == (c->op == CMP_EQ);
     if (c->field->print == EVP_HOST && !c->known)
-        return false;
+        return c->op == CMP_NE; /* no event is of a host that is not there yet */
     return compare_holds(c->op, ev_field_number(e, c->field), c->number);
 }
 

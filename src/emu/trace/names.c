@@ -11,7 +11,8 @@
 struct ev_names {
     struct ev_host_up *hosts; /* by number; no name: not learnt.  A port has no more than a name */
     size_t n_hosts;
-    struct ev_named *objects;
+    struct ev_named *objects; /* in the order of learning */
+    uint32_t *sorted;         /* their indices, by host, kind and number */
     size_t n_objects, cap_objects;
     bool is_short; /* memory was, and nobody has asked yet */
 };
@@ -27,6 +28,7 @@ void ev_names_free(struct ev_names *n)
         return;
     free(n->hosts);
     free(n->objects);
+    free(n->sorted);
     free(n);
 }
 
@@ -48,40 +50,82 @@ static void learn_host(struct ev_names *n, const struct ev_host_up *e)
     n->hosts[e->host] = *e;
 }
 
+/* Less than 0 if @o comes before the object that has these numbers, 0 if it is that object. */
+static int compare(const struct ev_named *o, uint32_t host, enum object_kind object,
+                   uint32_t number)
+{
+    if (o->host != host)
+        return o->host < host ? -1 : 1;
+    if (o->object != (uint32_t)object)
+        return o->object < (uint32_t)object ? -1 : 1;
+    return o->number == number ? 0 : o->number < number ? -1 : 1;
+}
+
+/* Where the object is in @sorted, or would be. */
+static size_t place_of(const struct ev_names *n, uint32_t host, enum object_kind object,
+                       uint32_t number)
+{
+    size_t low = 0, high = n->n_objects;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (compare(&n->objects[n->sorted[middle]], host, object, number) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static struct ev_named *find(const struct ev_names *n, uint32_t host, enum object_kind object,
                              uint32_t number)
 {
-    for (size_t i = 0; i < n->n_objects; i++) {
-        struct ev_named *o = &n->objects[i];
+    const size_t at = place_of(n, host, object, number);
+    struct ev_named *o = at < n->n_objects ? &n->objects[n->sorted[at]] : NULL;
 
-        if (o->host == host && o->object == object && o->number == number)
-            return o;
+    return o && compare(o, host, object, number) == 0 ? o : NULL;
+}
+
+/* Makes room for more objects.  False: there are too many, or memory is short. */
+static bool grow(struct ev_names *n)
+{
+    const size_t cap = n->cap_objects ? 2 * n->cap_objects : 16;
+    struct ev_named *objects;
+    uint32_t *sorted;
+
+    if (cap > NAMES_OBJECTS_MAX)
+        return false;
+    objects = realloc(n->objects, cap * sizeof(*objects));
+    if (objects)
+        n->objects = objects;
+    sorted = realloc(n->sorted, cap * sizeof(*sorted));
+    if (sorted)
+        n->sorted = sorted;
+    if (!objects || !sorted) {
+        n->is_short = true;
+        return false;
     }
-    return NULL;
+    n->cap_objects = cap;
+    return true;
 }
 
 static void learn_object(struct ev_names *n, const struct ev_named *e)
 {
-    struct ev_named *o = find(n, e->host, (enum object_kind)e->object, e->number);
+    const enum object_kind object = (enum object_kind)e->object;
+    struct ev_named *known = find(n, e->host, object, e->number);
+    size_t at;
 
-    if (!o) {
-        if (n->n_objects == n->cap_objects) {
-            const size_t cap = n->cap_objects ? 2 * n->cap_objects : 16;
-            struct ev_named *v;
-
-            if (cap > NAMES_OBJECTS_MAX)
-                return;
-            v = realloc(n->objects, cap * sizeof(*v));
-            if (!v) {
-                n->is_short = true;
-                return;
-            }
-            n->objects = v;
-            n->cap_objects = cap;
-        }
-        o = &n->objects[n->n_objects++];
+    if (known) {
+        *known = *e;
+        return;
     }
-    *o = *e;
+    if (n->n_objects == n->cap_objects && !grow(n))
+        return; /* the number is shown instead */
+    at = place_of(n, e->host, object, e->number);
+    memmove(&n->sorted[at + 1], &n->sorted[at], (n->n_objects - at) * sizeof(*n->sorted));
+    n->sorted[at] = (uint32_t)n->n_objects;
+    n->objects[n->n_objects++] = *e;
 }
 
 bool ev_names_were_short(struct ev_names *n)

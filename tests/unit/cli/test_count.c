@@ -59,6 +59,55 @@ static void a_script_counts_from_its_beginning(void **state)
     lab_close(&l);
 }
 
+/* What a script counts is attached before any name is there; events of others count for !=. */
+static void what_is_not_of_a_later_name_counts(void **state)
+{
+    static const char lines[] =
+        "host h1 h2; link h1 h2; ping h1 h2\n"
+        "host h3; switch s1; drop next from=h1 as f1\n"
+        "expect count(eth_tx, host!=h3, wire_bytes==98) == 2\n"
+        "expect count(eth_tx, host!=h2, wire_bytes==98) == 1\n"
+        "expect count(host_up, host!=h2) == 2 and count(host_up, host!=none) == 3\n"
+        "expect count(host_up, host==h2) == 1 and count(host_up, host==h3) == 1\n"
+        "expect count(lost, name!=f1) == 0 and count(tx, peer!=h3) == 0\n";
+    struct script script = script_of(lines);
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    must_read(&script, false);
+    if (!session_script(l.s, &script))
+        fail_msg("%s", l.s->diag.message);
+    /* Asked late it is the same. */
+    lab_run(&l, "expect count(eth_tx, wire_bytes==98, host!=h3) == 2");
+    script_done(&script);
+    lab_close(&l);
+}
+
+/* What differs in one word only is counted apart, although all is counted ahead. */
+static void filters_that_look_alike_are_not_one(void **state)
+{
+    static const char lines[] =
+        "host h1 h2; link h1 h2; drop next from=h1 as loss1; drop next from=h2 as loss2\n"
+        "refused { ping h1 h2 }; refused { ping h1 h2 }; ping h1 h2\n"
+        "expect count(lost, name==loss1) == 1 and count(lost, name!=loss1) == 1\n"
+        "expect count(lost, name==loss2) == 1 and count(lost, name==loss2, host==h1) == 0\n"
+        "expect count(lost, host==h2) == 1 and count(lost, host==h1) == 1\n"
+        "expect count(eth_tx, wire_bytes==98) == 5 and count(eth_tx, wire_bytes==99) == 0\n"
+        "expect count(eth_tx, wire_bytes>=98) == 5 and count(eth_tx, wire_bytes<98) == 0\n";
+    struct script script;
+    struct lab l;
+
+    (void)state;
+    script = script_of(lines);
+    lab_open(&l, false);
+    must_read(&script, false);
+    if (!session_script(l.s, &script))
+        fail_msg("%s", l.s->diag.message);
+    script_done(&script);
+    lab_close(&l);
+}
+
 static void names_that_nothing_has_cannot_be_counted(void **state)
 {
     static const struct {
@@ -90,6 +139,39 @@ static void names_that_nothing_has_cannot_be_counted(void **state)
     lab_run(
         &l,
         "host h9; expect count(tx, host==h9) == 0; clear f1; expect count(lost, name==f1) == 0");
+    lab_close(&l);
+}
+
+/* A fault that is gone is known by its events, or because it was counted while it was there. */
+static void a_fault_that_is_gone_can_be_counted(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host h1 h2; link h1 h2; drop next from=h1 as f1; refused { ping h1 h2 }");
+    lab_run(&l, "expect not count(lost, name==chance) == 1; clear f1");
+    lab_run(&l, "expect count(lost, name==f1) == 1");
+    assert_false(lab_try(&l, "expect count(lost, name!=f9) == 1"));
+    assert_string_equal(l.s->diag.message, "no fault and no switch is called \"f9\"");
+    lab_run(&l, "drop next from=h2 as f2; expect count(lost, name==f2) == 0; clear f2");
+    lab_run(&l, "refused says=memory { host h3 ram=64k }; expect count(lost, name==f2) == 0");
+    lab_close(&l);
+}
+
+/* Nor does a name that comes later make it a host. */
+static void a_fault_is_no_host_for_who_counts_ahead(void **state)
+{
+    struct script script =
+        script_of("host h1; drop next from=h1 as f1; expect count(tx, peer==f1) == 0\n");
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    must_read(&script, false);
+    assert_false(session_script(l.s, &script));
+    assert_string_equal(l.s->diag.message, "f1 is a fault, not a host");
+    script_done(&script);
     lab_close(&l);
 }
 
@@ -161,7 +243,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_do_not_rest_on_the_record),
         cmocka_unit_test(a_script_counts_from_its_beginning),
+        cmocka_unit_test(what_is_not_of_a_later_name_counts),
+        cmocka_unit_test(filters_that_look_alike_are_not_one),
         cmocka_unit_test(names_that_nothing_has_cannot_be_counted),
+        cmocka_unit_test(a_fault_that_is_gone_can_be_counted),
+        cmocka_unit_test(a_fault_is_no_host_for_who_counts_ahead),
         cmocka_unit_test(a_stop_expression_stops_at_its_tick),
         cmocka_unit_test(what_was_not_recorded_is_said_to_be_missing),
         cmocka_unit_test(unrecorded_events_are_not_counted_when_they_are_too_many_to_show),

@@ -72,6 +72,8 @@ static void expressions_bind_as_written(void **state)
         {"count(tx, psn==101, psn<0x10) > 2", "count(tx psn==101 psn<16)>2"},
         {"count( rx , act == drop )==0", "count(rx act==3)==0"},
         {"count(tx, host==h1, peer!=none)", "count(tx host==h1 peer!=none)"},
+        {"count(tx, psn==0xffffff, bytes<4k)", "count(tx psn==16777215 bytes<4096)"},
+        {"count(timer, due==0, due<=10us)", "count(timer due==0 due<=10000)"},
         {"count(rx, tx==#1.1)", "count(rx tx==1048577)"},
         {"count(neighbour, mac==\"02:00:00:00:00:0a\")", "count(neighbour mac==2199023255562)"},
         {"count(eth_tx, addr==\"FE80:0::1\")", "count(eth_tx addr==fe80::1)"},
@@ -122,10 +124,19 @@ static void bad_expressions_are_refused_where_they_go_wrong(void **state)
         {"count(tx, psn)", ")", "comparison is missing"},
         {"count(tx, psn==)", ")", "value is missing"},
         {"count(tx, psn==x)", "x", "is a number"},
+        {"count(tx, psn==100us)", "100us", "is a number"},
+        {"count(tx, psn==0x1000000)", "0x1000000", "number that large"},
+        {"count(tx, qpn==0x1000000)", "0x1000000", "number that large"},
+        {"count(tx, msn!=4294967296)", "4294967296", "number that large"},
+        {"count(tx, ackreq==2)", "2", "number that large"},
+        {"count(timer, due>1k)", "1k", "is a time"},
+        {"count(rx, tx==#3.9.9)", "#3.9.9", "is an event"},
         {"count(tx, opcode==RC_SEND_ONYL)", "RC_SEND_ONYL", "not a value"},
         {"count(tx, host<h1)", "host", "names can only"},
         {"a == \"x", "\"x", "does not end"},
         {"#x", "#x", "not the number"},
+        {"#3.x", "#3.x", "not the number"},
+        {"#3..4", "#3..4", "not the number"},
     };
 
     (void)state;

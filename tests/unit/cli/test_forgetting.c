@@ -1,56 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* What the record does not have (any more) is said wherever somebody looks for it, with what to do.
  */
-#include "cli/dispatch.h"
 #include "cli/lab_past.h"
-#include "cli/session.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli_testing.h"
+#include "emu/base/quantity.h"
 #include "emu/past/past.h"
+#include "lab_session.h"
 #include "printed.h"
 #include "rdmalab/trace.h"
-
-/* A session whose output goes to a buffer. */
-struct lab {
-    struct session *s;
-    char *out;
-    size_t n;
-    FILE *f;
-};
-
-static void lab_open(struct lab *l)
-{
-    struct session_config config = {.dispatch = dispatch, .seed = 1};
-
-    l->out = NULL;
-    l->f = open_memstream(&l->out, &l->n);
-    assert_non_null(l->f);
-    config.out = config.err = l->f;
-    assert_int_equal(session_new(&config, &l->s), RDL_OK);
-}
-
-static void lab_close(struct lab *l)
-{
-    session_free(l->s);
-    fclose(l->f);
-    free(l->out);
-}
-
-static bool lab_try(struct lab *l, const char *lines)
-{
-    const struct source src = {NULL, lines, strlen(lines)};
-
-    return session_lines(l->s, &src, false);
-}
-
-static void lab_run(struct lab *l, const char *lines)
-{
-    if (!lab_try(l, lines))
-        fail_msg("%s: %s", lines, l->s->diag.message);
-}
+#include "viz/ladder.h"
 
 /* Some thousand events, of which the record keeps the last; of frames it keeps fewer. */
 static const char long_story[] =
@@ -70,6 +31,36 @@ static const char gap_story[] =
     "step packet; step packet; record off; step packet; step packet; step packet; step packet\n"
     "record on; run\n";
 
+static const char frameless_story[] = "record frames=0; host h1 h2; link h1 h2; ping h1 h2\n";
+
+/* Does the text of a parameter have @words and then @n, as people write it? */
+static void assert_says(const char *text, const char *words, uint64_t n)
+{
+    char buf[64];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_add(&t, words);
+    quantity_add(&t, QUANTITY_SIZE, n);
+    if (!strstr(text, buf))
+        fail_msg("\"%s\" does not say \"%s\"", text, buf);
+}
+
+static void the_help_has_the_defaults_of_the_engine(void **state)
+{
+    const struct cmd *record = &cmd_table[CMD_record];
+    struct rdl_record_limits limits;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    limits = rdl_record_limits(l.s->lab);
+    assert_says(cmd_param(record, "keep")->standard, "at first ", limits.events);
+    assert_says(cmd_param(record, "frames")->standard, "at first ", limits.frame_bytes);
+    assert_says(cmd_param(record, "keep")->help, "Each takes ", sizeof(struct ev));
+    assert_says(cmd_param(&cmd_table[CMD_export], "packets")->standard, "", LADDER_PACKETS_DEFAULT);
+    lab_close(&l);
+}
+
 static void the_record_can_be_told_how_much_to_keep(void **state)
 {
     static const struct {
@@ -87,7 +78,7 @@ static void the_record_can_be_told_how_much_to_keep(void **state)
         struct rdl_record_limits limits;
         struct lab l;
 
-        lab_open(&l);
+        lab_open(&l, false);
         lab_run(&l, rows[i].line);
         limits = rdl_record_limits(l.s->lab);
         assert_int_equal(limits.events, rows[i].events);
@@ -108,7 +99,7 @@ static void the_remedy_helps(void **state)
     struct lab l;
 
     (void)state;
-    lab_open(&l);
+    lab_open(&l, false);
     text_addf(&t, "record keep=4k frames=1m%s", strchr(long_story, ';'));
     lab_run(&l, story);
     past = past_of_lab(l.s->lab);
@@ -135,6 +126,8 @@ static void what_is_missing_is_said_where_it_is_looked_for(void **state)
         {long_story, "show packet #99999", false, "no such event"},
         {long_story, "show packet #250.1", false,
          "the bytes of a frame are forgotten; \"record frames=16k\" as the first line keeps more"},
+        {frameless_story, "show packet last", false,
+         "the bytes of 2 frames are forgotten; \"record frames=1m\" as the first line keeps more"},
         {long_story, "show events #3..#9", true,
          "... 2048 older events are forgotten\n    #3 is one of them: the record has the last"},
         {long_story, "export ladder -", true,
@@ -170,7 +163,7 @@ static void what_is_missing_is_said_where_it_is_looked_for(void **state)
         const char *said = refusal;
         struct lab l;
 
-        lab_open(&l);
+        lab_open(&l, false);
         lab_run(&l, rows[i].story);
         assert_int_equal(lab_try(&l, rows[i].line), rows[i].ok);
         fflush(l.f);
@@ -194,7 +187,7 @@ static void what_is_complete_is_not_complained_of(void **state)
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
         struct lab l;
 
-        lab_open(&l);
+        lab_open(&l, false);
         lab_run(&l, long_story);
         lab_run(&l, lines[i]);
         fflush(l.f);
@@ -229,6 +222,7 @@ static void nothing_is_taken_for_what_was_not_recorded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_help_has_the_defaults_of_the_engine),
         cmocka_unit_test(the_record_can_be_told_how_much_to_keep),
         cmocka_unit_test(the_remedy_helps),
         cmocka_unit_test(what_is_missing_is_said_where_it_is_looked_for),

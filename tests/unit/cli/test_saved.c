@@ -237,6 +237,7 @@ static void without_a_header_numbers_come_in_the_order_of_appearance(void **stat
         assert_int_equal(past_host_of(past_at(&p, i)), numbers[i]);
     assert_int_equal(ev_names_find_host(p.names, "host5"), 0);
     assert_true(past_at(&p, 3)->u.tx.peer == EV_HOST_NONE);
+    assert_false(saved_is_whole(s));
     show_saved_notes(printed_begin(&out)->out, "t: ", s);
     assert_prints(&out, "t: the trace has no header: it cannot say what is missing in it\n");
     printed_end(&out);
@@ -252,6 +253,12 @@ static void what_is_passed_over_is_told(void **state)
     } rows[] = {
         {HEADER "}\n" GOOD, "", 1, true},
         {HEADER ",\"later\":[1]}\n" GOOD, "", 1, true},
+        {HEADER ",\"events\":1}\n" GOOD, "", 1, true},
+        {HEADER ",\"events\":1}\n", "1 event of which the header tells has no line", 0, false},
+        {HEADER ",\"events\":3}\n" GOOD, "2 events of which the header tells have no lines", 1,
+         false},
+        {HEADER ",\"events\":2}\n" GOOD "{\"at_ns\":5,\"id\":\"#1.2\",\"ev\":\"rdma_read\"}\n",
+         "1 event of an unknown kind was skipped", 1, true},
         {HEADER "}\n{\"at_ns\":5,\"id\":\"#1.1\",\"ev\":\"rdma_read\",\"x\":1}\n",
          "1 event of an unknown kind was skipped", 0, true},
         {HEADER "}\n{\"at_ns\":5,\"id\":\"#1.1\",\"ev\":\"a\"}\n{\"at_ns\":5,\"id\":\"#1.2\","

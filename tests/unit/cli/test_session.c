@@ -69,6 +69,59 @@ static const char story[] =
     "until h1.qp.retries > 0 timeout=1ms\n"
     "run\n";
 
+/* Neither == nor != nor `not` nor the other side of an `or` makes an answer of a mistake, and
+ * `refused` does not take it.
+ */
+static void mistaken_questions_have_no_answer(void **state)
+{
+    static const struct {
+        const char *expr, *message;
+    } rows[] = {
+        {"h1.qp.stat != RTS", "nothing is called \"h1.qp.stat\""},
+        {"not h1.qp.stat", "nothing is called"},
+        {"t > 0 or h1.qp.stat == RTS", "nothing is called"},
+        {"t < 0 and h1.qp.stat == RTS", "nothing is called"},
+        {"h1.qp.state != RTSS", "no QP state is called \"RTSS\""},
+        {"h1.qp.state != \"RTSS\"", "no QP state is called \"RTSS\""},
+        {"\"RTSS\" != h1.qp.state", "no QP state is called \"RTSS\""},
+        {"h1.qp.state != 3", "one side is a word, the other a number"},
+        {"h1.qp.state != count(tx)", "one side is a word, the other a number"},
+        {"h1.qp.sq_psn != \"101x\"", "one side is a number, the other text"},
+        {"h1.qp.sq_psn != true", "one side is a number, the other true or false"},
+        {"h1.mr[0:4] != 0", "one side is bytes, the other a number"},
+        {"h1.mr[0:4] != h1.qp.state", "one side is bytes, the other a word"},
+        {"h1.mr[0:4] != hell", "nothing is called \"hell\""},
+        {"hell != \"hello\"", "nothing is called \"hell\""},
+        {"count(tx) != none", "nothing is called \"none\""},
+        {"RTS == RTS", "nothing is called \"RTS\""},
+        {"tick < 3us", "the other side is no time, and 3us is one"},
+        {"t > 1k", "the other side is a time, and 1k is none"},
+        {"1us < h1.qp.sq_psn", "the other side is no time, and 1us is one"},
+        {"count(tx, host==h9) == 0", "no host is called \"h9\""},
+        {"h1.qp == h2.qp", "h1.qp is a qp, not a value"},
+    };
+    static const char *const forms[] = {"expect %s", "refused { expect %s }",
+                                        "refused { until %s }"};
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, story);
+    for (size_t i = 0; i < ARRAY_LEN(rows) * ARRAY_LEN(forms); i++) {
+        const char *form = forms[i % ARRAY_LEN(forms)];
+        const size_t row = i / ARRAY_LEN(forms);
+        char line[256];
+        struct text t = text_on(line, sizeof(line));
+
+        text_addn(&t, form, (size_t)(strchr(form, '%') - form));
+        text_addf(&t, "%s%s", rows[row].expr, strchr(form, '%') + 2);
+        assert_false(lab_try(&l, line));
+        if (!strstr(l.s->diag.message, rows[row].message))
+            fail_msg("%s: %s", line, l.s->diag.message);
+    }
+    lab_close(&l);
+}
+
 static void expectations_see_what_happened(void **state)
 {
     static const char *const hold[] = {
@@ -452,6 +505,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_example_runs),
         cmocka_unit_test(expectations_see_what_happened),
+        cmocka_unit_test(mistaken_questions_have_no_answer),
         cmocka_unit_test(a_failed_count_tells_the_fate_of_each_event),
         cmocka_unit_test(refusals_say_what_is_needed),
         cmocka_unit_test(a_fault_can_be_about_a_port),

@@ -47,6 +47,26 @@ static void the_oldest_are_forgotten_and_counted(void **state)
     record_free(r);
 }
 
+static void frames_that_are_larger_than_the_limit_are_not_kept(void **state)
+{
+    struct record *r = record_new(CHUNK, 99);
+    size_t n;
+
+    (void)state;
+    assert_non_null(r);
+    fill(r, 1, 1);
+    assert_int_equal(record_count(r), 1);
+    assert_null(record_find_frame(r, id_of(1), &n));
+    record_bound(r, CHUNK, 100);
+    fill(r, 2, 2);
+    assert_non_null(record_find_frame(r, id_of(2), &n));
+    record_bound(r, CHUNK, 0);
+    fill(r, 3, 3);
+    assert_null(record_find_frame(r, id_of(2), &n));
+    assert_null(record_find_frame(r, id_of(3), &n));
+    record_free(r);
+}
+
 static void frames_are_found_by_their_event(void **state)
 {
     struct record *r = record_new(CHUNK, 100000);
@@ -115,6 +135,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_oldest_are_forgotten_and_counted),
+        cmocka_unit_test(frames_that_are_larger_than_the_limit_are_not_kept),
         cmocka_unit_test(frames_are_found_by_their_event),
         cmocka_unit_test(going_back_cuts_what_came_later_and_nothing_else),
         cmocka_unit_test(a_pause_is_told_as_a_gap),

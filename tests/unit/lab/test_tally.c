@@ -163,17 +163,22 @@ static void what_nobody_can_count_any_more_is_refused(void **state)
     struct rig r = start(0);
     const struct rdl_tally *t;
     const struct ev_condition *unknown;
-    struct rdl_checkpoint *c = NULL;
-    uint64_t n = 77;
+    struct rdl_checkpoint *c = NULL, *counted = NULL;
+    uint64_t n = 77, then;
 
     (void)state;
     exchange(&r);
     assert_int_equal(rdl_checkpoint_save(r.lab, &c), RDL_OK);
     t = tally(&r, EV_tx, &from_h1, 1);
+    then = count(t);
+    assert_int_equal(rdl_checkpoint_save(r.lab, &counted), RDL_OK);
     rdl_record_bound(r.lab, 1024, 0);
     rdl_checkpoint_restore(r.lab, c);
     assert_int_equal(rdl_tally_count(t, &n, &unknown), RDL_ERR_FORGOTTEN);
     assert_true(n == 77);
+    rdl_checkpoint_restore(r.lab, counted); /* what was counted by then is known again */
+    assert_true(count(t) == then);
+    rdl_checkpoint_free(counted);
     rdl_checkpoint_free(c);
     rig_done(&r);
 }
@@ -205,6 +210,24 @@ static void a_host_is_resolved_when_it_exists(void **state)
     rig_done(&r);
 }
 
+/* Not even one that is of no host at all. */
+static void no_event_is_of_a_host_that_is_not_known(void **state)
+{
+    struct ev_condition to_h9 = is(EV_tx, "peer", EV_HOST_NONE, "h9");
+    const struct ev_filter filter = {EV_tx, 1, &to_h9};
+    const struct ev events[] = {{.kind = EV_tx, .u.tx = {.peer = 0}},
+                                {.kind = EV_tx, .u.tx = {.peer = EV_HOST_NONE}}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(events); i++) {
+        to_h9.known = false;
+        to_h9.op = CMP_EQ;
+        assert_false(ev_filter_holds(&filter, &events[i]));
+        to_h9.op = CMP_NE;
+        assert_true(ev_filter_holds(&filter, &events[i]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +236,7 @@ int main(void)
         cmocka_unit_test(a_checkpoint_brings_counts_back),
         cmocka_unit_test(what_nobody_can_count_any_more_is_refused),
         cmocka_unit_test(a_host_is_resolved_when_it_exists),
+        cmocka_unit_test(no_event_is_of_a_host_that_is_not_known),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,36 @@ static void names_tell_the_events_that_teach_them(void **state)
     ev_names_free(names);
 }
 
+/* A trace from outside may tell of many, and a walk through all of them for each would take long.
+ */
+static void each_of_many_objects_has_its_name(void **state)
+{
+    const uint32_t many = 65536, step = 40503; /* odd: every number comes once, in no order */
+    struct ev_names *names = ev_names_new();
+    struct ev named = {.kind = EV_named};
+
+    (void)state;
+    for (uint32_t i = 0; i < many; i++) {
+        struct text t = text_on(named.u.named.name.s, EV_NAME_BYTES);
+
+        named.u.named.number = i * step % many;
+        named.u.named.object = i % 2 ? OBJ_QP : OBJ_CQ;
+        named.u.named.host = named.u.named.number % 3;
+        text_addf(&t, "o%u", named.u.named.number);
+        ev_names_learn(names, &named);
+    }
+    for (uint32_t i = 0; i < many; i++) {
+        const uint32_t number = i * step % many;
+        char got[EV_TEXT_BYTES], want[EV_TEXT_BYTES];
+        struct text g = text_on(got, sizeof(got)), w = text_on(want, sizeof(want));
+
+        ev_names_object(names, &g, number % 3, i % 2 ? OBJ_QP : OBJ_CQ, number);
+        text_addf(&w, "host%u.o%u", number % 3, number);
+        assert_string_equal(got, want);
+    }
+    ev_names_free(names);
+}
+
 static void numbers_beyond_a_double_are_strings_in_json(void **state)
 {
     struct ev e = {.kind = EV_poll};
@@ -200,6 +230,7 @@ int main(void)
         cmocka_unit_test(parts_in_brackets_appear_only_when_set),
         cmocka_unit_test(names_are_learnt_from_the_trace),
         cmocka_unit_test(names_tell_the_events_that_teach_them),
+        cmocka_unit_test(each_of_many_objects_has_its_name),
         cmocka_unit_test(numbers_beyond_a_double_are_strings_in_json),
         cmocka_unit_test(numbers_advance_whether_or_not_anybody_listens),
         cmocka_unit_test(the_hash_sees_every_field),
