@@ -176,7 +176,7 @@ int run_main(int argc, char **argv)
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
         return EXIT_USAGE;
     if (argc != 2)
-        return modes_usage(argv[0]);
+        return EXIT_ASK;
     if (o.seed_text && !options_number("--seed", o.seed_text, &o.seed))
         return EXIT_USAGE;
     if (o.memory_text && !options_size("--memory", o.memory_text, &o.memory_bytes))

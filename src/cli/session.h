@@ -29,6 +29,7 @@ struct live_ops;
 
 /* Exit statuses of the program. */
 enum exit_status {
+    EXIT_ASK = -1, /* of a mode: its usage is to be told, with EXIT_USAGE */
     EXIT_PASSED = 0,
     EXIT_FAILED = 1,       /* an expectation or a command failed */
     EXIT_USAGE = 2,        /* usage, syntax or schema; or nothing to run */
