@@ -10,12 +10,11 @@
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/wire/addr.h"
+#include "rdmalab/trace.h"
 
 #define SAVED_HEADER_MAX (16u << 20) /* bytes of the first line */
 #define SAVED_LINE_MAX   (4u * EV_JSON_BYTES)
-#define SAVED_EVENTS_MAX ((size_t)1 << 24)
 #define LINE_BYTES_FIRST 4096u
-#define CHANCE           "chance" /* loses frames under this name in every lab */
 
 static const struct ev *saved_at(const void *ctx, size_t i)
 {
@@ -90,7 +89,7 @@ bool saved_has_part(const struct saved *s, const char *name)
         if (tells_of(&s->events[i], name))
             return true;
     }
-    return strcmp(name, CHANCE) == 0;
+    return strcmp(name, EV_CHANCE) == 0;
 }
 
 void saved_free(struct saved *s)
@@ -352,8 +351,9 @@ static enum rdl_status keep(struct saved_reader *rd, const struct ev *e)
         const size_t cap = s->cap ? 2 * s->cap : 256;
         struct ev *v;
 
-        if (cap > SAVED_EVENTS_MAX) {
-            (void)saved_refuse(rd, "the trace has more than %zu events", SAVED_EVENTS_MAX);
+        if (cap > RDL_RECORD_EVENTS_MAX) {
+            (void)saved_refuse(rd, "the trace has more than %llu events, which no lab records",
+                               (unsigned long long)RDL_RECORD_EVENTS_MAX);
             return RDL_ERR_LIMIT;
         }
         v = realloc(s->events, cap * sizeof(*v));

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "cli/rig.h"
+#include "cli/session.h"
 #include "cli/signals.h"
 #include "cli/swarm_outside.h"
 #include "emu/base/assert.h"

@@ -21,6 +21,10 @@ FILES = {
                      '{"at_ns":1,"id":"#1.1","ev":"switch_up","number":0,"name":"s1"}\n'
                      '{"at_ns":5,"id":"#2.1","ev":"cq_event","host":"h1"}\n'
                      '{"at_ns":5,"id":"#2.2","ev":"lost","host":"h1","name":"f1"}\n',
+    "circle.ndjson": '{"format":"rdmalab-trace","version":1}\n'
+                     '{"at_ns":1,"id":"#1.1","ev":"host_up","host":"h1","name":"h1"}\n'
+                     '{"at_ns":5,"id":"#2.1","ev":"fault","host":"h1","by":"CORRUPT","tx":"#2.1"}\n'
+                     '{"at_ns":6,"id":"#3.1","ev":"rx","host":"h1","act":"ACCEPT","tx":"#2.1"}\n',
     "version2.ndjson": '{"format":"rdmalab-trace","version":2,"rdmalab":"9.1.0"}\n',
     "descending.ndjson": '{"at_ns":5,"id":"#2.1","ev":"cq_event"}\n{"at_ns":5,"id":"#1.1","ev":"cq_event"}\n',
 }
@@ -49,6 +53,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["show", "fields.ndjson", "count", "lost, name==chance"], "", 0, r"^0$"),
     (["show", "fields.ndjson", "count", "forwarded, name==s1"], "", 0, r"^0$"),
     (["show", "fields.ndjson", "count", "lost, name!=f2"], "", 1, r'that a fault did, called "f2"(.|\n)*kinds=lost'),
+    (["show", "circle.ndjson", "--ladder", "-"], "", 0, r"sent in #2\.1"),
+    (["show", "circle.ndjson", "why", "3.1"], "", 0, r"#3\.1"),
     (["show", "cut.ndjson", "why"], "", 1, r"there are no events in the trace"),
     (["show", "version2.ndjson"], "", 2, r"format version 2, and this rdmalab reads version 1; "
      r"read it with the rdmalab that wrote it, 9\.1\.0"),

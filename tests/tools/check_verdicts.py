@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -56,6 +57,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["test", "empty"], "", 2, r"no scenario found(.|\n)*0 passed, 0 failed, 0 skipped$"),
     (["test", "good.lab", "--tag", "slow"], "", 2, r"no scenario found with the tag slow; a scenario says tags=slow"),
     (["test", "good.lab", "fails.lab", "--tag", "quick"], "", 0, r"^1 passed, 0 failed"),
+    (["test", "good.lab", "fails.lab", "--tag", "slow,quick"], "", 0, r"^1 passed, 0 failed"),
+    (["test", "good.lab", "--tag", "slow,quic"], "", 2, r"no scenario found with the tag slow,quic"),
     # each file once
     (["test", "good.lab", "./good.lab", "good.lab", "none.lab", "none.lab"], "", 2, r"^1 passed, 1 failed, 0 skipped$"),
     # values of options
@@ -165,6 +168,14 @@ def check_artifacts(program):
     ensure(not program.file("none").exists(), "nothing is left")
 
 
+def check_processes(program):
+    """A case whose process cannot be started has failed."""
+    result = program.run("test", "good.lab", "good2.lab",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4)))
+    ensure(result.returncode == 1 and result.stdout.endswith("0 passed, 2 failed, 0 skipped\n"), result.stdout)
+    ensure("good2.lab: no process could be started: Too many open files" in result.stdout, result.stdout)
+
+
 def check_memory(program):
     """Without memory for the cases the test fails; nothing is skipped."""
     result = program.run("test", "good.lab", "--seeds", "1..400000",
@@ -195,8 +206,9 @@ def is_running(pid):
 
 
 def start_forever(program, *args):
-    """A test whose first two cases end and whose next two do not."""
+    """A test whose first two cases end and whose next two do not; the last has its verdict before it could run."""
     process = program.start("test", "-j", "2", "good.lab", "fails.lab", "forever.lab", "forever2.lab", "good2.lab",
+                            "skipped.lab",
                             *args)
     for _ in range(100):
         time.sleep(0.05)
@@ -223,11 +235,11 @@ def check_signals(program):
         process.send_signal(number)
         output, errors = process.communicate(timeout=TIMEOUT_S)
         ensure(process.returncode == 128 + number, f"{number}: exits with {process.returncode}")
-        ensure(output.endswith("1 passed, 3 failed, 0 skipped\n"), output)
+        ensure(output.endswith("1 passed, 3 failed, 1 skipped\n"), output)
         ensure("forever2.lab: it was still running when the test was interrupted\n" in output, output)
-        ensure("rdmalab: interrupted; 1 of 5 were not run" in errors, errors)
+        ensure("rdmalab: interrupted; 1 of 6 were not run" in errors, errors)
         suite = xml.etree.ElementTree.parse(program.file("signal.xml")).getroot()[0]
-        ensure(len(list(suite.iter("testcase"))) == 4, "JUnit tells of four")
+        ensure(len(list(suite.iter("testcase"))) == 5, "JUnit tells of five")
         ensure_gone(pids)
 
 

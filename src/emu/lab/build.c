@@ -59,7 +59,7 @@ uint32_t world_port_named(const struct world *w, const char *name)
 
 bool world_has_part(const struct world *w, const char *name)
 {
-    return strcmp(name, NET_CHANCE) == 0 || switch_named(w, name) != UINT32_MAX ||
+    return strcmp(name, EV_CHANCE) == 0 || switch_named(w, name) != UINT32_MAX ||
            world_has_fault(w, name);
 }
 

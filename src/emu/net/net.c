@@ -233,7 +233,7 @@ void net_arrive(struct net *n, const struct sim_item *item)
 static struct ev_str fault_name(const struct net *n, uint32_t number)
 {
     if (number == 0)
-        return ev_str(NET_CHANCE);
+        return ev_str(EV_CHANCE);
     for (uint32_t i = 0; i < n->faults.len; i++) {
         const struct net_fault *fault = slots_at(&n->faults, i);
 

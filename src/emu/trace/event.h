@@ -18,6 +18,7 @@
 #define EV_ROW_MAX    ((1u << EV_ROW_BITS) - 1u)
 #define EV_NAME_BYTES 24u
 #define EV_ADDR_BYTES 46u
+#define EV_CHANCE     "chance"    /* what lost events call the loss of a link */
 #define EV_HOST_NONE  0xffffffffu /* a field of type host that names none */
 #define EV_PORT_FIRST 4096u       /* a field of type host: external port 0; hosts are below */
 #define EV_PORTS_MAX  64u

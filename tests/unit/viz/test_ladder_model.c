@@ -194,6 +194,9 @@ static void an_arrow_is_cut_where_the_picture_ends(void **state)
          "sent in ", ", which is forgotten", 2},
         {"first_send", EV_COUNT, EV_tx, false, CUT_HEAD, FATE_UNKNOWN, "SEND_ONLY psn=100 ackreq",
          "arrives in ", ", after this picture", 2},
+        /* It arrives twice: the second time it is a copy that does. */
+        {"duplicate", EV_COUNT, EV_tx, false, CUT_HEAD, FATE_UNKNOWN, "SEND_ONLY psn=100 ackreq",
+         "arrives in ", ", after this picture", 2},
         {"lost_request", EV_COUNT, EV_tx, false, CUT_HEAD, FATE_UNKNOWN, "SEND_ONLY psn=100 ackreq",
          "is lost in ", ", after this picture", 2},
         {"lost_request", EV_lost, EV_lost, false, CUT_TAIL, FATE_LOST, "SEND_ONLY psn=100 ackreq",
@@ -236,6 +239,45 @@ static void an_arrow_is_cut_where_the_picture_ends(void **state)
         assert_string_equal(l->arrows[0].label, rows[i].label);
         assert_string_equal(l->arrows[0].beyond, beyond);
         assert_int_equal(l->n_columns, rows[i].columns);
+        ladder_free(l);
+    }
+    free(t);
+}
+
+/* The ticks of the gap belong to it, the first and the last too. */
+static void what_was_not_recorded_is_not_forgotten(void **state)
+{
+    static const struct {
+        int from, to; /* of the gap, from the tick in which the packet was sent */
+        const char *tail, *head;
+    } rows[] = {
+        {0, 0, "which was not recorded", "where it ends was not recorded"},
+        {-1, 0, "which was not recorded", "where it ends was not recorded"},
+        {0, 1, "which was not recorded", "where it ends was not recorded"},
+        {1, 2, "which is forgotten", "where it ends was not recorded"},
+        {-2, -1, "which is forgotten", "still under way"},
+    };
+    struct trace_of *t = calloc(1, sizeof(*t));
+
+    (void)state;
+    assert_non_null(t);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct ladder_options options = {0};
+        struct ladder *l;
+        size_t rx;
+        uint64_t sent;
+
+        trace_build(t, "first_send");
+        rx = index_of(t, EV_rx, 0);
+        sent = ev_tick(t->e[index_of(t, EV_tx, 0)].id);
+        t->gap_from = sent + (uint64_t)rows[i].from;
+        t->gap_to = sent + (uint64_t)rows[i].to;
+        l = trace_draw(t, rx, &options);
+        assert_non_null(strstr(l->arrows[0].beyond, rows[i].tail));
+        ladder_free(l);
+        t->n = rx;
+        l = trace_draw(t, 0, &options);
+        assert_string_equal(l->arrows[0].beyond, rows[i].head);
         ladder_free(l);
     }
     free(t);
@@ -386,6 +428,7 @@ int main(void)
         cmocka_unit_test(a_timer_has_a_bracket_only_if_it_ran_out),
         cmocka_unit_test(a_pause_is_idle_only_if_nothing_at_all_happened),
         cmocka_unit_test(an_arrow_is_cut_where_the_picture_ends),
+        cmocka_unit_test(what_was_not_recorded_is_not_forgotten),
         cmocka_unit_test(what_became_of_a_packet_before_the_picture_is_known),
         cmocka_unit_test(a_timer_that_was_armed_before_the_picture_is_known),
         cmocka_unit_test(a_kick_in_the_picture_is_told),
