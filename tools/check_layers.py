@@ -30,10 +30,12 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
     "guest":  ["base", "facts", "trace", "wire", "mem", "sim", "virtio"],
     "lab":    ["base", "facts", "trace", "wire", "mem", "sim", "net", "virtio", "hca", "xport",
                "device", "guest"],
+    # what happened, from the events of a lab or of a saved trace
+    "past":   ["base", "facts", "trace"],
     # pictures are made from traces and inspect trees alone
     "viz":    ["base", "facts", "trace", "wire"],
     # the command line reaches the lab only through include/rdmalab
-    "cli":    ["base", "facts", "trace", "wire", "viz"],
+    "cli":    ["base", "facts", "trace", "wire", "past", "viz"],
 }
 MAY_LINK = {**MAY_USE, "cli": [*MAY_USE["cli"], "lab"]}
 

@@ -31,6 +31,11 @@ void rdl_hear(struct rdl_lab *lab, struct rdl_listener *listener, uint64_t kinds
 RDL_MUST_CHECK enum rdl_status rdl_record(struct rdl_lab *lab, size_t events_max,
                                           size_t frame_bytes_max);
 
+/* Limits that can be asked for: events, of 104 bytes each, and bytes of frames. */
+#define RDL_RECORD_EVENTS_MIN ((uint64_t)2 << 10)
+#define RDL_RECORD_EVENTS_MAX ((uint64_t)64 << 20)
+#define RDL_RECORD_FRAMES_MAX ((uint64_t)1 << 40)
+
 /* Other limits from now on, in the place of those of rdl_record(); what is beyond them is
  * forgotten. Events are kept in blocks of 1024, of which there is at least one.
  */

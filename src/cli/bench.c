@@ -13,8 +13,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/modes.h"
 #include "cli/rig.h"
+#include "cli/session.h"
 #include "emu/facts/enums.h"
 #include "emu/wire/icrc.h"
 
@@ -178,7 +178,7 @@ int bench_main(int argc, char **argv)
     uint32_t sink = 0;
 
     if (!json && !text)
-        return modes_usage(argv[0]);
+        return EXIT_ASK;
     st = measure(&(struct run){SMALL_BYTES, SMALL_DEPTH, false}, &r.small);
     if (st == RDL_OK)
         st = measure(&(struct run){SMALL_BYTES, SMALL_DEPTH, true}, &r.traced);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/dispatch.h"
 #include "cli/expr_eval.h"
 #include "cli/files.h"
 #include "cli/live.h"
@@ -117,6 +118,7 @@ static bool outputs_collide(const char *scenario, const struct run_options *o)
 static int run_scenario_file(const struct scenario *sc, const struct run_options *o)
 {
     const struct session_config config = {
+        .dispatch = dispatch,
         .out = stdout,
         .err = stderr,
         .seed = o->seed_text ? o->seed : scenario_seed(sc),
@@ -174,7 +176,7 @@ int run_main(int argc, char **argv)
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
         return EXIT_USAGE;
     if (argc != 2)
-        return modes_usage(argv[0]);
+        return EXIT_ASK;
     if (o.seed_text && !options_number("--seed", o.seed_text, &o.seed))
         return EXIT_USAGE;
     if (o.memory_text && !options_size("--memory", o.memory_text, &o.memory_bytes))

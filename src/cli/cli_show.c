@@ -150,7 +150,7 @@ static int ask_show(struct asking *a, const struct step *st)
         rq.json = true;
         rq.n_words--;
     }
-    status = show_past(stdout, &a->past, &rq, &e);
+    status = show(stdout, NULL, &a->past, &rq, &e);
     if (status == RDL_OK)
         return EXIT_PASSED;
     if (status == RDL_ERR_UNSUPPORTED)

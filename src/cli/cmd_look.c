@@ -8,6 +8,7 @@
 #include "cli/export.h"
 #include "cli/files.h"
 #include "cli/help.h"
+#include "cli/lab_past.h"
 #include "cli/resolve.h"
 #include "cli/show.h"
 #include "cli/show_text.h"
@@ -57,6 +58,7 @@ bool run_show(struct session *s, const struct step *st)
     const struct arg *what = step_arg(st, "what");
     char kinds[512], paths[SHOW_WORDS_MAX][SESSION_PATH_BYTES];
     const char *words[SHOW_WORDS_MAX];
+    const struct past past = past_of_lab(s->lab);
     struct show_error e = {0};
     struct show_request rq = {
         .words = words,
@@ -85,7 +87,7 @@ bool run_show(struct session *s, const struct step *st)
         rq.json = true;
         rq.n_words--;
     }
-    status = show(s->config.out, s->lab, &rq, &e);
+    status = show(s->config.out, s->lab, &past, &rq, &e);
     if (status == RDL_OK)
         return true;
     at = e.word < what->n ? what->v[e.word].at : (struct span){st->at.at, st->at.len};
@@ -228,7 +230,7 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
 {
     const enum export_form form = (enum export_form)step_number(st, "form", EXPORT_LADDER);
     const struct past past = past_of_lab(s->lab);
-    const struct export_about about = {
+    const struct past_about about = {
         .title = s->header ? step_text(s->header, "title") : NULL,
         .seed = s->seed,
     };

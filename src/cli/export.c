@@ -3,7 +3,7 @@
 
 #include "cli/saved_header.h"
 
-enum rdl_status export_events(FILE *out, const struct past *p, const struct export_about *about)
+enum rdl_status export_events(FILE *out, const struct past *p, const struct past_about *about)
 {
     const enum rdl_status st = saved_header_write(out, p, about);
 

@@ -11,20 +11,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/show_past.h"
+#include "emu/past/past.h"
 #include "rdmalab/status.h"
 #include "viz/ladder.h"
-
-struct export_about {
-    const char *title; /* of the scenario; NULL or "": none */
-    uint64_t seed;
-};
 
 /* A pcapng file.  Frames that a host sends or receives are on its interface "h1.rdma0", outbound
  * and inbound; frames that a link lost are on "wire.lost".  RDL_ERR_NOMEM.
  */
 RDL_MUST_CHECK enum rdl_status export_pcapng(FILE *out, const struct past *p,
-                                             const struct export_about *about);
+                                             const struct past_about *about);
 
 /* The ladder as SVG or as text for a terminal.  RDL_ERR_NOMEM: nothing was written. */
 RDL_MUST_CHECK enum rdl_status export_ladder(FILE *out, const struct past *p,
@@ -34,6 +29,6 @@ RDL_MUST_CHECK enum rdl_status export_ladder(FILE *out, const struct past *p,
  * nothing was written.
  */
 RDL_MUST_CHECK enum rdl_status export_events(FILE *out, const struct past *p,
-                                             const struct export_about *about);
+                                             const struct past_about *about);
 
 #endif

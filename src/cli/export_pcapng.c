@@ -295,7 +295,7 @@ static enum rdl_status write_hosts(struct capture *c)
     return st;
 }
 
-static void begin(struct capture *c, FILE *out, const struct export_about *about)
+static void begin(struct capture *c, FILE *out, const struct past_about *about)
 {
     const uint64_t frames = past_frames_forgotten(c->p);
     struct comments cs = {.n = 0};
@@ -319,7 +319,7 @@ static void begin(struct capture *c, FILE *out, const struct export_about *about
     pcapng_begin(&c->w, put, out, cs.v, cs.n);
 }
 
-enum rdl_status export_pcapng(FILE *out, const struct past *p, const struct export_about *about)
+enum rdl_status export_pcapng(FILE *out, const struct past *p, const struct past_about *about)
 {
     struct capture c = {.p = p};
     enum rdl_status st = find_mishaps(&c);

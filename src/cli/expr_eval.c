@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/expr_eval.h"
+#include "cli/lab_past.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +9,12 @@
 #include "cli/live.h"
 #include "cli/resolve.h"
 #include "cli/show_fate.h"
-#include "cli/show_past.h"
 #include "cli/show_text.h"
 #include "cli/suggest.h"
 #include "cli/values.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "emu/past/past.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 #include "rdmalab/verbs.h"

@@ -6,6 +6,7 @@
 #include "cli/json.h"
 #include "cli/json_scan.h"
 #include "cli/lex.h"
+#include "cli/must.h"
 #include "cli/suggest.h"
 #include "emu/base/assert.h"
 

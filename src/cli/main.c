@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/bench.h"
+#include "cli/dispatch.h"
 #include "cli/explain.h"
 #include "cli/files.h"
 #include "cli/help.h"
@@ -67,15 +68,6 @@ static void print_help(FILE *out)
           out);
 }
 
-int modes_usage(const char *name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
-        if (strcmp(modes[i].name, name) == 0)
-            fprintf(stderr, "usage: rdmalab %s\n", modes[i].usage);
-    }
-    return EXIT_USAGE;
-}
-
 int convert_main(int argc, char **argv)
 {
     struct scenario sc;
@@ -83,7 +75,7 @@ int convert_main(int argc, char **argv)
     const char *why;
 
     if (argc != 3)
-        return modes_usage(argv[0]);
+        return EXIT_ASK;
     status = scenario_load(&sc, argv[1], stderr);
     if (status == EXIT_PASSED) {
         why = files_write_script(argv[2], &sc.script);
@@ -98,7 +90,7 @@ int convert_main(int argc, char **argv)
 int schema_main(int argc, char **argv)
 {
     if (argc != 2 || strcmp(argv[1], "scenario") != 0)
-        return modes_usage(argv[0]);
+        return EXIT_ASK;
     json_write_schema(stdout);
     return EXIT_PASSED;
 }
@@ -109,7 +101,7 @@ int explain_main(int argc, char **argv)
     bool known;
 
     if (argc != 2)
-        return modes_usage(argv[0]);
+        return EXIT_ASK;
     known = help_topic(stdout, argv[1]);
     if (explain(stdout, argv[1]) || known)
         return EXIT_PASSED;
@@ -181,7 +173,7 @@ static int run_file(struct session *s, const char *file)
 }
 
 /* Scripts, -c, or the prompt. */
-static int run_session(struct session *s, const char *lines, int n_files, char **files, bool prompt)
+static int run_input(struct session *s, const char *lines, int n_files, char **files, bool prompt)
 {
     int status = EXIT_PASSED;
 
@@ -210,6 +202,7 @@ static int session_main(int argc, char **argv)
         {"--version", &version, NULL}, {"--help", &help, NULL},      {"-h", &help, NULL},
     };
     struct session_config config = {
+        .dispatch = dispatch,
         .out = stdout,
         .err = stderr,
         .seed = SESSION_SEED_DEFAULT,
@@ -239,13 +232,15 @@ static int session_main(int argc, char **argv)
         session_no_lab(stderr, &config, st);
         return EXIT_FAILED;
     }
-    status = run_session(s, lines, argc - 1, argv + 1, prompt);
+    status = run_input(s, lines, argc - 1, argv + 1, prompt);
     session_free(s);
     return status;
 }
 
 static int run_mode(int argc, char **argv)
 {
+    int status;
+
     for (size_t i = 0; i < ARRAY_LEN(modes) && argc > 1; i++) {
         if (strcmp(modes[i].name, argv[1]) != 0)
             continue;
@@ -254,7 +249,11 @@ static int run_mode(int argc, char **argv)
                    modes[i].exits);
             return EXIT_PASSED;
         }
-        return modes[i].run(argc - 1, argv + 1);
+        status = modes[i].run(argc - 1, argv + 1);
+        if (status != EXIT_ASK)
+            return status;
+        fprintf(stderr, "usage: rdmalab %s\n", modes[i].usage);
+        return EXIT_USAGE;
     }
     return session_main(argc, argv);
 }

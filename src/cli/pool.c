@@ -2,9 +2,10 @@
 #include "cli/pool.h"
 
 #include <stdalign.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cli/must.h"
 
 #define CHUNK_BYTES 4096u
 
@@ -13,22 +14,6 @@ struct pool_chunk {
     size_t used, cap;
     alignas(max_align_t) char bytes[];
 };
-
-void *must_realloc(void *p, size_t bytes)
-{
-    void *moved = realloc(p, bytes);
-
-    if (!moved) {
-        fputs("rdmalab: out of memory\n", stderr);
-        exit(EXIT_FAILURE);
-    }
-    return moved;
-}
-
-void *must_malloc(size_t bytes)
-{
-    return must_realloc(NULL, bytes);
-}
 
 static struct pool_chunk *chunk_new(size_t bytes)
 {

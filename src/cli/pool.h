@@ -21,12 +21,6 @@ char *pool_copy(struct pool *p, const char *s, size_t n);
 
 void pool_free(struct pool *p);
 
-/* malloc() and realloc() for what cannot be given up in good order, such as a table half printed:
- * when there is no memory left they say so and exit, with status 1.
- */
-void *must_malloc(size_t bytes);
-void *must_realloc(void *p, size_t bytes);
-
 /* What was allocated since the mark was taken is given back. */
 struct pool_mark {
     struct pool_chunk *chunk;

@@ -7,10 +7,10 @@
 
 #include "cli/saved_internal.h"
 #include "cli/source.h"
-#include "cli/table.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/wire/addr.h"
+#include "rdmalab/trace.h"
 
 #define SAVED_HEADER_MAX (16u << 20) /* bytes of the first line */
 #define SAVED_LINE_MAX   (4u * EV_JSON_BYTES)
@@ -351,9 +351,9 @@ static enum rdl_status keep(struct saved_reader *rd, const struct ev *e)
         const size_t cap = s->cap ? 2 * s->cap : 256;
         struct ev *v;
 
-        if (cap > RECORD_EVENTS_MAX) {
-            (void)saved_refuse(rd, "the trace has more than %u events, which no lab records",
-                               RECORD_EVENTS_MAX);
+        if (cap > RDL_RECORD_EVENTS_MAX) {
+            (void)saved_refuse(rd, "the trace has more than %llu events, which no lab records",
+                               (unsigned long long)RDL_RECORD_EVENTS_MAX);
             return RDL_ERR_LIMIT;
         }
         v = realloc(s->events, cap * sizeof(*v));

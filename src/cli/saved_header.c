@@ -75,7 +75,7 @@ static bool add_gap(cJSON *header, const struct past *p)
            (p->gap_to == RDL_NEVER || add_number(gap, "to", p->gap_to));
 }
 
-static bool add_all(cJSON *header, const struct past *p, const struct export_about *about)
+static bool add_all(cJSON *header, const struct past *p, const struct past_about *about)
 {
     struct ev e;
     bool ok;
@@ -95,8 +95,7 @@ static bool add_all(cJSON *header, const struct past *p, const struct export_abo
     return ok;
 }
 
-enum rdl_status saved_header_write(FILE *out, const struct past *p,
-                                   const struct export_about *about)
+enum rdl_status saved_header_write(FILE *out, const struct past *p, const struct past_about *about)
 {
     cJSON *header = cJSON_CreateObject();
     char *line = header && add_all(header, p, about) ? cJSON_PrintUnformatted(header) : NULL;

@@ -17,13 +17,14 @@
 
 #include <stdio.h>
 
-#include "cli/export.h"
+#include "emu/past/past.h"
+#include "rdmalab/status.h"
 
 #define SAVED_FORMAT         "rdmalab-trace"
 #define SAVED_FORMAT_VERSION 1u
 
 /* Writes it, with its line end.  RDL_ERR_NOMEM: nothing was written. */
 RDL_MUST_CHECK enum rdl_status saved_header_write(FILE *out, const struct past *p,
-                                                  const struct export_about *about);
+                                                  const struct past_about *about);
 
 #endif

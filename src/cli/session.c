@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/advance.h"
-#include "cli/dispatch.h"
 #include "cli/expr_eval.h"
 #include "cli/line.h"
 #include "cli/live.h"
@@ -207,7 +206,7 @@ static bool do_leaf(struct session *s, const struct step *st, const char *host)
 
     s->cut = false;
     s->changed = false;
-    end.ok = !session_interrupted(s, st->at) && dispatch(s, st);
+    end.ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
     end.ticks = rdl_tick(s->lab) - before;
     end.cut = s->cut && !session_is_live(s);
     end.changed = s->changed;
@@ -223,7 +222,7 @@ static bool do_block(struct session *s, const struct step *st, const char *host)
     bool ok;
 
     journal_open(&s->journal, &block, !(st->cmd->flags & CMD_BLOCK));
-    ok = !session_interrupted(s, st->at) && dispatch(s, st);
+    ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
     journal_close(&s->journal, st, host, ok && !s->quit);
     return ok;
 }

@@ -29,6 +29,7 @@ struct live_ops;
 
 /* Exit statuses of the program. */
 enum exit_status {
+    EXIT_ASK = -1, /* of a mode: its usage is to be told, with EXIT_USAGE */
     EXIT_PASSED = 0,
     EXIT_FAILED = 1,       /* an expectation or a command failed */
     EXIT_USAGE = 2,        /* usage, syntax or schema; or nothing to run */
@@ -42,7 +43,11 @@ enum exit_status {
 /* The one of two that the program exits with: that of a signal, else the worse one. */
 int exit_worse(int a, int b);
 
+struct session;
+
 struct session_config {
+    /* Carries out one command; on failure the session's diag is set. */
+    bool (*dispatch)(struct session *s, const struct step *st);
     FILE *out; /* what commands print */
     FILE *err; /* what is wrong in a sourced file */
     uint64_t seed;

@@ -297,19 +297,10 @@ static enum rdl_status answer(struct showing *s)
     return run(s);
 }
 
-enum rdl_status show(FILE *out, const struct rdl_lab *lab, const struct show_request *rq,
-                     struct show_error *reterr)
+enum rdl_status show(FILE *out, const struct rdl_lab *lab, const struct past *p,
+                     const struct show_request *rq, struct show_error *reterr)
 {
-    struct showing s = {.out = out, .lab = lab, .rq = rq, .err = reterr};
-
-    s.past = past_of_lab(lab);
-    return answer(&s);
-}
-
-enum rdl_status show_past(FILE *out, const struct past *p, const struct show_request *rq,
-                          struct show_error *reterr)
-{
-    struct showing s = {.out = out, .rq = rq, .err = reterr, .past = *p};
+    struct showing s = {.out = out, .lab = lab, .rq = rq, .err = reterr, .past = *p};
 
     return answer(&s);
 }

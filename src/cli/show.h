@@ -46,17 +46,14 @@ struct show_error {
     char text[200];
 };
 
-/* Return: RDL_OK, RDL_ERR_NOT_FOUND, RDL_ERR_INVAL, RDL_ERR_NOMEM; @reterr says what is wrong
- * where.
+/* @lab and @p: its state, and what it has recorded.  Without a lab (NULL) events and packets of the
+ * past can be asked for, and whatever needs a state is RDL_ERR_UNSUPPORTED.
+ *
+ * Return: RDL_OK, RDL_ERR_NOT_FOUND, RDL_ERR_INVAL, RDL_ERR_NOMEM, RDL_ERR_UNSUPPORTED; @reterr
+ * says what is wrong where.
  */
-RDL_MUST_CHECK enum rdl_status show(FILE *out, const struct rdl_lab *lab,
+RDL_MUST_CHECK enum rdl_status show(FILE *out, const struct rdl_lab *lab, const struct past *p,
                                     const struct show_request *rq, struct show_error *reterr);
-
-/* The same of what happened alone, without a lab: events and packets can be asked for, and whatever
- * needs the state of a lab is RDL_ERR_UNSUPPORTED.
- */
-RDL_MUST_CHECK enum rdl_status show_past(FILE *out, const struct past *p,
-                                         const struct show_request *rq, struct show_error *reterr);
 
 /* The words that may stand first, ended by NULL: for completion and suggestions. */
 extern const char *const show_subjects[];

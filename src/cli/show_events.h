@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/show_past.h"
+#include "emu/past/past.h"
 
 struct event_filter {
     ev_id from, to; /* 0: no limit; row 0 means the whole tick */

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "cli/show_past.h"
+#include "emu/past/past.h"
 
 /* Prints nothing unless @e tells of a failure. */
 void show_failure(FILE *out, const struct past *p, const struct ev *e);

@@ -3,7 +3,7 @@
 #ifndef CLI_SHOW_FATE_H
 #define CLI_SHOW_FATE_H
 
-#include "cli/show_past.h"
+#include "emu/past/past.h"
 
 enum fate_kind { FATE_UNKNOWN, FATE_LOST, FATE_DROPPED, FATE_ARRIVED };
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "cli/show_past.h"
+#include "emu/past/past.h"
 #include "rdmalab/inspect.h"
 
 /* Hosts, switches, links and faults, and where the clock stands. */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/show_past.h"
+#include "emu/past/past.h"
 #include "rdmalab/status.h"
 
 struct packet_row {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/pool.h"
+#include "cli/must.h"
 #include "emu/base/assert.h"
 
 void show_line(FILE *out, const struct text *t)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/pool.h"
+#include "cli/must.h"
 #include "emu/base/quantity.h"
 
 #define UNIT_FROM (1u << 20) /* sizes from here on are shown with a unit */

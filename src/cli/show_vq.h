@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "cli/show_past.h"
+#include "emu/past/past.h"
 #include "rdmalab/inspect.h"
 
 /* @path is a queue ("h1.qp.sq"), or what has one or two ("h1.qp", "h1.cq", "h1").

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/modes.h"
 #include "cli/rig.h"
+#include "cli/session.h"
 #include "cli/signals.h"
 #include "cli/swarm_outside.h"
 #include "emu/base/assert.h"
@@ -399,9 +399,9 @@ int swarm_main(int argc, char **argv)
         } else if (i + 1 < argc &&
                    (strcmp(argv[i], "--seed") == 0 || strcmp(argv[i], "--seeds") == 0)) {
             if (!parse_seeds(argv[++i], &first, &last))
-                return modes_usage(argv[0]);
+                return EXIT_ASK;
         } else {
-            return modes_usage(argv[0]);
+            return EXIT_ASK;
         }
     }
     for (uint64_t seed = first; seed <= last && !*signals_interrupted(); seed++) {

@@ -5,6 +5,7 @@
 
 #include "cli/words.h"
 #include "emu/base/assert.h"
+#include "rdmalab/trace.h"
 #include "viz/ladder.h"
 
 /* Every list ends with a row without a name, so that a command without parameters has one too. */

@@ -58,8 +58,6 @@ enum cmd_bit {
     CMD_PASSES = 1u << 8       /* does nothing but let the lab go on */
 };
 
-#define RECORD_EVENTS_MAX (64u << 20) /* of `record keep=`; a saved trace has no more either */
-
 /* What an example needs before it: lines that examples_before[] has. */
 enum before {
     BEFORE_NOTHING,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/test_run.h"
+#include "cli/dispatch.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -29,6 +30,7 @@ uint64_t test_now_us(void)
 static struct session *run_once(const struct test_case *c, FILE *out, FILE *err, int *ret_status)
 {
     const struct session_config config = {
+        .dispatch = dispatch,
         .out = out,
         .err = err,
         .seed = c->seed,

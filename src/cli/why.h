@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "cli/show_past.h"
+#include "emu/past/past.h"
 #include "rdmalab/lab.h"
 
 /* Tells where a person asked for event @id, as " (line 9)"; appends nothing if it does not know. */

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "cli/dispatch.h"
 #include "cli/session.h"
 #include "cli_testing.h"
 
@@ -18,7 +19,7 @@ struct lab {
 
 static inline void lab_open(struct lab *l, bool verbose)
 {
-    struct session_config config = {.seed = 1, .verbose = verbose};
+    struct session_config config = {.dispatch = dispatch, .seed = 1, .verbose = verbose};
 
     l->out = NULL;
     l->f = open_memstream(&l->out, &l->n);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/show_past.h"
+#include "emu/past/past.h"
 
 /* Everything printed to @out since printed_begin(), as a string that lives until printed_end(). */
 struct printed {

@@ -48,7 +48,7 @@ static const struct written all = {events, ARRAY_LEN(events), ID(3, 1), frame, s
 /* Prints the capture of all events, and checks that it consists of whole blocks. */
 static void export_all(struct printed *p, uint64_t forgotten)
 {
-    const struct export_about about = {.title = "three fates", .seed = 7};
+    const struct past_about about = {.title = "three fates", .seed = 7};
     struct ev_names *names = ev_names_new();
     struct past past = past_of_written(&all, names);
 
@@ -148,7 +148,7 @@ static void the_section_says_what_was_run(void **state)
 static void what_is_forgotten_is_said_and_names_are_kept(void **state)
 {
     static const struct written rest = {.events = events + 2, .n = ARRAY_LEN(events) - 2};
-    const struct export_about about = {.seed = 7};
+    const struct past_about about = {.seed = 7};
     struct ev_names *names = ev_names_new();
     struct past past = past_of_written(&rest, names);
     struct printed p;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What the record does not have (any more) is said wherever somebody looks for it, with what to do.
  */
-#include "cli/session.h"
+#include "cli/lab_past.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/show_past.h"
 #include "emu/base/quantity.h"
+#include "emu/past/past.h"
 #include "lab_session.h"
 #include "printed.h"
 #include "rdmalab/trace.h"

@@ -6,6 +6,7 @@
  */
 #include <unistd.h>
 
+#include "cli/dispatch.h"
 #include "cli/files.h"
 #include "cli/session.h"
 #include "cli_testing.h"
@@ -206,7 +207,8 @@ struct lab {
 
 static void lab_open(struct lab *l)
 {
-    struct session_config config = {.seed = 1, .interrupted = &l->interrupted};
+    struct session_config config = {
+        .dispatch = dispatch, .seed = 1, .interrupted = &l->interrupted};
 
     *l = (struct lab){.interrupt_at = UINT64_MAX};
     l->f = open_memstream(&l->out, &l->n);

@@ -51,7 +51,7 @@ static struct ev filled(enum ev_kind kind, uint64_t number)
 }
 
 /* Writes @past, reads it back; the caller frees. */
-static struct saved *there_and_back(const struct past *past, const struct export_about *about)
+static struct saved *there_and_back(const struct past *past, const struct past_about *about)
 {
     struct saved_error err;
     struct saved *s = NULL;
@@ -70,7 +70,7 @@ static struct saved *there_and_back(const struct past *past, const struct export
 static struct saved *round_trip(const struct ev *events, size_t n)
 {
     const struct written w = {.events = events, .n = n};
-    const struct export_about about = {.seed = 7};
+    const struct past_about about = {.seed = 7};
     struct ev_names *names = ev_names_new();
     const struct past past = past_of_written(&w, names);
     struct saved *s = there_and_back(&past, &about);
@@ -166,7 +166,7 @@ static void names_outlive_the_record(void **state)
         {.id = ev_id_of(8, 4), .kind = EV_qp_state, .u.qp_state = {.host = 5, .qpn = 9}},
     };
     const struct written w = {.events = events, .n = ARRAY_LEN(events)};
-    const struct export_about about = {.title = "a \"title\"", .seed = UINT64_MAX};
+    const struct past_about about = {.title = "a \"title\"", .seed = UINT64_MAX};
     const struct event_filter all = event_filter_all();
     struct ev_names *names = ev_names_new();
     struct past past = past_of_written(&w, names), p;

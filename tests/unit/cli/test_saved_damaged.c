@@ -6,6 +6,7 @@
 #include <ctype.h>
 
 #include "cli/export.h"
+#include "cli/lab_past.h"
 #include "cli/rig.h"
 #include "cli/saved.h"
 #include "cli/show_events.h"
@@ -24,7 +25,7 @@
 /* A trace that has forgotten its start, with losses and retransmissions in it. */
 static void write_trace(struct printed *out)
 {
-    const struct export_about about = {.title = "damaged", .seed = 3};
+    const struct past_about about = {.title = "damaged", .seed = 3};
     const struct rdl_limits limits = {.ticks = TICKS_MAX};
     const struct rig_config config = {
         .seed = 3,

@@ -5,6 +5,7 @@
 #include <cjson/cJSON.h>
 
 #include "cli/export.h"
+#include "cli/lab_past.h"
 #include "cli/rig.h"
 #include "cli/saved.h"
 #include "cli/show.h"
@@ -68,6 +69,7 @@ static enum rdl_status ask(struct printed *p, const struct rig *r, const char *l
     const char *words[8];
     struct show_request rq = {.words = words, .json = json};
     struct text t = text_on(buf, sizeof(buf));
+    struct past past;
     enum rdl_status st;
 
     text_add(&t, line);
@@ -77,7 +79,8 @@ static enum rdl_status ask(struct printed *p, const struct rig *r, const char *l
         if (*s)
             *s++ = '\0';
     }
-    st = show(printed_begin(p)->out, r->lab, &rq, err);
+    past = past_of_lab(r->lab);
+    st = show(printed_begin(p)->out, r->lab, &past, &rq, err);
     printed_text(p);
     return st;
 }
@@ -298,7 +301,7 @@ static void print_all(FILE *out, const struct past *past)
 
 static void a_saved_trace_gives_the_same_answers(void **state)
 {
-    const struct export_about about = {.seed = 1};
+    const struct past_about about = {.seed = 1};
     struct saved_error err;
     struct saved *saved;
     struct printed live, again;

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/dispatch.h"
+#include "cli/lab_past.h"
 #include "cli/scenario.h"
-#include "cli/show_past.h"
+#include "emu/past/past.h"
 #include "viz/ladder_model.h"
 
 #define MARGIN 8u /* events before the first packet that windows begin with, too */
@@ -86,7 +88,7 @@ static void find_flights(struct lab *l)
 
 static void lab_open(struct lab *l, const char *scenario)
 {
-    struct session_config config = {.seed = 1};
+    struct session_config config = {.dispatch = dispatch, .seed = 1};
     const char *dir = getenv("SCENARIOS");
     char name[512];
     struct text t = text_on(name, sizeof(name));

@@ -4,8 +4,8 @@
  * Everything that explains or exports the past (show events, why, export) reads this and nothing
  * else, so that a saved trace answers and draws the same as the lab that wrote it.
  */
-#ifndef CLI_SHOW_PAST_H
-#define CLI_SHOW_PAST_H
+#ifndef EMU_PAST_PAST_H
+#define EMU_PAST_PAST_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,11 @@
 
 #include "emu/trace/filter.h"
 
-struct rdl_lab;
+/* Of which run a past is. */
+struct past_about {
+    const char *title; /* of the scenario; NULL or "": none */
+    uint64_t seed;
+};
 
 struct past {
     const void *ctx;
@@ -52,9 +56,6 @@ void past_add_frames_forgotten(struct text *t, const struct past *p, uint64_t n)
 
 /* Was recording off when @id happened? */
 bool past_in_gap(const struct past *p, ev_id id);
-
-/* Valid until the lab advances. */
-struct past past_of_lab(const struct rdl_lab *lab);
 
 static inline const struct ev *past_at(const struct past *p, size_t i)
 {

@@ -1,38 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/show_past.h"
+#include "emu/past/past.h"
 
-#include "cli/table.h"
 #include "emu/base/quantity.h"
 #include "rdmalab/trace.h"
 
 #define FRAMES_FIRST ((uint64_t)1 << 20) /* bytes that are proposed where none are kept */
-
-static const struct ev *lab_at(const void *ctx, size_t i)
-{
-    return rdl_record_at(ctx, i);
-}
-
-static const uint8_t *lab_frame(const void *ctx, ev_id tx, size_t *ret_bytes)
-{
-    return rdl_record_frame(ctx, tx, ret_bytes);
-}
-
-struct past past_of_lab(const struct rdl_lab *lab)
-{
-    const struct rdl_record_gap gap = rdl_record_gap(lab);
-
-    return (struct past){
-        .frame_bytes_max = rdl_record_limits(lab).frame_bytes,
-        .ctx = lab,
-        .n = rdl_record_count(lab),
-        .forgotten = rdl_record_forgotten(lab),
-        .gap_from = gap.from,
-        .gap_to = gap.to,
-        .names = rdl_names(lab),
-        .at = lab_at,
-        .frame = lab_frame,
-    };
-}
 
 void past_add_gap(struct text *t, const struct past *p)
 {
@@ -61,10 +33,9 @@ static void add_remedy(struct text *t, const char *what, uint64_t n)
 /* How to keep all events that there were so far. */
 static void add_remedy_for_events(struct text *t, const struct past *p)
 {
-    const struct param *param = cmd_param(&cmd_table[CMD_record], "keep");
-    uint64_t keep = param->min;
+    uint64_t keep = RDL_RECORD_EVENTS_MIN;
 
-    while (keep < param->max && keep < p->n + p->forgotten)
+    while (keep < RDL_RECORD_EVENTS_MAX && keep < p->n + p->forgotten)
         keep *= 2;
     if (keep > p->n)
         add_remedy(t, "keep", keep);
@@ -138,13 +109,11 @@ uint64_t past_frames_forgotten(const struct past *p)
 
 void past_add_frames_forgotten(struct text *t, const struct past *p, uint64_t n)
 {
-    const uint64_t most = cmd_param(&cmd_table[CMD_record], "frames")->max;
-
     if (n == 1)
         text_add(t, "the bytes of a frame are forgotten");
     else
         text_addf(t, "the bytes of %llu frames are forgotten", (unsigned long long)n);
-    if (p->frame_bytes_max < most / 4)
+    if (p->frame_bytes_max < RDL_RECORD_FRAMES_MAX / 4)
         add_remedy(t, "frames", p->frame_bytes_max ? 4 * p->frame_bytes_max : FRAMES_FIRST);
 }
 
