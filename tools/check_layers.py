@@ -34,20 +34,52 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
     "past":   ["base", "facts", "trace"],
     # pictures are made from traces and inspect trees alone
     "viz":    ["base", "facts", "trace", "wire"],
-    # the command line reaches the lab only through include/rdmalab
-    "cli":    ["base", "facts", "trace", "wire", "past", "viz"],
 }
-MAY_LINK = {**MAY_USE, "cli": [*MAY_USE["cli"], "lab"]}
 
-# System headers and Meson dependencies that belong to one layer.
-HEADER_ONLY_IN = {"uv.h": "cli", "readline/": "cli", "cjson/": "cli", "isa-l": "wire"}
-LIBRARY_ONLY_IN = {"libuv": "cli", "readline": "cli", "cjson": "cli", "isal": "wire"}
+# The rooms of the command layer, in an order like that of the layers.  All use what events and
+# frames are; they reach the lab only through include/rdmalab.
+EVENTS = ["base", "facts", "trace", "wire"]
+ROOMS = {  # room -> layers and rooms it may include beside that
+    "print":    [],
+    "lang":     ["viz", "print"],
+    "saved":    ["past", "print", "lang"],
+    "tree":     ["past", "print"],
+    "programs": [],
+    "live":     ["programs"],
+    "tell":     ["past", "viz", "print", "lang", "saved", "tree"],
+    "show":     ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell"],
+    "session":  ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show"],
+    "cmd":      ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show",
+                 "session"],
+    "trial":    ["print", "lang", "programs", "session"],
+    "app":      ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show",
+                 "session", "cmd", "trial"],
+}
+for room, others in ROOMS.items():
+    MAY_USE[f"cli/{room}"] = [*EVENTS, *(f"cli/{o}" if o in ROOMS else o for o in others)]
+
+# Those that ask a lab link it.
+ASK_THE_LAB = ("tree", "programs", "live", "tell", "show", "session", "cmd", "trial", "app")
+MAY_LINK = {**MAY_USE, **{f"cli/{r}": [*MAY_USE[f"cli/{r}"], "lab"] for r in ASK_THE_LAB}}
+
+# System headers and Meson dependencies that belong to some layers.
+HEADER_ONLY_IN = {"uv.h": ("cli/live",), "readline/": ("cli/app",), "cjson/": ("cli/lang", "cli/saved"),
+                  "isa-l": ("wire",)}
+LIBRARY_ONLY_IN = {"libuv": ("cli/live", "cli/app"), "readline": ("cli/app",), "isal": ("wire",),
+                   "cjson": ("cli/lang", "cli/saved")}
+FILES_MAX = 45  # of a folder
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
 
 def layer_dir(root, layer):
-    return root / "src" / layer if layer in ("viz", "cli") else root / "src" / "emu" / layer
+    outside = layer == "viz" or layer.startswith("cli/")
+    return root / "src" / layer if outside else root / "src" / "emu" / layer
+
+
+def dependency(layer):
+    """What Meson calls it, without _dep."""
+    return layer.replace("/", "_")
 
 
 def layer_of(include):
@@ -57,7 +89,9 @@ def layer_of(include):
         return "public"
     if first == "emu" and rest and rest[0] in MAY_USE:
         return rest[0]
-    return first if first in ("viz", "cli") else None
+    if first == "cli" and rest and f"cli/{rest[0]}" in MAY_USE:
+        return f"cli/{rest[0]}"
+    return first if first == "viz" else None
 
 
 def includes(path):
@@ -70,8 +104,8 @@ def check_include(layer, quoted, name):
     """What is wrong with @layer including @name; None if nothing is."""
     if not quoted:
         for header, owner in HEADER_ONLY_IN.items():
-            if name.startswith(header) and layer != owner:
-                return f"<{name}> belongs to {owner}, not to {layer}"
+            if name.startswith(header) and layer not in owner:
+                return f"<{name}> belongs to {', '.join(owner)}, not to {layer}"
         return None
     target = layer_of(name)
     if target is None:
@@ -100,12 +134,13 @@ def check_meson(root):
                 yield f"{where}: missing, but there are sources"
             continue
         text = "\n".join(line.partition("#")[0] for line in path.read_text().splitlines())
-        for name in sorted(set(re.findall(r"\b(\w+)_dep\b", text))):
-            if name in MAY_USE and name != layer and name not in MAY_LINK[layer]:
-                yield f"{where}: {layer} must not link {name}"
+        for other in MAY_USE:
+            linked = re.search(rf"\b{dependency(other)}_dep\b", text)
+            if linked and other != layer and other not in MAY_LINK[layer]:
+                yield f"{where}: {layer} must not link {other}"
         for library, owner in LIBRARY_ONLY_IN.items():
-            if re.search(rf"\b{library}\b", text) and layer != owner:
-                yield f"{where}: {library} belongs to {owner}, not to {layer}"
+            if re.search(rf"\b{library}\b", text) and layer not in owner:
+                yield f"{where}: {library} belongs to {', '.join(owner)}, not to {layer}"
         for source in sources:
             if f"'{source.name}'" not in text:
                 yield f"{where}: {source.name} is not built"
@@ -117,18 +152,30 @@ def check_directories(root):
             yield f"{path.relative_to(root)}: in no layer"
 
 
+def check_sizes(root):
+    for folder in sorted(p for p in (root / "src").rglob("*") if p.is_dir()):
+        n = sum(path.is_file() for path in folder.iterdir())
+        if n > FILES_MAX:
+            yield f"{folder.relative_to(root)}: {n} files (most: {FILES_MAX})"
+
+
 def check(root):
-    return [*check_directories(root), *check_sources(root), *check_meson(root)]
+    return [*check_directories(root), *check_sources(root), *check_meson(root), *check_sizes(root)]
 
 
 PLANTS = {  # what is planted -> file, text
     "an upward include": ("src/emu/base/planted.h", '#include "emu/sim/sim.h"'),
     "a sideways include": ("src/emu/mem/planted.h", '#include "emu/sim/sim.h"'),
-    "the inside of the lab in cli": ("src/cli/planted.h", '#include "emu/lab/lab.h"'),
+    "the inside of the lab in cli": ("src/cli/session/planted.h", '#include "emu/lab/world.h"'),
+    "an upward include between rooms": ("src/cli/lang/planted.h", '#include "cli/session/session.h"'),
+    "an upward link between rooms": ("src/cli/tell/meson.build", "x = [cli_show_dep]"),
+    "the lab in the language": ("src/cli/lang/meson.build", "x = [lab_dep]"),
+    "a file in no room": ("src/cli/planted.h", ""),
+    "readline at the commands": ("src/cli/cmd/planted.h", "#include <readline/readline.h>"),
     "cJSON in the simulation": ("src/emu/sim/planted.h", "#include <cjson/cJSON.h>"),
     "readline in the lab": ("src/emu/lab/planted.h", "#include <readline/readline.h>"),
     "libuv in the network": ("src/emu/net/planted.h", "#include <uv.h>"),
-    "ISA-L outside wire": ("src/cli/planted.h", "#include <isa-l/crc.h>"),
+    "ISA-L outside wire": ("src/cli/tell/planted.h", "#include <isa-l/crc.h>"),
     "an internal header in a public one": ("include/rdmalab/planted.h",
                                            '#include "emu/base/text.h"'),
     "an include without its layer": ("src/emu/hca/planted.h", '#include "qp.h"'),

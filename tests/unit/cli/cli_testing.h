@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json.h"
-#include "cli/line.h"
+#include "cli/lang/json.h"
+#include "cli/lang/line.h"
 #include "testing.h"
 
 static inline struct script script_of(const char *text)

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#include "cli/dispatch.h"
-#include "cli/session.h"
-#include "cli_testing.h"
+#include "cli/cli_testing.h"
+#include "cli/cmd/dispatch.h"
+#include "cli/session/session.h"
 
 /* A session whose output goes to a buffer. */
 struct lab {

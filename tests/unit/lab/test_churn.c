@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "cli/rig.h"
+#include "cli/programs/rig.h"
 #include "emu/base/prng.h"
 #include "emu/facts/enums.h"
 #include "emu/lab/world.h"

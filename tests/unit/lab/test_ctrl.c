@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "cli/rig.h"
+#include "cli/programs/rig.h"
 #include "emu/facts/rfc.h"
 #include "emu/lab/world.h"
 

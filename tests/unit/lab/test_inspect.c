@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cli/rig.h"
+#include "cli/programs/rig.h"
 #include "emu/base/text.h"
 #include "emu/facts/enums.h"
 #include "rdmalab/inspect.h"

@@ -2,7 +2,7 @@
 /* The invariants of a lab: each of them objects when it is broken, and a run then ends with it. */
 #include "testing.h"
 
-#include "cli/rig.h"
+#include "cli/programs/rig.h"
 #include "emu/facts/device.h"
 #include "emu/lab/world.h"
 #include "emu/xport/rc.h"

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* `rdmalab run`: one scenario, and files of what happened. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/app/modes.h"
+#include "cli/app/options.h"
+#include "cli/cmd/dispatch.h"
+#include "cli/live/live.h"
+#include "cli/session/expr_eval.h"
+#include "cli/session/files.h"
+#include "cli/session/scenario.h"
+#include "cli/session/signals.h"
+#include "emu/base/assert.h"
+#include "emu/base/quantity.h"
+#include "rdmalab/trace.h"
+
+struct run_options {
+    const char *outputs[N_OUTPUTS];
+    const char *seed_text, *memory_text, *until;
+    bool hash;
+    uint64_t seed, memory_bytes;
+};
+
+bool modes_colour(void)
+{
+    return isatty(STDOUT_FILENO) == 1 && !getenv("NO_COLOR");
+}
+
+/* Parses --until into the session. */
+static bool set_stop(struct session *s, const char *text)
+{
+    const struct source src = {"--until", text, strlen(text)};
+
+    s->stop = expr_parse(&s->pool, text, (struct span){0, strlen(text)}, &s->diag);
+    if (s->stop)
+        return true;
+    diag_print(stderr, &src, &s->diag);
+    return false;
+}
+
+static void say_where(struct session *s)
+{
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    quantity_add_time_short(&t, rdl_now_ns(s->lab));
+    printf("stopped at t=%s #%llu\n", buf, (unsigned long long)rdl_tick(s->lab));
+}
+
+/* The script is over: did --until @text stop it?  If not, says what it was instead, or why nobody
+ * can tell.
+ */
+static int judge_stop(struct session *s, const char *text)
+{
+    const struct source src = {"--until", text, strlen(text)};
+    const struct span at = {0, src.len};
+    char actual[DIAG_MESSAGE_BYTES / 2];
+    struct text t = text_on(actual, sizeof(actual));
+    bool holds = false;
+
+    if (expr_holds(s, s->stop, at, &holds)) {
+        if (holds) {
+            say_where(s);
+            return EXIT_PASSED;
+        }
+        expr_add_actual(s, s->stop, &t);
+        diag_set(&s->diag, DIAG_EXPECT, at, "this never came true: %s", actual);
+    }
+    diag_print(stderr, &src, &s->diag);
+    return EXIT_FAILED;
+}
+
+static const char *const output_options[N_OUTPUTS] = {
+    [OUTPUT_LADDER] = "--ladder", [OUTPUT_PCAPNG] = "--pcap", [OUTPUT_EVENTS] = "--events"};
+
+/* Writes the files that were asked for; of a run that failed or was interrupted they tell what
+ * happened up to there, which is what one wants to see.
+ */
+static int write_outputs(struct session *s, const struct run_options *o)
+{
+    int status = EXIT_PASSED;
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    quantity_add_time_short(&t, rdl_now_ns(s->lab));
+    for (unsigned i = 0; i < N_OUTPUTS; i++) {
+        if (!o->outputs[i])
+            continue;
+        if (!scenario_write(s, (enum scenario_output)i, o->outputs[i], stderr))
+            status = EXIT_FAILED;
+        else if (s->interrupted)
+            fprintf(stderr, "rdmalab: %s %s: written up to the interruption at t=%s #%llu\n",
+                    output_options[i], o->outputs[i], buf, (unsigned long long)rdl_tick(s->lab));
+    }
+    return status;
+}
+
+/* Would one of the files that are asked for end another, or the scenario?  Then it is said. */
+static bool outputs_collide(const char *scenario, const struct run_options *o)
+{
+    for (unsigned i = 0; i < N_OUTPUTS; i++) {
+        const char *name = o->outputs[i];
+        bool same = name && files_same(name, scenario);
+
+        for (unsigned k = 0; k < i && name; k++)
+            same = same || (o->outputs[k] && files_same(name, o->outputs[k]));
+        if (!same)
+            continue;
+        fprintf(stderr, "rdmalab: %s %s: another file of this run has this name\n",
+                output_options[i], name);
+        return true;
+    }
+    return false;
+}
+
+static int run_scenario_file(const struct scenario *sc, const struct run_options *o)
+{
+    const struct session_config config = {
+        .dispatch = dispatch,
+        .out = stdout,
+        .err = stderr,
+        .seed = o->seed_text ? o->seed : scenario_seed(sc),
+        .seed_given = o->seed_text != NULL,
+        .colour = modes_colour(),
+        .interrupted = signals_interrupted(),
+        .live_ops = live_ops,
+        .memory_bytes = (size_t)o->memory_bytes,
+    };
+    struct session *s = NULL;
+    const enum rdl_status st = session_new(&config, &s);
+    int status = EXIT_PASSED;
+
+    if (st != RDL_OK) {
+        session_no_lab(stderr, &config, st);
+        return EXIT_FAILED;
+    }
+    signals_replay("rdmalab run %s --seed %llu", sc->src.name, (unsigned long long)config.seed);
+    if (o->until && !set_stop(s, o->until)) {
+        session_free(s);
+        return EXIT_USAGE;
+    }
+    if (!session_script(s, &sc->script)) {
+        session_complain(s, stderr);
+        status = session_exit_status(s);
+    }
+    if (o->until && status == EXIT_PASSED)
+        status = judge_stop(s, o->until);
+    status = exit_worse(status, write_outputs(s, o));
+    if (o->hash && session_is_live(s)) {
+        fputs("rdmalab: --hash: a lab that follows real time has no hash\n", stderr);
+        status = exit_worse(status, EXIT_FAILED);
+    } else if (o->hash) {
+        printf("hash %016llx\n", (unsigned long long)rdl_hash(s->lab));
+    }
+    session_free(s);
+    return status;
+}
+
+int run_main(int argc, char **argv)
+{
+    struct run_options o = {.seed = SESSION_SEED_DEFAULT};
+    const struct option rows[] = {
+        {"--seed", NULL, &o.seed_text},
+        {"--memory", NULL, &o.memory_text},
+        {"--until", NULL, &o.until},
+        {output_options[OUTPUT_EVENTS], NULL, &o.outputs[OUTPUT_EVENTS]},
+        {output_options[OUTPUT_PCAPNG], NULL, &o.outputs[OUTPUT_PCAPNG]},
+        {output_options[OUTPUT_LADDER], NULL, &o.outputs[OUTPUT_LADDER]},
+        {"--hash", &o.hash, NULL},
+    };
+    struct scenario sc;
+    int status;
+
+    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
+        return EXIT_USAGE;
+    if (argc != 2)
+        return EXIT_ASK;
+    if (o.seed_text && !options_number("--seed", o.seed_text, &o.seed))
+        return EXIT_USAGE;
+    if (o.memory_text && !options_size("--memory", o.memory_text, &o.memory_bytes))
+        return EXIT_USAGE;
+    if (outputs_collide(argv[1], &o))
+        return EXIT_USAGE;
+    signals_catch_endings();
+    status = scenario_load_to_run(&sc, argv[1], stderr);
+    if (status == EXIT_PASSED && scenario_skip(&sc)) {
+        printf("skipped: %s\n", scenario_skip(&sc));
+        status = EXIT_SKIPPED;
+    } else if (status == EXIT_PASSED) {
+        status = run_scenario_file(&sc, &o);
+    }
+    scenario_done(&sc);
+    return status;
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/* `rdmalab show`: questions to a saved trace, in the words of the commands `show` and `why`. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/app/modes.h"
+#include "cli/app/options.h"
+#include "cli/lang/expr.h"
+#include "cli/lang/line.h"
+#include "cli/lang/suggest.h"
+#include "cli/lang/words.h"
+#include "cli/print/show_text.h"
+#include "cli/session/files.h"
+#include "cli/show/show.h"
+#include "cli/show/show_saved.h"
+#include "cli/tell/export.h"
+#include "cli/tell/why.h"
+#include "emu/base/assert.h"
+
+#define SHOW_WORDS_MAX 8u
+
+/* One question to a trace. */
+struct asking {
+    const struct saved *saved;
+    struct past past;
+    const char *file;
+    struct pool pool;
+    struct source src; /* the question as one line */
+    struct diag diag;
+};
+
+static const char usage[] =
+    "usage: rdmalab show FILE.ndjson [QUESTION]\n"
+    "  shows a trace that \"export events\" or \"run --events\" wrote; FILE - is the standard "
+    "input\n"
+    "  (none)                           who wrote it, hosts, how many events, what is missing\n"
+    "  events [12.3..15 | 12 | last N] [kinds=tx,rx] [host=h1] [json]\n"
+    "  packet [51.3 | last]             what the trace tells of a frame; its bytes are not in it\n"
+    "  why [56.4]                       what led to an event; the last that went wrong\n"
+    "  count \"tx, host==h1, psn==101\"   how many events match, as count() in an expectation\n"
+    "  --ladder FILE [--from 12.3] [--to 20] [--packets N]\n"
+    "                                   the ladder as SVG; as text if FILE is -\n"
+    "  An event is written 12.3, or '#12.3' in quotes, as # begins a comment in a shell.\n"
+    "exit status: 0 answered, 1 the trace does not know, or not for certain,\n"
+    "  2 usage, or FILE is no trace\n";
+
+/* Prints what is wrong; the exit status. */
+static int complain(struct asking *a)
+{
+    diag_print(stderr, &a->src, &a->diag);
+    return a->diag.kind == DIAG_SYNTAX ? EXIT_USAGE : EXIT_FAILED;
+}
+
+/* Appends @word; with @event, "12.3..15" becomes "#12.3..#15". */
+static void add_word(struct text *t, const char *word, bool event)
+{
+    const char *dots = event ? strstr(word, "..") : NULL;
+
+    if (event && word[0] >= '0' && word[0] <= '9')
+        text_add(t, "#");
+    if (dots && dots[2] >= '0' && dots[2] <= '9') {
+        text_addn(t, word, (size_t)(dots + 2 - word));
+        text_addf(t, "#%s", dots + 2);
+    } else {
+        text_add(t, word);
+    }
+}
+
+/* The words of the command line as a line of the session's language, which starts with @verb. */
+static void set_line(struct asking *a, const char *verb, int n, char **words)
+{
+    size_t cap = strlen(verb) + 1;
+    struct text t;
+
+    for (int i = 0; i < n; i++)
+        cap += strlen(words[i]) + sizeof(" ##") - 1;
+    t = text_on(pool_alloc(&a->pool, cap), cap);
+    text_add(&t, verb);
+    for (int i = 0; i < n; i++) {
+        if (t.len)
+            text_add(&t, " ");
+        add_word(&t, words[i], i == 1);
+    }
+    a->src = (struct source){NULL, t.buf, t.len};
+}
+
+/* Reads the line as one command. */
+static struct step *read_step(struct asking *a)
+{
+    struct script script = {.src = a->src, .pool = a->pool};
+    struct line_reader r = {.script = &script};
+    struct step *st = NULL, *next = NULL;
+    enum line_result result = line_next(&r, &st, &a->diag);
+
+    if (result == LINE_STEP && line_next(&r, &next, &a->diag) != LINE_END) {
+        diag_set(&a->diag, DIAG_SYNTAX, next ? next->at : (struct span){a->src.len, 0},
+                 "one question at a time");
+        result = LINE_BAD;
+    }
+    a->pool = script.pool;
+    return result == LINE_STEP ? st : NULL;
+}
+
+/* "show h1.qp", "why h1.cq.wc[0]": what only a lab knows. */
+static int no_state(struct asking *a, const char *word, struct span at)
+{
+    static const char *const known[] = {"events", "packet", "why", "count"};
+    struct suggestion near = suggestion_for(word);
+    char host[EV_NAME_BYTES];
+    struct text t = text_on(host, sizeof(host));
+    bool is_host;
+
+    text_addn(&t, word, strcspn(word, ".["));
+    is_host = ev_names_find_host(a->past.names, host) != EV_HOST_NONE;
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        suggest_offer(&near, known[i]);
+    diag_set(&a->diag, DIAG_VALUE, at,
+             "a saved trace has no state, so that it does not know \"%s\"", word);
+    if (near.best)
+        diag_remedy(&a->diag, "did you mean \"%s\"?", near.best);
+    else
+        diag_remedy(&a->diag, "it knows what happened: events%s%s%s, why 12.3, count \"tx\"",
+                    is_host ? " host=" : "", is_host ? host : "",
+                    strstr(word, ".wc[") ? " kinds=cqe" : "");
+    return complain(a);
+}
+
+static int ask_show(struct asking *a, const struct step *st)
+{
+    const struct arg *what = step_arg(st, "what"), *kinds = step_arg(st, "kinds");
+    char joined[EV_COUNT * EV_NAME_BYTES] = "";
+    struct text t = text_on(joined, sizeof(joined));
+    const char *words[SHOW_WORDS_MAX] = {NULL};
+    struct show_request rq = {
+        .words = words,
+        .host = step_text(st, "host"),
+        .json = step_number(st, "format", SHOW_TEXT) == SHOW_JSON,
+        .colour = modes_colour(),
+    };
+    struct show_error e = {0};
+    struct span at = st->at;
+    enum rdl_status status;
+
+    for (; rq.n_words < what->n && rq.n_words < SHOW_WORDS_MAX; rq.n_words++)
+        words[rq.n_words] = what->v[rq.n_words].text;
+    for (size_t i = 0; i < kinds->n; i++)
+        text_addf(&t, i ? ",%s" : "%s", kinds->v[i].text);
+    rq.kinds = kinds->n ? joined : NULL;
+    if (rq.n_words > 1 && strcmp(words[rq.n_words - 1], "json") == 0) {
+        rq.json = true;
+        rq.n_words--;
+    }
+    status = show(stdout, NULL, &a->past, &rq, &e);
+    if (status == RDL_OK)
+        return EXIT_PASSED;
+    if (status == RDL_ERR_UNSUPPORTED)
+        return no_state(a, rq.n_words ? words[0] : "show", what->n ? what->v[0].at : at);
+    if (e.word < what->n) {
+        at = what->v[e.word].at;
+        at.at += e.at;
+        at.len -= e.at;
+    }
+    diag_set(&a->diag, DIAG_VALUE, at, "%s", e.text);
+    return complain(a);
+}
+
+static int ask_why(struct asking *a, const struct step *st)
+{
+    const char *target = step_text(st, "target");
+    const struct span at = step_span(st, "target", 0);
+    char why_not[SHOW_LINE_BYTES];
+    struct text t = text_on(why_not, sizeof(why_not));
+    ev_id id = 0;
+    size_t off;
+    enum rdl_status status;
+
+    if (target && target[0] != '#')
+        return no_state(a, target, at);
+    status = why_find(NULL, &a->past, target, &id, &off);
+    if (status == RDL_OK)
+        status = why(stdout, &a->past, id, NULL);
+    if (status == RDL_OK)
+        return EXIT_PASSED;
+    if (status == RDL_ERR_INVAL) {
+        diag_set(&a->diag, DIAG_VALUE, at, "this names no event");
+        diag_remedy(&a->diag, "an event is like 12.3, and a tick like 12");
+        return complain(a);
+    }
+    if (target && ev_id_parse(target, &id))
+        diag_set(&a->diag, DIAG_VALUE, at, "there is no event %s in the trace", target);
+    else
+        diag_set(&a->diag, DIAG_VALUE, at, "there are no events in the trace");
+    past_add_absence(&t, &a->past, id);
+    diag_remedy(&a->diag, "%s", t.len ? why_not : "\"events last 20\" lists what has happened");
+    return complain(a);
+}
+
+/* Reads the question as count(...), which may be left out around it.  NULL: it has been complained
+ * of.
+ */
+static struct expr *read_count(struct asking *a)
+{
+    static const char call[] = "count(";
+    static const char example[] = "for example: count \"tx, host==h1, psn==101\"";
+    struct expr *e;
+
+    if (a->src.len == 0) {
+        diag_set(&a->diag, DIAG_SYNTAX, (struct span){0, 0}, "count of what?");
+        diag_remedy(&a->diag, "%s", example);
+        return NULL;
+    }
+    if (strncmp(a->src.text, call, sizeof(call) - 1) != 0) {
+        const size_t cap = a->src.len + sizeof(call) + 1;
+        struct text t = text_on(pool_alloc(&a->pool, cap), cap);
+
+        text_addf(&t, "%s%s)", call, a->src.text);
+        a->src = (struct source){NULL, t.buf, t.len};
+    }
+    e = expr_parse(&a->pool, a->src.text, (struct span){0, a->src.len}, &a->diag);
+    if (e && e->kind != EXPR_COUNT) {
+        diag_set(&a->diag, DIAG_SYNTAX, e->at, "this is more than one count(...)");
+        diag_remedy(&a->diag, "%s", example);
+        return NULL;
+    }
+    return e;
+}
+
+/* Is there what the conditions name?  If not the trace cannot tell, and a->diag says why. */
+static bool can_count(struct asking *a, struct expr *e)
+{
+    const struct ev_condition *c = ev_filter_look_up(e->filter, a->past.names);
+
+    if (c) {
+        diag_set(&a->diag, DIAG_VALUE, e->at, "no host of the trace is called \"%s\"", c->text);
+        return diag_remedy(&a->diag, "\"rdmalab show %s\" lists them", a->file);
+    }
+    for (size_t i = 0; i < e->filter->n; i++) {
+        c = &e->filter->conditions[i];
+        if (!ev_condition_names(c) || c->field->print == EVP_HOST ||
+            saved_has_part(a->saved, c->text))
+            continue;
+        diag_set(&a->diag, DIAG_VALUE, e->at,
+                 "the trace tells of no switch, and of nothing that a fault did, called \"%s\"",
+                 c->text);
+        return diag_remedy(&a->diag, "\"rdmalab show %s events kinds=%s\" lists what happened",
+                           a->file, ev_schema(e->filter->kind)->name);
+    }
+    c = saved_missing_field(a->saved, e->filter);
+    if (c)
+        return diag_set(&a->diag, DIAG_VALUE, e->at, "not all %s events of the trace have \"%s\"",
+                        ev_schema(e->filter->kind)->name, c->field->name);
+    return true;
+}
+
+/* A number alone if it is certain. */
+static int ask_count(struct asking *a)
+{
+    struct expr *e = read_count(a);
+    unsigned long long n;
+
+    if (!e || !can_count(a, e))
+        return complain(a);
+    n = past_count(&a->past, e->filter);
+    if (saved_is_whole(a->saved)) {
+        printf("%llu\n", n);
+        return EXIT_PASSED;
+    }
+    printf("at least %llu\n", n);
+    fprintf(stderr, "rdmalab: %s: events are missing, or may be; \"rdmalab show %s\" tells more\n",
+            a->file, a->file);
+    return EXIT_FAILED;
+}
+
+/* Answers the question in @words. */
+static int ask(struct asking *a, int n, char **words)
+{
+    const struct step *st;
+
+    if (strcmp(words[0], "show") == 0 && n > 1) {
+        n--; /* as it is typed in a session */
+        words++;
+    }
+    if (strcmp(words[0], "count") == 0 || strncmp(words[0], "count(", 6) == 0) {
+        const bool bare = words[0][5] == '\0';
+
+        set_line(a, "", n - bare, words + bare);
+        return ask_count(a);
+    }
+    set_line(a, strcmp(words[0], "why") == 0 ? "" : "show", n, words);
+    st = read_step(a);
+    if (!st)
+        return complain(a);
+    return st->cmd == &cmd_table[CMD_why] ? ask_why(a, st) : ask_show(a, st);
+}
+
+struct ladder_request {
+    const char *file, *from, *to, *packets;
+};
+
+/* Reads the value of --from or --to; NULL: it was not given. */
+static bool read_event(const char *option, const char *text, ev_id *ret)
+{
+    char buf[48];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (!text)
+        return true;
+    add_word(&t, text, true);
+    if (ev_id_parse(buf, ret))
+        return true;
+    fprintf(stderr, "rdmalab: %s %s: no event; one is like 12.3, and a tick like 12\n", option,
+            text);
+    return false;
+}
+
+static int draw(const struct asking *a, const struct ladder_request *rq)
+{
+    const struct saved_info *info = saved_info(a->saved);
+    const bool terminal = strcmp(rq->file, "-") == 0;
+    struct ladder_options options = {
+        .title = info->title[0] ? info->title : NULL,
+        .colour = terminal && modes_colour(),
+    };
+    uint64_t packets = 0;
+    const char *why_not;
+    enum rdl_status st;
+    FILE *f;
+
+    if (!read_event("--from", rq->from, &options.from) ||
+        !read_event("--to", rq->to, &options.to) ||
+        (rq->packets && !options_number("--packets", rq->packets, &packets)))
+        return EXIT_USAGE;
+    if (rq->packets && (packets == 0 || packets > LADDER_PACKETS_MAX)) {
+        fprintf(stderr, "rdmalab: --packets %s: a ladder has 1 to %u packets\n", rq->packets,
+                LADDER_PACKETS_MAX);
+        return EXIT_USAGE;
+    }
+    options.n_packets = (uint32_t)packets;
+    f = terminal ? stdout : fopen(rq->file, "wb");
+    if (!f) {
+        fprintf(stderr, "rdmalab: %s: %s\n", rq->file, strerror(errno));
+        return EXIT_FAILED;
+    }
+    st = export_ladder(f, &a->past, &options, !terminal);
+    why_not = terminal ? NULL : files_close(f);
+    if (st != RDL_OK)
+        why_not = rdl_status_str(st);
+    if (why_not)
+        fprintf(stderr, "rdmalab: %s: %s\n", rq->file, why_not);
+    return why_not ? EXIT_FAILED : EXIT_PASSED;
+}
+
+/* Reads the trace in @file.  Returns the exit status; on failure the standard error says why. */
+static int load(const char *file, struct saved **ret)
+{
+    const bool standard = strcmp(file, "-") == 0;
+    FILE *f = standard ? stdin : fopen(file, "rb");
+    struct saved_error err = {0};
+    enum rdl_status st;
+
+    if (!f) {
+        const int status = errno == ENOMEM ? EXIT_FAILED : EXIT_USAGE;
+
+        fprintf(stderr, "rdmalab: %s: %s\n", file, strerror(errno));
+        return status;
+    }
+    st = saved_read(f, ret, &err);
+    if (st != RDL_OK) {
+        if (err.line)
+            fprintf(stderr, "rdmalab: %s:%zu: %s\n", file, err.line, err.text);
+        else
+            fprintf(stderr, "rdmalab: %s: %s\n", file, err.text);
+        if (err.line <= 1)
+            fputs("  \"rdmalab run FILE --events FILE.ndjson\" writes a trace\n", stderr);
+    }
+    if (!standard)
+        fclose(f);
+    if (st == RDL_OK)
+        return EXIT_PASSED;
+    return st == RDL_ERR_NOMEM ? EXIT_FAILED : EXIT_USAGE;
+}
+
+int show_main(int argc, char **argv)
+{
+    struct ladder_request ladder = {NULL, NULL, NULL, NULL};
+    bool help = false;
+    const struct option rows[] = {
+        {"--ladder", NULL, &ladder.file}, {"--from", NULL, &ladder.from},
+        {"--to", NULL, &ladder.to},       {"--packets", NULL, &ladder.packets},
+        {"--help", &help, NULL},
+    };
+    struct asking a = {0};
+    struct saved *saved = NULL;
+    int status;
+
+    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
+        return EXIT_USAGE;
+    if (help || argc < 2) {
+        fputs(usage, help ? stdout : stderr);
+        return help ? EXIT_PASSED : EXIT_USAGE;
+    }
+    if (ladder.file ? argc > 2 : ladder.from || ladder.to || ladder.packets) {
+        fputs(ladder.file ? "rdmalab: --ladder and a question: one at a time\n"
+                          : "rdmalab: --from, --to and --packets need --ladder FILE\n",
+              stderr);
+        return EXIT_USAGE;
+    }
+    status = load(argv[1], &saved);
+    if (status != EXIT_PASSED)
+        return status;
+    a.saved = saved;
+    a.past = saved_past(saved);
+    a.file = argv[1];
+    if (ladder.file || argc > 2) {
+        char lead[512];
+        struct text t = text_on(lead, sizeof(lead));
+
+        text_addf(&t, "rdmalab: %s: ", argv[1]);
+        show_saved_notes(stderr, lead, saved);
+    }
+    if (ladder.file)
+        status = draw(&a, &ladder);
+    else if (argc > 2)
+        status = ask(&a, argc - 2, argv + 2);
+    else
+        show_saved(stdout, saved);
+    pool_free(&a.pool);
+    saved_free(saved);
+    return status;
+}

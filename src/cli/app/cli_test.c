@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* `rdmalab test`: finds scenarios, runs each with each seed, reports.
+ *
+ * Everything that can be wrong with the request is found out before anything runs; everything that
+ * is wrong with a file is the verdict of that file, and the others run.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/app/crew.h"
+#include "cli/app/modes.h"
+#include "cli/app/options.h"
+#include "cli/lang/json.h"
+#include "cli/session/files.h"
+#include "cli/session/signals.h"
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+
+#define TIMEOUT_S_DEFAULT 60u
+#define TIMEOUT_S_MAX     86400u
+#define SEEDS_MAX         1000000u
+
+struct test_arguments {
+    const char *format, *junit, *jobs_text, *seed_text, *seeds_text, *tag, *timeout_text;
+    bool list, help;
+    struct test_options run;
+    uint64_t jobs;
+    struct suite_seeds seeds;
+};
+
+/* Says which there are; one that cannot be run too, since a test of it fails. */
+static int list(const struct suite *su, bool json)
+{
+    int status = EXIT_PASSED;
+
+    for (size_t i = 0; i < su->n_cases; i++) {
+        const struct test_case *c = &su->cases[i];
+        const bool wrong = c->file->status != EXIT_PASSED;
+        struct shown_case shown;
+
+        shown_case(c, false, &shown);
+        if (wrong)
+            status = exit_worse(status, c->file->status);
+        if (!json) {
+            printf("%s  %s\n", shown.name, wrong ? "(cannot be run)" : shown.title);
+            fputs(wrong ? shown.message : "", stderr);
+            continue;
+        }
+        fputs(i ? ",\n {\"file\": " : "[{\"file\": ", stdout);
+        json_write_string(stdout, shown.file);
+        fputs(", \"title\": ", stdout);
+        json_write_string(stdout, shown.title);
+        if (wrong) {
+            fputs(", \"error\": ", stdout);
+            json_write_string(stdout, shown.message);
+        }
+        fputc('}', stdout);
+    }
+    if (json)
+        fputs(su->n_cases ? "]\n" : "[]\n", stdout);
+    return status;
+}
+
+static int cannot(const char *option, const char *name, const char *why)
+{
+    fprintf(stderr, "rdmalab: %s %s: %s\n", option, name, why);
+    return EXIT_USAGE;
+}
+
+/* Makes the directory of --artifacts if it is not there.  NULL, or why nothing can be left in it.
+ */
+static const char *open_artifacts(const char *dir, bool *ret_made)
+{
+    struct stat info;
+
+    *ret_made = mkdir(dir, 0777) == 0;
+    if (!*ret_made && errno != EEXIST)
+        return strerror(errno);
+    if (stat(dir, &info) != 0)
+        return strerror(errno);
+    if (!S_ISDIR(info.st_mode))
+        return "this is no directory";
+    return access(dir, W_OK | X_OK) == 0 ? NULL : strerror(errno);
+}
+
+/* @junit is NULL if nobody wants it. */
+static int run_and_report(struct suite *su, const struct test_arguments *a, FILE *junit)
+{
+    struct report r;
+    const char *why = NULL;
+    int status;
+
+    report_begin(&r, a->format, su->n_cases, a->seeds.last > a->seeds.first);
+    status = crew_run(su, &a->run, (size_t)a->jobs, &r);
+    if (junit) {
+        report_junit(junit, su->cases, su->n_cases);
+        why = files_close(junit);
+    }
+    if (why) {
+        fprintf(stderr, "rdmalab: --junit %s: %s\n", a->junit, why);
+        status = exit_worse(status, EXIT_FAILED);
+    }
+    if (r.not_run)
+        fprintf(stderr, "rdmalab: interrupted; %zu of %zu were not run\n", r.not_run, su->n_cases);
+    report_end(&r);
+    return status == EXIT_PASSED && r.passed == 0 && r.skipped > 0 ? EXIT_SKIPPED : status;
+}
+
+/* Opens what is to be written before anything runs: nobody waits an hour for an error. */
+static int run_suite(struct suite *su, const struct test_arguments *a)
+{
+    bool made = false;
+    const char *why;
+    FILE *junit;
+    int status;
+
+    for (size_t i = 0; a->junit && i < su->n_files; i++) {
+        if (files_same(a->junit, su->files[i].name))
+            return cannot("--junit", a->junit, "this is a scenario");
+    }
+    why = a->run.artifacts ? open_artifacts(a->run.artifacts, &made) : NULL;
+    if (why)
+        return cannot("--artifacts", a->run.artifacts, why);
+    signals_catch_endings();
+    junit = a->junit ? fopen(a->junit, "w") : NULL;
+    if (a->junit && !junit)
+        status = cannot("--junit", a->junit, strerror(errno));
+    else
+        status = run_and_report(su, a, junit);
+    if (made)
+        (void)rmdir(a->run.artifacts); /* which succeeds only if nothing was left in it */
+    return status;
+}
+
+/* Says why there is no case. */
+static void complain_of_nothing(const struct test_arguments *a)
+{
+    if (a->tag)
+        fprintf(stderr,
+                "rdmalab: no scenario found with the tag %s; a scenario says tags=%s in its "
+                "first line\n",
+                a->tag, a->tag);
+    else
+        fputs("rdmalab: no scenario found: their names end in .json or .lab\n", stderr);
+}
+
+/* "A..B" */
+static bool read_seeds(struct test_arguments *a)
+{
+    char first[32];
+    struct text t = text_on(first, sizeof(first));
+    const char *dots = strstr(a->seeds_text, "..");
+
+    if (!dots) {
+        fprintf(stderr, "rdmalab: --seeds %s: it is written 1..100\n", a->seeds_text);
+        return false;
+    }
+    text_addn(&t, a->seeds_text, (size_t)(dots - a->seeds_text));
+    if (!options_number("--seeds", first, &a->seeds.first) ||
+        !options_number("--seeds", dots + 2, &a->seeds.last))
+        return false;
+    if (a->seeds.last < a->seeds.first || a->seeds.last - a->seeds.first >= SEEDS_MAX) {
+        fprintf(stderr, "rdmalab: --seeds %s: from the smaller to the larger, at most %u of them\n",
+                a->seeds_text, SEEDS_MAX);
+        return false;
+    }
+    return true;
+}
+
+static bool read_arguments(struct test_arguments *a)
+{
+    a->jobs = 1;
+    a->run.timeout_s = TIMEOUT_S_DEFAULT;
+    a->seeds.given = a->seed_text || a->seeds_text;
+    if (!a->format)
+        a->format = getenv("GITHUB_ACTIONS") ? "github" : "text";
+    if (!report_knows(a->format)) {
+        fprintf(stderr, "rdmalab: --format %s: there are text, tap, json, github\n", a->format);
+        return false;
+    }
+    if (a->jobs_text && !options_number_in("-j", a->jobs_text, 1, CREW_MAX, &a->jobs))
+        return false;
+    if (a->timeout_text &&
+        !options_number_in("--timeout", a->timeout_text, 0, TIMEOUT_S_MAX, &a->run.timeout_s))
+        return false;
+    if (a->seed_text && a->seeds_text) {
+        fputs("rdmalab: --seed and --seeds: give one of them\n", stderr);
+        return false;
+    }
+    if (a->seeds_text)
+        return read_seeds(a);
+    if (a->seed_text && !options_number("--seed", a->seed_text, &a->seeds.first))
+        return false;
+    a->seeds.last = a->seeds.first;
+    return true;
+}
+
+static void print_usage(FILE *out)
+{
+    fprintf(out,
+            "usage: rdmalab test PATH... [OPTION...]\n"
+            "  PATH              a scenario, or a directory: all .json and .lab files below it;\n"
+            "                    what is named twice runs once\n"
+            "  --format F        text, tap, json or github\n"
+            "  --junit FILE      all results as JUnit XML too\n"
+            "  -j N              so many at a time, each in a process of its own: 1 to %u\n"
+            "  --seed S          instead of the scenarios' own\n"
+            "  --seeds A..B      each scenario with each of these seeds\n"
+            "  --twice           run each twice and compare every event\n"
+            "  --tag T,...       only scenarios with one of these tags\n"
+            "  --list            print which there are, and run none\n"
+            "  --artifacts DIR   pcapng, ladder, events and the command of each failure\n"
+            "  --timeout N       seconds of the wall clock for each: 0 to %u, 0 is none;\n"
+            "                    default %u\n",
+            CREW_MAX, TIMEOUT_S_MAX, TIMEOUT_S_DEFAULT);
+    fputs("exit status: 0 all passed, 1 an expectation or a command failed, 2 usage, a file that\n"
+          "  cannot be run, or nothing to run, 77 everything was skipped, 99 a bug of rdmalab,\n"
+          "  124 a wall-clock limit; of several 99, 124, 2, 1 in this order;\n"
+          "  130 ^C, 143 SIGTERM, 129 SIGHUP: what has ended until then is reported\n",
+          out);
+}
+
+static int test_paths(int n, char **paths, const struct test_arguments *a)
+{
+    const struct suite_seeds none = {0};
+    struct suite su = {0};
+    const char *why;
+    int status;
+
+    for (int i = 0; i < n; i++)
+        suite_add(&su, paths[i], a->tag);
+    why = suite_make_cases(&su, a->list ? &none : &a->seeds);
+    if (why) {
+        fprintf(stderr, "rdmalab: %s\n", why);
+        status = su.no_memory ? EXIT_FAILED : EXIT_USAGE;
+    } else {
+        if (su.n_cases == 0)
+            complain_of_nothing(a);
+        status = a->list ? list(&su, strcmp(a->format, "json") == 0) : run_suite(&su, a);
+        if (su.n_cases == 0)
+            status = exit_worse(status, EXIT_USAGE);
+    }
+    suite_done(&su);
+    return status;
+}
+
+int test_main(int argc, char **argv)
+{
+    struct test_arguments a = {0};
+    const struct option rows[] = {
+        {"--format", NULL, &a.format},
+        {"--junit", NULL, &a.junit},
+        {"-j", NULL, &a.jobs_text},
+        {"--seed", NULL, &a.seed_text},
+        {"--seeds", NULL, &a.seeds_text},
+        {"--twice", &a.run.twice, NULL},
+        {"--tag", NULL, &a.tag},
+        {"--list", &a.list, NULL},
+        {"--artifacts", NULL, &a.run.artifacts},
+        {"--timeout", NULL, &a.timeout_text},
+        {"--help", &a.help, NULL},
+    };
+
+    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
+        return EXIT_USAGE;
+    if (a.help || argc < 2) {
+        print_usage(a.help ? stdout : stderr);
+        return a.help ? EXIT_PASSED : EXIT_USAGE;
+    }
+    return read_arguments(&a) ? test_paths(argc - 1, argv + 1, &a) : EXIT_USAGE;
+}

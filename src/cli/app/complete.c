@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/app/complete.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/show/show.h"
+#include "cli/tell/explain.h"
+#include "emu/base/text.h"
+#include "rdmalab/inspect.h"
+
+#define WORD_BYTES SESSION_PATH_BYTES
+#define LINE_WORDS 64u
+
+struct completion {
+    struct session *s;
+    void (*each)(void *ctx, const char *word);
+    void *ctx;
+    char kept[WORD_BYTES]; /* part of the word that stays: "send_cq=", "access=lw," */
+    const char *typed;     /* the part that is completed */
+    const char *kind; /* of objects that are wanted, as the inspect tree says: "qp"; NULL: any */
+    char parent[WORD_BYTES];
+};
+
+static void offer(struct completion *c, const char *candidate)
+{
+    char word[WORD_BYTES];
+    struct text t = text_on(word, sizeof(word));
+
+    if (strncmp(candidate, c->typed, strlen(c->typed)) != 0)
+        return;
+    text_addf(&t, "%s%s", c->kept, candidate);
+    if (!t.cut)
+        c->each(c->ctx, word);
+}
+
+static void offer_explained(void *ctx, const char *word)
+{
+    offer(ctx, word);
+}
+
+static void offer_words(struct completion *c, const struct enum_table *words)
+{
+    for (size_t i = 0; i < words->n_rows; i++) {
+        char word[VALUE_WORD_BYTES];
+
+        /* One case of the two, or every word would be offered twice: the one that was begun. */
+        value_word_text(words, &words->rows[i], word);
+        offer(c, isupper((unsigned char)c->typed[0]) ? words->rows[i].name : word);
+    }
+}
+
+/* A child of the lab or of c->parent. */
+static void offer_child(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct completion *c = ctx;
+    char path[WORD_BYTES];
+    struct text t = text_on(path, sizeof(path));
+
+    if (c->kind && (v->type != RDL_NODE || strcmp(v->text, c->kind) != 0))
+        return;
+    text_add(&t, c->parent);
+    text_addf(&t, c->parent[0] && key[0] != '[' ? ".%s" : "%s", key);
+    offer(c, path);
+}
+
+static void offer_children(struct completion *c, const char *parent)
+{
+    struct text t = text_on(c->parent, sizeof(c->parent));
+    size_t at;
+
+    text_add(&t, parent);
+    if (rdl_inspect_list(c->s->lab, parent, offer_child, c, &at) != RDL_OK)
+        return; /* nothing there to offer */
+}
+
+/* Children of the lab of these kinds. */
+static void offer_kinds(struct completion *c, const char *const *kinds)
+{
+    for (; *kinds; kinds++) {
+        c->kind = *kinds;
+        offer_children(c, "");
+    }
+    c->kind = NULL;
+}
+
+/* Calls offer_children() for every host. */
+static void each_host(void *ctx, const char *key, const struct rdl_value *v)
+{
+    if (v->type == RDL_NODE && strcmp(v->text, "host") == 0)
+        offer_children(ctx, key);
+}
+
+static void offer_objects(struct completion *c, const char *kind)
+{
+    size_t at;
+
+    c->kind = kind;
+    if (rdl_inspect_list(c->s->lab, "", each_host, c, &at) != RDL_OK)
+        return;
+    c->kind = NULL;
+}
+
+/* Everything below what is typed up to its last dot. */
+static void offer_paths(struct completion *c)
+{
+    const char *dot = strrchr(c->typed, '.');
+    char parent[WORD_BYTES];
+    struct text t = text_on(parent, sizeof(parent));
+
+    text_addn(&t, c->typed, dot ? (size_t)(dot - c->typed) : 0);
+    c->kind = NULL;
+    offer_children(c, parent);
+}
+
+static const char *kind_name(enum object_kind kind)
+{
+    switch (kind) {
+    case OBJ_PD:
+        return "pd";
+    case OBJ_MR:
+        return "mr";
+    case OBJ_CQ:
+        return "cq";
+    default:
+        return "qp";
+    }
+}
+
+static void offer_values(struct completion *c, const struct param *p)
+{
+    switch (p->kind) {
+    case VAL_WORD:
+    case VAL_SET:
+        offer_words(c, p->words);
+        break;
+    case VAL_HOST:
+    case VAL_STATION:
+        c->kind = "host";
+        offer_children(c, "");
+        break;
+    case VAL_NODE:
+        offer_kinds(c, (const char *const[]){"host", "switch", "external port", NULL});
+        break;
+    case VAL_SENDER:
+        offer_kinds(c, (const char *const[]){"host", "external port", NULL});
+        break;
+    case VAL_LINK:
+    case VAL_FAULT:
+        offer_children(c, "");
+        break;
+    case VAL_OBJECT:
+        offer_objects(c, kind_name(p->object));
+        break;
+    case VAL_AT:
+    case VAL_BYTES:
+        offer_objects(c, "mr");
+        break;
+    case VAL_QUEUE:
+    case VAL_PATH:
+    case VAL_EXPR:
+        offer_paths(c);
+        break;
+    case VAL_TOPIC:
+        for (size_t i = 0; i < N_CMDS; i++)
+            offer(c, cmd_table[i].name);
+        if (c->typed[0] || strcmp(p->name, "topic") != 0)
+            explain_each(offer_explained, c);
+        break;
+    default:
+        break;
+    }
+    c->kind = NULL;
+}
+
+/* What may stand in the place of a word that has no `=`: the next operand, keys, flags. */
+static void offer_arguments(struct completion *c, const struct cmd *cmd, size_t operands_before)
+{
+    size_t operand = 0;
+
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        const struct param *p = &cmd->params[i];
+        char key[WORD_BYTES];
+        struct text t = text_on(key, sizeof(key));
+
+        if (p->flags & P_OPERAND) {
+            if (operand == operands_before || (p->flags & P_MANY))
+                offer_values(c, p);
+            operand++;
+            continue;
+        }
+        text_add(&t, p->name);
+        if (p->kind != VAL_FLAG)
+            text_add(&t, "=");
+        offer(c, key);
+    }
+    if (cmd == &cmd_table[CMD_show] && operands_before == 0) {
+        for (size_t i = 0; show_subjects[i]; i++)
+            offer(c, show_subjects[i]);
+    }
+    if (cmd->flags & CMD_NAMES)
+        offer(c, "as");
+}
+
+/* Behind the last `;` or brace outside quotes: where the last statement begins. */
+static const char *last_statement(const char *line)
+{
+    const char *start = line;
+    bool quoted = false;
+
+    for (const char *s = line; *s; s++) {
+        if (*s == '"')
+            quoted = !quoted;
+        else if (!quoted && strchr(";{}\n", *s))
+            start = s + 1;
+    }
+    return start;
+}
+
+/* Cuts a KEY= and the finished elements of a list off the last word. */
+static const struct param *take_key(struct completion *c, const struct cmd *cmd)
+{
+    const char *equals = strchr(c->typed, '=');
+    char key[WORD_BYTES];
+    struct text t = text_on(key, sizeof(key)), kept = text_on(c->kept, sizeof(c->kept));
+    const struct param *p;
+    const char *from;
+
+    if (!equals)
+        return NULL;
+    text_addn(&t, c->typed, (size_t)(equals - c->typed));
+    p = cmd_param(cmd, key);
+    from = equals + 1;
+    if (p && param_is_list(p) && strrchr(from, ','))
+        from = strrchr(from, ',') + 1;
+    text_addn(&kept, c->typed, (size_t)(from - c->typed));
+    c->typed = from;
+    return p;
+}
+
+void complete_line(struct session *s, const char *line, void (*each)(void *ctx, const char *word),
+                   void *ctx)
+{
+    struct completion c = {.s = s, .each = each, .ctx = ctx};
+    char words[LINE_WORDS][WORD_BYTES];
+    const char *at = last_statement(line);
+    const struct cmd *cmd;
+    size_t n = 0, operands = 0;
+    const struct param *p;
+
+    for (at += strspn(at, " \t"); *at && n < LINE_WORDS - 1; at += strspn(at, " \t")) {
+        const size_t len = strcspn(at, " \t");
+        struct text t = text_on(words[n], WORD_BYTES);
+
+        text_addn(&t, at, len);
+        if (t.cut || at[len] == '\0')
+            break;
+        n++;
+        at += len;
+    }
+    c.typed = *at ? words[n] : "";
+    if (n == 0) {
+        for (size_t i = 0; i < N_CMDS; i++)
+            offer(&c, cmd_table[i].name);
+        return;
+    }
+    cmd = cmd_find(words[0], true);
+    if (!cmd)
+        return;
+    for (size_t i = 1; i < n; i++)
+        operands += strchr(words[i], '=') == NULL;
+    p = take_key(&c, cmd);
+    if (p)
+        offer_values(&c, p);
+    else if (!c.kept[0])
+        offer_arguments(&c, cmd, operands);
+}

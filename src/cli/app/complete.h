@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Completion of a line, from the command table and what the lab has. */
+#ifndef CLI_APP_COMPLETE_H
+#define CLI_APP_COMPLETE_H
+
+#include "cli/session/session.h"
+
+/* Calls @each with every word that the last word of @line (up to the cursor) can become; the last
+ * word is what follows the last blank, `;`, `{` or `}`.
+ */
+void complete_line(struct session *s, const char *line, void (*each)(void *ctx, const char *word),
+                   void *ctx);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Without a line editor: whatever the terminal itself offers. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/app/line_input.h"
+#include "cli/session/signals.h"
+
+void line_input_open(struct session *s)
+{
+    (void)s;
+}
+
+void line_input_close(void)
+{
+}
+
+char *line_input_read(const char *prompt, const char *fresh, bool *ret_fresh)
+{
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t n;
+
+    *ret_fresh = false;
+    signals_at_prompt(true);
+    for (;;) {
+        fputs(prompt, stdout);
+        fflush(stdout);
+        n = getline(&line, &cap, stdin);
+        if (n >= 0 || !*signals_interrupted())
+            break;
+        /* ^C gives an empty line, which begins a statement. */
+        *ret_fresh = true;
+        prompt = fresh;
+        signals_clear_interrupted();
+        clearerr(stdin);
+        fputc('\n', stdout);
+    }
+    signals_at_prompt(false);
+    if (n < 0) {
+        free(line);
+        return NULL;
+    }
+    if (n > 0 && line[n - 1] == '\n')
+        line[n - 1] = '\0';
+    return line;
+}
+
+const char *line_input_name(void)
+{
+    return "none";
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* GNU readline.  Its callbacks have no context argument, hence the variables here. */
+#include "cli/app/line_input.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <readline/history.h>
+#include <readline/readline.h>
+
+#include "cli/app/complete.h"
+#include "cli/session/advance.h"
+#include "cli/session/signals.h"
+#include "emu/base/text.h"
+
+#define HISTORY_LINES_MAX 2000
+#define MATCHES_MAX       1024u
+
+static struct session *session;
+
+struct matches {
+    char *v[MATCHES_MAX];
+    size_t n, next;
+};
+
+static struct matches matches;
+
+static struct {
+    const char *prompt;
+    bool wanted;
+} fresh;
+
+static void history_file(char *ret, size_t cap)
+{
+    const char *home = getenv("HOME");
+    struct text t = text_on(ret, cap);
+
+    if (home)
+        text_addf(&t, "%s/.rdmalab_history", home);
+}
+
+static void add_match(void *ctx, const char *word)
+{
+    struct matches *m = ctx;
+
+    if (m->n < MATCHES_MAX)
+        m->v[m->n++] = strdup(word);
+}
+
+/* Hands the matches out one by one; readline frees them. */
+static char *next_match(const char *text, int state)
+{
+    (void)text;
+    (void)state;
+    return matches.next < matches.n ? matches.v[matches.next++] : NULL;
+}
+
+static char **complete(const char *text, int start, int end)
+{
+    char *line = strndup(rl_line_buffer, (size_t)end);
+
+    (void)start;
+    rl_attempted_completion_over = 1; /* no file names */
+    if (!line)
+        return NULL;
+    matches.n = 0;
+    matches.next = 0;
+    complete_line(session, line, add_match, &matches);
+    free(line);
+    /* A key is followed by its value, not by a blank. */
+    for (size_t i = 0; i < matches.n; i++) {
+        const size_t n = matches.v[i] ? strlen(matches.v[i]) : 0;
+
+        if (n && matches.v[i][n - 1] == '=')
+            rl_completion_suppress_append = 1;
+    }
+    return rl_completion_matches(text, next_match);
+}
+
+/* ^C gives an empty line, which begins a statement. */
+static int after_signal(void)
+{
+    if (!*signals_interrupted())
+        return 0;
+    signals_clear_interrupted();
+    fresh.wanted = true;
+    rl_set_prompt(fresh.prompt);
+    rl_crlf();
+    rl_replace_line("", 0);
+    rl_on_new_line();
+    rl_forced_update_display();
+    fflush(rl_outstream);
+    return 0;
+}
+
+/* While a person thinks, a lab with live ports goes on.  ^C is for the line, as without them. */
+static int getc_idling(FILE *in)
+{
+    do {
+        rl_check_signals();
+        after_signal();
+    } while (advance_idle(session, fileno(in)));
+    return rl_getc(in);
+}
+
+/* Above the line that is being typed. */
+static void tell_above(const char *lines)
+{
+    rl_clear_visible_line();
+    fputs(lines, rl_outstream);
+    rl_on_new_line();
+    rl_redisplay();
+    fflush(rl_outstream);
+}
+
+void line_input_open(struct session *s)
+{
+    char file[512] = "";
+
+    session = s;
+    rl_readline_name = "rdmalab";
+    rl_attempted_completion_function = complete;
+    rl_basic_word_break_characters = " \t\n;{}";
+    rl_signal_event_hook = after_signal;
+    rl_getc_function = getc_idling;
+    using_history();
+    history_file(file, sizeof(file));
+    if (file[0])
+        read_history(file);
+}
+
+void line_input_close(void)
+{
+    char file[512] = "";
+
+    history_file(file, sizeof(file));
+    if (!file[0])
+        return;
+    stifle_history(HISTORY_LINES_MAX);
+    write_history(file);
+}
+
+char *line_input_read(const char *prompt, const char *fresh_prompt, bool *ret_fresh)
+{
+    char *line;
+
+    fresh.prompt = fresh_prompt;
+    fresh.wanted = false;
+    signals_at_prompt(true);
+    session->tell = tell_above;
+    line = readline(prompt);
+    session->tell = NULL;
+    signals_at_prompt(false);
+    *ret_fresh = fresh.wanted;
+    if (line && *line)
+        add_history(line);
+    return line;
+}
+
+const char *line_input_name(void)
+{
+    return "readline";
+}

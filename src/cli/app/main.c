@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* rdmalab: chooses what to do by the first argument. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/app/line_input.h"
+#include "cli/app/modes.h"
+#include "cli/app/options.h"
+#include "cli/app/repl.h"
+#include "cli/cmd/dispatch.h"
+#include "cli/lang/json.h"
+#include "cli/live/live.h"
+#include "cli/print/version.h"
+#include "cli/session/files.h"
+#include "cli/session/scenario.h"
+#include "cli/session/signals.h"
+#include "cli/tell/explain.h"
+#include "cli/tell/help.h"
+#include "cli/trial/bench.h"
+#include "cli/trial/swarm.h"
+#include "emu/base/assert.h"
+
+static const struct mode {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *usage, *what;
+    const char *exits; /* what each exit status means; NULL: its own --help tells */
+} modes[] = {
+    {"run", run_main,
+     "run FILE [--seed S] [--memory SIZE] [--until EXPR] [--hash]\n"
+     "      [--ladder F] [--pcap F] [--events F]",
+     "run one scenario; F - is the standard output",
+     "0 passed, 1 an expectation or a command failed or a file was not written,\n"
+     "  2 usage, FILE is malformed or has nothing to run, 77 FILE says skip, 99 a bug of rdmalab,\n"
+     "  130 ^C, 143 SIGTERM, 129 SIGHUP: the files tell what happened until then"},
+    {"test", test_main,
+     "test PATH... [--format text|tap|json|github] [--junit F] [-j N] [--tag T] ...",
+     "run scenarios and count; \"rdmalab test --help\" tells more", NULL},
+    {"show", show_main, "show FILE.ndjson [events ...|packet ...|why ...|count ...] [--ladder F]",
+     "ask a saved trace, which run --events wrote; \"rdmalab show --help\" tells more", NULL},
+    {"convert", convert_main, "convert A.lab B.json", "and back, without loss",
+     "0 written, 1 B cannot be written, 2 usage, or A is malformed"},
+    {"schema", schema_main, "schema scenario", "the JSON Schema of scenarios",
+     "0 written, 1 it could not be written, 2 usage"},
+    {"explain", explain_main, "explain WORD", "a command, status, NAK, rule, field",
+     "0 explained, 1 nothing is known of WORD, 2 usage"},
+    {"bench", bench_main, "bench [--format text|json]", "how fast the emulator is here",
+     "0 measured, 1 the lab could not be made, 2 usage"},
+    {"swarm", swarm_main, "swarm [--outside] [--seed S | --seeds A..B] [--events] [--hash]",
+     "random faults, or frames, with the invariants watched",
+     "0 all passed, 1 a run went wrong, 2 usage, 99 an invariant of rdmalab broke, 130 ^C"},
+    {"doctor", doctor_main, "doctor", "which optional parts are there", "0 always"},
+};
+
+static void print_help(FILE *out)
+{
+    fputs("usage:\n"
+          "  rdmalab                        the prompt; a script when the input is no terminal\n"
+          "  rdmalab FILE.lab...            run scripts; stop at the first error\n"
+          "  rdmalab -c \"LINE; LINE\"        run lines\n",
+          out);
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++)
+        fprintf(out, "  rdmalab %s\n      %s\n", modes[i].usage, modes[i].what);
+    fputs("options: --seed S, --prompt (prompts also without a terminal), --version, --help\n"
+          "exit status: 0 passed, 1 failed, 2 usage or syntax, or nothing to run, 77 skipped,\n"
+          "  99 a bug of rdmalab, 124 timeout, 130 ^C; \"rdmalab MODE --help\" tells those of a "
+          "mode\n",
+          out);
+}
+
+int convert_main(int argc, char **argv)
+{
+    struct scenario sc;
+    int status;
+    const char *why;
+
+    if (argc != 3)
+        return EXIT_ASK;
+    status = scenario_load(&sc, argv[1], stderr);
+    if (status == EXIT_PASSED) {
+        why = files_write_script(argv[2], &sc.script);
+        status = why ? EXIT_FAILED : EXIT_PASSED;
+        if (why && !*signals_interrupted())
+            fprintf(stderr, "rdmalab: %s: %s\n", argv[2], why);
+    }
+    scenario_done(&sc);
+    return status;
+}
+
+int schema_main(int argc, char **argv)
+{
+    if (argc != 2 || strcmp(argv[1], "scenario") != 0)
+        return EXIT_ASK;
+    json_write_schema(stdout);
+    return EXIT_PASSED;
+}
+
+int explain_main(int argc, char **argv)
+{
+    const char *near;
+    bool known;
+
+    if (argc != 2)
+        return EXIT_ASK;
+    known = help_topic(stdout, argv[1]);
+    if (explain(stdout, argv[1]) || known)
+        return EXIT_PASSED;
+    near = explain_suggest(argv[1]);
+    fprintf(stderr, "rdmalab: nothing is known of \"%s\"", argv[1]);
+    if (near)
+        fprintf(stderr, "; did you mean \"%s\"?", near);
+    fputc('\n', stderr);
+    return EXIT_FAILED;
+}
+
+int doctor_main(int argc, char **argv)
+{
+    static const struct {
+        const char *command, *enables;
+    } tools[] = {
+        {"command -v tshark", "tshark: a look at exported pcapng files"},
+    };
+
+    (void)argc;
+    (void)argv;
+    printf("rdmalab %s\n", RDMALAB_VERSION);
+    printf("line editor: %s\n", line_input_name());
+    printf("live ports and programs: %s\n", live_ops ? "yes (libuv)" : "not built (needs libuv)");
+    if (live_ops)
+        printf("tap devices: %s\n", live_ops->obstacle() ? live_ops->obstacle() : "yes");
+    for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
+        FILE *p = popen(tools[i].command, "r");
+        char path[256] = "";
+
+        if (p) {
+            if (!fgets(path, sizeof(path), p))
+                path[0] = '\0';
+            pclose(p);
+        }
+        path[strcspn(path, "\n")] = '\0';
+        printf("%s: %s\n", tools[i].enables, path[0] ? path : "not found");
+    }
+    return EXIT_PASSED;
+}
+
+/* Runs a script that was named; what is wrong has been said.  A script that cannot be read as a
+ * whole complains when it gets there.
+ */
+static int run_file(struct session *s, const char *file)
+{
+    struct source src = {0};
+    struct script script;
+    struct diag ignored = {.kind = DIAG_NONE};
+    const char *why = source_read(file, &src);
+    int status = EXIT_PASSED;
+
+    if (why) {
+        fprintf(stderr, "rdmalab: %s: %s\n", file, why);
+        return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
+    }
+    signals_replay("rdmalab --seed %llu %s", (unsigned long long)s->seed, file);
+    script = (struct script){.src = src};
+    if (files_parse(&script, &ignored) && !script_has_steps(script.first)) {
+        fprintf(stderr, "rdmalab: %s: %s\n  %s\n", file, SCRIPT_NO_STEPS, SCRIPT_NO_STEPS_REMEDY);
+        status = EXIT_USAGE;
+    } else if (!files_run(s, &src)) {
+        session_complain(s, stderr);
+        status = session_exit_status(s);
+    }
+    script_done(&script);
+    source_done(&src);
+    return status;
+}
+
+/* Scripts, -c, or the prompt. */
+static int run_input(struct session *s, const char *lines, int n_files, char **files, bool prompt)
+{
+    int status = EXIT_PASSED;
+
+    if (lines) {
+        const struct source src = {NULL, lines, strlen(lines)};
+
+        signals_replay("rdmalab --seed %llu -c '%s'", (unsigned long long)s->seed, lines);
+        if (!session_lines(s, &src, false)) {
+            session_complain(s, stderr);
+            status = session_exit_status(s);
+        }
+    }
+    for (int i = 0; i < n_files && status == EXIT_PASSED && !s->quit; i++)
+        status = run_file(s, files[i]);
+    if (lines || n_files > 0)
+        return status;
+    return repl_run(s, prompt);
+}
+
+static int session_main(int argc, char **argv)
+{
+    const char *lines = NULL, *seed_text = NULL;
+    bool prompt = false, version = false, help = false;
+    const struct option rows[] = {
+        {"-c", NULL, &lines},          {"--seed", NULL, &seed_text}, {"--prompt", &prompt, NULL},
+        {"--version", &version, NULL}, {"--help", &help, NULL},      {"-h", &help, NULL},
+    };
+    struct session_config config = {
+        .dispatch = dispatch,
+        .out = stdout,
+        .err = stderr,
+        .seed = SESSION_SEED_DEFAULT,
+        .verbose = true,
+        .colour = modes_colour(),
+        .interrupted = signals_interrupted(),
+        .live_ops = live_ops,
+    };
+    struct session *s = NULL;
+    enum rdl_status st;
+    int status;
+
+    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
+        return EXIT_USAGE;
+    if (version || help) {
+        if (version)
+            printf("rdmalab %s\n", RDMALAB_VERSION);
+        else
+            print_help(stdout);
+        return EXIT_PASSED;
+    }
+    config.seed_given = seed_text != NULL;
+    if (seed_text && !options_number("--seed", seed_text, &config.seed))
+        return EXIT_USAGE;
+    st = session_new(&config, &s);
+    if (st != RDL_OK) {
+        session_no_lab(stderr, &config, st);
+        return EXIT_FAILED;
+    }
+    status = run_input(s, lines, argc - 1, argv + 1, prompt);
+    session_free(s);
+    return status;
+}
+
+static int run_mode(int argc, char **argv)
+{
+    int status;
+
+    for (size_t i = 0; i < ARRAY_LEN(modes) && argc > 1; i++) {
+        if (strcmp(modes[i].name, argv[1]) != 0)
+            continue;
+        if (argc == 3 && strcmp(argv[2], "--help") == 0 && modes[i].exits) {
+            printf("usage: rdmalab %s\n  %s\nexit status: %s\n", modes[i].usage, modes[i].what,
+                   modes[i].exits);
+            return EXIT_PASSED;
+        }
+        status = modes[i].run(argc - 1, argv + 1);
+        if (status != EXIT_ASK)
+            return status;
+        fprintf(stderr, "usage: rdmalab %s\n", modes[i].usage);
+        return EXIT_USAGE;
+    }
+    return session_main(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    const char *why;
+    int status;
+
+    signals_start();
+    json_use_memory();
+    status = run_mode(argc, argv);
+    if (*signals_interrupted())
+        return signals_exit_status();
+    if (status >= EXIT_SIGNALS)
+        return status; /* what it still had to say may be cut, and that is no other error */
+    why = files_close(stdout);
+    if (why) {
+        fprintf(stderr, "rdmalab: standard output: %s\n", why);
+        status = exit_worse(status, EXIT_FAILED);
+    }
+    return status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What the program can be asked to do by its first argument; each returns the exit status, or
+ * EXIT_ASK. */
+#ifndef CLI_APP_MODES_H
+#define CLI_APP_MODES_H
+
+#include <stdbool.h>
+
+int run_main(int argc, char **argv);
+int show_main(int argc, char **argv);
+int test_main(int argc, char **argv);
+int convert_main(int argc, char **argv);
+int schema_main(int argc, char **argv);
+int explain_main(int argc, char **argv);
+int doctor_main(int argc, char **argv);
+
+/* Is the standard output a terminal that wants colour? */
+bool modes_colour(void);
+
+#endif

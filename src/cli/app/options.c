@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/app/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/lang/suggest.h"
+#include "emu/base/quantity.h"
+
+static const struct option *find(const struct option *rows, size_t n, const char *word)
+{
+    for (size_t i = 0; i < n; i++) {
+        const size_t len = strlen(rows[i].name);
+
+        if (strncmp(rows[i].name, word, len) != 0)
+            continue;
+        if (word[len] == '\0' || (word[len] == '=' && rows[i].value))
+            return &rows[i];
+    }
+    return NULL;
+}
+
+static bool unknown(const struct option *rows, size_t n, const char *word)
+{
+    struct suggestion near = suggestion_for(word);
+
+    for (size_t i = 0; i < n; i++)
+        suggest_offer(&near, rows[i].name);
+    fprintf(stderr, "rdmalab: unknown option %s", word);
+    if (near.best)
+        fprintf(stderr, "; did you mean %s?", near.best);
+    fputs("\n  \"rdmalab --help\" lists them\n", stderr);
+    return false;
+}
+
+bool options_take(const struct option *rows, size_t n, int *argc, char **argv)
+{
+    int kept = 1;
+    bool only_operands = false;
+
+    for (int i = 1; i < *argc; i++) {
+        char *word = argv[i];
+        const struct option *o;
+
+        /* A lone - is a file. */
+        if (only_operands || word[0] != '-' || word[1] == '\0') {
+            argv[kept++] = word;
+            continue;
+        }
+        if (strcmp(word, "--") == 0) {
+            only_operands = true;
+            continue;
+        }
+        o = find(rows, n, word);
+        if (!o)
+            return unknown(rows, n, word);
+        if (o->flag) {
+            *o->flag = true;
+        } else if (word[strlen(o->name)] == '=') {
+            *o->value = word + strlen(o->name) + 1;
+        } else if (i + 1 < *argc) {
+            *o->value = argv[++i];
+        } else {
+            fprintf(stderr, "rdmalab: %s needs a value\n", word);
+            return false;
+        }
+    }
+    argv[kept] = NULL;
+    *argc = kept;
+    return true;
+}
+
+static bool quantity(const char *name, const char *text, enum quantity kind, uint64_t *ret)
+{
+    const char *why = quantity_parse(kind, text, ret);
+
+    if (why)
+        fprintf(stderr, "rdmalab: %s %s: %s\n", name, text, why);
+    return !why;
+}
+
+bool options_number(const char *name, const char *text, uint64_t *ret)
+{
+    return quantity(name, text, QUANTITY_NUMBER, ret);
+}
+
+bool options_size(const char *name, const char *text, uint64_t *ret)
+{
+    return quantity(name, text, QUANTITY_SIZE, ret);
+}
+
+bool options_number_in(const char *name, const char *text, uint64_t least, uint64_t most,
+                       uint64_t *ret)
+{
+    uint64_t v;
+
+    if (!options_number(name, text, &v))
+        return false;
+    if (v < least || v > most) {
+        fprintf(stderr, "rdmalab: %s %s: it must be from %llu to %llu\n", name, text,
+                (unsigned long long)least, (unsigned long long)most);
+        return false;
+    }
+    *ret = v;
+    return true;
+}

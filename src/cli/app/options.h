@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of the program: --name, --name VALUE, --name=VALUE, -x. */
+#ifndef CLI_APP_OPTIONS_H
+#define CLI_APP_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One option; either @flag or @value is set. */
+struct option {
+    const char *name; /* "--seed", "-j" */
+    bool *flag;
+    const char **value;
+};
+
+/* Takes the options out of @argv[1..]; the rest stays, in order, at @argv[1..*@argc - 1].  Behind
+ * "--" everything is an operand.  False: an option is unknown or lacks its value, and the standard
+ * error says so.
+ */
+bool options_take(const struct option *rows, size_t n, int *argc, char **argv);
+
+/* Reads a whole number; false, and the standard error says why, if @text is none. */
+bool options_number(const char *name, const char *text, uint64_t *ret);
+
+/* The same, of a number that must be from @least to @most. */
+bool options_number_in(const char *name, const char *text, uint64_t least, uint64_t most,
+                       uint64_t *ret);
+
+/* Reads a size in bytes, "64m", in the same way. */
+bool options_size(const char *name, const char *text, uint64_t *ret);
+
+#endif

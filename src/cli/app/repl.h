@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The prompt: reads lines and carries them out. */
+#ifndef CLI_APP_REPL_H
+#define CLI_APP_REPL_H
+
+#include <stdbool.h>
+
+#include "cli/session/session.h"
+
+/* Runs until the end of input or `quit`; returns the exit status.
+ *
+ * On a terminal, or with @prompt, errors do not end it, commands may be abbreviated, and an empty
+ * line repeats a command that let the lab go on.  With @prompt prompts and lines are printed also
+ * when the input is no terminal.  Otherwise the input is a script: it ends at the first error.
+ */
+int repl_run(struct session *s, bool prompt);
+
+#endif

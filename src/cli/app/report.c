@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/app/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/lang/json.h"
+#include "cli/print/utf8.h"
+#include "emu/base/assert.h"
+
+struct report_form {
+    const char *name;
+    void (*begin)(struct report *r);
+    void (*one)(struct report *r, const struct test_case *c, const struct shown_case *shown);
+    void (*end)(struct report *r);
+};
+
+static bool is_bad(const struct test_result *result)
+{
+    return result->status != EXIT_PASSED && result->status != EXIT_SKIPPED;
+}
+
+static const char *verdict(const struct test_result *result)
+{
+    return result->status == EXIT_PASSED ? "ok" : result->status == EXIT_SKIPPED ? "skip" : "FAIL";
+}
+
+/* Appends what may be too long, and says if something is missing. */
+static void add_all(struct text *t, const char *s)
+{
+    static const char more[] = "...\n";
+    struct text shorter = *t;
+
+    shorter.cap -= sizeof(more);
+    utf8_add_printable(&shorter, s, true);
+    t->len = shorter.len;
+    if (shorter.cut)
+        text_add(t, more);
+    else if (t->len > 0 && t->buf[t->len - 1] != '\n')
+        text_add(t, "\n");
+}
+
+void shown_case(const struct test_case *c, bool many_seeds, struct shown_case *ret)
+{
+    struct text name = text_on(ret->name, sizeof(ret->name));
+    struct text file = text_on(ret->file, sizeof(ret->file));
+    struct text title = text_on(ret->title, sizeof(ret->title));
+    struct text message = text_on(ret->message, sizeof(ret->message));
+    const char *given = c->file->status == EXIT_PASSED ? scenario_title(&c->file->sc) : NULL;
+
+    utf8_add_printable(&file, c->file->name, false);
+    utf8_add_printable(&title, given ? given : "", false);
+    text_add(&name, ret->file);
+    if (many_seeds && c->seed_given)
+        text_addf(&name, " seed=%llu", (unsigned long long)c->seed);
+    if (is_bad(&c->result))
+        add_all(&message, c->result.message);
+    else
+        utf8_add_printable(&message, c->result.message, false);
+}
+
+/* --- text --- */
+
+static void text_one(struct report *r, const struct test_case *c, const struct shown_case *shown)
+{
+    fprintf(r->out, "%-4s  %s", verdict(&c->result), shown->name);
+    if (c->result.status == EXIT_PASSED)
+        fprintf(r->out, "  %llu ticks  hash %016llx\n", (unsigned long long)c->result.ticks,
+                (unsigned long long)c->result.hash);
+    else if (c->result.status == EXIT_SKIPPED)
+        fprintf(r->out, "  %s\n", shown->message);
+    else
+        fprintf(r->out, "\n%s", shown->message);
+}
+
+/* --- TAP version 13 --- */
+
+static void tap_begin(struct report *r)
+{
+    fprintf(r->out, "TAP version 13\n1..%zu\n", r->n_cases);
+}
+
+/* A # would begin a directive. */
+static void tap_words(FILE *out, const char *s)
+{
+    for (; *s; s++) {
+        if (*s == '#' || *s == '\\')
+            fputc('\\', out);
+        fputc(*s, out);
+    }
+}
+
+/* The message is a YAML block of lines, whose indentation is told because they may begin with
+ * blanks.
+ */
+static void tap_one(struct report *r, const struct test_case *c, const struct shown_case *shown)
+{
+    const char *s = shown->message;
+    char place[REPORT_NAME_BYTES + 64];
+    struct text at = text_on(place, sizeof(place));
+
+    fprintf(r->out, "%s %zu - ", is_bad(&c->result) ? "not ok" : "ok", r->n);
+    tap_words(r->out, shown->name);
+    if (c->result.status == EXIT_SKIPPED)
+        fprintf(r->out, " # SKIP %s", s);
+    fputc('\n', r->out);
+    if (!is_bad(&c->result))
+        return;
+    text_addf(&at, "%s:%zu:%zu", shown->file, c->result.line, c->result.col);
+    fprintf(r->out, "  ---\n  seed: %llu\n  at: ", (unsigned long long)c->seed);
+    json_write_string(r->out, place);
+    fputs("\n  message: |2\n", r->out);
+    while (*s) {
+        const size_t n = strcspn(s, "\n");
+
+        fprintf(r->out, "%s%.*s\n", n ? "    " : "", (int)n, s);
+        s += n + (s[n] == '\n');
+    }
+    fputs("  ...\n", r->out);
+}
+
+static void tap_end(struct report *r)
+{
+    if (r->not_run)
+        fprintf(r->out, "Bail out! Interrupted: %zu were not run\n", r->not_run);
+}
+
+/* --- JSON --- */
+
+static void json_begin(struct report *r)
+{
+    fputs("{\"cases\": [", r->out);
+}
+
+static void json_one(struct report *r, const struct test_case *c, const struct shown_case *shown)
+{
+    const struct test_result *result = &c->result;
+
+    fputs(r->n > 1 ? ",\n  {\"name\": " : "\n  {\"name\": ", r->out);
+    json_write_string(r->out, shown->name);
+    fputs(", \"file\": ", r->out);
+    json_write_string(r->out, shown->file);
+    fputs(", \"title\": ", r->out);
+    json_write_string(r->out, shown->title);
+    fprintf(
+        r->out,
+        ", \"seed\": \"%llu\", \"result\": \"%s\", \"status\": %d, \"line\": %zu, \"col\": %zu, "
+        "\"ticks\": %llu, \"time_ns\": %llu, \"expected\": %llu, \"hash\": \"%016llx\", "
+        "\"wall_us\": %llu, \"message\": ",
+        (unsigned long long)c->seed, verdict(result), result->status, result->line, result->col,
+        (unsigned long long)result->ticks, (unsigned long long)result->sim_ns,
+        (unsigned long long)result->expected, (unsigned long long)result->hash,
+        (unsigned long long)result->wall_us);
+    json_write_string(r->out, shown->message);
+    fputc('}', r->out);
+}
+
+static void json_end(struct report *r)
+{
+    fprintf(r->out, "\n], \"passed\": %zu, \"failed\": %zu, \"skipped\": %zu, \"not_run\": %zu}\n",
+            r->passed, r->failed, r->skipped, r->not_run);
+}
+
+/* --- GitHub Actions --- */
+
+/* Escapes what workflow commands give a meaning to. */
+static void github_escape(FILE *out, const char *s, bool property)
+{
+    for (; *s; s++) {
+        if (*s == '%' || *s == '\r' || *s == '\n' || (property && (*s == ':' || *s == ',')))
+            fprintf(out, "%%%02X", (unsigned char)*s);
+        else
+            fputc(*s, out);
+    }
+}
+
+static void github_one(struct report *r, const struct test_case *c, const struct shown_case *shown)
+{
+    text_one(r, c, shown);
+    if (!is_bad(&c->result))
+        return;
+    fputs("::error file=", r->out);
+    github_escape(r->out, shown->file, true);
+    if (c->result.line > 0)
+        fprintf(r->out, ",line=%zu,col=%zu", c->result.line, c->result.col);
+    fputs(",title=", r->out);
+    github_escape(r->out, shown->name, true);
+    fputs("::", r->out);
+    github_escape(r->out, shown->message, false);
+    fputc('\n', r->out);
+}
+
+/* A table in the summary of the job. */
+static void github_end(struct report *r)
+{
+    const char *file = getenv("GITHUB_STEP_SUMMARY");
+    FILE *f = file ? fopen(file, "a") : NULL;
+
+    if (!f)
+        return;
+    fprintf(f, "| passed | failed | skipped |\n| --- | --- | --- |\n| %zu | %zu | %zu |\n",
+            r->passed, r->failed, r->skipped);
+    fclose(f);
+}
+
+static void nothing(struct report *r)
+{
+    (void)r;
+}
+
+static const struct report_form forms[] = {
+    {"text", nothing, text_one, nothing},
+    {"tap", tap_begin, tap_one, tap_end},
+    {"json", json_begin, json_one, json_end},
+    {"github", nothing, github_one, github_end},
+};
+
+static const struct report_form *find_form(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        if (strcmp(forms[i].name, name) == 0)
+            return &forms[i];
+    }
+    return NULL;
+}
+
+bool report_knows(const char *name)
+{
+    return find_form(name) != NULL;
+}
+
+void report_begin(struct report *r, const char *name, size_t n_cases, bool many_seeds)
+{
+    *r = (struct report){
+        .form = find_form(name), .out = stdout, .n_cases = n_cases, .many_seeds = many_seeds};
+    RDL_ASSERT(r->form);
+    r->form->begin(r);
+}
+
+void report_case(struct report *r, const struct test_case *c)
+{
+    struct shown_case shown;
+
+    shown_case(c, r->many_seeds, &shown);
+    r->n++;
+    r->passed += c->result.status == EXIT_PASSED;
+    r->skipped += c->result.status == EXIT_SKIPPED;
+    r->failed += is_bad(&c->result);
+    r->form->one(r, c, &shown);
+    fflush(r->out);
+}
+
+void report_end(struct report *r)
+{
+    r->form->end(r);
+    fflush(r->out);
+    /* A JSON document ends where it ends. */
+    fprintf(strcmp(r->form->name, "json") == 0 ? stderr : r->out,
+            "%zu passed, %zu failed, %zu skipped\n", r->passed, r->failed, r->skipped);
+}

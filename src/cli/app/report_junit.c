@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/app/report.h"
+
+/* @s is printable text. */
+static void xml(FILE *out, const char *s)
+{
+    for (; *s; s++) {
+        if (*s == '&')
+            fputs("&amp;", out);
+        else if (*s == '<')
+            fputs("&lt;", out);
+        else if (*s == '>')
+            fputs("&gt;", out);
+        else if (*s == '"')
+            fputs("&quot;", out);
+        else
+            fputc(*s, out);
+    }
+}
+
+static void junit_case(FILE *f, const struct test_case *c)
+{
+    const struct test_result *r = &c->result;
+    struct shown_case shown;
+
+    shown_case(c, true, &shown);
+    fputs("    <testcase classname=\"rdmalab\" name=\"", f);
+    xml(f, shown.name);
+    fputs("\" file=\"", f);
+    xml(f, shown.file);
+    fprintf(f, "\" line=\"%zu\" time=\"%.6f\">\n", r->line, (double)r->wall_us / 1e6);
+    fprintf(f,
+            "      <properties><property name=\"seed\" value=\"%llu\"/>"
+            "<property name=\"hash\" value=\"%016llx\"/></properties>\n",
+            (unsigned long long)c->seed, (unsigned long long)r->hash);
+    if (r->status == EXIT_SKIPPED) {
+        fputs("      <skipped message=\"", f);
+        xml(f, shown.message);
+        fputs("\"/>\n", f);
+    } else if (r->status != EXIT_PASSED) {
+        const char *kind = r->status == EXIT_FAILED ? "failure" : "error";
+
+        fprintf(f, "      <%s>", kind);
+        xml(f, shown.message);
+        fprintf(f, "</%s>\n", kind);
+    }
+    fputs("    </testcase>\n", f);
+}
+
+void report_junit(FILE *f, const struct test_case *cases, size_t n)
+{
+    size_t ended = 0, failures = 0, errors = 0, skipped = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const int status = cases[i].result.status;
+
+        if (!cases[i].ended)
+            continue;
+        ended++;
+        failures += status == EXIT_FAILED;
+        skipped += status == EXIT_SKIPPED;
+        errors += status != EXIT_PASSED && status != EXIT_FAILED && status != EXIT_SKIPPED;
+    }
+    fprintf(f,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+            "  <testsuite name=\"rdmalab\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
+            "skipped=\"%zu\">\n",
+            ended, failures, errors, skipped);
+    for (size_t i = 0; i < n; i++) {
+        if (cases[i].ended)
+            junit_case(f, &cases[i]);
+    }
+    fputs("  </testsuite>\n</testsuites>\n", f);
+}

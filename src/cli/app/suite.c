@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/app/suite.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/session/files.h"
+#include "emu/base/text.h"
+
+#define DIRECTORY_DEPTH 8u
+#define CASES_MAX       1000000u
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* Was this file or directory, under whatever name, visited before? */
+static bool seen_before(struct suite *su, const char *path)
+{
+    char *real = realpath(path, NULL);
+    char *name = real ? real : strdup(path);
+    void *node = name ? tsearch(name, &su->seen, compare_names) : NULL;
+    const bool before = node && *(char **)node != name;
+
+    if (!node)
+        su->no_memory = true;
+    if (!node || before)
+        free(name);
+    return before;
+}
+
+static void forget_seen(struct suite *su)
+{
+    while (su->seen) {
+        char *name = *(char **)su->seen;
+
+        tdelete(name, &su->seen, compare_names);
+        free(name);
+    }
+}
+
+static void file_done(struct test_file *f)
+{
+    scenario_done(&f->sc);
+    free(f->name);
+    free(f->wrong);
+}
+
+void suite_done(struct suite *su)
+{
+    for (size_t i = 0; i < su->n_files; i++)
+        file_done(&su->files[i]);
+    forget_seen(su);
+    free(su->files);
+    free(su->cases);
+    *su = (struct suite){0};
+}
+
+static bool has_tag(const struct scenario *sc, const char *tags)
+{
+    char tag[RDL_NAME_BYTES + 1];
+
+    if (!tags)
+        return true;
+    for (;;) {
+        const size_t n = strcspn(tags, ",");
+        struct text t = text_on(tag, sizeof(tag));
+
+        text_addn(&t, tags, n);
+        if (scenario_has_tag(sc, tag))
+            return true;
+        if (tags[n] == '\0')
+            return false;
+        tags += n + 1;
+    }
+}
+
+/* Makes room for one more file and a copy of its name. */
+static struct test_file *new_file(struct suite *su, const char *name)
+{
+    struct test_file *f;
+
+    if (su->n_files == su->files_room) {
+        const size_t room = su->files_room ? 2 * su->files_room : 16;
+        struct test_file *more = realloc(su->files, room * sizeof(*more));
+
+        if (!more)
+            return NULL;
+        su->files = more;
+        su->files_room = room;
+    }
+    f = &su->files[su->n_files];
+    *f = (struct test_file){.name = strdup(name)};
+    return f->name ? f : NULL;
+}
+
+static void add_file(struct suite *su, const char *name, const char *tags)
+{
+    struct test_file *f = new_file(su, name);
+    size_t bytes = 0;
+    FILE *err = f ? open_memstream(&f->wrong, &bytes) : NULL;
+
+    if (!err) {
+        su->no_memory = true;
+        if (f)
+            file_done(f);
+        return;
+    }
+    f->status = scenario_load_to_run(&f->sc, name, err);
+    fclose(err);
+    /* Nobody knows which tags a wrong file has. */
+    if (f->status == EXIT_PASSED && !has_tag(&f->sc, tags))
+        file_done(f);
+    else
+        su->n_files++;
+}
+
+/* Something that was found, but cannot be entered. */
+static void add_wrong(struct suite *su, const char *name, const char *why)
+{
+    struct test_file *f = new_file(su, name);
+    char message[PATH_MAX + 128];
+    struct text t = text_on(message, sizeof(message));
+
+    if (!f) {
+        su->no_memory = true;
+        return;
+    }
+    text_addf(&t, "rdmalab: %s: %s\n", name, why);
+    f->status = EXIT_USAGE;
+    f->wrong = strdup(message);
+    su->n_files++;
+}
+
+static void add_path(struct suite *su, const char *path, const char *tags, size_t depth);
+
+/* Adds what is in @directory; errors are those of scandir(). */
+static void add_entries(struct suite *su, const char *directory, const char *tags, size_t depth)
+{
+    const size_t len = strlen(directory);
+    struct dirent **entries;
+    const int n = scandir(directory, &entries, NULL, alphasort);
+    struct stat info;
+
+    if (n < 0) {
+        add_wrong(su, directory, strerror(errno));
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        char name[PATH_MAX];
+        struct text t = text_on(name, sizeof(name));
+
+        text_addf(&t, "%.*s/%s", (int)(len - (directory[len - 1] == '/')), directory,
+                  entries[i]->d_name);
+        if (entries[i]->d_name[0] != '.' && (files_is_json(name) || files_is_lab(name) ||
+                                             (stat(name, &info) == 0 && S_ISDIR(info.st_mode))))
+            add_path(su, name, tags, depth);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+static void add_path(struct suite *su, const char *path, const char *tags, size_t depth)
+{
+    struct stat info;
+
+    if (seen_before(su, path))
+        return;
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+        add_file(su, path, tags);
+    else if (depth == DIRECTORY_DEPTH)
+        add_wrong(su, path,
+                  "too many directories in each other; name this one on the command line");
+    else
+        add_entries(su, path, tags, depth + 1);
+}
+
+void suite_add(struct suite *su, const char *path, const char *tags)
+{
+    add_path(su, path, tags, 0);
+}
+
+/* The result of a case that is over before it began: its file is wrong, or says skip. */
+static void end_at_once(struct test_case *c)
+{
+    const struct test_file *f = c->file;
+    const char *skip = f->status == EXIT_PASSED ? scenario_skip(&f->sc) : NULL;
+    struct text t = text_on(c->result.message, TEST_MESSAGE_BYTES);
+
+    if (f->status == EXIT_PASSED && !skip)
+        return;
+    text_add(&t, skip ? skip : f->wrong ? f->wrong : "out of memory\n");
+    c->result.status = skip ? EXIT_SKIPPED : f->status;
+    c->result.line = f->sc.wrong_line;
+    c->result.col = f->sc.wrong_col;
+    c->ended = true;
+}
+
+const char *suite_make_cases(struct suite *su, const struct suite_seeds *seeds)
+{
+    const uint64_t n_seeds = seeds->given ? seeds->last - seeds->first + 1 : 1;
+
+    if (n_seeds == 0 || n_seeds > CASES_MAX / (su->n_files + 1))
+        return "too many cases: fewer seeds, or fewer files at a time";
+    su->cases = calloc(su->n_files * (size_t)n_seeds + 1, sizeof(*su->cases));
+    if (!su->cases || su->no_memory) {
+        su->no_memory = true;
+        return "out of memory: fewer seeds, or fewer files at a time";
+    }
+    for (size_t i = 0; i < su->n_files; i++) {
+        const struct test_file *f = &su->files[i];
+        const bool seeded = seeds->given && f->status == EXIT_PASSED;
+
+        /* A file that is wrong is wrong with every seed. */
+        for (uint64_t k = 0; k < (seeded ? n_seeds : 1); k++) {
+            struct test_case *c = &su->cases[su->n_cases++];
+
+            c->file = f;
+            c->seed = seeded ? seeds->first + k : scenario_seed(&f->sc);
+            c->seed_given = seeded;
+            end_at_once(c);
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* What `rdmalab test` is to run: files, found by their names, and cases, which are files with
+ * seeds.
+ *
+ * A file that cannot be run is part of it too: as a case that has failed already, so that every
+ * report tells of it and the others run.
+ */
+#ifndef CLI_APP_SUITE_H
+#define CLI_APP_SUITE_H
+
+#include "cli/session/scenario.h"
+
+#define TEST_MESSAGE_BYTES 6144u
+
+struct test_file {
+    char *name; /* as it was given or found */
+    struct scenario sc;
+    int status;  /* enum exit_status; EXIT_PASSED: it can be run */
+    char *wrong; /* why not, in whole lines; NULL: it can, or there is no memory */
+};
+
+/* What came of a case; written through a pipe, so it is plain bytes. */
+struct test_result {
+    int status; /* enum exit_status */
+    uint64_t hash, ticks, sim_ns, expected;
+    uint64_t wall_us;
+    size_t line, col; /* of the failure; 0: none */
+    char message[TEST_MESSAGE_BYTES];
+};
+
+/* One file with one seed. */
+struct test_case {
+    const struct test_file *file;
+    uint64_t seed;
+    bool seed_given; /* on the command line */
+    bool ended;      /* the result is there */
+    struct test_result result;
+};
+
+struct suite_seeds {
+    bool given; /* otherwise each scenario has its own */
+    uint64_t first, last;
+};
+
+struct suite {
+    struct test_file *files;
+    size_t n_files, files_room;
+    void *seen; /* tree of the places that were visited */
+    struct test_case *cases;
+    size_t n_cases;
+    bool no_memory; /* something was left out */
+};
+
+/* Adds the file @path, or all scenarios below the directory @path by their names, sorted; what is
+ * there already is not added again.  @tags: only those that have one of these ("a,b"); NULL: all.
+ * What is wrong in a file is kept with it.
+ */
+void suite_add(struct suite *su, const char *path, const char *tags);
+
+/* Makes the cases from the files.  NULL, or why that is not possible; unless su->no_memory is set,
+ * what was asked for is to blame.
+ */
+const char *suite_make_cases(struct suite *su, const struct suite_seeds *seeds);
+
+void suite_done(struct suite *su);
+
+#endif

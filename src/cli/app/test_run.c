@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/app/test_run.h"
+#include "cli/cmd/dispatch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/session/files.h"
+#include "cli/session/signals.h"
+#include "emu/base/text.h"
+#include "rdmalab/trace.h"
+
+uint64_t test_now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+/* Runs the scenario; complaints go to @err. */
+static struct session *run_once(const struct test_case *c, FILE *out, FILE *err, int *ret_status)
+{
+    const struct session_config config = {
+        .dispatch = dispatch,
+        .out = out,
+        .err = err,
+        .seed = c->seed,
+        .seed_given = c->seed_given,
+        .tested = true,
+    };
+    struct session *s = NULL;
+    const enum rdl_status st = session_new(&config, &s);
+
+    *ret_status = EXIT_PASSED;
+    if (st != RDL_OK) {
+        session_no_lab(err, &config, st);
+        *ret_status = EXIT_FAILED;
+        return NULL;
+    }
+    if (!session_script(s, &c->file->sc.script)) {
+        session_complain(s, err);
+        *ret_status = session_exit_status(s);
+    }
+    return s;
+}
+
+/* Says which event is the first that differs between two runs. */
+static void tell_difference(FILE *err, struct session *a, struct session *b)
+{
+    const size_t n = rdl_record_count(a->lab), m = rdl_record_count(b->lab);
+    char x[EV_TEXT_BYTES] = "nothing", y[EV_TEXT_BYTES] = "nothing";
+
+    for (size_t i = 0; i < n || i < m; i++) {
+        struct text t = text_on(x, sizeof(x));
+
+        if (i < n)
+            ev_add_line(&t, rdl_record_at(a->lab, i), rdl_names(a->lab));
+        t = text_on(y, sizeof(y));
+        if (i < m)
+            ev_add_line(&t, rdl_record_at(b->lab, i), rdl_names(b->lab));
+        if (i >= n || i >= m || strcmp(x, y) != 0)
+            break;
+    }
+    fprintf(err, "two runs with the same seed differ\n  first:  %s\n  second: %s\n", x, y);
+}
+
+/* "DIR/06-rc-write.json.pcapng", with the seed if it was chosen; slashes of the scenario's path
+ * become dashes.
+ */
+static void artifact_name(const struct test_case *c, const char *dir, const char *ending, char *ret)
+{
+    struct text t = text_on(ret, PATH_MAX);
+    const char *name = c->file->name;
+    size_t from;
+
+    text_addf(&t, "%s/", dir);
+    from = t.len;
+    text_add(&t, name + strspn(name, "./"));
+    for (size_t i = from; ret[i]; i++) {
+        if (ret[i] == '/')
+            ret[i] = '-';
+    }
+    if (c->seed_given)
+        text_addf(&t, ".seed%llu", (unsigned long long)c->seed);
+    text_add(&t, ending);
+}
+
+/* A shell script that runs the case again. */
+static void leave_command(const struct test_case *c, const char *name, FILE *err)
+{
+    FILE *f = fopen(name, "w");
+    const char *why = f ? NULL : strerror(errno);
+
+    if (f) {
+        fputs("#!/bin/sh\nexec rdmalab run '", f);
+        for (const char *s = c->file->name; *s; s++)
+            fputs(*s == '\'' ? "'\\''" : (const char[]){*s, '\0'}, f);
+        fprintf(f, "' --seed %llu \"$@\"\n", (unsigned long long)c->seed);
+        why = files_close(f);
+    }
+    if (why)
+        fprintf(err, "%s: %s\n", name, why);
+}
+
+static void leave_artifacts(struct session *s, const struct test_case *c, const char *dir,
+                            FILE *err)
+{
+    static const char *const endings[N_OUTPUTS] = {
+        [OUTPUT_LADDER] = ".svg", [OUTPUT_PCAPNG] = ".pcapng", [OUTPUT_EVENTS] = ".ndjson"};
+    char name[PATH_MAX];
+
+    for (unsigned i = 0; i < N_OUTPUTS; i++) {
+        artifact_name(c, dir, endings[i], name);
+        (void)scenario_write(s, (enum scenario_output)i, name, err); /* it complains itself */
+    }
+    artifact_name(c, dir, ".sh", name);
+    leave_command(c, name, err);
+}
+
+/* Where the complaint is: "FILE:LINE:COL: ..." */
+static void find_place(const struct session *s, struct test_result *r)
+{
+    if (s && r->status != EXIT_PASSED && s->diag_src.name)
+        source_place(&s->diag_src, s->diag.at.at, &r->line, &r->col);
+}
+
+static void run_case(const struct test_case *c, const struct test_options *o, FILE *out, FILE *err,
+                     struct test_result *r)
+{
+    struct session *s = run_once(c, out, err, &r->status);
+    struct session *again = NULL;
+    int again_status;
+
+    if (s) {
+        r->hash = rdl_hash(s->lab);
+        r->ticks = rdl_tick(s->lab);
+        r->sim_ns = rdl_now_ns(s->lab);
+        r->expected = s->n_expected;
+        find_place(s, r);
+    }
+    if (s && o->twice) {
+        again = run_once(c, out, err, &again_status);
+        if (again && rdl_hash(again->lab) != r->hash) {
+            tell_difference(err, s, again);
+            r->status = exit_worse(r->status, EXIT_FAILED);
+        }
+        r->status = exit_worse(r->status, again_status); /* also if there was no second run */
+    }
+    if (s && o->artifacts && r->status != EXIT_PASSED)
+        leave_artifacts(s, c, o->artifacts, err);
+    session_free(s);
+    session_free(again);
+}
+
+/* In the process of its own. */
+static void run_child(const struct test_case *c, const struct test_options *o, int out_pipe)
+{
+    struct test_result r = {.status = EXIT_FAILED};
+    FILE *nothing = fopen("/dev/null", "w");
+    FILE *err = fmemopen(r.message, sizeof(r.message), "w");
+
+    signals_replay("rdmalab run %s --seed %llu", c->file->name, (unsigned long long)c->seed);
+    if (nothing && err)
+        run_case(c, o, nothing, err, &r);
+    else
+        fprintf(stderr, "rdmalab: %s: %s\n", nothing ? "message" : "/dev/null", strerror(errno));
+    if (err)
+        fclose(err);
+    if (nothing)
+        fclose(nothing);
+    r.message[sizeof(r.message) - 1] = '\0';
+    /* One piece: a pipe holds more than that. */
+    if (write(out_pipe, &r, sizeof(r)) != (ssize_t)sizeof(r))
+        _exit(EXIT_FAILED);
+    _exit(EXIT_PASSED);
+}
+
+/* What a process is to be to its runner, whose process is @runner. */
+static void become_child(pid_t runner)
+{
+    signals_ignore_endings();
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+    if (getppid() != runner)
+        _exit(EXIT_FAILED); /* it died before that */
+}
+
+const char *test_start(struct test_case *c, const struct test_options *o, struct test_process *ret)
+{
+    const pid_t runner = getpid();
+    int ends[2];
+
+    if (pipe(ends) != 0)
+        return strerror(errno);
+    fflush(NULL);
+    *ret = (struct test_process){.c = c, .pipe = ends[0], .started_us = test_now_us()};
+    ret->pid = fork();
+    if (ret->pid == 0) {
+        close(ends[0]);
+        become_child(runner);
+        run_child(c, o, ends[1]);
+    }
+    close(ends[1]);
+    if (ret->pid > 0)
+        return NULL;
+    close(ends[0]);
+    ret->pid = 0;
+    return strerror(errno);
+}
+
+void test_kill(struct test_process *p, int why)
+{
+    if (p->killed_for != EXIT_PASSED)
+        return;
+    p->killed_for = why;
+    kill(p->pid, SIGKILL);
+}
+
+/* A process left no result: how it ended says why. */
+static void judge_by_end(const struct test_process *p, int wait_status, struct test_result *r)
+{
+    struct text t = text_on(r->message, sizeof(r->message));
+    const char *name = p->c->file->name;
+
+    r->status = p->killed_for ? p->killed_for : EXIT_FAILED;
+    text_addf(&t, "%s: ", name);
+    if (p->killed_for == EXIT_TIMEOUT) {
+        text_add(&t, "the wall-clock limit was reached; --timeout N gives it N seconds\n");
+    } else if (p->killed_for) {
+        text_add(&t, "it was still running when the test was interrupted\n");
+    } else if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL) {
+        text_add(&t, "its process was killed, by somebody else or because memory ran out\n");
+    } else if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == EXIT_FAILED) {
+        text_add(&t, "its process gave up without a result; its last words are on the standard "
+                     "error\n");
+    } else {
+        r->status = EXIT_BROKEN;
+        text_addf(&t, "rdmalab itself failed\n  again: rdmalab run %s --seed %llu\n", name,
+                  (unsigned long long)p->c->seed);
+    }
+}
+
+void test_collect(struct test_process *p)
+{
+    struct test_result *r = &p->c->result;
+    size_t have = 0;
+    int wait_status = 0;
+
+    while (have < sizeof(*r)) {
+        const ssize_t n = read(p->pipe, (char *)r + have, sizeof(*r) - have);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        have += (size_t)n;
+    }
+    close(p->pipe);
+    while (waitpid(p->pid, &wait_status, 0) < 0 && errno == EINTR)
+        ;
+    if (have < sizeof(*r)) {
+        *r = (struct test_result){.status = EXIT_BROKEN};
+        judge_by_end(p, wait_status, r);
+    }
+    r->wall_us = test_now_us() - p->started_us;
+    p->c->ended = true;
+    p->pid = 0;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands that build the lab: host, switch, link, set link. */
+#include <string.h>
+
+#include "cli/cmd/dispatch.h"
+#include "cli/session/resolve.h"
+#include "emu/base/text.h"
+#include "emu/wire/addr.h"
+#include "rdmalab/inspect.h"
+
+static void read_address(const struct step *st, const char *param, uint8_t ret[GID_BYTES])
+{
+    const char *text = step_text(st, param);
+
+    /* The parser has checked it. */
+    if (text)
+        (void)addr_parse(text, ret);
+}
+
+/* @profile: as it was given, or NULL. */
+static void say_host(struct session *s, const char *name, rdl_host host, const char *profile)
+{
+    uint8_t gid[GID_BYTES], mac[MAC_BYTES];
+    char addr_text[ADDR_TEXT_MAX], mac_text[MAC_TEXT_MAX];
+    struct text a = text_on(addr_text, sizeof(addr_text)), m = text_on(mac_text, sizeof(mac_text));
+
+    if (rdl_host_address(s->lab, host, 0, gid, mac) != RDL_OK)
+        return;
+    addr_add(&a, gid);
+    mac_add(&m, mac);
+    session_say(s, "%s  %s  %s  virtio-rdma up%s%s\n", name, addr_text, mac_text,
+                profile ? ", profile " : "", profile ? profile : "");
+}
+
+bool run_host(struct session *s, const struct step *st)
+{
+    const struct arg *names = step_arg(st, "names");
+    const struct arg *features = step_arg(st, "features_off");
+    const bool single = step_has(st, "mac") || step_has(st, "ip") || step_has(st, "ip6");
+    struct rdl_host_config config = {
+        .ram_bytes = step_number(st, "ram", 0),
+        .max_cq = (uint32_t)step_number(st, "max_cq", 0),
+        .max_qp = (uint32_t)step_number(st, "max_qp", 0),
+        .device_mtu = mtu_bytes((uint32_t)step_number(st, "device_mtu", 0)),
+        .profile = (uint32_t)step_number(st, "profile", PROFILE_iba),
+        .arp = step_has(st, "arp"),
+    };
+
+    if (single && names->n > 1) {
+        session_fail(s, step_span(st, "names", 1), "several hosts cannot share an address");
+        return diag_remedy(&s->diag, "give each a line of its own");
+    }
+    if (step_has(st, "mac"))
+        (void)mac_parse(step_text(st, "mac"), config.mac); /* checked by the parser */
+    read_address(st, "ip", config.ipv4);
+    read_address(st, "ip6", config.ipv6);
+    for (size_t i = 0; i < features->n; i++)
+        config.features_off |= UINT64_C(1)
+                               << value_number(step_param(st, "features_off"), features->v[i].text);
+    if (config.features_off & UINT64_C(1) << VF_VERSION_1) {
+        session_fail(s, step_span(st, "features_off", 0), "VERSION_1 is always offered");
+        return diag_remedy(&s->diag, "there is no device here from before virtio 1.0");
+    }
+    for (size_t i = 0; i < names->n; i++) {
+        rdl_host host;
+        enum rdl_status status;
+
+        config.name = names->v[i].text;
+        status = rdl_host_add(s->lab, &config, &host);
+        if (status == RDL_ERR_INVAL) {
+            session_fail(s, names->v[i].at, "%s: no host can be like that", config.name);
+            return diag_remedy(&s->diag,
+                               "mac= is a unicast address, ram= a multiple of 4k up to 1024g");
+        }
+        if (status != RDL_OK)
+            return session_fail_status(s, names->v[i].at, config.name, status);
+        say_host(s, config.name, host, step_text(st, "profile"));
+    }
+    return true;
+}
+
+bool run_switch(struct session *s, const struct step *st)
+{
+    const struct arg *names = step_arg(st, "names");
+
+    for (size_t i = 0; i < names->n; i++) {
+        rdl_switch made;
+        const enum rdl_status status = rdl_switch_add(s->lab, names->v[i].text, &made);
+
+        if (status != RDL_OK)
+            return session_fail_status(s, names->v[i].at, names->v[i].text, status);
+    }
+    return true;
+}
+
+bool run_link(struct session *s, const struct step *st)
+{
+    const struct rdl_link_config config = {
+        .a = step_text(st, "a"),
+        .b = step_text(st, "b"),
+        .latency_ns = step_number(st, "latency", 1000),
+        .rate_bps = step_number(st, "rate", 0),
+        .loss_ppm = (uint32_t)step_number(st, "loss", 0),
+    };
+    struct rdl_value v;
+    rdl_link made;
+    size_t at;
+    enum rdl_status status;
+
+    if (rdl_inspect(s->lab, config.a, &v, &at) != RDL_OK)
+        return resolve_unknown(s, step_span(st, "a", 0), config.a, "no host or switch");
+    if (rdl_inspect(s->lab, config.b, &v, &at) != RDL_OK)
+        return resolve_unknown(s, step_span(st, "b", 0), config.b, "no host or switch");
+    if (strcmp(config.a, config.b) == 0) {
+        session_fail(s, step_span(st, "b", 0), "a link has two different ends");
+        return diag_remedy(&s->diag, "a host reaches itself without one");
+    }
+    status = rdl_link_add(s->lab, &config, &made);
+    if (status == RDL_ERR_BUSY) {
+        session_fail(s, st->at, "a host has one port, and one of these is linked already");
+        return diag_remedy(&s->diag, "put a switch between: switch s1; link %s s1", config.a);
+    }
+    if (status != RDL_OK)
+        return session_fail_status(s, st->at, "link", status);
+    return true;
+}
+
+/* The link called A-B, where names may have a - in them too. */
+static bool find_link(struct session *s, const struct step *st, rdl_link *ret)
+{
+    const char *text = step_text(st, "link");
+    char a[2 * RDL_NAME_BYTES];
+
+    for (const char *dash = strchr(text, '-'); dash; dash = strchr(dash + 1, '-')) {
+        struct text t = text_on(a, sizeof(a));
+
+        text_addn(&t, text, (size_t)(dash - text));
+        if (rdl_link_find(s->lab, a, dash + 1, ret) == RDL_OK)
+            return true;
+    }
+    session_fail(s, step_span(st, "link", 0), "no link is called \"%s\"", text);
+    return diag_remedy(&s->diag, "\"show links\" lists them");
+}
+
+/* A property of the link as it is now. */
+static uint64_t link_now(struct session *s, rdl_link link, const char *leaf)
+{
+    char path[SESSION_PATH_BYTES + 16];
+    struct text t = text_on(path, sizeof(path));
+    char name[SESSION_PATH_BYTES];
+    struct rdl_value v;
+    size_t at;
+
+    resolve_name(s, OBJ_LINK, link.raw, name);
+    text_addf(&t, "%s.%s", name, leaf);
+    return rdl_inspect(s->lab, path, &v, &at) == RDL_OK ? v.number : 0;
+}
+
+bool run_set(struct session *s, const struct step *st)
+{
+    struct rdl_link_config config = {0};
+    rdl_link link = {0};
+    enum rdl_status status;
+
+    if (!find_link(s, st, &link))
+        return false;
+    config.latency_ns = step_number(st, "latency", link_now(s, link, "latency"));
+    config.rate_bps = step_number(st, "rate", link_now(s, link, "rate"));
+    config.loss_ppm = (uint32_t)step_number(st, "loss", link_now(s, link, "loss_ppm"));
+    status = rdl_link_set(s->lab, link, &config);
+    return status == RDL_OK || session_fail_status(s, st->at, step_text(st, "link"), status);
+}

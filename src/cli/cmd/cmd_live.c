@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* The world outside: live ports, programs, ping. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cmd/dispatch.h"
+#include "cli/lang/words.h"
+#include "cli/live/live.h"
+#include "cli/programs/pingpong.h"
+#include "cli/session/advance.h"
+#include "cli/session/resolve.h"
+#include "emu/base/quantity.h"
+#include "emu/facts/psn.h"
+#include "emu/wire/addr.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/ip.h"
+
+#define PINGPONG_SIZE     4096u
+#define PINGPONG_ITERS    1000u
+#define PINGPONG_RX_DEPTH 500u
+#define PING_BYTES        56u
+#define PING_INTERVAL_NS  1000000000u
+
+static bool open_live(struct session *s, const struct step *st)
+{
+    if (s->config.tested) {
+        session_fail(s, st->at, "a test has no live ports: it would not be the same twice");
+        return diag_remedy(&s->diag, "\"rdmalab run FILE\" has them, and the prompt");
+    }
+    if (!s->config.live_ops) {
+        session_fail(s, st->at, "this program was built without live ports");
+        return diag_remedy(&s->diag, "build it with libuv; \"rdmalab doctor\" tells what is there");
+    }
+    if (!s->live)
+        s->live = s->config.live_ops->open(s->lab);
+    return s->live || session_fail_status(s, st->at, st->cmd->name, RDL_ERR_NOMEM);
+}
+
+static bool outside_failed(struct session *s, const struct step *st, const struct live_error *e)
+{
+    session_fail(s, st->at, "%s", e->message);
+    return e->remedy[0] ? diag_remedy(&s->diag, "%s", e->remedy) : false;
+}
+
+/* Can the port be joined to its node?  Looks before anything is made outside. */
+static bool may_join(struct session *s, const struct step *st)
+{
+    const char *name = step_text(st, "name"), *node = step_text(st, "node");
+    char path[SESSION_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+    struct rdl_value v;
+    rdl_port port;
+    size_t at;
+
+    if (rdl_inspect(s->lab, node, &v, &at) != RDL_OK)
+        return resolve_unknown(s, step_span(st, "node", 0), node, "no host or switch");
+    if (rdl_port_find(s->lab, name, &port) == RDL_OK)
+        return true; /* the device of a port that is there may have gone */
+    if (rdl_inspect(s->lab, name, &v, &at) == RDL_OK) {
+        session_fail(s, step_span(st, "name", 0), "%s is the name of a %s already", name, v.text);
+        return diag_remedy(&s->diag, "choose another name for the device");
+    }
+    text_addf(&t, "%s.port.link", node);
+    if (rdl_inspect(s->lab, path, &v, &at) != RDL_OK || v.text[0] == '\0')
+        return true;
+    session_fail(s, step_span(st, "node", 0), "%s has one port, and it is linked already", node);
+    return diag_remedy(&s->diag, "link the host to a switch, and the device to that");
+}
+
+bool run_port(struct session *s, const struct step *st)
+{
+    struct live_error error;
+
+    if (!may_join(s, st) || !open_live(s, st))
+        return false;
+    if (!s->config.live_ops->tap(s->live, step_text(st, "name"), step_text(st, "node"), &error))
+        return outside_failed(s, st, &error);
+    s->limits.ticks = 0; /* real time has no end; a scenario may still limit it */
+    session_say(s, "%s: tap device, linked to %s; the clock follows real time\n",
+                step_text(st, "name"), step_text(st, "node"));
+    advance_tell(s);
+    return true;
+}
+
+/* The machine of the server, for a client; "" for a server. */
+static bool read_server(struct session *s, const struct step *st, char *ret, size_t cap)
+{
+    const bool server = step_number(st, "role", ROLE_server) == ROLE_server;
+    const char *machine = step_text(st, "server");
+
+    if (server && machine) {
+        session_fail(s, step_span(st, "server", 0), "a server waits, it does not connect");
+        return diag_remedy(&s->diag, "leave \"%s\" out, or say client", machine);
+    }
+    if (!machine)
+        machine = "localhost";
+    if (strlen(machine) >= cap)
+        return session_fail(s, step_span(st, "server", 0), "the name is too long");
+    snprintf(ret, cap, "%s", server ? "" : machine);
+    return true;
+}
+
+/* The original draws its first PSN, too. */
+static uint32_t random_psn(void)
+{
+    uint32_t psn = 0;
+
+    if (getentropy(&psn, sizeof(psn)) != 0)
+        psn = 0;
+    return psn & PSN_MASK;
+}
+
+bool run_program(struct session *s, const struct step *st)
+{
+    struct pingpong_config c = {
+        .port = (uint16_t)step_number(st, "tcp_port", PINGPONG_PORT),
+        .size = (uint32_t)step_number(st, "size", PINGPONG_SIZE),
+        .iters = (uint32_t)step_number(st, "iters", PINGPONG_ITERS),
+        .mtu = (uint32_t)step_number(st, "mtu", MTU_1024),
+        .rx_depth = (uint32_t)step_number(st, "rx_depth", PINGPONG_RX_DEPTH),
+        .use_events = step_has(st, "events"),
+        .gid_index = (uint32_t)step_number(st, "gid_index", 0),
+        .psn = (uint32_t)step_number(st, "psn", random_psn()),
+        .check = !step_has(st, "nocheck"),
+    };
+    struct live_error error;
+    uint8_t gid[16], mac[6];
+
+    if (!open_live(s, st) || !resolve_host(s, st, "host", &c.host) ||
+        !read_server(s, st, c.server, sizeof(c.server)))
+        return false;
+    if (rdl_host_address(s->lab, c.host, c.gid_index, gid, mac) != RDL_OK) {
+        session_fail(s, step_span(st, "gid_index", 0), "%s has no GID %u", step_text(st, "host"),
+                     c.gid_index);
+        return diag_remedy(&s->diag, "\"show %s.gid\" lists them", step_text(st, "host"));
+    }
+    snprintf(c.host_name, sizeof(c.host_name), "%s", step_text(st, "host"));
+    if (!s->config.live_ops->pingpong(s->live, &c, &error))
+        return outside_failed(s, st, &error);
+    s->limits.ticks = 0;
+    return true;
+}
+
+/* To an address, or to the first GID of a host. */
+static bool read_station(struct session *s, const struct step *st, uint8_t ret[16])
+{
+    uint8_t mac[6];
+    rdl_host host;
+
+    if (addr_parse(step_text(st, "to"), ret))
+        return true;
+    if (!resolve_host(s, st, "to", &host))
+        return false;
+    (void)!rdl_host_address(s->lab, host, 0, ret, mac); /* every host has the first */
+    return true;
+}
+
+enum ping_end { PING_ANSWERED, PING_LOST, PING_FAILED /* s->diag says why */ };
+
+static void say_reply(struct session *s, const struct rdl_ping_result *r, const uint8_t from[16])
+{
+    char time[32], address[ADDR_TEXT_MAX];
+    struct text t = text_on(time, sizeof(time));
+
+    quantity_add_time_short(&t, r->rtt_ns);
+    session_say(s, "%u bytes from %s: seq=%u time=%s\n", r->bytes, addr_text(from, address), r->seq,
+                time);
+}
+
+static enum ping_end ping_once(struct session *s, const struct step *st, rdl_host host,
+                               const struct rdl_ping_config *c)
+{
+    struct rdl_ping_result r;
+    enum rdl_status status;
+    rdl_ping_id ping;
+
+    status = rdl_ping(s->lab, host, c, &ping);
+    if (status != RDL_OK) {
+        session_fail_status(s, step_span(st, "to", 0), step_text(st, "to"), status);
+        return PING_FAILED;
+    }
+    do {
+        status = rdl_ping_result(s->lab, ping, &r);
+    } while (status == RDL_ERR_BUSY && advance_step(s, RDL_STEP_TICK, st->at) == ADVANCE_DONE);
+    if (status == RDL_ERR_BUSY)
+        return PING_FAILED;
+    if (status == RDL_OK)
+        say_reply(s, &r, c->address);
+    else
+        session_say(s, "seq=%u: %s\n", r.seq,
+                    status == RDL_ERR_TIMEOUT ? "no answer" : rdl_status_str(status));
+    return status == RDL_OK ? PING_ANSWERED : PING_LOST;
+}
+
+bool run_ping(struct session *s, const struct step *st)
+{
+    struct rdl_ping_config c = {
+        .bytes = (uint32_t)step_number(st, "size", PING_BYTES),
+        .timeout_ns = step_number(st, "timeout", 0),
+    };
+    const uint64_t count = step_number(st, "count", 1),
+                   interval_ns = step_number(st, "interval", PING_INTERVAL_NS);
+    uint64_t received = 0, sent = 0;
+    rdl_host host;
+
+    if (!resolve_host(s, st, "host", &host) || !read_station(s, st, c.address))
+        return false;
+    while (sent < count && !s->quit) {
+        const uint64_t next_ns = rdl_now_ns(s->lab) + interval_ns;
+        const enum ping_end end = ping_once(s, st, host, &c);
+
+        if (end == PING_FAILED)
+            return s->quit;
+        sent++;
+        received += end == PING_ANSWERED;
+        if (sent < count && next_ns > rdl_now_ns(s->lab) &&
+            advance_run(s, next_ns, st->at) == ADVANCE_FAILED)
+            return false;
+    }
+    if (count > 1)
+        session_say(s, "%llu sent, %llu received\n", (unsigned long long)sent,
+                    (unsigned long long)received);
+    if (received == sent)
+        return true;
+    session_fail(s, step_span(st, "to", 0), "%s: %llu of %llu pings were not answered",
+                 step_text(st, "to"), (unsigned long long)(sent - received),
+                 (unsigned long long)sent);
+    return diag_remedy(&s->diag, "\"show events last 20\" tells how far the last one came");
+}

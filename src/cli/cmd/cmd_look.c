@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* Looking: show, why, explain, export, help. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/cmd/dispatch.h"
+#include "cli/lang/suggest.h"
+#include "cli/lang/words.h"
+#include "cli/print/show_text.h"
+#include "cli/session/files.h"
+#include "cli/session/resolve.h"
+#include "cli/show/show.h"
+#include "cli/tell/explain.h"
+#include "cli/tell/export.h"
+#include "cli/tell/help.h"
+#include "cli/tell/why.h"
+#include "cli/tree/lab_past.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/trace.h"
+
+#define SHOW_WORDS_MAX 8u
+
+/* Puts the words of a list into one with commas. */
+static const char *joined(const struct arg *a, char *buf, size_t cap)
+{
+    struct text t = text_on(buf, cap);
+
+    for (size_t i = 0; i < a->n; i++)
+        text_addf(&t, i ? ",%s" : "%s", a->v[i].text);
+    return a->n ? buf : NULL;
+}
+
+/* Says why nothing can be shown, and what can. */
+static bool explain_show(struct session *s, const struct arg *what, const struct show_request *rq,
+                         const struct show_error *e, struct span at, enum rdl_status status)
+{
+    struct suggestion near = {0};
+
+    if (status == RDL_ERR_NOT_FOUND && e->at > 0 && e->word < rq->n_words) {
+        const char *path = rq->words[e->word];
+
+        resolve_unknown(s, at, path, "nothing");
+        return strchr(path, ':') && diag_remedy(&s->diag, "\"read %s\" shows bytes", path);
+    }
+    session_fail(s, at, "%s", e->text);
+    if (status != RDL_ERR_NOT_FOUND || e->word != 0 || what->n == 0)
+        return false;
+    near = suggestion_for(what->v[0].text);
+    for (size_t i = 0; show_subjects[i]; i++)
+        suggest_offer(&near, show_subjects[i]);
+    if (near.best)
+        return diag_remedy(&s->diag, "did you mean \"%s\"?", near.best);
+    return diag_remedy(&s->diag, "\"show\" lists the hosts, \"help show\" what can be shown");
+}
+
+bool run_show(struct session *s, const struct step *st)
+{
+    const struct arg *what = step_arg(st, "what");
+    char kinds[512], paths[SHOW_WORDS_MAX][SESSION_PATH_BYTES];
+    const char *words[SHOW_WORDS_MAX];
+    const struct past past = past_of_lab(s->lab);
+    struct show_error e = {0};
+    struct show_request rq = {
+        .words = words,
+        .n_words = what->n,
+        .kinds = joined(step_arg(st, "kinds"), kinds, sizeof(kinds)),
+        .host = step_text(st, "host"),
+        .json = step_number(st, "format", SHOW_TEXT) == SHOW_JSON,
+        .colour = s->config.colour,
+        .live_ops = s->config.live_ops,
+        .live = s->live,
+    };
+    enum rdl_status status;
+    struct span at;
+
+    if (what->n > SHOW_WORDS_MAX)
+        return session_fail(s, what->v[SHOW_WORDS_MAX].at, "too many words");
+    for (size_t i = 0; i < what->n; i++) {
+        words[i] = what->v[i].text;
+        if (!s->host[0] || i == 0)
+            continue;
+        resolve_path(s, words[i], paths[i]);
+        words[i] = paths[i];
+    }
+    /* "show qp json" is what people type who know such commands. */
+    if (rq.n_words > 0 && strcmp(words[rq.n_words - 1], "json") == 0) {
+        rq.json = true;
+        rq.n_words--;
+    }
+    status = show(s->config.out, s->lab, &past, &rq, &e);
+    if (status == RDL_OK)
+        return true;
+    at = e.word < what->n ? what->v[e.word].at : (struct span){st->at.at, st->at.len};
+    if (e.word < what->n && e.at < at.len) {
+        at.at += e.at;
+        at.len -= e.at;
+    }
+    return explain_show(s, what, &rq, &e, at, status);
+}
+
+/* Of a question that the recorded events do not answer: about event @id, or 0. */
+static bool remedy_of_missing(struct session *s, ev_id id, const char *otherwise)
+{
+    const struct past past = past_of_lab(s->lab);
+    char missing[SHOW_LINE_BYTES];
+    struct text t = text_on(missing, sizeof(missing));
+
+    if (id)
+        past_add_absence(&t, &past, id);
+    else
+        past_add_missing(&t, &past, 0, 0);
+    return diag_remedy(&s->diag, "%s", t.len ? missing : otherwise);
+}
+
+bool run_why(struct session *s, const struct step *st)
+{
+    const struct past past = past_of_lab(s->lab);
+    const char *target = step_text(st, "target");
+    char path[SESSION_PATH_BYTES];
+    struct span at = step_span(st, "target", 0);
+    struct rdl_value v;
+    ev_id id = 0;
+    size_t off = 0;
+
+    if (target && target[0] != '#') {
+        resolve_path(s, target, path);
+        target = path;
+    }
+    switch (why_find(s->lab, &past, target, &id, &off)) {
+    case RDL_OK:
+        break;
+    case RDL_ERR_INVAL:
+        if (off < at.len) {
+            at.at += off;
+            at.len -= off;
+        }
+        session_fail(s, at, "this names no event and no object");
+        return diag_remedy(&s->diag, "for example: why #12.3, why h1.cq.wc[0], why h1.qp");
+    default:
+        if (!target)
+            return session_fail(s, at, "nothing has happened yet");
+        if (target[0] != '#' && rdl_inspect(s->lab, target, &v, &off) != RDL_OK)
+            return resolve_unknown(s, at, target, "nothing");
+        if (target[0] == '#' && ev_id_parse(target, &id))
+            session_fail(s, at,
+                         past_is_forgotten(&past, id) ? "%s is forgotten"
+                         : past_in_gap(&past, id)     ? "%s was not recorded"
+                                                      : "there is no event %s",
+                         target);
+        else if (past.forgotten || past.gap_from)
+            session_fail(s, at, "nothing that needs a reason is recorded of %s (any more)", target);
+        else
+            session_fail(s, at, "nothing has happened to %s that needs a reason", target);
+        return remedy_of_missing(s, id, "\"show events last 20\" lists what has happened");
+    }
+    if (why(s->config.out, &past, id, NULL) != RDL_OK) {
+        session_fail(s, at, "this event is not recorded (any more)");
+        return remedy_of_missing(s, id, "\"show events\" lists those that are");
+    }
+    return true;
+}
+
+bool run_explain(struct session *s, const struct step *st)
+{
+    const char *word = step_text(st, "word");
+    const bool is_command = help_topic(s->config.out, word);
+    const char *near;
+
+    if (explain(s->config.out, word) || is_command)
+        return true;
+    near = explain_suggest(word);
+    session_fail(s, step_span(st, "word", 0), "nothing is known of \"%s\"", word);
+    if (near)
+        return diag_remedy(&s->diag, "did you mean \"%s\"?", near);
+    return diag_remedy(&s->diag, "words of statuses, states, opcodes, rules, registers are known");
+}
+
+bool run_record(struct session *s, const struct step *st)
+{
+    const struct rdl_record_limits now = rdl_record_limits(s->lab);
+
+    if (step_has(st, "keep") || step_has(st, "frames")) {
+        rdl_record_bound(s->lab, (size_t)step_number(st, "keep", now.events),
+                         (size_t)step_number(st, "frames", now.frame_bytes));
+    } else if (!step_has(st, "state")) {
+        session_fail(s, st->at, "record: what is to change?");
+        return diag_remedy(&s->diag, "record off, record on, record keep=4m frames=1g");
+    }
+    if (!step_has(st, "state"))
+        return true;
+    if (step_number(st, "state", RECORD_on) == RECORD_off)
+        rdl_record_pause(s->lab);
+    else
+        rdl_record_resume(s->lab);
+    return true;
+}
+
+/* The event that @key names; 0 if it is not given. */
+static bool read_event(struct session *s, const struct step *st, const char *key, ev_id *ret)
+{
+    const char *text = step_text(st, key);
+
+    *ret = 0;
+    if (!text || ev_id_parse(text, ret))
+        return true;
+    session_fail(s, step_span(st, key, 0), "%s: \"%s\" is no event", key, text);
+    return diag_remedy(&s->diag,
+                       "an event is like #34.3, a tick like #34; \"show events last 20\"");
+}
+
+/* What @st exports is not all that happened: says so where people look, who see the file later. */
+static void tell_missing(struct session *s, const struct step *st, const struct past *past,
+                         const struct ladder_options *options)
+{
+    const uint64_t frames =
+        step_number(st, "form", EXPORT_LADDER) == EXPORT_PCAPNG ? past_frames_forgotten(past) : 0;
+    char missing[SHOW_LINE_BYTES];
+    struct text t = text_on(missing, sizeof(missing));
+
+    past_add_missing(&t, past, options->from, options->to);
+    if (t.len && frames)
+        text_add(&t, "; ");
+    if (frames)
+        past_add_frames_forgotten(&t, past, frames);
+    if (t.len)
+        fprintf(s->config.err, "%s: %s\n", step_text(st, "file"), missing);
+}
+
+static bool export_to(struct session *s, FILE *f, const struct step *st, bool terminal)
+{
+    const enum export_form form = (enum export_form)step_number(st, "form", EXPORT_LADDER);
+    const struct past past = past_of_lab(s->lab);
+    const struct past_about about = {
+        .title = s->header ? step_text(s->header, "title") : NULL,
+        .seed = s->seed,
+    };
+    struct ladder_options options = {.title = about.title,
+                                     .n_packets = (uint32_t)step_number(st, "packets", 0),
+                                     .colour = terminal && s->config.colour};
+    enum rdl_status status = RDL_OK;
+
+    if (!read_event(s, st, "from", &options.from) || !read_event(s, st, "to", &options.to))
+        return false;
+    if (options.to && options.from > (ev_row(options.to) ? options.to : options.to | EV_ROW_MAX)) {
+        session_fail(s, step_span(st, "from", 0), "from=%s is after to=%s", step_text(st, "from"),
+                     step_text(st, "to"));
+        return diag_remedy(&s->diag, "the earlier one comes first");
+    }
+    switch (form) {
+    case EXPORT_LADDER:
+        status = export_ladder(f, &past, &options, !terminal);
+        break;
+    case EXPORT_PCAPNG:
+        status = export_pcapng(f, &past, &about);
+        break;
+    case EXPORT_EVENTS:
+        status = export_events(f, &past, &about);
+        break;
+    }
+    if (status != RDL_OK)
+        return session_fail_status(s, st->at, "export", status);
+    if (!terminal || form != EXPORT_LADDER)
+        tell_missing(s, st, &past, &options);
+    return true;
+}
+
+bool run_export(struct session *s, const struct step *st)
+{
+    const char *name = step_text(st, "file");
+    const bool terminal = strcmp(name, "-") == 0;
+    FILE *f = terminal ? s->config.out : fopen(name, "wb");
+    const char *why_not = NULL;
+    bool ok;
+
+    if (!f)
+        return session_fail(s, step_span(st, "file", 0), "%s: %s", name, strerror(errno));
+    ok = export_to(s, f, st, terminal);
+    if (!terminal)
+        why_not = files_close(f);
+    if (ok && why_not)
+        return session_fail(s, step_span(st, "file", 0), "%s: %s", name, why_not);
+    return ok;
+}
+
+bool run_help(struct session *s, const struct step *st)
+{
+    const char *topic = step_text(st, "topic");
+    const char *near;
+
+    if (!topic) {
+        help_overview(s->config.out);
+        return true;
+    }
+    if (help_topic(s->config.out, topic) || explain(s->config.out, topic))
+        return true;
+    near = help_suggest(topic);
+    session_fail(s, step_span(st, "topic", 0), "no help for \"%s\"", topic);
+    if (near)
+        return diag_remedy(&s->diag, "did you mean \"%s\"?", near);
+    return diag_remedy(&s->diag, "\"help\" lists the commands");
+}

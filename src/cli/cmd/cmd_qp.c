@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* Moving queue pairs through their states: modify_qp, connect. */
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/cmd/dispatch.h"
+#include "cli/lang/line.h"
+#include "cli/session/advance.h"
+#include "cli/session/resolve.h"
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+#include "emu/facts/qp_fsm.h"
+#include "emu/wire/addr.h"
+#include "rdmalab/inspect.h"
+
+#define LINE_BYTES 256u
+
+/* Keys that are one number of the attributes. */
+static const struct {
+    const char *key;
+    unsigned bit; /* enum qp_attr_bit */
+    size_t offset;
+} numbers[] = {
+#define ROW(key, bit, member)                                                                      \
+    {                                                                                              \
+        key, QPA_##bit, offsetof(struct rdl_qp_attr, member)                                       \
+    }
+    ROW("state", STATE, state),
+    ROW("cur_state", CUR_STATE, cur_state),
+    ROW("pkey_index", PKEY_INDEX, pkey_index),
+    ROW("port", PORT, port),
+    ROW("mtu", PATH_MTU, path_mtu),
+    ROW("dest_qpn", DEST_QPN, dest_qpn),
+    ROW("rq_psn", RQ_PSN, rq_psn),
+    ROW("sq_psn", SQ_PSN, sq_psn),
+    ROW("max_rd_atomic", MAX_QP_RD_ATOMIC, max_rd_atomic),
+    ROW("max_dest_rd_atomic", MAX_DEST_RD_ATOMIC, max_dest_rd_atomic),
+    ROW("min_rnr_timer", MIN_RNR_TIMER, min_rnr_timer),
+    ROW("timeout", TIMEOUT, timeout),
+    ROW("retry_cnt", RETRY_CNT, retry_cnt),
+    ROW("rnr_retry", RNR_RETRY, rnr_retry),
+#undef ROW
+};
+
+/* The address vector: to a host's GID, or to an IP address whose MAC the guest looks up. */
+static bool read_ah(struct session *s, const struct step *st, struct rdl_qp_attr *attr)
+{
+    const char *text = step_text(st, "ah");
+    const uint32_t index = (uint32_t)step_number(st, "gid_index", 0);
+    rdl_host host;
+
+    attr->ah.sgid_index = (uint8_t)index;
+    attr->ah.hop_limit = 64;
+    if (addr_parse(text, attr->ah.dgid))
+        return true;
+    if (rdl_find_host(s->lab, text, &host) != RDL_OK) {
+        resolve_unknown(s, step_span(st, "ah", 0), text, "no host");
+        return diag_remedy(&s->diag, "ah= is the name of a host, or an IP address");
+    }
+    if (rdl_host_address(s->lab, host, index, attr->ah.dgid, attr->ah.dmac) != RDL_OK)
+        return session_fail(s, step_span(st, "ah", 0), "%s has no GID %u", text, index);
+    return true;
+}
+
+static bool read_attributes(struct session *s, const struct step *st, struct rdl_qp_attr *attr,
+                            uint32_t *mask)
+{
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+        uint32_t v;
+
+        if (!step_has(st, numbers[i].key))
+            continue;
+        v = (uint32_t)step_number(st, numbers[i].key, 0);
+        memcpy((char *)attr + numbers[i].offset, &v, sizeof(v));
+        *mask |= numbers[i].bit;
+    }
+    if (step_has(st, "access")) {
+        attr->access = step_set(st, "access");
+        *mask |= QPA_ACCESS_FLAGS;
+    }
+    if (step_has(st, "ah")) {
+        *mask |= QPA_AV;
+        return read_ah(s, st, attr);
+    }
+    return true;
+}
+
+/* Appends the names of the attributes in @set. */
+static void add_attributes(struct text *t, const char *lead, uint32_t set)
+{
+    bool first = true;
+
+    for (size_t i = 0; i < enum_qp_attr.n_rows; i++) {
+        if (!(set & enum_qp_attr.rows[i].value))
+            continue;
+        text_addf(t, "%s%s", first ? lead : ", ", enum_qp_attr.rows[i].text);
+        first = false;
+    }
+}
+
+/* Where the first attribute of @set stands in the line. */
+static struct span span_of(const struct step *st, uint32_t set)
+{
+    for (size_t i = 0; i < enum_qp_attr.n_rows; i++) {
+        const struct param *p = cmd_param(st->cmd, enum_qp_attr.rows[i].text);
+
+        if ((set & enum_qp_attr.rows[i].value) && p)
+            return step_span(st, p->name, 0);
+    }
+    return step_span(st, "state", 0);
+}
+
+static bool explain_modify(struct session *s, const struct step *st, enum rdl_status status,
+                           const struct rdl_modify_error *e)
+{
+    const char *from = enum_name(&enum_qp_state, e->from), *to = enum_name(&enum_qp_state, e->to);
+    char message[DIAG_MESSAGE_BYTES];
+    struct text t = text_on(message, sizeof(message));
+
+    if (status == RDL_ERR_STATE) {
+        session_fail(s, step_span(st, "state", 0), "a queue pair cannot go from %s to %s", from,
+                     to);
+        return diag_remedy(&s->diag, "RESET -> INIT -> RTR -> RTS, and RESET or ERR from anywhere; "
+                                     "\"explain qp-states\"");
+    }
+    if (status != RDL_ERR_INVAL || !(e->missing | e->extra | e->bad))
+        return session_fail_status(s, st->at, "modify_qp", status);
+    text_addf(&t, "%s -> %s", from, to);
+    add_attributes(&t, " also needs: ", e->missing);
+    add_attributes(&t, e->missing ? "; and takes no: " : " takes no: ", e->extra);
+    add_attributes(&t, e->missing | e->extra ? "; out of range: " : ": out of range: ", e->bad);
+    session_fail(s, span_of(st, e->bad ? e->bad : e->extra), "%s", message);
+    return diag_remedy(&s->diag, "the state stays %s; \"help modify_qp\" tells what each key means",
+                       from);
+}
+
+bool run_modify_qp(struct session *s, const struct step *st)
+{
+    struct rdl_qp_attr attr = {0};
+    struct rdl_modify_error e = {0};
+    uint32_t mask = 0;
+    enum rdl_status status;
+    rdl_host host;
+    rdl_qp qp;
+
+    if (!resolve_object(s, st, "qp", OBJ_QP, &qp.raw) || !read_attributes(s, st, &attr, &mask))
+        return false;
+    status = rdl_modify_qp(s->lab, qp, &attr, mask, step_has(st, "unchecked"), &e);
+    if (status != RDL_OK)
+        return explain_modify(s, st, status, &e);
+    return rdl_find_host(s->lab, s->host, &host) == RDL_OK && advance_wait(s, host, st->at);
+}
+
+/* Prints one line, reads it, carries it out; what goes wrong is told of @st. */
+static bool run_line(struct session *s, const struct step *st, const char *line)
+{
+    struct script script = {.src = {NULL, line, strlen(line)}};
+    struct line_reader r = {.script = &script};
+    struct step *made = NULL;
+    bool ok;
+
+    session_say(s, "  %s\n", line);
+    ok = line_next(&r, &made, &s->diag) == LINE_STEP;
+    s->host[0] = '\0';
+    ok = ok && dispatch(s, made);
+    script_done(&script);
+    if (!ok) {
+        s->diag.at = st->at;
+        diag_note(&s->diag, "  in: %s", line);
+    }
+    return ok;
+}
+
+struct end {
+    char path[SESSION_PATH_BYTES];
+    char host[RDL_NAME_BYTES];
+    struct rdl_qp_info info;
+    uint64_t sq_psn;
+};
+
+static bool find_end(struct session *s, const struct step *st, const char *param, const char *psn,
+                     struct end *e)
+{
+    rdl_qp qp;
+
+    resolve_path(s, step_text(st, param), e->path);
+    if (!resolve_object(s, st, param, OBJ_QP, &qp.raw))
+        return false;
+    if (rdl_qp_info(s->lab, qp, &e->info) != RDL_OK)
+        return session_fail(s, step_span(st, param, 0), "%s is not there any more", e->path);
+    if (e->info.attr.state != QPS_RESET) {
+        session_fail(s, step_span(st, param, 0), "%s is in %s; connect needs RESET", e->path,
+                     enum_name(&enum_qp_state, e->info.attr.state));
+        return diag_remedy(&s->diag, "modify_qp %s state=RESET", e->path);
+    }
+    resolve_host_name(e->path, e->host);
+    e->sq_psn = step_number(st, psn, 0);
+    return true;
+}
+
+/* The three moves of one end. */
+static bool bring_up(struct session *s, const struct step *st, const struct end *own,
+                     const struct end *peer)
+{
+    char line[LINE_BYTES];
+    const unsigned gid = (unsigned)step_number(st, "gid_index", 0);
+    struct text t = text_on(line, sizeof(line));
+
+    text_addf(&t, "modify_qp %s state=INIT pkey_index=0 port=1 access=rr,rw", own->path);
+    if (!run_line(s, st, line))
+        return false;
+    t = text_on(line, sizeof(line));
+    text_addf(&t, "modify_qp %s state=RTR ah=%s ", own->path, peer->host);
+    if (gid)
+        text_addf(&t, "gid_index=%u ", gid);
+    text_addf(&t, "mtu=%u dest_qpn=%u rq_psn=%u max_dest_rd_atomic=1 min_rnr_timer=%u",
+              mtu_bytes((uint32_t)step_number(st, "mtu", MTU_1024)), peer->info.qpn,
+              (unsigned)peer->sq_psn, (unsigned)step_number(st, "min_rnr_timer", 12));
+    if (!run_line(s, st, line))
+        return false;
+    t = text_on(line, sizeof(line));
+    text_addf(
+        &t, "modify_qp %s state=RTS sq_psn=%u timeout=%u retry_cnt=%u rnr_retry=%u max_rd_atomic=1",
+        own->path, (unsigned)own->sq_psn, (unsigned)step_number(st, "timeout", 14),
+        (unsigned)step_number(st, "retry_cnt", 7), (unsigned)step_number(st, "rnr_retry", 7));
+    RDL_ASSERT(!t.cut);
+    return run_line(s, st, line);
+}
+
+bool run_connect(struct session *s, const struct step *st)
+{
+    struct end a, b;
+
+    if (!find_end(s, st, "a", "sq_psn", &a) || !find_end(s, st, "b", "peer_psn", &b))
+        return false;
+    return bring_up(s, st, &a, &b) && bring_up(s, st, &b, &a);
+}

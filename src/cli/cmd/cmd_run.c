@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Letting time pass, and asking whether what should have happened has: step, run, until, expect. */
+#include "cli/cmd/dispatch.h"
+#include "cli/session/advance.h"
+#include "cli/session/expr_eval.h"
+#include "emu/base/quantity.h"
+
+#define UNTIL_TIMEOUT_NS 1000000000u
+
+static void say_time(struct session *s, const char *what)
+{
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    quantity_add_time_short(&t, rdl_now_ns(s->lab));
+    session_say(s, "%st=%s\n", what, buf);
+}
+
+/* A tick that shows nothing: a device looked and found nothing to do, a frame has left its port. */
+static void say_quiet(struct session *s)
+{
+    const unsigned long long tick = (unsigned long long)rdl_tick(s->lab);
+
+    session_say(s, "#%-6llu nothing to tell; \"show events #%llu\" has its rows, if any\n", tick,
+                tick);
+}
+
+bool run_step(struct session *s, const struct step *st)
+{
+    const enum rdl_step grain = (enum rdl_step)step_number(st, "grain", RDL_STEP_TICK);
+
+    for (uint64_t left = step_number(st, "count", 1); left > 0 && !s->quit; left--) {
+        const uint64_t shown = s->shown;
+
+        switch (advance_step(s, grain, st->at)) {
+        case ADVANCE_FAILED:
+            return false;
+        case ADVANCE_IDLE:
+            say_time(s, "idle at ");
+            return true;
+        case ADVANCE_DONE:
+            if (s->shown == shown)
+                say_quiet(s);
+            break;
+        case ADVANCE_LATE:
+            break;
+        }
+    }
+    return true;
+}
+
+bool run_run(struct session *s, const struct step *st)
+{
+    const uint64_t now = rdl_now_ns(s->lab), duration = step_number(st, "for", RDL_NEVER);
+    const uint64_t until = duration > RDL_NEVER - now ? RDL_NEVER : now + duration;
+
+    switch (advance_run(s, until, st->at)) {
+    case ADVANCE_FAILED:
+        return false;
+    case ADVANCE_IDLE:
+        say_time(s, "idle at ");
+        break;
+    case ADVANCE_DONE:
+    case ADVANCE_LATE:
+        say_time(s, "");
+        break;
+    }
+    return true;
+}
+
+/* Fails: the expression does not hold; says what it is instead, and how to see it again. */
+static bool refute(struct session *s, const struct step *st, const struct expr *e, const char *why)
+{
+    char actual[DIAG_MESSAGE_BYTES / 2];
+    struct text t = text_on(actual, sizeof(actual));
+
+    expr_add_actual(s, e, &t);
+    diag_set(&s->diag, DIAG_EXPECT, st->at, "%s %s: %s%s", st->cmd->name, step_text(st, "that"),
+             why, actual);
+    expr_note_events(s, e);
+    return false;
+}
+
+static void note_replay(struct session *s)
+{
+    if (s->src->name)
+        diag_note(&s->diag, "  again: rdmalab run %s --seed %llu --until '#%llu'", s->src->name,
+                  (unsigned long long)s->seed, (unsigned long long)rdl_tick(s->lab));
+}
+
+/* What cannot be answered is a mistake of who asks, and nothing that `refused` may take. */
+static bool answer(struct session *s, const struct expr *e, struct span at, bool *ret)
+{
+    if (expr_holds(s, e, at, ret))
+        return true;
+    if (s->diag.kind == DIAG_FAILED)
+        s->diag.kind = DIAG_VALUE;
+    return false;
+}
+
+/* The expression of @st, which belongs to the lab; NULL on failure. */
+static struct expr *read_that(struct session *s, const struct step *st, struct pool *pool)
+{
+    const struct span at = step_span(st, "that", 0);
+    struct expr *e = expr_parse(pool, step_text(st, "that"), at, &s->diag);
+
+    if (e && expr_attach(s, e, at))
+        return e;
+    if (s->diag.kind == DIAG_FAILED)
+        s->diag.kind = DIAG_VALUE;
+    return NULL;
+}
+
+static bool run_until_holds(struct session *s, const struct step *st, const struct expr *e)
+{
+    const uint64_t timeout = step_number(st, "timeout", UNTIL_TIMEOUT_NS);
+    const uint64_t now = rdl_now_ns(s->lab);
+    const uint64_t deadline = timeout > RDL_NEVER - now ? RDL_NEVER : now + timeout;
+    const struct span at = step_span(st, "that", 0);
+    bool holds = false;
+
+    for (;;) {
+        enum advance_end end;
+
+        if (!answer(s, e, at, &holds))
+            return false;
+        if (holds || s->quit)
+            return true;
+        end = advance_tick(s, deadline, st->at);
+        if (end == ADVANCE_DONE)
+            continue;
+        if (end == ADVANCE_FAILED)
+            return false;
+        if (s->quit)
+            return true;
+        refute(s, st, e,
+               end == ADVANCE_IDLE ? "nothing is left to run, and " : "the time is over, and ");
+        advance_note_waits(s);
+        note_replay(s);
+        return false;
+    }
+}
+
+bool run_until(struct session *s, const struct step *st)
+{
+    struct pool pool = {NULL};
+    const struct expr *e = read_that(s, st, &pool);
+    const bool ok = e && run_until_holds(s, st, e);
+
+    pool_free(&pool);
+    return ok;
+}
+
+bool run_expect(struct session *s, const struct step *st)
+{
+    struct pool pool = {NULL};
+    const struct expr *e = read_that(s, st, &pool);
+    bool holds = false;
+    bool ok = e && answer(s, e, step_span(st, "that", 0), &holds);
+
+    s->n_expected++;
+    if (ok && !holds) {
+        ok = refute(s, st, e, "");
+        note_replay(s);
+    } else if (ok) {
+        session_say(s, "ok\n");
+    }
+    pool_free(&pool);
+    return ok;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripts and the session: scenario, on, repeat, note, source, session save, quit. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cmd/dispatch.h"
+#include "cli/session/files.h"
+#include "cli/session/resolve.h"
+#include "emu/base/text.h"
+#include "rdmalab/inspect.h"
+
+bool run_scenario(struct session *s, const struct step *st)
+{
+    const uint64_t seed = step_number(st, "seed", s->seed);
+
+    if (s->journal.n > 0) {
+        session_fail(s, st->at, "the session has begun already");
+        return diag_remedy(&s->diag, "scenario is the first line");
+    }
+    if (!s->config.seed_given && seed != s->seed && !session_reseed(s, seed))
+        return session_fail_status(s, st->at, "lab", RDL_ERR_NOMEM);
+    s->limits.ticks = step_number(st, "ticks", SESSION_TICKS_MAX_DEFAULT);
+    if (step_has(st, "ticks"))
+        s->patience = 0;
+    s->limits.ns = step_number(st, "time", 0);
+    s->header = step_copy(&s->pool, st);
+    return true;
+}
+
+/* Carries out the steps of a block; each begins with @host as the place of bare names. */
+static bool run_block(struct session *s, const struct step *st, const char *host)
+{
+    const struct source *src = s->src;
+
+    for (const struct step *b = st->body; b && !s->quit; b = b->next) {
+        struct text t = text_on(s->host, sizeof(s->host));
+
+        text_add(&t, host);
+        if (!session_step(s, b, src))
+            return false;
+    }
+    return true;
+}
+
+bool run_on(struct session *s, const struct step *st)
+{
+    const struct arg *hosts = step_arg(st, "hosts");
+    const bool nested = s->in_on;
+
+    for (size_t i = 0; i < hosts->n && !s->quit; i++) {
+        const char *name = hosts->v[i].text;
+        rdl_host host;
+        bool ok;
+
+        if (rdl_find_host(s->lab, name, &host) != RDL_OK)
+            return resolve_unknown(s, hosts->v[i].at, name, "no host");
+        s->in_on = true;
+        ok = run_block(s, st, name);
+        s->in_on = nested;
+        if (s->made[0] && !nested) {
+            session_say(s, "%s: %s\n", name, s->made);
+            s->made[0] = '\0';
+        }
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+bool run_repeat(struct session *s, const struct step *st)
+{
+    char host[RDL_NAME_BYTES];
+
+    memcpy(host, s->host, sizeof(host));
+    for (uint64_t left = step_number(st, "count", 0); left > 0 && !s->quit; left--) {
+        if (session_interrupted(s, st->at) || !run_block(s, st, host))
+            return false;
+        if (!s->quit)
+            journal_round(&s->journal);
+    }
+    return true;
+}
+
+/* Carries out the steps of a `refused` block, in not more ticks than it allows.  That takes the
+ * place of the ticks that each of them may take at a prompt.
+ */
+static bool run_limited(struct session *s, const struct step *st)
+{
+    const uint64_t limit = s->limits.ticks, patience = s->patience;
+    const uint64_t own = rdl_tick(s->lab) + step_number(st, "ticks", 0);
+    const bool limited = step_has(st, "ticks") && (limit == 0 || own < limit || patience);
+    char host[RDL_NAME_BYTES];
+    bool ok;
+
+    memcpy(host, s->host, sizeof(host));
+    if (limited) {
+        s->limits.ticks = own;
+        s->patience = 0;
+    }
+    ok = run_block(s, st, host);
+    if (limited && s->limits.ticks == own)
+        s->limits.ticks = limit; /* unless the lab follows real time now, which has none */
+    s->patience = patience;
+    return ok;
+}
+
+bool run_refused(struct session *s, const struct step *st)
+{
+    const char *says = step_text(st, "says");
+
+    if (run_limited(s, st)) {
+        if (s->quit)
+            return true;
+        diag_set(&s->diag, DIAG_EXPECT, st->at, "refused: nothing was refused");
+        return false;
+    }
+    if (s->diag.kind != DIAG_FAILED || s->interrupted)
+        return false; /* wrong in another way */
+    s->diag_src = (struct source){0};
+    if (says && !strstr(s->diag.message, says)) {
+        char message[DIAG_MESSAGE_BYTES];
+        struct text t = text_on(message, sizeof(message));
+
+        text_add(&t, s->diag.message);
+        return diag_set(&s->diag, DIAG_EXPECT, step_span(st, "says", 0), "refused, but it says: %s",
+                        message);
+    }
+    session_say(s, "refused: %s\n", s->diag.message);
+    s->diag.kind = DIAG_NONE;
+    return true;
+}
+
+bool run_note(struct session *s, const struct step *st)
+{
+    (void)s;
+    (void)st;
+    return true;
+}
+
+bool run_quit(struct session *s, const struct step *st)
+{
+    (void)st;
+    s->quit = true;
+    return true;
+}
+
+bool run_source(struct session *s, const struct step *st)
+{
+    const char *name = step_text(st, "file");
+    const struct source *outer = s->src;
+    struct source src = {0};
+    const char *why = source_read(name, &src);
+    enum diag_kind kind;
+    bool ok;
+
+    if (why)
+        return session_fail(s, step_span(st, "file", 0), "%s: %s", name, why);
+    if (s->source_depth >= SESSION_SOURCES_MAX) {
+        source_done(&src);
+        return session_fail(s, st->at, "more than %u files that source each other",
+                            SESSION_SOURCES_MAX);
+    }
+    s->source_depth++;
+    s->src = NULL; /* its lines are remembered one by one, not this one */
+    ok = files_run(s, &src);
+    s->src = outer;
+    s->source_depth--;
+    if (!ok) {
+        kind = s->diag.kind;
+        session_complain(s, s->config.err);
+        s->diag_src = (struct source){0};
+        diag_set(&s->diag, kind == DIAG_EXPECT ? DIAG_FAILED : kind, st->at,
+                 "%s stopped; sourced here", name);
+    }
+    source_done(&src);
+    return ok;
+}
+
+/* The header of the saved scenario: the one that was given, with title and seed in any case, and
+ * with the ticks that it needs if those are more than a scenario has.
+ */
+static struct step *saved_header(struct session *s, struct pool *pool, const char *file)
+{
+    const struct cmd *cmd = &cmd_table[CMD_scenario];
+    struct step *h =
+        s->header ? step_copy(pool, s->header) : step_new(pool, cmd, (struct span){0, 0});
+    const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+
+    if (!step_has(h, "title"))
+        step_put(pool, h, "title", pool_copy(pool, base, strcspn(base, ".")));
+    step_put_number(pool, h, "seed", s->seed);
+    if (!step_has(h, "ticks") && rdl_tick(s->lab) >= SESSION_TICKS_MAX_DEFAULT)
+        step_put_number(pool, h, "ticks", 2 * rdl_tick(s->lab));
+    return h;
+}
+
+bool run_session(struct session *s, const struct step *st)
+{
+    const char *file = step_text(st, "file");
+    struct script script = {.first = NULL};
+    const char *why;
+
+    if (!files_is_json(file) && !files_is_lab(file)) {
+        session_fail(s, step_span(st, "file", 0), "%s: the name must end in .lab or .json", file);
+        return diag_remedy(&s->diag, "for example: session save drop.json");
+    }
+    script.first = journal_steps(&s->journal, &script.pool);
+    if (!script_has_steps(script.first)) {
+        script_done(&script);
+        session_fail(s, st->at, "there is nothing to save: nothing was done yet");
+        return diag_remedy(&s->diag, "commands that only look, like show, are not saved");
+    }
+    script.header = saved_header(s, &script.pool, file);
+    why = files_write_script(file, &script);
+    script_done(&script);
+    return !why || session_fail(s, step_span(st, "file", 0), "%s: %s", file, why);
+}

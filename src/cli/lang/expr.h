@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Expressions of `expect`, `until` and --until: comparisons, and, or, not, count().
+ *
+ *	condition  := all { "or" all }
+ *	all        := one { "and" one }
+ *	one        := "not" one | "(" condition ")" | term [ OP term ]
+ *	term       := NUMBER | "STRING" | PATH | #EVENT | count(KIND { , FIELD OP VALUE })
+ *	OP         := == != < <= > >=
+ *
+ * Numbers may have units, of what they are compared with.  What can never be equal is not compared,
+ * and both sides of `and` and `or` are asked: a mistake is no answer.  A PATH without a dot is a
+ * word of an enumeration where its neighbour is one; `t` is the time, `tick` the number of the last
+ * tick.  #EVENT holds from that tick on.
+ */
+#ifndef CLI_LANG_EXPR_H
+#define CLI_LANG_EXPR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/lang/pool.h"
+#include "cli/lang/source.h"
+#include "emu/trace/filter.h"
+
+#define EXPR_DEPTH_MAX  32u
+#define EXPR_FIELDS_MAX 16u
+
+struct rdl_tally;
+
+enum expr_kind {
+    EXPR_OR,
+    EXPR_AND,
+    EXPR_NOT,
+    EXPR_COMPARE,
+    EXPR_NUMBER,
+    EXPR_STRING,
+    EXPR_PATH,
+    EXPR_EVENT,
+    EXPR_COUNT
+};
+
+struct expr {
+    enum expr_kind kind;
+    struct span at; /* in the text of the expression */
+    struct expr *a, *b;
+    enum compare op;
+    const char *text;         /* number as written, string without quotes, path */
+    uint64_t number;          /* the tick of #EVENT */
+    struct ev_filter *filter; /* of a count() */
+    struct rdl_tally *tally;  /* the same, once the expression belongs to a lab; NULL: all events of
+                                 the kind, or not yet */
+};
+
+/* Parses @text, which came from @at of a source.  NULL on failure, and @d says what is wrong. */
+struct expr *expr_parse(struct pool *p, const char *text, struct span at, struct diag *d);
+
+/* Only checks it. */
+bool expr_check(const char *text, struct span at, struct diag *d);
+
+const char *expr_op_text(enum compare op);
+
+/* Reads a time in nanoseconds, or a number with any unit but those of time; a plain number is both.
+ * False if @text is none.
+ */
+bool expr_number(bool time, const char *text, uint64_t *ret);
+
+#endif

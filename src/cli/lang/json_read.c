@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/lang/json.h"
+#include "cli/lang/json_scan.h"
+#include "cli/lang/lex.h"
+#include "cli/lang/suggest.h"
+#include "cli/print/must.h"
+#include "emu/base/assert.h"
+
+struct reading {
+    struct script *s;
+    struct diag *d;
+};
+
+const char *json_key(const struct param *p, size_t *ret_outer)
+{
+    const char *key = p->json ? p->json : p->name;
+    const char *dot = strchr(key, '.');
+
+    *ret_outer = dot ? (size_t)(dot - key) : 0;
+    return dot ? dot + 1 : key;
+}
+
+static bool fail(struct reading *r, struct span at, const char *message, const char *remedy)
+{
+    diag_set(r->d, DIAG_VALUE, at, "%s", message);
+    return diag_remedy(r->d, "%s", remedy);
+}
+
+/* Does the string hold a NUL, which cJSON would cut it at? */
+static bool has_nul(const struct reading *r, struct span at)
+{
+    for (size_t i = at.at; i + 6 <= at.at + at.len; i++) {
+        if (r->s->src.text[i] != '\\')
+            continue;
+        if (memcmp(r->s->src.text + i, "\\u0000", 6) == 0)
+            return true;
+        i++;
+    }
+    return false;
+}
+
+/* The text of a scalar as a line would have it; NULL if @p takes none like it. */
+static const char *scalar_text(struct reading *r, const struct param *p, struct json_value v)
+{
+    const char *text;
+
+    if (cJSON_IsString(v.item)) {
+        if (has_nul(r, v.at)) {
+            fail(r, v.at, "a string cannot contain \\u0000", "write bytes with hex=");
+            return NULL;
+        }
+        text = v.item->valuestring;
+        return pool_copy(&r->s->pool, text, strlen(text));
+    }
+    if (cJSON_IsNumber(v.item) && value_kinds[p->kind].number) {
+        text = pool_copy(&r->s->pool, r->s->src.text + v.at.at, v.at.len);
+        if (value_is_plain_integer(text))
+            return text;
+        diag_set(r->d, DIAG_VALUE, v.at, "%s: %s is not an exact integer", p->name, text);
+        diag_remedy(r->d,
+                    "numbers are digits only, up to 2^53; larger ones and others are strings");
+        return NULL;
+    }
+    /* The words of an enumeration like path MTUs are numbers. */
+    if (cJSON_IsNumber(v.item) && p->kind == VAL_WORD &&
+        isdigit((unsigned char)p->words->rows[0].name[0]))
+        return pool_copy(&r->s->pool, r->s->src.text + v.at.at, v.at.len);
+    diag_set(r->d, DIAG_VALUE, v.at, "%s must be %s%s", p->name, value_kinds[p->kind].what,
+             value_kinds[p->kind].number ? "" : ", as a string");
+    return NULL;
+}
+
+static bool read_scalar(struct reading *r, struct step *st, size_t i, struct json_value v)
+{
+    const struct param *p = &st->cmd->params[i];
+    const char *text = scalar_text(r, p, v);
+
+    if (!text)
+        return false;
+    if (p->kind == VAL_EXPR)
+        text = lex_one_line(&r->s->pool, text, strlen(text));
+    if (cJSON_IsString(v.item))
+        v.at = (struct span){v.at.at + 1, v.at.len - 2};
+    if (!value_check(p, text, v.at, r->d)) {
+        r->d->kind = DIAG_VALUE; /* the JSON itself is in order */
+        return false;
+    }
+    if (!step_add(&r->s->pool, st, i, (struct value){text, v.at}))
+        return fail(r, v.at, "too many values", "");
+    return true;
+}
+
+static bool read_argument(struct reading *r, struct step *st, size_t i, struct json_value v)
+{
+    const struct param *p = &st->cmd->params[i];
+    struct json_walk walk;
+    struct json_member m;
+
+    if (!param_is_list(p))
+        return read_scalar(r, st, i, v);
+    if (!cJSON_IsArray(v.item)) {
+        diag_set(r->d, DIAG_VALUE, v.at, "%s must be an array", p->name);
+        return diag_remedy(r->d, "write [ ] around it, also around a single value");
+    }
+    walk = json_walk(&r->s->src, v);
+    while (json_next(&walk, &m)) {
+        if (!read_scalar(r, st, i, m.value))
+            return false;
+    }
+    return true;
+}
+
+static bool read_flags(struct reading *r, struct step *st, struct json_value v)
+{
+    struct json_walk walk;
+    struct json_member m;
+
+    if (!cJSON_IsArray(v.item))
+        return fail(r, v.at, "flags must be an array", "for example [\"signaled\"]");
+    walk = json_walk(&r->s->src, v);
+    while (json_next(&walk, &m)) {
+        const char *name = cJSON_GetStringValue(m.value.item);
+        const struct param *p = name ? cmd_param(st->cmd, name) : NULL;
+        struct suggestion near = suggestion_for(name ? name : "");
+
+        if (p && p->kind == VAL_FLAG && st->args[p - st->cmd->params].n == 0) {
+            /* The first value always fits. */
+            (void)step_add(&r->s->pool, st, (size_t)(p - st->cmd->params),
+                           (struct value){p->name, m.value.at});
+            continue;
+        }
+        if (p && p->kind == VAL_FLAG)
+            return fail(r, m.value.at, "this flag is given twice", "leave one of them");
+        diag_set(r->d, DIAG_VALUE, m.value.at, "%s has no such flag", st->cmd->name);
+        for (size_t i = 0; i < st->cmd->n_params; i++) {
+            if (st->cmd->params[i].kind == VAL_FLAG)
+                suggest_offer(&near, st->cmd->params[i].name);
+        }
+        if (near.best)
+            return diag_remedy(r->d, "did you mean \"%s\"?", near.best);
+        return false;
+    }
+    return true;
+}
+
+/* The parameter with the JSON key @outer.@key (@outer NULL: @key alone); N parameters if none. */
+static size_t find_key(const struct cmd *cmd, const char *outer, const char *key)
+{
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        size_t outer_bytes;
+        const struct param *p = &cmd->params[i];
+        const char *inner = json_key(p, &outer_bytes);
+        const char *whole = p->json ? p->json : p->name;
+
+        if (p->kind == VAL_FLAG || strcmp(inner, key) != 0 || (outer != NULL) != (outer_bytes > 0))
+            continue;
+        if (!outer || (strlen(outer) == outer_bytes && memcmp(outer, whole, outer_bytes) == 0))
+            return i;
+    }
+    return cmd->n_params;
+}
+
+/* Has @cmd keys inside an object called @outer? */
+static bool is_outer(const struct cmd *cmd, const char *outer)
+{
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        size_t n;
+
+        json_key(&cmd->params[i], &n);
+        if (n > 0 && strlen(outer) == n && memcmp(cmd->params[i].json, outer, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool unknown_key(struct reading *r, const struct cmd *cmd, const struct json_member *m)
+{
+    struct suggestion near = suggestion_for(m->key);
+
+    diag_set(r->d, DIAG_VALUE, m->key_at, "unknown key \"%s\" in %s", m->key, cmd->name);
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        size_t outer;
+
+        suggest_offer(&near, json_key(&cmd->params[i], &outer));
+    }
+    suggest_offer(&near, cmd->flags & CMD_HEADER ? "steps" : "do");
+    if (cmd->flags & CMD_NAMES)
+        suggest_offer(&near, "as");
+    if (near.best)
+        return diag_remedy(r->d, "did you mean \"%s\"?", near.best);
+    return diag_remedy(r->d, "\"help %s\" lists what it takes", cmd->name);
+}
+
+static bool read_inner(struct reading *r, struct step *st, const char *outer, struct json_value v)
+{
+    struct json_walk walk;
+    struct json_member m;
+
+    if (!cJSON_IsObject(v.item))
+        return fail(r, v.at, "this must be an object", "for example \"limits\": {\"ticks\": 1000}");
+    walk = json_walk(&r->s->src, v);
+    while (json_next(&walk, &m)) {
+        const size_t i = find_key(st->cmd, outer, m.key);
+
+        if (i == st->cmd->n_params)
+            return unknown_key(r, st->cmd, &m);
+        if (st->args[i].n > 0)
+            return fail(r, m.key_at, "this key is there twice", "leave one of them");
+        if (!read_argument(r, st, i, m.value))
+            return false;
+    }
+    return true;
+}
+
+/* Has the object an earlier member with this key? */
+static bool is_repeated(struct json_value object, const struct json_member *m)
+{
+    for (const cJSON *c = object.item->child; c && c != m->value.item; c = c->next) {
+        if (strcmp(c->string, m->key) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool read_as(struct reading *r, struct step *st, struct json_value v)
+{
+    static const struct param name = {.name = "as", .kind = VAL_NEW_NAME};
+    const char *text = scalar_text(r, &name, v);
+
+    if (!text || !value_check(&name, text, v.at, r->d))
+        return false;
+    st->as = (struct value){text, v.at};
+    return true;
+}
+
+/* One member of a step or of the scenario that is neither "do" nor "steps". */
+static bool read_member(struct reading *r, struct step *st, const struct json_member *m)
+{
+    const size_t i = find_key(st->cmd, NULL, m->key);
+    bool has_flags = false;
+
+    for (size_t k = 0; k < st->cmd->n_params; k++)
+        has_flags = has_flags || st->cmd->params[k].kind == VAL_FLAG;
+    if (i < st->cmd->n_params)
+        return read_argument(r, st, i, m->value);
+    if (is_outer(st->cmd, m->key))
+        return read_inner(r, st, m->key, m->value);
+    if (has_flags && strcmp(m->key, "flags") == 0)
+        return read_flags(r, st, m->value);
+    if ((st->cmd->flags & CMD_NAMES) && strcmp(m->key, "as") == 0)
+        return read_as(r, st, m->value);
+    return unknown_key(r, st->cmd, m);
+}
+
+static bool read_steps(struct reading *r, struct json_value v, size_t depth, struct step **ret);
+
+/* The command that "do" names. */
+static const struct cmd *read_do(struct reading *r, struct json_value v)
+{
+    struct json_walk walk = json_walk(&r->s->src, v);
+    struct json_member m;
+    const struct cmd *cmd;
+    struct suggestion near;
+
+    while (json_next(&walk, &m)) {
+        if (strcmp(m.key, "do") != 0)
+            continue;
+        if (!cJSON_IsString(m.value.item)) {
+            fail(r, m.value.at, "\"do\" must be the name of a command", "\"help\" lists them");
+            return NULL;
+        }
+        cmd = cmd_find(m.value.item->valuestring, false);
+        if (cmd && !(cmd->flags & (CMD_HEADER | CMD_PROMPT_ONLY)))
+            return cmd;
+        near = suggestion_for(m.value.item->valuestring);
+        diag_set(r->d, DIAG_VALUE, m.value.at,
+                 cmd ? "%s cannot be part of a scenario" : "unknown command \"%s\"",
+                 m.value.item->valuestring);
+        for (size_t i = 0; i < N_CMDS && !cmd; i++)
+            suggest_offer(&near, cmd_table[i].name);
+        if (near.best)
+            diag_remedy(r->d, "did you mean \"%s\"?", near.best);
+        return NULL;
+    }
+    fail(r, (struct span){v.at.at, 1}, "a step needs \"do\"", "for example {\"do\": \"run\"}");
+    return NULL;
+}
+
+static bool read_step(struct reading *r, struct json_value v, size_t depth, struct step **ret)
+{
+    struct json_walk walk = json_walk(&r->s->src, v);
+    const struct cmd *cmd;
+    struct json_member m;
+    bool has_body = false;
+    struct step *st;
+
+    if (!cJSON_IsObject(v.item))
+        return fail(r, v.at, "a step must be an object", "for example {\"do\": \"run\"}");
+    cmd = read_do(r, v);
+    if (!cmd)
+        return false;
+    st = step_new(&r->s->pool, cmd, (struct span){v.at.at, 1});
+    while (json_next(&walk, &m)) {
+        if (is_repeated(v, &m))
+            return fail(r, m.key_at, "this key is there twice", "leave one of them");
+        if (strcmp(m.key, "do") == 0) {
+            st->at = m.value.at;
+        } else if ((cmd->flags & CMD_BLOCK) && strcmp(m.key, "steps") == 0) {
+            has_body = true;
+            if (depth + 1 >= SCRIPT_DEPTH_MAX)
+                return fail(r, m.key_at, "too many blocks in each other", "");
+            if (!read_steps(r, m.value, depth + 1, &st->body))
+                return false;
+        } else if (!read_member(r, st, &m)) {
+            return false;
+        }
+    }
+    if ((cmd->flags & CMD_BLOCK) && !has_body)
+        return fail(r, st->at, "a block needs \"steps\"", "\"steps\": [ ]");
+    *ret = st;
+    return step_check(st, false, depth, r->d);
+}
+
+static bool read_steps(struct reading *r, struct json_value v, size_t depth, struct step **ret)
+{
+    struct json_walk walk;
+    struct json_member m;
+
+    if (!cJSON_IsArray(v.item))
+        return fail(r, v.at, "\"steps\" must be an array", "\"steps\": [ ]");
+    walk = json_walk(&r->s->src, v);
+    while (json_next(&walk, &m)) {
+        if (!read_step(r, m.value, depth, ret))
+            return false;
+        ret = &(*ret)->next;
+    }
+    return true;
+}
+
+/* What the writer puts into every file needs no place in a line. */
+static void forget_standard_schema(struct step *header)
+{
+    const struct param *p = step_param(header, "schema");
+    struct arg *a = &header->args[p - header->cmd->params];
+
+    if (a->n && strcmp(a->v[0].text, p->standard) == 0)
+        a->n = 0;
+}
+
+static bool read_scenario(struct reading *r, struct json_value v)
+{
+    const struct cmd *cmd = &cmd_table[CMD_scenario];
+    struct json_walk walk;
+    struct json_member m;
+    bool has_steps = false;
+
+    if (!cJSON_IsObject(v.item))
+        return fail(r, v.at, "a scenario is an object", "{\"title\": ..., \"steps\": [ ]}");
+    r->s->header = step_new(&r->s->pool, cmd, (struct span){v.at.at, 1});
+    walk = json_walk(&r->s->src, v);
+    while (json_next(&walk, &m)) {
+        if (is_repeated(v, &m))
+            return fail(r, m.key_at, "this key is there twice", "leave one of them");
+        if (strcmp(m.key, "steps") == 0) {
+            has_steps = true;
+            if (!read_steps(r, m.value, 0, &r->s->first))
+                return false;
+        } else if (!read_member(r, r->s->header, &m)) {
+            return false;
+        }
+    }
+    forget_standard_schema(r->s->header);
+    return has_steps ||
+           fail(r, (struct span){v.at.at, 1}, "a scenario needs \"steps\"", "\"steps\": [ ]");
+}
+
+void json_use_memory(void)
+{
+    cJSON_Hooks hooks = {must_malloc, free};
+
+    cJSON_InitHooks(&hooks);
+}
+
+bool json_read_script(struct script *s, struct diag *d)
+{
+    struct reading r = {s, d};
+    size_t bad_at;
+    const char *why = source_check_text(&s->src, &bad_at);
+    cJSON *root;
+    bool ok;
+
+    if (why)
+        return diag_set(d, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
+    root = cJSON_ParseWithLengthOpts(s->src.text, s->src.len + 1, &why, 1);
+    if (!root) {
+        bad_at = why ? (size_t)(why - s->src.text) : 0;
+        diag_set(d, DIAG_SYNTAX, (struct span){bad_at < s->src.len ? bad_at : s->src.len, 1},
+                 "this is not JSON");
+        return diag_remedy(d, "look for a missing comma, quote or bracket before this place");
+    }
+    ok = read_scenario(&r, json_root(&s->src, root));
+    cJSON_Delete(root);
+    return ok;
+}

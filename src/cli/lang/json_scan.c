@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/lang/json_scan.h"
+
+#include <string.h>
+
+/* cJSON takes every byte up to the blank for white space. */
+static size_t skip_space(const struct source *src, size_t i)
+{
+    while (i < src->len && (unsigned char)src->text[i] <= 0x20)
+        i++;
+    return i;
+}
+
+static size_t skip_string(const struct source *src, size_t i)
+{
+    for (i++; i < src->len && src->text[i] != '"'; i++) {
+        if (src->text[i] == '\\')
+            i++;
+    }
+    return i + 1;
+}
+
+/* Behind the value that begins at @i. */
+static size_t skip_value(const struct source *src, size_t i)
+{
+    size_t depth = 0;
+
+    while (i < src->len) {
+        const char c = src->text[i];
+
+        if (c == '"') {
+            i = skip_string(src, i);
+        } else if (c == '{' || c == '[') {
+            depth++;
+            i++;
+        } else if (c == '}' || c == ']') {
+            depth--;
+            i++;
+        } else if (depth > 0) {
+            i++;
+            continue;
+        } else {
+            while (i < src->len && !strchr(",]}", src->text[i]) &&
+                   (unsigned char)src->text[i] > 0x20)
+                i++;
+        }
+        if (depth == 0)
+            break;
+    }
+    return i;
+}
+
+static struct json_value value_at(const struct source *src, const cJSON *item, size_t at)
+{
+    return (struct json_value){item, {at, skip_value(src, at) - at}};
+}
+
+struct json_value json_root(const struct source *src, const cJSON *root)
+{
+    static const char bom[] = "\xef\xbb\xbf";
+    const bool has_bom = strncmp(src->text, bom, sizeof(bom) - 1) == 0;
+
+    return value_at(src, root, skip_space(src, has_bom ? sizeof(bom) - 1 : 0));
+}
+
+struct json_walk json_walk(const struct source *src, struct json_value v)
+{
+    return (struct json_walk){src, v.item->child, v.at.at + 1};
+}
+
+bool json_next(struct json_walk *w, struct json_member *ret)
+{
+    if (!w->next)
+        return false;
+    *ret = (struct json_member){.key = w->next->string};
+    w->at = skip_space(w->src, w->at);
+    if (w->at < w->src->len && w->src->text[w->at] == ',')
+        w->at = skip_space(w->src, w->at + 1);
+    if (ret->key) {
+        const size_t end = skip_string(w->src, w->at);
+
+        ret->key_at = (struct span){w->at, end - w->at};
+        w->at = skip_space(w->src, skip_space(w->src, end) + 1);
+    }
+    ret->value = value_at(w->src, w->next, w->at);
+    w->at = ret->value.at.at + ret->value.at.len;
+    w->next = w->next->next;
+    return true;
+}

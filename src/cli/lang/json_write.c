@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* One step a line, keys in the order of the command table: the same script gives the same bytes. */
+#include <string.h>
+
+#include "cli/lang/json.h"
+
+#define INDENT 2u
+
+void json_write_string(FILE *out, const char *s)
+{
+    fputc('"', out);
+    for (; *s; s++) {
+        const unsigned char c = (unsigned char)*s;
+
+        if (c == '"' || c == '\\')
+            fprintf(out, "\\%c", c);
+        else if (c == '\n')
+            fputs("\\n", out);
+        else if (c == '\t')
+            fputs("\\t", out);
+        else if (c < 0x20)
+            fprintf(out, "\\u%04x", c);
+        else
+            fputc(c, out);
+    }
+    fputc('"', out);
+}
+
+static void write_scalar(FILE *out, const struct param *p, const char *text)
+{
+    if ((value_kinds[p->kind].number || p->kind == VAL_WORD) && value_is_plain_integer(text))
+        fputs(text, out);
+    else
+        json_write_string(out, text);
+}
+
+static void write_argument(FILE *out, const struct param *p, const struct arg *a)
+{
+    if (!param_is_list(p)) {
+        write_scalar(out, p, a->v[0].text);
+        return;
+    }
+    fputc('[', out);
+    for (size_t i = 0; i < a->n; i++) {
+        if (i)
+            fputs(", ", out);
+        write_scalar(out, p, a->v[i].text);
+    }
+    fputc(']', out);
+}
+
+static void write_flags(FILE *out, const struct step *st)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < st->cmd->n_params; i++) {
+        if (st->cmd->params[i].kind != VAL_FLAG || st->args[i].n == 0)
+            continue;
+        fputs(any ? ", " : ", \"flags\": [", out);
+        json_write_string(out, st->cmd->params[i].name);
+        any = true;
+    }
+    if (any)
+        fputc(']', out);
+}
+
+static void write_steps(FILE *out, const struct step *first, size_t depth);
+
+static void write_step(FILE *out, const struct step *st, size_t depth)
+{
+    fputs("{\"do\": ", out);
+    json_write_string(out, st->cmd->name);
+    for (size_t i = 0; i < st->cmd->n_params; i++) {
+        const struct param *p = &st->cmd->params[i];
+
+        if (p->kind == VAL_FLAG || st->args[i].n == 0)
+            continue;
+        fprintf(out, ", \"%s\": ", p->json ? p->json : p->name);
+        write_argument(out, p, &st->args[i]);
+    }
+    write_flags(out, st);
+    if (st->as.text) {
+        fputs(", \"as\": ", out);
+        json_write_string(out, st->as.text);
+    }
+    if (st->cmd->flags & CMD_BLOCK) {
+        fputs(", \"steps\": ", out);
+        write_steps(out, st->body, depth + 1);
+    }
+    fputc('}', out);
+}
+
+/* Depth is bounded by SCRIPT_DEPTH_MAX. */
+static void write_steps(FILE *out, const struct step *first, size_t depth)
+{
+    fputc('[', out);
+    for (const struct step *st = first; st; st = st->next) {
+        fprintf(out, "\n%*s", (int)((depth + 1) * INDENT), "");
+        write_step(out, st, depth);
+        if (st->next)
+            fputc(',', out);
+    }
+    if (first)
+        fprintf(out, "\n%*s", (int)(depth * INDENT), "");
+    fputc(']', out);
+}
+
+/* The members of the scenario line; those of an object like "limits" stand together in the table.
+ */
+static void write_header(FILE *out, const struct step *header)
+{
+    const struct cmd *cmd = &cmd_table[CMD_scenario];
+    const char *open = NULL; /* the object that is being written */
+    size_t open_bytes = 0;
+
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        const struct param *p = &cmd->params[i];
+        size_t outer;
+        const char *key = json_key(p, &outer);
+
+        if (strcmp(p->name, "schema") == 0 || !header || header->args[i].n == 0)
+            continue;
+        if (open && (outer != open_bytes || memcmp(open, p->json, outer) != 0)) {
+            fputs("},\n", out);
+            open = NULL;
+        }
+        if (outer && open) {
+            fputs(", ", out);
+        } else if (outer) {
+            fprintf(out, "%*s\"%.*s\": {", (int)INDENT, "", (int)outer, p->json);
+            open = p->json;
+            open_bytes = outer;
+        } else {
+            fprintf(out, "%*s", (int)INDENT, "");
+        }
+        fprintf(out, "\"%s\": ", key);
+        write_argument(out, p, &header->args[i]);
+        if (!outer)
+            fputs(",\n", out);
+    }
+    if (open)
+        fputs("},\n", out);
+}
+
+void json_write_script(FILE *out, const struct script *s)
+{
+    const struct param *schema = cmd_param(&cmd_table[CMD_scenario], "schema");
+    const char *given = s->header ? step_text(s->header, "schema") : NULL;
+
+    fprintf(out, "{\n%*s\"$schema\": ", (int)INDENT, "");
+    json_write_string(out, given ? given : schema->standard);
+    fputs(",\n", out);
+    write_header(out, s->header);
+    fprintf(out, "%*s\"steps\": ", (int)INDENT, "");
+    write_steps(out, s->first, 1);
+    fputs("\n}\n", out);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The line language: `verb operand* key=value* flag* [as NAME]`, read and written. */
+#ifndef CLI_LANG_LINE_H
+#define CLI_LANG_LINE_H
+
+#include "cli/lang/script.h"
+
+/* Reads a script statement by statement. */
+struct line_reader {
+    struct script *script; /* its source is read, its pool used; header and first are not set */
+    size_t at;             /* next byte */
+    bool abbreviated;      /* a unique prefix of a command is taken for it */
+    bool scenario;         /* commands that only make sense at a prompt are errors */
+    bool begun;            /* a statement that is no note was read */
+};
+
+enum line_result { LINE_STEP, LINE_END, LINE_BAD };
+
+/* The next statement, a block as a whole.  LINE_BAD: @d says what is wrong. */
+enum line_result line_next(struct line_reader *r, struct step **ret, struct diag *d);
+
+/* Reads all of @s->src, as a scenario.  On failure @s holds what was read before. */
+bool line_read_script(struct script *s, struct diag *d);
+
+/* Writes steps in their one written form, each on a line, indented by @depth blocks. */
+void line_write_steps(FILE *out, const struct step *first, size_t depth);
+void line_write_script(FILE *out, const struct script *s);
+
+/* Writes one step without its line end; a block gets several lines. */
+void line_write_step(FILE *out, const struct step *st, size_t depth);
+
+#endif

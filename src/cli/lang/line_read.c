@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/lang/lex.h"
+#include "cli/lang/line.h"
+#include "cli/lang/suggest.h"
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+
+/* One statement while it is read. */
+struct reading {
+    struct line_reader *r;
+    const struct source *src;
+    struct pool *pool;
+    struct diag *d;
+    struct step *st;
+    size_t next_operand; /* index of the parameter */
+};
+
+static struct token next(struct reading *rd)
+{
+    const struct token t = lex_next(rd->src, rd->r->at, rd->d);
+
+    rd->r->at = t.at.at + t.at.len;
+    return t;
+}
+
+/* The next token stays the next. */
+static struct token look(struct reading *rd)
+{
+    return lex_next(rd->src, rd->r->at, rd->d);
+}
+
+static bool is_text(const struct reading *rd, struct span at, const char *text)
+{
+    return at.len == strlen(text) && memcmp(rd->src->text + at.at, text, at.len) == 0;
+}
+
+static const char *raw(const struct reading *rd, struct span at)
+{
+    return pool_copy(rd->pool, rd->src->text + at.at, at.len);
+}
+
+/* The length of KEY in a word KEY=...; 0 if it has no such form. */
+static size_t key_bytes(const struct reading *rd, struct span word)
+{
+    const char *s = rd->src->text + word.at;
+    size_t n = 0;
+
+    while (n < word.len && (isalnum((unsigned char)s[n]) || s[n] == '_'))
+        n++;
+    return n > 0 && n + 1 <= word.len && s[n] == '=' && (n + 1 == word.len || s[n + 1] != '=') ? n
+                                                                                               : 0;
+}
+
+/* An abbreviation of several commands. */
+static bool ambiguous(struct reading *rd, struct span at, const char *name)
+{
+    char buf[DIAG_REMEDY_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    for (size_t i = 0; i < N_CMDS; i++) {
+        if (strncmp(cmd_table[i].name, name, strlen(name)) == 0)
+            text_addf(&t, t.len ? ", %s" : "%s", cmd_table[i].name);
+    }
+    if (t.len == 0)
+        return false;
+    diag_set(rd->d, DIAG_VALUE, at, "\"%s\" is short for several commands", name);
+    diag_remedy(rd->d, "%s", buf);
+    return true;
+}
+
+static bool unknown_command(struct reading *rd, struct span at)
+{
+    const char *name = raw(rd, at);
+    struct suggestion near = suggestion_for(name);
+
+    if (rd->r->abbreviated && ambiguous(rd, at, name))
+        return false;
+    diag_set(rd->d, DIAG_VALUE, at, "unknown command \"%s\"", name);
+    for (size_t i = 0; i < N_CMDS; i++)
+        suggest_offer(&near, cmd_table[i].name);
+    if (near.best)
+        return diag_remedy(rd->d, "did you mean \"%s\"?", near.best);
+    return diag_remedy(rd->d, "\"help\" lists the commands");
+}
+
+static bool unknown_key(struct reading *rd, struct span at, const char *what)
+{
+    const struct cmd *cmd = rd->st->cmd;
+    const char *name = raw(rd, at);
+    struct suggestion near = suggestion_for(name);
+
+    diag_set(rd->d, DIAG_VALUE, at, "%s takes no %s \"%s\"", cmd->name, what, name);
+    for (size_t i = 0; i < cmd->n_params; i++)
+        suggest_offer(&near, cmd->params[i].name);
+    if (near.best)
+        return diag_remedy(rd->d, "did you mean \"%s\"?", near.best);
+    return diag_remedy(rd->d, "\"help %s\" lists what it takes", cmd->name);
+}
+
+/* Takes one value of parameter @i. */
+static bool take_value(struct reading *rd, size_t i, struct span at)
+{
+    const struct param *p = &rd->st->cmd->params[i];
+    const char *text = lex_unquote(rd->pool, rd->src, at, rd->d);
+
+    if (!text || !value_check(p, text, at, rd->d))
+        return false;
+    if (!step_add(rd->pool, rd->st, i, (struct value){text, at}))
+        return diag_set(rd->d, DIAG_VALUE, at, "%s: more than %u values", p->name, SCRIPT_LIST_MAX);
+    return true;
+}
+
+/* The end of the list element that begins at @from: a comma outside quotes and brackets, or @end.
+ */
+static size_t element_end(const struct reading *rd, size_t from, size_t end)
+{
+    const char *s = rd->src->text;
+    bool quoted = false;
+    size_t depth = 0;
+
+    for (; from < end; from++) {
+        if (s[from] == '"')
+            quoted = !quoted;
+        else if (quoted && s[from] == '\\' && from + 1 < end)
+            from++;
+        else if (!quoted && s[from] == '[')
+            depth++;
+        else if (!quoted && s[from] == ']' && depth > 0)
+            depth--;
+        else if (!quoted && depth == 0 && s[from] == ',')
+            break;
+    }
+    return from;
+}
+
+/* Takes the value or values in @at for parameter @i. */
+static bool take_values(struct reading *rd, size_t i, struct span at)
+{
+    const struct param *p = &rd->st->cmd->params[i];
+    const size_t end = at.at + at.len;
+    size_t from = at.at;
+
+    if (rd->st->args[i].n > 0 && !(p->flags & P_MANY)) {
+        diag_set(rd->d, DIAG_VALUE, at, "%s is given twice", p->name);
+        return diag_remedy(rd->d, "leave one of them");
+    }
+    if (!param_is_list(p) || (p->flags & P_MANY))
+        return take_value(rd, i, at);
+    for (;;) {
+        const size_t stop = element_end(rd, from, end);
+
+        if (!take_value(rd, i, (struct span){from, stop - from}))
+            return false;
+        if (stop == end)
+            return true;
+        from = stop + 1;
+    }
+}
+
+/* Could the word be a value of the parameter?  Only asked to skip optional operands. */
+static bool fits(struct reading *rd, const struct param *p, struct span at)
+{
+    struct diag ignored;
+    const char *text = lex_unquote(rd->pool, rd->src, at, &ignored);
+
+    return text && value_check(p, text, at, &ignored);
+}
+
+/* The parameter that the operand in @at is for; N parameters if there is none. */
+static size_t operand_for(struct reading *rd, struct span at)
+{
+    const struct cmd *cmd = rd->st->cmd;
+    size_t first = cmd->n_params;
+
+    for (size_t i = rd->next_operand; i < cmd->n_params; i++) {
+        const struct param *p = &cmd->params[i];
+
+        if (!(p->flags & P_OPERAND) || (rd->st->args[i].n > 0 && !(p->flags & P_MANY)))
+            continue;
+        if ((p->flags & P_REQUIRED) || fits(rd, p, at))
+            return i;
+        if (first == cmd->n_params)
+            first = i;
+    }
+    return first;
+}
+
+static bool take_operand(struct reading *rd, struct span at)
+{
+    const size_t i = operand_for(rd, at);
+
+    if (i == rd->st->cmd->n_params)
+        return unknown_key(rd, at, "flag or further operand");
+    rd->next_operand = rd->st->cmd->params[i].flags & P_MANY ? i : i + 1;
+    return take_values(rd, i, at);
+}
+
+/* An expression runs to the end of the statement or to a KEY=. */
+static bool take_expression(struct reading *rd, size_t i)
+{
+    struct span at = {look(rd).at.at, 0};
+
+    for (;;) {
+        const struct token t = look(rd);
+        const size_t key = t.kind == TOKEN_WORD ? key_bytes(rd, t.at) : 0;
+
+        if (t.kind == TOKEN_BAD)
+            return false;
+        if (t.kind != TOKEN_WORD ||
+            (key && cmd_param(rd->st->cmd, raw(rd, (struct span){t.at.at, key}))))
+            break;
+        next(rd);
+        at.len = t.at.at + t.at.len - at.at;
+    }
+    if (at.len > 0) {
+        const char *text = lex_one_line(rd->pool, rd->src->text + at.at, at.len);
+
+        return value_check(&rd->st->cmd->params[i], text, at, rd->d) &&
+               step_add(rd->pool, rd->st, i, (struct value){text, at});
+    }
+    return true;
+}
+
+static bool take_as(struct reading *rd, struct span as)
+{
+    static const struct param name = {.name = "as", .kind = VAL_NEW_NAME};
+    const struct token t = next(rd);
+    const char *text;
+
+    if (t.kind == TOKEN_BAD)
+        return false;
+    if (t.kind != TOKEN_WORD)
+        return diag_set(rd->d, DIAG_SYNTAX, as, "a name must follow as");
+    if (!(rd->st->cmd->flags & CMD_NAMES)) {
+        diag_set(rd->d, DIAG_VALUE, as, "%s makes nothing that could be named", rd->st->cmd->name);
+        return diag_remedy(rd->d, "leave out \"as\"");
+    }
+    text = lex_unquote(rd->pool, rd->src, t.at, rd->d);
+    if (!text || !value_check(&name, text, t.at, rd->d))
+        return false;
+    rd->st->as = (struct value){text, t.at};
+    return true;
+}
+
+/* `-s 64`, as the program itself takes it; a flag has no value. */
+static bool take_letter(struct reading *rd, const struct param *p, struct span at)
+{
+    const size_t i = (size_t)(p - rd->st->cmd->params);
+    struct token t = {.at = at};
+
+    if (p->kind != VAL_FLAG) {
+        t = next(rd);
+        if (t.kind == TOKEN_BAD)
+            return false;
+        if (t.kind != TOKEN_WORD) {
+            diag_set(rd->d, DIAG_SYNTAX, at, "-%c needs a value", p->letter);
+            return diag_remedy(rd->d, "%s", p->help);
+        }
+    }
+    rd->st->args[i].key_at = at;
+    return take_values(rd, i, t.at);
+}
+
+/* A word like "-s" or "-s64", for a command that takes such words. */
+static bool is_letter(const struct reading *rd, struct span at)
+{
+    const char *s = rd->src->text + at.at;
+
+    return at.len >= 2 && s[0] == '-' && !isdigit((unsigned char)s[1]) &&
+           cmd_has_letters(rd->st->cmd);
+}
+
+static bool take_word(struct reading *rd, struct span at)
+{
+    const struct cmd *cmd = rd->st->cmd;
+    const size_t key = key_bytes(rd, at);
+    const struct param *p;
+
+    if (is_letter(rd, at)) {
+        p = at.len == 2 ? cmd_param_of_letter(cmd, rd->src->text[at.at + 1]) : NULL;
+        return p ? take_letter(rd, p, at) : unknown_key(rd, at, "option");
+    }
+    if (is_text(rd, at, "as"))
+        return take_as(rd, at);
+    if (key) {
+        const struct span key_at = {at.at, key};
+
+        p = cmd_param(cmd, raw(rd, key_at));
+        if (!p || p->kind == VAL_FLAG)
+            return unknown_key(rd, key_at, "key");
+        rd->st->args[p - cmd->params].key_at = key_at;
+        return take_values(rd, (size_t)(p - cmd->params),
+                           (struct span){at.at + key + 1, at.len - key - 1});
+    }
+    p = cmd_param(cmd, raw(rd, at));
+    if (p && p->kind == VAL_FLAG)
+        return take_values(rd, (size_t)(p - cmd->params), at);
+    return take_operand(rd, at);
+}
+
+/* Everything behind the verb, up to what ends the statement. */
+static bool read_words(struct reading *rd)
+{
+    const struct cmd *cmd = rd->st->cmd;
+
+    if (cmd->n_params > 0 && cmd->params[0].kind == VAL_EXPR && !take_expression(rd, 0))
+        return false;
+    for (;;) {
+        const struct token t = look(rd);
+
+        if (t.kind == TOKEN_BAD)
+            return false;
+        if (t.kind != TOKEN_WORD)
+            return true;
+        next(rd);
+        if (!take_word(rd, t.at))
+            return false;
+    }
+}
+
+static bool read_statement(struct line_reader *r, struct token verb, size_t depth, struct diag *d,
+                           struct step **ret);
+
+/* The statements of a block, behind its brace, up to and with the closing one. */
+static bool read_block(struct line_reader *r, struct span open, size_t depth, struct diag *d,
+                       struct step **ret)
+{
+    struct step **tail = ret;
+
+    for (;;) {
+        const struct token t = lex_next(&r->script->src, r->at, d);
+
+        r->at = t.at.at + t.at.len;
+        switch (t.kind) {
+        case TOKEN_SEPARATOR:
+            continue;
+        case TOKEN_CLOSE:
+            return true;
+        case TOKEN_BAD:
+            return false;
+        case TOKEN_END:
+            diag_set(d, DIAG_SYNTAX, open, "this block does not end");
+            return diag_remedy(d, "close it with }");
+        case TOKEN_OPEN:
+        case TOKEN_WORD:
+        case TOKEN_COMMENT:
+            if (!read_statement(r, t, depth, d, tail))
+                return false;
+            tail = &(*tail)->next;
+        }
+    }
+}
+
+/* A comment becomes a note. */
+static struct step *comment(struct line_reader *r, struct span at)
+{
+    struct step *st = step_new(&r->script->pool, &cmd_table[CMD_note], at);
+    const char *text = r->script->src.text + at.at + 1;
+    size_t n = at.len - 1;
+
+    if (n > 0 && *text == ' ') {
+        text++;
+        n--;
+    }
+    /* The first value always fits. */
+    (void)step_add(&r->script->pool, st, 0,
+                   (struct value){pool_copy(&r->script->pool, text, n), at});
+    return st;
+}
+
+/* What must follow a statement; a closing brace and a comment stay where they are. */
+static bool read_end(struct reading *rd)
+{
+    const struct token t = look(rd);
+
+    switch (t.kind) {
+    case TOKEN_SEPARATOR:
+        next(rd);
+        return true;
+    case TOKEN_END:
+    case TOKEN_CLOSE:
+    case TOKEN_COMMENT:
+        return true;
+    case TOKEN_BAD:
+        return false;
+    case TOKEN_OPEN:
+    case TOKEN_WORD:
+        break;
+    }
+    diag_set(rd->d, DIAG_SYNTAX, t.at, "%s",
+             t.kind == TOKEN_OPEN ? "no block belongs here" : "one command ends here");
+    return diag_remedy(rd->d, "%s",
+                       t.kind == TOKEN_OPEN ? "blocks follow \"on HOSTS\" and \"repeat N\""
+                                            : "put ; or a line end between commands");
+}
+
+static bool read_statement(struct line_reader *r, struct token verb, size_t depth, struct diag *d,
+                           struct step **ret)
+{
+    struct reading rd = {r, &r->script->src, &r->script->pool, d, NULL, 0};
+    const struct cmd *cmd;
+    struct token t;
+
+    if (verb.kind == TOKEN_COMMENT) {
+        *ret = comment(r, verb.at);
+        return true;
+    }
+    if (verb.kind != TOKEN_WORD) {
+        diag_set(d, DIAG_SYNTAX, verb.at, "a command is needed here");
+        return diag_remedy(d, "a block belongs to \"on HOSTS\" or \"repeat N\"");
+    }
+    cmd = cmd_find(raw(&rd, verb.at), r->abbreviated);
+    if (!cmd)
+        return unknown_command(&rd, verb.at);
+    if (r->scenario && (cmd->flags & CMD_PROMPT_ONLY)) {
+        diag_set(d, DIAG_VALUE, verb.at, "%s cannot be part of a scenario", cmd->name);
+        return diag_remedy(d, "it is for the prompt, and for scripts that are run line by line");
+    }
+    rd.st = step_new(rd.pool, cmd, verb.at);
+    if (!read_words(&rd) || !step_check(rd.st, !r->begun, depth, d))
+        return false;
+    r->begun = r->begun || !(cmd->flags & CMD_NOTE);
+    if (cmd->flags & CMD_BLOCK) {
+        t = next(&rd);
+        if (t.kind == TOKEN_BAD)
+            return false;
+        if (t.kind != TOKEN_OPEN) {
+            diag_set(d, DIAG_SYNTAX, t.at, "%s needs a block", cmd->name);
+            return diag_remedy(d, "for example: %s", cmd->example);
+        }
+        if (!read_block(r, t.at, depth + 1, d, &rd.st->body))
+            return false;
+    }
+    *ret = rd.st;
+    return read_end(&rd);
+}
+
+enum line_result line_next(struct line_reader *r, struct step **ret, struct diag *d)
+{
+    struct token t;
+
+    do {
+        t = lex_next(&r->script->src, r->at, d);
+        r->at = t.at.at + t.at.len;
+    } while (t.kind == TOKEN_SEPARATOR);
+    if (t.kind == TOKEN_BAD)
+        return LINE_BAD;
+    if (t.kind == TOKEN_END)
+        return LINE_END;
+    if (t.kind == TOKEN_CLOSE) {
+        diag_set(d, DIAG_SYNTAX, t.at, "no block is open here");
+        diag_remedy(d, "remove the }");
+        return LINE_BAD;
+    }
+    return read_statement(r, t, 0, d, ret) ? LINE_STEP : LINE_BAD;
+}
+
+bool line_read_script(struct script *s, struct diag *d)
+{
+    struct line_reader r = {.script = s, .scenario = true};
+    struct step **tail = &s->first;
+    size_t bad_at;
+    const char *why = source_check_text(&s->src, &bad_at);
+
+    if (why)
+        return diag_set(d, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
+    for (;;) {
+        struct step *st = NULL;
+
+        switch (line_next(&r, &st, d)) {
+        case LINE_END:
+            return true;
+        case LINE_BAD:
+            return false;
+        case LINE_STEP:
+            break;
+        }
+        RDL_ASSERT(st);
+        if (st->cmd->flags & CMD_HEADER) {
+            s->header = st;
+            continue;
+        }
+        *tail = st;
+        tail = &st->next;
+    }
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* The JSON Schema of scenarios.
+ *
+ * It says what a reader of JSON can check without knowing the lab: keys, types, ranges, words. What
+ * it cannot say (duplicate keys, the grammar of expressions) only json_read.c checks.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/lang/json.h"
+
+static void write_text_member(FILE *out, const char *key, const char *text)
+{
+    fprintf(out, ", \"%s\": ", key);
+    json_write_string(out, text);
+}
+
+/* Words may be all upper or all lower case; numbers like path MTUs may be JSON numbers. */
+static void write_words(FILE *out, const struct enum_table *words)
+{
+    fputs("\"enum\": [", out);
+    for (size_t i = 0; i < words->n_rows; i++) {
+        const char *name = words->rows[i].name;
+        char lower[VALUE_WORD_BYTES];
+
+        fputs(i ? ", " : "", out);
+        if (isdigit((unsigned char)name[0])) {
+            fprintf(out, "%s, \"%s\"", name, name);
+            continue;
+        }
+        json_write_string(out, name);
+        snprintf(lower, sizeof(lower), "%s", name);
+        value_lower_case(lower);
+        if (strcmp(lower, name) != 0)
+            fprintf(out, ", \"%s\"", lower);
+        if (words == &enum_access)
+            fprintf(out, ", \"%s\"", words->rows[i].text);
+    }
+    fputc(']', out);
+}
+
+/* The type of one value, as members of a schema. */
+static void write_type(FILE *out, const struct param *p)
+{
+    const struct value_kind_info *k = &value_kinds[p->kind];
+
+    if (p->words) {
+        write_words(out, p->words);
+        return;
+    }
+    if (k->number) {
+        fprintf(out, "\"anyOf\": [{\"type\": \"integer\", \"minimum\": %llu",
+                (unsigned long long)p->min);
+        if (p->max)
+            fprintf(out, ", \"maximum\": %llu", (unsigned long long)p->max);
+        fputs("}, {", out);
+    }
+    fputs("\"type\": \"string\"", out);
+    if (k->pattern)
+        write_text_member(out, "pattern", k->pattern);
+    if (k->number)
+        fputs("}]", out);
+}
+
+static void write_property(FILE *out, const struct param *p)
+{
+    const bool list = param_is_list(p);
+
+    fputc('{', out);
+    if (list)
+        fputs("\"type\": \"array\", \"items\": {", out);
+    write_type(out, p);
+    if (list)
+        fputs(p->flags & P_REQUIRED ? "}, \"minItems\": 1" : "}", out);
+    write_text_member(out, "description", p->help);
+    if (p->standard)
+        write_text_member(out, "default", p->standard);
+    fputc('}', out);
+}
+
+static void write_flags(FILE *out, const struct cmd *cmd)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        if (cmd->params[i].kind != VAL_FLAG)
+            continue;
+        fputs(any ? ", "
+                  : ",\n      \"flags\": {\"type\": \"array\", \"uniqueItems\": true, \"items\": "
+                    "{\"enum\": [",
+              out);
+        json_write_string(out, cmd->params[i].name);
+        any = true;
+    }
+    if (!any)
+        return;
+    fputs("]}, \"description\": ", out);
+    /* Each flag's help, one sentence. */
+    fputc('"', out);
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        if (cmd->params[i].kind == VAL_FLAG)
+            fprintf(out, "%s: %s. ", cmd->params[i].name, cmd->params[i].help);
+    }
+    fputs("\"}", out);
+}
+
+/* The parameters of an object like "limits". */
+static void write_inner(FILE *out, const struct cmd *cmd, const char *outer, size_t outer_bytes)
+{
+    bool any = false;
+
+    fprintf(out,
+            "\"%.*s\": {\"type\": \"object\", \"additionalProperties\": false, \"properties\": {",
+            (int)outer_bytes, outer);
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        size_t n;
+        const char *key = json_key(&cmd->params[i], &n);
+
+        if (n != outer_bytes || memcmp(cmd->params[i].json, outer, n) != 0)
+            continue;
+        fprintf(out, "%s\"%s\": ", any ? ", " : "", key);
+        write_property(out, &cmd->params[i]);
+        any = true;
+    }
+    fputs("}}", out);
+}
+
+/* All parameters but flags, as properties, each behind a comma. */
+static void write_properties(FILE *out, const struct cmd *cmd)
+{
+    const char *last = NULL;
+    size_t last_bytes = 0;
+
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        const struct param *p = &cmd->params[i];
+        size_t outer;
+        const char *key = json_key(p, &outer);
+
+        if (p->kind == VAL_FLAG ||
+            (outer && outer == last_bytes && memcmp(last, p->json, outer) == 0))
+            continue;
+        fputs(",\n      ", out);
+        if (outer) {
+            write_inner(out, cmd, p->json, outer);
+            last = p->json;
+            last_bytes = outer;
+            continue;
+        }
+        fprintf(out, "\"%s\": ", key);
+        write_property(out, p);
+    }
+}
+
+static void write_command(FILE *out, const struct cmd *cmd)
+{
+    fprintf(out, "    \"%s\": {\"type\": \"object\"", cmd->name);
+    write_text_member(out, "description", cmd->summary);
+    fprintf(out,
+            ", \"additionalProperties\": false,\n     \"properties\": {\n      \"do\": {\"const\": "
+            "\"%s\"}",
+            cmd->name);
+    write_properties(out, cmd);
+    write_flags(out, cmd);
+    if (cmd->flags & CMD_NAMES)
+        fprintf(out,
+                ",\n      \"as\": {\"type\": \"string\", \"pattern\": \"%s\", \"description\": "
+                "\"the name of what is made\"}",
+                value_kinds[VAL_NEW_NAME].pattern);
+    if (cmd->flags & CMD_BLOCK)
+        fputs(",\n      \"steps\": {\"type\": \"array\", \"items\": {\"$ref\": "
+              "\"#/$defs/any_step\"}}",
+              out);
+    fputs("},\n     \"required\": [\"do\"", out);
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        if (cmd->params[i].flags & P_REQUIRED)
+            fprintf(out, ", \"%s\"", cmd->params[i].name);
+    }
+    fputs(cmd->flags & CMD_BLOCK ? ", \"steps\"]}" : "]}", out);
+}
+
+static bool is_step(const struct cmd *cmd)
+{
+    return !(cmd->flags & (CMD_HEADER | CMD_PROMPT_ONLY));
+}
+
+/* "do" chooses the schema of the rest, so that a message is about the right command. */
+static void write_step(FILE *out)
+{
+    bool any = false;
+
+    fputs("    \"any_step\": {\"type\": \"object\", \"required\": [\"do\"],\n"
+          "     \"properties\": {\"do\": {\"enum\": [",
+          out);
+    for (size_t i = 0; i < N_CMDS; i++) {
+        if (!is_step(&cmd_table[i]))
+            continue;
+        fprintf(out, "%s\"%s\"", any ? ", " : "", cmd_table[i].name);
+        any = true;
+    }
+    fputs("], \"description\": \"the command\"}},\n     \"allOf\": [", out);
+    any = false;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        const char *name = cmd_table[i].name;
+
+        if (!is_step(&cmd_table[i]))
+            continue;
+        fprintf(out,
+                "%s\n      {\"if\": {\"properties\": {\"do\": {\"const\": \"%s\"}}, \"required\": "
+                "[\"do\"]}, "
+                "\"then\": {\"$ref\": \"#/$defs/%s\"}}",
+                any ? "," : "", name, name);
+        any = true;
+    }
+    fputs("]}", out);
+}
+
+void json_write_schema(FILE *out)
+{
+    const struct cmd *scenario = &cmd_table[CMD_scenario];
+
+    fputs("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
+          "  \"$id\": \"https://rdmalab.invalid/schema/scenario-1.json\",\n"
+          "  \"title\": \"rdmalab scenario\",\n"
+          "  \"description\": \"Each step is the JSON form of one line; made from the command "
+          "table.\",\n"
+          "  \"type\": \"object\",\n  \"additionalProperties\": false,\n  \"required\": "
+          "[\"steps\"],\n"
+          "  \"properties\": {\n      \"steps\": {\"type\": \"array\", \"items\": {\"$ref\": "
+          "\"#/$defs/any_step\"}}",
+          out);
+    write_properties(out, scenario);
+    fputs("\n  },\n  \"$defs\": {\n", out);
+    write_step(out);
+    for (size_t i = 0; i < N_CMDS; i++) {
+        if (!is_step(&cmd_table[i]))
+            continue;
+        fputs(",\n", out);
+        write_command(out, &cmd_table[i]);
+    }
+    fputs("\n  }\n}\n", out);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/lang/script.h"
+
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+
+void script_done(struct script *s)
+{
+    pool_free(&s->pool);
+    s->header = NULL;
+    s->first = NULL;
+}
+
+static size_t index_of(const struct step *st, const char *name)
+{
+    const struct param *p = cmd_param(st->cmd, name);
+
+    RDL_ASSERT(p);
+    return (size_t)(p - st->cmd->params);
+}
+
+const struct arg *step_arg(const struct step *st, const char *name)
+{
+    return &st->args[index_of(st, name)];
+}
+
+const struct param *step_param(const struct step *st, const char *name)
+{
+    return &st->cmd->params[index_of(st, name)];
+}
+
+bool step_has(const struct step *st, const char *name)
+{
+    return step_arg(st, name)->n > 0;
+}
+
+const char *step_text(const struct step *st, const char *name)
+{
+    const struct arg *a = step_arg(st, name);
+
+    return a->n ? a->v[0].text : NULL;
+}
+
+uint64_t step_number(const struct step *st, const char *name, uint64_t otherwise)
+{
+    const struct arg *a = step_arg(st, name);
+
+    return a->n ? value_number(step_param(st, name), a->v[0].text) : otherwise;
+}
+
+uint32_t step_set(const struct step *st, const char *name)
+{
+    const struct arg *a = step_arg(st, name);
+    uint32_t set = 0;
+
+    for (size_t i = 0; i < a->n; i++)
+        set |= (uint32_t)value_number(step_param(st, name), a->v[i].text);
+    return set;
+}
+
+struct span step_span(const struct step *st, const char *name, size_t i)
+{
+    const struct arg *a = step_arg(st, name);
+
+    return i < a->n ? a->v[i].at : st->at;
+}
+
+struct step *step_new(struct pool *p, const struct cmd *cmd, struct span at)
+{
+    struct step *st = pool_alloc(p, sizeof(*st));
+
+    st->cmd = cmd;
+    st->at = at;
+    st->args = pool_alloc(p, (cmd->n_params + 1) * sizeof(*st->args));
+    return st;
+}
+
+bool step_add(struct pool *p, struct step *st, size_t i, struct value v)
+{
+    struct arg *a = &st->args[i];
+
+    if (a->n >= SCRIPT_LIST_MAX)
+        return false;
+    /* Room grows by doubling; what is left behind belongs to the pool. */
+    if ((a->n & (a->n - 1)) == 0) {
+        struct value *more = pool_alloc(p, (a->n ? 2 * a->n : 1) * sizeof(*more));
+
+        if (a->n)
+            memcpy(more, a->v, a->n * sizeof(*more));
+        a->v = more;
+    }
+    a->v[a->n++] = v;
+    return true;
+}
+
+void step_put(struct pool *p, struct step *st, const char *name, const char *text)
+{
+    const size_t i = (size_t)(cmd_param(st->cmd, name) - st->cmd->params);
+
+    st->args[i].n = 0;
+    /* The first value of a list always fits. */
+    (void)step_add(p, st, i, (struct value){pool_copy(p, text, strlen(text)), {0, 0}});
+}
+
+void step_put_number(struct pool *p, struct step *st, const char *name, uint64_t v)
+{
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_addf(&t, "%llu", (unsigned long long)v);
+    step_put(p, st, name, buf);
+}
+
+bool step_check(const struct step *st, bool first, size_t depth, struct diag *d)
+{
+    const struct cmd *cmd = st->cmd;
+
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        const struct param *p = &cmd->params[i];
+
+        if (!(p->flags & P_REQUIRED) || st->args[i].n > 0)
+            continue;
+        diag_set(d, DIAG_VALUE, st->at, "%s needs %s%s: %s", cmd->name, p->name,
+                 p->flags & P_OPERAND ? "" : "=", p->help);
+        return diag_remedy(d, "for example: %s", cmd->example);
+    }
+    if ((cmd->flags & CMD_HEADER) && (!first || depth > 0)) {
+        diag_set(d, DIAG_VALUE, st->at, "%s must be the first line", cmd->name);
+        return diag_remedy(d, "move it to the top; it is given once");
+    }
+    if (depth >= SCRIPT_DEPTH_MAX)
+        return diag_set(d, DIAG_VALUE, st->at, "more than %u blocks in each other",
+                        SCRIPT_DEPTH_MAX);
+    return true;
+}
+
+bool script_has_steps(const struct step *first)
+{
+    /* Depth is bounded by SCRIPT_DEPTH_MAX. */
+    for (const struct step *st = first; st; st = st->next) {
+        if (st->cmd->flags & CMD_NOTE)
+            continue;
+        if (!(st->cmd->flags & CMD_BLOCK) || script_has_steps(st->body))
+            return true;
+    }
+    return false;
+}
+
+static struct value value_copy(struct pool *p, const struct value *v)
+{
+    return (struct value){pool_copy(p, v->text, strlen(v->text)), v->at};
+}
+
+struct step *step_copy_head(struct pool *p, const struct step *st)
+{
+    struct step *copy = step_new(p, st->cmd, st->at);
+
+    for (size_t i = 0; i < st->cmd->n_params; i++) {
+        for (size_t k = 0; k < st->args[i].n; k++) {
+            const bool added = step_add(p, copy, i, value_copy(p, &st->args[i].v[k]));
+
+            RDL_ASSERT(added);
+        }
+    }
+    if (st->as.text)
+        copy->as = value_copy(p, &st->as);
+    return copy;
+}
+
+struct step *step_copy(struct pool *p, const struct step *st)
+{
+    struct step *copy = step_copy_head(p, st);
+    struct step **tail = &copy->body;
+
+    /* Depth is bounded by SCRIPT_DEPTH_MAX. */
+    for (const struct step *b = st->body; b; b = b->next) {
+        *tail = step_copy(p, b);
+        tail = &(*tail)->next;
+    }
+    return copy;
+}
+
+static bool args_equal(const struct arg *a, const struct arg *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++) {
+        if (strcmp(a->v[i].text, b->v[i].text) != 0)
+            return false;
+    }
+    return true;
+}
+
+bool step_equal(const struct step *a, const struct step *b)
+{
+    const struct step *x = a->body, *y = b->body;
+
+    if (a->cmd != b->cmd || !a->as.text != !b->as.text ||
+        (a->as.text && strcmp(a->as.text, b->as.text) != 0))
+        return false;
+    for (size_t i = 0; i < a->cmd->n_params; i++) {
+        if (!args_equal(&a->args[i], &b->args[i]))
+            return false;
+    }
+    /* Depth is bounded by SCRIPT_DEPTH_MAX. */
+    while (x && y && step_equal(x, y)) {
+        x = x->next;
+        y = y->next;
+    }
+    return !x && !y;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/lang/source.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/print/utf8.h"
+#include "emu/base/text.h"
+
+#define SHOWN_COLUMNS     96u /* of a source line */
+#define SHOWN_BEFORE      60u /* columns kept left of the caret in a longer line */
+#define SOURCE_BYTES_MAX  (64u << 20)
+#define SOURCE_READ_BYTES 65536u
+
+bool diag_set(struct diag *d, enum diag_kind kind, struct span at, const char *fmt, ...)
+{
+    struct text message = text_on(d->message, sizeof(d->message));
+    va_list args;
+
+    d->kind = kind;
+    d->at = at;
+    d->remedy[0] = '\0';
+    d->notes[0] = '\0';
+    va_start(args, fmt);
+    text_addv(&message, fmt, args);
+    va_end(args);
+    return false;
+}
+
+bool diag_remedy(struct diag *d, const char *fmt, ...)
+{
+    struct text remedy = text_on(d->remedy, sizeof(d->remedy));
+    va_list args;
+
+    va_start(args, fmt);
+    text_addv(&remedy, fmt, args);
+    va_end(args);
+    return false;
+}
+
+void diag_note(struct diag *d, const char *fmt, ...)
+{
+    const size_t start = strlen(d->notes);
+    struct text notes = {d->notes, start, sizeof(d->notes), false};
+    va_list args;
+
+    va_start(args, fmt);
+    text_addv(&notes, fmt, args);
+    va_end(args);
+    text_add(&notes, "\n");
+    if (notes.cut)
+        d->notes[start] = '\0';
+}
+
+static size_t line_start(const struct source *src, size_t at)
+{
+    while (at > 0 && src->text[at - 1] != '\n')
+        at--;
+    return at;
+}
+
+void source_place(const struct source *src, size_t at, size_t *ret_line, size_t *ret_col)
+{
+    size_t line = 1;
+
+    for (size_t i = 0; i < at && i < src->len; i++)
+        line += src->text[i] == '\n';
+    *ret_line = line;
+    *ret_col = at - line_start(src, at) + 1;
+}
+
+/* Is this byte the second or a later one of a UTF-8 character? */
+static bool continues_character(char c)
+{
+    return ((unsigned char)c & 0xc0u) == 0x80u;
+}
+
+/* Prints the line of the span and a caret under each of its characters. */
+static void print_line(FILE *err, const struct source *src, struct span at)
+{
+    const size_t place = at.at < src->len ? at.at : src->len;
+    size_t start = line_start(src, place);
+    size_t end = place;
+    size_t carets = at.len;
+    bool cut = false;
+
+    while (end < src->len && src->text[end] != '\n')
+        end++;
+    if (place - start > SHOWN_BEFORE && end - start > SHOWN_COLUMNS) {
+        start = place - SHOWN_BEFORE;
+        cut = true;
+    }
+    while (start < place && continues_character(src->text[start]))
+        start++;
+    if (end - start > SHOWN_COLUMNS)
+        end = start + SHOWN_COLUMNS;
+    while (end > place && end < src->len && continues_character(src->text[end]))
+        end--;
+
+    fputs(cut ? "  ..." : "  ", err);
+    for (size_t i = start; i < end; i++)
+        fputc((unsigned char)src->text[i] < 0x20 ? ' ' : src->text[i], err);
+    fputs(cut ? "\n     " : "\n  ", err);
+    for (size_t i = start; i < place; i++) {
+        if (!continues_character(src->text[i]))
+            fputc(' ', err);
+    }
+    if (carets > end - place)
+        carets = end - place;
+    fputc('^', err);
+    for (size_t i = 1; i < carets; i++) {
+        if (!continues_character(src->text[place + i]))
+            fputc('^', err);
+    }
+    fputc('\n', err);
+}
+
+void diag_print(FILE *err, const struct source *src, const struct diag *d)
+{
+    if (src->name) {
+        size_t line, col;
+
+        source_place(src, d->at.at, &line, &col);
+        fprintf(err, "%s:%zu:%zu: ", src->name, line, col);
+    }
+    if (d->kind == DIAG_EXPECT) {
+        fprintf(err, "FAIL %s\n", d->message);
+    } else {
+        fprintf(err, "error: %s\n", d->message);
+        if (src->len > 0)
+            print_line(err, src, d->at);
+    }
+    if (d->remedy[0])
+        fprintf(err, "  %s\n", d->remedy);
+    fputs(d->notes, err);
+}
+
+const char *source_check_text(const struct source *src, size_t *ret_at)
+{
+    for (size_t i = 0; i < src->len;) {
+        uint32_t c = 0;
+        const size_t n = utf8_character(src->text + i, src->len - i, &c);
+
+        *ret_at = i;
+        if (n == 0 || c == 0)
+            return n ? "a NUL byte" : "the text is not UTF-8";
+        i += n;
+    }
+    return NULL;
+}
+
+const char source_no_memory[] = "there is not enough memory to read it";
+
+static const char *read_all(FILE *f, struct source *ret)
+{
+    const char *why = NULL;
+    char *text = NULL;
+    size_t len = 0, cap = 0, n = 0;
+
+    do {
+        if (cap - len < SOURCE_READ_BYTES + 1) {
+            const size_t more_bytes = cap * 2 + SOURCE_READ_BYTES + 1;
+            char *more = cap < SOURCE_BYTES_MAX ? realloc(text, more_bytes) : NULL;
+
+            if (!more) {
+                why = cap < SOURCE_BYTES_MAX ? source_no_memory
+                                             : "the file is too long: a script has at most 64 MiB";
+                break;
+            }
+            text = more;
+            cap = more_bytes;
+        }
+        n = fread(text + len, 1, cap - len - 1, f);
+        len += n;
+    } while (n > 0);
+    if (!why && ferror(f))
+        why = strerror(errno);
+    if (why) {
+        free(text);
+        return why;
+    }
+    text[len] = '\0';
+    ret->text = text;
+    ret->len = len;
+    return NULL;
+}
+
+const char *source_read(const char *name, struct source *ret)
+{
+    const bool standard = strcmp(name, "-") == 0;
+    FILE *f = standard ? stdin : fopen(name, "r");
+    struct source src = {0};
+    const char *why;
+
+    if (!f)
+        return errno == ENOMEM ? source_no_memory : strerror(errno);
+    why = read_all(f, &src);
+    if (!standard)
+        fclose(f);
+    src.name = why ? NULL : strdup(name);
+    if (src.name) {
+        *ret = src;
+        return NULL;
+    }
+    source_done(&src);
+    return why ? why : source_no_memory;
+}
+
+void source_done(struct source *src)
+{
+    free((char *)src->text);
+    free((char *)src->name);
+    *src = (struct source){0};
+}

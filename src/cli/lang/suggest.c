@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/lang/suggest.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define WORD_MAX 63u
+
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The optimal string alignment distance, row by row; three rows are enough to see a swap. */
+size_t suggest_distance(const char *a, const char *b)
+{
+    const size_t n = strlen(a), m = strlen(b);
+    size_t rows[3][WORD_MAX + 1];
+
+    if (n > WORD_MAX || m > WORD_MAX)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= m; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
+
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            row[j] = above[j - 1] + !same_letter(a[i - 1], b[j - 1]);
+            row[j] = least(row[j], least(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+                same_letter(a[i - 2], b[j - 1]))
+                row[j] = least(row[j], two_above[j - 2] + 1);
+        }
+    }
+    return rows[n % 3][m];
+}
+
+struct suggestion suggestion_for(const char *typed)
+{
+    /* A third of the letters may be wrong, at least one. */
+    const size_t n = strlen(typed);
+
+    return (struct suggestion){typed, NULL, n / 3 + (n < 3 ? 2 : 1)};
+}
+
+void suggest_offer(struct suggestion *s, const char *candidate)
+{
+    const size_t d = suggest_distance(s->typed, candidate);
+
+    /* Slips are rare in the first letter: it decides between equals. */
+    const bool nearer = d < s->distance || (d == s->distance && s->best && d > 0 &&
+                                            !same_letter(s->best[0], s->typed[0]) &&
+                                            same_letter(candidate[0], s->typed[0]));
+
+    if (nearer && d < strlen(candidate)) {
+        s->best = candidate;
+        s->distance = d;
+    }
+}

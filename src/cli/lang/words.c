@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/lang/words.h"
+
+#include "emu/base/assert.h"
+
+#define ROW(prefix, nm, val, txt) {#nm, (val), (txt)},
+#define TABLE(id, list, what)                                                                      \
+    static const struct enum_row rows_##id[] = {list(ROW)};                                        \
+    const struct enum_table words_##id = {#id, what, rows_##id, ARRAY_LEN(rows_##id)};
+
+TABLE(grain, ENUM_GRAIN, "what to step by")
+TABLE(port, ENUM_PORT, "kind of live port")
+TABLE(program, ENUM_PROGRAM, "program")
+TABLE(record, ENUM_RECORD, "whether the lab is recorded")
+TABLE(role, ENUM_ROLE, "role of a program")
+TABLE(export, ENUM_EXPORT, "form of export")
+TABLE(session_action, ENUM_SESSION_ACTION, "action on the session")
+TABLE(setting, ENUM_SETTING, "thing to set")
+TABLE(show_form, ENUM_SHOW_FORM, "form of output")

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Words that only the command line has, as enumerations like those of emu/facts/enums.h. */
+#ifndef CLI_LANG_WORDS_H
+#define CLI_LANG_WORDS_H
+
+#include "emu/facts/enums.h"
+#include "rdmalab/lab.h"
+
+#define ENUM_GRAIN(X)                                                                              \
+    X(GRAIN, TICK, RDL_STEP_TICK, "the next dispatch, whatever it is")                             \
+    X(GRAIN, WQE, RDL_STEP_WQE, "until a device has fetched a work request")                       \
+    X(GRAIN, PACKET, RDL_STEP_PACKET, "until a frame is sent, arrives or is lost")                 \
+    X(GRAIN, TIMER, RDL_STEP_TIMER, "until a timer runs out")                                      \
+    X(GRAIN, CQE, RDL_STEP_CQE, "until a completion is written")
+
+#define ENUM_EXPORT(X)                                                                             \
+    X(EXPORT, LADDER, 0, "the ladder of packets, as SVG; FILE - is text for the terminal")         \
+    X(EXPORT, PCAPNG, 1, "the frames, for Wireshark")                                              \
+    X(EXPORT, EVENTS, 2, "every event, one JSON object a line")
+
+#define ENUM_SESSION_ACTION(X)                                                                     \
+    X(SESSION, SAVE, 0, "write the lines so far as a scenario, .lab or .json")
+
+#define ENUM_SETTING(X) X(SET, LINK, 0, "latency, rate and loss of a link")
+
+#define ENUM_SHOW_FORM(X)                                                                          \
+    X(SHOW, TEXT, 0, "for people")                                                                 \
+    X(SHOW, JSON, 1, "for programs")
+
+#define ENUM_PORT(X) X(PORT, tap, 0, "a tap device: Ethernet frames to and from the kernel")
+
+#define ENUM_PROGRAM(X)                                                                            \
+    X(PROGRAM, rc_pingpong, 0, "messages to and fro, as ibv_rc_pingpong does it")
+
+#define ENUM_ROLE(X)                                                                               \
+    X(ROLE, server, 0, "waits for a client")                                                       \
+    X(ROLE, client, 1, "connects to a server")
+
+#define ENUM_RECORD(X)                                                                             \
+    X(RECORD, off, 0, "nothing is kept: a live lab is faster")                                     \
+    X(RECORD, on, 1, "events and frames are kept, up to a limit")
+
+enum record_state { ENUM_RECORD(ENUM_MEMBER) };
+enum live_port_kind { ENUM_PORT(ENUM_MEMBER) };
+enum program { ENUM_PROGRAM(ENUM_MEMBER) };
+enum program_role { ENUM_ROLE(ENUM_MEMBER) };
+enum grain { ENUM_GRAIN(ENUM_MEMBER) };
+enum export_form { ENUM_EXPORT(ENUM_MEMBER) };
+enum show_form { ENUM_SHOW_FORM(ENUM_MEMBER) };
+
+extern const struct enum_table words_grain, words_export, words_session_action, words_setting,
+    words_show_form, words_port, words_program, words_role, words_record;
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Live ports: the outside world of a session.
+ *
+ * While anything live is attached, the simulated clock follows the machine's monotonic clock: what
+ * is due runs, late work runs in order, and while nothing is due the session waits for the clock or
+ * for a frame.  The command layer reaches all this through struct live_ops, so that it compiles
+ * without an event loop; live_uv.c implements it with libuv.
+ */
+#ifndef CLI_LIVE_LIVE_H
+#define CLI_LIVE_LIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/programs/pingpong.h"
+#include "rdmalab/lab.h"
+#include "rdmalab/port.h"
+
+struct live;
+
+#define LIVE_ERROR_BYTES 256u
+
+/* What went wrong outside the lab, and what can be done about it. */
+struct live_error {
+    char message[LIVE_ERROR_BYTES];
+    char remedy[LIVE_ERROR_BYTES];
+};
+
+/* How far the lab was behind the clock. */
+struct live_clock {
+    uint64_t lag_ns, lag_max_ns;
+};
+
+struct live_port_info {
+    char device[RDL_NAME_BYTES];
+    rdl_port port;
+    bool gone;            /* the device was removed */
+    uint64_t read_frames; /* from the device */
+    uint64_t written_frames;
+    uint64_t refused_frames; /* the device did not take them */
+    uint64_t missed_frames;  /* the kernel dropped them: they were not read in time */
+};
+
+struct live_program_info {
+    const char *name; /* "rc_pingpong" */
+    char host[RDL_NAME_BYTES];
+    bool server;
+    enum pingpong_state state;
+    uint32_t n_sent, n_rcvd, iters;
+    const char *error; /* of PP_FAILED; valid until the session goes on */
+};
+
+struct live_ops {
+    struct live *(*open)(struct rdl_lab *lab); /* NULL: no memory */
+    void (*close)(struct live *l);             /* NULL is fine */
+
+    /* Creates or attaches the tap device @device and links it to the node @node as one more
+     * endpoint called @device.  False: @reterr says why.
+     */
+    bool (*tap)(struct live *l, const char *device, const char *node, struct live_error *reterr);
+
+    /* Starts ibv_rc_pingpong's protocol on a host.  Everything in @config is copied. */
+    bool (*pingpong)(struct live *l, const struct pingpong_config *config,
+                     struct live_error *reterr);
+
+    /* Is there anything that makes the clock follow real time? */
+    bool (*attached)(const struct live *l);
+
+    /* Simulated time that the clock has reached, asked before the lab goes on: notes the lag. */
+    uint64_t (*now_ns)(struct live *l);
+
+    /* Brings simulated time up to the clock, unless something is due before, and then as near as
+     * that allows: for what a person does now.
+     */
+    void (*catch_up)(struct live *l);
+
+    /* Moves frames in and out and lets programs act; waits until simulated time @until_ns or until
+     * something happens, whichever comes first: a frame, a step of a program, a signal, or input
+     * at the file descriptor @input (-1: none).
+     */
+    void (*pump)(struct live *l, uint64_t until_ns, int input);
+
+    /* What programs have printed and what became of devices since the last call, lines of text that
+     * are valid until anything else is called; NULL: nothing.
+     */
+    const char *(*said)(struct live *l);
+
+    /* Programs that run, and whether one that ended had failed, which is told once. */
+    bool (*programs_run)(const struct live *l);
+    bool (*programs_failed)(struct live *l, struct live_error *reterr);
+
+    /* For `show live`.  False: there are not so many. */
+    void (*clock)(const struct live *l, struct live_clock *ret);
+    bool (*port_at)(const struct live *l, uint32_t i, struct live_port_info *ret);
+    bool (*program_at)(const struct live *l, uint32_t i, struct live_program_info *ret);
+
+    /* May this process make tap devices?  NULL, or why not. */
+    const char *(*obstacle)(void);
+};
+
+/* The one with libuv; NULL in a build without it. */
+extern const struct live_ops *const live_ops;
+
+#endif

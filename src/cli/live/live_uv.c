@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/* Live ports on libuv: the clock, and tap devices.
+ *
+ * Frames are read where they are expected, not from an event: a peer that answers within
+ * microseconds is looked for that long before the process sleeps.
+ */
+#define _GNU_SOURCE /* ppoll() */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/live/live_internal.h"
+#include "cli/live/tap_linux.h"
+#include "emu/facts/enums.h"
+#include "rdmalab/trace.h"
+
+#define HEADERS_BYTES_MAX 80u /* of IP, UDP and IBTA, as rxe reckons */
+#define FRAME_BYTES_MAX   65536u
+#define FRAMES_PER_PUMP   8u        /* read before the lab goes on, at most; see LIVE_TURN_TICKS */
+#define LOOK_NS           1000000u  /* how long a frame is looked for before the process sleeps */
+#define AHEAD_NS          20000u    /* what is due so soon is done at once: waiting takes as long */
+#define LATE_NS           1000000u  /* so far behind the clock, simulated time is as it should be */
+#define BACKLOG_NS        10000000u /* so far behind, nothing more is let in */
+#define SLEEP_MAX_NS      50000000  /* between looks for ^C */
+#define NS_PER_S          1000000000u
+#define KEPT_EVENTS       65536u /* of a lab without end; "show events" */
+#define KEPT_FRAME_BYTES  (32u << 20)
+
+/* Simulated time at which the machine's clock was read last. */
+static uint64_t clock_ns(const struct live *l)
+{
+    return l->base_ns + (l->machine_ns - l->attached_ns);
+}
+
+void live_error_set(struct live_error *e, const char *what, const char *why, const char *remedy)
+{
+    snprintf(e->message, sizeof(e->message), "%s: %s", what, why);
+    snprintf(e->remedy, sizeof(e->remedy), "%s", remedy);
+}
+
+/* Reads the machine's clock: at the start of a turn, and again only before it sleeps. */
+static uint64_t read_clock(struct live *l)
+{
+    l->machine_ns = uv_hrtime();
+    return clock_ns(l);
+}
+
+static uint64_t now_ns(struct live *l)
+{
+    const uint64_t now = read_clock(l), due = rdl_next_ns(l->lab);
+
+    l->clock.lag_ns = due < now ? now - due : 0;
+    if (l->clock.lag_ns > l->clock.lag_max_ns)
+        l->clock.lag_max_ns = l->clock.lag_ns;
+    if (now > LATE_NS)
+        rdl_not_before(l->lab, now - LATE_NS);
+    return now + AHEAD_NS;
+}
+
+/* Something comes from outside now: simulated time moves on to it, unless something is due before.
+ */
+static void move_clock(struct live *l)
+{
+    const struct rdl_limits none = {0};
+    const uint64_t now = clock_ns(l);
+
+    if (now > rdl_now_ns(l->lab) && rdl_next_ns(l->lab) > now)
+        (void)!rdl_run(l->lab, now, none); /* no tick: nothing that can go wrong */
+}
+
+static void catch_up(struct live *l)
+{
+    (void)now_ns(l);
+    move_clock(l);
+}
+
+void live_attach(struct live *l)
+{
+    if (l->attached)
+        return;
+    /* Who leaves a TCP exchange must not end this program. */
+    signal(SIGPIPE, SIG_IGN);
+    l->machine_ns = uv_hrtime();
+    l->attached_ns = l->machine_ns;
+    l->base_ns = rdl_now_ns(l->lab);
+    l->attached = true;
+    rdl_hash_stop(l->lab);
+    rdl_check_stop(l->lab);
+    if (!rdl_record_limits(l->lab).changed) /* nobody has said how much to keep */
+        rdl_record_bound(l->lab, KEPT_EVENTS, KEPT_FRAME_BYTES);
+}
+
+static struct live *live_open(struct rdl_lab *lab)
+{
+    struct live *l = calloc(1, sizeof(*l));
+
+    if (!l)
+        return NULL;
+    l->lab = lab;
+    l->out = open_memstream(&l->said, &l->said_bytes);
+    if (l->out && uv_loop_init(&l->loop) == 0)
+        return l;
+    if (l->out)
+        fclose(l->out);
+    free(l->said);
+    free(l);
+    return NULL;
+}
+
+static void on_walk(uv_handle_t *h, void *ctx)
+{
+    (void)ctx;
+    if (!uv_is_closing(h))
+        uv_close(h, NULL);
+}
+
+static void live_close(struct live *l)
+{
+    if (!l)
+        return;
+    uv_walk(&l->loop, on_walk, NULL);
+    uv_run(&l->loop, UV_RUN_DEFAULT);
+    for (uint32_t i = 0; i < l->n_ports; i++) {
+        if (l->ports[i].fd >= 0)
+            close(l->ports[i].fd);
+    }
+    live_programs_free(l);
+    uv_loop_close(&l->loop);
+    fclose(l->out);
+    free(l->said);
+    free(l);
+}
+
+static const char *said(struct live *l)
+{
+    const off_t n = ftello(l->out);
+
+    if (n <= 0 || fflush(l->out) != 0)
+        return NULL;
+    l->said[n] = '\0'; /* behind it may be what was longer before */
+    rewind(l->out);
+    return l->said;
+}
+
+/* --- Ports ------------------------------------------------------------------------------------ */
+
+/* A frame of the lab reached the port. */
+static void on_frame(void *ctx, const void *bytes, size_t n)
+{
+    struct live_port *p = ctx;
+
+    if (p->fd >= 0 && write(p->fd, bytes, n) == (ssize_t)n)
+        p->info.written_frames++;
+    else
+        p->info.refused_frames++;
+}
+
+/* The device was removed under us: the port stays, without a cable. */
+static void lose_device(struct live_port *p)
+{
+    fprintf(p->live->out, "%s: the device was removed; the lab goes on without it\n",
+            p->info.device);
+    close(p->fd);
+    p->fd = -1;
+    p->info.gone = true;
+}
+
+static void bring_in(struct live_port *p, const uint8_t *frame, size_t bytes)
+{
+    move_clock(p->live);
+    p->info.read_frames++;
+    /* What the lab refuses it counts under a name of its own. */
+    (void)!rdl_port_receive(p->live->lab, p->info.port, frame, bytes);
+}
+
+/* Reads what is there, up to a limit.  The limit grows while there is more than it, so that one
+ * frame alone is not held up by a look for a second one.  How many frames?  What a lab that is far
+ * behind cannot do stays in the device, and is missed if that is full.
+ */
+static uint32_t read_port(struct live_port *p)
+{
+    uint8_t frame[FRAME_BYTES_MAX];
+    uint32_t n_read = 0;
+
+    while (p->fd >= 0 && n_read < p->read_max) {
+        const ssize_t n = read(p->fd, frame, sizeof(frame));
+
+        if (n > 0) {
+            bring_in(p, frame, (size_t)n);
+            n_read++;
+        } else if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+            break;
+        } else {
+            lose_device(p);
+        }
+    }
+    if (n_read < p->read_max)
+        p->read_max = 1;
+    else if (p->read_max < FRAMES_PER_PUMP)
+        p->read_max *= 2;
+    return n_read;
+}
+
+static bool read_ports(struct live *l)
+{
+    const uint64_t due = rdl_next_ns(l->lab), now = clock_ns(l);
+    uint32_t n_read = 0;
+
+    if (due < now && now - due > BACKLOG_NS)
+        return false;
+    for (uint32_t i = 0; i < l->n_ports; i++)
+        n_read += read_port(&l->ports[i]);
+    return n_read > 0;
+}
+
+static struct live_port *port_named(struct live *l, const char *device)
+{
+    for (uint32_t i = 0; i < l->n_ports; i++) {
+        if (strcmp(l->ports[i].info.device, device) == 0)
+            return &l->ports[i];
+    }
+    return NULL;
+}
+
+/* The largest path MTU whose packets, with their headers, fit into @mtu bytes; 0: none. */
+static uint32_t path_mtu_within(uint32_t mtu)
+{
+    for (uint32_t m = MTU_4096; m >= MTU_256; m--) {
+        if (mtu_bytes(m) + HEADERS_BYTES_MAX <= mtu)
+            return mtu_bytes(m);
+    }
+    return 0;
+}
+
+/* From now on @p is the device that is open as @fd. */
+static void plug(struct live_port *p, int fd)
+{
+    const uint32_t mtu = tap_mtu(p->info.device);
+
+    p->fd = fd;
+    if (path_mtu_within(mtu) < mtu_bytes(MTU_4096))
+        fprintf(p->live->out,
+                "%s: its MTU of %u carries path MTUs up to %u; \"ip link set %s mtu 4300\"\n",
+                p->info.device, mtu, path_mtu_within(mtu), p->info.device);
+    p->missed_before = tap_missed(p->info.device);
+    if (!tap_is_up(p->info.device))
+        fprintf(p->live->out,
+                "%s: the device is down, no frame passes; as root: \"ip link set %s up\"\n",
+                p->info.device, p->info.device);
+}
+
+/* Joins the new port @p to the lab. */
+static enum rdl_status join(struct live *l, struct live_port *p, const char *node)
+{
+    const struct rdl_link_config link = {.a = p->info.device, .b = node};
+    const struct rdl_port_config config = {.name = p->info.device};
+    rdl_link ret;
+    enum rdl_status st = rdl_port_add(l->lab, &config, &p->info.port);
+
+    if (st == RDL_OK)
+        st = rdl_port_read(l->lab, p->info.port, on_frame, p);
+    return st == RDL_OK ? rdl_link_add(l->lab, &link, &ret) : st;
+}
+
+static bool live_tap(struct live *l, const char *device, const char *node,
+                     struct live_error *reterr)
+{
+    struct live_port *p = port_named(l, device);
+    enum rdl_status st;
+    int fd;
+
+    if (p && p->fd >= 0) {
+        live_error_set(reterr, device, "this port is there already", "\"show live\" lists ports");
+        return false;
+    }
+    if (!p && l->n_ports == LIVE_PORTS_MAX) {
+        live_error_set(reterr, device, "a lab has at most 8 live ports", "start another rdmalab");
+        return false;
+    }
+    fd = tap_open(device, reterr);
+    if (fd < 0)
+        return false;
+    if (p) { /* its device had gone, and is here again */
+        p->info.gone = false;
+        plug(p, fd);
+        return true;
+    }
+    p = &l->ports[l->n_ports];
+    *p = (struct live_port){.live = l, .fd = -1, .read_max = 1};
+    snprintf(p->info.device, sizeof(p->info.device), "%s", device);
+    st = join(l, p, node);
+    if (st != RDL_OK) {
+        live_error_set(reterr, device, rdl_status_str(st), rdl_status_remedy(st));
+        close(fd);
+        return false;
+    }
+    plug(p, fd);
+    l->n_ports++;
+    live_attach(l);
+    return true;
+}
+
+static bool port_at(const struct live *l, uint32_t i, struct live_port_info *ret)
+{
+    uint32_t missed; /* it wraps */
+
+    if (i >= l->n_ports)
+        return false;
+    *ret = l->ports[i].info;
+    missed = tap_missed(ret->device) - l->ports[i].missed_before;
+    ret->missed_frames = ret->gone ? 0 : missed;
+    return true;
+}
+
+/* --- The clock -------------------------------------------------------------------------------- */
+
+static bool attached(const struct live *l)
+{
+    return l->attached;
+}
+
+static void live_clock(const struct live *l, struct live_clock *ret)
+{
+    *ret = l->clock;
+}
+
+/* Sleeps for @ns at most, or until a device, a socket, a timer, @input or a signal wakes us.  The
+ * devices are waited for here and not by the loop, because being waited for costs each frame.
+ */
+static void sleep_for(struct live *l, uint64_t ns, int input)
+{
+    struct pollfd fds[2 + LIVE_PORTS_MAX] = {{.fd = uv_backend_fd(&l->loop), .events = POLLIN},
+                                             {.fd = input, .events = POLLIN}};
+    const int timer_ms = uv_loop_alive(&l->loop) ? uv_backend_timeout(&l->loop) : -1;
+    struct timespec t;
+
+    for (uint32_t i = 0; i < l->n_ports; i++)
+        fds[2 + i] = (struct pollfd){.fd = l->ports[i].fd, .events = POLLIN};
+    if (ns > SLEEP_MAX_NS)
+        ns = SLEEP_MAX_NS;
+    if (timer_ms >= 0 && (uint64_t)timer_ms * 1000000u < ns)
+        ns = (uint64_t)timer_ms * 1000000u;
+    t = (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
+    (void)ppoll(fds, 2 + l->n_ports, &t, NULL);
+}
+
+static void live_pump(struct live *l, uint64_t until_ns, int input)
+{
+    const enum live_acted acted = live_programs_go(l);
+    uint64_t now = clock_ns(l);
+
+    if (acted == LIVE_ACTED) /* the lab has work before anything from outside */
+        return;
+    if (read_ports(l)) { /* more may wait: who gave way now would starve on a busy machine */
+        l->active_ns = now;
+        return;
+    }
+    if (acted == LIVE_TALKS || now - l->active_ns > LOOK_NS)
+        uv_run(&l->loop, UV_RUN_NOWAIT);
+    if (now - l->active_ns <= LOOK_NS) {
+        sched_yield(); /* the peer may need this processor to answer */
+        return;
+    }
+    now = read_clock(l);
+    if (until_ns > now && rdl_next_ns(l->lab) > now + AHEAD_NS)
+        sleep_for(l, until_ns - now, input);
+}
+
+static const struct live_ops ops = {
+    .open = live_open,
+    .close = live_close,
+    .tap = live_tap,
+    .pingpong = live_program_start,
+    .attached = attached,
+    .now_ns = now_ns,
+    .catch_up = catch_up,
+    .pump = live_pump,
+    .said = said,
+    .programs_run = live_programs_run,
+    .programs_failed = live_programs_failed,
+    .clock = live_clock,
+    .port_at = port_at,
+    .program_at = live_program_at,
+    .obstacle = tap_obstacle,
+};
+
+const struct live_ops *const live_ops = &ops;

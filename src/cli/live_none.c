@@ -1,7 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* A build without live ports. */
-#include "cli/live.h"
-
-#include <stddef.h>
-
-const struct live_ops *const live_ops = NULL;

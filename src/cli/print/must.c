@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/print/must.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void *must_realloc(void *p, size_t bytes)
+{
+    void *moved = realloc(p, bytes);
+
+    if (!moved) {
+        fputs("rdmalab: out of memory\n", stderr);
+        exit(EXIT_FAILURE);
+    }
+    return moved;
+}
+
+void *must_malloc(size_t bytes)
+{
+    return must_realloc(NULL, bytes);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Text from outside: is it UTF-8, and how is it shown when it is not? */
+#ifndef CLI_PRINT_UTF8_H
+#define CLI_PRINT_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/base/text.h"
+
+/* Bytes of the character at @s, of which @left bytes are there, and the character; 0 if it is
+ * none.
+ */
+size_t utf8_character(const char *s, size_t left, uint32_t *ret);
+
+/* Appends @s as text that a terminal, JSON, XML and YAML can take: bytes that are no UTF-8, and
+ * characters that control something, become "\x1b".  Line ends stay if @lines.  What does not fit
+ * is left out by whole characters.
+ */
+void utf8_add_printable(struct text *t, const char *s, bool lines);
+
+#endif

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/programs/pingpong.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+#include "emu/facts/enums.h"
+#include "emu/facts/psn.h"
+#include "emu/wire/addr.h"
+#include "rdmalab/inspect.h"
+
+/* The original's work request ids, which are also the bits of what is pending. */
+#define WR_ID_RECV 1u
+#define WR_ID_SEND 2u
+
+/* What the original sets, see its pp_connect_ctx(). */
+#define MIN_RNR_TIMER 12u
+#define TIMEOUT       14u
+#define RETRIES       7u
+#define HOP_LIMIT     1u
+
+/* How long a program stays when nothing more is heard of its peer: four times the timeout above,
+ * which is the longest that a requester may wait before it repeats [IBTA1 9.7.6.1.3] (unverified).
+ */
+#define LINGER_NS (4u * (UINT64_C(4096) << TIMEOUT))
+
+void pingpong_init(struct pingpong *p, struct rdl_lab *lab, const struct pingpong_config *config,
+                   FILE *out)
+{
+    *p = (struct pingpong){.lab = lab, .config = *config, .out = out, .state = PP_ALLOC_PD};
+    p->config.psn &= PSN_MASK;
+    if (config->check && !pingpong_data_init(&p->data, config->size))
+        pingpong_fail(p, "no memory");
+}
+
+void pingpong_done(struct pingpong *p)
+{
+    pingpong_data_done(&p->data);
+}
+
+/* p->error says why. */
+static void fail_here(struct pingpong *p)
+{
+    p->failed_in = p->state;
+    p->state = PP_FAILED;
+}
+
+void pingpong_fail(struct pingpong *p, const char *why)
+{
+    struct text t = text_on(p->error, sizeof(p->error));
+
+    text_add(&t, why);
+    fail_here(p);
+}
+
+static enum rdl_status modify(struct pingpong *p, uint32_t state, uint32_t mask)
+{
+    const struct pingpong_config *c = &p->config;
+    struct rdl_modify_error err;
+    struct rdl_qp_attr attr = {
+        .state = state,
+        .port = 1,
+        .path_mtu = c->mtu,
+        .dest_qpn = p->remote_qpn,
+        .rq_psn = p->remote_psn,
+        .sq_psn = c->psn,
+        .max_rd_atomic = 1,
+        .max_dest_rd_atomic = 1,
+        .min_rnr_timer = MIN_RNR_TIMER,
+        .timeout = TIMEOUT,
+        .retry_cnt = RETRIES,
+        .rnr_retry = RETRIES,
+        .ah.sgid_index = (uint8_t)c->gid_index,
+        .ah.hop_limit = HOP_LIMIT,
+    };
+
+    memcpy(attr.ah.dgid, p->remote_gid, sizeof(attr.ah.dgid));
+    return rdl_modify_qp(p->lab, p->qp, &attr, QPA_STATE | mask, false, &err);
+}
+
+/* The request of the current state. */
+static enum rdl_status ask(struct pingpong *p)
+{
+    const struct pingpong_config *c = &p->config;
+    struct rdl_qp_config qp = {
+        .pd = p->pd,
+        .type = QPT_RC,
+        .send_cq = p->cq,
+        .recv_cq = p->cq,
+        .max_send_wr = 1,
+        .max_recv_wr = c->rx_depth,
+        .max_send_sge = 1,
+        .max_recv_sge = 1,
+    };
+    enum rdl_status st;
+
+    switch (p->state) {
+    case PP_ALLOC_PD:
+        return rdl_alloc_pd(p->lab, c->host, NULL, &p->pd);
+    case PP_REG_MR:
+        /* The message to send, then the one received. */
+        st = rdl_mem_alloc(p->lab, c->host, 2 * (uint64_t)c->size, &p->buf);
+        return st != RDL_OK ? st
+                            : rdl_reg_mr(p->lab, p->pd, p->buf, 2 * (uint64_t)c->size,
+                                         ACC_LOCAL_WRITE, NULL, &p->mr);
+    case PP_CREATE_CQ:
+        return rdl_create_cq(p->lab, c->host, c->rx_depth + 1, NULL, &p->cq);
+    case PP_CREATE_QP:
+        return rdl_create_qp(p->lab, &qp, NULL, &p->qp);
+    case PP_INIT:
+        return modify(p, QPS_INIT, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS);
+    case PP_ARM:
+    case PP_RUN:
+        return rdl_req_notify_cq(p->lab, p->cq, false);
+    case PP_RTR:
+        return modify(p, QPS_RTR,
+                      QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC |
+                          QPA_MIN_RNR_TIMER);
+    case PP_RTS:
+        return modify(p, QPS_RTS,
+                      QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN |
+                          QPA_MAX_QP_RD_ATOMIC);
+    case PP_DESTROY_QP:
+        return rdl_destroy_qp(p->lab, p->qp);
+    case PP_DESTROY_CQ:
+        return rdl_destroy_cq(p->lab, p->cq);
+    case PP_DEREG_MR:
+        return rdl_dereg_mr(p->lab, p->mr);
+    case PP_DEALLOC_PD:
+        return rdl_dealloc_pd(p->lab, p->pd);
+    default:
+        return RDL_ERR_STATE;
+    }
+}
+
+static uint64_t recv_buf(const struct pingpong *p)
+{
+    return p->buf + p->config.size;
+}
+
+/* Fills the receive queue up to its depth. */
+static bool post_receives(struct pingpong *p)
+{
+    const struct rdl_sge sge = {recv_buf(p), p->config.size, p->mem.lkey};
+    const struct rdl_recv_wr wr = {.wr_id = WR_ID_RECV, .sge = &sge, .n_sge = 1};
+
+    while (p->posted < p->config.rx_depth) {
+        if (rdl_post_recv(p->lab, p->qp, &wr, false) != RDL_OK) {
+            pingpong_fail(p, "Couldn't post receive");
+            return false;
+        }
+        p->posted++;
+    }
+    return true;
+}
+
+/* The message of the next iteration goes to its memory. */
+static bool fill_message(struct pingpong *p)
+{
+    pingpong_data_mark(&p->data, p->n_sent);
+    return rdl_mem_write(p->lab, p->config.host, p->buf, p->data.want, p->config.size) == RDL_OK;
+}
+
+/* Looks at what was received; false: it is wrong, and the state is PP_FAILED. */
+static bool check_message(struct pingpong *p, uint32_t bytes)
+{
+    struct text t = text_on(p->error, sizeof(p->error));
+    size_t at;
+
+    if (bytes != p->config.size) {
+        text_addf(&t, "message %u has %u bytes, not %u", p->n_rcvd, bytes, p->config.size);
+    } else if (p->config.check) {
+        if (rdl_mem_read(p->lab, p->config.host, recv_buf(p), p->data.got, bytes) != RDL_OK)
+            text_add(&t, "Couldn't read memory");
+        else if (!pingpong_data_take(&p->data, pingpong_is_server(p), &at))
+            text_addf(&t, "invalid data in message %u, byte %zu: 0x%02x, not 0x%02x", p->n_rcvd, at,
+                      p->data.got[at], p->data.want[at]);
+    }
+    if (t.len == 0)
+        return true;
+    fail_here(p);
+    return false;
+}
+
+/* A client sends its message, a server what it received. */
+static bool post_send(struct pingpong *p)
+{
+    const struct rdl_sge sge = {pingpong_is_server(p) ? recv_buf(p) : p->buf, p->config.size,
+                                p->mem.lkey};
+    const struct rdl_send_wr wr = {
+        .wr_id = WR_ID_SEND, .opcode = WR_SEND, .flags = SF_SIGNALED, .sge = &sge, .n_sge = 1};
+
+    if ((!pingpong_is_server(p) && p->config.check && !fill_message(p)) ||
+        rdl_post_send(p->lab, p->qp, &wr, false) != RDL_OK) {
+        pingpong_fail(p, "Couldn't post send");
+        return false;
+    }
+    p->pending = WR_ID_RECV | WR_ID_SEND;
+    return true;
+}
+
+static void on_completion(struct pingpong *p, const struct rdl_wc *wc)
+{
+    if (wc->status != WCS_SUCCESS) {
+        struct text t = text_on(p->error, sizeof(p->error));
+
+        text_addf(&t, "Failed status %s (%u) for wr_id %" PRIu64,
+                  enum_name(&enum_wc_status, wc->status), wc->status, wc->wr_id);
+        fail_here(p);
+        return;
+    }
+    if (wc->wr_id == WR_ID_SEND) {
+        p->n_sent++;
+    } else {
+        if (!check_message(p, wc->byte_len))
+            return;
+        p->n_rcvd++;
+        if (--p->posted <= 1 && !post_receives(p))
+            return;
+    }
+    p->pending &= ~(unsigned)wc->wr_id;
+    if (p->n_sent < p->config.iters && !p->pending)
+        post_send(p);
+}
+
+static void print_side(const struct pingpong *p, const char *which, uint32_t qpn, uint32_t psn,
+                       const uint8_t gid[16])
+{
+    char buf[ADDR_TEXT_MAX];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (gid_is_ipv4(gid))
+        text_add(&t, "::ffff:");
+    addr_add(&t, gid);
+    fprintf(p->out, "  %-15s LID 0x0000, QPN 0x%06x, PSN 0x%06x, GID %s\n", which, qpn, psn, buf);
+}
+
+static void print_result(const struct pingpong *p)
+{
+    const uint64_t ns = p->ended_ns - p->started_ns;
+    const uint64_t bytes = (uint64_t)p->config.size * p->config.iters * 2;
+    const double seconds = (double)ns / 1e9;
+
+    fprintf(p->out, "%" PRIu64 " bytes in %.2f seconds = %.2f Mbit/sec\n", bytes, seconds,
+            (double)bytes * 8.0 / 1e6 / seconds);
+    fprintf(p->out, "%u iters in %.2f seconds = %.2f usec/iter\n", p->config.iters, seconds,
+            seconds * 1e6 / p->config.iters);
+}
+
+/* Frames that the host has received: they grow while a peer repeats something. */
+static uint64_t heard(const struct pingpong *p)
+{
+    char path[RDL_NAME_BYTES + 32];
+    struct text t = text_on(path, sizeof(path));
+    struct rdl_value v;
+    size_t at;
+
+    text_addf(&t, "%s.port.rcvd_frames", p->config.host_name);
+    return rdl_inspect(p->lab, path, &v, &at) == RDL_OK ? v.number : 0;
+}
+
+static void linger(struct pingpong *p, uint64_t now_ns)
+{
+    p->heard = heard(p);
+    p->linger_ns = now_ns + LINGER_NS;
+    p->state = PP_LINGER;
+}
+
+/* Takes up to two completions, as the original does.  May there be more? */
+static bool poll(struct pingpong *p)
+{
+    struct rdl_wc wc[2];
+    size_t n;
+
+    if (rdl_poll_cq(p->lab, p->cq, ARRAY_LEN(wc), wc, &n) != RDL_OK) {
+        pingpong_fail(p, "poll CQ failed");
+        return false;
+    }
+    for (size_t i = 0; i < n && p->state == PP_RUN; i++)
+        on_completion(p, &wc[i]);
+    return n == ARRAY_LEN(wc);
+}
+
+/* Is there something to poll?  With -e: has an event said so, and was the queue armed again? */
+static bool may_poll(struct pingpong *p)
+{
+    struct rdl_cq_info info;
+    uint32_t rsp;
+
+    if (p->asked) {
+        const enum rdl_status st = rdl_answer(p->lab, p->config.host, &rsp);
+
+        if (st == RDL_ERR_BUSY)
+            return false;
+        p->asked = false;
+        if (st != RDL_OK)
+            pingpong_fail(p, "Couldn't request CQ notification");
+        return st == RDL_OK;
+    }
+    if (rdl_cq_info(p->lab, p->cq, &info) != RDL_OK)
+        return false;
+    if (!p->config.use_events)
+        return info.completions > info.polled;
+    if (info.events > p->events_seen && ask(p) == RDL_OK) {
+        p->events_seen++;
+        p->asked = true;
+    }
+    return false;
+}
+
+static void run(struct pingpong *p, uint64_t now_ns)
+{
+    if (!may_poll(p))
+        return;
+    while (poll(p) && p->state == PP_RUN && !p->config.use_events)
+        ;
+    if (p->state == PP_RUN && p->n_sent >= p->config.iters && p->n_rcvd >= p->config.iters) {
+        p->ended_ns = now_ns;
+        print_result(p);
+        linger(p, now_ns);
+    }
+}
+
+/* The request of the state was answered with success. */
+static void answered(struct pingpong *p)
+{
+    struct rdl_qp_info info;
+    uint8_t gid[16], mac[6];
+
+    if (p->state == PP_CREATE_QP) {
+        if (rdl_qp_info(p->lab, p->qp, &info) == RDL_OK)
+            p->qpn = info.qpn;
+        if (rdl_mr_info(p->lab, p->mr, &p->mem) != RDL_OK) {
+            pingpong_fail(p, "Couldn't register MR");
+            return;
+        }
+    } else if (p->state == PP_INIT && !post_receives(p)) {
+        return;
+    }
+    p->state++;
+    if (p->state == PP_ARM && !p->config.use_events)
+        p->state++;
+    if (p->state == PP_EXCHANGE &&
+        rdl_host_address(p->lab, p->config.host, p->config.gid_index, gid, mac) == RDL_OK)
+        print_side(p, "local address: ", p->qpn, p->config.psn, gid);
+    if (p->state == PP_DONE)
+        pingpong_data_done(&p->data);
+}
+
+static const struct {
+    const char *name;    /* for people */
+    const char *failure; /* what is said when the request of the state fails */
+} states[] = {
+    [PP_ALLOC_PD] = {"setting up", "Couldn't allocate PD"},
+    [PP_REG_MR] = {"setting up", "Couldn't register MR"},
+    [PP_CREATE_CQ] = {"setting up", "Couldn't create CQ"},
+    [PP_CREATE_QP] = {"setting up", "Couldn't create QP"},
+    [PP_INIT] = {"setting up", "Failed to modify QP to INIT"},
+    [PP_ARM] = {"setting up", "Couldn't request CQ notification"},
+    [PP_EXCHANGE] = {"waiting for the other side", NULL},
+    [PP_RTR] = {"connecting", "Failed to modify QP to RTR"},
+    [PP_RTS] = {"connecting", "Failed to modify QP to RTS"},
+    [PP_CONNECTED] = {"connected", NULL},
+    [PP_RUN] = {"running", NULL},
+    [PP_LINGER] = {"done, answers what is repeated", NULL},
+    [PP_DESTROY_QP] = {"cleaning up", "Couldn't destroy QP"},
+    [PP_DESTROY_CQ] = {"cleaning up", "Couldn't destroy CQ"},
+    [PP_DEREG_MR] = {"cleaning up", "Couldn't deregister MR"},
+    [PP_DEALLOC_PD] = {"cleaning up", "Couldn't deallocate PD"},
+    [PP_DONE] = {"done", NULL},
+    [PP_FAILED] = {"failed", NULL},
+};
+
+const char *pingpong_state_name(enum pingpong_state state)
+{
+    return states[state].name;
+}
+
+/* The request of the state: asks it, or looks at its answer.  False: nothing can be done now. */
+static bool request(struct pingpong *p)
+{
+    struct text t = text_on(p->error, sizeof(p->error));
+    uint32_t rsp;
+    enum rdl_status st = rdl_answer(p->lab, p->config.host, &rsp);
+
+    if (st == RDL_ERR_BUSY)
+        return false;
+    if (!p->asked) {
+        st = ask(p);
+        p->asked = st == RDL_OK;
+        if (st == RDL_OK || st == RDL_ERR_BUSY)
+            return false;
+    }
+    p->asked = false;
+    if (st == RDL_OK) {
+        answered(p);
+        return p->state != PP_FAILED;
+    }
+    text_addf(&t, "%s: %s", states[p->state].failure, rdl_status_str(st));
+    fail_here(p);
+    return false;
+}
+
+void pingpong_go(struct pingpong *p, uint64_t now_ns)
+{
+    if (p->state == PP_RUN)
+        run(p, now_ns);
+    if (p->state == PP_LINGER && now_ns >= p->linger_ns) {
+        if (heard(p) == p->heard)
+            p->state = PP_DESTROY_QP;
+        else
+            linger(p, now_ns);
+    }
+    while (states[p->state].failure && request(p))
+        ;
+}
+
+void pingpong_line(const struct pingpong *p, char ret[PINGPONG_LINE_BYTES])
+{
+    struct text t = text_on(ret, PINGPONG_LINE_BYTES);
+    uint8_t gid[16] = {0}, mac[6];
+
+    RDL_ASSERT(rdl_host_address(p->lab, p->config.host, p->config.gid_index, gid, mac) == RDL_OK);
+    text_addf(&t, "%04x:%06x:%06x:", 0u, p->qpn, p->config.psn);
+    for (size_t i = 0; i < sizeof(gid); i++)
+        text_addf(&t, "%02x", gid[i]);
+}
+
+/* @n hexadecimal digits at @s; false if they are none. */
+static bool hex(const char *s, size_t n, uint32_t *ret)
+{
+    uint32_t v = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const char c = s[i];
+
+        if (c >= '0' && c <= '9')
+            v = v << 4 | (uint32_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            v = v << 4 | (uint32_t)(c - 'a' + 10);
+        else
+            return false;
+    }
+    *ret = v;
+    return true;
+}
+
+bool pingpong_remote(struct pingpong *p, const char line[PINGPONG_LINE_BYTES])
+{
+    uint32_t lid, byte;
+    bool ok = hex(line, 4, &lid) && line[4] == ':' && hex(line + 5, 6, &p->remote_qpn) &&
+              line[11] == ':' && hex(line + 12, 6, &p->remote_psn) && line[18] == ':';
+
+    for (size_t i = 0; i < sizeof(p->remote_gid) && ok; i++) {
+        ok = hex(line + 19 + 2 * i, 2, &byte);
+        p->remote_gid[i] = ok ? (uint8_t)byte : 0;
+    }
+    if (!ok) {
+        pingpong_fail(p, "the other side does not speak rc_pingpong's protocol");
+        return false;
+    }
+    print_side(p, "remote address:", p->remote_qpn, p->remote_psn, p->remote_gid);
+    p->state = PP_RTR;
+    return true;
+}
+
+void pingpong_start(struct pingpong *p, uint64_t now_ns)
+{
+    p->state = PP_RUN;
+    p->started_ns = now_ns;
+    p->pending = WR_ID_RECV;
+    if (!pingpong_is_server(p))
+        post_send(p);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/programs/rig.h"
+
+#include <string.h>
+
+#include "emu/facts/enums.h"
+#include "rdmalab/port.h"
+
+#define RIG_WAIT_TICKS 100000u
+#define RIG_RAM_BYTES  (64u << 20) /* beside the message memory */
+
+/* TRY(call): returns from the function if the call failed. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        const enum rdl_status try_st = (call);                                                     \
+                                                                                                   \
+        if (try_st != RDL_OK)                                                                      \
+            return try_st;                                                                         \
+    } while (0)
+
+enum rdl_status rig_wait(struct rig *r, unsigned side)
+{
+    const struct rdl_limits limits = {.ticks = RIG_WAIT_TICKS};
+    uint32_t rsp;
+
+    return rdl_wait(r->lab, r->side[side].host, limits, &rsp);
+}
+
+static enum rdl_status make_side(struct rig *r, unsigned i, const struct rig_config *c)
+{
+    struct rig_side *s = &r->side[i];
+    struct rdl_qp_config qp = {.type = QPT_RC, .max_send_wr = c->max_wr, .max_recv_wr = c->max_wr};
+    struct rdl_qp_info info;
+    uint64_t addr;
+
+    TRY(rdl_alloc_pd(r->lab, s->host, "pd", &s->pd));
+    TRY(rig_wait(r, i));
+    TRY(rdl_mem_alloc(r->lab, s->host, c->mr_bytes, &addr));
+    TRY(rdl_reg_mr(r->lab, s->pd, addr, c->mr_bytes, ACC_LOCAL_WRITE, "mr", &s->mr));
+    TRY(rig_wait(r, i));
+    TRY(rdl_mr_info(r->lab, s->mr, &s->mem));
+    TRY(rdl_create_cq(r->lab, s->host, 2 * c->max_wr, "cq", &s->cq));
+    TRY(rig_wait(r, i));
+    qp.pd = s->pd;
+    qp.send_cq = qp.recv_cq = s->cq;
+    TRY(rdl_create_qp(r->lab, &qp, "qp", &s->qp));
+    TRY(rig_wait(r, i));
+    TRY(rdl_qp_info(r->lab, s->qp, &info));
+    s->qpn = info.qpn;
+    return RDL_OK;
+}
+
+static enum rdl_status modify(struct rig *r, unsigned i, struct rdl_qp_attr *attr, uint32_t state,
+                              uint32_t mask)
+{
+    struct rdl_modify_error err;
+
+    attr->state = state;
+    TRY(rdl_modify_qp(r->lab, r->side[i].qp, attr, QPA_STATE | mask, false, &err));
+    return rig_wait(r, i);
+}
+
+static enum rdl_status connect_side(struct rig *r, unsigned i, const struct rig_config *c)
+{
+    struct rdl_qp_attr attr = {
+        .path_mtu = c->path_mtu,
+        .access = ACC_LOCAL_WRITE,
+        .port = 1,
+        .dest_qpn = r->side[1 - i].qpn,
+        .rq_psn = c->sq_psn[1 - i],
+        .sq_psn = c->sq_psn[i],
+        .max_rd_atomic = 1,
+        .max_dest_rd_atomic = 1,
+        .min_rnr_timer = c->min_rnr_timer,
+        .timeout = c->timeout,
+        .retry_cnt = c->retry_cnt,
+        .rnr_retry = c->rnr_retry,
+        .ah.sgid_index = (uint8_t)c->gid_index,
+        .ah.hop_limit = 64,
+    };
+    uint8_t mac[6];
+
+    TRY(rdl_host_address(r->lab, r->side[1 - i].host, c->gid_index, attr.ah.dgid, mac));
+    TRY(modify(r, i, &attr, QPS_INIT, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS));
+    TRY(modify(r, i, &attr, QPS_RTR,
+               QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC |
+                   QPA_MIN_RNR_TIMER));
+    return modify(r, i, &attr, QPS_RTS,
+                  QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC);
+}
+
+/* Linked as @c wants it. */
+static enum rdl_status link_up(struct rig *r, const struct rig_config *c)
+{
+    struct rdl_link_config link = {"h1", "h2", c->latency_ns, c->rate_bps, c->loss_ppm};
+    const struct rdl_port_config out = {.name = "out"};
+    rdl_switch sw;
+    rdl_link other;
+
+    if (!c->outside)
+        return rdl_link_add(r->lab, &link, &r->link);
+    TRY(rdl_switch_add(r->lab, "sw", &sw));
+    TRY(rdl_port_add(r->lab, &out, &r->out));
+    link.b = "sw";
+    TRY(rdl_link_add(r->lab, &link, &r->link));
+    link.a = "h2";
+    TRY(rdl_link_add(r->lab, &link, &other));
+    link.a = "out";
+    return rdl_link_add(r->lab, &link, &other);
+}
+
+enum rdl_status rig_init(struct rig *r, const struct rig_config *c)
+{
+    const struct rdl_lab_config lab = {.seed = c->seed, .check_invariants = c->check_invariants};
+    static const char *const names[2] = {"h1", "h2"};
+
+    memset(r, 0, sizeof(*r));
+    TRY(rdl_lab_new(&lab, &r->lab));
+    if (c->record)
+        TRY(rdl_record(r->lab, 0, 0));
+    if (c->hash)
+        TRY(rdl_hash_start(r->lab));
+    for (unsigned i = 0; i < 2; i++) {
+        const struct rdl_host_config host = {
+            .name = names[i], .ram_bytes = (2 * c->mr_bytes + RIG_RAM_BYTES) & ~(uint64_t)4095u};
+
+        TRY(rdl_host_add(r->lab, &host, &r->side[i].host));
+    }
+    TRY(link_up(r, c));
+    for (unsigned i = 0; i < 2; i++)
+        TRY(make_side(r, i, c));
+    TRY(connect_side(r, 0, c));
+    return connect_side(r, 1, c);
+}
+
+void rig_done(struct rig *r)
+{
+    rdl_lab_free(r->lab);
+    r->lab = NULL;
+}
+
+enum rdl_status rig_send(struct rig *r, unsigned side, uint64_t wr_id, uint64_t at, uint32_t bytes,
+                         uint32_t flags)
+{
+    const struct rig_side *s = &r->side[side];
+    const struct rdl_sge sge = {s->mem.addr + at, bytes, s->mem.lkey};
+    const struct rdl_send_wr wr = {
+        .wr_id = wr_id, .opcode = WR_SEND, .flags = flags, .sge = &sge, .n_sge = 1};
+
+    return rdl_post_send(r->lab, s->qp, &wr, false);
+}
+
+enum rdl_status rig_recv(struct rig *r, unsigned side, uint64_t wr_id, uint64_t at, uint32_t bytes)
+{
+    const struct rig_side *s = &r->side[side];
+    const struct rdl_sge sge = {s->mem.addr + at, bytes, s->mem.lkey};
+    const struct rdl_recv_wr wr = {.wr_id = wr_id, .sge = &sge, .n_sge = 1};
+
+    return rdl_post_recv(r->lab, s->qp, &wr, false);
+}

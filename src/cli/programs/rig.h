@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Two connected hosts through the public API alone: what the benchmark and the random runs drive.
+ *
+ * They are linked to each other or, with @outside, to a switch that has an external port too.  Each
+ * side has a PD, one MR over @mr_bytes of memory, a CQ and an RC queue pair, connected to the
+ * other's, in RTS.
+ */
+#ifndef CLI_PROGRAMS_RIG_H
+#define CLI_PROGRAMS_RIG_H
+
+#include "rdmalab/fault.h"
+#include "rdmalab/trace.h"
+#include "rdmalab/verbs.h"
+
+struct rig_config {
+    uint64_t seed;
+    bool check_invariants, record, hash;
+    bool outside; /* h1 and h2 are on switch "sw", and so is the external port "out" */
+    uint64_t mr_bytes;
+    uint32_t max_wr;   /* of send and receive queues */
+    uint32_t path_mtu; /* enum mtu */
+    uint32_t sq_psn[2];
+    uint32_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
+    uint32_t gid_index; /* 0: IPv4, 1: IPv6 */
+    uint64_t latency_ns, rate_bps;
+    uint32_t loss_ppm;
+};
+
+struct rig_side {
+    rdl_host host;
+    rdl_pd pd;
+    rdl_mr mr;
+    rdl_cq cq;
+    rdl_qp qp;
+    struct rdl_mr_info mem;
+    uint32_t qpn;
+};
+
+struct rig {
+    struct rdl_lab *lab;
+    rdl_link link; /* of h1 */
+    rdl_port out;  /* with rig_config.outside */
+    struct rig_side side[2];
+};
+
+/* Builds it; @r is to be given to rig_done() also on failure. */
+RDL_MUST_CHECK enum rdl_status rig_init(struct rig *r, const struct rig_config *c);
+void rig_done(struct rig *r);
+
+/* Lets the control request of a side be answered.  Errors as rdl_wait(). */
+RDL_MUST_CHECK enum rdl_status rig_wait(struct rig *r, unsigned side);
+
+/* One SEND, one receive of @bytes at offset @at of the side's memory. */
+RDL_MUST_CHECK enum rdl_status rig_send(struct rig *r, unsigned side, uint64_t wr_id, uint64_t at,
+                                        uint32_t bytes, uint32_t flags);
+RDL_MUST_CHECK enum rdl_status rig_recv(struct rig *r, unsigned side, uint64_t wr_id, uint64_t at,
+                                        uint32_t bytes);
+
+#endif

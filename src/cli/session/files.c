@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session/files.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/lang/json.h"
+#include "cli/lang/line.h"
+
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t n = strlen(name), m = strlen(end);
+
+    return n > m && strcmp(name + n - m, end) == 0;
+}
+
+bool files_is_json(const char *name)
+{
+    return ends_in(name, ".json");
+}
+
+bool files_is_lab(const char *name)
+{
+    return ends_in(name, ".lab");
+}
+
+bool files_parse(struct script *s, struct diag *d)
+{
+    return files_is_json(s->src.name) ? json_read_script(s, d) : line_read_script(s, d);
+}
+
+bool files_run(struct session *s, const struct source *src)
+{
+    struct script script = {.src = *src};
+    bool ok;
+
+    if (!files_is_json(src->name))
+        return session_lines(s, src, false);
+    ok = json_read_script(&script, &s->diag);
+    if (ok)
+        ok = session_script(s, &script);
+    else
+        s->diag_src = *src;
+    script_done(&script);
+    return ok;
+}
+
+bool files_same(const char *a, const char *b)
+{
+    struct stat x, y;
+    const bool has_x = stat(a, &x) == 0, has_y = stat(b, &y) == 0;
+
+    if (strcmp(a, "-") == 0 || has_x != has_y)
+        return false;
+    if (!has_x)
+        return strcmp(a, b) == 0;
+    return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+const char *files_close(FILE *f)
+{
+    const bool lost = ferror(f) != 0;
+
+    if (f == stdout)
+        return fflush(f) != 0 || lost ? "write error" : NULL;
+    return fclose(f) != 0 || lost ? "write error" : NULL;
+}
+
+const char *files_write_script(const char *name, const struct script *script)
+{
+    FILE *f = strcmp(name, "-") == 0 ? stdout : fopen(name, "w");
+
+    if (!f)
+        return strerror(errno);
+    if (files_is_json(name))
+        json_write_script(f, script);
+    else
+        line_write_script(f, script);
+    return files_close(f);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripts and scenarios as files: .lab or .json, told apart by their names. */
+#ifndef CLI_SESSION_FILES_H
+#define CLI_SESSION_FILES_H
+
+#include "cli/session/session.h"
+
+bool files_is_json(const char *name);
+bool files_is_lab(const char *name);
+
+/* Reads the whole of @s->src in the form that its name says. */
+bool files_parse(struct script *s, struct diag *d);
+
+/* Runs a file: .json as a whole, anything else line by line.  On failure s->diag is set. */
+bool files_run(struct session *s, const struct source *src);
+
+/* Writes @script in the form that @name says; "-": lines, to the standard output.  NULL, or why it
+ * did not work.
+ */
+const char *files_write_script(const char *name, const struct script *script);
+
+/* Do both names mean one file, so that writing one of them would end the other?  Devices and "-"
+ * are no files.
+ */
+bool files_same(const char *a, const char *b);
+
+/* Closes a written file.  NULL, or why something was lost. */
+const char *files_close(FILE *f);
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session/journal.h"
+
+#include <string.h>
+
+#define STEP_COUNT_MAX 1000000000u /* of one `step` */
+
+void journal_free(struct journal *j)
+{
+    pool_free(&j->pool);
+    pool_free(&j->scratch);
+}
+
+/* --- Making steps ----------------------------------------------------------------------------- */
+
+static struct step *make(struct pool *p, enum cmd_id cmd)
+{
+    return step_new(p, &cmd_table[cmd], (struct span){0, 0});
+}
+
+static struct step *make_ticks(struct pool *p, uint64_t n)
+{
+    struct step *st = make(p, CMD_step);
+
+    step_put(p, st, "grain", "tick");
+    step_put_number(p, st, "count", n);
+    return st;
+}
+
+/* @ticks 0: it is refused by itself. */
+static struct step *make_refused(struct pool *p, const struct step *body, uint64_t ticks)
+{
+    struct step *st = make(p, CMD_refused);
+
+    if (ticks)
+        step_put_number(p, st, "ticks", ticks);
+    st->body = step_copy(p, body);
+    return st;
+}
+
+/* A copy without the commands that have one of the properties @without; NULL: nothing is left. */
+static struct step *copy_without(struct pool *p, const struct step *st, unsigned without)
+{
+    struct step *copy, **tail;
+
+    if (st->cmd->flags & without)
+        return NULL;
+    /* A look may be what is refused.  A `source` comes behind that, or the deed would be another.
+     */
+    if (st->cmd == &cmd_table[CMD_refused])
+        without = CMD_PROMPT_ONLY;
+    copy = step_copy_head(p, st);
+    tail = &copy->body;
+    /* Depth is bounded by SCRIPT_DEPTH_MAX. */
+    for (const struct step *b = st->body; b; b = b->next) {
+        *tail = copy_without(p, b, without);
+        if (*tail)
+            tail = &(*tail)->next;
+    }
+    return copy->body || !(st->cmd->flags & CMD_BLOCK) ? copy : NULL;
+}
+
+/* A copy of what is to be saved; NULL: that is nothing. */
+static struct step *copy_changes(struct pool *p, const struct step *st)
+{
+    return copy_without(p, st, CMD_LOOKS | CMD_PROMPT_ONLY);
+}
+
+/* --- Lists of deeds --------------------------------------------------------------------------- */
+
+static void append(struct pool *p, struct deeds *to, const struct step *st, const char *host)
+{
+    struct deed *d = pool_alloc(p, sizeof(*d));
+
+    d->st = st;
+    d->host = host[0] ? pool_copy(p, host, strlen(host)) : "";
+    if (to->last)
+        to->last->next = d;
+    else
+        to->first = d;
+    to->last = d;
+}
+
+static void append_copy(struct pool *p, struct deeds *to, const struct step *st, const char *host)
+{
+    const struct step *copy = copy_changes(p, st);
+
+    if (copy)
+        append(p, to, copy, host);
+}
+
+/* The deeds as steps; those with the same host in a row are in one `on`. */
+static struct step *steps_of(struct pool *p, const struct deeds *list)
+{
+    struct step *first = NULL, **tail = &first, **inner = NULL;
+    const char *host = "";
+
+    for (const struct deed *d = list->first; d; d = d->next) {
+        struct step *st = copy_changes(p, d->st);
+
+        if (!st)
+            continue;
+        if (d->host[0] && (!inner || strcmp(host, d->host) != 0)) {
+            struct step *on = make(p, CMD_on);
+
+            step_put(p, on, "hosts", d->host);
+            *tail = on;
+            tail = &on->next;
+            inner = &on->body;
+        } else if (!d->host[0]) {
+            inner = NULL;
+        }
+        host = d->host;
+        if (inner) {
+            *inner = st;
+            inner = &st->next;
+        } else {
+            *tail = st;
+            tail = &st->next;
+        }
+    }
+    return first;
+}
+
+static bool deeds_equal(const struct deeds *a, const struct deeds *b)
+{
+    const struct deed *x = a->first, *y = b->first;
+
+    while (x && y && strcmp(x->host, y->host) == 0 &&
+           (x->st == y->st || step_equal(x->st, y->st))) {
+        x = x->next;
+        y = y->next;
+    }
+    return !x && !y;
+}
+
+/* Blocks in each other. */
+static size_t depth_of(const struct step *st)
+{
+    size_t deepest = 0;
+
+    /* Depth is bounded by SCRIPT_DEPTH_MAX. */
+    for (const struct step *b = st->body; b; b = b->next) {
+        const size_t depth = depth_of(b);
+
+        deepest = depth > deepest ? depth : deepest;
+    }
+    return deepest + ((st->cmd->flags & CMD_BLOCK) != 0);
+}
+
+/* May the deeds be written inside one more block? */
+static bool fit_into_block(const struct deeds *list)
+{
+    for (const struct deed *d = list->first; d; d = d->next) {
+        if (depth_of(d->st) + (d->host[0] != '\0') + 1 >= SCRIPT_DEPTH_MAX)
+            return false;
+    }
+    return true;
+}
+
+/* Appends the deeds of @n equal iterations. */
+static void append_equal(struct pool *p, struct deeds *to, const struct deeds *one, uint64_t n)
+{
+    struct step *repeat, *body;
+
+    if (n < 2 || !fit_into_block(one)) {
+        for (; n > 0; n--) {
+            for (const struct deed *d = one->first; d; d = d->next)
+                append(p, to, d->st, d->host);
+        }
+        return;
+    }
+    body = steps_of(p, one);
+    if (!body)
+        return;
+    repeat = make(p, CMD_repeat);
+    step_put_number(p, repeat, "count", n);
+    repeat->body = body;
+    append(p, to, repeat, "");
+}
+
+/* Appends all that was done in @b. */
+static void append_block(struct pool *p, struct deeds *to, const struct journal_block *b)
+{
+    append_equal(p, to, &b->done, 1);
+    append_equal(p, to, &b->equal, b->n_equal);
+    append_equal(p, to, &b->now, 1);
+}
+
+/* --- The journal ------------------------------------------------------------------------------ */
+
+static void add(struct journal *j, const struct step *st, const char *host)
+{
+    struct journal_block *b = j->open;
+
+    j->n++;
+    if (!b)
+        append_copy(&j->pool, &j->done, st, host);
+    else if (b->sourced)
+        append_copy(&j->scratch, &b->now, st, host);
+    else
+        append(&j->scratch, &b->now, st, host);
+}
+
+static void add_ticks(struct journal *j, uint64_t ticks, const char *host)
+{
+    while (ticks > 0) {
+        const uint64_t n = ticks < STEP_COUNT_MAX ? ticks : STEP_COUNT_MAX;
+
+        add(j, make_ticks(&j->scratch, n), host);
+        ticks -= n;
+    }
+}
+
+void journal_leaf(struct journal *j, const struct step *st, const struct journal_end *e)
+{
+    const unsigned flags = st->cmd->flags;
+    const bool as_written = e->ok && !e->cut;
+    const bool broken = !e->ok && !e->cut && !e->refused; /* a bug of the emulator: shown again */
+
+    if (j->open && (!!(flags & CMD_PROMPT_ONLY) || e->cut))
+        j->open->differs = true;
+    if (flags & (CMD_LOOKS | CMD_PROMPT_ONLY | CMD_HEADER))
+        return;
+    if (!as_written && e->ticks == 0 && !e->changed)
+        return;
+    if (!as_written && (flags & CMD_PASSES))
+        add_ticks(j, e->ticks, e->host);
+    else if (as_written || broken)
+        add(j, st, e->host);
+    else
+        add(j, make_refused(&j->scratch, st, e->cut ? e->ticks : 0), e->host);
+    if (!j->open)
+        pool_free(&j->scratch);
+}
+
+void journal_open(struct journal *j, struct journal_block *b, bool sourced)
+{
+    *b = (struct journal_block){.outer = j->open, .sourced = sourced, .differs = sourced};
+    b->begin = b->now_begin = pool_mark(&j->scratch);
+    j->open = b;
+}
+
+void journal_round(struct journal *j)
+{
+    struct journal_block *b = j->open;
+
+    if (b->n_equal > 0 && deeds_equal(&b->now, &b->equal)) {
+        b->n_equal++;
+        pool_back(&j->scratch, b->now_begin);
+    } else {
+        append_equal(&j->scratch, &b->done, &b->equal, b->n_equal);
+        b->equal = b->now;
+        b->n_equal = 1;
+    }
+    b->now = (struct deeds){NULL, NULL};
+    b->now_begin = pool_mark(&j->scratch);
+}
+
+void journal_close(struct journal *j, const struct step *st, const char *host, bool ok)
+{
+    const struct journal_block *b = j->open;
+    struct deeds all = {NULL, NULL};
+
+    j->open = b->outer;
+    if (ok && !b->differs) {
+        pool_back(&j->scratch, b->begin);
+        add(j, st, host);
+    } else {
+        append_block(&j->scratch, &all, b);
+        for (const struct deed *d = all.first; d; d = d->next)
+            add(j, d->st, d->host);
+        if (j->open)
+            j->open->differs |= b->differs;
+    }
+    if (!j->open)
+        pool_free(&j->scratch);
+}
+
+static void append_open(struct pool *p, struct deeds *to, const struct journal_block *b)
+{
+    /* Depth is bounded by SCRIPT_DEPTH_MAX in each of SESSION_SOURCES_MAX files. */
+    if (b->outer)
+        append_open(p, to, b->outer);
+    append_block(p, to, b);
+}
+
+struct step *journal_steps(const struct journal *j, struct pool *p)
+{
+    struct deeds all = {NULL, NULL};
+
+    append_equal(p, &all, &j->done, 1);
+    if (j->open)
+        append_open(p, &all, j->open);
+    return steps_of(p, &all);
+}

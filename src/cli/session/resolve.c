@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session/resolve.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/lang/suggest.h"
+#include "emu/base/quantity.h"
+#include "emu/base/text.h"
+#include "rdmalab/inspect.h"
+
+#define NEAR_BYTES 64u
+
+/* Copies the first word of @path, up to a dot or bracket. */
+static void first_word(const char *path, char *ret, size_t cap)
+{
+    struct text t = text_on(ret, cap);
+
+    text_addn(&t, path, strcspn(path, ".["));
+}
+
+void resolve_host_name(const char *path, char ret[RDL_NAME_BYTES])
+{
+    first_word(path, ret, RDL_NAME_BYTES);
+}
+
+void resolve_path(const struct session *s, const char *name, char ret[SESSION_PATH_BYTES])
+{
+    struct text t = text_on(ret, SESSION_PATH_BYTES);
+    struct rdl_value v;
+    char word[SESSION_PATH_BYTES];
+    size_t at;
+
+    first_word(name, word, sizeof(word));
+    if (s->host[0] && rdl_inspect(s->lab, word, &v, &at) != RDL_OK)
+        text_addf(&t, "%s.", s->host);
+    text_add(&t, name);
+}
+
+struct search {
+    struct rdl_lab *lab;
+    enum object_kind kind;
+    uint32_t raw;
+    struct text *name;
+};
+
+static void match(void *ctx, const char *key, const struct rdl_value *v)
+{
+    const struct search *search = ctx;
+    uint32_t raw;
+
+    (void)v;
+    if (search->name->len == 0 && rdl_find(search->lab, key, search->kind, &raw) == RDL_OK &&
+        raw == search->raw)
+        text_add(search->name, key);
+}
+
+void resolve_name(struct session *s, enum object_kind kind, uint32_t raw,
+                  char ret[SESSION_PATH_BYTES])
+{
+    struct text t = text_on(ret, SESSION_PATH_BYTES);
+    struct search search = {s->lab, kind, raw, &t};
+    size_t at;
+
+    if (rdl_inspect_list(s->lab, "", match, &search, &at) != RDL_OK || t.len == 0)
+        text_add(&t, "?");
+}
+
+/* The child of a node that looks most like a word. */
+struct near {
+    struct suggestion s;
+    char best[NEAR_BYTES];
+};
+
+static void offer(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct near *n = ctx;
+    struct text t;
+
+    (void)v;
+    suggest_offer(&n->s, key);
+    if (n->s.best != key)
+        return;
+    /* The key lives only during this call. */
+    t = text_on(n->best, sizeof(n->best));
+    text_add(&t, key);
+    n->s.best = n->best;
+}
+
+bool resolve_unknown(struct session *s, struct span at, const char *path, const char *what)
+{
+    struct rdl_value v;
+    struct near near = {.best = ""};
+    char parent[SESSION_PATH_BYTES], word[SESSION_PATH_BYTES];
+    struct text t = text_on(parent, sizeof(parent));
+    size_t off = 0, ignored;
+
+    session_fail(s, at, "%s is called \"%s\"", what, path);
+    if (rdl_inspect(s->lab, path, &v, &off) == RDL_OK)
+        return false;
+    if (off > 0)
+        text_addn(&t, path, path[off - 1] == '.' ? off - 1 : off);
+    first_word(path + off, word, sizeof(word));
+    near.s = suggestion_for(word);
+    if (rdl_inspect_list(s->lab, parent, offer, &near, &ignored) == RDL_OK && near.s.best)
+        return diag_remedy(&s->diag, "did you mean \"%s%s%s\"?", parent, off ? "." : "", near.best);
+    if (off == 0 && strchr(path, '.'))
+        return diag_remedy(&s->diag, "there is no host \"%s\"; \"host %s\" adds it", word, word);
+    if (off == 0 && strcmp(what, "no host") == 0)
+        return diag_remedy(&s->diag, "\"host %s\" adds it", word);
+    if (off == 0 && !s->host[0])
+        return diag_remedy(&s->diag, "names of objects begin with their host: h1.%s", path);
+    return diag_remedy(&s->diag, "\"show %s%s\" lists what there is", parent,
+                       strchr(parent, '.') ? " json" : "");
+}
+
+static bool wrong_kind(struct session *s, struct span at, const char *path, enum object_kind kind)
+{
+    const struct enum_row *row = enum_by_value(&enum_object, kind);
+    struct rdl_value v;
+    size_t off;
+
+    if (rdl_inspect(s->lab, path, &v, &off) != RDL_OK)
+        return resolve_unknown(s, at, path, "nothing");
+    session_fail(s, at, "%s is a %s, not a %s", path, v.text, row->text);
+    return diag_remedy(&s->diag, "\"show %s\" tells what it is", path);
+}
+
+/* The line's host is the one of its first object. */
+static void take_host(struct session *s, const char *path)
+{
+    if (!s->host[0])
+        resolve_host_name(path, s->host);
+}
+
+bool resolve_object(struct session *s, const struct step *st, const char *param,
+                    enum object_kind kind, uint32_t *ret_raw)
+{
+    char path[SESSION_PATH_BYTES];
+
+    resolve_path(s, step_text(st, param), path);
+    if (rdl_find(s->lab, path, kind, ret_raw) != RDL_OK)
+        return wrong_kind(s, step_span(st, param, 0), path, kind);
+    take_host(s, path);
+    return true;
+}
+
+bool resolve_host(struct session *s, const struct step *st, const char *param, rdl_host *ret)
+{
+    const char *name = step_text(st, param);
+
+    if (!name && !s->host[0]) {
+        session_fail(s, st->at, "%s needs a host", st->cmd->name);
+        return diag_remedy(&s->diag, "name it, or use \"on HOST { ... }\"");
+    }
+    if (rdl_find_host(s->lab, name ? name : s->host, ret) == RDL_OK) {
+        if (name)
+            take_host(s, name);
+        return true;
+    }
+    return resolve_unknown(s, step_span(st, param, 0), name ? name : s->host, "no host");
+}
+
+bool resolve_memory_text(struct session *s, const char *text, struct span at, struct memory *ret)
+{
+    struct slice_text slice;
+    struct rdl_mr_info info;
+    char base[SESSION_PATH_BYTES], path[SESSION_PATH_BYTES], host[RDL_NAME_BYTES];
+    struct text t = text_on(base, sizeof(base));
+    struct memory m;
+    size_t off;
+    uint32_t raw;
+
+    if (isdigit((unsigned char)text[0])) {
+        m = (struct memory){.has_bytes = false};
+        if (quantity_parse(QUANTITY_NUMBER, text, &m.addr) ||
+            rdl_find_host(s->lab, s->host, &m.host) != RDL_OK)
+            return session_fail(s, at, "a number is an address only where the host is known");
+        *ret = m;
+        return true;
+    }
+    if (value_slice(text, &slice, &off))
+        return session_fail(s, at, "\"%s\" is no part of a memory region", text);
+    text_addn(&t, text, slice.base_bytes);
+    resolve_path(s, base, path);
+    if (rdl_find(s->lab, path, OBJ_MR, &raw) != RDL_OK)
+        return wrong_kind(s, at, path, OBJ_MR);
+    if (rdl_mr_info(s->lab, (rdl_mr){raw}, &info) != RDL_OK)
+        return session_fail(s, at, "%s is not there any more", path);
+    resolve_host_name(path, host);
+    if (rdl_find_host(s->lab, host, &m.host) != RDL_OK)
+        return session_fail(s, at, "no host is called \"%s\"", host);
+    take_host(s, path);
+    m.lkey = info.lkey;
+    m.addr = info.addr + slice.from;
+    m.has_bytes = slice.has_to || !slice.has_from;
+    m.bytes = slice.has_to ? slice.to - slice.from : slice.has_from ? 1 : info.bytes;
+    *ret = m;
+    return true;
+}
+
+bool resolve_memory(struct session *s, const struct step *st, const char *param, size_t i,
+                    struct memory *ret)
+{
+    return resolve_memory_text(s, step_arg(st, param)->v[i].text, step_span(st, param, i), ret);
+}

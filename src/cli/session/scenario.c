@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session/scenario.h"
+
+#include <string.h>
+
+#include "cli/session/files.h"
+#include "emu/base/text.h"
+
+static int complain(struct scenario *sc, const struct diag *d, FILE *err)
+{
+    source_place(&sc->src, d->at.at, &sc->wrong_line, &sc->wrong_col);
+    diag_print(err, &sc->src, d);
+    return EXIT_USAGE;
+}
+
+int scenario_load(struct scenario *sc, const char *file, FILE *err)
+{
+    struct diag d = {.kind = DIAG_NONE};
+    const char *why;
+
+    *sc = (struct scenario){0};
+    why = source_read(file, &sc->src);
+    if (why) {
+        fprintf(err, "rdmalab: %s: %s\n", file, why);
+        return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
+    }
+    sc->script.src = sc->src;
+    return files_parse(&sc->script, &d) ? EXIT_PASSED : complain(sc, &d, err);
+}
+
+int scenario_load_to_run(struct scenario *sc, const char *file, FILE *err)
+{
+    const int status = scenario_load(sc, file, err);
+    struct diag d;
+
+    if (status != EXIT_PASSED || scenario_skip(sc) || script_has_steps(sc->script.first))
+        return status;
+    diag_set(&d, DIAG_VALUE, (struct span){0, 1}, SCRIPT_NO_STEPS);
+    diag_remedy(&d, SCRIPT_NO_STEPS_REMEDY);
+    return complain(sc, &d, err);
+}
+
+void scenario_done(struct scenario *sc)
+{
+    script_done(&sc->script);
+    source_done(&sc->src);
+}
+
+static const char *header_text(const struct scenario *sc, const char *name)
+{
+    return sc->script.header ? step_text(sc->script.header, name) : NULL;
+}
+
+const char *scenario_title(const struct scenario *sc)
+{
+    return header_text(sc, "title");
+}
+
+const char *scenario_skip(const struct scenario *sc)
+{
+    return header_text(sc, "skip");
+}
+
+uint64_t scenario_seed(const struct scenario *sc)
+{
+    return sc->script.header ? step_number(sc->script.header, "seed", SESSION_SEED_DEFAULT)
+                             : SESSION_SEED_DEFAULT;
+}
+
+bool scenario_has_tag(const struct scenario *sc, const char *tag)
+{
+    const struct arg *tags = sc->script.header ? step_arg(sc->script.header, "tags") : NULL;
+
+    for (size_t i = 0; tags && i < tags->n; i++) {
+        if (strcmp(tags->v[i].text, tag) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool scenario_write(struct session *s, enum scenario_output what, const char *name, FILE *err)
+{
+    static const char *const forms[N_OUTPUTS] = {
+        [OUTPUT_LADDER] = "ladder", [OUTPUT_PCAPNG] = "pcapng", [OUTPUT_EVENTS] = "events"};
+    const struct cmd *cmd = &cmd_table[CMD_export];
+    const struct span nowhere = {0, 0};
+    const struct source src = {NULL, "", 0};
+    const volatile sig_atomic_t *const interrupted = s->config.interrupted;
+    struct pool pool = {NULL};
+    struct step *st = step_new(&pool, cmd, nowhere);
+    bool ok = step_add(&pool, st, 0, (struct value){forms[what], nowhere}) &&
+              step_add(&pool, st, 1, (struct value){name, nowhere});
+
+    s->diag_src = (struct source){0};
+    s->config.interrupted = NULL; /* ^C ended the run, not this; the second one ends the program */
+    ok = ok && session_step(s, st, &src);
+    s->config.interrupted = interrupted;
+    if (!ok)
+        session_complain(s, err);
+    pool_free(&pool);
+    return ok;
+}

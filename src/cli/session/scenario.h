@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* A scenario that is run from beginning to end: `run` and `test`. */
+#ifndef CLI_SESSION_SCENARIO_H
+#define CLI_SESSION_SCENARIO_H
+
+#include "cli/session/session.h"
+
+/* A file that was read and validated as a whole. */
+struct scenario {
+    struct source src;
+    struct script script;
+    size_t wrong_line, wrong_col; /* what scenario_load() complained of; 0: no place in it */
+};
+
+/* Returns EXIT_PASSED; otherwise @err says what is wrong, and it is what the program exits with:
+ * EXIT_USAGE, or EXIT_FAILED if the file is not to blame.  Release with scenario_done() in any
+ * case.
+ */
+int scenario_load(struct scenario *sc, const char *file, FILE *err);
+
+/* The same; a scenario without a step, which would pass whatever the lab did, is wrong too, unless
+ * it says that it is to be skipped.
+ */
+int scenario_load_to_run(struct scenario *sc, const char *file, FILE *err);
+void scenario_done(struct scenario *sc);
+
+/* Members of its header; NULL if they are not there. */
+const char *scenario_title(const struct scenario *sc);
+const char *scenario_skip(const struct scenario *sc);
+uint64_t scenario_seed(const struct scenario *sc);
+bool scenario_has_tag(const struct scenario *sc, const char *tag);
+
+/* Writes what happened in the session to files of their own. */
+enum scenario_output { OUTPUT_LADDER, OUTPUT_PCAPNG, OUTPUT_EVENTS, N_OUTPUTS };
+
+/* @name "-" is the standard output, where a ladder is text.  Also of a session that was
+ * interrupted. False, and @err says why.
+ */
+bool scenario_write(struct session *s, enum scenario_output what, const char *name, FILE *err);
+
+#endif

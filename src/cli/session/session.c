@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session/session.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/lang/line.h"
+#include "cli/live/live.h"
+#include "cli/session/advance.h"
+#include "cli/session/expr_eval.h"
+#include "cli/session/shown.h"
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+#include "rdmalab/trace.h"
+
+int exit_worse(int a, int b)
+{
+    static const int worst_first[] = {EXIT_BROKEN, EXIT_TIMEOUT, EXIT_USAGE, EXIT_FAILED};
+
+    if (a >= EXIT_SIGNALS || b >= EXIT_SIGNALS)
+        return a >= EXIT_SIGNALS ? a : b;
+    for (size_t i = 0; i < ARRAY_LEN(worst_first); i++) {
+        if (a == worst_first[i] || b == worst_first[i])
+            return worst_first[i];
+    }
+    return a ? a : b;
+}
+
+static void close_lab(struct session *s)
+{
+    if (s->listener)
+        rdl_unlisten(s->lab, s->listener);
+    if (s->live)
+        s->config.live_ops->close(s->live);
+    s->live = NULL;
+    rdl_lab_free(s->lab);
+    s->listener = NULL;
+    s->lab = NULL;
+}
+
+static enum rdl_status open_lab(struct session *s, uint64_t seed)
+{
+    const struct rdl_lab_config config = {
+        .seed = seed, .arena_bytes_max = s->config.memory_bytes, .check_invariants = true};
+    enum rdl_status st = rdl_lab_new(&config, &s->lab);
+
+    if (st != RDL_OK)
+        return st;
+    s->seed = seed;
+    st = rdl_record(s->lab, 0, 0);
+    if (st == RDL_OK)
+        st = rdl_hash_start(s->lab);
+    if (st == RDL_OK)
+        st = rdl_listen(s->lab, shown_event, s, &s->listener);
+    if (st == RDL_OK)
+        shown_end(s); /* until a step lets the lab go on */
+    return st;
+}
+
+void session_no_lab(FILE *err, const struct session_config *config, enum rdl_status st)
+{
+    fprintf(err, "rdmalab: a lab cannot be made: %s\n", rdl_status_str(st));
+    if (st == RDL_ERR_NOMEM && config->memory_bytes)
+        fputs("  give it more with --memory, or leave that out\n", err);
+    else if (st == RDL_ERR_NOMEM)
+        fputs("  it needs 1 GiB of address space; the most that a program gets here is what "
+              "\"ulimit -v\" prints, in KiB\n",
+              err);
+}
+
+enum rdl_status session_new(const struct session_config *config, struct session **ret)
+{
+    struct session *s = calloc(1, sizeof(*s));
+    enum rdl_status st;
+
+    if (!s)
+        return RDL_ERR_NOMEM;
+    s->config = *config;
+    s->limits.ticks = SESSION_TICKS_MAX_DEFAULT;
+    st = open_lab(s, config->seed);
+    if (st != RDL_OK) {
+        session_free(s);
+        return st;
+    }
+    *ret = s;
+    return RDL_OK;
+}
+
+void session_free(struct session *s)
+{
+    if (!s)
+        return;
+    close_lab(s);
+    journal_free(&s->journal);
+    pool_free(&s->pool);
+    free(s);
+}
+
+bool session_reseed(struct session *s, uint64_t seed)
+{
+    close_lab(s);
+    return open_lab(s, seed) == RDL_OK;
+}
+
+bool session_fail(struct session *s, struct span at, const char *fmt, ...)
+{
+    char message[DIAG_MESSAGE_BYTES];
+    struct text t = text_on(message, sizeof(message));
+    va_list args;
+
+    va_start(args, fmt);
+    text_addv(&t, fmt, args);
+    va_end(args);
+    return diag_set(&s->diag, DIAG_FAILED, at, "%s", message);
+}
+
+bool session_interrupted(struct session *s, struct span at)
+{
+    if (!s->config.interrupted || !*s->config.interrupted)
+        return false;
+    s->interrupted = true;
+    session_fail(s, at, "interrupted");
+    return true;
+}
+
+bool session_fail_status(struct session *s, struct span at, const char *what, enum rdl_status st)
+{
+    session_fail(s, at, "%s: %s", what, rdl_status_str(st));
+    return diag_remedy(&s->diag, "%s", rdl_status_remedy(st));
+}
+
+bool session_is_live(const struct session *s)
+{
+    return s->live && s->config.live_ops->attached(s->live);
+}
+
+void session_tell(struct session *s, const char *lines)
+{
+    if (s->tell) {
+        s->tell(lines);
+        return;
+    }
+    fputs(lines, s->config.out);
+    fflush(s->config.out);
+}
+
+void session_say(struct session *s, const char *fmt, ...)
+{
+    va_list args;
+
+    if (!s->config.verbose)
+        return;
+    va_start(args, fmt);
+    vfprintf(s->config.out, fmt, args);
+    va_end(args);
+}
+
+void session_made(struct session *s, const char *host, const char *fmt, ...)
+{
+    struct text t = {s->made, strlen(s->made), sizeof(s->made), false};
+    va_list args;
+
+    va_start(args, fmt);
+    if (t.len)
+        text_add(&t, ", ");
+    text_addv(&t, fmt, args);
+    va_end(args);
+    if (s->in_on)
+        return; /* the end of the block prints it */
+    session_say(s, "%s: %s\n", host, s->made);
+    s->made[0] = '\0';
+}
+
+/* Are events printed while @cmd runs?  Those of a run in real time are too many to be read. */
+static bool shows_events(const struct session *s, const struct cmd *cmd)
+{
+    const bool runs = cmd == &cmd_table[CMD_run] || cmd == &cmd_table[CMD_until];
+
+    return (cmd->flags & CMD_ADVANCES) && !(runs && session_is_live(s));
+}
+
+/* Was there memory for all that the step did?  If not it has failed, and s->diag says so. */
+static bool had_memory(struct session *s, const struct step *st)
+{
+    switch (rdl_shortage(s->lab)) {
+    case RDL_SHORT_OF_NOTHING:
+        return true;
+    case RDL_SHORT_LAB:
+        diag_set(&s->diag, DIAG_MEMORY, st->at,
+                 "the memory of the lab is full, and it goes on no more");
+        return diag_remedy(&s->diag, "use fewer or smaller hosts, queues and memory regions");
+    case RDL_SHORT_RECORD:
+        diag_set(&s->diag, DIAG_MEMORY, st->at,
+                 "out of memory: not all that happened was recorded");
+        return diag_remedy(&s->diag, "\"record off\", where nobody looks back, needs none");
+    }
+    return false;
+}
+
+/* Carries out a command that is no block, with bare names looked up on @host. */
+static bool do_leaf(struct session *s, const struct step *st, const char *host)
+{
+    const uint64_t before = rdl_tick(s->lab);
+    struct journal_end end = {.host = host};
+
+    s->cut = false;
+    s->changed = false;
+    end.ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
+    end.ticks = rdl_tick(s->lab) - before;
+    end.cut = s->cut && !session_is_live(s);
+    end.changed = s->changed;
+    end.refused = s->diag.kind == DIAG_FAILED;
+    journal_leaf(&s->journal, st, &end);
+    return end.ok;
+}
+
+/* Carries out a command whose steps are remembered one by one. */
+static bool do_block(struct session *s, const struct step *st, const char *host)
+{
+    struct journal_block block;
+    bool ok;
+
+    journal_open(&s->journal, &block, !(st->cmd->flags & CMD_BLOCK));
+    ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
+    journal_close(&s->journal, st, host, ok && !s->quit);
+    return ok;
+}
+
+bool session_step(struct session *s, const struct step *st, const struct source *src)
+{
+    const struct source *outer = s->src;
+    char host[RDL_NAME_BYTES];
+    bool ok;
+
+    if (session_is_live(s))
+        s->config.live_ops->catch_up(s->live);
+    s->src = src;
+    if (s->patience)
+        s->limits.ticks = rdl_tick(s->lab) + s->patience;
+    if (!outer) {
+        s->diag.kind = DIAG_NONE;
+        s->host[0] = '\0';
+        s->made[0] = '\0';
+    }
+    memcpy(host, s->host, sizeof(host));
+    if (shows_events(s, st->cmd))
+        shown_begin(s);
+    if ((st->cmd->flags & CMD_BLOCK) || st->cmd == &cmd_table[CMD_source])
+        ok = do_block(s, st, host);
+    else
+        ok = do_leaf(s, st, host);
+    ok = ok && had_memory(s, st);
+    shown_end(s);
+    if (!(st->cmd->flags & CMD_HEADER))
+        advance_stop(s); /* what a guest does is a tick too */
+    /* Stopped by --until in the middle of a command: that is no failure. */
+    if (!ok && s->quit && s->diag.kind == DIAG_NONE)
+        ok = true;
+    if (!ok && s->diag_src.text == NULL)
+        s->diag_src = *src;
+    s->src = outer;
+    return ok;
+}
+
+/* Begins to count what the expressions of @st and its block will ask for.  What cannot be counted
+ * is an error when it is asked for.  @depth of blocks is bounded by the parsers.
+ */
+static void count_ahead(struct session *s, const struct step *st)
+{
+    for (size_t i = 0; i < st->cmd->n_params; i++) {
+        const char *text =
+            st->cmd->params[i].kind == VAL_EXPR && st->args[i].n > 0 ? st->args[i].v[0].text : NULL;
+        struct pool pool = {NULL};
+        struct expr *e = text ? expr_parse(&pool, text, st->at, &s->diag) : NULL;
+
+        if (e)
+            (void)expr_attach(s, e, st->at);
+        pool_free(&pool);
+    }
+    for (const struct step *b = st->body; b; b = b->next)
+        count_ahead(s, b);
+    s->diag.kind = DIAG_NONE;
+}
+
+bool session_script(struct session *s, const struct script *script)
+{
+    s->diag_src = (struct source){0};
+    if (script->header && !session_step(s, script->header, &script->src))
+        return false;
+    for (const struct step *st = script->first; st; st = st->next)
+        count_ahead(s, st);
+    if (s->stop && !expr_attach(s, s->stop, (struct span){0, 0}))
+        return false;
+    for (const struct step *st = script->first; st && !s->quit; st = st->next) {
+        if (!session_step(s, st, &script->src))
+            return false;
+    }
+    return true;
+}
+
+bool session_lines(struct session *s, const struct source *src, bool abbreviated)
+{
+    struct script script = {.src = *src};
+    struct line_reader r = {
+        .script = &script, .abbreviated = abbreviated, .begun = s->journal.n > 0};
+    size_t bad_at;
+    const char *why = source_check_text(src, &bad_at);
+    bool ok = !why;
+
+    s->diag_src = (struct source){0};
+    s->diag.kind = DIAG_NONE;
+    if (why)
+        diag_set(&s->diag, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
+    while (ok && !s->quit) {
+        struct step *st = NULL;
+        const enum line_result result = line_next(&r, &st, &s->diag);
+
+        if (result == LINE_END)
+            break;
+        ok = result == LINE_STEP && session_step(s, st, src);
+    }
+    if (!ok && s->diag_src.text == NULL)
+        s->diag_src = *src;
+    script_done(&script);
+    return ok;
+}
+
+void session_complain(struct session *s, FILE *err)
+{
+    fflush(s->config.out);
+    diag_print(err, &s->diag_src, &s->diag);
+    fflush(err);
+}
+
+int session_exit_status(const struct session *s)
+{
+    if (s->interrupted)
+        return EXIT_INTERRUPTED;
+    switch (s->diag.kind) {
+    case DIAG_NONE:
+        return EXIT_PASSED;
+    case DIAG_SYNTAX:
+        return EXIT_USAGE;
+    case DIAG_VALUE:
+    case DIAG_FAILED:
+    case DIAG_EXPECT:
+    case DIAG_MEMORY:
+        return EXIT_FAILED;
+    case DIAG_BROKEN:
+        return EXIT_BROKEN;
+    }
+    return EXIT_FAILED;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/show/show.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "cli/show/show_events.h"
+#include "cli/show/show_lab.h"
+#include "cli/show/show_live.h"
+#include "cli/show/show_objects.h"
+#include "cli/show/show_packet.h"
+#include "cli/show/show_vq.h"
+#include "cli/show/show_wqe.h"
+#include "cli/tree/tree.h"
+#include "cli/tree/tree_json.h"
+#include "emu/base/assert.h"
+#include "emu/base/quantity.h"
+
+/* One `show` under way. */
+struct showing {
+    FILE *out;
+    const struct rdl_lab *lab; /* NULL: there is only a past */
+    const struct show_request *rq;
+    struct show_error *err;
+    struct past past;
+};
+
+static enum rdl_status refuse(struct showing *s, enum rdl_status st, size_t word, size_t at,
+                              const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+static enum rdl_status refuse(struct showing *s, enum rdl_status st, size_t word, size_t at,
+                              const char *fmt, ...)
+{
+    struct text t;
+    va_list args;
+
+    s->err->word = word;
+    s->err->at = at;
+    t = text_on(s->err->text, sizeof(s->err->text));
+    va_start(args, fmt);
+    text_addv(&t, fmt, args);
+    va_end(args);
+    return st;
+}
+
+/* The word @i of the request, or NULL. */
+static const char *word_at(const struct showing *s, size_t i)
+{
+    return i < s->rq->n_words ? s->rq->words[i] : NULL;
+}
+
+/* Says what is wrong with the path in word @i. */
+static enum rdl_status bad_path(struct showing *s, enum rdl_status st, size_t i, size_t at)
+{
+    const char *path = word_at(s, i);
+
+    if (st == RDL_ERR_NOT_FOUND)
+        return refuse(s, st, i, at, "there is no \"%s\"%s%.*s", path + at, at ? " in " : "",
+                      (int)(at && path[at - 1] == '.' ? at - 1 : at), path);
+    return refuse(s, st, i, at, "%s: %s", path, rdl_status_str(st));
+}
+
+static enum rdl_status json_line(struct showing *s, const char *path, size_t *reterr_at)
+{
+    const enum rdl_status st = show_json(s->out, s->lab, path, reterr_at);
+
+    if (st == RDL_OK)
+        fputc('\n', s->out);
+    return st;
+}
+
+/* Every object of @kind at or below @path. */
+static enum rdl_status all_of_kind(struct showing *s, const char *path, const char *kind)
+{
+    if (s->rq->json)
+        return show_kind_json(s->out, s->lab, path, kind);
+    return show_kind(s->out, s->lab, path, kind, "none");
+}
+
+static enum rdl_status show_one_vq(struct showing *s)
+{
+    const char *path = word_at(s, 1);
+    size_t at = 0;
+    enum rdl_status st;
+
+    if (!path)
+        return refuse(s, RDL_ERR_INVAL, 1, 0, "which virtqueue? h1.qp.sq, h1.cq, h1.ctrl");
+    st = s->rq->json ? json_line(s, path, &at) : show_vq(s->out, s->lab, &s->past, path, &at);
+    if (st == RDL_ERR_INVAL)
+        return refuse(s, st, 1, 0, "%s has no virtqueue; h1.qp.sq, h1.cq and h1.ctrl have", path);
+    return st == RDL_OK ? st : bad_path(s, st, 1, at);
+}
+
+/* qp, cq, mr, pd: one of them, or all. */
+static enum rdl_status show_kind_of(struct showing *s)
+{
+    const char *kind = word_at(s, 0), *path = word_at(s, 1);
+    size_t at = 0;
+    enum rdl_status st;
+
+    if (!path)
+        return all_of_kind(s, "", kind);
+    if (!tree_is(s->lab, path, kind)) {
+        struct rdl_value v;
+
+        st = rdl_inspect(s->lab, path, &v, &at);
+        if (st != RDL_OK)
+            return bad_path(s, st, 1, at);
+        if (!tree_is(s->lab, path, "host"))
+            return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no %s", path, kind);
+        return all_of_kind(s, path, kind);
+    }
+    st = s->rq->json ? json_line(s, path, &at) : show_path(s->out, s->lab, &s->past, path, &at);
+    return st == RDL_OK ? st : bad_path(s, st, 1, at);
+}
+
+/* faults, links: tables of what the lab itself has. */
+static enum rdl_status show_plural(struct showing *s)
+{
+    char kind[RDL_NAME_BYTES];
+    struct text t = text_on(kind, sizeof(kind));
+    const char *word = word_at(s, 0);
+
+    text_addn(&t, word, strlen(word) - 1);
+    return all_of_kind(s, "", kind);
+}
+
+static enum rdl_status show_all_counters(struct showing *s)
+{
+    return show_counters(s->out, s->lab, s->rq->json);
+}
+
+/* Says why the frame of event @id cannot be shown. */
+static void refuse_packet(struct showing *s, const char *word, ev_id id)
+{
+    char why[200];
+    struct text t = text_on(why, sizeof(why));
+    const uint64_t frames = id ? 0 : past_frames_forgotten(&s->past);
+    size_t n;
+
+    if (frames) {
+        past_add_frames_forgotten(&t, &s->past, frames);
+    } else if (!id) {
+        text_add(&t, s->past.forgotten || s->past.gap_from ? "no frame is recorded (any more)"
+                                                           : "no frame has been sent yet");
+    } else if (past_find(&s->past, id)) {
+        past_add_frames_forgotten(&t, &s->past, 1);
+    } else {
+        text_addf(&t, "%s is not recorded (any more): ", word);
+        n = t.len;
+        past_add_absence(&t, &s->past, id);
+        if (t.len == n) {
+            t = text_on(why, sizeof(why));
+            text_add(&t, "no such event");
+        }
+    }
+    (void)refuse(s, RDL_ERR_NOT_FOUND, word ? 1 : 0, 0, "%s", why);
+}
+
+static enum rdl_status show_one_packet(struct showing *s)
+{
+    const char *word = word_at(s, 1);
+    ev_id id = 0;
+    enum rdl_status st;
+
+    if (word && strcmp(word, "last") != 0 && !ev_id_parse(word, &id))
+        return refuse(s, RDL_ERR_INVAL, 1, 0, "which packet? of an event like #34.3, or \"last\"");
+    st = show_packet(s->out, &s->past, id, s->rq->json);
+    if (st == RDL_ERR_INVAL)
+        return refuse(s, st, 1, 0, "%s is about no frame; tx, rx, drop and lost are", word);
+    if (st == RDL_ERR_NOT_FOUND)
+        refuse_packet(s, word, id);
+    return st;
+}
+
+/* "last 10", "#3..#9" or nothing, from word 1 on. */
+static enum rdl_status read_filter(struct showing *s, struct event_filter *f)
+{
+    const char *word = word_at(s, 1), *number = word_at(s, 2);
+    const bool last = word && strcmp(word, "last") == 0;
+    uint64_t n = 10;
+    size_t at;
+
+    if (last && number && (quantity_parse(QUANTITY_NUMBER, number, &n) || n == 0))
+        return refuse(s, RDL_ERR_INVAL, 2, 0, "how many? a number from 1");
+    if (last)
+        f->last = (size_t)n;
+    else if (word && !event_filter_range(f, word))
+        return refuse(s, RDL_ERR_INVAL, 1, 0,
+                      "which? a range like #3..#9, a tick like #3, last N, or kinds=tx,rx");
+    else if (number)
+        return refuse(s, RDL_ERR_INVAL, 2, 0, "nothing can follow the range");
+    if (s->rq->kinds && !event_filter_kinds(f, s->rq->kinds, &at))
+        return refuse(s, RDL_ERR_INVAL, s->rq->n_words, at, "no such kind of event: %.24s",
+                      s->rq->kinds + at);
+    if (!s->rq->host)
+        return RDL_OK;
+    f->host = ev_names_find_host(s->past.names, s->rq->host);
+    if (f->host == EV_HOST_NONE)
+        return refuse(s, RDL_ERR_NOT_FOUND, s->rq->n_words, 0, "no such host: %s", s->rq->host);
+    return RDL_OK;
+}
+
+static enum rdl_status show_some_events(struct showing *s)
+{
+    struct event_filter f = event_filter_all();
+    const enum rdl_status st = read_filter(s, &f);
+
+    if (st == RDL_OK)
+        show_events(s->out, &s->past, &f, s->rq->json, s->rq->colour);
+    return st;
+}
+
+static enum rdl_status show_one_dump(struct showing *s)
+{
+    const char *path = word_at(s, 1);
+    size_t at = 0;
+    enum rdl_status st;
+
+    if (!path)
+        return refuse(s, RDL_ERR_INVAL, 1, 0, "which slot? h1.qp.sq.desc[0]");
+    st = s->rq->json ? json_line(s, path, &at) : show_dump(s->out, s->lab, path, &at);
+    if (st == RDL_ERR_INVAL)
+        return refuse(s, st, 1, 0, "%s is no slot of a queue; h1.qp.sq.desc[0] is", path);
+    if (st == RDL_ERR_FAULT)
+        return refuse(s, st, 1, 0, "%s has no buffer in guest RAM", path);
+    return st == RDL_OK ? st : bad_path(s, st, 1, at);
+}
+
+static enum rdl_status show_any_path(struct showing *s)
+{
+    const char *path = word_at(s, 0) ? word_at(s, 0) : "";
+    size_t at = 0;
+    enum rdl_status st;
+
+    if (s->rq->json)
+        st = json_line(s, path, &at);
+    else if (path[0])
+        st = show_path(s->out, s->lab, &s->past, path, &at);
+    else
+        st = show_lab(s->out, s->lab, &s->past);
+    return st == RDL_OK ? st : bad_path(s, st, 0, at);
+}
+
+static enum rdl_status show_outside(struct showing *s)
+{
+    if (!s->rq->live)
+        return refuse(s, RDL_ERR_NOT_FOUND, 0, 0, "nothing outside the lab is attached to it");
+    show_live(s->out, s->lab, s->rq->live_ops, s->rq->live, s->rq->json);
+    return RDL_OK;
+}
+
+static const struct {
+    const char *word;
+    size_t words_max; /* this one included */
+    enum rdl_status (*run)(struct showing *s);
+    bool of_past; /* it needs no lab */
+} subjects[] = {
+    {"vq", 2, show_one_vq, false},
+    {"qp", 2, show_kind_of, false},
+    {"cq", 2, show_kind_of, false},
+    {"mr", 2, show_kind_of, false},
+    {"pd", 2, show_kind_of, false},
+    {"packet", 2, show_one_packet, true},
+    {"events", 3, show_some_events, true},
+    {"faults", 1, show_plural, false},
+    {"links", 1, show_plural, false},
+    {"hosts", 1, show_plural, false},
+    {"counters", 1, show_all_counters, false},
+    {"link", 2, show_kind_of, false},
+    {"dump", 2, show_one_dump, false},
+    {"live", 1, show_outside, false},
+};
+
+const char *const show_subjects[] = {"vq",       "qp",     "cq",     "mr",    "pd",
+                                     "packet",   "events", "faults", "links", "hosts",
+                                     "counters", "dump",   "live",   NULL};
+
+static enum rdl_status answer(struct showing *s)
+{
+    enum rdl_status (*run)(struct showing *) = show_any_path;
+    const struct show_request *rq = s->rq;
+    size_t words_max = 1;
+    bool of_past = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(subjects) && rq->n_words; i++) {
+        if (strcmp(subjects[i].word, rq->words[0]) == 0) {
+            run = subjects[i].run;
+            words_max = subjects[i].words_max;
+            of_past = subjects[i].of_past;
+        }
+    }
+    if (!s->lab && !of_past)
+        return refuse(s, RDL_ERR_UNSUPPORTED, 0, 0, "a saved trace has events, and no state");
+    if (rq->n_words > words_max)
+        return refuse(s, RDL_ERR_INVAL, words_max, 0, "nothing can follow here");
+    return run(s);
+}
+
+enum rdl_status show(FILE *out, const struct rdl_lab *lab, const struct past *p,
+                     const struct show_request *rq, struct show_error *reterr)
+{
+    struct showing s = {.out = out, .lab = lab, .rq = rq, .err = reterr, .past = *p};
+
+    return answer(&s);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* The fields of every header of a RoCEv2 frame, as tables for the packet display. */
+#ifndef CLI_SHOW_SHOW_FIELDS_H
+#define CLI_SHOW_SHOW_FIELDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/base/text.h"
+
+enum field_how {
+    HOW_DEC,
+    HOW_HEX,
+    HOW_FLAG,
+    HOW_MAC,
+    HOW_IPV4,
+    HOW_IPV6,
+    HOW_WORDS, /* a count of 4-byte words */
+    HOW_ETHERTYPE,
+    HOW_PROTOCOL,
+    HOW_OPCODE,
+    HOW_SYNDROME,
+    HOW_RAW
+};
+
+struct wire_field {
+    const char *name;
+    uint8_t offset, bytes; /* in the header */
+    uint32_t mask;         /* of the bits that are meant; 0: all */
+    enum field_how how;
+};
+
+struct wire_header {
+    const char *name;
+    size_t bytes;
+    const struct wire_field *fields;
+    size_t n_fields;
+};
+
+extern const struct wire_header header_eth, header_ipv4, header_ipv6, header_udp, header_bth;
+
+/* The extension header @header (one enum op_header). */
+const struct wire_header *wire_extension(unsigned header);
+
+/* Appends what @f says in the header at @bytes. */
+void wire_field_add(struct text *t, const struct wire_field *f, const uint8_t *bytes);
+
+#endif

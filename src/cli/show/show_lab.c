@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/show/show_lab.h"
+
+#include <string.h>
+
+#include "cli/print/show_text.h"
+#include "cli/show/show_objects.h"
+#include "cli/show/show_vq.h"
+#include "cli/tree/tree.h"
+#include "emu/base/assert.h"
+#include "emu/base/quantity.h"
+#include "emu/facts/enums.h"
+
+#define DEPTH_MAX          8u
+#define ELEMENTS_SHOWN_MAX 32u
+
+enum rdl_status show_lab(FILE *out, const struct rdl_lab *lab, const struct past *p)
+{
+    static const char *const kinds[] = {"host", "switch", "link", "fault"};
+    enum rdl_status st = RDL_OK;
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    bool any = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds) && st == RDL_OK; i++) {
+        if (show_count(lab, "", kinds[i]) == 0)
+            continue;
+        if (any)
+            fputc('\n', out);
+        any = true;
+        st = show_kind(out, lab, "", kinds[i], NULL);
+    }
+    if (!any)
+        fputs("an empty lab: \"host h1 h2\" makes two hosts\n", out);
+    text_add(&t, any ? "\nt=" : "t=");
+    quantity_add_time_short(&t, rdl_now_ns(lab));
+    text_addf(&t, ", tick #%llu, %zu events recorded", (unsigned long long)rdl_tick(lab), p->n);
+    if (p->forgotten)
+        text_addf(&t, ", %llu older ones forgotten", (unsigned long long)p->forgotten);
+    if (p->gap_from) {
+        text_add(&t, "; ");
+        past_add_gap(&t, p);
+    }
+    show_line(out, &t);
+    return st;
+}
+
+static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const char *path)
+{
+    static const char *const kinds[] = {"pd", "mr", "cq", "qp"};
+    static const char *const leaves[] = {"state", "mtu", "link", "sent_frames", "rcvd_frames"};
+    enum rdl_status st = show_kind(out, lab, path, "host", NULL);
+    char buf[SHOW_LINE_BYTES], port[TREE_PATH_BYTES];
+    struct text t = text_on(buf, sizeof(buf)), pt = text_on(port, sizeof(port));
+
+    text_addf(&t, "%s   ", path);
+    tree_add(&t, lab, path, "gid[0]");
+    text_add(&t, "   ");
+    tree_add(&t, lab, path, "mac");
+    text_add(&t, "   RAM ");
+    tree_add(&t, lab, path, "ram_bytes");
+    text_add(&t, "   device ");
+    tree_add(&t, lab, path, "device.status");
+    show_line(out, &t);
+    t = text_on(buf, sizeof(buf));
+    text_add(&t, "  profile ");
+    tree_add(&t, lab, path, "profile");
+    show_line(out, &t);
+    t = text_on(buf, sizeof(buf));
+    tree_join(&pt, path, "port");
+    for (size_t i = 0; i < ARRAY_LEN(leaves); i++) {
+        text_addf(&t, "%s%s ", i ? ", " : "", leaves[i]);
+        tree_add(&t, lab, port, leaves[i]);
+    }
+    show_wrap_behind(out, "  port", 8, buf);
+    for (size_t i = 0; i < ARRAY_LEN(kinds) && st == RDL_OK; i++) {
+        if (show_count(lab, path, kinds[i]) == 0)
+            continue;
+        fputc('\n', out);
+        st = show_kind(out, lab, path, kinds[i], NULL);
+    }
+    return st;
+}
+
+/* Nodes whose leaves are counters, and how else the name of a counter begins. */
+static bool holds_counters(const char *key)
+{
+    return strcmp(key, "counters") == 0 || strcmp(key, "drops") == 0 ||
+           strcmp(key, "tx_drops") == 0;
+}
+
+static bool is_counter(const char *key)
+{
+    static const char *const beginnings[] = {"sent_", "looped_", "rcvd_", "taken_", "in_",
+                                             "out_",  "carried", "lost",  "hits"};
+
+    for (size_t i = 0; i < ARRAY_LEN(beginnings); i++) {
+        if (strncmp(key, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* All leaves at @path and below it that are counters and not 0, as "h1.port.sent_frames  3". */
+static enum rdl_status add_counters(struct grid *g, const struct rdl_lab *lab, const char *path,
+                                    bool counting, unsigned depth)
+{
+    struct tree_list children;
+    size_t at;
+    enum rdl_status st = tree_children(lab, path, &children, &at);
+
+    for (size_t i = 0; i < children.n && st == RDL_OK; i++) {
+        const struct tree_child *c = &children.v[i];
+        const bool counters = counting || holds_counters(c->key);
+        char sub[TREE_PATH_BYTES];
+        struct text t = text_on(sub, sizeof(sub));
+
+        tree_join(&t, path, c->key);
+        if (c->value.type == RDL_NODE && c->key[0] != '[' && depth < DEPTH_MAX) {
+            st = add_counters(g, lab, sub, counters, depth + 1);
+        } else if (c->value.type != RDL_NODE && c->value.number &&
+                   (counting || is_counter(c->key))) {
+            grid_cell(g, sub);
+            grid_cellf(g, "%llu", (unsigned long long)c->value.number);
+        }
+    }
+    tree_done(&children);
+    return st;
+}
+
+static void print_counters_json(FILE *out, const struct grid *g)
+{
+    fputc('{', out);
+    for (size_t i = 0; i + 1 < g->n; i += 2)
+        fprintf(out, "%s\"%s\":%s", i ? "," : "", g->cells[i], g->cells[i + 1]);
+    fputs("}\n", out);
+}
+
+enum rdl_status show_counters(FILE *out, const struct rdl_lab *lab, bool json)
+{
+    struct grid g;
+    enum rdl_status st;
+
+    grid_init(&g, 2, 1u << 1);
+    st = add_counters(&g, lab, "", false, 0);
+    if (st == RDL_OK && json)
+        print_counters_json(out, &g);
+    else if (st == RDL_OK && g.n == 0)
+        fputs("nothing has been counted yet\n", out);
+    else if (st == RDL_OK)
+        grid_print(&g, out, 0);
+    grid_done(&g);
+    return st;
+}
+
+/* "[0] addr=0x402000 len=91": the leaves of a list's element in one line. */
+static void print_element(FILE *out, const struct rdl_lab *lab, const char *path, const char *key,
+                          unsigned indent)
+{
+    struct tree_list children;
+    size_t at;
+    char buf[2 * SHOW_LINE_BYTES], lead[64];
+    struct text t = text_on(buf, sizeof(buf)), l = text_on(lead, sizeof(lead));
+
+    text_addf(&l, "%*s%s", (int)indent, "", key);
+    if (tree_children(lab, path, &children, &at) == RDL_OK) {
+        for (size_t i = 0; i < children.n; i++) {
+            text_addf(&t, "%s%s=", i ? " " : "", children.v[i].key);
+            tree_add_value(&t, &children.v[i].value);
+        }
+    }
+    show_wrap_behind(out, lead, indent + 6, buf);
+    tree_done(&children);
+}
+
+/* The reasons for drops at @path that have occurred. */
+static void print_drops(FILE *out, const struct tree_list *reasons, unsigned indent)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < reasons->n; i++) {
+        const struct tree_child *c = &reasons->v[i];
+
+        if (c->value.number == 0)
+            continue;
+        fprintf(out, "%*s%-21s %llu\n", (int)indent, "", c->key,
+                (unsigned long long)c->value.number);
+        any = true;
+    }
+    if (!any)
+        fprintf(out, "%*snone\n", (int)indent, "");
+}
+
+/* Every leaf below @path, indented by depth. */
+static enum rdl_status print_tree(FILE *out, const struct rdl_lab *lab, const char *path,
+                                  unsigned depth)
+{
+    struct tree_list children;
+    const unsigned indent = 2 * depth;
+    size_t at;
+    enum rdl_status st = tree_children(lab, path, &children, &at);
+    const bool drops = st == RDL_OK && tree_is(lab, path, "drops");
+
+    if (drops)
+        print_drops(out, &children, indent);
+    for (size_t i = 0; i < children.n && st == RDL_OK && !drops; i++) {
+        const struct tree_child *c = &children.v[i];
+        char sub[TREE_PATH_BYTES], buf[SHOW_LINE_BYTES];
+        struct text t = text_on(sub, sizeof(sub)), line = text_on(buf, sizeof(buf));
+
+        if (c->key[0] == '[' && i == ELEMENTS_SHOWN_MAX) {
+            fprintf(out, "%*s... and %zu more\n", (int)indent, "", children.n - i);
+            break;
+        }
+        tree_join(&t, path, c->key);
+        text_addf(&line, "%*s%s", (int)indent, "", c->key);
+        if (c->value.type != RDL_NODE) {
+            text_pad_to(&line, indent + 22);
+            tree_add_value(&line, &c->value);
+            show_line(out, &line);
+        } else if (c->key[0] == '[') {
+            print_element(out, lab, sub, c->key, indent);
+        } else {
+            show_line(out, &line);
+            if (depth < DEPTH_MAX)
+                st = print_tree(out, lab, sub, depth + 1);
+        }
+    }
+    tree_done(&children);
+    return st;
+}
+
+/* The device's registers, and its feature bits by name. */
+static enum rdl_status show_device(FILE *out, const struct rdl_lab *lab, const char *path)
+{
+    const uint64_t features = tree_number(lab, path, "features");
+
+    fprintf(out, "%s\n", path);
+    for (uint32_t bit = 0; bit < 64; bit++) {
+        const struct enum_row *row = enum_by_value(&enum_feature, bit);
+
+        if (features >> bit & 1u)
+            fprintf(out, "  feature %2u  %s%s%s\n", bit, row ? row->name : "?", row ? ": " : "",
+                    row ? row->text : "");
+    }
+    return print_tree(out, lab, path, 1);
+}
+
+static void show_leaf(FILE *out, const char *path, const struct rdl_value *v)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_addf(&t, "%s = ", path);
+    tree_add_value(&t, v);
+    show_line(out, &t);
+}
+
+enum rdl_status show_path(FILE *out, const struct rdl_lab *lab, const struct past *p,
+                          const char *path, size_t *reterr_at)
+{
+    struct rdl_value v;
+    enum rdl_status st = rdl_inspect(lab, path, &v, reterr_at);
+
+    if (st != RDL_OK)
+        return st;
+    if (v.type != RDL_NODE) {
+        show_leaf(out, path, &v);
+        return RDL_OK;
+    }
+    if (strcmp(v.text, "host") == 0)
+        return show_host(out, lab, path);
+    if (strcmp(v.text, "device") == 0)
+        return show_device(out, lab, path);
+    if (strcmp(v.text, "qp") == 0)
+        return show_qp(out, lab, path);
+    if (strcmp(v.text, "cq") == 0)
+        return show_cq(out, lab, path);
+    if (strcmp(v.text, "queue") == 0)
+        return show_vq(out, lab, p, path, reterr_at);
+    fprintf(out, "%s\n", path);
+    return print_tree(out, lab, path, 1);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/show/show_live.h"
+
+#include <inttypes.h>
+
+#include "cli/lang/json.h"
+#include "cli/print/show_text.h"
+#include "emu/base/quantity.h"
+
+static void add_time(struct text *t, uint64_t ns)
+{
+    quantity_add_time_short(t, ns);
+}
+
+static void show_clock(FILE *out, const struct rdl_lab *lab, const struct live_clock *c)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_add(&t, "clock    follows real time: t=");
+    add_time(&t, rdl_now_ns(lab));
+    text_add(&t, ", late by ");
+    add_time(&t, c->lag_ns);
+    text_add(&t, ", at most ");
+    add_time(&t, c->lag_max_ns);
+    show_line(out, &t);
+}
+
+static void show_port(FILE *out, const struct live_port_info *p, const struct rdl_port_info *i)
+{
+    char buf[SHOW_LINE_BYTES], lead[RDL_NAME_BYTES + 8];
+    struct text t = text_on(buf, sizeof(buf)), l = text_on(lead, sizeof(lead));
+
+    text_addf(&l, "%-8s ", p->device);
+    text_addf(&t, "in %" PRIu64 " frames, out %" PRIu64 "; dropped: in %" PRIu64 ", out %" PRIu64,
+              p->read_frames, p->written_frames, i->in_dropped, p->refused_frames);
+    text_addf(&t, ", by the kernel %" PRIu64 "; waiting on the link ", p->missed_frames);
+    add_time(&t, i->busy_ns);
+    if (p->gone)
+        text_add(&t, "; the device is gone");
+    show_wrap_behind(out, lead, 9, buf);
+}
+
+static void show_program(FILE *out, const struct live_program_info *p)
+{
+    fprintf(out, "program  %s %s %s: %s", p->host, p->name, p->server ? "server" : "client",
+            pingpong_state_name(p->state));
+    if (p->state == PP_FAILED)
+        fprintf(out, ": %s", p->error);
+    else if (p->state >= PP_RUN)
+        fprintf(out, "; sent %u, received %u of %u", p->n_sent, p->n_rcvd, p->iters);
+    fputc('\n', out);
+}
+
+static void print_port_json(FILE *out, const struct live_port_info *p,
+                            const struct rdl_port_info *i)
+{
+    fputs("{\"name\":", out);
+    json_write_string(out, p->device);
+    fprintf(out,
+            ",\"gone\":%s,\"in_frames\":%" PRIu64 ",\"out_frames\":%" PRIu64
+            ",\"in_dropped\":%" PRIu64 ",\"out_dropped\":%" PRIu64 ",\"kernel_dropped\":%" PRIu64
+            ",\"link_busy_ns\":%" PRIu64 "}",
+            p->gone ? "true" : "false", p->read_frames, p->written_frames, i->in_dropped,
+            p->refused_frames, p->missed_frames, i->busy_ns);
+}
+
+static void print_program_json(FILE *out, const struct live_program_info *p)
+{
+    fprintf(out, "{\"host\":\"%s\",\"name\":\"%s\",\"role\":\"%s\",\"state\":\"%s\"", p->host,
+            p->name, p->server ? "server" : "client", pingpong_state_name(p->state));
+    fprintf(out, ",\"sent\":%u,\"received\":%u,\"iters\":%u,\"error\":", p->n_sent, p->n_rcvd,
+            p->iters);
+    json_write_string(out, p->state == PP_FAILED ? p->error : "");
+    fputc('}', out);
+}
+
+void show_live(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
+               const struct live *live, bool json)
+{
+    struct live_program_info program;
+    struct rdl_port_info info;
+    struct live_port_info port;
+    struct live_clock c;
+
+    ops->clock(live, &c);
+    if (json)
+        fprintf(out,
+                "{\"t\":%" PRIu64 ",\"lag_ns\":%" PRIu64 ",\"lag_max_ns\":%" PRIu64 ",\"ports\":[",
+                rdl_now_ns(lab), c.lag_ns, c.lag_max_ns);
+    else
+        show_clock(out, lab, &c);
+    for (uint32_t i = 0; ops->port_at(live, i, &port); i++) {
+        if (rdl_port_info(lab, port.port, &info) != RDL_OK)
+            continue;
+        if (json)
+            fputs(i ? "," : "", out);
+        (json ? print_port_json : show_port)(out, &port, &info);
+    }
+    if (json)
+        fputs("],\"programs\":[", out);
+    for (uint32_t i = 0; ops->program_at(live, i, &program); i++) {
+        if (json)
+            fputs(i ? "," : "", out);
+        (json ? print_program_json : show_program)(out, &program);
+    }
+    if (json)
+        fputs("]}\n", out);
+}

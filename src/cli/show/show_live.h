@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* `show live`: how a lab keeps up with the world outside. */
+#ifndef CLI_SHOW_SHOW_LIVE_H
+#define CLI_SHOW_SHOW_LIVE_H
+
+#include "cli/live/live.h"
+
+void show_live(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
+               const struct live *live, bool json);
+
+#endif

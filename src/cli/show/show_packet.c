@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/show/show_packet.h"
+
+#include <string.h>
+
+#include "cli/print/show_text.h"
+#include "cli/show/show_fields.h"
+#include "cli/tell/show_fate.h"
+#include "cli/tree/tree_json.h"
+#include "emu/base/assert.h"
+#include "emu/base/quantity.h"
+#include "emu/wire/icrc.h"
+#include "emu/wire/packet.h"
+
+#define HEX_PER_LINE      8u   /* bytes of a field in one line */
+#define PAYLOAD_PER_LINE  16u  /* bytes of payload in one line */
+#define PAYLOAD_SHOWN_MAX 256u /* bytes; the rest is counted */
+#define COLUMN_OF_FIELD   14u  /* of a field of an event */
+
+/* Walks over a frame from front to back. */
+struct walk {
+    const uint8_t *frame;
+    size_t len, pos;
+    void (*each)(void *ctx, const struct packet_row *row);
+    void *ctx;
+};
+
+static void emit(struct walk *w, const char *header, const char *name, size_t bytes,
+                 const char *value)
+{
+    struct packet_row row = {.header = header, .name = name, .offset = w->pos, .bytes = bytes};
+    struct text t = text_on(row.value, sizeof(row.value));
+
+    text_add(&t, value);
+    w->each(w->ctx, &row);
+    w->pos += bytes;
+}
+
+/* What is left when the frame ends early or is not ours to read. */
+static void emit_rest(struct walk *w, const char *header, const char *why)
+{
+    if (w->pos < w->len)
+        emit(w, header, "bytes", w->len - w->pos, why);
+}
+
+static bool walk_header(struct walk *w, const struct wire_header *h)
+{
+    if (w->len - w->pos < h->bytes) {
+        emit_rest(w, h->name, "the frame ends before this header does");
+        return false;
+    }
+    for (size_t i = 0; i < h->n_fields; i++) {
+        const struct wire_field *f = &h->fields[i];
+        struct packet_row row = {
+            .header = h->name,
+            .name = f->name,
+            .offset = w->pos + f->offset,
+            .bytes = f->bytes,
+            .mask = f->mask,
+        };
+        struct text t = text_on(row.value, sizeof(row.value));
+
+        wire_field_add(&t, f, w->frame + w->pos);
+        w->each(w->ctx, &row);
+    }
+    w->pos += h->bytes;
+    return true;
+}
+
+/* Ethernet, IP and UDP; false if what follows is not a BTH. */
+static bool walk_network(struct walk *w, size_t *ret_ip, size_t *ret_end)
+{
+    size_t ethertype, ip_bytes;
+    const uint8_t *ip;
+
+    if (!walk_header(w, &header_eth))
+        return false;
+    ethertype = (size_t)w->frame[12] << 8 | w->frame[13];
+    *ret_ip = w->pos;
+    ip = w->frame + w->pos;
+    if (ethertype == ETHERTYPE_IPV4) {
+        if (!walk_header(w, &header_ipv4))
+            return false;
+        ip_bytes = (size_t)ip[2] << 8 | ip[3];
+    } else if (ethertype == ETHERTYPE_IPV6) {
+        if (!walk_header(w, &header_ipv6))
+            return false;
+        ip_bytes = IPV6_BYTES + ((size_t)ip[4] << 8 | ip[5]);
+    } else {
+        emit_rest(w, "other", "neither IPv4 nor IPv6");
+        return false;
+    }
+    *ret_end = *ret_ip + ip_bytes < w->len ? *ret_ip + ip_bytes : w->len;
+    return walk_header(w, &header_udp);
+}
+
+/* The extension headers of the opcode, in wire order. */
+static bool walk_extensions(struct walk *w, unsigned headers)
+{
+    for (unsigned h = H_DETH; h <= H_CNP; h <<= 1) {
+        if ((headers & h) && !walk_header(w, wire_extension(h)))
+            return false;
+    }
+    return true;
+}
+
+static void walk_icrc(struct walk *w, size_t ip)
+{
+    const uint32_t stored = ld_le32(w->frame + w->pos);
+    const unsigned version = w->frame[12] == ETHERTYPE_IPV4 >> 8 ? 4 : 6;
+    char value[96];
+    struct text t = text_on(value, sizeof(value));
+    uint32_t right;
+
+    text_addf(&t, "0x%08x", stored);
+    if (w->frame[ip] >> 4 != version) {
+        text_add(&t, ", unchecked: wrong IP version");
+    } else {
+        right = icrc_compute(w->frame + ip, w->pos - ip);
+        if (stored == right)
+            text_add(&t, ", correct");
+        else
+            text_addf(&t, ", WRONG: these bytes have 0x%08x", right);
+    }
+    emit(w, "ICRC", "invariant CRC", ICRC_BYTES, value);
+}
+
+/* Payload, pad, ICRC and Ethernet padding; the IP packet ends at @end. */
+static void walk_body(struct walk *w, size_t ip, size_t end, size_t pad)
+{
+    size_t body;
+
+    if (end < w->pos + ICRC_BYTES) {
+        emit_rest(w, "ICRC", "the frame ends before its ICRC does");
+        return;
+    }
+    body = end - ICRC_BYTES - w->pos;
+    if (pad > body)
+        pad = 0; /* a wrong pad count; packet_parse() says so */
+    if (body > pad) {
+        char value[32];
+        struct text t = text_on(value, sizeof(value));
+
+        text_addf(&t, "%zu bytes", body - pad);
+        emit(w, "payload", "data", body - pad, value);
+    }
+    if (pad)
+        emit(w, "payload", "pad", pad, "to a multiple of 4");
+    walk_icrc(w, ip);
+    emit_rest(w, "Ethernet", "padding");
+}
+
+void packet_rows(const uint8_t *frame, size_t len,
+                 void (*each)(void *ctx, const struct packet_row *row), void *ctx)
+{
+    struct walk w = {frame, len, 0, each, ctx};
+    size_t ip, end, bth;
+
+    if (!walk_network(&w, &ip, &end))
+        return;
+    bth = w.pos;
+    if (!walk_header(&w, &header_bth) || !walk_extensions(&w, op_info(frame[bth])->headers))
+        return;
+    walk_body(&w, ip, end, bth_peek_pad(frame + bth));
+}
+
+struct printer {
+    FILE *out;
+    const uint8_t *frame;
+    const char *header; /* of the row before */
+    bool first;
+};
+
+/* "1011 ....": the bits that are meant, of one or two bytes. */
+static void add_bits(struct text *t, const uint8_t *at, size_t bytes, uint32_t mask)
+{
+    const uint32_t v = bytes == 1 ? at[0] : (uint32_t)at[0] << 8 | at[1];
+
+    for (size_t i = 8 * bytes; i > 0; i--) {
+        const uint32_t bit = 1u << (i - 1);
+
+        text_add(t, !(mask & bit) ? "." : v & bit ? "1" : "0");
+        if (i % 4 == 1 && i > 1)
+            text_add(t, " ");
+    }
+}
+
+static void add_hex(struct text *t, const uint8_t *at, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        text_addf(t, i ? " %02x" : "%02x", at[i]);
+}
+
+/* Columns of a row: offset, bytes, name, value. */
+enum { COLUMN_HEX = 8, COLUMN_NAME = 33, COLUMN_VALUE = 54 };
+
+static void print_payload(const struct printer *pr, const struct packet_row *row)
+{
+    const size_t shown = row->bytes < PAYLOAD_SHOWN_MAX ? row->bytes : PAYLOAD_SHOWN_MAX;
+
+    for (size_t i = 0; i < shown; i += PAYLOAD_PER_LINE) {
+        const size_t n = shown - i < PAYLOAD_PER_LINE ? shown - i : PAYLOAD_PER_LINE;
+        const uint8_t *at = pr->frame + row->offset + i;
+        char buf[SHOW_LINE_BYTES];
+        struct text t = text_on(buf, sizeof(buf));
+
+        text_addf(&t, "  %04zx", row->offset + i);
+        text_pad_to(&t, COLUMN_HEX);
+        add_hex(&t, at, n);
+        text_pad_to(&t, COLUMN_HEX + 3 * PAYLOAD_PER_LINE + 1);
+        for (size_t k = 0; k < n; k++)
+            text_addf(&t, "%c", at[k] >= 0x20 && at[k] < 0x7f ? at[k] : '.');
+        show_line(pr->out, &t);
+    }
+    if (shown < row->bytes)
+        fprintf(pr->out, "  ....  %zu more bytes\n", row->bytes - shown);
+}
+
+static void print_row(void *ctx, const struct packet_row *row)
+{
+    struct printer *pr = ctx;
+    const uint8_t *at = pr->frame + row->offset;
+
+    if (!pr->header || strcmp(pr->header, row->header) != 0)
+        fprintf(pr->out, "%s\n", row->header);
+    pr->header = row->header;
+    if (row->bytes > GID_BYTES || strcmp(row->name, "data") == 0) {
+        if (strcmp(row->name, "data") != 0)
+            fprintf(pr->out, "  %s\n", row->value);
+        print_payload(pr, row);
+        return;
+    }
+    for (size_t i = 0; i < row->bytes; i += HEX_PER_LINE) {
+        const size_t n = row->bytes - i < HEX_PER_LINE ? row->bytes - i : HEX_PER_LINE;
+        char buf[SHOW_LINE_BYTES];
+        struct text t = text_on(buf, sizeof(buf));
+
+        text_addf(&t, "  %04zx", row->offset + i);
+        text_pad_to(&t, COLUMN_HEX);
+        if (row->mask && row->bytes <= 2)
+            add_bits(&t, at, row->bytes, row->mask);
+        else
+            add_hex(&t, at + i, n);
+        text_pad_to(&t, COLUMN_NAME);
+        if (i == 0) {
+            text_add(&t, row->name);
+            text_pad_to(&t, COLUMN_VALUE);
+            text_add(&t, row->value);
+        }
+        show_line(pr->out, &t);
+    }
+}
+
+void show_frame(FILE *out, const uint8_t *frame, size_t len)
+{
+    struct printer pr = {.out = out, .frame = frame};
+    struct packet parsed;
+    const enum drop_reason why = packet_parse(&parsed, frame, len);
+
+    packet_rows(frame, len, print_row, &pr);
+    if (why != DROP_NONE)
+        fprintf(out, "a receiver drops it: %s, %s\n", enum_name(&enum_drop, why),
+                enum_by_value(&enum_drop, why)->text);
+}
+
+static void print_row_json(void *ctx, const struct packet_row *row)
+{
+    struct printer *pr = ctx;
+
+    fprintf(pr->out, "%s{\"header\":\"%s\",\"name\":", pr->first ? "" : ",", row->header);
+    show_json_string(pr->out, row->name);
+    fprintf(pr->out, ",\"offset\":%zu,\"bytes\":%zu,\"hex\":\"", row->offset, row->bytes);
+    for (size_t i = 0; i < row->bytes; i++)
+        fprintf(pr->out, "%02x", pr->frame[row->offset + i]);
+    fputs("\",\"value\":", pr->out);
+    show_json_string(pr->out, row->value);
+    fputc('}', pr->out);
+    pr->first = false;
+}
+
+void show_frame_json(FILE *out, const uint8_t *frame, size_t len)
+{
+    struct printer pr = {.out = out, .frame = frame, .first = true};
+    struct packet parsed;
+    const enum drop_reason why = packet_parse(&parsed, frame, len);
+
+    fprintf(out, "\"bytes\":%zu,\"verdict\":\"%s\",\"fields\":[", len, enum_name(&enum_drop, why));
+    packet_rows(frame, len, print_row_json, &pr);
+    fputc(']', out);
+}
+
+/* The bytes that @e is about; NULL if it is about none or they are not kept. */
+static const uint8_t *frame_of(const struct past *p, const struct ev *e, size_t *ret_bytes)
+{
+    const struct ev_field *f = ev_field_find(e->kind, "tx");
+    const uint8_t *frame = NULL;
+
+    if (e->kind == EV_tx || e->kind == EV_fault)
+        frame = past_frame(p, e->id, ret_bytes); /* a fault has bytes if it changed them */
+    if (!frame && f)
+        frame = past_frame(p, ev_field_number(e, f), ret_bytes);
+    return frame;
+}
+
+/* The event of the tick @id, or @id itself, that is about a frame; NULL: none is. */
+static const struct ev *find_with_frame(const struct past *p, ev_id id)
+{
+    for (size_t i = past_lower_bound(p, id); i < p->n; i++) {
+        const struct ev *e = past_at(p, i);
+
+        if (ev_row(id) ? e->id != id : ev_tick(e->id) != ev_tick(id))
+            return NULL;
+        if (e->kind == EV_tx || ev_field_find(e->kind, "tx"))
+            return e;
+    }
+    return NULL;
+}
+
+static const struct ev *find_last_tx(const struct past *p)
+{
+    for (size_t i = p->n; i > 0; i--) {
+        const struct ev *e = past_at(p, i - 1);
+
+        if (e->kind == EV_tx)
+            return e;
+    }
+    return NULL;
+}
+
+/* What is left of a frame whose bytes are not there. */
+static void show_event(FILE *out, const struct past *p, const struct ev *e, bool json)
+{
+    const struct ev_schema *schema = ev_schema(e->kind);
+    char buf[EV_JSON_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (json) {
+        ev_add_json(&t, e, p->names);
+        fprintf(out, "%s\n", buf);
+        return;
+    }
+    ev_add_line(&t, e, p->names);
+    text_add(&t, ", t=");
+    quantity_add_time_short(&t, e->at_ns);
+    show_line(out, &t);
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        t = text_on(buf, sizeof(buf));
+        text_addf(&t, "  %s", schema->fields[i].name);
+        text_pad_to(&t, COLUMN_OF_FIELD);
+        ev_add_field(&t, e, &schema->fields[i], p->names);
+        show_line(out, &t);
+    }
+    if (e->kind == EV_tx) {
+        t = text_on(buf, sizeof(buf));
+        text_add(&t, "  it ");
+        fate_add(&t, p, e);
+        show_line(out, &t);
+    }
+    fputs("  its bytes are not in a saved trace; \"export pcapng FILE\" in the lab writes them\n",
+          out);
+}
+
+enum rdl_status show_packet(FILE *out, const struct past *p, ev_id id, bool json)
+{
+    const struct ev *e = id ? find_with_frame(p, id) : find_last_tx(p);
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    const uint8_t *frame;
+    size_t bytes = 0;
+
+    if (!e)
+        return id && past_find(p, id) ? RDL_ERR_INVAL : RDL_ERR_NOT_FOUND;
+    if (p->without_frames) {
+        show_event(out, p, e, json);
+        return RDL_OK;
+    }
+    frame = frame_of(p, e, &bytes);
+    if (!frame)
+        return RDL_ERR_NOT_FOUND;
+    if (json) {
+        ev_add_id(&t, e->id);
+        fprintf(out, "{\"id\":\"%s\",", buf);
+        show_frame_json(out, frame, bytes);
+        fputs("}\n", out);
+        return RDL_OK;
+    }
+    ev_add_line(&t, e, p->names);
+    text_addf(&t, ", %zu bytes, t=", bytes);
+    quantity_add_time_short(&t, e->at_ns);
+    show_line(out, &t);
+    show_frame(out, frame, bytes);
+    return RDL_OK;
+}

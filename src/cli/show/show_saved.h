@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What a saved trace is as a whole. */
+#ifndef CLI_SHOW_SHOW_SAVED_H
+#define CLI_SHOW_SHOW_SAVED_H
+
+#include <stdio.h>
+
+#include "cli/saved/saved.h"
+
+/* Who wrote it, hosts, how many events of each kind, what is missing. */
+void show_saved(FILE *out, const struct saved *s);
+
+/* A line for each thing that was amiss when it was read, each behind @lead; often none. */
+void show_saved_notes(FILE *out, const char *lead, const struct saved *s);
+
+#endif

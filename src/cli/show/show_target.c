@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* Which event `why` is asked about. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tell/why.h"
+#include "cli/tree/tree.h"
+#include "emu/base/assert.h"
+
+struct target {
+    const char *path;      /* as it was typed */
+    uint32_t host, number; /* of the host; QPN or CQN */
+    uint32_t n;            /* of the completion */
+};
+
+typedef bool match_fn(const struct target *t, const struct ev *e);
+
+static bool is_completion(const struct target *t, const struct ev *e)
+{
+    return e->kind == EV_cqe && e->u.cqe.host == t->host && e->u.cqe.cqn == t->number &&
+           e->u.cqe.n == t->n;
+}
+
+static bool is_of_cq(const struct target *t, const struct ev *e)
+{
+    return (e->kind == EV_cqe && e->u.cqe.host == t->host && e->u.cqe.cqn == t->number) ||
+           (e->kind == EV_cq_overflow && e->u.cq_overflow.host == t->host &&
+            e->u.cq_overflow.cqn == t->number);
+}
+
+static bool is_of_qp(const struct target *t, const struct ev *e)
+{
+    switch (e->kind) {
+    case EV_qp_state:
+        return e->u.qp_state.host == t->host && e->u.qp_state.qpn == t->number;
+    case EV_timeout:
+        return e->u.timeout.host == t->host && e->u.timeout.qpn == t->number;
+    case EV_cqe:
+        return e->u.cqe.host == t->host && e->u.cqe.qpn == t->number &&
+               e->u.cqe.status != WCS_SUCCESS && e->u.cqe.status != WCS_WR_FLUSH_ERR;
+    default:
+        return false;
+    }
+}
+
+static bool is_refusal(const struct target *t, const struct ev *e)
+{
+    return (e->kind == EV_vq_broken && e->u.vq_broken.host == t->host) ||
+           (e->kind == EV_ctrl_execute && e->u.ctrl_execute.host == t->host &&
+            e->u.ctrl_execute.rsp != RSP_OK);
+}
+
+static bool is_by_fault(const struct target *t, const struct ev *e)
+{
+    return (e->kind == EV_lost && strcmp(e->u.lost.name.s, t->path) == 0) ||
+           (e->kind == EV_fault && strcmp(e->u.fault.name.s, t->path) == 0);
+}
+
+/* What a program notices: it was refused something. */
+static bool is_failure(const struct target *t, const struct ev *e)
+{
+    (void)t;
+    switch (e->kind) {
+    case EV_cqe:
+        return e->u.cqe.status != WCS_SUCCESS && e->u.cqe.status != WCS_WR_FLUSH_ERR;
+    case EV_ctrl_execute:
+        return e->u.ctrl_execute.rsp != RSP_OK;
+    case EV_vq_broken:
+    case EV_cq_overflow:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What the transport mends by itself. */
+static bool is_trouble(const struct target *t, const struct ev *e)
+{
+    (void)t;
+    return e->kind == EV_timeout || e->kind == EV_drop || e->kind == EV_lost;
+}
+
+static bool is_any(const struct target *t, const struct ev *e)
+{
+    (void)t;
+    (void)e;
+    return true;
+}
+
+/* The last event that @match finds; RDL_ERR_NOT_FOUND: there is none. */
+static enum rdl_status find_last(const struct past *p, match_fn *match, const struct target *t,
+                                 ev_id *ret)
+{
+    for (size_t i = p->n; i > 0; i--) {
+        const struct ev *e = past_at(p, i - 1);
+
+        if (match(t, e)) {
+            *ret = e->id;
+            return RDL_OK;
+        }
+    }
+    return RDL_ERR_NOT_FOUND;
+}
+
+static enum rdl_status find_wrong(const struct past *p, ev_id *ret)
+{
+    const struct target any = {.path = ""};
+
+    if (find_last(p, is_failure, &any, ret) == RDL_OK)
+        return RDL_OK;
+    if (find_last(p, is_trouble, &any, ret) == RDL_OK)
+        return RDL_OK;
+    return find_last(p, is_any, &any, ret);
+}
+
+/* "h1.cq.wc[3]": the completion may be polled and gone from the tree, but not from the record.
+ * Fills @t.
+ */
+static enum rdl_status aim_at_completion(const struct rdl_lab *lab, struct target *t,
+                                         const char *wc, size_t *reterr_at)
+{
+    char cq[TREE_PATH_BYTES], *end;
+    struct text path = text_on(cq, sizeof(cq));
+    const char *digits = wc + strlen(".wc[");
+    struct rdl_value v;
+    enum rdl_status st;
+
+    text_addn(&path, t->path, (size_t)(wc - t->path));
+    st = rdl_inspect(lab, cq, &v, reterr_at);
+    if (st != RDL_OK)
+        return st;
+    *reterr_at = (size_t)(digits - t->path);
+    t->number = (uint32_t)tree_number(lab, cq, "cqn");
+    t->n = (uint32_t)strtoul(digits, &end, 10);
+    return end == digits || *end != ']' ? RDL_ERR_INVAL : RDL_OK;
+}
+
+/* What is looked for in the past of an object.  Fills @t. */
+static enum rdl_status aim_at_object(const struct rdl_lab *lab, struct target *t,
+                                     match_fn **ret_match, size_t *reterr_at)
+{
+    static const struct {
+        const char *kind, *number;
+        match_fn *match;
+    } rows[] = {
+        {"qp", "qpn", is_of_qp},
+        {"cq", "cqn", is_of_cq},
+        {"host", "", is_refusal},
+        {"fault", "", is_by_fault},
+    };
+    struct rdl_value v;
+    enum rdl_status st = rdl_inspect(lab, t->path, &v, reterr_at);
+
+    if (st != RDL_OK)
+        return st;
+    *reterr_at = 0;
+    for (size_t i = 0; i < ARRAY_LEN(rows) && v.type == RDL_NODE; i++) {
+        if (strcmp(rows[i].kind, v.text) != 0)
+            continue;
+        t->number = (uint32_t)tree_number(lab, t->path, rows[i].number);
+        *ret_match = rows[i].match;
+        return RDL_OK;
+    }
+    return RDL_ERR_INVAL;
+}
+
+static enum rdl_status find_id(const struct past *p, const char *target, ev_id *ret)
+{
+    ev_id id;
+
+    if (!ev_id_parse(target, &id))
+        return RDL_ERR_INVAL;
+    if (!past_find(p, id))
+        return RDL_ERR_NOT_FOUND;
+    *ret = id;
+    return RDL_OK;
+}
+
+enum rdl_status why_find(const struct rdl_lab *lab, const struct past *p, const char *target,
+                         ev_id *ret, size_t *reterr_at)
+{
+    struct target t = {.path = target};
+    char host[RDL_NAME_BYTES];
+    match_fn *match = is_completion;
+    const char *wc;
+    enum rdl_status st;
+
+    *reterr_at = 0;
+    if (!target || !target[0])
+        return find_wrong(p, ret);
+    if (target[0] == '#')
+        return find_id(p, target, ret);
+    if (!lab)
+        return RDL_ERR_NOT_FOUND; /* a saved trace has events only */
+    tree_host_of(target, host);
+    t.host = ev_names_find_host(p->names, host);
+    wc = strstr(target, ".wc[");
+    st = wc ? aim_at_completion(lab, &t, wc, reterr_at) : aim_at_object(lab, &t, &match, reterr_at);
+    return st == RDL_OK ? find_last(p, match, &t, ret) : st;
+}

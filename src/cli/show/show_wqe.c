@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/show/show_wqe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tell/show_rfc.h"
+#include "cli/tree/tree.h"
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/facts/enums.h"
+
+#define SGES_SHOWN_MAX 4u
+
+static bool ends_with(const char *s, size_t n, const char *tail)
+{
+    const size_t k = strlen(tail);
+
+    return n >= k && memcmp(s + n - k, tail, k) == 0;
+}
+
+enum ring_role ring_role_of(const char *path)
+{
+    static const struct {
+        const char *tail;
+        enum ring_role role;
+    } rows[] = {{".sq", RING_SQ}, {".rq", RING_RQ}, {".queue", RING_CQ}, {".ctrl", RING_CTRL}};
+    const char *slot = strstr(path, ".desc[");
+    const size_t n = slot ? (size_t)(slot - path) : strlen(path);
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (ends_with(path, n, rows[i].tail))
+            return rows[i].role;
+    }
+    return RING_NONE;
+}
+
+static enum rdl_status read_regions(struct wqe_reader *r, const char *host)
+{
+    struct tree_list children;
+    size_t at;
+    enum rdl_status st = tree_children(r->lab, host, &children, &at);
+
+    if (st == RDL_OK && children.n) {
+        r->mrs = calloc(children.n, sizeof(*r->mrs));
+        st = r->mrs ? RDL_OK : RDL_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < children.n && st == RDL_OK; i++) {
+        struct tree_child *c = &children.v[i];
+        char path[TREE_PATH_BYTES];
+        struct text t = text_on(path, sizeof(path)), name;
+        struct mr_row *mr = &r->mrs[r->n_mrs];
+
+        if (c->value.type != RDL_NODE || strcmp(c->value.text, "mr") != 0)
+            continue;
+        tree_join(&t, host, c->key);
+        name = text_on(mr->name, sizeof(mr->name));
+        text_add(&name, c->key);
+        mr->addr = tree_number(r->lab, path, "addr");
+        mr->bytes = tree_number(r->lab, path, "bytes");
+        mr->lkey = tree_number(r->lab, path, "lkey");
+        r->n_mrs++;
+    }
+    tree_done(&children);
+    return st;
+}
+
+enum rdl_status wqe_reader_init(struct wqe_reader *r, const struct rdl_lab *lab, const char *path)
+{
+    char host[RDL_NAME_BYTES];
+    enum rdl_status st;
+
+    *r = (struct wqe_reader){.lab = lab};
+    tree_host_of(path, host);
+    st = rdl_find_host(lab, host, &r->host);
+    return st == RDL_OK ? read_regions(r, host) : st;
+}
+
+void wqe_reader_done(struct wqe_reader *r)
+{
+    free(r->mrs);
+    *r = (struct wqe_reader){0};
+}
+
+/* "mr[0:64]", or the numbers when no region has them. */
+static void add_sge(struct text *t, const struct wqe_reader *r, const struct rfc_sge *sge)
+{
+    for (size_t i = 0; i < r->n_mrs; i++) {
+        const struct mr_row *mr = &r->mrs[i];
+        const uint64_t from = sge->addr - mr->addr;
+
+        if (mr->lkey == sge->lkey && sge->addr >= mr->addr && from <= mr->bytes) {
+            text_addf(t, "%s[%llu:%llu]", mr->name, (unsigned long long)from,
+                      (unsigned long long)from + sge->length);
+            return;
+        }
+    }
+    text_addf(t, "lkey 0x%x, %u bytes at 0x%llx", sge->lkey, sge->length,
+              (unsigned long long)sge->addr);
+}
+
+/* The @n SGEs of a WQE of @bytes whose head has @head bytes. */
+static void add_sges(struct text *t, const struct wqe_reader *r, const uint8_t *wqe, size_t bytes,
+                     size_t head, uint32_t n)
+{
+    text_addf(t, ", %u SGE%s", n, n == 1 ? "" : "s");
+    for (uint32_t i = 0; i < n && i < SGES_SHOWN_MAX; i++) {
+        const size_t at = head + i * sizeof(struct raw_sge);
+        struct rfc_sge sge;
+
+        if (at + sizeof(struct raw_sge) > bytes) {
+            text_add(t, " (the buffer ends before)");
+            return;
+        }
+        rfc_sge_get(&sge, (const struct raw_sge *)(wqe + at));
+        text_add(t, i ? ", " : ": ");
+        add_sge(t, r, &sge);
+    }
+    if (n > SGES_SHOWN_MAX)
+        text_add(t, ", ...");
+}
+
+static void add_send(struct text *t, const struct wqe_reader *r, const uint8_t *wqe, size_t bytes)
+{
+    struct rfc_sq_wqe w;
+
+    if (bytes < sizeof(struct raw_sq_wqe)) {
+        text_add(t, "too short for a send WQE");
+        return;
+    }
+    rfc_sq_wqe_get(&w, (const struct raw_sq_wqe *)wqe);
+    text_addf(t, "%s wr_id=%llu", enum_name(&enum_wr_opcode, w.opcode),
+              (unsigned long long)w.wr_id);
+    for (size_t i = 0; i < enum_send_flag.n_rows; i++) {
+        if (w.send_flags & enum_send_flag.rows[i].value) {
+            text_add(t, " ");
+            rfc_add_lower(t, enum_send_flag.rows[i].name);
+        }
+    }
+    if (w.send_flags & SF_INLINE)
+        text_addf(t, ", %zu bytes inline", bytes - sizeof(struct raw_sq_wqe));
+    else
+        add_sges(t, r, wqe, bytes, sizeof(struct raw_sq_wqe), w.num_sge);
+}
+
+static void add_recv(struct text *t, const struct wqe_reader *r, const uint8_t *wqe, size_t bytes)
+{
+    struct rfc_rq_wqe w;
+
+    if (bytes < sizeof(struct raw_rq_wqe)) {
+        text_add(t, "too short for a receive WQE");
+        return;
+    }
+    rfc_rq_wqe_get(&w, (const struct raw_rq_wqe *)wqe);
+    text_addf(t, "RECV wr_id=%llu", (unsigned long long)w.wr_id);
+    add_sges(t, r, wqe, bytes, sizeof(struct raw_rq_wqe), w.num_sge);
+}
+
+static void add_completion(struct text *t, const uint8_t *cqe, size_t bytes)
+{
+    struct rfc_cqe c;
+
+    if (bytes < sizeof(struct raw_cqe)) {
+        text_add(t, "too short for a CQE");
+        return;
+    }
+    rfc_cqe_get(&c, (const struct raw_cqe *)cqe);
+    text_addf(t, "wr_id=%llu %s", (unsigned long long)c.wr_id,
+              enum_name(&enum_wc_status, c.status));
+    if (c.status == WCS_SUCCESS)
+        text_addf(t, " %s", enum_name(&enum_wc_opcode, c.opcode));
+    if (c.status == WCS_SUCCESS && c.byte_len)
+        text_addf(t, " %u bytes", c.byte_len);
+    text_addf(t, ", QPN %u", c.qp_num);
+}
+
+/* A control request or its response: the first byte, then the fields of its structure. */
+static void add_control(struct text *t, const struct wqe_buffer *b, const uint8_t *bytes, size_t n)
+{
+    const struct rfc_struct *s =
+        b->writable ? rfc_ctrl(b->command)->response : rfc_ctrl(bytes[0])->request;
+
+    text_add(t, b->writable ? enum_name(&enum_ctrl_rsp, bytes[0])
+                            : enum_name(&enum_ctrl_cmd, bytes[0]));
+    if (b->writable && bytes[0] != RSP_OK)
+        return;
+    for (size_t i = 0; s && i < s->n_fields; i++) {
+        const struct rfc_field *f = &s->fields[i];
+
+        if (f->type != 'i' || 1u + f->offset + f->bytes > n || t->len > 60)
+            continue;
+        text_addf(t, " %s=", f->name);
+        rfc_field_add(t, s, f, bytes + 1);
+    }
+}
+
+#define WQE_BYTES_MAX 2048u /* more than what is shown of a buffer */
+
+void wqe_add_text(struct text *t, const struct wqe_reader *r, const struct wqe_buffer *b)
+{
+    uint8_t bytes[WQE_BYTES_MAX];
+    const size_t n = b->bytes < sizeof(bytes) ? b->bytes : sizeof(bytes);
+
+    if (b->writable && !b->written) {
+        text_add(t, b->role == RING_CQ ? "room for a CQE" : "room for the response");
+        return;
+    }
+    if (n == 0 || rdl_ram_read(r->lab, r->host, b->addr, bytes, n) != RDL_OK) {
+        text_add(t, "not in guest RAM");
+        return;
+    }
+    switch (b->role) {
+    case RING_SQ:
+        add_send(t, r, bytes, n);
+        break;
+    case RING_RQ:
+        add_recv(t, r, bytes, n);
+        break;
+    case RING_CQ:
+        add_completion(t, bytes, n);
+        break;
+    case RING_CTRL:
+        add_control(t, b, bytes, n);
+        break;
+    case RING_NONE:
+        break;
+    }
+}
+
+uint8_t wqe_command(const struct wqe_reader *r, uint64_t addr)
+{
+    uint8_t command = 0;
+
+    if (rdl_ram_read(r->lab, r->host, addr, &command, 1) != RDL_OK)
+        return 0;
+    return command;
+}
+
+/* The head's structure, then the SGEs that it announces, or inline data. */
+static void dump_wqe(FILE *out, const uint8_t *bytes, size_t n, const char *head)
+{
+    const struct rfc_struct *s = rfc_find(head);
+    const struct rfc_struct *sge = rfc_find("sge");
+    const bool send = strcmp(head, "sq_wqe") == 0;
+    uint32_t n_sge;
+    size_t at;
+
+    at = rfc_dump(out, s, "", bytes, n, 0);
+    if (at < s->bytes)
+        return;
+    n_sge = ld_le32(bytes + offsetof(struct raw_sq_wqe, num_sge));
+    if (send && (ld_le32(bytes + offsetof(struct raw_sq_wqe, send_flags)) & SF_INLINE))
+        n_sge = 0;
+    for (uint32_t i = 0; i < n_sge && at < n; i++) {
+        char prefix[24];
+        struct text t = text_on(prefix, sizeof(prefix));
+
+        text_addf(&t, "sge[%u].", i);
+        at += rfc_dump(out, sge, prefix, bytes, n, at);
+    }
+    if (at < n)
+        rfc_dump_rest(out, send ? "inline data" : "rest", bytes, n, at);
+}
+
+/* Byte 0 is the command or the response. */
+static void dump_control(FILE *out, const struct wqe_buffer *b, const uint8_t *bytes, size_t n)
+{
+    const struct rfc_struct *s =
+        b->writable ? rfc_ctrl(b->command)->response : rfc_ctrl(bytes[0])->request;
+    size_t at = 1;
+
+    rfc_dump_byte(out, b->writable ? "response" : "command",
+                  b->writable ? enum_name(&enum_ctrl_rsp, bytes[0])
+                              : enum_name(&enum_ctrl_cmd, bytes[0]),
+                  bytes[0]);
+    if (s)
+        at += rfc_dump(out, s, "", bytes, n, 1);
+    if (at < n)
+        rfc_dump_rest(out, "rest", bytes, n, at);
+}
+
+/* Prints one buffer; what it is was found out by the caller. */
+static enum rdl_status dump_buffer(FILE *out, const struct wqe_reader *r,
+                                   const struct wqe_buffer *b)
+{
+    uint8_t bytes[WQE_BYTES_MAX];
+    const size_t n = b->bytes < sizeof(bytes) ? b->bytes : sizeof(bytes);
+
+    if (n == 0 || rdl_ram_read(r->lab, r->host, b->addr, bytes, n) != RDL_OK)
+        return RDL_ERR_FAULT;
+    if (b->role == RING_SQ)
+        dump_wqe(out, bytes, n, "sq_wqe");
+    else if (b->role == RING_RQ)
+        dump_wqe(out, bytes, n, "rq_wqe");
+    else if (b->role == RING_CQ)
+        (void)rfc_dump(out, rfc_find("cqe"), "", bytes, n, 0);
+    else
+        dump_control(out, b, bytes, n);
+    if (n < b->bytes)
+        fprintf(out, "  ....  %zu more bytes\n", b->bytes - n);
+    return RDL_OK;
+}
+
+/* The command of the request that the slot at @path ("h1.ctrl.desc[1]") continues; 0: none. */
+static uint8_t command_before(const struct wqe_reader *r, const char *path)
+{
+    const char *slot = strstr(path, ".desc[");
+    const uint64_t number = strtoull(slot + strlen(".desc["), NULL, 10);
+    char queue[TREE_PATH_BYTES];
+    struct text t = text_on(queue, sizeof(queue));
+    uint64_t size;
+
+    text_addn(&t, path, (size_t)(slot - path));
+    size = tree_number(r->lab, queue, "size");
+    for (uint64_t i = 0; i < size; i++) {
+        char key[TREE_KEY_BYTES];
+
+        t = text_on(key, sizeof(key));
+        text_addf(&t, "desc[%llu].next", (unsigned long long)i);
+        if (tree_number(r->lab, queue, key) != number)
+            continue;
+        t = text_on(key, sizeof(key));
+        text_addf(&t, "desc[%llu].flags", (unsigned long long)i);
+        if (tree_number(r->lab, queue, key) != VIRTQ_DESC_NEXT)
+            continue;
+        t = text_on(key, sizeof(key));
+        text_addf(&t, "desc[%llu].addr", (unsigned long long)i);
+        return wqe_command(r, tree_number(r->lab, queue, key));
+    }
+    return 0;
+}
+
+enum rdl_status show_dump(FILE *out, const struct rdl_lab *lab, const char *path, size_t *reterr_at)
+{
+    struct wqe_reader r;
+    struct rdl_value v;
+    struct wqe_buffer b = {.role = ring_role_of(path)};
+    enum rdl_status st = rdl_inspect(lab, path, &v, reterr_at);
+
+    if (st != RDL_OK)
+        return st;
+    *reterr_at = 0;
+    if (b.role == RING_NONE || !strstr(path, ".desc["))
+        return RDL_ERR_INVAL;
+    st = wqe_reader_init(&r, lab, path);
+    if (st != RDL_OK)
+        goto out;
+    b.addr = tree_number(lab, path, "addr");
+    b.bytes = (uint32_t)tree_number(lab, path, "len");
+    b.writable = (tree_number(lab, path, "flags") & VIRTQ_DESC_WRITE) != 0;
+    if (b.role == RING_CTRL && b.writable)
+        b.command = command_before(&r, path);
+    fprintf(out, "%s   %u bytes at 0x%llx\n", path, b.bytes, (unsigned long long)b.addr);
+    st = dump_buffer(out, &r, &b);
+out:
+    wqe_reader_done(&r);
+    return st;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* What the buffers of a virtqueue say: work requests, completions, control requests.
+ *
+ * The bytes are read from guest RAM as the device reads them, and decoded by the RFC's tables.
+ */
+#ifndef CLI_SHOW_SHOW_WQE_H
+#define CLI_SHOW_SHOW_WQE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "emu/base/text.h"
+#include "rdmalab/inspect.h"
+
+/* Flags of a descriptor.  [virtio 1.2, 2.7.5] */
+#define VIRTQ_DESC_NEXT     1u /* continues in the one called next */
+#define VIRTQ_DESC_WRITE    2u /* the device writes it */
+#define VIRTQ_DESC_INDIRECT 4u /* it holds a table of descriptors */
+
+enum ring_role { RING_NONE, RING_SQ, RING_RQ, RING_CQ, RING_CTRL };
+
+/* What the queue at @path ("h1.qp.sq", "h1.cq.queue", "h1.ctrl", or below it) carries. */
+enum ring_role ring_role_of(const char *path);
+
+struct mr_row {
+    char name[RDL_NAME_BYTES];
+    uint64_t addr, bytes, lkey;
+};
+
+/* A host's RAM and regions, for reading buffers.  Release with wqe_reader_done(). */
+struct wqe_reader {
+    const struct rdl_lab *lab;
+    rdl_host host;
+    struct mr_row *mrs; /* owned */
+    size_t n_mrs;
+};
+
+/* @path is anything on the host.  Return: RDL_OK, RDL_ERR_NOT_FOUND, RDL_ERR_NOMEM */
+RDL_MUST_CHECK enum rdl_status wqe_reader_init(struct wqe_reader *r, const struct rdl_lab *lab,
+                                               const char *path);
+void wqe_reader_done(struct wqe_reader *r);
+
+/* One buffer of a virtqueue, as its descriptor says. */
+struct wqe_buffer {
+    enum ring_role role;
+    uint64_t addr; /* guest-physical */
+    uint32_t bytes;
+    bool writable;   /* the device writes it */
+    bool written;    /* the device has written it */
+    uint8_t command; /* of the control request that it answers; 0: none */
+};
+
+/* Appends a phrase: "SEND wr_id=1 signaled, 1 SGE: mr[0:64]". */
+void wqe_add_text(struct text *t, const struct wqe_reader *r, const struct wqe_buffer *b);
+
+/* The command in a control request; 0 if it cannot be read. */
+uint8_t wqe_command(const struct wqe_reader *r, uint64_t addr);
+
+/* `show dump PATH`: the bytes of the buffer of a slot ("h1.qp.sq.desc[0]"), field by field.
+ *
+ * Return: RDL_OK, RDL_ERR_NOT_FOUND (@reterr_at), RDL_ERR_INVAL (no slot of a queue), RDL_ERR_NOMEM
+ */
+RDL_MUST_CHECK enum rdl_status show_dump(FILE *out, const struct rdl_lab *lab, const char *path,
+                                         size_t *reterr_at);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* A word is looked up everywhere: it may be a status and a state at once, and then both are told.
+ */
+#include "cli/tell/explain.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/lang/suggest.h"
+#include "cli/print/show_text.h"
+#include "cli/tell/explain_profiles.h"
+#include "cli/tell/show_rfc.h"
+#include "emu/base/assert.h"
+#include "emu/facts/qp_fsm.h"
+#include "emu/trace/event.h"
+#include "rdmalab/status.h"
+
+#define STRUCTURES_TOLD_MAX 6u /* in which a field is */
+
+static const struct {
+    const char *word, *text, *see;
+} words[] = {
+#define NOTE(table, text, see)
+#define WORD(word, text, see) {#word, text, see},
+#include "cli/tell/explain.def"
+#undef WORD
+#undef NOTE
+};
+
+static const struct {
+    const struct enum_table *table;
+    const char *text, *see;
+} notes[] = {
+#define NOTE(table, text, see) {&enum_##table, text, see},
+#define WORD(word, text, see)
+#include "cli/tell/explain.def"
+#undef WORD
+#undef NOTE
+};
+
+static const struct rfc_struct *structure(size_t i)
+{
+    static const char *const names[] = {
+#define S(name, list) #name,
+        RFC_STRUCTS(S)
+#undef S
+    };
+
+    return i < ARRAY_LEN(names) ? rfc_find(names[i]) : NULL;
+}
+
+static int folded(char c)
+{
+    return c == '-' || c == '.' ? '_' : tolower((unsigned char)c);
+}
+
+/* Are @a and @b the same word?  Case and the kind of dash do not matter. */
+static bool same(const char *a, const char *b)
+{
+    while (*a && folded(*a) == folded(*b)) {
+        a++;
+        b++;
+    }
+    return *a == '\0' && *b == '\0';
+}
+
+static void print_see(FILE *out, const char *see)
+{
+    if (see[0])
+        show_wrap_behind(out, "  see it: ", 10, see);
+}
+
+/* The row of explain.def for @word, or -1. */
+static int find_word(const char *word)
+{
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (same(words[i].word, word))
+            return (int)i;
+    }
+    return -1;
+}
+
+/* The note on @table; every table has one. */
+static size_t find_note(const struct enum_table *table)
+{
+    size_t i = 0;
+
+    while (notes[i].table != table) {
+        i++;
+        RDL_ASSERT(i < ARRAY_LEN(notes));
+    }
+    return i;
+}
+
+/* The attributes in @set by name, "pkey_index, port". */
+static void add_attributes(struct text *t, unsigned set)
+{
+    bool first = true;
+
+    for (size_t i = 0; i < enum_qp_attr.n_rows; i++) {
+        if (!(set & enum_qp_attr.rows[i].value))
+            continue;
+        text_addf(t, "%s%s", first ? "" : ", ", enum_qp_attr.rows[i].text);
+        first = false;
+    }
+    if (first)
+        text_add(t, "nothing");
+}
+
+/* The state graph, from the rows that driver and device check. */
+static void print_states(FILE *out)
+{
+    fputs("The states of a queue pair, and what modify_qp must give for each move\n", out);
+    for (size_t i = 0; i < n_qp_edges; i++) {
+        const struct qp_edge *e = &qp_edges[i];
+        char lead[64], buf[SHOW_LINE_BYTES];
+        struct text l = text_on(lead, sizeof(lead)), t = text_on(buf, sizeof(buf));
+
+        text_addf(&l, "  %s -> %s", enum_name(&enum_qp_state, e->from),
+                  enum_name(&enum_qp_state, e->to));
+        text_add(&t, "needs ");
+        add_attributes(&t, e->need);
+        if (e->may) {
+            text_add(&t, "; may have ");
+            add_attributes(&t, e->may);
+        }
+        show_wrap_behind(out, lead, 18, buf);
+    }
+    fputs("  any -> RESET    needs nothing; queues are emptied without completions\n"
+          "  any -> ERR      needs nothing; everything posted is flushed\n",
+          out);
+    for (size_t i = 0; i < enum_qp_state.n_rows; i++)
+        fprintf(out, "  %-6s %s\n", enum_qp_state.rows[i].name, enum_qp_state.rows[i].text);
+    print_see(out, "connect h1.qp h2.qp; show qp h1.qp");
+}
+
+/* @word: its row of explain.def, which is about the first meaning of a word; -1: none. */
+static void print_row(FILE *out, const struct enum_table *table, const struct enum_row *row,
+                      int word)
+{
+    const size_t note = find_note(table);
+    const bool decimal = row->value < 10 || table == &enum_wc_status || table == &enum_rule ||
+                         table == &enum_drop || table == &enum_feature;
+
+    fprintf(out, "%s   %s ", row->name, table->what);
+    fprintf(out, decimal ? "%u\n" : "0x%x\n", row->value);
+    show_wrap(out, 2, row->text);
+    if (word >= 0 && words[word].text[0])
+        show_wrap(out, 2, words[word].text);
+    show_wrap(out, 2, notes[note].text);
+    print_see(out, word >= 0 ? words[word].see : notes[note].see);
+}
+
+/* All words of an enumeration. */
+static void print_table(FILE *out, const struct enum_table *table)
+{
+    const size_t note = find_note(table);
+
+    fprintf(out, "%s   %s, one of\n", table->name, table->what);
+    for (size_t i = 0; i < table->n_rows; i++)
+        show_wrap_behind(out, table->rows[i].name, 32, table->rows[i].text);
+    show_wrap(out, 2, notes[note].text);
+    print_see(out, notes[note].see);
+}
+
+/* Every enumeration and every row of one that is called @word; returns how many. */
+static unsigned explain_enums(FILE *out, const char *word)
+{
+    int text = find_word(word);
+    unsigned n = 0;
+
+    for (const struct enum_table *const *t = enum_tables; *t; t++) {
+        for (size_t i = 0; i < (*t)->n_rows; i++) {
+            if (!same((*t)->rows[i].name, word))
+                continue;
+            print_row(out, *t, &(*t)->rows[i], text);
+            text = -1;
+            n++;
+        }
+        if (same((*t)->name, word)) {
+            print_table(out, *t);
+            n++;
+        }
+    }
+    return n;
+}
+
+/* A word that is in no enumeration. */
+static bool explain_concept(FILE *out, const char *word)
+{
+    const int i = find_word(word);
+
+    if (i < 0)
+        return false;
+    fprintf(out, "%s\n", words[i].word);
+    show_wrap(out, 2, words[i].text);
+    print_see(out, words[i].see);
+    return true;
+}
+
+static bool explain_status(FILE *out, const char *word)
+{
+    for (unsigned i = 0; i < RDL_STATUS_COUNT; i++) {
+        const enum rdl_status st = (enum rdl_status)i;
+        const char *name = rdl_status_name(st);
+
+        if (!same(name, word) && !(strncmp(word, "RDL_", 4) == 0 && same(name, word + 4)))
+            continue;
+        fprintf(out, "%s   answer of a command or call\n", name);
+        show_wrap(out, 2, rdl_status_str(st));
+        if (rdl_status_remedy(st)[0])
+            show_wrap_behind(out, "  remedy: ", 10, rdl_status_remedy(st));
+        return true;
+    }
+    return false;
+}
+
+/* A structure of the RFC, or a field in one. */
+static bool explain_structure(FILE *out, const char *word)
+{
+    const struct rfc_struct *s;
+    unsigned n = 0;
+
+    for (size_t i = 0; (s = structure(i)) != NULL; i++) {
+        if (same(s->name, word)) {
+            fprintf(out, "%s   structure of the virtio-rdma RFC, %zu bytes\n", s->name, s->bytes);
+            for (size_t k = 0; k < s->n_fields; k++)
+                fprintf(out, "  %4u  %-26s %3u byte%s %s\n", s->fields[k].offset, s->fields[k].name,
+                        s->fields[k].bytes, s->fields[k].bytes == 1 ? "  " : "s ",
+                        s->fields[k].text);
+            n++;
+        }
+        for (size_t k = 0; k < s->n_fields && n < STRUCTURES_TOLD_MAX; k++) {
+            const struct rfc_field *f = &s->fields[k];
+
+            if (!same(f->name, word) || strcmp(f->name, "reserved") == 0)
+                continue;
+            fprintf(out, "%s   field of %s, %u byte%s at offset %u: %s\n", f->name, s->name,
+                    f->bytes, f->bytes == 1 ? "" : "s", f->offset, f->text);
+            n++;
+        }
+    }
+    return n > 0;
+}
+
+static bool explain_event(FILE *out, const char *word)
+{
+    for (unsigned i = 0; i < EV_COUNT; i++) {
+        const struct ev_schema *s = ev_schema((enum ev_kind)i);
+        char buf[SHOW_LINE_BYTES];
+        struct text t = text_on(buf, sizeof(buf));
+
+        if (!same(s->name, word))
+            continue;
+        text_add(&t, "fields: ");
+        for (size_t k = 0; k < s->n_fields; k++)
+            text_addf(&t, "%s%s", k ? ", " : "", s->fields[k].name);
+        fprintf(out, "%s   kind of event\n", s->name);
+        show_wrap(out, 2, buf);
+        fprintf(out, "  see it: show events kinds=%s; expect count(%s) > 0\n", s->name, s->name);
+        return true;
+    }
+    return false;
+}
+
+/* A row of the profile table. */
+static bool explain_difference(FILE *out, const char *word)
+{
+    for (unsigned i = 0; i < TRAIT_COUNT; i++) {
+        if (same(trait_rows[i].name, word)) {
+            explain_trait(out, (enum trait)i);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool explain(FILE *out, const char *word)
+{
+    bool known;
+
+    if (same(word, "profiles")) {
+        explain_profiles(out);
+        return true;
+    }
+    if (same(word, "qp-states")) {
+        print_states(out);
+        return true;
+    }
+    known = explain_enums(out, word) > 0 || explain_concept(out, word);
+    known |= explain_status(out, word);
+    known |= explain_event(out, word);
+    known |= explain_structure(out, word);
+    known |= explain_difference(out, word);
+    return known;
+}
+
+void explain_each(void (*each)(void *ctx, const char *word), void *ctx)
+{
+    const struct rfc_struct *s;
+
+    each(ctx, "qp-states");
+    each(ctx, "profiles");
+    for (unsigned i = 0; i < TRAIT_COUNT; i++)
+        each(ctx, trait_rows[i].name);
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        each(ctx, words[i].word);
+    for (const struct enum_table *const *t = enum_tables; *t; t++) {
+        for (size_t i = 0; i < (*t)->n_rows; i++)
+            each(ctx, (*t)->rows[i].name);
+    }
+    for (unsigned i = 0; i < RDL_STATUS_COUNT; i++)
+        each(ctx, rdl_status_name((enum rdl_status)i));
+    for (unsigned i = 0; i < EV_COUNT; i++)
+        each(ctx, ev_schema((enum ev_kind)i)->name);
+    for (size_t i = 0; (s = structure(i)) != NULL; i++) {
+        each(ctx, s->name);
+        for (size_t k = 0; k < s->n_fields; k++) {
+            if (strcmp(s->fields[k].name, "reserved") != 0)
+                each(ctx, s->fields[k].name);
+        }
+    }
+}
+
+static void offer(void *ctx, const char *word)
+{
+    suggest_offer(ctx, word);
+}
+
+const char *explain_suggest(const char *word)
+{
+    struct suggestion s = suggestion_for(word);
+
+    explain_each(offer, &s);
+    return s.best;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The command `explain`: what a word of RDMA, virtio or this program means, and how to see it. */
+#ifndef CLI_TELL_EXPLAIN_H
+#define CLI_TELL_EXPLAIN_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Prints all that is known of @word, in either case, with - or _; false if that is nothing. */
+bool explain(FILE *out, const char *word);
+
+/* The known word that looks most like @word; NULL if none comes near. */
+const char *explain_suggest(const char *word);
+
+/* Calls @each for every known word, in the order of the tables; some words come twice. */
+void explain_each(void (*each)(void *ctx, const char *word), void *ctx);
+
+#endif

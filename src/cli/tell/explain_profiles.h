@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* `explain profiles`, and its rows by name. */
+#ifndef CLI_TELL_EXPLAIN_PROFILES_H
+#define CLI_TELL_EXPLAIN_PROFILES_H
+
+#include <stdio.h>
+
+#include "emu/facts/profile.h"
+
+/* All differences, from the rows that the transport asks. */
+void explain_profiles(FILE *out);
+
+/* One of them. */
+void explain_trait(FILE *out, enum trait trait);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The command `export`: what was recorded, as files that other tools read.
+ *
+ * Each function writes to @out and leaves it to the caller to open it, and to ask ferror() and
+ * fclose() whether all of it arrived.
+ */
+#ifndef CLI_TELL_EXPORT_H
+#define CLI_TELL_EXPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "emu/past/past.h"
+#include "rdmalab/status.h"
+#include "viz/ladder.h"
+
+/* A pcapng file.  Frames that a host sends or receives are on its interface "h1.rdma0", outbound
+ * and inbound; frames that a link lost are on "wire.lost".  RDL_ERR_NOMEM.
+ */
+RDL_MUST_CHECK enum rdl_status export_pcapng(FILE *out, const struct past *p,
+                                             const struct past_about *about);
+
+/* The ladder as SVG or as text for a terminal.  RDL_ERR_NOMEM: nothing was written. */
+RDL_MUST_CHECK enum rdl_status export_ladder(FILE *out, const struct past *p,
+                                             const struct ladder_options *options, bool svg);
+
+/* A header and the events, one JSON object a line; saved_read() reads it back.  RDL_ERR_NOMEM:
+ * nothing was written.
+ */
+RDL_MUST_CHECK enum rdl_status export_events(FILE *out, const struct past *p,
+                                             const struct past_about *about);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/tell/help.h"
+
+#include <string.h>
+
+#include "cli/lang/suggest.h"
+#include "cli/print/show_text.h"
+#include "emu/base/quantity.h"
+
+#define NAME_COLUMN    14
+#define KEY_COLUMN     20
+#define HELP_COLUMNS   100u
+#define WORDS_IN_USAGE 6u /* longer enumerations are listed below */
+
+static void add_choice(struct text *t, const struct enum_table *words)
+{
+    for (size_t i = 0; i < words->n_rows; i++) {
+        char word[VALUE_WORD_BYTES];
+
+        value_word_text(words, &words->rows[i], word);
+        text_addf(t, i ? "|%s" : "%s", word);
+    }
+}
+
+/* What stands for a value in a usage line: "SIZE", "rc|uc|...", "PD". */
+static void add_placeholder(struct text *t, const struct param *p)
+{
+    if (p->kind == VAL_OBJECT)
+        text_add(t, enum_name(&enum_object, p->object));
+    else if (p->kind == VAL_WORD && p->words->n_rows <= WORDS_IN_USAGE)
+        add_choice(t, p->words);
+    else
+        text_add(t, value_kinds[p->kind].placeholder);
+    if (p->flags & P_MANY)
+        text_add(t, "...");
+    else if (p->flags & P_LIST)
+        text_add(t, ",...");
+}
+
+static void add_param(struct text *t, const struct param *p)
+{
+    const bool optional = !(p->flags & P_REQUIRED);
+
+    text_add(t, optional ? " [" : " ");
+    if (p->kind == VAL_FLAG) {
+        text_add(t, p->name);
+    } else {
+        if (!(p->flags & P_OPERAND))
+            text_addf(t, "%s=", p->name);
+        add_placeholder(t, p);
+    }
+    text_add(t, optional ? "]" : "");
+}
+
+/* Prints @s in lines that are broken at blanks. */
+static void print_wrapped(FILE *out, const char *s)
+{
+    size_t column = strlen("usage: ");
+
+    while (*s) {
+        const size_t n = strcspn(s + 1, " ") + 1; /* a word with the blank before it */
+
+        if (column + n > HELP_COLUMNS) {
+            fputs("\n      ", out);
+            column = 6;
+        }
+        fprintf(out, "%.*s", (int)n, s);
+        column += n;
+        s += n;
+    }
+    fputc('\n', out);
+}
+
+void help_usage(FILE *out, const struct cmd *cmd)
+{
+    char buf[2048];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_add(&t, cmd->name);
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        if (cmd->params[i].flags & P_OPERAND)
+            add_param(&t, &cmd->params[i]);
+    }
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        if (!(cmd->params[i].flags & P_OPERAND))
+            add_param(&t, &cmd->params[i]);
+    }
+    if (cmd->flags & CMD_NAMES)
+        text_add(&t, " [as NAME]");
+    if (cmd->flags & CMD_BLOCK)
+        text_add(&t, " { ... }");
+    print_wrapped(out, buf);
+}
+
+/* All words of an enumeration, in lines that begin below the parameter's description. */
+static void print_words(FILE *out, const struct enum_table *words)
+{
+    const size_t indent = KEY_COLUMN + 5;
+    size_t column = indent;
+
+    fprintf(out, "%*s", (int)indent, "");
+    for (size_t i = 0; i < words->n_rows; i++) {
+        char word[VALUE_WORD_BYTES];
+
+        value_word_text(words, &words->rows[i], word);
+        if (i > 0 && column + strlen(word) + 3 > HELP_COLUMNS) {
+            fprintf(out, ",\n%*s", (int)indent, "");
+            column = indent;
+        } else if (i > 0) {
+            fputs(", ", out);
+            column += 2;
+        }
+        fputs(word, out);
+        column += strlen(word);
+    }
+    fputc('\n', out);
+}
+
+static void add_range(struct text *t, const struct param *p)
+{
+    const enum quantity q = p->kind == VAL_SIZE || p->kind == VAL_COUNT ? QUANTITY_SIZE
+                            : p->kind == VAL_TIME                       ? QUANTITY_TIME
+                            : p->kind == VAL_RATE                       ? QUANTITY_RATE
+                                                                        : QUANTITY_NUMBER;
+
+    if (p->max == 0)
+        return;
+    text_add(t, " (");
+    quantity_add(t, q, p->min);
+    text_add(t, " .. ");
+    quantity_add(t, q, p->max);
+    text_add(t, ")");
+}
+
+static void print_param(FILE *out, const struct param *p)
+{
+    char lead[128], buf[512];
+    struct text l = text_on(lead, sizeof(lead)), t = text_on(buf, sizeof(buf));
+
+    text_add(&l, " ");
+    add_param(&l, p);
+    text_add(&l, " ");
+    if (p->letter)
+        text_addf(&t, "-%c: ", p->letter);
+    text_add(&t, p->help);
+    add_range(&t, p);
+    if (p->standard)
+        text_addf(&t, "; default %s", p->standard);
+    show_wrap_behind(out, lead, KEY_COLUMN + 3, buf);
+    if ((p->kind == VAL_WORD && p->words->n_rows > WORDS_IN_USAGE) || p->kind == VAL_SET)
+        print_words(out, p->words);
+}
+
+void help_command(FILE *out, const struct cmd *cmd)
+{
+    fprintf(out, "%s: %s\n\n", cmd->name, cmd->summary);
+    fputs("usage: ", out);
+    help_usage(out, cmd);
+    for (size_t i = 0; i < cmd->n_params; i++)
+        print_param(out, &cmd->params[i]);
+    fprintf(out, "\nexample: %s\n", cmd->example);
+    if (cmd->before != BEFORE_NOTHING)
+        fprintf(out, "after:\n%s", examples_before[cmd->before]);
+}
+
+void help_class(FILE *out, enum cmd_class class)
+{
+    fprintf(out, "%s: %s\n", cmd_classes[class].name, cmd_classes[class].what);
+    for (size_t i = 0; i < N_CMDS; i++) {
+        if (cmd_table[i].class == class)
+            fprintf(out, "  %-*s %s\n", NAME_COLUMN, cmd_table[i].name, cmd_table[i].summary);
+    }
+}
+
+void help_overview(FILE *out)
+{
+    for (unsigned c = 0; c < N_CLASSES; c++) {
+        size_t column = NAME_COLUMN;
+
+        fprintf(out, "%-*s", NAME_COLUMN, cmd_classes[c].name);
+        for (size_t i = 0; i < N_CMDS; i++) {
+            if (cmd_table[i].class != c)
+                continue;
+            if (column + strlen(cmd_table[i].name) + 1 > HELP_COLUMNS) {
+                fprintf(out, "\n%-*s", NAME_COLUMN, "");
+                column = NAME_COLUMN;
+            }
+            fprintf(out, " %s", cmd_table[i].name);
+            column += strlen(cmd_table[i].name) + 1;
+        }
+        fputc('\n', out);
+    }
+    fputs("\"help CLASS\" or \"help COMMAND\" tells more, \"explain WORD\" what a word of RDMA "
+          "means\n",
+          out);
+}
+
+bool help_topic(FILE *out, const char *topic)
+{
+    const struct cmd *cmd = cmd_find(topic, false);
+    bool known = cmd != NULL;
+
+    for (unsigned c = 0; c < N_CLASSES; c++) {
+        if (strcmp(cmd_classes[c].name, topic) != 0)
+            continue;
+        help_class(out, (enum cmd_class)c);
+        if (known)
+            fputc('\n', out);
+        known = true;
+    }
+    if (cmd)
+        help_command(out, cmd);
+    return known;
+}
+
+const char *help_suggest(const char *topic)
+{
+    struct suggestion near = suggestion_for(topic);
+
+    for (size_t i = 0; i < N_CMDS; i++)
+        suggest_offer(&near, cmd_table[i].name);
+    for (unsigned c = 0; c < N_CLASSES; c++)
+        suggest_offer(&near, cmd_classes[c].name);
+    return near.best;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/tell/show_failure.h"
+
+#include "cli/print/show_text.h"
+#include "cli/tell/show_fate.h"
+
+#define ATTEMPTS_SHOWN_MAX 16u
+
+void show_detail(FILE *out, const struct past *p, const struct ev *e)
+{
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_add(&t, "          ");
+    ev_add_line(&t, e, p->names);
+    show_line(out, &t);
+}
+
+/* "  MR_RANGE: every byte must lie inside the region [...]" */
+static void print_word(FILE *out, const struct enum_table *words, uint32_t value)
+{
+    const struct enum_row *row = enum_by_value(words, value);
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (!row)
+        return;
+    text_addf(&t, "  %s: %s", row->name, row->text);
+    show_wrap_behind(out, "", 2, buf + 2);
+}
+
+/* The transmissions of the packet that the requester gave up, each with its fate. */
+static void print_attempts(FILE *out, const struct past *p, const struct ev *cqe)
+{
+    const struct ev *last = NULL;
+    unsigned n = 0;
+
+    for (size_t i = past_lower_bound(p, cqe->id); i > 0 && !last; i--) {
+        const struct ev *e = past_at(p, i - 1);
+
+        if (e->kind == EV_tx && e->u.tx.host == cqe->u.cqe.host && e->u.tx.qpn == cqe->u.cqe.qpn &&
+            e->u.tx.wr_id == cqe->u.cqe.wr_id && e->u.tx.syndrome == SYN_NONE)
+            last = e;
+    }
+    if (!last)
+        return;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct ev *e = past_at(p, i);
+        char buf[SHOW_LINE_BYTES], lead[48];
+        struct text t = text_on(buf, sizeof(buf)), l = text_on(lead, sizeof(lead));
+
+        if (e->id > last->id)
+            break;
+        if (e->kind != EV_tx || e->u.tx.host != last->u.tx.host || e->u.tx.qpn != last->u.tx.qpn ||
+            e->u.tx.psn != last->u.tx.psn || e->u.tx.wr_id != last->u.tx.wr_id ||
+            e->u.tx.syndrome != SYN_NONE)
+            continue;
+        if (++n > ATTEMPTS_SHOWN_MAX) {
+            fprintf(out, "    ... and more\n");
+            break;
+        }
+        text_add(&l, "    ");
+        ev_add_id(&l, e->id);
+        text_addf(&t, "psn=%u, transmission %u, ", e->u.tx.psn, tx_attempt(e));
+        fate_add(&t, p, e);
+        if (n == 1 && tx_attempt(e) > 1)
+            fprintf(out, "    ... earlier transmissions are not recorded (any more)\n");
+        show_wrap_behind(out, lead, 12, buf);
+    }
+}
+
+/* Where the queue pair went to ERR, which flushed this request. */
+static void print_flush(FILE *out, const struct past *p, const struct ev *cqe)
+{
+    const struct ev *state = past_error_state(p, cqe->u.cqe.host, cqe->u.cqe.qpn, cqe->id);
+
+    if (!state)
+        return;
+    for (size_t i = past_lower_bound(p, cqe->id); i > 0; i--) {
+        const struct ev *e = past_at(p, i - 1);
+
+        if (e->kind == EV_cqe && e->u.cqe.host == cqe->u.cqe.host &&
+            e->u.cqe.qpn == cqe->u.cqe.qpn && e->u.cqe.status != WCS_SUCCESS &&
+            e->u.cqe.status != WCS_WR_FLUSH_ERR) {
+            fprintf(out, "  the request that failed first:\n");
+            show_detail(out, p, e);
+            return;
+        }
+    }
+}
+
+static void print_completion(FILE *out, const struct past *p, const struct ev *e)
+{
+    const struct ev *key;
+
+    if (e->u.cqe.status == WCS_SUCCESS)
+        return;
+    print_word(out, &enum_wc_status, e->u.cqe.status);
+    if (e->u.cqe.rule)
+        print_word(out, &enum_rule, e->u.cqe.rule);
+    switch (e->u.cqe.status) {
+    case WCS_LOC_PROT_ERR:
+        key = past_refused_key(p, e->u.cqe.host, e->u.cqe.qpn, e->id, false);
+        if (key)
+            show_detail(out, p, key);
+        break;
+    case WCS_RETRY_EXC_ERR:
+    case WCS_RNR_RETRY_EXC_ERR:
+        print_attempts(out, p, e);
+        break;
+    case WCS_WR_FLUSH_ERR:
+        print_flush(out, p, e);
+        break;
+    default:
+        break;
+    }
+    fprintf(out, "  more: explain %s", enum_name(&enum_wc_status, e->u.cqe.status));
+    if (e->u.cqe.rule)
+        fprintf(out, "; explain %s", enum_name(&enum_rule, e->u.cqe.rule));
+    fputc('\n', out);
+}
+
+void show_failure(FILE *out, const struct past *p, const struct ev *e)
+{
+    switch (e->kind) {
+    case EV_cqe:
+        print_completion(out, p, e);
+        break;
+    case EV_drop:
+        print_word(out, &enum_drop, e->u.drop.reason);
+        break;
+    case EV_vq_broken:
+        print_word(out, &enum_vq_error, e->u.vq_broken.error);
+        break;
+    case EV_ctrl_execute:
+        if (e->u.ctrl_execute.rsp != RSP_OK)
+            print_word(out, &enum_ctrl_rsp, e->u.ctrl_execute.rsp);
+        break;
+    case EV_ctrl_response:
+        if (e->u.ctrl_response.rsp != RSP_OK)
+            print_word(out, &enum_ctrl_rsp, e->u.ctrl_response.rsp);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/tell/show_rfc.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/print/show_text.h"
+#include "emu/base/assert.h"
+#include "emu/wire/addr.h"
+
+#define HEX_PER_LINE 8u
+
+/* Fields whose numbers have names. */
+static const struct {
+    const char *structure, *field;
+    const struct enum_table *words;
+    bool set; /* a set of bits */
+} meanings[] = {
+    {"sq_wqe", "send_flags", &enum_send_flag, true},
+    {"sq_wqe", "opcode", &enum_wr_opcode, false},
+    {"cqe", "status", &enum_wc_status, false},
+    {"cqe", "opcode", &enum_wc_opcode, false},
+    {"cqe", "wc_flags", &enum_wc_flag, true},
+    {"cqe", "vendor_err", &enum_rule, false},
+    {"reg_user_mr", "access_flags", &enum_access, true},
+    {"create_qp", "qp_type", &enum_qp_type, false},
+    {"modify_qp", "attr_mask", &enum_qp_attr, true},
+    {"query_qp", "attr_mask", &enum_qp_attr, true},
+    {"qp_attr", "qp_state", &enum_qp_state, false},
+    {"qp_attr", "cur_qp_state", &enum_qp_state, false},
+    {"qp_attr", "path_mtu", &enum_mtu, false},
+    {"qp_attr", "qp_access_flags", &enum_access, true},
+    {"port_attr", "max_mtu", &enum_mtu, false},
+    {"port_attr", "active_mtu", &enum_mtu, false},
+};
+
+/* Numbers that are addresses or keys read better in hexadecimal. */
+static bool is_hex(const char *name)
+{
+    static const char *const words[] = {"addr",
+                                        "virt_addr",
+                                        "start",
+                                        "pages",
+                                        "lkey",
+                                        "rkey",
+                                        "qkey",
+                                        "pkey",
+                                        "key",
+                                        "page_size_cap",
+                                        "device_cap_flags",
+                                        "port_cap_flags"};
+
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (strcmp(name, words[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+void rfc_add_lower(struct text *t, const char *s)
+{
+    for (; *s; s++)
+        text_addf(t, "%c", tolower((unsigned char)*s));
+}
+
+void rfc_add_set(struct text *t, const struct enum_table *words, uint64_t v)
+{
+    const size_t start = t->len;
+
+    for (size_t i = 0; i < words->n_rows; i++) {
+        if ((v & words->rows[i].value) == 0)
+            continue;
+        text_add(t, t->len > start ? ", " : "");
+        text_add(t, words->rows[i].name);
+        v &= ~(uint64_t)words->rows[i].value;
+    }
+    if (v || t->len == start)
+        text_addf(t, t->len > start ? ", 0x%llx" : v ? "0x%llx" : "%llu", (unsigned long long)v);
+}
+
+static uint64_t load(const uint8_t *at, size_t bytes)
+{
+    uint64_t v = 0;
+
+    for (size_t i = bytes; i > 0; i--)
+        v = v << 8 | at[i - 1];
+    return v;
+}
+
+static void add_raw(struct text *t, const struct rfc_field *f, const uint8_t *at)
+{
+    if (strstr(f->name, "gid") && f->bytes == GID_BYTES) {
+        addr_add(t, at);
+    } else if (strstr(f->name, "mac") && f->bytes == MAC_BYTES) {
+        mac_add(t, at);
+    } else if (f->bytes <= 8) {
+        for (size_t i = 0; i < f->bytes; i++)
+            text_addf(t, "%02x", at[i]);
+    } else {
+        text_addf(t, "%u bytes", f->bytes);
+    }
+}
+
+void rfc_field_add(struct text *t, const struct rfc_struct *s, const struct rfc_field *f,
+                   const uint8_t *at)
+{
+    uint64_t v;
+
+    at += f->offset;
+    if (f->type == 'b') {
+        add_raw(t, f, at);
+        return;
+    }
+    v = load(at, f->bytes);
+    for (size_t i = 0; i < ARRAY_LEN(meanings); i++) {
+        if (strcmp(meanings[i].structure, s->name) != 0 || strcmp(meanings[i].field, f->name) != 0)
+            continue;
+        if (meanings[i].set)
+            rfc_add_set(t, meanings[i].words, v);
+        else if (enum_by_value(meanings[i].words, (uint32_t)v))
+            text_add(t, enum_name(meanings[i].words, (uint32_t)v));
+        else
+            text_addf(t, "%llu", (unsigned long long)v);
+        return;
+    }
+    text_addf(t, is_hex(f->name) ? "0x%llx" : "%llu", (unsigned long long)v);
+}
+
+enum { COLUMN_HEX = 8, COLUMN_NAME = 33, COLUMN_VALUE = 54, VALUE_WIDTH = 16 };
+
+static bool all_zero(const uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i])
+            return false;
+    }
+    return true;
+}
+
+struct label {
+    const char *name, *value, *meaning;
+};
+
+/* One field: its bytes in lines of eight, its label behind the first.  Long fields without any
+ * content take one line.
+ */
+static void print_row(FILE *out, const uint8_t *bytes, size_t at, size_t n, struct label label)
+{
+    const bool empty = n > HEX_PER_LINE && all_zero(bytes + at, n);
+    char buf[SHOW_LINE_BYTES], lead[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf)), l = text_on(lead, sizeof(lead));
+
+    text_addf(&l, "  %04zx", at);
+    text_pad_to(&l, COLUMN_HEX);
+    if (empty)
+        text_addf(&l, "00, %zu times", n);
+    for (size_t k = 0; k < n && k < HEX_PER_LINE && !empty; k++)
+        text_addf(&l, k ? " %02x" : "%02x", bytes[at + k]);
+    text_pad_to(&l, COLUMN_NAME);
+    text_add(&l, label.name);
+    text_add(&t, label.value);
+    if (label.meaning[0]) {
+        text_add(&t, t.len < VALUE_WIDTH ? "" : ";");
+        text_pad_to(&t, VALUE_WIDTH);
+        text_add(&t, label.meaning);
+    }
+    text_pad_to(&l, COLUMN_VALUE);
+    show_wrap_behind(out, lead, COLUMN_VALUE, buf);
+    for (size_t i = HEX_PER_LINE; i < n && !empty; i += HEX_PER_LINE) {
+        t = text_on(buf, sizeof(buf));
+        text_addf(&t, "  %04zx", at + i);
+        text_pad_to(&t, COLUMN_HEX);
+        for (size_t k = i; k < n && k < i + HEX_PER_LINE; k++)
+            text_addf(&t, k > i ? " %02x" : "%02x", bytes[at + k]);
+        show_line(out, &t);
+    }
+}
+
+/* The structure that field @f of @s holds; NULL: none. */
+static const struct rfc_struct *nested(const struct rfc_struct *s, const struct rfc_field *f)
+{
+    const bool attrs = strcmp(s->name, "modify_qp") == 0 && strcmp(f->name, "attrs") == 0;
+
+    return attrs ? rfc_find("qp_attr") : NULL;
+}
+
+size_t rfc_dump(FILE *out, const struct rfc_struct *s, const char *prefix, const uint8_t *bytes,
+                size_t n, size_t at)
+{
+    for (size_t i = 0; i < s->n_fields; i++) {
+        const struct rfc_field *f = &s->fields[i];
+        const struct rfc_struct *inner = nested(s, f);
+        char name[48], value[SHOW_LINE_BYTES];
+        struct text nt = text_on(name, sizeof(name)), vt = text_on(value, sizeof(value));
+
+        if (at + f->offset + f->bytes > n) {
+            rfc_dump_rest(out, "ends early", bytes, n, at + f->offset);
+            return n - at;
+        }
+        if (inner) {
+            (void)rfc_dump(out, inner, prefix, bytes, n, at + f->offset);
+            continue;
+        }
+        text_addf(&nt, "%s%s", prefix, f->name);
+        rfc_field_add(&vt, s, f, bytes + at);
+        print_row(out, bytes, at + f->offset, f->bytes, (struct label){name, value, f->text});
+    }
+    return s->bytes;
+}
+
+void rfc_dump_rest(FILE *out, const char *name, const uint8_t *bytes, size_t n, size_t at)
+{
+    char value[32];
+    struct text t = text_on(value, sizeof(value));
+
+    text_addf(&t, "%zu bytes", n - at);
+    print_row(out, bytes, at, n - at, (struct label){name, value, ""});
+}
+
+void rfc_dump_byte(FILE *out, const char *name, const char *value, uint8_t byte)
+{
+    print_row(out, &byte, 0, 1, (struct label){name, value, ""});
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/* Each kind of event that means something to a reader has a function that tells it in a line and
+ * returns where to go on; it may reach over several events at once (a packet that arrived, its
+ * sending, and what led to that).  Kinds that only pass the matter on are stepped over.
+ */
+#include "cli/tell/why.h"
+
+#include <string.h>
+
+#include "cli/print/show_text.h"
+#include "cli/tell/show_failure.h"
+#include "cli/tell/show_fate.h"
+
+#define STEPS_MAX     24u /* lines of a chain; it says how to go on */
+#define TIMEOUTS_TOLD 2u  /* of timeouts in a row; the others are counted */
+#define TIMEOUTS_MAX  64u
+#define INDENT_NOTE   10u
+#define HOPS_MAX      100000u /* causes of causes, stepped over or not */
+
+struct walk {
+    FILE *out;
+    const struct past *p;
+    const struct why_origin *origin;
+    const struct ev *asked; /* the event in question */
+    unsigned timeouts;      /* told in a row */
+};
+
+/* "  because of #12.3, which was not recorded" */
+static void tell_unknown(const struct walk *w, const char *what, ev_id id)
+{
+    char buf[64];
+    struct text t = text_on(buf, sizeof(buf));
+
+    ev_add_id(&t, id);
+    fprintf(w->out, "  %s %s, which %s\n", what, buf,
+            past_in_gap(w->p, id) ? "was not recorded" : "the recorder has forgotten");
+}
+
+/* The event that led to @e; NULL at the end of the chain. */
+static const struct ev *cause_of(const struct walk *w, const struct ev *e)
+{
+    const struct ev *cause = past_find(w->p, e->cause);
+
+    if (!cause && e->cause)
+        tell_unknown(w, "because of", e->cause);
+    return cause;
+}
+
+/* "  because #39.1 ACK psn=100 arrived   (note)"; the note gets lines of its own if it is long. */
+static void say(const struct walk *w, const struct ev *e, const char *what, const char *note)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    bool fits;
+
+    if (e == w->asked) {
+        text_add(&t, "  that is, ");
+    } else {
+        text_add(&t, "  because ");
+        ev_add_id(&t, e->id);
+        text_add(&t, " ");
+    }
+    text_add(&t, what);
+    fits = t.len + strlen(note) + 5 <= SHOW_COLUMNS;
+    if (note[0] && fits)
+        text_addf(&t, "   (%s)", note);
+    show_line(w->out, &t);
+    if (note[0] && !fits)
+        show_wrap(w->out, INDENT_NOTE, note);
+}
+
+static void add_qp(const struct walk *w, struct text *t, uint32_t host, uint32_t qpn)
+{
+    ev_names_object(w->p->names, t, host, OBJ_QP, qpn);
+}
+
+/* Where a person asked for @e. */
+static void add_origin(const struct walk *w, struct text *t, const struct ev *e)
+{
+    if (w->origin && e->cause == 0)
+        w->origin->add(w->origin->ctx, t, e->id);
+}
+
+static const struct ev *tell_plain(struct walk *w, const struct ev *e)
+{
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_addf(&t, "%s: ", ev_schema(e->kind)->name);
+    ev_add_text(&t, e, w->p->names);
+    add_origin(w, &t, e);
+    say(w, e, buf, "");
+    return cause_of(w, e);
+}
+
+/* An acknowledge: who sent it, and for a NAK what became of the packet that it misses. */
+static void tell_answer(const struct walk *w, const struct ev *e, const struct ev *tx)
+{
+    char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
+    struct text t = text_on(what, sizeof(what)), n = text_on(note, sizeof(note));
+    const struct ev *missed;
+
+    text_addf(&t, "%s psn=%u arrived", enum_name(&enum_syndrome, e->u.rx.syndrome), e->u.rx.psn);
+    if (tx) {
+        text_add(&t, ", sent by ");
+        add_qp(w, &t, tx->u.tx.host, tx->u.tx.qpn);
+        text_add(&t, " in ");
+        ev_add_id(&t, tx->id);
+    }
+    if (tx && e->u.rx.act == ACT_GO_BACK) {
+        missed = past_last_tx(w->p, e->u.rx.host, e->u.rx.qpn, e->u.rx.psn, tx->id);
+        if (missed) {
+            text_addf(&n, "psn=%u, ", e->u.rx.psn);
+            ev_add_id(&n, missed->id);
+            text_add(&n, ", ");
+            fate_add(&n, w->p, missed);
+        }
+    }
+    say(w, e, what, note);
+}
+
+/* A request: which transmission it was, and what the responder thought of it. */
+static void tell_request(const struct walk *w, const struct ev *e, const struct ev *tx)
+{
+    char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
+    struct text t = text_on(what, sizeof(what)), n = text_on(note, sizeof(note));
+    const struct enum_row *act = enum_by_value(&enum_pkt_act, e->u.rx.act);
+    const struct ev *key;
+
+    text_addf(&t, "psn=%u arrived", e->u.rx.psn);
+    if (tx) {
+        text_add(&t, ", the ");
+        ordinal_add(&t, tx_attempt(tx));
+        text_add(&t, " transmission ");
+        ev_add_id(&t, tx->id);
+    }
+    if (e->u.rx.act != ACT_ACCEPT) {
+        text_add(&n, act ? act->text : "?");
+        if (e->u.rx.rule)
+            text_addf(&n, "; explain %s", enum_name(&enum_rule, e->u.rx.rule));
+    }
+    say(w, e, what, note);
+    key = past_refused_key(w->p, e->u.rx.host, e->u.rx.qpn, e->id, true);
+    if (key)
+        show_detail(w->out, w->p, key);
+}
+
+static const struct ev *tell_rx(struct walk *w, const struct ev *e)
+{
+    const struct ev *tx = past_tx_of(w->p, e);
+
+    if (e->u.rx.syndrome != SYN_NONE)
+        tell_answer(w, e, tx);
+    else
+        tell_request(w, e, tx);
+    if (!tx) {
+        if (e->u.rx.tx)
+            tell_unknown(w, "        it was sent in", e->u.rx.tx);
+        else
+            fprintf(w->out, "          it was not sent in this lab\n");
+        return NULL;
+    }
+    return cause_of(w, tx);
+}
+
+/* Steps back over timeouts in a row: @e and what it repeats. */
+static const struct ev *skip_timeouts(struct walk *w, const struct ev *e)
+{
+    const struct ev *first = e, *next = e;
+    unsigned n = 0;
+
+    while (next && next->kind == EV_timeout && n < TIMEOUTS_MAX) {
+        const struct ev *tx;
+
+        first = next;
+        n++;
+        tx = past_last_tx(w->p, next->u.timeout.host, next->u.timeout.qpn, next->u.timeout.psn,
+                          next->id);
+        next = tx ? past_find(w->p, tx->cause) : NULL;
+    }
+    if (n == 1)
+        say(w, first, "an earlier timeout", "");
+    else
+        fprintf(w->out, "  because of %u earlier timeouts, the first #%llu.%u\n", n,
+                (unsigned long long)ev_tick(first->id), ev_row(first->id));
+    return next;
+}
+
+static const struct ev *tell_timeout(struct walk *w, const struct ev *e)
+{
+    const bool ack = e->u.timeout.timer == TMR_ACK;
+    const struct ev *timer = past_find(w->p, e->cause), *tx = NULL;
+    char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
+    struct text t = text_on(what, sizeof(what)), n = text_on(note, sizeof(note));
+
+    if (ack && w->timeouts++ >= TIMEOUTS_TOLD)
+        return skip_timeouts(w, e);
+    text_addf(&t, "the %s", ack ? "ack timeout" : "RNR timer");
+    if (timer && timer->kind == EV_timer) {
+        text_add(&t, " armed in ");
+        ev_add_id(&t, timer->id);
+    }
+    text_add(&t, " ran out");
+    if (ack)
+        tx = past_last_tx(w->p, e->u.timeout.host, e->u.timeout.qpn, e->u.timeout.psn, e->id);
+    if (tx) {
+        text_add(&n, "the ");
+        ordinal_add(&n, tx_attempt(tx));
+        text_add(&n, " transmission ");
+        ev_add_id(&n, tx->id);
+        text_add(&n, " ");
+        fate_add(&n, w->p, tx);
+    }
+    say(w, e, what, note);
+    /* What is repeated matters, and not what armed the timer last. */
+    if (tx)
+        return cause_of(w, tx);
+    return timer ? cause_of(w, timer) : cause_of(w, e);
+}
+
+static const struct ev *tell_fetch(struct walk *w, const struct ev *e)
+{
+    const struct ev *kick = past_find(w->p, e->cause), *post = past_post_of(w->p, e);
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (e->u.fetch.op == WR_RECV) /* fetched because a packet needed it */
+        return tell_plain(w, e);
+    text_add(&t, "the device fetched the WQE");
+    if (kick && kick->kind == EV_kick) {
+        text_add(&t, ", kicked in ");
+        ev_add_id(&t, kick->id);
+    }
+    if (post) {
+        text_add(&t, ", posted in ");
+        ev_add_id(&t, post->id);
+        add_origin(w, &t, post);
+    }
+    say(w, e, buf, "");
+    if (post)
+        return cause_of(w, post);
+    return kick && kick->kind != EV_kick ? kick : NULL;
+}
+
+static const struct ev *tell_tx(struct walk *w, const struct ev *e)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    add_qp(w, &t, e->u.tx.host, e->u.tx.qpn);
+    text_addf(&t, " sent %s psn=%u", enum_name(&enum_opcode, e->u.tx.opcode), e->u.tx.psn);
+    if (tx_attempt(e) > 1) {
+        text_add(&t, ", the ");
+        ordinal_add(&t, tx_attempt(e));
+        text_add(&t, " time");
+    }
+    say(w, e, buf, "");
+    return cause_of(w, e);
+}
+
+/* A frame that ended: the cause is its sending. */
+static const struct ev *tell_frame(struct walk *w, const struct ev *e)
+{
+    const struct ev *tx = past_tx_of(w->p, e);
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_addf(&t, "%s: ", ev_schema(e->kind)->name);
+    ev_add_text(&t, e, w->p->names);
+    say(w, e, buf, "");
+    return tx ? tx : cause_of(w, e);
+}
+
+typedef const struct ev *tell_fn(struct walk *w, const struct ev *e);
+
+/* NULL: stepped over. */
+static tell_fn *const tellers[EV_COUNT] = {
+    [EV_host_up] = tell_plain,
+    [EV_switch_up] = tell_plain,
+    [EV_link_up] = tell_plain,
+    [EV_named] = tell_plain,
+    [EV_gone] = tell_plain,
+    [EV_reg_read] = tell_plain,
+    [EV_reg_write] = tell_plain,
+    [EV_features] = tell_plain,
+    [EV_post_send] = tell_plain,
+    [EV_post_recv] = tell_plain,
+    [EV_kick] = tell_plain,
+    [EV_fetch] = tell_fetch,
+    [EV_vq_broken] = tell_plain,
+    [EV_queue_reset] = tell_plain,
+    [EV_ctrl_request] = tell_plain,
+    [EV_ctrl_execute] = tell_plain,
+    [EV_poll] = tell_plain,
+    [EV_mem_write] = tell_plain,
+    [EV_cq_event] = tell_plain,
+    [EV_qp_state] = tell_plain,
+    [EV_timeout] = tell_timeout,
+    [EV_cqe] = tell_plain,
+    [EV_cq_overflow] = tell_plain,
+    [EV_tx] = tell_tx,
+    [EV_rx] = tell_rx,
+    [EV_drop] = tell_frame,
+    [EV_lost] = tell_frame,
+    [EV_fault] = tell_frame,
+};
+
+/* A request that the device refused itself completes when those before it have: the fetch that
+ * found it wrong is why, not the ACK that let it complete.  NULL: it was not refused here.
+ */
+static const struct ev *refused_fetch(const struct walk *w, const struct ev *e)
+{
+    const struct ev_cqe *c = &e->u.cqe;
+
+    if (c->op >= WC_RECV || (c->status != WCS_LOC_PROT_ERR && c->status != WCS_LOC_LEN_ERR &&
+                             c->status != WCS_LOC_QP_OP_ERR))
+        return NULL;
+    for (size_t i = w->p->n; i > 0; i--) {
+        const struct ev *f = past_at(w->p, i - 1);
+
+        if (f->id < e->id && f->kind == EV_fetch && f->u.fetch.host == c->host &&
+            f->u.fetch.qpn == c->qpn && f->u.fetch.wr_id == c->wr_id && f->u.fetch.op != WR_RECV)
+            return f;
+    }
+    return NULL;
+}
+
+/* Where the chain of the event in question begins. */
+static const struct ev *first_cause(const struct walk *w, const struct ev *e)
+{
+    const struct ev *tx = NULL;
+
+    if (e->kind == EV_lost || e->kind == EV_drop || e->kind == EV_fault)
+        tx = past_tx_of(w->p, e);
+    if (tx)
+        return tx;
+    if (e->kind == EV_cqe && e->u.cqe.status == WCS_WR_FLUSH_ERR) {
+        const struct ev *state = past_error_state(w->p, e->u.cqe.host, e->u.cqe.qpn, e->id);
+
+        if (state)
+            return state;
+    }
+    if (e->kind == EV_cqe) {
+        const struct ev *fetch = refused_fetch(w, e);
+
+        if (fetch)
+            return fetch;
+    }
+    return cause_of(w, e);
+}
+
+/* The event in question itself has its meaning, too, when its function reaches over others. */
+static bool starts_with_itself(const struct ev *e)
+{
+    return e->kind == EV_rx || e->kind == EV_timeout || e->kind == EV_fetch;
+}
+
+enum rdl_status why(FILE *out, const struct past *p, ev_id id, const struct why_origin *origin)
+{
+    const struct ev *e = past_find(p, id);
+    struct walk w = {out, p, origin, e, 0};
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    unsigned steps = 0;
+
+    if (!e)
+        return RDL_ERR_NOT_FOUND;
+    ev_add_line(&t, e, p->names);
+    add_origin(&w, &t, e);
+    show_line(out, &t);
+    show_failure(out, p, e);
+    e = starts_with_itself(e) ? e : first_cause(&w, e);
+    for (unsigned hops = 0; e && hops < HOPS_MAX; hops++) {
+        const enum ev_kind kind = e->kind;
+
+        if (steps == STEPS_MAX) {
+            t = text_on(buf, sizeof(buf));
+            ev_add_id(&t, e->id);
+            fprintf(out, "  ... and so on: why %s\n", buf);
+            break;
+        }
+        steps += tellers[kind] != NULL;
+        e = tellers[kind] ? tellers[kind](&w, e) : cause_of(&w, e);
+        if (kind != EV_timeout && tellers[kind])
+            w.timeouts = 0;
+    }
+    return RDL_OK;
+}

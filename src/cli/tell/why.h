@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The command `why`: walks the causes of an event, across hosts, back to what a person did. */
+#ifndef CLI_TELL_WHY_H
+#define CLI_TELL_WHY_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "emu/past/past.h"
+#include "rdmalab/lab.h"
+
+/* Tells where a person asked for event @id, as " (line 9)"; appends nothing if it does not know. */
+struct why_origin {
+    void (*add)(void *ctx, struct text *t, ev_id id);
+    void *ctx;
+};
+
+/* The event that @target means:
+ *
+ *	NULL or ""    the last that went wrong, or else the last of all
+ *	#39.2, #39    that event, the first of that tick
+ *	h1.cq.wc[0]   the completion
+ *	h1.qp         its last change of state, error or timeout
+ *	h1            the last refusal of its device
+ *	f1            the last frame that the fault hit
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_NOT_FOUND  nothing has that name, or nothing of the kind has happened
+ *	   RDL_ERR_INVAL      @target has no such form
+ * *@reterr_at is the offset of what is wrong.
+ */
+RDL_MUST_CHECK enum rdl_status why_find(const struct rdl_lab *lab, const struct past *p,
+                                        const char *target, ev_id *ret, size_t *reterr_at);
+
+/* Prints why event @id happened.  @origin may be NULL.  RDL_ERR_NOT_FOUND: no such event. */
+RDL_MUST_CHECK enum rdl_status why(FILE *out, const struct past *p, ev_id id,
+                                   const struct why_origin *origin);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/tree/tree_json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/tree/tree.h"
+
+#define JSON_DEPTH_MAX 12u /* deeper than the inspect tree is */
+#define JSON_EXACT_MAX ((uint64_t)1 << 53)
+
+void show_json_string(FILE *out, const char *s)
+{
+    fputc('"', out);
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\')
+            fprintf(out, "\\%c", *s);
+        else if ((unsigned char)*s < 0x20)
+            fprintf(out, "\\u%04x", (unsigned)(unsigned char)*s);
+        else
+            fputc(*s, out);
+    }
+    fputc('"', out);
+}
+
+void show_json_value(FILE *out, const struct rdl_value *v)
+{
+    switch (v->type) {
+    case RDL_FLAG:
+        fputs(v->number ? "true" : "false", out);
+        break;
+    case RDL_NUMBER:
+    case RDL_HEX:
+    case RDL_TIME:
+    case RDL_SIZE:
+        if (v->type == RDL_TIME && v->number == RDL_NEVER)
+            fputs("null", out);
+        else
+            fprintf(out, v->number > JSON_EXACT_MAX ? "\"%" PRIu64 "\"" : "%" PRIu64, v->number);
+        break;
+    case RDL_NODE:
+    case RDL_WORD:
+    case RDL_TEXT:
+        show_json_string(out, v->text);
+        break;
+    }
+}
+
+/* The tree is as deep as the lab was built, never as deep as somebody's input. */
+static enum rdl_status dump(FILE *out, const struct rdl_lab *lab, const char *path, bool list,
+                            unsigned depth)
+{
+    struct tree_list children;
+    size_t at;
+    enum rdl_status st = tree_children(lab, path, &children, &at);
+
+    fputc(list ? '[' : '{', out);
+    for (size_t i = 0; i < children.n && st == RDL_OK; i++) {
+        const struct tree_child *c = &children.v[i];
+        char sub[TREE_PATH_BYTES];
+        struct text t = text_on(sub, sizeof(sub));
+
+        if (i)
+            fputc(',', out);
+        if (!list) {
+            show_json_string(out, c->key);
+            fputc(':', out);
+        }
+        tree_join(&t, path, c->key);
+        if (c->value.type != RDL_NODE || depth == JSON_DEPTH_MAX)
+            show_json_value(out, &c->value);
+        else
+            st = dump(out, lab, sub, strcmp(c->value.text, "list") == 0, depth + 1);
+    }
+    fputc(list ? ']' : '}', out);
+    tree_done(&children);
+    return st;
+}
+
+enum rdl_status show_json(FILE *out, const struct rdl_lab *lab, const char *path, size_t *reterr_at)
+{
+    struct rdl_value v = {.type = RDL_NODE};
+    enum rdl_status st = path[0] ? rdl_inspect(lab, path, &v, reterr_at) : RDL_OK;
+
+    if (st != RDL_OK)
+        return st;
+    if (v.type == RDL_NODE)
+        st = dump(out, lab, path, strcmp(v.text, "list") == 0, 0);
+    else
+        show_json_value(out, &v);
+    return st;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* A part of the inspect tree as JSON.
+ *
+ * Nodes are objects, lists are arrays, flags are booleans.  Words and texts are strings, and so are
+ * numbers beyond 2^53, which a double would round.  Times are nanoseconds, null for never.
+ */
+#ifndef CLI_TREE_TREE_JSON_H
+#define CLI_TREE_TREE_JSON_H
+
+#include <stdio.h>
+
+#include "rdmalab/inspect.h"
+
+/* Prints @path ("" is the whole lab), without a line end.  Errors as rdl_inspect(), and
+ * RDL_ERR_NOMEM. */
+RDL_MUST_CHECK enum rdl_status show_json(FILE *out, const struct rdl_lab *lab, const char *path,
+                                         size_t *reterr_at);
+
+/* Prints one leaf. */
+void show_json_value(FILE *out, const struct rdl_value *v);
+
+/* Prints @s in quotes, with escapes. */
+void show_json_string(FILE *out, const char *s);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames that a stranger who means no good, or whose cable is bad, might send: chance, valid frames
+ * of every kind, and valid frames with damage.
+ *
+ * Damage is repaired half of the time where it would be noticed first (checksums, ICRC), so that it
+ * reaches what lies behind them.  One thing the stranger cannot do: send RoCEv2 from an address of
+ * the lab.  RoCEv2 trusts addresses, and whoever can forge them can end every connection.
+ */
+#ifndef CLI_TRIAL_HOSTILE_H
+#define CLI_TRIAL_HOSTILE_H
+
+#include <stddef.h>
+
+#include "emu/base/prng.h"
+#include "emu/facts/psn.h"
+#include "emu/wire/addr.h"
+
+#define HOSTILE_HOSTS 2u
+#define HOSTILE_BYTES 65535u /* of the longest frame */
+
+struct hostile_station {
+    uint8_t mac[MAC_BYTES];
+    uint8_t gid[2][GID_BYTES]; /* IPv4, IPv6 */
+};
+
+struct hostile {
+    struct prng rng;
+    struct hostile_station self, host[HOSTILE_HOSTS];
+    /* The connection that host[0] has with the stranger. */
+    uint32_t qpn;
+    unsigned gid_index;         /* the address that it uses */
+    struct psn expected, acked; /* what host[0] waits for: a request, an acknowledge */
+};
+
+/* The next frame, of the stream that h->rng is; returns its bytes, 1..HOSTILE_BYTES. */
+size_t hostile_frame(struct hostile *h, uint8_t frame[HOSTILE_BYTES]);
+
+#endif

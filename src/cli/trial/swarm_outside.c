@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: MIT */
+/* h1 and h2 talk to each other, and h1 has a connection with a stranger behind an external port,
+ * from whom hostile frames come.
+ *
+ * A run is right when after each batch of frames
+ *   - no invariant of the emulator is broken, and the counters that "show counters" prints add up:
+ *     every frame that came in was taken or dropped, and every drop has a name;
+ *   - whatever was posted on the connection with the stranger has completed;
+ *   - the messages between h1 and h2 arrive whole, as they would have without the stranger;
+ *   - h1 and h2 answer each other's pings, and those of the stranger;
+ * and when the second half of the run needs no more memory than the first, but for slack.
+ */
+#include "cli/trial/swarm_outside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/programs/rig.h"
+#include "cli/trial/hostile.h"
+#include "emu/base/assert.h"
+#include "emu/facts/enums.h"
+#include "emu/wire/arp.h"
+#include "emu/wire/eth.h"
+#include "emu/wire/icmp.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/ip.h"
+#include "rdmalab/port.h"
+
+#define BATCHES      200u
+#define BATCH_FRAMES 100u
+#define LOOK_EVERY   8u           /* frames; then the stranger looks which PSNs would be right */
+#define GAP_NS       20000u       /* at the most, between two frames */
+#define DRAIN_NS     10000000u    /* for all frames that have come in to arrive */
+#define CALM_NS      100000000u   /* for their consequences */
+#define SLACK_BYTES  (256u << 10) /* that the second half of a run may need */
+
+#define MESSAGES      3u /* each way, in each batch */
+#define MESSAGE_BYTES 4096u
+#define END_ROUNDS    20u /* of waiting for them */
+#define ROUND_NS      1000000000u
+
+#define DEPTH       4u                                       /* of posts towards the stranger */
+#define STRANGER_AT (UINT64_C(2) * MESSAGES * MESSAGE_BYTES) /* what it reaches of the memory */
+#define ECHO_ID     0x6f75u                                  /* of its pings */
+#define ECHO_BYTES  32u
+
+static const struct rdl_limits bounded = {.ticks = 1000000};
+
+struct outside {
+    uint64_t seed;
+    struct prng rng;
+    struct rig rig;
+    struct hostile hostile;
+    rdl_cq cq; /* of the connection with the stranger */
+    rdl_qp qp;
+    uint32_t batch;
+    uint64_t frames;       /* that came in */
+    uint32_t posted, done; /* work of this batch on that connection */
+    uint16_t echo_seq;     /* of the stranger's last ping */
+    uint32_t echo_replies; /* to that one */
+    uint8_t frame[HOSTILE_BYTES];
+    const char *wrong; /* what went wrong, NULL: nothing */
+};
+
+static bool expect(struct outside *o, bool right, const char *what)
+{
+    if (!right && !o->wrong)
+        o->wrong = what;
+    return right;
+}
+
+static bool works(struct outside *o, enum rdl_status st, const char *what)
+{
+    if (st == RDL_ERR_INVARIANT)
+        what = rdl_broken_invariant(o->rig.lab);
+    return expect(o, st == RDL_OK, what);
+}
+
+/* Whatever a leaf holds, in numbers. */
+static uint64_t number(const struct outside *o, const char *path)
+{
+    struct rdl_value v;
+    size_t at;
+
+    return rdl_inspect(o->rig.lab, path, &v, &at) == RDL_OK ? v.number : UINT64_MAX;
+}
+
+static void let_go_on(struct outside *o, uint64_t ns)
+{
+    works(o, rdl_run(o->rig.lab, rdl_now_ns(o->rig.lab) + ns, bounded), "the lab goes on");
+}
+
+/* --- The connection with the stranger --------------------------------------------------------- */
+
+static void modify(struct outside *o, struct rdl_qp_attr *a, enum qp_state to, uint32_t mask)
+{
+    struct rdl_modify_error e;
+
+    a->state = (uint32_t)to;
+    if (works(o, rdl_modify_qp(o->rig.lab, o->qp, a, QPA_STATE | mask, false, &e),
+              "a queue pair can be moved"))
+        works(o, rig_wait(&o->rig, 0), "the device answers");
+}
+
+/* Takes what has completed; success or not depends on the stranger. */
+static void poll_stranger(struct outside *o)
+{
+    struct rdl_wc wc[4 * DEPTH];
+    size_t n = 0;
+
+    works(o, rdl_poll_cq(o->rig.lab, o->cq, ARRAY_LEN(wc), wc, &n), "a CQ can be polled");
+    o->done += (uint32_t)n;
+}
+
+static void post_work(struct outside *o)
+{
+    const struct rdl_mr_info *mem = &o->rig.side[0].mem;
+    const struct rdl_sge sge = {mem->addr + STRANGER_AT, MESSAGE_BYTES, mem->lkey};
+    const struct rdl_recv_wr recv = {.sge = &sge, .n_sge = 1};
+    const struct rdl_send_wr send = {
+        .opcode = WR_SEND, .flags = SF_SIGNALED, .sge = &sge, .n_sge = 1};
+
+    for (uint32_t i = 0; i < DEPTH; i++) {
+        works(o, rdl_post_recv(o->rig.lab, o->qp, &recv, false), "a receive can be posted");
+        o->posted++;
+    }
+    for (uint64_t i = prng_below(&o->rng, DEPTH + 1); i > 0; i--) {
+        works(o, rdl_post_send(o->rig.lab, o->qp, &send, false), "a send can be posted");
+        o->posted++;
+    }
+}
+
+/* Through RESET, so that it can be done again. */
+static void connect_stranger(struct outside *o)
+{
+    struct hostile *h = &o->hostile;
+    struct rdl_qp_attr a = {
+        .port = 1,
+        .dest_qpn = 2,
+        .max_rd_atomic = 1,
+        .max_dest_rd_atomic = 1,
+        .min_rnr_timer = 1,
+        .timeout = 6,
+        .retry_cnt = 7,
+        .rnr_retry = 6,
+    };
+
+    a.path_mtu = MTU_256 + (uint32_t)prng_below(&o->rng, 5);
+    a.rq_psn = (uint32_t)(PSN_MASK - prng_below(&o->rng, 20));
+    a.sq_psn = (uint32_t)(PSN_MASK - prng_below(&o->rng, 20));
+    h->gid_index = (unsigned)prng_below(&o->rng, 2);
+    a.ah.sgid_index = (uint8_t)h->gid_index;
+    memcpy(a.ah.dgid, h->self.gid[h->gid_index], GID_BYTES);
+    memcpy(a.ah.dmac, h->self.mac, MAC_BYTES);
+    modify(o, &a, QPS_RESET, 0);
+    modify(o, &a, QPS_INIT, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS);
+    modify(o, &a, QPS_RTR,
+           QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC |
+               QPA_MIN_RNR_TIMER);
+    modify(o, &a, QPS_RTS,
+           QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC);
+    o->posted = o->done = 0;
+    post_work(o);
+}
+
+static void disconnect_stranger(struct outside *o)
+{
+    struct rdl_qp_attr a = {0};
+
+    modify(o, &a, QPS_ERR, 0);
+    let_go_on(o, CALM_NS);
+    poll_stranger(o);
+    expect(o, o->done == o->posted, "whatever was posted completes, once");
+}
+
+/* --- A batch of frames ------------------------------------------------------------------------ */
+
+static void receive(struct outside *o, const uint8_t *frame, size_t n)
+{
+    works(o, rdl_port_receive(o->rig.lab, o->rig.out, frame, n), "a port takes any frame");
+    o->frames++;
+}
+
+/* Which PSNs would be right now?  A connection that damaged frames have ended is set up again. */
+static void look(struct outside *o)
+{
+    if (number(o, "h1.stranger.state") == QPS_ERR) {
+        let_go_on(o, DRAIN_NS);
+        poll_stranger(o);
+        expect(o, o->done == o->posted, "in ERR, everything is flushed");
+        connect_stranger(o);
+    }
+    o->hostile.expected.v = (uint32_t)number(o, "h1.stranger.rq_psn") & PSN_MASK;
+    o->hostile.acked.v = (uint32_t)number(o, "h1.stranger.acked_psn") & PSN_MASK;
+}
+
+/* To everybody, and more than the port has room for: no later batch needs as much memory. */
+static void overfill(struct outside *o)
+{
+    memset(o->frame, 0xff, HOSTILE_BYTES);
+    for (uint32_t i = 0; i < BATCH_FRAMES; i++)
+        receive(o, o->frame, HOSTILE_BYTES);
+    expect(o, number(o, "out.drops.no_buffer") > 0, "what waits at a port is bounded");
+    let_go_on(o, DRAIN_NS);
+}
+
+/* One batch in a few comes all at once. */
+static void flood(struct outside *o)
+{
+    const bool at_once = prng_below(&o->rng, 8) == 0;
+
+    for (uint32_t i = 0; i < BATCH_FRAMES && !o->wrong; i++) {
+        if (i % LOOK_EVERY == 0)
+            look(o);
+        receive(o, o->frame, hostile_frame(&o->hostile, o->frame));
+        if (!at_once && prng_below(&o->rng, 2))
+            let_go_on(o, prng_below(&o->rng, GAP_NS));
+        poll_stranger(o);
+    }
+}
+
+/* --- The lab's own traffic -------------------------------------------------------------------- */
+
+/* Message @i of @side in its memory; the received ones follow those that are sent. */
+static uint64_t send_at(uint32_t i)
+{
+    return (uint64_t)i * MESSAGE_BYTES;
+}
+
+static uint64_t recv_at(uint32_t i)
+{
+    return send_at(MESSAGES + i);
+}
+
+static void make_message(const struct outside *o, unsigned side, uint32_t i,
+                         uint8_t out[MESSAGE_BYTES])
+{
+    struct prng rng = prng_stream(o->seed + o->batch, 1000u + side * MESSAGES + i);
+
+    for (uint32_t k = 0; k < MESSAGE_BYTES; k++)
+        out[k] = (uint8_t)prng_next(&rng);
+}
+
+/* Posts all messages of a batch, before its frames come. */
+static void post_messages(struct outside *o)
+{
+    uint8_t bytes[MESSAGE_BYTES];
+
+    for (unsigned side = 0; side < 2; side++) {
+        const struct rig_side *s = &o->rig.side[side];
+
+        for (uint32_t i = 0; i < MESSAGES; i++) {
+            make_message(o, side, i, bytes);
+            works(o, rig_recv(&o->rig, side, MESSAGES + i, recv_at(i), MESSAGE_BYTES),
+                  "a receive can be posted");
+            works(
+                o,
+                rdl_mem_write(o->rig.lab, s->host, s->mem.addr + send_at(i), bytes, MESSAGE_BYTES),
+                "memory can be written");
+            works(o, rig_send(&o->rig, side, i, send_at(i), MESSAGE_BYTES, SF_SIGNALED),
+                  "a send can be posted");
+        }
+    }
+}
+
+/* Takes the completions of @side; returns how many. */
+static uint32_t poll_side(struct outside *o, unsigned side)
+{
+    struct rdl_wc wc[2 * MESSAGES];
+    size_t n = 0;
+
+    works(o, rdl_poll_cq(o->rig.lab, o->rig.side[side].cq, ARRAY_LEN(wc), wc, &n),
+          "a CQ can be polled");
+    for (size_t i = 0; i < n; i++)
+        expect(o, wc[i].status == WCS_SUCCESS, "a stranger does not end others' connections");
+    return (uint32_t)n;
+}
+
+static void check_messages(struct outside *o)
+{
+    uint8_t want[MESSAGE_BYTES], have[MESSAGE_BYTES];
+
+    for (unsigned side = 0; side < 2; side++) {
+        const struct rig_side *s = &o->rig.side[side];
+
+        for (uint32_t i = 0; i < MESSAGES; i++) {
+            make_message(o, 1 - side, i, want);
+            works(o,
+                  rdl_mem_read(o->rig.lab, s->host, s->mem.addr + recv_at(i), have, MESSAGE_BYTES),
+                  "memory can be read");
+            expect(o, memcmp(want, have, MESSAGE_BYTES) == 0, "what is received is what was sent");
+        }
+    }
+}
+
+static void finish_messages(struct outside *o)
+{
+    uint32_t n = 0;
+
+    for (uint32_t round = 0; round < END_ROUNDS && !o->wrong && n < 4 * MESSAGES; round++) {
+        let_go_on(o, ROUND_NS);
+        n += poll_side(o, 0) + poll_side(o, 1);
+    }
+    expect(o, n == 4 * MESSAGES, "the traffic of the lab goes on");
+}
+
+/* --- Answers ---------------------------------------------------------------------------------- */
+
+/* Pings the other host from @side; was it answered? */
+static bool ping_other(struct outside *o, unsigned side)
+{
+    struct rdl_ping_config c = {.bytes = ECHO_BYTES};
+    struct rdl_ping_result r;
+    rdl_ping_id ping;
+
+    memcpy(c.address, o->hostile.host[1 - side].gid[prng_below(&o->rng, 2)], GID_BYTES);
+    return works(o, rdl_ping(o->rig.lab, o->rig.side[side].host, &c, &ping), "a host can ping") &&
+           works(o, rdl_ping_wait(o->rig.lab, ping, bounded), "a ping ends") &&
+           rdl_ping_result(o->rig.lab, ping, &r) == RDL_OK;
+}
+
+/* A stranger who borrows MACs misleads the switch, until their owners have spoken: the first pings
+ * may go astray.
+ */
+static void ping_each_other(struct outside *o)
+{
+    (void)ping_other(o, 0);
+    (void)ping_other(o, 1);
+    for (unsigned side = 0; side < 2; side++)
+        expect(o, ping_other(o, side), "the hosts of a lab answer each other");
+}
+
+/* A frame left through the port: is it the answer to the stranger's ping? */
+static void on_frame(void *ctx, const void *bytes, size_t n)
+{
+    struct outside *o = ctx;
+    struct rd_cur in = rd_cur(bytes, n);
+    struct eth eth;
+    struct ip ip;
+    struct icmp icmp;
+    struct icmp_echo echo;
+
+    if (eth_parse(&eth, &in) == DROP_NONE && eth.ethertype == ETHERTYPE_IPV4 &&
+        ip_parse(&ip, &in) == DROP_NONE && icmp_parse(&icmp, &ip, &in) == DROP_NONE &&
+        icmp_echo_parse(&echo, &icmp, &in) == DROP_NONE && echo.reply && echo.id == ECHO_ID &&
+        echo.seq == o->echo_seq)
+        o->echo_replies++;
+}
+
+/* Tells host @i by a question of ARP where the stranger really is, and pings it. */
+static void ping_from_outside(struct outside *o, size_t i)
+{
+    const struct hostile_station *self = &o->hostile.self, *host = &o->hostile.host[i];
+    static const uint8_t data[ECHO_BYTES];
+    const struct icmp_echo echo = {
+        .id = ECHO_ID, .seq = ++o->echo_seq, .data = data, .data_bytes = ECHO_BYTES};
+    struct ip ip = {.version = 4,
+                    .ttl = 64,
+                    .protocol = IP_PROTOCOL_ICMP,
+                    .payload_bytes = ICMP_ECHO_BYTES + ECHO_BYTES};
+    struct eth eth = {.ethertype = ETHERTYPE_ARP};
+    struct arp arp = {.reply = false};
+    uint8_t frame[ETH_BYTES + IPV4_BYTES + ICMP_ECHO_BYTES + ECHO_BYTES];
+    struct wr_cur out = wr_cur(frame, sizeof(frame));
+
+    o->echo_replies = 0;
+    memcpy(eth.dst, host->mac, MAC_BYTES);
+    memcpy(eth.src, self->mac, MAC_BYTES);
+    memcpy(arp.sender_mac, self->mac, MAC_BYTES);
+    memcpy(arp.sender, self->gid[0], GID_BYTES);
+    memcpy(arp.target, host->gid[0], GID_BYTES);
+    eth_build(&eth, &out);
+    arp_build(&arp, &out);
+    receive(o, frame, ETH_BYTES + ARP_BYTES);
+
+    out = wr_cur(frame, sizeof(frame));
+    eth.ethertype = ETHERTYPE_IPV4;
+    memcpy(ip.src, self->gid[0], GID_BYTES);
+    memcpy(ip.dst, host->gid[0], GID_BYTES);
+    eth_build(&eth, &out);
+    ip_build(&ip, &out);
+    icmp_echo_build(&echo, &ip, &out);
+    receive(o, frame, sizeof(frame));
+    let_go_on(o, GAP_NS);
+    expect(o, o->echo_replies == 1, "the hosts of the lab answer the outside");
+}
+
+/* --- Sums ------------------------------------------------------------------------------------- */
+
+static void add_leaf(void *ctx, const char *key, const struct rdl_value *v)
+{
+    (void)key;
+    *(uint64_t *)ctx += v->number;
+}
+
+/* Is what @place received taken, or dropped under a name? */
+static void check_place(struct outside *o, const char *place)
+{
+    char path[64];
+    uint64_t rcvd, taken, drops = 0;
+    size_t at;
+
+    snprintf(path, sizeof(path), "%s.rcvd_frames", place);
+    rcvd = number(o, path);
+    snprintf(path, sizeof(path), "%s.taken_frames", place);
+    taken = number(o, path);
+    snprintf(path, sizeof(path), "%s.drops", place);
+    works(o, rdl_inspect_list(o->rig.lab, path, add_leaf, &drops, &at), "drops have names");
+    expect(o, rcvd == taken + drops, "what is received is taken, or dropped under a name");
+}
+
+static void check_sums(struct outside *o)
+{
+    static const char *const places[] = {"h1.port", "h1.ip", "h2.port", "h2.ip"};
+
+    for (size_t i = 0; i < ARRAY_LEN(places); i++)
+        check_place(o, places[i]);
+    expect(o, number(o, "out.in_frames") == o->frames, "every frame that comes in is counted");
+    expect(o, !number(o, "h1.device.needs_reset") && !number(o, "h2.device.needs_reset"),
+           "no frame breaks a device");
+}
+
+/* --- A run ------------------------------------------------------------------------------------ */
+
+static void run_batch(struct outside *o)
+{
+    connect_stranger(o);
+    post_messages(o);
+    if (o->batch == 0)
+        overfill(o);
+    flood(o);
+    if (o->wrong)
+        return;
+    disconnect_stranger(o);
+    ping_each_other(o);
+    finish_messages(o);
+    check_messages(o);
+    for (size_t i = 0; i < HOSTILE_HOSTS; i++)
+        ping_from_outside(o, i);
+    check_sums(o);
+}
+
+/* A queue pair of h1, beside that of the rig, and who everybody is. */
+static enum rdl_status make_stranger(struct outside *o)
+{
+    struct rig *r = &o->rig;
+    struct rdl_qp_config c = {
+        .pd = r->side[0].pd, .type = QPT_RC, .max_send_wr = DEPTH, .max_recv_wr = DEPTH};
+    struct hostile *h = &o->hostile;
+    struct rdl_qp_info info;
+    enum rdl_status st = rdl_create_cq(r->lab, r->side[0].host, 4 * DEPTH, "cq2", &o->cq);
+
+    if (st == RDL_OK)
+        st = rig_wait(r, 0);
+    c.send_cq = c.recv_cq = o->cq;
+    if (st == RDL_OK)
+        st = rdl_create_qp(r->lab, &c, "stranger", &o->qp);
+    if (st == RDL_OK)
+        st = rig_wait(r, 0);
+    if (st == RDL_OK)
+        st = rdl_qp_info(r->lab, o->qp, &info);
+    if (st != RDL_OK)
+        return st;
+    h->qpn = info.qpn;
+    memcpy(h->self.mac, "\x02\0\0\0\0\x77", MAC_BYTES);
+    (void)addr_parse("10.0.0.77", h->self.gid[0]);
+    (void)addr_parse("fe80::ff:fe00:77", h->self.gid[1]);
+    for (uint32_t i = 0; i < HOSTILE_HOSTS && st == RDL_OK; i++) {
+        for (uint32_t k = 0; k < 2 && st == RDL_OK; k++)
+            st = rdl_host_address(r->lab, r->side[i].host, k, h->host[i].gid[k], h->host[i].mac);
+    }
+    return st == RDL_OK ? rdl_port_read(r->lab, r->out, on_frame, o) : st;
+}
+
+static enum rdl_status build(struct outside *o, bool named)
+{
+    const struct rig_config c = {
+        .seed = o->seed,
+        .check_invariants = true,
+        .outside = true,
+        .mr_bytes = STRANGER_AT + MESSAGE_BYTES,
+        .hash = named, /* whoever hears everything learns the names, too */
+        .max_wr = MESSAGES,
+        .path_mtu = MTU_1024,
+        .timeout = 17, /* times 7: longer than the pings that go astray */
+        .retry_cnt = 7,
+        .rnr_retry = 7,
+        .min_rnr_timer = 1,
+        .latency_ns = 1000,
+    };
+    const enum rdl_status st = rig_init(&o->rig, &c);
+
+    return st == RDL_OK ? make_stranger(o) : st;
+}
+
+bool swarm_outside(struct swarm_seed *run)
+{
+    const uint64_t seed = run->seed;
+    struct outside o = {
+        .seed = seed, .rng = prng_stream(seed, 0), .hostile.rng = prng_stream(seed, 1)};
+    struct rdl_listener *listener = NULL;
+    size_t half_bytes = 0;
+
+    works(&o, build(&o, run->print || run->hashed), "the hosts and the port can be set up");
+    if (run->print && !o.wrong)
+        works(&o, rdl_listen(o.rig.lab, run->print, o.rig.lab, &listener),
+              "the lab can be listened to");
+    for (; o.batch < BATCHES && !o.wrong; o.batch++) {
+        if (o.batch == BATCHES / 2)
+            half_bytes = rdl_used_bytes(o.rig.lab);
+        run_batch(&o);
+    }
+    if (!o.wrong)
+        expect(&o, rdl_used_bytes(o.rig.lab) <= half_bytes + SLACK_BYTES,
+               "the memory of a lab does not grow with the frames that it has seen");
+    run->ret_invariant = o.rig.lab && rdl_broken_invariant(o.rig.lab);
+    run->ret_hash = o.rig.lab && run->hashed ? rdl_hash(o.rig.lab) : 0;
+    rdl_unlisten(o.rig.lab, listener);
+    if (o.wrong)
+        printf("seed %llu: %s\n  again: rdmalab swarm --outside --seed %llu --events\n",
+               (unsigned long long)seed, o.wrong, (unsigned long long)seed);
+    rig_done(&o.rig);
+    return !o.wrong;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/app/complete.h"
+
+#include "cli/lab_session.h"
+#include "rdmalab/port.h"
+
+struct found {
+    char words[4096];
+};
+
+static void add_word(void *ctx, const char *word)
+{
+    struct found *found = ctx;
+    struct text t = {found->words, strlen(found->words), sizeof(found->words), false};
+
+    text_addf(&t, " %s", word);
+}
+
+static void completion_offers_what_fits(void **state)
+{
+    static const struct {
+        const char *line, *offered, *not_offered; /* blanks around words */
+    } rows[] = {
+        {"pos", " post_send", " poll_cq"},
+        {"run; on h1 { alloc", " alloc_pd", " run"},
+        {"post_send ", " h1.qp", " h1.cq"},
+        {"post_send h1.qp s", " sge= signaled solicited", " wr_id="},
+        {"create_qp h1.pd send_cq=", " send_cq=h1.cq", " send_cq=h1.qp"},
+        {"create_qp h1.pd type=r", " type=rc", " type=uc"},
+        {"reg_mr h1.pd access=lw,r", " access=lw,rr", " access=lw,lw"},
+        {"on ", " h1", " h1.qp"},
+        {"show h1.q", " h1.qp", " h1.cq"},
+        {"show ev", " events", " qp"},
+        {"step t", " tick timer", " wqe"},
+        {"drop from=", " from=h1 from=h2 from=tap0", "h1-h2"},
+        {"drop from=", " from=tap0", "s1"},
+        {"link ", " h1 h2 s1 tap0", "h1-h2"},
+        {"host h3 profile=", " profile=iba profile=rxe", "h1"},
+        {"host h3 ar", " arp", "h1"},
+        {"xyzzy ", "", " h1"},
+    };
+    const struct rdl_port_config port = {"tap0"};
+    rdl_port made;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, examples_before[BEFORE_OBJECTS]);
+    lab_run(&l, "switch s1");
+    assert_int_equal(rdl_port_add(l.s->lab, &port, &made), RDL_OK);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct found found = {""};
+
+        complete_line(l.s, rows[i].line, add_word, &found);
+        if (!strstr(found.words, rows[i].offered) || strstr(found.words, rows[i].not_offered))
+            fail_msg("%s:%s", rows[i].line, found.words);
+    }
+    lab_close(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(completion_offers_what_fits),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

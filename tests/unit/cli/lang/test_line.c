@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/lang/line.h"
+
+#include "cli/cli_testing.h"
+
+/* A line and its one written form. */
+static void lines_have_one_written_form(void **state)
+{
+    static const struct {
+        const char *in, *out;
+    } rows[] = {
+        {"host  h1   h2", "host h1 h2\n"},
+        {"run;run 10us", "run\nrun 10us\n"},
+        {"step 3", "step count=3\n"},
+        {"step wqe 3", "step wqe 3\n"},
+        {"step count=3 grain=cqe", "step cqe 3\n"},
+        {"link b=h2 a=h1 rate=100g latency=1us", "link h1 h2 latency=1us rate=100g\n"},
+        {"post_send h1.qp signaled sge=mr[0:64],mr[64:65] wr_id=0x10 nokick",
+         "post_send h1.qp wr_id=0x10 sge=mr[0:64],mr[64:65] signaled nokick\n"},
+        {"on h1,h2 { alloc_pd as pd; repeat 2 { run } }",
+         "on h1,h2 {\n    alloc_pd as pd\n    repeat 2 {\n        run\n    }\n}\n"},
+        {"on h1 {\n# inside\n}", "on h1 {\n    # inside\n}\n"},
+        {"#comment\nrun # after", "# comment\nrun\n# after\n"},
+        {"#\n#  two", "#\n#  two\n"},
+        {"note \"one line\"", "# one line\n"},
+        {"note \"two\\nlines\"", "note \"two\\nlines\"\n"},
+        {"# blank at the end ", "note \"blank at the end \"\n"},
+        {"expect a.b == 1   and  t>2us # why", "expect a.b == 1   and  t>2us\n# why\n"},
+        {"until h1.qp.state == RTS timeout=1ms", "until h1.qp.state == RTS timeout=1ms\n"},
+        {"expect \"x timeout=1\" == h1.mr[0:11]", "expect \"x timeout=1\" == h1.mr[0:11]\n"},
+        {"expect a == \\\n 1", "expect a ==    1\n"},
+        {"expect a == \\ \t\n 1", "expect a ==      1\n"},
+        {"expect a\t==\t\"b\tc\rd\"", "expect a == \"b\tc\rd\"\n"},
+        {"host \"arp\" \"h2\" arp", "host \"arp\" h2 arp\n"},
+        {"write h1.mr[0] hello", "write h1.mr[0] \"hello\"\n"},
+        {"write h1.mr[0] \"a=b\"", "write h1.mr[0] \"a=b\"\n"},
+        {"scenario teaches=\"a, b\",\"c\" title=x\nrun",
+         "scenario title=\"x\" teaches=\"a, b\",\"c\"\nrun\n"},
+        {"explain \"as\"", "explain \"as\"\n"},
+        {"show events #3..#9 kinds=tx,rx", "show events #3..#9 kinds=tx,rx\n"},
+        {"why #12.3", "why #12.3\n"},
+        {"host h1 \\\n  h2", "host h1 h2\n"},
+        {"program h1 rc_pingpong client lab -s 64 -e -n 5",
+         "program h1 rc_pingpong client \"lab\" size=64 iters=5 events\n"},
+        {"ping h1 h2 -c 3 timeout=10ms", "ping h1 h2 count=3 timeout=10ms\n"},
+        {"", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct script s = script_of(rows[i].in), again;
+        char *once, *twice;
+
+        must_read(&s, false);
+        once = written(line_write_script, &s);
+        assert_string_equal(once, rows[i].out);
+        again = script_of(once);
+        must_read(&again, false);
+        twice = written(line_write_script, &again);
+        assert_string_equal(twice, once);
+        free(twice);
+        script_done(&again);
+        free(once);
+        script_done(&s);
+    }
+}
+
+static void what_is_wrong_is_named_with_its_place_and_a_remedy(void **state)
+{
+    static const struct {
+        const char *text;
+        enum diag_kind kind;
+        const char *at;               /* the text from the place on begins with this */
+        const char *message, *remedy; /* parts of them */
+    } rows[] = {
+        {"hots h1", DIAG_VALUE, "hots", "unknown command", "host"},
+        {"alloc", DIAG_VALUE, "alloc", "unknown command", ""},
+        {"xyzzy", DIAG_VALUE, "xyzzy", "unknown command", "help"},
+        {"link h1 h2 colour=red", DIAG_VALUE, "colour", "link takes no key", "help link"},
+        {"link h1 h2 latncy=1us", DIAG_VALUE, "latncy", "link takes no key", "latency"},
+        {"link h1", DIAG_VALUE, "link", "link needs b", "link h1 h2"},
+        {"link h1 h2 h3", DIAG_VALUE, "h3", "further operand", ""},
+        {"link h1 h2 loss=1% loss=2%", DIAG_VALUE, "2%", "given twice", ""},
+        {"post_send h1.qp signalled", DIAG_VALUE, "signalled", "post_send", "signaled"},
+        {"create_qp pd type=rx send_cq=a recv_cq=b", DIAG_VALUE, "rx", "QP type", "RC"},
+        {"create_qp pd type=Rc send_cq=a recv_cq=b", DIAG_VALUE, "Rc", "QP type", "RC"},
+        {"reg_mr pd len=4z as mr", DIAG_VALUE, "4z", "size", "units of size"},
+        {"reg_mr pd len=0 as mr", DIAG_VALUE, "0", "out of range", "1 to"},
+        {"reg_mr pd len=4k access=lw,xx", DIAG_VALUE, "xx", "access flag", ""},
+        {"run 10", DIAG_VALUE, "10", "time", "needs a unit"},
+        {"connect a b sq_psn=16777216", DIAG_VALUE, "16777216", "out of range", "16777215"},
+        {"alloc_pd as 7up", DIAG_VALUE, "7up", "name", ""},
+        {"alloc_pd as", DIAG_SYNTAX, "as", "name must follow", ""},
+        {"run as x", DIAG_VALUE, "as", "makes nothing", ""},
+        {"host h1 abcdefghijklmnopqrstuvwxyz", DIAG_VALUE, "abcdef", "name", ""},
+        {"write a[0:z] x", DIAG_VALUE, "z]", "a number is needed", ""},
+        {"read a[4:2]", DIAG_VALUE, "2]", "before the beginning", ""},
+        {"on h1 run", DIAG_VALUE, "run", "further operand", ""},
+        {"on h1", DIAG_SYNTAX, "", "needs a block", "on h1,h2"},
+        {"on h1 { run", DIAG_SYNTAX, "{", "does not end", "}"},
+        {"run }", DIAG_SYNTAX, "}", "no block is open", ""},
+        {"run { }", DIAG_SYNTAX, "{", "no block belongs here", ""},
+        {"{ run }", DIAG_SYNTAX, "{", "a command is needed", ""},
+        {"run; scenario seed=1", DIAG_VALUE, "scenario", "first line", ""},
+        {"repeat 2 { scenario seed=1 }", DIAG_VALUE, "scenario", "first line", ""},
+        {"expect", DIAG_VALUE, "expect", "expect needs that", ""},
+        {"expect count(tz) == 1", DIAG_VALUE, "tz", "no kind of event", "tx"},
+        {"expect count(tx, sn==1) == 1", DIAG_VALUE, "sn", "no field", "psn"},
+        {"expect a.b = 1", DIAG_SYNTAX, "= 1", "should end here", "=="},
+        {"repeat 1 {repeat 1 {repeat 1 {repeat 1 {repeat 1 {repeat 1 {repeat 1 {repeat 1 {repeat 1 "
+         "{",
+         DIAG_VALUE, "repeat 1 {", "blocks in each other", ""},
+        {"run\nquit", DIAG_VALUE, "quit", "cannot be part of a scenario", "prompt"},
+        {"note \"\\q\"", DIAG_SYNTAX, "\\q", "unknown escape", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct script s = script_of(rows[i].text);
+        struct diag d = {.kind = DIAG_NONE};
+
+        assert_false(line_read_script(&s, &d));
+        if (d.kind != rows[i].kind || !strstr(d.message, rows[i].message) ||
+            !strstr(d.remedy, rows[i].remedy) || d.at.at > s.src.len ||
+            strncmp(rows[i].text + d.at.at, rows[i].at, strlen(rows[i].at)) != 0)
+            fail_msg("%s: kind %d at %zu: %s (%s)", rows[i].text, (int)d.kind, d.at.at, d.message,
+                     d.remedy);
+        script_done(&s);
+    }
+}
+
+static void abbreviations_need_to_be_asked_for_and_unique(void **state)
+{
+    static const struct {
+        const char *text;
+        bool abbreviated;
+        const char *command; /* NULL: none */
+    } rows[] = {{"po", true, NULL},   {"pol h1.cq", true, "poll_cq"}, {"pol h1.cq", false, NULL},
+                {"run", true, "run"}, {"sw s1", true, "switch"},      {"s", true, NULL}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct script s = script_of(rows[i].text);
+        struct line_reader r = {.script = &s, .abbreviated = rows[i].abbreviated};
+        struct step *st = NULL;
+        struct diag d;
+
+        if (rows[i].command) {
+            assert_int_equal(line_next(&r, &st, &d), LINE_STEP);
+            assert_string_equal(st->cmd->name, rows[i].command);
+        } else {
+            assert_int_equal(line_next(&r, &st, &d), LINE_BAD);
+        }
+        script_done(&s);
+    }
+}
+
+static void a_caret_stands_under_the_wrong_word(void **state)
+{
+    const struct source src = {"a.lab", "host h1\n  lnik h1 h2\n", 21};
+    struct diag d;
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+
+    (void)state;
+    assert_non_null(f);
+    diag_set(&d, DIAG_VALUE, (struct span){10, 4}, "unknown command \"lnik\"");
+    diag_remedy(&d, "did you mean \"link\"?");
+    diag_print(f, &src, &d);
+    fclose(f);
+    assert_string_equal(text, "a.lab:2:3: error: unknown command \"lnik\"\n"
+                              "    lnik h1 h2\n"
+                              "    ^^^^\n"
+                              "  did you mean \"link\"?\n");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_have_one_written_form),
+        cmocka_unit_test(what_is_wrong_is_named_with_its_place_and_a_remedy),
+        cmocka_unit_test(abbreviations_need_to_be_asked_for_and_unique),
+        cmocka_unit_test(a_caret_stands_under_the_wrong_word),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* rc_pingpong between two hosts of one lab; the test carries the lines between them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/programs/pingpong.h"
+#include "emu/facts/enums.h"
+#include "rdmalab/lab.h"
+#include "testing.h"
+
+#define SIDES     2u
+#define STEPS_MAX 2000000u
+#define ARRAY(a)  (sizeof(a) / sizeof((a)[0]))
+
+#define LINE(qpn, host)   "LID 0x0000, QPN 0x00000" qpn ", PSN 0xfffffd, GID ::ffff:10.0.0." host "\n"
+#define LOCAL(qpn, host)  "  local address:  " LINE(qpn, host)
+#define REMOTE(qpn, host) "  remote address: " LINE(qpn, host)
+
+struct pair {
+    struct rdl_lab *lab;
+    struct pingpong p[SIDES]; /* server, client */
+    FILE *out[SIDES];
+    char *text[SIDES];
+    size_t n[SIDES];
+};
+
+static void start(struct pair *t, const struct pingpong_config *config, uint32_t loss_ppm)
+{
+    static const char *const names[SIDES] = {"h1", "h2"};
+    const struct rdl_lab_config lab = {.seed = 7, .check_invariants = true};
+    const struct rdl_link_config link = {"h1", "h2", 1000, 0, loss_ppm};
+    rdl_link ret;
+
+    *t = (struct pair){0};
+    assert_int_equal(rdl_lab_new(&lab, &t->lab), RDL_OK);
+    for (unsigned i = 0; i < SIDES; i++) {
+        const struct rdl_host_config host = {.name = names[i]};
+        struct pingpong_config c = *config;
+
+        assert_int_equal(rdl_host_add(t->lab, &host, &c.host), RDL_OK);
+        snprintf(c.host_name, sizeof(c.host_name), "%s", names[i]);
+        snprintf(c.server, sizeof(c.server), "%s", i == 1 ? "h1" : "");
+        t->out[i] = open_memstream(&t->text[i], &t->n[i]);
+        pingpong_init(&t->p[i], t->lab, &c, t->out[i]);
+    }
+    assert_int_equal(rdl_link_add(t->lab, &link, &ret), RDL_OK);
+}
+
+static void end(struct pair *t)
+{
+    for (unsigned i = 0; i < SIDES; i++) {
+        pingpong_done(&t->p[i]);
+        fclose(t->out[i]);
+        free(t->text[i]);
+    }
+    rdl_lab_free(t->lab);
+}
+
+/* What the TCP connection does. */
+static void exchange(struct pair *t)
+{
+    char line[PINGPONG_LINE_BYTES];
+    struct pingpong *server = &t->p[0], *client = &t->p[1];
+
+    if (server->state == PP_EXCHANGE && client->state >= PP_EXCHANGE &&
+        client->state < PP_CONNECTED) {
+        pingpong_line(client, line);
+        assert_true(pingpong_remote(server, line));
+    }
+    if (server->state == PP_CONNECTED && client->state == PP_EXCHANGE) {
+        pingpong_line(server, line);
+        assert_true(pingpong_remote(client, line));
+    }
+    if (server->state == PP_CONNECTED && client->state == PP_CONNECTED) {
+        pingpong_start(server, rdl_now_ns(t->lab));
+        pingpong_start(client, rdl_now_ns(t->lab));
+    }
+}
+
+/* Lets both go on until they have ended, or one has failed. */
+static void play(struct pair *t)
+{
+    const struct rdl_limits none = {0};
+
+    for (uint32_t n = 0; n < STEPS_MAX; n++) {
+        for (unsigned i = 0; i < SIDES; i++)
+            pingpong_go(&t->p[i], rdl_now_ns(t->lab));
+        if ((t->p[0].state == PP_DONE && t->p[1].state == PP_DONE) || t->p[0].state == PP_FAILED ||
+            t->p[1].state == PP_FAILED)
+            return;
+        exchange(t);
+        if (rdl_step(t->lab, RDL_STEP_TICK, none) == RDL_ERR_IDLE)
+            assert_int_equal(rdl_run(t->lab, rdl_now_ns(t->lab) + 1000000, none), RDL_OK);
+    }
+    fail_msg("it does not end");
+}
+
+static struct pingpong_config config_of(uint32_t size, uint32_t mtu, uint32_t rx_depth, bool events)
+{
+    return (struct pingpong_config){.size = size,
+                                    .iters = 20,
+                                    .mtu = mtu,
+                                    .rx_depth = rx_depth,
+                                    .use_events = events,
+                                    .psn = 0xfffffd,
+                                    .check = true};
+}
+
+static void both_ends_print_what_the_original_prints(void **state)
+{
+    const struct pingpong_config c = config_of(4096, MTU_1024, 500, false);
+    struct pair t;
+
+    (void)state;
+    start(&t, &c, 0);
+    play(&t);
+    for (unsigned i = 0; i < SIDES; i++) {
+        fflush(t.out[i]);
+        assert_int_equal(t.p[i].state, PP_DONE);
+        assert_non_null(strstr(t.text[i], i ? LOCAL("3", "2") : LOCAL("2", "1")));
+        assert_non_null(strstr(t.text[i], i ? REMOTE("2", "1") : REMOTE("3", "2")));
+        assert_non_null(strstr(t.text[i], "163840 bytes in 0."));
+        assert_non_null(strstr(t.text[i], "20 iters in 0."));
+    }
+    end(&t);
+}
+
+static void every_size_and_option_works_with_loss(void **state)
+{
+    static const struct {
+        uint32_t size, mtu, rx_depth, loss_ppm;
+        bool events;
+    } rows[] = {
+        {1, MTU_256, 1, 0, false},         {64, MTU_1024, 500, 0, true},
+        {4095, MTU_512, 2, 10000, true},   {4097, MTU_4096, 500, 100000, false},
+        {65536, MTU_2048, 3, 10000, true}, {100000, MTU_256, 500, 1000, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY(rows); i++) {
+        const struct pingpong_config c =
+            config_of(rows[i].size, rows[i].mtu, rows[i].rx_depth, rows[i].events);
+        struct pair t;
+
+        start(&t, &c, rows[i].loss_ppm);
+        play(&t);
+        assert_int_equal(t.p[0].state, PP_DONE);
+        assert_int_equal(t.p[1].state, PP_DONE);
+        assert_int_equal(t.p[0].n_rcvd, c.iters);
+        assert_int_equal(t.p[1].n_rcvd, c.iters);
+        end(&t);
+    }
+}
+
+static void a_changed_byte_is_found(void **state)
+{
+    const struct pingpong_config c = config_of(9000, MTU_1024, 500, false);
+    const struct rdl_limits none = {0};
+    const uint8_t wrong = 0x55;
+    struct pair t;
+
+    (void)state;
+    start(&t, &c, 0);
+    while (t.p[1].n_sent < 3) {
+        for (unsigned i = 0; i < SIDES; i++)
+            pingpong_go(&t.p[i], rdl_now_ns(t.lab));
+        exchange(&t);
+        (void)!rdl_step(t.lab, RDL_STEP_TICK, none);
+        /* The client's own buffer, behind its back: what it sends is not what it should. */
+        if (t.p[1].n_sent == 2)
+            assert_int_equal(rdl_mem_write(t.lab, t.p[1].config.host, t.p[1].buf + 5000, &wrong, 1),
+                             RDL_OK);
+    }
+    play(&t);
+    assert_int_equal(t.p[0].state, PP_FAILED);
+    assert_non_null(strstr(t.p[0].error, "invalid data in message"));
+    assert_non_null(strstr(t.p[0].error, "byte 5000: 0x55"));
+    end(&t);
+}
+
+static void too_few_receives_of_the_right_size_end_with_an_error(void **state)
+{
+    const struct pingpong_config c = config_of(4096, MTU_1024, 1, false);
+    struct pair t;
+
+    (void)state;
+    start(&t, &c, 0);
+    t.p[1].config.size = 64; /* both sides must agree on it, and nothing on the wire says it */
+    play(&t);
+    assert_int_equal(t.p[0].state, PP_FAILED);
+    assert_non_null(strstr(t.p[0].error, "64 bytes, not 4096"));
+    end(&t);
+}
+
+static void a_line_has_52_bytes_and_all_of_them_count(void **state)
+{
+    static const char good[PINGPONG_LINE_BYTES] =
+        "0000:000011:842304:00000000000000000000ffff0a000101";
+    static const size_t separators[] = {4, 11, 18};
+    const struct pingpong_config c = config_of(64, MTU_1024, 1, false);
+    struct pair t;
+    char line[PINGPONG_LINE_BYTES];
+
+    (void)state;
+    start(&t, &c, 0);
+    t.p[0].state = PP_EXCHANGE;
+    assert_true(pingpong_remote(&t.p[0], good));
+    assert_int_equal(t.p[0].remote_qpn, 0x11);
+    assert_int_equal(t.p[0].remote_psn, 0x842304);
+    assert_int_equal(t.p[0].remote_gid[15], 1);
+    for (size_t i = 0; i < sizeof(good) - 1; i++) {
+        memcpy(line, good, sizeof(line));
+        line[i] = 'x';
+        t.p[0].state = PP_EXCHANGE;
+        assert_false(pingpong_remote(&t.p[0], line));
+        assert_int_equal(t.p[0].state, PP_FAILED);
+    }
+    for (size_t i = 0; i < ARRAY(separators); i++)
+        assert_int_equal(good[separators[i]], ':');
+    end(&t);
+}
+
+static void a_server_knows_two_kinds_of_clients(void **state)
+{
+    struct pingpong_data d;
+    size_t at;
+
+    (void)state;
+    assert_true(pingpong_data_init(&d, 5000));
+    for (uint32_t i = 0; i < 3; i++) { /* ours: marks count up */
+        pingpong_data_mark(&d, i);
+        memcpy(d.got, d.want, d.bytes);
+        assert_true(pingpong_data_take(&d, true, &at));
+    }
+    assert_false(pingpong_data_take(&d, true, &at)); /* a mark of before */
+    pingpong_data_done(&d);
+
+    assert_true(pingpong_data_init(&d, 5000));
+    memset(d.got, 0x7b, d.bytes); /* the original's: always the same */
+    assert_true(pingpong_data_take(&d, true, &at));
+    assert_true(pingpong_data_take(&d, true, &at));
+    d.got[4999] = 0;
+    assert_false(pingpong_data_take(&d, true, &at));
+    assert_int_equal(at, 4999);
+    pingpong_data_done(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_ends_print_what_the_original_prints),
+        cmocka_unit_test(every_size_and_option_works_with_loss),
+        cmocka_unit_test(a_changed_byte_is_found),
+        cmocka_unit_test(too_few_receives_of_the_right_size_end_with_an_error),
+        cmocka_unit_test(a_line_has_52_bytes_and_all_of_them_count),
+        cmocka_unit_test(a_server_knows_two_kinds_of_clients),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session/session.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/lab_session.h"
+#include "cli/session/files.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/port.h"
+#include "rdmalab/trace.h"
+
+/* Examples read and write files: they run in a directory of their own. */
+static int enter_directory(void **state)
+{
+    char name[] = "/tmp/rdmalab-test-XXXXXX";
+    FILE *f;
+
+    if (!mkdtemp(name) || chdir(name) != 0)
+        return -1;
+    *state = strdup(name);
+    f = fopen("first.lab", "w");
+    if (!f)
+        return -1;
+    fputs("host a b\nlink a b\n", f);
+    fclose(f);
+    return 0;
+}
+
+static int leave_directory(void **state)
+{
+    static const char *const files[] = {"first.lab", "drop.lab", "x.lab",
+                                        "x.json",    "bad.lab",  "loop.lab"};
+    int result;
+
+    for (size_t i = 0; i < ARRAY_LEN(files); i++)
+        (void)unlink(files[i]); /* not every test makes all of them */
+    result = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
+    free(*state);
+    return result;
+}
+
+static void every_example_runs(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        struct lab l;
+
+        if (cmd_table[i].flags & CMD_OUTSIDE)
+            continue;
+        lab_open(&l, true);
+        if (cmd_table[i].before != BEFORE_NOTHING)
+            lab_run(&l, examples_before[cmd_table[i].before]);
+        if (!(cmd_table[i].flags & CMD_HEADER) || cmd_table[i].before == BEFORE_NOTHING)
+            lab_run(&l, cmd_table[i].example);
+        lab_close(&l);
+    }
+}
+
+static const char story[] =
+    "host h1 h2; link h1 h2 latency=1us\n"
+    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw as mr; create_cq cqe=16 as cq\n"
+    "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
+    "connect h1.qp h2.qp sq_psn=100 timeout=4\n"
+    "post_recv h2.qp wr_id=7 sge=mr[0:1k]\n"
+    "write h1.mr[0] \"hello, remote memory\"\n"
+    "drop next from=h1 as f1\n"
+    "post_send h1.qp wr_id=1 sge=mr[0:64] signaled\n"
+    "until h1.qp.retries > 0 timeout=1ms\n"
+    "run\n";
+
+/* Neither == nor != nor `not` nor the other side of an `or` makes an answer of a mistake, and
+ * `refused` does not take it.
+ */
+static void mistaken_questions_have_no_answer(void **state)
+{
+    static const struct {
+        const char *expr, *message;
+    } rows[] = {
+        {"h1.qp.stat != RTS", "nothing is called \"h1.qp.stat\""},
+        {"not h1.qp.stat", "nothing is called"},
+        {"t > 0 or h1.qp.stat == RTS", "nothing is called"},
+        {"t < 0 and h1.qp.stat == RTS", "nothing is called"},
+        {"h1.qp.state != RTSS", "no QP state is called \"RTSS\""},
+        {"h1.qp.state != \"RTSS\"", "no QP state is called \"RTSS\""},
+        {"\"RTSS\" != h1.qp.state", "no QP state is called \"RTSS\""},
+        {"h1.qp.state != 3", "one side is a word, the other a number"},
+        {"h1.qp.state != count(tx)", "one side is a word, the other a number"},
+        {"h1.qp.sq_psn != \"101x\"", "one side is a number, the other text"},
+        {"h1.qp.sq_psn != true", "one side is a number, the other true or false"},
+        {"h1.mr[0:4] != 0", "one side is bytes, the other a number"},
+        {"h1.mr[0:4] != h1.qp.state", "one side is bytes, the other a word"},
+        {"h1.mr[0:4] != hell", "nothing is called \"hell\""},
+        {"hell != \"hello\"", "nothing is called \"hell\""},
+        {"count(tx) != none", "nothing is called \"none\""},
+        {"RTS == RTS", "nothing is called \"RTS\""},
+        {"tick < 3us", "the other side is no time, and 3us is one"},
+        {"t > 1k", "the other side is a time, and 1k is none"},
+        {"1us < h1.qp.sq_psn", "the other side is no time, and 1us is one"},
+        {"count(tx, host==h9) == 0", "no host is called \"h9\""},
+        {"h1.qp == h2.qp", "h1.qp is a qp, not a value"},
+    };
+    static const char *const forms[] = {"expect %s", "refused { expect %s }",
+                                        "refused { until %s }"};
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, story);
+    for (size_t i = 0; i < ARRAY_LEN(rows) * ARRAY_LEN(forms); i++) {
+        const char *form = forms[i % ARRAY_LEN(forms)];
+        const size_t row = i / ARRAY_LEN(forms);
+        char line[256];
+        struct text t = text_on(line, sizeof(line));
+
+        text_addn(&t, form, (size_t)(strchr(form, '%') - form));
+        text_addf(&t, "%s%s", rows[row].expr, strchr(form, '%') + 2);
+        assert_false(lab_try(&l, line));
+        if (!strstr(l.s->diag.message, rows[row].message))
+            fail_msg("%s: %s", line, l.s->diag.message);
+    }
+    lab_close(&l);
+}
+
+static void expectations_see_what_happened(void **state)
+{
+    static const char *const hold[] = {
+        "h1.cq.wc[0].status == SUCCESS",
+        "h1.cq.wc[0].status == success and h2.cq.wc[0].wr_id == 7",
+        "not h1.cq.wc[0].status == RETRY_EXC_ERR",
+        "count(tx, host==h1, psn==100) == 2",
+        "count(lost, name==f1) == 1",
+        "count(cqe) == 2 or count(cqe) == 3",
+        "h1.mr[0:64] == h2.mr[0:64]",
+        "h2.mr[0:20] == \"hello, remote memory\"",
+        "h2.mr[0:20] != \"hello, remote memorx\"",
+        "h2.mr[0] == 104",
+        "h1.qp.state == RTS",
+        "h1.qp.mtu == 1k",
+        "t > 65us",
+        "80us < t",
+        "#3",
+        "h1.qp.peer == h2",
+    };
+    static const struct {
+        const char *expr, *actual;
+    } fail[] = {
+        {"h1.cq.wc[0].status == RETRY_EXC_ERR", ": it is SUCCESS"},
+        {"count(tx, host==h1, psn==100) == 3", ": it is 2"},
+        {"h1.qp.state == RTS and h1.qp.mtu == 4096", "h1.qp.mtu: it is 1024"},
+        {"h1.mr[0:4] == h2.mr[4:8]", "byte 0 is 0x68 against 0x6f"},
+        {"h1.cq.wc[9].status == SUCCESS", "it is not there"},
+        {"h2.mr[0:5] == \"hullo\"", "it is \"hello\""},
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, story);
+    for (size_t i = 0; i < ARRAY_LEN(hold); i++) {
+        char line[256];
+
+        snprintf(line, sizeof(line), "expect %s", hold[i]);
+        lab_run(&l, line);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(fail); i++) {
+        char line[256];
+
+        snprintf(line, sizeof(line), "expect %s", fail[i].expr);
+        assert_false(lab_try(&l, line));
+        assert_int_equal(l.s->diag.kind, DIAG_EXPECT);
+        if (!strstr(l.s->diag.message, fail[i].actual))
+            fail_msg("%s: %s", fail[i].expr, l.s->diag.message);
+    }
+    lab_close(&l);
+}
+
+static void a_failed_count_tells_the_fate_of_each_event(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, story);
+    assert_false(lab_try(&l, "expect count(tx, host==h1, psn==100) == 3"));
+    assert_non_null(strstr(l.s->diag.notes, "lost in"));
+    assert_non_null(strstr(l.s->diag.notes, "by f1"));
+    lab_close(&l);
+}
+
+static void refusals_say_what_is_needed(void **state)
+{
+    static const struct {
+        const char *line, *message, *remedy;
+    } rows[] = {
+        {"post_send h1.qp sge=mr[0:64]", "h1.qp is in RESET; post_send needs RTS", "connect h1.qp"},
+        {"post_recv h1.qp sge=mr[0:64]", "h1.qp is in RESET; post_recv needs INIT", "modify_qp"},
+        {"modify_qp h1.qp state=RTS", "cannot go from RESET to RTS", "RESET -> INIT"},
+        {"modify_qp h1.qp state=INIT port=1", "also needs: access, pkey_index", "stays RESET"},
+        {"modify_qp h1.qp state=INIT port=1 access=rr pkey_index=0 dest_qpn=3",
+         "takes no: dest_qpn", ""},
+        {"modify_qp h1.qp state=RTR ah=h9", "no host", "ah="},
+        {"post_send h1.qq", "nothing is called \"h1.qq\"", "h1.qp"},
+        {"post_send h1.cq", "h1.cq is a cq, not a queue pair", ""},
+        {"post_send qp", "nothing is called \"qp\"", "h1.qp"},
+        {"read h1.mr[0:1g]", "more than", ""},
+        {"read h1.mr[0:1m]", "address outside", ""},
+        {"host h1", "already in use", ""},
+        {"link h1 h2", "one port", "switch"},
+        {"link h1 h7", "no host or switch", ""},
+        {"link h1 h1", "two different ends", ""},
+        {"host h9 features_off=version_1", "always offered", ""},
+        {"create_qp h1.pd send_cq=cq recv_cq=h2.cq", "h2.cq is on another host", "share a device"},
+        {"create_qp h1.pd type=ud send_cq=cq recv_cq=cq", "not there yet", "type=rc"},
+        {"show h1.qp.sq-psn", "nothing is called", "h1.qp.sq_psn"},
+        {"show h1.mr[0:8]", "nothing is called", "read h1.mr[0:8]"},
+        {"show xyzzy", "there is no \"xyzzy\"", "help show"},
+        {"alloc_pd h1 as pd", "already has", ""},
+        {"dealloc_pd h1.pd", "still in use", "destroy"},
+        {"clear f1", "no fault", "show faults"},
+        {"drop from=h7", "no host", "h1"},
+        {"host h9 profile=rxi", "no profile is called \"rxi\"", "rxe"},
+        {"why h7", "nothing is called", ""},
+        {"write h1.mr[0]", "what shall be written", ""},
+        {"write h1.mr[0] x fill=1", "only one of", ""},
+        {"write h1.mr[0] fill=1", "how many bytes", "slice"},
+        {"write h1.mr[0:1] xx", "do not fit", ""},
+        {"expect h1.qp.state == RTZ", "no QP state", "RT"},
+        {"expect h1.qp.stat == RTS", "nothing is called", "h1.qp.state"},
+        {"expect h1.qp", "is a qp, not a value", ""},
+        {"until t > 1s timeout=1us", "nothing is left to run", ""},
+        {"source nowhere.lab", "No such file", ""},
+        {"session save x.txt", "must end in .lab or .json", ""},
+        {"help xyzzy", "no help", "help"},
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, examples_before[BEFORE_OBJECTS]);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_false(lab_try(&l, rows[i].line));
+        if (!strstr(l.s->diag.message, rows[i].message) ||
+            !strstr(l.s->diag.remedy, rows[i].remedy))
+            fail_msg("%s: %s (%s)", rows[i].line, l.s->diag.message, l.s->diag.remedy);
+    }
+    lab_close(&l);
+}
+
+/* from= takes a live port as well: what comes in through it is hit, and nothing else. */
+static void a_fault_can_be_about_a_port(void **state)
+{
+    const struct rdl_port_config port = {"tap0"};
+    static const uint8_t frame[60] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 1, 1, 8, 6};
+    rdl_port made;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, true);
+    lab_run(&l, "host h1");
+    assert_int_equal(rdl_port_add(l.s->lab, &port, &made), RDL_OK);
+    lab_run(&l, "link h1 tap0");
+    lab_run(&l, "drop from=tap0 as f1");
+    fflush(l.f);
+    assert_non_null(strstr(l.out, "f1: drops the next frame coming in through tap0\n"));
+    lab_run(&l, "refused { ping h1 10.0.0.77 timeout=1us }");
+    lab_run(&l, "expect f1.hits == 0");
+    assert_int_equal(rdl_port_receive(l.s->lab, made, frame, sizeof(frame)), RDL_OK);
+    lab_run(&l, "run 10us; expect f1.hits == 1");
+    lab_close(&l);
+}
+
+/* By default the hosts of a lab know each other; one with arp asks, and is asked for. */
+static void a_host_with_arp_asks_for_macs(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(
+        &l,
+        "host h1 h2; link h1 h2; ping h1 10.0.0.2; expect count(eth_tx, opcode==ARP_REQUEST) == 0");
+    lab_close(&l);
+    lab_open(&l, false);
+    lab_run(&l, "host h1; host h2 arp; link h1 h2; ping h1 10.0.0.2");
+    lab_run(&l, "expect count(eth_tx, opcode==ARP_REQUEST) == 1");
+    lab_close(&l);
+}
+
+static void a_host_says_its_profile(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, true);
+    lab_run(&l, "host h1; host r1 r2 profile=rxe; show h1; show r1");
+    fflush(l.f);
+    assert_non_null(strstr(l.out, "h1  10.0.0.1  02:00:00:00:00:01  virtio-rdma up\n"));
+    assert_non_null(
+        strstr(l.out, "r2  10.0.0.3  02:00:00:00:00:03  virtio-rdma up, profile rxe\n"));
+    assert_non_null(strstr(l.out, "\n  profile iba\n"));
+    assert_non_null(strstr(l.out, "\n  profile rxe\n"));
+    lab_run(&l, "expect h1.profile == iba and r1.profile == rxe and r2.profile != iba");
+    lab_close(&l);
+}
+
+/* The hash that a saved file has when it is run. */
+static uint64_t hash_of_file(const char *name)
+{
+    struct lab l;
+    struct source src = {0};
+    uint64_t hash;
+
+    lab_open(&l, false);
+    assert_null(source_read(name, &src));
+    assert_true(files_run(l.s, &src));
+    hash = rdl_hash(l.s->lab);
+    source_done(&src);
+    lab_close(&l);
+    return hash;
+}
+
+static void a_saved_session_replays_event_for_event(void **state)
+{
+    struct lab l;
+    uint64_t hash;
+
+    (void)state;
+    lab_open(&l, true);
+    lab_run(&l, story);
+    /* Looking, and what fails, leaves no trace in the file. */
+    lab_run(&l, "show; why h1.cq.wc[0]; expect h1.qp.state == RTS");
+    assert_false(lab_try(&l, "expect h1.qp.state == ERR"));
+    hash = rdl_hash(l.s->lab);
+    lab_run(&l, "session save x.lab; session save x.json");
+    lab_close(&l);
+    assert_true(hash_of_file("x.lab") == hash);
+    assert_true(hash_of_file("x.json") == hash);
+}
+
+/* A file without steps could not be run again. */
+static void a_session_that_did_nothing_is_not_saved(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, true);
+    lab_run(&l, "show; # a note");
+    assert_false(lab_try(&l, "session save nothing.lab"));
+    assert_non_null(strstr(l.s->diag.message, "nothing was done yet"));
+    assert_null(fopen("nothing.lab", "r"));
+    lab_close(&l);
+}
+
+static void what_failed_halfway_replays_as_well(void **state)
+{
+    struct lab l;
+    uint64_t hash;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, examples_before[BEFORE_CONNECTED]);
+    assert_false(lab_try(&l, "host h3 h3"));
+    assert_false(lab_try(&l, "on h1,h2 { alloc_pd as p9; reg_mr p9 len=1g as m9 }"));
+    assert_false(lab_try(&l, "modify_qp h1.qp state=INIT unchecked"));
+    /* Nobody receives. */
+    lab_run(&l, "post_send h1.qp wr_id=5 sge=mr[0:64] signaled");
+    assert_false(lab_try(&l, "until t > 1s timeout=20us"));
+    lab_run(&l, "host h4; run 1ms");
+    hash = rdl_hash(l.s->lab);
+    lab_run(&l, "session save x.lab; session save x.json");
+    lab_close(&l);
+    assert_true(hash_of_file("x.lab") == hash);
+    assert_true(hash_of_file("x.json") == hash);
+}
+
+static void a_prompt_has_patience_with_each_step(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, examples_before[BEFORE_CONNECTED]);
+    l.s->patience = 1000;
+    lab_run(&l, "post_send h1.qp wr_id=5 sge=mr[0:64] signaled");
+    assert_false(lab_try(&l, "run"));
+    assert_non_null(strstr(l.s->diag.message, "not over after 1000 ticks"));
+    lab_run(&l, "post_recv h2.qp sge=mr[0:64]; run; expect h1.cq.wc[0].status == SUCCESS");
+    lab_close(&l);
+}
+
+static void limits_end_what_does_not_end(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "scenario ticks=2000\n");
+    lab_run(&l, examples_before[BEFORE_CONNECTED]);
+    /* Nobody receives, and rnr_retry=7 has no end. */
+    lab_run(&l, "post_send h1.qp wr_id=5 sge=mr[0:64] signaled");
+    assert_false(lab_try(&l, "run"));
+    assert_non_null(strstr(l.s->diag.message, "the limit of 2000 ticks"));
+    assert_non_null(strstr(l.s->diag.notes, "h1.qp"));
+    assert_int_equal(rdl_tick(l.s->lab), 2000);
+    lab_close(&l);
+}
+
+static void sourced_files_tell_where_they_failed(void **state)
+{
+    struct lab l;
+    FILE *f = fopen("bad.lab", "w");
+
+    (void)state;
+    assert_non_null(f);
+    fputs("host a\nlnik a b\n", f);
+    fclose(f);
+    f = fopen("loop.lab", "w");
+    assert_non_null(f);
+    fputs("source loop.lab\n", f);
+    fclose(f);
+    lab_open(&l, false);
+    assert_false(lab_try(&l, "source bad.lab"));
+    fflush(l.f);
+    assert_non_null(strstr(l.out, "bad.lab:2:1: error: unknown command \"lnik\""));
+    assert_non_null(strstr(l.s->diag.message, "sourced here"));
+    assert_false(lab_try(&l, "source loop.lab"));
+    fflush(l.f);
+    assert_non_null(strstr(l.out, "files that source each other"));
+    lab_close(&l);
+}
+
+static void two_sessions_know_nothing_of_each_other(void **state)
+{
+    struct lab alone, a, b;
+    uint64_t hash;
+
+    (void)state;
+    lab_open(&alone, false);
+    lab_run(&alone, story);
+    hash = rdl_hash(alone.s->lab);
+    lab_close(&alone);
+    lab_open(&a, false);
+    lab_open(&b, false);
+    lab_run(&a, examples_before[BEFORE_OBJECTS]);
+    lab_run(&b, story);
+    lab_run(&a, "connect h1.qp h2.qp");
+    assert_true(rdl_hash(b.s->lab) == hash);
+    lab_close(&a);
+    lab_close(&b);
+}
+
+/* Also where no time passes, and in a block that has no steps. */
+static void an_interrupt_ends_every_step(void **state)
+{
+    static const char *const rows[] = {"help", "host h1", "repeat 1000000 { }", "step 5",
+                                       "refused { host h1 }"};
+    static const volatile sig_atomic_t interrupted = 1;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct lab l;
+
+        lab_open(&l, false);
+        l.s->config.interrupted = &interrupted;
+        assert_false(lab_try(&l, rows[i]));
+        assert_int_equal(session_exit_status(l.s), EXIT_INTERRUPTED);
+        lab_close(&l);
+    }
+}
+
+static void lines_must_be_text(void **state)
+{
+    static const struct {
+        const char *lines;
+        size_t n, at;
+    } rows[] = {{"# \xff\nhost h1", 11, 2}, {"# a\0b\nhost h1", 13, 3}};
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct source src = {NULL, rows[i].lines, rows[i].n};
+
+        assert_false(session_lines(l.s, &src, false));
+        assert_int_equal(l.s->diag.at.at, rows[i].at);
+        assert_int_equal(session_exit_status(l.s), EXIT_USAGE);
+    }
+    lab_close(&l);
+}
+
+static void worse_exits_win(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_worse(EXIT_PASSED, EXIT_FAILED), EXIT_FAILED);
+    assert_int_equal(exit_worse(EXIT_USAGE, EXIT_FAILED), EXIT_USAGE);
+    assert_int_equal(exit_worse(EXIT_USAGE, EXIT_TIMEOUT), EXIT_TIMEOUT);
+    assert_int_equal(exit_worse(EXIT_BROKEN, EXIT_TIMEOUT), EXIT_BROKEN);
+    assert_int_equal(exit_worse(EXIT_BROKEN, EXIT_INTERRUPTED), EXIT_INTERRUPTED);
+    assert_int_equal(exit_worse(143, EXIT_BROKEN), 143); /* by SIGTERM */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_example_runs),
+        cmocka_unit_test(expectations_see_what_happened),
+        cmocka_unit_test(mistaken_questions_have_no_answer),
+        cmocka_unit_test(a_failed_count_tells_the_fate_of_each_event),
+        cmocka_unit_test(refusals_say_what_is_needed),
+        cmocka_unit_test(a_fault_can_be_about_a_port),
+        cmocka_unit_test(a_host_with_arp_asks_for_macs),
+        cmocka_unit_test(a_host_says_its_profile),
+        cmocka_unit_test(a_saved_session_replays_event_for_event),
+        cmocka_unit_test(a_session_that_did_nothing_is_not_saved),
+        cmocka_unit_test(what_failed_halfway_replays_as_well),
+        cmocka_unit_test(a_prompt_has_patience_with_each_step),
+        cmocka_unit_test(limits_end_what_does_not_end),
+        cmocka_unit_test(sourced_files_tell_where_they_failed),
+        cmocka_unit_test(two_sessions_know_nothing_of_each_other),
+        cmocka_unit_test(an_interrupt_ends_every_step),
+        cmocka_unit_test(lines_must_be_text),
+        cmocka_unit_test(worse_exits_win),
+    };
+
+    return cmocka_run_group_tests(tests, enter_directory, leave_directory);
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/* `show`, `why` and `export` on a lab that runs: every form answers, fits, and is JSON if asked. */
+#include "testing.h"
+
+#include <cjson/cJSON.h>
+
+#include "cli/printed.h"
+#include "cli/programs/rig.h"
+#include "cli/saved/saved.h"
+#include "cli/show/show.h"
+#include "cli/show/show_events.h"
+#include "cli/tell/export.h"
+#include "cli/tell/why.h"
+#include "cli/tree/lab_past.h"
+#include "emu/facts/enums.h"
+
+#define TICKS_MAX 100000u
+
+static void rig_make(struct rig *r, uint64_t seed)
+{
+    const struct rig_config config = {
+        .seed = seed,
+        .check_invariants = true,
+        .record = true,
+        .mr_bytes = 8192,
+        .max_wr = 16,
+        .path_mtu = MTU_1024,
+        .sq_psn = {100, 0},
+        .timeout = 4,
+        .retry_cnt = 3,
+        .rnr_retry = 1,
+        .min_rnr_timer = 1,
+        .latency_ns = 1000,
+    };
+
+    assert_int_equal(rig_init(r, &config), RDL_OK);
+}
+
+static void run(struct rig *r)
+{
+    const struct rdl_limits limits = {.ticks = TICKS_MAX};
+
+    assert_int_equal(rdl_run(r->lab, rdl_now_ns(r->lab) + 1000000000u, limits), RDL_OK);
+}
+
+static void drop(struct rig *r, uint32_t psn, uint32_t count)
+{
+    const struct rdl_fault_config config = {
+        .name = "f1",
+        .kind = FLT_DROP,
+        .from = r->side[0].host,
+        .opcode = RDL_ANY,
+        .syndrome = RDL_ANY,
+        .psn = psn,
+        .dest_qpn = RDL_ANY,
+        .nth = 1,
+        .count = count,
+    };
+    rdl_fault fault;
+
+    assert_int_equal(rdl_fault_add(r->lab, &config, &fault), RDL_OK);
+}
+
+/* @line is what follows `show`, words with a blank between. */
+static enum rdl_status ask(struct printed *p, const struct rig *r, const char *line, bool json,
+                           struct show_error *err)
+{
+    char buf[128];
+    const char *words[8];
+    struct show_request rq = {.words = words, .json = json};
+    struct text t = text_on(buf, sizeof(buf));
+    struct past past;
+    enum rdl_status st;
+
+    text_add(&t, line);
+    for (char *s = buf; *s;) {
+        words[rq.n_words++] = s;
+        s += strcspn(s, " ");
+        if (*s)
+            *s++ = '\0';
+    }
+    past = past_of_lab(r->lab);
+    st = show(printed_begin(p)->out, r->lab, &past, &rq, err);
+    printed_text(p);
+    return st;
+}
+
+static void assert_shows(const struct rig *r, const char *line, const char *part)
+{
+    struct show_error err = {0};
+    struct printed p;
+
+    if (ask(&p, r, line, false, &err) != RDL_OK)
+        fail_msg("show %s: %s", line, err.text);
+    assert_prints(&p, part);
+    assert_lines_fit(&p);
+    printed_end(&p);
+}
+
+static void assert_shows_json(const struct rig *r, const char *line)
+{
+    struct show_error err = {0};
+    struct printed p;
+    cJSON *j;
+
+    assert_int_equal(ask(&p, r, line, true, &err), RDL_OK);
+    j = cJSON_Parse(printed_text(&p));
+    if (!j)
+        fail_msg("show %s is not JSON:\n%s", line, printed_text(&p));
+    cJSON_Delete(j);
+    printed_end(&p);
+}
+
+static void every_form_answers(void **state)
+{
+    static const struct {
+        const char *line, *part;
+    } rows[] = {
+        {"", "h1-h2"},
+        {"h1", "10.0.0.1"},
+        {"h1.device", "VERSION_1"},
+        {"h1.port", "sent_frames"},
+        {"h1.qp", "oldest unacknowledged"},
+        {"h1.qp.state", "h1.qp.state = RTS"},
+        {"h1.qp.sq.driver", "avail_idx"},
+        {"h1.qp.sq.desc", "[0]"},
+        {"qp", "unacked-psn"},
+        {"qp h1", "h1.qp"},
+        {"qp h1.qp", "counters"},
+        {"cq", "h2.cq"},
+        {"cq h1.cq", "wc[0]"},
+        {"mr", "lkey"},
+        {"pd", "h1.pd"},
+        {"vq h1.qp.sq", "driver   device"},
+        {"vq h1.qp", "h1.qp.rq   queue"},
+        {"vq h1.cq", "room for a CQE"},
+        {"vq h1", "h1.ctrl   queue 0"},
+        {"dump h1.qp.sq.desc[0]", "sge[0].lkey"},
+        {"dump h2.qp.rq.desc[0]", "wr_id                7"},
+        {"dump h1.cq.queue.desc[0]", "SUCCESS"},
+        {"dump h1.ctrl.desc[0]", "MODIFY_QP"},
+        {"dump h1.ctrl.desc[1]", "response"},
+        {"packet", "RC_ACKNOWLEDGE"},
+        {"packet last", "correct"},
+        {"events", "host_up"},
+        {"events last 3", "cqe"},
+        {"faults", "DROP"},
+        {"links", "100g"},
+        {"hosts", "h2"},
+        {"counters", "h1.qp.counters.timeouts"},
+    };
+    struct rig r;
+
+    (void)state;
+    rig_make(&r, 1);
+    drop(&r, 100, 1);
+    assert_int_equal(rig_recv(&r, 1, 7, 0, 1024), RDL_OK);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    run(&r);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_shows(&r, rows[i].line, rows[i].part);
+        assert_shows_json(&r, rows[i].line);
+    }
+    rig_done(&r);
+}
+
+static void a_wrong_word_is_pointed_at(void **state)
+{
+    static const struct {
+        const char *line;
+        enum rdl_status st;
+        size_t word, at;
+    } rows[] = {
+        {"h9", RDL_ERR_NOT_FOUND, 0, 0},     {"h1.qq", RDL_ERR_NOT_FOUND, 0, 3},
+        {"qp h1.cq", RDL_ERR_INVAL, 1, 0},   {"qp h1.qpp", RDL_ERR_NOT_FOUND, 1, 3},
+        {"vq", RDL_ERR_INVAL, 1, 0},         {"vq h1.mr", RDL_ERR_INVAL, 1, 0},
+        {"dump h1.qp", RDL_ERR_INVAL, 1, 0}, {"dump h1.qp.sq.desc[99]", RDL_ERR_NOT_FOUND, 1, 13},
+        {"packet 3", RDL_ERR_INVAL, 1, 0},   {"packet #999", RDL_ERR_NOT_FOUND, 1, 0},
+        {"events 3", RDL_ERR_INVAL, 1, 0},   {"events last x", RDL_ERR_INVAL, 2, 0},
+        {"faults now", RDL_ERR_INVAL, 1, 0},
+    };
+    struct rig r;
+
+    (void)state;
+    rig_make(&r, 1);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct show_error err = {.word = 9, .at = 9};
+        struct printed p;
+
+        assert_int_equal(ask(&p, &r, rows[i].line, false, &err), rows[i].st);
+        assert_int_equal(err.word, rows[i].word);
+        assert_int_equal(err.at, rows[i].at);
+        assert_true(err.text[0] != '\0');
+        printed_end(&p);
+    }
+    rig_done(&r);
+}
+
+static void a_posted_request_waits_for_its_kick(void **state)
+{
+    struct rig r;
+    struct printed p;
+    struct show_error err;
+
+    (void)state;
+    rig_make(&r, 1);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(ask(&p, &r, "vq h1.qp.sq", false, &err), RDL_OK);
+    assert_prints(&p, "h1.qp.sq   queue 19   16 entries       driver   device\n"
+                      "  avail.idx                                 1        0   kicked in #");
+    assert_prints(&p, "device reads    SEND wr_id=1 signaled, 1 SGE: mr[0:64]\n"
+                      "  avail    0 -> desc 0\n"
+                      "  used     (empty)\n");
+    printed_end(&p);
+    rig_done(&r);
+}
+
+/* What `why TARGET` prints. */
+static void ask_why(struct printed *p, const struct rig *r, const char *target)
+{
+    const struct past past = past_of_lab(r->lab);
+    ev_id id = 0;
+    size_t at;
+
+    assert_int_equal(why_find(r->lab, &past, target, &id, &at), RDL_OK);
+    assert_int_equal(why(printed_begin(p)->out, &past, id, NULL), RDL_OK);
+    assert_lines_fit(p);
+}
+
+static void a_message_that_does_not_fit_is_explained_from_both_ends(void **state)
+{
+    struct rig r;
+    struct printed p;
+
+    (void)state;
+    rig_make(&r, 1);
+    assert_int_equal(rig_recv(&r, 1, 7, 0, 32), RDL_OK);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    run(&r);
+    ask_why(&p, &r, "h1.cq.wc[0]");
+    assert_prints(&p, "REM_INV_REQ_ERR");
+    assert_prints(&p, "NAK_INVALID_REQUEST psn=100 arrived, sent by h2.qp");
+    assert_prints(&p, "explain RESP_RECV_LENGTH");
+    printed_end(&p);
+    ask_why(&p, &r, "h2.cq.wc[0]");
+    assert_prints(&p, "LOC_LEN_ERR");
+    printed_end(&p);
+    rig_done(&r);
+}
+
+static void no_receive_is_explained_by_its_rnr_naks(void **state)
+{
+    struct rig r;
+    struct printed p;
+
+    (void)state;
+    rig_make(&r, 1);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    run(&r);
+    ask_why(&p, &r, NULL);
+    assert_prints(&p, "RNR_RETRY_EXC_ERR");
+    assert_prints(&p, "transmission 2, arrived in");
+    assert_prints(&p, "explain RESP_RECV_WQE");
+    printed_end(&p);
+    rig_done(&r);
+}
+
+static void a_fault_tells_what_it_hit(void **state)
+{
+    struct rig r;
+    struct printed p;
+
+    (void)state;
+    rig_make(&r, 1);
+    drop(&r, RDL_ANY, 1);
+    assert_int_equal(rig_recv(&r, 1, 7, 0, 1024), RDL_OK);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    run(&r);
+    ask_why(&p, &r, "f1");
+    assert_prints(&p, "lost       RC_SEND_ONLY psn=100, by f1");
+    assert_prints(&p, "h1.qp sent RC_SEND_ONLY psn=100");
+    printed_end(&p);
+    ask_why(&p, &r, "h1.qp");
+    assert_prints(&p, "timeout");
+    printed_end(&p);
+    rig_done(&r);
+}
+
+/* All that can be asked of events alone. */
+static void print_all(FILE *out, const struct past *past)
+{
+    const struct ladder_options options = {.title = "the same"};
+    const struct event_filter all = event_filter_all();
+
+    show_events(out, past, &all, false, false);
+    for (size_t i = 0; i < past->n; i++)
+        assert_int_equal(why(out, past, past_at(past, i)->id, NULL), RDL_OK);
+    assert_int_equal(export_ladder(out, past, &options, true), RDL_OK);
+    assert_int_equal(export_ladder(out, past, &options, false), RDL_OK);
+}
+
+static void a_saved_trace_gives_the_same_answers(void **state)
+{
+    const struct past_about about = {.seed = 1};
+    struct saved_error err;
+    struct saved *saved;
+    struct printed live, again;
+    struct past past;
+    struct rig r;
+    FILE *f = tmpfile();
+
+    (void)state;
+    assert_non_null(f);
+    rig_make(&r, 1);
+    drop(&r, 101, 1);
+    assert_int_equal(rig_recv(&r, 1, 7, 0, 4096), RDL_OK);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 3000, SF_SIGNALED), RDL_OK);
+    run(&r);
+    past = past_of_lab(r.lab);
+    assert_int_equal(export_events(f, &past, &about), RDL_OK);
+    print_all(printed_begin(&live)->out, &past);
+    rig_done(&r);
+
+    rewind(f);
+    assert_int_equal(saved_read(f, &saved, &err), RDL_OK);
+    past = saved_past(saved);
+    print_all(printed_begin(&again)->out, &past);
+    assert_string_equal(printed_text(&live), printed_text(&again));
+    printed_end(&live);
+    printed_end(&again);
+    saved_free(saved);
+    fclose(f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_form_answers),
+        cmocka_unit_test(a_wrong_word_is_pointed_at),
+        cmocka_unit_test(a_posted_request_waits_for_its_kick),
+        cmocka_unit_test(a_message_that_does_not_fit_is_explained_from_both_ends),
+        cmocka_unit_test(no_receive_is_explained_by_its_rnr_naks),
+        cmocka_unit_test(a_fault_tells_what_it_hit),
+        cmocka_unit_test(a_saved_trace_gives_the_same_answers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* The packet display: every byte is named once, whatever the frame. */
+#include "testing.h"
+
+#include <cjson/cJSON.h>
+
+#include "cli/printed.h"
+#include "cli/show/show_packet.h"
+
+/* RC_SEND_ONLY to QPN 17, PSN 0x123456, "hello rdma", ID 0x1234, TTL 64.  The ICRC is zlib's. */
+static const uint8_t send_only[] = {
+    0x02, 0x00, 0x00, 0x00, 0x00, 0x02, 0x02, 0x00, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00,
+    0x45, 0x00, 0x00, 0x38, 0x12, 0x34, 0x40, 0x00, 0x40, 0x11, 0x14, 0x7f, 0x0a, 0x00,
+    0x00, 0x01, 0x0a, 0x00, 0x00, 0x02, 0xc1, 0x23, 0x12, 0xb7, 0x00, 0x24, 0x00, 0x00,
+    0x04, 0x00, 0xff, 0xff, 0x00, 0x00, 0x00, 0x11, 0x80, 0x12, 0x34, 0x56, 0x68, 0x65,
+    0x6c, 0x6c, 0x6f, 0x20, 0x72, 0x64, 0x6d, 0x61, 0x00, 0x00, 0x52, 0xbb, 0x15, 0x38,
+};
+
+/* RC_ACKNOWLEDGE, MSN 1, no credits. */
+static const uint8_t ack[] = {
+    0x02, 0x00, 0x00, 0x00, 0x00, 0x01, 0x02, 0x00, 0x00, 0x00, 0x00, 0x02, 0x08, 0x00, 0x45, 0x00,
+    0x00, 0x30, 0x43, 0x21, 0x40, 0x00, 0x40, 0x11, 0xe3, 0x99, 0x0a, 0x00, 0x00, 0x02, 0x0a, 0x00,
+    0x00, 0x01, 0xc4, 0x56, 0x12, 0xb7, 0x00, 0x1c, 0x00, 0x00, 0x11, 0x00, 0xff, 0xff, 0x00, 0x00,
+    0x00, 0x12, 0x00, 0x12, 0x34, 0x56, 0x1f, 0x00, 0x00, 0x01, 0x74, 0x8a, 0x9d, 0xa7,
+};
+
+struct row_wanted {
+    const char *header, *name, *value;
+    size_t offset;
+    bool found;
+};
+
+static void look_for(void *ctx, const struct packet_row *row)
+{
+    struct row_wanted *w = ctx;
+
+    for (; w->header; w++) {
+        if (strcmp(w->header, row->header) == 0 && strcmp(w->name, row->name) == 0 &&
+            row->offset == w->offset) {
+            assert_string_equal(row->value, w->value);
+            w->found = true;
+        }
+    }
+}
+
+static void assert_rows(const uint8_t *frame, size_t bytes, struct row_wanted *rows)
+{
+    packet_rows(frame, bytes, look_for, rows);
+    for (; rows->header; rows++) {
+        if (!rows->found)
+            fail_msg("no row %s, %s at %zu", rows->header, rows->name, rows->offset);
+    }
+}
+
+static void a_send_is_taken_apart(void **state)
+{
+    struct row_wanted rows[] = {
+        {"Ethernet", "destination", "02:00:00:00:00:02", 0, false},
+        {"Ethernet", "type", "0x0800 IPv4", 12, false},
+        {"IPv4", "total length", "56", 16, false},
+        {"IPv4", "identification", "0x1234", 18, false},
+        {"IPv4", "don't fragment", "1", 20, false},
+        {"IPv4", "source", "10.0.0.1", 26, false},
+        {"UDP", "destination port", "4791", 36, false},
+        {"BTH", "opcode", "0x04 RC_SEND_ONLY", 42, false},
+        {"BTH", "destination QPN", "17", 47, false},
+        {"BTH", "ack request", "1", 50, false},
+        {"BTH", "PSN", "1193046", 51, false},
+        {"payload", "data", "12 bytes", 54, false},
+        {"ICRC", "invariant CRC", "0x3815bb52, correct", 66, false},
+        {NULL, NULL, NULL, 0, false},
+    };
+
+    (void)state;
+    assert_rows(send_only, sizeof(send_only), rows);
+}
+
+static void an_acknowledge_tells_syndrome_and_msn(void **state)
+{
+    struct row_wanted rows[] = {
+        {"AETH", "syndrome", "0x1f ACK, no credits given", 54, false},
+        {"AETH", "MSN", "1", 55, false},
+        {"ICRC", "invariant CRC", "0xa79d8a74, correct", 58, false},
+        {NULL, NULL, NULL, 0, false},
+    };
+
+    (void)state;
+    assert_rows(ack, sizeof(ack), rows);
+}
+
+struct coverage {
+    size_t next; /* byte that no row has named yet */
+};
+
+/* Rows of parts of the same bytes share them; otherwise each row begins where the last ended. */
+static void cover(void *ctx, const struct packet_row *row)
+{
+    struct coverage *c = ctx;
+
+    assert_true(row->offset <= c->next);
+    if (row->offset + row->bytes > c->next) {
+        assert_true(row->mask || row->offset == c->next);
+        c->next = row->offset + row->bytes;
+    }
+}
+
+static void every_byte_is_named_at_every_length(void **state)
+{
+    static const struct {
+        const uint8_t *frame;
+        size_t bytes;
+    } frames[] = {{send_only, sizeof(send_only)}, {ack, sizeof(ack)}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(frames); i++) {
+        for (size_t n = 0; n <= frames[i].bytes; n++) {
+            struct coverage c = {0};
+            uint8_t *copy = malloc(n ? n : 1); /* so that a sanitizer sees reads behind it */
+
+            memcpy(copy, frames[i].frame, n);
+            packet_rows(copy, n, cover, &c);
+            assert_int_equal(c.next, n);
+            free(copy);
+        }
+    }
+}
+
+static void any_bytes_are_shown(void **state)
+{
+    uint8_t frame[sizeof(send_only)];
+    struct printed p;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(frame); i++) {
+        for (unsigned bit = 0; bit < 8; bit++) {
+            struct coverage c = {0};
+
+            memcpy(frame, send_only, sizeof(frame));
+            frame[i] ^= (uint8_t)(1u << bit);
+            packet_rows(frame, sizeof(frame), cover, &c);
+            assert_int_equal(c.next, sizeof(frame));
+            show_frame(printed_begin(&p)->out, frame, sizeof(frame));
+            assert_lines_fit(&p);
+            printed_end(&p);
+        }
+    }
+}
+
+static void a_flipped_bit_is_called_wrong(void **state)
+{
+    uint8_t frame[sizeof(send_only)];
+    struct printed p;
+
+    (void)state;
+    memcpy(frame, send_only, sizeof(frame));
+    frame[60] ^= 1u;
+    show_frame(printed_begin(&p)->out, frame, sizeof(frame));
+    assert_prints(&p, "WRONG");
+    assert_prints(&p, "a receiver drops it: BAD_ICRC");
+    printed_end(&p);
+}
+
+static void bits_of_a_byte_are_shown_in_place(void **state)
+{
+    struct printed p;
+
+    (void)state;
+    show_frame(printed_begin(&p)->out, send_only, sizeof(send_only));
+    assert_prints(&p, "  0032  1... ....                ack request          1\n");
+    assert_prints(&p, "  000e  .... 0101                header length        5 words\n");
+    assert_prints(&p, "68 65 6c 6c 6f 20 72 64 6d 61 00 00              hello rdma..\n");
+    assert_lines_fit(&p);
+    printed_end(&p);
+}
+
+static void the_frame_of_an_event_is_found(void **state)
+{
+    const struct ev events[] = {
+        {.id = ev_id_of(3, 1), .kind = EV_kick},
+        {.id = ev_id_of(3, 2), .kind = EV_tx, .u.tx.opcode = 4},
+        {.id = ev_id_of(4, 1), .kind = EV_rx, .u.rx.tx = ev_id_of(3, 2)},
+        {.id = ev_id_of(5, 1), .kind = EV_lost, .u.lost.tx = ev_id_of(2, 9)},
+    };
+    const struct written w = {events, ARRAY_LEN(events), ev_id_of(3, 2), send_only,
+                              sizeof(send_only)};
+    static const struct {
+        ev_id id;
+        enum rdl_status want;
+    } rows[] = {
+        {0, RDL_OK},
+        {(ev_id)3 << EV_ROW_BITS, RDL_OK},
+        {(ev_id)4 << EV_ROW_BITS | 1, RDL_OK},
+        {(ev_id)3 << EV_ROW_BITS | 1, RDL_ERR_INVAL},     /* about no frame */
+        {(ev_id)5 << EV_ROW_BITS | 1, RDL_ERR_NOT_FOUND}, /* its frame is not kept */
+        {(ev_id)6 << EV_ROW_BITS, RDL_ERR_NOT_FOUND},     /* no such event */
+    };
+    const struct past past = past_of_written(&w, NULL);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct printed p;
+
+        assert_int_equal(show_packet(printed_begin(&p)->out, &past, rows[i].id, false),
+                         rows[i].want);
+        printed_end(&p);
+    }
+}
+
+static void json_is_json(void **state)
+{
+    const struct ev tx = {.id = ev_id_of(3, 2), .kind = EV_tx};
+    const struct written w = {&tx, 1, ev_id_of(3, 2), send_only, sizeof(send_only)};
+    const struct past past = past_of_written(&w, NULL);
+    struct printed p;
+    cJSON *j;
+
+    (void)state;
+    assert_int_equal(show_packet(printed_begin(&p)->out, &past, 0, true), RDL_OK);
+    j = cJSON_Parse(printed_text(&p));
+    assert_non_null(j);
+    assert_string_equal(cJSON_GetObjectItem(j, "verdict")->valuestring, "NONE");
+    assert_int_equal(cJSON_GetObjectItem(j, "bytes")->valueint, sizeof(send_only));
+    assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(j, "fields")) > 30);
+    cJSON_Delete(j);
+    printed_end(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_send_is_taken_apart),
+        cmocka_unit_test(an_acknowledge_tells_syndrome_and_msn),
+        cmocka_unit_test(every_byte_is_named_at_every_length),
+        cmocka_unit_test(any_bytes_are_shown),
+        cmocka_unit_test(a_flipped_bit_is_called_wrong),
+        cmocka_unit_test(bits_of_a_byte_are_shown_in_place),
+        cmocka_unit_test(the_frame_of_an_event_is_found),
+        cmocka_unit_test(json_is_json),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

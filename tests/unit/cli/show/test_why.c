@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* `why` on traces written by hand: the chain goes back across hosts to what a person did. */
+#include "testing.h"
+
+#include "cli/printed.h"
+#include "cli/tell/why.h"
+
+#define ID(tick, row) ((ev_id)(tick) << EV_ROW_BITS | (row))
+
+enum { H1, H2 };
+
+/* Two hosts with QPs 2 and 3, a SEND of PSN 100 whose first transmission was lost. */
+static const struct ev lost_once[] = {
+    {.id = ID(1, 1), .kind = EV_host_up, .u.host_up = {.host = H1, .name = {"h1"}}},
+    {.id = ID(2, 1), .kind = EV_host_up, .u.host_up = {.host = H2, .name = {"h2"}}},
+    {.id = ID(3, 1), .kind = EV_named, .u.named = {H1, OBJ_QP, 2, {"qp"}}},
+    {.id = ID(3, 2), .kind = EV_named, .u.named = {H2, OBJ_QP, 3, {"qp"}}},
+    {.id = ID(3, 3), .kind = EV_named, .u.named = {H1, OBJ_CQ, 1, {"cq"}}},
+    {.id = ID(32, 1),
+     .kind = EV_post_send,
+     .u.post_send = {.host = H1, .qpn = 2, .queue = 19, .wr_id = 1, .op = WR_SEND, .bytes = 64}},
+    {.id = ID(33, 1), .kind = EV_kick, .u.kick = {.host = H1, .queue = 19, .avail_idx = 1}},
+    {.id = ID(34, 1),
+     .cause = ID(33, 1),
+     .kind = EV_fetch,
+     .u.fetch = {.host = H1, .qpn = 2, .queue = 19, .wr_id = 1, .op = WR_SEND}},
+    {.id = ID(34, 2), .cause = ID(34, 1), .kind = EV_key, .u.key = {.host = H1, .qpn = 2}},
+    {.id = ID(34, 3),
+     .cause = ID(34, 1),
+     .kind = EV_tx,
+     .u.tx = {.host = H1, .qpn = 2, .opcode = 4, .psn = 100, .dest_qpn = 3, .wr_id = 1}},
+    {.id = ID(34, 4), .cause = ID(34, 3), .kind = EV_timer, .u.timer = {.host = H1, .qpn = 2}},
+    {.id = ID(35, 1),
+     .cause = ID(34, 3),
+     .kind = EV_lost,
+     .u.lost = {.host = H1, .psn = 100, .by = FLT_DROP, .name = {"f1"}, .tx = ID(34, 3)}},
+    {.id = ID(36, 1),
+     .cause = ID(34, 4),
+     .kind = EV_timeout,
+     .u.timeout = {.host = H1, .qpn = 2, .timer = TMR_ACK, .psn = 100, .retry = 1, .limit = 7}},
+    {.id = ID(37, 1),
+     .cause = ID(36, 1),
+     .kind = EV_tx,
+     .u.tx = {.host = H1, .qpn = 2, .opcode = 4, .psn = 100, .wr_id = 1, .attempt = 2}},
+    {.id = ID(38, 1),
+     .cause = ID(37, 1),
+     .kind = EV_rx,
+     .u.rx = {.host = H2, .qpn = 3, .opcode = 4, .psn = 100, .tx = ID(37, 1)}},
+    {.id = ID(38, 4),
+     .cause = ID(38, 1),
+     .kind = EV_tx,
+     .u.tx = {.host = H2, .qpn = 3, .opcode = 0x11, .psn = 100, .syndrome = SYN_ACK, .msn = 1}},
+    {.id = ID(39, 1),
+     .cause = ID(38, 4),
+     .kind = EV_rx,
+     .u.rx = {.host = H1,
+              .qpn = 2,
+              .opcode = 0x11,
+              .psn = 100,
+              .syndrome = SYN_ACK,
+              .act = ACT_ACKS,
+              .tx = ID(38, 4)}},
+    {.id = ID(39, 2),
+     .cause = ID(39, 1),
+     .kind = EV_cqe,
+     .u.cqe = {.host = H1, .cqn = 1, .qpn = 2, .wr_id = 1, .op = WC_SEND}},
+};
+
+/* What `why` prints of event @id of @w, into @ret. */
+static enum rdl_status ask(struct printed *ret, const struct written *w, ev_id id,
+                           uint64_t forgotten, const struct why_origin *origin)
+{
+    struct ev_names *names = ev_names_new();
+    struct past past = past_of_written(w, names);
+    enum rdl_status st;
+
+    past.forgotten = forgotten;
+    st = why(printed_begin(ret)->out, &past, id, origin);
+    printed_text(ret);
+    ev_names_free(names);
+    return st;
+}
+
+static void a_completion_leads_back_to_its_posting(void **state)
+{
+    static const char want[] =
+        "#39.2   cqe        h1.cq wr_id=1 SUCCESS SEND\n"
+        "  because #39.1 ACK psn=100 arrived, sent by h2.qp in #38.4\n"
+        "  because #38.1 psn=100 arrived, the 2nd transmission #37.1\n"
+        "  because #36.1 the ack timeout armed in #34.4 ran out\n"
+        "          the 1st transmission #34.3 was lost in #35.1, by f1\n"
+        "  because #34.1 the device fetched the WQE, kicked in #33.1, posted in #32.1\n";
+    const struct written w = {.events = lost_once, .n = ARRAY_LEN(lost_once)};
+    struct printed p;
+
+    (void)state;
+    assert_int_equal(ask(&p, &w, ID(39, 2), 0, NULL), RDL_OK);
+    assert_string_equal(printed_text(&p), want);
+    printed_end(&p);
+}
+
+static void a_timeout_is_told_in_words(void **state)
+{
+    static const char want[] =
+        "#36.1   timeout    h1.qp ACK timer, oldest unacknowledged psn=100, retry 1 of 7\n"
+        "  that is, the ack timeout armed in #34.4 ran out\n"
+        "          the 1st transmission #34.3 was lost in #35.1, by f1\n"
+        "  because #34.1 the device fetched the WQE, kicked in #33.1, posted in #32.1\n";
+    const struct written w = {.events = lost_once, .n = ARRAY_LEN(lost_once)};
+    struct printed p;
+
+    (void)state;
+    assert_int_equal(ask(&p, &w, ID(36, 1), 0, NULL), RDL_OK);
+    assert_string_equal(printed_text(&p), want);
+    printed_end(&p);
+}
+
+static void add_line(void *ctx, struct text *t, ev_id id)
+{
+    if (id == ID(32, 1))
+        text_addf(t, " (line %d)", *(int *)ctx);
+}
+
+static void the_line_of_the_script_is_told(void **state)
+{
+    const struct written w = {.events = lost_once, .n = ARRAY_LEN(lost_once)};
+    int line = 9;
+    const struct why_origin origin = {add_line, &line};
+    struct printed p;
+
+    (void)state;
+    assert_int_equal(ask(&p, &w, ID(39, 2), 0, &origin), RDL_OK);
+    assert_prints(&p, "posted in #32.1 (line 9)\n");
+    printed_end(&p);
+}
+
+static void what_is_forgotten_is_said(void **state)
+{
+    /* From the timeout on; the fetch and everything before it are gone. */
+    const struct written w = {.events = lost_once + 12, .n = ARRAY_LEN(lost_once) - 12};
+    struct printed p;
+
+    (void)state;
+    assert_int_equal(ask(&p, &w, ID(39, 2), 12, NULL), RDL_OK);
+    assert_prints(&p, "because of #34.4, which the recorder has forgotten");
+    printed_end(&p);
+    assert_int_equal(ask(&p, &w, ID(3, 1), 12, NULL), RDL_ERR_NOT_FOUND);
+    printed_end(&p);
+}
+
+/* PSN 7 sent twice, lost both times, then given up; the next request is flushed. */
+static const struct ev given_up[] = {
+    {.id = ID(4, 1), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = 7, .wr_id = 5}},
+    {.id = ID(4, 2), .kind = EV_lost, .u.lost = {.name = {"f1"}, .tx = ID(4, 1)}},
+    {.id = ID(5, 1), .kind = EV_timeout, .u.timeout = {.qpn = 2, .psn = 7, .retry = 1}},
+    {.id = ID(5, 2),
+     .cause = ID(5, 1),
+     .kind = EV_tx,
+     .u.tx = {.qpn = 2, .psn = 7, .wr_id = 5, .attempt = 2}},
+    {.id = ID(6, 1),
+     .kind = EV_drop,
+     .u.drop = {.host = 1, .reason = DROP_BAD_ICRC, .tx = ID(5, 2)}},
+    {.id = ID(7, 1), .kind = EV_timeout, .u.timeout = {.qpn = 2, .psn = 7}},
+    {.id = ID(7, 2),
+     .cause = ID(7, 1),
+     .kind = EV_cqe,
+     .u.cqe = {.qpn = 2, .wr_id = 5, .status = WCS_RETRY_EXC_ERR, .rule = 22}},
+    {.id = ID(7, 3),
+     .cause = ID(7, 1),
+     .kind = EV_qp_state,
+     .u.qp_state = {.qpn = 2, .from = QPS_RTS, .to = QPS_ERR}},
+    {.id = ID(7, 4),
+     .cause = ID(7, 1),
+     .kind = EV_cqe,
+     .u.cqe = {.qpn = 2, .wr_id = 6, .status = WCS_WR_FLUSH_ERR}},
+};
+
+static void giving_up_lists_the_fate_of_every_transmission(void **state)
+{
+    const struct written w = {.events = given_up, .n = ARRAY_LEN(given_up)};
+    struct printed p;
+
+    (void)state;
+    assert_int_equal(ask(&p, &w, ID(7, 2), 0, NULL), RDL_OK);
+    assert_prints(&p, "#4.1    psn=7, transmission 1, was lost in #4.2, by f1\n");
+    assert_prints(&p, "#5.2    psn=7, transmission 2, was dropped by host1 in #6.1: BAD_ICRC\n");
+    assert_prints(&p, "more: explain RETRY_EXC_ERR; explain RETRY_LIMIT\n");
+    assert_lines_fit(&p);
+    printed_end(&p);
+}
+
+static void a_flushed_request_names_the_one_that_failed(void **state)
+{
+    const struct written w = {.events = given_up, .n = ARRAY_LEN(given_up)};
+    struct printed p;
+
+    (void)state;
+    assert_int_equal(ask(&p, &w, ID(7, 4), 0, NULL), RDL_OK);
+    assert_prints(&p, "wr_id=5 RETRY_EXC_ERR");
+    assert_prints(&p, "because #7.3 qp_state: host0.qpn2 RTS -> ERR");
+    printed_end(&p);
+}
+
+static void a_refused_key_is_shown_with_its_bytes(void **state)
+{
+    static const struct ev events[] = {
+        {.id = ID(3, 1),
+         .kind = EV_key,
+         .u.key = {.qpn = 2, .key = 0xbad, .addr = 0x1000, .bytes = 64, .rule = 1}},
+        {.id = ID(3, 2),
+         .kind = EV_cqe,
+         .u.cqe = {.qpn = 2, .wr_id = 5, .status = WCS_LOC_PROT_ERR, .rule = 1}},
+    };
+    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+    struct printed p;
+
+    (void)state;
+    assert_int_equal(ask(&p, &w, ID(3, 2), 0, NULL), RDL_OK);
+    assert_prints(&p, "key 0xbad, 64 bytes at 0x1000: refused by MR_KEY");
+    assert_prints(&p, "explain LOC_PROT_ERR; explain MR_KEY");
+    printed_end(&p);
+}
+
+static void causes_in_a_circle_end(void **state)
+{
+    static const struct ev events[] = {
+        {.id = ID(3, 1), .cause = ID(3, 2), .kind = EV_used},
+        {.id = ID(3, 2), .cause = ID(3, 1), .kind = EV_irq},
+        {.id = ID(4, 1), .cause = ID(4, 1), .kind = EV_kick},
+    };
+    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+    struct printed p;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(events); i++) {
+        assert_int_equal(ask(&p, &w, events[i].id, 0, NULL), RDL_OK);
+        printed_end(&p);
+    }
+}
+
+static void targets_without_a_lab(void **state)
+{
+    static const struct {
+        const char *target;
+        enum rdl_status st;
+        ev_id id;
+    } rows[] = {
+        {"#5.1", RDL_OK, ID(5, 1)},     {"#5", RDL_OK, ID(5, 0)},
+        {"#8.1", RDL_ERR_NOT_FOUND, 0}, {"#x", RDL_ERR_INVAL, 0},
+        {"#5.1 ", RDL_ERR_INVAL, 0},    {"h1.cq.wc[0]", RDL_ERR_NOT_FOUND, 0},
+        {NULL, RDL_OK, ID(7, 2)}, /* the last that went wrong, flushes aside */
+    };
+    const struct written w = {.events = given_up, .n = ARRAY_LEN(given_up)};
+    const struct past past = past_of_written(&w, NULL);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        ev_id id = 0;
+        size_t at;
+
+        assert_int_equal(why_find(NULL, &past, rows[i].target, &id, &at), rows[i].st);
+        assert_int_equal(id, rows[i].id);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_completion_leads_back_to_its_posting),
+        cmocka_unit_test(a_timeout_is_told_in_words),
+        cmocka_unit_test(the_line_of_the_script_is_told),
+        cmocka_unit_test(what_is_forgotten_is_said),
+        cmocka_unit_test(giving_up_lists_the_fate_of_every_transmission),
+        cmocka_unit_test(a_flushed_request_names_the_one_that_failed),
+        cmocka_unit_test(a_refused_key_is_shown_with_its_bytes),
+        cmocka_unit_test(causes_in_a_circle_end),
+        cmocka_unit_test(targets_without_a_lab),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Every word that the program can show to a person has an explanation. */
+#include "testing.h"
+
+#include "cli/printed.h"
+#include "cli/tell/explain.h"
+#include "emu/facts/enums.h"
+#include "emu/facts/qp_fsm.h"
+#include "rdmalab/status.h"
+
+static void assert_explained(const char *word)
+{
+    struct printed p;
+
+    if (!explain(printed_begin(&p)->out, word))
+        fail_msg("no explanation of %s", word);
+    assert_true(strlen(printed_text(&p)) > 60);
+    assert_lines_fit(&p);
+    printed_end(&p);
+}
+
+static void every_row_of_every_enumeration_is_explained(void **state)
+{
+    (void)state;
+    for (const struct enum_table *const *t = enum_tables; *t; t++) {
+        assert_explained((*t)->name);
+        for (size_t i = 0; i < (*t)->n_rows; i++)
+            assert_explained((*t)->rows[i].name);
+    }
+}
+
+static void every_status_of_a_call_is_explained(void **state)
+{
+    (void)state;
+    for (unsigned i = 1; i < RDL_STATUS_COUNT; i++)
+        assert_explained(rdl_status_name((enum rdl_status)i));
+}
+
+static void assert_one(void *ctx, const char *word)
+{
+    struct printed p;
+
+    ++*(unsigned *)ctx;
+    if (!explain(printed_begin(&p)->out, word))
+        fail_msg("no explanation of %s", word);
+    printed_end(&p);
+}
+
+static void every_word_that_is_offered_is_explained(void **state)
+{
+    unsigned n = 0;
+
+    (void)state;
+    explain_each(assert_one, &n);
+    assert_true(n > 300);
+}
+
+static void the_states_show_what_each_move_needs(void **state)
+{
+    struct printed p;
+
+    (void)state;
+    assert_true(explain(printed_begin(&p)->out, "qp-states"));
+    assert_prints(&p, "RESET -> INIT   needs access, pkey_index, port\n");
+    for (size_t i = 0; i < n_qp_edges; i++) {
+        char move[64];
+        struct text t = text_on(move, sizeof(move));
+
+        text_addf(&t, "%s -> %s", enum_name(&enum_qp_state, qp_edges[i].from),
+                  enum_name(&enum_qp_state, qp_edges[i].to));
+        assert_prints(&p, move);
+    }
+    assert_lines_fit(&p);
+    printed_end(&p);
+}
+
+static void case_and_dashes_do_not_matter(void **state)
+{
+    static const char *const words[] = {"retry_exc_err", "RETRY-EXC-ERR", "go-back-n",
+                                        "Go_Back_N",     "avail.idx",     "RDL_ERR_BUSY"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        assert_explained(words[i]);
+}
+
+static void one_word_can_mean_several_things(void **state)
+{
+    struct printed p;
+
+    (void)state;
+    assert_true(explain(printed_begin(&p)->out, "SEND"));
+    assert_prints(&p, "SEND   work request opcode 2");
+    assert_prints(&p, "SEND   completion opcode 0");
+    printed_end(&p);
+}
+
+static void an_unknown_word_gets_a_suggestion(void **state)
+{
+    struct printed p;
+
+    (void)state;
+    assert_false(explain(printed_begin(&p)->out, "RETRY_EXC_ER"));
+    assert_string_equal(printed_text(&p), "");
+    printed_end(&p);
+    assert_string_equal(explain_suggest("RETRY_EXC_ER"), "RETRY_EXC_ERR");
+    assert_null(explain_suggest("zzzzzzzzzzzz"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_of_every_enumeration_is_explained),
+        cmocka_unit_test(every_status_of_a_call_is_explained),
+        cmocka_unit_test(every_word_that_is_offered_is_explained),
+        cmocka_unit_test(the_states_show_what_each_move_needs),
+        cmocka_unit_test(case_and_dashes_do_not_matter),
+        cmocka_unit_test(one_word_can_mean_several_things),
+        cmocka_unit_test(an_unknown_word_gets_a_suggestion),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/lang/table.h"
+
+#include "cli/cli_testing.h"
+#include "cli/lang/suggest.h"
+#include "cli/tell/help.h"
+
+static void every_command_has_a_summary_and_an_example_of_itself(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        const struct cmd *cmd = &cmd_table[i];
+
+        assert_true(strlen(cmd->summary) > 3);
+        assert_non_null(strstr(cmd->example, cmd->name));
+        assert_true(cmd->class < N_CLASSES && cmd->before < N_BEFORE);
+    }
+}
+
+static void every_example_is_a_valid_line(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        struct script s = script_of(cmd_table[i].example);
+        struct line_reader r = {.script = &s};
+        struct diag d = {.kind = DIAG_NONE};
+        struct step *st = NULL;
+        enum line_result result;
+
+        do
+            result = line_next(&r, &st, &d);
+        while (result == LINE_STEP);
+        if (result != LINE_END)
+            fail_msg("%s: %s", cmd_table[i].example, d.message);
+        script_done(&s);
+    }
+}
+
+static void every_parameter_says_what_it_is(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        for (size_t k = 0; k < cmd_table[i].n_params; k++) {
+            const struct param *p = &cmd_table[i].params[k];
+
+            assert_true(strlen(p->help) > 3);
+            assert_true(p->kind < N_VALUE_KINDS);
+            assert_int_equal(p->words != NULL, p->kind == VAL_WORD || p->kind == VAL_SET);
+            assert_int_equal(p->object != OBJ_NONE, p->kind == VAL_OBJECT);
+            assert_true(p->max == 0 || p->min <= p->max);
+            /* Of the same name there must be only one. */
+            assert_ptr_equal(cmd_param(&cmd_table[i], p->name), p);
+            assert_string_not_equal(p->name, "as");
+            assert_string_not_equal(p->name, "do");
+            assert_string_not_equal(p->name, "flags");
+            assert_string_not_equal(p->name, "steps");
+        }
+    }
+}
+
+static void help_knows_every_command_and_class(void **state)
+{
+    FILE *nowhere = fopen("/dev/null", "w");
+
+    (void)state;
+    assert_non_null(nowhere);
+    help_overview(nowhere);
+    for (size_t i = 0; i < N_CMDS; i++)
+        assert_true(help_topic(nowhere, cmd_table[i].name));
+    for (size_t i = 0; i < N_CLASSES; i++)
+        assert_true(help_topic(nowhere, cmd_classes[i].name));
+    assert_false(help_topic(nowhere, "xyzzy"));
+    assert_string_equal(help_suggest("pst_send"), "post_send");
+    fclose(nowhere);
+}
+
+static void distance_counts_single_slips(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        size_t distance;
+    } rows[] = {{"", "", 0},         {"link", "link", 0},      {"LINK", "link", 0},
+                {"lnik", "link", 1}, {"lin", "link", 1},       {"linkk", "link", 1},
+                {"lunk", "link", 1}, {"kitten", "sitting", 3}, {"abc", "", 3},
+                {"", "abc", 3}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_int_equal(suggest_distance(rows[i].a, rows[i].b), rows[i].distance);
+        assert_int_equal(suggest_distance(rows[i].b, rows[i].a), rows[i].distance);
+    }
+}
+
+static void nothing_far_away_is_suggested(void **state)
+{
+    struct suggestion s = suggestion_for("xyzzy");
+
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++)
+        suggest_offer(&s, cmd_table[i].name);
+    assert_null(s.best);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_command_has_a_summary_and_an_example_of_itself),
+        cmocka_unit_test(every_example_is_a_valid_line),
+        cmocka_unit_test(every_parameter_says_what_it_is),
+        cmocka_unit_test(help_knows_every_command_and_class),
+        cmocka_unit_test(distance_counts_single_slips),
+        cmocka_unit_test(nothing_far_away_is_suggested),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
