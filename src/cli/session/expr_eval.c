@@ -394,7 +394,7 @@ static bool compare(struct session *s, const struct expr *e, struct span at,
                     const struct operand *a, const struct operand *b, bool *ret)
 {
     const bool ordered = e->op != CMP_EQ && e->op != CMP_NE;
-    bool equal;
+    bool equal = false;
 
     if (a->kind == KIND_ABSENT || b->kind == KIND_ABSENT) {
         *ret = false;
