@@ -134,7 +134,7 @@ static enum mtu mtu_of_bytes(uint32_t bytes)
 uint32_t world_peer_of(const struct world *w, const uint8_t gid[GID_BYTES])
 {
     for (uint32_t i = 0; i < w->n_hosts; i++) {
-        for (uint32_t j = 0; j < GUEST_GIDS; j++) {
+        for (uint32_t j = 0; host_is_there(w->hosts[i]) && j < GUEST_GIDS; j++) {
             if (memcmp(w->hosts[i]->guest.config.gid[j], gid, GID_BYTES) == 0)
                 return i;
         }
@@ -228,7 +228,7 @@ static enum rdl_status introduce(struct world *w, struct host *h)
     for (uint32_t i = 0; i < w->n_hosts; i++) {
         struct host *other = w->hosts[i];
 
-        if (h->asks || other->asks)
+        if (h->asks || other->asks || !host_is_there(other))
             continue;
         for (uint32_t j = 0; j < GUEST_GIDS; j++) {
             const uint8_t *theirs = other->guest.config.gid[j], *ours = h->guest.config.gid[j];
@@ -290,7 +290,7 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
         st = introduce(w, h);
     world_done(w);
     if (st != RDL_OK) {
-        w->n_hosts--;
+        h->name[0] = '\0';
         tallies_meet_again(lab);
         return st;
     }

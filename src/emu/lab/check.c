@@ -139,7 +139,7 @@ bool world_check(struct rdl_lab *lab, bool full)
     if (broken)
         report(lab, "", broken);
     for (uint32_t i = 0; full && !broken && i < w->n_hosts; i++) {
-        broken = check_host(w->hosts[i]);
+        broken = host_is_there(w->hosts[i]) ? check_host(w->hosts[i]) : NULL;
         if (broken)
             report(lab, w->hosts[i]->name, broken);
     }

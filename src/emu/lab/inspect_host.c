@@ -23,7 +23,8 @@ static void visit_lab(const struct inode *n, struct visit *v)
 
         s.host = w->hosts[i];
         s.handle = i + 1;
-        child(v, w->hosts[i]->name, s);
+        if (host_is_there(w->hosts[i]))
+            child(v, w->hosts[i]->name, s);
     }
     for (uint32_t i = 0; i < w->net.n_switches; i++) {
         struct inode s = sub(n, NODE_SWITCH);

@@ -126,6 +126,8 @@ void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *se
     for (uint32_t i = 0; i < w->n_hosts; i++) {
         const struct host *h = w->hosts[i];
 
+        if (!host_is_there(h))
+            continue;
         if (h->guest.ctrl.busy)
             tell_control(h, &out);
         tell_pings(h, &out);

@@ -28,14 +28,22 @@ _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every nam
 
 struct host {
     uint32_t index;
-    char name[RDL_NAME_BYTES];
-    bool asks; /* for the MACs of others, and is not introduced to them */
+    char name[RDL_NAME_BYTES]; /* "" of one that could not boot, see host_is_there() */
+    bool asks;                 /* for the MACs of others, and is not introduced to them */
     struct ram ram;
     struct eth_port port;
     struct rdma dev; /* function 1 of its slot */
     struct vnet net; /* function 0 */
     struct guest guest;
 };
+
+/* A host that could not boot is not there for anybody, but its number stays taken: events of its
+ * boot are not another host's.
+ */
+static inline bool host_is_there(const struct host *h)
+{
+    return h->name[0] != '\0';
+}
 
 struct world {
     struct arena *arena;

@@ -7,6 +7,7 @@
 #include "cli/programs/rig.h"
 #include "emu/facts/enums.h"
 #include "emu/trace/filter.h"
+#include "rdmalab/inspect.h"
 
 #define MESSAGES 30u
 #define BYTES    3000u
@@ -228,6 +229,34 @@ static void no_event_is_of_a_host_that_is_not_known(void **state)
     }
 }
 
+/* What a host does that cannot boot is not what the next one does. */
+static void a_failed_boot_is_nobody_elses(void **state)
+{
+    const struct rdl_lab_config config = {.seed = 1, .check_invariants = true};
+    const struct rdl_host_config small = {.name = "h1", .ram_bytes = 64u << 10};
+    const struct rdl_host_config whole = {.name = "h1"};
+    struct rig r = {0};
+    struct ev_condition of_h1 = is(EV_reg_write, "host", 0, "h1");
+    uint64_t of_small;
+    const struct rdl_tally *late;
+    rdl_host host;
+
+    (void)state;
+    assert_int_equal(rdl_lab_new(&config, &r.lab), RDL_OK);
+    assert_int_equal(rdl_record(r.lab, 0, 0), RDL_OK);
+    assert_int_equal(rdl_host_add(r.lab, &small, &host), RDL_ERR_NOMEM);
+    assert_int_equal(rdl_find_host(r.lab, "h1", &host), RDL_ERR_NOT_FOUND);
+    of_small = rdl_total(r.lab, EV_reg_write);
+    assert_true(of_small > 0);
+    assert_int_equal(rdl_host_add(r.lab, &whole, &host), RDL_OK);
+    assert_int_equal(rdl_find_host(r.lab, "h1", &host), RDL_OK);
+    of_h1.op = CMP_NE;
+    late = tally(&r, EV_reg_write, &of_h1, 1);
+    assert_true(count(late) == of_small);
+    assert_int_equal(rdl_run(r.lab, RDL_NEVER, none), RDL_OK);
+    rig_done(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +264,7 @@ int main(void)
         cmocka_unit_test(a_tally_goes_on_where_the_record_forgets),
         cmocka_unit_test(a_checkpoint_brings_counts_back),
         cmocka_unit_test(what_nobody_can_count_any_more_is_refused),
+        cmocka_unit_test(a_failed_boot_is_nobody_elses),
         cmocka_unit_test(a_host_is_resolved_when_it_exists),
         cmocka_unit_test(no_event_is_of_a_host_that_is_not_known),
     };
