@@ -52,6 +52,9 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     # line by line: bad syntax is 2, everything else that is wrong 1
     (["-c", "host h1; show h1.irqs"], "", 0, r"0"),
     (["-c", "hosst h1"], "", 1, r'did you mean "host"\?'),
+    # a mistyped name is no refusal, unless that is what is meant
+    (["-c", "host h1; refused { create_cq h9 cqe=16 as cq }"], "", 1, r'no host is called "h9"'),
+    (["-c", 'host h1; refused says="no host" { create_cq h9 cqe=16 as cq }'], "", 0, r"refused: no host"),
     (["-c", "host h1; show h1.irq"], "", 1, r"h1\.irqs?"),
     (["-c", "host h1 max_cqq=3"], "", 1, r'did you mean "max_cq"\?'),
     (["-c", "host h1 features_off=EVENT_IDXX"], "", 1, r"EVENT_IDX"),

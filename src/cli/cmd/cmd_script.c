@@ -114,8 +114,10 @@ bool run_refused(struct session *s, const struct step *st)
         diag_set(&s->diag, DIAG_EXPECT, st->at, "refused: nothing was refused");
         return false;
     }
-    if (s->diag.kind != DIAG_FAILED || s->interrupted)
-        return false; /* wrong in another way */
+    /* A name that nothing has is a mistake, unless the scenario says that it is meant. */
+    if ((s->diag.kind != DIAG_FAILED && !(s->diag.kind == DIAG_VALUE && says && says[0])) ||
+        s->interrupted)
+        return false;
     s->diag_src = (struct source){0};
     if (says && !strstr(s->diag.message, says)) {
         char message[DIAG_MESSAGE_BYTES];

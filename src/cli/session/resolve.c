@@ -95,7 +95,7 @@ bool resolve_unknown(struct session *s, struct span at, const char *path, const 
     struct text t = text_on(parent, sizeof(parent));
     size_t off = 0, ignored;
 
-    session_fail(s, at, "%s is called \"%s\"", what, path);
+    diag_set(&s->diag, DIAG_VALUE, at, "%s is called \"%s\"", what, path);
     if (rdl_inspect(s->lab, path, &v, &off) == RDL_OK)
         return false;
     if (off > 0)
