@@ -10,6 +10,7 @@
 #include "rdmalab/lab.h"
 
 struct ev;
+struct ev_set;
 struct ev_names;
 
 struct rdl_listener;
@@ -20,10 +21,10 @@ RDL_MUST_CHECK enum rdl_status rdl_listen(struct rdl_lab *lab,
                                           struct rdl_listener **ret);
 void rdl_unlisten(struct rdl_lab *lab, struct rdl_listener *listener);
 
-/* From now on @listener hears only @kinds, a set made with EV_SET(); 0: none.  Events that nobody
+/* From now on @listener hears only @kinds.  Events that nobody
  * hears cost next to nothing.
  */
-void rdl_hear(struct rdl_lab *lab, struct rdl_listener *listener, uint64_t kinds);
+void rdl_hear(struct rdl_lab *lab, struct rdl_listener *listener, const struct ev_set *kinds);
 
 /* Records events and the bytes of sent frames; when a limit is reached the oldest are forgotten.
  * To be called once, before the first host.  0: the default (1 Mi events, 256 MiB of frames).

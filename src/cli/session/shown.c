@@ -5,20 +5,13 @@
 
 #define SHOWN_MAX 200u /* in one step; all of them are in `show events` */
 
-/* Registers, ring indexes and names are left to `show events`. */
-#define STORY_KINDS                                                                                \
-    (EV_SET(EV_fetch) | EV_SET(EV_key) | EV_SET(EV_dma_write) | EV_SET(EV_qp_state) |              \
-     EV_SET(EV_timer) | EV_SET(EV_timeout) | EV_SET(EV_retry) | EV_SET(EV_cqe) |                   \
-     EV_SET(EV_cq_overflow) | EV_SET(EV_tx) | EV_SET(EV_rx) | EV_SET(EV_drop) | EV_SET(EV_lost) |  \
-     EV_SET(EV_fault) | EV_SET(EV_flooded) | EV_SET(EV_forwarded) | EV_SET(EV_vq_broken) |         \
-     EV_SET(EV_cq_event) | EV_SET(EV_eth_tx) | EV_SET(EV_eth_rx) | EV_SET(EV_neighbour) |          \
-     EV_SET(EV_ping_sent) | EV_SET(EV_ping_reply) | EV_SET(EV_ping_lost) | EV_SET(EV_port_out))
-
 void shown_begin(struct session *s)
 {
+    const struct ev_set story = ev_set_story();
+
     s->shown = 0;
     if (s->config.verbose)
-        rdl_hear(s->lab, s->listener, STORY_KINDS);
+        rdl_hear(s->lab, s->listener, &story);
 }
 
 void shown_event(void *ctx, const struct ev *e)
@@ -32,7 +25,7 @@ void shown_event(void *ctx, const struct ev *e)
          * cost nothing.
          */
         if (rdl_record_gap(s->lab).to == RDL_NEVER)
-            rdl_hear(s->lab, s->listener, 0);
+            rdl_hear(s->lab, s->listener, &ev_set_none);
         return;
     }
     ev_add_line(&t, e, rdl_names(s->lab));
@@ -49,5 +42,5 @@ void shown_end(struct session *s)
                 rdl_record_forgotten(s->lab) ? "the latest" : "them all");
     s->shown = 0;
     if (s->listener) /* there is none when no lab could be made */
-        rdl_hear(s->lab, s->listener, 0);
+        rdl_hear(s->lab, s->listener, &ev_set_none);
 }

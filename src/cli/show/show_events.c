@@ -80,24 +80,22 @@ static bool passes(const struct event_filter *f, const struct ev *e)
 /* What goes wrong is red, what waits is yellow, what completes is green. */
 static const char *colour_of(const struct ev *e)
 {
-    switch (e->kind) {
-    case EV_lost:
-    case EV_drop:
-    case EV_vq_broken:
-    case EV_cq_overflow:
-    case EV_ping_lost:
-        return "\033[31m";
-    case EV_timeout:
-    case EV_retry:
-    case EV_fault:
-        return "\033[33m";
-    case EV_ping_reply:
-        return "\033[32m";
-    case EV_cqe:
-        return e->u.cqe.status == WCS_SUCCESS ? "\033[32m" : "\033[31m";
-    default:
+    static const char red[] = "\033[31m", yellow[] = "\033[33m", green[] = "\033[32m";
+    const struct ev_field *status = ev_field_find(e->kind, "status");
+
+    switch (ev_schema(e->kind)->tone) {
+    case EV_TONE_PLAIN:
         return NULL;
+    case EV_TONE_GOOD:
+        return green;
+    case EV_TONE_WAIT:
+        return yellow;
+    case EV_TONE_BAD:
+        return red;
+    case EV_TONE_STATUS:
+        return status && ev_field_number(e, status) == WCS_SUCCESS ? green : red;
     }
+    return NULL;
 }
 
 /* @with_time: the time stands at the left where it has changed. */

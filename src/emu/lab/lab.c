@@ -141,7 +141,7 @@ enum rdl_status rdl_lab_new(const struct rdl_lab_config *config, struct rdl_lab 
         lab->watch = watch_new(w);
         if (!lab->watch)
             goto fail;
-        lab->watch_sink = (struct trace_sink){watch_event, lab->watch, WATCH_KINDS, NULL};
+        lab->watch_sink = (struct trace_sink){watch_event, lab->watch, watch_kinds(), NULL};
         trace_sink_add(&lab->sinks, &lab->watch_sink);
     }
     *ret = lab;

@@ -22,7 +22,7 @@ static enum rdl_status learn_names(struct rdl_lab *lab)
     lab->names = ev_names_new();
     if (!lab->names)
         return RDL_ERR_NOMEM;
-    lab->names_sink = (struct trace_sink){on_names, lab->names, EV_NAMES_KINDS, NULL};
+    lab->names_sink = (struct trace_sink){on_names, lab->names, ev_names_kinds(), NULL};
     trace_sink_add(&lab->sinks, &lab->names_sink);
     return RDL_OK;
 }
@@ -37,13 +37,13 @@ enum rdl_status rdl_listen(struct rdl_lab *lab, void (*event)(void *ctx, const s
     l = calloc(1, sizeof(*l));
     if (!l)
         return RDL_ERR_NOMEM;
-    l->sink = (struct trace_sink){event, ctx, EV_SET_ALL, NULL};
+    l->sink = (struct trace_sink){event, ctx, ev_set_all, NULL};
     trace_sink_add(&lab->sinks, &l->sink);
     *ret = l;
     return RDL_OK;
 }
 
-void rdl_hear(struct rdl_lab *lab, struct rdl_listener *listener, uint64_t kinds)
+void rdl_hear(struct rdl_lab *lab, struct rdl_listener *listener, const struct ev_set *kinds)
 {
     trace_sink_hear(&lab->sinks, &listener->sink, kinds);
 }
@@ -71,7 +71,7 @@ enum rdl_status rdl_record(struct rdl_lab *lab, size_t events_max, size_t frame_
                              frame_bytes_max ? frame_bytes_max : FRAME_BYTES_MAX_DEFAULT);
     if (!lab->record)
         return RDL_ERR_NOMEM;
-    lab->record_sink = (struct trace_sink){on_record, lab->record, EV_SET_ALL, NULL};
+    lab->record_sink = (struct trace_sink){on_record, lab->record, ev_set_all, NULL};
     trace_sink_add(&lab->sinks, &lab->record_sink);
     return RDL_OK;
 }
@@ -92,7 +92,7 @@ void rdl_record_pause(struct rdl_lab *lab)
     if (!lab->record)
         return;
     record_pause(lab->record, rdl_tick(lab));
-    trace_sink_hear(&lab->sinks, &lab->record_sink, 0);
+    trace_sink_hear(&lab->sinks, &lab->record_sink, &ev_set_none);
 }
 
 void rdl_record_resume(struct rdl_lab *lab)
@@ -100,7 +100,7 @@ void rdl_record_resume(struct rdl_lab *lab)
     if (!lab->record)
         return;
     record_resume(lab->record, rdl_tick(lab));
-    trace_sink_hear(&lab->sinks, &lab->record_sink, EV_SET_ALL);
+    trace_sink_hear(&lab->sinks, &lab->record_sink, &ev_set_all);
 }
 
 struct rdl_record_gap rdl_record_gap(const struct rdl_lab *lab)
@@ -146,7 +146,7 @@ enum rdl_status rdl_hash_start(struct rdl_lab *lab)
         return RDL_ERR_NOMEM;
     lab->hashing = true;
     lab->hash = TRACE_HASH_START;
-    lab->hash_sink = (struct trace_sink){on_hash, &lab->hash, EV_SET_ALL, NULL};
+    lab->hash_sink = (struct trace_sink){on_hash, &lab->hash, ev_set_all, NULL};
     trace_sink_add(&lab->sinks, &lab->hash_sink);
     return RDL_OK;
 }

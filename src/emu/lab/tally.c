@@ -149,16 +149,19 @@ static struct rdl_tally *copy_of(const struct ev_filter *filter)
 static void keep(struct rdl_lab *lab, struct rdl_tally *t)
 {
     struct tallies *all = &lab->tallies;
+    struct ev_set kinds;
 
     t->number = all->n++;
     t->next = all->of_kind[t->filter.kind];
     all->of_kind[t->filter.kind] = t;
     if (!all->listens) {
-        all->sink = (struct trace_sink){on_event, all, 0, NULL};
+        all->sink = (struct trace_sink){on_event, all, ev_set_none, NULL};
         trace_sink_add(&lab->sinks, &all->sink);
         all->listens = true;
     }
-    trace_sink_hear(&lab->sinks, &all->sink, all->sink.kinds | EV_SET(t->filter.kind));
+    kinds = all->sink.kinds;
+    ev_set_add(&kinds, t->filter.kind);
+    trace_sink_hear(&lab->sinks, &all->sink, &kinds);
 }
 
 enum rdl_status rdl_tally(struct rdl_lab *lab, const struct ev_filter *filter,

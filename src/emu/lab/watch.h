@@ -25,10 +25,7 @@ struct watch *watch_new(const struct world *w);
 void watch_free(struct watch *s);
 
 /* What watch_event() looks at. */
-#define WATCH_KINDS                                                                                \
-    (EV_SET(EV_post_send) | EV_SET(EV_post_recv) | EV_SET(EV_used) | EV_SET(EV_cqe) |              \
-     EV_SET(EV_qp_state) | EV_SET(EV_gone) | EV_SET(EV_tx) | EV_SET(EV_queue_reset) |              \
-     EV_SET(EV_vq_broken) | EV_SET(EV_cq_overflow))
+struct ev_set watch_kinds(void);
 
 void watch_event(void *ctx, const struct ev *e);
 void watch_frame(struct watch *s, const uint8_t *bytes, uint32_t len);

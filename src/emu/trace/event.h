@@ -57,16 +57,36 @@ struct ev_addr ev_addr(const char *s);
 
 enum ev_kind {
 #define F(type, field)
-#define EVENT(name, fields, text) EV_##name,
+#define EVENT(name, story, tone, fields, text) EV_##name,
 #include "emu/trace/events.def"
 #undef EVENT
     EV_COUNT
 };
 
-/* A set of kinds: bit 1 << kind. */
-#define EV_SET(kind) ((uint64_t)1 << (kind))
-#define EV_SET_ALL   UINT64_MAX
-_Static_assert(EV_COUNT <= 64, "a set of kinds fits a word");
+/* A set of kinds. */
+#define EV_SET_WORDS 2u
+_Static_assert(EV_COUNT <= 64 * EV_SET_WORDS, "a set has room for every kind");
+struct ev_set {
+    uint64_t w[EV_SET_WORDS];
+};
+
+extern const struct ev_set ev_set_none, ev_set_all;
+
+static inline bool ev_set_has(const struct ev_set *s, enum ev_kind kind)
+{
+    return (s->w[(unsigned)kind / 64u] >> (unsigned)kind % 64u & 1u) != 0;
+}
+
+static inline void ev_set_add(struct ev_set *s, enum ev_kind kind)
+{
+    s->w[(unsigned)kind / 64u] |= (uint64_t)1 << (unsigned)kind % 64u;
+}
+
+/* The set of the @n kinds at @kinds. */
+struct ev_set ev_set_of(const enum ev_kind *kinds, size_t n);
+
+/* The kinds that are printed while a command runs. */
+struct ev_set ev_set_story(void);
 
 #define FTYPE(name, ctype, print, table) typedef ctype evf_##name;
 #include "emu/trace/ftypes.def"
@@ -74,7 +94,7 @@ _Static_assert(EV_COUNT <= 64, "a set of kinds fits a word");
 
 #undef F
 #define F(type, field) evf_##type field;
-#define EVENT(name, fields, text)                                                                  \
+#define EVENT(name, story, tone, fields, text)                                                     \
     struct ev_##name {                                                                             \
         fields                                                                                     \
     };
@@ -88,7 +108,7 @@ struct ev {
     ev_id cause; /* the event that led to this one; 0: a person or script did */
     enum ev_kind kind;
     union {
-#define EVENT(name, fields, text) struct ev_##name name;
+#define EVENT(name, story, tone, fields, text) struct ev_##name name;
 #include "emu/trace/events.def"
 #undef EVENT
     } u;
@@ -116,8 +136,19 @@ struct ev_field {
     const struct enum_table *const *words; /* of EVP_ENUM */
 };
 
+/* Is it good news that such an event happened? */
+enum ev_tone {
+    EV_TONE_PLAIN,
+    EV_TONE_GOOD,
+    EV_TONE_WAIT,  /* something must be tried again, or comes otherwise than it was sent */
+    EV_TONE_BAD,   /* something is lost, or went wrong */
+    EV_TONE_STATUS /* its field `status` says which */
+};
+
 struct ev_schema {
     const char *name;
+    bool story; /* printed while a command runs */
+    enum ev_tone tone;
     const char *text;
     const struct ev_field *fields;
     size_t n_fields;
@@ -143,7 +174,7 @@ void ev_field_set(struct ev *e, const struct ev_field *f, uint64_t v);
  * until another takes it.  Owned by the caller; ev_names_free() gives the memory back.
  */
 struct ev_names;
-#define EV_NAMES_KINDS (EV_SET(EV_host_up) | EV_SET(EV_port_up) | EV_SET(EV_named))
+struct ev_set ev_names_kinds(void); /* that teach names */
 struct ev_names *ev_names_new(void);
 void ev_names_free(struct ev_names *n);
 void ev_names_learn(struct ev_names *n, const struct ev *e);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/base/assert.h"
 #include "emu/trace/event.h"
 
 #define NAMES_HOSTS_MAX   (EV_PORT_FIRST + EV_PORTS_MAX)
@@ -16,6 +17,13 @@ struct ev_names {
     size_t n_objects, cap_objects;
     bool is_short; /* memory was, and nobody has asked yet */
 };
+
+struct ev_set ev_names_kinds(void)
+{
+    static const enum ev_kind kinds[] = {EV_host_up, EV_port_up, EV_named};
+
+    return ev_set_of(kinds, ARRAY_LEN(kinds));
+}
 
 struct ev_names *ev_names_new(void)
 {

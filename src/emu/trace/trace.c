@@ -7,16 +7,18 @@ void trace_hand_out(const struct trace *t, struct ev *e, ev_id id)
     e->id = id;
     e->cause = t->cause;
     for (const struct trace_sink *s = t->sinks->first; s; s = s->next) {
-        if (s->kinds & EV_SET(e->kind))
+        if (ev_set_has(&s->kinds, e->kind))
             s->event(s->ctx, e);
     }
 }
 
 static void sum_kinds(struct trace_sinks *s)
 {
-    s->kinds = 0;
-    for (const struct trace_sink *i = s->first; i; i = i->next)
-        s->kinds |= i->kinds;
+    s->kinds = ev_set_none;
+    for (const struct trace_sink *i = s->first; i; i = i->next) {
+        for (size_t k = 0; k < EV_SET_WORDS; k++)
+            s->kinds.w[k] |= i->kinds.w[k];
+    }
 }
 
 void trace_sink_add(struct trace_sinks *s, struct trace_sink *sink)
@@ -38,8 +40,8 @@ void trace_sink_remove(struct trace_sinks *s, struct trace_sink *sink)
     sum_kinds(s);
 }
 
-void trace_sink_hear(struct trace_sinks *s, struct trace_sink *sink, uint64_t kinds)
+void trace_sink_hear(struct trace_sinks *s, struct trace_sink *sink, const struct ev_set *kinds)
 {
-    sink->kinds = kinds;
+    sink->kinds = *kinds;
     sum_kinds(s);
 }

@@ -21,13 +21,13 @@
 struct trace_sink {
     void (*event)(void *ctx, const struct ev *e);
     void *ctx;
-    uint64_t kinds; /* EV_SET() of those that it hears; change it by trace_sink_hear() */
+    struct ev_set kinds; /* that it hears; change it by trace_sink_hear() */
     struct trace_sink *next;
 };
 
 struct trace_sinks {
     struct trace_sink *first;
-    uint64_t kinds; /* that any sink hears; 0: nobody listens */
+    struct ev_set kinds; /* that any sink hears */
 };
 
 struct trace {
@@ -52,7 +52,7 @@ static inline void trace_begin(struct trace *t, uint64_t now_ns, ev_id cause)
 /* Does anything hear events of @kind? */
 static inline bool trace_listens(const struct trace *t, enum ev_kind kind)
 {
-    return (t->sinks->kinds & EV_SET(kind)) != 0;
+    return ev_set_has(&t->sinks->kinds, kind);
 }
 
 /* The id of the next event, which is of @kind, for TRACE() and TRACE_ID(). */
@@ -103,8 +103,8 @@ void trace_hand_out(const struct trace *t, struct ev *e, ev_id id);
 void trace_sink_add(struct trace_sinks *s, struct trace_sink *sink);
 void trace_sink_remove(struct trace_sinks *s, struct trace_sink *sink);
 
-/* From now on @sink hears @kinds; 0: nothing.  A sink may do this while it is handed an event. */
-void trace_sink_hear(struct trace_sinks *s, struct trace_sink *sink, uint64_t kinds);
+/* From now on @sink hears @kinds.  A sink may do this while it is handed an event. */
+void trace_sink_hear(struct trace_sinks *s, struct trace_sink *sink, const struct ev_set *kinds);
 
 /* A 64-bit hash over everything that events say (FNV-1a over their fields, little-endian, in
  * schema order), the same on every machine.

@@ -190,7 +190,7 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
 
     f->arena = arena_new((size_t)4 << 30);
     assert_non_null(f->arena);
-    f->sink = (struct trace_sink){fake_event, f, EV_SET_ALL, NULL};
+    f->sink = (struct trace_sink){fake_event, f, ev_set_all, NULL};
     f->trace.sinks = &f->sinks;
     trace_sink_add(&f->sinks, &f->sink);
     assert_true(sim_init(&f->sim, f->arena, &f->trace, fake_handlers, f));

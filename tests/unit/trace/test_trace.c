@@ -47,6 +47,65 @@ static void every_event_prints_its_sentence_and_its_json(void **state)
     }
 }
 
+static bool is_special(const char *name)
+{
+    static const char *const names[] = {"@qp", "@cq", "@host", "@peer", "@frame"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (strcmp(names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A part in brackets about a field that is not there would never be printed. */
+static void sentences_speak_of_their_own_fields(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < EV_COUNT; k++) {
+        const struct ev_schema *schema = ev_schema((enum ev_kind)k);
+        size_t depth = 0, in_part = 0;
+
+        for (const char *s = schema->text; *s; s++) {
+            char name[EV_NAME_BYTES];
+            struct text t = text_on(name, sizeof(name));
+
+            if (*s == '[') {
+                assert_int_equal(depth++, 0);
+                in_part = 0;
+            } else if (*s == ']') {
+                assert_int_equal(--depth, 0);
+                assert_true(in_part > 0);
+            } else if (*s == '{') {
+                text_addn(&t, s + 1, strcspn(s + 1, "}"));
+                if (!is_special(name) && !ev_field_find((enum ev_kind)k, name))
+                    fail_msg("%s has no field %s", schema->name, name);
+                in_part++;
+            }
+        }
+        assert_int_equal(depth, 0);
+    }
+}
+
+static void sets_know_their_kinds(void **state)
+{
+    static const enum ev_kind kinds[] = {EV_host_up, EV_tx, (enum ev_kind)(EV_COUNT - 1)};
+    const struct ev_set some = ev_set_of(kinds, ARRAY_LEN(kinds)), story = ev_set_story();
+
+    (void)state;
+    for (unsigned k = 0; k < EV_COUNT; k++) {
+        bool is_one = false;
+
+        for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+            is_one = is_one || kinds[i] == k;
+        assert_true(ev_set_has(&some, (enum ev_kind)k) == is_one);
+        assert_true(ev_set_has(&ev_set_all, (enum ev_kind)k));
+        assert_false(ev_set_has(&ev_set_none, (enum ev_kind)k));
+        assert_true(ev_set_has(&story, (enum ev_kind)k) == ev_schema((enum ev_kind)k)->story);
+    }
+    assert_true(ev_set_has(&story, EV_tx) && !ev_set_has(&story, EV_reg_read));
+}
+
 static void parts_in_brackets_appear_only_when_set(void **state)
 {
     struct ev e = {.kind = EV_tx, .id = ev_id_of(34, 3)};
@@ -175,8 +234,10 @@ static void numbers_advance_whether_or_not_anybody_listens(void **state)
 {
     struct trace_sinks sinks = {0};
     struct trace t = {.sinks = &sinks};
+    const enum ev_kind kick = EV_kick;
+    const struct ev_set kicks = ev_set_of(&kick, 1);
     int heard = 0;
-    struct trace_sink sink = {count_one, &heard, EV_SET(EV_kick), NULL};
+    struct trace_sink sink = {count_one, &heard, kicks, NULL};
     ev_id id;
 
     (void)state;
@@ -191,10 +252,10 @@ static void numbers_advance_whether_or_not_anybody_listens(void **state)
     TRACE_ID(&t, id, irq, .host = 0); /* of a kind that the sink does not hear */
     assert_true(id == ev_id_of(1, 4));
     assert_int_equal(heard, 1);
-    trace_sink_hear(&sinks, &sink, EV_SET_ALL);
+    trace_sink_hear(&sinks, &sink, &ev_set_all);
     TRACE(&t, irq, .host = 0);
     assert_int_equal(heard, 2);
-    trace_sink_hear(&sinks, &sink, EV_SET(EV_kick));
+    trace_sink_hear(&sinks, &sink, &kicks);
     trace_sink_remove(&sinks, &sink);
     TRACE(&t, kick, .host = 0);
     assert_int_equal(heard, 2);
@@ -227,6 +288,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_event_prints_its_sentence_and_its_json),
+        cmocka_unit_test(sentences_speak_of_their_own_fields),
+        cmocka_unit_test(sets_know_their_kinds),
         cmocka_unit_test(parts_in_brackets_appear_only_when_set),
         cmocka_unit_test(names_are_learnt_from_the_trace),
         cmocka_unit_test(names_tell_the_events_that_teach_them),

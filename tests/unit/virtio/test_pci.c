@@ -97,7 +97,7 @@ static int set_up(void **state)
 
     f->arena = arena_new((size_t)1 << 30);
     assert_non_null(f->arena);
-    f->sink = (struct trace_sink){on_event, f, EV_SET_ALL, NULL};
+    f->sink = (struct trace_sink){on_event, f, ev_set_all, NULL};
     f->trace.sinks = &f->sinks;
     trace_sink_add(&f->sinks, &f->sink);
     assert_true(sim_init(&f->sim, f->arena, &f->trace, handlers, f));

@@ -350,7 +350,7 @@ struct rig *rig_new(const struct rig_config *c)
     r->arena = arena_new(ARENA_BYTES);
     r->trace.sinks = &r->sinks;
     r->events = malloc(RIG_EVENTS * sizeof(*r->events));
-    r->sink = (struct trace_sink){record, r, EV_SET_ALL, NULL};
+    r->sink = (struct trace_sink){record, r, ev_set_all, NULL};
     trace_sink_add(&r->sinks, &r->sink);
     r->chance = prng_stream(7, 0);
     assert_true(sim_init(&r->sim, r->arena, &r->trace, handlers, r));
