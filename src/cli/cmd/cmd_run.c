@@ -43,6 +43,7 @@ bool run_step(struct session *s, const struct step *st)
                 say_quiet(s);
             break;
         case ADVANCE_LATE:
+        case ADVANCE_STOPPED:
             break;
         }
     }
@@ -62,6 +63,7 @@ bool run_run(struct session *s, const struct step *st)
         break;
     case ADVANCE_DONE:
     case ADVANCE_LATE:
+    case ADVANCE_STOPPED:
         say_time(s, "");
         break;
     }
@@ -131,7 +133,7 @@ static bool run_until_holds(struct session *s, const struct step *st, const stru
             continue;
         if (end == ADVANCE_FAILED)
             return false;
-        if (s->quit)
+        if (end == ADVANCE_STOPPED)
             return true;
         refute(s, st, e,
                end == ADVANCE_IDLE ? "nothing is left to run, and " : "the time is over, and ");

@@ -81,6 +81,9 @@ struct live_ops {
      */
     void (*pump)(struct live *l, uint64_t until_ns, int input);
 
+    /* Is there something to read at a file descriptor?  A signal is nothing to read. */
+    bool (*has_input)(int fd);
+
     /* What programs have printed and what became of devices since the last call, lines of text that
      * are valid until anything else is called; NULL: nothing.
      */

@@ -348,6 +348,13 @@ static void sleep_for(struct live *l, uint64_t ns, int input)
     (void)ppoll(fds, 2 + l->n_ports, &t, NULL);
 }
 
+static bool live_has_input(int fd)
+{
+    struct pollfd look = {.fd = fd, .events = POLLIN};
+
+    return poll(&look, 1, 0) > 0;
+}
+
 static void live_pump(struct live *l, uint64_t until_ns, int input)
 {
     const enum live_acted acted = live_programs_go(l);
@@ -379,6 +386,7 @@ static const struct live_ops ops = {
     .now_ns = now_ns,
     .catch_up = catch_up,
     .pump = live_pump,
+    .has_input = live_has_input,
     .said = said,
     .programs_run = live_programs_run,
     .programs_failed = live_programs_failed,

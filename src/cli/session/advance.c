@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/advance.h"
 
-#include <poll.h>
 #include <string.h>
 
 #include "cli/live/live.h"
@@ -27,6 +26,13 @@ struct move {
     enum rdl_step grain;
     uint64_t until_ns;
     rdl_host host;
+};
+
+/* How a move ended. */
+enum moved {
+    MOVED,        /* as the status says that came from the lab */
+    MOVE_STOPPED, /* before its end, because the stop expression holds; that is no failure */
+    MOVE_CUT      /* before its end; s->diag says why */
 };
 
 static enum rdl_status call(struct session *s, const struct move *m, struct rdl_limits limits,
@@ -168,37 +174,36 @@ static bool program_failed(struct session *s, struct span at)
 }
 
 /* As move(), while the simulated clock follows the machine's. */
-static enum rdl_status move_live(struct session *s, const struct move *m, struct span at,
-                                 uint32_t *reterr_rsp)
+static enum moved move_live(struct session *s, const struct move *m, struct span at,
+                            enum rdl_status *ret, uint32_t *reterr_rsp)
 {
     const bool had_programs = s->config.live_ops->programs_run(s->live);
 
     if (m->kind == MOVE_RUN && m->until_ns == RDL_NEVER && !had_programs)
         session_say(s, "waiting for frames from outside; ^C ends it\n");
     for (;;) {
-        enum rdl_status st;
-
         if (session_interrupted(s, at) || program_failed(s, at))
-            return RDL_ERR_TIMEOUT;
-        st = live_turn(s, m, -1, reterr_rsp);
-        if (st != RDL_ERR_IDLE)
-            return st;
+            return MOVE_CUT;
+        *ret = live_turn(s, m, -1, reterr_rsp);
+        if (*ret != RDL_ERR_IDLE)
+            return MOVED;
         if (stop_holds(s))
-            return RDL_ERR_TIMEOUT;
-        if (live_is_over(s, m, had_programs))
-            return program_failed(s, at) ? RDL_ERR_TIMEOUT : RDL_OK;
+            return MOVE_STOPPED;
+        if (live_is_over(s, m, had_programs)) {
+            *ret = RDL_OK;
+            return program_failed(s, at) ? MOVE_CUT : MOVED;
+        }
     }
 }
 
 bool advance_idle(struct session *s, int input)
 {
     const struct move m = {.kind = MOVE_RUN, .until_ns = RDL_NEVER};
-    struct pollfd fd = {.fd = input, .events = POLLIN};
     struct live_error error;
     char buf[2 * LIVE_ERROR_BYTES + 32];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (!session_is_live(s) || poll(&fd, 1, 0) > 0) /* a signal is no input */
+    if (!session_is_live(s) || s->config.live_ops->has_input(input))
         return false;
     (void)live_turn(s, &m, input, NULL); /* a run says nothing but that it goes on */
     if (s->config.live_ops->programs_failed(s->live, &error)) {
@@ -210,40 +215,51 @@ bool advance_idle(struct session *s, int input)
     return true;
 }
 
-/* Repeats the call in chunks.  RDL_ERR_TIMEOUT: s->diag is set, or s->quit is. */
-static enum rdl_status move(struct session *s, const struct move *m, struct span at,
-                            uint32_t *reterr_rsp)
+/* As move(), while only the lab has a clock: repeats the call in chunks. */
+static enum moved move_chunks(struct session *s, const struct move *m, struct span at,
+                              enum rdl_status *ret, uint32_t *reterr_rsp)
 {
-    if (session_is_live(s))
-        return move_live(s, m, at, reterr_rsp);
     for (;;) {
         const uint64_t before = rdl_tick(s->lab), now = rdl_now_ns(s->lab);
         struct rdl_limits limits = {.ticks = s->stop ? CHUNK_TICKS_STOPPED : CHUNK_TICKS};
-        enum rdl_status st;
 
-        if (stop_holds(s) || session_interrupted(s, at))
-            return RDL_ERR_TIMEOUT;
+        if (stop_holds(s))
+            return MOVE_STOPPED;
+        if (session_interrupted(s, at))
+            return MOVE_CUT;
         if (s->limits.ticks && before >= s->limits.ticks) {
             limit_reached(s, at, false);
-            return RDL_ERR_TIMEOUT;
+            return MOVE_CUT;
         }
         if (s->limits.ticks && s->limits.ticks - before < limits.ticks)
             limits.ticks = s->limits.ticks - before;
         if (s->limits.ns && now >= s->limits.ns) {
             limit_reached(s, at, true);
-            return RDL_ERR_TIMEOUT;
+            return MOVE_CUT;
         }
         if (s->limits.ns)
             limits.ns = s->limits.ns - now;
-        st = call(s, m, limits, reterr_rsp);
-        if (st != RDL_ERR_TIMEOUT)
-            return st;
+        *ret = call(s, m, limits, reterr_rsp);
+        if (*ret != RDL_ERR_TIMEOUT)
+            return MOVED;
         /* Fewer ticks than allowed: it was the time that ran out. */
         if (rdl_tick(s->lab) - before < limits.ticks) {
             limit_reached(s, at, true);
-            return RDL_ERR_TIMEOUT;
+            return MOVE_CUT;
         }
     }
+}
+
+/* Lets the lab go on as @m says.  *@ret is what the lab said in the end, if it is MOVED. */
+static enum moved move(struct session *s, const struct move *m, struct span at,
+                       enum rdl_status *ret, uint32_t *reterr_rsp)
+{
+    const enum moved moved = session_is_live(s) ? move_live(s, m, at, ret, reterr_rsp)
+                                                : move_chunks(s, m, at, ret, reterr_rsp);
+
+    if (moved != MOVED)
+        s->cut = true;
+    return moved;
 }
 
 static bool broken(struct session *s, struct span at)
@@ -255,16 +271,24 @@ static bool broken(struct session *s, struct span at)
     return diag_remedy(&s->diag, "this is a bug of rdmalab");
 }
 
-static enum advance_end end_of(struct session *s, enum rdl_status st, struct span at)
+/* Moves, and says how it ended. */
+static enum advance_end advance(struct session *s, const struct move *m, struct span at)
 {
+    enum rdl_status st = RDL_OK;
+
+    switch (move(s, m, at, &st, NULL)) {
+    case MOVE_STOPPED:
+        return ADVANCE_STOPPED;
+    case MOVE_CUT:
+        return ADVANCE_FAILED;
+    case MOVED:
+        break;
+    }
     switch (st) {
     case RDL_OK:
         return ADVANCE_DONE;
     case RDL_ERR_IDLE:
         return ADVANCE_IDLE;
-    case RDL_ERR_TIMEOUT:
-        s->cut = true;
-        return s->quit ? ADVANCE_LATE : ADVANCE_FAILED;
     case RDL_ERR_INVARIANT:
         broken(s, at);
         return ADVANCE_FAILED;
@@ -278,13 +302,13 @@ enum advance_end advance_step(struct session *s, enum rdl_step grain, struct spa
 {
     const struct move m = {.kind = MOVE_STEP, .grain = grain};
 
-    return end_of(s, move(s, &m, at, NULL), at);
+    return advance(s, &m, at);
 }
 
 enum advance_end advance_run(struct session *s, uint64_t until_ns, struct span at)
 {
     const struct move m = {.kind = MOVE_RUN, .until_ns = until_ns};
-    const enum advance_end end = end_of(s, move(s, &m, at, NULL), at);
+    const enum advance_end end = advance(s, &m, at);
 
     /* Of a live lab nobody knows whether something will happen. */
     return end == ADVANCE_DONE && !session_is_live(s) && rdl_next_ns(s->lab) == RDL_NEVER
@@ -300,7 +324,7 @@ enum advance_end advance_tick(struct session *s, uint64_t until_ns, struct span 
     if (session_is_live(s) && rdl_now_ns(s->lab) >= until_ns)
         return ADVANCE_LATE;
     if (session_is_live(s))
-        return end_of(s, move(s, &turn, at, NULL), at);
+        return advance(s, &turn, at);
     if (next == RDL_NEVER)
         return ADVANCE_IDLE;
     if (next > until_ns)
@@ -313,8 +337,10 @@ bool advance_wait(struct session *s, rdl_host host, struct span at)
     const struct move m = {.kind = MOVE_WAIT, .host = host};
     uint32_t rsp = 0;
     const struct enum_row *row;
-    const enum rdl_status st = move(s, &m, at, &rsp);
+    enum rdl_status st = RDL_OK;
 
+    if (move(s, &m, at, &st, &rsp) != MOVED)
+        return false;
     switch (st) {
     case RDL_OK:
         return true;
@@ -322,9 +348,6 @@ bool advance_wait(struct session *s, rdl_host host, struct span at)
         row = enum_by_value(&enum_ctrl_rsp, rsp);
         session_fail(s, at, "the device refused: %s", row ? row->name : "?");
         return diag_remedy(&s->diag, "%s; \"why\" shows the request", row ? row->text : "");
-    case RDL_ERR_TIMEOUT:
-        s->cut = true;
-        return false;
     case RDL_ERR_INVARIANT:
         return broken(s, at);
     default:

@@ -6,10 +6,11 @@
 #include "cli/session/session.h"
 
 enum advance_end {
-    ADVANCE_DONE,  /* what was waited for has happened */
-    ADVANCE_IDLE,  /* nothing is scheduled any more */
-    ADVANCE_LATE,  /* the time given to it is over */
-    ADVANCE_FAILED /* s->diag says why */
+    ADVANCE_DONE,    /* what was waited for has happened */
+    ADVANCE_IDLE,    /* nothing is scheduled any more */
+    ADVANCE_LATE,    /* the time given to it is over */
+    ADVANCE_STOPPED, /* the stop expression holds, and the session ends */
+    ADVANCE_FAILED   /* s->diag says why */
 };
 
 /* Ends the session if the stop expression holds. */
