@@ -134,7 +134,7 @@ static int ask_show(struct asking *a, const struct step *st)
     struct show_request rq = {
         .words = words,
         .host = step_text(st, "host"),
-        .json = step_number(st, "format", SHOW_TEXT) == SHOW_JSON,
+        .json = step_number(st, "format") == SHOW_JSON,
         .colour = modes_colour(),
     };
     struct show_error e = {0};

@@ -14,7 +14,7 @@ static uint32_t syndrome_of(const struct step *st)
         return SYN_ACK;
     if (step_has(st, "nak"))
         return SYN_NAK_PSN_SEQUENCE;
-    return (uint32_t)step_number(st, "syndrome", RDL_ANY);
+    return (uint32_t)step_number_or(st, "syndrome", RDL_ANY);
 }
 
 /* "drops the 2nd frame with psn=101 that h1 sends" */
@@ -67,7 +67,7 @@ static bool resolve_sender(struct session *s, const struct step *st, struct rdl_
 
 static bool add_fault(struct session *s, const struct step *st, struct rdl_fault_config *f)
 {
-    const uint32_t count = (uint32_t)step_number(st, "count", 1);
+    const uint32_t count = (uint32_t)step_number(st, "count");
     char name[SESSION_PATH_BYTES];
     enum rdl_status status;
     rdl_fault made;
@@ -77,11 +77,11 @@ static bool add_fault(struct session *s, const struct step *st, struct rdl_fault
         return diag_remedy(&s->diag, "say one of them, or give each a fault of its own");
     }
     f->name = st->as.text;
-    f->opcode = (uint32_t)step_number(st, "opcode", RDL_ANY);
+    f->opcode = (uint32_t)step_number_or(st, "opcode", RDL_ANY);
     f->syndrome = syndrome_of(st);
-    f->psn = (uint32_t)step_number(st, "psn", RDL_ANY);
-    f->dest_qpn = (uint32_t)step_number(st, "dest_qpn", RDL_ANY);
-    f->nth = (uint32_t)step_number(st, "nth", 1);
+    f->psn = (uint32_t)step_number_or(st, "psn", RDL_ANY);
+    f->dest_qpn = (uint32_t)step_number_or(st, "dest_qpn", RDL_ANY);
+    f->nth = (uint32_t)step_number(st, "nth");
     f->count = count ? count : RDL_ANY;
     if (step_has(st, "from") && !resolve_sender(s, st, f))
         return false;
@@ -104,14 +104,14 @@ bool run_drop(struct session *s, const struct step *st)
 
 bool run_duplicate(struct session *s, const struct step *st)
 {
-    struct rdl_fault_config f = {.kind = FLT_DUPLICATE, .delay_ns = step_number(st, "by", 0)};
+    struct rdl_fault_config f = {.kind = FLT_DUPLICATE, .delay_ns = step_number(st, "by")};
 
     return add_fault(s, st, &f);
 }
 
 bool run_delay(struct session *s, const struct step *st)
 {
-    struct rdl_fault_config f = {.kind = FLT_DELAY, .delay_ns = step_number(st, "by", 0)};
+    struct rdl_fault_config f = {.kind = FLT_DELAY, .delay_ns = step_number(st, "by")};
 
     return add_fault(s, st, &f);
 }
@@ -119,7 +119,7 @@ bool run_delay(struct session *s, const struct step *st)
 bool run_corrupt(struct session *s, const struct step *st)
 {
     struct rdl_fault_config f = {.kind = FLT_CORRUPT,
-                                 .corrupt_bit = (uint32_t)step_number(st, "bit", 0)};
+                                 .corrupt_bit = (uint32_t)step_number(st, "bit")};
 
     return add_fault(s, st, &f);
 }

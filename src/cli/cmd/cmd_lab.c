@@ -38,11 +38,11 @@ bool run_host(struct session *s, const struct step *st)
     const struct arg *features = step_arg(st, "features_off");
     const bool single = step_has(st, "mac") || step_has(st, "ip") || step_has(st, "ip6");
     struct rdl_host_config config = {
-        .ram_bytes = step_number(st, "ram", 0),
-        .max_cq = (uint32_t)step_number(st, "max_cq", 0),
-        .max_qp = (uint32_t)step_number(st, "max_qp", 0),
-        .device_mtu = mtu_bytes((uint32_t)step_number(st, "device_mtu", 0)),
-        .profile = (uint32_t)step_number(st, "profile", PROFILE_iba),
+        .ram_bytes = step_number(st, "ram"),
+        .max_cq = (uint32_t)step_number(st, "max_cq"),
+        .max_qp = (uint32_t)step_number(st, "max_qp"),
+        .device_mtu = mtu_bytes((uint32_t)step_number(st, "device_mtu")),
+        .profile = (uint32_t)step_number(st, "profile"),
         .arp = step_has(st, "arp"),
     };
 
@@ -98,9 +98,9 @@ bool run_link(struct session *s, const struct step *st)
     const struct rdl_link_config config = {
         .a = step_text(st, "a"),
         .b = step_text(st, "b"),
-        .latency_ns = step_number(st, "latency", 1000),
-        .rate_bps = step_number(st, "rate", 0),
-        .loss_ppm = (uint32_t)step_number(st, "loss", 0),
+        .latency_ns = step_number(st, "latency"),
+        .rate_bps = step_number(st, "rate"),
+        .loss_ppm = (uint32_t)step_number(st, "loss"),
     };
     struct rdl_value v;
     rdl_link made;
@@ -164,9 +164,9 @@ bool run_set(struct session *s, const struct step *st)
 
     if (!find_link(s, st, &link))
         return false;
-    config.latency_ns = step_number(st, "latency", link_now(s, link, "latency"));
-    config.rate_bps = step_number(st, "rate", link_now(s, link, "rate"));
-    config.loss_ppm = (uint32_t)step_number(st, "loss", link_now(s, link, "loss_ppm"));
+    config.latency_ns = step_number_or(st, "latency", link_now(s, link, "latency"));
+    config.rate_bps = step_number_or(st, "rate", link_now(s, link, "rate"));
+    config.loss_ppm = (uint32_t)step_number_or(st, "loss", link_now(s, link, "loss_ppm"));
     status = rdl_link_set(s->lab, link, &config);
     return status == RDL_OK || session_fail_status(s, st->at, step_text(st, "link"), status);
 }

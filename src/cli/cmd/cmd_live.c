@@ -16,12 +16,6 @@
 #include "rdmalab/inspect.h"
 #include "rdmalab/ip.h"
 
-#define PINGPONG_SIZE     4096u
-#define PINGPONG_ITERS    1000u
-#define PINGPONG_RX_DEPTH 500u
-#define PING_BYTES        56u
-#define PING_INTERVAL_NS  1000000000u
-
 static bool open_live(struct session *s, const struct step *st)
 {
     if (s->config.tested) {
@@ -86,7 +80,7 @@ bool run_port(struct session *s, const struct step *st)
 /* The machine of the server, for a client; "" for a server. */
 static bool read_server(struct session *s, const struct step *st, char *ret, size_t cap)
 {
-    const bool server = step_number(st, "role", ROLE_server) == ROLE_server;
+    const bool server = step_number(st, "role") == ROLE_server;
     const char *machine = step_text(st, "server");
 
     if (server && machine) {
@@ -114,14 +108,14 @@ static uint32_t random_psn(void)
 bool run_program(struct session *s, const struct step *st)
 {
     struct pingpong_config c = {
-        .port = (uint16_t)step_number(st, "tcp_port", PINGPONG_PORT),
-        .size = (uint32_t)step_number(st, "size", PINGPONG_SIZE),
-        .iters = (uint32_t)step_number(st, "iters", PINGPONG_ITERS),
-        .mtu = (uint32_t)step_number(st, "mtu", MTU_1024),
-        .rx_depth = (uint32_t)step_number(st, "rx_depth", PINGPONG_RX_DEPTH),
+        .port = (uint16_t)step_number(st, "tcp_port"),
+        .size = (uint32_t)step_number(st, "size"),
+        .iters = (uint32_t)step_number(st, "iters"),
+        .mtu = (uint32_t)step_number(st, "mtu"),
+        .rx_depth = (uint32_t)step_number(st, "rx_depth"),
         .use_events = step_has(st, "events"),
-        .gid_index = (uint32_t)step_number(st, "gid_index", 0),
-        .psn = (uint32_t)step_number(st, "psn", random_psn()),
+        .gid_index = (uint32_t)step_number(st, "gid_index"),
+        .psn = (uint32_t)step_number_or(st, "psn", random_psn()),
         .check = !step_has(st, "nocheck"),
     };
     struct live_error error;
@@ -196,11 +190,10 @@ static enum ping_end ping_once(struct session *s, const struct step *st, rdl_hos
 bool run_ping(struct session *s, const struct step *st)
 {
     struct rdl_ping_config c = {
-        .bytes = (uint32_t)step_number(st, "size", PING_BYTES),
-        .timeout_ns = step_number(st, "timeout", 0),
+        .bytes = (uint32_t)step_number(st, "size"),
+        .timeout_ns = step_number(st, "timeout"),
     };
-    const uint64_t count = step_number(st, "count", 1),
-                   interval_ns = step_number(st, "interval", PING_INTERVAL_NS);
+    const uint64_t count = step_number(st, "count"), interval_ns = step_number(st, "interval");
     uint64_t received = 0, sent = 0;
     rdl_host host;
 

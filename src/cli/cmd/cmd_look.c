@@ -65,7 +65,7 @@ bool run_show(struct session *s, const struct step *st)
         .n_words = what->n,
         .kinds = joined(step_arg(st, "kinds"), kinds, sizeof(kinds)),
         .host = step_text(st, "host"),
-        .json = step_number(st, "format", SHOW_TEXT) == SHOW_JSON,
+        .json = step_number(st, "format") == SHOW_JSON,
         .colour = s->config.colour,
         .live_ops = s->config.live_ops,
         .live = s->live,
@@ -180,15 +180,15 @@ bool run_record(struct session *s, const struct step *st)
     const struct rdl_record_limits now = rdl_record_limits(s->lab);
 
     if (step_has(st, "keep") || step_has(st, "frames")) {
-        rdl_record_bound(s->lab, (size_t)step_number(st, "keep", now.events),
-                         (size_t)step_number(st, "frames", now.frame_bytes));
+        rdl_record_bound(s->lab, (size_t)step_number_or(st, "keep", now.events),
+                         (size_t)step_number_or(st, "frames", now.frame_bytes));
     } else if (!step_has(st, "state")) {
         session_fail(s, st->at, "record: what is to change?");
         return diag_remedy(&s->diag, "record off, record on, record keep=4m frames=1g");
     }
     if (!step_has(st, "state"))
         return true;
-    if (step_number(st, "state", RECORD_on) == RECORD_off)
+    if (step_number_or(st, "state", RECORD_on) == RECORD_off)
         rdl_record_pause(s->lab);
     else
         rdl_record_resume(s->lab);
@@ -213,7 +213,7 @@ static void tell_missing(struct session *s, const struct step *st, const struct 
                          const struct ladder_options *options)
 {
     const uint64_t frames =
-        step_number(st, "form", EXPORT_LADDER) == EXPORT_PCAPNG ? past_frames_forgotten(past) : 0;
+        step_number(st, "form") == EXPORT_PCAPNG ? past_frames_forgotten(past) : 0;
     char missing[SHOW_LINE_BYTES];
     struct text t = text_on(missing, sizeof(missing));
 
@@ -228,14 +228,14 @@ static void tell_missing(struct session *s, const struct step *st, const struct 
 
 static bool export_to(struct session *s, FILE *f, const struct step *st, bool terminal)
 {
-    const enum export_form form = (enum export_form)step_number(st, "form", EXPORT_LADDER);
+    const enum export_form form = (enum export_form)step_number(st, "form");
     const struct past past = past_of_lab(s->lab);
     const struct past_about about = {
         .title = s->header ? step_text(s->header, "title") : NULL,
         .seed = s->seed,
     };
     struct ladder_options options = {.title = about.title,
-                                     .n_packets = (uint32_t)step_number(st, "packets", 0),
+                                     .n_packets = (uint32_t)step_number(st, "packets"),
                                      .colour = terminal && s->config.colour};
     enum rdl_status status = RDL_OK;
 

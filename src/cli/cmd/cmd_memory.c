@@ -64,9 +64,9 @@ bool run_write(struct session *s, const struct step *st)
     else if (hex)
         value_hex_bytes(hex, buf);
     else if (step_has(st, "pattern"))
-        fill_pattern(buf, n, step_number(st, "pattern", 0));
+        fill_pattern(buf, n, step_number_or(st, "pattern", 0));
     else
-        memset(buf, (int)step_number(st, "fill", 0), n);
+        memset(buf, (int)step_number_or(st, "fill", 0), n);
     status = rdl_mem_write(s->lab, m.host, m.addr, buf, n);
     free(buf);
     return status == RDL_OK ||

@@ -46,7 +46,7 @@ static const struct {
 static bool read_ah(struct session *s, const struct step *st, struct rdl_qp_attr *attr)
 {
     const char *text = step_text(st, "ah");
-    const uint32_t index = (uint32_t)step_number(st, "gid_index", 0);
+    const uint32_t index = (uint32_t)step_number(st, "gid_index");
     rdl_host host;
 
     attr->ah.sgid_index = (uint8_t)index;
@@ -70,7 +70,7 @@ static bool read_attributes(struct session *s, const struct step *st, struct rdl
 
         if (!step_has(st, numbers[i].key))
             continue;
-        v = (uint32_t)step_number(st, numbers[i].key, 0);
+        v = (uint32_t)step_number_or(st, numbers[i].key, 0);
         memcpy((char *)attr + numbers[i].offset, &v, sizeof(v));
         *mask |= numbers[i].bit;
     }
@@ -194,7 +194,7 @@ static bool find_end(struct session *s, const struct step *st, const char *param
         return diag_remedy(&s->diag, "modify_qp %s state=RESET", e->path);
     }
     resolve_host_name(e->path, e->host);
-    e->sq_psn = step_number(st, psn, 0);
+    e->sq_psn = step_number_or(st, psn, 0);
     return true;
 }
 
@@ -203,7 +203,7 @@ static bool bring_up(struct session *s, const struct step *st, const struct end 
                      const struct end *peer)
 {
     char line[LINE_BYTES];
-    const unsigned gid = (unsigned)step_number(st, "gid_index", 0);
+    const unsigned gid = (unsigned)step_number(st, "gid_index");
     struct text t = text_on(line, sizeof(line));
 
     text_addf(&t, "modify_qp %s state=INIT pkey_index=0 port=1 access=rr,rw", own->path);
@@ -214,15 +214,15 @@ static bool bring_up(struct session *s, const struct step *st, const struct end 
     if (gid)
         text_addf(&t, "gid_index=%u ", gid);
     text_addf(&t, "mtu=%u dest_qpn=%u rq_psn=%u max_dest_rd_atomic=1 min_rnr_timer=%u",
-              mtu_bytes((uint32_t)step_number(st, "mtu", MTU_1024)), peer->info.qpn,
-              (unsigned)peer->sq_psn, (unsigned)step_number(st, "min_rnr_timer", 12));
+              mtu_bytes((uint32_t)step_number(st, "mtu")), peer->info.qpn, (unsigned)peer->sq_psn,
+              (unsigned)step_number(st, "min_rnr_timer"));
     if (!run_line(s, st, line))
         return false;
     t = text_on(line, sizeof(line));
     text_addf(
         &t, "modify_qp %s state=RTS sq_psn=%u timeout=%u retry_cnt=%u rnr_retry=%u max_rd_atomic=1",
-        own->path, (unsigned)own->sq_psn, (unsigned)step_number(st, "timeout", 14),
-        (unsigned)step_number(st, "retry_cnt", 7), (unsigned)step_number(st, "rnr_retry", 7));
+        own->path, (unsigned)own->sq_psn, (unsigned)step_number(st, "timeout"),
+        (unsigned)step_number(st, "retry_cnt"), (unsigned)step_number(st, "rnr_retry"));
     RDL_ASSERT(!t.cut);
     return run_line(s, st, line);
 }

@@ -5,8 +5,6 @@
 #include "cli/session/expr_eval.h"
 #include "emu/base/quantity.h"
 
-#define UNTIL_TIMEOUT_NS 1000000000u
-
 static void say_time(struct session *s, const char *what)
 {
     char buf[32];
@@ -27,9 +25,9 @@ static void say_quiet(struct session *s)
 
 bool run_step(struct session *s, const struct step *st)
 {
-    const enum rdl_step grain = (enum rdl_step)step_number(st, "grain", RDL_STEP_TICK);
+    const enum rdl_step grain = (enum rdl_step)step_number(st, "grain");
 
-    for (uint64_t left = step_number(st, "count", 1); left > 0 && !s->quit; left--) {
+    for (uint64_t left = step_number(st, "count"); left > 0 && !s->quit; left--) {
         const uint64_t shown = s->shown;
 
         switch (advance_step(s, grain, st->at)) {
@@ -52,7 +50,7 @@ bool run_step(struct session *s, const struct step *st)
 
 bool run_run(struct session *s, const struct step *st)
 {
-    const uint64_t now = rdl_now_ns(s->lab), duration = step_number(st, "for", RDL_NEVER);
+    const uint64_t now = rdl_now_ns(s->lab), duration = step_number_or(st, "for", RDL_NEVER);
     const uint64_t until = duration > RDL_NEVER - now ? RDL_NEVER : now + duration;
 
     switch (advance_run(s, until, st->at)) {
@@ -115,7 +113,7 @@ static struct expr *read_that(struct session *s, const struct step *st, struct p
 
 static bool run_until_holds(struct session *s, const struct step *st, const struct expr *e)
 {
-    const uint64_t timeout = step_number(st, "timeout", UNTIL_TIMEOUT_NS);
+    const uint64_t timeout = step_number(st, "timeout");
     const uint64_t now = rdl_now_ns(s->lab);
     const uint64_t deadline = timeout > RDL_NEVER - now ? RDL_NEVER : now + timeout;
     const struct span at = step_span(st, "that", 0);

@@ -11,7 +11,7 @@
 
 bool run_scenario(struct session *s, const struct step *st)
 {
-    const uint64_t seed = step_number(st, "seed", s->seed);
+    const uint64_t seed = step_number_or(st, "seed", s->seed);
 
     if (s->journal.n > 0) {
         session_fail(s, st->at, "the session has begun already");
@@ -19,10 +19,10 @@ bool run_scenario(struct session *s, const struct step *st)
     }
     if (!s->config.seed_given && seed != s->seed && !session_reseed(s, seed))
         return session_fail_status(s, st->at, "lab", RDL_ERR_NOMEM);
-    s->limits.ticks = step_number(st, "ticks", SESSION_TICKS_MAX_DEFAULT);
+    s->limits.ticks = step_number(st, "ticks");
     if (step_has(st, "ticks"))
         s->patience = 0;
-    s->limits.ns = step_number(st, "time", 0);
+    s->limits.ns = step_number_or(st, "time", 0);
     s->header = step_copy(&s->pool, st);
     return true;
 }
@@ -72,7 +72,7 @@ bool run_repeat(struct session *s, const struct step *st)
     char host[RDL_NAME_BYTES];
 
     memcpy(host, s->host, sizeof(host));
-    for (uint64_t left = step_number(st, "count", 0); left > 0 && !s->quit; left--) {
+    for (uint64_t left = step_number(st, "count"); left > 0 && !s->quit; left--) {
         if (session_interrupted(s, st->at) || !run_block(s, st, host))
             return false;
         if (!s->quit)
@@ -87,7 +87,7 @@ bool run_repeat(struct session *s, const struct step *st)
 static bool run_limited(struct session *s, const struct step *st)
 {
     const uint64_t limit = s->limits.ticks, patience = s->patience;
-    const uint64_t own = rdl_tick(s->lab) + step_number(st, "ticks", 0);
+    const uint64_t own = rdl_tick(s->lab) + step_number_or(st, "ticks", 0);
     const bool limited = step_has(st, "ticks") && (limit == 0 || own < limit || patience);
     char host[RDL_NAME_BYTES];
     bool ok;

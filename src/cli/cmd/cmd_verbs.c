@@ -62,7 +62,7 @@ bool run_alloc_pd(struct session *s, const struct step *st)
 
 bool run_reg_mr(struct session *s, const struct step *st)
 {
-    const uint64_t bytes = step_number(st, "len", 0);
+    const uint64_t bytes = step_number(st, "len");
     const uint32_t access = step_has(st, "access") ? step_set(st, "access") : ACC_LOCAL_WRITE;
     struct memory m = {0};
     struct rdl_mr_info info;
@@ -113,7 +113,7 @@ static uint64_t leaf(struct session *s, enum object_kind kind, uint32_t raw, con
 
 bool run_create_cq(struct session *s, const struct step *st)
 {
-    const uint32_t cqe = (uint32_t)step_number(st, "cqe", 16);
+    const uint32_t cqe = (uint32_t)step_number(st, "cqe");
     char name[RDL_VALUE_BYTES];
     rdl_host host;
     rdl_cq cq;
@@ -153,12 +153,12 @@ static bool explain_create_qp(struct session *s, const struct step *st, rdl_host
 bool run_create_qp(struct session *s, const struct step *st)
 {
     struct rdl_qp_config config = {
-        .type = (uint32_t)step_number(st, "type", QPT_RC),
-        .max_send_wr = (uint32_t)step_number(st, "max_send_wr", 0),
-        .max_recv_wr = (uint32_t)step_number(st, "max_recv_wr", 0),
-        .max_send_sge = (uint32_t)step_number(st, "max_send_sge", 0),
-        .max_recv_sge = (uint32_t)step_number(st, "max_recv_sge", 0),
-        .max_inline_data = (uint32_t)step_number(st, "max_inline_data", 0),
+        .type = (uint32_t)step_number(st, "type"),
+        .max_send_wr = (uint32_t)step_number(st, "max_send_wr"),
+        .max_recv_wr = (uint32_t)step_number(st, "max_recv_wr"),
+        .max_send_sge = (uint32_t)step_number(st, "max_send_sge"),
+        .max_recv_sge = (uint32_t)step_number(st, "max_recv_sge"),
+        .max_inline_data = (uint32_t)step_number(st, "max_inline_data"),
         .sq_sig_all = step_has(st, "sq_sig_all"),
     };
     char name[RDL_VALUE_BYTES];

@@ -29,8 +29,8 @@ static bool read_sges(struct session *s, const struct step *st, struct rdl_sge s
             session_fail(s, a->v[i].at, "a length is missing, or too large");
             return diag_remedy(&s->diag, "write a slice like mr[0:64]");
         }
-        sge[i] =
-            (struct rdl_sge){m.addr, (uint32_t)m.bytes, (uint32_t)step_number(st, "lkey", m.lkey)};
+        sge[i] = (struct rdl_sge){m.addr, (uint32_t)m.bytes,
+                                  (uint32_t)step_number_or(st, "lkey", m.lkey)};
     }
     *ret_n = a->n;
     return true;
@@ -151,10 +151,11 @@ static uint32_t send_flags(const struct step *st)
 bool run_post_send(struct session *s, const struct step *st)
 {
     struct rdl_sge sge[RDL_SGE_MAX];
-    const uint32_t imm = (uint32_t)step_number(st, "imm", 0);
+    const uint32_t imm = (uint32_t)step_number_or(st, "imm", 0);
     struct rdl_send_wr wr = {
-        .wr_id = step_number(st, "wr_id", 0),
-        .opcode = (uint32_t)step_number(st, "op", step_has(st, "imm") ? WR_SEND_WITH_IMM : WR_SEND),
+        .wr_id = step_number(st, "wr_id"),
+        .opcode =
+            (uint32_t)step_number_or(st, "op", step_has(st, "imm") ? WR_SEND_WITH_IMM : WR_SEND),
         .flags = send_flags(st),
         .imm = {(uint8_t)(imm >> 24), (uint8_t)(imm >> 16), (uint8_t)(imm >> 8), (uint8_t)imm},
         .sge = sge,
@@ -179,7 +180,7 @@ bool run_post_send(struct session *s, const struct step *st)
 bool run_post_recv(struct session *s, const struct step *st)
 {
     struct rdl_sge sge[RDL_SGE_MAX];
-    struct rdl_recv_wr wr = {.wr_id = step_number(st, "wr_id", 0), .sge = sge};
+    struct rdl_recv_wr wr = {.wr_id = step_number(st, "wr_id"), .sge = sge};
     rdl_qp qp;
 
     if (!resolve_object(s, st, "qp", OBJ_QP, &qp.raw) || !read_sges(s, st, sge, &wr.n_sge))
@@ -223,7 +224,7 @@ static void say_completion(struct session *s, const struct rdl_wc *wc)
 
 bool run_poll_cq(struct session *s, const struct step *st)
 {
-    size_t left = (size_t)step_number(st, "max", 16), total = 0;
+    size_t left = (size_t)step_number(st, "max"), total = 0;
     rdl_cq cq;
 
     if (!resolve_object(s, st, "cq", OBJ_CQ, &cq.raw))

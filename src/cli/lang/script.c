@@ -43,7 +43,16 @@ const char *step_text(const struct step *st, const char *name)
     return a->n ? a->v[0].text : NULL;
 }
 
-uint64_t step_number(const struct step *st, const char *name, uint64_t otherwise)
+uint64_t step_number(const struct step *st, const char *name)
+{
+    const struct arg *a = step_arg(st, name);
+    const struct param *p = step_param(st, name);
+
+    RDL_ASSERT(a->n || p->standard);
+    return value_number(p, a->n ? a->v[0].text : p->standard);
+}
+
+uint64_t step_number_or(const struct step *st, const char *name, uint64_t otherwise)
 {
     const struct arg *a = step_arg(st, name);
 

@@ -58,8 +58,13 @@ bool step_has(const struct step *st, const char *name);
 /* The text of a single value; NULL if it was not given. */
 const char *step_text(const struct step *st, const char *name);
 
-/* The number of a single value; @otherwise if it was not given. */
-uint64_t step_number(const struct step *st, const char *name, uint64_t otherwise);
+/* The number of a single value; if it was not given, that of the row's standard, which must be
+ * there.
+ */
+uint64_t step_number(const struct step *st, const char *name);
+
+/* The same, with @otherwise in the place of a standard. */
+uint64_t step_number_or(const struct step *st, const char *name, uint64_t otherwise);
 
 /* The values of a set, or-ed. */
 uint32_t step_set(const struct step *st, const char *name);

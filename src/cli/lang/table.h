@@ -30,7 +30,8 @@ struct param {
     const struct enum_table *words; /* of VAL_WORD and VAL_SET */
     enum object_kind object;        /* of VAL_OBJECT */
     uint64_t min, max;              /* of numbers; max 0: no limit */
-    const char *standard;           /* what counts if it is not given, for help; NULL: nothing */
+    const char *standard;           /* its value if it is not given; NULL: there is none */
+    const char *otherwise;          /* the same where that is no value but a phrase: "any" */
     char letter;                    /* `-s 64` works like `size=64`; 0: none */
     const char *json; /* JSON key; "limits.ticks" is the key ticks in an object limits */
 };

@@ -144,8 +144,8 @@ static void print_param(FILE *out, const struct param *p)
         text_addf(&t, "-%c: ", p->letter);
     text_add(&t, p->help);
     add_range(&t, p);
-    if (p->standard)
-        text_addf(&t, "; default %s", p->standard);
+    if (p->standard || p->otherwise)
+        text_addf(&t, "; default %s", p->standard ? p->standard : p->otherwise);
     show_wrap_behind(out, lead, KEY_COLUMN + 3, buf);
     if ((p->kind == VAL_WORD && p->words->n_rows > WORDS_IN_USAGE) || p->kind == VAL_SET)
         print_words(out, p->words);

@@ -54,8 +54,8 @@ static void the_help_has_the_defaults_of_the_engine(void **state)
     (void)state;
     lab_open(&l, false);
     limits = rdl_record_limits(l.s->lab);
-    assert_says(cmd_param(record, "keep")->standard, "at first ", limits.events);
-    assert_says(cmd_param(record, "frames")->standard, "at first ", limits.frame_bytes);
+    assert_says(cmd_param(record, "keep")->otherwise, "at first ", limits.events);
+    assert_says(cmd_param(record, "frames")->otherwise, "at first ", limits.frame_bytes);
     assert_says(cmd_param(record, "keep")->help, "Each takes ", sizeof(struct ev));
     assert_says(cmd_param(&cmd_table[CMD_export], "packets")->standard, "", LADDER_PACKETS_DEFAULT);
     lab_close(&l);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/lang/table.h"
+#include "cli/lang/values.h"
 
 #include "cli/cli_testing.h"
 #include "cli/lang/suggest.h"
@@ -33,6 +34,23 @@ static void every_example_is_a_valid_line(void **state)
         if (result != LINE_END)
             fail_msg("%s: %s", cmd_table[i].example, d.message);
         script_done(&s);
+    }
+}
+
+/* What counts if a value is not given is a value that could be given, or a phrase and no value. */
+static void every_standard_is_a_value(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        for (size_t k = 0; k < cmd_table[i].n_params; k++) {
+            const struct param *p = &cmd_table[i].params[k];
+            struct diag d = {.kind = DIAG_NONE};
+
+            assert_false(p->standard && p->otherwise);
+            assert_false((p->flags & P_REQUIRED) && (p->standard || p->otherwise));
+            if (p->standard && !value_check(p, p->standard, (struct span){0, 0}, &d))
+                fail_msg("%s %s=%s: %s", cmd_table[i].name, p->name, p->standard, d.message);
+        }
     }
 }
 
@@ -106,6 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_command_has_a_summary_and_an_example_of_itself),
         cmocka_unit_test(every_example_is_a_valid_line),
+        cmocka_unit_test(every_standard_is_a_value),
         cmocka_unit_test(every_parameter_says_what_it_is),
         cmocka_unit_test(help_knows_every_command_and_class),
         cmocka_unit_test(distance_counts_single_slips),
