@@ -128,7 +128,7 @@ def check_meson(root):
     for layer in MAY_USE:
         path = layer_dir(root, layer) / "meson.build"
         where = path.relative_to(root)
-        sources = sorted(path.parent.glob("*.c"))
+        sources = sorted(path.parent.rglob("*.c"))
         if not path.exists():
             if sources:
                 yield f"{where}: missing, but there are sources"
@@ -141,9 +141,9 @@ def check_meson(root):
         for library, owner in LIBRARY_ONLY_IN.items():
             if re.search(rf"\b{library}\b", text) and layer not in owner:
                 yield f"{where}: {library} belongs to {', '.join(owner)}, not to {layer}"
-        for source in sources:
-            if f"'{source.name}'" not in text:
-                yield f"{where}: {source.name} is not built"
+        for source in (s.relative_to(path.parent).as_posix() for s in sources):
+            if f"'{source}'" not in text:
+                yield f"{where}: {source} is not built"
 
 
 def check_directories(root):

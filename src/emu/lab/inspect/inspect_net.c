@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "emu/lab/inspect_nodes.h"
+#include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/wire/addr.h"
 
 void inspect_link_name(struct text *t, const struct world *w, const struct net_link *l)

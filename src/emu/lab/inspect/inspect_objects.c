@@ -5,7 +5,7 @@
  * differ, the driver's has a name of its own (known_state).
  */
 #include "emu/base/cursor.h"
-#include "emu/lab/inspect_nodes.h"
+#include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/xport/rc.h"
 
 void visit_pd(const struct inode *n, struct visit *v)

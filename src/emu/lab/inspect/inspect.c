@@ -12,7 +12,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
-#include "emu/lab/inspect_nodes.h"
+#include "emu/lab/inspect/inspect_nodes.h"
 
 static bool wants(const struct visit *v, const char *key)
 {

@@ -2,7 +2,7 @@
 /* Inspect tree: virtqueues, as the driver knows them, as the device knows them, and as they lie in
  * guest RAM.
  */
-#include "emu/lab/inspect_nodes.h"
+#include "emu/lab/inspect/inspect_nodes.h"
 
 struct inode queue_node(const struct inode *n, enum pci_function function, uint32_t queue)
 {

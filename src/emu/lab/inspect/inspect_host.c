@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
-#include "emu/lab/inspect_nodes.h"
+#include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/wire/addr.h"
 
 static struct inode sub(const struct inode *n, enum inode_kind kind)
