@@ -304,49 +304,9 @@ enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host, uint32_t *r
     return rdma_broken(&h->dev) ? RDL_ERR_BROKEN : guest_answer(&h->guest, reterr_rsp);
 }
 
-enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab, struct rdl_checkpoint **ret)
-{
-    struct rdl_checkpoint *c = calloc(1, sizeof(*c));
-
-    if (!c)
-        return RDL_ERR_NOMEM;
-    c->arena = arena_save(lab->arena);
-    c->tallies = tallies_save(&lab->tallies);
-    c->n_tallies = lab->tallies.n;
-    if (!c->arena || (c->n_tallies && !c->tallies)) {
-        rdl_checkpoint_free(c);
-        return RDL_ERR_NOMEM;
-    }
-    c->tick = lab->world->trace.tick;
-    c->hash = lab->hash;
-    *ret = c;
-    return RDL_OK;
-}
-
-void rdl_checkpoint_restore(struct rdl_lab *lab, const struct rdl_checkpoint *c)
-{
-    arena_restore(lab->arena, c->arena);
-    lab->hash = c->hash;
-    lab->broken[0] = '\0';
-    if (lab->record)
-        record_cut(lab->record, c->tick);
-    tallies_restore(lab, c->tallies, c->n_tallies);
-    if (lab->watch)
-        watch_forget(lab->watch);
-}
-
 size_t rdl_used_bytes(const struct rdl_lab *lab)
 {
     return arena_used_bytes(lab->arena);
-}
-
-void rdl_checkpoint_free(struct rdl_checkpoint *c)
-{
-    if (!c)
-        return;
-    arena_checkpoint_free(c->arena);
-    free(c->tallies);
-    free(c);
 }
 
 const char *rdl_broken_invariant(const struct rdl_lab *lab)

@@ -50,7 +50,7 @@ struct watch *watch_new(const struct world *w)
     return s;
 }
 
-void watch_forget(struct watch *s)
+static void forget(struct watch *s)
 {
     for (uint32_t h = 0; h < s->n_hosts; h++) {
         for (uint32_t q = 0; q < s->hosts[h].n_qps; q++) {
@@ -62,15 +62,88 @@ void watch_forget(struct watch *s)
     free(s->hosts);
     s->hosts = NULL;
     s->n_hosts = 0;
+}
+
+/* A copy of the @n bytes at @from, in *@ret; false when memory is short. */
+static bool copy(void **ret, const void *from, size_t n)
+{
+    *ret = n ? malloc(n) : NULL;
+    if (*ret)
+        memcpy(*ret, from, n);
+    return *ret || n == 0;
+}
+
+static bool copy_wq(struct watched_wq *to, const struct watched_wq *from)
+{
+    void *ring;
+
+    *to = *from;
+    to->ring = NULL;
+    if (!copy(&ring, from->ring, from->cap * sizeof(*from->ring)))
+        return false;
+    to->ring = ring;
+    return true;
+}
+
+static bool copy_host(struct watched_host *to, const struct watched_host *from)
+{
+    bool ok = true;
+
+    to->qps = calloc(from->n_qps + 1u, sizeof(*to->qps));
+    if (!to->qps)
+        return false;
+    to->n_qps = from->n_qps;
+    for (uint32_t q = 0; q < from->n_qps; q++) {
+        to->qps[q] = from->qps[q];
+        for (unsigned i = 0; i < 2; i++)
+            ok = copy_wq(&to->qps[q].wq[i], &from->qps[q].wq[i]) && ok;
+    }
+    return ok;
+}
+
+/* Makes @to, which knows nothing, know what @from does.  False when memory is short. */
+static bool learn(struct watch *to, const struct watch *from)
+{
+    to->world = from->world;
+    to->blind = from->blind;
+    to->broken = from->broken;
+    to->hosts = calloc(from->n_hosts + 1u, sizeof(*to->hosts));
+    if (!to->hosts)
+        return false;
+    for (; to->n_hosts < from->n_hosts; to->n_hosts++) {
+        if (!copy_host(&to->hosts[to->n_hosts], &from->hosts[to->n_hosts])) {
+            to->n_hosts++; /* half of it is there, and is given back */
+            return false;
+        }
+    }
+    return true;
+}
+
+struct watch *watch_copy(const struct watch *s)
+{
+    struct watch *c = s ? calloc(1, sizeof(*c)) : NULL;
+
+    if (c && learn(c, s))
+        return c;
+    watch_free(c);
+    return NULL;
+}
+
+void watch_become(struct watch *s, const struct watch *then)
+{
+    forget(s);
     s->broken = NULL;
-    s->blind = true; /* what was posted before is not known any more */
+    if (then && learn(s, then))
+        return;
+    forget(s);
+    s->blind = true;
 }
 
 void watch_free(struct watch *s)
 {
     if (!s)
         return;
-    watch_forget(s);
+    forget(s);
     free(s);
 }
 

@@ -33,7 +33,12 @@ void watch_frame(struct watch *s, const uint8_t *bytes, uint32_t len);
 /* What broke first, in words; NULL while all holds. */
 const char *watch_broken(const struct watch *s);
 
-/* Forgets everything: time went back to a checkpoint.  What was posted before is not judged. */
-void watch_forget(struct watch *s);
+/* What @s knows, for watch_become(); NULL when memory is short, or @s is NULL. */
+struct watch *watch_copy(const struct watch *s);
+
+/* Time went back: @s knows what @then did, of which it stays independent.  If that is NULL, or
+ * memory is short, it judges no more.
+ */
+void watch_become(struct watch *s, const struct watch *then);
 
 #endif

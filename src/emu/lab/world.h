@@ -90,6 +90,7 @@ struct rdl_checkpoint {
     struct trace_hash hash;
     struct tally_saved *tallies;
     size_t n_tallies;
+    struct watch *watch; /* NULL: invariants were not checked */
 };
 
 /* The table of the simulation's kinds. */

@@ -223,10 +223,38 @@ static void every_invariant_can_be_broken(void **state)
     }
 }
 
+/* What was posted before the checkpoint is known after going back, again and again. */
+static void going_back_keeps_the_watcher(void **state)
+{
+    struct rdl_checkpoint *c = NULL;
+    struct stand s;
+
+    (void)state;
+    stand_open(&s);
+    post(&s, 0, 1, SF_SIGNALED);
+    assert_int_equal(rdl_checkpoint_save(s.r.lab, &c), RDL_OK);
+    for (int i = 0; i < 2; i++) {
+        used(&s, 0);
+        cqe(&s, 1, WCS_SUCCESS);
+        assert_int_equal(rdl_run(s.r.lab, RDL_NEVER, none), RDL_OK);
+        cqe(&s, 1, WCS_SUCCESS);
+        assert_int_equal(rdl_run(s.r.lab, RDL_NEVER, none), RDL_ERR_INVARIANT);
+        rdl_checkpoint_restore(s.r.lab, c);
+        assert_null(rdl_broken_invariant(s.r.lab));
+    }
+    used(&s, 1);
+    assert_int_equal(rdl_run(s.r.lab, RDL_NEVER, none), RDL_ERR_INVARIANT);
+    assert_string_equal(rdl_broken_invariant(s.r.lab),
+                        "work requests are given back in the order of posting");
+    rdl_checkpoint_free(c);
+    rig_done(&s.r);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_invariant_can_be_broken),
+        cmocka_unit_test(going_back_keeps_the_watcher),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Checkpoints: a copy of a lab, and the way back to it.
+ *
+ * All that happens in a lab is in its arena, and a checkpoint is a copy of that.  Of what is
+ * outside:
+ *
+ *   the hash, the counts of tallies and       are those of the checkpoint again
+ *   what the watcher knows
+ *   the record                                is cut back to the checkpoint's tick; what it has
+ *                                             forgotten since stays forgotten
+ *   names of hosts and objects                stay known until another takes the number
+ *   listeners, readers of ports,              stay as they are
+ *   limits of the record
+ */
+#include <stdlib.h>
+
+#include "emu/lab/world.h"
+
+enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab, struct rdl_checkpoint **ret)
+{
+    struct rdl_checkpoint *c = calloc(1, sizeof(*c));
+
+    if (!c)
+        return RDL_ERR_NOMEM;
+    c->arena = arena_save(lab->arena);
+    c->tallies = tallies_save(&lab->tallies);
+    c->n_tallies = lab->tallies.n;
+    c->watch = watch_copy(lab->watch);
+    if (!c->arena || (c->n_tallies && !c->tallies) || (lab->watch && !c->watch)) {
+        rdl_checkpoint_free(c);
+        return RDL_ERR_NOMEM;
+    }
+    c->tick = lab->world->trace.tick;
+    c->hash = lab->hash;
+    *ret = c;
+    return RDL_OK;
+}
+
+void rdl_checkpoint_restore(struct rdl_lab *lab, const struct rdl_checkpoint *c)
+{
+    arena_restore(lab->arena, c->arena);
+    lab->hash = c->hash;
+    lab->broken[0] = '\0';
+    if (lab->record)
+        record_cut(lab->record, c->tick);
+    tallies_restore(lab, c->tallies, c->n_tallies);
+    if (lab->watch)
+        watch_become(lab->watch, c->watch);
+}
+
+void rdl_checkpoint_free(struct rdl_checkpoint *c)
+{
+    if (!c)
+        return;
+    arena_checkpoint_free(c->arena);
+    free(c->tallies);
+    watch_free(c->watch);
+    free(c);
+}
