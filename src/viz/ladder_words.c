@@ -43,11 +43,13 @@ bool ladder_add_rest(struct text *t, const struct ladder *l)
     if (!l->left_from)
         return l->hosts_left;
     if (l->packets_left)
-        text_addf(t, "... %llu more packets, ", (unsigned long long)l->packets_left);
+        text_addf(t, "... %llu more packet%s", (unsigned long long)l->packets_left,
+                  l->packets_left == 1 ? "" : "s");
     else
-        text_add(t, "... more, ");
-    text_add(t, "use from=");
+        text_add(t, "... more");
+    text_add(t, ", from ");
     ev_add_id(t, l->left_from);
+    text_add(t, " on");
     return true;
 }
 

@@ -48,7 +48,10 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["run"], "", 2, r"usage"),
     (["run", "none.json"], "", 2, r"none\.json: No such file"),
     (["explain", "rnr_nak"], "", 0, r"receiver not ready"),
-    (["explain", "nonsense"], "", 1, r'nothing is known of "nonsense"'),
+    (["explain", "nonsense"], "", 1, r'nothing is known of "nonsense"\n  words of statuses'),
+    (["tset"], "", 2, r'tset: No such file or directory\n  did you mean "rdmalab test"\?$'),
+    (["run", "x.lab", "--untill", "5"], "", 2, r'did you mean --until\?\n  "rdmalab run --help" lists them$'),
+    (["--nonsense"], "", 2, r'\n  "rdmalab --help" lists them$'),
     # line by line: bad syntax is 2, everything else that is wrong 1
     (["-c", "host h1; show h1.irqs"], "", 0, r"0"),
     (["-c", "hosst h1"], "", 1, r'did you mean "host"\?'),

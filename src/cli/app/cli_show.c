@@ -51,21 +51,6 @@ static int complain(struct asking *a)
     return a->diag.kind == DIAG_SYNTAX ? EXIT_USAGE : EXIT_FAILED;
 }
 
-/* Appends @word; with @event, "12.3..15" becomes "#12.3..#15". */
-static void add_word(struct text *t, const char *word, bool event)
-{
-    const char *dots = event ? strstr(word, "..") : NULL;
-
-    if (event && word[0] >= '0' && word[0] <= '9')
-        text_add(t, "#");
-    if (dots && dots[2] >= '0' && dots[2] <= '9') {
-        text_addn(t, word, (size_t)(dots + 2 - word));
-        text_addf(t, "#%s", dots + 2);
-    } else {
-        text_add(t, word);
-    }
-}
-
 /* The words of the command line as a line of the session's language, which starts with @verb. */
 static void set_line(struct asking *a, const char *verb, int n, char **words)
 {
@@ -73,13 +58,13 @@ static void set_line(struct asking *a, const char *verb, int n, char **words)
     struct text t;
 
     for (int i = 0; i < n; i++)
-        cap += strlen(words[i]) + sizeof(" ##") - 1;
+        cap += strlen(words[i]) + 1;
     t = text_on(pool_alloc(&a->pool, cap), cap);
     text_add(&t, verb);
     for (int i = 0; i < n; i++) {
         if (t.len)
             text_add(&t, " ");
-        add_word(&t, words[i], i == 1);
+        text_add(&t, words[i]);
     }
     a->src = (struct source){NULL, t.buf, t.len};
 }
@@ -138,7 +123,7 @@ static int ask_show(struct asking *a, const struct step *st)
         .colour = modes_colour(),
     };
     struct show_error e = {0};
-    struct span at = st->at;
+    struct span at;
     enum rdl_status status;
 
     for (; rq.n_words < what->n && rq.n_words < SHOW_WORDS_MAX; rq.n_words++)
@@ -154,13 +139,16 @@ static int ask_show(struct asking *a, const struct step *st)
     if (status == RDL_OK)
         return EXIT_PASSED;
     if (status == RDL_ERR_UNSUPPORTED)
-        return no_state(a, rq.n_words ? words[0] : "show", what->n ? what->v[0].at : at);
+        return no_state(a, rq.n_words ? words[0] : "show", what->n ? what->v[0].at : st->at);
+    at = e.key ? step_span(st, e.key, e.at) : st->at;
     if (e.word < what->n) {
         at = what->v[e.word].at;
         at.at += e.at;
         at.len -= e.at;
     }
     diag_set(&a->diag, DIAG_VALUE, at, "%s", e.text);
+    if (e.remedy[0])
+        diag_remedy(&a->diag, "%s", e.remedy);
     return complain(a);
 }
 
@@ -174,7 +162,7 @@ static int ask_why(struct asking *a, const struct step *st)
     size_t off;
     enum rdl_status status;
 
-    if (target && target[0] != '#')
+    if (target && !ev_id_begins(target))
         return no_state(a, target, at);
     status = why_find(NULL, &a->past, target, &id, &off);
     if (status == RDL_OK)
@@ -187,9 +175,11 @@ static int ask_why(struct asking *a, const struct step *st)
         return complain(a);
     }
     if (target && ev_id_parse(target, &id))
-        diag_set(&a->diag, DIAG_VALUE, at, "there is no event %s in the trace", target);
+        past_add_not_there(&t, &a->past, id);
     else
-        diag_set(&a->diag, DIAG_VALUE, at, "there are no events in the trace");
+        text_add(&t, "there are no events in the trace");
+    diag_set(&a->diag, DIAG_VALUE, at, "%s", why_not);
+    t = text_on(why_not, sizeof(why_not));
     past_add_absence(&t, &a->past, id);
     diag_remedy(&a->diag, "%s", t.len ? why_not : "\"events last 20\" lists what has happened");
     return complain(a);
@@ -300,13 +290,7 @@ struct ladder_request {
 /* Reads the value of --from or --to; NULL: it was not given. */
 static bool read_event(const char *option, const char *text, ev_id *ret)
 {
-    char buf[48];
-    struct text t = text_on(buf, sizeof(buf));
-
-    if (!text)
-        return true;
-    add_word(&t, text, true);
-    if (ev_id_parse(buf, ret))
+    if (!text || ev_id_parse(text, ret))
         return true;
     fprintf(stderr, "rdmalab: %s %s: no event; one is like 12.3, and a tick like 12\n", option,
             text);
@@ -333,6 +317,11 @@ static int draw(const struct asking *a, const struct ladder_request *rq)
     if (rq->packets && (packets == 0 || packets > LADDER_PACKETS_MAX)) {
         fprintf(stderr, "rdmalab: --packets %s: a ladder has 1 to %u packets\n", rq->packets,
                 LADDER_PACKETS_MAX);
+        return EXIT_USAGE;
+    }
+    if (options.to && options.from > (ev_row(options.to) ? options.to : options.to | EV_ROW_MAX)) {
+        fprintf(stderr, "rdmalab: --from %s is after --to %s; the earlier one comes first\n",
+                rq->from, rq->to);
         return EXIT_USAGE;
     }
     options.n_packets = (uint32_t)packets;

@@ -9,6 +9,7 @@
 #include "cli/app/repl.h"
 #include "cli/cmd/dispatch.h"
 #include "cli/lang/json.h"
+#include "cli/lang/suggest.h"
 #include "cli/live/live.h"
 #include "cli/print/version.h"
 #include "cli/session/files.h"
@@ -29,7 +30,7 @@ static const struct mode {
     {"run", run_main,
      "run FILE [--seed S] [--memory SIZE] [--until EXPR] [--hash]\n"
      "      [--ladder F] [--pcap F] [--events F]",
-     "run one scenario; F - is the standard output",
+     "run one scenario, or until EXPR holds: '#50', 'count(tx)==2'; F - is the standard output",
      "0 passed, 1 an expectation or a command failed or a file was not written,\n"
      "  2 usage, FILE is malformed or has nothing to run, 77 FILE says skip, 99 a bug of rdmalab,\n"
      "  130 ^C, 143 SIGTERM, 129 SIGHUP: the files tell what happened until then"},
@@ -109,6 +110,8 @@ int explain_main(int argc, char **argv)
     fprintf(stderr, "rdmalab: nothing is known of \"%s\"", argv[1]);
     if (near)
         fprintf(stderr, "; did you mean \"%s\"?", near);
+    else
+        fputs("\n  words of statuses, states, opcodes, rules, registers are known", stderr);
     fputc('\n', stderr);
     return EXIT_FAILED;
 }
@@ -143,6 +146,17 @@ int doctor_main(int argc, char **argv)
     return EXIT_PASSED;
 }
 
+/* The file @name could not be read: was a mode meant? */
+static void suggest_mode(const char *name)
+{
+    struct suggestion near = suggestion_for(name);
+
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++)
+        suggest_offer(&near, modes[i].name);
+    if (near.best)
+        fprintf(stderr, "  did you mean \"rdmalab %s\"?\n", near.best);
+}
+
 /* Runs a script that was named; what is wrong has been said.  A script that cannot be read as a
  * whole complains when it gets there.
  */
@@ -156,6 +170,7 @@ static int run_file(struct session *s, const char *file)
 
     if (why) {
         fprintf(stderr, "rdmalab: %s: %s\n", file, why);
+        suggest_mode(file);
         return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
     }
     signals_replay("rdmalab --seed %llu %s", (unsigned long long)s->seed, file);
@@ -215,6 +230,7 @@ static int session_main(int argc, char **argv)
     enum rdl_status st;
     int status;
 
+    argv[0] = NULL; /* no mode */
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
         return EXIT_USAGE;
     if (version || help) {

@@ -20,7 +20,7 @@ static const struct option *find(const struct option *rows, size_t n, const char
     return NULL;
 }
 
-static bool unknown(const struct option *rows, size_t n, const char *word)
+static bool unknown(const struct option *rows, size_t n, const char *mode, const char *word)
 {
     struct suggestion near = suggestion_for(word);
 
@@ -29,7 +29,7 @@ static bool unknown(const struct option *rows, size_t n, const char *word)
     fprintf(stderr, "rdmalab: unknown option %s", word);
     if (near.best)
         fprintf(stderr, "; did you mean %s?", near.best);
-    fputs("\n  \"rdmalab --help\" lists them\n", stderr);
+    fprintf(stderr, "\n  \"rdmalab %s%s--help\" lists them\n", mode ? mode : "", mode ? " " : "");
     return false;
 }
 
@@ -53,7 +53,7 @@ bool options_take(const struct option *rows, size_t n, int *argc, char **argv)
         }
         o = find(rows, n, word);
         if (!o)
-            return unknown(rows, n, word);
+            return unknown(rows, n, argv[0], word);
         if (o->flag) {
             *o->flag = true;
         } else if (word[strlen(o->name)] == '=') {

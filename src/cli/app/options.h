@@ -15,8 +15,8 @@ struct option {
 };
 
 /* Takes the options out of @argv[1..]; the rest stays, in order, at @argv[1..*@argc - 1].  Behind
- * "--" everything is an operand.  False: an option is unknown or lacks its value, and the standard
- * error says so.
+ * "--" everything is an operand.  @argv[0] is the mode, or NULL.  False: an option is unknown or
+ * lacks its value, and the standard error says so.
  */
 bool options_take(const struct option *rows, size_t n, int *argc, char **argv);
 

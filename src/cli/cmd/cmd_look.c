@@ -43,6 +43,8 @@ static bool explain_show(struct session *s, const struct arg *what, const struct
         return strchr(path, ':') && diag_remedy(&s->diag, "\"read %s\" shows bytes", path);
     }
     session_fail(s, at, "%s", e->text);
+    if (e->remedy[0])
+        return diag_remedy(&s->diag, "%s", e->remedy);
     if (status != RDL_ERR_NOT_FOUND || e->word != 0 || what->n == 0)
         return false;
     near = suggestion_for(what->v[0].text);
@@ -90,7 +92,7 @@ bool run_show(struct session *s, const struct step *st)
     status = show(s->config.out, s->lab, &past, &rq, &e);
     if (status == RDL_OK)
         return true;
-    at = e.word < what->n ? what->v[e.word].at : (struct span){st->at.at, st->at.len};
+    at = e.key ? step_span(st, e.key, e.at) : e.word < what->n ? what->v[e.word].at : st->at;
     if (e.word < what->n && e.at < at.len) {
         at.at += e.at;
         at.len -= e.at;
@@ -118,11 +120,13 @@ bool run_why(struct session *s, const struct step *st)
     const char *target = step_text(st, "target");
     char path[SESSION_PATH_BYTES];
     struct span at = step_span(st, "target", 0);
+    char why_not[64];
+    struct text t = text_on(why_not, sizeof(why_not));
     struct rdl_value v;
     ev_id id = 0;
     size_t off = 0;
 
-    if (target && target[0] != '#') {
+    if (target && !ev_id_begins(target)) {
         resolve_path(s, target, path);
         target = path;
     }
@@ -139,18 +143,16 @@ bool run_why(struct session *s, const struct step *st)
     default:
         if (!target)
             return session_fail(s, at, "nothing has happened yet");
-        if (target[0] != '#' && rdl_inspect(s->lab, target, &v, &off) != RDL_OK)
+        if (!ev_id_begins(target) && rdl_inspect(s->lab, target, &v, &off) != RDL_OK)
             return resolve_unknown(s, at, target, "nothing");
-        if (target[0] == '#' && ev_id_parse(target, &id))
-            session_fail(s, at,
-                         past_is_forgotten(&past, id) ? "%s is forgotten"
-                         : past_in_gap(&past, id)     ? "%s was not recorded"
-                                                      : "there is no event %s",
-                         target);
-        else if (past.forgotten || past.gap_from)
+        if (ev_id_parse(target, &id)) {
+            past_add_not_there(&t, &past, id);
+            session_fail(s, at, "%s", why_not);
+        } else if (past.forgotten || past.gap_from) {
             session_fail(s, at, "nothing that needs a reason is recorded of %s (any more)", target);
-        else
+        } else {
             session_fail(s, at, "nothing has happened to %s that needs a reason", target);
+        }
         return remedy_of_missing(s, id, "\"show events last 20\" lists what has happened");
     }
     if (why(s->config.out, &past, id, NULL) != RDL_OK) {

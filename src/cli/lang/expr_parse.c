@@ -180,6 +180,8 @@ static void unknown_event(struct parser *p, struct span at)
     text_addf(&m, "no kind of event is called \"%s\"", name);
     if (near.best)
         text_addf(&r, "did you mean \"%s\"?", near.best);
+    else
+        text_add(&r, "like tx, rx, cqe, lost; \"show events\" tells the kind of each");
     fail_word(p, at, message, remedy);
 }
 

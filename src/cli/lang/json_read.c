@@ -385,6 +385,22 @@ void json_use_memory(void)
     cJSON_InitHooks(&hooks);
 }
 
+/* How many blanks are in @src from @at on. */
+static size_t blanks(const struct source *src, size_t at)
+{
+    return at < src->len ? strspn(src->text + at, " \t\r\n") : 0;
+}
+
+/* Where @src ends, blanks aside; it does not consist of them alone. */
+static size_t last_mark(const struct source *src)
+{
+    size_t at = src->len - 1;
+
+    while (strchr(" \t\r\n", src->text[at]))
+        at--;
+    return at;
+}
+
 bool json_read_script(struct script *s, struct diag *d)
 {
     struct reading r = {s, d};
@@ -395,11 +411,18 @@ bool json_read_script(struct script *s, struct diag *d)
 
     if (why)
         return diag_set(d, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
+    if (s->src.len == blanks(&s->src, 0)) {
+        diag_set(d, DIAG_SYNTAX, (struct span){0, 0}, SCRIPT_NO_STEPS);
+        return diag_remedy(d, SCRIPT_NO_STEPS_REMEDY);
+    }
     root = cJSON_ParseWithLengthOpts(s->src.text, s->src.len + 1, &why, 1);
     if (!root) {
         bad_at = why ? (size_t)(why - s->src.text) : 0;
-        diag_set(d, DIAG_SYNTAX, (struct span){bad_at < s->src.len ? bad_at : s->src.len, 1},
-                 "this is not JSON");
+        if (bad_at + blanks(&s->src, bad_at) < s->src.len)
+            diag_set(d, DIAG_SYNTAX, (struct span){bad_at, 1}, "this is not JSON");
+        else
+            diag_set(d, DIAG_SYNTAX, (struct span){last_mark(&s->src), 1},
+                     "this is not JSON: it ends too early");
         return diag_remedy(d, "look for a missing comma, quote or bracket before this place");
     }
     ok = read_scenario(&r, json_root(&s->src, root));

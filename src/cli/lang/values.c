@@ -182,8 +182,12 @@ static bool check_word(const struct param *p, const char *text, struct span at, 
             suggest_offer(&near, p->words->rows[i].text);
     }
     diag_set(d, DIAG_VALUE, at, "%s: no %s is called \"%s\"", p->name, p->words->what, text);
-    if (near.best)
-        return diag_remedy(d, "did you mean \"%s\"?", near.best);
+    if (near.best) {
+        char word[VALUE_WORD_BYTES];
+
+        value_word_text(p->words, value_word(p->words, near.best), word);
+        return diag_remedy(d, "did you mean \"%s\"?", word);
+    }
     return diag_remedy(d, words.cut ? "\"explain %s\" lists them" : "one of: %s",
                        words.cut ? p->words->name : list);
 }

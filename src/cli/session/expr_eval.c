@@ -197,6 +197,21 @@ static bool read_path(struct session *s, const struct expr *e, struct span at, s
     return resolve_unknown(s, place(at, e), path, "nothing");
 }
 
+static bool unknown_name(struct session *s, struct span at, const struct ev_condition *c)
+{
+    struct rdl_value v;
+    size_t off;
+
+    if (c->field->print == EVP_HOST && rdl_inspect(s->lab, c->text, &v, &off) != RDL_OK)
+        return resolve_unknown(s, at, c->text, "no host");
+    if (c->field->print == EVP_HOST) {
+        session_fail(s, at, "%s is a %s, not a host", c->text, v.text);
+        return diag_remedy(&s->diag, "\"show hosts\" lists the hosts");
+    }
+    session_fail(s, at, "no fault and no switch is called \"%s\"", c->text);
+    return diag_remedy(&s->diag, "\"show faults\" and \"show hosts\" list what there is");
+}
+
 /* What is wrong with counting: says what was forgotten. */
 static bool too_late(struct session *s, struct span at, const struct ev_filter *filter,
                      uint64_t forgotten)
@@ -229,24 +244,15 @@ bool expr_attach(struct session *s, struct expr *e, struct span at)
     if (e->kind != EXPR_COUNT || e->filter->n == 0)
         return true; /* all of a kind: the lab knows the total */
     st = rdl_tally(s->lab, e->filter, &e->tally, &forgotten);
-    if (st == RDL_ERR_FORGOTTEN)
+    if (st == RDL_ERR_FORGOTTEN) {
+        const struct past past = past_of_lab(s->lab);
+        const struct ev_condition *unknown = ev_filter_look_up(e->filter, past.names);
+
+        if (unknown)
+            return unknown_name(s, place(at, e), unknown);
         return too_late(s, place(at, e), e->filter, forgotten);
-    return st == RDL_OK || session_fail_status(s, at, "count", st);
-}
-
-static bool unknown_name(struct session *s, struct span at, const struct ev_condition *c)
-{
-    struct rdl_value v;
-    size_t off;
-
-    if (c->field->print == EVP_HOST && rdl_inspect(s->lab, c->text, &v, &off) != RDL_OK)
-        return resolve_unknown(s, at, c->text, "no host");
-    if (c->field->print == EVP_HOST) {
-        session_fail(s, at, "%s is a %s, not a host", c->text, v.text);
-        return diag_remedy(&s->diag, "\"show hosts\" lists the hosts");
     }
-    session_fail(s, at, "no fault and no switch is called \"%s\"", c->text);
-    return diag_remedy(&s->diag, "\"show faults\" and \"show hosts\" list what there is");
+    return st == RDL_OK || session_fail_status(s, at, "count", st);
 }
 
 /* @e has been attached to the lab. */
@@ -656,6 +662,11 @@ void expr_note_events(struct session *s, const struct expr *e)
         note_event(s, &past, ev);
         n++;
     }
-    if (all > n)
-        diag_note(&s->diag, "  ... and %llu more", (unsigned long long)(all - n));
+    if (all == n)
+        return;
+    if (n == 0)
+        diag_note(&s->diag, "  none of them is in the record (any more)");
+    else
+        diag_note(&s->diag, "  ... and %llu more%s", (unsigned long long)(all - n),
+                  n < EVENTS_NOTED ? ", not in the record (any more)" : "");
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "cli/lang/suggest.h"
 #include "cli/show/show_events.h"
 #include "cli/show/show_lab.h"
 #include "cli/show/show_live.h"
@@ -135,8 +136,8 @@ static void refuse_packet(struct showing *s, const char *word, ev_id id)
 {
     char why[200];
     struct text t = text_on(why, sizeof(why));
+    struct text remedy = text_on(s->err->remedy, sizeof(s->err->remedy));
     const uint64_t frames = id ? 0 : past_frames_forgotten(&s->past);
-    size_t n;
 
     if (frames) {
         past_add_frames_forgotten(&t, &s->past, frames);
@@ -146,13 +147,11 @@ static void refuse_packet(struct showing *s, const char *word, ev_id id)
     } else if (past_find(&s->past, id)) {
         past_add_frames_forgotten(&t, &s->past, 1);
     } else {
-        text_addf(&t, "%s is not recorded (any more): ", word);
-        n = t.len;
-        past_add_absence(&t, &s->past, id);
-        if (t.len == n) {
-            t = text_on(why, sizeof(why));
-            text_add(&t, "no such event");
-        }
+        past_add_not_there(&t, &s->past, id);
+        past_add_absence(&remedy, &s->past, id);
+        if (remedy.len == 0)
+            text_addf(&remedy, "\"%sevents last 20\" lists what has happened",
+                      s->lab ? "show " : "");
     }
     (void)refuse(s, RDL_ERR_NOT_FOUND, word ? 1 : 0, 0, "%s", why);
 }
@@ -173,6 +172,39 @@ static enum rdl_status show_one_packet(struct showing *s)
     return st;
 }
 
+/* The kind that stands at @at of the list is none. */
+static enum rdl_status refuse_kind(struct showing *s, size_t at)
+{
+    char word[64];
+    struct text t = text_on(word, sizeof(word));
+    struct text remedy = text_on(s->err->remedy, sizeof(s->err->remedy));
+    struct suggestion near;
+    size_t nth = 0;
+
+    for (size_t i = 0; i < at; i++)
+        nth += s->rq->kinds[i] == ',';
+    text_addn(&t, s->rq->kinds + at, strcspn(s->rq->kinds + at, ","));
+    near = suggestion_for(word);
+    for (unsigned k = 0; k < EV_COUNT; k++)
+        suggest_offer(&near, ev_schema((enum ev_kind)k)->name);
+    if (near.best)
+        text_addf(&remedy, "did you mean \"%s\"?", near.best);
+    else
+        text_add(&remedy, "like tx, rx, cqe, lost; \"show events\" tells the kind of each");
+    s->err->key = "kinds";
+    return refuse(s, RDL_ERR_INVAL, s->rq->n_words, nth, "no kind of event is called \"%s\"", word);
+}
+
+static enum rdl_status refuse_host(struct showing *s)
+{
+    struct text remedy = text_on(s->err->remedy, sizeof(s->err->remedy));
+
+    text_add(&remedy,
+             s->lab ? "\"show hosts\" lists the hosts" : "\"rdmalab show FILE\" lists them");
+    s->err->key = "host";
+    return refuse(s, RDL_ERR_NOT_FOUND, s->rq->n_words, 0, "no host is called \"%s\"", s->rq->host);
+}
+
 /* "last 10", "#3..#9" or nothing, from word 1 on. */
 static enum rdl_status read_filter(struct showing *s, struct event_filter *f)
 {
@@ -191,14 +223,11 @@ static enum rdl_status read_filter(struct showing *s, struct event_filter *f)
     else if (number)
         return refuse(s, RDL_ERR_INVAL, 2, 0, "nothing can follow the range");
     if (s->rq->kinds && !event_filter_kinds(f, s->rq->kinds, &at))
-        return refuse(s, RDL_ERR_INVAL, s->rq->n_words, at, "no such kind of event: %.24s",
-                      s->rq->kinds + at);
+        return refuse_kind(s, at);
     if (!s->rq->host)
         return RDL_OK;
     f->host = ev_names_find_host(s->past.names, s->rq->host);
-    if (f->host == EV_HOST_NONE)
-        return refuse(s, RDL_ERR_NOT_FOUND, s->rq->n_words, 0, "no such host: %s", s->rq->host);
-    return RDL_OK;
+    return f->host == EV_HOST_NONE ? refuse_host(s) : RDL_OK;
 }
 
 static enum rdl_status show_some_events(struct showing *s)

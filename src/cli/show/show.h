@@ -41,9 +41,11 @@ struct show_request {
 };
 
 struct show_error {
-    size_t word; /* index of the word that is wrong; n_words: one is missing */
-    size_t at;   /* offset in it */
+    size_t word;     /* index of the word that is wrong; n_words: one is missing */
+    size_t at;       /* offset in it */
+    const char *key; /* "kinds", "host": its value number @at is wrong; NULL: a word is */
     char text[200];
+    char remedy[256]; /* "": none is known */
 };
 
 /* @lab and @p: its state, and what it has recorded.  Without a lab (NULL) events and packets of the

@@ -22,7 +22,7 @@ bool event_filter_range(struct event_filter *f, const char *s)
 {
     ev_id from = 0, to = 0;
 
-    if (s[0] == '#') {
+    if (s[0] != '.') {
         s = ev_id_take(s, &from);
         if (!s)
             return false;

@@ -188,7 +188,7 @@ enum rdl_status why_find(const struct rdl_lab *lab, const struct past *p, const 
     *reterr_at = 0;
     if (!target || !target[0])
         return find_wrong(p, ret);
-    if (target[0] == '#')
+    if (ev_id_begins(target))
         return find_id(p, target, ret);
     if (!lab)
         return RDL_ERR_NOT_FOUND; /* a saved trace has events only */

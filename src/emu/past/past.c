@@ -70,6 +70,17 @@ void past_add_missing(struct text *t, const struct past *p, ev_id from, ev_id to
     }
 }
 
+void past_add_not_there(struct text *t, const struct past *p, ev_id id)
+{
+    const bool forgotten = past_is_forgotten(p, id), in_gap = past_in_gap(p, id);
+
+    if (!forgotten && !in_gap)
+        text_add(t, "there is no event ");
+    ev_add_id(t, id);
+    if (forgotten || in_gap)
+        text_add(t, forgotten ? " is forgotten" : " was not recorded");
+}
+
 void past_add_absence(struct text *t, const struct past *p, ev_id id)
 {
     if (past_is_forgotten(p, id)) {

@@ -43,6 +43,9 @@ void past_add_missing(struct text *t, const struct past *p, ev_id from, ev_id to
 /* Is @id older than all that is kept? */
 bool past_is_forgotten(const struct past *p, ev_id id);
 
+/* Event @id is not there: "#12 is forgotten", "#12 was not recorded", "there is no event #12". */
+void past_add_not_there(struct text *t, const struct past *p, ev_id id);
+
 /* Why there is no event @id: "the record has the last 1024 events, from #51.3 on"; nothing if there
  * never was one.
  */

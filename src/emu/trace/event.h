@@ -198,6 +198,11 @@ bool ev_names_next(const struct ev_names *n, size_t *at, struct ev *ret);
 /* "#34.1", or "#34" for row 0. */
 void ev_add_id(struct text *t, ev_id id);
 
+/* Is @s meant as an id?  A shell takes # for a comment, so that it may be left out: no name begins
+ * with a digit.
+ */
+bool ev_id_begins(const char *s);
+
 /* Reads an id ("#34" is row 0 of it) at the start of @s; returns what follows, or NULL. */
 const char *ev_id_take(const char *s, ev_id *ret);
 

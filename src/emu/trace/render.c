@@ -18,15 +18,26 @@ void ev_add_id(struct text *t, ev_id id)
         text_addf(t, ".%u", ev_row(id));
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool ev_id_begins(const char *s)
+{
+    return s[0] == '#' || is_digit(s[0]);
+}
+
 const char *ev_id_take(const char *s, ev_id *ret)
 {
     char *end;
     unsigned long long tick, row = 0;
 
-    if (s[0] != '#' || s[1] < '0' || s[1] > '9')
+    s += s[0] == '#';
+    if (!is_digit(s[0]))
         return NULL;
-    tick = strtoull(s + 1, &end, 10);
-    if (end[0] == '.' && end[1] >= '0' && end[1] <= '9')
+    tick = strtoull(s, &end, 10);
+    if (end[0] == '.' && is_digit(end[1]))
         row = strtoull(end + 1, &end, 10);
     if (row > EV_ROW_MAX || tick > UINT64_MAX >> EV_ROW_BITS)
         return NULL;

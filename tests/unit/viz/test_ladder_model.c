@@ -413,8 +413,9 @@ static void what_is_left_out_is_counted_and_named(void **state)
     assert_int_equal(l->n_arrows, 10);
     assert_int_equal(l->packets_left, 24); /* 20 of the message, 4 ACKs */
     assert_true(ladder_add_rest(&t, l));
-    text_add(&want, "... 24 more packets, use from=");
+    text_add(&want, "... 24 more packets, from ");
     ev_add_id(&want, l->left_from);
+    text_add(&want, " on");
     assert_string_equal(buf, expected);
     ladder_free(l);
 }

@@ -181,7 +181,7 @@ static void what_is_left_out_is_said(void **state)
     const struct collected c = picture("thirty_packets", &options);
 
     (void)state;
-    assert_non_null(strstr(c.s, "\n... 24 more packets, use from=#"));
+    assert_non_null(strstr(c.s, "\n... 24 more packets, from #"));
     free(c.s);
 }
 

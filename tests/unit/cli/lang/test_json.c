@@ -111,7 +111,9 @@ static void what_is_wrong_is_named_with_its_place(void **state)
     static const struct {
         const char *json, *at, *message, *remedy;
     } rows[] = {
-        {"", "", "not JSON", ""},
+        {"", "", "nothing to run", "write a command"},
+        {" \n", "", "nothing to run", "write a command"},
+        {"{\"steps\": [\n\n", "[", "it ends too early", "bracket"},
         {"{\"steps\": [}", "}", "not JSON", "comma"},
         {"{\"steps\": []} x", "x", "not JSON", ""},
         {"[]", "[]", "a scenario is an object", ""},

@@ -32,10 +32,12 @@ static void counts_do_not_rest_on_the_record(void **state)
             "expect count(lost, name==f1) == 1 and count(lost) == 1 and count(ping_sent) == 501");
     assert_false(lab_try(&l, "expect count(lost, name==f1) == 0"));
     assert_non_null(strstr(l.s->diag.message, "it is 1"));
-    assert_string_equal(l.s->diag.notes, "  ... and 1 more\n");
+    assert_string_equal(l.s->diag.notes, "  none of them is in the record (any more)\n");
     assert_false(lab_try(&l, "expect count(ping_sent, host==h1) == 501"));
     assert_non_null(strstr(l.s->diag.message, "too late to count"));
     assert_non_null(strstr(l.s->diag.notes, "the record is full"));
+    assert_false(lab_try(&l, "expect count(ping_sent, host==h7) == 0"));
+    assert_string_equal(l.s->diag.message, "no host is called \"h7\"");
     lab_close(&l);
 }
 

@@ -175,8 +175,8 @@ static void a_wrong_word_is_pointed_at(void **state)
         {"qp h1.cq", RDL_ERR_INVAL, 1, 0},   {"qp h1.qpp", RDL_ERR_NOT_FOUND, 1, 3},
         {"vq", RDL_ERR_INVAL, 1, 0},         {"vq h1.mr", RDL_ERR_INVAL, 1, 0},
         {"dump h1.qp", RDL_ERR_INVAL, 1, 0}, {"dump h1.qp.sq.desc[99]", RDL_ERR_NOT_FOUND, 1, 13},
-        {"packet 3", RDL_ERR_INVAL, 1, 0},   {"packet #999", RDL_ERR_NOT_FOUND, 1, 0},
-        {"events 3", RDL_ERR_INVAL, 1, 0},   {"events last x", RDL_ERR_INVAL, 2, 0},
+        {"packet x3", RDL_ERR_INVAL, 1, 0},  {"packet #999", RDL_ERR_NOT_FOUND, 1, 0},
+        {"events x3", RDL_ERR_INVAL, 1, 0},  {"events last x", RDL_ERR_INVAL, 2, 0},
         {"faults now", RDL_ERR_INVAL, 1, 0},
     };
     struct rig r;

@@ -246,6 +246,7 @@ static void targets_without_a_lab(void **state)
         ev_id id;
     } rows[] = {
         {"#5.1", RDL_OK, ID(5, 1)},     {"#5", RDL_OK, ID(5, 0)},
+        {"5.1", RDL_OK, ID(5, 1)},      {"8.1", RDL_ERR_NOT_FOUND, 0},
         {"#8.1", RDL_ERR_NOT_FOUND, 0}, {"#x", RDL_ERR_INVAL, 0},
         {"#5.1 ", RDL_ERR_INVAL, 0},    {"h1.cq.wc[0]", RDL_ERR_NOT_FOUND, 0},
         {NULL, RDL_OK, ID(7, 2)}, /* the last that went wrong, flushes aside */
