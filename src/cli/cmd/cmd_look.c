@@ -15,6 +15,7 @@
 #include "cli/tell/help.h"
 #include "cli/tell/why.h"
 #include "cli/tree/lab_past.h"
+#include "emu/base/quantity.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 
@@ -185,7 +186,14 @@ bool run_record(struct session *s, const struct step *st)
         rdl_record_bound(s->lab, (size_t)step_number_or(st, "keep", now.events),
                          (size_t)step_number_or(st, "frames", now.frame_bytes));
     } else if (!step_has(st, "state")) {
-        session_fail(s, st->at, "record: what is to change?");
+        char kept[96];
+        struct text t = text_on(kept, sizeof(kept));
+
+        text_add(&t, "keep=");
+        quantity_add(&t, QUANTITY_SIZE, now.events);
+        text_add(&t, " frames=");
+        quantity_add(&t, QUANTITY_SIZE, now.frame_bytes);
+        session_fail(s, st->at, "record: what is to change? It is at %s", kept);
         return diag_remedy(&s->diag, "record off, record on, record keep=4m frames=1g");
     }
     if (!step_has(st, "state"))

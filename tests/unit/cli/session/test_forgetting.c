@@ -143,8 +143,7 @@ static void what_is_missing_is_said_where_it_is_looked_for(void **state)
         {long_story, "export pcapng /dev/null", true,
          "as the first line keeps more; the bytes of 222 frames are forgotten; \"record "
          "frames=16k\""},
-        {long_story, "record", false,
-         "record: what is to change?\nrecord off, record on, record keep=4m frames=1g"},
+        {long_story, "record", false, "change? It is at keep=2k frames=4k\nrecord off, record on"},
         {long_story, "record keep=12", false, "keep: 12 is out of range"},
         {long_story, "record keep=x", false, "keep: \"x\" is not a number: 500, 64k, 4m"},
         {gap_story, "why #51", false,
