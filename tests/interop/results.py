@@ -98,14 +98,18 @@ def kernel_complaints(directory):
 
 
 def speeds(results):
-    """{a case of the kind: {"baseline" | "rxe" | "lab" (the client): least usec/iter}}
-
-    The best of several: whatever else the machine does can only make a run slower.
-    """
-    measured = defaultdict(lambda: defaultdict(list))
+    """{a case of the kind: {"baseline" | "rxe" | "lab" (the client): {attempt: usec/iter}}}"""
+    measured = defaultdict(lambda: defaultdict(dict))
     for r in results:
         if r.case.program == "speed" and r.passed():
             who = "baseline" if r.case.baseline else r.case.client
             kind = replace(r.case, client="rxe", baseline=False, attempt=0)
-            measured[kind][who].append(r.usec)
-    return {kind: {who: min(usec) for who, usec in by.items()} for kind, by in measured.items()}
+            measured[kind][who][r.case.attempt] = r.usec
+    return measured
+
+
+def of_baseline(usec, baseline):
+    """The best of several, each beside its own baseline: whatever else the machine does can make one slower, or the
+    other, but hardly one of them each time.  None: nothing was measured beside it.
+    """
+    return max((baseline[a] / usec[a] for a in usec if a in baseline), default=None)
