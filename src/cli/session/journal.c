@@ -89,10 +89,18 @@ static void append_copy(struct pool *p, struct deeds *to, const struct step *st,
         append(p, to, copy, host);
 }
 
+/* Puts @st behind what ends at @end; returns the new end. */
+static struct step **put_behind(struct step **end, struct step *st)
+{
+    *end = st;
+    return &st->next;
+}
+
 /* The deeds as steps; those with the same host in a row are in one `on`. */
 static struct step *steps_of(struct pool *p, const struct deeds *list)
 {
-    struct step *first = NULL, **tail = &first, **inner = NULL;
+    struct step *first = NULL, **tail = &first, **inner = &first;
+    bool inside = false; /* an `on`, whose steps end at @inner */
     const char *host = "";
 
     for (const struct deed *d = list->first; d; d = d->next) {
@@ -100,24 +108,19 @@ static struct step *steps_of(struct pool *p, const struct deeds *list)
 
         if (!st)
             continue;
-        if (d->host[0] && (!inner || strcmp(host, d->host) != 0)) {
+        if (d->host[0] && (!inside || strcmp(host, d->host) != 0)) {
             struct step *on = make(p, CMD_on);
 
             step_put(p, on, "hosts", d->host);
-            *tail = on;
-            tail = &on->next;
+            tail = put_behind(tail, on);
             inner = &on->body;
-        } else if (!d->host[0]) {
-            inner = NULL;
         }
+        inside = d->host[0] != '\0';
         host = d->host;
-        if (inner) {
-            *inner = st;
-            inner = &st->next;
-        } else {
-            *tail = st;
-            tail = &st->next;
-        }
+        if (inside)
+            inner = put_behind(inner, st);
+        else
+            tail = put_behind(tail, st);
     }
     return first;
 }
