@@ -75,6 +75,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["test", "good.lab", "--seeds", "1..900000"], "", 2, r"too many cases: fewer seeds"),
     (["test", "scenarios/26-unreliable-link.json", "--seeds", "1..4", "--twice"], "", 0,
      r"^4 passed, 0 failed, 0 skipped$"),
+    (["test", "fails.lab", "--twice"], "", 1, r"\AFAIL  fails\.lab\nfails\.lab:3:1: FAIL .*\n  again: .*\n0 passed, 1 failed"),
     # what cannot be written is an error before anything runs
     (["test", "fails.lab", "--junit", "no/where.xml"], "", 2, r"\Ardmalab: --junit no/where\.xml: No such file.*\n\Z"),
     (["test", "good.lab", "fails.lab", "--junit", "./fails.lab"], "", 2,
