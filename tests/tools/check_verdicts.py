@@ -65,6 +65,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["test", "good.lab", "-j", "0"], "", 2, r"-j 0: it must be from 1 to 64"),
     (["test", "good.lab", "-j", "65"], "", 2, r"-j 65: it must be from 1 to 64"),
     (["test", "good.lab", "-j", "64"], "", 0, r"^1 passed"),
+    (["test", "good.lab", "-j2", "-j=3"], "", 0, r"^1 passed"),
+    (["test", "good.lab", "-j0"], "", 2, r"-j 0: it must be from 1 to 64"),
     (["test", "good.lab", "--timeout", "86401"], "", 2, r"--timeout 86401: it must be from 0 to 86400"),
     (["test", "good.lab", "--timeout", "0"], "", 0, r"^1 passed"),
     (["test", "--help"], "", 0, r"0 to 86400, 0 is none"),
@@ -75,6 +77,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["test", "good.lab", "--seeds", "1..900000"], "", 2, r"too many cases: fewer seeds"),
     (["test", "scenarios/26-unreliable-link.json", "--seeds", "1..4", "--twice"], "", 0,
      r"^4 passed, 0 failed, 0 skipped$"),
+    (["test", "fails.lab", "--twice"], "", 1, r"\AFAIL  fails\.lab\nfails\.lab:3:1: FAIL .*\n  again: .*\n0 passed, 1 failed"),
     # what cannot be written is an error before anything runs
     (["test", "fails.lab", "--junit", "no/where.xml"], "", 2, r"\Ardmalab: --junit no/where\.xml: No such file.*\n\Z"),
     (["test", "good.lab", "fails.lab", "--junit", "./fails.lab"], "", 2,

@@ -7,6 +7,12 @@
 #include "cli/lang/suggest.h"
 #include "emu/base/quantity.h"
 
+/* Does @word begin with an option of one letter, behind which its value may stand: -j2? */
+static bool is_letter(const char *word, size_t len)
+{
+    return len == 2 && word[1] != '-';
+}
+
 static const struct option *find(const struct option *rows, size_t n, const char *word)
 {
     for (size_t i = 0; i < n; i++) {
@@ -14,7 +20,7 @@ static const struct option *find(const struct option *rows, size_t n, const char
 
         if (strncmp(rows[i].name, word, len) != 0)
             continue;
-        if (word[len] == '\0' || (word[len] == '=' && rows[i].value))
+        if (word[len] == '\0' || (rows[i].value && (word[len] == '=' || is_letter(word, len))))
             return &rows[i];
     }
     return NULL;
@@ -56,8 +62,9 @@ bool options_take(const struct option *rows, size_t n, int *argc, char **argv)
             return unknown(rows, n, argv[0], word);
         if (o->flag) {
             *o->flag = true;
-        } else if (word[strlen(o->name)] == '=') {
-            *o->value = word + strlen(o->name) + 1;
+        } else if (word[strlen(o->name)]) {
+            word += strlen(o->name);
+            *o->value = word + (word[0] == '=');
         } else if (i + 1 < *argc) {
             *o->value = argv[++i];
         } else {

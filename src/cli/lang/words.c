@@ -8,10 +8,10 @@
     static const struct enum_row rows_##id[] = {list(ROW)};                                        \
     const struct enum_table words_##id = {#id, what, rows_##id, ARRAY_LEN(rows_##id)};
 
-TABLE(grain, ENUM_GRAIN, "what to step by")
+TABLE(grain, ENUM_GRAIN, "step")
 TABLE(port, ENUM_PORT, "kind of live port")
 TABLE(program, ENUM_PROGRAM, "program")
-TABLE(record, ENUM_RECORD, "whether the lab is recorded")
+TABLE(record, ENUM_RECORD, "state of the record")
 TABLE(role, ENUM_ROLE, "role of a program")
 TABLE(export, ENUM_EXPORT, "form of export")
 TABLE(session_action, ENUM_SESSION_ACTION, "action on the session")

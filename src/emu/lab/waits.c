@@ -60,9 +60,10 @@ static void tell_sends(const struct world *w, const struct host *h, const struct
         add_peer(&t, w, rc);
         add_timer(&t, q);
     } else {
-        text_addf(&t, ": %u posted sends wait: state %s, avail.idx %s",
-                  (unsigned)(g->sq.posted - g->sq.reclaimed),
-                  enum_name(&enum_qp_state, (uint32_t)rc->qp.state),
+        const unsigned n = (unsigned)(g->sq.posted - g->sq.reclaimed);
+
+        text_addf(&t, ": %u posted send%s wait%s: state %s, avail.idx %s", n, n == 1 ? "" : "s",
+                  n == 1 ? "s" : "", enum_name(&enum_qp_state, (uint32_t)rc->qp.state),
                   q->kicked ? "told to the device" : "not told to the device (kick)");
     }
     out->each(out->ctx, buf);

@@ -100,7 +100,7 @@ void rc_reset(struct rc_qp *rc)
     stop_timers(rc);
     end_send_queue(rc);
     end_recv_queue(rc);
-    arena_release(rc->x->hca->arena, r->sends, RC_WINDOW_PKTS);
+    arena_release(rc->x->hca->arena, r->sends, RC_SENDS_BYTES);
     *r = (struct rc_req){
         .ring = r->ring, .bodies = r->bodies, .body_bytes = r->body_bytes, .size = r->size};
     *s = (struct rc_resp){.wqe = {.sge = s->wqe.sge}};

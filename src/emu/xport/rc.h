@@ -28,6 +28,7 @@
 
 /* Packets that a requester may have outstanding: far below 2^23, where PSNs become ambiguous. */
 #define RC_WINDOW_PKTS 4096u
+#define RC_SENDS_BYTES (RC_WINDOW_PKTS * sizeof(uint32_t)) /* of rc_req.sends */
 
 /* An acknowledge is asked for at the end of a message, and after so many packets without. */
 #define RC_ACKREQ_PKTS 64u
@@ -65,7 +66,7 @@ struct rc_req {
     uint32_t pkts_without_ackreq;
     bool kicked;         /* the ring may hold work requests that were not fetched */
     ev_id resend;        /* why packets are sent again */
-    uint8_t *sends;      /* times that a PSN was sent, by psn % RC_WINDOW_PKTS; NULL: all once */
+    uint32_t *sends;     /* times that a PSN was sent, by psn % RC_WINDOW_PKTS; NULL: all once */
     uint32_t retries;    /* since the last progress */
     uint32_t rnr_naks;   /* since the last progress */
     bool rnr_wait;       /* nothing is sent until the RNR timer runs out */

@@ -109,7 +109,7 @@ void req_sent(struct rc_qp *rc, struct sge_cur next_sge)
     const uint32_t attempt = req_attempt(r);
 
     if (r->sends)
-        r->sends[r->nxt.v % RC_WINDOW_PKTS] = (uint8_t)(attempt < UINT8_MAX ? attempt : UINT8_MAX);
+        r->sends[r->nxt.v % RC_WINDOW_PKTS] = attempt;
     if (!is_resending(r))
         r->high = psn_add(r->high, 1);
     r->nxt = psn_add(r->nxt, 1);
@@ -145,7 +145,7 @@ static void count_sends(struct rc_qp *rc)
 
     if (r->sends)
         return;
-    r->sends = arena_alloc(rc->x->hca->arena, RC_WINDOW_PKTS);
+    r->sends = arena_alloc(rc->x->hca->arena, RC_SENDS_BYTES);
     RDL_ASSERT(r->sends);
     for (uint32_t i = 0; i < rc_outstanding(r); i++)
         r->sends[psn_add(r->una, i).v % RC_WINDOW_PKTS] = 1;

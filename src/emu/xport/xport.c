@@ -46,7 +46,7 @@ static void rc_free(struct rc_qp *rc)
 
     arena_release(a, r->ring, r->size * sizeof(*r->ring));
     arena_release(a, r->bodies, r->size * r->body_bytes);
-    arena_release(a, r->sends, RC_WINDOW_PKTS);
+    arena_release(a, r->sends, RC_SENDS_BYTES);
     arena_release(a, rc->resp.wqe.sge, recv_body_bytes(rc));
     hca_qp_destroy(rc->qp.hca, &rc->qp, sizeof(*rc));
 }

@@ -83,6 +83,8 @@ static void what_is_wrong_is_named_with_its_place_and_a_remedy(void **state)
         {"link h1 h2 loss=1% loss=2%", DIAG_VALUE, "2%", "given twice", ""},
         {"post_send h1.qp signalled", DIAG_VALUE, "signalled", "post_send", "signaled"},
         {"create_qp pd type=rx send_cq=a recv_cq=b", DIAG_VALUE, "rx", "QP type", "\"rc\""},
+        {"step tx", DIAG_VALUE, "tx", "no step is called", "packet"},
+        {"record onn", DIAG_VALUE, "onn", "no state of the record is called", "on"},
         {"create_qp pd type=Rc send_cq=a recv_cq=b", DIAG_VALUE, "Rc", "QP type", "\"rc\""},
         {"reg_mr pd len=4z as mr", DIAG_VALUE, "4z", "size", "units of size"},
         {"reg_mr pd len=0 as mr", DIAG_VALUE, "0", "out of range", "1 to"},

@@ -240,6 +240,20 @@ static void unrecorded_events_are_not_counted_when_they_are_too_many_to_show(voi
     lab_close(&l);
 }
 
+static void attempts_are_counted_without_end(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host h1 h2; link h1 h2\n"
+                "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k as mr; create_cq cqe=16 as cq\n"
+                "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
+                "connect h1.qp h2.qp; post_send h1.qp sge=mr[0:20]; run 400ms");
+    lab_run(&l, "expect count(tx, attempt==256) == 1 and count(tx, attempt==500) == 1");
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +267,7 @@ int main(void)
         cmocka_unit_test(a_stop_expression_stops_at_its_tick),
         cmocka_unit_test(what_was_not_recorded_is_said_to_be_missing),
         cmocka_unit_test(unrecorded_events_are_not_counted_when_they_are_too_many_to_show),
+        cmocka_unit_test(attempts_are_counted_without_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
