@@ -9,6 +9,19 @@
 #include "cli/cmd/dispatch.h"
 #include "cli/session/session.h"
 
+/* Two connected hosts; the first SEND is lost once. */
+#define STORY                                                                                      \
+    "host h1 h2; link h1 h2 latency=1us\n"                                                         \
+    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw as mr; create_cq cqe=16 as cq\n"  \
+    "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"                                               \
+    "connect h1.qp h2.qp sq_psn=100 timeout=4\n"                                                   \
+    "post_recv h2.qp wr_id=7 sge=mr[0:1k]\n"                                                       \
+    "write h1.mr[0] \"hello, remote memory\"\n"                                                    \
+    "drop next from=h1 as f1\n"                                                                    \
+    "post_send h1.qp wr_id=1 sge=mr[0:64] signaled\n"                                              \
+    "until h1.qp.retries > 0 timeout=1ms\n"                                                        \
+    "run\n"
+
 /* A session whose output goes to a buffer. */
 struct lab {
     struct session *s;

@@ -4,18 +4,6 @@
 #include "cli/lab_session.h"
 #include "rdmalab/trace.h"
 
-static const char story[] =
-    "host h1 h2; link h1 h2 latency=1us\n"
-    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw as mr; create_cq cqe=16 as cq\n"
-    "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
-    "connect h1.qp h2.qp sq_psn=100 timeout=4\n"
-    "post_recv h2.qp wr_id=7 sge=mr[0:1k]\n"
-    "write h1.mr[0] \"hello, remote memory\"\n"
-    "drop next from=h1 as f1\n"
-    "post_send h1.qp wr_id=1 sge=mr[0:64] signaled\n"
-    "until h1.qp.retries > 0 timeout=1ms\n"
-    "run\n";
-
 /* The record forgets; what is counted is counted all the same, and the notes say how many more. */
 static void counts_do_not_rest_on_the_record(void **state)
 {
@@ -181,7 +169,7 @@ static void a_fault_is_no_host_for_who_counts_ahead(void **state)
 static void a_stop_expression_stops_at_its_tick(void **state)
 {
     static const char *const stops[] = {"#2", "#3", "#20", "#40", "#46", "#50", "#52", "#54"};
-    char lines[sizeof(story) + 64];
+    char lines[sizeof(STORY) + 64];
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(stops); i++) {
@@ -190,7 +178,7 @@ static void a_stop_expression_stops_at_its_tick(void **state)
         struct diag d;
         struct lab l;
 
-        text_add(&t, story);
+        text_add(&t, STORY);
         script = script_of(lines);
         lab_open(&l, false);
         must_read(&script, false);

@@ -57,18 +57,6 @@ static void every_example_runs(void **state)
     }
 }
 
-static const char story[] =
-    "host h1 h2; link h1 h2 latency=1us\n"
-    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw as mr; create_cq cqe=16 as cq\n"
-    "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
-    "connect h1.qp h2.qp sq_psn=100 timeout=4\n"
-    "post_recv h2.qp wr_id=7 sge=mr[0:1k]\n"
-    "write h1.mr[0] \"hello, remote memory\"\n"
-    "drop next from=h1 as f1\n"
-    "post_send h1.qp wr_id=1 sge=mr[0:64] signaled\n"
-    "until h1.qp.retries > 0 timeout=1ms\n"
-    "run\n";
-
 /* Neither == nor != nor `not` nor the other side of an `or` makes an answer of a mistake, and
  * `refused` does not take it.
  */
@@ -106,7 +94,7 @@ static void mistaken_questions_have_no_answer(void **state)
 
     (void)state;
     lab_open(&l, false);
-    lab_run(&l, story);
+    lab_run(&l, STORY);
     for (size_t i = 0; i < ARRAY_LEN(rows) * ARRAY_LEN(forms); i++) {
         const char *form = forms[i % ARRAY_LEN(forms)];
         const size_t row = i / ARRAY_LEN(forms);
@@ -156,7 +144,7 @@ static void expectations_see_what_happened(void **state)
 
     (void)state;
     lab_open(&l, false);
-    lab_run(&l, story);
+    lab_run(&l, STORY);
     for (size_t i = 0; i < ARRAY_LEN(hold); i++) {
         char line[256];
 
@@ -181,7 +169,7 @@ static void a_failed_count_tells_the_fate_of_each_event(void **state)
 
     (void)state;
     lab_open(&l, false);
-    lab_run(&l, story);
+    lab_run(&l, STORY);
     assert_false(lab_try(&l, "expect count(tx, host==h1, psn==100) == 3"));
     assert_non_null(strstr(l.s->diag.notes, "lost in"));
     assert_non_null(strstr(l.s->diag.notes, "by f1"));
@@ -327,7 +315,7 @@ static void a_saved_session_replays_event_for_event(void **state)
 
     (void)state;
     lab_open(&l, true);
-    lab_run(&l, story);
+    lab_run(&l, STORY);
     /* Looking, and what fails, leaves no trace in the file. */
     lab_run(&l, "show; why h1.cq.wc[0]; expect h1.qp.state == RTS");
     assert_false(lab_try(&l, "expect h1.qp.state == ERR"));
@@ -437,13 +425,13 @@ static void two_sessions_know_nothing_of_each_other(void **state)
 
     (void)state;
     lab_open(&alone, false);
-    lab_run(&alone, story);
+    lab_run(&alone, STORY);
     hash = rdl_hash(alone.s->lab);
     lab_close(&alone);
     lab_open(&a, false);
     lab_open(&b, false);
     lab_run(&a, examples_before[BEFORE_OBJECTS]);
-    lab_run(&b, story);
+    lab_run(&b, STORY);
     lab_run(&a, "connect h1.qp h2.qp");
     assert_true(rdl_hash(b.s->lab) == hash);
     lab_close(&a);
