@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* A machine with both functions and their Ethernet port, and a driver of bytes: registers, rings in
+ * a small RAM, and requests that no driver's own checks have seen.
+ *
+ * The line of the port leads out of the lab, into machine.out.  Frames to the own MAC turn round in
+ * the port, so that two queue pairs of the one device can talk.
+ */
+#ifndef TESTS_UNIT_DEVICE_MACHINE_H
+#define TESTS_UNIT_DEVICE_MACHINE_H
+
+#include "testing.h"
+
+#include "emu/base/cursor.h"
+#include "emu/device/rdma.h"
+#include "emu/device/virtio_net.h"
+#include "emu/facts/rfc.h"
+#include "emu/virtio/vq_device.h"
+
+#define MACHINE_RAM_BYTES (4u << 20)
+#define MACHINE_MAX_CQ    3u
+#define MACHINE_MAX_QP    5u /* QPNs 2 .. 5 are handed out */
+#define MACHINE_MTU       1500u
+#define RING_SIZE         16u
+
+/* Guest-physical: rings come first, then what control requests need; a test has the rest. */
+#define REQUEST_AT  0x20000u
+#define RESPONSE_AT 0x22000u
+#define BUFFER_AT   0x40000u
+#define ROOM        512u /* for a response, unless a test says less */
+
+/* MSI-X vectors. */
+#define VECTOR_CONFIG 0u
+#define VECTOR_QUEUE  1u /* of every queue */
+
+extern const uint8_t machine_mac[MAC_BYTES];
+extern const uint8_t machine_gid[GID_BYTES]; /* entry 0 of the GID table */
+
+struct seg {
+    uint64_t gpa;
+    uint32_t bytes;
+};
+
+/* A virtqueue from its driver's side.  Descriptors are used in turn, chain after chain. */
+struct ring {
+    struct virtio_dev *dev;
+    uint32_t queue;
+    struct vring at;
+    uint16_t next_desc, avail_idx, used_seen;
+};
+
+struct machine {
+    struct arena *arena;
+    struct trace_sinks sinks;
+    struct trace_sink sink;
+    struct trace trace;
+    struct sim sim;
+    struct ram ram;
+    struct net net;
+    struct eth_port port;
+    struct progress progress;
+    struct rdma rdma;
+    struct vnet vnet;
+    struct ring ctrl, tx, rx;
+    uint32_t events[EV_COUNT];
+    struct ev last[EV_COUNT];
+    uint32_t n_irq;
+    struct virtio_irq irq; /* the last one */
+    uint32_t n_out;
+    struct frame_note out_note; /* of the last frame that left */
+    uint32_t out_bytes;
+    uint8_t out[XPORT_FRAME_BYTES];
+    uint8_t rsp[ROOM];
+    uint32_t rsp_bytes; /* used.len of the last response */
+};
+
+/* Both devices after power-on, with a line: no driver yet. */
+int machine_power_on(void **state);
+/* The same, and both drivers are up with the queues ctrl, tx and rx, and GID 0 is set. */
+int machine_set_up(void **state);
+int machine_tear_down(void **state);
+
+/* Brings @dev to DRIVER_OK with @features and VERSION_1; @queues are enabled on the way. */
+void machine_start(struct machine *m, struct virtio_dev *dev, uint64_t features,
+                   struct ring *const *queues, size_t n_queues);
+
+/* Dispatches until nothing is due. */
+void machine_run(struct machine *m);
+
+static inline uint64_t machine_in(struct virtio_dev *dev, enum reg reg, uint32_t width)
+{
+    return virtio_read(dev, (uint32_t)reg, width);
+}
+
+static inline void machine_out(struct virtio_dev *dev, enum reg reg, uint32_t width, uint64_t value)
+{
+    virtio_write(dev, (uint32_t)reg, width, value);
+}
+
+void machine_poke(struct machine *m, uint64_t gpa, const void *bytes, size_t n);
+void machine_peek(const struct machine *m, uint64_t gpa, void *bytes, size_t n);
+
+/* Places @queue of @dev in RAM, which is cleared there, and enables it with VECTOR_QUEUE. */
+struct ring ring_enable(struct machine *m, struct virtio_dev *dev, uint32_t queue);
+
+/* The place of a queue's ring, for a test that enables it itself. */
+struct vring ring_place(const struct virtio_dev *dev, uint32_t queue);
+
+/* Writes descriptor @i of the ring. */
+void ring_desc(struct machine *m, const struct ring *r, uint32_t i, struct seg s, unsigned flags,
+               uint16_t next);
+
+/* Puts @head into the avail ring and shows it to the device, without a kick. */
+void ring_offer(struct machine *m, struct ring *r, uint16_t head);
+
+/* A chain of @n_readable, then @n_writable buffers; offers it and returns its head. */
+uint16_t ring_post(struct machine *m, struct ring *r, const struct seg *segs, uint32_t n_readable,
+                   uint32_t n_writable);
+
+void ring_kick(const struct ring *r);
+
+/* The next used element; false: there is none. */
+bool ring_used(const struct machine *m, struct ring *r, uint32_t *ret_head, uint32_t *ret_len);
+
+/* Sends a control request: the command byte and @n bytes of data, with room for @room bytes of
+ * response.  Returns the response code, -1 if not even that was written; the data are at
+ * m->rsp + 1.
+ */
+int machine_ask(struct machine *m, uint8_t cmd, const void *data, uint32_t n, uint32_t room);
+
+/* ASK(m, CMD_DESTROY_PD, pd_handle, .pdn = 1): a request of a structure of facts/rfc.h. */
+#define ASK(m, cmd, name, ...) machine_ask_##name((m), (cmd), &(struct rfc_##name){__VA_ARGS__})
+
+#define ASK_DECLARE(name)                                                                          \
+    static inline int machine_ask_##name(struct machine *m, uint8_t cmd,                           \
+                                         const struct rfc_##name *r)                               \
+    {                                                                                              \
+        struct raw_##name raw;                                                                     \
+                                                                                                   \
+        rfc_##name##_put(&raw, r);                                                                 \
+        return machine_ask(m, cmd, &raw, sizeof(raw), ROOM);                                       \
+    }
+
+ASK_DECLARE(query_port)
+ASK_DECLARE(create_cq)
+ASK_DECLARE(cq_handle)
+ASK_DECLARE(pd_handle)
+ASK_DECLARE(qp_handle)
+ASK_DECLARE(mr_handle)
+ASK_DECLARE(reg_user_mr)
+ASK_DECLARE(create_qp)
+ASK_DECLARE(modify_qp)
+ASK_DECLARE(query_qp)
+ASK_DECLARE(query_pkey)
+ASK_DECLARE(add_gid)
+ASK_DECLARE(del_gid)
+ASK_DECLARE(req_notify)
+
+/* The first number of the last response: that of the object that was created. */
+static inline uint32_t machine_number(const struct machine *m)
+{
+    return ld_le32(m->rsp + 1);
+}
+
+static inline int machine_modify(struct machine *m, uint32_t qpn, uint32_t mask,
+                                 const struct rfc_qp_attr *attr)
+{
+    struct rfc_modify_qp r = {.qpn = qpn, .attr_mask = mask};
+
+    rfc_qp_attr_put((struct raw_qp_attr *)r.attrs, attr);
+    return machine_ask_modify_qp(m, CMD_MODIFY_QP, &r);
+}
+
+/* Two connected queue pairs of the one device: QPN 2 sends, QPN 3 receives.  Both complete into CQ
+ * 1, and use one region of memory: the pages at PAIR_MEM, with their own addresses.
+ */
+#define PAIR_SENDER    2u
+#define PAIR_RECEIVER  3u
+#define PAIR_CQN       1u
+#define PAIR_MEM       0x60000u
+#define PAIR_MEM_BYTES (4u * RAM_PAGE_BYTES)
+#define PAIR_PSN       100u
+#define PAIR_SGES      2u
+#define PAIR_INLINE    64u
+
+struct pair {
+    struct ring cq, sq, rq;
+    uint32_t lkey;
+    uint32_t n_posted;
+};
+
+/* Makes them and brings them to RTS.  With @peer_mac not the own one, the sender's packets leave.
+ */
+struct pair machine_pair(struct machine *m, const uint8_t peer_mac[MAC_BYTES]);
+
+/* Gives the CQ @n buffers of @bytes bytes each; completion i is read back from the i-th. */
+void pair_give_cqes(struct machine *m, struct pair *p, uint32_t n, uint32_t bytes);
+
+/* Completion @i since the last machine_pair(); false: it was not written yet. */
+bool pair_completion(const struct machine *m, const struct pair *p, uint32_t i,
+                     struct rfc_cqe *ret);
+
+/* Posts a WQE and @n_body bytes that follow it; no kick. */
+void pair_post_send(struct machine *m, struct pair *p, const struct rfc_sq_wqe *wqe,
+                    const void *body, uint32_t n_body);
+
+/* A receive of the @bytes at @gpa. */
+void pair_post_recv(struct machine *m, struct pair *p, uint64_t wr_id, uint64_t gpa,
+                    uint32_t bytes);
+
+/* An SGE as it lies in a WQE. */
+struct raw_sge pair_sge(const struct pair *p, uint64_t gpa, uint32_t bytes);
+
+#endif

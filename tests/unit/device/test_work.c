@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* Work queues and completion queues: what the device makes of the bytes of a WQE, and what it says
+ * when it is done.  A queue pair sends to another of the same device.
+ */
+#include "machine.h"
+
+#include <string.h>
+
+#include "emu/facts/rules.h"
+
+#define SOURCE PAIR_MEM
+#define TARGET (PAIR_MEM + 2 * RAM_PAGE_BYTES)
+
+static void fill_source(struct machine *m)
+{
+    uint8_t bytes[256];
+
+    for (uint32_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)(i + 1);
+    machine_poke(m, SOURCE, bytes, sizeof(bytes));
+}
+
+/* The next used element of @r. */
+static void expect_used(struct machine *m, struct ring *r, uint32_t head)
+{
+    uint32_t got, len;
+
+    assert_true(ring_used(m, r, &got, &len));
+    assert_int_equal(got, head);
+    assert_int_equal(len, 0); /* nothing is written into a WQE */
+}
+
+static void a_message_ends_in_a_completion_at_both_ends(void **state)
+{
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+    const struct raw_sge sges[] = {pair_sge(&p, SOURCE, 60), pair_sge(&p, SOURCE + 60, 40)};
+    struct rfc_cqe cqe;
+    uint8_t got[101];
+
+    fill_source(m);
+    pair_give_cqes(m, &p, 2, sizeof(struct raw_cqe));
+    pair_post_recv(m, &p, 71, TARGET, 200);
+    pair_post_send(m, &p,
+                   &(struct rfc_sq_wqe){.num_sge = 2,
+                                        .send_flags = SF_SIGNALED,
+                                        .opcode = WR_SEND_WITH_IMM,
+                                        .wr_id = 72,
+                                        .ex = {1, 2, 3, 4}},
+                   sges, sizeof(sges));
+    ring_kick(&p.sq);
+    machine_run(m);
+
+    assert_true(pair_completion(m, &p, 0, &cqe));
+    assert_int_equal(cqe.wr_id, 71);
+    assert_int_equal(cqe.status, WCS_SUCCESS);
+    assert_int_equal(cqe.opcode, WC_RECV);
+    assert_int_equal(cqe.byte_len, 100);
+    assert_int_equal(cqe.qp_num, PAIR_RECEIVER);
+    assert_int_equal(cqe.wc_flags, WCF_WITH_IMM);
+    assert_memory_equal(cqe.ex, "\1\2\3\4", 4);
+    assert_int_equal(cqe.port_num, 1);
+    assert_true(pair_completion(m, &p, 1, &cqe));
+    assert_int_equal(cqe.wr_id, 72);
+    assert_int_equal(cqe.status, WCS_SUCCESS);
+    assert_int_equal(cqe.opcode, WC_SEND);
+    assert_int_equal(cqe.qp_num, PAIR_SENDER);
+    assert_false(pair_completion(m, &p, 2, &cqe));
+    expect_used(m, &p.rq, 0);
+    expect_used(m, &p.sq, 0);
+
+    machine_peek(m, TARGET, got, sizeof(got));
+    for (uint32_t i = 0; i < 100; i++)
+        assert_int_equal(got[i], i + 1);
+    assert_int_equal(got[100], 0);
+    assert_int_equal(m->progress.wqes, 2);
+    assert_int_equal(m->progress.cqes, 2);
+}
+
+static void a_send_that_is_not_signaled_is_given_back_without_a_word(void **state)
+{
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+    struct rfc_cqe cqe;
+
+    pair_give_cqes(m, &p, 2, sizeof(struct raw_cqe));
+    pair_post_recv(m, &p, 1, TARGET, 10);
+    pair_post_send(m, &p, &(struct rfc_sq_wqe){.opcode = WR_SEND}, NULL, 0);
+    ring_kick(&p.sq);
+    machine_run(m);
+    assert_true(pair_completion(m, &p, 0, &cqe));
+    assert_int_equal(cqe.opcode, WC_RECV);
+    assert_int_equal(cqe.byte_len, 0);
+    assert_false(pair_completion(m, &p, 1, &cqe));
+    expect_used(m, &p.sq, 0);
+}
+
+static void inline_data_travel_in_the_wqe(void **state)
+{
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+    uint8_t data[PAIR_INLINE], got[PAIR_INLINE];
+    struct rfc_cqe cqe;
+
+    for (uint32_t i = 0; i < sizeof(data); i++)
+        data[i] = (uint8_t)(0xff - i);
+    pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe));
+    pair_post_recv(m, &p, 1, TARGET, sizeof(got));
+    pair_post_send(m, &p, &(struct rfc_sq_wqe){.opcode = WR_SEND, .send_flags = SF_INLINE}, data,
+                   sizeof(data));
+    ring_kick(&p.sq);
+    machine_run(m);
+    assert_true(pair_completion(m, &p, 0, &cqe));
+    assert_int_equal(cqe.byte_len, sizeof(data));
+    machine_peek(m, TARGET, got, sizeof(got));
+    assert_memory_equal(got, data, sizeof(data));
+}
+
+/* A WQE that the rules of the send queue refuse: the device passes on what it found, however little
+ * that is, and lives.
+ */
+static void expect_refused(const struct rfc_sq_wqe *wqe, uint32_t n_body, enum wc_status status,
+                           enum rule rule)
+{
+    static const uint8_t body[PAIR_INLINE + 1];
+    struct machine *m;
+    struct rfc_cqe cqe;
+    struct pair p;
+
+    machine_set_up((void **)&m);
+    p = machine_pair(m, machine_mac);
+    pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe));
+    pair_post_send(m, &p, wqe, body, n_body);
+    ring_kick(&p.sq);
+    machine_run(m);
+    assert_true(pair_completion(m, &p, 0, &cqe));
+    assert_int_equal(cqe.status, status);
+    assert_int_equal(cqe.vendor_err, rule);
+    assert_false(rdma_broken(&m->rdma));
+    assert_int_equal(hca_qp(&m->rdma.hca, PAIR_SENDER)->state, QPS_ERR);
+    machine_tear_down((void **)&m);
+}
+
+static void a_wqe_is_read_as_far_as_it_goes(void **state)
+{
+    const uint32_t sge = sizeof(struct raw_sge);
+
+    (void)state;
+    /* One SGE is announced, and none is there, or two are, or half of one. */
+    expect_refused(&(struct rfc_sq_wqe){.opcode = WR_SEND, .num_sge = 1}, 0, WCS_LOC_QP_OP_ERR,
+                   RULE_SQ_SGE_COUNT);
+    expect_refused(&(struct rfc_sq_wqe){.opcode = WR_SEND, .num_sge = 1}, 2 * sge,
+                   WCS_LOC_QP_OP_ERR, RULE_SQ_SGE_COUNT);
+    expect_refused(&(struct rfc_sq_wqe){.opcode = WR_SEND, .num_sge = 1}, sge / 2,
+                   WCS_LOC_QP_OP_ERR, RULE_SQ_SGE_COUNT);
+    /* More than the queue pair may have, in truth and as a number alone. */
+    expect_refused(&(struct rfc_sq_wqe){.opcode = WR_SEND, .num_sge = PAIR_SGES + 1},
+                   (PAIR_SGES + 1) * sge, WCS_LOC_QP_OP_ERR, RULE_SQ_SGE_COUNT);
+    expect_refused(&(struct rfc_sq_wqe){.opcode = WR_SEND, .num_sge = UINT32_MAX}, sge,
+                   WCS_LOC_QP_OP_ERR, RULE_SQ_SGE_COUNT);
+    expect_refused(&(struct rfc_sq_wqe){.opcode = WR_SEND, .send_flags = SF_INLINE},
+                   PAIR_INLINE + 1, WCS_LOC_LEN_ERR, RULE_SQ_INLINE);
+    expect_refused(&(struct rfc_sq_wqe){.opcode = WR_REG_MR}, 0, WCS_LOC_QP_OP_ERR, RULE_SQ_OPCODE);
+    expect_refused(&(struct rfc_sq_wqe){.opcode = UINT32_MAX}, 0, WCS_LOC_QP_OP_ERR,
+                   RULE_SQ_OPCODE);
+}
+
+/* Posts a chain of @seg alone to the send queue: @writable or not. */
+static void expect_bad_form(struct seg seg, bool writable)
+{
+    struct machine *m;
+    struct rfc_cqe cqe;
+    struct pair p;
+
+    machine_set_up((void **)&m);
+    p = machine_pair(m, machine_mac);
+    pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe));
+    ring_post(m, &p.sq, &seg, !writable, writable);
+    ring_kick(&p.sq);
+    machine_run(m);
+    assert_true(pair_completion(m, &p, 0, &cqe));
+    assert_int_equal(cqe.status, WCS_LOC_QP_OP_ERR);
+    assert_int_equal(cqe.vendor_err, RULE_SQ_FORM);
+    machine_tear_down((void **)&m);
+}
+
+static void what_is_no_wqe_is_refused_by_its_form(void **state)
+{
+    const struct seg short_by_one = {BUFFER_AT, sizeof(struct raw_sq_wqe) - 1};
+    const struct seg whole = {BUFFER_AT, sizeof(struct raw_sq_wqe)};
+
+    (void)state;
+    expect_bad_form(short_by_one, false);
+    expect_bad_form(whole, true);
+}
+
+static void a_completion_without_a_buffer_overflows_the_queue(void **state)
+{
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+    struct rfc_cqe cqe;
+
+    pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe)); /* the receive's; the send has none */
+    pair_post_recv(m, &p, 1, TARGET, 10);
+    pair_post_send(m, &p, &(struct rfc_sq_wqe){.opcode = WR_SEND, .send_flags = SF_SIGNALED}, NULL,
+                   0);
+    ring_kick(&p.sq);
+    machine_run(m);
+    assert_true(pair_completion(m, &p, 0, &cqe));
+    assert_int_equal(m->events[EV_cq_overflow], 1);
+    assert_true(hca_cq(&m->rdma.hca, PAIR_CQN)->error);
+    assert_int_equal(hca_qp(&m->rdma.hca, PAIR_SENDER)->state, QPS_ERR);
+    assert_int_equal(hca_qp(&m->rdma.hca, PAIR_RECEIVER)->state, QPS_ERR);
+    expect_used(m, &p.sq, 0); /* the WQE comes back all the same */
+    assert_false(rdma_broken(&m->rdma));
+
+    pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe)); /* too late */
+    pair_post_send(m, &p, &(struct rfc_sq_wqe){.opcode = WR_SEND, .send_flags = SF_SIGNALED}, NULL,
+                   0);
+    ring_kick(&p.sq);
+    machine_run(m);
+    assert_false(pair_completion(m, &p, 1, &cqe));
+    assert_int_equal(m->events[EV_cq_overflow], 1);
+}
+
+static void a_buffer_that_is_too_small_for_a_cqe_counts_as_none(void **state)
+{
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+
+    pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe) - 1);
+    pair_post_recv(m, &p, 1, TARGET, 10);
+    pair_post_send(m, &p, &(struct rfc_sq_wqe){.opcode = WR_SEND}, NULL, 0);
+    ring_kick(&p.sq);
+    machine_run(m);
+    assert_int_equal(m->events[EV_cq_overflow], 1);
+    assert_int_equal(m->events[EV_cqe], 0);
+}
+
+static uint32_t irqs_of(struct machine *m, struct pair *p, uint32_t flags)
+{
+    m->n_irq = 0;
+    pair_give_cqes(m, p, 1, sizeof(struct raw_cqe));
+    pair_post_recv(m, p, 1, TARGET, 10);
+    pair_post_send(m, p, &(struct rfc_sq_wqe){.opcode = WR_SEND, .send_flags = flags}, NULL, 0);
+    ring_kick(&p->sq);
+    machine_run(m);
+    return m->n_irq;
+}
+
+static void only_an_armed_completion_queue_interrupts_and_once(void **state)
+{
+    static const uint8_t no_interrupt[2] = {VRING_AVAIL_NO_INTERRUPT, 0};
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+
+    /* Work queues are silent, so that those of the CQ can be counted. */
+    machine_poke(m, p.sq.at.avail, no_interrupt, 2);
+    machine_poke(m, p.rq.at.avail, no_interrupt, 2);
+    assert_int_equal(irqs_of(m, &p, 0), 0);
+    assert_int_equal(
+        ASK(m, CMD_REQ_NOTIFY_CQ, req_notify, .cqn = PAIR_CQN, .flags = NOTIFY_NEXT_COMPLETION),
+        RSP_OK);
+    assert_int_equal(irqs_of(m, &p, 0), 1);
+    assert_int_equal(m->irq.queue, PAIR_CQN);
+    assert_int_equal(irqs_of(m, &p, 0), 0);
+    assert_int_equal(
+        ASK(m, CMD_REQ_NOTIFY_CQ, req_notify, .cqn = PAIR_CQN, .flags = NOTIFY_SOLICITED), RSP_OK);
+    assert_int_equal(irqs_of(m, &p, 0), 0);
+    assert_int_equal(irqs_of(m, &p, SF_SOLICITED), 1);
+}
+
+static void a_broken_send_queue_needs_a_reset(void **state)
+{
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+    struct rfc_cqe cqe;
+
+    pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe));
+    ring_offer(m, &p.sq, RING_SIZE);
+    ring_kick(&p.sq);
+    machine_run(m);
+    assert_true(rdma_broken(&m->rdma));
+    assert_int_equal(m->last[EV_vq_broken].u.vq_broken.queue, rdma_sq(&m->rdma, PAIR_SENDER));
+    assert_false(pair_completion(m, &p, 0, &cqe));
+    assert_int_equal(m->irq.vector, VECTOR_CONFIG);
+    /* From then on nothing is taken from any queue. */
+    pair_post_recv(m, &p, 1, TARGET, 10);
+    ring_kick(&p.rq);
+    assert_int_equal(sim_next_ns(&m->sim), UINT64_MAX);
+}
+
+/* The message arrives, but no buffer for its completion can be found in a ring of nonsense. */
+static void a_broken_completion_queue_needs_a_reset(void **state)
+{
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+
+    ring_offer(m, &p.cq, RING_SIZE);
+    pair_post_recv(m, &p, 1, TARGET, 10);
+    pair_post_send(m, &p, &(struct rfc_sq_wqe){.opcode = WR_SEND}, NULL, 0);
+    ring_kick(&p.sq);
+    machine_run(m);
+    assert_true(rdma_broken(&m->rdma));
+    assert_int_equal(m->last[EV_vq_broken].u.vq_broken.queue, PAIR_CQN);
+    assert_int_equal(m->events[EV_cq_overflow], 1);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, machine_set_up, machine_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(a_message_ends_in_a_completion_at_both_ends),
+        T(a_send_that_is_not_signaled_is_given_back_without_a_word),
+        T(inline_data_travel_in_the_wqe),
+        cmocka_unit_test(a_wqe_is_read_as_far_as_it_goes),
+        cmocka_unit_test(what_is_no_wqe_is_refused_by_its_form),
+        T(a_completion_without_a_buffer_overflows_the_queue),
+        T(a_buffer_that_is_too_small_for_a_cqe_counts_as_none),
+        T(only_an_armed_completion_queue_interrupts_and_once),
+        T(a_broken_send_queue_needs_a_reset),
+        T(a_broken_completion_queue_needs_a_reset),
+    };
+
+    return cmocka_run_group_tests_name("work", tests, NULL, NULL);
+}
