@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* virtio-net: its configuration, frames out of the transmit queue, frames into receive buffers. */
+#include "machine.h"
+
+#include <string.h>
+
+#include "emu/facts/virtio_net.h"
+
+#define OUT_AT BUFFER_AT
+#define IN_AT  (BUFFER_AT + 0x8000u)
+
+static const uint8_t other_mac[MAC_BYTES] = {2, 0, 0, 0, 0, 2};
+
+/* Writes a virtio-net header and a frame of @len bytes (0: no frame) to another station. */
+static void put_frame(struct machine *m, uint32_t len)
+{
+    uint8_t bytes[NET_HDR_BYTES + 2048] = {0};
+
+    assert_true(NET_HDR_BYTES + len <= sizeof(bytes));
+    for (uint32_t i = 0; i < len; i++)
+        bytes[NET_HDR_BYTES + i] = i < MAC_BYTES ? other_mac[i] : (uint8_t)i;
+    machine_poke(m, OUT_AT, bytes, NET_HDR_BYTES + len);
+}
+
+/* Sends what is at OUT_AT and expects that its buffer comes back. */
+static void send_bytes(struct machine *m, uint32_t n)
+{
+    const struct seg seg = {OUT_AT, n};
+    uint32_t head, len;
+
+    ring_post(m, &m->tx, &seg, 1, 0);
+    ring_kick(&m->tx);
+    machine_run(m);
+    assert_true(ring_used(m, &m->tx, &head, &len));
+    assert_int_equal(len, 0);
+}
+
+static void arrive(struct machine *m, uint32_t len)
+{
+    struct frame *f = frame_new(m->arena, len);
+
+    assert_non_null(f);
+    f->len = len;
+    for (uint32_t i = 0; i < len; i++)
+        f->bytes[i] = i < MAC_BYTES ? machine_mac[i] : (uint8_t)i;
+    eth_port_deliver(&m->port, f);
+    frame_unref(m->arena, f);
+}
+
+static void the_configuration_tells_address_mtu_and_link(void **state)
+{
+    struct machine *m = *state;
+    struct virtio_dev *dev = &m->vnet.pci;
+
+    for (uint32_t i = 0; i < MAC_BYTES; i++)
+        assert_int_equal(virtio_read(dev, BAR_DEVICE + NET_CONFIG_MAC + i, 1), machine_mac[i]);
+    assert_int_equal(virtio_read(dev, BAR_DEVICE + NET_CONFIG_STATUS, 2), 0);
+    assert_int_equal(virtio_read(dev, BAR_DEVICE + NET_CONFIG_PAIRS, 2), 1);
+    assert_int_equal(virtio_read(dev, BAR_DEVICE + NET_CONFIG_MTU, 2), MACHINE_MTU);
+    vnet_link_up(&m->vnet);
+    assert_int_equal(virtio_read(dev, BAR_DEVICE + NET_CONFIG_STATUS, 2), NET_STATUS_LINK_UP);
+    assert_int_equal(machine_in(dev, REG_CONFIG_GENERATION, 1), 1);
+    machine_run(m);
+    assert_int_equal(m->n_irq, 1);
+    assert_int_equal(m->irq.function, FN_NET);
+    assert_int_equal(m->irq.queue, VIRTIO_IRQ_CONFIG);
+    machine_out(dev, REG_DEVICE_STATUS, 1, 0); /* a reset does not unplug the line */
+    assert_int_equal(virtio_read(dev, BAR_DEVICE + NET_CONFIG_STATUS, 2), NET_STATUS_LINK_UP);
+}
+
+static void its_own_features_are_offered_with_the_common_ones(void **state)
+{
+    const uint64_t own =
+        VIRTIO_FEATURE(NF_MTU) | VIRTIO_FEATURE(NF_MAC) | VIRTIO_FEATURE(NF_STATUS);
+    struct machine *m = *state;
+
+    assert_int_equal(m->vnet.pci.offered, VIRTIO_FEATURES_ALL | own);
+    assert_int_equal(m->rdma.pci.offered, VIRTIO_FEATURES_ALL);
+    assert_int_equal(machine_in(&m->vnet.pci, REG_NUM_QUEUES, 2), 2);
+}
+
+static void a_frame_leaves_as_it_was_posted(void **state)
+{
+    const uint64_t t0 = sim_now(&((struct machine *)*state)->sim);
+    struct machine *m = *state;
+
+    put_frame(m, 100);
+    send_bytes(m, NET_HDR_BYTES + 100);
+    assert_int_equal(m->n_out, 1);
+    assert_int_equal(m->out_bytes, 100);
+    assert_memory_equal(m->out, other_mac, MAC_BYTES);
+    for (uint32_t i = MAC_BYTES; i < 100; i++)
+        assert_int_equal(m->out[i], i);
+    assert_true(m->last[EV_eth_tx].at_ns == t0 + VNET_DOORBELL_NS);
+    assert_int_equal(m->last[EV_eth_tx].u.eth_tx.wire_bytes, 100);
+    assert_int_equal(m->out_note.host, 0);
+    assert_int_equal(m->vnet.tx_frames, 1);
+    assert_int_equal(m->n_irq, 1); /* the buffer is back */
+}
+
+static void what_is_no_frame_comes_back_unsent(void **state)
+{
+    static const struct {
+        uint32_t bytes;
+        uint8_t flags, gso_type;
+        enum drop_reason reason;
+    } rows[] = {
+        {1, 0, 0, DROP_SHORT},
+        {NET_HDR_BYTES - 1, 0, 0, DROP_SHORT},
+        {NET_HDR_BYTES + 13, 0, 0, DROP_SHORT},
+        {NET_HDR_BYTES + 14, 0, 0, DROP_NONE},
+        {NET_HDR_BYTES + 14 + MACHINE_MTU, 0, 0, DROP_NONE},
+        {NET_HDR_BYTES + 14 + MACHINE_MTU + 1, 0, 0, DROP_TOO_LONG},
+        {NET_HDR_BYTES + 60, 1, 0, DROP_BAD_NET_HEADER},
+        {NET_HDR_BYTES + 60, 0, 1, DROP_BAD_NET_HEADER},
+    };
+    struct machine *m = *state;
+    uint32_t n_sent = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const uint8_t header[2] = {rows[i].flags, rows[i].gso_type};
+
+        put_frame(m, 2000);
+        machine_poke(m, OUT_AT, header, sizeof(header));
+        send_bytes(m, rows[i].bytes);
+        if (rows[i].reason == DROP_NONE)
+            n_sent++;
+        else
+            assert_int_equal(m->last[EV_drop].u.drop.reason, rows[i].reason);
+        assert_int_equal(m->n_out, n_sent);
+    }
+    assert_int_equal(m->vnet.tx_drops[DROP_SHORT], 3);
+    assert_int_equal(m->vnet.tx_drops[DROP_TOO_LONG], 1);
+    assert_int_equal(m->vnet.tx_drops[DROP_BAD_NET_HEADER], 2);
+}
+
+/* One that is dropped does not keep those behind it from being sent. */
+static void one_kick_sends_all_that_waits(void **state)
+{
+    const struct seg good = {OUT_AT, NET_HDR_BYTES + 60}, bad = {OUT_AT, 3};
+    struct machine *m = *state;
+    uint32_t head, len;
+
+    put_frame(m, 60);
+    ring_post(m, &m->tx, &bad, 1, 0);
+    ring_post(m, &m->tx, &good, 1, 0);
+    ring_post(m, &m->tx, &bad, 1, 0);
+    ring_post(m, &m->tx, &good, 1, 0);
+    ring_kick(&m->tx);
+    machine_run(m);
+    assert_int_equal(m->n_out, 2);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_true(ring_used(m, &m->tx, &head, &len));
+        assert_int_equal(head, i);
+    }
+    assert_false(m->vnet.tx_ready);
+}
+
+static void a_frame_is_written_behind_a_header_of_its_own(void **state)
+{
+    const struct seg parts[] = {{IN_AT, 7}, {IN_AT + 7, NET_HDR_BYTES - 7 + 100}};
+    uint8_t got[NET_HDR_BYTES + 100];
+    struct machine *m = *state;
+    uint32_t head, len;
+
+    ring_post(m, &m->rx, parts, 0, 2);
+    arrive(m, 100);
+    machine_run(m);
+    assert_true(ring_used(m, &m->rx, &head, &len));
+    assert_int_equal(len, sizeof(got));
+    machine_peek(m, IN_AT, got, sizeof(got));
+    for (uint32_t i = 0; i < NET_HDR_BYTES; i++)
+        assert_int_equal(got[i], i == NET_HDR_NUM_BUFFERS ? 1 : 0);
+    assert_memory_equal(got + NET_HDR_BYTES, machine_mac, MAC_BYTES);
+    assert_int_equal(got[sizeof(got) - 1], 99);
+    assert_int_equal(m->vnet.rx_frames, 1);
+    assert_int_equal(m->port.taken_frames, 1);
+    assert_int_equal(m->n_irq, 1);
+    assert_int_equal(m->irq.queue, NET_QUEUE_RX);
+}
+
+static void a_buffer_that_is_too_small_comes_back_empty(void **state)
+{
+    const struct seg small = {IN_AT, NET_HDR_BYTES + 99};
+    struct machine *m = *state;
+    uint32_t head, len;
+
+    ring_post(m, &m->rx, &small, 0, 1);
+    arrive(m, 100);
+    assert_true(ring_used(m, &m->rx, &head, &len));
+    assert_int_equal(len, 0);
+    assert_int_equal(m->port.drops[DROP_TOO_LONG], 1);
+    assert_int_equal(m->port.taken_frames, 0);
+    arrive(m, 100); /* and there is no other */
+    assert_int_equal(m->port.drops[DROP_NO_RX_BUFFER], 1);
+    assert_false(rdma_broken(&m->rdma));
+}
+
+static void a_buffer_of_the_wrong_direction_breaks_its_queue(void **state)
+{
+    const struct seg seg = {OUT_AT, NET_HDR_BYTES + 60};
+    struct machine *m = *state;
+    uint32_t head, len;
+
+    ring_post(m, &m->tx, &seg, 0, 1); /* the device would have to write what it should read */
+    ring_kick(&m->tx);
+    machine_run(m);
+    assert_int_equal(m->last[EV_vq_broken].u.vq_broken.error, VQE_WRONG_DIRECTION);
+    assert_int_equal(m->last[EV_vq_broken].u.vq_broken.queue, NET_QUEUE_TX);
+    assert_int_equal(m->last[EV_vq_broken].u.vq_broken.function, FN_NET);
+    assert_false(virtio_running(&m->vnet.pci));
+    assert_true(virtio_running(&m->rdma.pci)); /* the other function goes on */
+    assert_false(ring_used(m, &m->tx, &head, &len));
+    arrive(m, 60);
+    assert_int_equal(m->port.drops[DROP_NO_DRIVER], 1);
+}
+
+static void a_receive_buffer_of_the_wrong_direction_breaks_its_queue_too(void **state)
+{
+    const struct seg seg = {IN_AT, 2000};
+    struct machine *m = *state;
+
+    ring_post(m, &m->rx, &seg, 1, 0);
+    arrive(m, 60);
+    assert_int_equal(m->last[EV_vq_broken].u.vq_broken.error, VQE_WRONG_DIRECTION);
+    assert_int_equal(m->last[EV_vq_broken].u.vq_broken.queue, NET_QUEUE_RX);
+    assert_int_equal(m->port.drops[DROP_NO_RX_BUFFER], 1);
+}
+
+static void a_reset_takes_back_what_was_about_to_be_sent(void **state)
+{
+    const struct seg seg = {OUT_AT, NET_HDR_BYTES + 60};
+    struct machine *m = *state;
+
+    put_frame(m, 60);
+    ring_post(m, &m->tx, &seg, 1, 0);
+    ring_kick(&m->tx);
+    machine_out(&m->vnet.pci, REG_DEVICE_STATUS, 1, 0);
+    machine_run(m);
+    assert_int_equal(m->n_out, 0);
+    machine_start(m, &m->vnet.pci, 0, (struct ring *const[]){&m->rx, &m->tx}, 2);
+    machine_run(m); /* nobody has kicked since */
+    assert_int_equal(m->n_out, 0);
+    send_bytes(m, NET_HDR_BYTES + 60);
+    assert_int_equal(m->n_out, 1);
+}
+
+static void a_receive_queue_asks_for_no_kicks_and_hears_none(void **state)
+{
+    struct machine *m = *state;
+    uint8_t flags[2];
+
+    machine_peek(m, m->rx.at.used, flags, sizeof(flags));
+    assert_int_equal(ld_le16(flags), VRING_USED_NO_NOTIFY);
+    machine_peek(m, m->tx.at.used, flags, sizeof(flags));
+    assert_int_equal(ld_le16(flags), 0);
+    ring_kick(&m->rx);
+    assert_int_equal(sim_next_ns(&m->sim), UINT64_MAX);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, machine_set_up, machine_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(the_configuration_tells_address_mtu_and_link),
+        T(its_own_features_are_offered_with_the_common_ones),
+        T(a_frame_leaves_as_it_was_posted),
+        T(what_is_no_frame_comes_back_unsent),
+        T(one_kick_sends_all_that_waits),
+        T(a_frame_is_written_behind_a_header_of_its_own),
+        T(a_buffer_that_is_too_small_comes_back_empty),
+        T(a_buffer_of_the_wrong_direction_breaks_its_queue),
+        T(a_receive_buffer_of_the_wrong_direction_breaks_its_queue_too),
+        T(a_reset_takes_back_what_was_about_to_be_sent),
+        T(a_receive_queue_asks_for_no_kicks_and_hears_none),
+    };
+
+    return cmocka_run_group_tests_name("virtio_net", tests, NULL, NULL);
+}
