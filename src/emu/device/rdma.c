@@ -78,7 +78,6 @@ static void on_reset(void *ctx)
     d->ready.len = 0;
     d->n_failed_cqs = 0;
     d->bad_pkeys = 0;
-    rdma_config_fill(d);
 }
 
 /* The driver took a queue away.  A queue pair that is still in use cannot go on without it. */

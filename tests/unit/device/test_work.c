@@ -165,8 +165,8 @@ static void a_wqe_is_read_as_far_as_it_goes(void **state)
                    RULE_SQ_OPCODE);
 }
 
-/* Posts a chain of @seg alone to the send queue: @writable or not. */
-static void expect_bad_form(struct seg seg, bool writable)
+/* Posts a chain of @n_readable and @n_writable of @segs to the send queue. */
+static void expect_bad_form(const struct seg *segs, uint32_t n_readable, uint32_t n_writable)
 {
     struct machine *m;
     struct rfc_cqe cqe;
@@ -175,7 +175,7 @@ static void expect_bad_form(struct seg seg, bool writable)
     machine_set_up((void **)&m);
     p = machine_pair(m, machine_mac);
     pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe));
-    ring_post(m, &p.sq, &seg, !writable, writable);
+    ring_post(m, &p.sq, segs, n_readable, n_writable);
     ring_kick(&p.sq);
     machine_run(m);
     assert_true(pair_completion(m, &p, 0, &cqe));
@@ -187,11 +187,12 @@ static void expect_bad_form(struct seg seg, bool writable)
 static void what_is_no_wqe_is_refused_by_its_form(void **state)
 {
     const struct seg short_by_one = {BUFFER_AT, sizeof(struct raw_sq_wqe) - 1};
-    const struct seg whole = {BUFFER_AT, sizeof(struct raw_sq_wqe)};
+    const struct seg whole[] = {{BUFFER_AT, sizeof(struct raw_sq_wqe)}, {BUFFER_AT + 0x100, 1}};
 
     (void)state;
-    expect_bad_form(short_by_one, false);
-    expect_bad_form(whole, true);
+    expect_bad_form(&short_by_one, 1, 0);
+    expect_bad_form(whole, 0, 1);
+    expect_bad_form(whole, 1, 1); /* nothing is to be written into a WQE */
 }
 
 static void a_completion_without_a_buffer_overflows_the_queue(void **state)
