@@ -13,7 +13,7 @@
 #include "cli/app/crew.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
-#include "cli/lang/json.h"
+#include "cli/print/print_json.h"
 #include "cli/session/files.h"
 #include "cli/session/signals.h"
 #include "emu/base/assert.h"
@@ -50,12 +50,12 @@ static int list(const struct suite *su, bool json)
             continue;
         }
         fputs(i ? ",\n {\"file\": " : "[{\"file\": ", stdout);
-        json_write_string(stdout, shown.file);
+        print_json_string(stdout, shown.file);
         fputs(", \"title\": ", stdout);
-        json_write_string(stdout, shown.title);
+        print_json_string(stdout, shown.title);
         if (wrong) {
             fputs(", \"error\": ", stdout);
-            json_write_string(stdout, shown.message);
+            print_json_string(stdout, shown.message);
         }
         fputc('}', stdout);
     }

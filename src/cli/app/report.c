@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/lang/json.h"
+#include "cli/print/print_json.h"
 #include "cli/print/utf8.h"
 #include "emu/base/assert.h"
 
@@ -108,7 +108,7 @@ static void tap_one(struct report *r, const struct test_case *c, const struct sh
         return;
     text_addf(&at, "%s:%zu:%zu", shown->file, c->result.line, c->result.col);
     fprintf(r->out, "  ---\n  seed: %llu\n  at: ", (unsigned long long)c->seed);
-    json_write_string(r->out, place);
+    print_json_string(r->out, place);
     fputs("\n  message: |2\n", r->out);
     while (*s) {
         const size_t n = strcspn(s, "\n");
@@ -137,11 +137,11 @@ static void json_one(struct report *r, const struct test_case *c, const struct s
     const struct test_result *result = &c->result;
 
     fputs(r->n > 1 ? ",\n  {\"name\": " : "\n  {\"name\": ", r->out);
-    json_write_string(r->out, shown->name);
+    print_json_string(r->out, shown->name);
     fputs(", \"file\": ", r->out);
-    json_write_string(r->out, shown->file);
+    print_json_string(r->out, shown->file);
     fputs(", \"title\": ", r->out);
-    json_write_string(r->out, shown->title);
+    print_json_string(r->out, shown->title);
     fprintf(
         r->out,
         ", \"seed\": \"%llu\", \"result\": \"%s\", \"status\": %d, \"line\": %zu, \"col\": %zu, "
@@ -151,7 +151,7 @@ static void json_one(struct report *r, const struct test_case *c, const struct s
         (unsigned long long)result->ticks, (unsigned long long)result->sim_ns,
         (unsigned long long)result->expected, (unsigned long long)result->hash,
         (unsigned long long)result->wall_us);
-    json_write_string(r->out, shown->message);
+    print_json_string(r->out, shown->message);
     fputc('}', r->out);
 }
 

@@ -20,9 +20,6 @@ bool json_read_script(struct script *s, struct diag *d);
 
 void json_write_script(FILE *out, const struct script *s);
 
-/* One string with its quotes. */
-void json_write_string(FILE *out, const char *s);
-
 /* The JSON Schema (draft 2020-12) of scenarios, made from the command table. */
 void json_write_schema(FILE *out);
 

@@ -3,35 +3,16 @@
 #include <string.h>
 
 #include "cli/lang/json.h"
+#include "cli/print/print_json.h"
 
 #define INDENT 2u
-
-void json_write_string(FILE *out, const char *s)
-{
-    fputc('"', out);
-    for (; *s; s++) {
-        const unsigned char c = (unsigned char)*s;
-
-        if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
-        else if (c == '\n')
-            fputs("\\n", out);
-        else if (c == '\t')
-            fputs("\\t", out);
-        else if (c < 0x20)
-            fprintf(out, "\\u%04x", c);
-        else
-            fputc(c, out);
-    }
-    fputc('"', out);
-}
 
 static void write_scalar(FILE *out, const struct param *p, const char *text)
 {
     if ((value_kinds[p->kind].number || p->kind == VAL_WORD) && value_is_plain_integer(text))
         fputs(text, out);
     else
-        json_write_string(out, text);
+        print_json_string(out, text);
 }
 
 static void write_argument(FILE *out, const struct param *p, const struct arg *a)
@@ -57,7 +38,7 @@ static void write_flags(FILE *out, const struct step *st)
         if (st->cmd->params[i].kind != VAL_FLAG || st->args[i].n == 0)
             continue;
         fputs(any ? ", " : ", \"flags\": [", out);
-        json_write_string(out, st->cmd->params[i].name);
+        print_json_string(out, st->cmd->params[i].name);
         any = true;
     }
     if (any)
@@ -69,7 +50,7 @@ static void write_steps(FILE *out, const struct step *first, size_t depth);
 static void write_step(FILE *out, const struct step *st, size_t depth)
 {
     fputs("{\"do\": ", out);
-    json_write_string(out, st->cmd->name);
+    print_json_string(out, st->cmd->name);
     for (size_t i = 0; i < st->cmd->n_params; i++) {
         const struct param *p = &st->cmd->params[i];
 
@@ -81,7 +62,7 @@ static void write_step(FILE *out, const struct step *st, size_t depth)
     write_flags(out, st);
     if (st->as.text) {
         fputs(", \"as\": ", out);
-        json_write_string(out, st->as.text);
+        print_json_string(out, st->as.text);
     }
     if (st->cmd->flags & CMD_BLOCK) {
         fputs(", \"steps\": ", out);
@@ -148,7 +129,7 @@ void json_write_script(FILE *out, const struct script *s)
     const char *given = s->header ? step_text(s->header, "schema") : NULL;
 
     fprintf(out, "{\n%*s\"$schema\": ", (int)INDENT, "");
-    json_write_string(out, given ? given : schema->standard);
+    print_json_string(out, given ? given : schema->standard);
     fputs(",\n", out);
     write_header(out, s->header);
     fprintf(out, "%*s\"steps\": ", (int)INDENT, "");

@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "emu/base/assert.h"
+
 static char char_at(const struct source *src, size_t i)
 {
     if (i >= src->len)
@@ -154,17 +156,22 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
+/* The short escapes of a string; \xHH is the other one. */
+static const struct {
+    char letter, meaning;
+} escapes[] = {{'"', '"'}, {'\\', '\\'}, {'n', '\n'}, {'t', '\t'}, {'r', '\r'}};
+
 /* One escape at @i (the backslash).  Returns its length, 0 if it is none. */
 static size_t unescape(const struct source *src, size_t i, char *ret)
 {
-    static const char names[] = "\"\\ntr", meanings[] = "\"\\\n\t\r";
     const char c = char_at(src, i + 1);
-    const char *at = c ? strchr(names, c) : NULL;
     int high, low;
 
-    if (at) {
-        *ret = meanings[at - names];
-        return 2;
+    for (size_t k = 0; k < ARRAY_LEN(escapes); k++) {
+        if (escapes[k].letter == c) {
+            *ret = escapes[k].meaning;
+            return 2;
+        }
     }
     high = hex_digit(char_at(src, i + 2));
     low = high < 0 ? -1 : hex_digit(char_at(src, i + 3));
@@ -232,23 +239,25 @@ const char *lex_one_line(struct pool *p, const char *s, size_t n)
     return out;
 }
 
+static void write_escaped(FILE *out, char c)
+{
+    for (size_t k = 0; k < ARRAY_LEN(escapes); k++) {
+        if (escapes[k].meaning == c) {
+            fprintf(out, "\\%c", escapes[k].letter);
+            return;
+        }
+    }
+    if ((unsigned char)c < 0x20 || c == 0x7f)
+        fprintf(out, "\\x%02x", (unsigned)c);
+    else
+        fputc(c, out);
+}
+
 void lex_write_quoted(FILE *out, const char *s)
 {
     fputc('"', out);
-    for (; *s; s++) {
-        const unsigned char c = (unsigned char)*s;
-
-        if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
-        else if (c == '\n')
-            fputs("\\n", out);
-        else if (c == '\t')
-            fputs("\\t", out);
-        else if (c < 0x20 || c == 0x7f)
-            fprintf(out, "\\x%02x", c);
-        else
-            fputc(c, out);
-    }
+    for (; *s; s++)
+        write_escaped(out, *s);
     fputc('"', out);
 }
 

@@ -8,11 +8,12 @@
 #include <string.h>
 
 #include "cli/lang/json.h"
+#include "cli/print/print_json.h"
 
 static void write_text_member(FILE *out, const char *key, const char *text)
 {
     fprintf(out, ", \"%s\": ", key);
-    json_write_string(out, text);
+    print_json_string(out, text);
 }
 
 /* Words may be all upper or all lower case; numbers like path MTUs may be JSON numbers. */
@@ -28,7 +29,7 @@ static void write_words(FILE *out, const struct enum_table *words)
             fprintf(out, "%s, \"%s\"", name, name);
             continue;
         }
-        json_write_string(out, name);
+        print_json_string(out, name);
         snprintf(lower, sizeof(lower), "%s", name);
         value_lower_case(lower);
         if (strcmp(lower, name) != 0)
@@ -89,7 +90,7 @@ static void write_flags(FILE *out, const struct cmd *cmd)
                   : ",\n      \"flags\": {\"type\": \"array\", \"uniqueItems\": true, \"items\": "
                     "{\"enum\": [",
               out);
-        json_write_string(out, cmd->params[i].name);
+        print_json_string(out, cmd->params[i].name);
         any = true;
     }
     if (!any)

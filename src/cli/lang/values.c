@@ -10,11 +10,11 @@
 #include "cli/lang/suggest.h"
 #include "cli/lang/table.h"
 #include "emu/base/assert.h"
+#include "emu/base/json.h"
 #include "emu/base/quantity.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/lab.h"
 
-#define JSON_EXACT_MAX ((uint64_t)1 << 53)
 #define TEXT_BYTES_MAX 65536u
 #define PATH_BYTES_MAX 160u
 

@@ -6,9 +6,8 @@
 #include "cli/print/version.h"
 #include "cli/saved/saved_internal.h"
 #include "emu/base/assert.h"
+#include "emu/base/json.h"
 #include "rdmalab/lab.h"
-
-#define JSON_EXACT_MAX ((uint64_t)1 << 53) /* whole numbers that a double holds */
 
 /* --- Writing --- */
 

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "cli/lang/json.h"
+#include "cli/print/print_json.h"
 #include "cli/print/show_text.h"
 #include "emu/base/quantity.h"
 
@@ -56,7 +56,7 @@ static void print_port_json(FILE *out, const struct live_port_info *p,
                             const struct rdl_port_info *i)
 {
     fputs("{\"name\":", out);
-    json_write_string(out, p->device);
+    print_json_string(out, p->device);
     fprintf(out,
             ",\"gone\":%s,\"in_frames\":%" PRIu64 ",\"out_frames\":%" PRIu64
             ",\"in_dropped\":%" PRIu64 ",\"out_dropped\":%" PRIu64 ",\"kernel_dropped\":%" PRIu64
@@ -71,7 +71,7 @@ static void print_program_json(FILE *out, const struct live_program_info *p)
             p->name, p->server ? "server" : "client", pingpong_state_name(p->state));
     fprintf(out, ",\"sent\":%u,\"received\":%u,\"iters\":%u,\"error\":", p->n_sent, p->n_rcvd,
             p->iters);
-    json_write_string(out, p->state == PP_FAILED ? p->error : "");
+    print_json_string(out, p->state == PP_FAILED ? p->error : "");
     fputc('}', out);
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/print/print_json.h"
 #include "cli/print/show_text.h"
 #include "cli/tree/tree.h"
 #include "cli/tree/tree_json.h"
@@ -200,7 +201,7 @@ static void add_json(void *ctx, const char *path)
     if (f->st != RDL_OK)
         return;
     fputs(f->n++ ? "," : "", f->out);
-    show_json_string(f->out, path);
+    print_json_string(f->out, path);
     fputc(':', f->out);
     f->st = show_json(f->out, f->lab, path, &at);
 }

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "cli/print/print_json.h"
 #include "cli/print/show_text.h"
 #include "cli/show/show_fields.h"
 #include "cli/tell/show_fate.h"
-#include "cli/tree/tree_json.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/wire/icrc.h"
@@ -268,12 +268,12 @@ static void print_row_json(void *ctx, const struct packet_row *row)
     struct printer *pr = ctx;
 
     fprintf(pr->out, "%s{\"header\":\"%s\",\"name\":", pr->first ? "" : ",", row->header);
-    show_json_string(pr->out, row->name);
+    print_json_string(pr->out, row->name);
     fprintf(pr->out, ",\"offset\":%zu,\"bytes\":%zu,\"hex\":\"", row->offset, row->bytes);
     for (size_t i = 0; i < row->bytes; i++)
         fprintf(pr->out, "%02x", pr->frame[row->offset + i]);
     fputs("\",\"value\":", pr->out);
-    show_json_string(pr->out, row->value);
+    print_json_string(pr->out, row->value);
     fputc('}', pr->out);
     pr->first = false;
 }

@@ -1,29 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/tree/tree_json.h"
 
-#include <inttypes.h>
 #include <string.h>
 
+#include "cli/print/print_json.h"
 #include "cli/tree/tree.h"
 
 #define JSON_DEPTH_MAX 12u /* deeper than the inspect tree is */
-#define JSON_EXACT_MAX ((uint64_t)1 << 53)
 
-void show_json_string(FILE *out, const char *s)
-{
-    fputc('"', out);
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            fprintf(out, "\\%c", *s);
-        else if ((unsigned char)*s < 0x20)
-            fprintf(out, "\\u%04x", (unsigned)(unsigned char)*s);
-        else
-            fputc(*s, out);
-    }
-    fputc('"', out);
-}
-
-void show_json_value(FILE *out, const struct rdl_value *v)
+/* One leaf. */
+static void print_value(FILE *out, const struct rdl_value *v)
 {
     switch (v->type) {
     case RDL_FLAG:
@@ -36,12 +22,12 @@ void show_json_value(FILE *out, const struct rdl_value *v)
         if (v->type == RDL_TIME && v->number == RDL_NEVER)
             fputs("null", out);
         else
-            fprintf(out, v->number > JSON_EXACT_MAX ? "\"%" PRIu64 "\"" : "%" PRIu64, v->number);
+            print_json_number(out, v->number);
         break;
     case RDL_NODE:
     case RDL_WORD:
     case RDL_TEXT:
-        show_json_string(out, v->text);
+        print_json_string(out, v->text);
         break;
     }
 }
@@ -63,12 +49,12 @@ static enum rdl_status dump(FILE *out, const struct rdl_lab *lab, const char *pa
         if (i)
             fputc(',', out);
         if (!list) {
-            show_json_string(out, c->key);
+            print_json_string(out, c->key);
             fputc(':', out);
         }
         tree_join(&t, path, c->key);
         if (c->value.type != RDL_NODE || depth == JSON_DEPTH_MAX)
-            show_json_value(out, &c->value);
+            print_value(out, &c->value);
         else
             st = dump(out, lab, sub, strcmp(c->value.text, "list") == 0, depth + 1);
     }
@@ -87,6 +73,6 @@ enum rdl_status show_json(FILE *out, const struct rdl_lab *lab, const char *path
     if (v.type == RDL_NODE)
         st = dump(out, lab, path, strcmp(v.text, "list") == 0, 0);
     else
-        show_json_value(out, &v);
+        print_value(out, &v);
     return st;
 }

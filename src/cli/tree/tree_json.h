@@ -16,10 +16,4 @@
 RDL_MUST_CHECK enum rdl_status show_json(FILE *out, const struct rdl_lab *lab, const char *path,
                                          size_t *reterr_at);
 
-/* Prints one leaf. */
-void show_json_value(FILE *out, const struct rdl_value *v);
-
-/* Prints @s in quotes, with escapes. */
-void show_json_string(FILE *out, const char *s);
-
 #endif

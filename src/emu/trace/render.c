@@ -5,11 +5,11 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
+#include "emu/base/json.h"
 #include "emu/base/quantity.h"
 #include "emu/trace/event.h"
 
-#define KIND_COLUMN    10u /* width of the id column, then of the kind column */
-#define JSON_EXACT_MAX ((uint64_t)1 << 53)
+#define KIND_COLUMN 10u /* width of the id column, then of the kind column */
 
 void ev_add_id(struct text *t, ev_id id)
 {
@@ -221,31 +221,12 @@ void ev_add_line(struct text *t, const struct ev *e, const struct ev_names *name
     ev_add_text(t, e, names);
 }
 
-static void add_json_number(struct text *t, uint64_t v)
-{
-    text_addf(t, v > JSON_EXACT_MAX ? "\"%llu\"" : "%llu", (unsigned long long)v);
-}
-
-static void add_json_string(struct text *t, const char *s)
-{
-    text_add(t, "\"");
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            text_addf(t, "\\%c", *s);
-        else if ((unsigned char)*s < 0x20)
-            text_addf(t, "\\u%04x", (unsigned)*s);
-        else
-            text_addn(t, s, 1);
-    }
-    text_add(t, "\"");
-}
-
 void ev_add_json(struct text *t, const struct ev *e, const struct ev_names *names)
 {
     const struct ev_schema *schema = ev_schema(e->kind);
 
     text_add(t, "{\"at_ns\":");
-    add_json_number(t, e->at_ns);
+    json_add_number(t, e->at_ns);
     text_add(t, ",\"id\":\"");
     ev_add_id(t, e->id);
     text_add(t, "\"");
@@ -262,12 +243,12 @@ void ev_add_json(struct text *t, const struct ev *e, const struct ev_names *name
 
         text_addf(t, ",\"%s\":", f->name);
         if (f->print == EVP_NUMBER || f->print == EVP_TIME) {
-            add_json_number(t, ev_field_number(e, f));
+            json_add_number(t, ev_field_number(e, f));
         } else if (f->print == EVP_FLAG) {
             text_add(t, ev_field_number(e, f) ? "true" : "false");
         } else {
             ev_add_field(&word, e, f, names);
-            add_json_string(t, buf);
+            json_add_string(t, buf);
         }
     }
     text_add(t, "}");

@@ -4,6 +4,7 @@
  */
 #include "cli/cli_testing.h"
 #include "cli/lang/expr.h"
+#include "cli/print/print_json.h"
 #include "emu/base/prng.h"
 
 #define ROUNDS     4000u
@@ -81,23 +82,23 @@ static char *json_of(const char *text, const char *that)
 
     assert_non_null(f);
     fputs("{\"title\": ", f);
-    json_write_string(f, text);
+    print_json_string(f, text);
     fputs(", \"teaches\": [", f);
-    json_write_string(f, text);
+    print_json_string(f, text);
     fputs(", \"\"], \"steps\": [{\"do\": \"note\", \"text\": ", f);
-    json_write_string(f, text);
+    print_json_string(f, text);
     fputs("}, {\"do\": \"write\", \"at\": \"h1.mr[0]\", \"text\": ", f);
-    json_write_string(f, text);
+    print_json_string(f, text);
     fputs("}, {\"do\": \"expect\", \"that\": ", f);
-    json_write_string(f, that);
+    print_json_string(f, that);
     fputs("}, {\"do\": \"until\", \"that\": ", f);
-    json_write_string(f, that);
+    print_json_string(f, that);
     fputs(", \"timeout\": \"1us\"}, {\"do\": \"explain\", \"word\": ", f);
-    json_write_string(f, *text ? text : "x");
+    print_json_string(f, *text ? text : "x");
     fputs("}, {\"do\": \"show\", \"what\": [\"json\", ", f);
-    json_write_string(f, *text ? text : "x");
+    print_json_string(f, *text ? text : "x");
     fputs("]}, {\"do\": \"export\", \"form\": \"ladder\", \"file\": ", f);
-    json_write_string(f, *text ? text : "x");
+    print_json_string(f, *text ? text : "x");
     fputs("}]}", f);
     fclose(f);
     return json;
