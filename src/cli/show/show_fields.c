@@ -102,28 +102,28 @@ const struct wire_header header_ipv6 = HEADER("IPv6", IPV6_BYTES, f_ipv6);
 const struct wire_header header_udp = HEADER("UDP", UDP_BYTES, f_udp);
 const struct wire_header header_bth = HEADER("BTH", BTH_BYTES, f_bth);
 
+/* The fields of the extension headers, in wire order. */
 static const struct {
-    unsigned header;
-    struct wire_header h;
+    enum op_header header;
+    const struct wire_field *fields;
+    size_t n_fields;
 } extensions[] = {
-    {H_DETH, HEADER("DETH", 8, f_deth)},
-    {H_RETH, HEADER("RETH", 16, f_reth)},
-    {H_ATOMIC, HEADER("AtomicETH", 28, f_atomic)},
-    {H_AETH, HEADER("AETH", 4, f_aeth)},
-    {H_ATOMIC_ACK, HEADER("AtomicAckETH", 8, f_atomic_ack)},
-    {H_IMM, HEADER("ImmDt", 4, f_imm)},
-    {H_IETH, HEADER("IETH", 4, f_ieth)},
-    {H_CNP, HEADER("CNP", 16, f_cnp)},
+    {H_DETH, f_deth, ARRAY_LEN(f_deth)},
+    {H_RETH, f_reth, ARRAY_LEN(f_reth)},
+    {H_ATOMIC, f_atomic, ARRAY_LEN(f_atomic)},
+    {H_AETH, f_aeth, ARRAY_LEN(f_aeth)},
+    {H_ATOMIC_ACK, f_atomic_ack, ARRAY_LEN(f_atomic_ack)},
+    {H_IMM, f_imm, ARRAY_LEN(f_imm)},
+    {H_IETH, f_ieth, ARRAY_LEN(f_ieth)},
+    {H_CNP, f_cnp, ARRAY_LEN(f_cnp)},
 };
 
-const struct wire_header *wire_extension(unsigned header)
+struct wire_header wire_extension(const struct op_header_info *h)
 {
-    for (size_t i = 0; i < ARRAY_LEN(extensions); i++) {
-        if (extensions[i].header == header)
-            return &extensions[i].h;
-    }
-    RDL_ASSERT(false);
-    return NULL;
+    const size_t i = (size_t)(h - op_headers);
+
+    RDL_ASSERT(ARRAY_LEN(extensions) == n_op_headers && extensions[i].header == h->header);
+    return (struct wire_header){h->name, h->bytes, extensions[i].fields, extensions[i].n_fields};
 }
 
 static void add_syndrome(struct text *t, uint8_t syndrome)

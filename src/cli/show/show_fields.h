@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "emu/base/text.h"
+#include "emu/facts/opcode.h"
 
 enum field_how {
     HOW_DEC,
@@ -39,8 +40,8 @@ struct wire_header {
 
 extern const struct wire_header header_eth, header_ipv4, header_ipv6, header_udp, header_bth;
 
-/* The extension header @header (one enum op_header). */
-const struct wire_header *wire_extension(unsigned header);
+/* The fields of @h, a row of op_headers. */
+struct wire_header wire_extension(const struct op_header_info *h);
 
 /* Appends what @f says in the header at @bytes. */
 void wire_field_add(struct text *t, const struct wire_field *f, const uint8_t *bytes);

@@ -97,8 +97,10 @@ static bool walk_network(struct walk *w, size_t *ret_ip, size_t *ret_end)
 /* The extension headers of the opcode, in wire order. */
 static bool walk_extensions(struct walk *w, unsigned headers)
 {
-    for (unsigned h = H_DETH; h <= H_CNP; h <<= 1) {
-        if ((headers & h) && !walk_header(w, wire_extension(h)))
+    for (size_t i = 0; i < n_op_headers; i++) {
+        const struct wire_header h = wire_extension(&op_headers[i]);
+
+        if ((headers & op_headers[i].header) && !walk_header(w, &h))
             return false;
     }
     return true;

@@ -43,7 +43,8 @@ TABLE(net_feature, ENUM_NET_FEATURE, "virtio-net feature")
 TABLE(profile, ENUM_PROFILE, "profile")
 
 static const struct enum_row rows_opcode[] = {
-#define OP(code, nm, svc, knd, ps, hd) {#nm, (code), "a " #ps " packet of a " #knd " on " #svc},
+#define OP(code, nm, svc, knd, ps, hd, crr)                                                        \
+    {#nm, (code), "a " #ps " packet of a " #knd " on " #svc},
 #include "emu/facts/opcodes.def"
 #undef OP
     ENUM_FRAME_KIND(ENUM_ROW) /* frames without a BTH */

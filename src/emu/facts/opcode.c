@@ -3,20 +3,21 @@
 
 #include "emu/base/assert.h"
 
+enum { NOT_YET, CARRIED };
+
 static const struct op_info ops[256] = {
-#define OP(code, nm, svc, knd, ps, hd) [code] = {#nm, OPS_##svc, OPK_##knd, OPP_##ps, (hd)},
+#define OP(code, nm, svc, knd, ps, hd, crr)                                                        \
+    [code] = {#nm, OPS_##svc, OPK_##knd, OPP_##ps, (hd), (crr)},
 #include "emu/facts/opcodes.def"
 #undef OP
 };
 
-/* In wire order: the order of the bits. */
-static const struct {
-    enum op_header header;
-    size_t bytes;
-} sizes[] = {
-    {H_DETH, 8},       {H_RETH, 16}, {H_ATOMIC, 28}, {H_AETH, 4},
-    {H_ATOMIC_ACK, 8}, {H_IMM, 4},   {H_IETH, 4},    {H_CNP, 16},
+const struct op_header_info op_headers[] = {
+#define HEADER(nm, bit, sz, text) {H_##nm, (text), (sz)},
+#include "emu/facts/headers.def"
+#undef HEADER
 };
+const size_t n_op_headers = ARRAY_LEN(op_headers);
 
 const struct op_info *op_info(uint8_t code)
 {
@@ -28,17 +29,11 @@ size_t op_headers_bytes(unsigned headers)
     size_t n = 0;
 
     for (size_t i = 0; headers >> i; i++) {
-        RDL_ASSERT(i < ARRAY_LEN(sizes));
-        if (headers & sizes[i].header)
-            n += sizes[i].bytes;
+        RDL_ASSERT(i < ARRAY_LEN(op_headers));
+        if (headers & op_headers[i].header)
+            n += op_headers[i].bytes;
     }
     return n;
-}
-
-size_t op_header_offset(unsigned headers, enum op_header header)
-{
-    RDL_ASSERT(headers & header);
-    return op_headers_bytes(headers & (header - 1u));
 }
 
 bool op_is_response(const struct op_info *op)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum opcode {
-#define OP(code, name, service, kind, position, headers) OP_##name = (code),
+#define OP(code, name, service, kind, position, headers, carried) OP_##name = (code),
 #include "emu/facts/opcodes.def"
 #undef OP
 };
@@ -27,16 +27,16 @@ enum op_kind {
 };
 enum op_position { OPP_NONE, OPP_FIRST, OPP_MIDDLE, OPP_LAST, OPP_ONLY };
 
-/* Extension headers, a set.  Their order on the wire is the order of the bits. */
+/* Extension headers, a set, and their sizes. */
 enum op_header {
-    H_DETH = 1,
-    H_RETH = 2,
-    H_ATOMIC = 4,
-    H_AETH = 8,
-    H_ATOMIC_ACK = 16,
-    H_IMM = 32,
-    H_IETH = 64,
-    H_CNP = 128
+#define HEADER(name, bit, bytes, text) H_##name = (bit),
+#include "emu/facts/headers.def"
+#undef HEADER
+};
+enum op_header_bytes {
+#define HEADER(name, bit, bytes, text) name##_BYTES = (bytes),
+#include "emu/facts/headers.def"
+#undef HEADER
 };
 
 #define BTH_BYTES  12u
@@ -48,16 +48,25 @@ struct op_info {
     enum op_kind kind;
     enum op_position pos;
     unsigned headers; /* set of enum op_header */
+    bool carried;     /* by the transport as it is here */
 };
 
 /* The row of @code, any byte; a row without a name if the opcode is reserved. */
 const struct op_info *op_info(uint8_t code);
 
+/* One extension header. */
+struct op_header_info {
+    enum op_header header;
+    const char *name; /* "AtomicETH" */
+    size_t bytes;
+};
+
+/* The rows of headers.def, in wire order. */
+extern const struct op_header_info op_headers[];
+extern const size_t n_op_headers;
+
 /* Bytes of all extension headers in @headers. */
 size_t op_headers_bytes(unsigned headers);
-
-/* Where @header starts, counted from the end of the BTH; @header must be in @headers. */
-size_t op_header_offset(unsigned headers, enum op_header header);
 
 /* A request goes from requester to responder, a response back. */
 bool op_is_response(const struct op_info *op);

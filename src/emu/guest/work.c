@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/wr.h"
 #include "emu/guest/internal.h"
 
 #define SEND_FLAGS_ALL (unsigned)(SF_FENCE | SF_SIGNALED | SF_SOLICITED | SF_INLINE)
@@ -103,11 +104,6 @@ static bool state_takes_sends(uint32_t state)
     return state == QPS_RTS || state == QPS_SQD || state == QPS_SQE || state == QPS_ERR;
 }
 
-static bool opcode_is_carried(uint32_t opcode)
-{
-    return opcode == WR_SEND || opcode == WR_SEND_WITH_IMM;
-}
-
 static enum rdl_status check_send(const struct guest_qp *qp, const struct rdl_send_wr *wr)
 {
     const enum rdl_status st = postable(qp);
@@ -116,7 +112,7 @@ static enum rdl_status check_send(const struct guest_qp *qp, const struct rdl_se
         return st;
     if (!state_takes_sends(qp->attr.state))
         return RDL_ERR_STATE;
-    if (!opcode_is_carried(wr->opcode))
+    if (!wr_is_carried(wr->opcode))
         return RDL_ERR_UNSUPPORTED;
     if (wr->flags & ~SEND_FLAGS_ALL)
         return RDL_ERR_INVAL;

@@ -38,9 +38,6 @@ struct aeth {
     uint32_t msn;     /* 24 bits */
 };
 
-/* Bytes of immediate data: as raw as the verbs have them. [IBTA1 9.3.7] */
-#define IMM_BYTES 4u
-
 void deth_parse(struct deth *out, struct rd_cur *in);
 void reth_parse(struct reth *out, struct rd_cur *in);
 void atomic_eth_parse(struct atomic_eth *out, struct rd_cur *in);

@@ -5,8 +5,6 @@
 #include "emu/base/cursor.h"
 #include "emu/wire/icrc.h"
 
-#define CNP_BYTES 16u /* reserved bytes of a congestion notification */
-
 static uint32_t pad_bytes(uint32_t payload_bytes)
 {
     return -payload_bytes & 3u;

@@ -32,12 +32,12 @@ static bool check_window(const struct comp_view *v, const struct packet *p, cons
     return true;
 }
 
-/* SENDs are answered by an ACKNOWLEDGE only, and its NAK code must be defined. */
+/* What is carried is answered by what is carried, and the NAK code must be defined. */
 static bool check_response(const struct comp_view *v, const struct packet *p,
                            const struct answer *a, struct comp_verdict *out)
 {
     (void)v;
-    if (p->op->kind == OPK_ACK && a->word.kind != SYN_NAK_RESERVED)
+    if (p->op->carried && a->word.kind != SYN_NAK_RESERVED)
         return false;
     *out = (struct comp_verdict){ACT_FAIL, RULE_NONE, WCS_BAD_RESP_ERR, 0};
     return true;

@@ -37,15 +37,10 @@ static struct resp_verdict check_psn(const struct resp_view *v, const struct pac
     return v->seq_nak_out ? drop(DROP_OUT_OF_SEQUENCE) : nak(ACT_NAK_SEQUENCE, WCS_SUCCESS);
 }
 
-/* Carried are SENDs; an invalidate with them is not. */
 static struct resp_verdict check_opcode(const struct resp_view *v, const struct packet *p)
 {
-    const struct op_info *op = p->op;
-
     (void)v;
-    if (op->name && op->kind == OPK_SEND && (op->headers & H_IETH) == 0)
-        return accept;
-    return nak(ACT_NAK_INVALID, WCS_SUCCESS);
+    return p->op->carried ? accept : nak(ACT_NAK_INVALID, WCS_SUCCESS);
 }
 
 static struct resp_verdict check_op_sequence(const struct resp_view *v, const struct packet *p)

@@ -7,43 +7,6 @@
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
 
-#define CODES(first, middle, last, only)                                                           \
-    {                                                                                              \
-        [OPP_FIRST] = OP_RC_##first, [OPP_MIDDLE] = OP_RC_##middle, [OPP_LAST] = OP_RC_##last,     \
-        [OPP_ONLY] = OP_RC_##only,                                                                 \
-    }
-
-static const struct wr_info rows[] = {
-    {WR_SEND, WC_SEND, true, CODES(SEND_FIRST, SEND_MIDDLE, SEND_LAST, SEND_ONLY)},
-    {WR_SEND_WITH_IMM, WC_SEND, true,
-     CODES(SEND_FIRST, SEND_MIDDLE, SEND_LAST_WITH_IMM, SEND_ONLY_WITH_IMM)},
-    {.opcode = WR_RDMA_WRITE, .wc = WC_RDMA_WRITE},
-    {.opcode = WR_RDMA_WRITE_WITH_IMM, .wc = WC_RDMA_WRITE},
-    {.opcode = WR_RDMA_READ, .wc = WC_RDMA_READ},
-    {.opcode = WR_RDMA_READ_WITH_INV, .wc = WC_RDMA_READ},
-    {.opcode = WR_ATOMIC_CMP_AND_SWP, .wc = WC_COMP_SWAP},
-    {.opcode = WR_ATOMIC_FETCH_AND_ADD, .wc = WC_FETCH_ADD},
-    {.opcode = WR_LOCAL_INV, .wc = WC_LOCAL_INV},
-    {.opcode = WR_SEND_WITH_INV, .wc = WC_SEND},
-    {.opcode = WR_REG_MR, .wc = WC_REG_MR},
-};
-
-const struct wr_info *wr_info(uint32_t opcode)
-{
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (rows[i].opcode == opcode)
-            return &rows[i];
-    }
-    return NULL;
-}
-
-enum wc_opcode wr_completes_as(uint32_t opcode)
-{
-    const struct wr_info *row = wr_info(opcode);
-
-    return row ? row->wc : WC_SEND;
-}
-
 static enum wc_status check_form(const struct qp_config *c, const struct send_wqe *w)
 {
     (void)c;
@@ -52,10 +15,8 @@ static enum wc_status check_form(const struct qp_config *c, const struct send_wq
 
 static enum wc_status check_opcode(const struct qp_config *c, const struct send_wqe *w)
 {
-    const struct wr_info *row = wr_info(w->opcode);
-
     (void)c;
-    return row && row->carried ? WCS_SUCCESS : WCS_LOC_QP_OP_ERR;
+    return wr_is_carried(w->opcode) ? WCS_SUCCESS : WCS_LOC_QP_OP_ERR;
 }
 
 static enum wc_status check_inline(const struct qp_config *c, const struct send_wqe *w)

@@ -1,29 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What a send work request is, and the rules that refuse one before it is sent. */
+/* The rules that refuse a send work request before it is sent, and how one is cut into packets. */
 #ifndef EMU_XPORT_WQE_H
 #define EMU_XPORT_WQE_H
 
 #include "emu/facts/opcode.h"
 #include "emu/facts/rfc.h"
+#include "emu/facts/wr.h"
 #include "emu/hca/mr.h"
 #include "emu/xport/rc.h"
 
 /* Of an element in a ring. */
 #define SGE_BYTES ((uint32_t)sizeof(struct raw_sge))
-
-/* What is sent for a WR opcode. */
-struct wr_info {
-    enum wr_opcode opcode;
-    enum wc_opcode wc;
-    bool carried;    /* by RC as it is here */
-    uint8_t code[5]; /* BTH opcode by enum op_position */
-};
-
-/* The row of @opcode; NULL if there is no such WR opcode. */
-const struct wr_info *wr_info(uint32_t opcode);
-
-/* What a completion of a WR with @opcode is called; of an unknown one, WC_SEND. */
-enum wc_opcode wr_completes_as(uint32_t opcode);
 
 struct wqe_verdict {
     enum rule rule;        /* RULE_NONE: nothing objects */
