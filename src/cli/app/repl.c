@@ -134,7 +134,7 @@ static bool is_repeatable(const struct repl *r, const char *text)
     struct step *st = NULL, *more = NULL;
     struct diag ignored;
     bool ok = r->lasting && line_next(&reader, &st, &ignored) == LINE_STEP &&
-              (st->cmd->flags & CMD_ADVANCES) && line_next(&reader, &more, &ignored) == LINE_END;
+              (st->cmd->flags & CMD_AGAIN) && line_next(&reader, &more, &ignored) == LINE_END;
 
     script_done(&script);
     return ok;

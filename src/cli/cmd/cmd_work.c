@@ -36,6 +36,16 @@ static bool read_sges(struct session *s, const struct step *st, struct rdl_sge s
     return true;
 }
 
+/* What posts to the two queues of a queue pair differ in. */
+struct posting {
+    const char *needs;   /* states */
+    const char *max_sge; /* key of create_qp */
+    bool sends;
+};
+
+static const struct posting sending = {"RTS", "max_send_sge", true};
+static const struct posting receiving = {"INIT, RTR or RTS", "max_recv_sge", false};
+
 /* What is wrong with posting in this state, and the way to one that takes it. */
 static bool explain_state(struct session *s, const struct step *st, rdl_qp qp, const char *needs)
 {
@@ -59,34 +69,34 @@ static bool explain_state(struct session *s, const struct step *st, rdl_qp qp, c
 }
 
 /* What is too much for this queue pair. */
-static bool explain_size(struct session *s, const struct step *st, rdl_qp qp)
+static bool explain_size(struct session *s, const struct step *st, rdl_qp qp,
+                         const struct posting *p)
 {
     const size_t n = step_arg(st, "sge")->n;
-    const bool sends = strcmp(st->cmd->name, "post_send") == 0;
-    const char *const key = sends ? "max_send_sge" : "max_recv_sge";
     struct rdl_qp_info info;
     uint32_t max;
 
     if (rdl_qp_info(s->lab, qp, &info) != RDL_OK)
         return session_fail_status(s, step_span(st, "qp", 0), st->cmd->name, RDL_ERR_STALE);
-    max = sends ? info.max_send_sge : info.max_recv_sge;
-    if (sends && step_has(st, "inline")) {
+    max = p->sends ? info.max_send_sge : info.max_recv_sge;
+    if (p->sends && step_has(st, "inline")) {
         session_fail(s, step_span(st, "inline", 0), "more bytes than max_inline_data, which is %u",
                      info.max_inline_data);
         return diag_remedy(&s->diag, "create_qp takes max_inline_data=; or leave out inline");
     }
-    session_fail(s, step_span(st, "sge", n > max ? max : 0), "%zu SGEs, but %s is %u", n, key, max);
-    return diag_remedy(&s->diag, "create_qp takes %s=", key);
+    session_fail(s, step_span(st, "sge", n > max ? max : 0), "%zu SGEs, but %s is %u", n,
+                 p->max_sge, max);
+    return diag_remedy(&s->diag, "create_qp takes %s=", p->max_sge);
 }
 
-static bool explain_post(struct session *s, const struct step *st, rdl_qp qp, const char *needs,
-                         enum rdl_status status)
+static bool explain_post(struct session *s, const struct step *st, rdl_qp qp,
+                         const struct posting *p, enum rdl_status status)
 {
     switch (status) {
     case RDL_OK:
         return true;
     case RDL_ERR_STATE:
-        return explain_state(s, st, qp, needs);
+        return explain_state(s, st, qp, p->needs);
     case RDL_ERR_QUEUE_FULL:
         session_fail(s, step_span(st, "qp", 0), "the queue is full");
         return diag_remedy(&s->diag, "run and poll completions, or create it with more entries");
@@ -94,7 +104,7 @@ static bool explain_post(struct session *s, const struct step *st, rdl_qp qp, co
         session_fail(s, step_span(st, "op", 0), "post_send cannot do this operation yet");
         return diag_remedy(&s->diag, "send and send_with_imm are there");
     case RDL_ERR_INVAL:
-        return explain_size(s, st, qp);
+        return explain_size(s, st, qp, p);
     default:
         return session_fail_status(s, st->at, st->cmd->name, status);
     }
@@ -172,7 +182,7 @@ bool run_post_send(struct session *s, const struct step *st)
         wr.inline_data = inlined;
         wr.n_sge = 0;
     }
-    ok = explain_post(s, st, qp, "RTS", rdl_post_send(s->lab, qp, &wr, step_has(st, "nokick")));
+    ok = explain_post(s, st, qp, &sending, rdl_post_send(s->lab, qp, &wr, step_has(st, "nokick")));
     free(inlined);
     return ok;
 }
@@ -185,7 +195,7 @@ bool run_post_recv(struct session *s, const struct step *st)
 
     if (!resolve_object(s, st, "qp", OBJ_QP, &qp.raw) || !read_sges(s, st, sge, &wr.n_sge))
         return false;
-    return explain_post(s, st, qp, "INIT, RTR or RTS",
+    return explain_post(s, st, qp, &receiving,
                         rdl_post_recv(s->lab, qp, &wr, step_has(st, "nokick")));
 }
 

@@ -172,12 +172,10 @@ void session_made(struct session *s, const char *host, const char *fmt, ...)
     s->made[0] = '\0';
 }
 
-/* Are events printed while @cmd runs?  Those of a run in real time are too many to be read. */
+/* Are events printed while @cmd runs? */
 static bool shows_events(const struct session *s, const struct cmd *cmd)
 {
-    const bool runs = cmd == &cmd_table[CMD_run] || cmd == &cmd_table[CMD_until];
-
-    return (cmd->flags & CMD_ADVANCES) && !(runs && session_is_live(s));
+    return (cmd->flags & CMD_SHOWS) && !((cmd->flags & CMD_QUIET_LIVE) && session_is_live(s));
 }
 
 /* Was there memory for all that the step did?  If not it has failed, and s->diag says so. */
@@ -246,7 +244,7 @@ bool session_step(struct session *s, const struct step *st, const struct source 
     memcpy(host, s->host, sizeof(host));
     if (shows_events(s, st->cmd))
         shown_begin(s);
-    if ((st->cmd->flags & CMD_BLOCK) || st->cmd == &cmd_table[CMD_source])
+    if (st->cmd->flags & (CMD_BLOCK | CMD_SOURCES))
         ok = do_block(s, st, host);
     else
         ok = do_leaf(s, st, host);
