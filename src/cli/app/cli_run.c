@@ -33,7 +33,7 @@ static bool set_stop(struct session *s, const char *text)
 {
     const struct source src = {"--until", text, strlen(text)};
 
-    s->stop = expr_parse(&s->pool, text, (struct span){0, strlen(text)}, &s->diag);
+    s->stop = expr_parse(&s->history.pool, text, (struct span){0, strlen(text)}, &s->diag);
     if (s->stop)
         return true;
     diag_print(stderr, &src, &s->diag);
@@ -90,7 +90,7 @@ static int write_outputs(struct session *s, const struct run_options *o)
             continue;
         if (!scenario_write(s, (enum scenario_output)i, o->outputs[i], stderr))
             status = EXIT_FAILED;
-        else if (s->interrupted)
+        else if (s->step.interrupted)
             fprintf(stderr, "rdmalab: %s %s: written up to the interruption at t=%s #%llu\n",
                     output_options[i], o->outputs[i], buf, (unsigned long long)rdl_tick(s->lab));
     }

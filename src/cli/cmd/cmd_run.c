@@ -28,7 +28,7 @@ bool run_step(struct session *s, const struct step *st)
     const enum rdl_step grain = (enum rdl_step)step_number(st, "grain");
 
     for (uint64_t left = step_number(st, "count"); left > 0 && !s->quit; left--) {
-        const uint64_t shown = s->shown;
+        const uint64_t shown = s->shown.n;
 
         switch (advance_step(s, grain, st->at)) {
         case ADVANCE_FAILED:
@@ -37,7 +37,7 @@ bool run_step(struct session *s, const struct step *st)
             say_time(s, "idle at ");
             return true;
         case ADVANCE_DONE:
-            if (s->shown == shown)
+            if (s->shown.n == shown)
                 say_quiet(s);
             break;
         case ADVANCE_LATE:
@@ -83,8 +83,8 @@ static bool refute(struct session *s, const struct step *st, const struct expr *
 
 static void note_replay(struct session *s)
 {
-    if (s->src->name)
-        diag_note(&s->diag, "  again: rdmalab run %s --seed %llu --until '#%llu'", s->src->name,
+    if (s->in->src->name)
+        diag_note(&s->diag, "  again: rdmalab run %s --seed %llu --until '#%llu'", s->in->src->name,
                   (unsigned long long)s->seed, (unsigned long long)rdl_tick(s->lab));
 }
 
@@ -158,7 +158,7 @@ bool run_expect(struct session *s, const struct step *st)
     bool holds = false;
     bool ok = e && answer(s, e, step_span(st, "that", 0), &holds);
 
-    s->n_expected++;
+    s->history.n_expected++;
     if (ok && !holds) {
         ok = refute(s, st, e, "");
         note_replay(s);

@@ -60,27 +60,33 @@ void advance_note_waits(struct session *s)
     rdl_waits(s->lab, note_wait, &s->diag);
 }
 
-static bool limit_reached(struct session *s, struct span at, bool of_time)
+static bool time_reached(struct session *s, struct span at)
 {
     char buf[48];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (of_time && s->limits.ns == 0) {
+    if (s->bounds.whole.ns == 0) {
         session_fail(s, at, "the clock is at its end, after 146 years");
-    } else if (of_time) {
-        quantity_add(&t, QUANTITY_TIME, s->limits.ns);
-        session_fail(s, at, "the limit of %s of simulated time was reached", buf);
-    } else if (s->patience) {
-        session_fail(s, at, "this is not over after %llu ticks", (unsigned long long)s->patience);
     } else {
-        session_fail(s, at, "the limit of %llu ticks was reached",
-                     (unsigned long long)s->limits.ticks);
+        quantity_add(&t, QUANTITY_TIME, s->bounds.whole.ns);
+        session_fail(s, at, "the limit of %s of simulated time was reached", buf);
     }
-    if (s->patience && !of_time)
+    diag_remedy(&s->diag, "this does not end by itself, or the scenario's limit is too small");
+    advance_note_waits(s);
+    return false;
+}
+
+static bool tick_reached(struct session *s, struct span at, struct limit limit)
+{
+    if (limit.of_step) {
+        session_fail(s, at, "this is not over after %llu ticks",
+                     (unsigned long long)s->bounds.patience);
         diag_remedy(&s->diag,
                     "it may never end by itself; \"why\" tells what goes on, \"run\" goes on");
-    else
+    } else {
+        session_fail(s, at, "the limit of %llu ticks was reached", (unsigned long long)limit.tick);
         diag_remedy(&s->diag, "this does not end by itself, or the scenario's limit is too small");
+    }
     advance_note_waits(s);
     return false;
 }
@@ -219,6 +225,9 @@ bool advance_idle(struct session *s, int input)
 static enum moved move_chunks(struct session *s, const struct move *m, struct span at,
                               enum rdl_status *ret, uint32_t *reterr_rsp)
 {
+    const struct limit last = session_limit(s);
+    const uint64_t last_ns = s->bounds.whole.ns;
+
     for (;;) {
         const uint64_t before = rdl_tick(s->lab), now = rdl_now_ns(s->lab);
         struct rdl_limits limits = {.ticks = s->stop ? CHUNK_TICKS_STOPPED : CHUNK_TICKS};
@@ -227,24 +236,24 @@ static enum moved move_chunks(struct session *s, const struct move *m, struct sp
             return MOVE_STOPPED;
         if (session_interrupted(s, at))
             return MOVE_CUT;
-        if (s->limits.ticks && before >= s->limits.ticks) {
-            limit_reached(s, at, false);
+        if (last.tick && before >= last.tick) {
+            tick_reached(s, at, last);
             return MOVE_CUT;
         }
-        if (s->limits.ticks && s->limits.ticks - before < limits.ticks)
-            limits.ticks = s->limits.ticks - before;
-        if (s->limits.ns && now >= s->limits.ns) {
-            limit_reached(s, at, true);
+        if (last.tick && last.tick - before < limits.ticks)
+            limits.ticks = last.tick - before;
+        if (last_ns && now >= last_ns) {
+            time_reached(s, at);
             return MOVE_CUT;
         }
-        if (s->limits.ns)
-            limits.ns = s->limits.ns - now;
+        if (last_ns)
+            limits.ns = last_ns - now;
         *ret = call(s, m, limits, reterr_rsp);
         if (*ret != RDL_ERR_TIMEOUT)
             return MOVED;
         /* Fewer ticks than allowed: it was the time that ran out. */
         if (rdl_tick(s->lab) - before < limits.ticks) {
-            limit_reached(s, at, true);
+            time_reached(s, at);
             return MOVE_CUT;
         }
     }
@@ -258,7 +267,7 @@ static enum moved move(struct session *s, const struct move *m, struct span at,
                                                 : move_chunks(s, m, at, ret, reterr_rsp);
 
     if (moved != MOVED)
-        s->cut = true;
+        s->step.cut = true;
     return moved;
 }
 
