@@ -179,7 +179,7 @@ static enum ping_end ping_once(struct session *s, const struct step *st, rdl_hos
     }
     do {
         status = rdl_ping_result(s->lab, ping, &r);
-    } while (status == RDL_ERR_BUSY && advance_step(s, RDL_STEP_TICK, st->at) == ADVANCE_DONE);
+    } while (status == RDL_ERR_BUSY && advance_step(s, RDL_STEP_TICK, st->at).end == ADVANCE_DONE);
     if (status == RDL_ERR_BUSY)
         return PING_FAILED;
     if (status == RDL_OK)
@@ -203,16 +203,16 @@ bool run_ping(struct session *s, const struct step *st)
 
     if (!resolve_host(&in, st, "host", &host, &s->diag) || !read_station(s, st, c.address))
         return false;
-    while (sent < count && !s->quit) {
+    while (sent < count && !session_is_over(s)) {
         const uint64_t next_ns = rdl_now_ns(s->lab) + interval_ns;
         const enum ping_end end = ping_once(s, st, host, &c);
 
         if (end == PING_FAILED)
-            return s->quit;
+            return session_is_over(s);
         sent++;
         received += end == PING_ANSWERED;
         if (sent < count && next_ns > rdl_now_ns(s->lab) &&
-            advance_run(s, next_ns, st->at) == ADVANCE_FAILED)
+            advance_run(s, next_ns, st->at).end == ADVANCE_FAILED)
             return false;
     }
     if (count > 1)

@@ -154,7 +154,8 @@ bool run_modify_qp(struct session *s, const struct step *st)
         return explain_modify(s, st, status, &e);
     rdl_path_of(s->lab, OBJ_QP, qp.raw, path);
     resolve_host_name(path, name);
-    return rdl_find_host(s->lab, name, &host) == RDL_OK && advance_wait(s, host, st->at);
+    return rdl_find_host(s->lab, name, &host) == RDL_OK &&
+           advance_wait(s, host, st->at).end == ADVANCE_DONE;
 }
 
 /* Prints one line, reads it, carries it out; what goes wrong is told of @st. */

@@ -40,7 +40,7 @@ bool run_on(struct session *s, const struct step *st)
 {
     const struct arg *hosts = step_arg(st, "hosts");
 
-    for (size_t i = 0; i < hosts->n && !s->quit; i++) {
+    for (size_t i = 0; i < hosts->n && !session_is_over(s); i++) {
         const struct scope in = session_scope(s);
         struct block b = inner_block(s);
         struct made made = {""};
@@ -65,10 +65,10 @@ bool run_repeat(struct session *s, const struct step *st)
 {
     const struct block b = inner_block(s);
 
-    for (uint64_t left = step_number(st, "count"); left > 0 && !s->quit; left--) {
+    for (uint64_t left = step_number(st, "count"); left > 0 && !session_is_over(s); left--) {
         if (session_interrupted(s, st->at) || !session_steps(s, st->body, &b))
             return false;
-        if (!s->quit)
+        if (!session_is_over(s))
             journal_round(&s->history.journal);
     }
     return true;
@@ -95,7 +95,7 @@ bool run_refused(struct session *s, const struct step *st)
     const char *says = step_text(st, "says");
 
     if (run_limited(s, st)) {
-        if (s->quit)
+        if (session_is_over(s))
             return true;
         diag_set(&s->diag, DIAG_EXPECT, st->at, "refused: nothing was refused");
         return false;

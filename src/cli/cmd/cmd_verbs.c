@@ -70,7 +70,7 @@ static bool finish(struct session *s, const struct step *st, const struct home *
     }
     if (status != RDL_OK)
         return session_fail_status(s, st->at, st->cmd->name, status);
-    return advance_wait(s, home->host, st->at);
+    return advance_wait(s, home->host, st->at).end == ADVANCE_DONE;
 }
 
 bool run_alloc_pd(struct session *s, const struct step *st)

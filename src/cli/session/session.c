@@ -75,6 +75,7 @@ void session_free(struct session *s)
     close_lab(s);
     journal_free(&s->history.journal);
     pool_free(&s->history.pool);
+    stops_free(&s->stops);
     free(s);
 }
 
@@ -153,6 +154,11 @@ void session_made(struct session *s, const char *host, const char *fmt, ...)
         session_say(s, "%s: %s\n", host, one.text);
 }
 
+bool session_is_over(const struct session *s)
+{
+    return s->quit || s->stops.hit;
+}
+
 struct scope session_scope(const struct session *s)
 {
     return (struct scope){s->lab, s->in ? s->in->host : ""};
@@ -222,7 +228,7 @@ static bool do_block(struct session *s, const struct step *st)
 
     journal_open(&s->history.journal, &block, !(st->cmd->flags & CMD_BLOCK));
     ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
-    journal_close(&s->history.journal, st, s->in->host, ok && !s->quit);
+    journal_close(&s->history.journal, st, s->in->host, ok && !session_is_over(s));
     return ok;
 }
 
@@ -263,8 +269,8 @@ bool session_step(struct session *s, const struct step *st, const struct block *
     shown_end(&s->shown);
     if (!(st->cmd->flags & CMD_HEADER))
         advance_stop(s); /* what a guest does is a tick too */
-    /* Stopped by --until in the middle of a command: that is no failure. */
-    if (!ok && s->quit && s->diag.kind == DIAG_NONE)
+    /* To be stopped in the middle of a command is no failure. */
+    if (!ok && session_is_over(s) && s->diag.kind == DIAG_NONE)
         ok = true;
     if (!ok && s->diag_src.text == NULL)
         s->diag_src = *in->src;
@@ -274,7 +280,7 @@ bool session_step(struct session *s, const struct step *st, const struct block *
 
 bool session_steps(struct session *s, const struct step *first, const struct block *in)
 {
-    for (const struct step *st = first; st && !s->quit; st = st->next) {
+    for (const struct step *st = first; st && !session_is_over(s); st = st->next) {
         if (!session_step(s, st, in))
             return false;
     }
@@ -301,17 +307,27 @@ static void count_ahead(struct session *s, const struct step *st)
     s->diag.kind = DIAG_NONE;
 }
 
+/* A script begins, or a line at a prompt. */
+static void begin(struct session *s)
+{
+    s->diag_src = (struct source){0};
+    if (!s->in) /* otherwise it is sourced */
+        s->stops.hit = NULL;
+}
+
 bool session_script(struct session *s, const struct script *script)
 {
     const struct block in = session_block(s, &script->src);
 
-    s->diag_src = (struct source){0};
+    begin(s);
     if (script->header && !session_step(s, script->header, &in))
         return false;
     for (const struct step *st = script->first; st; st = st->next)
         count_ahead(s, st);
-    if (s->stop && !expr_attach(s, s->stop, (struct span){0, 0}))
-        return false;
+    for (struct stop *stop = s->stops.first; stop; stop = stop->next) {
+        if (stop->when && !expr_attach(s, stop->when, (struct span){0, 0}))
+            return false;
+    }
     return session_steps(s, script->first, &in);
 }
 
@@ -325,11 +341,11 @@ bool session_lines(struct session *s, const struct source *src, bool abbreviated
     const char *why = source_check_text(src, &bad_at);
     bool ok = !why;
 
-    s->diag_src = (struct source){0};
+    begin(s);
     s->diag.kind = DIAG_NONE;
     if (why)
         diag_set(&s->diag, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
-    while (ok && !s->quit) {
+    while (ok && !session_is_over(s)) {
         struct step *st = NULL;
         const enum line_result result = line_next(&r, &st, &s->diag);
 

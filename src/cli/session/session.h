@@ -18,6 +18,7 @@
 #include "cli/session/journal.h"
 #include "cli/session/resolve.h"
 #include "cli/session/shown.h"
+#include "cli/session/stops.h"
 #include "rdmalab/lab.h"
 
 #define SESSION_TICKS_MAX_DEFAULT 10000000u
@@ -93,8 +94,8 @@ struct session {
     struct live *live; /* NULL until something live is asked for */
     bool failed_idle;  /* a program failed while nothing ran that could have failed */
     struct session_bounds bounds;
-    struct expr *stop; /* stop when it holds; NULL: never */
-    bool quit;         /* nothing more is to be run */
+    struct stops stops;
+    bool quit; /* nothing more is to be run */
 
     const struct block *in; /* of the step that runs; NULL: none does.  session_step() sets it */
     struct session_progress step;
@@ -123,7 +124,8 @@ struct block session_block(const struct session *s, const struct source *src);
  */
 bool session_step(struct session *s, const struct step *st, const struct block *in);
 
-/* Carries out the list of steps from @first on, up to a failure or the end of the session. */
+/* Carries out the list of steps from @first on, up to a failure, a stop or the end of the session.
+ */
 bool session_steps(struct session *s, const struct step *first, const struct block *in);
 
 /* Carries out the whole script, header first. */
@@ -139,6 +141,9 @@ void session_complain(struct session *s, FILE *err);
 int session_exit_status(const struct session *s);
 
 /* --- For commands --- */
+
+/* Is no further step of what runs to be carried out?  That is so after a stop and after `quit`. */
+bool session_is_over(const struct session *s);
 
 /* Where the names in the step that runs are looked up. */
 struct scope session_scope(const struct session *s);

@@ -301,7 +301,6 @@ static void interrupt_then(void *ctx, const struct ev *e)
 static void carry_out(struct author *a, struct lab *l, const char *statement)
 {
     const uint64_t tick = rdl_tick(l->s->lab);
-    struct pool pool = {NULL};
     char stop[32];
     struct text t = text_on(stop, sizeof(stop));
     const uint32_t cut = below(a, 6);
@@ -311,14 +310,14 @@ static void carry_out(struct author *a, struct lab *l, const char *statement)
     l->interrupt_at = cut == 1 ? tick + after : UINT64_MAX;
     text_addf(&t, "#%llu", (unsigned long long)(tick + after));
     if (cut == 2)
-        l->s->stop = expr_parse(&pool, stop, (struct span){0, 0}, &l->s->diag);
+        assert_non_null(
+            stops_add_when(&l->s->stops, STOP_OF_PROGRAM, stop, (struct span){0, 0}, &l->s->diag));
     (void)lab_try(l, statement); /* much of it fails */
-    l->s->stop = NULL;
+    stops_free(&l->s->stops);
     l->s->quit = false;
     l->s->step.interrupted = false;
     l->interrupted = 0;
     l->interrupt_at = UINT64_MAX;
-    pool_free(&pool);
 }
 
 /* Returns whether a session survives saving; tells if not. */
