@@ -28,16 +28,16 @@ bool modes_colour(void)
     return isatty(STDOUT_FILENO) == 1 && !getenv("NO_COLOR");
 }
 
-/* Parses --until into the session. */
-static bool set_stop(struct session *s, const char *text)
+/* Gives the session the stop of --until; NULL: @text is none, which is said. */
+static const struct stop *set_stop(struct session *s, const char *text)
 {
     const struct source src = {"--until", text, strlen(text)};
+    const struct stop *stop =
+        stops_add_when(&s->stops, STOP_OF_PROGRAM, text, (struct span){0, strlen(text)}, &s->diag);
 
-    s->stop = expr_parse(&s->pool, text, (struct span){0, strlen(text)}, &s->diag);
-    if (s->stop)
-        return true;
-    diag_print(stderr, &src, &s->diag);
-    return false;
+    if (!stop)
+        diag_print(stderr, &src, &s->diag);
+    return stop;
 }
 
 static void say_where(struct session *s)
@@ -52,7 +52,7 @@ static void say_where(struct session *s)
 /* The script is over: did --until @text stop it?  If not, says what it was instead, or why nobody
  * can tell.
  */
-static int judge_stop(struct session *s, const char *text)
+static int judge_stop(struct session *s, const struct stop *stop, const char *text)
 {
     const struct source src = {"--until", text, strlen(text)};
     const struct span at = {0, src.len};
@@ -60,12 +60,12 @@ static int judge_stop(struct session *s, const char *text)
     struct text t = text_on(actual, sizeof(actual));
     bool holds = false;
 
-    if (expr_holds(s, s->stop, at, &holds)) {
+    if (expr_holds(s, stop->when, at, &holds)) {
         if (holds) {
             say_where(s);
             return EXIT_PASSED;
         }
-        expr_add_actual(s, s->stop, &t);
+        expr_add_actual(s, stop->when, &t);
         diag_set(&s->diag, DIAG_EXPECT, at, "this never came true: %s", actual);
     }
     diag_print(stderr, &src, &s->diag);
@@ -90,7 +90,7 @@ static int write_outputs(struct session *s, const struct run_options *o)
             continue;
         if (!scenario_write(s, (enum scenario_output)i, o->outputs[i], stderr))
             status = EXIT_FAILED;
-        else if (s->interrupted)
+        else if (s->step.interrupted)
             fprintf(stderr, "rdmalab: %s %s: written up to the interruption at t=%s #%llu\n",
                     output_options[i], o->outputs[i], buf, (unsigned long long)rdl_tick(s->lab));
     }
@@ -130,6 +130,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
     };
     struct session *s = NULL;
     const enum rdl_status st = session_new(&config, &s);
+    const struct stop *stop = NULL;
     int status = EXIT_PASSED;
 
     if (st != RDL_OK) {
@@ -137,7 +138,9 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         return EXIT_FAILED;
     }
     signals_replay("rdmalab run %s --seed %llu", sc->src.name, (unsigned long long)config.seed);
-    if (o->until && !set_stop(s, o->until)) {
+    if (o->until)
+        stop = set_stop(s, o->until);
+    if (o->until && !stop) {
         session_free(s);
         return EXIT_USAGE;
     }
@@ -145,8 +148,8 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         session_complain(s, stderr);
         status = session_exit_status(s);
     }
-    if (o->until && status == EXIT_PASSED)
-        status = judge_stop(s, o->until);
+    if (stop && status == EXIT_PASSED)
+        status = judge_stop(s, stop, o->until);
     status = exit_worse(status, write_outputs(s, o));
     if (o->hash && session_is_live(s)) {
         fputs("rdmalab: --hash: a lab that follows real time has no hash\n", stderr);

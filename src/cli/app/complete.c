@@ -173,6 +173,12 @@ static void offer_values(struct completion *c, const struct param *p)
     c->kind = NULL;
 }
 
+static void offer_subjects(struct completion *c)
+{
+    for (size_t i = 0; show_subjects[i]; i++)
+        offer(c, show_subjects[i]);
+}
+
 /* What may stand in the place of a word that has no `=`: the next operand, keys, flags. */
 static void offer_arguments(struct completion *c, const struct cmd *cmd, size_t operands_before)
 {
@@ -186,6 +192,8 @@ static void offer_arguments(struct completion *c, const struct cmd *cmd, size_t 
         if (p->flags & P_OPERAND) {
             if (operand == operands_before || (p->flags & P_MANY))
                 offer_values(c, p);
+            if ((p->flags & P_SUBJECT) && operands_before == 0)
+                offer_subjects(c);
             operand++;
             continue;
         }
@@ -193,10 +201,6 @@ static void offer_arguments(struct completion *c, const struct cmd *cmd, size_t 
         if (p->kind != VAL_FLAG)
             text_add(&t, "=");
         offer(c, key);
-    }
-    if (cmd == &cmd_table[CMD_show] && operands_before == 0) {
-        for (size_t i = 0; show_subjects[i]; i++)
-            offer(c, show_subjects[i]);
     }
     if (cmd->flags & CMD_NAMES)
         offer(c, "as");

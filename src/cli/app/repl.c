@@ -134,7 +134,7 @@ static bool is_repeatable(const struct repl *r, const char *text)
     struct step *st = NULL, *more = NULL;
     struct diag ignored;
     bool ok = r->lasting && line_next(&reader, &st, &ignored) == LINE_STEP &&
-              (st->cmd->flags & CMD_ADVANCES) && line_next(&reader, &more, &ignored) == LINE_END;
+              (st->cmd->flags & CMD_AGAIN) && line_next(&reader, &more, &ignored) == LINE_END;
 
     script_done(&script);
     return ok;
@@ -153,7 +153,7 @@ static bool run_text(struct repl *r, const char *text)
     session_complain(r->s, r->echo ? stdout : stderr);
     status = session_exit_status(r->s);
     signals_clear_interrupted();
-    r->s->interrupted = false;
+    r->s->step.interrupted = false;
     r->status = exit_worse(r->status, status);
     return r->lasting && status != EXIT_BROKEN;
 }
@@ -174,7 +174,7 @@ int repl_run(struct session *s, bool prompt)
     r.lasting = prompt || r.terminal;
     if (r.lasting) {
         signals_outlast();
-        s->patience = PROMPT_TICKS_MAX;
+        s->bounds.patience = PROMPT_TICKS_MAX;
         banner(&r);
     }
     if (r.terminal)

@@ -144,7 +144,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
         r->hash = rdl_hash(s->lab);
         r->ticks = rdl_tick(s->lab);
         r->sim_ns = rdl_now_ns(s->lab);
-        r->expected = s->n_expected;
+        r->expected = s->history.n_expected;
         find_place(s, r);
     }
     if (s && o->twice) {

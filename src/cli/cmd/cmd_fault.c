@@ -60,9 +60,10 @@ static void say_fault(struct session *s, const struct step *st, const struct rdl
 /* from= names a host, or a live port through which frames come in. */
 static bool resolve_sender(struct session *s, const struct step *st, struct rdl_fault_config *f)
 {
+    const struct scope in = session_scope(s);
     if (rdl_port_find(s->lab, step_text(st, "from"), &f->from_port) == RDL_OK)
         return true;
-    return resolve_host(s, st, "from", &f->from);
+    return resolve_host(&in, st, "from", &f->from, &s->diag);
 }
 
 static bool add_fault(struct session *s, const struct step *st, struct rdl_fault_config *f)
@@ -90,7 +91,7 @@ static bool add_fault(struct session *s, const struct step *st, struct rdl_fault
         return session_fail(s, st->as.at, "there is a fault \"%s\" already", st->as.text);
     if (status != RDL_OK)
         return session_fail_status(s, st->at, st->cmd->name, status);
-    resolve_name(s, OBJ_FAULT, made.raw, name);
+    resolve_name(s->lab, OBJ_FAULT, made.raw, name);
     say_fault(s, st, f, name);
     return true;
 }
@@ -126,12 +127,13 @@ bool run_corrupt(struct session *s, const struct step *st)
 
 bool run_clear(struct session *s, const struct step *st)
 {
+    const struct scope in = session_scope(s);
     const char *name = step_text(st, "fault");
     enum rdl_status status;
     rdl_fault fault;
 
     if (rdl_find(s->lab, name, OBJ_FAULT, &fault.raw) != RDL_OK) {
-        resolve_unknown(s, step_span(st, "fault", 0), name, "no fault");
+        resolve_unknown(&in, step_span(st, "fault", 0), name, "no fault", &s->diag);
         return diag_remedy(&s->diag, "\"show faults\" lists them");
     }
     status = rdl_fault_remove(s->lab, fault);

@@ -95,6 +95,7 @@ bool run_switch(struct session *s, const struct step *st)
 
 bool run_link(struct session *s, const struct step *st)
 {
+    const struct scope in = session_scope(s);
     const struct rdl_link_config config = {
         .a = step_text(st, "a"),
         .b = step_text(st, "b"),
@@ -108,9 +109,9 @@ bool run_link(struct session *s, const struct step *st)
     enum rdl_status status;
 
     if (rdl_inspect(s->lab, config.a, &v, &at) != RDL_OK)
-        return resolve_unknown(s, step_span(st, "a", 0), config.a, "no host or switch");
+        return resolve_unknown(&in, step_span(st, "a", 0), config.a, "no host or switch", &s->diag);
     if (rdl_inspect(s->lab, config.b, &v, &at) != RDL_OK)
-        return resolve_unknown(s, step_span(st, "b", 0), config.b, "no host or switch");
+        return resolve_unknown(&in, step_span(st, "b", 0), config.b, "no host or switch", &s->diag);
     if (strcmp(config.a, config.b) == 0) {
         session_fail(s, step_span(st, "b", 0), "a link has two different ends");
         return diag_remedy(&s->diag, "a host reaches itself without one");
@@ -151,7 +152,7 @@ static uint64_t link_now(struct session *s, rdl_link link, const char *leaf)
     struct rdl_value v;
     size_t at;
 
-    resolve_name(s, OBJ_LINK, link.raw, name);
+    resolve_name(s->lab, OBJ_LINK, link.raw, name);
     text_addf(&t, "%s.%s", name, leaf);
     return rdl_inspect(s->lab, path, &v, &at) == RDL_OK ? v.number : 0;
 }

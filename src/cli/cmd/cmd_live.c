@@ -40,6 +40,7 @@ static bool outside_failed(struct session *s, const struct step *st, const struc
 /* Can the port be joined to its node?  Looks before anything is made outside. */
 static bool may_join(struct session *s, const struct step *st)
 {
+    const struct scope in = session_scope(s);
     const char *name = step_text(st, "name"), *node = step_text(st, "node");
     char path[SESSION_PATH_BYTES];
     struct text t = text_on(path, sizeof(path));
@@ -48,7 +49,7 @@ static bool may_join(struct session *s, const struct step *st)
     size_t at;
 
     if (rdl_inspect(s->lab, node, &v, &at) != RDL_OK)
-        return resolve_unknown(s, step_span(st, "node", 0), node, "no host or switch");
+        return resolve_unknown(&in, step_span(st, "node", 0), node, "no host or switch", &s->diag);
     if (rdl_port_find(s->lab, name, &port) == RDL_OK)
         return true; /* the device of a port that is there may have gone */
     if (rdl_inspect(s->lab, name, &v, &at) == RDL_OK) {
@@ -70,7 +71,7 @@ bool run_port(struct session *s, const struct step *st)
         return false;
     if (!s->config.live_ops->tap(s->live, step_text(st, "name"), step_text(st, "node"), &error))
         return outside_failed(s, st, &error);
-    s->limits.ticks = 0; /* real time has no end; a scenario may still limit it */
+    session_lift_limits(s);
     session_say(s, "%s: tap device, linked to %s; the clock follows real time\n",
                 step_text(st, "name"), step_text(st, "node"));
     advance_tell(s);
@@ -107,6 +108,7 @@ static uint32_t random_psn(void)
 
 bool run_program(struct session *s, const struct step *st)
 {
+    const struct scope in = session_scope(s);
     struct pingpong_config c = {
         .port = (uint16_t)step_number(st, "tcp_port"),
         .size = (uint32_t)step_number(st, "size"),
@@ -121,7 +123,7 @@ bool run_program(struct session *s, const struct step *st)
     struct live_error error;
     uint8_t gid[16], mac[6];
 
-    if (!open_live(s, st) || !resolve_host(s, st, "host", &c.host) ||
+    if (!open_live(s, st) || !resolve_host(&in, st, "host", &c.host, &s->diag) ||
         !read_server(s, st, c.server, sizeof(c.server)))
         return false;
     if (rdl_host_address(s->lab, c.host, c.gid_index, gid, mac) != RDL_OK) {
@@ -132,19 +134,20 @@ bool run_program(struct session *s, const struct step *st)
     snprintf(c.host_name, sizeof(c.host_name), "%s", step_text(st, "host"));
     if (!s->config.live_ops->pingpong(s->live, &c, &error))
         return outside_failed(s, st, &error);
-    s->limits.ticks = 0;
+    session_lift_limits(s);
     return true;
 }
 
 /* To an address, or to the first GID of a host. */
 static bool read_station(struct session *s, const struct step *st, uint8_t ret[16])
 {
+    const struct scope in = session_scope(s);
     uint8_t mac[6];
     rdl_host host;
 
     if (addr_parse(step_text(st, "to"), ret))
         return true;
-    if (!resolve_host(s, st, "to", &host))
+    if (!resolve_host(&in, st, "to", &host, &s->diag))
         return false;
     (void)!rdl_host_address(s->lab, host, 0, ret, mac); /* every host has the first */
     return true;
@@ -176,7 +179,7 @@ static enum ping_end ping_once(struct session *s, const struct step *st, rdl_hos
     }
     do {
         status = rdl_ping_result(s->lab, ping, &r);
-    } while (status == RDL_ERR_BUSY && advance_step(s, RDL_STEP_TICK, st->at) == ADVANCE_DONE);
+    } while (status == RDL_ERR_BUSY && advance_step(s, RDL_STEP_TICK, st->at).end == ADVANCE_DONE);
     if (status == RDL_ERR_BUSY)
         return PING_FAILED;
     if (status == RDL_OK)
@@ -189,6 +192,7 @@ static enum ping_end ping_once(struct session *s, const struct step *st, rdl_hos
 
 bool run_ping(struct session *s, const struct step *st)
 {
+    const struct scope in = session_scope(s);
     struct rdl_ping_config c = {
         .bytes = (uint32_t)step_number(st, "size"),
         .timeout_ns = step_number(st, "timeout"),
@@ -197,18 +201,18 @@ bool run_ping(struct session *s, const struct step *st)
     uint64_t received = 0, sent = 0;
     rdl_host host;
 
-    if (!resolve_host(s, st, "host", &host) || !read_station(s, st, c.address))
+    if (!resolve_host(&in, st, "host", &host, &s->diag) || !read_station(s, st, c.address))
         return false;
-    while (sent < count && !s->quit) {
+    while (sent < count && !session_is_over(s)) {
         const uint64_t next_ns = rdl_now_ns(s->lab) + interval_ns;
         const enum ping_end end = ping_once(s, st, host, &c);
 
         if (end == PING_FAILED)
-            return s->quit;
+            return session_is_over(s);
         sent++;
         received += end == PING_ANSWERED;
         if (sent < count && next_ns > rdl_now_ns(s->lab) &&
-            advance_run(s, next_ns, st->at) == ADVANCE_FAILED)
+            advance_run(s, next_ns, st->at).end == ADVANCE_FAILED)
             return false;
     }
     if (count > 1)

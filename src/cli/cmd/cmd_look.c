@@ -35,12 +35,13 @@ static const char *joined(const struct arg *a, char *buf, size_t cap)
 static bool explain_show(struct session *s, const struct arg *what, const struct show_request *rq,
                          const struct show_error *e, struct span at, enum rdl_status status)
 {
+    const struct scope in = session_scope(s);
     struct suggestion near = {0};
 
     if (status == RDL_ERR_NOT_FOUND && e->at > 0 && e->word < rq->n_words) {
         const char *path = rq->words[e->word];
 
-        resolve_unknown(s, at, path, "nothing");
+        resolve_unknown(&in, at, path, "nothing", &s->diag);
         return strchr(path, ':') && diag_remedy(&s->diag, "\"read %s\" shows bytes", path);
     }
     session_fail(s, at, "%s", e->text);
@@ -58,6 +59,7 @@ static bool explain_show(struct session *s, const struct arg *what, const struct
 
 bool run_show(struct session *s, const struct step *st)
 {
+    const struct scope in = session_scope(s);
     const struct arg *what = step_arg(st, "what");
     char kinds[512], paths[SHOW_WORDS_MAX][SESSION_PATH_BYTES];
     const char *words[SHOW_WORDS_MAX];
@@ -80,9 +82,9 @@ bool run_show(struct session *s, const struct step *st)
         return session_fail(s, what->v[SHOW_WORDS_MAX].at, "too many words");
     for (size_t i = 0; i < what->n; i++) {
         words[i] = what->v[i].text;
-        if (!s->host[0] || i == 0)
+        if (!in.host[0] || i == 0)
             continue;
-        resolve_path(s, words[i], paths[i]);
+        resolve_path(&in, words[i], paths[i]);
         words[i] = paths[i];
     }
     /* "show qp json" is what people type who know such commands. */
@@ -117,6 +119,7 @@ static bool remedy_of_missing(struct session *s, ev_id id, const char *otherwise
 
 bool run_why(struct session *s, const struct step *st)
 {
+    const struct scope in = session_scope(s);
     const struct past past = past_of_lab(s->lab);
     const char *target = step_text(st, "target");
     char path[SESSION_PATH_BYTES];
@@ -128,7 +131,7 @@ bool run_why(struct session *s, const struct step *st)
     size_t off = 0;
 
     if (target && !ev_id_begins(target)) {
-        resolve_path(s, target, path);
+        resolve_path(&in, target, path);
         target = path;
     }
     switch (why_find(s->lab, &past, target, &id, &off)) {
@@ -145,7 +148,7 @@ bool run_why(struct session *s, const struct step *st)
         if (!target)
             return session_fail(s, at, "nothing has happened yet");
         if (!ev_id_begins(target) && rdl_inspect(s->lab, target, &v, &off) != RDL_OK)
-            return resolve_unknown(s, at, target, "nothing");
+            return resolve_unknown(&in, at, target, "nothing", &s->diag);
         if (ev_id_parse(target, &id)) {
             past_add_not_there(&t, &past, id);
             session_fail(s, at, "%s", why_not);
@@ -241,7 +244,7 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
     const enum export_form form = (enum export_form)step_number(st, "form");
     const struct past past = past_of_lab(s->lab);
     const struct past_about about = {
-        .title = s->header ? step_text(s->header, "title") : NULL,
+        .title = s->history.header ? step_text(s->history.header, "title") : NULL,
         .seed = s->seed,
     };
     struct ladder_options options = {.title = about.title,

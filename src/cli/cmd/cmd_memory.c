@@ -39,6 +39,7 @@ static bool one_source(struct session *s, const struct step *st)
 
 bool run_write(struct session *s, const struct step *st)
 {
+    const struct scope in = session_scope(s);
     const bool whole = step_has(st, "fill") || step_has(st, "pattern");
     const char *text = step_text(st, "text"), *hex = step_text(st, "hex");
     enum rdl_status status;
@@ -46,7 +47,7 @@ bool run_write(struct session *s, const struct step *st)
     uint8_t *buf;
     size_t n;
 
-    if (!one_source(s, st) || !resolve_memory(s, st, "at", 0, &m))
+    if (!one_source(s, st) || !resolve_memory(&in, st, "at", 0, &m, &s->diag))
         return false;
     if (whole && !m.has_bytes) {
         session_fail(s, step_span(st, "at", 0), "fill= and pattern= need to know how many bytes");
@@ -115,11 +116,12 @@ static void dump(FILE *out, const uint8_t *buf, size_t n)
 
 bool run_read(struct session *s, const struct step *st)
 {
+    const struct scope in = session_scope(s);
     enum rdl_status status;
     struct memory m;
     uint8_t *buf;
 
-    if (!resolve_memory(s, st, "from", 0, &m))
+    if (!resolve_memory(&in, st, "from", 0, &m, &s->diag))
         return false;
     if (m.bytes > MEMORY_BYTES_MAX)
         return session_fail(s, step_span(st, "from", 0), "more than %u bytes", MEMORY_BYTES_MAX);

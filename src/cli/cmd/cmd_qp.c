@@ -45,6 +45,7 @@ static const struct {
 /* The address vector: to a host's GID, or to an IP address whose MAC the guest looks up. */
 static bool read_ah(struct session *s, const struct step *st, struct rdl_qp_attr *attr)
 {
+    const struct scope in = session_scope(s);
     const char *text = step_text(st, "ah");
     const uint32_t index = (uint32_t)step_number(st, "gid_index");
     rdl_host host;
@@ -54,7 +55,7 @@ static bool read_ah(struct session *s, const struct step *st, struct rdl_qp_attr
     if (addr_parse(text, attr->ah.dgid))
         return true;
     if (rdl_find_host(s->lab, text, &host) != RDL_OK) {
-        resolve_unknown(s, step_span(st, "ah", 0), text, "no host");
+        resolve_unknown(&in, step_span(st, "ah", 0), text, "no host", &s->diag);
         return diag_remedy(&s->diag, "ah= is the name of a host, or an IP address");
     }
     if (rdl_host_address(s->lab, host, index, attr->ah.dgid, attr->ah.dmac) != RDL_OK)
@@ -136,19 +137,25 @@ static bool explain_modify(struct session *s, const struct step *st, enum rdl_st
 
 bool run_modify_qp(struct session *s, const struct step *st)
 {
+    const struct scope in = session_scope(s);
     struct rdl_qp_attr attr = {0};
     struct rdl_modify_error e = {0};
     uint32_t mask = 0;
     enum rdl_status status;
+    char path[RDL_VALUE_BYTES], name[RDL_NAME_BYTES];
     rdl_host host;
     rdl_qp qp;
 
-    if (!resolve_object(s, st, "qp", OBJ_QP, &qp.raw) || !read_attributes(s, st, &attr, &mask))
+    if (!resolve_object(&in, st, "qp", OBJ_QP, &qp.raw, &s->diag) ||
+        !read_attributes(s, st, &attr, &mask))
         return false;
     status = rdl_modify_qp(s->lab, qp, &attr, mask, step_has(st, "unchecked"), &e);
     if (status != RDL_OK)
         return explain_modify(s, st, status, &e);
-    return rdl_find_host(s->lab, s->host, &host) == RDL_OK && advance_wait(s, host, st->at);
+    rdl_path_of(s->lab, OBJ_QP, qp.raw, path);
+    resolve_host_name(path, name);
+    return rdl_find_host(s->lab, name, &host) == RDL_OK &&
+           advance_wait(s, host, st->at).end == ADVANCE_DONE;
 }
 
 /* Prints one line, reads it, carries it out; what goes wrong is told of @st. */
@@ -161,7 +168,6 @@ static bool run_line(struct session *s, const struct step *st, const char *line)
 
     session_say(s, "  %s\n", line);
     ok = line_next(&r, &made, &s->diag) == LINE_STEP;
-    s->host[0] = '\0';
     ok = ok && dispatch(s, made);
     script_done(&script);
     if (!ok) {
@@ -178,13 +184,13 @@ struct end {
     uint64_t sq_psn;
 };
 
-static bool find_end(struct session *s, const struct step *st, const char *param, const char *psn,
-                     struct end *e)
+static bool find_end(struct session *s, const struct scope *in, const struct step *st,
+                     const char *param, const char *psn, struct end *e)
 {
     rdl_qp qp;
 
-    resolve_path(s, step_text(st, param), e->path);
-    if (!resolve_object(s, st, param, OBJ_QP, &qp.raw))
+    resolve_path(in, step_text(st, param), e->path);
+    if (!resolve_object(in, st, param, OBJ_QP, &qp.raw, &s->diag))
         return false;
     if (rdl_qp_info(s->lab, qp, &e->info) != RDL_OK)
         return session_fail(s, step_span(st, param, 0), "%s is not there any more", e->path);
@@ -229,9 +235,11 @@ static bool bring_up(struct session *s, const struct step *st, const struct end 
 
 bool run_connect(struct session *s, const struct step *st)
 {
+    char host[RDL_NAME_BYTES];
+    const struct scope in = session_scope(s), rest = resolve_rest(&in, step_text(st, "a"), host);
     struct end a, b;
 
-    if (!find_end(s, st, "a", "sq_psn", &a) || !find_end(s, st, "b", "peer_psn", &b))
+    if (!find_end(s, &in, st, "a", "sq_psn", &a) || !find_end(s, &rest, st, "b", "peer_psn", &b))
         return false;
     return bring_up(s, st, &a, &b) && bring_up(s, st, &b, &a);
 }

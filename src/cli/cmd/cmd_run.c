@@ -27,20 +27,20 @@ bool run_step(struct session *s, const struct step *st)
 {
     const enum rdl_step grain = (enum rdl_step)step_number(st, "grain");
 
-    for (uint64_t left = step_number(st, "count"); left > 0 && !s->quit; left--) {
-        const uint64_t shown = s->shown;
+    for (uint64_t left = step_number(st, "count"); left > 0 && !session_is_over(s); left--) {
+        const uint64_t shown = s->shown.n;
 
-        switch (advance_step(s, grain, st->at)) {
+        switch (advance_step(s, grain, st->at).end) {
         case ADVANCE_FAILED:
             return false;
         case ADVANCE_IDLE:
             say_time(s, "idle at ");
             return true;
         case ADVANCE_DONE:
-            if (s->shown == shown)
+            if (s->shown.n == shown)
                 say_quiet(s);
             break;
-        case ADVANCE_LATE:
+        case ADVANCE_GOES_ON:
         case ADVANCE_STOPPED:
             break;
         }
@@ -53,14 +53,14 @@ bool run_run(struct session *s, const struct step *st)
     const uint64_t now = rdl_now_ns(s->lab), duration = step_number_or(st, "for", RDL_NEVER);
     const uint64_t until = duration > RDL_NEVER - now ? RDL_NEVER : now + duration;
 
-    switch (advance_run(s, until, st->at)) {
+    switch (advance_run(s, until, st->at).end) {
     case ADVANCE_FAILED:
         return false;
     case ADVANCE_IDLE:
         say_time(s, "idle at ");
         break;
     case ADVANCE_DONE:
-    case ADVANCE_LATE:
+    case ADVANCE_GOES_ON:
     case ADVANCE_STOPPED:
         say_time(s, "");
         break;
@@ -83,8 +83,8 @@ static bool refute(struct session *s, const struct step *st, const struct expr *
 
 static void note_replay(struct session *s)
 {
-    if (s->src->name)
-        diag_note(&s->diag, "  again: rdmalab run %s --seed %llu --until '#%llu'", s->src->name,
+    if (s->in->src->name)
+        diag_note(&s->diag, "  again: rdmalab run %s --seed %llu --until '#%llu'", s->in->src->name,
                   (unsigned long long)s->seed, (unsigned long long)rdl_tick(s->lab));
 }
 
@@ -124,9 +124,9 @@ static bool run_until_holds(struct session *s, const struct step *st, const stru
 
         if (!answer(s, e, at, &holds))
             return false;
-        if (holds || s->quit)
+        if (holds || session_is_over(s))
             return true;
-        end = advance_tick(s, deadline, st->at);
+        end = advance_tick(s, deadline, st->at).end;
         if (end == ADVANCE_DONE)
             continue;
         if (end == ADVANCE_FAILED)
@@ -158,7 +158,7 @@ bool run_expect(struct session *s, const struct step *st)
     bool holds = false;
     bool ok = e && answer(s, e, step_span(st, "that", 0), &holds);
 
-    s->n_expected++;
+    s->history.n_expected++;
     if (ok && !holds) {
         ok = refute(s, st, e, "");
         note_replay(s);

@@ -13,54 +13,48 @@ bool run_scenario(struct session *s, const struct step *st)
 {
     const uint64_t seed = step_number_or(st, "seed", s->seed);
 
-    if (s->journal.n > 0) {
+    if (s->history.journal.n > 0) {
         session_fail(s, st->at, "the session has begun already");
         return diag_remedy(&s->diag, "scenario is the first line");
     }
     if (!s->config.seed_given && seed != s->seed && !session_reseed(s, seed))
         return session_fail_status(s, st->at, "lab", RDL_ERR_NOMEM);
-    s->limits.ticks = step_number(st, "ticks");
+    s->bounds.whole.ticks = step_number(st, "ticks");
     if (step_has(st, "ticks"))
-        s->patience = 0;
-    s->limits.ns = step_number_or(st, "time", 0);
-    s->header = step_copy(&s->pool, st);
+        s->bounds.patience = 0;
+    s->bounds.whole.ns = step_number_or(st, "time", 0);
+    s->history.header = step_copy(&s->history.pool, st);
     return true;
 }
 
-/* Carries out the steps of a block; each begins with @host as the place of bare names. */
-static bool run_block(struct session *s, const struct step *st, const char *host)
+/* A block that has everything from what is around it. */
+static struct block inner_block(const struct session *s)
 {
-    const struct source *src = s->src;
+    struct block b = *s->in;
 
-    for (const struct step *b = st->body; b && !s->quit; b = b->next) {
-        struct text t = text_on(s->host, sizeof(s->host));
-
-        text_add(&t, host);
-        if (!session_step(s, b, src))
-            return false;
-    }
-    return true;
+    b.outer = s->in;
+    return b;
 }
 
 bool run_on(struct session *s, const struct step *st)
 {
     const struct arg *hosts = step_arg(st, "hosts");
-    const bool nested = s->in_on;
 
-    for (size_t i = 0; i < hosts->n && !s->quit; i++) {
-        const char *name = hosts->v[i].text;
+    for (size_t i = 0; i < hosts->n && !session_is_over(s); i++) {
+        const struct scope in = session_scope(s);
+        struct block b = inner_block(s);
+        struct made made = {""};
         rdl_host host;
         bool ok;
 
-        if (rdl_find_host(s->lab, name, &host) != RDL_OK)
-            return resolve_unknown(s, hosts->v[i].at, name, "no host");
-        s->in_on = true;
-        ok = run_block(s, st, name);
-        s->in_on = nested;
-        if (s->made[0] && !nested) {
-            session_say(s, "%s: %s\n", name, s->made);
-            s->made[0] = '\0';
-        }
+        b.host = hosts->v[i].text;
+        if (rdl_find_host(s->lab, b.host, &host) != RDL_OK)
+            return resolve_unknown(&in, hosts->v[i].at, b.host, "no host", &s->diag);
+        if (!b.made)
+            b.made = &made;
+        ok = session_steps(s, st->body, &b);
+        if (made.text[0])
+            session_say(s, "%s: %s\n", b.host, made.text);
         if (!ok)
             return false;
     }
@@ -69,14 +63,13 @@ bool run_on(struct session *s, const struct step *st)
 
 bool run_repeat(struct session *s, const struct step *st)
 {
-    char host[RDL_NAME_BYTES];
+    const struct block b = inner_block(s);
 
-    memcpy(host, s->host, sizeof(host));
-    for (uint64_t left = step_number(st, "count"); left > 0 && !s->quit; left--) {
-        if (session_interrupted(s, st->at) || !run_block(s, st, host))
+    for (uint64_t left = step_number(st, "count"); left > 0 && !session_is_over(s); left--) {
+        if (session_interrupted(s, st->at) || !session_steps(s, st->body, &b))
             return false;
-        if (!s->quit)
-            journal_round(&s->journal);
+        if (!session_is_over(s))
+            journal_round(&s->history.journal);
     }
     return true;
 }
@@ -86,22 +79,15 @@ bool run_repeat(struct session *s, const struct step *st)
  */
 static bool run_limited(struct session *s, const struct step *st)
 {
-    const uint64_t limit = s->limits.ticks, patience = s->patience;
     const uint64_t own = rdl_tick(s->lab) + step_number_or(st, "ticks", 0);
-    const bool limited = step_has(st, "ticks") && (limit == 0 || own < limit || patience);
-    char host[RDL_NAME_BYTES];
-    bool ok;
+    const struct limit around = session_limit(s);
+    struct block b = inner_block(s);
 
-    memcpy(host, s->host, sizeof(host));
-    if (limited) {
-        s->limits.ticks = own;
-        s->patience = 0;
+    if (step_has(st, "ticks") && (around.tick == 0 || own < around.tick || around.of_step)) {
+        b.last_tick = own;
+        b.n_lifted = s->bounds.n_lifted;
     }
-    ok = run_block(s, st, host);
-    if (limited && s->limits.ticks == own)
-        s->limits.ticks = limit; /* unless the lab follows real time now, which has none */
-    s->patience = patience;
-    return ok;
+    return session_steps(s, st->body, &b);
 }
 
 bool run_refused(struct session *s, const struct step *st)
@@ -109,14 +95,14 @@ bool run_refused(struct session *s, const struct step *st)
     const char *says = step_text(st, "says");
 
     if (run_limited(s, st)) {
-        if (s->quit)
+        if (session_is_over(s))
             return true;
         diag_set(&s->diag, DIAG_EXPECT, st->at, "refused: nothing was refused");
         return false;
     }
     /* A name that nothing has is a mistake, unless the scenario says that it is meant. */
     if ((s->diag.kind != DIAG_FAILED && !(s->diag.kind == DIAG_VALUE && says && says[0])) ||
-        s->interrupted)
+        s->step.interrupted)
         return false;
     s->diag_src = (struct source){0};
     if (says && !strstr(s->diag.message, says)) {
@@ -149,7 +135,6 @@ bool run_quit(struct session *s, const struct step *st)
 bool run_source(struct session *s, const struct step *st)
 {
     const char *name = step_text(st, "file");
-    const struct source *outer = s->src;
     struct source src = {0};
     const char *why = source_read(name, &src);
     enum diag_kind kind;
@@ -157,16 +142,12 @@ bool run_source(struct session *s, const struct step *st)
 
     if (why)
         return session_fail(s, step_span(st, "file", 0), "%s: %s", name, why);
-    if (s->source_depth >= SESSION_SOURCES_MAX) {
+    if (s->in->n_sources >= SESSION_SOURCES_MAX) {
         source_done(&src);
         return session_fail(s, st->at, "more than %u files that source each other",
                             SESSION_SOURCES_MAX);
     }
-    s->source_depth++;
-    s->src = NULL; /* its lines are remembered one by one, not this one */
     ok = files_run(s, &src);
-    s->src = outer;
-    s->source_depth--;
     if (!ok) {
         kind = s->diag.kind;
         session_complain(s, s->config.err);
@@ -184,8 +165,8 @@ bool run_source(struct session *s, const struct step *st)
 static struct step *saved_header(struct session *s, struct pool *pool, const char *file)
 {
     const struct cmd *cmd = &cmd_table[CMD_scenario];
-    struct step *h =
-        s->header ? step_copy(pool, s->header) : step_new(pool, cmd, (struct span){0, 0});
+    struct step *h = s->history.header ? step_copy(pool, s->history.header)
+                                       : step_new(pool, cmd, (struct span){0, 0});
     const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
 
     if (!step_has(h, "title"))
@@ -206,7 +187,7 @@ bool run_session(struct session *s, const struct step *st)
         session_fail(s, step_span(st, "file", 0), "%s: the name must end in .lab or .json", file);
         return diag_remedy(&s->diag, "for example: session save drop.json");
     }
-    script.first = journal_steps(&s->journal, &script.pool);
+    script.first = journal_steps(&s->history.journal, &script.pool);
     if (!script_has_steps(script.first)) {
         script_done(&script);
         session_fail(s, st->at, "there is nothing to save: nothing was done yet");

@@ -10,16 +10,42 @@
 #include "emu/base/text.h"
 #include "rdmalab/inspect.h"
 
+/* A host, with its name. */
+struct home {
+    rdl_host host;
+    char name[RDL_NAME_BYTES];
+};
+
 /* The host of an object that lives, by its name. */
-static bool host_of(struct session *s, struct span at, enum object_kind kind, uint32_t raw,
-                    rdl_host *ret)
+static bool home_of(struct session *s, struct span at, enum object_kind kind, uint32_t raw,
+                    struct home *ret)
 {
-    char path[RDL_VALUE_BYTES], name[RDL_NAME_BYTES];
+    char path[RDL_VALUE_BYTES];
 
     rdl_path_of(s->lab, kind, raw, path);
-    resolve_host_name(path, name);
-    return rdl_find_host(s->lab, name, ret) == RDL_OK ||
+    resolve_host_name(path, ret->name);
+    return rdl_find_host(s->lab, ret->name, &ret->host) == RDL_OK ||
            session_fail(s, at, "%s is not there any more", path);
+}
+
+/* The host that the operand `host` of @st names. */
+static bool home_named(struct session *s, const struct step *st, struct home *ret)
+{
+    const struct scope in = session_scope(s);
+    const char *name = step_has(st, "host") ? step_text(st, "host") : in.host;
+
+    resolve_host_name(name, ret->name);
+    return resolve_host(&in, st, "host", &ret->host, &s->diag);
+}
+
+/* The object that parameter @param names, and its host. */
+static bool find_object(struct session *s, const struct step *st, const char *param,
+                        enum object_kind kind, uint32_t *ret_raw, struct home *ret_home)
+{
+    const struct scope in = session_scope(s);
+
+    return resolve_object(&in, st, param, kind, ret_raw, &s->diag) &&
+           home_of(s, st->at, kind, *ret_raw, ret_home);
 }
 
 /* The object's name without its host. */
@@ -34,54 +60,57 @@ static void own_name(struct session *s, enum object_kind kind, uint32_t raw, cha
     text_add(&t, dot ? dot + 1 : path);
 }
 
-/* Waits for a control request on @host that had status @status when it was put into the ring. */
-static bool finish(struct session *s, const struct step *st, rdl_host host, enum rdl_status status)
+/* Waits for a control request on @home that had status @status when it was put into the ring. */
+static bool finish(struct session *s, const struct step *st, const struct home *home,
+                   enum rdl_status status)
 {
     if (status == RDL_ERR_EXISTS && st->as.text) {
-        session_fail(s, st->as.at, "%s already has a \"%s\"", s->host, st->as.text);
+        session_fail(s, st->as.at, "%s already has a \"%s\"", home->name, st->as.text);
         return diag_remedy(&s->diag, "choose another name");
     }
     if (status != RDL_OK)
         return session_fail_status(s, st->at, st->cmd->name, status);
-    return advance_wait(s, host, st->at);
+    return advance_wait(s, home->host, st->at).end == ADVANCE_DONE;
 }
 
 bool run_alloc_pd(struct session *s, const struct step *st)
 {
     char name[RDL_VALUE_BYTES];
-    rdl_host host;
+    struct home home;
     rdl_pd pd;
 
-    if (!resolve_host(s, st, "host", &host) ||
-        !finish(s, st, host, rdl_alloc_pd(s->lab, host, st->as.text, &pd)))
+    if (!home_named(s, st, &home) ||
+        !finish(s, st, &home, rdl_alloc_pd(s->lab, home.host, st->as.text, &pd)))
         return false;
     own_name(s, OBJ_PD, pd.raw, name);
-    session_made(s, s->host, "%s", name);
+    session_made(s, home.name, "%s", name);
     return true;
 }
 
 bool run_reg_mr(struct session *s, const struct step *st)
 {
+    char host[RDL_NAME_BYTES];
+    const struct scope in = session_scope(s), rest = resolve_rest(&in, step_text(st, "pd"), host);
     const uint64_t bytes = step_number(st, "len");
     const uint32_t access = step_has(st, "access") ? step_set(st, "access") : ACC_LOCAL_WRITE;
     struct memory m = {0};
     struct rdl_mr_info info;
     char name[RDL_VALUE_BYTES];
     enum rdl_status status;
-    rdl_host host;
+    struct home home;
     rdl_pd pd;
     rdl_mr mr;
 
-    if (!resolve_object(s, st, "pd", OBJ_PD, &pd.raw) || !host_of(s, st->at, OBJ_PD, pd.raw, &host))
+    if (!find_object(s, st, "pd", OBJ_PD, &pd.raw, &home))
         return false;
     if (step_has(st, "addr")) {
-        if (!resolve_memory(s, st, "addr", 0, &m))
+        if (!resolve_memory(&rest, st, "addr", 0, &m, &s->diag))
             return false;
     } else {
-        status = rdl_mem_alloc(s->lab, host, bytes, &m.addr);
+        status = rdl_mem_alloc(s->lab, home.host, bytes, &m.addr);
         if (status != RDL_OK)
             return session_fail_status(s, step_span(st, "len", 0), "memory", status);
-        s->changed = true; /* it stays allocated if the registration fails */
+        s->step.changed = true; /* it stays allocated if the registration fails */
     }
     status = rdl_reg_mr(s->lab, pd, m.addr, bytes, access, st->as.text, &mr);
     if (status == RDL_ERR_INVAL && (access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) &&
@@ -90,12 +119,12 @@ bool run_reg_mr(struct session *s, const struct step *st)
                      "remote write and atomic access need local write");
         return diag_remedy(&s->diag, "add lw to access=");
     }
-    if (!finish(s, st, host, status))
+    if (!finish(s, st, &home, status))
         return false;
     own_name(s, OBJ_MR, mr.raw, name);
     if (rdl_mr_info(s->lab, mr, &info) == RDL_OK)
-        session_made(s, s->host, "%s (%llu bytes, lkey 0x%x)", name, (unsigned long long)info.bytes,
-                     info.lkey);
+        session_made(s, home.name, "%s (%llu bytes, lkey 0x%x)", name,
+                     (unsigned long long)info.bytes, info.lkey);
     return true;
 }
 
@@ -115,21 +144,21 @@ bool run_create_cq(struct session *s, const struct step *st)
 {
     const uint32_t cqe = (uint32_t)step_number(st, "cqe");
     char name[RDL_VALUE_BYTES];
-    rdl_host host;
+    struct home home;
     rdl_cq cq;
 
-    if (!resolve_host(s, st, "host", &host) ||
-        !finish(s, st, host, rdl_create_cq(s->lab, host, cqe, st->as.text, &cq)))
+    if (!home_named(s, st, &home) ||
+        !finish(s, st, &home, rdl_create_cq(s->lab, home.host, cqe, st->as.text, &cq)))
         return false;
     own_name(s, OBJ_CQ, cq.raw, name);
-    session_made(s, s->host, "%s (queue %llu)", name,
+    session_made(s, home.name, "%s (queue %llu)", name,
                  (unsigned long long)leaf(s, OBJ_CQ, cq.raw, "cqn"));
     return true;
 }
 
 /* What a queue pair cannot be made of. */
-static bool explain_create_qp(struct session *s, const struct step *st, rdl_host host,
-                              enum rdl_status status)
+static bool explain_create_qp(struct session *s, const struct step *st, const struct scope *rest,
+                              const struct home *home, enum rdl_status status)
 {
     static const char *const keys[] = {"send_cq", "recv_cq"};
     char path[SESSION_PATH_BYTES], name[RDL_NAME_BYTES];
@@ -140,18 +169,20 @@ static bool explain_create_qp(struct session *s, const struct step *st, rdl_host
         return diag_remedy(&s->diag, "type=rc is");
     }
     for (size_t i = 0; status == RDL_ERR_INVAL && i < ARRAY_LEN(keys); i++) {
-        resolve_path(s, step_text(st, keys[i]), path);
+        resolve_path(rest, step_text(st, keys[i]), path);
         resolve_host_name(path, name);
-        if (rdl_find_host(s->lab, name, &other) == RDL_OK && other.raw == host.raw)
+        if (rdl_find_host(s->lab, name, &other) == RDL_OK && other.raw == home->host.raw)
             continue;
         session_fail(s, step_span(st, keys[i], 0), "%s is on another host", path);
         return diag_remedy(&s->diag, "a queue pair and its completion queues share a device");
     }
-    return finish(s, st, host, status);
+    return finish(s, st, home, status);
 }
 
 bool run_create_qp(struct session *s, const struct step *st)
 {
+    char host[RDL_NAME_BYTES];
+    const struct scope in = session_scope(s), rest = resolve_rest(&in, step_text(st, "pd"), host);
     struct rdl_qp_config config = {
         .type = (uint32_t)step_number(st, "type"),
         .max_send_wr = (uint32_t)step_number(st, "max_send_wr"),
@@ -163,29 +194,29 @@ bool run_create_qp(struct session *s, const struct step *st)
     };
     char name[RDL_VALUE_BYTES];
     struct rdl_qp_info info;
-    rdl_host host;
+    struct home home;
     rdl_qp qp;
 
-    if (!resolve_object(s, st, "pd", OBJ_PD, &config.pd.raw) ||
-        !resolve_object(s, st, "send_cq", OBJ_CQ, &config.send_cq.raw) ||
-        !resolve_object(s, st, "recv_cq", OBJ_CQ, &config.recv_cq.raw) ||
-        !host_of(s, st->at, OBJ_PD, config.pd.raw, &host))
+    if (!find_object(s, st, "pd", OBJ_PD, &config.pd.raw, &home) ||
+        !resolve_object(&rest, st, "send_cq", OBJ_CQ, &config.send_cq.raw, &s->diag) ||
+        !resolve_object(&rest, st, "recv_cq", OBJ_CQ, &config.recv_cq.raw, &s->diag))
         return false;
-    if (!explain_create_qp(s, st, host, rdl_create_qp(s->lab, &config, st->as.text, &qp)))
+    if (!explain_create_qp(s, st, &rest, &home, rdl_create_qp(s->lab, &config, st->as.text, &qp)))
         return false;
     own_name(s, OBJ_QP, qp.raw, name);
     if (rdl_qp_info(s->lab, qp, &info) == RDL_OK)
-        session_made(s, s->host, "%s (QPN %u, queues %u and %u, %s)", name, info.qpn, info.sq_queue,
-                     info.rq_queue, enum_name(&enum_qp_state, info.attr.state));
+        session_made(s, home.name, "%s (QPN %u, queues %u and %u, %s)", name, info.qpn,
+                     info.sq_queue, info.rq_queue, enum_name(&enum_qp_state, info.attr.state));
     return true;
 }
 
 /* Says who uses an object that cannot be destroyed. */
 static bool busy(struct session *s, const struct step *st, const char *param)
 {
+    const struct scope in = session_scope(s);
     char path[SESSION_PATH_BYTES];
 
-    resolve_path(s, step_text(st, param), path);
+    resolve_path(&in, step_text(st, param), path);
     session_fail(s, step_span(st, param, 0), "%s is still in use", path);
     return diag_remedy(&s->diag, "destroy what uses it first; \"show %s\" tells more", path);
 }
@@ -193,72 +224,68 @@ static bool busy(struct session *s, const struct step *st, const char *param)
 bool run_dealloc_pd(struct session *s, const struct step *st)
 {
     enum rdl_status status;
-    rdl_host host;
+    struct home home;
     rdl_pd pd;
 
-    if (!resolve_object(s, st, "pd", OBJ_PD, &pd.raw) || !host_of(s, st->at, OBJ_PD, pd.raw, &host))
+    if (!find_object(s, st, "pd", OBJ_PD, &pd.raw, &home))
         return false;
     status = rdl_dealloc_pd(s->lab, pd);
-    return status == RDL_ERR_BUSY ? busy(s, st, "pd") : finish(s, st, host, status);
+    return status == RDL_ERR_BUSY ? busy(s, st, "pd") : finish(s, st, &home, status);
 }
 
 bool run_dereg_mr(struct session *s, const struct step *st)
 {
-    rdl_host host;
+    struct home home;
     rdl_mr mr = {0};
 
-    return resolve_object(s, st, "mr", OBJ_MR, &mr.raw) &&
-           host_of(s, st->at, OBJ_MR, mr.raw, &host) &&
-           finish(s, st, host, rdl_dereg_mr(s->lab, mr));
+    return find_object(s, st, "mr", OBJ_MR, &mr.raw, &home) &&
+           finish(s, st, &home, rdl_dereg_mr(s->lab, mr));
 }
 
 bool run_destroy_cq(struct session *s, const struct step *st)
 {
     enum rdl_status status;
-    rdl_host host;
+    struct home home;
     rdl_cq cq;
 
-    if (!resolve_object(s, st, "cq", OBJ_CQ, &cq.raw) || !host_of(s, st->at, OBJ_CQ, cq.raw, &host))
+    if (!find_object(s, st, "cq", OBJ_CQ, &cq.raw, &home))
         return false;
     status = rdl_destroy_cq(s->lab, cq);
-    return status == RDL_ERR_BUSY ? busy(s, st, "cq") : finish(s, st, host, status);
+    return status == RDL_ERR_BUSY ? busy(s, st, "cq") : finish(s, st, &home, status);
 }
 
 bool run_req_notify_cq(struct session *s, const struct step *st)
 {
-    rdl_host host;
+    struct home home;
     rdl_cq cq = {0};
 
-    return resolve_object(s, st, "cq", OBJ_CQ, &cq.raw) &&
-           host_of(s, st->at, OBJ_CQ, cq.raw, &host) &&
-           finish(s, st, host, rdl_req_notify_cq(s->lab, cq, step_has(st, "solicited")));
+    return find_object(s, st, "cq", OBJ_CQ, &cq.raw, &home) &&
+           finish(s, st, &home, rdl_req_notify_cq(s->lab, cq, step_has(st, "solicited")));
 }
 
 bool run_destroy_qp(struct session *s, const struct step *st)
 {
-    rdl_host host;
+    struct home home;
     rdl_qp qp = {0};
 
-    return resolve_object(s, st, "qp", OBJ_QP, &qp.raw) &&
-           host_of(s, st->at, OBJ_QP, qp.raw, &host) &&
-           finish(s, st, host, rdl_destroy_qp(s->lab, qp));
+    return find_object(s, st, "qp", OBJ_QP, &qp.raw, &home) &&
+           finish(s, st, &home, rdl_destroy_qp(s->lab, qp));
 }
 
 bool run_query_qp(struct session *s, const struct step *st)
 {
     char name[RDL_VALUE_BYTES];
     struct rdl_qp_info info;
-    rdl_host host;
+    struct home home;
     rdl_qp qp;
 
-    if (!resolve_object(s, st, "qp", OBJ_QP, &qp.raw) ||
-        !host_of(s, st->at, OBJ_QP, qp.raw, &host) ||
-        !finish(s, st, host, rdl_query_qp(s->lab, qp)))
+    if (!find_object(s, st, "qp", OBJ_QP, &qp.raw, &home) ||
+        !finish(s, st, &home, rdl_query_qp(s->lab, qp)))
         return false;
     if (rdl_qp_info(s->lab, qp, &info) != RDL_OK)
         return true;
     own_name(s, OBJ_QP, qp.raw, name);
-    session_made(s, s->host, "%s state=%s dest_qpn=%u sq_psn=%u rq_psn=%u mtu=%u", name,
+    session_made(s, home.name, "%s state=%s dest_qpn=%u sq_psn=%u rq_psn=%u mtu=%u", name,
                  enum_name(&enum_qp_state, info.attr.state), info.attr.dest_qpn, info.attr.sq_psn,
                  info.attr.rq_psn, mtu_bytes(info.attr.path_mtu));
     return true;
@@ -269,13 +296,13 @@ bool run_query_port(struct session *s, const struct step *st)
     char path[SESSION_PATH_BYTES];
     struct text t = text_on(path, sizeof(path));
     struct rdl_value state;
-    rdl_host host;
+    struct home home;
     size_t at;
 
-    if (!resolve_host(s, st, "host", &host) || !finish(s, st, host, rdl_query_port(s->lab, host)))
+    if (!home_named(s, st, &home) || !finish(s, st, &home, rdl_query_port(s->lab, home.host)))
         return false;
-    text_addf(&t, "%s.port.state", s->host);
+    text_addf(&t, "%s.port.state", home.name);
     if (rdl_inspect(s->lab, path, &state, &at) == RDL_OK)
-        session_made(s, s->host, "port %s", state.text);
+        session_made(s, home.name, "port %s", state.text);
     return true;
 }

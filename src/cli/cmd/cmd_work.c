@@ -13,8 +13,8 @@
 #define INLINE_BYTES_MAX 65536u
 
 /* The scatter/gather list of a post. */
-static bool read_sges(struct session *s, const struct step *st, struct rdl_sge sge[RDL_SGE_MAX],
-                      size_t *ret_n)
+static bool read_sges(struct session *s, const struct scope *rest, const struct step *st,
+                      struct rdl_sge sge[RDL_SGE_MAX], size_t *ret_n)
 {
     const struct arg *a = step_arg(st, "sge");
 
@@ -23,7 +23,7 @@ static bool read_sges(struct session *s, const struct step *st, struct rdl_sge s
     for (size_t i = 0; i < a->n; i++) {
         struct memory m;
 
-        if (!resolve_memory(s, st, "sge", i, &m))
+        if (!resolve_memory(rest, st, "sge", i, &m, &s->diag))
             return false;
         if (!m.has_bytes || m.bytes > UINT32_MAX) {
             session_fail(s, a->v[i].at, "a length is missing, or too large");
@@ -35,6 +35,16 @@ static bool read_sges(struct session *s, const struct step *st, struct rdl_sge s
     *ret_n = a->n;
     return true;
 }
+
+/* What posts to the two queues of a queue pair differ in. */
+struct posting {
+    const char *needs;   /* states */
+    const char *max_sge; /* key of create_qp */
+    bool sends;
+};
+
+static const struct posting sending = {"RTS", "max_send_sge", true};
+static const struct posting receiving = {"INIT, RTR or RTS", "max_recv_sge", false};
 
 /* What is wrong with posting in this state, and the way to one that takes it. */
 static bool explain_state(struct session *s, const struct step *st, rdl_qp qp, const char *needs)
@@ -59,34 +69,34 @@ static bool explain_state(struct session *s, const struct step *st, rdl_qp qp, c
 }
 
 /* What is too much for this queue pair. */
-static bool explain_size(struct session *s, const struct step *st, rdl_qp qp)
+static bool explain_size(struct session *s, const struct step *st, rdl_qp qp,
+                         const struct posting *p)
 {
     const size_t n = step_arg(st, "sge")->n;
-    const bool sends = strcmp(st->cmd->name, "post_send") == 0;
-    const char *const key = sends ? "max_send_sge" : "max_recv_sge";
     struct rdl_qp_info info;
     uint32_t max;
 
     if (rdl_qp_info(s->lab, qp, &info) != RDL_OK)
         return session_fail_status(s, step_span(st, "qp", 0), st->cmd->name, RDL_ERR_STALE);
-    max = sends ? info.max_send_sge : info.max_recv_sge;
-    if (sends && step_has(st, "inline")) {
+    max = p->sends ? info.max_send_sge : info.max_recv_sge;
+    if (p->sends && step_has(st, "inline")) {
         session_fail(s, step_span(st, "inline", 0), "more bytes than max_inline_data, which is %u",
                      info.max_inline_data);
         return diag_remedy(&s->diag, "create_qp takes max_inline_data=; or leave out inline");
     }
-    session_fail(s, step_span(st, "sge", n > max ? max : 0), "%zu SGEs, but %s is %u", n, key, max);
-    return diag_remedy(&s->diag, "create_qp takes %s=", key);
+    session_fail(s, step_span(st, "sge", n > max ? max : 0), "%zu SGEs, but %s is %u", n,
+                 p->max_sge, max);
+    return diag_remedy(&s->diag, "create_qp takes %s=", p->max_sge);
 }
 
-static bool explain_post(struct session *s, const struct step *st, rdl_qp qp, const char *needs,
-                         enum rdl_status status)
+static bool explain_post(struct session *s, const struct step *st, rdl_qp qp,
+                         const struct posting *p, enum rdl_status status)
 {
     switch (status) {
     case RDL_OK:
         return true;
     case RDL_ERR_STATE:
-        return explain_state(s, st, qp, needs);
+        return explain_state(s, st, qp, p->needs);
     case RDL_ERR_QUEUE_FULL:
         session_fail(s, step_span(st, "qp", 0), "the queue is full");
         return diag_remedy(&s->diag, "run and poll completions, or create it with more entries");
@@ -94,41 +104,45 @@ static bool explain_post(struct session *s, const struct step *st, rdl_qp qp, co
         session_fail(s, step_span(st, "op", 0), "post_send cannot do this operation yet");
         return diag_remedy(&s->diag, "send and send_with_imm are there");
     case RDL_ERR_INVAL:
-        return explain_size(s, st, qp);
+        return explain_size(s, st, qp, p);
     default:
         return session_fail_status(s, st->at, st->cmd->name, status);
     }
 }
 
-/* Copies the list's memory into one buffer, which the caller frees. */
-static bool gather(struct session *s, const struct step *st, const struct rdl_sge *sge, size_t n,
-                   uint8_t **ret, size_t *ret_bytes)
+/* Copies the memory of the list into one buffer, which the request then carries inline and the
+ * caller frees.
+ */
+static bool gather(struct session *s, const struct scope *rest, const struct step *st,
+                   struct rdl_send_wr *wr, uint8_t **ret)
 {
     rdl_host host;
     size_t total = 0, at = 0;
     uint8_t *buf;
 
-    for (size_t i = 0; i < n; i++)
-        total += sge[i].length;
+    for (size_t i = 0; i < wr->n_sge; i++)
+        total += wr->sge[i].length;
     if (total > INLINE_BYTES_MAX)
         return session_fail(s, step_span(st, "sge", 0), "too many bytes for inline");
     buf = malloc(total + 1);
-    if (!buf || rdl_find_host(s->lab, s->host, &host) != RDL_OK) {
+    if (!buf || rdl_find_host(s->lab, rest->host, &host) != RDL_OK) {
         free(buf);
         return session_fail_status(s, st->at, "inline", RDL_ERR_NOMEM);
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < wr->n_sge; i++) {
         const enum rdl_status status =
-            rdl_mem_read(s->lab, host, sge[i].addr, buf + at, sge[i].length);
+            rdl_mem_read(s->lab, host, wr->sge[i].addr, buf + at, wr->sge[i].length);
 
         if (status != RDL_OK) {
             free(buf);
             return session_fail_status(s, step_span(st, "sge", i), "inline", status);
         }
-        at += sge[i].length;
+        at += wr->sge[i].length;
     }
+    wr->inline_data = buf;
+    wr->inline_bytes = total;
+    wr->n_sge = 0;
     *ret = buf;
-    *ret_bytes = total;
     return true;
 }
 
@@ -150,6 +164,8 @@ static uint32_t send_flags(const struct step *st)
 
 bool run_post_send(struct session *s, const struct step *st)
 {
+    char host[RDL_NAME_BYTES];
+    const struct scope in = session_scope(s), rest = resolve_rest(&in, step_text(st, "qp"), host);
     struct rdl_sge sge[RDL_SGE_MAX];
     const uint32_t imm = (uint32_t)step_number_or(st, "imm", 0);
     struct rdl_send_wr wr = {
@@ -164,44 +180,45 @@ bool run_post_send(struct session *s, const struct step *st)
     rdl_qp qp;
     bool ok;
 
-    if (!resolve_object(s, st, "qp", OBJ_QP, &qp.raw) || !read_sges(s, st, sge, &wr.n_sge))
+    if (!resolve_object(&in, st, "qp", OBJ_QP, &qp.raw, &s->diag) ||
+        !read_sges(s, &rest, st, sge, &wr.n_sge))
         return false;
-    if (wr.flags & SF_INLINE) {
-        if (!gather(s, st, sge, wr.n_sge, &inlined, &wr.inline_bytes))
-            return false;
-        wr.inline_data = inlined;
-        wr.n_sge = 0;
-    }
-    ok = explain_post(s, st, qp, "RTS", rdl_post_send(s->lab, qp, &wr, step_has(st, "nokick")));
+    if ((wr.flags & SF_INLINE) && !gather(s, &rest, st, &wr, &inlined))
+        return false;
+    ok = explain_post(s, st, qp, &sending, rdl_post_send(s->lab, qp, &wr, step_has(st, "nokick")));
     free(inlined);
     return ok;
 }
 
 bool run_post_recv(struct session *s, const struct step *st)
 {
+    char host[RDL_NAME_BYTES];
+    const struct scope in = session_scope(s), rest = resolve_rest(&in, step_text(st, "qp"), host);
     struct rdl_sge sge[RDL_SGE_MAX];
     struct rdl_recv_wr wr = {.wr_id = step_number(st, "wr_id"), .sge = sge};
     rdl_qp qp;
 
-    if (!resolve_object(s, st, "qp", OBJ_QP, &qp.raw) || !read_sges(s, st, sge, &wr.n_sge))
+    if (!resolve_object(&in, st, "qp", OBJ_QP, &qp.raw, &s->diag) ||
+        !read_sges(s, &rest, st, sge, &wr.n_sge))
         return false;
-    return explain_post(s, st, qp, "INIT, RTR or RTS",
+    return explain_post(s, st, qp, &receiving,
                         rdl_post_recv(s->lab, qp, &wr, step_has(st, "nokick")));
 }
 
 bool run_kick(struct session *s, const struct step *st)
 {
+    const struct scope in = session_scope(s);
     char path[SESSION_PATH_BYTES];
     enum rdl_status status;
     char *dot;
     rdl_qp qp;
 
-    resolve_path(s, step_text(st, "queue"), path);
+    resolve_path(&in, step_text(st, "queue"), path);
     dot = strrchr(path, '.');
     RDL_ASSERT(dot); /* the parser has seen .sq or .rq */
     *dot = '\0';
     if (rdl_find(s->lab, path, OBJ_QP, &qp.raw) != RDL_OK)
-        return resolve_unknown(s, step_span(st, "queue", 0), path, "no queue pair");
+        return resolve_unknown(&in, step_span(st, "queue", 0), path, "no queue pair", &s->diag);
     status = rdl_kick(s->lab, qp, strcmp(dot + 1, "sq") == 0);
     return status == RDL_OK || session_fail_status(s, st->at, step_text(st, "queue"), status);
 }
@@ -224,10 +241,11 @@ static void say_completion(struct session *s, const struct rdl_wc *wc)
 
 bool run_poll_cq(struct session *s, const struct step *st)
 {
+    const struct scope in = session_scope(s);
     size_t left = (size_t)step_number(st, "max"), total = 0;
     rdl_cq cq;
 
-    if (!resolve_object(s, st, "cq", OBJ_CQ, &cq.raw))
+    if (!resolve_object(&in, st, "cq", OBJ_CQ, &cq.raw, &s->diag))
         return false;
     while (left > 0) {
         struct rdl_wc wc;

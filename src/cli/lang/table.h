@@ -19,7 +19,8 @@ enum param_bit {
     P_OPERAND = 1u << 0,  /* given by its place; key=value works too */
     P_REQUIRED = 1u << 1, /* must be given */
     P_LIST = 1u << 2,     /* several values: a,b,c */
-    P_MANY = 1u << 3      /* several values, each an operand of its own; the last operand */
+    P_MANY = 1u << 3,     /* several values, each an operand of its own; the last operand */
+    P_SUBJECT = 1u << 4   /* the first value may be a subject of `show` */
 };
 
 struct param {
@@ -48,15 +49,19 @@ enum cmd_class {
 
 /* Properties of a command, a set. */
 enum cmd_bit {
-    CMD_NAMES = 1u << 0,    /* takes `as NAME` */
-    CMD_BLOCK = 1u << 1,    /* takes { ... } */
-    CMD_LOOKS = 1u << 2,    /* changes nothing: not part of a saved session */
-    CMD_ADVANCES = 1u << 3, /* lets the lab go on: its events are shown, an empty line repeats it */
-    CMD_HEADER = 1u << 4,   /* the first line of a script: metadata */
-    CMD_NOTE = 1u << 5,     /* a comment */
+    CMD_NAMES = 1u << 0,       /* takes `as NAME` */
+    CMD_BLOCK = 1u << 1,       /* takes { ... } */
+    CMD_LOOKS = 1u << 2,       /* changes nothing: not part of a saved session */
+    CMD_SHOWS = 1u << 3,       /* the events that happen in it are shown as they happen */
+    CMD_HEADER = 1u << 4,      /* the first line of a script: metadata */
+    CMD_NOTE = 1u << 5,        /* a comment */
     CMD_PROMPT_ONLY = 1u << 6, /* not part of a scenario */
     CMD_OUTSIDE = 1u << 7,     /* needs the world outside: its example is not run in tests */
-    CMD_PASSES = 1u << 8       /* does nothing but let the lab go on */
+    CMD_PASSES = 1u << 8,      /* does nothing but let the lab go on */
+    CMD_AGAIN = 1u << 9,       /* an empty line at the prompt repeats it */
+    CMD_QUIET_LIVE = 1u << 10, /* shows no events of a lab that follows real time: too many */
+    CMD_SOURCES = 1u << 11,    /* carries out steps from elsewhere, which are kept in its place */
+    CMD_KEEPS_LOOKS = 1u << 12 /* is saved with what only looks: its block is about that, too */
 };
 
 /* What an example needs before it: lines that examples_before[] has. */

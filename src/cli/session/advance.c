@@ -9,9 +9,7 @@
 #include "emu/facts/enums.h"
 #include "rdmalab/inspect.h"
 
-/* Between looks for ^C, and between looks at a stop expression. */
-#define CHUNK_TICKS         4096u
-#define CHUNK_TICKS_STOPPED 1u
+#define CHUNK_TICKS 4096u /* between looks for ^C */
 /* Between looks for frames from outside: a device holds only so many of them, and work that an
  * answer would change should not be done before it was read.  Enough for what is read in one look:
  * an answer to a frame takes some ten ticks.
@@ -29,11 +27,13 @@ struct move {
 };
 
 /* How a move ended. */
-enum moved {
-    MOVED,        /* as the status says that came from the lab */
-    MOVE_STOPPED, /* before its end, because the stop expression holds; that is no failure */
-    MOVE_CUT      /* before its end; s->diag says why */
+struct moved {
+    bool cut;                /* before its end, and then by @stop, or s->diag says why */
+    const struct stop *stop; /* NULL: by something else, or not cut */
+    enum rdl_status st;      /* if it was not cut: what came from the lab */
 };
+
+static const struct moved cut_short = {.cut = true};
 
 static enum rdl_status call(struct session *s, const struct move *m, struct rdl_limits limits,
                             uint32_t *reterr_rsp)
@@ -60,52 +60,73 @@ void advance_note_waits(struct session *s)
     rdl_waits(s->lab, note_wait, &s->diag);
 }
 
-static bool limit_reached(struct session *s, struct span at, bool of_time)
+static bool time_reached(struct session *s, struct span at)
 {
     char buf[48];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (of_time && s->limits.ns == 0) {
+    if (s->bounds.whole.ns == 0) {
         session_fail(s, at, "the clock is at its end, after 146 years");
-    } else if (of_time) {
-        quantity_add(&t, QUANTITY_TIME, s->limits.ns);
-        session_fail(s, at, "the limit of %s of simulated time was reached", buf);
-    } else if (s->patience) {
-        session_fail(s, at, "this is not over after %llu ticks", (unsigned long long)s->patience);
     } else {
-        session_fail(s, at, "the limit of %llu ticks was reached",
-                     (unsigned long long)s->limits.ticks);
+        quantity_add(&t, QUANTITY_TIME, s->bounds.whole.ns);
+        session_fail(s, at, "the limit of %s of simulated time was reached", buf);
     }
-    if (s->patience && !of_time)
-        diag_remedy(&s->diag,
-                    "it may never end by itself; \"why\" tells what goes on, \"run\" goes on");
-    else
-        diag_remedy(&s->diag, "this does not end by itself, or the scenario's limit is too small");
+    diag_remedy(&s->diag, "this does not end by itself, or the scenario's limit is too small");
     advance_note_waits(s);
     return false;
 }
 
-/* Does the stop expression of --until hold?  Then nothing more is to be done, which is no failure.
- * While it cannot be evaluated it does not hold: what it speaks of may not be there yet.
- */
-static bool stop_holds(struct session *s)
+static bool tick_reached(struct session *s, struct span at, struct limit limit)
 {
-    const enum diag_kind before = s->diag.kind;
+    if (limit.of_step) {
+        session_fail(s, at, "this is not over after %llu ticks",
+                     (unsigned long long)s->bounds.patience);
+        diag_remedy(&s->diag,
+                    "it may never end by itself; \"why\" tells what goes on, \"run\" goes on");
+    } else {
+        session_fail(s, at, "the limit of %llu ticks was reached", (unsigned long long)limit.tick);
+        diag_remedy(&s->diag, "this does not end by itself, or the scenario's limit is too small");
+    }
+    advance_note_waits(s);
+    return false;
+}
+
+/* Does @stop hold?  While its condition cannot be evaluated it does not: what it speaks of may not
+ * be there yet.
+ */
+static bool stop_holds(struct session *s, const struct stop *stop)
+{
     bool holds = false;
 
-    if (!s->stop || s->quit)
-        return s->quit;
-    if (!expr_holds(s, s->stop, (struct span){0, 0}, &holds)) {
-        s->diag.kind = before;
-        return false;
+    if (stop->is_place)
+        return rdl_tick(s->lab) >= stop->tick;
+    if (expr_holds(s, stop->when, (struct span){0, 0}, &holds))
+        return holds;
+    return false;
+}
+
+/* Is one of the stops hit now, or was one before?  Then no step is to go on. */
+static bool is_stopped(struct session *s)
+{
+    const enum diag_kind before = s->diag.kind;
+
+    if (session_is_over(s))
+        return true;
+    for (struct stop *stop = s->stops.first; stop; stop = stop->next) {
+        if (!stop->enabled || !stop_is_hit(stop, stop_holds(s, stop)))
+            continue;
+        if (!s->stops.hit)
+            s->stops.hit = stop;
+        s->quit = s->quit || stop->owner == STOP_OF_PROGRAM;
     }
-    s->quit = holds;
-    return holds;
+    s->diag.kind = before;
+    return session_is_over(s);
 }
 
 void advance_stop(struct session *s)
 {
-    (void)stop_holds(s);
+    if (s->diag.kind == DIAG_NONE) /* otherwise it failed, and what is to be told of that is kept */
+        (void)is_stopped(s);
 }
 
 static bool has_end(const struct move *m)
@@ -174,25 +195,25 @@ static bool program_failed(struct session *s, struct span at)
 }
 
 /* As move(), while the simulated clock follows the machine's. */
-static enum moved move_live(struct session *s, const struct move *m, struct span at,
-                            enum rdl_status *ret, uint32_t *reterr_rsp)
+static struct moved move_live(struct session *s, const struct move *m, struct span at,
+                              uint32_t *reterr_rsp)
 {
     const bool had_programs = s->config.live_ops->programs_run(s->live);
 
     if (m->kind == MOVE_RUN && m->until_ns == RDL_NEVER && !had_programs)
         session_say(s, "waiting for frames from outside; ^C ends it\n");
     for (;;) {
+        struct moved moved = {.st = RDL_OK};
+
         if (session_interrupted(s, at) || program_failed(s, at))
-            return MOVE_CUT;
-        *ret = live_turn(s, m, -1, reterr_rsp);
-        if (*ret != RDL_ERR_IDLE)
-            return MOVED;
-        if (stop_holds(s))
-            return MOVE_STOPPED;
-        if (live_is_over(s, m, had_programs)) {
-            *ret = RDL_OK;
-            return program_failed(s, at) ? MOVE_CUT : MOVED;
-        }
+            return cut_short;
+        moved.st = live_turn(s, m, -1, reterr_rsp);
+        if (moved.st != RDL_ERR_IDLE)
+            return moved;
+        if (is_stopped(s))
+            return (struct moved){.cut = true, .stop = s->stops.hit};
+        if (live_is_over(s, m, had_programs))
+            return program_failed(s, at) ? cut_short : (struct moved){.st = RDL_OK};
     }
 }
 
@@ -215,51 +236,75 @@ bool advance_idle(struct session *s, int input)
     return true;
 }
 
+/* How far the next call may let the lab go on: to the next look for something.  False: a limit is
+ * reached, and s->diag says so.
+ */
+static bool next_limits(struct session *s, struct span at, struct rdl_limits *ret)
+{
+    const struct limit last = session_limit(s);
+    const uint64_t tick = rdl_tick(s->lab), now = rdl_now_ns(s->lab);
+    const uint64_t look = stops_ticks(&s->stops, tick), last_ns = s->bounds.whole.ns;
+    struct rdl_limits limits = {.ticks = look < CHUNK_TICKS ? look : CHUNK_TICKS};
+
+    if (last.tick && tick >= last.tick)
+        return tick_reached(s, at, last);
+    if (last.tick && last.tick - tick < limits.ticks)
+        limits.ticks = last.tick - tick;
+    if (last_ns && now >= last_ns)
+        return time_reached(s, at);
+    if (last_ns)
+        limits.ns = last_ns - now;
+    *ret = limits;
+    return true;
+}
+
 /* As move(), while only the lab has a clock: repeats the call in chunks. */
-static enum moved move_chunks(struct session *s, const struct move *m, struct span at,
-                              enum rdl_status *ret, uint32_t *reterr_rsp)
+static struct moved move_chunks(struct session *s, const struct move *m, struct span at,
+                                uint32_t *reterr_rsp)
 {
     for (;;) {
-        const uint64_t before = rdl_tick(s->lab), now = rdl_now_ns(s->lab);
-        struct rdl_limits limits = {.ticks = s->stop ? CHUNK_TICKS_STOPPED : CHUNK_TICKS};
+        const uint64_t before = rdl_tick(s->lab);
+        struct rdl_limits limits = {0};
+        struct moved moved = {.st = RDL_OK};
 
-        if (stop_holds(s))
-            return MOVE_STOPPED;
-        if (session_interrupted(s, at))
-            return MOVE_CUT;
-        if (s->limits.ticks && before >= s->limits.ticks) {
-            limit_reached(s, at, false);
-            return MOVE_CUT;
-        }
-        if (s->limits.ticks && s->limits.ticks - before < limits.ticks)
-            limits.ticks = s->limits.ticks - before;
-        if (s->limits.ns && now >= s->limits.ns) {
-            limit_reached(s, at, true);
-            return MOVE_CUT;
-        }
-        if (s->limits.ns)
-            limits.ns = s->limits.ns - now;
-        *ret = call(s, m, limits, reterr_rsp);
-        if (*ret != RDL_ERR_TIMEOUT)
-            return MOVED;
+        if (is_stopped(s))
+            return (struct moved){.cut = true, .stop = s->stops.hit};
+        if (session_interrupted(s, at) || !next_limits(s, at, &limits))
+            return cut_short;
+        moved.st = call(s, m, limits, reterr_rsp);
+        if (moved.st != RDL_ERR_TIMEOUT)
+            return moved;
         /* Fewer ticks than allowed: it was the time that ran out. */
         if (rdl_tick(s->lab) - before < limits.ticks) {
-            limit_reached(s, at, true);
-            return MOVE_CUT;
+            time_reached(s, at);
+            return cut_short;
         }
     }
 }
 
-/* Lets the lab go on as @m says.  *@ret is what the lab said in the end, if it is MOVED. */
-static enum moved move(struct session *s, const struct move *m, struct span at,
-                       enum rdl_status *ret, uint32_t *reterr_rsp)
+/* Lets the lab go on as @m says. */
+static struct moved move(struct session *s, const struct move *m, struct span at,
+                         uint32_t *reterr_rsp)
 {
-    const enum moved moved = session_is_live(s) ? move_live(s, m, at, ret, reterr_rsp)
-                                                : move_chunks(s, m, at, ret, reterr_rsp);
+    const struct moved moved =
+        session_is_live(s) ? move_live(s, m, at, reterr_rsp) : move_chunks(s, m, at, reterr_rsp);
 
-    if (moved != MOVED)
-        s->cut = true;
+    if (moved.cut)
+        s->step.cut = true;
     return moved;
+}
+
+static const struct advanced done = {.end = ADVANCE_DONE};
+static const struct advanced idle = {.end = ADVANCE_IDLE};
+static const struct advanced goes_on = {.end = ADVANCE_GOES_ON};
+static const struct advanced failed = {.end = ADVANCE_FAILED};
+
+/* What a move that was cut comes to. */
+static struct advanced cut(const struct session *s, const struct moved *moved)
+{
+    if (moved->stop || session_is_over(s))
+        return (struct advanced){ADVANCE_STOPPED, moved->stop};
+    return failed;
 }
 
 static bool broken(struct session *s, struct span at)
@@ -272,85 +317,88 @@ static bool broken(struct session *s, struct span at)
 }
 
 /* Moves, and says how it ended. */
-static enum advance_end advance(struct session *s, const struct move *m, struct span at)
+static struct advanced advance(struct session *s, const struct move *m, struct span at)
 {
-    enum rdl_status st = RDL_OK;
+    const struct moved moved = move(s, m, at, NULL);
 
-    switch (move(s, m, at, &st, NULL)) {
-    case MOVE_STOPPED:
-        return ADVANCE_STOPPED;
-    case MOVE_CUT:
-        return ADVANCE_FAILED;
-    case MOVED:
-        break;
-    }
-    switch (st) {
+    if (moved.cut)
+        return cut(s, &moved);
+    switch (moved.st) {
     case RDL_OK:
-        return ADVANCE_DONE;
+        return done;
     case RDL_ERR_IDLE:
-        return ADVANCE_IDLE;
+        return idle;
     case RDL_ERR_INVARIANT:
         broken(s, at);
-        return ADVANCE_FAILED;
+        return failed;
     default:
-        session_fail_status(s, at, "the lab", st);
-        return ADVANCE_FAILED;
+        session_fail_status(s, at, "the lab", moved.st);
+        return failed;
     }
 }
 
-enum advance_end advance_step(struct session *s, enum rdl_step grain, struct span at)
+struct advanced advance_step(struct session *s, enum rdl_step grain, struct span at)
 {
     const struct move m = {.kind = MOVE_STEP, .grain = grain};
 
     return advance(s, &m, at);
 }
 
-enum advance_end advance_run(struct session *s, uint64_t until_ns, struct span at)
+struct advanced advance_run(struct session *s, uint64_t until_ns, struct span at)
 {
     const struct move m = {.kind = MOVE_RUN, .until_ns = until_ns};
-    const enum advance_end end = advance(s, &m, at);
+    const struct advanced a = advance(s, &m, at);
 
+    if (a.end != ADVANCE_DONE)
+        return a;
     /* Of a live lab nobody knows whether something will happen. */
-    return end == ADVANCE_DONE && !session_is_live(s) && rdl_next_ns(s->lab) == RDL_NEVER
-               ? ADVANCE_IDLE
-               : end;
+    return !session_is_live(s) && rdl_next_ns(s->lab) == RDL_NEVER ? idle : goes_on;
 }
 
-enum advance_end advance_tick(struct session *s, uint64_t until_ns, struct span at)
+struct advanced advance_tick(struct session *s, uint64_t until_ns, struct span at)
 {
     const uint64_t next = rdl_next_ns(s->lab);
     const struct move turn = {.kind = MOVE_TURN, .until_ns = until_ns};
 
     if (session_is_live(s) && rdl_now_ns(s->lab) >= until_ns)
-        return ADVANCE_LATE;
+        return goes_on;
     if (session_is_live(s))
         return advance(s, &turn, at);
     if (next == RDL_NEVER)
-        return ADVANCE_IDLE;
+        return idle;
     if (next > until_ns)
-        return ADVANCE_LATE;
+        return goes_on;
     return advance_step(s, RDL_STEP_TICK, at);
 }
 
-bool advance_wait(struct session *s, rdl_host host, struct span at)
+/* The device refused a control request. */
+static void explain_refusal(struct session *s, struct span at, uint32_t rsp)
+{
+    const struct enum_row *row = enum_by_value(&enum_ctrl_rsp, rsp);
+
+    session_fail(s, at, "the device refused: %s", row ? row->name : "?");
+    diag_remedy(&s->diag, "%s; \"why\" shows the request", row ? row->text : "");
+}
+
+struct advanced advance_wait(struct session *s, rdl_host host, struct span at)
 {
     const struct move m = {.kind = MOVE_WAIT, .host = host};
     uint32_t rsp = 0;
-    const struct enum_row *row;
-    enum rdl_status st = RDL_OK;
+    const struct moved moved = move(s, &m, at, &rsp);
 
-    if (move(s, &m, at, &st, &rsp) != MOVED)
-        return false;
-    switch (st) {
+    if (moved.cut)
+        return cut(s, &moved);
+    switch (moved.st) {
     case RDL_OK:
-        return true;
+        return done;
     case RDL_ERR_DEVICE:
-        row = enum_by_value(&enum_ctrl_rsp, rsp);
-        session_fail(s, at, "the device refused: %s", row ? row->name : "?");
-        return diag_remedy(&s->diag, "%s; \"why\" shows the request", row ? row->text : "");
+        explain_refusal(s, at, rsp);
+        return failed;
     case RDL_ERR_INVARIANT:
-        return broken(s, at);
+        broken(s, at);
+        return failed;
     default:
-        return session_fail_status(s, at, "the device does not answer", st);
+        session_fail_status(s, at, "the device does not answer", moved.st);
+        return failed;
     }
 }

@@ -92,10 +92,11 @@ static bool is_memory(struct session *s, const char *path)
 
 static bool read_memory(struct session *s, const char *path, struct span at, struct operand *ret)
 {
+    const struct scope in = session_scope(s);
     struct memory m;
     uint8_t byte;
 
-    if (!resolve_memory_text(s, path, at, &m))
+    if (!resolve_memory_text(&in, path, at, &m, &s->diag))
         return false;
     if (m.bytes > BYTES_MAX)
         return session_fail(s, at, "more than %u bytes", BYTES_MAX);
@@ -154,6 +155,7 @@ static bool read_program(struct session *s, const char *path, struct operand *re
 
 static bool read_path(struct session *s, const struct expr *e, struct span at, struct operand *ret)
 {
+    const struct scope in = session_scope(s);
     char path[SESSION_PATH_BYTES];
     size_t off = 0;
 
@@ -169,7 +171,7 @@ static bool read_path(struct session *s, const struct expr *e, struct span at, s
         set_number(ret, RDL_FLAG, e->text[0] == 't');
         return true;
     }
-    resolve_path(s, e->text, path);
+    resolve_path(&in, e->text, path);
     if (is_memory(s, path))
         return read_memory(s, path, place(at, e), ret);
     if (read_program(s, path, ret))
@@ -194,16 +196,17 @@ static bool read_path(struct session *s, const struct expr *e, struct span at, s
         ret->kind = KIND_ABSENT;
         return true;
     }
-    return resolve_unknown(s, place(at, e), path, "nothing");
+    return resolve_unknown(&in, place(at, e), path, "nothing", &s->diag);
 }
 
 static bool unknown_name(struct session *s, struct span at, const struct ev_condition *c)
 {
+    const struct scope in = session_scope(s);
     struct rdl_value v;
     size_t off;
 
     if (c->field->print == EVP_HOST && rdl_inspect(s->lab, c->text, &v, &off) != RDL_OK)
-        return resolve_unknown(s, at, c->text, "no host");
+        return resolve_unknown(&in, at, c->text, "no host", &s->diag);
     if (c->field->print == EVP_HOST) {
         session_fail(s, at, "%s is a %s, not a host", c->text, v.text);
         return diag_remedy(&s->diag, "\"show hosts\" lists the hosts");
@@ -375,10 +378,11 @@ static const char *what_is(const struct expr *e, const struct operand *o)
 static bool cannot_compare(struct session *s, const struct expr *e, struct span at,
                            const struct operand *a, const struct operand *b)
 {
+    const struct scope in = session_scope(s);
     if (a->kind == KIND_BARE && b->kind != KIND_WORD)
-        return resolve_unknown(s, place(at, e->a), e->a->text, "nothing");
+        return resolve_unknown(&in, place(at, e->a), e->a->text, "nothing", &s->diag);
     if (b->kind == KIND_BARE && a->kind != KIND_WORD)
-        return resolve_unknown(s, place(at, e->b), e->b->text, "nothing");
+        return resolve_unknown(&in, place(at, e->b), e->b->text, "nothing", &s->diag);
     return session_fail(s, place(at, e), "one side is %s, the other %s", what_is(e->a, a),
                         what_is(e->b, b));
 }
@@ -448,11 +452,12 @@ static bool comparison_holds(struct session *s, const struct expr *e, struct spa
 /* A value alone holds if it is not 0. */
 static bool value_holds(struct session *s, const struct expr *e, struct span at, bool *ret)
 {
+    const struct scope in = session_scope(s);
     struct operand o;
     bool ok = read_operand(s, e, at, NULL, &o);
 
     if (ok && o.kind == KIND_BARE)
-        ok = resolve_unknown(s, place(at, e), e->text, "nothing");
+        ok = resolve_unknown(&in, place(at, e), e->text, "nothing", &s->diag);
     else if (ok && o.kind != KIND_NUMBER && o.kind != KIND_ABSENT)
         ok = session_fail(s, place(at, e), "compare this with something: ==, !=");
     *ret = ok && o.kind == KIND_NUMBER && o.v.number != 0;
@@ -461,7 +466,7 @@ static bool value_holds(struct session *s, const struct expr *e, struct span at,
 }
 
 /* Depth is bounded by the parser. */
-static bool holds(struct session *s, const struct expr *e, struct span at, bool *ret)
+bool expr_holds(struct session *s, const struct expr *e, struct span at, bool *ret)
 {
     bool other = false;
 
@@ -469,12 +474,12 @@ static bool holds(struct session *s, const struct expr *e, struct span at, bool 
     case EXPR_OR:
     case EXPR_AND:
         /* Both, also if one decides: what is mistyped in the other is found. */
-        if (!holds(s, e->a, at, ret) || !holds(s, e->b, at, &other))
+        if (!expr_holds(s, e->a, at, ret) || !expr_holds(s, e->b, at, &other))
             return false;
         *ret = e->kind == EXPR_OR ? *ret || other : *ret && other;
         return true;
     case EXPR_NOT:
-        if (!holds(s, e->a, at, &other))
+        if (!expr_holds(s, e->a, at, &other))
             return false;
         *ret = !other;
         return true;
@@ -486,17 +491,6 @@ static bool holds(struct session *s, const struct expr *e, struct span at, bool 
     default:
         return value_holds(s, e, at, ret);
     }
-}
-
-bool expr_holds(struct session *s, const struct expr *e, struct span at, bool *ret)
-{
-    char host[RDL_NAME_BYTES];
-    bool ok;
-
-    memcpy(host, s->host, sizeof(host));
-    ok = holds(s, e, at, ret);
-    memcpy(s->host, host, sizeof(host));
-    return ok;
 }
 
 static void add_bytes(struct text *t, const struct operand *o)
@@ -601,7 +595,7 @@ void expr_add_actual(struct session *s, const struct expr *e, struct text *t)
     switch (e->kind) {
     case EXPR_AND:
         /* The first part that fails says it all. */
-        add_part(s, holds(s, e->a, nowhere, &left) && !left ? e->a : e->b, t);
+        add_part(s, expr_holds(s, e->a, nowhere, &left) && !left ? e->a : e->b, t);
         break;
     case EXPR_OR:
         add_part(s, e->a, t);

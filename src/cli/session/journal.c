@@ -47,7 +47,7 @@ static struct step *copy_without(struct pool *p, const struct step *st, unsigned
         return NULL;
     /* A look may be what is refused.  A `source` comes behind that, or the deed would be another.
      */
-    if (st->cmd == &cmd_table[CMD_refused])
+    if (st->cmd->flags & CMD_KEEPS_LOOKS)
         without = CMD_PROMPT_ONLY;
     copy = step_copy_head(p, st);
     tail = &copy->body;

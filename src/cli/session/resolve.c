@@ -24,7 +24,7 @@ void resolve_host_name(const char *path, char ret[RDL_NAME_BYTES])
     first_word(path, ret, RDL_NAME_BYTES);
 }
 
-void resolve_path(const struct session *s, const char *name, char ret[SESSION_PATH_BYTES])
+void resolve_path(const struct scope *in, const char *name, char ret[SESSION_PATH_BYTES])
 {
     struct text t = text_on(ret, SESSION_PATH_BYTES);
     struct rdl_value v;
@@ -32,13 +32,24 @@ void resolve_path(const struct session *s, const char *name, char ret[SESSION_PA
     size_t at;
 
     first_word(name, word, sizeof(word));
-    if (s->host[0] && rdl_inspect(s->lab, word, &v, &at) != RDL_OK)
-        text_addf(&t, "%s.", s->host);
+    if (in->host[0] && rdl_inspect(in->lab, word, &v, &at) != RDL_OK)
+        text_addf(&t, "%s.", in->host);
     text_add(&t, name);
 }
 
+struct scope resolve_rest(const struct scope *in, const char *name, char host[RDL_NAME_BYTES])
+{
+    char path[SESSION_PATH_BYTES];
+
+    if (in->host[0])
+        return *in;
+    resolve_path(in, name, path);
+    resolve_host_name(path, host);
+    return (struct scope){in->lab, host};
+}
+
 struct search {
-    struct rdl_lab *lab;
+    const struct rdl_lab *lab;
     enum object_kind kind;
     uint32_t raw;
     struct text *name;
@@ -55,14 +66,14 @@ static void match(void *ctx, const char *key, const struct rdl_value *v)
         text_add(search->name, key);
 }
 
-void resolve_name(struct session *s, enum object_kind kind, uint32_t raw,
+void resolve_name(const struct rdl_lab *lab, enum object_kind kind, uint32_t raw,
                   char ret[SESSION_PATH_BYTES])
 {
     struct text t = text_on(ret, SESSION_PATH_BYTES);
-    struct search search = {s->lab, kind, raw, &t};
+    struct search search = {lab, kind, raw, &t};
     size_t at;
 
-    if (rdl_inspect_list(s->lab, "", match, &search, &at) != RDL_OK || t.len == 0)
+    if (rdl_inspect_list(lab, "", match, &search, &at) != RDL_OK || t.len == 0)
         text_add(&t, "?");
 }
 
@@ -87,7 +98,8 @@ static void offer(void *ctx, const char *key, const struct rdl_value *v)
     n->s.best = n->best;
 }
 
-bool resolve_unknown(struct session *s, struct span at, const char *path, const char *what)
+bool resolve_unknown(const struct scope *in, struct span at, const char *path, const char *what,
+                     struct diag *reterr)
 {
     struct rdl_value v;
     struct near near = {.best = ""};
@@ -95,73 +107,65 @@ bool resolve_unknown(struct session *s, struct span at, const char *path, const 
     struct text t = text_on(parent, sizeof(parent));
     size_t off = 0, ignored;
 
-    diag_set(&s->diag, DIAG_VALUE, at, "%s is called \"%s\"", what, path);
-    if (rdl_inspect(s->lab, path, &v, &off) == RDL_OK)
+    diag_set(reterr, DIAG_VALUE, at, "%s is called \"%s\"", what, path);
+    if (rdl_inspect(in->lab, path, &v, &off) == RDL_OK)
         return false;
     if (off > 0)
         text_addn(&t, path, path[off - 1] == '.' ? off - 1 : off);
     first_word(path + off, word, sizeof(word));
     near.s = suggestion_for(word);
-    if (rdl_inspect_list(s->lab, parent, offer, &near, &ignored) == RDL_OK && near.s.best)
-        return diag_remedy(&s->diag, "did you mean \"%s%s%s\"?", parent, off ? "." : "", near.best);
+    if (rdl_inspect_list(in->lab, parent, offer, &near, &ignored) == RDL_OK && near.s.best)
+        return diag_remedy(reterr, "did you mean \"%s%s%s\"?", parent, off ? "." : "", near.best);
     if (off == 0 && strchr(path, '.'))
-        return diag_remedy(&s->diag, "there is no host \"%s\"; \"host %s\" adds it", word, word);
+        return diag_remedy(reterr, "there is no host \"%s\"; \"host %s\" adds it", word, word);
     if (off == 0 && strcmp(what, "no host") == 0)
-        return diag_remedy(&s->diag, "\"host %s\" adds it", word);
-    if (off == 0 && !s->host[0])
-        return diag_remedy(&s->diag, "names of objects begin with their host: h1.%s", path);
-    return diag_remedy(&s->diag, "\"show %s%s\" lists what there is", parent,
+        return diag_remedy(reterr, "\"host %s\" adds it", word);
+    if (off == 0 && !in->host[0])
+        return diag_remedy(reterr, "names of objects begin with their host: h1.%s", path);
+    return diag_remedy(reterr, "\"show %s%s\" lists what there is", parent,
                        strchr(parent, '.') ? " json" : "");
 }
 
-static bool wrong_kind(struct session *s, struct span at, const char *path, enum object_kind kind)
+static bool wrong_kind(const struct scope *in, struct span at, const char *path,
+                       enum object_kind kind, struct diag *reterr)
 {
     const struct enum_row *row = enum_by_value(&enum_object, kind);
     struct rdl_value v;
     size_t off;
 
-    if (rdl_inspect(s->lab, path, &v, &off) != RDL_OK)
-        return resolve_unknown(s, at, path, "nothing");
-    session_fail(s, at, "%s is a %s, not a %s", path, v.text, row->text);
-    return diag_remedy(&s->diag, "\"show %s\" tells what it is", path);
+    if (rdl_inspect(in->lab, path, &v, &off) != RDL_OK)
+        return resolve_unknown(in, at, path, "nothing", reterr);
+    diag_set(reterr, DIAG_FAILED, at, "%s is a %s, not a %s", path, v.text, row->text);
+    return diag_remedy(reterr, "\"show %s\" tells what it is", path);
 }
 
-/* The line's host is the one of its first object. */
-static void take_host(struct session *s, const char *path)
-{
-    if (!s->host[0])
-        resolve_host_name(path, s->host);
-}
-
-bool resolve_object(struct session *s, const struct step *st, const char *param,
-                    enum object_kind kind, uint32_t *ret_raw)
+bool resolve_object(const struct scope *in, const struct step *st, const char *param,
+                    enum object_kind kind, uint32_t *ret_raw, struct diag *reterr)
 {
     char path[SESSION_PATH_BYTES];
 
-    resolve_path(s, step_text(st, param), path);
-    if (rdl_find(s->lab, path, kind, ret_raw) != RDL_OK)
-        return wrong_kind(s, step_span(st, param, 0), path, kind);
-    take_host(s, path);
+    resolve_path(in, step_text(st, param), path);
+    if (rdl_find(in->lab, path, kind, ret_raw) != RDL_OK)
+        return wrong_kind(in, step_span(st, param, 0), path, kind, reterr);
     return true;
 }
 
-bool resolve_host(struct session *s, const struct step *st, const char *param, rdl_host *ret)
+bool resolve_host(const struct scope *in, const struct step *st, const char *param, rdl_host *ret,
+                  struct diag *reterr)
 {
     const char *name = step_text(st, param);
 
-    if (!name && !s->host[0]) {
-        session_fail(s, st->at, "%s needs a host", st->cmd->name);
-        return diag_remedy(&s->diag, "name it, or use \"on HOST { ... }\"");
+    if (!name && !in->host[0]) {
+        diag_set(reterr, DIAG_FAILED, st->at, "%s needs a host", st->cmd->name);
+        return diag_remedy(reterr, "name it, or use \"on HOST { ... }\"");
     }
-    if (rdl_find_host(s->lab, name ? name : s->host, ret) == RDL_OK) {
-        if (name)
-            take_host(s, name);
+    if (rdl_find_host(in->lab, name ? name : in->host, ret) == RDL_OK)
         return true;
-    }
-    return resolve_unknown(s, step_span(st, param, 0), name ? name : s->host, "no host");
+    return resolve_unknown(in, step_span(st, param, 0), name ? name : in->host, "no host", reterr);
 }
 
-bool resolve_memory_text(struct session *s, const char *text, struct span at, struct memory *ret)
+bool resolve_memory_text(const struct scope *in, const char *text, struct span at,
+                         struct memory *ret, struct diag *reterr)
 {
     struct slice_text slice;
     struct rdl_mr_info info;
@@ -174,23 +178,23 @@ bool resolve_memory_text(struct session *s, const char *text, struct span at, st
     if (isdigit((unsigned char)text[0])) {
         m = (struct memory){.has_bytes = false};
         if (quantity_parse(QUANTITY_NUMBER, text, &m.addr) ||
-            rdl_find_host(s->lab, s->host, &m.host) != RDL_OK)
-            return session_fail(s, at, "a number is an address only where the host is known");
+            rdl_find_host(in->lab, in->host, &m.host) != RDL_OK)
+            return diag_set(reterr, DIAG_FAILED, at,
+                            "a number is an address only where the host is known");
         *ret = m;
         return true;
     }
     if (value_slice(text, &slice, &off))
-        return session_fail(s, at, "\"%s\" is no part of a memory region", text);
+        return diag_set(reterr, DIAG_FAILED, at, "\"%s\" is no part of a memory region", text);
     text_addn(&t, text, slice.base_bytes);
-    resolve_path(s, base, path);
-    if (rdl_find(s->lab, path, OBJ_MR, &raw) != RDL_OK)
-        return wrong_kind(s, at, path, OBJ_MR);
-    if (rdl_mr_info(s->lab, (rdl_mr){raw}, &info) != RDL_OK)
-        return session_fail(s, at, "%s is not there any more", path);
+    resolve_path(in, base, path);
+    if (rdl_find(in->lab, path, OBJ_MR, &raw) != RDL_OK)
+        return wrong_kind(in, at, path, OBJ_MR, reterr);
+    if (rdl_mr_info(in->lab, (rdl_mr){raw}, &info) != RDL_OK)
+        return diag_set(reterr, DIAG_FAILED, at, "%s is not there any more", path);
     resolve_host_name(path, host);
-    if (rdl_find_host(s->lab, host, &m.host) != RDL_OK)
-        return session_fail(s, at, "no host is called \"%s\"", host);
-    take_host(s, path);
+    if (rdl_find_host(in->lab, host, &m.host) != RDL_OK)
+        return diag_set(reterr, DIAG_FAILED, at, "no host is called \"%s\"", host);
     m.lkey = info.lkey;
     m.addr = info.addr + slice.from;
     m.has_bytes = slice.has_to || !slice.has_from;
@@ -199,8 +203,9 @@ bool resolve_memory_text(struct session *s, const char *text, struct span at, st
     return true;
 }
 
-bool resolve_memory(struct session *s, const struct step *st, const char *param, size_t i,
-                    struct memory *ret)
+bool resolve_memory(const struct scope *in, const struct step *st, const char *param, size_t i,
+                    struct memory *ret, struct diag *reterr)
 {
-    return resolve_memory_text(s, step_arg(st, param)->v[i].text, step_span(st, param, i), ret);
+    return resolve_memory_text(in, step_arg(st, param)->v[i].text, step_span(st, param, i), ret,
+                               reterr);
 }

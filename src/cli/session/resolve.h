@@ -1,24 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* From names in a line to handles. */
+/* From names in a line to handles.  What a name means depends on its scope alone. */
 #ifndef CLI_SESSION_RESOLVE_H
 #define CLI_SESSION_RESOLVE_H
 
-#include "cli/session/session.h"
+#include "cli/lang/script.h"
 #include "rdmalab/verbs.h"
 
+#define SESSION_PATH_BYTES 192u
+
+/* Where names are looked up. */
+struct scope {
+    const struct rdl_lab *lab;
+    const char *host; /* of bare names; "": they are looked up nowhere */
+};
+
 /* The whole path of @name: itself if it begins with a host, switch, link or fault, otherwise
- * "HOST.name" on the host of the line or block.
+ * "HOST.name" on the host of the scope.
  */
-void resolve_path(const struct session *s, const char *name, char ret[SESSION_PATH_BYTES]);
+void resolve_path(const struct scope *in, const char *name, char ret[SESSION_PATH_BYTES]);
 
-/* The object that parameter @param of @st names, which must be of @kind; sets the line's host if it
- * has none yet.  On failure s->diag is set.
+/* The scope of what stands in a line behind its first name, @name: where the scope has no host,
+ * that is the host of @name, which is put into @host.
  */
-bool resolve_object(struct session *s, const struct step *st, const char *param,
-                    enum object_kind kind, uint32_t *ret_raw);
+struct scope resolve_rest(const struct scope *in, const char *name, char host[RDL_NAME_BYTES]);
 
-/* The host that parameter @param names; if it was not given, the host of the block. */
-bool resolve_host(struct session *s, const struct step *st, const char *param, rdl_host *ret);
+/* The object that parameter @param of @st names, which must be of @kind. */
+bool resolve_object(const struct scope *in, const struct step *st, const char *param,
+                    enum object_kind kind, uint32_t *ret_raw, struct diag *reterr);
+
+/* The host that parameter @param names; if it was not given, the host of the scope. */
+bool resolve_host(const struct scope *in, const struct step *st, const char *param, rdl_host *ret,
+                  struct diag *reterr);
 
 /* A part of registered memory. */
 struct memory {
@@ -29,17 +41,19 @@ struct memory {
 };
 
 /* Value @i of parameter @param: h1.mr[0:64], h1.mr[8], h1.mr or (VAL_AT) a number. */
-bool resolve_memory(struct session *s, const struct step *st, const char *param, size_t i,
-                    struct memory *ret);
+bool resolve_memory(const struct scope *in, const struct step *st, const char *param, size_t i,
+                    struct memory *ret, struct diag *reterr);
 
 /* The same from a text that came from @at. */
-bool resolve_memory_text(struct session *s, const char *text, struct span at, struct memory *ret);
+bool resolve_memory_text(const struct scope *in, const char *text, struct span at,
+                         struct memory *ret, struct diag *reterr);
 
 /* Fails with: nothing is called @path; offers what is, if anything looks like it. */
-bool resolve_unknown(struct session *s, struct span at, const char *path, const char *what);
+bool resolve_unknown(const struct scope *in, struct span at, const char *path, const char *what,
+                     struct diag *reterr);
 
 /* The name of a link or fault; "?" if it is gone. */
-void resolve_name(struct session *s, enum object_kind kind, uint32_t raw,
+void resolve_name(const struct rdl_lab *lab, enum object_kind kind, uint32_t raw,
                   char ret[SESSION_PATH_BYTES]);
 
 /* The name of the host that @path begins with. */

@@ -84,16 +84,15 @@ bool scenario_write(struct session *s, enum scenario_output what, const char *na
     const struct cmd *cmd = &cmd_table[CMD_export];
     const struct span nowhere = {0, 0};
     const struct source src = {NULL, "", 0};
-    const volatile sig_atomic_t *const interrupted = s->config.interrupted;
+    struct block in = session_block(s, &src);
     struct pool pool = {NULL};
     struct step *st = step_new(&pool, cmd, nowhere);
     bool ok = step_add(&pool, st, 0, (struct value){forms[what], nowhere}) &&
               step_add(&pool, st, 1, (struct value){name, nowhere});
 
     s->diag_src = (struct source){0};
-    s->config.interrupted = NULL; /* ^C ended the run, not this; the second one ends the program */
-    ok = ok && session_step(s, st, &src);
-    s->config.interrupted = interrupted;
+    in.undisturbed = true; /* ^C ended the run, not this; the second one ends the program */
+    ok = ok && session_step(s, st, &in);
     if (!ok)
         session_complain(s, err);
     pool_free(&pool);

@@ -14,28 +14,13 @@
 #include "emu/base/text.h"
 #include "rdmalab/trace.h"
 
-int exit_worse(int a, int b)
-{
-    static const int worst_first[] = {EXIT_BROKEN, EXIT_TIMEOUT, EXIT_USAGE, EXIT_FAILED};
-
-    if (a >= EXIT_SIGNALS || b >= EXIT_SIGNALS)
-        return a >= EXIT_SIGNALS ? a : b;
-    for (size_t i = 0; i < ARRAY_LEN(worst_first); i++) {
-        if (a == worst_first[i] || b == worst_first[i])
-            return worst_first[i];
-    }
-    return a ? a : b;
-}
-
 static void close_lab(struct session *s)
 {
-    if (s->listener)
-        rdl_unlisten(s->lab, s->listener);
+    shown_done(&s->shown);
     if (s->live)
         s->config.live_ops->close(s->live);
     s->live = NULL;
     rdl_lab_free(s->lab);
-    s->listener = NULL;
     s->lab = NULL;
 }
 
@@ -51,11 +36,7 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed)
     st = rdl_record(s->lab, 0, 0);
     if (st == RDL_OK)
         st = rdl_hash_start(s->lab);
-    if (st == RDL_OK)
-        st = rdl_listen(s->lab, shown_event, s, &s->listener);
-    if (st == RDL_OK)
-        shown_end(s); /* until a step lets the lab go on */
-    return st;
+    return st == RDL_OK ? shown_init(&s->shown, s->lab, s->config.out) : st;
 }
 
 void session_no_lab(FILE *err, const struct session_config *config, enum rdl_status st)
@@ -77,7 +58,7 @@ enum rdl_status session_new(const struct session_config *config, struct session 
     if (!s)
         return RDL_ERR_NOMEM;
     s->config = *config;
-    s->limits.ticks = SESSION_TICKS_MAX_DEFAULT;
+    s->bounds.whole.ticks = SESSION_TICKS_MAX_DEFAULT;
     st = open_lab(s, config->seed);
     if (st != RDL_OK) {
         session_free(s);
@@ -92,8 +73,9 @@ void session_free(struct session *s)
     if (!s)
         return;
     close_lab(s);
-    journal_free(&s->journal);
-    pool_free(&s->pool);
+    journal_free(&s->history.journal);
+    pool_free(&s->history.pool);
+    stops_free(&s->stops);
     free(s);
 }
 
@@ -117,9 +99,9 @@ bool session_fail(struct session *s, struct span at, const char *fmt, ...)
 
 bool session_interrupted(struct session *s, struct span at)
 {
-    if (!s->config.interrupted || !*s->config.interrupted)
+    if (!s->config.interrupted || !*s->config.interrupted || (s->in && s->in->undisturbed))
         return false;
-    s->interrupted = true;
+    s->step.interrupted = true;
     session_fail(s, at, "interrupted");
     return true;
 }
@@ -158,7 +140,9 @@ void session_say(struct session *s, const char *fmt, ...)
 
 void session_made(struct session *s, const char *host, const char *fmt, ...)
 {
-    struct text t = {s->made, strlen(s->made), sizeof(s->made), false};
+    struct made one = {""};
+    struct made *made = s->in->made ? s->in->made : &one;
+    struct text t = {made->text, strlen(made->text), sizeof(made->text), false};
     va_list args;
 
     va_start(args, fmt);
@@ -166,18 +150,39 @@ void session_made(struct session *s, const char *host, const char *fmt, ...)
         text_add(&t, ", ");
     text_addv(&t, fmt, args);
     va_end(args);
-    if (s->in_on)
-        return; /* the end of the block prints it */
-    session_say(s, "%s: %s\n", host, s->made);
-    s->made[0] = '\0';
+    if (made == &one) /* otherwise the end of the block prints it */
+        session_say(s, "%s: %s\n", host, one.text);
 }
 
-/* Are events printed while @cmd runs?  Those of a run in real time are too many to be read. */
+bool session_is_over(const struct session *s)
+{
+    return s->quit || s->stops.hit;
+}
+
+struct scope session_scope(const struct session *s)
+{
+    return (struct scope){s->lab, s->in ? s->in->host : ""};
+}
+
+struct limit session_limit(const struct session *s)
+{
+    if (s->in && s->in->last_tick && s->in->n_lifted == s->bounds.n_lifted)
+        return (struct limit){s->in->last_tick, false};
+    if (s->bounds.patience)
+        return (struct limit){s->step.first_tick + s->bounds.patience, true};
+    return (struct limit){s->bounds.whole.ticks, false};
+}
+
+void session_lift_limits(struct session *s)
+{
+    s->bounds.whole.ticks = 0;
+    s->bounds.n_lifted++;
+}
+
+/* Are events printed while @cmd runs? */
 static bool shows_events(const struct session *s, const struct cmd *cmd)
 {
-    const bool runs = cmd == &cmd_table[CMD_run] || cmd == &cmd_table[CMD_until];
-
-    return (cmd->flags & CMD_ADVANCES) && !(runs && session_is_live(s));
+    return (cmd->flags & CMD_SHOWS) && !((cmd->flags & CMD_QUIET_LIVE) && session_is_live(s));
 }
 
 /* Was there memory for all that the step did?  If not it has failed, and s->diag says so. */
@@ -198,69 +203,88 @@ static bool had_memory(struct session *s, const struct step *st)
     return false;
 }
 
-/* Carries out a command that is no block, with bare names looked up on @host. */
-static bool do_leaf(struct session *s, const struct step *st, const char *host)
+/* Carries out a command that is no block. */
+static bool do_leaf(struct session *s, const struct step *st)
 {
-    const uint64_t before = rdl_tick(s->lab);
-    struct journal_end end = {.host = host};
+    const uint64_t before = s->step.first_tick;
+    struct journal_end end = {.host = s->in->host};
 
-    s->cut = false;
-    s->changed = false;
+    s->step.cut = false;
+    s->step.changed = false;
     end.ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
     end.ticks = rdl_tick(s->lab) - before;
-    end.cut = s->cut && !session_is_live(s);
-    end.changed = s->changed;
+    end.cut = s->step.cut && !session_is_live(s);
+    end.changed = s->step.changed;
     end.refused = s->diag.kind == DIAG_FAILED;
-    journal_leaf(&s->journal, st, &end);
+    journal_leaf(&s->history.journal, st, &end);
     return end.ok;
 }
 
 /* Carries out a command whose steps are remembered one by one. */
-static bool do_block(struct session *s, const struct step *st, const char *host)
+static bool do_block(struct session *s, const struct step *st)
 {
     struct journal_block block;
     bool ok;
 
-    journal_open(&s->journal, &block, !(st->cmd->flags & CMD_BLOCK));
+    journal_open(&s->history.journal, &block, !(st->cmd->flags & CMD_BLOCK));
     ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
-    journal_close(&s->journal, st, host, ok && !s->quit);
+    journal_close(&s->history.journal, st, s->in->host, ok && !session_is_over(s));
     return ok;
 }
 
-bool session_step(struct session *s, const struct step *st, const struct source *src)
+struct block session_block(const struct session *s, const struct source *src)
 {
-    const struct source *outer = s->src;
-    char host[RDL_NAME_BYTES];
+    struct block b = {.src = src, .host = ""};
+
+    if (!s->in)
+        return b;
+    b.outer = s->in;
+    b.last_tick = s->in->last_tick;
+    b.n_lifted = s->in->n_lifted;
+    b.n_sources = s->in->n_sources + 1;
+    return b;
+}
+
+/* Does a step in @in stand in no block of its script? */
+static bool is_outermost(const struct block *in)
+{
+    return !in->outer || in->outer->src != in->src;
+}
+
+bool session_step(struct session *s, const struct step *st, const struct block *in)
+{
+    const struct block *outer = s->in;
     bool ok;
 
     if (session_is_live(s))
         s->config.live_ops->catch_up(s->live);
-    s->src = src;
-    if (s->patience)
-        s->limits.ticks = rdl_tick(s->lab) + s->patience;
-    if (!outer) {
+    s->in = in;
+    s->step.first_tick = rdl_tick(s->lab);
+    if (is_outermost(in))
         s->diag.kind = DIAG_NONE;
-        s->host[0] = '\0';
-        s->made[0] = '\0';
-    }
-    memcpy(host, s->host, sizeof(host));
-    if (shows_events(s, st->cmd))
-        shown_begin(s);
-    if ((st->cmd->flags & CMD_BLOCK) || st->cmd == &cmd_table[CMD_source])
-        ok = do_block(s, st, host);
-    else
-        ok = do_leaf(s, st, host);
+    if (s->config.verbose && shows_events(s, st->cmd))
+        shown_begin(&s->shown);
+    ok = st->cmd->flags & (CMD_BLOCK | CMD_SOURCES) ? do_block(s, st) : do_leaf(s, st);
     ok = ok && had_memory(s, st);
-    shown_end(s);
+    shown_end(&s->shown);
     if (!(st->cmd->flags & CMD_HEADER))
         advance_stop(s); /* what a guest does is a tick too */
-    /* Stopped by --until in the middle of a command: that is no failure. */
-    if (!ok && s->quit && s->diag.kind == DIAG_NONE)
+    /* To be stopped in the middle of a command is no failure. */
+    if (!ok && session_is_over(s) && s->diag.kind == DIAG_NONE)
         ok = true;
     if (!ok && s->diag_src.text == NULL)
-        s->diag_src = *src;
-    s->src = outer;
+        s->diag_src = *in->src;
+    s->in = outer;
     return ok;
+}
+
+bool session_steps(struct session *s, const struct step *first, const struct block *in)
+{
+    for (const struct step *st = first; st && !session_is_over(s); st = st->next) {
+        if (!session_step(s, st, in))
+            return false;
+    }
+    return true;
 }
 
 /* Begins to count what the expressions of @st and its block will ask for.  What cannot be counted
@@ -283,42 +307,51 @@ static void count_ahead(struct session *s, const struct step *st)
     s->diag.kind = DIAG_NONE;
 }
 
-bool session_script(struct session *s, const struct script *script)
+/* A script begins, or a line at a prompt. */
+static void begin(struct session *s)
 {
     s->diag_src = (struct source){0};
-    if (script->header && !session_step(s, script->header, &script->src))
+    if (!s->in) /* otherwise it is sourced */
+        s->stops.hit = NULL;
+}
+
+bool session_script(struct session *s, const struct script *script)
+{
+    const struct block in = session_block(s, &script->src);
+
+    begin(s);
+    if (script->header && !session_step(s, script->header, &in))
         return false;
     for (const struct step *st = script->first; st; st = st->next)
         count_ahead(s, st);
-    if (s->stop && !expr_attach(s, s->stop, (struct span){0, 0}))
-        return false;
-    for (const struct step *st = script->first; st && !s->quit; st = st->next) {
-        if (!session_step(s, st, &script->src))
+    for (struct stop *stop = s->stops.first; stop; stop = stop->next) {
+        if (stop->when && !expr_attach(s, stop->when, (struct span){0, 0}))
             return false;
     }
-    return true;
+    return session_steps(s, script->first, &in);
 }
 
 bool session_lines(struct session *s, const struct source *src, bool abbreviated)
 {
     struct script script = {.src = *src};
     struct line_reader r = {
-        .script = &script, .abbreviated = abbreviated, .begun = s->journal.n > 0};
+        .script = &script, .abbreviated = abbreviated, .begun = s->history.journal.n > 0};
+    const struct block in = session_block(s, src);
     size_t bad_at;
     const char *why = source_check_text(src, &bad_at);
     bool ok = !why;
 
-    s->diag_src = (struct source){0};
+    begin(s);
     s->diag.kind = DIAG_NONE;
     if (why)
         diag_set(&s->diag, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
-    while (ok && !s->quit) {
+    while (ok && !session_is_over(s)) {
         struct step *st = NULL;
         const enum line_result result = line_next(&r, &st, &s->diag);
 
         if (result == LINE_END)
             break;
-        ok = result == LINE_STEP && session_step(s, st, src);
+        ok = result == LINE_STEP && session_step(s, st, &in);
     }
     if (!ok && s->diag_src.text == NULL)
         s->diag_src = *src;
@@ -335,7 +368,7 @@ void session_complain(struct session *s, FILE *err)
 
 int session_exit_status(const struct session *s)
 {
-    if (s->interrupted)
+    if (s->step.interrupted)
         return EXIT_INTERRUPTED;
     switch (s->diag.kind) {
     case DIAG_NONE:

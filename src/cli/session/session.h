@@ -14,34 +14,20 @@
 
 #include "cli/lang/expr.h"
 #include "cli/lang/script.h"
+#include "cli/session/exit_status.h"
 #include "cli/session/journal.h"
+#include "cli/session/resolve.h"
+#include "cli/session/shown.h"
+#include "cli/session/stops.h"
 #include "rdmalab/lab.h"
 
 #define SESSION_TICKS_MAX_DEFAULT 10000000u
 #define SESSION_SEED_DEFAULT      1u
 #define SESSION_SOURCES_MAX       8u /* files that source each other */
-#define SESSION_PATH_BYTES        192u
 #define SESSION_MADE_BYTES        2048u
 
-struct rdl_listener;
 struct live;
 struct live_ops;
-
-/* Exit statuses of the program. */
-enum exit_status {
-    EXIT_ASK = -1, /* of a mode: its usage is to be told, with EXIT_USAGE */
-    EXIT_PASSED = 0,
-    EXIT_FAILED = 1,       /* an expectation or a command failed */
-    EXIT_USAGE = 2,        /* usage, syntax or schema; or nothing to run */
-    EXIT_SKIPPED = 77,     /* all of it was skipped */
-    EXIT_BROKEN = 99,      /* an invariant of the emulator itself broke */
-    EXIT_TIMEOUT = 124,    /* wall-clock limit */
-    EXIT_SIGNALS = 128,    /* plus the number of the signal that ended it */
-    EXIT_INTERRUPTED = 130 /* by ^C */
-};
-
-/* The one of two that the program exits with: that of a signal, else the worse one. */
-int exit_worse(int a, int b);
 
 struct session;
 
@@ -60,39 +46,66 @@ struct session_config {
     size_t memory_bytes;                      /* that the lab may use; 0: the default */
 };
 
+/* What the steps of an `on` have made so far, for one line: "pd, mr (4096 bytes, lkey 0x1)". */
+struct made {
+    char text[SESSION_MADE_BYTES];
+};
+
+/* Where steps stand: a script as a whole, or a block in it.  It does not change while they run. */
+struct block {
+    const struct block *outer; /* NULL: a script that nothing sourced */
+    const struct source *src;  /* where the steps come from */
+    const char *host;          /* where their bare names are looked up; "": nowhere */
+    struct made *made;         /* collects what they make; NULL: each tells it in its own line */
+    uint64_t last_tick; /* they may let the lab go on up to here; 0: see struct session_bounds */
+    uint64_t n_lifted;  /* what that was in struct session_bounds when @last_tick was set */
+    size_t n_sources;   /* sourced files around them */
+    bool undisturbed;   /* ^C does not end them */
+};
+
+/* How far the steps of a session may let the lab go on. */
+struct session_bounds {
+    struct rdl_limits whole; /* last tick and last time of the session; 0: none */
+    uint64_t patience;       /* ticks that each step may take, in place of a last tick; 0: that */
+    uint64_t n_lifted;       /* how often a lab that follows real time has lifted them */
+};
+
+/* How the step that runs goes, or how the last one went. */
+struct session_progress {
+    uint64_t first_tick; /* the lab had made so many when it began */
+    bool interrupted;    /* it ended because of ^C; stays until somebody has seen it */
+    bool cut;            /* it ended from outside: ^C, a limit, a stop */
+    bool changed;        /* it has changed the lab, though no tick shows that */
+};
+
+/* What the session has done. */
+struct history {
+    struct journal journal;
+    uint64_t n_expected; /* expectations */
+    struct pool pool;    /* of @header */
+    struct step *header; /* of the scenario; NULL: none was given */
+};
+
+/* The lab and the diag are what every command uses; the rest is in parts. */
 struct session {
     struct session_config config;
     struct rdl_lab *lab;
-    struct rdl_listener *listener;
+    uint64_t seed;     /* of the lab */
     struct live *live; /* NULL until something live is asked for */
     bool failed_idle;  /* a program failed while nothing ran that could have failed */
+    struct session_bounds bounds;
+    struct stops stops;
+    bool quit; /* nothing more is to be run */
+
+    const struct block *in; /* of the step that runs; NULL: none does.  session_step() sets it */
+    struct session_progress step;
+    struct history history;
+
+    struct diag diag;       /* of the step that failed */
+    struct source diag_src; /* where it is; valid until the next step */
+    struct shown shown;     /* the events that are printed as they happen */
     /* Prints what happened meanwhile around a line that is being typed; NULL: there is none. */
     void (*tell)(const char *lines);
-    uint64_t seed;            /* of the lab */
-    struct rdl_limits limits; /* for the whole session: last tick, last time; 0: none */
-    uint64_t patience;        /* ticks that each step may take, in place of a last tick; 0: that */
-
-    struct diag diag;         /* of the step that failed */
-    struct source diag_src;   /* where it is; valid until the next step */
-    const struct source *src; /* of the step that runs */
-    bool interrupted;         /* the step ended because of ^C */
-    bool cut;                 /* the step ended from outside: ^C, a limit, the stop expression */
-    bool changed;             /* the step has changed the lab, though no tick shows that */
-    bool quit;                /* nothing more is to be run */
-
-    char host[RDL_NAME_BYTES]; /* where bare names are looked up; "": nowhere */
-    bool in_on;                /* inside `on`: what is made is told in one line */
-    char made[SESSION_MADE_BYTES];
-
-    uint64_t shown; /* events printed as they happened, in this step */
-
-    struct pool pool;    /* of what follows */
-    struct expr *stop;   /* stop when it holds; NULL: never */
-    struct step *header; /* of the scenario; NULL: none was given */
-
-    struct journal journal; /* what was done so far */
-    uint64_t n_expected;    /* expectations among it */
-    size_t source_depth;
 };
 
 /* A session with an empty lab.  Free with session_free(), which takes NULL too. */
@@ -103,10 +116,17 @@ void session_free(struct session *s);
 /* Prints why session_new() returned @st, and what to do. */
 void session_no_lab(FILE *err, const struct session_config *config, enum rdl_status st);
 
-/* Carries out one step that came from @src.  On failure s->diag says why, s->diag_src where.
+/* Steps that come from @src stand in this: in a block of the step that runs, or in none. */
+struct block session_block(const struct session *s, const struct source *src);
+
+/* Carries out one step that stands in @in.  On failure s->diag says why, s->diag_src where.
  * What it did to the lab is remembered for `session save`.
  */
-bool session_step(struct session *s, const struct step *st, const struct source *src);
+bool session_step(struct session *s, const struct step *st, const struct block *in);
+
+/* Carries out the list of steps from @first on, up to a failure, a stop or the end of the session.
+ */
+bool session_steps(struct session *s, const struct step *first, const struct block *in);
 
 /* Carries out the whole script, header first. */
 bool session_script(struct session *s, const struct script *script);
@@ -121,6 +141,22 @@ void session_complain(struct session *s, FILE *err);
 int session_exit_status(const struct session *s);
 
 /* --- For commands --- */
+
+/* Is no further step of what runs to be carried out?  That is so after a stop and after `quit`. */
+bool session_is_over(const struct session *s);
+
+/* Where the names in the step that runs are looked up. */
+struct scope session_scope(const struct session *s);
+
+/* The last tick that the step that runs may make. */
+struct limit {
+    uint64_t tick; /* 0: there is none */
+    bool of_step;  /* it is the patience with this step that ends there */
+};
+struct limit session_limit(const struct session *s);
+
+/* From now on nothing limits the ticks of the session: real time has no end. */
+void session_lift_limits(struct session *s);
 
 /* Was ^C pressed?  Then the step in @at has failed, and s->diag says so. */
 bool session_interrupted(struct session *s, struct span at);

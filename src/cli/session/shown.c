@@ -1,46 +1,65 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/shown.h"
 
+#include "emu/base/text.h"
+#include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 
 #define SHOWN_MAX 200u /* in one step; all of them are in `show events` */
 
-void shown_begin(struct session *s)
+static void print_event(void *ctx, const struct ev *e)
 {
-    const struct ev_set story = ev_set_story();
-
-    s->shown = 0;
-    if (s->config.verbose)
-        rdl_hear(s->lab, s->listener, &story);
-}
-
-void shown_event(void *ctx, const struct ev *e)
-{
-    struct session *s = ctx;
+    struct shown *sh = ctx;
     char line[EV_TEXT_BYTES];
     struct text t = text_on(line, sizeof(line));
 
-    if (s->shown++ >= SHOWN_MAX) {
+    if (sh->n++ >= SHOWN_MAX) {
         /* They are only counted, for a hint to where they all are.  If they are nowhere, let them
          * cost nothing.
          */
-        if (rdl_record_gap(s->lab).to == RDL_NEVER)
-            rdl_hear(s->lab, s->listener, &ev_set_none);
+        if (rdl_record_gap(sh->lab).to == RDL_NEVER)
+            rdl_hear(sh->lab, sh->listener, &ev_set_none);
         return;
     }
-    ev_add_line(&t, e, rdl_names(s->lab));
-    fprintf(s->config.out, "%s\n", line);
+    ev_add_line(&t, e, rdl_names(sh->lab));
+    fprintf(sh->out, "%s\n", line);
 }
 
-void shown_end(struct session *s)
+enum rdl_status shown_init(struct shown *sh, struct rdl_lab *lab, FILE *out)
 {
-    if (s->shown > SHOWN_MAX && rdl_record_gap(s->lab).to == RDL_NEVER)
-        fprintf(s->config.out, "... and more, which nothing records\n");
-    else if (s->shown > SHOWN_MAX)
-        fprintf(s->config.out, "... and %llu more; \"show events\" has %s\n",
-                (unsigned long long)(s->shown - SHOWN_MAX),
-                rdl_record_forgotten(s->lab) ? "the latest" : "them all");
-    s->shown = 0;
-    if (s->listener) /* there is none when no lab could be made */
-        rdl_hear(s->lab, s->listener, &ev_set_none);
+    enum rdl_status st;
+
+    *sh = (struct shown){.lab = lab, .out = out};
+    st = rdl_listen(lab, print_event, sh, &sh->listener);
+    if (st == RDL_OK)
+        rdl_hear(lab, sh->listener, &ev_set_none);
+    return st;
+}
+
+void shown_done(struct shown *sh)
+{
+    if (sh->listener)
+        rdl_unlisten(sh->lab, sh->listener);
+    sh->listener = NULL;
+}
+
+void shown_begin(struct shown *sh)
+{
+    const struct ev_set story = ev_set_story();
+
+    sh->n = 0;
+    rdl_hear(sh->lab, sh->listener, &story);
+}
+
+void shown_end(struct shown *sh)
+{
+    if (sh->n > SHOWN_MAX && rdl_record_gap(sh->lab).to == RDL_NEVER)
+        fprintf(sh->out, "... and more, which nothing records\n");
+    else if (sh->n > SHOWN_MAX)
+        fprintf(sh->out, "... and %llu more; \"show events\" has %s\n",
+                (unsigned long long)(sh->n - SHOWN_MAX),
+                rdl_record_forgotten(sh->lab) ? "the latest" : "them all");
+    sh->n = 0;
+    if (sh->listener) /* there is none when no lab could be made */
+        rdl_hear(sh->lab, sh->listener, &ev_set_none);
 }

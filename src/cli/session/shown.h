@@ -3,16 +3,28 @@
 #ifndef CLI_SESSION_SHOWN_H
 #define CLI_SESSION_SHOWN_H
 
-#include "cli/session/session.h"
-#include "emu/trace/event.h"
+#include <stdint.h>
+#include <stdio.h>
+
+#include "rdmalab/lab.h"
+
+struct rdl_listener;
+
+struct shown {
+    struct rdl_lab *lab;
+    struct rdl_listener *listener; /* NULL: there is no lab to listen to */
+    FILE *out;
+    uint64_t n; /* events since the step began, printed or only counted */
+};
+
+/* Listens to @lab; @sh stays where it is until shown_done().  Nothing is printed yet. */
+RDL_MUST_CHECK enum rdl_status shown_init(struct shown *sh, struct rdl_lab *lab, FILE *out);
+void shown_done(struct shown *sh);
 
 /* A step that lets the lab go on begins: events are printed from now on, for people who watch. */
-void shown_begin(struct session *s);
-
-/* The listener; @ctx is the session. */
-void shown_event(void *ctx, const struct ev *e);
+void shown_begin(struct shown *sh);
 
 /* The step ends: says how many were not printed. */
-void shown_end(struct session *s);
+void shown_end(struct shown *sh);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/session/session.h"
+#include "cli/session/exit_status.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 

@@ -301,24 +301,23 @@ static void interrupt_then(void *ctx, const struct ev *e)
 static void carry_out(struct author *a, struct lab *l, const char *statement)
 {
     const uint64_t tick = rdl_tick(l->s->lab);
-    struct pool pool = {NULL};
     char stop[32];
     struct text t = text_on(stop, sizeof(stop));
     const uint32_t cut = below(a, 6);
     const uint32_t after = 1 + below(a, 100);
 
-    l->s->patience = cut == 0 ? after : PATIENCE;
+    l->s->bounds.patience = cut == 0 ? after : PATIENCE;
     l->interrupt_at = cut == 1 ? tick + after : UINT64_MAX;
     text_addf(&t, "#%llu", (unsigned long long)(tick + after));
     if (cut == 2)
-        l->s->stop = expr_parse(&pool, stop, (struct span){0, 0}, &l->s->diag);
+        assert_non_null(
+            stops_add_when(&l->s->stops, STOP_OF_PROGRAM, stop, (struct span){0, 0}, &l->s->diag));
     (void)lab_try(l, statement); /* much of it fails */
-    l->s->stop = NULL;
+    stops_free(&l->s->stops);
     l->s->quit = false;
-    l->s->interrupted = false;
+    l->s->step.interrupted = false;
     l->interrupted = 0;
     l->interrupt_at = UINT64_MAX;
-    pool_free(&pool);
 }
 
 /* Returns whether a session survives saving; tells if not. */
@@ -345,7 +344,7 @@ static bool try_seed(uint64_t seed, bool verbose)
         if (verbose && l.s->diag.kind != DIAG_NONE)
             print_message("  %s\n", l.s->diag.message);
     }
-    l.s->patience = 0;
+    l.s->bounds.patience = 0;
     wrong = save_and_replay(&l, why, sizeof(why));
     if (wrong)
         print_message("seed %llu: %s\n  again: SAVE_SEED=%llu tests/t_cli_save\n",
@@ -401,7 +400,7 @@ static char *saved_of(const char *before, const char *statement, uint64_t interr
     if (interrupt_after)
         l.interrupt_at = rdl_tick(l.s->lab) + interrupt_after;
     (void)lab_try(&l, statement);
-    l.s->interrupted = false;
+    l.s->step.interrupted = false;
     l.interrupted = 0;
     l.interrupt_at = UINT64_MAX;
     wrong = save_and_replay(&l, why, sizeof(why));
@@ -526,18 +525,18 @@ static void a_refused_block_may_have_a_limit_of_its_own(void **state)
     lab_open(&l);
     lab_run(&l, "host h1");
     for (unsigned patience = 0; patience < 2; patience++) {
-        l.s->patience = patience; /* of a prompt: less than the block has */
+        l.s->bounds.patience = patience; /* of a prompt: less than the block has */
         tick = rdl_tick(l.s->lab);
         lab_run(&l, "refused ticks=2 says=\"ticks was reached\" { query_port h1 }");
         assert_int_equal(rdl_tick(l.s->lab), tick + 2);
-        assert_int_equal(l.s->patience, patience);
-        l.s->patience = 0;
-        l.s->limits.ticks = SESSION_TICKS_MAX_DEFAULT;
+        assert_int_equal(l.s->bounds.patience, patience);
+        l.s->bounds.patience = 0;
+        l.s->bounds.whole.ticks = SESSION_TICKS_MAX_DEFAULT;
         lab_run(&l, "run; query_port h1");
     }
     assert_false(lab_try(&l, "refused ticks=99 { query_port h1 }"));
     assert_non_null(strstr(l.s->diag.message, "nothing was refused"));
-    assert_int_equal(l.s->limits.ticks, SESSION_TICKS_MAX_DEFAULT);
+    assert_int_equal(l.s->bounds.whole.ticks, SESSION_TICKS_MAX_DEFAULT);
     lab_close(&l);
 }
 

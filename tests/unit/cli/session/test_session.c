@@ -369,7 +369,7 @@ static void a_prompt_has_patience_with_each_step(void **state)
     (void)state;
     lab_open(&l, false);
     lab_run(&l, examples_before[BEFORE_CONNECTED]);
-    l.s->patience = 1000;
+    l.s->bounds.patience = 1000;
     lab_run(&l, "post_send h1.qp wr_id=5 sge=mr[0:64] signaled");
     assert_false(lab_try(&l, "run"));
     assert_non_null(strstr(l.s->diag.message, "not over after 1000 ticks"));

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What the program exits with. */
+#ifndef CLI_SESSION_EXIT_STATUS_H
+#define CLI_SESSION_EXIT_STATUS_H
+
+enum exit_status {
+    EXIT_ASK = -1, /* of a mode: its usage is to be told, with EXIT_USAGE */
+    EXIT_PASSED = 0,
+    EXIT_FAILED = 1,       /* an expectation or a command failed */
+    EXIT_USAGE = 2,        /* usage, syntax or schema; or nothing to run */
+    EXIT_SKIPPED = 77,     /* all of it was skipped */
+    EXIT_BROKEN = 99,      /* an invariant of the emulator itself broke */
+    EXIT_TIMEOUT = 124,    /* wall-clock limit */
+    EXIT_SIGNALS = 128,    /* plus the number of the signal that ended it */
+    EXIT_INTERRUPTED = 130 /* by ^C */
+};
+
+/* Where two things ended differently, the program exits with one status: that of a signal if one of
+ * them is, otherwise the worse one.
+ */
+int exit_worse(int a, int b);
+
+#endif

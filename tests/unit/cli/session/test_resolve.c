@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* What a name means depends on where it is looked up, and on nothing that was looked up before. */
+#include <unistd.h>
+
+#include "cli/lab_session.h"
+#include "cli/session/resolve.h"
+#include "rdmalab/inspect.h"
+
+#define LINES                                                                                      \
+    "host h1 h2; link h1 h2\n"                                                                     \
+    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw as mr; create_cq as cq\n"         \
+    "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
+
+static void a_bare_name_is_looked_up_on_the_host_of_its_scope(void **state)
+{
+    static const struct {
+        const char *host, *name, *path;
+    } rows[] = {
+        {"", "h1.qp", "h1.qp"},   {"", "qp", "qp"},         {"h2", "qp", "h2.qp"},
+        {"h2", "h1.qp", "h1.qp"}, {"h2", "h1-h2", "h1-h2"}, {"h2", "nothing", "h2.nothing"},
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, LINES);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct scope in = {l.s->lab, rows[i].host};
+        char path[SESSION_PATH_BYTES];
+
+        resolve_path(&in, rows[i].name, path);
+        assert_string_equal(path, rows[i].path);
+    }
+    lab_close(&l);
+}
+
+static void the_rest_of_a_line_is_on_the_host_of_its_first_name(void **state)
+{
+    static const struct {
+        const char *host, *name, *rest;
+    } rows[] = {{"", "h1.qp", "h1"}, {"", "h2", "h2"}, {"h2", "h1.qp", "h2"}, {"h2", "qp", "h2"}};
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, LINES);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct scope in = {l.s->lab, rows[i].host};
+        char host[RDL_NAME_BYTES];
+
+        assert_string_equal(resolve_rest(&in, rows[i].name, host).host, rows[i].rest);
+    }
+    lab_close(&l);
+}
+
+static void what_is_not_found_is_told_and_changes_nothing(void **state)
+{
+    struct diag d = {.kind = DIAG_NONE};
+    struct memory m = {.addr = 7};
+    struct lab l;
+    struct scope in;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, LINES);
+    in = (struct scope){l.s->lab, ""};
+    assert_false(resolve_memory_text(&in, "mr[0:4]", (struct span){0, 7}, &m, &d));
+    assert_int_equal(d.kind, DIAG_VALUE);
+    assert_non_null(strstr(d.remedy, "begin with their host"));
+    assert_false(resolve_memory_text(&in, "h1.qp", (struct span){0, 5}, &m, &d));
+    assert_int_equal(d.kind, DIAG_FAILED);
+    assert_int_equal(m.addr, 7);
+    in.host = "h1";
+    assert_true(resolve_memory_text(&in, "mr[8:12]", (struct span){0, 8}, &m, &d));
+    assert_int_equal(m.bytes, 4);
+    assert_int_equal(l.s->diag.kind, DIAG_NONE);
+    lab_close(&l);
+}
+
+/* A name of another host inside `on` is that of the other host, whose answer is waited for. */
+static void a_line_may_be_about_another_host_than_its_block(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, LINES);
+    lab_run(&l, "on h1 { modify_qp h2.qp state=INIT pkey_index=0 port=1 access=rw\n"
+                "  query_qp h2.qp; create_cq h2 as other }\n"
+                "expect h2.qp.state == INIT and h2.other.cqe > 0");
+    assert_false(lab_try(&l, "on h1 { create_cq h2 as other }"));
+    assert_non_null(strstr(l.s->diag.message, "h2 already has a \"other\""));
+    lab_close(&l);
+}
+
+static void a_sourced_file_has_no_host_but_the_limits_around_it(void **state)
+{
+    FILE *f = fopen("bare.lab", "w");
+    struct lab l;
+
+    (void)state;
+    assert_non_null(f);
+    fputs("query_port\n", f);
+    assert_int_equal(fclose(f), 0);
+    f = fopen("long.lab", "w");
+    assert_non_null(f);
+    fputs("query_port h1\n", f);
+    assert_int_equal(fclose(f), 0);
+    lab_open(&l, false);
+    lab_run(&l, LINES);
+    assert_false(lab_try(&l, "on h1 { source bare.lab }"));
+    fflush(l.f);
+    assert_non_null(strstr(l.out, "query_port needs a host"));
+    lab_run(&l, "refused ticks=2 { source long.lab }");
+    fflush(l.f);
+    assert_non_null(strstr(l.out, "ticks was reached"));
+    unlink("bare.lab");
+    unlink("long.lab");
+    lab_close(&l);
+}
+
+/* Files are written to a directory of their own. */
+static int enter_directory(void **state)
+{
+    char name[] = "/tmp/rdmalab-test-XXXXXX";
+
+    if (!mkdtemp(name) || chdir(name) != 0)
+        return -1;
+    *state = strdup(name);
+    return 0;
+}
+
+static int leave_directory(void **state)
+{
+    const int result = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
+
+    free(*state);
+    return result;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_bare_name_is_looked_up_on_the_host_of_its_scope),
+        cmocka_unit_test(the_rest_of_a_line_is_on_the_host_of_its_first_name),
+        cmocka_unit_test(what_is_not_found_is_told_and_changes_nothing),
+        cmocka_unit_test(a_line_may_be_about_another_host_than_its_block),
+        cmocka_unit_test(a_sourced_file_has_no_host_but_the_limits_around_it),
+    };
+
+    return cmocka_run_group_tests(tests, enter_directory, leave_directory);
+}

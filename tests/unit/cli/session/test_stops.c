@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Stops: where they are hit, how often, and what ends there. */
+#include "cli/lab_session.h"
+#include "cli/session/advance.h"
+#include "rdmalab/trace.h"
+
+static struct stop *add_when(struct stops *list, enum stop_owner owner, const char *text)
+{
+    struct diag d = {.kind = DIAG_NONE};
+    struct stop *stop = stops_add_when(list, owner, text, (struct span){0, strlen(text)}, &d);
+
+    if (!stop)
+        fail_msg("%s: %s", text, d.message);
+    return stop;
+}
+
+static void an_id_is_given_once(void **state)
+{
+    struct stops list = {NULL};
+    struct diag d = {.kind = DIAG_NONE};
+
+    (void)state;
+    assert_int_equal(stops_add_tick(&list, STOP_OF_PROMPT, 5)->id, 1);
+    assert_int_equal(add_when(&list, STOP_OF_PROMPT, "t > 1us")->id, 2);
+    assert_null(stops_add_when(&list, STOP_OF_PROMPT, "t >", (struct span){0, 3}, &d));
+    assert_int_not_equal(d.kind, DIAG_NONE);
+    stops_remove(&list, 2);
+    assert_null(stops_find(&list, 2));
+    assert_int_equal(add_when(&list, STOP_OF_PROMPT, "#9")->id, 3);
+    assert_true(stops_find(&list, 3)->is_place);
+    assert_int_equal(stops_find(&list, 3)->tick, 9);
+    stops_free(&list);
+}
+
+/* Without a condition a lab goes on in large chunks. */
+static void a_place_is_looked_at_when_it_is_reached_and_a_condition_after_each_tick(void **state)
+{
+    struct stops list = {NULL};
+
+    (void)state;
+    assert_true(stops_ticks(&list, 0) == UINT64_MAX);
+    stops_add_tick(&list, STOP_OF_PROMPT, 50);
+    stops_add_tick(&list, STOP_OF_PROMPT, 20);
+    assert_int_equal(stops_ticks(&list, 5), 15);
+    assert_int_equal(stops_ticks(&list, 20), 30);
+    assert_true(stops_ticks(&list, 50) == UINT64_MAX);
+    add_when(&list, STOP_OF_PROMPT, "t > 1us");
+    assert_int_equal(stops_ticks(&list, 5), 1);
+    stops_find(&list, 3)->enabled = false;
+    stops_find(&list, 2)->enabled = false;
+    assert_int_equal(stops_ticks(&list, 5), 45);
+    stops_free(&list);
+}
+
+static void what_goes_on_holding_is_hit_once(void **state)
+{
+    static const struct {
+        bool holds, hit;
+    } looks[] = {{false, false}, {true, true}, {true, false}, {false, false}, {true, true}};
+    struct stop stop = {.id = 1};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(looks); i++)
+        assert_int_equal(stop_is_hit(&stop, looks[i].holds), looks[i].hit);
+    assert_int_equal(stop.n_hits, 2);
+}
+
+static void a_stop_of_the_prompt_ends_the_line_and_the_next_one_goes_on(void **state)
+{
+    struct stop *stop;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host h1 h2; link h1 h2");
+    stop = stops_add_tick(&l.s->stops, STOP_OF_PROMPT, rdl_tick(l.s->lab) + 5);
+    lab_run(&l, "repeat 3 { ping h1 h2 }; host h9");
+    assert_int_equal(rdl_tick(l.s->lab), stop->tick);
+    assert_ptr_equal(l.s->stops.hit, stop);
+    assert_false(l.s->quit);
+    lab_run(&l, "run; expect tick > 5; ping h1 h2"); /* h9 was not made */
+    assert_int_equal(stop->n_hits, 1);
+    assert_null(l.s->stops.hit);
+    assert_false(lab_try(&l, "ping h9 h1"));
+    lab_close(&l);
+}
+
+static void a_stop_of_the_program_ends_the_session(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host h1 h2; link h1 h2");
+    add_when(&l.s->stops, STOP_OF_PROGRAM, "tick >= 40");
+    lab_run(&l, "repeat 1000 { ping h1 h2 }");
+    assert_true(l.s->quit);
+    assert_int_equal(l.s->stops.hit->n_hits, 1);
+    lab_close(&l);
+}
+
+static void advancing_says_how_it_ended(void **state)
+{
+    static const struct span nowhere = {0, 0};
+    const struct stop *stop;
+    struct advanced a;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host h1 h2; link h1 h2");
+    assert_int_equal(advance_step(l.s, RDL_STEP_TICK, nowhere).end, ADVANCE_IDLE);
+    assert_int_equal(advance_run(l.s, RDL_NEVER, nowhere).end, ADVANCE_IDLE);
+    assert_false(lab_try(&l, "refused { refused ticks=2 { ping h1 h2 } }")); /* it is under way */
+    assert_int_equal(advance_run(l.s, rdl_now_ns(l.s->lab), nowhere).end, ADVANCE_GOES_ON);
+    assert_int_equal(advance_tick(l.s, rdl_now_ns(l.s->lab), nowhere).end, ADVANCE_GOES_ON);
+    assert_int_equal(advance_step(l.s, RDL_STEP_TICK, nowhere).end, ADVANCE_DONE);
+    stop = stops_add_tick(&l.s->stops, STOP_OF_PROMPT, rdl_tick(l.s->lab) + 2);
+    a = advance_run(l.s, RDL_NEVER, nowhere);
+    assert_int_equal(a.end, ADVANCE_STOPPED);
+    assert_ptr_equal(a.stop, stop);
+    l.s->stops.hit = NULL;
+    l.s->bounds.whole.ticks = rdl_tick(l.s->lab) + 1;
+    assert_int_equal(advance_run(l.s, RDL_NEVER, nowhere).end, ADVANCE_FAILED);
+    lab_close(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_id_is_given_once),
+        cmocka_unit_test(a_place_is_looked_at_when_it_is_reached_and_a_condition_after_each_tick),
+        cmocka_unit_test(what_goes_on_holding_is_hit_once),
+        cmocka_unit_test(a_stop_of_the_prompt_ends_the_line_and_the_next_one_goes_on),
+        cmocka_unit_test(a_stop_of_the_program_ends_the_session),
+        cmocka_unit_test(advancing_says_how_it_ended),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
