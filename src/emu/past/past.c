@@ -133,10 +133,9 @@ bool past_in_gap(const struct past *p, ev_id id)
     return p->gap_from && ev_tick(id) >= p->gap_from && ev_tick(id) <= p->gap_to;
 }
 
-size_t past_lower_bound(const struct past *p, ev_id id)
+/* The first event among those from @lo to @hi whose id is at least @id; @hi if there is none. */
+static size_t bound_within(const struct past *p, ev_id id, size_t lo, size_t hi)
 {
-    size_t lo = 0, hi = p->n;
-
     while (lo < hi) {
         const size_t mid = lo + (hi - lo) / 2;
 
@@ -146,6 +145,23 @@ size_t past_lower_bound(const struct past *p, ev_id id)
             hi = mid;
     }
     return lo;
+}
+
+size_t past_lower_bound(const struct past *p, ev_id id)
+{
+    return bound_within(p, id, 0, p->n);
+}
+
+size_t past_lower_bound_near(const struct past *p, ev_id id, size_t near)
+{
+    size_t lo = near, step = 1;
+
+    while (lo > 0 && past_at(p, lo - 1)->id >= id) {
+        near = lo - 1;
+        lo = near > step ? near - step : 0;
+        step *= 2;
+    }
+    return bound_within(p, id, lo, near);
 }
 
 const struct ev *past_find(const struct past *p, ev_id id)
@@ -177,13 +193,25 @@ uint32_t past_host_of(const struct ev *e)
     return f ? (uint32_t)ev_field_number(e, f) : EV_HOST_NONE;
 }
 
+ev_id past_sent(const struct past *p, ev_id frame, size_t near)
+{
+    while (frame) {
+        const size_t i = past_lower_bound_near(p, frame, near);
+        const struct ev *e = i < p->n ? past_at(p, i) : NULL;
+
+        if (!e || e->id != frame || e->kind != EV_fault || e->u.fault.tx >= frame)
+            break;
+        frame = e->u.fault.tx;
+        near = i;
+    }
+    return frame;
+}
+
 const struct ev *past_tx_of(const struct past *p, const struct ev *e)
 {
     const struct ev_field *f = ev_field_find(e->kind, "tx");
-    const struct ev *tx = f ? past_find(p, ev_field_number(e, f)) : NULL;
+    const struct ev *tx = f ? past_find(p, past_sent(p, ev_field_number(e, f), p->n)) : NULL;
 
-    if (tx && tx->kind == EV_fault)
-        tx = past_find(p, tx->u.fault.tx);
     return tx && tx->kind == EV_tx ? tx : NULL;
 }
 

@@ -73,6 +73,11 @@ static inline const uint8_t *past_frame(const struct past *p, ev_id tx, size_t *
 /* The index of the first event whose id is at least @id; n if there is none. */
 size_t past_lower_bound(const struct past *p, ev_id id);
 
+/* The same for an event that is older than the one with index @near (n: than all), and likely not
+ * far from it.
+ */
+size_t past_lower_bound_near(const struct past *p, ev_id id, size_t near);
+
 /* The event @id; NULL if it is not there (any more).  Row 0 gives the first event of the tick. */
 const struct ev *past_find(const struct past *p, ev_id id);
 
@@ -82,9 +87,14 @@ uint64_t past_count(const struct past *p, const struct ev_filter *f);
 /* The host whose event this is, or EV_HOST_NONE. */
 uint32_t past_host_of(const struct ev *e);
 
-/* The tx event behind the field tx of an rx, drop, lost, fault, forwarded or flooded event; a frame
- * that a fault changed is named by the fault, which names the tx.  NULL: from outside, or
- * forgotten.
+/* What sent the frame that events call @frame: a fault that changes a frame gives it its own id,
+ * and names the frame as it was.  The event may not be there; of 0, a frame from outside, it is 0.
+ * @near: as for past_lower_bound_near(), of an event that names the frame, or n.
+ */
+ev_id past_sent(const struct past *p, ev_id frame, size_t near);
+
+/* The tx event behind the field tx of an rx, drop, lost, fault, forwarded or flooded event.  NULL:
+ * from outside, or forgotten.
  */
 const struct ev *past_tx_of(const struct past *p, const struct ev *e);
 

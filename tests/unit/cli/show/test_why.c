@@ -189,6 +189,34 @@ static void giving_up_lists_the_fate_of_every_transmission(void **state)
     printed_end(&p);
 }
 
+/* Two faults damage one frame: each names the frame as it found it. */
+static void a_frame_that_was_damaged_twice_is_known_by_its_sending(void **state)
+{
+    static const struct ev events[] = {
+        {.id = ID(3, 1), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = 7, .wr_id = 5}},
+        {.id = ID(3, 2),
+         .kind = EV_fault,
+         .u.fault = {.by = FLT_CORRUPT, .name = {"f1"}, .tx = ID(3, 1)}},
+        {.id = ID(3, 3),
+         .kind = EV_fault,
+         .u.fault = {.by = FLT_CORRUPT, .name = {"f2"}, .tx = ID(3, 2)}},
+        {.id = ID(4, 1),
+         .kind = EV_drop,
+         .u.drop = {.host = 1, .reason = DROP_BAD_ICRC, .tx = ID(3, 3)}},
+        {.id = ID(5, 1), .kind = EV_timeout, .u.timeout = {.qpn = 2, .psn = 7, .retry = 1}},
+    };
+    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+    struct printed p;
+
+    (void)state;
+    assert_int_equal(ask(&p, &w, ID(4, 1), 0, NULL), RDL_OK);
+    assert_prints(&p, "because #3.1 host0.qpn2 sent RC_SEND_FIRST psn=7\n");
+    printed_end(&p);
+    assert_int_equal(ask(&p, &w, ID(5, 1), 0, NULL), RDL_OK);
+    assert_prints(&p, "the 1st transmission #3.1 was dropped by host1 in #4.1: BAD_ICRC");
+    printed_end(&p);
+}
+
 static void a_flushed_request_names_the_one_that_failed(void **state)
 {
     const struct written w = {.events = given_up, .n = ARRAY_LEN(given_up)};
@@ -272,6 +300,7 @@ int main(void)
         cmocka_unit_test(the_line_of_the_script_is_told),
         cmocka_unit_test(what_is_forgotten_is_said),
         cmocka_unit_test(giving_up_lists_the_fate_of_every_transmission),
+        cmocka_unit_test(a_frame_that_was_damaged_twice_is_known_by_its_sending),
         cmocka_unit_test(a_flushed_request_names_the_one_that_failed),
         cmocka_unit_test(a_refused_key_is_shown_with_its_bytes),
         cmocka_unit_test(causes_in_a_circle_end),
