@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What was recorded, of a running lab or of a saved trace: events oldest first, names, and frames.
  *
- * Everything that explains or exports the past (show events, why, export) reads this and nothing
- * else, so that a saved trace answers and draws the same as the lab that wrote it.
+ * Everything that explains, draws or exports the past (show events, why, export, the ladder) reads
+ * this and nothing else, so that a saved trace answers and draws the same as the lab that wrote it.
+ * What belongs together in it is found by past_index.h.
  */
 #ifndef EMU_PAST_PAST_H
 #define EMU_PAST_PAST_H
@@ -60,6 +61,9 @@ void past_add_frames_forgotten(struct text *t, const struct past *p, uint64_t n)
 /* Was recording off when @id happened? */
 bool past_in_gap(const struct past *p, ev_id id);
 
+/* Was recording off at some time after event @a and not after event @b? */
+bool past_gap_between(const struct past *p, ev_id a, ev_id b);
+
 static inline const struct ev *past_at(const struct past *p, size_t i)
 {
     return p->at(p->ctx, i);
@@ -97,21 +101,5 @@ ev_id past_sent(const struct past *p, ev_id frame, size_t near);
  * from outside, or forgotten.
  */
 const struct ev *past_tx_of(const struct past *p, const struct ev *e);
-
-/* The last tx event of a packet before event @before; NULL: none is recorded. */
-const struct ev *past_last_tx(const struct past *p, uint32_t host, uint32_t qpn, uint32_t psn,
-                              ev_id before);
-
-/* The posting of the work request that fetch event @fetch is about; NULL: forgotten. */
-const struct ev *past_post_of(const struct past *p, const struct ev *fetch);
-
-/* The last key check before event @before that refused something of a queue pair; @tick: only in
- * the tick of @before.  NULL: there is none.
- */
-const struct ev *past_refused_key(const struct past *p, uint32_t host, uint32_t qpn, ev_id before,
-                                  bool tick);
-
-/* The last move to ERR of a queue pair before event @before; NULL: none is recorded. */
-const struct ev *past_error_state(const struct past *p, uint32_t host, uint32_t qpn, ev_id before);
 
 #endif
