@@ -42,17 +42,18 @@ struct fate fate_of(const struct past_index *x, const struct ev *tx)
 
     for (const struct ev *e = past_first_of_frame(x, tx->id); e; e = past_after(x, e)) {
         const enum frame_fate kind = told_by(e);
+        const bool astray = e->kind == EV_drop && e->u.drop.reason == DROP_NOT_FOR_US;
 
         if (e->kind == EV_fault)
             f.fault = e;
-        if (kind == FATE_UNKNOWN)
+        if (kind == FATE_UNKNOWN || (astray && f.end))
             continue;
         f.kind = kind;
         f.end = e;
         if (kind == FATE_ARRIVED)
             f.answer = past_answer_to(x, e);
-        /* Another copy may still arrive. */
-        if (kind == FATE_ARRIVED || !f.fault || f.fault->u.fault.by != FLT_DUPLICATE)
+        /* Another copy may still arrive: one that a fault made, or a switch that flooded. */
+        if (kind == FATE_ARRIVED || !(astray || (f.fault && f.fault->u.fault.by == FLT_DUPLICATE)))
             break;
     }
     return f;
