@@ -32,8 +32,8 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
                "device", "guest"],
     # what happened, from the events of a lab or of a saved trace
     "past":   ["base", "facts", "trace"],
-    # pictures are made from traces and inspect trees alone
-    "viz":    ["base", "facts", "trace", "wire"],
+    # pictures are made from pasts and inspect trees alone
+    "viz":    ["base", "facts", "trace", "wire", "past"],
 }
 
 # The rooms of the command layer, in an order like that of the layers.  All use what events and
@@ -166,6 +166,7 @@ def check(root):
 PLANTS = {  # what is planted -> file, text
     "an upward include": ("src/emu/base/planted.h", '#include "emu/sim/sim.h"'),
     "a sideways include": ("src/emu/mem/planted.h", '#include "emu/sim/sim.h"'),
+    "a picture in what happened": ("src/emu/past/planted.h", '#include "viz/ladder.h"'),
     "the inside of the lab in cli": ("src/cli/session/planted.h", '#include "emu/lab/world.h"'),
     "an upward include between rooms": ("src/cli/lang/planted.h", '#include "cli/session/session.h"'),
     "an upward link between rooms": ("src/cli/tell/meson.build", "x = [cli_show_dep]"),

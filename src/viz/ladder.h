@@ -7,8 +7,8 @@
  * A picture of a part of the trace shows what happened in it: each packet that left or ended there,
  * once.  An arrow whose other end is not in the picture is cut, and says where that is.
  *
- *	events -> ladder_new() -> ladder_text() for a terminal
- *				  ladder_svg() for everything else
+ *	past -> ladder_new() -> ladder_text() for a terminal
+ *				ladder_svg() for everything else
  */
 #ifndef VIZ_LADDER_H
 #define VIZ_LADDER_H
@@ -26,21 +26,6 @@ struct viz_sink {
     void *ctx;
 };
 
-#define LADDER_MISSING_BYTES 320u /* of the sentence that says what a picture lacks */
-
-/* A trace: @n events in the order of their ids.  Only ladder_new() calls @at; what it gives must be
- * valid until that returns.
- */
-struct ladder_events {
-    const struct ev *(*at)(void *ctx, size_t i);
-    void *ctx;
-    size_t n;
-    const struct ev_names *names; /* NULL: hosts are numbers */
-    uint64_t gap_from, gap_to;    /* ticks in which events may be missing; 0: none is */
-    const char *missing; /* a sentence in ASCII about what is forgotten or was not recorded; NULL:
-                            nothing is */
-};
-
 #define LADDER_PACKETS_DEFAULT 200u
 #define LADDER_PACKETS_MAX     1000u
 #define LADDER_WIDTH_DEFAULT   100u
@@ -56,21 +41,21 @@ struct ladder_options {
     bool ascii;         /* text: no character outside ASCII */
 };
 
+struct past;   /* emu/past/past.h */
 struct ladder; /* what there is to draw, before it is known how */
 
 /**
- * ladder_new() - Find what there is to draw in a trace
- * @events:	The whole trace, also when only a part of it is drawn
+ * ladder_new() - Find what there is to draw in a past
+ * @past:	All of it, also when only a part is drawn; not needed any more when this returns
  * @options:	Copied, with the title
  * @ret:	The ladder; free with ladder_free().  Untouched on failure
  *
- * Packets beyond @options->n_packets are counted, and the picture says so.
+ * What the past lacks, and packets beyond @options->n_packets, the picture says.
  *
  * Return: RDL_OK, RDL_ERR_NOMEM
  */
-RDL_MUST_CHECK enum rdl_status ladder_new(const struct ladder_events *events,
-                                          const struct ladder_options *options,
-                                          struct ladder **ret);
+RDL_MUST_CHECK enum rdl_status
+ladder_new(const struct past *past, const struct ladder_options *options, struct ladder **ret);
 void ladder_free(struct ladder *l);
 
 /* Lines for a terminal, each ended by a newline.  RDL_OK, RDL_ERR_NOMEM (nothing was put then). */

@@ -6,6 +6,7 @@
 #ifndef VIZ_LADDER_BUILDER_H
 #define VIZ_LADDER_BUILDER_H
 
+#include "emu/past/past_index.h"
 #include "viz/ladder_model.h"
 
 #define ARMED_MAX 64u /* timers that are followed at one time */
@@ -35,7 +36,8 @@ struct ring {
 
 struct builder {
     struct ladder *l;
-    const struct ladder_events *events;
+    const struct past *past;
+    struct past_index *index; /* of @past; owned */
     const struct ev_names *names;
     struct armed armed[ARMED_MAX];
     struct ring rings[RINGS_MAX];
@@ -86,7 +88,7 @@ bool packets_begins(struct builder *b, const struct ev *e, ev_id *ret);
 
 /* Packet @tx ends at a host. */
 void take_end(struct builder *b, const struct ev *e, ev_id tx, uint32_t column,
-              enum ladder_fate fate);
+              enum frame_fate fate);
 
 /* Packet @tx ends on the way, by a fault or because nobody takes it. */
 void take_lost(struct builder *b, const struct ev *e, ev_id tx);
@@ -98,17 +100,8 @@ void packets_note_fault(struct ladder_arrow *a, const struct ev *e);
 
 /* ladder_window.c */
 
-/* The index of the first event whose id is at least @id. */
-size_t window_lower_bound(const struct ladder_events *events, ev_id id);
-
-/* The event @id, or NULL. */
-const struct ev *window_event(const struct ladder_events *events, ev_id id);
-
-/* The packet that @e is the end of: *@ret is what it says of it, 0 if it is from outside. */
-bool window_is_end(const struct ev *e, ev_id *ret);
-
-/* The tx event behind @tx, which may be a fault that changed the packet. */
-ev_id window_sent(const struct ladder_events *events, ev_id tx);
+/* The event that sent packet @tx, as past_sent(); it may not be there. */
+ev_id window_sent(const struct builder *b, ev_id tx);
 
 /* The packet whose end @e is left before the picture, as event @sent: what had happened to it, and
  * where its arrow is cut.
@@ -116,6 +109,6 @@ ev_id window_sent(const struct ladder_events *events, ev_id tx);
 void window_cut_tail(struct builder *b, struct ladder_arrow *a, ev_id sent, const struct ev *e);
 
 /* Cuts the arrows of packets that do not end in the picture. */
-RDL_MUST_CHECK enum rdl_status window_cut_heads(struct builder *b);
+void window_cut_heads(struct builder *b);
 
 #endif

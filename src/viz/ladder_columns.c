@@ -97,14 +97,14 @@ static void need_other_ends(struct builder *b, const struct ev *e)
 
     if (e->kind == EV_tx)
         need_host(b->l, e->u.tx.peer);
-    if (!window_is_end(e, &tx))
+    if (!fate_is_end(e, &tx))
         return;
     if (e->kind == EV_rx && tx == 0)
         (void)column_for(b->l, EV_HOST_NONE);
-    tx = window_sent(b->events, tx);
+    tx = window_sent(b, tx);
     if (tx == 0 || tx >= b->l->options.from)
         return;
-    sent = window_event(b->events, tx);
+    sent = past_find(b->past, tx);
     if (sent && sent->kind == EV_tx) {
         need_host(b->l, sent->u.tx.host);
         need_host(b->l, sent->u.tx.peer);
@@ -137,10 +137,10 @@ static void name_columns(struct builder *b)
 
 void builder_find_columns(struct builder *b)
 {
-    const struct ladder_events *events = b->events;
+    const struct past *past = b->past;
 
-    for (size_t i = window_lower_bound(events, b->l->options.from); i < events->n; i++) {
-        const struct ev *e = events->at(events->ctx, i);
+    for (size_t i = past_lower_bound(past, b->l->options.from); i < past->n; i++) {
+        const struct ev *e = past_at(past, i);
         const uint32_t host = builder_host(e);
         struct ladder_column *c;
 

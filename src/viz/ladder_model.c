@@ -169,8 +169,7 @@ static void find_gaps(struct builder *b)
             continue;
         s->gap_ns = pause;
         s->idle = s->idle && !in_flight_before(l, i);
-        s->unsure = b->events->gap_from && ev_tick(s->id) >= b->events->gap_from &&
-                    ev_tick(l->stops[i - 1].id) < b->events->gap_to;
+        s->unsure = past_gap_between(b->past, l->stops[i - 1].id, s->id);
     }
 }
 
@@ -219,8 +218,7 @@ bool ladder_stub_right(const struct ladder *l, const struct ladder_arrow *a)
     return column == 0 || column + 1 < l->n_columns;
 }
 
-static struct ladder *ladder_alloc(const struct ladder_events *events,
-                                   const struct ladder_options *options)
+static struct ladder *ladder_alloc(const struct past *past, const struct ladder_options *options)
 {
     struct ladder *l = calloc(1, sizeof(*l));
     struct text title, missing;
@@ -228,13 +226,13 @@ static struct ladder *ladder_alloc(const struct ladder_events *events,
     if (!l)
         return NULL;
     missing = text_on(l->missing, sizeof(l->missing));
-    text_add(&missing, events->missing ? events->missing : "");
+    past_add_missing(&missing, past, options->from, options->to);
     l->options = *options;
     title = text_on(l->title, sizeof(l->title));
     text_add(&title, options->title ? options->title : "");
     l->options.title = NULL;
-    if (events->n && l->options.from < events->at(events->ctx, 0)->id)
-        l->options.from = events->at(events->ctx, 0)->id;
+    if (past->n && l->options.from < past_at(past, 0)->id)
+        l->options.from = past_at(past, 0)->id;
     if (l->options.to && ev_row(l->options.to) == 0)
         l->options.to |= EV_ROW_MAX;
     if (l->options.n_packets == 0)
@@ -254,29 +252,26 @@ static struct ladder *ladder_alloc(const struct ladder_events *events,
     return l;
 }
 
-enum rdl_status ladder_new(const struct ladder_events *events, const struct ladder_options *options,
+enum rdl_status ladder_new(const struct past *past, const struct ladder_options *options,
                            struct ladder **ret)
 {
-    enum rdl_status st = RDL_ERR_NOMEM;
-    struct builder b = {
-        .l = ladder_alloc(events, options), .events = events, .names = events->names};
+    struct builder b = {.l = ladder_alloc(past, options), .past = past, .names = past->names};
+    enum rdl_status st = b.l ? past_index_new(past, &b.index) : RDL_ERR_NOMEM;
 
-    if (!b.l)
-        return st;
+    if (st != RDL_OK)
+        goto out;
     for (size_t i = 0; i < LADDER_COLUMNS_MAX; i++)
         b.runs[i].first.kind = EV_COUNT;
     builder_find_columns(&b);
-    for (size_t i = 0; i < events->n; i++) {
-        const struct ev *e = events->at(events->ctx, i);
+    for (size_t i = 0; i < past->n; i++) {
+        const struct ev *e = past_at(past, i);
 
         if (e->id < b.l->options.from)
             take_before(&b, e);
         else if (builder_in_range(b.l, e->id))
             take(&b, e);
     }
-    st = window_cut_heads(&b);
-    if (st != RDL_OK)
-        goto out;
+    window_cut_heads(&b);
     find_ends(b.l);
     st = find_usual(b.l);
     if (st != RDL_OK)
@@ -285,6 +280,7 @@ enum rdl_status ladder_new(const struct ladder_events *events, const struct ladd
     *ret = b.l;
     b.l = NULL;
 out:
+    past_index_free(b.index);
     ladder_free(b.l);
     return st;
 }

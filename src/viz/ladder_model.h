@@ -12,15 +12,17 @@
 #include <stdint.h>
 
 #include "emu/facts/enums.h"
+#include "emu/past/fate.h"
 #include "emu/trace/event.h"
 #include "viz/ladder.h"
 
-#define LADDER_COLUMNS_MAX 12u
-#define LADDER_NOTE_BYTES  112u
-#define LADDER_LABEL_BYTES 152u
-#define LADDER_CUT_BYTES   80u
-#define LADDER_TITLE_BYTES 160u
-#define LADDER_NONE        UINT32_MAX /* no column, no stop */
+#define LADDER_COLUMNS_MAX   12u
+#define LADDER_NOTE_BYTES    112u
+#define LADDER_LABEL_BYTES   152u
+#define LADDER_CUT_BYTES     80u
+#define LADDER_TITLE_BYTES   160u
+#define LADDER_MISSING_BYTES 320u
+#define LADDER_NONE          UINT32_MAX /* no column, no stop */
 
 struct ladder_column {
     uint32_t host; /* EV_HOST_NONE: what is outside of the lab */
@@ -59,24 +61,17 @@ struct ladder_stop {
     char title[EV_TEXT_BYTES];    /* the event's line of the trace */
 };
 
-enum ladder_fate {
-    FATE_UNKNOWN, /* what becomes of it is not in the picture */
-    FATE_ARRIVED,
-    FATE_DROPPED, /* by the host it arrived at */
-    FATE_LOST     /* on the way */
-};
-
 /* The end of an arrow that is not in the picture. */
 enum ladder_cut { CUT_NONE, CUT_TAIL, CUT_HEAD };
 
 struct ladder_arrow {
-    ev_id id, also;      /* the tx event; the fault that changed its bytes, or 0 */
-    uint32_t from, to;   /* columns */
-    uint32_t tail, head; /* stops; LADDER_NONE: outside of the picture or of the lab */
-    bool copy;           /* the network made it */
-    uint32_t copy_of;    /* of this arrow; LADDER_NONE if that does not leave in the picture */
-    uint32_t label_stop; /* where the label is said if it has no room along the arrow */
-    enum ladder_fate fate;
+    ev_id id, also;       /* the tx event; the fault that changed its bytes, or 0 */
+    uint32_t from, to;    /* columns */
+    uint32_t tail, head;  /* stops; LADDER_NONE: outside of the picture or of the lab */
+    bool copy;            /* the network made it */
+    uint32_t copy_of;     /* of this arrow; LADDER_NONE if that does not leave in the picture */
+    uint32_t label_stop;  /* where the label is said if it has no room along the arrow */
+    enum frame_fate fate; /* as far as the picture goes */
     enum ladder_tone tone;
     enum ladder_cut cut;
     bool again;                     /* not the first transmission of this packet */

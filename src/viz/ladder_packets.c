@@ -70,9 +70,9 @@ bool packets_begins(struct builder *b, const struct ev *e, ev_id *ret)
         *ret = e->id;
         return true;
     }
-    if (!window_is_end(e, &tx) || arrow_find(b->l, tx))
+    if (!fate_is_end(e, &tx) || arrow_find(b->l, tx))
         return false;
-    tx = window_sent(b->events, tx);
+    tx = window_sent(b, tx);
     *ret = tx ? tx : e->id;
     return tx < b->l->options.from && !arrow_find(b->l, tx);
 }
@@ -87,8 +87,8 @@ static struct ladder_arrow *arrow_into(struct builder *b, const struct ev *e, ev
                                        uint32_t column)
 {
     struct ladder *l = b->l;
-    const ev_id id = window_sent(b->events, tx);
-    const struct ev *sent = id ? window_event(b->events, id) : NULL;
+    const ev_id id = window_sent(b, tx);
+    const struct ev *sent = past_find(b->past, id);
     struct ladder_arrow *a = arrow_add(l);
     struct text label = text_on(a->label, sizeof(a->label));
 
@@ -161,7 +161,7 @@ static struct ladder_arrow *ended_here(struct ladder *l, ev_id tx, const struct 
 }
 
 void take_end(struct builder *b, const struct ev *e, ev_id tx, uint32_t column,
-              enum ladder_fate fate)
+              enum frame_fate fate)
 {
     struct ladder *l = b->l;
     struct ladder_arrow *a = ended_here(l, tx, e, column);
@@ -179,7 +179,7 @@ void take_end(struct builder *b, const struct ev *e, ev_id tx, uint32_t column,
 /* Where something is drawn that is lost on its way from a host that the picture may not have. */
 static uint32_t lost_column(const struct builder *b, const struct ev *e, ev_id tx)
 {
-    const struct ev *sent = window_event(b->events, window_sent(b->events, tx));
+    const struct ev *sent = past_find(b->past, window_sent(b, tx));
     uint32_t column = LADDER_NONE;
 
     if (sent && sent->kind == EV_tx)
@@ -219,7 +219,7 @@ void take_lost(struct builder *b, const struct ev *e, ev_id tx)
 /* Did the host of drop event @e refuse to send, rather than to take? */
 static bool by_sender(const struct builder *b, const struct ev *e)
 {
-    const struct ev *sent = window_event(b->events, window_sent(b->events, e->u.drop.tx));
+    const struct ev *sent = past_find(b->past, window_sent(b, e->u.drop.tx));
 
     return sent && sent->kind == EV_tx && sent->u.tx.host == e->u.drop.host &&
            sent->u.tx.peer != e->u.drop.host;
@@ -229,7 +229,7 @@ void take_drop(struct builder *b, const struct ev *e, uint32_t column)
 {
     ev_id tx;
 
-    if (!window_is_end(e, &tx))
+    if (!fate_is_end(e, &tx))
         return;
     if (column == LADDER_NONE || by_sender(b, e))
         take_lost(b, e, tx);

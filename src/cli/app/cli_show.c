@@ -166,7 +166,7 @@ static int ask_why(struct asking *a, const struct step *st)
         return no_state(a, target, at);
     status = why_find(NULL, &a->past, target, &id, &off);
     if (status == RDL_OK)
-        status = why(stdout, &a->past, id, NULL);
+        status = why(stdout, &a->past, id);
     if (status == RDL_OK)
         return EXIT_PASSED;
     if (status == RDL_ERR_INVAL) {

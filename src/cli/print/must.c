@@ -4,14 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+void must_fail(void)
+{
+    fputs("rdmalab: out of memory\n", stderr);
+    exit(EXIT_FAILURE);
+}
+
 void *must_realloc(void *p, size_t bytes)
 {
     void *moved = realloc(p, bytes);
 
-    if (!moved) {
-        fputs("rdmalab: out of memory\n", stderr);
-        exit(EXIT_FAILURE);
-    }
+    if (!moved)
+        must_fail();
     return moved;
 }
 

@@ -5,9 +5,10 @@
 
 #include <stddef.h>
 
-/* malloc() and realloc(), which never return NULL: when there is no memory left they say so and
- * exit, with status 1.
- */
+/* There is no memory left: says so and exits, with status 1. */
+_Noreturn void must_fail(void);
+
+/* malloc() and realloc(), which never return NULL but fail like that. */
 void *must_malloc(size_t bytes);
 void *must_realloc(void *p, size_t bytes);
 

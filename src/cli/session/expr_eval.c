@@ -620,15 +620,19 @@ void expr_add_actual(struct session *s, const struct expr *e, struct text *t)
     }
 }
 
-static void note_event(struct session *s, const struct past *past, const struct ev *ev)
+/* *@index is made when it is needed first. */
+static void note_event(struct session *s, const struct past *past, struct past_index **index,
+                       const struct ev *ev)
 {
     char buf[EV_TEXT_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
     ev_add_line(&t, ev, past->names);
     if (ev->kind == EV_tx) {
+        if (!*index)
+            *index = fate_index(past);
         text_add(&t, "  ");
-        fate_add(&t, past, ev);
+        fate_add(&t, *index, ev);
     }
     diag_note(&s->diag, "  %s", buf);
 }
@@ -638,6 +642,7 @@ void expr_note_events(struct session *s, const struct expr *e)
     const struct past past = past_of_lab(s->lab);
     const struct span nowhere = {0, 0};
     const struct ev_filter *filter;
+    struct past_index *index = NULL;
     uint64_t n = 0, all;
 
     /* Depth is bounded by the parser. */
@@ -653,9 +658,10 @@ void expr_note_events(struct session *s, const struct expr *e)
 
         if (!ev_filter_holds(filter, ev))
             continue;
-        note_event(s, &past, ev);
+        note_event(s, &past, &index, ev);
         n++;
     }
+    past_index_free(index);
     if (all == n)
         return;
     if (n == 0)

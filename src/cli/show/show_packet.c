@@ -353,10 +353,13 @@ static void show_event(FILE *out, const struct past *p, const struct ev *e, bool
         show_line(out, &t);
     }
     if (e->kind == EV_tx) {
+        struct past_index *index = fate_index(p);
+
         t = text_on(buf, sizeof(buf));
         text_add(&t, "  it ");
-        fate_add(&t, p, e);
+        fate_add(&t, index, e);
         show_line(out, &t);
+        past_index_free(index);
     }
     fputs("  its bytes are not in a saved trace; \"export pcapng FILE\" in the lab writes them\n",
           out);

@@ -12,22 +12,16 @@
 #include "cli/tell/export.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/opcode.h"
+#include "emu/past/past_index.h"
 #include "emu/wire/pcapng.h"
 
 #define COMMENTS_MAX  8u
 #define COMMENT_BYTES 384u
 
-/* What happened to the frame of a tx event on its way. */
-struct mishap {
-    ev_id tx;
-    size_t event; /* index of the fault or lost event */
-};
-
 struct capture {
     const struct past *p;
     struct pcapng w;
-    struct mishap *mishaps; /* owned, ordered by tx */
-    size_t n_mishaps;
+    struct past_index *index; /* owned */
     uint32_t n_hosts, n_ports;
     uint32_t lost; /* interface */
 };
@@ -50,57 +44,6 @@ static struct text comment(struct comments *c)
 static void put(void *ctx, const void *bytes, size_t n)
 {
     fwrite(bytes, 1, n, ctx);
-}
-
-static int by_tx(const void *a, const void *b)
-{
-    const struct mishap *x = a, *y = b;
-
-    if (x->tx != y->tx)
-        return x->tx < y->tx ? -1 : 1;
-    return x->event < y->event ? -1 : x->event > y->event;
-}
-
-/* Finds all faults once: looking for them packet by packet would take quadratic time. */
-static enum rdl_status find_mishaps(struct capture *c)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < c->p->n; i++) {
-        const enum ev_kind kind = past_at(c->p, i)->kind;
-
-        n += kind == EV_fault || kind == EV_lost;
-    }
-    c->mishaps = calloc(n + 1, sizeof(*c->mishaps));
-    if (!c->mishaps)
-        return RDL_ERR_NOMEM;
-    for (size_t i = 0; i < c->p->n; i++) {
-        const struct ev *e = past_at(c->p, i);
-        const struct ev *tx;
-
-        if (e->kind != EV_fault && e->kind != EV_lost)
-            continue;
-        tx = past_tx_of(c->p, e);
-        if (tx)
-            c->mishaps[c->n_mishaps++] = (struct mishap){tx->id, i};
-    }
-    qsort(c->mishaps, c->n_mishaps, sizeof(*c->mishaps), by_tx);
-    return RDL_OK;
-}
-
-static size_t first_mishap(const struct capture *c, ev_id tx)
-{
-    size_t lo = 0, hi = c->n_mishaps;
-
-    while (lo < hi) {
-        const size_t mid = lo + (hi - lo) / 2;
-
-        if (c->mishaps[mid].tx < tx)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
 }
 
 /* "h1.qp wr_id=1 SEND", and which attempt it is. */
@@ -135,10 +78,13 @@ static void add_work(struct comments *cs, const struct past *p, const struct ev 
 /* What faults did to the frame of @tx, each in a comment. */
 static void add_mishaps(struct comments *cs, const struct capture *c, const struct ev *tx)
 {
-    for (size_t i = first_mishap(c, tx->id); i < c->n_mishaps && c->mishaps[i].tx == tx->id; i++) {
-        const struct ev *e = past_at(c->p, c->mishaps[i].event);
-        struct text t = comment(cs);
+    for (const struct ev *e = past_first_of_frame(c->index, tx->id); e;
+         e = past_after(c->index, e)) {
+        struct text t;
 
+        if (e->kind != EV_fault && e->kind != EV_lost)
+            continue;
+        t = comment(cs);
         if (e->kind == EV_lost) {
             text_addf(&t, "lost on the wire, by %s", e->u.lost.name.s);
             continue;
@@ -322,7 +268,7 @@ static void begin(struct capture *c, FILE *out, const struct past_about *about)
 enum rdl_status export_pcapng(FILE *out, const struct past *p, const struct past_about *about)
 {
     struct capture c = {.p = p};
-    enum rdl_status st = find_mishaps(&c);
+    enum rdl_status st = past_index_new(p, &c.index);
 
     if (st != RDL_OK)
         goto out;
@@ -332,6 +278,6 @@ enum rdl_status export_pcapng(FILE *out, const struct past *p, const struct past
     for (size_t i = 0; i < p->n && st == RDL_OK; i++)
         write_event(&c, i);
 out:
-    free(c.mishaps);
+    past_index_free(c.index);
     return st;
 }

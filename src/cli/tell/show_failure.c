@@ -29,67 +29,51 @@ static void print_word(FILE *out, const struct enum_table *words, uint32_t value
     show_wrap_behind(out, "", 2, buf + 2);
 }
 
-/* The transmissions of the packet that the requester gave up, each with its fate. */
-static void print_attempts(FILE *out, const struct past *p, const struct ev *cqe)
+/* Prints tx event @e as one of the transmissions of its packet, with its fate. */
+static void print_attempt(FILE *out, const struct past_index *x, const struct ev *e)
 {
-    const struct ev *last = NULL;
+    char buf[SHOW_LINE_BYTES], lead[48];
+    struct text t = text_on(buf, sizeof(buf)), l = text_on(lead, sizeof(lead));
+
+    text_add(&l, "    ");
+    ev_add_id(&l, e->id);
+    text_addf(&t, "psn=%u, transmission %u, ", e->u.tx.psn, tx_attempt(e));
+    fate_add(&t, x, e);
+    show_wrap_behind(out, lead, 12, buf);
+}
+
+/* The transmissions of the packet that the requester gave up. */
+static void print_attempts(FILE *out, const struct past_index *x, const struct ev *cqe)
+{
+    const struct ev *last = past_last_tx_of_request(x, cqe);
+    const struct ev *e = last ? past_first_tx(x, last) : NULL;
     unsigned n = 0;
 
-    for (size_t i = past_lower_bound(p, cqe->id); i > 0 && !last; i--) {
-        const struct ev *e = past_at(p, i - 1);
-
-        if (e->kind == EV_tx && e->u.tx.host == cqe->u.cqe.host && e->u.tx.qpn == cqe->u.cqe.qpn &&
-            e->u.tx.wr_id == cqe->u.cqe.wr_id && e->u.tx.syndrome == SYN_NONE)
-            last = e;
-    }
-    if (!last)
-        return;
-    for (size_t i = 0; i < p->n; i++) {
-        const struct ev *e = past_at(p, i);
-        char buf[SHOW_LINE_BYTES], lead[48];
-        struct text t = text_on(buf, sizeof(buf)), l = text_on(lead, sizeof(lead));
-
-        if (e->id > last->id)
-            break;
-        if (e->kind != EV_tx || e->u.tx.host != last->u.tx.host || e->u.tx.qpn != last->u.tx.qpn ||
-            e->u.tx.psn != last->u.tx.psn || e->u.tx.wr_id != last->u.tx.wr_id ||
-            e->u.tx.syndrome != SYN_NONE)
-            continue;
+    for (; e && e->id <= last->id; e = past_after(x, e)) {
+        if (e->u.tx.wr_id != last->u.tx.wr_id)
+            continue; /* the PSN came round */
         if (++n > ATTEMPTS_SHOWN_MAX) {
             fprintf(out, "    ... and more\n");
             break;
         }
-        text_add(&l, "    ");
-        ev_add_id(&l, e->id);
-        text_addf(&t, "psn=%u, transmission %u, ", e->u.tx.psn, tx_attempt(e));
-        fate_add(&t, p, e);
         if (n == 1 && tx_attempt(e) > 1)
             fprintf(out, "    ... earlier transmissions are not recorded (any more)\n");
-        show_wrap_behind(out, lead, 12, buf);
+        print_attempt(out, x, e);
     }
 }
 
 /* Where the queue pair went to ERR, which flushed this request. */
-static void print_flush(FILE *out, const struct past *p, const struct ev *cqe)
+static void print_flush(FILE *out, const struct past_index *x, const struct ev *cqe)
 {
-    const struct ev *state = past_error_state(p, cqe->u.cqe.host, cqe->u.cqe.qpn, cqe->id);
+    const struct ev *first = past_failure_before(x, cqe);
 
-    if (!state)
+    if (!first || !past_error_state(x, cqe->u.cqe.host, cqe->u.cqe.qpn, cqe->id))
         return;
-    for (size_t i = past_lower_bound(p, cqe->id); i > 0; i--) {
-        const struct ev *e = past_at(p, i - 1);
-
-        if (e->kind == EV_cqe && e->u.cqe.host == cqe->u.cqe.host &&
-            e->u.cqe.qpn == cqe->u.cqe.qpn && e->u.cqe.status != WCS_SUCCESS &&
-            e->u.cqe.status != WCS_WR_FLUSH_ERR) {
-            fprintf(out, "  the request that failed first:\n");
-            show_detail(out, p, e);
-            return;
-        }
-    }
+    fprintf(out, "  the request that failed first:\n");
+    show_detail(out, x->past, first);
 }
 
-static void print_completion(FILE *out, const struct past *p, const struct ev *e)
+static void print_completion(FILE *out, const struct past_index *x, const struct ev *e)
 {
     const struct ev *key;
 
@@ -100,16 +84,16 @@ static void print_completion(FILE *out, const struct past *p, const struct ev *e
         print_word(out, &enum_rule, e->u.cqe.rule);
     switch (e->u.cqe.status) {
     case WCS_LOC_PROT_ERR:
-        key = past_refused_key(p, e->u.cqe.host, e->u.cqe.qpn, e->id, false);
+        key = past_refused_key(x, e->u.cqe.host, e->u.cqe.qpn, e->id, false);
         if (key)
-            show_detail(out, p, key);
+            show_detail(out, x->past, key);
         break;
     case WCS_RETRY_EXC_ERR:
     case WCS_RNR_RETRY_EXC_ERR:
-        print_attempts(out, p, e);
+        print_attempts(out, x, e);
         break;
     case WCS_WR_FLUSH_ERR:
-        print_flush(out, p, e);
+        print_flush(out, x, e);
         break;
     default:
         break;
@@ -120,11 +104,11 @@ static void print_completion(FILE *out, const struct past *p, const struct ev *e
     fputc('\n', out);
 }
 
-void show_failure(FILE *out, const struct past *p, const struct ev *e)
+void show_failure(FILE *out, const struct past_index *x, const struct ev *e)
 {
     switch (e->kind) {
     case EV_cqe:
-        print_completion(out, p, e);
+        print_completion(out, x, e);
         break;
     case EV_drop:
         print_word(out, &enum_drop, e->u.drop.reason);

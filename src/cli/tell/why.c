@@ -20,9 +20,9 @@
 struct walk {
     FILE *out;
     const struct past *p;
-    const struct why_origin *origin;
-    const struct ev *asked; /* the event in question */
-    unsigned timeouts;      /* told in a row */
+    const struct past_index *index; /* of @p */
+    const struct ev *asked;         /* the event in question */
+    unsigned timeouts;              /* told in a row */
 };
 
 /* "  because of #12.3, which was not recorded" */
@@ -74,13 +74,6 @@ static void add_qp(const struct walk *w, struct text *t, uint32_t host, uint32_t
     ev_names_object(w->p->names, t, host, OBJ_QP, qpn);
 }
 
-/* Where a person asked for @e. */
-static void add_origin(const struct walk *w, struct text *t, const struct ev *e)
-{
-    if (w->origin && e->cause == 0)
-        w->origin->add(w->origin->ctx, t, e->id);
-}
-
 static const struct ev *tell_plain(struct walk *w, const struct ev *e)
 {
     char buf[EV_TEXT_BYTES];
@@ -88,7 +81,6 @@ static const struct ev *tell_plain(struct walk *w, const struct ev *e)
 
     text_addf(&t, "%s: ", ev_schema(e->kind)->name);
     ev_add_text(&t, e, w->p->names);
-    add_origin(w, &t, e);
     say(w, e, buf, "");
     return cause_of(w, e);
 }
@@ -108,12 +100,12 @@ static void tell_answer(const struct walk *w, const struct ev *e, const struct e
         ev_add_id(&t, tx->id);
     }
     if (tx && e->u.rx.act == ACT_GO_BACK) {
-        missed = past_last_tx(w->p, e->u.rx.host, e->u.rx.qpn, e->u.rx.psn, tx->id);
+        missed = past_last_tx(w->index, e->u.rx.host, e->u.rx.qpn, e->u.rx.psn, tx->id);
         if (missed) {
             text_addf(&n, "psn=%u, ", e->u.rx.psn);
             ev_add_id(&n, missed->id);
             text_add(&n, ", ");
-            fate_add(&n, w->p, missed);
+            fate_add(&n, w->index, missed);
         }
     }
     say(w, e, what, note);
@@ -140,7 +132,7 @@ static void tell_request(const struct walk *w, const struct ev *e, const struct 
             text_addf(&n, "; explain %s", enum_name(&enum_rule, e->u.rx.rule));
     }
     say(w, e, what, note);
-    key = past_refused_key(w->p, e->u.rx.host, e->u.rx.qpn, e->id, true);
+    key = past_refused_key(w->index, e->u.rx.host, e->u.rx.qpn, e->id, true);
     if (key)
         show_detail(w->out, w->p, key);
 }
@@ -174,7 +166,7 @@ static const struct ev *skip_timeouts(struct walk *w, const struct ev *e)
 
         first = next;
         n++;
-        tx = past_last_tx(w->p, next->u.timeout.host, next->u.timeout.qpn, next->u.timeout.psn,
+        tx = past_last_tx(w->index, next->u.timeout.host, next->u.timeout.qpn, next->u.timeout.psn,
                           next->id);
         next = tx ? past_find(w->p, tx->cause) : NULL;
     }
@@ -202,14 +194,14 @@ static const struct ev *tell_timeout(struct walk *w, const struct ev *e)
     }
     text_add(&t, " ran out");
     if (ack)
-        tx = past_last_tx(w->p, e->u.timeout.host, e->u.timeout.qpn, e->u.timeout.psn, e->id);
+        tx = past_last_tx(w->index, e->u.timeout.host, e->u.timeout.qpn, e->u.timeout.psn, e->id);
     if (tx) {
         text_add(&n, "the ");
         ordinal_add(&n, tx_attempt(tx));
         text_add(&n, " transmission ");
         ev_add_id(&n, tx->id);
         text_add(&n, " ");
-        fate_add(&n, w->p, tx);
+        fate_add(&n, w->index, tx);
     }
     say(w, e, what, note);
     /* What is repeated matters, and not what armed the timer last. */
@@ -220,7 +212,7 @@ static const struct ev *tell_timeout(struct walk *w, const struct ev *e)
 
 static const struct ev *tell_fetch(struct walk *w, const struct ev *e)
 {
-    const struct ev *kick = past_find(w->p, e->cause), *post = past_post_of(w->p, e);
+    const struct ev *kick = past_find(w->p, e->cause), *post = past_post_of(w->index, e);
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
@@ -234,7 +226,6 @@ static const struct ev *tell_fetch(struct walk *w, const struct ev *e)
     if (post) {
         text_add(&t, ", posted in ");
         ev_add_id(&t, post->id);
-        add_origin(w, &t, post);
     }
     say(w, e, buf, "");
     if (post)
@@ -315,14 +306,7 @@ static const struct ev *refused_fetch(const struct walk *w, const struct ev *e)
     if (c->op >= WC_RECV || (c->status != WCS_LOC_PROT_ERR && c->status != WCS_LOC_LEN_ERR &&
                              c->status != WCS_LOC_QP_OP_ERR))
         return NULL;
-    for (size_t i = w->p->n; i > 0; i--) {
-        const struct ev *f = past_at(w->p, i - 1);
-
-        if (f->id < e->id && f->kind == EV_fetch && f->u.fetch.host == c->host &&
-            f->u.fetch.qpn == c->qpn && f->u.fetch.wr_id == c->wr_id && f->u.fetch.op != WR_RECV)
-            return f;
-    }
-    return NULL;
+    return past_fetch_of(w->index, e);
 }
 
 /* Where the chain of the event in question begins. */
@@ -335,7 +319,7 @@ static const struct ev *first_cause(const struct walk *w, const struct ev *e)
     if (tx)
         return tx;
     if (e->kind == EV_cqe && e->u.cqe.status == WCS_WR_FLUSH_ERR) {
-        const struct ev *state = past_error_state(w->p, e->u.cqe.host, e->u.cqe.qpn, e->id);
+        const struct ev *state = past_error_state(w->index, e->u.cqe.host, e->u.cqe.qpn, e->id);
 
         if (state)
             return state;
@@ -355,34 +339,45 @@ static bool starts_with_itself(const struct ev *e)
     return e->kind == EV_rx || e->kind == EV_timeout || e->kind == EV_fetch;
 }
 
-enum rdl_status why(FILE *out, const struct past *p, ev_id id, const struct why_origin *origin)
+/* Tells what led to @e, step by step. */
+static void tell_chain(struct walk *w, const struct ev *e)
 {
-    const struct ev *e = past_find(p, id);
-    struct walk w = {out, p, origin, e, 0};
-    char buf[EV_TEXT_BYTES];
-    struct text t = text_on(buf, sizeof(buf));
     unsigned steps = 0;
 
-    if (!e)
-        return RDL_ERR_NOT_FOUND;
-    ev_add_line(&t, e, p->names);
-    add_origin(&w, &t, e);
-    show_line(out, &t);
-    show_failure(out, p, e);
-    e = starts_with_itself(e) ? e : first_cause(&w, e);
     for (unsigned hops = 0; e && hops < HOPS_MAX; hops++) {
         const enum ev_kind kind = e->kind;
 
         if (steps == STEPS_MAX) {
-            t = text_on(buf, sizeof(buf));
+            char buf[64];
+            struct text t = text_on(buf, sizeof(buf));
+
             ev_add_id(&t, e->id);
-            fprintf(out, "  ... and so on: why %s\n", buf);
+            fprintf(w->out, "  ... and so on: why %s\n", buf);
             break;
         }
         steps += tellers[kind] != NULL;
-        e = tellers[kind] ? tellers[kind](&w, e) : cause_of(&w, e);
+        e = tellers[kind] ? tellers[kind](w, e) : cause_of(w, e);
         if (kind != EV_timeout && tellers[kind])
-            w.timeouts = 0;
+            w->timeouts = 0;
     }
+}
+
+enum rdl_status why(FILE *out, const struct past *p, ev_id id)
+{
+    const struct ev *e = past_find(p, id);
+    struct past_index *index;
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    struct walk w;
+
+    if (!e)
+        return RDL_ERR_NOT_FOUND;
+    index = fate_index(p);
+    w = (struct walk){out, p, index, e, 0};
+    ev_add_line(&t, e, p->names);
+    show_line(out, &t);
+    show_failure(out, index, e);
+    tell_chain(&w, starts_with_itself(e) ? e : first_cause(&w, e));
+    past_index_free(index);
     return RDL_OK;
 }

@@ -9,12 +9,6 @@
 #include "emu/past/past.h"
 #include "rdmalab/lab.h"
 
-/* Tells where a person asked for event @id, as " (line 9)"; appends nothing if it does not know. */
-struct why_origin {
-    void (*add)(void *ctx, struct text *t, ev_id id);
-    void *ctx;
-};
-
 /* The event that @target means:
  *
  *	NULL or ""    the last that went wrong, or else the last of all
@@ -32,8 +26,7 @@ struct why_origin {
 RDL_MUST_CHECK enum rdl_status why_find(const struct rdl_lab *lab, const struct past *p,
                                         const char *target, ev_id *ret, size_t *reterr_at);
 
-/* Prints why event @id happened.  @origin may be NULL.  RDL_ERR_NOT_FOUND: no such event. */
-RDL_MUST_CHECK enum rdl_status why(FILE *out, const struct past *p, ev_id id,
-                                   const struct why_origin *origin);
+/* Prints why event @id happened.  RDL_ERR_NOT_FOUND: no such event. */
+RDL_MUST_CHECK enum rdl_status why(FILE *out, const struct past *p, ev_id id);
 
 #endif

@@ -133,10 +133,15 @@ bool past_in_gap(const struct past *p, ev_id id)
     return p->gap_from && ev_tick(id) >= p->gap_from && ev_tick(id) <= p->gap_to;
 }
 
-size_t past_lower_bound(const struct past *p, ev_id id)
+bool past_gap_between(const struct past *p, ev_id a, ev_id b)
 {
-    size_t lo = 0, hi = p->n;
+    return p->gap_from && ev_tick(a) < ev_tick(b) && p->gap_from <= ev_tick(b) &&
+           p->gap_to > ev_tick(a);
+}
 
+/* The first event among those from @lo to @hi whose id is at least @id; @hi if there is none. */
+static size_t bound_within(const struct past *p, ev_id id, size_t lo, size_t hi)
+{
     while (lo < hi) {
         const size_t mid = lo + (hi - lo) / 2;
 
@@ -146,6 +151,23 @@ size_t past_lower_bound(const struct past *p, ev_id id)
             hi = mid;
     }
     return lo;
+}
+
+size_t past_lower_bound(const struct past *p, ev_id id)
+{
+    return bound_within(p, id, 0, p->n);
+}
+
+size_t past_lower_bound_near(const struct past *p, ev_id id, size_t near)
+{
+    size_t lo = near, step = 1;
+
+    while (lo > 0 && past_at(p, lo - 1)->id >= id) {
+        near = lo - 1;
+        lo = near > step ? near - step : 0;
+        step *= 2;
+    }
+    return bound_within(p, id, lo, near);
 }
 
 const struct ev *past_find(const struct past *p, ev_id id)
@@ -177,89 +199,24 @@ uint32_t past_host_of(const struct ev *e)
     return f ? (uint32_t)ev_field_number(e, f) : EV_HOST_NONE;
 }
 
+ev_id past_sent(const struct past *p, ev_id frame, size_t near)
+{
+    while (frame) {
+        const size_t i = past_lower_bound_near(p, frame, near);
+        const struct ev *e = i < p->n ? past_at(p, i) : NULL;
+
+        if (!e || e->id != frame || e->kind != EV_fault || e->u.fault.tx >= frame)
+            break;
+        frame = e->u.fault.tx;
+        near = i;
+    }
+    return frame;
+}
+
 const struct ev *past_tx_of(const struct past *p, const struct ev *e)
 {
     const struct ev_field *f = ev_field_find(e->kind, "tx");
-    const struct ev *tx = f ? past_find(p, ev_field_number(e, f)) : NULL;
+    const struct ev *tx = f ? past_find(p, past_sent(p, ev_field_number(e, f), p->n)) : NULL;
 
-    if (tx && tx->kind == EV_fault)
-        tx = past_find(p, tx->u.fault.tx);
     return tx && tx->kind == EV_tx ? tx : NULL;
-}
-
-/* May what is looked for have happened between @e and event @before, unrecorded? */
-static bool gap_between(const struct past *p, const struct ev *e, ev_id before)
-{
-    return p->gap_from && ev_tick(e->id) < ev_tick(before) && p->gap_from <= ev_tick(before) &&
-           p->gap_to > ev_tick(e->id);
-}
-
-const struct ev *past_last_tx(const struct past *p, uint32_t host, uint32_t qpn, uint32_t psn,
-                              ev_id before)
-{
-    for (size_t i = past_lower_bound(p, before); i > 0; i--) {
-        const struct ev *e = past_at(p, i - 1);
-
-        if (e->kind == EV_tx && e->u.tx.host == host && e->u.tx.qpn == qpn && e->u.tx.psn == psn &&
-            e->u.tx.syndrome == SYN_NONE)
-            return gap_between(p, e, before) ? NULL : e;
-    }
-    return NULL;
-}
-
-static bool is_post_of(const struct ev *e, const struct ev *fetch)
-{
-    const struct ev_fetch *f = &fetch->u.fetch;
-
-    if (e->kind == EV_post_send)
-        return e->u.post_send.host == f->host && e->u.post_send.queue == f->queue &&
-               e->u.post_send.desc == f->desc;
-    return e->kind == EV_post_recv && e->u.post_recv.host == f->host &&
-           e->u.post_recv.queue == f->queue && e->u.post_recv.desc == f->desc;
-}
-
-const struct ev *past_post_of(const struct past *p, const struct ev *fetch)
-{
-    for (size_t i = past_lower_bound(p, fetch->id); i > 0; i--) {
-        const struct ev *e = past_at(p, i - 1);
-
-        if (is_post_of(e, fetch))
-            return gap_between(p, e, fetch->id) ? NULL : e;
-    }
-    return NULL;
-}
-
-const struct ev *past_refused_key(const struct past *p, uint32_t host, uint32_t qpn, ev_id before,
-                                  bool tick)
-{
-    for (size_t i = past_lower_bound(p, before + 1); i < p->n && tick; i++) {
-        const struct ev *e = past_at(p, i);
-
-        /* The check may be told after the packet that it refused. */
-        if (ev_tick(e->id) != ev_tick(before))
-            break;
-        if (e->kind == EV_key && e->u.key.host == host && e->u.key.qpn == qpn && e->u.key.rule)
-            return e;
-    }
-    for (size_t i = past_lower_bound(p, before); i > 0; i--) {
-        const struct ev *e = past_at(p, i - 1);
-
-        if (tick && ev_tick(e->id) != ev_tick(before))
-            return NULL;
-        if (e->kind == EV_key && e->u.key.host == host && e->u.key.qpn == qpn && e->u.key.rule)
-            return e;
-    }
-    return NULL;
-}
-
-const struct ev *past_error_state(const struct past *p, uint32_t host, uint32_t qpn, ev_id before)
-{
-    for (size_t i = past_lower_bound(p, before); i > 0; i--) {
-        const struct ev *e = past_at(p, i - 1);
-
-        if (e->kind == EV_qp_state && e->u.qp_state.host == host && e->u.qp_state.qpn == qpn &&
-            e->u.qp_state.to == QPS_ERR)
-            return gap_between(p, e, before) ? NULL : e;
-    }
-    return NULL;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What was recorded, of a running lab or of a saved trace: events oldest first, names, and frames.
  *
- * Everything that explains or exports the past (show events, why, export) reads this and nothing
- * else, so that a saved trace answers and draws the same as the lab that wrote it.
+ * Everything that explains, draws or exports the past (show events, why, export, the ladder) reads
+ * this and nothing else, so that a saved trace answers and draws the same as the lab that wrote it.
+ * What belongs together in it is found by past_index.h.
  */
 #ifndef EMU_PAST_PAST_H
 #define EMU_PAST_PAST_H
@@ -60,6 +61,9 @@ void past_add_frames_forgotten(struct text *t, const struct past *p, uint64_t n)
 /* Was recording off when @id happened? */
 bool past_in_gap(const struct past *p, ev_id id);
 
+/* Was recording off at some time after event @a and not after event @b? */
+bool past_gap_between(const struct past *p, ev_id a, ev_id b);
+
 static inline const struct ev *past_at(const struct past *p, size_t i)
 {
     return p->at(p->ctx, i);
@@ -73,6 +77,11 @@ static inline const uint8_t *past_frame(const struct past *p, ev_id tx, size_t *
 /* The index of the first event whose id is at least @id; n if there is none. */
 size_t past_lower_bound(const struct past *p, ev_id id);
 
+/* The same for an event that is older than the one with index @near (n: than all), and likely not
+ * far from it.
+ */
+size_t past_lower_bound_near(const struct past *p, ev_id id, size_t near);
+
 /* The event @id; NULL if it is not there (any more).  Row 0 gives the first event of the tick. */
 const struct ev *past_find(const struct past *p, ev_id id);
 
@@ -82,26 +91,15 @@ uint64_t past_count(const struct past *p, const struct ev_filter *f);
 /* The host whose event this is, or EV_HOST_NONE. */
 uint32_t past_host_of(const struct ev *e);
 
-/* The tx event behind the field tx of an rx, drop, lost, fault, forwarded or flooded event; a frame
- * that a fault changed is named by the fault, which names the tx.  NULL: from outside, or
- * forgotten.
+/* What sent the frame that events call @frame: a fault that changes a frame gives it its own id,
+ * and names the frame as it was.  The event may not be there; of 0, a frame from outside, it is 0.
+ * @near: as for past_lower_bound_near(), of an event that names the frame, or n.
+ */
+ev_id past_sent(const struct past *p, ev_id frame, size_t near);
+
+/* The tx event behind the field tx of an rx, drop, lost, fault, forwarded or flooded event.  NULL:
+ * from outside, or forgotten.
  */
 const struct ev *past_tx_of(const struct past *p, const struct ev *e);
-
-/* The last tx event of a packet before event @before; NULL: none is recorded. */
-const struct ev *past_last_tx(const struct past *p, uint32_t host, uint32_t qpn, uint32_t psn,
-                              ev_id before);
-
-/* The posting of the work request that fetch event @fetch is about; NULL: forgotten. */
-const struct ev *past_post_of(const struct past *p, const struct ev *fetch);
-
-/* The last key check before event @before that refused something of a queue pair; @tick: only in
- * the tick of @before.  NULL: there is none.
- */
-const struct ev *past_refused_key(const struct past *p, uint32_t host, uint32_t qpn, ev_id before,
-                                  bool tick);
-
-/* The last move to ERR of a queue pair before event @before; NULL: none is recorded. */
-const struct ev *past_error_state(const struct past *p, uint32_t host, uint32_t qpn, ev_id before);
 
 #endif

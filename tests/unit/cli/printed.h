@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of printing functions share: output as a string, and a trace written by hand. */
+/* What tests of printing functions share: output as a string, beside traces written by hand. */
 #ifndef TESTS_UNIT_CLI_PRINTED_H
 #define TESTS_UNIT_CLI_PRINTED_H
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/past/past.h"
+#include "past/written.h"
 
 /* Everything printed to @out since printed_begin(), as a string that lives until printed_end(). */
 struct printed {
@@ -54,39 +54,6 @@ static inline void assert_lines_fit(struct printed *p)
             fail_msg("%zu columns: %.*s", n, (int)n, s);
         s += n + (s[n] == '\n');
     }
-}
-
-/* A trace written by hand, with the bytes of one frame. */
-struct written {
-    const struct ev *events;
-    size_t n;
-    ev_id framed; /* the tx (or fault) event whose bytes these are */
-    const uint8_t *frame;
-    size_t frame_bytes;
-};
-
-static inline const struct ev *written_at(const void *ctx, size_t i)
-{
-    return &((const struct written *)ctx)->events[i];
-}
-
-static inline const uint8_t *written_frame(const void *ctx, ev_id tx, size_t *ret_bytes)
-{
-    const struct written *w = ctx;
-
-    if (!w->frame || tx != w->framed)
-        return NULL;
-    *ret_bytes = w->frame_bytes;
-    return w->frame;
-}
-
-/* @names may be NULL; it learns from the events. */
-static inline struct past past_of_written(const struct written *w, struct ev_names *names)
-{
-    for (size_t i = 0; names && i < w->n; i++)
-        ev_names_learn(names, &w->events[i]);
-    return (struct past){
-        .ctx = w, .n = w->n, .names = names, .at = written_at, .frame = written_frame};
 }
 
 #endif

@@ -91,15 +91,17 @@ static void what_is_missing_is_said_in_full(void **state)
     struct trace_of *t = calloc(1, sizeof(*t));
     struct ladder *l;
     struct layout o;
+    struct text missing;
 
     (void)state;
     assert_non_null(t);
     trace_build(t, "first_send");
-    t->missing =
-        "the 12345678 oldest events are forgotten, this is complete from #12345678.12 on; "
-        "\"record keep=64m\" as the first line keeps more; recording was off at times from "
-        "#12345678 to #123456789: what happened then is missing";
     l = trace_draw(t, 0, &(struct ladder_options){.title = "some of it"});
+    missing = text_on(l->missing, sizeof(l->missing));
+    text_add(&missing,
+             "the 12345678 oldest events are forgotten, this is complete from #12345678.12 on; "
+             "\"record keep=64m\" as the first line keeps more; recording was off at times from "
+             "#12345678 to #123456789: what happened then is missing");
     check("missing", l);
     assert_int_equal(layout_init(&o, l), RDL_OK);
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)

@@ -30,7 +30,7 @@ static void each_packet_is_labelled_and_has_its_fate(void **state)
 {
     static const struct {
         const char *trace, *label;
-        enum ladder_fate fate;
+        enum frame_fate fate;
         enum ladder_tone tone;
         bool again;
         const char *end;
@@ -184,7 +184,7 @@ static void an_arrow_is_cut_where_the_picture_ends(void **state)
         enum ev_kind to;
         bool forgotten; /* what is before @from */
         enum ladder_cut cut;
-        enum ladder_fate fate;
+        enum frame_fate fate;
         const char *label, *beyond, *where; /* of the first arrow, and of its other end */
         uint32_t columns;
     } rows[] = {

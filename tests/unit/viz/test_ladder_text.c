@@ -6,6 +6,7 @@
 
 #include "traces.h"
 #include "viz/cells.h"
+#include "viz/ladder_model.h"
 
 static struct collected picture(const char *name, const struct ladder_options *options)
 {
@@ -64,6 +65,7 @@ static void arrows_that_are_cut_say_where_they_come_from_and_go_to(void **state)
     struct ladder *l;
     struct collected c;
     struct viz_sink sink = collect(&c);
+    struct text missing;
     size_t i = 0;
 
     (void)state;
@@ -75,8 +77,10 @@ static void arrows_that_are_cut_say_where_they_come_from_and_go_to(void **state)
     while (t->e[i].kind != EV_tx)
         i++;
     options.to = t->e[i].id;
-    t->missing = "recording was off at times from #3 to #4; this sentence needs more than a row";
     l = trace_draw(t, 0, &options);
+    missing = text_on(l->missing, sizeof(l->missing));
+    text_add(&missing,
+             "recording was off at times from #3 to #4; this sentence needs more than a row");
     assert_int_equal(ladder_text(l, &sink), RDL_OK);
     assert_string_equal(c.s, expected);
     free(c.s);

@@ -522,7 +522,7 @@ struct rest {
     size_t first;
 };
 
-static const struct ev *event_at(void *ctx, size_t i)
+static const struct ev *event_at(const void *ctx, size_t i)
 {
     const struct rest *rest = ctx;
 
@@ -533,22 +533,22 @@ static const struct ev *event_at(void *ctx, size_t i)
 struct ladder *trace_draw(const struct trace_of *t, size_t forgotten,
                           const struct ladder_options *options)
 {
-    struct rest rest = {t, forgotten};
+    const struct rest rest = {t, forgotten};
     struct ev_names *names = ev_names_new();
-    struct ladder_events events = {.at = event_at,
-                                   .ctx = &rest,
-                                   .names = names,
-                                   .gap_from = t->gap_from,
-                                   .gap_to = t->gap_to,
-                                   .missing = t->missing};
+    const struct past past = {.at = event_at,
+                              .ctx = &rest,
+                              .n = t->n - forgotten,
+                              .forgotten = forgotten,
+                              .names = names,
+                              .gap_from = t->gap_from,
+                              .gap_to = t->gap_to};
     struct ladder *l = NULL;
 
     assert_non_null(names);
     assert_true(forgotten <= t->n);
-    events.n = t->n - forgotten;
     for (size_t i = 0; i < t->n; i++)
         ev_names_learn(names, &t->e[i]);
-    assert_int_equal(ladder_new(&events, options, &l), RDL_OK);
+    assert_int_equal(ladder_new(&past, options, &l), RDL_OK);
     ev_names_free(names);
     return l;
 }

@@ -4,6 +4,7 @@
 #ifndef TESTS_UNIT_VIZ_TRACES_H
 #define TESTS_UNIT_VIZ_TRACES_H
 
+#include "emu/past/past.h"
 #include "viz/ladder.h"
 
 #define TRACE_EVENTS_MAX 2048u
@@ -12,7 +13,6 @@ struct trace_of {
     struct ev e[TRACE_EVENTS_MAX];
     size_t n;
     uint64_t gap_from, gap_to; /* ticks without all of their events */
-    const char *missing;       /* what the picture is to say of that */
 };
 
 struct trace_case {

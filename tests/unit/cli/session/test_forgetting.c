@@ -198,28 +198,6 @@ static void what_is_complete_is_not_complained_of(void **state)
     }
 }
 
-/* The same question about an event that was repeated has no wrong answer from before the gap. */
-static void nothing_is_taken_for_what_was_not_recorded(void **state)
-{
-    const struct ev events[] = {
-        {.id = ev_id_of(5, 1), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = 7}},
-        {.id = ev_id_of(6, 1), .kind = EV_post_send, .u.post_send = {.qpn = 2, .desc = 3}},
-        {.id = ev_id_of(7, 1), .kind = EV_qp_state, .u.qp_state = {.qpn = 2, .to = QPS_ERR}},
-        {.id = ev_id_of(20, 1), .kind = EV_fetch, .u.fetch = {.qpn = 2, .desc = 3}},
-    };
-    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
-    struct past past = past_of_written(&w, NULL);
-
-    (void)state;
-    for (int gap = 0; gap < 2; gap++) {
-        past.gap_from = gap ? 10 : 0;
-        past.gap_to = gap ? 12 : 0;
-        assert_int_equal(past_last_tx(&past, 0, 2, 7, ev_id_of(20, 1)) == NULL, gap);
-        assert_int_equal(past_post_of(&past, &events[3]) == NULL, gap);
-        assert_int_equal(past_error_state(&past, 0, 2, ev_id_of(20, 1)) == NULL, gap);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,7 +206,6 @@ int main(void)
         cmocka_unit_test(the_remedy_helps),
         cmocka_unit_test(what_is_missing_is_said_where_it_is_looked_for),
         cmocka_unit_test(what_is_complete_is_not_complained_of),
-        cmocka_unit_test(nothing_is_taken_for_what_was_not_recorded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ struct lab {
     size_t forgotten; /* so many of the oldest events are not there for the ladder */
 };
 
-static const struct ev *event_at(void *ctx, size_t i)
+static const struct ev *event_at(const void *ctx, size_t i)
 {
     const struct lab *l = ctx;
 
@@ -116,11 +116,14 @@ static void lab_close(struct lab *l)
 
 static struct ladder *draw(struct lab *l, const struct ladder_options *options)
 {
-    const struct ladder_events events = {
-        .at = event_at, .ctx = l, .n = l->past.n - l->forgotten, .names = l->past.names};
+    const struct past past = {.at = event_at,
+                              .ctx = l,
+                              .n = l->past.n - l->forgotten,
+                              .forgotten = l->forgotten,
+                              .names = l->past.names};
     struct ladder *ladder;
 
-    assert_int_equal(ladder_new(&events, options, &ladder), RDL_OK);
+    assert_int_equal(ladder_new(&past, options, &ladder), RDL_OK);
     return ladder;
 }
 

@@ -122,11 +122,11 @@ static void ask_everything(struct prng *r, const struct saved *s)
     assert_int_equal(export_ladder(out.out, &p, &options, false), RDL_OK);
     for (size_t i = 0; i < WHY_MAX && p.n; i++) {
         id = past_at(&p, (size_t)prng_below(r, p.n))->id;
-        assert_int_equal(why(out.out, &p, id, NULL), RDL_OK);
+        assert_int_equal(why(out.out, &p, id), RDL_OK);
         (void)!show_packet(out.out, &p, id, i % 2 == 0);
     }
     if (why_find(NULL, &p, NULL, &id, &off) == RDL_OK)
-        assert_int_equal(why(out.out, &p, id, NULL), RDL_OK);
+        assert_int_equal(why(out.out, &p, id), RDL_OK);
     assert_true(printed_text(&out)[0] != '\0');
     printed_end(&out);
 }

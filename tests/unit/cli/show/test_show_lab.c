@@ -223,7 +223,7 @@ static void ask_why(struct printed *p, const struct rig *r, const char *target)
     size_t at;
 
     assert_int_equal(why_find(r->lab, &past, target, &id, &at), RDL_OK);
-    assert_int_equal(why(printed_begin(p)->out, &past, id, NULL), RDL_OK);
+    assert_int_equal(why(printed_begin(p)->out, &past, id), RDL_OK);
     assert_lines_fit(p);
 }
 
@@ -294,7 +294,7 @@ static void print_all(FILE *out, const struct past *past)
 
     show_events(out, past, &all, false, false);
     for (size_t i = 0; i < past->n; i++)
-        assert_int_equal(why(out, past, past_at(past, i)->id, NULL), RDL_OK);
+        assert_int_equal(why(out, past, past_at(past, i)->id), RDL_OK);
     assert_int_equal(export_ladder(out, past, &options, true), RDL_OK);
     assert_int_equal(export_ladder(out, past, &options, false), RDL_OK);
 }

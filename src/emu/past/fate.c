@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/past/fate.h"
+
+bool fate_is_end(const struct ev *e, ev_id *ret)
+{
+    switch (e->kind) {
+    case EV_rx:
+        *ret = e->u.rx.tx;
+        return true;
+    case EV_port_out:
+        *ret = e->u.port_out.tx;
+        return e->u.port_out.opcode < FRAME_OTHER;
+    case EV_lost:
+        *ret = e->u.lost.tx;
+        return e->u.lost.opcode < FRAME_OTHER;
+    case EV_drop:
+        *ret = e->u.drop.tx;
+        return e->u.drop.reason != DROP_NOT_FOR_US && e->u.drop.opcode < FRAME_OTHER;
+    default:
+        return false;
+    }
+}
+
+/* What @e, which names a frame, says became of it; FATE_UNKNOWN if it is no end within the lab. */
+static enum frame_fate told_by(const struct ev *e)
+{
+    switch (e->kind) {
+    case EV_rx:
+        return FATE_ARRIVED;
+    case EV_drop:
+        return FATE_DROPPED;
+    case EV_lost:
+        return FATE_LOST;
+    default:
+        return FATE_UNKNOWN;
+    }
+}
+
+struct fate fate_of(const struct past_index *x, const struct ev *tx)
+{
+    struct fate f = {FATE_UNKNOWN, NULL, NULL, NULL};
+
+    for (const struct ev *e = past_first_of_frame(x, tx->id); e; e = past_after(x, e)) {
+        const enum frame_fate kind = told_by(e);
+        const bool astray = e->kind == EV_drop && e->u.drop.reason == DROP_NOT_FOR_US;
+
+        if (e->kind == EV_fault)
+            f.fault = e;
+        if (kind == FATE_UNKNOWN || (astray && f.end))
+            continue;
+        f.kind = kind;
+        f.end = e;
+        if (kind == FATE_ARRIVED)
+            f.answer = past_answer_to(x, e);
+        /* Another copy may still arrive: one that a fault made, or a switch that flooded. */
+        if (kind == FATE_ARRIVED || !(astray || (f.fault && f.fault->u.fault.by == FLT_DUPLICATE)))
+            break;
+    }
+    return f;
+}

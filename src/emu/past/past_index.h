@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* What belongs together in a past, found in one pass over its events.
+ *
+ * Events of the same thing are on one thread, oldest first:
+ *
+ *	thread         of                    its events
+ *	frame          what sent it          what faults did to it; rx, drop, lost, port_out
+ *	packet         host, QPN, PSN        tx of a request or of data that was read
+ *	answers        host, QPN             tx with a syndrome
+ *	work request   host, QPN, wr_id      fetch of what is to be sent
+ *	descriptor     host, queue, number   post_send, post_recv
+ *	refused keys   host, QPN             key with a rule
+ *	errors         host, QPN             qp_state to ERR
+ *	failures       host, QPN             cqe that failed, and was not flushed
+ *
+ * No event is on two of them.  What leads from one to another is noted beside them: a fetch is
+ * about its post, an rx about its answer, a failed cqe about the newest packet of its request.
+ *
+ * The index knows the whole past, and nothing else.  Of what is forgotten there is no event, and a
+ * thread may begin in its middle (the attempt of a tx tells).  Where recording was off between two
+ * events there may have been a third: functions that ask for the newest before another answer NULL
+ * then, and not with an older one.
+ */
+#ifndef EMU_PAST_PAST_INDEX_H
+#define EMU_PAST_PAST_INDEX_H
+
+#include "emu/past/past.h"
+#include "rdmalab/status.h"
+
+#define PAST_NONE UINT32_MAX /* no event */
+
+struct past_thread;
+
+/* Events are called by their index in the past.  before[after[i]] == i, and after[i] > i.  Only
+ * past_index.c writes it; others may read @past.
+ */
+struct past_index {
+    const struct past *past; /* must stay as it is */
+    uint32_t *before;        /* the event before this one on its thread, or PAST_NONE */
+    uint32_t *after;         /* the event behind it */
+    uint32_t *about;         /* the event that this one is about: see above */
+    struct past_thread *threads;
+    size_t n_threads, cap_threads; /* used, and places: a power of two */
+};
+
+/**
+ * past_index_new() - Find what belongs together
+ * @p:		Must outlive the index, and not change
+ * @ret:	Free with past_index_free()
+ *
+ * The time that it takes grows with the number of events, and so does the memory: 12 bytes for
+ * each, and some hundred for each packet.
+ *
+ * Return: RDL_OK, RDL_ERR_NOMEM
+ */
+RDL_MUST_CHECK enum rdl_status past_index_new(const struct past *p, struct past_index **ret);
+void past_index_free(struct past_index *x);
+
+/* The events beside @e on its thread; NULL: there is none. */
+const struct ev *past_before(const struct past_index *x, const struct ev *e);
+const struct ev *past_after(const struct past_index *x, const struct ev *e);
+
+/* The first event about the frame that @sent sent, which may not be there itself. */
+const struct ev *past_first_of_frame(const struct past_index *x, ev_id sent);
+
+/* The first transmission of the packet that tx event @tx sent. */
+const struct ev *past_first_tx(const struct past_index *x, const struct ev *tx);
+
+/* The last transmission of a packet before event @before. */
+const struct ev *past_last_tx(const struct past_index *x, uint32_t host, uint32_t qpn, uint32_t psn,
+                              ev_id before);
+
+/* What the receiver sent back because of @rx: at once, or as soon as its port was free. */
+const struct ev *past_answer_to(const struct past_index *x, const struct ev *rx);
+
+/* The posting of the work request that @fetch is about. */
+const struct ev *past_post_of(const struct past_index *x, const struct ev *fetch);
+
+/* The last packet of the request that completed with an error in @cqe. */
+const struct ev *past_last_tx_of_request(const struct past_index *x, const struct ev *cqe);
+
+/* The fetching of the request that completed in @cqe. */
+const struct ev *past_fetch_of(const struct past_index *x, const struct ev *cqe);
+
+/* The last key check before event @before that refused something of a queue pair; @tick: only in
+ * the tick of @before, where it may be told after the packet that it refused.
+ */
+const struct ev *past_refused_key(const struct past_index *x, uint32_t host, uint32_t qpn,
+                                  ev_id before, bool tick);
+
+/* The last move to ERR of a queue pair before event @before. */
+const struct ev *past_error_state(const struct past_index *x, uint32_t host, uint32_t qpn,
+                                  ev_id before);
+
+/* The last completion before @cqe on its queue pair that failed by itself, and was not flushed. */
+const struct ev *past_failure_before(const struct past_index *x, const struct ev *cqe);
+
+#endif

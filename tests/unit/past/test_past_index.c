@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* What belongs together in pasts that are short enough to be read: which attempts a packet had,
+ * what happened to a frame, what was answered, what was posted.
+ */
+#include "testing.h"
+
+#include <stdlib.h>
+
+#include "emu/past/past_index.h"
+#include "past/written.h"
+
+#define ID(tick, row) ((ev_id)(tick) << EV_ROW_BITS | (row))
+
+enum { H1, H2 };
+
+/* h1 sends PSN 100 from QP 2 to QP 3 of h2; events are of these kinds. */
+#define TX(id_, n)                                                                                 \
+    {                                                                                              \
+        .id = id_, .kind = EV_tx, .u.tx = {                                                        \
+            .host = H1,                                                                            \
+            .qpn = 2,                                                                              \
+            .psn = 100,                                                                            \
+            .wr_id = 1,                                                                            \
+            .attempt = n                                                                           \
+        }                                                                                          \
+    }
+#define LOST(id_, tx_)                                                                             \
+    {                                                                                              \
+        .id = id_, .kind = EV_lost, .u.lost = {.host = H1, .tx = tx_ }                             \
+    }
+#define RX(id_, tx_, act_)                                                                         \
+    {                                                                                              \
+        .id = id_, .kind = EV_rx, .u.rx = {                                                        \
+            .host = H2,                                                                            \
+            .qpn = 3,                                                                              \
+            .psn = 100,                                                                            \
+            .act = act_,                                                                           \
+            .tx = tx_                                                                              \
+        }                                                                                          \
+    }
+#define ACK(id_, cause_)                                                                           \
+    {                                                                                              \
+        .id = id_, .cause = cause_, .kind = EV_tx, .u.tx = {                                       \
+            .host = H2,                                                                            \
+            .qpn = 3,                                                                              \
+            .psn = 100,                                                                            \
+            .syndrome = SYN_ACK                                                                    \
+        }                                                                                          \
+    }
+
+/* An index of @w, whose past is *@p. */
+static struct past_index *indexed(const struct written *w, struct past *p)
+{
+    struct past_index *x = NULL;
+
+    *p = past_of_written(w, NULL);
+    assert_int_equal(past_index_new(p, &x), RDL_OK);
+    return x;
+}
+
+/* Sent three times: lost, then acknowledged by an ACK that is lost, then a duplicate. */
+static const struct ev thrice[] = {
+    /* 0 */ TX(ID(1, 1), 0),
+    /* 1 */ LOST(ID(2, 1), ID(1, 1)),
+    /* 2 */ TX(ID(3, 1), 2),
+    /* 3 */ RX(ID(4, 1), ID(3, 1), ACT_ACCEPT),
+    /* 4 */ ACK(ID(4, 2), ID(4, 1)),
+    /* 5 */ {.id = ID(5, 1), .kind = EV_lost, .u.lost = {.host = H2, .tx = ID(4, 2)}},
+    /* 6 */ TX(ID(6, 1), 3),
+    /* 7 */ RX(ID(7, 1), ID(6, 1), ACT_DUPLICATE),
+    /* 8 */ ACK(ID(8, 1), ID(7, 1)), /* when its port was free */
+};
+static const struct written sent_thrice = {.events = thrice, .n = ARRAY_LEN(thrice)};
+
+static void the_attempts_of_a_packet_are_on_one_thread(void **state)
+{
+    struct past p;
+    struct past_index *x = indexed(&sent_thrice, &p);
+
+    (void)state;
+    assert_ptr_equal(past_first_tx(x, &thrice[6]), &thrice[0]);
+    assert_ptr_equal(past_after(x, &thrice[0]), &thrice[2]);
+    assert_ptr_equal(past_after(x, &thrice[2]), &thrice[6]);
+    assert_null(past_after(x, &thrice[6]));
+    assert_ptr_equal(past_before(x, &thrice[6]), &thrice[2]);
+    assert_null(past_before(x, &thrice[0]));
+    assert_ptr_equal(past_last_tx(x, H1, 2, 100, ID(6, 1)), &thrice[2]);
+    assert_ptr_equal(past_last_tx(x, H1, 2, 100, ID(9, 1)), &thrice[6]);
+    assert_null(past_last_tx(x, H1, 2, 100, ID(1, 1)));
+    assert_null(past_last_tx(x, H1, 2, 101, ID(9, 1)));
+    assert_null(past_last_tx(x, H2, 3, 100, ID(9, 1))); /* an ACK is no attempt */
+    past_index_free(x);
+}
+
+static void a_frame_leads_to_its_end_and_an_rx_to_its_answer(void **state)
+{
+    struct past p;
+    struct past_index *x = indexed(&sent_thrice, &p);
+
+    (void)state;
+    assert_ptr_equal(past_first_of_frame(x, ID(1, 1)), &thrice[1]);
+    assert_ptr_equal(past_first_of_frame(x, ID(3, 1)), &thrice[3]);
+    assert_ptr_equal(past_first_of_frame(x, ID(4, 2)), &thrice[5]);
+    assert_null(past_first_of_frame(x, ID(8, 1))); /* under way */
+    assert_null(past_after(x, &thrice[1]));
+    assert_ptr_equal(past_answer_to(x, &thrice[3]), &thrice[4]);
+    assert_ptr_equal(past_answer_to(x, &thrice[7]), &thrice[8]);
+    past_index_free(x);
+}
+
+/* Answers leave in order: one that leaves later, by another cause, is not this packet's. */
+static void an_answer_to_another_packet_is_none(void **state)
+{
+    static const struct ev events[] = {
+        RX(ID(4, 1), 0, ACT_ACCEPT),
+        RX(ID(5, 1), 0, ACT_ACCEPT),
+        ACK(ID(6, 1), ID(5, 1)),
+        ACK(ID(7, 1), ID(4, 1)),
+    };
+    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+    struct past p;
+    struct past_index *x = indexed(&w, &p);
+
+    (void)state;
+    assert_null(past_answer_to(x, &events[0]));
+    assert_ptr_equal(past_answer_to(x, &events[1]), &events[2]);
+    past_index_free(x);
+}
+
+/* The network delivers a frame twice, and damages it twice before that: all names are one frame. */
+static void copies_and_damage_belong_to_one_frame(void **state)
+{
+    static const struct ev events[] = {
+        TX(ID(1, 1), 0),
+        {.id = ID(1, 2), .kind = EV_fault, .u.fault = {.by = FLT_DUPLICATE, .tx = ID(1, 1)}},
+        {.id = ID(1, 3), .kind = EV_fault, .u.fault = {.by = FLT_CORRUPT, .tx = ID(1, 1)}},
+        {.id = ID(1, 4), .kind = EV_fault, .u.fault = {.by = FLT_CORRUPT, .tx = ID(1, 3)}},
+        {.id = ID(2, 1), .kind = EV_drop, .u.drop = {.host = H2, .tx = ID(1, 4)}},
+        RX(ID(3, 1), ID(1, 1), ACT_ACCEPT),
+    };
+    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+    struct past p;
+    struct past_index *x = indexed(&w, &p);
+    const struct ev *e = past_first_of_frame(x, ID(1, 1));
+
+    (void)state;
+    for (size_t i = 1; i < ARRAY_LEN(events); i++) {
+        assert_ptr_equal(e, &events[i]);
+        e = past_after(x, e);
+    }
+    assert_null(e);
+    past_index_free(x);
+}
+
+/* What is before the third attempt is forgotten: the thread begins there, and says so. */
+static void a_forgotten_beginning_leaves_the_rest(void **state)
+{
+    const struct written w = {.events = thrice + 5, .n = ARRAY_LEN(thrice) - 5};
+    struct past p;
+    struct past_index *x = indexed(&w, &p);
+
+    (void)state;
+    p.forgotten = 5;
+    assert_ptr_equal(past_first_tx(x, &thrice[6]), &thrice[6]);
+    assert_int_equal(past_first_tx(x, &thrice[6])->u.tx.attempt, 3);
+    assert_null(past_last_tx(x, H1, 2, 100, ID(6, 1)));
+    /* The ACK is not there, but what became of it. */
+    assert_ptr_equal(past_first_of_frame(x, ID(4, 2)), &thrice[5]);
+    assert_null(past_after(x, &thrice[0]));
+    past_index_free(x);
+}
+
+static const struct ev before_a_gap[] = {
+    {.id = ID(5, 1), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = 7}},
+    {.id = ID(6, 1), .kind = EV_post_send, .u.post_send = {.qpn = 2, .desc = 3}},
+    {.id = ID(7, 1), .kind = EV_qp_state, .u.qp_state = {.qpn = 2, .to = QPS_ERR}},
+    {.id = ID(20, 1), .kind = EV_fetch, .u.fetch = {.qpn = 2, .desc = 3}},
+};
+
+/* The same question about an event that was repeated has no wrong answer from before the gap. */
+static void nothing_is_taken_for_what_was_not_recorded(void **state)
+{
+    const struct written w = {.events = before_a_gap, .n = ARRAY_LEN(before_a_gap)};
+    struct past p;
+    struct past_index *x = indexed(&w, &p);
+
+    (void)state;
+    for (int gap = 0; gap < 2; gap++) {
+        p.gap_from = gap ? 10 : 0;
+        p.gap_to = gap ? 12 : 0;
+        assert_int_equal(past_last_tx(x, 0, 2, 7, ID(20, 1)) == NULL, gap);
+        assert_int_equal(past_post_of(x, &before_a_gap[3]) == NULL, gap);
+        assert_int_equal(past_error_state(x, 0, 2, ID(20, 1)) == NULL, gap);
+    }
+    past_index_free(x);
+}
+
+/* A descriptor is used again and again: a fetch is about its newest post. */
+static void a_fetch_is_about_the_newest_post_of_its_descriptor(void **state)
+{
+    static const struct ev events[] = {
+        {.id = ID(1, 1), .kind = EV_post_send, .u.post_send = {.queue = 19, .desc = 3, .wr_id = 1}},
+        {.id = ID(2, 1), .kind = EV_fetch, .u.fetch = {.queue = 19, .desc = 3, .wr_id = 1}},
+        {.id = ID(3, 1), .kind = EV_post_send, .u.post_send = {.queue = 19, .desc = 3, .wr_id = 2}},
+        {.id = ID(4, 1), .kind = EV_fetch, .u.fetch = {.queue = 19, .desc = 3, .wr_id = 2}},
+        {.id = ID(5, 1), .kind = EV_fetch, .u.fetch = {.queue = 19, .desc = 4, .wr_id = 3}},
+    };
+    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+    struct past p;
+    struct past_index *x = indexed(&w, &p);
+
+    (void)state;
+    assert_ptr_equal(past_post_of(x, &events[1]), &events[0]);
+    assert_ptr_equal(past_post_of(x, &events[3]), &events[2]);
+    assert_null(past_post_of(x, &events[4]));
+    past_index_free(x);
+}
+
+/* A request of two packets is given up: it leads to its last packet, and to its fetch. */
+static void a_failed_completion_leads_to_its_request(void **state)
+{
+    static const struct ev events[] = {
+        {.id = ID(1, 1), .kind = EV_fetch, .u.fetch = {.qpn = 2, .wr_id = 5}},
+        {.id = ID(1, 2), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = 7, .wr_id = 5}},
+        {.id = ID(2, 1), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = 8, .wr_id = 5}},
+        {.id = ID(2, 2), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = 9, .wr_id = 6}},
+        {.id = ID(3, 1),
+         .kind = EV_cqe,
+         .u.cqe = {.qpn = 2, .wr_id = 5, .status = WCS_RETRY_EXC_ERR}},
+        {.id = ID(3, 2), .kind = EV_qp_state, .u.qp_state = {.qpn = 2, .to = QPS_ERR}},
+        {.id = ID(3, 3), .kind = EV_cqe, .u.cqe = {.qpn = 2, .status = WCS_WR_FLUSH_ERR}},
+    };
+    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+    struct past p;
+    struct past_index *x = indexed(&w, &p);
+
+    (void)state;
+    assert_ptr_equal(past_last_tx_of_request(x, &events[4]), &events[2]);
+    assert_ptr_equal(past_fetch_of(x, &events[4]), &events[0]);
+    assert_null(past_failure_before(x, &events[4]));
+    assert_ptr_equal(past_failure_before(x, &events[6]), &events[4]);
+    assert_ptr_equal(past_error_state(x, 0, 2, ID(3, 3)), &events[5]);
+    past_index_free(x);
+}
+
+/* The refusal may be told before the packet that it refuses, or after it, in one tick. */
+static void a_refused_key_is_found_on_both_sides(void **state)
+{
+    static const struct ev events[] = {
+        {.id = ID(1, 1), .kind = EV_key, .u.key = {.qpn = 3, .rule = 1}},
+        {.id = ID(2, 1), .kind = EV_key, .u.key = {.qpn = 3}}, /* not refused */
+        {.id = ID(2, 2), .kind = EV_rx, .u.rx = {.qpn = 3}},
+        {.id = ID(2, 3), .kind = EV_key, .u.key = {.qpn = 3, .rule = 1}},
+        {.id = ID(3, 1), .kind = EV_rx, .u.rx = {.qpn = 3}},
+    };
+    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+    struct past p;
+    struct past_index *x = indexed(&w, &p);
+
+    (void)state;
+    assert_ptr_equal(past_refused_key(x, 0, 3, ID(1, 2), true), &events[0]);
+    assert_ptr_equal(past_refused_key(x, 0, 3, ID(2, 2), true), &events[3]);
+    assert_ptr_equal(past_refused_key(x, 0, 3, ID(2, 2), false), &events[0]);
+    assert_null(past_refused_key(x, 0, 3, ID(3, 1), true));
+    assert_ptr_equal(past_refused_key(x, 0, 3, ID(3, 1), false), &events[3]);
+    past_index_free(x);
+}
+
+/* More packets than the table has places at first; each has two attempts. */
+static void many_threads_stay_apart(void **state)
+{
+    const uint32_t n = 5000;
+    struct ev *events = calloc(2 * n, sizeof(*events));
+    const struct written w = {.events = events, .n = 2 * n};
+    struct past_index *x;
+    struct past p;
+
+    (void)state;
+    assert_non_null(events);
+    for (uint32_t i = 0; i < 2 * n; i++)
+        events[i] =
+            (struct ev){.id = ID(i + 1, 1), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = i % n}};
+    x = indexed(&w, &p);
+    for (uint32_t i = 0; i < n; i++) {
+        assert_ptr_equal(past_first_tx(x, &events[n + i]), &events[i]);
+        assert_ptr_equal(past_after(x, &events[i]), &events[n + i]);
+        assert_null(past_before(x, &events[i]));
+        assert_null(past_after(x, &events[n + i]));
+    }
+    past_index_free(x);
+    free(events);
+}
+
+static void of_nothing_nothing_is_known(void **state)
+{
+    const struct written w = {.n = 0};
+    struct past p;
+    struct past_index *x = indexed(&w, &p);
+
+    (void)state;
+    assert_null(past_first_of_frame(x, ID(1, 1)));
+    assert_null(past_last_tx(x, H1, 2, 100, ID(9, 1)));
+    past_index_free(x);
+    past_index_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_attempts_of_a_packet_are_on_one_thread),
+        cmocka_unit_test(a_frame_leads_to_its_end_and_an_rx_to_its_answer),
+        cmocka_unit_test(an_answer_to_another_packet_is_none),
+        cmocka_unit_test(copies_and_damage_belong_to_one_frame),
+        cmocka_unit_test(a_forgotten_beginning_leaves_the_rest),
+        cmocka_unit_test(nothing_is_taken_for_what_was_not_recorded),
+        cmocka_unit_test(a_fetch_is_about_the_newest_post_of_its_descriptor),
+        cmocka_unit_test(a_failed_completion_leads_to_its_request),
+        cmocka_unit_test(a_refused_key_is_found_on_both_sides),
+        cmocka_unit_test(many_threads_stay_apart),
+        cmocka_unit_test(of_nothing_nothing_is_known),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* A trace written by hand, as a past. */
+#ifndef TESTS_UNIT_PAST_WRITTEN_H
+#define TESTS_UNIT_PAST_WRITTEN_H
+
+#include "emu/past/past.h"
+
+/* The events, and the bytes of one frame. */
+struct written {
+    const struct ev *events;
+    size_t n;
+    ev_id framed; /* the tx (or fault) event whose bytes these are */
+    const uint8_t *frame;
+    size_t frame_bytes;
+};
+
+static inline const struct ev *written_at(const void *ctx, size_t i)
+{
+    return &((const struct written *)ctx)->events[i];
+}
+
+static inline const uint8_t *written_frame(const void *ctx, ev_id tx, size_t *ret_bytes)
+{
+    const struct written *w = ctx;
+
+    if (!w->frame || tx != w->framed)
+        return NULL;
+    *ret_bytes = w->frame_bytes;
+    return w->frame;
+}
+
+/* @names may be NULL; it learns from the events. */
+static inline struct past past_of_written(const struct written *w, struct ev_names *names)
+{
+    for (size_t i = 0; names && i < w->n; i++)
+        ev_names_learn(names, &w->events[i]);
+    return (struct past){
+        .ctx = w, .n = w->n, .names = names, .at = written_at, .frame = written_frame};
+}
+
+#endif
