@@ -53,6 +53,15 @@ static bool is_key(const char *own, const char *key, size_t n)
     return own && strlen(own) == n && memcmp(own, key, n) == 0;
 }
 
+enum node_kind node_find(const char *title, size_t n)
+{
+    for (unsigned i = NODE_none + 1; i < NODE_COUNT; i++) {
+        if (is_key(node_rows[i].title, title, n))
+            return (enum node_kind)i;
+    }
+    return NODE_none;
+}
+
 void leaf_word_key(const struct enum_row *word, char *ret)
 {
     const char *name = word->name;

@@ -101,6 +101,9 @@ struct child_row {
 };
 extern const struct child_row child_rows[CHILD_COUNT];
 
+/* The kind of node whose title is the @n bytes at @title; NODE_none. */
+enum node_kind node_find(const char *title, size_t n);
+
 /* The leaf, or the child with a key of its own, that is called the @n bytes at @key in a node of
  * @kind; LEAF_none, CHILD_none.
  */
