@@ -42,6 +42,11 @@ static bool finish(struct session *s, const struct step *st, rdl_host host, enum
         session_fail(s, st->as.at, "%s already has a \"%s\"", s->host, st->as.text);
         return diag_remedy(&s->diag, "choose another name");
     }
+    if (status == RDL_ERR_RESERVED && st->as.text) {
+        session_fail(s, st->as.at, "every host has a \"%s\" of its own: %s", st->as.text,
+                     leaf_reserved(NODE_host, st->as.text));
+        return diag_remedy(&s->diag, "choose another name");
+    }
     if (status != RDL_OK)
         return session_fail_status(s, st->at, st->cmd->name, status);
     return advance_wait(s, host, st->at);

@@ -107,11 +107,14 @@ enum child_id child_find(enum node_kind kind, const char *key, size_t n)
     return CHILD_none;
 }
 
-bool leaf_is_reserved(enum node_kind kind, const char *name)
+const char *leaf_reserved(enum node_kind kind, const char *name)
 {
-    const size_t n = strlen(name);
+    const enum leaf_id leaf = leaf_find(kind, name, strlen(name));
+    const enum child_id child = child_find(kind, name, strlen(name));
 
-    return leaf_find(kind, name, n) != LEAF_none || child_find(kind, name, n) != CHILD_none;
+    if (leaf != LEAF_none)
+        return leaf_rows[leaf].text;
+    return child != CHILD_none ? child_rows[child].text : NULL;
 }
 
 size_t leaf_path_word(const char *path)

@@ -110,8 +110,10 @@ enum node_kind node_find(const char *title, size_t n);
 enum leaf_id leaf_find(enum node_kind kind, const char *key, size_t n);
 enum child_id child_find(enum node_kind kind, const char *key, size_t n);
 
-/* Has a node of @kind a leaf or child of this name itself, so that nothing else can have it? */
-bool leaf_is_reserved(enum node_kind kind, const char *name);
+/* What a node of @kind has under @name itself, so that nothing else in it can have that name; NULL:
+ * nothing.
+ */
+const char *leaf_reserved(enum node_kind kind, const char *name);
 
 /* The key of @row, whose table of keys has @word: that word in lower case.  @ret has
  * RDL_NAME_BYTES.
