@@ -34,7 +34,7 @@ static bool set_stop(struct session *s, const char *text)
     const struct source src = {"--until", text, strlen(text)};
 
     s->stop = expr_parse(&s->pool, text, (struct span){0, strlen(text)}, &s->diag);
-    if (s->stop)
+    if (s->stop && expr_paths_lead(s->stop, (struct span){0, strlen(text)}, &s->diag))
         return true;
     diag_print(stderr, &src, &s->diag);
     return false;

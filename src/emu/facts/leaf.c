@@ -191,6 +191,7 @@ bool leaf_path_leads(const char *path, struct leaf_places *ret, size_t *reterr_a
         *ret = at;
         *reterr_at = (size_t)(word - path);
         next = word[0] == '[' ? follow_element(&at) : follow(&at, word, n);
+        next.memory = next.memory && (n == 0 || word[n] == '\0'); /* nothing is behind a slice */
         if (!next.nodes && !next.lists && !next.leaf && !next.memory)
             return false;
         at = next;
@@ -204,27 +205,25 @@ bool leaf_path_leads(const char *path, struct leaf_places *ret, size_t *reterr_a
 }
 
 /* Calls @each for the keys of one leaf. */
-static void each_key_of(const struct leaf_row *leaf,
-                        void (*each)(void *ctx, const char *key, const char *text), void *ctx)
+static void each_key_of(const struct leaf_row *leaf, leaf_each *each, void *ctx)
 {
     char key[RDL_NAME_BYTES];
 
     if (leaf->flags & LEAF_LISTED)
         return;
     if (!(leaf->flags & LEAF_KEYED)) {
-        each(ctx, leaf->key, leaf->text);
+        each(ctx, leaf->node, leaf->key, leaf->text);
         return;
     }
     for (size_t i = 0; i < leaf->words->n_rows; i++) {
         if (leaf->words->rows[i].value == 0)
             continue;
         leaf_word_key(&leaf->words->rows[i], key);
-        each(ctx, key, leaf->words->rows[i].text);
+        each(ctx, leaf->node, key, leaf->words->rows[i].text);
     }
 }
 
-void leaf_each_key(const struct leaf_places *at,
-                   void (*each)(void *ctx, const char *key, const char *text), void *ctx)
+void leaf_each_key(const struct leaf_places *at, leaf_each *each, void *ctx)
 {
     for (unsigned i = LEAF_none + 1; i < LEAF_COUNT; i++) {
         if (at->nodes & bit(leaf_rows[i].node))
@@ -232,6 +231,6 @@ void leaf_each_key(const struct leaf_places *at,
     }
     for (unsigned i = CHILD_none + 1; i < CHILD_COUNT; i++) {
         if (child_rows[i].key && (at->nodes & bit(child_rows[i].node)))
-            each(ctx, child_rows[i].key, child_rows[i].text);
+            each(ctx, child_rows[i].node, child_rows[i].key, child_rows[i].text);
     }
 }

@@ -138,8 +138,8 @@ struct leaf_places {
  */
 bool leaf_path_leads(const char *path, struct leaf_places *ret, size_t *reterr_at);
 
-/* Calls @each with every key that can follow at @at, and what it means. */
-void leaf_each_key(const struct leaf_places *at,
-                   void (*each)(void *ctx, const char *key, const char *text), void *ctx);
+/* Calls @each with every key that can follow at @at: the node that has it, and what it means. */
+typedef void leaf_each(void *ctx, enum node_kind node, const char *key, const char *text);
+void leaf_each_key(const struct leaf_places *at, leaf_each *each, void *ctx);
 
 #endif

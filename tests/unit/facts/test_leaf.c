@@ -85,6 +85,9 @@ static void paths_lead_where_rows_say(void **state)
         {"h1-h2.latency", true, 0},
         {"h1.mr[0:64]", true, 0}, /* memory, which is not in the tree */
         {"h1.mr[3]", true, 0},
+        {"h1.mr[3].x", false, 5},
+        {"cq.wc[5].status", true, 0},
+        {"cq.wc[5].bogus", false, 9},
     };
 
     (void)state;
@@ -110,8 +113,9 @@ static void fixed_keys_are_reserved(void **state)
     assert_null(leaf_reserved(NODE_drops, "none"));
 }
 
-static void note_key(void *ctx, const char *key, const char *text)
+static void note_key(void *ctx, enum node_kind node, const char *key, const char *text)
 {
+    assert_int_equal(node, NODE_wc);
     assert_true(text[0] != '\0');
     if (strcmp(key, "status") == 0)
         *(unsigned *)ctx += 1;
