@@ -24,6 +24,7 @@ enum rdl_type {
 
 struct rdl_value {
     enum rdl_type type;
+    uint32_t row; /* of the schema of the tree: enum leaf_id; RDL_NODE: enum node_kind */
     uint64_t number;
     char text[RDL_VALUE_BYTES]; /* RDL_WORD, RDL_TEXT; RDL_NODE: the kind of object ("qp") */
 };

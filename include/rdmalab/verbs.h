@@ -7,7 +7,8 @@
  * and if the device refuses, the handle is stale.  post, kick, poll and memory access take no
  * simulated time.
  *
- * Names and meanings are those of libibverbs.  A NULL or empty @name gives a default ("qp2").
+ * Names and meanings are those of libibverbs.  A NULL or empty @name gives a default ("qp2");
+ * RDL_ERR_RESERVED: the inspect tree has something of every host under @name ("counters").
  */
 #ifndef RDMALAB_VERBS_H
 #define RDMALAB_VERBS_H

@@ -35,9 +35,11 @@ static const struct stop *set_stop(struct session *s, const char *text)
     const struct stop *stop =
         stops_add_when(&s->stops, STOP_OF_PROGRAM, text, (struct span){0, strlen(text)}, &s->diag);
 
-    if (!stop)
-        diag_print(stderr, &src, &s->diag);
-    return stop;
+    if (stop &&
+        (!stop->when || expr_paths_lead(stop->when, (struct span){0, strlen(text)}, &s->diag)))
+        return stop;
+    diag_print(stderr, &src, &s->diag);
+    return NULL;
 }
 
 static void say_where(struct session *s)

@@ -6,6 +6,7 @@
 
 #include "cli/show/show.h"
 #include "cli/tell/explain.h"
+#include "cli/tree/tree.h"
 #include "emu/base/text.h"
 #include "rdmalab/inspect.h"
 
@@ -18,7 +19,7 @@ struct completion {
     void *ctx;
     char kept[WORD_BYTES]; /* part of the word that stays: "send_cq=", "access=lw," */
     const char *typed;     /* the part that is completed */
-    const char *kind; /* of objects that are wanted, as the inspect tree says: "qp"; NULL: any */
+    enum node_kind kind;   /* of objects that are wanted; NODE_none: any */
     char parent[WORD_BYTES];
 };
 
@@ -57,7 +58,7 @@ static void offer_child(void *ctx, const char *key, const struct rdl_value *v)
     char path[WORD_BYTES];
     struct text t = text_on(path, sizeof(path));
 
-    if (c->kind && (v->type != RDL_NODE || strcmp(v->text, c->kind) != 0))
+    if (c->kind != NODE_none && !tree_value_is(v, c->kind))
         return;
     text_add(&t, c->parent);
     text_addf(&t, c->parent[0] && key[0] != '[' ? ".%s" : "%s", key);
@@ -74,31 +75,31 @@ static void offer_children(struct completion *c, const char *parent)
         return; /* nothing there to offer */
 }
 
-/* Children of the lab of these kinds. */
-static void offer_kinds(struct completion *c, const char *const *kinds)
+/* Children of the lab of these kinds, up to NODE_none. */
+static void offer_kinds(struct completion *c, const enum node_kind *kinds)
 {
-    for (; *kinds; kinds++) {
+    for (; *kinds != NODE_none; kinds++) {
         c->kind = *kinds;
         offer_children(c, "");
     }
-    c->kind = NULL;
+    c->kind = NODE_none;
 }
 
 /* Calls offer_children() for every host. */
 static void each_host(void *ctx, const char *key, const struct rdl_value *v)
 {
-    if (v->type == RDL_NODE && strcmp(v->text, "host") == 0)
+    if (tree_value_is(v, NODE_host))
         offer_children(ctx, key);
 }
 
-static void offer_objects(struct completion *c, const char *kind)
+static void offer_objects(struct completion *c, enum node_kind kind)
 {
     size_t at;
 
     c->kind = kind;
     if (rdl_inspect_list(c->s->lab, "", each_host, c, &at) != RDL_OK)
         return;
-    c->kind = NULL;
+    c->kind = NODE_none;
 }
 
 /* Everything below what is typed up to its last dot. */
@@ -109,21 +110,21 @@ static void offer_paths(struct completion *c)
     struct text t = text_on(parent, sizeof(parent));
 
     text_addn(&t, c->typed, dot ? (size_t)(dot - c->typed) : 0);
-    c->kind = NULL;
+    c->kind = NODE_none;
     offer_children(c, parent);
 }
 
-static const char *kind_name(enum object_kind kind)
+static enum node_kind node_of(enum object_kind kind)
 {
     switch (kind) {
     case OBJ_PD:
-        return "pd";
+        return NODE_pd;
     case OBJ_MR:
-        return "mr";
+        return NODE_mr;
     case OBJ_CQ:
-        return "cq";
+        return NODE_cq;
     default:
-        return "qp";
+        return NODE_qp;
     }
 }
 
@@ -136,25 +137,26 @@ static void offer_values(struct completion *c, const struct param *p)
         break;
     case VAL_HOST:
     case VAL_STATION:
-        c->kind = "host";
+        c->kind = NODE_host;
         offer_children(c, "");
         break;
     case VAL_NODE:
-        offer_kinds(c, (const char *const[]){"host", "switch", "external port", NULL});
+        offer_kinds(
+            c, (const enum node_kind[]){NODE_host, NODE_switch, NODE_external_port, NODE_none});
         break;
     case VAL_SENDER:
-        offer_kinds(c, (const char *const[]){"host", "external port", NULL});
+        offer_kinds(c, (const enum node_kind[]){NODE_host, NODE_external_port, NODE_none});
         break;
     case VAL_LINK:
     case VAL_FAULT:
         offer_children(c, "");
         break;
     case VAL_OBJECT:
-        offer_objects(c, kind_name(p->object));
+        offer_objects(c, node_of(p->object));
         break;
     case VAL_AT:
     case VAL_BYTES:
-        offer_objects(c, "mr");
+        offer_objects(c, NODE_mr);
         break;
     case VAL_QUEUE:
     case VAL_PATH:
@@ -170,7 +172,7 @@ static void offer_values(struct completion *c, const struct param *p)
     default:
         break;
     }
-    c->kind = NULL;
+    c->kind = NODE_none;
 }
 
 static void offer_subjects(struct completion *c)

@@ -4,6 +4,7 @@
 
 #include "cli/cmd/dispatch.h"
 #include "cli/session/resolve.h"
+#include "cli/tree/tree.h"
 #include "emu/base/text.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/inspect.h"
@@ -144,17 +145,12 @@ static bool find_link(struct session *s, const struct step *st, rdl_link *ret)
 }
 
 /* A property of the link as it is now. */
-static uint64_t link_now(struct session *s, rdl_link link, const char *leaf)
+static uint64_t link_now(struct session *s, rdl_link link, enum leaf_id leaf)
 {
-    char path[SESSION_PATH_BYTES + 16];
-    struct text t = text_on(path, sizeof(path));
     char name[SESSION_PATH_BYTES];
-    struct rdl_value v;
-    size_t at;
 
     resolve_name(s->lab, OBJ_LINK, link.raw, name);
-    text_addf(&t, "%s.%s", name, leaf);
-    return rdl_inspect(s->lab, path, &v, &at) == RDL_OK ? v.number : 0;
+    return tree_number(s->lab, name, leaf);
 }
 
 bool run_set(struct session *s, const struct step *st)
@@ -165,9 +161,9 @@ bool run_set(struct session *s, const struct step *st)
 
     if (!find_link(s, st, &link))
         return false;
-    config.latency_ns = step_number_or(st, "latency", link_now(s, link, "latency"));
-    config.rate_bps = step_number_or(st, "rate", link_now(s, link, "rate"));
-    config.loss_ppm = (uint32_t)step_number_or(st, "loss", link_now(s, link, "loss_ppm"));
+    config.latency_ns = step_number_or(st, "latency", link_now(s, link, LEAF_link_latency));
+    config.rate_bps = step_number_or(st, "rate", link_now(s, link, LEAF_link_rate));
+    config.loss_ppm = (uint32_t)step_number_or(st, "loss", link_now(s, link, LEAF_link_loss_ppm));
     status = rdl_link_set(s->lab, link, &config);
     return status == RDL_OK || session_fail_status(s, st->at, step_text(st, "link"), status);
 }

@@ -10,6 +10,7 @@
 #include "cli/programs/pingpong.h"
 #include "cli/session/advance.h"
 #include "cli/session/resolve.h"
+#include "cli/tree/tree.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/psn.h"
 #include "emu/wire/addr.h"
@@ -42,8 +43,7 @@ static bool may_join(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
     const char *name = step_text(st, "name"), *node = step_text(st, "node");
-    char path[SESSION_PATH_BYTES];
-    struct text t = text_on(path, sizeof(path));
+    char path[TREE_PATH_BYTES];
     struct rdl_value v;
     rdl_port port;
     size_t at;
@@ -56,8 +56,8 @@ static bool may_join(struct session *s, const struct step *st)
         session_fail(s, step_span(st, "name", 0), "%s is the name of a %s already", name, v.text);
         return diag_remedy(&s->diag, "choose another name for the device");
     }
-    text_addf(&t, "%s.port.link", node);
-    if (rdl_inspect(s->lab, path, &v, &at) != RDL_OK || v.text[0] == '\0')
+    if (!tree_is(s->lab, node, NODE_host) || !tree_child(s->lab, node, CHILD_host_port, path) ||
+        !tree_leaf(s->lab, path, LEAF_port_link, &v) || v.text[0] == '\0')
         return true;
     session_fail(s, step_span(st, "node", 0), "%s has one port, and it is linked already", node);
     return diag_remedy(&s->diag, "link the host to a switch, and the device to that");

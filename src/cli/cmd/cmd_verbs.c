@@ -6,6 +6,7 @@
 #include "cli/cmd/dispatch.h"
 #include "cli/session/advance.h"
 #include "cli/session/resolve.h"
+#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "rdmalab/inspect.h"
@@ -68,6 +69,11 @@ static bool finish(struct session *s, const struct step *st, const struct home *
         session_fail(s, st->as.at, "%s already has a \"%s\"", home->name, st->as.text);
         return diag_remedy(&s->diag, "choose another name");
     }
+    if (status == RDL_ERR_RESERVED && st->as.text) {
+        session_fail(s, st->as.at, "every host has a \"%s\" of its own: %s", st->as.text,
+                     leaf_reserved(NODE_host, st->as.text));
+        return diag_remedy(&s->diag, "choose another name");
+    }
     if (status != RDL_OK)
         return session_fail_status(s, st->at, st->cmd->name, status);
     return advance_wait(s, home->host, st->at).end == ADVANCE_DONE;
@@ -128,31 +134,20 @@ bool run_reg_mr(struct session *s, const struct step *st)
     return true;
 }
 
-static uint64_t leaf(struct session *s, enum object_kind kind, uint32_t raw, const char *key)
-{
-    char path[RDL_VALUE_BYTES + 24], name[RDL_VALUE_BYTES];
-    struct text t = text_on(path, sizeof(path));
-    struct rdl_value v;
-    size_t at;
-
-    rdl_path_of(s->lab, kind, raw, name);
-    text_addf(&t, "%s.%s", name, key);
-    return rdl_inspect(s->lab, path, &v, &at) == RDL_OK ? v.number : 0;
-}
-
 bool run_create_cq(struct session *s, const struct step *st)
 {
     const uint32_t cqe = (uint32_t)step_number(st, "cqe");
-    char name[RDL_VALUE_BYTES];
+    char path[RDL_VALUE_BYTES], name[RDL_VALUE_BYTES];
     struct home home;
     rdl_cq cq;
 
     if (!home_named(s, st, &home) ||
         !finish(s, st, &home, rdl_create_cq(s->lab, home.host, cqe, st->as.text, &cq)))
         return false;
+    rdl_path_of(s->lab, OBJ_CQ, cq.raw, path);
     own_name(s, OBJ_CQ, cq.raw, name);
     session_made(s, home.name, "%s (queue %llu)", name,
-                 (unsigned long long)leaf(s, OBJ_CQ, cq.raw, "cqn"));
+                 (unsigned long long)tree_number(s->lab, path, LEAF_cq_cqn));
     return true;
 }
 
@@ -293,16 +288,14 @@ bool run_query_qp(struct session *s, const struct step *st)
 
 bool run_query_port(struct session *s, const struct step *st)
 {
-    char path[SESSION_PATH_BYTES];
-    struct text t = text_on(path, sizeof(path));
+    char port[TREE_PATH_BYTES];
     struct rdl_value state;
     struct home home;
-    size_t at;
 
     if (!home_named(s, st, &home) || !finish(s, st, &home, rdl_query_port(s->lab, home.host)))
         return false;
-    text_addf(&t, "%s.port.state", home.name);
-    if (rdl_inspect(s->lab, path, &state, &at) == RDL_OK)
+    if (tree_child(s->lab, home.name, CHILD_host_port, port) &&
+        tree_leaf(s->lab, port, LEAF_port_state, &state))
         session_made(s, home.name, "port %s", state.text);
     return true;
 }

@@ -11,6 +11,9 @@
  * and both sides of `and` and `or` are asked: a mistake is no answer.  A PATH without a dot is a
  * word of an enumeration where its neighbour is one; `t` is the time, `tick` the number of the last
  * tick.  #EVENT holds from that tick on.
+ *
+ * What a PATH names need not be there yet, but some lab must be able to have it: what no row of the
+ * inspect tree has is refused before anything runs.
  */
 #ifndef CLI_LANG_EXPR_H
 #define CLI_LANG_EXPR_H
@@ -54,7 +57,13 @@ struct expr {
 /* Parses @text, which came from @at of a source.  NULL on failure, and @d says what is wrong. */
 struct expr *expr_parse(struct pool *p, const char *text, struct span at, struct diag *d);
 
-/* Only checks it. */
+/* Can @path lead somewhere, in some lab?  If not, @d says so of @at, and what comes near. */
+bool expr_path_leads(const char *path, struct span at, struct diag *d);
+
+/* Can all paths of @e, which came from @from? */
+bool expr_paths_lead(const struct expr *e, struct span from, struct diag *d);
+
+/* Only checks it, and its paths. */
 bool expr_check(const char *text, struct span at, struct diag *d);
 
 const char *expr_op_text(enum compare op);

@@ -547,7 +547,8 @@ bool expr_check(const char *text, struct span at, struct diag *d)
 {
     struct pool pool = {NULL};
     const struct expr *e = expr_parse(&pool, text, at, d);
+    const bool ok = e && expr_paths_lead(e, at, d);
 
     pool_free(&pool);
-    return e != NULL;
+    return ok;
 }

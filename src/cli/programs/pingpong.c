@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/psn.h"
 #include "emu/wire/addr.h"
-#include "rdmalab/inspect.h"
 
 /* The original's work request ids, which are also the bits of what is pending. */
 #define WR_ID_RECV 1u
@@ -253,13 +253,11 @@ static void print_result(const struct pingpong *p)
 /* Frames that the host has received: they grow while a peer repeats something. */
 static uint64_t heard(const struct pingpong *p)
 {
-    char path[RDL_NAME_BYTES + 32];
-    struct text t = text_on(path, sizeof(path));
-    struct rdl_value v;
-    size_t at;
+    char port[TREE_PATH_BYTES];
 
-    text_addf(&t, "%s.port.rcvd_frames", p->config.host_name);
-    return rdl_inspect(p->lab, path, &v, &at) == RDL_OK ? v.number : 0;
+    return tree_child(p->lab, p->config.host_name, CHILD_host_port, port)
+               ? tree_number(p->lab, port, LEAF_port_rcvd_frames)
+               : 0;
 }
 
 static void linger(struct pingpong *p, uint64_t now_ns)

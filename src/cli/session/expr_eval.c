@@ -193,6 +193,9 @@ static bool read_path(struct session *s, const struct expr *e, struct span at, s
         return diag_remedy(&s->diag, "\"show %s\" lists its values", path);
     }
     if (is_missing_element(s, path, off)) {
+        /* It may come, but never with a word that no element has. */
+        if (!expr_path_leads(path, place(at, e), &s->diag))
+            return false;
         ret->kind = KIND_ABSENT;
         return true;
     }

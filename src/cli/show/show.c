@@ -71,7 +71,7 @@ static enum rdl_status json_line(struct showing *s, const char *path, size_t *re
 }
 
 /* Every object of @kind at or below @path. */
-static enum rdl_status all_of_kind(struct showing *s, const char *path, const char *kind)
+static enum rdl_status all_of_kind(struct showing *s, const char *path, enum node_kind kind)
 {
     if (s->rq->json)
         return show_kind_json(s->out, s->lab, path, kind);
@@ -95,7 +95,8 @@ static enum rdl_status show_one_vq(struct showing *s)
 /* qp, cq, mr, pd: one of them, or all. */
 static enum rdl_status show_kind_of(struct showing *s)
 {
-    const char *kind = word_at(s, 0), *path = word_at(s, 1);
+    const char *word = word_at(s, 0), *path = word_at(s, 1);
+    const enum node_kind kind = node_find(word, strlen(word));
     size_t at = 0;
     enum rdl_status st;
 
@@ -107,8 +108,8 @@ static enum rdl_status show_kind_of(struct showing *s)
         st = rdl_inspect(s->lab, path, &v, &at);
         if (st != RDL_OK)
             return bad_path(s, st, 1, at);
-        if (!tree_is(s->lab, path, "host"))
-            return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no %s", path, kind);
+        if (!tree_is(s->lab, path, NODE_host))
+            return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no %s", path, word);
         return all_of_kind(s, path, kind);
     }
     st = s->rq->json ? json_line(s, path, &at) : show_path(s->out, s->lab, &s->past, path, &at);
@@ -118,12 +119,9 @@ static enum rdl_status show_kind_of(struct showing *s)
 /* faults, links: tables of what the lab itself has. */
 static enum rdl_status show_plural(struct showing *s)
 {
-    char kind[RDL_NAME_BYTES];
-    struct text t = text_on(kind, sizeof(kind));
     const char *word = word_at(s, 0);
 
-    text_addn(&t, word, strlen(word) - 1);
-    return all_of_kind(s, "", kind);
+    return all_of_kind(s, "", node_find(word, strlen(word) - 1));
 }
 
 static enum rdl_status show_all_counters(struct showing *s)

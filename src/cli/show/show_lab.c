@@ -16,7 +16,7 @@
 
 enum rdl_status show_lab(FILE *out, const struct rdl_lab *lab, const struct past *p)
 {
-    static const char *const kinds[] = {"host", "switch", "link", "fault"};
+    static const enum node_kind kinds[] = {NODE_host, NODE_switch, NODE_link, NODE_fault};
     enum rdl_status st = RDL_OK;
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
@@ -47,29 +47,32 @@ enum rdl_status show_lab(FILE *out, const struct rdl_lab *lab, const struct past
 
 static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const char *path)
 {
-    static const char *const kinds[] = {"pd", "mr", "cq", "qp"};
-    static const char *const leaves[] = {"state", "mtu", "link", "sent_frames", "rcvd_frames"};
-    enum rdl_status st = show_kind(out, lab, path, "host", NULL);
-    char buf[SHOW_LINE_BYTES], port[TREE_PATH_BYTES];
-    struct text t = text_on(buf, sizeof(buf)), pt = text_on(port, sizeof(port));
+    static const enum node_kind kinds[] = {NODE_pd, NODE_mr, NODE_cq, NODE_qp};
+    static const enum leaf_id leaves[] = {LEAF_port_state, LEAF_port_mtu, LEAF_port_link,
+                                          LEAF_port_sent_frames, LEAF_port_rcvd_frames};
+    enum rdl_status st = show_kind(out, lab, path, NODE_host, NULL);
+    char buf[SHOW_LINE_BYTES], device[TREE_PATH_BYTES], port[TREE_PATH_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    (void)tree_child(lab, path, CHILD_host_device, device);
+    (void)tree_child(lab, path, CHILD_host_port, port);
 
     text_addf(&t, "%s   ", path);
-    tree_add(&t, lab, path, "gid[0]");
+    tree_add(&t, lab, path, LEAF_host_gid);
     text_add(&t, "   ");
-    tree_add(&t, lab, path, "mac");
+    tree_add(&t, lab, path, LEAF_host_mac);
     text_add(&t, "   RAM ");
-    tree_add(&t, lab, path, "ram_bytes");
+    tree_add(&t, lab, path, LEAF_host_ram_bytes);
     text_add(&t, "   device ");
-    tree_add(&t, lab, path, "device.status");
+    tree_add(&t, lab, device, LEAF_device_status);
     show_line(out, &t);
     t = text_on(buf, sizeof(buf));
     text_add(&t, "  profile ");
-    tree_add(&t, lab, path, "profile");
+    tree_add(&t, lab, path, LEAF_host_profile);
     show_line(out, &t);
     t = text_on(buf, sizeof(buf));
-    tree_join(&pt, path, "port");
     for (size_t i = 0; i < ARRAY_LEN(leaves); i++) {
-        text_addf(&t, "%s%s ", i ? ", " : "", leaves[i]);
+        text_addf(&t, "%s%s ", i ? ", " : "", leaf_rows[leaves[i]].key);
         tree_add(&t, lab, port, leaves[i]);
     }
     show_wrap_behind(out, "  port", 8, buf);
@@ -82,28 +85,9 @@ static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const cha
     return st;
 }
 
-/* Nodes whose leaves are counters, and how else the name of a counter begins. */
-static bool holds_counters(const char *key)
-{
-    return strcmp(key, "counters") == 0 || strcmp(key, "drops") == 0 ||
-           strcmp(key, "tx_drops") == 0;
-}
-
-static bool is_counter(const char *key)
-{
-    static const char *const beginnings[] = {"sent_", "looped_", "rcvd_", "taken_", "in_",
-                                             "out_",  "carried", "lost",  "hits"};
-
-    for (size_t i = 0; i < ARRAY_LEN(beginnings); i++) {
-        if (strncmp(key, beginnings[i], strlen(beginnings[i])) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* All leaves at @path and below it that are counters and not 0, as "h1.port.sent_frames  3". */
 static enum rdl_status add_counters(struct grid *g, const struct rdl_lab *lab, const char *path,
-                                    bool counting, unsigned depth)
+                                    unsigned depth)
 {
     struct tree_list children;
     size_t at;
@@ -111,15 +95,14 @@ static enum rdl_status add_counters(struct grid *g, const struct rdl_lab *lab, c
 
     for (size_t i = 0; i < children.n && st == RDL_OK; i++) {
         const struct tree_child *c = &children.v[i];
-        const bool counters = counting || holds_counters(c->key);
         char sub[TREE_PATH_BYTES];
         struct text t = text_on(sub, sizeof(sub));
 
         tree_join(&t, path, c->key);
         if (c->value.type == RDL_NODE && c->key[0] != '[' && depth < DEPTH_MAX) {
-            st = add_counters(g, lab, sub, counters, depth + 1);
+            st = add_counters(g, lab, sub, depth + 1);
         } else if (c->value.type != RDL_NODE && c->value.number &&
-                   (counting || is_counter(c->key))) {
+                   leaf_rows[c->value.row].type == TYPE_COUNTER) {
             grid_cell(g, sub);
             grid_cellf(g, "%llu", (unsigned long long)c->value.number);
         }
@@ -142,7 +125,7 @@ enum rdl_status show_counters(FILE *out, const struct rdl_lab *lab, bool json)
     enum rdl_status st;
 
     grid_init(&g, 2, 1u << 1);
-    st = add_counters(&g, lab, "", false, 0);
+    st = add_counters(&g, lab, "", 0);
     if (st == RDL_OK && json)
         print_counters_json(out, &g);
     else if (st == RDL_OK && g.n == 0)
@@ -199,7 +182,7 @@ static enum rdl_status print_tree(FILE *out, const struct rdl_lab *lab, const ch
     const unsigned indent = 2 * depth;
     size_t at;
     enum rdl_status st = tree_children(lab, path, &children, &at);
-    const bool drops = st == RDL_OK && tree_is(lab, path, "drops");
+    const bool drops = st == RDL_OK && tree_is(lab, path, NODE_drops);
 
     if (drops)
         print_drops(out, &children, indent);
@@ -233,7 +216,7 @@ static enum rdl_status print_tree(FILE *out, const struct rdl_lab *lab, const ch
 /* The device's registers, and its feature bits by name. */
 static enum rdl_status show_device(FILE *out, const struct rdl_lab *lab, const char *path)
 {
-    const uint64_t features = tree_number(lab, path, "features");
+    const uint64_t features = tree_number(lab, path, LEAF_device_features);
 
     fprintf(out, "%s\n", path);
     for (uint32_t bit = 0; bit < 64; bit++) {
@@ -268,15 +251,15 @@ enum rdl_status show_path(FILE *out, const struct rdl_lab *lab, const struct pas
         show_leaf(out, path, &v);
         return RDL_OK;
     }
-    if (strcmp(v.text, "host") == 0)
+    if (tree_value_is(&v, NODE_host))
         return show_host(out, lab, path);
-    if (strcmp(v.text, "device") == 0)
+    if (tree_value_is(&v, NODE_device))
         return show_device(out, lab, path);
-    if (strcmp(v.text, "qp") == 0)
+    if (tree_value_is(&v, NODE_qp))
         return show_qp(out, lab, path);
-    if (strcmp(v.text, "cq") == 0)
+    if (tree_value_is(&v, NODE_cq))
         return show_cq(out, lab, path);
-    if (strcmp(v.text, "queue") == 0)
+    if (tree_value_is(&v, NODE_queue))
         return show_vq(out, lab, p, path, reterr_at);
     fprintf(out, "%s\n", path);
     return print_tree(out, lab, path, 1);

@@ -13,102 +13,100 @@
 /* One column of a table of objects. */
 struct object_column {
     const char *head;
-    const char *leaf; /* below the object; "": its path */
-    bool right;       /* aligned to the right: numbers */
+    enum leaf_id leaf; /* LEAF_none: the path of the object */
+    bool right;        /* aligned to the right: numbers */
     enum quantity unit;
+    enum child_id in; /* the child of the object that has the leaf; CHILD_none: the object itself */
 };
 
 /* How columns of words and of numbers stand. */
-#define LEFT  false, QUANTITY_NUMBER
-#define RIGHT true, QUANTITY_NUMBER
+#define LEFT  false, QUANTITY_NUMBER, CHILD_none
+#define RIGHT true, QUANTITY_NUMBER, CHILD_none
 
 static const struct object_column host_columns[] = {
-    {"host", "", LEFT},
-    {"address", "gid[0]", LEFT},
-    {"mac", "mac", LEFT},
-    {"ram", "ram_bytes", RIGHT},
-    {"device status", "device.status", LEFT},
+    {"host", LEAF_none, LEFT},
+    {"address", LEAF_host_gid, LEFT},
+    {"mac", LEAF_host_mac, LEFT},
+    {"ram", LEAF_host_ram_bytes, RIGHT},
+    {"device status", LEAF_device_status, false, QUANTITY_NUMBER, CHILD_host_device},
 };
 
-static const struct object_column switch_columns[] = {{"switch", "", LEFT}};
+static const struct object_column switch_columns[] = {{"switch", LEAF_none, LEFT}};
 
 static const struct object_column link_columns[] = {
-    {"link", "", LEFT},
-    {"latency", "latency", RIGHT},
-    {"rate", "rate", true, QUANTITY_RATE},
-    {"loss", "loss_ppm", true, QUANTITY_CHANCE},
-    {"carried", "carried", RIGHT},
-    {"lost", "lost", RIGHT},
+    {"link", LEAF_none, LEFT},
+    {"latency", LEAF_link_latency, RIGHT},
+    {"rate", LEAF_link_rate, true, QUANTITY_RATE, CHILD_none},
+    {"loss", LEAF_link_loss_ppm, true, QUANTITY_CHANCE, CHILD_none},
+    {"carried", LEAF_link_carried, RIGHT},
+    {"lost", LEAF_link_lost, RIGHT},
 };
 
 static const struct object_column fault_columns[] = {
-    {"fault", "", LEFT},
-    {"does", "kind", LEFT},
-    {"from", "from", LEFT},
-    {"opcode", "opcode", LEFT},
-    {"syndrome", "syndrome", LEFT},
-    {"psn", "psn", RIGHT},
-    {"dest-qpn", "dest_qpn", RIGHT},
-    {"nth", "nth", RIGHT},
-    {"left", "left", RIGHT},
-    {"seen", "seen", RIGHT},
-    {"hits", "hits", RIGHT},
+    {"fault", LEAF_none, LEFT},
+    {"does", LEAF_fault_kind, LEFT},
+    {"from", LEAF_fault_from, LEFT},
+    {"opcode", LEAF_fault_opcode, LEFT},
+    {"syndrome", LEAF_fault_syndrome, LEFT},
+    {"psn", LEAF_fault_psn, RIGHT},
+    {"dest-qpn", LEAF_fault_dest_qpn, RIGHT},
+    {"nth", LEAF_fault_nth, RIGHT},
+    {"left", LEAF_fault_left, RIGHT},
+    {"seen", LEAF_fault_seen, RIGHT},
+    {"hits", LEAF_fault_hits, RIGHT},
 };
 
 /* The names of iproute2 ("rdma resource show qp"), then ours. */
 static const struct object_column qp_columns[] = {
-    {"qp", "", LEFT},
-    {"lqpn", "qpn", RIGHT},
-    {"type", "type", LEFT},
-    {"state", "state", LEFT},
-    {"rqpn", "dest_qpn", RIGHT},
-    {"peer", "peer", LEFT},
-    {"path-mtu", "mtu", RIGHT},
-    {"sq-psn", "sq_psn", RIGHT},
-    {"unacked-psn", "acked_psn", RIGHT},
-    {"rq-psn", "rq_psn", RIGHT},
-    {"wqes", "outstanding", RIGHT},
-    {"retries", "retries", RIGHT},
+    {"qp", LEAF_none, LEFT},
+    {"lqpn", LEAF_qp_qpn, RIGHT},
+    {"type", LEAF_qp_type, LEFT},
+    {"state", LEAF_qp_state, LEFT},
+    {"rqpn", LEAF_qp_dest_qpn, RIGHT},
+    {"peer", LEAF_qp_peer, LEFT},
+    {"path-mtu", LEAF_qp_mtu, RIGHT},
+    {"sq-psn", LEAF_qp_sq_psn, RIGHT},
+    {"unacked-psn", LEAF_qp_acked_psn, RIGHT},
+    {"rq-psn", LEAF_qp_rq_psn, RIGHT},
+    {"wqes", LEAF_qp_outstanding, RIGHT},
+    {"retries", LEAF_qp_retries, RIGHT},
 };
 
 static const struct object_column cq_columns[] = {
-    {"cq", "", LEFT},
-    {"cqn", "cqn", RIGHT},
-    {"cqe", "cqe", RIGHT},
-    {"done", "count", RIGHT},
-    {"polled", "polled", RIGHT},
-    {"armed", "armed", LEFT},
-    {"events", "events", RIGHT},
-    {"error", "error", LEFT},
+    {"cq", LEAF_none, LEFT},           {"cqn", LEAF_cq_cqn, RIGHT},
+    {"cqe", LEAF_cq_cqe, RIGHT},       {"done", LEAF_cq_count, RIGHT},
+    {"polled", LEAF_cq_polled, RIGHT}, {"armed", LEAF_cq_armed, LEFT},
+    {"events", LEAF_cq_events, RIGHT}, {"error", LEAF_cq_error, LEFT},
 };
 
 static const struct object_column mr_columns[] = {
-    {"mr", "", LEFT},        {"addr", "addr", RIGHT}, {"bytes", "bytes", RIGHT},
-    {"lkey", "lkey", RIGHT}, {"rkey", "rkey", RIGHT}, {"access", "access", LEFT},
-    {"pd", "pd", LEFT},
+    {"mr", LEAF_none, LEFT},       {"addr", LEAF_mr_addr, RIGHT}, {"bytes", LEAF_mr_bytes, RIGHT},
+    {"lkey", LEAF_mr_lkey, RIGHT}, {"rkey", LEAF_mr_rkey, RIGHT}, {"access", LEAF_mr_access, LEFT},
+    {"pd", LEAF_mr_pd, LEFT},
 };
 
-static const struct object_column pd_columns[] = {{"pd", "", LEFT}, {"pdn", "pdn", RIGHT}};
+static const struct object_column pd_columns[] = {{"pd", LEAF_none, LEFT},
+                                                  {"pdn", LEAF_pd_pdn, RIGHT}};
 
 static const struct object_table {
-    const char *kind;
+    enum node_kind kind;
     const struct object_column *columns;
     size_t n_columns;
 } tables[] = {
-    {"host", host_columns, ARRAY_LEN(host_columns)},
-    {"switch", switch_columns, ARRAY_LEN(switch_columns)},
-    {"link", link_columns, ARRAY_LEN(link_columns)},
-    {"fault", fault_columns, ARRAY_LEN(fault_columns)},
-    {"pd", pd_columns, ARRAY_LEN(pd_columns)},
-    {"mr", mr_columns, ARRAY_LEN(mr_columns)},
-    {"cq", cq_columns, ARRAY_LEN(cq_columns)},
-    {"qp", qp_columns, ARRAY_LEN(qp_columns)},
+    {NODE_host, host_columns, ARRAY_LEN(host_columns)},
+    {NODE_switch, switch_columns, ARRAY_LEN(switch_columns)},
+    {NODE_link, link_columns, ARRAY_LEN(link_columns)},
+    {NODE_fault, fault_columns, ARRAY_LEN(fault_columns)},
+    {NODE_pd, pd_columns, ARRAY_LEN(pd_columns)},
+    {NODE_mr, mr_columns, ARRAY_LEN(mr_columns)},
+    {NODE_cq, cq_columns, ARRAY_LEN(cq_columns)},
+    {NODE_qp, qp_columns, ARRAY_LEN(qp_columns)},
 };
 
 /* Calls @each for every node of @kind that is a child of @path, or of a host that is. */
 typedef void object_each(void *ctx, const char *path);
 
-static enum rdl_status walk(const struct rdl_lab *lab, const char *path, const char *kind,
+static enum rdl_status walk(const struct rdl_lab *lab, const char *path, enum node_kind kind,
                             bool hosts, object_each *each, void *ctx)
 {
     struct tree_list children;
@@ -123,9 +121,9 @@ static enum rdl_status walk(const struct rdl_lab *lab, const char *path, const c
         if (v->type != RDL_NODE)
             continue;
         tree_join(&t, path, children.v[i].key);
-        if (strcmp(v->text, kind) == 0)
+        if (tree_value_is(v, kind))
             each(ctx, sub);
-        else if (hosts && strcmp(v->text, "host") == 0)
+        else if (hosts && tree_value_is(v, NODE_host))
             st = walk(lab, sub, kind, false, each, ctx);
     }
     tree_done(&children);
@@ -142,7 +140,11 @@ struct filling {
 static void add_cell(struct text *t, const struct rdl_lab *lab, const char *path,
                      const struct object_column *c)
 {
-    if (!c->leaf[0])
+    char child[TREE_PATH_BYTES];
+
+    if (c->in != CHILD_none && tree_child(lab, path, c->in, child))
+        path = child;
+    if (c->leaf == LEAF_none)
         text_add(t, path);
     else if (c->unit == QUANTITY_NUMBER)
         tree_add(t, lab, path, c->leaf);
@@ -207,7 +209,7 @@ static void add_json(void *ctx, const char *path)
 }
 
 enum rdl_status show_kind_json(FILE *out, const struct rdl_lab *lab, const char *path,
-                               const char *kind)
+                               enum node_kind kind)
 {
     struct json_filling f = {out, lab, 0, RDL_OK};
     enum rdl_status st;
@@ -218,11 +220,11 @@ enum rdl_status show_kind_json(FILE *out, const struct rdl_lab *lab, const char 
     return st == RDL_OK ? f.st : st;
 }
 
-enum rdl_status show_kind(FILE *out, const struct rdl_lab *lab, const char *path, const char *kind,
-                          const char *none)
+enum rdl_status show_kind(FILE *out, const struct rdl_lab *lab, const char *path,
+                          enum node_kind kind, const char *none)
 {
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
-        if (strcmp(tables[i].kind, kind) == 0)
+        if (tables[i].kind == kind)
             return print_table(out, lab, path, &tables[i], none);
     }
     return RDL_ERR_INVAL;
@@ -234,7 +236,7 @@ static void count(void *ctx, const char *path)
     ++*(size_t *)ctx;
 }
 
-size_t show_count(const struct rdl_lab *lab, const char *path, const char *kind)
+size_t show_count(const struct rdl_lab *lab, const char *path, enum node_kind kind)
 {
     size_t n = 0;
 
@@ -243,7 +245,8 @@ size_t show_count(const struct rdl_lab *lab, const char *path, const char *kind)
 
 /* A line of detail: "  send     sq-psn 101, ..." made from pairs of words and leaves. */
 struct pair {
-    const char *word, *leaf;
+    const char *word;
+    enum leaf_id leaf;
     bool off_at_0; /* 0 means that it does not run */
 };
 
@@ -265,40 +268,58 @@ static void print_pairs(FILE *out, const struct rdl_lab *lab, const char *path, 
     show_wrap_behind(out, lead, 12, buf);
 }
 
-/* "  sq       queue 19, 16 entries, 1 posted, 1 taken by the device": the work queue @name. */
-static void print_work_queue(FILE *out, const struct rdl_lab *lab, const char *qp, const char *name)
+/* Where driver and device stand in a queue.  The indexes run freely through 16 bits. */
+struct indexes {
+    uint16_t avail, reclaimed; /* of the driver */
+    uint16_t seen, returned;   /* of the device */
+};
+
+static struct indexes indexes_of(const struct rdl_lab *lab, const char *queue)
+{
+    char driver[TREE_PATH_BYTES], device[TREE_PATH_BYTES];
+
+    (void)tree_child(lab, queue, CHILD_queue_driver, driver);
+    (void)tree_child(lab, queue, CHILD_queue_device, device);
+    return (struct indexes){
+        .avail = (uint16_t)tree_number(lab, driver, LEAF_driver_side_avail_idx),
+        .reclaimed = (uint16_t)tree_number(lab, driver, LEAF_driver_side_used_idx),
+        .seen = (uint16_t)tree_number(lab, device, LEAF_device_side_avail_idx),
+        .returned = (uint16_t)tree_number(lab, device, LEAF_device_side_used_idx),
+    };
+}
+
+/* "  sq       queue 19, 16 entries, 1 posted, 1 taken by the device": one of the work queues. */
+static void print_work_queue(FILE *out, const struct rdl_lab *lab, const char *qp, enum child_id id)
 {
     char path[TREE_PATH_BYTES], buf[SHOW_LINE_BYTES], lead[32];
-    struct text t = text_on(path, sizeof(path)), line = text_on(buf, sizeof(buf));
-    struct text l = text_on(lead, sizeof(lead));
-    uint16_t avail, seen, returned, reclaimed;
+    struct text line = text_on(buf, sizeof(buf)), l = text_on(lead, sizeof(lead));
+    struct indexes at;
 
-    tree_join(&t, qp, name);
-    avail = (uint16_t)tree_number(lab, path, "driver.avail_idx");
-    reclaimed = (uint16_t)tree_number(lab, path, "driver.used_idx");
-    seen = (uint16_t)tree_number(lab, path, "device.avail_idx");
-    returned = (uint16_t)tree_number(lab, path, "device.used_idx");
-    text_addf(&l, "  %s", name);
+    if (!tree_child(lab, qp, id, path))
+        return; /* the device has not made it */
+    at = indexes_of(lab, path);
+    text_addf(&l, "  %s", child_rows[id].key);
     text_addf(&line, "queue %llu, %llu entries",
-              (unsigned long long)tree_number(lab, path, "number"),
-              (unsigned long long)tree_number(lab, path, "size"));
-    text_addf(&line, ", %u in use", (uint16_t)(avail - reclaimed));
-    text_addf(&line, ": %u not yet taken by the device", (uint16_t)(avail - seen));
-    text_addf(&line, ", %u under way", (uint16_t)(seen - returned));
-    text_addf(&line, ", %u given back", (uint16_t)(returned - reclaimed));
+              (unsigned long long)tree_number(lab, path, LEAF_queue_number),
+              (unsigned long long)tree_number(lab, path, LEAF_queue_size));
+    text_addf(&line, ", %u in use", (uint16_t)(at.avail - at.reclaimed));
+    text_addf(&line, ": %u not yet taken by the device", (uint16_t)(at.avail - at.seen));
+    text_addf(&line, ", %u under way", (uint16_t)(at.seen - at.returned));
+    text_addf(&line, ", %u given back", (uint16_t)(at.returned - at.reclaimed));
     show_wrap_behind(out, lead, 12, buf);
 }
 
 /* "  counters sent_pkts 3, ...": those that are not 0. */
-static enum rdl_status print_counters(FILE *out, const struct rdl_lab *lab, const char *object)
+static enum rdl_status print_counters(FILE *out, const struct rdl_lab *lab, const char *qp)
 {
     struct tree_list children;
     char path[TREE_PATH_BYTES], buf[2 * SHOW_LINE_BYTES];
-    struct text t = text_on(path, sizeof(path)), line = text_on(buf, sizeof(buf));
+    struct text line = text_on(buf, sizeof(buf));
     size_t at;
     enum rdl_status st;
 
-    tree_join(&t, object, "counters");
+    if (!tree_child(lab, qp, CHILD_qp_counters, path))
+        return RDL_OK;
     st = tree_children(lab, path, &children, &at);
     for (size_t i = 0; i < children.n && st == RDL_OK; i++) {
         const struct tree_child *c = &children.v[i];
@@ -310,43 +331,44 @@ static enum rdl_status print_counters(FILE *out, const struct rdl_lab *lab, cons
     if (line.len)
         show_wrap_behind(out, "  counters", 12, buf);
     tree_done(&children);
-    return st == RDL_ERR_NOT_FOUND ? RDL_OK : st;
+    return st;
 }
 
 enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
 {
-    static const struct pair about[] = {{"lqpn", "qpn", false},       {"rqpn", "dest_qpn", false},
-                                        {"peer", "peer", false},      {"path-mtu", "mtu", false},
-                                        {"pd", "pd", false},          {"send-cq", "send_cq", false},
-                                        {"recv-cq", "recv_cq", false}};
-    static const struct pair send[] = {{"sq-psn (next)", "sq_psn", false},
-                                       {"oldest unacknowledged", "acked_psn", false},
-                                       {"work requests under way", "outstanding", false}};
-    static const struct pair recv[] = {{"rq-psn (expected)", "rq_psn", false},
-                                       {"msn", "msn", false}};
-    static const struct pair retry[] = {{"retries", "retries", false},
-                                        {"retry_cnt", "retry_cnt", false},
-                                        {"rnr_retries", "rnr_retries", false},
-                                        {"rnr_retry", "rnr_retry", false}};
-    static const struct pair timers[] = {{"timeout", "timeout", false},
-                                         {"ack timer", "timer_due", true},
-                                         {"rnr timer", "rnr_due", true},
-                                         {"min_rnr_timer", "min_rnr_timer", false}};
+    static const struct pair about[] = {
+        {"lqpn", LEAF_qp_qpn, false},       {"rqpn", LEAF_qp_dest_qpn, false},
+        {"peer", LEAF_qp_peer, false},      {"path-mtu", LEAF_qp_mtu, false},
+        {"pd", LEAF_qp_pd, false},          {"send-cq", LEAF_qp_send_cq, false},
+        {"recv-cq", LEAF_qp_recv_cq, false}};
+    static const struct pair send[] = {{"sq-psn (next)", LEAF_qp_sq_psn, false},
+                                       {"oldest unacknowledged", LEAF_qp_acked_psn, false},
+                                       {"work requests under way", LEAF_qp_outstanding, false}};
+    static const struct pair recv[] = {{"rq-psn (expected)", LEAF_qp_rq_psn, false},
+                                       {"msn", LEAF_qp_msn, false}};
+    static const struct pair retry[] = {{"retries", LEAF_qp_retries, false},
+                                        {"retry_cnt", LEAF_qp_retry_cnt, false},
+                                        {"rnr_retries", LEAF_qp_rnr_retries, false},
+                                        {"rnr_retry", LEAF_qp_rnr_retry, false}};
+    static const struct pair timers[] = {{"timeout", LEAF_qp_timeout, false},
+                                         {"ack timer", LEAF_qp_timer_due, true},
+                                         {"rnr timer", LEAF_qp_rnr_due, true},
+                                         {"min_rnr_timer", LEAF_qp_min_rnr_timer, false}};
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
     text_addf(&t, "%s   ", path);
-    tree_add(&t, lab, path, "type");
+    tree_add(&t, lab, path, LEAF_qp_type);
     text_add(&t, "   ");
-    tree_add(&t, lab, path, "state");
+    tree_add(&t, lab, path, LEAF_qp_state);
     show_line(out, &t);
     print_pairs(out, lab, path, "", about, ARRAY_LEN(about));
     print_pairs(out, lab, path, "send", send, ARRAY_LEN(send));
     print_pairs(out, lab, path, "receive", recv, ARRAY_LEN(recv));
     print_pairs(out, lab, path, "retry", retry, ARRAY_LEN(retry));
     print_pairs(out, lab, path, "timers", timers, ARRAY_LEN(timers));
-    print_work_queue(out, lab, path, "sq");
-    print_work_queue(out, lab, path, "rq");
+    print_work_queue(out, lab, path, CHILD_qp_sq);
+    print_work_queue(out, lab, path, CHILD_qp_rq);
     return print_counters(out, lab, path);
 }
 
@@ -357,14 +379,14 @@ static void print_completions(FILE *out, const struct rdl_lab *lab, const char *
                               uint64_t to)
 {
     static const struct object_column columns[] = {
-        {"", "", LEFT},
-        {"wr_id", "wr_id", RIGHT},
-        {"status", "status", LEFT},
-        {"opcode", "opcode", LEFT},
-        {"byte_len", "byte_len", RIGHT},
-        {"qp_num", "qp_num", RIGHT},
+        {"", LEAF_none, LEFT},
+        {"wr_id", LEAF_wc_wr_id, RIGHT},
+        {"status", LEAF_wc_status, LEFT},
+        {"opcode", LEAF_wc_opcode, LEFT},
+        {"byte_len", LEAF_wc_byte_len, RIGHT},
+        {"qp_num", LEAF_wc_qp_num, RIGHT},
     };
-    const uint64_t polled = tree_number(lab, cq, "polled");
+    const uint64_t polled = tree_number(lab, cq, LEAF_cq_polled);
     struct grid g;
 
     grid_init(&g, ARRAY_LEN(columns) + 1, 1u << 1 | 1u << 4 | 1u << 5);
@@ -372,12 +394,11 @@ static void print_completions(FILE *out, const struct rdl_lab *lab, const char *
         grid_cell(&g, columns[i].head);
     grid_cell(&g, "");
     for (uint64_t n = from; n < to; n++) {
-        char key[TREE_KEY_BYTES], path[TREE_PATH_BYTES];
-        struct text k = text_on(key, sizeof(key)), p = text_on(path, sizeof(path));
+        char path[TREE_PATH_BYTES];
 
-        text_addf(&k, "wc[%llu]", (unsigned long long)n);
-        tree_join(&p, cq, key);
-        grid_cell(&g, key);
+        if (!tree_element(lab, cq, CHILD_cq_wc, n, path))
+            continue;
+        grid_cellf(&g, "%s[%llu]", child_rows[CHILD_cq_wc].key, (unsigned long long)n);
         for (size_t i = 1; i < ARRAY_LEN(columns); i++) {
             char buf[SHOW_LINE_BYTES];
             struct text t = text_on(buf, sizeof(buf));
@@ -393,14 +414,14 @@ static void print_completions(FILE *out, const struct rdl_lab *lab, const char *
 
 enum rdl_status show_cq(FILE *out, const struct rdl_lab *lab, const char *path)
 {
-    static const struct pair about[] = {{"cqn", "cqn", false},
-                                        {"entries", "cqe", false},
-                                        {"completions so far", "count", false},
-                                        {"polled", "polled", false},
-                                        {"armed", "armed", false},
-                                        {"events", "events", false},
-                                        {"error", "error", false}};
-    const uint64_t n = tree_number(lab, path, "count");
+    static const struct pair about[] = {{"cqn", LEAF_cq_cqn, false},
+                                        {"entries", LEAF_cq_cqe, false},
+                                        {"completions so far", LEAF_cq_count, false},
+                                        {"polled", LEAF_cq_polled, false},
+                                        {"armed", LEAF_cq_armed, false},
+                                        {"events", LEAF_cq_events, false},
+                                        {"error", LEAF_cq_error, false}};
+    const uint64_t n = tree_number(lab, path, LEAF_cq_count);
     const uint64_t from = n > COMPLETIONS_SHOWN_MAX ? n - COMPLETIONS_SHOWN_MAX : 0;
 
     fprintf(out, "%s\n", path);

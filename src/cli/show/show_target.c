@@ -130,7 +130,8 @@ static enum rdl_status aim_at_completion(const struct rdl_lab *lab, struct targe
     if (st != RDL_OK)
         return st;
     *reterr_at = (size_t)(digits - t->path);
-    t->number = (uint32_t)tree_number(lab, cq, "cqn");
+    if (tree_value_is(&v, NODE_cq)) /* no other has completions, and no event will match */
+        t->number = (uint32_t)tree_number(lab, cq, LEAF_cq_cqn);
     t->n = (uint32_t)strtoul(digits, &end, 10);
     return end == digits || *end != ']' ? RDL_ERR_INVAL : RDL_OK;
 }
@@ -140,13 +141,14 @@ static enum rdl_status aim_at_object(const struct rdl_lab *lab, struct target *t
                                      match_fn **ret_match, size_t *reterr_at)
 {
     static const struct {
-        const char *kind, *number;
+        enum node_kind kind;
+        enum leaf_id number; /* LEAF_none: its events have none */
         match_fn *match;
     } rows[] = {
-        {"qp", "qpn", is_of_qp},
-        {"cq", "cqn", is_of_cq},
-        {"host", "", is_refusal},
-        {"fault", "", is_by_fault},
+        {NODE_qp, LEAF_qp_qpn, is_of_qp},
+        {NODE_cq, LEAF_cq_cqn, is_of_cq},
+        {NODE_host, LEAF_none, is_refusal},
+        {NODE_fault, LEAF_none, is_by_fault},
     };
     struct rdl_value v;
     enum rdl_status st = rdl_inspect(lab, t->path, &v, reterr_at);
@@ -154,10 +156,11 @@ static enum rdl_status aim_at_object(const struct rdl_lab *lab, struct target *t
     if (st != RDL_OK)
         return st;
     *reterr_at = 0;
-    for (size_t i = 0; i < ARRAY_LEN(rows) && v.type == RDL_NODE; i++) {
-        if (strcmp(rows[i].kind, v.text) != 0)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (!tree_value_is(&v, rows[i].kind))
             continue;
-        t->number = (uint32_t)tree_number(lab, t->path, rows[i].number);
+        if (rows[i].number != LEAF_none)
+            t->number = (uint32_t)tree_number(lab, t->path, rows[i].number);
         *ret_match = rows[i].match;
         return RDL_OK;
     }

@@ -29,28 +29,48 @@ struct ring {
     uint16_t driver_avail, driver_used, device_avail, device_used;
 };
 
-static uint64_t element(const struct ring *q, const char *list, uint64_t i, const char *leaf)
+/* A leaf of descriptor or used entry number @i, 0 if the queue has none. */
+static uint64_t desc(const struct ring *q, uint64_t i, enum leaf_id leaf)
 {
-    char key[TREE_KEY_BYTES];
-    struct text t = text_on(key, sizeof(key));
+    char path[TREE_PATH_BYTES];
 
-    text_addf(&t, "%s[%llu]%s%s", list, (unsigned long long)i, leaf[0] ? "." : "", leaf);
-    return tree_number(q->lab, q->path, key);
+    return tree_element(q->lab, q->path, CHILD_queue_desc, i, path)
+               ? tree_number(q->lab, path, leaf)
+               : 0;
+}
+
+static uint64_t used(const struct ring *q, uint64_t i, enum leaf_id leaf)
+{
+    char path[TREE_PATH_BYTES];
+
+    return tree_element(q->lab, q->path, CHILD_queue_used, i, path)
+               ? tree_number(q->lab, path, leaf)
+               : 0;
+}
+
+/* Entry number @i of the avail ring. */
+static uint64_t avail(const struct ring *q, uint64_t i)
+{
+    return tree_element_number(q->lab, q->path, CHILD_queue_avail, i);
 }
 
 static struct ring ring_of(const struct rdl_lab *lab, const struct past *p, const char *path)
 {
+    char driver[TREE_PATH_BYTES], device[TREE_PATH_BYTES];
+
+    (void)tree_child(lab, path, CHILD_queue_driver, driver);
+    (void)tree_child(lab, path, CHILD_queue_device, device);
     return (struct ring){
         .lab = lab,
         .past = p,
         .path = path,
         .role = ring_role_of(path),
-        .number = tree_number(lab, path, "number"),
-        .size = tree_number(lab, path, "size"),
-        .driver_avail = (uint16_t)tree_number(lab, path, "driver.avail_idx"),
-        .driver_used = (uint16_t)tree_number(lab, path, "driver.used_idx"),
-        .device_avail = (uint16_t)tree_number(lab, path, "device.avail_idx"),
-        .device_used = (uint16_t)tree_number(lab, path, "device.used_idx"),
+        .number = tree_number(lab, path, LEAF_queue_number),
+        .size = tree_number(lab, path, LEAF_queue_size),
+        .driver_avail = (uint16_t)tree_number(lab, driver, LEAF_driver_side_avail_idx),
+        .driver_used = (uint16_t)tree_number(lab, driver, LEAF_driver_side_used_idx),
+        .device_avail = (uint16_t)tree_number(lab, device, LEAF_device_side_avail_idx),
+        .device_used = (uint16_t)tree_number(lab, device, LEAF_device_side_used_idx),
     };
 }
 
@@ -115,9 +135,9 @@ static void print_head(FILE *out, const struct ring *q)
               (unsigned long long)q->size);
     text_pad_to(&t, COLUMN_DRIVER);
     text_add(&t, "driver   device");
-    if (!tree_number(q->lab, q->path, "enabled"))
+    if (!tree_number(q->lab, q->path, LEAF_queue_enabled))
         text_add(&t, "   not enabled");
-    if (tree_number(q->lab, q->path, "broken"))
+    if (tree_number(q->lab, q->path, LEAF_queue_broken))
         text_add(&t, "   BROKEN: the device needs a reset");
     show_line(out, &t);
     add_avail_note(&nt, q);
@@ -130,7 +150,7 @@ static void print_head(FILE *out, const struct ring *q)
 static bool is_returned(const struct ring *q, uint64_t head)
 {
     for (uint16_t i = q->driver_used; i != q->device_used; i++) {
-        if (element(q, "used", i % q->size, "id") == head)
+        if (used(q, i % q->size, LEAF_used_id) == head)
             return true;
     }
     return false;
@@ -142,11 +162,11 @@ static bool is_returned(const struct ring *q, uint64_t head)
 static void print_slot(FILE *out, const struct ring *q, const struct wqe_reader *r, uint64_t i,
                        bool returned, uint8_t *command)
 {
-    const uint64_t flags = element(q, "desc", i, "flags");
+    const uint64_t flags = desc(q, i, LEAF_desc_flags);
     struct wqe_buffer b = {
         .role = q->role,
-        .addr = element(q, "desc", i, "addr"),
-        .bytes = (uint32_t)element(q, "desc", i, "len"),
+        .addr = desc(q, i, LEAF_desc_addr),
+        .bytes = (uint32_t)desc(q, i, LEAF_desc_len),
         .writable = (flags & VIRTQ_DESC_WRITE) != 0,
         .written = returned,
         .command = *command,
@@ -178,21 +198,21 @@ static void print_chain(FILE *out, const struct ring *q, const struct wqe_reader
 
     for (unsigned n = 0; n < CHAIN_SLOTS_MAX && i < q->size; n++) {
         print_slot(out, q, r, i, returned, &command);
-        if (!(element(q, "desc", i, "flags") & VIRTQ_DESC_NEXT))
+        if (!(desc(q, i, LEAF_desc_flags) & VIRTQ_DESC_NEXT))
             return;
-        i = element(q, "desc", i, "next");
+        i = desc(q, i, LEAF_desc_next);
     }
     fprintf(out, "  ...      the chain does not end\n");
 }
 
 /* "  avail    0 -> desc 0, 1 -> desc 1": the entries from @from to @to. */
-static void print_entries(FILE *out, const struct ring *q, bool used, uint16_t from, uint16_t to)
+static void print_entries(FILE *out, const struct ring *q, bool is_used, uint16_t from, uint16_t to)
 {
     char buf[SHOW_LINE_BYTES];
     struct text line = text_on(buf, sizeof(buf));
     unsigned n = 0;
 
-    text_add(&line, used ? "  used     " : "  avail    ");
+    text_add(&line, is_used ? "  used     " : "  avail    ");
     if (from == to)
         text_add(&line, "(empty)");
     for (uint16_t i = from; i != to && n < CHAINS_SHOWN_MAX; i++, n++) {
@@ -201,9 +221,9 @@ static void print_entries(FILE *out, const struct ring *q, bool used, uint16_t f
         struct text t = text_on(entry, sizeof(entry));
 
         text_addf(&t, "%llu -> desc %llu", (unsigned long long)slot,
-                  (unsigned long long)element(q, used ? "used" : "avail", slot, used ? "id" : ""));
-        if (used)
-            text_addf(&t, " (%llu bytes)", (unsigned long long)element(q, "used", slot, "len"));
+                  (unsigned long long)(is_used ? used(q, slot, LEAF_used_id) : avail(q, slot)));
+        if (is_used)
+            text_addf(&t, " (%llu bytes)", (unsigned long long)used(q, slot, LEAF_used_len));
         if ((uint16_t)(i + 1) != to)
             text_add(&t, n + 1 < CHAINS_SHOWN_MAX ? ", " : ", ...");
         if (line.len + t.len > SHOW_COLUMNS) {
@@ -219,7 +239,7 @@ static void print_entries(FILE *out, const struct ring *q, bool used, uint16_t f
 static void print_ring(FILE *out, const struct ring *q, const struct wqe_reader *r)
 {
     const uint16_t outstanding = (uint16_t)(q->driver_avail - q->driver_used);
-    const uint64_t flags = tree_number(q->lab, q->path, "flags");
+    const uint64_t flags = tree_number(q->lab, q->path, LEAF_queue_flags);
 
     print_head(out, q);
     if (q->size == 0)
@@ -227,7 +247,7 @@ static void print_ring(FILE *out, const struct ring *q, const struct wqe_reader 
     for (uint16_t k = 0; k < outstanding && k < CHAINS_SHOWN_MAX; k++) {
         const uint64_t slot = (uint16_t)(q->driver_used + k) % q->size;
 
-        print_chain(out, q, r, element(q, "avail", slot, ""));
+        print_chain(out, q, r, avail(q, slot));
     }
     if (outstanding > CHAINS_SHOWN_MAX)
         fprintf(out, "  ...      and %u more chains\n", outstanding - CHAINS_SHOWN_MAX);
@@ -253,7 +273,8 @@ static enum rdl_status print_queue(FILE *out, const struct rdl_lab *lab, const s
 enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, const struct past *p,
                         const char *path, size_t *reterr_at)
 {
-    static const char *const below[] = {"", "sq", "rq", "queue", "ctrl"};
+    static const enum child_id below[] = {CHILD_none, CHILD_qp_sq, CHILD_qp_rq, CHILD_cq_queue,
+                                          CHILD_host_ctrl};
     struct rdl_value v;
     bool any = false;
     enum rdl_status st = rdl_inspect(lab, path, &v, reterr_at);
@@ -262,8 +283,8 @@ enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, const struct past 
         char queue[TREE_PATH_BYTES];
         struct text t = text_on(queue, sizeof(queue));
 
-        tree_join(&t, path, below[i]);
-        if (ring_role_of(queue) == RING_NONE || !tree_get(lab, queue, "number", &v))
+        tree_join(&t, path, child_rows[below[i]].key);
+        if (ring_role_of(queue) == RING_NONE || !tree_is(lab, queue, NODE_queue))
             continue;
         st = print_queue(out, lab, p, queue);
         any = true;

@@ -12,24 +12,28 @@
 
 #define SGES_SHOWN_MAX 4u
 
-static bool ends_with(const char *s, size_t n, const char *tail)
+/* Are the @n bytes at @path the path of something under @key? */
+static bool ends_with(const char *path, size_t n, const char *key)
 {
-    const size_t k = strlen(tail);
+    const size_t k = strlen(key);
 
-    return n >= k && memcmp(s + n - k, tail, k) == 0;
+    return n > k && path[n - k - 1] == '.' && memcmp(path + n - k, key, k) == 0;
 }
 
 enum ring_role ring_role_of(const char *path)
 {
     static const struct {
-        const char *tail;
+        enum child_id queue;
         enum ring_role role;
-    } rows[] = {{".sq", RING_SQ}, {".rq", RING_RQ}, {".queue", RING_CQ}, {".ctrl", RING_CTRL}};
+    } rows[] = {{CHILD_qp_sq, RING_SQ},
+                {CHILD_qp_rq, RING_RQ},
+                {CHILD_cq_queue, RING_CQ},
+                {CHILD_host_ctrl, RING_CTRL}};
     const char *slot = strstr(path, ".desc[");
     const size_t n = slot ? (size_t)(slot - path) : strlen(path);
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (ends_with(path, n, rows[i].tail))
+        if (ends_with(path, n, child_rows[rows[i].queue].key))
             return rows[i].role;
     }
     return RING_NONE;
@@ -51,14 +55,14 @@ static enum rdl_status read_regions(struct wqe_reader *r, const char *host)
         struct text t = text_on(path, sizeof(path)), name;
         struct mr_row *mr = &r->mrs[r->n_mrs];
 
-        if (c->value.type != RDL_NODE || strcmp(c->value.text, "mr") != 0)
+        if (!tree_value_is(&c->value, NODE_mr))
             continue;
         tree_join(&t, host, c->key);
         name = text_on(mr->name, sizeof(mr->name));
         text_add(&name, c->key);
-        mr->addr = tree_number(r->lab, path, "addr");
-        mr->bytes = tree_number(r->lab, path, "bytes");
-        mr->lkey = tree_number(r->lab, path, "lkey");
+        mr->addr = tree_number(r->lab, path, LEAF_mr_addr);
+        mr->bytes = tree_number(r->lab, path, LEAF_mr_bytes);
+        mr->lkey = tree_number(r->lab, path, LEAF_mr_lkey);
         r->n_mrs++;
     }
     tree_done(&children);
@@ -311,21 +315,14 @@ static uint8_t command_before(const struct wqe_reader *r, const char *path)
     uint64_t size;
 
     text_addn(&t, path, (size_t)(slot - path));
-    size = tree_number(r->lab, queue, "size");
+    size = tree_number(r->lab, queue, LEAF_queue_size);
     for (uint64_t i = 0; i < size; i++) {
-        char key[TREE_KEY_BYTES];
+        char desc[TREE_PATH_BYTES];
 
-        t = text_on(key, sizeof(key));
-        text_addf(&t, "desc[%llu].next", (unsigned long long)i);
-        if (tree_number(r->lab, queue, key) != number)
-            continue;
-        t = text_on(key, sizeof(key));
-        text_addf(&t, "desc[%llu].flags", (unsigned long long)i);
-        if (tree_number(r->lab, queue, key) != VIRTQ_DESC_NEXT)
-            continue;
-        t = text_on(key, sizeof(key));
-        text_addf(&t, "desc[%llu].addr", (unsigned long long)i);
-        return wqe_command(r, tree_number(r->lab, queue, key));
+        if (tree_element(r->lab, queue, CHILD_queue_desc, i, desc) &&
+            tree_number(r->lab, desc, LEAF_desc_next) == number &&
+            tree_number(r->lab, desc, LEAF_desc_flags) == VIRTQ_DESC_NEXT)
+            return wqe_command(r, tree_number(r->lab, desc, LEAF_desc_addr));
     }
     return 0;
 }
@@ -340,14 +337,14 @@ enum rdl_status show_dump(FILE *out, const struct rdl_lab *lab, const char *path
     if (st != RDL_OK)
         return st;
     *reterr_at = 0;
-    if (b.role == RING_NONE || !strstr(path, ".desc["))
+    if (b.role == RING_NONE || !tree_value_is(&v, NODE_desc))
         return RDL_ERR_INVAL;
     st = wqe_reader_init(&r, lab, path);
     if (st != RDL_OK)
         goto out;
-    b.addr = tree_number(lab, path, "addr");
-    b.bytes = (uint32_t)tree_number(lab, path, "len");
-    b.writable = (tree_number(lab, path, "flags") & VIRTQ_DESC_WRITE) != 0;
+    b.addr = tree_number(lab, path, LEAF_desc_addr);
+    b.bytes = (uint32_t)tree_number(lab, path, LEAF_desc_len);
+    b.writable = (tree_number(lab, path, LEAF_desc_flags) & VIRTQ_DESC_WRITE) != 0;
     if (b.role == RING_CTRL && b.writable)
         b.command = command_before(&r, path);
     fprintf(out, "%s   %u bytes at 0x%llx\n", path, b.bytes, (unsigned long long)b.addr);

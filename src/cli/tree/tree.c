@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/print/must.h"
+#include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 
 #define UNIT_FROM (1u << 20) /* sizes from here on are shown with a unit */
@@ -17,35 +18,119 @@ void tree_join(struct text *t, const char *base, const char *key)
     text_add(t, key);
 }
 
-bool tree_get(const struct rdl_lab *lab, const char *base, const char *key, struct rdl_value *ret)
+bool tree_value_is(const struct rdl_value *v, enum node_kind kind)
+{
+    return v->type == RDL_NODE && v->row == kind;
+}
+
+bool tree_is(const struct rdl_lab *lab, const char *path, enum node_kind kind)
+{
+    struct rdl_value v;
+    size_t at;
+
+    return rdl_inspect(lab, path, &v, &at) == RDL_OK && tree_value_is(&v, kind);
+}
+
+/* What is under @key of @node. */
+static bool get(const struct rdl_lab *lab, const char *node, const char *key, struct rdl_value *ret)
 {
     char path[TREE_PATH_BYTES];
     struct text t = text_on(path, sizeof(path));
     size_t at;
 
-    tree_join(&t, base, key);
-    return !t.cut && rdl_inspect(lab, path, ret, &at) == RDL_OK;
+    tree_join(&t, node, key);
+    RDL_ASSERT(!t.cut);
+    return rdl_inspect(lab, path, ret, &at) == RDL_OK;
 }
 
-uint64_t tree_number(const struct rdl_lab *lab, const char *base, const char *key)
+bool tree_child(const struct rdl_lab *lab, const char *node, enum child_id id,
+                char ret[TREE_PATH_BYTES])
+{
+    const struct child_row *row = &child_rows[id];
+    struct text t = text_on(ret, TREE_PATH_BYTES);
+    struct rdl_value v;
+
+    tree_join(&t, node, row->key);
+    if (!get(lab, node, row->key, &v)) {
+        RDL_ASSERT((row->flags & LEAF_OPTIONAL) && tree_is(lab, node, row->node));
+        return false;
+    }
+    RDL_ASSERT(tree_value_is(&v, row->is_list ? NODE_list : row->below));
+    return true;
+}
+
+bool tree_element(const struct rdl_lab *lab, const char *node, enum child_id list, uint64_t i,
+                  char ret[TREE_PATH_BYTES])
+{
+    struct text t = text_on(ret, TREE_PATH_BYTES);
+    struct rdl_value v;
+    size_t at;
+
+    RDL_ASSERT(child_rows[list].is_list);
+    tree_join(&t, node, child_rows[list].key);
+    text_addf(&t, "[%llu]", (unsigned long long)i);
+    RDL_ASSERT(!t.cut);
+    if (rdl_inspect(lab, ret, &v, &at) == RDL_OK)
+        return true;
+    RDL_ASSERT(tree_is(lab, node, child_rows[list].node));
+    return false;
+}
+
+bool tree_leaf(const struct rdl_lab *lab, const char *node, enum leaf_id id, struct rdl_value *ret)
+{
+    const struct leaf_row *row = &leaf_rows[id];
+    char key[TREE_KEY_BYTES];
+    struct text t = text_on(key, sizeof(key));
+    const bool listed = (row->flags & LEAF_LISTED) != 0;
+
+    RDL_ASSERT(!(row->flags & LEAF_KEYED));
+    text_addf(&t, "%s%s", row->key, listed ? "[0]" : "");
+    if (!get(lab, node, key, ret)) {
+        RDL_ASSERT((listed || (row->flags & LEAF_OPTIONAL)) && tree_is(lab, node, row->node));
+        return false;
+    }
+    RDL_ASSERT(ret->type != RDL_NODE && ret->row == id);
+    return true;
+}
+
+uint64_t tree_number(const struct rdl_lab *lab, const char *node, enum leaf_id id)
 {
     struct rdl_value v;
 
-    return tree_get(lab, base, key, &v) ? v.number : 0;
+    return tree_leaf(lab, node, id, &v) ? v.number : 0;
 }
 
-bool tree_is(const struct rdl_lab *lab, const char *base, const char *kind)
+uint64_t tree_element_number(const struct rdl_lab *lab, const char *node, enum child_id list,
+                             uint64_t i)
+{
+    char path[TREE_PATH_BYTES];
+    struct rdl_value v;
+    size_t at;
+
+    if (!tree_element(lab, node, list, i, path) || rdl_inspect(lab, path, &v, &at) != RDL_OK)
+        return 0;
+    RDL_ASSERT(v.type != RDL_NODE && v.row == child_rows[list].element);
+    return v.number;
+}
+
+uint64_t tree_keyed(const struct rdl_lab *lab, const char *node, enum leaf_id id, uint32_t word)
+{
+    const struct enum_row *row = enum_by_value(leaf_rows[id].words, word);
+    char key[RDL_NAME_BYTES];
+    struct rdl_value v;
+
+    RDL_ASSERT((leaf_rows[id].flags & LEAF_KEYED) && row);
+    leaf_word_key(row, key);
+    RDL_ASSERT(get(lab, node, key, &v));
+    RDL_ASSERT(v.type != RDL_NODE && v.row == id);
+    return v.number;
+}
+
+void tree_add(struct text *t, const struct rdl_lab *lab, const char *node, enum leaf_id id)
 {
     struct rdl_value v;
 
-    return tree_get(lab, base, "", &v) && v.type == RDL_NODE && strcmp(v.text, kind) == 0;
-}
-
-void tree_add(struct text *t, const struct rdl_lab *lab, const char *base, const char *key)
-{
-    struct rdl_value v;
-
-    if (tree_get(lab, base, key, &v))
+    if (tree_leaf(lab, node, id, &v))
         tree_add_value(t, &v);
     else
         text_add(t, "-");

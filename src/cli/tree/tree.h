@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the inspect tree: leaves by path, children in a list, values as people write them. */
+/* Reads the inspect tree: leaves and children by their rows, children in a list, values as people
+ * write them.
+ *
+ * Code names what it reads by the row, so that what is renamed or gone does not compile.  The node
+ * must be there and of the row's kind, and only what the row says is OPTIONAL may be absent: all
+ * else is a bug, and asserted.
+ */
 #ifndef CLI_TREE_TREE_H
 #define CLI_TREE_TREE_H
 
@@ -7,6 +13,7 @@
 #include <stddef.h>
 
 #include "emu/base/text.h"
+#include "emu/facts/leaf.h"
 #include "rdmalab/inspect.h"
 
 #define TREE_PATH_BYTES 192u
@@ -25,17 +32,31 @@ struct tree_list {
 /* The path of @key under @base: "h1.qp", "h1.gid[0]". */
 void tree_join(struct text *t, const char *base, const char *key);
 
-/* The leaf or node @base.@key (@key may be a path, or empty); false if there is none. */
-bool tree_get(const struct rdl_lab *lab, const char *base, const char *key, struct rdl_value *ret);
+/* Is @v, or what is at @path, a node of @kind? */
+bool tree_value_is(const struct rdl_value *v, enum node_kind kind);
+bool tree_is(const struct rdl_lab *lab, const char *path, enum node_kind kind);
 
-/* Its number, 0 if there is none. */
-uint64_t tree_number(const struct rdl_lab *lab, const char *base, const char *key);
+/* The path of a child of @node, or of an element of a list of it; false if it is not there. */
+bool tree_child(const struct rdl_lab *lab, const char *node, enum child_id id,
+                char ret[TREE_PATH_BYTES]);
+bool tree_element(const struct rdl_lab *lab, const char *node, enum child_id list, uint64_t i,
+                  char ret[TREE_PATH_BYTES]);
 
-/* Is @base a node of @kind ("qp")? */
-bool tree_is(const struct rdl_lab *lab, const char *base, const char *kind);
+/* The leaf of @node; of a list of leaves, its first element.  False if it is not there. */
+bool tree_leaf(const struct rdl_lab *lab, const char *node, enum leaf_id id, struct rdl_value *ret);
 
-/* Appends the value of @base.@key, "-" if there is none. */
-void tree_add(struct text *t, const struct rdl_lab *lab, const char *base, const char *key);
+/* Its number, 0 if it is not there. */
+uint64_t tree_number(const struct rdl_lab *lab, const char *node, enum leaf_id id);
+
+/* Element @i of a list of leaves, 0 if it is not there. */
+uint64_t tree_element_number(const struct rdl_lab *lab, const char *node, enum child_id list,
+                             uint64_t i);
+
+/* The number that a row with a table of keys has for word @word: of drops, for a reason. */
+uint64_t tree_keyed(const struct rdl_lab *lab, const char *node, enum leaf_id id, uint32_t word);
+
+/* Appends its value, "-" if it is not there. */
+void tree_add(struct text *t, const struct rdl_lab *lab, const char *node, enum leaf_id id);
 
 /* Appends @v as people write it: "0x1a3", "85.66us", "4k", "yes". */
 void tree_add_value(struct text *t, const struct rdl_value *v);

@@ -56,7 +56,7 @@ static enum rdl_status dump(FILE *out, const struct rdl_lab *lab, const char *pa
         if (c->value.type != RDL_NODE || depth == JSON_DEPTH_MAX)
             print_value(out, &c->value);
         else
-            st = dump(out, lab, sub, strcmp(c->value.text, "list") == 0, depth + 1);
+            st = dump(out, lab, sub, tree_value_is(&c->value, NODE_list), depth + 1);
     }
     fputc(list ? ']' : '}', out);
     tree_done(&children);
@@ -71,7 +71,7 @@ enum rdl_status show_json(FILE *out, const struct rdl_lab *lab, const char *path
     if (st != RDL_OK)
         return st;
     if (v.type == RDL_NODE)
-        st = dump(out, lab, path, strcmp(v.text, "list") == 0, 0);
+        st = dump(out, lab, path, tree_value_is(&v, NODE_list), 0);
     else
         print_value(out, &v);
     return st;

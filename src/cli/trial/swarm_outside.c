@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "cli/programs/rig.h"
+#include "cli/tree/tree.h"
 #include "cli/trial/hostile.h"
 #include "emu/base/assert.h"
 #include "emu/facts/enums.h"
@@ -74,15 +75,6 @@ static bool works(struct outside *o, enum rdl_status st, const char *what)
     if (st == RDL_ERR_INVARIANT)
         what = rdl_broken_invariant(o->rig.lab);
     return expect(o, st == RDL_OK, what);
-}
-
-/* Whatever a leaf holds, in numbers. */
-static uint64_t number(const struct outside *o, const char *path)
-{
-    struct rdl_value v;
-    size_t at;
-
-    return rdl_inspect(o->rig.lab, path, &v, &at) == RDL_OK ? v.number : UINT64_MAX;
 }
 
 static void let_go_on(struct outside *o, uint64_t ns)
@@ -181,26 +173,36 @@ static void receive(struct outside *o, const uint8_t *frame, size_t n)
     o->frames++;
 }
 
+/* What h1 knows of the connection. */
+static uint64_t stranger(const struct outside *o, enum leaf_id leaf)
+{
+    return tree_number(o->rig.lab, "h1.stranger", leaf);
+}
+
 /* Which PSNs would be right now?  A connection that damaged frames have ended is set up again. */
 static void look(struct outside *o)
 {
-    if (number(o, "h1.stranger.state") == QPS_ERR) {
+    if (stranger(o, LEAF_qp_state) == QPS_ERR) {
         let_go_on(o, DRAIN_NS);
         poll_stranger(o);
         expect(o, o->done == o->posted, "in ERR, everything is flushed");
         connect_stranger(o);
     }
-    o->hostile.expected.v = (uint32_t)number(o, "h1.stranger.rq_psn") & PSN_MASK;
-    o->hostile.acked.v = (uint32_t)number(o, "h1.stranger.acked_psn") & PSN_MASK;
+    o->hostile.expected.v = (uint32_t)stranger(o, LEAF_qp_rq_psn) & PSN_MASK;
+    o->hostile.acked.v = (uint32_t)stranger(o, LEAF_qp_acked_psn) & PSN_MASK;
 }
 
 /* To everybody, and more than the port has room for: no later batch needs as much memory. */
 static void overfill(struct outside *o)
 {
+    char drops[TREE_PATH_BYTES];
+
     memset(o->frame, 0xff, HOSTILE_BYTES);
     for (uint32_t i = 0; i < BATCH_FRAMES; i++)
         receive(o, o->frame, HOSTILE_BYTES);
-    expect(o, number(o, "out.drops.no_buffer") > 0, "what waits at a port is bounded");
+    (void)tree_child(o->rig.lab, "out", CHILD_external_port_drops, drops);
+    expect(o, tree_keyed(o->rig.lab, drops, LEAF_drops_reason, DROP_NO_BUFFER) > 0,
+           "what waits at a port is bounded");
     let_go_on(o, DRAIN_NS);
 }
 
@@ -393,31 +395,44 @@ static void add_leaf(void *ctx, const char *key, const struct rdl_value *v)
     *(uint64_t *)ctx += v->number;
 }
 
-/* Is what @place received taken, or dropped under a name? */
-static void check_place(struct outside *o, const char *place)
+/* Where frames are received, and what is counted there. */
+static const struct place {
+    enum child_id place, drops;
+    enum leaf_id rcvd, taken;
+} places[] = {
+    {CHILD_host_port, CHILD_port_drops, LEAF_port_rcvd_frames, LEAF_port_taken_frames},
+    {CHILD_host_ip, CHILD_ip_drops, LEAF_ip_rcvd_frames, LEAF_ip_taken_frames},
+};
+
+/* Is what @p of @host received taken, or dropped under a name? */
+static void check_place(struct outside *o, const char *host, const struct place *p)
 {
-    char path[64];
-    uint64_t rcvd, taken, drops = 0;
+    const struct rdl_lab *lab = o->rig.lab;
+    char place[TREE_PATH_BYTES], reasons[TREE_PATH_BYTES];
+    uint64_t drops = 0;
     size_t at;
 
-    snprintf(path, sizeof(path), "%s.rcvd_frames", place);
-    rcvd = number(o, path);
-    snprintf(path, sizeof(path), "%s.taken_frames", place);
-    taken = number(o, path);
-    snprintf(path, sizeof(path), "%s.drops", place);
-    works(o, rdl_inspect_list(o->rig.lab, path, add_leaf, &drops, &at), "drops have names");
-    expect(o, rcvd == taken + drops, "what is received is taken, or dropped under a name");
+    (void)tree_child(lab, host, p->place, place);
+    (void)tree_child(lab, place, p->drops, reasons);
+    works(o, rdl_inspect_list(lab, reasons, add_leaf, &drops, &at), "drops have names");
+    expect(o, tree_number(lab, place, p->rcvd) == tree_number(lab, place, p->taken) + drops,
+           "what is received is taken, or dropped under a name");
 }
 
 static void check_sums(struct outside *o)
 {
-    static const char *const places[] = {"h1.port", "h1.ip", "h2.port", "h2.ip"};
+    static const char *const hosts[] = {"h1", "h2"};
+    const struct rdl_lab *lab = o->rig.lab;
+    char device[TREE_PATH_BYTES];
 
-    for (size_t i = 0; i < ARRAY_LEN(places); i++)
-        check_place(o, places[i]);
-    expect(o, number(o, "out.in_frames") == o->frames, "every frame that comes in is counted");
-    expect(o, !number(o, "h1.device.needs_reset") && !number(o, "h2.device.needs_reset"),
-           "no frame breaks a device");
+    for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+        for (size_t k = 0; k < ARRAY_LEN(places); k++)
+            check_place(o, hosts[i], &places[k]);
+        (void)tree_child(lab, hosts[i], CHILD_host_device, device);
+        expect(o, !tree_number(lab, device, LEAF_device_needs_reset), "no frame breaks a device");
+    }
+    expect(o, tree_number(lab, "out", LEAF_external_port_in_frames) == o->frames,
+           "every frame that comes in is counted");
 }
 
 /* --- A run ------------------------------------------------------------------------------------ */

@@ -10,6 +10,7 @@
 #include "emu/base/cursor.h"
 #include "emu/base/fnv.h"
 #include "emu/base/text.h"
+#include "emu/facts/leaf.h"
 #include "emu/guest/internal.h"
 
 static const struct {
@@ -102,6 +103,8 @@ enum rdl_status object_new(struct guest *g, enum object_kind kind, const char *n
         name = "";
     if (!is_name(name))
         return RDL_ERR_INVAL;
+    if (leaf_reserved(NODE_host, name))
+        return RDL_ERR_RESERVED;
     if (name[0] && guest_find(g, name))
         return RDL_ERR_EXISTS;
     o = arena_alloc(g->arena, kinds[kind].bytes);

@@ -96,7 +96,7 @@ struct xport_ops {
 
 struct xport_counters {
 #define COUNTER(name, text) uint64_t name;
-#include "emu/xport/counters.def"
+#include "emu/facts/counters.def"
 #undef COUNTER
 };
 

@@ -15,6 +15,7 @@ static void names_are_unique_and_sound(void **state)
     assert_int_equal(guest_alloc_pd(g, "a-name_of-23-characters", &h), RDL_OK);
     assert_int_equal(guest_alloc_pd(g, "cq1", &h), RDL_OK);
     assert_int_equal(guest_create_cq(g, 4, "cq1", &h), RDL_ERR_EXISTS);
+    assert_int_equal(guest_create_cq(g, 4, "counters", &h), RDL_ERR_RESERVED);
     assert_string_equal(fake_cq(f, 4)->o.name, "cq1-1"); /* the default is taken */
     assert_ptr_equal(guest_find(g, "cq1-1"), slots_at(&f->tables.cq, 0));
     assert_null(guest_find(g, "cq"));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The inspect tree: one visitor per kind of node says what its children are.
  *
- * A visitor calls leaf_*(), child() and list() for everything it has.  Looking one word up and
- * listing all children are the same visit: the first stops at the word, the second hands all out.
- * So a value is said once, and a path costs one visit per word.
+ * A visitor calls inspect_leaf(), inspect_child() and the like for everything it has, by the rows
+ * of emu/facts/leaves.def.  Looking one word up and listing all children are the same visit: the
+ * first stops at the word, the second hands all out. So a value is said once, and a path costs one
+ * visit per word.
  */
 #include "rdmalab/inspect.h"
 
@@ -28,7 +29,7 @@ static void offer(struct visit *v, const char *key, const struct rdl_value *valu
     } else if (wants(v, key)) {
         v->found = true;
         v->value = *value;
-        v->node = node ? *node : (struct inode){.kind = NODE_NONE};
+        v->node = node ? *node : (struct inode){.kind = NODE_none};
     }
 }
 
@@ -38,58 +39,130 @@ static bool asked(const struct visit *v, const char *key)
     return v->each || (!v->found && wants(v, key));
 }
 
-void leaf(struct visit *v, const char *key, enum rdl_type type, uint64_t number)
+/* The row of a leaf that the visited node may say. */
+static const struct leaf_row *row_of(const struct visit *v, enum leaf_id id)
 {
-    const struct rdl_value value = {.type = type, .number = number};
-
-    offer(v, key, &value, NULL);
+    RDL_ASSERT(leaf_rows[id].node == v->kind);
+    return &leaf_rows[id];
 }
 
-void leaf_text(struct visit *v, const char *key, const char *s)
+static struct rdl_value value_of(enum leaf_id id, uint64_t number)
 {
-    struct rdl_value value = {.type = RDL_TEXT};
+    return (struct rdl_value){
+        .type = leaf_types[leaf_rows[id].type].type, .row = id, .number = number};
+}
+
+static void offer_text(struct visit *v, const char *key, enum leaf_id id, const char *s)
+{
+    struct rdl_value value = {.type = RDL_TEXT, .row = id};
     struct text t = text_on(value.text, sizeof(value.text));
 
-    if (!asked(v, key))
-        return;
     text_add(&t, s);
     offer(v, key, &value, NULL);
 }
 
-void leaf_word(struct visit *v, const char *key, const struct enum_table *words, uint32_t number)
+void inspect_leaf(struct visit *v, enum leaf_id id, uint64_t number)
 {
-    struct rdl_value value = {.type = RDL_WORD, .number = number};
-    struct text t = text_on(value.text, sizeof(value.text));
+    const struct leaf_row *row = row_of(v, id);
+    const struct rdl_value value = value_of(id, number);
 
-    if (!asked(v, key))
-        return;
-    text_add(&t, enum_name(words, number));
-    offer(v, key, &value, NULL);
+    RDL_ASSERT(value.type != RDL_WORD && value.type != RDL_TEXT);
+    offer(v, row->key, &value, NULL);
 }
 
-void leaf_set(struct visit *v, const char *key, const struct enum_table *words, uint32_t set)
+void inspect_text(struct visit *v, enum leaf_id id, const char *s)
 {
-    struct rdl_value value = {.type = RDL_TEXT, .number = set};
+    const struct leaf_row *row = row_of(v, id);
+
+    RDL_ASSERT(row->type == TYPE_TEXT || (row->flags & LEAF_ANY));
+    if (asked(v, row->key))
+        offer_text(v, row->key, id, s);
+}
+
+void inspect_word(struct visit *v, enum leaf_id id, uint32_t number)
+{
+    const struct leaf_row *row = row_of(v, id);
+    struct rdl_value value = value_of(id, number);
     struct text t = text_on(value.text, sizeof(value.text));
 
-    if (!asked(v, key))
+    RDL_ASSERT(row->type == TYPE_WORD);
+    if (!asked(v, row->key))
         return;
-    for (size_t i = 0; i < words->n_rows; i++) {
-        if (set & words->rows[i].value)
-            text_addf(&t, "%s%s", t.len ? "," : "", words->rows[i].name);
+    text_add(&t, enum_name(row->words, number));
+    offer(v, row->key, &value, NULL);
+}
+
+void inspect_set(struct visit *v, enum leaf_id id, uint32_t set)
+{
+    const struct leaf_row *row = row_of(v, id);
+    struct rdl_value value = value_of(id, set);
+    struct text t = text_on(value.text, sizeof(value.text));
+
+    RDL_ASSERT(row->type == TYPE_SET);
+    if (!asked(v, row->key))
+        return;
+    for (size_t i = 0; i < row->words->n_rows; i++) {
+        if (set & row->words->rows[i].value)
+            text_addf(&t, "%s%s", t.len ? "," : "", row->words->rows[i].name);
     }
+    offer(v, row->key, &value, NULL);
+}
+
+void inspect_keyed(struct visit *v, enum leaf_id id, const struct enum_row *word, uint64_t number)
+{
+    const struct leaf_row *row = row_of(v, id);
+    const struct rdl_value value = value_of(id, number);
+    char key[RDL_NAME_BYTES];
+
+    RDL_ASSERT(row->flags & LEAF_KEYED);
+    leaf_word_key(word, key);
     offer(v, key, &value, NULL);
 }
 
-void child(struct visit *v, const char *key, struct inode node)
+static void offer_node(struct visit *v, const char *key, enum node_kind kind, struct inode node)
 {
-    struct rdl_value value = {.type = RDL_NODE};
+    struct rdl_value value = {.type = RDL_NODE, .row = kind};
     struct text t = text_on(value.text, sizeof(value.text));
 
     if (!asked(v, key))
         return;
-    text_add(&t, inspect_kind_name(node.kind));
+    text_add(&t, node_rows[kind].title);
+    node.kind = kind;
     offer(v, key, &value, &node);
+}
+
+void inspect_child(struct visit *v, enum child_id id, struct inode node)
+{
+    const struct child_row *row = &child_rows[id];
+
+    RDL_ASSERT(row->node == v->kind && row->key);
+    node.list = row->is_list ? id : CHILD_none;
+    offer_node(v, row->key, row->is_list ? NODE_list : row->below, node);
+}
+
+void inspect_named(struct visit *v, enum child_id id, const char *name, struct inode node)
+{
+    const struct child_row *row = &child_rows[id];
+
+    RDL_ASSERT(row->node == v->kind && !row->key);
+    offer_node(v, name, row->below, node);
+}
+
+void inspect_item(struct visit *v, const struct inode *list, const char *key, struct inode node)
+{
+    offer_node(v, key, child_rows[list->list].below, node);
+}
+
+void inspect_item_leaf(struct visit *v, const struct inode *list, const char *key, uint64_t number)
+{
+    const struct rdl_value value = value_of(child_rows[list->list].element, number);
+
+    offer(v, key, &value, NULL);
+}
+
+void inspect_item_text(struct visit *v, const struct inode *list, const char *key, const char *s)
+{
+    offer_text(v, key, child_rows[list->list].element, s);
 }
 
 /* "[3]" */
@@ -118,37 +191,29 @@ static void visit_list(const struct inode *n, struct visit *v)
     }
 }
 
-void inspect_visit(const struct inode *n, struct visit *v)
+/* Says all that is in @n. */
+static void visit(const struct inode *n, struct visit *v)
 {
-    if (n->kind == NODE_LIST)
+    v->kind = n->kind;
+    if (n->kind == NODE_list)
         visit_list(n, v);
     else
         inspect_visit_kind(n, v);
 }
 
-/* Splits the next word off @path: up to a point or bracket, or a whole "[n]". */
-static size_t word_len(const char *path)
+/* The node or leaf at @path.  Errors as rdl_inspect(). */
+static enum rdl_status walk(const struct rdl_lab *lab, const char *path, struct inode *ret_node,
+                            struct rdl_value *ret_value, size_t *reterr_at)
 {
-    if (path[0] == '[') {
-        const size_t digits = strspn(path + 1, "0123456789");
-
-        return digits > 0 && digits < 19 && path[1 + digits] == ']' ? digits + 2 : 0;
-    }
-    return strcspn(path, ".[");
-}
-
-enum rdl_status inspect_walk(const struct rdl_lab *lab, const char *path, struct inode *ret_node,
-                             struct rdl_value *ret_value, size_t *reterr_at)
-{
-    struct inode node = {.kind = NODE_LAB, .world = lab->world};
-    struct rdl_value value = {.type = RDL_NODE, .text = "lab"};
+    struct inode node = {.kind = NODE_lab, .world = lab->world};
+    struct rdl_value value = {.type = RDL_NODE, .row = NODE_lab, .text = "lab"};
     const char *at = path;
 
     while (*at) {
-        struct visit v = {.want = at, .want_len = word_len(at)};
+        struct visit v = {.want = at, .want_len = leaf_path_word(at)};
 
         if (value.type == RDL_NODE && v.want_len > 0)
-            inspect_visit(&node, &v);
+            visit(&node, &v);
         if (!v.found) {
             *reterr_at = (size_t)(at - path);
             return RDL_ERR_NOT_FOUND;
@@ -173,7 +238,7 @@ enum rdl_status rdl_inspect(const struct rdl_lab *lab, const char *path, struct 
 {
     struct inode node;
 
-    return inspect_walk(lab, path, &node, ret, reterr_at);
+    return walk(lab, path, &node, ret, reterr_at);
 }
 
 enum rdl_status rdl_inspect_list(const struct rdl_lab *lab, const char *path,
@@ -182,10 +247,10 @@ enum rdl_status rdl_inspect_list(const struct rdl_lab *lab, const char *path,
     struct visit v = {.each = each, .ctx = ctx};
     struct rdl_value value;
     struct inode node;
-    const enum rdl_status st = inspect_walk(lab, path, &node, &value, reterr_at);
+    const enum rdl_status st = walk(lab, path, &node, &value, reterr_at);
 
     if (st == RDL_OK && value.type == RDL_NODE)
-        inspect_visit(&node, &v);
+        visit(&node, &v);
     return st;
 }
 
@@ -204,15 +269,19 @@ enum rdl_status rdl_find(const struct rdl_lab *lab, const char *path, uint32_t k
 {
     static const struct {
         enum object_kind kind;
-        enum inode_kind node;
-    } rows[] = {{OBJ_PD, NODE_PD},   {OBJ_MR, NODE_MR},       {OBJ_CQ, NODE_CQ},
-                {OBJ_QP, NODE_QP},   {OBJ_FAULT, NODE_FAULT}, {OBJ_LINK, NODE_LINK},
-                {OBJ_PORT, NODE_EXT}};
+        enum node_kind node;
+    } rows[] = {{OBJ_PD, NODE_pd},
+                {OBJ_MR, NODE_mr},
+                {OBJ_CQ, NODE_cq},
+                {OBJ_QP, NODE_qp},
+                {OBJ_FAULT, NODE_fault},
+                {OBJ_LINK, NODE_link},
+                {OBJ_PORT, NODE_external_port}};
     struct rdl_value value;
     struct inode node;
     size_t at;
 
-    if (inspect_walk(lab, path, &node, &value, &at) != RDL_OK)
+    if (walk(lab, path, &node, &value, &at) != RDL_OK)
         return RDL_ERR_NOT_FOUND;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (rows[i].kind == kind && rows[i].node == node.kind) {

@@ -6,58 +6,50 @@
 #include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/wire/addr.h"
 
-static struct inode sub(const struct inode *n, enum inode_kind kind)
-{
-    struct inode s = *n;
-
-    s.kind = kind;
-    return s;
-}
-
 static void visit_lab(const struct inode *n, struct visit *v)
 {
     const struct world *w = n->world;
 
     for (uint32_t i = 0; i < w->n_hosts; i++) {
-        struct inode s = sub(n, NODE_HOST);
+        struct inode s = *n;
 
         s.host = w->hosts[i];
         s.handle = i + 1;
         if (host_is_there(w->hosts[i]))
-            child(v, w->hosts[i]->name, s);
+            inspect_named(v, CHILD_lab_host, w->hosts[i]->name, s);
     }
     for (uint32_t i = 0; i < w->net.n_switches; i++) {
-        struct inode s = sub(n, NODE_SWITCH);
+        struct inode s = *n;
 
         s.number = i;
-        child(v, w->net.switches[i]->name.s, s);
+        inspect_named(v, CHILD_lab_switch, w->net.switches[i]->name.s, s);
     }
     for (uint32_t i = 0; i < w->net.n_exts; i++) {
-        struct inode s = sub(n, NODE_EXT);
+        struct inode s = *n;
 
         s.number = i;
         s.handle = i + 1;
-        child(v, w->net.exts[i].name.s, s);
+        inspect_named(v, CHILD_lab_external_port, w->net.exts[i].name.s, s);
     }
     for (uint32_t i = 0; i < w->net.n_links; i++) {
         char buf[2 * RDL_NAME_BYTES];
         struct text name = text_on(buf, sizeof(buf));
-        struct inode s = sub(n, NODE_LINK);
+        struct inode s = *n;
 
         inspect_link_name(&name, w, &w->net.links[i]);
         s.number = i;
         s.handle = i + 1;
-        child(v, buf, s);
+        inspect_named(v, CHILD_lab_link, buf, s);
     }
     for (uint32_t i = 0; i < w->net.faults.len && w->net.faults.used; i++) {
         const struct net_fault *f = slots_at(&w->net.faults, i);
-        struct inode s = sub(n, NODE_FAULT);
+        struct inode s = *n;
 
         if (!f)
             continue;
         s.object = f;
         s.handle = slots_name(&w->net.faults, i);
-        child(v, f->name.s, s);
+        inspect_named(v, CHILD_lab_fault, f->name.s, s);
     }
 }
 
@@ -68,13 +60,13 @@ static void gid_item(const struct inode *list, uint64_t i, struct visit *v, cons
     struct text t = text_on(buf, sizeof(buf));
 
     addr_add(&t, g->raw);
-    leaf_text(v, key, g->valid ? buf : "");
+    inspect_item_text(v, list, key, g->valid ? buf : "");
 }
 
 /* The GID table up to its last entry in use. */
 static struct inode gid_list(const struct inode *n)
 {
-    struct inode s = sub(n, NODE_LIST);
+    struct inode s = *n;
 
     s.item = gid_item;
     for (uint64_t i = 0; i < HCA_GIDS; i++) {
@@ -86,11 +78,11 @@ static struct inode gid_list(const struct inode *n)
 
 /* Objects of one table that are this host's. */
 static void visit_table(const struct inode *n, struct visit *v, const struct slots *table,
-                        enum inode_kind kind)
+                        enum child_id id)
 {
     for (uint32_t i = 0, left = table->used; left > 0; i++) {
         const struct guest_object *o = slots_at(table, i);
-        struct inode s = sub(n, kind);
+        struct inode s = *n;
 
         if (!o)
             continue;
@@ -99,22 +91,22 @@ static void visit_table(const struct inode *n, struct visit *v, const struct slo
             continue;
         s.object = o;
         s.handle = slots_name(table, i);
-        child(v, o->name, s);
+        inspect_named(v, id, o->name, s);
     }
 }
 
-static enum inode_kind node_of_object(enum object_kind kind)
+static enum child_id child_of_object(enum object_kind kind)
 {
     switch (kind) {
     case OBJ_PD:
-        return NODE_PD;
+        return CHILD_host_pd;
     case OBJ_MR:
-        return NODE_MR;
+        return CHILD_host_mr;
     case OBJ_CQ:
-        return NODE_CQ;
+        return CHILD_host_cq;
     default:
         RDL_ASSERT(kind == OBJ_QP);
-        return NODE_QP;
+        return CHILD_host_qp;
     }
 }
 
@@ -123,7 +115,7 @@ static void visit_wanted(const struct inode *n, struct visit *v)
 {
     char name[RDL_NAME_BYTES] = {0};
     const struct guest_object *o;
-    struct inode s;
+    struct inode s = *n;
 
     if (v->found || v->want_len >= sizeof(name))
         return;
@@ -131,10 +123,9 @@ static void visit_wanted(const struct inode *n, struct visit *v)
     o = guest_find(&n->host->guest, name);
     if (!o)
         return;
-    s = sub(n, node_of_object(o->kind));
     s.object = o;
     s.handle = o->handle;
-    child(v, o->name, s);
+    inspect_named(v, child_of_object(o->kind), o->name, s);
 }
 
 static void visit_objects(const struct inode *n, struct visit *v)
@@ -145,10 +136,10 @@ static void visit_objects(const struct inode *n, struct visit *v)
         visit_wanted(n, v);
         return;
     }
-    visit_table(n, v, &t->pd, NODE_PD);
-    visit_table(n, v, &t->mr, NODE_MR);
-    visit_table(n, v, &t->cq, NODE_CQ);
-    visit_table(n, v, &t->qp, NODE_QP);
+    visit_table(n, v, &t->pd, CHILD_host_pd);
+    visit_table(n, v, &t->mr, CHILD_host_mr);
+    visit_table(n, v, &t->cq, CHILD_host_cq);
+    visit_table(n, v, &t->qp, CHILD_host_qp);
 }
 
 static void visit_host(const struct inode *n, struct visit *v)
@@ -156,22 +147,22 @@ static void visit_host(const struct inode *n, struct visit *v)
     const struct host *h = n->host;
     char buf[ADDR_TEXT_MAX];
     struct text mac = text_on(buf, sizeof(buf));
-    struct inode counters = sub(n, NODE_COUNTERS);
+    struct inode counters = *n;
 
     mac_add(&mac, h->dev.config.mac);
     counters.object = &h->dev.xport.count;
-    leaf_text(v, "name", h->name);
-    leaf_text(v, "mac", buf);
-    child(v, "gid", gid_list(n));
-    leaf(v, "ram_bytes", RDL_SIZE, h->ram.bytes);
-    leaf_word(v, "profile", &enum_profile, h->dev.config.profile);
-    leaf(v, "irqs", RDL_NUMBER, h->guest.irqs);
-    child(v, "device", sub(n, NODE_DEVICE));
-    child(v, "port", sub(n, NODE_PORT));
-    child(v, "net", sub(n, NODE_NET));
-    child(v, "ip", sub(n, NODE_IP));
-    child(v, "counters", counters);
-    child(v, "ctrl", queue_node(n, FN_RDMA, 0));
+    inspect_text(v, LEAF_host_name, h->name);
+    inspect_text(v, LEAF_host_mac, buf);
+    inspect_child(v, CHILD_host_gid, gid_list(n));
+    inspect_leaf(v, LEAF_host_ram_bytes, h->ram.bytes);
+    inspect_word(v, LEAF_host_profile, h->dev.config.profile);
+    inspect_leaf(v, LEAF_host_irqs, h->guest.irqs);
+    inspect_child(v, CHILD_host_device, *n);
+    inspect_child(v, CHILD_host_port, *n);
+    inspect_child(v, CHILD_host_net, *n);
+    inspect_child(v, CHILD_host_ip, *n);
+    inspect_child(v, CHILD_host_counters, counters);
+    inspect_child(v, CHILD_host_ctrl, queue_node(n, FN_RDMA, 0));
     visit_objects(n, v);
 }
 
@@ -179,76 +170,68 @@ static void visit_device(const struct inode *n, struct visit *v)
 {
     const struct virtio_dev *d = &n->host->dev.pci;
 
-    leaf_set(v, "status", &enum_device_status, d->status);
-    leaf(v, "features_offered", RDL_HEX, d->offered);
-    leaf(v, "features", RDL_HEX, d->accepted);
-    leaf(v, "isr", RDL_HEX, d->isr);
-    leaf(v, "config_generation", RDL_NUMBER, d->config_generation);
-    leaf(v, "config_msix_vector", RDL_NUMBER, d->config_vector);
-    leaf(v, "queue_select", RDL_NUMBER, d->queue_select);
-    leaf(v, "num_queues", RDL_NUMBER, d->config.num_queues);
-    leaf(v, "n_vectors", RDL_NUMBER, d->config.n_vectors);
-    leaf(v, "needs_reset", RDL_FLAG, rdma_broken(&n->host->dev));
-    child(v, "limits", sub(n, NODE_LIMITS));
+    inspect_set(v, LEAF_device_status, d->status);
+    inspect_leaf(v, LEAF_device_features_offered, d->offered);
+    inspect_leaf(v, LEAF_device_features, d->accepted);
+    inspect_leaf(v, LEAF_device_isr, d->isr);
+    inspect_leaf(v, LEAF_device_config_generation, d->config_generation);
+    inspect_leaf(v, LEAF_device_config_msix_vector, d->config_vector);
+    inspect_leaf(v, LEAF_device_queue_select, d->queue_select);
+    inspect_leaf(v, LEAF_device_num_queues, d->config.num_queues);
+    inspect_leaf(v, LEAF_device_n_vectors, d->config.n_vectors);
+    inspect_leaf(v, LEAF_device_needs_reset, rdma_broken(&n->host->dev));
+    inspect_child(v, CHILD_device_limits, *n);
 }
 
 static void visit_limits(const struct inode *n, struct visit *v)
 {
     const struct hca_limits *l = &n->host->dev.hca.limits;
 
-    leaf(v, "max_pd", RDL_NUMBER, l->max_pd);
-    leaf(v, "max_mr", RDL_NUMBER, l->max_mr);
-    leaf(v, "max_cq", RDL_NUMBER, l->max_cq);
-    leaf(v, "max_qp", RDL_NUMBER, l->max_qp);
-    leaf(v, "max_cqe", RDL_NUMBER, l->max_cqe);
-    leaf(v, "max_qp_wr", RDL_NUMBER, l->max_qp_wr);
-    leaf(v, "max_send_sge", RDL_NUMBER, l->max_send_sge);
-    leaf(v, "max_recv_sge", RDL_NUMBER, l->max_recv_sge);
-    leaf(v, "max_inline_data", RDL_SIZE, l->max_inline_data);
-    leaf(v, "max_mr_bytes", RDL_SIZE, l->max_mr_bytes);
-    leaf(v, "max_rd_atomic", RDL_NUMBER, l->max_rd_atomic);
-    leaf(v, "max_dest_rd_atomic", RDL_NUMBER, l->max_dest_rd_atomic);
+    inspect_leaf(v, LEAF_limits_max_pd, l->max_pd);
+    inspect_leaf(v, LEAF_limits_max_mr, l->max_mr);
+    inspect_leaf(v, LEAF_limits_max_cq, l->max_cq);
+    inspect_leaf(v, LEAF_limits_max_qp, l->max_qp);
+    inspect_leaf(v, LEAF_limits_max_cqe, l->max_cqe);
+    inspect_leaf(v, LEAF_limits_max_qp_wr, l->max_qp_wr);
+    inspect_leaf(v, LEAF_limits_max_send_sge, l->max_send_sge);
+    inspect_leaf(v, LEAF_limits_max_recv_sge, l->max_recv_sge);
+    inspect_leaf(v, LEAF_limits_max_inline_data, l->max_inline_data);
+    inspect_leaf(v, LEAF_limits_max_mr_bytes, l->max_mr_bytes);
+    inspect_leaf(v, LEAF_limits_max_rd_atomic, l->max_rd_atomic);
+    inspect_leaf(v, LEAF_limits_max_dest_rd_atomic, l->max_dest_rd_atomic);
 }
 
-static const struct {
-    const char *name;
-    void (*visit)(const struct inode *n, struct visit *v);
-} kinds[NODE_KIND_COUNT] = {
-    [NODE_NONE] = {"leaf", NULL},
-    [NODE_LAB] = {"lab", visit_lab},
-    [NODE_HOST] = {"host", visit_host},
-    [NODE_DEVICE] = {"device", visit_device},
-    [NODE_LIMITS] = {"limits", visit_limits},
-    [NODE_PORT] = {"port", visit_port},
-    [NODE_DROPS] = {"drops", visit_drops},
-    [NODE_NET] = {"net", visit_net},
-    [NODE_IP] = {"ip", visit_ip},
-    [NODE_NEIGHBOUR] = {"neighbour", visit_neighbour},
-    [NODE_COUNTERS] = {"counters", visit_counters},
-    [NODE_PD] = {"pd", visit_pd},
-    [NODE_MR] = {"mr", visit_mr},
-    [NODE_CQ] = {"cq", visit_cq},
-    [NODE_QP] = {"qp", visit_qp},
-    [NODE_QUEUE] = {"queue", visit_queue},
-    [NODE_DRIVER_SIDE] = {"driver", visit_driver_side},
-    [NODE_DEVICE_SIDE] = {"device side", visit_device_side},
-    [NODE_DESC] = {"desc", visit_desc},
-    [NODE_USED] = {"used", visit_used},
-    [NODE_WC] = {"wc", visit_wc},
-    [NODE_SWITCH] = {"switch", visit_switch},
-    [NODE_EXT] = {"external port", visit_ext},
-    [NODE_LINK] = {"link", visit_link},
-    [NODE_FAULT] = {"fault", visit_fault},
-    [NODE_LIST] = {"list", NULL},
+typedef void visitor(const struct inode *n, struct visit *v);
+
+static visitor *const visitors[NODE_COUNT] = {
+    [NODE_lab] = visit_lab,
+    [NODE_host] = visit_host,
+    [NODE_device] = visit_device,
+    [NODE_limits] = visit_limits,
+    [NODE_port] = visit_port,
+    [NODE_drops] = visit_drops,
+    [NODE_net] = visit_net,
+    [NODE_ip] = visit_ip,
+    [NODE_neighbour] = visit_neighbour,
+    [NODE_counters] = visit_counters,
+    [NODE_pd] = visit_pd,
+    [NODE_mr] = visit_mr,
+    [NODE_cq] = visit_cq,
+    [NODE_wc] = visit_wc,
+    [NODE_qp] = visit_qp,
+    [NODE_queue] = visit_queue,
+    [NODE_driver_side] = visit_driver_side,
+    [NODE_device_side] = visit_device_side,
+    [NODE_desc] = visit_desc,
+    [NODE_used] = visit_used,
+    [NODE_switch] = visit_switch,
+    [NODE_external_port] = visit_ext,
+    [NODE_link] = visit_link,
+    [NODE_fault] = visit_fault,
 };
-
-const char *inspect_kind_name(enum inode_kind kind)
-{
-    return kinds[kind].name;
-}
 
 void inspect_visit_kind(const struct inode *n, struct visit *v)
 {
-    if (kinds[n->kind].visit)
-        kinds[n->kind].visit(n, v);
+    if (visitors[n->kind])
+        visitors[n->kind](n, v);
 }

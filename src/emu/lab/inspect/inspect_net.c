@@ -17,7 +17,6 @@ static struct inode drops_node(const struct inode *n, const uint64_t *drops)
 {
     struct inode s = *n;
 
-    s.kind = NODE_DROPS;
     s.object = drops;
     return s;
 }
@@ -31,65 +30,54 @@ void visit_port(const struct inode *n, struct visit *v)
 
     if (up)
         inspect_link_name(&name, n->world, &n->world->net.links[p->link_end >> 1]);
-    leaf(v, "mtu", RDL_SIZE, mtu_bytes((uint32_t)n->host->dev.config.max_mtu));
-    leaf_text(v, "state", up ? "ACTIVE" : "DOWN");
-    leaf_text(v, "link", buf);
-    leaf(v, "sent_frames", RDL_NUMBER, p->sent_frames);
-    leaf(v, "sent_bytes", RDL_NUMBER, p->sent_bytes);
-    leaf(v, "looped_frames", RDL_NUMBER, p->looped_frames);
-    leaf(v, "rcvd_frames", RDL_NUMBER, p->rcvd_frames);
-    leaf(v, "rcvd_bytes", RDL_NUMBER, p->rcvd_bytes);
-    leaf(v, "taken_frames", RDL_NUMBER, p->taken_frames);
-    child(v, "drops", drops_node(n, p->drops));
-    child(v, "tx_drops", drops_node(n, p->tx_drops));
+    inspect_leaf(v, LEAF_port_mtu, mtu_bytes((uint32_t)n->host->dev.config.max_mtu));
+    inspect_text(v, LEAF_port_state, up ? "ACTIVE" : "DOWN");
+    inspect_text(v, LEAF_port_link, buf);
+    inspect_leaf(v, LEAF_port_sent_frames, p->sent_frames);
+    inspect_leaf(v, LEAF_port_sent_bytes, p->sent_bytes);
+    inspect_leaf(v, LEAF_port_looped_frames, p->looped_frames);
+    inspect_leaf(v, LEAF_port_rcvd_frames, p->rcvd_frames);
+    inspect_leaf(v, LEAF_port_rcvd_bytes, p->rcvd_bytes);
+    inspect_leaf(v, LEAF_port_taken_frames, p->taken_frames);
+    inspect_child(v, CHILD_port_drops, drops_node(n, p->drops));
+    inspect_child(v, CHILD_port_tx_drops, drops_node(n, p->tx_drops));
 }
 
-/* Drop reasons by their names, in lower case. */
 void visit_drops(const struct inode *n, struct visit *v)
 {
     const uint64_t *drops = n->object;
 
-    for (uint32_t i = 1; i < DROP_COUNT; i++) {
-        const char *name = enum_name(&enum_drop, i);
-        char key[RDL_NAME_BYTES];
-        size_t k = 0;
-
-        for (; name[k] && k + 1 < sizeof(key); k++)
-            key[k] = (char)(name[k] >= 'A' && name[k] <= 'Z' ? name[k] - 'A' + 'a' : name[k]);
-        key[k] = '\0';
-        leaf(v, key, RDL_NUMBER, drops[i]);
-    }
+    for (uint32_t i = 1; i < DROP_COUNT; i++)
+        inspect_keyed(v, LEAF_drops_reason, enum_by_value(&enum_drop, i), drops[i]);
 }
 
 void visit_net(const struct inode *n, struct visit *v)
 {
     const struct vnet *d = &n->host->net;
 
-    leaf_set(v, "status", &enum_device_status, d->pci.status);
-    leaf(v, "features_offered", RDL_HEX, d->pci.offered);
-    leaf(v, "features", RDL_HEX, d->pci.accepted);
-    leaf(v, "mtu", RDL_SIZE, d->config.mtu);
-    leaf(v, "tx_frames", RDL_NUMBER, d->tx_frames);
-    leaf(v, "rx_frames", RDL_NUMBER, d->rx_frames);
-    child(v, "tx_drops", drops_node(n, d->tx_drops));
-    child(v, "rx", queue_node(n, FN_NET, NET_QUEUE_RX));
-    child(v, "tx", queue_node(n, FN_NET, NET_QUEUE_TX));
+    inspect_set(v, LEAF_net_status, d->pci.status);
+    inspect_leaf(v, LEAF_net_features_offered, d->pci.offered);
+    inspect_leaf(v, LEAF_net_features, d->pci.accepted);
+    inspect_leaf(v, LEAF_net_mtu, d->config.mtu);
+    inspect_leaf(v, LEAF_net_tx_frames, d->tx_frames);
+    inspect_leaf(v, LEAF_net_rx_frames, d->rx_frames);
+    inspect_child(v, CHILD_net_tx_drops, drops_node(n, d->tx_drops));
+    inspect_child(v, CHILD_net_rx, queue_node(n, FN_NET, NET_QUEUE_RX));
+    inspect_child(v, CHILD_net_tx, queue_node(n, FN_NET, NET_QUEUE_TX));
 }
 
 static void neighbour_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
 {
     struct inode s = *list;
 
-    s.kind = NODE_NEIGHBOUR;
     s.index = i;
-    child(v, key, s);
+    inspect_item(v, list, key, s);
 }
 
 static struct inode neighbour_list(const struct inode *n)
 {
     struct inode s = *n;
 
-    s.kind = NODE_LIST;
     s.item = neighbour_item;
     s.list_end = n->host->guest.net.neighbours.n;
     return s;
@@ -99,13 +87,13 @@ void visit_ip(const struct inode *n, struct visit *v)
 {
     const struct guest_net *g = &n->host->guest.net;
 
-    leaf(v, "sent_frames", RDL_NUMBER, g->sent_frames);
-    leaf(v, "rcvd_frames", RDL_NUMBER, g->rcvd_frames);
-    leaf(v, "taken_frames", RDL_NUMBER, g->taken_frames);
-    leaf(v, "pings", RDL_NUMBER, g->last_seq);
-    child(v, "drops", drops_node(n, g->drops));
-    child(v, "tx_drops", drops_node(n, g->tx_drops));
-    child(v, "neighbours", neighbour_list(n));
+    inspect_leaf(v, LEAF_ip_sent_frames, g->sent_frames);
+    inspect_leaf(v, LEAF_ip_rcvd_frames, g->rcvd_frames);
+    inspect_leaf(v, LEAF_ip_taken_frames, g->taken_frames);
+    inspect_leaf(v, LEAF_ip_pings, g->last_seq);
+    inspect_child(v, CHILD_ip_drops, drops_node(n, g->drops));
+    inspect_child(v, CHILD_ip_tx_drops, drops_node(n, g->tx_drops));
+    inspect_child(v, CHILD_ip_neighbours, neighbour_list(n));
 }
 
 void visit_neighbour(const struct inode *n, struct visit *v)
@@ -115,22 +103,22 @@ void visit_neighbour(const struct inode *n, struct visit *v)
     struct text mac = text_on(buf, sizeof(buf));
 
     mac_add(&mac, e->mac);
-    leaf_text(v, "addr", addr_text(e->gid, addr));
-    leaf_text(v, "mac", e->state == NB_INCOMPLETE ? "" : buf);
-    leaf_word(v, "state", &enum_neighbour, (uint32_t)e->state);
-    leaf(v, "attempts", RDL_NUMBER, e->attempts);
-    leaf(v, "waiting", RDL_NUMBER, e->n_waiting);
+    inspect_text(v, LEAF_neighbour_addr, addr_text(e->gid, addr));
+    inspect_text(v, LEAF_neighbour_mac, e->state == NB_INCOMPLETE ? "" : buf);
+    inspect_word(v, LEAF_neighbour_state, (uint32_t)e->state);
+    inspect_leaf(v, LEAF_neighbour_attempts, e->attempts);
+    inspect_leaf(v, LEAF_neighbour_waiting, e->n_waiting);
 }
 
 void visit_switch(const struct inode *n, struct visit *v)
 {
     const struct net_switch *s = n->world->net.switches[n->number];
 
-    leaf_text(v, "name", s->name.s);
-    leaf(v, "ports", RDL_NUMBER, s->n_ports);
-    leaf(v, "rcvd_frames", RDL_NUMBER, s->rcvd_frames);
-    leaf(v, "sent_frames", RDL_NUMBER, s->sent_frames);
-    child(v, "drops", drops_node(n, s->drops));
+    inspect_text(v, LEAF_switch_name, s->name.s);
+    inspect_leaf(v, LEAF_switch_ports, s->n_ports);
+    inspect_leaf(v, LEAF_switch_rcvd_frames, s->rcvd_frames);
+    inspect_leaf(v, LEAF_switch_sent_frames, s->sent_frames);
+    inspect_child(v, CHILD_switch_drops, drops_node(n, s->drops));
 }
 
 void visit_ext(const struct inode *n, struct visit *v)
@@ -142,40 +130,39 @@ void visit_ext(const struct inode *n, struct visit *v)
 
     if (up)
         inspect_link_name(&name, n->world, &n->world->net.links[x->link_end >> 1]);
-    leaf_text(v, "name", x->name.s);
-    leaf_text(v, "link", buf);
-    leaf(v, "in_frames", RDL_NUMBER, x->in_frames);
-    leaf(v, "in_bytes", RDL_NUMBER, x->in_bytes);
-    leaf(v, "in_dropped", RDL_NUMBER, net_drops_sum(x->drops));
-    leaf(v, "out_frames", RDL_NUMBER, x->out_frames);
-    leaf(v, "out_bytes", RDL_NUMBER, x->out_bytes);
-    leaf(v, "out_unread", RDL_NUMBER, n->world->lab->readers[n->number].unread);
-    child(v, "drops", drops_node(n, x->drops));
+    inspect_text(v, LEAF_external_port_name, x->name.s);
+    inspect_text(v, LEAF_external_port_link, buf);
+    inspect_leaf(v, LEAF_external_port_in_frames, x->in_frames);
+    inspect_leaf(v, LEAF_external_port_in_bytes, x->in_bytes);
+    inspect_leaf(v, LEAF_external_port_in_dropped, net_drops_sum(x->drops));
+    inspect_leaf(v, LEAF_external_port_out_frames, x->out_frames);
+    inspect_leaf(v, LEAF_external_port_out_bytes, x->out_bytes);
+    inspect_leaf(v, LEAF_external_port_out_unread, n->world->lab->readers[n->number].unread);
+    inspect_child(v, CHILD_external_port_drops, drops_node(n, x->drops));
 }
 
 void visit_link(const struct inode *n, struct visit *v)
 {
     const struct net_link *l = &n->world->net.links[n->number];
 
-    leaf_text(v, "a", world_end_name(n->world, &l->end[0]));
-    leaf_text(v, "b", world_end_name(n->world, &l->end[1]));
-    leaf(v, "latency", RDL_TIME, l->latency_ns);
-    leaf(v, "rate", RDL_NUMBER, l->rate_bps);
-    leaf(v, "loss_ppm", RDL_NUMBER, l->loss_ppm);
-    leaf(v, "carried", RDL_NUMBER, l->carried);
-    leaf(v, "lost", RDL_NUMBER, l->lost);
+    inspect_text(v, LEAF_link_a, world_end_name(n->world, &l->end[0]));
+    inspect_text(v, LEAF_link_b, world_end_name(n->world, &l->end[1]));
+    inspect_leaf(v, LEAF_link_latency, l->latency_ns);
+    inspect_leaf(v, LEAF_link_rate, l->rate_bps);
+    inspect_leaf(v, LEAF_link_loss_ppm, l->loss_ppm);
+    inspect_leaf(v, LEAF_link_carried, l->carried);
+    inspect_leaf(v, LEAF_link_lost, l->lost);
 }
 
 /* A criterion that matches everything is not shown. */
-static void criterion(struct visit *v, const char *key, const struct enum_table *words,
-                      uint32_t value)
+static void criterion(struct visit *v, enum leaf_id id, uint32_t value)
 {
     if (value == UINT32_MAX)
-        leaf_text(v, key, "any");
-    else if (words)
-        leaf_word(v, key, words, value);
+        inspect_text(v, id, "any");
+    else if (leaf_rows[id].type == TYPE_WORD)
+        inspect_word(v, id, value);
     else
-        leaf(v, key, RDL_NUMBER, value);
+        inspect_leaf(v, id, value);
 }
 
 static const char *fault_from(const struct world *w, const struct net_fault *f)
@@ -190,16 +177,16 @@ void visit_fault(const struct inode *n, struct visit *v)
 {
     const struct net_fault *f = n->object;
 
-    leaf_text(v, "name", f->name.s);
-    leaf_word(v, "kind", &enum_fault, (uint32_t)f->kind);
-    leaf_text(v, "from", fault_from(n->world, f));
-    criterion(v, "opcode", &enum_opcode, f->opcode);
-    criterion(v, "syndrome", &enum_syndrome, f->syndrome);
-    criterion(v, "psn", NULL, f->psn);
-    criterion(v, "dest_qpn", NULL, f->dest_qpn);
-    leaf(v, "nth", RDL_NUMBER, f->nth);
-    criterion(v, "left", NULL, f->count);
-    leaf(v, "delay", RDL_TIME, f->delay_ns);
-    leaf(v, "seen", RDL_NUMBER, f->seen);
-    leaf(v, "hits", RDL_NUMBER, f->hits);
+    inspect_text(v, LEAF_fault_name, f->name.s);
+    inspect_word(v, LEAF_fault_kind, (uint32_t)f->kind);
+    inspect_text(v, LEAF_fault_from, fault_from(n->world, f));
+    criterion(v, LEAF_fault_opcode, f->opcode);
+    criterion(v, LEAF_fault_syndrome, f->syndrome);
+    criterion(v, LEAF_fault_psn, f->psn);
+    criterion(v, LEAF_fault_dest_qpn, f->dest_qpn);
+    inspect_leaf(v, LEAF_fault_nth, f->nth);
+    criterion(v, LEAF_fault_left, f->count);
+    inspect_leaf(v, LEAF_fault_delay, f->delay_ns);
+    inspect_leaf(v, LEAF_fault_seen, f->seen);
+    inspect_leaf(v, LEAF_fault_hits, f->hits);
 }

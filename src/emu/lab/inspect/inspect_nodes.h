@@ -1,47 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Between the walker of the inspect tree (inspect.c) and its nodes (inspect_host.c, inspect_net.c,
  * inspect_objects.c, inspect_queue.c).
+ *
+ * A visitor says everything under its row of emu/facts/leaves.def, in the order in which people see
+ * it.  Only names of objects and numbers of elements are its own.
  */
 #ifndef EMU_LAB_INSPECT_NODES_H
 #define EMU_LAB_INSPECT_NODES_H
 
+#include "emu/facts/leaf.h"
 #include "emu/lab/world.h"
 #include "rdmalab/inspect.h"
-
-enum inode_kind {
-    NODE_NONE, /* a leaf */
-    NODE_LAB,
-    NODE_HOST,
-    NODE_DEVICE,
-    NODE_LIMITS,
-    NODE_PORT,
-    NODE_DROPS,
-    NODE_NET,
-    NODE_IP,
-    NODE_NEIGHBOUR,
-    NODE_COUNTERS,
-    NODE_PD,
-    NODE_MR,
-    NODE_CQ,
-    NODE_QP,
-    NODE_QUEUE,
-    NODE_DRIVER_SIDE,
-    NODE_DEVICE_SIDE,
-    NODE_DESC,
-    NODE_USED,
-    NODE_WC,
-    NODE_SWITCH,
-    NODE_EXT,
-    NODE_LINK,
-    NODE_FAULT,
-    NODE_LIST,
-    NODE_KIND_COUNT
-};
 
 struct visit;
 
 struct inode {
-    enum inode_kind kind;
+    enum node_kind kind; /* NODE_none: a leaf */
     const struct world *world;
     const struct host *host;
     const void *object;         /* by kind: guest_object, counters, net_fault, completion, ... */
@@ -49,13 +23,15 @@ struct inode {
     uint32_t number;            /* of a queue, switch, link, external port */
     uint32_t handle;            /* of what has one */
     uint64_t index;             /* of a list's element */
-    /* NODE_LIST: elements list_first .. list_end - 1, each offered by item() under @key. */
+    /* NODE_list: elements list_first .. list_end - 1 of @list, each said by item() under @key. */
+    enum child_id list;
     uint64_t list_first, list_end;
     void (*item)(const struct inode *list, uint64_t i, struct visit *v, const char *key);
 };
 
 struct visit {
-    const char *want; /* the word that is looked for; NULL: all are handed to @each */
+    enum node_kind kind; /* of the node that is visited */
+    const char *want;    /* the word that is looked for; NULL: all are handed to @each */
     size_t want_len;
     rdl_inspect_each *each;
     void *ctx;
@@ -64,20 +40,29 @@ struct visit {
     struct inode node; /* of a found value that is a node */
 };
 
-void leaf(struct visit *v, const char *key, enum rdl_type type, uint64_t number);
-void leaf_text(struct visit *v, const char *key, const char *s);
-void leaf_word(struct visit *v, const char *key, const struct enum_table *words, uint32_t number);
-void leaf_set(struct visit *v, const char *key, const struct enum_table *words, uint32_t set);
-void child(struct visit *v, const char *key, struct inode node);
+/* Says a leaf of the node that is visited: a number of any type, text, a word of the row's table,
+ * or a set of them.
+ */
+void inspect_leaf(struct visit *v, enum leaf_id id, uint64_t number);
+void inspect_text(struct visit *v, enum leaf_id id, const char *s);
+void inspect_word(struct visit *v, enum leaf_id id, uint32_t number);
+void inspect_set(struct visit *v, enum leaf_id id, uint32_t set);
 
-/* Offers all children of @n; NODE_LIST is the walker's own. */
-void inspect_visit(const struct inode *n, struct visit *v);
+/* The leaf that a row with a table of keys has for @word. */
+void inspect_keyed(struct visit *v, enum leaf_id id, const struct enum_row *word, uint64_t number);
+
+/* Says a child, whose kind is the row's; a list with its elements; one that has a name of its own.
+ */
+void inspect_child(struct visit *v, enum child_id id, struct inode node);
+void inspect_named(struct visit *v, enum child_id id, const char *name, struct inode node);
+
+/* The element @key of @list: a node, a number, or text. */
+void inspect_item(struct visit *v, const struct inode *list, const char *key, struct inode node);
+void inspect_item_leaf(struct visit *v, const struct inode *list, const char *key, uint64_t number);
+void inspect_item_text(struct visit *v, const struct inode *list, const char *key, const char *s);
+
+/* Says all that is in @n, but not the elements of a list: they are the walker's own. */
 void inspect_visit_kind(const struct inode *n, struct visit *v);
-const char *inspect_kind_name(enum inode_kind kind);
-
-/* The node or leaf at @path.  Errors as rdl_inspect(). */
-enum rdl_status inspect_walk(const struct rdl_lab *lab, const char *path, struct inode *ret_node,
-                             struct rdl_value *ret_value, size_t *reterr_at);
 
 /* inspect_net.c */
 void visit_port(const struct inode *n, struct visit *v);

@@ -12,30 +12,29 @@ void visit_pd(const struct inode *n, struct visit *v)
 {
     const struct guest_pd *pd = n->object;
 
-    leaf(v, "pdn", RDL_NUMBER, pd->pdn);
-    leaf(v, "users", RDL_NUMBER, pd->o.n_users);
+    inspect_leaf(v, LEAF_pd_pdn, pd->pdn);
+    inspect_leaf(v, LEAF_pd_users, pd->o.n_users);
 }
 
 void visit_mr(const struct inode *n, struct visit *v)
 {
     const struct guest_mr *mr = n->object;
 
-    leaf(v, "addr", RDL_HEX, mr->addr);
-    leaf(v, "bytes", RDL_SIZE, mr->bytes);
-    leaf(v, "lkey", RDL_HEX, mr->lkey);
-    leaf(v, "rkey", RDL_HEX, mr->rkey);
-    leaf_set(v, "access", &enum_access, mr->access);
-    leaf_text(v, "pd", mr->pd->o.name);
+    inspect_leaf(v, LEAF_mr_addr, mr->addr);
+    inspect_leaf(v, LEAF_mr_bytes, mr->bytes);
+    inspect_leaf(v, LEAF_mr_lkey, mr->lkey);
+    inspect_leaf(v, LEAF_mr_rkey, mr->rkey);
+    inspect_set(v, LEAF_mr_access, mr->access);
+    inspect_text(v, LEAF_mr_pd, mr->pd->o.name);
 }
 
 static void wc_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
 {
     struct inode s = *list;
 
-    s.kind = NODE_WC;
     s.object = cq_log_at(list->object, i);
     if (s.object)
-        child(v, key, s);
+        inspect_item(v, list, key, s);
 }
 
 void visit_wc(const struct inode *n, struct visit *v)
@@ -43,14 +42,14 @@ void visit_wc(const struct inode *n, struct visit *v)
     const struct completion *wc = n->object;
     struct rd_cur imm = rd_cur(wc->imm, sizeof(wc->imm));
 
-    leaf(v, "wr_id", RDL_NUMBER, wc->wr_id);
-    leaf_word(v, "status", &enum_wc_status, (uint32_t)wc->status);
-    leaf_word(v, "opcode", &enum_wc_opcode, (uint32_t)wc->opcode);
-    leaf(v, "byte_len", RDL_SIZE, wc->bytes);
-    leaf(v, "qp_num", RDL_NUMBER, wc->qpn);
-    leaf_set(v, "wc_flags", &enum_wc_flag, wc->flags);
-    leaf(v, "imm", RDL_HEX, rd_be(&imm, sizeof(wc->imm)));
-    leaf_word(v, "vendor_err", &enum_rule, (uint32_t)wc->rule);
+    inspect_leaf(v, LEAF_wc_wr_id, wc->wr_id);
+    inspect_word(v, LEAF_wc_status, (uint32_t)wc->status);
+    inspect_word(v, LEAF_wc_opcode, (uint32_t)wc->opcode);
+    inspect_leaf(v, LEAF_wc_byte_len, wc->bytes);
+    inspect_leaf(v, LEAF_wc_qp_num, wc->qpn);
+    inspect_set(v, LEAF_wc_wc_flags, wc->flags);
+    inspect_leaf(v, LEAF_wc_imm, rd_be(&imm, sizeof(wc->imm)));
+    inspect_word(v, LEAF_wc_vendor_err, (uint32_t)wc->rule);
 }
 
 static const char *const arm_words[] = {
@@ -65,30 +64,29 @@ void visit_cq(const struct inode *n, struct visit *v)
     const struct cq *cq = g->cqn ? hca_cq(&n->host->dev.hca, g->cqn) : NULL;
     struct inode wc = *n;
 
-    leaf(v, "cqn", RDL_NUMBER, g->cqn);
-    leaf(v, "cqe", RDL_NUMBER, g->cqe);
-    leaf(v, "polled", RDL_NUMBER, g->polled);
-    leaf(v, "events", RDL_NUMBER, g->events);
+    inspect_leaf(v, LEAF_cq_cqn, g->cqn);
+    inspect_leaf(v, LEAF_cq_cqe, g->cqe);
+    inspect_leaf(v, LEAF_cq_polled, g->polled);
+    inspect_leaf(v, LEAF_cq_events, g->events);
     if (!cq)
         return; /* the device has not answered yet */
-    leaf(v, "count", RDL_NUMBER, cq->n_completed);
-    leaf_text(v, "armed", arm_words[cq->arm]);
-    leaf(v, "error", RDL_FLAG, cq->error);
-    wc.kind = NODE_LIST;
+    inspect_leaf(v, LEAF_cq_count, cq->n_completed);
+    inspect_text(v, LEAF_cq_armed, arm_words[cq->arm]);
+    inspect_leaf(v, LEAF_cq_error, cq->error);
     wc.object = cq;
     wc.list_end = cq->n_completed;
     wc.list_first = cq->n_completed > CQ_LOG_MAX ? cq->n_completed - CQ_LOG_MAX : 0;
     wc.item = wc_item;
-    child(v, "wc", wc);
-    child(v, "queue", queue_node(n, FN_RDMA, g->cqn));
+    inspect_child(v, CHILD_cq_wc, wc);
+    inspect_child(v, CHILD_cq_queue, queue_node(n, FN_RDMA, g->cqn));
 }
 
 void visit_counters(const struct inode *n, struct visit *v)
 {
     const struct xport_counters *c = n->object;
 
-#define COUNTER(name, text) leaf(v, #name, RDL_NUMBER, c->name);
-#include "emu/xport/counters.def"
+#define COUNTER(name, text) inspect_leaf(v, LEAF_counters_##name, c->name);
+#include "emu/facts/counters.def"
 #undef COUNTER
 }
 
@@ -100,30 +98,29 @@ static void visit_connection(const struct inode *n, struct visit *v, const struc
     const bool known = rc->peer < n->world->n_hosts;
     struct inode counters = *n;
 
-    leaf_text(v, "peer", known ? n->world->hosts[rc->peer]->name : "");
-    leaf(v, "mtu", RDL_SIZE, rc->mtu);
-    leaf(v, "dest_qpn", RDL_NUMBER, a->dest_qpn);
-    leaf(v, "sq_psn", RDL_NUMBER, q->high.v);
-    leaf(v, "next_psn", RDL_NUMBER, q->nxt.v);
-    leaf(v, "acked_psn", RDL_NUMBER, q->una.v);
-    leaf(v, "outstanding_pkts", RDL_NUMBER, rc_outstanding(q));
-    leaf(v, "outstanding", RDL_NUMBER, q->fetched - q->oldest);
-    leaf(v, "retries", RDL_NUMBER, q->retries);
-    leaf(v, "retry_cnt", RDL_NUMBER, a->retry_cnt);
-    leaf(v, "rnr_retries", RDL_NUMBER, q->rnr_naks);
-    leaf(v, "rnr_retry", RDL_NUMBER, a->rnr_retry);
-    leaf(v, "rnr_wait", RDL_FLAG, q->rnr_wait);
-    leaf(v, "timeout", RDL_NUMBER, a->timeout);
-    leaf(v, "timer_due", RDL_TIME, q->timer[TMR_ACK] ? q->due_ns[TMR_ACK] : 0);
-    leaf(v, "rnr_due", RDL_TIME, q->timer[TMR_RNR] ? q->due_ns[TMR_RNR] : 0);
-    leaf(v, "rq_psn", RDL_NUMBER, rc->resp.expected.v);
-    leaf(v, "msn", RDL_NUMBER, rc->resp.msn);
-    leaf(v, "min_rnr_timer", RDL_NUMBER, a->min_rnr_timer);
-    leaf(v, "nak_outstanding", RDL_FLAG, rc->resp.seq_nak_out || rc->resp.rnr_nak_out);
-    leaf(v, "receiving", RDL_FLAG, rc->resp.has_wqe);
-    counters.kind = NODE_COUNTERS;
+    inspect_text(v, LEAF_qp_peer, known ? n->world->hosts[rc->peer]->name : "");
+    inspect_leaf(v, LEAF_qp_mtu, rc->mtu);
+    inspect_leaf(v, LEAF_qp_dest_qpn, a->dest_qpn);
+    inspect_leaf(v, LEAF_qp_sq_psn, q->high.v);
+    inspect_leaf(v, LEAF_qp_next_psn, q->nxt.v);
+    inspect_leaf(v, LEAF_qp_acked_psn, q->una.v);
+    inspect_leaf(v, LEAF_qp_outstanding_pkts, rc_outstanding(q));
+    inspect_leaf(v, LEAF_qp_outstanding, q->fetched - q->oldest);
+    inspect_leaf(v, LEAF_qp_retries, q->retries);
+    inspect_leaf(v, LEAF_qp_retry_cnt, a->retry_cnt);
+    inspect_leaf(v, LEAF_qp_rnr_retries, q->rnr_naks);
+    inspect_leaf(v, LEAF_qp_rnr_retry, a->rnr_retry);
+    inspect_leaf(v, LEAF_qp_rnr_wait, q->rnr_wait);
+    inspect_leaf(v, LEAF_qp_timeout, a->timeout);
+    inspect_leaf(v, LEAF_qp_timer_due, q->timer[TMR_ACK] ? q->due_ns[TMR_ACK] : 0);
+    inspect_leaf(v, LEAF_qp_rnr_due, q->timer[TMR_RNR] ? q->due_ns[TMR_RNR] : 0);
+    inspect_leaf(v, LEAF_qp_rq_psn, rc->resp.expected.v);
+    inspect_leaf(v, LEAF_qp_msn, rc->resp.msn);
+    inspect_leaf(v, LEAF_qp_min_rnr_timer, a->min_rnr_timer);
+    inspect_leaf(v, LEAF_qp_nak_outstanding, rc->resp.seq_nak_out || rc->resp.rnr_nak_out);
+    inspect_leaf(v, LEAF_qp_receiving, rc->resp.has_wqe);
     counters.object = &rc->count;
-    child(v, "counters", counters);
+    inspect_child(v, CHILD_qp_counters, counters);
 }
 
 void visit_qp(const struct inode *n, struct visit *v)
@@ -131,21 +128,21 @@ void visit_qp(const struct inode *n, struct visit *v)
     const struct guest_qp *g = n->object;
     const struct qp *qp = g->qpn ? hca_qp(&n->host->dev.hca, g->qpn) : NULL;
 
-    leaf(v, "qpn", RDL_NUMBER, g->qpn);
-    leaf_word(v, "type", &enum_qp_type, (uint32_t)g->type);
-    leaf_word(v, "state", &enum_qp_state, qp ? (uint32_t)qp->state : g->attr.state);
-    leaf_word(v, "known_state", &enum_qp_state, g->attr.state);
-    leaf_text(v, "pd", g->pd->o.name);
-    leaf_text(v, "send_cq", g->send_cq->o.name);
-    leaf_text(v, "recv_cq", g->recv_cq->o.name);
-    leaf(v, "max_send_wr", RDL_NUMBER, g->sq.max_wr);
-    leaf(v, "max_recv_wr", RDL_NUMBER, g->rq.max_wr);
-    leaf(v, "max_send_sge", RDL_NUMBER, g->sq.max_sge);
-    leaf(v, "max_recv_sge", RDL_NUMBER, g->rq.max_sge);
-    leaf(v, "max_inline_data", RDL_SIZE, g->max_inline_data);
+    inspect_leaf(v, LEAF_qp_qpn, g->qpn);
+    inspect_word(v, LEAF_qp_type, (uint32_t)g->type);
+    inspect_word(v, LEAF_qp_state, qp ? (uint32_t)qp->state : g->attr.state);
+    inspect_word(v, LEAF_qp_known_state, g->attr.state);
+    inspect_text(v, LEAF_qp_pd, g->pd->o.name);
+    inspect_text(v, LEAF_qp_send_cq, g->send_cq->o.name);
+    inspect_text(v, LEAF_qp_recv_cq, g->recv_cq->o.name);
+    inspect_leaf(v, LEAF_qp_max_send_wr, g->sq.max_wr);
+    inspect_leaf(v, LEAF_qp_max_recv_wr, g->rq.max_wr);
+    inspect_leaf(v, LEAF_qp_max_send_sge, g->sq.max_sge);
+    inspect_leaf(v, LEAF_qp_max_recv_sge, g->rq.max_sge);
+    inspect_leaf(v, LEAF_qp_max_inline_data, g->max_inline_data);
     if (!qp)
         return;
     visit_connection(n, v, rc_of_const(qp));
-    child(v, "sq", queue_node(n, FN_RDMA, g->sq.queue));
-    child(v, "rq", queue_node(n, FN_RDMA, g->rq.queue));
+    inspect_child(v, CHILD_qp_sq, queue_node(n, FN_RDMA, g->sq.queue));
+    inspect_child(v, CHILD_qp_rq, queue_node(n, FN_RDMA, g->rq.queue));
 }

@@ -8,7 +8,6 @@ struct inode queue_node(const struct inode *n, enum pci_function function, uint3
 {
     struct inode s = *n;
 
-    s.kind = NODE_QUEUE;
     s.function = function;
     s.number = queue;
     return s;
@@ -33,41 +32,40 @@ static void desc_item(const struct inode *list, uint64_t i, struct visit *v, con
 {
     struct inode s = *list;
 
-    s.kind = NODE_DESC;
     s.index = i;
-    child(v, key, s);
+    inspect_item(v, list, key, s);
 }
 
 void visit_desc(const struct inode *n, struct visit *v)
 {
     const uint64_t at = vring_desc_at(&vq_of(n)->ring, (uint32_t)n->index);
 
-    leaf(v, "addr", RDL_HEX, peek(n, at, 8));
-    leaf(v, "len", RDL_NUMBER, peek(n, at + 8, 4));
-    leaf(v, "flags", RDL_HEX, peek(n, at + 12, 2));
-    leaf(v, "next", RDL_NUMBER, peek(n, at + 14, 2));
+    inspect_leaf(v, LEAF_desc_addr, peek(n, at, 8));
+    inspect_leaf(v, LEAF_desc_len, peek(n, at + 8, 4));
+    inspect_leaf(v, LEAF_desc_flags, peek(n, at + 12, 2));
+    inspect_leaf(v, LEAF_desc_next, peek(n, at + 14, 2));
 }
 
 static void avail_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
 {
-    leaf(v, key, RDL_NUMBER, peek(list, vring_avail_entry_at(&vq_of(list)->ring, (uint16_t)i), 2));
+    inspect_item_leaf(v, list, key,
+                      peek(list, vring_avail_entry_at(&vq_of(list)->ring, (uint16_t)i), 2));
 }
 
 static void used_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
 {
     struct inode s = *list;
 
-    s.kind = NODE_USED;
     s.index = i;
-    child(v, key, s);
+    inspect_item(v, list, key, s);
 }
 
 void visit_used(const struct inode *n, struct visit *v)
 {
     const uint64_t at = vring_used_entry_at(&vq_of(n)->ring, (uint16_t)n->index);
 
-    leaf(v, "id", RDL_NUMBER, peek(n, at, 4));
-    leaf(v, "len", RDL_NUMBER, peek(n, at + 4, 4));
+    inspect_leaf(v, LEAF_used_id, peek(n, at, 4));
+    inspect_leaf(v, LEAF_used_len, peek(n, at + 4, 4));
 }
 
 void visit_driver_side(const struct inode *n, struct visit *v)
@@ -76,18 +74,18 @@ void visit_driver_side(const struct inode *n, struct visit *v)
     const struct vqd *q =
         n->function == FN_NET ? &g->net.queues[n->number].vq : guest_vq(g, n->number);
 
-    leaf(v, "avail_idx", RDL_NUMBER, q->avail_idx);
-    leaf(v, "used_idx", RDL_NUMBER, q->last_used);
-    leaf(v, "free_desc", RDL_NUMBER, q->n_free);
-    leaf(v, "outstanding", RDL_NUMBER, q->n_outstanding);
+    inspect_leaf(v, LEAF_driver_side_avail_idx, q->avail_idx);
+    inspect_leaf(v, LEAF_driver_side_used_idx, q->last_used);
+    inspect_leaf(v, LEAF_driver_side_free_desc, q->n_free);
+    inspect_leaf(v, LEAF_driver_side_outstanding, q->n_outstanding);
 }
 
 void visit_device_side(const struct inode *n, struct visit *v)
 {
     const struct vq *q = vq_of(n);
 
-    leaf(v, "avail_idx", RDL_NUMBER, q->last_avail);
-    leaf(v, "used_idx", RDL_NUMBER, q->used_idx);
+    inspect_leaf(v, LEAF_device_side_avail_idx, q->last_avail);
+    inspect_leaf(v, LEAF_device_side_used_idx, q->used_idx);
 }
 
 static struct inode list_of(const struct inode *n, void (*item)(const struct inode *, uint64_t,
@@ -95,7 +93,6 @@ static struct inode list_of(const struct inode *n, void (*item)(const struct ino
 {
     struct inode s = *n;
 
-    s.kind = NODE_LIST;
     s.list_first = 0;
     s.list_end = vq_of(n)->enabled ? vq_of(n)->ring.size : 0;
     s.item = item;
@@ -106,27 +103,24 @@ void visit_queue(const struct inode *n, struct visit *v)
 {
     const struct vq *q = vq_of(n);
     const struct vring *r = &q->ring;
-    struct inode driver = *n, device = *n;
 
-    driver.kind = NODE_DRIVER_SIDE;
-    device.kind = NODE_DEVICE_SIDE;
-    leaf(v, "number", RDL_NUMBER, n->number);
-    leaf(v, "size", RDL_NUMBER, r->size);
-    leaf(v, "enabled", RDL_FLAG, q->enabled);
-    leaf_word(v, "broken", &enum_vq_error, (uint32_t)q->broken);
-    leaf(v, "desc_addr", RDL_HEX, r->desc);
-    leaf(v, "avail_addr", RDL_HEX, r->avail);
-    leaf(v, "used_addr", RDL_HEX, r->used);
-    leaf(v, "vector", RDL_NUMBER, q->vector);
-    child(v, "driver", driver);
-    child(v, "device", device);
-    leaf(v, "avail_idx", RDL_NUMBER, peek(n, vring_avail_idx_at(r), 2));
-    leaf(v, "used_idx", RDL_NUMBER, peek(n, vring_used_idx_at(r), 2));
-    leaf(v, "avail_event", RDL_NUMBER, peek(n, vring_avail_event_at(r), 2));
-    leaf(v, "used_event", RDL_NUMBER, peek(n, vring_used_event_at(r), 2));
-    leaf(v, "flags", RDL_HEX, peek(n, r->avail, 2));
-    leaf(v, "used_flags", RDL_HEX, peek(n, r->used, 2));
-    child(v, "desc", list_of(n, desc_item));
-    child(v, "avail", list_of(n, avail_item));
-    child(v, "used", list_of(n, used_item));
+    inspect_leaf(v, LEAF_queue_number, n->number);
+    inspect_leaf(v, LEAF_queue_size, r->size);
+    inspect_leaf(v, LEAF_queue_enabled, q->enabled);
+    inspect_word(v, LEAF_queue_broken, (uint32_t)q->broken);
+    inspect_leaf(v, LEAF_queue_desc_addr, r->desc);
+    inspect_leaf(v, LEAF_queue_avail_addr, r->avail);
+    inspect_leaf(v, LEAF_queue_used_addr, r->used);
+    inspect_leaf(v, LEAF_queue_vector, q->vector);
+    inspect_child(v, CHILD_queue_driver, *n);
+    inspect_child(v, CHILD_queue_device, *n);
+    inspect_leaf(v, LEAF_queue_avail_idx, peek(n, vring_avail_idx_at(r), 2));
+    inspect_leaf(v, LEAF_queue_used_idx, peek(n, vring_used_idx_at(r), 2));
+    inspect_leaf(v, LEAF_queue_avail_event, peek(n, vring_avail_event_at(r), 2));
+    inspect_leaf(v, LEAF_queue_used_event, peek(n, vring_used_event_at(r), 2));
+    inspect_leaf(v, LEAF_queue_flags, peek(n, r->avail, 2));
+    inspect_leaf(v, LEAF_queue_used_flags, peek(n, r->used, 2));
+    inspect_child(v, CHILD_queue_desc, list_of(n, desc_item));
+    inspect_child(v, CHILD_queue_avail, list_of(n, avail_item));
+    inspect_child(v, CHILD_queue_used, list_of(n, used_item));
 }

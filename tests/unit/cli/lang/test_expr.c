@@ -137,6 +137,9 @@ static void bad_expressions_are_refused_where_they_go_wrong(void **state)
         {"#x", "#x", "not the number"},
         {"#3.x", "#3.x", "not the number"},
         {"#3..4", "#3..4", "not the number"},
+        {"not h1.cq.wc[5].bogus == SUCCESS", "h1.cq.wc[5].bogus", "nothing is called"},
+        {"h1.qp.state == RTS or h1.qp.stat == RTS", "h1.qp.stat ", "nothing is called"},
+        {"cq.wc[5].statsu == SUCCESS", "cq.wc[5].statsu", "nothing is called"},
     };
 
     (void)state;
@@ -148,6 +151,49 @@ static void bad_expressions_are_refused_where_they_go_wrong(void **state)
         if (!strstr(d.message, rows[i].message) || d.at.at > n ||
             strncmp(rows[i].text + d.at.at, rows[i].at, strlen(rows[i].at)) != 0)
             fail_msg("%s: at %zu: %s", rows[i].text, d.at.at, d.message);
+    }
+}
+
+/* Nobody knows yet what is called how; but that a completion has no such value is known. */
+static void paths_that_some_lab_could_have_are_taken(void **state)
+{
+    static const char *const texts[] = {
+        "h1.cq.wc[5].status == SUCCESS",
+        "h7.any.state == RTS",
+        "any.state == RTS",
+        "h1.mr[0:4] == \"abcd\"",
+        "mr[3] == 1",
+        "h1.program.done",
+        "sw-h1.lost == 0",
+        "h1.gid[0] == h2.mac",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        struct diag d = {.kind = DIAG_NONE};
+
+        if (!expr_check(texts[i], (struct span){0, strlen(texts[i])}, &d))
+            fail_msg("%s: %s", texts[i], d.message);
+    }
+}
+
+static void what_comes_near_is_suggested(void **state)
+{
+    static const struct {
+        const char *text, *remedy;
+    } rows[] = {
+        {"h1.cq.wc[5].statsu == SUCCESS", "did you mean \"h1.cq.wc[5].status\"?"},
+        {"h1.qp.stat == RTS", "did you mean \"h1.qp.state\"? a qp has it"},
+        {"h1.qp.sq.drivr.avail_idx == 1", "did you mean \"h1.qp.sq.driver\"?"},
+        {"h1.qp.xyzzy == 1", "nothing that can be called \"h1.qp\" has a \"xyzzy\""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct diag d = {.kind = DIAG_NONE};
+
+        assert_false(expr_check(rows[i].text, (struct span){0, strlen(rows[i].text)}, &d));
+        assert_string_equal(d.remedy, rows[i].remedy);
     }
 }
 
@@ -168,6 +214,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(expressions_bind_as_written),
         cmocka_unit_test(bad_expressions_are_refused_where_they_go_wrong),
+        cmocka_unit_test(paths_that_some_lab_could_have_are_taken),
+        cmocka_unit_test(what_comes_near_is_suggested),
         cmocka_unit_test(nesting_is_bounded),
     };
 

@@ -42,7 +42,7 @@ static const char *const anywhere[] = {
     "until t > ~us timeout=$us",
     "until count(tx) > ~ timeout=~us",
     "until h1.cq.wc[0].status == SUCCESS timeout=~us",
-    "until h1.qp.nothing == 1 timeout=~us",
+    "until h1.nothing.qpn == 1 timeout=~us",
     "ping h@ h@",
     "ping h@ 10.0.0.9 timeout=~us",
     "ping h1 h2 count=3 interval=~us",

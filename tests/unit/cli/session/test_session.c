@@ -67,6 +67,7 @@ static void mistaken_questions_have_no_answer(void **state)
     } rows[] = {
         {"h1.qp.stat != RTS", "nothing is called \"h1.qp.stat\""},
         {"not h1.qp.stat", "nothing is called"},
+        {"not h1.cq.wc[5].bogus == SUCCESS", "nothing is called \"h1.cq.wc[5].bogus\""},
         {"t > 0 or h1.qp.stat == RTS", "nothing is called"},
         {"t < 0 and h1.qp.stat == RTS", "nothing is called"},
         {"h1.qp.state != RTSS", "no QP state is called \"RTSS\""},

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* Paths of expressions, by the rows of the inspect tree alone: a lab need not have what they name,
+ * but some lab could.
+ */
+#include <string.h>
+
+#include "cli/lang/expr.h"
+#include "cli/lang/suggest.h"
+#include "emu/base/text.h"
+#include "emu/facts/leaf.h"
+
+#define WORD_BYTES 64u
+
+/* Programs of guests are outside the lab, and not in its tree. */
+static const char programs[] = ".program.";
+
+/* The key that looks most like a word, and who has it. */
+struct near {
+    struct suggestion s;
+    char best[WORD_BYTES];
+    enum node_kind node;
+};
+
+static void offer(void *ctx, enum node_kind node, const char *key, const char *text)
+{
+    struct near *n = ctx;
+    struct text t;
+
+    (void)text;
+    suggest_offer(&n->s, key);
+    if (n->s.best != key)
+        return;
+    /* The key lives only during this call. */
+    t = text_on(n->best, sizeof(n->best));
+    text_add(&t, key);
+    n->s.best = n->best;
+    n->node = node;
+}
+
+/* What @path could be called: by the rows, not by what an object of this name is. */
+static bool suggest(const char *path, size_t off, const struct leaf_places *places, struct diag *d)
+{
+    const bool one_kind = (places->nodes & (places->nodes - 1)) == 0;
+    struct near near = {.best = ""};
+    char word[WORD_BYTES];
+    struct text t = text_on(word, sizeof(word));
+
+    text_addn(&t, path + off, leaf_path_word(path + off));
+    near.s = suggestion_for(word);
+    leaf_each_key(places, offer, &near);
+    if (near.s.best && one_kind)
+        return diag_remedy(d, "did you mean \"%.*s%s\"?", (int)off, path, near.best);
+    if (near.s.best)
+        return diag_remedy(d, "did you mean \"%.*s%s\"? a %s has it", (int)off, path, near.best,
+                           node_rows[near.node].title);
+    return diag_remedy(d, "nothing that can be called \"%.*s\" has a \"%s\"",
+                       (int)(off > 0 && path[off - 1] == '.' ? off - 1 : off), path, word);
+}
+
+bool expr_path_leads(const char *path, struct span at, struct diag *d)
+{
+    struct leaf_places places;
+    size_t off = 0;
+
+    if (!strpbrk(path, ".[") || strstr(path, programs) || leaf_path_leads(path, &places, &off))
+        return true;
+    diag_set(d, DIAG_VALUE, at, "nothing is called \"%s\"", path);
+    return suggest(path, off, &places, d);
+}
+
+bool expr_paths_lead(const struct expr *e, struct span from, struct diag *d)
+{
+    struct span at = from;
+
+    /* Depth is bounded by the parser. */
+    if ((e->a && !expr_paths_lead(e->a, from, d)) || (e->b && !expr_paths_lead(e->b, from, d)))
+        return false;
+    if (e->kind != EXPR_PATH)
+        return true;
+    if (e->at.at + e->at.len <= from.len)
+        at = (struct span){from.at + e->at.at, e->at.len};
+    return expr_path_leads(e->text, at, d);
+}

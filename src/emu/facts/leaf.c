@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/facts/leaf.h"
+
+#include <string.h>
+
+#include "emu/base/assert.h"
+
+_Static_assert(NODE_COUNT <= 64 && CHILD_COUNT <= 64, "struct leaf_places has a bit for each");
+
+const struct leaf_type_row leaf_types[TYPE_COUNT] = {
+#define T(name, type, text) {type, text},
+    LEAF_TYPES(T)
+#undef T
+};
+
+const struct node_row node_rows[NODE_COUNT] = {
+    [NODE_none] = {"leaf", ""},
+#define NODE(node, title, text) [NODE_##node] = {title, text},
+#include "emu/facts/leaves.def"
+};
+
+/* The words of the column flags. */
+enum { OPTIONAL = LEAF_OPTIONAL, ANY = LEAF_ANY };
+
+const struct leaf_row leaf_rows[LEAF_COUNT] = {
+    [LEAF_none] = {NODE_none, "", TYPE_TEXT, NULL, 0, ""},
+#define LEAF(node, key, type, flags, text) {NODE_##node, #key, TYPE_##type, NULL, flags, text},
+#define WORD(node, key, table, flags, text)                                                        \
+    {NODE_##node, #key, TYPE_WORD, &enum_##table, flags, text},
+#define SET(node, key, table, flags, text)                                                         \
+    {NODE_##node, #key, TYPE_SET, &enum_##table, flags, text},
+#define LEAVES(node, key, type, flags, text)                                                       \
+    {NODE_##node, #key, TYPE_##type, NULL, (flags) | LEAF_LISTED, text},
+#define KEYS(node, key, table, type, text)                                                         \
+    {NODE_##node, #key, TYPE_##type, &enum_##table, LEAF_KEYED, text},
+#include "emu/facts/leaves.def"
+};
+
+const struct child_row child_rows[CHILD_COUNT] = {
+    [CHILD_none] = {NODE_none, "", NODE_none, LEAF_none, false, 0, ""},
+#define CHILD(node, key, below, flags, text)                                                       \
+    {NODE_##node, #key, NODE_##below, LEAF_none, false, flags, text},
+#define LIST(node, key, below, flags, text)                                                        \
+    {NODE_##node, #key, NODE_##below, LEAF_none, true, flags, text},
+#define LEAVES(node, key, type, flags, text)                                                       \
+    {NODE_##node, #key, NODE_none, LEAF_##node##_##key, true, flags, text},
+#define MANY(node, below, text) {NODE_##node, NULL, NODE_##below, LEAF_none, false, 0, text},
+#include "emu/facts/leaves.def"
+};
+
+static bool is_key(const char *own, const char *key, size_t n)
+{
+    return own && strlen(own) == n && memcmp(own, key, n) == 0;
+}
+
+enum node_kind node_find(const char *title, size_t n)
+{
+    for (unsigned i = NODE_none + 1; i < NODE_COUNT; i++) {
+        if (is_key(node_rows[i].title, title, n))
+            return (enum node_kind)i;
+    }
+    return NODE_none;
+}
+
+void leaf_word_key(const struct enum_row *word, char *ret)
+{
+    const char *name = word->name;
+    size_t i = 0;
+
+    for (; name[i] && i + 1 < RDL_NAME_BYTES; i++)
+        ret[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
+    ret[i] = '\0';
+}
+
+/* Is the key one of those that the table of @leaf gives? */
+static bool is_word_key(const struct leaf_row *leaf, const char *key, size_t n)
+{
+    char own[RDL_NAME_BYTES];
+
+    for (size_t i = 0; i < leaf->words->n_rows; i++) {
+        leaf_word_key(&leaf->words->rows[i], own);
+        if (leaf->words->rows[i].value != 0 && is_key(own, key, n))
+            return true;
+    }
+    return false;
+}
+
+enum leaf_id leaf_find(enum node_kind kind, const char *key, size_t n)
+{
+    for (unsigned i = LEAF_none + 1; i < LEAF_COUNT; i++) {
+        const struct leaf_row *leaf = &leaf_rows[i];
+
+        if (leaf->node != kind || (leaf->flags & LEAF_LISTED))
+            continue;
+        if (leaf->flags & LEAF_KEYED ? is_word_key(leaf, key, n) : is_key(leaf->key, key, n))
+            return (enum leaf_id)i;
+    }
+    return LEAF_none;
+}
+
+enum child_id child_find(enum node_kind kind, const char *key, size_t n)
+{
+    for (unsigned i = CHILD_none + 1; i < CHILD_COUNT; i++) {
+        if (child_rows[i].node == kind && is_key(child_rows[i].key, key, n))
+            return (enum child_id)i;
+    }
+    return CHILD_none;
+}
+
+const char *leaf_reserved(enum node_kind kind, const char *name)
+{
+    const enum leaf_id leaf = leaf_find(kind, name, strlen(name));
+    const enum child_id child = child_find(kind, name, strlen(name));
+
+    if (leaf != LEAF_none)
+        return leaf_rows[leaf].text;
+    return child != CHILD_none ? child_rows[child].text : NULL;
+}
+
+size_t leaf_path_word(const char *path)
+{
+    if (path[0] == '[') {
+        const size_t digits = strspn(path + 1, "0123456789");
+
+        return digits > 0 && digits < 19 && path[1 + digits] == ']' ? digits + 2 : 0;
+    }
+    return strcspn(path, ".[");
+}
+
+static uint64_t bit(unsigned i)
+{
+    return (uint64_t)1 << i;
+}
+
+/* Adds where one child leads. */
+static void enter(const struct child_row *child, unsigned id, struct leaf_places *to)
+{
+    if (child->is_list)
+        to->lists |= bit(id);
+    else
+        to->nodes |= bit(child->below);
+}
+
+/* Where the word @key can lead from @from: to what has this key, or to what has any name. */
+static struct leaf_places follow(const struct leaf_places *from, const char *key, size_t n)
+{
+    struct leaf_places to = {0};
+
+    for (unsigned kind = 0; kind < NODE_COUNT; kind++) {
+        const bool fixed = leaf_find(kind, key, n) || child_find(kind, key, n);
+
+        if (!(from->nodes & bit(kind)))
+            continue;
+        to.leaf |= leaf_find(kind, key, n) != LEAF_none;
+        for (unsigned i = CHILD_none + 1; i < CHILD_COUNT; i++) {
+            const struct child_row *child = &child_rows[i];
+
+            if (child->node == kind && (child->key ? is_key(child->key, key, n) : !fixed))
+                enter(child, i, &to);
+        }
+    }
+    return to;
+}
+
+/* Where an element leads. */
+static struct leaf_places follow_element(const struct leaf_places *from)
+{
+    struct leaf_places to = {.memory = (from->nodes & bit(NODE_mr)) != 0};
+
+    for (unsigned i = CHILD_none + 1; i < CHILD_COUNT; i++) {
+        if (!(from->lists & bit(i)))
+            continue;
+        if (child_rows[i].element != LEAF_none)
+            to.leaf = true;
+        else
+            to.nodes |= bit(child_rows[i].below);
+    }
+    return to;
+}
+
+bool leaf_path_leads(const char *path, struct leaf_places *ret, size_t *reterr_at)
+{
+    /* A path begins in the lab, or at the host that a line is for. */
+    struct leaf_places at = {.nodes = bit(NODE_lab) | bit(NODE_host)};
+    const char *word = path;
+
+    while (*word) {
+        const size_t n = leaf_path_word(word);
+        struct leaf_places next;
+
+        *ret = at;
+        *reterr_at = (size_t)(word - path);
+        next = word[0] == '[' ? follow_element(&at) : follow(&at, word, n);
+        next.memory = next.memory && (n == 0 || word[n] == '\0'); /* nothing is behind a slice */
+        if (!next.nodes && !next.lists && !next.leaf && !next.memory)
+            return false;
+        at = next;
+        if (n == 0 || at.memory)
+            break; /* a slice, or what is no path: for others to judge */
+        word += n;
+        word += *word == '.';
+    }
+    *ret = at;
+    return true;
+}
+
+/* Calls @each for the keys of one leaf. */
+static void each_key_of(const struct leaf_row *leaf, leaf_each *each, void *ctx)
+{
+    char key[RDL_NAME_BYTES];
+
+    if (leaf->flags & LEAF_LISTED)
+        return;
+    if (!(leaf->flags & LEAF_KEYED)) {
+        each(ctx, leaf->node, leaf->key, leaf->text);
+        return;
+    }
+    for (size_t i = 0; i < leaf->words->n_rows; i++) {
+        if (leaf->words->rows[i].value == 0)
+            continue;
+        leaf_word_key(&leaf->words->rows[i], key);
+        each(ctx, leaf->node, key, leaf->words->rows[i].text);
+    }
+}
+
+void leaf_each_key(const struct leaf_places *at, leaf_each *each, void *ctx)
+{
+    for (unsigned i = LEAF_none + 1; i < LEAF_COUNT; i++) {
+        if (at->nodes & bit(leaf_rows[i].node))
+            each_key_of(&leaf_rows[i], each, ctx);
+    }
+    for (unsigned i = CHILD_none + 1; i < CHILD_COUNT; i++) {
+        if (child_rows[i].key && (at->nodes & bit(child_rows[i].node)))
+            each(ctx, child_rows[i].node, child_rows[i].key, child_rows[i].text);
+    }
+}

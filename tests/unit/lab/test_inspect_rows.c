@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* The inspect tree against its schema: a lab that has every kind of node says every row of
+ * emu/facts/leaves.def, and nothing that has no row.
+ */
+#include "testing.h"
+
+#include <string.h>
+
+#include "cli/programs/rig.h"
+#include "emu/base/text.h"
+#include "emu/facts/leaf.h"
+
+/* Two hosts and a port to the outside on a switch, a completion, and a fault. */
+static void make(struct rig *r)
+{
+    const struct rig_config c = {
+        .seed = 1,
+        .outside = true,
+        .mr_bytes = 65536,
+        .max_wr = 16,
+        .path_mtu = MTU_1024,
+        .timeout = 4,
+        .retry_cnt = 7,
+        .rnr_retry = 7,
+        .min_rnr_timer = 12,
+        .latency_ns = 1000,
+    };
+    const struct rdl_fault_config fault = {
+        .name = "never",
+        .kind = FLT_DROP,
+        .opcode = UINT32_MAX,
+        .syndrome = SYN_ACK,
+        .psn = UINT32_MAX,
+        .dest_qpn = UINT32_MAX,
+        .nth = 1000,
+        .count = 1,
+    };
+    const struct rdl_limits none = {0};
+    rdl_fault ignored;
+
+    assert_int_equal(rig_init(r, &c), RDL_OK);
+    assert_int_equal(rdl_fault_add(r->lab, &fault, &ignored), RDL_OK);
+    assert_int_equal(rig_recv(r, 1, 7, 0, 1024), RDL_OK);
+    assert_int_equal(rig_send(r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(rdl_run(r->lab, RDL_NEVER, none), RDL_OK);
+}
+
+struct walk {
+    const struct rdl_lab *lab;
+    char path[256];
+    enum node_kind kind; /* of the node at @path */
+    enum child_id list;  /* if it is one */
+    bool *leaf_said, *child_said;
+};
+
+/* The row of a child called @key; CHILD_none: it has none. */
+static enum child_id child_row(const struct walk *w, const char *key, const struct rdl_value *v)
+{
+    const enum child_id fixed = child_find(w->kind, key, strlen(key));
+
+    for (unsigned i = CHILD_none + 1; i < CHILD_COUNT && fixed == CHILD_none; i++) {
+        if (child_rows[i].node == w->kind && !child_rows[i].key && child_rows[i].below == v->row)
+            return (enum child_id)i;
+    }
+    return fixed;
+}
+
+/* The row of a leaf called @key. */
+static enum leaf_id leaf_row(const struct walk *w, const char *key)
+{
+    if (w->kind == NODE_list)
+        return child_rows[w->list].element;
+    return leaf_find(w->kind, key, strlen(key));
+}
+
+static void check_leaf(struct walk *w, const char *path, const char *key, const struct rdl_value *v)
+{
+    const enum leaf_id id = leaf_row(w, key);
+    const struct leaf_row *row = &leaf_rows[id];
+
+    if (id == LEAF_none || v->row != id)
+        fail_msg("%s has no row", path);
+    if (v->type != leaf_types[row->type].type &&
+        !(row->flags & LEAF_ANY && v->type == RDL_TEXT && strcmp(v->text, "any") == 0))
+        fail_msg("%s has not the type of its row", path);
+    w->leaf_said[id] = true;
+}
+
+static void visit(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct walk *w = ctx, next = *w;
+    struct text t = {next.path, strlen(next.path), sizeof(next.path), false};
+    struct leaf_places ignored;
+    size_t at;
+
+    text_addf(&t, "%s%s", t.len > 0 && key[0] != '[' ? "." : "", key);
+    if (!leaf_path_leads(next.path, &ignored, &at))
+        fail_msg("the rows do not lead to %s", next.path);
+    if (v->type != RDL_NODE) {
+        check_leaf(w, next.path, key, v);
+        return;
+    }
+    next.kind = (enum node_kind)v->row;
+    next.list = CHILD_none;
+    if (w->kind == NODE_list) {
+        assert_int_equal(v->row, child_rows[w->list].below);
+    } else {
+        const enum child_id id = child_row(w, key, v);
+
+        if (id == CHILD_none)
+            fail_msg("%s has no row", next.path);
+        next.list = child_rows[id].is_list ? id : CHILD_none;
+        assert_int_equal(v->row, next.list ? NODE_list : child_rows[id].below);
+        w->child_said[id] = true;
+    }
+    assert_string_equal(v->text, node_rows[v->row].title);
+    assert_int_equal(rdl_inspect_list(w->lab, next.path, visit, &next, &at), RDL_OK);
+}
+
+static void every_row_is_said_and_everything_said_has_a_row(void **state)
+{
+    bool leaf_said[LEAF_COUNT] = {false}, child_said[CHILD_COUNT] = {false};
+    struct walk w = {.kind = NODE_lab, .leaf_said = leaf_said, .child_said = child_said};
+    struct rig r;
+    size_t at;
+
+    (void)state;
+    make(&r);
+    w.lab = r.lab;
+    assert_int_equal(rdl_inspect_list(r.lab, "", visit, &w, &at), RDL_OK);
+    for (unsigned i = LEAF_none + 1; i < LEAF_COUNT; i++) {
+        if (!leaf_said[i])
+            fail_msg("nothing says the leaf %s of %s", leaf_rows[i].key,
+                     node_rows[leaf_rows[i].node].title);
+    }
+    for (unsigned i = CHILD_none + 1; i < CHILD_COUNT; i++) {
+        if (!child_said[i])
+            fail_msg("nothing says the child %s of %s",
+                     child_rows[i].key ? child_rows[i].key : node_rows[child_rows[i].below].title,
+                     node_rows[child_rows[i].node].title);
+    }
+    rig_done(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_is_said_and_everything_said_has_a_row),
+    };
+
+    return cmocka_run_group_tests_name("inspect_rows", tests, NULL, NULL);
+}
