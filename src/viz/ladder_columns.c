@@ -6,38 +6,23 @@
 
 #include "viz/ladder_builder.h"
 
+/* Of those that are for the ladder, some are no RoCEv2, of which it tells, or say no more than the
+ * others.
+ */
+static bool is_drawn(const struct ev *e)
+{
+    if (e->kind == EV_port_out)
+        return e->u.port_out.opcode < FRAME_OTHER;
+    if (e->kind == EV_drop)
+        return e->u.drop.reason != DROP_NOT_FOR_US && e->u.drop.opcode < FRAME_OTHER;
+    return e->kind != EV_key || e->u.key.rule != 0;
+}
+
 uint32_t builder_host(const struct ev *e)
 {
-    switch (e->kind) {
-    case EV_tx:
-        return e->u.tx.host;
-    case EV_rx:
-        return e->u.rx.host;
-    case EV_port_out:
-        return e->u.port_out.opcode < FRAME_OTHER ? e->u.port_out.host : EV_HOST_NONE;
-    case EV_drop:
-        return e->u.drop.reason == DROP_NOT_FOR_US || e->u.drop.opcode >= FRAME_OTHER
-                   ? EV_HOST_NONE
-                   : e->u.drop.host;
-    case EV_post_send:
-        return e->u.post_send.host;
-    case EV_post_recv:
-        return e->u.post_recv.host;
-    case EV_cqe:
-        return e->u.cqe.host;
-    case EV_qp_state:
-        return e->u.qp_state.host;
-    case EV_timeout:
-        return e->u.timeout.host;
-    case EV_retry:
-        return e->u.retry.host;
-    case EV_cq_overflow:
-        return e->u.cq_overflow.host;
-    case EV_key:
-        return e->u.key.rule ? e->u.key.host : EV_HOST_NONE;
-    default:
+    if (!ev_is_for(e->kind, EV_FOR_LADDER) || !is_drawn(e))
         return EV_HOST_NONE;
-    }
+    return (uint32_t)ev_field_number(e, ev_field_find(e->kind, "host"));
 }
 
 /* The QP of its host that an event is about, 0 if none is for sure. */

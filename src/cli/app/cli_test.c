@@ -21,7 +21,6 @@
 
 #define TIMEOUT_S_DEFAULT 60u
 #define TIMEOUT_S_MAX     86400u
-#define SEEDS_MAX         1000000u
 
 struct test_arguments {
     const char *format, *junit, *jobs_text, *seed_text, *seeds_text, *tag, *timeout_text;
@@ -162,9 +161,9 @@ static bool read_seeds(struct test_arguments *a)
     if (!options_number("--seeds", first, &a->seeds.first) ||
         !options_number("--seeds", dots + 2, &a->seeds.last))
         return false;
-    if (a->seeds.last < a->seeds.first || a->seeds.last - a->seeds.first >= SEEDS_MAX) {
+    if (a->seeds.last < a->seeds.first || a->seeds.last - a->seeds.first >= SUITE_CASES_MAX) {
         fprintf(stderr, "rdmalab: --seeds %s: from the smaller to the larger, at most %u of them\n",
-                a->seeds_text, SEEDS_MAX);
+                a->seeds_text, SUITE_CASES_MAX);
         return false;
     }
     return true;

@@ -177,8 +177,8 @@ static void offer_values(struct completion *c, const struct param *p)
 
 static void offer_subjects(struct completion *c)
 {
-    for (size_t i = 0; show_subjects[i]; i++)
-        offer(c, show_subjects[i]);
+    for (size_t i = 0; show_subject(i); i++)
+        offer(c, show_subject(i));
 }
 
 /* What may stand in the place of a word that has no `=`: the next operand, keys, flags. */

@@ -21,6 +21,83 @@
 #include "cli/trial/swarm.h"
 #include "emu/base/assert.h"
 
+static int convert_main(int argc, char **argv)
+{
+    struct scenario sc;
+    int status;
+    const char *why;
+
+    if (argc != 3)
+        return EXIT_ASK;
+    status = scenario_load(&sc, argv[1], stderr);
+    if (status == EXIT_PASSED) {
+        why = files_write_script(argv[2], &sc.script);
+        status = why ? EXIT_FAILED : EXIT_PASSED;
+        if (why && !*signals_interrupted())
+            fprintf(stderr, "rdmalab: %s: %s\n", argv[2], why);
+    }
+    scenario_done(&sc);
+    return status;
+}
+
+static int schema_main(int argc, char **argv)
+{
+    if (argc != 2 || strcmp(argv[1], "scenario") != 0)
+        return EXIT_ASK;
+    json_write_schema(stdout);
+    return EXIT_PASSED;
+}
+
+static int explain_main(int argc, char **argv)
+{
+    const char *near;
+    bool known;
+
+    if (argc != 2)
+        return EXIT_ASK;
+    known = help_topic(stdout, argv[1]);
+    if (explain(stdout, argv[1]) || known)
+        return EXIT_PASSED;
+    near = explain_suggest(argv[1]);
+    fprintf(stderr, "rdmalab: nothing is known of \"%s\"", argv[1]);
+    if (near)
+        fprintf(stderr, "; did you mean \"%s\"?", near);
+    else
+        fputs("\n  words of statuses, states, opcodes, rules, registers are known", stderr);
+    fputc('\n', stderr);
+    return EXIT_FAILED;
+}
+
+static int doctor_main(int argc, char **argv)
+{
+    static const struct {
+        const char *command, *enables;
+    } tools[] = {
+        {"command -v tshark", "tshark: a look at exported pcapng files"},
+    };
+
+    (void)argc;
+    (void)argv;
+    printf("rdmalab %s\n", RDMALAB_VERSION);
+    printf("line editor: %s\n", line_input_name());
+    printf("live ports and programs: %s\n", live_ops ? "yes (libuv)" : "not built (needs libuv)");
+    if (live_ops)
+        printf("tap devices: %s\n", live_ops->obstacle() ? live_ops->obstacle() : "yes");
+    for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
+        FILE *p = popen(tools[i].command, "r");
+        char path[256] = "";
+
+        if (p) {
+            if (!fgets(path, sizeof(path), p))
+                path[0] = '\0';
+            pclose(p);
+        }
+        path[strcspn(path, "\n")] = '\0';
+        printf("%s: %s\n", tools[i].enables, path[0] ? path : "not found");
+    }
+    return EXIT_PASSED;
+}
+
 static const struct mode {
     const char *name;
     int (*run)(int argc, char **argv);
@@ -67,83 +144,6 @@ static void print_help(FILE *out)
           "  99 a bug of rdmalab, 124 timeout, 130 ^C; \"rdmalab MODE --help\" tells those of a "
           "mode\n",
           out);
-}
-
-int convert_main(int argc, char **argv)
-{
-    struct scenario sc;
-    int status;
-    const char *why;
-
-    if (argc != 3)
-        return EXIT_ASK;
-    status = scenario_load(&sc, argv[1], stderr);
-    if (status == EXIT_PASSED) {
-        why = files_write_script(argv[2], &sc.script);
-        status = why ? EXIT_FAILED : EXIT_PASSED;
-        if (why && !*signals_interrupted())
-            fprintf(stderr, "rdmalab: %s: %s\n", argv[2], why);
-    }
-    scenario_done(&sc);
-    return status;
-}
-
-int schema_main(int argc, char **argv)
-{
-    if (argc != 2 || strcmp(argv[1], "scenario") != 0)
-        return EXIT_ASK;
-    json_write_schema(stdout);
-    return EXIT_PASSED;
-}
-
-int explain_main(int argc, char **argv)
-{
-    const char *near;
-    bool known;
-
-    if (argc != 2)
-        return EXIT_ASK;
-    known = help_topic(stdout, argv[1]);
-    if (explain(stdout, argv[1]) || known)
-        return EXIT_PASSED;
-    near = explain_suggest(argv[1]);
-    fprintf(stderr, "rdmalab: nothing is known of \"%s\"", argv[1]);
-    if (near)
-        fprintf(stderr, "; did you mean \"%s\"?", near);
-    else
-        fputs("\n  words of statuses, states, opcodes, rules, registers are known", stderr);
-    fputc('\n', stderr);
-    return EXIT_FAILED;
-}
-
-int doctor_main(int argc, char **argv)
-{
-    static const struct {
-        const char *command, *enables;
-    } tools[] = {
-        {"command -v tshark", "tshark: a look at exported pcapng files"},
-    };
-
-    (void)argc;
-    (void)argv;
-    printf("rdmalab %s\n", RDMALAB_VERSION);
-    printf("line editor: %s\n", line_input_name());
-    printf("live ports and programs: %s\n", live_ops ? "yes (libuv)" : "not built (needs libuv)");
-    if (live_ops)
-        printf("tap devices: %s\n", live_ops->obstacle() ? live_ops->obstacle() : "yes");
-    for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
-        FILE *p = popen(tools[i].command, "r");
-        char path[256] = "";
-
-        if (p) {
-            if (!fgets(path, sizeof(path), p))
-                path[0] = '\0';
-            pclose(p);
-        }
-        path[strcspn(path, "\n")] = '\0';
-        printf("%s: %s\n", tools[i].enables, path[0] ? path : "not found");
-    }
-    return EXIT_PASSED;
 }
 
 /* The file @name could not be read: was a mode meant? */

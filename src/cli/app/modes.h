@@ -9,10 +9,6 @@
 int run_main(int argc, char **argv);
 int show_main(int argc, char **argv);
 int test_main(int argc, char **argv);
-int convert_main(int argc, char **argv);
-int schema_main(int argc, char **argv);
-int explain_main(int argc, char **argv);
-int doctor_main(int argc, char **argv);
 
 /* Is the standard output a terminal that wants colour? */
 bool modes_colour(void);

@@ -13,7 +13,6 @@
 #include "emu/base/text.h"
 
 #define DIRECTORY_DEPTH 8u
-#define CASES_MAX       1000000u
 
 static int compare_names(const void *a, const void *b)
 {
@@ -206,7 +205,7 @@ const char *suite_make_cases(struct suite *su, const struct suite_seeds *seeds)
 {
     const uint64_t n_seeds = seeds->given ? seeds->last - seeds->first + 1 : 1;
 
-    if (n_seeds == 0 || n_seeds > CASES_MAX / (su->n_files + 1))
+    if (n_seeds == 0 || n_seeds > SUITE_CASES_MAX / (su->n_files + 1))
         return "too many cases: fewer seeds, or fewer files at a time";
     su->cases = calloc(su->n_files * (size_t)n_seeds + 1, sizeof(*su->cases));
     if (!su->cases || su->no_memory) {

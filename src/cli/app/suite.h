@@ -37,6 +37,8 @@ struct test_case {
     struct test_result result;
 };
 
+#define SUITE_CASES_MAX 1000000u /* seeds times files */
+
 struct suite_seeds {
     bool given; /* otherwise each scenario has its own */
     uint64_t first, last;

@@ -50,8 +50,8 @@ static bool explain_show(struct session *s, const struct arg *what, const struct
     if (status != RDL_ERR_NOT_FOUND || e->word != 0 || what->n == 0)
         return false;
     near = suggestion_for(what->v[0].text);
-    for (size_t i = 0; show_subjects[i]; i++)
-        suggest_offer(&near, show_subjects[i]);
+    for (size_t i = 0; show_subject(i); i++)
+        suggest_offer(&near, show_subject(i));
     if (near.best)
         return diag_remedy(&s->diag, "did you mean \"%s\"?", near.best);
     return diag_remedy(&s->diag, "\"show\" lists the hosts, \"help show\" what can be shown");

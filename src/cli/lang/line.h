@@ -22,11 +22,7 @@ enum line_result line_next(struct line_reader *r, struct step **ret, struct diag
 /* Reads all of @s->src, as a scenario.  On failure @s holds what was read before. */
 bool line_read_script(struct script *s, struct diag *d);
 
-/* Writes steps in their one written form, each on a line, indented by @depth blocks. */
-void line_write_steps(FILE *out, const struct step *first, size_t depth);
+/* Writes a script in its one written form. */
 void line_write_script(FILE *out, const struct script *s);
-
-/* Writes one step without its line end; a block gets several lines. */
-void line_write_step(FILE *out, const struct step *st, size_t depth);
 
 #endif

@@ -70,7 +70,10 @@ static void write_note(FILE *out, const struct step *st)
     }
 }
 
-void line_write_step(FILE *out, const struct step *st, size_t depth)
+static void write_steps(FILE *out, const struct step *first, size_t depth);
+
+/* One step without its line end; a block gets several lines. */
+static void write_step(FILE *out, const struct step *st, size_t depth)
 {
     fprintf(out, "%*s", (int)(depth * INDENT), "");
     if (st->cmd->flags & CMD_NOTE) {
@@ -95,15 +98,16 @@ void line_write_step(FILE *out, const struct step *st, size_t depth)
         fprintf(out, " as %s", st->as.text);
     if (st->cmd->flags & CMD_BLOCK) {
         fputs(" {\n", out);
-        line_write_steps(out, st->body, depth + 1);
+        write_steps(out, st->body, depth + 1);
         fprintf(out, "%*s}", (int)(depth * INDENT), "");
     }
 }
 
-void line_write_steps(FILE *out, const struct step *first, size_t depth)
+/* Each on a line, indented by @depth blocks. */
+static void write_steps(FILE *out, const struct step *first, size_t depth)
 {
     for (const struct step *st = first; st; st = st->next) {
-        line_write_step(out, st, depth);
+        write_step(out, st, depth);
         fputc('\n', out);
     }
 }
@@ -120,8 +124,8 @@ static bool is_empty(const struct step *header)
 void line_write_script(FILE *out, const struct script *s)
 {
     if (s->header && !is_empty(s->header)) {
-        line_write_step(out, s->header, 0);
+        write_step(out, s->header, 0);
         fputc('\n', out);
     }
-    line_write_steps(out, s->first, 0);
+    write_steps(out, s->first, 0);
 }

@@ -19,7 +19,7 @@ static size_t least(size_t a, size_t b)
 }
 
 /* The optimal string alignment distance, row by row; three rows are enough to see a swap. */
-size_t suggest_distance(const char *a, const char *b)
+static size_t distance(const char *a, const char *b)
 {
     const size_t n = strlen(a), m = strlen(b);
     size_t rows[3][WORD_MAX + 1];
@@ -53,7 +53,7 @@ struct suggestion suggestion_for(const char *typed)
 
 void suggest_offer(struct suggestion *s, const char *candidate)
 {
-    const size_t d = suggest_distance(s->typed, candidate);
+    const size_t d = distance(s->typed, candidate);
 
     /* Slips are rare in the first letter: it decides between equals. */
     const bool nearer = d < s->distance || (d == s->distance && s->best && d > 0 &&

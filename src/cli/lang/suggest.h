@@ -5,7 +5,11 @@
 
 #include <stddef.h>
 
-/* Offer every candidate, then ask.  @best is NULL while nothing comes near; it points to a
+/* How far two words are from each other is how many insertions, deletions, replacements and swaps
+ * of neighbours make one of the other; letter case is ignored, and words of more than 63 bytes are
+ * never near.
+ *
+ * Offer every candidate, then ask.  @best is NULL while nothing comes near; it points to a
  * candidate, which must live as long.
  */
 struct suggestion {
@@ -16,10 +20,5 @@ struct suggestion {
 
 struct suggestion suggestion_for(const char *typed);
 void suggest_offer(struct suggestion *s, const char *candidate);
-
-/* Insertions, deletions, replacements and swaps of neighbours that make @b of @a, letter case
- * ignored; words of more than 63 bytes are never near.
- */
-size_t suggest_distance(const char *a, const char *b);
 
 #endif

@@ -64,7 +64,8 @@ const struct value_kind_info value_kinds[N_VALUE_KINDS] = {
     [VAL_TOPIC] = {"WORD", "a word to be explained", NULL, false},
 };
 
-bool value_is_name(const char *text)
+/* Is @text a name: a letter, then letters, digits, _ and -, short enough for the lab? */
+static bool is_name(const char *text)
 {
     size_t n = 0;
 
@@ -307,7 +308,7 @@ static bool is_object_path(const char *text, const char *const *tails)
     dot = strchr(buf, '.');
     if (dot)
         *dot = '\0';
-    return value_is_name(buf) && (!dot || value_is_name(dot + 1));
+    return is_name(buf) && (!dot || is_name(dot + 1));
 }
 
 size_t value_hex_bytes(const char *hex, uint8_t *ret)
@@ -342,7 +343,7 @@ static bool has_form(enum value_kind kind, const char *text)
     case VAL_NODE:
     case VAL_SENDER:
     case VAL_FAULT:
-        return value_is_name(text);
+        return is_name(text);
     case VAL_LINK:
         dash = strchr(text, '-');
         return dash && dash != text && dash[1] && isalpha((unsigned char)text[0]) &&
@@ -359,7 +360,7 @@ static bool has_form(enum value_kind kind, const char *text)
     case VAL_ADDR:
         return addr_parse(text, bytes);
     case VAL_STATION:
-        return value_is_name(text) || addr_parse(text, bytes);
+        return is_name(text) || addr_parse(text, bytes);
     case VAL_FILE:
     case VAL_TOPIC:
     case VAL_PATH:

@@ -77,9 +77,6 @@ void value_lower_case(char *s);
 /* Decimal digits without a leading zero, up to 2^53: what JSON can carry as a number. */
 bool value_is_plain_integer(const char *text);
 
-/* Is @text a name: a letter, then letters, digits, _ and -, short enough for the lab? */
-bool value_is_name(const char *text);
-
 /* Bytes of @hex, two digits each, into @ret (which may be NULL to count). */
 size_t value_hex_bytes(const char *hex, uint8_t *ret);
 

@@ -10,6 +10,7 @@
 #include "emu/base/text.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/psn.h"
+#include "emu/facts/qp_fsm.h"
 #include "emu/wire/addr.h"
 
 /* The original's work request ids, which are also the bits of what is pending. */
@@ -56,12 +57,12 @@ void pingpong_fail(struct pingpong *p, const char *why)
     fail_here(p);
 }
 
-static enum rdl_status modify(struct pingpong *p, uint32_t state, uint32_t mask)
+static enum rdl_status modify(struct pingpong *p, enum qp_state to)
 {
     const struct pingpong_config *c = &p->config;
     struct rdl_modify_error err;
     struct rdl_qp_attr attr = {
-        .state = state,
+        .state = to,
         .port = 1,
         .path_mtu = c->mtu,
         .dest_qpn = p->remote_qpn,
@@ -78,7 +79,7 @@ static enum rdl_status modify(struct pingpong *p, uint32_t state, uint32_t mask)
     };
 
     memcpy(attr.ah.dgid, p->remote_gid, sizeof(attr.ah.dgid));
-    return rdl_modify_qp(p->lab, p->qp, &attr, QPA_STATE | mask, false, &err);
+    return rdl_modify_qp(p->lab, p->qp, &attr, QPA_STATE | qp_fsm_needs(QPT_RC, to), false, &err);
 }
 
 /* The request of the current state. */
@@ -111,18 +112,14 @@ static enum rdl_status ask(struct pingpong *p)
     case PP_CREATE_QP:
         return rdl_create_qp(p->lab, &qp, NULL, &p->qp);
     case PP_INIT:
-        return modify(p, QPS_INIT, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS);
+        return modify(p, QPS_INIT);
     case PP_ARM:
     case PP_RUN:
         return rdl_req_notify_cq(p->lab, p->cq, false);
     case PP_RTR:
-        return modify(p, QPS_RTR,
-                      QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC |
-                          QPA_MIN_RNR_TIMER);
+        return modify(p, QPS_RTR);
     case PP_RTS:
-        return modify(p, QPS_RTS,
-                      QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN |
-                          QPA_MAX_QP_RD_ATOMIC);
+        return modify(p, QPS_RTS);
     case PP_DESTROY_QP:
         return rdl_destroy_qp(p->lab, p->qp);
     case PP_DESTROY_CQ:

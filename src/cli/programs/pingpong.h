@@ -18,8 +18,6 @@
 #include "cli/programs/pingpong_data.h"
 #include "rdmalab/verbs.h"
 
-#define PINGPONG_PORT 18515u
-
 /* "LLLL:QQQQQQ:PPPPPP:" and 32 digits of the GID, with the NUL that goes over the wire too. */
 #define PINGPONG_LINE_BYTES 52u
 #define PINGPONG_DONE_BYTES 5u /* "done" and its NUL: the client is ready */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/facts/enums.h"
+#include "emu/facts/qp_fsm.h"
 #include "rdmalab/port.h"
 
 #define RIG_WAIT_TICKS 100000u
@@ -50,13 +51,13 @@ static enum rdl_status make_side(struct rig *r, unsigned i, const struct rig_con
     return RDL_OK;
 }
 
-static enum rdl_status modify(struct rig *r, unsigned i, struct rdl_qp_attr *attr, uint32_t state,
-                              uint32_t mask)
+static enum rdl_status modify(struct rig *r, unsigned i, struct rdl_qp_attr *attr, enum qp_state to)
 {
     struct rdl_modify_error err;
 
-    attr->state = state;
-    TRY(rdl_modify_qp(r->lab, r->side[i].qp, attr, QPA_STATE | mask, false, &err));
+    attr->state = to;
+    TRY(rdl_modify_qp(r->lab, r->side[i].qp, attr, QPA_STATE | qp_fsm_needs(QPT_RC, to), false,
+                      &err));
     return rig_wait(r, i);
 }
 
@@ -81,12 +82,9 @@ static enum rdl_status connect_side(struct rig *r, unsigned i, const struct rig_
     uint8_t mac[6];
 
     TRY(rdl_host_address(r->lab, r->side[1 - i].host, c->gid_index, attr.ah.dgid, mac));
-    TRY(modify(r, i, &attr, QPS_INIT, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS));
-    TRY(modify(r, i, &attr, QPS_RTR,
-               QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC |
-                   QPA_MIN_RNR_TIMER));
-    return modify(r, i, &attr, QPS_RTS,
-                  QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC);
+    TRY(modify(r, i, &attr, QPS_INIT));
+    TRY(modify(r, i, &attr, QPS_RTR));
+    return modify(r, i, &attr, QPS_RTS);
 }
 
 /* Linked as @c wants it. */

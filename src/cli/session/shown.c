@@ -45,7 +45,7 @@ void shown_done(struct shown *sh)
 
 void shown_begin(struct shown *sh)
 {
-    const struct ev_set story = ev_set_story();
+    const struct ev_set story = ev_set_for(EV_FOR_STORY);
 
     sh->n = 0;
     rdl_hear(sh->lab, sh->listener, &story);

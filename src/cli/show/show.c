@@ -299,9 +299,10 @@ static const struct {
     {"live", 1, show_outside, false},
 };
 
-const char *const show_subjects[] = {"vq",       "qp",     "cq",     "mr",    "pd",
-                                     "packet",   "events", "faults", "links", "hosts",
-                                     "counters", "dump",   "live",   NULL};
+const char *show_subject(size_t i)
+{
+    return i < ARRAY_LEN(subjects) ? subjects[i].word : NULL;
+}
 
 static enum rdl_status answer(struct showing *s)
 {

@@ -57,7 +57,7 @@ struct show_error {
 RDL_MUST_CHECK enum rdl_status show(FILE *out, const struct rdl_lab *lab, const struct past *p,
                                     const struct show_request *rq, struct show_error *reterr);
 
-/* The words that may stand first, ended by NULL: for completion and suggestions. */
-extern const char *const show_subjects[];
+/* The words that may stand first, NULL after the last: for completion and suggestions. */
+const char *show_subject(size_t i);
 
 #endif

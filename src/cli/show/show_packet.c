@@ -5,166 +5,16 @@
 
 #include "cli/print/print_json.h"
 #include "cli/print/show_text.h"
-#include "cli/show/show_fields.h"
+#include "cli/show/packet_rows.h"
 #include "cli/tell/show_fate.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
-#include "emu/wire/icrc.h"
 #include "emu/wire/packet.h"
 
 #define HEX_PER_LINE      8u   /* bytes of a field in one line */
 #define PAYLOAD_PER_LINE  16u  /* bytes of payload in one line */
 #define PAYLOAD_SHOWN_MAX 256u /* bytes; the rest is counted */
 #define COLUMN_OF_FIELD   14u  /* of a field of an event */
-
-/* Walks over a frame from front to back. */
-struct walk {
-    const uint8_t *frame;
-    size_t len, pos;
-    void (*each)(void *ctx, const struct packet_row *row);
-    void *ctx;
-};
-
-static void emit(struct walk *w, const char *header, const char *name, size_t bytes,
-                 const char *value)
-{
-    struct packet_row row = {.header = header, .name = name, .offset = w->pos, .bytes = bytes};
-    struct text t = text_on(row.value, sizeof(row.value));
-
-    text_add(&t, value);
-    w->each(w->ctx, &row);
-    w->pos += bytes;
-}
-
-/* What is left when the frame ends early or is not ours to read. */
-static void emit_rest(struct walk *w, const char *header, const char *why)
-{
-    if (w->pos < w->len)
-        emit(w, header, "bytes", w->len - w->pos, why);
-}
-
-static bool walk_header(struct walk *w, const struct wire_header *h)
-{
-    if (w->len - w->pos < h->bytes) {
-        emit_rest(w, h->name, "the frame ends before this header does");
-        return false;
-    }
-    for (size_t i = 0; i < h->n_fields; i++) {
-        const struct wire_field *f = &h->fields[i];
-        struct packet_row row = {
-            .header = h->name,
-            .name = f->name,
-            .offset = w->pos + f->offset,
-            .bytes = f->bytes,
-            .mask = f->mask,
-        };
-        struct text t = text_on(row.value, sizeof(row.value));
-
-        wire_field_add(&t, f, w->frame + w->pos);
-        w->each(w->ctx, &row);
-    }
-    w->pos += h->bytes;
-    return true;
-}
-
-/* Ethernet, IP and UDP; false if what follows is not a BTH. */
-static bool walk_network(struct walk *w, size_t *ret_ip, size_t *ret_end)
-{
-    size_t ethertype, ip_bytes;
-    const uint8_t *ip;
-
-    if (!walk_header(w, &header_eth))
-        return false;
-    ethertype = (size_t)w->frame[12] << 8 | w->frame[13];
-    *ret_ip = w->pos;
-    ip = w->frame + w->pos;
-    if (ethertype == ETHERTYPE_IPV4) {
-        if (!walk_header(w, &header_ipv4))
-            return false;
-        ip_bytes = (size_t)ip[2] << 8 | ip[3];
-    } else if (ethertype == ETHERTYPE_IPV6) {
-        if (!walk_header(w, &header_ipv6))
-            return false;
-        ip_bytes = IPV6_BYTES + ((size_t)ip[4] << 8 | ip[5]);
-    } else {
-        emit_rest(w, "other", "neither IPv4 nor IPv6");
-        return false;
-    }
-    *ret_end = *ret_ip + ip_bytes < w->len ? *ret_ip + ip_bytes : w->len;
-    return walk_header(w, &header_udp);
-}
-
-/* The extension headers of the opcode, in wire order. */
-static bool walk_extensions(struct walk *w, unsigned headers)
-{
-    for (size_t i = 0; i < n_op_headers; i++) {
-        const struct wire_header h = wire_extension(&op_headers[i]);
-
-        if ((headers & op_headers[i].header) && !walk_header(w, &h))
-            return false;
-    }
-    return true;
-}
-
-static void walk_icrc(struct walk *w, size_t ip)
-{
-    const uint32_t stored = ld_le32(w->frame + w->pos);
-    const unsigned version = w->frame[12] == ETHERTYPE_IPV4 >> 8 ? 4 : 6;
-    char value[96];
-    struct text t = text_on(value, sizeof(value));
-    uint32_t right;
-
-    text_addf(&t, "0x%08x", stored);
-    if (w->frame[ip] >> 4 != version) {
-        text_add(&t, ", unchecked: wrong IP version");
-    } else {
-        right = icrc_compute(w->frame + ip, w->pos - ip);
-        if (stored == right)
-            text_add(&t, ", correct");
-        else
-            text_addf(&t, ", WRONG: these bytes have 0x%08x", right);
-    }
-    emit(w, "ICRC", "invariant CRC", ICRC_BYTES, value);
-}
-
-/* Payload, pad, ICRC and Ethernet padding; the IP packet ends at @end. */
-static void walk_body(struct walk *w, size_t ip, size_t end, size_t pad)
-{
-    size_t body;
-
-    if (end < w->pos + ICRC_BYTES) {
-        emit_rest(w, "ICRC", "the frame ends before its ICRC does");
-        return;
-    }
-    body = end - ICRC_BYTES - w->pos;
-    if (pad > body)
-        pad = 0; /* a wrong pad count; packet_parse() says so */
-    if (body > pad) {
-        char value[32];
-        struct text t = text_on(value, sizeof(value));
-
-        text_addf(&t, "%zu bytes", body - pad);
-        emit(w, "payload", "data", body - pad, value);
-    }
-    if (pad)
-        emit(w, "payload", "pad", pad, "to a multiple of 4");
-    walk_icrc(w, ip);
-    emit_rest(w, "Ethernet", "padding");
-}
-
-void packet_rows(const uint8_t *frame, size_t len,
-                 void (*each)(void *ctx, const struct packet_row *row), void *ctx)
-{
-    struct walk w = {frame, len, 0, each, ctx};
-    size_t ip, end, bth;
-
-    if (!walk_network(&w, &ip, &end))
-        return;
-    bth = w.pos;
-    if (!walk_header(&w, &header_bth) || !walk_extensions(&w, op_info(frame[bth])->headers))
-        return;
-    walk_body(&w, ip, end, bth_peek_pad(frame + bth));
-}
 
 struct printer {
     FILE *out;
@@ -253,7 +103,8 @@ static void print_row(void *ctx, const struct packet_row *row)
     }
 }
 
-void show_frame(FILE *out, const uint8_t *frame, size_t len)
+/* All fields, the payload, the ICRC with its verdict. */
+static void show_frame(FILE *out, const uint8_t *frame, size_t len)
 {
     struct printer pr = {.out = out, .frame = frame};
     struct packet parsed;
@@ -280,7 +131,7 @@ static void print_row_json(void *ctx, const struct packet_row *row)
     pr->first = false;
 }
 
-void show_frame_json(FILE *out, const uint8_t *frame, size_t len)
+static void show_frame_json(FILE *out, const uint8_t *frame, size_t len)
 {
     struct printer pr = {.out = out, .frame = frame, .first = true};
     struct packet parsed;

@@ -63,7 +63,8 @@ void rfc_add_lower(struct text *t, const char *s)
         text_addf(t, "%c", tolower((unsigned char)*s));
 }
 
-void rfc_add_set(struct text *t, const struct enum_table *words, uint64_t v)
+/* Appends the names of the bits that are set in @v, "LOCAL_WRITE, REMOTE_READ"; "0" for none. */
+static void add_set(struct text *t, const struct enum_table *words, uint64_t v)
 {
     const size_t start = t->len;
 
@@ -116,7 +117,7 @@ void rfc_field_add(struct text *t, const struct rfc_struct *s, const struct rfc_
         if (strcmp(meanings[i].structure, s->name) != 0 || strcmp(meanings[i].field, f->name) != 0)
             continue;
         if (meanings[i].set)
-            rfc_add_set(t, meanings[i].words, v);
+            add_set(t, meanings[i].words, v);
         else if (enum_by_value(meanings[i].words, (uint32_t)v))
             text_add(t, enum_name(meanings[i].words, (uint32_t)v));
         else

@@ -30,7 +30,4 @@ void rfc_dump_byte(FILE *out, const char *name, const char *value, uint8_t byte)
 /* Appends @s in lower case. */
 void rfc_add_lower(struct text *t, const char *s);
 
-/* Appends the names of the bits that are set in @v, "LOCAL_WRITE, REMOTE_READ"; "0" for none. */
-void rfc_add_set(struct text *t, const struct enum_table *words, uint64_t v);
-
 #endif

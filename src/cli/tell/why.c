@@ -264,37 +264,20 @@ static const struct ev *tell_frame(struct walk *w, const struct ev *e)
 
 typedef const struct ev *tell_fn(struct walk *w, const struct ev *e);
 
-/* NULL: stepped over. */
+/* Those that tell more than their sentence. */
 static tell_fn *const tellers[EV_COUNT] = {
-    [EV_host_up] = tell_plain,
-    [EV_switch_up] = tell_plain,
-    [EV_link_up] = tell_plain,
-    [EV_named] = tell_plain,
-    [EV_gone] = tell_plain,
-    [EV_reg_read] = tell_plain,
-    [EV_reg_write] = tell_plain,
-    [EV_features] = tell_plain,
-    [EV_post_send] = tell_plain,
-    [EV_post_recv] = tell_plain,
-    [EV_kick] = tell_plain,
-    [EV_fetch] = tell_fetch,
-    [EV_vq_broken] = tell_plain,
-    [EV_queue_reset] = tell_plain,
-    [EV_ctrl_request] = tell_plain,
-    [EV_ctrl_execute] = tell_plain,
-    [EV_poll] = tell_plain,
-    [EV_mem_write] = tell_plain,
-    [EV_cq_event] = tell_plain,
-    [EV_qp_state] = tell_plain,
-    [EV_timeout] = tell_timeout,
-    [EV_cqe] = tell_plain,
-    [EV_cq_overflow] = tell_plain,
-    [EV_tx] = tell_tx,
-    [EV_rx] = tell_rx,
-    [EV_drop] = tell_frame,
-    [EV_lost] = tell_frame,
+    [EV_fetch] = tell_fetch, [EV_timeout] = tell_timeout, [EV_tx] = tell_tx,
+    [EV_rx] = tell_rx,       [EV_drop] = tell_frame,      [EV_lost] = tell_frame,
     [EV_fault] = tell_frame,
 };
+
+/* NULL: stepped over. */
+static tell_fn *teller_of(enum ev_kind kind)
+{
+    if (!ev_is_for(kind, EV_FOR_WHY))
+        return NULL;
+    return tellers[kind] ? tellers[kind] : tell_plain;
+}
 
 /* A request that the device refused itself completes when those before it have: the fetch that
  * found it wrong is why, not the ACK that let it complete.  NULL: it was not refused here.
@@ -346,6 +329,7 @@ static void tell_chain(struct walk *w, const struct ev *e)
 
     for (unsigned hops = 0; e && hops < HOPS_MAX; hops++) {
         const enum ev_kind kind = e->kind;
+        tell_fn *tell = teller_of(kind);
 
         if (steps == STEPS_MAX) {
             char buf[64];
@@ -355,9 +339,9 @@ static void tell_chain(struct walk *w, const struct ev *e)
             fprintf(w->out, "  ... and so on: why %s\n", buf);
             break;
         }
-        steps += tellers[kind] != NULL;
-        e = tellers[kind] ? tellers[kind](w, e) : cause_of(w, e);
-        if (kind != EV_timeout && tellers[kind])
+        steps += tell != NULL;
+        e = tell ? tell(w, e) : cause_of(w, e);
+        if (kind != EV_timeout && tell)
             w->timeouts = 0;
     }
 }

@@ -20,6 +20,7 @@
 #include "cli/trial/hostile.h"
 #include "emu/base/assert.h"
 #include "emu/facts/enums.h"
+#include "emu/facts/qp_fsm.h"
 #include "emu/wire/arp.h"
 #include "emu/wire/eth.h"
 #include "emu/wire/icmp.h"
@@ -84,12 +85,13 @@ static void let_go_on(struct outside *o, uint64_t ns)
 
 /* --- The connection with the stranger --------------------------------------------------------- */
 
-static void modify(struct outside *o, struct rdl_qp_attr *a, enum qp_state to, uint32_t mask)
+static void modify(struct outside *o, struct rdl_qp_attr *a, enum qp_state to)
 {
     struct rdl_modify_error e;
 
     a->state = (uint32_t)to;
-    if (works(o, rdl_modify_qp(o->rig.lab, o->qp, a, QPA_STATE | mask, false, &e),
+    if (works(o,
+              rdl_modify_qp(o->rig.lab, o->qp, a, QPA_STATE | qp_fsm_needs(QPT_RC, to), false, &e),
               "a queue pair can be moved"))
         works(o, rig_wait(&o->rig, 0), "the device answers");
 }
@@ -144,13 +146,10 @@ static void connect_stranger(struct outside *o)
     a.ah.sgid_index = (uint8_t)h->gid_index;
     memcpy(a.ah.dgid, h->self.gid[h->gid_index], GID_BYTES);
     memcpy(a.ah.dmac, h->self.mac, MAC_BYTES);
-    modify(o, &a, QPS_RESET, 0);
-    modify(o, &a, QPS_INIT, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS);
-    modify(o, &a, QPS_RTR,
-           QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC |
-               QPA_MIN_RNR_TIMER);
-    modify(o, &a, QPS_RTS,
-           QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC);
+    modify(o, &a, QPS_RESET);
+    modify(o, &a, QPS_INIT);
+    modify(o, &a, QPS_RTR);
+    modify(o, &a, QPS_RTS);
     o->posted = o->done = 0;
     post_work(o);
 }
@@ -159,7 +158,7 @@ static void disconnect_stranger(struct outside *o)
 {
     struct rdl_qp_attr a = {0};
 
-    modify(o, &a, QPS_ERR, 0);
+    modify(o, &a, QPS_ERR);
     let_go_on(o, CALM_NS);
     poll_stranger(o);
     expect(o, o->done == o->posted, "whatever was posted completes, once");

@@ -4,7 +4,6 @@
  */
 #include "emu/base/assert.h"
 #include "emu/device/internal.h"
-#include "emu/facts/aeth.h"
 
 void rdma_ready_add(void *ctx, struct qp *qp)
 {
@@ -30,28 +29,6 @@ static uint32_t ready_take(struct rdma *d)
     return qpn;
 }
 
-/* What the frame's own bytes say of it, for faults and traces. */
-static struct frame_note note_of(const struct rdma *d, uint32_t qpn, const struct frame *f)
-{
-    const size_t ip_bytes = ip_header_bytes(f->bytes[ETH_BYTES] >> 4);
-    const size_t at = ETH_BYTES + ip_bytes + UDP_BYTES;
-    struct rd_cur in = rd_cur(f->bytes + at, f->len - at);
-    struct frame_note note = {.host = d->config.host, .qpn = qpn};
-    struct aeth aeth;
-    struct bth bth;
-
-    if (bth_parse(&bth, &in) != DROP_NONE)
-        assert_fail("the transport builds a BTH", __FILE__, __LINE__);
-    note.opcode = bth.opcode;
-    note.dest_qpn = bth.dest_qpn;
-    note.psn = bth.psn.v;
-    if (bth.opcode == OP_RC_ACKNOWLEDGE) {
-        aeth_parse(&aeth, &in);
-        note.syndrome = (uint32_t)aeth_unpack(aeth.syndrome).kind;
-    }
-    return note;
-}
-
 static bool has_frame(const void *ctx)
 {
     const struct rdma *d = ctx;
@@ -71,7 +48,7 @@ static struct frame *take_frame(void *ctx)
         const uint32_t qpn = ready_take(d);
         struct qp *qp = hca_qp(&d->hca, qpn);
         const ev_id cause = d->trace->cause;
-        ev_id tx;
+        struct tx_info tx;
 
         if (!qp)
             continue; /* destroyed since it was ready */
@@ -82,8 +59,15 @@ static struct frame *take_frame(void *ctx)
         trace_because(d->trace, cause);
         if (f->len == 0)
             continue;
-        f->tx = tx;
-        f->note = note_of(d, qpn, f);
+        f->tx = tx.tx;
+        f->note = (struct frame_note){
+            .host = d->config.host,
+            .qpn = qpn,
+            .opcode = tx.opcode,
+            .psn = tx.psn.v,
+            .dest_qpn = tx.dest_qpn,
+            .syndrome = (uint32_t)tx.syndrome,
+        };
         return f;
     }
     frame_unref(d->arena, f);

@@ -45,3 +45,15 @@ enum rdl_status qp_fsm_check(enum qp_type type, enum qp_state from, enum qp_stat
         return RDL_ERR_STATE;
     return *reterr_missing || *reterr_extra ? RDL_ERR_INVAL : RDL_OK;
 }
+
+unsigned qp_fsm_needs(enum qp_type type, enum qp_state to)
+{
+    unsigned need = 0;
+
+    /* The other moves to the same state need nothing. */
+    for (size_t i = 0; i < n_qp_edges; i++) {
+        if (qp_edges[i].type == type && qp_edges[i].to == to)
+            need |= qp_edges[i].need;
+    }
+    return need;
+}

@@ -33,4 +33,9 @@ extern const size_t n_qp_edges;
 enum rdl_status qp_fsm_check(enum qp_type type, enum qp_state from, enum qp_state to,
                              unsigned given, unsigned *reterr_missing, unsigned *reterr_extra);
 
+/* What a queue pair of @type needs for the move to @to on its way up, RESET - INIT - RTR - RTS: a
+ * set of enum qp_attr_bit, QPA_STATE not counted.
+ */
+unsigned qp_fsm_needs(enum qp_type type, enum qp_state to);
+
 #endif

@@ -29,7 +29,7 @@
 #define HCA_PKEY      0xffffu /* the default partition, full member */
 #define HCA_PORT      1u      /* ports are counted from 1, and there is one */
 #define HCA_QPN_GSI   1u
-#define HCA_QPN_USER  2u /* the lowest QPN that is handed out */
+#define HCA_QPN_USER  (HCA_QPN_GSI + 1) /* the lowest QPN that is handed out */
 
 /* What a device can have.  All are at least 1, max_qp at least 2 (the GSI's QPN is one of them). */
 struct hca_limits {

@@ -141,7 +141,8 @@ enum rdl_status rdl_lab_new(const struct rdl_lab_config *config, struct rdl_lab 
         lab->watch = watch_new(w);
         if (!lab->watch)
             goto fail;
-        lab->watch_sink = (struct trace_sink){watch_event, lab->watch, watch_kinds(), NULL};
+        lab->watch_sink =
+            (struct trace_sink){watch_event, lab->watch, ev_set_for(EV_FOR_WATCH), NULL};
         trace_sink_add(&lab->sinks, &lab->watch_sink);
     }
     *ret = lab;

@@ -22,7 +22,7 @@ static enum rdl_status learn_names(struct rdl_lab *lab)
     lab->names = ev_names_new();
     if (!lab->names)
         return RDL_ERR_NOMEM;
-    lab->names_sink = (struct trace_sink){on_names, lab->names, ev_names_kinds(), NULL};
+    lab->names_sink = (struct trace_sink){on_names, lab->names, ev_set_for(EV_FOR_NAMES), NULL};
     trace_sink_add(&lab->sinks, &lab->names_sink);
     return RDL_OK;
 }

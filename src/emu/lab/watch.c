@@ -322,16 +322,6 @@ static void on_post_send(struct watch *s, const struct ev_post_send *e)
     push(s, e->host, e->qpn, WQ_SEND, (struct posted){e->wr_id, e->desc, signaled});
 }
 
-struct ev_set watch_kinds(void)
-{
-    static const enum ev_kind kinds[] = {
-        EV_post_send, EV_post_recv, EV_used,        EV_cqe,       EV_qp_state,
-        EV_gone,      EV_tx,        EV_queue_reset, EV_vq_broken, EV_cq_overflow,
-    };
-
-    return ev_set_of(kinds, ARRAY_LEN(kinds));
-}
-
 void watch_event(void *ctx, const struct ev *e)
 {
     struct watch *s = ctx;

@@ -24,9 +24,7 @@ struct world;
 struct watch *watch_new(const struct world *w);
 void watch_free(struct watch *s);
 
-/* What watch_event() looks at. */
-struct ev_set watch_kinds(void);
-
+/* @e is for the watch. */
 void watch_event(void *ctx, const struct ev *e);
 void watch_frame(struct watch *s, const uint8_t *bytes, uint32_t len);
 

@@ -13,6 +13,13 @@ struct sim_place {
     uint32_t gen; /* odd: scheduled */
 };
 
+static void release_tables(struct sim *s)
+{
+    arena_release(s->arena, s->places, s->cap * sizeof(*s->places));
+    arena_release(s->arena, s->heap, s->cap * sizeof(*s->heap));
+    arena_release(s->arena, s->free, s->cap * sizeof(*s->free));
+}
+
 static bool grow(struct sim *s)
 {
     const uint32_t cap = s->cap ? 2 * s->cap : CAP_FIRST;
@@ -26,7 +33,7 @@ static bool grow(struct sim *s)
         memcpy(places, s->places, s->cap * sizeof(*places));
         memcpy(heap, s->heap, s->cap * sizeof(*heap));
     }
-    sim_done(s);
+    release_tables(s);
     s->places = places;
     s->heap = heap;
     s->free = free_slots;
@@ -42,13 +49,6 @@ bool sim_init(struct sim *s, struct arena *a, struct trace *t, sim_handler *cons
 {
     *s = (struct sim){.arena = a, .trace = t, .handlers = handlers, .world = world};
     return grow(s);
-}
-
-void sim_done(struct sim *s)
-{
-    arena_release(s->arena, s->places, s->cap * sizeof(*s->places));
-    arena_release(s->arena, s->heap, s->cap * sizeof(*s->heap));
-    arena_release(s->arena, s->free, s->cap * sizeof(*s->free));
 }
 
 static bool before(const struct sim_due *x, const struct sim_due *y)

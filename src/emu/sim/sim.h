@@ -58,7 +58,6 @@ struct sim {
 /* False when the arena is full. */
 bool sim_init(struct sim *s, struct arena *a, struct trace *t, sim_handler *const *handlers,
               void *world);
-void sim_done(struct sim *s);
 
 /* Schedules for @at_ns (not before now).  The cause is the trace's ambient one.  That the arena
  * is full is our bug: the arena reserves far more than a lab can use.

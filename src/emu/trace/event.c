@@ -43,8 +43,14 @@ struct ev_addr ev_addr(const char *s)
     return r;
 }
 
-/* The column that says whether a kind is part of a story. */
-enum { EV_DETAIL, EV_STORY };
+/* The words of the column that says for whom a kind is. */
+enum {
+    STORY = EV_FOR_STORY,
+    WHY = EV_FOR_WHY,
+    LADDER = EV_FOR_LADDER,
+    NAMES = EV_FOR_NAMES,
+    WATCH = EV_FOR_WATCH
+};
 
 const struct ev_set ev_set_none = {{0}};
 const struct ev_set ev_set_all = {{UINT64_MAX, UINT64_MAX}};
@@ -60,12 +66,12 @@ const struct ev_schema *ev_schema(enum ev_kind kind)
      .bytes = (uint16_t)sizeof(evf_##ftype),                                                       \
      .print = (enum ev_print)FT_PRINT_##ftype,                                                     \
      .words = &ft_words[FT_##ftype]},
-#define EVENT(event, part, news, rows, sentence)                                                   \
+#define EVENT(event, all, news, rows, sentence)                                                    \
     case EV_##event: {                                                                             \
         typedef struct ev_##event this_event;                                                      \
         static const struct ev_field fields[] = {rows};                                            \
-        static const struct ev_schema schema = {#event,   EV_##part, EV_TONE_##news,               \
-                                                sentence, fields,    ARRAY_LEN(fields)};           \
+        static const struct ev_schema schema = {#event,   (all),  EV_TONE_##news,                  \
+                                                sentence, fields, ARRAY_LEN(fields)};              \
                                                                                                    \
         return &schema;                                                                            \
     }
@@ -126,21 +132,12 @@ void ev_field_set(struct ev *e, const struct ev_field *f, uint64_t v)
         memcpy(at, &v, sizeof(v));
 }
 
-struct ev_set ev_set_of(const enum ev_kind *kinds, size_t n)
-{
-    struct ev_set s = ev_set_none;
-
-    for (size_t i = 0; i < n; i++)
-        ev_set_add(&s, kinds[i]);
-    return s;
-}
-
-struct ev_set ev_set_story(void)
+struct ev_set ev_set_for(enum ev_for whom)
 {
     struct ev_set s = ev_set_none;
 
     for (unsigned kind = 0; kind < EV_COUNT; kind++) {
-        if (ev_schema((enum ev_kind)kind)->story)
+        if (ev_is_for((enum ev_kind)kind, whom))
             ev_set_add(&s, (enum ev_kind)kind);
     }
     return s;

@@ -57,7 +57,7 @@ struct ev_addr ev_addr(const char *s);
 
 enum ev_kind {
 #define F(type, field)
-#define EVENT(name, story, tone, fields, text) EV_##name,
+#define EVENT(name, whom, tone, fields, text) EV_##name,
 #include "emu/trace/events.def"
 #undef EVENT
     EV_COUNT
@@ -82,11 +82,17 @@ static inline void ev_set_add(struct ev_set *s, enum ev_kind kind)
     s->w[(unsigned)kind / 64u] |= (uint64_t)1 << (unsigned)kind % 64u;
 }
 
-/* The set of the @n kinds at @kinds. */
-struct ev_set ev_set_of(const enum ev_kind *kinds, size_t n);
+/* For whom events of a kind are: a column of events.def. */
+enum ev_for {
+    EV_FOR_STORY = 1,  /* printed while a command runs */
+    EV_FOR_WHY = 2,    /* a step of `why` */
+    EV_FOR_LADDER = 4, /* drawn at a lifeline */
+    EV_FOR_NAMES = 8,  /* names are learnt from it */
+    EV_FOR_WATCH = 16  /* the invariants are about it */
+};
 
-/* The kinds that are printed while a command runs. */
-struct ev_set ev_set_story(void);
+/* All kinds that are for @whom. */
+struct ev_set ev_set_for(enum ev_for whom);
 
 #define FTYPE(name, ctype, print, table) typedef ctype evf_##name;
 #include "emu/trace/ftypes.def"
@@ -94,7 +100,7 @@ struct ev_set ev_set_story(void);
 
 #undef F
 #define F(type, field) evf_##type field;
-#define EVENT(name, story, tone, fields, text)                                                     \
+#define EVENT(name, whom, tone, fields, text)                                                      \
     struct ev_##name {                                                                             \
         fields                                                                                     \
     };
@@ -108,7 +114,7 @@ struct ev {
     ev_id cause; /* the event that led to this one; 0: a person or script did */
     enum ev_kind kind;
     union {
-#define EVENT(name, story, tone, fields, text) struct ev_##name name;
+#define EVENT(name, whom, tone, fields, text) struct ev_##name name;
 #include "emu/trace/events.def"
 #undef EVENT
     } u;
@@ -147,7 +153,7 @@ enum ev_tone {
 
 struct ev_schema {
     const char *name;
-    bool story; /* printed while a command runs */
+    unsigned whom; /* set of enum ev_for */
     enum ev_tone tone;
     const char *text;
     const struct ev_field *fields;
@@ -156,6 +162,11 @@ struct ev_schema {
 
 /* The row of events.def; @kind < EV_COUNT. */
 const struct ev_schema *ev_schema(enum ev_kind kind);
+
+static inline bool ev_is_for(enum ev_kind kind, enum ev_for whom)
+{
+    return (ev_schema(kind)->whom & whom) != 0;
+}
 
 /* The kind called @name, or EV_COUNT. */
 enum ev_kind ev_kind_find(const char *name);
@@ -174,7 +185,6 @@ void ev_field_set(struct ev *e, const struct ev_field *f, uint64_t v);
  * until another takes it.  Owned by the caller; ev_names_free() gives the memory back.
  */
 struct ev_names;
-struct ev_set ev_names_kinds(void); /* that teach names */
 struct ev_names *ev_names_new(void);
 void ev_names_free(struct ev_names *n);
 void ev_names_learn(struct ev_names *n, const struct ev *e);

@@ -18,13 +18,6 @@ struct ev_names {
     bool is_short; /* memory was, and nobody has asked yet */
 };
 
-struct ev_set ev_names_kinds(void)
-{
-    static const enum ev_kind kinds[] = {EV_host_up, EV_port_up, EV_named};
-
-    return ev_set_of(kinds, ARRAY_LEN(kinds));
-}
-
 struct ev_names *ev_names_new(void)
 {
     return calloc(1, sizeof(struct ev_names));

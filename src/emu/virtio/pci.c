@@ -44,7 +44,6 @@ static void clear(struct virtio_dev *d)
     d->queue_select = 0;
     for (uint32_t i = 0; i < d->config.num_queues; i++)
         queue_clear(d, &d->queues[i]);
-    memset(d->vectors, 0, d->config.n_vectors * sizeof(*d->vectors));
 }
 
 bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
@@ -64,25 +63,12 @@ bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
         .offered = (VIRTIO_FEATURES_ALL & ~config->features_off) | VIRTIO_FEATURE(VF_VERSION_1) |
                    config->features_own,
         .queues = arena_alloc(a, config->num_queues * sizeof(*d->queues)),
-        .vectors = arena_alloc(a, config->n_vectors * sizeof(*d->vectors)),
         .device_config = arena_alloc(a, config->config_bytes),
     };
-    if (!d->queues || !d->vectors || !d->device_config) {
-        virtio_done(d);
+    if (!d->queues || !d->device_config)
         return false;
-    }
     clear(d);
     return true;
-}
-
-void virtio_done(struct virtio_dev *d)
-{
-    arena_release(d->arena, d->queues, d->config.num_queues * sizeof(*d->queues));
-    arena_release(d->arena, d->vectors, d->config.n_vectors * sizeof(*d->vectors));
-    arena_release(d->arena, d->device_config, d->config.config_bytes);
-    d->queues = NULL;
-    d->vectors = NULL;
-    d->device_config = NULL;
 }
 
 /* The queue that the queue registers are of; NULL when there is none of that number. */
@@ -462,26 +448,13 @@ struct virtio_irq virtio_irq_of(uint64_t arg)
     };
 }
 
-static void deliver(struct virtio_dev *d, uint32_t vector, uint32_t queue)
+static void raise(struct virtio_dev *d, uint32_t vector, uint32_t queue)
 {
+    if (vector >= d->config.n_vectors)
+        return;
     sim_schedule(d->sim, sim_now(d->sim) + VIRTIO_IRQ_NS, SIM_IRQ, d->config.host,
                  (uint64_t)d->config.function << IRQ_FUNCTION_BIT |
                      (uint64_t)vector << IRQ_VECTOR_BIT | queue);
-}
-
-static void raise(struct virtio_dev *d, uint32_t vector, uint32_t queue)
-{
-    struct virtio_vector *v;
-
-    if (vector >= d->config.n_vectors)
-        return;
-    v = &d->vectors[vector];
-    if (v->masked) {
-        v->pending = true;
-        v->queue = queue;
-        return;
-    }
-    deliver(d, vector, queue);
 }
 
 void virtio_raise(struct virtio_dev *d, uint32_t queue)
@@ -512,17 +485,4 @@ void virtio_queue_broken(struct virtio_dev *d, uint32_t queue)
     d->status |= VS_DEVICE_NEEDS_RESET;
     if (d->status & VS_DRIVER_OK)
         raise_config(d);
-}
-
-void virtio_vector_mask(struct virtio_dev *d, uint32_t vector, bool masked)
-{
-    struct virtio_vector *v;
-
-    RDL_ASSERT(vector < d->config.n_vectors);
-    v = &d->vectors[vector];
-    v->masked = masked;
-    if (masked || !v->pending)
-        return;
-    v->pending = false;
-    deliver(d, vector, v->queue);
 }

@@ -13,8 +13,8 @@
  *               addresses other than 0; after DRIVER_OK only with RING_RESET
  *   notify      is heard from DRIVER_OK on, for an enabled, sound queue
  *
- * MSI-X is always on; its table is not in the BAR, but vectors have mask and pending bits.  Every
- * access of a register is an event of the trace.
+ * MSI-X is always on, and its table is not in the BAR: no vector is ever masked.  Every access of a
+ * register is an event of the trace.
  */
 #ifndef EMU_VIRTIO_PCI_H
 #define EMU_VIRTIO_PCI_H
@@ -67,11 +67,6 @@ struct virtio_config {
     size_t config_bytes;        /* of the device configuration */
 };
 
-struct virtio_vector {
-    bool masked, pending;
-    uint32_t queue; /* that raised it last, while pending */
-};
-
 struct virtio_dev {
     struct arena *arena;
     struct sim *sim;
@@ -85,15 +80,13 @@ struct virtio_dev {
     uint8_t config_generation;
     uint16_t config_vector;
     uint16_t queue_select;
-    struct vq *queues;             /* config.num_queues */
-    struct virtio_vector *vectors; /* config.n_vectors */
-    uint8_t *device_config;        /* config.config_bytes; the device fills it */
+    struct vq *queues;      /* config.num_queues */
+    uint8_t *device_config; /* config.config_bytes; the device fills it */
 };
 
-/* A device after power-on.  False when the arena is full.  Free with virtio_done(). */
+/* A device after power-on; its memory goes with the arena.  False when that is full. */
 bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
                  const struct virtio_config *config, const struct virtio_ops *ops, void *ctx);
-void virtio_done(struct virtio_dev *d);
 
 /* An access of the driver, @width 1, 2, 4 or 8 bytes (others: as if nothing were there).  Bytes
  * without a register read as 0 and ignore writes.
@@ -136,9 +129,9 @@ struct virtio_irq {
 };
 struct virtio_irq virtio_irq_of(uint64_t arg);
 
-/* Interrupts the driver for @queue: schedules SIM_IRQ (virtio_irq_of()) after VIRTIO_IRQ_NS, or
- * leaves it pending if the vector is masked.  Without a vector nothing happens.  Whoever dispatches
- * SIM_IRQ emits the event `irq`.  Ask vq_wants_interrupt() first.
+/* Interrupts the driver for @queue: schedules SIM_IRQ (virtio_irq_of()) after VIRTIO_IRQ_NS.
+ * Without a vector nothing happens.  Whoever dispatches SIM_IRQ emits the event `irq`.  Ask
+ * vq_wants_interrupt() first.
  */
 void virtio_raise(struct virtio_dev *d, uint32_t queue);
 
@@ -151,8 +144,5 @@ void virtio_config_changed(struct virtio_dev *d);
  * configuration interrupt if the driver runs.
  */
 void virtio_queue_broken(struct virtio_dev *d, uint32_t queue);
-
-/* Masks an MSI-X vector, or unmasks it: what is pending is then delivered. */
-void virtio_vector_mask(struct virtio_dev *d, uint32_t vector, bool masked);
 
 #endif

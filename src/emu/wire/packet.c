@@ -10,16 +10,11 @@ static uint32_t pad_bytes(uint32_t payload_bytes)
     return -payload_bytes & 3u;
 }
 
-size_t packet_overhead(bool ipv6, unsigned headers)
-{
-    return ETH_BYTES + ip_header_bytes(ipv6 ? 6 : 4) + UDP_BYTES + BTH_BYTES +
-           op_headers_bytes(headers) + ICRC_BYTES;
-}
-
 size_t packet_frame_bytes(const struct packet *p)
 {
-    return packet_overhead(p->ip.version == 6, op_info(p->bth.opcode)->headers) + p->payload_bytes +
-           pad_bytes(p->payload_bytes);
+    return ETH_BYTES + ip_header_bytes(p->ip.version) + UDP_BYTES + BTH_BYTES +
+           op_headers_bytes(op_info(p->bth.opcode)->headers) + p->payload_bytes +
+           pad_bytes(p->payload_bytes) + ICRC_BYTES;
 }
 
 /* From the Ethernet header to the UDP header; @in stands at the BTH afterwards and ends with the

@@ -39,9 +39,6 @@ struct packet {
     uint32_t payload_bytes;      /* without the pad */
 };
 
-/* All bytes of a frame but payload and pad. */
-size_t packet_overhead(bool ipv6, unsigned headers /* set of enum op_header */);
-
 /* All bytes of the frame that @p describes: ip.version, bth.opcode and payload_bytes count. */
 size_t packet_frame_bytes(const struct packet *p);
 

@@ -56,7 +56,7 @@ static void wait_rnr(struct rc_qp *rc, const struct packet *p, ev_id rx)
     r->retries = 0; /* the path works: transport retries count what gets no answer */
     r->rnr_wait = true;
     req_go_back(rc, rx);
-    timer_arm(rc, TMR_RNR, rnr_timer_ns(aeth_unpack(p->aeth.syndrome).value));
+    retry_timer_arm(rc, TMR_RNR, rnr_timer_ns(aeth_unpack(p->aeth.syndrome).value));
 }
 
 static void count(struct rc_qp *rc, const struct packet *p, const struct comp_verdict *d)
@@ -74,13 +74,6 @@ static void count(struct rc_qp *rc, const struct packet *p, const struct comp_ve
         RC_COUNT(rc, rnr_retry_exceeded);
     else if (d->rule == RULE_RETRY_LIMIT)
         RC_COUNT(rc, retry_exceeded);
-}
-
-static void ghost(const struct rc_qp *rc, const struct packet *p, const struct rx_info *info)
-{
-    TRACE(rc_trace(rc), drop, .host = rc->qp.hca->host, .qpn = rc->qp.qpn, .opcode = p->bth.opcode,
-          .psn = p->bth.psn.v, .reason = DROP_GHOST_ACK, .wire_bytes = info->wire_bytes,
-          .tx = info->tx);
 }
 
 /* What is left to do after the packets that were acknowledged are. */
@@ -103,9 +96,9 @@ enum drop_reason comp_receive(struct rc_qp *rc, const struct packet *p, const st
 
     count(rc, p, &d);
     if (d.act == ACT_DROP)
-        ghost(rc, p, info);
+        xport_drop(rc->x, p, info, DROP_GHOST_ACK);
     if (d.act != ACT_DROP && d.act != ACT_ACKS)
-        timer_stop(rc, TMR_ACK); /* the answer that was waited for is here */
+        retry_timer_stop(rc, TMR_ACK); /* the answer that was waited for is here */
     if (d.n_acked > 0) {
         req_acked(rc, d.n_acked);
         retry_progress(rc);

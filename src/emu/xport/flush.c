@@ -70,8 +70,8 @@ static void end_recv_queue(struct rc_qp *rc)
 
 static void stop_timers(struct rc_qp *rc)
 {
-    timer_stop(rc, TMR_ACK);
-    timer_stop(rc, TMR_RNR);
+    retry_timer_stop(rc, TMR_ACK);
+    retry_timer_stop(rc, TMR_RNR);
     rc->req.rnr_wait = false;
 }
 

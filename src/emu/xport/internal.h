@@ -7,6 +7,10 @@
 
 /* xport.c */
 
+/* The event `drop`: @p, which was for the QPN that it names, is thrown away. */
+void xport_drop(const struct xport *x, const struct packet *p, const struct rx_info *info,
+                enum drop_reason reason);
+
 /* Calls ops->ready() if @rc has something to send and the device does not know. */
 void rc_wake(struct rc_qp *rc);
 
@@ -55,8 +59,8 @@ struct rc_wqe *req_fetch_place(struct rc_qp *rc);
 size_t req_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx);
 
 /* retry.c: timers and what runs out */
-void timer_arm(struct rc_qp *rc, enum timer_kind kind, uint64_t delay_ns);
-void timer_stop(struct rc_qp *rc, enum timer_kind kind);
+void retry_timer_arm(struct rc_qp *rc, enum timer_kind kind, uint64_t delay_ns);
+void retry_timer_stop(struct rc_qp *rc, enum timer_kind kind);
 void retry_sent(struct rc_qp *rc, ev_id tx);
 void retry_progress(struct rc_qp *rc);
 void retry_timeout_set(struct rc_qp *rc); /* to another value, maybe with packets outstanding */

@@ -106,9 +106,8 @@ static struct resp_verdict check_recv_length(const struct delivery_view *v, cons
 static struct resp_verdict check_recv_keys(const struct delivery_view *v, const struct packet *p)
 {
     struct resp_verdict d = nak(ACT_NAK_OPERATIONAL, WCS_LOC_PROT_ERR);
-    struct sge bad;
 
-    d.rule = sge_check(v->hca, v->pdn, v->wqe->sge, v->at, p->payload_bytes, &bad);
+    d.rule = sge_check(v->hca, v->pdn, v->wqe->sge, v->at, p->payload_bytes, &d.bad);
     return d.rule == RULE_NONE ? accept : d;
 }
 

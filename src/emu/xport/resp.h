@@ -38,6 +38,7 @@ struct resp_verdict {
     enum rule rule;   /* which one objected */
     enum drop_reason drop;
     enum wc_status status; /* how the receive ends with a NAK_*; SUCCESS: it is flushed */
+    struct sge bad;        /* with LOC_PROT_ERR: the piece of the receive whose key was refused */
 };
 
 /* @p->op may be reserved: its name is NULL then. */

@@ -225,18 +225,6 @@ static struct resp_verdict decide(struct rc_qp *rc, const struct packet *p)
     return resp_decide_delivery(&dv, p);
 }
 
-/* The element of the receive that was refused, as the sender's are shown when they are fetched. */
-static void trace_bad_key(const struct rc_qp *rc, const struct packet *p)
-{
-    const struct rc_resp *r = &rc->resp;
-    const struct hca *h = rc->qp.hca;
-    const struct sge_cur at = op_starts(p->op) ? (struct sge_cur){0, 0} : r->sge;
-    struct sge bad = {0};
-    const enum rule rule = sge_check(h, rc->qp.pd->pdn, r->wqe.sge, at, p->payload_bytes, &bad);
-
-    rc_trace_key(rc, &bad, rule);
-}
-
 static void apply(struct rc_qp *rc, const struct packet *p, const struct resp_verdict *d, ev_id rx)
 {
     struct rc_resp *r = &rc->resp;
@@ -264,7 +252,7 @@ static void apply(struct rc_qp *rc, const struct packet *p, const struct resp_ve
         break;
     default:
         if (d->status == WCS_LOC_PROT_ERR)
-            trace_bad_key(rc, p);
+            rc_trace_key(rc, &d->bad, d->rule);
         refuse(rc, d, rx);
         break;
     }
@@ -287,9 +275,7 @@ enum drop_reason resp_receive(struct rc_qp *rc, const struct packet *p, const st
         r->seq_naks = 0;
     }
     if (d.act == ACT_DROP)
-        TRACE(rc_trace(rc), drop, .host = rc->qp.hca->host, .qpn = rc->qp.qpn,
-              .opcode = p->bth.opcode, .psn = p->bth.psn.v, .reason = (uint32_t)d.drop,
-              .wire_bytes = info->wire_bytes, .tx = info->tx);
+        xport_drop(rc->x, p, info, d.drop);
     apply(rc, p, &d, rx);
     rc_wake(rc);
     trace_because(rc_trace(rc), before);

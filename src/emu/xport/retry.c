@@ -15,7 +15,7 @@
 #include "emu/facts/aeth.h"
 #include "emu/xport/internal.h"
 
-void timer_arm(struct rc_qp *rc, enum timer_kind kind, uint64_t delay_ns)
+void retry_timer_arm(struct rc_qp *rc, enum timer_kind kind, uint64_t delay_ns)
 {
     struct rc_req *r = &rc->req;
     const struct hca *h = rc->qp.hca;
@@ -46,7 +46,7 @@ static bool cancel(struct rc_qp *rc, enum timer_kind kind)
     return true;
 }
 
-void timer_stop(struct rc_qp *rc, enum timer_kind kind)
+void retry_timer_stop(struct rc_qp *rc, enum timer_kind kind)
 {
     if (cancel(rc, kind))
         TRACE(rc_trace(rc), timer_off, .host = rc->qp.hca->host, .qpn = rc->qp.qpn,
@@ -58,14 +58,14 @@ static void arm_ack_timer(struct rc_qp *rc)
     const uint64_t delay = ack_timeout_ns((uint8_t)rc->qp.attr.timeout);
 
     if (delay != UINT64_MAX)
-        timer_arm(rc, TMR_ACK, delay);
+        retry_timer_arm(rc, TMR_ACK, delay);
 }
 
 void retry_timeout_set(struct rc_qp *rc)
 {
     if (rc_outstanding(&rc->req) == 0 || rc->req.rnr_wait)
         return;
-    timer_stop(rc, TMR_ACK);
+    retry_timer_stop(rc, TMR_ACK);
     arm_ack_timer(rc);
 }
 
@@ -88,12 +88,12 @@ void retry_progress(struct rc_qp *rc)
     r->rnr_naks = 0;
     if (r->rnr_wait) {
         r->rnr_wait = false;
-        timer_stop(rc, TMR_RNR);
+        retry_timer_stop(rc, TMR_RNR);
     }
     if (r->timer[TMR_ACK] == 0)
         return;
     if (rc_outstanding(r) == 0) {
-        timer_stop(rc, TMR_ACK);
+        retry_timer_stop(rc, TMR_ACK);
         return;
     }
     cancel(rc, TMR_ACK);

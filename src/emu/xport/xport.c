@@ -6,6 +6,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
+#include "emu/facts/aeth.h"
 #include "emu/facts/profile.h"
 #include "emu/xport/admit.h"
 #include "emu/xport/internal.h"
@@ -94,8 +95,8 @@ enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn)
 
     if (!qp)
         return RSP_BAD_HANDLE;
-    timer_stop(rc_of(qp), TMR_ACK);
-    timer_stop(rc_of(qp), TMR_RNR);
+    retry_timer_stop(rc_of(qp), TMR_ACK);
+    retry_timer_stop(rc_of(qp), TMR_RNR);
     rc_free(rc_of(qp));
     return RSP_OK;
 }
@@ -207,15 +208,21 @@ void xport_kick(struct xport *x, struct qp *qp, enum wq wq)
     rc_wake(rc_of(qp));
 }
 
+void xport_drop(const struct xport *x, const struct packet *p, const struct rx_info *info,
+                enum drop_reason reason)
+{
+    TRACE(x->hca->trace, drop, .host = x->hca->host, .qpn = p->bth.dest_qpn,
+          .opcode = p->bth.opcode, .psn = p->bth.psn.v, .reason = (uint32_t)reason,
+          .wire_bytes = info->wire_bytes, .tx = info->tx);
+}
+
 enum drop_reason xport_receive(struct xport *x, const struct packet *p, const struct rx_info *info)
 {
     struct qp *qp;
     const enum drop_reason reason = admit(x->hca, p, &qp);
 
     if (reason != DROP_NONE) {
-        TRACE(x->hca->trace, drop, .host = x->hca->host, .qpn = p->bth.dest_qpn,
-              .opcode = p->bth.opcode, .psn = p->bth.psn.v, .reason = (uint32_t)reason,
-              .wire_bytes = info->wire_bytes, .tx = info->tx);
+        xport_drop(x, p, info, reason);
         return reason;
     }
     return op_is_response(p->op) ? comp_receive(rc_of(qp), p, info)
@@ -267,15 +274,32 @@ static size_t build_request(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
     return frame_bytes;
 }
 
-size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, ev_id *ret_tx)
+/* What is known of the packet that was built. */
+static struct tx_info tx_info_of(const struct packet *p, ev_id tx)
+{
+    const bool has_aeth = (op_info(p->bth.opcode)->headers & H_AETH) != 0;
+
+    return (struct tx_info){
+        .tx = tx,
+        .opcode = p->bth.opcode,
+        .dest_qpn = p->bth.dest_qpn,
+        .psn = p->bth.psn,
+        .syndrome = has_aeth ? aeth_unpack(p->aeth.syndrome).kind : SYN_NONE,
+    };
+}
+
+size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, struct tx_info *ret)
 {
     struct rc_qp *rc = rc_of(qp);
     size_t frame_bytes;
+    ev_id tx = 0;
 
     (void)x;
     RDL_ASSERT(cap >= XPORT_FRAME_BYTES);
     frame_bytes =
-        rc->resp.answer.pending ? resp_build(rc, frame, ret_tx) : build_request(rc, frame, ret_tx);
+        rc->resp.answer.pending ? resp_build(rc, frame, &tx) : build_request(rc, frame, &tx);
+    if (frame_bytes > 0)
+        *ret = tx_info_of(&rc->out, tx);
     rc->is_ready = xport_has_tx(qp);
     return frame_bytes;
 }

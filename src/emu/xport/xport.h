@@ -152,11 +152,20 @@ void xport_timer(struct xport *x, uint64_t arg);
 /* Has @qp a frame to send now?  A posted work request that was not looked at counts as one. */
 bool xport_has_tx(const struct qp *qp);
 
+/* What is known of a frame that was built beside its bytes. */
+struct tx_info {
+    ev_id tx; /* the event that says so */
+    uint8_t opcode;
+    uint32_t dest_qpn;
+    struct psn psn;
+    enum syndrome syndrome; /* SYN_NONE: it is no answer */
+};
+
 /* Builds the next frame of @qp, an answer before requests, emits its tx event and arms timers.
  * @cap is at least XPORT_FRAME_BYTES.  Returns its bytes; 0 if there is nothing after all, and
- * @ret_tx is untouched then.
+ * @ret is untouched then.
  */
-size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, ev_id *ret_tx);
+size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, struct tx_info *ret);
 
 /* What must always hold of @qp between two calls; NULL, or what does not. */
 const char *xport_invariant(const struct qp *qp);

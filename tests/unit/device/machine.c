@@ -327,19 +327,9 @@ static void connect_to(struct machine *m, uint32_t qpn, uint32_t dest_qpn,
 
     memcpy(rtr.ah_dgid, machine_gid, GID_BYTES);
     memcpy(rtr.ah_dmac, mac, MAC_BYTES);
-    assert_int_equal(
-        machine_modify(m, qpn, QPA_STATE | QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS, &init),
-        RSP_OK);
-    assert_int_equal(machine_modify(m, qpn,
-                                    QPA_STATE | QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN |
-                                        QPA_MAX_DEST_RD_ATOMIC | QPA_MIN_RNR_TIMER,
-                                    &rtr),
-                     RSP_OK);
-    assert_int_equal(machine_modify(m, qpn,
-                                    QPA_STATE | QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY |
-                                        QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC,
-                                    &rts),
-                     RSP_OK);
+    assert_int_equal(machine_move(m, qpn, &init), RSP_OK);
+    assert_int_equal(machine_move(m, qpn, &rtr), RSP_OK);
+    assert_int_equal(machine_move(m, qpn, &rts), RSP_OK);
 }
 
 static uint32_t register_memory(struct machine *m)

@@ -13,6 +13,7 @@
 #include "emu/base/cursor.h"
 #include "emu/device/rdma.h"
 #include "emu/device/virtio_net.h"
+#include "emu/facts/qp_fsm.h"
 #include "emu/facts/rfc.h"
 #include "emu/virtio/vq_device.h"
 
@@ -161,6 +162,7 @@ static inline uint32_t machine_number(const struct machine *m)
     return ld_le32(m->rsp + 1);
 }
 
+/* MODIFY_QP with the attributes in @mask. */
 static inline int machine_modify(struct machine *m, uint32_t qpn, uint32_t mask,
                                  const struct rfc_qp_attr *attr)
 {
@@ -168,6 +170,14 @@ static inline int machine_modify(struct machine *m, uint32_t qpn, uint32_t mask,
 
     rfc_qp_attr_put((struct raw_qp_attr *)r.attrs, attr);
     return machine_ask_modify_qp(m, CMD_MODIFY_QP, &r);
+}
+
+/* The same with what an RC queue pair needs to move to attr->qp_state. */
+static inline int machine_move(struct machine *m, uint32_t qpn, const struct rfc_qp_attr *attr)
+{
+    const unsigned needs = qp_fsm_needs(QPT_RC, (enum qp_state)attr->qp_state);
+
+    return machine_modify(m, qpn, QPA_STATE | needs, attr);
 }
 
 /* Two connected queue pairs of the one device: QPN 2 sends, QPN 3 receives.  Both complete into CQ

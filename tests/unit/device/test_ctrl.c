@@ -322,14 +322,7 @@ static void objects_in_use_are_busy_and_unknown_ones_bad(void **state)
     }
 }
 
-/* What a queue pair needs to get to RTR and RTS, at values that are all different. */
-#define TO_INIT_MASK (QPA_STATE | QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS)
-#define TO_RTR_MASK                                                                                \
-    (QPA_STATE | QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC |      \
-     QPA_MIN_RNR_TIMER)
-#define TO_RTS_MASK                                                                                \
-    (QPA_STATE | QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC)
-
+/* The way up, at values that are all different. */
 static const struct rfc_qp_attr to_init = {
     .qp_state = QPS_INIT, .port_num = 1, .qp_access_flags = ACC_REMOTE_READ};
 static const struct rfc_qp_attr to_rtr = {
@@ -355,11 +348,16 @@ static const struct rfc_qp_attr to_rts = {
     .max_rd_atomic = 16,
 };
 
+static uint32_t mask_of(const struct rfc_qp_attr *move)
+{
+    return QPA_STATE | qp_fsm_needs(QPT_RC, (enum qp_state)move->qp_state);
+}
+
 static void bring_up(struct machine *m, uint32_t qpn)
 {
-    assert_int_equal(machine_modify(m, qpn, TO_INIT_MASK, &to_init), RSP_OK);
-    assert_int_equal(machine_modify(m, qpn, TO_RTR_MASK, &to_rtr), RSP_OK);
-    assert_int_equal(machine_modify(m, qpn, TO_RTS_MASK, &to_rts), RSP_OK);
+    assert_int_equal(machine_move(m, qpn, &to_init), RSP_OK);
+    assert_int_equal(machine_move(m, qpn, &to_rtr), RSP_OK);
+    assert_int_equal(machine_move(m, qpn, &to_rts), RSP_OK);
 }
 
 static void query_qp_gives_what_was_set_and_the_state(void **state)
@@ -400,7 +398,7 @@ static void query_qp_gives_what_was_set_and_the_state(void **state)
     assert_int_equal(a.ah_port_num, 1);
     assert_int_equal(a.ah_flags, AH_FLAG_GRH);
     assert_int_equal(ASK(m, CMD_QUERY_QP, query_qp, .qpn = 3), RSP_BAD_HANDLE);
-    assert_int_equal(machine_modify(m, 3, TO_INIT_MASK, &to_init), RSP_BAD_HANDLE);
+    assert_int_equal(machine_move(m, 3, &to_init), RSP_BAD_HANDLE);
 }
 
 /* One attribute of a good move is changed, or one bit of its mask. */
@@ -416,11 +414,9 @@ static void a_value_out_of_range_changes_nothing(void **state)
     do {                                                                                           \
         a = (move);                                                                                \
         __VA_ARGS__;                                                                               \
-        assert_int_equal(machine_modify(m, qpn, (move##_mask) ^ (flip), &a), RSP_INVALID_ARG);     \
+        assert_int_equal(machine_modify(m, qpn, mask_of(&(move)) ^ (flip), &a), RSP_INVALID_ARG);  \
         assert_int_equal(qp->state, before);                                                       \
     } while (0)
-    const uint32_t to_init_mask = TO_INIT_MASK, to_rtr_mask = TO_RTR_MASK,
-                   to_rts_mask = TO_RTS_MASK;
     enum qp_state before = QPS_RESET;
 
     REFUSED(to_init, 0, a.qp_state = QPS_RTR);
@@ -432,7 +428,7 @@ static void a_value_out_of_range_changes_nothing(void **state)
     REFUSED(to_init, 0, a.pkey_index = 1);
     REFUSED(to_init, 0, a.qp_access_flags = ACC_MW_BIND);
     REFUSED(to_init, QPA_CUR_STATE, a.cur_qp_state = QPS_INIT);
-    assert_int_equal(machine_modify(m, qpn, TO_INIT_MASK | QPA_CUR_STATE, &to_init), RSP_OK);
+    assert_int_equal(machine_modify(m, qpn, mask_of(&to_init) | QPA_CUR_STATE, &to_init), RSP_OK);
 
     before = QPS_INIT;
     REFUSED(to_rtr, 0, a.path_mtu = 0);
@@ -446,7 +442,7 @@ static void a_value_out_of_range_changes_nothing(void **state)
     REFUSED(to_rtr, 0, a.ah_sl = 16);
     REFUSED(to_rtr, 0, a.ah_flow_label = 0x100000);
     REFUSED(to_rtr, 0, memcpy(a.ah_dgid, other_family, GID_BYTES));
-    assert_int_equal(machine_modify(m, qpn, TO_RTR_MASK, &to_rtr), RSP_OK);
+    assert_int_equal(machine_move(m, qpn, &to_rtr), RSP_OK);
 
     before = QPS_RTR;
     REFUSED(to_rts, 0, a.timeout = 32);
@@ -454,9 +450,9 @@ static void a_value_out_of_range_changes_nothing(void **state)
     REFUSED(to_rts, 0, a.rnr_retry = 8);
     REFUSED(to_rts, 0, a.sq_psn = 0x1000000);
     REFUSED(to_rts, 0, a.max_rd_atomic = 17);
-    assert_int_equal(machine_modify(m, qpn, TO_RTS_MASK | QPA_ALT_PATH, &to_rts),
+    assert_int_equal(machine_modify(m, qpn, mask_of(&to_rts) | QPA_ALT_PATH, &to_rts),
                      RSP_NOT_SUPPORTED);
-    assert_int_equal(machine_modify(m, qpn, TO_RTS_MASK, &to_rts), RSP_OK);
+    assert_int_equal(machine_move(m, qpn, &to_rts), RSP_OK);
 #undef REFUSED
 }
 

@@ -151,9 +151,7 @@ static struct qp *qp_in_init(struct machine *m)
     ring_enable(m, dev, 1);
     ring_enable(m, dev, rdma_sq(&m->rdma, 2));
     ring_enable(m, dev, rdma_rq(&m->rdma, 2));
-    assert_int_equal(
-        machine_modify(m, 2, QPA_STATE | QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS, &init),
-        RSP_OK);
+    assert_int_equal(machine_move(m, 2, &init), RSP_OK);
     return hca_qp(&m->rdma.hca, 2);
 }
 
@@ -178,7 +176,7 @@ static void a_queue_pair_in_reset_does_not_mind(void **state)
     struct machine *m = *state;
     const struct qp *qp = qp_in_init(m);
 
-    assert_int_equal(machine_modify(m, 2, QPA_STATE, &reset), RSP_OK);
+    assert_int_equal(machine_move(m, 2, &reset), RSP_OK);
     queue_reset(m, rdma_sq(&m->rdma, 2));
     assert_int_equal(qp->state, QPS_RESET);
 }

@@ -142,6 +142,28 @@ static void reset_and_error_can_be_reached_from_anywhere_with_nothing(void **sta
     }
 }
 
+static void the_way_up_needs_what_its_moves_need(void **state)
+{
+    unsigned missing, extra;
+
+    (void)state;
+    for (int to = QPS_INIT; to <= QPS_RTS; to++) {
+        const unsigned needs = qp_fsm_needs(QPT_RC, (enum qp_state)to);
+
+        assert_true(needs != 0);
+        assert_int_equal(qp_fsm_check(QPT_RC, (enum qp_state)(to - 1), (enum qp_state)to, needs,
+                                      &missing, &extra),
+                         RDL_OK);
+        assert_int_equal(
+            qp_fsm_check(QPT_RC, (enum qp_state)(to - 1), (enum qp_state)to, 0, &missing, &extra),
+            RDL_ERR_INVAL);
+        assert_int_equal(missing, needs);
+    }
+    assert_int_equal(qp_fsm_needs(QPT_RC, QPS_RESET), 0);
+    assert_int_equal(qp_fsm_needs(QPT_RC, QPS_ERR), 0);
+    assert_int_equal(qp_fsm_needs(QPT_SMI, QPS_INIT), 0);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -150,6 +172,7 @@ int main(void)
         cmocka_unit_test(a_missing_and_an_extra_attribute_are_named_together),
         cmocka_unit_test(other_moves_are_refused_whatever_is_given),
         cmocka_unit_test(reset_and_error_can_be_reached_from_anywhere_with_nothing),
+        cmocka_unit_test(the_way_up_needs_what_its_moves_need),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

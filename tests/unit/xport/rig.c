@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/facts/aeth.h"
 #include "testing.h"
 
 #define ARENA_BYTES ((size_t)1 << 30)
@@ -152,15 +153,26 @@ static void put_on_wire(struct rig *r, uint32_t to, const struct rig_frame *f, u
     sim_schedule(&r->sim, sim_now(&r->sim) + after_ns, SIM_ARRIVE, to, slot);
 }
 
+/* What the transport says of a frame is what its bytes say. */
+static void assert_says(const struct tx_info *tx, const struct packet *p)
+{
+    assert_int_equal(tx->opcode, p->bth.opcode);
+    assert_int_equal(tx->dest_qpn, p->bth.dest_qpn);
+    assert_int_equal(tx->psn.v, p->bth.psn.v);
+    assert_int_equal(tx->syndrome,
+                     p->op->headers & H_AETH ? aeth_unpack(p->aeth.syndrome).kind : SYN_NONE);
+}
+
 static void egress(void *world, const struct sim_item *item)
 {
     struct rig *r = world;
     struct rig_host *h = &r->host[item->target];
     static struct rig_frame f; /* the tests are one thread */
+    struct tx_info tx;
     struct packet p;
 
     h->egress_due = false;
-    f.len = (uint32_t)xport_build(&h->x, h->qp, f.bytes, sizeof(f.bytes), &f.tx);
+    f.len = (uint32_t)xport_build(&h->x, h->qp, f.bytes, sizeof(f.bytes), &tx);
     if (xport_has_tx(h->qp)) {
         h->egress_due = true;
         sim_schedule(&r->sim, sim_now(&r->sim) + RIG_EACH_NS, SIM_EGRESS, h->number, 0);
@@ -168,6 +180,8 @@ static void egress(void *world, const struct sim_item *item)
     if (f.len == 0)
         return;
     assert_int_equal(packet_parse(&p, f.bytes, f.len), DROP_NONE);
+    assert_says(&tx, &p);
+    f.tx = tx.tx;
     r->n_solicited += p.bth.solicited;
     trace_because(&r->trace, f.tx);
     switch (fate_of(r, h->number, &p)) {
