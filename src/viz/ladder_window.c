@@ -18,10 +18,13 @@ static bool is_same_end(const struct ev *a, const struct ev *b)
 void window_cut_tail(struct builder *b, struct ladder_arrow *a, ev_id sent, const struct ev *e)
 {
     struct text t = text_on(a->beyond, sizeof(a->beyond));
-    const struct ev *then = past_first_of_frame(b->index, sent);
     ev_id tx;
 
-    for (; then && then->id < e->id; then = past_after(b->index, then)) {
+    for (uint32_t i = past_first_of_frame(b->index, sent); i != PAST_NONE; i = b->index->after[i]) {
+        const struct ev *then = past_at(b->past, i);
+
+        if (then->id >= e->id)
+            break;
         if (then->kind == EV_fault)
             packets_note_fault(a, then);
         else if (fate_is_end(then, &tx) && !is_same_end(then, e))
@@ -49,12 +52,17 @@ static ev_id end_of(const struct ladder *l)
 /* The first end of a packet behind the picture, or NULL; others are those of its copies. */
 static const struct ev *end_behind(const struct builder *b, const struct ladder_arrow *a)
 {
-    const struct ev *e = past_first_of_frame(b->index, a->id);
+    const ev_id end = end_of(b->l);
     ev_id tx;
 
-    while (e && !(e->id >= end_of(b->l) && fate_is_end(e, &tx)))
-        e = past_after(b->index, e);
-    return e;
+    for (uint32_t i = past_first_of_frame(b->index, a->id); i != PAST_NONE;
+         i = b->index->after[i]) {
+        const struct ev *e = past_at(b->past, i);
+
+        if (e->id >= end && fate_is_end(e, &tx))
+            return e;
+    }
+    return NULL;
 }
 
 void window_cut_heads(struct builder *b)

@@ -78,8 +78,9 @@ static void add_work(struct comments *cs, const struct past *p, const struct ev 
 /* What faults did to the frame of @tx, each in a comment. */
 static void add_mishaps(struct comments *cs, const struct capture *c, const struct ev *tx)
 {
-    for (const struct ev *e = past_first_of_frame(c->index, tx->id); e;
-         e = past_after(c->index, e)) {
+    for (uint32_t i = past_first_of_frame(c->index, tx->id); i != PAST_NONE;
+         i = c->index->after[i]) {
+        const struct ev *e = past_at(c->p, i);
         struct text t;
 
         if (e->kind != EV_fault && e->kind != EV_lost)

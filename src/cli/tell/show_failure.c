@@ -46,10 +46,13 @@ static void print_attempt(FILE *out, const struct past_index *x, const struct ev
 static void print_attempts(FILE *out, const struct past_index *x, const struct ev *cqe)
 {
     const struct ev *last = past_last_tx_of_request(x, cqe);
-    const struct ev *e = last ? past_first_tx(x, last) : NULL;
     unsigned n = 0;
 
-    for (; e && e->id <= last->id; e = past_after(x, e)) {
+    for (uint32_t i = last ? past_first_tx(x, last) : PAST_NONE; i != PAST_NONE; i = x->after[i]) {
+        const struct ev *e = past_at(x->past, i);
+
+        if (e->id > last->id)
+            break;
         if (e->u.tx.wr_id != last->u.tx.wr_id)
             continue; /* the PSN came round */
         if (++n > ATTEMPTS_SHOWN_MAX) {

@@ -40,7 +40,8 @@ struct fate fate_of(const struct past_index *x, const struct ev *tx)
 {
     struct fate f = {FATE_UNKNOWN, NULL, NULL, NULL};
 
-    for (const struct ev *e = past_first_of_frame(x, tx->id); e; e = past_after(x, e)) {
+    for (uint32_t i = past_first_of_frame(x, tx->id); i != PAST_NONE; i = x->after[i]) {
+        const struct ev *e = past_at(x->past, i);
         const enum frame_fate kind = told_by(e);
         const bool astray = e->kind == EV_drop && e->u.drop.reason == DROP_NOT_FOR_US;
 

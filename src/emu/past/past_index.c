@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads are in a hash table with open addressing, by what they are of; each knows its first
- * and its last event, and the events know their neighbours.
+/* The threads are in a hash table with open addressing.  A place has the last event of its thread,
+ * and what the thread is of is read from that event: most places are small and many are new, so
+ * that time goes with the memory that is touched.
  */
 #include "emu/past/past_index.h"
 
@@ -10,6 +11,7 @@
 #include "emu/base/assert.h"
 
 #define THREADS_FIRST 1024u
+#define HASH_BITS     28u /* a table never has more places: of 2^26 events each has 4 */
 
 enum thread_kind {
     THREAD_NONE, /* a free place of the table */
@@ -33,19 +35,20 @@ struct thread_key {
     uint64_t id;    /* frame, PSN, wr_id, or descriptor */
 };
 
+/* A place of the table. */
 struct past_thread {
-    struct thread_key key;
-    uint32_t first, last;
+    uint32_t tag; /* kind << HASH_BITS | hash of the key; 0: free */
+    uint32_t last;
 };
 
-static uint64_t key_hash(const struct thread_key *k)
+static uint32_t key_tag(const struct thread_key *k)
 {
     static const uint64_t odd = 0x9e3779b97f4a7c15; /* 2^64 by the golden ratio: spreads well */
     uint64_t h = ((uint64_t)k->host << 32 | k->owner) * odd;
 
     h = (h ^ h >> 29 ^ k->id) * odd;
     h = (h ^ h >> 32 ^ (uint64_t)k->kind) * odd;
-    return h ^ h >> 32;
+    return (uint32_t)k->kind << HASH_BITS | (uint32_t)(h >> (64 - HASH_BITS));
 }
 
 static bool key_equal(const struct thread_key *a, const struct thread_key *b)
@@ -53,72 +56,21 @@ static bool key_equal(const struct thread_key *a, const struct thread_key *b)
     return a->kind == b->kind && a->host == b->host && a->owner == b->owner && a->id == b->id;
 }
 
-/* The place of a thread in the table, which has free ones: its own, or the one that it gets. */
-static struct past_thread *thread_place(const struct past_index *x, const struct thread_key *key)
+/* The frame that @e, of a kind that is on THREAD_FRAME, names. */
+static ev_id frame_named(const struct ev *e)
 {
-    const size_t mask = x->cap_threads - 1;
-    size_t i = (size_t)key_hash(key) & mask;
-
-    while (x->threads[i].key.kind != THREAD_NONE && !key_equal(&x->threads[i].key, key))
-        i = (i + 1) & mask;
-    return &x->threads[i];
-}
-
-/* NULL: nothing of it is there. */
-static const struct past_thread *thread_find(const struct past_index *x, struct thread_key key)
-{
-    const struct past_thread *t = thread_place(x, &key);
-
-    return t->key.kind == THREAD_NONE ? NULL : t;
-}
-
-static enum rdl_status threads_grow(struct past_index *x)
-{
-    struct past_index old = *x;
-
-    x->cap_threads = old.cap_threads ? 2 * old.cap_threads : THREADS_FIRST;
-    x->threads = calloc(x->cap_threads, sizeof(*x->threads));
-    if (!x->threads) {
-        *x = old;
-        return RDL_ERR_NOMEM;
+    switch (e->kind) {
+    case EV_rx:
+        return e->u.rx.tx;
+    case EV_drop:
+        return e->u.drop.tx;
+    case EV_lost:
+        return e->u.lost.tx;
+    case EV_fault:
+        return e->u.fault.tx;
+    default:
+        return e->u.port_out.tx;
     }
-    for (size_t i = 0; i < old.cap_threads; i++) {
-        if (old.threads[i].key.kind != THREAD_NONE)
-            *thread_place(x, &old.threads[i].key) = old.threads[i];
-    }
-    free(old.threads);
-    return RDL_OK;
-}
-
-/* Notes event @i as the last of a thread; *@ret_before was it until now. */
-static enum rdl_status thread_note(struct past_index *x, uint32_t i, struct thread_key key,
-                                   uint32_t *ret_before)
-{
-    enum rdl_status st = RDL_OK;
-    struct past_thread *t;
-
-    if (2 * (x->n_threads + 1) > x->cap_threads)
-        st = threads_grow(x);
-    if (st != RDL_OK)
-        return st;
-    t = thread_place(x, &key);
-    if (t->key.kind == THREAD_NONE) {
-        *t = (struct past_thread){key, i, PAST_NONE};
-        x->n_threads++;
-    }
-    *ret_before = t->last;
-    t->last = i;
-    return RDL_OK;
-}
-
-/* Appends event @i to a thread. */
-static enum rdl_status thread_add(struct past_index *x, uint32_t i, struct thread_key key)
-{
-    const enum rdl_status st = thread_note(x, i, key, &x->before[i]);
-
-    if (st == RDL_OK && x->before[i] != PAST_NONE)
-        x->after[x->before[i]] = i;
-    return st;
 }
 
 static struct thread_key frame_key(ev_id sent)
@@ -137,18 +89,120 @@ static struct thread_key qp_key(enum thread_kind kind, uint32_t host, uint32_t q
     return (struct thread_key){kind, host, qpn, 0};
 }
 
-static const struct ev *event_at(const struct past_index *x, uint32_t i)
+/* Of what the thread of this kind is that event @i is on. */
+static struct thread_key key_of(const struct past_index *x, enum thread_kind kind, uint32_t i)
 {
-    return i == PAST_NONE ? NULL : past_at(x->past, i);
+    const struct ev *e = past_at(x->past, i);
+
+    switch (kind) {
+    case THREAD_NONE:
+        break;
+    case THREAD_FRAME:
+        return frame_key(past_sent(x->past, frame_named(e), i));
+    case THREAD_PACKET:
+        return packet_key(e->u.tx.host, e->u.tx.qpn, e->u.tx.psn);
+    case THREAD_ANSWERS:
+        return qp_key(kind, e->u.tx.host, e->u.tx.qpn);
+    case THREAD_WORK_REQUEST:
+        return (struct thread_key){kind, e->u.fetch.host, e->u.fetch.qpn, e->u.fetch.wr_id};
+    case THREAD_DESCRIPTOR:
+        if (e->kind == EV_post_send)
+            return (struct thread_key){kind, e->u.post_send.host, e->u.post_send.queue,
+                                       e->u.post_send.desc};
+        return (struct thread_key){kind, e->u.post_recv.host, e->u.post_recv.queue,
+                                   e->u.post_recv.desc};
+    case THREAD_REFUSED_KEYS:
+        return qp_key(kind, e->u.key.host, e->u.key.qpn);
+    case THREAD_ERRORS:
+        return qp_key(kind, e->u.qp_state.host, e->u.qp_state.qpn);
+    case THREAD_FAILURES:
+        return qp_key(kind, e->u.cqe.host, e->u.cqe.qpn);
+    case THREAD_REQUEST_PACKETS:
+        return (struct thread_key){kind, e->u.tx.host, e->u.tx.qpn, e->u.tx.wr_id};
+    }
+    return (struct thread_key){THREAD_NONE, 0, 0, 0};
 }
 
-/* Event @e, number @i, names frame @frame. */
-static enum rdl_status add_to_frame(struct past_index *x, uint32_t i, const struct ev *e,
-                                    ev_id frame)
+static bool thread_is_of(const struct past_index *x, const struct past_thread *t, uint32_t tag,
+                         const struct thread_key *key)
 {
-    if (frame == 0 || frame >= e->id)
-        return RDL_OK; /* from outside; nothing is sent after it ends */
-    return thread_add(x, i, frame_key(past_sent(x->past, frame, i)));
+    struct thread_key its;
+
+    if (t->tag != tag)
+        return false;
+    its = key_of(x, key->kind, t->last);
+    return key_equal(&its, key);
+}
+
+/* The place of a thread in the table, which has free ones: its own, or the one that it gets. */
+static struct past_thread *thread_place(const struct past_index *x, const struct thread_key *key)
+{
+    const uint32_t tag = key_tag(key);
+    const size_t mask = x->cap_threads - 1;
+    size_t i = tag & mask;
+
+    while (x->threads[i].tag && !thread_is_of(x, &x->threads[i], tag, key))
+        i = (i + 1) & mask;
+    return &x->threads[i];
+}
+
+/* The last event of a thread; PAST_NONE: nothing of it is there. */
+static uint32_t thread_last(const struct past_index *x, struct thread_key key)
+{
+    const struct past_thread *t = thread_place(x, &key);
+
+    return t->tag ? t->last : PAST_NONE;
+}
+
+static enum rdl_status threads_grow(struct past_index *x)
+{
+    const size_t cap = x->cap_threads ? 2 * x->cap_threads : THREADS_FIRST;
+    struct past_thread *threads = calloc(cap, sizeof(*threads));
+
+    RDL_ASSERT(cap <= (size_t)1 << HASH_BITS);
+    if (!threads)
+        return RDL_ERR_NOMEM;
+    for (size_t i = 0; i < x->cap_threads; i++) {
+        size_t to = x->threads[i].tag & (cap - 1);
+
+        while (threads[to].tag)
+            to = (to + 1) & (cap - 1);
+        if (x->threads[i].tag)
+            threads[to] = x->threads[i];
+    }
+    free(x->threads);
+    x->threads = threads;
+    x->cap_threads = cap;
+    return RDL_OK;
+}
+
+/* Notes event @i as the last of its thread of this kind; *@ret_before was it until now. */
+static enum rdl_status thread_note(struct past_index *x, enum thread_kind kind, uint32_t i,
+                                   uint32_t *ret_before)
+{
+    const struct thread_key key = key_of(x, kind, i);
+    enum rdl_status st = RDL_OK;
+    struct past_thread *t;
+
+    if (2 * (x->n_threads + 1) > x->cap_threads)
+        st = threads_grow(x);
+    if (st != RDL_OK)
+        return st;
+    t = thread_place(x, &key);
+    *ret_before = t->tag ? t->last : PAST_NONE;
+    x->n_threads += t->tag == 0;
+    *t = (struct past_thread){key_tag(&key), i};
+    return RDL_OK;
+}
+
+/* Appends event @i to its thread of this kind. */
+static enum rdl_status thread_add(struct past_index *x, enum thread_kind kind, uint32_t i)
+{
+    const enum rdl_status st = thread_note(x, kind, i, &x->before[i]);
+
+    if (st == RDL_OK && x->before[i] != PAST_NONE)
+        x->after[x->before[i]] = i;
+    return st;
 }
 
 static bool is_answer(const struct ev *e)
@@ -174,8 +228,8 @@ static void answers_tick(struct past_index *x, uint32_t i, const struct ev *e)
  */
 static void answers_cause(struct past_index *x, uint32_t i, const struct ev *e)
 {
-    const struct past_thread *answers;
     const struct ev *rx;
+    uint32_t last;
     size_t k;
 
     if (e->cause == 0 || e->cause >= e->id)
@@ -185,51 +239,51 @@ static void answers_cause(struct past_index *x, uint32_t i, const struct ev *e)
     if (rx->id != e->cause || rx->kind != EV_rx || rx->u.rx.host != e->u.tx.host ||
         x->about[k] != PAST_NONE)
         return;
-    answers = thread_find(x, qp_key(THREAD_ANSWERS, rx->u.rx.host, rx->u.rx.qpn));
-    if (!answers || answers->last < k)
+    last = thread_last(x, qp_key(THREAD_ANSWERS, rx->u.rx.host, rx->u.rx.qpn));
+    if (last == PAST_NONE || last < k)
         x->about[k] = i;
 }
 
 static enum rdl_status add_tx(struct past_index *x, uint32_t i, const struct ev *e)
 {
-    const struct ev_tx *tx = &e->u.tx;
     enum rdl_status st;
     uint32_t before;
 
     if (is_answer(e)) {
         answers_tick(x, i, e);
         answers_cause(x, i, e);
-        return thread_add(x, i, qp_key(THREAD_ANSWERS, tx->host, tx->qpn));
+        return thread_add(x, THREAD_ANSWERS, i);
     }
-    st = thread_add(x, i, packet_key(tx->host, tx->qpn, tx->psn));
-    if (st != RDL_OK)
-        return st;
-    return thread_note(
-        x, i, (struct thread_key){THREAD_REQUEST_PACKETS, tx->host, tx->qpn, tx->wr_id}, &before);
+    st = thread_add(x, THREAD_PACKET, i);
+    return st == RDL_OK ? thread_note(x, THREAD_REQUEST_PACKETS, i, &before) : st;
 }
 
 static enum rdl_status add_fetch(struct past_index *x, uint32_t i, const struct ev *e)
 {
     const struct ev_fetch *f = &e->u.fetch;
-    const struct past_thread *posts =
-        thread_find(x, (struct thread_key){THREAD_DESCRIPTOR, f->host, f->queue, f->desc});
 
-    x->about[i] = posts ? posts->last : PAST_NONE;
-    if (f->op == WR_RECV)
-        return RDL_OK;
-    return thread_add(x, i, (struct thread_key){THREAD_WORK_REQUEST, f->host, f->qpn, f->wr_id});
+    x->about[i] =
+        thread_last(x, (struct thread_key){THREAD_DESCRIPTOR, f->host, f->queue, f->desc});
+    return f->op == WR_RECV ? RDL_OK : thread_add(x, THREAD_WORK_REQUEST, i);
 }
 
 static enum rdl_status add_cqe(struct past_index *x, uint32_t i, const struct ev *e)
 {
     const struct ev_cqe *c = &e->u.cqe;
-    const struct past_thread *sent;
 
     if (c->status == WCS_SUCCESS || c->status == WCS_WR_FLUSH_ERR)
         return RDL_OK;
-    sent = thread_find(x, (struct thread_key){THREAD_REQUEST_PACKETS, c->host, c->qpn, c->wr_id});
-    x->about[i] = sent ? sent->last : PAST_NONE;
-    return thread_add(x, i, qp_key(THREAD_FAILURES, c->host, c->qpn));
+    x->about[i] =
+        thread_last(x, (struct thread_key){THREAD_REQUEST_PACKETS, c->host, c->qpn, c->wr_id});
+    return thread_add(x, THREAD_FAILURES, i);
+}
+
+/* Event @e, number @i, names a frame, unless it is from outside.  Nothing is sent after it ends. */
+static enum rdl_status add_to_frame(struct past_index *x, uint32_t i, const struct ev *e)
+{
+    const ev_id frame = frame_named(e);
+
+    return frame == 0 || frame >= e->id ? RDL_OK : thread_add(x, THREAD_FRAME, i);
 }
 
 /* Puts event @e, number @i, where it belongs; those before it are. */
@@ -239,33 +293,20 @@ static enum rdl_status add_event(struct past_index *x, uint32_t i, const struct 
     case EV_tx:
         return add_tx(x, i, e);
     case EV_rx:
-        return add_to_frame(x, i, e, e->u.rx.tx);
     case EV_drop:
-        return add_to_frame(x, i, e, e->u.drop.tx);
     case EV_lost:
-        return add_to_frame(x, i, e, e->u.lost.tx);
     case EV_fault:
-        return add_to_frame(x, i, e, e->u.fault.tx);
     case EV_port_out:
-        return add_to_frame(x, i, e, e->u.port_out.tx);
+        return add_to_frame(x, i, e);
     case EV_post_send:
-        return thread_add(x, i,
-                          (struct thread_key){THREAD_DESCRIPTOR, e->u.post_send.host,
-                                              e->u.post_send.queue, e->u.post_send.desc});
     case EV_post_recv:
-        return thread_add(x, i,
-                          (struct thread_key){THREAD_DESCRIPTOR, e->u.post_recv.host,
-                                              e->u.post_recv.queue, e->u.post_recv.desc});
+        return thread_add(x, THREAD_DESCRIPTOR, i);
     case EV_fetch:
         return add_fetch(x, i, e);
     case EV_key:
-        return e->u.key.rule
-                   ? thread_add(x, i, qp_key(THREAD_REFUSED_KEYS, e->u.key.host, e->u.key.qpn))
-                   : RDL_OK;
+        return e->u.key.rule ? thread_add(x, THREAD_REFUSED_KEYS, i) : RDL_OK;
     case EV_qp_state:
-        return e->u.qp_state.to == QPS_ERR
-                   ? thread_add(x, i, qp_key(THREAD_ERRORS, e->u.qp_state.host, e->u.qp_state.qpn))
-                   : RDL_OK;
+        return e->u.qp_state.to == QPS_ERR ? thread_add(x, THREAD_ERRORS, i) : RDL_OK;
     case EV_cqe:
         return add_cqe(x, i, e);
     default:
@@ -321,74 +362,62 @@ void past_index_free(struct past_index *x)
     free(x);
 }
 
-/* The number of @e; PAST_NONE: it is not an event of this past. */
-static uint32_t number_of(const struct past_index *x, const struct ev *e)
+static const struct ev *event_at(const struct past_index *x, uint32_t i)
+{
+    return i == PAST_NONE ? NULL : past_at(x->past, i);
+}
+
+/* What @e is about; NULL: nothing, or it is not an event of this past. */
+static const struct ev *about(const struct past_index *x, const struct ev *e)
 {
     const size_t i = past_lower_bound(x->past, e->id);
 
-    return i < x->past->n && past_at(x->past, i)->id == e->id ? (uint32_t)i : PAST_NONE;
+    return i < x->past->n && past_at(x->past, i)->id == e->id ? event_at(x, x->about[i]) : NULL;
 }
 
-const struct ev *past_before(const struct past_index *x, const struct ev *e)
+/* The first event of the thread that event @i is on. */
+static uint32_t first_of(const struct past_index *x, uint32_t i)
 {
-    const uint32_t i = number_of(x, e);
-
-    return i == PAST_NONE ? NULL : event_at(x, x->before[i]);
+    while (i != PAST_NONE && x->before[i] != PAST_NONE)
+        i = x->before[i];
+    return i;
 }
 
-const struct ev *past_after(const struct past_index *x, const struct ev *e)
+/* The last event of a thread before event @before, or PAST_NONE. */
+static uint32_t last_before(const struct past_index *x, struct thread_key key, ev_id before)
 {
-    const uint32_t i = number_of(x, e);
-
-    return i == PAST_NONE ? NULL : event_at(x, x->after[i]);
-}
-
-static const struct ev *about(const struct past_index *x, const struct ev *e)
-{
-    const uint32_t i = number_of(x, e);
-
-    return i == PAST_NONE ? NULL : event_at(x, x->about[i]);
-}
-
-static const struct ev *first_of(const struct past_index *x, struct thread_key key)
-{
-    const struct past_thread *t = thread_find(x, key);
-
-    return t ? event_at(x, t->first) : NULL;
-}
-
-/* The last event of a thread before event @before. */
-static const struct ev *last_of(const struct past_index *x, struct thread_key key, ev_id before)
-{
-    const struct past_thread *t = thread_find(x, key);
     const size_t end = past_lower_bound(x->past, before);
-    uint32_t i = t ? t->last : PAST_NONE;
+    uint32_t i = thread_last(x, key);
 
     while (i != PAST_NONE && i >= end)
         i = x->before[i];
-    return event_at(x, i);
+    return i;
 }
 
-/* @e, or NULL if there may have been a newer one before event @before, which was not recorded. */
-static const struct ev *unless_gap(const struct past_index *x, const struct ev *e, ev_id before)
+/* Event @i, or NULL if there may have been a newer one before event @before, which was not
+ * recorded.
+ */
+static const struct ev *unless_gap(const struct past_index *x, uint32_t i, ev_id before)
 {
+    const struct ev *e = event_at(x, i);
+
     return e && !past_gap_between(x->past, e->id, before) ? e : NULL;
 }
 
-const struct ev *past_first_of_frame(const struct past_index *x, ev_id sent)
+uint32_t past_first_of_frame(const struct past_index *x, ev_id sent)
 {
-    return first_of(x, frame_key(sent));
+    return first_of(x, thread_last(x, frame_key(sent)));
 }
 
-const struct ev *past_first_tx(const struct past_index *x, const struct ev *tx)
+uint32_t past_first_tx(const struct past_index *x, const struct ev *tx)
 {
-    return first_of(x, packet_key(tx->u.tx.host, tx->u.tx.qpn, tx->u.tx.psn));
+    return first_of(x, thread_last(x, packet_key(tx->u.tx.host, tx->u.tx.qpn, tx->u.tx.psn)));
 }
 
 const struct ev *past_last_tx(const struct past_index *x, uint32_t host, uint32_t qpn, uint32_t psn,
                               ev_id before)
 {
-    return unless_gap(x, last_of(x, packet_key(host, qpn, psn), before), before);
+    return unless_gap(x, last_before(x, packet_key(host, qpn, psn), before), before);
 }
 
 const struct ev *past_answer_to(const struct past_index *x, const struct ev *rx)
@@ -398,7 +427,9 @@ const struct ev *past_answer_to(const struct past_index *x, const struct ev *rx)
 
 const struct ev *past_post_of(const struct past_index *x, const struct ev *fetch)
 {
-    return unless_gap(x, about(x, fetch), fetch->id);
+    const struct ev *post = about(x, fetch);
+
+    return post && !past_gap_between(x->past, post->id, fetch->id) ? post : NULL;
 }
 
 const struct ev *past_last_tx_of_request(const struct past_index *x, const struct ev *cqe)
@@ -409,16 +440,19 @@ const struct ev *past_last_tx_of_request(const struct past_index *x, const struc
 const struct ev *past_fetch_of(const struct past_index *x, const struct ev *cqe)
 {
     const struct ev_cqe *c = &cqe->u.cqe;
+    const struct thread_key key = {THREAD_WORK_REQUEST, c->host, c->qpn, c->wr_id};
 
-    return last_of(x, (struct thread_key){THREAD_WORK_REQUEST, c->host, c->qpn, c->wr_id}, cqe->id);
+    return event_at(x, last_before(x, key, cqe->id));
 }
 
 const struct ev *past_refused_key(const struct past_index *x, uint32_t host, uint32_t qpn,
                                   ev_id before, bool tick)
 {
     const struct thread_key key = qp_key(THREAD_REFUSED_KEYS, host, qpn);
-    const struct ev *last = last_of(x, key, before);
-    const struct ev *next = last ? past_after(x, last) : first_of(x, key);
+    const uint32_t i = last_before(x, key, before);
+    const struct ev *last = event_at(x, i);
+    const struct ev *next =
+        event_at(x, i == PAST_NONE ? first_of(x, thread_last(x, key)) : x->after[i]);
 
     if (!tick)
         return last;
@@ -430,10 +464,12 @@ const struct ev *past_refused_key(const struct past_index *x, uint32_t host, uin
 const struct ev *past_error_state(const struct past_index *x, uint32_t host, uint32_t qpn,
                                   ev_id before)
 {
-    return unless_gap(x, last_of(x, qp_key(THREAD_ERRORS, host, qpn), before), before);
+    return unless_gap(x, last_before(x, qp_key(THREAD_ERRORS, host, qpn), before), before);
 }
 
 const struct ev *past_failure_before(const struct past_index *x, const struct ev *cqe)
 {
-    return last_of(x, qp_key(THREAD_FAILURES, cqe->u.cqe.host, cqe->u.cqe.qpn), cqe->id);
+    const struct thread_key key = qp_key(THREAD_FAILURES, cqe->u.cqe.host, cqe->u.cqe.qpn);
+
+    return event_at(x, last_before(x, key, cqe->id));
 }

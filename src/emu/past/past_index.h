@@ -31,16 +31,18 @@
 
 struct past_thread;
 
-/* Events are called by their index in the past.  before[after[i]] == i, and after[i] > i.  Only
- * past_index.c writes it; others may read @past.
+/* Events are called by their number, their index in the past.  before[after[i]] == i, and
+ * after[i] > i.  Only past_index.c writes it; to go along a thread others read it:
+ *
+ *	for (uint32_t i = past_first_of_frame(x, tx->id); i != PAST_NONE; i = x->after[i])
  */
 struct past_index {
-    const struct past *past; /* must stay as it is */
-    uint32_t *before;        /* the event before this one on its thread, or PAST_NONE */
-    uint32_t *after;         /* the event behind it */
-    uint32_t *about;         /* the event that this one is about: see above */
-    struct past_thread *threads;
-    size_t n_threads, cap_threads; /* used, and places: a power of two */
+    const struct past *past;       /* must stay as it is */
+    uint32_t *before;              /* the event before this one on its thread, or PAST_NONE */
+    uint32_t *after;               /* the event behind it */
+    uint32_t *about;               /* the event that this one is about: see above */
+    struct past_thread *threads;   /* a hash table: how a thread is found */
+    size_t n_threads, cap_threads; /* used, and places: a power of two, at least twice that */
 };
 
 /**
@@ -48,23 +50,20 @@ struct past_index {
  * @p:		Must outlive the index, and not change
  * @ret:	Free with past_index_free()
  *
- * The time that it takes grows with the number of events, and so does the memory: 12 bytes for
- * each, and some hundred for each packet.
+ * Time and memory grow with the number of events: 12 bytes for each, and 16 to 32 for each thread.
  *
  * Return: RDL_OK, RDL_ERR_NOMEM
  */
 RDL_MUST_CHECK enum rdl_status past_index_new(const struct past *p, struct past_index **ret);
 void past_index_free(struct past_index *x);
 
-/* The events beside @e on its thread; NULL: there is none. */
-const struct ev *past_before(const struct past_index *x, const struct ev *e);
-const struct ev *past_after(const struct past_index *x, const struct ev *e);
-
-/* The first event about the frame that @sent sent, which may not be there itself. */
-const struct ev *past_first_of_frame(const struct past_index *x, ev_id sent);
+/* The first event about the frame that event @sent sent, which may not be there itself. */
+uint32_t past_first_of_frame(const struct past_index *x, ev_id sent);
 
 /* The first transmission of the packet that tx event @tx sent. */
-const struct ev *past_first_tx(const struct past_index *x, const struct ev *tx);
+uint32_t past_first_tx(const struct past_index *x, const struct ev *tx);
+
+/* The functions below give an event, or NULL: it is not there, or nobody knows. */
 
 /* The last transmission of a packet before event @before. */
 const struct ev *past_last_tx(const struct past_index *x, uint32_t host, uint32_t qpn, uint32_t psn,
