@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Powers of two. */
+/* Questions about powers of two. */
 #ifndef EMU_BASE_LOG2_H
 #define EMU_BASE_LOG2_H
 

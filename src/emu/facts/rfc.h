@@ -202,7 +202,7 @@
     F(S, sl, le8, "service level")                                                                 \
     F(S, port_num, le8, "port")
 
-/* S(name, list) for each of them. */
+/* RFC_STRUCTS(S) expands S(name, list) for each structure. */
 #define RFC_STRUCTS(S)                                                                             \
     S(config, RFC_CONFIG)                                                                          \
     S(query_port, RFC_QUERY_PORT)                                                                  \

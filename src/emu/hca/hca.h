@@ -39,7 +39,7 @@ struct hca_limits {
     uint32_t max_send_sge, max_recv_sge;
     uint32_t max_inline_data;
     uint32_t max_rd_atomic;      /* READs and atomics that a QP may have outstanding */
-    uint32_t max_dest_rd_atomic; /* and as their target */
+    uint32_t max_dest_rd_atomic; /* and that it may be the target of */
     uint64_t max_mr_bytes;
     enum mtu max_mtu;
 };

@@ -93,7 +93,7 @@ void trace_hand_out(const struct trace *t, struct ev *e, ev_id id);
         TRACE_HAND_OUT(t, trace_id, event, __VA_ARGS__)                                            \
     } while (0)
 
-/* The same, and sets @ret_id (an ev_id). */
+/* TRACE_ID() emits an event as TRACE() does, and sets @ret_id to its id. */
 #define TRACE_ID(t, ret_id, event, ...)                                                            \
     do {                                                                                           \
         (ret_id) = trace_next((t), EV_##event);                                                    \

@@ -22,7 +22,7 @@ void gid_from_ipv4(uint8_t gid[GID_BYTES], const uint8_t ip[4])
 void eui64_from_mac(uint8_t id[EUI64_BYTES], const uint8_t mac[MAC_BYTES])
 {
     memcpy(id, mac, 3);
-    id[0] ^= 2u; /* universal and local are the other way round */
+    id[0] ^= 2u; /* 1 says universal here, and local in a MAC */
     id[3] = 0xff;
     id[4] = 0xfe;
     memcpy(id + 5, mac + 3, 3);

@@ -81,7 +81,7 @@ static size_t text_bytes(const char *s)
     return n < TEXT_MAX ? n : TEXT_MAX;
 }
 
-/* What the put_ functions of the same name write. */
+/* Each X_bytes() says how much the put_X() below it writes. */
 static size_t option_bytes(size_t value_bytes)
 {
     return TLV_BYTES + round_up4(value_bytes);

@@ -17,10 +17,10 @@ struct comp_view {
 };
 
 /* ACT_ACKS	@n_acked packets are acknowledged
- * ACT_GO_BACK	the same, and everything after them is sent again
- * ACT_WAIT_RNR	the same, after the time that the packet tells
- * ACT_FAIL	the same, and the request that is the oldest then ends with @status
- * ACT_DROP	nothing: a ghost
+ * ACT_GO_BACK	they are, and everything after them is sent again
+ * ACT_WAIT_RNR	they are, and what follows is sent again after the time that the packet tells
+ * ACT_FAIL	they are, and the request that is the oldest then ends with @status
+ * ACT_DROP	nothing happens: the packet is a ghost
  */
 struct comp_verdict {
     enum pkt_act act;

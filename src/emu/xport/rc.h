@@ -87,15 +87,15 @@ struct rc_resp {
     struct psn expected;
     uint32_t msn;               /* messages completed, 24 bits */
     const struct op_info *open; /* last packet of the message that is open; NULL: none is */
-    bool seq_nak_out;           /* one was decided on, and the expected PSN has not come since */
-    bool rnr_nak_out;           /* likewise */
-    bool has_wqe;               /* wqe is the receive of the open message */
+    bool seq_nak_out; /* a sequence NAK was decided on; the expected PSN has not come since */
+    bool rnr_nak_out; /* an RNR NAK was decided on; the same holds */
+    bool has_wqe;     /* wqe is the receive of the open message */
     struct recv_wqe wqe;
     struct sge_cur sge; /* where the next payload goes */
     uint32_t received;  /* bytes of the open message */
     struct rc_answer answer;
-    struct psn acked; /* of the last positive acknowledge sent; answered: there was one */
-    bool answered;
+    bool answered;     /* a positive acknowledge was sent */
+    struct psn acked;  /* and the last one had this PSN */
     uint32_t seq_naks; /* sent since the expected PSN came last: at most 1 */
 };
 

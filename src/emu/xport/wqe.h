@@ -9,7 +9,7 @@
 #include "emu/hca/mr.h"
 #include "emu/xport/rc.h"
 
-/* Of an element in a ring. */
+/* An SGE takes as many bytes of a WQE in a ring. */
 #define SGE_BYTES ((uint32_t)sizeof(struct raw_sge))
 
 struct wqe_verdict {

@@ -39,7 +39,7 @@ static size_t recv_body_bytes(const struct rc_qp *rc)
     return rc->qp.config.max_recv_sge * sizeof(struct sge);
 }
 
-/* Accepts a half-built one. */
+/* @rc may be half-built: what it has not got is NULL. */
 static void rc_free(struct rc_qp *rc)
 {
     struct arena *a = rc->qp.hca->arena;
