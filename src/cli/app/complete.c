@@ -15,7 +15,7 @@
 
 struct completion {
     struct session *s;
-    void (*each)(void *ctx, const char *word);
+    complete_each *each;
     void *ctx;
     char kept[WORD_BYTES]; /* part of the word that stays: "send_cq=", "access=lw," */
     const char *typed;     /* the part that is completed */
@@ -23,7 +23,8 @@ struct completion {
     char parent[WORD_BYTES];
 };
 
-static void offer(struct completion *c, const char *candidate)
+/* A candidate and what it means, "" if that goes without saying. */
+static void offer_told(struct completion *c, const char *candidate, const char *meaning)
 {
     char word[WORD_BYTES];
     struct text t = text_on(word, sizeof(word));
@@ -32,7 +33,12 @@ static void offer(struct completion *c, const char *candidate)
         return;
     text_addf(&t, "%s%s", c->kept, candidate);
     if (!t.cut)
-        c->each(c->ctx, word);
+        c->each(c->ctx, word, meaning);
+}
+
+static void offer(struct completion *c, const char *candidate)
+{
+    offer_told(c, candidate, "");
 }
 
 static void offer_explained(void *ctx, const char *word)
@@ -51,28 +57,33 @@ static void offer_words(struct completion *c, const struct enum_table *words)
     }
 }
 
+/* What is under @key of c->parent, or of the lab. */
+static void offer_below(struct completion *c, const char *key, const char *meaning)
+{
+    char path[WORD_BYTES];
+    struct text t = text_on(path, sizeof(path));
+
+    tree_join(&t, c->parent, key);
+    offer_told(c, path, meaning);
+}
+
 /* A child of the lab or of c->parent. */
 static void offer_child(void *ctx, const char *key, const struct rdl_value *v)
 {
     struct completion *c = ctx;
-    char path[WORD_BYTES];
-    struct text t = text_on(path, sizeof(path));
 
-    if (c->kind != NODE_none && !tree_value_is(v, c->kind))
-        return;
-    text_add(&t, c->parent);
-    text_addf(&t, c->parent[0] && key[0] != '[' ? ".%s" : "%s", key);
-    offer(c, path);
+    if (c->kind == NODE_none || tree_value_is(v, c->kind))
+        offer_below(c, key, v->type == RDL_NODE ? "" : leaf_rows[v->row].text);
 }
 
-static void offer_children(struct completion *c, const char *parent)
+/* False if there is no @parent. */
+static bool offer_children(struct completion *c, const char *parent)
 {
     struct text t = text_on(c->parent, sizeof(c->parent));
     size_t at;
 
     text_add(&t, parent);
-    if (rdl_inspect_list(c->s->lab, parent, offer_child, c, &at) != RDL_OK)
-        return; /* nothing there to offer */
+    return rdl_inspect_list(c->s->lab, parent, offer_child, c, &at) == RDL_OK;
 }
 
 /* Children of the lab of these kinds, up to NODE_none. */
@@ -80,7 +91,7 @@ static void offer_kinds(struct completion *c, const enum node_kind *kinds)
 {
     for (; *kinds != NODE_none; kinds++) {
         c->kind = *kinds;
-        offer_children(c, "");
+        (void)offer_children(c, "");
     }
     c->kind = NODE_none;
 }
@@ -89,7 +100,7 @@ static void offer_kinds(struct completion *c, const enum node_kind *kinds)
 static void each_host(void *ctx, const char *key, const struct rdl_value *v)
 {
     if (tree_value_is(v, NODE_host))
-        offer_children(ctx, key);
+        (void)offer_children(ctx, key);
 }
 
 static void offer_objects(struct completion *c, enum node_kind kind)
@@ -102,8 +113,25 @@ static void offer_objects(struct completion *c, enum node_kind kind)
     c->kind = NODE_none;
 }
 
-/* Everything below what is typed up to its last dot. */
-static void offer_paths(struct completion *c)
+static void offer_key(void *ctx, enum node_kind node, const char *key, const char *meaning)
+{
+    (void)node;
+    offer_below(ctx, key, meaning);
+}
+
+/* What c->parent will have when it is there: h1.cq.wc[5] is a completion, whatever comes. */
+static void offer_keys(struct completion *c)
+{
+    struct leaf_places places;
+    size_t at;
+
+    if (leaf_path_leads(c->parent, &places, &at) && !places.lists &&
+        (places.nodes & (places.nodes - 1)) == 0)
+        leaf_each_key(&places, offer_key, c);
+}
+
+/* Everything below what is typed up to its last dot; @future: also of what may still come. */
+static void offer_paths(struct completion *c, bool future)
 {
     const char *dot = strrchr(c->typed, '.');
     char parent[WORD_BYTES];
@@ -111,7 +139,8 @@ static void offer_paths(struct completion *c)
 
     text_addn(&t, c->typed, dot ? (size_t)(dot - c->typed) : 0);
     c->kind = NODE_none;
-    offer_children(c, parent);
+    if (!offer_children(c, parent) && future)
+        offer_keys(c);
 }
 
 static enum node_kind node_of(enum object_kind kind)
@@ -138,7 +167,7 @@ static void offer_values(struct completion *c, const struct param *p)
     case VAL_HOST:
     case VAL_STATION:
         c->kind = NODE_host;
-        offer_children(c, "");
+        (void)offer_children(c, "");
         break;
     case VAL_NODE:
         offer_kinds(
@@ -149,7 +178,7 @@ static void offer_values(struct completion *c, const struct param *p)
         break;
     case VAL_LINK:
     case VAL_FAULT:
-        offer_children(c, "");
+        (void)offer_children(c, "");
         break;
     case VAL_OBJECT:
         offer_objects(c, node_of(p->object));
@@ -161,7 +190,7 @@ static void offer_values(struct completion *c, const struct param *p)
     case VAL_QUEUE:
     case VAL_PATH:
     case VAL_EXPR:
-        offer_paths(c);
+        offer_paths(c, p->kind == VAL_EXPR);
         break;
     case VAL_TOPIC:
         for (size_t i = 0; i < N_CMDS; i++)
@@ -244,8 +273,7 @@ static const struct param *take_key(struct completion *c, const struct cmd *cmd)
     return p;
 }
 
-void complete_line(struct session *s, const char *line, void (*each)(void *ctx, const char *word),
-                   void *ctx)
+void complete_line(struct session *s, const char *line, complete_each *each, void *ctx)
 {
     struct completion c = {.s = s, .each = each, .ctx = ctx};
     char words[LINE_WORDS][WORD_BYTES];

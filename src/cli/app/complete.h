@@ -5,10 +5,12 @@
 
 #include "cli/session/session.h"
 
+/* @meaning: a sentence, "" if there is none. */
+typedef void complete_each(void *ctx, const char *word, const char *meaning);
+
 /* Calls @each with every word that the last word of @line (up to the cursor) can become; the last
  * word is what follows the last blank, `;`, `{` or `}`.
  */
-void complete_line(struct session *s, const char *line, void (*each)(void *ctx, const char *word),
-                   void *ctx);
+void complete_line(struct session *s, const char *line, complete_each *each, void *ctx);
 
 #endif

@@ -16,11 +16,14 @@
 
 #define HISTORY_LINES_MAX 2000
 #define MATCHES_MAX       1024u
+#define MEANINGS_MAX      40 /* words in lines of their own: a screen */
 
 static struct session *session;
 
+/* The words of the last completion, ours. */
 struct matches {
     char *v[MATCHES_MAX];
+    const char *meaning[MATCHES_MAX]; /* of rows, which live as long as the program */
     size_t n, next;
 };
 
@@ -40,20 +43,62 @@ static void history_file(char *ret, size_t cap)
         text_addf(&t, "%s/.rdmalab_history", home);
 }
 
-static void add_match(void *ctx, const char *word)
+static void add_match(void *ctx, const char *word, const char *meaning)
 {
     struct matches *m = ctx;
 
-    if (m->n < MATCHES_MAX)
-        m->v[m->n++] = strdup(word);
+    if (m->n == MATCHES_MAX)
+        return;
+    m->meaning[m->n] = meaning;
+    m->v[m->n] = strdup(word);
+    m->n += m->v[m->n] != NULL;
 }
 
-/* Hands the matches out one by one; readline frees them. */
+static void forget_matches(void)
+{
+    for (size_t i = 0; i < matches.n; i++)
+        free(matches.v[i]);
+    matches.n = 0;
+    matches.next = 0;
+}
+
+/* Hands copies of the matches out one by one; readline frees them. */
 static char *next_match(const char *text, int state)
 {
     (void)text;
     (void)state;
-    return matches.next < matches.n ? matches.v[matches.next++] : NULL;
+    return matches.next < matches.n ? strdup(matches.v[matches.next++]) : NULL;
+}
+
+static const char *meaning_of(const char *word)
+{
+    for (size_t i = 0; i < matches.n; i++) {
+        if (strcmp(matches.v[i], word) == 0)
+            return matches.meaning[i];
+    }
+    return "";
+}
+
+/* A line for each word with what it means, if anything is known of one of them and a screen has
+ * room for all.  @words: what they have in common, then @n of them; @longest of them in bytes.
+ */
+static void show_matches(char **words, int n, int longest)
+{
+    bool told = false;
+
+    for (int i = 1; i <= n; i++)
+        told |= meaning_of(words[i])[0] != '\0';
+    if (!told || n > MEANINGS_MAX) {
+        rl_display_match_list(words, n, longest);
+    } else {
+        rl_crlf();
+        for (int i = 1; i <= n; i++) {
+            const char *meaning = meaning_of(words[i]);
+
+            fprintf(rl_outstream, "%-*s  %s\n", meaning[0] ? longest : 0, words[i], meaning);
+        }
+    }
+    rl_forced_update_display();
 }
 
 static char **complete(const char *text, int start, int end)
@@ -64,13 +109,12 @@ static char **complete(const char *text, int start, int end)
     rl_attempted_completion_over = 1; /* no file names */
     if (!line)
         return NULL;
-    matches.n = 0;
-    matches.next = 0;
+    forget_matches();
     complete_line(session, line, add_match, &matches);
     free(line);
     /* A key is followed by its value, not by a blank. */
     for (size_t i = 0; i < matches.n; i++) {
-        const size_t n = matches.v[i] ? strlen(matches.v[i]) : 0;
+        const size_t n = strlen(matches.v[i]);
 
         if (n && matches.v[i][n - 1] == '=')
             rl_completion_suppress_append = 1;
@@ -121,6 +165,7 @@ void line_input_open(struct session *s)
     session = s;
     rl_readline_name = "rdmalab";
     rl_attempted_completion_function = complete;
+    rl_completion_display_matches_hook = show_matches;
     rl_basic_word_break_characters = " \t\n;{}";
     rl_signal_event_hook = after_signal;
     rl_getc_function = getc_idling;
@@ -134,6 +179,7 @@ void line_input_close(void)
 {
     char file[512] = "";
 
+    forget_matches();
     history_file(file, sizeof(file));
     if (!file[0])
         return;

@@ -8,6 +8,7 @@
 
 #include "cli/lang/suggest.h"
 #include "cli/print/show_text.h"
+#include "cli/tell/explain_leaf.h"
 #include "cli/tell/explain_profiles.h"
 #include "cli/tell/show_rfc.h"
 #include "emu/base/assert.h"
@@ -51,11 +52,10 @@ static const struct rfc_struct *structure(size_t i)
 
 static int folded(char c)
 {
-    return c == '-' || c == '.' ? '_' : tolower((unsigned char)c);
+    return c == '-' || c == '.' || c == ' ' ? '_' : tolower((unsigned char)c);
 }
 
-/* Are @a and @b the same word?  Case and the kind of dash do not matter. */
-static bool same(const char *a, const char *b)
+bool explain_same(const char *a, const char *b)
 {
     while (*a && folded(*a) == folded(*b)) {
         a++;
@@ -74,7 +74,7 @@ static void print_see(FILE *out, const char *see)
 static int find_word(const char *word)
 {
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (same(words[i].word, word))
+        if (explain_same(words[i].word, word))
             return (int)i;
     }
     return -1;
@@ -171,13 +171,13 @@ static unsigned explain_enums(FILE *out, const char *word)
 
     for (const struct enum_table *const *t = enum_tables; *t; t++) {
         for (size_t i = 0; i < (*t)->n_rows; i++) {
-            if (!same((*t)->rows[i].name, word))
+            if (!explain_same((*t)->rows[i].name, word))
                 continue;
             print_row(out, *t, &(*t)->rows[i], text);
             text = -1;
             n++;
         }
-        if (same((*t)->name, word)) {
+        if (explain_same((*t)->name, word)) {
             print_table(out, *t);
             n++;
         }
@@ -204,7 +204,8 @@ static bool explain_status(FILE *out, const char *word)
         const enum rdl_status st = (enum rdl_status)i;
         const char *name = rdl_status_name(st);
 
-        if (!same(name, word) && !(strncmp(word, "RDL_", 4) == 0 && same(name, word + 4)))
+        if (!explain_same(name, word) &&
+            !(strncmp(word, "RDL_", 4) == 0 && explain_same(name, word + 4)))
             continue;
         fprintf(out, "%s   answer of a command or call\n", name);
         show_wrap(out, 2, rdl_status_str(st));
@@ -222,7 +223,7 @@ static bool explain_structure(FILE *out, const char *word)
     unsigned n = 0;
 
     for (size_t i = 0; (s = structure(i)) != NULL; i++) {
-        if (same(s->name, word)) {
+        if (explain_same(s->name, word)) {
             fprintf(out, "%s   structure of the virtio-rdma RFC, %zu bytes\n", s->name, s->bytes);
             for (size_t k = 0; k < s->n_fields; k++)
                 fprintf(out, "  %4u  %-26s %3u byte%s %s\n", s->fields[k].offset, s->fields[k].name,
@@ -233,7 +234,7 @@ static bool explain_structure(FILE *out, const char *word)
         for (size_t k = 0; k < s->n_fields && n < STRUCTURES_TOLD_MAX; k++) {
             const struct rfc_field *f = &s->fields[k];
 
-            if (!same(f->name, word) || strcmp(f->name, "reserved") == 0)
+            if (!explain_same(f->name, word) || strcmp(f->name, "reserved") == 0)
                 continue;
             fprintf(out, "%s   field of %s, %u byte%s at offset %u: %s\n", f->name, s->name,
                     f->bytes, f->bytes == 1 ? "" : "s", f->offset, f->text);
@@ -250,7 +251,7 @@ static bool explain_event(FILE *out, const char *word)
         char buf[SHOW_LINE_BYTES];
         struct text t = text_on(buf, sizeof(buf));
 
-        if (!same(s->name, word))
+        if (!explain_same(s->name, word))
             continue;
         text_add(&t, "fields: ");
         for (size_t k = 0; k < s->n_fields; k++)
@@ -267,7 +268,7 @@ static bool explain_event(FILE *out, const char *word)
 static bool explain_difference(FILE *out, const char *word)
 {
     for (unsigned i = 0; i < TRAIT_COUNT; i++) {
-        if (same(trait_rows[i].name, word)) {
+        if (explain_same(trait_rows[i].name, word)) {
             explain_trait(out, (enum trait)i);
             return true;
         }
@@ -279,11 +280,11 @@ bool explain(FILE *out, const char *word)
 {
     bool known;
 
-    if (same(word, "profiles")) {
+    if (explain_same(word, "profiles")) {
         explain_profiles(out);
         return true;
     }
-    if (same(word, "qp-states")) {
+    if (explain_same(word, "qp-states")) {
         print_states(out);
         return true;
     }
@@ -292,7 +293,8 @@ bool explain(FILE *out, const char *word)
     known |= explain_event(out, word);
     known |= explain_structure(out, word);
     known |= explain_difference(out, word);
-    return known;
+    known |= explain_leaf(out, word);
+    return known || explain_node(out, word);
 }
 
 void explain_each(void (*each)(void *ctx, const char *word), void *ctx)
@@ -320,6 +322,7 @@ void explain_each(void (*each)(void *ctx, const char *word), void *ctx)
                 each(ctx, s->fields[k].name);
         }
     }
+    explain_leaf_each(each, ctx);
 }
 
 static void offer(void *ctx, const char *word)

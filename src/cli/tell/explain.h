@@ -9,6 +9,9 @@
 /* Prints all that is known of @word, in either case, with - or _; false if that is nothing. */
 bool explain(FILE *out, const char *word);
 
+/* Are @a and @b the same word?  Case and the kind of dash do not matter. */
+bool explain_same(const char *a, const char *b);
+
 /* The known word that looks most like @word; NULL if none comes near. */
 const char *explain_suggest(const char *word);
 

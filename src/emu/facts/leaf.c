@@ -37,14 +37,15 @@ const struct leaf_row leaf_rows[LEAF_COUNT] = {
 };
 
 const struct child_row child_rows[CHILD_COUNT] = {
-    [CHILD_none] = {NODE_none, "", NODE_none, LEAF_none, false, 0, ""},
+    [CHILD_none] = {NODE_none, "", "", NODE_none, LEAF_none, false, 0, ""},
 #define CHILD(node, key, below, flags, text)                                                       \
-    {NODE_##node, #key, NODE_##below, LEAF_none, false, flags, text},
+    {NODE_##node, #key, #key, NODE_##below, LEAF_none, false, flags, text},
 #define LIST(node, key, below, flags, text)                                                        \
-    {NODE_##node, #key, NODE_##below, LEAF_none, true, flags, text},
+    {NODE_##node, #key, #key, NODE_##below, LEAF_none, true, flags, text},
 #define LEAVES(node, key, type, flags, text)                                                       \
-    {NODE_##node, #key, NODE_none, LEAF_##node##_##key, true, flags, text},
-#define MANY(node, below, text) {NODE_##node, NULL, NODE_##below, LEAF_none, false, 0, text},
+    {NODE_##node, #key, #key, NODE_none, LEAF_##node##_##key, true, flags, text},
+#define MANY(node, below, name, text)                                                              \
+    {NODE_##node, NULL, name, NODE_##below, LEAF_none, false, 0, text},
 #include "emu/facts/leaves.def"
 };
 
@@ -115,6 +116,21 @@ const char *leaf_reserved(enum node_kind kind, const char *name)
     if (leaf != LEAF_none)
         return leaf_rows[leaf].text;
     return child != CHILD_none ? child_rows[child].text : NULL;
+}
+
+void leaf_example(struct text *t, enum node_kind kind)
+{
+    const struct child_row *child = NULL;
+
+    for (unsigned i = CHILD_none + 1; i < CHILD_COUNT && !child; i++) {
+        if (child_rows[i].below == kind)
+            child = &child_rows[i];
+    }
+    if (!child)
+        return;                   /* the lab, or a list, which may be anywhere */
+    leaf_example(t, child->node); /* as deep as the rows */
+    text_addf(t, "%s%s%s", child->node == NODE_lab ? "" : ".", child->name,
+              child->is_list ? "[0]" : "");
 }
 
 size_t leaf_path_word(const char *path)

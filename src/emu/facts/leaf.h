@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/base/text.h"
 #include "emu/facts/enums.h"
 #include "rdmalab/inspect.h"
 
@@ -85,7 +86,7 @@ enum child_id {
 #define CHILD(node, key, below, flags, text) CHILD_##node##_##key,
 #define LIST(node, key, below, flags, text)  CHILD_##node##_##key,
 #define LEAVES(node, key, type, flags, text) CHILD_##node##_##key,
-#define MANY(node, below, text)              CHILD_##node##_##below,
+#define MANY(node, below, name, text)        CHILD_##node##_##below,
 #include "emu/facts/leaves.def"
     CHILD_COUNT
 };
@@ -93,6 +94,7 @@ enum child_id {
 struct child_row {
     enum node_kind node;  /* that it is in */
     const char *key;      /* NULL: a name of its own */
+    const char *name;     /* as it may be called in an example: "h1", or the key */
     enum node_kind below; /* the child, or an element of the list; NODE_none: elements are leaves */
     enum leaf_id element; /* of a list of leaves */
     bool is_list;
@@ -119,6 +121,9 @@ const char *leaf_reserved(enum node_kind kind, const char *name);
  * RDL_NAME_BYTES.
  */
 void leaf_word_key(const struct enum_row *word, char *ret);
+
+/* Appends where a node of @kind may be in a lab: "h1.cq.wc[0]". */
+void leaf_example(struct text *t, enum node_kind kind);
 
 /* How many bytes at @path are its first word: up to a point or bracket, or a whole "[n]"; 0 if it
  * begins with a bracket that is none.

@@ -134,12 +134,31 @@ static void keys_that_can_follow_are_told(void **state)
     assert_int_equal(n, 1);
 }
 
+/* An example of where a node is leads to it. */
+static void every_node_is_somewhere(void **state)
+{
+    (void)state;
+    for (unsigned i = NODE_lab + 1; i < NODE_COUNT; i++) {
+        char buf[64];
+        struct text t = text_on(buf, sizeof(buf));
+        struct leaf_places places;
+        size_t at;
+
+        leaf_example(&t, (enum node_kind)i);
+        assert_true(t.len > 0 && !t.cut);
+        assert_true(leaf_path_leads(buf, &places, &at));
+        if (!(places.nodes >> i & 1))
+            fail_msg("%s is no %s", buf, node_rows[i].title);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_has_a_sentence), cmocka_unit_test(keys_of_a_node_differ),
-        cmocka_unit_test(words_have_their_tables),  cmocka_unit_test(paths_lead_where_rows_say),
-        cmocka_unit_test(fixed_keys_are_reserved),  cmocka_unit_test(keys_that_can_follow_are_told),
+        cmocka_unit_test(every_row_has_a_sentence),      cmocka_unit_test(every_node_is_somewhere),
+        cmocka_unit_test(keys_of_a_node_differ),         cmocka_unit_test(words_have_their_tables),
+        cmocka_unit_test(paths_lead_where_rows_say),     cmocka_unit_test(fixed_keys_are_reserved),
+        cmocka_unit_test(keys_that_can_follow_are_told),
     };
 
     return cmocka_run_group_tests_name("leaf", tests, NULL, NULL);

@@ -8,12 +8,14 @@ struct found {
     char words[4096];
 };
 
-static void add_word(void *ctx, const char *word)
+static void add_word(void *ctx, const char *word, const char *meaning)
 {
     struct found *found = ctx;
     struct text t = {found->words, strlen(found->words), sizeof(found->words), false};
 
     text_addf(&t, " %s", word);
+    if (meaning[0])
+        text_addf(&t, " (%s)", meaning);
 }
 
 static void completion_offers_what_fits(void **state)
@@ -38,6 +40,10 @@ static void completion_offers_what_fits(void **state)
         {"host h3 profile=", " profile=iba profile=rxe", "h1"},
         {"host h3 ar", " arp", "h1"},
         {"xyzzy ", "", " h1"},
+        {"expect h1.qp.next", " h1.qp.next_psn (the PSN of the next packet to be sent", "h1.qp.sq"},
+        {"expect h1.cq.wc[5].st", " h1.cq.wc[5].status (how the work request ended)", "wr_id"},
+        {"show h1.cq.wc[5].st", "", "status"}, /* it is not there */
+        {"expect h1.nobody.st", "", "state"},  /* of which kind would it be? */
     };
     const struct rdl_port_config port = {"tap0"};
     rdl_port made;

@@ -5,6 +5,7 @@
 #include "cli/printed.h"
 #include "cli/tell/explain.h"
 #include "emu/facts/enums.h"
+#include "emu/facts/leaf.h"
 #include "emu/facts/qp_fsm.h"
 #include "rdmalab/status.h"
 
@@ -53,6 +54,31 @@ static void every_word_that_is_offered_is_explained(void **state)
     (void)state;
     explain_each(assert_one, &n);
     assert_true(n > 300);
+}
+
+/* A leaf is known by its key, with its node, and by its path. */
+static void leaves_of_the_inspect_tree_are_explained(void **state)
+{
+    static const char *const words[] = {"next_psn", "qp.next_psn", "h1.qp.next_psn"};
+    struct printed p;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        assert_true(explain(printed_begin(&p)->out, words[i]));
+        assert_string_equal(printed_text(&p),
+                            "next_psn   value of the node qp: a packet sequence number\n"
+                            "  the PSN of the next packet to be sent: below sq_psn only while "
+                            "packets are sent again\n"
+                            "  It is there only while the device has the qp.\n"
+                            "  see it: show h1.qp.next_psn\n");
+        printed_end(&p);
+    }
+    assert_false(explain(printed_begin(&p)->out, "mr.next_psn"));
+    printed_end(&p);
+    assert_explained("counters");
+    assert_explained("h1.cq.wc[3].status");
+    for (unsigned i = NODE_lab; i < NODE_COUNT; i++)
+        assert_explained(node_rows[i].title);
 }
 
 static void the_states_show_what_each_move_needs(void **state)
@@ -113,6 +139,7 @@ int main(void)
         cmocka_unit_test(every_row_of_every_enumeration_is_explained),
         cmocka_unit_test(every_status_of_a_call_is_explained),
         cmocka_unit_test(every_word_that_is_offered_is_explained),
+        cmocka_unit_test(leaves_of_the_inspect_tree_are_explained),
         cmocka_unit_test(the_states_show_what_each_move_needs),
         cmocka_unit_test(case_and_dashes_do_not_matter),
         cmocka_unit_test(one_word_can_mean_several_things),
