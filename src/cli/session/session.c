@@ -203,21 +203,37 @@ static bool had_memory(struct session *s, const struct step *st)
     return false;
 }
 
+static struct moment now(const struct session *s)
+{
+    return (struct moment){rdl_tick(s->lab), rdl_now_ns(s->lab)};
+}
+
+/* How the command that ran has ended.  SIMPLIFIED: one that was cut short in real time counts as
+ * refused, as nothing cuts it short in the same place again.
+ */
+static enum log_outcome outcome(const struct session *s, bool ok)
+{
+    if (s->step.cut && !session_is_live(s))
+        return LOG_CUT;
+    if (ok)
+        return LOG_DONE;
+    return s->diag.kind == DIAG_FAILED ? LOG_REFUSED : LOG_FAILED;
+}
+
 /* Carries out a command that is no block. */
 static bool do_leaf(struct session *s, const struct step *st)
 {
-    const uint64_t before = s->step.first_tick;
-    struct journal_end end = {.host = s->in->host};
+    struct journal_end end = {.host = s->in->host, .before = now(s)};
+    bool ok;
 
     s->step.cut = false;
     s->step.changed = false;
-    end.ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
-    end.ticks = rdl_tick(s->lab) - before;
-    end.cut = s->step.cut && !session_is_live(s);
+    ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
+    end.after = now(s);
+    end.outcome = outcome(s, ok);
     end.changed = s->step.changed;
-    end.refused = s->diag.kind == DIAG_FAILED;
     journal_leaf(&s->history.journal, st, &end);
-    return end.ok;
+    return ok;
 }
 
 /* Carries out a command whose steps are remembered one by one. */
@@ -231,6 +247,8 @@ static bool do_block(struct session *s, const struct step *st)
     journal_close(&s->history.journal, st, s->in->host, ok && !session_is_over(s));
     return ok;
 }
+
+_Static_assert(LOG_FILES_MAX == SESSION_SOURCES_MAX + 1, "the log has room for all loops");
 
 struct block session_block(const struct session *s, const struct source *src)
 {
