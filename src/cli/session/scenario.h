@@ -18,8 +18,8 @@ struct scenario {
  */
 int scenario_load(struct scenario *sc, const char *file, FILE *err);
 
-/* The same; a scenario without a step, which would pass whatever the lab did, is wrong too, unless
- * it says that it is to be skipped.
+/* Loads a scenario that is to be run.  One without a step, which would pass whatever the lab did,
+ * is wrong too, unless it says that it is to be skipped.
  */
 int scenario_load_to_run(struct scenario *sc, const char *file, FILE *err);
 void scenario_done(struct scenario *sc);

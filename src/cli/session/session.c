@@ -349,31 +349,46 @@ bool session_script(struct session *s, const struct script *script)
     return session_steps(s, script->first, &in);
 }
 
-bool session_lines(struct session *s, const struct source *src, bool abbreviated)
+void session_read(const struct session *s, const struct source *src, const struct tokens *tokens,
+                  bool abbreviated, struct lines *ret)
 {
-    struct script script = {.src = *src};
-    struct line_reader r = {
-        .script = &script, .abbreviated = abbreviated, .begun = s->history.journal.n > 0};
-    const struct block in = session_block(s, src);
+    struct line_reader r = {.script = &ret->script,
+                            .abbreviated = abbreviated,
+                            .begun = s->history.journal.n > 0,
+                            .tokens = tokens};
     size_t bad_at;
     const char *why = source_check_text(src, &bad_at);
-    bool ok = !why;
+
+    *ret = (struct lines){.script = {.src = *src}};
+    if (why)
+        diag_set(&ret->wrong, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
+    else
+        line_read_rest(&r, ret);
+}
+
+bool session_run(struct session *s, const struct lines *l)
+{
+    const struct block in = session_block(s, &l->script.src);
 
     begin(s);
     s->diag.kind = DIAG_NONE;
-    if (why)
-        diag_set(&s->diag, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
-    while (ok && !session_is_over(s)) {
-        struct step *st = NULL;
-        const enum line_result result = line_next(&r, &st, &s->diag);
+    if (!session_steps(s, l->script.first, &in))
+        return false;
+    if (l->whole || session_is_over(s))
+        return true;
+    s->diag = l->wrong;
+    s->diag_src = l->script.src;
+    return false;
+}
 
-        if (result == LINE_END)
-            break;
-        ok = result == LINE_STEP && session_step(s, st, &in);
-    }
-    if (!ok && s->diag_src.text == NULL)
-        s->diag_src = *src;
-    script_done(&script);
+bool session_lines(struct session *s, const struct source *src, bool abbreviated)
+{
+    struct lines l;
+    bool ok;
+
+    session_read(s, src, NULL, abbreviated, &l);
+    ok = session_run(s, &l);
+    script_done(&l.script);
     return ok;
 }
 
