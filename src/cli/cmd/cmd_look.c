@@ -223,7 +223,7 @@ static bool read_event(struct session *s, const struct step *st, const char *key
                        "an event is like #34.3, a tick like #34; \"show events last 20\"");
 }
 
-/* What @st exports is not all that happened: says so where people look, who see the file later. */
+/* If what @st exports is not all that happened, it is said at once: the file is looked at later. */
 static void tell_missing(struct session *s, const struct step *st, const struct past *past,
                          const struct ladder_options *options)
 {

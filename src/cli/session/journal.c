@@ -28,7 +28,7 @@ static struct step *make_ticks(struct pool *p, uint64_t n)
     return st;
 }
 
-/* @ticks 0: it is refused by itself. */
+/* A step that expects @body to be refused: when it has taken @ticks, or by itself if that is 0. */
 static struct step *make_refused(struct pool *p, const struct step *body, uint64_t ticks)
 {
     struct step *st = make(p, CMD_refused);
@@ -61,7 +61,7 @@ static struct step *copy_without(struct pool *p, const struct step *st, unsigned
     return copy->body || !(st->cmd->flags & CMD_BLOCK) ? copy : NULL;
 }
 
-/* A copy of what is to be saved; NULL: that is nothing. */
+/* A copy of what is to be saved of @st; NULL: that is nothing. */
 static struct step *copy_changes(struct pool *p, const struct step *st)
 {
     return copy_without(p, st, CMD_LOOKS | CMD_PROMPT_ONLY);
@@ -138,7 +138,7 @@ static bool deeds_equal(const struct deeds *a, const struct deeds *b)
     return !x && !y;
 }
 
-/* Blocks in each other. */
+/* How many blocks @st has in each other. */
 static size_t depth_of(const struct step *st)
 {
     size_t deepest = 0;

@@ -116,7 +116,7 @@ void session_free(struct session *s);
 /* Prints why session_new() returned @st, and what to do. */
 void session_no_lab(FILE *err, const struct session_config *config, enum rdl_status st);
 
-/* Steps that come from @src stand in this: in a block of the step that runs, or in none. */
+/* The block of steps that come from @src: it stands in that of the step that runs, if one does. */
 struct block session_block(const struct session *s, const struct source *src);
 
 /* Carries out one step that stands in @in.  On failure s->diag says why, s->diag_src where.
@@ -143,7 +143,7 @@ void session_read(const struct session *s, const struct source *src, const struc
  */
 bool session_run(struct session *s, const struct lines *l);
 
-/* Both at once. */
+/* Reads the statements of @src and carries them out. */
 bool session_lines(struct session *s, const struct source *src, bool abbreviated);
 
 /* Prints s->diag. */
