@@ -51,7 +51,7 @@ static void offer_words(struct completion *c, const struct enum_table *words)
     for (size_t i = 0; i < words->n_rows; i++) {
         char word[VALUE_WORD_BYTES];
 
-        /* One case of the two, or every word would be offered twice: the one that was begun. */
+        /* A word is offered in the case in which it was begun, or each would be offered twice. */
         value_word_text(words, &words->rows[i], word);
         offer(c, isupper((unsigned char)c->typed[0]) ? words->rows[i].name : word);
     }

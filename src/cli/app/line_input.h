@@ -12,8 +12,7 @@ void line_input_open(struct session *s);
 void line_input_close(void);
 
 /* One line without its end, to be freed; NULL at the end of input.  ^C begins it anew, with the
- * prompt
- * @fresh, and sets *ret_fresh: what was read before is to be forgotten.
+ * prompt @fresh, and sets *ret_fresh: what was read before is to be forgotten.
  */
 char *line_input_read(const char *prompt, const char *fresh, bool *ret_fresh);
 

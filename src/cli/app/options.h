@@ -23,11 +23,11 @@ bool options_take(const struct option *rows, size_t n, int *argc, char **argv);
 /* Reads a whole number; false, and the standard error says why, if @text is none. */
 bool options_number(const char *name, const char *text, uint64_t *ret);
 
-/* The same, of a number that must be from @least to @most. */
+/* Reads a whole number that must be from @least to @most. */
 bool options_number_in(const char *name, const char *text, uint64_t least, uint64_t most,
                        uint64_t *ret);
 
-/* Reads a size in bytes, "64m", in the same way. */
+/* Reads a size in bytes, "64m". */
 bool options_size(const char *name, const char *text, uint64_t *ret);
 
 #endif

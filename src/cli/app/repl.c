@@ -7,7 +7,6 @@
 
 #include "cli/app/line_input.h"
 #include "cli/lang/lex.h"
-#include "cli/lang/line.h"
 #include "cli/print/version.h"
 #include "cli/session/advance.h"
 #include "cli/session/signals.h"
@@ -18,14 +17,29 @@
 /* A step of a person that takes more ticks is stopped: half a second. */
 #define PROMPT_TICKS_MAX 1000000u
 
+/* What was typed, as text and as what it says. */
+struct typed {
+    char *text; /* NULL: nothing was */
+    struct tokens tokens;
+    struct lines lines; /* once all of the text is there */
+};
+
 struct repl {
     struct session *s;
-    bool terminal; /* lines are edited */
-    bool echo;     /* lines are printed behind the prompt */
-    bool lasting;  /* errors do not end it */
-    char *again;   /* what an empty line repeats; NULL: nothing */
+    bool terminal;      /* lines are edited */
+    bool echo;          /* lines are printed behind the prompt */
+    bool lasting;       /* errors do not end it */
+    struct typed again; /* what an empty line repeats */
     int status;
 };
+
+static void typed_done(struct typed *t)
+{
+    script_done(&t->lines.script);
+    lex_free(&t->tokens);
+    free(t->text);
+    *t = (struct typed){.text = NULL};
+}
 
 static void make_prompt(const struct repl *r, bool continues, char ret[PROMPT_BYTES])
 {
@@ -100,55 +114,45 @@ static bool append(char **text, const char *line)
     return true;
 }
 
-/* The next statements as one text: several lines if a block or a `\` asks for them. */
-static char *read_text(struct repl *r)
+/* Reads the next statements as one text: several lines if a block or a `\` asks for them.  False:
+ * the input is over.
+ */
+static bool read_text(struct repl *r, struct typed *ret)
 {
-    char *text = NULL;
-
     for (;;) {
         bool ok, fresh;
-        char *line = read_line(r, text != NULL, &fresh);
+        char *line = read_line(r, ret->text != NULL, &fresh);
         struct source src;
 
-        if (fresh) {
-            free(text);
-            text = NULL;
-        }
-        if (!line)
-            return text;
-        ok = append(&text, line);
+        if (fresh)
+            typed_done(ret);
+        ok = line && append(&ret->text, line);
         free(line);
         if (!ok)
-            return text;
-        src = (struct source){NULL, text, strlen(text)};
-        if (!lex_wants_more(&src))
-            return text;
+            return ret->text != NULL;
+        src = (struct source){NULL, ret->text, strlen(ret->text)};
+        lex_rest(&ret->tokens, &src);
+        if (!lex_wants_more(&ret->tokens, &src))
+            return true;
     }
 }
 
 /* Is it one command that an empty line may repeat? */
-static bool is_repeatable(const struct repl *r, const char *text)
+static bool is_repeatable(const struct typed *t)
 {
-    struct script script = {.src = {NULL, text, strlen(text)}};
-    struct line_reader reader = {.script = &script, .abbreviated = true, .begun = true};
-    struct step *st = NULL, *more = NULL;
-    struct diag ignored;
-    bool ok = r->lasting && line_next(&reader, &st, &ignored) == LINE_STEP &&
-              (st->cmd->flags & CMD_AGAIN) && line_next(&reader, &more, &ignored) == LINE_END;
+    const struct step *st = t->lines.script.first;
 
-    script_done(&script);
-    return ok;
+    return t->lines.whole && st && !st->next && (st->cmd->flags & CMD_AGAIN);
 }
 
-/* Carries out one text; false if the session ends. */
-static bool run_text(struct repl *r, const char *text)
+/* Carries out what was typed; false if the session ends. */
+static bool run_typed(struct repl *r, const struct typed *t)
 {
-    const struct source src = {NULL, text, strlen(text)};
     int status;
 
     if (r->lasting)
         signals_clear_interrupted(); /* ^C was for the line before */
-    if (session_lines(r->s, &src, r->lasting))
+    if (session_run(r->s, &t->lines))
         return !r->s->quit;
     session_complain(r->s, r->echo ? stdout : stderr);
     status = session_exit_status(r->s);
@@ -156,6 +160,30 @@ static bool run_text(struct repl *r, const char *text)
     r->s->step.interrupted = false;
     r->status = exit_worse(r->status, status);
     return r->lasting && status != EXIT_BROKEN;
+}
+
+/* Reads and carries out the next statements; false if the session ends. */
+static bool read_and_run(struct repl *r)
+{
+    struct typed t = {.text = NULL};
+    struct source src;
+    bool going;
+
+    if (!read_text(r, &t))
+        return false;
+    if (r->lasting && t.text[strspn(t.text, " \t\n")] == '\0') {
+        typed_done(&t);
+        return !r->again.text || run_typed(r, &r->again);
+    }
+    src = (struct source){NULL, t.text, strlen(t.text)};
+    session_read(r->s, &src, &t.tokens, r->lasting, &t.lines);
+    going = run_typed(r, &t);
+    typed_done(&r->again);
+    if (r->lasting && is_repeatable(&t))
+        r->again = t;
+    else
+        typed_done(&t);
+    return going;
 }
 
 static void banner(const struct repl *r)
@@ -168,7 +196,6 @@ static void banner(const struct repl *r)
 int repl_run(struct session *s, bool prompt)
 {
     struct repl r = {.s = s, .terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1};
-    bool going = true;
 
     r.echo = prompt && !r.terminal;
     r.lasting = prompt || r.terminal;
@@ -181,22 +208,9 @@ int repl_run(struct session *s, bool prompt)
         line_input_open(s);
     else
         setvbuf(stdin, NULL, _IONBF, 0); /* what was not read yet is in the pipe: see read_line() */
-    while (going) {
-        char *text = read_text(&r);
-
-        if (!text)
-            break;
-        if (r.lasting && text[strspn(text, " \t\n")] == '\0') {
-            going = !r.again || run_text(&r, r.again);
-            free(text);
-            continue;
-        }
-        free(r.again);
-        r.again = is_repeatable(&r, text) ? strdup(text) : NULL;
-        going = run_text(&r, text);
-        free(text);
-    }
-    free(r.again);
+    while (read_and_run(&r))
+        ;
+    typed_done(&r.again);
     if (s->failed_idle)
         r.status = exit_worse(r.status, EXIT_FAILED);
     if (r.terminal) {

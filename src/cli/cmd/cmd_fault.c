@@ -17,7 +17,7 @@ static uint32_t syndrome_of(const struct step *st)
     return (uint32_t)step_number_or(st, "syndrome", RDL_ANY);
 }
 
-/* "drops the 2nd frame with psn=101 that h1 sends" */
+/* Says what the fault will do: "f1: drops the next frame with psn=101 that h1 sends". */
 static void say_fault(struct session *s, const struct step *st, const struct rdl_fault_config *f,
                       const char *name)
 {

@@ -78,7 +78,7 @@ bool run_port(struct session *s, const struct step *st)
     return true;
 }
 
-/* The machine of the server, for a client; "" for a server. */
+/* Reads on which machine the server of a client is; a server has none, which is "". */
 static bool read_server(struct session *s, const struct step *st, char *ret, size_t cap)
 {
     const bool server = step_number(st, "role") == ROLE_server;
@@ -96,7 +96,7 @@ static bool read_server(struct session *s, const struct step *st, char *ret, siz
     return true;
 }
 
-/* The original draws its first PSN, too. */
+/* A program draws its first PSN, as the original does. */
 static uint32_t random_psn(void)
 {
     uint32_t psn = 0;
@@ -138,7 +138,7 @@ bool run_program(struct session *s, const struct step *st)
     return true;
 }
 
-/* To an address, or to the first GID of a host. */
+/* Reads to whom a ping goes: to an address, or to the first GID of a host. */
 static bool read_station(struct session *s, const struct step *st, uint8_t ret[16])
 {
     const struct scope in = session_scope(s);

@@ -103,7 +103,9 @@ bool run_show(struct session *s, const struct step *st)
     return explain_show(s, what, &rq, &e, at, status);
 }
 
-/* Of a question that the recorded events do not answer: about event @id, or 0. */
+/* The recorded events do not answer what was asked about event @id, or about none if that is 0: the
+ * remedy says what is missing of them, or @otherwise.
+ */
 static bool remedy_of_missing(struct session *s, ev_id id, const char *otherwise)
 {
     const struct past past = past_of_lab(s->lab);
@@ -221,7 +223,7 @@ static bool read_event(struct session *s, const struct step *st, const char *key
                        "an event is like #34.3, a tick like #34; \"show events last 20\"");
 }
 
-/* What @st exports is not all that happened: says so where people look, who see the file later. */
+/* If what @st exports is not all that happened, it is said at once: the file is looked at later. */
 static void tell_missing(struct session *s, const struct step *st, const struct past *past,
                          const struct ladder_options *options)
 {

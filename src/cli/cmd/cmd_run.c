@@ -14,7 +14,9 @@ static void say_time(struct session *s, const char *what)
     session_say(s, "%st=%s\n", what, buf);
 }
 
-/* A tick that shows nothing: a device looked and found nothing to do, a frame has left its port. */
+/* Tells of a tick that showed nothing: a device looked and found nothing to do, or a frame has left
+ * its port.
+ */
 static void say_quiet(struct session *s)
 {
     const unsigned long long tick = (unsigned long long)rdl_tick(s->lab);

@@ -2,9 +2,13 @@
 #include "cli/lang/lex.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/print/must.h"
 #include "emu/base/assert.h"
+
+#define FIRST_ROOM 16u /* tokens; a line has few */
 
 static char char_at(const struct source *src, size_t i)
 {
@@ -123,19 +127,47 @@ struct token lex_next(const struct source *src, size_t from, struct diag *d)
     return lex_word(src, i, d);
 }
 
-bool lex_wants_more(const struct source *src)
+void lex_rest(struct tokens *tokens, const struct source *src)
 {
     struct diag ignored;
-    size_t depth = 0, joints = 0;
-    struct token t = {TOKEN_SEPARATOR, {0, 0}};
+    size_t at = 0;
 
-    do {
-        t = lex_next(src, t.at.at + t.at.len, &ignored);
-        depth += t.kind == TOKEN_OPEN;
-        depth -= t.kind == TOKEN_CLOSE && depth > 0;
-    } while (t.kind != TOKEN_END && t.kind != TOKEN_BAD);
-    if (t.kind == TOKEN_BAD)
-        return false;
+    if (tokens->n > 0 && tokens->v[tokens->n - 1].kind == TOKEN_END)
+        tokens->n--;
+    if (tokens->n > 0)
+        at = tokens->v[tokens->n - 1].at.at + tokens->v[tokens->n - 1].at.len;
+    for (;;) {
+        const struct token t = lex_next(src, at, &ignored);
+
+        if (tokens->n == tokens->room) {
+            tokens->room = tokens->room ? 2 * tokens->room : FIRST_ROOM;
+            tokens->v = must_realloc(tokens->v, tokens->room * sizeof(*tokens->v));
+        }
+        tokens->v[tokens->n++] = t;
+        if (t.kind == TOKEN_END || t.kind == TOKEN_BAD)
+            return;
+        at = t.at.at + t.at.len;
+    }
+}
+
+void lex_free(struct tokens *tokens)
+{
+    free(tokens->v);
+    *tokens = (struct tokens){.v = NULL};
+}
+
+bool lex_wants_more(const struct tokens *tokens, const struct source *src)
+{
+    size_t depth = 0, joints = 0;
+
+    for (size_t i = 0; i < tokens->n; i++) {
+        const enum token_kind kind = tokens->v[i].kind;
+
+        if (kind == TOKEN_BAD)
+            return false;
+        depth += kind == TOKEN_OPEN;
+        depth -= kind == TOKEN_CLOSE && depth > 0;
+    }
     /* A joint at the very end, with or without its line end. */
     for (size_t i = src->len; i > 0; i--) {
         const char c = src->text[i - 1];

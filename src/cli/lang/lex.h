@@ -29,8 +29,22 @@ struct token {
 /* The token at or behind byte @from; the next one begins at the end of its span. */
 struct token lex_next(const struct source *src, size_t from, struct diag *d);
 
-/* Does the text end inside a block, or after a `\`, so that more lines must come? */
-bool lex_wants_more(const struct source *src);
+/* The tokens of a text that may grow line by line.  Release with lex_free(). */
+struct tokens {
+    struct token *v;
+    size_t n, room;
+};
+
+/* Adds the tokens of what @src has behind those that are there already, of which it may have got
+ * whole lines since.  The last one is TOKEN_END or TOKEN_BAD.
+ */
+void lex_rest(struct tokens *tokens, const struct source *src);
+void lex_free(struct tokens *tokens);
+
+/* Does the text that was cut into @tokens end inside a block, or after a `\`, so that more lines
+ * must come?
+ */
+bool lex_wants_more(const struct tokens *tokens, const struct source *src);
 
 /* The characters that a word, or a part of one, stands for: quotes are taken off and escapes
  * (\" \\ \n \t \r \xHH) replaced.  NULL: an escape is wrong, and @d says which.

@@ -18,18 +18,34 @@ struct reading {
     size_t next_operand; /* index of the parameter */
 };
 
-static struct token next(struct reading *rd)
+/* The next token, which stays the next. */
+static struct token look_at(struct line_reader *r, struct diag *d)
 {
-    const struct token t = lex_next(rd->src, rd->r->at, rd->d);
+    const struct tokens *tokens = r->tokens;
 
-    rd->r->at = t.at.at + t.at.len;
+    if (!tokens || tokens->v[r->i].kind == TOKEN_BAD) /* @d is to say what is bad */
+        return lex_next(&r->script->src, r->at, d);
+    return tokens->v[r->i];
+}
+
+static struct token take(struct line_reader *r, struct diag *d)
+{
+    const struct token t = look_at(r, d);
+
+    r->at = t.at.at + t.at.len;
+    if (r->tokens && r->i + 1 < r->tokens->n)
+        r->i++;
     return t;
 }
 
-/* The next token stays the next. */
+static struct token next(struct reading *rd)
+{
+    return take(rd->r, rd->d);
+}
+
 static struct token look(struct reading *rd)
 {
-    return lex_next(rd->src, rd->r->at, rd->d);
+    return look_at(rd->r, rd->d);
 }
 
 static bool is_text(const struct reading *rd, struct span at, const char *text)
@@ -331,9 +347,8 @@ static bool read_block(struct line_reader *r, struct span open, size_t depth, st
     struct step **tail = ret;
 
     for (;;) {
-        const struct token t = lex_next(&r->script->src, r->at, d);
+        const struct token t = take(r, d);
 
-        r->at = t.at.at + t.at.len;
         switch (t.kind) {
         case TOKEN_SEPARATOR:
             continue;
@@ -443,8 +458,7 @@ enum line_result line_next(struct line_reader *r, struct step **ret, struct diag
     struct token t;
 
     do {
-        t = lex_next(&r->script->src, r->at, d);
-        r->at = t.at.at + t.at.len;
+        t = take(r, d);
     } while (t.kind == TOKEN_SEPARATOR);
     if (t.kind == TOKEN_BAD)
         return LINE_BAD;
@@ -456,6 +470,17 @@ enum line_result line_next(struct line_reader *r, struct step **ret, struct diag
         return LINE_BAD;
     }
     return read_statement(r, t, 0, d, ret) ? LINE_STEP : LINE_BAD;
+}
+
+void line_read_rest(struct line_reader *r, struct lines *l)
+{
+    struct step **tail = &l->script.first;
+    enum line_result result;
+
+    while ((result = line_next(r, tail, &l->wrong)) == LINE_STEP)
+        tail = &(*tail)->next;
+    *tail = NULL; /* the one that is wrong is not among them */
+    l->whole = result == LINE_END;
 }
 
 bool line_read_script(struct script *s, struct diag *d)

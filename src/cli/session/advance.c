@@ -9,10 +9,10 @@
 #include "emu/facts/enums.h"
 #include "rdmalab/inspect.h"
 
-#define CHUNK_TICKS 4096u /* between looks for ^C */
-/* Between looks for frames from outside: a device holds only so many of them, and work that an
- * answer would change should not be done before it was read.  Enough for what is read in one look:
- * an answer to a frame takes some ten ticks.
+#define CHUNK_TICKS 4096u /* that pass between two looks for ^C */
+/* So many ticks pass between two looks for frames from outside: a device holds only so many of
+ * them, and work that an answer would change should not be done before it was read.  Enough for
+ * what is read in one look: an answer to a frame takes some ten ticks.
  */
 #define LIVE_TURN_TICKS 128u
 
@@ -194,7 +194,7 @@ static bool program_failed(struct session *s, struct span at)
     return true;
 }
 
-/* As move(), while the simulated clock follows the machine's. */
+/* Does what move() says while the simulated clock follows the machine's. */
 static struct moved move_live(struct session *s, const struct move *m, struct span at,
                               uint32_t *reterr_rsp)
 {
@@ -258,7 +258,7 @@ static bool next_limits(struct session *s, struct span at, struct rdl_limits *re
     return true;
 }
 
-/* As move(), while only the lab has a clock: repeats the call in chunks. */
+/* Does what move() says while only the lab has a clock: repeats the call in chunks. */
 static struct moved move_chunks(struct session *s, const struct move *m, struct span at,
                                 uint32_t *reterr_rsp)
 {
@@ -299,7 +299,7 @@ static const struct advanced idle = {.end = ADVANCE_IDLE};
 static const struct advanced goes_on = {.end = ADVANCE_GOES_ON};
 static const struct advanced failed = {.end = ADVANCE_FAILED};
 
-/* What a move that was cut comes to. */
+/* How advancing ended if @moved was cut. */
 static struct advanced cut(const struct session *s, const struct moved *moved)
 {
     if (moved->stop || session_is_over(s))

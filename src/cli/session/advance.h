@@ -13,7 +13,7 @@ enum advance_end {
     ADVANCE_FAILED   /* s->diag says why */
 };
 
-/* How the lab went on. */
+/* How it ended that the lab went on. */
 struct advanced {
     enum advance_end end;
     const struct stop *stop; /* of ADVANCE_STOPPED; NULL: the session was over before */
@@ -24,19 +24,23 @@ struct advanced {
  */
 void advance_stop(struct session *s);
 
-/* Until @grain has happened once: ADVANCE_DONE, or ADVANCE_IDLE if it never will. */
+/* Lets the lab go on until @grain has happened once: ADVANCE_DONE, or ADVANCE_IDLE if it never
+ * will.
+ */
 struct advanced advance_step(struct session *s, enum rdl_step grain, struct span at);
 
-/* Until nothing is scheduled (ADVANCE_IDLE) or the time @until_ns (ADVANCE_GOES_ON). */
+/* Lets the lab go on until nothing is scheduled (ADVANCE_IDLE) or up to the time @until_ns
+ * (ADVANCE_GOES_ON).
+ */
 struct advanced advance_run(struct session *s, uint64_t until_ns, struct span at);
 
-/* One tick, if it is due by @until_ns; otherwise ADVANCE_GOES_ON.  Of a lab that follows real time:
- * all that is due now.
+/* Carries out one tick, if one is due by @until_ns; otherwise ADVANCE_GOES_ON.  A lab that follows
+ * real time does all that is due now.
  */
 struct advanced advance_tick(struct session *s, uint64_t until_ns, struct span at);
 
-/* Until the device of @host has answered the control request; ADVANCE_FAILED if it refused, or
- * never will.
+/* Lets the lab go on until the device of @host has answered the control request; ADVANCE_FAILED if
+ * it refused, or never will.
  */
 struct advanced advance_wait(struct session *s, rdl_host host, struct span at);
 

@@ -4,7 +4,7 @@
 #define CLI_SESSION_EXIT_STATUS_H
 
 enum exit_status {
-    EXIT_ASK = -1, /* of a mode: its usage is to be told, with EXIT_USAGE */
+    EXIT_ASK = -1, /* what a mode returns to have its usage told, and EXIT_USAGE exited with */
     EXIT_PASSED = 0,
     EXIT_FAILED = 1,       /* an expectation or a command failed */
     EXIT_USAGE = 2,        /* usage, syntax or schema; or nothing to run */

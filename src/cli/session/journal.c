@@ -9,6 +9,7 @@ void journal_free(struct journal *j)
 {
     pool_free(&j->pool);
     pool_free(&j->scratch);
+    log_free(&j->log);
 }
 
 /* --- Making steps ----------------------------------------------------------------------------- */
@@ -27,7 +28,7 @@ static struct step *make_ticks(struct pool *p, uint64_t n)
     return st;
 }
 
-/* @ticks 0: it is refused by itself. */
+/* A step that expects @body to be refused: when it has taken @ticks, or by itself if that is 0. */
 static struct step *make_refused(struct pool *p, const struct step *body, uint64_t ticks)
 {
     struct step *st = make(p, CMD_refused);
@@ -60,7 +61,7 @@ static struct step *copy_without(struct pool *p, const struct step *st, unsigned
     return copy->body || !(st->cmd->flags & CMD_BLOCK) ? copy : NULL;
 }
 
-/* A copy of what is to be saved; NULL: that is nothing. */
+/* A copy of what is to be saved of @st; NULL: that is nothing. */
 static struct step *copy_changes(struct pool *p, const struct step *st)
 {
     return copy_without(p, st, CMD_LOOKS | CMD_PROMPT_ONLY);
@@ -137,7 +138,7 @@ static bool deeds_equal(const struct deeds *a, const struct deeds *b)
     return !x && !y;
 }
 
-/* Blocks in each other. */
+/* How many blocks @st has in each other. */
 static size_t depth_of(const struct step *st)
 {
     size_t deepest = 0;
@@ -218,21 +219,26 @@ static void add_ticks(struct journal *j, uint64_t ticks, const char *host)
 void journal_leaf(struct journal *j, const struct step *st, const struct journal_end *e)
 {
     const unsigned flags = st->cmd->flags;
-    const bool as_written = e->ok && !e->cut;
-    const bool broken = !e->ok && !e->cut && !e->refused; /* a bug of the emulator: shown again */
+    const uint64_t ticks = e->after.tick - e->before.tick;
+    const bool cut = e->outcome == LOG_CUT;
+    const bool as_written = e->outcome == LOG_DONE;
+    const bool broken = e->outcome == LOG_FAILED; /* a bug of the emulator: it is shown again */
+    const struct log_entry entry = {0, st, e->host, e->outcome, e->before, e->after};
 
-    if (j->open && (!!(flags & CMD_PROMPT_ONLY) || e->cut))
+    if (!(flags & (CMD_LOOKS | CMD_HEADER | CMD_NOTE)))
+        log_add(&j->log, &entry);
+    if (j->open && ((flags & CMD_PROMPT_ONLY) || cut))
         j->open->differs = true;
     if (flags & (CMD_LOOKS | CMD_PROMPT_ONLY | CMD_HEADER))
         return;
-    if (!as_written && e->ticks == 0 && !e->changed)
+    if (!as_written && ticks == 0 && !e->changed)
         return;
     if (!as_written && (flags & CMD_PASSES))
-        add_ticks(j, e->ticks, e->host);
+        add_ticks(j, ticks, e->host);
     else if (as_written || broken)
         add(j, st, e->host);
     else
-        add(j, make_refused(&j->scratch, st, e->cut ? e->ticks : 0), e->host);
+        add(j, make_refused(&j->scratch, st, cut ? ticks : 0), e->host);
     if (!j->open)
         pool_free(&j->scratch);
 }
@@ -241,6 +247,7 @@ void journal_open(struct journal *j, struct journal_block *b, bool sourced)
 {
     *b = (struct journal_block){.outer = j->open, .sourced = sourced, .differs = sourced};
     b->begin = b->now_begin = pool_mark(&j->scratch);
+    log_open(&j->log, &b->logged);
     j->open = b;
 }
 
@@ -248,6 +255,7 @@ void journal_round(struct journal *j)
 {
     struct journal_block *b = j->open;
 
+    log_round(&j->log, &b->logged);
     if (b->n_equal > 0 && deeds_equal(&b->now, &b->equal)) {
         b->n_equal++;
         pool_back(&j->scratch, b->now_begin);

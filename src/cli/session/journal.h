@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session did, as steps that do it again: with the same events in the same ticks.
+/* What a session did: what was carried out when (see log.h), and steps that do it again, with the
+ * same events in the same ticks.
  *
- * Each command leaves a deed.  One that did what its text says is its own deed.  What another one
- * did to the lab, from its beginning to where it ended, is the deed that it leaves:
+ * For the latter each command leaves a deed.  One that did what its text says is its own deed. What
+ * another one did to the lab, from its beginning to where it ended, is the deed that it leaves:
  *
  *   it let N ticks pass, and does nothing else    step tick N
  *   it was cut short, by ^C or a limit            refused ticks=N { it }
@@ -25,6 +26,7 @@
 
 #include "cli/lang/pool.h"
 #include "cli/lang/script.h"
+#include "cli/session/log.h"
 
 struct deed {
     struct deed *next;
@@ -46,6 +48,7 @@ struct journal_block {
     uint64_t n_equal;
     struct deeds now;                  /* of the iteration that runs */
     struct pool_mark begin, now_begin; /* in the scratch pool */
+    struct log_block logged;
 };
 
 struct journal {
@@ -54,6 +57,7 @@ struct journal {
     struct deeds done;
     struct journal_block *open; /* the innermost; NULL: none */
     uint64_t n;                 /* deeds so far, those in blocks too */
+    struct log log;
 };
 
 void journal_free(struct journal *j);
@@ -61,11 +65,9 @@ void journal_free(struct journal *j);
 /* How a command that is no block ended. */
 struct journal_end {
     const char *host; /* where its bare names were looked up */
-    uint64_t ticks;   /* that it took */
-    bool ok;
-    bool cut;     /* ended from outside: it will not end there by itself */
+    struct moment before, after;
+    enum log_outcome outcome;
     bool changed; /* the lab, though that took no tick */
-    bool refused; /* if not @ok: for a reason that a `refused` block takes */
 };
 
 /* @st, which is no block, was carried out. */

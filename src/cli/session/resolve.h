@@ -44,7 +44,7 @@ struct memory {
 bool resolve_memory(const struct scope *in, const struct step *st, const char *param, size_t i,
                     struct memory *ret, struct diag *reterr);
 
-/* The same from a text that came from @at. */
+/* The memory that @text names, which came from @at. */
 bool resolve_memory_text(const struct scope *in, const char *text, struct span at,
                          struct memory *ret, struct diag *reterr);
 

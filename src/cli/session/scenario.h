@@ -18,8 +18,8 @@ struct scenario {
  */
 int scenario_load(struct scenario *sc, const char *file, FILE *err);
 
-/* The same; a scenario without a step, which would pass whatever the lab did, is wrong too, unless
- * it says that it is to be skipped.
+/* Loads a scenario that is to be run.  One without a step, which would pass whatever the lab did,
+ * is wrong too, unless it says that it is to be skipped.
  */
 int scenario_load_to_run(struct scenario *sc, const char *file, FILE *err);
 void scenario_done(struct scenario *sc);
@@ -30,11 +30,11 @@ const char *scenario_skip(const struct scenario *sc);
 uint64_t scenario_seed(const struct scenario *sc);
 bool scenario_has_tag(const struct scenario *sc, const char *tag);
 
-/* Writes what happened in the session to files of their own. */
+/* What happened in a session goes into files of these kinds. */
 enum scenario_output { OUTPUT_LADDER, OUTPUT_PCAPNG, OUTPUT_EVENTS, N_OUTPUTS };
 
-/* @name "-" is the standard output, where a ladder is text.  Also of a session that was
- * interrupted. False, and @err says why.
+/* Writes @what to the file @name, also of a session that was interrupted; "-" is the standard
+ * output, where a ladder is text.  False: @err says why.
  */
 bool scenario_write(struct session *s, enum scenario_output what, const char *name, FILE *err);
 

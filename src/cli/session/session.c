@@ -203,21 +203,37 @@ static bool had_memory(struct session *s, const struct step *st)
     return false;
 }
 
+static struct moment now(const struct session *s)
+{
+    return (struct moment){rdl_tick(s->lab), rdl_now_ns(s->lab)};
+}
+
+/* How the command that ran has ended.  SIMPLIFIED: one that was cut short in real time counts as
+ * refused, as nothing cuts it short in the same place again.
+ */
+static enum log_outcome outcome(const struct session *s, bool ok)
+{
+    if (s->step.cut && !session_is_live(s))
+        return LOG_CUT;
+    if (ok)
+        return LOG_DONE;
+    return s->diag.kind == DIAG_FAILED ? LOG_REFUSED : LOG_FAILED;
+}
+
 /* Carries out a command that is no block. */
 static bool do_leaf(struct session *s, const struct step *st)
 {
-    const uint64_t before = s->step.first_tick;
-    struct journal_end end = {.host = s->in->host};
+    struct journal_end end = {.host = s->in->host, .before = now(s)};
+    bool ok;
 
     s->step.cut = false;
     s->step.changed = false;
-    end.ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
-    end.ticks = rdl_tick(s->lab) - before;
-    end.cut = s->step.cut && !session_is_live(s);
+    ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
+    end.after = now(s);
+    end.outcome = outcome(s, ok);
     end.changed = s->step.changed;
-    end.refused = s->diag.kind == DIAG_FAILED;
     journal_leaf(&s->history.journal, st, &end);
-    return end.ok;
+    return ok;
 }
 
 /* Carries out a command whose steps are remembered one by one. */
@@ -231,6 +247,8 @@ static bool do_block(struct session *s, const struct step *st)
     journal_close(&s->history.journal, st, s->in->host, ok && !session_is_over(s));
     return ok;
 }
+
+_Static_assert(LOG_FILES_MAX == SESSION_SOURCES_MAX + 1, "the log has room for all loops");
 
 struct block session_block(const struct session *s, const struct source *src)
 {
@@ -331,31 +349,46 @@ bool session_script(struct session *s, const struct script *script)
     return session_steps(s, script->first, &in);
 }
 
-bool session_lines(struct session *s, const struct source *src, bool abbreviated)
+void session_read(const struct session *s, const struct source *src, const struct tokens *tokens,
+                  bool abbreviated, struct lines *ret)
 {
-    struct script script = {.src = *src};
-    struct line_reader r = {
-        .script = &script, .abbreviated = abbreviated, .begun = s->history.journal.n > 0};
-    const struct block in = session_block(s, src);
+    struct line_reader r = {.script = &ret->script,
+                            .abbreviated = abbreviated,
+                            .begun = s->history.journal.n > 0,
+                            .tokens = tokens};
     size_t bad_at;
     const char *why = source_check_text(src, &bad_at);
-    bool ok = !why;
+
+    *ret = (struct lines){.script = {.src = *src}};
+    if (why)
+        diag_set(&ret->wrong, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
+    else
+        line_read_rest(&r, ret);
+}
+
+bool session_run(struct session *s, const struct lines *l)
+{
+    const struct block in = session_block(s, &l->script.src);
 
     begin(s);
     s->diag.kind = DIAG_NONE;
-    if (why)
-        diag_set(&s->diag, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
-    while (ok && !session_is_over(s)) {
-        struct step *st = NULL;
-        const enum line_result result = line_next(&r, &st, &s->diag);
+    if (!session_steps(s, l->script.first, &in))
+        return false;
+    if (l->whole || session_is_over(s))
+        return true;
+    s->diag = l->wrong;
+    s->diag_src = l->script.src;
+    return false;
+}
 
-        if (result == LINE_END)
-            break;
-        ok = result == LINE_STEP && session_step(s, st, &in);
-    }
-    if (!ok && s->diag_src.text == NULL)
-        s->diag_src = *src;
-    script_done(&script);
+bool session_lines(struct session *s, const struct source *src, bool abbreviated)
+{
+    struct lines l;
+    bool ok;
+
+    session_read(s, src, NULL, abbreviated, &l);
+    ok = session_run(s, &l);
+    script_done(&l.script);
     return ok;
 }
 

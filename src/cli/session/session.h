@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/lang/expr.h"
+#include "cli/lang/line.h"
 #include "cli/lang/script.h"
 #include "cli/session/exit_status.h"
 #include "cli/session/journal.h"
@@ -116,7 +116,7 @@ void session_free(struct session *s);
 /* Prints why session_new() returned @st, and what to do. */
 void session_no_lab(FILE *err, const struct session_config *config, enum rdl_status st);
 
-/* Steps that come from @src stand in this: in a block of the step that runs, or in none. */
+/* The block of steps that come from @src: it stands in that of the step that runs, if one does. */
 struct block session_block(const struct session *s, const struct source *src);
 
 /* Carries out one step that stands in @in.  On failure s->diag says why, s->diag_src where.
@@ -131,7 +131,19 @@ bool session_steps(struct session *s, const struct step *first, const struct blo
 /* Carries out the whole script, header first. */
 bool session_script(struct session *s, const struct script *script);
 
-/* Reads @src statement by statement and carries each out; stops at the first failure. */
+/* Reads the statements of @src, up to the first that is wrong.  @tokens: of @src, or NULL.
+ * @abbreviated: a unique prefix of a command is taken for it.  Free with
+ * script_done(&ret->script); until then @src must stay.
+ */
+void session_read(const struct session *s, const struct source *src, const struct tokens *tokens,
+                  bool abbreviated, struct lines *ret);
+
+/* Carries out the statements of @l one by one, up to the first failure; the one that is wrong fails
+ * when its turn comes.
+ */
+bool session_run(struct session *s, const struct lines *l);
+
+/* Reads the statements of @src and carries them out. */
 bool session_lines(struct session *s, const struct source *src, bool abbreviated);
 
 /* Prints s->diag. */
@@ -165,7 +177,7 @@ bool session_interrupted(struct session *s, struct span at);
 bool session_fail(struct session *s, struct span at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same from a status; the remedy is the status's own. */
+/* Fails so because a function of the lab returned @st, whose remedy is told with it. */
 bool session_fail_status(struct session *s, struct span at, const char *what, enum rdl_status st);
 
 /* Tells what a verb made on @host: a line of its own, or a part of the line of an `on`. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/lang/suggest.h"
+#include "cli/lang/table.h"
 #include "cli/print/show_text.h"
 #include "emu/base/quantity.h"
 
@@ -71,7 +72,8 @@ static void print_wrapped(FILE *out, const char *s)
     fputc('\n', out);
 }
 
-void help_usage(FILE *out, const struct cmd *cmd)
+/* Prints "post_send QP [wr_id=N] ... [as NAME]". */
+static void print_usage(FILE *out, const struct cmd *cmd)
 {
     char buf[2048];
     struct text t = text_on(buf, sizeof(buf));
@@ -151,11 +153,12 @@ static void print_param(FILE *out, const struct param *p)
         print_words(out, p->words);
 }
 
-void help_command(FILE *out, const struct cmd *cmd)
+/* Prints all about one command: usage, parameters, example. */
+static void print_command(FILE *out, const struct cmd *cmd)
 {
     fprintf(out, "%s: %s\n\n", cmd->name, cmd->summary);
     fputs("usage: ", out);
-    help_usage(out, cmd);
+    print_usage(out, cmd);
     for (size_t i = 0; i < cmd->n_params; i++)
         print_param(out, &cmd->params[i]);
     fprintf(out, "\nexample: %s\n", cmd->example);
@@ -163,7 +166,8 @@ void help_command(FILE *out, const struct cmd *cmd)
         fprintf(out, "after:\n%s", examples_before[cmd->before]);
 }
 
-void help_class(FILE *out, enum cmd_class class)
+/* Prints the commands of one class. */
+static void print_class(FILE *out, enum cmd_class class)
 {
     fprintf(out, "%s: %s\n", cmd_classes[class].name, cmd_classes[class].what);
     for (size_t i = 0; i < N_CMDS; i++) {
@@ -203,13 +207,13 @@ bool help_topic(FILE *out, const char *topic)
     for (unsigned c = 0; c < N_CLASSES; c++) {
         if (strcmp(cmd_classes[c].name, topic) != 0)
             continue;
-        help_class(out, (enum cmd_class)c);
+        print_class(out, (enum cmd_class)c);
         if (known)
             fputc('\n', out);
         known = true;
     }
     if (cmd)
-        help_command(out, cmd);
+        print_command(out, cmd);
     return known;
 }
 

@@ -77,9 +77,38 @@ static void open_blocks_and_joined_lines_want_more(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct source src = source_of(rows[i].text);
+        struct tokens tokens = {.v = NULL};
 
-        assert_int_equal(lex_wants_more(&src), rows[i].more);
+        lex_rest(&tokens, &src);
+        assert_int_equal(lex_wants_more(&tokens, &src), rows[i].more);
+        lex_free(&tokens);
     }
+}
+
+/* Lines that come one by one are cut as the text that they are together. */
+static void a_text_may_grow_by_lines(void **state)
+{
+    static const char text[] = "on h1 { # a comment\n  run 5us; note \"a\\n}\" \\\n \n\n} # end\n";
+    struct source src = {NULL, text, sizeof(text) - 1};
+    struct tokens whole = {.v = NULL}, grown = {.v = NULL};
+
+    (void)state;
+    lex_rest(&whole, &src);
+    for (size_t i = 0; i < sizeof(text) - 1; i++) {
+        if (text[i] != '\n')
+            continue;
+        src.len = i + 1;
+        lex_rest(&grown, &src);
+        assert_int_equal(lex_wants_more(&grown, &src), i + 1 < sizeof(text) - 1);
+    }
+    assert_int_equal(grown.n, whole.n);
+    for (size_t i = 0; i < whole.n; i++) {
+        assert_int_equal(grown.v[i].kind, whole.v[i].kind);
+        assert_int_equal(grown.v[i].at.at, whole.v[i].at.at);
+        assert_int_equal(grown.v[i].at.len, whole.v[i].at.len);
+    }
+    lex_free(&whole);
+    lex_free(&grown);
 }
 
 static void quoting_and_unquoting_are_inverse(void **state)
@@ -151,6 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_cut_into_tokens),
         cmocka_unit_test(open_blocks_and_joined_lines_want_more),
+        cmocka_unit_test(a_text_may_grow_by_lines),
         cmocka_unit_test(quoting_and_unquoting_are_inverse),
         cmocka_unit_test(unknown_escapes_are_errors),
         cmocka_unit_test(text_that_is_not_utf8_is_found),

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a name means depends on where it is looked up, and on nothing that was looked up before. */
-#include <unistd.h>
-
 #include "cli/lab_session.h"
+#include "cli/own_directory.h"
 #include "cli/session/resolve.h"
 #include "rdmalab/inspect.h"
 
@@ -119,25 +118,6 @@ static void a_sourced_file_has_no_host_but_the_limits_around_it(void **state)
     lab_close(&l);
 }
 
-/* Files are written to a directory of their own. */
-static int enter_directory(void **state)
-{
-    char name[] = "/tmp/rdmalab-test-XXXXXX";
-
-    if (!mkdtemp(name) || chdir(name) != 0)
-        return -1;
-    *state = strdup(name);
-    return 0;
-}
-
-static int leave_directory(void **state)
-{
-    const int result = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
-
-    free(*state);
-    return result;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,5 +128,5 @@ int main(void)
         cmocka_unit_test(a_sourced_file_has_no_host_but_the_limits_around_it),
     };
 
-    return cmocka_run_group_tests(tests, enter_directory, leave_directory);
+    return cmocka_run_group_tests(tests, own_directory_enter, own_directory_leave);
 }

@@ -320,6 +320,33 @@ static void carry_out(struct author *a, struct lab *l, const char *statement)
     l->interrupt_at = UINT64_MAX;
 }
 
+/* The log is read from both ends: each entry comes behind the one before it, and its ticks are
+ * found to be its own, and nobody else's.
+ */
+static void check_log(const struct lab *l)
+{
+    const struct log *log = &l->s->history.journal.log;
+    struct moment end = {0, 0};
+    struct log_cursor c, found;
+    uint64_t n = 0;
+
+    for (bool more = log_first(&c, log); more; more = log_next(&c)) {
+        assert_int_equal(c.entry.i, n++);
+        assert_true(c.entry.before.tick >= end.tick && c.entry.before.ns >= end.ns);
+        for (uint64_t tick = end.tick + 1; tick <= c.entry.before.tick; tick++)
+            assert_false(log_find(&found, log, tick));
+        for (uint64_t tick = c.entry.before.tick + 1; tick <= c.entry.after.tick; tick++) {
+            assert_true(log_find(&found, log, tick));
+            assert_int_equal(found.entry.i, c.entry.i);
+            assert_int_equal(found.entry.before.ns, c.entry.before.ns);
+        }
+        end = c.entry.after;
+    }
+    assert_int_equal(n, log->n);
+    assert_int_equal(end.tick, rdl_tick(l->s->lab));
+    assert_int_equal(end.ns, rdl_now_ns(l->s->lab));
+}
+
 /* Returns whether a session survives saving; tells if not. */
 static bool try_seed(uint64_t seed, bool verbose)
 {
@@ -345,6 +372,7 @@ static bool try_seed(uint64_t seed, bool verbose)
             print_message("  %s\n", l.s->diag.message);
     }
     l.s->bounds.patience = 0;
+    check_log(&l);
     wrong = save_and_replay(&l, why, sizeof(why));
     if (wrong)
         print_message("seed %llu: %s\n  again: SAVE_SEED=%llu tests/t_cli_save\n",
@@ -543,12 +571,13 @@ static void a_refused_block_may_have_a_limit_of_its_own(void **state)
 /* Equal iterations are kept once, whether or not all of them went as the text says. */
 static void what_is_repeated_is_kept_once(void **state)
 {
-    static const struct journal_end ok = {.host = "h1", .ok = true};
-    static const struct journal_end cut = {.host = "h1", .ticks = 3, .cut = true};
+    struct journal_end ok = {.host = "h1", .outcome = LOG_DONE};
+    struct journal_end cut = {.host = "h1", .outcome = LOG_CUT};
     struct pool pool = {NULL};
     struct journal j = {.open = NULL};
     struct journal_block outer, block;
     struct pool_mark after_two = {NULL, 0};
+    size_t logged_after_two = 0;
     struct step *run = step_new(&pool, &cmd_table[CMD_run], (struct span){0, 0});
     struct step *query = step_new(&pool, &cmd_table[CMD_query_port], (struct span){0, 0});
     struct step *repeat = step_new(&pool, &cmd_table[CMD_repeat], (struct span){0, 0});
@@ -558,13 +587,20 @@ static void what_is_repeated_is_kept_once(void **state)
     journal_open(&j, &block, false);
     for (unsigned i = 0; i < 60000; i++) {
         for (unsigned k = 0; k < 4; k++) {
+            ok.before = ok.after = cut.after;
             journal_leaf(&j, run, &ok);
+            cut.before = ok.after;
+            cut.after.tick += 3;
             journal_leaf(&j, query, &cut);
         }
         journal_round(&j);
-        if (i == 1)
+        if (i == 1) {
             after_two = pool_mark(&j.scratch);
+            logged_after_two = j.log.n_bytes;
+        }
     }
+    assert_int_equal(j.log.n, 60000 * 8);
+    assert_int_equal(j.log.n_bytes, logged_after_two);
     assert_ptr_equal(pool_mark(&j.scratch).chunk, after_two.chunk);
     assert_int_equal(pool_mark(&j.scratch).used, after_two.used);
     journal_close(&j, repeat, "", true);

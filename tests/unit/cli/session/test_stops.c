@@ -16,7 +16,7 @@ static struct stop *add_when(struct stops *list, enum stop_owner owner, const ch
 
 static void an_id_is_given_once(void **state)
 {
-    struct stops list = {NULL};
+    struct stops list = {.first = NULL};
     struct diag d = {.kind = DIAG_NONE};
 
     (void)state;
@@ -35,7 +35,7 @@ static void an_id_is_given_once(void **state)
 /* Without a condition a lab goes on in large chunks. */
 static void a_place_is_looked_at_when_it_is_reached_and_a_condition_after_each_tick(void **state)
 {
-    struct stops list = {NULL};
+    struct stops list = {.first = NULL};
 
     (void)state;
     assert_true(stops_ticks(&list, 0) == UINT64_MAX);
