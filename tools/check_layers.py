@@ -69,6 +69,10 @@ LIBRARY_ONLY_IN = {"libuv": ("cli/live", "cli/app"), "readline": ("cli/app",), "
                    "cjson": ("cli/lang", "cli/saved")}
 FILES_MAX = 45  # of a folder
 
+# A host has devices of several kinds: it points to them.  What it may hold of their layer:
+HOST = "src/emu/lab/world.h"
+HOST_MAY_HOLD = {"eth_port"}  # the socket that all functions of a slot share
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
 
@@ -159,11 +163,28 @@ def check_sizes(root):
             yield f"{folder.relative_to(root)}: {n} files (most: {FILES_MAX})"
 
 
+STRUCT = re.compile(r"^struct (\w+) \{\n(.*?)^\};", re.DOTALL | re.MULTILINE)
+MEMBER_BY_VALUE = re.compile(r"^\s*struct (\w+) \w+(?:\[\w+\])?;", re.MULTILINE)
+
+
+def check_host(root):
+    """No device is held by value in struct host."""
+    devices = {name for path in sorted((root / "src/emu/device").glob("*.h"))
+               for name, _ in STRUCT.findall(path.read_text())} - HOST_MAY_HOLD
+    hosts = [body for name, body in STRUCT.findall((root / HOST).read_text()) if name == "host"]
+    if len(hosts) != 1:
+        yield f"{HOST}: no struct host to look at"
+    for name in (n for body in hosts for n in MEMBER_BY_VALUE.findall(body)):
+        if name in devices:
+            yield f"{HOST}: struct host holds a struct {name}: devices are pointed to"
+
+
 def check(root):
-    return [*check_directories(root), *check_sources(root), *check_meson(root), *check_sizes(root)]
+    return [*check_directories(root), *check_sources(root), *check_meson(root), *check_sizes(root),
+            *check_host(root)]
 
 
-PLANTS = {  # what is planted -> file, text
+PLANTS = {  # what is planted -> file, text, and the line of the file that it follows if not the last
     "an upward include": ("src/emu/base/planted.h", '#include "emu/sim/sim.h"'),
     "a sideways include": ("src/emu/mem/planted.h", '#include "emu/sim/sim.h"'),
     "a picture in what happened": ("src/emu/past/planted.h", '#include "viz/ladder.h"'),
@@ -184,12 +205,14 @@ PLANTS = {  # what is planted -> file, text
     "a file in no layer": ("src/emu/misc/planted.h", ""),
     "an upward link": ("src/emu/base/meson.build", "x = [lab_dep]"),
     "a foreign library": ("src/emu/base/meson.build", "x = [cjson]"),
+    "a device by value in a host": (HOST, "    struct vnet planted;", "struct host {"),
+    "devices by value in a host": (HOST, "    struct rdma planted[MOST]; /* two */", "struct host {"),
 }
 
 
 def self_test(root):
     failed = 0
-    for what, (name, text) in PLANTS.items():
+    for what, (name, text, *after) in PLANTS.items():
         with tempfile.TemporaryDirectory() as tmp:
             copy = pathlib.Path(tmp)
             for part in ("include", "src"):
@@ -197,8 +220,9 @@ def self_test(root):
             before = set(check(copy))
             path = copy / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("a") as file:
-                file.write(f"\n{text}\n")
+            old = path.read_text() if path.exists() else ""
+            head, line, tail = old.partition(f"{after[0]}\n") if after else (old, "", "")
+            path.write_text(f"{head}{line}\n{text}\n{tail}")
             found = [line for line in check(copy) if line not in before]
         failed += not found
         print(f"{'found' if found else 'MISSED'}: {what}{': ' + found[0] if found else ''}")

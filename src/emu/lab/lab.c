@@ -21,9 +21,9 @@ static void on_doorbell(void *ctx, const struct sim_item *item)
     const uint32_t queue = virtio_doorbell_queue(item->arg);
 
     if (virtio_doorbell_function(item->arg) == FN_NET)
-        vnet_doorbell(&h->net, queue);
+        vnet_doorbell(h->net, queue);
     else
-        rdma_doorbell(&h->dev, queue);
+        rdma_doorbell(h->dev, queue);
 }
 
 static void on_irq(void *ctx, const struct sim_item *item)
@@ -55,7 +55,7 @@ static void on_qp_timer(void *ctx, const struct sim_item *item)
     struct world *w = ctx;
 
     w->progress.timers++;
-    rdma_timer(&w->hosts[item->target]->dev, item->arg);
+    rdma_timer(w->hosts[item->target]->dev, item->arg);
 }
 
 static void on_egress(void *ctx, const struct sim_item *item)
@@ -292,7 +292,7 @@ enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits l
     if (!h)
         return RDL_ERR_STALE;
     while (st == RDL_OK && h->guest.ctrl.busy)
-        st = rdma_broken(&h->dev) ? RDL_ERR_BROKEN : world_tick(lab, &b);
+        st = rdma_broken(h->dev) ? RDL_ERR_BROKEN : world_tick(lab, &b);
     return st == RDL_OK ? guest_answer(&h->guest, reterr_rsp) : st;
 }
 
@@ -302,7 +302,7 @@ enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host, uint32_t *r
 
     if (!h)
         return RDL_ERR_STALE;
-    return rdma_broken(&h->dev) ? RDL_ERR_BROKEN : guest_answer(&h->guest, reterr_rsp);
+    return rdma_broken(h->dev) ? RDL_ERR_BROKEN : guest_answer(&h->guest, reterr_rsp);
 }
 
 size_t rdl_used_bytes(const struct rdl_lab *lab)

@@ -22,7 +22,7 @@ static void add_peer(struct text *t, const struct world *w, const struct rc_qp *
 {
     const struct host *h = rc->peer < w->n_hosts ? w->hosts[rc->peer] : NULL;
     const uint32_t qpn = rc->qp.attr.dest_qpn;
-    const struct guest_qp *peer = h && qpn <= h->dev.config.max_qp ? h->guest.qp_of[qpn] : NULL;
+    const struct guest_qp *peer = h && qpn <= h->dev->config.max_qp ? h->guest.qp_of[qpn] : NULL;
 
     if (peer)
         add_path(t, &peer->o, h);
@@ -84,7 +84,7 @@ static void tell_receives(const struct host *h, const struct guest_qp *g, const 
 /* Chains that the driver has not got back, completed or not. */
 static bool outstanding(const struct host *h, const struct guest_wq *q)
 {
-    const struct vq *dev = &h->dev.pci.queues[q->queue];
+    const struct vq *dev = &h->dev->pci.queues[q->queue];
 
     return guest_vq(&h->guest, q->queue)->avail_idx != dev->used_idx;
 }
@@ -132,9 +132,9 @@ void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *se
         if (h->guest.ctrl.busy)
             tell_control(h, &out);
         tell_pings(h, &out);
-        for (uint32_t qpn = HCA_QPN_USER; qpn <= h->dev.config.max_qp; qpn++) {
+        for (uint32_t qpn = HCA_QPN_USER; qpn <= h->dev->config.max_qp; qpn++) {
             const struct guest_qp *g = h->guest.qp_of[qpn];
-            const struct qp *qp = g ? hca_qp(&h->dev.hca, qpn) : NULL;
+            const struct qp *qp = g ? hca_qp(&h->dev->hca, qpn) : NULL;
 
             if (qp && outstanding(h, &g->sq))
                 tell_sends(w, h, g, rc_of_const(qp), &out);

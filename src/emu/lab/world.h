@@ -32,8 +32,8 @@ struct host {
     bool asks;                 /* for the MACs of others, and is not introduced to them */
     struct ram ram;
     struct eth_port port;
-    struct rdma dev; /* function 1 of its slot */
-    struct vnet net; /* function 0 */
+    struct rdma *dev; /* function 1 of its slot */
+    struct vnet *net; /* function 0 */
     struct guest guest;
 };
 

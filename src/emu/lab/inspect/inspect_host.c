@@ -55,7 +55,7 @@ static void visit_lab(const struct inode *n, struct visit *v)
 
 static void gid_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
 {
-    const struct hca_gid *g = &list->host->dev.hca.gids[i];
+    const struct hca_gid *g = &list->host->dev->hca.gids[i];
     char buf[ADDR_TEXT_MAX];
     struct text t = text_on(buf, sizeof(buf));
 
@@ -70,7 +70,7 @@ static struct inode gid_list(const struct inode *n)
 
     s.item = gid_item;
     for (uint64_t i = 0; i < HCA_GIDS; i++) {
-        if (n->host->dev.hca.gids[i].valid)
+        if (n->host->dev->hca.gids[i].valid)
             s.list_end = i + 1;
     }
     return s;
@@ -149,13 +149,13 @@ static void visit_host(const struct inode *n, struct visit *v)
     struct text mac = text_on(buf, sizeof(buf));
     struct inode counters = *n;
 
-    mac_add(&mac, h->dev.config.mac);
-    counters.object = &h->dev.xport.count;
+    mac_add(&mac, h->dev->config.mac);
+    counters.object = &h->dev->xport.count;
     inspect_text(v, LEAF_host_name, h->name);
     inspect_text(v, LEAF_host_mac, buf);
     inspect_child(v, CHILD_host_gid, gid_list(n));
     inspect_leaf(v, LEAF_host_ram_bytes, h->ram.bytes);
-    inspect_word(v, LEAF_host_profile, h->dev.config.profile);
+    inspect_word(v, LEAF_host_profile, h->dev->config.profile);
     inspect_leaf(v, LEAF_host_irqs, h->guest.irqs);
     inspect_child(v, CHILD_host_device, *n);
     inspect_child(v, CHILD_host_port, *n);
@@ -168,7 +168,7 @@ static void visit_host(const struct inode *n, struct visit *v)
 
 static void visit_device(const struct inode *n, struct visit *v)
 {
-    const struct virtio_dev *d = &n->host->dev.pci;
+    const struct virtio_dev *d = &n->host->dev->pci;
 
     inspect_set(v, LEAF_device_status, d->status);
     inspect_leaf(v, LEAF_device_features_offered, d->offered);
@@ -179,13 +179,13 @@ static void visit_device(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_device_queue_select, d->queue_select);
     inspect_leaf(v, LEAF_device_num_queues, d->config.num_queues);
     inspect_leaf(v, LEAF_device_n_vectors, d->config.n_vectors);
-    inspect_leaf(v, LEAF_device_needs_reset, rdma_broken(&n->host->dev));
+    inspect_leaf(v, LEAF_device_needs_reset, rdma_broken(n->host->dev));
     inspect_child(v, CHILD_device_limits, *n);
 }
 
 static void visit_limits(const struct inode *n, struct visit *v)
 {
-    const struct hca_limits *l = &n->host->dev.hca.limits;
+    const struct hca_limits *l = &n->host->dev->hca.limits;
 
     inspect_leaf(v, LEAF_limits_max_pd, l->max_pd);
     inspect_leaf(v, LEAF_limits_max_mr, l->max_mr);
