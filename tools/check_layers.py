@@ -26,10 +26,12 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
     "hca":    ["base", "facts", "trace", "mem", "sim"],
     "xport":  ["base", "facts", "trace", "wire", "mem", "sim", "hca"],
     "device": ["base", "facts", "trace", "wire", "mem", "sim", "net", "virtio", "hca", "xport"],
-    # a guest sees devices only as registers, memory and interrupts
-    "guest":  ["base", "facts", "trace", "wire", "mem", "sim", "virtio"],
+    # the rooms of a guest, which sees devices only as registers, memory and interrupts
+    "guest/pci":     ["base", "facts", "trace", "mem", "virtio"],
+    "guest/ip":      ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci"],
+    "guest/machine": ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci", "guest/ip"],
     "lab":    ["base", "facts", "trace", "wire", "mem", "sim", "net", "virtio", "hca", "xport",
-               "device", "guest"],
+               "device", "guest/pci", "guest/ip", "guest/machine"],
     # what happened, from the events of a lab or of a saved trace
     "past":   ["base", "facts", "trace"],
     # pictures are made from pasts and inspect trees alone
@@ -93,8 +95,9 @@ def layer_of(include):
         return "public"
     if first == "emu" and rest and rest[0] in MAY_USE:
         return rest[0]
-    if first == "cli" and rest and f"cli/{rest[0]}" in MAY_USE:
-        return f"cli/{rest[0]}"
+    room = "/".join(rest[:2] if first == "emu" else [first, *rest[:1]])
+    if first in ("emu", "cli") and room in MAY_USE:
+        return room
     return first if first == "viz" else None
 
 
@@ -191,6 +194,9 @@ PLANTS = {  # what is planted -> file, text, and the line of the file that it fo
     "the inside of the lab in cli": ("src/cli/session/planted.h", '#include "emu/lab/world.h"'),
     "an upward include between rooms": ("src/cli/lang/planted.h", '#include "cli/session/session.h"'),
     "an upward link between rooms": ("src/cli/tell/meson.build", "x = [cli_show_dep]"),
+    "an upward include in the guest": ("src/emu/guest/pci/planted.h", '#include "emu/guest/ip/net.h"'),
+    "the device in the guest": ("src/emu/guest/machine/planted.h", '#include "emu/device/rdma.h"'),
+    "a file of the guest in no room": ("src/emu/guest/planted.h", ""),
     "the lab in the language": ("src/cli/lang/meson.build", "x = [lab_dep]"),
     "a file in no room": ("src/cli/planted.h", ""),
     "readline at the commands": ("src/cli/cmd/planted.h", "#include <readline/readline.h>"),

@@ -241,8 +241,8 @@ static enum rdl_status introduce(struct world *w, struct host *h)
         for (uint32_t j = 0; j < GUEST_GIDS; j++) {
             const uint8_t *theirs = other->guest.config.gid[j], *ours = h->guest.config.gid[j];
 
-            if (guest_neighbour_add(&h->guest, theirs, other->dev->config.mac) != RDL_OK ||
-                guest_neighbour_add(&other->guest, ours, h->dev->config.mac) != RDL_OK)
+            if (guest_neighbour_add(&h->guest.net, theirs, other->dev->config.mac) != RDL_OK ||
+                guest_neighbour_add(&other->guest.net, ours, h->dev->config.mac) != RDL_OK)
                 return RDL_ERR_NOMEM;
         }
     }

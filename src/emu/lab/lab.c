@@ -37,7 +37,7 @@ static void on_irq(void *ctx, const struct sim_item *item)
              .vector = irq.vector, .queue = irq.queue);
     trace_because(&w->trace, id);
     if (irq.function == FN_NET)
-        guest_net_interrupt(g, irq.vector);
+        guest_net_interrupt(&g->net, irq.vector);
     else
         guest_interrupt(g, irq.vector);
 }
@@ -47,7 +47,7 @@ static void on_guest_timer(void *ctx, const struct sim_item *item)
     struct world *w = ctx;
 
     w->progress.timers++;
-    guest_net_timer(&w->hosts[item->target]->guest, item->arg);
+    guest_net_timer(&w->hosts[item->target]->guest.net, item->arg);
 }
 
 static void on_qp_timer(void *ctx, const struct sim_item *item)

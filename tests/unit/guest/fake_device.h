@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#include "emu/guest/driver.h"
-#include "emu/guest/verbs.h"
+#include "emu/guest/machine/driver.h"
+#include "emu/guest/machine/verbs.h"
 #include "emu/virtio/pci.h"
 
 #define FAKE_HOST      2u

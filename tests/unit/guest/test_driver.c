@@ -199,16 +199,16 @@ static void neighbours_are_found_and_replaced(void **state)
     for (uint8_t i = 0; i < 20; i++) {
         gid[15] = (uint8_t)(100 + i);
         mac[5] = i;
-        assert_null(guest_neighbour_mac(g, gid));
-        assert_int_equal(guest_neighbour_add(g, gid, mac), RDL_OK);
+        assert_null(guest_neighbour_mac(&g->net, gid));
+        assert_int_equal(guest_neighbour_add(&g->net, gid, mac), RDL_OK);
     }
     gid[15] = 107;
-    assert_int_equal(guest_neighbour_mac(g, gid)[5], 7);
+    assert_int_equal(guest_neighbour_mac(&g->net, gid)[5], 7);
     mac[5] = 99;
-    assert_int_equal(guest_neighbour_add(g, gid, mac), RDL_OK);
-    assert_int_equal(guest_neighbour_mac(g, gid)[5], 99);
+    assert_int_equal(guest_neighbour_add(&g->net, gid, mac), RDL_OK);
+    assert_int_equal(guest_neighbour_mac(&g->net, gid)[5], 99);
     assert_int_equal(g->net.neighbours.n, 20);
-    assert_memory_equal(guest_neighbour_mac(g, g->config.gid[1]), g->config.mac, MAC_BYTES);
+    assert_memory_equal(guest_neighbour_mac(&g->net, g->config.gid[1]), g->config.mac, MAC_BYTES);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, fake_set_up, fake_tear_down)

@@ -22,7 +22,7 @@ static int set_up(void **state)
     w->pd = fake_pd(w->f);
     w->cq = fake_cq(w->f, 8);
     w->qp = fake_qp(w->f, w->pd, w->cq, MAX_WR);
-    assert_int_equal(guest_neighbour_add(&w->f->guest, peer_gid, peer_mac), RDL_OK);
+    assert_int_equal(guest_neighbour_add(&w->f->guest.net, peer_gid, peer_mac), RDL_OK);
     *state = w;
     return 0;
 }

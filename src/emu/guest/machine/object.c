@@ -11,7 +11,7 @@
 #include "emu/base/fnv.h"
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
-#include "emu/guest/internal.h"
+#include "emu/guest/machine/internal.h"
 
 static const struct {
     size_t bytes;

@@ -2,7 +2,7 @@
 /* The virtqueues of the RDMA function, as its driver uses them. */
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
-#include "emu/guest/internal.h"
+#include "emu/guest/machine/internal.h"
 
 uint16_t ctrl_vector(const struct guest *g)
 {
@@ -21,7 +21,7 @@ uint16_t cq_vector(const struct guest *g, uint32_t cqn)
 enum rdl_status queue_boot(struct guest *g, uint32_t queue, uint32_t size, uint16_t vector)
 {
     struct guest_queue *q = &g->queues[queue];
-    const enum rdl_status st = pci_queue_place(g, &g->pci, q, queue, size);
+    const enum rdl_status st = pci_queue_place(&g->pci, q, queue, size);
 
     if (st == RDL_OK)
         pci_queue_program(&g->pci, q, vector);
@@ -103,10 +103,10 @@ void queue_detach(struct guest *g, uint32_t queue, uint16_t vector)
 
 void queue_kick_now(struct guest *g, uint32_t queue)
 {
-    pci_kick_now(g, &g->pci, &g->queues[queue], queue);
+    pci_kick_now(&g->pci, &g->queues[queue], queue);
 }
 
 void queue_kick(struct guest *g, uint32_t queue)
 {
-    pci_kick(g, &g->pci, &g->queues[queue], queue);
+    pci_kick(&g->pci, &g->queues[queue], queue);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "emu/guest/dma.h"
+#include "emu/guest/pci/dma.h"
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"

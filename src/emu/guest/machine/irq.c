@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Interrupts.  [virtio 1.2, 4.1.5.3 and 4.1.5.4] */
-#include "emu/guest/internal.h"
+#include "emu/guest/machine/internal.h"
 
 /* The configuration changed: of interest is only whether the device gave up. */
 static void config_interrupt(struct guest *g)

@@ -10,10 +10,10 @@
 
 #include "emu/facts/device.h"
 #include "emu/facts/regs.h"
-#include "emu/guest/driver.h"
-#include "emu/guest/guest.h"
-#include "emu/guest/pci.h"
-#include "emu/guest/verbs.h"
+#include "emu/guest/machine/driver.h"
+#include "emu/guest/machine/guest.h"
+#include "emu/guest/machine/verbs.h"
+#include "emu/guest/pci/pci.h"
 #include "emu/virtio/pci.h"
 
 /* Access flags that regions and queue pairs know; memory windows are not offered. */
@@ -98,6 +98,9 @@ void cq_refused(struct guest *g);
 void qp_refused(struct guest *g);
 void destroy_refused(struct guest *g);
 void notify_refused(struct guest *g);
+
+/* modify.c: the neighbour @gid of an address vector answered, or (@mac is NULL) did not. */
+void modify_resolved(struct guest *g, const uint8_t gid[GID_BYTES], const uint8_t *mac);
 
 /* Completions of @cq so far, polled or not. */
 uint64_t cq_completions(const struct guest_cq *cq);

@@ -2,11 +2,11 @@
 /* The guest's network: its virtio-net driver and a small IP stack on top of it.
  *
  *	frame -> receive ring -> interrupt -> ARP | ICMP echo | neighbour discovery
- *	ping, MODIFY_QP -> neighbour's MAC, asked for if need be -> frame -> transmit ring -> kick
+ *	ping -> neighbour's MAC, asked for if need be -> frame -> transmit ring -> kick
  *
  * The guest has the two addresses of its GID table, IPv4 and IPv6, and takes every other address to
- * be on its link.  What waits for a neighbour's MAC goes on when the answer comes, or ends when
- * nobody has answered GUEST_ARP_TRIES times.
+ * be on its link.  What waits for a neighbour's MAC, a frame or somebody who was told to wait, goes
+ * on when the answer comes, or ends when nobody has answered GUEST_ARP_TRIES times.
  *
  * SIMPLIFIED: no routers, no fragments, no UDP or TCP, no duplicate address detection: what is left
  * is what RoCEv2 between neighbours needs, and ping.  A neighbour that was heard of is believed for
@@ -19,13 +19,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/base/arena.h"
+#include "emu/facts/device.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/virtio_net.h"
-#include "emu/guest/pci.h"
+#include "emu/guest/pci/pci.h"
 #include "emu/sim/sim.h"
+#include "emu/trace/trace.h"
 #include "emu/wire/addr.h"
-
-struct guest;
+#include "rdmalab/status.h"
 
 #define GUEST_ARP_TRIES       3u /* questions before a neighbour counts as absent */
 #define GUEST_ARP_NS          1000000000u
@@ -76,10 +78,26 @@ struct guest_ping {
     sim_ticket timer;
 };
 
+struct guest_net_config {
+    uint32_t host; /* named in events */
+    uint8_t mac[MAC_BYTES];
+    uint8_t gid[GUEST_GIDS][GID_BYTES]; /* its addresses */
+    struct trace *trace;
+    struct sim *sim; /* for timers; NULL: there is no network function */
+    /* Somebody who got RDL_ERR_BUSY from guest_neighbour_resolve() may wait for this: the neighbour
+     * @gid has answered, or (@mac is NULL) has not.
+     */
+    void (*resolved)(void *ctx, const uint8_t gid[GID_BYTES], const uint8_t *mac);
+    void *ctx;
+};
+
 struct guest_net {
+    struct guest_net_config config;
+    struct arena *arena;
     struct guest_pci pci;
-    bool up;     /* booted */
-    bool broken; /* the device gave back nonsense */
+    uint64_t irqs; /* interrupts taken */
+    bool up;       /* booted */
+    bool broken;   /* the device gave back nonsense */
     uint16_t mtu;
     struct guest_queue queues[NET_QUEUES];
     uint64_t slots_gpa[NET_QUEUES]; /* buffer i of a queue belongs to its descriptor i */
@@ -94,18 +112,35 @@ struct guest_net {
     uint16_t last_seq;
 };
 
+/* A stack that is not booted, on the function that @pci names. */
+void guest_net_init(struct guest_net *net, struct arena *a, const struct guest_net_config *config,
+                    const struct guest_pci *pci);
+
+/* Brings the function up.  Errors as guest_boot(). */
+RDL_MUST_CHECK enum rdl_status guest_net_boot(struct guest_net *net);
+
 /* An interrupt of virtio-net was delivered.  Unknown vectors are ignored. */
-void guest_net_interrupt(struct guest *g, uint32_t vector);
+void guest_net_interrupt(struct guest_net *net, uint32_t vector);
 
 /* @arg of a due SIM_GUEST_TIMER. */
-void guest_net_timer(struct guest *g, uint64_t arg);
+void guest_net_timer(struct guest_net *net, uint64_t arg);
 
 /* Makes the MAC of @gid known for good.  RDL_OK, RDL_ERR_NOMEM; a known @gid gets the new MAC. */
-RDL_MUST_CHECK enum rdl_status guest_neighbour_add(struct guest *g, const uint8_t gid[GID_BYTES],
+RDL_MUST_CHECK enum rdl_status guest_neighbour_add(struct guest_net *net,
+                                                   const uint8_t gid[GID_BYTES],
                                                    const uint8_t mac[MAC_BYTES]);
 
+/* Finds the MAC of @gid, for *@ret_mac, or asks the link for it.
+ *
+ * RDL_OK: here it is.  RDL_ERR_BUSY: asked; what waits is told, by config.resolved() too.
+ * RDL_ERR_NO_ROUTE: cannot ask, as the link is down or too many questions are open.
+ */
+RDL_MUST_CHECK enum rdl_status guest_neighbour_resolve(struct guest_net *net,
+                                                       const uint8_t gid[GID_BYTES],
+                                                       const uint8_t **ret_mac);
+
 /* The MAC of @gid, also of an own one; NULL when none is known now. */
-const uint8_t *guest_neighbour_mac(const struct guest *g, const uint8_t gid[GID_BYTES]);
+const uint8_t *guest_neighbour_mac(const struct guest_net *net, const uint8_t gid[GID_BYTES]);
 
 /* Sends an echo request with @bytes of data to @dst; given up after @timeout_ns.
  *
@@ -115,10 +150,10 @@ const uint8_t *guest_neighbour_mac(const struct guest *g, const uint8_t gid[GID_
  *	   RDL_ERR_NO_ROUTE the link is down and @dst not known
  *	   RDL_ERR_BROKEN   virtio-net needs a reset; RDL_ERR_UNSUPPORTED: there is none
  */
-RDL_MUST_CHECK enum rdl_status guest_ping(struct guest *g, const uint8_t dst[GID_BYTES],
+RDL_MUST_CHECK enum rdl_status guest_ping(struct guest_net *net, const uint8_t dst[GID_BYTES],
                                           uint32_t bytes, uint64_t timeout_ns, uint16_t *ret_seq);
 
 /* The ping numbered @seq; NULL when it was forgotten. */
-const struct guest_ping *guest_ping_of(const struct guest *g, uint16_t seq);
+const struct guest_ping *guest_ping_of(const struct guest_net *net, uint16_t seq);
 
 #endif

@@ -16,10 +16,10 @@
 #include "emu/base/slots.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/rfc.h"
-#include "emu/guest/bus.h"
-#include "emu/guest/dma.h"
-#include "emu/guest/net.h"
-#include "emu/guest/pci.h"
+#include "emu/guest/ip/net.h"
+#include "emu/guest/pci/bus.h"
+#include "emu/guest/pci/dma.h"
+#include "emu/guest/pci/pci.h"
 #include "emu/mem/space.h"
 #include "emu/trace/trace.h"
 #include "emu/virtio/vq_driver.h"
@@ -30,7 +30,6 @@ struct guest;
 
 /* Objects of one kind in one lab, all hosts together. */
 #define GUEST_OBJECTS_MAX 16384u
-#define GUEST_GIDS        2u
 
 /* The objects of all guests of a lab, by handle: an object's handle says nothing of its host, the
  * object does.

@@ -2,9 +2,7 @@
 /* What the drivers of both functions do alike: registers, the first steps of initialisation, rings.
  * [virtio 1.2, 3.1.1 and 4.1.5]
  */
-#include "emu/guest/pci.h"
-
-#include "emu/guest/guest.h"
+#include "emu/guest/pci/pci.h"
 
 uint64_t reg_read(const struct guest_pci *p, enum reg reg, uint32_t width)
 {
@@ -80,39 +78,38 @@ void pci_queue_program(const struct guest_pci *p, const struct guest_queue *q, u
     reg_write(p, REG_QUEUE_ENABLE, 2, 1);
 }
 
-enum rdl_status pci_queue_place(struct guest *g, const struct guest_pci *p, struct guest_queue *q,
-                                uint32_t queue, uint32_t size)
+enum rdl_status pci_queue_place(const struct guest_pci *p, struct guest_queue *q, uint32_t queue,
+                                uint32_t size)
 {
     reg_write(p, REG_QUEUE_SELECT, 2, queue);
     q->size_max = (uint32_t)reg_read(p, REG_QUEUE_SIZE, 2);
     if (size > q->size_max)
         return RDL_ERR_BROKEN;
     q->notify_at = BAR_NOTIFY + (uint32_t)reg_read(p, REG_QUEUE_NOTIFY_OFF, 2) * NOTIFY_MULTIPLIER;
-    q->boot_gpa = dma_take(&g->dma, vring_bytes(size));
+    q->boot_gpa = dma_take(p->dma, vring_bytes(size));
     if (!q->boot_gpa)
         return RDL_ERR_NOMEM;
     q->vq = (struct vqd){.ring = vring_place(q->boot_gpa, size)};
     return RDL_OK;
 }
 
-void pci_kick_now(struct guest *g, const struct guest_pci *p, const struct guest_queue *q,
-                  uint32_t queue)
+void pci_kick_now(const struct guest_pci *p, const struct guest_queue *q, uint32_t queue)
 {
-    struct trace *t = g->config.trace;
+    struct trace *t = p->trace;
     ev_id id, old;
 
-    TRACE_ID(t, id, kick, .host = g->config.host, .function = p->function, .queue = queue,
+    TRACE_ID(t, id, kick, .host = p->host, .function = p->function, .queue = queue,
              .avail_idx = q->vq.avail_idx);
     old = trace_because(t, id);
     p->bus->write(p->bus_ctx, q->notify_at, 2, queue);
     trace_because(t, old);
 }
 
-void pci_kick(struct guest *g, const struct guest_pci *p, struct guest_queue *q, uint32_t queue)
+void pci_kick(const struct guest_pci *p, struct guest_queue *q, uint32_t queue)
 {
-    if (vqd_needs_kick(&q->vq, g->config.ram))
-        pci_kick_now(g, p, q, queue);
+    if (vqd_needs_kick(&q->vq, p->ram))
+        pci_kick_now(p, q, queue);
     else
-        TRACE(g->config.trace, no_kick, .host = g->config.host, .function = p->function,
-              .queue = queue, .avail_idx = q->vq.avail_idx);
+        TRACE(p->trace, no_kick, .host = p->host, .function = p->function, .queue = queue,
+              .avail_idx = q->vq.avail_idx);
 }

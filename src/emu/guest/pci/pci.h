@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One virtio-pci function as its driver sees it, and what both drivers do alike. */
+/* One PCI function as its driver sees it, and what all drivers do alike. */
 #ifndef EMU_GUEST_PCI_H
 #define EMU_GUEST_PCI_H
 
@@ -8,19 +8,23 @@
 
 #include "emu/facts/enums.h"
 #include "emu/facts/regs.h"
-#include "emu/guest/bus.h"
+#include "emu/guest/pci/bus.h"
+#include "emu/guest/pci/dma.h"
+#include "emu/trace/trace.h"
 #include "emu/virtio/pci.h"
 #include "emu/virtio/vq_driver.h"
 #include "rdmalab/status.h"
 
-struct guest;
-
 struct guest_pci {
     enum pci_function function;
+    uint32_t host;      /* named in events */
+    uint32_t n_vectors; /* MSI-X, from 1 */
     const struct guest_bus *bus;
     void *bus_ctx;
-    uint32_t n_vectors; /* MSI-X, from 1 */
-    uint64_t features;  /* accepted */
+    struct trace *trace;
+    struct ram *ram;
+    struct dma_pool *dma; /* of the same RAM */
+    uint64_t features;    /* accepted */
 };
 
 /* One virtqueue: the driver's side, and the ring memory it was booted with. */
@@ -52,15 +56,14 @@ void pci_add_status(const struct guest_pci *p, unsigned bit);
 enum rdl_status pci_negotiate(struct guest_pci *p, uint64_t wanted);
 
 /* Selects queue number @queue and takes ring memory for @size entries; nothing is enabled. */
-enum rdl_status pci_queue_place(struct guest *g, const struct guest_pci *p, struct guest_queue *q,
-                                uint32_t queue, uint32_t size);
+enum rdl_status pci_queue_place(const struct guest_pci *p, struct guest_queue *q, uint32_t queue,
+                                uint32_t size);
 
 /* Fills in the registers of the selected queue and enables it.  [virtio 1.2, 4.1.5.1.3] */
 void pci_queue_program(const struct guest_pci *p, const struct guest_queue *q, uint16_t vector);
 
 /* Notifies the device unless it asked for none: events kick and no_kick; or in any case. */
-void pci_kick(struct guest *g, const struct guest_pci *p, struct guest_queue *q, uint32_t queue);
-void pci_kick_now(struct guest *g, const struct guest_pci *p, const struct guest_queue *q,
-                  uint32_t queue);
+void pci_kick(const struct guest_pci *p, struct guest_queue *q, uint32_t queue);
+void pci_kick_now(const struct guest_pci *p, const struct guest_queue *q, uint32_t queue);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
-#include "emu/guest/internal.h"
+#include "emu/guest/machine/internal.h"
 
 _Static_assert(1 + sizeof(struct raw_port_attr) <= CTRL_BUFFER_BYTES, "largest response");
 _Static_assert(1 + sizeof(struct raw_modify_qp) <= CTRL_BUFFER_BYTES, "largest request");

@@ -9,7 +9,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/wr.h"
-#include "emu/guest/internal.h"
+#include "emu/guest/machine/internal.h"
 
 #define SEND_FLAGS_ALL (unsigned)(SF_FENCE | SF_SIGNALED | SF_SOLICITED | SF_INLINE)
 

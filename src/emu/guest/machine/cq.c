@@ -5,7 +5,7 @@
  * completion uses one up, and polling gives it to the device again.
  */
 #include "emu/base/cursor.h"
-#include "emu/guest/internal.h"
+#include "emu/guest/machine/internal.h"
 
 static struct guest_cq *answered_cq(const struct guest *g)
 {

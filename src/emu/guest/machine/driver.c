@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Boot.  [virtio 1.2, 3.1.1; virtio-rdma RFC, Device Initialization] */
-#include "emu/guest/driver.h"
+#include "emu/guest/machine/driver.h"
 
 #include <string.h>
 
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
-#include "emu/guest/internal.h"
-#include "emu/guest/stack.h"
+#include "emu/guest/machine/internal.h"
 
 /* What this driver can use. */
 #define FEATURES_WANTED VIRTIO_FEATURES_ALL
@@ -18,18 +17,39 @@
 /* Requests of boot: an ADD_GID for each GID, then QUERY_PORT. */
 #define BOOT_STEPS (GUEST_GIDS + 1u)
 
+static void neighbour_resolved(void *ctx, const uint8_t gid[GID_BYTES], const uint8_t *mac)
+{
+    modify_resolved(ctx, gid, mac);
+}
+
 bool guest_init(struct guest *g, struct arena *a, const struct guest_config *config,
                 struct prng *rng)
 {
-    *g = (struct guest){
-        .config = *config,
-        .arena = a,
-        .pci = {FN_RDMA, config->bus, config->bus_ctx, config->n_vectors, 0},
-        .net.pci = {FN_NET, config->bus, config->net_ctx, config->net_vectors, 0},
+    struct guest_pci pci = {
+        .host = config->host,
+        .bus = config->bus,
+        .trace = config->trace,
+        .ram = config->ram,
+        .dma = &g->dma,
     };
+    struct guest_net_config net = {
+        .host = config->host,
+        .trace = config->trace,
+        .sim = config->sim,
+        .resolved = neighbour_resolved,
+        .ctx = g,
+    };
+
+    *g = (struct guest){.config = *config, .arena = a};
     if (!space_init(&g->space, config->ram, rng))
         return false;
     dma_init(&g->dma, &g->space);
+    pci.function = FN_RDMA, pci.bus_ctx = config->bus_ctx, pci.n_vectors = config->n_vectors;
+    g->pci = pci;
+    pci.function = FN_NET, pci.bus_ctx = config->net_ctx, pci.n_vectors = config->net_vectors;
+    memcpy(net.mac, config->mac, sizeof(net.mac));
+    memcpy(net.gid, config->gid, sizeof(net.gid));
+    guest_net_init(&g->net, a, &net, &pci);
     g->ctrl.request_gpa = dma_take(&g->dma, CTRL_BUFFER_BYTES);
     g->ctrl.response_gpa = dma_take(&g->dma, CTRL_BUFFER_BYTES);
     return g->ctrl.request_gpa && g->ctrl.response_gpa;
@@ -201,7 +221,7 @@ enum rdl_status guest_boot(struct guest *g)
     enum rdl_status st = boot_rdma(g);
 
     if (st == RDL_OK && g->config.net_ctx)
-        st = nic_boot(g);
+        st = guest_net_boot(&g->net);
     return st == RDL_OK ? boot_on(g) : st;
 }
 

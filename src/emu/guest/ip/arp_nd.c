@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
-#include "emu/guest/stack.h"
+#include "emu/guest/ip/stack.h"
 #include "emu/wire/arp.h"
 #include "emu/wire/eth.h"
 #include "emu/wire/nd.h"
@@ -13,35 +13,35 @@
 /* Room for either kind of question or answer. */
 #define QUESTION_BYTES (ETH_BYTES + IPV6_BYTES + ND_BYTES)
 
-static void send_arp(struct guest *g, const struct arp *arp, const uint8_t dst[MAC_BYTES])
+static void send_arp(struct guest_net *net, const struct arp *arp, const uint8_t dst[MAC_BYTES])
 {
     uint8_t frame[ETH_BYTES + ARP_BYTES];
     struct wr_cur out = wr_cur(frame, sizeof(frame));
     struct eth eth = {.ethertype = ETHERTYPE_ARP};
 
     memcpy(eth.dst, dst, MAC_BYTES);
-    memcpy(eth.src, g->config.mac, MAC_BYTES);
+    memcpy(eth.src, net->config.mac, MAC_BYTES);
     eth_build(&eth, &out);
     arp_build(arp, &out);
     RDL_ASSERT(!out.bad);
-    nic_send(g, frame, sizeof(frame));
+    nic_send(net, frame, sizeof(frame));
 }
 
 /* An ARP packet of ours; the target's MAC is @target_mac, or unknown. */
-static struct arp arp_from_us(const struct guest *g, const uint8_t target[GID_BYTES],
+static struct arp arp_from_us(const struct guest_net *net, const uint8_t target[GID_BYTES],
                               const uint8_t *target_mac)
 {
     struct arp arp = {.reply = target_mac != NULL};
 
-    memcpy(arp.sender_mac, g->config.mac, MAC_BYTES);
-    memcpy(arp.sender, stack_source(g, target), GID_BYTES);
+    memcpy(arp.sender_mac, net->config.mac, MAC_BYTES);
+    memcpy(arp.sender, stack_source(net, target), GID_BYTES);
     memcpy(arp.target, target, GID_BYTES);
     if (target_mac)
         memcpy(arp.target_mac, target_mac, MAC_BYTES);
     return arp;
 }
 
-static void send_nd(struct guest *g, struct nd *nd, const uint8_t dst[GID_BYTES])
+static void send_nd(struct guest_net *net, struct nd *nd, const uint8_t dst[GID_BYTES])
 {
     uint8_t frame[QUESTION_BYTES];
     struct wr_cur out;
@@ -50,33 +50,33 @@ static void send_nd(struct guest *g, struct nd *nd, const uint8_t dst[GID_BYTES]
                     .protocol = IP_PROTOCOL_ICMPV6,
                     .payload_bytes = ND_BYTES};
 
-    memcpy(ip.src, nd->advert ? nd->target : stack_source(g, nd->target), GID_BYTES);
+    memcpy(ip.src, nd->advert ? nd->target : stack_source(net, nd->target), GID_BYTES);
     memcpy(ip.dst, dst, GID_BYTES);
     nd->has_mac = true;
-    memcpy(nd->mac, g->config.mac, MAC_BYTES);
-    out = stack_begin(g, &ip, frame, sizeof(frame));
+    memcpy(nd->mac, net->config.mac, MAC_BYTES);
+    out = stack_begin(net, &ip, frame, sizeof(frame));
     nd_build(nd, &ip, &out);
-    stack_end(g, &ip, frame, &out);
+    stack_end(net, &ip, frame, &out);
 }
 
-void arp_nd_ask(struct guest *g, const uint8_t gid[GID_BYTES])
+void arp_nd_ask(struct guest_net *net, const uint8_t gid[GID_BYTES])
 {
     static const uint8_t everybody[MAC_BYTES] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
     uint8_t group[GID_BYTES];
     struct nd nd = {.advert = false};
 
     if (gid_is_ipv4(gid)) {
-        const struct arp arp = arp_from_us(g, gid, NULL);
+        const struct arp arp = arp_from_us(net, gid, NULL);
 
-        send_arp(g, &arp, everybody);
+        send_arp(net, &arp, everybody);
         return;
     }
     memcpy(nd.target, gid, GID_BYTES);
     ipv6_solicited_group(group, gid);
-    send_nd(g, &nd, group);
+    send_nd(net, &nd, group);
 }
 
-enum drop_reason arp_receive(struct guest *g, struct rd_cur *in)
+enum drop_reason arp_receive(struct guest_net *net, struct rd_cur *in)
 {
     struct arp arp;
     const enum drop_reason why = arp_parse(&arp, in);
@@ -84,24 +84,24 @@ enum drop_reason arp_receive(struct guest *g, struct rd_cur *in)
 
     if (why != DROP_NONE)
         return why;
-    if (!stack_is_own(g, arp.target)) {
+    if (!stack_is_own(net, arp.target)) {
         /* Not for us, but what is known already may be told anew. */
-        wanted = neighbour_heard(g, arp.sender, arp.sender_mac, false);
+        wanted = neighbour_heard(net, arp.sender, arp.sender_mac, false);
         return wanted ? DROP_NONE : DROP_NO_SUCH_GID;
     }
-    wanted = neighbour_heard(g, arp.sender, arp.sender_mac, !arp.reply);
+    wanted = neighbour_heard(net, arp.sender, arp.sender_mac, !arp.reply);
     if (!arp.reply) {
-        struct arp answer = arp_from_us(g, arp.sender, arp.sender_mac);
+        struct arp answer = arp_from_us(net, arp.sender, arp.sender_mac);
 
         memcpy(answer.sender, arp.target, GID_BYTES);
-        send_arp(g, &answer, arp.sender_mac);
+        send_arp(net, &answer, arp.sender_mac);
         return DROP_NONE;
     }
     return wanted ? DROP_NONE : DROP_GHOST_REPLY;
 }
 
 /* Who asks without an address of its own only wants to know whether the address is taken. */
-static void advertise(struct guest *g, const struct ip *ip, const struct nd *question)
+static void advertise(struct guest_net *net, const struct ip *ip, const struct nd *question)
 {
     const bool has_source = stack_is_unicast(ip->src);
     struct nd nd = {.advert = true, .solicited = has_source, .override = true};
@@ -109,10 +109,10 @@ static void advertise(struct guest *g, const struct ip *ip, const struct nd *que
 
     memcpy(nd.target, question->target, GID_BYTES);
     ipv6_all_nodes(all);
-    send_nd(g, &nd, has_source ? ip->src : all);
+    send_nd(net, &nd, has_source ? ip->src : all);
 }
 
-enum drop_reason nd_receive(struct guest *g, const struct ip *ip, const struct icmp *h,
+enum drop_reason nd_receive(struct guest_net *net, const struct ip *ip, const struct icmp *h,
                             struct rd_cur *in)
 {
     struct nd nd;
@@ -121,12 +121,12 @@ enum drop_reason nd_receive(struct guest *g, const struct ip *ip, const struct i
     if (why != DROP_NONE)
         return why;
     if (nd.advert)
-        return nd.has_mac && neighbour_heard(g, nd.target, nd.mac, false) ? DROP_NONE
-                                                                          : DROP_GHOST_REPLY;
-    if (!stack_is_own(g, nd.target))
+        return nd.has_mac && neighbour_heard(net, nd.target, nd.mac, false) ? DROP_NONE
+                                                                            : DROP_GHOST_REPLY;
+    if (!stack_is_own(net, nd.target))
         return DROP_NO_SUCH_GID;
     if (nd.has_mac)
-        neighbour_heard(g, ip->src, nd.mac, true);
-    advertise(g, ip, &nd);
+        neighbour_heard(net, ip->src, nd.mac, true);
+    advertise(net, ip, &nd);
     return DROP_NONE;
 }

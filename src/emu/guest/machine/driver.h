@@ -4,7 +4,7 @@
 #define EMU_GUEST_DRIVER_H
 
 #include "emu/base/prng.h"
-#include "emu/guest/guest.h"
+#include "emu/guest/machine/guest.h"
 
 /* Sizes that the driver wants; a device may offer less. */
 #define GUEST_CTRL_QUEUE_SIZE 64u

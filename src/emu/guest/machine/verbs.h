@@ -10,7 +10,7 @@
 #ifndef EMU_GUEST_VERBS_H
 #define EMU_GUEST_VERBS_H
 
-#include "emu/guest/guest.h"
+#include "emu/guest/machine/guest.h"
 
 /* The object called @name ("qp"), or NULL. */
 struct guest_object *guest_find(const struct guest *g, const char *name);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Verbs for protection domains, memory and memory regions. */
-#include "emu/guest/verbs.h"
+#include "emu/guest/machine/verbs.h"
 
 #include <string.h>
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/base/log2.h"
-#include "emu/guest/internal.h"
+#include "emu/guest/machine/internal.h"
 
 /* The object that the answered request is about; the first member of each kind. */
 static struct guest_pd *answered_pd(const struct guest *g)

@@ -7,8 +7,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
-#include "emu/guest/internal.h"
-#include "emu/guest/stack.h"
+#include "emu/guest/machine/internal.h"
 
 #define SL_MAX 7u /* RoCE: the three bits of the VLAN priority */
 
@@ -86,7 +85,7 @@ static enum rdl_status resolve(struct guest *g, struct rdl_qp_attr *a)
 
     if (memcmp(a->ah.dmac, none, MAC_BYTES) != 0)
         return RDL_OK;
-    st = neighbour_resolve(g, a->ah.dgid, &mac);
+    st = guest_neighbour_resolve(&g->net, a->ah.dgid, &mac);
     if (st == RDL_OK)
         memcpy(a->ah.dmac, mac, MAC_BYTES);
     return st;

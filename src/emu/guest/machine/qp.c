@@ -4,7 +4,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
-#include "emu/guest/internal.h"
+#include "emu/guest/machine/internal.h"
 
 #define MAX_WR_DEFAULT  16u
 #define MAX_SGE_DEFAULT 4u
