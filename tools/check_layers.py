@@ -27,11 +27,14 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
     "xport":  ["base", "facts", "trace", "wire", "mem", "sim", "hca"],
     "device": ["base", "facts", "trace", "wire", "mem", "sim", "net", "virtio", "hca", "xport"],
     # the rooms of a guest, which sees devices only as registers, memory and interrupts
-    "guest/pci":     ["base", "facts", "trace", "mem", "virtio"],
-    "guest/ip":      ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci"],
-    "guest/machine": ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci", "guest/ip"],
+    "guest/pci":         ["base", "facts", "trace", "mem", "virtio"],
+    "guest/ip":          ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci"],
+    "guest/verbs":       ["base", "facts", "trace", "wire", "mem"],
+    "guest/virtio_rdma": ["base", "facts", "trace", "wire", "mem", "virtio", "guest/pci", "guest/verbs"],
+    "guest/machine":     ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci",
+                          "guest/ip", "guest/verbs", "guest/virtio_rdma"],
     "lab":    ["base", "facts", "trace", "wire", "mem", "sim", "net", "virtio", "hca", "xport",
-               "device", "guest/pci", "guest/ip", "guest/machine"],
+               "device", "guest/pci", "guest/ip", "guest/verbs", "guest/virtio_rdma", "guest/machine"],
     # what happened, from the events of a lab or of a saved trace
     "past":   ["base", "facts", "trace"],
     # pictures are made from pasts and inspect trees alone
@@ -70,6 +73,11 @@ HEADER_ONLY_IN = {"uv.h": ("cli/live",), "readline/": ("cli/app",), "cjson/": ("
 LIBRARY_ONLY_IN = {"libuv": ("cli/live", "cli/app"), "readline": ("cli/app",), "isal": ("wire",),
                    "cjson": ("cli/lang", "cli/saved")}
 FILES_MAX = 45  # of a folder
+
+# What a layer must not know even through headers of others.  The verbs are the same for every
+# driver: no layout of the RFC, no registers, no virtqueues.
+IGNORANT_OF = {"guest/verbs": ("emu/facts/rfc.h", "emu/facts/regs.h", "emu/facts/virtio_net.h", "emu/virtio/",
+                               "emu/guest/pci/", "emu/guest/virtio_rdma/")}
 
 # A host has devices of several kinds: it points to them.  What it may hold of their layer:
 HOST = "src/emu/lab/world.h"
@@ -166,6 +174,26 @@ def check_sizes(root):
             yield f"{folder.relative_to(root)}: {n} files (most: {FILES_MAX})"
 
 
+def reached(root, path):
+    """The project's headers that @path includes, directly or not."""
+    found, todo = {}, [(path, "")]
+    while todo:
+        at, way = todo.pop()
+        for name in (n for _, quoted, n in includes(at) if quoted and n not in found):
+            found[name] = f"{way}{name}"
+            todo += [(header, f"{way}{name} -> ") for top in ("src", "include")
+                     if (header := root / top / name).exists()]
+    return found
+
+
+def check_ignorance(root):
+    for layer, unknown in IGNORANT_OF.items():
+        for path in sorted(p for p in layer_dir(root, layer).rglob("*") if p.suffix in (".c", ".h", ".def")):
+            for name, way in reached(root, path).items():
+                if name.startswith(unknown):
+                    yield f"{path.relative_to(root)}: {layer} must not know {name}: {way}"
+
+
 STRUCT = re.compile(r"^struct (\w+) \{\n(.*?)^\};", re.DOTALL | re.MULTILINE)
 MEMBER_BY_VALUE = re.compile(r"^\s*struct (\w+) \w+(?:\[\w+\])?;", re.MULTILINE)
 
@@ -184,7 +212,7 @@ def check_host(root):
 
 def check(root):
     return [*check_directories(root), *check_sources(root), *check_meson(root), *check_sizes(root),
-            *check_host(root)]
+            *check_ignorance(root), *check_host(root)]
 
 
 PLANTS = {  # what is planted -> file, text, and the line of the file that it follows if not the last
@@ -196,6 +224,13 @@ PLANTS = {  # what is planted -> file, text, and the line of the file that it fo
     "an upward link between rooms": ("src/cli/tell/meson.build", "x = [cli_show_dep]"),
     "an upward include in the guest": ("src/emu/guest/pci/planted.h", '#include "emu/guest/ip/net.h"'),
     "the device in the guest": ("src/emu/guest/machine/planted.h", '#include "emu/device/rdma.h"'),
+    "virtqueues in the verbs": ("src/emu/guest/verbs/planted.h", '#include "emu/virtio/vq_driver.h"'),
+    "a driver in the verbs": ("src/emu/guest/verbs/planted.h",
+                              '#include "emu/guest/virtio_rdma/virtio_rdma.h"'),
+    "the RFC in the verbs": ("src/emu/guest/verbs/planted.h", '#include "emu/facts/rfc.h"'),
+    "registers in the verbs": ("src/emu/guest/verbs/planted.h", '#include "emu/facts/regs.h"'),
+    "the RFC in the verbs, by way of others": ("src/emu/mem/space.h", '#include "emu/facts/rfc.h"'),
+    "an upward link in the guest": ("src/emu/guest/verbs/meson.build", "x = [guest_virtio_rdma_dep]"),
     "a file of the guest in no room": ("src/emu/guest/planted.h", ""),
     "the lab in the language": ("src/cli/lang/meson.build", "x = [lab_dep]"),
     "a file in no room": ("src/cli/planted.h", ""),

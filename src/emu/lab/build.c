@@ -261,7 +261,7 @@ static enum rdl_status boot(struct world *w, struct host *h)
     h->dev->booting = false;
     if (st != RDL_OK)
         return st;
-    RDL_ASSERT(h->guest.up);
+    RDL_ASSERT(h->guest.verbs.up);
     addr_add(&addr, h->guest.config.gid[0]);
     TRACE(&w->trace, host_up, .host = h->index, .name = ev_str(h->name),
           .mac = ld_be(h->dev->config.mac, MAC_BYTES), .addr = ev_str(buf),

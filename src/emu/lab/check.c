@@ -79,7 +79,7 @@ static const char *check_queue(const struct host *h, uint32_t queue)
 
 static const char *check_cq(const struct host *h, const struct cq *cq)
 {
-    const struct guest_cq *g = h->guest.cq_of[cq->cqn];
+    const struct guest_cq *g = h->guest.verbs.cq_of[cq->cqn];
 
     if (g && g->polled > cq->n_completed)
         return "no more completions are polled than were written";

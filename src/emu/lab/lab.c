@@ -36,10 +36,7 @@ static void on_irq(void *ctx, const struct sim_item *item)
     TRACE_ID(&w->trace, id, irq, .host = item->target, .function = irq.function,
              .vector = irq.vector, .queue = irq.queue);
     trace_because(&w->trace, id);
-    if (irq.function == FN_NET)
-        guest_net_interrupt(&g->net, irq.vector);
-    else
-        guest_interrupt(g, irq.vector);
+    guest_interrupt(g, irq.function, irq.vector);
 }
 
 static void on_guest_timer(void *ctx, const struct sim_item *item)
@@ -291,9 +288,9 @@ enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits l
 
     if (!h)
         return RDL_ERR_STALE;
-    while (st == RDL_OK && h->guest.ctrl.busy)
+    while (st == RDL_OK && h->guest.verbs.request.busy)
         st = rdma_broken(h->dev) ? RDL_ERR_BROKEN : world_tick(lab, &b);
-    return st == RDL_OK ? guest_answer(&h->guest, reterr_rsp) : st;
+    return st == RDL_OK ? verbs_answer(&h->guest.verbs, reterr_rsp) : st;
 }
 
 enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host, uint32_t *reterr_rsp)
@@ -302,7 +299,7 @@ enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host, uint32_t *r
 
     if (!h)
         return RDL_ERR_STALE;
-    return rdma_broken(h->dev) ? RDL_ERR_BROKEN : guest_answer(&h->guest, reterr_rsp);
+    return rdma_broken(h->dev) ? RDL_ERR_BROKEN : verbs_answer(&h->guest.verbs, reterr_rsp);
 }
 
 size_t rdl_used_bytes(const struct rdl_lab *lab)

@@ -9,9 +9,7 @@
 
 #include "emu/device/rdma.h"
 #include "emu/device/virtio_net.h"
-#include "emu/guest/machine/driver.h"
-#include "emu/guest/ip/net.h"
-#include "emu/guest/machine/verbs.h"
+#include "emu/guest/machine/guest.h"
 #include "emu/lab/record.h"
 #include "emu/lab/tally.h"
 #include "emu/lab/watch.h"

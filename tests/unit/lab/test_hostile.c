@@ -261,12 +261,12 @@ static void send_wqes_of_random_bytes_complete_with_an_error_or_not_at_all(void 
     for (uint64_t seed = 0; seed < ROUNDS; seed++) {
         struct rig r;
         struct host *h;
-        const struct guest_qp *qp;
+        const struct virtio_rdma_qp *qp;
         uint8_t wqe[140];
 
         make(&r, seed);
         h = host_of(&r, 0);
-        qp = h->guest.qp_of[r.side[0].qpn];
+        qp = (const struct virtio_rdma_qp *)h->guest.verbs.qp_of[r.side[0].qpn];
         assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
         /* The device has not looked yet: the bytes can still change under it. */
         for (size_t i = 0; i < sizeof(wqe); i++) {
@@ -274,7 +274,7 @@ static void send_wqes_of_random_bytes_complete_with_an_error_or_not_at_all(void 
             if (prng_below(&rng, 3))
                 wqe[i] = 0;
         }
-        assert_true(ram_write(&h->ram, guest_slot_gpa(&qp->sq.mem, 0), wqe,
+        assert_true(ram_write(&h->ram, guest_slot_gpa(&qp->sq_mem, 0), wqe,
                               sizeof(struct raw_sq_wqe) + sizeof(struct raw_sge)));
         go(&r);
         rig_done(&r);

@@ -167,12 +167,12 @@ static void device_takes_too_much(struct stand *s)
 
 static void driver_takes_back_too_much(struct stand *s)
 {
-    s->h->guest.queues[s->sq].vq.last_used++;
+    s->h->guest.rdma.queues[s->sq].vq.last_used++;
 }
 
 static void polled_too_much(struct stand *s)
 {
-    s->h->guest.cq_of[1]->polled++;
+    s->h->guest.verbs.cq_of[1]->polled++;
 }
 
 static void transport_is_broken(struct stand *s)

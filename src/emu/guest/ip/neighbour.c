@@ -246,7 +246,7 @@ static void settle(struct guest_net *net, struct guest_neighbour *e, enum neighb
     if (!found)
         ping_unreachable(net, gid);
     if (net->config.resolved)
-        net->config.resolved(net->config.ctx, gid, found ? mac : NULL);
+        net->config.resolved(net->config.resolved_ctx, gid, found ? mac : NULL);
     trace_because(net->config.trace, before);
 }
 

@@ -88,7 +88,7 @@ struct guest_net_config {
      * @gid has answered, or (@mac is NULL) has not.
      */
     void (*resolved)(void *ctx, const uint8_t gid[GID_BYTES], const uint8_t *mac);
-    void *ctx;
+    void *resolved_ctx;
 };
 
 struct guest_net {
@@ -116,7 +116,9 @@ struct guest_net {
 void guest_net_init(struct guest_net *net, struct arena *a, const struct guest_net_config *config,
                     const struct guest_pci *pci);
 
-/* Brings the function up.  Errors as guest_boot(). */
+/* Brings the function up.  RDL_ERR_UNSUPPORTED: the device does not offer VERSION_1, or refused
+ * the features.  RDL_ERR_NOMEM.  RDL_ERR_BROKEN: its numbers contradict each other.
+ */
 RDL_MUST_CHECK enum rdl_status guest_net_boot(struct guest_net *net);
 
 /* An interrupt of virtio-net was delivered.  Unknown vectors are ignored. */

@@ -317,7 +317,7 @@ void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint32_t raw, char *r
     struct text t = text_on(ret, RDL_VALUE_BYTES);
 
     if (o)
-        text_addf(&t, "%s.%s", w->hosts[o->guest->config.host]->name, o->name);
+        text_addf(&t, "%s.%s", w->hosts[o->verbs->config.host]->name, o->name);
     else
         text_add(&t, "?");
 }

@@ -87,7 +87,7 @@ static void visit_table(const struct inode *n, struct visit *v, const struct slo
         if (!o)
             continue;
         left--;
-        if (o->guest != &n->host->guest)
+        if (o->verbs != &n->host->guest.verbs)
             continue;
         s.object = o;
         s.handle = slots_name(table, i);
@@ -120,7 +120,7 @@ static void visit_wanted(const struct inode *n, struct visit *v)
     if (v->found || v->want_len >= sizeof(name))
         return;
     memcpy(name, v->want, v->want_len);
-    o = guest_find(&n->host->guest, name);
+    o = verbs_find(&n->host->guest.verbs, name);
     if (!o)
         return;
     s.object = o;
@@ -156,7 +156,7 @@ static void visit_host(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_host_gid, gid_list(n));
     inspect_leaf(v, LEAF_host_ram_bytes, h->ram.bytes);
     inspect_word(v, LEAF_host_profile, h->dev->config.profile);
-    inspect_leaf(v, LEAF_host_irqs, h->guest.irqs + h->guest.net.irqs);
+    inspect_leaf(v, LEAF_host_irqs, h->guest.rdma.irqs + h->guest.net.irqs);
     inspect_child(v, CHILD_host_device, *n);
     inspect_child(v, CHILD_host_port, *n);
     inspect_child(v, CHILD_host_net, *n);

@@ -2,15 +2,14 @@
 /* A device without RDMA: it answers control requests with numbers, and a test can look at what the
  * driver sent, refuse it, answer late, or answer nonsense.
  */
-#ifndef TESTS_UNIT_GUEST_FAKE_DEVICE_H
-#define TESTS_UNIT_GUEST_FAKE_DEVICE_H
+#ifndef TESTS_UNIT_GUEST_VIRTIO_RDMA_FAKE_DEVICE_H
+#define TESTS_UNIT_GUEST_VIRTIO_RDMA_FAKE_DEVICE_H
 
 #include "testing.h"
 
 #include <string.h>
 
-#include "emu/guest/machine/driver.h"
-#include "emu/guest/machine/verbs.h"
+#include "emu/guest/virtio_rdma/virtio_rdma.h"
 #include "emu/virtio/pci.h"
 
 #define FAKE_HOST      2u
@@ -28,11 +27,15 @@ struct fake {
     struct ram ram;
     struct virtio_dev dev;
     struct guest_tables tables;
-    struct guest guest;
-    bool late;         /* control requests wait for fake_answer() */
-    uint8_t refuse;    /* the next answer, if not RSP_OK */
-    uint32_t number;   /* of the next object, if not 0 */
-    uint32_t used_len; /* of the next answer, if not 0 */
+    struct space space;
+    struct dma_pool dma;
+    struct verbs verbs;
+    struct virtio_rdma rdma;
+    uint8_t peer_gid[GID_BYTES], peer_mac[MAC_BYTES]; /* the one neighbour; none while zero */
+    bool late;                                        /* control requests wait for fake_answer() */
+    uint8_t refuse;                                   /* the next answer, if not RSP_OK */
+    uint32_t number;                                  /* of the next object, if not 0 */
+    uint32_t used_len;                                /* of the next answer, if not 0 */
     uint32_t n_requests;
     uint8_t request[256]; /* the last one, command first */
     uint32_t n_cq, n_qp, n_other;
@@ -124,7 +127,7 @@ static const struct guest_bus fake_bus = {fake_read, fake_write};
 
 static inline void fake_irq(void *ctx, const struct sim_item *item)
 {
-    guest_interrupt(&((struct fake *)ctx)->guest, (uint32_t)(item->arg >> 32));
+    virtio_rdma_interrupt(&((struct fake *)ctx)->rdma, (uint32_t)(item->arg >> 32));
 }
 
 static sim_handler *const fake_handlers[SIM_KIND_COUNT] = {[SIM_IRQ] = fake_irq};
@@ -161,7 +164,18 @@ static inline void fake_configure(struct fake *f, uint32_t max)
     memcpy(f->dev.device_config, &raw, sizeof(raw));
 }
 
-/* Devices and guest, not booted. */
+static inline enum rdl_status fake_resolve(void *ctx, const uint8_t gid[GID_BYTES],
+                                           const uint8_t **ret_mac)
+{
+    const struct fake *f = ctx;
+
+    if (memcmp(gid, f->peer_gid, GID_BYTES) != 0)
+        return RDL_ERR_NO_ROUTE;
+    *ret_mac = f->peer_mac;
+    return RDL_OK;
+}
+
+/* Device, driver and verbs, not booted. */
 static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
 {
     struct fake *f = test_calloc(1, sizeof(*f));
@@ -173,16 +187,24 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
         .n_vectors = FAKE_VECTORS,
         .config_bytes = sizeof(struct raw_config),
     };
-    struct guest_config guest = {
+    const struct verbs_config verbs = {
         .host = FAKE_HOST,
-        .mac = {2, 0, 0, 0, 0, 1},
         .gid = {{[10] = 0xff, 0xff, 10, 0, 0, 1}, {0xfe, 0x80, [15] = 1}},
+        .trace = &f->trace,
+        .space = &f->space,
+        .tables = &f->tables,
+        .resolve = fake_resolve,
+        .resolve_ctx = f,
+    };
+    const struct guest_pci pci = {
+        .function = FN_RDMA,
+        .host = FAKE_HOST,
         .n_vectors = FAKE_VECTORS,
         .bus = &fake_bus,
         .bus_ctx = f,
         .trace = &f->trace,
         .ram = &f->ram,
-        .tables = &f->tables,
+        .dma = &f->dma,
     };
     struct prng rng = prng_stream(1, 1);
     const struct rfc_port_attr port = {.max_mtu = MTU_4096, .gid_tbl_len = GUEST_GIDS};
@@ -197,7 +219,10 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
     assert_true(ram_init(&f->ram, f->arena, FAKE_RAM_BYTES));
     assert_true(virtio_init(&f->dev, f->arena, &f->sim, &dev, &fake_ops, f));
     assert_true(guest_tables_init(&f->tables, f->arena));
-    assert_true(guest_init(&f->guest, f->arena, &guest, &rng));
+    assert_true(space_init(&f->space, &f->ram, &rng));
+    dma_init(&f->dma, &f->space);
+    verbs_init(&f->verbs, f->arena, &verbs, &virtio_rdma_ops, &f->rdma);
+    assert_true(virtio_rdma_init(&f->rdma, &f->verbs, f->arena, &pci));
     fake_configure(f, max);
     rfc_port_attr_put(&raw, &port);
     memcpy(f->response, &raw, sizeof(raw));
@@ -210,12 +235,19 @@ static inline void fake_free(struct fake *f)
     test_free(f);
 }
 
+static inline enum rdl_status fake_boot(struct fake *f)
+{
+    const enum rdl_status st = virtio_rdma_boot(&f->rdma);
+
+    return st == RDL_OK ? virtio_rdma_start(&f->rdma) : st;
+}
+
 static inline int fake_set_up(void **state)
 {
     struct fake *f = fake_new(FAKE_MAX, 0);
 
-    assert_int_equal(guest_boot(&f->guest), RDL_OK);
-    assert_true(f->guest.up);
+    assert_int_equal(fake_boot(f), RDL_OK);
+    assert_true(f->verbs.up);
     *state = f;
     return 0;
 }
@@ -230,7 +262,7 @@ static inline struct guest_pd *fake_pd(struct fake *f)
 {
     uint32_t h = 0;
 
-    assert_int_equal(guest_alloc_pd(&f->guest, NULL, &h), RDL_OK);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
     return slots_get(&f->tables.pd, h);
 }
 
@@ -238,7 +270,7 @@ static inline struct guest_cq *fake_cq(struct fake *f, uint32_t cqe)
 {
     uint32_t h = 0;
 
-    assert_int_equal(guest_create_cq(&f->guest, cqe, NULL, &h), RDL_OK);
+    assert_int_equal(verbs_create_cq(&f->verbs, cqe, NULL, &h), RDL_OK);
     return slots_get(&f->tables.cq, h);
 }
 
@@ -256,7 +288,7 @@ static inline struct guest_qp *fake_qp(struct fake *f, const struct guest_pd *pd
     };
     uint32_t h = 0;
 
-    assert_int_equal(guest_create_qp(&f->guest, &config, NULL, &h), RDL_OK);
+    assert_int_equal(verbs_create_qp(&f->verbs, &config, NULL, &h), RDL_OK);
     return slots_get(&f->tables.qp, h);
 }
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Boot, the control queue and interrupts. */
-#include "fake_device.h"
+#include "guest/virtio_rdma/fake_device.h"
 
 static void a_device_that_answers_at_once_is_up_after_boot(void **state)
 {
     struct fake *f = *state;
-    const struct guest *g = &f->guest;
+    const struct virtio_rdma *d = &f->rdma;
 
     assert_int_equal(f->dev.status, VS_ACKNOWLEDGE | VS_DRIVER | VS_FEATURES_OK | VS_DRIVER_OK);
-    assert_int_equal(g->pci.features, VIRTIO_FEATURES_ALL);
-    assert_int_equal(g->device.max_qp, FAKE_MAX);
-    assert_int_equal(g->device.max_ah, 77); /* a misaligned field */
-    assert_int_equal(g->device.local_ca_ack_delay, 15);
-    assert_int_equal(g->port.max_mtu, MTU_4096);
+    assert_int_equal(d->pci.features, VIRTIO_FEATURES_ALL);
+    assert_int_equal(d->device.max_qp, FAKE_MAX);
+    assert_int_equal(d->device.max_ah, 77); /* a misaligned field */
+    assert_int_equal(d->device.local_ca_ack_delay, 15);
+    assert_int_equal(f->verbs.port.max_mtu, MTU_4096);
     assert_int_equal(f->n_requests, 3); /* ADD_GID twice, QUERY_PORT */
-    for (uint32_t i = 0; i < g->n_queues; i++)
+    for (uint32_t i = 0; i < d->n_queues; i++)
         assert_true(f->dev.queues[i].enabled);
     assert_int_equal(f->dev.queues[0].ring.size, GUEST_CTRL_QUEUE_SIZE);
     assert_int_equal(f->dev.queues[1].ring.size, GUEST_QUEUE_SIZE);
@@ -27,16 +27,16 @@ static void a_device_that_answers_later_is_up_by_interrupts(void **state)
 
     (void)state;
     f->late = true;
-    assert_int_equal(guest_boot(&f->guest), RDL_OK);
+    assert_int_equal(fake_boot(f), RDL_OK);
     for (unsigned i = 0; i < 3; i++) {
         uint32_t handle;
 
-        assert_false(f->guest.up);
-        assert_int_equal(guest_alloc_pd(&f->guest, NULL, &handle), RDL_ERR_BUSY);
+        assert_false(f->verbs.up);
+        assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &handle), RDL_ERR_BUSY);
         assert_true(fake_answer(f));
         sim_dispatch(&f->sim);
     }
-    assert_true(f->guest.up);
+    assert_true(f->verbs.up);
     fake_free(f);
 }
 
@@ -48,12 +48,12 @@ static void add_gid_carries_the_address(void **state)
 
     (void)state;
     f->late = true;
-    assert_int_equal(guest_boot(&f->guest), RDL_OK);
+    assert_int_equal(fake_boot(f), RDL_OK);
     assert_true(fake_answer(f));
     assert_int_equal(f->request[0], CMD_ADD_GID);
     memcpy(&raw, f->request + 1, sizeof(raw));
     rfc_add_gid_get(&cmd, &raw);
-    assert_memory_equal(cmd.gid, f->guest.config.gid[0], GID_BYTES);
+    assert_memory_equal(cmd.gid, f->verbs.config.gid[0], GID_BYTES);
     assert_int_equal(cmd.gid_type, 2);
     assert_int_equal(cmd.index, 0);
     assert_int_equal(cmd.port_num, 1);
@@ -65,9 +65,9 @@ static void a_device_without_options_boots_too(void **state)
     struct fake *f = fake_new(FAKE_MAX, UINT64_MAX);
 
     (void)state;
-    assert_int_equal(guest_boot(&f->guest), RDL_OK);
-    assert_true(f->guest.up);
-    assert_int_equal(f->guest.pci.features, VIRTIO_FEATURE(VF_VERSION_1));
+    assert_int_equal(fake_boot(f), RDL_OK);
+    assert_true(f->verbs.up);
+    assert_int_equal(f->rdma.pci.features, VIRTIO_FEATURE(VF_VERSION_1));
     fake_free(f);
 }
 
@@ -78,9 +78,9 @@ static void the_largest_device_boots(void **state)
 
     (void)state;
     trace_sink_remove(&f->sinks, &f->sink);
-    assert_int_equal(guest_boot(&f->guest), RDL_OK);
-    assert_true(f->guest.up);
-    assert_int_equal(f->guest.n_queues, 49153);
+    assert_int_equal(fake_boot(f), RDL_OK);
+    assert_true(f->verbs.up);
+    assert_int_equal(f->rdma.n_queues, 49153);
     assert_true(f->trace.row < EV_ROW_MAX);
     assert_non_null(fake_cq(f, 1000)); /* longer than the ring of boot */
     fake_free(f);
@@ -93,8 +93,8 @@ static void a_refused_boot_says_so(void **state)
 
     (void)state;
     f->refuse = RSP_NO_RESOURCES;
-    assert_int_equal(guest_boot(&f->guest), RDL_ERR_DEVICE);
-    assert_int_equal(guest_answer(&f->guest, &rsp), RDL_ERR_DEVICE);
+    assert_int_equal(fake_boot(f), RDL_ERR_DEVICE);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_DEVICE);
     assert_int_equal(rsp, RSP_NO_RESOURCES);
     fake_free(f);
 }
@@ -111,7 +111,7 @@ static void numbers_that_contradict_each_other_are_refused(void **state)
 
         st_le32(f->dev.device_config + offsetof(struct raw_config, max_cq), rows[i].max_cq);
         st_le32(f->dev.device_config + offsetof(struct raw_config, max_qp), rows[i].max_qp);
-        assert_int_equal(guest_boot(&f->guest), RDL_ERR_BROKEN);
+        assert_int_equal(fake_boot(f), RDL_ERR_BROKEN);
         assert_int_equal(f->dev.status & VS_FAILED, VS_FAILED);
         fake_free(f);
     }
@@ -123,14 +123,14 @@ static void one_request_at_a_time(void **state)
     uint32_t a = 0, b = 0, rsp = 0;
 
     f->late = true;
-    assert_int_equal(guest_alloc_pd(&f->guest, "pd", &a), RDL_OK);
-    assert_int_equal(guest_answer(&f->guest, &rsp), RDL_ERR_BUSY);
-    assert_int_equal(guest_alloc_pd(&f->guest, "other", &b), RDL_ERR_BUSY);
-    assert_int_equal(guest_dealloc_pd(slots_get(&f->tables.pd, a)), RDL_ERR_BUSY);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "pd", &a), RDL_OK);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_BUSY);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "other", &b), RDL_ERR_BUSY);
+    assert_int_equal(verbs_dealloc_pd(slots_get(&f->tables.pd, a)), RDL_ERR_BUSY);
     assert_true(fake_answer(f));
     sim_dispatch(&f->sim);
-    assert_int_equal(guest_answer(&f->guest, &rsp), RDL_OK);
-    assert_int_equal(guest_alloc_pd(&f->guest, "other", &b), RDL_OK);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_OK);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "other", &b), RDL_OK);
 }
 
 static void requests_and_answers_are_events(void **state)
@@ -147,7 +147,7 @@ static void requests_and_answers_are_events(void **state)
     assert_int_equal(f->last[EV_named].cause, f->last[EV_ctrl_response].id);
     assert_string_equal(f->last[EV_named].u.named.name.s, "pd9");
     assert_int_equal(f->last[EV_named].u.named.host, FAKE_HOST);
-    assert_int_equal(guest_dealloc_pd(pd), RDL_OK);
+    assert_int_equal(verbs_dealloc_pd(pd), RDL_OK);
     assert_int_equal(f->last[EV_gone].u.gone.number, 9);
 }
 
@@ -157,15 +157,15 @@ static void a_device_that_lies_does_not_crash_the_guest(void **state)
     uint32_t h = 0, rsp = 0;
 
     f->used_len = 1; /* success, but no number */
-    assert_int_equal(guest_alloc_pd(&f->guest, NULL, &h), RDL_OK);
-    assert_int_equal(guest_answer(&f->guest, &rsp), RDL_ERR_DEVICE);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_DEVICE);
     assert_null(slots_get(&f->tables.pd, h));
 
     f->number = FAKE_MAX + 1; /* no such CQ */
-    assert_int_equal(guest_create_cq(&f->guest, 4, NULL, &h), RDL_OK);
-    assert_int_equal(guest_answer(&f->guest, &rsp), RDL_ERR_BROKEN);
+    assert_int_equal(verbs_create_cq(&f->verbs, 4, NULL, &h), RDL_OK);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_BROKEN);
     assert_null(slots_get(&f->tables.cq, h));
-    assert_int_equal(guest_alloc_pd(&f->guest, NULL, &h), RDL_ERR_BROKEN);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_ERR_BROKEN);
 }
 
 static void a_used_element_out_of_nowhere_breaks_the_control_queue(void **state)
@@ -174,8 +174,8 @@ static void a_used_element_out_of_nowhere_breaks_the_control_queue(void **state)
     uint32_t rsp = 0;
 
     assert_true(vq_push(&f->dev.queues[0], &f->ram, 5, 1));
-    guest_interrupt(&f->guest, GUEST_VECTOR_CTRL);
-    assert_int_equal(guest_answer(&f->guest, &rsp), RDL_ERR_BROKEN);
+    virtio_rdma_interrupt(&f->rdma, GUEST_VECTOR_CTRL);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_BROKEN);
 }
 
 static void a_device_that_needs_a_reset_is_noticed(void **state)
@@ -186,29 +186,8 @@ static void a_device_that_needs_a_reset_is_noticed(void **state)
     f->dev.queues[3].broken = VQE_LOOP;
     virtio_queue_broken(&f->dev, 3);
     sim_dispatch(&f->sim);
-    assert_true(f->guest.broken);
-    assert_int_equal(guest_alloc_pd(&f->guest, NULL, &h), RDL_ERR_BROKEN);
-}
-
-static void neighbours_are_found_and_replaced(void **state)
-{
-    struct fake *f = *state;
-    struct guest *g = &f->guest;
-    uint8_t gid[GID_BYTES] = {0xfe, 0x80}, mac[MAC_BYTES] = {2};
-
-    for (uint8_t i = 0; i < 20; i++) {
-        gid[15] = (uint8_t)(100 + i);
-        mac[5] = i;
-        assert_null(guest_neighbour_mac(&g->net, gid));
-        assert_int_equal(guest_neighbour_add(&g->net, gid, mac), RDL_OK);
-    }
-    gid[15] = 107;
-    assert_int_equal(guest_neighbour_mac(&g->net, gid)[5], 7);
-    mac[5] = 99;
-    assert_int_equal(guest_neighbour_add(&g->net, gid, mac), RDL_OK);
-    assert_int_equal(guest_neighbour_mac(&g->net, gid)[5], 99);
-    assert_int_equal(g->net.neighbours.n, 20);
-    assert_memory_equal(guest_neighbour_mac(&g->net, g->config.gid[1]), g->config.mac, MAC_BYTES);
+    assert_true(f->verbs.broken);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_ERR_BROKEN);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, fake_set_up, fake_tear_down)
@@ -228,7 +207,6 @@ int main(void)
         T(a_device_that_lies_does_not_crash_the_guest),
         T(a_used_element_out_of_nowhere_breaks_the_control_queue),
         T(a_device_that_needs_a_reset_is_noticed),
-        T(neighbours_are_found_and_replaced),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

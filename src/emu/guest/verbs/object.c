@@ -7,20 +7,16 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
-#include "emu/base/cursor.h"
 #include "emu/base/fnv.h"
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
-#include "emu/guest/machine/internal.h"
+#include "emu/guest/verbs/internal.h"
 
-static const struct {
-    size_t bytes;
-    const char *prefix; /* of a default name */
-} kinds[] = {
-    [OBJ_PD] = {sizeof(struct guest_pd), "pd"},
-    [OBJ_MR] = {sizeof(struct guest_mr), "mr"},
-    [OBJ_CQ] = {sizeof(struct guest_cq), "cq"},
-    [OBJ_QP] = {sizeof(struct guest_qp), "qp"},
+static const char *const default_names[VERBS_KINDS] = {
+    [OBJ_PD] = "pd",
+    [OBJ_MR] = "mr",
+    [OBJ_CQ] = "cq",
+    [OBJ_QP] = "qp",
 };
 
 bool guest_tables_init(struct guest_tables *t, struct arena *a)
@@ -30,17 +26,17 @@ bool guest_tables_init(struct guest_tables *t, struct arena *a)
            slots_init(&t->cq, a, GUEST_OBJECTS_MAX) && slots_init(&t->qp, a, GUEST_OBJECTS_MAX);
 }
 
-static struct slots *table_of(const struct guest *g, enum object_kind kind)
+static struct slots *table_of(const struct verbs *v, enum object_kind kind)
 {
     switch (kind) {
     case OBJ_PD:
-        return &g->config.tables->pd;
+        return &v->config.tables->pd;
     case OBJ_MR:
-        return &g->config.tables->mr;
+        return &v->config.tables->mr;
     case OBJ_CQ:
-        return &g->config.tables->cq;
+        return &v->config.tables->cq;
     default:
-        return &g->config.tables->qp;
+        return &v->config.tables->qp;
     }
 }
 
@@ -49,9 +45,9 @@ static uint32_t bucket_of(const char *name)
     return fnv1a(name, strlen(name)) % GUEST_NAME_BUCKETS;
 }
 
-struct guest_object *guest_find(const struct guest *g, const char *name)
+struct guest_object *verbs_find(const struct verbs *v, const char *name)
 {
-    struct guest_object *o = g->named[bucket_of(name)];
+    struct guest_object *o = v->named[bucket_of(name)];
 
     while (o && strcmp(o->name, name) != 0)
         o = o->next_named;
@@ -60,7 +56,7 @@ struct guest_object *guest_find(const struct guest *g, const char *name)
 
 static void enter_name(struct guest_object *o)
 {
-    struct guest_object **first = &o->guest->named[bucket_of(o->name)];
+    struct guest_object **first = &o->verbs->named[bucket_of(o->name)];
 
     o->next_named = *first;
     *first = o;
@@ -68,7 +64,7 @@ static void enter_name(struct guest_object *o)
 
 static void leave_name(struct guest_object *o)
 {
-    struct guest_object **at = &o->guest->named[bucket_of(o->name)];
+    struct guest_object **at = &o->verbs->named[bucket_of(o->name)];
 
     while (*at && *at != o)
         at = &(*at)->next_named;
@@ -94,9 +90,10 @@ static bool is_name(const char *s)
     return n < RDL_NAME_BYTES;
 }
 
-enum rdl_status object_new(struct guest *g, enum object_kind kind, const char *name,
+enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *name,
                            struct guest_object **ret)
 {
+    const size_t bytes = v->ops->object_bytes[kind];
     struct guest_object *o;
 
     if (!name)
@@ -105,17 +102,17 @@ enum rdl_status object_new(struct guest *g, enum object_kind kind, const char *n
         return RDL_ERR_INVAL;
     if (leaf_reserved(NODE_host, name))
         return RDL_ERR_RESERVED;
-    if (name[0] && guest_find(g, name))
+    if (name[0] && verbs_find(v, name))
         return RDL_ERR_EXISTS;
-    o = arena_alloc(g->arena, kinds[kind].bytes);
+    o = arena_alloc(v->arena, bytes);
     if (!o)
         return RDL_ERR_NOMEM;
-    o->handle = slots_add(table_of(g, kind), o);
+    o->handle = slots_add(table_of(v, kind), o);
     if (!o->handle) {
-        arena_release(g->arena, o, kinds[kind].bytes);
+        arena_release(v->arena, o, bytes);
         return RDL_ERR_LIMIT;
     }
-    o->guest = g;
+    o->verbs = v;
     o->kind = kind;
     memcpy(o->name, name, strlen(name) + 1);
     if (name[0])
@@ -127,13 +124,13 @@ enum rdl_status object_new(struct guest *g, enum object_kind kind, const char *n
 /* "qp2", or "qp2-1" and on when somebody took that name: there are more names than objects. */
 static void name_by_number(struct guest_object *o, uint32_t number)
 {
-    for (uint32_t i = 0; i <= GUEST_OBJECTS_MAX * ARRAY_LEN(kinds); i++) {
+    for (uint32_t i = 0; i <= GUEST_OBJECTS_MAX * VERBS_KINDS; i++) {
         struct text t = text_on(o->name, sizeof(o->name));
 
-        text_addf(&t, "%s%u", kinds[o->kind].prefix, number);
+        text_addf(&t, "%s%u", default_names[o->kind], number);
         if (i > 0)
             text_addf(&t, "-%u", i);
-        if (!guest_find(o->guest, o->name))
+        if (!verbs_find(o->verbs, o->name))
             break;
     }
     enter_name(o);
@@ -141,31 +138,31 @@ static void name_by_number(struct guest_object *o, uint32_t number)
 
 void object_live(struct guest_object *o, uint32_t number)
 {
-    const struct guest *g = o->guest;
+    const struct verbs *v = o->verbs;
 
     if (!o->name[0])
         name_by_number(o, number);
     o->life = GUEST_LIVE;
-    TRACE(g->config.trace, named, .host = g->config.host, .object = o->kind, .number = number,
+    TRACE(v->config.trace, named, .host = v->config.host, .object = o->kind, .number = number,
           .name = ev_str(o->name));
 }
 
 void object_drop(struct guest_object *o)
 {
-    struct guest *g = o->guest;
+    struct verbs *v = o->verbs;
 
     if (o->name[0])
         leave_name(o);
-    slots_remove(table_of(g, o->kind), o->handle);
-    arena_release(g->arena, o, kinds[o->kind].bytes);
+    slots_remove(table_of(v, o->kind), o->handle);
+    arena_release(v->arena, o, v->ops->object_bytes[o->kind]);
 }
 
-void object_gone(struct guest_object *o, uint32_t number)
+void object_gone(struct guest_object *o)
 {
-    const struct guest *g = o->guest;
+    const struct verbs *v = o->verbs;
 
-    TRACE(g->config.trace, gone, .host = g->config.host, .object = o->kind, .number = number,
-          .name = ev_str(o->name));
+    TRACE(v->config.trace, gone, .host = v->config.host, .object = o->kind,
+          .number = verbs_number(o), .name = ev_str(o->name));
     object_drop(o);
 }
 
@@ -179,24 +176,44 @@ enum rdl_status object_destroyable(const struct guest_object *o)
     return o->life == GUEST_LIVE && o->n_users == 0 ? RDL_OK : RDL_ERR_BUSY;
 }
 
-enum rdl_status object_send_destroy(struct guest_object *o, enum ctrl_cmd cmd, uint32_t number)
+void object_use_parts(const struct guest_object *o, bool use)
 {
-    enum rdl_status st = ctrl_ready(o->guest);
-    uint8_t handle[4]; /* the structures of all destroying requests */
+    const uint32_t one = use ? 1u : UINT32_MAX;
+
+    if (o->kind == OBJ_MR)
+        ((const struct guest_mr *)o)->pd->o.n_users += one;
+    if (o->kind == OBJ_QP) {
+        const struct guest_qp *qp = (const struct guest_qp *)o;
+
+        qp->pd->o.n_users += one;
+        qp->send_cq->o.n_users += one;
+        qp->recv_cq->o.n_users += one;
+    }
+}
+
+enum rdl_status object_sent(struct guest_object *o, enum rdl_status st)
+{
+    if (st == RDL_OK)
+        return st; /* the answer may be here already, and the object gone */
+    object_use_parts(o, false);
+    (void)request_sent(o->verbs, st);
+    object_drop(o);
+    return st;
+}
+
+enum rdl_status object_destroy(struct guest_object *o)
+{
+    struct verbs *v = o->verbs;
+    enum rdl_status st = request_ready(v);
 
     if (st == RDL_OK)
         st = object_destroyable(o);
     if (st != RDL_OK)
         return st;
-    st_le32(handle, number);
     o->life = GUEST_LEAVING;
-    st = ctrl_send(o->guest, cmd, handle, o, number);
+    request_begin(v, VERBS_DESTROY, o);
+    st = request_sent(v, v->ops->destroy(o));
     if (st != RDL_OK)
         o->life = GUEST_LIVE;
     return st;
-}
-
-void destroy_refused(struct guest *g)
-{
-    g->ctrl.object->life = GUEST_LIVE;
 }
