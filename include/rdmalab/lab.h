@@ -30,19 +30,19 @@ typedef struct {
     uint32_t raw;
 } rdl_link;
 typedef struct {
-    uint32_t raw;
+    uint64_t raw;
 } rdl_pd;
 typedef struct {
-    uint32_t raw;
+    uint64_t raw;
 } rdl_mr;
 typedef struct {
-    uint32_t raw;
+    uint64_t raw;
 } rdl_cq;
 typedef struct {
-    uint32_t raw;
+    uint64_t raw;
 } rdl_qp;
 typedef struct {
-    uint32_t raw;
+    uint64_t raw;
 } rdl_fault;
 typedef struct {
     uint32_t raw;

@@ -2,12 +2,12 @@
 /* Verbs for completion queues. */
 #include "emu/guest/verbs/internal.h"
 
-enum rdl_status verbs_create_cq(struct verbs *v, uint32_t cqe, const char *name, uint32_t *ret)
+enum rdl_status verbs_create_cq(struct verbs *v, uint32_t cqe, const char *name, uint64_t *ret)
 {
     enum rdl_status st = request_ready(v);
     struct guest_object *o;
     struct guest_cq *cq;
-    uint32_t handle;
+    uint64_t handle;
 
     if (st == RDL_OK && cqe == 0)
         st = RDL_ERR_INVAL;

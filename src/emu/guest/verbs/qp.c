@@ -55,13 +55,13 @@ static enum rdl_status plan_qp(const struct verbs *v, const struct rdl_qp_config
 }
 
 enum rdl_status verbs_create_qp(struct verbs *v, const struct rdl_qp_config *config,
-                                const char *name, uint32_t *ret)
+                                const char *name, uint64_t *ret)
 {
     enum rdl_status st = request_ready(v);
     struct guest_qp plan = {0};
     struct guest_object *o;
     struct guest_qp *qp;
-    uint32_t handle;
+    uint64_t handle;
 
     if (st == RDL_OK)
         st = plan_qp(v, config, &plan);

@@ -4,11 +4,11 @@
 
 #include "emu/guest/verbs/internal.h"
 
-enum rdl_status verbs_alloc_pd(struct verbs *v, const char *name, uint32_t *ret)
+enum rdl_status verbs_alloc_pd(struct verbs *v, const char *name, uint64_t *ret)
 {
     enum rdl_status st = request_ready(v);
     struct guest_object *o;
-    uint32_t handle;
+    uint64_t handle;
 
     if (st == RDL_OK)
         st = object_new(v, OBJ_PD, name, &o);
@@ -69,13 +69,13 @@ static enum rdl_status check_region(const struct verbs *v, uint64_t addr, uint64
 }
 
 enum rdl_status verbs_reg_mr(struct guest_pd *pd, uint64_t addr, uint64_t bytes, uint32_t access,
-                             const char *name, uint32_t *ret)
+                             const char *name, uint64_t *ret)
 {
     struct verbs *v = pd->o.verbs;
     enum rdl_status st = request_ready(v);
     struct guest_object *o;
     struct guest_mr *mr;
-    uint32_t handle;
+    uint64_t handle;
 
     if (st == RDL_OK)
         st = object_usable(&pd->o);

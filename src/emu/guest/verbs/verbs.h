@@ -55,7 +55,7 @@ struct guest_object {
     struct guest_object *next_named; /* of the same hash, verbs->named */
     enum object_kind kind;
     enum guest_life life;
-    uint32_t handle;  /* in guest_tables */
+    uint64_t handle;  /* in guest_tables */
     uint32_t n_users; /* objects that need this one */
     char name[RDL_NAME_BYTES];
 };
@@ -193,7 +193,7 @@ void verbs_resolved(struct verbs *v, const uint8_t gid[GID_BYTES], const uint8_t
 /* The object called @name ("qp"), or NULL. */
 struct guest_object *verbs_find(const struct verbs *v, const char *name);
 
-RDL_MUST_CHECK enum rdl_status verbs_alloc_pd(struct verbs *v, const char *name, uint32_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_alloc_pd(struct verbs *v, const char *name, uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_dealloc_pd(struct guest_pd *pd);
 
 RDL_MUST_CHECK enum rdl_status verbs_mem_alloc(struct verbs *v, uint64_t bytes, uint64_t *ret);
@@ -206,17 +206,17 @@ RDL_MUST_CHECK enum rdl_status verbs_mem_write(struct verbs *v, uint64_t addr, c
  * contradict each other.
  */
 RDL_MUST_CHECK enum rdl_status verbs_reg_mr(struct guest_pd *pd, uint64_t addr, uint64_t bytes,
-                                            uint32_t access, const char *name, uint32_t *ret);
+                                            uint32_t access, const char *name, uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_dereg_mr(struct guest_mr *mr);
 
 RDL_MUST_CHECK enum rdl_status verbs_create_cq(struct verbs *v, uint32_t cqe, const char *name,
-                                               uint32_t *ret);
+                                               uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_destroy_cq(struct guest_cq *cq);
 RDL_MUST_CHECK enum rdl_status verbs_req_notify_cq(struct guest_cq *cq, bool solicited_only);
 
 /* RDL_ERR_STALE, RDL_ERR_INVAL: PD or CQ are gone, or another host's. */
 RDL_MUST_CHECK enum rdl_status verbs_create_qp(struct verbs *v, const struct rdl_qp_config *config,
-                                               const char *name, uint32_t *ret);
+                                               const char *name, uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_destroy_qp(struct guest_qp *qp);
 RDL_MUST_CHECK enum rdl_status verbs_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr,
                                                uint32_t mask, bool unchecked,

@@ -265,7 +265,7 @@ enum rdl_status rdl_find_host(const struct rdl_lab *lab, const char *name, rdl_h
 }
 
 enum rdl_status rdl_find(const struct rdl_lab *lab, const char *path, uint32_t kind,
-                         uint32_t *ret_raw)
+                         uint64_t *ret_raw)
 {
     static const struct {
         enum object_kind kind;
@@ -294,7 +294,7 @@ enum rdl_status rdl_find(const struct rdl_lab *lab, const char *path, uint32_t k
 
 /* The object of a handle of @kind, or NULL. */
 static const struct guest_object *object_of(const struct guest_tables *t, uint32_t kind,
-                                            uint32_t raw)
+                                            uint64_t raw)
 {
     switch (kind) {
     case OBJ_PD:
@@ -310,7 +310,7 @@ static const struct guest_object *object_of(const struct guest_tables *t, uint32
     }
 }
 
-void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint32_t raw, char *ret)
+void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw, char *ret)
 {
     const struct world *w = lab->world;
     const struct guest_object *o = object_of(&w->tables, kind, raw);

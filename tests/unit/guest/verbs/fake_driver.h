@@ -300,7 +300,7 @@ static inline int fake_tear_down(void **state)
 
 static inline struct guest_pd *fake_pd(struct fake *f)
 {
-    uint32_t h = 0;
+    uint64_t h = 0;
 
     assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
     return slots_get(&f->tables.pd, h);
@@ -308,7 +308,7 @@ static inline struct guest_pd *fake_pd(struct fake *f)
 
 static inline struct guest_cq *fake_cq(struct fake *f, uint32_t cqe)
 {
-    uint32_t h = 0;
+    uint64_t h = 0;
 
     assert_int_equal(verbs_create_cq(&f->verbs, cqe, NULL, &h), RDL_OK);
     return slots_get(&f->tables.cq, h);
@@ -324,7 +324,7 @@ static inline struct guest_qp *fake_qp(struct fake *f, const struct guest_pd *pd
         .recv_cq.raw = cq->o.handle,
         .max_inline_data = 100,
     };
-    uint32_t h = 0;
+    uint64_t h = 0;
 
     assert_int_equal(verbs_create_qp(&f->verbs, &config, NULL, &h), RDL_OK);
     return slots_get(&f->tables.qp, h);

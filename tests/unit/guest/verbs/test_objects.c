@@ -5,7 +5,8 @@
 static void nothing_is_asked_of_a_device_that_is_not_up(void **state)
 {
     struct fake *f = fake_new();
-    uint32_t h = 0, why = 0;
+    uint64_t h = 0;
+    uint32_t why = 0;
 
     (void)state;
     assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_ERR_STATE);
@@ -32,7 +33,7 @@ static void a_request_that_was_not_sent_leaves_nothing(void **state)
                                          .send_cq.raw = cq->o.handle,
                                          .recv_cq.raw = cq->o.handle};
     uint64_t addr = 0;
-    uint32_t h = 0;
+    uint64_t h = 0;
 
     assert_int_equal(verbs_mem_alloc(&f->verbs, 100, &addr), RDL_OK);
     f->cannot = RDL_ERR_NOMEM;
@@ -68,7 +69,7 @@ static void names_are_unique_and_sound(void **state)
                                       "h\xc3\xa9"};
     struct fake *f = *state;
     struct verbs *v = &f->verbs;
-    uint32_t h = 0;
+    uint64_t h = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(bad); i++)
         assert_int_equal(verbs_alloc_pd(v, bad[i], &h), RDL_ERR_INVAL);
@@ -84,7 +85,8 @@ static void names_are_unique_and_sound(void **state)
 static void a_refused_object_goes_stale_and_its_name_is_free(void **state)
 {
     struct fake *f = *state;
-    uint32_t a = 0, b = 0, why = 0;
+    uint64_t a = 0, b = 0;
+    uint32_t why = 0;
 
     f->late = true;
     assert_int_equal(verbs_alloc_pd(&f->verbs, "pd", &a), RDL_OK);
@@ -128,7 +130,7 @@ static void a_region_that_cannot_be_is_refused(void **state)
     struct guest_pd *pd = fake_pd(f);
     const uint32_t requests = f->n_requests;
     uint64_t addr = 0;
-    uint32_t h = 0;
+    uint64_t h = 0;
 
     assert_int_equal(verbs_mem_alloc(&f->verbs, RAM_PAGE_BYTES, &addr), RDL_OK);
     assert_int_equal(verbs_reg_mr(pd, addr, 0, 0, NULL, &h), RDL_ERR_INVAL);
@@ -154,7 +156,7 @@ static void limits_of_the_device_are_kept(void **state)
                                        .send_cq.raw = cq->o.handle,
                                        .recv_cq.raw = cq->o.handle};
     struct rdl_qp_config c;
-    uint32_t h = 0;
+    uint64_t h = 0;
 
     assert_int_equal(verbs_create_cq(&f->verbs, 0, NULL, &h), RDL_ERR_INVAL);
     assert_int_equal(verbs_create_cq(&f->verbs, FAKE_WR + 1, NULL, &h), RDL_ERR_LIMIT);

@@ -29,7 +29,7 @@ static void a_device_that_answers_later_is_up_by_interrupts(void **state)
     f->late = true;
     assert_int_equal(fake_boot(f), RDL_OK);
     for (unsigned i = 0; i < 3; i++) {
-        uint32_t handle;
+        uint64_t handle;
 
         assert_false(f->verbs.up);
         assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &handle), RDL_ERR_BUSY);
@@ -120,7 +120,8 @@ static void numbers_that_contradict_each_other_are_refused(void **state)
 static void one_request_at_a_time(void **state)
 {
     struct fake *f = *state;
-    uint32_t a = 0, b = 0, rsp = 0;
+    uint64_t a = 0, b = 0;
+    uint32_t rsp = 0;
 
     f->late = true;
     assert_int_equal(verbs_alloc_pd(&f->verbs, "pd", &a), RDL_OK);
@@ -154,7 +155,8 @@ static void requests_and_answers_are_events(void **state)
 static void a_device_that_lies_does_not_crash_the_guest(void **state)
 {
     struct fake *f = *state;
-    uint32_t h = 0, rsp = 0;
+    uint64_t h = 0;
+    uint32_t rsp = 0;
 
     f->used_len = 1; /* success, but no number */
     assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
@@ -181,7 +183,7 @@ static void a_used_element_out_of_nowhere_breaks_the_control_queue(void **state)
 static void a_device_that_needs_a_reset_is_noticed(void **state)
 {
     struct fake *f = *state;
-    uint32_t h = 0;
+    uint64_t h = 0;
 
     f->dev.queues[3].broken = VQE_LOOP;
     virtio_queue_broken(&f->dev, 3);

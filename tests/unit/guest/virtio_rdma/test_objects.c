@@ -11,7 +11,7 @@ static void a_region_lists_its_pages(void **state)
     struct rfc_reg_user_mr cmd;
     struct raw_reg_user_mr raw;
     uint64_t addr = 0;
-    uint32_t h = 0;
+    uint64_t h = 0;
 
     assert_int_equal(verbs_mem_alloc(v, 5 * RAM_PAGE_BYTES, &addr), RDL_OK);
     /* From inside the first page to one byte of the third. */
@@ -53,7 +53,7 @@ static void a_region_to_the_end_of_a_page_has_no_further_page(void **state)
     assert_int_equal(verbs_mem_alloc(&f->verbs, 3 * RAM_PAGE_BYTES, &addr), RDL_OK);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct raw_reg_user_mr raw;
-        uint32_t h = 0;
+        uint64_t h = 0;
 
         assert_int_equal(verbs_reg_mr(pd, addr + rows[i].from, rows[i].bytes, 0, NULL, &h), RDL_OK);
         memcpy(&raw, f->request + 1, sizeof(raw));
@@ -86,7 +86,7 @@ static void a_cq_has_as_many_buffers_as_entries(void **state)
 static void queues_that_cannot_be_reset_begin_anew_in_place(void **state)
 {
     struct fake *f = fake_new(FAKE_MAX, VIRTIO_FEATURE(VF_RING_RESET));
-    uint32_t h = 0;
+    uint64_t h = 0;
 
     (void)state;
     assert_int_equal(fake_boot(f), RDL_OK);
