@@ -24,11 +24,6 @@
 /* Streams of the lab's seed; links take the ones below. */
 #define STREAM_PAGES 0x100000u
 
-struct host *world_host(const struct world *w, uint32_t raw)
-{
-    return raw >= 1 && raw <= w->n_hosts ? w->hosts[raw - 1] : NULL;
-}
-
 struct host *world_host_named(const struct world *w, const char *name, size_t len)
 {
     for (uint32_t i = 0; i < w->n_hosts; i++) {
@@ -213,7 +208,6 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
         .sim = &w->sim,
         .trace = &w->trace,
         .ram = &h->ram,
-        .tables = &w->tables,
     };
     struct prng rng = prng_stream(w->seed, STREAM_PAGES + h->index);
 

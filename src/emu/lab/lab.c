@@ -131,8 +131,7 @@ enum rdl_status rdl_lab_new(const struct rdl_lab_config *config, struct rdl_lab 
     w->seed = config->seed;
     w->trace.sinks = &lab->sinks;
     if (!sim_init(&w->sim, lab->arena, &w->trace, world_handlers, w) ||
-        !net_init(&w->net, lab->arena, &w->sim, &world_net_ops, w, config->seed) ||
-        !guest_tables_init(&w->tables, lab->arena))
+        !net_init(&w->net, lab->arena, &w->sim, &world_net_ops, w, config->seed))
         goto fail;
     if (config->check_invariants) {
         lab->watch = watch_new(w);

@@ -9,22 +9,22 @@
 /* The object of a handle, or NULL when it is stale. */
 static struct guest_pd *pd_of(const struct rdl_lab *lab, rdl_pd h)
 {
-    return slots_get(&lab->world->tables.pd, h.raw);
+    return (struct guest_pd *)world_object(lab->world, OBJ_PD, h.raw);
 }
 
 static struct guest_mr *mr_of(const struct rdl_lab *lab, rdl_mr h)
 {
-    return slots_get(&lab->world->tables.mr, h.raw);
+    return (struct guest_mr *)world_object(lab->world, OBJ_MR, h.raw);
 }
 
 static struct guest_cq *cq_of(const struct rdl_lab *lab, rdl_cq h)
 {
-    return slots_get(&lab->world->tables.cq, h.raw);
+    return (struct guest_cq *)world_object(lab->world, OBJ_CQ, h.raw);
 }
 
 static struct guest_qp *qp_of(const struct rdl_lab *lab, rdl_qp h)
 {
-    return slots_get(&lab->world->tables.qp, h.raw);
+    return (struct guest_qp *)world_object(lab->world, OBJ_QP, h.raw);
 }
 
 /* ACT(lab, object or NULL if stale, call): the call in a tick, or RDL_ERR_STALE. */
@@ -128,9 +128,13 @@ enum rdl_status rdl_req_notify_cq(struct rdl_lab *lab, rdl_cq cq, bool solicited
 enum rdl_status rdl_create_qp(struct rdl_lab *lab, const struct rdl_qp_config *config,
                               const char *name, rdl_qp *ret)
 {
-    struct guest_pd *p = pd_of(lab, config->pd);
+    const struct verbs_qp_parts parts = {
+        .pd = pd_of(lab, config->pd),
+        .send_cq = cq_of(lab, config->send_cq),
+        .recv_cq = cq_of(lab, config->recv_cq),
+    };
 
-    ACT(lab, p, verbs_create_qp(p->o.verbs, config, name, &ret->raw));
+    ACT(lab, parts.pd, verbs_create_qp(parts.pd->o.verbs, config, &parts, name, &ret->raw));
 }
 
 enum rdl_status rdl_destroy_qp(struct rdl_lab *lab, rdl_qp qp)

@@ -25,7 +25,6 @@ static void init_verbs(struct guest *g, struct arena *a)
         .host = c->host,
         .trace = c->trace,
         .space = &g->space,
-        .tables = c->tables,
         .resolve = resolve,
         .resolve_ctx = g,
     };

@@ -25,7 +25,6 @@ struct guest_config {
     struct sim *sim;                    /* for the timers of the IP stack; needed with net_ctx */
     struct trace *trace;
     struct ram *ram;
-    struct guest_tables *tables;
 };
 
 struct guest {

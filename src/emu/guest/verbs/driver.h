@@ -15,8 +15,6 @@
 
 #include "emu/guest/verbs/verbs.h"
 
-#define VERBS_KINDS (OBJ_QP + 1) /* of objects, by enum object_kind */
-
 struct verbs_driver_ops {
     size_t object_bytes[VERBS_KINDS]; /* of the driver's objects */
 

@@ -19,25 +19,27 @@ static const char *const default_names[VERBS_KINDS] = {
     [OBJ_QP] = "qp",
 };
 
-bool guest_tables_init(struct guest_tables *t, struct arena *a)
+/* Enters @o into the table of its kind, which grows if need be, and gives it its handle.  RDL_OK,
+ * RDL_ERR_LIMIT, RDL_ERR_NOMEM.
+ */
+static enum rdl_status enter_table(struct verbs *v, struct guest_object *o)
 {
-    *t = (struct guest_tables){0};
-    return slots_init(&t->pd, a, GUEST_OBJECTS_MAX) && slots_init(&t->mr, a, GUEST_OBJECTS_MAX) &&
-           slots_init(&t->cq, a, GUEST_OBJECTS_MAX) && slots_init(&t->qp, a, GUEST_OBJECTS_MAX);
+    struct slots *table = &v->objects[o->kind];
+    const uint32_t longer = table->len ? 2 * table->len : VERBS_OBJECTS_LEAST;
+
+    if (table->used == VERBS_OBJECTS_MAX)
+        return RDL_ERR_LIMIT;
+    if (table->used == table->len && !slots_grow(table, v->arena, longer))
+        return RDL_ERR_NOMEM;
+    o->handle = (uint64_t)(v->config.host + 1) << VERBS_NAME_BITS | slots_add(table, o);
+    return RDL_OK;
 }
 
-static struct slots *table_of(const struct verbs *v, enum object_kind kind)
+static void leave_table(struct guest_object *o)
 {
-    switch (kind) {
-    case OBJ_PD:
-        return &v->config.tables->pd;
-    case OBJ_MR:
-        return &v->config.tables->mr;
-    case OBJ_CQ:
-        return &v->config.tables->cq;
-    default:
-        return &v->config.tables->qp;
-    }
+    struct slots *table = &o->verbs->objects[o->kind];
+
+    slots_remove(table, o->handle & (((uint64_t)1 << VERBS_NAME_BITS) - 1));
 }
 
 static uint32_t bucket_of(const char *name)
@@ -95,6 +97,7 @@ enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *n
 {
     const size_t bytes = v->ops->object_bytes[kind];
     struct guest_object *o;
+    enum rdl_status st;
 
     if (!name)
         name = "";
@@ -107,13 +110,13 @@ enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *n
     o = arena_alloc(v->arena, bytes);
     if (!o)
         return RDL_ERR_NOMEM;
-    o->handle = slots_add(table_of(v, kind), o);
-    if (!o->handle) {
-        arena_release(v->arena, o, bytes);
-        return RDL_ERR_LIMIT;
-    }
     o->verbs = v;
     o->kind = kind;
+    st = enter_table(v, o);
+    if (st != RDL_OK) {
+        arena_release(v->arena, o, bytes);
+        return st;
+    }
     memcpy(o->name, name, strlen(name) + 1);
     if (name[0])
         enter_name(o);
@@ -124,7 +127,7 @@ enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *n
 /* "qp2", or "qp2-1" and on when somebody took that name: there are more names than objects. */
 static void name_by_number(struct guest_object *o, uint32_t number)
 {
-    for (uint32_t i = 0; i <= GUEST_OBJECTS_MAX * VERBS_KINDS; i++) {
+    for (uint32_t i = 0; i <= VERBS_OBJECTS_MAX * VERBS_KINDS; i++) {
         struct text t = text_on(o->name, sizeof(o->name));
 
         text_addf(&t, "%s%u", default_names[o->kind], number);
@@ -153,7 +156,7 @@ void object_drop(struct guest_object *o)
 
     if (o->name[0])
         leave_name(o);
-    slots_remove(table_of(v, o->kind), o->handle);
+    leave_table(o);
     arena_release(v->arena, o, v->ops->object_bytes[o->kind]);
 }
 

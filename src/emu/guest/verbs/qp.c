@@ -6,20 +6,16 @@
 #define MAX_WR_DEFAULT  16u
 #define MAX_SGE_DEFAULT 4u
 
-/* Looks up what @config names; all of it must live, on this host. */
-static enum rdl_status find_parts(const struct verbs *v, const struct rdl_qp_config *config,
-                                  struct guest_qp *qp)
+/* All parts must live, on this host. */
+static enum rdl_status check_parts(const struct verbs *v, const struct verbs_qp_parts *p)
 {
-    struct guest_object *parts[3];
+    const struct guest_object *parts[3];
 
-    qp->pd = slots_get(&v->config.tables->pd, config->pd.raw);
-    qp->send_cq = slots_get(&v->config.tables->cq, config->send_cq.raw);
-    qp->recv_cq = slots_get(&v->config.tables->cq, config->recv_cq.raw);
-    if (!qp->pd || !qp->send_cq || !qp->recv_cq)
+    if (!p->pd || !p->send_cq || !p->recv_cq)
         return RDL_ERR_STALE;
-    parts[0] = &qp->pd->o;
-    parts[1] = &qp->send_cq->o;
-    parts[2] = &qp->recv_cq->o;
+    parts[0] = &p->pd->o;
+    parts[1] = &p->send_cq->o;
+    parts[2] = &p->recv_cq->o;
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         if (parts[i]->verbs != v)
             return RDL_ERR_INVAL;
@@ -51,20 +47,26 @@ static enum rdl_status plan_qp(const struct verbs *v, const struct rdl_qp_config
         plan->sq.max_sge > d->max_send_sge || plan->rq.max_sge > d->max_recv_sge ||
         plan->sq.max_wr > d->max_qp_wr || plan->rq.max_wr > d->max_qp_wr)
         return RDL_ERR_LIMIT;
-    return find_parts(v, config, plan);
+    return RDL_OK;
 }
 
 enum rdl_status verbs_create_qp(struct verbs *v, const struct rdl_qp_config *config,
-                                const char *name, uint64_t *ret)
+                                const struct verbs_qp_parts *parts, const char *name, uint64_t *ret)
 {
     enum rdl_status st = request_ready(v);
-    struct guest_qp plan = {0};
+    struct guest_qp plan = {
+        .pd = parts->pd,
+        .send_cq = parts->send_cq,
+        .recv_cq = parts->recv_cq,
+    };
     struct guest_object *o;
     struct guest_qp *qp;
     uint64_t handle;
 
     if (st == RDL_OK)
         st = plan_qp(v, config, &plan);
+    if (st == RDL_OK)
+        st = check_parts(v, parts);
     if (st == RDL_OK)
         st = object_new(v, OBJ_QP, name, &o);
     if (st != RDL_OK)

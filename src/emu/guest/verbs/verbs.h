@@ -8,11 +8,11 @@
  * work request or a completion looks like to a device is the driver's business; nothing here
  * depends on it.
  *
- * Objects are given as pointers that the lab has looked up from handles (a stale handle never gets
- * here); created ones come back as handles of guest_tables.  One request of the control path is
- * under way at a time: every function that makes one gives RDL_ERR_BUSY while another is, or while
- * the object is pending, and RDL_ERR_BROKEN when the device needs a reset; otherwise the answer
- * comes with verbs_answer().
+ * Objects are given as pointers that the lab has looked up from handles with verbs_get(), so that a
+ * stale handle never gets further; created ones come back as handles.  One request of the control
+ * path is under way at a time: every function that makes one gives RDL_ERR_BUSY while another is,
+ * or while the object is pending, and RDL_ERR_BROKEN when the device needs a reset; otherwise the
+ * answer comes with verbs_answer().
  */
 #ifndef EMU_GUEST_VERBS_VERBS_H
 #define EMU_GUEST_VERBS_VERBS_H
@@ -33,15 +33,18 @@
 struct verbs;
 struct verbs_driver_ops;
 
-/* Objects of one kind in one lab, all hosts together. */
-#define GUEST_OBJECTS_MAX 16384u
+#define VERBS_KINDS         (OBJ_QP + 1) /* of objects, by enum object_kind */
+#define VERBS_OBJECTS_MAX   65536u       /* of one kind on one host; devices have lower limits */
+#define VERBS_OBJECTS_LEAST 16u          /* a table begins with room for so many */
 
-/* The objects of all guests of a lab, by handle: an object's handle says nothing of its host, the
- * object does.
- */
-struct guest_tables {
-    struct slots pd, mr, cq, qp;
-};
+/* A handle: the number of its host, from 1 (16 bits), and a name of base/slots.h (48 bits). */
+#define VERBS_NAME_BITS (2 * SLOTS_INDEX_BITS)
+
+/* The number of the host, from 1, whose handle this is. */
+static inline uint32_t verbs_host_of(uint64_t handle)
+{
+    return (uint32_t)(handle >> VERBS_NAME_BITS);
+}
 
 enum guest_life {
     GUEST_PENDING, /* the device has not answered the creating request */
@@ -55,7 +58,7 @@ struct guest_object {
     struct guest_object *next_named; /* of the same hash, verbs->named */
     enum object_kind kind;
     enum guest_life life;
-    uint64_t handle;  /* in guest_tables */
+    uint64_t handle;
     uint32_t n_users; /* objects that need this one */
     char name[RDL_NAME_BYTES];
 };
@@ -147,7 +150,6 @@ struct verbs_config {
     uint8_t gid[GUEST_GIDS][GID_BYTES]; /* entries 0 and 1 of the GID table */
     struct trace *trace;
     struct space *space; /* the memory of programs */
-    struct guest_tables *tables;
     /* Finds the MAC of a neighbour.  RDL_OK; RDL_ERR_BUSY when the link was asked for it, and
      * verbs_resolved() follows; RDL_ERR_NO_ROUTE.
      */
@@ -169,13 +171,11 @@ struct verbs {
     struct verbs_port port;
     struct verbs_request request;
 
+    struct slots objects[VERBS_KINDS]; /* by enum object_kind; they grow */
     struct guest_object *named[GUEST_NAME_BUCKETS];
     struct guest_cq **cq_of; /* by CQN, 0 .. limits.max_cq; NULL before boot */
     struct guest_qp **qp_of; /* by QPN, 0 .. limits.max_qp */
 };
-
-/* The tables of a lab.  False when the arena is full. */
-bool guest_tables_init(struct guest_tables *t, struct arena *a);
 
 /* Verbs of a device that is not up. */
 void verbs_init(struct verbs *v, struct arena *a, const struct verbs_config *config,
@@ -189,6 +189,15 @@ RDL_MUST_CHECK enum rdl_status verbs_answer(const struct verbs *v, uint32_t *ret
 
 /* The neighbour @gid that a modify waits for has answered, or (@mac is NULL) has not. */
 void verbs_resolved(struct verbs *v, const uint8_t gid[GID_BYTES], const uint8_t *mac);
+
+/* The object of @kind that has @handle; NULL when it is gone, or another host's. */
+static inline struct guest_object *verbs_get(const struct verbs *v, enum object_kind kind,
+                                             uint64_t handle)
+{
+    const uint64_t name = handle & (((uint64_t)1 << VERBS_NAME_BITS) - 1);
+
+    return verbs_host_of(handle) == v->config.host + 1 ? slots_get(&v->objects[kind], name) : NULL;
+}
 
 /* The object called @name ("qp"), or NULL. */
 struct guest_object *verbs_find(const struct verbs *v, const char *name);
@@ -214,9 +223,16 @@ RDL_MUST_CHECK enum rdl_status verbs_create_cq(struct verbs *v, uint32_t cqe, co
 RDL_MUST_CHECK enum rdl_status verbs_destroy_cq(struct guest_cq *cq);
 RDL_MUST_CHECK enum rdl_status verbs_req_notify_cq(struct guest_cq *cq, bool solicited_only);
 
-/* RDL_ERR_STALE, RDL_ERR_INVAL: PD or CQ are gone, or another host's. */
+/* What the handles of a struct rdl_qp_config name; NULL: it is gone. */
+struct verbs_qp_parts {
+    struct guest_pd *pd;
+    struct guest_cq *send_cq, *recv_cq;
+};
+
+/* RDL_ERR_STALE, RDL_ERR_INVAL: one of the parts is gone, or another host's. */
 RDL_MUST_CHECK enum rdl_status verbs_create_qp(struct verbs *v, const struct rdl_qp_config *config,
-                                               const char *name, uint64_t *ret);
+                                               const struct verbs_qp_parts *parts, const char *name,
+                                               uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_destroy_qp(struct guest_qp *qp);
 RDL_MUST_CHECK enum rdl_status verbs_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr,
                                                uint32_t mask, bool unchecked,

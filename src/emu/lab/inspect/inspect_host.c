@@ -76,10 +76,12 @@ static struct inode gid_list(const struct inode *n)
     return s;
 }
 
-/* Objects of one table that are this host's. */
-static void visit_table(const struct inode *n, struct visit *v, const struct slots *table,
+/* All objects of one kind. */
+static void visit_table(const struct inode *n, struct visit *v, enum object_kind kind,
                         enum child_id id)
 {
+    const struct slots *table = &n->host->guest.verbs.objects[kind];
+
     for (uint32_t i = 0, left = table->used; left > 0; i++) {
         const struct guest_object *o = slots_at(table, i);
         struct inode s = *n;
@@ -87,10 +89,8 @@ static void visit_table(const struct inode *n, struct visit *v, const struct slo
         if (!o)
             continue;
         left--;
-        if (o->verbs != &n->host->guest.verbs)
-            continue;
         s.object = o;
-        s.handle = slots_name(table, i);
+        s.handle = o->handle;
         inspect_named(v, id, o->name, s);
     }
 }
@@ -130,16 +130,14 @@ static void visit_wanted(const struct inode *n, struct visit *v)
 
 static void visit_objects(const struct inode *n, struct visit *v)
 {
-    const struct guest_tables *t = &n->world->tables;
-
     if (v->want) {
         visit_wanted(n, v);
         return;
     }
-    visit_table(n, v, &t->pd, CHILD_host_pd);
-    visit_table(n, v, &t->mr, CHILD_host_mr);
-    visit_table(n, v, &t->cq, CHILD_host_cq);
-    visit_table(n, v, &t->qp, CHILD_host_qp);
+    visit_table(n, v, OBJ_PD, CHILD_host_pd);
+    visit_table(n, v, OBJ_MR, CHILD_host_mr);
+    visit_table(n, v, OBJ_CQ, CHILD_host_cq);
+    visit_table(n, v, OBJ_QP, CHILD_host_qp);
 }
 
 static void visit_host(const struct inode *n, struct visit *v)

@@ -25,7 +25,6 @@ struct fake {
     struct trace trace;
     struct ram ram;
     struct space space;
-    struct guest_tables tables;
     struct verbs verbs;
 
     bool late;              /* requests wait for fake_answer() */
@@ -245,7 +244,6 @@ static inline struct fake *fake_new(void)
         .gid = {{[10] = 0xff, 0xff, 10, 0, 0, 1}, {0xfe, 0x80, [15] = 1}},
         .trace = &f->trace,
         .space = &f->space,
-        .tables = &f->tables,
         .resolve = fake_resolve,
         .resolve_ctx = f,
     };
@@ -272,7 +270,6 @@ static inline struct fake *fake_new(void)
     trace_sink_add(&f->sinks, &f->sink);
     assert_true(ram_init(&f->ram, f->arena, FAKE_RAM_BYTES));
     assert_true(space_init(&f->space, &f->ram, &rng));
-    assert_true(guest_tables_init(&f->tables, f->arena));
     verbs_init(&f->verbs, f->arena, &config, &fake_ops, f);
     assert_true(verbs_meet(&f->verbs, &limits));
     return f;
@@ -303,7 +300,7 @@ static inline struct guest_pd *fake_pd(struct fake *f)
     uint64_t h = 0;
 
     assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
-    return slots_get(&f->tables.pd, h);
+    return (struct guest_pd *)verbs_get(&f->verbs, OBJ_PD, h);
 }
 
 static inline struct guest_cq *fake_cq(struct fake *f, uint32_t cqe)
@@ -311,23 +308,20 @@ static inline struct guest_cq *fake_cq(struct fake *f, uint32_t cqe)
     uint64_t h = 0;
 
     assert_int_equal(verbs_create_cq(&f->verbs, cqe, NULL, &h), RDL_OK);
-    return slots_get(&f->tables.cq, h);
+    return (struct guest_cq *)verbs_get(&f->verbs, OBJ_CQ, h);
 }
 
-static inline struct guest_qp *fake_qp(struct fake *f, const struct guest_pd *pd,
-                                       const struct guest_cq *cq)
+static inline struct guest_qp *fake_qp(struct fake *f, struct guest_pd *pd, struct guest_cq *cq)
 {
     const struct rdl_qp_config config = {
-        .pd.raw = pd->o.handle,
         .type = QPT_RC,
-        .send_cq.raw = cq->o.handle,
-        .recv_cq.raw = cq->o.handle,
         .max_inline_data = 100,
     };
+    const struct verbs_qp_parts parts = {pd, cq, cq};
     uint64_t h = 0;
 
-    assert_int_equal(verbs_create_qp(&f->verbs, &config, NULL, &h), RDL_OK);
-    return slots_get(&f->tables.qp, h);
+    assert_int_equal(verbs_create_qp(&f->verbs, &config, &parts, NULL, &h), RDL_OK);
+    return (struct guest_qp *)verbs_get(&f->verbs, OBJ_QP, h);
 }
 
 #endif

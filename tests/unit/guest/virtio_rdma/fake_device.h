@@ -26,7 +26,6 @@ struct fake {
     struct sim sim;
     struct ram ram;
     struct virtio_dev dev;
-    struct guest_tables tables;
     struct space space;
     struct dma_pool dma;
     struct verbs verbs;
@@ -192,7 +191,6 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
         .gid = {{[10] = 0xff, 0xff, 10, 0, 0, 1}, {0xfe, 0x80, [15] = 1}},
         .trace = &f->trace,
         .space = &f->space,
-        .tables = &f->tables,
         .resolve = fake_resolve,
         .resolve_ctx = f,
     };
@@ -218,7 +216,6 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
     assert_true(sim_init(&f->sim, f->arena, &f->trace, fake_handlers, f));
     assert_true(ram_init(&f->ram, f->arena, FAKE_RAM_BYTES));
     assert_true(virtio_init(&f->dev, f->arena, &f->sim, &dev, &fake_ops, f));
-    assert_true(guest_tables_init(&f->tables, f->arena));
     assert_true(space_init(&f->space, &f->ram, &rng));
     dma_init(&f->dma, &f->space);
     verbs_init(&f->verbs, f->arena, &verbs, &virtio_rdma_ops, &f->rdma);
@@ -263,7 +260,7 @@ static inline struct guest_pd *fake_pd(struct fake *f)
     uint64_t h = 0;
 
     assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
-    return slots_get(&f->tables.pd, h);
+    return (struct guest_pd *)verbs_get(&f->verbs, OBJ_PD, h);
 }
 
 static inline struct guest_cq *fake_cq(struct fake *f, uint32_t cqe)
@@ -271,25 +268,23 @@ static inline struct guest_cq *fake_cq(struct fake *f, uint32_t cqe)
     uint64_t h = 0;
 
     assert_int_equal(verbs_create_cq(&f->verbs, cqe, NULL, &h), RDL_OK);
-    return slots_get(&f->tables.cq, h);
+    return (struct guest_cq *)verbs_get(&f->verbs, OBJ_CQ, h);
 }
 
-static inline struct guest_qp *fake_qp(struct fake *f, const struct guest_pd *pd,
-                                       const struct guest_cq *cq, uint32_t max_wr)
+static inline struct guest_qp *fake_qp(struct fake *f, struct guest_pd *pd, struct guest_cq *cq,
+                                       uint32_t max_wr)
 {
     const struct rdl_qp_config config = {
-        .pd.raw = pd->o.handle,
         .type = QPT_RC,
-        .send_cq.raw = cq->o.handle,
-        .recv_cq.raw = cq->o.handle,
         .max_send_wr = max_wr,
         .max_recv_wr = max_wr,
         .max_inline_data = 100,
     };
+    const struct verbs_qp_parts parts = {pd, cq, cq};
     uint64_t h = 0;
 
-    assert_int_equal(verbs_create_qp(&f->verbs, &config, NULL, &h), RDL_OK);
-    return slots_get(&f->tables.qp, h);
+    assert_int_equal(verbs_create_qp(&f->verbs, &config, &parts, NULL, &h), RDL_OK);
+    return (struct guest_qp *)verbs_get(&f->verbs, OBJ_QP, h);
 }
 
 /* A completion, as a device would write it; used.len is @len. */

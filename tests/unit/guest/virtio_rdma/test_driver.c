@@ -127,7 +127,8 @@ static void one_request_at_a_time(void **state)
     assert_int_equal(verbs_alloc_pd(&f->verbs, "pd", &a), RDL_OK);
     assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_BUSY);
     assert_int_equal(verbs_alloc_pd(&f->verbs, "other", &b), RDL_ERR_BUSY);
-    assert_int_equal(verbs_dealloc_pd(slots_get(&f->tables.pd, a)), RDL_ERR_BUSY);
+    assert_int_equal(verbs_dealloc_pd((struct guest_pd *)verbs_get(&f->verbs, OBJ_PD, a)),
+                     RDL_ERR_BUSY);
     assert_true(fake_answer(f));
     sim_dispatch(&f->sim);
     assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_OK);
@@ -161,12 +162,12 @@ static void a_device_that_lies_does_not_crash_the_guest(void **state)
     f->used_len = 1; /* success, but no number */
     assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
     assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_DEVICE);
-    assert_null(slots_get(&f->tables.pd, h));
+    assert_null(verbs_get(&f->verbs, OBJ_PD, h));
 
     f->number = FAKE_MAX + 1; /* no such CQ */
     assert_int_equal(verbs_create_cq(&f->verbs, 4, NULL, &h), RDL_OK);
     assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_BROKEN);
-    assert_null(slots_get(&f->tables.cq, h));
+    assert_null(verbs_get(&f->verbs, OBJ_CQ, h));
     assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_ERR_BROKEN);
 }
 

@@ -31,12 +31,12 @@ static void a_region_lists_its_pages(void **state)
         assert_true(space_translate(&f->space, addr + i * RAM_PAGE_BYTES, &gpa));
         assert_int_equal(ld_le64(entry), gpa);
     }
-    verbs_mr_info(slots_get(&f->tables.mr, h), &info);
+    verbs_mr_info((struct guest_mr *)verbs_get(&f->verbs, OBJ_MR, h), &info);
     assert_int_equal(info.lkey & 0xff, 1);
     assert_int_equal(info.rkey & 0xff, 2);
     assert_int_equal(info.bytes, 2 * RAM_PAGE_BYTES - 99);
     assert_int_equal(verbs_dealloc_pd(pd), RDL_ERR_BUSY);
-    assert_int_equal(verbs_dereg_mr(slots_get(&f->tables.mr, h)), RDL_OK);
+    assert_int_equal(verbs_dereg_mr((struct guest_mr *)verbs_get(&f->verbs, OBJ_MR, h)), RDL_OK);
     assert_int_equal(verbs_dealloc_pd(pd), RDL_OK);
 }
 
