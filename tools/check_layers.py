@@ -26,10 +26,15 @@ MAY_USE = {  # layer -> layers it may include; order is bottom to top
     "hca":    ["base", "facts", "trace", "mem", "sim"],
     "xport":  ["base", "facts", "trace", "wire", "mem", "sim", "hca"],
     "device": ["base", "facts", "trace", "wire", "mem", "sim", "net", "virtio", "hca", "xport"],
-    # a guest sees devices only as registers, memory and interrupts
-    "guest":  ["base", "facts", "trace", "wire", "mem", "sim", "virtio"],
+    # the rooms of a guest, which sees devices only as registers, memory and interrupts
+    "guest/pci":         ["base", "facts", "trace", "mem", "virtio"],
+    "guest/ip":          ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci"],
+    "guest/verbs":       ["base", "facts", "trace", "wire", "mem"],
+    "guest/virtio_rdma": ["base", "facts", "trace", "wire", "mem", "virtio", "guest/pci", "guest/verbs"],
+    "guest/machine":     ["base", "facts", "trace", "wire", "mem", "sim", "virtio", "guest/pci",
+                          "guest/ip", "guest/verbs", "guest/virtio_rdma"],
     "lab":    ["base", "facts", "trace", "wire", "mem", "sim", "net", "virtio", "hca", "xport",
-               "device", "guest"],
+               "device", "guest/pci", "guest/ip", "guest/verbs", "guest/virtio_rdma", "guest/machine"],
     # what happened, from the events of a lab or of a saved trace
     "past":   ["base", "facts", "trace"],
     # pictures are made from pasts and inspect trees alone
@@ -69,6 +74,15 @@ LIBRARY_ONLY_IN = {"libuv": ("cli/live", "cli/app"), "readline": ("cli/app",), "
                    "cjson": ("cli/lang", "cli/saved")}
 FILES_MAX = 45  # of a folder
 
+# What a layer must not know even through headers of others.  The verbs are the same for every
+# driver: no layout of the RFC, no registers, no virtqueues.
+IGNORANT_OF = {"guest/verbs": ("emu/facts/rfc.h", "emu/facts/regs.h", "emu/facts/virtio_net.h", "emu/virtio/",
+                               "emu/guest/pci/", "emu/guest/virtio_rdma/")}
+
+# A host has devices of several kinds: it points to them.  What it may hold of their layer:
+HOST = "src/emu/lab/world.h"
+HOST_MAY_HOLD = {"eth_port"}  # the socket that all functions of a slot share
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
 
@@ -89,8 +103,9 @@ def layer_of(include):
         return "public"
     if first == "emu" and rest and rest[0] in MAY_USE:
         return rest[0]
-    if first == "cli" and rest and f"cli/{rest[0]}" in MAY_USE:
-        return f"cli/{rest[0]}"
+    room = "/".join(rest[:2] if first == "emu" else [first, *rest[:1]])
+    if first in ("emu", "cli") and room in MAY_USE:
+        return room
     return first if first == "viz" else None
 
 
@@ -159,17 +174,64 @@ def check_sizes(root):
             yield f"{folder.relative_to(root)}: {n} files (most: {FILES_MAX})"
 
 
+def reached(root, path):
+    """The project's headers that @path includes, directly or not."""
+    found, todo = {}, [(path, "")]
+    while todo:
+        at, way = todo.pop()
+        for name in (n for _, quoted, n in includes(at) if quoted and n not in found):
+            found[name] = f"{way}{name}"
+            todo += [(header, f"{way}{name} -> ") for top in ("src", "include")
+                     if (header := root / top / name).exists()]
+    return found
+
+
+def check_ignorance(root):
+    for layer, unknown in IGNORANT_OF.items():
+        for path in sorted(p for p in layer_dir(root, layer).rglob("*") if p.suffix in (".c", ".h", ".def")):
+            for name, way in reached(root, path).items():
+                if name.startswith(unknown):
+                    yield f"{path.relative_to(root)}: {layer} must not know {name}: {way}"
+
+
+STRUCT = re.compile(r"^struct (\w+) \{\n(.*?)^\};", re.DOTALL | re.MULTILINE)
+MEMBER_BY_VALUE = re.compile(r"^\s*struct (\w+) \w+(?:\[\w+\])?;", re.MULTILINE)
+
+
+def check_host(root):
+    """No device is held by value in struct host."""
+    devices = {name for path in sorted((root / "src/emu/device").glob("*.h"))
+               for name, _ in STRUCT.findall(path.read_text())} - HOST_MAY_HOLD
+    hosts = [body for name, body in STRUCT.findall((root / HOST).read_text()) if name == "host"]
+    if len(hosts) != 1:
+        yield f"{HOST}: no struct host to look at"
+    for name in (n for body in hosts for n in MEMBER_BY_VALUE.findall(body)):
+        if name in devices:
+            yield f"{HOST}: struct host holds a struct {name}: devices are pointed to"
+
+
 def check(root):
-    return [*check_directories(root), *check_sources(root), *check_meson(root), *check_sizes(root)]
+    return [*check_directories(root), *check_sources(root), *check_meson(root), *check_sizes(root),
+            *check_ignorance(root), *check_host(root)]
 
 
-PLANTS = {  # what is planted -> file, text
+PLANTS = {  # what is planted -> file, text, and the line of the file that it follows if not the last
     "an upward include": ("src/emu/base/planted.h", '#include "emu/sim/sim.h"'),
     "a sideways include": ("src/emu/mem/planted.h", '#include "emu/sim/sim.h"'),
     "a picture in what happened": ("src/emu/past/planted.h", '#include "viz/ladder.h"'),
     "the inside of the lab in cli": ("src/cli/session/planted.h", '#include "emu/lab/world.h"'),
     "an upward include between rooms": ("src/cli/lang/planted.h", '#include "cli/session/session.h"'),
     "an upward link between rooms": ("src/cli/tell/meson.build", "x = [cli_show_dep]"),
+    "an upward include in the guest": ("src/emu/guest/pci/planted.h", '#include "emu/guest/ip/net.h"'),
+    "the device in the guest": ("src/emu/guest/machine/planted.h", '#include "emu/device/rdma.h"'),
+    "virtqueues in the verbs": ("src/emu/guest/verbs/planted.h", '#include "emu/virtio/vq_driver.h"'),
+    "a driver in the verbs": ("src/emu/guest/verbs/planted.h",
+                              '#include "emu/guest/virtio_rdma/virtio_rdma.h"'),
+    "the RFC in the verbs": ("src/emu/guest/verbs/planted.h", '#include "emu/facts/rfc.h"'),
+    "registers in the verbs": ("src/emu/guest/verbs/planted.h", '#include "emu/facts/regs.h"'),
+    "the RFC in the verbs, by way of others": ("src/emu/mem/space.h", '#include "emu/facts/rfc.h"'),
+    "an upward link in the guest": ("src/emu/guest/verbs/meson.build", "x = [guest_virtio_rdma_dep]"),
+    "a file of the guest in no room": ("src/emu/guest/planted.h", ""),
     "the lab in the language": ("src/cli/lang/meson.build", "x = [lab_dep]"),
     "a file in no room": ("src/cli/planted.h", ""),
     "readline at the commands": ("src/cli/cmd/planted.h", "#include <readline/readline.h>"),
@@ -184,12 +246,14 @@ PLANTS = {  # what is planted -> file, text
     "a file in no layer": ("src/emu/misc/planted.h", ""),
     "an upward link": ("src/emu/base/meson.build", "x = [lab_dep]"),
     "a foreign library": ("src/emu/base/meson.build", "x = [cjson]"),
+    "a device by value in a host": (HOST, "    struct vnet planted;", "struct host {"),
+    "devices by value in a host": (HOST, "    struct rdma planted[MOST]; /* two */", "struct host {"),
 }
 
 
 def self_test(root):
     failed = 0
-    for what, (name, text) in PLANTS.items():
+    for what, (name, text, *after) in PLANTS.items():
         with tempfile.TemporaryDirectory() as tmp:
             copy = pathlib.Path(tmp)
             for part in ("include", "src"):
@@ -197,8 +261,9 @@ def self_test(root):
             before = set(check(copy))
             path = copy / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("a") as file:
-                file.write(f"\n{text}\n")
+            old = path.read_text() if path.exists() else ""
+            head, line, tail = old.partition(f"{after[0]}\n") if after else (old, "", "")
+            path.write_text(f"{head}{line}\n{text}\n{tail}")
             found = [line for line in check(copy) if line not in before]
         failed += not found
         print(f"{'found' if found else 'MISSED'}: {what}{': ' + found[0] if found else ''}")

@@ -47,12 +47,12 @@ RDL_MUST_CHECK enum rdl_status rdl_inspect_list(const struct rdl_lab *lab, const
  * RDL_ERR_NOT_FOUND: nothing has this name.  RDL_ERR_INVAL: it is something else.
  */
 RDL_MUST_CHECK enum rdl_status rdl_find(const struct rdl_lab *lab, const char *path, uint32_t kind,
-                                        uint32_t *ret_raw);
+                                        uint64_t *ret_raw);
 RDL_MUST_CHECK enum rdl_status rdl_find_host(const struct rdl_lab *lab, const char *name,
                                              rdl_host *ret);
 
 /* The path of an object, "h1.qp"; "?" when the handle is stale.  @ret has RDL_VALUE_BYTES. */
-void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint32_t raw, char *ret);
+void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw, char *ret);
 
 /* Copies guest RAM from guest-physical @addr, as descriptors and ring registers have it.
  * RDL_ERR_FAULT: not all of it is RAM; RDL_ERR_STALE.

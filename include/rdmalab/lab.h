@@ -5,9 +5,10 @@
  * other. It never reads a clock, prints or blocks; it advances only inside rdl_step(), rdl_run()
  * and rdl_wait().  Nothing here is thread-safe: use a lab from one thread at a time.
  *
- * Hosts, links and objects are named by handles that pack a table slot and a generation, so that a
- * handle kept after its object was destroyed is detected (RDL_ERR_STALE).  Their types differ: a CQ
- * cannot be passed for a QP.  Every object also has a name, unique on its host ("h1.qp").
+ * Hosts, links and objects are named by handles.  One of an object packs its host, a slot of that
+ * host's table and a generation, so that a handle kept after its object was destroyed is detected
+ * (RDL_ERR_STALE).  Their types differ: a CQ cannot be passed for a QP.  Every object also has a
+ * name, unique on its host ("h1.qp").
  */
 #ifndef RDMALAB_LAB_H
 #define RDMALAB_LAB_H
@@ -20,6 +21,7 @@
 
 struct rdl_lab;
 
+/* Numbers from 1, never used twice; 0 is none. */
 typedef struct {
     uint32_t raw;
 } rdl_host;
@@ -31,22 +33,28 @@ typedef struct {
 } rdl_link;
 typedef struct {
     uint32_t raw;
+} rdl_port;
+
+/* Objects of a guest: the host's number, from 1 (16 bits) | generation, from 1 (24) | slot (24).  0
+ * is no handle.
+ */
+typedef struct {
+    uint64_t raw;
 } rdl_pd;
 typedef struct {
-    uint32_t raw;
+    uint64_t raw;
 } rdl_mr;
 typedef struct {
-    uint32_t raw;
+    uint64_t raw;
 } rdl_cq;
 typedef struct {
-    uint32_t raw;
+    uint64_t raw;
 } rdl_qp;
+
+/* A fault is the lab's: its handle is an object's without the host. */
 typedef struct {
-    uint32_t raw;
+    uint64_t raw;
 } rdl_fault;
-typedef struct {
-    uint32_t raw;
-} rdl_port;
 
 #define RDL_NAME_BYTES 24u /* longest name, its NUL included */
 #define RDL_NEVER      UINT64_MAX

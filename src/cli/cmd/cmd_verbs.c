@@ -18,7 +18,7 @@ struct home {
 };
 
 /* The host of an object that lives, by its name. */
-static bool home_of(struct session *s, struct span at, enum object_kind kind, uint32_t raw,
+static bool home_of(struct session *s, struct span at, enum object_kind kind, uint64_t raw,
                     struct home *ret)
 {
     char path[RDL_VALUE_BYTES];
@@ -41,7 +41,7 @@ static bool home_named(struct session *s, const struct step *st, struct home *re
 
 /* The object that parameter @param names, and its host. */
 static bool find_object(struct session *s, const struct step *st, const char *param,
-                        enum object_kind kind, uint32_t *ret_raw, struct home *ret_home)
+                        enum object_kind kind, uint64_t *ret_raw, struct home *ret_home)
 {
     const struct scope in = session_scope(s);
 
@@ -50,7 +50,7 @@ static bool find_object(struct session *s, const struct step *st, const char *pa
 }
 
 /* The object's name without its host. */
-static void own_name(struct session *s, enum object_kind kind, uint32_t raw, char *ret)
+static void own_name(struct session *s, enum object_kind kind, uint64_t raw, char *ret)
 {
     char path[RDL_VALUE_BYTES];
     const char *dot;

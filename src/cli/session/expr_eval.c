@@ -82,7 +82,7 @@ static bool is_memory(struct session *s, const char *path)
     char base[SESSION_PATH_BYTES];
     struct text t = text_on(base, sizeof(base));
     size_t off;
-    uint32_t raw;
+    uint64_t raw;
 
     if (value_slice(path, &slice, &off) || !slice.has_from)
         return false;

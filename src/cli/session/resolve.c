@@ -51,14 +51,14 @@ struct scope resolve_rest(const struct scope *in, const char *name, char host[RD
 struct search {
     const struct rdl_lab *lab;
     enum object_kind kind;
-    uint32_t raw;
+    uint64_t raw;
     struct text *name;
 };
 
 static void match(void *ctx, const char *key, const struct rdl_value *v)
 {
     const struct search *search = ctx;
-    uint32_t raw;
+    uint64_t raw;
 
     (void)v;
     if (search->name->len == 0 && rdl_find(search->lab, key, search->kind, &raw) == RDL_OK &&
@@ -66,7 +66,7 @@ static void match(void *ctx, const char *key, const struct rdl_value *v)
         text_add(search->name, key);
 }
 
-void resolve_name(const struct rdl_lab *lab, enum object_kind kind, uint32_t raw,
+void resolve_name(const struct rdl_lab *lab, enum object_kind kind, uint64_t raw,
                   char ret[SESSION_PATH_BYTES])
 {
     struct text t = text_on(ret, SESSION_PATH_BYTES);
@@ -140,7 +140,7 @@ static bool wrong_kind(const struct scope *in, struct span at, const char *path,
 }
 
 bool resolve_object(const struct scope *in, const struct step *st, const char *param,
-                    enum object_kind kind, uint32_t *ret_raw, struct diag *reterr)
+                    enum object_kind kind, uint64_t *ret_raw, struct diag *reterr)
 {
     char path[SESSION_PATH_BYTES];
 
@@ -173,7 +173,7 @@ bool resolve_memory_text(const struct scope *in, const char *text, struct span a
     struct text t = text_on(base, sizeof(base));
     struct memory m;
     size_t off;
-    uint32_t raw;
+    uint64_t raw;
 
     if (isdigit((unsigned char)text[0])) {
         m = (struct memory){.has_bytes = false};

@@ -26,7 +26,7 @@ struct scope resolve_rest(const struct scope *in, const char *name, char host[RD
 
 /* The object that parameter @param of @st names, which must be of @kind. */
 bool resolve_object(const struct scope *in, const struct step *st, const char *param,
-                    enum object_kind kind, uint32_t *ret_raw, struct diag *reterr);
+                    enum object_kind kind, uint64_t *ret_raw, struct diag *reterr);
 
 /* The host that parameter @param names; if it was not given, the host of the scope. */
 bool resolve_host(const struct scope *in, const struct step *st, const char *param, rdl_host *ret,
@@ -53,7 +53,7 @@ bool resolve_unknown(const struct scope *in, struct span at, const char *path, c
                      struct diag *reterr);
 
 /* The name of a link or fault; "?" if it is gone. */
-void resolve_name(const struct rdl_lab *lab, enum object_kind kind, uint32_t raw,
+void resolve_name(const struct rdl_lab *lab, enum object_kind kind, uint64_t raw,
                   char ret[SESSION_PATH_BYTES]);
 
 /* The name of the host that @path begins with. */

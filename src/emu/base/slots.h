@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fixed table that turns pointers into names which can go stale but never dangle.
- * A name is generation << 16 | index; generation 0 is never used, so name 0 is "none".
+/* A table that turns pointers into names which can go stale but never dangle.
+ * A name is generation << 24 | index, 48 bits; generation 0 is never used, so name 0 is "none".  A
+ * name is stale until its slot was used again 2^24 - 1 times.
  */
 #ifndef EMU_BASE_SLOTS_H
 #define EMU_BASE_SLOTS_H
@@ -11,11 +12,13 @@
 
 #include "emu/base/arena.h"
 
-#define SLOTS_MAX 65536u
+#define SLOTS_INDEX_BITS 24u
+#define SLOTS_MAX        (1u << SLOTS_INDEX_BITS)
+#define SLOTS_GEN_MAX    0xffffffu
 
 struct slot {
     void *obj; /* NULL: free */
-    uint16_t gen;
+    uint32_t gen;
 };
 
 struct slots {
@@ -29,26 +32,31 @@ struct slots {
 bool slots_init(struct slots *s, struct arena *a, uint32_t len);
 void slots_done(struct slots *s, struct arena *a);
 
+/* Makes a table longer, of @len slots (not less than now, at most SLOTS_MAX); one that is all zero
+ * can begin so.  Names and objects stay.  False when the arena is full.
+ */
+bool slots_grow(struct slots *s, struct arena *a, uint32_t len);
+
 /* Returns the new name, or 0 if the table is full.  Lowest free index first (from a bitmap), so
  * that a scenario replayed gets the same names.
  */
-uint32_t slots_add(struct slots *s, void *obj);
+uint64_t slots_add(struct slots *s, void *obj);
 
 /* Makes @name stale.  @name must be valid. */
-void slots_remove(struct slots *s, uint32_t name);
+void slots_remove(struct slots *s, uint64_t name);
 
 /* Where in the table @name is, or was. */
-static inline uint32_t slots_index(uint32_t name)
+static inline uint32_t slots_index(uint64_t name)
 {
-    return name & 0xffffu;
+    return (uint32_t)name & (SLOTS_MAX - 1);
 }
 
 /* The object called @name, or NULL: it is gone. */
-static inline void *slots_get(const struct slots *s, uint32_t name)
+static inline void *slots_get(const struct slots *s, uint64_t name)
 {
     const uint32_t i = slots_index(name);
 
-    if (i >= s->len || s->v[i].gen != name >> 16)
+    if (i >= s->len || s->v[i].gen != name >> SLOTS_INDEX_BITS)
         return NULL;
     return s->v[i].obj;
 }
@@ -60,9 +68,9 @@ static inline void *slots_at(const struct slots *s, uint32_t i)
 }
 
 /* The name of the object at index @i; 0 when there is none. */
-static inline uint32_t slots_name(const struct slots *s, uint32_t i)
+static inline uint64_t slots_name(const struct slots *s, uint32_t i)
 {
-    return i < s->len && s->v[i].obj ? (uint32_t)s->v[i].gen << 16 | i : 0;
+    return i < s->len && s->v[i].obj ? (uint64_t)s->v[i].gen << SLOTS_INDEX_BITS | i : 0;
 }
 
 #endif

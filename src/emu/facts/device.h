@@ -43,6 +43,9 @@ static inline bool queue_is_sends(uint32_t max_cq, uint32_t queue)
 
 #define DEVICE_OBJECTS_MAX 16384u /* of max_cq and max_qp */
 
+/* Entries of the GID table that a guest fills: its IPv4 and its IPv6 address. */
+#define GUEST_GIDS 2u
+
 /* The largest message.  [IBTA1 9.4.1] */
 #define MESSAGE_BYTES_MAX 0x80000000u
 

@@ -8,7 +8,7 @@
 enum ctrl_rsp hca_cq_create(struct hca *h, uint32_t cqe, struct cq **ret)
 {
     struct cq *cq;
-    uint32_t name;
+    uint64_t name;
 
     if (cqe == 0 || cqe > h->limits.max_cqe)
         return RSP_INVALID_ARG;

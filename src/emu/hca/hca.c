@@ -80,7 +80,7 @@ void hca_done(struct hca *h)
 enum ctrl_rsp hca_pd_create(struct hca *h, struct pd **ret)
 {
     struct pd *pd = arena_alloc(h->arena, sizeof(*pd));
-    uint32_t name;
+    uint64_t name;
 
     if (!pd)
         return RSP_NO_RESOURCES;

@@ -72,7 +72,7 @@ enum ctrl_rsp hca_mr_create(struct hca *h, const struct mr_request *req, struct 
 {
     struct pd *pd = hca_pd(h, req->pdn);
     struct mr *mr;
-    uint32_t name;
+    uint64_t name;
 
     if (!pd)
         return RSP_BAD_HANDLE;

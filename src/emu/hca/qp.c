@@ -31,7 +31,7 @@ enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_
     struct pd *pd = hca_pd(h, config->pdn);
     struct cq *send_cq = hca_cq(h, config->send_cqn), *recv_cq = hca_cq(h, config->recv_cqn);
     struct qp *qp;
-    uint32_t name;
+    uint64_t name;
 
     RDL_ASSERT(qp_bytes >= sizeof(*qp));
     if (!pd || !send_cq || !recv_cq)

@@ -24,11 +24,6 @@
 /* Streams of the lab's seed; links take the ones below. */
 #define STREAM_PAGES 0x100000u
 
-struct host *world_host(const struct world *w, uint32_t raw)
-{
-    return raw >= 1 && raw <= w->n_hosts ? w->hosts[raw - 1] : NULL;
-}
-
 struct host *world_host_named(const struct world *w, const char *name, size_t len)
 {
     for (uint32_t i = 0; i < w->n_hosts; i++) {
@@ -177,7 +172,7 @@ static bool rdma_function_init(struct world *w, struct host *h, const struct rdl
     };
 
     memcpy(dev.mac, c->mac, sizeof(dev.mac));
-    return rdma_init(&h->dev, &env, &dev);
+    return rdma_init(h->dev, &env, &dev);
 }
 
 static bool net_function_init(struct world *w, struct host *h, const struct rdl_host_config *c)
@@ -191,7 +186,17 @@ static bool net_function_init(struct world *w, struct host *h, const struct rdl_
     };
 
     memcpy(dev.mac, c->mac, sizeof(dev.mac));
-    return vnet_init(&h->net, &env, &dev);
+    return vnet_init(h->net, &env, &dev);
+}
+
+/* RAM, the port, and the devices behind it. */
+static bool hardware_init(struct world *w, struct host *h, const struct rdl_host_config *c)
+{
+    eth_port_init(&h->port, &w->net, &w->progress, h->index, c->mac);
+    h->dev = arena_alloc(w->arena, sizeof(*h->dev));
+    h->net = arena_alloc(w->arena, sizeof(*h->net));
+    return h->dev && h->net && ram_init(&h->ram, w->arena, c->ram_bytes) &&
+           rdma_function_init(w, h, c) && net_function_init(w, h, c);
 }
 
 /* All parts of a host, not booted. */
@@ -200,12 +205,9 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
     struct guest_config guest = {
         .host = h->index,
         .bus = &bus,
-        .bus_ctx = &h->dev.pci,
-        .net_ctx = &h->net.pci,
         .sim = &w->sim,
         .trace = &w->trace,
         .ram = &h->ram,
-        .tables = &w->tables,
     };
     struct prng rng = prng_stream(w->seed, STREAM_PAGES + h->index);
 
@@ -213,12 +215,12 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
     memcpy(guest.mac, c->mac, sizeof(guest.mac));
     memcpy(guest.gid[0], c->ipv4, GID_BYTES);
     memcpy(guest.gid[1], c->ipv6, GID_BYTES);
-    eth_port_init(&h->port, &w->net, &w->progress, h->index, c->mac);
-    if (!ram_init(&h->ram, w->arena, c->ram_bytes) || !rdma_function_init(w, h, c) ||
-        !net_function_init(w, h, c))
+    if (!hardware_init(w, h, c))
         return false;
-    guest.n_vectors = h->dev.pci.config.n_vectors;
-    guest.net_vectors = h->net.pci.config.n_vectors;
+    guest.bus_ctx = &h->dev->pci;
+    guest.net_ctx = &h->net->pci;
+    guest.n_vectors = h->dev->pci.config.n_vectors;
+    guest.net_vectors = h->net->pci.config.n_vectors;
     return guest_init(&h->guest, w->arena, &guest, &rng);
 }
 
@@ -233,8 +235,8 @@ static enum rdl_status introduce(struct world *w, struct host *h)
         for (uint32_t j = 0; j < GUEST_GIDS; j++) {
             const uint8_t *theirs = other->guest.config.gid[j], *ours = h->guest.config.gid[j];
 
-            if (guest_neighbour_add(&h->guest, theirs, other->dev.config.mac) != RDL_OK ||
-                guest_neighbour_add(&other->guest, ours, h->dev.config.mac) != RDL_OK)
+            if (guest_neighbour_add(&h->guest.net, theirs, other->dev->config.mac) != RDL_OK ||
+                guest_neighbour_add(&other->guest.net, ours, h->dev->config.mac) != RDL_OK)
                 return RDL_ERR_NOMEM;
         }
     }
@@ -248,16 +250,16 @@ static enum rdl_status boot(struct world *w, struct host *h)
     struct text addr = text_on(buf, sizeof(buf));
     enum rdl_status st;
 
-    h->dev.booting = true;
+    h->dev->booting = true;
     st = guest_boot(&h->guest);
-    h->dev.booting = false;
+    h->dev->booting = false;
     if (st != RDL_OK)
         return st;
-    RDL_ASSERT(h->guest.up);
+    RDL_ASSERT(h->guest.verbs.up);
     addr_add(&addr, h->guest.config.gid[0]);
     TRACE(&w->trace, host_up, .host = h->index, .name = ev_str(h->name),
-          .mac = ld_be(h->dev.config.mac, MAC_BYTES), .addr = ev_str(buf),
-          .first_qpn = h->dev.config.first_qpn);
+          .mac = ld_be(h->dev->config.mac, MAC_BYTES), .addr = ev_str(buf),
+          .first_qpn = h->dev->config.first_qpn);
     return RDL_OK;
 }
 
@@ -347,7 +349,7 @@ static void plug_in(struct world *w, const struct net_end *e, uint32_t link_end)
         w->net.exts[e->index].link_end = link_end;
     } else if (e->node == NET_HOST) {
         w->hosts[e->index]->port.link_end = link_end;
-        vnet_link_up(&w->hosts[e->index]->net);
+        vnet_link_up(w->hosts[e->index]->net);
     }
 }
 

@@ -74,12 +74,12 @@ static const char *check_ring(const struct vq *dev, const struct vqd *drv)
 
 static const char *check_queue(const struct host *h, uint32_t queue)
 {
-    return check_ring(&h->dev.pci.queues[queue], guest_vq(&h->guest, queue));
+    return check_ring(&h->dev->pci.queues[queue], guest_vq(&h->guest, queue));
 }
 
 static const char *check_cq(const struct host *h, const struct cq *cq)
 {
-    const struct guest_cq *g = h->guest.cq_of[cq->cqn];
+    const struct guest_cq *g = h->guest.verbs.cq_of[cq->cqn];
 
     if (g && g->polled > cq->n_completed)
         return "no more completions are polled than were written";
@@ -88,10 +88,10 @@ static const char *check_cq(const struct host *h, const struct cq *cq)
 
 static const char *check_qp(const struct host *h, const struct qp *qp)
 {
-    const char *broken = check_queue(h, queue_of_sends(h->dev.config.max_cq, qp->qpn));
+    const char *broken = check_queue(h, queue_of_sends(h->dev->config.max_cq, qp->qpn));
 
     if (!broken)
-        broken = check_queue(h, queue_of_receives(h->dev.config.max_cq, qp->qpn));
+        broken = check_queue(h, queue_of_receives(h->dev->config.max_cq, qp->qpn));
     return broken ? broken : xport_invariant(qp);
 }
 
@@ -100,20 +100,20 @@ static const char *check_qp(const struct host *h, const struct qp *qp)
  */
 static const char *check_host(const struct host *h)
 {
-    const struct rdma_config *c = &h->dev.config;
+    const struct rdma_config *c = &h->dev->config;
     const char *broken = check_received(h);
 
     if (!broken)
         broken = check_queue(h, QUEUE_CTRL);
     for (uint32_t q = 0; q < NET_QUEUES && !broken; q++)
-        broken = check_ring(&h->net.pci.queues[q], &h->guest.net.queues[q].vq);
+        broken = check_ring(&h->net->pci.queues[q], &h->guest.net.queues[q].vq);
     for (uint32_t n = 1; n <= c->max_cq && !broken; n++) {
-        const struct cq *cq = hca_cq(&h->dev.hca, n);
+        const struct cq *cq = hca_cq(&h->dev->hca, n);
 
         broken = cq ? check_cq(h, cq) : NULL;
     }
     for (uint32_t n = HCA_QPN_USER; n <= c->max_qp && !broken; n++) {
-        const struct qp *qp = hca_qp(&h->dev.hca, n);
+        const struct qp *qp = hca_qp(&h->dev->hca, n);
 
         broken = qp ? check_qp(h, qp) : NULL;
     }

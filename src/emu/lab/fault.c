@@ -51,7 +51,7 @@ enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config
     char buf[RDL_NAME_BYTES];
     struct text name = text_on(buf, sizeof(buf));
     struct net_fault *f;
-    uint32_t handle;
+    uint64_t handle;
 
     if (st != RDL_OK)
         return st;

@@ -18,7 +18,7 @@ static const struct guest_ping *ping_of(const struct rdl_lab *lab, rdl_ping_id p
 {
     const struct host *h = world_host(lab->world, ping.raw >> SEQ_BITS);
 
-    return h ? guest_ping_of(&h->guest, (uint16_t)ping.raw) : NULL;
+    return h ? guest_ping_of(&h->guest.net, (uint16_t)ping.raw) : NULL;
 }
 
 enum rdl_status rdl_ping(struct rdl_lab *lab, rdl_host host, const struct rdl_ping_config *config,
@@ -35,7 +35,7 @@ enum rdl_status rdl_ping(struct rdl_lab *lab, rdl_host host, const struct rdl_pi
     if (timeout_ns > UINT64_MAX / 4)
         return RDL_ERR_INVAL;
     world_act(w);
-    st = guest_ping(&h->guest, config->address, config->bytes, timeout_ns, &seq);
+    st = guest_ping(&h->guest.net, config->address, config->bytes, timeout_ns, &seq);
     world_done(w);
     if (st == RDL_OK)
         *ret = id_of(host, seq);

@@ -21,9 +21,9 @@ static void on_doorbell(void *ctx, const struct sim_item *item)
     const uint32_t queue = virtio_doorbell_queue(item->arg);
 
     if (virtio_doorbell_function(item->arg) == FN_NET)
-        vnet_doorbell(&h->net, queue);
+        vnet_doorbell(h->net, queue);
     else
-        rdma_doorbell(&h->dev, queue);
+        rdma_doorbell(h->dev, queue);
 }
 
 static void on_irq(void *ctx, const struct sim_item *item)
@@ -36,10 +36,7 @@ static void on_irq(void *ctx, const struct sim_item *item)
     TRACE_ID(&w->trace, id, irq, .host = item->target, .function = irq.function,
              .vector = irq.vector, .queue = irq.queue);
     trace_because(&w->trace, id);
-    if (irq.function == FN_NET)
-        guest_net_interrupt(g, irq.vector);
-    else
-        guest_interrupt(g, irq.vector);
+    guest_interrupt(g, irq.function, irq.vector);
 }
 
 static void on_guest_timer(void *ctx, const struct sim_item *item)
@@ -47,7 +44,7 @@ static void on_guest_timer(void *ctx, const struct sim_item *item)
     struct world *w = ctx;
 
     w->progress.timers++;
-    guest_net_timer(&w->hosts[item->target]->guest, item->arg);
+    guest_net_timer(&w->hosts[item->target]->guest.net, item->arg);
 }
 
 static void on_qp_timer(void *ctx, const struct sim_item *item)
@@ -55,7 +52,7 @@ static void on_qp_timer(void *ctx, const struct sim_item *item)
     struct world *w = ctx;
 
     w->progress.timers++;
-    rdma_timer(&w->hosts[item->target]->dev, item->arg);
+    rdma_timer(w->hosts[item->target]->dev, item->arg);
 }
 
 static void on_egress(void *ctx, const struct sim_item *item)
@@ -134,8 +131,7 @@ enum rdl_status rdl_lab_new(const struct rdl_lab_config *config, struct rdl_lab 
     w->seed = config->seed;
     w->trace.sinks = &lab->sinks;
     if (!sim_init(&w->sim, lab->arena, &w->trace, world_handlers, w) ||
-        !net_init(&w->net, lab->arena, &w->sim, &world_net_ops, w, config->seed) ||
-        !guest_tables_init(&w->tables, lab->arena))
+        !net_init(&w->net, lab->arena, &w->sim, &world_net_ops, w, config->seed))
         goto fail;
     if (config->check_invariants) {
         lab->watch = watch_new(w);
@@ -291,9 +287,9 @@ enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits l
 
     if (!h)
         return RDL_ERR_STALE;
-    while (st == RDL_OK && h->guest.ctrl.busy)
-        st = rdma_broken(&h->dev) ? RDL_ERR_BROKEN : world_tick(lab, &b);
-    return st == RDL_OK ? guest_answer(&h->guest, reterr_rsp) : st;
+    while (st == RDL_OK && h->guest.verbs.request.busy)
+        st = rdma_broken(h->dev) ? RDL_ERR_BROKEN : world_tick(lab, &b);
+    return st == RDL_OK ? verbs_answer(&h->guest.verbs, reterr_rsp) : st;
 }
 
 enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host, uint32_t *reterr_rsp)
@@ -302,7 +298,7 @@ enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host, uint32_t *r
 
     if (!h)
         return RDL_ERR_STALE;
-    return rdma_broken(&h->dev) ? RDL_ERR_BROKEN : guest_answer(&h->guest, reterr_rsp);
+    return rdma_broken(h->dev) ? RDL_ERR_BROKEN : verbs_answer(&h->guest.verbs, reterr_rsp);
 }
 
 size_t rdl_used_bytes(const struct rdl_lab *lab)

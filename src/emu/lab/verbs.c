@@ -9,22 +9,22 @@
 /* The object of a handle, or NULL when it is stale. */
 static struct guest_pd *pd_of(const struct rdl_lab *lab, rdl_pd h)
 {
-    return slots_get(&lab->world->tables.pd, h.raw);
+    return (struct guest_pd *)world_object(lab->world, OBJ_PD, h.raw);
 }
 
 static struct guest_mr *mr_of(const struct rdl_lab *lab, rdl_mr h)
 {
-    return slots_get(&lab->world->tables.mr, h.raw);
+    return (struct guest_mr *)world_object(lab->world, OBJ_MR, h.raw);
 }
 
 static struct guest_cq *cq_of(const struct rdl_lab *lab, rdl_cq h)
 {
-    return slots_get(&lab->world->tables.cq, h.raw);
+    return (struct guest_cq *)world_object(lab->world, OBJ_CQ, h.raw);
 }
 
 static struct guest_qp *qp_of(const struct rdl_lab *lab, rdl_qp h)
 {
-    return slots_get(&lab->world->tables.qp, h.raw);
+    return (struct guest_qp *)world_object(lab->world, OBJ_QP, h.raw);
 }
 
 /* ACT(lab, object or NULL if stale, call): the call in a tick, or RDL_ERR_STALE. */
@@ -44,21 +44,21 @@ enum rdl_status rdl_alloc_pd(struct rdl_lab *lab, rdl_host host, const char *nam
 {
     struct host *h = world_host(lab->world, host.raw);
 
-    ACT(lab, h, guest_alloc_pd(&h->guest, name, &ret->raw));
+    ACT(lab, h, verbs_alloc_pd(&h->guest.verbs, name, &ret->raw));
 }
 
 enum rdl_status rdl_dealloc_pd(struct rdl_lab *lab, rdl_pd pd)
 {
     struct guest_pd *p = pd_of(lab, pd);
 
-    ACT(lab, p, guest_dealloc_pd(p));
+    ACT(lab, p, verbs_dealloc_pd(p));
 }
 
 enum rdl_status rdl_mem_alloc(struct rdl_lab *lab, rdl_host host, uint64_t bytes, uint64_t *ret)
 {
     struct host *h = world_host(lab->world, host.raw);
 
-    return h ? guest_mem_alloc(&h->guest, bytes, ret) : RDL_ERR_STALE;
+    return h ? verbs_mem_alloc(&h->guest.verbs, bytes, ret) : RDL_ERR_STALE;
 }
 
 enum rdl_status rdl_mem_read(const struct rdl_lab *lab, rdl_host host, uint64_t addr, void *out,
@@ -66,7 +66,7 @@ enum rdl_status rdl_mem_read(const struct rdl_lab *lab, rdl_host host, uint64_t 
 {
     const struct host *h = world_host(lab->world, host.raw);
 
-    return h ? guest_mem_read(&h->guest, addr, out, bytes) : RDL_ERR_STALE;
+    return h ? verbs_mem_read(&h->guest.verbs, addr, out, bytes) : RDL_ERR_STALE;
 }
 
 enum rdl_status rdl_mem_write(struct rdl_lab *lab, rdl_host host, uint64_t addr, const void *in,
@@ -74,7 +74,7 @@ enum rdl_status rdl_mem_write(struct rdl_lab *lab, rdl_host host, uint64_t addr,
 {
     struct host *h = world_host(lab->world, host.raw);
 
-    ACT(lab, h, guest_mem_write(&h->guest, addr, in, bytes));
+    ACT(lab, h, verbs_mem_write(&h->guest.verbs, addr, in, bytes));
 }
 
 /* NOLINTNEXTLINE(readability-function-size): see the header */
@@ -83,14 +83,14 @@ enum rdl_status rdl_reg_mr(struct rdl_lab *lab, rdl_pd pd, uint64_t addr, uint64
 {
     struct guest_pd *p = pd_of(lab, pd);
 
-    ACT(lab, p, guest_reg_mr(p, addr, bytes, access, name, &ret->raw));
+    ACT(lab, p, verbs_reg_mr(p, addr, bytes, access, name, &ret->raw));
 }
 
 enum rdl_status rdl_dereg_mr(struct rdl_lab *lab, rdl_mr mr)
 {
     struct guest_mr *m = mr_of(lab, mr);
 
-    ACT(lab, m, guest_dereg_mr(m));
+    ACT(lab, m, verbs_dereg_mr(m));
 }
 
 enum rdl_status rdl_mr_info(const struct rdl_lab *lab, rdl_mr mr, struct rdl_mr_info *ret)
@@ -99,7 +99,7 @@ enum rdl_status rdl_mr_info(const struct rdl_lab *lab, rdl_mr mr, struct rdl_mr_
 
     if (!m)
         return RDL_ERR_STALE;
-    guest_mr_info(m, ret);
+    verbs_mr_info(m, ret);
     return RDL_OK;
 }
 
@@ -108,36 +108,40 @@ enum rdl_status rdl_create_cq(struct rdl_lab *lab, rdl_host host, uint32_t cqe, 
 {
     struct host *h = world_host(lab->world, host.raw);
 
-    ACT(lab, h, guest_create_cq(&h->guest, cqe, name, &ret->raw));
+    ACT(lab, h, verbs_create_cq(&h->guest.verbs, cqe, name, &ret->raw));
 }
 
 enum rdl_status rdl_destroy_cq(struct rdl_lab *lab, rdl_cq cq)
 {
     struct guest_cq *c = cq_of(lab, cq);
 
-    ACT(lab, c, guest_destroy_cq(c));
+    ACT(lab, c, verbs_destroy_cq(c));
 }
 
 enum rdl_status rdl_req_notify_cq(struct rdl_lab *lab, rdl_cq cq, bool solicited_only)
 {
     struct guest_cq *c = cq_of(lab, cq);
 
-    ACT(lab, c, guest_req_notify_cq(c, solicited_only));
+    ACT(lab, c, verbs_req_notify_cq(c, solicited_only));
 }
 
 enum rdl_status rdl_create_qp(struct rdl_lab *lab, const struct rdl_qp_config *config,
                               const char *name, rdl_qp *ret)
 {
-    struct guest_pd *p = pd_of(lab, config->pd);
+    const struct verbs_qp_parts parts = {
+        .pd = pd_of(lab, config->pd),
+        .send_cq = cq_of(lab, config->send_cq),
+        .recv_cq = cq_of(lab, config->recv_cq),
+    };
 
-    ACT(lab, p, guest_create_qp(p->o.guest, config, name, &ret->raw));
+    ACT(lab, parts.pd, verbs_create_qp(parts.pd->o.verbs, config, &parts, name, &ret->raw));
 }
 
 enum rdl_status rdl_destroy_qp(struct rdl_lab *lab, rdl_qp qp)
 {
     struct guest_qp *q = qp_of(lab, qp);
 
-    ACT(lab, q, guest_destroy_qp(q));
+    ACT(lab, q, verbs_destroy_qp(q));
 }
 
 enum rdl_status rdl_modify_qp(struct rdl_lab *lab, rdl_qp qp, const struct rdl_qp_attr *attr,
@@ -145,21 +149,21 @@ enum rdl_status rdl_modify_qp(struct rdl_lab *lab, rdl_qp qp, const struct rdl_q
 {
     struct guest_qp *q = qp_of(lab, qp);
 
-    ACT(lab, q, guest_modify_qp(q, attr, mask, unchecked, reterr));
+    ACT(lab, q, verbs_modify_qp(q, attr, mask, unchecked, reterr));
 }
 
 enum rdl_status rdl_query_qp(struct rdl_lab *lab, rdl_qp qp)
 {
     struct guest_qp *q = qp_of(lab, qp);
 
-    ACT(lab, q, guest_query_qp(q));
+    ACT(lab, q, verbs_query_qp(q));
 }
 
 enum rdl_status rdl_query_port(struct rdl_lab *lab, rdl_host host)
 {
     struct host *h = world_host(lab->world, host.raw);
 
-    ACT(lab, h, guest_query_port(&h->guest));
+    ACT(lab, h, verbs_query_port(&h->guest.verbs));
 }
 
 enum rdl_status rdl_qp_info(const struct rdl_lab *lab, rdl_qp qp, struct rdl_qp_info *ret)
@@ -168,7 +172,7 @@ enum rdl_status rdl_qp_info(const struct rdl_lab *lab, rdl_qp qp, struct rdl_qp_
 
     if (!q)
         return RDL_ERR_STALE;
-    guest_qp_info(q, ret);
+    verbs_qp_info(q, ret);
     return RDL_OK;
 }
 
@@ -191,7 +195,7 @@ enum rdl_status rdl_post_send(struct rdl_lab *lab, rdl_qp qp, const struct rdl_s
 {
     struct guest_qp *q = qp_of(lab, qp);
 
-    ACT(lab, q, guest_post_send(q, wr, nokick));
+    ACT(lab, q, verbs_post_send(q, wr, nokick));
 }
 
 enum rdl_status rdl_post_recv(struct rdl_lab *lab, rdl_qp qp, const struct rdl_recv_wr *wr,
@@ -199,14 +203,14 @@ enum rdl_status rdl_post_recv(struct rdl_lab *lab, rdl_qp qp, const struct rdl_r
 {
     struct guest_qp *q = qp_of(lab, qp);
 
-    ACT(lab, q, guest_post_recv(q, wr, nokick));
+    ACT(lab, q, verbs_post_recv(q, wr, nokick));
 }
 
 enum rdl_status rdl_kick(struct rdl_lab *lab, rdl_qp qp, bool send)
 {
     struct guest_qp *q = qp_of(lab, qp);
 
-    ACT(lab, q, guest_kick(q, send));
+    ACT(lab, q, verbs_kick(q, send));
 }
 
 enum rdl_status rdl_poll_cq(struct rdl_lab *lab, rdl_cq cq, size_t max, struct rdl_wc *ret,
@@ -214,12 +218,12 @@ enum rdl_status rdl_poll_cq(struct rdl_lab *lab, rdl_cq cq, size_t max, struct r
 {
     struct guest_cq *c = cq_of(lab, cq);
 
-    ACT(lab, c, guest_poll_cq(c, max, ret, ret_n));
+    ACT(lab, c, verbs_poll_cq(c, max, ret, ret_n));
 }
 
 enum rdl_status rdl_cq_info(const struct rdl_lab *lab, rdl_cq cq, struct rdl_cq_info *ret)
 {
     const struct guest_cq *c = cq_of(lab, cq);
 
-    return c ? guest_cq_info(c, ret) : RDL_ERR_STALE;
+    return c ? verbs_cq_info(c, ret) : RDL_ERR_STALE;
 }

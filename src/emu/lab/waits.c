@@ -22,7 +22,8 @@ static void add_peer(struct text *t, const struct world *w, const struct rc_qp *
 {
     const struct host *h = rc->peer < w->n_hosts ? w->hosts[rc->peer] : NULL;
     const uint32_t qpn = rc->qp.attr.dest_qpn;
-    const struct guest_qp *peer = h && qpn <= h->dev.config.max_qp ? h->guest.qp_of[qpn] : NULL;
+    const struct guest_qp *peer =
+        h && qpn <= h->dev->config.max_qp ? h->guest.verbs.qp_of[qpn] : NULL;
 
     if (peer)
         add_path(t, &peer->o, h);
@@ -84,23 +85,24 @@ static void tell_receives(const struct host *h, const struct guest_qp *g, const 
 /* Chains that the driver has not got back, completed or not. */
 static bool outstanding(const struct host *h, const struct guest_wq *q)
 {
-    const struct vq *dev = &h->dev.pci.queues[q->queue];
+    const struct vq *dev = &h->dev->pci.queues[q->queue];
 
     return guest_vq(&h->guest, q->queue)->avail_idx != dev->used_idx;
 }
 
 static void tell_control(const struct host *h, const struct out *out)
 {
-    const struct guest_ctrl *c = &h->guest.ctrl;
+    const struct verbs *v = &h->guest.verbs;
     char buf[SENTENCE_BYTES], addr[ADDR_TEXT_MAX];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (c->resolving)
+    if (v->request.resolving)
         text_addf(&t, "%s: %s waits for the MAC of %s", h->name,
-                  enum_name(&enum_ctrl_cmd, (uint32_t)c->cmd), addr_text(c->attr.ah.dgid, addr));
+                  enum_name(&enum_ctrl_cmd, CMD_MODIFY_QP),
+                  addr_text(v->request.attr.ah.dgid, addr));
     else
         text_addf(&t, "%s: the driver waits for the answer to %s", h->name,
-                  enum_name(&enum_ctrl_cmd, (uint32_t)c->cmd));
+                  v->ops->request_name(v));
     out->each(out->ctx, buf);
 }
 
@@ -129,12 +131,12 @@ void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *se
 
         if (!host_is_there(h))
             continue;
-        if (h->guest.ctrl.busy)
+        if (h->guest.verbs.request.busy)
             tell_control(h, &out);
         tell_pings(h, &out);
-        for (uint32_t qpn = HCA_QPN_USER; qpn <= h->dev.config.max_qp; qpn++) {
-            const struct guest_qp *g = h->guest.qp_of[qpn];
-            const struct qp *qp = g ? hca_qp(&h->dev.hca, qpn) : NULL;
+        for (uint32_t qpn = HCA_QPN_USER; qpn <= h->dev->config.max_qp; qpn++) {
+            const struct guest_qp *g = h->guest.verbs.qp_of[qpn];
+            const struct qp *qp = g ? hca_qp(&h->dev->hca, qpn) : NULL;
 
             if (qp && outstanding(h, &g->sq))
                 tell_sends(w, h, g, rc_of_const(qp), &out);

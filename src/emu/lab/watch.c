@@ -190,7 +190,7 @@ static struct watched_qp *qp_at(struct watch *s, uint32_t host, uint32_t qpn)
 
 static const struct qp *device_qp(const struct watch *s, uint32_t host, uint32_t qpn)
 {
-    return hca_qp(&s->world->hosts[host]->dev.hca, qpn);
+    return hca_qp(&s->world->hosts[host]->dev->hca, qpn);
 }
 
 static void push(struct watch *s, uint32_t host, uint32_t qpn, enum wq which, struct posted p)
@@ -218,7 +218,7 @@ static void push(struct watch *s, uint32_t host, uint32_t qpn, enum wq which, st
 /* A work queue's chain was given back. */
 static void on_used(struct watch *s, const struct ev_used *e)
 {
-    const struct rdma_config *c = &s->world->hosts[e->host]->dev.config;
+    const struct rdma_config *c = &s->world->hosts[e->host]->dev->config;
     const uint32_t qpn = queue_owner(c->max_cq, e->queue);
     const struct qp *dev;
     struct watched_wq *q;
@@ -292,7 +292,7 @@ static void on_gone(struct watch *s, const struct ev_gone *e)
 /* A queue taken from a queue pair at work: its completions come without what was given back. */
 static void on_queue_reset(struct watch *s, const struct ev_queue_reset *e)
 {
-    const uint32_t max_cq = s->world->hosts[e->host]->dev.config.max_cq;
+    const uint32_t max_cq = s->world->hosts[e->host]->dev->config.max_cq;
     const struct qp *dev = device_qp(s, e->host, queue_owner(max_cq, e->queue));
 
     if (dev && dev->state != QPS_RESET)

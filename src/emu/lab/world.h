@@ -9,9 +9,7 @@
 
 #include "emu/device/rdma.h"
 #include "emu/device/virtio_net.h"
-#include "emu/guest/driver.h"
-#include "emu/guest/net.h"
-#include "emu/guest/verbs.h"
+#include "emu/guest/machine/guest.h"
 #include "emu/lab/record.h"
 #include "emu/lab/tally.h"
 #include "emu/lab/watch.h"
@@ -24,6 +22,7 @@
 
 #define HOSTS_MAX EV_PORT_FIRST
 
+_Static_assert(HOSTS_MAX < 1u << (64 - VERBS_NAME_BITS), "a handle has room for every host");
 _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every name");
 
 struct host {
@@ -32,8 +31,8 @@ struct host {
     bool asks;                 /* for the MACs of others, and is not introduced to them */
     struct ram ram;
     struct eth_port port;
-    struct rdma dev; /* function 1 of its slot */
-    struct vnet net; /* function 0 */
+    struct rdma *dev; /* function 1 of its slot */
+    struct vnet *net; /* function 0 */
     struct guest guest;
 };
 
@@ -52,8 +51,7 @@ struct world {
     struct trace trace;
     struct sim sim;
     struct net net;
-    struct progress progress;   /* what step() counts */
-    struct guest_tables tables; /* handles of the objects of all guests */
+    struct progress progress; /* what step() counts */
     struct host *hosts[HOSTS_MAX];
     uint32_t n_hosts;
 };
@@ -131,7 +129,19 @@ void port_leave(void *ctx, uint32_t ext, const struct frame *f);
 uint32_t world_peer_of(const struct world *w, const uint8_t gid[GID_BYTES]);
 
 /* The host of a handle, or NULL. */
-struct host *world_host(const struct world *w, uint32_t raw);
+static inline struct host *world_host(const struct world *w, uint32_t raw)
+{
+    return raw >= 1 && raw <= w->n_hosts ? w->hosts[raw - 1] : NULL;
+}
+
+/* The object of @kind (PD, MR, CQ or QP) that has handle @raw, or NULL when it is stale. */
+static inline struct guest_object *world_object(const struct world *w, enum object_kind kind,
+                                                uint64_t raw)
+{
+    const struct host *h = world_host(w, verbs_host_of(raw));
+
+    return h ? verbs_get(&h->guest.verbs, kind, raw) : NULL;
+}
 
 /* The host called @name, or NULL. */
 struct host *world_host_named(const struct world *w, const char *name, size_t len);

@@ -99,8 +99,7 @@ bool space_translate(const struct space *s, uint64_t addr, uint64_t *ret_gpa)
     return true;
 }
 
-/* Is every page of [@addr, @addr + @n) mapped? */
-static bool mapped(const struct space *s, uint64_t addr, size_t n)
+bool space_is_mapped(const struct space *s, uint64_t addr, uint64_t n)
 {
     uint64_t gpa;
 
@@ -118,7 +117,7 @@ bool space_read(const struct space *s, uint64_t addr, void *out, size_t n)
 {
     uint8_t *to = out;
 
-    if (!mapped(s, addr, n))
+    if (!space_is_mapped(s, addr, n))
         return false;
     while (n > 0) {
         const size_t run = ram_run(addr, n);
@@ -137,7 +136,7 @@ bool space_write(struct space *s, uint64_t addr, const void *in, size_t n)
 {
     const uint8_t *from = in;
 
-    if (!mapped(s, addr, n))
+    if (!space_is_mapped(s, addr, n))
         return false;
     while (n > 0) {
         const size_t run = ram_run(addr, n);

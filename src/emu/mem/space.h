@@ -41,6 +41,9 @@ uint64_t space_alloc(struct space *s, uint64_t bytes);
 /* Guest-virtual to guest-physical; false when @addr is unmapped. */
 bool space_translate(const struct space *s, uint64_t addr, uint64_t *ret_gpa);
 
+/* Is every page of [@addr, @addr + @n) mapped? */
+bool space_is_mapped(const struct space *s, uint64_t addr, uint64_t n);
+
 /* Copies at guest-virtual addresses.  False: not all of it is mapped; nothing was copied. */
 bool space_read(const struct space *s, uint64_t addr, void *out, size_t n);
 bool space_write(struct space *s, uint64_t addr, const void *in, size_t n);

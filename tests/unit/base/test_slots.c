@@ -23,19 +23,19 @@ static void the_lowest_free_index_is_given_first(void **state)
     static const uint32_t removed[] = {100, 3, 64};
     static const uint32_t next[] = {3, 64, 100};
     struct slots s;
-    uint32_t names[LEN];
+    uint64_t names[LEN];
     int obj;
 
     assert_true(slots_init(&s, *state, LEN));
     for (uint32_t i = 0; i < LEN; i++) {
         names[i] = slots_add(&s, &obj);
-        assert_int_equal(names[i] & 0xffff, i);
+        assert_int_equal(names[i] & 0xffffff, i);
     }
     assert_int_equal(s.used, LEN);
     for (size_t i = 0; i < ARRAY_LEN(removed); i++)
         slots_remove(&s, names[removed[i]]);
     for (size_t i = 0; i < ARRAY_LEN(next); i++)
-        assert_int_equal(slots_add(&s, &obj) & 0xffff, next[i]);
+        assert_int_equal(slots_add(&s, &obj) & 0xffffff, next[i]);
     slots_done(&s, *state);
 }
 
@@ -56,7 +56,7 @@ static void a_removed_name_is_stale_also_when_the_slot_is_used_again(void **stat
 {
     struct slots s;
     int first, second;
-    uint32_t old, fresh;
+    uint64_t old, fresh;
 
     assert_true(slots_init(&s, *state, 4));
     old = slots_add(&s, &first);
@@ -64,7 +64,7 @@ static void a_removed_name_is_stale_also_when_the_slot_is_used_again(void **stat
     slots_remove(&s, old);
     assert_null(slots_get(&s, old));
     fresh = slots_add(&s, &second);
-    assert_int_equal(fresh & 0xffff, old & 0xffff);
+    assert_int_equal(fresh & 0xffffff, old & 0xffffff);
     assert_int_not_equal(fresh, old);
     assert_null(slots_get(&s, old));
     assert_ptr_equal(slots_get(&s, fresh), &second);
@@ -77,10 +77,11 @@ static void the_generation_wraps_past_zero(void **state)
     int obj;
 
     assert_true(slots_init(&s, *state, 1));
-    for (uint32_t i = 0; i < 2 * 65535u; i++) {
-        const uint32_t name = slots_add(&s, &obj);
+    s.v[0].gen = SLOTS_GEN_MAX - 1;
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint64_t name = slots_add(&s, &obj);
 
-        assert_int_equal(name >> 16, i % 65535 + 1);
+        assert_int_equal(name >> 24, i < 2 ? SLOTS_GEN_MAX - 1 + i : 1);
         slots_remove(&s, name);
     }
     slots_done(&s, *state);
@@ -88,15 +89,16 @@ static void the_generation_wraps_past_zero(void **state)
 
 static void forged_names_name_nothing(void **state)
 {
-    static const uint32_t forged[] = {0, 1, 0xffff, 0x10004, 0x1ffff, 0x20000, 0xffffffff};
+    static const uint64_t forged[] = {0,         1,         0xffffff,   0x1000004,
+                                      0x1ffffff, 0x2000000, 0xffffffff, 0x1000001000000};
     struct slots s;
     int obj;
 
     assert_true(slots_init(&s, *state, 4));
-    assert_int_equal(slots_add(&s, &obj), 0x10000);
+    assert_int_equal(slots_add(&s, &obj), 0x1000000);
     for (size_t i = 0; i < ARRAY_LEN(forged); i++)
         assert_null(slots_get(&s, forged[i]));
-    assert_null(slots_get(&s, 0x10001)); /* the generation fits, but the slot is free */
+    assert_null(slots_get(&s, 0x1000001)); /* the generation fits, but the slot is free */
     slots_done(&s, *state);
 }
 
@@ -104,7 +106,7 @@ static void a_table_can_be_walked(void **state)
 {
     struct slots s;
     int a, b;
-    uint32_t name_a, name_b;
+    uint64_t name_a, name_b;
 
     assert_true(slots_init(&s, *state, 3));
     name_a = slots_add(&s, &a);
@@ -119,6 +121,31 @@ static void a_table_can_be_walked(void **state)
     slots_done(&s, *state);
 }
 
+static void a_table_that_grows_keeps_its_names(void **state)
+{
+    struct slots s = {0};
+    uint64_t names[LEN], stale = 0;
+    int obj[LEN];
+
+    for (uint32_t i = 0; i < LEN; i++) {
+        if (s.used == s.len)
+            assert_true(slots_grow(&s, *state, 2 * s.len + 1));
+        names[i] = slots_add(&s, &obj[i]);
+        if (i == 5) { /* in use for the second time when the table grows again */
+            stale = names[i];
+            slots_remove(&s, stale);
+            names[i] = slots_add(&s, &obj[i]);
+        }
+    }
+    for (uint32_t i = 0; i < LEN; i++) {
+        assert_int_equal(slots_index(names[i]), i);
+        assert_ptr_equal(slots_get(&s, names[i]), &obj[i]);
+    }
+    assert_null(slots_get(&s, stale));
+    assert_int_equal(s.used, LEN);
+    slots_done(&s, *state);
+}
+
 static void a_full_arena_is_reported(void **state)
 {
     struct arena *tiny = arena_new(4096);
@@ -127,6 +154,9 @@ static void a_full_arena_is_reported(void **state)
     (void)state;
     assert_non_null(tiny);
     assert_false(slots_init(&s, tiny, SLOTS_MAX));
+    assert_true(slots_init(&s, tiny, 1));
+    assert_false(slots_grow(&s, tiny, SLOTS_MAX));
+    assert_int_equal(s.len, 1); /* as it was */
     arena_free(tiny);
 }
 
@@ -141,6 +171,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_generation_wraps_past_zero, arena_make, arena_drop),
         cmocka_unit_test_setup_teardown(forged_names_name_nothing, arena_make, arena_drop),
         cmocka_unit_test_setup_teardown(a_table_can_be_walked, arena_make, arena_drop),
+        cmocka_unit_test_setup_teardown(a_table_that_grows_keeps_its_names, arena_make, arena_drop),
         cmocka_unit_test(a_full_arena_is_reported),
     };
 

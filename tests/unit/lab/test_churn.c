@@ -181,7 +181,7 @@ static void forge(struct churn *c, unsigned side)
 {
     static const uint8_t opcodes[] = {OP_RC_ACKNOWLEDGE, OP_RC_SEND_ONLY, OP_RC_SEND_LAST};
     const struct host *h = host_of(c, side);
-    const struct rc_qp *rc = rc_of_const(hca_qp(&h->dev.hca, c->r.side[side].qpn));
+    const struct rc_qp *rc = rc_of_const(hca_qp(&h->dev->hca, c->r.side[side].qpn));
     struct packet p = rc->out;
     uint8_t frame[XPORT_FRAME_BYTES];
 
@@ -333,7 +333,7 @@ static void a_device_reset_at_work_ends_what_its_peer_has_posted(void **state)
         go(&c, below(&c, 3000));
         h = host_of(&c, 0);
         before = h->guest.net.drops[DROP_NO_LISTENER];
-        virtio_write(&h->dev.pci, REG_DEVICE_STATUS, 1, 0);
+        virtio_write(&h->dev->pci, REG_DEVICE_STATUS, 1, 0);
         everything_ends(&c, 1);
         post_send(&c, 0); /* into a ring that nobody reads */
         go(&c, ROUND_NS);

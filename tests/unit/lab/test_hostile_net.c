@@ -31,7 +31,7 @@ static void try_ping(struct strangers *s, uint32_t from, uint32_t to)
 /* Overwrites @n random bytes of one of the rings. */
 static void scribble(struct host *h, struct prng *rng, uint32_t n)
 {
-    const struct vring *ring = &h->net.pci.queues[prng_below(rng, NET_QUEUES)].ring;
+    const struct vring *ring = &h->net->pci.queues[prng_below(rng, NET_QUEUES)].ring;
     const uint64_t parts[] = {ring->desc, ring->avail, ring->used};
     const uint64_t bytes[] = {16 * (uint64_t)ring->size, 6 + 2 * (uint64_t)ring->size,
                               6 + 8 * (uint64_t)ring->size};
@@ -61,7 +61,7 @@ static void rings_with_random_bytes_leave_the_lab_going(void **state)
             try_ping(s, 0, 1);
             try_ping(s, 1, 0);
         }
-        broken += (h->net.pci.status & VS_DEVICE_NEEDS_RESET) != 0 || h->guest.net.broken;
+        broken += (h->net->pci.status & VS_DEVICE_NEEDS_RESET) != 0 || h->guest.net.broken;
         strangers_free(s);
     }
     assert_true(broken > ROUNDS / 4);
@@ -75,7 +75,7 @@ static void registers_take_anything(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 40; seed++) {
         struct strangers *s = strangers_new(true);
-        struct virtio_dev *d = &world_of(s, 0)->net.pci;
+        struct virtio_dev *d = &world_of(s, 0)->net->pci;
 
         for (uint32_t i = 0; i < 1000; i++) {
             const uint32_t end = prng_below(&rng, 2) ? 64 : 0x10010;
@@ -112,7 +112,7 @@ static void transmit(struct host *h, const uint8_t *bytes, uint32_t n, bool writ
     assert_true(ram_write(&h->ram, gpa, bytes, n));
     assert_true(vqd_add(q, &h->ram, segs, 1, writable, &head));
     vqd_publish(q, &h->ram);
-    virtio_write(&h->net.pci, BAR_NOTIFY + NET_QUEUE_TX * NOTIFY_MULTIPLIER, 2, NET_QUEUE_TX);
+    virtio_write(&h->net->pci, BAR_NOTIFY + NET_QUEUE_TX * NOTIFY_MULTIPLIER, 2, NET_QUEUE_TX);
 }
 
 static void what_is_no_frame_is_given_back_and_counted(void **state)
@@ -134,21 +134,21 @@ static void what_is_no_frame_is_given_back_and_counted(void **state)
     struct host *h = world_of(s, 0);
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const uint64_t sent = h->net.tx_frames, dropped = h->net.tx_drops[rows[i].want];
+        const uint64_t sent = h->net->tx_frames, dropped = h->net->tx_drops[rows[i].want];
         uint8_t bytes[8000] = {0};
 
         bytes[rows[i].at] = 1;
         transmit(h, bytes, rows[i].n, false);
         go_on(s);
-        assert_int_equal(h->net.tx_frames - sent, rows[i].want == DROP_NONE);
-        assert_int_equal(h->net.tx_drops[rows[i].want] - dropped, rows[i].want != DROP_NONE);
+        assert_int_equal(h->net->tx_frames - sent, rows[i].want == DROP_NONE);
+        assert_int_equal(h->net->tx_drops[rows[i].want] - dropped, rows[i].want != DROP_NONE);
         assert_int_equal(h->guest.net.queues[NET_QUEUE_TX].vq.avail_idx,
-                         h->net.pci.queues[NET_QUEUE_TX].used_idx);
+                         h->net->pci.queues[NET_QUEUE_TX].used_idx);
     }
-    assert_int_equal(h->net.pci.status & VS_DEVICE_NEEDS_RESET, 0);
+    assert_int_equal(h->net->pci.status & VS_DEVICE_NEEDS_RESET, 0);
     transmit(h, (const uint8_t[100]){0}, 100, true);
     go_on(s);
-    assert_int_equal(h->net.pci.queues[NET_QUEUE_TX].broken, VQE_WRONG_DIRECTION);
+    assert_int_equal(h->net->pci.queues[NET_QUEUE_TX].broken, VQE_WRONG_DIRECTION);
     try_ping(s, 1, 0);
     try_ping(s, 0, 1);
 }
@@ -172,7 +172,7 @@ static void frames_of_random_bytes_from_a_guest_do_no_harm(void **state)
         transmit(h, bytes, n, false);
         go_on(s);
     }
-    assert_int_equal(h->net.tx_frames, 20 * ROUNDS + h->guest.net.sent_frames);
+    assert_int_equal(h->net->tx_frames, 20 * ROUNDS + h->guest.net.sent_frames);
 }
 
 /* Posts a SEND of 16 packets to a peer that never answers. */

@@ -176,7 +176,7 @@ static void a_wrong_path_says_where(void **state)
 static void objects_are_found_by_name_and_kind(void **state)
 {
     struct rig r;
-    uint32_t raw;
+    uint64_t raw;
     char path[RDL_VALUE_BYTES];
 
     (void)state;

@@ -290,8 +290,8 @@ static void assert_accounted(const struct strangers *s, uint32_t i)
     const struct host *h = world_of(s, i);
 
     assert_true(h->port.rcvd_frames == drops_of(h->port.drops) + h->port.taken_frames);
-    assert_true(h->port.taken_frames == h->net.rx_frames); /* nobody has a queue pair */
-    assert_true(h->guest.net.rcvd_frames == h->net.rx_frames);
+    assert_true(h->port.taken_frames == h->net->rx_frames); /* nobody has a queue pair */
+    assert_true(h->guest.net.rcvd_frames == h->net->rx_frames);
     assert_true(h->guest.net.rcvd_frames ==
                 drops_of(h->guest.net.drops) + h->guest.net.taken_frames);
     assert_true(h->guest.net.neighbours.n_learnt <= GUEST_NEIGHBOURS_MAX);
@@ -348,23 +348,23 @@ static void without_receive_buffers_frames_are_counted_not_lost_silently(void **
 {
     struct strangers *s = *state;
     struct host *h = world_of(s, 1);
-    struct vq *rx = &h->net.pci.queues[NET_QUEUE_RX];
+    struct vq *rx = &h->net->pci.queues[NET_QUEUE_RX];
     const uint32_t n = GUEST_NET_QUEUE_SIZE + 8;
 
     rx->vector = VIRTIO_NO_VECTOR; /* the guest does not hear */
     for (uint32_t i = 0; i < n; i++)
         receive(s, echo4_request, sizeof(echo4_request));
     go(s);
-    assert_int_equal(h->net.rx_frames, GUEST_NET_QUEUE_SIZE);
+    assert_int_equal(h->net->rx_frames, GUEST_NET_QUEUE_SIZE);
     assert_int_equal(h->port.drops[DROP_NO_RX_BUFFER], 8);
     assert_int_equal(h->guest.net.rcvd_frames, 0);
     rx->vector = GUEST_NET_VECTOR_RX;
-    virtio_raise(&h->net.pci, NET_QUEUE_RX);
+    virtio_raise(&h->net->pci, NET_QUEUE_RX);
     go(s);
     assert_int_equal(h->guest.net.rcvd_frames, GUEST_NET_QUEUE_SIZE);
     receive(s, echo4_request, sizeof(echo4_request));
     go(s);
-    assert_int_equal(h->net.rx_frames, GUEST_NET_QUEUE_SIZE + 1);
+    assert_int_equal(h->net->rx_frames, GUEST_NET_QUEUE_SIZE + 1);
 }
 
 static void a_frame_longer_than_the_buffer_is_dropped(void **state)

@@ -32,7 +32,7 @@ static void stand_open(struct stand *s)
     s->w = s->r.lab->world;
     s->h = s->w->hosts[0];
     s->qpn = s->r.side[0].qpn;
-    s->sq = queue_of_sends(s->h->dev.config.max_cq, s->qpn);
+    s->sq = queue_of_sends(s->h->dev->config.max_cq, s->qpn);
     assert_int_equal(rdl_run(s->r.lab, RDL_NEVER, none), RDL_OK);
     assert_null(rdl_broken_invariant(s->r.lab));
 }
@@ -98,7 +98,7 @@ static void completed_twice(struct stand *s)
 
 static void completed_in(struct stand *s, enum qp_state state, enum wc_status status)
 {
-    hca_qp(&s->h->dev.hca, s->qpn)->state = state;
+    hca_qp(&s->h->dev->hca, s->qpn)->state = state;
     post(s, 0, 1, SF_SIGNALED);
     used(s, 0);
     cqe(s, 1, status);
@@ -156,28 +156,28 @@ static void stack_forgot_what_became_of_a_frame(struct stand *s)
 
 static void device_gives_back_too_much(struct stand *s)
 {
-    s->h->dev.pci.queues[s->sq].used_idx++;
+    s->h->dev->pci.queues[s->sq].used_idx++;
 }
 
 static void device_takes_too_much(struct stand *s)
 {
-    s->h->dev.pci.queues[s->sq].last_avail++;
-    s->h->dev.pci.queues[s->sq].used_idx++;
+    s->h->dev->pci.queues[s->sq].last_avail++;
+    s->h->dev->pci.queues[s->sq].used_idx++;
 }
 
 static void driver_takes_back_too_much(struct stand *s)
 {
-    s->h->guest.queues[s->sq].vq.last_used++;
+    s->h->guest.rdma.queues[s->sq].vq.last_used++;
 }
 
 static void polled_too_much(struct stand *s)
 {
-    s->h->guest.cq_of[1]->polled++;
+    s->h->guest.verbs.cq_of[1]->polled++;
 }
 
 static void transport_is_broken(struct stand *s)
 {
-    rc_of(hca_qp(&s->h->dev.hca, s->qpn))->req.retries = 1; /* retry_cnt is 0 */
+    rc_of(hca_qp(&s->h->dev->hca, s->qpn))->req.retries = 1; /* retry_cnt is 0 */
 }
 
 static void every_invariant_can_be_broken(void **state)

@@ -263,7 +263,7 @@ static void faults_hit_the_frames_they_name(void **state)
     rows[7].fault.delay_ns = 50000;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const uint32_t before = f->got[1];
-        const uint32_t name = slots_add(&f->net.faults, &rows[i].fault);
+        const uint64_t name = slots_add(&f->net.faults, &rows[i].fault);
 
         for (uint32_t psn = 0; psn < rows[i].sent; psn++)
             net_send(&f->net, end, frame(f, 2, 1, psn));

@@ -265,7 +265,7 @@ enum rdl_status rdl_find_host(const struct rdl_lab *lab, const char *name, rdl_h
 }
 
 enum rdl_status rdl_find(const struct rdl_lab *lab, const char *path, uint32_t kind,
-                         uint32_t *ret_raw)
+                         uint64_t *ret_raw)
 {
     static const struct {
         enum object_kind kind;
@@ -292,32 +292,15 @@ enum rdl_status rdl_find(const struct rdl_lab *lab, const char *path, uint32_t k
     return RDL_ERR_INVAL;
 }
 
-/* The object of a handle of @kind, or NULL. */
-static const struct guest_object *object_of(const struct guest_tables *t, uint32_t kind,
-                                            uint32_t raw)
-{
-    switch (kind) {
-    case OBJ_PD:
-        return slots_get(&t->pd, raw);
-    case OBJ_MR:
-        return slots_get(&t->mr, raw);
-    case OBJ_CQ:
-        return slots_get(&t->cq, raw);
-    case OBJ_QP:
-        return slots_get(&t->qp, raw);
-    default:
-        return NULL;
-    }
-}
-
-void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint32_t raw, char *ret)
+void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw, char *ret)
 {
     const struct world *w = lab->world;
-    const struct guest_object *o = object_of(&w->tables, kind, raw);
+    const bool is_object = kind >= OBJ_PD && kind <= OBJ_QP;
+    const struct guest_object *o = is_object ? world_object(w, (enum object_kind)kind, raw) : NULL;
     struct text t = text_on(ret, RDL_VALUE_BYTES);
 
     if (o)
-        text_addf(&t, "%s.%s", w->hosts[o->guest->config.host]->name, o->name);
+        text_addf(&t, "%s.%s", w->hosts[o->verbs->config.host]->name, o->name);
     else
         text_add(&t, "?");
 }

@@ -55,7 +55,7 @@ static void visit_lab(const struct inode *n, struct visit *v)
 
 static void gid_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
 {
-    const struct hca_gid *g = &list->host->dev.hca.gids[i];
+    const struct hca_gid *g = &list->host->dev->hca.gids[i];
     char buf[ADDR_TEXT_MAX];
     struct text t = text_on(buf, sizeof(buf));
 
@@ -70,16 +70,18 @@ static struct inode gid_list(const struct inode *n)
 
     s.item = gid_item;
     for (uint64_t i = 0; i < HCA_GIDS; i++) {
-        if (n->host->dev.hca.gids[i].valid)
+        if (n->host->dev->hca.gids[i].valid)
             s.list_end = i + 1;
     }
     return s;
 }
 
-/* Objects of one table that are this host's. */
-static void visit_table(const struct inode *n, struct visit *v, const struct slots *table,
+/* All objects of one kind. */
+static void visit_table(const struct inode *n, struct visit *v, enum object_kind kind,
                         enum child_id id)
 {
+    const struct slots *table = &n->host->guest.verbs.objects[kind];
+
     for (uint32_t i = 0, left = table->used; left > 0; i++) {
         const struct guest_object *o = slots_at(table, i);
         struct inode s = *n;
@@ -87,10 +89,8 @@ static void visit_table(const struct inode *n, struct visit *v, const struct slo
         if (!o)
             continue;
         left--;
-        if (o->guest != &n->host->guest)
-            continue;
         s.object = o;
-        s.handle = slots_name(table, i);
+        s.handle = o->handle;
         inspect_named(v, id, o->name, s);
     }
 }
@@ -120,7 +120,7 @@ static void visit_wanted(const struct inode *n, struct visit *v)
     if (v->found || v->want_len >= sizeof(name))
         return;
     memcpy(name, v->want, v->want_len);
-    o = guest_find(&n->host->guest, name);
+    o = verbs_find(&n->host->guest.verbs, name);
     if (!o)
         return;
     s.object = o;
@@ -130,16 +130,14 @@ static void visit_wanted(const struct inode *n, struct visit *v)
 
 static void visit_objects(const struct inode *n, struct visit *v)
 {
-    const struct guest_tables *t = &n->world->tables;
-
     if (v->want) {
         visit_wanted(n, v);
         return;
     }
-    visit_table(n, v, &t->pd, CHILD_host_pd);
-    visit_table(n, v, &t->mr, CHILD_host_mr);
-    visit_table(n, v, &t->cq, CHILD_host_cq);
-    visit_table(n, v, &t->qp, CHILD_host_qp);
+    visit_table(n, v, OBJ_PD, CHILD_host_pd);
+    visit_table(n, v, OBJ_MR, CHILD_host_mr);
+    visit_table(n, v, OBJ_CQ, CHILD_host_cq);
+    visit_table(n, v, OBJ_QP, CHILD_host_qp);
 }
 
 static void visit_host(const struct inode *n, struct visit *v)
@@ -149,14 +147,14 @@ static void visit_host(const struct inode *n, struct visit *v)
     struct text mac = text_on(buf, sizeof(buf));
     struct inode counters = *n;
 
-    mac_add(&mac, h->dev.config.mac);
-    counters.object = &h->dev.xport.count;
+    mac_add(&mac, h->dev->config.mac);
+    counters.object = &h->dev->xport.count;
     inspect_text(v, LEAF_host_name, h->name);
     inspect_text(v, LEAF_host_mac, buf);
     inspect_child(v, CHILD_host_gid, gid_list(n));
     inspect_leaf(v, LEAF_host_ram_bytes, h->ram.bytes);
-    inspect_word(v, LEAF_host_profile, h->dev.config.profile);
-    inspect_leaf(v, LEAF_host_irqs, h->guest.irqs);
+    inspect_word(v, LEAF_host_profile, h->dev->config.profile);
+    inspect_leaf(v, LEAF_host_irqs, h->guest.rdma.irqs + h->guest.net.irqs);
     inspect_child(v, CHILD_host_device, *n);
     inspect_child(v, CHILD_host_port, *n);
     inspect_child(v, CHILD_host_net, *n);
@@ -168,7 +166,7 @@ static void visit_host(const struct inode *n, struct visit *v)
 
 static void visit_device(const struct inode *n, struct visit *v)
 {
-    const struct virtio_dev *d = &n->host->dev.pci;
+    const struct virtio_dev *d = &n->host->dev->pci;
 
     inspect_set(v, LEAF_device_status, d->status);
     inspect_leaf(v, LEAF_device_features_offered, d->offered);
@@ -179,13 +177,13 @@ static void visit_device(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_device_queue_select, d->queue_select);
     inspect_leaf(v, LEAF_device_num_queues, d->config.num_queues);
     inspect_leaf(v, LEAF_device_n_vectors, d->config.n_vectors);
-    inspect_leaf(v, LEAF_device_needs_reset, rdma_broken(&n->host->dev));
+    inspect_leaf(v, LEAF_device_needs_reset, rdma_broken(n->host->dev));
     inspect_child(v, CHILD_device_limits, *n);
 }
 
 static void visit_limits(const struct inode *n, struct visit *v)
 {
-    const struct hca_limits *l = &n->host->dev.hca.limits;
+    const struct hca_limits *l = &n->host->dev->hca.limits;
 
     inspect_leaf(v, LEAF_limits_max_pd, l->max_pd);
     inspect_leaf(v, LEAF_limits_max_mr, l->max_mr);

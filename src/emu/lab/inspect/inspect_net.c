@@ -30,7 +30,7 @@ void visit_port(const struct inode *n, struct visit *v)
 
     if (up)
         inspect_link_name(&name, n->world, &n->world->net.links[p->link_end >> 1]);
-    inspect_leaf(v, LEAF_port_mtu, mtu_bytes((uint32_t)n->host->dev.config.max_mtu));
+    inspect_leaf(v, LEAF_port_mtu, mtu_bytes((uint32_t)n->host->dev->config.max_mtu));
     inspect_text(v, LEAF_port_state, up ? "ACTIVE" : "DOWN");
     inspect_text(v, LEAF_port_link, buf);
     inspect_leaf(v, LEAF_port_sent_frames, p->sent_frames);
@@ -53,7 +53,7 @@ void visit_drops(const struct inode *n, struct visit *v)
 
 void visit_net(const struct inode *n, struct visit *v)
 {
-    const struct vnet *d = &n->host->net;
+    const struct vnet *d = n->host->net;
 
     inspect_set(v, LEAF_net_status, d->pci.status);
     inspect_leaf(v, LEAF_net_features_offered, d->pci.offered);

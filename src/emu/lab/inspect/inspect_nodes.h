@@ -21,7 +21,7 @@ struct inode {
     const void *object;         /* by kind: guest_object, counters, net_fault, completion, ... */
     enum pci_function function; /* of a queue */
     uint32_t number;            /* of a queue, switch, link, external port */
-    uint32_t handle;            /* of what has one */
+    uint64_t handle;            /* of what has one */
     uint64_t index;             /* of a list's element */
     /* NODE_list: elements list_first .. list_end - 1 of @list, each said by item() under @key. */
     enum child_id list;

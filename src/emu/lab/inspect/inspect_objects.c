@@ -61,7 +61,7 @@ static const char *const arm_words[] = {
 void visit_cq(const struct inode *n, struct visit *v)
 {
     const struct guest_cq *g = n->object;
-    const struct cq *cq = g->cqn ? hca_cq(&n->host->dev.hca, g->cqn) : NULL;
+    const struct cq *cq = g->cqn ? hca_cq(&n->host->dev->hca, g->cqn) : NULL;
     struct inode wc = *n;
 
     inspect_leaf(v, LEAF_cq_cqn, g->cqn);
@@ -126,7 +126,7 @@ static void visit_connection(const struct inode *n, struct visit *v, const struc
 void visit_qp(const struct inode *n, struct visit *v)
 {
     const struct guest_qp *g = n->object;
-    const struct qp *qp = g->qpn ? hca_qp(&n->host->dev.hca, g->qpn) : NULL;
+    const struct qp *qp = g->qpn ? hca_qp(&n->host->dev->hca, g->qpn) : NULL;
 
     inspect_leaf(v, LEAF_qp_qpn, g->qpn);
     inspect_word(v, LEAF_qp_type, (uint32_t)g->type);

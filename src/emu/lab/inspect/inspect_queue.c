@@ -17,7 +17,7 @@ static const struct vq *vq_of(const struct inode *n)
 {
     const struct host *h = n->host;
 
-    return n->function == FN_NET ? &h->net.pci.queues[n->number] : &h->dev.pci.queues[n->number];
+    return n->function == FN_NET ? &h->net->pci.queues[n->number] : &h->dev->pci.queues[n->number];
 }
 
 /* Little-endian integers in guest RAM; 0 where there is none. */

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* Who has which address, and what waits for it to become known.
+ *
+ *                  resolve                    heard
+ *	(unknown) ----------------> INCOMPLETE ----------> REACHABLE --- too old ---> INCOMPLETE
+ *	                                 |
+ *	                                 +-- asked GUEST_ARP_TRIES times --> FAILED
+ *
+ * PERMANENT entries are the lab's; nothing changes them.  Others are found again by a hash of the
+ * address; when there are too many, one that nobody waits for is forgotten.
+ */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/base/fnv.h"
+#include "emu/guest/ip/stack.h"
+
+static uint64_t now(const struct guest_net *net)
+{
+    return net->config.trace->now_ns;
+}
+
+static uint32_t *list_of(struct guest_neighbours *t, const uint8_t gid[GID_BYTES])
+{
+    const uint32_t h = fnv1a(gid, GID_BYTES);
+
+    return &t->lists[(h ^ h >> 16) % GUEST_NEIGHBOUR_LISTS];
+}
+
+static struct guest_neighbour *find(const struct guest_net *net, const uint8_t gid[GID_BYTES])
+{
+    const struct guest_neighbours *t = &net->neighbours;
+    /* The list is only read through this. */
+    uint32_t i = *list_of((struct guest_neighbours *)t, gid);
+
+    while (i && memcmp(t->v[i - 1].gid, gid, GID_BYTES) != 0)
+        i = t->v[i - 1].next;
+    return i ? &t->v[i - 1] : NULL;
+}
+
+static uint32_t index_of(const struct guest_net *net, const struct guest_neighbour *e)
+{
+    return (uint32_t)(e - net->neighbours.v);
+}
+
+static void list_add(struct guest_net *net, struct guest_neighbour *e)
+{
+    uint32_t *list = list_of(&net->neighbours, e->gid);
+
+    e->next = *list;
+    *list = index_of(net, e) + 1;
+}
+
+static void list_remove(struct guest_net *net, const struct guest_neighbour *e)
+{
+    uint32_t *at = list_of(&net->neighbours, e->gid);
+
+    while (*at != index_of(net, e) + 1)
+        at = &net->neighbours.v[*at - 1].next;
+    *at = e->next;
+}
+
+/* Room for one more; entries move, but keep their index. */
+static bool grow(struct guest_net *net)
+{
+    struct guest_neighbours *t = &net->neighbours;
+    const uint32_t cap = t->cap ? 2 * t->cap : 8;
+    struct guest_neighbour *v = arena_alloc(net->arena, cap * sizeof(*v));
+
+    if (!v)
+        return false;
+    if (t->n > 0)
+        memcpy(v, t->v, t->n * sizeof(*v));
+    arena_release(net->arena, t->v, t->cap * sizeof(*t->v));
+    t->v = v;
+    t->cap = cap;
+    return true;
+}
+
+/* An entry that nobody waits for, to be used for another; NULL if there is none. */
+static struct guest_neighbour *forget_one(struct guest_net *net)
+{
+    struct guest_neighbours *t = &net->neighbours;
+
+    for (uint32_t i = 0; i < t->n; i++) {
+        struct guest_neighbour *e = &t->v[t->hand++ % t->n];
+
+        if (e->state != NB_REACHABLE && e->state != NB_FAILED)
+            continue;
+        list_remove(net, e);
+        t->n_learnt--;
+        return e;
+    }
+    return NULL;
+}
+
+/* A new entry for @gid; NULL when there is no room. */
+static struct guest_neighbour *add(struct guest_net *net, const uint8_t gid[GID_BYTES],
+                                   enum neighbour_state state)
+{
+    struct guest_neighbours *t = &net->neighbours;
+    struct guest_neighbour *e = NULL;
+
+    if (state != NB_PERMANENT && t->n_learnt == GUEST_NEIGHBOURS_MAX)
+        e = forget_one(net);
+    else if (t->n < t->cap || grow(net))
+        e = &t->v[t->n++];
+    if (!e)
+        return NULL;
+    *e = (struct guest_neighbour){.state = state};
+    memcpy(e->gid, gid, GID_BYTES);
+    list_add(net, e);
+    t->n_learnt += state != NB_PERMANENT;
+    return e;
+}
+
+/* Says what became of @e; what follows happens because of that.  Returns the cause before. */
+static ev_id announce(struct guest_net *net, const struct guest_neighbour *e)
+{
+    ev_id id;
+
+    TRACE_ID(net->config.trace, id, neighbour, .host = net->config.host,
+             .addr = stack_ev_addr(e->gid), .state = (uint32_t)e->state,
+             .mac = ld_be(e->mac, MAC_BYTES), .attempt = e->attempts);
+    return trace_because(net->config.trace, id);
+}
+
+/* Is the MAC of @e to be believed? */
+static bool is_known(const struct guest_net *net, const struct guest_neighbour *e)
+{
+    return e->state == NB_PERMANENT ||
+           (e->state == NB_REACHABLE && now(net) - e->heard_ns < GUEST_NEIGHBOUR_NS);
+}
+
+const uint8_t *guest_neighbour_mac(const struct guest_net *net, const uint8_t gid[GID_BYTES])
+{
+    const struct guest_neighbour *e;
+
+    if (stack_is_own(net, gid))
+        return net->config.mac;
+    e = find(net, gid);
+    return e && is_known(net, e) ? e->mac : NULL;
+}
+
+/* Asks once more for @e, and sees to it that this is looked after. */
+static void ask(struct guest_net *net, struct guest_neighbour *e)
+{
+    ev_id before;
+
+    e->attempts++;
+    before = announce(net, e);
+    e->timer =
+        sim_schedule(net->config.sim, now(net) + GUEST_ARP_NS, SIM_GUEST_TIMER, net->config.host,
+                     guest_timer_arg(GUEST_TIMER_NEIGHBOUR, index_of(net, e)));
+    arp_nd_ask(net, e->gid);
+    trace_because(net->config.trace, before);
+}
+
+enum rdl_status guest_neighbour_resolve(struct guest_net *net, const uint8_t gid[GID_BYTES],
+                                        const uint8_t **ret_mac)
+{
+    struct guest_neighbour *e;
+
+    if (stack_is_own(net, gid)) {
+        *ret_mac = net->config.mac;
+        return RDL_OK;
+    }
+    e = find(net, gid);
+    if (e && is_known(net, e)) {
+        *ret_mac = e->mac;
+        return RDL_OK;
+    }
+    if (e && e->state == NB_INCOMPLETE)
+        return RDL_ERR_BUSY;
+    if (!stack_is_unicast(gid) || !stack_source(net, gid) || !nic_link_is_up(net))
+        return RDL_ERR_NO_ROUTE;
+    if (!e)
+        e = add(net, gid, NB_INCOMPLETE);
+    if (!e)
+        return RDL_ERR_NO_ROUTE;
+    e->state = NB_INCOMPLETE;
+    e->attempts = 0;
+    memset(e->mac, 0, MAC_BYTES);
+    ask(net, e);
+    return RDL_ERR_BUSY;
+}
+
+void neighbour_keep(struct guest_net *net, const uint8_t gid[GID_BYTES], const uint8_t *frame,
+                    size_t n)
+{
+    struct guest_neighbour *e = find(net, gid);
+    struct guest_waiting *w = NULL, **last;
+
+    RDL_ASSERT(e && e->state == NB_INCOMPLETE);
+    if (e->n_waiting < GUEST_WAITING_MAX)
+        w = arena_alloc_raw(net->arena, sizeof(*w) + n);
+    if (!w) {
+        stack_drop_tx(net, frame, n, DROP_QUEUE_FULL);
+        return;
+    }
+    *w = (struct guest_waiting){.len = (uint32_t)n};
+    memcpy(w->bytes, frame, n);
+    for (last = &e->waiting; *last; last = &(*last)->next)
+        ;
+    *last = w;
+    e->n_waiting++;
+}
+
+/* Sends what waits for @mac, or drops it when that is NULL. */
+static void let_go(struct guest_net *net, struct guest_waiting *w, const uint8_t *mac)
+{
+    while (w) {
+        struct guest_waiting *next = w->next;
+
+        if (mac) {
+            memcpy(w->bytes, mac, MAC_BYTES);
+            nic_send(net, w->bytes, w->len);
+        } else {
+            stack_drop_tx(net, w->bytes, w->len, DROP_UNRESOLVED);
+        }
+        arena_release(net->arena, w, sizeof(*w) + w->len);
+        w = next;
+    }
+}
+
+/* The question for @e, if there was one, is over: @state is not INCOMPLETE. */
+static void settle(struct guest_net *net, struct guest_neighbour *e, enum neighbour_state state)
+{
+    struct guest_waiting *waiting = e->waiting;
+    const bool found = state != NB_FAILED;
+    uint8_t gid[GID_BYTES], mac[MAC_BYTES];
+    ev_id before;
+
+    memcpy(gid, e->gid, GID_BYTES);
+    memcpy(mac, e->mac, MAC_BYTES);
+    sim_cancel(net->config.sim, e->timer);
+    e->timer = 0;
+    e->state = state;
+    e->attempts = 0;
+    e->waiting = NULL;
+    e->n_waiting = 0;
+    before = announce(net, e);
+    /* From here on entries may move. */
+    let_go(net, waiting, found ? mac : NULL);
+    if (!found)
+        ping_unreachable(net, gid);
+    if (net->config.resolved)
+        net->config.resolved(net->config.resolved_ctx, gid, found ? mac : NULL);
+    trace_because(net->config.trace, before);
+}
+
+enum rdl_status guest_neighbour_add(struct guest_net *net, const uint8_t gid[GID_BYTES],
+                                    const uint8_t mac[MAC_BYTES])
+{
+    struct guest_neighbour *e = find(net, gid);
+
+    if (!e)
+        e = add(net, gid, NB_PERMANENT);
+    if (!e)
+        return RDL_ERR_NOMEM;
+    memcpy(e->mac, mac, MAC_BYTES);
+    if (e->state != NB_PERMANENT) {
+        net->neighbours.n_learnt--;
+        settle(net, e, NB_PERMANENT);
+    }
+    return RDL_OK;
+}
+
+bool neighbour_heard(struct guest_net *net, const uint8_t gid[GID_BYTES],
+                     const uint8_t mac[MAC_BYTES], bool asked_us)
+{
+    struct guest_neighbour *e = find(net, gid);
+    bool is_news;
+
+    if (!stack_is_unicast(gid) || stack_is_own(net, gid))
+        return false;
+    if (!e && asked_us)
+        e = add(net, gid, NB_FAILED);
+    if (!e)
+        return false;
+    if (e->state == NB_PERMANENT)
+        return true;
+    is_news = e->state != NB_REACHABLE || memcmp(e->mac, mac, MAC_BYTES) != 0;
+    memcpy(e->mac, mac, MAC_BYTES);
+    e->heard_ns = now(net);
+    if (is_news)
+        settle(net, e, NB_REACHABLE);
+    return true;
+}
+
+void neighbour_timer(struct guest_net *net, uint32_t index)
+{
+    struct guest_neighbour *e = &net->neighbours.v[index];
+
+    RDL_ASSERT(index < net->neighbours.n && e->state == NB_INCOMPLETE);
+    e->timer = 0;
+    if (e->attempts < GUEST_ARP_TRIES)
+        ask(net, e);
+    else
+        settle(net, e, NB_FAILED);
+}

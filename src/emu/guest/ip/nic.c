@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* The virtio-net driver: boot, frames out, frames in.  [virtio 1.2, 5.1.6]
+ *
+ * Receive buffers are posted before DRIVER_OK and given back to the ring as soon as their frame was
+ * read.  Sent buffers are taken back when the next frame is sent, without interrupts.  The
+ * configuration interrupt has no vector: the link's state is read when it matters.
+ */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/base/log2.h"
+#include "emu/guest/ip/stack.h"
+#include "emu/wire/eth.h"
+
+#define FEATURES_WANTED                                                                            \
+    (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(NF_MTU) | VIRTIO_FEATURE(NF_MAC) |                       \
+     VIRTIO_FEATURE(NF_STATUS))
+
+#define MTU_DEFAULT 1500u
+#define MTU_MIN     68u /* [RFC 791] */
+
+static uint16_t rx_vector(const struct guest_net *net)
+{
+    return net->pci.n_vectors > GUEST_NET_VECTOR_RX ? GUEST_NET_VECTOR_RX : 0;
+}
+
+/* The MAC must be the one that the host was configured with: its addresses follow it. */
+static enum rdl_status read_config(struct guest_net *net)
+{
+
+    net->mtu = MTU_DEFAULT;
+    for (uint32_t i = 0; pci_has(&net->pci, NF_MAC) && i < MAC_BYTES; i++) {
+        if (pci_config_read(&net->pci, NET_CONFIG_MAC + i, 1) != net->config.mac[i])
+            return RDL_ERR_BROKEN;
+    }
+    if (pci_has(&net->pci, NF_MTU))
+        net->mtu = (uint16_t)pci_config_read(&net->pci, NET_CONFIG_MTU, 2);
+    return net->mtu >= MTU_MIN ? RDL_OK : RDL_ERR_BROKEN;
+}
+
+/* As many buffers as half of what is left of the DMA area holds. */
+static void choose_size(struct guest_net *net)
+{
+    const uint64_t budget = (net->pci.dma->space->dma_end - net->pci.dma->space->dma_next) / 2;
+
+    net->slot_bytes = (uint32_t)pow2_ceil(NET_HDR_BYTES + ETH_BYTES + (uint64_t)net->mtu);
+    net->size = GUEST_NET_QUEUE_SIZE;
+    while (net->size > 1 && (uint64_t)NET_QUEUES * net->size * net->slot_bytes > budget)
+        net->size /= 2;
+}
+
+static enum rdl_status take_memory(struct guest_net *net)
+{
+
+    net->in = arena_alloc_raw(net->arena, net->slot_bytes);
+    net->out = arena_alloc_raw(net->arena, net->slot_bytes);
+    for (uint32_t i = 0; i < NET_QUEUES; i++)
+        net->slots_gpa[i] = dma_take(net->pci.dma, (uint64_t)net->size * net->slot_bytes);
+    return net->in && net->out && net->slots_gpa[NET_QUEUE_RX] && net->slots_gpa[NET_QUEUE_TX]
+               ? RDL_OK
+               : RDL_ERR_NOMEM;
+}
+
+static enum rdl_status boot_queue(struct guest_net *net, uint32_t queue, uint16_t vector)
+{
+    struct guest_queue *q = &net->queues[queue];
+    const enum rdl_status st = pci_queue_place(&net->pci, q, queue, net->size);
+
+    if (st != RDL_OK)
+        return st;
+    if (!vqd_init(&q->vq, net->arena, net->pci.ram, q->vq.ring, pci_has(&net->pci, VF_EVENT_IDX)))
+        return RDL_ERR_NOMEM;
+    pci_queue_program(&net->pci, q, vector);
+    return RDL_OK;
+}
+
+static uint64_t slot_gpa(const struct guest_net *net, uint32_t queue, uint32_t i)
+{
+    return net->slots_gpa[queue] + (uint64_t)i * net->slot_bytes;
+}
+
+/* Posts one receive buffer: the one that belongs to the next free descriptor. */
+static void post_buffer(struct guest_net *net)
+{
+    struct vqd *q = &net->queues[NET_QUEUE_RX].vq;
+    const struct vqd_seg seg = {slot_gpa(net, NET_QUEUE_RX, vqd_next_head(q)), net->slot_bytes};
+    uint16_t head;
+
+    if (!vqd_add(q, net->pci.ram, &seg, 0, 1, &head))
+        net->broken = true;
+}
+
+static void show_buffers(struct guest_net *net)
+{
+    struct guest_queue *q = &net->queues[NET_QUEUE_RX];
+
+    vqd_publish(&q->vq, net->pci.ram);
+    /* The device looks for buffers when it needs one and asks for no kicks: seldom true. */
+    if (vqd_needs_kick(&q->vq, net->pci.ram))
+        pci_kick_now(&net->pci, q, NET_QUEUE_RX);
+}
+
+static enum rdl_status set_up(struct guest_net *net)
+{
+    enum rdl_status st = read_config(net);
+
+    if (st != RDL_OK)
+        return st;
+    if (reg_read(&net->pci, REG_NUM_QUEUES, 2) < NET_QUEUES)
+        return RDL_ERR_BROKEN;
+    choose_size(net);
+    st = take_memory(net);
+    if (st == RDL_OK)
+        st = boot_queue(net, NET_QUEUE_RX, rx_vector(net));
+    if (st == RDL_OK)
+        st = boot_queue(net, NET_QUEUE_TX, VIRTIO_NO_VECTOR);
+    if (st != RDL_OK)
+        return st;
+    for (uint32_t i = 0; i < net->size; i++)
+        post_buffer(net);
+    vqd_publish(&net->queues[NET_QUEUE_RX].vq, net->pci.ram);
+    vqd_want_interrupt(&net->queues[NET_QUEUE_RX].vq, net->pci.ram, true);
+    vqd_want_interrupt(&net->queues[NET_QUEUE_TX].vq, net->pci.ram, false);
+    return net->broken ? RDL_ERR_BROKEN : RDL_OK;
+}
+
+enum rdl_status guest_net_boot(struct guest_net *net)
+{
+    enum rdl_status st = pci_negotiate(&net->pci, FEATURES_WANTED);
+
+    RDL_ASSERT(net->config.sim && net->pci.n_vectors >= 1);
+    if (st == RDL_OK)
+        st = set_up(net);
+    if (st != RDL_OK) {
+        pci_add_status(&net->pci, VS_FAILED);
+        return st;
+    }
+    pci_add_status(&net->pci, VS_DRIVER_OK);
+    net->up = true;
+    return RDL_OK;
+}
+
+bool nic_link_is_up(const struct guest_net *net)
+{
+
+    if (!net->up || net->broken)
+        return false;
+    return !pci_has(&net->pci, NF_STATUS) ||
+           (pci_config_read(&net->pci, NET_CONFIG_STATUS, 2) & NET_STATUS_LINK_UP);
+}
+
+/* Takes sent buffers back.  False: the device gave back nonsense. */
+static bool reclaim(struct guest_net *net)
+{
+    struct vqd *q = &net->queues[NET_QUEUE_TX].vq;
+    enum vqd_used got;
+    uint16_t head;
+    uint32_t len;
+
+    do {
+        got = vqd_take_used(q, net->pci.ram, &head, &len);
+    } while (got == VQD_GOT);
+    return got == VQD_NONE;
+}
+
+void nic_send(struct guest_net *net, const uint8_t *frame, size_t n_bytes)
+{
+    static const uint8_t header[NET_HDR_BYTES];
+    struct guest_queue *q = &net->queues[NET_QUEUE_TX];
+    struct vqd_seg seg;
+    uint16_t head;
+
+    RDL_ASSERT(net->up && NET_HDR_BYTES + n_bytes <= net->slot_bytes);
+    if (!net->broken && !reclaim(net))
+        net->broken = true;
+    if (net->broken || q->vq.n_free == 0) {
+        stack_drop_tx(net, frame, n_bytes, net->broken ? DROP_NO_DRIVER : DROP_QUEUE_FULL);
+        return;
+    }
+    seg.gpa = slot_gpa(net, NET_QUEUE_TX, vqd_next_head(&q->vq));
+    seg.bytes = (uint32_t)(NET_HDR_BYTES + n_bytes);
+    if (!ram_write(net->pci.ram, seg.gpa, header, sizeof(header)) ||
+        !ram_write(net->pci.ram, seg.gpa + NET_HDR_BYTES, frame, n_bytes) ||
+        !vqd_add(&q->vq, net->pci.ram, &seg, 1, 0, &head)) {
+        net->broken = true; /* the ring is the driver's own memory: only a full arena gets here */
+        return;
+    }
+    vqd_publish(&q->vq, net->pci.ram);
+    net->sent_frames++;
+    pci_kick(&net->pci, q, NET_QUEUE_TX);
+}
+
+/* Reads the frame in buffer @i, of which the device wrote @len bytes, and hands it up. */
+static void receive(struct guest_net *net, uint32_t i, uint32_t len)
+{
+    const uint64_t gpa = slot_gpa(net, NET_QUEUE_RX, i);
+
+    if (len > net->slot_bytes) {
+        net->broken = true;
+        return;
+    }
+    if (len <= NET_HDR_BYTES)
+        return; /* the device found the buffer too short, and says so itself */
+    if (!ram_read(net->pci.ram, gpa + NET_HDR_BYTES, net->in, len - NET_HDR_BYTES))
+        return;
+    net->rcvd_frames++;
+    stack_receive(net, net->in, len - NET_HDR_BYTES);
+}
+
+static void receive_all(struct guest_net *net)
+{
+    struct vqd *q = &net->queues[NET_QUEUE_RX].vq;
+    uint16_t head;
+    uint32_t len;
+    enum vqd_used got = vqd_take_used(q, net->pci.ram, &head, &len);
+
+    for (; got == VQD_GOT; got = vqd_take_used(q, net->pci.ram, &head, &len)) {
+        receive(net, head, len);
+        post_buffer(net);
+    }
+    if (got == VQD_BROKEN)
+        net->broken = true;
+    show_buffers(net);
+}
+
+void guest_net_interrupt(struct guest_net *net, uint32_t vector)
+{
+    struct vqd *q = &net->queues[NET_QUEUE_RX].vq;
+
+    if (!net->up || net->broken || vector != rx_vector(net))
+        return;
+    net->irqs++;
+    do { /* what came between the last look and asking for an interrupt would have none */
+        vqd_want_interrupt(q, net->pci.ram, false);
+        receive_all(net);
+        vqd_want_interrupt(q, net->pci.ram, true);
+    } while (!net->broken && vqd_used_count(q, net->pci.ram) > 0);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/guest/pci/dma.h"
+
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/base/log2.h"
+
+void dma_init(struct dma_pool *p, struct space *space)
+{
+    *p = (struct dma_pool){.space = space};
+}
+
+static uint64_t block_bytes(uint64_t bytes)
+{
+    return bytes <= DMA_BLOCK_BYTES_MIN ? DMA_BLOCK_BYTES_MIN : pow2_ceil(bytes);
+}
+
+static unsigned class_of(uint64_t block)
+{
+    return (unsigned)__builtin_ctzll(block);
+}
+
+/* A block that was used before has a kernel's zeros again. */
+static bool zero_block(struct ram *ram, uint64_t gpa, uint64_t bytes)
+{
+    static const uint8_t zeros[DMA_BLOCK_BYTES_MIN];
+    bool good = true;
+
+    for (uint64_t at = 0; good && at < bytes; at += sizeof(zeros))
+        good = ram_write(ram, gpa + at, zeros, sizeof(zeros));
+    return good;
+}
+
+static uint64_t take_free(struct dma_pool *p, uint64_t block)
+{
+    uint64_t *first = &p->free[class_of(block)];
+    const uint64_t gpa = *first;
+    uint8_t next[8];
+
+    if (!ram_read(p->space->ram, gpa, next, sizeof(next)) || !zero_block(p->space->ram, gpa, block))
+        return 0;
+    *first = ld_le64(next);
+    return gpa;
+}
+
+uint64_t dma_take(struct dma_pool *p, uint64_t bytes)
+{
+    const uint64_t block = block_bytes(bytes);
+
+    if (class_of(block) >= DMA_CLASSES)
+        return 0;
+    if (p->free[class_of(block)])
+        return take_free(p, block);
+    return space_alloc_dma(p->space, block, block < RAM_PAGE_BYTES ? block : RAM_PAGE_BYTES);
+}
+
+void dma_give(struct dma_pool *p, uint64_t gpa, uint64_t bytes)
+{
+    uint64_t *first = &p->free[class_of(block_bytes(bytes))];
+    uint8_t next[8];
+
+    if (!gpa)
+        return;
+    st_le64(next, *first);
+    if (ram_write(p->space->ram, gpa, next, sizeof(next)))
+        *first = gpa;
+}

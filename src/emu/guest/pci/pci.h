@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* One PCI function as its driver sees it, and what all drivers do alike. */
+#ifndef EMU_GUEST_PCI_H
+#define EMU_GUEST_PCI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/facts/enums.h"
+#include "emu/facts/regs.h"
+#include "emu/guest/pci/bus.h"
+#include "emu/guest/pci/dma.h"
+#include "emu/trace/trace.h"
+#include "emu/virtio/pci.h"
+#include "emu/virtio/vq_driver.h"
+#include "rdmalab/status.h"
+
+struct guest_pci {
+    enum pci_function function;
+    uint32_t host;      /* named in events */
+    uint32_t n_vectors; /* MSI-X, from 1 */
+    const struct guest_bus *bus;
+    void *bus_ctx;
+    struct trace *trace;
+    struct ram *ram;
+    struct dma_pool *dma; /* of the same RAM */
+    uint64_t features;    /* accepted */
+};
+
+/* One virtqueue: the driver's side, and the ring memory it was booted with. */
+struct guest_queue {
+    struct vqd vq;
+    uint64_t boot_gpa;
+    uint32_t size_max;  /* that the device offers */
+    uint32_t notify_at; /* where in the BAR */
+};
+
+/* Registers, by their own width.  [virtio 1.2, 4.1.3.1] */
+uint64_t reg_read(const struct guest_pci *p, enum reg reg, uint32_t width);
+void reg_write(const struct guest_pci *p, enum reg reg, uint32_t width, uint64_t value);
+
+/* @width bytes of the device configuration. */
+uint64_t pci_config_read(const struct guest_pci *p, uint32_t offset, uint32_t width);
+
+static inline bool pci_has(const struct guest_pci *p, uint32_t feature_number)
+{
+    return (p->features & VIRTIO_FEATURE(feature_number)) != 0;
+}
+
+void pci_add_status(const struct guest_pci *p, unsigned bit);
+
+/* Steps 1 to 6 of virtio 1.2, 3.1.1: reset, ACKNOWLEDGE, DRIVER, those of the @wanted features that
+ * are offered, FEATURES_OK and a second look.  RDL_ERR_BROKEN: the reset did not work;
+ * RDL_ERR_UNSUPPORTED: no VERSION_1, or the features were refused.
+ */
+enum rdl_status pci_negotiate(struct guest_pci *p, uint64_t wanted);
+
+/* Selects queue number @queue and takes ring memory for @size entries; nothing is enabled. */
+enum rdl_status pci_queue_place(const struct guest_pci *p, struct guest_queue *q, uint32_t queue,
+                                uint32_t size);
+
+/* Fills in the registers of the selected queue and enables it.  [virtio 1.2, 4.1.5.1.3] */
+void pci_queue_program(const struct guest_pci *p, const struct guest_queue *q, uint16_t vector);
+
+/* Notifies the device unless it asked for none: events kick and no_kick; or in any case. */
+void pci_kick(const struct guest_pci *p, struct guest_queue *q, uint32_t queue);
+void pci_kick_now(const struct guest_pci *p, const struct guest_queue *q, uint32_t queue);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Verbs for completion queues. */
+#include "emu/guest/verbs/internal.h"
+
+enum rdl_status verbs_create_cq(struct verbs *v, uint32_t cqe, const char *name, uint64_t *ret)
+{
+    enum rdl_status st = request_ready(v);
+    struct guest_object *o;
+    struct guest_cq *cq;
+    uint64_t handle;
+
+    if (st == RDL_OK && cqe == 0)
+        st = RDL_ERR_INVAL;
+    if (st == RDL_OK && cqe > v->limits.max_cqe)
+        st = RDL_ERR_LIMIT;
+    if (st == RDL_OK)
+        st = object_new(v, OBJ_CQ, name, &o);
+    if (st != RDL_OK)
+        return st;
+
+    cq = (struct guest_cq *)o;
+    cq->cqe = cqe;
+    handle = o->handle;
+    request_begin(v, VERBS_CREATE, o);
+    st = object_sent(o, v->ops->create_cq(cq));
+    if (st == RDL_OK)
+        *ret = handle;
+    return st;
+}
+
+enum rdl_status verbs_destroy_cq(struct guest_cq *cq)
+{
+    return object_destroy(&cq->o);
+}
+
+enum rdl_status verbs_req_notify_cq(struct guest_cq *cq, bool solicited_only)
+{
+    struct verbs *v = cq->o.verbs;
+    enum rdl_status st = request_ready(v);
+
+    if (st == RDL_OK)
+        st = object_usable(&cq->o);
+    if (st != RDL_OK)
+        return st;
+    /* Before the device may raise it, so that an event right after the answer is not missed. */
+    cq->armed = true;
+    request_begin(v, VERBS_ARM_CQ, &cq->o);
+    st = request_sent(v, v->ops->arm_cq(cq, solicited_only));
+    if (st != RDL_OK)
+        cq->armed = false;
+    return st;
+}
+
+void verbs_cq_event(struct guest_cq *cq)
+{
+    const struct verbs *v = cq->o.verbs;
+
+    cq->armed = false;
+    cq->events++;
+    TRACE(v->config.trace, cq_event, .host = v->config.host, .cqn = cq->cqn);
+}
+
+uint64_t cq_completions(const struct guest_cq *cq)
+{
+    return cq->polled + cq->o.verbs->ops->count_unpolled(cq);
+}
+
+enum rdl_status verbs_cq_info(const struct guest_cq *cq, struct rdl_cq_info *ret)
+{
+    if (object_usable(&cq->o) != RDL_OK)
+        return RDL_ERR_BUSY;
+    *ret = (struct rdl_cq_info){
+        .cqe = cq->cqe,
+        .completions = cq_completions(cq),
+        .polled = cq->polled,
+        .events = cq->events,
+    };
+    return RDL_OK;
+}

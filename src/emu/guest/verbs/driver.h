@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Between the verbs and the driver of a device: what a driver does, and what it tells.
+ *
+ *	verbs                                   driver
+ *	create_qp(qp) ------------------------> a request to the device
+ *	verbs_created() or verbs_refused() <--- its answer, now or later
+ *
+ * Everything is said in verbs' terms: objects, attributes, masks, work requests, completions.  The
+ * verbs have checked what programs must not do, and keep the books; a driver knows how its device
+ * is told, and owns the memory for that.  A driver's object (struct x_qp) begins with the verbs'
+ * (struct guest_qp), so that each casts to the other.
+ */
+#ifndef EMU_GUEST_VERBS_DRIVER_H
+#define EMU_GUEST_VERBS_DRIVER_H
+
+#include "emu/guest/verbs/verbs.h"
+
+struct verbs_driver_ops {
+    size_t object_bytes[VERBS_KINDS]; /* of the driver's objects */
+
+    /* Requests.  RDL_OK: it is with the device, and one of the answers below follows or has come
+     * already.  Otherwise nothing was sent: RDL_ERR_NOMEM, RDL_ERR_LIMIT (a queue is longer than
+     * the device has them), RDL_ERR_BROKEN.
+     */
+    enum rdl_status (*create_pd)(struct guest_pd *pd);
+    enum rdl_status (*reg_mr)(struct guest_mr *mr);
+    enum rdl_status (*create_cq)(struct guest_cq *cq);
+    enum rdl_status (*create_qp)(struct guest_qp *qp);
+    enum rdl_status (*destroy)(struct guest_object *o);
+    enum rdl_status (*arm_cq)(struct guest_cq *cq, bool solicited_only);
+    enum rdl_status (*modify_qp)(struct guest_qp *qp, const struct rdl_qp_attr *attr,
+                                 uint32_t mask);
+    enum rdl_status (*query_qp)(struct guest_qp *qp);
+    enum rdl_status (*query_port)(struct verbs *v);
+
+    /* What the request under way, or the last one, is called on this device: "CREATE_QP". */
+    const char *(*request_name)(const struct verbs *v);
+
+    /* Puts a work request into its queue; *@ret_entry is the entry that it took, for the event.
+     * RDL_ERR_QUEUE_FULL, RDL_ERR_NOMEM, RDL_ERR_BROKEN.
+     */
+    enum rdl_status (*post_send)(struct guest_qp *qp, const struct rdl_send_wr *wr,
+                                 uint32_t *ret_entry);
+    enum rdl_status (*post_recv)(struct guest_qp *qp, const struct rdl_recv_wr *wr,
+                                 uint32_t *ret_entry);
+
+    /* Tells the device about new work if it wants to know, and in any case when there is none. */
+    void (*kick)(struct guest_qp *qp, bool send);
+
+    /* Takes up to @max completions out, with a verbs_polled() for each.  RDL_ERR_BROKEN: the device
+     * wrote something else, and nothing came before it.
+     */
+    enum rdl_status (*poll_cq)(struct guest_cq *cq, size_t max, struct rdl_wc *ret, size_t *ret_n);
+
+    /* Completions of a living CQ that were written and not polled. */
+    uint32_t (*count_unpolled)(const struct guest_cq *cq);
+};
+
+/* Boot.  The driver has found out what its device can do: memory for the objects' numbers.  False
+ * when the arena is full.
+ */
+bool verbs_meet(struct verbs *v, const struct verbs_limits *limits);
+
+/* The driver begins to send the requests of boot, and has their answers. */
+void verbs_boot(struct verbs *v);
+void verbs_up(struct verbs *v);
+
+/* The device needs a reset, or answered nonsense.  A request that waits gets no answer. */
+void verbs_broken(struct verbs *v);
+
+/* Answers to the request under way.  A driver that must give memory back does so before. */
+
+/* The object that was asked for is there and has @number, which verbs_is_free() was asked about;
+ * of a memory region the keys are set.
+ */
+void verbs_created(struct guest_object *o, uint32_t number);
+void verbs_destroyed(struct guest_object *o);
+void verbs_modified(struct guest_qp *qp);
+void verbs_queried(struct guest_qp *qp, const struct rdl_qp_attr *attr);
+void verbs_queried_port(struct verbs *v, const struct verbs_port *port);
+void verbs_armed(struct guest_cq *cq);
+void verbs_refused(struct verbs *v, uint32_t reason);
+
+/* Can a new object of @kind have @number?  Only CQs and QPs are looked for by theirs. */
+bool verbs_is_free(const struct verbs *v, enum object_kind kind, uint32_t number);
+
+/* The number of a living object. */
+uint32_t verbs_number(const struct guest_object *o);
+
+/* @wc was taken out of @cq. */
+void verbs_polled(struct guest_cq *cq, const struct rdl_wc *wc);
+
+/* The device raised the event that an armed @cq waits for. */
+void verbs_cq_event(struct guest_cq *cq);
+
+#endif

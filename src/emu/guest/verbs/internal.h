@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the verbs share.
+ *
+ * request.c the request under way and its answers · object.c names and lives · verbs.c PDs, memory,
+ * MRs · cq.c · qp.c · modify.c · work.c post, kick, poll
+ */
+#ifndef EMU_GUEST_VERBS_INTERNAL_H
+#define EMU_GUEST_VERBS_INTERNAL_H
+
+#include "emu/guest/verbs/driver.h"
+#include "emu/guest/verbs/verbs.h"
+
+/* Access flags that regions and queue pairs know; memory windows are not offered. */
+#define GUEST_ACCESS_ALL                                                                           \
+    (unsigned)(ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
+
+/* Could a request be sent now?  RDL_OK, RDL_ERR_BUSY, RDL_ERR_BROKEN, RDL_ERR_STATE (never booted).
+ */
+enum rdl_status request_ready(const struct verbs *v);
+
+/* The request under way is one of @kind about @object (may be NULL). */
+void request_begin(struct verbs *v, enum verbs_request_kind kind, struct guest_object *object);
+
+/* @st is what the driver said to it: if the request was not sent, none is under way.  Returns @st.
+ */
+enum rdl_status request_sent(struct verbs *v, enum rdl_status st);
+
+/* Objects.  A pending one with its handle; an empty @name is decided when it lives. */
+enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *name,
+                           struct guest_object **ret);
+void object_live(struct guest_object *o, uint32_t number);
+void object_drop(struct guest_object *o); /* was never there */
+void object_gone(struct guest_object *o); /* destroyed */
+
+/* May @o be used for something new, or destroyed: RDL_OK, RDL_ERR_BUSY. */
+enum rdl_status object_usable(const struct guest_object *o);
+enum rdl_status object_destroyable(const struct guest_object *o);
+
+/* @st is what the driver said to the creating request for @o: if it was not sent, @o was never
+ * there.  Returns @st.
+ */
+enum rdl_status object_sent(struct guest_object *o, enum rdl_status st);
+
+/* A destroying request for @o. */
+enum rdl_status object_destroy(struct guest_object *o);
+
+/* Counts @o as a user of what it is made of, or (!@use) no longer. */
+void object_use_parts(const struct guest_object *o, bool use);
+
+/* Completions of @cq so far, polled or not. */
+uint64_t cq_completions(const struct guest_cq *cq);
+
+/* Completions that are there already are not about the life that begins for @qp. */
+void qp_forget_completions(struct guest_qp *qp);
+
+/* What a modify that was done leaves the driver believing. */
+void modify_apply(struct guest_qp *qp);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* MODIFY_QP: what a good driver refuses itself, and names; the neighbour's MAC; what the driver
+ * then believes.
+ */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/facts/psn.h"
+#include "emu/facts/qp_fsm.h"
+#include "emu/guest/verbs/internal.h"
+
+#define SL_MAX 7u /* RoCE: the three bits of the VLAN priority */
+
+/* The address vector names a GID of this host, and an address of the same kind. */
+static bool ah_is_sound(const struct verbs *v, const struct rdl_qp_attr *a)
+{
+    static const uint8_t none[GID_BYTES];
+
+    return a->ah.sgid_index < GUEST_GIDS && a->ah.sl <= SL_MAX &&
+           a->ah.flow_label <= FLOW_LABEL_MAX && memcmp(a->ah.dgid, none, GID_BYTES) != 0 &&
+           gid_is_ipv4(a->ah.dgid) == gid_is_ipv4(v->config.gid[a->ah.sgid_index]);
+}
+
+/* The attributes of @mask whose value is out of range, a set of enum qp_attr_bit. */
+static uint32_t bad_values(const struct verbs *v, const struct rdl_qp_attr *a, uint32_t mask)
+{
+    const struct verbs_limits *d = &v->limits;
+    const struct {
+        uint32_t bit, value, min, max;
+    } rows[] = {
+        {QPA_STATE, a->state, QPS_RESET, QPS_ERR},
+        {QPA_CUR_STATE, a->cur_state, QPS_RESET, QPS_ERR},
+        {QPA_ACCESS_FLAGS, a->access, 0, GUEST_ACCESS_ALL},
+        {QPA_PKEY_INDEX, a->pkey_index, 0, d->max_pkeys ? d->max_pkeys - 1u : 0},
+        {QPA_PORT, a->port, 1, d->n_ports},
+        {QPA_PATH_MTU, a->path_mtu, MTU_256, v->port.max_mtu},
+        {QPA_TIMEOUT, a->timeout, 0, TIMER_CODE_MAX},
+        {QPA_RETRY_CNT, a->retry_cnt, 0, RETRY_MAX},
+        {QPA_RNR_RETRY, a->rnr_retry, 0, RETRY_MAX},
+        {QPA_RQ_PSN, a->rq_psn, 0, PSN_MASK},
+        {QPA_SQ_PSN, a->sq_psn, 0, PSN_MASK},
+        {QPA_MAX_QP_RD_ATOMIC, a->max_rd_atomic, 0, d->max_rd_atomic},
+        {QPA_MAX_DEST_RD_ATOMIC, a->max_dest_rd_atomic, 0, d->max_dest_rd_atomic},
+        {QPA_MIN_RNR_TIMER, a->min_rnr_timer, 0, TIMER_CODE_MAX},
+        {QPA_DEST_QPN, a->dest_qpn, 1, QPN_MAX},
+    };
+    uint32_t bad = (mask & QPA_AV) && !ah_is_sound(v, a) ? QPA_AV : 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if ((mask & rows[i].bit) && (rows[i].value < rows[i].min || rows[i].value > rows[i].max))
+            bad |= rows[i].bit;
+    }
+    return bad;
+}
+
+/* What a good driver refuses before the device sees it. */
+static enum rdl_status check_modify(const struct guest_qp *qp, const struct rdl_qp_attr *a,
+                                    uint32_t mask, struct rdl_modify_error *reterr)
+{
+    const enum qp_state from = (enum qp_state)qp->attr.state;
+    const enum qp_state to = mask & QPA_STATE ? (enum qp_state)a->state : from;
+    const uint32_t given = mask & ~(uint32_t)(QPA_STATE | QPA_CUR_STATE);
+    struct rdl_modify_error e = {.from = from, .to = to};
+    enum rdl_status st;
+
+    e.bad = bad_values(qp->o.verbs, a, mask);
+    if ((mask & QPA_CUR_STATE) && a->cur_state != qp->attr.state)
+        e.bad |= QPA_CUR_STATE;
+    st = qp_fsm_check(qp->type, from, to, given, &e.missing, &e.extra);
+    if (st == RDL_OK && e.bad)
+        st = RDL_ERR_INVAL;
+    if (st != RDL_OK)
+        *reterr = e;
+    return st;
+}
+
+/* Finds the MAC of the address vector, if the caller gave none: RDL_OK; RDL_ERR_BUSY when the link
+ * was asked for it, RDL_ERR_NO_ROUTE.
+ */
+static enum rdl_status resolve(struct verbs *v, struct rdl_qp_attr *a)
+{
+    static const uint8_t none[MAC_BYTES];
+    const uint8_t *mac;
+    enum rdl_status st;
+
+    if (memcmp(a->ah.dmac, none, MAC_BYTES) != 0)
+        return RDL_OK;
+    st = v->config.resolve(v->config.resolve_ctx, a->ah.dgid, &mac);
+    if (st == RDL_OK)
+        memcpy(a->ah.dmac, mac, MAC_BYTES);
+    return st;
+}
+
+/* Sends the request that is under way. */
+static enum rdl_status send_modify(struct guest_qp *qp)
+{
+    struct verbs *v = qp->o.verbs;
+
+    return request_sent(v, v->ops->modify_qp(qp, &v->request.attr, v->request.mask));
+}
+
+void verbs_resolved(struct verbs *v, const uint8_t gid[GID_BYTES], const uint8_t *mac)
+{
+    struct verbs_request *r = &v->request;
+
+    if (!r->resolving || memcmp(r->attr.ah.dgid, gid, GID_BYTES) != 0)
+        return;
+    r->resolving = false;
+    if (!mac) {
+        r->busy = false;
+        r->no_route = true;
+        return;
+    }
+    memcpy(r->attr.ah.dmac, mac, MAC_BYTES);
+    if (send_modify((struct guest_qp *)r->object) != RDL_OK)
+        v->broken = true; /* the queue for requests was sound and empty */
+}
+
+enum rdl_status verbs_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr, uint32_t mask,
+                                bool unchecked, struct rdl_modify_error *reterr)
+{
+    struct verbs *v = qp->o.verbs;
+    struct rdl_qp_attr a = *attr;
+    enum rdl_status st = request_ready(v);
+
+    if (st == RDL_OK)
+        st = object_usable(&qp->o);
+    if (st == RDL_OK && !unchecked)
+        st = check_modify(qp, &a, mask, reterr);
+    if (st != RDL_OK)
+        return st;
+    if (mask & QPA_AV)
+        st = resolve(v, &a);
+    if (st == RDL_ERR_NO_ROUTE && !unchecked)
+        return st;
+    request_begin(v, VERBS_MODIFY_QP, &qp->o);
+    v->request.attr = a;
+    v->request.mask = mask;
+    v->request.resolving = st == RDL_ERR_BUSY && !unchecked;
+    return v->request.resolving ? RDL_OK : send_modify(qp); /* a careless driver needs no MAC */
+}
+
+/* Copies what @mask says from @from to @to. */
+static void merge(struct rdl_qp_attr *to, const struct rdl_qp_attr *from, uint32_t mask)
+{
+    const struct {
+        uint32_t bit;
+        uint32_t *to;
+        uint32_t from;
+    } rows[] = {
+        {QPA_STATE, &to->state, from->state},
+        {QPA_ACCESS_FLAGS, &to->access, from->access},
+        {QPA_PKEY_INDEX, &to->pkey_index, from->pkey_index},
+        {QPA_PORT, &to->port, from->port},
+        {QPA_PATH_MTU, &to->path_mtu, from->path_mtu},
+        {QPA_TIMEOUT, &to->timeout, from->timeout},
+        {QPA_RETRY_CNT, &to->retry_cnt, from->retry_cnt},
+        {QPA_RNR_RETRY, &to->rnr_retry, from->rnr_retry},
+        {QPA_RQ_PSN, &to->rq_psn, from->rq_psn},
+        {QPA_SQ_PSN, &to->sq_psn, from->sq_psn},
+        {QPA_MAX_QP_RD_ATOMIC, &to->max_rd_atomic, from->max_rd_atomic},
+        {QPA_MAX_DEST_RD_ATOMIC, &to->max_dest_rd_atomic, from->max_dest_rd_atomic},
+        {QPA_MIN_RNR_TIMER, &to->min_rnr_timer, from->min_rnr_timer},
+        {QPA_DEST_QPN, &to->dest_qpn, from->dest_qpn},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (mask & rows[i].bit)
+            *rows[i].to = rows[i].from;
+    }
+    if (mask & QPA_AV)
+        to->ah = from->ah;
+}
+
+void modify_apply(struct guest_qp *qp)
+{
+    const struct verbs_request *r = &qp->o.verbs->request;
+
+    if ((r->mask & QPA_STATE) && r->attr.state == QPS_RESET) {
+        qp->attr = (struct rdl_qp_attr){.state = QPS_RESET};
+        qp_forget_completions(qp);
+        return;
+    }
+    merge(&qp->attr, &r->attr, r->mask);
+}

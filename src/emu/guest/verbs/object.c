@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* Names and lives of objects.
+ *
+ * An object has its handle as soon as it is asked for.  It lives when the device has said yes; one
+ * without a name of its own is then called after its number ("qp2").
+ */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/fnv.h"
+#include "emu/base/text.h"
+#include "emu/facts/leaf.h"
+#include "emu/guest/verbs/internal.h"
+
+static const char *const default_names[VERBS_KINDS] = {
+    [OBJ_PD] = "pd",
+    [OBJ_MR] = "mr",
+    [OBJ_CQ] = "cq",
+    [OBJ_QP] = "qp",
+};
+
+/* Enters @o into the table of its kind, which grows if need be, and gives it its handle.  RDL_OK,
+ * RDL_ERR_LIMIT, RDL_ERR_NOMEM.
+ */
+static enum rdl_status enter_table(struct verbs *v, struct guest_object *o)
+{
+    struct slots *table = &v->objects[o->kind];
+    const uint32_t longer = table->len ? 2 * table->len : VERBS_OBJECTS_LEAST;
+
+    if (table->used == VERBS_OBJECTS_MAX)
+        return RDL_ERR_LIMIT;
+    if (table->used == table->len && !slots_grow(table, v->arena, longer))
+        return RDL_ERR_NOMEM;
+    o->handle = (uint64_t)(v->config.host + 1) << VERBS_NAME_BITS | slots_add(table, o);
+    return RDL_OK;
+}
+
+static void leave_table(struct guest_object *o)
+{
+    struct slots *table = &o->verbs->objects[o->kind];
+
+    slots_remove(table, o->handle & (((uint64_t)1 << VERBS_NAME_BITS) - 1));
+}
+
+static uint32_t bucket_of(const char *name)
+{
+    return fnv1a(name, strlen(name)) % GUEST_NAME_BUCKETS;
+}
+
+struct guest_object *verbs_find(const struct verbs *v, const char *name)
+{
+    struct guest_object *o = v->named[bucket_of(name)];
+
+    while (o && strcmp(o->name, name) != 0)
+        o = o->next_named;
+    return o;
+}
+
+static void enter_name(struct guest_object *o)
+{
+    struct guest_object **first = &o->verbs->named[bucket_of(o->name)];
+
+    o->next_named = *first;
+    *first = o;
+}
+
+static void leave_name(struct guest_object *o)
+{
+    struct guest_object **at = &o->verbs->named[bucket_of(o->name)];
+
+    while (*at && *at != o)
+        at = &(*at)->next_named;
+    if (*at)
+        *at = o->next_named;
+}
+
+static bool is_name_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+}
+
+/* Letters, digits, - and _, and short enough. */
+static bool is_name(const char *s)
+{
+    const size_t n = strnlen(s, RDL_NAME_BYTES);
+
+    for (size_t i = 0; i < n; i++) {
+        if (!is_name_char(s[i]))
+            return false;
+    }
+    return n < RDL_NAME_BYTES;
+}
+
+enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *name,
+                           struct guest_object **ret)
+{
+    const size_t bytes = v->ops->object_bytes[kind];
+    struct guest_object *o;
+    enum rdl_status st;
+
+    if (!name)
+        name = "";
+    if (!is_name(name))
+        return RDL_ERR_INVAL;
+    if (leaf_reserved(NODE_host, name))
+        return RDL_ERR_RESERVED;
+    if (name[0] && verbs_find(v, name))
+        return RDL_ERR_EXISTS;
+    o = arena_alloc(v->arena, bytes);
+    if (!o)
+        return RDL_ERR_NOMEM;
+    o->verbs = v;
+    o->kind = kind;
+    st = enter_table(v, o);
+    if (st != RDL_OK) {
+        arena_release(v->arena, o, bytes);
+        return st;
+    }
+    memcpy(o->name, name, strlen(name) + 1);
+    if (name[0])
+        enter_name(o);
+    *ret = o;
+    return RDL_OK;
+}
+
+/* "qp2", or "qp2-1" and on when somebody took that name: there are more names than objects. */
+static void name_by_number(struct guest_object *o, uint32_t number)
+{
+    for (uint32_t i = 0; i <= VERBS_OBJECTS_MAX * VERBS_KINDS; i++) {
+        struct text t = text_on(o->name, sizeof(o->name));
+
+        text_addf(&t, "%s%u", default_names[o->kind], number);
+        if (i > 0)
+            text_addf(&t, "-%u", i);
+        if (!verbs_find(o->verbs, o->name))
+            break;
+    }
+    enter_name(o);
+}
+
+void object_live(struct guest_object *o, uint32_t number)
+{
+    const struct verbs *v = o->verbs;
+
+    if (!o->name[0])
+        name_by_number(o, number);
+    o->life = GUEST_LIVE;
+    TRACE(v->config.trace, named, .host = v->config.host, .object = o->kind, .number = number,
+          .name = ev_str(o->name));
+}
+
+void object_drop(struct guest_object *o)
+{
+    struct verbs *v = o->verbs;
+
+    if (o->name[0])
+        leave_name(o);
+    leave_table(o);
+    arena_release(v->arena, o, v->ops->object_bytes[o->kind]);
+}
+
+void object_gone(struct guest_object *o)
+{
+    const struct verbs *v = o->verbs;
+
+    TRACE(v->config.trace, gone, .host = v->config.host, .object = o->kind,
+          .number = verbs_number(o), .name = ev_str(o->name));
+    object_drop(o);
+}
+
+enum rdl_status object_usable(const struct guest_object *o)
+{
+    return o->life == GUEST_LIVE ? RDL_OK : RDL_ERR_BUSY;
+}
+
+enum rdl_status object_destroyable(const struct guest_object *o)
+{
+    return o->life == GUEST_LIVE && o->n_users == 0 ? RDL_OK : RDL_ERR_BUSY;
+}
+
+void object_use_parts(const struct guest_object *o, bool use)
+{
+    const uint32_t one = use ? 1u : UINT32_MAX;
+
+    if (o->kind == OBJ_MR)
+        ((const struct guest_mr *)o)->pd->o.n_users += one;
+    if (o->kind == OBJ_QP) {
+        const struct guest_qp *qp = (const struct guest_qp *)o;
+
+        qp->pd->o.n_users += one;
+        qp->send_cq->o.n_users += one;
+        qp->recv_cq->o.n_users += one;
+    }
+}
+
+enum rdl_status object_sent(struct guest_object *o, enum rdl_status st)
+{
+    if (st == RDL_OK)
+        return st; /* the answer may be here already, and the object gone */
+    object_use_parts(o, false);
+    (void)request_sent(o->verbs, st);
+    object_drop(o);
+    return st;
+}
+
+enum rdl_status object_destroy(struct guest_object *o)
+{
+    struct verbs *v = o->verbs;
+    enum rdl_status st = request_ready(v);
+
+    if (st == RDL_OK)
+        st = object_destroyable(o);
+    if (st != RDL_OK)
+        return st;
+    o->life = GUEST_LEAVING;
+    request_begin(v, VERBS_DESTROY, o);
+    st = request_sent(v, v->ops->destroy(o));
+    if (st != RDL_OK)
+        o->life = GUEST_LIVE;
+    return st;
+}

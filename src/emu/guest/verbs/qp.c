@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Verbs for queue pairs: create, query, destroy.  modify.c moves them through their states. */
+#include "emu/base/assert.h"
+#include "emu/guest/verbs/internal.h"
+
+#define MAX_WR_DEFAULT  16u
+#define MAX_SGE_DEFAULT 4u
+
+/* All parts must live, on this host. */
+static enum rdl_status check_parts(const struct verbs *v, const struct verbs_qp_parts *p)
+{
+    const struct guest_object *parts[3];
+
+    if (!p->pd || !p->send_cq || !p->recv_cq)
+        return RDL_ERR_STALE;
+    parts[0] = &p->pd->o;
+    parts[1] = &p->send_cq->o;
+    parts[2] = &p->recv_cq->o;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        if (parts[i]->verbs != v)
+            return RDL_ERR_INVAL;
+        if (parts[i]->life != GUEST_LIVE)
+            return RDL_ERR_BUSY;
+    }
+    return RDL_OK;
+}
+
+/* Fills in @plan from @config: defaults, and what a device of these limits can do. */
+static enum rdl_status plan_qp(const struct verbs *v, const struct rdl_qp_config *config,
+                               struct guest_qp *plan)
+{
+    const struct verbs_limits *d = &v->limits;
+
+    plan->type = (enum qp_type)config->type;
+    plan->sq_sig_all = config->sq_sig_all;
+    plan->max_inline_data = config->max_inline_data;
+    plan->sq.max_wr = config->max_send_wr ? config->max_send_wr : MAX_WR_DEFAULT;
+    plan->rq.max_wr = config->max_recv_wr ? config->max_recv_wr : MAX_WR_DEFAULT;
+    plan->sq.max_sge = config->max_send_sge ? config->max_send_sge : MAX_SGE_DEFAULT;
+    plan->rq.max_sge = config->max_recv_sge ? config->max_recv_sge : MAX_SGE_DEFAULT;
+
+    if (!enum_by_value(&enum_qp_type, config->type) || plan->max_inline_data > d->max_inline_data)
+        return RDL_ERR_INVAL;
+    if (plan->type != QPT_RC)
+        return RDL_ERR_UNSUPPORTED;
+    if (plan->sq.max_sge > RDL_SGE_MAX || plan->rq.max_sge > RDL_SGE_MAX ||
+        plan->sq.max_sge > d->max_send_sge || plan->rq.max_sge > d->max_recv_sge ||
+        plan->sq.max_wr > d->max_qp_wr || plan->rq.max_wr > d->max_qp_wr)
+        return RDL_ERR_LIMIT;
+    return RDL_OK;
+}
+
+enum rdl_status verbs_create_qp(struct verbs *v, const struct rdl_qp_config *config,
+                                const struct verbs_qp_parts *parts, const char *name, uint64_t *ret)
+{
+    enum rdl_status st = request_ready(v);
+    struct guest_qp plan = {
+        .pd = parts->pd,
+        .send_cq = parts->send_cq,
+        .recv_cq = parts->recv_cq,
+    };
+    struct guest_object *o;
+    struct guest_qp *qp;
+    uint64_t handle;
+
+    if (st == RDL_OK)
+        st = plan_qp(v, config, &plan);
+    if (st == RDL_OK)
+        st = check_parts(v, parts);
+    if (st == RDL_OK)
+        st = object_new(v, OBJ_QP, name, &o);
+    if (st != RDL_OK)
+        return st;
+
+    qp = (struct guest_qp *)o;
+    plan.o = *o;
+    *qp = plan;
+    object_use_parts(o, true);
+    handle = o->handle;
+    request_begin(v, VERBS_CREATE, o);
+    st = object_sent(o, v->ops->create_qp(qp));
+    if (st == RDL_OK)
+        *ret = handle;
+    return st;
+}
+
+void qp_forget_completions(struct guest_qp *qp)
+{
+    qp->send_cq_from = cq_completions(qp->send_cq);
+    qp->recv_cq_from = cq_completions(qp->recv_cq);
+}
+
+enum rdl_status verbs_destroy_qp(struct guest_qp *qp)
+{
+    return object_destroy(&qp->o);
+}
+
+enum rdl_status verbs_query_qp(struct guest_qp *qp)
+{
+    struct verbs *v = qp->o.verbs;
+    enum rdl_status st = request_ready(v);
+
+    if (st == RDL_OK)
+        st = object_usable(&qp->o);
+    if (st != RDL_OK)
+        return st;
+    request_begin(v, VERBS_QUERY_QP, &qp->o);
+    return request_sent(v, v->ops->query_qp(qp));
+}
+
+void verbs_qp_info(const struct guest_qp *qp, struct rdl_qp_info *ret)
+{
+    *ret = (struct rdl_qp_info){
+        .qpn = qp->qpn,
+        .type = qp->type,
+        .attr = qp->attr,
+        .sq_queue = qp->sq.queue,
+        .rq_queue = qp->rq.queue,
+        .max_send_sge = qp->sq.max_sge,
+        .max_recv_sge = qp->rq.max_sge,
+        .max_inline_data = qp->max_inline_data,
+    };
+}

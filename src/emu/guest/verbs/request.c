@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* The request under way, and what each answer means. */
+#include "emu/base/assert.h"
+#include "emu/guest/verbs/internal.h"
+
+void verbs_init(struct verbs *v, struct arena *a, const struct verbs_config *config,
+                const struct verbs_driver_ops *ops, void *driver)
+{
+    *v = (struct verbs){.config = *config, .arena = a, .ops = ops, .driver = driver};
+}
+
+bool verbs_meet(struct verbs *v, const struct verbs_limits *limits)
+{
+    v->limits = *limits;
+    v->cq_of = arena_alloc(v->arena, (limits->max_cq + 1) * sizeof(struct guest_cq *));
+    v->qp_of = arena_alloc(v->arena, (limits->max_qp + 1) * sizeof(struct guest_qp *));
+    return v->cq_of && v->qp_of;
+}
+
+enum rdl_status request_ready(const struct verbs *v)
+{
+    if (v->broken)
+        return RDL_ERR_BROKEN;
+    if (v->request.busy)
+        return RDL_ERR_BUSY;
+    return v->up ? RDL_OK : RDL_ERR_STATE;
+}
+
+void request_begin(struct verbs *v, enum verbs_request_kind kind, struct guest_object *object)
+{
+    struct verbs_request *r = &v->request;
+
+    r->busy = true;
+    r->kind = kind;
+    r->object = object;
+    r->no_route = false;
+}
+
+enum rdl_status request_sent(struct verbs *v, enum rdl_status st)
+{
+    if (st != RDL_OK)
+        v->request.busy = false;
+    return st;
+}
+
+/* The request under way was answered: what it was about, for a caller that expects @kind. */
+static void answered(struct verbs *v, enum verbs_request_kind kind)
+{
+    struct verbs_request *r = &v->request;
+
+    RDL_ASSERT(r->busy && r->kind == kind);
+    r->busy = false;
+    r->refused = false;
+}
+
+void verbs_boot(struct verbs *v)
+{
+    request_begin(v, VERBS_BOOT, NULL);
+}
+
+void verbs_up(struct verbs *v)
+{
+    answered(v, VERBS_BOOT);
+    v->up = true;
+}
+
+void verbs_broken(struct verbs *v)
+{
+    v->broken = true;
+}
+
+bool verbs_is_free(const struct verbs *v, enum object_kind kind, uint32_t number)
+{
+    if (kind == OBJ_CQ)
+        return number >= 1 && number <= v->limits.max_cq && !v->cq_of[number];
+    if (kind == OBJ_QP)
+        return number >= 1 && number <= v->limits.max_qp && !v->qp_of[number];
+    return true;
+}
+
+uint32_t verbs_number(const struct guest_object *o)
+{
+    switch (o->kind) {
+    case OBJ_PD:
+        return ((const struct guest_pd *)o)->pdn;
+    case OBJ_MR:
+        return ((const struct guest_mr *)o)->mrn;
+    case OBJ_CQ:
+        return ((const struct guest_cq *)o)->cqn;
+    default:
+        RDL_ASSERT(o->kind == OBJ_QP);
+        return ((const struct guest_qp *)o)->qpn;
+    }
+}
+
+/* Gives @o its @number, by which a CQ or QP is found from now on. */
+static void enter_number(struct guest_object *o, uint32_t number)
+{
+    RDL_ASSERT(verbs_is_free(o->verbs, o->kind, number));
+    switch (o->kind) {
+    case OBJ_PD:
+        ((struct guest_pd *)o)->pdn = number;
+        break;
+    case OBJ_MR:
+        ((struct guest_mr *)o)->mrn = number;
+        break;
+    case OBJ_CQ:
+        ((struct guest_cq *)o)->cqn = number;
+        o->verbs->cq_of[number] = (struct guest_cq *)o;
+        break;
+    default:
+        ((struct guest_qp *)o)->qpn = number;
+        o->verbs->qp_of[number] = (struct guest_qp *)o;
+        qp_forget_completions((struct guest_qp *)o);
+        break;
+    }
+}
+
+static void leave_number(const struct guest_object *o)
+{
+    if (o->kind == OBJ_CQ)
+        o->verbs->cq_of[verbs_number(o)] = NULL;
+    if (o->kind == OBJ_QP)
+        o->verbs->qp_of[verbs_number(o)] = NULL;
+}
+
+void verbs_created(struct guest_object *o, uint32_t number)
+{
+    answered(o->verbs, VERBS_CREATE);
+    enter_number(o, number);
+    object_live(o, number);
+}
+
+void verbs_destroyed(struct guest_object *o)
+{
+    answered(o->verbs, VERBS_DESTROY);
+    leave_number(o);
+    object_use_parts(o, false);
+    object_gone(o);
+}
+
+void verbs_modified(struct guest_qp *qp)
+{
+    answered(qp->o.verbs, VERBS_MODIFY_QP);
+    modify_apply(qp);
+}
+
+void verbs_queried(struct guest_qp *qp, const struct rdl_qp_attr *attr)
+{
+    answered(qp->o.verbs, VERBS_QUERY_QP);
+    qp->attr = *attr;
+}
+
+void verbs_queried_port(struct verbs *v, const struct verbs_port *port)
+{
+    v->port = *port;
+    if (v->request.kind != VERBS_BOOT)
+        answered(v, VERBS_QUERY_PORT);
+}
+
+void verbs_armed(struct guest_cq *cq)
+{
+    answered(cq->o.verbs, VERBS_ARM_CQ);
+}
+
+void verbs_refused(struct verbs *v, uint32_t reason)
+{
+    struct verbs_request *r = &v->request;
+
+    answered(v, r->kind);
+    r->refused = true;
+    r->reason = reason;
+    switch (r->kind) {
+    case VERBS_CREATE:
+        object_use_parts(r->object, false);
+        object_drop(r->object);
+        break;
+    case VERBS_DESTROY:
+        r->object->life = GUEST_LIVE;
+        break;
+    case VERBS_ARM_CQ:
+        ((struct guest_cq *)r->object)->armed = false;
+        break;
+    default:
+        break;
+    }
+}
+
+enum rdl_status verbs_answer(const struct verbs *v, uint32_t *reterr_reason)
+{
+    const struct verbs_request *r = &v->request;
+
+    if (v->broken)
+        return RDL_ERR_BROKEN;
+    if (r->busy)
+        return RDL_ERR_BUSY;
+    if (r->no_route)
+        return RDL_ERR_NO_ROUTE;
+    if (!r->refused)
+        return RDL_OK;
+    *reterr_reason = r->reason;
+    return RDL_ERR_DEVICE;
+}
+
+enum rdl_status verbs_query_port(struct verbs *v)
+{
+    const enum rdl_status st = request_ready(v);
+
+    if (st != RDL_OK)
+        return st;
+    request_begin(v, VERBS_QUERY_PORT, NULL);
+    return request_sent(v, v->ops->query_port(v));
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Verbs for protection domains, memory and memory regions. */
+#include "emu/guest/verbs/verbs.h"
+
+#include "emu/guest/verbs/internal.h"
+
+enum rdl_status verbs_alloc_pd(struct verbs *v, const char *name, uint64_t *ret)
+{
+    enum rdl_status st = request_ready(v);
+    struct guest_object *o;
+    uint64_t handle;
+
+    if (st == RDL_OK)
+        st = object_new(v, OBJ_PD, name, &o);
+    if (st != RDL_OK)
+        return st;
+    handle = o->handle;
+    request_begin(v, VERBS_CREATE, o);
+    st = object_sent(o, v->ops->create_pd((struct guest_pd *)o));
+    if (st == RDL_OK)
+        *ret = handle;
+    return st;
+}
+
+enum rdl_status verbs_dealloc_pd(struct guest_pd *pd)
+{
+    return object_destroy(&pd->o);
+}
+
+enum rdl_status verbs_mem_alloc(struct verbs *v, uint64_t bytes, uint64_t *ret)
+{
+    struct space *space = v->config.space;
+    const uint64_t addr = bytes <= space->ram->bytes ? space_alloc(space, bytes) : 0;
+
+    if (!addr)
+        return RDL_ERR_NOMEM;
+    *ret = addr;
+    return RDL_OK;
+}
+
+enum rdl_status verbs_mem_read(const struct verbs *v, uint64_t addr, void *out, size_t bytes)
+{
+    return space_read(v->config.space, addr, out, bytes) ? RDL_OK : RDL_ERR_FAULT;
+}
+
+enum rdl_status verbs_mem_write(struct verbs *v, uint64_t addr, const void *in, size_t bytes)
+{
+    if (!space_write(v->config.space, addr, in, bytes))
+        return RDL_ERR_FAULT;
+    TRACE(v->config.trace, mem_write, .host = v->config.host, .addr = addr,
+          .bytes = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes);
+    return RDL_OK;
+}
+
+/* May a region of [@addr, @addr + @bytes) with @access be asked for? */
+static enum rdl_status check_region(const struct verbs *v, uint64_t addr, uint64_t bytes,
+                                    uint32_t access)
+{
+    if (bytes == 0 || (access & ~GUEST_ACCESS_ALL))
+        return RDL_ERR_INVAL;
+    if ((access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) && !(access & ACC_LOCAL_WRITE))
+        return RDL_ERR_INVAL;
+    if (bytes > v->limits.max_mr_bytes)
+        return RDL_ERR_LIMIT;
+    /* More than all of RAM cannot be mapped, and need not be looked through to find that out. */
+    if (bytes > v->config.space->ram->bytes || addr > UINT64_MAX - bytes)
+        return RDL_ERR_FAULT;
+    return space_is_mapped(v->config.space, addr, bytes) ? RDL_OK : RDL_ERR_FAULT;
+}
+
+enum rdl_status verbs_reg_mr(struct guest_pd *pd, uint64_t addr, uint64_t bytes, uint32_t access,
+                             const char *name, uint64_t *ret)
+{
+    struct verbs *v = pd->o.verbs;
+    enum rdl_status st = request_ready(v);
+    struct guest_object *o;
+    struct guest_mr *mr;
+    uint64_t handle;
+
+    if (st == RDL_OK)
+        st = object_usable(&pd->o);
+    if (st == RDL_OK)
+        st = check_region(v, addr, bytes, access);
+    if (st == RDL_OK)
+        st = object_new(v, OBJ_MR, name, &o);
+    if (st != RDL_OK)
+        return st;
+
+    mr = (struct guest_mr *)o;
+    mr->pd = pd;
+    mr->addr = addr;
+    mr->bytes = bytes;
+    mr->access = access;
+    object_use_parts(o, true);
+    handle = o->handle;
+    request_begin(v, VERBS_CREATE, o);
+    st = object_sent(o, v->ops->reg_mr(mr));
+    if (st == RDL_OK)
+        *ret = handle;
+    return st;
+}
+
+enum rdl_status verbs_dereg_mr(struct guest_mr *mr)
+{
+    return object_destroy(&mr->o);
+}
+
+void verbs_mr_info(const struct guest_mr *mr, struct rdl_mr_info *ret)
+{
+    *ret = (struct rdl_mr_info){
+        .addr = mr->addr,
+        .bytes = mr->bytes,
+        .lkey = mr->lkey,
+        .rkey = mr->rkey,
+        .access = mr->access,
+    };
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* The verbs of one guest: rdmalab/verbs.h without the lab, and what libibverbs would know.
+ *
+ *	program -> verbs -> a driver's operations (driver.h) -> its device
+ *	              ^--------- answers, completions
+ *
+ * Names, meanings and errors of the functions are those of the public header.  What a request, a
+ * work request or a completion looks like to a device is the driver's business; nothing here
+ * depends on it.
+ *
+ * Objects are given as pointers that the lab has looked up from handles with verbs_get(), so that a
+ * stale handle never gets further; created ones come back as handles.  One request of the control
+ * path is under way at a time: every function that makes one gives RDL_ERR_BUSY while another is,
+ * or while the object is pending, and RDL_ERR_BROKEN when the device needs a reset; otherwise the
+ * answer comes with verbs_answer().
+ */
+#ifndef EMU_GUEST_VERBS_VERBS_H
+#define EMU_GUEST_VERBS_VERBS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "emu/base/arena.h"
+#include "emu/base/slots.h"
+#include "emu/facts/device.h"
+#include "emu/facts/enums.h"
+#include "emu/mem/space.h"
+#include "emu/trace/trace.h"
+#include "emu/wire/addr.h"
+#include "rdmalab/verbs.h"
+
+struct verbs;
+struct verbs_driver_ops;
+
+#define VERBS_KINDS         (OBJ_QP + 1) /* of objects, by enum object_kind */
+#define VERBS_OBJECTS_MAX   65536u       /* of one kind on one host; devices have lower limits */
+#define VERBS_OBJECTS_LEAST 16u          /* a table begins with room for so many */
+
+/* A handle: the number of its host, from 1 (16 bits), and a name of base/slots.h (48 bits). */
+#define VERBS_NAME_BITS (2 * SLOTS_INDEX_BITS)
+
+/* The number of the host, from 1, whose handle this is. */
+static inline uint32_t verbs_host_of(uint64_t handle)
+{
+    return (uint32_t)(handle >> VERBS_NAME_BITS);
+}
+
+enum guest_life {
+    GUEST_PENDING, /* the device has not answered the creating request */
+    GUEST_LIVE,
+    GUEST_LEAVING /* nor the destroying one */
+};
+
+/* What every object begins with.  A driver's own object begins with the verbs' (driver.h). */
+struct guest_object {
+    struct verbs *verbs;
+    struct guest_object *next_named; /* of the same hash, verbs->named */
+    enum object_kind kind;
+    enum guest_life life;
+    uint64_t handle;
+    uint32_t n_users; /* objects that need this one */
+    char name[RDL_NAME_BYTES];
+};
+
+struct guest_pd {
+    struct guest_object o;
+    uint32_t pdn;
+};
+
+struct guest_mr {
+    struct guest_object o;
+    struct guest_pd *pd;
+    uint32_t mrn, lkey, rkey, access;
+    uint64_t addr, bytes;
+};
+
+struct guest_cq {
+    struct guest_object o;
+    uint32_t cqn;
+    uint32_t cqe;
+    bool armed;      /* the device was asked for an event and none came since */
+    uint64_t polled; /* completions taken out */
+    uint64_t events; /* completion events */
+};
+
+struct guest_wq {
+    uint32_t queue; /* what the driver calls it, in events */
+    uint32_t max_wr, max_sge;
+    uint64_t posted;    /* work requests ever */
+    uint64_t reclaimed; /* given back by the device and seen */
+};
+
+struct guest_qp {
+    struct guest_object o;
+    struct guest_pd *pd;
+    struct guest_cq *send_cq, *recv_cq;
+    uint32_t qpn;
+    enum qp_type type;
+    bool sq_sig_all;
+    uint32_t max_inline_data;
+    struct rdl_qp_attr attr; /* as last set, queried, or learnt from an error completion */
+    /* Completions before these are of an earlier life of the queue pair, or of its number. */
+    uint64_t send_cq_from, recv_cq_from;
+    struct guest_wq sq, rq;
+};
+
+/* What the device can do, as far as verbs judge by it (ibv_device_attr). */
+struct verbs_limits {
+    uint64_t max_mr_bytes;
+    uint32_t max_cq, max_qp; /* also the largest CQN and QPN */
+    uint32_t max_cqe, max_qp_wr;
+    uint32_t max_send_sge, max_recv_sge;
+    uint32_t max_inline_data;
+    uint32_t max_pkeys;
+    uint32_t max_dest_rd_atomic, max_rd_atomic;
+    uint32_t n_ports;
+};
+
+/* What was last learnt of the port (ibv_port_attr). */
+struct verbs_port {
+    uint32_t max_mtu; /* enum mtu */
+};
+
+enum verbs_request_kind {
+    VERBS_BOOT, /* the driver brings its device up */
+    VERBS_CREATE,
+    VERBS_DESTROY,
+    VERBS_MODIFY_QP,
+    VERBS_QUERY_QP,
+    VERBS_QUERY_PORT,
+    VERBS_ARM_CQ
+};
+
+/* The one request that may be under way. */
+struct verbs_request {
+    bool busy;
+    enum verbs_request_kind kind;
+    struct guest_object *object; /* NULL: about the port */
+    struct rdl_qp_attr attr;     /* of a modify */
+    uint32_t mask;
+    bool resolving;  /* it waits for the MAC of its address vector and was not sent yet */
+    bool no_route;   /* the last one waited in vain */
+    bool refused;    /* the last one that was answered was refused, */
+    uint32_t reason; /* for this reason: the driver's word for it */
+};
+
+struct verbs_config {
+    uint32_t host;                      /* named in events */
+    uint8_t gid[GUEST_GIDS][GID_BYTES]; /* entries 0 and 1 of the GID table */
+    struct trace *trace;
+    struct space *space; /* the memory of programs */
+    /* Finds the MAC of a neighbour.  RDL_OK; RDL_ERR_BUSY when the link was asked for it, and
+     * verbs_resolved() follows; RDL_ERR_NO_ROUTE.
+     */
+    enum rdl_status (*resolve)(void *ctx, const uint8_t gid[GID_BYTES], const uint8_t **ret_mac);
+    void *resolve_ctx;
+};
+
+#define GUEST_NAME_BUCKETS 64u
+
+struct verbs {
+    struct verbs_config config;
+    struct arena *arena;
+    const struct verbs_driver_ops *ops;
+    void *driver; /* the operations' own */
+
+    bool up;     /* booted */
+    bool broken; /* the device needs a reset, or answered nonsense */
+    struct verbs_limits limits;
+    struct verbs_port port;
+    struct verbs_request request;
+
+    struct slots objects[VERBS_KINDS]; /* by enum object_kind; they grow */
+    struct guest_object *named[GUEST_NAME_BUCKETS];
+    struct guest_cq **cq_of; /* by CQN, 0 .. limits.max_cq; NULL before boot */
+    struct guest_qp **qp_of; /* by QPN, 0 .. limits.max_qp */
+};
+
+/* Verbs of a device that is not up. */
+void verbs_init(struct verbs *v, struct arena *a, const struct verbs_config *config,
+                const struct verbs_driver_ops *ops, void *driver);
+
+/* What became of the last request: RDL_ERR_BUSY while it is under way, RDL_OK, RDL_ERR_DEVICE with
+ * the device's reason in *@reterr_reason, RDL_ERR_NO_ROUTE (a modify whose neighbour did not
+ * answer), or RDL_ERR_BROKEN.
+ */
+RDL_MUST_CHECK enum rdl_status verbs_answer(const struct verbs *v, uint32_t *reterr_reason);
+
+/* The neighbour @gid that a modify waits for has answered, or (@mac is NULL) has not. */
+void verbs_resolved(struct verbs *v, const uint8_t gid[GID_BYTES], const uint8_t *mac);
+
+/* The object of @kind that has @handle; NULL when it is gone, or another host's. */
+static inline struct guest_object *verbs_get(const struct verbs *v, enum object_kind kind,
+                                             uint64_t handle)
+{
+    const uint64_t name = handle & (((uint64_t)1 << VERBS_NAME_BITS) - 1);
+
+    return verbs_host_of(handle) == v->config.host + 1 ? slots_get(&v->objects[kind], name) : NULL;
+}
+
+/* The object called @name ("qp"), or NULL. */
+struct guest_object *verbs_find(const struct verbs *v, const char *name);
+
+RDL_MUST_CHECK enum rdl_status verbs_alloc_pd(struct verbs *v, const char *name, uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_dealloc_pd(struct guest_pd *pd);
+
+RDL_MUST_CHECK enum rdl_status verbs_mem_alloc(struct verbs *v, uint64_t bytes, uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_mem_read(const struct verbs *v, uint64_t addr, void *out,
+                                              size_t bytes);
+RDL_MUST_CHECK enum rdl_status verbs_mem_write(struct verbs *v, uint64_t addr, const void *in,
+                                               size_t bytes);
+
+/* RDL_ERR_FAULT: not all of the range is mapped.  RDL_ERR_INVAL: no bytes, or access flags that
+ * contradict each other.
+ */
+RDL_MUST_CHECK enum rdl_status verbs_reg_mr(struct guest_pd *pd, uint64_t addr, uint64_t bytes,
+                                            uint32_t access, const char *name, uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_dereg_mr(struct guest_mr *mr);
+
+RDL_MUST_CHECK enum rdl_status verbs_create_cq(struct verbs *v, uint32_t cqe, const char *name,
+                                               uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_destroy_cq(struct guest_cq *cq);
+RDL_MUST_CHECK enum rdl_status verbs_req_notify_cq(struct guest_cq *cq, bool solicited_only);
+
+/* What the handles of a struct rdl_qp_config name; NULL: it is gone. */
+struct verbs_qp_parts {
+    struct guest_pd *pd;
+    struct guest_cq *send_cq, *recv_cq;
+};
+
+/* RDL_ERR_STALE, RDL_ERR_INVAL: one of the parts is gone, or another host's. */
+RDL_MUST_CHECK enum rdl_status verbs_create_qp(struct verbs *v, const struct rdl_qp_config *config,
+                                               const struct verbs_qp_parts *parts, const char *name,
+                                               uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_destroy_qp(struct guest_qp *qp);
+RDL_MUST_CHECK enum rdl_status verbs_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr,
+                                               uint32_t mask, bool unchecked,
+                                               struct rdl_modify_error *reterr);
+RDL_MUST_CHECK enum rdl_status verbs_query_qp(struct guest_qp *qp);
+RDL_MUST_CHECK enum rdl_status verbs_query_port(struct verbs *v);
+
+void verbs_mr_info(const struct guest_mr *mr, struct rdl_mr_info *ret);
+void verbs_qp_info(const struct guest_qp *qp, struct rdl_qp_info *ret);
+RDL_MUST_CHECK enum rdl_status verbs_cq_info(const struct guest_cq *cq, struct rdl_cq_info *ret);
+
+/* These take no time and use no control request. */
+RDL_MUST_CHECK enum rdl_status verbs_post_send(struct guest_qp *qp, const struct rdl_send_wr *wr,
+                                               bool nokick);
+RDL_MUST_CHECK enum rdl_status verbs_post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr,
+                                               bool nokick);
+RDL_MUST_CHECK enum rdl_status verbs_kick(struct guest_qp *qp, bool send);
+RDL_MUST_CHECK enum rdl_status verbs_poll_cq(struct guest_cq *cq, size_t max, struct rdl_wc *ret,
+                                             size_t *ret_n);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* Boot.  [virtio 1.2, 3.1.1; virtio-rdma RFC, Device Initialization] */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/log2.h"
+#include "emu/guest/virtio_rdma/internal.h"
+
+/* What this driver can use. */
+#define FEATURES_WANTED VIRTIO_FEATURES_ALL
+
+/* The device configuration must hold still while it is read; this often it may not. */
+#define CONFIG_TRIES 8u
+
+/* Requests of boot: an ADD_GID for each GID, then QUERY_PORT. */
+#define BOOT_STEPS (GUEST_GIDS + 1u)
+
+bool virtio_rdma_init(struct virtio_rdma *d, struct verbs *verbs, struct arena *a,
+                      const struct guest_pci *pci)
+{
+    *d = (struct virtio_rdma){.verbs = verbs, .arena = a, .pci = *pci};
+    d->ctrl.request_gpa = dma_take(pci->dma, CTRL_BUFFER_BYTES);
+    d->ctrl.response_gpa = dma_take(pci->dma, CTRL_BUFFER_BYTES);
+    return d->ctrl.request_gpa && d->ctrl.response_gpa;
+}
+
+/* One field: aligned words whole, everything else bytewise.  [virtio 1.2, 4.1.3.1] */
+static void read_field(const struct virtio_rdma *d, const struct rfc_field *f, uint8_t *out)
+{
+    const uint32_t width = f->offset % 4 == 0 && f->bytes % 4 == 0 ? 4 : 1;
+
+    for (uint32_t i = 0; i < f->bytes; i += width) {
+        const uint64_t v = pci_config_read(&d->pci, f->offset + i, width);
+
+        for (uint32_t k = 0; k < width; k++)
+            out[i + k] = (uint8_t)(v >> (8 * k));
+    }
+}
+
+/* The device configuration but its reserved tail, all of one generation. */
+static enum rdl_status read_config(struct virtio_rdma *d)
+{
+    const struct rfc_struct *s = rfc_find("config");
+    struct raw_config raw = {0};
+
+    RDL_ASSERT(s && s->bytes == sizeof(raw));
+    for (unsigned i = 0; i < CONFIG_TRIES; i++) {
+        const uint64_t generation = reg_read(&d->pci, REG_CONFIG_GENERATION, 1);
+
+        for (size_t k = 0; k < s->n_fields; k++) {
+            if (strcmp(s->fields[k].name, "reserved") != 0)
+                read_field(d, &s->fields[k], (uint8_t *)&raw + s->fields[k].offset);
+        }
+        if (reg_read(&d->pci, REG_CONFIG_GENERATION, 1) == generation) {
+            rfc_config_get(&d->device, &raw);
+            return RDL_OK;
+        }
+    }
+    return RDL_ERR_BROKEN;
+}
+
+/* The largest ring of boot for CQs and QPs that leaves half of the DMA area to objects. */
+static uint32_t choose_boot_size(const struct virtio_rdma *d)
+{
+    const struct space *space = d->pci.dma->space;
+    const uint64_t budget = (space->dma_end - space->dma_next) / 2;
+    uint32_t size = d->queue_size_max < GUEST_QUEUE_SIZE ? d->queue_size_max : GUEST_QUEUE_SIZE;
+
+    while (size > 1 && d->n_queues * pow2_ceil(vring_bytes(size)) > budget)
+        size /= 2;
+    return size;
+}
+
+static enum rdl_status boot_ctrl_queue(struct virtio_rdma *d)
+{
+    const uint32_t size =
+        d->queue_size_max < GUEST_CTRL_QUEUE_SIZE ? d->queue_size_max : GUEST_CTRL_QUEUE_SIZE;
+    struct vqd *q = virtio_rdma_vq(d, QUEUE_CTRL);
+    enum rdl_status st;
+
+    if (size < 2)
+        return RDL_ERR_BROKEN; /* a request needs two descriptors */
+    st = queue_boot(d, QUEUE_CTRL, size, ctrl_vector(d));
+    if (st != RDL_OK)
+        return st;
+    return vqd_init(q, d->arena, d->pci.ram, q->ring, pci_has(&d->pci, VF_EVENT_IDX))
+               ? RDL_OK
+               : RDL_ERR_NOMEM;
+}
+
+/* All of them before DRIVER_OK, as virtio wants it. */
+static enum rdl_status boot_queues(struct virtio_rdma *d)
+{
+    enum rdl_status st = boot_ctrl_queue(d);
+
+    for (uint32_t i = 1; st == RDL_OK && i < d->n_queues; i++)
+        st = queue_boot(d, i, d->boot_size,
+                        i <= d->device.max_cq ? cq_vector(d, i) : VIRTIO_NO_VECTOR);
+    return st;
+}
+
+/* Tells the verbs what the device can do.  A WQE and its inline data lie in one page. */
+static bool tell_limits(struct virtio_rdma *d)
+{
+    const struct rfc_config *c = &d->device;
+    const struct verbs_limits limits = {
+        .max_mr_bytes = c->max_mr_size,
+        .max_cq = c->max_cq,
+        .max_qp = c->max_qp,
+        .max_cqe = c->max_cqe,
+        .max_qp_wr = c->max_qp_wr,
+        .max_send_sge = c->max_send_sge,
+        .max_recv_sge = c->max_recv_sge,
+        .max_inline_data = RAM_PAGE_BYTES - (uint32_t)sizeof(struct raw_sq_wqe),
+        .max_pkeys = c->max_pkeys,
+        .max_dest_rd_atomic = c->max_qp_rd_atom,
+        .max_rd_atomic = c->max_qp_init_rd_atom,
+        .n_ports = c->phys_port_cnt,
+    };
+
+    return verbs_meet(d->verbs, &limits);
+}
+
+/* Step 7: what the device is, the queues, and memory for what the driver must know. */
+static enum rdl_status set_up(struct virtio_rdma *d)
+{
+    enum rdl_status st = read_config(d);
+    const uint32_t n_cq = d->device.max_cq, n_qp = d->device.max_qp;
+    uint32_t n_queues;
+
+    if (st != RDL_OK)
+        return st;
+    if (n_cq < 1 || n_cq > DEVICE_OBJECTS_MAX || n_qp < 1 || n_qp > DEVICE_OBJECTS_MAX)
+        return RDL_ERR_BROKEN;
+    n_queues = queue_count(n_cq, n_qp);
+    if (reg_read(&d->pci, REG_NUM_QUEUES, 2) < n_queues)
+        return RDL_ERR_BROKEN;
+
+    d->queues = arena_alloc(d->arena, n_queues * sizeof(*d->queues));
+    if (!d->queues || !tell_limits(d))
+        return RDL_ERR_NOMEM;
+    d->n_queues = n_queues;
+
+    reg_write(&d->pci, REG_CONFIG_MSIX_VECTOR, 2, GUEST_VECTOR_CONFIG);
+    reg_write(&d->pci, REG_QUEUE_SELECT, 2, 1);
+    d->queue_size_max = (uint32_t)reg_read(&d->pci, REG_QUEUE_SIZE, 2);
+    if (!is_pow2(d->queue_size_max) || d->queue_size_max > VRING_SIZE_MAX)
+        return RDL_ERR_BROKEN;
+    d->boot_size = choose_boot_size(d);
+    return boot_queues(d);
+}
+
+static enum rdl_status add_gid(struct virtio_rdma *d, uint16_t index)
+{
+    struct rfc_add_gid cmd = {.gid_type = GID_TYPE_ROCE_V2, .index = index, .port_num = 1};
+    struct raw_add_gid raw;
+
+    memcpy(cmd.gid, d->verbs->config.gid[index], GID_BYTES);
+    rfc_add_gid_put(&raw, &cmd);
+    return ctrl_send(d, CMD_ADD_GID, &raw, NULL, index);
+}
+
+static enum rdl_status query_port(struct virtio_rdma *d)
+{
+    const struct rfc_query_port cmd = {.port = 1};
+    struct raw_query_port raw;
+
+    rfc_query_port_put(&raw, &cmd);
+    return ctrl_send(d, CMD_QUERY_PORT, &raw, NULL, 0);
+}
+
+enum rdl_status boot_on(struct virtio_rdma *d)
+{
+    while (!d->ctrl.busy && !d->verbs->up) {
+        enum rdl_status st;
+
+        if (d->verbs->broken)
+            return RDL_ERR_BROKEN;
+        if (d->boot_step > 0 && d->ctrl.rsp != RSP_OK)
+            return RDL_ERR_DEVICE;
+        if (d->boot_step == BOOT_STEPS) {
+            verbs_up(d->verbs);
+            break;
+        }
+        st = d->boot_step < GUEST_GIDS ? add_gid(d, (uint16_t)d->boot_step) : query_port(d);
+        if (st != RDL_OK)
+            return st;
+        d->boot_step++;
+    }
+    return RDL_OK;
+}
+
+enum rdl_status virtio_rdma_boot(struct virtio_rdma *d)
+{
+    enum rdl_status st;
+
+    RDL_ASSERT(!d->queues && d->pci.n_vectors >= 1);
+    st = pci_negotiate(&d->pci, FEATURES_WANTED);
+    if (st == RDL_OK)
+        st = set_up(d);
+    if (st != RDL_OK) {
+        pci_add_status(&d->pci, VS_FAILED);
+        return st;
+    }
+    pci_add_status(&d->pci, VS_DRIVER_OK); /* step 8 */
+    return RDL_OK;
+}
+
+enum rdl_status virtio_rdma_start(struct virtio_rdma *d)
+{
+    verbs_boot(d->verbs);
+    return boot_on(d);
+}
+
+enum rdl_status boot_query_port(struct verbs *v)
+{
+    return query_port(v->driver);
+}
+
+void boot_answer_port(struct virtio_rdma *d, const uint8_t *data)
+{
+    struct rfc_port_attr attr;
+    struct raw_port_attr raw;
+    struct verbs_port port;
+
+    memcpy(&raw, data, sizeof(raw));
+    rfc_port_attr_get(&attr, &raw);
+    port.max_mtu = attr.max_mtu;
+    verbs_queried_port(d->verbs, &port);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* The control queue: one request at a time, and what each answer means.  [virtio-rdma RFC, controlq
+ * Operation]
+ */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/guest/virtio_rdma/internal.h"
+
+_Static_assert(1 + sizeof(struct raw_port_attr) <= CTRL_BUFFER_BYTES, "largest response");
+_Static_assert(1 + sizeof(struct raw_modify_qp) <= CTRL_BUFFER_BYTES, "largest request");
+
+/* A driver presets the status byte, so that a response that was never written is no success. */
+#define RSP_PRESET 0xffu
+
+/* What is done with the answer, by command. */
+static const struct {
+    void (*done)(struct virtio_rdma *d, const uint8_t *data); /* NULL: nothing */
+    void (*refused)(struct virtio_rdma *d); /* NULL: nothing, before the verbs are told */
+    bool creates;                           /* the response begins with the new object's number */
+} answers[] = {
+    [CMD_QUERY_PORT] = {boot_answer_port, NULL, false},
+    [CMD_CREATE_CQ] = {answer_cq, answer_cq_refused, true},
+    [CMD_DESTROY_CQ] = {answer_cq_destroyed, NULL, false},
+    [CMD_CREATE_PD] = {answer_pd, NULL, true},
+    [CMD_DESTROY_PD] = {answer_destroyed, NULL, false},
+    [CMD_REG_USER_MR] = {answer_mr, NULL, true},
+    [CMD_DEREG_MR] = {answer_destroyed, NULL, false},
+    [CMD_CREATE_QP] = {answer_qp, answer_qp_refused, true},
+    [CMD_MODIFY_QP] = {answer_qp_modified, NULL, false},
+    [CMD_QUERY_QP] = {answer_qp_queried, NULL, false},
+    [CMD_DESTROY_QP] = {answer_qp_destroyed, NULL, false},
+    [CMD_ADD_GID] = {NULL, NULL, false},
+    [CMD_REQ_NOTIFY_CQ] = {answer_armed, NULL, false},
+};
+
+/* Writes both buffers and puts them into the ring. */
+static enum rdl_status put_request(struct virtio_rdma *d, const void *request)
+{
+    struct virtio_rdma_ctrl *c = &d->ctrl;
+    struct ram *ram = d->pci.ram;
+    struct vqd *q = virtio_rdma_vq(d, QUEUE_CTRL);
+    const size_t request_bytes = rfc_bytes(rfc_ctrl(c->cmd)->request);
+    uint8_t bytes[CTRL_BUFFER_BYTES] = {(uint8_t)c->cmd};
+    const uint8_t preset = RSP_PRESET;
+    const struct vqd_seg segs[] = {{c->request_gpa, (uint32_t)(1 + request_bytes)},
+                                   {c->response_gpa, c->response_bytes}};
+    uint16_t head;
+
+    RDL_ASSERT(1 + request_bytes <= CTRL_BUFFER_BYTES && c->response_bytes <= CTRL_BUFFER_BYTES);
+    if (request_bytes > 0)
+        memcpy(bytes + 1, request, request_bytes);
+    if (!ram_write(ram, c->request_gpa, bytes, 1 + request_bytes) ||
+        !ram_write(ram, c->response_gpa, &preset, 1))
+        return RDL_ERR_NOMEM;
+    if (!vqd_add(q, ram, segs, 1, 1, &head))
+        return RDL_ERR_BROKEN; /* one request at a time always finds room */
+    vqd_want_interrupt(q, ram, false);
+    vqd_publish(q, ram);
+    return RDL_OK;
+}
+
+enum rdl_status ctrl_send(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *request,
+                          struct guest_object *object, uint32_t number)
+{
+    struct virtio_rdma_ctrl *c = &d->ctrl;
+    struct trace *t = d->pci.trace;
+    enum rdl_status st;
+    ev_id id, old;
+
+    c->cmd = cmd;
+    c->object = object;
+    c->number = number;
+    c->response_bytes = (uint32_t)(1 + rfc_bytes(rfc_ctrl(cmd)->response));
+    st = put_request(d, request);
+    if (st != RDL_OK)
+        return st;
+    c->busy = true;
+    TRACE_ID(t, id, ctrl_request, .host = d->pci.host, .cmd = cmd, .number = number);
+    old = trace_because(t, id);
+    queue_kick(d, QUEUE_CTRL);
+    trace_because(t, old);
+    /* A device may answer inside the notification.  If it did not, it shall interrupt. */
+    ctrl_poll(d);
+    if (c->busy) {
+        vqd_want_interrupt(virtio_rdma_vq(d, QUEUE_CTRL), d->pci.ram, true);
+        ctrl_poll(d);
+    }
+    return RDL_OK;
+}
+
+/* The response, if it is one: a device that writes too little has failed.  [our decision] */
+static uint32_t read_response(const struct virtio_rdma *d, uint32_t len,
+                              uint8_t out[CTRL_BUFFER_BYTES])
+{
+    const struct virtio_rdma_ctrl *c = &d->ctrl;
+
+    if (len == 0 || !ram_read(d->pci.ram, c->response_gpa, out, c->response_bytes))
+        return RSP_ERR;
+    if (out[0] == RSP_OK && len < c->response_bytes)
+        return RSP_ERR;
+    return out[0];
+}
+
+static void apply(struct virtio_rdma *d, const uint8_t *data)
+{
+    const struct virtio_rdma_ctrl *c = &d->ctrl;
+
+    RDL_ASSERT((size_t)c->cmd < ARRAY_LEN(answers));
+    if (c->rsp == RSP_OK) {
+        if (answers[c->cmd].done)
+            answers[c->cmd].done(d, data);
+        return;
+    }
+    if (answers[c->cmd].refused)
+        answers[c->cmd].refused(d);
+    verbs_refused(d->verbs, c->rsp);
+}
+
+void ctrl_poll(struct virtio_rdma *d)
+{
+    struct virtio_rdma_ctrl *c = &d->ctrl;
+    struct trace *t = d->pci.trace;
+    uint8_t response[CTRL_BUFFER_BYTES];
+    uint16_t head;
+    uint32_t len;
+    ev_id id, old;
+
+    switch (vqd_take_used(virtio_rdma_vq(d, QUEUE_CTRL), d->pci.ram, &head, &len)) {
+    case VQD_NONE:
+        return;
+    case VQD_BROKEN:
+        verbs_broken(d->verbs);
+        return;
+    case VQD_GOT:
+        break;
+    }
+    c->busy = false;
+    c->rsp = read_response(d, len, response);
+    if (c->rsp == RSP_OK && answers[c->cmd].creates)
+        c->number = ld_le32(response + 1);
+    TRACE_ID(t, id, ctrl_response, .host = d->pci.host, .cmd = c->cmd, .rsp = c->rsp,
+             .number = c->number);
+    old = trace_because(t, id);
+    apply(d, response + 1);
+    trace_because(t, old);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the virtio-rdma driver share.
+ *
+ * boot.c · queues.c virtqueues · ctrl.c control queue · requests.c PDs, MRs, CQs · qp.c · work.c
+ * post, kick, poll · irq.c interrupts
+ */
+#ifndef EMU_GUEST_VIRTIO_RDMA_INTERNAL_H
+#define EMU_GUEST_VIRTIO_RDMA_INTERNAL_H
+
+#include "emu/facts/device.h"
+#include "emu/facts/regs.h"
+#include "emu/guest/virtio_rdma/virtio_rdma.h"
+
+/* Room in each buffer of a control request: command or status, and the largest structure. */
+#define CTRL_BUFFER_BYTES 256u
+
+/* The driver of an object's verbs. */
+static inline struct virtio_rdma *driver_of(const struct guest_object *o)
+{
+    return o->verbs->driver;
+}
+
+uint16_t ctrl_vector(const struct virtio_rdma *d);
+uint16_t cq_vector(const struct virtio_rdma *d, uint32_t cqn);
+
+/* Ring memory for a queue of @size entries at boot, and its registers.  The queue is enabled. */
+enum rdl_status queue_boot(struct virtio_rdma *d, uint32_t queue, uint32_t size, uint16_t vector);
+
+/* Memory for a queue that holds @n buffers of @buffer_bytes.  RDL_ERR_LIMIT: longer than the device
+ * has them, or than the ring of boot when queues cannot be reset.  RDL_ERR_NOMEM.
+ */
+enum rdl_status queue_mem_take(struct virtio_rdma *d, uint32_t n, uint32_t buffer_bytes,
+                               struct guest_queue_mem *ret);
+void queue_mem_give(struct virtio_rdma *d, struct guest_queue_mem *mem);
+
+/* An object begins to use @queue: an empty ring of mem->size entries.  With RING_RESET the queue is
+ * reset and enabled again, otherwise the ring of boot begins anew in place.
+ */
+enum rdl_status queue_attach(struct virtio_rdma *d, uint32_t queue,
+                             const struct guest_queue_mem *mem, uint16_t vector);
+
+/* The object is destroyed: the queue is reset as the RFC demands and waits, empty, for the next. */
+void queue_detach(struct virtio_rdma *d, uint32_t queue, uint16_t vector);
+
+/* Publishes nothing; notifies the device unless it asked for none.  Events kick and no_kick. */
+void queue_kick(struct virtio_rdma *d, uint32_t queue);
+void queue_kick_now(struct virtio_rdma *d, uint32_t queue);
+
+/* Sends @cmd with @request, a raw structure as rfc_ctrl() says (NULL if it has none); ctrl_poll()
+ * finds the answer.  @object (may be NULL) is what the answer is about, @number its number.
+ */
+enum rdl_status ctrl_send(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *request,
+                          struct guest_object *object, uint32_t number);
+
+/* Looks for the answer and applies it. */
+void ctrl_poll(struct virtio_rdma *d);
+
+/* boot.c: sends the next requests of boot, as long as answers come at once. */
+enum rdl_status boot_on(struct virtio_rdma *d);
+enum rdl_status boot_query_port(struct verbs *v);
+void boot_answer_port(struct virtio_rdma *d, const uint8_t *data);
+
+/* requests.c: operations and answers; @data is the response after its status byte. */
+enum rdl_status request_create_pd(struct guest_pd *pd);
+void answer_pd(struct virtio_rdma *d, const uint8_t *data);
+enum rdl_status request_reg_mr(struct guest_mr *mr);
+void answer_mr(struct virtio_rdma *d, const uint8_t *data);
+enum rdl_status request_create_cq(struct guest_cq *cq);
+enum rdl_status request_arm_cq(struct guest_cq *cq, bool solicited_only);
+void answer_cq(struct virtio_rdma *d, const uint8_t *data);
+void answer_armed(struct virtio_rdma *d, const uint8_t *data);
+void answer_cq_destroyed(struct virtio_rdma *d, const uint8_t *data);
+void answer_cq_refused(struct virtio_rdma *d);
+enum rdl_status request_destroy(struct guest_object *o);
+void answer_destroyed(struct virtio_rdma *d, const uint8_t *data);
+
+/* qp.c */
+enum rdl_status request_create_qp(struct guest_qp *qp);
+enum rdl_status request_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr,
+                                  uint32_t mask);
+enum rdl_status request_query_qp(struct guest_qp *qp);
+void answer_qp(struct virtio_rdma *d, const uint8_t *data);
+void answer_qp_modified(struct virtio_rdma *d, const uint8_t *data);
+void answer_qp_queried(struct virtio_rdma *d, const uint8_t *data);
+void answer_qp_destroyed(struct virtio_rdma *d, const uint8_t *data);
+void answer_qp_refused(struct virtio_rdma *d);
+
+/* work.c */
+enum rdl_status work_post_send(struct guest_qp *qp, const struct rdl_send_wr *wr,
+                               uint32_t *ret_entry);
+enum rdl_status work_post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr,
+                               uint32_t *ret_entry);
+void work_kick(struct guest_qp *qp, bool send);
+enum rdl_status work_poll(struct guest_cq *cq, size_t max, struct rdl_wc *ret, size_t *ret_n);
+uint32_t work_count_unpolled(const struct guest_cq *cq);
+
+#endif

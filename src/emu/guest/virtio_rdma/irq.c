@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Interrupts.  [virtio 1.2, 4.1.5.3 and 4.1.5.4] */
+#include "emu/guest/virtio_rdma/internal.h"
+
+/* The configuration changed: of interest is only whether the device gave up. */
+static void config_interrupt(struct virtio_rdma *d)
+{
+    if (reg_read(&d->pci, REG_DEVICE_STATUS, 1) & VS_DEVICE_NEEDS_RESET)
+        verbs_broken(d->verbs);
+}
+
+/* A completion event, if @cq waits for one.  Vectors are shared, so it may be another's interrupt,
+ * and then an event comes too early: programs must expect that.  [IBTA1 11.4.2.2 (unverified)]
+ */
+static void cq_interrupt(struct virtio_rdma *d, struct guest_cq *cq)
+{
+    struct vqd *q = virtio_rdma_vq(d, cq->cqn);
+
+    if (!cq->armed || vqd_used_count(q, d->pci.ram) == 0)
+        return;
+    vqd_want_interrupt(q, d->pci.ram, false);
+    verbs_cq_event(cq);
+}
+
+/* Every CQ whose vector this is. */
+static void cq_vector_interrupt(struct virtio_rdma *d, uint32_t vector)
+{
+    const uint32_t n = d->pci.n_vectors;
+    const uint32_t stride = n > GUEST_VECTOR_CQ ? n - GUEST_VECTOR_CQ : 1;
+    const uint32_t first = n > GUEST_VECTOR_CQ ? vector - GUEST_VECTOR_CQ + 1 : 1;
+
+    for (uint32_t cqn = first; cqn <= d->device.max_cq; cqn += stride) {
+        if (d->verbs->cq_of[cqn])
+            cq_interrupt(d, d->verbs->cq_of[cqn]);
+    }
+}
+
+void virtio_rdma_interrupt(struct virtio_rdma *d, uint32_t vector)
+{
+    if (!d->queues || vector >= d->pci.n_vectors)
+        return;
+    d->irqs++;
+    if (vector == GUEST_VECTOR_CONFIG)
+        config_interrupt(d);
+    if (vector == ctrl_vector(d)) {
+        ctrl_poll(d);
+        if (!d->verbs->up)
+            (void)boot_on(d); /* verbs_answer() tells how it went */
+    }
+    if (vector >= cq_vector(d, 1))
+        cq_vector_interrupt(d, vector);
+}

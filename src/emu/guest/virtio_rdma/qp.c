@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests for queue pairs. */
+#include <string.h>
+
+#include "emu/base/cursor.h"
+#include "emu/guest/virtio_rdma/internal.h"
+
+static struct virtio_rdma_qp *answered_qp(const struct virtio_rdma *d)
+{
+    return (struct virtio_rdma_qp *)d->ctrl.object;
+}
+
+/* Largest WQEs: a head with all SGEs, or with all inline data. */
+static uint32_t sq_wqe_bytes(const struct guest_qp *qp)
+{
+    const uint32_t sges = qp->sq.max_sge * (uint32_t)sizeof(struct raw_sge);
+
+    return (uint32_t)sizeof(struct raw_sq_wqe) +
+           (sges > qp->max_inline_data ? sges : qp->max_inline_data);
+}
+
+static uint32_t rq_wqe_bytes(const struct guest_qp *qp)
+{
+    return (uint32_t)(sizeof(struct raw_rq_wqe) + qp->rq.max_sge * sizeof(struct raw_sge));
+}
+
+static enum rdl_status send_create(struct guest_qp *qp)
+{
+    const struct rfc_create_qp cmd = {
+        .pdn = qp->pd->pdn,
+        .qp_type = (uint8_t)qp->type,
+        .sq_sig_type = qp->sq_sig_all ? SIG_ALL_WR : SIG_REQ_WR,
+        .max_send_wr = qp->sq.max_wr,
+        .max_send_sge = qp->sq.max_sge,
+        .send_cqn = qp->send_cq->cqn,
+        .max_recv_wr = qp->rq.max_wr,
+        .max_recv_sge = qp->rq.max_sge,
+        .recv_cqn = qp->recv_cq->cqn,
+        .max_inline_data = qp->max_inline_data,
+    };
+    struct raw_create_qp raw;
+
+    rfc_create_qp_put(&raw, &cmd);
+    return ctrl_send(driver_of(&qp->o), CMD_CREATE_QP, &raw, &qp->o, 0);
+}
+
+static void give_mem(struct virtio_rdma *d, struct virtio_rdma_qp *q)
+{
+    queue_mem_give(d, &q->sq_mem);
+    queue_mem_give(d, &q->rq_mem);
+}
+
+enum rdl_status request_create_qp(struct guest_qp *qp)
+{
+    struct virtio_rdma *d = driver_of(&qp->o);
+    struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)qp;
+    enum rdl_status st = queue_mem_take(d, qp->sq.max_wr, sq_wqe_bytes(qp), &q->sq_mem);
+
+    if (st == RDL_OK)
+        st = queue_mem_take(d, qp->rq.max_wr, rq_wqe_bytes(qp), &q->rq_mem);
+    if (st == RDL_OK)
+        st = send_create(qp);
+    if (st != RDL_OK)
+        give_mem(d, q);
+    return st;
+}
+
+void answer_qp(struct virtio_rdma *d, const uint8_t *data)
+{
+    struct virtio_rdma_qp *q = answered_qp(d);
+    struct guest_qp *qp = &q->qp;
+    const uint32_t qpn = ld_le32(data);
+
+    if (!verbs_is_free(d->verbs, OBJ_QP, qpn))
+        goto nonsense;
+    qp->sq.queue = queue_of_sends(d->device.max_cq, qpn);
+    qp->rq.queue = queue_of_receives(d->device.max_cq, qpn);
+    if (queue_attach(d, qp->sq.queue, &q->sq_mem, VIRTIO_NO_VECTOR) != RDL_OK ||
+        queue_attach(d, qp->rq.queue, &q->rq_mem, VIRTIO_NO_VECTOR) != RDL_OK)
+        goto nonsense;
+    verbs_created(&qp->o, qpn);
+    return;
+
+nonsense:
+    verbs_broken(d->verbs);
+    give_mem(d, q);
+    verbs_refused(d->verbs, RSP_ERR);
+}
+
+void answer_qp_refused(struct virtio_rdma *d)
+{
+    give_mem(d, answered_qp(d));
+}
+
+void answer_qp_destroyed(struct virtio_rdma *d, const uint8_t *data)
+{
+    struct virtio_rdma_qp *q = answered_qp(d);
+
+    (void)data;
+    queue_detach(d, q->qp.sq.queue, VIRTIO_NO_VECTOR);
+    queue_detach(d, q->qp.rq.queue, VIRTIO_NO_VECTOR);
+    give_mem(d, q);
+    verbs_destroyed(&q->qp.o);
+}
+
+static void attr_to_rfc(const struct rdl_qp_attr *a, struct rfc_qp_attr *out)
+{
+    *out = (struct rfc_qp_attr){
+        .qp_state = (uint8_t)a->state,
+        .cur_qp_state = (uint8_t)a->cur_state,
+        .path_mtu = (uint8_t)a->path_mtu,
+        .rq_psn = a->rq_psn,
+        .sq_psn = a->sq_psn,
+        .dest_qp_num = a->dest_qpn,
+        .qp_access_flags = a->access,
+        .pkey_index = (uint16_t)a->pkey_index,
+        .max_rd_atomic = (uint8_t)a->max_rd_atomic,
+        .max_dest_rd_atomic = (uint8_t)a->max_dest_rd_atomic,
+        .min_rnr_timer = (uint8_t)a->min_rnr_timer,
+        .port_num = (uint8_t)a->port,
+        .timeout = (uint8_t)a->timeout,
+        .retry_cnt = (uint8_t)a->retry_cnt,
+        .rnr_retry = (uint8_t)a->rnr_retry,
+        .ah_flow_label = a->ah.flow_label,
+        .ah_sgid_index = a->ah.sgid_index,
+        .ah_hop_limit = a->ah.hop_limit,
+        .ah_traffic_class = a->ah.traffic_class,
+        .ah_sl = a->ah.sl,
+        .ah_port_num = (uint8_t)a->port,
+        .ah_flags = AH_FLAG_GRH,
+    };
+    memcpy(out->ah_dgid, a->ah.dgid, GID_BYTES);
+    memcpy(out->ah_dmac, a->ah.dmac, MAC_BYTES);
+}
+
+enum rdl_status request_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr,
+                                  uint32_t mask)
+{
+    struct rfc_modify_qp cmd = {.qpn = qp->qpn, .attr_mask = mask};
+    struct rfc_qp_attr fields;
+    struct raw_qp_attr packed;
+    struct raw_modify_qp raw;
+
+    attr_to_rfc(attr, &fields);
+    rfc_qp_attr_put(&packed, &fields);
+    memcpy(cmd.attrs, &packed, sizeof(packed));
+    rfc_modify_qp_put(&raw, &cmd);
+    return ctrl_send(driver_of(&qp->o), CMD_MODIFY_QP, &raw, &qp->o, qp->qpn);
+}
+
+void answer_qp_modified(struct virtio_rdma *d, const uint8_t *data)
+{
+    (void)data;
+    verbs_modified(&answered_qp(d)->qp);
+}
+
+enum rdl_status request_query_qp(struct guest_qp *qp)
+{
+    const struct rfc_query_qp cmd = {.qpn = qp->qpn, .attr_mask = UINT32_MAX};
+    struct raw_query_qp raw;
+
+    rfc_query_qp_put(&raw, &cmd);
+    return ctrl_send(driver_of(&qp->o), CMD_QUERY_QP, &raw, &qp->o, qp->qpn);
+}
+
+static void attr_from_rfc(const struct rfc_qp_attr *a, struct rdl_qp_attr *out)
+{
+    *out = (struct rdl_qp_attr){
+        .state = a->qp_state,
+        .cur_state = a->cur_qp_state,
+        .path_mtu = a->path_mtu,
+        .access = a->qp_access_flags,
+        .pkey_index = a->pkey_index,
+        .port = a->port_num,
+        .dest_qpn = a->dest_qp_num,
+        .rq_psn = a->rq_psn,
+        .sq_psn = a->sq_psn,
+        .max_rd_atomic = a->max_rd_atomic,
+        .max_dest_rd_atomic = a->max_dest_rd_atomic,
+        .min_rnr_timer = a->min_rnr_timer,
+        .timeout = a->timeout,
+        .retry_cnt = a->retry_cnt,
+        .rnr_retry = a->rnr_retry,
+        .ah.sgid_index = a->ah_sgid_index,
+        .ah.hop_limit = a->ah_hop_limit,
+        .ah.traffic_class = a->ah_traffic_class,
+        .ah.sl = a->ah_sl,
+        .ah.flow_label = a->ah_flow_label,
+    };
+    memcpy(out->ah.dgid, a->ah_dgid, GID_BYTES);
+    memcpy(out->ah.dmac, a->ah_dmac, MAC_BYTES);
+}
+
+void answer_qp_queried(struct virtio_rdma *d, const uint8_t *data)
+{
+    struct rfc_qp_attr fields;
+    struct rdl_qp_attr attr;
+    struct raw_qp_attr raw;
+
+    memcpy(&raw, data, sizeof(raw));
+    rfc_qp_attr_get(&fields, &raw);
+    attr_from_rfc(&fields, &attr);
+    verbs_queried(&answered_qp(d)->qp, &attr);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* The virtqueues of the RDMA function, as its driver uses them. */
+#include "emu/base/assert.h"
+#include "emu/base/log2.h"
+#include "emu/guest/virtio_rdma/internal.h"
+
+uint16_t ctrl_vector(const struct virtio_rdma *d)
+{
+    return d->pci.n_vectors > GUEST_VECTOR_CTRL ? GUEST_VECTOR_CTRL : GUEST_VECTOR_CONFIG;
+}
+
+uint16_t cq_vector(const struct virtio_rdma *d, uint32_t cqn)
+{
+    const uint32_t n = d->pci.n_vectors;
+
+    if (n <= GUEST_VECTOR_CQ)
+        return (uint16_t)(n - 1);
+    return (uint16_t)(GUEST_VECTOR_CQ + (cqn - 1) % (n - GUEST_VECTOR_CQ));
+}
+
+enum rdl_status queue_boot(struct virtio_rdma *d, uint32_t queue, uint32_t size, uint16_t vector)
+{
+    struct guest_queue *q = &d->queues[queue];
+    const enum rdl_status st = pci_queue_place(&d->pci, q, queue, size);
+
+    if (st == RDL_OK)
+        pci_queue_program(&d->pci, q, vector);
+    return st;
+}
+
+enum rdl_status queue_mem_take(struct virtio_rdma *d, uint32_t n, uint32_t buffer_bytes,
+                               struct guest_queue_mem *ret)
+{
+    const bool resizable = pci_has(&d->pci, VF_RING_RESET);
+    const uint32_t wanted = (uint32_t)pow2_ceil(n);
+    struct guest_queue_mem m = {
+        .size = resizable ? wanted : d->boot_size,
+        .slot_bytes = (uint32_t)pow2_ceil(buffer_bytes),
+    };
+
+    RDL_ASSERT(m.slot_bytes <= RAM_PAGE_BYTES);
+    if (wanted > (resizable ? d->queue_size_max : d->boot_size))
+        return RDL_ERR_LIMIT;
+    m.slots_gpa = dma_take(d->pci.dma, (uint64_t)m.size * m.slot_bytes);
+    if (m.size > d->boot_size)
+        m.ring_gpa = dma_take(d->pci.dma, vring_bytes(m.size));
+    if (!m.slots_gpa || (m.size > d->boot_size && !m.ring_gpa)) {
+        queue_mem_give(d, &m);
+        return RDL_ERR_NOMEM;
+    }
+    *ret = m;
+    return RDL_OK;
+}
+
+void queue_mem_give(struct virtio_rdma *d, struct guest_queue_mem *mem)
+{
+    dma_give(d->pci.dma, mem->slots_gpa, (uint64_t)mem->size * mem->slot_bytes);
+    dma_give(d->pci.dma, mem->ring_gpa, vring_bytes(mem->size));
+    *mem = (struct guest_queue_mem){0};
+}
+
+/* Takes the queue away from the device.  [virtio 1.2, 2.6.1] */
+static void stop(const struct virtio_rdma *d, uint32_t queue)
+{
+    if (!pci_has(&d->pci, VF_RING_RESET))
+        return;
+    reg_write(&d->pci, REG_QUEUE_SELECT, 2, queue);
+    reg_write(&d->pci, REG_QUEUE_RESET, 2, 1);
+    (void)reg_read(&d->pci, REG_QUEUE_RESET, 2); /* 0: done; a device here is as quick as this */
+}
+
+static void start(const struct virtio_rdma *d, uint32_t queue, uint16_t vector)
+{
+    if (pci_has(&d->pci, VF_RING_RESET))
+        pci_queue_program(&d->pci, &d->queues[queue], vector);
+}
+
+enum rdl_status queue_attach(struct virtio_rdma *d, uint32_t queue,
+                             const struct guest_queue_mem *mem, uint16_t vector)
+{
+    struct guest_queue *q = &d->queues[queue];
+    const uint64_t base = mem->ring_gpa ? mem->ring_gpa : q->boot_gpa;
+    const struct vring ring = vring_place(base, mem->size);
+
+    stop(d, queue);
+    if (!vqd_init(&q->vq, d->arena, d->pci.ram, ring, pci_has(&d->pci, VF_EVENT_IDX)))
+        return RDL_ERR_NOMEM;
+    start(d, queue, vector);
+    return RDL_OK;
+}
+
+void queue_detach(struct virtio_rdma *d, uint32_t queue, uint16_t vector)
+{
+    struct guest_queue *q = &d->queues[queue];
+
+    stop(d, queue);
+    vqd_done(&q->vq, d->arena);
+    q->vq = (struct vqd){.ring = vring_place(q->boot_gpa, d->boot_size)};
+    if (!vqd_clear_ring(d->pci.ram, &q->vq.ring))
+        verbs_broken(d->verbs);
+    start(d, queue, vector);
+}
+
+void queue_kick_now(struct virtio_rdma *d, uint32_t queue)
+{
+    pci_kick_now(&d->pci, &d->queues[queue], queue);
+}
+
+void queue_kick(struct virtio_rdma *d, uint32_t queue)
+{
+    pci_kick(&d->pci, &d->queues[queue], queue);
+}

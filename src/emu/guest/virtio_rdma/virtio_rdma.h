@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* The driver of a virtio-rdma device: the verbs' operations (guest/verbs/driver.h) by registers,
+ * virtqueues and the structures of the RFC.
+ *
+ * Everything here is what a kernel would know, learnt from registers, rings and responses; the
+ * device's own view is elsewhere.
+ */
+#ifndef EMU_GUEST_VIRTIO_RDMA_H
+#define EMU_GUEST_VIRTIO_RDMA_H
+
+#include "emu/facts/rfc.h"
+#include "emu/guest/pci/pci.h"
+#include "emu/guest/verbs/driver.h"
+
+/* Sizes that the driver wants; a device may offer less. */
+#define GUEST_CTRL_QUEUE_SIZE 64u
+#define GUEST_QUEUE_SIZE      256u
+
+/* MSI-X vectors.  Completion queues share the ones from GUEST_VECTOR_CQ on; with fewer than three
+ * vectors they share the last one.  Send and receive queues have none.
+ */
+#define GUEST_VECTOR_CONFIG 0u
+#define GUEST_VECTOR_CTRL   1u
+#define GUEST_VECTOR_CQ     2u
+
+/* The memory of a virtqueue while an object uses it. */
+struct guest_queue_mem {
+    uint32_t size;       /* entries of the ring */
+    uint64_t ring_gpa;   /* 0: the memory it was booted with is large enough */
+    uint64_t slots_gpa;  /* buffer i belongs to descriptor i */
+    uint32_t slot_bytes; /* a power of two: a slot never crosses a page */
+};
+
+/* A CQ's number is also that of its virtqueue. */
+struct virtio_rdma_cq {
+    struct guest_cq cq;
+    struct guest_queue_mem mem;
+};
+
+struct virtio_rdma_qp {
+    struct guest_qp qp;
+    struct guest_queue_mem sq_mem, rq_mem;
+};
+
+/* The control queue carries one request at a time. */
+struct virtio_rdma_ctrl {
+    bool busy;
+    enum ctrl_cmd cmd; /* the last one, also when not busy */
+    uint32_t rsp;      /* enum ctrl_rsp, its answer */
+    uint32_t number;   /* of the object it is about, 0 when it has none yet */
+    uint64_t request_gpa, response_gpa;
+    uint32_t response_bytes;         /* room for it, the status byte included */
+    struct guest_object *object;     /* NULL: about the port */
+    uint64_t pages_gpa, pages_bytes; /* page list for REG_USER_MR, used again and grown */
+};
+
+struct virtio_rdma {
+    struct verbs *verbs;
+    struct arena *arena;
+    struct guest_pci pci;
+    uint32_t boot_step;
+    struct rfc_config device;
+    uint32_t n_queues, queue_size_max; /* of the device */
+    uint32_t boot_size;                /* of the rings of CQs and QPs while unused */
+    struct guest_queue *queues;
+    struct virtio_rdma_ctrl ctrl;
+    uint64_t irqs; /* interrupts taken */
+};
+
+extern const struct verbs_driver_ops virtio_rdma_ops;
+
+/* The driver of @verbs' device behind the function @pci, not booted; the verbs are to be given
+ * virtio_rdma_ops and @d.  False when the DMA area is full.
+ */
+bool virtio_rdma_init(struct virtio_rdma *d, struct verbs *verbs, struct arena *a,
+                      const struct guest_pci *pci);
+
+/* Brings the function up in the order of virtio 1.2, 3.1.1, without any request.
+ *
+ * Return: RDL_OK           nothing was wrong so far
+ *	   RDL_ERR_UNSUPPORTED  the device does not offer VERSION_1, or refused the features
+ *	   RDL_ERR_NOMEM    guest RAM or arena are full
+ *	   RDL_ERR_BROKEN   the device's numbers contradict each other
+ */
+RDL_MUST_CHECK enum rdl_status virtio_rdma_boot(struct virtio_rdma *d);
+
+/* Sends the requests of boot (ADD_GID 0 and 1, which are the addresses; QUERY_PORT), each when the
+ * one before it is answered.  A device that answers inside the notification is up when this
+ * returns; otherwise interrupts carry on.  verbs->up says so.  RDL_ERR_DEVICE: a request of boot
+ * was refused, d->ctrl.cmd, with d->ctrl.rsp.
+ */
+RDL_MUST_CHECK enum rdl_status virtio_rdma_start(struct virtio_rdma *d);
+
+/* An interrupt was delivered.  Unknown vectors are ignored. */
+void virtio_rdma_interrupt(struct virtio_rdma *d, uint32_t vector);
+
+static inline struct vqd *virtio_rdma_vq(const struct virtio_rdma *d, uint32_t queue)
+{
+    return &d->queues[queue].vq;
+}
+
+/* Where buffer @i of a queue lies. */
+static inline uint64_t guest_slot_gpa(const struct guest_queue_mem *m, uint32_t i)
+{
+    return m->slots_gpa + (uint64_t)i * m->slot_bytes;
+}
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* The data path: post, kick and poll.  [virtio-rdma RFC, Send, Receive and Complete Queue
+ * Operation]
+ *
+ * A work request is one descriptor.  Its buffer is the slot with the descriptor's number, so the
+ * driver needs no table from one to the other.
+ */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/guest/virtio_rdma/internal.h"
+
+/* A WQE while it is put together. */
+struct wqe {
+    uint32_t bytes;
+    uint8_t b[RAM_PAGE_BYTES];
+};
+
+static void add_sges(struct wqe *w, const struct rdl_sge *sge, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct rfc_sge from = {sge[i].addr, sge[i].length, sge[i].lkey};
+        struct raw_sge raw;
+
+        rfc_sge_put(&raw, &from);
+        memcpy(w->b + w->bytes, &raw, sizeof(raw));
+        w->bytes += (uint32_t)sizeof(raw);
+    }
+}
+
+/* Takes back what the device is done with. */
+static enum rdl_status reclaim(struct virtio_rdma *d, struct guest_wq *wq)
+{
+    struct vqd *q = virtio_rdma_vq(d, wq->queue);
+    enum vqd_used got;
+    uint16_t head;
+    uint32_t len;
+
+    while ((got = vqd_take_used(q, d->pci.ram, &head, &len)) == VQD_GOT)
+        wq->reclaimed++;
+    return got == VQD_BROKEN ? RDL_ERR_BROKEN : RDL_OK;
+}
+
+/* Is there room for one more?  RDL_OK, RDL_ERR_QUEUE_FULL, RDL_ERR_BROKEN. */
+static enum rdl_status make_room(struct virtio_rdma *d, struct guest_wq *wq)
+{
+    const enum rdl_status st = reclaim(d, wq);
+
+    if (st != RDL_OK)
+        return st;
+    return virtio_rdma_vq(d, wq->queue)->n_outstanding < wq->max_wr ? RDL_OK : RDL_ERR_QUEUE_FULL;
+}
+
+/* Writes the WQE into its slot and shows it to the device; room was made. */
+static enum rdl_status put_wqe(struct virtio_rdma *d, uint32_t queue,
+                               const struct guest_queue_mem *mem, const struct wqe *w,
+                               uint32_t *ret_desc)
+{
+    struct vqd *q = virtio_rdma_vq(d, queue);
+    const struct vqd_seg seg = {guest_slot_gpa(mem, vqd_next_head(q)), w->bytes};
+    uint16_t head;
+
+    RDL_ASSERT(w->bytes <= mem->slot_bytes);
+    if (!ram_write(d->pci.ram, seg.gpa, w->b, w->bytes))
+        return RDL_ERR_NOMEM;
+    if (!vqd_add(q, d->pci.ram, &seg, 1, 0, &head))
+        return RDL_ERR_BROKEN;
+    vqd_publish(q, d->pci.ram);
+    *ret_desc = head;
+    return RDL_OK;
+}
+
+static void build_send(struct wqe *w, const struct rdl_send_wr *wr)
+{
+    struct rfc_sq_wqe head = {
+        .num_sge = (uint32_t)wr->n_sge,
+        .send_flags = wr->flags,
+        .opcode = wr->opcode,
+        .wr_id = wr->wr_id,
+    };
+    struct raw_sq_wqe raw;
+
+    memcpy(head.ex, wr->imm, sizeof(head.ex));
+    rfc_sq_wqe_put(&raw, &head);
+    memcpy(w->b, &raw, sizeof(raw));
+    w->bytes = (uint32_t)sizeof(raw);
+    if (!(wr->flags & SF_INLINE)) {
+        add_sges(w, wr->sge, wr->n_sge);
+    } else if (wr->inline_bytes > 0) {
+        memcpy(w->b + w->bytes, wr->inline_data, wr->inline_bytes);
+        w->bytes += (uint32_t)wr->inline_bytes;
+    }
+}
+
+enum rdl_status work_post_send(struct guest_qp *qp, const struct rdl_send_wr *wr,
+                               uint32_t *ret_entry)
+{
+    struct virtio_rdma *d = driver_of(&qp->o);
+    const enum rdl_status st = make_room(d, &qp->sq);
+    struct wqe w;
+
+    if (st != RDL_OK)
+        return st;
+    build_send(&w, wr);
+    return put_wqe(d, qp->sq.queue, &((struct virtio_rdma_qp *)qp)->sq_mem, &w, ret_entry);
+}
+
+static void build_recv(struct wqe *w, const struct rdl_recv_wr *wr)
+{
+    const struct rfc_rq_wqe head = {.num_sge = (uint32_t)wr->n_sge, .wr_id = wr->wr_id};
+    struct raw_rq_wqe raw;
+
+    rfc_rq_wqe_put(&raw, &head);
+    memcpy(w->b, &raw, sizeof(raw));
+    w->bytes = (uint32_t)sizeof(raw);
+    add_sges(w, wr->sge, wr->n_sge);
+}
+
+enum rdl_status work_post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr,
+                               uint32_t *ret_entry)
+{
+    struct virtio_rdma *d = driver_of(&qp->o);
+    const enum rdl_status st = make_room(d, &qp->rq);
+    struct wqe w;
+
+    if (st != RDL_OK)
+        return st;
+    build_recv(&w, wr);
+    return put_wqe(d, qp->rq.queue, &((struct virtio_rdma_qp *)qp)->rq_mem, &w, ret_entry);
+}
+
+void work_kick(struct guest_qp *qp, bool send)
+{
+    struct virtio_rdma *d = driver_of(&qp->o);
+    const uint32_t queue = send ? qp->sq.queue : qp->rq.queue;
+
+    if (virtio_rdma_vq(d, queue)->added > 0)
+        queue_kick(d, queue);
+    else
+        queue_kick_now(d, queue); /* nothing new: who asks for it anyway gets a notification */
+}
+
+static void decode_cqe(const struct raw_cqe *raw, struct rdl_wc *ret)
+{
+    struct rfc_cqe cqe;
+
+    rfc_cqe_get(&cqe, raw);
+    *ret = (struct rdl_wc){
+        .wr_id = cqe.wr_id,
+        .status = cqe.status,
+        .opcode = cqe.opcode,
+        .byte_len = cqe.byte_len,
+        .qp_num = cqe.qp_num,
+        .src_qp = cqe.src_qp,
+        .wc_flags = cqe.wc_flags,
+        .vendor_err = cqe.vendor_err,
+    };
+    memcpy(ret->imm, cqe.ex, sizeof(ret->imm));
+}
+
+/* Takes one completion out and gives its buffer to the device again. */
+static enum vqd_used poll_one(struct virtio_rdma *d, struct virtio_rdma_cq *c, struct rdl_wc *ret)
+{
+    struct vqd *q = virtio_rdma_vq(d, c->cq.cqn);
+    struct vqd_seg seg = {.bytes = sizeof(struct raw_cqe)};
+    struct raw_cqe raw;
+    enum vqd_used got;
+    uint16_t head;
+    uint32_t len;
+
+    got = vqd_take_used(q, d->pci.ram, &head, &len);
+    if (got != VQD_GOT)
+        return got;
+    seg.gpa = guest_slot_gpa(&c->mem, head);
+    if (len != sizeof(raw) || !ram_read(d->pci.ram, seg.gpa, &raw, sizeof(raw)) ||
+        !vqd_add(q, d->pci.ram, &seg, 0, 1, &head)) {
+        q->broken = true; /* the device wrote something else than a completion */
+        return VQD_BROKEN;
+    }
+    decode_cqe(&raw, ret);
+    verbs_polled(&c->cq, ret);
+    return VQD_GOT;
+}
+
+enum rdl_status work_poll(struct guest_cq *cq, size_t max, struct rdl_wc *ret, size_t *ret_n)
+{
+    struct virtio_rdma *d = driver_of(&cq->o);
+    struct vqd *q = virtio_rdma_vq(d, cq->cqn);
+    enum vqd_used got = VQD_NONE;
+    size_t n = 0;
+
+    while (n < max && (got = poll_one(d, (struct virtio_rdma_cq *)cq, &ret[n])) == VQD_GOT)
+        n++;
+    if (n == 0 && got == VQD_BROKEN)
+        return RDL_ERR_BROKEN;
+    if (n > 0) {
+        vqd_publish(q, d->pci.ram);
+        if (vqd_needs_kick(q, d->pci.ram))
+            queue_kick_now(d, cq->cqn);
+    }
+    *ret_n = n;
+    return RDL_OK;
+}
+
+uint32_t work_count_unpolled(const struct guest_cq *cq)
+{
+    const struct virtio_rdma *d = driver_of(&cq->o);
+
+    return vqd_used_count(virtio_rdma_vq(d, cq->cqn), d->pci.ram);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* A driver without a device: it says yes, and a test can look at what it was asked, let it refuse,
+ * answer late, or not be able to ask at all.  It is also the smallest driver that there can be.
+ */
+#ifndef TESTS_UNIT_GUEST_VERBS_FAKE_DRIVER_H
+#define TESTS_UNIT_GUEST_VERBS_FAKE_DRIVER_H
+
+#include "testing.h"
+
+#include <string.h>
+
+#include "emu/guest/verbs/driver.h"
+
+#define FAKE_HOST      2u
+#define FAKE_MAX       4u /* CQs and QPs */
+#define FAKE_WR        1024u
+#define FAKE_INLINE    3000u
+#define FAKE_RAM_BYTES (1u << 20)
+#define FAKE_UNPOLLED  8u
+
+struct fake {
+    struct arena *arena;
+    struct trace_sinks sinks;
+    struct trace_sink sink;
+    struct trace trace;
+    struct ram ram;
+    struct space space;
+    struct verbs verbs;
+
+    bool late;              /* requests wait for fake_answer() */
+    uint32_t refuse;        /* the next answer's reason, if not 0 */
+    enum rdl_status cannot; /* what every request and work request fails with, if not RDL_OK */
+    uint32_t n_requests, n_sends, n_recvs, n_kicks;
+    uint32_t number;         /* of the last object created */
+    struct rdl_qp_attr attr; /* of the last modify, or of the next answer to a query */
+    uint32_t mask;
+    enum rdl_status neighbour; /* what is said when a MAC is asked for */
+    uint8_t mac[MAC_BYTES];
+    struct rdl_wc unpolled[FAKE_UNPOLLED];
+    uint32_t n_unpolled;
+    uint32_t events[EV_COUNT];
+};
+
+/* Answers the request under way. */
+static inline void fake_answer(struct fake *f)
+{
+    struct verbs *v = &f->verbs;
+    struct guest_object *o = v->request.object;
+    const struct verbs_port port = {.max_mtu = MTU_2048};
+    const uint32_t refuse = f->refuse;
+
+    assert_true(v->request.busy);
+    f->refuse = 0;
+    if (refuse) {
+        verbs_refused(v, refuse);
+        return;
+    }
+    switch (v->request.kind) {
+    case VERBS_BOOT:
+        verbs_up(v);
+        break;
+    case VERBS_CREATE:
+        for (f->number = 1; !verbs_is_free(v, o->kind, f->number); f->number++)
+            ;
+        verbs_created(o, f->number);
+        break;
+    case VERBS_DESTROY:
+        verbs_destroyed(o);
+        break;
+    case VERBS_MODIFY_QP:
+        verbs_modified((struct guest_qp *)o);
+        break;
+    case VERBS_QUERY_QP:
+        verbs_queried((struct guest_qp *)o, &f->attr);
+        break;
+    case VERBS_QUERY_PORT:
+        verbs_queried_port(v, &port);
+        break;
+    case VERBS_ARM_CQ:
+        verbs_armed((struct guest_cq *)o);
+        break;
+    }
+}
+
+static inline enum rdl_status fake_request(struct verbs *v)
+{
+    struct fake *f = v->driver;
+
+    if (f->cannot != RDL_OK)
+        return f->cannot;
+    f->n_requests++;
+    if (!f->late)
+        fake_answer(f);
+    return RDL_OK;
+}
+
+static inline enum rdl_status fake_create_pd(struct guest_pd *pd)
+{
+    return fake_request(pd->o.verbs);
+}
+
+static inline enum rdl_status fake_reg_mr(struct guest_mr *mr)
+{
+    return fake_request(mr->o.verbs);
+}
+
+static inline enum rdl_status fake_create_cq(struct guest_cq *cq)
+{
+    return fake_request(cq->o.verbs);
+}
+
+static inline enum rdl_status fake_create_qp(struct guest_qp *qp)
+{
+    return fake_request(qp->o.verbs);
+}
+
+static inline enum rdl_status fake_destroy(struct guest_object *o)
+{
+    return fake_request(o->verbs);
+}
+
+static inline enum rdl_status fake_arm_cq(struct guest_cq *cq, bool solicited_only)
+{
+    (void)solicited_only;
+    return fake_request(cq->o.verbs);
+}
+
+static inline enum rdl_status fake_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr,
+                                             uint32_t mask)
+{
+    struct fake *f = qp->o.verbs->driver;
+
+    f->attr = *attr;
+    f->mask = mask;
+    return fake_request(qp->o.verbs);
+}
+
+static inline enum rdl_status fake_query_qp(struct guest_qp *qp)
+{
+    return fake_request(qp->o.verbs);
+}
+
+static inline const char *fake_request_name(const struct verbs *v)
+{
+    (void)v;
+    return "something";
+}
+
+static inline enum rdl_status fake_post_send(struct guest_qp *qp, const struct rdl_send_wr *wr,
+                                             uint32_t *ret_entry)
+{
+    struct fake *f = qp->o.verbs->driver;
+
+    (void)wr;
+    *ret_entry = f->n_sends;
+    f->n_sends += f->cannot == RDL_OK;
+    return f->cannot;
+}
+
+static inline enum rdl_status fake_post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr,
+                                             uint32_t *ret_entry)
+{
+    struct fake *f = qp->o.verbs->driver;
+
+    (void)wr;
+    *ret_entry = f->n_recvs;
+    f->n_recvs += f->cannot == RDL_OK;
+    return f->cannot;
+}
+
+static inline void fake_kick(struct guest_qp *qp, bool send)
+{
+    (void)send;
+    ((struct fake *)qp->o.verbs->driver)->n_kicks++;
+}
+
+static inline enum rdl_status fake_poll_cq(struct guest_cq *cq, size_t max, struct rdl_wc *ret,
+                                           size_t *ret_n)
+{
+    struct fake *f = cq->o.verbs->driver;
+    size_t n = 0;
+
+    for (; n < max && n < f->n_unpolled; n++) {
+        ret[n] = f->unpolled[n];
+        verbs_polled(cq, &ret[n]);
+    }
+    f->n_unpolled -= (uint32_t)n;
+    memmove(f->unpolled, f->unpolled + n, f->n_unpolled * sizeof(f->unpolled[0]));
+    *ret_n = n;
+    return RDL_OK;
+}
+
+static inline uint32_t fake_count_unpolled(const struct guest_cq *cq)
+{
+    return ((const struct fake *)cq->o.verbs->driver)->n_unpolled;
+}
+
+static const struct verbs_driver_ops fake_ops = {
+    .object_bytes =
+        {
+            [OBJ_PD] = sizeof(struct guest_pd),
+            [OBJ_MR] = sizeof(struct guest_mr),
+            [OBJ_CQ] = sizeof(struct guest_cq),
+            [OBJ_QP] = sizeof(struct guest_qp),
+        },
+    .create_pd = fake_create_pd,
+    .reg_mr = fake_reg_mr,
+    .create_cq = fake_create_cq,
+    .create_qp = fake_create_qp,
+    .destroy = fake_destroy,
+    .arm_cq = fake_arm_cq,
+    .modify_qp = fake_modify_qp,
+    .query_qp = fake_query_qp,
+    .query_port = fake_request,
+    .request_name = fake_request_name,
+    .post_send = fake_post_send,
+    .post_recv = fake_post_recv,
+    .kick = fake_kick,
+    .poll_cq = fake_poll_cq,
+    .count_unpolled = fake_count_unpolled,
+};
+
+static inline enum rdl_status fake_resolve(void *ctx, const uint8_t gid[GID_BYTES],
+                                           const uint8_t **ret_mac)
+{
+    const struct fake *f = ctx;
+
+    (void)gid;
+    *ret_mac = f->mac;
+    return f->neighbour;
+}
+
+static inline void fake_event(void *ctx, const struct ev *e)
+{
+    ((struct fake *)ctx)->events[e->kind]++;
+}
+
+/* Verbs whose device is not up. */
+static inline struct fake *fake_new(void)
+{
+    struct fake *f = test_calloc(1, sizeof(*f));
+    const struct verbs_config config = {
+        .host = FAKE_HOST,
+        .gid = {{[10] = 0xff, 0xff, 10, 0, 0, 1}, {0xfe, 0x80, [15] = 1}},
+        .trace = &f->trace,
+        .space = &f->space,
+        .resolve = fake_resolve,
+        .resolve_ctx = f,
+    };
+    const struct verbs_limits limits = {
+        .max_mr_bytes = 1u << 30,
+        .max_cq = FAKE_MAX,
+        .max_qp = FAKE_MAX,
+        .max_cqe = FAKE_WR,
+        .max_qp_wr = FAKE_WR,
+        .max_send_sge = RDL_SGE_MAX,
+        .max_recv_sge = RDL_SGE_MAX,
+        .max_inline_data = FAKE_INLINE,
+        .max_pkeys = 1,
+        .max_rd_atomic = 16,
+        .max_dest_rd_atomic = 16,
+        .n_ports = 1,
+    };
+    struct prng rng = prng_stream(1, 1);
+
+    f->arena = arena_new((size_t)1 << 30);
+    assert_non_null(f->arena);
+    f->sink = (struct trace_sink){fake_event, f, ev_set_all, NULL};
+    f->trace.sinks = &f->sinks;
+    trace_sink_add(&f->sinks, &f->sink);
+    assert_true(ram_init(&f->ram, f->arena, FAKE_RAM_BYTES));
+    assert_true(space_init(&f->space, &f->ram, &rng));
+    verbs_init(&f->verbs, f->arena, &config, &fake_ops, f);
+    assert_true(verbs_meet(&f->verbs, &limits));
+    return f;
+}
+
+static inline int fake_set_up(void **state)
+{
+    struct fake *f = fake_new();
+
+    verbs_boot(&f->verbs);
+    f->verbs.port.max_mtu = MTU_4096;
+    verbs_up(&f->verbs);
+    *state = f;
+    return 0;
+}
+
+static inline int fake_tear_down(void **state)
+{
+    struct fake *f = *state;
+
+    arena_free(f->arena);
+    test_free(f);
+    return 0;
+}
+
+static inline struct guest_pd *fake_pd(struct fake *f)
+{
+    uint64_t h = 0;
+
+    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
+    return (struct guest_pd *)verbs_get(&f->verbs, OBJ_PD, h);
+}
+
+static inline struct guest_cq *fake_cq(struct fake *f, uint32_t cqe)
+{
+    uint64_t h = 0;
+
+    assert_int_equal(verbs_create_cq(&f->verbs, cqe, NULL, &h), RDL_OK);
+    return (struct guest_cq *)verbs_get(&f->verbs, OBJ_CQ, h);
+}
+
+static inline struct guest_qp *fake_qp(struct fake *f, struct guest_pd *pd, struct guest_cq *cq)
+{
+    const struct rdl_qp_config config = {
+        .type = QPT_RC,
+        .max_inline_data = 100,
+    };
+    const struct verbs_qp_parts parts = {pd, cq, cq};
+    uint64_t h = 0;
+
+    assert_int_equal(verbs_create_qp(&f->verbs, &config, &parts, NULL, &h), RDL_OK);
+    return (struct guest_qp *)verbs_get(&f->verbs, OBJ_QP, h);
+}
+
+#endif

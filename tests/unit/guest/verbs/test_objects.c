@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects, their names and lives, and what is refused before a driver is asked. */
+#include "guest/verbs/fake_driver.h"
+
+static void nothing_is_asked_of_a_device_that_is_not_up(void **state)
+{
+    struct fake *f = fake_new();
+    uint64_t h = 0;
+    uint32_t why = 0;
+
+    (void)state;
+    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_ERR_STATE);
+    verbs_boot(&f->verbs);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_ERR_BUSY);
+    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_BUSY);
+    fake_answer(f);
+    assert_true(f->verbs.up);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
+    verbs_broken(&f->verbs);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_ERR_BROKEN);
+    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_BROKEN);
+    fake_tear_down((void **)&f);
+}
+
+/* What a driver could not send leaves no object, no name, no user and no request behind. */
+static void a_request_that_was_not_sent_leaves_nothing(void **state)
+{
+    struct fake *f = *state;
+    struct guest_pd *pd = fake_pd(f);
+    struct guest_cq *cq = fake_cq(f, 4);
+    const struct rdl_qp_config config = {.type = QPT_RC};
+    const struct verbs_qp_parts parts = {pd, cq, cq};
+    uint64_t addr = 0;
+    uint64_t h = 0;
+
+    assert_int_equal(verbs_mem_alloc(&f->verbs, 100, &addr), RDL_OK);
+    f->cannot = RDL_ERR_NOMEM;
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "a", &h), RDL_ERR_NOMEM);
+    assert_int_equal(verbs_create_cq(&f->verbs, 4, "a", &h), RDL_ERR_NOMEM);
+    assert_int_equal(verbs_reg_mr(pd, addr, 100, 0, "a", &h), RDL_ERR_NOMEM);
+    assert_int_equal(verbs_create_qp(&f->verbs, &config, &parts, "a", &h), RDL_ERR_NOMEM);
+    assert_int_equal(verbs_req_notify_cq(cq, false), RDL_ERR_NOMEM);
+    assert_int_equal(verbs_destroy_cq(cq), RDL_ERR_NOMEM);
+    assert_int_equal(h, 0);
+    assert_null(verbs_find(&f->verbs, "a"));
+    assert_false(f->verbs.request.busy);
+    assert_false(cq->armed);
+    assert_int_equal(cq->o.life, GUEST_LIVE);
+    assert_int_equal(pd->o.n_users + cq->o.n_users, 0);
+    assert_int_equal(f->verbs.objects[OBJ_PD].used + f->verbs.objects[OBJ_CQ].used +
+                         f->verbs.objects[OBJ_QP].used,
+                     2);
+    f->cannot = RDL_OK;
+    assert_int_equal(verbs_destroy_cq(cq), RDL_OK);
+}
+
+static void handles_say_whose_they_are_and_go_stale(void **state)
+{
+    struct fake *f = *state;
+    const uint64_t other_host = (uint64_t)1 << 48;
+    uint64_t handles[100], again = 0; /* more than a table begins with */
+
+    for (size_t i = 0; i < ARRAY_LEN(handles); i++) {
+        assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &handles[i]), RDL_OK);
+        assert_int_equal(verbs_host_of(handles[i]), FAKE_HOST + 1);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(handles); i++) {
+        struct guest_object *o = verbs_get(&f->verbs, OBJ_PD, handles[i]);
+
+        assert_non_null(o);
+        assert_int_equal(o->handle, handles[i]);
+        assert_null(verbs_get(&f->verbs, OBJ_CQ, handles[i]));
+        assert_null(verbs_get(&f->verbs, OBJ_PD, handles[i] + other_host));
+        assert_null(verbs_get(&f->verbs, OBJ_PD, handles[i] - other_host));
+        assert_int_equal(verbs_dealloc_pd((struct guest_pd *)o), RDL_OK);
+        assert_null(verbs_get(&f->verbs, OBJ_PD, handles[i]));
+    }
+    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &again), RDL_OK);
+    assert_int_equal(slots_index(again), slots_index(handles[0]));
+    assert_null(verbs_get(&f->verbs, OBJ_PD, handles[0]));
+    assert_non_null(verbs_get(&f->verbs, OBJ_PD, again));
+    assert_null(verbs_get(&f->verbs, OBJ_PD, 0));
+}
+
+static void the_port_is_what_the_driver_said_last(void **state)
+{
+    struct fake *f = *state;
+
+    assert_int_equal(verbs_query_port(&f->verbs), RDL_OK);
+    assert_int_equal(f->verbs.port.max_mtu, MTU_2048);
+    assert_false(f->verbs.request.busy);
+}
+
+static void names_are_unique_and_sound(void **state)
+{
+    static const char *const bad[] = {"a.b",      "a b", "#1", "x[0]", "a-name-of-24-characters-",
+                                      "h\xc3\xa9"};
+    struct fake *f = *state;
+    struct verbs *v = &f->verbs;
+    uint64_t h = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        assert_int_equal(verbs_alloc_pd(v, bad[i], &h), RDL_ERR_INVAL);
+    assert_int_equal(verbs_alloc_pd(v, "a-name_of-23-characters", &h), RDL_OK);
+    assert_int_equal(verbs_alloc_pd(v, "cq1", &h), RDL_OK);
+    assert_int_equal(verbs_create_cq(v, 4, "cq1", &h), RDL_ERR_EXISTS);
+    assert_int_equal(verbs_create_cq(v, 4, "counters", &h), RDL_ERR_RESERVED);
+    assert_string_equal(fake_cq(f, 4)->o.name, "cq1-1"); /* the default is taken */
+    assert_ptr_equal(verbs_find(v, "cq1-1"), slots_at(&f->verbs.objects[OBJ_CQ], 0));
+    assert_null(verbs_find(v, "cq"));
+}
+
+static void a_refused_object_goes_stale_and_its_name_is_free(void **state)
+{
+    struct fake *f = *state;
+    uint64_t a = 0, b = 0;
+    uint32_t why = 0;
+
+    f->late = true;
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "pd", &a), RDL_OK);
+    assert_int_equal(verbs_get(&f->verbs, OBJ_PD, a)->life, GUEST_PENDING);
+    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_BUSY);
+    f->refuse = 5;
+    fake_answer(f);
+    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_DEVICE);
+    assert_int_equal(why, 5);
+    assert_null(verbs_get(&f->verbs, OBJ_PD, a));
+    assert_int_equal(f->events[EV_named], 0);
+    f->late = false;
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "pd", &b), RDL_OK);
+    assert_int_not_equal(a, b);
+}
+
+static void an_object_in_use_is_not_destroyed(void **state)
+{
+    struct fake *f = *state;
+    struct guest_pd *pd = fake_pd(f);
+    struct guest_cq *cq = fake_cq(f, 4);
+    struct guest_qp *qp = fake_qp(f, pd, cq);
+    uint32_t why = 0;
+
+    assert_int_equal(verbs_dealloc_pd(pd), RDL_ERR_BUSY);
+    assert_int_equal(verbs_destroy_cq(cq), RDL_ERR_BUSY);
+    f->refuse = 4;
+    assert_int_equal(verbs_destroy_qp(qp), RDL_OK);
+    assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_DEVICE);
+    assert_int_equal(qp->o.life, GUEST_LIVE); /* the device kept it */
+    assert_int_equal(verbs_destroy_qp(qp), RDL_OK);
+    assert_int_equal(verbs_destroy_cq(cq), RDL_OK);
+    assert_int_equal(verbs_dealloc_pd(pd), RDL_OK);
+    assert_int_equal(f->events[EV_gone], 3);
+    assert_int_equal(f->verbs.objects[OBJ_PD].used + f->verbs.objects[OBJ_CQ].used +
+                         f->verbs.objects[OBJ_QP].used,
+                     0);
+}
+
+static void a_region_that_cannot_be_is_refused(void **state)
+{
+    struct fake *f = *state;
+    struct guest_pd *pd = fake_pd(f);
+    const uint32_t requests = f->n_requests;
+    uint64_t addr = 0;
+    uint64_t h = 0;
+
+    assert_int_equal(verbs_mem_alloc(&f->verbs, RAM_PAGE_BYTES, &addr), RDL_OK);
+    assert_int_equal(verbs_reg_mr(pd, addr, 0, 0, NULL, &h), RDL_ERR_INVAL);
+    assert_int_equal(verbs_reg_mr(pd, addr, 1, 1u << 20, NULL, &h), RDL_ERR_INVAL);
+    assert_int_equal(verbs_reg_mr(pd, addr, 1, ACC_REMOTE_WRITE, NULL, &h), RDL_ERR_INVAL);
+    assert_int_equal(verbs_reg_mr(pd, addr, 1, ACC_REMOTE_ATOMIC, NULL, &h), RDL_ERR_INVAL);
+    assert_int_equal(verbs_reg_mr(pd, addr, RAM_PAGE_BYTES + 1, 0, NULL, &h), RDL_ERR_FAULT);
+    assert_int_equal(verbs_reg_mr(pd, 0, 1, 0, NULL, &h), RDL_ERR_FAULT);
+    assert_int_equal(verbs_reg_mr(pd, UINT64_MAX, 2, 0, NULL, &h), RDL_ERR_FAULT);
+    assert_int_equal(verbs_reg_mr(pd, addr, FAKE_RAM_BYTES + 1, 0, NULL, &h), RDL_ERR_FAULT);
+    assert_int_equal(verbs_reg_mr(pd, addr, UINT64_MAX, 0, NULL, &h), RDL_ERR_LIMIT);
+    assert_int_equal(f->n_requests, requests);
+    assert_int_equal(f->verbs.objects[OBJ_MR].used, 0);
+}
+
+static void limits_of_the_device_are_kept(void **state)
+{
+    struct fake *f = *state;
+    struct guest_pd *pd = fake_pd(f);
+    struct guest_cq *cq = fake_cq(f, 4);
+    const struct rdl_qp_config good = {.type = QPT_RC};
+    struct verbs_qp_parts parts = {pd, cq, cq};
+    struct rdl_qp_config c;
+    uint64_t h = 0;
+
+    assert_int_equal(verbs_create_cq(&f->verbs, 0, NULL, &h), RDL_ERR_INVAL);
+    assert_int_equal(verbs_create_cq(&f->verbs, FAKE_WR + 1, NULL, &h), RDL_ERR_LIMIT);
+    c = good, c.max_send_wr = FAKE_WR + 1;
+    assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_ERR_LIMIT);
+    c = good, c.max_recv_sge = RDL_SGE_MAX + 1;
+    assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_ERR_LIMIT);
+    c = good, c.max_inline_data = FAKE_INLINE + 1;
+    assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_ERR_INVAL);
+    c = good, c.type = 17;
+    assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_ERR_INVAL);
+    c = good, c.type = QPT_UD;
+    assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_ERR_UNSUPPORTED);
+    parts.recv_cq = NULL;
+    assert_int_equal(verbs_create_qp(&f->verbs, &good, &parts, NULL, &h), RDL_ERR_STALE);
+    parts.recv_cq = cq;
+    assert_int_equal(pd->o.n_users + cq->o.n_users, 0);
+    assert_int_equal(verbs_create_qp(&f->verbs, &good, &parts, NULL, &h), RDL_OK);
+    assert_int_equal(pd->o.n_users, 1);
+    assert_int_equal(cq->o.n_users, 2);
+}
+
+static void guest_memory_is_read_and_written(void **state)
+{
+    struct fake *f = *state;
+    struct verbs *v = &f->verbs;
+    uint64_t addr = 0;
+    char out[6] = "";
+
+    assert_int_equal(verbs_mem_alloc(v, 100, &addr), RDL_OK);
+    assert_int_equal(verbs_mem_write(v, addr + 10, "hello", 5), RDL_OK);
+    assert_int_equal(f->events[EV_mem_write], 1);
+    assert_int_equal(verbs_mem_read(v, addr + 10, out, 5), RDL_OK);
+    assert_string_equal(out, "hello");
+    assert_int_equal(verbs_mem_write(v, addr + RAM_PAGE_BYTES - 2, "hello", 5), RDL_ERR_FAULT);
+    assert_int_equal(verbs_mem_read(v, 16, out, 5), RDL_ERR_FAULT);
+    assert_int_equal(verbs_mem_alloc(v, FAKE_RAM_BYTES, &addr), RDL_ERR_NOMEM);
+    assert_int_equal(verbs_mem_alloc(v, UINT64_MAX, &addr), RDL_ERR_NOMEM);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fake_set_up, fake_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_asked_of_a_device_that_is_not_up),
+        T(a_request_that_was_not_sent_leaves_nothing),
+        T(handles_say_whose_they_are_and_go_stale),
+        T(the_port_is_what_the_driver_said_last),
+        T(names_are_unique_and_sound),
+        T(a_refused_object_goes_stale_and_its_name_is_free),
+        T(an_object_in_use_is_not_destroyed),
+        T(a_region_that_cannot_be_is_refused),
+        T(limits_of_the_device_are_kept),
+        T(guest_memory_is_read_and_written),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

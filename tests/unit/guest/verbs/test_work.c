@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* Queue pairs at work: what each state takes, what a modify may say, and what is learnt. */
+#include "guest/verbs/fake_driver.h"
+
+struct work {
+    struct fake *f;
+    struct guest_pd *pd;
+    struct guest_cq *cq;
+    struct guest_qp *qp;
+};
+
+static const uint8_t peer_gid[GID_BYTES] = {[10] = 0xff, 0xff, 10, 0, 0, 2};
+
+static int set_up(void **state)
+{
+    struct work *w = test_calloc(1, sizeof(*w));
+
+    assert_int_equal(fake_set_up((void **)&w->f), 0);
+    w->pd = fake_pd(w->f);
+    w->cq = fake_cq(w->f, 8);
+    w->qp = fake_qp(w->f, w->pd, w->cq);
+    *state = w;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct work *w = *state;
+
+    fake_tear_down((void **)&w->f);
+    test_free(w);
+    return 0;
+}
+
+enum {
+    TO_INIT = QPA_STATE | QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS,
+    TO_RTR = QPA_STATE | QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN |
+             QPA_MAX_DEST_RD_ATOMIC | QPA_MIN_RNR_TIMER,
+    TO_RTS =
+        QPA_STATE | QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC
+};
+
+static struct rdl_qp_attr attributes(uint32_t state)
+{
+    struct rdl_qp_attr a = {
+        .state = state,
+        .path_mtu = MTU_1024,
+        .port = 1,
+        .dest_qpn = 3,
+        .rq_psn = 7,
+        .sq_psn = 100,
+        .min_rnr_timer = 12,
+        .timeout = 4,
+        .retry_cnt = 7,
+        .rnr_retry = 7,
+        .ah.hop_limit = 64,
+    };
+
+    memcpy(a.ah.dgid, peer_gid, GID_BYTES);
+    return a;
+}
+
+static enum rdl_status move(struct work *w, uint32_t to, uint32_t mask)
+{
+    const struct rdl_qp_attr a = attributes(to);
+    struct rdl_modify_error e;
+
+    return verbs_modify_qp(w->qp, &a, mask, false, &e);
+}
+
+static void move_to_rts(struct work *w)
+{
+    assert_int_equal(move(w, QPS_INIT, TO_INIT), RDL_OK);
+    assert_int_equal(move(w, QPS_RTR, TO_RTR), RDL_OK);
+    assert_int_equal(move(w, QPS_RTS, TO_RTS), RDL_OK);
+    assert_int_equal(w->qp->attr.state, QPS_RTS);
+}
+
+static const struct rdl_sge sge[] = {{0x7f0000000000u, 60, 0x101}, {0x7f0000001000u, 4, 0x101}};
+static const struct rdl_send_wr send_wr = {
+    .wr_id = 0x1122334455667788u, .opcode = WR_SEND, .flags = SF_SIGNALED, .sge = sge, .n_sge = 2};
+static const struct rdl_recv_wr recv_wr = {.wr_id = 7, .sge = sge, .n_sge = 1};
+
+static void posts_need_a_state_that_takes_them(void **state)
+{
+    static const struct {
+        enum qp_state state;
+        enum rdl_status send, recv;
+    } rows[] = {
+        {QPS_RESET, RDL_ERR_STATE, RDL_ERR_STATE},
+        {QPS_INIT, RDL_ERR_STATE, RDL_OK},
+        {QPS_RTR, RDL_ERR_STATE, RDL_OK},
+        {QPS_RTS, RDL_OK, RDL_OK},
+        {QPS_SQD, RDL_OK, RDL_OK},
+        {QPS_ERR, RDL_OK, RDL_OK},
+    };
+    struct work *w = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        w->qp->attr.state = rows[i].state;
+        assert_int_equal(verbs_post_send(w->qp, &send_wr, false), rows[i].send);
+        assert_int_equal(verbs_post_recv(w->qp, &recv_wr, false), rows[i].recv);
+    }
+}
+
+static void a_request_that_cannot_be_is_refused(void **state)
+{
+    struct work *w = *state;
+    struct rdl_send_wr wr = send_wr;
+
+    move_to_rts(w);
+    wr.opcode = WR_RDMA_WRITE;
+    assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_ERR_UNSUPPORTED);
+    wr.opcode = WR_RECV;
+    assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_ERR_UNSUPPORTED);
+    wr = send_wr, wr.flags = 1u << 4;
+    assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_ERR_INVAL);
+    wr = send_wr, wr.n_sge = 5;
+    assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_ERR_INVAL);
+    assert_int_equal(verbs_post_recv(w->qp, &(struct rdl_recv_wr){.n_sge = 5}, false),
+                     RDL_ERR_INVAL);
+    assert_int_equal(w->qp->sq.posted + w->qp->rq.posted, 0);
+    wr = send_wr, wr.n_sge = 4, wr.sge = (const struct rdl_sge[4]){{0, 0, 0}};
+    assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_OK); /* as many as may be */
+}
+
+/* The device has completed @status for queue pair @qpn, and a program polls it. */
+static void poll_one(struct work *w, uint32_t status, uint32_t qpn)
+{
+    struct rdl_wc wc;
+    size_t n = 0;
+
+    w->f->unpolled[0] = (struct rdl_wc){.status = status, .qp_num = qpn};
+    w->f->n_unpolled = 1;
+    assert_int_equal(verbs_poll_cq(w->cq, 1, &wc, &n), RDL_OK);
+    assert_int_equal(n, 1);
+    assert_int_equal(wc.status, status);
+}
+
+static void an_error_completion_tells_of_the_error_state(void **state)
+{
+    struct work *w = *state;
+    struct rdl_wc wc;
+    size_t n;
+
+    move_to_rts(w);
+    poll_one(w, WCS_RETRY_EXC_ERR, 0xffffffff); /* nobody's: no crash */
+    poll_one(w, WCS_SUCCESS, w->qp->qpn);
+    assert_int_equal(w->qp->attr.state, QPS_RTS);
+    poll_one(w, WCS_RETRY_EXC_ERR, w->qp->qpn);
+    assert_int_equal(w->qp->attr.state, QPS_ERR);
+    assert_int_equal(w->cq->polled, 3);
+    assert_int_equal(w->f->events[EV_poll], 3);
+
+    /* One that waits while the queue pair is reset is of its earlier life. */
+    w->f->unpolled[0] = (struct rdl_wc){.status = WCS_WR_FLUSH_ERR, .qp_num = w->qp->qpn};
+    w->f->n_unpolled = 1;
+    assert_int_equal(move(w, QPS_RESET, QPA_STATE), RDL_OK);
+    move_to_rts(w);
+    assert_int_equal(verbs_poll_cq(w->cq, 1, &wc, &n), RDL_OK);
+    assert_int_equal(w->qp->attr.state, QPS_RTS);
+    poll_one(w, WCS_WR_FLUSH_ERR, w->qp->qpn);
+    assert_int_equal(w->qp->attr.state, QPS_ERR);
+}
+
+static void modify_names_what_is_wrong(void **state)
+{
+    static const struct {
+        enum qp_state from, to;
+        uint32_t mask, missing, extra;
+        enum rdl_status want;
+    } rows[] = {
+        {QPS_RESET, QPS_INIT, TO_INIT & ~(uint32_t)QPA_PORT, QPA_PORT, 0, RDL_ERR_INVAL},
+        {QPS_RESET, QPS_INIT, TO_INIT | QPA_SQ_PSN, 0, QPA_SQ_PSN, RDL_ERR_INVAL},
+        {QPS_INIT, QPS_RTR, QPA_STATE, TO_RTR & ~(uint32_t)QPA_STATE, 0, RDL_ERR_INVAL},
+        {QPS_RESET, QPS_RTS, TO_RTS, 0, 0, RDL_ERR_STATE},
+        {QPS_RTS, QPS_ERR, QPA_STATE | QPA_TIMEOUT, 0, QPA_TIMEOUT, RDL_ERR_INVAL},
+        {QPS_RTS, QPS_ERR, QPA_STATE, 0, 0, RDL_OK},
+    };
+    struct work *w = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct rdl_qp_attr a = attributes(rows[i].to);
+        struct rdl_modify_error e = {0};
+
+        w->qp->attr.state = rows[i].from;
+        assert_int_equal(verbs_modify_qp(w->qp, &a, rows[i].mask, false, &e), rows[i].want);
+        if (rows[i].want == RDL_OK)
+            continue;
+        assert_int_equal(e.from, rows[i].from);
+        assert_int_equal(e.to, rows[i].to);
+        assert_int_equal(e.missing, rows[i].missing);
+        assert_int_equal(e.extra, rows[i].extra);
+        assert_int_equal(w->qp->attr.state, rows[i].from);
+    }
+}
+
+static void modify_checks_every_value(void **state)
+{
+    struct work *w = *state;
+    const uint32_t requests = w->f->n_requests;
+    struct rdl_modify_error e = {0};
+    struct rdl_qp_attr a = attributes(QPS_INIT);
+
+    a.port = 2;
+    a.pkey_index = 1;
+    a.access = 1u << 9;
+    assert_int_equal(verbs_modify_qp(w->qp, &a, TO_INIT, false, &e), RDL_ERR_INVAL);
+    assert_int_equal(e.bad, QPA_PORT | QPA_PKEY_INDEX | QPA_ACCESS_FLAGS);
+
+    w->qp->attr.state = QPS_INIT;
+    a = attributes(QPS_RTR);
+    a.path_mtu = 6;
+    a.dest_qpn = 1u << 24;
+    a.rq_psn = 1u << 24;
+    a.min_rnr_timer = 32;
+    a.max_dest_rd_atomic = 17;
+    a.ah.sgid_index = 1; /* IPv6 to an IPv4 address */
+    assert_int_equal(verbs_modify_qp(w->qp, &a, TO_RTR, false, &e), RDL_ERR_INVAL);
+    assert_int_equal(e.bad, TO_RTR & ~(uint32_t)QPA_STATE);
+
+    w->qp->attr.state = QPS_RTR;
+    a = attributes(QPS_RTS);
+    a.sq_psn = 1u << 24;
+    a.timeout = 32;
+    a.retry_cnt = a.rnr_retry = 8;
+    a.max_rd_atomic = 17;
+    assert_int_equal(verbs_modify_qp(w->qp, &a, TO_RTS, false, &e), RDL_ERR_INVAL);
+    assert_int_equal(e.bad, TO_RTS & ~(uint32_t)QPA_STATE);
+    assert_int_equal(w->f->n_requests, requests);
+
+    /* A careless driver sends it, and learns from the device. */
+    w->f->refuse = 6;
+    assert_int_equal(verbs_modify_qp(w->qp, &a, TO_RTS, true, &e), RDL_OK);
+    assert_int_equal(w->f->n_requests, requests + 1);
+    assert_int_equal(w->qp->attr.state, QPS_RTR);
+}
+
+static void what_was_posted_is_counted_and_kicked(void **state)
+{
+    struct work *w = *state;
+
+    move_to_rts(w);
+    assert_int_equal(verbs_post_send(w->qp, &send_wr, true), RDL_OK);
+    assert_int_equal(verbs_post_recv(w->qp, &recv_wr, true), RDL_OK);
+    assert_int_equal(w->f->n_kicks, 0);
+    assert_int_equal(verbs_kick(w->qp, true), RDL_OK);
+    assert_int_equal(verbs_post_send(w->qp, &send_wr, false), RDL_OK);
+    assert_int_equal(w->f->n_kicks, 2);
+    w->f->cannot = RDL_ERR_QUEUE_FULL;
+    assert_int_equal(verbs_post_send(w->qp, &send_wr, false), RDL_ERR_QUEUE_FULL);
+    assert_int_equal(verbs_post_recv(w->qp, &recv_wr, false), RDL_ERR_QUEUE_FULL);
+    assert_int_equal(w->f->n_kicks, 2);
+    assert_int_equal(w->qp->sq.posted, 2);
+    assert_int_equal(w->qp->rq.posted, 1);
+    assert_int_equal(w->f->events[EV_post_send], 2);
+    assert_int_equal(w->f->events[EV_post_recv], 1);
+}
+
+/* A modify whose neighbour is asked for reaches the driver when it has answered. */
+static void modify_waits_for_the_neighbour(void **state)
+{
+    static const uint8_t mac[MAC_BYTES] = {2, 0, 0, 0, 0, 9}, other_gid[GID_BYTES] = {0xfe, 0x80};
+    struct work *w = *state;
+    struct verbs *v = &w->f->verbs;
+    const uint32_t requests = w->f->n_requests;
+    uint32_t why = 0;
+
+    w->qp->attr.state = QPS_INIT;
+    w->f->neighbour = RDL_ERR_BUSY;
+    assert_int_equal(move(w, QPS_RTR, TO_RTR), RDL_OK);
+    assert_int_equal(verbs_answer(v, &why), RDL_ERR_BUSY);
+    assert_int_equal(verbs_query_qp(w->qp), RDL_ERR_BUSY);
+    verbs_resolved(v, other_gid, mac);
+    assert_int_equal(verbs_answer(v, &why), RDL_ERR_BUSY);
+    assert_int_equal(w->f->n_requests, requests);
+    verbs_resolved(v, peer_gid, mac);
+    assert_int_equal(verbs_answer(v, &why), RDL_OK);
+    assert_int_equal(w->f->n_requests, requests + 1);
+    assert_memory_equal(w->f->attr.ah.dmac, mac, MAC_BYTES);
+    assert_int_equal(w->qp->attr.state, QPS_RTR);
+
+    w->qp->attr.state = QPS_INIT;
+    assert_int_equal(move(w, QPS_RTR, TO_RTR), RDL_OK);
+    verbs_resolved(v, peer_gid, NULL); /* nobody has answered */
+    assert_int_equal(verbs_answer(v, &why), RDL_ERR_NO_ROUTE);
+    assert_int_equal(w->qp->attr.state, QPS_INIT);
+    assert_int_equal(verbs_query_qp(w->qp), RDL_OK);
+    assert_int_equal(verbs_answer(v, &why), RDL_OK);
+
+    w->qp->attr.state = QPS_INIT;
+    w->f->neighbour = RDL_ERR_NO_ROUTE;
+    assert_int_equal(move(w, QPS_RTR, TO_RTR), RDL_ERR_NO_ROUTE);
+}
+
+static void an_event_disarms_the_cq(void **state)
+{
+    struct work *w = *state;
+    struct rdl_cq_info info;
+
+    assert_int_equal(verbs_req_notify_cq(w->cq, false), RDL_OK);
+    assert_true(w->cq->armed);
+    verbs_cq_event(w->cq);
+    assert_false(w->cq->armed);
+    w->f->refuse = 1;
+    assert_int_equal(verbs_req_notify_cq(w->cq, false), RDL_OK);
+    assert_false(w->cq->armed); /* the device has refused */
+    assert_int_equal(verbs_cq_info(w->cq, &info), RDL_OK);
+    assert_int_equal(info.events, 1);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(posts_need_a_state_that_takes_them),
+        T(a_request_that_cannot_be_is_refused),
+        T(an_error_completion_tells_of_the_error_state),
+        T(modify_names_what_is_wrong),
+        T(modify_checks_every_value),
+        T(what_was_posted_is_counted_and_kicked),
+        T(modify_waits_for_the_neighbour),
+        T(an_event_disarms_the_cq),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

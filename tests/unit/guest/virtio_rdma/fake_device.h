@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* A device without RDMA: it answers control requests with numbers, and a test can look at what the
+ * driver sent, refuse it, answer late, or answer nonsense.
+ */
+#ifndef TESTS_UNIT_GUEST_VIRTIO_RDMA_FAKE_DEVICE_H
+#define TESTS_UNIT_GUEST_VIRTIO_RDMA_FAKE_DEVICE_H
+
+#include "testing.h"
+
+#include <string.h>
+
+#include "emu/guest/virtio_rdma/virtio_rdma.h"
+#include "emu/virtio/pci.h"
+
+#define FAKE_HOST      2u
+#define FAKE_MAX       4u /* CQs and QPs, unless a test wants others */
+#define FAKE_QUEUE     1024u
+#define FAKE_VECTORS   4u
+#define FAKE_RAM_BYTES (64u << 20)
+
+struct fake {
+    struct arena *arena;
+    struct trace_sinks sinks;
+    struct trace_sink sink;
+    struct trace trace;
+    struct sim sim;
+    struct ram ram;
+    struct virtio_dev dev;
+    struct space space;
+    struct dma_pool dma;
+    struct verbs verbs;
+    struct virtio_rdma rdma;
+    uint8_t peer_gid[GID_BYTES], peer_mac[MAC_BYTES]; /* the one neighbour; none while zero */
+    bool late;                                        /* control requests wait for fake_answer() */
+    uint8_t refuse;                                   /* the next answer, if not RSP_OK */
+    uint32_t number;                                  /* of the next object, if not 0 */
+    uint32_t used_len;                                /* of the next answer, if not 0 */
+    uint32_t n_requests;
+    uint8_t request[256]; /* the last one, command first */
+    uint32_t n_cq, n_qp, n_other;
+    uint8_t response[256]; /* data of query responses */
+    uint32_t kicks[64];
+    uint32_t events[EV_COUNT];
+    struct ev last[EV_COUNT];
+};
+
+/* Number of the object that @cmd creates. */
+static inline uint32_t fake_number(struct fake *f, uint8_t cmd)
+{
+    if (f->number)
+        return f->number;
+    return cmd == CMD_CREATE_CQ ? ++f->n_cq : cmd == CMD_CREATE_QP ? ++f->n_qp : ++f->n_other;
+}
+
+/* Executes one control request, if there is one. */
+static inline bool fake_answer(struct fake *f)
+{
+    struct vq *vq = &f->dev.queues[0];
+    uint8_t out[256] = {f->refuse};
+    struct vq_chain c;
+    uint32_t number;
+
+    if (vq_pop(vq, &f->ram, &c) != VQ_GOT)
+        return false;
+    memset(f->request, 0, sizeof(f->request));
+    vq_chain_read(&f->ram, &c, 0, f->request, sizeof(f->request));
+    f->n_requests++;
+    memcpy(out + 1, f->response, sizeof(f->response) - 1);
+    switch (f->request[0]) {
+    case CMD_CREATE_CQ:
+    case CMD_CREATE_PD:
+    case CMD_CREATE_QP:
+    case CMD_REG_USER_MR:
+        number = f->refuse ? 0 : fake_number(f, f->request[0]);
+        st_le32(out + 1, number);
+        st_le32(out + 5, number << 8 | 1); /* lkey and rkey of a region */
+        st_le32(out + 9, number << 8 | 2);
+        break;
+    default:
+        break;
+    }
+    vq_chain_write(&f->ram, &c, 0, out, c.writable_bytes);
+    vq_push(vq, &f->ram, c.head, f->used_len ? f->used_len : c.writable_bytes);
+    if (vq_wants_interrupt(vq, &f->ram))
+        virtio_raise(&f->dev, 0);
+    f->refuse = RSP_OK;
+    f->number = f->used_len = 0;
+    return true;
+}
+
+static inline void fake_notify(void *ctx, uint32_t queue)
+{
+    struct fake *f = ctx;
+
+    if (queue < ARRAY_LEN(f->kicks))
+        f->kicks[queue]++;
+    if (queue == 0 && !f->late)
+        while (fake_answer(f))
+            ;
+}
+
+static inline void fake_reset(void *ctx)
+{
+    (void)ctx;
+}
+
+static inline void fake_queue_reset(void *ctx, uint32_t queue)
+{
+    (void)ctx;
+    (void)queue;
+}
+
+static const struct virtio_ops fake_ops = {fake_notify, fake_reset, fake_queue_reset, NULL};
+
+static inline uint64_t fake_read(void *ctx, uint32_t offset, uint32_t width)
+{
+    return virtio_read(&((struct fake *)ctx)->dev, offset, width);
+}
+
+static inline void fake_write(void *ctx, uint32_t offset, uint32_t width, uint64_t value)
+{
+    virtio_write(&((struct fake *)ctx)->dev, offset, width, value);
+}
+
+static const struct guest_bus fake_bus = {fake_read, fake_write};
+
+static inline void fake_irq(void *ctx, const struct sim_item *item)
+{
+    virtio_rdma_interrupt(&((struct fake *)ctx)->rdma, (uint32_t)(item->arg >> 32));
+}
+
+static sim_handler *const fake_handlers[SIM_KIND_COUNT] = {[SIM_IRQ] = fake_irq};
+
+static inline void fake_event(void *ctx, const struct ev *e)
+{
+    struct fake *f = ctx;
+
+    f->events[e->kind]++;
+    f->last[e->kind] = *e;
+}
+
+static inline void fake_configure(struct fake *f, uint32_t max)
+{
+    const struct rfc_config config = {
+        .phys_port_cnt = 1,
+        .vendor_id = 0x1af4,
+        .max_mr_size = 1u << 30,
+        .max_qp = max,
+        .max_qp_wr = FAKE_QUEUE,
+        .max_send_sge = RDL_SGE_MAX,
+        .max_recv_sge = RDL_SGE_MAX,
+        .max_cq = max,
+        .max_cqe = FAKE_QUEUE,
+        .max_qp_rd_atom = 16,
+        .max_qp_init_rd_atom = 16,
+        .max_ah = 77,
+        .max_pkeys = 1,
+        .local_ca_ack_delay = 15,
+    };
+    struct raw_config raw;
+
+    rfc_config_put(&raw, &config);
+    memcpy(f->dev.device_config, &raw, sizeof(raw));
+}
+
+static inline enum rdl_status fake_resolve(void *ctx, const uint8_t gid[GID_BYTES],
+                                           const uint8_t **ret_mac)
+{
+    const struct fake *f = ctx;
+
+    if (memcmp(gid, f->peer_gid, GID_BYTES) != 0)
+        return RDL_ERR_NO_ROUTE;
+    *ret_mac = f->peer_mac;
+    return RDL_OK;
+}
+
+/* Device, driver and verbs, not booted. */
+static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
+{
+    struct fake *f = test_calloc(1, sizeof(*f));
+    const struct virtio_config dev = {
+        .host = FAKE_HOST,
+        .features_off = features_off,
+        .num_queues = 1 + 3 * max,
+        .queue_size = FAKE_QUEUE,
+        .n_vectors = FAKE_VECTORS,
+        .config_bytes = sizeof(struct raw_config),
+    };
+    const struct verbs_config verbs = {
+        .host = FAKE_HOST,
+        .gid = {{[10] = 0xff, 0xff, 10, 0, 0, 1}, {0xfe, 0x80, [15] = 1}},
+        .trace = &f->trace,
+        .space = &f->space,
+        .resolve = fake_resolve,
+        .resolve_ctx = f,
+    };
+    const struct guest_pci pci = {
+        .function = FN_RDMA,
+        .host = FAKE_HOST,
+        .n_vectors = FAKE_VECTORS,
+        .bus = &fake_bus,
+        .bus_ctx = f,
+        .trace = &f->trace,
+        .ram = &f->ram,
+        .dma = &f->dma,
+    };
+    struct prng rng = prng_stream(1, 1);
+    const struct rfc_port_attr port = {.max_mtu = MTU_4096, .gid_tbl_len = GUEST_GIDS};
+    struct raw_port_attr raw;
+
+    f->arena = arena_new((size_t)4 << 30);
+    assert_non_null(f->arena);
+    f->sink = (struct trace_sink){fake_event, f, ev_set_all, NULL};
+    f->trace.sinks = &f->sinks;
+    trace_sink_add(&f->sinks, &f->sink);
+    assert_true(sim_init(&f->sim, f->arena, &f->trace, fake_handlers, f));
+    assert_true(ram_init(&f->ram, f->arena, FAKE_RAM_BYTES));
+    assert_true(virtio_init(&f->dev, f->arena, &f->sim, &dev, &fake_ops, f));
+    assert_true(space_init(&f->space, &f->ram, &rng));
+    dma_init(&f->dma, &f->space);
+    verbs_init(&f->verbs, f->arena, &verbs, &virtio_rdma_ops, &f->rdma);
+    assert_true(virtio_rdma_init(&f->rdma, &f->verbs, f->arena, &pci));
+    fake_configure(f, max);
+    rfc_port_attr_put(&raw, &port);
+    memcpy(f->response, &raw, sizeof(raw));
+    return f;
+}
+
+static inline void fake_free(struct fake *f)
+{
+    arena_free(f->arena);
+    test_free(f);
+}
+
+static inline enum rdl_status fake_boot(struct fake *f)
+{
+    const enum rdl_status st = virtio_rdma_boot(&f->rdma);
+
+    return st == RDL_OK ? virtio_rdma_start(&f->rdma) : st;
+}
+
+static inline int fake_set_up(void **state)
+{
+    struct fake *f = fake_new(FAKE_MAX, 0);
+
+    assert_int_equal(fake_boot(f), RDL_OK);
+    assert_true(f->verbs.up);
+    *state = f;
+    return 0;
+}
+
+static inline int fake_tear_down(void **state)
+{
+    fake_free(*state);
+    return 0;
+}
+
+static inline struct guest_pd *fake_pd(struct fake *f)
+{
+    uint64_t h = 0;
+
+    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
+    return (struct guest_pd *)verbs_get(&f->verbs, OBJ_PD, h);
+}
+
+static inline struct guest_cq *fake_cq(struct fake *f, uint32_t cqe)
+{
+    uint64_t h = 0;
+
+    assert_int_equal(verbs_create_cq(&f->verbs, cqe, NULL, &h), RDL_OK);
+    return (struct guest_cq *)verbs_get(&f->verbs, OBJ_CQ, h);
+}
+
+static inline struct guest_qp *fake_qp(struct fake *f, struct guest_pd *pd, struct guest_cq *cq,
+                                       uint32_t max_wr)
+{
+    const struct rdl_qp_config config = {
+        .type = QPT_RC,
+        .max_send_wr = max_wr,
+        .max_recv_wr = max_wr,
+        .max_inline_data = 100,
+    };
+    const struct verbs_qp_parts parts = {pd, cq, cq};
+    uint64_t h = 0;
+
+    assert_int_equal(verbs_create_qp(&f->verbs, &config, &parts, NULL, &h), RDL_OK);
+    return (struct guest_qp *)verbs_get(&f->verbs, OBJ_QP, h);
+}
+
+/* A completion, as a device would write it; used.len is @len. */
+static inline void fake_complete(struct fake *f, const struct guest_cq *cq,
+                                 const struct rfc_cqe *cqe, uint32_t len)
+{
+    struct vq *vq = &f->dev.queues[cq->cqn];
+    struct raw_cqe raw;
+    struct vq_chain c;
+
+    rfc_cqe_put(&raw, cqe);
+    assert_int_equal(vq_pop(vq, &f->ram, &c), VQ_GOT);
+    assert_int_equal(c.writable_bytes, sizeof(raw));
+    assert_int_equal(vq_chain_write(&f->ram, &c, 0, &raw, sizeof(raw)), sizeof(raw));
+    assert_true(vq_push(vq, &f->ram, c.head, len));
+}
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Boot, the control queue and interrupts. */
+#include "guest/virtio_rdma/fake_device.h"
+
+static void a_device_that_answers_at_once_is_up_after_boot(void **state)
+{
+    struct fake *f = *state;
+    const struct virtio_rdma *d = &f->rdma;
+
+    assert_int_equal(f->dev.status, VS_ACKNOWLEDGE | VS_DRIVER | VS_FEATURES_OK | VS_DRIVER_OK);
+    assert_int_equal(d->pci.features, VIRTIO_FEATURES_ALL);
+    assert_int_equal(d->device.max_qp, FAKE_MAX);
+    assert_int_equal(d->device.max_ah, 77); /* a misaligned field */
+    assert_int_equal(d->device.local_ca_ack_delay, 15);
+    assert_int_equal(f->verbs.port.max_mtu, MTU_4096);
+    assert_int_equal(f->n_requests, 3); /* ADD_GID twice, QUERY_PORT */
+    for (uint32_t i = 0; i < d->n_queues; i++)
+        assert_true(f->dev.queues[i].enabled);
+    assert_int_equal(f->dev.queues[0].ring.size, GUEST_CTRL_QUEUE_SIZE);
+    assert_int_equal(f->dev.queues[1].ring.size, GUEST_QUEUE_SIZE);
+    assert_int_equal(sim_next_ns(&f->sim), UINT64_MAX); /* and no interrupt is on its way */
+}
+
+static void a_device_that_answers_later_is_up_by_interrupts(void **state)
+{
+    struct fake *f = fake_new(FAKE_MAX, 0);
+
+    (void)state;
+    f->late = true;
+    assert_int_equal(fake_boot(f), RDL_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t handle;
+
+        assert_false(f->verbs.up);
+        assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &handle), RDL_ERR_BUSY);
+        assert_true(fake_answer(f));
+        sim_dispatch(&f->sim);
+    }
+    assert_true(f->verbs.up);
+    fake_free(f);
+}
+
+static void add_gid_carries_the_address(void **state)
+{
+    struct fake *f = fake_new(FAKE_MAX, 0);
+    struct raw_add_gid raw;
+    struct rfc_add_gid cmd;
+
+    (void)state;
+    f->late = true;
+    assert_int_equal(fake_boot(f), RDL_OK);
+    assert_true(fake_answer(f));
+    assert_int_equal(f->request[0], CMD_ADD_GID);
+    memcpy(&raw, f->request + 1, sizeof(raw));
+    rfc_add_gid_get(&cmd, &raw);
+    assert_memory_equal(cmd.gid, f->verbs.config.gid[0], GID_BYTES);
+    assert_int_equal(cmd.gid_type, 2);
+    assert_int_equal(cmd.index, 0);
+    assert_int_equal(cmd.port_num, 1);
+    fake_free(f);
+}
+
+static void a_device_without_options_boots_too(void **state)
+{
+    struct fake *f = fake_new(FAKE_MAX, UINT64_MAX);
+
+    (void)state;
+    assert_int_equal(fake_boot(f), RDL_OK);
+    assert_true(f->verbs.up);
+    assert_int_equal(f->rdma.pci.features, VIRTIO_FEATURE(VF_VERSION_1));
+    fake_free(f);
+}
+
+/* 49,153 queues, with smaller rings, in one tick that still has numbers for its events. */
+static void the_largest_device_boots(void **state)
+{
+    struct fake *f = fake_new(16384, 0);
+
+    (void)state;
+    trace_sink_remove(&f->sinks, &f->sink);
+    assert_int_equal(fake_boot(f), RDL_OK);
+    assert_true(f->verbs.up);
+    assert_int_equal(f->rdma.n_queues, 49153);
+    assert_true(f->trace.row < EV_ROW_MAX);
+    assert_non_null(fake_cq(f, 1000)); /* longer than the ring of boot */
+    fake_free(f);
+}
+
+static void a_refused_boot_says_so(void **state)
+{
+    struct fake *f = fake_new(FAKE_MAX, 0);
+    uint32_t rsp = 0;
+
+    (void)state;
+    f->refuse = RSP_NO_RESOURCES;
+    assert_int_equal(fake_boot(f), RDL_ERR_DEVICE);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_DEVICE);
+    assert_int_equal(rsp, RSP_NO_RESOURCES);
+    fake_free(f);
+}
+
+static void numbers_that_contradict_each_other_are_refused(void **state)
+{
+    static const struct {
+        uint32_t max_cq, max_qp;
+    } rows[] = {{0, 4}, {4, 0}, {5, 4}, {4, 5}, {16385, 4}, {UINT32_MAX, UINT32_MAX}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct fake *f = fake_new(FAKE_MAX, 0);
+
+        st_le32(f->dev.device_config + offsetof(struct raw_config, max_cq), rows[i].max_cq);
+        st_le32(f->dev.device_config + offsetof(struct raw_config, max_qp), rows[i].max_qp);
+        assert_int_equal(fake_boot(f), RDL_ERR_BROKEN);
+        assert_int_equal(f->dev.status & VS_FAILED, VS_FAILED);
+        fake_free(f);
+    }
+}
+
+static void one_request_at_a_time(void **state)
+{
+    struct fake *f = *state;
+    uint64_t a = 0, b = 0;
+    uint32_t rsp = 0;
+
+    f->late = true;
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "pd", &a), RDL_OK);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_BUSY);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "other", &b), RDL_ERR_BUSY);
+    assert_int_equal(verbs_dealloc_pd((struct guest_pd *)verbs_get(&f->verbs, OBJ_PD, a)),
+                     RDL_ERR_BUSY);
+    assert_true(fake_answer(f));
+    sim_dispatch(&f->sim);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_OK);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "other", &b), RDL_OK);
+}
+
+static void requests_and_answers_are_events(void **state)
+{
+    struct fake *f = *state;
+    struct guest_pd *pd;
+
+    f->number = 9;
+    pd = fake_pd(f);
+    assert_int_equal(f->last[EV_ctrl_request].u.ctrl_request.cmd, CMD_CREATE_PD);
+    assert_int_equal(f->last[EV_kick].cause, f->last[EV_ctrl_request].id);
+    assert_int_equal(f->last[EV_ctrl_response].u.ctrl_response.rsp, RSP_OK);
+    assert_int_equal(f->last[EV_ctrl_response].u.ctrl_response.number, 9);
+    assert_int_equal(f->last[EV_named].cause, f->last[EV_ctrl_response].id);
+    assert_string_equal(f->last[EV_named].u.named.name.s, "pd9");
+    assert_int_equal(f->last[EV_named].u.named.host, FAKE_HOST);
+    assert_int_equal(verbs_dealloc_pd(pd), RDL_OK);
+    assert_int_equal(f->last[EV_gone].u.gone.number, 9);
+}
+
+static void a_device_that_lies_does_not_crash_the_guest(void **state)
+{
+    struct fake *f = *state;
+    uint64_t h = 0;
+    uint32_t rsp = 0;
+
+    f->used_len = 1; /* success, but no number */
+    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_DEVICE);
+    assert_null(verbs_get(&f->verbs, OBJ_PD, h));
+
+    f->number = FAKE_MAX + 1; /* no such CQ */
+    assert_int_equal(verbs_create_cq(&f->verbs, 4, NULL, &h), RDL_OK);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_BROKEN);
+    assert_null(verbs_get(&f->verbs, OBJ_CQ, h));
+    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_ERR_BROKEN);
+}
+
+static void a_used_element_out_of_nowhere_breaks_the_control_queue(void **state)
+{
+    struct fake *f = *state;
+    uint32_t rsp = 0;
+
+    assert_true(vq_push(&f->dev.queues[0], &f->ram, 5, 1));
+    virtio_rdma_interrupt(&f->rdma, GUEST_VECTOR_CTRL);
+    assert_int_equal(verbs_answer(&f->verbs, &rsp), RDL_ERR_BROKEN);
+}
+
+static void a_device_that_needs_a_reset_is_noticed(void **state)
+{
+    struct fake *f = *state;
+    uint64_t h = 0;
+
+    f->dev.queues[3].broken = VQE_LOOP;
+    virtio_queue_broken(&f->dev, 3);
+    sim_dispatch(&f->sim);
+    assert_true(f->verbs.broken);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_ERR_BROKEN);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fake_set_up, fake_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(a_device_that_answers_at_once_is_up_after_boot),
+        cmocka_unit_test(a_device_that_answers_later_is_up_by_interrupts),
+        cmocka_unit_test(add_gid_carries_the_address),
+        cmocka_unit_test(a_device_without_options_boots_too),
+        cmocka_unit_test(the_largest_device_boots),
+        cmocka_unit_test(a_refused_boot_says_so),
+        cmocka_unit_test(numbers_that_contradict_each_other_are_refused),
+        T(one_request_at_a_time),
+        T(requests_and_answers_are_events),
+        T(a_device_that_lies_does_not_crash_the_guest),
+        T(a_used_element_out_of_nowhere_breaks_the_control_queue),
+        T(a_device_that_needs_a_reset_is_noticed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

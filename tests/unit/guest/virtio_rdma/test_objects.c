@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Objects: what of them reaches the device, and the queues that they use. */
+#include "guest/virtio_rdma/fake_device.h"
+
+static void a_region_lists_its_pages(void **state)
+{
+    struct fake *f = *state;
+    struct verbs *v = &f->verbs;
+    struct guest_pd *pd = fake_pd(f);
+    struct rdl_mr_info info;
+    struct rfc_reg_user_mr cmd;
+    struct raw_reg_user_mr raw;
+    uint64_t addr = 0;
+    uint64_t h = 0;
+
+    assert_int_equal(verbs_mem_alloc(v, 5 * RAM_PAGE_BYTES, &addr), RDL_OK);
+    /* From inside the first page to one byte of the third. */
+    assert_int_equal(
+        verbs_reg_mr(pd, addr + 100, 2 * RAM_PAGE_BYTES - 99, ACC_LOCAL_WRITE, "mr", &h), RDL_OK);
+    memcpy(&raw, f->request + 1, sizeof(raw));
+    rfc_reg_user_mr_get(&cmd, &raw);
+    assert_int_equal(cmd.start, addr + 100);
+    assert_int_equal(cmd.virt_addr, addr + 100);
+    assert_int_equal(cmd.length, 2 * RAM_PAGE_BYTES - 99);
+    assert_int_equal(cmd.npages, 3);
+    for (uint32_t i = 0; i < cmd.npages; i++) {
+        uint8_t entry[8];
+        uint64_t gpa = 0;
+
+        assert_true(ram_read(&f->ram, cmd.pages + 8 * i, entry, sizeof(entry)));
+        assert_true(space_translate(&f->space, addr + i * RAM_PAGE_BYTES, &gpa));
+        assert_int_equal(ld_le64(entry), gpa);
+    }
+    verbs_mr_info((struct guest_mr *)verbs_get(&f->verbs, OBJ_MR, h), &info);
+    assert_int_equal(info.lkey & 0xff, 1);
+    assert_int_equal(info.rkey & 0xff, 2);
+    assert_int_equal(info.bytes, 2 * RAM_PAGE_BYTES - 99);
+    assert_int_equal(verbs_dealloc_pd(pd), RDL_ERR_BUSY);
+    assert_int_equal(verbs_dereg_mr((struct guest_mr *)verbs_get(&f->verbs, OBJ_MR, h)), RDL_OK);
+    assert_int_equal(verbs_dealloc_pd(pd), RDL_OK);
+}
+
+static void a_region_to_the_end_of_a_page_has_no_further_page(void **state)
+{
+    static const struct {
+        uint64_t from, bytes;
+        uint32_t pages;
+    } rows[] = {{0, 4096, 1}, {0, 4097, 2}, {4095, 1, 1}, {4095, 2, 2}, {1, 8191, 2}};
+    struct fake *f = *state;
+    struct guest_pd *pd = fake_pd(f);
+    uint64_t addr = 0;
+
+    assert_int_equal(verbs_mem_alloc(&f->verbs, 3 * RAM_PAGE_BYTES, &addr), RDL_OK);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct raw_reg_user_mr raw;
+        uint64_t h = 0;
+
+        assert_int_equal(verbs_reg_mr(pd, addr + rows[i].from, rows[i].bytes, 0, NULL, &h), RDL_OK);
+        memcpy(&raw, f->request + 1, sizeof(raw));
+        assert_int_equal(ld_le32(raw.npages), rows[i].pages);
+    }
+}
+
+/* The ring is the next power of two, the buffers are exactly as many as were asked for. */
+static void a_cq_has_as_many_buffers_as_entries(void **state)
+{
+    static const struct {
+        uint32_t cqe, ring;
+    } rows[] = {{1, 1}, {2, 2}, {5, 8}, {256, 256}, {257, 512}, {1024, 1024}};
+    struct fake *f = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct guest_cq *cq = fake_cq(f, rows[i].cqe);
+        struct vq *vq = &f->dev.queues[cq->cqn];
+
+        f->n_cq--; /* the number is used again */
+        assert_int_equal(vq->ring.size, rows[i].ring);
+        assert_int_equal(vq_avail_count(vq, &f->ram), rows[i].cqe);
+        assert_int_equal(vq->vector, GUEST_VECTOR_CQ);
+        assert_int_equal(verbs_destroy_cq(cq), RDL_OK);
+        assert_int_equal(vq->ring.size, GUEST_QUEUE_SIZE);
+        assert_int_equal(vq_avail_count(vq, &f->ram), 0);
+    }
+}
+
+static void queues_that_cannot_be_reset_begin_anew_in_place(void **state)
+{
+    struct fake *f = fake_new(FAKE_MAX, VIRTIO_FEATURE(VF_RING_RESET));
+    uint64_t h = 0;
+
+    (void)state;
+    assert_int_equal(fake_boot(f), RDL_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        struct guest_cq *cq = fake_cq(f, 5);
+        struct vq *vq = &f->dev.queues[cq->cqn];
+
+        f->n_cq--;
+        assert_int_equal(vq->ring.size, GUEST_QUEUE_SIZE);
+        assert_int_equal(vq_avail_count(vq, &f->ram), 5);
+        assert_int_equal(verbs_destroy_cq(cq), RDL_OK);
+        vq->last_avail = vq->used_idx = 0; /* what DESTROY does without RING_RESET */
+    }
+    assert_int_equal(verbs_create_cq(&f->verbs, GUEST_QUEUE_SIZE + 1, NULL, &h), RDL_ERR_LIMIT);
+    fake_free(f);
+}
+
+/* Memory of destroyed objects is used again: a guest does not run dry. */
+static void objects_come_and_go_for_ever(void **state)
+{
+    struct fake *f = *state;
+    struct guest_pd *pd = fake_pd(f);
+    uint64_t dma_next = 0;
+
+    for (unsigned i = 0; i < 200; i++) {
+        struct guest_cq *cq = fake_cq(f, 1000);
+        struct guest_qp *qp = fake_qp(f, pd, cq, 500);
+
+        f->n_cq--;
+        f->n_qp--;
+        assert_int_equal(verbs_destroy_qp(qp), RDL_OK);
+        assert_int_equal(verbs_destroy_cq(cq), RDL_OK);
+        assert_true(i == 0 || f->space.dma_next == dma_next);
+        dma_next = f->space.dma_next;
+    }
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fake_set_up, fake_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(a_region_lists_its_pages),
+        T(a_region_to_the_end_of_a_page_has_no_further_page),
+        T(a_cq_has_as_many_buffers_as_entries),
+        cmocka_unit_test(queues_that_cannot_be_reset_begin_anew_in_place),
+        T(objects_come_and_go_for_ever),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* Queue pairs at work: WQEs, kicks, completions and their events. */
+#include "guest/virtio_rdma/fake_device.h"
+
+struct work {
+    struct fake *f;
+    struct guest_pd *pd;
+    struct guest_cq *cq;
+    struct guest_qp *qp;
+};
+
+#define MAX_WR 3u /* in a ring of four */
+
+static const uint8_t peer_gid[GID_BYTES] = {[10] = 0xff, 0xff, 10, 0, 0, 2};
+static const uint8_t peer_mac[MAC_BYTES] = {2, 0, 0, 0, 0, 2};
+
+static int set_up(void **state)
+{
+    struct work *w = test_calloc(1, sizeof(*w));
+
+    assert_int_equal(fake_set_up((void **)&w->f), 0);
+    w->pd = fake_pd(w->f);
+    w->cq = fake_cq(w->f, 8);
+    w->qp = fake_qp(w->f, w->pd, w->cq, MAX_WR);
+    memcpy(w->f->peer_gid, peer_gid, GID_BYTES);
+    memcpy(w->f->peer_mac, peer_mac, MAC_BYTES);
+    *state = w;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct work *w = *state;
+
+    fake_free(w->f);
+    test_free(w);
+    return 0;
+}
+
+enum {
+    TO_INIT = QPA_STATE | QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS,
+    TO_RTR = QPA_STATE | QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN |
+             QPA_MAX_DEST_RD_ATOMIC | QPA_MIN_RNR_TIMER,
+    TO_RTS =
+        QPA_STATE | QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC
+};
+
+static struct rdl_qp_attr attributes(uint32_t state)
+{
+    struct rdl_qp_attr a = {
+        .state = state,
+        .path_mtu = MTU_1024,
+        .port = 1,
+        .dest_qpn = 3,
+        .rq_psn = 7,
+        .sq_psn = 100,
+        .min_rnr_timer = 12,
+        .timeout = 4,
+        .retry_cnt = 7,
+        .rnr_retry = 7,
+        .ah.hop_limit = 64,
+    };
+
+    memcpy(a.ah.dgid, peer_gid, GID_BYTES);
+    return a;
+}
+
+static enum rdl_status move(struct work *w, uint32_t to, uint32_t mask)
+{
+    const struct rdl_qp_attr a = attributes(to);
+    struct rdl_modify_error e;
+
+    return verbs_modify_qp(w->qp, &a, mask, false, &e);
+}
+
+static void move_to_rts(struct work *w)
+{
+    assert_int_equal(move(w, QPS_INIT, TO_INIT), RDL_OK);
+    assert_int_equal(move(w, QPS_RTR, TO_RTR), RDL_OK);
+    assert_int_equal(move(w, QPS_RTS, TO_RTS), RDL_OK);
+    assert_int_equal(w->qp->attr.state, QPS_RTS);
+}
+
+static const struct rdl_sge sge[] = {{0x7f0000000000u, 60, 0x101}, {0x7f0000001000u, 4, 0x101}};
+static const struct rdl_send_wr send_wr = {
+    .wr_id = 0x1122334455667788u, .opcode = WR_SEND, .flags = SF_SIGNALED, .sge = sge, .n_sge = 2};
+static const struct rdl_recv_wr recv_wr = {.wr_id = 7, .sge = sge, .n_sge = 1};
+
+static void a_send_is_one_descriptor_in_the_rfcs_layout(void **state)
+{
+    struct work *w = *state;
+    struct fake *f = w->f;
+    struct vq *vq = &f->dev.queues[w->qp->sq.queue];
+    uint8_t wqe[256];
+    struct vq_chain c;
+
+    move_to_rts(w);
+    assert_int_equal(verbs_post_send(w->qp, &send_wr, false), RDL_OK);
+    assert_int_equal(f->kicks[w->qp->sq.queue], 1);
+    assert_int_equal(f->last[EV_post_send].u.post_send.bytes, 64);
+    assert_int_equal(f->last[EV_post_send].u.post_send.queue, FAKE_MAX + 2 * w->qp->qpn - 1);
+    assert_int_equal(f->last[EV_kick].cause, f->last[EV_post_send].id);
+    assert_int_equal(vq_pop(vq, &f->ram, &c), VQ_GOT);
+    assert_int_equal(c.n_readable, 1);
+    assert_int_equal(c.readable_bytes, 75 + 2 * 16);
+    vq_chain_read(&f->ram, &c, 0, wqe, sizeof(wqe));
+    assert_int_equal(ld_le32(wqe), 2);
+    assert_int_equal(ld_le32(wqe + 4), SF_SIGNALED);
+    assert_int_equal(ld_le32(wqe + 8), WR_SEND);
+    assert_int_equal(ld_le64(wqe + 12), send_wr.wr_id);
+    assert_int_equal(ld_le64(wqe + 75 + 16), sge[1].addr);
+    assert_int_equal(ld_le32(wqe + 75 + 24), sge[1].length);
+    assert_int_equal(ld_le32(wqe + 75 + 28), sge[1].lkey);
+}
+
+static void a_receive_is_one_descriptor_in_the_rfcs_layout(void **state)
+{
+    struct work *w = *state;
+    struct fake *f = w->f;
+    uint8_t wqe[256];
+    struct vq_chain c;
+
+    assert_int_equal(move(w, QPS_INIT, TO_INIT), RDL_OK);
+    assert_int_equal(verbs_post_recv(w->qp, &recv_wr, false), RDL_OK);
+    assert_int_equal(f->last[EV_post_recv].u.post_recv.queue, FAKE_MAX + 2 * w->qp->qpn);
+    assert_int_equal(vq_pop(&f->dev.queues[w->qp->rq.queue], &f->ram, &c), VQ_GOT);
+    assert_int_equal(c.readable_bytes, sizeof(struct raw_rq_wqe) + sizeof(struct raw_sge));
+    vq_chain_read(&f->ram, &c, 0, wqe, sizeof(wqe));
+    assert_int_equal(ld_le32(wqe), 1);
+    assert_int_equal(ld_le64(wqe + sizeof(struct raw_rq_wqe)), sge[0].addr);
+}
+
+static void inline_data_follows_the_head(void **state)
+{
+    struct work *w = *state;
+    struct fake *f = w->f;
+    struct rdl_send_wr wr = {.wr_id = 1,
+                             .opcode = WR_SEND_WITH_IMM,
+                             .flags = SF_INLINE,
+                             .imm = {1, 2, 3, 4},
+                             .inline_data = "hello",
+                             .inline_bytes = 5};
+    struct vq_chain c;
+    uint8_t wqe[128];
+
+    move_to_rts(w);
+    assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_OK);
+    assert_int_equal(vq_pop(&f->dev.queues[w->qp->sq.queue], &f->ram, &c), VQ_GOT);
+    assert_int_equal(c.readable_bytes, 80);
+    vq_chain_read(&f->ram, &c, 0, wqe, sizeof(wqe));
+    assert_int_equal(ld_le32(wqe), 0); /* num_sge */
+    assert_memory_equal(wqe + 20, wr.imm, 4);
+    assert_memory_equal(wqe + 75, "hello", 5);
+    wr.inline_bytes = 101;
+    assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_ERR_INVAL);
+    wr.inline_bytes = 5, wr.n_sge = 1, wr.sge = sge;
+    assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_ERR_INVAL);
+}
+
+static void a_full_queue_has_room_when_the_device_gives_back(void **state)
+{
+    struct work *w = *state;
+    struct fake *f = w->f;
+    struct vq *vq = &f->dev.queues[w->qp->sq.queue];
+    struct vq_chain c;
+
+    move_to_rts(w);
+    for (unsigned round = 0; round < 100; round++) {
+        while (vq_avail_count(vq, &f->ram) < MAX_WR)
+            assert_int_equal(verbs_post_send(w->qp, &send_wr, false), RDL_OK);
+        assert_int_equal(verbs_post_send(w->qp, &send_wr, false), RDL_ERR_QUEUE_FULL);
+        for (unsigned i = 0; i <= round % MAX_WR; i++) {
+            assert_int_equal(vq_pop(vq, &f->ram, &c), VQ_GOT);
+            assert_true(vq_push(vq, &f->ram, c.head, 0));
+        }
+    }
+    assert_int_equal(w->qp->sq.posted, w->qp->sq.reclaimed + MAX_WR);
+}
+
+static void nokick_leaves_the_kick_to_the_caller(void **state)
+{
+    struct work *w = *state;
+    struct fake *f = w->f;
+    const uint32_t queue = w->qp->sq.queue;
+
+    move_to_rts(w);
+    assert_int_equal(verbs_post_send(w->qp, &send_wr, true), RDL_OK);
+    assert_int_equal(verbs_post_send(w->qp, &send_wr, true), RDL_OK);
+    assert_int_equal(f->kicks[queue], 0);
+    assert_int_equal(vq_avail_count(&f->dev.queues[queue], &f->ram), 2); /* it could look */
+    assert_int_equal(verbs_kick(w->qp, true), RDL_OK);
+    assert_int_equal(f->kicks[queue], 1);
+    assert_int_equal(f->last[EV_kick].u.kick.avail_idx, 2);
+    /* EVENT_IDX: the device has not asked for more. */
+    assert_int_equal(verbs_post_send(w->qp, &send_wr, false), RDL_OK);
+    assert_int_equal(f->kicks[queue], 1);
+    assert_int_equal(f->events[EV_no_kick], 1);
+    assert_int_equal(verbs_kick(w->qp, true), RDL_OK); /* asked for without need: it is done */
+    assert_int_equal(f->kicks[queue], 2);
+}
+
+static void a_completion_is_polled_once_and_its_buffer_offered_again(void **state)
+{
+    struct work *w = *state;
+    struct fake *f = w->f;
+    const struct rfc_cqe cqe = {.wr_id = 7,
+                                .opcode = WC_RECV,
+                                .byte_len = 64,
+                                .ex = {1, 2, 3, 4},
+                                .qp_num = w->qp->qpn,
+                                .wc_flags = WCF_WITH_IMM};
+    struct rdl_wc wc[4];
+    size_t n = 9;
+
+    assert_int_equal(verbs_poll_cq(w->cq, 4, wc, &n), RDL_OK);
+    assert_int_equal(n, 0);
+    for (uint32_t i = 0; i < 70000; i++) { /* over the wrap of every index */
+        fake_complete(f, w->cq, &cqe, sizeof(struct raw_cqe));
+        assert_int_equal(verbs_poll_cq(w->cq, 4, wc, &n), RDL_OK);
+        assert_int_equal(n, 1);
+    }
+    assert_int_equal(wc[0].wr_id, 7);
+    assert_int_equal(wc[0].opcode, WC_RECV);
+    assert_int_equal(wc[0].byte_len, 64);
+    assert_int_equal(wc[0].wc_flags, WCF_WITH_IMM);
+    assert_memory_equal(wc[0].imm, cqe.ex, 4);
+    assert_int_equal(w->cq->polled, 70000);
+    assert_int_equal(f->events[EV_poll], 70000);
+    assert_int_equal(vq_avail_count(&f->dev.queues[w->cq->cqn], &f->ram), 8);
+    for (unsigned i = 0; i < 5; i++)
+        fake_complete(f, w->cq, &cqe, sizeof(struct raw_cqe));
+    assert_int_equal(verbs_poll_cq(w->cq, 4, wc, &n), RDL_OK);
+    assert_int_equal(n, 4);
+}
+
+static void a_completion_of_a_wrong_length_breaks_the_cq(void **state)
+{
+    struct work *w = *state;
+    const struct rfc_cqe cqe = {.wr_id = 1};
+    struct rdl_wc wc[2];
+    size_t n = 0;
+
+    fake_complete(w->f, w->cq, &cqe, sizeof(struct raw_cqe));
+    fake_complete(w->f, w->cq, &cqe, 12);
+    assert_int_equal(verbs_poll_cq(w->cq, 2, wc, &n), RDL_OK); /* what came before it */
+    assert_int_equal(n, 1);
+    assert_int_equal(verbs_poll_cq(w->cq, 2, wc, &n), RDL_ERR_BROKEN);
+}
+
+static void an_armed_cq_has_one_event(void **state)
+{
+    struct work *w = *state;
+    struct fake *f = w->f;
+    struct vq *vq = &f->dev.queues[w->cq->cqn];
+    const struct rfc_cqe cqe = {.wr_id = 1};
+
+    fake_complete(f, w->cq, &cqe, sizeof(struct raw_cqe));
+    assert_false(vq_wants_interrupt(vq, &f->ram));
+    assert_int_equal(verbs_req_notify_cq(w->cq, false), RDL_OK);
+    assert_int_equal(f->request[0], CMD_REQ_NOTIFY_CQ);
+    assert_int_equal(ld_le32(f->request + 5), 2); /* next completion */
+    for (unsigned i = 0; i < 2; i++) {
+        fake_complete(f, w->cq, &cqe, sizeof(struct raw_cqe));
+        assert_int_equal(vq_wants_interrupt(vq, &f->ram), i == 0);
+        virtio_rdma_interrupt(&f->rdma, vq->vector);
+    }
+    assert_int_equal(w->cq->events, 1);
+    assert_int_equal(f->events[EV_cq_event], 1);
+    assert_false(w->cq->armed);
+    assert_int_equal(verbs_req_notify_cq(w->cq, true), RDL_OK);
+    assert_int_equal(ld_le32(f->request + 5), 1); /* solicited */
+}
+
+static void modify_resolves_the_neighbour(void **state)
+{
+    struct work *w = *state;
+    struct rdl_qp_attr a = attributes(QPS_RTR);
+    struct rdl_modify_error e = {0};
+    struct rfc_qp_attr sent;
+    struct raw_qp_attr raw;
+
+    w->qp->attr.state = QPS_INIT;
+    a.ah.dgid[15] = 99;
+    assert_int_equal(verbs_modify_qp(w->qp, &a, TO_RTR, false, &e), RDL_ERR_NO_ROUTE);
+    a.ah.dgid[15] = 2;
+    assert_int_equal(verbs_modify_qp(w->qp, &a, TO_RTR, false, &e), RDL_OK);
+    memcpy(&raw, w->f->request + 9, sizeof(raw));
+    rfc_qp_attr_get(&sent, &raw);
+    assert_memory_equal(sent.ah_dmac, peer_mac, MAC_BYTES);
+    assert_memory_equal(sent.ah_dgid, peer_gid, GID_BYTES);
+    assert_int_equal(sent.dest_qp_num, 3);
+    assert_int_equal(sent.rq_psn, 7);
+    assert_int_equal(ld_le32(w->f->request + 5), TO_RTR);
+    assert_memory_equal(w->qp->attr.ah.dmac, peer_mac, MAC_BYTES);
+    assert_int_equal(w->qp->attr.sq_psn, 0); /* not in the mask */
+}
+
+static void query_replaces_what_the_driver_believed(void **state)
+{
+    struct work *w = *state;
+    const struct rfc_qp_attr told = {.qp_state = QPS_SQD, .sq_psn = 1234, .ah_hop_limit = 9};
+    struct raw_qp_attr raw;
+    struct rdl_qp_info info;
+
+    rfc_qp_attr_put(&raw, &told);
+    memcpy(w->f->response, &raw, sizeof(raw));
+    assert_int_equal(verbs_query_qp(w->qp), RDL_OK);
+    verbs_qp_info(w->qp, &info);
+    assert_int_equal(info.attr.state, QPS_SQD);
+    assert_int_equal(info.attr.sq_psn, 1234);
+    assert_int_equal(info.attr.ah.hop_limit, 9);
+    assert_int_equal(info.qpn, 1);
+    assert_int_equal(info.sq_queue, FAKE_MAX + 1);
+    assert_int_equal(info.rq_queue, FAKE_MAX + 2);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(a_send_is_one_descriptor_in_the_rfcs_layout),
+        T(a_receive_is_one_descriptor_in_the_rfcs_layout),
+        T(inline_data_follows_the_head),
+        T(a_full_queue_has_room_when_the_device_gives_back),
+        T(nokick_leaves_the_kick_to_the_caller),
+        T(a_completion_is_polled_once_and_its_buffer_offered_again),
+        T(a_completion_of_a_wrong_length_breaks_the_cq),
+        T(an_armed_cq_has_one_event),
+        T(modify_resolves_the_neighbour),
+        T(query_replaces_what_the_driver_believed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
