@@ -24,19 +24,28 @@ static void close_lab(struct session *s)
     s->lab = NULL;
 }
 
+/* Gives the session an empty lab in place of the one that it has.  If there is no memory for a new
+ * one, the old one stays.
+ */
 static enum rdl_status open_lab(struct session *s, uint64_t seed)
 {
     const struct rdl_lab_config config = {
         .seed = seed, .arena_bytes_max = s->config.memory_bytes, .check_invariants = true};
-    enum rdl_status st = rdl_lab_new(&config, &s->lab);
+    struct rdl_lab *lab = NULL;
+    enum rdl_status st = rdl_lab_new(&config, &lab);
 
-    if (st != RDL_OK)
-        return st;
-    s->seed = seed;
-    st = rdl_record(s->lab, 0, 0);
     if (st == RDL_OK)
-        st = rdl_hash_start(s->lab);
-    return st == RDL_OK ? shown_init(&s->shown, s->lab, s->config.out) : st;
+        st = rdl_record(lab, 0, 0);
+    if (st == RDL_OK)
+        st = rdl_hash_start(lab);
+    if (st != RDL_OK) {
+        rdl_lab_free(lab);
+        return st;
+    }
+    close_lab(s);
+    s->lab = lab;
+    s->seed = seed;
+    return shown_init(&s->shown, lab, s->config.out);
 }
 
 void session_no_lab(FILE *err, const struct session_config *config, enum rdl_status st)
@@ -81,7 +90,6 @@ void session_free(struct session *s)
 
 bool session_reseed(struct session *s, uint64_t seed)
 {
-    close_lab(s);
     return open_lab(s, seed) == RDL_OK;
 }
 
