@@ -58,16 +58,17 @@ static int judge_stop(struct session *s, const struct stop *stop, const char *te
 {
     const struct source src = {"--until", text, strlen(text)};
     const struct span at = {0, src.len};
+    const struct scope in = session_outer_scope(s);
     char actual[DIAG_MESSAGE_BYTES / 2];
     struct text t = text_on(actual, sizeof(actual));
     bool holds = false;
 
-    if (expr_holds(s, stop->when, at, &holds)) {
+    if (expr_holds(&in, stop->when, at, &holds, &s->diag)) {
         if (holds) {
             say_where(s);
             return EXIT_PASSED;
         }
-        expr_add_actual(s, stop->when, &t);
+        expr_add_actual(&in, stop->when, &t);
         diag_set(&s->diag, DIAG_EXPECT, at, "this never came true: %s", actual);
     }
     diag_print(stderr, &src, &s->diag);

@@ -2,6 +2,7 @@
 /* Letting time pass, and asking whether what should have happened has: step, run, until, expect. */
 #include "cli/cmd/dispatch.h"
 #include "cli/session/advance.h"
+#include "cli/session/expr_count.h"
 #include "cli/session/expr_eval.h"
 #include "emu/base/quantity.h"
 
@@ -73,13 +74,14 @@ bool run_run(struct session *s, const struct step *st)
 /* Fails: the expression does not hold; says what it is instead, and how to see it again. */
 static bool refute(struct session *s, const struct step *st, const struct expr *e, const char *why)
 {
+    const struct scope in = session_scope(s);
     char actual[DIAG_MESSAGE_BYTES / 2];
     struct text t = text_on(actual, sizeof(actual));
 
-    expr_add_actual(s, e, &t);
+    expr_add_actual(&in, e, &t);
     diag_set(&s->diag, DIAG_EXPECT, st->at, "%s %s: %s%s", st->cmd->name, step_text(st, "that"),
              why, actual);
-    expr_note_events(s, e);
+    expr_note_events(&in, e, &s->diag);
     return false;
 }
 
@@ -93,7 +95,9 @@ static void note_replay(struct session *s)
 /* What cannot be answered is a mistake of who asks, and nothing that `refused` may take. */
 static bool answer(struct session *s, const struct expr *e, struct span at, bool *ret)
 {
-    if (expr_holds(s, e, at, ret))
+    const struct scope in = session_scope(s);
+
+    if (expr_holds(&in, e, at, ret, &s->diag))
         return true;
     if (s->diag.kind == DIAG_FAILED)
         s->diag.kind = DIAG_VALUE;
@@ -106,7 +110,7 @@ static struct expr *read_that(struct session *s, const struct step *st, struct p
     const struct span at = step_span(st, "that", 0);
     struct expr *e = expr_parse(pool, step_text(st, "that"), at, &s->diag);
 
-    if (e && expr_attach(s, e, at))
+    if (e && expr_attach(s->lab, e, at, &s->diag))
         return e;
     if (s->diag.kind == DIAG_FAILED)
         s->diag.kind = DIAG_VALUE;

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "rdmalab/status.h"
+
 struct source {
     const char *name; /* of the file; NULL: typed at a prompt */
     const char *text; /* NUL-terminated as well */
@@ -44,6 +46,11 @@ struct diag {
 /* Fills @d and returns false, so that a check can end with it. */
 bool diag_set(struct diag *d, enum diag_kind kind, struct span at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Fills @d (kind DIAG_FAILED) because a function of the lab returned @st, and adds the remedy of
+ * that. Returns false.
+ */
+bool diag_status(struct diag *d, struct span at, const char *what, enum rdl_status st);
 
 /* Adds the remedy to what diag_set() said.  Returns false. */
 bool diag_remedy(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

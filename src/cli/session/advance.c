@@ -92,24 +92,22 @@ static bool tick_reached(struct session *s, struct span at, struct limit limit)
 }
 
 /* Does @stop hold?  While its condition cannot be evaluated it does not: what it speaks of may not
- * be there yet.
+ * be there yet.  Names in it mean the same whatever step runs.
  */
-static bool stop_holds(struct session *s, const struct stop *stop)
+static bool stop_holds(const struct session *s, const struct stop *stop)
 {
+    const struct scope in = session_outer_scope(s);
+    struct diag ignored = {.kind = DIAG_NONE};
     bool holds = false;
 
     if (stop->is_place)
         return rdl_tick(s->lab) >= stop->tick;
-    if (expr_holds(s, stop->when, (struct span){0, 0}, &holds))
-        return holds;
-    return false;
+    return expr_holds(&in, stop->when, (struct span){0, 0}, &holds, &ignored) && holds;
 }
 
 /* Is one of the stops hit now, or was one before?  Then no step is to go on. */
 static bool is_stopped(struct session *s)
 {
-    const enum diag_kind before = s->diag.kind;
-
     if (session_is_over(s))
         return true;
     for (struct stop *stop = s->stops.first; stop; stop = stop->next) {
@@ -119,7 +117,6 @@ static bool is_stopped(struct session *s)
             s->stops.hit = stop;
         s->quit = s->quit || stop->owner == STOP_OF_PROGRAM;
     }
-    s->diag.kind = before;
     return session_is_over(s);
 }
 

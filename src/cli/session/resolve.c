@@ -39,13 +39,15 @@ void resolve_path(const struct scope *in, const char *name, char ret[SESSION_PAT
 
 struct scope resolve_rest(const struct scope *in, const char *name, char host[RDL_NAME_BYTES])
 {
+    struct scope rest = *in;
     char path[SESSION_PATH_BYTES];
 
     if (in->host[0])
-        return *in;
+        return rest;
     resolve_path(in, name, path);
     resolve_host_name(path, host);
-    return (struct scope){in->lab, host};
+    rest.host = host;
+    return rest;
 }
 
 struct search {

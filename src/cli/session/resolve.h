@@ -8,10 +8,15 @@
 
 #define SESSION_PATH_BYTES 192u
 
+struct live;
+struct live_ops;
+
 /* Where names are looked up. */
 struct scope {
     const struct rdl_lab *lab;
     const char *host; /* of bare names; "": they are looked up nowhere */
+    const struct live_ops *live_ops;
+    const struct live *live; /* the programs of the hosts; NULL: there are none */
 };
 
 /* The whole path of @name: itself if it begins with a host, switch, link or fault, otherwise

@@ -8,7 +8,7 @@
 #include "cli/lang/line.h"
 #include "cli/live/live.h"
 #include "cli/session/advance.h"
-#include "cli/session/expr_eval.h"
+#include "cli/session/expr_count.h"
 #include "cli/session/shown.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
@@ -116,8 +116,7 @@ bool session_interrupted(struct session *s, struct span at)
 
 bool session_fail_status(struct session *s, struct span at, const char *what, enum rdl_status st)
 {
-    session_fail(s, at, "%s: %s", what, rdl_status_str(st));
-    return diag_remedy(&s->diag, "%s", rdl_status_remedy(st));
+    return diag_status(&s->diag, at, what, st);
 }
 
 bool session_is_live(const struct session *s)
@@ -167,9 +166,18 @@ bool session_is_over(const struct session *s)
     return s->quit || s->stops.hit;
 }
 
+struct scope session_outer_scope(const struct session *s)
+{
+    return (struct scope){s->lab, "", s->config.live_ops, s->live};
+}
+
 struct scope session_scope(const struct session *s)
 {
-    return (struct scope){s->lab, s->in ? s->in->host : ""};
+    struct scope in = session_outer_scope(s);
+
+    if (s->in)
+        in.host = s->in->host;
+    return in;
 }
 
 struct limit session_limit(const struct session *s)
@@ -316,21 +324,21 @@ bool session_steps(struct session *s, const struct step *first, const struct blo
 /* Begins to count what the expressions of @st and its block will ask for.  What cannot be counted
  * is an error when it is asked for.  @depth of blocks is bounded by the parsers.
  */
-static void count_ahead(struct session *s, const struct step *st)
+static void count_ahead(const struct session *s, const struct step *st)
 {
     for (size_t i = 0; i < st->cmd->n_params; i++) {
         const char *text =
             st->cmd->params[i].kind == VAL_EXPR && st->args[i].n > 0 ? st->args[i].v[0].text : NULL;
+        struct diag ignored = {.kind = DIAG_NONE};
         struct pool pool = {NULL};
-        struct expr *e = text ? expr_parse(&pool, text, st->at, &s->diag) : NULL;
+        struct expr *e = text ? expr_parse(&pool, text, st->at, &ignored) : NULL;
 
         if (e)
-            (void)expr_attach(s, e, st->at);
+            (void)expr_attach(s->lab, e, st->at, &ignored);
         pool_free(&pool);
     }
     for (const struct step *b = st->body; b; b = b->next)
         count_ahead(s, b);
-    s->diag.kind = DIAG_NONE;
 }
 
 /* A script begins, or a line at a prompt. */
@@ -351,7 +359,7 @@ bool session_script(struct session *s, const struct script *script)
     for (const struct step *st = script->first; st; st = st->next)
         count_ahead(s, st);
     for (struct stop *stop = s->stops.first; stop; stop = stop->next) {
-        if (stop->when && !expr_attach(s, stop->when, (struct span){0, 0}))
+        if (stop->when && !expr_attach(s->lab, stop->when, (struct span){0, 0}, &s->diag))
             return false;
     }
     return session_steps(s, script->first, &in);

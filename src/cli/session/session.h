@@ -157,8 +157,10 @@ int session_exit_status(const struct session *s);
 /* Is no further step of what runs to be carried out?  That is so after a stop and after `quit`. */
 bool session_is_over(const struct session *s);
 
-/* Where the names in the step that runs are looked up. */
+/* Where the names in the step that runs are looked up, and where those that stand in no step are.
+ */
 struct scope session_scope(const struct session *s);
+struct scope session_outer_scope(const struct session *s);
 
 /* The last tick that the step that runs may make. */
 struct limit {

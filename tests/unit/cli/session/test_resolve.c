@@ -24,7 +24,7 @@ static void a_bare_name_is_looked_up_on_the_host_of_its_scope(void **state)
     lab_open(&l, false);
     lab_run(&l, LINES);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const struct scope in = {l.s->lab, rows[i].host};
+        const struct scope in = {.lab = l.s->lab, .host = rows[i].host};
         char path[SESSION_PATH_BYTES];
 
         resolve_path(&in, rows[i].name, path);
@@ -44,7 +44,7 @@ static void the_rest_of_a_line_is_on_the_host_of_its_first_name(void **state)
     lab_open(&l, false);
     lab_run(&l, LINES);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const struct scope in = {l.s->lab, rows[i].host};
+        const struct scope in = {.lab = l.s->lab, .host = rows[i].host};
         char host[RDL_NAME_BYTES];
 
         assert_string_equal(resolve_rest(&in, rows[i].name, host).host, rows[i].rest);
@@ -62,7 +62,7 @@ static void what_is_not_found_is_told_and_changes_nothing(void **state)
     (void)state;
     lab_open(&l, false);
     lab_run(&l, LINES);
-    in = (struct scope){l.s->lab, ""};
+    in = session_outer_scope(l.s);
     assert_false(resolve_memory_text(&in, "mr[0:4]", (struct span){0, 7}, &m, &d));
     assert_int_equal(d.kind, DIAG_VALUE);
     assert_non_null(strstr(d.remedy, "begin with their host"));

@@ -99,6 +99,24 @@ static void a_stop_of_the_program_ends_the_session(void **state)
     lab_close(&l);
 }
 
+static void a_condition_means_the_same_whatever_block_runs(void **state)
+{
+    struct stop *whole;
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host h1 h2; link h1 h2");
+    add_when(&l.s->stops, STOP_OF_PROMPT, "ip.pings >= 1"); /* of no host */
+    whole = add_when(&l.s->stops, STOP_OF_PROMPT, "h1.ip.pings >= 2");
+    lab_run(&l, "on h1 { ping h1 h2 }");
+    assert_null(l.s->stops.hit);
+    assert_int_equal(l.s->diag.kind, DIAG_NONE);
+    lab_run(&l, "on h1 { ping h1 h2 }");
+    assert_ptr_equal(l.s->stops.hit, whole);
+    lab_close(&l);
+}
+
 static void advancing_says_how_it_ended(void **state)
 {
     static const struct span nowhere = {0, 0};
@@ -133,6 +151,7 @@ int main(void)
         cmocka_unit_test(what_goes_on_holding_is_hit_once),
         cmocka_unit_test(a_stop_of_the_prompt_ends_the_line_and_the_next_one_goes_on),
         cmocka_unit_test(a_stop_of_the_program_ends_the_session),
+        cmocka_unit_test(a_condition_means_the_same_whatever_block_runs),
         cmocka_unit_test(advancing_says_how_it_ended),
     };
 

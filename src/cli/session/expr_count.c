@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session/expr_count.h"
+
+#include "cli/print/show_text.h"
+#include "cli/tell/show_fate.h"
+#include "cli/tree/lab_past.h"
+#include "emu/base/assert.h"
+#include "emu/past/past.h"
+#include "rdmalab/trace.h"
+
+#define EVENTS_NOTED 12u
+
+static bool unknown_name(const struct question *q, struct span at, const struct ev_condition *c)
+{
+    struct rdl_value v;
+    size_t off;
+
+    if (c->field->print == EVP_HOST && rdl_inspect(q->in->lab, c->text, &v, &off) != RDL_OK)
+        return resolve_unknown(q->in, at, c->text, "no host", q->reterr);
+    if (c->field->print == EVP_HOST) {
+        diag_set(q->reterr, DIAG_FAILED, at, "%s is a %s, not a host", c->text, v.text);
+        return diag_remedy(q->reterr, "\"show hosts\" lists the hosts");
+    }
+    diag_set(q->reterr, DIAG_FAILED, at, "no fault and no switch is called \"%s\"", c->text);
+    return diag_remedy(q->reterr, "\"show faults\" and \"show hosts\" list what there is");
+}
+
+/* What is wrong with counting: says what was forgotten. */
+static bool too_late(const struct question *q, struct span at, const struct ev_filter *filter,
+                     uint64_t forgotten)
+{
+    const struct past past = past_of_lab(q->in->lab);
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    diag_set(q->reterr, DIAG_FAILED, at,
+             "it is too late to count: %llu of %llu %s events are not in the record",
+             (unsigned long long)forgotten, (unsigned long long)rdl_total(q->in->lab, filter->kind),
+             ev_schema(filter->kind)->name);
+    past_add_gap(&t, &past);
+    if (t.len > 0)
+        diag_note(q->reterr, "  %s", buf);
+    if (past.forgotten > 0)
+        diag_note(q->reterr, "  the record is full and has forgotten its oldest %llu events",
+                  (unsigned long long)past.forgotten);
+    return diag_remedy(q->reterr,
+                       "ask once before it happens, and it is counted from then on; in a "
+                       "scenario that is done for you");
+}
+
+bool expr_attach(struct rdl_lab *lab, struct expr *e, struct span at, struct diag *reterr)
+{
+    const struct scope in = {.lab = lab, .host = ""}; /* conditions have whole names */
+    const struct question q = {&in, at, reterr};
+    uint64_t forgotten = 0;
+    enum rdl_status st;
+
+    /* Depth is bounded by the parser. */
+    if ((e->a && !expr_attach(lab, e->a, at, reterr)) ||
+        (e->b && !expr_attach(lab, e->b, at, reterr)))
+        return false;
+    if (e->kind != EXPR_COUNT || e->filter->n == 0)
+        return true; /* all of a kind: the lab knows the total */
+    st = rdl_tally(lab, e->filter, &e->tally, &forgotten);
+    if (st == RDL_ERR_FORGOTTEN) {
+        const struct past past = past_of_lab(lab);
+        const struct ev_condition *unknown = ev_filter_look_up(e->filter, past.names);
+
+        if (unknown)
+            return unknown_name(&q, operand_place(&q, e), unknown);
+        return too_late(&q, operand_place(&q, e), e->filter, forgotten);
+    }
+    return st == RDL_OK || diag_status(reterr, at, "count", st);
+}
+
+bool expr_count(const struct question *q, const struct expr *e, uint64_t *ret)
+{
+    const struct span at = operand_place(q, e);
+    const struct ev_condition *unknown = NULL;
+
+    if (e->filter->n == 0) {
+        *ret = rdl_total(q->in->lab, e->filter->kind);
+        return true;
+    }
+    RDL_ASSERT(e->tally);
+    switch (rdl_tally_count(e->tally, ret, &unknown)) {
+    case RDL_OK:
+        return true;
+    case RDL_ERR_NOT_FOUND:
+        return unknown_name(q, at, unknown);
+    default:
+        return too_late(q, at, e->filter, rdl_total(q->in->lab, e->filter->kind));
+    }
+}
+
+/* *@index is made when it is needed first. */
+static void note_event(struct diag *d, const struct past *past, struct past_index **index,
+                       const struct ev *e)
+{
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    ev_add_line(&t, e, past->names);
+    if (e->kind == EV_tx) {
+        if (!*index)
+            *index = fate_index(past);
+        text_add(&t, "  ");
+        fate_add(&t, *index, e);
+    }
+    diag_note(d, "  %s", buf);
+}
+
+/* Notes the first events that @filter, which has counted @all, lets through. */
+static void note_events(struct diag *d, const struct past *past, const struct ev_filter *filter,
+                        uint64_t all)
+{
+    struct past_index *index = NULL;
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < past->n && n < EVENTS_NOTED; i++) {
+        const struct ev *e = past_at(past, i);
+
+        if (!ev_filter_holds(filter, e))
+            continue;
+        note_event(d, past, &index, e);
+        n++;
+    }
+    past_index_free(index);
+    if (all == n)
+        return;
+    if (n == 0)
+        diag_note(d, "  none of them is in the record (any more)");
+    else
+        diag_note(d, "  ... and %llu more%s", (unsigned long long)(all - n),
+                  n < EVENTS_NOTED ? ", not in the record (any more)" : "");
+}
+
+void expr_note_events(const struct scope *in, const struct expr *e, struct diag *d)
+{
+    const struct past past = past_of_lab(in->lab);
+    struct diag ignored = {.kind = DIAG_NONE};
+    const struct question q = {in, {0, 0}, &ignored};
+    uint64_t all;
+
+    /* Depth is bounded by the parser. */
+    if (e->a)
+        expr_note_events(in, e->a, d);
+    if (e->b)
+        expr_note_events(in, e->b, d);
+    if (e->kind == EXPR_COUNT && expr_count(&q, e, &all))
+        note_events(d, &past, e->tally ? rdl_tally_filter(e->tally) : e->filter, all);
+}

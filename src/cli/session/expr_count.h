@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* count() in expressions: a tally of the lab for each. */
+#ifndef CLI_SESSION_EXPR_COUNT_H
+#define CLI_SESSION_EXPR_COUNT_H
+
+#include "cli/session/operand.h"
+
+/* Begins to count in @lab what each count() of @e, which stands at @at, asks for; without this they
+ * cannot be evaluated.  False: @reterr says why, for example that it is too late.
+ */
+bool expr_attach(struct rdl_lab *lab, struct expr *e, struct span at, struct diag *reterr);
+
+/* How many events the count() @e, which has been attached, has counted. */
+bool expr_count(const struct question *q, const struct expr *e, uint64_t *ret);
+
+/* Adds to the notes of @d the events that each count() in @e counted, with what became of them. */
+void expr_note_events(const struct scope *in, const struct expr *e, struct diag *d);
+
+#endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session/operand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/lang/values.h"
+#include "cli/live/live.h"
+#include "cli/session/expr_count.h"
+#include "emu/base/quantity.h"
+#include "rdmalab/trace.h"
+#include "rdmalab/verbs.h"
+
+#define BYTES_MAX   (64u << 20)
+#define BYTES_SHOWN 24u
+
+void operand_done(struct operand *o)
+{
+    free(o->bytes);
+    o->bytes = NULL;
+}
+
+struct span operand_place(const struct question *q, const struct expr *e)
+{
+    if (e->at.at + e->at.len > q->at.len)
+        return q->at;
+    return (struct span){q->at.at + e->at.at, e->at.len};
+}
+
+static void set_number(struct operand *o, enum rdl_type type, uint64_t v)
+{
+    o->kind = OPERAND_NUMBER;
+    o->v.type = type;
+    o->v.number = v;
+}
+
+/* Is the element missing, but its list there? */
+static bool is_missing_element(const struct question *q, const char *path, size_t off)
+{
+    struct rdl_value v;
+    char list[SESSION_PATH_BYTES];
+    struct text t = text_on(list, sizeof(list));
+    const char *open = strchr(path + (off ? off - 1 : 0), '[');
+    size_t at;
+
+    if (!open || (size_t)(open - path) < off ||
+        strcspn(path + off, ".") < (size_t)(open - path) - off)
+        return false;
+    text_addn(&t, path, (size_t)(open - path));
+    return rdl_inspect(q->in->lab, list, &v, &at) == RDL_OK;
+}
+
+/* Is the path a part of a memory region? */
+static bool is_memory(const struct question *q, const char *path)
+{
+    struct slice_text slice;
+    char base[SESSION_PATH_BYTES];
+    struct text t = text_on(base, sizeof(base));
+    size_t off;
+    uint64_t raw;
+
+    if (value_slice(path, &slice, &off) || !slice.has_from)
+        return false;
+    text_addn(&t, path, slice.base_bytes);
+    return rdl_find(q->in->lab, base, OBJ_MR, &raw) == RDL_OK;
+}
+
+static bool read_memory(const struct question *q, const char *path, struct span at,
+                        struct operand *ret)
+{
+    struct memory m;
+    uint8_t byte;
+
+    if (!resolve_memory_text(q->in, path, at, &m, q->reterr))
+        return false;
+    if (m.bytes > BYTES_MAX)
+        return diag_set(q->reterr, DIAG_FAILED, at, "more than %u bytes", BYTES_MAX);
+    ret->n_bytes = (size_t)m.bytes;
+    ret->bytes = malloc(ret->n_bytes + 1);
+    if (!ret->bytes)
+        return diag_status(q->reterr, at, path, RDL_ERR_NOMEM);
+    if (rdl_mem_read(q->in->lab, m.host, m.addr, ret->bytes, ret->n_bytes) != RDL_OK)
+        return diag_status(q->reterr, at, path, RDL_ERR_FAULT);
+    ret->kind = OPERAND_BYTES;
+    if (!m.has_bytes) {
+        byte = ret->bytes[0];
+        operand_done(ret);
+        set_number(ret, RDL_NUMBER, byte);
+    }
+    return true;
+}
+
+/* The last program that was started on the host. */
+static bool find_program(const struct question *q, const char *host, size_t n,
+                         struct live_program_info *ret)
+{
+    struct live_program_info p;
+    bool found = false;
+
+    for (uint32_t i = 0; q->in->live && q->in->live_ops->program_at(q->in->live, i, &p); i++) {
+        if (strlen(p.host) == n && memcmp(p.host, host, n) == 0) {
+            *ret = p;
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* "h1.program.done": programs are outside the lab, and not in its tree. */
+static bool read_program(const struct question *q, const char *path, struct operand *ret)
+{
+    static const char infix[] = ".program.";
+    const char *dot = strstr(path, infix), *field = dot ? dot + sizeof(infix) - 1 : NULL;
+    struct live_program_info p;
+
+    if (!dot || !find_program(q, path, (size_t)(dot - path), &p))
+        return false;
+    if (strcmp(field, "done") == 0)
+        set_number(ret, RDL_FLAG, p.state == PP_DONE);
+    else if (strcmp(field, "failed") == 0)
+        set_number(ret, RDL_FLAG, p.state == PP_FAILED);
+    else if (strcmp(field, "sent") == 0)
+        set_number(ret, RDL_NUMBER, p.n_sent);
+    else if (strcmp(field, "received") == 0)
+        set_number(ret, RDL_NUMBER, p.n_rcvd);
+    else
+        return false;
+    return true;
+}
+
+static bool read_path(const struct question *q, const struct expr *e, struct operand *ret)
+{
+    char path[SESSION_PATH_BYTES];
+    size_t off = 0;
+
+    if (strcmp(e->text, "t") == 0) {
+        set_number(ret, RDL_TIME, rdl_now_ns(q->in->lab));
+        return true;
+    }
+    if (strcmp(e->text, "tick") == 0) {
+        set_number(ret, RDL_NUMBER, rdl_tick(q->in->lab));
+        return true;
+    }
+    if (strcmp(e->text, "true") == 0 || strcmp(e->text, "false") == 0) {
+        set_number(ret, RDL_FLAG, e->text[0] == 't');
+        return true;
+    }
+    resolve_path(q->in, e->text, path);
+    if (is_memory(q, path))
+        return read_memory(q, path, operand_place(q, e), ret);
+    if (read_program(q, path, ret))
+        return true;
+    if (rdl_inspect(q->in->lab, path, &ret->v, &off) == RDL_OK && ret->v.type != RDL_NODE) {
+        ret->kind =
+            ret->v.type == RDL_WORD || ret->v.type == RDL_TEXT ? OPERAND_WORD : OPERAND_NUMBER;
+        return true;
+    }
+    if (!strpbrk(e->text, ".[")) {
+        struct text t = text_on(ret->v.text, sizeof(ret->v.text));
+
+        ret->kind = OPERAND_BARE;
+        ret->v.type = RDL_TEXT;
+        text_add(&t, e->text);
+        return true;
+    }
+    if (off == 0 && rdl_inspect(q->in->lab, path, &ret->v, &off) == RDL_OK) {
+        diag_set(q->reterr, DIAG_FAILED, operand_place(q, e), "%s is a %s, not a value", path,
+                 ret->v.text);
+        return diag_remedy(q->reterr, "\"show %s\" lists its values", path);
+    }
+    if (is_missing_element(q, path, off)) {
+        /* It may come, but never with a word that no element has. */
+        if (!expr_path_leads(path, operand_place(q, e), q->reterr))
+            return false;
+        ret->kind = OPERAND_ABSENT;
+        return true;
+    }
+    return resolve_unknown(q->in, operand_place(q, e), path, "nothing", q->reterr);
+}
+
+/* A number has the type of its @neighbour, and no unit of another. */
+static bool read_number(const struct question *q, const struct expr *e,
+                        const struct operand *neighbour, struct operand *ret)
+{
+    const enum rdl_type type =
+        neighbour && neighbour->kind == OPERAND_NUMBER ? neighbour->v.type : RDL_NUMBER;
+    struct text t = text_on(ret->v.text, sizeof(ret->v.text));
+    uint64_t number = 0;
+
+    if (!expr_number(type == RDL_TIME, e->text, &number)) {
+        diag_set(q->reterr, DIAG_FAILED, operand_place(q, e),
+                 "the other side is %s time, and %s is %s", type == RDL_TIME ? "a" : "no", e->text,
+                 type == RDL_TIME ? "none" : "one");
+        return diag_remedy(q->reterr, type == RDL_TIME ? "times are written 500ns, 10us, 1.5ms"
+                                                       : "only times have the units ns, us, ms, s");
+    }
+    set_number(ret, type, number);
+    text_add(&t, e->text);
+    return true;
+}
+
+bool operand_read(const struct question *q, const struct expr *e, const struct operand *neighbour,
+                  struct operand *ret)
+{
+    uint64_t number = 0;
+
+    *ret = (struct operand){.kind = OPERAND_NUMBER, .v = {.type = RDL_NUMBER}};
+    switch (e->kind) {
+    case EXPR_NUMBER:
+        return read_number(q, e, neighbour, ret);
+    case EXPR_STRING:
+        ret->kind = OPERAND_BYTES;
+        ret->n_bytes = strlen(e->text);
+        ret->bytes = (uint8_t *)strdup(e->text);
+        return ret->bytes || diag_status(q->reterr, q->at, "expression", RDL_ERR_NOMEM);
+    case EXPR_COUNT:
+        if (!expr_count(q, e, &number))
+            return false;
+        set_number(ret, RDL_NUMBER, number);
+        return true;
+    case EXPR_PATH:
+        return read_path(q, e, ret);
+    default:
+        return diag_set(q->reterr, DIAG_FAILED, operand_place(q, e), "this cannot be compared");
+    }
+}
+
+static void add_bytes(struct text *t, const struct operand *o)
+{
+    const size_t n = o->n_bytes < BYTES_SHOWN ? o->n_bytes : BYTES_SHOWN;
+    bool printable = o->n_bytes > 0;
+
+    for (size_t i = 0; i < n; i++)
+        printable = printable && o->bytes[i] >= 0x20 && o->bytes[i] < 0x7f;
+    text_add(t, printable ? "\"" : "");
+    for (size_t i = 0; i < n; i++)
+        text_addf(t, printable ? "%c" : "%02x", o->bytes[i]);
+    text_add(t, printable ? "\"" : "");
+    if (o->n_bytes > n)
+        text_addf(t, "... (%zu bytes)", o->n_bytes);
+}
+
+void operand_add(struct text *t, const struct operand *o)
+{
+    switch (o->kind) {
+    case OPERAND_ABSENT:
+        text_add(t, "not there");
+        break;
+    case OPERAND_BYTES:
+        add_bytes(t, o);
+        break;
+    case OPERAND_WORD:
+    case OPERAND_BARE:
+        text_add(t, o->v.text);
+        break;
+    case OPERAND_NUMBER:
+        if (o->v.type == RDL_TIME)
+            quantity_add_time_short(t, o->v.number);
+        else if (o->v.type == RDL_FLAG)
+            text_add(t, o->v.number ? "true" : "false");
+        else if (o->v.type == RDL_HEX)
+            text_addf(t, "0x%llx", (unsigned long long)o->v.number);
+        else
+            text_addf(t, "%llu", (unsigned long long)o->v.number);
+        break;
+    }
+}
