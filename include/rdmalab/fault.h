@@ -11,7 +11,7 @@
  * criterion must hold; RDL_ANY always does.
  */
 struct rdl_fault_config {
-    const char *name;     /* copied; NULL or "": f1, f2, ... */
+    const char *name;     /* copied; as of a host; NULL or "": f1, f2, ... */
     uint32_t kind;        /* enum fault_kind, not FLT_NONE nor FLT_CHANCE */
     rdl_host from;        /* raw 0: any */
     uint32_t opcode;      /* enum opcode, enum frame_kind (ARP_REQUEST), or RDL_ANY */

@@ -88,7 +88,7 @@ static bool add_fault(struct session *s, const struct step *st, struct rdl_fault
         return false;
     status = rdl_fault_add(s->lab, f, &made);
     if (status == RDL_ERR_EXISTS)
-        return session_fail(s, st->as.at, "there is a fault \"%s\" already", st->as.text);
+        return session_fail(s, st->as.at, "something is called \"%s\" already", st->as.text);
     if (status != RDL_OK)
         return session_fail_status(s, st->at, st->cmd->name, status);
     resolve_name(s->lab, OBJ_FAULT, made.raw, name);

@@ -11,6 +11,7 @@
 #include "cli/lang/table.h"
 #include "emu/base/assert.h"
 #include "emu/base/json.h"
+#include "emu/base/name.h"
 #include "emu/base/quantity.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/lab.h"
@@ -19,7 +20,6 @@
 #define PATH_BYTES_MAX 160u
 
 /* Pieces of the regular expressions below. */
-#define RE_NAME  "[A-Za-z][A-Za-z0-9_-]*"
 #define RE_INT   "(0[xX][0-9a-fA-F]+|[0-9]+)"
 #define RE_NUM   "[0-9]+(\\.[0-9]+)?"
 #define RE_SIZE  "(0[xX][0-9a-fA-F]+|" RE_NUM "([bB]|[kKmMgG]([iI][bB])?)?)"
@@ -28,17 +28,18 @@
 
 const struct value_kind_info value_kinds[N_VALUE_KINDS] = {
     [VAL_FLAG] = {"", "a flag: the bare word", NULL, false},
-    [VAL_NEW_NAME] = {"NAME", "a name: a letter, then letters, digits, _ and -", "^" RE_NAME "$",
+    [VAL_NEW_NAME] = {"NAME", "a name: a letter, then letters, digits, _ and -", "^" NAME_REGEX "$",
                       false},
-    [VAL_HOST] = {"HOST", "the name of a host", "^" RE_NAME "$", false},
-    [VAL_NODE] = {"NODE", "the name of a host, switch or live port", "^" RE_NAME "$", false},
-    [VAL_SENDER] = {"SENDER", "the name of a host or live port", "^" RE_NAME "$", false},
-    [VAL_LINK] = {"A-B", "the two nodes of a link: h1-h2", "^" RE_NAME "-" RE_NAME "$", false},
-    [VAL_FAULT] = {"FAULT", "the name of a fault", "^" RE_NAME "$", false},
+    [VAL_HOST] = {"HOST", "the name of a host", "^" NAME_REGEX "$", false},
+    [VAL_NODE] = {"NODE", "the name of a host, switch or live port", "^" NAME_REGEX "$", false},
+    [VAL_SENDER] = {"SENDER", "the name of a host or live port", "^" NAME_REGEX "$", false},
+    [VAL_LINK] = {"A-B", "the two nodes of a link: h1-h2", "^" NAME_REGEX "-" NAME_REGEX "$",
+                  false},
+    [VAL_FAULT] = {"FAULT", "the name of a fault", "^" NAME_REGEX "$", false},
     [VAL_OBJECT] = {"OBJECT", "an object: h1.qp, or its bare name where the host is known",
-                    "^" RE_NAME "(\\." RE_NAME ")?$", false},
-    [VAL_QUEUE] = {"QUEUE", "a work queue: h1.qp.sq", "^" RE_NAME "(\\." RE_NAME ")?\\.(sq|rq)$",
-                   false},
+                    "^" NAME_REGEX "(\\." NAME_REGEX ")?$", false},
+    [VAL_QUEUE] = {"QUEUE", "a work queue: h1.qp.sq",
+                   "^" NAME_REGEX "(\\." NAME_REGEX ")?\\.(sq|rq)$", false},
     [VAL_PATH] = {"PATH", "anything in the lab (h1.qp.sq) or an event (#12.3)", NULL, false},
     [VAL_AT] = {"ADDRESS", "an address: h1.mr[0], or a number", "^(" RE_INT "|" RE_SLICE ")$",
                 false},
@@ -63,20 +64,6 @@ const struct value_kind_info value_kinds[N_VALUE_KINDS] = {
     [VAL_FILE] = {"FILE", "the name of a file", NULL, false},
     [VAL_TOPIC] = {"WORD", "a word to be explained", NULL, false},
 };
-
-/* Is @text a name: a letter, then letters, digits, _ and -, short enough for the lab? */
-static bool is_name(const char *text)
-{
-    size_t n = 0;
-
-    if (!isalpha((unsigned char)text[0]))
-        return false;
-    for (; text[n]; n++) {
-        if (!isalnum((unsigned char)text[n]) && text[n] != '_' && text[n] != '-')
-            return false;
-    }
-    return n < RDL_NAME_BYTES;
-}
 
 bool value_is_plain_integer(const char *text)
 {
@@ -308,7 +295,7 @@ static bool is_object_path(const char *text, const char *const *tails)
     dot = strchr(buf, '.');
     if (dot)
         *dot = '\0';
-    return is_name(buf) && (!dot || is_name(dot + 1));
+    return name_is_valid(buf) && (!dot || name_is_valid(dot + 1));
 }
 
 size_t value_hex_bytes(const char *hex, uint8_t *ret)
@@ -343,7 +330,7 @@ static bool has_form(enum value_kind kind, const char *text)
     case VAL_NODE:
     case VAL_SENDER:
     case VAL_FAULT:
-        return is_name(text);
+        return name_is_valid(text);
     case VAL_LINK:
         dash = strchr(text, '-');
         return dash && dash != text && dash[1] && isalpha((unsigned char)text[0]) &&
@@ -360,7 +347,7 @@ static bool has_form(enum value_kind kind, const char *text)
     case VAL_ADDR:
         return addr_parse(text, bytes);
     case VAL_STATION:
-        return is_name(text) || addr_parse(text, bytes);
+        return name_is_valid(text) || addr_parse(text, bytes);
     case VAL_FILE:
     case VAL_TOPIC:
     case VAL_PATH:

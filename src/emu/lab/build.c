@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Assembly: hosts, switches, links. */
-#include <ctype.h>
 #include <string.h>
 
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/base/log2.h"
+#include "emu/base/name.h"
 #include "emu/lab/world.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/verbs.h"
@@ -60,16 +60,10 @@ bool world_has_part(const struct world *w, const char *name)
 
 enum rdl_status world_check_name(const struct world *w, const char *name)
 {
-    const size_t n = name ? strlen(name) : 0;
-
-    if (n == 0 || n >= RDL_NAME_BYTES || !isalpha((unsigned char)name[0]))
+    if (!name || !name_is_valid(name))
         return RDL_ERR_INVAL;
-    for (size_t i = 0; i < n; i++) {
-        if (!isalnum((unsigned char)name[i]) && name[i] != '_' && name[i] != '-')
-            return RDL_ERR_INVAL;
-    }
-    if (world_host_named(w, name, n) || switch_named(w, name) != UINT32_MAX ||
-        world_port_named(w, name) != UINT32_MAX)
+    if (world_host_named(w, name, strlen(name)) || switch_named(w, name) != UINT32_MAX ||
+        world_port_named(w, name) != UINT32_MAX || world_has_fault(w, name))
         return RDL_ERR_EXISTS;
     return RDL_OK;
 }

@@ -30,9 +30,19 @@ static enum rdl_status check_fault(const struct world *w, const struct rdl_fault
         return RDL_ERR_STALE;
     if (c->from.raw && c->from_port.raw)
         return RDL_ERR_INVAL;
-    if (c->name && strlen(c->name) >= RDL_NAME_BYTES)
-        return RDL_ERR_INVAL;
-    return c->name && world_has_fault(w, c->name) ? RDL_ERR_EXISTS : RDL_OK;
+    return c->name && c->name[0] ? world_check_name(w, c->name) : RDL_OK;
+}
+
+/* "f1" is the first fault of a lab, unless something else has that name. */
+static void name_by_number(const struct world *w, char ret[RDL_NAME_BYTES])
+{
+    uint32_t i = w->net.faults_made + 1;
+
+    do { /* there are more numbers than names */
+        struct text name = text_on(ret, RDL_NAME_BYTES);
+
+        text_addf(&name, "f%u", i++);
+    } while (world_check_name(w, ret) == RDL_ERR_EXISTS);
 }
 
 /* The sender that a fault is about, as frames name it. */
@@ -48,8 +58,7 @@ enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config
 {
     struct world *w = lab->world;
     const enum rdl_status st = check_fault(w, config);
-    char buf[RDL_NAME_BYTES];
-    struct text name = text_on(buf, sizeof(buf));
+    char name[RDL_NAME_BYTES];
     struct net_fault *f;
     uint64_t handle;
 
@@ -58,19 +67,19 @@ enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config
     f = arena_alloc(w->arena, sizeof(*f));
     if (!f)
         return RDL_ERR_NOMEM;
+    if (config->name && config->name[0])
+        memcpy(name, config->name, strlen(config->name) + 1);
+    else
+        name_by_number(w, name);
     handle = slots_add(&w->net.faults, f);
     if (!handle) {
         arena_release(w->arena, f, sizeof(*f));
         return RDL_ERR_LIMIT;
     }
     w->net.faults_made++;
-    if (config->name && config->name[0])
-        text_add(&name, config->name);
-    else
-        text_addf(&name, "f%u", w->net.faults_made);
     *f = (struct net_fault){
         .number = w->net.faults_made,
-        .name = ev_str(buf),
+        .name = ev_str(name),
         .kind = (enum fault_kind)config->kind,
         .host = fault_host(config),
         .opcode = config->opcode,

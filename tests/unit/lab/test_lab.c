@@ -7,6 +7,7 @@
 #include "cli/programs/rig.h"
 #include "emu/facts/enums.h"
 #include "rdmalab/fault.h"
+#include "rdmalab/inspect.h"
 
 #define MESSAGES 20u
 #define BYTES    3000u
@@ -325,6 +326,33 @@ static void the_clock_stops_before_it_overflows(void **state)
     rig_done(&r);
 }
 
+static void no_two_things_of_a_lab_have_one_name(void **state)
+{
+    const struct rig_config c = config(3);
+    const struct rdl_host_config host = {.name = "f1"}, late = {.name = "mine"};
+    struct rdl_fault_config fault = {
+        .kind = FLT_DROP, .psn = 1, .dest_qpn = 1, .nth = 1, .count = 1};
+    rdl_host h;
+    rdl_fault f;
+    uint64_t raw;
+    struct rig r;
+
+    (void)state;
+    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    assert_int_equal(rdl_host_add(r.lab, &host, &h), RDL_OK);
+    assert_int_equal(rdl_fault_add(r.lab, &fault, &f), RDL_OK); /* f1 is taken */
+    assert_int_equal(rdl_find(r.lab, "f2", OBJ_FAULT, &raw), RDL_OK);
+    assert_true(raw == f.raw);
+    fault.name = "f1";
+    assert_int_equal(rdl_fault_add(r.lab, &fault, &f), RDL_ERR_EXISTS);
+    fault.name = "f.1";
+    assert_int_equal(rdl_fault_add(r.lab, &fault, &f), RDL_ERR_INVAL);
+    fault.name = "mine";
+    assert_int_equal(rdl_fault_add(r.lab, &fault, &f), RDL_OK);
+    assert_int_equal(rdl_host_add(r.lab, &late, &h), RDL_ERR_EXISTS);
+    rig_done(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +368,7 @@ int main(void)
         cmocka_unit_test(what_a_reset_gives_back_goes_without_completions),
         cmocka_unit_test(a_queue_without_an_owner_breaks_no_invariant),
         cmocka_unit_test(the_clock_stops_before_it_overflows),
+        cmocka_unit_test(no_two_things_of_a_lab_have_one_name),
     };
 
     return cmocka_run_group_tests_name("lab", tests, NULL, NULL);

@@ -8,6 +8,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/base/fnv.h"
+#include "emu/base/name.h"
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
 #include "emu/guest/verbs/internal.h"
@@ -39,7 +40,7 @@ static void leave_table(struct guest_object *o)
 {
     struct slots *table = &o->verbs->objects[o->kind];
 
-    slots_remove(table, o->handle & (((uint64_t)1 << VERBS_NAME_BITS) - 1));
+    slots_remove(table, verbs_name_of(o->handle));
 }
 
 static uint32_t bucket_of(const char *name)
@@ -74,24 +75,6 @@ static void leave_name(struct guest_object *o)
         *at = o->next_named;
 }
 
-static bool is_name_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-}
-
-/* Letters, digits, - and _, and short enough. */
-static bool is_name(const char *s)
-{
-    const size_t n = strnlen(s, RDL_NAME_BYTES);
-
-    for (size_t i = 0; i < n; i++) {
-        if (!is_name_char(s[i]))
-            return false;
-    }
-    return n < RDL_NAME_BYTES;
-}
-
 enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *name,
                            struct guest_object **ret)
 {
@@ -101,7 +84,7 @@ enum rdl_status object_new(struct verbs *v, enum object_kind kind, const char *n
 
     if (!name)
         name = "";
-    if (!is_name(name))
+    if (name[0] && !name_is_valid(name))
         return RDL_ERR_INVAL;
     if (leaf_reserved(NODE_host, name))
         return RDL_ERR_RESERVED;
@@ -174,7 +157,7 @@ enum rdl_status object_usable(const struct guest_object *o)
     return o->life == GUEST_LIVE ? RDL_OK : RDL_ERR_BUSY;
 }
 
-enum rdl_status object_destroyable(const struct guest_object *o)
+static enum rdl_status destroyable(const struct guest_object *o)
 {
     return o->life == GUEST_LIVE && o->n_users == 0 ? RDL_OK : RDL_ERR_BUSY;
 }
@@ -210,7 +193,7 @@ enum rdl_status object_destroy(struct guest_object *o)
     enum rdl_status st = request_ready(v);
 
     if (st == RDL_OK)
-        st = object_destroyable(o);
+        st = destroyable(o);
     if (st != RDL_OK)
         return st;
     o->life = GUEST_LEAVING;
