@@ -32,9 +32,8 @@ void object_live(struct guest_object *o, uint32_t number);
 void object_drop(struct guest_object *o); /* was never there */
 void object_gone(struct guest_object *o); /* destroyed */
 
-/* May @o be used for something new, or destroyed: RDL_OK, RDL_ERR_BUSY. */
+/* May @o be used for something new?  RDL_OK, RDL_ERR_BUSY. */
 enum rdl_status object_usable(const struct guest_object *o);
-enum rdl_status object_destroyable(const struct guest_object *o);
 
 /* @st is what the driver said to the creating request for @o: if it was not sent, @o was never
  * there.  Returns @st.

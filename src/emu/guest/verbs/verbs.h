@@ -46,6 +46,12 @@ static inline uint32_t verbs_host_of(uint64_t handle)
     return (uint32_t)(handle >> VERBS_NAME_BITS);
 }
 
+/* Its name in the table of its kind. */
+static inline uint64_t verbs_name_of(uint64_t handle)
+{
+    return handle & (((uint64_t)1 << VERBS_NAME_BITS) - 1);
+}
+
 enum guest_life {
     GUEST_PENDING, /* the device has not answered the creating request */
     GUEST_LIVE,
@@ -194,9 +200,9 @@ void verbs_resolved(struct verbs *v, const uint8_t gid[GID_BYTES], const uint8_t
 static inline struct guest_object *verbs_get(const struct verbs *v, enum object_kind kind,
                                              uint64_t handle)
 {
-    const uint64_t name = handle & (((uint64_t)1 << VERBS_NAME_BITS) - 1);
-
-    return verbs_host_of(handle) == v->config.host + 1 ? slots_get(&v->objects[kind], name) : NULL;
+    return verbs_host_of(handle) == v->config.host + 1
+               ? slots_get(&v->objects[kind], verbs_name_of(handle))
+               : NULL;
 }
 
 /* The object called @name ("qp"), or NULL. */

@@ -169,7 +169,7 @@ static enum rdl_status query_port(struct virtio_rdma *d)
     return ctrl_send(d, CMD_QUERY_PORT, &raw, NULL, 0);
 }
 
-enum rdl_status boot_on(struct virtio_rdma *d)
+enum rdl_status boot_go_on(struct virtio_rdma *d)
 {
     while (!d->ctrl.busy && !d->verbs->up) {
         enum rdl_status st;
@@ -209,7 +209,7 @@ enum rdl_status virtio_rdma_boot(struct virtio_rdma *d)
 enum rdl_status virtio_rdma_start(struct virtio_rdma *d)
 {
     verbs_boot(d->verbs);
-    return boot_on(d);
+    return boot_go_on(d);
 }
 
 enum rdl_status boot_query_port(struct verbs *v)

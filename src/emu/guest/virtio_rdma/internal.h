@@ -56,22 +56,17 @@ enum rdl_status ctrl_send(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *
 void ctrl_poll(struct virtio_rdma *d);
 
 /* boot.c: sends the next requests of boot, as long as answers come at once. */
-enum rdl_status boot_on(struct virtio_rdma *d);
+enum rdl_status boot_go_on(struct virtio_rdma *d);
 enum rdl_status boot_query_port(struct verbs *v);
 void boot_answer_port(struct virtio_rdma *d, const uint8_t *data);
 
-/* requests.c: operations and answers; @data is the response after its status byte. */
-enum rdl_status request_create_pd(struct guest_pd *pd);
+/* requests.c: answers; @data is the response after its status byte. */
 void answer_pd(struct virtio_rdma *d, const uint8_t *data);
-enum rdl_status request_reg_mr(struct guest_mr *mr);
 void answer_mr(struct virtio_rdma *d, const uint8_t *data);
-enum rdl_status request_create_cq(struct guest_cq *cq);
-enum rdl_status request_arm_cq(struct guest_cq *cq, bool solicited_only);
 void answer_cq(struct virtio_rdma *d, const uint8_t *data);
 void answer_armed(struct virtio_rdma *d, const uint8_t *data);
 void answer_cq_destroyed(struct virtio_rdma *d, const uint8_t *data);
 void answer_cq_refused(struct virtio_rdma *d);
-enum rdl_status request_destroy(struct guest_object *o);
 void answer_destroyed(struct virtio_rdma *d, const uint8_t *data);
 
 /* qp.c */

@@ -45,7 +45,7 @@ void virtio_rdma_interrupt(struct virtio_rdma *d, uint32_t vector)
     if (vector == ctrl_vector(d)) {
         ctrl_poll(d);
         if (!d->verbs->up)
-            (void)boot_on(d); /* verbs_answer() tells how it went */
+            (void)boot_go_on(d); /* verbs_answer() tells how it went */
     }
     if (vector >= cq_vector(d, 1))
         cq_vector_interrupt(d, vector);

@@ -11,7 +11,7 @@
 #include "emu/base/log2.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
-enum rdl_status request_create_pd(struct guest_pd *pd)
+static enum rdl_status create_pd(struct guest_pd *pd)
 {
     return ctrl_send(driver_of(&pd->o), CMD_CREATE_PD, NULL, &pd->o, 0);
 }
@@ -54,7 +54,7 @@ static enum rdl_status list_pages(struct virtio_rdma *d, uint64_t page, uint64_t
     return RDL_OK;
 }
 
-enum rdl_status request_reg_mr(struct guest_mr *mr)
+static enum rdl_status reg_mr(struct guest_mr *mr)
 {
     struct virtio_rdma *d = driver_of(&mr->o);
     const uint64_t page = mr->addr & ~(uint64_t)(RAM_PAGE_BYTES - 1);
@@ -97,7 +97,7 @@ static struct virtio_rdma_cq *answered_cq(const struct virtio_rdma *d)
     return (struct virtio_rdma_cq *)d->ctrl.object;
 }
 
-enum rdl_status request_create_cq(struct guest_cq *cq)
+static enum rdl_status create_cq(struct guest_cq *cq)
 {
     struct virtio_rdma *d = driver_of(&cq->o);
     struct guest_queue_mem *mem = &((struct virtio_rdma_cq *)cq)->mem;
@@ -163,7 +163,7 @@ void answer_cq_destroyed(struct virtio_rdma *d, const uint8_t *data)
     verbs_destroyed(&c->cq.o);
 }
 
-enum rdl_status request_arm_cq(struct guest_cq *cq, bool solicited_only)
+static enum rdl_status arm_cq(struct guest_cq *cq, bool solicited_only)
 {
     struct virtio_rdma *d = driver_of(&cq->o);
     const struct rfc_req_notify cmd = {
@@ -183,7 +183,7 @@ void answer_armed(struct virtio_rdma *d, const uint8_t *data)
     verbs_armed(&answered_cq(d)->cq);
 }
 
-enum rdl_status request_destroy(struct guest_object *o)
+static enum rdl_status destroy(struct guest_object *o)
 {
     static const enum ctrl_cmd commands[VERBS_KINDS] = {
         [OBJ_PD] = CMD_DESTROY_PD,
@@ -219,12 +219,12 @@ const struct verbs_driver_ops virtio_rdma_ops = {
             [OBJ_CQ] = sizeof(struct virtio_rdma_cq),
             [OBJ_QP] = sizeof(struct virtio_rdma_qp),
         },
-    .create_pd = request_create_pd,
-    .reg_mr = request_reg_mr,
-    .create_cq = request_create_cq,
+    .create_pd = create_pd,
+    .reg_mr = reg_mr,
+    .create_cq = create_cq,
     .create_qp = request_create_qp,
-    .destroy = request_destroy,
-    .arm_cq = request_arm_cq,
+    .destroy = destroy,
+    .arm_cq = arm_cq,
     .modify_qp = request_modify_qp,
     .query_qp = request_query_qp,
     .query_port = boot_query_port,
