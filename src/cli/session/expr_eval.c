@@ -6,30 +6,23 @@
 
 #include "cli/lang/suggest.h"
 #include "cli/session/operand.h"
+#include "emu/facts/leaf.h"
 #include "rdmalab/lab.h"
 
-/* Is @word one of the enumeration that also has @actual?  If no table has @actual, it may be. */
-static bool is_word_beside(const struct question *q, const char *actual, const char *word,
-                           struct span at)
+/* Is @word, which stands at @at, one of @words? */
+static bool is_word_of(const struct question *q, const struct enum_table *words, const char *word,
+                       struct span at)
 {
     struct suggestion near = suggestion_for(word);
-    const struct enum_table *found = NULL;
 
-    for (size_t i = 0; enum_tables[i]; i++) {
-        if (!enum_by_name(enum_tables[i], actual))
-            continue;
-        found = enum_tables[i];
-        if (enum_by_name(found, word))
-            return true;
-        for (size_t k = 0; k < found->n_rows; k++)
-            suggest_offer(&near, found->rows[k].name);
-    }
-    if (!found)
+    if (enum_by_name(words, word))
         return true;
-    diag_set(q->reterr, DIAG_VALUE, at, "no %s is called \"%s\"", found->what, word);
+    for (size_t i = 0; i < words->n_rows; i++)
+        suggest_offer(&near, words->rows[i].name);
+    diag_set(q->reterr, DIAG_VALUE, at, "no %s is called \"%s\"", words->what, word);
     if (near.best)
         return diag_remedy(q->reterr, "did you mean \"%s\"?", near.best);
-    return diag_remedy(q->reterr, "\"explain %s\" tells more", found->name);
+    return diag_remedy(q->reterr, "\"explain %s\" tells more", words->name);
 }
 
 /* A string, or a text or word of the lab: what is compared without regard to case. */
@@ -46,7 +39,7 @@ static bool may_be(const struct question *q, const struct operand *o, const stru
 {
     if (o->kind != OPERAND_WORD || o->v.type != RDL_WORD || said->kind == OPERAND_WORD)
         return true;
-    return is_word_beside(q, o->v.text, text_operand(e, said), operand_place(q, e));
+    return is_word_of(q, leaf_rows[o->v.row].words, text_operand(e, said), operand_place(q, e));
 }
 
 static const char *what_is(const struct expr *e, const struct operand *o)

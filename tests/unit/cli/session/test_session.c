@@ -73,6 +73,7 @@ static void mistaken_questions_have_no_answer(void **state)
         {"h1.qp.state != RTSS", "no QP state is called \"RTSS\""},
         {"h1.qp.state != \"RTSS\"", "no QP state is called \"RTSS\""},
         {"\"RTSS\" != h1.qp.state", "no QP state is called \"RTSS\""},
+        {"h1.ctrl.broken != NOT_FOR_US", "no virtqueue error is called \"NOT_FOR_US\""},
         {"h1.qp.state != 3", "one side is a word, the other a number"},
         {"h1.qp.state != count(tx)", "one side is a word, the other a number"},
         {"h1.qp.sq_psn != \"101x\"", "one side is a number, the other text"},
