@@ -11,7 +11,7 @@
 #include "emu/base/assert.h"
 
 #define THREADS_FIRST 1024u
-#define HASH_BITS     28u /* a table never has more places: of 2^26 events each has 4 */
+#define HASH_BITS     28u /* so many bits of a place tell its hash: a table has no more places */
 
 enum thread_kind {
     THREAD_NONE, /* a free place of the table */
@@ -23,8 +23,7 @@ enum thread_kind {
     THREAD_REFUSED_KEYS,
     THREAD_ERRORS,
     THREAD_FAILURES,
-    THREAD_REQUEST_PACKETS /* host, QPN, wr_id; its events are on THREAD_PACKET: the last is noted
-                            */
+    THREAD_REQUEST_PACKETS /* has a last event only: all are on THREAD_PACKET */
 };
 
 /* What a thread is of.  What it does not need is 0. */
@@ -157,9 +156,9 @@ static uint32_t thread_last(const struct past_index *x, struct thread_key key)
 static enum rdl_status threads_grow(struct past_index *x)
 {
     const size_t cap = x->cap_threads ? 2 * x->cap_threads : THREADS_FIRST;
-    struct past_thread *threads = calloc(cap, sizeof(*threads));
+    const bool fits = cap <= (size_t)1 << HASH_BITS;
+    struct past_thread *threads = fits ? calloc(cap, sizeof(*threads)) : NULL;
 
-    RDL_ASSERT(cap <= (size_t)1 << HASH_BITS);
     if (!threads)
         return RDL_ERR_NOMEM;
     for (size_t i = 0; i < x->cap_threads; i++) {
