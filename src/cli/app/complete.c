@@ -143,20 +143,6 @@ static void offer_paths(struct completion *c, bool future)
         offer_keys(c);
 }
 
-static enum node_kind node_of(enum object_kind kind)
-{
-    switch (kind) {
-    case OBJ_PD:
-        return NODE_pd;
-    case OBJ_MR:
-        return NODE_mr;
-    case OBJ_CQ:
-        return NODE_cq;
-    default:
-        return NODE_qp;
-    }
-}
-
 static void offer_values(struct completion *c, const struct param *p)
 {
     switch (p->kind) {
@@ -177,11 +163,13 @@ static void offer_values(struct completion *c, const struct param *p)
         offer_kinds(c, (const enum node_kind[]){NODE_host, NODE_external_port, NODE_none});
         break;
     case VAL_LINK:
+        offer_kinds(c, (const enum node_kind[]){NODE_link, NODE_none});
+        break;
     case VAL_FAULT:
-        (void)offer_children(c, "");
+        offer_kinds(c, (const enum node_kind[]){NODE_fault, NODE_none});
         break;
     case VAL_OBJECT:
-        offer_objects(c, node_of(p->object));
+        offer_objects(c, node_of_object(p->object));
         break;
     case VAL_AT:
     case VAL_BYTES:

@@ -63,6 +63,28 @@ enum node_kind node_find(const char *title, size_t n)
     return NODE_none;
 }
 
+enum node_kind node_of_object(enum object_kind kind)
+{
+    switch (kind) {
+    case OBJ_PD:
+        return NODE_pd;
+    case OBJ_MR:
+        return NODE_mr;
+    case OBJ_CQ:
+        return NODE_cq;
+    case OBJ_QP:
+        return NODE_qp;
+    case OBJ_FAULT:
+        return NODE_fault;
+    case OBJ_LINK:
+        return NODE_link;
+    case OBJ_PORT:
+        return NODE_external_port;
+    default:
+        return NODE_none;
+    }
+}
+
 void leaf_word_key(const struct enum_row *word, char *ret)
 {
     const char *name = word->name;
@@ -163,11 +185,13 @@ static struct leaf_places follow(const struct leaf_places *from, const char *key
     struct leaf_places to = {0};
 
     for (unsigned kind = 0; kind < NODE_COUNT; kind++) {
-        const bool fixed = leaf_find(kind, key, n) || child_find(kind, key, n);
+        bool is_leaf, fixed;
 
         if (!(from->nodes & bit(kind)))
             continue;
-        to.leaf |= leaf_find(kind, key, n) != LEAF_none;
+        is_leaf = leaf_find(kind, key, n) != LEAF_none;
+        fixed = is_leaf || child_find(kind, key, n) != CHILD_none;
+        to.leaf |= is_leaf;
         for (unsigned i = CHILD_none + 1; i < CHILD_COUNT; i++) {
             const struct child_row *child = &child_rows[i];
 

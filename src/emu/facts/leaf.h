@@ -106,6 +106,9 @@ extern const struct child_row child_rows[CHILD_COUNT];
 /* The kind of node whose title is the @n bytes at @title; NODE_none. */
 enum node_kind node_find(const char *title, size_t n);
 
+/* The kind of node that an object of @kind is; NODE_none: of another kind there is none. */
+enum node_kind node_of_object(enum object_kind kind);
+
 /* The leaf, or the child with a key of its own, that is called the @n bytes at @key in a node of
  * @kind; LEAF_none, CHILD_none.
  */

@@ -267,29 +267,16 @@ enum rdl_status rdl_find_host(const struct rdl_lab *lab, const char *name, rdl_h
 enum rdl_status rdl_find(const struct rdl_lab *lab, const char *path, uint32_t kind,
                          uint64_t *ret_raw)
 {
-    static const struct {
-        enum object_kind kind;
-        enum node_kind node;
-    } rows[] = {{OBJ_PD, NODE_pd},
-                {OBJ_MR, NODE_mr},
-                {OBJ_CQ, NODE_cq},
-                {OBJ_QP, NODE_qp},
-                {OBJ_FAULT, NODE_fault},
-                {OBJ_LINK, NODE_link},
-                {OBJ_PORT, NODE_external_port}};
     struct rdl_value value;
     struct inode node;
     size_t at;
 
     if (walk(lab, path, &node, &value, &at) != RDL_OK)
         return RDL_ERR_NOT_FOUND;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (rows[i].kind == kind && rows[i].node == node.kind) {
-            *ret_raw = node.handle;
-            return RDL_OK;
-        }
-    }
-    return RDL_ERR_INVAL;
+    if (node.kind == NODE_none || node.kind != node_of_object((enum object_kind)kind))
+        return RDL_ERR_INVAL;
+    *ret_raw = node.handle;
+    return RDL_OK;
 }
 
 void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw, char *ret)

@@ -37,6 +37,8 @@ static void completion_offers_what_fits(void **state)
         {"drop from=", " from=h1 from=h2 from=tap0", "h1-h2"},
         {"drop from=", " from=tap0", "s1"},
         {"link ", " h1 h2 s1 tap0", "h1-h2"},
+        {"set link ", " h1-h2", "s1"},
+        {"clear ", " f1", "h1"},
         {"host h3 profile=", " profile=iba profile=rxe", "h1"},
         {"host h3 ar", " arp", "h1"},
         {"xyzzy ", "", " h1"},
@@ -52,7 +54,7 @@ static void completion_offers_what_fits(void **state)
     (void)state;
     lab_open(&l, false);
     lab_run(&l, examples_before[BEFORE_OBJECTS]);
-    lab_run(&l, "switch s1");
+    lab_run(&l, "switch s1; drop from=h1");
     assert_int_equal(rdl_port_add(l.s->lab, &port, &made), RDL_OK);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct found found = {""};
