@@ -2,7 +2,6 @@
 /* The edges of a picture: what had become of packets before it, and what becomes of them after it.
  */
 #include "viz/ladder_builder.h"
-#include "viz/ladder_words.h"
 
 ev_id window_sent(const struct builder *b, ev_id tx)
 {

@@ -9,7 +9,6 @@
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
-#include "emu/facts/qp_fsm.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/inspect.h"
 

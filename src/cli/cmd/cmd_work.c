@@ -7,7 +7,6 @@
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
-#include "emu/wire/addr.h"
 #include "rdmalab/inspect.h"
 
 #define INLINE_BYTES_MAX 65536u

@@ -8,7 +8,6 @@
 #include "cli/lang/lex.h"
 #include "cli/lang/suggest.h"
 #include "cli/print/must.h"
-#include "emu/base/assert.h"
 
 struct reading {
     struct script *s;

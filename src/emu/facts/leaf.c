@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "emu/base/assert.h"
 
 _Static_assert(NODE_COUNT <= 64 && CHILD_COUNT <= 64, "struct leaf_places has a bit for each");
 

@@ -8,7 +8,6 @@
 #include "emu/base/name.h"
 #include "emu/lab/world.h"
 #include "emu/wire/addr.h"
-#include "rdmalab/verbs.h"
 
 #define RAM_BYTES_DEFAULT ((uint64_t)64 << 20)
 #define RAM_BYTES_MIN     ((uint64_t)16 << RAM_PAGE_BITS)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Completer, RC: does what comp.c decided. */
-#include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
 #include "emu/xport/comp.h"
 #include "emu/xport/internal.h"

@@ -4,7 +4,6 @@
  *
  * Nobody posts while this runs, so the loops end with the rings.
  */
-#include "emu/base/assert.h"
 #include "emu/xport/internal.h"
 
 static void give_back(struct rc_qp *rc, enum wq wq, uint32_t desc)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
-#include "emu/wire/arp.h"
 #include "emu/wire/eth.h"
 #include "emu/wire/glance.h"
 #include "emu/wire/nd.h"
