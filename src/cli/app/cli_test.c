@@ -17,6 +17,7 @@
 #include "cli/session/files.h"
 #include "cli/session/signals.h"
 #include "emu/base/assert.h"
+#include "emu/base/quantity.h"
 #include "emu/base/text.h"
 
 #define TIMEOUT_S_DEFAULT 60u
@@ -149,18 +150,12 @@ static void complain_of_nothing(const struct test_arguments *a)
 /* "A..B" */
 static bool read_seeds(struct test_arguments *a)
 {
-    char first[32];
-    struct text t = text_on(first, sizeof(first));
-    const char *dots = strstr(a->seeds_text, "..");
+    const char *why = quantity_parse_range(a->seeds_text, &a->seeds.first, &a->seeds.last);
 
-    if (!dots) {
-        fprintf(stderr, "rdmalab: --seeds %s: it is written 1..100\n", a->seeds_text);
+    if (why) {
+        fprintf(stderr, "rdmalab: --seeds %s: %s\n", a->seeds_text, why);
         return false;
     }
-    text_addn(&t, a->seeds_text, (size_t)(dots - a->seeds_text));
-    if (!options_number("--seeds", first, &a->seeds.first) ||
-        !options_number("--seeds", dots + 2, &a->seeds.last))
-        return false;
     if (a->seeds.last < a->seeds.first || a->seeds.last - a->seeds.first >= SUITE_CASES_MAX) {
         fprintf(stderr, "rdmalab: --seeds %s: from the smaller to the larger, at most %u of them\n",
                 a->seeds_text, SUITE_CASES_MAX);

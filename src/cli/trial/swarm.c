@@ -366,18 +366,14 @@ static bool try_seed(struct swarm_seed *asked)
 }
 
 /* "A..B" or "A"; false when it is neither. */
-static bool parse_seeds(char *s, uint64_t *ret_first, uint64_t *ret_last)
+static bool parse_seeds(const char *s, uint64_t *ret_first, uint64_t *ret_last)
 {
-    char *dots = strstr(s, "..");
+    const char *why = strstr(s, "..") ? quantity_parse_range(s, ret_first, ret_last)
+                                      : quantity_parse(QUANTITY_NUMBER, s, ret_first);
 
-    if (dots) {
-        *dots = '\0';
-        if (quantity_parse(QUANTITY_NUMBER, dots + 2, ret_last))
-            return false;
-    }
-    if (quantity_parse(QUANTITY_NUMBER, s, ret_first))
+    if (why)
         return false;
-    if (!dots)
+    if (!strstr(s, ".."))
         *ret_last = *ret_first;
     return *ret_first <= *ret_last && *ret_last < UINT64_MAX;
 }

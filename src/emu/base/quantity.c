@@ -6,6 +6,8 @@
 
 #include "emu/base/assert.h"
 
+#define RANGE_NUMBER_BYTES 32u
+
 struct unit {
     enum quantity kind;
     const char *name;
@@ -177,6 +179,28 @@ const char *quantity_parse(enum quantity kind, const char *s, uint64_t *ret)
     if (kind == QUANTITY_CHANCE && v > 1000000u)
         return "a chance is at most 100%";
     *ret = v;
+    return NULL;
+}
+
+const char *quantity_parse_range(const char *s, uint64_t *ret_first, uint64_t *ret_last)
+{
+    const char *dots = strstr(s, ".."), *why;
+    char buf[RANGE_NUMBER_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    uint64_t first, last;
+
+    if (!dots)
+        return "it is written 1..100";
+    text_addn(&t, s, (size_t)(dots - s));
+    if (t.cut)
+        return "the number is too long";
+    why = quantity_parse(QUANTITY_NUMBER, buf, &first);
+    if (!why)
+        why = quantity_parse(QUANTITY_NUMBER, dots + 2, &last);
+    if (why)
+        return why;
+    *ret_first = first;
+    *ret_last = last;
     return NULL;
 }
 

@@ -18,6 +18,9 @@ enum quantity { QUANTITY_NUMBER, QUANTITY_SIZE, QUANTITY_TIME, QUANTITY_RATE, QU
 /* Reads the whole of @s.  NULL on success, or why it is none, and @ret is untouched. */
 const char *quantity_parse(enum quantity kind, const char *s, uint64_t *ret);
 
+/* Reads two numbers with ".." between them, in whatever order: "1..100".  As quantity_parse(). */
+const char *quantity_parse_range(const char *s, uint64_t *ret_first, uint64_t *ret_last);
+
 /* Appends @v in its largest exact unit; text that quantity_parse() reads back to @v. */
 void quantity_add(struct text *t, enum quantity kind, uint64_t v);
 

@@ -179,6 +179,22 @@ static void a_time_for_people_is_short(void **state)
     }
 }
 
+static void a_range_is_two_numbers(void **state)
+{
+    static const char *const wrong[] = {
+        "",      "3",       "..",   "1..",   "..2",
+        "1.. 2", "1..2..3", "a..b", "1..-1", "11111111111111111111111111111111..2"};
+    uint64_t first = 7, last = 8;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        assert_non_null(quantity_parse_range(wrong[i], &first, &last));
+        assert_true(first == 7 && last == 8);
+    }
+    assert_null(quantity_parse_range("9..0x10", &first, &last));
+    assert_true(first == 9 && last == 16);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -187,6 +203,7 @@ int main(void)
         cmocka_unit_test(the_largest_exact_unit_is_written),
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(a_time_for_people_is_short),
+        cmocka_unit_test(a_range_is_two_numbers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
