@@ -166,7 +166,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
 
 int run_main(int argc, char **argv)
 {
-    struct run_options o = {.seed = SESSION_SEED_DEFAULT};
+    struct run_options o = {.seed = SCENARIO_SEED};
     const struct option rows[] = {
         {"--seed", NULL, &o.seed_text},
         {"--memory", NULL, &o.memory_text},

@@ -220,7 +220,7 @@ static int session_main(int argc, char **argv)
         .dispatch = dispatch,
         .out = stdout,
         .err = stderr,
-        .seed = SESSION_SEED_DEFAULT,
+        .seed = SCENARIO_SEED,
         .verbose = true,
         .colour = modes_colour(),
         .interrupted = signals_interrupted(),

@@ -172,7 +172,7 @@ static struct step *saved_header(struct session *s, struct pool *pool, const cha
     if (!step_has(h, "title"))
         step_put(pool, h, "title", pool_copy(pool, base, strcspn(base, ".")));
     step_put_number(pool, h, "seed", s->seed);
-    if (!step_has(h, "ticks") && rdl_tick(s->lab) >= SESSION_TICKS_MAX_DEFAULT)
+    if (!step_has(h, "ticks") && rdl_tick(s->lab) >= SCENARIO_TICKS_MAX)
         step_put_number(pool, h, "ticks", 2 * rdl_tick(s->lab));
     return h;
 }

@@ -5,8 +5,14 @@
 
 #include "cli/lang/words.h"
 #include "emu/base/assert.h"
+#include "emu/facts/device.h"
 #include "rdmalab/trace.h"
+#include "rdmalab/verbs.h"
 #include "viz/ladder.h"
+
+/* A number that has a name, as it would be typed. */
+#define DIGITS(x)  #x
+#define AS_TEXT(x) DIGITS(x)
 
 /* Every list ends with a row without a name, so that a command without parameters has one too. */
 #define P(param, val, bits, ...)                                                                   \

@@ -85,6 +85,10 @@ struct cmd {
     size_t n_params;
 };
 
+/* What a scenario has whose header does not say it, and a session that is none. */
+#define SCENARIO_SEED      1
+#define SCENARIO_TICKS_MAX 10000000
+
 enum cmd_id {
 #define CMD(name, ...) CMD_##name,
 #include "cli/lang/commands.def"

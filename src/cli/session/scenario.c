@@ -63,7 +63,7 @@ const char *scenario_skip(const struct scenario *sc)
 
 uint64_t scenario_seed(const struct scenario *sc)
 {
-    return sc->script.header ? step_number(sc->script.header, "seed") : SESSION_SEED_DEFAULT;
+    return sc->script.header ? step_number(sc->script.header, "seed") : SCENARIO_SEED;
 }
 
 bool scenario_has_tag(const struct scenario *sc, const char *tag)

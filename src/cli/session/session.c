@@ -67,7 +67,7 @@ enum rdl_status session_new(const struct session_config *config, struct session 
     if (!s)
         return RDL_ERR_NOMEM;
     s->config = *config;
-    s->bounds.whole.ticks = SESSION_TICKS_MAX_DEFAULT;
+    s->bounds.whole.ticks = SCENARIO_TICKS_MAX;
     st = open_lab(s, config->seed);
     if (st != RDL_OK) {
         session_free(s);

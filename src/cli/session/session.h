@@ -21,10 +21,8 @@
 #include "cli/session/stops.h"
 #include "rdmalab/lab.h"
 
-#define SESSION_TICKS_MAX_DEFAULT 10000000u
-#define SESSION_SEED_DEFAULT      1u
-#define SESSION_SOURCES_MAX       8u /* files that source each other */
-#define SESSION_MADE_BYTES        2048u
+#define SESSION_SOURCES_MAX 8u /* files that source each other */
+#define SESSION_MADE_BYTES  2048u
 
 struct live;
 struct live_ops;

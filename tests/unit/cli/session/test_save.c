@@ -537,7 +537,7 @@ static void a_session_longer_than_a_scenario_is_saved_with_a_limit(void **state)
     (void)state;
     lab_open(&l);
     lab_run(&l, "host h1");
-    l.s->lab->world->trace.tick = SESSION_TICKS_MAX_DEFAULT; /* which would take a while */
+    l.s->lab->world->trace.tick = SCENARIO_TICKS_MAX; /* which would take a while */
     text = saved_text(&l);
     assert_non_null(strstr(text, "scenario title=\"x\" seed=1 ticks=20000000\n"));
     free(text);
@@ -559,12 +559,12 @@ static void a_refused_block_may_have_a_limit_of_its_own(void **state)
         assert_int_equal(rdl_tick(l.s->lab), tick + 2);
         assert_int_equal(l.s->bounds.patience, patience);
         l.s->bounds.patience = 0;
-        l.s->bounds.whole.ticks = SESSION_TICKS_MAX_DEFAULT;
+        l.s->bounds.whole.ticks = SCENARIO_TICKS_MAX;
         lab_run(&l, "run; query_port h1");
     }
     assert_false(lab_try(&l, "refused ticks=99 { query_port h1 }"));
     assert_non_null(strstr(l.s->diag.message, "nothing was refused"));
-    assert_int_equal(l.s->bounds.whole.ticks, SESSION_TICKS_MAX_DEFAULT);
+    assert_int_equal(l.s->bounds.whole.ticks, SCENARIO_TICKS_MAX);
     lab_close(&l);
 }
 
