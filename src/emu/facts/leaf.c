@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-
 _Static_assert(NODE_COUNT <= 64 && CHILD_COUNT <= 64, "struct leaf_places has a bit for each");
 
 const struct leaf_type_row leaf_types[TYPE_COUNT] = {
