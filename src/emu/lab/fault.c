@@ -43,6 +43,18 @@ static uint32_t fault_host(const struct rdl_fault_config *c)
     return c->from.raw ? c->from.raw - 1 : EV_HOST_NONE;
 }
 
+/* "f3", or "f3-1" and on when somebody took that name: there are more names than faults. */
+static void name_by_number(struct text *t, const struct world *w, uint32_t number)
+{
+    const struct text begin = *t;
+
+    text_addf(t, "f%u", number);
+    for (uint32_t i = 1; i <= w->net.faults.used && world_has_fault(w, t->buf); i++) {
+        *t = begin;
+        text_addf(t, "f%u-%u", number, i);
+    }
+}
+
 enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config *config,
                               rdl_fault *ret)
 {
@@ -58,16 +70,16 @@ enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config
     f = arena_alloc(w->arena, sizeof(*f));
     if (!f)
         return RDL_ERR_NOMEM;
+    if (config->name && config->name[0])
+        text_add(&name, config->name);
+    else
+        name_by_number(&name, w, w->net.faults_made + 1);
     handle = slots_add(&w->net.faults, f);
     if (!handle) {
         arena_release(w->arena, f, sizeof(*f));
         return RDL_ERR_LIMIT;
     }
     w->net.faults_made++;
-    if (config->name && config->name[0])
-        text_add(&name, config->name);
-    else
-        text_addf(&name, "f%u", w->net.faults_made);
     *f = (struct net_fault){
         .number = w->net.faults_made,
         .name = ev_str(buf),
