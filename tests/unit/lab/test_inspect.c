@@ -7,6 +7,7 @@
 #include "cli/programs/rig.h"
 #include "emu/base/text.h"
 #include "emu/facts/enums.h"
+#include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
 
 static void make(struct rig *r)
@@ -192,6 +193,68 @@ static void objects_are_found_by_name_and_kind(void **state)
     rig_done(&r);
 }
 
+/* Without a name of its own a fault is called after its number, and after no other's name. */
+static void no_two_faults_have_one_name(void **state)
+{
+    static const char *const names[] = {"f2", "f4", NULL, "", NULL};
+    static const char *const called[] = {"f2", "f4", "f3", "f5", "f6"};
+    struct rdl_fault_config c = {.kind = FLT_DROP, .opcode = UINT32_MAX, .nth = 1, .count = 1};
+    rdl_fault f = {0};
+    uint64_t raw = 0;
+    struct rig r;
+
+    (void)state;
+    make(&r);
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        c.name = names[i];
+        assert_int_equal(rdl_fault_add(r.lab, &c, &f), RDL_OK);
+        assert_int_equal(rdl_find(r.lab, called[i], OBJ_FAULT, &raw), RDL_OK);
+        assert_int_equal(raw, f.raw);
+    }
+    c.name = "f5";
+    assert_int_equal(rdl_fault_add(r.lab, &c, &f), RDL_ERR_EXISTS);
+    c.name = "f8";
+    assert_int_equal(rdl_fault_add(r.lab, &c, &f), RDL_OK);
+    c.name = "f7";
+    assert_int_equal(rdl_fault_add(r.lab, &c, &f), RDL_OK);
+    c.name = NULL;
+    assert_int_equal(rdl_fault_add(r.lab, &c, &f), RDL_OK);
+    assert_int_equal(rdl_find(r.lab, "f9", OBJ_FAULT, &raw), RDL_OK);
+    assert_int_equal(raw, f.raw);
+    rig_done(&r);
+}
+
+static uint64_t number_at(const struct rig *r, const char *path)
+{
+    struct rdl_value v;
+    size_t at;
+
+    assert_int_equal(rdl_inspect(r->lab, path, &v, &at), RDL_OK);
+    return v.number;
+}
+
+/* What is due is told while it is, and so is an RNR NAK that is out. */
+static void a_wait_for_a_receive_is_told_until_it_ends(void **state)
+{
+    const struct rdl_limits none = {0};
+    struct rig r;
+
+    (void)state;
+    make(&r);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(number_at(&r, "h1.qp.rnr_due"), 0);
+    assert_int_equal(rdl_run(r.lab, rdl_now_ns(r.lab) + 20000, none), RDL_OK);
+    assert_int_equal(number_at(&r, "h1.qp.rnr_wait"), 1);
+    assert_true(number_at(&r, "h1.qp.rnr_due") > rdl_now_ns(r.lab));
+    assert_int_equal(number_at(&r, "h2.qp.nak_outstanding"), 1);
+    assert_int_equal(rig_recv(&r, 1, 8, 0, 1024), RDL_OK);
+    assert_int_equal(rdl_run(r.lab, RDL_NEVER, none), RDL_OK);
+    assert_int_equal(number_at(&r, "h1.qp.rnr_wait"), 0);
+    assert_int_equal(number_at(&r, "h1.qp.rnr_due"), 0);
+    assert_int_equal(number_at(&r, "h2.qp.nak_outstanding"), 0);
+    rig_done(&r);
+}
+
 static void collect(void *ctx, const char *sentence)
 {
     struct text *t = ctx;
@@ -224,6 +287,8 @@ int main(void)
         cmocka_unit_test(a_host_lists_its_own_objects_only),
         cmocka_unit_test(a_wrong_path_says_where),
         cmocka_unit_test(objects_are_found_by_name_and_kind),
+        cmocka_unit_test(no_two_faults_have_one_name),
+        cmocka_unit_test(a_wait_for_a_receive_is_told_until_it_ends),
         cmocka_unit_test(waiting_is_told_in_words),
     };
 
