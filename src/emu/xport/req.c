@@ -99,7 +99,7 @@ bool req_fetch(struct rc_qp *rc)
 
 uint32_t req_attempt(const struct rc_req *r)
 {
-    return is_resending(r) ? r->sends[r->nxt.v % RC_WINDOW_PKTS] + 1u : 1;
+    return is_resending(r) && r->sends ? r->sends[r->nxt.v % RC_WINDOW_PKTS] + 1u : 1;
 }
 
 void req_sent(struct rc_qp *rc, struct sge_cur next_sge)
@@ -138,7 +138,9 @@ static void rewind_cursor(struct rc_qp *rc)
         skip -= sge_take(q->w.sge, &r->next_sge, (uint32_t)skip).bytes;
 }
 
-/* Until something is sent again, every packet was sent once and nothing needs to be counted. */
+/* Until something is sent again, every packet was sent once and nothing needs to be counted.
+ * Nothing is counted either when the arena is full: that ends the lab.
+ */
 static void count_sends(struct rc_qp *rc)
 {
     struct rc_req *r = &rc->req;
@@ -146,7 +148,8 @@ static void count_sends(struct rc_qp *rc)
     if (r->sends)
         return;
     r->sends = arena_alloc(rc->x->hca->arena, RC_SENDS_BYTES);
-    RDL_ASSERT(r->sends);
+    if (!r->sends)
+        return;
     for (uint32_t i = 0; i < rc_outstanding(r); i++)
         r->sends[psn_add(r->una, i).v % RC_WINDOW_PKTS] = 1;
 }

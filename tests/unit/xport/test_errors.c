@@ -523,6 +523,26 @@ static void whatever_arrives_the_invariants_hold(void **state)
     }
 }
 
+/* What goes back needs memory to count what is sent again; it goes on without, and the lab ends. */
+static void a_full_arena_is_no_bug_of_who_sends_again(void **state)
+{
+    struct rig *r = rig_default();
+
+    (void)state;
+    rig_recv(r, 7, 0, 1024);
+    rig_rule(r, 0, ANY, 101, 1, RIG_LOSE);
+    rig_send(r, 1, 0, 3 * 256);
+    for (size_t bytes = (size_t)1 << 30; bytes >= RC_SENDS_BYTES; bytes /= 2) {
+        while (arena_alloc_raw(r->arena, bytes))
+            ;
+    }
+    rig_run(r);
+    assert_true(arena_is_short(r->arena));
+    rig_expect(r, 0, WQ_SEND, 0, 1, WCS_SUCCESS);
+    assert_true(rig_count(r, EV_tx, 0, NULL, 0) > 3); /* it went back */
+    rig_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -545,6 +565,7 @@ int main(void)
         cmocka_unit_test(acknowledges_are_cumulative),
         cmocka_unit_test(a_nak_for_the_packet_that_is_waited_out_says_nothing_new),
         cmocka_unit_test(whatever_arrives_the_invariants_hold),
+        cmocka_unit_test(a_full_arena_is_no_bug_of_who_sends_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
