@@ -192,6 +192,37 @@ static void objects_are_found_by_name_and_kind(void **state)
     rig_done(&r);
 }
 
+static uint64_t number_at(const struct rig *r, const char *path)
+{
+    struct rdl_value v;
+    size_t at;
+
+    assert_int_equal(rdl_inspect(r->lab, path, &v, &at), RDL_OK);
+    return v.number;
+}
+
+/* What is due is told while it is, and so is an RNR NAK that is out. */
+static void a_wait_for_a_receive_is_told_until_it_ends(void **state)
+{
+    const struct rdl_limits none = {0};
+    struct rig r;
+
+    (void)state;
+    make(&r);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(number_at(&r, "h1.qp.rnr_due"), 0);
+    assert_int_equal(rdl_run(r.lab, rdl_now_ns(r.lab) + 20000, none), RDL_OK);
+    assert_int_equal(number_at(&r, "h1.qp.rnr_wait"), 1);
+    assert_true(number_at(&r, "h1.qp.rnr_due") > rdl_now_ns(r.lab));
+    assert_int_equal(number_at(&r, "h2.qp.nak_outstanding"), 1);
+    assert_int_equal(rig_recv(&r, 1, 8, 0, 1024), RDL_OK);
+    assert_int_equal(rdl_run(r.lab, RDL_NEVER, none), RDL_OK);
+    assert_int_equal(number_at(&r, "h1.qp.rnr_wait"), 0);
+    assert_int_equal(number_at(&r, "h1.qp.rnr_due"), 0);
+    assert_int_equal(number_at(&r, "h2.qp.nak_outstanding"), 0);
+    rig_done(&r);
+}
+
 static void collect(void *ctx, const char *sentence)
 {
     struct text *t = ctx;
@@ -224,6 +255,7 @@ int main(void)
         cmocka_unit_test(a_host_lists_its_own_objects_only),
         cmocka_unit_test(a_wrong_path_says_where),
         cmocka_unit_test(objects_are_found_by_name_and_kind),
+        cmocka_unit_test(a_wait_for_a_receive_is_told_until_it_ends),
         cmocka_unit_test(waiting_is_told_in_words),
     };
 
