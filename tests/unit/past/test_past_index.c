@@ -143,6 +143,44 @@ static void an_answer_to_another_packet_is_none(void **state)
     past_index_free(x);
 }
 
+/* Both hosts answer in one tick: that of the other host does not stand between. */
+static void each_host_answers_for_itself(void **state)
+{
+    static const struct ev events[] = {
+        RX(ID(4, 1), 0, ACT_ACCEPT),
+        {.id = ID(4, 2), .kind = EV_rx, .u.rx = {.host = H1, .qpn = 2}},
+        {.id = ID(4, 3), .kind = EV_tx, .u.tx = {.host = H1, .qpn = 2, .syndrome = SYN_ACK}},
+        ACK(ID(4, 4), 0),
+    };
+    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+    struct past p;
+    struct past_index *x = indexed(&w, &p);
+
+    (void)state;
+    assert_ptr_equal(past_answer_to(x, &events[0]), &events[3]);
+    assert_ptr_equal(past_answer_to(x, &events[1]), &events[2]);
+    past_index_free(x);
+}
+
+/* A trace may be nonsense: what tells of a frame before it was sent does not tell of it. */
+static void a_frame_does_not_end_before_it_begins(void **state)
+{
+    static const struct ev events[] = {
+        RX(ID(1, 1), ID(3, 1), ACT_ACCEPT),
+        {.id = ID(2, 1), .kind = EV_fault, .u.fault = {.by = FLT_CORRUPT, .tx = ID(2, 1)}},
+        TX(ID(3, 1), 0),
+        RX(ID(4, 1), ID(2, 1), ACT_ACCEPT), /* of a fault that names itself */
+    };
+    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+    struct past p;
+    struct past_index *x = indexed(&w, &p);
+
+    (void)state;
+    assert_null(at(x, past_first_of_frame(x, ID(3, 1))));
+    assert_ptr_equal(at(x, past_first_of_frame(x, ID(2, 1))), &events[3]);
+    past_index_free(x);
+}
+
 /* The network delivers a frame twice, and damages it twice before that: all names are one frame. */
 static void copies_and_damage_belong_to_one_frame(void **state)
 {
@@ -207,6 +245,9 @@ static void nothing_is_taken_for_what_was_not_recorded(void **state)
         assert_int_equal(past_post_of(x, &before_a_gap[3]) == NULL, gap);
         assert_int_equal(past_error_state(x, 0, 2, ID(20, 1)) == NULL, gap);
     }
+    p.gap_from = 3;
+    p.gap_to = 7; /* recording went on in the tick of the state, before it */
+    assert_non_null(past_error_state(x, 0, 2, ID(20, 1)));
     past_index_free(x);
 }
 
@@ -244,6 +285,7 @@ static void a_failed_completion_leads_to_its_request(void **state)
          .u.cqe = {.qpn = 2, .wr_id = 5, .status = WCS_RETRY_EXC_ERR}},
         {.id = ID(3, 2), .kind = EV_qp_state, .u.qp_state = {.qpn = 2, .to = QPS_ERR}},
         {.id = ID(3, 3), .kind = EV_cqe, .u.cqe = {.qpn = 2, .status = WCS_WR_FLUSH_ERR}},
+        {.id = ID(3, 4), .kind = EV_cqe, .u.cqe = {.qpn = 2, .status = WCS_WR_FLUSH_ERR}},
     };
     const struct written w = {.events = events, .n = ARRAY_LEN(events)};
     struct past p;
@@ -254,6 +296,7 @@ static void a_failed_completion_leads_to_its_request(void **state)
     assert_ptr_equal(past_fetch_of(x, &events[4]), &events[0]);
     assert_null(past_failure_before(x, &events[4]));
     assert_ptr_equal(past_failure_before(x, &events[6]), &events[4]);
+    assert_ptr_equal(past_failure_before(x, &events[7]), &events[4]); /* not what was flushed */
     assert_ptr_equal(past_error_state(x, 0, 2, ID(3, 3)), &events[5]);
     past_index_free(x);
 }
@@ -325,6 +368,8 @@ int main(void)
         cmocka_unit_test(the_attempts_of_a_packet_are_on_one_thread),
         cmocka_unit_test(a_frame_leads_to_its_end_and_an_rx_to_its_answer),
         cmocka_unit_test(an_answer_to_another_packet_is_none),
+        cmocka_unit_test(each_host_answers_for_itself),
+        cmocka_unit_test(a_frame_does_not_end_before_it_begins),
         cmocka_unit_test(copies_and_damage_belong_to_one_frame),
         cmocka_unit_test(a_forgotten_beginning_leaves_the_rest),
         cmocka_unit_test(nothing_is_taken_for_what_was_not_recorded),

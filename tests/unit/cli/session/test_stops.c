@@ -24,7 +24,9 @@ static void an_id_is_given_once(void **state)
     assert_int_equal(add_when(&list, STOP_OF_PROMPT, "t > 1us")->id, 2);
     assert_null(stops_add_when(&list, STOP_OF_PROMPT, "t >", (struct span){0, 3}, &d));
     assert_int_not_equal(d.kind, DIAG_NONE);
+    list.hit = stops_find(&list, 2);
     stops_remove(&list, 2);
+    assert_null(list.hit);
     assert_null(stops_find(&list, 2));
     assert_int_equal(add_when(&list, STOP_OF_PROMPT, "#9")->id, 3);
     assert_true(stops_find(&list, 3)->is_place);

@@ -207,6 +207,24 @@ static void limits_of_the_device_are_kept(void **state)
     assert_int_equal(cq->o.n_users, 2);
 }
 
+static void numbers_are_free_within_the_limits(void **state)
+{
+    struct fake *f = *state;
+    struct guest_pd *pd = fake_pd(f);
+    struct guest_cq *cq = fake_cq(f, 4);
+    struct guest_qp *qp = fake_qp(f, pd, cq);
+    const uint32_t taken[] = {[OBJ_CQ] = cq->cqn, [OBJ_QP] = qp->qpn};
+    static const enum object_kind kinds[] = {OBJ_CQ, OBJ_QP};
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        for (uint32_t n = 1; n <= FAKE_MAX; n++)
+            assert_int_equal(verbs_is_free(&f->verbs, kinds[i], n), n != taken[kinds[i]]);
+        assert_false(verbs_is_free(&f->verbs, kinds[i], 0));
+        assert_false(verbs_is_free(&f->verbs, kinds[i], FAKE_MAX + 1));
+        assert_false(verbs_is_free(&f->verbs, kinds[i], UINT32_MAX));
+    }
+}
+
 static void guest_memory_is_read_and_written(void **state)
 {
     struct fake *f = *state;
@@ -239,6 +257,7 @@ int main(void)
         T(an_object_in_use_is_not_destroyed),
         T(a_region_that_cannot_be_is_refused),
         T(limits_of_the_device_are_kept),
+        T(numbers_are_free_within_the_limits),
         T(guest_memory_is_read_and_written),
     };
 

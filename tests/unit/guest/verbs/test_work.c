@@ -163,6 +163,26 @@ static void an_error_completion_tells_of_the_error_state(void **state)
     assert_int_equal(w->qp->attr.state, QPS_ERR);
 }
 
+/* So is one that waits while a queue pair with the same number is destroyed. */
+static void an_error_completion_tells_nothing_of_a_later_queue_pair(void **state)
+{
+    struct work *w = *state;
+    const uint32_t qpn = w->qp->qpn;
+    struct rdl_wc wc;
+    size_t n;
+
+    w->f->unpolled[0] = (struct rdl_wc){.status = WCS_WR_FLUSH_ERR, .qp_num = qpn};
+    w->f->n_unpolled = 1;
+    assert_int_equal(verbs_destroy_qp(w->qp), RDL_OK);
+    w->qp = fake_qp(w->f, w->pd, w->cq);
+    assert_int_equal(w->qp->qpn, qpn);
+    move_to_rts(w);
+    assert_int_equal(verbs_poll_cq(w->cq, 1, &wc, &n), RDL_OK);
+    assert_int_equal(w->qp->attr.state, QPS_RTS);
+    poll_one(w, WCS_WR_FLUSH_ERR, qpn);
+    assert_int_equal(w->qp->attr.state, QPS_ERR);
+}
+
 static void modify_names_what_is_wrong(void **state)
 {
     static const struct {
@@ -293,6 +313,23 @@ static void modify_waits_for_the_neighbour(void **state)
     assert_int_equal(move(w, QPS_RTR, TO_RTR), RDL_ERR_NO_ROUTE);
 }
 
+static void an_unchecked_modify_does_not_wait(void **state)
+{
+    static const uint8_t none[MAC_BYTES];
+    const struct rdl_qp_attr a = attributes(QPS_RTR);
+    struct work *w = *state;
+    struct rdl_modify_error e;
+
+    for (unsigned i = 0; i < 2; i++) {
+        w->f->neighbour = i ? RDL_ERR_NO_ROUTE : RDL_ERR_BUSY;
+        w->f->mask = 0;
+        assert_int_equal(verbs_modify_qp(w->qp, &a, TO_RTR, true, &e), RDL_OK);
+        assert_false(w->f->verbs.request.busy);
+        assert_int_equal(w->f->mask, TO_RTR);
+        assert_memory_equal(w->f->attr.ah.dmac, none, MAC_BYTES);
+    }
+}
+
 static void an_event_disarms_the_cq(void **state)
 {
     struct work *w = *state;
@@ -317,10 +354,12 @@ int main(void)
         T(posts_need_a_state_that_takes_them),
         T(a_request_that_cannot_be_is_refused),
         T(an_error_completion_tells_of_the_error_state),
+        T(an_error_completion_tells_nothing_of_a_later_queue_pair),
         T(modify_names_what_is_wrong),
         T(modify_checks_every_value),
         T(what_was_posted_is_counted_and_kicked),
         T(modify_waits_for_the_neighbour),
+        T(an_unchecked_modify_does_not_wait),
         T(an_event_disarms_the_cq),
     };
 

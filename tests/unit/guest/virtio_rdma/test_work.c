@@ -157,6 +157,34 @@ static void inline_data_follows_the_head(void **state)
     assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_ERR_INVAL);
 }
 
+/* More of it than all SGEs of a request would take. */
+static void inline_data_has_room_beside_the_head(void **state)
+{
+    static const uint8_t data[600] = {[599] = 9};
+    const struct rdl_qp_config config = {
+        .type = QPT_RC, .max_send_sge = 1, .max_inline_data = sizeof(data)};
+    const struct rdl_send_wr wr = {
+        .opcode = WR_SEND, .flags = SF_INLINE, .inline_data = data, .inline_bytes = sizeof(data)};
+    struct work *w = *state;
+    struct fake *f = w->f;
+    const struct verbs_qp_parts parts = {w->qp->pd, w->cq, w->cq};
+    uint8_t wqe[sizeof(struct raw_sq_wqe) + sizeof(data)];
+    struct vq_chain c;
+    uint64_t h = 0;
+
+    assert_int_equal(verbs_create_qp(&f->verbs, &config, &parts, NULL, &h), RDL_OK);
+    w->qp = (struct guest_qp *)verbs_get(&f->verbs, OBJ_QP, h);
+    move_to_rts(w);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(vq_pop(&f->dev.queues[w->qp->sq.queue], &f->ram, &c), VQ_GOT);
+        assert_int_equal(c.readable_bytes, sizeof(wqe));
+        vq_chain_read(&f->ram, &c, 0, wqe, sizeof(wqe));
+        assert_int_equal(wqe[sizeof(wqe) - 1], 9);
+    }
+}
+
 static void a_full_queue_has_room_when_the_device_gives_back(void **state)
 {
     struct work *w = *state;
@@ -271,6 +299,23 @@ static void an_armed_cq_has_one_event(void **state)
     assert_int_equal(ld_le32(f->request + 5), 1); /* solicited */
 }
 
+/* A vector is shared: the interrupt of another CQ is no event of one that is empty. */
+static void an_interrupt_without_a_completion_is_no_event(void **state)
+{
+    struct work *w = *state;
+    struct fake *f = w->f;
+    struct vq *vq = &f->dev.queues[w->cq->cqn];
+    const struct rfc_cqe cqe = {.wr_id = 1};
+
+    assert_int_equal(verbs_req_notify_cq(w->cq, false), RDL_OK);
+    virtio_rdma_interrupt(&f->rdma, vq->vector);
+    assert_int_equal(w->cq->events, 0);
+    assert_true(w->cq->armed);
+    fake_complete(f, w->cq, &cqe, sizeof(struct raw_cqe));
+    virtio_rdma_interrupt(&f->rdma, vq->vector);
+    assert_int_equal(w->cq->events, 1);
+}
+
 static void modify_resolves_the_neighbour(void **state)
 {
     struct work *w = *state;
@@ -322,11 +367,13 @@ int main(void)
         T(a_send_is_one_descriptor_in_the_rfcs_layout),
         T(a_receive_is_one_descriptor_in_the_rfcs_layout),
         T(inline_data_follows_the_head),
+        T(inline_data_has_room_beside_the_head),
         T(a_full_queue_has_room_when_the_device_gives_back),
         T(nokick_leaves_the_kick_to_the_caller),
         T(a_completion_is_polled_once_and_its_buffer_offered_again),
         T(a_completion_of_a_wrong_length_breaks_the_cq),
         T(an_armed_cq_has_one_event),
+        T(an_interrupt_without_a_completion_is_no_event),
         T(modify_resolves_the_neighbour),
         T(query_replaces_what_the_driver_believed),
     };
