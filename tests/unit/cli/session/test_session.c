@@ -221,7 +221,11 @@ static void refusals_say_what_is_needed(void **state)
         {"until t > 1s timeout=1us", "nothing is left to run", ""},
         {"source nowhere.lab", "No such file", ""},
         {"session save x.txt", "must end in .lab or .json", ""},
+        {"show packet", "no frame has been sent yet", ""},
+        {"show live", "nothing outside the lab", ""},
         {"help xyzzy", "no help", "help"},
+        {"explain h1.qp.xyzzy", "nothing is known", ""},
+        {"explain #3.1", "nothing is known", "why #3.1"},
     };
     struct lab l;
 
