@@ -25,7 +25,9 @@ struct run_options {
 
 bool modes_colour(void)
 {
-    return isatty(STDOUT_FILENO) == 1 && !getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+
+    return isatty(STDOUT_FILENO) == 1 && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
 }
 
 /* Gives the session the stop of --until; NULL: @text is none, which is said. */

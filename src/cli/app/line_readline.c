@@ -2,6 +2,7 @@
 /* GNU readline.  Its callbacks have no context argument, hence the variables here. */
 #include "cli/app/line_input.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,10 @@
 #include "cli/session/signals.h"
 #include "emu/base/text.h"
 
-#define HISTORY_LINES_MAX 2000
-#define MATCHES_MAX       1024u
-#define MEANINGS_MAX      40 /* words in lines of their own: a screen */
+#define HISTORY_LINES_MAX   2000
+#define MATCHES_MAX         1024u
+#define MEANINGS_MAX        40 /* words in lines of their own: a screen */
+#define MEANING_COLUMNS_MIN 20 /* with less room than this the screen cuts them */
 
 static struct session *session;
 
@@ -79,6 +81,25 @@ static const char *meaning_of(const char *word)
     return "";
 }
 
+/* What a word means, behind it; what the screen has no room for goes on below, cut at blanks. */
+static void show_meaning(const char *meaning, int indent)
+{
+    int rows = 0, columns = 0;
+    size_t room, n;
+
+    rl_get_screen_size(&rows, &columns);
+    room = columns > indent + MEANING_COLUMNS_MIN ? (size_t)(columns - indent - 1) : SIZE_MAX;
+    while (strlen(meaning) > room) {
+        for (n = room; n > 0 && meaning[n] != ' ';)
+            n--;
+        if (n == 0)
+            break;
+        fprintf(rl_outstream, "%.*s\n%*s", (int)n, meaning, indent, "");
+        meaning += n + 1;
+    }
+    fprintf(rl_outstream, "%s\n", meaning);
+}
+
 /* A line for each word with what it means, if anything is known of one of them and a screen has
  * room for all.  @words: what they have in common, then @n of them; @longest of them in bytes.
  */
@@ -95,7 +116,8 @@ static void show_matches(char **words, int n, int longest)
         for (int i = 1; i <= n; i++) {
             const char *meaning = meaning_of(words[i]);
 
-            fprintf(rl_outstream, "%-*s  %s\n", meaning[0] ? longest : 0, words[i], meaning);
+            fprintf(rl_outstream, "%-*s  ", meaning[0] ? longest : 0, words[i]);
+            show_meaning(meaning, longest + 2);
         }
     }
     rl_forced_update_display();

@@ -12,6 +12,7 @@
 #include "cli/session/resolve.h"
 #include "cli/tree/tree.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/leaf.h"
 #include "emu/facts/psn.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/inspect.h"
@@ -43,7 +44,8 @@ static bool may_join(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
     const char *name = step_text(st, "name"), *node = step_text(st, "node");
-    char path[TREE_PATH_BYTES];
+    char path[TREE_PATH_BYTES], is_text[RDL_VALUE_BYTES];
+    struct text is = text_on(is_text, sizeof(is_text));
     struct rdl_value v;
     rdl_port port;
     size_t at;
@@ -53,7 +55,8 @@ static bool may_join(struct session *s, const struct step *st)
     if (rdl_port_find(s->lab, name, &port) == RDL_OK)
         return true; /* the device of a port that is there may have gone */
     if (rdl_inspect(s->lab, name, &v, &at) == RDL_OK) {
-        session_fail(s, step_span(st, "name", 0), "%s is the name of a %s already", name, v.text);
+        node_add_text(&is, v.text);
+        session_fail(s, step_span(st, "name", 0), "%s is the name of %s already", name, is_text);
         return diag_remedy(&s->diag, "choose another name for the device");
     }
     if (!tree_is(s->lab, node, NODE_host) || !tree_child(s->lab, node, CHILD_host_port, path) ||

@@ -52,6 +52,8 @@ static bool explain_show(struct session *s, const struct arg *what, const struct
     near = suggestion_for(what->v[0].text);
     for (size_t i = 0; show_subject(i); i++)
         suggest_offer(&near, show_subject(i));
+    if (near.best && strcmp(near.best, what->v[0].text) == 0)
+        return false; /* it was meant, and there is none of it */
     if (near.best)
         return diag_remedy(&s->diag, "did you mean \"%s\"?", near.best);
     return diag_remedy(&s->diag, "\"show\" lists the hosts, \"help show\" what can be shown");
@@ -172,12 +174,21 @@ bool run_explain(struct session *s, const struct step *st)
 {
     const char *word = step_text(st, "word");
     const bool is_command = help_topic(s->config.out, word);
+    struct rdl_value v;
     const char *near;
+    size_t off;
+    ev_id id;
 
     if (explain(s->config.out, word) || is_command)
         return true;
+    /* What has a name in the lab is of a kind that is known. */
+    if (rdl_inspect(s->lab, word, &v, &off) == RDL_OK && v.type == RDL_NODE &&
+        explain(s->config.out, v.text))
+        return true;
     near = explain_suggest(word);
     session_fail(s, step_span(st, "word", 0), "nothing is known of \"%s\"", word);
+    if (word[0] == '#' && ev_id_parse(word, &id))
+        return diag_remedy(&s->diag, "\"why %s\" tells what led to it", word);
     if (near)
         return diag_remedy(&s->diag, "did you mean \"%s\"?", near);
     return diag_remedy(&s->diag, "words of statuses, states, opcodes, rules, registers are known");

@@ -53,8 +53,11 @@ static bool suggest(const char *path, size_t off, const struct leaf_places *plac
     if (near.s.best)
         return diag_remedy(d, "did you mean \"%.*s%s\"? a %s has it", (int)off, path, near.best,
                            node_rows[near.node].title);
-    return diag_remedy(d, "nothing that can be called \"%.*s\" has a \"%s\"",
-                       (int)(off > 0 && path[off - 1] == '.' ? off - 1 : off), path, word);
+    off -= off > 0 && path[off - 1] == '.';
+    return diag_remedy(d,
+                       "nothing that can be called \"%.*s\" has a \"%s\"; \"show %.*s json\" "
+                       "lists what it has",
+                       (int)off, path, word, (int)off, path);
 }
 
 bool expr_path_leads(const char *path, struct span at, struct diag *d)

@@ -5,6 +5,8 @@
 #include "cli/tell/show_fate.h"
 #include "cli/tree/lab_past.h"
 #include "emu/base/assert.h"
+#include "emu/base/text.h"
+#include "emu/facts/leaf.h"
 #include "emu/past/past.h"
 #include "rdmalab/trace.h"
 
@@ -18,7 +20,11 @@ static bool unknown_name(const struct question *q, struct span at, const struct 
     if (c->field->print == EVP_HOST && rdl_inspect(q->in->lab, c->text, &v, &off) != RDL_OK)
         return resolve_unknown(q->in, at, c->text, "no host", q->reterr);
     if (c->field->print == EVP_HOST) {
-        diag_set(q->reterr, DIAG_FAILED, at, "%s is a %s, not a host", c->text, v.text);
+        char is_text[RDL_VALUE_BYTES];
+        struct text is = text_on(is_text, sizeof(is_text));
+
+        node_add_text(&is, v.text);
+        diag_set(q->reterr, DIAG_FAILED, at, "%s is %s, not a host", c->text, is_text);
         return diag_remedy(q->reterr, "\"show hosts\" lists the hosts");
     }
     diag_set(q->reterr, DIAG_FAILED, at, "no fault and no switch is called \"%s\"", c->text);

@@ -8,6 +8,8 @@
 #include "cli/live/live.h"
 #include "cli/session/expr_count.h"
 #include "emu/base/quantity.h"
+#include "emu/base/text.h"
+#include "emu/facts/leaf.h"
 #include "rdmalab/trace.h"
 #include "rdmalab/verbs.h"
 
@@ -164,8 +166,12 @@ static bool read_path(const struct question *q, const struct expr *e, struct ope
         return true;
     }
     if (off == 0 && rdl_inspect(q->in->lab, path, &ret->v, &off) == RDL_OK) {
-        diag_set(q->reterr, DIAG_FAILED, operand_place(q, e), "%s is a %s, not a value", path,
-                 ret->v.text);
+        char is_text[RDL_VALUE_BYTES];
+        struct text is = text_on(is_text, sizeof(is_text));
+
+        node_add_text(&is, ret->v.text);
+        diag_set(q->reterr, DIAG_FAILED, operand_place(q, e), "%s is %s, not a value", path,
+                 is_text);
         return diag_remedy(q->reterr, "\"show %s\" lists its values", path);
     }
     if (is_missing_element(q, path, off)) {

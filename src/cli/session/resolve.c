@@ -7,6 +7,7 @@
 #include "cli/lang/suggest.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
+#include "emu/facts/leaf.h"
 #include "rdmalab/inspect.h"
 
 #define NEAR_BYTES 64u
@@ -132,12 +133,15 @@ static bool wrong_kind(const struct scope *in, struct span at, const char *path,
                        enum object_kind kind, struct diag *reterr)
 {
     const struct enum_row *row = enum_by_value(&enum_object, kind);
+    char is_text[RDL_VALUE_BYTES];
+    struct text is = text_on(is_text, sizeof(is_text));
     struct rdl_value v;
     size_t off;
 
     if (rdl_inspect(in->lab, path, &v, &off) != RDL_OK)
         return resolve_unknown(in, at, path, "nothing", reterr);
-    diag_set(reterr, DIAG_FAILED, at, "%s is a %s, not a %s", path, v.text, row->text);
+    node_add_text(&is, v.text);
+    diag_set(reterr, DIAG_FAILED, at, "%s is %s, not a %s", path, is_text, row->text);
     return diag_remedy(reterr, "\"show %s\" tells what it is", path);
 }
 

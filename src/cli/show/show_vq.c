@@ -96,6 +96,7 @@ static const struct ev *last_kick(const struct ring *q)
 static void add_avail_note(struct text *t, const struct ring *q)
 {
     const struct ev *kick;
+    uint16_t told;
 
     if (q->driver_avail == q->device_avail)
         return;
@@ -105,7 +106,9 @@ static void add_avail_note(struct text *t, const struct ring *q)
         return;
     }
     kick = last_kick(q);
-    if (kick && (uint16_t)kick->u.kick.avail_idx == q->driver_avail) {
+    /* What is posted behind a kick that the device has not yet answered needs none of its own. */
+    told = kick ? (uint16_t)(kick->u.kick.avail_idx - q->device_avail) : 0;
+    if (told && told <= (uint16_t)(q->driver_avail - q->device_avail)) {
         text_add(t, "kicked in ");
         ev_add_id(t, kick->id);
         text_add(t, ": the device will look");

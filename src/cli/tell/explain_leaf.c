@@ -51,9 +51,34 @@ static void print_leaf(FILE *out, const struct leaf_row *leaf)
     text_add(&t, "show ");
     leaf_example(&t, leaf->node);
     text_addf(&t, ".%s%s", leaf->key, listed ? "[0]" : "");
-    if (leaf->words)
+    if (leaf->words && !explain_same(leaf->words->name, leaf->key))
         text_addf(&t, "; explain %s", leaf->words->name);
     show_wrap_behind(out, "  see it: ", 10, see);
+}
+
+static uint64_t nodes_called(const char *word)
+{
+    uint64_t nodes = 0;
+
+    for (unsigned i = NODE_none + 1; i < NODE_COUNT; i++) {
+        if (is_called((enum node_kind)i, word))
+            nodes |= (uint64_t)1 << i;
+    }
+    return nodes;
+}
+
+/* The nodes that the path of @n bytes at @path can be, whose last word is nobody's: a name that
+ * somebody gave, "h1.conn", "f1".
+ */
+static uint64_t nodes_of_name(const char *path, size_t n)
+{
+    char before[SHOW_LINE_BYTES];
+    struct text t = text_on(before, sizeof(before));
+    struct leaf_places places;
+    size_t at;
+
+    text_addn(&t, path, n);
+    return leaf_path_leads(before, &places, &at) ? places.nodes : 0;
 }
 
 bool explain_leaf(FILE *out, const char *word)
@@ -62,15 +87,20 @@ bool explain_leaf(FILE *out, const char *word)
     struct text key = text_on(key_text, sizeof(key_text));
     struct text node = text_on(node_text, sizeof(node_text));
     const char *from = word_before(word, word + strlen(word), &key);
+    uint64_t nodes = UINT64_MAX;
     unsigned n = 0;
 
-    if (from > word)
+    if (from > word) {
         (void)word_before(word, from - 1, &node);
+        nodes = nodes_called(node_text);
+        if (!nodes)
+            nodes = nodes_of_name(word, (size_t)(from - 1 - word));
+    }
     for (unsigned i = LEAF_none + 1; i < LEAF_COUNT; i++) {
         const struct leaf_row *leaf = &leaf_rows[i];
 
         if (leaf->flags & LEAF_KEYED || !explain_same(leaf->key, key_text) ||
-            (node.len && !is_called(leaf->node, node_text)))
+            !(nodes & (uint64_t)1 << leaf->node))
             continue;
         print_leaf(out, leaf);
         n++;

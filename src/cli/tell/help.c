@@ -171,8 +171,13 @@ static void print_class(FILE *out, enum cmd_class class)
 {
     fprintf(out, "%s: %s\n", cmd_classes[class].name, cmd_classes[class].what);
     for (size_t i = 0; i < N_CMDS; i++) {
-        if (cmd_table[i].class == class)
-            fprintf(out, "  %-*s %s\n", NAME_COLUMN, cmd_table[i].name, cmd_table[i].summary);
+        char lead[SHOW_LINE_BYTES];
+        struct text t = text_on(lead, sizeof(lead));
+
+        if (cmd_table[i].class != class)
+            continue;
+        text_addf(&t, "  %s", cmd_table[i].name);
+        show_wrap_behind(out, lead, NAME_COLUMN + 3, cmd_table[i].summary);
     }
 }
 

@@ -68,7 +68,7 @@ static void print_attempts(FILE *out, const struct past_index *x, const struct e
 /* Where the queue pair went to ERR, which flushed this request. */
 static void print_flush(FILE *out, const struct past_index *x, const struct ev *cqe)
 {
-    const struct ev *first = past_failure_before(x, cqe);
+    const struct ev *first = past_failure_before(x, cqe->u.cqe.host, cqe->u.cqe.qpn, cqe->id);
 
     if (!first || !past_error_state(x, cqe->u.cqe.host, cqe->u.cqe.qpn, cqe->id))
         return;

@@ -74,7 +74,7 @@ static void add_qp(const struct walk *w, struct text *t, uint32_t host, uint32_t
     ev_names_object(w->p->names, t, host, OBJ_QP, qpn);
 }
 
-static const struct ev *tell_plain(struct walk *w, const struct ev *e)
+static void say_plain(const struct walk *w, const struct ev *e)
 {
     char buf[EV_TEXT_BYTES];
     struct text t = text_on(buf, sizeof(buf));
@@ -82,6 +82,11 @@ static const struct ev *tell_plain(struct walk *w, const struct ev *e)
     text_addf(&t, "%s: ", ev_schema(e->kind)->name);
     ev_add_text(&t, e, w->p->names);
     say(w, e, buf, "");
+}
+
+static const struct ev *tell_plain(struct walk *w, const struct ev *e)
+{
+    say_plain(w, e);
     return cause_of(w, e);
 }
 
@@ -253,30 +258,9 @@ static const struct ev *tell_tx(struct walk *w, const struct ev *e)
 static const struct ev *tell_frame(struct walk *w, const struct ev *e)
 {
     const struct ev *tx = past_tx_of(w->p, e);
-    char buf[EV_TEXT_BYTES];
-    struct text t = text_on(buf, sizeof(buf));
 
-    text_addf(&t, "%s: ", ev_schema(e->kind)->name);
-    ev_add_text(&t, e, w->p->names);
-    say(w, e, buf, "");
+    say_plain(w, e);
     return tx ? tx : cause_of(w, e);
-}
-
-typedef const struct ev *tell_fn(struct walk *w, const struct ev *e);
-
-/* Those that tell more than their sentence. */
-static tell_fn *const tellers[EV_COUNT] = {
-    [EV_fetch] = tell_fetch, [EV_timeout] = tell_timeout, [EV_tx] = tell_tx,
-    [EV_rx] = tell_rx,       [EV_drop] = tell_frame,      [EV_lost] = tell_frame,
-    [EV_fault] = tell_frame,
-};
-
-/* NULL: stepped over. */
-static tell_fn *teller_of(enum ev_kind kind)
-{
-    if (!ev_is_for(kind, EV_FOR_WHY))
-        return NULL;
-    return tellers[kind] ? tellers[kind] : tell_plain;
 }
 
 /* A request that the device refused itself completes when those before it have: the fetch that
@@ -290,6 +274,50 @@ static const struct ev *refused_fetch(const struct walk *w, const struct ev *e)
                              c->status != WCS_LOC_QP_OP_ERR))
         return NULL;
     return past_fetch_of(w->index, e);
+}
+
+/* A queue pair that stops at such a request stops because of its completion. */
+static const struct ev *cause_of_state(const struct walk *w, const struct ev *e)
+{
+    const struct ev_qp_state *q = &e->u.qp_state;
+    const struct ev *failed = NULL;
+
+    if (q->to == QPS_ERR)
+        failed = past_failure_before(w->index, q->host, q->qpn, e->id);
+    if (failed && ev_tick(failed->id) == ev_tick(e->id) && refused_fetch(w, failed))
+        return failed;
+    return cause_of(w, e);
+}
+
+static const struct ev *tell_state(struct walk *w, const struct ev *e)
+{
+    say_plain(w, e);
+    return cause_of_state(w, e);
+}
+
+static const struct ev *tell_completion(struct walk *w, const struct ev *e)
+{
+    const struct ev *fetch = refused_fetch(w, e);
+
+    say_plain(w, e);
+    return fetch ? fetch : cause_of(w, e);
+}
+
+typedef const struct ev *tell_fn(struct walk *w, const struct ev *e);
+
+/* Those that tell more than their sentence. */
+static tell_fn *const tellers[EV_COUNT] = {
+    [EV_fetch] = tell_fetch, [EV_timeout] = tell_timeout, [EV_tx] = tell_tx,
+    [EV_rx] = tell_rx,       [EV_drop] = tell_frame,      [EV_lost] = tell_frame,
+    [EV_fault] = tell_frame, [EV_qp_state] = tell_state,  [EV_cqe] = tell_completion,
+};
+
+/* NULL: stepped over. */
+static tell_fn *teller_of(enum ev_kind kind)
+{
+    if (!ev_is_for(kind, EV_FOR_WHY))
+        return NULL;
+    return tellers[kind] ? tellers[kind] : tell_plain;
 }
 
 /* Where the chain of the event in question begins. */
@@ -313,7 +341,7 @@ static const struct ev *first_cause(const struct walk *w, const struct ev *e)
         if (fetch)
             return fetch;
     }
-    return cause_of(w, e);
+    return e->kind == EV_qp_state ? cause_of_state(w, e) : cause_of(w, e);
 }
 
 /* The event in question itself has its meaning, too, when its function reaches over others. */

@@ -142,7 +142,7 @@ static const char *parse_decimal(enum quantity kind, const char *s, uint64_t *re
     }
     if (*end == '\0') {
         if (frac)
-            return "a whole number is needed";
+            return kind == QUANTITY_CHANCE ? unit_hint(kind) : "a whole number is needed";
         if (kind == QUANTITY_TIME && whole != 0)
             return unit_hint(kind);
         if (kind == QUANTITY_CHANCE && whole != 0)

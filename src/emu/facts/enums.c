@@ -44,7 +44,7 @@ TABLE(profile, ENUM_PROFILE, "profile")
 
 static const struct enum_row rows_opcode[] = {
 #define OP(code, nm, svc, knd, ps, hd, crr)                                                        \
-    {#nm, (code), "a " #ps " packet of a " #knd " on " #svc},
+    {#nm, (code), #knd " on " #svc ", " #ps " packet of a message"},
 #include "emu/facts/opcodes.def"
 #undef OP
     ENUM_FRAME_KIND(ENUM_ROW) /* frames without a BTH */

@@ -83,6 +83,16 @@ enum node_kind node_of_object(enum object_kind kind)
     }
 }
 
+void node_add_text(struct text *t, const char *title)
+{
+    const char *text = node_rows[node_find(title, strlen(title))].text;
+
+    if (text)
+        text_addn(t, text, strcspn(text, ":"));
+    else
+        text_addf(t, "a %s", title);
+}
+
 void leaf_word_key(const struct enum_row *word, char *ret)
 {
     const char *name = word->name;

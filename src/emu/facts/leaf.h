@@ -109,6 +109,9 @@ enum node_kind node_find(const char *title, size_t n);
 /* The kind of node that an object of @kind is; NODE_none: of another kind there is none. */
 enum node_kind node_of_object(enum object_kind kind);
 
+/* Appends what a node whose title is @title is, with its article: "a memory region". */
+void node_add_text(struct text *t, const char *title);
+
 /* The leaf, or the child with a key of its own, that is called the @n bytes at @key in a node of
  * @kind; LEAF_none, CHILD_none.
  */

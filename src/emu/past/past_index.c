@@ -466,9 +466,8 @@ const struct ev *past_error_state(const struct past_index *x, uint32_t host, uin
     return unless_gap(x, last_before(x, qp_key(THREAD_ERRORS, host, qpn), before), before);
 }
 
-const struct ev *past_failure_before(const struct past_index *x, const struct ev *cqe)
+const struct ev *past_failure_before(const struct past_index *x, uint32_t host, uint32_t qpn,
+                                     ev_id before)
 {
-    const struct thread_key key = qp_key(THREAD_FAILURES, cqe->u.cqe.host, cqe->u.cqe.qpn);
-
-    return event_at(x, last_before(x, key, cqe->id));
+    return event_at(x, last_before(x, qp_key(THREAD_FAILURES, host, qpn), before));
 }

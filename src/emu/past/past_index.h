@@ -91,7 +91,10 @@ const struct ev *past_refused_key(const struct past_index *x, uint32_t host, uin
 const struct ev *past_error_state(const struct past_index *x, uint32_t host, uint32_t qpn,
                                   ev_id before);
 
-/* The last completion before @cqe on its queue pair that failed by itself, and was not flushed. */
-const struct ev *past_failure_before(const struct past_index *x, const struct ev *cqe);
+/* The last completion of a queue pair before event @before that failed by itself, and was not
+ * flushed.
+ */
+const struct ev *past_failure_before(const struct past_index *x, uint32_t host, uint32_t qpn,
+                                     ev_id before);
 
 #endif

@@ -84,6 +84,7 @@ static void what_is_wrong_is_refused_with_a_reason(void **state)
         {QUANTITY_TIME, "1.0000000000000s", "too many digits"},
         {QUANTITY_RATE, "1x", "units of rate"},
         {QUANTITY_CHANCE, "1", "percentage"},
+        {QUANTITY_CHANCE, "0.1", "percentage"},
         {QUANTITY_CHANCE, "101%", "at most"},
         {QUANTITY_CHANCE, "0.00001%", "whole"},
         {QUANTITY_CHANCE, "1/3", "whole"},

@@ -88,7 +88,7 @@ static void mistaken_questions_have_no_answer(void **state)
         {"t > 1k", "the other side is a time, and 1k is none"},
         {"1us < h1.qp.sq_psn", "the other side is no time, and 1us is one"},
         {"count(tx, host==h9) == 0", "no host is called \"h9\""},
-        {"h1.qp == h2.qp", "h1.qp is a qp, not a value"},
+        {"h1.qp == h2.qp", "h1.qp is a queue pair, not a value"},
     };
     static const char *const forms[] = {"expect %s", "refused { expect %s }",
                                         "refused { until %s }"};
@@ -191,7 +191,7 @@ static void refusals_say_what_is_needed(void **state)
          "takes no: dest_qpn", ""},
         {"modify_qp h1.qp state=RTR ah=h9", "no host", "ah="},
         {"post_send h1.qq", "nothing is called \"h1.qq\"", "h1.qp"},
-        {"post_send h1.cq", "h1.cq is a cq, not a queue pair", ""},
+        {"post_send h1.cq", "h1.cq is a completion queue, not a queue pair", ""},
         {"post_send qp", "nothing is called \"qp\"", "h1.qp"},
         {"read h1.mr[0:1g]", "more than", ""},
         {"read h1.mr[0:1m]", "address outside", ""},
@@ -217,11 +217,15 @@ static void refusals_say_what_is_needed(void **state)
         {"write h1.mr[0:1] xx", "do not fit", ""},
         {"expect h1.qp.state == RTZ", "no QP state", "RT"},
         {"expect h1.qp.stat == RTS", "nothing is called", "h1.qp.state"},
-        {"expect h1.qp", "is a qp, not a value", ""},
+        {"expect h1.qp", "is a queue pair, not a value", ""},
         {"until t > 1s timeout=1us", "nothing is left to run", ""},
         {"source nowhere.lab", "No such file", ""},
         {"session save x.txt", "must end in .lab or .json", ""},
+        {"show packet", "no frame has been sent yet", ""},
+        {"show live", "nothing outside the lab", ""},
         {"help xyzzy", "no help", "help"},
+        {"explain h1.qp.xyzzy", "nothing is known", ""},
+        {"explain #3.1", "nothing is known", "why #3.1"},
     };
     struct lab l;
 

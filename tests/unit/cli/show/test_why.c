@@ -170,6 +170,39 @@ static void giving_up_lists_the_fate_of_every_transmission(void **state)
     printed_end(&p);
 }
 
+/* The device refuses wr_id 6 when it fetches it; the ACK of wr_id 5 lets it complete. */
+static void a_refused_request_stops_its_queue_pair_and_not_the_ack_before_it(void **state)
+{
+    static const struct ev events[] = {
+        {.id = ID(4, 1), .kind = EV_fetch, .u.fetch = {.qpn = 2, .wr_id = 6}},
+        {.id = ID(6, 1), .kind = EV_rx, .u.rx = {.qpn = 2, .psn = 7}},
+        {.id = ID(6, 2),
+         .cause = ID(6, 1),
+         .kind = EV_cqe,
+         .u.cqe = {.qpn = 2, .wr_id = 6, .status = WCS_LOC_PROT_ERR}},
+        {.id = ID(6, 3),
+         .cause = ID(6, 1),
+         .kind = EV_qp_state,
+         .u.qp_state = {.qpn = 2, .from = QPS_RTS, .to = QPS_ERR}},
+        {.id = ID(6, 4),
+         .cause = ID(6, 1),
+         .kind = EV_cqe,
+         .u.cqe = {.qpn = 2, .wr_id = 8, .status = WCS_WR_FLUSH_ERR}},
+    };
+    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+    static const ev_id ids[] = {ID(6, 3), ID(6, 4)};
+    struct printed p;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        assert_int_equal(ask(&p, &w, ids[i], 0), RDL_OK);
+        assert_prints(&p, "  because #6.2 cqe: ");
+        assert_prints(&p, "  because #4.1 the device fetched the WQE");
+        assert_null(strstr(printed_text(&p), "#6.1"));
+        printed_end(&p);
+    }
+}
+
 /* Two faults damage one frame: each names the frame as it found it. */
 static void a_frame_that_was_damaged_twice_is_known_by_its_sending(void **state)
 {
@@ -280,6 +313,7 @@ int main(void)
         cmocka_unit_test(a_timeout_is_told_in_words),
         cmocka_unit_test(what_is_forgotten_is_said),
         cmocka_unit_test(giving_up_lists_the_fate_of_every_transmission),
+        cmocka_unit_test(a_refused_request_stops_its_queue_pair_and_not_the_ack_before_it),
         cmocka_unit_test(a_frame_that_was_damaged_twice_is_known_by_its_sending),
         cmocka_unit_test(a_flushed_request_names_the_one_that_failed),
         cmocka_unit_test(a_refused_key_is_shown_with_its_bytes),

@@ -76,6 +76,11 @@ static void leaves_of_the_inspect_tree_are_explained(void **state)
     assert_false(explain(printed_begin(&p)->out, "mr.next_psn"));
     printed_end(&p);
     assert_explained("counters");
+    /* Whoever has a name of its own: by what could be called so. */
+    assert_explained("h1.conn.next_psn");
+    assert_explained("f1.psn");
+    assert_false(explain(printed_begin(&p)->out, "h1.conn.xyzzy"));
+    printed_end(&p);
     assert_explained("h1.cq.wc[3].status");
     for (unsigned i = NODE_lab; i < NODE_COUNT; i++)
         assert_explained(node_rows[i].title);
