@@ -4,6 +4,7 @@
 
 usage: check_style.py [--self-test] [ROOT]
 """
+import functools
 import os
 import pathlib
 import re
@@ -36,6 +37,11 @@ IN_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)")
 CITED_FILE = re.compile(r"\b((?:include|src|tests|tools|scenarios|docs|book)/[\w./-]+\.\w+)")
+
+# The maps of the code name files by what is behind src/ or src/emu/, and functions: both must be there.
+MAP = re.compile(r"^(ARCHITECTURE|HACKING|docs/decisions/.*)\.md$")
+MAPPED_FILE = re.compile(r"`([\w.-]+/[\w./-]+\.(?:c|h|def))`")
+MAPPED_FUNCTION = re.compile(r"`([a-z][a-z0-9_]*)\(\)`")
 
 COMMENT_OR_LITERAL = re.compile(
     r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
@@ -172,6 +178,23 @@ def check_links(root, name, text):
                 yield f"{name}:{number}: there is no {target}"
 
 
+@functools.lru_cache
+def called_functions(root):
+    """The names before a parenthesis anywhere below src and include."""
+    return {name for top in ("src", "include") for path in (root / top).rglob("*.[ch]")
+            for name in CALL.findall(path.read_text())}
+
+
+def check_map(root, name, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        for file in MAPPED_FILE.findall(line):
+            if not any((root / top / file).exists() for top in ("", "src", "src/emu")):
+                yield f"{name}:{number}: no {file} here, in src or in src/emu"
+        for function in MAPPED_FUNCTION.findall(line):
+            if function not in called_functions(root):
+                yield f"{name}:{number}: there is no function {function}()"
+
+
 def check_file(root, name, text):
     suffix = pathlib.PurePath(name).suffix
     script = text.startswith("#!")
@@ -199,6 +222,8 @@ def check_file(root, name, text):
         yield from check_draws(name, text)
     if suffix == ".md":
         yield from check_links(root, name, text)
+    if MAP.match(name):
+        yield from check_map(root, name, text)
 
 
 def check(root):
@@ -220,6 +245,9 @@ PLANTS = {  # file, text -> what must be said about it ("" for nothing)
     ("docs/k.md", "see /wo" "rk/notes\n"): "path of one machine",
     ("docs/n.md", "[a](../none.md)\n"): "there is no docs/../none.md",
     ("docs/o.md", "[n](o.md#n), [w](https://w.org/), `src/none.c`\n"): "there is no src/none.c",
+    ("ARCHITECTURE.md", "`sim/none.c`\n"): "no sim/none.c here",
+    ("HACKING.md", "`nobody()` or `run_NAME()`\n"): "there is no function nobody()",
+    ("docs/u.md", "`sim/none.c` of `nobody()`\n"): "",
     ("src/cli/l.c", SPDX + "/* TO" "DO */\n"): "unfinished",
     ("src/cli/m.c", SPDX + "\tint x;\n"): "tab",
     ("src/cli/q.c", SPDX + "int f(R *r)\n{\n    return prng_next(r) % prng_below(r, 3);\n}\n"):
@@ -242,7 +270,7 @@ def self_test():
     for (name, text), wanted in PLANTS.items():
         with tempfile.TemporaryDirectory() as tmp:
             path = pathlib.Path(tmp, name)
-            path.parent.mkdir(parents=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
             found = check(pathlib.Path(tmp))
         right = len(found) == 1 and wanted in found[0] if wanted else not found

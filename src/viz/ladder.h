@@ -9,22 +9,13 @@
  *
  *	past -> ladder_new() -> ladder_text() for a terminal
  *				ladder_svg() for everything else
+ *
+ * ladder_draw() of picture.h does all of it.
  */
 #ifndef VIZ_LADDER_H
 #define VIZ_LADDER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "emu/trace/event.h"
-#include "rdmalab/status.h"
-
-/* Where pictures go, piece by piece. */
-struct viz_sink {
-    void (*put)(void *ctx, const char *bytes, size_t n);
-    void *ctx;
-};
+#include "viz/picture.h"
 
 #define LADDER_PACKETS_DEFAULT 200u
 #define LADDER_PACKETS_MAX     1000u
@@ -32,16 +23,6 @@ struct viz_sink {
 #define LADDER_WIDTH_MIN       60u
 #define LADDER_WIDTH_MAX       240u
 
-struct ladder_options {
-    const char *title;  /* NULL: none */
-    ev_id from, to;     /* first and last event, 0: all; "#12" as @to means the whole tick */
-    uint32_t n_packets; /* at most this many arrows; 0: LADDER_PACKETS_DEFAULT */
-    uint32_t width;     /* text: columns of the terminal; 0: LADDER_WIDTH_DEFAULT */
-    bool colour;        /* text: ANSI colours */
-    bool ascii;         /* text: no character outside ASCII */
-};
-
-struct past;   /* emu/past/past.h */
 struct ladder; /* what there is to draw, before it is known how */
 
 /**
@@ -55,7 +36,7 @@ struct ladder; /* what there is to draw, before it is known how */
  * Return: RDL_OK, RDL_ERR_NOMEM
  */
 RDL_MUST_CHECK enum rdl_status
-ladder_new(const struct past *past, const struct ladder_options *options, struct ladder **ret);
+ladder_new(const struct past *past, const struct picture_options *options, struct ladder **ret);
 void ladder_free(struct ladder *l);
 
 /* Lines for a terminal, each ended by a newline.  RDL_OK, RDL_ERR_NOMEM (nothing was put then). */

@@ -218,7 +218,7 @@ bool ladder_stub_right(const struct ladder *l, const struct ladder_arrow *a)
     return column == 0 || column + 1 < l->n_columns;
 }
 
-static struct ladder *ladder_alloc(const struct past *past, const struct ladder_options *options)
+static struct ladder *ladder_alloc(const struct past *past, const struct picture_options *options)
 {
     struct ladder *l = calloc(1, sizeof(*l));
     struct text title, missing;
@@ -252,7 +252,7 @@ static struct ladder *ladder_alloc(const struct past *past, const struct ladder_
     return l;
 }
 
-enum rdl_status ladder_new(const struct past *past, const struct ladder_options *options,
+enum rdl_status ladder_new(const struct past *past, const struct picture_options *options,
                            struct ladder **ret)
 {
     struct builder b = {.l = ladder_alloc(past, options), .past = past, .names = past->names};
@@ -293,4 +293,17 @@ void ladder_free(struct ladder *l)
     free(l->arrows);
     free(l->timers);
     free(l);
+}
+
+enum rdl_status ladder_draw(const struct past *past, const struct picture_options *options,
+                            bool svg, const struct viz_sink *sink)
+{
+    struct ladder *l;
+    enum rdl_status st = ladder_new(past, options, &l);
+
+    if (st != RDL_OK)
+        return st;
+    st = svg ? ladder_svg(l, sink) : ladder_text(l, sink);
+    ladder_free(l);
+    return st;
 }

@@ -87,7 +87,7 @@ struct ladder_timer {
 };
 
 struct ladder {
-    struct ladder_options options; /* title is not valid */
+    struct picture_options options; /* title is not valid */
     char title[LADDER_TITLE_BYTES];
     char missing[LADDER_MISSING_BYTES]; /* what the trace lacks; may be empty */
     struct ladder_column columns[LADDER_COLUMNS_MAX];

@@ -16,6 +16,7 @@
 #include "cli/tell/export.h"
 #include "cli/tell/why.h"
 #include "emu/base/assert.h"
+#include "viz/ladder.h"
 
 #define SHOW_WORDS_MAX 8u
 
@@ -301,7 +302,7 @@ static int draw(const struct asking *a, const struct ladder_request *rq)
 {
     const struct saved_info *info = saved_info(a->saved);
     const bool terminal = strcmp(rq->file, "-") == 0;
-    struct ladder_options options = {
+    struct picture_options options = {
         .title = info->title[0] ? info->title : NULL,
         .colour = terminal && modes_colour(),
     };
@@ -330,7 +331,7 @@ static int draw(const struct asking *a, const struct ladder_request *rq)
         fprintf(stderr, "rdmalab: %s: %s\n", rq->file, strerror(errno));
         return EXIT_FAILED;
     }
-    st = export_ladder(f, &a->past, &options, !terminal);
+    st = export_picture(f, ladder_draw, &a->past, &options, !terminal);
     why_not = terminal ? NULL : files_close(f);
     if (st != RDL_OK)
         why_not = rdl_status_str(st);

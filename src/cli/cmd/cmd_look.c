@@ -15,6 +15,7 @@
 #include "cli/tell/help.h"
 #include "cli/tell/why.h"
 #include "cli/tree/lab_past.h"
+#include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
@@ -236,7 +237,7 @@ static bool read_event(struct session *s, const struct step *st, const char *key
 
 /* If what @st exports is not all that happened, it is said at once: the file is looked at later. */
 static void tell_missing(struct session *s, const struct step *st, const struct past *past,
-                         const struct ladder_options *options)
+                         const struct picture_options *options)
 {
     const uint64_t frames =
         step_number(st, "form") == EXPORT_PCAPNG ? past_frames_forgotten(past) : 0;
@@ -254,16 +255,22 @@ static void tell_missing(struct session *s, const struct step *st, const struct 
 
 static bool export_to(struct session *s, FILE *f, const struct step *st, bool terminal)
 {
+    static picture_draw *const pictures[] = {
+#define PICTURE(NAME, name, text) [EXPORT_##NAME] = name##_draw,
+#include "viz/pictures.def"
+#undef PICTURE
+    };
     const enum export_form form = (enum export_form)step_number(st, "form");
+    const bool picture = form < ARRAY_LEN(pictures);
     const struct past past = past_of_lab(s->lab);
     const struct past_about about = {
         .title = s->history.header ? step_text(s->history.header, "title") : NULL,
         .seed = s->seed,
     };
-    struct ladder_options options = {.title = about.title,
-                                     .n_packets = (uint32_t)step_number(st, "packets"),
-                                     .colour = terminal && s->config.colour};
-    enum rdl_status status = RDL_OK;
+    struct picture_options options = {.title = about.title,
+                                      .n_packets = (uint32_t)step_number(st, "packets"),
+                                      .colour = terminal && s->config.colour};
+    enum rdl_status status;
 
     if (!read_event(s, st, "from", &options.from) || !read_event(s, st, "to", &options.to))
         return false;
@@ -272,20 +279,15 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
                      step_text(st, "to"));
         return diag_remedy(&s->diag, "the earlier one comes first");
     }
-    switch (form) {
-    case EXPORT_LADDER:
-        status = export_ladder(f, &past, &options, !terminal);
-        break;
-    case EXPORT_PCAPNG:
+    if (picture)
+        status = export_picture(f, pictures[form], &past, &options, !terminal);
+    else if (form == EXPORT_PCAPNG)
         status = export_pcapng(f, &past, &about);
-        break;
-    case EXPORT_EVENTS:
+    else
         status = export_events(f, &past, &about);
-        break;
-    }
     if (status != RDL_OK)
         return session_fail_status(s, st->at, "export", status);
-    if (!terminal || form != EXPORT_LADDER)
+    if (!terminal || !picture)
         tell_missing(s, st, &past, &options);
     return true;
 }

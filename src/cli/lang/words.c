@@ -13,7 +13,16 @@ TABLE(port, ENUM_PORT, "kind of live port")
 TABLE(program, ENUM_PROGRAM, "program")
 TABLE(record, ENUM_RECORD, "state of the record")
 TABLE(role, ENUM_ROLE, "role of a program")
-TABLE(export, ENUM_EXPORT, "form of export")
 TABLE(session_action, ENUM_SESSION_ACTION, "action on the session")
 TABLE(setting, ENUM_SETTING, "thing to set")
 TABLE(show_form, ENUM_SHOW_FORM, "form of output")
+
+static const struct enum_row rows_export[] = {
+#define PICTURE(NAME, name, txt) {#NAME, EXPORT_##NAME, (txt)},
+#include "viz/pictures.def"
+#undef PICTURE
+    {"PCAPNG", EXPORT_PCAPNG, "the frames, for Wireshark"},
+    {"EVENTS", EXPORT_EVENTS, "every event, one JSON object a line"},
+};
+const struct enum_table words_export = {"export", "form of export", rows_export,
+                                        ARRAY_LEN(rows_export)};

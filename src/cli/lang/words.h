@@ -13,11 +13,6 @@
     X(GRAIN, TIMER, RDL_STEP_TIMER, "until a timer runs out")                                      \
     X(GRAIN, CQE, RDL_STEP_CQE, "until a completion is written")
 
-#define ENUM_EXPORT(X)                                                                             \
-    X(EXPORT, LADDER, 0, "the ladder of packets, as SVG; FILE - is text for the terminal")         \
-    X(EXPORT, PCAPNG, 1, "the frames, for Wireshark")                                              \
-    X(EXPORT, EVENTS, 2, "every event, one JSON object a line")
-
 #define ENUM_SESSION_ACTION(X)                                                                     \
     X(SESSION, SAVE, 0, "write the lines so far as a scenario, .lab or .json")
 
@@ -45,8 +40,16 @@ enum live_port_kind { ENUM_PORT(ENUM_MEMBER) };
 enum program { ENUM_PROGRAM(ENUM_MEMBER) };
 enum program_role { ENUM_ROLE(ENUM_MEMBER) };
 enum grain { ENUM_GRAIN(ENUM_MEMBER) };
-enum export_form { ENUM_EXPORT(ENUM_MEMBER) };
 enum show_form { ENUM_SHOW_FORM(ENUM_MEMBER) };
+
+/* The pictures come first. */
+enum export_form {
+#define PICTURE(NAME, name, text) EXPORT_##NAME,
+#include "viz/pictures.def"
+#undef PICTURE
+    EXPORT_PCAPNG,
+    EXPORT_EVENTS
+};
 
 extern const struct enum_table words_grain, words_export, words_session_action, words_setting,
     words_show_form, words_port, words_program, words_role, words_record;

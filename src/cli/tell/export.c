@@ -22,16 +22,10 @@ static void put(void *ctx, const char *bytes, size_t n)
     fwrite(bytes, 1, n, ctx);
 }
 
-enum rdl_status export_ladder(FILE *out, const struct past *p, const struct ladder_options *options,
-                              bool svg)
+enum rdl_status export_picture(FILE *out, picture_draw *draw, const struct past *p,
+                               const struct picture_options *options, bool svg)
 {
     const struct viz_sink sink = {put, out};
-    struct ladder *ladder;
-    enum rdl_status st = ladder_new(p, options, &ladder);
 
-    if (st != RDL_OK)
-        return st;
-    st = svg ? ladder_svg(ladder, &sink) : ladder_text(ladder, &sink);
-    ladder_free(ladder);
-    return st;
+    return draw(p, options, svg, &sink);
 }

@@ -13,7 +13,7 @@
 
 #include "emu/past/past.h"
 #include "rdmalab/status.h"
-#include "viz/ladder.h"
+#include "viz/picture.h"
 
 /* A pcapng file.  Frames that a host sends or receives are on its interface "h1.rdma0", outbound
  * and inbound; frames that a link lost are on "wire.lost".  RDL_ERR_NOMEM.
@@ -21,9 +21,11 @@
 RDL_MUST_CHECK enum rdl_status export_pcapng(FILE *out, const struct past *p,
                                              const struct past_about *about);
 
-/* The ladder as SVG or as text for a terminal.  RDL_ERR_NOMEM: nothing was written. */
-RDL_MUST_CHECK enum rdl_status export_ladder(FILE *out, const struct past *p,
-                                             const struct ladder_options *options, bool svg);
+/* A picture as SVG or as text for a terminal; @draw is one that viz/picture.h declares.
+ * RDL_ERR_NOMEM: nothing was written.
+ */
+RDL_MUST_CHECK enum rdl_status export_picture(FILE *out, picture_draw *draw, const struct past *p,
+                                              const struct picture_options *options, bool svg);
 
 /* A header and the events, one JSON object a line; saved_read() reads it back.  RDL_ERR_NOMEM:
  * nothing was written.

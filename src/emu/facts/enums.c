@@ -24,7 +24,6 @@ TABLE(wc_flag, ENUM_WC_FLAG, "completion flag")
 TABLE(send_flag, ENUM_SEND_FLAG, "send flag")
 TABLE(access, ENUM_ACCESS, "access flag")
 TABLE(mtu, ENUM_MTU, "path MTU")
-TABLE(ctrl_cmd, ENUM_CTRL_CMD, "control command")
 TABLE(ctrl_rsp, ENUM_CTRL_RSP, "control response")
 TABLE(syndrome, ENUM_SYNDROME, "AETH syndrome")
 TABLE(drop, ENUM_DROP, "drop reason")
@@ -50,6 +49,14 @@ static const struct enum_row rows_opcode[] = {
     ENUM_FRAME_KIND(ENUM_ROW) /* frames without a BTH */
 };
 const struct enum_table enum_opcode = {"opcode", "BTH opcode", rows_opcode, ARRAY_LEN(rows_opcode)};
+
+static const struct enum_row rows_ctrl_cmd[] = {
+#define CONTROL(nm, number, request, response, txt) {#nm, (number), (txt)},
+#include "emu/facts/controls.def"
+#undef CONTROL
+};
+const struct enum_table enum_ctrl_cmd = {"ctrl_cmd", "control command", rows_ctrl_cmd,
+                                         ARRAY_LEN(rows_ctrl_cmd)};
 
 const struct enum_table *const enum_tables[] = {
     &enum_wc_status,

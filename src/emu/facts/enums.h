@@ -136,27 +136,6 @@
     X(MTU, 2048, 4, "2048 bytes")                                                                  \
     X(MTU, 4096, 5, "4096 bytes")
 
-/* Commands of the control queue.  [virtio-rdma RFC, controlq Operation] */
-#define ENUM_CTRL_CMD(X)                                                                           \
-    X(CMD, QUERY_PORT, 1, "attributes of a port")                                                  \
-    X(CMD, CREATE_CQ, 2, "create a completion queue")                                              \
-    X(CMD, DESTROY_CQ, 3, "destroy a completion queue")                                            \
-    X(CMD, CREATE_PD, 4, "create a protection domain")                                             \
-    X(CMD, DESTROY_PD, 5, "destroy a protection domain")                                           \
-    X(CMD, GET_DMA_MR, 6, "a region over all DMA addresses")                                       \
-    X(CMD, CREATE_MR, 7, "create a region for fast registration")                                  \
-    X(CMD, MAP_MR_SG, 8, "map pages into a fast-register region")                                  \
-    X(CMD, REG_USER_MR, 9, "register a memory region")                                             \
-    X(CMD, DEREG_MR, 10, "deregister a memory region")                                             \
-    X(CMD, CREATE_QP, 11, "create a queue pair")                                                   \
-    X(CMD, MODIFY_QP, 12, "modify a queue pair")                                                   \
-    X(CMD, QUERY_QP, 13, "query a queue pair")                                                     \
-    X(CMD, DESTROY_QP, 14, "destroy a queue pair")                                                 \
-    X(CMD, QUERY_PKEY, 15, "an entry of the P_Key table")                                          \
-    X(CMD, ADD_GID, 16, "set an entry of the GID table")                                           \
-    X(CMD, DEL_GID, 17, "clear an entry of the GID table")                                         \
-    X(CMD, REQ_NOTIFY_CQ, 18, "arm a completion queue")
-
 /* Responses: the RFC gives no values; 0 and 1 are what its authors use, the others are ours. */
 #define ENUM_CTRL_RSP(X)                                                                           \
     X(RSP, OK, 0, "done")                                                                          \
@@ -336,7 +315,11 @@ enum wc_flag_bit { ENUM_WC_FLAG(ENUM_MEMBER) };
 enum send_flag_bit { ENUM_SEND_FLAG(ENUM_MEMBER) };
 enum access_bit { ENUM_ACCESS(ENUM_MEMBER) };
 enum mtu { ENUM_MTU(ENUM_MEMBER) };
-enum ctrl_cmd { ENUM_CTRL_CMD(ENUM_MEMBER) };
+enum ctrl_cmd {
+#define CONTROL(name, number, request, response, text) CMD_##name = (number),
+#include "emu/facts/controls.def"
+#undef CONTROL
+};
 enum ctrl_rsp { ENUM_CTRL_RSP(ENUM_MEMBER) };
 enum syndrome { ENUM_SYNDROME(ENUM_MEMBER) };
 enum drop_reason { ENUM_DROP(ENUM_MEMBER) DROP_COUNT };

@@ -26,21 +26,9 @@ enum {
 
 #define S(name) &structs[STRUCT_##name]
 static const struct rfc_ctrl controls[] = {
-    [CMD_QUERY_PORT] = {S(query_port), S(port_attr)},
-    [CMD_CREATE_CQ] = {S(create_cq), S(cq_handle)},
-    [CMD_DESTROY_CQ] = {S(cq_handle), NULL},
-    [CMD_CREATE_PD] = {NULL, S(pd_handle)},
-    [CMD_DESTROY_PD] = {S(pd_handle), NULL},
-    [CMD_REG_USER_MR] = {S(reg_user_mr), S(mr_keys)},
-    [CMD_DEREG_MR] = {S(mr_handle), NULL},
-    [CMD_CREATE_QP] = {S(create_qp), S(qp_handle)},
-    [CMD_MODIFY_QP] = {S(modify_qp), NULL},
-    [CMD_QUERY_QP] = {S(query_qp), S(qp_attr)},
-    [CMD_DESTROY_QP] = {S(qp_handle), NULL},
-    [CMD_QUERY_PKEY] = {S(query_pkey), S(pkey)},
-    [CMD_ADD_GID] = {S(add_gid), NULL},
-    [CMD_DEL_GID] = {S(del_gid), NULL},
-    [CMD_REQ_NOTIFY_CQ] = {S(req_notify), NULL},
+#define CONTROL(name, number, in, out, text) [number] = {in, out},
+#include "emu/facts/controls.def"
+#undef CONTROL
 };
 #undef S
 

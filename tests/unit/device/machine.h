@@ -131,7 +131,7 @@ int machine_ask(struct machine *m, uint8_t cmd, const void *data, uint32_t n, ui
 /* ASK(m, CMD_DESTROY_PD, pd_handle, .pdn = 1): a request of a structure of facts/rfc.h. */
 #define ASK(m, cmd, name, ...) machine_ask_##name((m), (cmd), &(struct rfc_##name){__VA_ARGS__})
 
-#define ASK_DECLARE(name)                                                                          \
+#define ASK_DECLARE(name, list)                                                                    \
     static inline int machine_ask_##name(struct machine *m, uint8_t cmd,                           \
                                          const struct rfc_##name *r)                               \
     {                                                                                              \
@@ -141,20 +141,7 @@ int machine_ask(struct machine *m, uint8_t cmd, const void *data, uint32_t n, ui
         return machine_ask(m, cmd, &raw, sizeof(raw), ROOM);                                       \
     }
 
-ASK_DECLARE(query_port)
-ASK_DECLARE(create_cq)
-ASK_DECLARE(cq_handle)
-ASK_DECLARE(pd_handle)
-ASK_DECLARE(qp_handle)
-ASK_DECLARE(mr_handle)
-ASK_DECLARE(reg_user_mr)
-ASK_DECLARE(create_qp)
-ASK_DECLARE(modify_qp)
-ASK_DECLARE(query_qp)
-ASK_DECLARE(query_pkey)
-ASK_DECLARE(add_gid)
-ASK_DECLARE(del_gid)
-ASK_DECLARE(req_notify)
+RFC_STRUCTS(ASK_DECLARE)
 
 /* The first number of the last response: that of the object that was created. */
 static inline uint32_t machine_number(const struct machine *m)

@@ -96,7 +96,7 @@ static void what_is_missing_is_said_in_full(void **state)
     (void)state;
     assert_non_null(t);
     trace_build(t, "first_send");
-    l = trace_draw(t, 0, &(struct ladder_options){.title = "some of it"});
+    l = trace_draw(t, 0, &(struct picture_options){.title = "some of it"});
     missing = text_on(l->missing, sizeof(l->missing));
     text_add(&missing,
              "the 12345678 oldest events are forgotten, this is complete from #12345678.12 on; "
@@ -204,7 +204,7 @@ static void nothing_collides_in_random_traces(void **state)
     (void)state;
     assert_non_null(t);
     for (uint64_t seed = 1; seed <= 200; seed++) {
-        struct ladder_options options = {.n_packets = seed % 5 ? 0 : 4};
+        struct picture_options options = {.n_packets = seed % 5 ? 0 : 4};
         struct ladder *l;
         char name[32];
         struct text words = text_on(name, sizeof(name));
@@ -226,7 +226,7 @@ static void nothing_collides_in_random_traces(void **state)
 static void cut_arrows_are_level_and_lie_one_below_the_other(void **state)
 {
     struct trace_of *t = calloc(1, sizeof(*t));
-    struct ladder_options options = {0};
+    struct picture_options options = {0};
     struct ladder *l;
     struct layout o;
     size_t i = 0;

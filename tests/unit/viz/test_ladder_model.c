@@ -211,7 +211,7 @@ static void an_arrow_is_cut_where_the_picture_ends(void **state)
     (void)state;
     assert_non_null(t);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct ladder_options options = {0};
+        struct picture_options options = {0};
         size_t from = 0, other;
         struct ladder *l;
         char beyond[128];
@@ -262,7 +262,7 @@ static void what_was_not_recorded_is_not_forgotten(void **state)
     (void)state;
     assert_non_null(t);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct ladder_options options = {0};
+        struct picture_options options = {0};
         struct ladder *l;
         size_t rx;
         uint64_t sent;
@@ -302,7 +302,7 @@ static void what_became_of_a_packet_before_the_picture_is_known(void **state)
     (void)state;
     assert_non_null(t);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct ladder_options options = {0};
+        struct picture_options options = {0};
         struct ladder *l;
 
         trace_build(t, rows[i].trace);
@@ -319,7 +319,7 @@ static void what_became_of_a_packet_before_the_picture_is_known(void **state)
 
 static void a_timer_that_was_armed_before_the_picture_is_known(void **state)
 {
-    struct ladder_options options = {0};
+    struct picture_options options = {0};
     struct trace_of *t = calloc(1, sizeof(*t));
     char note[64];
     struct text words = text_on(note, sizeof(note));
@@ -348,7 +348,7 @@ static void a_timer_that_was_armed_before_the_picture_is_known(void **state)
 /* A kick of a queue that was posted to before the picture. */
 static void a_kick_in_the_picture_is_told(void **state)
 {
-    struct ladder_options options = {0};
+    struct picture_options options = {0};
     struct trace_of *t = calloc(1, sizeof(*t));
     struct ladder *l;
 
@@ -370,7 +370,7 @@ static void names_outlive_the_events_that_told_them(void **state)
     (void)state;
     assert_non_null(t);
     trace_build(t, "first_send");
-    l = trace_draw(t, index_of(t, EV_tx, 0), &(struct ladder_options){0});
+    l = trace_draw(t, index_of(t, EV_tx, 0), &(struct picture_options){0});
     assert_int_equal(l->n_columns, 2);
     assert_string_equal(l->columns[0].name, "h1");
     assert_string_equal(l->columns[1].name, "h2");
@@ -393,7 +393,7 @@ static void a_pause_with_recording_off_is_not_called_idle(void **state)
     timeout = index_of(t, EV_timeout, 0);
     t->gap_from = ev_tick(t->e[timeout - 1].id) + 1;
     t->gap_to = ev_tick(t->e[timeout].id);
-    l = trace_draw(t, 0, &(struct ladder_options){0});
+    l = trace_draw(t, 0, &(struct picture_options){0});
     ladder_add_gap(&words, saying(l, "ACK timeout 65.53us, retry 1 of 7"));
     assert_string_equal(buf, "65.53us later, not all recorded");
     ladder_free(l);
@@ -402,7 +402,7 @@ static void a_pause_with_recording_off_is_not_called_idle(void **state)
 
 static void what_is_left_out_is_counted_and_named(void **state)
 {
-    const struct ladder_options options = {.n_packets = 10};
+    const struct picture_options options = {.n_packets = 10};
     struct ladder *l = trace_ladder("thirty_packets", &options);
     char buf[128];
     char expected[128];

@@ -8,7 +8,7 @@
 #include "viz/cells.h"
 #include "viz/ladder_model.h"
 
-static struct collected picture(const char *name, const struct ladder_options *options)
+static struct collected picture(const char *name, const struct picture_options *options)
 {
     struct ladder *l = trace_ladder(name, options);
     struct collected c;
@@ -37,7 +37,7 @@ static void a_lost_request_reads_from_top_to_bottom(void **state)
         "  86.710   │                    CQE wr_id=7 SUCCESS RECV 64 bytes ●\n"
         "           │◀ 87.716 ──────── ACK psn=100 msn=1 ──────────────────┤\n"
         "  87.716   ● CQE wr_id=1 SUCCESS SEND                             │\n";
-    const struct ladder_options options = {.title = "a lost request", .width = 80};
+    const struct picture_options options = {.title = "a lost request", .width = 80};
     const struct collected c = picture("lost_request", &options);
 
     (void)state;
@@ -60,7 +60,7 @@ static void arrows_that_are_cut_say_where_they_come_from_and_go_to(void **state)
                                    "  85.623  '+ACK timeout 65.53us, armed in #9.2, retry 1 of 7\n"
                                    "           |== SEND_ONLY psn=100 ackreq 2nd ==//     |\n"
                                    "           | arrives in #11.1, after this picture    |\n";
-    struct ladder_options options = {.width = 60, .ascii = true};
+    struct picture_options options = {.width = 60, .ascii = true};
     struct trace_of *t = calloc(1, sizeof(*t));
     struct ladder *l;
     struct collected c;
@@ -90,7 +90,7 @@ static void arrows_that_are_cut_say_where_they_come_from_and_go_to(void **state)
 
 static void nothing_to_draw_is_said(void **state)
 {
-    const struct ladder_options options = {.title = "empty", .from = ev_id_of(99, 1)};
+    const struct picture_options options = {.title = "empty", .from = ev_id_of(99, 1)};
     const struct collected c = picture("first_send", &options);
 
     (void)state;
@@ -123,7 +123,7 @@ static void no_line_is_wider_than_the_terminal(void **state)
     (void)state;
     for (size_t i = 0; i < n_trace_cases; i++) {
         for (size_t k = 0; k < ARRAY_LEN(widths); k++) {
-            const struct ladder_options options = {.width = widths[k]};
+            const struct picture_options options = {.width = widths[k]};
             const struct collected c = picture(trace_cases[i].name, &options);
 
             check_lines(trace_cases[i].name, c.s, widths[k]);
@@ -134,7 +134,7 @@ static void no_line_is_wider_than_the_terminal(void **state)
 
 static void ascii_means_ascii_and_no_colours(void **state)
 {
-    const struct ladder_options options = {.ascii = true};
+    const struct picture_options options = {.ascii = true};
 
     (void)state;
     for (size_t i = 0; i < n_trace_cases; i++) {
@@ -148,8 +148,8 @@ static void ascii_means_ascii_and_no_colours(void **state)
 
 static void colours_change_nothing_else(void **state)
 {
-    const struct ladder_options plain = {.width = 100};
-    const struct ladder_options coloured = {.width = 100, .colour = true};
+    const struct picture_options plain = {.width = 100};
+    const struct picture_options coloured = {.width = 100, .colour = true};
     const struct collected a = picture("lost_middle", &plain);
     const struct collected b = picture("lost_middle", &coloured);
     const char *p = a.s;
@@ -170,7 +170,7 @@ static void colours_change_nothing_else(void **state)
 /* On a wide terminal notes stand outside, between the times and the first lifeline. */
 static void wide_terminals_have_the_notes_outside(void **state)
 {
-    const struct ladder_options options = {.width = 140};
+    const struct picture_options options = {.width = 140};
     const struct collected c = picture("first_send", &options);
 
     (void)state;
@@ -181,7 +181,7 @@ static void wide_terminals_have_the_notes_outside(void **state)
 
 static void what_is_left_out_is_said(void **state)
 {
-    const struct ladder_options options = {.n_packets = 10};
+    const struct picture_options options = {.n_packets = 10};
     const struct collected c = picture("thirty_packets", &options);
 
     (void)state;

@@ -531,7 +531,7 @@ static const struct ev *event_at(const void *ctx, size_t i)
 }
 
 struct ladder *trace_draw(const struct trace_of *t, size_t forgotten,
-                          const struct ladder_options *options)
+                          const struct picture_options *options)
 {
     const struct rest rest = {t, forgotten};
     struct ev_names *names = ev_names_new();
@@ -553,10 +553,10 @@ struct ladder *trace_draw(const struct trace_of *t, size_t forgotten,
     return l;
 }
 
-struct ladder *trace_ladder(const char *name, const struct ladder_options *options)
+struct ladder *trace_ladder(const char *name, const struct picture_options *options)
 {
     struct trace_of *t = calloc(1, sizeof(*t));
-    const struct ladder_options none = {.title = name};
+    const struct picture_options none = {.title = name};
     struct ladder *l;
 
     assert_non_null(t);

@@ -30,10 +30,10 @@ void trace_build(struct trace_of *t, const char *name);
  * with ladder_free().
  */
 struct ladder *trace_draw(const struct trace_of *t, size_t forgotten,
-                          const struct ladder_options *options);
+                          const struct picture_options *options);
 
 /* A ladder of the case @name.  Free with ladder_free(). */
-struct ladder *trace_ladder(const char *name, const struct ladder_options *options);
+struct ladder *trace_ladder(const char *name, const struct picture_options *options);
 
 /* Collects what a picture puts; free @s. */
 struct collected {

@@ -222,8 +222,8 @@ static void each_fault_has_its_name(void **state)
         {39, 0xff, true, DROP_BAD_UDP_LENGTH}, /* longer */
         {41, 0x99, true, DROP_NONE},           /* UDP checksum: not verified */
         {43, 0x31, true, DROP_BAD_VERSION},    /* TVer 1 */
-        {42, 0x15, true, DROP_BAD_OPCODE},
-        {42, 0x15, false, DROP_BAD_ICRC}, /* a damaged opcode is never answered */
+        {42, 0x1f, true, DROP_BAD_OPCODE},
+        {42, 0x1f, false, DROP_BAD_ICRC}, /* a damaged opcode is never answered */
         {43, 0x31, false, DROP_BAD_ICRC},
         {42, 0x13, true, DROP_SHORT}, /* COMPARE_SWAP has 28 bytes more, there are 8 */
         {42, 0x03, true, DROP_NONE},  /* WITH_IMM: 4 bytes of header, 1 of payload */
@@ -267,10 +267,10 @@ static void an_unknown_opcode_leaves_enough_to_answer(void **state)
     struct packet back;
 
     (void)state;
-    frame[42] = 0x15;
+    frame[42] = 0x1f;
     fix_icrc(frame, n);
     assert_int_equal(packet_parse(&back, frame, n), DROP_BAD_OPCODE);
-    assert_int_equal(back.bth.opcode, 0x15);
+    assert_int_equal(back.bth.opcode, 0x1f);
     assert_int_equal(back.bth.dest_qpn, 18);
     assert_int_equal(back.bth.psn.v, 0x123456);
     assert_int_equal(back.ip.src[15], 1);

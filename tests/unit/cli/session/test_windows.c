@@ -114,7 +114,7 @@ static void lab_close(struct lab *l)
     free(l->flights);
 }
 
-static struct ladder *draw(struct lab *l, const struct ladder_options *options)
+static struct ladder *draw(struct lab *l, const struct picture_options *options)
 {
     const struct past past = {.at = event_at,
                               .ctx = l,
@@ -149,7 +149,8 @@ static size_t drawn(const struct ladder *ladder, const struct flight *f, enum la
 /* @from and @to as the options have them; @from_id and @to_id are the events that they mean. */
 static void check_window(struct lab *l, ev_id from, ev_id to)
 {
-    const struct ladder_options options = {.from = from, .to = to, .n_packets = LADDER_PACKETS_MAX};
+    const struct picture_options options = {
+        .from = from, .to = to, .n_packets = LADDER_PACKETS_MAX};
     struct ladder *ladder = draw(l, &options);
     const ev_id last = ev_row(to) ? to : to | EV_ROW_MAX;
     size_t n = 0;
@@ -226,7 +227,7 @@ static void what_is_forgotten_is_cut_off_like_what_is_outside(void **state)
 /* Pictures of at most ten packets each, one after the other: no departure is lost between them. */
 static void pictures_one_after_the_other_show_each_packet_leave_once(void **state)
 {
-    struct ladder_options options = {.n_packets = 10};
+    struct picture_options options = {.n_packets = 10};
     struct lab l;
     size_t n = 0, sent = 0;
 
@@ -253,7 +254,7 @@ static void pictures_one_after_the_other_show_each_packet_leave_once(void **stat
 
 static void a_window_from_its_end_to_its_beginning_is_empty(void **state)
 {
-    struct ladder_options options = {0};
+    struct picture_options options = {0};
     struct ladder *ladder;
     struct lab l;
 

@@ -110,7 +110,7 @@ static void ask_everything(struct prng *r, const struct saved *s)
 {
     const struct event_filter all = event_filter_all();
     const struct past p = saved_past(s);
-    const struct ladder_options options = {.title = saved_info(s)->title};
+    const struct picture_options options = {.title = saved_info(s)->title};
     struct printed out;
     ev_id id;
     size_t off;
@@ -118,8 +118,8 @@ static void ask_everything(struct prng *r, const struct saved *s)
     show_saved(printed_begin(&out)->out, s);
     show_events(out.out, &p, &all, false, false);
     show_events(out.out, &p, &all, true, false);
-    assert_int_equal(export_ladder(out.out, &p, &options, true), RDL_OK);
-    assert_int_equal(export_ladder(out.out, &p, &options, false), RDL_OK);
+    assert_int_equal(export_picture(out.out, ladder_draw, &p, &options, true), RDL_OK);
+    assert_int_equal(export_picture(out.out, ladder_draw, &p, &options, false), RDL_OK);
     for (size_t i = 0; i < WHY_MAX && p.n; i++) {
         id = past_at(&p, (size_t)prng_below(r, p.n))->id;
         assert_int_equal(why(out.out, &p, id), RDL_OK);

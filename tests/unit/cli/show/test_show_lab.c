@@ -294,14 +294,14 @@ static void a_fault_tells_what_it_hit(void **state)
 /* All that can be asked of events alone. */
 static void print_all(FILE *out, const struct past *past)
 {
-    const struct ladder_options options = {.title = "the same"};
+    const struct picture_options options = {.title = "the same"};
     const struct event_filter all = event_filter_all();
 
     show_events(out, past, &all, false, false);
     for (size_t i = 0; i < past->n; i++)
         assert_int_equal(why(out, past, past_at(past, i)->id), RDL_OK);
-    assert_int_equal(export_ladder(out, past, &options, true), RDL_OK);
-    assert_int_equal(export_ladder(out, past, &options, false), RDL_OK);
+    assert_int_equal(export_picture(out, ladder_draw, past, &options, true), RDL_OK);
+    assert_int_equal(export_picture(out, ladder_draw, past, &options, false), RDL_OK);
 }
 
 static void a_saved_trace_gives_the_same_answers(void **state)
