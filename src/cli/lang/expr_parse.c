@@ -257,9 +257,9 @@ static uint64_t largest(const struct ev_field *f)
 {
     if (f->print == EVP_FLAG)
         return 1;
-    if (strcmp(f->type, "psn") == 0)
+    if (strcmp(f->type, "psn") == 0 || strcmp(f->type, "any_psn") == 0)
         return PSN_MASK;
-    if (strcmp(f->type, "qpn") == 0)
+    if (strcmp(f->type, "qpn") == 0 || strcmp(f->type, "any_qpn") == 0)
         return QPN_MAX;
     return f->bytes == sizeof(uint32_t) ? UINT32_MAX : UINT64_MAX;
 }
@@ -298,6 +298,10 @@ static bool mac_value(struct parser *p, struct ev_condition *c, struct span at, 
 /* Turns the text of a field's value into what it is compared with. */
 static bool field_value(struct parser *p, struct ev_condition *c, struct span at, const char *text)
 {
+    if (ev_field_takes_any(c->field) && strcmp(text, "any") == 0) {
+        c->number = EV_ANY;
+        return true;
+    }
     switch (c->field->print) {
     case EVP_STR:
     case EVP_HOST:

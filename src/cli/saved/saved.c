@@ -254,6 +254,10 @@ static enum rdl_status read_field(struct saved_reader *rd, struct ev *e, const s
         saved_copy_text((char *)e + f->offset, f->bytes, j->valuestring);
         return RDL_OK;
     }
+    if (ev_field_takes_any(f) && cJSON_IsString(j) && strcmp(j->valuestring, "any") == 0) {
+        ev_field_set(e, f, EV_ANY);
+        return RDL_OK;
+    }
     if (f->print == EVP_FLAG) {
         good = cJSON_IsBool(j);
         v = cJSON_IsTrue(j) ? 1 : 0;

@@ -382,7 +382,8 @@ enum rdl_status rdl_link_add(struct rdl_lab *lab, const struct rdl_link_config *
 enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
                              const struct rdl_link_config *config)
 {
-    struct net *n = &lab->world->net;
+    struct world *w = lab->world;
+    struct net *n = &w->net;
     struct net_link *l;
 
     if (link.raw == 0 || link.raw > n->n_links)
@@ -393,6 +394,11 @@ enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
     l->latency_ns = config->latency_ns;
     l->rate_bps = config->rate_bps ? config->rate_bps : RATE_DEFAULT_BPS;
     l->loss_ppm = config->loss_ppm;
+    world_act(w);
+    TRACE(&w->trace, link_set, .link = link.raw - 1, .a = ev_str(world_end_name(w, &l->end[0])),
+          .b = ev_str(world_end_name(w, &l->end[1])), .latency = l->latency_ns, .rate = l->rate_bps,
+          .loss_ppm = l->loss_ppm);
+    world_done(w);
     return RDL_OK;
 }
 

@@ -92,17 +92,26 @@ enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config
         .corrupt_bit = config->corrupt_bit,
     };
     tallies_meet(&lab->tallies, f->name.s, EV_HOST_NONE);
+    world_act(w);
+    TRACE(&w->trace, fault_made, .fault = f->number, .name = f->name, .by = config->kind,
+          .host = f->host, .opcode = f->opcode, .syndrome = f->syndrome, .psn = f->psn,
+          .dest_qpn = f->dest_qpn, .skip = f->nth - 1, .count = f->count, .delay = f->delay_ns);
+    world_done(w);
     *ret = (rdl_fault){handle};
     return RDL_OK;
 }
 
 enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault fault)
 {
-    struct net *n = &lab->world->net;
+    struct world *w = lab->world;
+    struct net *n = &w->net;
     struct net_fault *f = slots_get(&n->faults, fault.raw);
 
     if (!f)
         return RDL_ERR_STALE;
+    world_act(w);
+    TRACE(&w->trace, fault_gone, .fault = f->number, .name = f->name);
+    world_done(w);
     slots_remove(&n->faults, fault.raw);
     arena_release(n->arena, f, sizeof(*f));
     return RDL_OK;

@@ -7,20 +7,28 @@
 #include "emu/base/assert.h"
 
 enum {
-#define FTYPE(name, ctype, how, table) FT_##name,
+#define FTYPE(name, ctype, how, table, none) FT_##name,
 #include "emu/trace/ftypes.def"
 #undef FTYPE
 };
 
 /* How the type of a field is printed, as constants that initialisers may use. */
 enum {
-#define FTYPE(name, ctype, how, table) FT_PRINT_##name = EVP_##how,
+#define FTYPE(name, ctype, how, table, none) FT_PRINT_##name = EVP_##how,
+#include "emu/trace/ftypes.def"
+#undef FTYPE
+};
+
+enum { FT_ZERO, FT_ONES }; /* the column that says what a field is that is not set */
+
+enum {
+#define FTYPE(name, ctype, how, table, none) FT_UNSET_##name = FT_##none,
 #include "emu/trace/ftypes.def"
 #undef FTYPE
 };
 
 static const struct enum_table *const ft_words[] = {
-#define FTYPE(name, ctype, how, table) [FT_##name] = table,
+#define FTYPE(name, ctype, how, table, none) [FT_##name] = table,
 #include "emu/trace/ftypes.def"
 #undef FTYPE
 };
@@ -65,6 +73,7 @@ const struct ev_schema *ev_schema(enum ev_kind kind)
      .offset = (uint16_t)(offsetof(struct ev, u) + offsetof(this_event, field)),                   \
      .bytes = (uint16_t)sizeof(evf_##ftype),                                                       \
      .print = (enum ev_print)FT_PRINT_##ftype,                                                     \
+     .unset = FT_UNSET_##ftype ? UINT32_MAX : 0,                                                   \
      .words = &ft_words[FT_##ftype]},
 #define EVENT(event, all, news, rows, sentence)                                                    \
     case EV_##event: {                                                                             \
@@ -102,6 +111,11 @@ const struct ev_field *ev_field_find(enum ev_kind kind, const char *name)
             return &schema->fields[i];
     }
     return NULL;
+}
+
+bool ev_field_takes_any(const struct ev_field *f)
+{
+    return f->unset == EV_ANY && f->print != EVP_HOST;
 }
 
 uint64_t ev_field_number(const struct ev *e, const struct ev_field *f)

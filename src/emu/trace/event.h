@@ -20,6 +20,7 @@
 #define EV_ADDR_BYTES 46u
 #define EV_CHANCE     "chance"    /* what lost events call the loss of a link */
 #define EV_HOST_NONE  0xffffffffu /* a field of type host that names none */
+#define EV_ANY        0xffffffffu /* a field of a type any_*: it holds for every frame */
 #define EV_PORT_FIRST 4096u       /* a field of type host: external port 0; hosts are below */
 #define EV_PORTS_MAX  64u
 
@@ -94,7 +95,7 @@ enum ev_for {
 /* All kinds that are for @whom. */
 struct ev_set ev_set_for(enum ev_for whom);
 
-#define FTYPE(name, ctype, print, table) typedef ctype evf_##name;
+#define FTYPE(name, ctype, print, table, none) typedef ctype evf_##name;
 #include "emu/trace/ftypes.def"
 #undef FTYPE
 
@@ -139,6 +140,7 @@ struct ev_field {
     uint16_t offset;  /* in struct ev */
     uint16_t bytes;   /* 4, 8; EVP_STR: room for the string and its NUL */
     enum ev_print print;
+    uint32_t unset; /* its value in an event that does not say it: 0, EV_HOST_NONE, EV_ANY */
     const struct enum_table *const *words; /* of EVP_ENUM */
 };
 
@@ -159,6 +161,9 @@ struct ev_schema {
     const struct ev_field *fields;
     size_t n_fields;
 };
+
+/* Is "any" a value of the field?  It is the number EV_ANY then. */
+bool ev_field_takes_any(const struct ev_field *f);
 
 /* The row of events.def; @kind < EV_COUNT. */
 const struct ev_schema *ev_schema(enum ev_kind kind);

@@ -75,6 +75,10 @@ void ev_add_field(struct text *t, const struct ev *e, const struct ev_field *f,
 {
     const uint64_t v = ev_field_number(e, f);
 
+    if (ev_field_takes_any(f) && v == EV_ANY) {
+        text_add(t, "any");
+        return;
+    }
     switch (f->print) {
     case EVP_NUMBER:
         text_addf(t, "%llu", (unsigned long long)v);
@@ -111,7 +115,7 @@ static bool field_is_set(const struct ev *e, const struct ev_field *f)
 {
     if (f->print == EVP_STR)
         return field_string(e, f)[0] != '\0';
-    return ev_field_number(e, f) != 0;
+    return ev_field_number(e, f) != f->unset;
 }
 
 static uint32_t number_of(const struct ev *e, const char *name)
@@ -240,12 +244,14 @@ void ev_add_json(struct text *t, const struct ev *e, const struct ev_names *name
         const struct ev_field *f = &schema->fields[i];
         char buf[EV_ADDR_BYTES];
         struct text word = text_on(buf, sizeof(buf));
+        const uint64_t v = ev_field_number(e, f);
+        const bool any = ev_field_takes_any(f) && v == EV_ANY;
 
         text_addf(t, ",\"%s\":", f->name);
-        if (f->print == EVP_NUMBER || f->print == EVP_TIME) {
-            json_add_number(t, ev_field_number(e, f));
+        if ((f->print == EVP_NUMBER || f->print == EVP_TIME) && !any) {
+            json_add_number(t, v);
         } else if (f->print == EVP_FLAG) {
-            text_add(t, ev_field_number(e, f) ? "true" : "false");
+            text_add(t, v ? "true" : "false");
         } else {
             ev_add_field(&word, e, f, names);
             json_add_string(t, buf);

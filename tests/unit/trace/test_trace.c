@@ -131,6 +131,31 @@ static void parts_in_brackets_appear_only_when_set(void **state)
     assert_string_equal(buf, "RC_SEND_ONLY psn=100 ackreq -> QPN 3, attempt 2");
 }
 
+static void what_a_fault_leaves_open_is_any(void **state)
+{
+    const struct ev e = {.kind = EV_fault_made,
+                         .id = ev_id_of(3, 1),
+                         .u.fault_made = {.fault = 1,
+                                          .name = ev_str("f1"),
+                                          .by = FLT_DROP,
+                                          .host = EV_HOST_NONE,
+                                          .opcode = EV_ANY,
+                                          .syndrome = EV_ANY,
+                                          .psn = 0,
+                                          .dest_qpn = EV_ANY,
+                                          .count = EV_ANY}};
+    char line[EV_TEXT_BYTES], json[EV_JSON_BYTES];
+    struct text t = text_on(line, sizeof(line)), j = text_on(json, sizeof(json));
+
+    (void)state;
+    ev_add_text(&t, &e, NULL);
+    assert_string_equal(line, "f1: DROP psn=0"); /* PSN 0 is a PSN */
+    ev_add_json(&j, &e, NULL);
+    assert_non_null(strstr(json,
+                           "\"host\":\"none\",\"opcode\":\"any\",\"syndrome\":\"any\",\"psn\":0,"
+                           "\"dest_qpn\":\"any\",\"skip\":0,\"count\":\"any\""));
+}
+
 static void names_are_learnt_from_the_trace(void **state)
 {
     struct ev_names *names = ev_names_new();
@@ -297,6 +322,7 @@ int main(void)
         cmocka_unit_test(sentences_speak_of_their_own_fields),
         cmocka_unit_test(sets_know_their_kinds),
         cmocka_unit_test(parts_in_brackets_appear_only_when_set),
+        cmocka_unit_test(what_a_fault_leaves_open_is_any),
         cmocka_unit_test(names_are_learnt_from_the_trace),
         cmocka_unit_test(names_tell_the_events_that_teach_them),
         cmocka_unit_test(each_of_many_objects_has_its_name),
