@@ -296,7 +296,8 @@ static void a_failed_completion_leads_to_its_request(void **state)
     assert_ptr_equal(past_fetch_of(x, &events[4]), &events[0]);
     assert_null(past_failure_before(x, H1, 2, events[4].id));
     assert_ptr_equal(past_failure_before(x, H1, 2, events[6].id), &events[4]);
-    assert_ptr_equal(past_failure_before(x, H1, 2, events[7].id), &events[4]); /* not what was flushed */
+    assert_ptr_equal(past_failure_before(x, H1, 2, events[7].id),
+                     &events[4]); /* not what was flushed */
     assert_ptr_equal(past_error_state(x, 0, 2, ID(3, 3)), &events[5]);
     past_index_free(x);
 }
