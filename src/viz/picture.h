@@ -36,7 +36,10 @@ struct past; /* emu/past/past.h */
 typedef enum rdl_status picture_draw(const struct past *past, const struct picture_options *options,
                                      bool svg, const struct viz_sink *sink);
 
-#define PICTURE(NAME, name, text) RDL_MUST_CHECK picture_draw name##_draw;
+#define PICTURE(NAME, name, text)                                                                  \
+    RDL_MUST_CHECK enum rdl_status name##_draw(const struct past *past,                            \
+                                               const struct picture_options *options, bool svg,    \
+                                               const struct viz_sink *sink);
 #include "viz/pictures.def"
 #undef PICTURE
 

@@ -24,7 +24,7 @@
 
 /* Loops in loops: each of the files that source each other has so many blocks at most. */
 #define LOG_FILES_MAX 9u
-#define LOG_LOOPS_MAX (LOG_FILES_MAX * SCRIPT_DEPTH_MAX)
+#define LOG_LOOPS_MAX ((size_t)LOG_FILES_MAX * SCRIPT_DEPTH_MAX)
 
 enum log_outcome {
     LOG_DONE,    /* it went as its text says */

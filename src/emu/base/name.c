@@ -14,7 +14,7 @@ bool name_is_valid(const char *s)
 {
     size_t n = 0;
 
-    for (; s[n] && n < RDL_NAME_BYTES; n++) {
+    for (; n < RDL_NAME_BYTES && s[n]; n++) {
         const bool later = (s[n] >= '0' && s[n] <= '9') || s[n] == '_' || s[n] == '-';
 
         if (!is_letter(s[n]) && !(n > 0 && later))
