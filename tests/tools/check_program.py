@@ -125,13 +125,13 @@ CASES = [  # arguments, standard input, exit status, what the output must match
 
 def check_outputs(program):
     """run writes events, frames and the ladder."""
-    program.run("run", "scenarios/01-first-send.json", "--events", "e", "--pcap", "p", "--ladder", "l")
-    header, *events = [json.loads(line) for line in program.file("e").read_text().splitlines()]
+    program.run("run", "scenarios/01-first-send.json", "--events", "e.ndjson", "--pcap", "p.pcapng", "--ladder", "l.svg")
+    header, *events = [json.loads(line) for line in program.file("e.ndjson").read_text().splitlines()]
     ensure(header["format"] == "rdmalab-trace" and header["version"] == 1, f"header: {header}")
     ensure([h["name"] for h in header["hosts"]] == ["h1", "h2"], f"hosts: {header}")
     ensure(events and all(event["ev"] for event in events), "events")
-    ensure(program.file("p").read_bytes()[:4] == b"\x0a\x0d\x0d\x0a", "pcapng")
-    ensure("</svg>" in program.file("l").read_text(), "SVG")
+    ensure(program.file("p.pcapng").read_bytes()[:4] == b"\x0a\x0d\x0d\x0a", "pcapng")
+    ensure("</svg>" in program.file("l.svg").read_text(), "SVG")
 
 
 def check_convert(program):
@@ -212,13 +212,13 @@ def end_by(program, number, *args):
 def check_interrupt(program):
     """^C ends a run with 130, SIGTERM with 143; the files tell what happened until then."""
     for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
-        program.file("e").unlink(missing_ok=True)
-        status, err = end_by(program, number, "run", "forever.lab", "--events", "e", "--pcap", "p")
+        program.file("e.ndjson").unlink(missing_ok=True)
+        status, err = end_by(program, number, "run", "forever.lab", "--events", "e.ndjson", "--pcap", "p.pcapng")
         ensure(status == 128 + number and "interrupted" in err, f"{status}: {err}")
-        ensure("--events e: written up to the interruption at t=" in err, err)
-        events = list(program.file("e").open())[1:]  # after the header
+        ensure("--events e.ndjson: written up to the interruption at t=" in err, err)
+        events = list(program.file("e.ndjson").open())[1:]  # after the header
         ensure(events and all(json.loads(line)["ev"] for line in events), "events")
-        ensure(program.file("p").read_bytes()[:4] == b"\x0a\x0d\x0d\x0a", "pcapng")
+        ensure(program.file("p.pcapng").read_bytes()[:4] == b"\x0a\x0d\x0d\x0a", "pcapng")
 
 
 def check_interrupt_unread(program):

@@ -131,18 +131,18 @@ def check_reports_of_nothing(program):
 def check_odd_names(program):
     """Quotes, control characters and bytes that are no UTF-8 harm no report."""
     program.file("odd").mkdir()
-    program.file(ODD).write_text('scenario title="<&\x01"\nhost h1\nexport events "]]>\x1b/x"\n')
+    program.file(ODD).write_text('scenario title="<&\x01"\nhost h1\nexport events "/]]>\x1b.ndjson"\n')
     shown = "odd/a\"b'<c>&#\\x09\\x01\\xff\u00e9.lab"
     result = program.run("test", "odd", "--format", "json", "--junit", "odd.xml", "--artifacts", "odd-left")
     case = json.loads(result.stdout)["cases"][0]
     ensure(case["name"] == case["file"] == shown, f"JSON: {case}")
     parsed = next(xml.etree.ElementTree.parse(program.file("odd.xml")).getroot().iter("testcase"))
     ensure(parsed.get("name") == shown, f"JUnit: {parsed.attrib}")
-    ensure(r"]]>\x1b/x: No such file" in parsed[1].text, f"JUnit: {parsed[1].text}")
+    ensure(r"/]]>\x1b.ndjson: a test writes only below" in parsed[1].text, f"JUnit: {parsed[1].text}")
     tap = program.run("test", "odd", "--format", "tap").stdout
     ensure(f"not ok 1 - {shown}".replace("\\", "\\\\").replace("#", "\\#") in tap.splitlines(), f"TAP: {tap}")
     ensure(not re.search(r"[^\n -~\u00e9]", tap), f"TAP: {tap!r}")
-    script = next(program.file("odd-left").glob("*.sh"))
+    script = next(program.file("odd-left").rglob("*.sh"))
     again = subprocess.run(["/bin/sh", "-n", script], capture_output=True, text=True, check=False)
     ensure(again.returncode == 0, f"the artifact {script}: {again.stderr}")
 
@@ -165,10 +165,48 @@ def check_directories(program):
 def check_artifacts(program):
     """A failure leaves its pcapng, ladder, events and command; a success leaves no directory."""
     program.run("test", "good.lab", "fails.lab", "--artifacts", "left")
-    names = sorted(p.suffix for p in program.file("left").iterdir())
-    ensure(names == [".ndjson", ".pcapng", ".sh", ".svg"], f"left are {names}")
+    names = sorted(p.name for p in program.file("left/fails.lab").iterdir())
+    ensure(names == ["again.sh", "failed.ndjson", "failed.pcapng", "failed.svg"], f"left are {names}")
+    ensure([p.name for p in program.file("left").iterdir()] == ["fails.lab"], "only the failure leaves something")
     ensure(program.run("test", "good.lab", "--artifacts", "none").returncode == 0, "good.lab passes")
     ensure(not program.file("none").exists(), "nothing is left")
+
+
+def check_sandbox(program):
+    """A test writes only into the directory of its case: two files of one name do not meet, and nothing leads out."""
+    case = "host h1\nexport events {}\n"
+    program.file("sub").mkdir()
+    for name in ("sub/in.lab", "sub-in.lab"):
+        program.file(name).write_text(case.format("deep/events.ndjson"))
+    for name, path in (("up", "../x.ndjson"), ("mid", "a/../../x.ndjson"), ("root", program.file("x.ndjson"))):
+        program.file(f"{name}.lab").write_text(case.format(path))
+    ensure(program.run("test", "sub", "sub-in.lab", "--artifacts", "kept").returncode == 0, "in the directory")
+    for name in ("sub-in.lab", "sub-in.lab~2"):
+        ensure(program.file(f"kept/{name}/deep/events.ndjson").exists(), f"{name} has what it wrote")
+    program.file("kept/up.lab").symlink_to(program.directory)
+    refused = program.run("test", "up.lab", "mid.lab", "root.lab", "--artifacts", "kept")
+    ensure(refused.stdout.count("x.ndjson: a test writes only below its directory") == 3, refused.stdout)
+    ensure(not program.file("x.ndjson").exists(), "nothing was written outside")
+    linked = program.run("test", "sub-in.lab", "up.lab", "--artifacts", "kept")
+    ensure("1 passed, 1 failed" in linked.stdout, linked.stdout)
+    temporary = program.file("temporary")
+    temporary.mkdir()
+    result = program.run("test", "sub", env={**os.environ, "TMPDIR": str(temporary)})
+    ensure(result.returncode == 0 and not list(temporary.iterdir()), "what is not kept is removed")
+    ensure(not program.file("deep").exists(), "and is nowhere else")
+    ensure(program.run("test", "root.lab", "--no-sandbox").returncode == 0, "--no-sandbox")
+    ensure(program.file("x.ndjson").exists(), "it was written where the scenario said")
+
+
+def check_whole_files(program):
+    """An export that is refused leaves the file of before as it was."""
+    program.file("old.svg").write_text("before")
+    ensure(program.run("-c", "host h1; export ladder old.svg from=x").returncode == 1, "x is no event")
+    ensure(program.file("old.svg").read_text() == "before", "the file is as it was")
+    program.file("link.svg").symlink_to("old.svg")
+    program.run("-c", "host h1; export ladder link.svg")
+    ensure(program.file("link.svg").is_symlink() and "</svg>" in program.file("old.svg").read_text(), "through the link")
+    ensure(not list(program.file(".").glob("old.svg.*")), "no part of it is left")
 
 
 def check_processes(program):

@@ -9,6 +9,7 @@
 #include "cli/lang/line.h"
 #include "cli/lang/suggest.h"
 #include "cli/lang/words.h"
+#include "cli/print/out_file.h"
 #include "cli/print/show_text.h"
 #include "cli/session/files.h"
 #include "cli/show/show.h"
@@ -307,9 +308,9 @@ static int draw(const struct asking *a, const struct ladder_request *rq)
         .colour = terminal && modes_colour(),
     };
     uint64_t packets = 0;
-    const char *why_not;
+    const char *suffix, *why_not;
+    struct out_file o = {.f = stdout};
     enum rdl_status st;
-    FILE *f;
 
     if (!read_event("--from", rq->from, &options.from) ||
         !read_event("--to", rq->to, &options.to) ||
@@ -326,15 +327,22 @@ static int draw(const struct asking *a, const struct ladder_request *rq)
         return EXIT_USAGE;
     }
     options.n_packets = (uint32_t)packets;
-    f = terminal ? stdout : fopen(rq->file, "wb");
-    if (!f) {
-        fprintf(stderr, "rdmalab: %s: %s\n", rq->file, strerror(errno));
-        return EXIT_FAILED;
+    suffix = terminal ? NULL : export_wants_suffix(EXPORT_LADDER, rq->file);
+    if (suffix) {
+        fprintf(stderr, "rdmalab: --ladder %s: the name must end in %s\n", rq->file, suffix);
+        return EXIT_USAGE;
     }
-    st = export_picture(f, ladder_draw, &a->past, &options, !terminal);
-    why_not = terminal ? NULL : files_close(f);
-    if (st != RDL_OK)
-        why_not = rdl_status_str(st);
+    why_not = terminal ? NULL : out_file_open(&o, rq->file, NULL);
+    if (!why_not) {
+        st = export_picture(o.f, ladder_draw, &a->past, &options,
+                            !terminal && !export_is_text(rq->file));
+        if (!terminal && st == RDL_OK)
+            why_not = out_file_close(&o);
+        else if (!terminal)
+            out_file_drop(&o);
+        if (st != RDL_OK)
+            why_not = rdl_status_str(st);
+    }
     if (why_not)
         fprintf(stderr, "rdmalab: %s: %s\n", rq->file, why_not);
     return why_not ? EXIT_FAILED : EXIT_PASSED;

@@ -5,6 +5,8 @@
  * is wrong with a file is the verdict of that file, and the others run.
  */
 #include <errno.h>
+#include <ftw.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,6 +28,7 @@
 struct test_arguments {
     const char *format, *junit, *jobs_text, *seed_text, *seeds_text, *tag, *timeout_text;
     bool list, help;
+    char scratch[PATH_MAX]; /* what a.run.scratch says */
     struct test_options run;
     uint64_t jobs;
     struct suite_seeds seeds;
@@ -86,6 +89,36 @@ static const char *open_artifacts(const char *dir, bool *ret_made)
     return access(dir, W_OK | X_OK) == 0 ? NULL : strerror(errno);
 }
 
+/* Makes a directory for what is written and not kept.  NULL, or why not. */
+static const char *open_scratch(struct test_arguments *a)
+{
+    const char *where = getenv("TMPDIR");
+    struct text t = text_on(a->scratch, sizeof(a->scratch));
+
+    text_addf(&t, "%s/rdmalab-test.XXXXXX", where && where[0] ? where : "/tmp");
+    if (t.cut)
+        return strerror(ENAMETOOLONG);
+    if (!mkdtemp(a->scratch))
+        return strerror(errno);
+    a->run.scratch = a->scratch;
+    return NULL;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *place)
+{
+    (void)info;
+    (void)type;
+    (void)place;
+    return remove(path);
+}
+
+/* What is left of it is no failure of what was tested. */
+static void remove_scratch(const struct test_arguments *a)
+{
+    if (a->run.scratch)
+        (void)nftw(a->run.scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
 /* @junit is NULL if nobody wants it. */
 static int run_and_report(struct suite *su, const struct test_arguments *a, FILE *junit)
 {
@@ -110,7 +143,7 @@ static int run_and_report(struct suite *su, const struct test_arguments *a, FILE
 }
 
 /* Opens what is to be written before anything runs: nobody waits an hour for an error. */
-static int run_suite(struct suite *su, const struct test_arguments *a)
+static int run_suite(struct suite *su, struct test_arguments *a)
 {
     bool made = false;
     const char *why;
@@ -125,11 +158,15 @@ static int run_suite(struct suite *su, const struct test_arguments *a)
     if (why)
         return cannot("--artifacts", a->run.artifacts, why);
     signals_catch_endings();
+    why = a->run.artifacts || a->run.anywhere ? NULL : open_scratch(a);
+    if (why)
+        return cannot("TMPDIR", a->scratch, why);
     junit = a->junit ? fopen(a->junit, "w") : NULL;
     if (a->junit && !junit)
         status = cannot("--junit", a->junit, strerror(errno));
     else
         status = run_and_report(su, a, junit);
+    remove_scratch(a);
     if (made)
         (void)rmdir(a->run.artifacts); /* which succeeds only if nothing was left in it */
     return status;
@@ -206,7 +243,10 @@ static void print_usage(FILE *out)
             "  --twice           run each twice and compare every event\n"
             "  --tag T,...       only scenarios with one of these tags\n"
             "  --list            print which there are, and run none\n"
-            "  --artifacts DIR   pcapng, ladder, events and the command of each failure\n"
+            "  --artifacts DIR   a directory of each case for the files that it writes and, if it\n"
+            "                    fails, its pcapng, ladder, events and command\n"
+            "  --no-sandbox      the scenarios write files wherever they say; otherwise only in\n"
+            "                    their directory, which without --artifacts is not kept\n"
             "  --timeout N       seconds of the wall clock for each: 0 to %u, 0 is none;\n"
             "                    default %u\n",
             CREW_MAX, TIMEOUT_S_MAX, TIMEOUT_S_DEFAULT);
@@ -217,7 +257,7 @@ static void print_usage(FILE *out)
           out);
 }
 
-static int test_paths(int n, char **paths, const struct test_arguments *a)
+static int test_paths(int n, char **paths, struct test_arguments *a)
 {
     const struct suite_seeds none = {0};
     struct suite su = {0};
@@ -254,6 +294,7 @@ int test_main(int argc, char **argv)
         {"--tag", NULL, &a.tag},
         {"--list", &a.list, NULL},
         {"--artifacts", NULL, &a.run.artifacts},
+        {"--no-sandbox", &a.run.anywhere, NULL},
         {"--timeout", NULL, &a.timeout_text},
         {"--help", &a.help, NULL},
     };

@@ -31,7 +31,7 @@ static int convert_main(int argc, char **argv)
         return EXIT_ASK;
     status = scenario_load(&sc, argv[1], stderr);
     if (status == EXIT_PASSED) {
-        why = files_write_script(argv[2], &sc.script);
+        why = files_write_script(argv[2], NULL, &sc.script);
         status = why ? EXIT_FAILED : EXIT_PASSED;
         if (why && !*signals_interrupted())
             fprintf(stderr, "rdmalab: %s: %s\n", argv[2], why);

@@ -48,6 +48,7 @@ static void file_done(struct test_file *f)
 {
     scenario_done(&f->sc);
     free(f->name);
+    free(f->left);
     free(f->wrong);
 }
 
@@ -201,6 +202,65 @@ static void end_at_once(struct test_case *c)
     c->ended = true;
 }
 
+/* "scenarios-06-rc-write.json": the path of a file as one word; NULL: out of memory. */
+static char *one_word(const char *name)
+{
+    char *word = strdup(name + strspn(name, "./"));
+
+    for (char *s = word; s && *s; s++) {
+        if (*s == '/')
+            *s = '-';
+    }
+    return word;
+}
+
+static int compare_left(const void *a, const void *b)
+{
+    const struct test_file *const *x = a, *const *y = b;
+    const int order = strcmp((*x)->left, (*y)->left);
+
+    return order ? order : (*x > *y) - (*x < *y);
+}
+
+/* The second file of the same word is called "WORD~2". */
+static bool number_left(struct test_file *f, size_t n)
+{
+    const size_t room = strlen(f->left) + 24;
+    char *numbered = malloc(room);
+
+    if (!numbered)
+        return false;
+    snprintf(numbered, room, "%s~%zu", f->left, n);
+    free(f->left);
+    f->left = numbered;
+    return true;
+}
+
+/* Gives every file the name of what it leaves behind. */
+static bool name_left(struct suite *su)
+{
+    struct test_file **sorted = calloc(su->n_files + 1, sizeof(struct test_file *));
+    bool ok = sorted != NULL;
+    size_t same = 1;
+
+    for (size_t i = 0; i < su->n_files && ok; i++) {
+        sorted[i] = &su->files[i];
+        sorted[i]->left = one_word(sorted[i]->name);
+        ok = sorted[i]->left != NULL;
+    }
+    if (ok)
+        qsort(sorted, su->n_files, sizeof(struct test_file *), compare_left);
+    /* From the last one on, so that each is compared with names that are still words. */
+    for (size_t i = su->n_files; i > 1 && ok; i--) {
+        for (same = 1; same < i && strcmp(sorted[i - 1]->left, sorted[i - 1 - same]->left) == 0;)
+            same++;
+        if (same > 1)
+            ok = number_left(sorted[i - 1], same);
+    }
+    free(sorted);
+    return ok;
+}
+
 const char *suite_make_cases(struct suite *su, const struct suite_seeds *seeds)
 {
     const uint64_t n_seeds = seeds->given ? seeds->last - seeds->first + 1 : 1;
@@ -208,7 +268,7 @@ const char *suite_make_cases(struct suite *su, const struct suite_seeds *seeds)
     if (n_seeds == 0 || n_seeds > SUITE_CASES_MAX / (su->n_files + 1))
         return "too many cases: fewer seeds, or fewer files at a time";
     su->cases = calloc(su->n_files * (size_t)n_seeds + 1, sizeof(*su->cases));
-    if (!su->cases || su->no_memory) {
+    if (!su->cases || !name_left(su) || su->no_memory) {
         su->no_memory = true;
         return "out of memory: fewer seeds, or fewer files at a time";
     }

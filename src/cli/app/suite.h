@@ -14,6 +14,7 @@
 
 struct test_file {
     char *name; /* as it was given or found */
+    char *left; /* the directory for what its cases leave behind: no other file has the same */
     struct scenario sc;
     int status;  /* enum exit_status; EXIT_PASSED: it can be run */
     char *wrong; /* why not, in whole lines; NULL: it can, or there is no memory */

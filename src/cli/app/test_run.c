@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/session/files.h"
+#include "cli/print/out_file.h"
 #include "cli/session/signals.h"
 #include "emu/base/text.h"
 #include "rdmalab/trace.h"
@@ -26,8 +26,9 @@ uint64_t test_now_us(void)
     return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-/* Runs the scenario; complaints go to @err. */
-static struct session *run_once(const struct test_case *c, FILE *out, FILE *err, int *ret_status)
+/* Runs the scenario, which writes below @below; complaints go to @err. */
+static struct session *run_once(const struct test_case *c, const char *below, FILE *out, FILE *err,
+                                int *ret_status)
 {
     const struct session_config config = {
         .dispatch = dispatch,
@@ -36,6 +37,7 @@ static struct session *run_once(const struct test_case *c, FILE *out, FILE *err,
         .seed = c->seed,
         .seed_given = c->seed_given,
         .tested = true,
+        .files_below = below,
     };
     struct session *s = NULL;
     const enum rdl_status st = session_new(&config, &s);
@@ -73,57 +75,51 @@ static void tell_difference(FILE *err, struct session *a, struct session *b)
     fprintf(err, "two runs with the same seed differ\n  first:  %s\n  second: %s\n", x, y);
 }
 
-/* "DIR/06-rc-write.json.pcapng", with the seed if it was chosen; slashes of the scenario's path
- * become dashes.
- */
-static void artifact_name(const struct test_case *c, const char *dir, const char *ending, char *ret)
+/* The directory of a case: "DIR/06-rc-write.json", with the seed if it was chosen. */
+static void case_directory(const struct test_case *c, const char *dir, char ret[PATH_MAX])
 {
     struct text t = text_on(ret, PATH_MAX);
-    const char *name = c->file->name;
-    size_t from;
 
-    text_addf(&t, "%s/", dir);
-    from = t.len;
-    text_add(&t, name + strspn(name, "./"));
-    for (size_t i = from; ret[i]; i++) {
-        if (ret[i] == '/')
-            ret[i] = '-';
-    }
+    text_addf(&t, "%s/%s", dir, c->file->left);
     if (c->seed_given)
         text_addf(&t, ".seed%llu", (unsigned long long)c->seed);
-    text_add(&t, ending);
 }
 
 /* A shell script that runs the case again. */
-static void leave_command(const struct test_case *c, const char *name, FILE *err)
+static void leave_command(const struct test_case *c, const char *directory, FILE *err)
 {
-    FILE *f = fopen(name, "w");
-    const char *why = f ? NULL : strerror(errno);
+    static const char name[] = "again.sh";
+    struct out_file o;
+    const char *why = out_file_open(&o, name, directory);
 
-    if (f) {
-        fputs("#!/bin/sh\nexec rdmalab run '", f);
+    if (!why) {
+        fputs("#!/bin/sh\nexec rdmalab run '", o.f);
         for (const char *s = c->file->name; *s; s++)
-            fputs(*s == '\'' ? "'\\''" : (const char[]){*s, '\0'}, f);
-        fprintf(f, "' --seed %llu \"$@\"\n", (unsigned long long)c->seed);
-        why = files_close(f);
+            fputs(*s == '\'' ? "'\\''" : (const char[]){*s, '\0'}, o.f);
+        fprintf(o.f, "' --seed %llu \"$@\"\n", (unsigned long long)c->seed);
+        why = out_file_close(&o);
     }
     if (why)
-        fprintf(err, "%s: %s\n", name, why);
+        fprintf(err, "%s/%s: %s\n", directory, name, why);
 }
 
-static void leave_artifacts(struct session *s, const struct test_case *c, const char *dir,
+static void leave_artifacts(struct session *s, const struct test_case *c, const char *directory,
                             FILE *err)
 {
-    static const char *const endings[N_OUTPUTS] = {
-        [OUTPUT_LADDER] = ".svg", [OUTPUT_PCAPNG] = ".pcapng", [OUTPUT_EVENTS] = ".ndjson"};
-    char name[PATH_MAX];
+    static const char *const names[N_OUTPUTS] = {[OUTPUT_LADDER] = "failed.svg",
+                                                 [OUTPUT_PCAPNG] = "failed.pcapng",
+                                                 [OUTPUT_EVENTS] = "failed.ndjson"};
 
+    leave_command(c, directory, err); /* which makes the directory */
     for (unsigned i = 0; i < N_OUTPUTS; i++) {
-        artifact_name(c, dir, endings[i], name);
-        (void)scenario_write(s, (enum scenario_output)i, name, err); /* it complains itself */
+        char path[PATH_MAX];
+        struct text t = text_on(path, sizeof(path));
+
+        if (!s->config.files_below)
+            text_addf(&t, "%s/", directory);
+        text_add(&t, names[i]);
+        (void)scenario_write(s, (enum scenario_output)i, path, err); /* it complains itself */
     }
-    artifact_name(c, dir, ".sh", name);
-    leave_command(c, name, err);
 }
 
 /* Where the complaint is: "FILE:LINE:COL: ..." */
@@ -136,9 +132,14 @@ static void find_place(const struct session *s, struct test_result *r)
 static void run_case(const struct test_case *c, const struct test_options *o, FILE *out, FILE *err,
                      struct test_result *r)
 {
-    struct session *s = run_once(c, out, err, &r->status);
-    struct session *again = NULL;
+    char directory[PATH_MAX];
+    const char *const below = o->anywhere ? NULL : directory;
+    struct session *s, *again = NULL;
     int again_status;
+
+    if (o->artifacts || o->scratch)
+        case_directory(c, o->artifacts ? o->artifacts : o->scratch, directory);
+    s = run_once(c, below, out, err, &r->status);
 
     if (s) {
         r->hash = rdl_hash(s->lab);
@@ -149,7 +150,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     }
     if (s && o->twice) {
         /* What failed already is not told twice. */
-        again = run_once(c, out, r->status == EXIT_PASSED ? err : out, &again_status);
+        again = run_once(c, below, out, r->status == EXIT_PASSED ? err : out, &again_status);
         if (again && rdl_hash(again->lab) != r->hash) {
             tell_difference(err, s, again);
             r->status = exit_worse(r->status, EXIT_FAILED);
@@ -157,7 +158,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
         r->status = exit_worse(r->status, again_status); /* also if there was no second run */
     }
     if (s && o->artifacts && r->status != EXIT_PASSED)
-        leave_artifacts(s, c, o->artifacts, err);
+        leave_artifacts(s, c, directory, err);
     session_free(s);
     session_free(again);
 }

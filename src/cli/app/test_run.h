@@ -13,7 +13,9 @@
 
 struct test_options {
     bool twice;            /* and compare the hashes */
-    const char *artifacts; /* directory for what failures leave behind; NULL: none */
+    bool anywhere;         /* commands may write files wherever they like */
+    const char *artifacts; /* directory for what cases leave behind; NULL: it is not kept */
+    const char *scratch;   /* where they write if it is not kept */
     uint64_t timeout_s;    /* of the wall clock; 0: none */
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Looking: show, why, explain, export, help. */
-#include <errno.h>
 #include <string.h>
 
 #include "cli/cmd/dispatch.h"
 #include "cli/lang/suggest.h"
 #include "cli/lang/words.h"
+#include "cli/print/out_file.h"
 #include "cli/print/show_text.h"
 #include "cli/session/files.h"
 #include "cli/session/resolve.h"
@@ -280,7 +280,8 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
         return diag_remedy(&s->diag, "the earlier one comes first");
     }
     if (picture)
-        status = export_picture(f, pictures[form], &past, &options, !terminal);
+        status = export_picture(f, pictures[form], &past, &options,
+                                !terminal && !export_is_text(step_text(st, "file")));
     else if (form == EXPORT_PCAPNG)
         status = export_pcapng(f, &past, &about);
     else
@@ -296,16 +297,27 @@ bool run_export(struct session *s, const struct step *st)
 {
     const char *name = step_text(st, "file");
     const bool terminal = strcmp(name, "-") == 0;
-    FILE *f = terminal ? s->config.out : fopen(name, "wb");
-    const char *why_not = NULL;
+    struct out_file o = {.f = s->config.out};
+    const char *suffix, *why_not;
     bool ok;
 
-    if (!f)
-        return session_fail(s, step_span(st, "file", 0), "%s: %s", name, strerror(errno));
-    ok = export_to(s, f, st, terminal);
-    if (!terminal)
-        why_not = files_close(f);
-    if (ok && why_not)
+    if (terminal)
+        return export_to(s, o.f, st, true);
+    suffix = export_wants_suffix((enum export_form)step_number(st, "form"), name);
+    if (suffix) {
+        session_fail(s, step_span(st, "file", 0), "%s: the name must end in %s", name, suffix);
+        return diag_remedy(&s->diag, "for example: export %s drop%.*s", step_text(st, "form"),
+                           (int)strcspn(suffix, " "), suffix);
+    }
+    why_not = out_file_open(&o, name, s->config.files_below);
+    if (why_not)
+        return session_fail(s, step_span(st, "file", 0), "%s: %s", name, why_not);
+    ok = export_to(s, o.f, st, false);
+    if (ok)
+        why_not = out_file_close(&o);
+    else
+        out_file_drop(&o);
+    if (why_not)
         return session_fail(s, step_span(st, "file", 0), "%s: %s", name, why_not);
     return ok;
 }

@@ -194,7 +194,7 @@ bool run_session(struct session *s, const struct step *st)
         return diag_remedy(&s->diag, "commands that only look, like show, are not saved");
     }
     script.header = saved_header(s, &script.pool, file);
-    why = files_write_script(file, &script);
+    why = files_write_script(file, s->config.files_below, &script);
     script_done(&script);
     return !why || session_fail(s, step_span(st, "file", 0), "%s: %s", file, why);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/files.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli/lang/json.h"
 #include "cli/lang/line.h"
+#include "cli/print/out_file.h"
 
 static bool ends_in(const char *name, const char *end)
 {
@@ -67,15 +67,17 @@ const char *files_close(FILE *f)
     return fclose(f) != 0 || lost ? "write error" : NULL;
 }
 
-const char *files_write_script(const char *name, const struct script *script)
+const char *files_write_script(const char *name, const char *below, const struct script *script)
 {
-    FILE *f = strcmp(name, "-") == 0 ? stdout : fopen(name, "w");
+    struct out_file o = {.f = stdout};
+    const bool standard = strcmp(name, "-") == 0;
+    const char *why = standard ? NULL : out_file_open(&o, name, below);
 
-    if (!f)
-        return strerror(errno);
+    if (why)
+        return why;
     if (files_is_json(name))
-        json_write_script(f, script);
+        json_write_script(o.f, script);
     else
-        line_write_script(f, script);
-    return files_close(f);
+        line_write_script(o.f, script);
+    return standard ? files_close(stdout) : out_file_close(&o);
 }

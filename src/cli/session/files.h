@@ -14,10 +14,10 @@ bool files_parse(struct script *s, struct diag *d);
 /* Runs a file: .json as a whole, anything else line by line.  On failure s->diag is set. */
 bool files_run(struct session *s, const struct source *src);
 
-/* Writes @script in the form that @name says; "-": lines, to the standard output.  NULL, or why it
- * did not work.
+/* Writes @script in the form that @name says; "-": lines, to the standard output.  With @below, a
+ * directory, @name is a path in it.  NULL, or why it did not work.
  */
-const char *files_write_script(const char *name, const struct script *script);
+const char *files_write_script(const char *name, const char *below, const struct script *script);
 
 /* Do both names mean one file, so that writing one of them would end the other?  Devices and "-"
  * are no files.

@@ -42,6 +42,7 @@ struct session_config {
     const struct live_ops *live_ops;          /* NULL: no live ports, no programs */
     bool tested;                              /* that is why there are none */
     size_t memory_bytes;                      /* that the lab may use; 0: the default */
+    const char *files_below; /* commands write only in this directory; NULL: anywhere */
 };
 
 /* What the steps of an `on` have made so far, for one line: "pd, mr (4096 bytes, lkey 0x1)". */

@@ -1,7 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/tell/export.h"
 
+#include <string.h>
+#include <sys/stat.h>
+
 #include "cli/saved/saved_header.h"
+#include "emu/base/assert.h"
+
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t n = strlen(name), m = strlen(end);
+
+    return n > m && strcmp(name + n - m, end) == 0;
+}
+
+const char *export_wants_suffix(enum export_form form, const char *name)
+{
+    static const struct row {
+        const char *suffix[2], *both;
+    } picture = {{".svg", ".txt"}, ".svg or .txt"},
+      pcapng = {{".pcapng", ".pcap"}, ".pcapng or .pcap"},
+      events = {{".ndjson", ".jsonl"}, ".ndjson or .jsonl"};
+    const struct row *row = form == EXPORT_PCAPNG   ? &pcapng
+                            : form == EXPORT_EVENTS ? &events
+                                                    : &picture;
+    struct stat info;
+
+    for (size_t i = 0; i < ARRAY_LEN(row->suffix); i++) {
+        if (ends_in(name, row->suffix[i]))
+            return NULL;
+    }
+    if (stat(name, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+        return NULL;
+    return row->both;
+}
+
+bool export_is_text(const char *name)
+{
+    return ends_in(name, ".txt");
+}
 
 enum rdl_status export_events(FILE *out, const struct past *p, const struct past_about *about)
 {

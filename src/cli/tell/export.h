@@ -11,9 +11,18 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/lang/words.h"
 #include "emu/past/past.h"
 #include "rdmalab/status.h"
 #include "viz/picture.h"
+
+/* May a file of @form be called @name?  NULL, or what its name must end in: ".svg or .txt".  A
+ * device or pipe may have any name.
+ */
+const char *export_wants_suffix(enum export_form form, const char *name);
+
+/* Is a picture that goes to the file @name text, not SVG? */
+bool export_is_text(const char *name);
 
 /* A pcapng file.  Frames that a host sends or receives are on its interface "h1.rdma0", outbound
  * and inbound; frames that a link lost are on "wire.lost".  RDL_ERR_NOMEM.
