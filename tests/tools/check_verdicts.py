@@ -172,6 +172,26 @@ def check_artifacts(program):
     ensure(not program.file("none").exists(), "nothing is left")
 
 
+def check_action(program):
+    """The action tells each failure once in the log, annotates it, sums it up, and leaves report and artifacts."""
+    built = program.file("runner/rdmalab/build")
+    built.mkdir(parents=True)
+    built.joinpath("rdmalab").symlink_to(program.path)
+    program.file("a|b.lab").write_text("host h1\nexpect h1.irqs == 1000000\n")
+    env = {**os.environ, "RUNNER_TEMP": str(program.file("runner")), "GITHUB_ACTIONS": "true",
+           "GITHUB_OUTPUT": str(program.file("output")), "GITHUB_STEP_SUMMARY": str(program.file("summary.md")),
+           "RDMALAB_PATH": "good.lab\na|b.lab\n", "RDMALAB_OPTIONS": "--seeds 1..2 -j 2"}
+    result = subprocess.run([whole.ROOT / "tools/action", "test"], cwd=program.directory, env=env, text=True,
+                            capture_output=True, timeout=TIMEOUT_S, check=False)
+    ensure(result.returncode == 1 and "2 passed, 2 failed" in result.stdout, result.stdout + result.stderr)
+    ensure(result.stdout.count("it is ") == 2 == result.stdout.count("\n::error file=a|b.lab,line=2,"), result.stdout)
+    summary = program.file("summary.md").read_text()
+    ensure("| 2 | 2 | 0 |" in summary and "| a&#124;b.lab seed=2 | a&#124;b.lab:2:1: FAIL" in summary, summary)
+    left = pathlib.Path(program.file("output").read_text().removeprefix("directory=").strip())
+    ensure(xml.etree.ElementTree.parse(left / "junit.xml").getroot()[0].get("failures") == "2", "JUnit")
+    ensure((left / "cases/a|b.lab.seed2/failed.svg").exists(), "the ladder of the failure")
+
+
 def check_sandbox(program):
     """A test writes only into the directory of its case: two files of one name do not meet, and nothing leads out."""
     case = "host h1\nexport events {}\n"

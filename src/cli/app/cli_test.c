@@ -126,7 +126,7 @@ static int run_and_report(struct suite *su, const struct test_arguments *a, FILE
     const char *why = NULL;
     int status;
 
-    report_begin(&r, a->format, su->n_cases, a->seeds.last > a->seeds.first);
+    report_begin(&r, a->format, su, a->seeds.last > a->seeds.first);
     status = crew_run(su, &a->run, (size_t)a->jobs, &r);
     if (junit) {
         report_junit(junit, su->cases, su->n_cases);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/app/report.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,7 +78,7 @@ static void text_one(struct report *r, const struct test_case *c, const struct s
 
 static void tap_begin(struct report *r)
 {
-    fprintf(r->out, "TAP version 13\n1..%zu\n", r->n_cases);
+    fprintf(r->out, "TAP version 13\n1..%zu\n", r->su->n_cases);
 }
 
 /* A # would begin a directive. */
@@ -145,12 +146,14 @@ static void json_one(struct report *r, const struct test_case *c, const struct s
     fprintf(
         r->out,
         ", \"seed\": \"%llu\", \"result\": \"%s\", \"status\": %d, \"line\": %zu, \"col\": %zu, "
-        "\"ticks\": %llu, \"time_ns\": %llu, \"expected\": %llu, \"hash\": \"%016llx\", "
-        "\"wall_us\": %llu, \"message\": ",
+        "\"ticks\": %llu, \"time_ns\": %llu, \"expected\": %llu, "
+        "\"wall_us\": %llu, ",
         (unsigned long long)c->seed, verdict(result), result->status, result->line, result->col,
         (unsigned long long)result->ticks, (unsigned long long)result->sim_ns,
-        (unsigned long long)result->expected, (unsigned long long)result->hash,
-        (unsigned long long)result->wall_us);
+        (unsigned long long)result->expected, (unsigned long long)result->wall_us);
+    if (result->ran)
+        fprintf(r->out, "\"hash\": \"%016llx\", ", (unsigned long long)result->hash);
+    fputs("\"message\": ", r->out);
     print_json_string(r->out, shown->message);
     fputc('}', r->out);
 }
@@ -176,9 +179,12 @@ static void github_escape(FILE *out, const char *s, bool property)
 
 static void github_one(struct report *r, const struct test_case *c, const struct shown_case *shown)
 {
-    text_one(r, c, shown);
-    if (!is_bad(&c->result))
+    if (!is_bad(&c->result)) {
+        text_one(r, c, shown);
         return;
+    }
+    /* The log shows the message of an annotation. */
+    fprintf(r->out, "%-4s  %s\n", verdict(&c->result), shown->name);
     fputs("::error file=", r->out);
     github_escape(r->out, shown->file, true);
     if (c->result.line > 0)
@@ -190,7 +196,18 @@ static void github_one(struct report *r, const struct test_case *c, const struct
     fputc('\n', r->out);
 }
 
-/* A table in the summary of the job. */
+/* The first line of @s as the text of a cell: nothing in it is Markdown or HTML. */
+static void github_cell(FILE *out, const char *s)
+{
+    for (; *s && *s != '\n'; s++) {
+        if (strchr("\\`*_{}[]<>()#+!|~&", *s))
+            fprintf(out, "&#%u;", (unsigned)(unsigned char)*s);
+        else
+            fputc(*s, out);
+    }
+}
+
+/* Tables in the summary of the job: how many, and which failed. */
 static void github_end(struct report *r)
 {
     const char *file = getenv("GITHUB_STEP_SUMMARY");
@@ -200,7 +217,25 @@ static void github_end(struct report *r)
         return;
     fprintf(f, "| passed | failed | skipped |\n| --- | --- | --- |\n| %zu | %zu | %zu |\n",
             r->passed, r->failed, r->skipped);
-    fclose(f);
+    if (r->not_run)
+        fprintf(f, "\nInterrupted: %zu were not run.\n", r->not_run);
+    for (size_t i = 0, told = 0; i < r->su->n_cases && told < r->failed; i++) {
+        const struct test_case *c = &r->su->cases[i];
+        struct shown_case shown;
+
+        if (!c->ended || !is_bad(&c->result))
+            continue;
+        if (told++ == 0)
+            fputs("\n| failed | why |\n| --- | --- |\n", f);
+        shown_case(c, r->many_seeds, &shown);
+        fputs("| ", f);
+        github_cell(f, shown.name);
+        fputs(" | ", f);
+        github_cell(f, shown.message);
+        fputs(" |\n", f);
+    }
+    if (fclose(f) != 0)
+        fprintf(stderr, "rdmalab: GITHUB_STEP_SUMMARY %s: %s\n", file, strerror(errno));
 }
 
 static void nothing(struct report *r)
@@ -229,10 +264,10 @@ bool report_knows(const char *name)
     return find_form(name) != NULL;
 }
 
-void report_begin(struct report *r, const char *name, size_t n_cases, bool many_seeds)
+void report_begin(struct report *r, const char *name, const struct suite *su, bool many_seeds)
 {
-    *r = (struct report){
-        .form = find_form(name), .out = stdout, .n_cases = n_cases, .many_seeds = many_seeds};
+    *r =
+        (struct report){.form = find_form(name), .out = stdout, .su = su, .many_seeds = many_seeds};
     RDL_ASSERT(r->form);
     r->form->begin(r);
 }

@@ -12,7 +12,7 @@
 struct report {
     const struct report_form *form;
     FILE *out;
-    size_t n_cases;
+    const struct suite *su;
     size_t n; /* told so far */
     size_t passed, failed, skipped;
     size_t not_run;  /* because of a signal */
@@ -33,7 +33,7 @@ void shown_case(const struct test_case *c, bool many_seeds, struct shown_case *r
 bool report_knows(const char *name);
 
 /* @name is known. */
-void report_begin(struct report *r, const char *name, size_t n_cases, bool many_seeds);
+void report_begin(struct report *r, const char *name, const struct suite *su, bool many_seeds);
 
 /* Tells one case and counts it. */
 void report_case(struct report *r, const struct test_case *c);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/app/report.h"
 
+#include <string.h>
+
 /* @s is printable text. */
 static void xml(FILE *out, const char *s)
 {
@@ -18,6 +20,16 @@ static void xml(FILE *out, const char *s)
     }
 }
 
+/* Its first line. */
+static void xml_line(FILE *out, const char *s)
+{
+    char line[TEST_MESSAGE_BYTES];
+    struct text t = text_on(line, sizeof(line));
+
+    text_addn(&t, s, strcspn(s, "\n"));
+    xml(out, line);
+}
+
 static void junit_case(FILE *f, const struct test_case *c)
 {
     const struct test_result *r = &c->result;
@@ -29,10 +41,11 @@ static void junit_case(FILE *f, const struct test_case *c)
     fputs("\" file=\"", f);
     xml(f, shown.file);
     fprintf(f, "\" line=\"%zu\" time=\"%.6f\">\n", r->line, (double)r->wall_us / 1e6);
-    fprintf(f,
-            "      <properties><property name=\"seed\" value=\"%llu\"/>"
-            "<property name=\"hash\" value=\"%016llx\"/></properties>\n",
-            (unsigned long long)c->seed, (unsigned long long)r->hash);
+    fprintf(f, "      <properties><property name=\"seed\" value=\"%llu\"/>",
+            (unsigned long long)c->seed);
+    if (r->ran)
+        fprintf(f, "<property name=\"hash\" value=\"%016llx\"/>", (unsigned long long)r->hash);
+    fputs("</properties>\n", f);
     if (r->status == EXIT_SKIPPED) {
         fputs("      <skipped message=\"", f);
         xml(f, shown.message);
@@ -40,7 +53,9 @@ static void junit_case(FILE *f, const struct test_case *c)
     } else if (r->status != EXIT_PASSED) {
         const char *kind = r->status == EXIT_FAILED ? "failure" : "error";
 
-        fprintf(f, "      <%s>", kind);
+        fprintf(f, "      <%s message=\"", kind);
+        xml_line(f, shown.message);
+        fputs("\">", f);
         xml(f, shown.message);
         fprintf(f, "</%s>\n", kind);
     }

@@ -23,6 +23,7 @@ struct test_file {
 /* What came of a case; written through a pipe, so it is plain bytes. */
 struct test_result {
     int status; /* enum exit_status */
+    bool ran;   /* there was a lab: what follows is of it */
     uint64_t hash, ticks, sim_ns, expected;
     uint64_t wall_us;
     size_t line, col; /* of the failure; 0: none */

@@ -142,6 +142,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     s = run_once(c, below, out, err, &r->status);
 
     if (s) {
+        r->ran = true;
         r->hash = rdl_hash(s->lab);
         r->ticks = rdl_tick(s->lab);
         r->sim_ns = rdl_now_ns(s->lab);
