@@ -11,7 +11,9 @@ function is one check.  `rdmalab test` has its own in check_verdicts.py.
 import json
 import os
 import pathlib
+import re
 import signal
+import subprocess
 import sys
 import time
 
@@ -84,6 +86,11 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["good.lab", "nothing.lab"], "", 2, r"nothing\.lab: there is nothing to run(.|\n)*write a command"),
     (["convert", "nothing.lab", "-"], "", 0, r'title="nothing"'),
     (["run", "scenarios/01-first-send.json", "--hash"], "", 0, r"^hash [0-9a-f]{16}$"),
+    (["run", "scenarios/01-first-send.json"], "", 0,
+     r"\AThe first SEND: .*\npassed: 6 expectations; 55 ticks, t=17\.51us\n\Z"),
+    (["run", "scenarios/01-first-send.json", "--quiet"], "", 0, r"\A\Z"),
+    (["run", "good.lab"], "", 0, r"\Agood\npassed: 1 expectation; 1 ticks, t=0$"),
+    (["run", "fails.lab"], "", 1, r"FAILED; 1 ticks, t="),
     (["run", "forever.lab", "--until", "h1.qp.rnr_retries == 3"], "", 0, r""),
     # a stop that never came, or never can, is no success
     (["run", "scenarios/01-first-send.json", "--until", "#50"], "", 0, r"^stopped at t=\S+ #50$"),
@@ -132,6 +139,34 @@ def check_outputs(program):
     ensure(events and all(event["ev"] for event in events), "events")
     ensure(program.file("p.pcapng").read_bytes()[:4] == b"\x0a\x0d\x0d\x0a", "pcapng")
     ensure("</svg>" in program.file("l.svg").read_text(), "SVG")
+
+
+def on_terminal(program, *args):
+    """What the program prints on a terminal."""
+    ours, its = os.openpty()
+    process = program.start(*args, stdin=subprocess.DEVNULL, stdout=its)
+    os.close(its)
+    text = b""
+    try:
+        while more := os.read(ours, 65536):
+            text += more
+    except OSError:  # the terminal is closed: the program has ended
+        pass
+    os.close(ours)
+    ensure(process.wait(TIMEOUT_S) == 0, f"exits with {process.returncode}: {text.decode()}")
+    return text.decode().replace("\r", "")
+
+
+def check_run_tells(program):
+    """On a terminal run tells what a scenario teaches, what happens (at most 200 events), and the verdict."""
+    short = on_terminal(program, "run", "scenarios/04-lost-request.json")
+    ensure("\n  - the local ACK timeout is 4.096 us" in short, short)
+    ensure(re.search(r"^#\S+ +lost +RC_SEND_ONLY psn=100, by f1$", short, re.MULTILINE), short)
+    ensure("\nok: h1.cq.wc[0].status == SUCCESS" in short and "\npassed: " in short, short)
+    long = on_terminal(program, "run", "scenarios/26-unreliable-link.json")
+    ensure(len(re.findall(r"^#\d", long, re.MULTILINE)) == 200, f"{len(long.splitlines())} lines")
+    ensure(re.search(r"\.\.\. and more: --events FILE has all .*\npassed: 3 expectations; \d+ ticks", long), long[-400:])
+    ensure(on_terminal(program, "run", "scenarios/04-lost-request.json", "--quiet") == "", "--quiet")
 
 
 def check_convert(program):

@@ -51,8 +51,8 @@ class Program:
                               **more)
 
     def start(self, *args, **more):
-        self.started.append(subprocess.Popen([self.path, *args], cwd=self.directory, text=True,
-                                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more))
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        self.started.append(subprocess.Popen([self.path, *args], cwd=self.directory, text=True, **(pipes | more)))
         return self.started[-1]
 
     def end(self):

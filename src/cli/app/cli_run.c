@@ -8,6 +8,7 @@
 #include "cli/app/options.h"
 #include "cli/cmd/dispatch.h"
 #include "cli/live/live.h"
+#include "cli/print/utf8.h"
 #include "cli/session/expr_eval.h"
 #include "cli/session/files.h"
 #include "cli/session/scenario.h"
@@ -19,15 +20,20 @@
 struct run_options {
     const char *outputs[N_OUTPUTS];
     const char *seed_text, *memory_text, *until;
-    bool hash;
+    bool hash, quiet;
     uint64_t seed, memory_bytes;
 };
+
+bool modes_terminal(void)
+{
+    return isatty(STDOUT_FILENO) == 1;
+}
 
 bool modes_colour(void)
 {
     const char *term = getenv("TERM");
 
-    return isatty(STDOUT_FILENO) == 1 && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
+    return modes_terminal() && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
 }
 
 /* Gives the session the stop of --until; NULL: @text is none, which is said. */
@@ -51,6 +57,52 @@ static void say_where(struct session *s)
 
     quantity_add_time_short(&t, rdl_now_ns(s->lab));
     printf("stopped at t=%s #%llu\n", buf, (unsigned long long)rdl_tick(s->lab));
+}
+
+/* Does one of the files that are asked for go to the standard output?  It has that for itself. */
+static bool takes_stdout(const struct run_options *o)
+{
+    for (unsigned i = 0; i < N_OUTPUTS; i++) {
+        if (o->outputs[i] && strcmp(o->outputs[i], "-") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What the scenario is about. */
+static void say_title(const struct scenario *sc)
+{
+    const struct arg *teaches = sc->script.header ? step_arg(sc->script.header, "teaches") : NULL;
+    const char *title = scenario_title(sc);
+    char shown[1024];
+    struct text t = text_on(shown, sizeof(shown));
+
+    utf8_add_printable(&t, title && title[0] ? title : sc->src.name, false);
+    puts(shown);
+    for (size_t i = 0; teaches && i < teaches->n && modes_terminal(); i++) {
+        t = text_on(shown, sizeof(shown));
+        utf8_add_printable(&t, teaches->v[i].text, false);
+        printf("  - %s\n", shown);
+    }
+}
+
+/* What came of it; why it failed was said where it did. */
+static void say_verdict(const struct session *s, int status)
+{
+    const unsigned long long n = s->history.n_expected;
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    quantity_add_time_short(&t, rdl_now_ns(s->lab));
+    if (status == EXIT_INTERRUPTED || s->step.interrupted)
+        fputs("interrupted", stdout);
+    else if (status != EXIT_PASSED)
+        fputs("FAILED", stdout);
+    else if (n == 0)
+        fputs("done, and nothing was expected", stdout);
+    else
+        printf("passed: %llu expectation%s", n, n == 1 ? "" : "s");
+    printf("; %llu ticks, t=%s\n", (unsigned long long)rdl_tick(s->lab), buf);
 }
 
 /* The script is over: did --until @text stop it?  If not, says what it was instead, or why nobody
@@ -128,6 +180,8 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         .err = stderr,
         .seed = o->seed_text ? o->seed : scenario_seed(sc),
         .seed_given = o->seed_text != NULL,
+        .verbose = !o->quiet && modes_terminal(),
+        .share = SHOWN_OF_ALL,
         .colour = modes_colour(),
         .interrupted = signals_interrupted(),
         .live_ops = live_ops,
@@ -149,6 +203,8 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         session_free(s);
         return EXIT_USAGE;
     }
+    if (!o->quiet)
+        say_title(sc);
     if (!session_script(s, &sc->script)) {
         session_complain(s, stderr);
         status = session_exit_status(s);
@@ -162,6 +218,8 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
     } else if (o->hash) {
         printf("hash %016llx\n", (unsigned long long)rdl_hash(s->lab));
     }
+    if (!o->quiet)
+        say_verdict(s, status);
     session_free(s);
     return status;
 }
@@ -177,6 +235,7 @@ int run_main(int argc, char **argv)
         {output_options[OUTPUT_PCAPNG], NULL, &o.outputs[OUTPUT_PCAPNG]},
         {output_options[OUTPUT_LADDER], NULL, &o.outputs[OUTPUT_LADDER]},
         {"--hash", &o.hash, NULL},
+        {"--quiet", &o.quiet, NULL},
     };
     struct scenario sc;
     int status;
@@ -191,6 +250,7 @@ int run_main(int argc, char **argv)
         return EXIT_USAGE;
     if (outputs_collide(argv[1], &o))
         return EXIT_USAGE;
+    o.quiet = o.quiet || takes_stdout(&o);
     signals_catch_endings();
     status = scenario_load_to_run(&sc, argv[1], stderr);
     if (status == EXIT_PASSED && scenario_skip(&sc)) {

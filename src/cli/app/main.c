@@ -105,9 +105,10 @@ static const struct mode {
     const char *exits; /* what each exit status means; NULL: its own --help tells */
 } modes[] = {
     {"run", run_main,
-     "run FILE [--seed S] [--memory SIZE] [--until EXPR] [--hash]\n"
+     "run FILE [--seed S] [--memory SIZE] [--until EXPR] [--hash] [--quiet]\n"
      "      [--ladder F] [--pcap F] [--events F]",
-     "run one scenario, or until EXPR holds: '#50', 'count(tx)==2'; F - is the standard output",
+     "run one scenario, or until EXPR holds: '#50', 'count(tx)==2'; F - is the standard output;\n"
+     "      tells what it is about and the verdict, and on a terminal what happens",
      "0 passed, 1 an expectation or a command failed or a file was not written,\n"
      "  2 usage, FILE is malformed or has nothing to run, 77 FILE says skip, 99 a bug of rdmalab,\n"
      "  130 ^C, 143 SIGTERM, 129 SIGHUP: the files tell what happened until then"},

@@ -13,4 +13,7 @@ int test_main(int argc, char **argv);
 /* Is the standard output a terminal that wants colour? */
 bool modes_colour(void);
 
+/* Is the standard output a terminal? */
+bool modes_terminal(void);
+
 #endif

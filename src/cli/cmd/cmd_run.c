@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Letting time pass, and asking whether what should have happened has: step, run, until, expect. */
+#include <string.h>
+
 #include "cli/cmd/dispatch.h"
 #include "cli/session/advance.h"
 #include "cli/session/expr_count.h"
@@ -157,6 +159,21 @@ bool run_until(struct session *s, const struct step *st)
     return ok;
 }
 
+/* "ok: count(tx) > 3", and what it found where that says more. */
+static void say_held(struct session *s, const struct step *st, const struct expr *e)
+{
+    const char *that = step_text(st, "that");
+    const struct scope in = session_scope(s);
+    char actual[DIAG_MESSAGE_BYTES / 2];
+    struct text t = text_on(actual, sizeof(actual));
+
+    if (e->kind == EXPR_COMPARE && strpbrk(that, "<>!")) { /* an equality says it itself */
+        text_add(&t, ": ");
+        expr_add_actual(&in, e, &t);
+    }
+    session_say(s, "ok: %s%s\n", that, actual);
+}
+
 bool run_expect(struct session *s, const struct step *st)
 {
     struct pool pool = {NULL};
@@ -169,7 +186,7 @@ bool run_expect(struct session *s, const struct step *st)
         ok = refute(s, st, e, "");
         note_replay(s);
     } else if (ok) {
-        session_say(s, "ok\n");
+        say_held(s, st, e);
     }
     pool_free(&pool);
     return ok;

@@ -45,7 +45,7 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed)
     close_lab(s);
     s->lab = lab;
     s->seed = seed;
-    return shown_init(&s->shown, lab, s->config.out);
+    return shown_init(&s->shown, lab, s->config.out, s->config.share);
 }
 
 void session_no_lab(FILE *err, const struct session_config *config, enum rdl_status st)
@@ -138,7 +138,8 @@ void session_say(struct session *s, const char *fmt, ...)
 {
     va_list args;
 
-    if (!s->config.verbose)
+    /* Where the story is cut off, the answers to its steps would be riddles. */
+    if (!s->config.verbose || s->shown.full)
         return;
     va_start(args, fmt);
     vfprintf(s->config.out, fmt, args);

@@ -37,6 +37,7 @@ struct session_config {
     uint64_t seed;
     bool seed_given;                          /* it wins over the seed of a scenario */
     bool verbose;                             /* print what verbs made and what steps did */
+    enum shown_share share;                   /* how much of what happens is printed, if @verbose */
     bool colour;                              /* @out is a terminal */
     const volatile sig_atomic_t *interrupted; /* set by ^C; NULL: nobody interrupts */
     const struct live_ops *live_ops;          /* NULL: no live ports, no programs */
@@ -191,7 +192,7 @@ bool session_is_live(const struct session *s);
 /* Prints @lines, which are no answer to a command: something happened that nobody asked for. */
 void session_tell(struct session *s, const char *lines);
 
-/* Prints for people who watch; not in a test. */
+/* Prints for people who watch; not in a test, nor when as much as is to be shown was printed. */
 void session_say(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Starts over with an empty lab and another seed. */

@@ -5,7 +5,7 @@
 #include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 
-#define SHOWN_MAX 200u /* in one step; all of them are in `show events` */
+#define SHOWN_MAX 200u /* all of them are in `show events` */
 
 static void print_event(void *ctx, const struct ev *e)
 {
@@ -25,11 +25,11 @@ static void print_event(void *ctx, const struct ev *e)
     fprintf(sh->out, "%s\n", line);
 }
 
-enum rdl_status shown_init(struct shown *sh, struct rdl_lab *lab, FILE *out)
+enum rdl_status shown_init(struct shown *sh, struct rdl_lab *lab, FILE *out, enum shown_share share)
 {
     enum rdl_status st;
 
-    *sh = (struct shown){.lab = lab, .out = out};
+    *sh = (struct shown){.lab = lab, .share = share, .out = out};
     st = rdl_listen(lab, print_event, sh, &sh->listener);
     if (st == RDL_OK)
         rdl_hear(lab, sh->listener, &ev_set_none);
@@ -47,19 +47,29 @@ void shown_begin(struct shown *sh)
 {
     const struct ev_set story = ev_set_for(EV_FOR_STORY);
 
-    sh->n = 0;
+    if (sh->full)
+        return;
+    if (sh->share == SHOWN_OF_STEP)
+        sh->n = 0;
     rdl_hear(sh->lab, sh->listener, &story);
 }
 
 void shown_end(struct shown *sh)
 {
-    if (sh->n > SHOWN_MAX && rdl_record_gap(sh->lab).to == RDL_NEVER)
+    if (sh->share == SHOWN_OF_ALL) {
+        if (sh->n > SHOWN_MAX && !sh->full)
+            fprintf(sh->out,
+                    "... and more: --events FILE has all that happens, --ladder FILE draws "
+                    "it\n");
+        sh->full = sh->n > SHOWN_MAX;
+    } else if (sh->n > SHOWN_MAX && rdl_record_gap(sh->lab).to == RDL_NEVER)
         fprintf(sh->out, "... and more, which nothing records\n");
     else if (sh->n > SHOWN_MAX)
         fprintf(sh->out, "... and %llu more; \"show events\" has %s\n",
                 (unsigned long long)(sh->n - SHOWN_MAX),
                 rdl_record_forgotten(sh->lab) ? "the latest" : "them all");
-    sh->n = 0;
+    if (sh->share == SHOWN_OF_STEP)
+        sh->n = 0;
     if (sh->listener) /* there is none when no lab could be made */
         rdl_hear(sh->lab, sh->listener, &ev_set_none);
 }
