@@ -36,7 +36,7 @@ static const struct unit units[] = {
     {QUANTITY_RATE, "mbps", 1000000u, false},
     {QUANTITY_RATE, "k", 1000u, true},
     {QUANTITY_RATE, "kbps", 1000u, false},
-    {QUANTITY_RATE, "bps", 1, false},
+    {QUANTITY_RATE, "bps", 1, true},
     {QUANTITY_CHANCE, "%", 10000u, true},
     {QUANTITY_CHANCE, "ppm", 1, true},
 };
@@ -79,11 +79,17 @@ static const char *unit_hint(enum quantity kind)
     case QUANTITY_TIME:
         return "a time needs a unit: ns, us, ms or s";
     case QUANTITY_RATE:
-        return "units of rate are k, m, g, t (bit/s, powers of 1000)";
+        return "a rate needs a unit: k, m, g, t (bit/s, powers of 1000) or bps";
     case QUANTITY_CHANCE:
         return "a chance is a percentage like 1%";
     }
     return "unknown unit";
+}
+
+/* Nobody means 100 bit/s or 100 of a million: they forgot the unit. */
+static bool needs_unit(enum quantity kind)
+{
+    return kind != QUANTITY_NUMBER && kind != QUANTITY_SIZE;
 }
 
 /* @whole.@frac (with @frac_digits digits) times the unit; false when it is not an integer. */
@@ -141,12 +147,10 @@ static const char *parse_decimal(enum quantity kind, const char *s, uint64_t *re
         frac_digits = (unsigned)(end - start);
     }
     if (*end == '\0') {
+        if (needs_unit(kind) && (whole != 0 || frac != 0))
+            return unit_hint(kind);
         if (frac)
-            return kind == QUANTITY_CHANCE ? unit_hint(kind) : "a whole number is needed";
-        if (kind == QUANTITY_TIME && whole != 0)
-            return unit_hint(kind);
-        if (kind == QUANTITY_CHANCE && whole != 0)
-            return unit_hint(kind);
+            return "a whole number is needed";
         *ret = whole;
         return NULL;
     }
@@ -171,6 +175,8 @@ const char *quantity_parse(enum quantity kind, const char *s, uint64_t *ret)
             return "hexadecimal digits are needed after 0x";
         if (*end != '\0')
             return "not a hexadecimal digit";
+        if (needs_unit(kind))
+            return unit_hint(kind);
     } else {
         err = parse_decimal(kind, s, &v);
         if (err)
