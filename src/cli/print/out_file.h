@@ -12,8 +12,8 @@ struct out_file {
 };
 
 /* Begins to write the file @name.  With @below, a directory, @name is a path in it: it must not
- * lead out of it, and directories on the way are made, @below too.  NULL, or why that is not possible; then
- * nothing is to be closed.
+ * lead out of it, and directories on the way are made, @below too.  NULL, or why that is not
+ * possible; then nothing is to be closed.
  */
 const char *out_file_open(struct out_file *o, const char *name, const char *below);
 
