@@ -201,10 +201,10 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
         .sim = &w->sim,
         .trace = &w->trace,
         .ram = &h->ram,
+        .directory = c->arp ? NULL : &w->directory,
     };
     struct prng rng = prng_stream(w->seed, STREAM_PAGES + h->index);
 
-    h->asks = c->arp;
     memcpy(guest.mac, c->mac, sizeof(guest.mac));
     memcpy(guest.gid[0], c->ipv4, GID_BYTES);
     memcpy(guest.gid[1], c->ipv6, GID_BYTES);
@@ -218,20 +218,20 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
 }
 
 /* Everybody in the lab knows everybody, but who asks for others; strangers are always asked for. */
-static enum rdl_status introduce(struct world *w, struct host *h)
+static enum rdl_status introduce(struct world *w, const struct host *h)
 {
+    if (!h->guest.config.directory)
+        return RDL_OK;
+    if (!directory_reserve(&w->directory, GUEST_GIDS))
+        return RDL_ERR_NOMEM;
+    for (uint32_t j = 0; j < GUEST_GIDS; j++)
+        directory_add(&w->directory, h->guest.config.gid[j], h->dev->config.mac);
+    /* Somebody may have asked for it before it was there. */
     for (uint32_t i = 0; i < w->n_hosts; i++) {
-        struct host *other = w->hosts[i];
+        struct guest_net *other = &w->hosts[i]->guest.net;
 
-        if (h->asks || other->asks || !host_is_there(other))
-            continue;
-        for (uint32_t j = 0; j < GUEST_GIDS; j++) {
-            const uint8_t *theirs = other->guest.config.gid[j], *ours = h->guest.config.gid[j];
-
-            if (guest_neighbour_add(&h->guest.net, theirs, other->dev->config.mac) != RDL_OK ||
-                guest_neighbour_add(&other->guest.net, ours, h->dev->config.mac) != RDL_OK)
-                return RDL_ERR_NOMEM;
-        }
+        for (uint32_t j = 0; j < GUEST_GIDS && other->neighbours.n > 0; j++)
+            guest_neighbour_told(other, h->guest.config.gid[j]);
     }
     return RDL_OK;
 }

@@ -130,6 +130,7 @@ enum rdl_status rdl_lab_new(const struct rdl_lab_config *config, struct rdl_lab 
     w->lab = lab;
     w->seed = config->seed;
     w->trace.sinks = &lab->sinks;
+    directory_init(&w->directory, lab->arena);
     if (!sim_init(&w->sim, lab->arena, &w->trace, world_handlers, w) ||
         !net_init(&w->net, lab->arena, &w->sim, &world_net_ops, w, config->seed))
         goto fail;

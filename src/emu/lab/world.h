@@ -28,7 +28,6 @@ _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every nam
 struct host {
     uint32_t index;
     char name[RDL_NAME_BYTES]; /* "" of one that could not boot, see host_is_there() */
-    bool asks;                 /* for the MACs of others, and is not introduced to them */
     struct ram ram;
     struct eth_port port;
     struct rdma *dev; /* function 1 of its slot */
@@ -54,6 +53,7 @@ struct world {
     struct progress progress; /* what step() counts */
     struct host *hosts[HOSTS_MAX];
     uint32_t n_hosts;
+    struct directory directory; /* of the hosts that need not ask for each other */
 };
 
 struct rdl_listener {

@@ -6,8 +6,10 @@
  *	                                 |
  *	                                 +-- asked GUEST_ARP_TRIES times --> FAILED
  *
- * PERMANENT entries are the lab's; nothing changes them.  Others are found again by a hash of the
- * address; when there are too many, one that nobody waits for is forgotten.
+ * Who is in the directory of the lab is known without an entry here, and nothing that is heard
+ * changes that; an entry that was here before is PERMANENT from then on, and may be used again.
+ * Entries are found by a hash of the address; when there are too many, one that nobody waits for
+ * is forgotten.
  */
 #include <string.h>
 
@@ -86,10 +88,9 @@ static struct guest_neighbour *forget_one(struct guest_net *net)
     for (uint32_t i = 0; i < t->n; i++) {
         struct guest_neighbour *e = &t->v[t->hand++ % t->n];
 
-        if (e->state != NB_REACHABLE && e->state != NB_FAILED)
+        if (e->state == NB_INCOMPLETE)
             continue;
         list_remove(net, e);
-        t->n_learnt--;
         return e;
     }
     return NULL;
@@ -102,7 +103,7 @@ static struct guest_neighbour *add(struct guest_net *net, const uint8_t gid[GID_
     struct guest_neighbours *t = &net->neighbours;
     struct guest_neighbour *e = NULL;
 
-    if (state != NB_PERMANENT && t->n_learnt == GUEST_NEIGHBOURS_MAX)
+    if (t->n == GUEST_NEIGHBOURS_MAX)
         e = forget_one(net);
     else if (t->n < t->cap || grow(net))
         e = &t->v[t->n++];
@@ -111,7 +112,6 @@ static struct guest_neighbour *add(struct guest_net *net, const uint8_t gid[GID_
     *e = (struct guest_neighbour){.state = state};
     memcpy(e->gid, gid, GID_BYTES);
     list_add(net, e);
-    t->n_learnt += state != NB_PERMANENT;
     return e;
 }
 
@@ -126,21 +126,30 @@ static ev_id announce(struct guest_net *net, const struct guest_neighbour *e)
     return trace_because(net->config.trace, id);
 }
 
+/* The MAC that the directory has; NULL: none. */
+static const uint8_t *told_mac(const struct guest_net *net, const uint8_t gid[GID_BYTES])
+{
+    return net->config.directory ? directory_mac(net->config.directory, gid) : NULL;
+}
+
 /* Is the MAC of @e to be believed? */
 static bool is_known(const struct guest_net *net, const struct guest_neighbour *e)
 {
-    return e->state == NB_PERMANENT ||
-           (e->state == NB_REACHABLE && now(net) - e->heard_ns < GUEST_NEIGHBOUR_NS);
+    return e->state == NB_REACHABLE && now(net) - e->heard_ns < GUEST_NEIGHBOUR_NS;
+}
+
+/* The MAC of @gid, which is no own address; NULL when none is known now. */
+static const uint8_t *mac_of_other(const struct guest_net *net, const uint8_t gid[GID_BYTES])
+{
+    const uint8_t *mac = told_mac(net, gid);
+    const struct guest_neighbour *e = mac ? NULL : find(net, gid);
+
+    return e && is_known(net, e) ? e->mac : mac;
 }
 
 const uint8_t *guest_neighbour_mac(const struct guest_net *net, const uint8_t gid[GID_BYTES])
 {
-    const struct guest_neighbour *e;
-
-    if (stack_is_own(net, gid))
-        return net->config.mac;
-    e = find(net, gid);
-    return e && is_known(net, e) ? e->mac : NULL;
+    return stack_is_own(net, gid) ? net->config.mac : mac_of_other(net, gid);
 }
 
 /* Asks once more for @e, and sees to it that this is looked after. */
@@ -166,11 +175,10 @@ enum rdl_status guest_neighbour_resolve(struct guest_net *net, const uint8_t gid
         *ret_mac = net->config.mac;
         return RDL_OK;
     }
-    e = find(net, gid);
-    if (e && is_known(net, e)) {
-        *ret_mac = e->mac;
+    *ret_mac = mac_of_other(net, gid);
+    if (*ret_mac)
         return RDL_OK;
-    }
+    e = find(net, gid);
     if (e && e->state == NB_INCOMPLETE)
         return RDL_ERR_BUSY;
     if (!stack_is_unicast(gid) || !stack_source(net, gid) || !nic_link_is_up(net))
@@ -250,37 +258,32 @@ static void settle(struct guest_net *net, struct guest_neighbour *e, enum neighb
     trace_because(net->config.trace, before);
 }
 
-enum rdl_status guest_neighbour_add(struct guest_net *net, const uint8_t gid[GID_BYTES],
-                                    const uint8_t mac[MAC_BYTES])
+void guest_neighbour_told(struct guest_net *net, const uint8_t gid[GID_BYTES])
 {
     struct guest_neighbour *e = find(net, gid);
+    const uint8_t *mac = told_mac(net, gid);
 
-    if (!e)
-        e = add(net, gid, NB_PERMANENT);
-    if (!e)
-        return RDL_ERR_NOMEM;
+    if (!e || !mac || e->state == NB_PERMANENT)
+        return;
     memcpy(e->mac, mac, MAC_BYTES);
-    if (e->state != NB_PERMANENT) {
-        net->neighbours.n_learnt--;
-        settle(net, e, NB_PERMANENT);
-    }
-    return RDL_OK;
+    settle(net, e, NB_PERMANENT);
 }
 
 bool neighbour_heard(struct guest_net *net, const uint8_t gid[GID_BYTES],
                      const uint8_t mac[MAC_BYTES], bool asked_us)
 {
-    struct guest_neighbour *e = find(net, gid);
+    struct guest_neighbour *e;
     bool is_news;
 
     if (!stack_is_unicast(gid) || stack_is_own(net, gid))
         return false;
+    if (told_mac(net, gid))
+        return true;
+    e = find(net, gid);
     if (!e && asked_us)
         e = add(net, gid, NB_FAILED);
     if (!e)
         return false;
-    if (e->state == NB_PERMANENT)
-        return true;
     is_news = e->state != NB_REACHABLE || memcmp(e->mac, mac, MAC_BYTES) != 0;
     memcpy(e->mac, mac, MAC_BYTES);
     e->heard_ns = now(net);

@@ -23,6 +23,7 @@
 #include "emu/facts/device.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/virtio_net.h"
+#include "emu/guest/ip/directory.h"
 #include "emu/guest/pci/pci.h"
 #include "emu/sim/sim.h"
 #include "emu/trace/trace.h"
@@ -32,7 +33,7 @@
 #define GUEST_ARP_TRIES       3u /* questions before a neighbour counts as absent */
 #define GUEST_ARP_NS          1000000000u
 #define GUEST_NEIGHBOUR_NS    60000000000u
-#define GUEST_NEIGHBOURS_MAX  1024u /* learnt from the network; the lab may tell any number */
+#define GUEST_NEIGHBOURS_MAX  1024u
 #define GUEST_NEIGHBOUR_LISTS 256u
 #define GUEST_WAITING_MAX     4u  /* frames that wait for one neighbour */
 #define GUEST_PINGS_MAX       64u /* remembered; so many may be under way */
@@ -58,10 +59,10 @@ struct guest_neighbour {
     struct guest_waiting *waiting; /* first in, first out */
 };
 
+/* Those that are not in the directory: learnt from the network, or asked for. */
 struct guest_neighbours {
     struct guest_neighbour *v; /* grows; entries keep their index */
     uint32_t n, cap;
-    uint32_t n_learnt;                     /* not PERMANENT */
     uint32_t hand;                         /* where the search for one to forget goes on */
     uint32_t lists[GUEST_NEIGHBOUR_LISTS]; /* by hash: index + 1 of the first */
 };
@@ -83,7 +84,8 @@ struct guest_net_config {
     uint8_t mac[MAC_BYTES];
     uint8_t gid[GUEST_GIDS][GID_BYTES]; /* its addresses */
     struct trace *trace;
-    struct sim *sim; /* for timers; NULL: there is no network function */
+    struct sim *sim;                   /* for timers; NULL: there is no network function */
+    const struct directory *directory; /* who needs not be asked for; NULL: everybody is */
     /* Somebody who got RDL_ERR_BUSY from guest_neighbour_resolve() may wait for this: the neighbour
      * @gid has answered, or (@mac is NULL) has not.
      */
@@ -127,10 +129,8 @@ void guest_net_interrupt(struct guest_net *net, uint32_t vector);
 /* @arg of a due SIM_GUEST_TIMER. */
 void guest_net_timer(struct guest_net *net, uint64_t arg);
 
-/* Makes the MAC of @gid known for good.  RDL_OK, RDL_ERR_NOMEM; a known @gid gets the new MAC. */
-RDL_MUST_CHECK enum rdl_status guest_neighbour_add(struct guest_net *net,
-                                                   const uint8_t gid[GID_BYTES],
-                                                   const uint8_t mac[MAC_BYTES]);
+/* The directory has @gid from now on: if it is asked for, or was heard of, that is over. */
+void guest_neighbour_told(struct guest_net *net, const uint8_t gid[GID_BYTES]);
 
 /* Finds the MAC of @gid, for *@ret_mac, or asks the link for it.
  *

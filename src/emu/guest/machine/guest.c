@@ -40,6 +40,7 @@ static void init_net(struct guest *g, struct arena *a, const struct guest_pci *p
         .host = c->host,
         .trace = c->trace,
         .sim = c->sim,
+        .directory = c->directory,
         .resolved = neighbour_resolved,
         .resolved_ctx = g,
     };

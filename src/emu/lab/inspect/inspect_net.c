@@ -66,12 +66,27 @@ void visit_net(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_net_tx, queue_node(n, FN_NET, NET_QUEUE_TX));
 }
 
+/* How many neighbours the directory of the lab tells the host of.  They come first in its list. */
+static uint32_t n_told(const struct inode *n)
+{
+    const struct directory *d = n->host->guest.net.config.directory;
+
+    return d ? d->n : 0;
+}
+
+static const struct guest_neighbour *neighbour_at(const struct inode *n, uint64_t i)
+{
+    return &n->host->guest.net.neighbours.v[i - n_told(n)];
+}
+
 static void neighbour_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
 {
     struct inode s = *list;
 
     s.index = i;
-    inspect_item(v, list, key, s);
+    /* One that was asked for before the directory had it is in both. */
+    if (i < n_told(list) || neighbour_at(list, i)->state != NB_PERMANENT)
+        inspect_item(v, list, key, s);
 }
 
 static struct inode neighbour_list(const struct inode *n)
@@ -79,7 +94,7 @@ static struct inode neighbour_list(const struct inode *n)
     struct inode s = *n;
 
     s.item = neighbour_item;
-    s.list_end = n->host->guest.net.neighbours.n;
+    s.list_end = n_told(n) + n->host->guest.net.neighbours.n;
     return s;
 }
 
@@ -98,16 +113,19 @@ void visit_ip(const struct inode *n, struct visit *v)
 
 void visit_neighbour(const struct inode *n, struct visit *v)
 {
-    const struct guest_neighbour *e = &n->host->guest.net.neighbours.v[n->index];
+    const bool told = n->index < n_told(n);
+    const struct guest_neighbour *e = told ? NULL : neighbour_at(n, n->index);
+    const struct directory_entry *d = told ? &n->world->directory.v[n->index] : NULL;
+    const enum neighbour_state state = told ? NB_PERMANENT : e->state;
     char addr[ADDR_TEXT_MAX], buf[MAC_TEXT_MAX];
     struct text mac = text_on(buf, sizeof(buf));
 
-    mac_add(&mac, e->mac);
-    inspect_text(v, LEAF_neighbour_addr, addr_text(e->gid, addr));
-    inspect_text(v, LEAF_neighbour_mac, e->state == NB_INCOMPLETE ? "" : buf);
-    inspect_word(v, LEAF_neighbour_state, (uint32_t)e->state);
-    inspect_leaf(v, LEAF_neighbour_attempts, e->attempts);
-    inspect_leaf(v, LEAF_neighbour_waiting, e->n_waiting);
+    mac_add(&mac, told ? d->mac : e->mac);
+    inspect_text(v, LEAF_neighbour_addr, addr_text(told ? d->gid : e->gid, addr));
+    inspect_text(v, LEAF_neighbour_mac, state == NB_INCOMPLETE ? "" : buf);
+    inspect_word(v, LEAF_neighbour_state, (uint32_t)state);
+    inspect_leaf(v, LEAF_neighbour_attempts, told ? 0 : e->attempts);
+    inspect_leaf(v, LEAF_neighbour_waiting, told ? 0 : e->n_waiting);
 }
 
 void visit_switch(const struct inode *n, struct visit *v)
