@@ -251,6 +251,20 @@ static const struct {
     {udp, sizeof(udp)},
 };
 
+/* Makes the length of an IPv6 packet and its ICMP checksum those of the @n bytes of @frame. */
+static void finish_icmp6(uint8_t *frame, size_t n)
+{
+    const size_t len = n - 54;
+    struct ip ip = {.version = 6, .payload_bytes = (uint16_t)len, .protocol = 58};
+
+    memcpy(ip.src, frame + 22, GID_BYTES);
+    memcpy(ip.dst, frame + 38, GID_BYTES);
+    frame[18] = (uint8_t)(len >> 8);
+    frame[19] = (uint8_t)len;
+    if (len >= 4)
+        icmp_finish(&ip, frame + 54, len);
+}
+
 /* Some frame, most often damaged; checksums are made right again now and then. */
 static size_t mutated(struct prng *rng, uint8_t frame[FRAME_MAX])
 {
@@ -270,17 +284,8 @@ static size_t mutated(struct prng *rng, uint8_t frame[FRAME_MAX])
 
         frame[at] = (uint8_t)prng_next(rng);
     }
-    if (prng_below(rng, 2) && n > 54 && frame[12] == 0x86) {
-        const size_t len = n - 54;
-        struct ip ip = {.version = 6, .payload_bytes = (uint16_t)len, .protocol = 58};
-
-        memcpy(ip.src, frame + 22, GID_BYTES);
-        memcpy(ip.dst, frame + 38, GID_BYTES);
-        frame[18] = (uint8_t)(len >> 8);
-        frame[19] = (uint8_t)len;
-        if (len >= 4)
-            icmp_finish(&ip, frame + 54, len);
-    }
+    if (prng_below(rng, 2) && n > 54 && frame[12] == 0x86)
+        finish_icmp6(frame, n);
     return n;
 }
 
@@ -319,6 +324,67 @@ static void frames_of_any_kind_do_no_harm(void **state)
     }
     /* The lab goes on; what it believes of its own addresses may have been poisoned. */
     (void)ping(s, 0, world_of(s, 1)->guest.config.gid[0], 56, &rtt);
+}
+
+/* An address of IPv4 where IPv6 has its own: nobody answers, in neither of them. */
+static void an_ipv4_address_in_ipv6_is_refused(void **state)
+{
+    static const uint8_t mapped[GID_BYTES] = {[10] = 0xff, 0xff, 10, 0, 0, 2};
+    static const uint8_t stranger[MAC_BYTES] = {2, 0, 0, 0, 0, 0x77};
+    static const struct {
+        const uint8_t *original;
+        size_t n, at; /* source, destination, target */
+        enum drop_reason want;
+    } rows[] = {
+        {echo6_request, sizeof(echo6_request), 22, DROP_BAD_IP_HEADER},
+        {echo6_request, sizeof(echo6_request), 38, DROP_BAD_IP_HEADER},
+        {solicit, sizeof(solicit), 22, DROP_BAD_IP_HEADER},
+        {solicit, sizeof(solicit), 62, DROP_BAD_ND},
+        {advert, sizeof(advert), 62, DROP_BAD_ND},
+    };
+    struct strangers *s = *state;
+    const struct guest_net *net = &world_of(s, 1)->guest.net;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const uint64_t before = net->drops[rows[i].want];
+        uint8_t frame[sizeof(solicit)];
+
+        memcpy(frame, rows[i].original, rows[i].n);
+        memcpy(frame, world_of(s, 1)->port.mac, MAC_BYTES);
+        memcpy(frame + MAC_BYTES, stranger, MAC_BYTES);
+        memcpy(frame + 38, net->config.gid[1], GID_BYTES);
+        memcpy(frame + rows[i].at, mapped, GID_BYTES);
+        finish_icmp6(frame, rows[i].n);
+        receive(s, frame, rows[i].n);
+        go(s);
+        assert_int_equal(net->drops[rows[i].want], before + 1);
+        assert_int_equal(net->neighbours.n, 0);
+        assert_int_equal(s->n_out, 0);
+    }
+}
+
+/* A host may have two addresses of IPv4: it is in no group of IPv6, and has none to answer with. */
+static void a_host_without_ipv6_is_in_no_group(void **state)
+{
+    static const uint8_t all_nodes[GID_BYTES] = {0xff, 0x02, [15] = 1};
+    static const uint8_t all_nodes_mac[MAC_BYTES] = {0x33, 0x33, 0, 0, 0, 1};
+    const struct rdl_host_config c = {.name = "h3", .ipv6 = {[10] = 0xff, 0xff, 10, 0, 9, 9}};
+    struct strangers *s = *state;
+    uint8_t frame[sizeof(echo6_request)];
+    const struct guest_net *net;
+    rdl_host h;
+
+    assert_int_equal(rdl_host_add(s->lab, &c, &h), RDL_OK);
+    strangers_link(s, "h3");
+    net = &world_host(s->lab->world, h.raw)->guest.net;
+    memcpy(frame, echo6_request, sizeof(frame));
+    memcpy(frame, all_nodes_mac, MAC_BYTES);
+    memcpy(frame + 38, all_nodes, GID_BYTES);
+    finish_icmp6(frame, sizeof(frame));
+    receive(s, frame, sizeof(frame));
+    go(s);
+    assert_true(net->drops[DROP_NO_SUCH_GID] > 0);
+    assert_int_equal(net->taken_frames + net->sent_frames, 0);
 }
 
 /* ARP requests from ever new senders. */
@@ -394,6 +460,8 @@ int main(void)
         IN_LAB(late_work_runs_in_order),
         IN_LAB(wrong_calls_are_refused),
         IN_LAB(frames_of_any_kind_do_no_harm),
+        IN_LAB(an_ipv4_address_in_ipv6_is_refused),
+        IN_LAB(a_host_without_ipv6_is_in_no_group),
         IN_LAB(a_flood_of_strangers_is_forgotten_again),
         cmocka_unit_test_setup_teardown(
             without_receive_buffers_frames_are_counted_not_lost_silently, without_arp, tear_down),

@@ -120,6 +120,8 @@ enum drop_reason nd_receive(struct guest_net *net, const struct ip *ip, const st
 
     if (why != DROP_NONE)
         return why;
+    if (gid_is_ipv4(nd.target))
+        return DROP_BAD_ND; /* ARP's business */
     if (nd.advert)
         return nd.has_mac && neighbour_heard(net, nd.target, nd.mac, false) ? DROP_NONE
                                                                             : DROP_GHOST_REPLY;

@@ -43,17 +43,17 @@ const uint8_t *stack_source(const struct guest_net *net, const uint8_t gid[GID_B
     return NULL;
 }
 
-/* Groups that every station with the address is in: all nodes, and its solicited-node group. */
+/* Groups that every station with an IPv6 address is in: all nodes, and its solicited-node group. */
 static bool is_own_group(const struct guest_net *net, const uint8_t dst[GID_BYTES])
 {
-    uint8_t group[GID_BYTES];
+    uint8_t all[GID_BYTES], solicited[GID_BYTES];
 
-    ipv6_all_nodes(group);
-    if (memcmp(group, dst, GID_BYTES) == 0)
-        return true;
+    ipv6_all_nodes(all);
     for (uint32_t i = 0; i < GUEST_GIDS; i++) {
-        ipv6_solicited_group(group, net->config.gid[i]);
-        if (!gid_is_ipv4(net->config.gid[i]) && memcmp(group, dst, GID_BYTES) == 0)
+        if (gid_is_ipv4(net->config.gid[i]))
+            continue;
+        ipv6_solicited_group(solicited, net->config.gid[i]);
+        if (memcmp(all, dst, GID_BYTES) == 0 || memcmp(solicited, dst, GID_BYTES) == 0)
             return true;
     }
     return false;
@@ -98,7 +98,9 @@ static enum drop_reason receive_ip(struct guest_net *net, unsigned version, stru
 
     if (why != DROP_NONE)
         return why;
-    if (ip.version != version)
+    /* The header of IPv6 has room for addresses of IPv4, to which no answer in IPv6 would go. */
+    if (ip.version != version || gid_is_ipv4(ip.src) != (version == 4) ||
+        gid_is_ipv4(ip.dst) != (version == 4))
         return DROP_BAD_IP_HEADER;
     if (!stack_is_own(net, ip.dst) && !is_own_group(net, ip.dst))
         return DROP_NO_SUCH_GID;
