@@ -41,6 +41,14 @@ static void add_timer(struct text *t, const struct rc_req *q)
     }
 }
 
+/* Chains of @q that the device has not given back. */
+static uint16_t outstanding(const struct host *h, const struct guest_wq *q)
+{
+    const struct vq *dev = &h->dev->pci.queues[q->queue];
+
+    return (uint16_t)(guest_vq(&h->guest, q->queue)->avail_idx - dev->used_idx);
+}
+
 static void tell_sends(const struct world *w, const struct host *h, const struct guest_qp *g,
                        const struct rc_qp *rc, const struct out *out)
 {
@@ -61,7 +69,7 @@ static void tell_sends(const struct world *w, const struct host *h, const struct
         add_peer(&t, w, rc);
         add_timer(&t, q);
     } else {
-        const unsigned n = (unsigned)(g->sq.posted - g->sq.reclaimed);
+        const uint32_t n = outstanding(h, &g->sq);
 
         text_addf(&t, ": %u posted send%s wait%s: state %s, avail.idx %s", n, n == 1 ? "" : "s",
                   n == 1 ? "s" : "", enum_name(&enum_qp_state, (uint32_t)rc->qp.state),
@@ -72,22 +80,14 @@ static void tell_sends(const struct world *w, const struct host *h, const struct
 
 static void tell_receives(const struct host *h, const struct guest_qp *g, const struct out *out)
 {
-    const uint64_t n = g->rq.posted - g->rq.reclaimed;
+    const uint32_t n = outstanding(h, &g->rq);
     char buf[SENTENCE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
     add_path(&t, &g->o, h);
-    text_addf(&t, ": %llu posted receive%s wait%s for a message", (unsigned long long)n,
-              n == 1 ? "" : "s", n == 1 ? "s" : "");
+    text_addf(&t, ": %u posted receive%s wait%s for a message", n, n == 1 ? "" : "s",
+              n == 1 ? "s" : "");
     out->each(out->ctx, buf);
-}
-
-/* Chains that the driver has not got back, completed or not. */
-static bool outstanding(const struct host *h, const struct guest_wq *q)
-{
-    const struct vq *dev = &h->dev->pci.queues[q->queue];
-
-    return guest_vq(&h->guest, q->queue)->avail_idx != dev->used_idx;
 }
 
 static void tell_control(const struct host *h, const struct out *out)
@@ -138,9 +138,9 @@ void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *se
             const struct guest_qp *g = h->guest.verbs.qp_of[qpn];
             const struct qp *qp = g ? hca_qp(&h->dev->hca, qpn) : NULL;
 
-            if (qp && outstanding(h, &g->sq))
+            if (qp && outstanding(h, &g->sq) > 0)
                 tell_sends(w, h, g, rc_of_const(qp), &out);
-            if (qp && outstanding(h, &g->rq))
+            if (qp && outstanding(h, &g->rq) > 0)
                 tell_receives(h, g, &out);
         }
     }

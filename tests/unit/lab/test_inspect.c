@@ -265,6 +265,7 @@ static void collect(void *ctx, const char *sentence)
 
 static void waiting_is_told_in_words(void **state)
 {
+    const struct rdl_limits none = {0};
     char buf[1000];
     struct text t = text_on(buf, sizeof(buf));
     struct rig r;
@@ -276,6 +277,15 @@ static void waiting_is_told_in_words(void **state)
     assert_int_equal(rig_recv(&r, 1, 8, 0, 1024), RDL_OK);
     rdl_waits(r.lab, collect, &t);
     assert_string_equal(buf, "h2.qp: 1 posted receive waits for a message\n");
+
+    /* What has had its message waits no more, although the driver has not looked. */
+    assert_int_equal(rig_recv(&r, 1, 9, 0, 1024), RDL_OK);
+    assert_int_equal(rig_recv(&r, 1, 10, 0, 1024), RDL_OK);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    assert_int_equal(rdl_run(r.lab, RDL_NEVER, none), RDL_OK);
+    t = text_on(buf, sizeof(buf));
+    rdl_waits(r.lab, collect, &t);
+    assert_string_equal(buf, "h2.qp: 2 posted receives wait for a message\n");
     rig_done(&r);
 }
 

@@ -93,8 +93,6 @@ struct guest_cq {
 struct guest_wq {
     uint32_t queue; /* what the driver calls it, in events */
     uint32_t max_wr, max_sge;
-    uint64_t posted;    /* work requests ever */
-    uint64_t reclaimed; /* given back by the device and seen */
 };
 
 struct guest_qp {

@@ -67,7 +67,6 @@ enum rdl_status verbs_post_send(struct guest_qp *qp, const struct rdl_send_wr *w
         st = v->ops->post_send(qp, wr, &entry);
     if (st != RDL_OK)
         return st;
-    qp->sq.posted++;
     TRACE_ID(v->config.trace, id, post_send, .host = v->config.host, .qpn = qp->qpn,
              .queue = qp->sq.queue, .desc = entry, .wr_id = wr->wr_id, .op = wr->opcode,
              .bytes = wr->flags & SF_INLINE ? (uint32_t)wr->inline_bytes
@@ -93,7 +92,6 @@ enum rdl_status verbs_post_recv(struct guest_qp *qp, const struct rdl_recv_wr *w
         st = v->ops->post_recv(qp, wr, &entry);
     if (st != RDL_OK)
         return st;
-    qp->rq.posted++;
     TRACE_ID(v->config.trace, id, post_recv, .host = v->config.host, .qpn = qp->qpn,
              .queue = qp->rq.queue, .desc = entry, .wr_id = wr->wr_id,
              .bytes = message_bytes(wr->sge, wr->n_sge));

@@ -28,27 +28,22 @@ static void add_sges(struct wqe *w, const struct rdl_sge *sge, size_t n)
     }
 }
 
-/* Takes back what the device is done with. */
-static enum rdl_status reclaim(struct virtio_rdma *d, struct guest_wq *wq)
+/* Takes back what the device is done with.  Is there room for one more?  RDL_OK,
+ * RDL_ERR_QUEUE_FULL, RDL_ERR_BROKEN.
+ */
+static enum rdl_status make_room(struct virtio_rdma *d, const struct guest_wq *wq)
 {
     struct vqd *q = virtio_rdma_vq(d, wq->queue);
     enum vqd_used got;
     uint16_t head;
     uint32_t len;
 
-    while ((got = vqd_take_used(q, d->pci.ram, &head, &len)) == VQD_GOT)
-        wq->reclaimed++;
-    return got == VQD_BROKEN ? RDL_ERR_BROKEN : RDL_OK;
-}
-
-/* Is there room for one more?  RDL_OK, RDL_ERR_QUEUE_FULL, RDL_ERR_BROKEN. */
-static enum rdl_status make_room(struct virtio_rdma *d, struct guest_wq *wq)
-{
-    const enum rdl_status st = reclaim(d, wq);
-
-    if (st != RDL_OK)
-        return st;
-    return virtio_rdma_vq(d, wq->queue)->n_outstanding < wq->max_wr ? RDL_OK : RDL_ERR_QUEUE_FULL;
+    do {
+        got = vqd_take_used(q, d->pci.ram, &head, &len);
+    } while (got == VQD_GOT);
+    if (got == VQD_BROKEN)
+        return RDL_ERR_BROKEN;
+    return q->n_outstanding < wq->max_wr ? RDL_OK : RDL_ERR_QUEUE_FULL;
 }
 
 /* Writes the WQE into its slot and shows it to the device; room was made. */
