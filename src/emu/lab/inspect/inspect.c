@@ -153,6 +153,14 @@ void inspect_item(struct visit *v, const struct inode *list, const char *key, st
     offer_node(v, key, child_rows[list->list].below, node);
 }
 
+void inspect_nth(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    struct inode s = *list;
+
+    s.index = i;
+    inspect_item(v, list, key, s);
+}
+
 void inspect_item_leaf(struct visit *v, const struct inode *list, const char *key, uint64_t number)
 {
     const struct rdl_value value = value_of(child_rows[list->list].element, number);

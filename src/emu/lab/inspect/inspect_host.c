@@ -32,14 +32,12 @@ static void visit_lab(const struct inode *n, struct visit *v)
         inspect_named(v, CHILD_lab_external_port, w->net.exts[i].name.s, s);
     }
     for (uint32_t i = 0; i < w->net.n_links; i++) {
-        char buf[2 * RDL_NAME_BYTES];
-        struct text name = text_on(buf, sizeof(buf));
+        char name[LINK_NAME_BYTES];
         struct inode s = *n;
 
-        inspect_link_name(&name, w, &w->net.links[i]);
         s.number = i;
         s.handle = i + 1;
-        inspect_named(v, CHILD_lab_link, buf, s);
+        inspect_named(v, CHILD_lab_link, inspect_link_name(w, &w->net.links[i], name), s);
     }
     for (uint32_t i = 0; i < w->net.faults.len && w->net.faults.used; i++) {
         const struct net_fault *f = slots_at(&w->net.faults, i);

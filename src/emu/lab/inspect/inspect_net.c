@@ -7,9 +7,20 @@
 #include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/wire/addr.h"
 
-void inspect_link_name(struct text *t, const struct world *w, const struct net_link *l)
+const char *inspect_link_name(const struct world *w, const struct net_link *l, char *buf)
 {
-    text_addf(t, "%s-%s", world_end_name(w, &l->end[0]), world_end_name(w, &l->end[1]));
+    struct text t = text_on(buf, LINK_NAME_BYTES);
+
+    text_addf(&t, "%s-%s", world_end_name(w, &l->end[0]), world_end_name(w, &l->end[1]));
+    return buf;
+}
+
+/* The name of the link that ends at a port, of which @link_end is what the port knows; "": none. */
+static const char *link_at(const struct inode *n, uint32_t link_end, char *buf)
+{
+    return link_end == NET_NO_LINK
+               ? ""
+               : inspect_link_name(n->world, &n->world->net.links[link_end >> 1], buf);
 }
 
 /* Counters of struct host, by enum drop_reason. */
@@ -24,15 +35,11 @@ static struct inode drops_node(const struct inode *n, const uint64_t *drops)
 void visit_port(const struct inode *n, struct visit *v)
 {
     const struct eth_port *p = &n->host->port;
-    const bool up = p->link_end != NET_NO_LINK;
-    char buf[2 * RDL_NAME_BYTES];
-    struct text name = text_on(buf, sizeof(buf));
+    char buf[LINK_NAME_BYTES];
 
-    if (up)
-        inspect_link_name(&name, n->world, &n->world->net.links[p->link_end >> 1]);
     inspect_leaf(v, LEAF_port_mtu, mtu_bytes((uint32_t)n->host->dev->config.max_mtu));
-    inspect_text(v, LEAF_port_state, up ? "ACTIVE" : "DOWN");
-    inspect_text(v, LEAF_port_link, buf);
+    inspect_text(v, LEAF_port_state, p->link_end == NET_NO_LINK ? "DOWN" : "ACTIVE");
+    inspect_text(v, LEAF_port_link, link_at(n, p->link_end, buf));
     inspect_leaf(v, LEAF_port_sent_frames, p->sent_frames);
     inspect_leaf(v, LEAF_port_sent_bytes, p->sent_bytes);
     inspect_leaf(v, LEAF_port_looped_frames, p->looped_frames);
@@ -81,12 +88,9 @@ static const struct guest_neighbour *neighbour_at(const struct inode *n, uint64_
 
 static void neighbour_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
 {
-    struct inode s = *list;
-
-    s.index = i;
     /* One that was asked for before the directory had it is in both. */
     if (i < n_told(list) || neighbour_at(list, i)->state != NB_PERMANENT)
-        inspect_item(v, list, key, s);
+        inspect_nth(list, i, v, key);
 }
 
 static struct inode neighbour_list(const struct inode *n)
@@ -142,14 +146,10 @@ void visit_switch(const struct inode *n, struct visit *v)
 void visit_ext(const struct inode *n, struct visit *v)
 {
     const struct net_ext *x = &n->world->net.exts[n->number];
-    const bool up = x->link_end != NET_NO_LINK;
-    char buf[2 * RDL_NAME_BYTES];
-    struct text name = text_on(buf, sizeof(buf));
+    char buf[LINK_NAME_BYTES];
 
-    if (up)
-        inspect_link_name(&name, n->world, &n->world->net.links[x->link_end >> 1]);
     inspect_text(v, LEAF_external_port_name, x->name.s);
-    inspect_text(v, LEAF_external_port_link, buf);
+    inspect_text(v, LEAF_external_port_link, link_at(n, x->link_end, buf));
     inspect_leaf(v, LEAF_external_port_in_frames, x->in_frames);
     inspect_leaf(v, LEAF_external_port_in_bytes, x->in_bytes);
     inspect_leaf(v, LEAF_external_port_in_dropped, net_drops_sum(x->drops));

@@ -61,6 +61,9 @@ void inspect_item(struct visit *v, const struct inode *list, const char *key, st
 void inspect_item_leaf(struct visit *v, const struct inode *list, const char *key, uint64_t number);
 void inspect_item_text(struct visit *v, const struct inode *list, const char *key, const char *s);
 
+/* item() of a list whose elements are nodes that their index alone tells apart. */
+void inspect_nth(const struct inode *list, uint64_t i, struct visit *v, const char *key);
+
 /* Says all that is in @n, but not the elements of a list: they are the walker's own. */
 void inspect_visit_kind(const struct inode *n, struct visit *v);
 
@@ -75,8 +78,9 @@ void visit_ext(const struct inode *n, struct visit *v);
 void visit_link(const struct inode *n, struct visit *v);
 void visit_fault(const struct inode *n, struct visit *v);
 
-/* "h1-sw" */
-void inspect_link_name(struct text *t, const struct world *w, const struct net_link *l);
+/* "h1-sw"; @buf, which is returned, has LINK_NAME_BYTES. */
+#define LINK_NAME_BYTES ((size_t)2 * RDL_NAME_BYTES)
+const char *inspect_link_name(const struct world *w, const struct net_link *l, char *buf);
 
 /* inspect_objects.c */
 void visit_pd(const struct inode *n, struct visit *v);

@@ -28,14 +28,6 @@ static uint64_t peek(const struct inode *n, uint64_t gpa, size_t bytes)
     return ram_read(&n->host->ram, gpa, le, bytes) ? ld_le64(le) : 0;
 }
 
-static void desc_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
-{
-    struct inode s = *list;
-
-    s.index = i;
-    inspect_item(v, list, key, s);
-}
-
 void visit_desc(const struct inode *n, struct visit *v)
 {
     const uint64_t at = vring_desc_at(&vq_of(n)->ring, (uint32_t)n->index);
@@ -50,14 +42,6 @@ static void avail_item(const struct inode *list, uint64_t i, struct visit *v, co
 {
     inspect_item_leaf(v, list, key,
                       peek(list, vring_avail_entry_at(&vq_of(list)->ring, (uint16_t)i), 2));
-}
-
-static void used_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
-{
-    struct inode s = *list;
-
-    s.index = i;
-    inspect_item(v, list, key, s);
 }
 
 void visit_used(const struct inode *n, struct visit *v)
@@ -120,7 +104,7 @@ void visit_queue(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_queue_used_event, peek(n, vring_used_event_at(r), 2));
     inspect_leaf(v, LEAF_queue_flags, peek(n, r->avail, 2));
     inspect_leaf(v, LEAF_queue_used_flags, peek(n, r->used, 2));
-    inspect_child(v, CHILD_queue_desc, list_of(n, desc_item));
+    inspect_child(v, CHILD_queue_desc, list_of(n, inspect_nth));
     inspect_child(v, CHILD_queue_avail, list_of(n, avail_item));
-    inspect_child(v, CHILD_queue_used, list_of(n, used_item));
+    inspect_child(v, CHILD_queue_used, list_of(n, inspect_nth));
 }
