@@ -99,7 +99,7 @@ struct rdl_host_config {
  *	   RDL_ERR_INVAL   a value is out of range
  *	   RDL_ERR_EXISTS  the name is in use
  *	   RDL_ERR_LIMIT   too many hosts
- *	   RDL_ERR_NOMEM   the arena is full
+ *	   RDL_ERR_NOMEM   the arena is full, or ram_bytes too few for the device's queues
  */
 RDL_MUST_CHECK enum rdl_status rdl_host_add(struct rdl_lab *lab,
                                             const struct rdl_host_config *config, rdl_host *ret);

@@ -23,10 +23,10 @@
 /* Streams of the lab's seed; links take the ones below. */
 #define STREAM_PAGES 0x100000u
 
-struct host *world_host_named(const struct world *w, const char *name, size_t len)
+struct host *world_host_named(const struct world *w, const char *name)
 {
     for (uint32_t i = 0; i < w->n_hosts; i++) {
-        if (strlen(w->hosts[i]->name) == len && memcmp(w->hosts[i]->name, name, len) == 0)
+        if (host_is_there(w->hosts[i]) && strcmp(w->hosts[i]->name, name) == 0)
             return w->hosts[i];
     }
     return NULL;
@@ -61,7 +61,7 @@ enum rdl_status world_check_name(const struct world *w, const char *name)
 {
     if (!name || !name_is_valid(name))
         return RDL_ERR_INVAL;
-    if (world_host_named(w, name, strlen(name)) || switch_named(w, name) != UINT32_MAX ||
+    if (world_host_named(w, name) || switch_named(w, name) != UINT32_MAX ||
         world_port_named(w, name) != UINT32_MAX || world_has_fault(w, name))
         return RDL_ERR_EXISTS;
     return RDL_OK;
@@ -317,7 +317,7 @@ enum rdl_status rdl_switch_add(struct rdl_lab *lab, const char *name, rdl_switch
  */
 static enum rdl_status end_of(const struct world *w, const char *name, struct net_end *ret)
 {
-    const struct host *h = name ? world_host_named(w, name, strlen(name)) : NULL;
+    const struct host *h = name ? world_host_named(w, name) : NULL;
     const uint32_t s = name ? switch_named(w, name) : UINT32_MAX;
     const uint32_t x = name ? world_port_named(w, name) : UINT32_MAX;
 

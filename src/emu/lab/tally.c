@@ -66,7 +66,7 @@ void tallies_meet(struct tallies *all, const char *name, uint32_t host)
 /* The number in events of the host or external port called @name, or EV_HOST_NONE. */
 static uint32_t number_of(const struct world *w, const char *name)
 {
-    const struct host *h = world_host_named(w, name, strlen(name));
+    const struct host *h = world_host_named(w, name);
     const uint32_t port = h ? UINT32_MAX : world_port_named(w, name);
 
     if (h)

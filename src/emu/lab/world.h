@@ -144,7 +144,7 @@ static inline struct guest_object *world_object(const struct world *w, enum obje
 }
 
 /* The host called @name, or NULL. */
-struct host *world_host_named(const struct world *w, const char *name, size_t len);
+struct host *world_host_named(const struct world *w, const char *name);
 
 /* May something new be called @name?  RDL_ERR_INVAL, RDL_ERR_EXISTS. */
 enum rdl_status world_check_name(const struct world *w, const char *name);

@@ -353,6 +353,25 @@ static void no_two_things_of_a_lab_have_one_name(void **state)
     rig_done(&r);
 }
 
+/* It has no name, so it is not found under the empty one either. */
+static void a_host_that_could_not_boot_is_not_there(void **state)
+{
+    const struct rig_config c = config(3);
+    const struct rdl_host_config small = {.name = "small", .ram_bytes = 65536, .max_qp = 16384};
+    const struct rdl_link_config link = {.a = "", .b = "h1"};
+    struct rig r;
+    rdl_link l;
+    rdl_host h;
+
+    (void)state;
+    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    assert_int_equal(rdl_host_add(r.lab, &small, &h), RDL_ERR_NOMEM);
+    assert_int_equal(rdl_find_host(r.lab, "small", &h), RDL_ERR_NOT_FOUND);
+    assert_int_equal(rdl_find_host(r.lab, "", &h), RDL_ERR_NOT_FOUND);
+    assert_int_equal(rdl_link_add(r.lab, &link, &l), RDL_ERR_NOT_FOUND);
+    rig_done(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +388,7 @@ int main(void)
         cmocka_unit_test(a_queue_without_an_owner_breaks_no_invariant),
         cmocka_unit_test(the_clock_stops_before_it_overflows),
         cmocka_unit_test(no_two_things_of_a_lab_have_one_name),
+        cmocka_unit_test(a_host_that_could_not_boot_is_not_there),
     };
 
     return cmocka_run_group_tests_name("lab", tests, NULL, NULL);

@@ -264,7 +264,7 @@ enum rdl_status rdl_inspect_list(const struct rdl_lab *lab, const char *path,
 
 enum rdl_status rdl_find_host(const struct rdl_lab *lab, const char *name, rdl_host *ret)
 {
-    const struct host *h = world_host_named(lab->world, name, strlen(name));
+    const struct host *h = world_host_named(lab->world, name);
 
     if (!h)
         return RDL_ERR_NOT_FOUND;
