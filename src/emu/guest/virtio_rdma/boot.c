@@ -157,7 +157,7 @@ static enum rdl_status add_gid(struct virtio_rdma *d, uint16_t index)
 
     memcpy(cmd.gid, d->verbs->config.gid[index], GID_BYTES);
     rfc_add_gid_put(&raw, &cmd);
-    return ctrl_send(d, CMD_ADD_GID, &raw, NULL, index);
+    return ctrl_send(d, CMD_ADD_GID, &raw, index);
 }
 
 static enum rdl_status query_port(struct virtio_rdma *d)
@@ -166,7 +166,7 @@ static enum rdl_status query_port(struct virtio_rdma *d)
     struct raw_query_port raw;
 
     rfc_query_port_put(&raw, &cmd);
-    return ctrl_send(d, CMD_QUERY_PORT, &raw, NULL, 0);
+    return ctrl_send(d, CMD_QUERY_PORT, &raw, 0);
 }
 
 enum rdl_status boot_go_on(struct virtio_rdma *d)

@@ -62,7 +62,7 @@ static enum rdl_status put_request(struct virtio_rdma *d, const void *request)
 }
 
 enum rdl_status ctrl_send(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *request,
-                          struct guest_object *object, uint32_t number)
+                          uint32_t number)
 {
     struct virtio_rdma_ctrl *c = &d->ctrl;
     struct trace *t = d->pci.trace;
@@ -70,7 +70,6 @@ enum rdl_status ctrl_send(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *
     ev_id id, old;
 
     c->cmd = cmd;
-    c->object = object;
     c->number = number;
     c->response_bytes = (uint32_t)(1 + rfc_bytes(rfc_ctrl(cmd)->response));
     st = put_request(d, request);

@@ -46,11 +46,17 @@ void queue_detach(struct virtio_rdma *d, uint32_t queue, uint16_t vector);
 void queue_kick(struct virtio_rdma *d, uint32_t queue);
 void queue_kick_now(struct virtio_rdma *d, uint32_t queue);
 
+/* What the request under way is about; NULL: the port. */
+static inline struct guest_object *asked_about(const struct virtio_rdma *d)
+{
+    return d->verbs->request.object;
+}
+
 /* Sends @cmd with @request, a raw structure as rfc_ctrl() says (NULL if it has none); ctrl_poll()
- * finds the answer.  @object (may be NULL) is what the answer is about, @number its number.
+ * finds the answer.  @number is that of what it is about, 0 when it has none yet.
  */
 enum rdl_status ctrl_send(struct virtio_rdma *d, enum ctrl_cmd cmd, const void *request,
-                          struct guest_object *object, uint32_t number);
+                          uint32_t number);
 
 /* Looks for the answer and applies it. */
 void ctrl_poll(struct virtio_rdma *d);

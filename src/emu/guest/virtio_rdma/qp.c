@@ -7,7 +7,7 @@
 
 static struct virtio_rdma_qp *answered_qp(const struct virtio_rdma *d)
 {
-    return (struct virtio_rdma_qp *)d->ctrl.object;
+    return (struct virtio_rdma_qp *)asked_about(d);
 }
 
 /* Largest WQEs: a head with all SGEs, or with all inline data. */
@@ -41,7 +41,7 @@ static enum rdl_status send_create(struct guest_qp *qp)
     struct raw_create_qp raw;
 
     rfc_create_qp_put(&raw, &cmd);
-    return ctrl_send(driver_of(&qp->o), CMD_CREATE_QP, &raw, &qp->o, 0);
+    return ctrl_send(driver_of(&qp->o), CMD_CREATE_QP, &raw, 0);
 }
 
 static void give_mem(struct virtio_rdma *d, struct virtio_rdma_qp *q)
@@ -145,7 +145,7 @@ enum rdl_status request_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr 
     rfc_qp_attr_put(&packed, &fields);
     memcpy(cmd.attrs, &packed, sizeof(packed));
     rfc_modify_qp_put(&raw, &cmd);
-    return ctrl_send(driver_of(&qp->o), CMD_MODIFY_QP, &raw, &qp->o, qp->qpn);
+    return ctrl_send(driver_of(&qp->o), CMD_MODIFY_QP, &raw, qp->qpn);
 }
 
 void answer_qp_modified(struct virtio_rdma *d, const uint8_t *data)
@@ -160,7 +160,7 @@ enum rdl_status request_query_qp(struct guest_qp *qp)
     struct raw_query_qp raw;
 
     rfc_query_qp_put(&raw, &cmd);
-    return ctrl_send(driver_of(&qp->o), CMD_QUERY_QP, &raw, &qp->o, qp->qpn);
+    return ctrl_send(driver_of(&qp->o), CMD_QUERY_QP, &raw, qp->qpn);
 }
 
 static void attr_from_rfc(const struct rfc_qp_attr *a, struct rdl_qp_attr *out)

@@ -13,12 +13,12 @@
 
 static enum rdl_status create_pd(struct guest_pd *pd)
 {
-    return ctrl_send(driver_of(&pd->o), CMD_CREATE_PD, NULL, &pd->o, 0);
+    return ctrl_send(driver_of(&pd->o), CMD_CREATE_PD, NULL, 0);
 }
 
 void answer_pd(struct virtio_rdma *d, const uint8_t *data)
 {
-    verbs_created(d->ctrl.object, ld_le32(data));
+    verbs_created(asked_about(d), ld_le32(data));
 }
 
 /* Room for @n entries in the page list, which grows and is never given back for good. */
@@ -76,12 +76,12 @@ static enum rdl_status reg_mr(struct guest_mr *mr)
         return st;
     cmd.pages = d->ctrl.pages_gpa;
     rfc_reg_user_mr_put(&raw, &cmd);
-    return ctrl_send(d, CMD_REG_USER_MR, &raw, &mr->o, 0);
+    return ctrl_send(d, CMD_REG_USER_MR, &raw, 0);
 }
 
 void answer_mr(struct virtio_rdma *d, const uint8_t *data)
 {
-    struct guest_mr *mr = (struct guest_mr *)d->ctrl.object;
+    struct guest_mr *mr = (struct guest_mr *)asked_about(d);
     struct rfc_mr_keys keys;
     struct raw_mr_keys raw;
 
@@ -94,7 +94,7 @@ void answer_mr(struct virtio_rdma *d, const uint8_t *data)
 
 static struct virtio_rdma_cq *answered_cq(const struct virtio_rdma *d)
 {
-    return (struct virtio_rdma_cq *)d->ctrl.object;
+    return (struct virtio_rdma_cq *)asked_about(d);
 }
 
 static enum rdl_status create_cq(struct guest_cq *cq)
@@ -107,7 +107,7 @@ static enum rdl_status create_cq(struct guest_cq *cq)
     if (st != RDL_OK)
         return st;
     st_le32(request, cq->cqe);
-    st = ctrl_send(d, CMD_CREATE_CQ, request, &cq->o, 0);
+    st = ctrl_send(d, CMD_CREATE_CQ, request, 0);
     if (st != RDL_OK)
         queue_mem_give(d, mem);
     return st;
@@ -174,7 +174,7 @@ static enum rdl_status arm_cq(struct guest_cq *cq, bool solicited_only)
 
     rfc_req_notify_put(&raw, &cmd);
     vqd_want_interrupt(virtio_rdma_vq(d, cq->cqn), d->pci.ram, true);
-    return ctrl_send(d, CMD_REQ_NOTIFY_CQ, &raw, &cq->o, cq->cqn);
+    return ctrl_send(d, CMD_REQ_NOTIFY_CQ, &raw, cq->cqn);
 }
 
 void answer_armed(struct virtio_rdma *d, const uint8_t *data)
@@ -195,13 +195,13 @@ static enum rdl_status destroy(struct guest_object *o)
     uint8_t request[4]; /* the structures of all destroying requests */
 
     st_le32(request, number);
-    return ctrl_send(driver_of(o), commands[o->kind], request, o, number);
+    return ctrl_send(driver_of(o), commands[o->kind], request, number);
 }
 
 void answer_destroyed(struct virtio_rdma *d, const uint8_t *data)
 {
     (void)data;
-    verbs_destroyed(d->ctrl.object);
+    verbs_destroyed(asked_about(d));
 }
 
 static const char *request_name(const struct verbs *v)

@@ -42,7 +42,7 @@ struct virtio_rdma_qp {
     struct guest_queue_mem sq_mem, rq_mem;
 };
 
-/* The control queue carries one request at a time. */
+/* The control queue carries one request at a time; the verbs know what it is about. */
 struct virtio_rdma_ctrl {
     bool busy;
     enum ctrl_cmd cmd; /* the last one, also when not busy */
@@ -50,7 +50,6 @@ struct virtio_rdma_ctrl {
     uint32_t number;   /* of the object it is about, 0 when it has none yet */
     uint64_t request_gpa, response_gpa;
     uint32_t response_bytes;         /* room for it, the status byte included */
-    struct guest_object *object;     /* NULL: about the port */
     uint64_t pages_gpa, pages_bytes; /* page list for REG_USER_MR, used again and grown */
 };
 
