@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "emu/guest/verbs/driver.h"
+#include "guest/program.h"
 
 #define FAKE_HOST      2u
 #define FAKE_MAX       4u /* CQs and QPs */
@@ -293,35 +294,6 @@ static inline int fake_tear_down(void **state)
     arena_free(f->arena);
     test_free(f);
     return 0;
-}
-
-static inline struct guest_pd *fake_pd(struct fake *f)
-{
-    uint64_t h = 0;
-
-    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
-    return (struct guest_pd *)verbs_get(&f->verbs, OBJ_PD, h);
-}
-
-static inline struct guest_cq *fake_cq(struct fake *f, uint32_t cqe)
-{
-    uint64_t h = 0;
-
-    assert_int_equal(verbs_create_cq(&f->verbs, cqe, NULL, &h), RDL_OK);
-    return (struct guest_cq *)verbs_get(&f->verbs, OBJ_CQ, h);
-}
-
-static inline struct guest_qp *fake_qp(struct fake *f, struct guest_pd *pd, struct guest_cq *cq)
-{
-    const struct rdl_qp_config config = {
-        .type = QPT_RC,
-        .max_inline_data = 100,
-    };
-    const struct verbs_qp_parts parts = {pd, cq, cq};
-    uint64_t h = 0;
-
-    assert_int_equal(verbs_create_qp(&f->verbs, &config, &parts, NULL, &h), RDL_OK);
-    return (struct guest_qp *)verbs_get(&f->verbs, OBJ_QP, h);
 }
 
 #endif

@@ -26,8 +26,8 @@ static void nothing_is_asked_of_a_device_that_is_not_up(void **state)
 static void a_request_that_was_not_sent_leaves_nothing(void **state)
 {
     struct fake *f = *state;
-    struct guest_pd *pd = fake_pd(f);
-    struct guest_cq *cq = fake_cq(f, 4);
+    struct guest_pd *pd = new_pd(&f->verbs);
+    struct guest_cq *cq = new_cq(&f->verbs, 4);
     const struct rdl_qp_config config = {.type = QPT_RC};
     const struct verbs_qp_parts parts = {pd, cq, cq};
     uint64_t addr = 0;
@@ -105,7 +105,7 @@ static void names_are_unique_and_sound(void **state)
     assert_int_equal(verbs_alloc_pd(v, "cq1", &h), RDL_OK);
     assert_int_equal(verbs_create_cq(v, 4, "cq1", &h), RDL_ERR_EXISTS);
     assert_int_equal(verbs_create_cq(v, 4, "counters", &h), RDL_ERR_RESERVED);
-    assert_string_equal(fake_cq(f, 4)->o.name, "cq1-1"); /* the default is taken */
+    assert_string_equal(new_cq(&f->verbs, 4)->o.name, "cq1-1"); /* the default is taken */
     assert_ptr_equal(verbs_find(v, "cq1-1"), slots_at(&f->verbs.objects[OBJ_CQ], 0));
     assert_null(verbs_find(v, "cq"));
 }
@@ -134,9 +134,9 @@ static void a_refused_object_goes_stale_and_its_name_is_free(void **state)
 static void an_object_in_use_is_not_destroyed(void **state)
 {
     struct fake *f = *state;
-    struct guest_pd *pd = fake_pd(f);
-    struct guest_cq *cq = fake_cq(f, 4);
-    struct guest_qp *qp = fake_qp(f, pd, cq);
+    struct guest_pd *pd = new_pd(&f->verbs);
+    struct guest_cq *cq = new_cq(&f->verbs, 4);
+    struct guest_qp *qp = new_qp(pd, cq, 0);
     uint32_t why = 0;
 
     assert_int_equal(verbs_dealloc_pd(pd), RDL_ERR_BUSY);
@@ -157,7 +157,7 @@ static void an_object_in_use_is_not_destroyed(void **state)
 static void a_region_that_cannot_be_is_refused(void **state)
 {
     struct fake *f = *state;
-    struct guest_pd *pd = fake_pd(f);
+    struct guest_pd *pd = new_pd(&f->verbs);
     const uint32_t requests = f->n_requests;
     uint64_t addr = 0;
     uint64_t h = 0;
@@ -179,8 +179,8 @@ static void a_region_that_cannot_be_is_refused(void **state)
 static void limits_of_the_device_are_kept(void **state)
 {
     struct fake *f = *state;
-    struct guest_pd *pd = fake_pd(f);
-    struct guest_cq *cq = fake_cq(f, 4);
+    struct guest_pd *pd = new_pd(&f->verbs);
+    struct guest_cq *cq = new_cq(&f->verbs, 4);
     const struct rdl_qp_config good = {.type = QPT_RC};
     struct verbs_qp_parts parts = {pd, cq, cq};
     struct rdl_qp_config c;
@@ -210,9 +210,9 @@ static void limits_of_the_device_are_kept(void **state)
 static void numbers_are_free_within_the_limits(void **state)
 {
     struct fake *f = *state;
-    struct guest_pd *pd = fake_pd(f);
-    struct guest_cq *cq = fake_cq(f, 4);
-    struct guest_qp *qp = fake_qp(f, pd, cq);
+    struct guest_pd *pd = new_pd(&f->verbs);
+    struct guest_cq *cq = new_cq(&f->verbs, 4);
+    struct guest_qp *qp = new_qp(pd, cq, 0);
     const uint32_t taken[] = {[OBJ_CQ] = cq->cqn, [OBJ_QP] = qp->qpn};
     static const enum object_kind kinds[] = {OBJ_CQ, OBJ_QP};
 

@@ -9,16 +9,14 @@ struct work {
     struct guest_qp *qp;
 };
 
-static const uint8_t peer_gid[GID_BYTES] = {[10] = 0xff, 0xff, 10, 0, 0, 2};
-
 static int set_up(void **state)
 {
     struct work *w = test_calloc(1, sizeof(*w));
 
     assert_int_equal(fake_set_up((void **)&w->f), 0);
-    w->pd = fake_pd(w->f);
-    w->cq = fake_cq(w->f, 8);
-    w->qp = fake_qp(w->f, w->pd, w->cq);
+    w->pd = new_pd(&w->f->verbs);
+    w->cq = new_cq(&w->f->verbs, 8);
+    w->qp = new_qp(w->pd, w->cq, 0);
     *state = w;
     return 0;
 }
@@ -31,55 +29,6 @@ static int tear_down(void **state)
     test_free(w);
     return 0;
 }
-
-enum {
-    TO_INIT = QPA_STATE | QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS,
-    TO_RTR = QPA_STATE | QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN |
-             QPA_MAX_DEST_RD_ATOMIC | QPA_MIN_RNR_TIMER,
-    TO_RTS =
-        QPA_STATE | QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC
-};
-
-static struct rdl_qp_attr attributes(uint32_t state)
-{
-    struct rdl_qp_attr a = {
-        .state = state,
-        .path_mtu = MTU_1024,
-        .port = 1,
-        .dest_qpn = 3,
-        .rq_psn = 7,
-        .sq_psn = 100,
-        .min_rnr_timer = 12,
-        .timeout = 4,
-        .retry_cnt = 7,
-        .rnr_retry = 7,
-        .ah.hop_limit = 64,
-    };
-
-    memcpy(a.ah.dgid, peer_gid, GID_BYTES);
-    return a;
-}
-
-static enum rdl_status move(struct work *w, uint32_t to, uint32_t mask)
-{
-    const struct rdl_qp_attr a = attributes(to);
-    struct rdl_modify_error e;
-
-    return verbs_modify_qp(w->qp, &a, mask, false, &e);
-}
-
-static void move_to_rts(struct work *w)
-{
-    assert_int_equal(move(w, QPS_INIT, TO_INIT), RDL_OK);
-    assert_int_equal(move(w, QPS_RTR, TO_RTR), RDL_OK);
-    assert_int_equal(move(w, QPS_RTS, TO_RTS), RDL_OK);
-    assert_int_equal(w->qp->attr.state, QPS_RTS);
-}
-
-static const struct rdl_sge sge[] = {{0x7f0000000000u, 60, 0x101}, {0x7f0000001000u, 4, 0x101}};
-static const struct rdl_send_wr send_wr = {
-    .wr_id = 0x1122334455667788u, .opcode = WR_SEND, .flags = SF_SIGNALED, .sge = sge, .n_sge = 2};
-static const struct rdl_recv_wr recv_wr = {.wr_id = 7, .sge = sge, .n_sge = 1};
 
 static void posts_need_a_state_that_takes_them(void **state)
 {
@@ -108,7 +57,7 @@ static void a_request_that_cannot_be_is_refused(void **state)
     struct work *w = *state;
     struct rdl_send_wr wr = send_wr;
 
-    move_to_rts(w);
+    move_to_rts(w->qp);
     wr.opcode = WR_RDMA_WRITE;
     assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_ERR_UNSUPPORTED);
     wr.opcode = WR_RECV;
@@ -143,7 +92,7 @@ static void an_error_completion_tells_of_the_error_state(void **state)
     struct rdl_wc wc;
     size_t n;
 
-    move_to_rts(w);
+    move_to_rts(w->qp);
     poll_one(w, WCS_RETRY_EXC_ERR, 0xffffffff); /* nobody's: no crash */
     poll_one(w, WCS_SUCCESS, w->qp->qpn);
     assert_int_equal(w->qp->attr.state, QPS_RTS);
@@ -155,8 +104,8 @@ static void an_error_completion_tells_of_the_error_state(void **state)
     /* One that waits while the queue pair is reset is of its earlier life. */
     w->f->unpolled[0] = (struct rdl_wc){.status = WCS_WR_FLUSH_ERR, .qp_num = w->qp->qpn};
     w->f->n_unpolled = 1;
-    assert_int_equal(move(w, QPS_RESET, QPA_STATE), RDL_OK);
-    move_to_rts(w);
+    assert_int_equal(move(w->qp, QPS_RESET, QPA_STATE), RDL_OK);
+    move_to_rts(w->qp);
     assert_int_equal(verbs_poll_cq(w->cq, 1, &wc, &n), RDL_OK);
     assert_int_equal(w->qp->attr.state, QPS_RTS);
     poll_one(w, WCS_WR_FLUSH_ERR, w->qp->qpn);
@@ -174,9 +123,9 @@ static void an_error_completion_tells_nothing_of_a_later_queue_pair(void **state
     w->f->unpolled[0] = (struct rdl_wc){.status = WCS_WR_FLUSH_ERR, .qp_num = qpn};
     w->f->n_unpolled = 1;
     assert_int_equal(verbs_destroy_qp(w->qp), RDL_OK);
-    w->qp = fake_qp(w->f, w->pd, w->cq);
+    w->qp = new_qp(w->pd, w->cq, 0);
     assert_int_equal(w->qp->qpn, qpn);
-    move_to_rts(w);
+    move_to_rts(w->qp);
     assert_int_equal(verbs_poll_cq(w->cq, 1, &wc, &n), RDL_OK);
     assert_int_equal(w->qp->attr.state, QPS_RTS);
     poll_one(w, WCS_WR_FLUSH_ERR, qpn);
@@ -260,7 +209,7 @@ static void what_was_posted_is_counted_and_kicked(void **state)
 {
     struct work *w = *state;
 
-    move_to_rts(w);
+    move_to_rts(w->qp);
     assert_int_equal(verbs_post_send(w->qp, &send_wr, true), RDL_OK);
     assert_int_equal(verbs_post_recv(w->qp, &recv_wr, true), RDL_OK);
     assert_int_equal(w->f->n_kicks, 0);
@@ -288,7 +237,7 @@ static void modify_waits_for_the_neighbour(void **state)
 
     w->qp->attr.state = QPS_INIT;
     w->f->neighbour = RDL_ERR_BUSY;
-    assert_int_equal(move(w, QPS_RTR, TO_RTR), RDL_OK);
+    assert_int_equal(move(w->qp, QPS_RTR, TO_RTR), RDL_OK);
     assert_int_equal(verbs_answer(v, &why), RDL_ERR_BUSY);
     assert_int_equal(verbs_query_qp(w->qp), RDL_ERR_BUSY);
     verbs_resolved(v, other_gid, mac);
@@ -301,7 +250,7 @@ static void modify_waits_for_the_neighbour(void **state)
     assert_int_equal(w->qp->attr.state, QPS_RTR);
 
     w->qp->attr.state = QPS_INIT;
-    assert_int_equal(move(w, QPS_RTR, TO_RTR), RDL_OK);
+    assert_int_equal(move(w->qp, QPS_RTR, TO_RTR), RDL_OK);
     verbs_resolved(v, peer_gid, NULL); /* nobody has answered */
     assert_int_equal(verbs_answer(v, &why), RDL_ERR_NO_ROUTE);
     assert_int_equal(w->qp->attr.state, QPS_INIT);
@@ -310,7 +259,7 @@ static void modify_waits_for_the_neighbour(void **state)
 
     w->qp->attr.state = QPS_INIT;
     w->f->neighbour = RDL_ERR_NO_ROUTE;
-    assert_int_equal(move(w, QPS_RTR, TO_RTR), RDL_ERR_NO_ROUTE);
+    assert_int_equal(move(w->qp, QPS_RTR, TO_RTR), RDL_ERR_NO_ROUTE);
 }
 
 static void an_unchecked_modify_does_not_wait(void **state)

@@ -11,6 +11,7 @@
 
 #include "emu/guest/virtio_rdma/virtio_rdma.h"
 #include "emu/virtio/pci.h"
+#include "guest/program.h"
 
 #define FAKE_HOST      2u
 #define FAKE_MAX       4u /* CQs and QPs, unless a test wants others */
@@ -126,7 +127,7 @@ static const struct guest_bus fake_bus = {fake_read, fake_write};
 
 static inline void fake_irq(void *ctx, const struct sim_item *item)
 {
-    virtio_rdma_interrupt(&((struct fake *)ctx)->rdma, (uint32_t)(item->arg >> 32));
+    virtio_rdma_interrupt(&((struct fake *)ctx)->rdma, virtio_irq_of(item->arg).vector);
 }
 
 static sim_handler *const fake_handlers[SIM_KIND_COUNT] = {[SIM_IRQ] = fake_irq};
@@ -253,38 +254,6 @@ static inline int fake_tear_down(void **state)
 {
     fake_free(*state);
     return 0;
-}
-
-static inline struct guest_pd *fake_pd(struct fake *f)
-{
-    uint64_t h = 0;
-
-    assert_int_equal(verbs_alloc_pd(&f->verbs, NULL, &h), RDL_OK);
-    return (struct guest_pd *)verbs_get(&f->verbs, OBJ_PD, h);
-}
-
-static inline struct guest_cq *fake_cq(struct fake *f, uint32_t cqe)
-{
-    uint64_t h = 0;
-
-    assert_int_equal(verbs_create_cq(&f->verbs, cqe, NULL, &h), RDL_OK);
-    return (struct guest_cq *)verbs_get(&f->verbs, OBJ_CQ, h);
-}
-
-static inline struct guest_qp *fake_qp(struct fake *f, struct guest_pd *pd, struct guest_cq *cq,
-                                       uint32_t max_wr)
-{
-    const struct rdl_qp_config config = {
-        .type = QPT_RC,
-        .max_send_wr = max_wr,
-        .max_recv_wr = max_wr,
-        .max_inline_data = 100,
-    };
-    const struct verbs_qp_parts parts = {pd, cq, cq};
-    uint64_t h = 0;
-
-    assert_int_equal(verbs_create_qp(&f->verbs, &config, &parts, NULL, &h), RDL_OK);
-    return (struct guest_qp *)verbs_get(&f->verbs, OBJ_QP, h);
 }
 
 /* A completion, as a device would write it; used.len is @len. */

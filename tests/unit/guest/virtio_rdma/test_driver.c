@@ -82,7 +82,7 @@ static void the_largest_device_boots(void **state)
     assert_true(f->verbs.up);
     assert_int_equal(f->rdma.n_queues, 49153);
     assert_true(f->trace.row < EV_ROW_MAX);
-    assert_non_null(fake_cq(f, 1000)); /* longer than the ring of boot */
+    assert_non_null(new_cq(&f->verbs, 1000)); /* longer than the ring of boot */
     fake_free(f);
 }
 
@@ -141,7 +141,7 @@ static void requests_and_answers_are_events(void **state)
     struct guest_pd *pd;
 
     f->number = 9;
-    pd = fake_pd(f);
+    pd = new_pd(&f->verbs);
     assert_int_equal(f->last[EV_ctrl_request].u.ctrl_request.cmd, CMD_CREATE_PD);
     assert_int_equal(f->last[EV_kick].cause, f->last[EV_ctrl_request].id);
     assert_int_equal(f->last[EV_ctrl_response].u.ctrl_response.rsp, RSP_OK);

@@ -6,7 +6,7 @@ static void a_region_lists_its_pages(void **state)
 {
     struct fake *f = *state;
     struct verbs *v = &f->verbs;
-    struct guest_pd *pd = fake_pd(f);
+    struct guest_pd *pd = new_pd(&f->verbs);
     struct rdl_mr_info info;
     struct rfc_reg_user_mr cmd;
     struct raw_reg_user_mr raw;
@@ -47,7 +47,7 @@ static void a_region_to_the_end_of_a_page_has_no_further_page(void **state)
         uint32_t pages;
     } rows[] = {{0, 4096, 1}, {0, 4097, 2}, {4095, 1, 1}, {4095, 2, 2}, {1, 8191, 2}};
     struct fake *f = *state;
-    struct guest_pd *pd = fake_pd(f);
+    struct guest_pd *pd = new_pd(&f->verbs);
     uint64_t addr = 0;
 
     assert_int_equal(verbs_mem_alloc(&f->verbs, 3 * RAM_PAGE_BYTES, &addr), RDL_OK);
@@ -70,7 +70,7 @@ static void a_cq_has_as_many_buffers_as_entries(void **state)
     struct fake *f = *state;
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct guest_cq *cq = fake_cq(f, rows[i].cqe);
+        struct guest_cq *cq = new_cq(&f->verbs, rows[i].cqe);
         struct vq *vq = &f->dev.queues[cq->cqn];
 
         f->n_cq--; /* the number is used again */
@@ -91,7 +91,7 @@ static void queues_that_cannot_be_reset_begin_anew_in_place(void **state)
     (void)state;
     assert_int_equal(fake_boot(f), RDL_OK);
     for (unsigned i = 0; i < 3; i++) {
-        struct guest_cq *cq = fake_cq(f, 5);
+        struct guest_cq *cq = new_cq(&f->verbs, 5);
         struct vq *vq = &f->dev.queues[cq->cqn];
 
         f->n_cq--;
@@ -108,12 +108,12 @@ static void queues_that_cannot_be_reset_begin_anew_in_place(void **state)
 static void objects_come_and_go_for_ever(void **state)
 {
     struct fake *f = *state;
-    struct guest_pd *pd = fake_pd(f);
+    struct guest_pd *pd = new_pd(&f->verbs);
     uint64_t dma_next = 0;
 
     for (unsigned i = 0; i < 200; i++) {
-        struct guest_cq *cq = fake_cq(f, 1000);
-        struct guest_qp *qp = fake_qp(f, pd, cq, 500);
+        struct guest_cq *cq = new_cq(&f->verbs, 1000);
+        struct guest_qp *qp = new_qp(pd, cq, 500);
 
         f->n_cq--;
         f->n_qp--;

@@ -11,7 +11,6 @@ struct work {
 
 #define MAX_WR 3u /* in a ring of four */
 
-static const uint8_t peer_gid[GID_BYTES] = {[10] = 0xff, 0xff, 10, 0, 0, 2};
 static const uint8_t peer_mac[MAC_BYTES] = {2, 0, 0, 0, 0, 2};
 
 static int set_up(void **state)
@@ -19,9 +18,9 @@ static int set_up(void **state)
     struct work *w = test_calloc(1, sizeof(*w));
 
     assert_int_equal(fake_set_up((void **)&w->f), 0);
-    w->pd = fake_pd(w->f);
-    w->cq = fake_cq(w->f, 8);
-    w->qp = fake_qp(w->f, w->pd, w->cq, MAX_WR);
+    w->pd = new_pd(&w->f->verbs);
+    w->cq = new_cq(&w->f->verbs, 8);
+    w->qp = new_qp(w->pd, w->cq, MAX_WR);
     memcpy(w->f->peer_gid, peer_gid, GID_BYTES);
     memcpy(w->f->peer_mac, peer_mac, MAC_BYTES);
     *state = w;
@@ -37,55 +36,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-enum {
-    TO_INIT = QPA_STATE | QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS,
-    TO_RTR = QPA_STATE | QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN |
-             QPA_MAX_DEST_RD_ATOMIC | QPA_MIN_RNR_TIMER,
-    TO_RTS =
-        QPA_STATE | QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC
-};
-
-static struct rdl_qp_attr attributes(uint32_t state)
-{
-    struct rdl_qp_attr a = {
-        .state = state,
-        .path_mtu = MTU_1024,
-        .port = 1,
-        .dest_qpn = 3,
-        .rq_psn = 7,
-        .sq_psn = 100,
-        .min_rnr_timer = 12,
-        .timeout = 4,
-        .retry_cnt = 7,
-        .rnr_retry = 7,
-        .ah.hop_limit = 64,
-    };
-
-    memcpy(a.ah.dgid, peer_gid, GID_BYTES);
-    return a;
-}
-
-static enum rdl_status move(struct work *w, uint32_t to, uint32_t mask)
-{
-    const struct rdl_qp_attr a = attributes(to);
-    struct rdl_modify_error e;
-
-    return verbs_modify_qp(w->qp, &a, mask, false, &e);
-}
-
-static void move_to_rts(struct work *w)
-{
-    assert_int_equal(move(w, QPS_INIT, TO_INIT), RDL_OK);
-    assert_int_equal(move(w, QPS_RTR, TO_RTR), RDL_OK);
-    assert_int_equal(move(w, QPS_RTS, TO_RTS), RDL_OK);
-    assert_int_equal(w->qp->attr.state, QPS_RTS);
-}
-
-static const struct rdl_sge sge[] = {{0x7f0000000000u, 60, 0x101}, {0x7f0000001000u, 4, 0x101}};
-static const struct rdl_send_wr send_wr = {
-    .wr_id = 0x1122334455667788u, .opcode = WR_SEND, .flags = SF_SIGNALED, .sge = sge, .n_sge = 2};
-static const struct rdl_recv_wr recv_wr = {.wr_id = 7, .sge = sge, .n_sge = 1};
-
 static void a_send_is_one_descriptor_in_the_rfcs_layout(void **state)
 {
     struct work *w = *state;
@@ -94,7 +44,7 @@ static void a_send_is_one_descriptor_in_the_rfcs_layout(void **state)
     uint8_t wqe[256];
     struct vq_chain c;
 
-    move_to_rts(w);
+    move_to_rts(w->qp);
     assert_int_equal(verbs_post_send(w->qp, &send_wr, false), RDL_OK);
     assert_int_equal(f->kicks[w->qp->sq.queue], 1);
     assert_int_equal(f->last[EV_post_send].u.post_send.bytes, 64);
@@ -120,7 +70,7 @@ static void a_receive_is_one_descriptor_in_the_rfcs_layout(void **state)
     uint8_t wqe[256];
     struct vq_chain c;
 
-    assert_int_equal(move(w, QPS_INIT, TO_INIT), RDL_OK);
+    assert_int_equal(move(w->qp, QPS_INIT, TO_INIT), RDL_OK);
     assert_int_equal(verbs_post_recv(w->qp, &recv_wr, false), RDL_OK);
     assert_int_equal(f->last[EV_post_recv].u.post_recv.queue, FAKE_MAX + 2 * w->qp->qpn);
     assert_int_equal(vq_pop(&f->dev.queues[w->qp->rq.queue], &f->ram, &c), VQ_GOT);
@@ -143,7 +93,7 @@ static void inline_data_follows_the_head(void **state)
     struct vq_chain c;
     uint8_t wqe[128];
 
-    move_to_rts(w);
+    move_to_rts(w->qp);
     assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_OK);
     assert_int_equal(vq_pop(&f->dev.queues[w->qp->sq.queue], &f->ram, &c), VQ_GOT);
     assert_int_equal(c.readable_bytes, 80);
@@ -174,7 +124,7 @@ static void inline_data_has_room_beside_the_head(void **state)
 
     assert_int_equal(verbs_create_qp(&f->verbs, &config, &parts, NULL, &h), RDL_OK);
     w->qp = (struct guest_qp *)verbs_get(&f->verbs, OBJ_QP, h);
-    move_to_rts(w);
+    move_to_rts(w->qp);
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_OK);
     for (unsigned i = 0; i < 2; i++) {
@@ -192,7 +142,7 @@ static void a_full_queue_has_room_when_the_device_gives_back(void **state)
     struct vq *vq = &f->dev.queues[w->qp->sq.queue];
     struct vq_chain c;
 
-    move_to_rts(w);
+    move_to_rts(w->qp);
     for (unsigned round = 0; round < 100; round++) {
         while (vq_avail_count(vq, &f->ram) < MAX_WR)
             assert_int_equal(verbs_post_send(w->qp, &send_wr, false), RDL_OK);
@@ -210,7 +160,7 @@ static void nokick_leaves_the_kick_to_the_caller(void **state)
     struct fake *f = w->f;
     const uint32_t queue = w->qp->sq.queue;
 
-    move_to_rts(w);
+    move_to_rts(w->qp);
     assert_int_equal(verbs_post_send(w->qp, &send_wr, true), RDL_OK);
     assert_int_equal(verbs_post_send(w->qp, &send_wr, true), RDL_OK);
     assert_int_equal(f->kicks[queue], 0);
