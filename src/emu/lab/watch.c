@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/base/assert.h"
 #include "emu/facts/psn.h"
 #include "emu/lab/world.h"
 
@@ -64,25 +63,16 @@ static void forget(struct watch *s)
     s->n_hosts = 0;
 }
 
-/* A copy of the @n bytes at @from, in *@ret; false when memory is short. */
-static bool copy(void **ret, const void *from, size_t n)
+/* Gives @q, a copy of another, a ring of its own; none when memory is short. */
+static bool own_ring(struct watched_wq *q)
 {
-    *ret = n ? malloc(n) : NULL;
-    if (*ret)
-        memcpy(*ret, from, n);
-    return *ret || n == 0;
-}
+    const struct posted *ring = q->ring;
+    const size_t bytes = q->cap * sizeof(*ring);
 
-static bool copy_wq(struct watched_wq *to, const struct watched_wq *from)
-{
-    void *ring;
-
-    *to = *from;
-    to->ring = NULL;
-    if (!copy(&ring, from->ring, from->cap * sizeof(*from->ring)))
-        return false;
-    to->ring = ring;
-    return true;
+    q->ring = bytes ? malloc(bytes) : NULL;
+    if (q->ring)
+        memcpy(q->ring, ring, bytes);
+    return q->ring || bytes == 0;
 }
 
 static bool copy_host(struct watched_host *to, const struct watched_host *from)
@@ -96,7 +86,7 @@ static bool copy_host(struct watched_host *to, const struct watched_host *from)
     for (uint32_t q = 0; q < from->n_qps; q++) {
         to->qps[q] = from->qps[q];
         for (unsigned i = 0; i < 2; i++)
-            ok = copy_wq(&to->qps[q].wq[i], &from->qps[q].wq[i]) && ok;
+            ok = own_ring(&to->qps[q].wq[i]) && ok;
     }
     return ok;
 }
@@ -132,8 +122,7 @@ struct watch *watch_copy(const struct watch *s)
 void watch_become(struct watch *s, const struct watch *then)
 {
     forget(s);
-    s->broken = NULL;
-    if (then && learn(s, then))
+    if (learn(s, then))
         return;
     forget(s);
     s->blind = true;

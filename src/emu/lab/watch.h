@@ -34,8 +34,8 @@ const char *watch_broken(const struct watch *s);
 /* What @s knows, for watch_become(); NULL when memory is short, or @s is NULL. */
 struct watch *watch_copy(const struct watch *s);
 
-/* Time went back: @s knows what @then did, of which it stays independent.  If that is NULL, or
- * memory is short, it judges no more.
+/* Time went back: @s knows what @then did, of which it stays independent.  When memory is short it
+ * judges no more.
  */
 void watch_become(struct watch *s, const struct watch *then);
 
