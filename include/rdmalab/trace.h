@@ -21,9 +21,7 @@ RDL_MUST_CHECK enum rdl_status rdl_listen(struct rdl_lab *lab,
                                           struct rdl_listener **ret);
 void rdl_unlisten(struct rdl_lab *lab, struct rdl_listener *listener);
 
-/* From now on @listener hears only @kinds.  Events that nobody
- * hears cost next to nothing.
- */
+/* From now on @listener hears only @kinds.  Events that nobody hears cost next to nothing. */
 void rdl_hear(struct rdl_lab *lab, struct rdl_listener *listener, const struct ev_set *kinds);
 
 /* Records events and the bytes of sent frames; when a limit is reached the oldest are forgotten.

@@ -82,8 +82,8 @@ static void rocev2_goes_to_whoever_has_the_address(void **state)
 
     arrive_roce(m, machine_gid, 4, HCA_PKEY, false);
     assert_int_equal(m->port.drops[DROP_NO_SUCH_QP], 1);
-    arrive_roce(m, machine_gid, 4, HCA_PKEY,
-                true); /* sorting does not judge; the RDMA function does */
+    /* Sorting does not judge; the RDMA function does. */
+    arrive_roce(m, machine_gid, 4, HCA_PKEY, true);
     assert_int_equal(m->port.drops[DROP_BAD_ICRC], 1);
     assert_int_equal(m->last[EV_drop].u.drop.reason, DROP_BAD_ICRC);
     arrive_roce(m, other_gid, 4, HCA_PKEY, false); /* not a GID of ours: virtio-net's */

@@ -28,7 +28,6 @@ static uint16_t rx_vector(const struct guest_net *net)
 /* The MAC must be the one that the host was configured with: its addresses follow it. */
 static enum rdl_status read_config(struct guest_net *net)
 {
-
     net->mtu = MTU_DEFAULT;
     for (uint32_t i = 0; pci_has(&net->pci, NF_MAC) && i < MAC_BYTES; i++) {
         if (pci_config_read(&net->pci, NET_CONFIG_MAC + i, 1) != net->config.mac[i])
@@ -52,7 +51,6 @@ static void choose_size(struct guest_net *net)
 
 static enum rdl_status take_memory(struct guest_net *net)
 {
-
     net->in = arena_alloc_raw(net->arena, net->slot_bytes);
     net->out = arena_alloc_raw(net->arena, net->slot_bytes);
     for (uint32_t i = 0; i < NET_QUEUES; i++)
@@ -143,7 +141,6 @@ enum rdl_status guest_net_boot(struct guest_net *net)
 
 bool nic_link_is_up(const struct guest_net *net)
 {
-
     if (!net->up || net->broken)
         return false;
     return !pci_has(&net->pci, NF_STATUS) ||

@@ -16,8 +16,8 @@
 
 struct dma_pool {
     struct space *space;
-    uint64_t
-        free[DMA_CLASSES]; /* by log2 of the size: the first block; each begins with the next */
+    /* By log2 of the size: the first block; each begins with the next. */
+    uint64_t free[DMA_CLASSES];
 };
 
 void dma_init(struct dma_pool *p, struct space *space);
