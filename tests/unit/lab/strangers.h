@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "emu/facts/qp_fsm.h"
 #include "emu/lab/world.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/ip.h"
@@ -185,12 +186,6 @@ static inline void answered(struct strangers *s)
 static inline enum rdl_status move_qp(struct strangers *s, rdl_qp qp, enum qp_state to,
                                       const uint8_t gid[16], uint8_t index)
 {
-    static const uint32_t needs[] = {
-        [QPS_INIT] = QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS,
-        [QPS_RTR] = QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC |
-                    QPA_MIN_RNR_TIMER,
-        [QPS_RTS] = QPA_SQ_PSN | QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_MAX_QP_RD_ATOMIC,
-    };
     struct rdl_qp_attr a = {.state = (uint32_t)to,
                             .port = 1,
                             .path_mtu = MTU_256,
@@ -202,7 +197,7 @@ static inline enum rdl_status move_qp(struct strangers *s, rdl_qp qp, enum qp_st
     struct rdl_modify_error e;
 
     memcpy(a.ah.dgid, gid, 16);
-    return rdl_modify_qp(s->lab, qp, &a, QPA_STATE | needs[to], false, &e);
+    return rdl_modify_qp(s->lab, qp, &a, QPA_STATE | qp_fsm_needs(QPT_RC, to), false, &e);
 }
 
 /* A queue pair of host 0 in INIT, and its protection domain. */

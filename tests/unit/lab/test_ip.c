@@ -229,6 +229,41 @@ static void modify_qp_fails_when_nobody_answers_and_can_be_tried_again(void **st
     assert_int_equal(info.attr.state, QPS_RTR);
 }
 
+static void count(void *ctx, const char *key, const struct rdl_value *v)
+{
+    (void)key, (void)v;
+    ++*(uint32_t *)ctx;
+}
+
+/* What waits for a host that is not there goes on when it comes; it is a neighbour like others. */
+static void a_host_that_comes_is_asked_for_no_more(void **state)
+{
+    static const uint8_t third[16] = {[10] = 0xff, 0xff, 10, 0, 0, 3};
+    const struct rdl_host_config c = {.name = "h3"};
+    struct strangers *s = *state;
+    const rdl_qp qp = init_qp(s);
+    struct rdl_qp_info info;
+    struct rdl_value v;
+    uint32_t rsp, n = 0;
+    rdl_host h;
+    size_t at;
+
+    assert_int_equal(move_qp(s, qp, QPS_RTR, third, 0), RDL_OK);
+    assert_int_equal(rdl_inspect(s->lab, "h1.ip.neighbours[4].state", &v, &at), RDL_OK);
+    assert_int_equal(v.number, NB_INCOMPLETE);
+    assert_int_equal(rdl_host_add(s->lab, &c, &h), RDL_OK);
+    assert_int_equal(rdl_wait(s->lab, s->host[0], no_limits, &rsp), RDL_OK);
+    assert_int_equal(rdl_qp_info(s->lab, qp, &info), RDL_OK);
+    assert_memory_equal(info.attr.ah.dmac, world_host(s->lab->world, h.raw)->port.mac, 6);
+    assert_int_equal(events_of(s, EV_neighbour, RDL_ANY), 2); /* asked for, and told */
+    go(s);
+    assert_int_equal(events_of(s, EV_neighbour, RDL_ANY), 2);
+    assert_int_equal(rdl_inspect_list(s->lab, "h1.ip.neighbours", count, &n, &at), RDL_OK);
+    assert_int_equal(n, 6); /* two addresses of each host */
+    assert_int_equal(rdl_inspect(s->lab, "h1.ip.neighbours[4].state", &v, &at), RDL_OK);
+    assert_int_equal(v.number, NB_PERMANENT);
+}
+
 /* Everything of this file's lab again, from a checkpoint in the middle of a question. */
 static void a_checkpoint_keeps_what_waits(void **state)
 {
@@ -268,6 +303,7 @@ int main(void)
         KNOWN(so_many_pings_may_be_under_way),
         cmocka_unit_test(modify_qp_finds_out_the_mac_of_its_address_vector),
         ARP(modify_qp_fails_when_nobody_answers_and_can_be_tried_again),
+        KNOWN(a_host_that_comes_is_asked_for_no_more),
         ARP(a_checkpoint_keeps_what_waits),
     };
 
