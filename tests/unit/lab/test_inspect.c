@@ -67,11 +67,13 @@ static void every_listed_path_can_be_looked_up(void **state)
 {
     struct walk w = {0};
     struct rig r;
+    rdl_pd late;
     size_t at;
 
     (void)state;
     make(&r);
     w.lab = r.lab;
+    assert_int_equal(rdl_alloc_pd(r.lab, r.side[0].host, NULL, &late), RDL_OK); /* no name yet */
     assert_int_equal(rdl_inspect_list(r.lab, "", visit, &w, &at), RDL_OK);
     assert_true(w.n_leaves > 400);
     rig_done(&r);

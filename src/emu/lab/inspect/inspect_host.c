@@ -2,7 +2,6 @@
 /* Inspect tree: the lab and its hosts. */
 #include <string.h>
 
-#include "emu/base/assert.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/wire/addr.h"
 
@@ -74,37 +73,35 @@ static struct inode gid_list(const struct inode *n)
     return s;
 }
 
-/* All objects of one kind. */
-static void visit_table(const struct inode *n, struct visit *v, enum object_kind kind,
-                        enum child_id id)
-{
-    const struct slots *table = &n->host->guest.verbs.objects[kind];
+static const enum child_id child_of_object[VERBS_KINDS] = {
+    [OBJ_PD] = CHILD_host_pd,
+    [OBJ_MR] = CHILD_host_mr,
+    [OBJ_CQ] = CHILD_host_cq,
+    [OBJ_QP] = CHILD_host_qp,
+};
 
+static void visit_object(const struct inode *n, struct visit *v, const struct guest_object *o)
+{
+    struct inode s = *n;
+
+    s.object = o;
+    s.handle = o->handle;
+    inspect_named(v, child_of_object[o->kind], o->name, s);
+}
+
+/* All objects of one kind that have a name: one that waits to be called after its number has none
+ * yet.
+ */
+static void visit_table(const struct inode *n, struct visit *v, const struct slots *table)
+{
     for (uint32_t i = 0, left = table->used; left > 0; i++) {
         const struct guest_object *o = slots_at(table, i);
-        struct inode s = *n;
 
         if (!o)
             continue;
         left--;
-        s.object = o;
-        s.handle = o->handle;
-        inspect_named(v, id, o->name, s);
-    }
-}
-
-static enum child_id child_of_object(enum object_kind kind)
-{
-    switch (kind) {
-    case OBJ_PD:
-        return CHILD_host_pd;
-    case OBJ_MR:
-        return CHILD_host_mr;
-    case OBJ_CQ:
-        return CHILD_host_cq;
-    default:
-        RDL_ASSERT(kind == OBJ_QP);
-        return CHILD_host_qp;
+        if (o->name[0])
+            visit_object(n, v, o);
     }
 }
 
@@ -113,17 +110,13 @@ static void visit_wanted(const struct inode *n, struct visit *v)
 {
     char name[RDL_NAME_BYTES] = {0};
     const struct guest_object *o;
-    struct inode s = *n;
 
     if (v->found || v->want_len >= sizeof(name))
         return;
     memcpy(name, v->want, v->want_len);
     o = verbs_find(&n->host->guest.verbs, name);
-    if (!o)
-        return;
-    s.object = o;
-    s.handle = o->handle;
-    inspect_named(v, child_of_object(o->kind), o->name, s);
+    if (o)
+        visit_object(n, v, o);
 }
 
 static void visit_objects(const struct inode *n, struct visit *v)
@@ -132,10 +125,8 @@ static void visit_objects(const struct inode *n, struct visit *v)
         visit_wanted(n, v);
         return;
     }
-    visit_table(n, v, OBJ_PD, CHILD_host_pd);
-    visit_table(n, v, OBJ_MR, CHILD_host_mr);
-    visit_table(n, v, OBJ_CQ, CHILD_host_cq);
-    visit_table(n, v, OBJ_QP, CHILD_host_qp);
+    for (unsigned kind = OBJ_PD; kind < VERBS_KINDS; kind++)
+        visit_table(n, v, &n->host->guest.verbs.objects[kind]);
 }
 
 static void visit_host(const struct inode *n, struct visit *v)
