@@ -44,7 +44,7 @@ def speed_rows(results):
     for kind, by in speeds(results).items():
         for who, attempts in by.items():
             usec = min(attempts.values())
-            ratio = of_baseline(attempts, by["baseline"])
+            ratio = of_baseline(attempts, by.get("baseline", {}))
             yield {"between": WHO[who], "size": kind.size, "mtu": kind.mtu,
                    "completions": "by event" if "-e" in kind.options else "polled",
                    "usec_per_iteration": round(usec, 2), "messages_per_s": round(2e6 / usec),

@@ -5,7 +5,8 @@ import subprocess
 import tempfile
 
 from cases import FIRST_PSN_BEFORE_WRAP, Case
-from results import judge, kernel_complaints
+from report import speed_rows
+from results import Result, judge, kernel_complaints
 
 CASE = Case("rc_pingpong", "rxe", "ipv4", size=64, iterations=100)
 WRAP = Case("rc_pingpong", "rxe", "ipv4", size=64, iterations=100, first_psn=FIRST_PSN_BEFORE_WRAP)
@@ -60,6 +61,21 @@ def kernel_is_heard():
         return len(kernel_complaints(directory)) == 1
 
 
+def ratios(*measured):
+    """What the report says of (client, or "baseline"; attempt; usec/iter) each."""
+    results = [Result(Case("speed", "rxe" if who == "baseline" else who, "ipv4", size=64, iterations=100,
+                           attempt=attempt, baseline=who == "baseline"), [], {}, usec=usec)
+               for who, attempt, usec in measured]
+    return [row["of_baseline"] for row in speed_rows(results)]
+
+
+def speeds_are_held_against_their_baselines():
+    """The best attempt counts, each beside its own baseline; without one there is nothing to say."""
+    beside = ratios(("baseline", 1, 50), ("lab", 1, 100), ("baseline", 2, 90), ("lab", 2, 100))
+    alone = ratios(("rxe", 1, 100), ("lab", 2, 100))
+    return "" if (beside, alone) == ([1, 0.9], [None, None]) else f"speeds: {beside}, {alone}"
+
+
 def vm_build(line):
     """(exit status, output) of a shell that knows the functions of vm-build."""
     script = pathlib.Path(__file__).with_name("vm-build")
@@ -92,7 +108,8 @@ def main():
         passed, failed = passed + right, failed + (not right)
         if not right:
             print(f"MISSED: wanted '{wanted}', found '{said}'")
-    for wrong in ("" if kernel_is_heard() else "the kernel's complaints", libraries_are_looked_for_late()):
+    for wrong in ("" if kernel_is_heard() else "the kernel's complaints", libraries_are_looked_for_late(),
+                  speeds_are_held_against_their_baselines()):
         passed, failed = passed + (not wrong), failed + bool(wrong)
         if wrong:
             print(f"MISSED: {wrong}")
