@@ -180,7 +180,7 @@ def check_action(program):
     program.file("a|b.lab").write_text("host h1\nexpect h1.irqs == 1000000\n")
     env = {**os.environ, "RUNNER_TEMP": str(program.file("runner")), "GITHUB_ACTIONS": "true",
            "GITHUB_OUTPUT": str(program.file("output")), "GITHUB_STEP_SUMMARY": str(program.file("summary.md")),
-           "RDMALAB_PATH": "good.lab\na|b.lab\n", "RDMALAB_OPTIONS": "--seeds 1..2 -j 2"}
+           "RDMALAB_PATH": "good.lab\na|b.lab\n", "RDMALAB_OPTIONS": "-j 2\n--seeds 1..2\n"}
     result = subprocess.run([whole.ROOT / "tools/action", "test"], cwd=program.directory, env=env, text=True,
                             capture_output=True, timeout=TIMEOUT_S, check=False)
     ensure(result.returncode == 1 and "2 passed, 2 failed" in result.stdout, result.stdout + result.stderr)
@@ -190,6 +190,15 @@ def check_action(program):
     left = pathlib.Path(program.file("output").read_text().removeprefix("directory=").strip())
     ensure(xml.etree.ElementTree.parse(left / "junit.xml").getroot()[0].get("failures") == "2", "JUnit")
     ensure((left / "cases/a|b.lab.seed2/failed.svg").exists(), "the ladder of the failure")
+
+
+def check_action_usage(program):
+    """The action's program says how it is used, and nothing else of itself."""
+    result = subprocess.run([whole.ROOT / "tools/action"], cwd=program.directory, text=True, capture_output=True,
+                            timeout=TIMEOUT_S, check=False)
+    lines = result.stderr.splitlines()
+    ensure(result.returncode == 2 and lines[0].startswith("usage: tools/action build  "), result.stderr)
+    ensure(len(lines) == 3 and lines[2].endswith("files of failures are"), result.stderr)
 
 
 def check_sandbox(program):
