@@ -202,13 +202,15 @@ static void end_at_once(struct test_case *c)
     c->ended = true;
 }
 
-/* "scenarios-06-rc-write.json": the path of a file as one word; NULL: out of memory. */
+/* "scenarios-01-first-send.json": the path of a file as one word, without what no file of an
+ * artifact of GitHub Actions can have in its name; NULL: out of memory.
+ */
 static char *one_word(const char *name)
 {
     char *word = strdup(name + strspn(name, "./"));
 
     for (char *s = word; s && *s; s++) {
-        if (*s == '/')
+        if (strchr("/\\\":<>|*?\r\n", *s))
             *s = '-';
     }
     return word;

@@ -75,7 +75,7 @@ static void tell_difference(FILE *err, struct session *a, struct session *b)
     fprintf(err, "two runs with the same seed differ\n  first:  %s\n  second: %s\n", x, y);
 }
 
-/* The directory of a case: "DIR/06-rc-write.json", with the seed if it was chosen. */
+/* The directory of a case: "DIR/01-first-send.json", with the seed if it was chosen. */
 static void case_directory(const struct test_case *c, const char *dir, char ret[PATH_MAX])
 {
     struct text t = text_on(ret, PATH_MAX);
