@@ -247,7 +247,8 @@ def end_by(program, number, *args):
 def check_interrupt(program):
     """^C ends a run with 130, SIGTERM with 143; the files tell what happened until then."""
     for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]:
-        program.file("e.ndjson").unlink(missing_ok=True)
+        for name in ("e.ndjson", "p.pcapng"):
+            program.file(name).unlink(missing_ok=True)
         status, err = end_by(program, number, "run", "forever.lab", "--events", "e.ndjson", "--pcap", "p.pcapng")
         ensure(status == 128 + number and "interrupted" in err, f"{status}: {err}")
         ensure("--events e.ndjson: written up to the interruption at t=" in err, err)
