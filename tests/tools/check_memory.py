@@ -17,8 +17,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-TIMEOUT_S = 60
+from program import ROOT, TIMEOUT_S, Tally
+
 RUNS_MAX = 120
 SHORT = ("out of memory", "not enough memory", "Cannot allocate memory", "memory of the lab is full")
 PAGE = 4096
@@ -45,16 +45,8 @@ COMMANDS = [["run", scenario(name), *OUTPUTS] for name in SCENARIOS] + [
     ["show", "../trace.ndjson", "--ladder", "l.svg"],
 ]
 
-passed = failed = 0
-
-
-def expect(right, what, got=""):
-    global passed, failed
-    if right:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED: {what}\n{got}")
+tally = Tally()
+expect = tally.expect
 
 
 def run(command, directory, **environment):
@@ -79,13 +71,6 @@ def show(got, whole):
     missing = [name for name in whole[3] if got[3].get(name) != whole[3][name]]
     return f"status {got[0]}, output as it should be: {got[1] == whole[1]}, " \
            f"files that differ: {missing}\n{got[2]}"
-
-
-def without_time(command, got):
-    """`test` measures: its reports are the same but for that."""
-    if command[0] != "test":
-        return got
-    return got[0], got[1].split(b"ms")[0], got[2], set(got[3])
 
 
 def check_command(command, shim, scratch, every):
@@ -138,8 +123,7 @@ def main():
             check_command(command, shim, scratch, args.every)
         for scenario_name in SCENARIOS:
             check_lab(scenario_name, scratch, args.every)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return tally.end()
 
 
 sys.exit(main())

@@ -32,6 +32,7 @@ import tempfile
 import termios
 import time
 
+from program import Tally
 from tap_frames import HOST, KERNEL, echo, eth, hostile, ipv4
 
 CLONE_NEWNET = 0x40000000  # of unshare(), mount() and umount2()
@@ -70,17 +71,9 @@ def ping(address):
 COUNTERS = "show counters"
 PROMPT = re.compile(rb"(?:^|\n)t=\S+ #\d+> ")
 
-passed = failed = 0
+tally = Tally()
+expect = tally.expect
 own_node = False  # is TUN the checks' own?
-
-
-def expect(right, what, got=""):
-    global passed, failed
-    if right:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED: {what}\n{got}")
 
 
 class Skip(Exception):
@@ -633,8 +626,7 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as directory:
         run_checks(options, directory)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    return tally.end()
 
 
 if __name__ == "__main__":

@@ -38,6 +38,25 @@ def ensure(truth, message):
         raise Failure(message)
 
 
+class Tally:
+    """Checks that go on after a failure, which is printed, and are counted."""
+
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def expect(self, right, what, got=""):
+        if right:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f"FAILED: {what}\n{got}")
+
+    def end(self):
+        """Prints the last line; the exit status."""
+        print(f"{self.passed} passed, {self.failed} failed")
+        return int(self.failed > 0)
+
+
 class Program:
     """The program, in a directory of its own."""
 
