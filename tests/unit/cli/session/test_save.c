@@ -375,7 +375,7 @@ static bool try_seed(uint64_t seed, bool verbose)
     check_log(&l);
     wrong = save_and_replay(&l, why, sizeof(why));
     if (wrong)
-        print_message("seed %llu: %s\n  again: SAVE_SEED=%llu tests/t_cli_save\n",
+        print_message("seed %llu: %s\n  again: SAVE_SEED=%llu tests/t_session_save\n",
                       (unsigned long long)seed, wrong, (unsigned long long)seed);
     rdl_unlisten(l.s->lab, listener);
     lab_close(&l);
