@@ -10,6 +10,7 @@
 #include "cli/programs/rig.h"
 #include "emu/base/prng.h"
 #include "emu/facts/enums.h"
+#include "emu/facts/qp_fsm.h"
 #include "emu/lab/world.h"
 #include "emu/xport/rc.h"
 
@@ -96,15 +97,8 @@ static void move_on(struct churn *c, unsigned side, const uint32_t psn[2], uint3
     move(c, side, &a, QPS_RESET, 0);
     poll(c, side); /* the last of the connection before */
     c->posted[side] = c->completed[side] = 0;
-    if (last >= QPS_INIT)
-        move(c, side, &a, QPS_INIT, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS);
-    if (last >= QPS_RTR)
-        move(c, side, &a, QPS_RTR,
-             QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC |
-                 QPA_MIN_RNR_TIMER);
-    if (last >= QPS_RTS)
-        move(c, side, &a, QPS_RTS,
-             QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC);
+    for (uint32_t to = QPS_INIT; to <= last; to++)
+        move(c, side, &a, to, qp_fsm_needs(QPT_RC, (enum qp_state)to));
 }
 
 static void change_state(struct churn *c, unsigned side)

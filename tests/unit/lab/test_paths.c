@@ -6,6 +6,7 @@
 
 #include "cli/programs/rig.h"
 #include "emu/facts/enums.h"
+#include "emu/facts/qp_fsm.h"
 #include "emu/net/net.h"
 
 #define BYTES 64u
@@ -50,13 +51,13 @@ static rdl_qp qp_with_two_cqs(struct rig *r, unsigned side, rdl_cq *ret_send, rd
     return qp;
 }
 
-static void move(struct rig *r, unsigned side, rdl_qp qp, struct rdl_qp_attr *a, uint32_t state,
-                 uint32_t mask)
+static void move(struct rig *r, unsigned side, rdl_qp qp, struct rdl_qp_attr *a, enum qp_state to)
 {
+    const uint32_t mask = QPA_STATE | qp_fsm_needs(QPT_RC, to);
     struct rdl_modify_error err;
 
-    a->state = state;
-    assert_int_equal(rdl_modify_qp(r->lab, qp, a, mask | QPA_STATE, false, &err), RDL_OK);
+    a->state = to;
+    assert_int_equal(rdl_modify_qp(r->lab, qp, a, mask, false, &err), RDL_OK);
     answered(r, side);
 }
 
@@ -70,12 +71,8 @@ static void connect(struct rig *r, unsigned side, rdl_qp qp, unsigned peer_side,
     assert_int_equal(rdl_qp_info(r->lab, peer, &info), RDL_OK);
     a.dest_qpn = info.qpn;
     assert_int_equal(rdl_host_address(r->lab, r->side[peer_side].host, 0, a.ah.dgid, mac), RDL_OK);
-    move(r, side, qp, &a, QPS_INIT, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS);
-    move(r, side, qp, &a, QPS_RTR,
-         QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC |
-             QPA_MIN_RNR_TIMER);
-    move(r, side, qp, &a, QPS_RTS,
-         QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC);
+    for (int to = QPS_INIT; to <= QPS_RTS; to++)
+        move(r, side, qp, &a, (enum qp_state)to);
 }
 
 static void post(struct rig *r, unsigned side, rdl_qp qp, uint64_t wr_id, bool send)

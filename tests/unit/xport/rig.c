@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/facts/aeth.h"
+#include "emu/facts/qp_fsm.h"
 #include "testing.h"
 
 #define ARENA_BYTES ((size_t)1 << 30)
@@ -348,13 +349,8 @@ static void connect(struct rig *r, uint32_t number, const struct rig_config *c)
 
     memcpy(a.av.dgid, peer->hca.gids[0].raw, GID_BYTES);
     memcpy(a.av.dmac, peer->x.mac, MAC_BYTES);
-    modify(h, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS, &a, QPS_INIT);
-    modify(h,
-           QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN | QPA_MAX_DEST_RD_ATOMIC |
-               QPA_MIN_RNR_TIMER,
-           &a, QPS_RTR);
-    modify(h, QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC, &a,
-           QPS_RTS);
+    for (int to = QPS_INIT; to <= QPS_RTS; to++)
+        modify(h, qp_fsm_needs(QPT_RC, (enum qp_state)to), &a, (enum qp_state)to);
 }
 
 struct rig *rig_new(const struct rig_config *c)

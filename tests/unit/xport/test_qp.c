@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "emu/facts/qp_fsm.h"
 #include "emu/xport/admit.h"
 #include "rig.h"
 
@@ -90,6 +91,14 @@ static void a_drop_is_an_event_with_its_reason(void **state)
     rig_free(r);
 }
 
+static void move_up(struct rig_host *h, struct qp_attr *a, enum qp_state to)
+{
+    const uint32_t mask = QPA_STATE | qp_fsm_needs(QPT_RC, to);
+
+    a->state = to;
+    assert_int_equal(xport_qp_modify(&h->x, h->qp, mask, a), RSP_OK);
+}
+
 /* Kicked before RTS: the device looks when it may send. */
 static void work_that_was_posted_too_early_waits_for_rts(void **state)
 {
@@ -99,26 +108,13 @@ static void work_that_was_posted_too_early_waits_for_rts(void **state)
 
     (void)state;
     rig_move(r, 0, QPS_RESET);
-    a.state = QPS_INIT;
-    assert_int_equal(
-        xport_qp_modify(&h->x, h->qp, QPA_STATE | QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS, &a),
-        RSP_OK);
+    move_up(h, &a, QPS_INIT);
     rig_recv(r, 7, 0, 64);
     rig_send(r, 1, 0, 64);
-    a.state = QPS_RTR;
-    assert_int_equal(xport_qp_modify(&h->x, h->qp,
-                                     QPA_STATE | QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN |
-                                         QPA_MAX_DEST_RD_ATOMIC | QPA_MIN_RNR_TIMER,
-                                     &a),
-                     RSP_OK);
+    move_up(h, &a, QPS_RTR);
     rig_run(r);
     assert_int_equal(h->queue[WQ_SEND].taken, 0);
-    a.state = QPS_RTS;
-    assert_int_equal(xport_qp_modify(&h->x, h->qp,
-                                     QPA_STATE | QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY |
-                                         QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC,
-                                     &a),
-                     RSP_OK);
+    move_up(h, &a, QPS_RTS);
     rig_run(r);
     rig_expect(r, 0, WQ_SEND, 0, 1, WCS_SUCCESS);
     rig_free(r);
