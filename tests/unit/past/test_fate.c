@@ -5,8 +5,6 @@
 #include "emu/past/fate.h"
 #include "past/written.h"
 
-#define ID(tick, row) ((ev_id)(tick) << EV_ROW_BITS | (row))
-
 #define TX                                                                                         \
     {                                                                                              \
         .id = ID(1, 1), .kind = EV_tx, .u.tx = {.host = 0, .qpn = 2, .psn = 100 }                  \

@@ -9,8 +9,6 @@
 #include "emu/past/past_index.h"
 #include "past/written.h"
 
-#define ID(tick, row) ((ev_id)(tick) << EV_ROW_BITS | (row))
-
 enum { H1, H2 };
 
 /* h1 sends PSN 100 from QP 2 to QP 3 of h2; events are of these kinds. */

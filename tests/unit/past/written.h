@@ -5,6 +5,9 @@
 
 #include "emu/past/past.h"
 
+/* ev_id_of(), where a constant is needed. */
+#define ID(tick, row) ((ev_id)(tick) << EV_ROW_BITS | (row))
+
 /* The events, and the bytes of one frame. */
 struct written {
     const struct ev *events;

@@ -7,8 +7,6 @@
 #include "cli/printed.h"
 #include "cli/show/show_events.h"
 
-#define ID(tick, row) ((ev_id)(tick) << EV_ROW_BITS | (row))
-
 static const struct ev events[] = {
     {.id = ID(1, 1), .at_ns = 0, .kind = EV_kick},
     {.id = ID(2, 1), .at_ns = 10, .kind = EV_tx},

@@ -5,8 +5,6 @@
 #include "cli/printed.h"
 #include "cli/tell/why.h"
 
-#define ID(tick, row) ((ev_id)(tick) << EV_ROW_BITS | (row))
-
 enum { H1, H2 };
 
 /* Two hosts with QPs 2 and 3, a SEND of PSN 100 whose first transmission was lost. */

@@ -6,8 +6,6 @@
 #include "cli/tell/export.h"
 #include "emu/base/cursor.h"
 
-#define ID(tick, row) ((ev_id)(tick) << EV_ROW_BITS | (row))
-
 #define BLOCK_INTERFACE 1u
 #define BLOCK_NAMES     4u
 #define BLOCK_PACKET    6u
