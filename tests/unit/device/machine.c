@@ -197,6 +197,18 @@ void machine_run(struct machine *m)
     }
 }
 
+void machine_arrive(struct machine *m, const uint8_t *bytes, uint32_t len)
+{
+    struct frame *f = frame_new(m->arena, len);
+
+    assert_non_null(f);
+    f->len = len;
+    f->note.host = EV_HOST_NONE;
+    memcpy(f->bytes, bytes, len);
+    eth_port_deliver(&m->port, f);
+    frame_unref(m->arena, f);
+}
+
 void machine_poke(struct machine *m, uint64_t gpa, const void *bytes, size_t n)
 {
     assert_true(ram_write(&m->ram, gpa, bytes, n));

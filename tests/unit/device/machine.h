@@ -87,6 +87,9 @@ void machine_start(struct machine *m, struct virtio_dev *dev, uint64_t features,
 /* Dispatches until nothing is due. */
 void machine_run(struct machine *m);
 
+/* Lets a frame of the @len bytes at @bytes arrive at the port. */
+void machine_arrive(struct machine *m, const uint8_t *bytes, uint32_t len);
+
 static inline uint64_t machine_in(struct virtio_dev *dev, enum reg reg, uint32_t width)
 {
     return virtio_read(dev, (uint32_t)reg, width);
@@ -159,12 +162,15 @@ static inline int machine_modify(struct machine *m, uint32_t qpn, uint32_t mask,
     return machine_ask_modify_qp(m, CMD_MODIFY_QP, &r);
 }
 
-/* The same with what an RC queue pair needs to move to attr->qp_state. */
+/* What an RC queue pair needs to move to attr->qp_state. */
+static inline uint32_t machine_mask(const struct rfc_qp_attr *attr)
+{
+    return QPA_STATE | qp_fsm_needs(QPT_RC, (enum qp_state)attr->qp_state);
+}
+
 static inline int machine_move(struct machine *m, uint32_t qpn, const struct rfc_qp_attr *attr)
 {
-    const unsigned needs = qp_fsm_needs(QPT_RC, (enum qp_state)attr->qp_state);
-
-    return machine_modify(m, qpn, QPA_STATE | needs, attr);
+    return machine_modify(m, qpn, machine_mask(attr), attr);
 }
 
 /* Two connected queue pairs of the one device: QPN 2 sends, QPN 3 receives.  Both complete into CQ

@@ -348,11 +348,6 @@ static const struct rfc_qp_attr to_rts = {
     .max_rd_atomic = 16,
 };
 
-static uint32_t mask_of(const struct rfc_qp_attr *move)
-{
-    return QPA_STATE | qp_fsm_needs(QPT_RC, (enum qp_state)move->qp_state);
-}
-
 static void bring_up(struct machine *m, uint32_t qpn)
 {
     assert_int_equal(machine_move(m, qpn, &to_init), RSP_OK);
@@ -414,7 +409,8 @@ static void a_value_out_of_range_changes_nothing(void **state)
     do {                                                                                           \
         a = (move);                                                                                \
         __VA_ARGS__;                                                                               \
-        assert_int_equal(machine_modify(m, qpn, mask_of(&(move)) ^ (flip), &a), RSP_INVALID_ARG);  \
+        assert_int_equal(machine_modify(m, qpn, machine_mask(&(move)) ^ (flip), &a),               \
+                         RSP_INVALID_ARG);                                                         \
         assert_int_equal(qp->state, before);                                                       \
     } while (0)
     enum qp_state before = QPS_RESET;
@@ -428,7 +424,8 @@ static void a_value_out_of_range_changes_nothing(void **state)
     REFUSED(to_init, 0, a.pkey_index = 1);
     REFUSED(to_init, 0, a.qp_access_flags = ACC_MW_BIND);
     REFUSED(to_init, QPA_CUR_STATE, a.cur_qp_state = QPS_INIT);
-    assert_int_equal(machine_modify(m, qpn, mask_of(&to_init) | QPA_CUR_STATE, &to_init), RSP_OK);
+    assert_int_equal(machine_modify(m, qpn, machine_mask(&to_init) | QPA_CUR_STATE, &to_init),
+                     RSP_OK);
 
     before = QPS_INIT;
     REFUSED(to_rtr, 0, a.path_mtu = 0);
@@ -450,7 +447,7 @@ static void a_value_out_of_range_changes_nothing(void **state)
     REFUSED(to_rts, 0, a.rnr_retry = 8);
     REFUSED(to_rts, 0, a.sq_psn = 0x1000000);
     REFUSED(to_rts, 0, a.max_rd_atomic = 17);
-    assert_int_equal(machine_modify(m, qpn, mask_of(&to_rts) | QPA_ALT_PATH, &to_rts),
+    assert_int_equal(machine_modify(m, qpn, machine_mask(&to_rts) | QPA_ALT_PATH, &to_rts),
                      RSP_NOT_SUPPORTED);
     assert_int_equal(machine_move(m, qpn, &to_rts), RSP_OK);
 #undef REFUSED

@@ -45,16 +45,22 @@ static void the_configuration_says_what_the_device_has(void **state)
                      1 + MACHINE_MAX_CQ + 2 * MACHINE_MAX_QP);
 }
 
+/* PD 1, CQ 1, and queue pair 2, which uses them. */
+static void create_objects(struct machine *m)
+{
+    assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_OK);
+    assert_int_equal(ASK(m, CMD_CREATE_CQ, create_cq, .cqe = 8), RSP_OK);
+    assert_int_equal(ASK(m, CMD_CREATE_QP, create_qp, .pdn = 1, .qp_type = QPT_RC, .send_cqn = 1,
+                         .recv_cqn = 1, .max_recv_wr = 4, .max_recv_sge = 1),
+                     RSP_OK);
+}
+
 static void a_reset_forgets_all_objects_and_addresses(void **state)
 {
     struct machine *m = *state;
     struct virtio_dev *dev = &m->rdma.pci;
 
-    assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_OK);
-    assert_int_equal(ASK(m, CMD_CREATE_CQ, create_cq, .cqe = 8), RSP_OK);
-    assert_int_equal(
-        ASK(m, CMD_CREATE_QP, create_qp, .pdn = 1, .qp_type = QPT_RC, .send_cqn = 1, .recv_cqn = 1),
-        RSP_OK);
+    create_objects(m);
     m->rdma.bad_pkeys = 3;
     machine_out(dev, REG_DEVICE_STATUS, 1, 0);
     assert_int_equal(machine_in(dev, REG_DEVICE_STATUS, 1), 0);
@@ -137,17 +143,13 @@ static void queue_reset(struct machine *m, uint32_t queue)
     machine_out(&m->rdma.pci, REG_QUEUE_RESET, 2, 1);
 }
 
-/* A queue pair of its own PD and CQ in INIT, with its queues enabled. */
+/* The queue pair of create_objects() in INIT, with its queues enabled. */
 static struct qp *qp_in_init(struct machine *m)
 {
     const struct rfc_qp_attr init = {.qp_state = QPS_INIT, .port_num = 1};
     struct virtio_dev *dev = &m->rdma.pci;
 
-    assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_OK);
-    assert_int_equal(ASK(m, CMD_CREATE_CQ, create_cq, .cqe = 8), RSP_OK);
-    assert_int_equal(ASK(m, CMD_CREATE_QP, create_qp, .pdn = 1, .qp_type = QPT_RC, .send_cqn = 1,
-                         .recv_cqn = 1, .max_recv_wr = 4, .max_recv_sge = 1),
-                     RSP_OK);
+    create_objects(m);
     ring_enable(m, dev, 1);
     ring_enable(m, dev, rdma_sq(&m->rdma, 2));
     ring_enable(m, dev, rdma_rq(&m->rdma, 2));
@@ -196,11 +198,7 @@ static void destroy_owners(uint64_t features, bool want_start)
     queues = m->rdma.pci.queues;
     sq = &queues[rdma_sq(&m->rdma, 2)];
     rq = &queues[rdma_rq(&m->rdma, 2)];
-    assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_OK);
-    assert_int_equal(ASK(m, CMD_CREATE_CQ, create_cq, .cqe = 8), RSP_OK);
-    assert_int_equal(
-        ASK(m, CMD_CREATE_QP, create_qp, .pdn = 1, .qp_type = QPT_RC, .send_cqn = 1, .recv_cqn = 1),
-        RSP_OK);
+    create_objects(m);
     queues[cq_queue].last_avail = queues[cq_queue].used_idx = 5;
     sq->last_avail = sq->avail_event = 6;
     rq->used_idx = 7;

@@ -10,26 +10,13 @@
 static const uint8_t other_mac[MAC_BYTES] = {2, 0, 0, 0, 0, 2};
 static const uint8_t group_mac[MAC_BYTES] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
-/* Lets the @len bytes at @bytes arrive. */
-static void arrive(struct machine *m, const uint8_t *bytes, uint32_t len)
-{
-    struct frame *f = frame_new(m->arena, len);
-
-    assert_non_null(f);
-    f->len = len;
-    f->note.host = EV_HOST_NONE;
-    memcpy(f->bytes, bytes, len);
-    eth_port_deliver(&m->port, f);
-    frame_unref(m->arena, f);
-}
-
 /* A frame of @len bytes for @mac that is no IP. */
 static void arrive_other(struct machine *m, const uint8_t mac[MAC_BYTES], uint32_t len)
 {
     uint8_t bytes[64] = {[ETH_BYTES - 2] = 0x88, 0xb5};
 
     memcpy(bytes, mac, MAC_BYTES);
-    arrive(m, bytes, len);
+    machine_arrive(m, bytes, len);
 }
 
 /* A SEND to @qpn of @gid, which is damaged after its ICRC was computed if @damaged. */
@@ -52,7 +39,7 @@ static void arrive_roce(struct machine *m, const uint8_t gid[GID_BYTES], uint32_
     packet_finish(bytes, n);
     if (damaged)
         bytes[n - 1] ^= 1;
-    arrive(m, bytes, (uint32_t)n);
+    machine_arrive(m, bytes, (uint32_t)n);
 }
 
 static void frames_are_sorted_by_mac(void **state)

@@ -171,7 +171,6 @@ static void a_driver_that_wants_no_interrupt_gets_none(void **state)
     assert_int_equal(m->n_irq, 0);
     st_le16(flags, 0);
     machine_poke(m, m->ctrl.at.avail, flags, sizeof(flags));
-    machine_out(&m->rdma.pci, REG_QUEUE_SELECT, 2, QUEUE_CTRL);
     m->rdma.pci.queues[QUEUE_CTRL].vector = VIRTIO_NO_VECTOR;
     assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_OK);
     assert_int_equal(m->n_irq, 0);

@@ -116,28 +116,36 @@ static void inline_data_travel_in_the_wqe(void **state)
     assert_memory_equal(got, data, sizeof(data));
 }
 
+/* What was posted to the send queue fails, and the device lives. */
+static void expect_failed(struct machine *m, const struct pair *p, enum wc_status status,
+                          enum rule rule)
+{
+    struct rfc_cqe cqe;
+
+    ring_kick(&p->sq);
+    machine_run(m);
+    assert_true(pair_completion(m, p, 0, &cqe));
+    assert_int_equal(cqe.status, status);
+    assert_int_equal(cqe.vendor_err, rule);
+    assert_false(rdma_broken(&m->rdma));
+    assert_int_equal(hca_qp(&m->rdma.hca, PAIR_SENDER)->state, QPS_ERR);
+}
+
 /* A WQE that the rules of the send queue refuse: the device passes on what it found, however little
- * that is, and lives.
+ * that is.
  */
 static void expect_refused(const struct rfc_sq_wqe *wqe, uint32_t n_body, enum wc_status status,
                            enum rule rule)
 {
     static const uint8_t body[PAIR_INLINE + 1];
     struct machine *m;
-    struct rfc_cqe cqe;
     struct pair p;
 
     machine_set_up((void **)&m);
     p = machine_pair(m, machine_mac);
     pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe));
     pair_post_send(m, &p, wqe, body, n_body);
-    ring_kick(&p.sq);
-    machine_run(m);
-    assert_true(pair_completion(m, &p, 0, &cqe));
-    assert_int_equal(cqe.status, status);
-    assert_int_equal(cqe.vendor_err, rule);
-    assert_false(rdma_broken(&m->rdma));
-    assert_int_equal(hca_qp(&m->rdma.hca, PAIR_SENDER)->state, QPS_ERR);
+    expect_failed(m, &p, status, rule);
     machine_tear_down((void **)&m);
 }
 
@@ -169,18 +177,13 @@ static void a_wqe_is_read_as_far_as_it_goes(void **state)
 static void expect_bad_form(const struct seg *segs, uint32_t n_readable, uint32_t n_writable)
 {
     struct machine *m;
-    struct rfc_cqe cqe;
     struct pair p;
 
     machine_set_up((void **)&m);
     p = machine_pair(m, machine_mac);
     pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe));
     ring_post(m, &p.sq, segs, n_readable, n_writable);
-    ring_kick(&p.sq);
-    machine_run(m);
-    assert_true(pair_completion(m, &p, 0, &cqe));
-    assert_int_equal(cqe.status, WCS_LOC_QP_OP_ERR);
-    assert_int_equal(cqe.vendor_err, RULE_SQ_FORM);
+    expect_failed(m, &p, WCS_LOC_QP_OP_ERR, RULE_SQ_FORM);
     machine_tear_down((void **)&m);
 }
 
