@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The inspect tree against its schema: a lab that has every kind of node says every row of
- * emu/facts/leaves.def, and nothing that has no row.
+ * emu/facts/leaves.def, and nothing that has no row; every path that it lists can be looked up.
  */
 #include "testing.h"
 
@@ -9,6 +9,7 @@
 #include "cli/programs/rig.h"
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
+#include "rdmalab/inspect.h"
 
 /* Two hosts and a port to the outside on a switch, a completion, and a fault. */
 static void make(struct rig *r)
@@ -28,10 +29,10 @@ static void make(struct rig *r)
     const struct rdl_fault_config fault = {
         .name = "never",
         .kind = FLT_DROP,
-        .opcode = UINT32_MAX,
+        .opcode = RDL_ANY,
         .syndrome = SYN_ACK,
-        .psn = UINT32_MAX,
-        .dest_qpn = UINT32_MAX,
+        .psn = RDL_ANY,
+        .dest_qpn = RDL_ANY,
         .nth = 1000,
         .count = 1,
     };
@@ -51,6 +52,7 @@ struct walk {
     enum node_kind kind; /* of the node at @path */
     enum child_id list;  /* if it is one */
     bool *leaf_said, *child_said;
+    unsigned *n_leaves;
 };
 
 /* The row of a child called @key; CHILD_none: it has none. */
@@ -84,6 +86,18 @@ static void check_leaf(struct walk *w, const char *path, const char *key, const 
         !(row->flags & LEAF_ANY && v->type == RDL_TEXT && strcmp(v->text, "any") == 0))
         fail_msg("%s has not the type of its row", path);
     w->leaf_said[id] = true;
+    ++*w->n_leaves;
+}
+
+static void check_lookup(const struct walk *w, const char *path, const struct rdl_value *v)
+{
+    struct rdl_value again;
+    size_t at;
+
+    assert_int_equal(rdl_inspect(w->lab, path, &again, &at), RDL_OK);
+    assert_int_equal(again.type, v->type);
+    assert_true(again.number == v->number);
+    assert_string_equal(again.text, v->text);
 }
 
 static void visit(void *ctx, const char *key, const struct rdl_value *v)
@@ -94,6 +108,8 @@ static void visit(void *ctx, const char *key, const struct rdl_value *v)
     size_t at;
 
     text_addf(&t, "%s%s", t.len > 0 && key[0] != '[' ? "." : "", key);
+    assert_false(t.cut);
+    check_lookup(w, next.path, v);
     if (!leaf_path_leads(next.path, &ignored, &at))
         fail_msg("the rows do not lead to %s", next.path);
     if (v->type != RDL_NODE) {
@@ -117,17 +133,22 @@ static void visit(void *ctx, const char *key, const struct rdl_value *v)
     assert_int_equal(rdl_inspect_list(w->lab, next.path, visit, &next, &at), RDL_OK);
 }
 
-static void every_row_is_said_and_everything_said_has_a_row(void **state)
+static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **state)
 {
     bool leaf_said[LEAF_COUNT] = {false}, child_said[CHILD_COUNT] = {false};
-    struct walk w = {.kind = NODE_lab, .leaf_said = leaf_said, .child_said = child_said};
+    unsigned n_leaves = 0;
+    struct walk w = {
+        .kind = NODE_lab, .leaf_said = leaf_said, .child_said = child_said, .n_leaves = &n_leaves};
     struct rig r;
+    rdl_pd late;
     size_t at;
 
     (void)state;
     make(&r);
+    assert_int_equal(rdl_alloc_pd(r.lab, r.side[0].host, NULL, &late), RDL_OK); /* no name yet */
     w.lab = r.lab;
     assert_int_equal(rdl_inspect_list(r.lab, "", visit, &w, &at), RDL_OK);
+    assert_true(n_leaves > 400);
     for (unsigned i = LEAF_none + 1; i < LEAF_COUNT; i++) {
         if (!leaf_said[i])
             fail_msg("nothing says the leaf %s of %s", leaf_rows[i].key,
@@ -145,7 +166,7 @@ static void every_row_is_said_and_everything_said_has_a_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_row_is_said_and_everything_said_has_a_row),
+        cmocka_unit_test(every_row_is_said_and_everything_said_has_a_row_and_a_path),
     };
 
     return cmocka_run_group_tests_name("inspect_rows", tests, NULL, NULL);
