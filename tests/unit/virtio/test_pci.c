@@ -115,11 +115,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void restart(struct fixture *f, uint64_t features_off)
-{
-    start(f, features_off);
-}
-
 static uint64_t rd(struct fixture *f, enum reg reg, uint32_t width)
 {
     return virtio_read(&f->dev, (uint32_t)reg, width);
@@ -232,7 +227,7 @@ static void features_that_were_not_offered_are_refused(void **state)
 {
     struct fixture *f = *state;
 
-    restart(f, OFF_ALL);
+    start(f, OFF_ALL);
     assert_int_equal(f->dev.offered, VIRTIO_FEATURE(VF_VERSION_1));
     negotiate(f, VIRTIO_FEATURE(VF_EVENT_IDX));
     assert_int_equal(rd(f, REG_DEVICE_STATUS, 1), VS_ACKNOWLEDGE | VS_DRIVER);
