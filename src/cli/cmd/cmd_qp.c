@@ -141,8 +141,7 @@ bool run_modify_qp(struct session *s, const struct step *st)
     struct rdl_modify_error e = {0};
     uint32_t mask = 0;
     enum rdl_status status;
-    char path[RDL_VALUE_BYTES], name[RDL_NAME_BYTES];
-    rdl_host host;
+    struct home home;
     rdl_qp qp;
 
     if (!resolve_object(&in, st, "qp", OBJ_QP, &qp.raw, &s->diag) ||
@@ -151,10 +150,8 @@ bool run_modify_qp(struct session *s, const struct step *st)
     status = rdl_modify_qp(s->lab, qp, &attr, mask, step_has(st, "unchecked"), &e);
     if (status != RDL_OK)
         return explain_modify(s, st, status, &e);
-    rdl_path_of(s->lab, OBJ_QP, qp.raw, path);
-    resolve_host_name(path, name);
-    return rdl_find_host(s->lab, name, &host) == RDL_OK &&
-           advance_wait(s, host, st->at).end == ADVANCE_DONE;
+    return resolve_home(s->lab, OBJ_QP, qp.raw, &home) &&
+           advance_wait(s, home.host, st->at).end == ADVANCE_DONE;
 }
 
 /* Prints one line, reads it, carries it out; what goes wrong is told of @st. */

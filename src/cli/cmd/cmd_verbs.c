@@ -11,24 +11,6 @@
 #include "emu/base/text.h"
 #include "rdmalab/inspect.h"
 
-/* A host, with its name. */
-struct home {
-    rdl_host host;
-    char name[RDL_NAME_BYTES];
-};
-
-/* The host of an object that lives, by its name. */
-static bool home_of(struct session *s, struct span at, enum object_kind kind, uint64_t raw,
-                    struct home *ret)
-{
-    char path[RDL_VALUE_BYTES];
-
-    rdl_path_of(s->lab, kind, raw, path);
-    resolve_host_name(path, ret->name);
-    return rdl_find_host(s->lab, ret->name, &ret->host) == RDL_OK ||
-           session_fail(s, at, "%s is not there any more", path);
-}
-
 /* The host that the operand `host` of @st names. */
 static bool home_named(struct session *s, const struct step *st, struct home *ret)
 {
@@ -45,8 +27,10 @@ static bool find_object(struct session *s, const struct step *st, const char *pa
 {
     const struct scope in = session_scope(s);
 
-    return resolve_object(&in, st, param, kind, ret_raw, &s->diag) &&
-           home_of(s, st->at, kind, *ret_raw, ret_home);
+    if (!resolve_object(&in, st, param, kind, ret_raw, &s->diag))
+        return false;
+    return resolve_home(s->lab, kind, *ret_raw, ret_home) ||
+           session_fail(s, st->at, "%s is not there any more", step_text(st, param));
 }
 
 /* The object's name without its host. */

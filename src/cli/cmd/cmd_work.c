@@ -109,13 +109,13 @@ static bool explain_post(struct session *s, const struct step *st, rdl_qp qp,
     }
 }
 
-/* Copies the memory of the list into one buffer, which the request then carries inline and the
- * caller frees.
+/* Copies the memory of the list, which is that of the host of @qp, into one buffer, which the
+ * request then carries inline and the caller frees.
  */
-static bool gather(struct session *s, const struct scope *rest, const struct step *st,
-                   struct rdl_send_wr *wr, uint8_t **ret)
+static bool gather(struct session *s, const struct step *st, rdl_qp qp, struct rdl_send_wr *wr,
+                   uint8_t **ret)
 {
-    rdl_host host;
+    struct home home;
     size_t total = 0, at = 0;
     uint8_t *buf;
 
@@ -124,13 +124,13 @@ static bool gather(struct session *s, const struct scope *rest, const struct ste
     if (total > INLINE_BYTES_MAX)
         return session_fail(s, step_span(st, "sge", 0), "too many bytes for inline");
     buf = malloc(total + 1);
-    if (!buf || rdl_find_host(s->lab, rest->host, &host) != RDL_OK) {
+    if (!buf || !resolve_home(s->lab, OBJ_QP, qp.raw, &home)) {
         free(buf);
         return session_fail_status(s, st->at, "inline", RDL_ERR_NOMEM);
     }
     for (size_t i = 0; i < wr->n_sge; i++) {
         const enum rdl_status status =
-            rdl_mem_read(s->lab, host, wr->sge[i].addr, buf + at, wr->sge[i].length);
+            rdl_mem_read(s->lab, home.host, wr->sge[i].addr, buf + at, wr->sge[i].length);
 
         if (status != RDL_OK) {
             free(buf);
@@ -182,7 +182,7 @@ bool run_post_send(struct session *s, const struct step *st)
     if (!resolve_object(&in, st, "qp", OBJ_QP, &qp.raw, &s->diag) ||
         !read_sges(s, &rest, st, sge, &wr.n_sge))
         return false;
-    if ((wr.flags & SF_INLINE) && !gather(s, &rest, st, &wr, &inlined))
+    if ((wr.flags & SF_INLINE) && !gather(s, st, qp, &wr, &inlined))
         return false;
     ok = explain_post(s, st, qp, &sending, rdl_post_send(s->lab, qp, &wr, step_has(st, "nokick")));
     free(inlined);

@@ -25,6 +25,15 @@ void resolve_host_name(const char *path, char ret[RDL_NAME_BYTES])
     first_word(path, ret, RDL_NAME_BYTES);
 }
 
+bool resolve_home(const struct rdl_lab *lab, enum object_kind kind, uint64_t raw, struct home *ret)
+{
+    char path[RDL_VALUE_BYTES];
+
+    rdl_path_of(lab, kind, raw, path);
+    resolve_host_name(path, ret->name);
+    return rdl_find_host(lab, ret->name, &ret->host) == RDL_OK;
+}
+
 void resolve_path(const struct scope *in, const char *name, char ret[SESSION_PATH_BYTES])
 {
     struct text t = text_on(ret, SESSION_PATH_BYTES);

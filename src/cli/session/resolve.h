@@ -64,4 +64,13 @@ void resolve_name(const struct rdl_lab *lab, enum object_kind kind, uint64_t raw
 /* The name of the host that @path begins with. */
 void resolve_host_name(const char *path, char ret[RDL_NAME_BYTES]);
 
+/* A host, with its name. */
+struct home {
+    rdl_host host;
+    char name[RDL_NAME_BYTES];
+};
+
+/* The host of an object.  False: it is gone. */
+bool resolve_home(const struct rdl_lab *lab, enum object_kind kind, uint64_t raw, struct home *ret);
+
 #endif

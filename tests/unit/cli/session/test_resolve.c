@@ -92,6 +92,21 @@ static void a_line_may_be_about_another_host_than_its_block(void **state)
     lab_close(&l);
 }
 
+/* What is sent inline is memory of the host that sends, wherever the line stands. */
+static void inline_data_is_of_the_host_of_the_queue_pair(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, LINES);
+    lab_run(&l, "create_qp h1.pd send_cq=cq recv_cq=cq max_inline_data=64 as inl\n"
+                "connect h1.inl h2.qp; write h1.mr[0] \"right\"; write h2.mr[0] \"wrong\"\n"
+                "on h2 { post_recv qp sge=mr[64:128]; post_send h1.inl sge=h1.mr[0:5] inline }\n"
+                "run; expect h2.mr[64:69] == \"right\"");
+    lab_close(&l);
+}
+
 static void a_sourced_file_has_no_host_but_the_limits_around_it(void **state)
 {
     FILE *f = fopen("bare.lab", "w");
@@ -125,6 +140,7 @@ int main(void)
         cmocka_unit_test(the_rest_of_a_line_is_on_the_host_of_its_first_name),
         cmocka_unit_test(what_is_not_found_is_told_and_changes_nothing),
         cmocka_unit_test(a_line_may_be_about_another_host_than_its_block),
+        cmocka_unit_test(inline_data_is_of_the_host_of_the_queue_pair),
         cmocka_unit_test(a_sourced_file_has_no_host_but_the_limits_around_it),
     };
 
