@@ -40,11 +40,10 @@ bool modes_colour(void)
 static const struct stop *set_stop(struct session *s, const char *text)
 {
     const struct source src = {"--until", text, strlen(text)};
-    const struct stop *stop =
-        stops_add_when(&s->stops, STOP_OF_PROGRAM, text, (struct span){0, strlen(text)}, &s->diag);
+    const struct span at = {0, src.len};
+    const struct stop *stop = stops_add_when(&s->stops, STOP_OF_PROGRAM, text, at, &s->diag);
 
-    if (stop &&
-        (!stop->when || expr_paths_lead(stop->when, (struct span){0, strlen(text)}, &s->diag)))
+    if (stop && expr_paths_lead(stop->when, at, &s->diag))
         return stop;
     diag_print(stderr, &src, &s->diag);
     return NULL;

@@ -100,8 +100,6 @@ static bool stop_holds(const struct session *s, const struct stop *stop)
     struct diag ignored = {.kind = DIAG_NONE};
     bool holds = false;
 
-    if (stop->is_place)
-        return rdl_tick(s->lab) >= stop->tick;
     return expr_holds(&in, stop->when, (struct span){0, 0}, &holds, &ignored) && holds;
 }
 

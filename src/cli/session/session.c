@@ -360,7 +360,7 @@ bool session_script(struct session *s, const struct script *script)
     for (const struct step *st = script->first; st; st = st->next)
         count_ahead(s, st);
     for (struct stop *stop = s->stops.first; stop; stop = stop->next) {
-        if (stop->when && !expr_attach(s->lab, stop->when, (struct span){0, 0}, &s->diag))
+        if (!expr_attach(s->lab, stop->when, (struct span){0, 0}, &s->diag))
             return false;
     }
     return session_steps(s, script->first, &in);

@@ -39,8 +39,8 @@ struct stop *stops_add_tick(struct stops *list, enum stop_owner owner, uint64_t 
 {
     struct stop *stop = add(list, owner);
 
-    stop->is_place = true;
-    stop->tick = tick;
+    stop->when = pool_alloc(&stop->pool, sizeof(*stop->when));
+    *stop->when = (struct expr){.kind = EXPR_EVENT, .number = tick};
     return stop;
 }
 
@@ -58,8 +58,6 @@ struct stop *stops_add_when(struct stops *list, enum stop_owner owner, const cha
     stop = add(list, owner);
     stop->when = when;
     stop->pool = pool;
-    stop->is_place = when->kind == EXPR_EVENT;
-    stop->tick = when->number;
     return stop;
 }
 
@@ -94,10 +92,10 @@ uint64_t stops_ticks(const struct stops *list, uint64_t tick)
     for (const struct stop *stop = list->first; stop; stop = stop->next) {
         if (!stop->enabled)
             continue;
-        if (!stop->is_place)
+        if (stop->when->kind != EXPR_EVENT)
             return 1; /* any tick may change what the condition is about */
-        if (stop->tick > tick && stop->tick - tick < ticks)
-            ticks = stop->tick - tick;
+        if (stop->when->number > tick && stop->when->number - tick < ticks)
+            ticks = stop->when->number - tick;
     }
     return ticks;
 }

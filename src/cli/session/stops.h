@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a lab that goes on is stopped: the list of stops of a session.
  *
- * A stop is a place, which is the end of a tick, or a condition.  It is hit when the place is
- * reached, or when the condition begins to hold: one that goes on holding is not hit again.
+ * A stop is hit when its condition begins to hold: one that goes on holding is not hit again.  That
+ * a tick is over, `#12`, is a condition that is a place: nobody has to look before it is reached.
  */
 #ifndef CLI_SESSION_STOPS_H
 #define CLI_SESSION_STOPS_H
@@ -22,9 +22,7 @@ struct stop {
     struct stop *next;
     uint32_t id; /* from 1; no two stops of a session have the same */
     enum stop_owner owner;
-    struct expr *when; /* the condition, which has a lab to be asked of; NULL: a place */
-    uint64_t tick;     /* of a place */
-    bool is_place;
+    struct expr *when; /* the condition, which has a lab to be asked of */
     bool enabled;
     bool held;        /* it held when it was last looked at */
     uint64_t n_hits;  /* how often it stopped the lab */
