@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/advance.h"
 
-#include <string.h>
-
 #include "cli/live/live.h"
 #include "cli/session/expr_eval.h"
 #include "emu/base/quantity.h"
@@ -28,9 +26,8 @@ struct move {
 
 /* How a move ended. */
 struct moved {
-    bool cut;                /* before its end, and then by @stop, or s->diag says why */
-    const struct stop *stop; /* NULL: by something else, or not cut */
-    enum rdl_status st;      /* if it was not cut: what came from the lab */
+    bool cut;           /* before its end: the session is over, or s->diag says why */
+    enum rdl_status st; /* if it was not cut: what came from the lab */
 };
 
 static const struct moved cut_short = {.cut = true};
@@ -206,7 +203,7 @@ static struct moved move_live(struct session *s, const struct move *m, struct sp
         if (moved.st != RDL_ERR_IDLE)
             return moved;
         if (is_stopped(s))
-            return (struct moved){.cut = true, .stop = s->stops.hit};
+            return cut_short;
         if (live_is_over(s, m, had_programs))
             return program_failed(s, at) ? cut_short : (struct moved){.st = RDL_OK};
     }
@@ -262,9 +259,7 @@ static struct moved move_chunks(struct session *s, const struct move *m, struct 
         struct rdl_limits limits = {0};
         struct moved moved = {.st = RDL_OK};
 
-        if (is_stopped(s))
-            return (struct moved){.cut = true, .stop = s->stops.hit};
-        if (session_interrupted(s, at) || !next_limits(s, at, &limits))
+        if (is_stopped(s) || session_interrupted(s, at) || !next_limits(s, at, &limits))
             return cut_short;
         moved.st = call(s, m, limits, reterr_rsp);
         if (moved.st != RDL_ERR_TIMEOUT)
@@ -294,12 +289,10 @@ static const struct advanced idle = {.end = ADVANCE_IDLE};
 static const struct advanced goes_on = {.end = ADVANCE_GOES_ON};
 static const struct advanced failed = {.end = ADVANCE_FAILED};
 
-/* How advancing ended if @moved was cut. */
-static struct advanced cut(const struct session *s, const struct moved *moved)
+/* How advancing ended if the move was cut. */
+static struct advanced cut(const struct session *s)
 {
-    if (moved->stop || session_is_over(s))
-        return (struct advanced){ADVANCE_STOPPED, moved->stop};
-    return failed;
+    return session_is_over(s) ? (struct advanced){ADVANCE_STOPPED, s->stops.hit} : failed;
 }
 
 static bool broken(struct session *s, struct span at)
@@ -317,7 +310,7 @@ static struct advanced advance(struct session *s, const struct move *m, struct s
     const struct moved moved = move(s, m, at, NULL);
 
     if (moved.cut)
-        return cut(s, &moved);
+        return cut(s);
     switch (moved.st) {
     case RDL_OK:
         return done;
@@ -382,7 +375,7 @@ struct advanced advance_wait(struct session *s, rdl_host host, struct span at)
     const struct moved moved = move(s, &m, at, &rsp);
 
     if (moved.cut)
-        return cut(s, &moved);
+        return cut(s);
     switch (moved.st) {
     case RDL_OK:
         return done;
