@@ -9,32 +9,23 @@
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
 
-#define WORD_BYTES 64u
-
 /* Programs of guests are outside the lab, and not in its tree. */
 static const char programs[] = ".program.";
 
 /* The key that looks most like a word, and who has it. */
 struct near {
     struct suggestion s;
-    char best[WORD_BYTES];
+    char best[SUGGEST_WORD_BYTES];
     enum node_kind node;
 };
 
 static void offer(void *ctx, enum node_kind node, const char *key, const char *text)
 {
     struct near *n = ctx;
-    struct text t;
 
     (void)text;
-    suggest_offer(&n->s, key);
-    if (n->s.best != key)
-        return;
-    /* The key lives only during this call. */
-    t = text_on(n->best, sizeof(n->best));
-    text_add(&t, key);
-    n->s.best = n->best;
-    n->node = node;
+    if (suggest_offer_copy(&n->s, key, n->best))
+        n->node = node;
 }
 
 /* What @path could be called: by the rows, not by what an object of this name is. */
@@ -42,7 +33,7 @@ static bool suggest(const char *path, size_t off, const struct leaf_places *plac
 {
     const bool one_kind = (places->nodes & (places->nodes - 1)) == 0;
     struct near near = {.best = ""};
-    char word[WORD_BYTES];
+    char word[SUGGEST_WORD_BYTES];
     struct text t = text_on(word, sizeof(word));
 
     text_addn(&t, path + off, leaf_path_word(path + off));

@@ -2,11 +2,10 @@
 #include "cli/lang/suggest.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#define WORD_MAX 63u
+#define WORD_MAX (SUGGEST_WORD_BYTES - 1u)
 
 static bool same_letter(char a, char b)
 {
@@ -64,4 +63,14 @@ void suggest_offer(struct suggestion *s, const char *candidate)
         s->best = candidate;
         s->distance = d;
     }
+}
+
+bool suggest_offer_copy(struct suggestion *s, const char *candidate, char keep[SUGGEST_WORD_BYTES])
+{
+    suggest_offer(s, candidate);
+    if (!s->best || s->best != candidate)
+        return false;
+    memcpy(keep, candidate, strlen(candidate) + 1);
+    s->best = keep;
+    return true;
 }

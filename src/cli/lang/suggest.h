@@ -3,11 +3,14 @@
 #ifndef CLI_LANG_SUGGEST_H
 #define CLI_LANG_SUGGEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#define SUGGEST_WORD_BYTES 64u
+
 /* How far two words are from each other is how many insertions, deletions, replacements and swaps
- * of neighbours make one of the other; letter case is ignored, and words of more than 63 bytes are
- * never near.
+ * of neighbours make one of the other; letter case is ignored, and words that do not fit into
+ * SUGGEST_WORD_BYTES are never near.
  *
  * Offer every candidate, then ask.  @best is NULL while nothing comes near; it points to a
  * candidate, which must live as long.
@@ -20,5 +23,10 @@ struct suggestion {
 
 struct suggestion suggestion_for(const char *typed);
 void suggest_offer(struct suggestion *s, const char *candidate);
+
+/* Offers a candidate that lives only during this call.  True: it is the best so far, and what is in
+ * @keep stands for it.
+ */
+bool suggest_offer_copy(struct suggestion *s, const char *candidate, char keep[SUGGEST_WORD_BYTES]);
 
 #endif

@@ -10,8 +10,6 @@
 #include "emu/facts/leaf.h"
 #include "rdmalab/inspect.h"
 
-#define NEAR_BYTES 64u
-
 /* Copies the first word of @path, up to a dot or bracket. */
 static void first_word(const char *path, char *ret, size_t cap)
 {
@@ -92,22 +90,15 @@ void resolve_name(const struct rdl_lab *lab, enum object_kind kind, uint64_t raw
 /* The child of a node that looks most like a word. */
 struct near {
     struct suggestion s;
-    char best[NEAR_BYTES];
+    char best[SUGGEST_WORD_BYTES];
 };
 
 static void offer(void *ctx, const char *key, const struct rdl_value *v)
 {
     struct near *n = ctx;
-    struct text t;
 
     (void)v;
-    suggest_offer(&n->s, key);
-    if (n->s.best != key)
-        return;
-    /* The key lives only during this call. */
-    t = text_on(n->best, sizeof(n->best));
-    text_add(&t, key);
-    n->s.best = n->best;
+    (void)suggest_offer_copy(&n->s, key, n->best);
 }
 
 bool resolve_unknown(const struct scope *in, struct span at, const char *path, const char *what,

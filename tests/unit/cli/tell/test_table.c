@@ -112,6 +112,21 @@ static void distance_counts_single_slips(void **state)
     }
 }
 
+static void a_candidate_that_does_not_live_on_is_kept(void **state)
+{
+    struct suggestion s = suggestion_for("lnik");
+    char keep[SUGGEST_WORD_BYTES], candidate[] = "link";
+
+    (void)state;
+    assert_false(suggest_offer_copy(&s, "switch", keep));
+    assert_null(s.best);
+    assert_true(suggest_offer_copy(&s, candidate, keep));
+    candidate[0] = '\0';
+    assert_string_equal(s.best, "link");
+    assert_false(suggest_offer_copy(&s, "host", keep));
+    assert_string_equal(s.best, "link");
+}
+
 static void nothing_far_away_is_suggested(void **state)
 {
     struct suggestion s = suggestion_for("xyzzy");
@@ -131,6 +146,7 @@ int main(void)
         cmocka_unit_test(every_parameter_says_what_it_is),
         cmocka_unit_test(help_knows_every_command_and_class),
         cmocka_unit_test(distance_counts_single_slips),
+        cmocka_unit_test(a_candidate_that_does_not_live_on_is_kept),
         cmocka_unit_test(nothing_far_away_is_suggested),
     };
 
