@@ -28,6 +28,11 @@
 #define EXPR_DEPTH_MAX  32u
 #define EXPR_FIELDS_MAX 16u
 
+/* What paths of programs have behind the name of the host: programs are outside the lab, and not in
+ * its tree.
+ */
+#define EXPR_PROGRAM ".program."
+
 struct rdl_tally;
 
 enum expr_kind {
@@ -56,6 +61,9 @@ struct expr {
 
 /* Parses @text, which came from @at of a source.  NULL on failure, and @d says what is wrong. */
 struct expr *expr_parse(struct pool *p, const char *text, struct span at, struct diag *d);
+
+/* Where @e stands if the whole expression came from @from; all of that if it has no room for it. */
+struct span expr_place(const struct expr *e, struct span from);
 
 /* Can @path lead somewhere, in some lab?  If not, @d says so of @at, and what comes near. */
 bool expr_path_leads(const char *path, struct span at, struct diag *d);

@@ -547,6 +547,13 @@ struct expr *expr_parse(struct pool *pool, const char *text, struct span at, str
     return e;
 }
 
+struct span expr_place(const struct expr *e, struct span from)
+{
+    if (e->at.at + e->at.len > from.len)
+        return from;
+    return (struct span){from.at + e->at.at, e->at.len};
+}
+
 bool expr_check(const char *text, struct span at, struct diag *d)
 {
     struct pool pool = {NULL};

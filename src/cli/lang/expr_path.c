@@ -9,9 +9,6 @@
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
 
-/* Programs of guests are outside the lab, and not in its tree. */
-static const char programs[] = ".program.";
-
 /* The key that looks most like a word, and who has it. */
 struct near {
     struct suggestion s;
@@ -56,7 +53,7 @@ bool expr_path_leads(const char *path, struct span at, struct diag *d)
     struct leaf_places places;
     size_t off = 0;
 
-    if (!strpbrk(path, ".[") || strstr(path, programs) || leaf_path_leads(path, &places, &off))
+    if (!strpbrk(path, ".[") || strstr(path, EXPR_PROGRAM) || leaf_path_leads(path, &places, &off))
         return true;
     diag_set(d, DIAG_VALUE, at, "nothing is called \"%s\"", path);
     return suggest(path, off, &places, d);
@@ -64,14 +61,8 @@ bool expr_path_leads(const char *path, struct span at, struct diag *d)
 
 bool expr_paths_lead(const struct expr *e, struct span from, struct diag *d)
 {
-    struct span at = from;
-
     /* Depth is bounded by the parser. */
     if ((e->a && !expr_paths_lead(e->a, from, d)) || (e->b && !expr_paths_lead(e->b, from, d)))
         return false;
-    if (e->kind != EXPR_PATH)
-        return true;
-    if (e->at.at + e->at.len <= from.len)
-        at = (struct span){from.at + e->at.at, e->at.len};
-    return expr_path_leads(e->text, at, d);
+    return e->kind != EXPR_PATH || expr_path_leads(e->text, expr_place(e, from), d);
 }

@@ -73,15 +73,15 @@ bool expr_attach(struct rdl_lab *lab, struct expr *e, struct span at, struct dia
         const struct ev_condition *unknown = ev_filter_look_up(e->filter, past.names);
 
         if (unknown)
-            return unknown_name(&q, operand_place(&q, e), unknown);
-        return too_late(&q, operand_place(&q, e), e->filter, forgotten);
+            return unknown_name(&q, expr_place(e, at), unknown);
+        return too_late(&q, expr_place(e, at), e->filter, forgotten);
     }
     return st == RDL_OK || diag_status(reterr, at, "count", st);
 }
 
 bool expr_count(const struct question *q, const struct expr *e, uint64_t *ret)
 {
-    const struct span at = operand_place(q, e);
+    const struct span at = expr_place(e, q->at);
     const struct ev_condition *unknown = NULL;
 
     if (e->filter->n == 0) {

@@ -39,7 +39,7 @@ static bool may_be(const struct question *q, const struct operand *o, const stru
 {
     if (o->kind != OPERAND_WORD || o->v.type != RDL_WORD || said->kind == OPERAND_WORD)
         return true;
-    return is_word_of(q, leaf_rows[o->v.row].words, text_operand(e, said), operand_place(q, e));
+    return is_word_of(q, leaf_rows[o->v.row].words, text_operand(e, said), expr_place(e, q->at));
 }
 
 static const char *what_is(const struct expr *e, const struct operand *o)
@@ -56,10 +56,10 @@ static bool cannot_compare(const struct question *q, const struct expr *e, const
                            const struct operand *b)
 {
     if (a->kind == OPERAND_BARE && b->kind != OPERAND_WORD)
-        return resolve_unknown(q->in, operand_place(q, e->a), e->a->text, "nothing", q->reterr);
+        return resolve_unknown(q->in, expr_place(e->a, q->at), e->a->text, "nothing", q->reterr);
     if (b->kind == OPERAND_BARE && a->kind != OPERAND_WORD)
-        return resolve_unknown(q->in, operand_place(q, e->b), e->b->text, "nothing", q->reterr);
-    return diag_set(q->reterr, DIAG_FAILED, operand_place(q, e), "one side is %s, the other %s",
+        return resolve_unknown(q->in, expr_place(e->b, q->at), e->b->text, "nothing", q->reterr);
+    return diag_set(q->reterr, DIAG_FAILED, expr_place(e, q->at), "one side is %s, the other %s",
                     what_is(e->a, a), what_is(e->b, b));
 }
 
@@ -93,7 +93,7 @@ static bool compare(const struct question *q, const struct expr *e, const struct
         return true;
     }
     if (ordered)
-        return diag_set(q->reterr, DIAG_FAILED, operand_place(q, e),
+        return diag_set(q->reterr, DIAG_FAILED, expr_place(e, q->at),
                         "only numbers can be compared with %s", expr_op_text(e->op));
     if (a->kind == OPERAND_BYTES && b->kind == OPERAND_BYTES)
         equal = a->n_bytes == b->n_bytes && memcmp(a->bytes, b->bytes, a->n_bytes) == 0;
@@ -132,9 +132,9 @@ static bool value_holds(const struct question *q, const struct expr *e, bool *re
     bool ok = operand_read(q, e, NULL, &o);
 
     if (ok && o.kind == OPERAND_BARE)
-        ok = resolve_unknown(q->in, operand_place(q, e), e->text, "nothing", q->reterr);
+        ok = resolve_unknown(q->in, expr_place(e, q->at), e->text, "nothing", q->reterr);
     else if (ok && o.kind != OPERAND_NUMBER && o.kind != OPERAND_ABSENT)
-        ok = diag_set(q->reterr, DIAG_FAILED, operand_place(q, e),
+        ok = diag_set(q->reterr, DIAG_FAILED, expr_place(e, q->at),
                       "compare this with something: ==, !=");
     *ret = ok && o.kind == OPERAND_NUMBER && o.v.number != 0;
     operand_done(&o);

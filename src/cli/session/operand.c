@@ -22,13 +22,6 @@ void operand_done(struct operand *o)
     o->bytes = NULL;
 }
 
-struct span operand_place(const struct question *q, const struct expr *e)
-{
-    if (e->at.at + e->at.len > q->at.len)
-        return q->at;
-    return (struct span){q->at.at + e->at.at, e->at.len};
-}
-
 static void set_number(struct operand *o, enum rdl_type type, uint64_t v)
 {
     o->kind = OPERAND_NUMBER;
@@ -108,11 +101,11 @@ static bool find_program(const struct question *q, const char *host, size_t n,
     return found;
 }
 
-/* "h1.program.done": programs are outside the lab, and not in its tree. */
+/* "h1.program.done" */
 static bool read_program(const struct question *q, const char *path, struct operand *ret)
 {
-    static const char infix[] = ".program.";
-    const char *dot = strstr(path, infix), *field = dot ? dot + sizeof(infix) - 1 : NULL;
+    const char *dot = strstr(path, EXPR_PROGRAM);
+    const char *field = dot ? dot + strlen(EXPR_PROGRAM) : NULL;
     struct live_program_info p;
 
     if (!dot || !find_program(q, path, (size_t)(dot - path), &p))
@@ -149,7 +142,7 @@ static bool read_path(const struct question *q, const struct expr *e, struct ope
     }
     resolve_path(q->in, e->text, path);
     if (is_memory(q, path))
-        return read_memory(q, path, operand_place(q, e), ret);
+        return read_memory(q, path, expr_place(e, q->at), ret);
     if (read_program(q, path, ret))
         return true;
     if (rdl_inspect(q->in->lab, path, &ret->v, &off) == RDL_OK && ret->v.type != RDL_NODE) {
@@ -170,18 +163,18 @@ static bool read_path(const struct question *q, const struct expr *e, struct ope
         struct text is = text_on(is_text, sizeof(is_text));
 
         node_add_text(&is, ret->v.text);
-        diag_set(q->reterr, DIAG_FAILED, operand_place(q, e), "%s is %s, not a value", path,
+        diag_set(q->reterr, DIAG_FAILED, expr_place(e, q->at), "%s is %s, not a value", path,
                  is_text);
         return diag_remedy(q->reterr, "\"show %s\" lists its values", path);
     }
     if (is_missing_element(q, path, off)) {
         /* It may come, but never with a word that no element has. */
-        if (!expr_path_leads(path, operand_place(q, e), q->reterr))
+        if (!expr_path_leads(path, expr_place(e, q->at), q->reterr))
             return false;
         ret->kind = OPERAND_ABSENT;
         return true;
     }
-    return resolve_unknown(q->in, operand_place(q, e), path, "nothing", q->reterr);
+    return resolve_unknown(q->in, expr_place(e, q->at), path, "nothing", q->reterr);
 }
 
 /* A number has the type of its @neighbour, and no unit of another. */
@@ -194,7 +187,7 @@ static bool read_number(const struct question *q, const struct expr *e,
     uint64_t number = 0;
 
     if (!expr_number(type == RDL_TIME, e->text, &number)) {
-        diag_set(q->reterr, DIAG_FAILED, operand_place(q, e),
+        diag_set(q->reterr, DIAG_FAILED, expr_place(e, q->at),
                  "the other side is %s time, and %s is %s", type == RDL_TIME ? "a" : "no", e->text,
                  type == RDL_TIME ? "none" : "one");
         return diag_remedy(q->reterr, type == RDL_TIME ? "times are written 500ns, 10us, 1.5ms"
@@ -227,7 +220,7 @@ bool operand_read(const struct question *q, const struct expr *e, const struct o
     case EXPR_PATH:
         return read_path(q, e, ret);
     default:
-        return diag_set(q->reterr, DIAG_FAILED, operand_place(q, e), "this cannot be compared");
+        return diag_set(q->reterr, DIAG_FAILED, expr_place(e, q->at), "this cannot be compared");
     }
 }
 

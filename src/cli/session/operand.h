@@ -44,7 +44,4 @@ void operand_done(struct operand *o);
 /* Appends it as people read it. */
 void operand_add(struct text *t, const struct operand *o);
 
-/* Where @e, a part of the expression, stands. */
-struct span operand_place(const struct question *q, const struct expr *e);
-
 #endif
