@@ -233,8 +233,8 @@ static struct ladder *ladder_alloc(const struct past *past, const struct picture
     l->options.title = NULL;
     if (past->n && l->options.from < past_at(past, 0)->id)
         l->options.from = past_at(past, 0)->id;
-    if (l->options.to && ev_row(l->options.to) == 0)
-        l->options.to |= EV_ROW_MAX;
+    if (l->options.to)
+        l->options.to = ev_id_last(l->options.to);
     if (l->options.n_packets == 0)
         l->options.n_packets = LADDER_PACKETS_DEFAULT;
     if (l->options.n_packets > LADDER_PACKETS_MAX)

@@ -321,7 +321,7 @@ static int draw(const struct asking *a, const struct ladder_request *rq)
                 LADDER_PACKETS_MAX);
         return EXIT_USAGE;
     }
-    if (options.to && options.from > (ev_row(options.to) ? options.to : options.to | EV_ROW_MAX)) {
+    if (options.to && options.from > ev_id_last(options.to)) {
         fprintf(stderr, "rdmalab: --from %s is after --to %s; the earlier one comes first\n",
                 rq->from, rq->to);
         return EXIT_USAGE;

@@ -274,7 +274,7 @@ static bool export_to(struct session *s, FILE *f, const struct step *st, bool te
 
     if (!read_event(s, st, "from", &options.from) || !read_event(s, st, "to", &options.to))
         return false;
-    if (options.to && options.from > (ev_row(options.to) ? options.to : options.to | EV_ROW_MAX)) {
+    if (options.to && options.from > ev_id_last(options.to)) {
         session_fail(s, step_span(st, "from", 0), "from=%s is after to=%s", step_text(st, "from"),
                      step_text(st, "to"));
         return diag_remedy(&s->diag, "the earlier one comes first");

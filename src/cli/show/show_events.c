@@ -149,7 +149,7 @@ void show_events(FILE *out, const struct past *p, const struct event_filter *f, 
     uint64_t at_ns = UINT64_MAX;
 
     if (f->to)
-        end = past_lower_bound(p, ev_row(f->to) ? f->to + 1 : ev_id_of(ev_tick(f->to) + 1, 0));
+        end = past_lower_bound(p, ev_id_last(f->to) + 1);
     first = end;
     while (first > begin && (f->last == 0 || n < f->last))
         n += passes(f, past_at(p, --first));

@@ -17,9 +17,7 @@ void past_add_gap(struct text *t, const struct past *p)
 
 bool past_is_forgotten(const struct past *p, ev_id id)
 {
-    const ev_id last = ev_row(id) ? id : id | EV_ROW_MAX;
-
-    return p->forgotten && (p->n == 0 || last < past_at(p, 0)->id);
+    return p->forgotten && (p->n == 0 || ev_id_last(id) < past_at(p, 0)->id);
 }
 
 /* "; \"record keep=4m\" as the first line keeps more" */

@@ -42,6 +42,12 @@ static inline uint32_t ev_row(ev_id id)
     return (uint32_t)(id & EV_ROW_MAX);
 }
 
+/* The last event that @id means: itself, or for a whole tick, `#12`, the last that it can have. */
+static inline ev_id ev_id_last(ev_id id)
+{
+    return ev_row(id) ? id : id | EV_ROW_MAX;
+}
+
 /* A short name inside an event, cut if it must be. */
 struct ev_str {
     char s[EV_NAME_BYTES];

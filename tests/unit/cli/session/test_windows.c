@@ -152,7 +152,7 @@ static void check_window(struct lab *l, ev_id from, ev_id to)
     const struct picture_options options = {
         .from = from, .to = to, .n_packets = LADDER_PACKETS_MAX};
     struct ladder *ladder = draw(l, &options);
-    const ev_id last = ev_row(to) ? to : to | EV_ROW_MAX;
+    const ev_id last = ev_id_last(to);
     size_t n = 0;
 
     for (size_t i = 0; i < l->n; i++) {
