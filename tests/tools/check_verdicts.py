@@ -187,6 +187,9 @@ def check_action(program):
     ensure(result.stdout.count("it is ") == 2 == result.stdout.count("\n::error file=a|b.lab,line=2,"), result.stdout)
     summary = program.file("summary.md").read_text()
     ensure("| 2 | 2 | 0 |" in summary and "| a&#124;b.lab seed=2 | a&#124;b.lab:2:1: FAIL" in summary, summary)
+    env["GITHUB_STEP_SUMMARY"] = "nowhere/summary.md"
+    result = program.run("test", "good.lab", "--format", "github", env=env)
+    ensure(result.returncode == 0 and "GITHUB_STEP_SUMMARY nowhere/summary.md: No such" in result.stderr, result.stderr)
     left = pathlib.Path(program.file("output").read_text().removeprefix("directory=").strip())
     ensure(xml.etree.ElementTree.parse(left / "junit.xml").getroot()[0].get("failures") == "2", "JUnit")
     ensure((left / "cases/a-b.lab.seed2/failed.svg").exists(), "the ladder of the failure, named as an artifact may be")

@@ -7,6 +7,7 @@
 
 #include "cli/print/print_json.h"
 #include "cli/print/utf8.h"
+#include "cli/session/files.h"
 #include "emu/base/assert.h"
 
 struct report_form {
@@ -207,14 +208,9 @@ static void github_cell(FILE *out, const char *s)
     }
 }
 
-/* Tables in the summary of the job: how many, and which failed. */
-static void github_end(struct report *r)
+/* Tables: how many, and which failed. */
+static void github_summary(const struct report *r, FILE *f)
 {
-    const char *file = getenv("GITHUB_STEP_SUMMARY");
-    FILE *f = file ? fopen(file, "a") : NULL;
-
-    if (!f)
-        return;
     fprintf(f, "| passed | failed | skipped |\n| --- | --- | --- |\n| %zu | %zu | %zu |\n",
             r->passed, r->failed, r->skipped);
     if (r->not_run)
@@ -234,8 +230,23 @@ static void github_end(struct report *r)
         github_cell(f, shown.message);
         fputs(" |\n", f);
     }
-    if (fclose(f) != 0)
-        fprintf(stderr, "rdmalab: GITHUB_STEP_SUMMARY %s: %s\n", file, strerror(errno));
+}
+
+/* Behind what is in the summary of the job. */
+static void github_end(struct report *r)
+{
+    const char *file = getenv("GITHUB_STEP_SUMMARY");
+    const char *why;
+    FILE *f;
+
+    if (!file || !file[0])
+        return;
+    f = fopen(file, "a");
+    if (f)
+        github_summary(r, f);
+    why = f ? files_close(f) : strerror(errno);
+    if (why)
+        fprintf(stderr, "rdmalab: GITHUB_STEP_SUMMARY %s: %s\n", file, why);
 }
 
 static void nothing(struct report *r)
