@@ -63,7 +63,7 @@ static int explain_main(int argc, char **argv)
     if (near)
         fprintf(stderr, "; did you mean \"%s\"?", near);
     else
-        fputs("\n  words of statuses, states, opcodes, rules, registers are known", stderr);
+        fputs("\n  " EXPLAIN_WORDS, stderr);
     fputc('\n', stderr);
     return EXIT_FAILED;
 }

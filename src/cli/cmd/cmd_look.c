@@ -192,7 +192,7 @@ bool run_explain(struct session *s, const struct step *st)
         return diag_remedy(&s->diag, "\"why %s\" tells what led to it", word);
     if (near)
         return diag_remedy(&s->diag, "did you mean \"%s\"?", near);
-    return diag_remedy(&s->diag, "words of statuses, states, opcodes, rules, registers are known");
+    return diag_remedy(&s->diag, EXPLAIN_WORDS);
 }
 
 bool run_record(struct session *s, const struct step *st)

@@ -12,8 +12,9 @@ bool explain(FILE *out, const char *word);
 /* Are @a and @b the same word?  Case and the kind of dash do not matter. */
 bool explain_same(const char *a, const char *b);
 
-/* The known word that looks most like @word; NULL if none comes near. */
+/* The known word that looks most like @word; NULL if none comes near, and EXPLAIN_WORDS helps. */
 const char *explain_suggest(const char *word);
+#define EXPLAIN_WORDS "words of statuses, states, opcodes, rules, registers are known"
 
 /* Calls @each for every known word, in the order of the tables; some words come twice. */
 void explain_each(void (*each)(void *ctx, const char *word), void *ctx);
