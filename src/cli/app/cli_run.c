@@ -93,7 +93,7 @@ static void say_verdict(const struct session *s, int status)
     struct text t = text_on(buf, sizeof(buf));
 
     quantity_add_time_short(&t, rdl_now_ns(s->lab));
-    if (status == EXIT_INTERRUPTED || s->step.interrupted)
+    if (s->step.interrupted)
         fputs("interrupted", stdout);
     else if (status != EXIT_PASSED)
         fputs("FAILED", stdout);

@@ -61,6 +61,7 @@ static void say_fault(struct session *s, const struct step *st, const struct rdl
 static bool resolve_sender(struct session *s, const struct step *st, struct rdl_fault_config *f)
 {
     const struct scope in = session_scope(s);
+
     if (rdl_port_find(s->lab, step_text(st, "from"), &f->from_port) == RDL_OK)
         return true;
     return resolve_host(&in, st, "from", &f->from, &s->diag);
