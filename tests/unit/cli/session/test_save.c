@@ -8,6 +8,7 @@
 
 #include "cli/cli_testing.h"
 #include "cli/cmd/dispatch.h"
+#include "cli/own_directory.h"
 #include "cli/session/files.h"
 #include "cli/session/session.h"
 #include "emu/base/prng.h"
@@ -613,27 +614,13 @@ static void what_is_repeated_is_kept_once(void **state)
     pool_free(&pool);
 }
 
-/* Files are written to a directory of their own. */
-static int enter_directory(void **state)
-{
-    char name[] = "/tmp/rdmalab-test-XXXXXX";
-
-    if (!mkdtemp(name) || chdir(name) != 0)
-        return -1;
-    *state = strdup(name);
-    return 0;
-}
-
 static int leave_directory(void **state)
 {
     static const char *const files[] = {"x.lab", "x.json", "s0.lab", "s1.lab", "s2.lab", "s3.lab"};
-    int result;
 
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
         (void)unlink(files[i]); /* not every test makes all of them */
-    result = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
-    free(*state);
-    return result;
+    return own_directory_leave(state);
 }
 
 int main(void)
@@ -648,5 +635,5 @@ int main(void)
         cmocka_unit_test(whatever_was_done_is_done_again),
     };
 
-    return cmocka_run_group_tests(tests, enter_directory, leave_directory);
+    return cmocka_run_group_tests(tests, own_directory_enter, leave_directory);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/lab_session.h"
+#include "cli/own_directory.h"
 #include "cli/session/files.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/port.h"
@@ -13,13 +14,8 @@
 /* Examples read and write files: they run in a directory of their own. */
 static int enter_directory(void **state)
 {
-    char name[] = "/tmp/rdmalab-test-XXXXXX";
-    FILE *f;
+    FILE *f = own_directory_enter(state) == 0 ? fopen("first.lab", "w") : NULL;
 
-    if (!mkdtemp(name) || chdir(name) != 0)
-        return -1;
-    *state = strdup(name);
-    f = fopen("first.lab", "w");
     if (!f)
         return -1;
     fputs("host a b\nlink a b\n", f);
@@ -31,13 +27,10 @@ static int leave_directory(void **state)
 {
     static const char *const files[] = {"first.lab", "drop.lab", "x.lab",
                                         "x.json",    "bad.lab",  "loop.lab"};
-    int result;
 
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
         (void)unlink(files[i]); /* not every test makes all of them */
-    result = chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
-    free(*state);
-    return result;
+    return own_directory_leave(state);
 }
 
 static void every_example_runs(void **state)
