@@ -5,11 +5,6 @@
 #include "cli/session/resolve.h"
 #include "rdmalab/inspect.h"
 
-#define LINES                                                                                      \
-    "host h1 h2; link h1 h2\n"                                                                     \
-    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw as mr; create_cq as cq\n"         \
-    "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
-
 static void a_bare_name_is_looked_up_on_the_host_of_its_scope(void **state)
 {
     static const struct {
@@ -22,7 +17,7 @@ static void a_bare_name_is_looked_up_on_the_host_of_its_scope(void **state)
 
     (void)state;
     lab_open(&l, false);
-    lab_run(&l, LINES);
+    lab_run(&l, examples_before[BEFORE_OBJECTS]);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct scope in = {.lab = l.s->lab, .host = rows[i].host};
         char path[SESSION_PATH_BYTES];
@@ -42,7 +37,7 @@ static void the_rest_of_a_line_is_on_the_host_of_its_first_name(void **state)
 
     (void)state;
     lab_open(&l, false);
-    lab_run(&l, LINES);
+    lab_run(&l, examples_before[BEFORE_OBJECTS]);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct scope in = {.lab = l.s->lab, .host = rows[i].host};
         char host[RDL_NAME_BYTES];
@@ -61,7 +56,7 @@ static void what_is_not_found_is_told_and_changes_nothing(void **state)
 
     (void)state;
     lab_open(&l, false);
-    lab_run(&l, LINES);
+    lab_run(&l, examples_before[BEFORE_OBJECTS]);
     in = session_outer_scope(l.s);
     assert_false(resolve_memory_text(&in, "mr[0:4]", (struct span){0, 7}, &m, &d));
     assert_int_equal(d.kind, DIAG_VALUE);
@@ -83,7 +78,7 @@ static void a_line_may_be_about_another_host_than_its_block(void **state)
 
     (void)state;
     lab_open(&l, false);
-    lab_run(&l, LINES);
+    lab_run(&l, examples_before[BEFORE_OBJECTS]);
     lab_run(&l, "on h1 { modify_qp h2.qp state=INIT pkey_index=0 port=1 access=rw\n"
                 "  query_qp h2.qp; create_cq h2 as other }\n"
                 "expect h2.qp.state == INIT and h2.other.cqe > 0");
@@ -99,7 +94,7 @@ static void inline_data_is_of_the_host_of_the_queue_pair(void **state)
 
     (void)state;
     lab_open(&l, false);
-    lab_run(&l, LINES);
+    lab_run(&l, examples_before[BEFORE_OBJECTS]);
     lab_run(&l, "create_qp h1.pd send_cq=cq recv_cq=cq max_inline_data=64 as inl\n"
                 "connect h1.inl h2.qp; write h1.mr[0] \"right\"; write h2.mr[0] \"wrong\"\n"
                 "on h2 { post_recv qp sge=mr[64:128]; post_send h1.inl sge=h1.mr[0:5] inline }\n"
@@ -121,7 +116,7 @@ static void a_sourced_file_has_no_host_but_the_limits_around_it(void **state)
     fputs("query_port h1\n", f);
     assert_int_equal(fclose(f), 0);
     lab_open(&l, false);
-    lab_run(&l, LINES);
+    lab_run(&l, examples_before[BEFORE_OBJECTS]);
     assert_false(lab_try(&l, "on h1 { source bare.lab }"));
     fflush(l.f);
     assert_non_null(strstr(l.out, "query_port needs a host"));
