@@ -323,7 +323,7 @@ bool session_steps(struct session *s, const struct step *first, const struct blo
 }
 
 /* Begins to count what the expressions of @st and its block will ask for.  What cannot be counted
- * is an error when it is asked for.  @depth of blocks is bounded by the parsers.
+ * is an error when it is asked for.  Depth is bounded by SCRIPT_DEPTH_MAX.
  */
 static void count_ahead(const struct session *s, const struct step *st)
 {

@@ -47,11 +47,8 @@ void shown_begin(struct shown *sh)
 {
     const struct ev_set story = ev_set_for(EV_FOR_STORY);
 
-    if (sh->full)
-        return;
-    if (sh->share == SHOWN_OF_STEP)
-        sh->n = 0;
-    rdl_hear(sh->lab, sh->listener, &story);
+    if (!sh->full)
+        rdl_hear(sh->lab, sh->listener, &story);
 }
 
 void shown_end(struct shown *sh)
