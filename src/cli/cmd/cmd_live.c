@@ -55,7 +55,7 @@ static bool may_join(struct session *s, const struct step *st)
     if (rdl_port_find(s->lab, name, &port) == RDL_OK)
         return true; /* the device of a port that is there may have gone */
     if (rdl_inspect(s->lab, name, &v, &at) == RDL_OK) {
-        node_add_text(&is, v.text);
+        node_add_text(&is, &v);
         session_fail(s, step_span(st, "name", 0), "%s is the name of %s already", name, is_text);
         return diag_remedy(&s->diag, "choose another name for the device");
     }

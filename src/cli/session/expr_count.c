@@ -23,7 +23,7 @@ static bool unknown_name(const struct question *q, struct span at, const struct 
         char is_text[RDL_VALUE_BYTES];
         struct text is = text_on(is_text, sizeof(is_text));
 
-        node_add_text(&is, v.text);
+        node_add_text(&is, &v);
         diag_set(q->reterr, DIAG_FAILED, at, "%s is %s, not a host", c->text, is_text);
         return diag_remedy(q->reterr, "\"show hosts\" lists the hosts");
     }

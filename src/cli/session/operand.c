@@ -162,7 +162,7 @@ static bool read_path(const struct question *q, const struct expr *e, struct ope
         char is_text[RDL_VALUE_BYTES];
         struct text is = text_on(is_text, sizeof(is_text));
 
-        node_add_text(&is, ret->v.text);
+        node_add_text(&is, &ret->v);
         diag_set(q->reterr, DIAG_FAILED, expr_place(e, q->at), "%s is %s, not a value", path,
                  is_text);
         return diag_remedy(q->reterr, "\"show %s\" lists its values", path);

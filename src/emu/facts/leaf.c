@@ -12,7 +12,7 @@ const struct leaf_type_row leaf_types[TYPE_COUNT] = {
 };
 
 const struct node_row node_rows[NODE_COUNT] = {
-    [NODE_none] = {"leaf", ""},
+    [NODE_none] = {"leaf", "a value"},
 #define NODE(node, title, text) [NODE_##node] = {title, text},
 #include "emu/facts/leaves.def"
 };
@@ -83,14 +83,12 @@ enum node_kind node_of_object(enum object_kind kind)
     }
 }
 
-void node_add_text(struct text *t, const char *title)
+void node_add_text(struct text *t, const struct rdl_value *v)
 {
-    const char *text = node_rows[node_find(title, strlen(title))].text;
+    const enum node_kind kind = v->type == RDL_NODE ? (enum node_kind)v->row : NODE_none;
+    const char *text = node_rows[kind].text;
 
-    if (text)
-        text_addn(t, text, strcspn(text, ":"));
-    else
-        text_addf(t, "a %s", title);
+    text_addn(t, text, strcspn(text, ":"));
 }
 
 void leaf_word_key(const struct enum_row *word, char *ret)

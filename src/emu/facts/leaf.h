@@ -109,8 +109,8 @@ enum node_kind node_find(const char *title, size_t n);
 /* The kind of node that an object of @kind is; NODE_none: of another kind there is none. */
 enum node_kind node_of_object(enum object_kind kind);
 
-/* Appends what a node whose title is @title is, with its article: "a memory region". */
-void node_add_text(struct text *t, const char *title);
+/* Appends what the node @v is, with its article: "a memory region"; of a leaf, "a value". */
+void node_add_text(struct text *t, const struct rdl_value *v);
 
 /* The leaf, or the child with a key of its own, that is called the @n bytes at @key in a node of
  * @kind; LEAF_none, CHILD_none.
@@ -123,7 +123,7 @@ enum child_id child_find(enum node_kind kind, const char *key, size_t n);
  */
 const char *leaf_reserved(enum node_kind kind, const char *name);
 
-/* The key of @row, whose table of keys has @word: that word in lower case.  @ret has
+/* The key that @word gives to a leaf with a table of keys: the word in lower case.  @ret has
  * RDL_NAME_BYTES.
  */
 void leaf_word_key(const struct enum_row *word, char *ret);
