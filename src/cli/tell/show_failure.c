@@ -65,12 +65,13 @@ static void print_attempts(FILE *out, const struct past_index *x, const struct e
     }
 }
 
-/* Where the queue pair went to ERR, which flushed this request. */
+/* What moved the queue pair to ERR, which flushed this request; a person may have done so. */
 static void print_flush(FILE *out, const struct past_index *x, const struct ev *cqe)
 {
-    const struct ev *first = past_failure_before(x, cqe->u.cqe.host, cqe->u.cqe.qpn, cqe->id);
+    const struct ev *state = past_error_state(x, cqe->u.cqe.host, cqe->u.cqe.qpn, cqe->id);
+    const struct ev *first = state ? past_failure_of(x, state) : NULL;
 
-    if (!first || !past_error_state(x, cqe->u.cqe.host, cqe->u.cqe.qpn, cqe->id))
+    if (!first)
         return;
     fprintf(out, "  the request that failed first:\n");
     show_detail(out, x->past, first);

@@ -279,14 +279,9 @@ static const struct ev *refused_fetch(const struct walk *w, const struct ev *e)
 /* A queue pair that stops at such a request stops because of its completion. */
 static const struct ev *cause_of_state(const struct walk *w, const struct ev *e)
 {
-    const struct ev_qp_state *q = &e->u.qp_state;
-    const struct ev *failed = NULL;
+    const struct ev *failed = past_failure_of(w->index, e);
 
-    if (q->to == QPS_ERR)
-        failed = past_failure_before(w->index, q->host, q->qpn, e->id);
-    if (failed && ev_tick(failed->id) == ev_tick(e->id) && refused_fetch(w, failed))
-        return failed;
-    return cause_of(w, e);
+    return failed && refused_fetch(w, failed) ? failed : cause_of(w, e);
 }
 
 static const struct ev *tell_state(struct walk *w, const struct ev *e)

@@ -466,8 +466,11 @@ const struct ev *past_error_state(const struct past_index *x, uint32_t host, uin
     return unless_gap(x, last_before(x, qp_key(THREAD_ERRORS, host, qpn), before), before);
 }
 
-const struct ev *past_failure_before(const struct past_index *x, uint32_t host, uint32_t qpn,
-                                     ev_id before)
+const struct ev *past_failure_of(const struct past_index *x, const struct ev *state)
 {
-    return event_at(x, last_before(x, qp_key(THREAD_FAILURES, host, qpn), before));
+    const struct ev_qp_state *q = &state->u.qp_state;
+    const struct ev *cqe =
+        event_at(x, last_before(x, qp_key(THREAD_FAILURES, q->host, q->qpn), state->id));
+
+    return q->to == QPS_ERR && cqe && ev_tick(cqe->id) == ev_tick(state->id) ? cqe : NULL;
 }

@@ -284,6 +284,7 @@ static void a_failed_completion_leads_to_its_request(void **state)
         {.id = ID(3, 2), .kind = EV_qp_state, .u.qp_state = {.qpn = 2, .to = QPS_ERR}},
         {.id = ID(3, 3), .kind = EV_cqe, .u.cqe = {.qpn = 2, .status = WCS_WR_FLUSH_ERR}},
         {.id = ID(3, 4), .kind = EV_cqe, .u.cqe = {.qpn = 2, .status = WCS_WR_FLUSH_ERR}},
+        {.id = ID(9, 1), .kind = EV_qp_state, .u.qp_state = {.qpn = 2, .to = QPS_ERR}},
     };
     const struct written w = {.events = events, .n = ARRAY_LEN(events)};
     struct past p;
@@ -292,10 +293,8 @@ static void a_failed_completion_leads_to_its_request(void **state)
     (void)state;
     assert_ptr_equal(past_last_tx_of_request(x, &events[4]), &events[2]);
     assert_ptr_equal(past_fetch_of(x, &events[4]), &events[0]);
-    assert_null(past_failure_before(x, H1, 2, events[4].id));
-    assert_ptr_equal(past_failure_before(x, H1, 2, events[6].id), &events[4]);
-    assert_ptr_equal(past_failure_before(x, H1, 2, events[7].id),
-                     &events[4]); /* not what was flushed */
+    assert_ptr_equal(past_failure_of(x, &events[5]), &events[4]);
+    assert_null(past_failure_of(x, &events[8])); /* this time by somebody's order */
     assert_ptr_equal(past_error_state(x, 0, 2, ID(3, 3)), &events[5]);
     past_index_free(x);
 }

@@ -152,6 +152,9 @@ static const struct ev given_up[] = {
      .cause = ID(7, 1),
      .kind = EV_cqe,
      .u.cqe = {.qpn = 2, .wr_id = 6, .status = WCS_WR_FLUSH_ERR}},
+    /* It was used again, until somebody ended that. */
+    {.id = ID(9, 1), .kind = EV_qp_state, .u.qp_state = {.qpn = 2, .from = QPS_RTS, .to = QPS_ERR}},
+    {.id = ID(9, 2), .kind = EV_cqe, .u.cqe = {.qpn = 2, .wr_id = 7, .status = WCS_WR_FLUSH_ERR}},
 };
 
 static void giving_up_lists_the_fate_of_every_transmission(void **state)
@@ -236,8 +239,13 @@ static void a_flushed_request_names_the_one_that_failed(void **state)
 
     (void)state;
     assert_int_equal(ask(&p, &w, ID(7, 4), 0), RDL_OK);
+    assert_prints(&p, "  the request that failed first:\n");
     assert_prints(&p, "wr_id=5 RETRY_EXC_ERR");
     assert_prints(&p, "because #7.3 qp_state: host0.qpn2 RTS -> ERR");
+    printed_end(&p);
+    assert_int_equal(ask(&p, &w, ID(9, 2), 0), RDL_OK);
+    assert_null(strstr(printed_text(&p), "failed first"));
+    assert_prints(&p, "because #9.1 qp_state: host0.qpn2 RTS -> ERR");
     printed_end(&p);
 }
 
