@@ -366,12 +366,12 @@ static const struct ev *event_at(const struct past_index *x, uint32_t i)
     return i == PAST_NONE ? NULL : past_at(x->past, i);
 }
 
-/* What @e is about; NULL: nothing, or it is not an event of this past. */
-static const struct ev *about(const struct past_index *x, const struct ev *e)
+/* What @e is about; PAST_NONE: nothing, or it is not an event of this past. */
+static uint32_t about(const struct past_index *x, const struct ev *e)
 {
     const size_t i = past_lower_bound(x->past, e->id);
 
-    return i < x->past->n && past_at(x->past, i)->id == e->id ? event_at(x, x->about[i]) : NULL;
+    return i < x->past->n && past_at(x->past, i)->id == e->id ? x->about[i] : PAST_NONE;
 }
 
 /* The first event of the thread that event @i is on. */
@@ -421,19 +421,17 @@ const struct ev *past_last_tx(const struct past_index *x, uint32_t host, uint32_
 
 const struct ev *past_answer_to(const struct past_index *x, const struct ev *rx)
 {
-    return about(x, rx);
+    return event_at(x, about(x, rx));
 }
 
 const struct ev *past_post_of(const struct past_index *x, const struct ev *fetch)
 {
-    const struct ev *post = about(x, fetch);
-
-    return post && !past_gap_between(x->past, post->id, fetch->id) ? post : NULL;
+    return unless_gap(x, about(x, fetch), fetch->id);
 }
 
 const struct ev *past_last_tx_of_request(const struct past_index *x, const struct ev *cqe)
 {
-    return about(x, cqe);
+    return unless_gap(x, about(x, cqe), cqe->id);
 }
 
 const struct ev *past_fetch_of(const struct past_index *x, const struct ev *cqe)
@@ -441,7 +439,7 @@ const struct ev *past_fetch_of(const struct past_index *x, const struct ev *cqe)
     const struct ev_cqe *c = &cqe->u.cqe;
     const struct thread_key key = {THREAD_WORK_REQUEST, c->host, c->qpn, c->wr_id};
 
-    return event_at(x, last_before(x, key, cqe->id));
+    return unless_gap(x, last_before(x, key, cqe->id), cqe->id);
 }
 
 const struct ev *past_refused_key(const struct past_index *x, uint32_t host, uint32_t qpn,
@@ -454,7 +452,7 @@ const struct ev *past_refused_key(const struct past_index *x, uint32_t host, uin
         event_at(x, i == PAST_NONE ? first_of(x, thread_last(x, key)) : x->after[i]);
 
     if (!tick)
-        return last;
+        return unless_gap(x, i, before);
     if (next && ev_tick(next->id) == ev_tick(before))
         return next;
     return last && ev_tick(last->id) == ev_tick(before) ? last : NULL;

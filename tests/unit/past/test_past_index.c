@@ -225,7 +225,11 @@ static const struct ev before_a_gap[] = {
     {.id = ID(5, 1), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = 7}},
     {.id = ID(6, 1), .kind = EV_post_send, .u.post_send = {.qpn = 2, .desc = 3}},
     {.id = ID(7, 1), .kind = EV_qp_state, .u.qp_state = {.qpn = 2, .to = QPS_ERR}},
+    {.id = ID(8, 1), .kind = EV_fetch, .u.fetch = {.qpn = 2, .desc = 4, .wr_id = 9}},
+    {.id = ID(8, 2), .kind = EV_key, .u.key = {.qpn = 2, .rule = 1}},
+    {.id = ID(8, 3), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = 8, .wr_id = 9}},
     {.id = ID(20, 1), .kind = EV_fetch, .u.fetch = {.qpn = 2, .desc = 3}},
+    {.id = ID(20, 2), .kind = EV_cqe, .u.cqe = {.qpn = 2, .wr_id = 9, .status = WCS_RETRY_EXC_ERR}},
 };
 
 /* The same question about an event that was repeated has no wrong answer from before the gap. */
@@ -234,13 +238,17 @@ static void nothing_is_taken_for_what_was_not_recorded(void **state)
     const struct written w = {.events = before_a_gap, .n = ARRAY_LEN(before_a_gap)};
     struct past p;
     struct past_index *x = indexed(&w, &p);
+    const struct ev *cqe = &before_a_gap[ARRAY_LEN(before_a_gap) - 1], *fetch = cqe - 1;
 
     (void)state;
     for (int gap = 0; gap < 2; gap++) {
         p.gap_from = gap ? 10 : 0;
         p.gap_to = gap ? 12 : 0;
         assert_int_equal(past_last_tx(x, 0, 2, 7, ID(20, 1)) == NULL, gap);
-        assert_int_equal(past_post_of(x, &before_a_gap[3]) == NULL, gap);
+        assert_int_equal(past_post_of(x, fetch) == NULL, gap);
+        assert_int_equal(past_fetch_of(x, cqe) == NULL, gap);
+        assert_int_equal(past_last_tx_of_request(x, cqe) == NULL, gap);
+        assert_int_equal(past_refused_key(x, 0, 2, ID(20, 2), false) == NULL, gap);
         assert_int_equal(past_error_state(x, 0, 2, ID(20, 1)) == NULL, gap);
     }
     p.gap_from = 3;
