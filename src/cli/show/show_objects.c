@@ -5,6 +5,7 @@
 
 #include "cli/print/print_json.h"
 #include "cli/print/show_text.h"
+#include "cli/show/show_vq.h"
 #include "cli/tree/tree.h"
 #include "cli/tree/tree_json.h"
 #include "emu/base/assert.h"
@@ -268,44 +269,25 @@ static void print_pairs(FILE *out, const struct rdl_lab *lab, const char *path, 
     show_wrap_behind(out, lead, 12, buf);
 }
 
-/* Where driver and device stand in a queue.  The indexes run freely through 16 bits. */
-struct indexes {
-    uint16_t avail, reclaimed; /* of the driver */
-    uint16_t seen, returned;   /* of the device */
-};
-
-static struct indexes indexes_of(const struct rdl_lab *lab, const char *queue)
-{
-    char driver[TREE_PATH_BYTES], device[TREE_PATH_BYTES];
-
-    (void)tree_child(lab, queue, CHILD_queue_driver, driver);
-    (void)tree_child(lab, queue, CHILD_queue_device, device);
-    return (struct indexes){
-        .avail = (uint16_t)tree_number(lab, driver, LEAF_driver_side_avail_idx),
-        .reclaimed = (uint16_t)tree_number(lab, driver, LEAF_driver_side_used_idx),
-        .seen = (uint16_t)tree_number(lab, device, LEAF_device_side_avail_idx),
-        .returned = (uint16_t)tree_number(lab, device, LEAF_device_side_used_idx),
-    };
-}
-
-/* "  sq       queue 19, 16 entries, 1 posted, 1 taken by the device": one of the work queues. */
+/* "  sq       queue 19, 16 entries, 2 in use: 1 not yet taken by the device, ...": a work queue. */
 static void print_work_queue(FILE *out, const struct rdl_lab *lab, const char *qp, enum child_id id)
 {
     char path[TREE_PATH_BYTES], buf[SHOW_LINE_BYTES], lead[32];
     struct text line = text_on(buf, sizeof(buf)), l = text_on(lead, sizeof(lead));
-    struct indexes at;
+    struct vq_indexes at;
 
     if (!tree_child(lab, qp, id, path))
         return; /* the device has not made it */
-    at = indexes_of(lab, path);
+    at = vq_indexes_of(lab, path);
     text_addf(&l, "  %s", child_rows[id].key);
     text_addf(&line, "queue %llu, %llu entries",
               (unsigned long long)tree_number(lab, path, LEAF_queue_number),
               (unsigned long long)tree_number(lab, path, LEAF_queue_size));
-    text_addf(&line, ", %u in use", (uint16_t)(at.avail - at.reclaimed));
-    text_addf(&line, ": %u not yet taken by the device", (uint16_t)(at.avail - at.seen));
-    text_addf(&line, ", %u under way", (uint16_t)(at.seen - at.returned));
-    text_addf(&line, ", %u given back", (uint16_t)(at.returned - at.reclaimed));
+    text_addf(&line, ", %u in use", (uint16_t)(at.driver_avail - at.driver_used));
+    text_addf(&line, ": %u not yet taken by the device",
+              (uint16_t)(at.driver_avail - at.device_avail));
+    text_addf(&line, ", %u under way", (uint16_t)(at.device_avail - at.device_used));
+    text_addf(&line, ", %u given back", (uint16_t)(at.device_used - at.driver_used));
     show_wrap_behind(out, lead, 12, buf);
 }
 

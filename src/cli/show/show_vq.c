@@ -25,27 +25,26 @@ struct ring {
     const char *path;
     enum ring_role role;
     uint64_t number, size;
-    /* The indexes run freely through 16 bits. */
-    uint16_t driver_avail, driver_used, device_avail, device_used;
+    struct vq_indexes at;
 };
 
-/* A leaf of descriptor or used entry number @i, 0 if the queue has none. */
-static uint64_t desc(const struct ring *q, uint64_t i, enum leaf_id leaf)
+/* A leaf of element @i of a list of the queue, 0 if there is none. */
+static uint64_t element(const struct ring *q, enum child_id list, uint64_t i, enum leaf_id leaf)
 {
     char path[TREE_PATH_BYTES];
 
-    return tree_element(q->lab, q->path, CHILD_queue_desc, i, path)
-               ? tree_number(q->lab, path, leaf)
-               : 0;
+    return tree_element(q->lab, q->path, list, i, path) ? tree_number(q->lab, path, leaf) : 0;
+}
+
+/* Of descriptor, and of entry of the used ring, number @i. */
+static uint64_t desc(const struct ring *q, uint64_t i, enum leaf_id leaf)
+{
+    return element(q, CHILD_queue_desc, i, leaf);
 }
 
 static uint64_t used(const struct ring *q, uint64_t i, enum leaf_id leaf)
 {
-    char path[TREE_PATH_BYTES];
-
-    return tree_element(q->lab, q->path, CHILD_queue_used, i, path)
-               ? tree_number(q->lab, path, leaf)
-               : 0;
+    return element(q, CHILD_queue_used, i, leaf);
 }
 
 /* Entry number @i of the avail ring. */
@@ -54,12 +53,22 @@ static uint64_t avail(const struct ring *q, uint64_t i)
     return tree_element_number(q->lab, q->path, CHILD_queue_avail, i);
 }
 
-static struct ring ring_of(const struct rdl_lab *lab, const struct past *p, const char *path)
+struct vq_indexes vq_indexes_of(const struct rdl_lab *lab, const char *queue)
 {
     char driver[TREE_PATH_BYTES], device[TREE_PATH_BYTES];
 
-    (void)tree_child(lab, path, CHILD_queue_driver, driver);
-    (void)tree_child(lab, path, CHILD_queue_device, device);
+    (void)tree_child(lab, queue, CHILD_queue_driver, driver);
+    (void)tree_child(lab, queue, CHILD_queue_device, device);
+    return (struct vq_indexes){
+        .driver_avail = (uint16_t)tree_number(lab, driver, LEAF_driver_side_avail_idx),
+        .driver_used = (uint16_t)tree_number(lab, driver, LEAF_driver_side_used_idx),
+        .device_avail = (uint16_t)tree_number(lab, device, LEAF_device_side_avail_idx),
+        .device_used = (uint16_t)tree_number(lab, device, LEAF_device_side_used_idx),
+    };
+}
+
+static struct ring ring_of(const struct rdl_lab *lab, const struct past *p, const char *path)
+{
     return (struct ring){
         .lab = lab,
         .past = p,
@@ -67,10 +76,7 @@ static struct ring ring_of(const struct rdl_lab *lab, const struct past *p, cons
         .role = ring_role_of(path),
         .number = tree_number(lab, path, LEAF_queue_number),
         .size = tree_number(lab, path, LEAF_queue_size),
-        .driver_avail = (uint16_t)tree_number(lab, driver, LEAF_driver_side_avail_idx),
-        .driver_used = (uint16_t)tree_number(lab, driver, LEAF_driver_side_used_idx),
-        .device_avail = (uint16_t)tree_number(lab, device, LEAF_device_side_avail_idx),
-        .device_used = (uint16_t)tree_number(lab, device, LEAF_device_side_used_idx),
+        .at = vq_indexes_of(lab, path),
     };
 }
 
@@ -98,7 +104,7 @@ static void add_avail_note(struct text *t, const struct ring *q)
     const struct ev *kick;
     uint16_t told;
 
-    if (q->driver_avail == q->device_avail)
+    if (q->at.driver_avail == q->at.device_avail)
         return;
     if (q->role == RING_RQ || q->role == RING_CQ) {
         text_add(t, q->role == RING_RQ ? "the device looks when a packet comes"
@@ -107,8 +113,8 @@ static void add_avail_note(struct text *t, const struct ring *q)
     }
     kick = last_kick(q);
     /* What is posted behind a kick that the device has not yet answered needs none of its own. */
-    told = kick ? (uint16_t)(kick->u.kick.avail_idx - q->device_avail) : 0;
-    if (told && told <= (uint16_t)(q->driver_avail - q->device_avail)) {
+    told = kick ? (uint16_t)(kick->u.kick.avail_idx - q->at.device_avail) : 0;
+    if (told && told <= (uint16_t)(q->at.driver_avail - q->at.device_avail)) {
         text_add(t, "kicked in ");
         ev_add_id(t, kick->id);
         text_add(t, ": the device will look");
@@ -144,15 +150,15 @@ static void print_head(FILE *out, const struct ring *q)
         text_add(&t, "   BROKEN: the device needs a reset");
     show_line(out, &t);
     add_avail_note(&nt, q);
-    print_index(out, "avail.idx", q->driver_avail, q->device_avail, note);
-    print_index(out, "used.idx", q->driver_used, q->device_used,
-                q->driver_used == q->device_used ? "" : "the driver has not looked");
+    print_index(out, "avail.idx", q->at.driver_avail, q->at.device_avail, note);
+    print_index(out, "used.idx", q->at.driver_used, q->at.device_used,
+                q->at.driver_used == q->at.device_used ? "" : "the driver has not looked");
 }
 
 /* Has the device given the chain @head back? */
 static bool is_returned(const struct ring *q, uint64_t head)
 {
-    for (uint16_t i = q->driver_used; i != q->device_used; i++) {
+    for (uint16_t i = q->at.driver_used; i != q->at.device_used; i++) {
         if (used(q, i % q->size, LEAF_used_id) == head)
             return true;
     }
@@ -241,21 +247,21 @@ static void print_entries(FILE *out, const struct ring *q, bool is_used, uint16_
 
 static void print_ring(FILE *out, const struct ring *q, const struct wqe_reader *r)
 {
-    const uint16_t outstanding = (uint16_t)(q->driver_avail - q->driver_used);
+    const uint16_t outstanding = (uint16_t)(q->at.driver_avail - q->at.driver_used);
     const uint64_t flags = tree_number(q->lab, q->path, LEAF_queue_flags);
 
     print_head(out, q);
     if (q->size == 0)
         return;
     for (uint16_t k = 0; k < outstanding && k < CHAINS_SHOWN_MAX; k++) {
-        const uint64_t slot = (uint16_t)(q->driver_used + k) % q->size;
+        const uint64_t slot = (uint16_t)(q->at.driver_used + k) % q->size;
 
         print_chain(out, q, r, avail(q, slot));
     }
     if (outstanding > CHAINS_SHOWN_MAX)
         fprintf(out, "  ...      and %u more chains\n", outstanding - CHAINS_SHOWN_MAX);
-    print_entries(out, q, false, q->driver_used, q->driver_avail);
-    print_entries(out, q, true, q->driver_used, q->device_used);
+    print_entries(out, q, false, q->at.driver_used, q->at.driver_avail);
+    print_entries(out, q, true, q->at.driver_used, q->at.device_used);
     if (flags)
         fprintf(out, "  flags    0x%llx\n", (unsigned long long)flags);
 }

@@ -6,10 +6,19 @@
 #define CLI_SHOW_SHOW_VQ_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "emu/past/past.h"
 #include "rdmalab/inspect.h"
+
+/* Where driver and device stand in a queue.  The indexes run freely through 16 bits. */
+struct vq_indexes {
+    uint16_t driver_avail, driver_used; /* posted up to here; looked at what came back up to here */
+    uint16_t device_avail, device_used; /* taken up to here; given back up to here */
+};
+
+struct vq_indexes vq_indexes_of(const struct rdl_lab *lab, const char *queue);
 
 /* @path is a queue ("h1.qp.sq"), or what has one or two ("h1.qp", "h1.cq", "h1").
  *
