@@ -46,7 +46,6 @@ struct builder {
     uint64_t unseen_ns; /* time of the newest event that is not drawn */
     uint32_t n_packets; /* that have an arrow; copies do not count */
     ev_id left;         /* the newest packet that is not drawn for want of room */
-    bool full;          /* nothing more is drawn */
 };
 
 /* The host on whose lifeline an event is drawn; EV_HOST_NONE if it is drawn on none. */

@@ -88,12 +88,10 @@ static bool make_room(struct builder *b, const struct ev *e, bool begins)
     struct ladder *l = b->l;
     const bool one_too_many = begins && b->n_packets == l->options.n_packets;
 
-    if (!b->full && (one_too_many || l->n_stops + 2 > l->cap_stops ||
-                     l->n_arrows == l->cap_arrows || l->n_timers == l->cap_timers)) {
-        b->full = true;
-        l->left_from = e->id;
-    }
-    return !b->full;
+    if (!l->left_from && (one_too_many || l->n_stops + 2 > l->cap_stops ||
+                          l->n_arrows == l->cap_arrows || l->n_timers == l->cap_timers))
+        l->left_from = e->id; /* from here on nothing more is drawn */
+    return !l->left_from;
 }
 
 static void take(struct builder *b, const struct ev *e)
