@@ -5,7 +5,6 @@
 #include "viz/ladder_model.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "viz/ladder_builder.h"
 

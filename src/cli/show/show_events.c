@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show/show_events.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/print/show_text.h"
-#include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 
 #define COLUMN_TIME 9u
 
 struct event_filter event_filter_all(void)
 {
-    struct event_filter f = {.host = EV_HOST_NONE};
-
-    memset(f.kinds, true, sizeof(f.kinds));
-    return f;
+    return (struct event_filter){.kinds = ev_set_all, .host = EV_HOST_NONE};
 }
 
 bool event_filter_range(struct event_filter *f, const char *s)
@@ -48,7 +43,7 @@ bool event_filter_range(struct event_filter *f, const char *s)
 
 bool event_filter_kinds(struct event_filter *f, const char *s, size_t *reterr_at)
 {
-    bool kinds[EV_COUNT] = {false};
+    struct ev_set kinds = ev_set_none;
 
     for (size_t at = 0; s[at];) {
         char word[EV_NAME_BYTES];
@@ -64,17 +59,18 @@ bool event_filter_kinds(struct event_filter *f, const char *s, size_t *reterr_at
             *reterr_at = at;
             return false;
         }
-        kinds[kind] = true;
+        ev_set_add(&kinds, kind);
         at += n;
         at += s[at] == ',';
     }
-    memcpy(f->kinds, kinds, sizeof(kinds));
+    f->kinds = kinds;
     return true;
 }
 
 static bool passes(const struct event_filter *f, const struct ev *e)
 {
-    return f->kinds[e->kind] && (f->host == EV_HOST_NONE || past_host_of(e) == f->host);
+    return ev_set_has(&f->kinds, e->kind) &&
+           (f->host == EV_HOST_NONE || past_host_of(e) == f->host);
 }
 
 /* What goes wrong is red, what waits is yellow, what completes is green. */

@@ -13,7 +13,7 @@ struct event_filter {
     ev_id from, to; /* 0: no limit; row 0 means the whole tick */
     size_t last;    /* only so many at the end; 0: all */
     uint32_t host;  /* EV_HOST_NONE: all */
-    bool kinds[EV_COUNT];
+    struct ev_set kinds;
 };
 
 /* All events. */

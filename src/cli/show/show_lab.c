@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show/show_lab.h"
 
-#include <string.h>
-
 #include "cli/print/show_text.h"
 #include "cli/show/show_objects.h"
 #include "cli/show/show_vq.h"

@@ -7,7 +7,6 @@
 #include "cli/print/show_text.h"
 #include "cli/show/packet_rows.h"
 #include "cli/tell/show_fate.h"
-#include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/wire/packet.h"
 

@@ -6,9 +6,6 @@
  */
 #include "cli/show/show_vq.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/print/show_text.h"
 #include "cli/show/show_wqe.h"
 #include "cli/tree/tree.h"

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Prints all that is known of @word, in either case, with - or _; false if that is nothing. */
+/* Prints all that is known of @word, as explain_same() knows it; false if that is nothing. */
 bool explain(FILE *out, const char *word);
 
-/* Are @a and @b the same word?  Case and the kind of dash do not matter. */
+/* Are @a and @b the same word?  Case does not matter, nor which of "-_. " stands where. */
 bool explain_same(const char *a, const char *b);
 
 /* The known word that looks most like @word; NULL if none comes near, and EXPLAIN_WORDS helps. */

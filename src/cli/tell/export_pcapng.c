@@ -7,7 +7,6 @@
  * it appears on an interface of its own, wire.lost, at the time when it was lost.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/tell/export.h"
 #include "emu/base/quantity.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/tree/tree_json.h"
 
-#include <string.h>
-
 #include "cli/print/print_json.h"
 #include "cli/tree/tree.h"
 

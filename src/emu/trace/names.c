@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/base/assert.h"
 #include "emu/trace/event.h"
 
 #define NAMES_HOSTS_MAX   (EV_PORT_FIRST + EV_PORTS_MAX)

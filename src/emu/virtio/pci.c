@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/virtio/pci.h"
 
-#include <string.h>
-
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/base/log2.h"
