@@ -53,7 +53,6 @@ bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
     RDL_ASSERT(config->config_bytes > 0 && config->config_bytes <= BAR_NOTIFY - BAR_DEVICE);
 
     *d = (struct virtio_dev){
-        .arena = a,
         .sim = sim,
         .ops = ops,
         .ctx = ctx,

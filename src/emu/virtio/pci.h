@@ -68,7 +68,6 @@ struct virtio_config {
 };
 
 struct virtio_dev {
-    struct arena *arena;
     struct sim *sim;
     const struct virtio_ops *ops;
     void *ctx;
