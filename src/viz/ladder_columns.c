@@ -6,15 +6,15 @@
 
 #include "viz/ladder_builder.h"
 
-/* Of those that are for the ladder, some are no RoCEv2, of which it tells, or say no more than the
+/* Of those that are for the ladder, some end no frame of which it tells, or say no more than the
  * others.
  */
 static bool is_drawn(const struct ev *e)
 {
-    if (e->kind == EV_port_out)
-        return e->u.port_out.opcode < FRAME_OTHER;
-    if (e->kind == EV_drop)
-        return e->u.drop.reason != DROP_NOT_FOR_US && e->u.drop.opcode < FRAME_OTHER;
+    ev_id tx;
+
+    if (e->kind == EV_port_out || e->kind == EV_drop)
+        return fate_is_end(e, &tx);
     return e->kind != EV_key || e->u.key.rule != 0;
 }
 
