@@ -7,6 +7,14 @@
 #include "cli/saved/saved_header.h"
 #include "emu/base/assert.h"
 
+#define TEXT_SUFFIX ".txt"
+
+/* Two suffixes, and how they are said. */
+#define ENDS(a, b)                                                                                 \
+    {                                                                                              \
+        {a, b}, a " or " b                                                                         \
+    }
+
 static bool ends_in(const char *name, const char *end)
 {
     const size_t n = strlen(name), m = strlen(end);
@@ -18,9 +26,8 @@ const char *export_wants_suffix(enum export_form form, const char *name)
 {
     static const struct row {
         const char *suffix[2], *both;
-    } picture = {{".svg", ".txt"}, ".svg or .txt"},
-      pcapng = {{".pcapng", ".pcap"}, ".pcapng or .pcap"},
-      events = {{".ndjson", ".jsonl"}, ".ndjson or .jsonl"};
+    } picture = ENDS(".svg", TEXT_SUFFIX), pcapng = ENDS(".pcapng", ".pcap"),
+      events = ENDS(".ndjson", ".jsonl");
     const struct row *row = form == EXPORT_PCAPNG   ? &pcapng
                             : form == EXPORT_EVENTS ? &events
                                                     : &picture;
@@ -37,7 +44,7 @@ const char *export_wants_suffix(enum export_form form, const char *name)
 
 bool export_is_text(const char *name)
 {
-    return ends_in(name, ".txt");
+    return ends_in(name, TEXT_SUFFIX);
 }
 
 enum rdl_status export_events(FILE *out, const struct past *p, const struct past_about *about)
