@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define INDEX_DIGITS_MAX 18u /* of an element: so many fit 64 bits */
+
 _Static_assert(NODE_COUNT <= 64 && CHILD_COUNT <= 64, "struct leaf_places has a bit for each");
 
 const struct leaf_type_row leaf_types[TYPE_COUNT] = {
@@ -166,7 +168,7 @@ size_t leaf_path_word(const char *path)
     if (path[0] == '[') {
         const size_t digits = strspn(path + 1, "0123456789");
 
-        return digits > 0 && digits < 19 && path[1 + digits] == ']' ? digits + 2 : 0;
+        return digits > 0 && digits <= INDEX_DIGITS_MAX && path[1 + digits] == ']' ? digits + 2 : 0;
     }
     return strcspn(path, ".[");
 }

@@ -12,9 +12,8 @@
 struct wr_info {
     enum wr_opcode opcode;
     enum wc_opcode wc;
-    bool local; /* nothing is sent */
-    uint8_t
-        code[5]; /* otherwise the BTH opcode by enum op_position; a READ and an atomic are ONLY */
+    bool local;                 /* nothing is sent */
+    uint8_t code[OPP_ONLY + 1]; /* or the BTH opcode by position; a READ and an atomic are ONLY */
 };
 
 /* The row of @opcode; NULL if there is no such WR opcode. */
