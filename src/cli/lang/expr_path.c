@@ -29,6 +29,7 @@ static void offer(void *ctx, enum node_kind node, const char *key, const char *t
 static bool suggest(const char *path, size_t off, const struct leaf_places *places, struct diag *d)
 {
     const bool one_kind = (places->nodes & (places->nodes - 1)) == 0;
+    const char *point = off > 0 && path[off - 1] == ']' && path[off] != '[' ? "." : "";
     struct near near = {.best = ""};
     char word[SUGGEST_WORD_BYTES];
     struct text t = text_on(word, sizeof(word));
@@ -37,10 +38,10 @@ static bool suggest(const char *path, size_t off, const struct leaf_places *plac
     near.s = suggestion_for(word);
     leaf_each_key(places, offer, &near);
     if (near.s.best && one_kind)
-        return diag_remedy(d, "did you mean \"%.*s%s\"?", (int)off, path, near.best);
+        return diag_remedy(d, "did you mean \"%.*s%s%s\"?", (int)off, path, point, near.best);
     if (near.s.best)
-        return diag_remedy(d, "did you mean \"%.*s%s\"? a %s has it", (int)off, path, near.best,
-                           node_rows[near.node].title);
+        return diag_remedy(d, "did you mean \"%.*s%s%s\"? a %s has it", (int)off, path, point,
+                           near.best, node_rows[near.node].title);
     off -= off > 0 && path[off - 1] == '.';
     return diag_remedy(d,
                        "nothing that can be called \"%.*s\" has a \"%s\"; \"show %.*s json\" "

@@ -173,6 +173,14 @@ size_t leaf_path_word(const char *path)
     return strcspn(path, ".[");
 }
 
+const char *leaf_path_behind(const char *path, size_t n)
+{
+    path += n;
+    if (path[0] == '.' && path[1] != '\0' && path[1] != '[')
+        return path + 1;
+    return path[0] == '[' || path[0] == '\0' ? path : NULL;
+}
+
 static uint64_t bit(unsigned i)
 {
     return (uint64_t)1 << i;
@@ -232,7 +240,7 @@ bool leaf_path_leads(const char *path, struct leaf_places *ret, size_t *reterr_a
     struct leaf_places at = {.nodes = bit(NODE_lab) | bit(NODE_host)};
     const char *word = path;
 
-    while (*word) {
+    while (word && *word) {
         const size_t n = leaf_path_word(word);
         struct leaf_places next;
 
@@ -245,11 +253,11 @@ bool leaf_path_leads(const char *path, struct leaf_places *ret, size_t *reterr_a
         at = next;
         if (n == 0 || at.memory)
             break; /* a slice, or what is no path: for others to judge */
-        word += n;
-        word += *word == '.';
+        *reterr_at += n;
+        word = leaf_path_behind(word, n);
     }
     *ret = at;
-    return true;
+    return word != NULL;
 }
 
 /* Calls @each for the keys of one leaf. */

@@ -136,6 +136,11 @@ void leaf_example(struct text *t, enum node_kind kind);
  */
 size_t leaf_path_word(const char *path);
 
+/* What comes after the first word of @path, which has @n bytes: the next word, or the end.  NULL: a
+ * point before no word, or no point before one.
+ */
+const char *leaf_path_behind(const char *path, size_t n);
+
 /* Where a path can lead whose words are known, but not the lab. */
 struct leaf_places {
     uint64_t nodes; /* set of 1 << enum node_kind */
@@ -144,7 +149,7 @@ struct leaf_places {
     bool memory; /* a part of a memory region: "h1.mr[0:64]" */
 };
 
-/* The places to which @path can lead in any lab, or from any host.  False if no row has its word at
+/* The places to which @path can lead in any lab, or from any host.  False if no row has what is at
  * offset *@reterr_at; *@ret then is the places that come before it.
  */
 bool leaf_path_leads(const char *path, struct leaf_places *ret, size_t *reterr_at);

@@ -88,6 +88,9 @@ static void paths_lead_where_rows_say(void **state)
         {"h1.mr[3].x", false, 5},
         {"cq.wc[5].status", true, 0},
         {"cq.wc[5].bogus", false, 9},
+        {"h1.cq.wc[5]status", false, 11}, /* a point is missing */
+        {"h1.cq.wc[5].", false, 11},
+        {"h1.cq.[5]", false, 5},
     };
 
     (void)state;

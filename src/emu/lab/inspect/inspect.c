@@ -219,6 +219,7 @@ static enum rdl_status walk(const struct rdl_lab *lab, const char *path, struct 
 
     while (*at) {
         struct visit v = {.want = at, .want_len = leaf_path_word(at)};
+        const char *behind = leaf_path_behind(at, v.want_len);
 
         if (value.type == RDL_NODE && v.want_len > 0)
             visit(&node, &v);
@@ -228,13 +229,11 @@ static enum rdl_status walk(const struct rdl_lab *lab, const char *path, struct 
         }
         node = v.node;
         value = v.value;
-        at += v.want_len;
-        if (*at == '.' && at[1] != '\0' && at[1] != '[')
-            at++;
-        else if (*at != '[' && *at != '\0') {
-            *reterr_at = (size_t)(at - path);
+        if (!behind) {
+            *reterr_at = (size_t)(at - path) + v.want_len;
             return RDL_ERR_NOT_FOUND;
         }
+        at = behind;
     }
     *ret_node = node;
     *ret_value = value;

@@ -140,6 +140,7 @@ static void bad_expressions_are_refused_where_they_go_wrong(void **state)
         {"not h1.cq.wc[5].bogus == SUCCESS", "h1.cq.wc[5].bogus", "nothing is called"},
         {"h1.qp.state == RTS or h1.qp.stat == RTS", "h1.qp.stat ", "nothing is called"},
         {"cq.wc[5].statsu == SUCCESS", "cq.wc[5].statsu", "nothing is called"},
+        {"cq.wc[5]status == SUCCESS", "cq.wc[5]status", "nothing is called"},
     };
 
     (void)state;
