@@ -7,6 +7,8 @@
 
 #define RDL_ANY UINT32_MAX
 
+#define RDL_FAULTS_MAX 65536u /* at a time */
+
 /* Matches frames at the moment they leave a host, or come in through an external port.  Every
  * criterion must hold; RDL_ANY always does.
  */

@@ -9,6 +9,8 @@ typedef struct {
     uint32_t raw;
 } rdl_ping_id;
 
+#define RDL_PINGS_MAX 64u /* of a host, under way or remembered */
+
 struct rdl_ping_config {
     uint8_t address[16]; /* of one station, IPv4 as ::ffff:a.b.c.d */
     uint32_t bytes;      /* of data */
@@ -21,7 +23,7 @@ struct rdl_ping_config {
  * Return: RDL_OK
  *	   RDL_ERR_INVAL     the address is none of a single station, or @bytes exceeds the MTU
  *	   RDL_ERR_NO_ROUTE  the address is unknown and no link is up
- *	   RDL_ERR_LIMIT     64 are under way
+ *	   RDL_ERR_LIMIT     RDL_PINGS_MAX are under way
  *	   RDL_ERR_BROKEN    virtio-net needs a reset
  *	   RDL_ERR_STALE
  */

@@ -59,6 +59,12 @@ typedef struct {
 #define RDL_NAME_BYTES 24u /* longest name, its NUL included */
 #define RDL_NEVER      UINT64_MAX
 
+/* How much a lab can have of what costs memory only by use. */
+#define RDL_HOSTS_MAX        4096u
+#define RDL_SWITCHES_MAX     4096u
+#define RDL_SWITCH_PORTS_MAX 4096u /* of each */
+#define RDL_LINKS_MAX        65536u
+
 struct rdl_lab_config {
     uint64_t seed;          /* everything random in the lab comes from it */
     size_t arena_bytes_max; /* address space reserved for the lab; 0: see rdl_lab_new() */
@@ -98,7 +104,7 @@ struct rdl_host_config {
  * Return: RDL_OK
  *	   RDL_ERR_INVAL   a value is out of range
  *	   RDL_ERR_EXISTS  the name is in use
- *	   RDL_ERR_LIMIT   too many hosts
+ *	   RDL_ERR_LIMIT   there are RDL_HOSTS_MAX
  *	   RDL_ERR_NOMEM   the arena is full, or ram_bytes too few for the device's queues
  */
 RDL_MUST_CHECK enum rdl_status rdl_host_add(struct rdl_lab *lab,
@@ -119,7 +125,7 @@ struct rdl_link_config {
  *	   RDL_ERR_NOT_FOUND  @a or @b
  *	   RDL_ERR_BUSY       a host or external port that is linked already
  *	   RDL_ERR_INVAL      both ends are the same, or a value is out of range
- *	   RDL_ERR_LIMIT      too many links, or ports of the switch
+ *	   RDL_ERR_LIMIT      there are RDL_LINKS_MAX, or RDL_SWITCH_PORTS_MAX at a switch
  */
 RDL_MUST_CHECK enum rdl_status rdl_link_add(struct rdl_lab *lab,
                                             const struct rdl_link_config *config, rdl_link *ret);

@@ -25,6 +25,13 @@ RDL_MUST_CHECK enum rdl_status rdl_dealloc_pd(struct rdl_lab *lab, rdl_pd pd);
 RDL_MUST_CHECK enum rdl_status rdl_mem_alloc(struct rdl_lab *lab, rdl_host host, uint64_t bytes,
                                              uint64_t *ret);
 
+/* Gives back all that rdl_mem_alloc() gave where @addr lies in it.  Return: RDL_OK
+ *	   RDL_ERR_FAULT  nothing is mapped at @addr
+ *	   RDL_ERR_BUSY   a region is registered over some of it
+ *	   RDL_ERR_STALE
+ */
+RDL_MUST_CHECK enum rdl_status rdl_mem_free(struct rdl_lab *lab, rdl_host host, uint64_t addr);
+
 /* Copies between a buffer of the caller's and guest-virtual memory.  RDL_ERR_FAULT: not all of it
  * is mapped; nothing was copied.
  */

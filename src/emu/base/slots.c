@@ -5,63 +5,72 @@
 
 #include "emu/base/assert.h"
 
+#define LEN_FIRST 16u
+
 static size_t words(uint32_t len)
 {
     return (len + 63u) / 64u;
 }
 
-bool slots_init(struct slots *s, struct arena *a, uint32_t len)
+void slots_init(struct slots *s, struct arena *a, uint32_t max)
 {
-    *s = (struct slots){0};
-    return slots_grow(s, a, len);
+    RDL_ASSERT(max > 0 && max <= SLOTS_MAX);
+    *s = (struct slots){.arena = a, .max = max};
 }
 
-bool slots_grow(struct slots *s, struct arena *a, uint32_t len)
+static void release(const struct slots *s)
 {
-    struct slots longer = {.len = len, .used = s->used};
+    arena_release(s->arena, s->v, s->len * sizeof(*s->v));
+    arena_release(s->arena, s->free, words(s->len) * sizeof(*s->free));
+}
 
-    RDL_ASSERT(len > 0 && len >= s->len && len <= SLOTS_MAX);
-    longer.v = arena_alloc(a, len * sizeof(*s->v));
-    longer.free = arena_alloc(a, words(len) * sizeof(*s->free));
+void slots_done(struct slots *s)
+{
+    release(s);
+    *s = (struct slots){0};
+}
+
+/* Makes the table twice as long; false when the arena is full. */
+static bool grow(struct slots *s)
+{
+    struct slots longer = *s;
+
+    longer.len = s->len ? 2 * s->len : LEN_FIRST;
+    if (longer.len > s->max)
+        longer.len = s->max;
+    longer.v = arena_alloc(s->arena, longer.len * sizeof(*s->v));
+    longer.free = arena_alloc(s->arena, words(longer.len) * sizeof(*s->free));
     if (!longer.v || !longer.free) {
-        slots_done(&longer, a);
+        release(&longer);
         return false;
     }
     if (s->len > 0) {
         memcpy(longer.v, s->v, s->len * sizeof(*s->v));
         memcpy(longer.free, s->free, words(s->len) * sizeof(*s->free));
     }
-    for (uint32_t i = s->len; i < len; i++) {
+    for (uint32_t i = s->len; i < longer.len; i++) {
         longer.v[i].gen = 1;
         longer.free[i / 64] |= (uint64_t)1 << (i % 64);
     }
-    slots_done(s, a);
+    release(s);
     *s = longer;
     return true;
 }
 
-void slots_done(struct slots *s, struct arena *a)
-{
-    arena_release(a, s->v, s->len * sizeof(*s->v));
-    arena_release(a, s->free, words(s->len) * sizeof(*s->free));
-    *s = (struct slots){0};
-}
-
 uint64_t slots_add(struct slots *s, void *obj)
 {
-    RDL_ASSERT(obj);
-    for (size_t w = 0; w < words(s->len); w++) {
-        uint32_t i;
+    uint32_t i, w = 0;
 
-        if (!s->free[w])
-            continue;
-        i = (uint32_t)(w * 64) + (uint32_t)__builtin_ctzll(s->free[w]);
-        s->free[w] &= s->free[w] - 1;
-        s->v[i].obj = obj;
-        s->used++;
-        return slots_name(s, i);
-    }
-    return 0;
+    RDL_ASSERT(obj);
+    if (slots_are_full(s) || (s->used == s->len && !grow(s)))
+        return 0;
+    while (!s->free[w])
+        w++;
+    i = w * 64 + (uint32_t)__builtin_ctzll(s->free[w]);
+    s->free[w] &= s->free[w] - 1;
+    s->v[i].obj = obj;
+    s->used++;
+    return slots_name(s, i);
 }
 
 void slots_remove(struct slots *s, uint64_t name)

@@ -22,23 +22,25 @@ struct slot {
 };
 
 struct slots {
+    struct arena *arena;
     struct slot *v;
     uint64_t *free; /* bit set: the slot is free */
-    uint32_t len;
+    uint32_t len;   /* slots that there are; more come as they are needed */
+    uint32_t max;
     uint32_t used;
 };
 
-/* A table of @len slots (1..SLOTS_MAX) in @a; false when the arena is full. */
-bool slots_init(struct slots *s, struct arena *a, uint32_t len);
-void slots_done(struct slots *s, struct arena *a);
+/* An empty table of at most @max (1..SLOTS_MAX) objects, which takes its memory from @a later. */
+void slots_init(struct slots *s, struct arena *a, uint32_t max);
+void slots_done(struct slots *s);
 
-/* Makes a table longer, of @len slots (not less than now, at most SLOTS_MAX); one that is all zero
- * can begin so.  Names and objects stay.  False when the arena is full.
- */
-bool slots_grow(struct slots *s, struct arena *a, uint32_t len);
+static inline bool slots_are_full(const struct slots *s)
+{
+    return s->used == s->max;
+}
 
-/* Returns the new name, or 0 if the table is full.  Lowest free index first (from a bitmap), so
- * that a scenario replayed gets the same names.
+/* Returns the new name, or 0 if the table or the arena is full.  Lowest free index first (from a
+ * bitmap), so that a scenario replayed gets the same names.
  */
 uint64_t slots_add(struct slots *s, void *obj);
 

@@ -21,7 +21,7 @@ static void check_limits(const struct hca_limits *l, uint32_t first_qpn)
     RDL_ASSERT(mtu_bytes(l->max_mtu) > 0);
 }
 
-bool hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits *limits)
+void hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits *limits)
 {
     check_limits(limits, env->first_qpn);
     *h = (struct hca){
@@ -35,14 +35,10 @@ bool hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits 
         .first_qpn = env->first_qpn,
         .keys = env->keys,
     };
-    if (!slots_init(&h->pds, h->arena, limits->max_pd) ||
-        !slots_init(&h->mrs, h->arena, limits->max_mr) ||
-        !slots_init(&h->cqs, h->arena, limits->max_cq) ||
-        !slots_init(&h->qps, h->arena, limits->max_qp - HCA_QPN_USER + 1)) {
-        hca_done(h);
-        return false;
-    }
-    return true;
+    slots_init(&h->pds, h->arena, limits->max_pd);
+    slots_init(&h->mrs, h->arena, limits->max_mr);
+    slots_init(&h->cqs, h->arena, limits->max_cq);
+    slots_init(&h->qps, h->arena, limits->max_qp - HCA_QPN_USER + 1);
 }
 
 static void must(enum ctrl_rsp rsp)
@@ -71,10 +67,10 @@ void hca_done(struct hca *h)
         if (pd)
             must(hca_pd_destroy(h, pd->pdn));
     }
-    slots_done(&h->pds, h->arena);
-    slots_done(&h->mrs, h->arena);
-    slots_done(&h->cqs, h->arena);
-    slots_done(&h->qps, h->arena);
+    slots_done(&h->pds);
+    slots_done(&h->mrs);
+    slots_done(&h->cqs);
+    slots_done(&h->qps);
 }
 
 enum ctrl_rsp hca_pd_create(struct hca *h, struct pd **ret)

@@ -79,8 +79,8 @@ struct hca_env {
     struct prng keys; /* a stream of its own */
 };
 
-/* False when the arena is full; nothing is kept then.  Limits out of range are bugs. */
-bool hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits *limits);
+/* Limits out of range are bugs. */
+void hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits *limits);
 
 /* Gives back the tables and what is in them.  Queue pairs must be gone: xport_done(). */
 void hca_done(struct hca *h);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Assembly: hosts, switches, links. */
+/* Assembly: hosts and switches. */
 #include <string.h>
 
 #include "emu/base/assert.h"
@@ -13,8 +13,6 @@
 #define RAM_BYTES_MIN     ((uint64_t)16 << RAM_PAGE_BITS)
 #define RAM_BYTES_MAX     ((uint64_t)1 << 40)
 #define MAX_DEFAULT       16u
-#define RATE_DEFAULT_BPS  100000000000u
-#define PPM               1000000u
 
 /* The network function's MTU leaves room for all headers of a packet with the largest path MTU. */
 #define ETHERNET_MTU      1500u
@@ -23,48 +21,25 @@
 /* Streams of the lab's seed; links take the ones below. */
 #define STREAM_PAGES 0x100000u
 
+const struct part *world_part(const struct world *w, const char *name, enum part_kind kind)
+{
+    const struct part *p = parts_find(&w->parts, name, strlen(name));
+
+    return p && p->kind == kind ? p : NULL;
+}
+
 struct host *world_host_named(const struct world *w, const char *name)
 {
-    for (uint32_t i = 0; i < w->n_hosts; i++) {
-        if (host_is_there(w->hosts[i]) && strcmp(w->hosts[i]->name, name) == 0)
-            return w->hosts[i];
-    }
-    return NULL;
-}
+    const struct part *p = world_part(w, name, PART_HOST);
 
-/* The switch called @name, or UINT32_MAX. */
-static uint32_t switch_named(const struct world *w, const char *name)
-{
-    for (uint32_t i = 0; i < w->net.n_switches; i++) {
-        if (strcmp(w->net.switches[i]->name.s, name) == 0)
-            return i;
-    }
-    return UINT32_MAX;
-}
-
-uint32_t world_port_named(const struct world *w, const char *name)
-{
-    for (uint32_t i = 0; i < w->net.n_exts; i++) {
-        if (strcmp(w->net.exts[i].name.s, name) == 0)
-            return i;
-    }
-    return UINT32_MAX;
-}
-
-bool world_has_part(const struct world *w, const char *name)
-{
-    return strcmp(name, EV_CHANCE) == 0 || switch_named(w, name) != UINT32_MAX ||
-           world_has_fault(w, name);
+    return p ? w->hosts[p->index] : NULL;
 }
 
 enum rdl_status world_check_name(const struct world *w, const char *name)
 {
     if (!name || !name_is_valid(name))
         return RDL_ERR_INVAL;
-    if (world_host_named(w, name) || switch_named(w, name) != UINT32_MAX ||
-        world_port_named(w, name) != UINT32_MAX || world_has_fault(w, name))
-        return RDL_ERR_EXISTS;
-    return RDL_OK;
+    return parts_find(&w->parts, name, strlen(name)) ? RDL_ERR_EXISTS : RDL_OK;
 }
 
 static bool is_zero(const uint8_t *bytes, size_t n)
@@ -121,13 +96,9 @@ static enum mtu mtu_of_bytes(uint32_t bytes)
 
 uint32_t world_peer_of(const struct world *w, const uint8_t gid[GID_BYTES])
 {
-    for (uint32_t i = 0; i < w->n_hosts; i++) {
-        for (uint32_t j = 0; host_is_there(w->hosts[i]) && j < GUEST_GIDS; j++) {
-            if (memcmp(w->hosts[i]->guest.config.gid[j], gid, GID_BYTES) == 0)
-                return i;
-        }
-    }
-    return EV_HOST_NONE;
+    const struct directory_entry *e = directory_find(&w->addresses, gid);
+
+    return e ? e->host : EV_HOST_NONE;
 }
 
 static uint32_t peer_of(void *ctx, const uint8_t gid[GID_BYTES])
@@ -217,23 +188,24 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
     return guest_init(&h->guest, w->arena, &guest, &rng);
 }
 
-/* Everybody in the lab knows everybody, but who asks for others; strangers are always asked for. */
-static enum rdl_status introduce(struct world *w, const struct host *h)
+/* Everybody in the lab knows everybody, but who asks for others; strangers are always asked for.
+ * There is room for the addresses.
+ */
+static void introduce(struct world *w, const struct host *h)
 {
-    if (!h->guest.config.directory)
-        return RDL_OK;
-    if (!directory_reserve(&w->directory, GUEST_GIDS))
-        return RDL_ERR_NOMEM;
-    for (uint32_t j = 0; j < GUEST_GIDS; j++)
-        directory_add(&w->directory, h->guest.config.gid[j], h->dev->config.mac);
-    /* Somebody may have asked for it before it was there. */
-    for (uint32_t i = 0; i < w->n_hosts; i++) {
-        struct guest_net *other = &w->hosts[i]->guest.net;
+    for (uint32_t j = 0; j < GUEST_GIDS; j++) {
+        const uint8_t *gid = h->guest.config.gid[j];
 
-        for (uint32_t j = 0; j < GUEST_GIDS && other->neighbours.n > 0; j++)
-            guest_neighbour_told(other, h->guest.config.gid[j]);
+        if (!directory_find(&w->addresses, gid))
+            directory_add(&w->addresses, gid, h->dev->config.mac, h->index);
+        if (h->guest.config.directory)
+            directory_add(&w->directory, gid, h->dev->config.mac, h->index);
     }
-    return RDL_OK;
+    /* Somebody may have asked for it before it was there. */
+    for (uint32_t i = 0; w->directory.asked && h->guest.config.directory && i < w->n_hosts; i++) {
+        for (uint32_t j = 0; j < GUEST_GIDS; j++)
+            guest_neighbour_told(&w->hosts[i]->guest.net, h->guest.config.gid[j]);
+    }
 }
 
 /* Boots in one tick: control requests of boot are answered at once. */
@@ -256,6 +228,25 @@ static enum rdl_status boot(struct world *w, struct host *h)
     return RDL_OK;
 }
 
+/* The next host, whose name is checked, with all its parts but not booted.  NULL: the arena is
+ * full; what was taken stays in it.
+ */
+static struct host *host_new(struct world *w, const struct rdl_host_config *c)
+{
+    struct host *h = arena_alloc(w->arena, sizeof(*h));
+
+    if (!h)
+        return NULL;
+    h->index = w->n_hosts;
+    memcpy(h->name, c->name, strlen(c->name));
+    if (!directory_reserve(&w->directory, GUEST_GIDS) ||
+        !directory_reserve(&w->addresses, GUEST_GIDS) || !host_init(w, h, c) ||
+        !parts_add(&w->parts, c->name, PART_HOST, h->index))
+        return NULL;
+    w->hosts[w->n_hosts++] = h;
+    return h;
+}
+
 enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *config,
                              rdl_host *ret)
 {
@@ -268,23 +259,19 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
         return st;
     if (!config_is_sound(&c))
         return RDL_ERR_INVAL;
-    if (w->n_hosts == HOSTS_MAX)
+    if (w->n_hosts == RDL_HOSTS_MAX)
         return RDL_ERR_LIMIT;
-    h = arena_alloc(w->arena, sizeof(*h));
+    h = host_new(w, &c);
     if (!h)
         return RDL_ERR_NOMEM;
-    h->index = w->n_hosts;
-    memcpy(h->name, c.name, strlen(c.name));
-    if (!host_init(w, h, &c))
-        return RDL_ERR_NOMEM; /* what it took stays in the arena, which is full anyway */
-    w->hosts[w->n_hosts++] = h;
     tallies_meet(&lab->tallies, h->name, h->index);
     world_act(w);
     st = boot(w, h);
     if (st == RDL_OK)
-        st = introduce(w, h);
+        introduce(w, h);
     world_done(w);
     if (st != RDL_OK) {
+        parts_remove(&w->parts, h->name);
         h->name[0] = '\0';
         tallies_meet_again(lab);
         return st;
@@ -296,138 +283,19 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
 enum rdl_status rdl_switch_add(struct rdl_lab *lab, const char *name, rdl_switch *ret)
 {
     struct world *w = lab->world;
-    const enum rdl_status st = world_check_name(w, name);
+    enum rdl_status st = world_check_name(w, name);
     uint32_t index;
 
+    if (st == RDL_OK)
+        st = net_switch_add(&w->net, name, &index);
+    if (st == RDL_OK && !parts_add(&w->parts, name, PART_SWITCH, index))
+        st = RDL_ERR_NOMEM; /* the lab ends here */
     if (st != RDL_OK)
         return st;
-    index = net_switch_add(&w->net, name);
-    if (index == UINT32_MAX)
-        return RDL_ERR_LIMIT;
     tallies_meet(&lab->tallies, name, EV_HOST_NONE);
     world_act(w);
     TRACE(&w->trace, switch_up, .number = index, .name = ev_str(name));
     world_done(w);
     *ret = (rdl_switch){index + 1};
     return RDL_OK;
-}
-
-/* The end of a link at the node called @name.  RDL_ERR_BUSY: a host or an external port has but
- * one.
- */
-static enum rdl_status end_of(const struct world *w, const char *name, struct net_end *ret)
-{
-    const struct host *h = name ? world_host_named(w, name) : NULL;
-    const uint32_t s = name ? switch_named(w, name) : UINT32_MAX;
-    const uint32_t x = name ? world_port_named(w, name) : UINT32_MAX;
-
-    if (!h && s == UINT32_MAX && x == UINT32_MAX)
-        return RDL_ERR_NOT_FOUND;
-    if ((h && h->port.link_end != NET_NO_LINK) ||
-        (x != UINT32_MAX && w->net.exts[x].link_end != NET_NO_LINK))
-        return RDL_ERR_BUSY;
-    if (h)
-        *ret = (struct net_end){NET_HOST, h->index, 0};
-    else if (x != UINT32_MAX)
-        *ret = (struct net_end){NET_EXT, x, 0};
-    else
-        *ret = (struct net_end){NET_SWITCH, s, 0};
-    return RDL_OK;
-}
-
-/* Tells the node at @e that its port is end @link_end of a link. */
-static void plug_in(struct world *w, const struct net_end *e, uint32_t link_end)
-{
-    if (e->node == NET_EXT) {
-        w->net.exts[e->index].link_end = link_end;
-    } else if (e->node == NET_HOST) {
-        w->hosts[e->index]->port.link_end = link_end;
-        vnet_link_up(w->hosts[e->index]->net);
-    }
-}
-
-static enum rdl_status check_link(const struct rdl_link_config *c)
-{
-    return c->loss_ppm > PPM || c->latency_ns > UINT64_MAX / 4 ? RDL_ERR_INVAL : RDL_OK;
-}
-
-enum rdl_status rdl_link_add(struct rdl_lab *lab, const struct rdl_link_config *config,
-                             rdl_link *ret)
-{
-    struct world *w = lab->world;
-    const uint64_t rate = config->rate_bps ? config->rate_bps : RATE_DEFAULT_BPS;
-    struct net_end end[2];
-    enum rdl_status st = end_of(w, config->a, &end[0]);
-    uint32_t link;
-
-    if (st == RDL_OK)
-        st = end_of(w, config->b, &end[1]);
-    if (st == RDL_OK)
-        st = strcmp(config->a, config->b) == 0 ? RDL_ERR_INVAL : check_link(config);
-    if (st != RDL_OK)
-        return st;
-    link = net_link_add(&w->net, end[0], end[1], config->latency_ns, rate, config->loss_ppm);
-    if (link == UINT32_MAX)
-        return RDL_ERR_LIMIT;
-    world_act(w);
-    for (uint32_t i = 0; i < 2; i++)
-        plug_in(w, &end[i], link << 1 | i);
-    TRACE(&w->trace, link_up, .link = link, .a = ev_str(config->a), .b = ev_str(config->b),
-          .latency = config->latency_ns, .rate = rate);
-    world_done(w);
-    *ret = (rdl_link){link + 1};
-    return RDL_OK;
-}
-
-enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
-                             const struct rdl_link_config *config)
-{
-    struct world *w = lab->world;
-    struct net *n = &w->net;
-    struct net_link *l;
-
-    if (link.raw == 0 || link.raw > n->n_links)
-        return RDL_ERR_STALE;
-    if (check_link(config) != RDL_OK)
-        return RDL_ERR_INVAL;
-    l = &n->links[link.raw - 1];
-    l->latency_ns = config->latency_ns;
-    l->rate_bps = config->rate_bps ? config->rate_bps : RATE_DEFAULT_BPS;
-    l->loss_ppm = config->loss_ppm;
-    world_act(w);
-    TRACE(&w->trace, link_set, .link = link.raw - 1, .a = ev_str(world_end_name(w, &l->end[0])),
-          .b = ev_str(world_end_name(w, &l->end[1])), .latency = l->latency_ns, .rate = l->rate_bps,
-          .loss_ppm = l->loss_ppm);
-    world_done(w);
-    return RDL_OK;
-}
-
-const char *world_end_name(const struct world *w, const struct net_end *e)
-{
-    switch (e->node) {
-    case NET_HOST:
-        return w->hosts[e->index]->name;
-    case NET_SWITCH:
-        return w->net.switches[e->index]->name.s;
-    case NET_EXT:
-        break;
-    }
-    return w->net.exts[e->index].name.s;
-}
-
-enum rdl_status rdl_link_find(const struct rdl_lab *lab, const char *a, const char *b,
-                              rdl_link *ret)
-{
-    const struct world *w = lab->world;
-
-    for (uint32_t i = 0; i < w->net.n_links; i++) {
-        const char *x = world_end_name(w, &w->net.links[i].end[0]);
-        const char *y = world_end_name(w, &w->net.links[i].end[1]);
-
-        if ((strcmp(x, a) == 0 && strcmp(y, b) == 0) || (strcmp(x, b) == 0 && strcmp(y, a) == 0)) {
-            *ret = (rdl_link){i + 1};
-            return RDL_OK;
-        }
-    }
-    return RDL_ERR_NOT_FOUND;
 }

@@ -95,28 +95,43 @@ static const char *check_qp(const struct host *h, const struct qp *qp)
     return broken ? broken : xport_invariant(qp);
 }
 
-/* Queues without an owner are not looked at: when it was destroyed, the device forgot where its
- * queues were, and the driver does with the answer.
- */
-static const char *check_host(const struct host *h)
+/* What belongs to no queue pair and to no completion queue. */
+static const char *check_rest(const struct host *h)
 {
-    const struct rdma_config *c = &h->dev->config;
     const char *broken = check_received(h);
 
     if (!broken)
         broken = check_queue(h, QUEUE_CTRL);
     for (uint32_t q = 0; q < NET_QUEUES && !broken; q++)
         broken = check_ring(&h->net->pci.queues[q], &h->guest.net.queues[q].vq);
-    for (uint32_t n = 1; n <= c->max_cq && !broken; n++) {
-        const struct cq *cq = hca_cq(&h->dev->hca, n);
+    return broken;
+}
 
-        broken = cq ? check_cq(h, cq) : NULL;
-    }
-    for (uint32_t n = HCA_QPN_USER; n <= c->max_qp && !broken; n++) {
-        const struct qp *qp = hca_qp(&h->dev->hca, n);
+/* What @queue stands for, as in changed.h.  Queues without an owner are not looked at: when it was
+ * destroyed, the device forgot where its queues were, and the driver does with the answer.
+ */
+static const char *check_part(const struct host *h, uint32_t queue)
+{
+    const uint32_t qpn = queue_owner(h->dev->config.max_cq, queue);
+    const struct cq *cq = qpn ? NULL : hca_cq(&h->dev->hca, queue);
+    const struct qp *qp = hca_qp(&h->dev->hca, qpn);
 
-        broken = qp ? check_qp(h, qp) : NULL;
-    }
+    if (queue == QUEUE_CTRL)
+        return check_rest(h);
+    if (cq)
+        return check_cq(h, cq);
+    return qp ? check_qp(h, qp) : NULL;
+}
+
+static const char *check_host(const struct host *h)
+{
+    const struct rdma_config *c = &h->dev->config;
+    const char *broken = check_rest(h);
+
+    for (uint32_t queue = 1; queue <= c->max_cq && !broken; queue++)
+        broken = check_part(h, queue);
+    for (uint32_t qpn = HCA_QPN_USER; qpn <= c->max_qp && !broken; qpn++)
+        broken = check_part(h, queue_of_sends(c->max_cq, qpn));
     return broken;
 }
 
@@ -127,21 +142,55 @@ static void report(struct rdl_lab *lab, const char *host, const char *what)
     text_addf(&t, "%s%s%s", host, host[0] ? ": " : "", what);
 }
 
-bool world_check(struct rdl_lab *lab, bool full)
+/* Checks @queue of host @i, or all of the host if it is NULL. */
+static bool check(struct rdl_lab *lab, uint32_t i, const uint32_t *queue)
+{
+    const struct host *h = lab->world->hosts[i];
+    const char *broken;
+
+    if (!host_is_there(h))
+        return true;
+    broken = queue ? check_part(h, *queue) : check_host(h);
+    if (broken)
+        report(lab, h->name, broken);
+    return broken == NULL;
+}
+
+static bool check_changed(struct rdl_lab *lab)
+{
+    struct changed *c = lab->changed;
+    bool good = true;
+
+    for (uint32_t i = 0; c->all && good && i < lab->world->n_hosts; i++)
+        good = check(lab, i, NULL);
+    for (size_t i = 0; !c->all && good && i < c->n; i++)
+        good = check(lab, c->v[i].host, &c->v[i].queue);
+    changed_clear(c);
+    return good;
+}
+
+/* The sums are over all parts: they are due when so many ticks have passed. */
+static bool sums_are_due(struct rdl_lab *lab)
 {
     const struct world *w = lab->world;
-    const char *broken = lab->watch ? watch_broken(lab->watch) : NULL;
+    const uint64_t tick = w->trace.tick;
+    const uint64_t n = (uint64_t)w->n_hosts + w->net.n_switches + w->net.n_exts;
+
+    if (tick >= lab->summed_at && tick - lab->summed_at < n)
+        return false; /* earlier than that it is after a way back */
+    lab->summed_at = tick;
+    return true;
+}
+
+bool world_check(struct rdl_lab *lab, bool changed)
+{
+    const char *broken = watch_broken(lab->watch);
 
     if (!broken)
-        broken = check_frames(w);
-    if (!broken && full)
-        broken = check_sums(w);
+        broken = check_frames(lab->world);
+    if (!broken && changed && sums_are_due(lab))
+        broken = check_sums(lab->world);
     if (broken)
         report(lab, "", broken);
-    for (uint32_t i = 0; full && !broken && i < w->n_hosts; i++) {
-        broken = host_is_there(w->hosts[i]) ? check_host(w->hosts[i]) : NULL;
-        if (broken)
-            report(lab, w->hosts[i]->name, broken);
-    }
-    return broken == NULL;
+    return !broken && (!changed || check_changed(lab));
 }

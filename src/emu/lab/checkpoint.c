@@ -44,8 +44,10 @@ void rdl_checkpoint_restore(struct rdl_lab *lab, const struct rdl_checkpoint *c)
     if (lab->record)
         record_cut(lab->record, c->tick);
     tallies_restore(lab, c->tallies, c->n_tallies);
-    if (lab->watch)
+    if (lab->watch) {
         watch_become(lab->watch, c->watch);
+        lab->changed->all = true;
+    }
 }
 
 void rdl_checkpoint_free(struct rdl_checkpoint *c)

@@ -8,17 +8,6 @@
 
 #define DELAY_NS_MAX ((uint64_t)1 << 50) /* 13 days; those of many faults add up */
 
-bool world_has_fault(const struct world *w, const char *name)
-{
-    for (uint32_t i = 0; i < w->net.faults.len; i++) {
-        const struct net_fault *f = slots_at(&w->net.faults, i);
-
-        if (f && strcmp(f->name.s, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 static enum rdl_status check_fault(const struct world *w, const struct rdl_fault_config *c)
 {
     if (c->kind != FLT_DROP && c->kind != FLT_DUPLICATE && c->kind != FLT_DELAY &&
@@ -53,50 +42,66 @@ static uint32_t fault_host(const struct rdl_fault_config *c)
     return c->from.raw ? c->from.raw - 1 : EV_HOST_NONE;
 }
 
+/* What the network makes of @c. */
+static struct net_fault fault_of(const struct world *w, const struct rdl_fault_config *c)
+{
+    struct net_fault f = {
+        .kind = (enum fault_kind)c->kind,
+        .match = {{
+            [NET_MATCH_HOST] = fault_host(c),
+            [NET_MATCH_OPCODE] = c->opcode,
+            [NET_MATCH_SYNDROME] = c->syndrome,
+            [NET_MATCH_PSN] = c->psn,
+            [NET_MATCH_DEST_QPN] = c->dest_qpn,
+        }},
+        .nth = c->nth,
+        .count = c->count,
+        .delay_ns = c->delay_ns,
+        .corrupt_bit = c->corrupt_bit,
+    };
+
+    if (c->name && c->name[0])
+        f.name = ev_str(c->name);
+    else
+        name_by_number(w, f.name.s);
+    return f;
+}
+
+static void say_made(struct world *w, const struct net_fault *f)
+{
+    const uint32_t *match = f->match.field;
+
+    world_act(w);
+    TRACE(&w->trace, fault_made, .fault = f->number, .name = f->name, .by = (uint32_t)f->kind,
+          .host = match[NET_MATCH_HOST], .opcode = match[NET_MATCH_OPCODE],
+          .syndrome = match[NET_MATCH_SYNDROME], .psn = match[NET_MATCH_PSN],
+          .dest_qpn = match[NET_MATCH_DEST_QPN], .skip = f->nth - 1, .count = f->count,
+          .delay = f->delay_ns);
+    world_done(w);
+}
+
 enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config *config,
                               rdl_fault *ret)
 {
     struct world *w = lab->world;
-    const enum rdl_status st = check_fault(w, config);
-    char name[RDL_NAME_BYTES];
-    struct net_fault *f;
+    enum rdl_status st = check_fault(w, config);
+    const struct net_fault *made;
+    struct net_fault f;
     uint64_t handle;
 
     if (st != RDL_OK)
         return st;
-    f = arena_alloc(w->arena, sizeof(*f));
-    if (!f)
+    f = fault_of(w, config);
+    st = net_fault_add(&w->net, &f, &handle);
+    if (st != RDL_OK)
+        return st;
+    made = slots_get(&w->net.faults, handle);
+    if (!parts_add(&w->parts, f.name.s, PART_FAULT, slots_index(handle))) {
+        net_fault_remove(&w->net, handle);
         return RDL_ERR_NOMEM;
-    if (config->name && config->name[0])
-        memcpy(name, config->name, strlen(config->name) + 1);
-    else
-        name_by_number(w, name);
-    handle = slots_add(&w->net.faults, f);
-    if (!handle) {
-        arena_release(w->arena, f, sizeof(*f));
-        return RDL_ERR_LIMIT;
     }
-    w->net.faults_made++;
-    *f = (struct net_fault){
-        .number = w->net.faults_made,
-        .name = ev_str(name),
-        .kind = (enum fault_kind)config->kind,
-        .host = fault_host(config),
-        .opcode = config->opcode,
-        .syndrome = config->syndrome,
-        .psn = config->psn,
-        .dest_qpn = config->dest_qpn,
-        .nth = config->nth,
-        .count = config->count,
-        .delay_ns = config->delay_ns,
-        .corrupt_bit = config->corrupt_bit,
-    };
-    tallies_meet(&lab->tallies, f->name.s, EV_HOST_NONE);
-    world_act(w);
-    TRACE(&w->trace, fault_made, .fault = f->number, .name = f->name, .by = config->kind,
-          .host = f->host, .opcode = f->opcode, .syndrome = f->syndrome, .psn = f->psn,
-          .dest_qpn = f->dest_qpn, .skip = f->nth - 1, .count = f->count, .delay = f->delay_ns);
-    world_done(w);
+    tallies_meet(&lab->tallies, f.name.s, EV_HOST_NONE);
+    say_made(w, made);
     *ret = (rdl_fault){handle};
     return RDL_OK;
 }
@@ -112,8 +117,8 @@ enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault fault)
     world_act(w);
     TRACE(&w->trace, fault_gone, .fault = f->number, .name = f->name);
     world_done(w);
-    slots_remove(&n->faults, fault.raw);
-    arena_release(n->arena, f, sizeof(*f));
+    parts_remove(&w->parts, f->name.s);
+    net_fault_remove(n, fault.raw);
     return RDL_OK;
 }
 

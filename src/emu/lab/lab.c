@@ -11,7 +11,7 @@
 #define ARENA_BYTES_MOST  ((size_t)64 << 30)
 #define ARENA_BYTES_LEAST ((size_t)1 << 30)
 #define CLOCK_END_NS      (UINT64_C(1) << 62) /* 146 years: no delay from there overflows */
-#define CHECK_FULL_EVERY  256u                /* ticks between full scans for broken invariants */
+#define CHECK_EVERY       256u                /* ticks between looks at what has changed */
 
 static void on_doorbell(void *ctx, const struct sim_item *item)
 {
@@ -114,6 +114,20 @@ static struct arena *arena_for(const struct rdl_lab_config *config)
     return arena_new_within(ARENA_BYTES_LEAST, ARENA_BYTES_MOST);
 }
 
+/* Looks for broken invariants from now on; false when memory is short. */
+static bool watch_all(struct rdl_lab *lab)
+{
+    lab->watch = watch_new(lab->world);
+    lab->changed = changed_new(lab->world);
+    if (!lab->watch || !lab->changed)
+        return false;
+    lab->watch_sink = (struct trace_sink){watch_event, lab->watch, ev_set_for(EV_FOR_WATCH), NULL};
+    lab->changed_sink = (struct trace_sink){changed_event, lab->changed, ev_set_all, NULL};
+    trace_sink_add(&lab->sinks, &lab->watch_sink);
+    trace_sink_add(&lab->sinks, &lab->changed_sink);
+    return true;
+}
+
 enum rdl_status rdl_lab_new(const struct rdl_lab_config *config, struct rdl_lab **ret)
 {
     struct rdl_lab *lab = calloc(1, sizeof(*lab));
@@ -131,17 +145,13 @@ enum rdl_status rdl_lab_new(const struct rdl_lab_config *config, struct rdl_lab 
     w->seed = config->seed;
     w->trace.sinks = &lab->sinks;
     directory_init(&w->directory, lab->arena);
-    if (!sim_init(&w->sim, lab->arena, &w->trace, world_handlers, w) ||
-        !net_init(&w->net, lab->arena, &w->sim, &world_net_ops, w, config->seed))
+    directory_init(&w->addresses, lab->arena);
+    parts_init(&w->parts, lab->arena);
+    if (!sim_init(&w->sim, lab->arena, &w->trace, world_handlers, w))
         goto fail;
-    if (config->check_invariants) {
-        lab->watch = watch_new(w);
-        if (!lab->watch)
-            goto fail;
-        lab->watch_sink =
-            (struct trace_sink){watch_event, lab->watch, ev_set_for(EV_FOR_WATCH), NULL};
-        trace_sink_add(&lab->sinks, &lab->watch_sink);
-    }
+    net_init(&w->net, lab->arena, &w->sim, &world_net_ops, w, config->seed);
+    if (config->check_invariants && !watch_all(lab))
+        goto fail;
     *ret = lab;
     return RDL_OK;
 fail:
@@ -158,12 +168,13 @@ void rdl_lab_free(struct rdl_lab *lab)
 
         trace_sink_remove(&lab->sinks, s);
         if (s != &lab->names_sink && s != &lab->record_sink && s != &lab->hash_sink &&
-            s != &lab->watch_sink && s != &lab->tallies.sink)
+            s != &lab->watch_sink && s != &lab->changed_sink && s != &lab->tallies.sink)
             free(s); /* a listener: the sink is its only member */
     }
     record_free(lab->record);
     tallies_done(&lab->tallies);
     watch_free(lab->watch);
+    changed_free(lab->changed);
     ev_names_free(lab->names);
     arena_free(lab->arena);
     free(lab);
@@ -218,7 +229,7 @@ enum rdl_status world_tick(struct rdl_lab *lab, const struct bounds *b)
     sim_dispatch(&w->sim);
     if (arena_is_short(lab->arena))
         return RDL_ERR_NOMEM;
-    if (lab->watch && !world_check(lab, w->trace.tick % CHECK_FULL_EVERY == 0))
+    if (lab->watch && !world_check(lab, w->trace.tick % CHECK_EVERY == 0))
         return RDL_ERR_INVARIANT;
     return RDL_OK;
 }

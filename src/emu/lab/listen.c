@@ -169,6 +169,9 @@ void rdl_check_stop(struct rdl_lab *lab)
     if (!lab->watch)
         return;
     trace_sink_remove(&lab->sinks, &lab->watch_sink);
+    trace_sink_remove(&lab->sinks, &lab->changed_sink);
     watch_free(lab->watch);
+    changed_free(lab->changed);
     lab->watch = NULL;
+    lab->changed = NULL;
 }

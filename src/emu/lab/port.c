@@ -18,13 +18,15 @@ enum rdl_status rdl_port_add(struct rdl_lab *lab, const struct rdl_port_config *
 {
     struct world *w = lab->world;
     const enum rdl_status st = world_check_name(w, config->name);
-    uint32_t index;
+    const uint32_t index = w->net.n_exts;
 
     if (st != RDL_OK)
         return st;
-    index = net_ext_add(&w->net, config->name);
-    if (index == UINT32_MAX)
+    if (index == NET_EXTS_MAX)
         return RDL_ERR_LIMIT;
+    if (!parts_add(&w->parts, config->name, PART_PORT, index))
+        return RDL_ERR_NOMEM;
+    net_ext_add(&w->net, config->name);
     lab->readers[index] = (struct port_reader){0}; /* of a port of a past that was gone back on */
     tallies_meet(&lab->tallies, config->name, EV_PORT_FIRST + index);
     world_act(w);
@@ -36,11 +38,11 @@ enum rdl_status rdl_port_add(struct rdl_lab *lab, const struct rdl_port_config *
 
 enum rdl_status rdl_port_find(const struct rdl_lab *lab, const char *name, rdl_port *ret)
 {
-    const uint32_t index = world_port_named(lab->world, name);
+    const struct part *p = world_part(lab->world, name, PART_PORT);
 
-    if (index == UINT32_MAX)
+    if (!p)
         return RDL_ERR_NOT_FOUND;
-    *ret = (rdl_port){index + 1};
+    *ret = (rdl_port){p->index + 1};
     return RDL_OK;
 }
 

@@ -66,12 +66,19 @@ void tallies_meet(struct tallies *all, const char *name, uint32_t host)
 /* The number in events of the host or external port called @name, or EV_HOST_NONE. */
 static uint32_t number_of(const struct world *w, const char *name)
 {
-    const struct host *h = world_host_named(w, name);
-    const uint32_t port = h ? UINT32_MAX : world_port_named(w, name);
+    const struct part *host = world_part(w, name, PART_HOST);
+    const struct part *port = world_part(w, name, PART_PORT);
 
-    if (h)
-        return h->index;
-    return port == UINT32_MAX ? EV_HOST_NONE : EV_PORT_FIRST + port;
+    if (host)
+        return host->index;
+    return port ? EV_PORT_FIRST + port->index : EV_HOST_NONE;
+}
+
+/* Is it the name of a fault or a switch, or what chance is called? */
+static bool names_part(const struct world *w, const char *name)
+{
+    return strcmp(name, EV_CHANCE) == 0 || world_part(w, name, PART_SWITCH) ||
+           world_part(w, name, PART_FAULT);
 }
 
 /* What is known now of the names in @t. */
@@ -83,7 +90,7 @@ static void look_up(const struct world *w, struct rdl_tally *t)
         if (!ev_condition_names(c))
             continue;
         if (c->field->print != EVP_HOST) {
-            c->known = c->known || world_has_part(w, c->text);
+            c->known = c->known || names_part(w, c->text);
         } else if (strcmp(c->text, "none") == 0) {
             c->known = true;
             c->number = EV_HOST_NONE;

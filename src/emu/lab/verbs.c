@@ -61,6 +61,13 @@ enum rdl_status rdl_mem_alloc(struct rdl_lab *lab, rdl_host host, uint64_t bytes
     return h ? verbs_mem_alloc(&h->guest.verbs, bytes, ret) : RDL_ERR_STALE;
 }
 
+enum rdl_status rdl_mem_free(struct rdl_lab *lab, rdl_host host, uint64_t addr)
+{
+    struct host *h = world_host(lab->world, host.raw);
+
+    return h ? verbs_mem_free(&h->guest.verbs, addr) : RDL_ERR_STALE;
+}
+
 enum rdl_status rdl_mem_read(const struct rdl_lab *lab, rdl_host host, uint64_t addr, void *out,
                              size_t bytes)
 {

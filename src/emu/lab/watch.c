@@ -147,13 +147,15 @@ static void fail(struct watch *s, const char *what)
         s->broken = what;
 }
 
-/* Makes @*v hold @need elements of @size bytes, new ones zeroed. */
+/* Makes @*v hold @need elements of @size bytes or more, new ones zeroed. */
 static bool reserve(void **v, uint32_t *n, uint32_t need, size_t size)
 {
     void *bigger;
 
     if (need <= *n)
         return true;
+    if (need < 2 * *n)
+        need = 2 * *n;
     bigger = realloc(*v, need * size);
     if (!bigger)
         return false;

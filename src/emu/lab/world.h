@@ -10,19 +10,27 @@
 #include "emu/device/rdma.h"
 #include "emu/device/virtio_net.h"
 #include "emu/guest/machine/guest.h"
+#include "emu/lab/changed.h"
+#include "emu/lab/parts.h"
 #include "emu/lab/record.h"
 #include "emu/lab/tally.h"
 #include "emu/lab/watch.h"
 #include "emu/net/net.h"
 #include "emu/sim/sim.h"
+#include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
+#include "rdmalab/ip.h"
 #include "rdmalab/lab.h"
 #include "rdmalab/port.h"
 #include "rdmalab/trace.h"
 
-#define HOSTS_MAX EV_PORT_FIRST
-
-_Static_assert(HOSTS_MAX < 1u << (64 - VERBS_NAME_BITS), "a handle has room for every host");
+_Static_assert(RDL_HOSTS_MAX <= EV_PORT_FIRST, "an event has room for every host");
+_Static_assert(RDL_HOSTS_MAX < 1u << (64 - VERBS_NAME_BITS), "a handle has room for every host");
+_Static_assert(RDL_SWITCHES_MAX == NET_SWITCHES_MAX, "the network has room for every switch");
+_Static_assert(RDL_SWITCH_PORTS_MAX == NET_SWITCH_PORTS_MAX, "... for every port");
+_Static_assert(RDL_LINKS_MAX == NET_LINKS_MAX, "... for every link");
+_Static_assert(RDL_FAULTS_MAX == NET_FAULTS_MAX, "... for every fault");
+_Static_assert(RDL_PINGS_MAX == GUEST_PINGS_MAX, "a guest remembers every ping");
 _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every name");
 
 struct host {
@@ -51,9 +59,11 @@ struct world {
     struct sim sim;
     struct net net;
     struct progress progress; /* what step() counts */
-    struct host *hosts[HOSTS_MAX];
+    struct host *hosts[RDL_HOSTS_MAX];
     uint32_t n_hosts;
     struct directory directory; /* of the hosts that need not ask for each other */
+    struct directory addresses; /* of all hosts */
+    struct parts parts;
 };
 
 struct rdl_listener {
@@ -71,14 +81,16 @@ struct rdl_lab {
     struct arena *arena;
     struct world *world;
     struct trace_sinks sinks;
-    struct record *record;  /* NULL: nothing is recorded */
-    struct ev_names *names; /* NULL until somebody listens */
-    struct watch *watch;    /* NULL: invariants are not checked */
+    struct record *record;   /* NULL: nothing is recorded */
+    struct ev_names *names;  /* NULL until somebody listens */
+    struct watch *watch;     /* NULL: invariants are not checked */
+    struct changed *changed; /* as long as there is a watch */
     struct tallies tallies;
-    struct trace_sink names_sink, record_sink, hash_sink, watch_sink;
+    struct trace_sink names_sink, record_sink, hash_sink, watch_sink, changed_sink;
     bool hashing;
     struct trace_hash hash;
     struct port_reader readers[NET_EXTS_MAX];
+    uint64_t summed_at;           /* the tick in which the counts of all parts were added up last */
     char broken[RDL_VALUE_BYTES]; /* the invariant that broke, "" while all hold */
 };
 
@@ -143,27 +155,22 @@ static inline struct guest_object *world_object(const struct world *w, enum obje
     return h ? verbs_get(&h->guest.verbs, kind, raw) : NULL;
 }
 
+/* The part called @name if it is of @kind, or NULL. */
+const struct part *world_part(const struct world *w, const char *name, enum part_kind kind);
+
 /* The host called @name, or NULL. */
 struct host *world_host_named(const struct world *w, const char *name);
 
 /* May something new be called @name?  RDL_ERR_INVAL, RDL_ERR_EXISTS. */
 enum rdl_status world_check_name(const struct world *w, const char *name);
 
-/* The external port called @name, or UINT32_MAX. */
-uint32_t world_port_named(const struct world *w, const char *name);
-
-/* Is a fault or a switch called @name, or is it the name of chance? */
-bool world_has_part(const struct world *w, const char *name);
-
-/* Is a fault called @name? */
-bool world_has_fault(const struct world *w, const char *name);
-
 /* The name of what is at an end of a link. */
 const char *world_end_name(const struct world *w, const struct net_end *e);
 
-/* Looks for a broken invariant: @full scans everything, otherwise only what is cheap.  Fills
- * lab->broken and returns false when there is one.
+/* Looks for a broken invariant of a lab that is watched: what is cheap, and if @changed also in
+ * everything that has changed since that was last asked.  Fills lab->broken and returns false when
+ * there is one.
  */
-bool world_check(struct rdl_lab *lab, bool full);
+bool world_check(struct rdl_lab *lab, bool changed);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Guest RAM: guest-physical bytes 0 .. size - 1 of one host, on pages that exist once written.
+ * Tables of pages exist once one of their pages does, so that RAM costs what is used of it.
  *
  * A device reaches guest memory only through ram_read() and ram_write() (checked DMA): an address
  * or a length outside RAM gives false, and nothing is copied.
@@ -14,17 +15,32 @@
 
 #include "emu/base/arena.h"
 
-#define RAM_PAGE_BITS  12u
-#define RAM_PAGE_BYTES (1u << RAM_PAGE_BITS)
+#define RAM_PAGE_BITS   12u
+#define RAM_PAGE_BYTES  (1u << RAM_PAGE_BITS)
+#define RAM_TABLE_BITS  9u /* of a table: its pages; it is as large as a page itself */
+#define RAM_TABLE_PAGES (1u << RAM_TABLE_BITS)
+
+struct ram_table {
+    uint8_t *pages[RAM_TABLE_PAGES]; /* NULL: never written, reads as zero */
+};
 
 struct ram {
     struct arena *arena;
-    uint64_t bytes;  /* a multiple of RAM_PAGE_BYTES */
-    uint8_t **pages; /* NULL: never written, reads as zero */
+    uint64_t bytes;                  /* a multiple of RAM_PAGE_BYTES */
+    const struct ram_table **tables; /* one without any page is the same for all */
 };
 
 /* False when the arena is full.  @bytes > 0.  Its pages go with the arena. */
 bool ram_init(struct ram *r, struct arena *a, uint64_t bytes);
+
+/* Page number @page, or NULL when it was never written. */
+static inline uint8_t *ram_page(const struct ram *r, uint64_t page)
+{
+    return r->tables[page >> RAM_TABLE_BITS]->pages[page & (RAM_TABLE_PAGES - 1)];
+}
+
+/* Page number @page reads as zero again, and costs nothing. */
+void ram_forget(struct ram *r, uint64_t page);
 
 static inline bool ram_holds(const struct ram *r, uint64_t gpa, uint64_t n)
 {
@@ -46,7 +62,7 @@ static inline uint8_t *ram_in_page(const struct ram *r, uint64_t gpa, size_t n)
 
     if (n == 0 || !ram_holds(r, gpa, n) || ram_run(gpa, n) < n)
         return NULL;
-    page = r->pages[gpa >> RAM_PAGE_BITS];
+    page = ram_page(r, gpa >> RAM_PAGE_BITS);
     return page ? page + gpa % RAM_PAGE_BYTES : NULL;
 }
 

@@ -3,29 +3,46 @@
 
 #include <string.h>
 
-#define TABLE_CAP_FIRST 64u
+#include "emu/base/assert.h"
+
+#define CAP_FIRST      64u
+#define FEISTEL_ROUNDS 4u
 
 bool space_init(struct space *s, struct ram *ram, struct prng *rng)
 {
     const uint32_t n_pages = (uint32_t)(ram->bytes >> RAM_PAGE_BITS);
     const uint32_t n_dma = n_pages / 8 > 2 ? n_pages / 8 : 2;
 
-    *s = (struct space){.ram = ram, .dma_next = RAM_PAGE_BYTES};
+    *s = (struct space){.ram = ram, .dma_next = RAM_PAGE_BYTES, .key = prng_next(rng)};
     if (n_pages <= n_dma)
         return false;
     s->dma_end = (uint64_t)n_dma << RAM_PAGE_BITS;
-    s->n_free = n_pages - n_dma;
-    s->free_pages = arena_alloc(ram->arena, s->n_free * sizeof(*s->free_pages));
-    if (!s->free_pages)
-        return false;
-    /* Fisher-Yates, filling as it goes. */
-    for (uint32_t i = 0; i < s->n_free; i++) {
-        const uint32_t j = (uint32_t)prng_below(rng, i + 1);
-
-        s->free_pages[i] = s->free_pages[j];
-        s->free_pages[j] = n_dma + i;
-    }
+    s->n_scattered = n_pages - n_dma;
     return true;
+}
+
+/* Number @i of the scattered pages: a permutation of them, computed where it is needed instead of
+ * stored.  A Feistel network permutes the numbers of as many bits as it takes; one that is none of
+ * a page goes through again.
+ */
+static uint32_t scattered(const struct space *s, uint32_t i)
+{
+    const unsigned half = (33u - (unsigned)__builtin_clz(s->n_scattered)) / 2;
+    const uint32_t mask = (1u << half) - 1;
+
+    do {
+        uint32_t left = i >> half, right = i & mask;
+
+        for (uint32_t round = 0; round < FEISTEL_ROUNDS; round++) {
+            struct prng mix = prng_stream(s->key + round, right);
+            const uint32_t turned = left ^ ((uint32_t)prng_next(&mix) & mask);
+
+            left = right;
+            right = turned;
+        }
+        i = left << half | right;
+    } while (i >= s->n_scattered);
+    return (uint32_t)(s->dma_end >> RAM_PAGE_BITS) + i;
 }
 
 uint64_t space_alloc_dma(struct space *s, uint64_t bytes, uint64_t align)
@@ -38,24 +55,59 @@ uint64_t space_alloc_dma(struct space *s, uint64_t bytes, uint64_t align)
     return at;
 }
 
+/* Makes room for @len elements of @bytes each in the array *@v, which has room for *@cap and holds
+ * @used.
+ */
+static bool reserve(struct space *s, void **v, uint32_t *cap, uint32_t used, uint32_t len,
+                    size_t bytes)
+{
+    uint32_t longer = *cap ? *cap : CAP_FIRST;
+    void *to;
+
+    if (len <= *cap)
+        return true;
+    while (longer < len)
+        longer *= 2;
+    to = arena_alloc(s->ram->arena, longer * bytes);
+    if (!to)
+        return false;
+    if (used > 0)
+        memcpy(to, *v, used * bytes);
+    arena_release(s->ram->arena, *v, *cap * bytes);
+    *v = to;
+    *cap = longer;
+    return true;
+}
+
 static bool table_reserve(struct space *s, uint32_t len)
 {
-    uint32_t cap = s->table_cap ? s->table_cap : TABLE_CAP_FIRST;
-    uint32_t *table;
+    void *v = s->table;
+    const bool ok = reserve(s, &v, &s->table_cap, s->n_table, len, sizeof(*s->table));
 
-    if (len <= s->table_cap)
-        return true;
-    while (cap < len)
-        cap *= 2;
-    table = arena_alloc(s->ram->arena, cap * sizeof(*table));
-    if (!table)
-        return false;
-    if (s->n_table)
-        memcpy(table, s->table, s->n_table * sizeof(*table));
-    arena_release(s->ram->arena, s->table, s->table_cap * sizeof(*s->table));
-    s->table = table;
-    s->table_cap = cap;
-    return true;
+    s->table = v;
+    return ok;
+}
+
+/* Room for @n more pages to be given back, so that giving back needs no memory. */
+static bool free_reserve(struct space *s, uint32_t n)
+{
+    const uint32_t new = n > s->n_free ? n - s->n_free : 0;
+    void *v = s->free_pages;
+    const bool ok =
+        reserve(s, &v, &s->free_cap, s->n_free, s->n_taken + new, sizeof(*s->free_pages));
+
+    s->free_pages = v;
+    return ok;
+}
+
+/* Room for the holes that @n allocations can have between them; for the same reason. */
+static bool holes_reserve(struct space *s, uint32_t n)
+{
+    void *v = s->holes;
+    const bool ok = reserve(s, &v, &s->holes_cap, s->n_holes, n, sizeof(*s->holes));
+
+    s->holes = v;
+    return ok;
 }
 
 static uint64_t pages_of(uint64_t bytes)
@@ -63,30 +115,138 @@ static uint64_t pages_of(uint64_t bytes)
     return bytes ? (bytes + RAM_PAGE_BYTES - 1) >> RAM_PAGE_BITS : 1;
 }
 
-/* A device that was told a wrong address may have written here; a guest gets zeros all the same. */
-static void page_zero(struct ram *r, uint32_t page)
+static uint64_t addr_of(uint32_t page)
 {
-    if (r->pages[page])
-        memset(r->pages[page], 0, RAM_PAGE_BYTES);
+    return SPACE_FIRST_ADDR + ((uint64_t)page << RAM_PAGE_BITS);
+}
+
+/* The hole at index @i loses its first @n pages. */
+static void hole_take(struct space *s, uint32_t i, uint32_t n)
+{
+    struct space_hole *h = &s->holes[i];
+
+    h->first += n;
+    h->n -= n;
+    if (h->n > 0)
+        return;
+    s->n_holes--;
+    memmove(h, h + 1, (s->n_holes - i) * sizeof(*h));
+}
+
+/* @n virtual pages in a row, of a hole or behind all others; UINT32_MAX: the arena is full. */
+static uint32_t take_addresses(struct space *s, uint32_t n)
+{
+    uint32_t first;
+
+    for (uint32_t i = 0; i < s->n_holes; i++) {
+        if (s->holes[i].n < n)
+            continue;
+        first = s->holes[i].first;
+        hole_take(s, i, n);
+        return first;
+    }
+    if (!table_reserve(s, s->n_table + n))
+        return UINT32_MAX;
+    first = s->n_table;
+    s->n_table += n;
+    return first;
+}
+
+/* The @n virtual pages from @first on are unmapped and free. */
+static void give_addresses(struct space *s, uint32_t first, uint32_t n)
+{
+    struct space_hole *h;
+    uint32_t i = 0;
+
+    while (i < s->n_holes && s->holes[i].first < first)
+        i++;
+    h = &s->holes[i];
+    if (i > 0 && h[-1].first + h[-1].n == first) {
+        h--;
+        h->n += n;
+    } else {
+        RDL_ASSERT(s->n_holes < s->holes_cap);
+        memmove(h + 1, h, (s->n_holes - i) * sizeof(*h));
+        *h = (struct space_hole){first, n};
+        s->n_holes++;
+    }
+    i = (uint32_t)(h - s->holes);
+    if (i + 1 < s->n_holes && h->first + h->n == h[1].first) {
+        const uint32_t more = h[1].n;
+
+        hole_take(s, i + 1, more);
+        h->n += more;
+    }
+    if (h->first + h->n == s->n_table) {
+        s->n_table = h->first;
+        hole_take(s, i, h->n);
+    }
+}
+
+static uint32_t take_page(struct space *s)
+{
+    return s->n_free > 0 ? s->free_pages[--s->n_free] : scattered(s, s->n_taken++);
 }
 
 uint64_t space_alloc(struct space *s, uint64_t bytes)
 {
-    const uint64_t n = pages_of(bytes);
-    const uint32_t first = s->n_table;
+    const uint64_t pages = pages_of(bytes);
+    const uint32_t n = (uint32_t)pages;
+    uint32_t first;
 
-    /* One unmapped page follows, so that an overrun faults instead of reaching a neighbour. */
-    if (n > s->n_free || !table_reserve(s, first + (uint32_t)n + 1))
+    if (pages > s->n_free + (s->n_scattered - s->n_taken) || !free_reserve(s, n) ||
+        !holes_reserve(s, s->n_allocs + 1))
         return 0;
-    for (uint64_t i = 0; i < n; i++) {
-        const uint32_t page = s->free_pages[--s->n_free];
+    /* One unmapped page follows, so that an overrun faults instead of reaching a neighbour. */
+    first = take_addresses(s, n + 1);
+    if (first == UINT32_MAX)
+        return 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t page = take_page(s);
 
-        page_zero(s->ram, page);
+        /* A device that was told a wrong address may have written here. */
+        ram_forget(s->ram, page);
         s->table[first + i] = page + 1;
     }
     s->table[first + n] = 0;
-    s->n_table = first + (uint32_t)n + 1;
-    return SPACE_FIRST_ADDR + ((uint64_t)first << RAM_PAGE_BITS);
+    s->n_allocs++;
+    return addr_of(first);
+}
+
+uint64_t space_alloc_at(const struct space *s, uint64_t addr, uint64_t *ret_bytes)
+{
+    uint64_t gpa;
+    uint32_t first, end;
+
+    if (!space_translate(s, addr, &gpa))
+        return 0;
+    first = (uint32_t)((addr - SPACE_FIRST_ADDR) >> RAM_PAGE_BITS);
+    for (end = first; s->table[end]; end++)
+        ;
+    while (first > 0 && s->table[first - 1])
+        first--;
+    *ret_bytes = (uint64_t)(end - first) << RAM_PAGE_BITS;
+    return addr_of(first);
+}
+
+void space_free(struct space *s, uint64_t addr)
+{
+    uint64_t bytes = 0;
+    const uint64_t start = space_alloc_at(s, addr, &bytes);
+    const uint32_t first = (uint32_t)((start - SPACE_FIRST_ADDR) >> RAM_PAGE_BITS);
+    const uint32_t n = (uint32_t)(bytes >> RAM_PAGE_BITS);
+
+    RDL_ASSERT(start != 0);
+    /* Backwards, so that the same allocation made again gets the same pages. */
+    for (uint32_t i = n; i-- > 0;) {
+        const uint32_t page = s->table[first + i] - 1;
+
+        ram_forget(s->ram, page);
+        s->free_pages[s->n_free++] = page;
+        s->table[first + i] = 0;
+    }
+    s->n_allocs--;
+    give_addresses(s, first, n + 1);
 }
 
 bool space_translate(const struct space *s, uint64_t addr, uint64_t *ret_gpa)

@@ -5,27 +5,51 @@
 #include "emu/base/assert.h"
 #include "emu/net/internal.h"
 
-static bool agrees(uint32_t want, uint32_t have)
+enum rdl_status net_fault_add(struct net *n, const struct net_fault *fault, uint64_t *ret)
 {
-    return want == UINT32_MAX || want == have;
+    struct net_fault *f;
+
+    if (slots_are_full(&n->faults))
+        return RDL_ERR_LIMIT;
+    f = arena_alloc(n->arena, sizeof(*f));
+    if (!f)
+        return RDL_ERR_NOMEM;
+    *f = *fault;
+    f->number = n->faults_made + 1;
+    f->seen = 0;
+    f->hits = 0;
+    f->group = NULL;
+    f->handle = slots_add(&n->faults, f);
+    if (!f->handle || !fault_index_add(n, f)) {
+        if (f->handle)
+            slots_remove(&n->faults, f->handle);
+        arena_release(n->arena, f, sizeof(*f));
+        return RDL_ERR_NOMEM;
+    }
+    n->faults_made++;
+    *ret = f->handle;
+    return RDL_OK;
 }
 
-static bool matches(const struct net_fault *fault, const struct frame_note *note)
+void net_fault_remove(struct net *n, uint64_t name)
 {
-    return (fault->host == EV_HOST_NONE || fault->host == note->host) &&
-           agrees(fault->opcode, note->opcode) && agrees(fault->syndrome, note->syndrome) &&
-           agrees(fault->psn, note->psn) && agrees(fault->dest_qpn, note->dest_qpn);
+    struct net_fault *f = slots_get(&n->faults, name);
+
+    if (f->group)
+        fault_index_remove(n, f);
+    slots_remove(&n->faults, name);
+    arena_release(n->arena, f, sizeof(*f));
 }
 
 /* Is this pass of a matching frame one that the fault acts on?  Counts it. */
-static bool takes(struct net_fault *fault)
+static bool takes(struct net *n, struct net_fault *fault)
 {
     fault->seen++;
-    if (fault->seen < fault->nth || fault->count == 0)
+    if (fault->seen < fault->nth)
         return false;
-    if (fault->count != UINT32_MAX)
-        fault->count--;
     fault->hits++;
+    if (fault->count != UINT32_MAX && --fault->count == 0)
+        fault_index_remove(n, fault);
     return true;
 }
 
@@ -53,10 +77,9 @@ static void act(struct net *n, const struct net_fault *fault, struct frame **f,
     const struct frame_note note = (*f)->note;
     ev_id id;
 
-    fate->fault = fault->number;
-    fate->name = fault->name;
     if (fault->kind == FLT_DROP) {
-        fate->lost_by = FLT_DROP; /* says so itself, where the frame would have been */
+        fate->lost_by = fault->handle; /* says so itself, where the frame would have been */
+        fate->number = fault->number;
         return;
     }
     TRACE_ID(n->trace, id, fault, .host = note.host, .qpn = note.qpn, .opcode = note.opcode,
@@ -73,17 +96,35 @@ static void act(struct net *n, const struct net_fault *fault, struct frame **f,
     }
 }
 
+/* The oldest of the @n faults at @first, which its successor in the group replaces; NULL: none is
+ * left.
+ */
+static struct net_fault *next_fault(struct net_fault *first[], uint32_t n)
+{
+    struct net_fault **oldest = NULL, *ret;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (first[i] && (!oldest || first[i]->number < (*oldest)->number))
+            oldest = &first[i];
+    }
+    if (!oldest)
+        return NULL;
+    ret = *oldest;
+    *oldest = ret->next;
+    return ret;
+}
+
 struct net_fate net_fault_apply(struct net *n, struct frame **f)
 {
-    struct net_fate fate = {.lost_by = FLT_NONE};
+    struct net_fate fate = {.lost_by = 0};
+    struct net_fault *first[NET_MATCH_SETS], *fault;
+    uint32_t n_groups;
 
-    for (uint32_t i = 0, left = n->faults.used; left > 0 && fate.lost_by == FLT_NONE; i++) {
-        struct net_fault *fault = slots_at(&n->faults, i);
-
-        if (!fault)
-            continue;
-        left--;
-        if (matches(fault, &(*f)->note) && takes(fault))
+    if (n->fault_index.sets == 0)
+        return fate;
+    n_groups = fault_index_find(n, &(*f)->note, first);
+    while (fate.lost_by == 0 && (fault = next_fault(first, n_groups))) {
+        if (takes(n, fault))
             act(n, fault, f, &fate);
     }
     return fate;

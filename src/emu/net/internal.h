@@ -7,13 +7,22 @@
 
 /* What the faults make of one frame that leaves a host. */
 struct net_fate {
-    enum fault_kind lost_by; /* FLT_NONE: it is not lost */
-    uint32_t fault;          /* number of the fault that acted, 0: none */
-    struct ev_str name;
+    uint64_t lost_by; /* handle of the fault that loses it; 0: it is not lost */
+    uint32_t number;  /* of that fault */
     uint64_t delay_ns;
     bool duplicate;
     uint64_t duplicate_delay_ns;
 };
+
+/* Takes @fault, which is in no group, into the index.  False: the arena is full. */
+bool fault_index_add(struct net *n, struct net_fault *fault);
+
+/* Takes @fault out of its group. */
+void fault_index_remove(struct net *n, struct net_fault *fault);
+
+/* The groups whose match the frame of @note has: their number, and the first fault of each. */
+uint32_t fault_index_find(const struct net *n, const struct frame_note *note,
+                          struct net_fault *ret[NET_MATCH_SETS]);
 
 /* Tries every fault on @f, emits what they do, and may replace *@f by a changed copy. */
 struct net_fate net_fault_apply(struct net *n, struct frame **f);

@@ -11,13 +11,35 @@
 
 #define PPM 1000000u
 
-bool net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_ops *ops,
+#define CAP_FIRST 8u /* of what grows */
+
+void net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_ops *ops,
               void *world, uint64_t seed)
 {
     *n = (struct net){
         .arena = a, .trace = sim->trace, .sim = sim, .ops = ops, .world = world, .seed = seed};
-    n->links = arena_alloc(a, NET_LINKS_MAX * sizeof(*n->links));
-    return n->links && slots_init(&n->faults, a, NET_FAULTS_MAX);
+    slots_init(&n->faults, a, NET_FAULTS_MAX);
+}
+
+/* Makes room for one more in *@v, which has room for *@cap and holds @n elements of @bytes; false
+ * when the arena is full.
+ */
+static bool make_room(struct arena *a, void **v, uint32_t *cap, uint32_t n, size_t bytes)
+{
+    const uint32_t longer = *cap ? 2 * *cap : CAP_FIRST;
+    void *to;
+
+    if (n < *cap)
+        return true;
+    to = arena_alloc(a, longer * bytes);
+    if (!to)
+        return false;
+    if (n > 0)
+        memcpy(to, *v, n * bytes);
+    arena_release(a, *v, *cap * bytes);
+    *v = to;
+    *cap = longer;
+    return true;
 }
 
 uint64_t net_drops_sum(const uint64_t drops[DROP_COUNT])
@@ -29,52 +51,85 @@ uint64_t net_drops_sum(const uint64_t drops[DROP_COUNT])
     return sum;
 }
 
-uint32_t net_switch_add(struct net *n, const char *name)
+enum rdl_status net_switch_add(struct net *n, const char *name, uint32_t *ret)
 {
+    void *v = n->switches;
     struct net_switch *s;
+    bool ok;
 
     if (n->n_switches == NET_SWITCHES_MAX)
-        return UINT32_MAX;
-    s = arena_alloc(n->arena, sizeof(*s));
+        return RDL_ERR_LIMIT;
+    ok = make_room(n->arena, &v, &n->switches_cap, n->n_switches, sizeof(struct net_switch *));
+    n->switches = v;
+    s = ok ? arena_alloc(n->arena, sizeof(*s)) : NULL;
     if (!s)
-        return UINT32_MAX;
+        return RDL_ERR_NOMEM;
     s->name = ev_str(name);
     n->switches[n->n_switches] = s;
-    return n->n_switches++;
+    *ret = n->n_switches++;
+    return RDL_OK;
 }
 
-/* Has @end a free port?  A switch's number is chosen here. */
-static bool take_port(struct net *n, struct net_end *end)
+/* Room for one more link at @end, whose port of a switch is chosen here. */
+static enum rdl_status choose_port(struct net *n, struct net_end *end)
 {
-    if (end->node == NET_SWITCH) {
-        end->port = n->switches[end->index]->n_ports;
-        return end->port < NET_SWITCH_PORTS_MAX;
-    }
+    struct net_switch *s;
+    void *v;
+    bool ok;
+
     end->port = 0;
-    return true;
+    if (end->node != NET_SWITCH)
+        return RDL_OK;
+    s = n->switches[end->index];
+    if (s->n_ports == NET_SWITCH_PORTS_MAX)
+        return RDL_ERR_LIMIT;
+    end->port = s->n_ports;
+    v = s->link_end;
+    ok = make_room(n->arena, &v, &s->ports_cap, s->n_ports, sizeof(*s->link_end));
+    s->link_end = v;
+    return ok ? RDL_OK : RDL_ERR_NOMEM;
 }
 
-uint32_t net_link_add(struct net *n, struct net_end a, struct net_end b, uint64_t latency_ns,
-                      uint64_t rate_bps, uint32_t loss_ppm)
+static enum rdl_status link_room(struct net *n)
+{
+    void *v = n->links;
+    bool ok;
+
+    if (n->n_links == NET_LINKS_MAX)
+        return RDL_ERR_LIMIT;
+    ok = make_room(n->arena, &v, &n->links_cap, n->n_links, sizeof(*n->links));
+    n->links = v;
+    return ok ? RDL_OK : RDL_ERR_NOMEM;
+}
+
+enum rdl_status net_link_add(struct net *n, const struct net_link_config *config, uint32_t *ret)
 {
     const uint32_t index = n->n_links;
-    struct net_link *l = &n->links[index];
+    struct net_link l = {
+        .end = {config->end[0], config->end[1]},
+        .latency_ns = config->latency_ns,
+        .rate_bps = config->rate_bps,
+        .loss_ppm = config->loss_ppm,
+    };
+    enum rdl_status st = link_room(n);
 
-    RDL_ASSERT(rate_bps > 0 && loss_ppm <= PPM);
-    if (index == NET_LINKS_MAX || !take_port(n, &a) || !take_port(n, &b))
-        return UINT32_MAX;
-    *l = (struct net_link){
-        .end = {a, b}, .latency_ns = latency_ns, .rate_bps = rate_bps, .loss_ppm = loss_ppm};
+    RDL_ASSERT(l.rate_bps > 0 && l.loss_ppm <= PPM);
+    for (uint32_t i = 0; i < 2 && st == RDL_OK; i++)
+        st = choose_port(n, &l.end[i]);
+    if (st != RDL_OK)
+        return st;
     for (uint32_t i = 0; i < 2; i++) {
-        l->dir[i].rng = prng_stream(n->seed, index * 2u + i);
-        if (l->end[i].node == NET_SWITCH) {
-            struct net_switch *s = n->switches[l->end[i].index];
+        l.dir[i].rng = prng_stream(n->seed, index * 2u + i);
+        if (l.end[i].node == NET_SWITCH) {
+            struct net_switch *s = n->switches[l.end[i].index];
 
             s->link_end[s->n_ports++] = index << 1 | i;
         }
     }
+    n->links[index] = l;
     n->n_links++;
-    return index;
+    *ret = index;
+    return RDL_OK;
 }
 
 uint64_t net_port_free_at(const struct net *n, uint32_t link_end)
@@ -111,14 +166,16 @@ void net_drop(struct net *n, struct frame *f, uint32_t host, enum drop_reason re
     frame_unref(n->arena, f);
 }
 
-/* The frame will be lost by @by; where it is lost, a tick of its own says so. */
-static void lose(struct net *n, struct frame *f, uint64_t at_ns, enum fault_kind by,
-                 const struct net_fate *fate)
+/* The frame will be lost by chance, or by the fault of @fate if that is not NULL; where it is lost,
+ * a tick of its own says so.
+ */
+static void lose(struct net *n, struct frame *f, uint64_t at_ns, const struct net_fate *fate)
 {
-    /* The fate travels as the number of the fault; 0 stands for chance. */
-    const uint32_t number = by == FLT_CHANCE ? 0 : fate->fault;
-
-    sim_schedule(n->sim, at_ns, SIM_LOST, number, (uint64_t)(uintptr_t)f);
+    if (fate) {
+        RDL_ASSERT(f->refs == 1); /* copies of it are made later, or by chance */
+        f->lost_by = fate->lost_by;
+    }
+    sim_schedule(n->sim, at_ns, SIM_LOST, fate ? fate->number : 0, (uint64_t)(uintptr_t)f);
 }
 
 static void arrive_at(struct net *n, uint64_t at_ns, uint32_t target, struct frame *f)
@@ -149,14 +206,12 @@ void net_transmit(struct net *n, uint32_t link_end, struct frame *f, const struc
     d->free_at_ns = start + occupancy_ns(f->len, l->rate_bps);
     if (l->loss_ppm)
         by_chance = prng_below(&d->rng, PPM) < l->loss_ppm;
-    if (by_chance || fate->lost_by != FLT_NONE)
+    if (by_chance || fate->lost_by)
         l->lost++;
     else
         l->carried++;
-    if (fate->lost_by != FLT_NONE)
-        lose(n, f, d->free_at_ns + l->latency_ns / 2, fate->lost_by, fate);
-    else if (by_chance)
-        lose(n, f, d->free_at_ns + l->latency_ns / 2, FLT_CHANCE, fate);
+    if (fate->lost_by || by_chance)
+        lose(n, f, d->free_at_ns + l->latency_ns / 2, fate->lost_by ? fate : NULL);
     else
         carry(n, link_end, d->free_at_ns + l->latency_ns, f, fate);
 }
@@ -189,8 +244,8 @@ void net_loop_back(struct net *n, uint32_t host, struct frame *f)
     const struct net_fate fate = net_depart(n, &f);
     const uint64_t at = sim_now(n->sim) + NET_LOOPBACK_NS;
 
-    if (fate.lost_by != FLT_NONE)
-        lose(n, f, at, fate.lost_by, &fate);
+    if (fate.lost_by)
+        lose(n, f, at, &fate);
     else
         carry(n, TARGET_HOST | host, at, f, &fate);
     trace_because(n->trace, cause);
@@ -229,18 +284,14 @@ void net_arrive(struct net *n, const struct sim_item *item)
         net_switch_forward(n, to->index, to->port, f);
 }
 
-/* The name of fault @number, which may have been removed meanwhile; 0 stands for chance. */
-static struct ev_str fault_name(const struct net *n, uint32_t number)
+/* The name of what lost @f: a fault that may have been removed meanwhile, or chance. */
+static struct ev_str loser_name(const struct net *n, const struct frame *f)
 {
-    if (number == 0)
-        return ev_str(EV_CHANCE);
-    for (uint32_t i = 0; i < n->faults.len; i++) {
-        const struct net_fault *fault = slots_at(&n->faults, i);
+    const struct net_fault *fault = slots_get(&n->faults, f->lost_by);
 
-        if (fault && fault->number == number)
-            return fault->name;
-    }
-    return ev_str("a removed fault");
+    if (f->lost_by == 0)
+        return ev_str(EV_CHANCE);
+    return fault ? fault->name : ev_str("a removed fault");
 }
 
 void net_lost(struct net *n, const struct sim_item *item)
@@ -250,7 +301,7 @@ void net_lost(struct net *n, const struct sim_item *item)
 
     TRACE(n->trace, lost, .host = f->note.host, .qpn = f->note.qpn, .opcode = f->note.opcode,
           .psn = f->note.psn, .by = number ? FLT_DROP : FLT_CHANCE, .fault = number,
-          .name = fault_name(n, number), .tx = f->tx);
+          .name = loser_name(n, f), .tx = f->tx);
     n->counts.in_flight--;
     n->counts.lost++;
     frame_unref(n->arena, f);

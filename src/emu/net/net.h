@@ -31,11 +31,13 @@
 #include "emu/sim/sim.h"
 #include "emu/trace/trace.h"
 #include "emu/wire/addr.h"
+#include "rdmalab/status.h"
 
-#define NET_LINKS_MAX        1024u
-#define NET_SWITCHES_MAX     64u
-#define NET_SWITCH_PORTS_MAX 64u
-#define NET_FAULTS_MAX       1024u
+#define NET_LINKS_MAX        65536u
+#define NET_SWITCHES_MAX     4096u
+#define NET_SWITCH_PORTS_MAX 4096u
+#define NET_STATIONS_MAX     65536u /* that a switch remembers; a power of two */
+#define NET_FAULTS_MAX       65536u
 #define NET_EXTS_MAX         EV_PORTS_MAX
 #define NET_GAP_BYTES        24u        /* preamble 8, FCS 4, inter-frame gap 12 */
 #define NET_FRAME_BYTES_MIN  60u        /* without the FCS; shorter ones occupy as much */
@@ -65,21 +67,23 @@ struct net_link {
     uint64_t carried, lost; /* frames, either way */
 };
 
-struct net_mac_entry {
+/* Where a station was seen last. */
+struct net_station {
     uint64_t mac;
-    bool used;
-    uint8_t port;
+    uint32_t port; /* 1 more than its number; 0: this place of the table is free */
 };
-
-#define NET_MAC_BITS 10u
 
 struct net_switch {
     struct ev_str name;
-    uint32_t n_ports;
-    uint32_t link_end[NET_SWITCH_PORTS_MAX]; /* link << 1 | the end that is ours */
-    uint64_t rcvd_frames, sent_frames;       /* each copy of a flooded one is sent */
+    uint32_t n_ports, ports_cap;
+    uint32_t *link_end;                /* by port: link << 1 | the end that is ours */
+    uint64_t rcvd_frames, sent_frames; /* each copy of a flooded one is sent */
     uint64_t drops[DROP_COUNT];
-    struct net_mac_entry macs[1u << NET_MAC_BITS];
+    /* By hash; one whose place is taken has the next free one behind it.  At most half of the
+     * places are in use, and their number is a power of two.
+     */
+    struct net_station *stations;
+    uint32_t n_stations, stations_cap;
 };
 
 /* An external port.  In events it is host EV_PORT_FIRST + its index. */
@@ -91,17 +95,53 @@ struct net_ext {
     uint64_t out_frames, out_bytes;
 };
 
+enum net_match_field {
+    NET_MATCH_HOST, /* that sends it, or external port */
+    NET_MATCH_OPCODE,
+    NET_MATCH_SYNDROME,
+    NET_MATCH_PSN,
+    NET_MATCH_DEST_QPN,
+    NET_MATCH_FIELDS
+};
+
+#define NET_MATCH_ANY  UINT32_MAX
+#define NET_MATCH_SETS (1u << NET_MATCH_FIELDS)
+
+/* Which frames a fault is about: fields of a frame that have these values, or NET_MATCH_ANY. */
+struct net_match {
+    uint32_t field[NET_MATCH_FIELDS];
+};
+
 struct net_fault {
-    uint32_t number; /* 1, 2, ... in order of creation */
+    uint64_t handle; /* its name in net->faults */
+    uint32_t number; /* 1, 2, ... in order of creation, in which they are tried */
     struct ev_str name;
     enum fault_kind kind;
-    uint32_t host;                            /* or external port; EV_HOST_NONE: any */
-    uint32_t opcode, syndrome, psn, dest_qpn; /* UINT32_MAX: any */
-    uint32_t nth;                             /* matching frames to let pass, plus 1 */
+    struct net_match match;
+    uint32_t nth;   /* matching frames to let pass, plus 1 */
     uint32_t count; /* how many are still hit after that; UINT32_MAX: all */
     uint64_t delay_ns;
     uint32_t corrupt_bit;
-    uint32_t seen, hits; /* matching frames; those that it acted on */
+    uint32_t seen, hits;           /* matching frames while it was at work; those that it hit */
+    struct net_fault_group *group; /* NULL: its work is done, there is nothing left to hit */
+    struct net_fault *next, *prev; /* of the group */
+};
+
+/* The faults at work that have the same match, oldest first.  There is one at least. */
+struct net_fault_group {
+    struct net_fault_group *next; /* of the same hash */
+    struct net_match match;
+    struct net_fault *first, *last;
+};
+
+/* The groups by their match.  A set of fields is in use while a group names just these and leaves
+ * the others open: a frame is looked up once for each set in use, however many faults there are.
+ */
+struct net_fault_index {
+    struct net_fault_group **lists; /* by hash; their number is a power of two */
+    uint32_t n_lists, n_groups;
+    uint32_t groups_of[NET_MATCH_SETS]; /* by set */
+    uint32_t sets;                      /* bit set: in use */
 };
 
 /* Frames and copies made, and how they ended. */
@@ -128,34 +168,49 @@ struct net {
     void *world;
     uint64_t seed;
     struct net_link *links;
-    uint32_t n_links;
-    struct net_switch *switches[NET_SWITCHES_MAX];
-    uint32_t n_switches;
+    uint32_t n_links, links_cap;
+    struct net_switch **switches;
+    uint32_t n_switches, switches_cap;
     struct net_ext exts[NET_EXTS_MAX];
     uint32_t n_exts;
-    struct slots faults; /* of struct net_fault, in the order they are tried */
+    struct slots faults; /* of struct net_fault */
+    struct net_fault_index fault_index;
     uint32_t faults_made;
     struct net_counts counts;
 };
 
-/* False when the arena is full. */
-bool net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_ops *ops,
+void net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_ops *ops,
               void *world, uint64_t seed);
 
 /* All of them, whatever the reason. */
 uint64_t net_drops_sum(const uint64_t drops[DROP_COUNT]);
 
-/* Index of the new switch, or UINT32_MAX when there are too many. */
-uint32_t net_switch_add(struct net *n, const char *name);
+/* The index of a new switch.  RDL_OK, RDL_ERR_LIMIT: NET_SWITCHES_MAX are there; RDL_ERR_NOMEM. */
+enum rdl_status net_switch_add(struct net *n, const char *name, uint32_t *ret);
 
-/* Index of the new external port, or UINT32_MAX when there are too many. */
+/* The index of a new external port, of which there are not yet NET_EXTS_MAX. */
 uint32_t net_ext_add(struct net *n, const char *name);
 
-/* Joins two ends; the port of a switch's end is chosen here.  Index of the new link, or
- * UINT32_MAX at a limit.
+/* What a link is made of: its ends, of which a switch's port is chosen when it is made. */
+struct net_link_config {
+    struct net_end end[2];
+    uint64_t latency_ns, rate_bps;
+    uint32_t loss_ppm;
+};
+
+/* The index of a new link.  RDL_OK, RDL_ERR_LIMIT: NET_LINKS_MAX are there, or
+ * NET_SWITCH_PORTS_MAX of a switch; RDL_ERR_NOMEM.
  */
-uint32_t net_link_add(struct net *n, struct net_end a, struct net_end b, uint64_t latency_ns,
-                      uint64_t rate_bps, uint32_t loss_ppm);
+enum rdl_status net_link_add(struct net *n, const struct net_link_config *config, uint32_t *ret);
+
+/* Makes a copy of @fault, whose number, counts and group are not looked at, one that is tried on
+ * what is sent.  @ret is its name in n->faults.  RDL_OK, RDL_ERR_LIMIT: NET_FAULTS_MAX are there;
+ * RDL_ERR_NOMEM.
+ */
+enum rdl_status net_fault_add(struct net *n, const struct net_fault *fault, uint64_t *ret);
+
+/* The fault called @name in n->faults is gone.  There is one. */
+void net_fault_remove(struct net *n, uint64_t name);
 
 /* When the direction that leaves a node over @link_end is free. */
 uint64_t net_port_free_at(const struct net *n, uint32_t link_end);

@@ -7,17 +7,59 @@
 /* 2^64 divided by the golden ratio: multiplying spreads close numbers over the upper bits. */
 #define HASH_RATIO 0x9e3779b97f4a7c15u
 
-/* The place of a station in the table; one that collides displaces the older one, which is then
- * flooded to until it speaks again.
- */
-static struct net_mac_entry *entry_of(struct net_switch *s, uint64_t mac)
+#define STATIONS_CAP_FIRST 16u
+
+/* The place where @mac is in the table, or would be; there are places. */
+static struct net_station *place(const struct net_switch *s, uint64_t mac)
 {
-    return &s->macs[mac * HASH_RATIO >> (64 - NET_MAC_BITS)];
+    const uint32_t last = s->stations_cap - 1;
+    uint32_t i = (uint32_t)(mac * HASH_RATIO >> 32) & last;
+
+    while (s->stations[i].port && s->stations[i].mac != mac)
+        i = (i + 1) & last;
+    return &s->stations[i];
 }
 
-static void learn(struct net_switch *s, uint64_t mac, uint32_t port)
+/* Twice as many places.  False: there are enough already, or the arena is full. */
+static bool grow(struct arena *a, struct net_switch *s)
 {
-    *entry_of(s, mac) = (struct net_mac_entry){.mac = mac, .used = true, .port = (uint8_t)port};
+    struct net_switch more = *s;
+
+    if (s->stations_cap == 2 * NET_STATIONS_MAX)
+        return false;
+    more.stations_cap = s->stations_cap ? 2 * s->stations_cap : STATIONS_CAP_FIRST;
+    more.stations = arena_alloc(a, more.stations_cap * sizeof(*more.stations));
+    if (!more.stations)
+        return false;
+    for (uint32_t i = 0; i < s->stations_cap; i++) {
+        if (s->stations[i].port)
+            *place(&more, s->stations[i].mac) = s->stations[i];
+    }
+    arena_release(a, s->stations, s->stations_cap * sizeof(*s->stations));
+    *s = more;
+    return true;
+}
+
+/* A switch that knows as many stations as it can learns no other: frames to those are flooded. */
+static void learn(struct net *n, struct net_switch *s, uint64_t mac, uint32_t port)
+{
+    struct net_station *at;
+
+    if (s->n_stations == s->stations_cap / 2 && !grow(n->arena, s) && s->stations_cap == 0)
+        return;
+    at = place(s, mac);
+    if (!at->port && s->n_stations == s->stations_cap / 2)
+        return;
+    s->n_stations += !at->port;
+    *at = (struct net_station){mac, port + 1};
+}
+
+/* Where @mac was seen; NULL: nowhere. */
+static const struct net_station *station(const struct net_switch *s, uint64_t mac)
+{
+    const struct net_station *at = s->stations_cap ? place(s, mac) : NULL;
+
+    return at && at->port ? at : NULL;
 }
 
 static void drop(struct net *n, struct net_switch *s, struct frame *f, enum drop_reason reason)
@@ -28,7 +70,7 @@ static void drop(struct net *n, struct net_switch *s, struct frame *f, enum drop
 
 static void out(struct net *n, struct net_switch *s, uint32_t port, struct frame *f)
 {
-    static const struct net_fate untouched = {.lost_by = FLT_NONE};
+    static const struct net_fate untouched = {.lost_by = 0};
 
     if (!net_has_room(n, s->link_end[port])) {
         drop(n, s, f, DROP_NO_BUFFER);
@@ -61,7 +103,7 @@ static void flood(struct net *n, uint32_t index, uint32_t in_port, struct frame 
 void net_switch_forward(struct net *n, uint32_t index, uint32_t in_port, struct frame *f)
 {
     struct net_switch *s = n->switches[index];
-    const struct net_mac_entry *to;
+    const struct net_station *to;
     uint64_t dst;
 
     s->rcvd_frames++;
@@ -70,14 +112,15 @@ void net_switch_forward(struct net *n, uint32_t index, uint32_t in_port, struct 
         return;
     }
     dst = ld_be(f->bytes, MAC_BYTES);
-    learn(s, ld_be(f->bytes + MAC_BYTES, MAC_BYTES), in_port);
-    to = entry_of(s, dst);
-    if ((f->bytes[0] & MAC_GROUP_BIT) || !to->used || to->mac != dst) {
+    learn(n, s, ld_be(f->bytes + MAC_BYTES, MAC_BYTES), in_port);
+    to = station(s, dst);
+    if ((f->bytes[0] & MAC_GROUP_BIT) || !to) {
         flood(n, index, in_port, f);
-    } else if (to->port == in_port) {
+    } else if (to->port == in_port + 1) {
         drop(n, s, f, DROP_NO_ROUTE);
     } else {
-        TRACE(n->trace, forwarded, .number = index, .name = s->name, .port = to->port, .tx = f->tx);
-        out(n, s, to->port, f);
+        TRACE(n->trace, forwarded, .number = index, .name = s->name, .port = to->port - 1,
+              .tx = f->tx);
+        out(n, s, to->port - 1, f);
     }
 }

@@ -96,11 +96,16 @@ static uint32_t peer_of(void *world, const uint8_t gid[GID_BYTES])
 
 static void plug_in(struct machine *m)
 {
-    const struct net_end host = {.node = NET_HOST}, out = {.node = NET_EXT};
+    const struct net_link_config config = {
+        .end = {{.node = NET_HOST}, {.node = NET_EXT}},
+        .latency_ns = 1000,
+        .rate_bps = 100000000000u,
+    };
+    uint32_t link;
 
     assert_int_equal(net_ext_add(&m->net, "out"), 0);
-    assert_int_equal(net_link_add(&m->net, host, out, 1000, 100000000000u, 0), 0);
-    m->port.link_end = 0;
+    assert_int_equal(net_link_add(&m->net, &config, &link), RDL_OK);
+    m->port.link_end = link << 1;
 }
 
 int machine_power_on(void **state)
@@ -133,7 +138,7 @@ int machine_power_on(void **state)
     trace_sink_add(&m->sinks, &m->sink);
     assert_true(sim_init(&m->sim, m->arena, &m->trace, handlers, m));
     assert_true(ram_init(&m->ram, m->arena, MACHINE_RAM_BYTES));
-    assert_true(net_init(&m->net, m->arena, &m->sim, &net_ops, m, 1));
+    net_init(&m->net, m->arena, &m->sim, &net_ops, m, 1);
     eth_port_init(&m->port, &m->net, &m->progress, 0, machine_mac);
     assert_true(rdma_init(&m->rdma, &rdma_env, &rdma));
     assert_true(vnet_init(&m->vnet, &vnet_env, &vnet));

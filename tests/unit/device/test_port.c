@@ -181,24 +181,22 @@ static void an_acknowledge_is_noted_with_its_syndrome(void **state)
 {
     struct machine *m = *state;
     struct pair p = machine_pair(m, machine_mac);
-    struct net_fault fault = {
-        .number = 1,
+    const struct net_fault fault = {
         .name = ev_str("rnr"),
         .kind = FLT_DELAY,
-        .host = EV_HOST_NONE,
-        .opcode = OP_RC_ACKNOWLEDGE,
-        .syndrome = SYN_RNR_NAK, /* no receive is posted */
-        .psn = PAIR_PSN,
-        .dest_qpn = PAIR_SENDER,
+        .match = {{NET_MATCH_ANY, OP_RC_ACKNOWLEDGE, SYN_RNR_NAK, PAIR_PSN, PAIR_SENDER}},
         .nth = 1,
         .count = UINT32_MAX,
     };
+    const struct net_fault *made;
+    uint64_t handle;
 
-    assert_true(slots_add(&m->net.faults, &fault) != 0);
+    assert_int_equal(net_fault_add(&m->net, &fault, &handle), RDL_OK);
+    made = slots_get(&m->net.faults, handle);
     pair_post_send(m, &p, &(struct rfc_sq_wqe){.opcode = WR_SEND}, NULL, 0);
     ring_kick(&p.sq);
     machine_run(m);
-    assert_int_equal(fault.hits, 2); /* rnr_retry is 1 */
+    assert_int_equal(made->hits, 2); /* rnr_retry is 1: no receive is posted */
     assert_int_equal(m->last[EV_fault].u.fault.qpn, PAIR_RECEIVER);
 }
 

@@ -142,6 +142,111 @@ static void memory_comes_zeroed_until_there_is_no_more(void **state)
     assert_int_equal(n, f->ram.bytes / 8 * 7 / bytes); /* an eighth is for DMA */
 }
 
+static void every_page_is_handed_out_once(void **state)
+{
+    struct fixture *f = *state;
+    static bool seen[(1u << 20) / RAM_PAGE_BYTES];
+    uint64_t addr, gpa;
+    uint32_t n = 0;
+
+    memset(seen, 0, sizeof(seen));
+    for (; (addr = space_alloc(&f->space, 1)) != 0; n++) {
+        assert_true(space_translate(&f->space, addr, &gpa));
+        assert_in_range(gpa, f->space.dma_end, f->ram.bytes - RAM_PAGE_BYTES);
+        assert_false(seen[gpa / RAM_PAGE_BYTES]);
+        seen[gpa / RAM_PAGE_BYTES] = true;
+    }
+    assert_int_equal(n, ARRAY_LEN(seen) / 8 * 7);
+}
+
+static void an_allocation_is_found_by_any_address_in_it(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t a = space_alloc(&f->space, 2 * RAM_PAGE_BYTES + 1);
+    const uint64_t b = space_alloc(&f->space, 1);
+    uint64_t bytes;
+
+    assert_true(space_alloc_at(&f->space, a, &bytes) == a);
+    assert_int_equal(bytes, 3 * RAM_PAGE_BYTES);
+    assert_true(space_alloc_at(&f->space, a + 3 * RAM_PAGE_BYTES - 1, &bytes) == a);
+    assert_true(space_alloc_at(&f->space, b + 17, &bytes) == b);
+    assert_int_equal(bytes, RAM_PAGE_BYTES);
+    assert_true(space_alloc_at(&f->space, a + 3 * RAM_PAGE_BYTES, &bytes) == 0);
+    assert_true(space_alloc_at(&f->space, a - 1, &bytes) == 0);
+}
+
+/* What is given back reads as nothing, and is given again: the lowest hole first, and the same
+ * pages for the same allocation.
+ */
+static void what_is_given_back_is_used_again(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t a = space_alloc(&f->space, 4 * RAM_PAGE_BYTES);
+    const uint64_t b = space_alloc(&f->space, 4 * RAM_PAGE_BYTES);
+    const uint64_t c = space_alloc(&f->space, 1);
+    uint64_t gpa, again;
+    uint8_t byte = 7;
+
+    assert_true(space_translate(&f->space, b, &gpa));
+    assert_true(space_write(&f->space, b, &byte, 1));
+    space_free(&f->space, b + RAM_PAGE_BYTES);
+    assert_false(space_read(&f->space, b, &byte, 1));
+    assert_true(space_alloc(&f->space, 4 * RAM_PAGE_BYTES) == b);
+    assert_true(space_translate(&f->space, b, &again) && again == gpa);
+    assert_true(space_read(&f->space, b, &byte, 1) && byte == 0);
+    space_free(&f->space, b);
+    space_free(&f->space, a); /* one hole now, of both and the pages behind them */
+    assert_true(space_alloc(&f->space, 9 * RAM_PAGE_BYTES) == a);
+    space_free(&f->space, c);
+    space_free(&f->space, a);
+    assert_int_equal(f->space.n_table, 0);
+    assert_int_equal(f->space.n_holes, 0);
+    assert_int_equal(f->space.n_allocs, 0);
+}
+
+/* Whatever comes and goes, no two allocations touch, each keeps its bytes, and nothing is lost. */
+static void memory_may_come_and_go_for_ever(void **state)
+{
+    struct fixture *f = *state;
+    struct prng rng = prng_stream(5, 5);
+    struct {
+        uint64_t addr, bytes;
+        uint8_t mark;
+    } live[24] = {{0}};
+    size_t used = 0;
+
+    for (uint32_t round = 0; round < 20000; round++) {
+        const size_t i = (size_t)prng_below(&rng, ARRAY_LEN(live));
+        uint8_t ends[2];
+
+        if (round == 5000)
+            used = arena_used_bytes(f->arena);
+        if (live[i].addr) {
+            assert_true(space_read(&f->space, live[i].addr, &ends[0], 1));
+            assert_true(space_read(&f->space, live[i].addr + live[i].bytes - 1, &ends[1], 1));
+            assert_true(ends[0] == live[i].mark && ends[1] == live[i].mark);
+            assert_false(space_is_mapped(&f->space, live[i].addr - 1, 1));
+            space_free(&f->space, live[i].addr);
+            live[i].addr = 0;
+            continue;
+        }
+        live[i].bytes = (1 + prng_below(&rng, 20)) * RAM_PAGE_BYTES;
+        live[i].addr = space_alloc(&f->space, live[i].bytes);
+        live[i].mark = (uint8_t)(1 + round % 255);
+        if (!live[i].addr)
+            continue; /* there is no more just now */
+        ends[0] = live[i].mark;
+        assert_true(space_write(&f->space, live[i].addr, ends, 1));
+        assert_true(space_write(&f->space, live[i].addr + live[i].bytes - 1, ends, 1));
+    }
+    assert_in_range(arena_used_bytes(f->arena), used, used + 64 * RAM_PAGE_BYTES);
+    for (size_t i = 0; i < ARRAY_LEN(live); i++) {
+        if (live[i].addr)
+            space_free(&f->space, live[i].addr);
+    }
+    assert_true(space_alloc(&f->space, f->ram.bytes / 8 * 7) != 0);
+}
+
 static void dma_memory_is_contiguous_aligned_and_bounded(void **state)
 {
     struct fixture *f = *state;
@@ -164,6 +269,10 @@ int main(void)
         T(a_page_between_allocations_is_unmapped),
         T(bytes_survive_page_boundaries),
         T(memory_comes_zeroed_until_there_is_no_more),
+        T(every_page_is_handed_out_once),
+        T(an_allocation_is_found_by_any_address_in_it),
+        T(what_is_given_back_is_used_again),
+        T(memory_may_come_and_go_for_ever),
         T(dma_memory_is_contiguous_aligned_and_bounded),
     };
 

@@ -66,7 +66,7 @@ static int set_up(void **state)
     f->arena = arena_new((size_t)1 << 30);
     f->trace.sinks = &f->sinks;
     assert_true(sim_init(&f->sim, f->arena, &f->trace, handlers, f));
-    assert_true(net_init(&f->net, f->arena, &f->sim, &ops, f, 7));
+    net_init(&f->net, f->arena, &f->sim, &ops, f, 7);
     *state = f;
     return 0;
 }
@@ -91,21 +91,43 @@ static void run(struct fixture *f)
 }
 
 /* 1 us, 8 Gbit/s. */
-static uint32_t try_join(struct fixture *f, enum net_node node, uint32_t index, uint32_t host,
-                         uint32_t loss_ppm)
+static enum rdl_status try_join(struct fixture *f, enum net_node node, uint32_t index,
+                                uint32_t host, uint32_t loss_ppm, uint32_t *ret)
 {
-    const struct net_end a = {NET_HOST, host, 0}, b = {node, index, 0};
+    const struct net_link_config config = {
+        .end = {{NET_HOST, host, 0}, {node, index, 0}},
+        .latency_ns = 1000,
+        .rate_bps = 8000000000u,
+        .loss_ppm = loss_ppm,
+    };
 
-    return net_link_add(&f->net, a, b, 1000, 8000000000u, loss_ppm);
+    return net_link_add(&f->net, &config, ret);
 }
 
 static uint32_t join(struct fixture *f, enum net_node node, uint32_t index, uint32_t host,
                      uint32_t loss_ppm)
 {
-    const uint32_t link = try_join(f, node, index, host, loss_ppm);
+    uint32_t link;
 
-    assert_int_not_equal(link, UINT32_MAX);
+    assert_int_equal(try_join(f, node, index, host, loss_ppm, &link), RDL_OK);
     return link << 1; /* the host's end */
+}
+
+static uint32_t add_switch(struct fixture *f)
+{
+    uint32_t sw;
+
+    assert_int_equal(net_switch_add(&f->net, "sw", &sw), RDL_OK);
+    return sw;
+}
+
+/* The fault that was made like @fault. */
+static const struct net_fault *add_fault(struct fixture *f, const struct net_fault *fault)
+{
+    uint64_t handle;
+
+    assert_int_equal(net_fault_add(&f->net, fault, &handle), RDL_OK);
+    return slots_get(&f->net.faults, handle);
 }
 
 static struct frame *frame_of(struct fixture *f, uint32_t bytes, uint8_t to, uint8_t from)
@@ -155,7 +177,7 @@ static void a_port_without_a_link_drops(void **state)
 static void a_switch_floods_what_it_does_not_know_and_learns(void **state)
 {
     struct fixture *f = *state;
-    const uint32_t sw = net_switch_add(&f->net, "sw");
+    const uint32_t sw = add_switch(f);
     uint32_t ends[HOSTS];
 
     for (uint32_t h = 0; h < HOSTS; h++)
@@ -178,12 +200,14 @@ static void a_switch_floods_what_it_does_not_know_and_learns(void **state)
 static void a_switch_drops_what_its_output_has_no_room_for(void **state)
 {
     struct fixture *f = *state;
-    const uint32_t sw = net_switch_add(&f->net, "sw"), bytes = 1u << 16;
+    const uint32_t sw = add_switch(f), bytes = 1u << 16;
     const uint32_t fit = NET_QUEUE_BYTES_MAX / (bytes + NET_GAP_BYTES) + 1;
-    const struct net_end slow[] = {{NET_HOST, 1, 0}, {NET_SWITCH, sw, 0}};
+    const struct net_link_config slow = {.end = {{NET_HOST, 1, 0}, {NET_SWITCH, sw, 0}},
+                                         .rate_bps = 8000};
     const uint32_t from = join(f, NET_SWITCH, sw, 0, 0);
+    uint32_t link;
 
-    assert_int_not_equal(net_link_add(&f->net, slow[0], slow[1], 0, 8000, 0), UINT32_MAX);
+    assert_int_equal(net_link_add(&f->net, &slow, &link), RDL_OK);
     for (uint32_t i = 0; i < fit + 10; i++)
         net_send(&f->net, from, frame_of(f, bytes, 2, 1));
     run(f);
@@ -197,7 +221,7 @@ static void a_switch_drops_what_its_output_has_no_room_for(void **state)
 static void a_switch_counts_what_it_cannot_pass_on_by_its_reason(void **state)
 {
     struct fixture *f = *state;
-    const uint32_t sw = net_switch_add(&f->net, "sw");
+    const uint32_t sw = add_switch(f);
     const uint32_t end = join(f, NET_SWITCH, sw, 0, 0);
     const struct net_switch *s = f->net.switches[sw];
 
@@ -217,28 +241,71 @@ static void a_switch_counts_what_it_cannot_pass_on_by_its_reason(void **state)
 static void links_and_ports_are_limited(void **state)
 {
     struct fixture *f = *state;
-    const uint32_t sw = net_switch_add(&f->net, "sw");
+    const uint32_t sw = add_switch(f);
+    uint32_t index;
 
     for (uint32_t i = 0; i < NET_SWITCH_PORTS_MAX; i++)
         join(f, NET_SWITCH, sw, i, 0);
-    assert_int_equal(try_join(f, NET_SWITCH, sw, 0, 0), UINT32_MAX);
+    assert_int_equal(try_join(f, NET_SWITCH, sw, 0, 0, &index), RDL_ERR_LIMIT);
+    assert_int_equal(f->net.n_links, NET_SWITCH_PORTS_MAX);
     for (uint32_t i = NET_SWITCH_PORTS_MAX; i < NET_LINKS_MAX; i++)
         join(f, NET_HOST, i + 1, i, 0);
-    assert_int_equal(try_join(f, NET_HOST, 1, 0, 0), UINT32_MAX);
+    assert_int_equal(try_join(f, NET_HOST, 1, 0, 0, &index), RDL_ERR_LIMIT);
     for (uint32_t i = 1; i < NET_SWITCHES_MAX; i++)
-        assert_int_equal(net_switch_add(&f->net, "sw"), i);
-    assert_int_equal(net_switch_add(&f->net, "sw"), UINT32_MAX);
+        assert_int_equal(add_switch(f), i);
+    assert_int_equal(net_switch_add(&f->net, "sw", &index), RDL_ERR_LIMIT);
+    assert_int_equal(f->net.links[sw].end[1].port, 0);
+    assert_int_equal(f->net.switches[sw]->link_end[NET_SWITCH_PORTS_MAX - 1],
+                     (NET_SWITCH_PORTS_MAX - 1) << 1 | 1);
+}
+
+/* A frame to each of @n stations that live behind one port of a switch: how many were flooded to
+ * the third port?
+ */
+static uint32_t floods_to_stations(struct fixture *f, uint32_t end, uint32_t n)
+{
+    const uint32_t before = f->got[2];
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct frame *fr = frame(f, 0, 1, 0);
+
+        st_be32(fr->bytes + 2, 0x10000 + i);
+        net_send(&f->net, end, fr);
+        run(f);
+    }
+    return f->got[2] - before;
+}
+
+static void a_switch_remembers_every_station_until_its_table_is_full(void **state)
+{
+    static const uint32_t more = 100;
+    struct fixture *f = *state;
+    const uint32_t sw = add_switch(f);
+    const struct net_switch *s;
+    uint32_t ends[HOSTS];
+
+    for (uint32_t h = 0; h < HOSTS; h++)
+        ends[h] = join(f, NET_SWITCH, sw, h, 0);
+    for (uint32_t i = 0; i < NET_STATIONS_MAX - 1 + more; i++) {
+        struct frame *fr = frame(f, 1, 0, 0);
+
+        st_be32(fr->bytes + 8, 0x10000 + i);
+        net_send(&f->net, ends[1], fr);
+        run(f);
+        if (i == 999) /* one of them is host 0's, which has sent frames now */
+            assert_int_equal(floods_to_stations(f, ends[0], 1000), 0);
+    }
+    s = f->net.switches[sw];
+    assert_int_equal(s->n_stations, NET_STATIONS_MAX);
+    assert_int_equal(floods_to_stations(f, ends[0], NET_STATIONS_MAX - 1 + more), more);
 }
 
 /* The first frame of all is lost. */
-static const struct net_fault any = {.kind = FLT_DROP,
-                                     .host = EV_HOST_NONE,
-                                     .opcode = UINT32_MAX,
-                                     .syndrome = UINT32_MAX,
-                                     .psn = UINT32_MAX,
-                                     .dest_qpn = UINT32_MAX,
-                                     .nth = 1,
-                                     .count = 1};
+static const struct net_fault any = {
+    .kind = FLT_DROP,
+    .match = {{NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY}},
+    .nth = 1,
+    .count = 1};
 
 struct fault_row {
     struct net_fault fault;
@@ -252,25 +319,119 @@ static void faults_hit_the_frames_they_name(void **state)
     struct fault_row rows[] = {{any, 5, 4}, {any, 5, 5}, {any, 5, 4}, {any, 5, 3},
                                {any, 5, 5}, {any, 5, 0}, {any, 5, 6}, {any, 5, 5}};
 
-    rows[1].fault.psn = 9; /* no such PSN */
-    rows[2].fault.psn = 3; /* one of them */
-    rows[3].fault.nth = 2; /* the second and third */
+    rows[1].fault.match.field[NET_MATCH_PSN] = 9; /* no such PSN */
+    rows[2].fault.match.field[NET_MATCH_PSN] = 3; /* one of them */
+    rows[3].fault.nth = 2;                        /* the second and third */
     rows[3].fault.count = 2;
-    rows[4].fault.host = 2;           /* another sender */
-    rows[5].fault.count = UINT32_MAX; /* all */
+    rows[4].fault.match.field[NET_MATCH_HOST] = 2; /* another sender */
+    rows[5].fault.count = UINT32_MAX;              /* all */
     rows[6].fault.kind = FLT_DUPLICATE;
     rows[7].fault.kind = FLT_DELAY;
     rows[7].fault.delay_ns = 50000;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const uint32_t before = f->got[1];
-        const uint64_t name = slots_add(&f->net.faults, &rows[i].fault);
+        const uint64_t name = add_fault(f, &rows[i].fault)->handle;
 
         for (uint32_t psn = 0; psn < rows[i].sent; psn++)
             net_send(&f->net, end, frame(f, 2, 1, psn));
         run(f);
         assert_int_equal(f->got[1] - before, rows[i].arrives);
-        slots_remove(&f->net.faults, name);
+        net_fault_remove(&f->net, name);
     }
+}
+
+/* Faults of all sets of fields, some alike: each frame meets those that match it, oldest first, up
+ * to the one that loses it.  A plain look at all of them says which.
+ */
+static void the_index_finds_what_a_look_at_all_faults_finds(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t end = join(f, NET_HOST, 1, 0, 0);
+    struct prng rng = prng_stream(3, 3);
+    const struct net_fault *made[300];
+    uint32_t seen[ARRAY_LEN(made)] = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(made); i++) {
+        struct net_fault fault = any;
+
+        fault.kind = i % 50 == 49 ? FLT_DROP : FLT_DELAY;
+        fault.count = UINT32_MAX;
+        for (uint32_t k = 0; k < NET_MATCH_FIELDS; k++) {
+            if (prng_below(&rng, 2))
+                fault.match.field[k] = (uint32_t)prng_below(&rng, 2);
+        }
+        made[i] = add_fault(f, &fault);
+        if (i % 7 == 6) { /* the youngest but one goes away, and its slot is used again */
+            net_fault_remove(&f->net, made[i - 1]->handle);
+            made[i - 1] = NULL;
+        }
+    }
+    for (uint32_t n = 0; n < 500; n++) {
+        struct frame *fr = frame(f, 2, 1, 0);
+        uint32_t value[NET_MATCH_FIELDS];
+        bool lost = false;
+
+        for (uint32_t k = 0; k < NET_MATCH_FIELDS; k++)
+            value[k] = (uint32_t)prng_below(&rng, 3);
+        fr->note.host = value[NET_MATCH_HOST];
+        fr->note.opcode = value[NET_MATCH_OPCODE];
+        fr->note.syndrome = value[NET_MATCH_SYNDROME];
+        fr->note.psn = value[NET_MATCH_PSN];
+        fr->note.dest_qpn = value[NET_MATCH_DEST_QPN];
+        for (size_t i = 0; i < ARRAY_LEN(made) && !lost; i++) {
+            bool is_met = made[i] != NULL;
+
+            for (uint32_t k = 0; is_met && k < NET_MATCH_FIELDS; k++)
+                is_met =
+                    made[i]->match.field[k] == NET_MATCH_ANY || made[i]->match.field[k] == value[k];
+            seen[i] += is_met;
+            lost = is_met && made[i]->kind == FLT_DROP;
+        }
+        net_send(&f->net, end, fr);
+    }
+    run(f);
+    for (size_t i = 0; i < ARRAY_LEN(made); i++) {
+        if (made[i])
+            assert_int_equal(made[i]->hits, seen[i]);
+    }
+}
+
+/* A frame without a field is not met by a fault that names the field. */
+static void no_field_is_no_value(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t end = join(f, NET_HOST, 1, 0, 0);
+    struct net_fault fault = any;
+    const struct net_fault *made[2];
+    struct frame *fr = frame(f, 2, 1, 0);
+
+    fault.kind = FLT_DELAY;
+    made[0] = add_fault(f, &fault);
+    fault.match.field[NET_MATCH_PSN] = 7;
+    made[1] = add_fault(f, &fault);
+    fr->note.psn = NET_MATCH_ANY;
+    net_send(&f->net, end, fr);
+    run(f);
+    assert_int_equal(made[0]->seen, 1);
+    assert_int_equal(made[1]->seen, 0);
+}
+
+static void what_is_done_costs_no_frame_anything(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t end = join(f, NET_HOST, 1, 0, 0);
+    const struct net_fault *made = add_fault(f, &any);
+
+    assert_int_equal(f->net.fault_index.n_groups, 1);
+    for (uint32_t psn = 0; psn < 3; psn++)
+        net_send(&f->net, end, frame(f, 2, 1, psn));
+    run(f);
+    assert_int_equal(f->net.counts.lost, 1);
+    assert_int_equal(made->hits, 1);
+    assert_int_equal(made->seen, 1);
+    assert_int_equal(f->net.fault_index.n_groups, 0);
+    assert_int_equal(f->net.fault_index.sets, 0);
+    net_fault_remove(&f->net, made->handle);
 }
 
 /* A frame that takes 1100 ns is delayed, and copied: the copy comes after the delayed one. */
@@ -285,11 +446,11 @@ static void delays_add_up(void **state)
     fault.delay_ns = 5000;
     copy.kind = FLT_DUPLICATE;
     copy.delay_ns = 700;
-    assert_int_not_equal(slots_add(&f->net.faults, &fault), 0);
+    add_fault(f, &fault);
     net_send(&f->net, end, frame(f, 2, 1, 0));
     run(f);
     assert_int_equal(f->got_at[1], 1100 + 5000);
-    assert_int_not_equal(slots_add(&f->net.faults, &copy), 0);
+    add_fault(f, &copy);
     net_send(&f->net, end, frame(f, 2, 1, 0)); /* at 6100 */
     run(f);
     assert_int_equal(f->got[1], 3);
@@ -304,7 +465,7 @@ static void corruption_flips_one_bit_of_a_copy(void **state)
 
     fault.kind = FLT_CORRUPT;
     fault.corrupt_bit = 8 * 20 + 1;
-    assert_int_not_equal(slots_add(&f->net.faults, &fault), 0);
+    add_fault(f, &fault);
     net_send(&f->net, end, frame(f, 2, 1, 0));
     run(f);
     assert_int_equal(f->last[20], 0x40);
@@ -347,9 +508,11 @@ static uint32_t ext_to_host(struct fixture *f, uint32_t *ret_end)
 {
     const uint32_t ext = net_ext_add(&f->net, "outside");
     const struct net_end a = {NET_EXT, ext, 0}, b = {NET_HOST, 0, 0};
-    const uint32_t link = net_link_add(&f->net, a, b, 1000, 8000000000u, 0);
+    const struct net_link_config config = {
+        .end = {a, b}, .latency_ns = 1000, .rate_bps = 8000000000u};
+    uint32_t link;
 
-    assert_int_not_equal(link, UINT32_MAX);
+    assert_int_equal(net_link_add(&f->net, &config, &link), RDL_OK);
     f->net.exts[ext].link_end = link << 1;
     *ret_end = link << 1 | 1;
     return ext;
@@ -386,18 +549,12 @@ static void faults_know_external_ports(void **state)
     struct fixture *f = *state;
     uint32_t end;
     const uint32_t ext = ext_to_host(f, &end);
-    struct net_fault *fault = arena_alloc(f->arena, sizeof(*fault));
+    struct net_fault fault = any;
 
-    *fault = (struct net_fault){.number = 1,
-                                .kind = FLT_DROP,
-                                .host = EV_PORT_FIRST + ext,
-                                .opcode = UINT32_MAX,
-                                .syndrome = UINT32_MAX,
-                                .psn = 1,
-                                .dest_qpn = UINT32_MAX,
-                                .nth = 1,
-                                .count = UINT32_MAX};
-    assert_int_not_equal(slots_add(&f->net.faults, fault), 0);
+    fault.match.field[NET_MATCH_HOST] = EV_PORT_FIRST + ext;
+    fault.match.field[NET_MATCH_PSN] = 1;
+    fault.count = UINT32_MAX;
+    add_fault(f, &fault);
     for (uint32_t psn = 0; psn < 3; psn++)
         net_ext_in(&f->net, ext, frame_from(f, ext, psn));
     net_send(&f->net, end, frame(f, 9, 1, 1));
@@ -434,7 +591,11 @@ int main(void)
         T(a_switch_drops_what_its_output_has_no_room_for),
         T(a_switch_counts_what_it_cannot_pass_on_by_its_reason),
         T(links_and_ports_are_limited),
+        T(a_switch_remembers_every_station_until_its_table_is_full),
         T(faults_hit_the_frames_they_name),
+        T(the_index_finds_what_a_look_at_all_faults_finds),
+        T(no_field_is_no_value),
+        T(what_is_done_costs_no_frame_anything),
         T(delays_add_up),
         T(corruption_flips_one_bit_of_a_copy),
         T(loss_by_chance_is_near_its_rate_and_follows_from_the_seed),

@@ -20,7 +20,7 @@ static uint32_t list_of(const struct directory *d, const uint8_t gid[GID_BYTES])
     return (h ^ h >> 16) & (d->cap - 1);
 }
 
-static struct directory_entry *find(const struct directory *d, const uint8_t gid[GID_BYTES])
+static struct directory_entry *entry_of(const struct directory *d, const uint8_t gid[GID_BYTES])
 {
     uint32_t i = d->cap ? d->lists[list_of(d, gid)] : 0;
 
@@ -63,9 +63,10 @@ bool directory_reserve(struct directory *d, uint32_t n)
     return true;
 }
 
-void directory_add(struct directory *d, const uint8_t gid[GID_BYTES], const uint8_t mac[MAC_BYTES])
+void directory_add(struct directory *d, const uint8_t gid[GID_BYTES], const uint8_t mac[MAC_BYTES],
+                   uint32_t host)
 {
-    struct directory_entry *e = find(d, gid);
+    struct directory_entry *e = entry_of(d, gid);
 
     if (!e) {
         RDL_ASSERT(d->n < d->cap);
@@ -74,11 +75,11 @@ void directory_add(struct directory *d, const uint8_t gid[GID_BYTES], const uint
         list_add(d, d->n++);
     }
     memcpy(e->mac, mac, MAC_BYTES);
+    e->host = host;
 }
 
-const uint8_t *directory_mac(const struct directory *d, const uint8_t gid[GID_BYTES])
+const struct directory_entry *directory_find(const struct directory *d,
+                                             const uint8_t gid[GID_BYTES])
 {
-    const struct directory_entry *e = find(d, gid);
-
-    return e ? e->mac : NULL;
+    return entry_of(d, gid);
 }

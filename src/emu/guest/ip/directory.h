@@ -15,6 +15,7 @@
 struct directory_entry {
     uint8_t gid[GID_BYTES];
     uint8_t mac[MAC_BYTES];
+    uint32_t host; /* its number, for traces */
     uint32_t next; /* of the same hash: index + 1 */
 };
 
@@ -24,6 +25,7 @@ struct directory {
     struct directory_entry *v; /* in the order in which they came */
     uint32_t n, cap;
     uint32_t *lists; /* by hash, as many as @cap: index + 1 of the first */
+    bool asked;      /* a guest has asked the network, or heard, for one that was not here */
 };
 
 /* An empty one. */
@@ -32,10 +34,12 @@ void directory_init(struct directory *d, struct arena *a);
 /* Room for @n more, so that directory_add() succeeds so often.  False: the arena is full. */
 bool directory_reserve(struct directory *d, uint32_t n);
 
-/* From now on @gid is at @mac, wherever it was before. */
-void directory_add(struct directory *d, const uint8_t gid[GID_BYTES], const uint8_t mac[MAC_BYTES]);
+/* From now on @gid is at @mac of @host, wherever it was before. */
+void directory_add(struct directory *d, const uint8_t gid[GID_BYTES], const uint8_t mac[MAC_BYTES],
+                   uint32_t host);
 
-/* The MAC of @gid; NULL: nobody in the lab has it. */
-const uint8_t *directory_mac(const struct directory *d, const uint8_t gid[GID_BYTES]);
+/* NULL: nobody has @gid. */
+const struct directory_entry *directory_find(const struct directory *d,
+                                             const uint8_t gid[GID_BYTES]);
 
 #endif

@@ -112,6 +112,8 @@ static struct guest_neighbour *add(struct guest_net *net, const uint8_t gid[GID_
     *e = (struct guest_neighbour){.state = state};
     memcpy(e->gid, gid, GID_BYTES);
     list_add(net, e);
+    if (net->config.directory)
+        net->config.directory->asked = true;
     return e;
 }
 
@@ -129,7 +131,10 @@ static ev_id announce(struct guest_net *net, const struct guest_neighbour *e)
 /* The MAC that the directory has; NULL: none. */
 static const uint8_t *told_mac(const struct guest_net *net, const uint8_t gid[GID_BYTES])
 {
-    return net->config.directory ? directory_mac(net->config.directory, gid) : NULL;
+    const struct directory *d = net->config.directory;
+    const struct directory_entry *e = d ? directory_find(d, gid) : NULL;
+
+    return e ? e->mac : NULL;
 }
 
 /* Is the MAC of @e to be believed? */

@@ -84,8 +84,8 @@ struct guest_net_config {
     uint8_t mac[MAC_BYTES];
     uint8_t gid[GUEST_GIDS][GID_BYTES]; /* its addresses */
     struct trace *trace;
-    struct sim *sim;                   /* for timers; NULL: there is no network function */
-    const struct directory *directory; /* who needs not be asked for; NULL: everybody is */
+    struct sim *sim;             /* for timers; NULL: there is no network function */
+    struct directory *directory; /* who needs not be asked for; NULL: everybody is */
     /* Somebody who got RDL_ERR_BUSY from guest_neighbour_resolve() may wait for this: the neighbour
      * @gid has answered, or (@mac is NULL) has not.
      */

@@ -23,7 +23,7 @@ struct guest_config {
     void *net_ctx;                      /* of virtio-net; NULL: there is none */
     uint32_t net_vectors;               /* of virtio-net */
     struct sim *sim;                    /* for the timers of the IP stack; needed with net_ctx */
-    const struct directory *directory;  /* who needs not be asked for; NULL: everybody is */
+    struct directory *directory;        /* who needs not be asked for; NULL: everybody is */
     struct trace *trace;
     struct ram *ram;
 };

@@ -26,13 +26,14 @@ static const char *const default_names[VERBS_KINDS] = {
 static enum rdl_status enter_table(struct verbs *v, struct guest_object *o)
 {
     struct slots *table = &v->objects[o->kind];
-    const uint32_t longer = table->len ? 2 * table->len : VERBS_OBJECTS_LEAST;
+    uint64_t name;
 
-    if (table->used == VERBS_OBJECTS_MAX)
+    if (slots_are_full(table))
         return RDL_ERR_LIMIT;
-    if (table->used == table->len && !slots_grow(table, v->arena, longer))
+    name = slots_add(table, o);
+    if (!name)
         return RDL_ERR_NOMEM;
-    o->handle = (uint64_t)(v->config.host + 1) << VERBS_NAME_BITS | slots_add(table, o);
+    o->handle = (uint64_t)(v->config.host + 1) << VERBS_NAME_BITS | name;
     return RDL_OK;
 }
 

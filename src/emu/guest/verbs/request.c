@@ -7,6 +7,8 @@ void verbs_init(struct verbs *v, struct arena *a, const struct verbs_config *con
                 const struct verbs_driver_ops *ops, void *driver)
 {
     *v = (struct verbs){.config = *config, .arena = a, .ops = ops, .driver = driver};
+    for (uint32_t kind = 0; kind < VERBS_KINDS; kind++)
+        slots_init(&v->objects[kind], a, VERBS_OBJECTS_MAX);
 }
 
 bool verbs_meet(struct verbs *v, const struct verbs_limits *limits)

@@ -38,6 +38,37 @@ enum rdl_status verbs_mem_alloc(struct verbs *v, uint64_t bytes, uint64_t *ret)
     return RDL_OK;
 }
 
+/* Is a region registered over any of [@addr, @addr + @bytes)? */
+static bool is_registered(const struct verbs *v, uint64_t addr, uint64_t bytes)
+{
+    const struct slots *mrs = &v->objects[OBJ_MR];
+    uint32_t left = mrs->used;
+
+    for (uint32_t i = 0; left > 0; i++) {
+        const struct guest_mr *mr = slots_at(mrs, i);
+
+        if (!mr)
+            continue;
+        if (mr->addr < addr + bytes && addr < mr->addr + mr->bytes)
+            return true;
+        left--;
+    }
+    return false;
+}
+
+enum rdl_status verbs_mem_free(struct verbs *v, uint64_t addr)
+{
+    uint64_t bytes = 0;
+    const uint64_t start = space_alloc_at(v->config.space, addr, &bytes);
+
+    if (!start)
+        return RDL_ERR_FAULT;
+    if (is_registered(v, start, bytes))
+        return RDL_ERR_BUSY;
+    space_free(v->config.space, start);
+    return RDL_OK;
+}
+
 enum rdl_status verbs_mem_read(const struct verbs *v, uint64_t addr, void *out, size_t bytes)
 {
     return space_read(v->config.space, addr, out, bytes) ? RDL_OK : RDL_ERR_FAULT;

@@ -33,9 +33,8 @@
 struct verbs;
 struct verbs_driver_ops;
 
-#define VERBS_KINDS         (OBJ_QP + 1) /* of objects, by enum object_kind */
-#define VERBS_OBJECTS_MAX   65536u       /* of one kind on one host; devices have lower limits */
-#define VERBS_OBJECTS_LEAST 16u          /* a table begins with room for so many */
+#define VERBS_KINDS       (OBJ_QP + 1) /* of objects, by enum object_kind */
+#define VERBS_OBJECTS_MAX 65536u       /* of one kind on one host; devices have lower limits */
 
 /* A handle: the number of its host, from 1 (16 bits), and a name of base/slots.h (48 bits). */
 #define VERBS_NAME_BITS (2 * SLOTS_INDEX_BITS)
@@ -210,6 +209,7 @@ RDL_MUST_CHECK enum rdl_status verbs_alloc_pd(struct verbs *v, const char *name,
 RDL_MUST_CHECK enum rdl_status verbs_dealloc_pd(struct guest_pd *pd);
 
 RDL_MUST_CHECK enum rdl_status verbs_mem_alloc(struct verbs *v, uint64_t bytes, uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_mem_free(struct verbs *v, uint64_t addr);
 RDL_MUST_CHECK enum rdl_status verbs_mem_read(const struct verbs *v, uint64_t addr, void *out,
                                               size_t bytes);
 RDL_MUST_CHECK enum rdl_status verbs_mem_write(struct verbs *v, uint64_t addr, const void *in,

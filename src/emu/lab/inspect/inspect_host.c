@@ -5,49 +5,106 @@
 #include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/wire/addr.h"
 
+static void offer_host(const struct inode *n, struct visit *v, uint32_t i)
+{
+    struct inode s = *n;
+
+    s.host = n->world->hosts[i];
+    s.handle = i + 1;
+    if (host_is_there(s.host))
+        inspect_named(v, CHILD_lab_host, s.host->name, s);
+}
+
+static void offer_switch(const struct inode *n, struct visit *v, uint32_t i)
+{
+    struct inode s = *n;
+
+    s.number = i;
+    inspect_named(v, CHILD_lab_switch, n->world->net.switches[i]->name.s, s);
+}
+
+static void offer_ext(const struct inode *n, struct visit *v, uint32_t i)
+{
+    struct inode s = *n;
+
+    s.number = i;
+    s.handle = i + 1;
+    inspect_named(v, CHILD_lab_external_port, n->world->net.exts[i].name.s, s);
+}
+
+static void offer_link(const struct inode *n, struct visit *v, uint32_t i)
+{
+    char name[LINK_NAME_BYTES];
+    struct inode s = *n;
+
+    s.number = i;
+    s.handle = i + 1;
+    inspect_named(v, CHILD_lab_link, inspect_link_name(n->world, &n->world->net.links[i], name), s);
+}
+
+static void offer_fault(const struct inode *n, struct visit *v, uint32_t i)
+{
+    const struct net_fault *f = slots_at(&n->world->net.faults, i);
+    struct inode s = *n;
+
+    if (!f)
+        return;
+    s.object = f;
+    s.handle = slots_name(&n->world->net.faults, i);
+    inspect_named(v, CHILD_lab_fault, f->name.s, s);
+}
+
+/* The link that the visit looks for, "h1-s1": a name may have a "-" in it too. */
+static void visit_wanted_link(const struct inode *n, struct visit *v)
+{
+    char a[LINK_NAME_BYTES] = {0}, *b;
+    rdl_link link;
+
+    if (v->want_len >= sizeof(a))
+        return;
+    memcpy(a, v->want, v->want_len);
+    for (b = strchr(a, '-'); b && !v->found; b = strchr(b + 1, '-')) {
+        *b = '\0';
+        if (rdl_link_find(n->world->lab, a, b + 1, &link) == RDL_OK)
+            offer_link(n, v, link.raw - 1);
+        *b = '-';
+    }
+}
+
+/* What the visit looks for, by the lab's index of names. */
+static void visit_wanted_part(const struct inode *n, struct visit *v)
+{
+    typedef void offer(const struct inode *n, struct visit *v, uint32_t i);
+    static offer *const offers[] = {[PART_HOST] = offer_host,
+                                    [PART_SWITCH] = offer_switch,
+                                    [PART_PORT] = offer_ext,
+                                    [PART_FAULT] = offer_fault};
+    const struct part *p = parts_find(&n->world->parts, v->want, v->want_len);
+
+    if (p)
+        offers[p->kind](n, v, p->index);
+    else
+        visit_wanted_link(n, v);
+}
+
 static void visit_lab(const struct inode *n, struct visit *v)
 {
-    const struct world *w = n->world;
+    const struct net *net = &n->world->net;
 
-    for (uint32_t i = 0; i < w->n_hosts; i++) {
-        struct inode s = *n;
-
-        s.host = w->hosts[i];
-        s.handle = i + 1;
-        if (host_is_there(w->hosts[i]))
-            inspect_named(v, CHILD_lab_host, w->hosts[i]->name, s);
+    if (v->want) {
+        visit_wanted_part(n, v);
+        return;
     }
-    for (uint32_t i = 0; i < w->net.n_switches; i++) {
-        struct inode s = *n;
-
-        s.number = i;
-        inspect_named(v, CHILD_lab_switch, w->net.switches[i]->name.s, s);
-    }
-    for (uint32_t i = 0; i < w->net.n_exts; i++) {
-        struct inode s = *n;
-
-        s.number = i;
-        s.handle = i + 1;
-        inspect_named(v, CHILD_lab_external_port, w->net.exts[i].name.s, s);
-    }
-    for (uint32_t i = 0; i < w->net.n_links; i++) {
-        char name[LINK_NAME_BYTES];
-        struct inode s = *n;
-
-        s.number = i;
-        s.handle = i + 1;
-        inspect_named(v, CHILD_lab_link, inspect_link_name(w, &w->net.links[i], name), s);
-    }
-    for (uint32_t i = 0; i < w->net.faults.len && w->net.faults.used; i++) {
-        const struct net_fault *f = slots_at(&w->net.faults, i);
-        struct inode s = *n;
-
-        if (!f)
-            continue;
-        s.object = f;
-        s.handle = slots_name(&w->net.faults, i);
-        inspect_named(v, CHILD_lab_fault, f->name.s, s);
-    }
+    for (uint32_t i = 0; i < n->world->n_hosts; i++)
+        offer_host(n, v, i);
+    for (uint32_t i = 0; i < net->n_switches; i++)
+        offer_switch(n, v, i);
+    for (uint32_t i = 0; i < net->n_exts; i++)
+        offer_ext(n, v, i);
+    for (uint32_t i = 0; i < net->n_links; i++)
+        offer_link(n, v, i);
+    for (uint32_t i = 0; i < net->faults.len; i++)
+        offer_fault(n, v, i);
 }
 
 static void gid_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)

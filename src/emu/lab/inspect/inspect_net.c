@@ -185,23 +185,25 @@ static void criterion(struct visit *v, enum leaf_id id, uint32_t value)
 
 static const char *fault_from(const struct world *w, const struct net_fault *f)
 {
-    if (f->host == EV_HOST_NONE)
+    const uint32_t host = f->match.field[NET_MATCH_HOST];
+
+    if (host == NET_MATCH_ANY)
         return "any";
-    return f->host < EV_PORT_FIRST ? w->hosts[f->host]->name
-                                   : w->net.exts[f->host - EV_PORT_FIRST].name.s;
+    return host < EV_PORT_FIRST ? w->hosts[host]->name : w->net.exts[host - EV_PORT_FIRST].name.s;
 }
 
 void visit_fault(const struct inode *n, struct visit *v)
 {
     const struct net_fault *f = n->object;
+    const uint32_t *match = f->match.field;
 
     inspect_text(v, LEAF_fault_name, f->name.s);
     inspect_word(v, LEAF_fault_kind, (uint32_t)f->kind);
     inspect_text(v, LEAF_fault_from, fault_from(n->world, f));
-    criterion(v, LEAF_fault_opcode, f->opcode);
-    criterion(v, LEAF_fault_syndrome, f->syndrome);
-    criterion(v, LEAF_fault_psn, f->psn);
-    criterion(v, LEAF_fault_dest_qpn, f->dest_qpn);
+    criterion(v, LEAF_fault_opcode, match[NET_MATCH_OPCODE]);
+    criterion(v, LEAF_fault_syndrome, match[NET_MATCH_SYNDROME]);
+    criterion(v, LEAF_fault_psn, match[NET_MATCH_PSN]);
+    criterion(v, LEAF_fault_dest_qpn, match[NET_MATCH_DEST_QPN]);
     inspect_leaf(v, LEAF_fault_nth, f->nth);
     criterion(v, LEAF_fault_left, f->count);
     inspect_leaf(v, LEAF_fault_delay, f->delay_ns);

@@ -30,17 +30,17 @@ static void the_directory_finds_each_of_many(void **state)
     assert_non_null(a);
     directory_init(&d, a);
     station(1, gid, mac);
-    assert_null(directory_mac(&d, gid));
+    assert_null(directory_find(&d, gid));
     for (uint32_t i = 0; i < MANY; i++) {
         station(i, gid, mac);
-        assert_null(directory_mac(&d, gid));
+        assert_null(directory_find(&d, gid));
         assert_true(directory_reserve(&d, 1));
-        directory_add(&d, gid, mac);
+        directory_add(&d, gid, mac, 0);
     }
     assert_int_equal(d.n, MANY);
     for (uint32_t i = 0; i < MANY; i++) {
         station(i, gid, mac);
-        assert_memory_equal(directory_mac(&d, gid), mac, MAC_BYTES);
+        assert_memory_equal(directory_find(&d, gid)->mac, mac, MAC_BYTES);
     }
     arena_free(a);
 }
@@ -57,11 +57,11 @@ static void a_full_arena_leaves_the_directory_as_it_was(void **state)
     directory_init(&d, a);
     for (; directory_reserve(&d, 1); n++) {
         station(n, gid, mac);
-        directory_add(&d, gid, mac);
+        directory_add(&d, gid, mac, 0);
     }
     assert_true(n > 1000 && d.n == n);
     station(n - 1, gid, mac);
-    assert_memory_equal(directory_mac(&d, gid), mac, MAC_BYTES);
+    assert_memory_equal(directory_find(&d, gid)->mac, mac, MAC_BYTES);
     arena_free(a);
 }
 
@@ -86,14 +86,14 @@ static void a_guest_knows_whom_the_directory_has(void **state)
     station(7, gid, mac);
     assert_null(guest_neighbour_mac(&knows, gid));
     assert_true(directory_reserve(&d, 2));
-    directory_add(&d, gid, mac);
+    directory_add(&d, gid, mac, 0);
     assert_memory_equal(guest_neighbour_mac(&knows, gid), mac, MAC_BYTES);
     assert_null(guest_neighbour_mac(&asks, gid));
     mac[5] = 99; /* it has moved */
-    directory_add(&d, gid, mac);
+    directory_add(&d, gid, mac, 0);
     assert_memory_equal(guest_neighbour_mac(&knows, gid), mac, MAC_BYTES);
     assert_int_equal(d.n, 1);
-    directory_add(&d, config.gid[1], mac); /* somebody else's, but it is its own */
+    directory_add(&d, config.gid[1], mac, 0); /* somebody else's, but it is its own */
     assert_memory_equal(guest_neighbour_mac(&knows, config.gid[1]), config.mac, MAC_BYTES);
     arena_free(a);
 }

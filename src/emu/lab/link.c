@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Assembly: links between hosts, switches and external ports. */
+#include <string.h>
+
+#include "emu/lab/world.h"
+
+#define RATE_DEFAULT_BPS 100000000000u
+#define PPM              1000000u
+
+/* What is called @name as a node of the network.  RDL_ERR_NOT_FOUND. */
+static enum rdl_status node_named(const struct world *w, const char *name, struct net_end *ret)
+{
+    static const enum net_node node_of[] = {
+        [PART_HOST] = NET_HOST, [PART_SWITCH] = NET_SWITCH, [PART_PORT] = NET_EXT};
+    const struct part *p = name ? parts_find(&w->parts, name, strlen(name)) : NULL;
+
+    if (!p || p->kind == PART_FAULT)
+        return RDL_ERR_NOT_FOUND;
+    *ret = (struct net_end){node_of[p->kind], p->index, 0};
+    return RDL_OK;
+}
+
+/* The only end of a link that a host or an external port has, or NET_NO_LINK. */
+static uint32_t *only_end(struct world *w, const struct net_end *e)
+{
+    return e->node == NET_EXT ? &w->net.exts[e->index].link_end
+                              : &w->hosts[e->index]->port.link_end;
+}
+
+/* Could a link end at the node called @name?  RDL_ERR_NOT_FOUND; RDL_ERR_BUSY: a host or an
+ * external port has but one.
+ */
+static enum rdl_status end_of(struct world *w, const char *name, struct net_end *ret)
+{
+    const enum rdl_status st = node_named(w, name, ret);
+
+    if (st == RDL_OK && ret->node != NET_SWITCH && *only_end(w, ret) != NET_NO_LINK)
+        return RDL_ERR_BUSY;
+    return st;
+}
+
+/* Tells the node at @e that its port is end @link_end of a link. */
+static void plug_in(struct world *w, const struct net_end *e, uint32_t link_end)
+{
+    if (e->node == NET_SWITCH)
+        return; /* the network has chosen a port of it */
+    *only_end(w, e) = link_end;
+    if (e->node == NET_HOST)
+        vnet_link_up(w->hosts[e->index]->net);
+}
+
+static enum rdl_status check_link(const struct rdl_link_config *c)
+{
+    return c->loss_ppm > PPM || c->latency_ns > UINT64_MAX / 4 ? RDL_ERR_INVAL : RDL_OK;
+}
+
+enum rdl_status rdl_link_add(struct rdl_lab *lab, const struct rdl_link_config *config,
+                             rdl_link *ret)
+{
+    struct world *w = lab->world;
+    const uint64_t rate = config->rate_bps ? config->rate_bps : RATE_DEFAULT_BPS;
+    struct net_link_config made = {
+        .latency_ns = config->latency_ns, .rate_bps = rate, .loss_ppm = config->loss_ppm};
+    enum rdl_status st = end_of(w, config->a, &made.end[0]);
+    uint32_t link;
+
+    if (st == RDL_OK)
+        st = end_of(w, config->b, &made.end[1]);
+    if (st == RDL_OK)
+        st = strcmp(config->a, config->b) == 0 ? RDL_ERR_INVAL : check_link(config);
+    if (st != RDL_OK)
+        return st;
+    st = net_link_add(&w->net, &made, &link);
+    if (st != RDL_OK)
+        return st;
+    world_act(w);
+    for (uint32_t i = 0; i < 2; i++)
+        plug_in(w, &made.end[i], link << 1 | i);
+    TRACE(&w->trace, link_up, .link = link, .a = ev_str(config->a), .b = ev_str(config->b),
+          .latency = config->latency_ns, .rate = rate);
+    world_done(w);
+    *ret = (rdl_link){link + 1};
+    return RDL_OK;
+}
+
+enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
+                             const struct rdl_link_config *config)
+{
+    struct world *w = lab->world;
+    struct net *n = &w->net;
+    struct net_link *l;
+
+    if (link.raw == 0 || link.raw > n->n_links)
+        return RDL_ERR_STALE;
+    if (check_link(config) != RDL_OK)
+        return RDL_ERR_INVAL;
+    l = &n->links[link.raw - 1];
+    l->latency_ns = config->latency_ns;
+    l->rate_bps = config->rate_bps ? config->rate_bps : RATE_DEFAULT_BPS;
+    l->loss_ppm = config->loss_ppm;
+    world_act(w);
+    TRACE(&w->trace, link_set, .link = link.raw - 1, .a = ev_str(world_end_name(w, &l->end[0])),
+          .b = ev_str(world_end_name(w, &l->end[1])), .latency = l->latency_ns, .rate = l->rate_bps,
+          .loss_ppm = l->loss_ppm);
+    world_done(w);
+    return RDL_OK;
+}
+
+const char *world_end_name(const struct world *w, const struct net_end *e)
+{
+    switch (e->node) {
+    case NET_HOST:
+        return w->hosts[e->index]->name;
+    case NET_SWITCH:
+        return w->net.switches[e->index]->name.s;
+    case NET_EXT:
+        break;
+    }
+    return w->net.exts[e->index].name.s;
+}
+
+/* The ends of links that are at @e. */
+static const uint32_t *ends_at(struct world *w, const struct net_end *e, uint32_t *ret_n)
+{
+    const uint32_t *one;
+
+    if (e->node == NET_SWITCH) {
+        *ret_n = w->net.switches[e->index]->n_ports;
+        return w->net.switches[e->index]->link_end;
+    }
+    one = only_end(w, e);
+    *ret_n = *one != NET_NO_LINK;
+    return one;
+}
+
+enum rdl_status rdl_link_find(const struct rdl_lab *lab, const char *a, const char *b,
+                              rdl_link *ret)
+{
+    struct world *w = lab->world;
+    struct net_end end[2];
+    const uint32_t *ends[2];
+    uint32_t n[2], i;
+    bool found = false;
+
+    if (node_named(w, a, &end[0]) != RDL_OK || node_named(w, b, &end[1]) != RDL_OK)
+        return RDL_ERR_NOT_FOUND;
+    for (i = 0; i < 2; i++)
+        ends[i] = ends_at(w, &end[i], &n[i]);
+    i = n[1] < n[0]; /* from where there are fewer to look at */
+    for (uint32_t k = 0; k < n[i]; k++) {
+        const uint32_t link = ends[i][k] >> 1, ours = ends[i][k] & 1;
+        const struct net_end *other = &w->net.links[link].end[!ours];
+
+        if (other->node != end[!i].node || other->index != end[!i].index)
+            continue;
+        if (ours == i || !found) /* two switches may have several: rather one from @a to @b */
+            *ret = (rdl_link){link + 1};
+        found = true;
+        if (ours == i)
+            break;
+    }
+    return found ? RDL_OK : RDL_ERR_NOT_FOUND;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* Which faults a frame meets, found without looking at the others. */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/fnv.h"
+#include "emu/net/internal.h"
+
+#define LISTS_FIRST 16u
+
+_Static_assert(NET_MATCH_SETS <= 32, "a set of fields is a bit of a word");
+
+/* The fields that @m names. */
+static uint32_t set_of(const struct net_match *m)
+{
+    uint32_t set = 0;
+
+    for (uint32_t i = 0; i < NET_MATCH_FIELDS; i++) {
+        if (m->field[i] != NET_MATCH_ANY)
+            set |= 1u << i;
+    }
+    return set;
+}
+
+/* Where the pointer to the group of @m is, or would be; there are lists. */
+static struct net_fault_group **place(const struct net_fault_index *x, const struct net_match *m)
+{
+    struct net_fault_group **at = &x->lists[fnv1a(m, sizeof(*m)) & (x->n_lists - 1)];
+
+    while (*at && memcmp(&(*at)->match, m, sizeof(*m)) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+/* As many lists as there will be groups, or twice as many. */
+static bool make_room(struct net *n)
+{
+    struct net_fault_index *x = &n->fault_index, more = *x;
+
+    if (x->n_groups < x->n_lists)
+        return true;
+    more.n_lists = x->n_lists ? 2 * x->n_lists : LISTS_FIRST;
+    more.lists = arena_alloc(n->arena, more.n_lists * sizeof(struct net_fault_group *));
+    if (!more.lists)
+        return false;
+    for (uint32_t i = 0; i < x->n_lists; i++) {
+        while (x->lists[i]) {
+            struct net_fault_group *g = x->lists[i], **to;
+
+            x->lists[i] = g->next;
+            to = place(&more, &g->match);
+            g->next = NULL;
+            *to = g;
+        }
+    }
+    arena_release(n->arena, x->lists, x->n_lists * sizeof(struct net_fault_group *));
+    *x = more;
+    return true;
+}
+
+/* The group of @m, a new one if need be; NULL when the arena is full. */
+static struct net_fault_group *group_for(struct net *n, const struct net_match *m)
+{
+    struct net_fault_index *x = &n->fault_index;
+    const uint32_t set = set_of(m);
+    struct net_fault_group **at;
+
+    if (!make_room(n))
+        return NULL;
+    at = place(x, m);
+    if (*at)
+        return *at;
+    *at = arena_alloc(n->arena, sizeof(**at));
+    if (!*at)
+        return NULL;
+    (*at)->match = *m;
+    x->n_groups++;
+    x->groups_of[set]++;
+    x->sets |= 1u << set;
+    return *at;
+}
+
+bool fault_index_add(struct net *n, struct net_fault *fault)
+{
+    struct net_fault_group *g = group_for(n, &fault->match);
+
+    RDL_ASSERT(!fault->group);
+    if (!g)
+        return false;
+    fault->group = g;
+    fault->next = NULL;
+    fault->prev = g->last;
+    if (g->last)
+        g->last->next = fault;
+    else
+        g->first = fault;
+    g->last = fault;
+    return true;
+}
+
+static void group_gone(struct net *n, struct net_fault_group *g)
+{
+    struct net_fault_index *x = &n->fault_index;
+    const uint32_t set = set_of(&g->match);
+    struct net_fault_group **at = place(x, &g->match);
+
+    RDL_ASSERT(*at == g);
+    *at = g->next;
+    x->n_groups--;
+    if (--x->groups_of[set] == 0)
+        x->sets &= ~(1u << set);
+    arena_release(n->arena, g, sizeof(*g));
+}
+
+void fault_index_remove(struct net *n, struct net_fault *fault)
+{
+    struct net_fault_group *g = fault->group;
+
+    if (fault->prev)
+        fault->prev->next = fault->next;
+    else
+        g->first = fault->next;
+    if (fault->next)
+        fault->next->prev = fault->prev;
+    else
+        g->last = fault->prev;
+    fault->group = NULL;
+    if (!g->first)
+        group_gone(n, g);
+}
+
+uint32_t fault_index_find(const struct net *n, const struct frame_note *note,
+                          struct net_fault *ret[NET_MATCH_SETS])
+{
+    const struct net_fault_index *x = &n->fault_index;
+    const struct net_match frame = {{
+        [NET_MATCH_HOST] = note->host,
+        [NET_MATCH_OPCODE] = note->opcode,
+        [NET_MATCH_SYNDROME] = note->syndrome,
+        [NET_MATCH_PSN] = note->psn,
+        [NET_MATCH_DEST_QPN] = note->dest_qpn,
+    }};
+    uint32_t found = 0;
+
+    for (uint32_t sets = x->sets; sets; sets &= sets - 1) {
+        const uint32_t set = (uint32_t)__builtin_ctz(sets);
+        struct net_match m = frame;
+        const struct net_fault_group *g;
+
+        for (uint32_t i = 0; i < NET_MATCH_FIELDS; i++) {
+            if ((set & 1u << i) == 0)
+                m.field[i] = NET_MATCH_ANY;
+        }
+        g = *place(x, &m);
+        /* A frame without the field must not be found where the field is open. */
+        if (g && set_of(&m) == set)
+            ret[found++] = g->first;
+    }
+    return found;
+}
