@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What links do to frames: drop, duplicate, delay, corrupt, clear. */
 #include "cli/cmd/dispatch.h"
+#include "cli/cmd/limit.h"
 #include "cli/session/resolve.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/opcode.h"
@@ -91,7 +92,7 @@ static bool add_fault(struct session *s, const struct step *st, struct rdl_fault
     if (status == RDL_ERR_EXISTS)
         return session_fail(s, st->as.at, "something is called \"%s\" already", st->as.text);
     if (status != RDL_OK)
-        return session_fail_status(s, st->at, st->cmd->name, status);
+        return limit_fail(s, st->at, LIMIT_FAULTS, st->cmd->name, status);
     resolve_name(s->lab, OBJ_FAULT, made.raw, name);
     say_fault(s, st, f, name);
     return true;

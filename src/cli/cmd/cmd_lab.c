@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cmd/dispatch.h"
+#include "cli/cmd/limit.h"
 #include "cli/session/resolve.h"
 #include "cli/tree/tree.h"
 #include "emu/base/text.h"
@@ -74,7 +75,7 @@ bool run_host(struct session *s, const struct step *st)
                                "mac= is a unicast address, ram= a multiple of 4k up to 1024g");
         }
         if (status != RDL_OK)
-            return session_fail_status(s, names->v[i].at, config.name, status);
+            return limit_fail(s, names->v[i].at, LIMIT_HOSTS, config.name, status);
         say_host(s, config.name, host, step_text(st, "profile"));
     }
     return true;
@@ -89,7 +90,7 @@ bool run_switch(struct session *s, const struct step *st)
         const enum rdl_status status = rdl_switch_add(s->lab, names->v[i].text, &made);
 
         if (status != RDL_OK)
-            return session_fail_status(s, names->v[i].at, names->v[i].text, status);
+            return limit_fail(s, names->v[i].at, LIMIT_SWITCHES, names->v[i].text, status);
     }
     return true;
 }
@@ -123,7 +124,7 @@ bool run_link(struct session *s, const struct step *st)
         return diag_remedy(&s->diag, "put a switch between: switch s1; link %s s1", config.a);
     }
     if (status != RDL_OK)
-        return session_fail_status(s, st->at, "link", status);
+        return limit_fail_link(s, st, config.a, config.b, status);
     return true;
 }
 

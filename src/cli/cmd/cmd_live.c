@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/cmd/dispatch.h"
+#include "cli/cmd/limit.h"
 #include "cli/lang/words.h"
 #include "cli/live/live.h"
 #include "cli/programs/pingpong.h"
@@ -177,7 +178,7 @@ static enum ping_end ping_once(struct session *s, const struct step *st, rdl_hos
 
     status = rdl_ping(s->lab, host, c, &ping);
     if (status != RDL_OK) {
-        session_fail_status(s, step_span(st, "to", 0), step_text(st, "to"), status);
+        limit_fail(s, step_span(st, "to", 0), LIMIT_PINGS, step_text(st, "to"), status);
         return PING_FAILED;
     }
     do {

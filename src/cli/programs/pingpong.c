@@ -127,7 +127,8 @@ static enum rdl_status ask(struct pingpong *p)
     case PP_DEREG_MR:
         return rdl_dereg_mr(p->lab, p->mr);
     case PP_DEALLOC_PD:
-        return rdl_dealloc_pd(p->lab, p->pd);
+        st = rdl_mem_free(p->lab, c->host, p->buf);
+        return st != RDL_OK ? st : rdl_dealloc_pd(p->lab, p->pd);
     default:
         return RDL_ERR_STATE;
     }

@@ -231,7 +231,7 @@ void journal_leaf(struct journal *j, const struct step *st, const struct journal
         j->open->differs = true;
     if (flags & (CMD_LOOKS | CMD_PROMPT_ONLY | CMD_HEADER))
         return;
-    if (!as_written && ticks == 0 && !e->changed)
+    if (!as_written && ticks == 0)
         return;
     if (!as_written && (flags & CMD_PASSES))
         add_ticks(j, ticks, e->host);

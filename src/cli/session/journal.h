@@ -67,7 +67,6 @@ struct journal_end {
     const char *host; /* where its bare names were looked up */
     struct moment before, after;
     enum log_outcome outcome;
-    bool changed; /* the lab, though that took no tick */
 };
 
 /* @st, which is no block, was carried out. */

@@ -244,11 +244,9 @@ static bool do_leaf(struct session *s, const struct step *st)
     bool ok;
 
     s->step.cut = false;
-    s->step.changed = false;
     ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
     end.after = now(s);
     end.outcome = outcome(s, ok);
-    end.changed = s->step.changed;
     journal_leaf(&s->history.journal, st, &end);
     return ok;
 }

@@ -75,7 +75,6 @@ struct session_progress {
     uint64_t first_tick; /* the lab had made so many when it began */
     bool interrupted;    /* it ended because of ^C; stays until somebody has seen it */
     bool cut;            /* it ended from outside: ^C, a limit, a stop */
-    bool changed;        /* it has changed the lab, though no tick shows that */
 };
 
 /* What the session has done. */

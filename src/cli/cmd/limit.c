@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd/limit.h"
+
+#include <string.h>
+
+#include "cli/tree/tree.h"
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+#include "rdmalab/fault.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/ip.h"
+
+static const struct {
+    unsigned max;
+    const char *what; /* that there are at most @max of */
+    const char *remedy;
+} limits[] = {
+    [LIMIT_HOSTS] = {RDL_HOSTS_MAX, "hosts", "give a host more queue pairs instead: max_qp="},
+    [LIMIT_SWITCHES] = {RDL_SWITCHES_MAX, "switches", "link more to each of them"},
+    [LIMIT_LINKS] = {RDL_LINKS_MAX, "links", "make the lab smaller"},
+    [LIMIT_FAULTS] = {RDL_FAULTS_MAX, "faults",
+                      "clear those that are done; \"show faults\" lists them"},
+    [LIMIT_PINGS] = {RDL_PINGS_MAX, "pings under way from one host",
+                     "let some end first: \"run 1s\""},
+};
+
+bool limit_fail(struct session *s, struct span at, enum lab_limit limit, const char *what,
+                enum rdl_status status)
+{
+    if (status != RDL_ERR_LIMIT)
+        return session_fail_status(s, at, what, status);
+    session_fail(s, at, "a lab has at most %u %s", limits[limit].max, limits[limit].what);
+    return diag_remedy(&s->diag, "%s", limits[limit].remedy);
+}
+
+bool limit_fail_link(struct session *s, const struct step *st, const char *a, const char *b,
+                     enum rdl_status status)
+{
+    const char *const ends[] = {a, b};
+    const char *const params[] = {"a", "b"};
+
+    for (size_t i = 0; status == RDL_ERR_LIMIT && i < ARRAY_LEN(ends); i++) {
+        if (!tree_is(s->lab, ends[i], NODE_switch) ||
+            tree_number(s->lab, ends[i], LEAF_switch_ports) < RDL_SWITCH_PORTS_MAX)
+            continue;
+        session_fail(s, step_span(st, params[i], 0), "all %u ports of %s are in use",
+                     RDL_SWITCH_PORTS_MAX, ends[i]);
+        return diag_remedy(&s->diag, "link to another switch");
+    }
+    return limit_fail(s, st->at, LIMIT_LINKS, "link", status);
+}
+
+/* The path of the node that has the limits of a host's device. */
+static void limits_path(const char *host, char ret[TREE_PATH_BYTES])
+{
+    struct text t = text_on(ret, TREE_PATH_BYTES);
+
+    text_addf(&t, "%s.device.limits", host);
+}
+
+/* Parameters that a limit of the device holds for. */
+static const struct {
+    const char *command, *param;
+    enum leaf_id limit;
+} bounded[] = {
+    {"reg_mr", "len", LEAF_limits_max_mr_bytes},
+    {"create_cq", "cqe", LEAF_limits_max_cqe},
+    {"create_qp", "max_send_wr", LEAF_limits_max_qp_wr},
+    {"create_qp", "max_recv_wr", LEAF_limits_max_qp_wr},
+    {"create_qp", "max_send_sge", LEAF_limits_max_send_sge},
+    {"create_qp", "max_recv_sge", LEAF_limits_max_recv_sge},
+};
+
+bool limit_fail_verb(struct session *s, const struct step *st, const char *host)
+{
+    char path[TREE_PATH_BYTES];
+
+    limits_path(host, path);
+    for (size_t i = 0; i < ARRAY_LEN(bounded); i++) {
+        const char *param = bounded[i].param;
+        const uint64_t max = tree_number(s->lab, path, bounded[i].limit);
+
+        if (strcmp(st->cmd->name, bounded[i].command) != 0 || step_number(st, param) <= max)
+            continue;
+        session_fail(s, step_span(st, param, 0),
+                     "the device of %s has %s=%llu, and %s asks for more", host,
+                     leaf_rows[bounded[i].limit].key, (unsigned long long)max, param);
+        return diag_remedy(&s->diag, "ask for at most %llu", (unsigned long long)max);
+    }
+    session_fail(s, st->at, "the queues of %s are shorter than this asks for", host);
+    return diag_remedy(&s->diag, "without RING_RESET they stay as long as the driver made them at "
+                                 "boot: ask for less");
+}
+
+/* Tables of the device, by the command that fills them. */
+static const struct {
+    const char *command;
+    enum node_kind node;
+    enum leaf_id limit;
+    uint32_t reserved; /* entries that are not for users */
+    const char *what, *remedy;
+} tables[] = {
+    {"alloc_pd", NODE_pd, LEAF_limits_max_pd, 0, "protection domains", ""},
+    {"reg_mr", NODE_mr, LEAF_limits_max_mr, 0, "memory regions", ""},
+    {"create_cq", NODE_cq, LEAF_limits_max_cq, 0, "completion queues",
+     ", or make the host with more: max_cq="},
+    {"create_qp", NODE_qp, LEAF_limits_max_qp, 1, "queue pairs",
+     ", or make the host with more: max_qp="},
+};
+
+struct census {
+    enum node_kind kind;
+    uint64_t n;
+};
+
+static void count(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct census *c = ctx;
+
+    (void)key;
+    c->n += tree_value_is(v, c->kind);
+}
+
+bool limit_name_full(struct session *s, const struct step *st, const char *host)
+{
+    char path[TREE_PATH_BYTES];
+    size_t at;
+
+    limits_path(host, path);
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        const uint64_t max = tree_number(s->lab, path, tables[i].limit);
+        struct census c = {tables[i].node, tables[i].reserved};
+
+        if (strcmp(st->cmd->name, tables[i].command) != 0 ||
+            rdl_inspect_list(s->lab, host, count, &c, &at) != RDL_OK || c.n < max)
+            continue;
+        session_fail(s, st->at, "%s has all the %s that its device can have: %s=%llu%s", host,
+                     tables[i].what, leaf_rows[tables[i].limit].key, (unsigned long long)max,
+                     tables[i].reserved ? ", of which QPN 1 is not for users" : "");
+        diag_remedy(&s->diag, "destroy one%s", tables[i].remedy);
+    }
+    return false;
+}
