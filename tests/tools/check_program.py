@@ -178,9 +178,35 @@ def check_convert(program):
 
 
 def check_bench(program):
-    """bench --format json has its figures, none of them 0."""
+    """bench --format json has its figures, none of them 0, for two hosts and for as many as a lab can have."""
     figures = json.loads(program.run("bench", "--format", "json").stdout)
+    scale = figures.pop("scale")
     ensure(len(figures) == 6 and all(v > 0 for v in figures.values()), f"figures: {figures}")
+    ensure({2, 4096} <= {row["hosts"] for row in scale} and all(v > 0 for row in scale for v in row.values()),
+           f"scale: {scale}")
+    ensure(all(row["bytes_per_host"] <= 256 << 10 for row in scale if row["qps_per_host"] == 1), f"a host takes more: {scale}")
+
+
+LARGE_LABS = {
+    "hosts.lab": "scenario title=hosts\nswitch s1\n" +
+                 "".join(f"host n{i}\nlink n{i} s1\n" for i in range(4096)) +
+                 'refused says="a lab has at most 4096 hosts" { host more }\n'
+                 'switch s2\n'
+                 'refused says="all 4096 ports of s1 are in use" { link s2 s1 }\n'
+                 'expect s1.ports == 4096 and n4095.port.state == "ACTIVE"\n',
+    "qps.lab": "scenario title=qps\nhost a b c d e max_qp=16384 ram=4g\n"
+               "on a,b,c,d,e {\n    alloc_pd as pd\n    create_cq cqe=16 as cq\n"
+               "    repeat 13108 { create_qp pd type=rc send_cq=cq recv_cq=cq }\n}\n"
+               "expect a.pd.users == 13108 and e.pd.users == 13108\n",
+}
+
+
+def check_large_labs(program):
+    """A lab has 4,096 hosts on one switch, or 65,536 queue pairs, and says what is too much."""
+    for name, text in LARGE_LABS.items():
+        program.file(name).write_text(text)
+        done = program.run("run", name, "--quiet")
+        ensure(done.returncode == 0, f"{name}: {done.returncode}: {done.stderr[-500:]}")
 
 
 def check_start(program):

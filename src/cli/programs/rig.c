@@ -19,57 +19,68 @@
             return try_st;                                                                         \
     } while (0)
 
-enum rdl_status rig_wait(struct rig *r, unsigned side)
+static enum rdl_status wait(struct rdl_lab *lab, rdl_host host)
 {
     const struct rdl_limits limits = {.ticks = RIG_WAIT_TICKS};
     uint32_t rsp;
 
-    return rdl_wait(r->lab, r->side[side].host, limits, &rsp);
+    return rdl_wait(lab, host, limits, &rsp);
 }
 
-static enum rdl_status make_side(struct rig *r, unsigned i, const struct rig_config *c)
+enum rdl_status rig_wait(struct rig *r, unsigned side)
 {
-    struct rig_side *s = &r->side[i];
-    struct rdl_qp_config qp = {.type = QPT_RC, .max_send_wr = c->max_wr, .max_recv_wr = c->max_wr};
-    struct rdl_qp_info info;
+    return wait(r->lab, r->side[side].host);
+}
+
+enum rdl_status rig_side_memory(struct rdl_lab *lab, struct rig_side *s, uint64_t mr_bytes)
+{
     uint64_t addr;
 
-    TRY(rdl_alloc_pd(r->lab, s->host, "pd", &s->pd));
-    TRY(rig_wait(r, i));
-    TRY(rdl_mem_alloc(r->lab, s->host, c->mr_bytes, &addr));
-    TRY(rdl_reg_mr(r->lab, s->pd, addr, c->mr_bytes, ACC_LOCAL_WRITE, "mr", &s->mr));
-    TRY(rig_wait(r, i));
-    TRY(rdl_mr_info(r->lab, s->mr, &s->mem));
-    TRY(rdl_create_cq(r->lab, s->host, 2 * c->max_wr, "cq", &s->cq));
-    TRY(rig_wait(r, i));
+    TRY(rdl_alloc_pd(lab, s->host, "pd", &s->pd));
+    TRY(wait(lab, s->host));
+    TRY(rdl_mem_alloc(lab, s->host, mr_bytes, &addr));
+    TRY(rdl_reg_mr(lab, s->pd, addr, mr_bytes, ACC_LOCAL_WRITE, "mr", &s->mr));
+    TRY(wait(lab, s->host));
+    return rdl_mr_info(lab, s->mr, &s->mem);
+}
+
+enum rdl_status rig_side_qp(struct rdl_lab *lab, struct rig_side *s, uint32_t max_wr, bool is_first)
+{
+    struct rdl_qp_config qp = {.type = QPT_RC, .max_send_wr = max_wr, .max_recv_wr = max_wr};
+    struct rdl_qp_info info;
+
+    TRY(rdl_create_cq(lab, s->host, 2 * max_wr, is_first ? "cq" : NULL, &s->cq));
+    TRY(wait(lab, s->host));
     qp.pd = s->pd;
     qp.send_cq = qp.recv_cq = s->cq;
-    TRY(rdl_create_qp(r->lab, &qp, "qp", &s->qp));
-    TRY(rig_wait(r, i));
-    TRY(rdl_qp_info(r->lab, s->qp, &info));
+    TRY(rdl_create_qp(lab, &qp, is_first ? "qp" : NULL, &s->qp));
+    TRY(wait(lab, s->host));
+    TRY(rdl_qp_info(lab, s->qp, &info));
     s->qpn = info.qpn;
     return RDL_OK;
 }
 
-static enum rdl_status modify(struct rig *r, unsigned i, struct rdl_qp_attr *attr, enum qp_state to)
+static enum rdl_status modify(struct rdl_lab *lab, const struct rig_side *s,
+                              struct rdl_qp_attr *attr, enum qp_state to)
 {
     struct rdl_modify_error err;
 
     attr->state = to;
-    TRY(rdl_modify_qp(r->lab, r->side[i].qp, attr, QPA_STATE | qp_fsm_needs(QPT_RC, to), false,
-                      &err));
-    return rig_wait(r, i);
+    TRY(rdl_modify_qp(lab, s->qp, attr, QPA_STATE | qp_fsm_needs(QPT_RC, to), false, &err));
+    return wait(lab, s->host);
 }
 
-static enum rdl_status connect_side(struct rig *r, unsigned i, const struct rig_config *c)
+enum rdl_status rig_side_connect(struct rdl_lab *lab, const struct rig_side *s,
+                                 const struct rig_side *peer, const struct rig_config *c,
+                                 unsigned number)
 {
     struct rdl_qp_attr attr = {
         .path_mtu = c->path_mtu,
         .access = ACC_LOCAL_WRITE,
         .port = 1,
-        .dest_qpn = r->side[1 - i].qpn,
-        .rq_psn = c->sq_psn[1 - i],
-        .sq_psn = c->sq_psn[i],
+        .dest_qpn = peer->qpn,
+        .rq_psn = c->sq_psn[1 - number],
+        .sq_psn = c->sq_psn[number],
         .max_rd_atomic = 1,
         .max_dest_rd_atomic = 1,
         .min_rnr_timer = c->min_rnr_timer,
@@ -81,10 +92,10 @@ static enum rdl_status connect_side(struct rig *r, unsigned i, const struct rig_
     };
     uint8_t mac[6];
 
-    TRY(rdl_host_address(r->lab, r->side[1 - i].host, c->gid_index, attr.ah.dgid, mac));
-    TRY(modify(r, i, &attr, QPS_INIT));
-    TRY(modify(r, i, &attr, QPS_RTR));
-    return modify(r, i, &attr, QPS_RTS);
+    TRY(rdl_host_address(lab, peer->host, c->gid_index, attr.ah.dgid, mac));
+    TRY(modify(lab, s, &attr, QPS_INIT));
+    TRY(modify(lab, s, &attr, QPS_RTR));
+    return modify(lab, s, &attr, QPS_RTS);
 }
 
 /* Linked as @c wants it. */
@@ -125,10 +136,12 @@ enum rdl_status rig_init(struct rig *r, const struct rig_config *c)
         TRY(rdl_host_add(r->lab, &host, &r->side[i].host));
     }
     TRY(link_up(r, c));
-    for (unsigned i = 0; i < 2; i++)
-        TRY(make_side(r, i, c));
-    TRY(connect_side(r, 0, c));
-    return connect_side(r, 1, c);
+    for (unsigned i = 0; i < 2; i++) {
+        TRY(rig_side_memory(r->lab, &r->side[i], c->mr_bytes));
+        TRY(rig_side_qp(r->lab, &r->side[i], c->max_wr, true));
+    }
+    TRY(rig_side_connect(r->lab, &r->side[0], &r->side[1], c, 0));
+    return rig_side_connect(r->lab, &r->side[1], &r->side[0], c, 1);
 }
 
 void rig_done(struct rig *r)
@@ -137,22 +150,32 @@ void rig_done(struct rig *r)
     r->lab = NULL;
 }
 
-enum rdl_status rig_send(struct rig *r, unsigned side, uint64_t wr_id, uint64_t at, uint32_t bytes,
-                         uint32_t flags)
+enum rdl_status rig_side_send(struct rdl_lab *lab, const struct rig_side *s, uint64_t wr_id,
+                              uint64_t at, uint32_t bytes, uint32_t flags)
 {
-    const struct rig_side *s = &r->side[side];
     const struct rdl_sge sge = {s->mem.addr + at, bytes, s->mem.lkey};
     const struct rdl_send_wr wr = {
         .wr_id = wr_id, .opcode = WR_SEND, .flags = flags, .sge = &sge, .n_sge = 1};
 
-    return rdl_post_send(r->lab, s->qp, &wr, false);
+    return rdl_post_send(lab, s->qp, &wr, false);
+}
+
+enum rdl_status rig_side_recv(struct rdl_lab *lab, const struct rig_side *s, uint64_t wr_id,
+                              uint64_t at, uint32_t bytes)
+{
+    const struct rdl_sge sge = {s->mem.addr + at, bytes, s->mem.lkey};
+    const struct rdl_recv_wr wr = {.wr_id = wr_id, .sge = &sge, .n_sge = 1};
+
+    return rdl_post_recv(lab, s->qp, &wr, false);
+}
+
+enum rdl_status rig_send(struct rig *r, unsigned side, uint64_t wr_id, uint64_t at, uint32_t bytes,
+                         uint32_t flags)
+{
+    return rig_side_send(r->lab, &r->side[side], wr_id, at, bytes, flags);
 }
 
 enum rdl_status rig_recv(struct rig *r, unsigned side, uint64_t wr_id, uint64_t at, uint32_t bytes)
 {
-    const struct rig_side *s = &r->side[side];
-    const struct rdl_sge sge = {s->mem.addr + at, bytes, s->mem.lkey};
-    const struct rdl_recv_wr wr = {.wr_id = wr_id, .sge = &sge, .n_sge = 1};
-
-    return rdl_post_recv(r->lab, s->qp, &wr, false);
+    return rig_side_recv(r->lab, &r->side[side], wr_id, at, bytes);
 }

@@ -56,4 +56,23 @@ RDL_MUST_CHECK enum rdl_status rig_send(struct rig *r, unsigned side, uint64_t w
 RDL_MUST_CHECK enum rdl_status rig_recv(struct rig *r, unsigned side, uint64_t wr_id, uint64_t at,
                                         uint32_t bytes);
 
+/* The parts of it, for labs of other shapes.  A side whose host is there is given a PD and an MR;
+ * then a CQ and a queue pair of its own, called "cq" and "qp" if they are the first of the host;
+ * then it is connected with its peer, as side @number (0 or 1) of @c.
+ */
+RDL_MUST_CHECK enum rdl_status rig_side_memory(struct rdl_lab *lab, struct rig_side *s,
+                                               uint64_t mr_bytes);
+RDL_MUST_CHECK enum rdl_status rig_side_qp(struct rdl_lab *lab, struct rig_side *s, uint32_t max_wr,
+                                           bool is_first);
+RDL_MUST_CHECK enum rdl_status rig_side_connect(struct rdl_lab *lab, const struct rig_side *s,
+                                                const struct rig_side *peer,
+                                                const struct rig_config *c, unsigned number);
+
+/* As rig_send() and rig_recv(). */
+RDL_MUST_CHECK enum rdl_status rig_side_send(struct rdl_lab *lab, const struct rig_side *s,
+                                             uint64_t wr_id, uint64_t at, uint32_t bytes,
+                                             uint32_t flags);
+RDL_MUST_CHECK enum rdl_status rig_side_recv(struct rdl_lab *lab, const struct rig_side *s,
+                                             uint64_t wr_id, uint64_t at, uint32_t bytes);
+
 #endif

@@ -15,6 +15,8 @@
 
 #include "cli/programs/rig.h"
 #include "cli/session/session.h"
+#include "cli/trial/bench_scale.h"
+#include "emu/base/assert.h"
 #include "emu/facts/enums.h"
 #include "emu/wire/icrc.h"
 
@@ -133,8 +135,13 @@ static double crc_gb_s(uint32_t *sink)
     return (double)COPY_BYTES * COPY_ROUNDS / (now_s() - start) / 1e9;
 }
 
+/* From the smallest lab to the largest, and the queue pairs of one host. */
+static const struct bench_scale scales[] = {{2, 1},    {64, 1},   {512, 1},
+                                            {4096, 1}, {2, 1024}, {2, 8192}};
+
 struct results {
     struct figure small, large, traced;
+    struct bench_scaled scaled[ARRAY_LEN(scales)];
     double copy, crc;
 };
 
@@ -147,10 +154,28 @@ static void print_json(const struct results *r)
 {
     printf("{\"send_64_messages_per_s\":%.0f,\"send_64_recorded_messages_per_s\":%.0f,"
            "\"send_1m_gbytes_per_s\":%.3f,\"ticks_per_s\":%.0f,"
-           "\"memcpy_gbytes_per_s\":%.1f,\"crc32_gbytes_per_s\":%.1f}\n",
+           "\"memcpy_gbytes_per_s\":%.1f,\"crc32_gbytes_per_s\":%.1f,\"scale\":[",
            per_s(r->small.messages, &r->small), per_s(r->traced.messages, &r->traced),
            per_s(r->large.messages * LARGE_BYTES, &r->large) / 1e9,
            per_s(r->small.ticks, &r->small), r->copy, r->crc);
+    for (size_t i = 0; i < ARRAY_LEN(scales); i++)
+        printf("%s{\"hosts\":%u,\"qps_per_host\":%u,\"build_s\":%.6f,\"bytes_per_host\":%.0f,"
+               "\"connect_qp_s\":%.9f,\"messages_per_s\":%.0f}",
+               i ? "," : "", scales[i].hosts, scales[i].qps, r->scaled[i].build_s,
+               r->scaled[i].host_bytes, r->scaled[i].connect_s, 1 / r->scaled[i].message_s);
+    printf("]}\n");
+}
+
+static void print_scales(const struct bench_scaled *scaled)
+{
+    printf("\n%8s %9s %12s %12s %12s %12s\n", "hosts", "QPs each", "to build", "a host takes",
+           "a QP more", "a message");
+    for (size_t i = 0; i < ARRAY_LEN(scales); i++) {
+        const struct bench_scaled *s = &scaled[i];
+
+        printf("%8u %9u %9.0f ms %8.0f KiB %9.1f us %9.0f ns\n", scales[i].hosts, scales[i].qps,
+               s->build_s * 1e3, s->host_bytes / 1024, s->connect_s * 1e6, s->message_s * 1e9);
+    }
 }
 
 static void print_text(const struct results *r)
@@ -166,6 +191,7 @@ static void print_text(const struct results *r)
     printf("ticks (64-byte SENDs)        %10.0f /s\n", per_s(r->small.ticks, &r->small));
     printf("memcpy, 4 KiB                %10.1f GB/s\n", r->copy);
     printf("CRC-32 (ICRC), 4 KiB         %10.1f GB/s\n", r->crc);
+    print_scales(r->scaled);
 }
 
 int bench_main(int argc, char **argv)
@@ -184,6 +210,8 @@ int bench_main(int argc, char **argv)
         st = measure(&(struct run){SMALL_BYTES, SMALL_DEPTH, true}, &r.traced);
     if (st == RDL_OK)
         st = measure(&(struct run){LARGE_BYTES, LARGE_DEPTH, false}, &r.large);
+    for (size_t i = 0; i < ARRAY_LEN(scales) && st == RDL_OK; i++)
+        st = bench_scale(&scales[i], now_s, &r.scaled[i]);
     if (st != RDL_OK) {
         fprintf(stderr, "rdmalab bench: %s\n", rdl_status_str(st));
         return 1;
