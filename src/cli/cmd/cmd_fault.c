@@ -71,7 +71,7 @@ static bool resolve_sender(struct session *s, const struct step *st, struct rdl_
 static bool add_fault(struct session *s, const struct step *st, struct rdl_fault_config *f)
 {
     const uint32_t count = (uint32_t)step_number(st, "count");
-    char name[SESSION_PATH_BYTES];
+    char name[RDL_VALUE_BYTES];
     enum rdl_status status;
     rdl_fault made;
 
@@ -93,7 +93,7 @@ static bool add_fault(struct session *s, const struct step *st, struct rdl_fault
         return session_fail(s, st->as.at, "something is called \"%s\" already", st->as.text);
     if (status != RDL_OK)
         return limit_fail(s, st->at, LIMIT_FAULTS, st->cmd->name, status);
-    resolve_name(s->lab, OBJ_FAULT, made.raw, name);
+    rdl_path_of(s->lab, OBJ_FAULT, made.raw, name);
     say_fault(s, st, f, name);
     return true;
 }

@@ -148,9 +148,9 @@ static bool find_link(struct session *s, const struct step *st, rdl_link *ret)
 /* A property of the link as it is now. */
 static uint64_t link_now(struct session *s, rdl_link link, enum leaf_id leaf)
 {
-    char name[SESSION_PATH_BYTES];
+    char name[RDL_VALUE_BYTES];
 
-    resolve_name(s->lab, OBJ_LINK, link.raw, name);
+    rdl_path_of(s->lab, OBJ_LINK, link.raw, name);
     return tree_number(s->lab, name, leaf);
 }
 

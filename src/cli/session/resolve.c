@@ -58,35 +58,6 @@ struct scope resolve_rest(const struct scope *in, const char *name, char host[RD
     return rest;
 }
 
-struct search {
-    const struct rdl_lab *lab;
-    enum object_kind kind;
-    uint64_t raw;
-    struct text *name;
-};
-
-static void match(void *ctx, const char *key, const struct rdl_value *v)
-{
-    const struct search *search = ctx;
-    uint64_t raw;
-
-    (void)v;
-    if (search->name->len == 0 && rdl_find(search->lab, key, search->kind, &raw) == RDL_OK &&
-        raw == search->raw)
-        text_add(search->name, key);
-}
-
-void resolve_name(const struct rdl_lab *lab, enum object_kind kind, uint64_t raw,
-                  char ret[SESSION_PATH_BYTES])
-{
-    struct text t = text_on(ret, SESSION_PATH_BYTES);
-    struct search search = {lab, kind, raw, &t};
-    size_t at;
-
-    if (rdl_inspect_list(lab, "", match, &search, &at) != RDL_OK || t.len == 0)
-        text_add(&t, "?");
-}
-
 /* The child of a node that looks most like a word. */
 struct near {
     struct suggestion s;

@@ -57,10 +57,6 @@ bool resolve_memory_text(const struct scope *in, const char *text, struct span a
 bool resolve_unknown(const struct scope *in, struct span at, const char *path, const char *what,
                      struct diag *reterr);
 
-/* The name of a link or fault; "?" if it is gone. */
-void resolve_name(const struct rdl_lab *lab, enum object_kind kind, uint64_t raw,
-                  char ret[SESSION_PATH_BYTES]);
-
 /* The name of the host that @path begins with. */
 void resolve_host_name(const char *path, char ret[RDL_NAME_BYTES]);
 

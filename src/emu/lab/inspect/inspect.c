@@ -289,12 +289,20 @@ enum rdl_status rdl_find(const struct rdl_lab *lab, const char *path, uint32_t k
 void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw, char *ret)
 {
     const struct world *w = lab->world;
+    const struct net_fault *fault = kind == OBJ_FAULT ? slots_get(&w->net.faults, raw) : NULL;
     const bool is_object = kind >= OBJ_PD && kind <= OBJ_QP;
     const struct guest_object *o = is_object ? world_object(w, (enum object_kind)kind, raw) : NULL;
+    char link[LINK_NAME_BYTES];
     struct text t = text_on(ret, RDL_VALUE_BYTES);
 
     if (o)
         text_addf(&t, "%s.%s", w->hosts[o->verbs->config.host]->name, o->name);
+    else if (fault)
+        text_add(&t, fault->name.s);
+    else if (kind == OBJ_LINK && raw >= 1 && raw <= w->net.n_links)
+        text_add(&t, inspect_link_name(w, &w->net.links[raw - 1], link));
+    else if (kind == OBJ_PORT && raw >= 1 && raw <= w->net.n_exts)
+        text_add(&t, w->net.exts[raw - 1].name.s);
     else
         text_add(&t, "?");
 }
