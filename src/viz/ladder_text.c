@@ -237,6 +237,10 @@ static void lay_out(struct page *p)
     if (fixed + n_lanes * (lane + 1) > p->c.width)
         lane = p->c.width > fixed + n_lanes * (LANE_MIN + 1) ? (p->c.width - fixed) / n_lanes - 1
                                                              : LANE_MIN;
+    /* A line that is too long for the terminal is better than a host that is missing. */
+    p->c.width = max(p->c.width, fixed + n_lanes * (lane + 1));
+    if (p->c.width > LADDER_WIDTH_MAX)
+        p->c.width = LADDER_WIDTH_MAX;
     p->x[0] = p->time_width + 3 + (p->outside ? notes[0] + 1 : 0);
     for (uint32_t c = 1; c < l->n_columns; c++)
         p->x[c] = p->x[c - 1] + lane + 1;

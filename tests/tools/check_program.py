@@ -15,6 +15,7 @@ import re
 import signal
 import subprocess
 import sys
+import termios
 import time
 
 import program as whole
@@ -39,6 +40,11 @@ FILES = {
     "limit.lab": "scenario title=limit ticks=500\n" + FOREVER,
     "forever.lab": "scenario title=forever ticks=1000000000000\n" + FOREVER,
     "long.lab": "record keep=2k\nhost h1 h2\nlink h1 h2\nrepeat 300 { ping h1 h2 }\n",
+    "pair.lab": "host h1 h2\nlink h1 h2\non h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw as mr; create_cq as cq; "
+                "create_qp pd send_cq=cq recv_cq=cq as qp }\nconnect h1.qp h2.qp sq_psn=100 timeout=4 retry_cnt=1\n",
+    "psn.lab": "source pair.lab\nmodify_qp h2.qp state=RESET\nmodify_qp h2.qp state=INIT pkey_index=0 port=1 access=rr,rw\n"
+               "modify_qp h2.qp state=RTR ah=h1 mtu=1024 dest_qpn=2 rq_psn=50 max_dest_rd_atomic=1 min_rnr_timer=12\n"
+               "post_send h1.qp sge=mr[0:64]\nrun\n",
     "program.lab": "host h1\nprogram h1 rc_pingpong server -p 18619\nrun 1ms\n",
 }
 
@@ -141,9 +147,10 @@ def check_outputs(program):
     ensure("</svg>" in program.file("l.svg").read_text(), "SVG")
 
 
-def on_terminal(program, *args):
+def on_terminal(program, *args, columns=80):
     """What the program prints on a terminal."""
     ours, its = os.openpty()
+    termios.tcsetwinsize(its, (24, columns))
     process = program.start(*args, stdin=subprocess.DEVNULL, stdout=its)
     os.close(its)
     text = b""
@@ -167,6 +174,19 @@ def check_run_tells(program):
     ensure(len(re.findall(r"^#\d", long, re.MULTILINE)) == 200, f"{len(long.splitlines())} lines")
     ensure(re.search(r"\.\.\. and more: --events FILE has all .*\npassed: 3 expectations; \d+ ticks", long), long[-400:])
     ensure(on_terminal(program, "run", "scenarios/04-lost-request.json", "--quiet") == "", "--quiet")
+
+
+def check_width(program):
+    """Prose, help and ladders are as wide as the terminal, from 60 columns on."""
+    words = ["RESP_RECV_LENGTH", "qp", "max_dest_rd_atomic", "profiles", "qp-states", "post_send", "rnr_nak"]
+    for columns, widest in ((60, 60), (73, 73), (100, 100), (200, 100), (20, 60)):
+        printed = [on_terminal(program, "explain", word, columns=columns) for word in words]
+        printed.append(on_terminal(program, "-c", "source psn.lab; why", columns=columns).partition("\nidle at ")[2])
+        printed.append(on_terminal(program, "run", "scenarios/07-lost-last.json", "--quiet", "--ladder", "-", columns=columns))
+        for text in printed:
+            prose = [line for line in text.splitlines() if not line.startswith(("example: ", "host ", "on ", "connect "))]
+            long = [line for line in prose if len(re.sub(r"\x1b\[[0-9;]*m", "", line)) > widest]
+            ensure(not long, f"{columns} columns: {long}")
 
 
 def check_convert(program):

@@ -3,9 +3,21 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "cli/print/must.h"
 #include "emu/base/assert.h"
+
+unsigned show_columns(FILE *out)
+{
+    const int fd = fileno(out); /* -1: it is memory */
+    struct winsize size;
+
+    if (fd < 0 || ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 ||
+        size.ws_col > SHOW_COLUMNS)
+        return SHOW_COLUMNS;
+    return size.ws_col < SHOW_COLUMNS_MIN ? SHOW_COLUMNS_MIN : size.ws_col;
+}
 
 void show_line(FILE *out, const struct text *t)
 {
@@ -33,13 +45,12 @@ static size_t line_bytes(const char *s, size_t room)
     return n;
 }
 
-void show_wrap_behind(FILE *out, const char *lead, unsigned indent, const char *s)
+/* @s in lines of which the first has @taken columns already, and the others are indented. */
+static void wrap(FILE *out, size_t taken, unsigned indent, const char *s)
 {
-    const size_t room = SHOW_COLUMNS - indent;
+    const size_t columns = show_columns(out);
+    size_t room = columns > taken ? columns - taken : 0;
 
-    fputs(lead, out);
-    for (size_t width = strlen(lead); width < indent && s[0]; width++)
-        fputc(' ', out);
     for (bool first = true; *s || first; first = false) {
         const size_t n = line_bytes(s, room);
 
@@ -51,7 +62,23 @@ void show_wrap_behind(FILE *out, const char *lead, unsigned indent, const char *
             s++;
         else
             s += strspn(s, " ");
+        room = columns - indent;
     }
+}
+
+void show_wrap_behind(FILE *out, const char *lead, unsigned indent, const char *s)
+{
+    size_t taken = strlen(lead);
+
+    fputs(lead, out);
+    for (; taken < indent && s[0]; taken++)
+        fputc(' ', out);
+    wrap(out, taken, indent, s);
+}
+
+void show_hanging(FILE *out, unsigned indent, const char *s)
+{
+    wrap(out, 0, indent, s);
 }
 
 void show_wrap(FILE *out, unsigned indent, const char *s)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines, wrapped paragraphs and aligned grids, at most SHOW_COLUMNS wide where words allow it. */
+/* Lines, wrapped paragraphs and aligned grids.  Paragraphs are as wide as the terminal, but at most
+ * SHOW_COLUMNS, where words allow it.
+ */
 #ifndef CLI_PRINT_SHOW_TEXT_H
 #define CLI_PRINT_SHOW_TEXT_H
 
@@ -10,19 +12,30 @@
 
 #include "emu/base/text.h"
 
-#define SHOW_COLUMNS    100u
-#define SHOW_LINE_BYTES 640u /* more than any line, for wide names */
+#define SHOW_COLUMNS     100u
+#define SHOW_COLUMNS_MIN 60u  /* a terminal that is narrower breaks lines itself */
+#define SHOW_LINE_BYTES  640u /* more than any line, for wide names */
+
+/* How wide lines to @out may be: as the terminal that it is, SHOW_COLUMNS_MIN to SHOW_COLUMNS, or
+ * SHOW_COLUMNS if it is none.
+ */
+unsigned show_columns(FILE *out);
 
 /* Prints @t without blanks at its end, and a line end. */
 void show_line(FILE *out, const struct text *t);
 
-/* Prints @s in lines of SHOW_COLUMNS, each indented by @indent blanks; blanks at which a line is
+/* Prints @s in lines of show_columns(), each indented by @indent blanks; blanks at which a line is
  * broken are not printed.
  */
 void show_wrap(FILE *out, unsigned indent, const char *s);
 
-/* The same, behind @lead, which stands at the left of the first line. */
+/* The same, behind @lead, which stands at the left of the first line; @s begins behind it, or where
+ * the other lines do.
+ */
 void show_wrap_behind(FILE *out, const char *lead, unsigned indent, const char *s);
+
+/* The same with the first line at the left. */
+void show_hanging(FILE *out, unsigned indent, const char *s);
 
 #define GRID_COLUMNS_MAX 16u
 

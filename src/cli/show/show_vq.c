@@ -232,7 +232,7 @@ static void print_entries(FILE *out, const struct ring *q, bool is_used, uint16_
             text_addf(&t, " (%llu bytes)", (unsigned long long)used(q, slot, LEAF_used_len));
         if ((uint16_t)(i + 1) != to)
             text_add(&t, n + 1 < CHAINS_SHOWN_MAX ? ", " : ", ...");
-        if (line.len + t.len > SHOW_COLUMNS) {
+        if (line.len + t.len > show_columns(out)) {
             show_line(out, &line);
             line = text_on(buf, sizeof(buf));
             text_add(&line, "           ");

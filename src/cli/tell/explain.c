@@ -16,7 +16,8 @@
 #include "emu/trace/event.h"
 #include "rdmalab/status.h"
 
-#define STRUCTURES_TOLD_MAX 6u /* in which a field is */
+#define STRUCTURES_TOLD_MAX 6u  /* in which a field is */
+#define FIELD_TEXT_COLUMN   46u /* of a structure: where the meaning of a field stands */
 
 static const struct {
     const char *word, *text, *see;
@@ -110,7 +111,7 @@ static void add_attributes(struct text *t, unsigned set)
 /* The state graph, from the rows that driver and device check. */
 static void print_states(FILE *out)
 {
-    fputs("The states of a queue pair, and what modify_qp must give for each move\n", out);
+    show_hanging(out, 2, "The states of a queue pair, and what modify_qp must give for each move");
     for (size_t i = 0; i < n_qp_edges; i++) {
         const struct qp_edge *e = &qp_edges[i];
         char lead[64], buf[SHOW_LINE_BYTES];
@@ -126,11 +127,16 @@ static void print_states(FILE *out)
         }
         show_wrap_behind(out, lead, 18, buf);
     }
-    fputs("  any -> RESET    needs nothing; queues are emptied without completions\n"
-          "  any -> ERR      needs nothing; everything posted is flushed\n",
-          out);
-    for (size_t i = 0; i < enum_qp_state.n_rows; i++)
-        fprintf(out, "  %-6s %s\n", enum_qp_state.rows[i].name, enum_qp_state.rows[i].text);
+    show_wrap_behind(out, "  any -> RESET", 18,
+                     "needs nothing; queues are emptied without completions");
+    show_wrap_behind(out, "  any -> ERR", 18, "needs nothing; everything posted is flushed");
+    for (size_t i = 0; i < enum_qp_state.n_rows; i++) {
+        char lead[32];
+        struct text l = text_on(lead, sizeof(lead));
+
+        text_addf(&l, "  %s", enum_qp_state.rows[i].name);
+        show_wrap_behind(out, lead, 9, enum_qp_state.rows[i].text);
+    }
     print_see(out, "connect h1.qp h2.qp; show qp h1.qp");
 }
 
@@ -216,19 +222,31 @@ static bool explain_status(FILE *out, const char *word)
     return false;
 }
 
+static void print_structure(FILE *out, const struct rfc_struct *s)
+{
+    fprintf(out, "%s   structure of the virtio-rdma RFC, %zu bytes\n", s->name, s->bytes);
+    for (size_t i = 0; i < s->n_fields; i++) {
+        const struct rfc_field *f = &s->fields[i];
+        char lead[64];
+        struct text t = text_on(lead, sizeof(lead));
+
+        text_addf(&t, "  %4u  %-26s %3u byte%s ", f->offset, f->name, f->bytes,
+                  f->bytes == 1 ? "  " : "s ");
+        show_wrap_behind(out, lead, FIELD_TEXT_COLUMN, f->text);
+    }
+}
+
 /* A structure of the RFC, or a field in one. */
 static bool explain_structure(FILE *out, const char *word)
 {
     const struct rfc_struct *s;
+    char line[SHOW_LINE_BYTES];
+    struct text t;
     unsigned n = 0;
 
     for (size_t i = 0; (s = structure(i)) != NULL; i++) {
         if (explain_same(s->name, word)) {
-            fprintf(out, "%s   structure of the virtio-rdma RFC, %zu bytes\n", s->name, s->bytes);
-            for (size_t k = 0; k < s->n_fields; k++)
-                fprintf(out, "  %4u  %-26s %3u byte%s %s\n", s->fields[k].offset, s->fields[k].name,
-                        s->fields[k].bytes, s->fields[k].bytes == 1 ? "  " : "s ",
-                        s->fields[k].text);
+            print_structure(out, s);
             n++;
         }
         for (size_t k = 0; k < s->n_fields && n < STRUCTURES_TOLD_MAX; k++) {
@@ -236,8 +254,10 @@ static bool explain_structure(FILE *out, const char *word)
 
             if (!explain_same(f->name, word) || strcmp(f->name, "reserved") == 0)
                 continue;
-            fprintf(out, "%s   field of %s, %u byte%s at offset %u: %s\n", f->name, s->name,
-                    f->bytes, f->bytes == 1 ? "" : "s", f->offset, f->text);
+            t = text_on(line, sizeof(line));
+            text_addf(&t, "%s   field of %s, %u byte%s at offset %u: %s", f->name, s->name,
+                      f->bytes, f->bytes == 1 ? "" : "s", f->offset, f->text);
+            show_hanging(out, 2, line);
             n++;
         }
     }
@@ -258,7 +278,9 @@ static bool explain_event(FILE *out, const char *word)
             text_addf(&t, "%s%s", k ? ", " : "", s->fields[k].name);
         fprintf(out, "%s   kind of event\n", s->name);
         show_wrap(out, 2, buf);
-        fprintf(out, "  see it: show events kinds=%s; expect count(%s) > 0\n", s->name, s->name);
+        t = text_on(buf, sizeof(buf));
+        text_addf(&t, "show events kinds=%s; expect count(%s) > 0", s->name, s->name);
+        print_see(out, buf);
         return true;
     }
     return false;

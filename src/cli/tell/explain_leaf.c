@@ -41,13 +41,15 @@ static void print_leaf(FILE *out, const struct leaf_row *leaf)
     char see[SHOW_LINE_BYTES];
     struct text t = text_on(see, sizeof(see));
 
-    fprintf(out, "%s   %s of the node %s: %s%s\n", leaf->key, listed ? "list of values" : "value",
-            node_rows[leaf->node].title, leaf_types[leaf->type].text,
-            leaf->flags & LEAF_ANY ? ", or any" : "");
+    text_addf(&t, "%s   %s of the node %s: %s%s", leaf->key, listed ? "list of values" : "value",
+              node_rows[leaf->node].title, leaf_types[leaf->type].text,
+              leaf->flags & LEAF_ANY ? ", or any" : "");
+    show_hanging(out, 2, see);
     show_wrap(out, 2, leaf->text);
     if (leaf->flags & LEAF_OPTIONAL)
         fprintf(out, "  It is there only while the device has the %s.\n",
                 node_rows[leaf->node].title);
+    t = text_on(see, sizeof(see));
     text_add(&t, "show ");
     leaf_example(&t, leaf->node);
     text_addf(&t, ".%s%s", leaf->key, listed ? "[0]" : "");

@@ -34,7 +34,7 @@ void explain_trait(FILE *out, enum trait trait)
 
 void explain_profiles(FILE *out)
 {
-    fputs("What a host does where implementations differ: host h1 profile=PROFILE\n", out);
+    show_hanging(out, 2, "What a host does where implementations differ: host h1 profile=PROFILE");
     for (size_t i = 0; i < enum_profile.n_rows; i++)
         print_part(out, enum_profile.rows[i].name, enum_profile.rows[i].text);
     for (unsigned i = 0; i < TRAIT_COUNT; i++) {

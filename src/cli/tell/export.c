@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/print/show_text.h"
 #include "cli/saved/saved_header.h"
 #include "emu/base/assert.h"
 
@@ -70,6 +71,9 @@ enum rdl_status export_picture(FILE *out, picture_draw *draw, const struct past 
                                const struct picture_options *options, bool svg)
 {
     const struct viz_sink sink = {put, out};
+    struct picture_options wide = *options;
 
-    return draw(p, options, svg, &sink);
+    if (wide.width == 0)
+        wide.width = show_columns(out);
+    return draw(p, &wide, svg, &sink);
 }

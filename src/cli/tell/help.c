@@ -10,7 +10,6 @@
 
 #define NAME_COLUMN    14
 #define KEY_COLUMN     20
-#define HELP_COLUMNS   100u
 #define WORDS_IN_USAGE 6u /* longer enumerations are listed below */
 
 static void add_choice(struct text *t, const struct enum_table *words)
@@ -56,12 +55,13 @@ static void add_param(struct text *t, const struct param *p)
 /* Prints @s in lines that are broken at blanks. */
 static void print_wrapped(FILE *out, const char *s)
 {
+    const size_t columns = show_columns(out);
     size_t column = strlen("usage: ");
 
     while (*s) {
         const size_t n = strcspn(s + 1, " ") + 1; /* a word with the blank before it */
 
-        if (column + n > HELP_COLUMNS) {
+        if (column + n > columns) {
             fputs("\n      ", out);
             column = 6;
         }
@@ -97,7 +97,7 @@ static void print_usage(FILE *out, const struct cmd *cmd)
 /* All words of an enumeration, in lines that begin below the parameter's description. */
 static void print_words(FILE *out, const struct enum_table *words)
 {
-    const size_t indent = KEY_COLUMN + 5;
+    const size_t indent = KEY_COLUMN + 5, columns = show_columns(out);
     size_t column = indent;
 
     fprintf(out, "%*s", (int)indent, "");
@@ -105,7 +105,7 @@ static void print_words(FILE *out, const struct enum_table *words)
         char word[VALUE_WORD_BYTES];
 
         value_word_text(words, &words->rows[i], word);
-        if (i > 0 && column + strlen(word) + 3 > HELP_COLUMNS) {
+        if (i > 0 && column + strlen(word) + 3 > columns) {
             fprintf(out, ",\n%*s", (int)indent, "");
             column = indent;
         } else if (i > 0) {
@@ -156,7 +156,12 @@ static void print_param(FILE *out, const struct param *p)
 /* Prints all about one command: usage, parameters, example. */
 static void print_command(FILE *out, const struct cmd *cmd)
 {
-    fprintf(out, "%s: %s\n\n", cmd->name, cmd->summary);
+    char lead[VALUE_WORD_BYTES + 2];
+    struct text t = text_on(lead, sizeof(lead));
+
+    text_addf(&t, "%s: ", cmd->name);
+    show_wrap_behind(out, lead, 2, cmd->summary);
+    fputc('\n', out);
     fputs("usage: ", out);
     print_usage(out, cmd);
     for (size_t i = 0; i < cmd->n_params; i++)
@@ -169,7 +174,11 @@ static void print_command(FILE *out, const struct cmd *cmd)
 /* Prints the commands of one class. */
 static void print_class(FILE *out, enum cmd_class class)
 {
-    fprintf(out, "%s: %s\n", cmd_classes[class].name, cmd_classes[class].what);
+    char head[SHOW_LINE_BYTES];
+    struct text h = text_on(head, sizeof(head));
+
+    text_addf(&h, "%s: %s", cmd_classes[class].name, cmd_classes[class].what);
+    show_hanging(out, 2, head);
     for (size_t i = 0; i < N_CMDS; i++) {
         char lead[SHOW_LINE_BYTES];
         struct text t = text_on(lead, sizeof(lead));
@@ -183,6 +192,8 @@ static void print_class(FILE *out, enum cmd_class class)
 
 void help_overview(FILE *out)
 {
+    const size_t columns = show_columns(out);
+
     for (unsigned c = 0; c < N_CLASSES; c++) {
         size_t column = NAME_COLUMN;
 
@@ -190,7 +201,7 @@ void help_overview(FILE *out)
         for (size_t i = 0; i < N_CMDS; i++) {
             if (cmd_table[i].class != c)
                 continue;
-            if (column + strlen(cmd_table[i].name) + 1 > HELP_COLUMNS) {
+            if (column + strlen(cmd_table[i].name) + 1 > columns) {
                 fprintf(out, "\n%-*s", NAME_COLUMN, "");
                 column = NAME_COLUMN;
             }
@@ -199,9 +210,9 @@ void help_overview(FILE *out)
         }
         fputc('\n', out);
     }
-    fputs("\"help CLASS\" or \"help COMMAND\" tells more, \"explain WORD\" what a word of RDMA "
-          "means\n",
-          out);
+    show_wrap(out, 0,
+              "\"help CLASS\" or \"help COMMAND\" tells more, \"explain WORD\" what a word of RDMA "
+              "means");
 }
 
 bool help_topic(FILE *out, const char *topic)

@@ -5,15 +5,15 @@
 #include "cli/tell/show_fate.h"
 
 #define ATTEMPTS_SHOWN_MAX 16u
+#define DETAIL_INDENT      10u
 
 void show_detail(FILE *out, const struct past *p, const struct ev *e)
 {
     char buf[EV_TEXT_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    text_add(&t, "          ");
     ev_add_line(&t, e, p->names);
-    show_line(out, &t);
+    show_wrap_behind(out, "          ", DETAIL_INDENT, buf);
 }
 
 /* "  MR_RANGE: every byte must lie inside the region [...]" */
@@ -79,6 +79,8 @@ static void print_flush(FILE *out, const struct past_index *x, const struct ev *
 
 static void print_completion(FILE *out, const struct past_index *x, const struct ev *e)
 {
+    char more[SHOW_LINE_BYTES];
+    struct text t = text_on(more, sizeof(more));
     const struct ev *key;
 
     if (e->u.cqe.status == WCS_SUCCESS)
@@ -102,10 +104,10 @@ static void print_completion(FILE *out, const struct past_index *x, const struct
     default:
         break;
     }
-    fprintf(out, "  more: explain %s", enum_name(&enum_wc_status, e->u.cqe.status));
+    text_addf(&t, "explain %s", enum_name(&enum_wc_status, e->u.cqe.status));
     if (e->u.cqe.rule)
-        fprintf(out, "; explain %s", enum_name(&enum_rule, e->u.cqe.rule));
-    fputc('\n', out);
+        text_addf(&t, "; explain %s", enum_name(&enum_rule, e->u.cqe.rule));
+    show_wrap_behind(out, "  more: ", 8, more);
 }
 
 void show_failure(FILE *out, const struct past_index *x, const struct ev *e)

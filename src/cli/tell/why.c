@@ -49,22 +49,22 @@ static const struct ev *cause_of(const struct walk *w, const struct ev *e)
 /* "  because #39.1 ACK psn=100 arrived   (note)"; the note gets lines of its own if it is long. */
 static void say(const struct walk *w, const struct ev *e, const char *what, const char *note)
 {
-    char buf[SHOW_LINE_BYTES];
-    struct text t = text_on(buf, sizeof(buf));
+    char lead[64], buf[2 * SHOW_LINE_BYTES];
+    struct text l = text_on(lead, sizeof(lead)), t = text_on(buf, sizeof(buf));
     bool fits;
 
     if (e == w->asked) {
-        text_add(&t, "  that is, ");
+        text_add(&l, "  that is, ");
     } else {
-        text_add(&t, "  because ");
-        ev_add_id(&t, e->id);
-        text_add(&t, " ");
+        text_add(&l, "  because ");
+        ev_add_id(&l, e->id);
+        text_add(&l, " ");
     }
     text_add(&t, what);
-    fits = t.len + strlen(note) + 5 <= SHOW_COLUMNS;
+    fits = l.len + t.len + strlen(note) + 5 <= show_columns(w->out);
     if (note[0] && fits)
         text_addf(&t, "   (%s)", note);
-    show_line(w->out, &t);
+    show_wrap_behind(w->out, lead, INDENT_NOTE, buf);
     if (note[0] && !fits)
         show_wrap(w->out, INDENT_NOTE, note);
 }
@@ -382,7 +382,7 @@ enum rdl_status why(FILE *out, const struct past *p, ev_id id)
     index = fate_index(p);
     w = (struct walk){out, p, index, e, 0};
     ev_add_line(&t, e, p->names);
-    show_line(out, &t);
+    show_hanging(out, INDENT_NOTE, buf);
     show_failure(out, index, e);
     tell_chain(&w, starts_with_itself(e) ? e : first_cause(&w, e));
     past_index_free(index);

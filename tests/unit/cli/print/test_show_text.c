@@ -38,6 +38,11 @@ static void edges_of_wrapping(void **state)
         {"", 2, "a", "  a\n"},
         {"lead", 6, "a b", "lead  a b\n"},
         {"longer than that", 6, "a", "longer than thata\n"},
+        {"a lead that takes up nearly all of the hundred columns that there are, so that little is "
+         "left  ",
+         4, "word another",
+         "a lead that takes up nearly all of the hundred columns that there are, "
+         "so that little is left  word\n    another\n"},
         {"", 2, "one\n\ntwo", "  one\n\n  two\n"},
     };
 
@@ -49,6 +54,22 @@ static void edges_of_wrapping(void **state)
         assert_string_equal(printed_text(&p), rows[i].want);
         printed_end(&p);
     }
+}
+
+static void only_the_first_line_is_not_indented(void **state)
+{
+    char words[301];
+    struct printed p;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(words) - 1; i++)
+        words[i] = i % 3 == 2 ? ' ' : 'x';
+    words[sizeof(words) - 1] = '\0';
+    show_hanging(printed_begin(&p)->out, 8, words);
+    assert_lines_fit(&p);
+    assert_int_equal(strncmp(printed_text(&p), "xx xx", 5), 0);
+    assert_prints(&p, "xx\n        xx xx");
+    printed_end(&p);
 }
 
 static void a_word_wider_than_the_line_stays_whole(void **state)
@@ -88,6 +109,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_text_is_broken_at_blanks),
         cmocka_unit_test(edges_of_wrapping),
+        cmocka_unit_test(only_the_first_line_is_not_indented),
         cmocka_unit_test(a_word_wider_than_the_line_stays_whole),
         cmocka_unit_test(columns_are_aligned),
     };
