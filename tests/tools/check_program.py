@@ -127,6 +127,14 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1; program h1 rc_pingpong server -g 9"], "", 1, r"h1 has no GID 9"),
     (["-c", "host h1 h2; link h1 h2; ping h1 h2 -c 2; ping h2 fe80::ff:fe00:1"], "", 0, r"2 sent, 2 received"),
     (["-c", "host h1 h2; link h1 h2; ping h1 10.0.0.99 -c 2"], "", 1, r"2 of 2 pings were not answered"),
+    # a rule that compared two values says both
+    (["-c", "source psn.lab; why"], "", 0,
+     r"sequence\s+NAK,\s+expected\s+psn=50,\s+found\s+psn=100;\s+the\s+NAK_PSN_SEQUENCE\s+#\S+\s+arrived\s+in\s+#\S+\s+"
+     r"dropped\s+without\s+an\s+answer,\s+expected\s+psn=100,\s+found\s+psn=50"),
+    (["-c", "source pair.lab; post_recv h2.qp sge=mr[0:8]; post_send h1.qp sge=mr[0:64]; run; why h2.cq.wc[0]"], "", 0,
+     r"by RESP_RECV_LENGTH, expected at most 8 bytes, found\s+64"),
+    (["-c", "source pair.lab; post_send h1.qp sge=mr[4090:4100]; run; why"], "", 0,
+     r"refused by MR_RANGE, expected\s+address\s+0x\w+\s+to\s+0x\w+fff,\s+found\s+address\s+0x\w+003"),
     (["swarm", "--seeds", "1..3"], "", 0, r"^3 passed, 0 failed, 0 skipped$"),
     (["swarm", "--outside", "--seed", "4"], "", 0, r"^1 passed, 0 failed, 0 skipped$"),
     (["swarm", "--seed", "2", "--hash"], "", 0, r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n1 passed, "),

@@ -109,11 +109,13 @@ static void add_verdict(struct comments *cs, const struct ev *e)
         text_add(&t, row ? row->text : "?");
         if (e->u.rx.rule)
             text_addf(&t, ", by %s", enum_name(&enum_rule, e->u.rx.rule));
+        ev_add_compared(&t, e, true);
     } else {
         row = enum_by_value(&enum_drop, e->u.drop.reason);
         text_addf(&t, "dropped: %s", row ? row->name : "?");
         if (row)
             text_addf(&t, ", %s", row->text);
+        ev_add_compared(&t, e, true);
     }
 }
 

@@ -29,6 +29,7 @@ static void add_end(struct text *t, const struct past *p, const struct fate *f, 
         text_add(t, "in ");
         ev_add_id(t, f->end->id);
         text_addf(t, ": %s", enum_name(&enum_drop, f->end->u.drop.reason));
+        ev_add_compared(t, f->end, true);
         if (f->fault && f->fault->u.fault.by == FLT_CORRUPT)
             text_addf(t, ", corrupted by %s", f->fault->u.fault.name.s);
     } else if (p->gap_from && p->gap_to >= ev_tick(tx->id)) {
@@ -52,6 +53,7 @@ void fate_add(struct text *t, const struct past_index *x, const struct ev *tx)
     text_add(t, "arrived in ");
     ev_add_id(t, f.end->id);
     text_addf(t, ", %s", act ? act->text : "?");
+    ev_add_compared(t, f.end, true);
     if (!f.answer)
         return;
     back = fate_of(x, f.answer);
@@ -61,6 +63,10 @@ void fate_add(struct text *t, const struct past_index *x, const struct ev *tx)
     if (back.kind == FATE_ARRIVED) {
         text_add(t, "arrived in ");
         ev_add_id(t, back.end->id);
+        if (back.end->u.rx.act == ACT_DROP) {
+            text_addf(t, ", %s", enum_by_value(&enum_pkt_act, ACT_DROP)->text);
+            ev_add_compared(t, back.end, true);
+        }
     } else {
         add_end(t, x->past, &back, f.answer);
     }

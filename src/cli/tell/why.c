@@ -90,6 +90,17 @@ static const struct ev *tell_plain(struct walk *w, const struct ev *e)
     return cause_of(w, e);
 }
 
+/* "duplicate, acknowledged again, expected psn=7, found psn=1; explain RESP_PSN" */
+static void add_verdict(struct text *t, const struct ev *e)
+{
+    const struct enum_row *act = enum_by_value(&enum_pkt_act, e->u.rx.act);
+
+    text_add(t, act ? act->text : "?");
+    ev_add_compared(t, e, true);
+    if (e->u.rx.rule)
+        text_addf(t, "; explain %s", enum_name(&enum_rule, e->u.rx.rule));
+}
+
 /* An acknowledge: who sent it, and for a NAK what became of the packet that it misses. */
 static void tell_answer(const struct walk *w, const struct ev *e, const struct ev *tx)
 {
@@ -112,6 +123,8 @@ static void tell_answer(const struct walk *w, const struct ev *e, const struct e
             text_add(&n, ", ");
             fate_add(&n, w->index, missed);
         }
+    } else if (e->u.rx.act == ACT_DROP) {
+        add_verdict(&n, e);
     }
     say(w, e, what, note);
 }
@@ -121,7 +134,6 @@ static void tell_request(const struct walk *w, const struct ev *e, const struct 
 {
     char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
     struct text t = text_on(what, sizeof(what)), n = text_on(note, sizeof(note));
-    const struct enum_row *act = enum_by_value(&enum_pkt_act, e->u.rx.act);
     const struct ev *key;
 
     text_addf(&t, "psn=%u arrived", e->u.rx.psn);
@@ -131,11 +143,8 @@ static void tell_request(const struct walk *w, const struct ev *e, const struct 
         text_add(&t, " transmission ");
         ev_add_id(&t, tx->id);
     }
-    if (e->u.rx.act != ACT_ACCEPT) {
-        text_add(&n, act ? act->text : "?");
-        if (e->u.rx.rule)
-            text_addf(&n, "; explain %s", enum_name(&enum_rule, e->u.rx.rule));
-    }
+    if (e->u.rx.act != ACT_ACCEPT)
+        add_verdict(&n, e);
     say(w, e, what, note);
     key = past_refused_key(w->index, e->u.rx.host, e->u.rx.qpn, e->id, true);
     if (key)

@@ -103,11 +103,18 @@ void eth_port_egress(struct eth_port *p)
     eth_port_pump(p);
 }
 
-void eth_port_drop(struct eth_port *p, const struct frame *f, enum drop_reason reason)
+void eth_port_refuse(struct eth_port *p, const struct frame *f, enum drop_reason reason,
+                     const struct compared *values)
 {
     TRACE(p->trace, drop, .host = p->host, .qpn = f->note.dest_qpn, .opcode = f->note.opcode,
-          .psn = f->note.psn, .reason = (uint32_t)reason, .wire_bytes = f->len, .tx = f->tx);
+          .psn = f->note.psn, .reason = (uint32_t)reason, .wire_bytes = f->len, .tx = f->tx,
+          .least = values->least, .most = values->most, .found = values->found);
     p->drops[reason]++;
+}
+
+void eth_port_drop(struct eth_port *p, const struct frame *f, enum drop_reason reason)
+{
+    eth_port_refuse(p, f, reason, &(struct compared){0});
 }
 
 /* Whose is a frame to the own MAC? */

@@ -94,7 +94,7 @@ static void deliver(void *ctx, const struct frame *f)
     }
     reason = packet_parse(&p, f->bytes, f->len);
     if (reason != DROP_NONE && reason != DROP_BAD_OPCODE) {
-        eth_port_drop(d->port, f, reason);
+        eth_port_refuse(d->port, f, reason, &p.refused);
         return;
     }
     reason = xport_receive(&d->xport, &p, &info);

@@ -162,7 +162,8 @@ static void deliver_cqe(struct rdma *d, struct cq *cq, const struct completion *
     d->progress->cqes++;
     TRACE(d->trace, cqe, .host = d->config.host, .cqn = cq->cqn, .qpn = wc->qpn, .wr_id = wc->wr_id,
           .status = (uint32_t)wc->status, .op = (uint32_t)wc->opcode, .bytes = wc->bytes,
-          .n = (uint32_t)cq->n_completed, .rule = (uint32_t)wc->rule);
+          .n = (uint32_t)cq->n_completed, .rule = (uint32_t)wc->rule, .least = wc->values.least,
+          .most = wc->values.most, .found = wc->values.found);
     if (cq_completed(&d->hca, cq, wc) && vq_wants_interrupt(vq, d->ram))
         virtio_raise(&d->pci, cq->cqn);
 }

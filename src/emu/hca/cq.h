@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "emu/facts/rules.h"
+#include "emu/facts/compared.h"
 #include "emu/hca/hca.h"
 
 #define CQ_LOG_MAX 1024u /* completions that are remembered; a power of two */
@@ -22,11 +22,12 @@ struct completion {
     enum wc_opcode opcode;
     uint32_t bytes; /* received; 0 for sends */
     uint32_t qpn;
-    uint32_t src_qpn; /* UD: who sent it */
-    unsigned flags;   /* set of enum wc_flag_bit */
-    enum rule rule;   /* which one refused: the CQE's vendor_err */
-    uint8_t imm[4];   /* as on the wire, with WCF_WITH_IMM */
-    bool solicited;   /* wakes who waits for solicited completions only; errors do too */
+    uint32_t src_qpn;       /* UD: who sent it */
+    unsigned flags;         /* set of enum wc_flag_bit */
+    enum rule rule;         /* which one refused: the CQE's vendor_err */
+    struct compared values; /* that it compared; the guest does not see them */
+    uint8_t imm[4];         /* as on the wire, with WCF_WITH_IMM */
+    bool solicited;         /* wakes who waits for solicited completions only; errors do too */
 };
 
 enum cq_arm { CQ_IDLE, CQ_ARMED_SOLICITED, CQ_ARMED_ANY };

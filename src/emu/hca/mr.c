@@ -120,6 +120,44 @@ enum rule mr_check(const struct hca *h, uint32_t key, uint32_t pdn, uint64_t add
     return RULE_NONE;
 }
 
+/* The address that is outside: the first one, or the last one of an access that begins inside. */
+static struct compared range_compared(const struct mr *mr, uint64_t addr, uint64_t bytes)
+{
+    const uint64_t most = mr->addr + mr->bytes - 1;
+    uint64_t found = addr;
+
+    if (addr >= mr->addr && addr <= most)
+        found = bytes > UINT64_MAX - addr ? UINT64_MAX : addr + bytes - 1;
+    return (struct compared){mr->addr, most, found};
+}
+
+struct objection mr_objection(const struct hca *h, uint32_t key, uint32_t pdn, uint64_t addr,
+                              uint64_t bytes, unsigned access)
+{
+    const struct mr *mr = slots_at(&h->mrs, (key >> 8) - 1); /* of this key, or of a later one */
+    struct objection o = {.rule = mr_check(h, key, pdn, addr, bytes, access)};
+
+    if (!mr)
+        return o;
+    switch (o.rule) {
+    case RULE_MR_KEY:
+        o.values = compared_one(mr->key, key);
+        break;
+    case RULE_MR_PD:
+        o.values = compared_one(mr->pdn, pdn);
+        break;
+    case RULE_MR_RANGE:
+        o.values = range_compared(mr, addr, bytes);
+        break;
+    case RULE_MR_ACCESS:
+        o.values = compared_one(access, mr->access);
+        break;
+    default:
+        break;
+    }
+    return o;
+}
+
 /* The guest-physical place of byte @addr of @mr, and in @ret_run how many of @bytes lie in its
  * page.
  */

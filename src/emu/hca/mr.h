@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/facts/compared.h"
 #include "emu/facts/rules.h"
 #include "emu/hca/hca.h"
 
@@ -65,6 +66,10 @@ static inline struct mr *hca_mr(const struct hca *h, uint32_t key)
  */
 enum rule mr_check(const struct hca *h, uint32_t key, uint32_t pdn, uint64_t addr, uint64_t bytes,
                    unsigned access);
+
+/* The same, with what the rule compared. */
+struct objection mr_objection(const struct hca *h, uint32_t key, uint32_t pdn, uint64_t addr,
+                              uint64_t bytes, unsigned access);
 
 /* Copies out of, into guest memory.  mr_check() must have allowed it. */
 void mr_copy_out(const struct hca *h, const struct mr *mr, uint64_t addr, void *out, size_t bytes);

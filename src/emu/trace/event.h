@@ -234,6 +234,11 @@ bool ev_id_parse(const char *s, ev_id *ret);
 void ev_add_field(struct text *t, const struct ev *e, const struct ev_field *f,
                   const struct ev_names *names);
 
+/* ", expected psn=50, found psn=100": what the rule or the reason of an rx, drop, key or cqe
+ * compared.  Nothing for other kinds, or where nothing was compared; @say_psn as in compared.h.
+ */
+void ev_add_compared(struct text *t, const struct ev *e, bool say_psn);
+
 /* The sentence of an event, without its id: "h1.qp RESET -> INIT". */
 void ev_add_text(struct text *t, const struct ev *e, const struct ev_names *names);
 

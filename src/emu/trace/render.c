@@ -7,6 +7,7 @@
 #include "emu/base/cursor.h"
 #include "emu/base/json.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/compared.h"
 #include "emu/trace/event.h"
 
 #define KIND_COLUMN 10u /* width of the id column, then of the kind column */
@@ -136,7 +137,25 @@ static void add_frame(struct text *t, const struct ev *e)
         text_addf(t, " psn=%u", number_of(e, "psn"));
 }
 
-/* {@qp}, {@cq}, {@host}, {@peer}, {@frame}: what takes two fields. */
+void ev_add_compared(struct text *t, const struct ev *e, bool say_psn)
+{
+    const struct ev_field *rule = ev_field_find(e->kind, "rule");
+    const struct ev_field *reason = ev_field_find(e->kind, "reason");
+    const struct ev_field *least = ev_field_find(e->kind, "least");
+    struct compared c;
+
+    if (!least)
+        return;
+    c = (struct compared){.least = ev_field_number(e, least),
+                          .most = ev_field_number(e, ev_field_find(e->kind, "most")),
+                          .found = ev_field_number(e, ev_field_find(e->kind, "found"))};
+    if (rule)
+        compared_add_rule(t, (uint32_t)ev_field_number(e, rule), &c, say_psn);
+    else
+        compared_add_drop(t, (uint32_t)ev_field_number(e, reason), &c, say_psn);
+}
+
+/* {@qp}, {@cq}, {@host}, {@peer}, {@frame}, {@compared}: what takes several fields. */
 static void add_composite(struct text *t, const struct ev *e, const char *what,
                           const struct ev_names *names)
 {
@@ -148,6 +167,8 @@ static void add_composite(struct text *t, const struct ev *e, const char *what,
         ev_names_object(names, t, number_of(e, "host"), OBJ_CQ, number_of(e, "cqn"));
     } else if (strcmp(what, "frame") == 0) {
         add_frame(t, e);
+    } else if (strcmp(what, "compared") == 0) {
+        ev_add_compared(t, e, false);
     } else {
         RDL_ASSERT(strcmp(what, "peer") == 0);
         if (number_of(e, "peer") == EV_HOST_NONE)

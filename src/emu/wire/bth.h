@@ -41,4 +41,10 @@ static inline size_t bth_peek_pad(const uint8_t bytes[BTH_BYTES])
     return bytes[1] >> 4 & 3u;
 }
 
+/* The TVer in the bytes of a BTH that bth_parse() refused for it. */
+static inline uint8_t bth_peek_version(const uint8_t bytes[BTH_BYTES])
+{
+    return bytes[1] & 0x0fu;
+}
+
 #endif

@@ -41,8 +41,10 @@ static enum drop_reason parse_network(struct packet *out, struct rd_cur *in)
         return why;
     if (udp.dst_port != UDP_PORT_ROCE)
         return DROP_NOT_ROCE;
-    if (udp.bytes != out->ip.payload_bytes)
+    if (udp.bytes != out->ip.payload_bytes) {
+        out->refused = compared_one(out->ip.payload_bytes, udp.bytes);
         return DROP_BAD_UDP_LENGTH;
+    }
     out->udp_src_port = udp.src_port;
     return DROP_NONE;
 }
@@ -71,14 +73,41 @@ static void parse_extensions(struct packet *out, struct rd_cur *in)
         rd_bytes(in, reserved, CNP_BYTES);
 }
 
-static bool icrc_matches(const uint8_t *ip, const uint8_t *icrc)
+/* The ICRC at @icrc, of the packet that begins at @ip: what it should be, and what it is. */
+static struct compared compare_icrc(const uint8_t *ip, const uint8_t *icrc)
 {
-    return icrc_compute(ip, (size_t)(icrc - ip)) == ld_le32(icrc);
+    return compared_one(icrc_compute(ip, (size_t)(icrc - ip)), ld_le32(icrc));
+}
+
+/* The BTH and everything that it announces; the payload is what is left. */
+static enum drop_reason parse_transport(struct packet *out, struct rd_cur *in)
+{
+    const uint8_t *bth = in->p;
+    const enum drop_reason why = bth_parse(&out->bth, in);
+
+    if (why == DROP_BAD_VERSION)
+        out->refused = compared_one(0, bth_peek_version(bth));
+    if (why != DROP_NONE)
+        return why;
+    out->op = op_info(out->bth.opcode);
+    if (!out->op->name)
+        return DROP_BAD_OPCODE;
+    parse_extensions(out, in);
+    if (in->bad)
+        return DROP_SHORT;
+    if (out->bth.pad_bytes > rd_left(in)) {
+        out->refused = compared_at_most(rd_left(in), out->bth.pad_bytes);
+        return DROP_BAD_PAD;
+    }
+    out->payload = in->p;
+    out->payload_bytes = (uint32_t)rd_left(in) - out->bth.pad_bytes;
+    return DROP_NONE;
 }
 
 enum drop_reason packet_parse(struct packet *out, const uint8_t *frame, size_t len)
 {
     struct rd_cur in = rd_cur(frame, len);
+    struct compared icrc;
     enum drop_reason why;
 
     *out = (struct packet){0};
@@ -88,22 +117,12 @@ enum drop_reason packet_parse(struct packet *out, const uint8_t *frame, size_t l
     if (rd_left(&in) < BTH_BYTES + ICRC_BYTES)
         return DROP_SHORT;
     in.end -= ICRC_BYTES;
-    if (!icrc_matches(frame + ETH_BYTES, in.end))
+    icrc = compare_icrc(frame + ETH_BYTES, in.end);
+    if (icrc.found != icrc.least) {
+        out->refused = icrc;
         return DROP_BAD_ICRC;
-    why = bth_parse(&out->bth, &in);
-    if (why != DROP_NONE)
-        return why;
-    out->op = op_info(out->bth.opcode);
-    if (!out->op->name)
-        return DROP_BAD_OPCODE;
-    parse_extensions(out, &in);
-    if (in.bad)
-        return DROP_SHORT;
-    if (out->bth.pad_bytes > rd_left(&in))
-        return DROP_BAD_PAD;
-    out->payload = in.p;
-    out->payload_bytes = (uint32_t)rd_left(&in) - out->bth.pad_bytes;
-    return DROP_NONE;
+    }
+    return parse_transport(out, &in);
 }
 
 static void build_extensions(const struct packet *p, unsigned headers, struct wr_cur *out)

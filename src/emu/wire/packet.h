@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/facts/compared.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/opcode.h"
 #include "emu/wire/bth.h"
@@ -37,6 +38,7 @@ struct packet {
     uint32_t ieth_rkey;          /* to invalidate */
     const uint8_t *payload;      /* in the frame */
     uint32_t payload_bytes;      /* without the pad */
+    struct compared refused;     /* by packet_parse(): what the check that failed compared */
 };
 
 /* All bytes of the frame that @p describes: ip.version, bth.opcode and payload_bytes count. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "emu/base/cursor.h"
+
 /* The upper three bits of an opcode are the service, also of reserved ones.  [IBTA1 9.2.1] */
 #define SERVICE_SHIFT 5u
 #define SERVICE_RC    0u
@@ -25,6 +27,43 @@ static bool is_from_peer(const struct qp *qp, const struct packet *p)
 
     return memcmp(p->ip.src, av->dgid, GID_BYTES) == 0 &&
            memcmp(p->ip.dst, qp->hca->gids[av->sgid_index].raw, GID_BYTES) == 0;
+}
+
+/* The addresses that differ, as numbers, if they are IPv4's. */
+static struct compared source_compared(const struct qp *qp, const struct packet *p)
+{
+    const struct av *av = &qp->attr.av;
+    const uint8_t *want = av->dgid, *have = p->ip.src;
+
+    if (memcmp(want, have, GID_BYTES) == 0) {
+        want = qp->hca->gids[av->sgid_index].raw;
+        have = p->ip.dst;
+    }
+    if (!gid_is_ipv4(want) || !gid_is_ipv4(have))
+        return (struct compared){0};
+    return compared_one(ld_be32(want + GID_IPV4_AT), ld_be32(have + GID_IPV4_AT));
+}
+
+struct compared admit_compared(const struct hca *h, const struct packet *p, enum drop_reason reason)
+{
+    const struct qp *qp = hca_qp(h, p->bth.dest_qpn);
+    uint16_t pkey = 0;
+
+    if (reason == DROP_NO_SUCH_QP)
+        return (struct compared){1, 0, p->bth.dest_qpn}; /* none would do */
+    if (!qp)
+        return (struct compared){0};
+    switch (reason) {
+    case DROP_QP_NOT_READY:
+        return (struct compared){op_is_response(p->op) ? QPS_RTS : QPS_RTR, QPS_SQD, qp->state};
+    case DROP_BAD_PKEY:
+        (void)!hca_pkey(qp->attr.pkey_index, &pkey);
+        return compared_one(pkey, p->bth.pkey);
+    case DROP_WRONG_SOURCE:
+        return source_compared(qp, p);
+    default:
+        return (struct compared){0};
+    }
 }
 
 enum drop_reason admit(const struct hca *h, const struct packet *p, struct qp **ret)

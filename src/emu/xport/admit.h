@@ -18,4 +18,8 @@
  */
 enum drop_reason admit(const struct hca *h, const struct packet *p, struct qp **ret);
 
+/* What was compared when admit() answered @reason. */
+struct compared admit_compared(const struct hca *h, const struct packet *p,
+                               enum drop_reason reason);
+
 #endif

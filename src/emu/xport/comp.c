@@ -29,6 +29,8 @@ static bool check_window(const struct comp_view *v, const struct packet *p, cons
     if (psn_diff(p->bth.psn, v->una) >= 0 && psn_diff(p->bth.psn, v->high) < 0)
         return false;
     *out = (struct comp_verdict){.act = ACT_DROP};
+    if (v->una.v != v->high.v) /* otherwise nothing is outstanding, and no PSN would do */
+        out->values = (struct compared){v->una.v, psn_add(v->high, PSN_MASK).v, p->bth.psn.v};
     return true;
 }
 
@@ -39,7 +41,7 @@ static bool check_response(const struct comp_view *v, const struct packet *p,
     (void)v;
     if (p->op->carried && a->word.kind != SYN_NAK_RESERVED)
         return false;
-    *out = (struct comp_verdict){ACT_FAIL, RULE_NONE, WCS_BAD_RESP_ERR, 0};
+    *out = (struct comp_verdict){.act = ACT_FAIL, .status = WCS_BAD_RESP_ERR};
     return true;
 }
 
@@ -79,7 +81,8 @@ static bool check_rnr(const struct comp_view *v, const struct packet *p, const s
         return false;
     *out = (struct comp_verdict){.act = ACT_WAIT_RNR, .n_acked = a->before};
     if (!rnr_retry_allowed(used, v->rnr_retry))
-        *out = (struct comp_verdict){ACT_FAIL, RULE_RNR_LIMIT, WCS_RNR_RETRY_EXC_ERR, a->before};
+        *out =
+            (struct comp_verdict){ACT_FAIL, RULE_RNR_LIMIT, WCS_RNR_RETRY_EXC_ERR, a->before, {0}};
     return true;
 }
 
@@ -93,7 +96,7 @@ static bool check_sequence(const struct comp_view *v, const struct packet *p,
         return false;
     *out = (struct comp_verdict){.act = ACT_GO_BACK, .n_acked = a->before};
     if (!retry_allowed(used, v->retry_cnt, v->profile))
-        *out = (struct comp_verdict){ACT_FAIL, RULE_RETRY_LIMIT, WCS_RETRY_EXC_ERR, a->before};
+        *out = (struct comp_verdict){ACT_FAIL, RULE_RETRY_LIMIT, WCS_RETRY_EXC_ERR, a->before, {0}};
     return true;
 }
 
@@ -108,7 +111,7 @@ static bool check_nak(const struct comp_view *v, const struct packet *p, const s
         status = WCS_REM_INV_REQ_ERR;
     else if (a->word.kind == SYN_NAK_REMOTE_ACCESS)
         status = WCS_REM_ACCESS_ERR;
-    *out = (struct comp_verdict){ACT_FAIL, RULE_NONE, status, a->before};
+    *out = (struct comp_verdict){.act = ACT_FAIL, .status = status, .n_acked = a->before};
     return true;
 }
 

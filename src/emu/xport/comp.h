@@ -3,8 +3,8 @@
 #ifndef EMU_XPORT_COMP_H
 #define EMU_XPORT_COMP_H
 
+#include "emu/facts/compared.h"
 #include "emu/facts/psn.h"
-#include "emu/facts/rules.h"
 #include "emu/wire/packet.h"
 
 /* What the rules look at. */
@@ -27,6 +27,7 @@ struct comp_verdict {
     enum rule rule;
     enum wc_status status;
     uint32_t n_acked;
+    struct compared values; /* that the rule compared */
 };
 
 /* @p has a response opcode.  Pure. */

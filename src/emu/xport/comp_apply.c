@@ -29,7 +29,8 @@ static ev_id trace_rx(const struct rc_qp *rc, const struct packet *p, const stru
              .opcode = p->bth.opcode, .psn = p->bth.psn.v,
              .syndrome = has_aeth ? (uint32_t)aeth_unpack(p->aeth.syndrome).kind : SYN_NONE,
              .msn = p->aeth.msn, .bytes = p->payload_bytes, .act = (uint32_t)d->act,
-             .rule = (uint32_t)d->rule, .tx = info->tx);
+             .rule = (uint32_t)d->rule, .tx = info->tx, .least = d->values.least,
+             .most = d->values.most, .found = d->values.found);
     return id;
 }
 
@@ -83,7 +84,7 @@ static void apply(struct rc_qp *rc, const struct packet *p, const struct comp_ve
     else if (d->act == ACT_WAIT_RNR)
         wait_rnr(rc, p, rx);
     else if (d->act == ACT_FAIL)
-        req_fail(rc, d->status, d->rule);
+        req_fail(rc, d->status, (struct objection){d->rule, d->values});
 }
 
 enum drop_reason comp_receive(struct rc_qp *rc, const struct packet *p, const struct rx_info *info)
@@ -95,7 +96,7 @@ enum drop_reason comp_receive(struct rc_qp *rc, const struct packet *p, const st
 
     count(rc, p, &d);
     if (d.act == ACT_DROP)
-        xport_drop(rc->x, p, info, DROP_GHOST_ACK);
+        xport_drop(rc->x, p, info, DROP_GHOST_ACK, &d.values);
     if (d.act != ACT_DROP && d.act != ACT_ACKS)
         retry_timer_stop(rc, TMR_ACK); /* the answer that was waited for is here */
     if (d.n_acked > 0) {

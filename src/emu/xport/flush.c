@@ -14,7 +14,7 @@ static void give_back(struct rc_qp *rc, enum wq wq, uint32_t desc)
 static void end_send(struct rc_qp *rc, const struct send_wqe *w)
 {
     if (rc->qp.state == QPS_ERR)
-        req_complete(rc, w, WCS_WR_FLUSH_ERR, RULE_FLUSH);
+        req_complete(rc, w, WCS_WR_FLUSH_ERR, by_rule(RULE_FLUSH));
     else
         give_back(rc, WQ_SEND, w->desc);
 }

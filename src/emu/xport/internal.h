@@ -7,15 +7,17 @@
 
 /* xport.c */
 
-/* The event `drop`: @p, which was for the QPN that it names, is thrown away. */
+/* The event `drop`: @p, which was for the QPN that it names, is thrown away.  @values are what the
+ * check compared.
+ */
 void xport_drop(const struct xport *x, const struct packet *p, const struct rx_info *info,
-                enum drop_reason reason);
+                enum drop_reason reason, const struct compared *values);
 
 /* Calls ops->ready() if @rc has something to send and the device does not know. */
 void rc_wake(struct rc_qp *rc);
 
-/* The event `key`: an element was checked, and @rule objected to it or RULE_NONE. */
-void rc_trace_key(const struct rc_qp *rc, const struct sge *s, enum rule rule);
+/* The event `key`: mr_check() for @access answered @rule for an element. */
+void rc_trace_key(const struct rc_qp *rc, const struct sge *s, enum rule rule, unsigned access);
 
 /* req.c: the send queue's cursors and completions */
 
@@ -40,17 +42,23 @@ void req_go_back(struct rc_qp *rc, ev_id cause);
 void req_acked(struct rc_qp *rc, uint32_t n);
 
 /* Request @next cannot be sent: it will end with @status once the earlier ones are done. */
-void req_refuse(struct rc_qp *rc, enum wc_status status, enum rule rule);
+void req_refuse(struct rc_qp *rc, enum wc_status status, struct objection by);
 
 /* Ends the oldest request with @status, and the queue pair with it. */
-void req_fail(struct rc_qp *rc, enum wc_status status, enum rule rule);
+void req_fail(struct rc_qp *rc, enum wc_status status, struct objection by);
 
 /* Ends the queue pair if the oldest request was refused. */
 void req_settle(struct rc_qp *rc);
 
 /* Completes a work request of the send queue. */
 void req_complete(struct rc_qp *rc, const struct send_wqe *w, enum wc_status status,
-                  enum rule rule);
+                  struct objection by);
+
+/* An objection of @rule that compared nothing, or whose values are told by another event. */
+static inline struct objection by_rule(enum rule rule)
+{
+    return (struct objection){rule, {0}};
+}
 
 /* Where fetch_send() may put the next work request. */
 struct rc_wqe *req_fetch_place(struct rc_qp *rc);

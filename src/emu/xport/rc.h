@@ -22,8 +22,8 @@
 #ifndef EMU_XPORT_RC_H
 #define EMU_XPORT_RC_H
 
+#include "emu/facts/compared.h"
 #include "emu/facts/psn.h"
-#include "emu/facts/rules.h"
 #include "emu/xport/xport.h"
 
 /* Packets that a requester may have outstanding: far below 2^23, where PSNs become ambiguous. */
@@ -50,7 +50,7 @@ struct rc_wqe {
     uint32_t bytes; /* of the message */
     uint32_t n_pkts;
     enum wc_status status; /* not SUCCESS: refused here; completes when it is the oldest */
-    enum rule rule;        /* by which rule */
+    struct objection by;
 };
 
 struct rc_req {

@@ -53,7 +53,7 @@ static enum rule check_keys(const struct rc_qp *rc, const struct send_wqe *w)
         if (s->bytes == 0)
             continue;
         rule = mr_check(h, s->lkey, rc->qp.pd->pdn, s->addr, s->bytes, 0);
-        rc_trace_key(rc, s, rule);
+        rc_trace_key(rc, s, rule, 0);
         if (rule != RULE_NONE)
             return rule;
     }
@@ -68,7 +68,7 @@ static void judge(struct rc_qp *rc, struct rc_wqe *q)
     enum rule rule;
 
     if (d.rule != RULE_NONE) {
-        req_refuse(rc, d.status, d.rule);
+        req_refuse(rc, d.status, (struct objection){d.rule, d.values});
         return;
     }
     q->bytes = wqe_bytes(&q->w);
@@ -77,7 +77,7 @@ static void judge(struct rc_qp *rc, struct rc_wqe *q)
     rule = check_keys(rc, &q->w);
     trace_because(rc_trace(rc), before);
     if (rule != RULE_NONE)
-        req_refuse(rc, WCS_LOC_PROT_ERR, rule);
+        req_refuse(rc, WCS_LOC_PROT_ERR, by_rule(rule));
 }
 
 bool req_fetch(struct rc_qp *rc)
@@ -162,14 +162,16 @@ void req_go_back(struct rc_qp *rc, ev_id cause)
     rc->req.resend = cause;
 }
 
-void req_complete(struct rc_qp *rc, const struct send_wqe *w, enum wc_status status, enum rule rule)
+void req_complete(struct rc_qp *rc, const struct send_wqe *w, enum wc_status status,
+                  struct objection by)
 {
     const struct completion wc = {
         .wr_id = w->wr_id,
         .status = status,
         .opcode = wr_completes_as(w->opcode),
         .qpn = rc->qp.qpn,
-        .rule = rule,
+        .rule = by.rule,
+        .values = by.values,
     };
     const bool signaled = rc->qp.config.sig_all || (w->flags & SF_SIGNALED);
 
@@ -180,14 +182,14 @@ void req_complete(struct rc_qp *rc, const struct send_wqe *w, enum wc_status sta
 }
 
 /* The oldest request is done, one way or the other. */
-static void complete_oldest(struct rc_qp *rc, enum wc_status status, enum rule rule)
+static void complete_oldest(struct rc_qp *rc, enum wc_status status, struct objection by)
 {
     struct rc_req *r = &rc->req;
     const struct rc_wqe *q = rc_wqe_at(r, r->oldest);
 
     r->oldest++;
     r->acked_pkts = 0;
-    req_complete(rc, &q->w, status, rule);
+    req_complete(rc, &q->w, status, by);
 }
 
 void req_acked(struct rc_qp *rc, uint32_t n)
@@ -206,25 +208,25 @@ void req_acked(struct rc_qp *rc, uint32_t n)
         n -= take;
         r->acked_pkts += take;
         if (take == left)
-            complete_oldest(rc, WCS_SUCCESS, RULE_NONE);
+            complete_oldest(rc, WCS_SUCCESS, by_rule(RULE_NONE));
     }
     if (psn_diff(r->nxt, r->una) < 0)
         rewind_cursor(rc);
 }
 
-void req_refuse(struct rc_qp *rc, enum wc_status status, enum rule rule)
+void req_refuse(struct rc_qp *rc, enum wc_status status, struct objection by)
 {
     struct rc_wqe *q = rc_wqe_at(&rc->req, rc->req.next);
 
     q->status = status;
-    q->rule = rule;
+    q->by = by;
     RC_COUNT(rc, send_err);
 }
 
-void req_fail(struct rc_qp *rc, enum wc_status status, enum rule rule)
+void req_fail(struct rc_qp *rc, enum wc_status status, struct objection by)
 {
     RDL_ASSERT(rc->req.oldest != rc->req.fetched);
-    complete_oldest(rc, status, rule);
+    complete_oldest(rc, status, by);
     rc_fail(rc);
 }
 
@@ -234,5 +236,5 @@ void req_settle(struct rc_qp *rc)
     const struct rc_wqe *q = rc_wqe_at(r, r->oldest);
 
     if (r->oldest != r->fetched && q->status != WCS_SUCCESS)
-        req_fail(rc, q->status, q->rule);
+        req_fail(rc, q->status, q->by);
 }

@@ -42,7 +42,7 @@ static enum rule gather(const struct rc_qp *rc, const struct rc_wqe *q, const st
         if (s.bytes == 0)
             continue;
         if (rule != RULE_NONE) {
-            rc_trace_key(rc, &s, rule);
+            rc_trace_key(rc, &s, rule, 0);
             return rule;
         }
         mr_copy_out(h, hca_mr(h, s.lkey), s.addr, to, s.bytes);
@@ -98,7 +98,7 @@ size_t req_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
     set_headers(rc, q, &c);
     rule = gather(rc, q, &c, &at, packet_build(&rc->out, frame));
     if (rule != RULE_NONE) {
-        req_refuse(rc, WCS_LOC_PROT_ERR, rule);
+        req_refuse(rc, WCS_LOC_PROT_ERR, by_rule(rule));
         goto out;
     }
     frame_bytes = packet_frame_bytes(&rc->out);

@@ -23,18 +23,28 @@ static struct resp_verdict drop(enum drop_reason why)
     return (struct resp_verdict){.act = ACT_DROP, .drop = why};
 }
 
+/* @d, which was reached by comparing @values. */
+static struct resp_verdict compared(struct resp_verdict d, struct compared values)
+{
+    d.values = values;
+    return d;
+}
+
 /* One sequence NAK until the expected PSN comes; after an RNR NAK, none at all if that silences. */
 static struct resp_verdict check_psn(const struct resp_view *v, const struct packet *p)
 {
     const int32_t ahead = psn_diff(p->bth.psn, v->expected);
+    struct resp_verdict d = nak(ACT_NAK_SEQUENCE, WCS_SUCCESS);
 
     if (ahead == 0)
         return accept;
     if (ahead < 0)
-        return (struct resp_verdict){.act = ACT_DUPLICATE};
-    if (v->rnr_nak_out && profile_has(v->profile, TRAIT_RNR_SILENCES))
-        return drop(DROP_AFTER_RNR);
-    return v->seq_nak_out ? drop(DROP_OUT_OF_SEQUENCE) : nak(ACT_NAK_SEQUENCE, WCS_SUCCESS);
+        d = (struct resp_verdict){.act = ACT_DUPLICATE};
+    else if (v->rnr_nak_out && profile_has(v->profile, TRAIT_RNR_SILENCES))
+        d = drop(DROP_AFTER_RNR);
+    else if (v->seq_nak_out)
+        d = drop(DROP_OUT_OF_SEQUENCE);
+    return compared(d, compared_one(v->expected.v, p->bth.psn.v));
 }
 
 static struct resp_verdict check_opcode(const struct resp_view *v, const struct packet *p)
@@ -50,16 +60,16 @@ static struct resp_verdict check_op_sequence(const struct resp_view *v, const st
 
 static struct resp_verdict check_length(const struct resp_view *v, const struct packet *p)
 {
-    const uint32_t n = p->payload_bytes;
-    bool good = n <= v->mtu;
+    struct compared c = compared_at_most(v->mtu, p->payload_bytes);
 
     if (!profile_has(v->profile, TRAIT_LENGTH_CHECKED))
         return accept;
     if (p->op->pos == OPP_FIRST || p->op->pos == OPP_MIDDLE)
-        good = n == v->mtu;
+        c.least = v->mtu;
     else if (p->op->pos == OPP_LAST)
-        good = n >= 1 && n <= v->mtu;
-    return good ? accept : nak(ACT_NAK_INVALID, WCS_SUCCESS);
+        c.least = 1;
+    return c.found >= c.least && c.found <= c.most ? accept
+                                                   : compared(nak(ACT_NAK_INVALID, WCS_SUCCESS), c);
 }
 
 static const struct {
@@ -82,24 +92,28 @@ static struct resp_verdict check_recv_wqe(const struct delivery_view *v, const s
 
 static struct resp_verdict check_recv_form(const struct delivery_view *v, const struct packet *p)
 {
+    const struct resp_verdict refused = nak(ACT_NAK_OPERATIONAL, WCS_LOC_QP_OP_ERR);
     const struct recv_wqe *w = v->wqe;
 
     (void)p;
-    if (v->got == FETCH_OK && !w->truncated && w->n_sge <= v->max_recv_sge &&
-        w->body_bytes == w->n_sge * SGE_BYTES)
+    if (v->got != FETCH_OK || w->truncated)
+        return refused;
+    if (w->n_sge <= v->max_recv_sge && w->body_bytes == w->n_sge * SGE_BYTES)
         return accept;
-    return nak(ACT_NAK_OPERATIONAL, WCS_LOC_QP_OP_ERR);
+    return compared(refused, sge_count_compared(w->n_sge, v->max_recv_sge, w->body_bytes));
 }
 
 static struct resp_verdict check_recv_length(const struct delivery_view *v, const struct packet *p)
 {
-    const uint64_t capacity = sge_total(v->wqe->sge, v->wqe->n_sge);
+    const struct compared c = compared_at_most(sge_total(v->wqe->sge, v->wqe->n_sge),
+                                               (uint64_t)v->received + p->payload_bytes);
 
-    if ((uint64_t)v->received + p->payload_bytes <= capacity)
+    if (c.found <= c.most)
         return accept;
-    return profile_has(v->profile, TRAIT_SHORT_RECV_IS_LEN_ERR)
-               ? nak(ACT_NAK_INVALID, WCS_LOC_LEN_ERR)
-               : nak(ACT_NAK_OPERATIONAL, WCS_LOC_QP_OP_ERR);
+    return compared(profile_has(v->profile, TRAIT_SHORT_RECV_IS_LEN_ERR)
+                        ? nak(ACT_NAK_INVALID, WCS_LOC_LEN_ERR)
+                        : nak(ACT_NAK_OPERATIONAL, WCS_LOC_QP_OP_ERR),
+                    c);
 }
 
 /* Only what this packet touches is looked at. */

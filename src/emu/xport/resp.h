@@ -8,8 +8,8 @@
 #ifndef EMU_XPORT_RESP_H
 #define EMU_XPORT_RESP_H
 
+#include "emu/facts/compared.h"
 #include "emu/facts/psn.h"
-#include "emu/facts/rules.h"
 #include "emu/xport/rc.h"
 
 /* What the rules of a packet look at. */
@@ -34,8 +34,9 @@ struct delivery_view {
 };
 
 struct resp_verdict {
-    enum pkt_act act; /* ACCEPT, DUPLICATE, NAK_*, RNR or DROP */
-    enum rule rule;   /* which one objected */
+    enum pkt_act act;       /* ACCEPT, DUPLICATE, NAK_*, RNR or DROP */
+    enum rule rule;         /* which one objected */
+    struct compared values; /* that it compared */
     enum drop_reason drop;
     enum wc_status status; /* how the receive ends with a NAK_*; SUCCESS: it is flushed */
     struct sge bad;        /* with LOC_PROT_ERR: the piece of the receive whose key was refused */

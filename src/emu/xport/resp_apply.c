@@ -174,6 +174,7 @@ static void refuse(struct rc_qp *rc, const struct resp_verdict *d, ev_id rx)
         .opcode = WC_RECV,
         .qpn = rc->qp.qpn,
         .rule = d->rule,
+        .values = d->values,
     };
     const enum syndrome kind =
         d->act == ACT_NAK_INVALID ? SYN_NAK_INVALID_REQUEST : SYN_NAK_REMOTE_OPERATIONAL;
@@ -252,7 +253,7 @@ static void apply(struct rc_qp *rc, const struct packet *p, const struct resp_ve
         break;
     default:
         if (d->status == WCS_LOC_PROT_ERR)
-            rc_trace_key(rc, &d->bad, d->rule);
+            rc_trace_key(rc, &d->bad, d->rule, ACC_LOCAL_WRITE);
         refuse(rc, d, rx);
         break;
     }
@@ -266,7 +267,8 @@ enum drop_reason resp_receive(struct rc_qp *rc, const struct packet *p, const st
 
     TRACE_ID(rc_trace(rc), rx, rx, .host = rc->qp.hca->host, .qpn = rc->qp.qpn,
              .opcode = p->bth.opcode, .psn = p->bth.psn.v, .bytes = p->payload_bytes,
-             .act = (uint32_t)d.act, .rule = (uint32_t)d.rule, .tx = info->tx);
+             .act = (uint32_t)d.act, .rule = (uint32_t)d.rule, .tx = info->tx,
+             .least = d.values.least, .most = d.values.most, .found = d.values.found);
     before = trace_because(rc_trace(rc), rx);
     RC_COUNT(rc, rcvd_pkts);
     if (p->bth.psn.v == r->expected.v) {
@@ -275,7 +277,7 @@ enum drop_reason resp_receive(struct rc_qp *rc, const struct packet *p, const st
         r->seq_naks = 0;
     }
     if (d.act == ACT_DROP)
-        xport_drop(rc->x, p, info, d.drop);
+        xport_drop(rc->x, p, info, d.drop, &d.values);
     apply(rc, p, &d, rx);
     rc_wake(rc);
     trace_because(rc_trace(rc), before);

@@ -123,7 +123,7 @@ static void ack_timeout(struct rc_qp *rc)
     trace_because(rc_trace(rc), id);
     if (!again) {
         RC_COUNT(rc, retry_exceeded);
-        req_fail(rc, WCS_RETRY_EXC_ERR, RULE_RETRY_LIMIT);
+        req_fail(rc, WCS_RETRY_EXC_ERR, by_rule(RULE_RETRY_LIMIT));
         return;
     }
     r->retries++;

@@ -7,46 +7,69 @@
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
 
-static enum wc_status check_form(const struct qp_config *c, const struct send_wqe *w)
+static struct wqe_verdict refuse(enum wc_status status, struct compared values)
 {
-    (void)c;
-    return w->truncated ? WCS_LOC_QP_OP_ERR : WCS_SUCCESS;
+    return (struct wqe_verdict){.status = status, .values = values};
 }
 
-static enum wc_status check_opcode(const struct qp_config *c, const struct send_wqe *w)
+static const struct compared nothing;
+static const struct wqe_verdict allowed = {RULE_NONE, WCS_SUCCESS, {0}};
+
+static struct wqe_verdict check_form(const struct qp_config *c, const struct send_wqe *w)
 {
     (void)c;
-    return wr_is_carried(w->opcode) ? WCS_SUCCESS : WCS_LOC_QP_OP_ERR;
+    return w->truncated ? refuse(WCS_LOC_QP_OP_ERR, nothing) : allowed;
 }
 
-static enum wc_status check_inline(const struct qp_config *c, const struct send_wqe *w)
+static struct wqe_verdict check_opcode(const struct qp_config *c, const struct send_wqe *w)
+{
+    (void)c;
+    return wr_is_carried(w->opcode) ? allowed : refuse(WCS_LOC_QP_OP_ERR, nothing);
+}
+
+static struct wqe_verdict check_inline(const struct qp_config *c, const struct send_wqe *w)
 {
     if ((w->flags & SF_INLINE) == 0)
-        return WCS_SUCCESS;
+        return allowed;
     if (w->n_sge != 0)
-        return WCS_LOC_QP_OP_ERR;
-    return w->body_bytes <= c->max_inline_data ? WCS_SUCCESS : WCS_LOC_LEN_ERR;
+        return refuse(WCS_LOC_QP_OP_ERR, nothing);
+    return w->body_bytes <= c->max_inline_data
+               ? allowed
+               : refuse(WCS_LOC_LEN_ERR, compared_at_most(c->max_inline_data, w->body_bytes));
 }
 
-static enum wc_status check_sge_count(const struct qp_config *c, const struct send_wqe *w)
+struct compared sge_count_compared(uint32_t n_sge, uint32_t max_sge, uint32_t body_bytes)
+{
+    if (n_sge > max_sge)
+        return compared_at_most(max_sge, n_sge);
+    return compared_one(body_bytes / SGE_BYTES, n_sge);
+}
+
+static struct wqe_verdict check_sge_count(const struct qp_config *c, const struct send_wqe *w)
 {
     if (w->flags & SF_INLINE)
-        return WCS_SUCCESS;
-    return w->n_sge <= c->max_send_sge && w->body_bytes == w->n_sge * SGE_BYTES ? WCS_SUCCESS
-                                                                                : WCS_LOC_QP_OP_ERR;
+        return allowed;
+    if (w->n_sge <= c->max_send_sge && w->body_bytes == w->n_sge * SGE_BYTES)
+        return allowed;
+    return refuse(WCS_LOC_QP_OP_ERR, sge_count_compared(w->n_sge, c->max_send_sge, w->body_bytes));
 }
 
-static enum wc_status check_length(const struct qp_config *c, const struct send_wqe *w)
+static struct wqe_verdict check_length(const struct qp_config *c, const struct send_wqe *w)
 {
+    uint64_t bytes;
+
     (void)c;
     if (w->flags & SF_INLINE)
-        return WCS_SUCCESS;
-    return sge_total(w->sge, w->n_sge) <= MESSAGE_BYTES_MAX ? WCS_SUCCESS : WCS_LOC_LEN_ERR;
+        return allowed;
+    bytes = sge_total(w->sge, w->n_sge);
+    return bytes <= MESSAGE_BYTES_MAX
+               ? allowed
+               : refuse(WCS_LOC_LEN_ERR, compared_at_most(MESSAGE_BYTES_MAX, bytes));
 }
 
 static const struct {
     enum rule rule;
-    enum wc_status (*check)(const struct qp_config *, const struct send_wqe *);
+    struct wqe_verdict (*check)(const struct qp_config *, const struct send_wqe *);
 } checks[] = {
     {RULE_SQ_FORM, check_form},     {RULE_SQ_OPCODE, check_opcode},
     {RULE_SQ_INLINE, check_inline}, {RULE_SQ_SGE_COUNT, check_sge_count},
@@ -56,12 +79,14 @@ static const struct {
 struct wqe_verdict wqe_decide(const struct qp_config *config, const struct send_wqe *w)
 {
     for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
-        const enum wc_status status = checks[i].check(config, w);
+        struct wqe_verdict d = checks[i].check(config, w);
 
-        if (status != WCS_SUCCESS)
-            return (struct wqe_verdict){checks[i].rule, status};
+        if (d.status != WCS_SUCCESS) {
+            d.rule = checks[i].rule;
+            return d;
+        }
     }
-    return (struct wqe_verdict){RULE_NONE, WCS_SUCCESS};
+    return allowed;
 }
 
 uint32_t wqe_bytes(const struct send_wqe *w)

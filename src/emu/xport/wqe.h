@@ -15,6 +15,7 @@
 struct wqe_verdict {
     enum rule rule;        /* RULE_NONE: nothing objects */
     enum wc_status status; /* how the work request ends otherwise */
+    struct compared values;
 };
 
 /* Judges form and length of @w for a queue pair that was created with @config.  Keys are judged by
@@ -37,6 +38,9 @@ enum op_position wqe_position(uint32_t i, uint32_t n);
  */
 enum rule sge_check(const struct hca *h, uint32_t pdn, const struct sge *sge, struct sge_cur at,
                     uint32_t bytes, struct sge *reterr_bad);
+
+/* What is wrong with a WQE of @n_sge elements: there may be @max_sge, and @body_bytes hold them. */
+struct compared sge_count_compared(uint32_t n_sge, uint32_t max_sge, uint32_t body_bytes);
 
 /* All bytes of a list of @n elements. */
 uint64_t sge_total(const struct sge *sge, uint32_t n);

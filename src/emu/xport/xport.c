@@ -8,6 +8,7 @@
 #include "emu/base/log2.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/profile.h"
+#include "emu/hca/mr.h"
 #include "emu/xport/admit.h"
 #include "emu/xport/internal.h"
 
@@ -209,11 +210,12 @@ void xport_kick(struct xport *x, struct qp *qp, enum wq wq)
 }
 
 void xport_drop(const struct xport *x, const struct packet *p, const struct rx_info *info,
-                enum drop_reason reason)
+                enum drop_reason reason, const struct compared *values)
 {
     TRACE(x->hca->trace, drop, .host = x->hca->host, .qpn = p->bth.dest_qpn,
           .opcode = p->bth.opcode, .psn = p->bth.psn.v, .reason = (uint32_t)reason,
-          .wire_bytes = info->wire_bytes, .tx = info->tx);
+          .wire_bytes = info->wire_bytes, .tx = info->tx, .least = values->least,
+          .most = values->most, .found = values->found);
 }
 
 enum drop_reason xport_receive(struct xport *x, const struct packet *p, const struct rx_info *info)
@@ -222,7 +224,9 @@ enum drop_reason xport_receive(struct xport *x, const struct packet *p, const st
     const enum drop_reason reason = admit(x->hca, p, &qp);
 
     if (reason != DROP_NONE) {
-        xport_drop(x, p, info, reason);
+        const struct compared values = admit_compared(x->hca, p, reason);
+
+        xport_drop(x, p, info, reason, &values);
         return reason;
     }
     return op_is_response(p->op) ? comp_receive(rc_of(qp), p, info)
@@ -252,10 +256,16 @@ void rc_wake(struct rc_qp *rc)
     rc->x->ops->ready(rc->x->ctx, &rc->qp);
 }
 
-void rc_trace_key(const struct rc_qp *rc, const struct sge *s, enum rule rule)
+void rc_trace_key(const struct rc_qp *rc, const struct sge *s, enum rule rule, unsigned access)
 {
+    struct objection o = {RULE_NONE, {0}};
+
+    if (rule != RULE_NONE)
+        o = mr_objection(rc->qp.hca, s->lkey, rc->qp.pd->pdn, s->addr, s->bytes, access);
+    RDL_ASSERT(o.rule == rule);
     TRACE(rc_trace(rc), key, .host = rc->qp.hca->host, .qpn = rc->qp.qpn, .key = s->lkey,
-          .addr = s->addr, .bytes = s->bytes, .rule = (uint32_t)rule);
+          .addr = s->addr, .bytes = s->bytes, .rule = (uint32_t)rule, .least = o.values.least,
+          .most = o.values.most, .found = o.values.found);
 }
 
 /* The next packet of the send queue; what is posted is looked at only now. */

@@ -99,6 +99,57 @@ static void each_check_has_its_rule(void **state)
     stand_down(&s);
 }
 
+static void an_objection_says_what_was_compared(void **state)
+{
+    struct stand s;
+    struct mr_request req;
+    struct mr *mr;
+    uint32_t pdn, other;
+
+    (void)state;
+    stand_up(&s, 2);
+    pdn = stand_pd(&s);
+    other = stand_pd(&s);
+    req = request(pdn);
+    req.access = ACC_REMOTE_READ;
+    assert_int_equal(hca_mr_create(&s.hca, &req, &mr), RSP_OK);
+    {
+        const uint64_t last = ADDR + req.length - 1;
+        const struct {
+            uint32_t key, pdn;
+            uint64_t addr, bytes;
+            unsigned access;
+            struct objection want;
+        } rows[] = {
+            {mr->key, pdn, ADDR, 1, 0, {RULE_NONE, {0}}},
+            {mr->key ^ 1, pdn, ADDR, 1, 0, {RULE_MR_KEY, {mr->key, mr->key, mr->key ^ 1}}},
+            {UINT32_MAX, pdn, ADDR, 1, 0, {RULE_MR_KEY, {0}}}, /* nothing was ever there */
+            {mr->key, other, ADDR, 1, 0, {RULE_MR_PD, {pdn, pdn, other}}},
+            {mr->key, pdn, ADDR - 1, 1, 0, {RULE_MR_RANGE, {ADDR, last, ADDR - 1}}},
+            {mr->key, pdn, ADDR + 1, req.length, 0, {RULE_MR_RANGE, {ADDR, last, last + 1}}},
+            {mr->key, pdn, last + 1, 1, 0, {RULE_MR_RANGE, {ADDR, last, last + 1}}},
+            {mr->key, pdn, ADDR, UINT64_MAX, 0, {RULE_MR_RANGE, {ADDR, last, UINT64_MAX}}},
+            {mr->key,
+             pdn,
+             ADDR,
+             1,
+             ACC_LOCAL_WRITE,
+             {RULE_MR_ACCESS, {ACC_LOCAL_WRITE, ACC_LOCAL_WRITE, ACC_REMOTE_READ}}},
+        };
+
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+            const struct objection o = mr_objection(&s.hca, rows[i].key, rows[i].pdn, rows[i].addr,
+                                                    rows[i].bytes, rows[i].access);
+
+            assert_int_equal(o.rule, rows[i].want.rule);
+            assert_int_equal(o.values.least, rows[i].want.values.least);
+            assert_int_equal(o.values.most, rows[i].want.values.most);
+            assert_int_equal(o.values.found, rows[i].want.values.found);
+        }
+    }
+    stand_down(&s);
+}
+
 /* The key of a region that is gone stays dead when its place is used again. */
 static void an_old_key_does_not_open_the_new_region(void **state)
 {
@@ -158,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_that_make_no_sense_are_refused),
         cmocka_unit_test(each_check_has_its_rule),
+        cmocka_unit_test(an_objection_says_what_was_compared),
         cmocka_unit_test(an_old_key_does_not_open_the_new_region),
         cmocka_unit_test(bytes_go_to_the_pages_of_the_list),
     };

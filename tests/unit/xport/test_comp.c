@@ -96,7 +96,12 @@ static void the_window_wraps(void **state)
                                  .op = op_info(OP_RC_ACKNOWLEDGE),
                                  .aeth = {.syndrome = ACK}};
 
-        assert_int_equal(comp_decide(&v, &p).act, rows[i].inside ? ACT_ACKS : ACT_DROP);
+        const struct comp_verdict d = comp_decide(&v, &p);
+
+        assert_int_equal(d.act, rows[i].inside ? ACT_ACKS : ACT_DROP);
+        assert_int_equal(d.values.least, rows[i].inside ? 0 : 0xfffffe);
+        assert_int_equal(d.values.most, rows[i].inside ? 0 : 3);
+        assert_int_equal(d.values.found, rows[i].inside ? 0 : rows[i].psn);
     }
 }
 
@@ -109,6 +114,7 @@ static void with_nothing_outstanding_everything_is_a_ghost(void **state)
 
     (void)state;
     assert_int_equal(comp_decide(&v, &p).act, ACT_DROP);
+    assert_int_equal(comp_decide(&v, &p).values.least, 0); /* no PSN would do */
 }
 
 /* 7 is seven for retry_cnt, unless the profile differs, and for ever for rnr_retry. */

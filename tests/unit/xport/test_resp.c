@@ -46,6 +46,9 @@ static void the_psn_decides_first(void **state)
         assert_int_equal(d.act, rows[i].act);
         assert_int_equal(d.drop, rows[i].drop);
         assert_int_equal(d.rule, d.act == ACT_ACCEPT ? RULE_NONE : RULE_RESP_PSN);
+        assert_int_equal(d.values.least, d.act == ACT_ACCEPT ? 0 : rows[i].expected);
+        assert_int_equal(d.values.most, d.values.least);
+        assert_int_equal(d.values.found, d.act == ACT_ACCEPT ? 0 : rows[i].psn);
     }
 }
 

@@ -2,6 +2,7 @@
 /* Send work requests: positions and lists.  test_errors.c has the rules that refuse one. */
 #include "testing.h"
 
+#include "emu/facts/device.h"
 #include "emu/xport/wqe.h"
 
 static void messages_are_cut_at_the_mtu(void **state)
@@ -50,11 +51,43 @@ static void a_list_is_walked_piece_by_piece(void **state)
                      2 * (uint64_t)UINT32_MAX);
 }
 
+static void what_refuses_a_request_says_the_limit_and_what_it_found(void **state)
+{
+    static const struct qp_config config = {.max_send_sge = 2, .max_inline_data = 32};
+    struct sge long_list[2] = {{.bytes = MESSAGE_BYTES_MAX}, {.bytes = 1}};
+    const struct {
+        struct send_wqe w;
+        enum rule rule;
+        struct compared want;
+    } rows[] = {
+        {{.opcode = WR_SEND, .n_sge = 3, .body_bytes = 3 * SGE_BYTES},
+         RULE_SQ_SGE_COUNT,
+         {0, 2, 3}},
+        {{.opcode = WR_SEND, .n_sge = 2, .body_bytes = SGE_BYTES}, RULE_SQ_SGE_COUNT, {1, 1, 2}},
+        {{.opcode = WR_SEND, .flags = SF_INLINE, .body_bytes = 33}, RULE_SQ_INLINE, {0, 32, 33}},
+        {{.opcode = WR_SEND, .n_sge = 2, .body_bytes = 2 * SGE_BYTES, .sge = long_list},
+         RULE_SQ_LENGTH,
+         {0, MESSAGE_BYTES_MAX, (uint64_t)MESSAGE_BYTES_MAX + 1}},
+        {{.opcode = WR_RECV}, RULE_SQ_OPCODE, {0}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct wqe_verdict d = wqe_decide(&config, &rows[i].w);
+
+        assert_int_equal(d.rule, rows[i].rule);
+        assert_int_equal(d.values.least, rows[i].want.least);
+        assert_int_equal(d.values.most, rows[i].want.most);
+        assert_int_equal(d.values.found, rows[i].want.found);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_are_cut_at_the_mtu),
         cmocka_unit_test(a_list_is_walked_piece_by_piece),
+        cmocka_unit_test(what_refuses_a_request_says_the_limit_and_what_it_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -245,10 +245,12 @@ static void a_message_that_does_not_fit_is_explained_from_both_ends(void **state
     ask_why(&p, &r, "h1.cq.wc[0]");
     assert_prints(&p, "REM_INV_REQ_ERR");
     assert_prints(&p, "NAK_INVALID_REQUEST psn=100 arrived, sent by h2.qp");
-    assert_prints(&p, "explain RESP_RECV_LENGTH");
+    assert_prints(&p, "expected at most 32 bytes, found 64");
+    assert_lines_fit(&p);
     printed_end(&p);
     ask_why(&p, &r, "h2.cq.wc[0]");
-    assert_prints(&p, "LOC_LEN_ERR");
+    assert_prints(&p, "LOC_LEN_ERR RECV, by RESP_RECV_LENGTH, expected at most 32 bytes");
+    assert_lines_fit(&p);
     printed_end(&p);
     rig_done(&r);
 }

@@ -4,6 +4,7 @@
 
 #include "cli/printed.h"
 #include "cli/tell/why.h"
+#include "emu/facts/rules.h"
 
 enum { H1, H2 };
 
@@ -269,6 +270,63 @@ static void a_refused_key_is_shown_with_its_bytes(void **state)
     printed_end(&p);
 }
 
+/* A responder whose rq_psn is wrong answers, and its answer is a ghost. */
+static void a_wrong_psn_is_said_with_the_one_that_was_expected(void **state)
+{
+    static const struct ev events[] = {
+        {.id = ID(3, 1), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = 100, .wr_id = 5}},
+        {.id = ID(4, 1),
+         .cause = ID(3, 1),
+         .kind = EV_rx,
+         .u.rx = {.host = 1,
+                  .psn = 100,
+                  .act = ACT_NAK_SEQUENCE,
+                  .rule = RULE_RESP_PSN,
+                  .tx = ID(3, 1),
+                  .least = 50,
+                  .most = 50,
+                  .found = 100}},
+        {.id = ID(4, 2),
+         .cause = ID(4, 1),
+         .kind = EV_tx,
+         .u.tx = {.host = 1, .psn = 50, .syndrome = SYN_NAK_PSN_SEQUENCE}},
+        {.id = ID(5, 1),
+         .cause = ID(4, 2),
+         .kind = EV_rx,
+         .u.rx = {.qpn = 2,
+                  .psn = 50,
+                  .syndrome = SYN_NAK_PSN_SEQUENCE,
+                  .act = ACT_DROP,
+                  .rule = RULE_COMP_WINDOW,
+                  .tx = ID(4, 2),
+                  .least = 100,
+                  .most = 103,
+                  .found = 50}},
+        {.id = ID(5, 2),
+         .cause = ID(5, 1),
+         .kind = EV_drop,
+         .u.drop = {.qpn = 2,
+                    .psn = 50,
+                    .reason = DROP_GHOST_ACK,
+                    .tx = ID(4, 2),
+                    .least = 100,
+                    .most = 103,
+                    .found = 50}},
+    };
+    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+    struct printed p;
+
+    (void)state;
+    assert_int_equal(ask(&p, &w, ID(4, 1), 0), RDL_OK);
+    assert_prints(&p, "NAK_SEQUENCE, by RESP_PSN, expected psn=50\n");
+    assert_prints(&p, "sequence NAK, expected psn=50, found psn=100; explain RESP_PSN");
+    printed_end(&p);
+    assert_int_equal(ask(&p, &w, ID(5, 1), 0), RDL_OK);
+    assert_prints(&p, "expected psn=100 to 103, found psn=50; explain COMP_WINDOW");
+    assert_lines_fit(&p);
+    printed_end(&p);
+}
+
 static void causes_in_a_circle_end(void **state)
 {
     static const struct ev events[] = {
@@ -323,6 +381,7 @@ int main(void)
         cmocka_unit_test(a_frame_that_was_damaged_twice_is_known_by_its_sending),
         cmocka_unit_test(a_flushed_request_names_the_one_that_failed),
         cmocka_unit_test(a_refused_key_is_shown_with_its_bytes),
+        cmocka_unit_test(a_wrong_psn_is_said_with_the_one_that_was_expected),
         cmocka_unit_test(causes_in_a_circle_end),
         cmocka_unit_test(targets_without_a_lab),
     };

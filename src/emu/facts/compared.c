@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/facts/compared.h"
+
+#include <stddef.h>
+
+#include "emu/base/assert.h"
+
+/* How a value is written. */
+enum form {
+    FORM_DECIMAL,
+    FORM_PSN,
+    FORM_HEX,
+    FORM_ACCESS, /* set of enum access_bit */
+    FORM_STATE,  /* enum qp_state */
+    FORM_IPV4,
+    FORM_FOUND_ALONE /* decimal; nothing in particular was expected */
+};
+
+struct row {
+    uint32_t of; /* enum rule, enum drop_reason */
+    const char *lead, *tail;
+    enum form form;
+};
+
+static const struct row by_rule[] = {
+#define RULE(name, lead, tail, form) {RULE_##name, lead, tail, FORM_##form},
+#define DROP(name, lead, tail, form)
+#include "emu/facts/compared.def"
+#undef RULE
+#undef DROP
+};
+
+static const struct row by_drop[] = {
+#define RULE(name, lead, tail, form)
+#define DROP(name, lead, tail, form) {DROP_##name, lead, tail, FORM_##form},
+#include "emu/facts/compared.def"
+#undef RULE
+#undef DROP
+};
+
+static void add_access(struct text *t, uint64_t set)
+{
+    bool first = true;
+
+    for (size_t i = 0; i < enum_access.n_rows; i++) {
+        if (!(set & enum_access.rows[i].value))
+            continue;
+        text_addf(t, "%s%s", first ? "" : ",", enum_access.rows[i].text);
+        first = false;
+    }
+    if (first)
+        text_add(t, "none");
+}
+
+static void add_value(struct text *t, enum form form, uint64_t v)
+{
+    switch (form) {
+    case FORM_DECIMAL:
+    case FORM_PSN:
+    case FORM_FOUND_ALONE:
+        text_addf(t, "%llu", (unsigned long long)v);
+        break;
+    case FORM_HEX:
+        text_addf(t, "0x%llx", (unsigned long long)v);
+        break;
+    case FORM_ACCESS:
+        add_access(t, v);
+        break;
+    case FORM_STATE:
+        text_add(t, enum_name(&enum_qp_state, (uint32_t)v));
+        break;
+    case FORM_IPV4:
+        text_addf(t, "%u.%u.%u.%u", (unsigned)(v >> 24 & 0xff), (unsigned)(v >> 16 & 0xff),
+                  (unsigned)(v >> 8 & 0xff), (unsigned)(v & 0xff));
+        break;
+    }
+}
+
+static void add_expected(struct text *t, const struct row *r, const struct compared *c)
+{
+    text_add(t, ", expected ");
+    if (c->least == 0 && c->most > 0 && r->form == FORM_DECIMAL && r->tail[0]) {
+        text_add(t, "at most ");
+    } else {
+        text_add(t, r->lead);
+        add_value(t, r->form, c->least);
+        if (c->least == c->most) {
+            text_add(t, r->tail);
+            return;
+        }
+        text_add(t, " to ");
+    }
+    add_value(t, r->form, c->most);
+    text_add(t, r->tail);
+}
+
+static void add(struct text *t, const struct row *rows, size_t n, uint32_t of,
+                const struct compared *c, bool say_psn)
+{
+    if (c->found >= c->least && c->found <= c->most)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].of != of)
+            continue;
+        if (rows[i].form != FORM_FOUND_ALONE)
+            add_expected(t, &rows[i], c);
+        if (rows[i].form == FORM_PSN && !say_psn)
+            continue;
+        text_addf(t, ", found %s", rows[i].lead);
+        add_value(t, rows[i].form, c->found);
+    }
+}
+
+void compared_add_rule(struct text *t, uint32_t rule, const struct compared *c, bool say_psn)
+{
+    add(t, by_rule, ARRAY_LEN(by_rule), rule, c, say_psn);
+}
+
+void compared_add_drop(struct text *t, uint32_t reason, const struct compared *c, bool say_psn)
+{
+    add(t, by_drop, ARRAY_LEN(by_drop), reason, c, say_psn);
+}

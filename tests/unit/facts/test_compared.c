@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* What a rule compared, in words. */
+#include "testing.h"
+
+#include "emu/facts/compared.h"
+
+static void both_values_are_said_as_the_rule_has_them(void **state)
+{
+    static const struct {
+        enum rule rule;
+        struct compared c;
+        const char *want;
+    } rows[] = {
+        {RULE_RESP_PSN, {50, 50, 100}, ", expected psn=50, found psn=100"},
+        {RULE_COMP_WINDOW, {100, 103, 99}, ", expected psn=100 to 103, found psn=99"},
+        {RULE_COMP_WINDOW, {16777215, 1, 5}, ", expected psn=16777215 to 1, found psn=5"},
+        {RULE_RESP_LENGTH, {1024, 1024, 7}, ", expected 1024 bytes, found 7"},
+        {RULE_RESP_LENGTH, {1, 1024, 0}, ", expected 1 to 1024 bytes, found 0"},
+        {RULE_RESP_LENGTH, {0, 1024, 1025}, ", expected at most 1024 bytes, found 1025"},
+        {RULE_MR_RANGE,
+         {0x1000, 0x1fff, 0x2000},
+         ", expected address 0x1000 to 0x1fff, found address 0x2000"},
+        {RULE_MR_ACCESS,
+         {ACC_LOCAL_WRITE, ACC_LOCAL_WRITE, 0},
+         ", expected access lw, found access none"},
+        {RULE_MR_ACCESS,
+         {ACC_LOCAL_WRITE, ACC_LOCAL_WRITE, ACC_REMOTE_WRITE | ACC_REMOTE_READ},
+         ", expected access lw, found access rw,rr"},
+        {RULE_RESP_PSN, {50, 50, 50}, ""},   /* no rule objects to that */
+        {RULE_RESP_RECV_WQE, {1, 1, 0}, ""}, /* compares nothing */
+        {RULE_NONE, {1, 1, 0}, ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char buf[128];
+        struct text t = text_on(buf, sizeof(buf));
+
+        compared_add_rule(&t, rows[i].rule, &rows[i].c, true);
+        assert_string_equal(buf, rows[i].want);
+    }
+}
+
+static void so_are_those_of_what_was_dropped(void **state)
+{
+    static const struct {
+        enum drop_reason reason;
+        struct compared c;
+        const char *want;
+    } rows[] = {
+        {DROP_BAD_ICRC, {0xabcd, 0xabcd, 0xabce}, ", expected 0xabcd, found 0xabce"},
+        {DROP_NO_SUCH_QP, {1, 0, 77}, ", found QPN 77"},
+        {DROP_QP_NOT_READY, {QPS_RTR, QPS_SQD, QPS_INIT}, ", expected RTR to SQD, found INIT"},
+        {DROP_WRONG_SOURCE,
+         {0x0a000001, 0x0a000001, 0x0a000063},
+         ", expected 10.0.0.1, found 10.0.0.99"},
+        {DROP_BAD_PKEY, {0xffff, 0xffff, 0x8001}, ", expected 0xffff, found 0x8001"},
+        {DROP_FRAGMENT, {1, 1, 0}, ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char buf[128];
+        struct text t = text_on(buf, sizeof(buf));
+
+        compared_add_drop(&t, rows[i].reason, &rows[i].c, true);
+        assert_string_equal(buf, rows[i].want);
+    }
+}
+
+static void a_psn_that_was_said_is_not_said_again(void **state)
+{
+    const struct compared psn = {50, 50, 100}, bytes = {1, 9, 0};
+    char buf[128];
+    struct text t = text_on(buf, sizeof(buf));
+
+    (void)state;
+    compared_add_rule(&t, RULE_RESP_PSN, &psn, false);
+    compared_add_drop(&t, DROP_GHOST_ACK, &psn, false);
+    compared_add_rule(&t, RULE_RESP_LENGTH, &bytes, false);
+    assert_string_equal(buf, ", expected psn=50, expected psn=50, expected 1 to 9 bytes, found 0");
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_values_are_said_as_the_rule_has_them),
+        cmocka_unit_test(so_are_those_of_what_was_dropped),
+        cmocka_unit_test(a_psn_that_was_said_is_not_said_again),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
