@@ -23,9 +23,15 @@ struct rdl_fault_config {
     uint32_t nth;         /* the n-th matching frame is the first one hit; from 1 */
     uint32_t count;       /* how many are hit from there on; RDL_ANY: all */
     uint64_t delay_ns;    /* FLT_DELAY: how much later; FLT_DUPLICATE: the copy's delay */
-    uint32_t corrupt_bit; /* FLT_CORRUPT: bit of the frame, taken modulo its length */
+    uint32_t corrupt_bit; /* FLT_CORRUPT: see below */
     rdl_port from_port;   /* raw 0: any; not together with @from */
 };
+
+/* @corrupt_bit is the number of a bit in the frame, taken modulo its length: bit 0 is the first and
+ * highest one of the destination MAC.  RDL_ANY is the last bit that the ICRC covers, which is the
+ * one before it: number 8 * n - 33 of a frame whose ICRC ends with byte n.  The receiver drops the
+ * frame with a wrong ICRC then.  A frame that has no ICRC is hit in its last bit.
+ */
 
 /* Return: RDL_OK, RDL_ERR_INVAL, RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT, RDL_ERR_STALE (@from) */
 RDL_MUST_CHECK enum rdl_status rdl_fault_add(struct rdl_lab *lab,

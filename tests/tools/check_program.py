@@ -135,6 +135,13 @@ CASES = [  # arguments, standard input, exit status, what the output must match
      r"by RESP_RECV_LENGTH, expected at most 8 bytes, found\s+64"),
     (["-c", "source pair.lab; post_send h1.qp sge=mr[4090:4100]; run; why"], "", 0,
      r"refused by MR_RANGE, expected\s+address\s+0x\w+\s+to\s+0x\w+fff,\s+found\s+address\s+0x\w+003"),
+    (["-c", "source pair.lab; post_recv h2.qp sge=mr; corrupt next as f1; post_send h1.qp sge=mr[0:64]; run; why h1.qp"], "", 0,
+     r"f1: corrupts the next frame that anybody sends, in the last bit before the ICRC(.|\n)*"
+     r"BAD_ICRC, expected\s+0x\w+,\s+found\s+0x\w+,\s+corrupted\s+by\s+f1"),
+    (["-c", "source pair.lab; post_recv h2.qp sge=mr; corrupt next as f1; post_send h1.qp sge=mr[0:64]; run; show events kinds=drop; "
+      "why #52.1; show packet #52.1"], "", 0,
+     r"#52\.1 +drop +h2 BAD_ICRC(.|\n)*  BAD_ICRC: the invariant(.|\n)* fault +CORRUPT (.|\n)*by f1(.|\n)*"
+     r"  it was dropped by h2 in #52\.1: BAD_ICRC"),
     (["swarm", "--seeds", "1..3"], "", 0, r"^3 passed, 0 failed, 0 skipped$"),
     (["swarm", "--outside", "--seed", "4"], "", 0, r"^1 passed, 0 failed, 0 skipped$"),
     (["swarm", "--seed", "2", "--hash"], "", 0, r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n1 passed, "),

@@ -55,6 +55,10 @@ static void say_fault(struct session *s, const struct step *st, const struct rdl
         text_add(&t, ", by ");
         quantity_add_time_short(&t, f->delay_ns);
     }
+    if (f->kind == FLT_CORRUPT && f->corrupt_bit == RDL_ANY)
+        text_add(&t, ", in the last bit before the ICRC");
+    else if (f->kind == FLT_CORRUPT)
+        text_addf(&t, ", in bit %u", f->corrupt_bit);
     session_say(s, "%s\n", line);
 }
 
@@ -122,7 +126,7 @@ bool run_delay(struct session *s, const struct step *st)
 bool run_corrupt(struct session *s, const struct step *st)
 {
     struct rdl_fault_config f = {.kind = FLT_CORRUPT,
-                                 .corrupt_bit = (uint32_t)step_number(st, "bit")};
+                                 .corrupt_bit = (uint32_t)step_number_or(st, "bit", RDL_ANY)};
 
     return add_fault(s, st, &f);
 }

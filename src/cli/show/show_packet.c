@@ -179,6 +179,23 @@ static const struct ev *find_last_tx(const struct past *p)
     return NULL;
 }
 
+/* What became of the packet that @e is about, if a queue pair sent it. */
+static void show_fate(FILE *out, const struct past *p, const struct ev *e)
+{
+    const struct ev *tx = e->kind == EV_tx ? e : past_tx_of(p, e);
+    struct past_index *index;
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (!tx || tx->kind != EV_tx)
+        return;
+    index = fate_index(p);
+    text_add(&t, "it ");
+    fate_add(&t, index, tx);
+    show_wrap(out, 2, buf);
+    past_index_free(index);
+}
+
 /* What is left of a frame whose bytes are not there. */
 static void show_event(FILE *out, const struct past *p, const struct ev *e, bool json)
 {
@@ -202,15 +219,7 @@ static void show_event(FILE *out, const struct past *p, const struct ev *e, bool
         ev_add_field(&t, e, &schema->fields[i], p->names);
         show_line(out, &t);
     }
-    if (e->kind == EV_tx) {
-        struct past_index *index = fate_index(p);
-
-        t = text_on(buf, sizeof(buf));
-        text_add(&t, "  it ");
-        fate_add(&t, index, e);
-        show_line(out, &t);
-        past_index_free(index);
-    }
+    show_fate(out, p, e);
     fputs("  its bytes are not in a saved trace; \"export pcapng FILE\" in the lab writes them\n",
           out);
 }
@@ -244,5 +253,6 @@ enum rdl_status show_packet(FILE *out, const struct past *p, ev_id id, bool json
     quantity_add_time_short(&t, e->at_ns);
     show_line(out, &t);
     show_frame(out, frame, bytes);
+    show_fate(out, p, e);
     return RDL_OK;
 }

@@ -110,6 +110,16 @@ static void print_completion(FILE *out, const struct past_index *x, const struct
     show_wrap_behind(out, "  more: ", 8, more);
 }
 
+/* The fault that changed the frame which was dropped. */
+static void print_damage(FILE *out, const struct past_index *x, const struct ev *drop)
+{
+    const struct ev *tx = past_tx_of(x->past, drop);
+    const struct ev *fault = tx ? fate_of(x, tx).fault : NULL;
+
+    if (fault && fault->u.fault.by == FLT_CORRUPT)
+        show_detail(out, x->past, fault);
+}
+
 void show_failure(FILE *out, const struct past_index *x, const struct ev *e)
 {
     switch (e->kind) {
@@ -118,6 +128,7 @@ void show_failure(FILE *out, const struct past_index *x, const struct ev *e)
         break;
     case EV_drop:
         print_word(out, &enum_drop, e->u.drop.reason);
+        print_damage(out, x, e);
         break;
     case EV_vq_broken:
         print_word(out, &enum_vq_error, e->u.vq_broken.error);

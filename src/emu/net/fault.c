@@ -4,6 +4,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/net/internal.h"
+#include "emu/wire/packet.h"
 
 enum rdl_status net_fault_add(struct net *n, const struct net_fault *fault, uint64_t *ret)
 {
@@ -53,10 +54,24 @@ static bool takes(struct net *n, struct net_fault *fault)
     return true;
 }
 
+/* Bit @bit of @f; RDL_ANY: the last one that the ICRC covers, so that the receiver finds it wrong
+ * and nothing else, or of a frame without an ICRC the last one of all.
+ */
+static size_t bit_of(const struct frame *f, uint32_t bit)
+{
+    size_t end;
+
+    if (bit != UINT32_MAX)
+        return bit % (f->len * 8);
+    end = packet_icrc_at(f->bytes, f->len);
+    return (end ? end : f->len) * 8 - 1;
+}
+
 /* A copy of *@f with one bit flipped, recorded under the event that says so. */
 static void corrupt(struct net *n, struct frame **f, uint32_t bit, ev_id id)
 {
     struct frame *copy = frame_new(n->arena, (*f)->len);
+    const size_t at = bit_of(*f, bit);
 
     if (!copy)
         return; /* out of memory: the frame passes unharmed */
@@ -64,8 +79,7 @@ static void corrupt(struct net *n, struct frame **f, uint32_t bit, ev_id id)
     copy->note = (*f)->note;
     copy->tx = id;
     memcpy(copy->bytes, (*f)->bytes, copy->len);
-    bit %= copy->len * 8;
-    copy->bytes[bit / 8] ^= (uint8_t)(0x80u >> bit % 8);
+    copy->bytes[at / 8] ^= (uint8_t)(0x80u >> at % 8);
     n->ops->keep(n->world, copy, true);
     frame_unref(n->arena, *f);
     *f = copy;

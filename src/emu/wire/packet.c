@@ -104,6 +104,16 @@ static enum drop_reason parse_transport(struct packet *out, struct rd_cur *in)
     return DROP_NONE;
 }
 
+size_t packet_icrc_at(const uint8_t *frame, size_t len)
+{
+    struct rd_cur in = rd_cur(frame, len);
+    struct packet ignored = {0};
+
+    if (parse_network(&ignored, &in) != DROP_NONE || rd_left(&in) < BTH_BYTES + ICRC_BYTES)
+        return 0;
+    return (size_t)(in.end - frame) - ICRC_BYTES;
+}
+
 enum drop_reason packet_parse(struct packet *out, const uint8_t *frame, size_t len)
 {
     struct rd_cur in = rd_cur(frame, len);

@@ -66,6 +66,11 @@ size_t packet_frame_bytes(const struct packet *p);
  */
 enum drop_reason packet_parse(struct packet *out, const uint8_t *frame, size_t len);
 
+/* Where in a frame the ICRC is, which nothing is checked against; 0 if it is no RoCEv2 frame, or
+ * one that packet_parse() would refuse before it looks at the ICRC.
+ */
+size_t packet_icrc_at(const uint8_t *frame, size_t len);
+
 /* Writes all headers of @p to @frame, which has room for at least packet_frame_bytes(@p) bytes, and
  * returns where its payload_bytes go.  Derived, whatever @p says: op, ethertype, IP protocol and
  * length, UDP length, pad count.  The opcode must be defined; @p's addresses must fit ip.version.

@@ -6,6 +6,8 @@
 
 #include "emu/net/net.h"
 #include "emu/wire/eth.h"
+#include "emu/wire/icrc.h"
+#include "emu/wire/packet.h"
 
 #define HOSTS 3u
 
@@ -18,7 +20,8 @@ struct fixture {
     uint32_t got[HOSTS]; /* frames delivered */
     uint64_t got_at[HOSTS];
     uint32_t left[NET_EXTS_MAX]; /* frames that left the lab, by external port */
-    uint8_t last[64];
+    uint8_t last[2048];
+    uint32_t last_len;
 };
 
 static void on_deliver(void *ctx, uint32_t host, struct frame *f)
@@ -27,6 +30,7 @@ static void on_deliver(void *ctx, uint32_t host, struct frame *f)
 
     x->got[host]++;
     x->got_at[host] = x->trace.now_ns;
+    x->last_len = f->len;
     memcpy(x->last, f->bytes, f->len < sizeof(x->last) ? f->len : sizeof(x->last));
 }
 
@@ -35,6 +39,7 @@ static void on_leave(void *ctx, uint32_t ext, const struct frame *f)
     struct fixture *x = ctx;
 
     x->left[ext]++;
+    x->last_len = f->len;
     memcpy(x->last, f->bytes, f->len < sizeof(x->last) ? f->len : sizeof(x->last));
 }
 
@@ -472,6 +477,47 @@ static void corruption_flips_one_bit_of_a_copy(void **state)
     assert_int_equal(f->last[5], 2);
 }
 
+/* The last bit that the ICRC of a RoCEv2 frame covers, before the padding that Ethernet may have;
+ * the last bit of all of another frame.
+ */
+static void corruption_by_default_hits_what_the_icrc_covers(void **state)
+{
+    static const uint32_t payloads[] = {0, 1, 64, 1021};
+    struct fixture *f = *state;
+    const uint32_t end = join(f, NET_HOST, 1, 0, 0);
+    struct net_fault fault = any;
+
+    fault.kind = FLT_CORRUPT;
+    fault.corrupt_bit = UINT32_MAX;
+    fault.count = UINT32_MAX;
+    add_fault(f, &fault);
+    for (size_t i = 0; i < ARRAY_LEN(payloads); i++) {
+        struct packet p = {.ip = {.version = 4}, .bth.opcode = OP_RC_SEND_ONLY};
+        struct frame *sent;
+        size_t bytes;
+
+        gid_from_ipv4(p.ip.src, (uint8_t[]){10, 0, 0, 1});
+        gid_from_ipv4(p.ip.dst, (uint8_t[]){10, 0, 0, 2});
+        p.payload_bytes = payloads[i];
+        bytes = packet_frame_bytes(&p);
+        sent = frame_new(f->arena, (uint32_t)bytes + 9);
+        memset(sent->bytes, 0, bytes + 9);
+        (void)packet_build(&p, sent->bytes);
+        packet_finish(sent->bytes, bytes);
+        sent->len = (uint32_t)bytes + 9;
+        net_send(&f->net, end, frame_ref(sent));
+        run(f);
+        assert_int_equal(f->last_len, sent->len);
+        for (size_t k = 0; k < sent->len; k++)
+            assert_int_equal(f->last[k] ^ sent->bytes[k], k == bytes - ICRC_BYTES - 1);
+        assert_int_equal(packet_parse(&p, f->last, bytes), DROP_BAD_ICRC);
+        frame_unref(f->arena, sent);
+    }
+    net_send(&f->net, end, frame(f, 2, 1, 0));
+    run(f);
+    assert_int_equal(f->last[f->last_len - 1], 1);
+}
+
 static void loss_by_chance_is_near_its_rate_and_follows_from_the_seed(void **state)
 {
     struct fixture *f = *state;
@@ -598,6 +644,7 @@ int main(void)
         T(what_is_done_costs_no_frame_anything),
         T(delays_add_up),
         T(corruption_flips_one_bit_of_a_copy),
+        T(corruption_by_default_hits_what_the_icrc_covers),
         T(loss_by_chance_is_near_its_rate_and_follows_from_the_seed),
         T(loopback_returns_to_the_sender),
         T(frames_come_in_and_go_out_through_an_external_port),
