@@ -3,14 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/tell/show_fate.h"
 #include "cli/tell/why.h"
 #include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 
 struct target {
-    const char *path;      /* as it was typed */
-    uint32_t host, number; /* of the host; QPN or CQN */
-    uint32_t n;            /* of the completion */
+    const char *path;               /* as it was typed */
+    uint32_t host, number;          /* of the host; QPN or CQN */
+    uint32_t n;                     /* of the completion */
+    const struct past_index *index; /* where nothing is named */
 };
 
 typedef bool match_fn(const struct target *t, const struct ev *e);
@@ -73,11 +75,38 @@ static bool is_failure(const struct target *t, const struct ev *e)
     }
 }
 
-/* What the transport mends by itself. */
+/* What the transport mends by itself.  That a station throws away what is not for it is no trouble:
+ * a switch that floods a frame brings it to everybody.
+ */
 static bool is_trouble(const struct target *t, const struct ev *e)
 {
     (void)t;
-    return e->kind == EV_timeout || e->kind == EV_drop || e->kind == EV_lost;
+    return e->kind == EV_timeout || e->kind == EV_lost ||
+           (e->kind == EV_drop && e->u.drop.reason != DROP_NOT_FOR_US);
+}
+
+/* A frame that nobody took, though a host was there for each copy of it. */
+static bool is_astray(const struct target *t, const struct ev *e)
+{
+    const struct ev *tx;
+
+    if (e->kind != EV_drop || e->u.drop.reason != DROP_NOT_FOR_US)
+        return false;
+    tx = past_tx_of(t->index->past, e);
+    return tx && fate_of(t->index, tx).kind == FATE_DROPPED;
+}
+
+/* What a program was told: it succeeded. */
+static bool is_completion_of_any(const struct target *t, const struct ev *e)
+{
+    (void)t;
+    return e->kind == EV_cqe;
+}
+
+static bool is_step(const struct target *t, const struct ev *e)
+{
+    (void)t;
+    return ev_is_for(e->kind, EV_FOR_WHY);
 }
 
 static bool is_any(const struct target *t, const struct ev *e)
@@ -102,15 +131,22 @@ static enum rdl_status find_last(const struct past *p, match_fn *match, const st
     return RDL_ERR_NOT_FOUND;
 }
 
+/* What somebody who names nothing asks about: the last of what went wrong most, or if nothing did,
+ * of what came to an end.
+ */
 static enum rdl_status find_wrong(const struct past *p, ev_id *ret)
 {
-    const struct target any = {.path = ""};
+    static match_fn *const matches[] = {
+        is_failure, is_trouble, is_astray, is_completion_of_any, is_step, is_any,
+    };
+    struct past_index *index = fate_index(p);
+    const struct target any = {.path = "", .index = index};
+    enum rdl_status st = RDL_ERR_NOT_FOUND;
 
-    if (find_last(p, is_failure, &any, ret) == RDL_OK)
-        return RDL_OK;
-    if (find_last(p, is_trouble, &any, ret) == RDL_OK)
-        return RDL_OK;
-    return find_last(p, is_any, &any, ret);
+    for (size_t i = 0; i < ARRAY_LEN(matches) && st != RDL_OK; i++)
+        st = find_last(p, matches[i], &any, ret);
+    past_index_free(index);
+    return st;
 }
 
 /* "h1.cq.wc[3]": the completion may be polled and gone from the tree, but not from the record.

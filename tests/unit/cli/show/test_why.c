@@ -370,6 +370,50 @@ static void targets_without_a_lab(void **state)
     }
 }
 
+/* A frame to host 1 that a switch also brought to host 2, which has another MAC. */
+#define FLOODED                                                                                    \
+    {.id = ID(3, 1), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = 7, .wr_id = 5}},                     \
+    {                                                                                              \
+        .id = ID(4, 1), .kind = EV_drop, .u.drop = {                                               \
+            .host = 2,                                                                             \
+            .reason = DROP_NOT_FOR_US,                                                             \
+            .tx = ID(3, 1)                                                                         \
+        }                                                                                          \
+    }
+
+static void what_is_asked_about_when_nothing_is_named(void **state)
+{
+    static const struct ev arrived[] = {
+        FLOODED,
+        {.id = ID(4, 2), .kind = EV_rx, .u.rx = {.host = 1, .psn = 7, .tx = ID(3, 1)}},
+        {.id = ID(5, 1), .kind = EV_cqe, .u.cqe = {.qpn = 2, .wr_id = 5}},
+        {.id = ID(6, 1), .kind = EV_timer_off},
+    };
+    static const struct ev astray[] = {FLOODED, {.id = ID(6, 1), .kind = EV_timer_off}};
+    static const struct ev waiting[] = {
+        {.id = ID(3, 1), .kind = EV_post_send, .u.post_send = {.qpn = 2}},
+        {.id = ID(3, 2), .kind = EV_no_kick},
+    };
+    static const struct {
+        struct written w;
+        ev_id want;
+    } rows[] = {
+        {{.events = arrived, .n = ARRAY_LEN(arrived)}, ID(5, 1)},
+        {{.events = astray, .n = ARRAY_LEN(astray)}, ID(4, 1)},
+        {{.events = waiting, .n = ARRAY_LEN(waiting)}, ID(3, 1)},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct past past = past_of_written(&rows[i].w, NULL);
+        ev_id id = 0;
+        size_t at;
+
+        assert_int_equal(why_find(NULL, &past, NULL, &id, &at), RDL_OK);
+        assert_int_equal(id, rows[i].want);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +427,7 @@ int main(void)
         cmocka_unit_test(a_refused_key_is_shown_with_its_bytes),
         cmocka_unit_test(a_wrong_psn_is_said_with_the_one_that_was_expected),
         cmocka_unit_test(causes_in_a_circle_end),
+        cmocka_unit_test(what_is_asked_about_when_nothing_is_named),
         cmocka_unit_test(targets_without_a_lab),
     };
 
