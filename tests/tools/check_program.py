@@ -142,6 +142,13 @@ CASES = [  # arguments, standard input, exit status, what the output must match
       "why #52.1; show packet #52.1"], "", 0,
      r"#52\.1 +drop +h2 BAD_ICRC(.|\n)*  BAD_ICRC: the invariant(.|\n)* fault +CORRUPT (.|\n)*by f1(.|\n)*"
      r"  it was dropped by h2 in #52\.1: BAD_ICRC"),
+    # sources are for those who ask
+    (["explain", "RESP_PSN"], "", 0, r"older ones are duplicates\n"),
+    (["explain", "RESP_PSN", "--source"], "", 0, r"\[IBTA1 9\.7\.4\.1\s+\(unverified\),\s+C9-105\]"),
+    (["-c", "explain RESP_PSN --source"], "", 0, r"\(unverified\)"),
+    (["-c", "explain RESP_PSN source"], "", 0, r"\(unverified\)"),
+    (["-c", "explain source"], "", 0, r"run the lines of a file here"),
+    (["-c", "explain qp"], "", 0, r"qp   node of the inspect tree(.|\n)*\n  next_psn "),
     (["swarm", "--seeds", "1..3"], "", 0, r"^3 passed, 0 failed, 0 skipped$"),
     (["swarm", "--outside", "--seed", "4"], "", 0, r"^1 passed, 0 failed, 0 skipped$"),
     (["swarm", "--seed", "2", "--hash"], "", 0, r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n1 passed, "),

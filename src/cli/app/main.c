@@ -50,13 +50,14 @@ static int schema_main(int argc, char **argv)
 
 static int explain_main(int argc, char **argv)
 {
+    const bool source = argc == 3 && strcmp(argv[2], "--source") == 0;
     const char *near;
     bool known;
 
-    if (argc != 2)
+    if (argc != 2 && !source)
         return EXIT_ASK;
     known = help_topic(stdout, argv[1]);
-    if (explain(stdout, argv[1]) || known)
+    if (explain(stdout, argv[1], source) || known)
         return EXIT_PASSED;
     near = explain_suggest(argv[1]);
     fprintf(stderr, "rdmalab: nothing is known of \"%s\"", argv[1]);
@@ -121,7 +122,8 @@ static const struct mode {
      "0 written, 1 B cannot be written, 2 usage, or A is malformed"},
     {"schema", schema_main, "schema scenario", "the JSON Schema of scenarios",
      "0 written, 1 it could not be written, 2 usage"},
-    {"explain", explain_main, "explain WORD", "a command, status, NAK, rule, field",
+    {"explain", explain_main, "explain WORD [--source]",
+     "a command, status, NAK, rule, field; --source: with the sections that nobody has verified",
      "0 explained, 1 nothing is known of WORD, 2 usage"},
     {"bench", bench_main, "bench [--format text|json]", "how fast the emulator is here",
      "0 measured, 1 the lab could not be made, 2 usage"},

@@ -174,17 +174,18 @@ bool run_why(struct session *s, const struct step *st)
 bool run_explain(struct session *s, const struct step *st)
 {
     const char *word = step_text(st, "word");
+    const bool source = step_has(st, "source");
     const bool is_command = help_topic(s->config.out, word);
     struct rdl_value v;
     const char *near;
     size_t off;
     ev_id id;
 
-    if (explain(s->config.out, word) || is_command)
+    if (explain(s->config.out, word, source) || is_command)
         return true;
     /* What has a name in the lab is of a kind that is known. */
     if (rdl_inspect(s->lab, word, &v, &off) == RDL_OK && v.type == RDL_NODE &&
-        explain(s->config.out, v.text))
+        explain(s->config.out, v.text, source))
         return true;
     near = explain_suggest(word);
     session_fail(s, step_span(st, "word", 0), "nothing is known of \"%s\"", word);
@@ -331,7 +332,7 @@ bool run_help(struct session *s, const struct step *st)
         help_overview(s->config.out);
         return true;
     }
-    if (help_topic(s->config.out, topic) || explain(s->config.out, topic))
+    if (help_topic(s->config.out, topic) || explain(s->config.out, topic, false))
         return true;
     near = help_suggest(topic);
     session_fail(s, step_span(st, "topic", 0), "no help for \"%s\"", topic);

@@ -289,6 +289,18 @@ static bool is_letter(const struct reading *rd, struct span at)
            cmd_has_letters(rd->st->cmd);
 }
 
+/* The flag that the word is: NAME or, as shells have it, --NAME.  NULL: it is none. */
+static const struct param *flag_of(const struct reading *rd, struct span at)
+{
+    const char *name = raw(rd, at);
+    const bool dashed = strncmp(name, "--", 2) == 0;
+    const struct param *p = cmd_param(rd->st->cmd, dashed ? name + 2 : name);
+
+    if (!p || p->kind != VAL_FLAG)
+        return NULL;
+    return (p->flags & P_BEHIND) && !dashed && rd->next_operand == 0 ? NULL : p;
+}
+
 static bool take_word(struct reading *rd, struct span at)
 {
     const struct cmd *cmd = rd->st->cmd;
@@ -311,8 +323,8 @@ static bool take_word(struct reading *rd, struct span at)
         return take_values(rd, (size_t)(p - cmd->params),
                            (struct span){at.at + key + 1, at.len - key - 1});
     }
-    p = cmd_param(cmd, raw(rd, at));
-    if (p && p->kind == VAL_FLAG)
+    p = flag_of(rd, at);
+    if (p)
         return take_values(rd, (size_t)(p - cmd->params), at);
     return take_operand(rd, at);
 }

@@ -20,7 +20,8 @@ enum param_bit {
     P_REQUIRED = 1u << 1, /* must be given */
     P_LIST = 1u << 2,     /* several values: a,b,c */
     P_MANY = 1u << 3,     /* several values, each an operand of its own; the last operand */
-    P_SUBJECT = 1u << 4   /* the first value may be a subject of `show` */
+    P_SUBJECT = 1u << 4,  /* the first value may be a subject of `show` */
+    P_BEHIND = 1u << 5 /* of a flag: it stands behind the operands, where it is no word of theirs */
 };
 
 struct param {

@@ -8,6 +8,7 @@
 
 #include "cli/lang/suggest.h"
 #include "cli/print/show_text.h"
+#include "cli/tell/cite.h"
 #include "cli/tell/explain_leaf.h"
 #include "cli/tell/explain_profiles.h"
 #include "cli/tell/show_rfc.h"
@@ -142,35 +143,37 @@ static void print_states(FILE *out)
 
 /* @word: its row of explain.def, which is about the first meaning of a word; -1: none. */
 static void print_row(FILE *out, const struct enum_table *table, const struct enum_row *row,
-                      int word)
+                      int word, bool source)
 {
     const size_t note = find_note(table);
     const bool decimal = row->value < 10 || table == &enum_wc_status || table == &enum_rule ||
                          table == &enum_drop || table == &enum_feature;
+    char head[SHOW_LINE_BYTES];
+    struct text t = text_on(head, sizeof(head));
 
-    fprintf(out, "%s   %s ", row->name, table->what);
-    fprintf(out, decimal ? "%u\n" : "0x%x\n", row->value);
-    show_wrap(out, 2, row->text);
+    text_addf(&t, decimal ? "%s   %s %u" : "%s   %s 0x%x", row->name, table->what, row->value);
+    show_hanging(out, 2, head);
+    cite_wrap(out, 2, row->text, source);
     if (word >= 0 && words[word].text[0])
-        show_wrap(out, 2, words[word].text);
-    show_wrap(out, 2, notes[note].text);
+        cite_wrap(out, 2, words[word].text, source);
+    cite_wrap(out, 2, notes[note].text, source);
     print_see(out, word >= 0 ? words[word].see : notes[note].see);
 }
 
 /* All words of an enumeration. */
-static void print_table(FILE *out, const struct enum_table *table)
+static void print_table(FILE *out, const struct enum_table *table, bool source)
 {
     const size_t note = find_note(table);
 
     fprintf(out, "%s   %s, one of\n", table->name, table->what);
     for (size_t i = 0; i < table->n_rows; i++)
-        show_wrap_behind(out, table->rows[i].name, 32, table->rows[i].text);
-    show_wrap(out, 2, notes[note].text);
+        cite_wrap_behind(out, table->rows[i].name, 32, table->rows[i].text, source);
+    cite_wrap(out, 2, notes[note].text, source);
     print_see(out, notes[note].see);
 }
 
 /* Every enumeration and every row of one that is called @word; returns how many. */
-static unsigned explain_enums(FILE *out, const char *word)
+static unsigned explain_enums(FILE *out, const char *word, bool source)
 {
     int text = find_word(word);
     unsigned n = 0;
@@ -179,12 +182,12 @@ static unsigned explain_enums(FILE *out, const char *word)
         for (size_t i = 0; i < (*t)->n_rows; i++) {
             if (!explain_same((*t)->rows[i].name, word))
                 continue;
-            print_row(out, *t, &(*t)->rows[i], text);
+            print_row(out, *t, &(*t)->rows[i], text, source);
             text = -1;
             n++;
         }
         if (explain_same((*t)->name, word)) {
-            print_table(out, *t);
+            print_table(out, *t, source);
             n++;
         }
     }
@@ -192,14 +195,14 @@ static unsigned explain_enums(FILE *out, const char *word)
 }
 
 /* A word that is in no enumeration. */
-static bool explain_concept(FILE *out, const char *word)
+static bool explain_concept(FILE *out, const char *word, bool source)
 {
     const int i = find_word(word);
 
     if (i < 0)
         return false;
     fprintf(out, "%s\n", words[i].word);
-    show_wrap(out, 2, words[i].text);
+    cite_wrap(out, 2, words[i].text, source);
     print_see(out, words[i].see);
     return true;
 }
@@ -287,36 +290,37 @@ static bool explain_event(FILE *out, const char *word)
 }
 
 /* A row of the profile table. */
-static bool explain_difference(FILE *out, const char *word)
+static bool explain_difference(FILE *out, const char *word, bool source)
 {
     for (unsigned i = 0; i < TRAIT_COUNT; i++) {
         if (explain_same(trait_rows[i].name, word)) {
-            explain_trait(out, (enum trait)i);
+            explain_trait(out, (enum trait)i, source);
             return true;
         }
     }
     return false;
 }
 
-bool explain(FILE *out, const char *word)
+bool explain(FILE *out, const char *word, bool source)
 {
     bool known;
 
     if (explain_same(word, "profiles")) {
-        explain_profiles(out);
+        explain_profiles(out, source);
         return true;
     }
     if (explain_same(word, "qp-states")) {
         print_states(out);
         return true;
     }
-    known = explain_enums(out, word) > 0 || explain_concept(out, word);
+    known = explain_enums(out, word, source) > 0 || explain_concept(out, word, source);
     known |= explain_status(out, word);
     known |= explain_event(out, word);
     known |= explain_structure(out, word);
-    known |= explain_difference(out, word);
+    known |= explain_difference(out, word, source);
     known |= explain_leaf(out, word);
-    return known || explain_node(out, word);
+    known |= explain_node(out, word);
+    return known || explain_part(out, word);
 }
 
 void explain_each(void (*each)(void *ctx, const char *word), void *ctx)

@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Prints all that is known of @word, as explain_same() knows it; false if that is nothing. */
-bool explain(FILE *out, const char *word);
+/* Prints all that is known of @word, as explain_same() knows it; false if that is nothing.
+ * @source: with the sections that nobody has verified.
+ */
+bool explain(FILE *out, const char *word, bool source);
 
 /* Are @a and @b the same word?  Case does not matter, nor which of "-_. " stands where. */
 bool explain_same(const char *a, const char *b);

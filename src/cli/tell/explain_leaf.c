@@ -150,14 +150,19 @@ static void print_child(FILE *out, const struct child_row *child)
 
 bool explain_node(FILE *out, const char *word)
 {
-    unsigned n = 0;
-
     for (unsigned i = NODE_lab; i < NODE_COUNT; i++) {
         if (explain_same(node_rows[i].title, word)) {
             print_node(out, (enum node_kind)i);
             return true;
         }
     }
+    return false;
+}
+
+bool explain_part(FILE *out, const char *word)
+{
+    unsigned n = 0;
+
     for (unsigned i = CHILD_none + 1; i < CHILD_COUNT; i++) {
         const struct child_row *child = &child_rows[i];
 

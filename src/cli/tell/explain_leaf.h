@@ -11,10 +11,11 @@
  */
 bool explain_leaf(FILE *out, const char *word);
 
-/* The node that is called @word, with what is in it, or the children of nodes that are; false if
- * there is none.
- */
+/* The node that is called @word, with what is in it; false if there is none. */
 bool explain_node(FILE *out, const char *word);
+
+/* The children of nodes that are called @word; false if there are none. */
+bool explain_part(FILE *out, const char *word);
 
 /* Calls @each with every key of the tree. */
 void explain_leaf_each(void (*each)(void *ctx, const char *word), void *ctx);

@@ -2,22 +2,23 @@
 #include "cli/tell/explain_profiles.h"
 
 #include "cli/print/show_text.h"
+#include "cli/tell/cite.h"
 #include "emu/base/text.h"
 
 #define TEXT_COLUMN 11u
 
 /* "  LEAD     text", wrapped. */
-static void print_part(FILE *out, const char *lead, const char *text)
+static void print_part(FILE *out, const char *lead, const char *text, bool source)
 {
     char buf[32];
     struct text t = text_on(buf, sizeof(buf));
 
     text_addf(&t, "  %s", lead);
     text_pad_to(&t, TEXT_COLUMN - 1);
-    show_wrap_behind(out, buf, TEXT_COLUMN, text);
+    cite_wrap_behind(out, buf, TEXT_COLUMN, text, source);
 }
 
-void explain_trait(FILE *out, enum trait trait)
+void explain_trait(FILE *out, enum trait trait, bool source)
 {
     const struct trait_row *row = &trait_rows[trait];
 
@@ -26,19 +27,19 @@ void explain_trait(FILE *out, enum trait trait)
         const struct enum_row *p = &enum_profile.rows[i];
 
         print_part(out, p->name,
-                   profile_has((enum profile)p->value, trait) ? row->with : row->without);
+                   profile_has((enum profile)p->value, trait) ? row->with : row->without, source);
     }
-    print_part(out, "matters", row->matters);
-    print_part(out, "sources", row->sources);
+    print_part(out, "matters", row->matters, source);
+    print_part(out, "sources", row->sources, source);
 }
 
-void explain_profiles(FILE *out)
+void explain_profiles(FILE *out, bool source)
 {
     show_hanging(out, 2, "What a host does where implementations differ: host h1 profile=PROFILE");
     for (size_t i = 0; i < enum_profile.n_rows; i++)
-        print_part(out, enum_profile.rows[i].name, enum_profile.rows[i].text);
+        print_part(out, enum_profile.rows[i].name, enum_profile.rows[i].text, source);
     for (unsigned i = 0; i < TRAIT_COUNT; i++) {
         fputc('\n', out);
-        explain_trait(out, (enum trait)i);
+        explain_trait(out, (enum trait)i, source);
     }
 }

@@ -7,10 +7,10 @@
 
 #include "emu/facts/profile.h"
 
-/* All differences, from the rows that the transport asks. */
-void explain_profiles(FILE *out);
+/* All differences, from the rows that the transport asks; @source as of explain(). */
+void explain_profiles(FILE *out, bool source);
 
 /* One of them. */
-void explain_trait(FILE *out, enum trait trait);
+void explain_trait(FILE *out, enum trait trait, bool source);
 
 #endif

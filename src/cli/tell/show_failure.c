@@ -2,6 +2,7 @@
 #include "cli/tell/show_failure.h"
 
 #include "cli/print/show_text.h"
+#include "cli/tell/cite.h"
 #include "cli/tell/show_fate.h"
 
 #define ATTEMPTS_SHOWN_MAX 16u
@@ -25,8 +26,9 @@ static void print_word(FILE *out, const struct enum_table *words, uint32_t value
 
     if (!row)
         return;
-    text_addf(&t, "  %s: %s", row->name, row->text);
-    show_wrap_behind(out, "", 2, buf + 2);
+    text_addf(&t, "%s: ", row->name);
+    cite_add(&t, row->text, false);
+    show_wrap(out, 2, buf);
 }
 
 /* Prints tx event @e as one of the transmissions of its packet, with its fate. */

@@ -13,7 +13,7 @@ static void assert_explained(const char *word)
 {
     struct printed p;
 
-    if (!explain(printed_begin(&p)->out, word))
+    if (!explain(printed_begin(&p)->out, word, false))
         fail_msg("no explanation of %s", word);
     assert_true(strlen(printed_text(&p)) > 60);
     assert_lines_fit(&p);
@@ -42,7 +42,7 @@ static void assert_one(void *ctx, const char *word)
     struct printed p;
 
     ++*(unsigned *)ctx;
-    if (!explain(printed_begin(&p)->out, word))
+    if (!explain(printed_begin(&p)->out, word, false))
         fail_msg("no explanation of %s", word);
     printed_end(&p);
 }
@@ -64,7 +64,7 @@ static void leaves_of_the_inspect_tree_are_explained(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        assert_true(explain(printed_begin(&p)->out, words[i]));
+        assert_true(explain(printed_begin(&p)->out, words[i], false));
         assert_string_equal(printed_text(&p),
                             "next_psn   value of the node qp: a packet sequence number\n"
                             "  the PSN of the next packet to be sent: below sq_psn only while "
@@ -73,13 +73,13 @@ static void leaves_of_the_inspect_tree_are_explained(void **state)
                             "  see it: show h1.qp.next_psn\n");
         printed_end(&p);
     }
-    assert_false(explain(printed_begin(&p)->out, "mr.next_psn"));
+    assert_false(explain(printed_begin(&p)->out, "mr.next_psn", false));
     printed_end(&p);
     assert_explained("counters");
     /* Whoever has a name of its own: by what could be called so. */
     assert_explained("h1.conn.next_psn");
     assert_explained("f1.psn");
-    assert_false(explain(printed_begin(&p)->out, "h1.conn.xyzzy"));
+    assert_false(explain(printed_begin(&p)->out, "h1.conn.xyzzy", false));
     printed_end(&p);
     assert_explained("h1.cq.wc[3].status");
     for (unsigned i = NODE_lab; i < NODE_COUNT; i++)
@@ -91,7 +91,7 @@ static void the_states_show_what_each_move_needs(void **state)
     struct printed p;
 
     (void)state;
-    assert_true(explain(printed_begin(&p)->out, "qp-states"));
+    assert_true(explain(printed_begin(&p)->out, "qp-states", false));
     assert_prints(&p, "RESET -> INIT   needs access, pkey_index, port\n");
     for (size_t i = 0; i < n_qp_edges; i++) {
         char move[64];
@@ -120,7 +120,7 @@ static void one_word_can_mean_several_things(void **state)
     struct printed p;
 
     (void)state;
-    assert_true(explain(printed_begin(&p)->out, "SEND"));
+    assert_true(explain(printed_begin(&p)->out, "SEND", false));
     assert_prints(&p, "SEND   work request opcode 2");
     assert_prints(&p, "SEND   completion opcode 0");
     printed_end(&p);
@@ -131,7 +131,7 @@ static void an_unknown_word_gets_a_suggestion(void **state)
     struct printed p;
 
     (void)state;
-    assert_false(explain(printed_begin(&p)->out, "RETRY_EXC_ER"));
+    assert_false(explain(printed_begin(&p)->out, "RETRY_EXC_ER", false));
     assert_string_equal(printed_text(&p), "");
     printed_end(&p);
     assert_string_equal(explain_suggest("RETRY_EXC_ER"), "RETRY_EXC_ERR");

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Texts that say in brackets where they come from.
+ *
+ * A number of a section that nobody has held against the text yet is marked, "[IBTA1 9.7.5
+ * (unverified)]".  Whoever learns is told what is so; the source is for who asks for it.
+ */
+#ifndef CLI_TELL_CITE_H
+#define CLI_TELL_CITE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "emu/base/text.h"
+
+#define CITE_TEXT_BYTES 4096u /* no text of a row is longer */
+
+/* Appends @s; without @source what is in brackets and marked is left out. */
+void cite_add(struct text *t, const char *s, bool source);
+
+/* Prints it as show_wrap_behind() and show_wrap() do. */
+void cite_wrap_behind(FILE *out, const char *lead, unsigned indent, const char *s, bool source);
+void cite_wrap(FILE *out, unsigned indent, const char *s, bool source);
+
+#endif
