@@ -16,6 +16,8 @@
 #include "emu/facts/leaf.h"
 #include "emu/facts/psn.h"
 #include "emu/wire/addr.h"
+#include "emu/wire/icmp.h"
+#include "emu/wire/ip.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/ip.h"
 
@@ -169,6 +171,35 @@ static void say_reply(struct session *s, const struct rdl_ping_result *r, const 
                 time);
 }
 
+/* The most data that fits into one packet from @host to @address; 0: the host does not say. */
+static uint64_t ping_bytes_max(const struct rdl_lab *lab, const char *host,
+                               const uint8_t address[GID_BYTES])
+{
+    const size_t headers = ip_header_bytes(gid_is_ipv4(address) ? 4 : 6) + ICMP_ECHO_BYTES;
+    char net[TREE_PATH_BYTES];
+    uint64_t mtu;
+
+    if (!tree_child(lab, host, CHILD_host_net, net))
+        return 0;
+    mtu = tree_number(lab, net, LEAF_net_mtu);
+    return mtu > headers ? mtu - headers : 0;
+}
+
+static bool ping_refused(struct session *s, const struct step *st, const struct rdl_ping_config *c,
+                         enum rdl_status status)
+{
+    const char *host = step_text(st, "host");
+    const unsigned long long most = ping_bytes_max(s->lab, host, c->address);
+
+    if (status != RDL_ERR_INVAL || c->bytes <= most)
+        return limit_fail(s, step_span(st, "to", 0), LIMIT_PINGS, step_text(st, "to"), status);
+    session_fail(s, step_span(st, "size", 0),
+                 "%u bytes do not fit into one packet: the MTU of %s leaves room for %llu",
+                 c->bytes, host, most);
+    return diag_remedy(&s->diag, "ping %s %s size=%llu; nothing is cut into fragments here", host,
+                       step_text(st, "to"), most);
+}
+
 static enum ping_end ping_once(struct session *s, const struct step *st, rdl_host host,
                                const struct rdl_ping_config *c)
 {
@@ -178,7 +209,7 @@ static enum ping_end ping_once(struct session *s, const struct step *st, rdl_hos
 
     status = rdl_ping(s->lab, host, c, &ping);
     if (status != RDL_OK) {
-        limit_fail(s, step_span(st, "to", 0), LIMIT_PINGS, step_text(st, "to"), status);
+        ping_refused(s, st, c, status);
         return PING_FAILED;
     }
     do {

@@ -7,6 +7,7 @@
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
 #include "emu/base/prng.h"
+#include "emu/base/quantity.h"
 #include "emu/base/text.h"
 
 #define MEMORY_BYTES_MAX (64u << 20) /* in one command */
@@ -37,6 +38,40 @@ static bool one_source(struct session *s, const struct step *st)
                        "write h1.mr[0] \"text\", or hex=, or mr[0:64] with fill= or pattern=");
 }
 
+/* @bytes are too many for one command. */
+static bool too_many(struct session *s, const struct step *st, const char *param, uint64_t bytes)
+{
+    const char *text = step_text(st, param);
+    char count[32];
+    struct text t = text_on(count, sizeof(count));
+
+    quantity_add(&t, QUANTITY_SIZE, bytes);
+    session_fail(s, step_span(st, param, 0), "%s: %s bytes; one %s takes %um at most", text, count,
+                 st->cmd->name, MEMORY_BYTES_MAX >> 20);
+    return diag_remedy(&s->diag, "do it in parts: %.*s[0:%um], %.*s[%um:%um] and so on",
+                       (int)strcspn(text, "["), text, MEMORY_BYTES_MAX >> 20,
+                       (int)strcspn(text, "["), text, MEMORY_BYTES_MAX >> 20,
+                       2 * (MEMORY_BYTES_MAX >> 20));
+}
+
+/* @n bytes at @m, which @param names, could not be read or written: @status says why. */
+static bool memory_failed(struct session *s, const struct step *st, const char *param,
+                          const struct memory *m, uint64_t n, enum rdl_status status)
+{
+    const char *text = step_text(st, param);
+    const int name = (int)strcspn(text, "[");
+    const struct span at = step_span(st, param, 0);
+
+    if (status != RDL_ERR_FAULT || m->region_bytes == 0 || n == 0 ||
+        (m->from < m->region_bytes && n <= m->region_bytes - m->from))
+        return session_fail_status(s, at, text, status);
+    session_fail(s, at, "%s: byte %llu is asked for, and %.*s has %llu bytes", text,
+                 (unsigned long long)(m->from + n - 1), name, text,
+                 (unsigned long long)m->region_bytes);
+    return diag_remedy(&s->diag, "its last byte is %.*s[%llu]", name, text,
+                       (unsigned long long)(m->region_bytes - 1));
+}
+
 bool run_write(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
@@ -57,7 +92,9 @@ bool run_write(struct session *s, const struct step *st)
     if (m.has_bytes && n > m.bytes)
         return session_fail(s, step_span(st, "at", 0), "%zu bytes do not fit into %llu", n,
                             (unsigned long long)m.bytes);
-    buf = n <= MEMORY_BYTES_MAX ? malloc(n + 1) : NULL;
+    if (n > MEMORY_BYTES_MAX)
+        return too_many(s, st, "at", n);
+    buf = malloc(n + 1);
     if (!buf)
         return session_fail_status(s, st->at, "write", RDL_ERR_NOMEM);
     if (text)
@@ -70,8 +107,7 @@ bool run_write(struct session *s, const struct step *st)
         memset(buf, (int)step_number_or(st, "fill", 0), n);
     status = rdl_mem_write(s->lab, m.host, m.addr, buf, n);
     free(buf);
-    return status == RDL_OK ||
-           session_fail_status(s, step_span(st, "at", 0), step_text(st, "at"), status);
+    return status == RDL_OK || memory_failed(s, st, "at", &m, n, status);
 }
 
 static bool is_printable(const uint8_t *buf, size_t n)
@@ -124,7 +160,7 @@ bool run_read(struct session *s, const struct step *st)
     if (!resolve_memory(&in, st, "from", 0, &m, &s->diag))
         return false;
     if (m.bytes > MEMORY_BYTES_MAX)
-        return session_fail(s, step_span(st, "from", 0), "more than %u bytes", MEMORY_BYTES_MAX);
+        return too_many(s, st, "from", m.bytes);
     buf = malloc((size_t)m.bytes + 1);
     if (!buf)
         return session_fail_status(s, st->at, "read", RDL_ERR_NOMEM);
@@ -134,6 +170,5 @@ bool run_read(struct session *s, const struct step *st)
     else if (status == RDL_OK)
         dump(s->config.out, buf, (size_t)m.bytes);
     free(buf);
-    return status == RDL_OK ||
-           session_fail_status(s, step_span(st, "from", 0), step_text(st, "from"), status);
+    return status == RDL_OK || memory_failed(s, st, "from", &m, m.bytes, status);
 }

@@ -210,13 +210,16 @@ static bool is_path(const char *text, size_t n, size_t *reterr_at)
     return !bracket;
 }
 
-const char *value_slice(const char *text, struct slice_text *ret, size_t *reterr_at)
+static const char *const ends_first = "the end is before the beginning";
+
+/* As value_slice(); with the answer @ends_first, @ret is filled, too. */
+static const char *read_slice(const char *text, struct slice_text *ret, size_t *reterr_at)
 {
     const size_t len = strlen(text);
     const char *open = strrchr(text, '['), *colon;
     struct slice_text s = {.base_bytes = len};
     const char *why;
-    size_t end;
+    size_t end, to_at = 0;
 
     *reterr_at = 0;
     if (len > PATH_BYTES_MAX)
@@ -233,11 +236,9 @@ const char *value_slice(const char *text, struct slice_text *ret, size_t *reterr
         s.has_from = true;
         why = take_size(text, from, end, &s.from);
         if (!why && colon) {
-            *reterr_at = end + 1;
+            *reterr_at = to_at = end + 1;
             s.has_to = true;
             why = take_size(text, end + 1, len - 1, &s.to);
-            if (!why && s.to < s.from)
-                why = "the end is before the beginning";
         }
         if (why)
             return why;
@@ -246,8 +247,32 @@ const char *value_slice(const char *text, struct slice_text *ret, size_t *reterr
         return "not a path";
     if (s.base_bytes == 0)
         return "the name of a memory region is missing";
+    *reterr_at = to_at;
     *ret = s;
-    return NULL;
+    return s.has_to && s.to < s.from ? ends_first : NULL;
+}
+
+const char *value_slice(const char *text, struct slice_text *ret, size_t *reterr_at)
+{
+    struct slice_text s;
+    const char *why = read_slice(text, &s, reterr_at);
+
+    if (!why)
+        *ret = s;
+    return why;
+}
+
+/* [4090:20]: what was meant is that many bytes. */
+static bool slice_is_backwards(const struct param *p, const char *text, struct span at,
+                               const struct slice_text *s, struct diag *d)
+{
+    const unsigned long long from = s->from, to = s->to;
+
+    diag_set(d, DIAG_VALUE, at, "%s: \"%s\": %s", p->name, text, ends_first);
+    if (s->to == 0 || s->from > UINT64_MAX - s->to)
+        return diag_remedy(d, "a slice is [FROM:TO], and TO is the first byte that is not in it");
+    return diag_remedy(d, "a slice is [FROM:TO]; %llu bytes from %llu on are %.*s[%llu:%llu]", to,
+                       from, (int)s->base_bytes, text, from, from + to);
 }
 
 static bool check_slice(const struct param *p, const char *text, struct span at, struct diag *d)
@@ -260,13 +285,15 @@ static bool check_slice(const struct param *p, const char *text, struct span at,
     if (p->kind == VAL_AT && isdigit((unsigned char)text[0]) &&
         !quantity_parse(QUANTITY_NUMBER, text, &number))
         return true;
-    why = value_slice(text, &s, &off);
+    why = read_slice(text, &s, &off);
     if (!why)
         return true;
     if (at.len >= off) {
         at.at += off;
         at.len -= off;
     }
+    if (why == ends_first)
+        return slice_is_backwards(p, text, at, &s, d);
     diag_set(d, DIAG_VALUE, at, "%s: \"%s\": %s", p->name, text, why);
     return diag_remedy(d, "it is %s", value_kinds[p->kind].what);
 }

@@ -173,6 +173,8 @@ bool resolve_memory_text(const struct scope *in, const char *text, struct span a
     if (rdl_find_host(in->lab, host, &m.host) != RDL_OK)
         return diag_set(reterr, DIAG_FAILED, at, "no host is called \"%s\"", host);
     m.lkey = info.lkey;
+    m.from = slice.from;
+    m.region_bytes = info.bytes;
     m.addr = info.addr + slice.from;
     m.has_bytes = slice.has_to || !slice.has_from;
     m.bytes = slice.has_to ? slice.to - slice.from : slice.has_from ? 1 : info.bytes;

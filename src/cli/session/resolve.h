@@ -41,8 +41,10 @@ bool resolve_host(const struct scope *in, const struct step *st, const char *par
 struct memory {
     rdl_host host;
     uint64_t addr, bytes;
-    uint32_t lkey;  /* 0 if the address was given as a number */
-    bool has_bytes; /* false: it was BASE[AT] or a number, with no length */
+    uint32_t lkey;         /* 0 if the address was given as a number */
+    bool has_bytes;        /* false: it was BASE[AT] or a number, with no length */
+    uint64_t from;         /* where in its region it begins */
+    uint64_t region_bytes; /* all of the region; 0 if the address was given as a number */
 };
 
 /* Value @i of parameter @param: h1.mr[0:64], h1.mr[8], h1.mr or (VAL_AT) a number. */

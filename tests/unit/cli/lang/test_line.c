@@ -96,7 +96,7 @@ static void what_is_wrong_is_named_with_its_place_and_a_remedy(void **state)
         {"run as x", DIAG_VALUE, "as", "makes nothing", ""},
         {"host h1 abcdefghijklmnopqrstuvwxyz", DIAG_VALUE, "abcdef", "name", ""},
         {"write a[0:z] x", DIAG_VALUE, "z]", "a number is needed", ""},
-        {"read a[4:2]", DIAG_VALUE, "2]", "before the beginning", ""},
+        {"read a[4:2]", DIAG_VALUE, "2]", "before the beginning", "2 bytes from 4 on are a[4:6]"},
         {"on h1 run", DIAG_VALUE, "run", "further operand", ""},
         {"on h1", DIAG_SYNTAX, "", "needs a block", "on h1,h2"},
         {"on h1 { run", DIAG_SYNTAX, "{", "does not end", "}"},
