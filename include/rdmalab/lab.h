@@ -104,6 +104,7 @@ struct rdl_host_config {
  * Return: RDL_OK
  *	   RDL_ERR_INVAL   a value is out of range
  *	   RDL_ERR_EXISTS  the name is in use
+ *	   RDL_ERR_ADDRESS another host has one of its GIDs
  *	   RDL_ERR_LIMIT   there are RDL_HOSTS_MAX
  *	   RDL_ERR_NOMEM   the arena is full, or ram_bytes too few for the device's queues
  */

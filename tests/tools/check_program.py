@@ -159,6 +159,11 @@ CASES = [  # arguments, standard input, exit status, what the output must match
      r"byte 4109 is asked for, and h1\.mr has 4096 bytes(.|\n)*its last byte is h1\.mr\[4095\]"),
     (["-c", "host h1 h2; link h1 h2; ping h1 h2 size=8192"], "", 1,
      r"8192 bytes do not fit into one packet: the MTU of h1 leaves room for (\d+)(.|\n)*ping h1 h2 size=\1;"),
+    # addresses are one host's
+    (["-c", "host h1 h2; host h4 ip=10.0.0.2"], "", 1, r"h2 has the address 10\.0\.0\.2\n(.|\n)*give h4 another one"),
+    (["-c", "host h1; host h4 mac=02:00:00:00:00:01"], "", 1, r"h1 has the address 02:00:00:00:00:01"),
+    (["-c", "host h1 arp; host h4 ip6=fe80::ff:fe00:1"], "", 1, r"h1 has the address fe80::ff:fe00:1"),
+    (["-c", "host h1 ip=10.0.0.2; host h2"], "", 1, r"h2 would get an address(.|\n)*host h2 ip=ADDRESS"),
     (["swarm", "--seeds", "1..3"], "", 0, r"^3 passed, 0 failed, 0 skipped$"),
     (["swarm", "--outside", "--seed", "4"], "", 0, r"^1 passed, 0 failed, 0 skipped$"),
     (["swarm", "--seed", "2", "--hash"], "", 0, r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n1 passed, "),

@@ -34,6 +34,69 @@ static void say_host(struct session *s, const char *name, rdl_host host, const c
                 profile ? ", profile " : "", profile ? profile : "");
 }
 
+/* The parameter whose address @host has already; NULL: it has none of them. */
+static const char *shared_address(const struct session *s, rdl_host host,
+                                  const struct rdl_host_config *c)
+{
+    static const uint8_t none[GID_BYTES];
+    uint8_t gid[GID_BYTES], mac[MAC_BYTES];
+
+    for (uint32_t i = 0; rdl_host_address(s->lab, host, i, gid, mac) == RDL_OK; i++) {
+        if (memcmp(gid, none, GID_BYTES) == 0)
+            continue;
+        if (memcmp(c->ipv4, gid, GID_BYTES) == 0)
+            return "ip";
+        if (memcmp(c->ipv6, gid, GID_BYTES) == 0)
+            return "ip6";
+        if (memcmp(c->mac, mac, MAC_BYTES) == 0)
+            return "mac";
+    }
+    return NULL;
+}
+
+/* Is an address that is given for a new host another host's? */
+static bool address_is_taken(struct session *s, const struct step *st,
+                             const struct rdl_host_config *c)
+{
+    const char *param = NULL;
+    struct tree_list nodes;
+    rdl_host host;
+    size_t at;
+
+    if (tree_children(s->lab, "", &nodes, &at) != RDL_OK)
+        nodes.n = 0;
+    for (size_t i = 0; i < nodes.n && !param; i++) {
+        if (rdl_find_host(s->lab, nodes.v[i].key, &host) != RDL_OK)
+            continue;
+        param = shared_address(s, host, c);
+        if (!param)
+            continue;
+        session_fail(s, step_span(st, param, 0), "%s has the address %s", nodes.v[i].key,
+                     step_text(st, param));
+        diag_remedy(&s->diag, "give %s another one; \"show hosts\" lists those that are taken",
+                    c->name);
+    }
+    tree_done(&nodes);
+    return param != NULL;
+}
+
+/* @status of rdl_host_add(), about @name. */
+static bool host_failed(struct session *s, const struct step *st, const struct value *name,
+                        enum rdl_status status)
+{
+    if (status == RDL_ERR_INVAL) {
+        session_fail(s, name->at, "%s: no host can be like that", name->text);
+        return diag_remedy(&s->diag,
+                           "mac= is a unicast address, ram= a multiple of 4k up to 1024g");
+    }
+    if (status == RDL_ERR_ADDRESS && !step_has(st, "ip")) {
+        session_fail(s, name->at, "%s would get an address that another host was given",
+                     name->text);
+        return diag_remedy(&s->diag, "say which one it shall have: host %s ip=ADDRESS", name->text);
+    }
+    return limit_fail(s, name->at, LIMIT_HOSTS, name->text, status);
+}
+
 bool run_host(struct session *s, const struct step *st)
 {
     const struct arg *names = step_arg(st, "names");
@@ -68,14 +131,11 @@ bool run_host(struct session *s, const struct step *st)
         enum rdl_status status;
 
         config.name = names->v[i].text;
+        if (single && address_is_taken(s, st, &config))
+            return false;
         status = rdl_host_add(s->lab, &config, &host);
-        if (status == RDL_ERR_INVAL) {
-            session_fail(s, names->v[i].at, "%s: no host can be like that", config.name);
-            return diag_remedy(&s->diag,
-                               "mac= is a unicast address, ram= a multiple of 4k up to 1024g");
-        }
         if (status != RDL_OK)
-            return limit_fail(s, names->v[i].at, LIMIT_HOSTS, config.name, status);
+            return host_failed(s, st, &names->v[i], status);
         say_host(s, config.name, host, step_text(st, "profile"));
     }
     return true;

@@ -259,6 +259,8 @@ enum rdl_status rdl_host_add(struct rdl_lab *lab, const struct rdl_host_config *
         return st;
     if (!config_is_sound(&c))
         return RDL_ERR_INVAL;
+    if (world_peer_of(w, c.ipv4) != EV_HOST_NONE || world_peer_of(w, c.ipv6) != EV_HOST_NONE)
+        return RDL_ERR_ADDRESS;
     if (w->n_hosts == RDL_HOSTS_MAX)
         return RDL_ERR_LIMIT;
     h = host_new(w, &c);

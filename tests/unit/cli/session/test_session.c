@@ -192,6 +192,8 @@ static void refusals_say_what_is_needed(void **state)
         {"write h1.mr[5000] x", "byte 5000 is asked for, and h1.mr has", "h1.mr[4095]"},
         {"ping h1 h2 size=8192", "the MTU of h1 leaves room for", "ping h1 h2 size="},
         {"host h1", "already in use", ""},
+        {"host h9 ip=10.0.0.2", "h2 has the address 10.0.0.2", "give h9 another one"},
+        {"host h9 mac=02:00:00:00:00:01", "h1 has the address", "give h9 another one"},
         {"link h1 h2", "one port", "switch"},
         {"link h1 h7", "no host or switch", ""},
         {"link h1 h1", "two different ends", ""},
