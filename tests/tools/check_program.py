@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import sys
 import termios
@@ -164,6 +165,13 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1; host h4 mac=02:00:00:00:00:01"], "", 1, r"h1 has the address 02:00:00:00:00:01"),
     (["-c", "host h1 arp; host h4 ip6=fe80::ff:fe00:1"], "", 1, r"h1 has the address fe80::ff:fe00:1"),
     (["-c", "host h1 ip=10.0.0.2; host h2"], "", 1, r"h2 would get an address(.|\n)*host h2 ip=ADDRESS"),
+    # a server is alone with its machine, unless told
+    (["-c", "host h1 h2; link h1 h2; program h1 rc_pingpong server -n 3 -l 3 -p 18622 listen=0.0.0.0; "
+      "program h2 rc_pingpong client -n 3 -l 3 -p 18622; run; expect h2.program.done"], "", 0, r"3 iters in "),
+    (["-c", "host h1; program h1 rc_pingpong server -p 18623 listen=192.0.2.1; run"], "", 1,
+     r"Couldn't listen to port 18623: (.|\n)*listen= is an address of this machine"),
+    (["-c", "host h1; program h1 rc_pingpong client listen=::1"], "", 1, r"a client connects, it does not listen"),
+    (["-c", "host h1; program h1 rc_pingpong server -l 16"], "", 1, r"sl"),
     (["swarm", "--seeds", "1..3"], "", 0, r"^3 passed, 0 failed, 0 skipped$"),
     (["swarm", "--outside", "--seed", "4"], "", 0, r"^1 passed, 0 failed, 0 skipped$"),
     (["swarm", "--seed", "2", "--hash"], "", 0, r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n1 passed, "),
@@ -224,6 +232,22 @@ def check_width(program):
             prose = [line for line in text.splitlines() if not line.startswith(("example: ", "host ", "on ", "connect "))]
             long = [line for line in prose if len(re.sub(r"\x1b\[[0-9;]*m", "", line)) > widest]
             ensure(not long, f"{columns} columns: {long}")
+
+
+def check_listening(program):
+    """A server that was not told otherwise is reached from its own machine alone."""
+    for option, address in (("", "127.0.0.1"), ("listen=0.0.0.0", "0.0.0.0")):
+        process = program.start("-c", f"host h1; program h1 rc_pingpong server -p 18624 {option}; run 1000s")
+        end = time.monotonic() + TIMEOUT_S
+        listening = []
+        while not listening and time.monotonic() < end and process.poll() is None:
+            lines = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+            listening = [line[1] for line in lines if line[3] == "0A" and line[1].endswith(f":{18624:04X}")]
+            time.sleep(0.02)
+        process.kill()
+        process.wait(TIMEOUT_S)
+        want = f"{int.from_bytes(socket.inet_aton(address), sys.byteorder):08X}:{18624:04X}"
+        ensure(listening == [want], f"{option}: {listening}, and not {want}")
 
 
 def check_convert(program):

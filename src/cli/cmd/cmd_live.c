@@ -102,6 +102,19 @@ static bool read_server(struct session *s, const struct step *st, char *ret, siz
     return true;
 }
 
+/* Reads on which address of the machine a server listens; "" is its loopback. */
+static bool read_listen(struct session *s, const struct step *st, char ret[ADDR_TEXT_MAX])
+{
+    const char *address = step_text(st, "listen");
+
+    if (address && step_number(st, "role") != ROLE_server) {
+        session_fail(s, step_span(st, "listen", 0), "a client connects, it does not listen");
+        return diag_remedy(&s->diag, "leave listen= out, or say server");
+    }
+    snprintf(ret, ADDR_TEXT_MAX, "%s", address ? address : "");
+    return true;
+}
+
 /* A program draws its first PSN, as the original does. */
 static uint32_t random_psn(void)
 {
@@ -123,6 +136,7 @@ bool run_program(struct session *s, const struct step *st)
         .rx_depth = (uint32_t)step_number(st, "rx_depth"),
         .use_events = step_has(st, "events"),
         .gid_index = (uint32_t)step_number(st, "gid_index"),
+        .sl = (uint8_t)step_number(st, "sl"),
         .psn = (uint32_t)step_number_or(st, "psn", random_psn()),
         .check = !step_has(st, "nocheck"),
     };
@@ -130,7 +144,7 @@ bool run_program(struct session *s, const struct step *st)
     uint8_t gid[16], mac[6];
 
     if (!open_live(s, st) || !resolve_host(&in, st, "host", &c.host, &s->diag) ||
-        !read_server(s, st, c.server, sizeof(c.server)))
+        !read_server(s, st, c.server, sizeof(c.server)) || !read_listen(s, st, c.listen))
         return false;
     if (rdl_host_address(s->lab, c.host, c.gid_index, gid, mac) != RDL_OK) {
         session_fail(s, step_span(st, "gid_index", 0), "%s has no GID %u", step_text(st, "host"),

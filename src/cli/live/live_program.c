@@ -19,7 +19,8 @@
 
 #define BACKLOG           1
 #define LISTEN_RETRIES_MS 100u /* a client tries again until its server listens */
-#define CONNECT_TRIES_MAX 50u
+#define CONNECT_TRIES_MAX 50u  /* of each address */
+#define ADDRESSES_MAX     4u   /* of the server's machine: "localhost" often has two */
 
 /* Where the exchange stands. */
 enum oob {
@@ -39,13 +40,14 @@ struct live_program {
     uv_tcp_t listener, stream;
     uv_timer_t retry;
     uv_connect_t connect;
-    struct sockaddr_storage address;
+    struct sockaddr_storage addresses[ADDRESSES_MAX];
+    uint32_t n_addresses;
     bool stream_open, listener_open;
     uint32_t tries;
     char rx[PINGPONG_LINE_BYTES];
     size_t rx_n;
-    bool reported;   /* its failure was told */
-    bool port_taken; /* by another program: it failed because of that */
+    bool reported;  /* its failure was told */
+    int listen_err; /* of libuv: it failed because of that */
 };
 
 static void close_stream(struct live_program *g)
@@ -167,8 +169,20 @@ static int bind_to(struct live_program *g, const char *address)
 
         return err ? err : uv_tcp_bind(&g->listener, (const struct sockaddr *)&v6, 0);
     }
-    (void)uv_ip4_addr(address, g->p.config.port, &v4); /* a constant of ours */
+    (void)uv_ip4_addr(address, g->p.config.port, &v4); /* the command has checked it */
     return uv_tcp_bind(&g->listener, (const struct sockaddr *)&v4, 0);
+}
+
+/* Where it was told to, or where only this machine reaches it. */
+static int bind_listener(struct live_program *g)
+{
+    const char *address = g->p.config.listen;
+    int err;
+
+    if (address[0])
+        return bind_to(g, address);
+    err = bind_to(g, "127.0.0.1");
+    return err == 0 ? 0 : bind_to(g, "::1"); /* a machine without IPv4 */
 }
 
 static void serve(struct live_program *g)
@@ -179,15 +193,13 @@ static void serve(struct live_program *g)
     if (err == 0) {
         g->listener_open = true;
         g->listener.data = g;
-        err = bind_to(g, "::");
-        if (err != 0) /* a machine without IPv6 */
-            err = bind_to(g, "0.0.0.0");
+        err = bind_listener(g);
     }
     if (err == 0)
         err = uv_listen((uv_stream_t *)&g->listener, BACKLOG, on_connection);
     if (err == 0)
         return;
-    g->port_taken = err == UV_EADDRINUSE;
+    g->listen_err = err;
     snprintf(why, sizeof(why), "Couldn't listen to port %u: %s", g->p.config.port,
              uv_strerror(err));
     pingpong_fail(&g->p, why);
@@ -207,34 +219,49 @@ static void connect_failed(struct live_program *g, int err)
     pingpong_fail(&g->p, why);
 }
 
+/* Only now may the handle be used again. */
+static void on_attempt_closed(uv_handle_t *stream)
+{
+    struct live_program *g = stream->data;
+    const bool all_tried = g->tries % g->n_addresses == 0;
+
+    uv_timer_start(&g->retry, try_connect, all_tried ? LISTEN_RETRIES_MS : 0, 0);
+}
+
+/* This attempt failed with @err; the next one is at the next address. */
+static void connect_next(struct live_program *g, int err)
+{
+    const bool last = ++g->tries >= CONNECT_TRIES_MAX * g->n_addresses;
+
+    g->stream.data = g;
+    uv_close((uv_handle_t *)&g->stream, last ? NULL : on_attempt_closed);
+    if (last)
+        connect_failed(g, err);
+}
+
 static void on_connected(uv_connect_t *c, int status)
 {
     struct live_program *g = c->data;
 
     if (status == UV_ECANCELED)
         return;
-    if (status == 0) {
+    if (status == 0)
         begin_exchange(g);
-        return;
-    }
-    uv_close((uv_handle_t *)&g->stream, NULL);
-    if (++g->tries >= CONNECT_TRIES_MAX)
-        connect_failed(g, status);
     else
-        uv_timer_start(&g->retry, try_connect, LISTEN_RETRIES_MS, 0);
+        connect_next(g, status);
 }
 
 static void try_connect(uv_timer_t *t)
 {
     struct live_program *g = t->data;
+    const struct sockaddr_storage *address = &g->addresses[g->tries % g->n_addresses];
     int err;
 
     uv_tcp_init(&g->live->loop, &g->stream);
     g->connect.data = g;
-    err =
-        uv_tcp_connect(&g->connect, &g->stream, (const struct sockaddr *)&g->address, on_connected);
+    err = uv_tcp_connect(&g->connect, &g->stream, (const struct sockaddr *)address, on_connected);
     if (err != 0)
-        connect_failed(g, err);
+        connect_next(g, err);
 }
 
 static int resolve(struct live_program *g)
@@ -246,11 +273,13 @@ static int resolve(struct live_program *g)
 
     snprintf(port, sizeof(port), "%u", g->p.config.port);
     err = uv_getaddrinfo(&g->live->loop, &req, NULL, g->p.config.server, port, &hints);
-    if (err == 0) {
-        memcpy(&g->address, req.addrinfo->ai_addr, req.addrinfo->ai_addrlen);
-        uv_freeaddrinfo(req.addrinfo);
-    }
-    return err;
+    if (err != 0)
+        return err;
+    for (const struct addrinfo *a = req.addrinfo; a && g->n_addresses < ADDRESSES_MAX;
+         a = a->ai_next)
+        memcpy(&g->addresses[g->n_addresses++], a->ai_addr, a->ai_addrlen);
+    uv_freeaddrinfo(req.addrinfo);
+    return g->n_addresses ? 0 : UV_EAI_NONAME;
 }
 
 static void call(struct live_program *g)
@@ -370,9 +399,13 @@ static const char *remedy_of(const struct live_program *g)
     case PP_REG_MR:
         return "the memory of the host is too small: \"host NAME ram=SIZE\"";
     case PP_EXCHANGE:
-        return g->port_taken
-                   ? "another program listens there; -p chooses another port, for both sides"
-                   : "both sides need the same port (-p), and a server must run first";
+        if (g->listen_err == UV_EADDRINUSE)
+            return "another program listens there; -p chooses another port, for both sides";
+        return g->listen_err == UV_EADDRNOTAVAIL ? "listen= is an address of this machine; :: is "
+                                                   "every one, 127.0.0.1 none but its own"
+                                                 : "both sides need the same port (-p), and a "
+                                                   "server must run first; from another "
+                                                   "machine only one with listen= is reached";
     case PP_RTR:
         return "both sides need GIDs of one kind (-g), and a way to each other: try \"ping\"";
     default:

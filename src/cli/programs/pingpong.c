@@ -76,6 +76,7 @@ static enum rdl_status modify(struct pingpong *p, enum qp_state to)
         .rnr_retry = RETRIES,
         .ah.sgid_index = (uint8_t)c->gid_index,
         .ah.hop_limit = HOP_LIMIT,
+        .ah.sl = c->sl,
     };
 
     memcpy(attr.ah.dgid, p->remote_gid, sizeof(attr.ah.dgid));

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "cli/programs/pingpong_data.h"
+#include "emu/wire/addr.h"
 #include "rdmalab/verbs.h"
 
 /* "LLLL:QQQQQQ:PPPPPP:" and 32 digits of the GID, with the NUL that goes over the wire too. */
@@ -25,7 +26,8 @@
 struct pingpong_config {
     rdl_host host;
     char host_name[RDL_NAME_BYTES];
-    char server[64]; /* name or address of the server's machine; "": be the server */
+    char server[64];            /* name or address of the server's machine; "": be the server */
+    char listen[ADDR_TEXT_MAX]; /* of a server: an address of this machine; "": its loopback */
     uint16_t port;
     uint32_t size;      /* -s */
     uint32_t iters;     /* -n */
@@ -33,6 +35,7 @@ struct pingpong_config {
     uint32_t rx_depth;  /* -r */
     bool use_events;    /* -e */
     uint32_t gid_index; /* -g */
+    uint8_t sl;         /* -l */
     uint32_t psn;       /* of its first packet; the original draws it at random */
     bool check;         /* look at every byte received */
 };

@@ -72,6 +72,12 @@ static void exchange(struct pair *t)
         assert_true(pingpong_remote(client, line));
     }
     if (server->state == PP_CONNECTED && client->state == PP_CONNECTED) {
+        for (unsigned i = 0; i < SIDES; i++) {
+            struct rdl_qp_info qp;
+
+            assert_int_equal(rdl_qp_info(t->lab, t->p[i].qp, &qp), RDL_OK);
+            assert_int_equal(qp.attr.ah.sl, 3);
+        }
         pingpong_start(server, rdl_now_ns(t->lab));
         pingpong_start(client, rdl_now_ns(t->lab));
     }
@@ -103,6 +109,7 @@ static struct pingpong_config config_of(uint32_t size, uint32_t mtu, uint32_t rx
                                     .rx_depth = rx_depth,
                                     .use_events = events,
                                     .psn = 0xfffffd,
+                                    .sl = 3,
                                     .check = true};
 }
 
