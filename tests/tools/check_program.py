@@ -75,7 +75,14 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["plain.lab", "stops.lab", "plain.lab"], "", 1, r"stops\.lab:1:\d+: FAIL"),
     (["wrong.lab"], "", 1, r'wrong\.lab:3:1: error: unknown command "bogus"'),
     (["syntax.lab"], "", 2, r"syntax\.lab:2:\d+: error"),
-    ([], "host h1\nbogus\n", 1, r'unknown command "bogus"'),
+    # the standard input has lines as a file has; it cannot be run again, and a prompt has no lines
+    ([], "host h1\nbogus\n", 1, r'^standard input:2:1: error: unknown command "bogus"'),
+    ([], "host h1\n\non h1 {\n  # one\n  bogus\n}\n", 1, r'^standard input:5:3: error: unknown command "bogus"'),
+    ([], "host \\\n  h1\n\n\nexpect t == 1s\n", 1, r"^standard input:5:1: FAIL expect t == 1s: it is 0\n(?!  again)"),
+    (["-"], "host \\\n  h1\n\n\nexpect t == 1s\n", 1, r"^standard input:5:1: FAIL expect t == 1s: it is 0\n(?!  again)"),
+    (["run", "-"], "host h1\nbogus\n", 2, r'^standard input:2:1: error: unknown command "bogus"'),
+    (["run", "-"], "host h1\n", 0, r"\Astandard input\ndone, and nothing was expected"),
+    (["--prompt"], "host h1\nbogus\n", 1, r'^error: unknown command "bogus"'),
     (["--prompt"], "bogus\nhost h1\n", 1, r"h1  10\.0\.0\.1"),  # the prompt goes on
     # files are validated before anything runs
     (["run", "good.lab"], "", 0, r""),

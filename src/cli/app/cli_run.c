@@ -39,7 +39,7 @@ bool modes_colour(void)
 /* Gives the session the stop of --until; NULL: @text is none, which is said. */
 static const struct stop *set_stop(struct session *s, const char *text)
 {
-    const struct source src = {"--until", text, strlen(text)};
+    const struct source src = source_of("--until", text);
     const struct span at = {0, src.len};
     const struct stop *stop = stops_add_when(&s->stops, STOP_OF_PROGRAM, text, at, &s->diag);
 
@@ -76,7 +76,7 @@ static void say_title(const struct scenario *sc)
     char shown[1024];
     struct text t = text_on(shown, sizeof(shown));
 
-    utf8_add_printable(&t, title && title[0] ? title : sc->src.name, false);
+    utf8_add_printable(&t, title && title[0] ? title : source_shown_name(&sc->src), false);
     puts(shown);
     for (size_t i = 0; teaches && i < teaches->n && modes_terminal(); i++) {
         t = text_on(shown, sizeof(shown));
@@ -109,7 +109,7 @@ static void say_verdict(const struct session *s, int status)
  */
 static int judge_stop(struct session *s, const struct stop *stop, const char *text)
 {
-    const struct source src = {"--until", text, strlen(text)};
+    const struct source src = source_of("--until", text);
     const struct span at = {0, src.len};
     const struct scope in = session_outer_scope(s);
     char actual[DIAG_MESSAGE_BYTES / 2];

@@ -68,7 +68,7 @@ static void set_line(struct asking *a, const char *verb, int n, char **words)
             text_add(&t, " ");
         text_add(&t, words[i]);
     }
-    a->src = (struct source){NULL, t.buf, t.len};
+    a->src = source_of(NULL, t.buf);
 }
 
 /* Reads the line as one command. */
@@ -206,7 +206,7 @@ static struct expr *read_count(struct asking *a)
         struct text t = text_on(pool_alloc(&a->pool, cap), cap);
 
         text_addf(&t, "%s%s)", call, a->src.text);
-        a->src = (struct source){NULL, t.buf, t.len};
+        a->src = source_of(NULL, t.buf);
     }
     e = expr_parse(&a->pool, a->src.text, (struct span){0, a->src.len}, &a->diag);
     if (e && e->kind != EXPR_COUNT) {

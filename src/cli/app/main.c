@@ -196,7 +196,7 @@ static int run_input(struct session *s, const char *lines, int n_files, char **f
     int status = EXIT_PASSED;
 
     if (lines) {
-        const struct source src = {NULL, lines, strlen(lines)};
+        const struct source src = source_of(NULL, lines);
 
         signals_replay("rdmalab --seed %llu -c '%s'", (unsigned long long)s->seed, lines);
         if (!session_lines(s, &src, false)) {

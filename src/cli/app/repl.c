@@ -7,6 +7,7 @@
 
 #include "cli/app/line_input.h"
 #include "cli/lang/lex.h"
+#include "cli/print/must.h"
 #include "cli/print/version.h"
 #include "cli/session/advance.h"
 #include "cli/session/signals.h"
@@ -20,6 +21,8 @@
 /* What was typed, as text and as what it says. */
 struct typed {
     char *text; /* NULL: nothing was */
+    size_t len, room;
+    size_t lines_before; /* lines of the input before it */
     struct tokens tokens;
     struct lines lines; /* once all of the text is there */
 };
@@ -30,6 +33,7 @@ struct repl {
     bool echo;          /* lines are printed behind the prompt */
     bool lasting;       /* errors do not end it */
     struct typed again; /* what an empty line repeats */
+    size_t n_lines;     /* that were read */
     int status;
 };
 
@@ -97,21 +101,28 @@ static char *read_line(struct repl *r, bool continues, bool *ret_fresh)
     return line;
 }
 
-/* Appends @line and a line end to @text, which is reallocated.  False: no memory. */
-static bool append(char **text, const char *line)
+/* Appends @line and a line end.  Room grows by doubling, so that a block costs what its lines do.
+ */
+static void append(struct typed *t, const char *line)
 {
-    const size_t n = *text ? strlen(*text) : 0, cap = n + strlen(line) + 2;
-    char *more = realloc(*text, cap);
-    struct text t;
+    const size_t n = strlen(line), least = t->len + n + sizeof("\n");
 
-    if (!more)
-        return false;
-    more[n] = '\0';
-    t = (struct text){more, n, cap, false};
-    text_add(&t, line);
-    text_add(&t, "\n");
-    *text = more;
-    return true;
+    if (t->room < least) {
+        t->room = 2 * least;
+        t->text = must_realloc(t->text, t->room);
+    }
+    memcpy(t->text + t->len, line, n);
+    memcpy(t->text + t->len + n, "\n", sizeof("\n"));
+    t->len += n + 1;
+}
+
+/* What was typed, as the part of the input that it is.  At a prompt nobody counts lines. */
+static struct source typed_source(const struct repl *r, const struct typed *t)
+{
+    return (struct source){.name = r->lasting ? NULL : SOURCE_STANDARD,
+                           .text = t->text,
+                           .len = t->len,
+                           .lines_before = t->lines_before};
 }
 
 /* Reads the next statements as one text: several lines if a block or a `\` asks for them.  False:
@@ -120,17 +131,20 @@ static bool append(char **text, const char *line)
 static bool read_text(struct repl *r, struct typed *ret)
 {
     for (;;) {
-        bool ok, fresh;
+        bool fresh;
         char *line = read_line(r, ret->text != NULL, &fresh);
         struct source src;
 
         if (fresh)
             typed_done(ret);
-        ok = line && append(&ret->text, line);
-        free(line);
-        if (!ok)
+        if (!line)
             return ret->text != NULL;
-        src = (struct source){NULL, ret->text, strlen(ret->text)};
+        if (!ret->text)
+            ret->lines_before = r->n_lines;
+        r->n_lines++;
+        append(ret, line);
+        free(line);
+        src = typed_source(r, ret);
         lex_rest(&ret->tokens, &src);
         if (!lex_wants_more(&ret->tokens, &src))
             return true;
@@ -175,7 +189,7 @@ static bool read_and_run(struct repl *r)
         typed_done(&t);
         return !r->again.text || run_typed(r, &r->again);
     }
-    src = (struct source){NULL, t.text, strlen(t.text)};
+    src = typed_source(r, &t);
     session_read(r->s, &src, &t.tokens, r->lasting, &t.lines);
     going = run_typed(r, &t);
     typed_done(&r->again);

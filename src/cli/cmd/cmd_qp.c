@@ -157,7 +157,7 @@ bool run_modify_qp(struct session *s, const struct step *st)
 /* Prints one line, reads it, carries it out; what goes wrong is told of @st. */
 static bool run_line(struct session *s, const struct step *st, const char *line)
 {
-    struct script script = {.src = {NULL, line, strlen(line)}};
+    struct script script = {.src = source_of(NULL, line)};
     struct line_reader r = {.script = &script};
     struct step *made = NULL;
     bool ok;

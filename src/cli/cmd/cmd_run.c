@@ -89,7 +89,7 @@ static bool refute(struct session *s, const struct step *st, const struct expr *
 
 static void note_replay(struct session *s)
 {
-    if (s->in->src->name)
+    if (source_is_file(s->in->src))
         diag_note(&s->diag, "  again: rdmalab run %s --seed %llu --until '#%llu'", s->in->src->name,
                   (unsigned long long)s->seed, (unsigned long long)rdl_tick(s->lab));
 }

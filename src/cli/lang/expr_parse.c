@@ -533,7 +533,7 @@ static struct expr *condition(struct parser *p)
 
 struct expr *expr_parse(struct pool *pool, const char *text, struct span at, struct diag *d)
 {
-    struct parser p = {.pool = pool, .text = {NULL, text, strlen(text)}, .from = at, .d = d};
+    struct parser p = {.pool = pool, .text = source_of(NULL, text), .from = at, .d = d};
     struct expr *e = condition(&p);
 
     if (e && peek(&p) != '\0') {

@@ -251,7 +251,7 @@ const char *lex_one_line(struct pool *p, const char *s, size_t n)
     while (n > 0 && isspace((unsigned char)s[n - 1]))
         n--;
     out = pool_copy(p, s, n);
-    src = (struct source){NULL, out, n};
+    src = (struct source){.text = out, .len = n};
     for (size_t i = 0; i < n;) {
         const size_t quoted = out[i] == '"' ? quoted_end(&src, i) : 0;
         const size_t joint = joint_bytes(&src, i);

@@ -15,6 +15,26 @@
 #define SOURCE_BYTES_MAX  (64u << 20)
 #define SOURCE_READ_BYTES 65536u
 
+struct source source_of(const char *name, const char *text)
+{
+    return (struct source){.name = name, .text = text, .len = strlen(text)};
+}
+
+static bool is_standard(const char *name)
+{
+    return strcmp(name, SOURCE_STANDARD) == 0;
+}
+
+const char *source_shown_name(const struct source *src)
+{
+    return src->name && is_standard(src->name) ? "standard input" : src->name;
+}
+
+bool source_is_file(const struct source *src)
+{
+    return src->name && !is_standard(src->name);
+}
+
 bool diag_set(struct diag *d, enum diag_kind kind, struct span at, const char *fmt, ...)
 {
     struct text message = text_on(d->message, sizeof(d->message));
@@ -70,7 +90,7 @@ static size_t line_start(const struct source *src, size_t at)
 
 void source_place(const struct source *src, size_t at, size_t *ret_line, size_t *ret_col)
 {
-    size_t line = 1;
+    size_t line = src->lines_before + 1;
 
     for (size_t i = 0; i < at && i < src->len; i++)
         line += src->text[i] == '\n';
@@ -130,7 +150,7 @@ void diag_print(FILE *err, const struct source *src, const struct diag *d)
         size_t line, col;
 
         source_place(src, d->at.at, &line, &col);
-        fprintf(err, "%s:%zu:%zu: ", src->name, line, col);
+        fprintf(err, "%s:%zu:%zu: ", source_shown_name(src), line, col);
     }
     if (d->kind == DIAG_EXPECT) {
         fprintf(err, "FAIL %s\n", d->message);
@@ -196,7 +216,7 @@ static const char *read_all(FILE *f, struct source *ret)
 
 const char *source_read(const char *name, struct source *ret)
 {
-    const bool standard = strcmp(name, "-") == 0;
+    const bool standard = is_standard(name);
     FILE *f = standard ? stdin : fopen(name, "r");
     struct source src = {0};
     const char *why;

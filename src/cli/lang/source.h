@@ -10,10 +10,23 @@
 #include "rdmalab/status.h"
 
 struct source {
-    const char *name; /* of the file; NULL: typed at a prompt */
+    const char *name; /* of the file, or SOURCE_STANDARD; NULL: typed at a prompt, or an option */
     const char *text; /* NUL-terminated as well */
     size_t len;
+    size_t lines_before; /* of the same file, which were read before @text */
 };
+
+/* The standard input, where the name of a file is asked for. */
+#define SOURCE_STANDARD "-"
+
+/* All of the string @text, from the beginning of what is called @name. */
+struct source source_of(const char *name, const char *text);
+
+/* What people call it: the name of the file, "standard input"; NULL if it has no name. */
+const char *source_shown_name(const struct source *src);
+
+/* Is it a file, which can be read once more? */
+bool source_is_file(const struct source *src);
 
 /* A part of a source. */
 struct span {
@@ -58,7 +71,7 @@ bool diag_remedy(struct diag *d, const char *fmt, ...) __attribute__((format(pri
 /* Appends one line to the notes; when they are full the line is dropped. */
 void diag_note(struct diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Line and column of byte @at, both from 1. */
+/* Line of the file and column of byte @at, both from 1. */
 void source_place(const struct source *src, size_t at, size_t *ret_line, size_t *ret_col);
 
 /* Prints the message with file, line and column, the line with a caret under the place, the remedy,
@@ -69,9 +82,9 @@ void diag_print(FILE *err, const struct source *src, const struct diag *d);
 /* NULL if the text is valid UTF-8 without NUL; otherwise what is wrong at *@ret_at. */
 const char *source_check_text(const struct source *src, size_t *ret_at);
 
-/* Reads the whole of the file @name ("-": standard input).  Both members are allocated; free with
- * source_done().  NULL, or why it cannot be read, and @ret is untouched; it is source_no_memory if
- * the file is not to blame.
+/* Reads the whole of the file @name, or of the standard input.  Both members are allocated; free
+ * with source_done().  NULL, or why it cannot be read, and @ret is untouched; it is
+ * source_no_memory if the file is not to blame.
  */
 extern const char source_no_memory[];
 const char *source_read(const char *name, struct source *ret);

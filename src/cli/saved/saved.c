@@ -495,7 +495,7 @@ static enum rdl_status read_lines(FILE *in, struct saved_reader *rd)
         else if (st == RDL_OK && ferror(in))
             st = saved_refuse(rd, "it cannot be read: %s", strerror(errno));
         else if (st == RDL_OK)
-            st = read_line(rd, &(struct source){NULL, l.text, l.n}, end == '\n');
+            st = read_line(rd, &(struct source){.text = l.text, .len = l.n}, end == '\n');
     }
     free(l.text);
     count_missing(rd->s);

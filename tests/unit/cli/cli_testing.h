@@ -13,7 +13,7 @@
 
 static inline struct script script_of(const char *text)
 {
-    return (struct script){.src = {NULL, text, strlen(text)}};
+    return (struct script){.src = source_of(NULL, text)};
 }
 
 /* What a writer writes; to be freed. */

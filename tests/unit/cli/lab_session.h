@@ -51,7 +51,7 @@ static inline void lab_close(struct lab *l)
 
 static inline bool lab_try(struct lab *l, const char *lines)
 {
-    const struct source src = {NULL, lines, strlen(lines)};
+    const struct source src = source_of(NULL, lines);
 
     return session_lines(l->s, &src, false);
 }

@@ -3,16 +3,11 @@
 
 #include "cli/cli_testing.h"
 
-static struct source source_of(const char *text)
-{
-    return (struct source){NULL, text, strlen(text)};
-}
-
 /* The kinds of all tokens, a letter each. */
 static void kinds_of(const char *text, char *ret, size_t cap)
 {
     static const char letters[] = "w#;{}.!";
-    const struct source src = source_of(text);
+    const struct source src = source_of(NULL, text);
     struct diag d;
     size_t n = 0, at = 0;
     struct token t;
@@ -76,7 +71,7 @@ static void open_blocks_and_joined_lines_want_more(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const struct source src = source_of(rows[i].text);
+        const struct source src = source_of(NULL, rows[i].text);
         struct tokens tokens = {.v = NULL};
 
         lex_rest(&tokens, &src);
@@ -89,7 +84,7 @@ static void open_blocks_and_joined_lines_want_more(void **state)
 static void a_text_may_grow_by_lines(void **state)
 {
     static const char text[] = "on h1 { # a comment\n  run 5us; note \"a\\n}\" \\\n \n\n} # end\n";
-    struct source src = {NULL, text, sizeof(text) - 1};
+    struct source src = source_of(NULL, text);
     struct tokens whole = {.v = NULL}, grown = {.v = NULL};
 
     (void)state;
@@ -129,7 +124,7 @@ static void quoting_and_unquoting_are_inverse(void **state)
         assert_non_null(f);
         lex_write_quoted(f, texts[i]);
         fclose(f);
-        src = source_of(quoted);
+        src = source_of(NULL, quoted);
         assert_int_equal(lex_next(&src, 0, &d).at.len, n);
         assert_string_equal(lex_unquote(&pool, &src, (struct span){0, n}, &d), texts[i]);
         free(quoted);
@@ -144,7 +139,7 @@ static void unknown_escapes_are_errors(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        const struct source src = source_of(texts[i]);
+        const struct source src = source_of(NULL, texts[i]);
         struct pool pool = {NULL};
         struct diag d;
 
@@ -168,7 +163,7 @@ static void text_that_is_not_utf8_is_found(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const struct source src = {NULL, rows[i].text, rows[i].len};
+        const struct source src = {.text = rows[i].text, .len = rows[i].len};
         size_t at;
 
         assert_int_equal(source_check_text(&src, &at) == NULL, rows[i].good);

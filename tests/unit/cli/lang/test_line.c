@@ -2,6 +2,7 @@
 #include "cli/lang/line.h"
 
 #include "cli/cli_testing.h"
+#include "emu/base/text.h"
 
 /* A line and its one written form. */
 static void lines_have_one_written_form(void **state)
@@ -157,25 +158,44 @@ static void abbreviations_need_to_be_asked_for_and_unique(void **state)
     }
 }
 
+/* The place is that in the file, of which the source may be a later part. */
 static void a_caret_stands_under_the_wrong_word(void **state)
 {
-    const struct source src = {"a.lab", "host h1\n  lnik h1 h2\n", 21};
-    struct diag d;
-    char *text = NULL;
-    size_t n = 0;
-    FILE *f = open_memstream(&text, &n);
+    static const struct {
+        const char *name;
+        size_t lines_before;
+        const char *place;
+    } rows[] = {
+        {"a.lab", 0, "a.lab:2:3: "},
+        {"a.lab", 40, "a.lab:42:3: "},
+        {SOURCE_STANDARD, 5, "standard input:7:3: "},
+        {NULL, 5, ""},
+    };
 
     (void)state;
-    assert_non_null(f);
-    diag_set(&d, DIAG_VALUE, (struct span){10, 4}, "unknown command \"lnik\"");
-    diag_remedy(&d, "did you mean \"link\"?");
-    diag_print(f, &src, &d);
-    fclose(f);
-    assert_string_equal(text, "a.lab:2:3: error: unknown command \"lnik\"\n"
-                              "    lnik h1 h2\n"
-                              "    ^^^^\n"
-                              "  did you mean \"link\"?\n");
-    free(text);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct source src = source_of(rows[i].name, "host h1\n  lnik h1 h2\n");
+        struct diag d;
+        char *text = NULL, wanted[256];
+        struct text t = text_on(wanted, sizeof(wanted));
+        size_t n = 0;
+        FILE *f = open_memstream(&text, &n);
+
+        assert_non_null(f);
+        src.lines_before = rows[i].lines_before;
+        diag_set(&d, DIAG_VALUE, (struct span){10, 4}, "unknown command \"lnik\"");
+        diag_remedy(&d, "did you mean \"link\"?");
+        diag_print(f, &src, &d);
+        fclose(f);
+        text_addf(&t,
+                  "%serror: unknown command \"lnik\"\n"
+                  "    lnik h1 h2\n"
+                  "    ^^^^\n"
+                  "  did you mean \"link\"?\n",
+                  rows[i].place);
+        assert_string_equal(text, wanted);
+        free(text);
+    }
 }
 
 int main(void)

@@ -475,7 +475,7 @@ static void lines_must_be_text(void **state)
     (void)state;
     lab_open(&l, false);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const struct source src = {NULL, rows[i].lines, rows[i].n};
+        const struct source src = {.text = rows[i].lines, .len = rows[i].n};
 
         assert_false(session_lines(l.s, &src, false));
         assert_int_equal(l.s->diag.at.at, rows[i].at);
