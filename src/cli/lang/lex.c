@@ -127,23 +127,29 @@ struct token lex_next(const struct source *src, size_t from, struct diag *d)
     return lex_word(src, i, d);
 }
 
+static void add_token(struct tokens *tokens, struct token t)
+{
+    if (tokens->n == tokens->room) {
+        tokens->room = tokens->room ? 2 * tokens->room : FIRST_ROOM;
+        tokens->v = must_realloc(tokens->v, tokens->room * sizeof(*tokens->v));
+    }
+    tokens->v[tokens->n++] = t;
+    tokens->depth += t.kind == TOKEN_OPEN;
+    tokens->depth -= t.kind == TOKEN_CLOSE && tokens->depth > 0;
+}
+
 void lex_rest(struct tokens *tokens, const struct source *src)
 {
     struct diag ignored;
     size_t at = 0;
 
-    if (tokens->n > 0 && tokens->v[tokens->n - 1].kind == TOKEN_END)
-        tokens->n--;
+    /* It goes on where the end was, or what is bad, which is bad still. */
     if (tokens->n > 0)
-        at = tokens->v[tokens->n - 1].at.at + tokens->v[tokens->n - 1].at.len;
+        at = tokens->v[--tokens->n].at.at;
     for (;;) {
         const struct token t = lex_next(src, at, &ignored);
 
-        if (tokens->n == tokens->room) {
-            tokens->room = tokens->room ? 2 * tokens->room : FIRST_ROOM;
-            tokens->v = must_realloc(tokens->v, tokens->room * sizeof(*tokens->v));
-        }
-        tokens->v[tokens->n++] = t;
+        add_token(tokens, t);
         if (t.kind == TOKEN_END || t.kind == TOKEN_BAD)
             return;
         at = t.at.at + t.at.len;
@@ -158,26 +164,19 @@ void lex_free(struct tokens *tokens)
 
 bool lex_wants_more(const struct tokens *tokens, const struct source *src)
 {
-    size_t depth = 0, joints = 0;
+    bool joined = false;
 
-    for (size_t i = 0; i < tokens->n; i++) {
-        const enum token_kind kind = tokens->v[i].kind;
-
-        if (kind == TOKEN_BAD)
-            return false;
-        depth += kind == TOKEN_OPEN;
-        depth -= kind == TOKEN_CLOSE && depth > 0;
-    }
+    if (tokens->v[tokens->n - 1].kind == TOKEN_BAD)
+        return false;
     /* A joint at the very end, with or without its line end. */
     for (size_t i = src->len; i > 0; i--) {
         const char c = src->text[i - 1];
 
-        if (c == '\\')
-            joints++;
+        joined = c == '\\';
         if (c != ' ' && c != '\t' && c != '\r' && !(c == '\n' && i == src->len))
             break;
     }
-    return depth > 0 || joints > 0;
+    return tokens->depth > 0 || joined;
 }
 
 static int hex_digit(char c)

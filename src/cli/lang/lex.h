@@ -33,16 +33,18 @@ struct token lex_next(const struct source *src, size_t from, struct diag *d);
 struct tokens {
     struct token *v;
     size_t n, room;
+    size_t depth; /* blocks that are open at the end */
 };
 
-/* Adds the tokens of what @src has behind those that are there already, of which it may have got
- * whole lines since.  The last one is TOKEN_END or TOKEN_BAD.
+/* Adds the tokens of the lines that @src has got since it was cut last, and looks at these lines
+ * alone: the work for a text that grows line by line is the work for the whole of it.  The last
+ * token is TOKEN_END, or TOKEN_BAD, to which more lines add nothing.
  */
 void lex_rest(struct tokens *tokens, const struct source *src);
 void lex_free(struct tokens *tokens);
 
 /* Does the text that was cut into @tokens end inside a block, or after a `\`, so that more lines
- * must come?
+ * must come?  Looks at its last line alone.
  */
 bool lex_wants_more(const struct tokens *tokens, const struct source *src);
 

@@ -80,30 +80,56 @@ static void open_blocks_and_joined_lines_want_more(void **state)
     }
 }
 
-/* Lines that come one by one are cut as the text that they are together. */
+/* Lines that come one by one are cut as the text that they are together.  Each is looked at once:
+ * what was cut is scribbled over, the text and the tokens, before the next line comes.
+ */
 static void a_text_may_grow_by_lines(void **state)
 {
-    static const char text[] = "on h1 { # a comment\n  run 5us; note \"a\\n}\" \\\n \n\n} # end\n";
+    static const char text[] = "on h1 { # a comment\n  run 5us; note \"a\\n}\" \\\n \\\n\\\n \n\n"
+                               "repeat 2 {\nrun \\\n 5us }\n} # end\n";
+    char lines[sizeof(text)];
     struct source src = source_of(NULL, text);
     struct tokens whole = {.v = NULL}, grown = {.v = NULL};
 
     (void)state;
     lex_rest(&whole, &src);
-    for (size_t i = 0; i < sizeof(text) - 1; i++) {
+    memcpy(lines, text, sizeof(text));
+    src.text = lines;
+    for (size_t i = 0, n = 0; i < sizeof(text) - 1; i++) {
         if (text[i] != '\n')
             continue;
         src.len = i + 1;
         lex_rest(&grown, &src);
         assert_int_equal(lex_wants_more(&grown, &src), i + 1 < sizeof(text) - 1);
+        for (; n < grown.n && grown.v[n].kind != TOKEN_END; n++) {
+            assert_int_equal(grown.v[n].kind, whole.v[n].kind);
+            assert_int_equal(grown.v[n].at.at, whole.v[n].at.at);
+            assert_int_equal(grown.v[n].at.len, whole.v[n].at.len);
+            grown.v[n] = (struct token){TOKEN_BAD, {0, 0}};
+        }
+        memset(lines, '"', i + 1);
     }
     assert_int_equal(grown.n, whole.n);
-    for (size_t i = 0; i < whole.n; i++) {
-        assert_int_equal(grown.v[i].kind, whole.v[i].kind);
-        assert_int_equal(grown.v[i].at.at, whole.v[i].at.at);
-        assert_int_equal(grown.v[i].at.len, whole.v[i].at.len);
-    }
     lex_free(&whole);
     lex_free(&grown);
+}
+
+static void lines_do_not_mend_what_is_wrong(void **state)
+{
+    static const char text[] = "on h1 { \"open\nrun\n}\n";
+    struct source src = source_of(NULL, text);
+    struct tokens tokens = {.v = NULL};
+
+    (void)state;
+    src.len = strcspn(text, "\n") + 1;
+    for (size_t i = 0; i < 2; i++) {
+        lex_rest(&tokens, &src);
+        assert_int_equal(tokens.n, 4); /* on, h1, {, the string */
+        assert_int_equal(tokens.v[3].kind, TOKEN_BAD);
+        assert_false(lex_wants_more(&tokens, &src));
+        src.len = sizeof(text) - 1;
+    }
+    lex_free(&tokens);
 }
 
 static void quoting_and_unquoting_are_inverse(void **state)
@@ -176,6 +202,7 @@ int main(void)
         cmocka_unit_test(text_is_cut_into_tokens),
         cmocka_unit_test(open_blocks_and_joined_lines_want_more),
         cmocka_unit_test(a_text_may_grow_by_lines),
+        cmocka_unit_test(lines_do_not_mend_what_is_wrong),
         cmocka_unit_test(quoting_and_unquoting_are_inverse),
         cmocka_unit_test(unknown_escapes_are_errors),
         cmocka_unit_test(text_that_is_not_utf8_is_found),
