@@ -185,7 +185,19 @@ static bool fits(struct reading *rd, const struct param *p, struct span at)
     return text && value_check(p, text, at, &ignored);
 }
 
-/* The parameter that the operand in @at is for; N parameters if there is none. */
+/* Is the word written as values of the parameter are, as a number where it takes numbers? */
+static bool resembles(const struct reading *rd, const struct param *p, struct span at)
+{
+    const char *s = rd->src->text + at.at;
+    const bool number =
+        isdigit((unsigned char)s[0]) || (at.len > 1 && s[0] == '-' && isdigit((unsigned char)s[1]));
+
+    return number == value_is_quantity(p->kind);
+}
+
+/* The parameter that the operand in @at is for; N parameters if there is none.  If no optional one
+ * takes it, it is a wrong value of the first that it resembles, or of the first of all.
+ */
 static size_t operand_for(struct reading *rd, struct span at)
 {
     const struct cmd *cmd = rd->st->cmd;
@@ -198,7 +210,8 @@ static size_t operand_for(struct reading *rd, struct span at)
             continue;
         if ((p->flags & P_REQUIRED) || fits(rd, p, at))
             return i;
-        if (first == cmd->n_params)
+        if (first == cmd->n_params ||
+            (!resembles(rd, &cmd->params[first], at) && resembles(rd, p, at)))
             first = i;
     }
     return first;

@@ -110,6 +110,21 @@ void value_word_text(const struct enum_table *words, const struct enum_row *row,
     value_lower_case(ret);
 }
 
+bool value_is_quantity(enum value_kind kind)
+{
+    switch (kind) {
+    case VAL_INT:
+    case VAL_SIZE:
+    case VAL_COUNT:
+    case VAL_TIME:
+    case VAL_RATE:
+    case VAL_CHANCE:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static enum quantity quantity_of(enum value_kind kind)
 {
     switch (kind) {
@@ -129,7 +144,7 @@ static enum quantity quantity_of(enum value_kind kind)
 
 static bool check_number(const struct param *p, const char *text, struct span at, struct diag *d)
 {
-    char buf[96];
+    char buf[DIAG_REMEDY_BYTES];
     struct text range = text_on(buf, sizeof(buf));
     const enum quantity q = quantity_of(p->kind);
     uint64_t v = 0;
@@ -138,6 +153,8 @@ static bool check_number(const struct param *p, const char *text, struct span at
     if (why) {
         diag_set(d, DIAG_VALUE, at, "%s: \"%s\" is not %s", p->name, text,
                  value_kinds[p->kind].what);
+        if (quantity_add_with_units(&range, q, text))
+            return diag_remedy(d, "it needs a unit: %s", buf);
         return diag_remedy(d, "%s", why);
     }
     if (v >= p->min && (p->max == 0 || v <= p->max))
@@ -387,14 +404,9 @@ bool value_check(const struct param *p, const char *text, struct span at, struct
 {
     if (strlen(text) > TEXT_BYTES_MAX)
         return diag_set(d, DIAG_VALUE, at, "%s: more than %u bytes", p->name, TEXT_BYTES_MAX);
-    switch (p->kind) {
-    case VAL_INT:
-    case VAL_SIZE:
-    case VAL_COUNT:
-    case VAL_TIME:
-    case VAL_RATE:
-    case VAL_CHANCE:
+    if (value_is_quantity(p->kind))
         return check_number(p, text, at, d);
+    switch (p->kind) {
     case VAL_WORD:
     case VAL_SET:
         return check_word(p, text, at, d);

@@ -57,6 +57,9 @@ extern const struct value_kind_info value_kinds[N_VALUE_KINDS];
  */
 bool value_check(const struct param *p, const char *text, struct span at, struct diag *d);
 
+/* Are its values numbers, with or without a unit? */
+bool value_is_quantity(enum value_kind kind);
+
 /* The value of a checked text. */
 uint64_t value_number(const struct param *p, const char *text);
 

@@ -6,7 +6,7 @@
 
 #include "emu/base/assert.h"
 
-#define RANGE_NUMBER_BYTES 32u
+#define NUMBER_BYTES 32u
 
 struct unit {
     enum quantity kind;
@@ -188,10 +188,31 @@ const char *quantity_parse(enum quantity kind, const char *s, uint64_t *ret)
     return NULL;
 }
 
+bool quantity_add_with_units(struct text *t, enum quantity kind, const char *s)
+{
+    const char *fit[ARRAY_LEN(units)];
+    size_t n = 0;
+
+    if (!needs_unit(kind) || s[strspn(s, "0123456789.")] != '\0')
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+        char buf[NUMBER_BYTES];
+        struct text whole = text_on(buf, sizeof(buf));
+        uint64_t v;
+
+        text_addf(&whole, "%s%s", s, units[i].name);
+        if (units[i].kind == kind && units[i].shown && !whole.cut && !quantity_parse(kind, buf, &v))
+            fit[n++] = units[i].name;
+    }
+    for (size_t i = 0; i < n; i++)
+        text_addf(t, "%s%s%s", i == 0 ? "" : i + 1 < n ? ", " : " or ", s, fit[i]);
+    return n > 0;
+}
+
 const char *quantity_parse_range(const char *s, uint64_t *ret_first, uint64_t *ret_last)
 {
     const char *dots = strstr(s, ".."), *why;
-    char buf[RANGE_NUMBER_BYTES];
+    char buf[NUMBER_BYTES];
     struct text t = text_on(buf, sizeof(buf));
     uint64_t first, last;
 

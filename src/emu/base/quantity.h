@@ -18,6 +18,11 @@ enum quantity { QUANTITY_NUMBER, QUANTITY_SIZE, QUANTITY_TIME, QUANTITY_RATE, QU
 /* Reads the whole of @s.  NULL on success, or why it is none, and @ret is untouched. */
 const char *quantity_parse(enum quantity kind, const char *s, uint64_t *ret);
 
+/* Appends @s with each unit of @kind that makes a quantity of it, the largest first: "10s, 10ms,
+ * 10us or 10ns".  False, and nothing is appended, if @s is no number that lacks one.
+ */
+bool quantity_add_with_units(struct text *t, enum quantity kind, const char *s);
+
 /* Reads two numbers with ".." between them, in whatever order: "1..100".  As quantity_parse(). */
 const char *quantity_parse_range(const char *s, uint64_t *ret_first, uint64_t *ret_last);
 

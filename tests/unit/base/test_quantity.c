@@ -199,11 +199,42 @@ static void a_range_is_two_numbers(void **state)
     assert_true(first == 9 && last == 16);
 }
 
+static void a_missing_unit_is_offered(void **state)
+{
+    static const struct {
+        enum quantity kind;
+        const char *text, *want; /* NULL: nothing is missing that would help */
+    } rows[] = {
+        {QUANTITY_TIME, "10", "10s, 10ms, 10us or 10ns"},
+        {QUANTITY_TIME, "1.5", "1.5s, 1.5ms or 1.5us"},
+        {QUANTITY_RATE, "100", "100t, 100g, 100m, 100k or 100bps"},
+        {QUANTITY_CHANCE, "5", "5% or 5ppm"},
+        {QUANTITY_CHANCE, "101", "101ppm"},
+        {QUANTITY_NUMBER, "10", NULL},
+        {QUANTITY_SIZE, "1.5", NULL},
+        {QUANTITY_TIME, "10x", NULL},
+        {QUANTITY_TIME, "0x10", NULL},
+        {QUANTITY_TIME, "1.2.3", NULL},
+        {QUANTITY_TIME, "99999999999999999999999999999999", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char buf[96];
+        struct text t = text_on(buf, sizeof(buf));
+
+        assert_int_equal(quantity_add_with_units(&t, rows[i].kind, rows[i].text),
+                         rows[i].want != NULL);
+        assert_string_equal(buf, rows[i].want ? rows[i].want : "");
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_people_write_is_read),
         cmocka_unit_test(what_is_wrong_is_refused_with_a_reason),
+        cmocka_unit_test(a_missing_unit_is_offered),
         cmocka_unit_test(the_largest_exact_unit_is_written),
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(a_time_for_people_is_short),
