@@ -166,9 +166,10 @@ static void print_command(FILE *out, const struct cmd *cmd)
     print_usage(out, cmd);
     for (size_t i = 0; i < cmd->n_params; i++)
         print_param(out, &cmd->params[i]);
-    fprintf(out, "\nexample: %s\n", cmd->example);
+    fputc('\n', out);
     if (cmd->before != BEFORE_NOTHING)
         fprintf(out, "after:\n%s", examples_before[cmd->before]);
+    fprintf(out, "example: %s\n", cmd->example);
 }
 
 /* Prints the commands of one class. */
