@@ -112,8 +112,9 @@ static int judge_stop(struct session *s, const struct stop *stop, const char *te
     const struct source src = source_of("--until", text);
     const struct span at = {0, src.len};
     const struct scope in = session_outer_scope(s);
-    char actual[DIAG_MESSAGE_BYTES / 2];
-    struct text t = text_on(actual, sizeof(actual));
+    char found[DIAG_MESSAGE_BYTES];
+    struct text t = text_on(found, sizeof(found));
+    struct expr_terms terms;
     bool holds = false;
 
     if (expr_holds(&in, stop->when, at, &holds, &s->diag)) {
@@ -121,8 +122,9 @@ static int judge_stop(struct session *s, const struct stop *stop, const char *te
             say_where(s);
             return EXIT_PASSED;
         }
-        expr_add_actual(&in, stop->when, &t);
-        diag_set(&s->diag, DIAG_EXPECT, at, "this never came true: %s", actual);
+        expr_decide(&in, stop->when, false, &terms);
+        expr_add_terms(&in, &terms, text, &t);
+        diag_set(&s->diag, DIAG_EXPECT, at, "this never came true: %s", found);
     }
     diag_print(stderr, &src, &s->diag);
     return EXIT_FAILED;

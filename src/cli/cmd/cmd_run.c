@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Letting time pass, and asking whether what should have happened has: step, run, until, expect. */
-#include <string.h>
-
 #include "cli/cmd/dispatch.h"
 #include "cli/session/advance.h"
 #include "cli/session/expr_count.h"
@@ -77,13 +75,15 @@ bool run_run(struct session *s, const struct step *st)
 static bool refute(struct session *s, const struct step *st, const struct expr *e, const char *why)
 {
     const struct scope in = session_scope(s);
-    char actual[DIAG_MESSAGE_BYTES / 2];
-    struct text t = text_on(actual, sizeof(actual));
+    const char *that = step_text(st, "that");
+    char found[DIAG_MESSAGE_BYTES];
+    struct text t = text_on(found, sizeof(found));
+    struct expr_terms terms;
 
-    expr_add_actual(&in, e, &t);
-    diag_set(&s->diag, DIAG_EXPECT, st->at, "%s %s: %s%s", st->cmd->name, step_text(st, "that"),
-             why, actual);
-    expr_note_events(&in, e, &s->diag);
+    expr_decide(&in, e, false, &terms);
+    expr_add_terms(&in, &terms, that, &t);
+    diag_set(&s->diag, DIAG_EXPECT, st->at, "%s %s: %s%s", st->cmd->name, that, why, found);
+    expr_note_events(&in, &terms, &s->diag);
     return false;
 }
 
@@ -159,19 +159,19 @@ bool run_until(struct session *s, const struct step *st)
     return ok;
 }
 
-/* "ok: count(tx) > 3", and what it found where that says more. */
+/* "ok: count(tx) > 3: it is 5" */
 static void say_held(struct session *s, const struct step *st, const struct expr *e)
 {
     const char *that = step_text(st, "that");
     const struct scope in = session_scope(s);
-    char actual[DIAG_MESSAGE_BYTES / 2];
-    struct text t = text_on(actual, sizeof(actual));
+    char found[DIAG_MESSAGE_BYTES];
+    struct text t = text_on(found, sizeof(found));
+    struct expr_terms terms;
 
-    if (e->kind == EXPR_COMPARE && strpbrk(that, "<>!")) { /* an equality says it itself */
-        text_add(&t, ": ");
-        expr_add_actual(&in, e, &t);
-    }
-    session_say(s, "ok: %s%s\n", that, actual);
+    expr_decide(&in, e, true, &terms);
+    expr_leave_out_plain(&terms);
+    expr_add_terms(&in, &terms, that, &t);
+    session_say(s, "ok: %s%s%s\n", that, found[0] ? ": " : "", found);
 }
 
 bool run_expect(struct session *s, const struct step *st)

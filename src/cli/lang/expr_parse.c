@@ -467,10 +467,12 @@ static struct expr *condition(struct parser *p);
 
 static struct expr *one(struct parser *p)
 {
-    const size_t start = p->i;
     struct expr *e, *left;
     enum compare op;
+    size_t start;
 
+    peek(p); /* a term does not begin with the blanks before it */
+    start = p->i;
     if (p->failed || p->depth >= EXPR_DEPTH_MAX)
         return fail(p, (struct span){start, 1}, "the expression is nested too deeply", "");
     p->depth++;

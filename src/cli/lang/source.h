@@ -44,7 +44,7 @@ enum diag_kind {
     DIAG_BROKEN  /* an invariant of the emulator itself broke */
 };
 
-#define DIAG_MESSAGE_BYTES 512u
+#define DIAG_MESSAGE_BYTES 1024u
 #define DIAG_REMEDY_BYTES  256u
 #define DIAG_NOTES_BYTES   4096u
 

@@ -3,6 +3,7 @@
 #ifndef CLI_SESSION_EXPR_COUNT_H
 #define CLI_SESSION_EXPR_COUNT_H
 
+#include "cli/session/expr_eval.h"
 #include "cli/session/operand.h"
 
 /* Begins to count in @lab what each count() of @e, which stands at @at, asks for; without this they
@@ -13,7 +14,8 @@ bool expr_attach(struct rdl_lab *lab, struct expr *e, struct span at, struct dia
 /* How many events the count() @e, which has been attached, has counted. */
 bool expr_count(const struct question *q, const struct expr *e, uint64_t *ret);
 
-/* Adds to the notes of @d the events that each count() in @e counted, with what became of them. */
-void expr_note_events(const struct scope *in, const struct expr *e, struct diag *d);
+/* Adds to the notes of @d the events that the count()s in @terms counted, with what became of them.
+ */
+void expr_note_events(const struct scope *in, const struct expr_terms *terms, struct diag *d);
 
 #endif

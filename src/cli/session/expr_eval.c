@@ -56,9 +56,9 @@ static bool cannot_compare(const struct question *q, const struct expr *e, const
                            const struct operand *b)
 {
     if (a->kind == OPERAND_BARE && b->kind != OPERAND_WORD)
-        return resolve_unknown(q->in, expr_place(e->a, q->at), e->a->text, "nothing", q->reterr);
+        return operand_unknown(q, e->a);
     if (b->kind == OPERAND_BARE && a->kind != OPERAND_WORD)
-        return resolve_unknown(q->in, expr_place(e->b, q->at), e->b->text, "nothing", q->reterr);
+        return operand_unknown(q, e->b);
     return diag_set(q->reterr, DIAG_FAILED, expr_place(e, q->at), "one side is %s, the other %s",
                     what_is(e->a, a), what_is(e->b, b));
 }
@@ -132,7 +132,7 @@ static bool value_holds(const struct question *q, const struct expr *e, bool *re
     bool ok = operand_read(q, e, NULL, &o);
 
     if (ok && o.kind == OPERAND_BARE)
-        ok = resolve_unknown(q->in, expr_place(e, q->at), e->text, "nothing", q->reterr);
+        ok = operand_unknown(q, e);
     else if (ok && o.kind != OPERAND_NUMBER && o.kind != OPERAND_ABSENT)
         ok = diag_set(q->reterr, DIAG_FAILED, expr_place(e, q->at),
                       "compare this with something: ==, !=");
@@ -220,34 +220,12 @@ static void add_compared(const struct question *q, const struct expr *e, struct 
     operand_done(&b);
 }
 
-static void add_actual(const struct question *q, const struct expr *e, struct text *t);
-
-/* One of several comparisons: says which. */
-static void add_part(const struct question *q, const struct expr *e, struct text *t)
+/* What was found where @e, a term, looked. */
+static void add_found(const struct question *q, const struct expr *e, struct text *t)
 {
-    if (e->kind == EXPR_COMPARE && e->a->kind == EXPR_PATH)
-        text_addf(t, "%s: ", e->a->text);
-    add_actual(q, e, t);
-}
-
-static void add_actual(const struct question *q, const struct expr *e, struct text *t)
-{
-    bool left = false;
     struct operand o;
 
     switch (e->kind) {
-    case EXPR_AND:
-        /* The first part that fails says it all. */
-        add_part(q, holds(q, e->a, &left) && !left ? e->a : e->b, t);
-        break;
-    case EXPR_OR:
-        add_part(q, e->a, t);
-        text_add(t, "; ");
-        add_part(q, e->b, t);
-        break;
-    case EXPR_NOT:
-        text_add(t, "what must not hold holds");
-        break;
     case EXPR_COMPARE:
         add_compared(q, e, t);
         break;
@@ -263,10 +241,78 @@ static void add_actual(const struct question *q, const struct expr *e, struct te
     }
 }
 
-void expr_add_actual(const struct scope *in, const struct expr *e, struct text *t)
+static void decide(const struct question *q, const struct expr *e, bool value,
+                   struct expr_terms *ret);
+
+/* Of the parts that a chain of @kind ties together, those that are what the whole is decide it. */
+static void decide_chain(const struct question *q, const struct expr *e, enum expr_kind kind,
+                         bool value, struct expr_terms *ret)
+{
+    bool part = false;
+
+    if (e->kind == kind) {
+        decide_chain(q, e->a, kind, value, ret);
+        decide_chain(q, e->b, kind, value, ret);
+    } else if (holds(q, e, &part) && part == value) {
+        decide(q, e, value, ret);
+    }
+}
+
+/* Appends the terms that decide that @e is @value.  Depth is bounded by the parser. */
+static void decide(const struct question *q, const struct expr *e, bool value,
+                   struct expr_terms *ret)
+{
+    if (e->kind == EXPR_NOT)
+        decide(q, e->a, !value, ret);
+    else if (e->kind == EXPR_AND || e->kind == EXPR_OR)
+        decide_chain(q, e, e->kind, value, ret);
+    else if (ret->n < EXPR_TERMS_MAX)
+        ret->v[ret->n++] = (struct expr_term){e, value};
+}
+
+void expr_decide(const struct scope *in, const struct expr *e, bool value, struct expr_terms *ret)
 {
     struct diag ignored = {.kind = DIAG_NONE};
     const struct question q = {in, {0, 0}, &ignored};
 
-    add_actual(&q, e, t);
+    *ret = (struct expr_terms){.n = 0};
+    decide(&q, e, value, ret);
+    ret->alone = ret->n == 1 && ret->v[0].e == e;
+}
+
+/* An equality that holds has said what was found. */
+static bool says_itself(const struct expr_term *term)
+{
+    return term->e->kind == EXPR_COMPARE && term->e->op == (term->holds ? CMP_EQ : CMP_NE);
+}
+
+void expr_leave_out_plain(struct expr_terms *terms)
+{
+    const size_t n = terms->n;
+
+    terms->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!says_itself(&terms->v[i]))
+            terms->v[terms->n++] = terms->v[i];
+    }
+}
+
+void expr_add_terms(const struct scope *in, const struct expr_terms *terms, const char *text,
+                    struct text *t)
+{
+    struct diag ignored = {.kind = DIAG_NONE};
+    const struct question q = {in, {0, 0}, &ignored};
+
+    for (size_t i = 0; i < terms->n; i++) {
+        const struct expr_term *term = &terms->v[i];
+
+        if (!terms->alone) {
+            text_addf(t, "%s%.*s %s", i ? "; " : "", (int)term->e->at.len, text + term->e->at.at,
+                      term->holds ? "holds" : "does not hold");
+            if (says_itself(term))
+                continue;
+            text_add(t, ", ");
+        }
+        add_found(&q, term->e, t);
+    }
 }

@@ -13,7 +13,33 @@
 bool expr_holds(const struct scope *in, const struct expr *e, struct span at, bool *ret,
                 struct diag *reterr);
 
-/* Appends why it does not hold: "it is 3". */
-void expr_add_actual(const struct scope *in, const struct expr *e, struct text *t);
+#define EXPR_TERMS_MAX 16u
+
+/* A part of an expression that is true or false by itself. */
+struct expr_term {
+    const struct expr *e;
+    bool holds;
+};
+
+/* Terms that decide whether an expression holds: of `and` those that do not hold, of `or` those
+ * that do, and all of them where they agree.  Of more than EXPR_TERMS_MAX the first are told.
+ */
+struct expr_terms {
+    struct expr_term v[EXPR_TERMS_MAX];
+    size_t n;
+    bool alone; /* the expression has no other */
+};
+
+/* Which decide that @e, as expr_holds() has found, is now @value. */
+void expr_decide(const struct scope *in, const struct expr *e, bool value, struct expr_terms *ret);
+
+/* Leaves out the terms of which nothing is to be said but that they hold: a == 3. */
+void expr_leave_out_plain(struct expr_terms *terms);
+
+/* Appends what was found: "it is 3", and where there are other terms, in which of them.  @text is
+ * that of the expression.
+ */
+void expr_add_terms(const struct scope *in, const struct expr_terms *terms, const char *text,
+                    struct text *t);
 
 #endif

@@ -123,6 +123,30 @@ static bool read_program(const struct question *q, const char *path, struct oper
     return true;
 }
 
+/* Fails: @path leads to @node, which is no value. */
+static bool is_no_value(const struct question *q, const struct expr *e, const char *path,
+                        const struct rdl_value *node)
+{
+    char is_text[RDL_VALUE_BYTES];
+    struct text is = text_on(is_text, sizeof(is_text));
+
+    node_add_text(&is, node);
+    diag_set(q->reterr, DIAG_FAILED, expr_place(e, q->at), "%s is %s, not a value", path, is_text);
+    return diag_remedy(q->reterr, "\"show %s\" lists its values", path);
+}
+
+bool operand_unknown(const struct question *q, const struct expr *e)
+{
+    char path[SESSION_PATH_BYTES];
+    struct rdl_value v;
+    size_t off;
+
+    resolve_path(q->in, e->text, path);
+    if (rdl_inspect(q->in->lab, path, &v, &off) == RDL_OK)
+        return is_no_value(q, e, path, &v);
+    return resolve_unknown(q->in, expr_place(e, q->at), e->text, "nothing", q->reterr);
+}
+
 static bool read_path(const struct question *q, const struct expr *e, struct operand *ret)
 {
     char path[SESSION_PATH_BYTES];
@@ -158,15 +182,8 @@ static bool read_path(const struct question *q, const struct expr *e, struct ope
         text_add(&t, e->text);
         return true;
     }
-    if (off == 0 && rdl_inspect(q->in->lab, path, &ret->v, &off) == RDL_OK) {
-        char is_text[RDL_VALUE_BYTES];
-        struct text is = text_on(is_text, sizeof(is_text));
-
-        node_add_text(&is, &ret->v);
-        diag_set(q->reterr, DIAG_FAILED, expr_place(e, q->at), "%s is %s, not a value", path,
-                 is_text);
-        return diag_remedy(q->reterr, "\"show %s\" lists its values", path);
-    }
+    if (off == 0 && rdl_inspect(q->in->lab, path, &ret->v, &off) == RDL_OK)
+        return is_no_value(q, e, path, &ret->v);
     if (is_missing_element(q, path, off)) {
         /* It may come, but never with a word that no element has. */
         if (!expr_path_leads(path, expr_place(e, q->at), q->reterr))

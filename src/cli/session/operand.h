@@ -41,6 +41,9 @@ bool operand_read(const struct question *q, const struct expr *e, const struct o
                   struct operand *ret);
 void operand_done(struct operand *o);
 
+/* Fails: nothing in the lab is called as the OPERAND_BARE @e says, or nothing that has a value. */
+bool operand_unknown(const struct question *q, const struct expr *e);
+
 /* Appends it as people read it. */
 void operand_add(struct text *t, const struct operand *o);
 

@@ -82,6 +82,10 @@ static void mistaken_questions_have_no_answer(void **state)
         {"1us < h1.qp.sq_psn", "the other side is no time, and 1us is one"},
         {"count(tx, host==h9) == 0", "no host is called \"h9\""},
         {"h1.qp == h2.qp", "h1.qp is a queue pair, not a value"},
+        {"h1 == 1", "h1 is a host, not a value"},
+        {"1 == h1", "h1 is a host, not a value"},
+        {"h1 == h2", "h1 is a host, not a value"},
+        {"not h1", "h1 is a host, not a value"},
     };
     static const char *const forms[] = {"expect %s", "refused { expect %s }",
                                         "refused { until %s }"};
@@ -130,7 +134,19 @@ static void expectations_see_what_happened(void **state)
     } fail[] = {
         {"h1.cq.wc[0].status == RETRY_EXC_ERR", ": it is SUCCESS"},
         {"count(tx, host==h1, psn==100) == 3", ": it is 2"},
-        {"h1.qp.state == RTS and h1.qp.mtu == 4096", "h1.qp.mtu: it is 1024"},
+        {"h1.qp.state == RTS and h1.qp.mtu == 4096",
+         ": h1.qp.mtu == 4096 does not hold, it is 1024"},
+        {"t < 1us and h1.qp.state == RTS and (count(lost) == 2)",
+         ": t < 1us does not hold, it is 83.05us; count(lost) == 2 does not hold, it is 1"},
+        {"h1.qp.mtu == 256 or h1.qp.state == RTR",
+         ": h1.qp.mtu == 256 does not hold, it is 1024; h1.qp.state == RTR does not hold, it is "
+         "RTS"},
+        {"t>0 and t>0 and t>0 and t>0 and t>0 and t>0 and t>0 and t>0 and t>0 and t>0 and t>0 and "
+         "t>0 and t>0 and t>0 and t>0 and t>0 and t>0 and (t>0 and h1.qp.mtu == 256)",
+         ": h1.qp.mtu == 256 does not hold, it is 1024"},
+        {"not h1.qp.mtu > 256", ": h1.qp.mtu > 256 holds, it is 1024"},
+        {"not (h1.qp.mtu == 256 or h1.qp.mtu == 1024)", ": h1.qp.mtu == 1024 holds"},
+        {"#3 and #1000000", ": #1000000 does not hold, it is #56"},
         {"h1.mr[0:4] == h2.mr[4:8]", "byte 0 is 0x68 against 0x6f"},
         {"h1.cq.wc[9].status == SUCCESS", "it is not there"},
         {"h2.mr[0:5] == \"hullo\"", "it is \"hello\""},
@@ -155,6 +171,64 @@ static void expectations_see_what_happened(void **state)
         if (!strstr(l.s->diag.message, fail[i].actual))
             fail_msg("%s: %s", fail[i].expr, l.s->diag.message);
     }
+    lab_close(&l);
+}
+
+/* What held is told too, but not what the expectation says itself. */
+static void an_expectation_that_holds_says_what_it_found(void **state)
+{
+    static const struct {
+        const char *expr, *found;
+    } rows[] = {
+        {"h1.qp.mtu == 1024", ""},
+        {"h1.qp.mtu >= 512", ": it is 1024"},
+        {"h1.qp.mtu != 512", ": it is 1024"},
+        {"h1.qp.state == RTS and h1.qp.mtu >= 512", ": h1.qp.mtu >= 512 holds, it is 1024"},
+        {"h1.qp.mtu == 1024 or count(tx) > 900", ""},
+        {"not h1.qp.mtu == 512", ": h1.qp.mtu == 512 does not hold, it is 1024"},
+        {"count(lost)", ": it is 1"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char line[256], wanted[256];
+        struct lab l;
+
+        lab_open(&l, true);
+        lab_run(&l, STORY);
+        snprintf(line, sizeof(line), "expect %s", rows[i].expr);
+        snprintf(wanted, sizeof(wanted), "\nok: %s%s\n", rows[i].expr, rows[i].found);
+        lab_run(&l, line);
+        fflush(l.f);
+        if (!strstr(l.out, wanted))
+            fail_msg("%s: %s", rows[i].expr, l.out);
+        lab_close(&l);
+    }
+}
+
+/* How often @word is in @text. */
+static size_t times(const char *text, const char *word)
+{
+    size_t n = 0;
+
+    for (; (text = strstr(text, word)) != NULL; text += strlen(word))
+        n++;
+    return n;
+}
+
+/* Only the terms that fail tell their events, and an event of several of them is told once. */
+static void a_failed_expectation_tells_each_event_once(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, STORY);
+    assert_false(lab_try(&l, "expect count(cqe) == 2 and count(tx, host==h1) == 9 and "
+                             "count(tx, psn==100) == 9"));
+    assert_int_equal(times(l.s->diag.notes, " tx "), 3); /* two of h1, and the ACK */
+    assert_int_equal(times(l.s->diag.notes, " cqe "), 0);
+    assert_int_equal(times(l.s->diag.notes, "\n"), 3);
     lab_close(&l);
 }
 
@@ -501,6 +575,8 @@ int main(void)
         cmocka_unit_test(every_example_runs),
         cmocka_unit_test(expectations_see_what_happened),
         cmocka_unit_test(mistaken_questions_have_no_answer),
+        cmocka_unit_test(an_expectation_that_holds_says_what_it_found),
+        cmocka_unit_test(a_failed_expectation_tells_each_event_once),
         cmocka_unit_test(a_failed_count_tells_the_fate_of_each_event),
         cmocka_unit_test(refusals_say_what_is_needed),
         cmocka_unit_test(a_fault_can_be_about_a_port),
