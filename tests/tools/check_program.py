@@ -29,6 +29,7 @@ RUNNING_S = 0.1  # of processor time: so much of it, and a program is past its s
 FILES = {
     "good.lab": "scenario title=good tags=quick\nhost h1\nexpect h1.irqs == 0\n",
     "plain.lab": "host h1\n",
+    "told.lab": "# two \x1b hosts\nhost h1 h2\non h1 { alloc_pd as pd }\n",
     "stops.lab": "expect h1.irqs == 1\n",
     "fails.lab": "scenario title=fails\nhost h1\nexpect h1.irqs == 1\n",
     "wrong.lab": "scenario title=wrong\nhost h1\nbogus\n",
@@ -72,6 +73,10 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1 max_cqq=3"], "", 1, r'did you mean "max_cq"\?'),
     (["-c", "host h1 features_off=EVENT_IDXX"], "", 1, r"EVENT_IDX"),
     (["-c", 'host "h1'], "", 2, r"error"),
+    # what is sourced is told, and nothing in it reaches the terminal as it is
+    (["-c", "source told.lab"], "", 0,
+     r"\A> # two \\x1b hosts\n> host h1 h2\nh1  10.*\nh2  10.*\n> on h1 \{\n>     alloc_pd as pd\n> \}\nh1: pd"),
+    (["told.lab"], "", 0, r"\Ah1  10"),
     (["good.lab"], "", 0, r""),
     (["plain.lab", "stops.lab", "plain.lab"], "", 1, r"stops\.lab:1:\d+: FAIL"),
     (["wrong.lab"], "", 1, r'wrong\.lab:3:1: error: unknown command "bogus"'),
@@ -222,6 +227,7 @@ def check_run_tells(program):
     short = on_terminal(program, "run", "scenarios/04-lost-request.json")
     ensure("\n  - the local ACK timeout is 4.096 us" in short, short)
     ensure(re.search(r"^#\S+ +lost +RC_SEND_ONLY psn=100, by f1$", short, re.MULTILINE), short)
+    ensure(re.search(r"\n> drop from=h1 next as f1\n(.|\n)*\n> run\n#", short), short)
     ensure("\nok: h1.cq.wc[0].status == SUCCESS" in short and "\npassed: " in short, short)
     long = on_terminal(program, "run", "scenarios/26-unreliable-link.json")
     ensure(len(re.findall(r"^#\d", long, re.MULTILINE)) == 200, f"{len(long.splitlines())} lines")

@@ -182,6 +182,7 @@ static int run_scenario_file(const struct scenario *sc, const struct run_options
         .seed = o->seed_text ? o->seed : scenario_seed(sc),
         .seed_given = o->seed_text != NULL,
         .verbose = !o->quiet && modes_terminal(),
+        .steps_told = true,
         .share = SHOWN_OF_ALL,
         .colour = modes_colour(),
         .interrupted = signals_interrupted(),

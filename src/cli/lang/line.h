@@ -36,6 +36,11 @@ void line_read_rest(struct line_reader *r, struct lines *l);
 /* Reads all of @s->src, as a scenario.  On failure @s holds what was read before. */
 bool line_read_script(struct script *s, struct diag *d);
 
+/* Writes one step in the form that it has in a written script, a block in several lines; @lead
+ * stands at the beginning of each.
+ */
+void line_write_step(FILE *out, const struct step *st, const char *lead);
+
 /* Writes a script in its one written form. */
 void line_write_script(FILE *out, const struct script *s);
 

@@ -70,12 +70,12 @@ static void write_note(FILE *out, const struct step *st)
     }
 }
 
-static void write_steps(FILE *out, const struct step *first, size_t depth);
+static void write_steps(FILE *out, const struct step *first, const char *lead, size_t depth);
 
-/* One step without its line end; a block gets several lines. */
-static void write_step(FILE *out, const struct step *st, size_t depth)
+/* One step without its line end; a block gets several lines, each behind @lead. */
+static void write_step(FILE *out, const struct step *st, const char *lead, size_t depth)
 {
-    fprintf(out, "%*s", (int)(depth * INDENT), "");
+    fprintf(out, "%s%*s", lead, (int)(depth * INDENT), "");
     if (st->cmd->flags & CMD_NOTE) {
         write_note(out, st);
         return;
@@ -98,16 +98,16 @@ static void write_step(FILE *out, const struct step *st, size_t depth)
         fprintf(out, " as %s", st->as.text);
     if (st->cmd->flags & CMD_BLOCK) {
         fputs(" {\n", out);
-        write_steps(out, st->body, depth + 1);
-        fprintf(out, "%*s}", (int)(depth * INDENT), "");
+        write_steps(out, st->body, lead, depth + 1);
+        fprintf(out, "%s%*s}", lead, (int)(depth * INDENT), "");
     }
 }
 
 /* Each on a line, indented by @depth blocks. */
-static void write_steps(FILE *out, const struct step *first, size_t depth)
+static void write_steps(FILE *out, const struct step *first, const char *lead, size_t depth)
 {
     for (const struct step *st = first; st; st = st->next) {
-        write_step(out, st, depth);
+        write_step(out, st, lead, depth);
         fputc('\n', out);
     }
 }
@@ -121,11 +121,15 @@ static bool is_empty(const struct step *header)
     return true;
 }
 
+void line_write_step(FILE *out, const struct step *st, const char *lead)
+{
+    write_step(out, st, lead, 0);
+    fputc('\n', out);
+}
+
 void line_write_script(FILE *out, const struct script *s)
 {
-    if (s->header && !is_empty(s->header)) {
-        write_step(out, s->header, 0);
-        fputc('\n', out);
-    }
-    write_steps(out, s->first, 0);
+    if (s->header && !is_empty(s->header))
+        line_write_step(out, s->header, "");
+    write_steps(out, s->first, "", 0);
 }

@@ -7,6 +7,8 @@
 
 #include "cli/lang/line.h"
 #include "cli/live/live.h"
+#include "cli/print/must.h"
+#include "cli/print/utf8.h"
 #include "cli/session/advance.h"
 #include "cli/session/expr_count.h"
 #include "cli/session/shown.h"
@@ -311,9 +313,39 @@ bool session_step(struct session *s, const struct step *st, const struct block *
     return ok;
 }
 
+/* Are the steps in @in printed?  Nobody typed those of a sourced file. */
+static bool tells_steps(const struct session *s, const struct block *in)
+{
+    return s->config.verbose && is_outermost(in) && (in->n_sources > 0 || s->config.steps_told);
+}
+
+/* Prints @st as it would be typed, for people who watch. */
+static void tell_step(struct session *s, const struct step *st)
+{
+    char *written = NULL, *shown;
+    size_t n = 0;
+    FILE *f = open_memstream(&written, &n);
+    struct text t;
+
+    if (!f)
+        must_fail();
+    line_write_step(f, st, "> ");
+    if (fclose(f) != 0)
+        must_fail();
+    /* A byte of a note becomes four characters at the most. */
+    shown = must_malloc(4 * n + 1);
+    t = text_on(shown, 4 * n + 1);
+    utf8_add_printable(&t, written, true);
+    session_say(s, "%s", shown);
+    free(shown);
+    free(written);
+}
+
 bool session_steps(struct session *s, const struct step *first, const struct block *in)
 {
     for (const struct step *st = first; st && !session_is_over(s); st = st->next) {
+        if (tells_steps(s, in))
+            tell_step(s, st);
         if (!session_step(s, st, in))
             return false;
     }

@@ -37,6 +37,7 @@ struct session_config {
     uint64_t seed;
     bool seed_given;                          /* it wins over the seed of a scenario */
     bool verbose;                             /* print what verbs made and what steps did */
+    bool steps_told;                          /* print the steps of scripts too, if @verbose */
     enum shown_share share;                   /* how much of what happens is printed, if @verbose */
     bool colour;                              /* @out is a terminal */
     const volatile sig_atomic_t *interrupted; /* set by ^C; NULL: nobody interrupts */
