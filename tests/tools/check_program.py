@@ -90,6 +90,10 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["run", "-"], "host h1\n", 0, r"\Astandard input\ndone, and nothing was expected"),
     (["--prompt"], "host h1\nbogus\n", 1, r'^error: unknown command "bogus"'),
     (["--prompt"], "bogus\nhost h1\n", 1, r"h1  10\.0\.0\.1"),  # the prompt goes on
+    # all of -c, in order, up to the first that fails
+    (["-c", "host h1", "-c", "host h2", "-clink h1 h2", "told.lab"], "", 1, r"\Atold\.lab:2:6: error(.|\n)*^h1 .*\nh2 "),
+    (["-c", "on h1 {", "-c=alloc_pd as pd }", "-c", "host h2"], "", 1, r'(?s)\A(?!.*h2  10).*no host is called "h1"'),
+    (["--help"], "", 0, r'rdmalab -c "LINE; LINE"\.\.\. +run lines, those of each -c in order'),
     # files are validated before anything runs
     (["run", "good.lab"], "", 0, r""),
     (["run", "good.lab", "--events", "./good.lab"], "", 2, r"--events \./good\.lab: another file of this run has this"),

@@ -230,14 +230,14 @@ int run_main(int argc, char **argv)
 {
     struct run_options o = {.seed = SCENARIO_SEED};
     const struct option rows[] = {
-        {"--seed", NULL, &o.seed_text},
-        {"--memory", NULL, &o.memory_text},
-        {"--until", NULL, &o.until},
-        {output_options[OUTPUT_EVENTS], NULL, &o.outputs[OUTPUT_EVENTS]},
-        {output_options[OUTPUT_PCAPNG], NULL, &o.outputs[OUTPUT_PCAPNG]},
-        {output_options[OUTPUT_LADDER], NULL, &o.outputs[OUTPUT_LADDER]},
-        {"--hash", &o.hash, NULL},
-        {"--quiet", &o.quiet, NULL},
+        {.name = "--seed", .value = &o.seed_text},
+        {.name = "--memory", .value = &o.memory_text},
+        {.name = "--until", .value = &o.until},
+        {.name = output_options[OUTPUT_EVENTS], .value = &o.outputs[OUTPUT_EVENTS]},
+        {.name = output_options[OUTPUT_PCAPNG], .value = &o.outputs[OUTPUT_PCAPNG]},
+        {.name = output_options[OUTPUT_LADDER], .value = &o.outputs[OUTPUT_LADDER]},
+        {.name = "--hash", .flag = &o.hash},
+        {.name = "--quiet", .flag = &o.quiet},
     };
     struct scenario sc;
     int status;

@@ -383,9 +383,11 @@ int show_main(int argc, char **argv)
     struct ladder_request ladder = {NULL, NULL, NULL, NULL};
     bool help = false;
     const struct option rows[] = {
-        {"--ladder", NULL, &ladder.file}, {"--from", NULL, &ladder.from},
-        {"--to", NULL, &ladder.to},       {"--packets", NULL, &ladder.packets},
-        {"--help", &help, NULL},
+        {.name = "--ladder", .value = &ladder.file},
+        {.name = "--from", .value = &ladder.from},
+        {.name = "--to", .value = &ladder.to},
+        {.name = "--packets", .value = &ladder.packets},
+        {.name = "--help", .flag = &help},
     };
     struct asking a = {0};
     struct saved *saved = NULL;

@@ -285,18 +285,18 @@ int test_main(int argc, char **argv)
 {
     struct test_arguments a = {0};
     const struct option rows[] = {
-        {"--format", NULL, &a.format},
-        {"--junit", NULL, &a.junit},
-        {"-j", NULL, &a.jobs_text},
-        {"--seed", NULL, &a.seed_text},
-        {"--seeds", NULL, &a.seeds_text},
-        {"--twice", &a.run.twice, NULL},
-        {"--tag", NULL, &a.tag},
-        {"--list", &a.list, NULL},
-        {"--artifacts", NULL, &a.run.artifacts},
-        {"--no-sandbox", &a.run.anywhere, NULL},
-        {"--timeout", NULL, &a.timeout_text},
-        {"--help", &a.help, NULL},
+        {.name = "--format", .value = &a.format},
+        {.name = "--junit", .value = &a.junit},
+        {.name = "-j", .value = &a.jobs_text},
+        {.name = "--seed", .value = &a.seed_text},
+        {.name = "--seeds", .value = &a.seeds_text},
+        {.name = "--twice", .flag = &a.run.twice},
+        {.name = "--tag", .value = &a.tag},
+        {.name = "--list", .flag = &a.list},
+        {.name = "--artifacts", .value = &a.run.artifacts},
+        {.name = "--no-sandbox", .flag = &a.run.anywhere},
+        {.name = "--timeout", .value = &a.timeout_text},
+        {.name = "--help", .flag = &a.help},
     };
 
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))

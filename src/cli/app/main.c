@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rdmalab: chooses what to do by the first argument. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/app/line_input.h"
@@ -138,7 +139,8 @@ static void print_help(FILE *out)
     fputs("usage:\n"
           "  rdmalab                        the prompt; a script when the input is no terminal\n"
           "  rdmalab FILE.lab...            run scripts; stop at the first error\n"
-          "  rdmalab -c \"LINE; LINE\"        run lines\n",
+          "  rdmalab -c \"LINE; LINE\"...     run lines, those of each -c in order; then the "
+          "scripts\n",
           out);
     for (size_t i = 0; i < ARRAY_LEN(modes); i++)
         fprintf(out, "  rdmalab %s\n      %s\n", modes[i].usage, modes[i].what);
@@ -190,7 +192,7 @@ static int run_file(struct session *s, const char *file)
     return status;
 }
 
-/* Scripts, -c, or the prompt. */
+/* The lines of -c and then scripts, or the prompt. */
 static int run_input(struct session *s, const char *lines, int n_files, char **files, bool prompt)
 {
     int status = EXIT_PASSED;
@@ -213,11 +215,13 @@ static int run_input(struct session *s, const char *lines, int n_files, char **f
 
 static int session_main(int argc, char **argv)
 {
-    const char *lines = NULL, *seed_text = NULL;
+    char *lines = NULL;
+    const char *seed_text = NULL;
     bool prompt = false, version = false, help = false;
     const struct option rows[] = {
-        {"-c", NULL, &lines},          {"--seed", NULL, &seed_text}, {"--prompt", &prompt, NULL},
-        {"--version", &version, NULL}, {"--help", &help, NULL},      {"-h", &help, NULL},
+        {.name = "-c", .lines = &lines},       {.name = "--seed", .value = &seed_text},
+        {.name = "--prompt", .flag = &prompt}, {.name = "--version", .flag = &version},
+        {.name = "--help", .flag = &help},     {.name = "-h", .flag = &help},
     };
     struct session_config config = {
         .dispatch = dispatch,
@@ -231,28 +235,32 @@ static int session_main(int argc, char **argv)
     };
     struct session *s = NULL;
     enum rdl_status st;
-    int status;
+    int status = EXIT_USAGE;
 
     argv[0] = NULL; /* no mode */
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
-        return EXIT_USAGE;
+        goto out;
     if (version || help) {
         if (version)
             printf("rdmalab %s\n", RDMALAB_VERSION);
         else
             print_help(stdout);
-        return EXIT_PASSED;
+        status = EXIT_PASSED;
+        goto out;
     }
     config.seed_given = seed_text != NULL;
     if (seed_text && !options_number("--seed", seed_text, &config.seed))
-        return EXIT_USAGE;
+        goto out;
     st = session_new(&config, &s);
-    if (st != RDL_OK) {
+    if (st == RDL_OK) {
+        status = run_input(s, lines, argc - 1, argv + 1, prompt);
+    } else {
         session_no_lab(stderr, &config, st);
-        return EXIT_FAILED;
+        status = EXIT_FAILED;
     }
-    status = run_input(s, lines, argc - 1, argv + 1, prompt);
+out:
     session_free(s);
+    free(lines);
     return status;
 }
 

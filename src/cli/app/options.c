@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "cli/lang/suggest.h"
+#include "cli/print/must.h"
 #include "emu/base/quantity.h"
+#include "emu/base/text.h"
 
 /* Does @word begin with an option of one letter, behind which its value may stand: -j2? */
 static bool is_letter(const char *word, size_t len)
@@ -20,7 +22,7 @@ static const struct option *find(const struct option *rows, size_t n, const char
 
         if (strncmp(rows[i].name, word, len) != 0)
             continue;
-        if (word[len] == '\0' || (rows[i].value && (word[len] == '=' || is_letter(word, len))))
+        if (word[len] == '\0' || (!rows[i].flag && (word[len] == '=' || is_letter(word, len))))
             return &rows[i];
     }
     return NULL;
@@ -37,6 +39,27 @@ static bool unknown(const struct option *rows, size_t n, const char *mode, const
         fprintf(stderr, "; did you mean %s?", near.best);
     fprintf(stderr, "\n  \"rdmalab %s%s--help\" lists them\n", mode ? mode : "", mode ? " " : "");
     return false;
+}
+
+/* Appends @line to *@text, which is NULL before the first. */
+static void add_line(char **text, const char *line)
+{
+    const size_t old = *text ? strlen(*text) : 0, cap = old + strlen(line) + sizeof("\n");
+    char *more = must_realloc(*text, cap);
+    struct text t = {more, old, cap, false};
+
+    more[old] = '\0';
+    text_add(&t, old ? "\n" : "");
+    text_add(&t, line);
+    *text = more;
+}
+
+static void take_value(const struct option *o, char *value)
+{
+    if (o->lines)
+        add_line(o->lines, value);
+    else
+        *o->value = value;
 }
 
 bool options_take(const struct option *rows, size_t n, int *argc, char **argv)
@@ -64,9 +87,9 @@ bool options_take(const struct option *rows, size_t n, int *argc, char **argv)
             *o->flag = true;
         } else if (word[strlen(o->name)]) {
             word += strlen(o->name);
-            *o->value = word + (word[0] == '=');
+            take_value(o, word + (word[0] == '='));
         } else if (i + 1 < *argc) {
-            *o->value = argv[++i];
+            take_value(o, argv[++i]);
         } else {
             fprintf(stderr, "rdmalab: %s needs a value\n", word);
             return false;

@@ -7,11 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One option; either @flag or @value is set. */
+/* One option; one of @flag, @value and @lines is set. */
 struct option {
     const char *name; /* "--seed", "-j" */
     bool *flag;
-    const char **value;
+    const char **value; /* of several the last */
+    char **lines;       /* all of them, each a line of a text, which is to be freed */
 };
 
 /* Takes the options out of @argv[1..]; the rest stays, in order, at @argv[1..*@argc - 1].  Behind
