@@ -47,6 +47,9 @@ FILES = {
     "psn.lab": "source pair.lab\nmodify_qp h2.qp state=RESET\nmodify_qp h2.qp state=INIT pkey_index=0 port=1 access=rr,rw\n"
                "modify_qp h2.qp state=RTR ah=h1 mtu=1024 dest_qpn=2 rq_psn=50 max_dest_rd_atomic=1 min_rnr_timer=12\n"
                "post_send h1.qp sge=mr[0:64]\nrun\n",
+    "small.lab": "scenario title=small memory=16m\nhost h1\nalloc_pd h1 as pd\nrefused {\n"
+                 " reg_mr h1.pd len=32m as mr\n write h1.mr[0:32m] fill=1\n}\n",
+    "tiny.lab": "scenario title=tiny memory=4k\nhost h1\n",
     "program.lab": "host h1\nprogram h1 rc_pingpong server -p 18619\nrun 1ms\n",
 }
 
@@ -102,6 +105,15 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["run", "wrong.lab"], "", 2, r"bogus"),
     (["run", "fails.lab"], "", 1, r"h1\.irqs"),
     (["run", "limit.lab"], "", 1, r"limit of 500 ticks(.|\n)*h1\.qp: SEND wr_id=0 waits for"),
+    # nothing that is refused, but the end of the lab
+    (["run", "small.lab"], "", 1,
+     r"^small\.lab:[56]:2: error: the memory of the lab is full: the limit of 16m was reached\n"
+     r".*\n.*\n  use fewer or smaller hosts, .* or set a larger limit\n(.|\n)*FAILED; "),
+    (["run", "small.lab", "--events", "small.ndjson"], "", 1, r"\A(?!(.|\n)*16m was(.|\n)*16m was)(.|\n)*FAILED; "),
+    (["run", "small.lab", "--memory", "1m"], "", 1, r"the limit of 1m was reached"),
+    (["run", "tiny.lab"], "", 1, r"^tiny\.lab:1:\d+: error: memory: no lab can be made with 4k\n(.|\n)*4m are enough for two hosts"),
+    (["run", "tiny.lab", "--memory", "64m"], "", 0, r"done, and nothing"),
+    (["test", "small.lab"], "", 1, r"the limit of 16m was reached(.|\n)*0 passed, 1 failed"),
     (["run", "skipped.lab"], "", 77, r"no tap here"),
     (["run", "later.lab"], "", 77, r"not written yet"),
     # what has no steps would pass whatever rdmalab does

@@ -9,16 +9,30 @@
 #include "emu/base/text.h"
 #include "rdmalab/inspect.h"
 
+/* Gives the scenario @st the lab that it asks for.  What the program was told wins. */
+static bool fit_lab(struct session *s, const struct step *st)
+{
+    const uint64_t seed = s->config.seed_given ? s->seed : step_number_or(st, "seed", s->seed);
+    const uint64_t memory =
+        s->config.memory_bytes ? s->config.memory_bytes : step_number_or(st, "memory", 0);
+
+    if ((seed == s->seed && memory == s->memory_bytes) || session_restart(s, seed, (size_t)memory))
+        return true;
+    if (s->config.memory_bytes || !memory)
+        return session_fail_status(s, st->at, "lab", RDL_ERR_NOMEM);
+    diag_set(&s->diag, DIAG_MEMORY, step_span(st, "memory", 0),
+             "memory: no lab can be made with %s", step_text(st, "memory"));
+    return diag_remedy(&s->diag, "4m are enough for two hosts and some messages");
+}
+
 bool run_scenario(struct session *s, const struct step *st)
 {
-    const uint64_t seed = step_number_or(st, "seed", s->seed);
-
     if (s->history.journal.n > 0) {
         session_fail(s, st->at, "the session has begun already");
         return diag_remedy(&s->diag, "scenario is the first line");
     }
-    if (!s->config.seed_given && seed != s->seed && !session_reseed(s, seed))
-        return session_fail_status(s, st->at, "lab", RDL_ERR_NOMEM);
+    if (!fit_lab(s, st))
+        return false;
     s->bounds.whole.ticks = step_number(st, "ticks");
     if (step_has(st, "ticks"))
         s->bounds.patience = 0;

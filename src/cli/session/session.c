@@ -13,6 +13,7 @@
 #include "cli/session/expr_count.h"
 #include "cli/session/shown.h"
 #include "emu/base/assert.h"
+#include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "rdmalab/trace.h"
 
@@ -29,10 +30,10 @@ static void close_lab(struct session *s)
 /* Gives the session an empty lab in place of the one that it has.  If there is no memory for a new
  * one, the old one stays.
  */
-static enum rdl_status open_lab(struct session *s, uint64_t seed)
+static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_bytes)
 {
     const struct rdl_lab_config config = {
-        .seed = seed, .arena_bytes_max = s->config.memory_bytes, .check_invariants = true};
+        .seed = seed, .arena_bytes_max = memory_bytes, .check_invariants = true};
     struct rdl_lab *lab = NULL;
     enum rdl_status st = rdl_lab_new(&config, &lab);
 
@@ -47,6 +48,8 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed)
     close_lab(s);
     s->lab = lab;
     s->seed = seed;
+    s->memory_bytes = memory_bytes;
+    s->full = false;
     return shown_init(&s->shown, lab, s->config.out, s->config.share);
 }
 
@@ -70,7 +73,7 @@ enum rdl_status session_new(const struct session_config *config, struct session 
         return RDL_ERR_NOMEM;
     s->config = *config;
     s->bounds.whole.ticks = SCENARIO_TICKS_MAX;
-    st = open_lab(s, config->seed);
+    st = open_lab(s, config->seed, config->memory_bytes);
     if (st != RDL_OK) {
         session_free(s);
         return st;
@@ -90,9 +93,9 @@ void session_free(struct session *s)
     free(s);
 }
 
-bool session_reseed(struct session *s, uint64_t seed)
+bool session_restart(struct session *s, uint64_t seed, size_t memory_bytes)
 {
-    return open_lab(s, seed) == RDL_OK;
+    return open_lab(s, seed, memory_bytes) == RDL_OK;
 }
 
 bool session_fail(struct session *s, struct span at, const char *fmt, ...)
@@ -204,17 +207,44 @@ static bool shows_events(const struct session *s, const struct cmd *cmd)
     return (cmd->flags & CMD_SHOWS) && !((cmd->flags & CMD_QUIET_LIVE) && session_is_live(s));
 }
 
-/* Was there memory for all that the step did?  If not it has failed, and s->diag says so. */
-static bool had_memory(struct session *s, const struct step *st)
+/* The memory of the lab is full.  That is what is said of the step, however it failed of it. */
+static bool lab_is_full(struct session *s, const struct step *st)
+{
+    static const char smaller[] = "use fewer or smaller hosts, queues and memory regions";
+    char limit[32];
+    struct text t = text_on(limit, sizeof(limit));
+
+    s->full = true;
+    if (s->diag.kind == DIAG_MEMORY)
+        return false; /* a step of its block has said so */
+    if (s->memory_bytes == 0) {
+        diag_set(&s->diag, DIAG_MEMORY, st->at,
+                 "the memory of the lab is full, and it goes on no more");
+        return diag_remedy(&s->diag, "%s", smaller);
+    }
+    quantity_add(&t, QUANTITY_SIZE, s->memory_bytes);
+    diag_set(&s->diag, DIAG_MEMORY, st->at,
+             "the memory of the lab is full: the limit of %s was reached", limit);
+    return diag_remedy(&s->diag, "%s, or set a larger limit", smaller);
+}
+
+/* The step has ended, with success if @ok.  Was there memory for all that it did?  If not it has
+ * failed, and s->diag says so.
+ */
+static bool had_memory(struct session *s, const struct step *st, bool ok)
 {
     switch (rdl_shortage(s->lab)) {
     case RDL_SHORT_OF_NOTHING:
-        return true;
+        return ok;
     case RDL_SHORT_LAB:
-        diag_set(&s->diag, DIAG_MEMORY, st->at,
-                 "the memory of the lab is full, and it goes on no more");
-        return diag_remedy(&s->diag, "use fewer or smaller hosts, queues and memory regions");
+        if (ok && s->full && (st->cmd->flags & CMD_LOOKS))
+            return true; /* one may look at what came before */
+        return lab_is_full(s, st);
     case RDL_SHORT_RECORD:
+        if (!ok) {
+            diag_note(&s->diag, "  out of memory: not all that happened was recorded");
+            return false;
+        }
         diag_set(&s->diag, DIAG_MEMORY, st->at,
                  "out of memory: not all that happened was recorded");
         return diag_remedy(&s->diag, "\"record off\", where nobody looks back, needs none");
@@ -300,7 +330,7 @@ bool session_step(struct session *s, const struct step *st, const struct block *
     if (s->config.verbose && shows_events(s, st->cmd))
         shown_begin(&s->shown);
     ok = st->cmd->flags & (CMD_BLOCK | CMD_SOURCES) ? do_block(s, st) : do_leaf(s, st);
-    ok = ok && had_memory(s, st);
+    ok = had_memory(s, st, ok);
     shown_end(&s->shown);
     if (!(st->cmd->flags & CMD_HEADER))
         advance_stop(s); /* what a guest does is a tick too */

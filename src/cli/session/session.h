@@ -43,7 +43,8 @@ struct session_config {
     const volatile sig_atomic_t *interrupted; /* set by ^C; NULL: nobody interrupts */
     const struct live_ops *live_ops;          /* NULL: no live ports, no programs */
     bool tested;                              /* that is why there are none */
-    size_t memory_bytes;                      /* that the lab may use; 0: the default */
+    size_t memory_bytes;                      /* that the lab may use, whatever a scenario says; 0:
+                                                 what that says, or the default */
     const char *files_below; /* commands write only in this directory; NULL: anywhere */
 };
 
@@ -90,9 +91,11 @@ struct history {
 struct session {
     struct session_config config;
     struct rdl_lab *lab;
-    uint64_t seed;     /* of the lab */
-    struct live *live; /* NULL until something live is asked for */
-    bool failed_idle;  /* a program failed while nothing ran that could have failed */
+    uint64_t seed;       /* of the lab */
+    size_t memory_bytes; /* that the lab may use; 0: the default */
+    bool full;           /* it has used them all up, and that was said */
+    struct live *live;   /* NULL until something live is asked for */
+    bool failed_idle;    /* a program failed while nothing ran that could have failed */
     struct session_bounds bounds;
     struct stops stops;
     bool quit; /* nothing more is to be run */
@@ -195,7 +198,7 @@ void session_tell(struct session *s, const char *lines);
 /* Prints for people who watch; not in a test, nor when as much as is to be shown was printed. */
 void session_say(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Starts over with an empty lab and another seed. */
-bool session_reseed(struct session *s, uint64_t seed);
+/* Starts over with an empty lab.  False: there is no memory for one, and the old one stays. */
+bool session_restart(struct session *s, uint64_t seed, size_t memory_bytes);
 
 #endif

@@ -93,6 +93,9 @@ static void json_of_other_writers_is_read(void **state)
          "write m[0] \"\xc3\xaf\xf0\x9f\x98\x80/\"\n"},
         {"{\"limits\": {\"ticks\": 5}, \"title\": \"x\", \"steps\": []}",
          "scenario title=\"x\" ticks=5\n"},
+        {"{\"limits\": {\"memory\": \"4m\", \"time\": \"1ms\"}, \"steps\": []}",
+         "scenario time=1ms memory=4m\n"},
+        {"{\"limits\": {\"memory\": 65536}, \"steps\": []}", "scenario memory=65536\n"},
         {STEPS("{\"do\": \"expect\", \"that\": \"t == 1\\n and t == 2\"}"),
          "expect t == 1  and t == 2\n"},
     };
