@@ -7,8 +7,8 @@
 
 #include "emu/base/assert.h"
 
-#define CLASS_MIN_BITS 4u  /* smallest block: 16 bytes */
-#define CLASS_MAX_BITS 32u /* largest block: 4 GiB */
+#define CLASS_MIN_BITS 4u                               /* smallest block: 16 bytes */
+#define CLASS_MAX_BITS (sizeof(size_t) > 4 ? 32u : 31u) /* largest: 4 GiB, if there are more */
 #define PAGE_BITS      12u
 
 struct free_block {
@@ -18,6 +18,7 @@ struct free_block {
 struct arena {
     size_t max_bytes;
     size_t used_bytes; /* from the start of the mapping, this struct included */
+    size_t live_bytes; /* of blocks that are handed out */
     bool is_short;
     struct free_block *free[CLASS_MAX_BITS + 1];
 };
@@ -33,7 +34,7 @@ static unsigned class_of(size_t bytes)
     unsigned bits = CLASS_MIN_BITS;
 
     if (bytes > (size_t)1 << CLASS_MIN_BITS)
-        bits = (unsigned)(64 - __builtin_clzl(bytes - 1));
+        bits = (unsigned)(64 - __builtin_clzll(bytes - 1));
     return bits;
 }
 
@@ -90,9 +91,12 @@ void *arena_alloc_raw(struct arena *a, size_t bytes)
     if (bits > CLASS_MAX_BITS)
         return NULL;
     b = a->free[bits];
-    if (!b)
-        return grow(a, bits);
-    a->free[bits] = b->next;
+    if (b)
+        a->free[bits] = b->next;
+    else
+        b = grow(a, bits);
+    if (b)
+        a->live_bytes += (size_t)1 << bits;
     return b;
 }
 
@@ -114,6 +118,8 @@ void arena_release(struct arena *a, void *block, size_t bytes)
         return;
     RDL_ASSERT((uint8_t *)block > (uint8_t *)a);
     RDL_ASSERT((uint8_t *)block < (uint8_t *)a + a->used_bytes);
+    RDL_ASSERT(a->live_bytes >= (size_t)1 << bits);
+    a->live_bytes -= (size_t)1 << bits;
     b->next = a->free[bits];
     a->free[bits] = b;
 }
@@ -126,6 +132,11 @@ bool arena_is_short(const struct arena *a)
 size_t arena_used_bytes(const struct arena *a)
 {
     return a->used_bytes;
+}
+
+size_t arena_live_bytes(const struct arena *a)
+{
+    return a->live_bytes;
 }
 
 struct arena_checkpoint *arena_save(const struct arena *a)

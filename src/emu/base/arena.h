@@ -45,6 +45,11 @@ void arena_release(struct arena *a, void *block, size_t bytes);
 /* Bytes of the mapping in use, free blocks included: the size of a checkpoint. */
 size_t arena_used_bytes(const struct arena *a);
 
+/* Bytes of the blocks that were handed out and not given back: whatever comes and goes leaves them
+ * as they were.
+ */
+size_t arena_live_bytes(const struct arena *a);
+
 /* A copy of the used part, outside the arena; NULL when memory is short. */
 struct arena_checkpoint *arena_save(const struct arena *a);
 

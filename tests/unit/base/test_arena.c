@@ -72,6 +72,34 @@ static void a_full_arena_gives_nothing_and_goes_on(void **state)
     assert_ptr_equal(arena_alloc(a, 16), small);
 }
 
+/* A block counts with the size of its class, from when it is handed out until it is given back. */
+static void live_bytes_are_those_of_the_blocks_in_use(void **state)
+{
+    struct arena *a = *state;
+    struct arena_checkpoint *c;
+    void *small, *large;
+
+    assert_int_equal(arena_live_bytes(a), 0);
+    small = arena_alloc(a, 1);
+    assert_int_equal(arena_live_bytes(a), 16);
+    large = arena_alloc_raw(a, 4097);
+    assert_int_equal(arena_live_bytes(a), 16 + 8192);
+    assert_null(arena_alloc(a, ARENA_BYTES)); /* what is refused does not count */
+    assert_int_equal(arena_live_bytes(a), 16 + 8192);
+    c = arena_save(a);
+    arena_release(a, small, 1);
+    arena_release(a, NULL, 4096);
+    assert_int_equal(arena_live_bytes(a), 8192);
+    assert_ptr_equal(arena_alloc(a, 16), small); /* it is used again */
+    assert_int_equal(arena_live_bytes(a), 16 + 8192);
+    arena_release(a, small, 16);
+    arena_release(a, large, 8192);
+    assert_int_equal(arena_live_bytes(a), 0);
+    arena_restore(a, c);
+    assert_int_equal(arena_live_bytes(a), 16 + 8192);
+    arena_checkpoint_free(c);
+}
+
 static void releasing_nothing_is_fine(void **state)
 {
     arena_release(*state, NULL, 100);
@@ -177,6 +205,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_block_freed_last_is_given_first_and_zeroed_again,
                                         arena_make, arena_drop),
         cmocka_unit_test_setup_teardown(a_full_arena_gives_nothing_and_goes_on, arena_make,
+                                        arena_drop),
+        cmocka_unit_test_setup_teardown(live_bytes_are_those_of_the_blocks_in_use, arena_make,
                                         arena_drop),
         cmocka_unit_test_setup_teardown(releasing_nothing_is_fine, arena_make, arena_drop),
         cmocka_unit_test(an_arena_too_small_for_itself_is_refused),
