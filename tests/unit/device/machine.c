@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define STEPS_MAX 100000u
+#define DUE_MAX   4096u /* events that may be scheduled at a time */
 
 const uint8_t machine_mac[MAC_BYTES] = {2, 0, 0, 0, 0, 1};
 const uint8_t machine_gid[GID_BYTES] = {[10] = 0xff, 0xff, 10, 0, 0, 1};
@@ -108,6 +109,34 @@ static void plug_in(struct machine *m)
     m->port.link_end = link << 1;
 }
 
+/* The clock has room for all that may be due, and will not take more of the arena. */
+static void make_room(struct sim *sim)
+{
+    static sim_ticket tickets[DUE_MAX];
+
+    for (uint32_t i = 0; i < DUE_MAX; i++)
+        tickets[i] = sim_schedule(sim, 0, SIM_EGRESS, 0, 0);
+    for (uint32_t i = DUE_MAX; i > 0; i--)
+        assert_true(sim_cancel(sim, tickets[i - 1]));
+}
+
+/* All pages of RAM are there from the start, and will not take more of the arena. */
+static void touch_pages(struct ram *ram)
+{
+    for (uint64_t gpa = 0; gpa < ram->bytes; gpa += RAM_PAGE_BYTES)
+        assert_true(ram_write(ram, gpa, "", 1));
+}
+
+/* A fault comes and goes: the network's tables of faults are there from now on. */
+static void make_room_for_faults(struct net *net)
+{
+    const struct net_fault fault = {.kind = FLT_DELAY, .nth = 1, .count = 1};
+    uint64_t handle;
+
+    assert_int_equal(net_fault_add(net, &fault, &handle), RDL_OK);
+    net_fault_remove(net, handle);
+}
+
 int machine_power_on(void **state)
 {
     struct machine *m = test_calloc(1, sizeof(*m));
@@ -137,12 +166,16 @@ int machine_power_on(void **state)
     m->trace.sinks = &m->sinks;
     trace_sink_add(&m->sinks, &m->sink);
     assert_true(sim_init(&m->sim, m->arena, &m->trace, handlers, m));
+    make_room(&m->sim);
     assert_true(ram_init(&m->ram, m->arena, MACHINE_RAM_BYTES));
+    touch_pages(&m->ram);
     net_init(&m->net, m->arena, &m->sim, &net_ops, m, 1);
     eth_port_init(&m->port, &m->net, &m->progress, 0, machine_mac);
     assert_true(rdma_init(&m->rdma, &rdma_env, &rdma));
     assert_true(vnet_init(&m->vnet, &vnet_env, &vnet));
     plug_in(m);
+    make_room_for_faults(&m->net);
+    m->bare_bytes = arena_live_bytes(arena);
     *state = m;
     return 0;
 }
@@ -189,6 +222,10 @@ int machine_tear_down(void **state)
 {
     struct machine *m = *state;
 
+    machine_out(&m->rdma.pci, REG_DEVICE_STATUS, 1, 0);
+    machine_out(&m->vnet.pci, REG_DEVICE_STATUS, 1, 0);
+    machine_run(m); /* what is on its way arrives, and is dropped */
+    assert_int_equal(arena_live_bytes(m->arena), m->bare_bytes);
     arena_free(m->arena);
     test_free(m);
     return 0;

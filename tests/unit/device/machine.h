@@ -4,6 +4,9 @@
  *
  * The line of the port leads out of the lab, into machine.out.  Frames to the own MAC turn round in
  * the port, so that two queue pairs of the one device can talk.
+ *
+ * When a machine is taken down, its devices are reset: all that they took of the arena since
+ * power-on must be back then, or the test fails.
  */
 #ifndef TESTS_UNIT_DEVICE_MACHINE_H
 #define TESTS_UNIT_DEVICE_MACHINE_H
@@ -51,6 +54,7 @@ struct ring {
 
 struct machine {
     struct arena *arena;
+    size_t bare_bytes; /* live in the arena after power-on */
     struct trace_sinks sinks;
     struct trace_sink sink;
     struct trace trace;

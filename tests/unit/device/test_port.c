@@ -198,6 +198,7 @@ static void an_acknowledge_is_noted_with_its_syndrome(void **state)
     machine_run(m);
     assert_int_equal(made->hits, 2); /* rnr_retry is 1: no receive is posted */
     assert_int_equal(m->last[EV_fault].u.fault.qpn, PAIR_RECEIVER);
+    net_fault_remove(&m->net, handle);
 }
 
 static void a_frame_to_the_own_mac_turns_round_in_the_port(void **state)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a device stands on: an arena, a trace without listeners, a clock, some RAM. */
+/* What a device stands on: an arena, a trace without listeners, a clock, some RAM.  What the device
+ * took of the arena is back when the stand is taken down, or the test fails.
+ */
 #ifndef TESTS_UNIT_HCA_STAND_H
 #define TESTS_UNIT_HCA_STAND_H
 
@@ -16,6 +18,7 @@ struct stand {
     struct sim sim;
     struct ram ram;
     struct hca hca;
+    size_t bare_bytes; /* live in the arena without the device */
 };
 
 static const struct hca_limits stand_limits = {
@@ -34,6 +37,13 @@ static const struct hca_limits stand_limits = {
     .max_mtu = MTU_2048,
 };
 
+/* All pages of RAM are there from the start, and will not take more of the arena. */
+static inline void touch_pages(struct ram *ram)
+{
+    for (uint64_t gpa = 0; gpa < ram->bytes; gpa += RAM_PAGE_BYTES)
+        assert_true(ram_write(ram, gpa, "", 1));
+}
+
 static inline void stand_up(struct stand *s, uint32_t first_qpn)
 {
     struct hca_env env = {.host = 0, .first_qpn = first_qpn, .keys = prng_stream(1, 0)};
@@ -42,6 +52,8 @@ static inline void stand_up(struct stand *s, uint32_t first_qpn)
     s->trace.sinks = &s->sinks;
     assert_true(sim_init(&s->sim, s->arena, &s->trace, NULL, NULL));
     assert_true(ram_init(&s->ram, s->arena, STAND_RAM_BYTES));
+    touch_pages(&s->ram);
+    s->bare_bytes = arena_live_bytes(s->arena);
     env.arena = s->arena;
     env.sim = &s->sim;
     env.ram = &s->ram;
@@ -51,6 +63,7 @@ static inline void stand_up(struct stand *s, uint32_t first_qpn)
 static inline void stand_down(struct stand *s)
 {
     hca_done(&s->hca);
+    assert_int_equal(arena_live_bytes(s->arena), s->bare_bytes);
     arena_free(s->arena);
 }
 

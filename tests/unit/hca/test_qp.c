@@ -66,6 +66,22 @@ static void numbers_start_at_the_host_s_own_and_wrap(void **state)
     }
 }
 
+static void protection_domains_are_limited(void **state)
+{
+    struct stand s;
+    struct pd *pd;
+
+    (void)state;
+    stand_up(&s, 2);
+    for (uint32_t n = 1; n <= stand_limits.max_pd; n++)
+        assert_int_equal(stand_pd(&s), n);
+    assert_int_equal(hca_pd_create(&s.hca, &pd), RSP_NO_RESOURCES);
+    assert_int_equal(hca_pd_destroy(&s.hca, 2), RSP_OK);
+    assert_int_equal(hca_pd_destroy(&s.hca, 2), RSP_BAD_HANDLE);
+    assert_int_equal(stand_pd(&s), 2);
+    stand_down(&s);
+}
+
 static void what_is_in_use_cannot_be_destroyed(void **state)
 {
     struct stand s;
@@ -258,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_start_at_the_host_s_own_and_wrap),
+        cmocka_unit_test(protection_domains_are_limited),
         cmocka_unit_test(what_is_in_use_cannot_be_destroyed),
         cmocka_unit_test(configurations_beyond_the_limits_are_refused),
         cmocka_unit_test(a_bad_value_changes_nothing),

@@ -164,6 +164,15 @@ static void assert_says(const struct tx_info *tx, const struct packet *p)
                      p->op->headers & H_AETH ? aeth_unpack(p->aeth.syndrome).kind : SYN_NONE);
 }
 
+/* An answer asks for no answer, and wakes nobody. */
+static void assert_asks_for_nothing_more(const struct packet *p)
+{
+    if (op_is_response(p->op)) {
+        assert_false(p->bth.ack_req);
+        assert_false(p->bth.solicited);
+    }
+}
+
 static void egress(void *world, const struct sim_item *item)
 {
     struct rig *r = world;
@@ -182,6 +191,7 @@ static void egress(void *world, const struct sim_item *item)
         return;
     assert_int_equal(packet_parse(&p, f.bytes, f.len), DROP_NONE);
     assert_says(&tx, &p);
+    assert_asks_for_nothing_more(&p);
     f.tx = tx.tx;
     r->n_solicited += p.bth.solicited;
     trace_because(&r->trace, f.tx);
@@ -313,7 +323,6 @@ static void make_host(struct rig *r, uint32_t number, const struct rig_config *c
         gid[0] = 0xfd;
     h->rig = r;
     h->number = number;
-    assert_true(ram_init(&h->ram, r->arena, RIG_MEMORY));
     hca_init(&h->hca, &env, &limits);
     assert_int_equal(hca_gid_set(&h->hca, 0, gid), RSP_OK);
     xport_init(&h->x, &h->hca, &ops, h, (const uint8_t[]){2, 0, 0, 0, 0, (uint8_t)(1 + number)});
@@ -353,6 +362,24 @@ static void connect(struct rig *r, uint32_t number, const struct rig_config *c)
         modify(h, qp_fsm_needs(QPT_RC, (enum qp_state)to), &a, (enum qp_state)to);
 }
 
+/* The clock has room for all that may be due, and will not take more of the arena. */
+static void make_room(struct sim *sim)
+{
+    static sim_ticket tickets[RIG_DUE_MAX];
+
+    for (uint32_t i = 0; i < RIG_DUE_MAX; i++)
+        tickets[i] = sim_schedule(sim, 0, SIM_EGRESS, 0, 0);
+    for (uint32_t i = RIG_DUE_MAX; i > 0; i--)
+        assert_true(sim_cancel(sim, tickets[i - 1]));
+}
+
+/* All pages of RAM are there from the start, and will not take more of the arena. */
+static void touch_pages(struct ram *ram)
+{
+    for (uint64_t gpa = 0; gpa < ram->bytes; gpa += RAM_PAGE_BYTES)
+        assert_true(ram_write(ram, gpa, "", 1));
+}
+
 struct rig *rig_new(const struct rig_config *c)
 {
     struct rig *r = calloc(1, sizeof(*r));
@@ -365,6 +392,12 @@ struct rig *rig_new(const struct rig_config *c)
     r->chance = prng_stream(7, 0);
     assert_true(sim_init(&r->sim, r->arena, &r->trace, handlers, r));
     trace_begin(&r->trace, 0, 0);
+    make_room(&r->sim);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(ram_init(&r->host[i].ram, r->arena, RIG_MEMORY));
+        touch_pages(&r->host[i].ram);
+    }
+    r->bare_bytes = arena_live_bytes(r->arena);
     make_host(r, 0, c);
     make_host(r, 1, c);
     connect(r, 0, c);
@@ -378,6 +411,8 @@ void rig_free(struct rig *r)
         xport_done(&r->host[i].x);
         hca_done(&r->host[i].hca);
     }
+    if (!arena_is_short(r->arena)) /* or else a test has filled it */
+        assert_int_equal(arena_live_bytes(r->arena), r->bare_bytes);
     for (uint32_t i = 0; i < RIG_FRAMES; i++)
         free(r->frames[i]);
     arena_free(r->arena);

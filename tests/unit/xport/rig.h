@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Two queue pairs and a wire between them: the transport with everything around it played by
  * arrays.  Rings are arrays of work requests, the wire takes a microsecond and can lose, copy or
- * delay frames, and after every tick the invariants of both ends are asked.
+ * delay frames, and after every tick the invariants of both ends are asked.  In the end everything
+ * that the transport took of the arena must be back.
  */
 #ifndef TESTS_UNIT_XPORT_RIG_H
 #define TESTS_UNIT_XPORT_RIG_H
@@ -20,7 +21,8 @@
 #define RIG_EVENTS  65536u
 #define RIG_RULES   8u
 #define RIG_WIRE_NS 1000u
-#define RIG_EACH_NS 100u /* a port is busy so long with a frame */
+#define RIG_DUE_MAX 4096u /* events that may be scheduled at a time */
+#define RIG_EACH_NS 100u  /* a port is busy so long with a frame */
 #define ANY         0xffffffffu
 
 /* A posted request: what a ring would hold. */
@@ -82,6 +84,7 @@ struct rig_config {
 
 struct rig {
     struct arena *arena;
+    size_t bare_bytes; /* live in the arena without the devices */
     struct trace trace;
     struct trace_sinks sinks;
     struct trace_sink sink;
