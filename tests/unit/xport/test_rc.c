@@ -103,6 +103,7 @@ static void acks_are_asked_for_at_ends_and_now_and_then(void **state)
     assert_int_equal(rig_count(r, EV_tx, 0, NULL, 0), 130);
     assert_int_equal(rig_count(r, EV_tx, 0, "ackreq", 1), 3);
     assert_int_equal(rig_event(r, EV_tx, 0, 63)->u.tx.ackreq, 1);
+    assert_int_equal(rig_count(r, EV_tx, 1, NULL, 0), 3); /* and only these are acknowledged */
     assert_true(rig_same(r, 0, 0, 256 * 130));
     rig_free(r);
 }

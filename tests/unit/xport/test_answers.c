@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers: which requests get one, what it asks for itself, and as what it is counted. */
+#include "testing.h"
+
+#include "emu/facts/aeth.h"
+#include "rig.h"
+
+static struct rig *rig_default(void)
+{
+    const struct rig_config c = rig_defaults();
+
+    return rig_new(&c);
+}
+
+/* A message of no bytes comes to host 1, and the device has time to answer. */
+static void receive(struct rig *r, uint32_t psn, bool ack_req)
+{
+    struct packet p = rig_packet(r, 1, OP_RC_SEND_ONLY, psn);
+
+    p.bth.ack_req = ack_req;
+    rig_inject(r, 1, &p);
+    rig_run(r);
+}
+
+static void only_a_packet_that_asks_for_an_acknowledge_gets_one(void **state)
+{
+    struct rig *r = rig_default();
+
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++)
+        rig_recv(r, i, 0, 64);
+    receive(r, 100, false);
+    receive(r, 101, false);
+    assert_int_equal(r->host[1].n_wc[WQ_RECV], 2);
+    assert_int_equal(rig_count(r, EV_tx, 1, NULL, 0), 0);
+    receive(r, 102, true); /* it speaks for those before it, too */
+    assert_int_equal(rig_count(r, EV_tx, 1, NULL, 0), 1);
+    assert_int_equal(rig_event(r, EV_tx, 1, 0)->u.tx.psn, 102);
+    assert_int_equal(rig_event(r, EV_tx, 1, 0)->u.tx.msn, 3);
+    receive(r, 103, false);
+    assert_int_equal(rig_count(r, EV_tx, 1, NULL, 0), 1);
+    rig_free(r);
+}
+
+/* What a requester has not asked to be acknowledged it may send again, to ask then. */
+static void a_repeated_packet_is_acknowledged_whether_it_asks_or_not(void **state)
+{
+    struct rig *r = rig_default();
+
+    (void)state;
+    rig_recv(r, 7, 0, 64);
+    receive(r, 100, false);
+    receive(r, 100, false);
+    assert_int_equal(rig_count(r, EV_tx, 1, NULL, 0), 1);
+    assert_int_equal(rig_event(r, EV_tx, 1, 0)->u.tx.psn, 100);
+    rig_free(r);
+}
+
+/* Both ends send: an answer leaves between requests whose bits are not its own.  The rig looks at
+ * each answer.
+ */
+static void an_answer_among_requests_asks_for_nothing(void **state)
+{
+    struct rig *r = rig_default();
+
+    (void)state;
+    for (uint32_t host = 0; host < 2; host++) {
+        for (uint32_t i = 0; i < 8; i++) {
+            rig_prepare(r, host, WQ_RECV, i, 8192 + 512 * i, 512);
+            rig_post(r, host, WQ_RECV);
+        }
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        for (uint32_t host = 0; host < 2; host++) {
+            rig_prepare(r, host, WQ_SEND, i, 512 * i, 512)->flags |= SF_SOLICITED;
+            rig_post(r, host, WQ_SEND);
+        }
+    }
+    rig_run(r);
+    for (uint32_t host = 0; host < 2; host++) {
+        assert_int_equal(r->host[host].n_wc[WQ_SEND], 8);
+        assert_true(rig_count(r, EV_tx, host, "opcode", OP_RC_ACKNOWLEDGE) > 0);
+    }
+    assert_int_equal(r->n_solicited, 16);
+    rig_free(r);
+}
+
+/* PSNs 100 to 102 are outstanding when one answer comes.  Each row: what rises by one. */
+static void each_answer_is_counted_as_what_it_is(void **state)
+{
+    static const struct {
+        uint32_t psn;
+        enum syndrome kind;
+        struct xport_counters rise;
+    } rows[] = {
+        {100, SYN_ACK, {.rcvd_pkts = 1, .rdma_sends = 1}},
+        {100, SYN_RNR_NAK, {.rcvd_pkts = 1, .rcvd_rnr = 1}},
+        {100, SYN_NAK_PSN_SEQUENCE, {.rcvd_pkts = 1, .rcvd_seq_err = 1, .retries = 1}},
+        {100, SYN_NAK_INVALID_REQUEST, {.rcvd_pkts = 1}},
+        {100, SYN_NAK_REMOTE_ACCESS, {.rcvd_pkts = 1}},
+        {100, SYN_NAK_REMOTE_OPERATIONAL, {.rcvd_pkts = 1}},
+        {103, SYN_ACK, {.rcvd_pkts = 1, .ghost_acks = 1}},
+        {103, SYN_RNR_NAK, {.rcvd_pkts = 1, .ghost_acks = 1}},
+        {99, SYN_NAK_PSN_SEQUENCE, {.rcvd_pkts = 1, .ghost_acks = 1}},
+        {103, SYN_NAK_INVALID_REQUEST, {.rcvd_pkts = 1, .ghost_acks = 1}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rig *r = rig_default();
+        struct xport_counters want;
+        struct packet p;
+
+        rig_rule(r, 0, ANY, ANY, ANY, RIG_LOSE);
+        for (uint32_t k = 0; k < 3; k++)
+            rig_send(r, k, 0, 64);
+        rig_run_until(r, 5000);
+        want = rig_rc(r, 0)->count;
+#define COUNTER(name, text) want.name += rows[i].rise.name;
+#include "emu/facts/counters.def"
+#undef COUNTER
+        p = rig_packet(r, 0, OP_RC_ACKNOWLEDGE, rows[i].psn);
+        p.aeth.syndrome = aeth_pack(rows[i].kind, rows[i].kind == SYN_ACK ? AETH_NO_CREDITS : 1);
+        rig_inject(r, 0, &p);
+#define COUNTER(name, text) assert_int_equal(rig_rc(r, 0)->count.name, want.name);
+#include "emu/facts/counters.def"
+#undef COUNTER
+        assert_memory_equal(&r->host[0].x.count, &want, sizeof(want)); /* the device's */
+        rig_free(r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_a_packet_that_asks_for_an_acknowledge_gets_one),
+        cmocka_unit_test(a_repeated_packet_is_acknowledged_whether_it_asks_or_not),
+        cmocka_unit_test(an_answer_among_requests_asks_for_nothing),
+        cmocka_unit_test(each_answer_is_counted_as_what_it_is),
+    };
+
+    return cmocka_run_group_tests_name("answers", tests, NULL, NULL);
+}
