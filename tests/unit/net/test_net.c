@@ -1,161 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Links, the switch and faults: when frames arrive, where, and how often. */
-#include "testing.h"
-
-#include <string.h>
-
-#include "emu/net/net.h"
-#include "emu/wire/eth.h"
 #include "emu/wire/icrc.h"
 #include "emu/wire/packet.h"
-
-#define HOSTS 3u
-
-struct fixture {
-    struct arena *arena;
-    struct trace_sinks sinks;
-    struct trace trace;
-    struct sim sim;
-    struct net net;
-    uint32_t got[HOSTS]; /* frames delivered */
-    uint64_t got_at[HOSTS];
-    uint32_t left[NET_EXTS_MAX]; /* frames that left the lab, by external port */
-    uint8_t last[2048];
-    uint32_t last_len;
-};
-
-static void on_deliver(void *ctx, uint32_t host, struct frame *f)
-{
-    struct fixture *x = ctx;
-
-    x->got[host]++;
-    x->got_at[host] = x->trace.now_ns;
-    x->last_len = f->len;
-    memcpy(x->last, f->bytes, f->len < sizeof(x->last) ? f->len : sizeof(x->last));
-}
-
-static void on_leave(void *ctx, uint32_t ext, const struct frame *f)
-{
-    struct fixture *x = ctx;
-
-    x->left[ext]++;
-    x->last_len = f->len;
-    memcpy(x->last, f->bytes, f->len < sizeof(x->last) ? f->len : sizeof(x->last));
-}
-
-static void on_keep(void *ctx, const struct frame *f, bool changed)
-{
-    (void)changed;
-    (void)ctx;
-    (void)f;
-}
-
-static const struct net_ops ops = {on_deliver, on_leave, on_keep};
-
-static void arrive(void *ctx, const struct sim_item *item)
-{
-    net_arrive(&((struct fixture *)ctx)->net, item);
-}
-
-static void lost(void *ctx, const struct sim_item *item)
-{
-    net_lost(&((struct fixture *)ctx)->net, item);
-}
-
-static sim_handler *const handlers[SIM_KIND_COUNT] = {[SIM_ARRIVE] = arrive, [SIM_LOST] = lost};
-
-static int set_up(void **state)
-{
-    struct fixture *f = test_calloc(1, sizeof(*f));
-
-    f->arena = arena_new((size_t)1 << 30);
-    f->trace.sinks = &f->sinks;
-    assert_true(sim_init(&f->sim, f->arena, &f->trace, handlers, f));
-    net_init(&f->net, f->arena, &f->sim, &ops, f, 7);
-    *state = f;
-    return 0;
-}
-
-/* Whatever was sent or copied has ended exactly once. */
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-    const struct net_counts *c = &f->net.counts;
-
-    assert_int_equal(c->in_flight, 0);
-    assert_int_equal(c->sent + c->copied, c->delivered + c->lost + c->dropped);
-    arena_free(f->arena);
-    test_free(f);
-    return 0;
-}
-
-static void run(struct fixture *f)
-{
-    while (sim_next_ns(&f->sim) != UINT64_MAX)
-        sim_dispatch(&f->sim);
-}
-
-/* 1 us, 8 Gbit/s. */
-static enum rdl_status try_join(struct fixture *f, enum net_node node, uint32_t index,
-                                uint32_t host, uint32_t loss_ppm, uint32_t *ret)
-{
-    const struct net_link_config config = {
-        .end = {{NET_HOST, host, 0}, {node, index, 0}},
-        .latency_ns = 1000,
-        .rate_bps = 8000000000u,
-        .loss_ppm = loss_ppm,
-    };
-
-    return net_link_add(&f->net, &config, ret);
-}
-
-static uint32_t join(struct fixture *f, enum net_node node, uint32_t index, uint32_t host,
-                     uint32_t loss_ppm)
-{
-    uint32_t link;
-
-    assert_int_equal(try_join(f, node, index, host, loss_ppm, &link), RDL_OK);
-    return link << 1; /* the host's end */
-}
-
-static uint32_t add_switch(struct fixture *f)
-{
-    uint32_t sw;
-
-    assert_int_equal(net_switch_add(&f->net, "sw", &sw), RDL_OK);
-    return sw;
-}
-
-/* The fault that was made like @fault. */
-static const struct net_fault *add_fault(struct fixture *f, const struct net_fault *fault)
-{
-    uint64_t handle;
-
-    assert_int_equal(net_fault_add(&f->net, fault, &handle), RDL_OK);
-    return slots_get(&f->net.faults, handle);
-}
-
-static struct frame *frame_of(struct fixture *f, uint32_t bytes, uint8_t to, uint8_t from)
-{
-    struct frame *fr = frame_new(f->arena, bytes);
-
-    assert_non_null(fr);
-    fr->len = bytes;
-    memset(fr->bytes, 0, bytes);
-    fr->bytes[5] = to;
-    fr->bytes[11] = from;
-    fr->note.host = from - 1u;
-    return fr;
-}
-
-/* 76 bytes and 24 of gap: 100 ns at 8 Gbit/s. */
-static struct frame *frame(struct fixture *f, uint8_t to, uint8_t from, uint32_t psn)
-{
-    struct frame *fr = frame_of(f, 76, to, from);
-
-    fr->note.psn = psn;
-    return fr;
-}
+#include "wires.h"
 
 static void a_frame_takes_its_line_time_and_the_latency(void **state)
 {
@@ -304,13 +151,6 @@ static void a_switch_remembers_every_station_until_its_table_is_full(void **stat
     assert_int_equal(s->n_stations, NET_STATIONS_MAX);
     assert_int_equal(floods_to_stations(f, ends[0], NET_STATIONS_MAX - 1 + more), more);
 }
-
-/* The first frame of all is lost. */
-static const struct net_fault any = {
-    .kind = FLT_DROP,
-    .match = {{NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY}},
-    .nth = 1,
-    .count = 1};
 
 struct fault_row {
     struct net_fault fault;
@@ -549,21 +389,6 @@ static void loopback_returns_to_the_sender(void **state)
     assert_int_equal(f->got[2], 1);
 }
 
-/* An external port with a link to host 0; @ret_end is the host's end. */
-static uint32_t ext_to_host(struct fixture *f, uint32_t *ret_end)
-{
-    const uint32_t ext = net_ext_add(&f->net, "outside");
-    const struct net_end a = {NET_EXT, ext, 0}, b = {NET_HOST, 0, 0};
-    const struct net_link_config config = {
-        .end = {a, b}, .latency_ns = 1000, .rate_bps = 8000000000u};
-    uint32_t link;
-
-    assert_int_equal(net_link_add(&f->net, &config, &link), RDL_OK);
-    f->net.exts[ext].link_end = link << 1;
-    *ret_end = link << 1 | 1;
-    return ext;
-}
-
 /* A frame from outside; its note says so. */
 static struct frame *frame_from(struct fixture *f, uint32_t ext, uint32_t psn)
 {
@@ -625,8 +450,6 @@ static void an_external_port_holds_so_much_and_counts_the_rest(void **state)
     net_ext_in(&f->net, net_ext_add(&f->net, "unplugged"), frame_from(f, 1, 0));
     assert_int_equal(f->net.exts[1].drops[DROP_NO_ROUTE], 1);
 }
-
-#define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
 {

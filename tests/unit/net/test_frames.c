@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* How frames end: who is blamed when they do not arrive, under which name damage is kept, and that
+ * their memory is free then.
+ */
+#include "wires.h"
+
+/* From the damage on, frame and record go by the event that tells of it. */
+static void a_damaged_frame_is_named_by_the_fault(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t end = join(f, NET_HOST, 1, 0, 0);
+    const struct ev *e = &f->last_ev[EV_fault];
+    struct frame *fr = frame(f, 2, 1, 0);
+    struct net_fault fault = any;
+
+    fault.kind = FLT_CORRUPT;
+    fault.name = ev_str("bad");
+    fr->tx = 77;
+    add_fault(f, &fault);
+    net_send(&f->net, end, fr);
+    run(f);
+    assert_int_equal(e->u.fault.tx, 77);
+    assert_int_equal(e->u.fault.fault, 1);
+    assert_int_equal(e->u.fault.by, FLT_CORRUPT);
+    assert_string_equal(e->u.fault.name.s, "bad");
+    assert_int_not_equal(e->id, 0);
+    assert_int_equal(f->last_tx, e->id);
+    assert_int_equal(f->kept_tx, e->id);
+}
+
+static void expect_lost(const struct fixture *f, enum fault_kind by, uint32_t fault,
+                        const char *name)
+{
+    const struct ev *e = &f->last_ev[EV_lost];
+
+    assert_int_equal(e->u.lost.by, by);
+    assert_int_equal(e->u.lost.fault, fault);
+    assert_string_equal(e->u.lost.name.s, name);
+}
+
+/* The link loses everything.  A fault that only delays is not to blame; one that drops is. */
+static void a_lost_frame_names_chance_or_the_fault(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t end = join(f, NET_HOST, 1, 0, 1000000);
+    struct net_fault late = any, drop = any;
+    const struct net_fault *made;
+
+    late.kind = FLT_DELAY;
+    late.name = ev_str("late");
+    late.count = UINT32_MAX;
+    drop.name = ev_str("gap");
+    drop.count = UINT32_MAX;
+    net_send(&f->net, end, frame(f, 2, 1, 0));
+    run(f);
+    expect_lost(f, FLT_CHANCE, 0, EV_CHANCE);
+    add_fault(f, &late);
+    net_send(&f->net, end, frame(f, 2, 1, 1));
+    run(f);
+    expect_lost(f, FLT_CHANCE, 0, EV_CHANCE);
+    made = add_fault(f, &drop);
+    net_send(&f->net, end, frame(f, 2, 1, 2));
+    run(f);
+    expect_lost(f, FLT_DROP, 2, "gap");
+    net_send(&f->net, end, frame(f, 2, 1, 3));
+    net_fault_remove(&f->net, made->handle); /* while the frame is on its way */
+    run(f);
+    expect_lost(f, FLT_DROP, 2, "a removed fault");
+    assert_int_equal(f->net.counts.lost, 4);
+    assert_int_equal(f->net.links[0].lost, 4);
+}
+
+enum { CALM, DEAF, SWITCHED, OUTSIDE, N_WAYS }; /* links of host 0 */
+
+/* One frame ends in each way that there is: it arrives, is lost, is dropped, or leaves the lab. */
+static void send_every_way(struct fixture *f, const uint32_t ends[N_WAYS], uint32_t n_faults)
+{
+    for (uint32_t psn = 0; psn <= n_faults; psn++)
+        net_send(&f->net, ends[CALM], frame(f, 2, 1, psn));
+    net_send(&f->net, ends[DEAF], frame(f, 2, 1, 0));
+    net_send(&f->net, ends[SWITCHED], frame(f, 9, 1, 0)); /* unknown: to all others */
+    net_send(&f->net, ends[SWITCHED], frame(f, 1, 1, 0)); /* back to where it came from */
+    net_send(&f->net, ends[SWITCHED], frame_of(f, ETH_BYTES - 1, 2, 1));
+    net_send(&f->net, ends[OUTSIDE], frame(f, 9, 1, 0));
+    net_ext_in(&f->net, 0, frame_of(f, 76, 1, 1));
+    net_ext_in(&f->net, 1, frame_of(f, 76, 1, 1)); /* nothing is plugged in there */
+    net_send(&f->net, NET_NO_LINK, frame(f, 2, 1, 0));
+    net_loop_back(&f->net, 0, frame(f, 1, 1, 0));
+    net_inject(&f->net, 0, frame(f, 1, 1, 0));
+    run(f);
+}
+
+/* In a first round the switch learns, and the clock gets its room; then nothing more is needed. */
+static void frames_that_end_give_their_memory_back(void **state)
+{
+    static const enum fault_kind kinds[] = {FLT_DROP, FLT_DUPLICATE, FLT_DELAY, FLT_CORRUPT};
+    struct fixture *f = *state;
+    const uint32_t sw = add_switch(f);
+    size_t live_bytes = 0;
+    uint32_t ends[N_WAYS];
+
+    ends[CALM] = join(f, NET_HOST, 1, 0, 0);
+    ends[DEAF] = join(f, NET_HOST, 1, 0, 1000000);
+    ends[SWITCHED] = join(f, NET_SWITCH, sw, 0, 0);
+    join(f, NET_SWITCH, sw, 1, 0);
+    join(f, NET_SWITCH, sw, 2, 0);
+    (void)ext_to_host(f, &ends[OUTSIDE]);
+    assert_int_equal(net_ext_add(&f->net, "unplugged"), 1);
+    for (uint32_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        struct net_fault fault = any;
+
+        fault.kind = kinds[i];
+        fault.count = UINT32_MAX;
+        fault.match.field[NET_MATCH_PSN] = i + 1;
+        add_fault(f, &fault);
+    }
+    for (uint32_t round = 0; round < 4; round++) {
+        send_every_way(f, ends, ARRAY_LEN(kinds));
+        if (round == 0)
+            live_bytes = arena_live_bytes(f->arena);
+        assert_int_equal(arena_live_bytes(f->arena), live_bytes);
+    }
+    assert_int_equal(f->left[0], 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(a_damaged_frame_is_named_by_the_fault),
+        T(a_lost_frame_names_chance_or_the_fault),
+        T(frames_that_end_give_their_memory_back),
+    };
+
+    return cmocka_run_group_tests_name("frames", tests, NULL, NULL);
+}
