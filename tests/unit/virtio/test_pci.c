@@ -349,6 +349,121 @@ static void an_access_may_cover_parts_of_registers(void **state)
     assert_int_equal(virtio_read(&f->dev, REG_COMMON_BYTES - 1, 8), 0);
 }
 
+/* Every byte of the common configuration belongs to one register, and there are no more of them. */
+static void a_register_ends_with_its_last_byte(void **state)
+{
+    static const struct {
+        enum reg reg;
+        uint32_t bytes;
+    } rows[] = {
+        {REG_DEVICE_FEATURE_SELECT, 4}, {REG_DEVICE_FEATURE, 4},
+        {REG_DRIVER_FEATURE_SELECT, 4}, {REG_DRIVER_FEATURE, 4},
+        {REG_CONFIG_MSIX_VECTOR, 2},    {REG_NUM_QUEUES, 2},
+        {REG_DEVICE_STATUS, 1},         {REG_CONFIG_GENERATION, 1},
+        {REG_QUEUE_SELECT, 2},          {REG_QUEUE_SIZE, 2},
+        {REG_QUEUE_MSIX_VECTOR, 2},     {REG_QUEUE_ENABLE, 2},
+        {REG_QUEUE_NOTIFY_OFF, 2},      {REG_QUEUE_DESC, 8},
+        {REG_QUEUE_DRIVER, 8},          {REG_QUEUE_DEVICE, 8},
+        {REG_QUEUE_NOTIFY_DATA, 2},     {REG_QUEUE_RESET, 2},
+    };
+    struct fixture *f = *state;
+    uint32_t at = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_int_equal(rows[i].reg, at);
+        for (uint32_t k = 0; k < rows[i].bytes; k++, at++) {
+            f->events[EV_reg_read] = f->events[EV_reg_write] = 0;
+            virtio_read(&f->dev, at, 1);
+            assert_int_equal(f->events[EV_reg_read], 1);
+            assert_int_equal(f->last.u.reg_read.reg, rows[i].reg);
+            virtio_write(&f->dev, at, 1, 0);
+            assert_int_equal(f->events[EV_reg_write], 1);
+            assert_int_equal(f->last.u.reg_write.reg, rows[i].reg);
+        }
+    }
+    assert_int_equal(at, REG_COMMON_BYTES);
+    f->events[EV_reg_read] = f->events[EV_reg_write] = 0;
+    virtio_read(&f->dev, REG_COMMON_BYTES - 1, 8); /* only its first byte is a register's */
+    assert_int_equal(f->events[EV_reg_read], 1);
+    virtio_read(&f->dev, REG_COMMON_BYTES, 1);
+    virtio_write(&f->dev, REG_COMMON_BYTES, 8, 0);
+    virtio_read(&f->dev, BAR_DEVICE + CONFIG_BYTES, 1);
+    virtio_write(&f->dev, BAR_DEVICE + CONFIG_BYTES, 1, 0);
+    virtio_read(&f->dev, REG_QUEUE_DESC, 16); /* no such width */
+    virtio_write(&f->dev, REG_QUEUE_DESC, 16, 0);
+    assert_int_equal(f->events[EV_reg_read], 1);
+    assert_int_equal(f->events[EV_reg_write], 0);
+}
+
+static void queues_and_vectors_are_numbered_up_to_their_last(void **state)
+{
+    struct fixture *f = *state;
+
+    negotiate(f, 0);
+    wr(f, REG_CONFIG_MSIX_VECTOR, 2, N_VECTORS - 1);
+    assert_int_equal(rd(f, REG_CONFIG_MSIX_VECTOR, 2), N_VECTORS - 1);
+    wr(f, REG_CONFIG_MSIX_VECTOR, 2, N_VECTORS);
+    assert_int_equal(rd(f, REG_CONFIG_MSIX_VECTOR, 2), VIRTIO_NO_VECTOR);
+    for (uint32_t queue = N_QUEUES - 1; queue <= N_QUEUES; queue++) {
+        const bool there = queue < N_QUEUES;
+
+        wr(f, REG_QUEUE_SELECT, 2, queue);
+        assert_int_equal(rd(f, REG_QUEUE_SELECT, 2), queue);
+        wr(f, REG_QUEUE_SIZE, 2, 8);
+        wr(f, REG_QUEUE_MSIX_VECTOR, 2, N_VECTORS - 1);
+        wr(f, REG_QUEUE_DESC, 8, 0x1000);
+        assert_int_equal(rd(f, REG_QUEUE_SIZE, 2), there ? 8 : 0);
+        assert_int_equal(rd(f, REG_QUEUE_MSIX_VECTOR, 2), there ? N_VECTORS - 1 : 0);
+        assert_int_equal(rd(f, REG_QUEUE_DESC, 8), there ? 0x1000 : 0);
+        f->events[EV_reg_write] = 0;
+        wr(f, REG_NOTIFY + queue * NOTIFY_MULTIPLIER, 2, queue);
+        assert_int_equal(f->events[EV_reg_write], there);
+    }
+    wr(f, REG_QUEUE_SELECT, 2, N_QUEUES - 1);
+    wr(f, REG_QUEUE_SIZE, 2, QUEUE_SIZE); /* up to the most, again */
+    assert_int_equal(rd(f, REG_QUEUE_SIZE, 2), QUEUE_SIZE);
+}
+
+/* There are two halves of feature bits; a third reads as nothing and takes nothing. */
+static void feature_bits_have_two_halves(void **state)
+{
+    struct fixture *f = *state;
+
+    wr(f, REG_DEVICE_STATUS, 1, VS_ACKNOWLEDGE);
+    wr(f, REG_DEVICE_STATUS, 1, VS_ACKNOWLEDGE | VS_DRIVER);
+    for (uint32_t half = 0; half < 4; half++) {
+        wr(f, REG_DRIVER_FEATURE_SELECT, 4, half);
+        wr(f, REG_DRIVER_FEATURE, 4, 0x100 + half);
+        assert_int_equal(rd(f, REG_DRIVER_FEATURE, 4), half < 2 ? 0x100 + half : 0);
+    }
+    assert_int_equal(f->dev.accepted, (uint64_t)0x101 << 32 | 0x100);
+}
+
+/* One of the three addresses is missing or misaligned, at a time. */
+static void every_address_of_a_queue_must_be_sound(void **state)
+{
+    static const struct {
+        uint64_t desc, avail, used;
+        bool good;
+    } rows[] = {
+        {0x1010, 0x2002, 0x3004, true},  {0, 0x2000, 0x3000, false},
+        {0x1000, 0, 0x3000, false},      {0x1000, 0x2000, 0, false},
+        {0x1008, 0x2000, 0x3000, false}, {0x1000, 0x2001, 0x3000, false},
+        {0x1000, 0x2000, 0x3002, false},
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        wr(f, REG_DEVICE_STATUS, 1, 0);
+        negotiate(f, 0);
+        wr(f, REG_QUEUE_DESC, 8, rows[i].desc);
+        wr(f, REG_QUEUE_DRIVER, 8, rows[i].avail);
+        wr(f, REG_QUEUE_DEVICE, 8, rows[i].used);
+        wr(f, REG_QUEUE_ENABLE, 2, 1);
+        assert_int_equal(rd(f, REG_QUEUE_ENABLE, 2), rows[i].good);
+    }
+}
+
 static void every_access_of_a_register_is_an_event(void **state)
 {
     struct fixture *f = *state;
@@ -478,6 +593,10 @@ int main(void)
         T(a_queue_is_reset_alone),
         T(the_configuration_reads_at_any_width_and_offset),
         T(an_access_may_cover_parts_of_registers),
+        T(a_register_ends_with_its_last_byte),
+        T(queues_and_vectors_are_numbered_up_to_their_last),
+        T(feature_bits_have_two_halves),
+        T(every_address_of_a_queue_must_be_sound),
         T(every_access_of_a_register_is_an_event),
         T(interrupts_are_delivered_later_and_need_a_vector),
         T(a_configuration_change_has_generation_isr_and_interrupt),

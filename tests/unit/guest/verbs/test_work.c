@@ -205,6 +205,120 @@ static void modify_checks_every_value(void **state)
     assert_int_equal(w->qp->attr.state, QPS_RTR);
 }
 
+/* Modifies @from -> @to with @a and @mask; the attributes that were refused. */
+static uint32_t bad_of(struct work *w, enum qp_state from, const struct rdl_qp_attr *a,
+                       uint32_t mask)
+{
+    struct rdl_modify_error e = {0};
+
+    w->qp->attr = (struct rdl_qp_attr){.state = from};
+    if (verbs_modify_qp(w->qp, a, mask, false, &e) == RDL_OK)
+        return 0;
+    assert_int_equal(e.missing | e.extra, 0);
+    assert_int_not_equal(e.bad, 0);
+    return e.bad;
+}
+
+static void modify_takes_each_value_up_to_its_bounds(void **state)
+{
+#define FIELD(name) offsetof(struct rdl_qp_attr, name)
+    static const struct {
+        enum qp_state from, to;
+        uint32_t mask, bit;
+        size_t field; /* of struct rdl_qp_attr, an uint32_t */
+        uint32_t min, max;
+    } rows[] = {
+        {QPS_RESET, QPS_INIT, TO_INIT, QPA_ACCESS_FLAGS, FIELD(access), 0, 15},
+        {QPS_RESET, QPS_INIT, TO_INIT, QPA_PKEY_INDEX, FIELD(pkey_index), 0, 0},
+        {QPS_RESET, QPS_INIT, TO_INIT, QPA_PORT, FIELD(port), 1, 1},
+        {QPS_INIT, QPS_RTR, TO_RTR, QPA_PATH_MTU, FIELD(path_mtu), MTU_256, MTU_4096},
+        {QPS_INIT, QPS_RTR, TO_RTR, QPA_DEST_QPN, FIELD(dest_qpn), 1, 0xffffff},
+        {QPS_INIT, QPS_RTR, TO_RTR, QPA_RQ_PSN, FIELD(rq_psn), 0, 0xffffff},
+        {QPS_INIT, QPS_RTR, TO_RTR, QPA_MAX_DEST_RD_ATOMIC, FIELD(max_dest_rd_atomic), 0, 16},
+        {QPS_INIT, QPS_RTR, TO_RTR, QPA_MIN_RNR_TIMER, FIELD(min_rnr_timer), 0, 31},
+        {QPS_RTR, QPS_RTS, TO_RTS, QPA_TIMEOUT, FIELD(timeout), 0, 31},
+        {QPS_RTR, QPS_RTS, TO_RTS, QPA_RETRY_CNT, FIELD(retry_cnt), 0, 7},
+        {QPS_RTR, QPS_RTS, TO_RTS, QPA_RNR_RETRY, FIELD(rnr_retry), 0, 7},
+        {QPS_RTR, QPS_RTS, TO_RTS, QPA_SQ_PSN, FIELD(sq_psn), 0, 0xffffff},
+        {QPS_RTR, QPS_RTS, TO_RTS, QPA_MAX_QP_RD_ATOMIC, FIELD(max_rd_atomic), 0, 16},
+    };
+    struct work *w = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct {
+            uint32_t value, bad;
+        } tries[] = {
+            {rows[i].min, 0},
+            {rows[i].max, 0},
+            {rows[i].max + 1, rows[i].bit},
+            {rows[i].min - 1, rows[i].bit}, /* of 0: UINT32_MAX */
+        };
+
+        for (size_t k = 0; k < ARRAY_LEN(tries); k++) {
+            struct rdl_qp_attr a = attributes(rows[i].to);
+
+            memcpy((uint8_t *)&a + rows[i].field, &tries[k].value, sizeof(tries[k].value));
+            assert_int_equal(bad_of(w, rows[i].from, &a, rows[i].mask), tries[k].bad);
+        }
+    }
+#undef FIELD
+}
+
+static void modify_takes_each_address_vector_up_to_its_bounds(void **state)
+{
+    static const uint8_t ipv6[GID_BYTES] = {0xfe, 0x80, [15] = 2};
+    struct work *w = *state;
+    struct rdl_qp_attr a = attributes(QPS_RTR);
+
+    a.ah.sl = 7;
+    a.ah.flow_label = 0xfffff;
+    assert_int_equal(bad_of(w, QPS_INIT, &a, TO_RTR), 0);
+    a.ah.sl = 8;
+    assert_int_equal(bad_of(w, QPS_INIT, &a, TO_RTR), QPA_AV);
+    a = attributes(QPS_RTR);
+    a.ah.flow_label = 0x100000;
+    assert_int_equal(bad_of(w, QPS_INIT, &a, TO_RTR), QPA_AV);
+    a = attributes(QPS_RTR);
+    memset(a.ah.dgid, 0, GID_BYTES);
+    assert_int_equal(bad_of(w, QPS_INIT, &a, TO_RTR), QPA_AV);
+    memcpy(a.ah.dgid, ipv6, GID_BYTES);
+    assert_int_equal(bad_of(w, QPS_INIT, &a, TO_RTR), QPA_AV); /* GID 0 is IPv4 */
+    a.ah.sgid_index = GUEST_GIDS - 1;
+    assert_int_equal(bad_of(w, QPS_INIT, &a, TO_RTR), 0);
+    a.ah.sgid_index = GUEST_GIDS; /* what lies behind the last may look like IPv6, or like IPv4 */
+    assert_int_equal(bad_of(w, QPS_INIT, &a, TO_RTR), QPA_AV);
+    memcpy(a.ah.dgid, peer_gid, GID_BYTES);
+    assert_int_equal(bad_of(w, QPS_INIT, &a, TO_RTR), QPA_AV);
+}
+
+/* The MTU is bounded by the port, not only by what there is. */
+static void modify_takes_no_mtu_that_the_port_has_not(void **state)
+{
+    struct work *w = *state;
+    struct rdl_qp_attr a = attributes(QPS_RTR);
+
+    w->f->verbs.port.max_mtu = MTU_1024;
+    a.path_mtu = MTU_1024;
+    assert_int_equal(bad_of(w, QPS_INIT, &a, TO_RTR), 0);
+    a.path_mtu = MTU_2048;
+    assert_int_equal(bad_of(w, QPS_INIT, &a, TO_RTR), QPA_PATH_MTU);
+}
+
+/* CUR_STATE is what the driver believes, and the last state is one to move to. */
+static void modify_knows_the_states_at_the_end_of_the_list(void **state)
+{
+    struct work *w = *state;
+    struct rdl_qp_attr a = attributes(QPS_ERR);
+    struct rdl_modify_error e = {0};
+
+    a.cur_state = QPS_ERR;
+    assert_int_equal(bad_of(w, QPS_ERR, &a, QPA_STATE | QPA_CUR_STATE), 0);
+    assert_int_equal(bad_of(w, QPS_RTS, &a, QPA_STATE | QPA_CUR_STATE), QPA_CUR_STATE);
+    a.state = QPS_ERR + 1;
+    assert_int_equal(verbs_modify_qp(w->qp, &a, QPA_STATE, false, &e), RDL_ERR_STATE);
+    assert_int_equal(e.bad, QPA_STATE);
+}
+
 static void what_was_posted_is_counted_and_kicked(void **state)
 {
     struct work *w = *state;
@@ -306,6 +420,10 @@ int main(void)
         T(an_error_completion_tells_nothing_of_a_later_queue_pair),
         T(modify_names_what_is_wrong),
         T(modify_checks_every_value),
+        T(modify_takes_each_value_up_to_its_bounds),
+        T(modify_takes_each_address_vector_up_to_its_bounds),
+        T(modify_takes_no_mtu_that_the_port_has_not),
+        T(modify_knows_the_states_at_the_end_of_the_list),
         T(what_was_posted_is_counted_and_kicked),
         T(modify_waits_for_the_neighbour),
         T(an_unchecked_modify_does_not_wait),
