@@ -182,6 +182,56 @@ static void registrations_are_judged_by_their_pages(void **state)
     }
 }
 
+#define LIST_PAGES 1000u
+#define HELD_MAX   64u
+
+/* Takes the free blocks of the arena that have room for a list, so that the device gets fresh
+ * memory for it: zeros, which would do as pages.
+ */
+static uint32_t hold_free_blocks(struct machine *m, void *held[HELD_MAX])
+{
+    const size_t used = arena_used_bytes(m->arena);
+    uint32_t n = 0;
+
+    while (arena_used_bytes(m->arena) == used) {
+        assert_true(n < HELD_MAX);
+        held[n++] = arena_alloc_raw(m->arena, 8 * LIST_PAGES);
+    }
+    return n;
+}
+
+/* The list itself is outside of RAM, or its end is: what was not read is not taken for pages. */
+static void a_page_list_that_cannot_be_read_is_refused(void **state)
+{
+    static const struct {
+        uint64_t pages;
+        int rsp;
+    } rows[] = {
+        {MACHINE_RAM_BYTES - 8 * LIST_PAGES + 8, RSP_INVALID_ARG},
+        {MACHINE_RAM_BYTES - 8, RSP_INVALID_ARG},
+        {MACHINE_RAM_BYTES, RSP_INVALID_ARG},
+        {UINT64_MAX - 8 * LIST_PAGES + 1, RSP_INVALID_ARG},
+        {UINT64_MAX - 7, RSP_INVALID_ARG},
+        {MACHINE_RAM_BYTES - 8 * LIST_PAGES, RSP_OK},
+    };
+    struct machine *m = *state;
+    void *held[HELD_MAX];
+    const uint32_t n_held = hold_free_blocks(m, held);
+
+    assert_int_equal(new_pd(m), 1);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const size_t before = arena_live_bytes(m->arena);
+
+        if (ASK(m, CMD_REG_USER_MR, reg_user_mr, .pdn = 1, .length = LIST_PAGES * RAM_PAGE_BYTES,
+                .pages = rows[i].pages, .npages = LIST_PAGES) != rows[i].rsp)
+            fail_row(i, m);
+        if (rows[i].rsp != RSP_OK)
+            assert_int_equal(arena_live_bytes(m->arena), before);
+    }
+    for (uint32_t i = 0; i < n_held; i++)
+        arena_release(m->arena, held[i], 8 * LIST_PAGES);
+}
+
 /* 1 GiB that begins inside a page has one page more than 1 GiB has; all of them may be the same. */
 static void the_largest_region_is_a_gibibyte(void **state)
 {
@@ -484,6 +534,7 @@ int main(void)
         T(completion_queues_are_numbered_as_their_virtqueues),
         T(req_notify_arms_a_completion_queue),
         T(registrations_are_judged_by_their_pages),
+        T(a_page_list_that_cannot_be_read_is_refused),
         T(the_largest_region_is_a_gibibyte),
         T(only_a_region_with_remote_access_has_a_remote_key),
         T(queue_pairs_keep_to_the_limits),

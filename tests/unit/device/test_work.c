@@ -274,6 +274,59 @@ static void only_an_armed_completion_queue_interrupts_and_once(void **state)
     assert_int_equal(irqs_of(m, &p, SF_SOLICITED), 1);
 }
 
+static void arm(struct machine *m)
+{
+    assert_int_equal(
+        ASK(m, CMD_REQ_NOTIFY_CQ, req_notify, .cqn = PAIR_CQN, .flags = NOTIFY_NEXT_COMPLETION),
+        RSP_OK);
+}
+
+static void set_flags(struct machine *m, const struct ring *r, unsigned flags)
+{
+    uint8_t le[2];
+
+    st_le16(le, (uint16_t)flags);
+    machine_poke(m, r->at.avail, le, sizeof(le));
+}
+
+/* A message uses one element of each ring: whose driver wants no interrupt gets none, armed or not.
+ */
+static void each_ring_interrupts_only_if_its_driver_wants_it(void **state)
+{
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+    const struct ring *const rings[] = {&p.sq, &p.rq, &p.cq};
+
+    for (unsigned wanted = 0; wanted < 1u << ARRAY_LEN(rings); wanted++) {
+        uint32_t n = 0;
+
+        for (size_t i = 0; i < ARRAY_LEN(rings); i++) {
+            set_flags(m, rings[i], wanted >> i & 1 ? 0 : VRING_AVAIL_NO_INTERRUPT);
+            n += wanted >> i & 1;
+        }
+        arm(m);
+        assert_int_equal(irqs_of(m, &p, 0), n);
+        assert_int_equal(m->irq.vector, VECTOR_QUEUE);
+    }
+}
+
+/* A completion that wakes nobody does not disarm: the interrupt is for the one that does. */
+static void what_interrupts_is_the_completion_that_was_asked_for(void **state)
+{
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+
+    set_flags(m, &p.sq, VRING_AVAIL_NO_INTERRUPT);
+    set_flags(m, &p.rq, VRING_AVAIL_NO_INTERRUPT);
+    set_flags(m, &p.cq, VRING_AVAIL_NO_INTERRUPT);
+    arm(m);
+    assert_int_equal(irqs_of(m, &p, 0), 0); /* it woke the driver, who did not want to hear */
+    set_flags(m, &p.cq, 0);
+    assert_int_equal(irqs_of(m, &p, 0), 0); /* and must arm again */
+    arm(m);
+    assert_int_equal(irqs_of(m, &p, 0), 1);
+}
+
 static void a_broken_send_queue_needs_a_reset(void **state)
 {
     struct machine *m = *state;
@@ -323,6 +376,8 @@ int main(void)
         T(a_completion_without_a_buffer_overflows_the_queue),
         T(a_buffer_that_is_too_small_for_a_cqe_counts_as_none),
         T(only_an_armed_completion_queue_interrupts_and_once),
+        T(each_ring_interrupts_only_if_its_driver_wants_it),
+        T(what_interrupts_is_the_completion_that_was_asked_for),
         T(a_broken_send_queue_needs_a_reset),
         T(a_broken_completion_queue_needs_a_reset),
     };
