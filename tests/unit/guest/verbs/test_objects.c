@@ -33,7 +33,14 @@ static void a_request_that_was_not_sent_leaves_nothing(void **state)
     uint64_t addr = 0;
     uint64_t h = 0;
 
+    size_t live_bytes;
+
     assert_int_equal(verbs_mem_alloc(&f->verbs, 100, &addr), RDL_OK);
+    assert_int_equal(verbs_reg_mr(pd, addr, 100, 0, NULL, &h), RDL_OK); /* tables are there */
+    assert_int_equal(verbs_dereg_mr((struct guest_mr *)verbs_get(&f->verbs, OBJ_MR, h)), RDL_OK);
+    assert_int_equal(verbs_destroy_qp(new_qp(pd, cq, 0)), RDL_OK);
+    h = 0;
+    live_bytes = arena_live_bytes(f->arena);
     f->cannot = RDL_ERR_NOMEM;
     assert_int_equal(verbs_alloc_pd(&f->verbs, "a", &h), RDL_ERR_NOMEM);
     assert_int_equal(verbs_create_cq(&f->verbs, 4, "a", &h), RDL_ERR_NOMEM);
@@ -42,6 +49,7 @@ static void a_request_that_was_not_sent_leaves_nothing(void **state)
     assert_int_equal(verbs_req_notify_cq(cq, false), RDL_ERR_NOMEM);
     assert_int_equal(verbs_destroy_cq(cq), RDL_ERR_NOMEM);
     assert_int_equal(h, 0);
+    assert_int_equal(arena_live_bytes(f->arena), live_bytes);
     assert_null(verbs_find(&f->verbs, "a"));
     assert_false(f->verbs.request.busy);
     assert_false(cq->armed);
@@ -52,6 +60,27 @@ static void a_request_that_was_not_sent_leaves_nothing(void **state)
                      2);
     f->cannot = RDL_OK;
     assert_int_equal(verbs_destroy_cq(cq), RDL_OK);
+}
+
+/* The table is filled by hand, all entries one object: to name so many would take long. */
+static void a_full_table_takes_nothing_and_keeps_nothing(void **state)
+{
+    struct fake *f = *state;
+    struct slots *table = &f->verbs.objects[OBJ_PD];
+    struct guest_pd *pd = new_pd(&f->verbs);
+    uint64_t last = 0, h = 0;
+    size_t live_bytes;
+
+    while (!slots_are_full(table))
+        last = slots_add(table, pd);
+    live_bytes = arena_live_bytes(f->arena);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "more", &h), RDL_ERR_LIMIT);
+    assert_int_equal(h, 0);
+    assert_int_equal(arena_live_bytes(f->arena), live_bytes);
+    assert_null(verbs_find(&f->verbs, "more"));
+    slots_remove(table, last);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "more", &h), RDL_OK);
+    assert_int_equal(verbs_alloc_pd(&f->verbs, "most", &h), RDL_ERR_LIMIT);
 }
 
 static void handles_say_whose_they_are_and_go_stale(void **state)
@@ -115,13 +144,16 @@ static void a_refused_object_goes_stale_and_its_name_is_free(void **state)
     struct fake *f = *state;
     uint64_t a = 0, b = 0;
     uint32_t why = 0;
+    size_t live_bytes;
 
     f->late = true;
     assert_int_equal(verbs_alloc_pd(&f->verbs, "pd", &a), RDL_OK);
     assert_int_equal(verbs_get(&f->verbs, OBJ_PD, a)->life, GUEST_PENDING);
     assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_BUSY);
+    live_bytes = arena_live_bytes(f->arena);
     f->refuse = 5;
     fake_answer(f);
+    assert_true(arena_live_bytes(f->arena) < live_bytes);
     assert_int_equal(verbs_answer(&f->verbs, &why), RDL_ERR_DEVICE);
     assert_int_equal(why, 5);
     assert_null(verbs_get(&f->verbs, OBJ_PD, a));
@@ -137,6 +169,7 @@ static void an_object_in_use_is_not_destroyed(void **state)
     struct guest_pd *pd = new_pd(&f->verbs);
     struct guest_cq *cq = new_cq(&f->verbs, 4);
     struct guest_qp *qp = new_qp(pd, cq, 0);
+    const size_t live_bytes = arena_live_bytes(f->arena);
     uint32_t why = 0;
 
     assert_int_equal(verbs_dealloc_pd(pd), RDL_ERR_BUSY);
@@ -149,6 +182,7 @@ static void an_object_in_use_is_not_destroyed(void **state)
     assert_int_equal(verbs_destroy_cq(cq), RDL_OK);
     assert_int_equal(verbs_dealloc_pd(pd), RDL_OK);
     assert_int_equal(f->events[EV_gone], 3);
+    assert_true(arena_live_bytes(f->arena) <= live_bytes - sizeof(*pd) - sizeof(*cq) - sizeof(*qp));
     assert_int_equal(f->verbs.objects[OBJ_PD].used + f->verbs.objects[OBJ_CQ].used +
                          f->verbs.objects[OBJ_QP].used,
                      0);
@@ -250,6 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_asked_of_a_device_that_is_not_up),
         T(a_request_that_was_not_sent_leaves_nothing),
+        T(a_full_table_takes_nothing_and_keeps_nothing),
         T(handles_say_whose_they_are_and_go_stale),
         T(the_port_is_what_the_driver_said_last),
         T(names_are_unique_and_sound),

@@ -124,6 +124,89 @@ static void objects_come_and_go_for_ever(void **state)
     }
 }
 
+/* Bytes of the driver's memory that were given back. */
+static uint64_t free_bytes(const struct fake *f)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < DMA_CLASSES; i++) {
+        for (uint64_t gpa = f->dma.free[i]; gpa;) {
+            uint8_t next[8];
+
+            assert_true(ram_read(&f->ram, gpa, next, sizeof(next)));
+            sum += (uint64_t)1 << i;
+            gpa = ld_le64(next);
+        }
+    }
+    return sum;
+}
+
+static const struct rdl_qp_config qp_config = {
+    .type = QPT_RC, .max_send_wr = 200, .max_recv_wr = 500};
+
+/* Asks for a queue pair, or a completion queue; what the driver was answered. */
+static enum rdl_status ask(struct fake *f, bool qp, struct guest_pd *pd, struct guest_cq *cq)
+{
+    const struct verbs_qp_parts parts = {pd, cq, cq};
+    uint64_t h = 0;
+    uint32_t rsp;
+
+    assert_int_equal(qp ? verbs_create_qp(&f->verbs, &qp_config, &parts, NULL, &h)
+                        : verbs_create_cq(&f->verbs, 1000, NULL, &h),
+                     RDL_OK);
+    return verbs_answer(&f->verbs, &rsp);
+}
+
+/* The memory of queues comes back if the device refuses them, or gives them a number that is none.
+ */
+static void what_does_not_come_to_be_gives_its_memory_back(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        const bool qp = i % 2, refused = i < 2;
+        struct fake *f;
+        struct guest_pd *pd;
+        struct guest_cq *cq;
+        uint64_t bytes, next;
+
+        fake_set_up((void **)&f);
+        pd = new_pd(&f->verbs);
+        cq = new_cq(&f->verbs, 4);
+        for (unsigned k = 0; k < 2; k++) { /* from the second on there are blocks to use again */
+            f->refuse = RSP_NO_RESOURCES;
+            assert_int_equal(ask(f, qp, pd, cq), RDL_ERR_DEVICE);
+        }
+        bytes = free_bytes(f);
+        next = f->space.dma_next;
+        assert_true(bytes > 0);
+        if (refused)
+            f->refuse = RSP_NO_RESOURCES;
+        else
+            f->number = FAKE_MAX + 1;
+        assert_int_equal(ask(f, qp, pd, cq), refused ? RDL_ERR_DEVICE : RDL_ERR_BROKEN);
+        assert_int_equal(free_bytes(f), bytes);
+        assert_int_equal(f->space.dma_next, next);
+        fake_tear_down((void **)&f);
+    }
+}
+
+/* There is memory for the send queue, 256 WQEs of 256 bytes, and too little for the receive queue.
+ */
+static void half_of_a_queue_pair_gives_its_memory_back(void **state)
+{
+    struct fake *f = *state;
+    struct guest_pd *pd = new_pd(&f->verbs);
+    struct guest_cq *cq = new_cq(&f->verbs, 4);
+    const struct verbs_qp_parts parts = {pd, cq, cq};
+    const uint64_t before = free_bytes(f), sends = 64u << 10, room = 100u << 10;
+    uint64_t h = 0;
+
+    f->space.dma_end = f->space.dma_next + room;
+    assert_int_equal(verbs_create_qp(&f->verbs, &qp_config, &parts, NULL, &h), RDL_ERR_NOMEM);
+    assert_true(f->space.dma_next >= f->space.dma_end - room + sends); /* it was taken, */
+    assert_true(free_bytes(f) >= before + sends);                      /* and given back */
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, fake_set_up, fake_tear_down)
 
 int main(void)
@@ -134,6 +217,8 @@ int main(void)
         T(a_cq_has_as_many_buffers_as_entries),
         cmocka_unit_test(queues_that_cannot_be_reset_begin_anew_in_place),
         T(objects_come_and_go_for_ever),
+        cmocka_unit_test(what_does_not_come_to_be_gives_its_memory_back),
+        T(half_of_a_queue_pair_gives_its_memory_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
