@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Random runs.  A seed decides everything: sizes, MTU, PSNs near the wrap, when work is posted and
- * polled, what is lost, repeated, delayed or damaged.
+/* Random runs.  A seed decides everything: sizes, where in a page a buffer begins, MTU, PSNs near
+ * the wrap, when work is posted and polled, what is lost, repeated, delayed or damaged.
  *
  * A run is right when
  *   - no invariant of the emulator broke;
- *   - every message that was received has the bytes and the length of the one sent in its place;
+ *   - every message that was received has the bytes and the length of the one sent in its place,
+ *     and nothing was written around it;
  *   - once the faults are over everything completes, or the queue pair went to ERR with a status
  *     that faults can cause, and everything after it was flushed;
  *   - going back to a checkpoint in the middle and on from there ends with the same hash.
@@ -31,6 +32,8 @@
 
 #define MESSAGES      30u /* each way */
 #define MESSAGE_BYTES 16384u
+#define PAGE_BYTES    4096u
+#define PLACE_BYTES   (MESSAGE_BYTES + PAGE_BYTES) /* for a message that begins inside a page */
 #define FAULTS_MAX    5u
 #define DEPTH         16u
 #define ACTIONS       400u
@@ -73,15 +76,27 @@ static void make_message(const struct run *run, unsigned side, uint32_t i, uint8
         out[k] = (uint8_t)prng_next(&rng);
 }
 
-/* Sent messages are in the first half of a side's memory, received ones in the second. */
-static uint64_t send_at(uint32_t i)
+/* Where in the memory of @side a place begins: sent messages are in the first half, received ones
+ * in the second.
+ */
+static uint64_t send_place(uint32_t i)
 {
-    return (uint64_t)i * MESSAGE_BYTES;
+    return (uint64_t)i * PLACE_BYTES;
 }
 
-static uint64_t recv_at(uint32_t i)
+static uint64_t recv_place(uint32_t i)
 {
-    return (uint64_t)(MESSAGES + i) * MESSAGE_BYTES;
+    return send_place(MESSAGES + i);
+}
+
+/* How far behind the beginning of its place a message is: anywhere in the first page, so that it
+ * crosses pages at any byte.
+ */
+static uint32_t offset_in(const struct run *run, unsigned side, uint64_t place)
+{
+    struct prng rng = prng_stream(run->seed, 2000u + 2 * place + side);
+
+    return (uint32_t)prng_below(&rng, PAGE_BYTES);
 }
 
 static void add_faults(struct run *run, struct rig *rig)
@@ -127,8 +142,10 @@ static void check_recv(struct run *run, struct rig *rig, unsigned side, const st
 {
     struct side_state *s = &run->side[side];
     const uint32_t i = s->recvs_done++;
-    static const char bad[] = "what is received is what was sent";
-    uint8_t want[MESSAGE_BYTES], have[MESSAGE_BYTES];
+    const uint64_t place = recv_place(i);
+    const uint32_t offset = offset_in(run, side, place);
+    static const char bad[] = "what is received is what was sent, and nothing else is written";
+    uint8_t want[PLACE_BYTES] = {0}, have[PLACE_BYTES];
 
     if (wc->wr_id != (uint64_t)1000 + i)
         run->wrong = "receive completions are in the order of posting";
@@ -142,10 +159,10 @@ static void check_recv(struct run *run, struct rig *rig, unsigned side, const st
         run->wrong = bad;
         return;
     }
-    make_message(run, 1 - side, i, want);
-    if (rdl_mem_read(rig->lab, rig->side[side].host, rig->side[side].mem.addr + recv_at(i), have,
-                     wc->byte_len) != RDL_OK ||
-        memcmp(want, have, wc->byte_len) != 0)
+    make_message(run, 1 - side, i, want + offset);
+    if (rdl_mem_read(rig->lab, rig->side[side].host, rig->side[side].mem.addr + place, have,
+                     PLACE_BYTES) != RDL_OK ||
+        memcmp(want, have, PLACE_BYTES) != 0)
         run->wrong = bad;
 }
 
@@ -170,14 +187,15 @@ static void post_send(struct run *run, struct rig *rig, unsigned side)
 {
     struct side_state *s = &run->side[side];
     const uint32_t i = s->sent;
+    const uint64_t at = send_place(i) + offset_in(run, side, send_place(i));
     uint8_t bytes[MESSAGE_BYTES];
 
     if (i == MESSAGES || i - s->sends_done == DEPTH)
         return;
     make_message(run, side, i, bytes);
-    if (rdl_mem_write(rig->lab, rig->side[side].host, rig->side[side].mem.addr + send_at(i), bytes,
+    if (rdl_mem_write(rig->lab, rig->side[side].host, rig->side[side].mem.addr + at, bytes,
                       run->sizes[side][i]) != RDL_OK ||
-        rig_send(rig, side, i, send_at(i), run->sizes[side][i], SF_SIGNALED) != RDL_OK)
+        rig_send(rig, side, i, at, run->sizes[side][i], SF_SIGNALED) != RDL_OK)
         run->wrong = "a send can be posted";
     s->sent++;
 }
@@ -186,10 +204,11 @@ static void post_recv(struct run *run, struct rig *rig, unsigned side)
 {
     struct side_state *s = &run->side[side];
     const uint32_t i = s->recvs;
+    const uint64_t at = recv_place(i) + offset_in(run, side, recv_place(i));
 
     if (i == MESSAGES || i - s->recvs_done == DEPTH)
         return;
-    if (rig_recv(rig, side, 1000 + i, recv_at(i), MESSAGE_BYTES) != RDL_OK)
+    if (rig_recv(rig, side, 1000 + i, at, MESSAGE_BYTES) != RDL_OK)
         run->wrong = "a receive can be posted";
     s->recvs++;
 }
@@ -290,7 +309,7 @@ static enum rdl_status build(struct run *run, struct rig *rig)
         .seed = run->seed,
         .check_invariants = true,
         .hash = true,
-        .mr_bytes = (uint64_t)2 * MESSAGES * MESSAGE_BYTES,
+        .mr_bytes = (uint64_t)2 * MESSAGES * PLACE_BYTES,
         .max_wr = DEPTH,
         .retry_cnt = 7,
         .rnr_retry = 7,

@@ -36,9 +36,9 @@
 #define CALM_NS      100000000u   /* for their consequences */
 #define SLACK_BYTES  (256u << 10) /* that the second half of a run may need */
 
-#define MESSAGES      3u /* each way, in each batch */
-#define MESSAGE_BYTES 4096u
-#define END_ROUNDS    20u /* of waiting for them */
+#define MESSAGES      3u    /* each way, in each batch */
+#define MESSAGE_BYTES 4099u /* not a page: each message begins, and crosses pages, elsewhere */
+#define END_ROUNDS    20u   /* of waiting for them */
 #define ROUND_NS      1000000000u
 
 #define DEPTH       4u                                       /* of posts towards the stranger */
