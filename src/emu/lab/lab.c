@@ -8,7 +8,7 @@
 #include "emu/base/assert.h"
 #include "emu/lab/world.h"
 
-#define ARENA_BYTES_MOST  ((size_t)64 << 30)
+#define ARENA_BYTES_MOST  ((size_t)1 << (sizeof(size_t) > 4 ? 36 : 31)) /* half of 32 bits */
 #define ARENA_BYTES_LEAST ((size_t)1 << 30)
 #define CLOCK_END_NS      (UINT64_C(1) << 62) /* 146 years: no delay from there overflows */
 #define CHECK_EVERY       256u                /* ticks between looks at what has changed */
