@@ -51,7 +51,9 @@ RDL_MUST_CHECK enum rdl_status rdl_find(const struct rdl_lab *lab, const char *p
 RDL_MUST_CHECK enum rdl_status rdl_find_host(const struct rdl_lab *lab, const char *name,
                                              rdl_host *ret);
 
-/* The path of an object, "h1.qp", or the name of a fault, link or external port; "?" when the handle is stale.  @ret has RDL_VALUE_BYTES. */
+/* The path of an object, "h1.qp", or the name of a fault, link or external port; "?" when the
+ * handle is stale.  @ret has RDL_VALUE_BYTES.
+ */
 void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw, char *ret);
 
 /* Copies guest RAM from guest-physical @addr, as descriptors and ring registers have it.

@@ -107,7 +107,7 @@ static void append(struct typed *t, const char *line)
 {
     const size_t n = strlen(line), least = t->len + n + sizeof("\n");
 
-    if (t->room < least) {
+    if (!t->text || t->room < least) {
         t->room = 2 * least;
         t->text = must_realloc(t->text, t->room);
     }

@@ -294,7 +294,7 @@ static bool slice_is_backwards(const struct param *p, const char *text, struct s
 
 static bool check_slice(const struct param *p, const char *text, struct span at, struct diag *d)
 {
-    struct slice_text s;
+    struct slice_text s = {0};
     uint64_t number;
     size_t off;
     const char *why;

@@ -11,8 +11,10 @@
 #include "rdmalab/ip.h"
 
 #define BYTES       64u
-#define DEPTH       4u  /* messages outstanding of each queue pair */
-#define MIN_SECONDS 0.3 /* of messages */
+#define DEPTH       4u /* messages outstanding of each queue pair */
+#define MR_BYTES    ((uint64_t)2 * DEPTH * BYTES)
+#define WC_MAX      ((size_t)2 * DEPTH) /* of a round, at one queue pair */
+#define MIN_SECONDS 0.3                 /* of messages */
 #define RAM_BYTES   (64u << 20)
 
 /* TRY(call): returns from the function if the call failed. */
@@ -49,7 +51,7 @@ static enum rdl_status add_host(struct stand *s, const struct bench_scale *scale
     TRY(rdl_host_add(s->lab, &host, &added));
     TRY(rdl_link_add(s->lab, &link, &made));
     for (uint32_t q = 0; q < scale->qps; q++)
-        s->sides[i * scale->qps + q].host = added;
+        s->sides[(size_t)i * scale->qps + q].host = added;
     return RDL_OK;
 }
 
@@ -74,7 +76,7 @@ static enum rdl_status meet(struct stand *s, const struct bench_scale *scale)
 
     TRY(ping(s, first, s->sides[scale->qps].host));
     for (uint32_t i = 1; i < scale->hosts; i++)
-        TRY(ping(s, s->sides[i * scale->qps].host, first));
+        TRY(ping(s, s->sides[(size_t)i * scale->qps].host, first));
     return RDL_OK;
 }
 
@@ -96,7 +98,7 @@ static enum rdl_status connect_all(struct stand *s, const struct bench_scale *sc
         const bool is_first = i % scale->qps == 0;
 
         if (is_first)
-            TRY(rig_side_memory(s->lab, side, 2 * DEPTH * BYTES));
+            TRY(rig_side_memory(s->lab, side, MR_BYTES));
         else
             *side = (struct rig_side){
                 .host = side->host, .pd = side[-1].pd, .mr = side[-1].mr, .mem = side[-1].mem};
@@ -109,11 +111,11 @@ static enum rdl_status connect_all(struct stand *s, const struct bench_scale *sc
 
 static enum rdl_status poll(struct stand *s, const struct rig_side *side)
 {
-    struct rdl_wc wc[2 * DEPTH];
+    struct rdl_wc wc[WC_MAX];
     size_t n;
 
-    TRY(rdl_poll_cq(s->lab, side->cq, 2 * DEPTH, wc, &n));
-    if (n != 2 * DEPTH)
+    TRY(rdl_poll_cq(s->lab, side->cq, WC_MAX, wc, &n));
+    if (n != WC_MAX)
         return RDL_ERR_IDLE;
     for (size_t i = 0; i < n; i++) {
         if (wc[i].status != WCS_SUCCESS)

@@ -40,17 +40,17 @@ void changed_free(struct changed *c)
 /* The host's bits, enough for @queue; NULL when memory is short. */
 static struct changed_host *host_at(struct changed *c, uint32_t host, uint32_t queue)
 {
-    const uint32_t n_hosts = c->world->n_hosts;
+    const uint32_t longer = 2 * c->world->n_hosts;
     const uint32_t n_words = rdma_queues(&c->world->hosts[host]->dev->config) / 64 + 1;
     struct changed_host *h;
 
     if (host >= c->n_hosts) {
-        h = realloc(c->hosts, 2 * n_hosts * sizeof(*h));
+        h = realloc(c->hosts, longer * sizeof(*h));
         if (!h)
             return NULL;
-        memset(h + c->n_hosts, 0, (2 * n_hosts - c->n_hosts) * sizeof(*h));
+        memset(h + c->n_hosts, 0, (longer - c->n_hosts) * sizeof(*h));
         c->hosts = h;
-        c->n_hosts = 2 * n_hosts;
+        c->n_hosts = longer;
     }
     h = &c->hosts[host];
     if (queue / 64 >= h->n_words) {

@@ -63,21 +63,23 @@ static struct net_fault_group *group_for(struct net *n, const struct net_match *
 {
     struct net_fault_index *x = &n->fault_index;
     const uint32_t set = set_of(m);
-    struct net_fault_group **at;
+    struct net_fault_group **at, *g;
 
     if (!make_room(n))
         return NULL;
     at = place(x, m);
-    if (*at)
-        return *at;
-    *at = arena_alloc(n->arena, sizeof(**at));
-    if (!*at)
+    g = *at;
+    if (g)
+        return g;
+    g = arena_alloc(n->arena, sizeof(*g));
+    if (!g)
         return NULL;
-    (*at)->match = *m;
+    g->match = *m;
+    *at = g;
     x->n_groups++;
     x->groups_of[set]++;
     x->sets |= 1u << set;
-    return *at;
+    return g;
 }
 
 bool fault_index_add(struct net *n, struct net_fault *fault)
