@@ -168,7 +168,8 @@ static void add_composite(struct text *t, const struct ev *e, const char *what,
     } else if (strcmp(what, "frame") == 0) {
         add_frame(t, e);
     } else if (strcmp(what, "compared") == 0) {
-        ev_add_compared(t, e, false);
+        /* The part in brackets that says the PSN of a drop leaves out 0. */
+        ev_add_compared(t, e, e->kind == EV_drop && number_of(e, "psn") == 0);
     } else {
         RDL_ASSERT(strcmp(what, "peer") == 0);
         if (number_of(e, "peer") == EV_HOST_NONE)

@@ -131,6 +131,35 @@ static void parts_in_brackets_appear_only_when_set(void **state)
     assert_string_equal(buf, "RC_SEND_ONLY psn=100 ackreq -> QPN 3, attempt 2");
 }
 
+/* Each once, PSN 0 too, which the sentence of a drop leaves out as if it said none. */
+static void a_drop_says_both_psns(void **state)
+{
+    static const struct {
+        uint32_t psn;
+        const char *want;
+    } rows[] = {
+        {7, "host1 OUT_OF_SEQUENCE, psn=7, expected psn=5"},
+        {0, "host1 OUT_OF_SEQUENCE, expected psn=5, found psn=0"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct ev e = {.kind = EV_drop,
+                             .id = ev_id_of(3, 1),
+                             .u.drop = {.host = 1,
+                                        .psn = rows[i].psn,
+                                        .reason = DROP_OUT_OF_SEQUENCE,
+                                        .least = 5,
+                                        .most = 5,
+                                        .found = rows[i].psn}};
+        char buf[EV_TEXT_BYTES];
+        struct text t = text_on(buf, sizeof(buf));
+
+        ev_add_text(&t, &e, NULL);
+        assert_string_equal(buf, rows[i].want);
+    }
+}
+
 static void what_a_fault_leaves_open_is_any(void **state)
 {
     const struct ev e = {.kind = EV_fault_made,
@@ -322,6 +351,7 @@ int main(void)
         cmocka_unit_test(sentences_speak_of_their_own_fields),
         cmocka_unit_test(sets_know_their_kinds),
         cmocka_unit_test(parts_in_brackets_appear_only_when_set),
+        cmocka_unit_test(a_drop_says_both_psns),
         cmocka_unit_test(what_a_fault_leaves_open_is_any),
         cmocka_unit_test(names_are_learnt_from_the_trace),
         cmocka_unit_test(names_tell_the_events_that_teach_them),
