@@ -21,6 +21,7 @@ struct changed *changed_new(const struct world *w)
             .queue = ev_field_find(kind, "queue"),
             .cqn = ev_field_find(kind, "cqn"),
             .qpn = ev_field_find(kind, "qpn"),
+            .number = ev_field_find(kind, "number"),
         };
     }
     return c;
@@ -103,6 +104,8 @@ void changed_event(void *ctx, const struct ev *e)
     struct changed *c = ctx;
     const struct changed_fields *f = &c->fields[e->kind];
     const uint32_t host = number_of(e, f->host, EV_HOST_NONE);
+    /* A request tells its object's number alone: whatever has it is looked at. */
+    const uint32_t number = number_of(e, f->number, 0);
     const struct rdma_config *config;
     uint32_t qpn, cqn, queue;
 
@@ -110,8 +113,8 @@ void changed_event(void *ctx, const struct ev *e)
         return; /* or it is nobody's, or an external port's */
     config = &c->world->hosts[host]->dev->config;
     queue = number_of(e, f->queue, QUEUE_CTRL);
-    cqn = number_of(e, f->cqn, 0);
-    qpn = number_of(e, f->qpn, 0);
+    cqn = number_of(e, f->cqn, number);
+    qpn = number_of(e, f->qpn, number);
     if (number_of(e, f->function, FN_RDMA) != FN_RDMA)
         queue = QUEUE_CTRL;
     if (queue_owner(config->max_cq, queue))

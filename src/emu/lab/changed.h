@@ -27,7 +27,7 @@ struct changed_host {
 
 /* Where an event of a kind says what it is about; NULL: it does not. */
 struct changed_fields {
-    const struct ev_field *host, *function, *queue, *cqn, *qpn;
+    const struct ev_field *host, *function, *queue, *cqn, *qpn, *number;
 };
 
 struct changed {
@@ -49,7 +49,9 @@ void changed_free(struct changed *c);
 /* @e, of any kind, happened. */
 void changed_event(void *ctx, const struct ev *e);
 
-/* Somebody has looked at everything in the list, or at the whole lab if all may have changed. */
+/* Somebody has looked at everything in the list, or at the whole lab if all may have changed, and
+ * found nothing broken.
+ */
 void changed_clear(struct changed *c);
 
 #endif

@@ -165,7 +165,8 @@ static bool check_changed(struct rdl_lab *lab)
         good = check(lab, i, NULL);
     for (size_t i = 0; !c->all && good && i < c->n; i++)
         good = check(lab, c->v[i].host, &c->v[i].queue);
-    changed_clear(c);
+    if (good)
+        changed_clear(c);
     return good;
 }
 

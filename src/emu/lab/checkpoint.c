@@ -6,6 +6,8 @@
  *
  *   the hash, the counts of tallies and       are those of the checkpoint again
  *   what the watcher knows
+ *   what has changed since invariants         may be anything
+ *   were looked at
  *   the record                                is cut back to the checkpoint's tick; what it has
  *                                             forgotten since stays forgotten
  *   names of hosts and objects                stay known until another takes the number
