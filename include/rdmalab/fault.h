@@ -33,7 +33,9 @@ struct rdl_fault_config {
  * frame with a wrong ICRC then.  A frame that has no ICRC is hit in its last bit.
  */
 
-/* Return: RDL_OK, RDL_ERR_INVAL, RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT, RDL_ERR_STALE (@from) */
+/* Return: RDL_OK, RDL_ERR_INVAL, RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT, RDL_ERR_STALE (@from),
+ *	   RDL_ERR_NOMEM
+ */
 RDL_MUST_CHECK enum rdl_status rdl_fault_add(struct rdl_lab *lab,
                                              const struct rdl_fault_config *config, rdl_fault *ret);
 RDL_MUST_CHECK enum rdl_status rdl_fault_remove(struct rdl_lab *lab, rdl_fault fault);

@@ -22,7 +22,7 @@ struct rdl_port_config {
     const char *name; /* copied; unique among hosts, switches and ports */
 };
 
-/* Return: RDL_OK, RDL_ERR_INVAL or RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT */
+/* Return: RDL_OK, RDL_ERR_INVAL or RDL_ERR_EXISTS (the name), RDL_ERR_LIMIT, RDL_ERR_NOMEM */
 RDL_MUST_CHECK enum rdl_status rdl_port_add(struct rdl_lab *lab,
                                             const struct rdl_port_config *config, rdl_port *ret);
 

@@ -17,7 +17,7 @@ enum part_kind { PART_HOST, PART_SWITCH, PART_PORT, PART_FAULT };
 struct part {
     struct part *next; /* of the same hash */
     enum part_kind kind;
-    uint32_t index; /* of the host, switch or port; 0 of a fault */
+    uint32_t index; /* of the host, switch or port; of a fault, in net->faults */
     char name[RDL_NAME_BYTES];
 };
 
