@@ -125,8 +125,10 @@ struct rdl_link_config {
 /* Return: RDL_OK
  *	   RDL_ERR_NOT_FOUND  @a or @b
  *	   RDL_ERR_BUSY       a host or external port that is linked already
+ *	   RDL_ERR_EXISTS     @a-@b, which would be its name, is the name of something else
  *	   RDL_ERR_INVAL      both ends are the same, or a value is out of range
  *	   RDL_ERR_LIMIT      there are RDL_LINKS_MAX, or RDL_SWITCH_PORTS_MAX at a switch
+ *	   RDL_ERR_NOMEM      the arena is full
  */
 RDL_MUST_CHECK enum rdl_status rdl_link_add(struct rdl_lab *lab,
                                             const struct rdl_link_config *config, rdl_link *ret);

@@ -183,6 +183,12 @@ bool run_link(struct session *s, const struct step *st)
         session_fail(s, st->at, "a host has one port, and one of these is linked already");
         return diag_remedy(&s->diag, "put a switch between: switch s1; link %s s1", config.a);
     }
+    if (status == RDL_ERR_EXISTS) {
+        session_fail(s, st->at, "the link would be called %s-%s, and something else is", config.a,
+                     config.b);
+        return diag_remedy(&s->diag, "\"link %s %s\" makes one with another name", config.b,
+                           config.a);
+    }
     if (status != RDL_OK)
         return limit_fail_link(s, st, config.a, config.b, status);
     return true;

@@ -37,9 +37,13 @@ struct host *world_host_named(const struct world *w, const char *name)
 
 enum rdl_status world_check_name(const struct world *w, const char *name)
 {
+    uint32_t link;
+
     if (!name || !name_is_valid(name))
         return RDL_ERR_INVAL;
-    return parts_find(&w->parts, name, strlen(name)) ? RDL_ERR_EXISTS : RDL_OK;
+    if (parts_find(&w->parts, name, strlen(name)) || world_link_named(w, name, strlen(name), &link))
+        return RDL_ERR_EXISTS;
+    return RDL_OK;
 }
 
 static bool is_zero(const uint8_t *bytes, size_t n)

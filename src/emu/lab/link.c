@@ -49,6 +49,22 @@ static void plug_in(struct world *w, const struct net_end *e, uint32_t link_end)
         vnet_link_up(w->hosts[e->index]->net);
 }
 
+/* Is something else called as a link from @a to @b would be?  Links from switch to switch may share
+ * a name.
+ */
+static bool name_is_taken(const struct world *w, const char *a, const char *b)
+{
+    char name[LINK_NAME_BYTES];
+    struct text t = text_on(name, sizeof(name));
+    uint32_t other;
+
+    text_addf(&t, "%s-%s", a, b);
+    if (parts_find(&w->parts, name, t.len))
+        return true;
+    return world_link_named(w, name, t.len, &other) &&
+           strcmp(world_end_name(w, &w->net.links[other].end[0]), a) != 0;
+}
+
 static enum rdl_status check_link(const struct rdl_link_config *c)
 {
     return c->loss_ppm > PPM || c->latency_ns > UINT64_MAX / 4 ? RDL_ERR_INVAL : RDL_OK;
@@ -68,6 +84,8 @@ enum rdl_status rdl_link_add(struct rdl_lab *lab, const struct rdl_link_config *
         st = end_of(w, config->b, &made.end[1]);
     if (st == RDL_OK)
         st = strcmp(config->a, config->b) == 0 ? RDL_ERR_INVAL : check_link(config);
+    if (st == RDL_OK && name_is_taken(w, config->a, config->b))
+        st = RDL_ERR_EXISTS;
     if (st != RDL_OK)
         return st;
     st = net_link_add(&w->net, &made, &link);
@@ -160,4 +178,24 @@ enum rdl_status rdl_link_find(const struct rdl_lab *lab, const char *a, const ch
             break;
     }
     return found ? RDL_OK : RDL_ERR_NOT_FOUND;
+}
+
+bool world_link_named(const struct world *w, const char *name, size_t len, uint32_t *ret)
+{
+    char a[LINK_NAME_BYTES] = {0}, *b;
+    rdl_link link;
+
+    if (len >= sizeof(a))
+        return false;
+    memcpy(a, name, len);
+    for (b = strchr(a, '-'); b; b = strchr(b + 1, '-')) { /* a name may have a "-" in it too */
+        *b = '\0';
+        if (rdl_link_find(w->lab, a, b + 1, &link) == RDL_OK &&
+            strcmp(world_end_name(w, &w->net.links[link.raw - 1].end[0]), a) == 0) {
+            *ret = link.raw - 1;
+            return true;
+        }
+        *b = '-';
+    }
+    return false;
 }

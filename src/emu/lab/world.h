@@ -167,6 +167,11 @@ enum rdl_status world_check_name(const struct world *w, const char *name);
 /* The name of what is at an end of a link. */
 const char *world_end_name(const struct world *w, const struct net_end *e);
 
+#define LINK_NAME_BYTES ((size_t)2 * RDL_NAME_BYTES) /* "h1-s1" */
+
+/* The link whose name is the @len bytes at @name.  False: there is none. */
+bool world_link_named(const struct world *w, const char *name, size_t len, uint32_t *ret);
+
 /* Looks for a broken invariant of a lab that is watched: what is cheap, and if @changed also in
  * everything that has changed since that was last asked.  Fills lab->broken and returns false when
  * there is one.

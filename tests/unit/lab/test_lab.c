@@ -353,6 +353,42 @@ static void no_two_things_of_a_lab_have_one_name(void **state)
     rig_done(&r);
 }
 
+/* "h1-h2" is a name too, of a link or of anything else, whichever comes first. */
+static void nothing_else_is_called_like_a_link(void **state)
+{
+    const struct rig_config c = config(3);
+    const struct rdl_host_config like = {.name = "h1-h2"}, back = {.name = "h2-h1"};
+    const struct rdl_link_config link = {.a = "h2-h1", .b = "s-t"};
+    const struct rdl_link_config same = {.a = "h2-h1-s", .b = "t"}, two = {.a = "s-t", .b = "t"};
+    const struct rdl_fault_config fault = {
+        .name = "h2-h1-s-t", .kind = FLT_DROP, .nth = 1, .count = 1};
+    struct rig r;
+    rdl_switch s;
+    rdl_fault f;
+    uint64_t raw;
+    rdl_link l;
+    rdl_host h;
+
+    (void)state;
+    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    assert_int_equal(rdl_host_add(r.lab, &like, &h), RDL_ERR_EXISTS);
+    assert_int_equal(rdl_host_add(r.lab, &back, &h), RDL_OK);
+    assert_int_equal(rdl_switch_add(r.lab, "s-t", &s), RDL_OK);
+    assert_int_equal(rdl_fault_add(r.lab, &fault, &f), RDL_OK);
+    assert_int_equal(rdl_link_add(r.lab, &link, &l), RDL_ERR_EXISTS);
+    assert_int_equal(rdl_fault_remove(r.lab, f), RDL_OK);
+    assert_int_equal(rdl_link_add(r.lab, &link, &l), RDL_OK);
+    assert_int_equal(rdl_find(r.lab, "h2-h1-s-t", OBJ_LINK, &raw), RDL_OK);
+    assert_true(raw == l.raw);
+    assert_int_equal(rdl_fault_add(r.lab, &fault, &f), RDL_ERR_EXISTS);
+    assert_int_equal(rdl_switch_add(r.lab, "h2-h1-s", &s), RDL_OK);
+    assert_int_equal(rdl_switch_add(r.lab, "t", &s), RDL_OK);
+    assert_int_equal(rdl_link_add(r.lab, &same, &l), RDL_ERR_EXISTS);
+    for (uint32_t i = 0; i < 2; i++) /* there may be several from switch to switch */
+        assert_int_equal(rdl_link_add(r.lab, &two, &l), RDL_OK);
+    rig_done(&r);
+}
+
 /* It has no name, so it is not found under the empty one either. */
 static void a_host_that_could_not_boot_is_not_there(void **state)
 {
@@ -388,6 +424,7 @@ int main(void)
         cmocka_unit_test(a_queue_without_an_owner_breaks_no_invariant),
         cmocka_unit_test(the_clock_stops_before_it_overflows),
         cmocka_unit_test(no_two_things_of_a_lab_have_one_name),
+        cmocka_unit_test(nothing_else_is_called_like_a_link),
         cmocka_unit_test(a_host_that_could_not_boot_is_not_there),
     };
 

@@ -54,23 +54,6 @@ static void offer_fault(const struct inode *n, struct visit *v, uint32_t i)
     inspect_named(v, CHILD_lab_fault, f->name.s, s);
 }
 
-/* The link that the visit looks for, "h1-s1": a name may have a "-" in it too. */
-static void visit_wanted_link(const struct inode *n, struct visit *v)
-{
-    char a[LINK_NAME_BYTES] = {0}, *b;
-    rdl_link link;
-
-    if (v->want_len >= sizeof(a))
-        return;
-    memcpy(a, v->want, v->want_len);
-    for (b = strchr(a, '-'); b && !v->found; b = strchr(b + 1, '-')) {
-        *b = '\0';
-        if (rdl_link_find(n->world->lab, a, b + 1, &link) == RDL_OK)
-            offer_link(n, v, link.raw - 1);
-        *b = '-';
-    }
-}
-
 /* What the visit looks for, by the lab's index of names. */
 static void visit_wanted_part(const struct inode *n, struct visit *v)
 {
@@ -80,11 +63,12 @@ static void visit_wanted_part(const struct inode *n, struct visit *v)
                                     [PART_PORT] = offer_ext,
                                     [PART_FAULT] = offer_fault};
     const struct part *p = parts_find(&n->world->parts, v->want, v->want_len);
+    uint32_t link;
 
     if (p)
         offers[p->kind](n, v, p->index);
-    else
-        visit_wanted_link(n, v);
+    else if (world_link_named(n->world, v->want, v->want_len, &link))
+        offer_link(n, v, link);
 }
 
 static void visit_lab(const struct inode *n, struct visit *v)

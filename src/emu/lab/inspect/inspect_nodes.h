@@ -79,7 +79,6 @@ void visit_link(const struct inode *n, struct visit *v);
 void visit_fault(const struct inode *n, struct visit *v);
 
 /* "h1-sw"; @buf, which is returned, has LINK_NAME_BYTES. */
-#define LINK_NAME_BYTES ((size_t)2 * RDL_NAME_BYTES)
 const char *inspect_link_name(const struct world *w, const struct net_link *l, char *buf);
 
 /* inspect_objects.c */
