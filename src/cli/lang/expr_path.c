@@ -6,6 +6,7 @@
 
 #include "cli/lang/expr.h"
 #include "cli/lang/suggest.h"
+#include "cli/lang/values.h"
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
 
@@ -54,8 +55,10 @@ bool expr_path_leads(const char *path, struct span at, struct diag *d)
     struct leaf_places places;
     size_t off = 0;
 
-    if (!strpbrk(path, ".[") || strstr(path, EXPR_PROGRAM) || leaf_path_leads(path, &places, &off))
+    if (!strpbrk(path, ".[") || strstr(path, EXPR_PROGRAM))
         return true;
+    if (leaf_path_leads(path, &places, &off))
+        return !places.memory || value_slice_check("memory", VAL_BYTES, path, at, d);
     diag_set(d, DIAG_VALUE, at, "nothing is called \"%s\"", path);
     return suggest(path, off, &places, d);
 }

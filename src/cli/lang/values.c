@@ -280,39 +280,43 @@ const char *value_slice(const char *text, struct slice_text *ret, size_t *reterr
 }
 
 /* [4090:20]: what was meant is that many bytes. */
-static bool slice_is_backwards(const struct param *p, const char *text, struct span at,
-                               const struct slice_text *s, struct diag *d)
+static bool meant_length(const char *text, const struct slice_text *s, struct diag *d)
 {
     const unsigned long long from = s->from, to = s->to;
 
-    diag_set(d, DIAG_VALUE, at, "%s: \"%s\": %s", p->name, text, ends_first);
     if (s->to == 0 || s->from > UINT64_MAX - s->to)
         return diag_remedy(d, "a slice is [FROM:TO], and TO is the first byte that is not in it");
     return diag_remedy(d, "a slice is [FROM:TO]; %llu bytes from %llu on are %.*s[%llu:%llu]", to,
                        from, (int)s->base_bytes, text, from, from + to);
 }
 
-static bool check_slice(const struct param *p, const char *text, struct span at, struct diag *d)
+bool value_slice_check(const char *name, enum value_kind kind, const char *text, struct span at,
+                       struct diag *d)
 {
     struct slice_text s = {0};
-    uint64_t number;
     size_t off;
-    const char *why;
+    const char *why = read_slice(text, &s, &off);
 
-    if (p->kind == VAL_AT && isdigit((unsigned char)text[0]) &&
-        !quantity_parse(QUANTITY_NUMBER, text, &number))
-        return true;
-    why = read_slice(text, &s, &off);
     if (!why)
         return true;
     if (at.len >= off) {
         at.at += off;
         at.len -= off;
     }
+    diag_set(d, DIAG_VALUE, at, "%s: \"%s\": %s", name, text, why);
     if (why == ends_first)
-        return slice_is_backwards(p, text, at, &s, d);
-    diag_set(d, DIAG_VALUE, at, "%s: \"%s\": %s", p->name, text, why);
-    return diag_remedy(d, "it is %s", value_kinds[p->kind].what);
+        return meant_length(text, &s, d);
+    return diag_remedy(d, "it is %s", value_kinds[kind].what);
+}
+
+static bool check_slice(const struct param *p, const char *text, struct span at, struct diag *d)
+{
+    uint64_t number;
+
+    if (p->kind == VAL_AT && isdigit((unsigned char)text[0]) &&
+        !quantity_parse(QUANTITY_NUMBER, text, &number))
+        return true;
+    return value_slice_check(p->name, p->kind, text, at, d);
 }
 
 /* "NAME" or "NAME.NAME", then one of @tails (ended by NULL), or nothing if @tails is NULL. */

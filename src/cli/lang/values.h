@@ -93,4 +93,8 @@ struct slice_text {
 /* NULL on success, or why @text is none; *@reterr_at is the offset of what is wrong. */
 const char *value_slice(const char *text, struct slice_text *ret, size_t *reterr_at);
 
+/* Is @text, the @name of @kind, one?  If not, @d says so of its part of @at. */
+bool value_slice_check(const char *name, enum value_kind kind, const char *text, struct span at,
+                       struct diag *d);
+
 #endif

@@ -141,6 +141,8 @@ static void bad_expressions_are_refused_where_they_go_wrong(void **state)
         {"h1.qp.state == RTS or h1.qp.stat == RTS", "h1.qp.stat ", "nothing is called"},
         {"cq.wc[5].statsu == SUCCESS", "cq.wc[5].statsu", "nothing is called"},
         {"cq.wc[5]status == SUCCESS", "cq.wc[5]status", "nothing is called"},
+        {"not h1.mr[4095:4] == \"over\"", "4] ==", "the end is before the beginning"},
+        {"mr[0:z] == \"over\"", "z] ==", "a number is needed"},
     };
 
     (void)state;
@@ -163,6 +165,7 @@ static void paths_that_some_lab_could_have_are_taken(void **state)
         "h7.any.state == RTS",
         "any.state == RTS",
         "h1.mr[0:4] == \"abcd\"",
+        "h1.mr[4k:8k] == h2.mr[0:4k]",
         "mr[3] == 1",
         "h1.program.done",
         "sw-h1.lost == 0",
