@@ -64,6 +64,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["explain", "kick"], "", 0, r"^after:\nhost h1 h2; (.|\n)*\nexample: post_send h1\.qp "),
     (["explain", "nonsense"], "", 1, r'nothing is known of "nonsense"\n  words of statuses'),
     (["tset"], "", 2, r'tset: No such file or directory\n  did you mean "rdmalab test"\?$'),
+    (["help"], "", 2, r'help: No such file or directory\n  "rdmalab --help" lists what it can do$'),
     (["run", "x.lab", "--untill", "5"], "", 2, r'did you mean --until\?\n  "rdmalab run --help" lists them$'),
     (["--nonsense"], "", 2, r'\n  "rdmalab --help" lists them$'),
     # line by line: bad syntax is 2, everything else that is wrong 1
@@ -200,7 +201,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1; program h1 rc_pingpong server -p 18623 listen=192.0.2.1; run"], "", 1,
      r"Couldn't listen to port 18623: (.|\n)*listen= is an address of this machine"),
     (["-c", "host h1; program h1 rc_pingpong client listen=::1"], "", 1, r"a client connects, it does not listen"),
-    (["-c", "host h1; program h1 rc_pingpong server -l 16"], "", 1, r"sl"),
+    (["-c", "host h1; program h1 rc_pingpong server -l 16"], "", 1, r"sl: 16 is out of range"),
     (["swarm", "--seeds", "1..3"], "", 0, r"^3 passed, 0 failed, 0 skipped$"),
     (["swarm", "--outside", "--seed", "4"], "", 0, r"^1 passed, 0 failed, 0 skipped$"),
     (["swarm", "--seed", "2", "--hash"], "", 0, r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n1 passed, "),

@@ -160,6 +160,8 @@ static void suggest_mode(const char *name)
         suggest_offer(&near, modes[i].name);
     if (near.best)
         fprintf(stderr, "  did you mean \"rdmalab %s\"?\n", near.best);
+    else if (!strpbrk(name, "./"))
+        fputs("  \"rdmalab --help\" lists what it can do\n", stderr);
 }
 
 /* Runs a script that was named; what is wrong has been said.  A script that cannot be read as a

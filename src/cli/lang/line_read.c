@@ -124,9 +124,10 @@ static bool take_value(struct reading *rd, size_t i, struct span at)
 
     if (!text || !value_check(p, text, at, rd->d))
         return false;
-    if (!step_add(rd->pool, rd->st, i, (struct value){text, at}))
-        return diag_set(rd->d, DIAG_VALUE, at, "%s: more than %u values", p->name, SCRIPT_LIST_MAX);
-    return true;
+    if (step_add(rd->pool, rd->st, i, (struct value){text, at}))
+        return true;
+    diag_set(rd->d, DIAG_VALUE, at, "%s: more than %u values", p->name, SCRIPT_LIST_MAX);
+    return diag_remedy(rd->d, "give the rest to another %s", rd->st->cmd->name);
 }
 
 /* The end of the list element that begins at @from: a comma outside quotes and brackets, or @end.
