@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripts and the session: scenario, on, repeat, note, source, session save, quit. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cmd/dispatch.h"

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "cli/live/live_internal.h"
-#include "emu/base/assert.h"
 #include "rdmalab/trace.h"
 
 #define BACKLOG           1

@@ -2,7 +2,6 @@
 #include "cli/programs/pingpong.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/tree/tree.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/session/files.h"
-#include "emu/base/text.h"
 
 static int complain(struct scenario *sc, const struct diag *d, FILE *err)
 {

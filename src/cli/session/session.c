@@ -12,7 +12,6 @@
 #include "cli/session/advance.h"
 #include "cli/session/expr_count.h"
 #include "cli/session/shown.h"
-#include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "rdmalab/trace.h"

@@ -14,7 +14,7 @@ void show_detail(FILE *out, const struct past *p, const struct ev *e)
     struct text t = text_on(buf, sizeof(buf));
 
     ev_add_line(&t, e, p->names);
-    show_wrap_behind(out, "          ", DETAIL_INDENT, buf);
+    show_wrap(out, DETAIL_INDENT, buf);
 }
 
 /* "  MR_RANGE: every byte must lie inside the region [...]" */

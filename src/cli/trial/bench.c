@@ -9,7 +9,6 @@
 #include "cli/trial/bench.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

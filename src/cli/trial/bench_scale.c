@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/trial/bench_scale.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/programs/rig.h"
 #include "emu/base/text.h"

@@ -15,7 +15,6 @@
 #include "cli/trial/swarm.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/programs/rig.h"
