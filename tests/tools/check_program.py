@@ -50,6 +50,8 @@ FILES = {
     "small.lab": "scenario title=small memory=16m\nhost h1\nalloc_pd h1 as pd\nrefused {\n"
                  " reg_mr h1.pd len=32m as mr\n write h1.mr[0:32m] fill=1\n}\n",
     "tiny.lab": "scenario title=tiny memory=4k\nhost h1\n",
+    "key.json": '{"steps": [{"do": "host", "names": ["h1"], "a\\u001b[31m\\n::error::b": 1}]}',
+    "ok.json": '{"steps": [{"do": "host", "names": ["h1"]}, {"do": "expect", "that": "h1.name != \\"\\u001b[31m\\""}]}',
     "program.lab": "host h1\nprogram h1 rc_pingpong server -p 18619\nrun 1ms\n",
 }
 
@@ -65,6 +67,10 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["explain", "nonsense"], "", 1, r'nothing is known of "nonsense"\n  words of statuses'),
     (["tset"], "", 2, r'tset: No such file or directory\n  did you mean "rdmalab test"\?$'),
     (["help"], "", 2, r'help: No such file or directory\n  "rdmalab --help" lists what it can do$'),
+    # no key of a file reaches a terminal, or a log that takes commands, as it is
+    (["run", "key.json"], "", 2, r'\Akey\.json:1:\d+: error: unknown key "a\\x1b\[31m\\x0a::error::b" in host\n'),
+    (["test", "key.json"], "", 2, r'(?m)\A(?!(.|\n)*^::error)(.|\n)*unknown key "a\\x1b\[31m\\x0a::error::b" in host\n'),
+    (["-c", "source ok.json"], "", 0, r'\nok: h1\.name != "\\x1b\[31m": it is h1\n\Z'),
     (["run", "x.lab", "--untill", "5"], "", 2, r'did you mean --until\?\n  "rdmalab run --help" lists them$'),
     (["--nonsense"], "", 2, r'\n  "rdmalab --help" lists them$'),
     # line by line: bad syntax is 2, everything else that is wrong 1

@@ -171,7 +171,9 @@ static void say_held(struct session *s, const struct step *st, const struct expr
     expr_decide(&in, e, true, &terms);
     expr_leave_out_plain(&terms);
     expr_add_terms(&in, &terms, that, &t);
-    session_say(s, "ok: %s%s%s\n", that, found[0] ? ": " : "", found);
+    session_say(s, "ok: ");
+    session_say_plain(s, that);
+    session_say(s, "%s%s\n", found[0] ? ": " : "", found);
 }
 
 bool run_expect(struct session *s, const struct step *st)

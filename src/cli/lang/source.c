@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/print/show_text.h"
 #include "cli/print/utf8.h"
 #include "emu/base/text.h"
 
-#define SHOWN_COLUMNS     96u /* of a source line */
-#define SHOWN_BEFORE      60u /* columns kept left of the caret in a longer line */
+#define SHOWN_AROUND      5u          /* columns beside those of a source line: "  ..." */
+#define SHOWN_BEFORE(n)   ((n)*5 / 8) /* of n columns: kept left of the caret in a longer line */
+#define SHOWN_NAME_BYTES  (4u * 4096u + 1) /* of a file: no path is longer; \x1b is four */
 #define SOURCE_BYTES_MAX  (64u << 20)
 #define SOURCE_READ_BYTES 65536u
 
@@ -35,6 +37,18 @@ bool source_is_file(const struct source *src)
     return src->name && !is_standard(src->name);
 }
 
+/* Appends one line, as a terminal or the log of a test can take it: in keys, strings and names of
+ * files there may be anything.
+ */
+static void add_line(struct text *t, const char *fmt, va_list args)
+{
+    char raw[DIAG_NOTES_BYTES];
+    struct text line = text_on(raw, sizeof(raw));
+
+    text_addv(&line, fmt, args);
+    utf8_add_printable(t, raw, false);
+}
+
 bool diag_set(struct diag *d, enum diag_kind kind, struct span at, const char *fmt, ...)
 {
     struct text message = text_on(d->message, sizeof(d->message));
@@ -45,7 +59,7 @@ bool diag_set(struct diag *d, enum diag_kind kind, struct span at, const char *f
     d->remedy[0] = '\0';
     d->notes[0] = '\0';
     va_start(args, fmt);
-    text_addv(&message, fmt, args);
+    add_line(&message, fmt, args);
     va_end(args);
     return false;
 }
@@ -56,7 +70,7 @@ bool diag_remedy(struct diag *d, const char *fmt, ...)
     va_list args;
 
     va_start(args, fmt);
-    text_addv(&remedy, fmt, args);
+    add_line(&remedy, fmt, args);
     va_end(args);
     return false;
 }
@@ -74,7 +88,7 @@ void diag_note(struct diag *d, const char *fmt, ...)
     va_list args;
 
     va_start(args, fmt);
-    text_addv(&notes, fmt, args);
+    add_line(&notes, fmt, args);
     va_end(args);
     text_add(&notes, "\n");
     if (notes.cut)
@@ -104,31 +118,46 @@ static bool continues_character(char c)
     return ((unsigned char)c & 0xc0u) == 0x80u;
 }
 
+/* Prints the characters of @s, a blank for each that controls something. */
+static void print_plain(FILE *err, const char *s, size_t n)
+{
+    for (size_t i = 0, used = 1; i < n; i += used) {
+        uint32_t c = 0;
+
+        used = utf8_character(s + i, n - i, &c);
+        if (used > 0 && !utf8_controls(c))
+            fwrite(s + i, 1, used, err);
+        else
+            fputc(' ', err);
+        used += used == 0;
+    }
+}
+
 /* Prints the line of the span and a caret under each of its characters. */
 static void print_line(FILE *err, const struct source *src, struct span at)
 {
     const size_t place = at.at < src->len ? at.at : src->len;
     size_t start = line_start(src, place);
     size_t end = place;
+    const size_t columns = show_columns(err) - SHOWN_AROUND;
     size_t carets = at.len;
     bool cut = false;
 
     while (end < src->len && src->text[end] != '\n')
         end++;
-    if (place - start > SHOWN_BEFORE && end - start > SHOWN_COLUMNS) {
-        start = place - SHOWN_BEFORE;
+    if (place - start > SHOWN_BEFORE(columns) && end - start > columns) {
+        start = place - SHOWN_BEFORE(columns);
         cut = true;
     }
     while (start < place && continues_character(src->text[start]))
         start++;
-    if (end - start > SHOWN_COLUMNS)
-        end = start + SHOWN_COLUMNS;
+    if (end - start > columns)
+        end = start + columns;
     while (end > place && end < src->len && continues_character(src->text[end]))
         end--;
 
     fputs(cut ? "  ..." : "  ", err);
-    for (size_t i = start; i < end; i++)
-        fputc((unsigned char)src->text[i] < 0x20 ? ' ' : src->text[i], err);
+    print_plain(err, src->text + start, end - start);
     fputs(cut ? "\n     " : "\n  ", err);
     for (size_t i = start; i < place; i++) {
         if (!continues_character(src->text[i]))
@@ -147,10 +176,13 @@ static void print_line(FILE *err, const struct source *src, struct span at)
 void diag_print(FILE *err, const struct source *src, const struct diag *d)
 {
     if (src->name) {
+        char name[SHOWN_NAME_BYTES];
+        struct text shown = text_on(name, sizeof(name));
         size_t line, col;
 
+        utf8_add_printable(&shown, source_shown_name(src), false);
         source_place(src, d->at.at, &line, &col);
-        fprintf(err, "%s:%zu:%zu: ", source_shown_name(src), line, col);
+        fprintf(err, "%s:%zu:%zu: ", name, line, col);
     }
     if (d->kind == DIAG_EXPECT) {
         fprintf(err, "FAIL %s\n", d->message);

@@ -39,7 +39,7 @@ size_t utf8_character(const char *s, size_t left, uint32_t *ret)
 }
 
 /* The C0 and C1 sets, DEL, the two separators that end a line for some, and what XML forbids. */
-static bool controls(uint32_t c)
+bool utf8_controls(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 || c == 0xfffe ||
            c == 0xffff;
@@ -50,7 +50,7 @@ void utf8_add_printable(struct text *t, const char *s, bool lines)
     for (size_t left = strlen(s); left > 0;) {
         uint32_t c = 0;
         const size_t n = utf8_character(s, left, &c), used = n ? n : 1;
-        const bool shown = n > 0 && (!controls(c) || (lines && c == '\n'));
+        const bool shown = n > 0 && (!utf8_controls(c) || (lines && c == '\n'));
 
         if (t->len + (shown ? n : used * strlen("\\x1b")) >= t->cap) {
             t->cut = true;

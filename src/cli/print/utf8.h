@@ -14,6 +14,9 @@
  */
 size_t utf8_character(const char *s, size_t left, uint32_t *ret);
 
+/* Does this character control what shows it, instead of being shown? */
+bool utf8_controls(uint32_t c);
+
 /* Appends @s as text that a terminal, JSON, XML and YAML can take: bytes that are no UTF-8, and
  * characters that control something, become "\x1b".  Line ends stay if @lines.  What does not fit
  * is left out by whole characters.

@@ -348,24 +348,30 @@ static bool tells_steps(const struct session *s, const struct block *in)
     return s->config.verbose && is_outermost(in) && (in->n_sources > 0 || s->config.steps_told);
 }
 
+void session_say_plain(struct session *s, const char *text)
+{
+    /* A byte becomes four characters at the most. */
+    const size_t cap = 4 * strlen(text) + 1;
+    char *shown = must_malloc(cap);
+    struct text t = text_on(shown, cap);
+
+    utf8_add_printable(&t, text, true);
+    session_say(s, "%s", shown);
+    free(shown);
+}
+
 /* Prints @st as it would be typed, for people who watch. */
 static void tell_step(struct session *s, const struct step *st)
 {
-    char *written = NULL, *shown;
+    char *written = NULL;
     size_t n = 0;
     FILE *f = open_memstream(&written, &n);
-    struct text t;
 
     if (f)
         line_write_step(f, st, "> ");
     if (!f || fclose(f) != 0)
         must_fail();
-    /* A byte of a note becomes four characters at the most. */
-    shown = must_malloc(4 * n + 1);
-    t = text_on(shown, 4 * n + 1);
-    utf8_add_printable(&t, written, true);
-    session_say(s, "%s", shown);
-    free(shown);
+    session_say_plain(s, written);
     free(written);
 }
 

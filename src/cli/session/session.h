@@ -198,6 +198,9 @@ void session_tell(struct session *s, const char *lines);
 /* Prints for people who watch; not in a test, nor when as much as is to be shown was printed. */
 void session_say(struct session *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same for text from outside, lines of which stay lines: nothing in it controls a terminal. */
+void session_say_plain(struct session *s, const char *text);
+
 /* Starts over with an empty lab.  False: there is no memory for one, and the old one stays. */
 bool session_restart(struct session *s, uint64_t seed, size_t memory_bytes);
 

@@ -203,11 +203,37 @@ static void a_caret_stands_under_the_wrong_word(void **state)
     }
 }
 
+/* A log of GitHub takes commands from lines, and a terminal from escape sequences. */
+static void what_is_wrong_controls_nothing(void **state)
+{
+    struct source src = source_of("a\n::error::b\x1b.lab", "\x1b\xc2\x9bhost\x7f\n");
+    struct diag d;
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+
+    (void)state;
+    assert_non_null(f);
+    diag_set(&d, DIAG_VALUE, (struct span){3, 4}, "no \"%s\"", "\x1b[31m\n::error::c");
+    diag_remedy(&d, "no %s", "\x1b");
+    diag_note(&d, "again %s", "\n::error::d");
+    diag_print(f, &src, &d);
+    fclose(f);
+    assert_string_equal(text,
+                        "a\\x0a::error::b\\x1b.lab:1:4: error: no \"\\x1b[31m\\x0a::error::c\"\n"
+                        "    host \n"
+                        "    ^^^^\n"
+                        "  no \\x1b\n"
+                        "again \\x0a::error::d\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_have_one_written_form),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place_and_a_remedy),
+        cmocka_unit_test(what_is_wrong_controls_nothing),
         cmocka_unit_test(abbreviations_need_to_be_asked_for_and_unique),
         cmocka_unit_test(a_caret_stands_under_the_wrong_word),
     };
