@@ -66,7 +66,11 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["explain", "kick"], "", 0, r"^after:\nhost h1 h2; (.|\n)*\nexample: post_send h1\.qp "),
     (["explain", "nonsense"], "", 1, r'nothing is known of "nonsense"\n  words of statuses'),
     (["tset"], "", 2, r'tset: No such file or directory\n  did you mean "rdmalab test"\?$'),
-    (["help"], "", 2, r'help: No such file or directory\n  "rdmalab --help" lists what it can do$'),
+    (["help"], "", 2, r'did you mean "rdmalab --help"\?$'),
+    (["check"], "", 2, r'did you mean "rdmalab test"\?$'),
+    (["frobnicate"], "", 2, r'No such file or directory\n  "rdmalab --help" lists what can be done$'),
+    (["none.lab"], "", 2, r"none\.lab: No such file or directory\n\Z"),
+    (["convert", "good.lab", "good.png"], "", 2, r"good\.png: the name must end in \.lab or \.json$"),
     # no key of a file reaches a terminal, or a log that takes commands, as it is
     (["run", "key.json"], "", 2, r'\Akey\.json:1:\d+: error: unknown key "a\\x1b\[31m\\x0a::error::b" in host\n'),
     (["test", "key.json"], "", 2, r'(?m)\A(?!(.|\n)*^::error)(.|\n)*unknown key "a\\x1b\[31m\\x0a::error::b" in host\n'),

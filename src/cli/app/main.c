@@ -30,6 +30,10 @@ static int convert_main(int argc, char **argv)
 
     if (argc != 3)
         return EXIT_ASK;
+    if (strcmp(argv[2], "-") != 0 && !files_is_json(argv[2]) && !files_is_lab(argv[2])) {
+        fprintf(stderr, "rdmalab: %s: the name must end in .lab or .json\n", argv[2]);
+        return EXIT_USAGE;
+    }
     status = scenario_load(&sc, argv[1], stderr);
     if (status == EXIT_PASSED) {
         why = files_write_script(argv[2], NULL, &sc.script);
@@ -151,17 +155,29 @@ static void print_help(FILE *out)
           out);
 }
 
+/* What people type for a mode or an option that is called otherwise. */
+static const struct {
+    const char *word, *meant;
+} other_names[] = {{"check", "test"}, {"help", "--help"}, {"version", "--version"}};
+
 /* The file @name could not be read: was a mode meant? */
 static void suggest_mode(const char *name)
 {
     struct suggestion near = suggestion_for(name);
+    const char *meant = NULL;
 
     for (size_t i = 0; i < ARRAY_LEN(modes); i++)
         suggest_offer(&near, modes[i].name);
+    for (size_t i = 0; i < ARRAY_LEN(other_names); i++)
+        suggest_offer(&near, other_names[i].word);
+    for (size_t i = 0; near.best && i < ARRAY_LEN(other_names); i++) {
+        if (strcmp(near.best, other_names[i].word) == 0)
+            meant = other_names[i].meant;
+    }
     if (near.best)
-        fprintf(stderr, "  did you mean \"rdmalab %s\"?\n", near.best);
+        fprintf(stderr, "  did you mean \"rdmalab %s\"?\n", meant ? meant : near.best);
     else if (!strpbrk(name, "./"))
-        fputs("  \"rdmalab --help\" lists what it can do\n", stderr);
+        fputs("  \"rdmalab --help\" lists what can be done\n", stderr);
 }
 
 /* Runs a script that was named; what is wrong has been said.  A script that cannot be read as a
