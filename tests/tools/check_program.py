@@ -83,6 +83,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     # a mistyped name is no refusal, unless that is what is meant
     (["-c", "host h1; refused { create_cq h9 cqe=16 as cq }"], "", 1, r'no host is called "h9"'),
     (["-c", 'host h1; refused says="no host" { create_cq h9 cqe=16 as cq }'], "", 0, r"refused: no host"),
+    (["-c", "host h1; repeat 1025 { alloc_pd h1 }"], "", 1, r"can have: max_pd=1024\n(.|\n)*\n  dealloc_pd gives one back$"),
     (["-c", "host h1; show h1.irq"], "", 1, r"h1\.irqs?"),
     (["-c", "host h1 max_cqq=3"], "", 1, r'did you mean "max_cq"\?'),
     (["-c", "host h1 features_off=EVENT_IDXX"], "", 1, r"EVENT_IDX"),

@@ -100,12 +100,12 @@ static const struct {
     uint32_t reserved; /* entries that are not for users */
     const char *what, *remedy;
 } tables[] = {
-    {"alloc_pd", NODE_pd, LEAF_limits_max_pd, 0, "protection domains", ""},
-    {"reg_mr", NODE_mr, LEAF_limits_max_mr, 0, "memory regions", ""},
+    {"alloc_pd", NODE_pd, LEAF_limits_max_pd, 0, "protection domains", "dealloc_pd gives one back"},
+    {"reg_mr", NODE_mr, LEAF_limits_max_mr, 0, "memory regions", "dereg_mr gives one back"},
     {"create_cq", NODE_cq, LEAF_limits_max_cq, 0, "completion queues",
-     ", or make the host with more: max_cq="},
+     "destroy_cq one, or make the host with more: max_cq="},
     {"create_qp", NODE_qp, LEAF_limits_max_qp, 1, "queue pairs",
-     ", or make the host with more: max_qp="},
+     "destroy_qp one, or make the host with more: max_qp="},
 };
 
 struct census {
@@ -137,7 +137,7 @@ bool limit_name_full(struct session *s, const struct step *st, const char *host)
         session_fail(s, st->at, "%s has all the %s that its device can have: %s=%llu%s", host,
                      tables[i].what, leaf_rows[tables[i].limit].key, (unsigned long long)max,
                      tables[i].reserved ? ", of which QPN 1 is not for users" : "");
-        diag_remedy(&s->diag, "destroy one%s", tables[i].remedy);
+        diag_remedy(&s->diag, "%s", tables[i].remedy);
     }
     return false;
 }
