@@ -12,6 +12,12 @@ struct past_index *fate_index(const struct past *p)
     return x;
 }
 
+static void add_damage(struct text *t, const struct fate *f)
+{
+    if (f->fault && f->fault->u.fault.by == FLT_CORRUPT)
+        text_addf(t, ", corrupted by %s", f->fault->u.fault.name.s);
+}
+
 /* The end of frame @tx, which did not arrive. */
 static void add_end(struct text *t, const struct past *p, const struct fate *f, const struct ev *tx)
 {
@@ -30,8 +36,13 @@ static void add_end(struct text *t, const struct past *p, const struct fate *f, 
         ev_add_id(t, f->end->id);
         text_addf(t, ": %s", enum_name(&enum_drop, f->end->u.drop.reason));
         ev_add_compared(t, f->end, true);
-        if (f->fault && f->fault->u.fault.by == FLT_CORRUPT)
-            text_addf(t, ", corrupted by %s", f->fault->u.fault.name.s);
+        add_damage(t, f);
+    } else if (f->kind == FATE_STRAYED) {
+        text_add(t, "went astray in ");
+        ev_add_id(t, f->end->id);
+        text_add(t, ", to the network function of ");
+        ev_names_host(p->names, t, f->end->u.eth_rx.host);
+        add_damage(t, f);
     } else if (p->gap_from && p->gap_to >= ev_tick(tx->id)) {
         text_add(t, "ended while nothing was recorded, or not yet");
     } else {

@@ -29,6 +29,8 @@ static enum frame_fate told_by(const struct ev *e)
         return FATE_ARRIVED;
     case EV_drop:
         return FATE_DROPPED;
+    case EV_eth_rx:
+        return FATE_STRAYED;
     case EV_lost:
         return FATE_LOST;
     default:

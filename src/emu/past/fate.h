@@ -9,6 +9,7 @@ enum frame_fate {
     FATE_UNKNOWN, /* no end of it is known: it is under way, or nobody recorded it */
     FATE_ARRIVED,
     FATE_DROPPED, /* by the host it arrived at, or by one that could not pass it on */
+    FATE_STRAYED, /* to the network function of a host, as what it was changed into */
     FATE_LOST     /* on the way */
 };
 
@@ -19,7 +20,7 @@ bool fate_is_end(const struct ev *e, ev_id *ret);
 
 struct fate {
     enum frame_fate kind;
-    const struct ev *end;    /* the lost, drop or rx event; NULL: none is recorded */
+    const struct ev *end;    /* the lost, drop, eth_rx or rx event; NULL: none is recorded */
     const struct ev *fault;  /* what a fault did to it on the way; NULL: nothing */
     const struct ev *answer; /* the receiver's answer; NULL: none */
 };

@@ -67,6 +67,8 @@ static ev_id frame_named(const struct ev *e)
         return e->u.lost.tx;
     case EV_fault:
         return e->u.fault.tx;
+    case EV_eth_rx:
+        return e->u.eth_rx.tx;
     default:
         return e->u.port_out.tx;
     }
@@ -295,6 +297,7 @@ static enum rdl_status add_event(struct past_index *x, uint32_t i, const struct 
     case EV_drop:
     case EV_lost:
     case EV_fault:
+    case EV_eth_rx:
     case EV_port_out:
         return add_to_frame(x, i, e);
     case EV_post_send:

@@ -21,6 +21,10 @@
     {                                                                                              \
         .id = id_, .kind = EV_drop, .u.drop = {.host = 1, .reason = reason_, .tx = tx_ }           \
     }
+#define ETH_RX(id_, tx_)                                                                           \
+    {                                                                                              \
+        .id = id_, .kind = EV_eth_rx, .u.eth_rx = {.host = 1, .tx = tx_ }                          \
+    }
 #define LOST(id_)                                                                                  \
     {                                                                                              \
         .id = id_, .kind = EV_lost, .u.lost = {.host = 0, .tx = ID(1, 1) }                         \
@@ -51,6 +55,13 @@ static const struct {
      {TX, FAULT(FLT_CORRUPT), DROP(ID(2, 1), DROP_BAD_ICRC, ID(1, 2))},
      3,
      FATE_DROPPED,
+     2,
+     1,
+     0},
+    {"damaged, so that another function takes it",
+     {TX, FAULT(FLT_CORRUPT), ETH_RX(ID(2, 1), ID(1, 2))},
+     3,
+     FATE_STRAYED,
      2,
      1,
      0},
