@@ -7,6 +7,7 @@
 #include "emu/facts/enums.h"
 #include "emu/facts/leaf.h"
 #include "emu/facts/qp_fsm.h"
+#include "emu/trace/event.h"
 #include "rdmalab/status.h"
 
 static void assert_explained(const char *word)
@@ -35,6 +36,17 @@ static void every_status_of_a_call_is_explained(void **state)
     (void)state;
     for (unsigned i = 1; i < RDL_STATUS_COUNT; i++)
         assert_explained(rdl_status_name((enum rdl_status)i));
+}
+
+static void every_field_of_every_event_is_explained(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < EV_COUNT; i++) {
+        const struct ev_schema *schema = ev_schema((enum ev_kind)i);
+
+        for (size_t k = 0; k < schema->n_fields; k++)
+            assert_explained(schema->fields[k].name);
+    }
 }
 
 static void assert_one(void *ctx, const char *word)
@@ -143,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_of_every_enumeration_is_explained),
         cmocka_unit_test(every_status_of_a_call_is_explained),
+        cmocka_unit_test(every_field_of_every_event_is_explained),
         cmocka_unit_test(every_word_that_is_offered_is_explained),
         cmocka_unit_test(leaves_of_the_inspect_tree_are_explained),
         cmocka_unit_test(the_states_show_what_each_move_needs),
