@@ -70,6 +70,10 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["check"], "", 2, r'did you mean "rdmalab test"\?$'),
     (["frobnicate"], "", 2, r'No such file or directory\n  "rdmalab --help" lists what can be done$'),
     (["none.lab"], "", 2, r"none\.lab: No such file or directory\n\Z"),
+    (["no\x1b[31m\n::error::ne.lab"], "", 2, r"no\\x1b\[31m\\x0a::error::ne\.lab: No such file"),
+    (["run", "no\x1b[31m\n::error::ne.lab"], "", 2, r"no\\x1b\[31m\\x0a::error::ne\.lab: No such file"),
+    (["test", "no\x1b[31m\n::error::ne.lab"], "", 2, r"(?m)\A(?!(.|\n)*^::error)(.|\n)*no\\x1b"),
+    (["show", "no\x1b[31m\n::error::ne.ndjson"], "", 2, r"no\\x1b\[31m\\x0a::error::ne\.ndjson: No such file"),
     (["convert", "good.lab", "good.png"], "", 2, r"good\.png: the name must end in \.lab or \.json$"),
     # no key of a file reaches a terminal, or a log that takes commands, as it is
     (["run", "key.json"], "", 2, r'\Akey\.json:1:\d+: error: unknown key "a\\x1b\[31m\\x0a::error::b" in host\n'),

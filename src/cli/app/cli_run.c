@@ -150,7 +150,8 @@ static int write_outputs(struct session *s, const struct run_options *o)
             status = EXIT_FAILED;
         else if (s->step.interrupted)
             fprintf(stderr, "rdmalab: %s %s: written up to the interruption at t=%s #%llu\n",
-                    output_options[i], o->outputs[i], buf, (unsigned long long)rdl_tick(s->lab));
+                    output_options[i], SHOWN_NAME(o->outputs[i]), buf,
+                    (unsigned long long)rdl_tick(s->lab));
     }
     return status;
 }
@@ -167,7 +168,7 @@ static bool outputs_collide(const char *scenario, const struct run_options *o)
         if (!same)
             continue;
         fprintf(stderr, "rdmalab: %s %s: another file of this run has this name\n",
-                output_options[i], name);
+                output_options[i], SHOWN_NAME(name));
         return true;
     }
     return false;

@@ -11,6 +11,7 @@
 #include "cli/lang/words.h"
 #include "cli/print/out_file.h"
 #include "cli/print/show_text.h"
+#include "cli/print/utf8.h"
 #include "cli/session/files.h"
 #include "cli/show/show.h"
 #include "cli/show/show_saved.h"
@@ -259,7 +260,7 @@ static int ask_count(struct asking *a)
     }
     printf("at least %llu\n", n);
     fprintf(stderr, "rdmalab: %s: events are missing, or may be; \"rdmalab show %s\" tells more\n",
-            a->file, a->file);
+            SHOWN_NAME(a->file), SHOWN_NAME(a->file));
     return EXIT_FAILED;
 }
 
@@ -344,7 +345,7 @@ static int draw(const struct asking *a, const struct ladder_request *rq)
             why_not = rdl_status_str(st);
     }
     if (why_not)
-        fprintf(stderr, "rdmalab: %s: %s\n", rq->file, why_not);
+        fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(rq->file), why_not);
     return why_not ? EXIT_FAILED : EXIT_PASSED;
 }
 
@@ -359,15 +360,15 @@ static int load(const char *file, struct saved **ret)
     if (!f) {
         const int status = errno == ENOMEM ? EXIT_FAILED : EXIT_USAGE;
 
-        fprintf(stderr, "rdmalab: %s: %s\n", file, strerror(errno));
+        fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(file), strerror(errno));
         return status;
     }
     st = saved_read(f, ret, &err);
     if (st != RDL_OK) {
         if (err.line)
-            fprintf(stderr, "rdmalab: %s:%zu: %s\n", file, err.line, err.text);
+            fprintf(stderr, "rdmalab: %s:%zu: %s\n", SHOWN_NAME(file), err.line, err.text);
         else
-            fprintf(stderr, "rdmalab: %s: %s\n", file, err.text);
+            fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(file), err.text);
         if (err.line <= 1)
             fputs("  \"rdmalab run FILE --events FILE.ndjson\" writes a trace\n", stderr);
     }
@@ -415,7 +416,7 @@ int show_main(int argc, char **argv)
         char lead[512];
         struct text t = text_on(lead, sizeof(lead));
 
-        text_addf(&t, "rdmalab: %s: ", argv[1]);
+        text_addf(&t, "rdmalab: %s: ", SHOWN_NAME(argv[1]));
         show_saved_notes(stderr, lead, saved);
     }
     if (ladder.file)

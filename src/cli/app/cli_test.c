@@ -16,6 +16,7 @@
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
 #include "cli/print/print_json.h"
+#include "cli/print/utf8.h"
 #include "cli/session/files.h"
 #include "cli/session/signals.h"
 #include "emu/base/assert.h"
@@ -69,7 +70,7 @@ static int list(const struct suite *su, bool json)
 
 static int cannot(const char *option, const char *name, const char *why)
 {
-    fprintf(stderr, "rdmalab: %s %s: %s\n", option, name, why);
+    fprintf(stderr, "rdmalab: %s %s: %s\n", option, SHOWN_NAME(name), why);
     return EXIT_USAGE;
 }
 

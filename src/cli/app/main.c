@@ -12,6 +12,7 @@
 #include "cli/lang/json.h"
 #include "cli/lang/suggest.h"
 #include "cli/live/live.h"
+#include "cli/print/utf8.h"
 #include "cli/print/version.h"
 #include "cli/session/files.h"
 #include "cli/session/scenario.h"
@@ -31,7 +32,7 @@ static int convert_main(int argc, char **argv)
     if (argc != 3)
         return EXIT_ASK;
     if (strcmp(argv[2], "-") != 0 && !files_is_json(argv[2]) && !files_is_lab(argv[2])) {
-        fprintf(stderr, "rdmalab: %s: the name must end in .lab or .json\n", argv[2]);
+        fprintf(stderr, "rdmalab: %s: the name must end in .lab or .json\n", SHOWN_NAME(argv[2]));
         return EXIT_USAGE;
     }
     status = scenario_load(&sc, argv[1], stderr);
@@ -39,7 +40,7 @@ static int convert_main(int argc, char **argv)
         why = files_write_script(argv[2], NULL, &sc.script);
         status = why ? EXIT_FAILED : EXIT_PASSED;
         if (why && !*signals_interrupted())
-            fprintf(stderr, "rdmalab: %s: %s\n", argv[2], why);
+            fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(argv[2]), why);
     }
     scenario_done(&sc);
     return status;
@@ -192,14 +193,15 @@ static int run_file(struct session *s, const char *file)
     int status = EXIT_PASSED;
 
     if (why) {
-        fprintf(stderr, "rdmalab: %s: %s\n", file, why);
+        fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(file), why);
         suggest_mode(file);
         return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
     }
     signals_replay("rdmalab --seed %llu %s", (unsigned long long)s->seed, file);
     script = (struct script){.src = src};
     if (files_parse(&script, &ignored) && !script_has_steps(script.first)) {
-        fprintf(stderr, "rdmalab: %s: %s\n  %s\n", file, SCRIPT_NO_STEPS, SCRIPT_NO_STEPS_REMEDY);
+        fprintf(stderr, "rdmalab: %s: %s\n  %s\n", SHOWN_NAME(file), SCRIPT_NO_STEPS,
+                SCRIPT_NO_STEPS_REMEDY);
         status = EXIT_USAGE;
     } else if (!files_run(s, &src)) {
         session_complain(s, stderr);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/print/utf8.h"
 #include "cli/session/files.h"
 #include "emu/base/text.h"
 
@@ -132,7 +133,7 @@ static void add_wrong(struct suite *su, const char *name, const char *why)
         su->no_memory = true;
         return;
     }
-    text_addf(&t, "rdmalab: %s: %s\n", name, why);
+    text_addf(&t, "rdmalab: %s: %s\n", SHOWN_NAME(name), why);
     f->status = EXIT_USAGE;
     f->wrong = strdup(message);
     su->n_files++;

@@ -64,3 +64,11 @@ void utf8_add_printable(struct text *t, const char *s, bool lines)
         left -= used;
     }
 }
+
+const char *utf8_name(const char *s, char ret[UTF8_NAME_BYTES])
+{
+    struct text t = text_on(ret, UTF8_NAME_BYTES);
+
+    utf8_add_printable(&t, s, false);
+    return ret;
+}

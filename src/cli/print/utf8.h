@@ -23,4 +23,10 @@ bool utf8_controls(uint32_t c);
  */
 void utf8_add_printable(struct text *t, const char *s, bool lines);
 
+/* A name as a message shows it; SHOWN_NAME(s) is @s on one line, in memory of the block around it.
+ */
+#define UTF8_NAME_BYTES 1024u
+const char *utf8_name(const char *s, char ret[UTF8_NAME_BYTES]);
+#define SHOWN_NAME(s) utf8_name(s, (char[UTF8_NAME_BYTES]){0})
+
 #endif

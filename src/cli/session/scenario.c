@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/print/utf8.h"
 #include "cli/session/files.h"
 
 static int complain(struct scenario *sc, const struct diag *d, FILE *err)
@@ -20,7 +21,7 @@ int scenario_load(struct scenario *sc, const char *file, FILE *err)
     *sc = (struct scenario){0};
     why = source_read(file, &sc->src);
     if (why) {
-        fprintf(err, "rdmalab: %s: %s\n", file, why);
+        fprintf(err, "rdmalab: %s: %s\n", SHOWN_NAME(file), why);
         return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
     }
     sc->script.src = sc->src;
