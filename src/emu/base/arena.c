@@ -10,6 +10,7 @@
 #define CLASS_MIN_BITS 4u                               /* smallest block: 16 bytes */
 #define CLASS_MAX_BITS (sizeof(size_t) > 4 ? 32u : 31u) /* largest: 4 GiB, if there are more */
 #define PAGE_BITS      12u
+#define EXTENT_FIRST   8u /* elements of an array that begins */
 
 struct free_block {
     struct free_block *next;
@@ -122,6 +123,26 @@ void arena_release(struct arena *a, void *block, size_t bytes)
     a->live_bytes -= (size_t)1 << bits;
     b->next = a->free[bits];
     a->free[bits] = b;
+}
+
+void *arena_extend(struct arena *a, void *v, uint32_t *cap, uint32_t used, uint32_t need,
+                   size_t bytes)
+{
+    uint32_t longer = *cap ? *cap : EXTENT_FIRST;
+    void *to;
+
+    if (need <= *cap)
+        return v;
+    while (longer < need)
+        longer *= 2;
+    to = arena_alloc(a, longer * bytes);
+    if (!to)
+        return NULL;
+    if (used > 0)
+        memcpy(to, v, used * bytes);
+    arena_release(a, v, *cap * bytes);
+    *cap = longer;
+    return to;
 }
 
 bool arena_is_short(const struct arena *a)

@@ -39,6 +39,13 @@ void *arena_alloc_raw(struct arena *a, size_t bytes);
  */
 bool arena_is_short(const struct arena *a);
 
+/* The array @v of *@cap elements of @bytes each, with room for @need (at least 1), by doubling: @v
+ * itself, or a longer one that begins with its first @used and is zero behind them.  NULL: the
+ * arena is full, and @v stays as it is.
+ */
+void *arena_extend(struct arena *a, void *v, uint32_t *cap, uint32_t used, uint32_t need,
+                   size_t bytes);
+
 /* Gives back a block with the size it was asked for; NULL is fine. */
 void arena_release(struct arena *a, void *block, size_t bytes);
 

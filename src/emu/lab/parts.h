@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "emu/base/arena.h"
+#include "emu/base/hash_lists.h"
 #include "rdmalab/lab.h"
 
 enum part_kind { PART_HOST, PART_SWITCH, PART_PORT, PART_FAULT };
 
 struct part {
-    struct part *next; /* of the same hash */
+    struct hash_node node; /* by name */
     enum part_kind kind;
     uint32_t index; /* of the host, switch or port; of a fault, in net->faults */
     char name[RDL_NAME_BYTES];
@@ -23,8 +23,7 @@ struct part {
 
 struct parts {
     struct arena *arena;
-    struct part **lists; /* by hash; their number is a power of two */
-    uint32_t n_lists, n;
+    struct hash_lists named;
 };
 
 void parts_init(struct parts *p, struct arena *a);

@@ -5,7 +5,6 @@
 
 #include "emu/base/assert.h"
 
-#define CAP_FIRST      64u
 #define FEISTEL_ROUNDS 4u
 
 bool space_init(struct space *s, struct ram *ram, struct prng *rng)
@@ -55,59 +54,36 @@ uint64_t space_alloc_dma(struct space *s, uint64_t bytes, uint64_t align)
     return at;
 }
 
-/* Makes room for @len elements of @bytes each in the array *@v, which has room for *@cap and holds
- * @used.
- */
-static bool reserve(struct space *s, void **v, uint32_t *cap, uint32_t used, uint32_t len,
-                    size_t bytes)
-{
-    uint32_t longer = *cap ? *cap : CAP_FIRST;
-    void *to;
-
-    if (len <= *cap)
-        return true;
-    while (longer < len)
-        longer *= 2;
-    to = arena_alloc(s->ram->arena, longer * bytes);
-    if (!to)
-        return false;
-    if (used > 0)
-        memcpy(to, *v, used * bytes);
-    arena_release(s->ram->arena, *v, *cap * bytes);
-    *v = to;
-    *cap = longer;
-    return true;
-}
-
 static bool table_reserve(struct space *s, uint32_t len)
 {
-    void *v = s->table;
-    const bool ok = reserve(s, &v, &s->table_cap, s->n_table, len, sizeof(*s->table));
+    uint32_t *v = arena_extend(s->ram->arena, s->table, &s->table_cap, s->n_table, len, sizeof(*v));
 
-    s->table = v;
-    return ok;
+    if (v)
+        s->table = v;
+    return v != NULL;
 }
 
 /* Room for @n more pages to be given back, so that giving back needs no memory. */
 static bool free_reserve(struct space *s, uint32_t n)
 {
-    const uint32_t new = n > s->n_free ? n - s->n_free : 0;
-    void *v = s->free_pages;
-    const bool ok =
-        reserve(s, &v, &s->free_cap, s->n_free, s->n_taken + new, sizeof(*s->free_pages));
+    const uint32_t len = s->n_taken + (n > s->n_free ? n - s->n_free : 0);
+    uint32_t *v =
+        arena_extend(s->ram->arena, s->free_pages, &s->free_cap, s->n_free, len, sizeof(*v));
 
-    s->free_pages = v;
-    return ok;
+    if (v)
+        s->free_pages = v;
+    return v != NULL;
 }
 
 /* Room for the holes that @n allocations can have between them; for the same reason. */
 static bool holes_reserve(struct space *s, uint32_t n)
 {
-    void *v = s->holes;
-    const bool ok = reserve(s, &v, &s->holes_cap, s->n_holes, n, sizeof(*s->holes));
+    struct space_hole *v =
+        arena_extend(s->ram->arena, s->holes, &s->holes_cap, s->n_holes, n, sizeof(*v));
 
-    s->holes = v;
-    return ok;
+    if (v)
+        s->holes = v;
+    return v != NULL;
 }
 
 static uint64_t pages_of(uint64_t bytes)

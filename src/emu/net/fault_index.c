@@ -6,8 +6,6 @@
 #include "emu/base/fnv.h"
 #include "emu/net/internal.h"
 
-#define LISTS_FIRST 16u
-
 _Static_assert(NET_MATCH_SETS <= 32, "a set of fields is a bit of a word");
 
 /* The fields that @m names. */
@@ -22,61 +20,42 @@ static uint32_t set_of(const struct net_match *m)
     return set;
 }
 
-/* Where the pointer to the group of @m is, or would be; there are lists. */
-static struct net_fault_group **place(const struct net_fault_index *x, const struct net_match *m)
+static uint32_t hash_of(const struct net_match *m)
 {
-    struct net_fault_group **at = &x->lists[fnv1a(m, sizeof(*m)) & (x->n_lists - 1)];
-
-    while (*at && memcmp(&(*at)->match, m, sizeof(*m)) != 0)
-        at = &(*at)->next;
-    return at;
+    return fnv1a(m, sizeof(*m));
 }
 
-/* As many lists as there will be groups, or twice as many. */
-static bool make_room(struct net *n)
+/* The group of @m, or NULL. */
+static struct net_fault_group *group_of(const struct net_fault_index *x, const struct net_match *m)
 {
-    struct net_fault_index *x = &n->fault_index, more = *x;
+    struct hash_node *at = hash_lists_first(&x->groups, hash_of(m));
 
-    if (x->n_groups < x->n_lists)
-        return true;
-    more.n_lists = x->n_lists ? 2 * x->n_lists : LISTS_FIRST;
-    more.lists = arena_alloc(n->arena, more.n_lists * sizeof(struct net_fault_group *));
-    if (!more.lists)
-        return false;
-    for (uint32_t i = 0; i < x->n_lists; i++) {
-        while (x->lists[i]) {
-            struct net_fault_group *g = x->lists[i], **to;
+    for (; at; at = at->next) {
+        struct net_fault_group *g = (struct net_fault_group *)at;
 
-            x->lists[i] = g->next;
-            to = place(&more, &g->match);
-            g->next = NULL;
-            *to = g;
-        }
+        if (memcmp(&g->match, m, sizeof(*m)) == 0)
+            return g;
     }
-    arena_release(n->arena, x->lists, x->n_lists * sizeof(struct net_fault_group *));
-    *x = more;
-    return true;
+    return NULL;
 }
 
 /* The group of @m, a new one if need be; NULL when the arena is full. */
 static struct net_fault_group *group_for(struct net *n, const struct net_match *m)
 {
     struct net_fault_index *x = &n->fault_index;
+    struct net_fault_group *g = group_of(x, m);
     const uint32_t set = set_of(m);
-    struct net_fault_group **at, *g;
 
-    if (!make_room(n))
-        return NULL;
-    at = place(x, m);
-    g = *at;
     if (g)
         return g;
     g = arena_alloc(n->arena, sizeof(*g));
     if (!g)
         return NULL;
     g->match = *m;
-    *at = g;
-    x->n_groups++;
+    if (!hash_lists_add(&x->groups, &g->node, hash_of(m))) {
+        arena_release(n->arena, g, sizeof(*g));
+        return NULL;
+    }
     x->groups_of[set]++;
     x->sets |= 1u << set;
     return g;
@@ -104,11 +83,8 @@ static void group_gone(struct net *n, struct net_fault_group *g)
 {
     struct net_fault_index *x = &n->fault_index;
     const uint32_t set = set_of(&g->match);
-    struct net_fault_group **at = place(x, &g->match);
 
-    RDL_ASSERT(*at == g);
-    *at = g->next;
-    x->n_groups--;
+    hash_lists_remove(&x->groups, &g->node);
     if (--x->groups_of[set] == 0)
         x->sets &= ~(1u << set);
     arena_release(n->arena, g, sizeof(*g));
@@ -153,7 +129,7 @@ uint32_t fault_index_find(const struct net *n, const struct frame_note *note,
             if ((set & 1u << i) == 0)
                 m.field[i] = NET_MATCH_ANY;
         }
-        g = *place(x, &m);
+        g = group_of(x, &m);
         /* A frame without the field must not be found where the field is open. */
         if (g && set_of(&m) == set)
             ret[found++] = g->first;

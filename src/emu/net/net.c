@@ -11,35 +11,13 @@
 
 #define PPM 1000000u
 
-#define CAP_FIRST 8u /* of what grows */
-
 void net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_ops *ops,
               void *world, uint64_t seed)
 {
     *n = (struct net){
         .arena = a, .trace = sim->trace, .sim = sim, .ops = ops, .world = world, .seed = seed};
     slots_init(&n->faults, a, NET_FAULTS_MAX);
-}
-
-/* Makes room for one more in *@v, which has room for *@cap and holds @n elements of @bytes; false
- * when the arena is full.
- */
-static bool make_room(struct arena *a, void **v, uint32_t *cap, uint32_t n, size_t bytes)
-{
-    const uint32_t longer = *cap ? 2 * *cap : CAP_FIRST;
-    void *to;
-
-    if (n < *cap)
-        return true;
-    to = arena_alloc(a, longer * bytes);
-    if (!to)
-        return false;
-    if (n > 0)
-        memcpy(to, *v, n * bytes);
-    arena_release(a, *v, *cap * bytes);
-    *v = to;
-    *cap = longer;
-    return true;
+    hash_lists_init(&n->fault_index.groups, a);
 }
 
 uint64_t net_drops_sum(const uint64_t drops[DROP_COUNT])
@@ -53,20 +31,23 @@ uint64_t net_drops_sum(const uint64_t drops[DROP_COUNT])
 
 enum rdl_status net_switch_add(struct net *n, const char *name, uint32_t *ret)
 {
-    void *v = n->switches;
-    struct net_switch *s;
-    bool ok;
+    const uint32_t index = n->n_switches;
+    struct net_switch **v, *s;
 
-    if (n->n_switches == NET_SWITCHES_MAX)
+    if (index == NET_SWITCHES_MAX)
         return RDL_ERR_LIMIT;
-    ok = make_room(n->arena, &v, &n->switches_cap, n->n_switches, sizeof(struct net_switch *));
+    v = arena_extend(n->arena, n->switches, &n->switches_cap, index, index + 1,
+                     sizeof(struct net_switch *));
+    if (!v)
+        return RDL_ERR_NOMEM;
     n->switches = v;
-    s = ok ? arena_alloc(n->arena, sizeof(*s)) : NULL;
+    s = arena_alloc(n->arena, sizeof(*s));
     if (!s)
         return RDL_ERR_NOMEM;
     s->name = ev_str(name);
-    n->switches[n->n_switches] = s;
-    *ret = n->n_switches++;
+    n->switches[index] = s;
+    n->n_switches++;
+    *ret = index;
     return RDL_OK;
 }
 
@@ -74,8 +55,7 @@ enum rdl_status net_switch_add(struct net *n, const char *name, uint32_t *ret)
 static enum rdl_status choose_port(struct net *n, struct net_end *end)
 {
     struct net_switch *s;
-    void *v;
-    bool ok;
+    uint32_t *v;
 
     end->port = 0;
     if (end->node != NET_SWITCH)
@@ -84,22 +64,24 @@ static enum rdl_status choose_port(struct net *n, struct net_end *end)
     if (s->n_ports == NET_SWITCH_PORTS_MAX)
         return RDL_ERR_LIMIT;
     end->port = s->n_ports;
-    v = s->link_end;
-    ok = make_room(n->arena, &v, &s->ports_cap, s->n_ports, sizeof(*s->link_end));
+    v = arena_extend(n->arena, s->link_end, &s->ports_cap, s->n_ports, s->n_ports + 1, sizeof(*v));
+    if (!v)
+        return RDL_ERR_NOMEM;
     s->link_end = v;
-    return ok ? RDL_OK : RDL_ERR_NOMEM;
+    return RDL_OK;
 }
 
 static enum rdl_status link_room(struct net *n)
 {
-    void *v = n->links;
-    bool ok;
+    struct net_link *v;
 
     if (n->n_links == NET_LINKS_MAX)
         return RDL_ERR_LIMIT;
-    ok = make_room(n->arena, &v, &n->links_cap, n->n_links, sizeof(*n->links));
+    v = arena_extend(n->arena, n->links, &n->links_cap, n->n_links, n->n_links + 1, sizeof(*v));
+    if (!v)
+        return RDL_ERR_NOMEM;
     n->links = v;
-    return ok ? RDL_OK : RDL_ERR_NOMEM;
+    return RDL_OK;
 }
 
 enum rdl_status net_link_add(struct net *n, const struct net_link_config *config, uint32_t *ret)

@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/base/hash_lists.h"
 #include "emu/base/prng.h"
 #include "emu/base/slots.h"
 #include "emu/net/frame.h"
@@ -129,7 +130,7 @@ struct net_fault {
 
 /* The faults at work that have the same match, oldest first.  There is one at least. */
 struct net_fault_group {
-    struct net_fault_group *next; /* of the same hash */
+    struct hash_node node; /* by match */
     struct net_match match;
     struct net_fault *first, *last;
 };
@@ -138,8 +139,7 @@ struct net_fault_group {
  * the others open: a frame is looked up once for each set in use, however many faults there are.
  */
 struct net_fault_index {
-    struct net_fault_group **lists; /* by hash; their number is a power of two */
-    uint32_t n_lists, n_groups;
+    struct hash_lists groups;
     uint32_t groups_of[NET_MATCH_SETS]; /* by set */
     uint32_t sets;                      /* bit set: in use */
 };

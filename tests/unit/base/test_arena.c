@@ -197,6 +197,30 @@ static void memory_taken_after_a_restore_is_zeroed(void **state)
     arena_checkpoint_free(c);
 }
 
+static void an_array_grows_and_keeps_what_is_used(void **state)
+{
+    struct arena *a = arena_new(ARENA_BYTES);
+    uint32_t cap = 0, *v = NULL, *same;
+
+    (void)state;
+    assert_non_null(a);
+    for (uint32_t i = 0; i < 1000; i++) {
+        v = arena_extend(a, v, &cap, i, i + 1, sizeof(*v));
+        assert_non_null(v);
+        assert_int_equal(v[i], 0);
+        v[i] = i + 1;
+    }
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_int_equal(v[i], i + 1);
+    same = v;
+    assert_int_equal(cap, 1024);
+    assert_ptr_equal(arena_extend(a, v, &cap, 1000, cap, sizeof(*v)), same);
+    assert_null(arena_extend(a, v, &cap, 1000, UINT32_C(1) << 30, sizeof(*v)));
+    assert_int_equal(cap, 1024);
+    assert_int_equal(v[999], 1000);
+    arena_free(a);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -212,6 +236,7 @@ int main(void)
         cmocka_unit_test(an_arena_too_small_for_itself_is_refused),
         cmocka_unit_test(an_arena_takes_what_the_system_lets_it_have),
         cmocka_unit_test(an_arena_within_bounds_takes_the_most),
+        cmocka_unit_test(an_array_grows_and_keeps_what_is_used),
         cmocka_unit_test_setup_teardown(restoring_brings_back_bytes_pointers_and_the_allocator,
                                         arena_make, arena_drop),
         cmocka_unit_test_setup_teardown(memory_taken_after_a_restore_is_zeroed, arena_make,

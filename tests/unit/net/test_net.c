@@ -267,14 +267,14 @@ static void what_is_done_costs_no_frame_anything(void **state)
     const uint32_t end = join(f, NET_HOST, 1, 0, 0);
     const struct net_fault *made = add_fault(f, &any);
 
-    assert_int_equal(f->net.fault_index.n_groups, 1);
+    assert_int_equal(f->net.fault_index.groups.n, 1);
     for (uint32_t psn = 0; psn < 3; psn++)
         net_send(&f->net, end, frame(f, 2, 1, psn));
     run(f);
     assert_int_equal(f->net.counts.lost, 1);
     assert_int_equal(made->hits, 1);
     assert_int_equal(made->seen, 1);
-    assert_int_equal(f->net.fault_index.n_groups, 0);
+    assert_int_equal(f->net.fault_index.groups.n, 0);
     assert_int_equal(f->net.fault_index.sets, 0);
     net_fault_remove(&f->net, made->handle);
 }

@@ -67,17 +67,11 @@ static void list_remove(struct guest_net *net, const struct guest_neighbour *e)
 static bool grow(struct guest_net *net)
 {
     struct guest_neighbours *t = &net->neighbours;
-    const uint32_t cap = t->cap ? 2 * t->cap : 8;
-    struct guest_neighbour *v = arena_alloc(net->arena, cap * sizeof(*v));
+    struct guest_neighbour *v = arena_extend(net->arena, t->v, &t->cap, t->n, t->n + 1, sizeof(*v));
 
-    if (!v)
-        return false;
-    if (t->n > 0)
-        memcpy(v, t->v, t->n * sizeof(*v));
-    arena_release(net->arena, t->v, t->cap * sizeof(*t->v));
-    t->v = v;
-    t->cap = cap;
-    return true;
+    if (v)
+        t->v = v;
+    return v != NULL;
 }
 
 /* An entry that nobody waits for, to be used for another; NULL if there is none. */
@@ -105,7 +99,7 @@ static struct guest_neighbour *add(struct guest_net *net, const uint8_t gid[GID_
 
     if (t->n == GUEST_NEIGHBOURS_MAX)
         e = forget_one(net);
-    else if (t->n < t->cap || grow(net))
+    else if (grow(net))
         e = &t->v[t->n++];
     if (!e)
         return NULL;
