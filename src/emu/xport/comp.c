@@ -14,7 +14,7 @@
 
 /* What is known once the PSN is. */
 struct answer {
-    uint32_t before; /* outstanding packets before its PSN */
+    uint32_t before; /* PSNs from the oldest outstanding one to its own */
     struct aeth_word word;
 };
 
@@ -25,12 +25,11 @@ typedef bool comp_check(const struct comp_view *v, const struct packet *p, const
 static bool check_window(const struct comp_view *v, const struct packet *p, const struct answer *a,
                          struct comp_verdict *out)
 {
-    (void)a;
-    if (psn_diff(p->bth.psn, v->una) >= 0 && psn_diff(p->bth.psn, v->high) < 0)
+    if (a->before < v->out_psns)
         return false;
     *out = (struct comp_verdict){.act = ACT_DROP};
-    if (v->una.v != v->high.v) /* otherwise nothing is outstanding, and no PSN would do */
-        out->values = (struct compared){v->una.v, psn_add(v->high, PSN_MASK).v, p->bth.psn.v};
+    if (v->out_psns > 0) /* otherwise no PSN would do */
+        out->values = (struct compared){v->una.v, psn_add(v->una, v->out_psns - 1).v, p->bth.psn.v};
     return true;
 }
 

@@ -9,14 +9,15 @@
 
 /* What the rules look at. */
 struct comp_view {
-    struct psn una, high; /* outstanding: una .. high - 1 */
-    bool rnr_wait;        /* an RNR NAK for una is being waited out */
+    struct psn una;    /* the oldest outstanding PSN */
+    uint32_t out_psns; /* so many are outstanding */
+    bool rnr_wait;     /* an RNR NAK for una is being waited out */
     enum profile profile;
     uint32_t retries, retry_cnt;
     uint32_t rnr_naks, rnr_retry;
 };
 
-/* ACT_ACKS	@n_acked packets are acknowledged
+/* ACT_ACKS	@n_acked PSNs are acknowledged
  * ACT_GO_BACK	they are, and everything after them is sent again
  * ACT_WAIT_RNR	they are, and what follows is sent again after the time that the packet tells
  * ACT_FAIL	they are, and the request that is the oldest then ends with @status

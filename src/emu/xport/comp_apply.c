@@ -9,7 +9,7 @@ static struct comp_view view_of(const struct rc_qp *rc)
 {
     return (struct comp_view){
         .una = rc->req.una,
-        .high = rc->req.high,
+        .out_psns = rc->req.out_psns,
         .rnr_wait = rc->req.rnr_wait,
         .profile = rc->qp.hca->profile,
         .retries = rc->req.retries,

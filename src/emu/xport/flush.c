@@ -41,9 +41,12 @@ static void end_send_queue(struct rc_qp *rc)
     while (r->oldest != r->fetched)
         end_send(rc, &rc_wqe_at(r, r->oldest++)->w);
     r->next = r->fetched;
-    r->next_pkt = 0;
-    r->acked_pkts = 0;
-    r->una = r->nxt = r->high;
+    r->sent_psns = 0;
+    r->acked_psns = 0;
+    r->una = rc_high(r);
+    r->out_psns = 0;
+    r->again_psns = 0;
+    r->acked_pkts = r->sent_pkts;
     for (;;) {
         q = req_fetch_place(rc);
         if (rc->x->ops->fetch_send(rc->x->ctx, &rc->qp, &q->w) != FETCH_OK)

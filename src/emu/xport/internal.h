@@ -36,7 +36,7 @@ void req_sent(struct rc_qp *rc, struct sge_cur next_sge);
 /* Sends everything from una on again, because of @cause. */
 void req_go_back(struct rc_qp *rc, ev_id cause);
 
-/* The next @n packets from una on are acknowledged: completes what they were the last of.  Stops
+/* The next @n PSNs from una on are acknowledged: completes what they were the last of.  Stops
  * before a request that was refused: call req_settle() then.
  */
 void req_acked(struct rc_qp *rc, uint32_t n);

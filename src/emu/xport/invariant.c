@@ -18,16 +18,16 @@ static bool cursor_is_in_its_request(const struct rc_qp *rc)
     const struct rc_req *r = &rc->req;
 
     if (r->next == r->fetched)
-        return r->next_pkt == 0;
-    return r->next_pkt == 0 || r->next_pkt < rc_wqe_at(r, r->next)->n_pkts;
+        return r->sent_psns == 0;
+    return r->sent_psns == 0 || r->sent_psns < rc_wqe_at(r, r->next)->n_psns;
 }
 
 static bool window_is_bounded(const struct rc_qp *rc)
 {
     const struct rc_req *r = &rc->req;
 
-    return rc_outstanding(r) <= RC_WINDOW_PKTS &&
-           ((r->nxt.v - r->una.v) & PSN_MASK) <= rc_outstanding(r);
+    return rc_out_pkts(r) <= RC_WINDOW_PKTS && r->out_psns <= RC_WINDOW_PSNS &&
+           r->again_psns <= r->out_psns;
 }
 
 static bool counters_are_within_limits(const struct rc_qp *rc)
@@ -45,7 +45,7 @@ static bool somebody_will_wake_up(const struct rc_qp *rc)
     const struct rc_req *r = &rc->req;
     const bool sends = rc->qp.state == QPS_RTS || rc->qp.state == QPS_SQD;
 
-    if (!sends || rc_outstanding(r) == 0 || r->nxt.v != r->high.v || rc->qp.attr.timeout == 0)
+    if (!sends || r->out_psns == 0 || r->again_psns > 0 || rc->qp.attr.timeout == 0)
         return true;
     return r->timer[TMR_ACK] != 0;
 }

@@ -3,14 +3,21 @@
  *
  * Requester.  Work requests are in a ring, numbered from 0 without end:
  *
- *	oldest          next                fetched
- *	| acknowledged up to acked_pkts ... | not sent yet |
- *	PSN: una .......... nxt ......... high
+ *	oldest               next                fetched
+ *	| acked PSNs of it ... | sent_psns of it ... |
+ *	PSN: una ............ nxt ............ high
+ *	     |<------------ out_psns --------->|
+ *	                       |<- again_psns ->|
  *
  * una is the oldest PSN without an acknowledge, high the next that was never sent, nxt the one that
- * is sent next: below high only while packets are sent again.  nxt is packet next_pkt of work
- * request next.  Going back (go-back-N) puts nxt to una and next to oldest; since an acknowledge
- * counts packets from the front, no request is ever searched by its PSN.
+ * is sent next: below high only while packets are sent again.  The two are counted from una and not
+ * compared with it: 2^23 PSNs may be outstanding, which is where comparing ends.  nxt is PSN
+ * sent_psns of work request next.  Going back (go-back-N) puts nxt to una and next to oldest; since
+ * an acknowledge counts PSNs from the front, no request is ever searched by its PSN.
+ *
+ * A request takes PSNs, n_psns of them, and is sent in packets.  The two are counted apart, as a
+ * packet is not always one PSN: that of a READ takes as many as its response has packets.  What is
+ * acknowledged counts in PSNs.  Packets have numbers of their own, from 0 without end.
  *
  * Responder.  expected is the PSN of the next request packet; wqe is the receive of the message
  * that is open.  One answer can wait to be sent: the newest acknowledge, or a NAK, which no
@@ -26,8 +33,11 @@
 #include "emu/facts/psn.h"
 #include "emu/xport/xport.h"
 
-/* Packets that a requester may have outstanding: far below 2^23, where PSNs become ambiguous. */
+/* Request packets, and PSNs, that a requester may have outstanding.  With more PSNs a responder
+ * could not tell a new request from a duplicate.  [IBTA1 9.7.4.1.1 (unverified)]
+ */
 #define RC_WINDOW_PKTS 4096u
+#define RC_WINDOW_PSNS 0x800000u
 #define RC_SENDS_BYTES (RC_WINDOW_PKTS * sizeof(uint32_t)) /* of rc_req.sends */
 
 /* An acknowledge is asked for at the end of a message, and after so many packets without. */
@@ -47,8 +57,9 @@ struct sge_cur {
 /* A work request of the send queue. */
 struct rc_wqe {
     struct send_wqe w;
-    uint32_t bytes; /* of the message */
-    uint32_t n_pkts;
+    uint32_t bytes;        /* of the message */
+    uint32_t n_psns;       /* that it takes */
+    uint32_t first_pkt;    /* number of its first packet, once that was sent */
     enum wc_status status; /* not SUCCESS: refused here; completes when it is the oldest */
     struct objection by;
 };
@@ -59,14 +70,18 @@ struct rc_req {
     size_t body_bytes; /* of one of them */
     uint32_t size;     /* of the ring, a power of two */
     uint32_t oldest, next, fetched;
-    uint32_t acked_pkts;     /* of the oldest request */
-    uint32_t next_pkt;       /* of request next */
+    uint32_t acked_psns;     /* of the oldest request */
+    uint32_t sent_psns;      /* of request next: the next packet starts with that PSN of it */
     struct sge_cur next_sge; /* where the payload of that packet starts */
-    struct psn una, nxt, high;
+    struct psn una;
+    uint32_t out_psns;   /* sent and not acknowledged */
+    uint32_t again_psns; /* the last of them, to be sent again */
+    uint32_t sent_pkts;  /* number of the next packet that was never sent */
+    uint32_t acked_pkts; /* number of the oldest one that was not acknowledged */
     uint32_t pkts_without_ackreq;
     bool kicked;         /* the ring may hold work requests that were not fetched */
     ev_id resend;        /* why packets are sent again */
-    uint32_t *sends;     /* times that a PSN was sent, by psn % RC_WINDOW_PKTS; NULL: all once */
+    uint32_t *sends;     /* times that a packet was sent, by number % RC_WINDOW_PKTS; NULL: once */
     uint32_t retries;    /* since the last progress */
     uint32_t rnr_naks;   /* since the last progress */
     bool rnr_wait;       /* nothing is sent until the RNR timer runs out */
@@ -132,10 +147,21 @@ static inline struct rc_wqe *rc_wqe_at(const struct rc_req *r, uint32_t n)
     return &r->ring[n & (r->size - 1)];
 }
 
-/* Packets sent and not acknowledged. */
-static inline uint32_t rc_outstanding(const struct rc_req *r)
+/* The PSN that was never sent, and the one that is sent next. */
+static inline struct psn rc_high(const struct rc_req *r)
 {
-    return (r->high.v - r->una.v) & PSN_MASK;
+    return psn_add(r->una, r->out_psns);
+}
+
+static inline struct psn rc_nxt(const struct rc_req *r)
+{
+    return psn_add(r->una, r->out_psns - r->again_psns);
+}
+
+/* Packets sent and not acknowledged. */
+static inline uint32_t rc_out_pkts(const struct rc_req *r)
+{
+    return r->sent_pkts - r->acked_pkts;
 }
 
 #define RC_COUNT(rc, name) ((rc)->count.name++, (rc)->x->count.name++)

@@ -10,9 +10,9 @@
 #include "emu/xport/internal.h"
 #include "emu/xport/wqe.h"
 
-static bool is_resending(const struct rc_req *r)
+static bool window_is_open(const struct rc_req *r)
 {
-    return r->nxt.v != r->high.v;
+    return rc_out_pkts(r) < RC_WINDOW_PKTS && r->out_psns < RC_WINDOW_PSNS;
 }
 
 bool req_may_send(const struct rc_qp *rc)
@@ -22,12 +22,12 @@ bool req_may_send(const struct rc_qp *rc)
 
     if ((rc->qp.state != QPS_RTS && rc->qp.state != QPS_SQD) || r->rnr_wait)
         return false;
-    if (is_resending(r))
+    if (r->again_psns > 0)
         return rc_wqe_at(r, r->next)->status == WCS_SUCCESS;
-    if (rc_outstanding(r) >= RC_WINDOW_PKTS)
+    if (!window_is_open(r))
         return false;
     if (r->next != r->fetched)
-        return rc_wqe_at(r, r->next)->status == WCS_SUCCESS && (may_start || r->next_pkt > 0);
+        return rc_wqe_at(r, r->next)->status == WCS_SUCCESS && (may_start || r->sent_psns > 0);
     return may_start && r->kicked && r->fetched - r->oldest < r->size;
 }
 
@@ -72,7 +72,7 @@ static void judge(struct rc_qp *rc, struct rc_wqe *q)
         return;
     }
     q->bytes = wqe_bytes(&q->w);
-    q->n_pkts = wqe_pkts(q->bytes, rc->mtu);
+    q->n_psns = wqe_pkts(q->bytes, rc->mtu);
     before = trace_because(rc_trace(rc), q->w.fetched);
     rule = check_keys(rc, &q->w);
     trace_because(rc_trace(rc), before);
@@ -91,46 +91,61 @@ bool req_fetch(struct rc_qp *rc)
         return false;
     }
     r->fetched++;
-    r->next_pkt = 0;
+    r->sent_psns = 0;
     r->next_sge = (struct sge_cur){0, 0};
     judge(rc, q);
     return true;
 }
 
+/* The number of the packet at nxt. */
+static uint32_t pkt_number(const struct rc_req *r)
+{
+    return r->again_psns > 0 ? rc_wqe_at(r, r->next)->first_pkt + r->sent_psns : r->sent_pkts;
+}
+
 uint32_t req_attempt(const struct rc_req *r)
 {
-    return is_resending(r) && r->sends ? r->sends[r->nxt.v % RC_WINDOW_PKTS] + 1u : 1;
+    return r->again_psns > 0 && r->sends ? r->sends[pkt_number(r) % RC_WINDOW_PKTS] + 1u : 1;
+}
+
+static void next_request(struct rc_req *r)
+{
+    r->next++;
+    r->sent_psns = 0;
+    r->next_sge = (struct sge_cur){0, 0};
 }
 
 void req_sent(struct rc_qp *rc, struct sge_cur next_sge)
 {
     struct rc_req *r = &rc->req;
-    const struct rc_wqe *q = rc_wqe_at(r, r->next);
+    struct rc_wqe *q = rc_wqe_at(r, r->next);
     const uint32_t attempt = req_attempt(r);
 
     if (r->sends)
-        r->sends[r->nxt.v % RC_WINDOW_PKTS] = attempt;
-    if (!is_resending(r))
-        r->high = psn_add(r->high, 1);
-    r->nxt = psn_add(r->nxt, 1);
+        r->sends[pkt_number(r) % RC_WINDOW_PKTS] = attempt;
+    if (r->again_psns > 0) {
+        r->again_psns--;
+    } else {
+        if (r->sent_psns == 0)
+            q->first_pkt = r->sent_pkts;
+        r->sent_pkts++;
+        r->out_psns++;
+    }
     r->next_sge = next_sge;
-    if (++r->next_pkt < q->n_pkts)
-        return;
-    r->next++;
-    r->next_pkt = 0;
-    r->next_sge = (struct sge_cur){0, 0};
+    if (++r->sent_psns == q->n_psns)
+        next_request(r);
 }
 
-/* Puts the cursor to una: packet acked_pkts of the oldest request. */
+/* Puts the cursor to una: PSN acked_psns of the oldest request. */
 static void rewind_cursor(struct rc_qp *rc)
 {
     struct rc_req *r = &rc->req;
     const struct rc_wqe *q = rc_wqe_at(r, r->oldest);
-    uint64_t skip = (uint64_t)r->acked_pkts * rc->mtu;
+    uint64_t skip = (uint64_t)r->acked_psns * rc->mtu;
 
-    r->nxt = r->una;
+    r->again_psns = r->out_psns;
     r->next = r->oldest;
-    r->next_pkt = r->acked_pkts;
+    r->sent_psns = r->acked_psns;
     r->next_sge = (struct sge_cur){0, 0};
     if (q->w.flags & SF_INLINE)
         return;
@@ -150,13 +165,13 @@ static void count_sends(struct rc_qp *rc)
     r->sends = arena_alloc(rc->x->hca->arena, RC_SENDS_BYTES);
     if (!r->sends)
         return;
-    for (uint32_t i = 0; i < rc_outstanding(r); i++)
-        r->sends[psn_add(r->una, i).v % RC_WINDOW_PKTS] = 1;
+    for (uint32_t n = r->acked_pkts; n != r->sent_pkts; n++)
+        r->sends[n % RC_WINDOW_PKTS] = 1;
 }
 
 void req_go_back(struct rc_qp *rc, ev_id cause)
 {
-    RDL_ASSERT(rc_outstanding(&rc->req) > 0);
+    RDL_ASSERT(rc->req.out_psns > 0);
     count_sends(rc);
     rewind_cursor(rc);
     rc->req.resend = cause;
@@ -188,29 +203,32 @@ static void complete_oldest(struct rc_qp *rc, enum wc_status status, struct obje
     const struct rc_wqe *q = rc_wqe_at(r, r->oldest);
 
     r->oldest++;
-    r->acked_pkts = 0;
+    r->acked_psns = 0;
     req_complete(rc, &q->w, status, by);
 }
 
 void req_acked(struct rc_qp *rc, uint32_t n)
 {
     struct rc_req *r = &rc->req;
+    const bool is_ahead = n > r->out_psns - r->again_psns; /* of nxt */
 
-    RDL_ASSERT(n <= rc_outstanding(r));
+    RDL_ASSERT(n <= r->out_psns);
     r->una = psn_add(r->una, n);
+    r->out_psns -= n;
     while (n > 0) {
         const struct rc_wqe *q = rc_wqe_at(r, r->oldest);
-        const uint32_t left = q->n_pkts - r->acked_pkts;
+        const uint32_t left = q->n_psns - r->acked_psns;
         const uint32_t take = n < left ? n : left;
 
         if (q->status != WCS_SUCCESS)
             return; /* req_settle() ends it; what is behind it is flushed, acknowledged or not */
         n -= take;
+        r->acked_psns += take;
         r->acked_pkts += take;
         if (take == left)
             complete_oldest(rc, WCS_SUCCESS, by_rule(RULE_NONE));
     }
-    if (psn_diff(r->nxt, r->una) < 0)
+    if (is_ahead)
         rewind_cursor(rc);
 }
 

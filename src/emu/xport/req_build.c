@@ -14,10 +14,10 @@ struct cut {
 
 static struct cut cut_next(const struct rc_qp *rc, const struct rc_wqe *q)
 {
-    const uint32_t offset = rc->req.next_pkt * rc->mtu, left = q->bytes - offset;
+    const uint32_t offset = rc->req.sent_psns * rc->mtu, left = q->bytes - offset;
 
     return (struct cut){
-        .pos = wqe_position(rc->req.next_pkt, q->n_pkts),
+        .pos = wqe_position(rc->req.sent_psns, q->n_psns),
         .offset = offset,
         .bytes = left < rc->mtu ? left : rc->mtu,
     };
@@ -64,7 +64,7 @@ static void set_headers(struct rc_qp *rc, const struct rc_wqe *q, const struct c
     struct packet *p = &rc->out;
 
     p->bth.opcode = wr_info(q->w.opcode)->code[c->pos];
-    p->bth.psn = rc->req.nxt;
+    p->bth.psn = rc_nxt(&rc->req);
     p->bth.ack_req = wants_ack(&rc->req, c);
     p->bth.solicited = ends && (q->w.flags & SF_SOLICITED);
     memcpy(p->imm_data, q->w.imm, sizeof(p->imm_data));
@@ -89,8 +89,7 @@ size_t req_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
     struct rc_req *r = &rc->req;
     const struct rc_wqe *q = rc_wqe_at(r, r->next);
     const struct cut c = cut_next(rc, q);
-    const ev_id before =
-        trace_because(rc_trace(rc), r->nxt.v == r->high.v ? q->w.fetched : r->resend);
+    const ev_id before = trace_because(rc_trace(rc), r->again_psns == 0 ? q->w.fetched : r->resend);
     struct sge_cur at = r->next_sge;
     size_t frame_bytes = 0;
     enum rule rule;

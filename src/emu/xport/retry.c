@@ -63,7 +63,7 @@ static void arm_ack_timer(struct rc_qp *rc)
 
 void retry_timeout_set(struct rc_qp *rc)
 {
-    if (rc_outstanding(&rc->req) == 0 || rc->req.rnr_wait)
+    if (rc->req.out_psns == 0 || rc->req.rnr_wait)
         return;
     retry_timer_stop(rc, TMR_ACK);
     arm_ack_timer(rc);
@@ -92,7 +92,7 @@ void retry_progress(struct rc_qp *rc)
     }
     if (r->timer[TMR_ACK] == 0)
         return;
-    if (rc_outstanding(r) == 0) {
+    if (r->out_psns == 0) {
         retry_timer_stop(rc, TMR_ACK);
         return;
     }

@@ -155,7 +155,7 @@ static void adopt(struct rc_qp *rc, uint32_t mask)
     if (mask & QPA_RQ_PSN)
         rc->resp.expected = (struct psn){a->rq_psn};
     if (mask & QPA_SQ_PSN)
-        r->una = r->nxt = r->high = (struct psn){a->sq_psn};
+        r->una = (struct psn){a->sq_psn};
     if (mask & QPA_TIMEOUT)
         retry_timeout_set(rc);
     if (mask & QPA_RETRY_CNT)

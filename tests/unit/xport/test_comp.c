@@ -61,7 +61,7 @@ static void each_response_has_its_verdict(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct comp_view v = {.una = {100},
-                                    .high = {110},
+                                    .out_psns = 10,
                                     .rnr_wait = rows[i].rnr_wait,
                                     .retries = rows[i].retries,
                                     .retry_cnt = 3,
@@ -88,7 +88,7 @@ static void the_window_wraps(void **state)
         bool inside;
     } rows[] = {{0xfffffd, false}, {0xfffffe, true}, {0xffffff, true}, {0, true},
                 {3, true},         {4, false},       {0x7ffffe, false}};
-    const struct comp_view v = {.una = {0xfffffe}, .high = {4}, .retry_cnt = 1, .rnr_retry = 1};
+    const struct comp_view v = {.una = {0xfffffe}, .out_psns = 6, .retry_cnt = 1, .rnr_retry = 1};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -105,9 +105,33 @@ static void the_window_wraps(void **state)
     }
 }
 
+/* A READ of 2^31 bytes in packets of 256 takes 2^23 PSNs: comparing them could not tell the two
+ * ends apart.
+ */
+static void the_widest_window_is_half_the_circle(void **state)
+{
+    static const struct {
+        uint32_t psn;
+        enum pkt_act act;
+    } rows[] = {{4, ACT_DROP}, {5, ACT_ACKS}, {0x800004, ACT_ACKS}, {0x800005, ACT_DROP}};
+    const struct comp_view v = {.una = {5}, .out_psns = RC_WINDOW_PSNS, .retry_cnt = 1};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct packet p = {.bth = {.opcode = OP_RC_ACKNOWLEDGE, .psn = {rows[i].psn}},
+                                 .op = op_info(OP_RC_ACKNOWLEDGE),
+                                 .aeth = {.syndrome = ACK}};
+        const struct comp_verdict d = comp_decide(&v, &p);
+
+        assert_int_equal(d.act, rows[i].act);
+        if (d.act == ACT_ACKS)
+            assert_int_equal(d.n_acked, rows[i].psn - 4);
+    }
+}
+
 static void with_nothing_outstanding_everything_is_a_ghost(void **state)
 {
-    const struct comp_view v = {.una = {7}, .high = {7}};
+    const struct comp_view v = {.una = {7}, .out_psns = 0};
     const struct packet p = {.bth = {.opcode = OP_RC_ACKNOWLEDGE, .psn = {7}},
                              .op = op_info(OP_RC_ACKNOWLEDGE),
                              .aeth = {.syndrome = SEQ}};
@@ -139,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_response_has_its_verdict),
         cmocka_unit_test(the_window_wraps),
+        cmocka_unit_test(the_widest_window_is_half_the_circle),
         cmocka_unit_test(with_nothing_outstanding_everything_is_a_ghost),
         cmocka_unit_test(retry_limits),
     };

@@ -284,7 +284,7 @@ static void reset_gives_everything_back_without_completions(void **state)
     assert_int_equal(r->host[0].queue[WQ_SEND].returned, 3);
     assert_int_equal(r->host[1].queue[WQ_RECV].returned, 2);
     assert_int_equal(r->host[0].n_wc[WQ_SEND] + r->host[1].n_wc[WQ_RECV], 0);
-    assert_int_equal(rig_rc(r, 0)->req.high.v, 0);
+    assert_int_equal(rc_high(&rig_rc(r, 0)->req).v, 0);
     rig_free(r);
 }
 

@@ -15,12 +15,12 @@ static void cursors_cross(struct rc_qp *rc)
 
 static void cursor_leaves_its_request(struct rc_qp *rc)
 {
-    rc->req.next_pkt = 1;
+    rc->req.sent_psns = 1;
 }
 
 static void too_much_is_outstanding(struct rc_qp *rc)
 {
-    rc->req.high = psn_add(rc->req.una, RC_WINDOW_PKTS + 1);
+    rc->req.out_psns = RC_WINDOW_PSNS + 1;
 }
 
 static void too_many_retries(struct rc_qp *rc)
@@ -35,7 +35,7 @@ static void too_many_rnr_naks(struct rc_qp *rc)
 
 static void nobody_waits_for_the_ack(struct rc_qp *rc)
 {
-    rc->req.nxt = rc->req.high = psn_add(rc->req.una, 1);
+    rc->req.out_psns = 1;
 }
 
 static void an_rnr_wait_without_end(struct rc_qp *rc)

@@ -101,10 +101,10 @@ static void visit_connection(const struct inode *n, struct visit *v, const struc
     inspect_text(v, LEAF_qp_peer, known ? n->world->hosts[rc->peer]->name : "");
     inspect_leaf(v, LEAF_qp_mtu, rc->mtu);
     inspect_leaf(v, LEAF_qp_dest_qpn, a->dest_qpn);
-    inspect_leaf(v, LEAF_qp_sq_psn, q->high.v);
-    inspect_leaf(v, LEAF_qp_next_psn, q->nxt.v);
+    inspect_leaf(v, LEAF_qp_sq_psn, rc_high(q).v);
+    inspect_leaf(v, LEAF_qp_next_psn, rc_nxt(q).v);
     inspect_leaf(v, LEAF_qp_acked_psn, q->una.v);
-    inspect_leaf(v, LEAF_qp_outstanding_pkts, rc_outstanding(q));
+    inspect_leaf(v, LEAF_qp_outstanding_pkts, rc_out_pkts(q));
     inspect_leaf(v, LEAF_qp_outstanding, q->fetched - q->oldest);
     inspect_leaf(v, LEAF_qp_retries, q->retries);
     inspect_leaf(v, LEAF_qp_retry_cnt, a->retry_cnt);
