@@ -46,6 +46,7 @@ static void end_send_queue(struct rc_qp *rc)
     r->una = rc_high(r);
     r->out_psns = 0;
     r->again_psns = 0;
+    r->asked_psns = 0;
     r->acked_pkts = r->sent_pkts;
     for (;;) {
         q = req_fetch_place(rc);

@@ -30,8 +30,10 @@ bool req_fetch(struct rc_qp *rc);
 /* How many times the packet at nxt will have been sent when it is sent now. */
 uint32_t req_attempt(const struct rc_req *r);
 
-/* The packet at nxt was sent; the payload of the next one starts at @next_sge. */
-void req_sent(struct rc_qp *rc, struct sge_cur next_sge);
+/* The packet at nxt was sent, and @asks for an answer; the payload of the next one starts at
+ * @next_sge.
+ */
+void req_sent(struct rc_qp *rc, bool asks, struct sge_cur next_sge);
 
 /* Sends everything from una on again, because of @cause. */
 void req_go_back(struct rc_qp *rc, ev_id cause);

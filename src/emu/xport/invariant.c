@@ -39,15 +39,24 @@ static bool counters_are_within_limits(const struct rc_qp *rc)
            (a->rnr_retry == RC_RETRY_FOREVER || rc->req.rnr_naks <= a->rnr_retry);
 }
 
-/* What is sent and not answered has a timer that runs, unless timeout is 0. */
+/* The timer runs exactly while an answer is to come, unless timeout is 0. */
 static bool somebody_will_wake_up(const struct rc_qp *rc)
 {
     const struct rc_req *r = &rc->req;
-    const bool sends = rc->qp.state == QPS_RTS || rc->qp.state == QPS_SQD;
 
-    if (!sends || r->out_psns == 0 || r->again_psns > 0 || rc->qp.attr.timeout == 0)
-        return true;
+    if (r->asked_psns == 0 || rc->qp.attr.timeout == 0)
+        return r->timer[TMR_ACK] == 0;
     return r->timer[TMR_ACK] != 0;
+}
+
+/* The last packet of a message asks for an answer, so that none stays without one. */
+static bool what_was_sent_was_asked_for(const struct rc_qp *rc)
+{
+    const struct rc_req *r = &rc->req;
+    const bool ends_here = r->sent_psns == 0 && r->again_psns == 0;
+
+    return r->asked_psns <= r->out_psns - r->again_psns &&
+           (!ends_here || r->asked_psns == r->out_psns);
 }
 
 static bool one_timer_runs(const struct rc_qp *rc)
@@ -97,13 +106,14 @@ static const struct {
     {"the send cursor is inside its work request", cursor_is_in_its_request},
     {"the PSNs outstanding are within the window", window_is_bounded},
     {"retries are within their limits", counters_are_within_limits},
-    {"what is unacknowledged has a timer", somebody_will_wake_up},
+    {"the end of each message asks for an answer", what_was_sent_was_asked_for},
     {"the ACK timer and the RNR timer do not run together", one_timer_runs},
     {"the device knows of every queue pair with something to send", work_is_announced},
     {"at most one sequence NAK is out", one_sequence_nak},
     {"acknowledges do not go back", acks_do_not_go_back},
     {"a receive is held exactly while a message is open", receive_matches_message},
     {"a queue pair in ERR or RESET holds no work and no timer", error_state_is_empty},
+    {"the ACK timer runs while an answer is to come", somebody_will_wake_up},
 };
 
 const char *xport_invariant(const struct qp *qp)

@@ -76,6 +76,7 @@ struct rc_req {
     struct psn una;
     uint32_t out_psns;   /* sent and not acknowledged */
     uint32_t again_psns; /* the last of them, to be sent again */
+    uint32_t asked_psns; /* the first of them, to the last one that an answer was asked for */
     uint32_t sent_pkts;  /* number of the next packet that was never sent */
     uint32_t acked_pkts; /* number of the oldest one that was not acknowledged */
     uint32_t pkts_without_ackreq;

@@ -115,7 +115,7 @@ static void next_request(struct rc_req *r)
     r->next_sge = (struct sge_cur){0, 0};
 }
 
-void req_sent(struct rc_qp *rc, struct sge_cur next_sge)
+void req_sent(struct rc_qp *rc, bool asks, struct sge_cur next_sge)
 {
     struct rc_req *r = &rc->req;
     struct rc_wqe *q = rc_wqe_at(r, r->next);
@@ -131,6 +131,8 @@ void req_sent(struct rc_qp *rc, struct sge_cur next_sge)
         r->sent_pkts++;
         r->out_psns++;
     }
+    if (asks)
+        r->asked_psns = r->out_psns - r->again_psns;
     r->next_sge = next_sge;
     if (++r->sent_psns == q->n_psns)
         next_request(r);
@@ -174,6 +176,7 @@ void req_go_back(struct rc_qp *rc, ev_id cause)
     RDL_ASSERT(rc->req.out_psns > 0);
     count_sends(rc);
     rewind_cursor(rc);
+    rc->req.asked_psns = 0; /* whoever answers what was sent before, answers more */
     rc->req.resend = cause;
 }
 
@@ -215,6 +218,7 @@ void req_acked(struct rc_qp *rc, uint32_t n)
     RDL_ASSERT(n <= r->out_psns);
     r->una = psn_add(r->una, n);
     r->out_psns -= n;
+    r->asked_psns -= n < r->asked_psns ? n : r->asked_psns;
     while (n > 0) {
         const struct rc_wqe *q = rc_wqe_at(r, r->oldest);
         const uint32_t left = q->n_psns - r->acked_psns;

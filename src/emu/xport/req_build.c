@@ -105,7 +105,7 @@ size_t req_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
     r->pkts_without_ackreq = rc->out.bth.ack_req ? 0 : r->pkts_without_ackreq + 1;
     *ret_tx = trace_tx(rc, q, frame_bytes);
     RC_COUNT(rc, sent_pkts);
-    req_sent(rc, at);
+    req_sent(rc, rc->out.bth.ack_req, at);
     retry_sent(rc, *ret_tx);
 out:
     trace_because(rc_trace(rc), before);

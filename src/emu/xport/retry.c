@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Requester, RC: the two timers, and what happens when they run out.
  *
- * The ACK timer runs while packets are unacknowledged; every progress starts it anew.  When it runs
- * out, everything from the oldest unacknowledged packet on is sent again (go-back-N), as often
- * without progress as retry_cnt and the profile allow.  The RNR timer is set by an RNR NAK; while
- * it runs nothing is sent.
+ * The ACK timer runs while a packet is unanswered that asked for an answer: responders need not
+ * acknowledge others.  It is armed when such a packet leaves; every progress starts it anew.  When
+ * it runs out, everything from the oldest unacknowledged packet on is sent again (go-back-N), as
+ * often without progress as retry_cnt and the profile allow.  The RNR timer is set by an RNR NAK;
+ * while it runs nothing is sent.
  *
  * The arming is the cause of the timeout, so the ambient cause is the `timer` event while the item
  * is scheduled.
@@ -63,7 +64,7 @@ static void arm_ack_timer(struct rc_qp *rc)
 
 void retry_timeout_set(struct rc_qp *rc)
 {
-    if (rc->req.out_psns == 0 || rc->req.rnr_wait)
+    if (rc->req.asked_psns == 0)
         return;
     retry_timer_stop(rc, TMR_ACK);
     arm_ack_timer(rc);
@@ -73,7 +74,7 @@ void retry_sent(struct rc_qp *rc, ev_id tx)
 {
     ev_id before;
 
-    if (rc->req.timer[TMR_ACK] != 0)
+    if (rc->req.asked_psns == 0 || rc->req.timer[TMR_ACK] != 0)
         return;
     before = trace_because(rc_trace(rc), tx);
     arm_ack_timer(rc);
@@ -92,7 +93,7 @@ void retry_progress(struct rc_qp *rc)
     }
     if (r->timer[TMR_ACK] == 0)
         return;
-    if (r->out_psns == 0) {
+    if (r->asked_psns == 0) {
         retry_timer_stop(rc, TMR_ACK);
         return;
     }

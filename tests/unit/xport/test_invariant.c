@@ -35,6 +35,11 @@ static void too_many_rnr_naks(struct rc_qp *rc)
 
 static void nobody_waits_for_the_ack(struct rc_qp *rc)
 {
+    rc->req.out_psns = rc->req.asked_psns = 1;
+}
+
+static void nobody_asked_for_an_ack(struct rc_qp *rc)
+{
     rc->req.out_psns = 1;
 }
 
@@ -87,7 +92,8 @@ static void every_invariant_can_be_broken(void **state)
         {too_much_is_outstanding, "the PSNs outstanding are within the window"},
         {too_many_retries, "retries are within their limits"},
         {too_many_rnr_naks, "retries are within their limits"},
-        {nobody_waits_for_the_ack, "what is unacknowledged has a timer"},
+        {nobody_waits_for_the_ack, "the ACK timer runs while an answer is to come"},
+        {nobody_asked_for_an_ack, "the end of each message asks for an answer"},
         {an_rnr_wait_without_end, "the ACK timer and the RNR timer do not run together"},
         {both_timers_run, "the ACK timer and the RNR timer do not run together"},
         {an_answer_is_forgotten, "the device knows of every queue pair with something to send"},
