@@ -18,6 +18,12 @@ void slots_init(struct slots *s, struct arena *a, uint32_t max)
     *s = (struct slots){.arena = a, .max = max};
 }
 
+void slots_init_oldest_first(struct slots *s, struct arena *a, uint32_t max)
+{
+    slots_init(s, a, max);
+    s->oldest_first = true;
+}
+
 static void release(const struct slots *s)
 {
     arena_release(s->arena, s->v, s->len * sizeof(*s->v));
@@ -57,19 +63,64 @@ static bool grow(struct slots *s)
     return true;
 }
 
-uint64_t slots_add(struct slots *s, void *obj)
+/* There is one, here and below. */
+static uint32_t lowest_free(const struct slots *s)
 {
-    uint32_t i, w = 0;
+    uint32_t w = 0;
 
-    RDL_ASSERT(obj);
-    if (slots_are_full(s) || (s->used == s->len && !grow(s)))
-        return 0;
     while (!s->free[w])
         w++;
-    i = w * 64 + (uint32_t)__builtin_ctzll(s->free[w]);
-    s->free[w] &= s->free[w] - 1;
-    s->v[i].obj = obj;
+    return w * 64 + (uint32_t)__builtin_ctzll(s->free[w]);
+}
+
+static uint32_t oldest_free(const struct slots *s)
+{
+    return s->n_touched < s->max ? s->n_touched : s->first;
+}
+
+/* Is what slots_add() takes next beyond the slots that there are? */
+static bool is_too_short(const struct slots *s)
+{
+    return s->oldest_first ? oldest_free(s) >= s->len : s->used == s->len;
+}
+
+/* Index @i, which was free, is not any more. */
+static void take(struct slots *s, uint32_t i)
+{
+    if (i == s->n_touched)
+        s->n_touched++;
+    else if (s->oldest_first)
+        s->first = s->v[i].next;
+    s->free[i / 64] &= ~((uint64_t)1 << (i % 64));
     s->used++;
+}
+
+/* Index @i is free, and behind all others that are. */
+static void give_back(struct slots *s, uint32_t i)
+{
+    const bool alone = s->used == s->n_touched;
+
+    s->free[i / 64] |= (uint64_t)1 << (i % 64);
+    s->used--;
+    if (!s->oldest_first)
+        return;
+    if (alone)
+        s->first = i;
+    else
+        s->v[s->last].next = i;
+    s->last = i;
+}
+
+uint64_t slots_add(struct slots *s, void *obj)
+{
+    uint32_t i;
+
+    RDL_ASSERT(obj);
+    if (slots_are_full(s) || (is_too_short(s) && !grow(s)))
+        return 0;
+    i = s->oldest_first ? oldest_free(s) : lowest_free(s);
+    take(s, i);
+    s->v[i].obj = obj;
     return slots_name(s, i);
 }
 
@@ -80,6 +131,5 @@ void slots_remove(struct slots *s, uint64_t name)
     RDL_ASSERT(slots_get(s, name));
     s->v[i].obj = NULL;
     s->v[i].gen = s->v[i].gen == SLOTS_GEN_MAX ? 1 : s->v[i].gen + 1;
-    s->free[i / 64] |= (uint64_t)1 << (i % 64);
-    s->used--;
+    give_back(s, i);
 }

@@ -19,6 +19,7 @@
 struct slot {
     void *obj; /* NULL: free */
     uint32_t gen;
+    uint32_t next; /* of a slot in the queue of those that were given back: the one behind it */
 };
 
 struct slots {
@@ -28,10 +29,18 @@ struct slots {
     uint32_t len;   /* slots that there are; more come as they are needed */
     uint32_t max;
     uint32_t used;
+    bool oldest_first;    /* who made the table wants that order */
+    uint32_t n_touched;   /* slots that were ever used: the indices below this */
+    uint32_t first, last; /* of the queue of slots that were given back; none if used = n_touched */
 };
 
 /* An empty table of at most @max (1..SLOTS_MAX) objects, which takes its memory from @a later. */
 void slots_init(struct slots *s, struct arena *a, uint32_t max);
+
+/* The same, but an index that was given back is used again as late as possible: those that were
+ * never used come first, in order, then the one that has been free for longest.
+ */
+void slots_init_oldest_first(struct slots *s, struct arena *a, uint32_t max);
 void slots_done(struct slots *s);
 
 static inline bool slots_are_full(const struct slots *s)
@@ -40,7 +49,7 @@ static inline bool slots_are_full(const struct slots *s)
 }
 
 /* Returns the new name, or 0 if the table or the arena is full.  Lowest free index first (from a
- * bitmap), so that a scenario replayed gets the same names.
+ * bitmap) unless the table was made otherwise, so that a scenario replayed gets the same names.
  */
 uint64_t slots_add(struct slots *s, void *obj);
 

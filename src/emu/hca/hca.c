@@ -38,7 +38,7 @@ void hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits 
     slots_init(&h->pds, h->arena, limits->max_pd);
     slots_init(&h->mrs, h->arena, limits->max_mr);
     slots_init(&h->cqs, h->arena, limits->max_cq);
-    slots_init(&h->qps, h->arena, limits->max_qp - HCA_QPN_USER + 1);
+    slots_init_oldest_first(&h->qps, h->arena, limits->max_qp - HCA_QPN_USER + 1);
 }
 
 static void must(enum ctrl_rsp rsp)

@@ -2,8 +2,13 @@
 /* Queue pairs as the verbs see them: number, state, attributes.
  *
  * What a transport adds (windows, timers, rings) embeds struct qp as its first member; the table
- * here holds them all.  QPNs are handed out lowest free first from the device's first_qpn, then the
- * rest from HCA_QPN_USER.
+ * here holds them all.
+ *
+ * QPNs are handed out in order from the device's first_qpn, then the rest from HCA_QPN_USER, and
+ * after that the one that has been free for longest: a late packet of a connection that is gone
+ * should find nobody.  A number that is free is never refused, so a device that has few of them
+ * gives one back to the next queue pair at once; to wait until no packet can be under way is left
+ * to whoever makes connections (the TimeWait of the CM).
  */
 #ifndef EMU_HCA_QP_H
 #define EMU_HCA_QP_H

@@ -39,6 +39,77 @@ static void the_lowest_free_index_is_given_first(void **state)
     slots_done(&s);
 }
 
+static uint32_t add(struct slots *s)
+{
+    static int obj;
+    const uint64_t name = slots_add(s, &obj);
+
+    assert_int_not_equal(name, 0);
+    return slots_index(name);
+}
+
+static void the_index_that_is_free_for_longest_is_given_when_none_is_new(void **state)
+{
+    static const uint32_t removed[] = {100, 3, 64}; /* in this order they come back */
+    struct slots s;
+
+    slots_init_oldest_first(&s, *state, LEN);
+    for (uint32_t i = 0; i < LEN; i++) {
+        assert_int_equal(add(&s), i);
+        if (i == 3 || i == 64 || i == 100)
+            slots_remove(&s, slots_name(&s, i)); /* what is new goes first */
+    }
+    assert_int_equal(add(&s), 3); /* none is new any more */
+    assert_int_equal(add(&s), 64);
+    assert_int_equal(add(&s), 100);
+    assert_true(slots_are_full(&s));
+    for (size_t i = 0; i < ARRAY_LEN(removed); i++)
+        slots_remove(&s, slots_name(&s, removed[i]));
+    assert_int_equal(add(&s), 100);
+    slots_remove(&s, slots_name(&s, 7)); /* behind those that wait already */
+    assert_int_equal(add(&s), 3);
+    assert_int_equal(add(&s), 64);
+    assert_int_equal(add(&s), 7);
+    assert_true(slots_are_full(&s));
+    slots_done(&s);
+}
+
+static void one_slot_is_free_for_longest_at_once(void **state)
+{
+    struct slots s;
+    uint64_t before = 0;
+    int obj;
+
+    slots_init_oldest_first(&s, *state, 1);
+    for (int i = 0; i < 3; i++) {
+        const uint64_t name = slots_add(&s, &obj);
+
+        assert_int_equal(slots_index(name), 0);
+        assert_int_not_equal(name, before);
+        assert_int_equal(slots_add(&s, &obj), 0);
+        slots_remove(&s, name);
+        before = name;
+    }
+    slots_done(&s);
+}
+
+/* Many come and go, few at a time: the table is as long as the limit, and no longer. */
+static void a_table_whose_indices_go_round_stays_within_its_limit(void **state)
+{
+    struct slots s;
+
+    slots_init_oldest_first(&s, *state, LEN);
+    for (uint32_t i = 0; i < 5 * LEN; i++) {
+        const uint32_t index = add(&s);
+
+        assert_int_equal(index, i % LEN);
+        slots_remove(&s, slots_name(&s, index));
+    }
+    assert_int_equal(s.len, LEN);
+    assert_int_equal(s.used, 0);
+    slots_done(&s);
+}
+
 static void a_full_table_gives_no_name(void **state)
 {
     struct slots s;
@@ -171,6 +242,12 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_lowest_free_index_is_given_first, arena_make,
                                         arena_drop),
+        cmocka_unit_test_setup_teardown(
+            the_index_that_is_free_for_longest_is_given_when_none_is_new, arena_make, arena_drop),
+        cmocka_unit_test_setup_teardown(one_slot_is_free_for_longest_at_once, arena_make,
+                                        arena_drop),
+        cmocka_unit_test_setup_teardown(a_table_whose_indices_go_round_stays_within_its_limit,
+                                        arena_make, arena_drop),
         cmocka_unit_test_setup_teardown(a_full_table_gives_no_name, arena_make, arena_drop),
         cmocka_unit_test_setup_teardown(a_removed_name_is_stale_also_when_the_slot_is_used_again,
                                         arena_make, arena_drop),

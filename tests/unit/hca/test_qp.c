@@ -66,6 +66,25 @@ static void numbers_start_at_the_host_s_own_and_wrap(void **state)
     }
 }
 
+/* A number that was given back is the last to be used again. */
+static void numbers_go_round(void **state)
+{
+    struct stand s;
+    struct qp_config c;
+
+    (void)state;
+    stand_up(&s, 4);
+    c = config(&s);
+    for (size_t n = 0; n < 12; n++) {
+        static const uint32_t want[] = {4, 5, 6, 2, 3};
+        struct qp *qp = create(&s, &c);
+
+        assert_int_equal(qp->qpn, want[n % ARRAY_LEN(want)]);
+        hca_qp_destroy(&s.hca, qp, sizeof(*qp));
+    }
+    stand_down(&s);
+}
+
 static void protection_domains_are_limited(void **state)
 {
     struct stand s;
@@ -274,6 +293,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_start_at_the_host_s_own_and_wrap),
+        cmocka_unit_test(numbers_go_round),
         cmocka_unit_test(protection_domains_are_limited),
         cmocka_unit_test(what_is_in_use_cannot_be_destroyed),
         cmocka_unit_test(configurations_beyond_the_limits_are_refused),
