@@ -185,6 +185,8 @@ static enum ctrl_rsp create_qp(struct call *c)
     enum ctrl_rsp rsp;
 
     REQUEST(c, create_qp, r);
+    if (r.sq_sig_type != SIG_ALL_WR && r.sq_sig_type != SIG_REQ_WR)
+        return RSP_INVALID_ARG;
     config = (struct qp_config){
         .pdn = r.pdn,
         .type = r.qp_type,
@@ -233,6 +235,8 @@ static void attr_get(struct qp_attr *out, const uint8_t raw_attr[sizeof(struct r
                .hop_limit = a.ah_hop_limit,
                .tclass = a.ah_traffic_class,
                .sl = a.ah_sl,
+               .port = a.ah_port_num,
+               .flags = a.ah_flags,
                .flow_label = a.ah_flow_label},
     };
     memcpy(out->av.dgid, a.ah_dgid, sizeof(out->av.dgid));
@@ -293,8 +297,8 @@ static enum ctrl_rsp query_qp(struct call *c)
         .ah_hop_limit = a->av.hop_limit,
         .ah_traffic_class = a->av.tclass,
         .ah_sl = a->av.sl,
-        .ah_port_num = HCA_PORT,
-        .ah_flags = AH_FLAG_GRH,
+        .ah_port_num = a->av.port,
+        .ah_flags = a->av.flags,
     };
     memcpy(out.ah_dgid, a->av.dgid, sizeof(out.ah_dgid));
     memcpy(out.ah_dmac, a->av.dmac, sizeof(out.ah_dmac));

@@ -74,7 +74,7 @@ void hca_qp_destroy(struct hca *h, struct qp *qp, size_t qp_bytes)
 static bool av_is_sound(const struct hca *h, const struct av *av)
 {
     return av->sgid_index < HCA_GIDS && h->gids[av->sgid_index].valid && av->sl < 16 &&
-           av->flow_label <= FLOW_LABEL_MAX;
+           av->flow_label <= FLOW_LABEL_MAX && av->port == HCA_PORT && (av->flags & AH_FLAG_GRH);
 }
 
 /* Which of the attributes in @mask have a value out of range: a set of enum qp_attr_bit. */
@@ -150,6 +150,8 @@ void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *att
     ATTR(QPA_MIN_RNR_TIMER, min_rnr_timer);
     ATTR(QPA_DEST_QPN, dest_qpn);
 #undef ATTR
+    if ((mask & QPA_STATE) && attr->state == QPS_RESET)
+        qp->attr = (struct qp_attr){0};
     if (mask & QPA_STATE)
         qp_set_state(qp, (enum qp_state)attr->state);
 }

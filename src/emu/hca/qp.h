@@ -28,6 +28,8 @@ struct av {
     uint8_t hop_limit; /* 0: the default */
     uint8_t tclass;
     uint8_t sl;
+    uint8_t port;  /* from 1; the one that the queue pair has */
+    uint8_t flags; /* AH_FLAG_GRH: dgid and the fields around it are there, as RoCE needs them */
     uint32_t flow_label; /* 20 bits */
 };
 
@@ -98,7 +100,9 @@ static inline struct qp *hca_qp(const struct hca *h, uint32_t qpn)
  */
 enum ctrl_rsp hca_qp_check_modify(const struct qp *qp, uint32_t mask, const struct qp_attr *attr);
 
-/* Does what hca_qp_check_modify() allowed: attributes first, then the state. */
+/* Does what hca_qp_check_modify() allowed: attributes first, then the state.  A queue pair in RESET
+ * is as it was created: it has forgotten its attributes.
+ */
 void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *attr);
 
 /* The only writer of qp->state; traces. */

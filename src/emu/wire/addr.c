@@ -13,6 +13,11 @@ bool gid_is_ipv4(const uint8_t gid[GID_BYTES])
     return memcmp(gid, ipv4_prefix, GID_IPV4_AT) == 0;
 }
 
+bool gid_is_group(const uint8_t gid[GID_BYTES])
+{
+    return gid_is_ipv4(gid) ? (gid[GID_IPV4_AT] & 0xf0u) == 0xe0u : gid[0] == 0xff;
+}
+
 void gid_from_ipv4(uint8_t gid[GID_BYTES], const uint8_t ip[4])
 {
     memcpy(gid, ipv4_prefix, GID_IPV4_AT);

@@ -25,6 +25,9 @@
 /* Is @gid ::ffff:a.b.c.d? */
 bool gid_is_ipv4(const uint8_t gid[GID_BYTES]);
 
+/* Is @gid the address of a group: in 224.0.0.0/4, or in ff00::/8? */
+bool gid_is_group(const uint8_t gid[GID_BYTES]);
+
 /* The GID of the IPv4 address @ip. */
 void gid_from_ipv4(uint8_t gid[GID_BYTES], const uint8_t ip[4]);
 

@@ -135,11 +135,22 @@ static void set_path(struct rc_qp *rc)
     rc->peer = rc->x->ops->peer_of(rc->x->ctx, a->av.dgid);
 }
 
-/* Both ends of a path must speak the same IP. */
+/* A queue pair in RESET is connected to nobody. */
+static void forget_path(struct rc_qp *rc)
+{
+    rc->out = (struct packet){0};
+    rc->peer = EV_HOST_NONE;
+    rc->mtu = 0;
+}
+
+/* Both ends of a path must speak the same IP, and a connection has one other end: groups are for
+ * datagrams.
+ */
 static bool path_is_sound(const struct hca *h, uint32_t mask, const struct qp_attr *a)
 {
     return (mask & QPA_AV) == 0 ||
-           gid_is_ipv4(a->av.dgid) == gid_is_ipv4(h->gids[a->av.sgid_index].raw);
+           (gid_is_ipv4(a->av.dgid) == gid_is_ipv4(h->gids[a->av.sgid_index].raw) &&
+            !gid_is_group(a->av.dgid));
 }
 
 /* The attributes that are set become the transport's. */
@@ -177,9 +188,10 @@ enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
     hca_qp_apply_modify(qp, mask, attr);
     adopt(rc, mask);
     if (mask & QPA_STATE) {
-        if (qp->state == QPS_RESET)
+        if (qp->state == QPS_RESET) {
             rc_reset(rc);
-        else if (qp->state == QPS_ERR)
+            forget_path(rc);
+        } else if (qp->state == QPS_ERR)
             rc_fail(rc);
     }
     rc_wake(rc);

@@ -375,7 +375,9 @@ static void connect_to(struct machine *m, uint32_t qpn, uint32_t dest_qpn,
                               .path_mtu = MTU_1024,
                               .dest_qp_num = dest_qpn,
                               .rq_psn = PAIR_PSN,
-                              .min_rnr_timer = 1};
+                              .min_rnr_timer = 1,
+                              .ah_port_num = HCA_PORT,
+                              .ah_flags = AH_FLAG_GRH};
     const struct rfc_qp_attr rts = {
         .qp_state = QPS_RTS, .timeout = 10, .sq_psn = PAIR_PSN, .retry_cnt = 1, .rnr_retry = 1};
 

@@ -287,6 +287,12 @@ static void queue_pairs_keep_to_the_limits(void **state)
         {{.pdn = 1, .qp_type = QPT_RC, .send_cqn = 0, .recv_cqn = 1}, RSP_BAD_HANDLE},
         {{.pdn = 1, .qp_type = QPT_RC, .send_cqn = 1, .recv_cqn = 2}, RSP_BAD_HANDLE},
         {{.pdn = 1, .qp_type = QPT_UD, .send_cqn = 1, .recv_cqn = 1}, RSP_NOT_SUPPORTED},
+        {{.pdn = 1, .qp_type = QPT_RC, .send_cqn = 1, .recv_cqn = 1, .sq_sig_type = 2},
+         RSP_INVALID_ARG},
+        {{.pdn = 1, .qp_type = QPT_RC, .send_cqn = 1, .recv_cqn = 1, .sq_sig_type = 7},
+         RSP_INVALID_ARG},
+        {{.pdn = 1, .qp_type = QPT_RC, .send_cqn = 1, .recv_cqn = 1, .sq_sig_type = 255},
+         RSP_INVALID_ARG},
         {{.pdn = 1, .qp_type = 99, .send_cqn = 1, .recv_cqn = 1}, RSP_NOT_SUPPORTED},
         {{.pdn = 1, .qp_type = QPT_RC, .send_cqn = 1, .recv_cqn = 1, .max_send_wr = 4096}, RSP_OK},
         {{.pdn = 1, .qp_type = QPT_RC, .send_cqn = 1, .recv_cqn = 1, .max_send_wr = 4097},
@@ -309,7 +315,7 @@ static void queue_pairs_keep_to_the_limits(void **state)
           .max_recv_sge = 32,
           .max_inline_data = 256},
          RSP_OK},
-        {{.pdn = 1, .qp_type = QPT_RC, .send_cqn = 1, .recv_cqn = 1}, RSP_OK},
+        {{.pdn = 1, .qp_type = QPT_RC, .send_cqn = 1, .recv_cqn = 1, .sq_sig_type = 1}, RSP_OK},
         {{.pdn = 1, .qp_type = QPT_RC, .send_cqn = 1, .recv_cqn = 1}, RSP_NO_RESOURCES},
     };
     struct machine *m = *state;
@@ -387,6 +393,8 @@ static const struct rfc_qp_attr to_rtr = {
     .ah_hop_limit = 63,
     .ah_traffic_class = 0x5a,
     .ah_sl = 15,
+    .ah_port_num = 1,
+    .ah_flags = AH_FLAG_GRH,
     .ah_dmac = {2, 0, 0, 0, 0, 2},
 };
 static const struct rfc_qp_attr to_rts = {
@@ -446,6 +454,58 @@ static void query_qp_gives_what_was_set_and_the_state(void **state)
     assert_int_equal(machine_move(m, 3, &to_init), RSP_BAD_HANDLE);
 }
 
+/* The answer to QUERY_QP, its state left out. */
+static void query(struct machine *m, uint32_t qpn, struct raw_qp_attr *ret)
+{
+    struct rfc_qp_attr a;
+
+    assert_int_equal(ASK(m, CMD_QUERY_QP, query_qp, .qpn = qpn, .attr_mask = UINT32_MAX), RSP_OK);
+    rfc_qp_attr_get(&a, (const struct raw_qp_attr *)(m->rsp + 1));
+    a.qp_state = a.cur_qp_state = 0;
+    rfc_qp_attr_put(ret, &a);
+}
+
+static void after_a_reset_a_queue_pair_is_as_it_was_created(void **state)
+{
+    static const struct rfc_qp_attr to_reset = {.qp_state = QPS_RESET},
+                                    to_err = {.qp_state = QPS_ERR};
+    struct machine *m = *state;
+    const uint32_t qpn = new_qp(m);
+    struct raw_qp_attr fresh, a;
+
+    query(m, qpn, &fresh);
+    for (unsigned from_err = 0; from_err < 2; from_err++) {
+        bring_up(m, qpn);
+        query(m, qpn, &a);
+        assert_memory_not_equal(&a, &fresh, sizeof(a));
+        if (from_err)
+            assert_int_equal(machine_modify(m, qpn, QPA_STATE, &to_err), RSP_OK);
+        assert_int_equal(machine_modify(m, qpn, QPA_STATE, &to_reset), RSP_OK);
+        query(m, qpn, &a);
+        assert_memory_equal(&a, &fresh, sizeof(a));
+    }
+}
+
+/* Bits of ah_flags that nobody knows are kept, and mean nothing. */
+static void the_address_vector_comes_back_as_it_was_set(void **state)
+{
+    struct machine *m = *state;
+    const uint32_t qpn = new_qp(m);
+    struct rfc_qp_attr a = to_rtr, got;
+
+    a.ah_flags = 0x81;
+    assert_int_equal(machine_move(m, qpn, &to_init), RSP_OK);
+    assert_int_equal(ASK(m, CMD_QUERY_QP, query_qp, .qpn = qpn), RSP_OK);
+    rfc_qp_attr_get(&got, (const struct raw_qp_attr *)(m->rsp + 1));
+    assert_int_equal(got.ah_flags, 0); /* none was set yet */
+    assert_int_equal(got.ah_port_num, 0);
+    assert_int_equal(machine_move(m, qpn, &a), RSP_OK);
+    assert_int_equal(ASK(m, CMD_QUERY_QP, query_qp, .qpn = qpn), RSP_OK);
+    rfc_qp_attr_get(&got, (const struct raw_qp_attr *)(m->rsp + 1));
+    assert_int_equal(got.ah_flags, 0x81);
+    assert_int_equal(got.ah_port_num, 1);
+}
+
 /* One attribute of a good move is changed, or one bit of its mask. */
 static void a_value_out_of_range_changes_nothing(void **state)
 {
@@ -488,7 +548,13 @@ static void a_value_out_of_range_changes_nothing(void **state)
     REFUSED(to_rtr, 0, a.ah_sgid_index = 16);
     REFUSED(to_rtr, 0, a.ah_sl = 16);
     REFUSED(to_rtr, 0, a.ah_flow_label = 0x100000);
+    REFUSED(to_rtr, 0, a.ah_port_num = 0);
+    REFUSED(to_rtr, 0, a.ah_port_num = 2);
+    REFUSED(to_rtr, 0, a.ah_flags = 0);
+    REFUSED(to_rtr, 0, a.ah_flags = (uint8_t)~AH_FLAG_GRH);
     REFUSED(to_rtr, 0, memcpy(a.ah_dgid, other_family, GID_BYTES));
+    REFUSED(to_rtr, 0, a.ah_dgid[GID_IPV4_AT] = 224); /* a group */
+    REFUSED(to_rtr, 0, a.ah_dgid[GID_IPV4_AT] = 239);
     assert_int_equal(machine_move(m, qpn, &to_rtr), RSP_OK);
 
     before = QPS_RTR;
@@ -540,6 +606,8 @@ int main(void)
         T(queue_pairs_keep_to_the_limits),
         T(objects_in_use_are_busy_and_unknown_ones_bad),
         T(query_qp_gives_what_was_set_and_the_state),
+        T(after_a_reset_a_queue_pair_is_as_it_was_created),
+        T(the_address_vector_comes_back_as_it_was_set),
         T(a_value_out_of_range_changes_nothing),
         T(commands_that_are_not_offered_say_so),
     };

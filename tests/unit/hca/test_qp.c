@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "emu/facts/device.h"
 #include "emu/hca/qp.h"
 #include "stand.h"
 
@@ -163,7 +164,7 @@ static struct qp_attr good_attr(void)
         .timeout = 31,
         .retry_cnt = 7,
         .rnr_retry = 7,
-        .av = {.sgid_index = 3, .sl = 15, .flow_label = 0xfffff},
+        .av = {.sgid_index = 3, .sl = 15, .port = 1, .flags = AH_FLAG_GRH, .flow_label = 0xfffff},
     };
 }
 
@@ -216,6 +217,10 @@ static void a_bad_value_changes_nothing(void **state)
     BAD(TO_RTR, QPS_RTR, av.sgid_index, HCA_GIDS);
     BAD(TO_RTR, QPS_RTR, av.sl, 16);
     BAD(TO_RTR, QPS_RTR, av.flow_label, 0x100000);
+    BAD(TO_RTR, QPS_RTR, av.port, 0);
+    BAD(TO_RTR, QPS_RTR, av.port, HCA_PORT + 1);
+    BAD(TO_RTR, QPS_RTR, av.flags, 0);
+    BAD(TO_RTR, QPS_RTR, av.flags, 2);
     assert_int_equal(modify(qp, TO_RTR, good_attr(), QPS_RTR), RSP_OK);
     BAD(TO_RTS, QPS_RTS, sq_psn, 0x1000000);
     BAD(TO_RTS, QPS_RTS, timeout, 32);

@@ -75,6 +75,27 @@ static void an_ipv4_address_is_a_mapped_gid(void **state)
     }
 }
 
+static void groups_have_addresses_of_their_own(void **state)
+{
+    static const struct {
+        const char *text;
+        bool group;
+    } rows[] = {
+        {"223.255.255.255", false},  {"224.0.0.0", true},  {"239.255.255.255", true},
+        {"240.0.0.0", false},        {"255.0.0.1", false}, {"ff02::1", true},
+        {"ff0e::ffff:e000:1", true}, {"fe80::1", false},   {"::", false},
+        {"::e000:1", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        uint8_t gid[GID_BYTES];
+
+        assert_true(addr_parse(rows[i].text, gid));
+        assert_int_equal(gid_is_group(gid), rows[i].group);
+    }
+}
+
 static void mac_text_is_read_back(void **state)
 {
     static const uint8_t want[MAC_BYTES] = {0x02, 0xab, 0xcd, 0xef, 0x00, 0x99};
@@ -131,6 +152,7 @@ int main(void)
         cmocka_unit_test(address_text_is_read_back_and_written_canonically),
         cmocka_unit_test(what_is_no_address_is_refused_and_leaves_the_result_alone),
         cmocka_unit_test(an_ipv4_address_is_a_mapped_gid),
+        cmocka_unit_test(groups_have_addresses_of_their_own),
         cmocka_unit_test(mac_text_is_read_back),
         cmocka_unit_test(an_interface_identifier_is_made_of_the_mac),
         cmocka_unit_test(what_is_no_mac_is_refused_and_leaves_the_result_alone),

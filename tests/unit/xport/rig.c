@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/facts/aeth.h"
+#include "emu/facts/device.h"
 #include "emu/facts/qp_fsm.h"
 #include "testing.h"
 
@@ -354,6 +355,7 @@ static void connect(struct rig *r, uint32_t number, const struct rig_config *c)
         .timeout = c->timeout,
         .retry_cnt = c->retry_cnt,
         .rnr_retry = c->rnr_retry,
+        .av = {.port = HCA_PORT, .flags = AH_FLAG_GRH},
     };
 
     memcpy(a.av.dgid, peer->hca.gids[0].raw, GID_BYTES);

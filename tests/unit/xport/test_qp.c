@@ -134,6 +134,41 @@ static void a_path_between_ip_versions_is_refused(void **state)
     rig_free(r);
 }
 
+static void a_connection_to_a_group_is_refused(void **state)
+{
+    struct rig_config c = rig_defaults();
+
+    (void)state;
+    for (uint32_t v6 = 0; v6 < 2; v6++) {
+        struct rig *r;
+        struct rig_host *h;
+        struct qp_attr a;
+
+        c.ipv6 = v6 == 1;
+        r = rig_new(&c);
+        h = &r->host[0];
+        a = h->qp->attr;
+        a.av.dgid[v6 ? 0 : GID_IPV4_AT] = v6 ? 0xff : 224;
+        rig_move(r, 0, QPS_SQD);
+        assert_int_equal(xport_qp_modify(&h->x, h->qp, QPA_AV, &a), RSP_INVALID_ARG);
+        assert_memory_equal(h->qp->attr.av.dgid, r->host[1].hca.gids[0].raw, GID_BYTES);
+        rig_free(r);
+    }
+}
+
+static void in_reset_a_queue_pair_knows_no_peer(void **state)
+{
+    struct rig *r = rig_default();
+
+    (void)state;
+    assert_int_equal(rig_rc(r, 0)->peer, 1);
+    rig_move(r, 0, QPS_RESET);
+    assert_int_equal(rig_rc(r, 0)->peer, EV_HOST_NONE);
+    assert_int_equal(rig_rc(r, 0)->mtu, 0);
+    assert_int_equal(r->host[0].qp->attr.dest_qpn, 0);
+    rig_free(r);
+}
+
 /* The UDP port is the one that Linux rxe takes for QPN 2. */
 static void frames_have_the_headers_of_the_connection(void **state)
 {
@@ -266,6 +301,8 @@ int main(void)
         cmocka_unit_test(a_drop_is_an_event_with_its_reason),
         cmocka_unit_test(work_that_was_posted_too_early_waits_for_rts),
         cmocka_unit_test(a_path_between_ip_versions_is_refused),
+        cmocka_unit_test(a_connection_to_a_group_is_refused),
+        cmocka_unit_test(in_reset_a_queue_pair_knows_no_peer),
         cmocka_unit_test(frames_have_the_headers_of_the_connection),
         cmocka_unit_test(the_address_vector_fills_the_ip_header),
         cmocka_unit_test(other_types_are_not_supported),

@@ -11,13 +11,16 @@
 
 #define SL_MAX 7u /* RoCE: the three bits of the VLAN priority */
 
-/* The address vector names a GID of this host, and an address of the same kind. */
+/* The address vector names a GID of this host, and the address of a single station of the same
+ * kind: only connected queue pairs have one.
+ */
 static bool ah_is_sound(const struct verbs *v, const struct rdl_qp_attr *a)
 {
     static const uint8_t none[GID_BYTES];
 
     return a->ah.sgid_index < GUEST_GIDS && a->ah.sl <= SL_MAX &&
            a->ah.flow_label <= FLOW_LABEL_MAX && memcmp(a->ah.dgid, none, GID_BYTES) != 0 &&
+           !gid_is_group(a->ah.dgid) &&
            gid_is_ipv4(a->ah.dgid) == gid_is_ipv4(v->config.gid[a->ah.sgid_index]);
 }
 

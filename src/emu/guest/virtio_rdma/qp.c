@@ -126,7 +126,6 @@ static void attr_to_rfc(const struct rdl_qp_attr *a, struct rfc_qp_attr *out)
         .ah_hop_limit = a->ah.hop_limit,
         .ah_traffic_class = a->ah.traffic_class,
         .ah_sl = a->ah.sl,
-        .ah_port_num = (uint8_t)a->port,
         .ah_flags = AH_FLAG_GRH,
     };
     memcpy(out->ah_dgid, a->ah.dgid, GID_BYTES);
@@ -142,6 +141,8 @@ enum rdl_status request_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr 
     struct raw_modify_qp raw;
 
     attr_to_rfc(attr, &fields);
+    /* The address vector is of the queue pair's own port, which is not told again with it. */
+    fields.ah_port_num = (uint8_t)(mask & QPA_PORT ? attr->port : qp->attr.port);
     rfc_qp_attr_put(&packed, &fields);
     memcpy(cmd.attrs, &packed, sizeof(packed));
     rfc_modify_qp_put(&raw, &cmd);

@@ -291,6 +291,30 @@ static void modify_takes_each_address_vector_up_to_its_bounds(void **state)
     assert_int_equal(bad_of(w, QPS_INIT, &a, TO_RTR), QPA_AV);
 }
 
+static void modify_takes_no_group(void **state)
+{
+    static const struct {
+        uint8_t gid[GID_BYTES], index;
+        uint32_t bad;
+    } rows[] = {
+        {{[10] = 0xff, 0xff, 223, 255, 255, 255}, 0, 0},
+        {{[10] = 0xff, 0xff, 224, 0, 0, 1}, 0, QPA_AV},
+        {{[10] = 0xff, 0xff, 239, 255, 255, 255}, 0, QPA_AV},
+        {{0xfe, 0x80, [15] = 1}, 1, 0},
+        {{0xff, 0x0e, [15] = 1}, 1, QPA_AV},
+    };
+    struct work *w = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rdl_qp_attr a = attributes(QPS_RTR);
+
+        memcpy(a.ah.dgid, rows[i].gid, GID_BYTES);
+        a.ah.sgid_index = rows[i].index;
+        a.ah.dmac[0] = 2; /* nobody needs to be asked */
+        assert_int_equal(bad_of(w, QPS_INIT, &a, TO_RTR), rows[i].bad);
+    }
+}
+
 /* The MTU is bounded by the port, not only by what there is. */
 static void modify_takes_no_mtu_that_the_port_has_not(void **state)
 {
@@ -422,6 +446,7 @@ int main(void)
         T(modify_checks_every_value),
         T(modify_takes_each_value_up_to_its_bounds),
         T(modify_takes_each_address_vector_up_to_its_bounds),
+        T(modify_takes_no_group),
         T(modify_takes_no_mtu_that_the_port_has_not),
         T(modify_knows_the_states_at_the_end_of_the_list),
         T(what_was_posted_is_counted_and_kicked),

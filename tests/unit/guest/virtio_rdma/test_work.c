@@ -274,6 +274,7 @@ static void modify_resolves_the_neighbour(void **state)
     struct raw_qp_attr raw;
 
     w->qp->attr.state = QPS_INIT;
+    w->qp->attr.port = 3; /* as INIT has set it */
     a.ah.dgid[15] = 99;
     assert_int_equal(verbs_modify_qp(w->qp, &a, TO_RTR, false, &e), RDL_ERR_NO_ROUTE);
     a.ah.dgid[15] = 2;
@@ -282,6 +283,8 @@ static void modify_resolves_the_neighbour(void **state)
     rfc_qp_attr_get(&sent, &raw);
     assert_memory_equal(sent.ah_dmac, peer_mac, MAC_BYTES);
     assert_memory_equal(sent.ah_dgid, peer_gid, GID_BYTES);
+    assert_int_equal(sent.ah_port_num, 3);
+    assert_int_equal(sent.ah_flags, AH_FLAG_GRH);
     assert_int_equal(sent.dest_qp_num, 3);
     assert_int_equal(sent.rq_psn, 7);
     assert_int_equal(ld_le32(w->f->request + 5), TO_RTR);
