@@ -34,7 +34,7 @@ static void write_words(FILE *out, const struct enum_table *words)
         value_lower_case(lower);
         if (strcmp(lower, name) != 0)
             fprintf(out, ", \"%s\"", lower);
-        if (words == &enum_access)
+        if (words == &enum_access && strcmp(lower, words->rows[i].text) != 0)
             fprintf(out, ", \"%s\"", words->rows[i].text);
     }
     fputc(']', out);

@@ -57,6 +57,12 @@ static inline bool queue_is_sends(uint32_t max_cq, uint32_t queue)
 #define FLOW_LABEL_MAX 0xfffffu
 #define QPN_MAX        0xffffffu
 
+/* Access flags that are hints, a set of enum access_bit: they allow nothing, and who cannot make
+ * use of one ignores it.  HUGETLB tells about the pages of the program's memory, and bits 20 to 29
+ * are optional whatever they will mean.  [libibverbs, ibv_reg_mr(3); Linux, IB_ACCESS_OPTIONAL]
+ */
+#define ACCESS_HINTS (ACC_HUGETLB | 0x3ff00000u)
+
 /* gid_type of ADD_GID. */
 #define GID_TYPE_ROCE_V2 2u
 

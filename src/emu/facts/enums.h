@@ -126,7 +126,9 @@
     X(ACC, REMOTE_WRITE, 1u << 1, "rw")                                                            \
     X(ACC, REMOTE_READ, 1u << 2, "rr")                                                             \
     X(ACC, REMOTE_ATOMIC, 1u << 3, "ra")                                                           \
-    X(ACC, MW_BIND, 1u << 4, "mw")
+    X(ACC, MW_BIND, 1u << 4, "mw")                                                                 \
+    X(ACC, HUGETLB, 1u << 7, "hugetlb")                                                            \
+    X(ACC, RELAXED_ORDERING, 1u << 20, "relaxed_ordering")
 
 /* [virtio-rdma RFC, enum ib_mtu].  Written as their sizes. */
 #define ENUM_MTU(X)                                                                                \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/device.h"
 
 #define PAGE_MASK  ((uint64_t)RAM_PAGE_BYTES - 1)
 #define ACCESS_ALL (ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
@@ -11,7 +12,7 @@
 /* [IBTA1 11.2.8.2 (unverified); ibv_reg_mr(3) says it of both] */
 static bool access_is_sound(unsigned access)
 {
-    if ((access & ~(unsigned)ACCESS_ALL) != 0)
+    if ((access & ~(unsigned)(ACCESS_ALL | ACCESS_HINTS)) != 0)
         return false;
     return (access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) == 0 || (access & ACC_LOCAL_WRITE);
 }
@@ -53,7 +54,7 @@ static struct mr *mr_new(struct hca *h, const struct mr_request *req)
         return NULL;
     *mr = (struct mr){
         .pdn = req->pdn,
-        .access = req->access,
+        .access = req->access & ~(unsigned)ACCESS_HINTS,
         .addr = req->virt_addr,
         .bytes = req->length,
         .page_offset = (uint32_t)(req->start & PAGE_MASK),

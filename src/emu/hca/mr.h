@@ -21,7 +21,7 @@
 struct mr {
     uint32_t key; /* lkey and rkey */
     uint32_t pdn;
-    unsigned access; /* set of enum access_bit */
+    unsigned access; /* set of enum access_bit, without hints: this device makes nothing of them */
     uint64_t addr;   /* of the first byte, as SGEs name it (virt_addr of the request) */
     uint64_t bytes;
     uint32_t page_offset; /* of the first byte in the first page */

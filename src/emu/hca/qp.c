@@ -6,7 +6,8 @@
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
 
-#define ACCESS_REMOTE   (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
+#define ACCESS_TAKEN                                                                               \
+    (ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC | ACCESS_HINTS)
 #define NOT_SUPPORTED   (QPA_ALT_PATH | QPA_PATH_MIG_STATE | QPA_RATE_LIMIT | QPA_CAP)
 #define MASK_IS_NO_EDGE (QPA_STATE | QPA_CUR_STATE) /* what the state graph does not list */
 
@@ -85,7 +86,7 @@ static uint32_t bad_values(const struct hca *h, uint32_t mask, const struct qp_a
         uint32_t bit;
         bool good;
     } checks[] = {
-        {QPA_ACCESS_FLAGS, (a->access & ~(uint32_t)(ACCESS_REMOTE | ACC_LOCAL_WRITE)) == 0},
+        {QPA_ACCESS_FLAGS, (a->access & ~(uint32_t)ACCESS_TAKEN) == 0},
         {QPA_PKEY_INDEX, a->pkey_index < HCA_PKEYS},
         {QPA_PORT, a->port == HCA_PORT},
         {QPA_AV, av_is_sound(h, &a->av)},

@@ -55,6 +55,9 @@ static void requests_that_make_no_sense_are_refused(void **state)
     REFUSED(req.access = 0x100, RSP_INVALID_ARG);
     REFUSED(req.access = ACC_REMOTE_WRITE, RSP_INVALID_ARG);
     REFUSED(req.access = ACC_REMOTE_ATOMIC, RSP_INVALID_ARG);
+    REFUSED(req.access = ACC_REMOTE_WRITE | ACC_RELAXED_ORDERING, RSP_INVALID_ARG);
+    REFUSED(req.access = 1u << 19, RSP_INVALID_ARG);
+    REFUSED(req.access = 1u << 30, RSP_INVALID_ARG);
     REFUSED(req.access = ACC_REMOTE_READ, RSP_OK);
     REFUSED(req.pages = odd, RSP_INVALID_ARG);
     REFUSED(req.pages = outside, RSP_INVALID_ARG);
@@ -66,6 +69,30 @@ static void requests_that_make_no_sense_are_refused(void **state)
     REFUSED((void)0, RSP_NO_RESOURCES); /* max_mr is 4 */
 #undef REFUSED
     assert_int_equal(hca_pd(&s.hca, pdn)->users, 4);
+    stand_down(&s);
+}
+
+/* As if it were not there: neither refused nor a permission. */
+static void a_hint_allows_nothing(void **state)
+{
+    static const uint32_t hints[] = {ACC_RELAXED_ORDERING, ACC_HUGETLB, 1u << 29,
+                                     ACC_RELAXED_ORDERING | ACC_HUGETLB | 1u << 25};
+    struct stand s;
+    uint32_t pdn;
+
+    (void)state;
+    stand_up(&s, 2);
+    pdn = stand_pd(&s);
+    for (size_t i = 0; i < ARRAY_LEN(hints); i++) {
+        struct mr_request req = request(pdn);
+        struct mr *mr;
+
+        req.access |= hints[i];
+        assert_int_equal(hca_mr_create(&s.hca, &req, &mr), RSP_OK);
+        assert_int_equal(mr->access, ACC_LOCAL_WRITE);
+        assert_int_equal(mr_check(&s.hca, mr->key, pdn, ADDR, 1, ACC_LOCAL_WRITE), RULE_NONE);
+        assert_int_equal(mr_check(&s.hca, mr->key, pdn, ADDR, 1, ACC_REMOTE_READ), RULE_MR_ACCESS);
+    }
     stand_down(&s);
 }
 
@@ -208,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_that_make_no_sense_are_refused),
+        cmocka_unit_test(a_hint_allows_nothing),
         cmocka_unit_test(each_check_has_its_rule),
         cmocka_unit_test(an_objection_says_what_was_compared),
         cmocka_unit_test(an_old_key_does_not_open_the_new_region),

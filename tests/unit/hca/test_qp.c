@@ -205,7 +205,9 @@ static void a_bad_value_changes_nothing(void **state)
     BAD(TO_INIT, QPS_INIT, port, 0);
     BAD(TO_INIT, QPS_INIT, port, 2);
     BAD(TO_INIT, QPS_INIT, access, 0x100);
-    assert_int_equal(modify(qp, TO_INIT, good_attr(), QPS_INIT), RSP_OK);
+    a = good_attr();
+    a.access |= ACC_RELAXED_ORDERING | ACC_HUGETLB; /* hints */
+    assert_int_equal(modify(qp, TO_INIT, a, QPS_INIT), RSP_OK);
     BAD(TO_RTR, QPS_RTR, path_mtu, 0);
     BAD(TO_RTR, QPS_RTR, path_mtu, 6);
     BAD(TO_RTR, QPS_RTR, path_mtu, MTU_4096); /* the device's largest is 2048 */

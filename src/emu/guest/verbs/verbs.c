@@ -87,7 +87,7 @@ enum rdl_status verbs_mem_write(struct verbs *v, uint64_t addr, const void *in, 
 static enum rdl_status check_region(const struct verbs *v, uint64_t addr, uint64_t bytes,
                                     uint32_t access)
 {
-    if (bytes == 0 || (access & ~GUEST_ACCESS_ALL))
+    if (bytes == 0 || (access & ~(GUEST_ACCESS_ALL | ACCESS_HINTS)))
         return RDL_ERR_INVAL;
     if ((access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) && !(access & ACC_LOCAL_WRITE))
         return RDL_ERR_INVAL;

@@ -198,7 +198,10 @@ static void a_region_that_cannot_be_is_refused(void **state)
 
     assert_int_equal(verbs_mem_alloc(&f->verbs, RAM_PAGE_BYTES, &addr), RDL_OK);
     assert_int_equal(verbs_reg_mr(pd, addr, 0, 0, NULL, &h), RDL_ERR_INVAL);
-    assert_int_equal(verbs_reg_mr(pd, addr, 1, 1u << 20, NULL, &h), RDL_ERR_INVAL);
+    assert_int_equal(verbs_reg_mr(pd, addr, 1, 1u << 19, NULL, &h), RDL_ERR_INVAL);
+    assert_int_equal(verbs_reg_mr(pd, addr, 1, 1u << 30, NULL, &h), RDL_ERR_INVAL);
+    assert_int_equal(verbs_reg_mr(pd, addr, 1, ACC_REMOTE_WRITE | ACC_RELAXED_ORDERING, NULL, &h),
+                     RDL_ERR_INVAL);
     assert_int_equal(verbs_reg_mr(pd, addr, 1, ACC_REMOTE_WRITE, NULL, &h), RDL_ERR_INVAL);
     assert_int_equal(verbs_reg_mr(pd, addr, 1, ACC_REMOTE_ATOMIC, NULL, &h), RDL_ERR_INVAL);
     assert_int_equal(verbs_reg_mr(pd, addr, RAM_PAGE_BYTES + 1, 0, NULL, &h), RDL_ERR_FAULT);
@@ -208,6 +211,10 @@ static void a_region_that_cannot_be_is_refused(void **state)
     assert_int_equal(verbs_reg_mr(pd, addr, UINT64_MAX, 0, NULL, &h), RDL_ERR_LIMIT);
     assert_int_equal(f->n_requests, requests);
     assert_int_equal(f->verbs.objects[OBJ_MR].used, 0);
+    /* Hints are the device's to ignore. */
+    assert_int_equal(verbs_reg_mr(pd, addr, 1, ACC_HUGETLB | ACC_RELAXED_ORDERING, NULL, &h),
+                     RDL_OK);
+    assert_int_equal(f->n_requests, requests + 1);
 }
 
 static void limits_of_the_device_are_kept(void **state)

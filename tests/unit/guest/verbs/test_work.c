@@ -173,7 +173,7 @@ static void modify_checks_every_value(void **state)
 
     a.port = 2;
     a.pkey_index = 1;
-    a.access = 1u << 9;
+    a.access = 1u << 9 | ACC_RELAXED_ORDERING;
     assert_int_equal(verbs_modify_qp(w->qp, &a, TO_INIT, false, &e), RDL_ERR_INVAL);
     assert_int_equal(e.bad, QPA_PORT | QPA_PKEY_INDEX | QPA_ACCESS_FLAGS);
 
