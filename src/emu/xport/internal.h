@@ -83,6 +83,13 @@ enum drop_reason resp_receive(struct rc_qp *rc, const struct packet *p, const st
 /* The answer that waits; there must be one. */
 size_t resp_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx);
 
+struct resp_verdict;
+
+/* A request is refused for good, by @d: answers, ends the receive if @d says how, ends the queue
+ * pair.  @rx is the event of its packet.
+ */
+void resp_refuse(struct rc_qp *rc, const struct resp_verdict *d, ev_id rx);
+
 /* Completes the receive that is held, which must be there. */
 void resp_complete(struct rc_qp *rc, const struct completion *wc);
 

@@ -13,9 +13,18 @@
 
 static const struct resp_verdict accept = {.act = ACT_ACCEPT};
 
-static struct resp_verdict nak(enum pkt_act act, enum wc_status status)
+struct resp_verdict resp_nak(enum pkt_act act, enum wc_status status)
 {
-    return (struct resp_verdict){.act = act, .status = status};
+    static const enum syndrome says[] = {
+        [ACT_NAK_SEQUENCE] = SYN_NAK_PSN_SEQUENCE,
+        [ACT_RNR] = SYN_RNR_NAK,
+        [ACT_NAK_INVALID] = SYN_NAK_INVALID_REQUEST,
+        [ACT_NAK_ACCESS] = SYN_NAK_REMOTE_ACCESS,
+        [ACT_NAK_OPERATIONAL] = SYN_NAK_REMOTE_OPERATIONAL,
+    };
+
+    RDL_ASSERT((size_t)act < ARRAY_LEN(says) && says[act] != SYN_NONE);
+    return (struct resp_verdict){.act = act, .nak = says[act], .status = status};
 }
 
 static struct resp_verdict drop(enum drop_reason why)
@@ -34,7 +43,7 @@ static struct resp_verdict compared(struct resp_verdict d, struct compared value
 static struct resp_verdict check_psn(const struct resp_view *v, const struct packet *p)
 {
     const int32_t ahead = psn_diff(p->bth.psn, v->expected);
-    struct resp_verdict d = nak(ACT_NAK_SEQUENCE, WCS_SUCCESS);
+    struct resp_verdict d = resp_nak(ACT_NAK_SEQUENCE, WCS_SUCCESS);
 
     if (ahead == 0)
         return accept;
@@ -50,12 +59,12 @@ static struct resp_verdict check_psn(const struct resp_view *v, const struct pac
 static struct resp_verdict check_opcode(const struct resp_view *v, const struct packet *p)
 {
     (void)v;
-    return p->op->carried ? accept : nak(ACT_NAK_INVALID, WCS_SUCCESS);
+    return p->op->carried ? accept : resp_nak(ACT_NAK_INVALID, WCS_SUCCESS);
 }
 
 static struct resp_verdict check_op_sequence(const struct resp_view *v, const struct packet *p)
 {
-    return op_may_follow(v->open, p->op) ? accept : nak(ACT_NAK_INVALID, WCS_SUCCESS);
+    return op_may_follow(v->open, p->op) ? accept : resp_nak(ACT_NAK_INVALID, WCS_SUCCESS);
 }
 
 static struct resp_verdict check_length(const struct resp_view *v, const struct packet *p)
@@ -68,8 +77,9 @@ static struct resp_verdict check_length(const struct resp_view *v, const struct 
         c.least = v->mtu;
     else if (p->op->pos == OPP_LAST)
         c.least = 1;
-    return c.found >= c.least && c.found <= c.most ? accept
-                                                   : compared(nak(ACT_NAK_INVALID, WCS_SUCCESS), c);
+    if (c.found >= c.least && c.found <= c.most)
+        return accept;
+    return compared(resp_nak(ACT_NAK_INVALID, WCS_SUCCESS), c);
 }
 
 static const struct {
@@ -86,13 +96,13 @@ static struct resp_verdict check_recv_wqe(const struct delivery_view *v, const s
 {
     (void)p;
     if (v->got == FETCH_EMPTY)
-        return (struct resp_verdict){.act = ACT_RNR};
+        return resp_nak(ACT_RNR, WCS_SUCCESS);
     return accept;
 }
 
 static struct resp_verdict check_recv_form(const struct delivery_view *v, const struct packet *p)
 {
-    const struct resp_verdict refused = nak(ACT_NAK_OPERATIONAL, WCS_LOC_QP_OP_ERR);
+    const struct resp_verdict refused = resp_nak(ACT_NAK_OPERATIONAL, WCS_LOC_QP_OP_ERR);
     const struct recv_wqe *w = v->wqe;
 
     (void)p;
@@ -111,15 +121,15 @@ static struct resp_verdict check_recv_length(const struct delivery_view *v, cons
     if (c.found <= c.most)
         return accept;
     return compared(profile_has(v->profile, TRAIT_SHORT_RECV_IS_LEN_ERR)
-                        ? nak(ACT_NAK_INVALID, WCS_LOC_LEN_ERR)
-                        : nak(ACT_NAK_OPERATIONAL, WCS_LOC_QP_OP_ERR),
+                        ? resp_nak(ACT_NAK_INVALID, WCS_LOC_LEN_ERR)
+                        : resp_nak(ACT_NAK_OPERATIONAL, WCS_LOC_QP_OP_ERR),
                     c);
 }
 
 /* Only what this packet touches is looked at. */
 static struct resp_verdict check_recv_keys(const struct delivery_view *v, const struct packet *p)
 {
-    struct resp_verdict d = nak(ACT_NAK_OPERATIONAL, WCS_LOC_PROT_ERR);
+    struct resp_verdict d = resp_nak(ACT_NAK_OPERATIONAL, WCS_LOC_PROT_ERR);
 
     d.rule = sge_check(v->hca, v->pdn, v->wqe->sge, v->at, p->payload_bytes, &d.bad);
     return d.rule == RULE_NONE ? accept : d;

@@ -35,12 +35,16 @@ struct delivery_view {
 
 struct resp_verdict {
     enum pkt_act act;       /* ACCEPT, DUPLICATE, NAK_*, RNR or DROP */
+    enum syndrome nak;      /* of the answer to a NAK_* or RNR; NONE otherwise */
     enum rule rule;         /* which one objected */
     struct compared values; /* that it compared */
     enum drop_reason drop;
     enum wc_status status; /* how the receive ends with a NAK_*; SUCCESS: it is flushed */
     struct sge bad;        /* with LOC_PROT_ERR: the piece of the receive whose key was refused */
 };
+
+/* The verdict that refuses a packet with @act, a NAK_* or RNR; @status: how the receive ends. */
+struct resp_verdict resp_nak(enum pkt_act act, enum wc_status status);
 
 /* @p->op may be reserved: its name is NULL then. */
 struct resp_verdict resp_decide(const struct resp_view *v, const struct packet *p);

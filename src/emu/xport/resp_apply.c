@@ -165,8 +165,7 @@ static void deliver(struct rc_qp *rc, const struct packet *p, ev_id rx)
         acknowledge(rc, rx);
 }
 
-/* The request is refused for good: answer, end the receive, end the queue pair. */
-static void refuse(struct rc_qp *rc, const struct resp_verdict *d, ev_id rx)
+void resp_refuse(struct rc_qp *rc, const struct resp_verdict *d, ev_id rx)
 {
     const struct completion wc = {
         .wr_id = rc->resp.wqe.wr_id,
@@ -176,10 +175,8 @@ static void refuse(struct rc_qp *rc, const struct resp_verdict *d, ev_id rx)
         .rule = d->rule,
         .values = d->values,
     };
-    const enum syndrome kind =
-        d->act == ACT_NAK_INVALID ? SYN_NAK_INVALID_REQUEST : SYN_NAK_REMOTE_OPERATIONAL;
 
-    answer(rc, aeth_pack(kind, 0), rc->resp.expected, rx);
+    answer(rc, aeth_pack(d->nak, 0), rc->resp.expected, rx);
     if (d->status != WCS_SUCCESS && rc->resp.has_wqe)
         resp_complete(rc, &wc);
     rc_fail(rc);
@@ -242,11 +239,11 @@ static void apply(struct rc_qp *rc, const struct packet *p, const struct resp_ve
         RC_COUNT(rc, out_of_sequence);
         r->seq_nak_out = true;
         r->seq_naks++;
-        answer(rc, aeth_pack(SYN_NAK_PSN_SEQUENCE, 0), r->expected, rx);
+        answer(rc, aeth_pack(d->nak, 0), r->expected, rx);
         break;
     case ACT_RNR:
         r->rnr_nak_out = true;
-        answer(rc, aeth_pack(SYN_RNR_NAK, (uint8_t)rc->qp.attr.min_rnr_timer), r->expected, rx);
+        answer(rc, aeth_pack(d->nak, (uint8_t)rc->qp.attr.min_rnr_timer), r->expected, rx);
         break;
     case ACT_DROP:
         RC_COUNT(rc, out_of_sequence);
@@ -254,7 +251,7 @@ static void apply(struct rc_qp *rc, const struct packet *p, const struct resp_ve
     default:
         if (d->status == WCS_LOC_PROT_ERR)
             rc_trace_key(rc, &d->bad, d->rule, ACC_LOCAL_WRITE);
-        refuse(rc, d, rx);
+        resp_refuse(rc, d, rx);
         break;
     }
 }

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "emu/xport/internal.h"
+#include "emu/xport/resp.h"
 #include "rig.h"
 
 static struct rig *rig_default(void)
@@ -357,6 +359,44 @@ static void requests_out_of_form_are_answered_and_end_the_responder(void **state
     }
 }
 
+/* What is refused for good is told as what it is, and ends the receive as the verdict says. */
+static void a_refusal_is_answered_with_the_nak_of_its_verdict(void **state)
+{
+    static const struct {
+        enum pkt_act act;
+        enum syndrome nak;
+        enum wc_status status, receive, request;
+    } rows[] = {
+        {ACT_NAK_INVALID, SYN_NAK_INVALID_REQUEST, WCS_LOC_LEN_ERR, WCS_LOC_LEN_ERR,
+         WCS_REM_INV_REQ_ERR},
+        {ACT_NAK_ACCESS, SYN_NAK_REMOTE_ACCESS, WCS_SUCCESS, WCS_WR_FLUSH_ERR, WCS_REM_ACCESS_ERR},
+        {ACT_NAK_OPERATIONAL, SYN_NAK_REMOTE_OPERATIONAL, WCS_LOC_PROT_ERR, WCS_LOC_PROT_ERR,
+         WCS_REM_OP_ERR},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct resp_verdict d = resp_nak(rows[i].act, rows[i].status);
+        struct rig *r = rig_default();
+
+        assert_int_equal(d.act, rows[i].act);
+        assert_int_equal(d.nak, rows[i].nak);
+        rig_recv(r, 7, 0, 1024);
+        rig_send(r, 1, 0, 257);
+        rig_rule(r, 0, ANY, 101, 1, RIG_LOSE);
+        rig_run_until(r, 5000); /* the receive is held: half of its message is there */
+        resp_refuse(rc_of(r->host[1].qp), &d, 0);
+        rc_wake(rc_of(r->host[1].qp));
+        rig_run(r);
+        assert_int_equal(rig_count(r, EV_tx, 1, "syndrome", rows[i].nak), 1);
+        assert_int_equal(rig_event(r, EV_tx, 1, 0)->u.tx.psn, 101);
+        rig_expect(r, 1, WQ_RECV, 0, 7, rows[i].receive);
+        rig_expect(r, 0, WQ_SEND, 0, 1, rows[i].request);
+        assert_int_equal(r->host[1].qp->state, QPS_ERR);
+        rig_free(r);
+    }
+}
+
 /* 1 is acknowledged by the NAK for 2; 2 ends with what the NAK says; 3 is flushed. */
 static void every_nak_ends_the_request_that_it_names(void **state)
 {
@@ -559,6 +599,7 @@ int main(void)
         cmocka_unit_test(reset_gives_everything_back_without_completions),
         cmocka_unit_test(a_drained_queue_finishes_what_it_started),
         cmocka_unit_test(requests_out_of_form_are_answered_and_end_the_responder),
+        cmocka_unit_test(a_refusal_is_answered_with_the_nak_of_its_verdict),
         cmocka_unit_test(every_nak_ends_the_request_that_it_names),
         cmocka_unit_test(a_response_of_the_wrong_kind_is_a_bad_response),
         cmocka_unit_test(ghosts_change_nothing),

@@ -44,6 +44,7 @@ static void the_psn_decides_first(void **state)
         const struct resp_verdict d = resp_decide(&v, &p);
 
         assert_int_equal(d.act, rows[i].act);
+        assert_int_equal(d.nak, d.act == ACT_NAK_SEQUENCE ? SYN_NAK_PSN_SEQUENCE : SYN_NONE);
         assert_int_equal(d.drop, rows[i].drop);
         assert_int_equal(d.rule, d.act == ACT_ACCEPT ? RULE_NONE : RULE_RESP_PSN);
         assert_int_equal(d.values.least, d.act == ACT_ACCEPT ? 0 : rows[i].expected);
