@@ -65,7 +65,10 @@
       "a QP in ERR completes everything posted with WR_FLUSH_ERR, in order  [IBTA1 10.3.1 "        \
       "(unverified)]")                                                                             \
     X(RULE, SQ_FORM, 25,                                                                           \
-      "a send WQE must be one that the device can parse  [virtio-rdma RFC, Send Queue Operation]")
+      "a send WQE must be one that the device can parse  [virtio-rdma RFC, Send Queue Operation]") \
+    X(RULE, RESP_PAD, 40,                                                                          \
+      "payload and pad together are a multiple of 4 bytes, and FIRST and MIDDLE have no pad  "     \
+      "[IBTA1 9.7.4.1 (unverified)]")
 
 #define RULE_MEMBER(prefix, name, value, text) prefix##_##name = (value),
 enum rule { ENUM_RULE(RULE_MEMBER) };

@@ -5,16 +5,11 @@
 #include "emu/base/cursor.h"
 #include "emu/wire/icrc.h"
 
-static uint32_t pad_bytes(uint32_t payload_bytes)
-{
-    return -payload_bytes & 3u;
-}
-
 size_t packet_frame_bytes(const struct packet *p)
 {
     return ETH_BYTES + ip_header_bytes(p->ip.version) + UDP_BYTES + BTH_BYTES +
            op_headers_bytes(op_info(p->bth.opcode)->headers) + p->payload_bytes +
-           pad_bytes(p->payload_bytes) + ICRC_BYTES;
+           packet_pad_bytes(p->payload_bytes) + ICRC_BYTES;
 }
 
 /* From the Ethernet header to the UDP header; @in stands at the BTH afterwards and ends with the
@@ -174,7 +169,7 @@ uint8_t *packet_build(const struct packet *p, uint8_t *frame)
     ip.protocol = IP_PROTOCOL_UDP;
     ip.payload_bytes = (uint16_t)ip_payload;
     udp.bytes = (uint16_t)ip_payload;
-    bth.pad_bytes = (uint8_t)pad_bytes(p->payload_bytes);
+    bth.pad_bytes = (uint8_t)packet_pad_bytes(p->payload_bytes);
 
     eth_build(&eth, &out);
     ip_build(&ip, &out);

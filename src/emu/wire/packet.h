@@ -41,6 +41,12 @@ struct packet {
     struct compared refused;     /* by packet_parse(): what the check that failed compared */
 };
 
+/* The pad that a payload of so many bytes needs: both together are a multiple of 4. */
+static inline uint32_t packet_pad_bytes(uint32_t payload_bytes)
+{
+    return -payload_bytes & 3u;
+}
+
 /* All bytes of the frame that @p describes: ip.version, bth.opcode and payload_bytes count. */
 size_t packet_frame_bytes(const struct packet *p);
 
@@ -56,13 +62,14 @@ size_t packet_frame_bytes(const struct packet *p);
  *	transport version		DROP_BAD_VERSION
  *	opcode defined			DROP_BAD_OPCODE
  *	extension headers there		DROP_SHORT
- *	pad count			DROP_BAD_PAD
+ *	pad count			DROP_BAD_PAD: more than there is
  *
  * The ICRC comes before anything that it protects, so that a damaged frame is never answered.  With
  * DROP_BAD_OPCODE everything up to bth is filled, and @out->op->name is NULL: a responder may send
  * a NAK.  With other failures @out is filled as far as the checks went, and zero beyond.
  * Bytes after the IP packet (Ethernet padding) are accepted and ignored.  Whether the MAC, GID,
- * QPN or P_Key are anybody's is not asked here.
+ * QPN or P_Key are anybody's is not asked here, nor whether the pad is what the payload needs: who
+ * may answer has to.
  */
 enum drop_reason packet_parse(struct packet *out, const uint8_t *frame, size_t len);
 

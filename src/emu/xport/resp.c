@@ -82,6 +82,19 @@ static struct resp_verdict check_length(const struct resp_view *v, const struct 
     return compared(resp_nak(ACT_NAK_INVALID, WCS_SUCCESS), c);
 }
 
+/* Without TRAIT_PAD_CHECKED only WRITEs are looked at. */
+static struct resp_verdict check_pad(const struct resp_view *v, const struct packet *p)
+{
+    const bool leaves_open = p->op->pos == OPP_FIRST || p->op->pos == OPP_MIDDLE;
+    const uint32_t pad = leaves_open ? 0 : packet_pad_bytes(p->payload_bytes);
+
+    if (p->op->kind != OPK_WRITE && !profile_has(v->profile, TRAIT_PAD_CHECKED))
+        return accept;
+    if (p->bth.pad_bytes == pad)
+        return accept;
+    return compared(resp_nak(ACT_NAK_INVALID, WCS_SUCCESS), compared_one(pad, p->bth.pad_bytes));
+}
+
 static const struct {
     enum rule rule;
     struct resp_verdict (*check)(const struct resp_view *, const struct packet *);
@@ -90,6 +103,7 @@ static const struct {
     {RULE_RESP_OPCODE, check_opcode},
     {RULE_RESP_OP_SEQUENCE, check_op_sequence},
     {RULE_RESP_LENGTH, check_length},
+    {RULE_RESP_PAD, check_pad},
 };
 
 static struct resp_verdict check_recv_wqe(const struct delivery_view *v, const struct packet *p)

@@ -329,6 +329,8 @@ static void requests_out_of_form_are_answered_and_end_the_responder(void **state
         {0xff, OP_RC_SEND_ONLY, 257, RULE_RESP_LENGTH},
         {OP_RC_SEND_FIRST, OP_RC_SEND_LAST, 0, RULE_RESP_LENGTH},
         {OP_RC_SEND_FIRST, OP_RC_SEND_LAST, 257, RULE_RESP_LENGTH},
+        {0xff, OP_RC_SEND_ONLY, 5, RULE_RESP_PAD}, /* none of them has a pad */
+        {OP_RC_SEND_FIRST, OP_RC_SEND_LAST, 255, RULE_RESP_PAD},
     };
     static const uint8_t payload[300] = {1};
 
@@ -554,6 +556,9 @@ static void whatever_arrives_the_invariants_hold(void **state)
             p.aeth.syndrome = (uint8_t)prng_below(&dice, round % 2 ? 256 : 64);
             p.payload = payload;
             p.payload_bytes = (uint32_t)prng_below(&dice, round % 3 ? 257 : 4097);
+            p.bth.pad_bytes = (uint8_t)packet_pad_bytes(p.payload_bytes);
+            if (prng_below(&dice, 16) == 0)
+                p.bth.pad_bytes ^= 1;
             rig_inject(r, to, &p);
             assert_null(xport_invariant(r->host[to].qp));
             rig_run_until(r, sim_now(&r->sim) + prng_below(&dice, 500));

@@ -123,6 +123,7 @@ static void other_rules_stay_when_lengths_are_not_checked(void **state)
         {OP_RC_SEND_FIRST, 0, 0, RULE_NONE},
         {OP_RC_SEND_FIRST, 1, 256, RULE_RESP_PSN},
         {OP_RC_SEND_MIDDLE, 0, 256, RULE_RESP_OP_SEQUENCE},
+        {OP_RC_SEND_ONLY, 0, 255, RULE_NONE}, /* nor is the pad */
         {OP_RC_RDMA_WRITE_ONLY, 0, 256, RULE_RESP_OPCODE},
     };
     const struct resp_view v = {.mtu = 256, .profile = PROFILE_rxe};
@@ -136,6 +137,49 @@ static void other_rules_stay_when_lengths_are_not_checked(void **state)
         };
 
         assert_int_equal(resp_decide(&v, &p).rule, rows[i].rule);
+    }
+}
+
+/* PAD_CHECKED, of the receiver: five bytes come alone, and the program of the receiver sees five,
+ * or nothing.  What a SEND_FIRST counts as its pad is no part of the message.
+ */
+static void the_pad_is_checked_by_profile(void **state)
+{
+    static const struct {
+        uint8_t opcode, pad;
+        uint32_t bytes;
+    } rows[] = {
+        {OP_RC_SEND_ONLY, 0, 5},
+        {OP_RC_SEND_ONLY, 3, 4},
+        {OP_RC_SEND_FIRST, 3, 256},
+    };
+    static const uint8_t payload[256] = {1, 2, 3, 4, 5};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        for (enum profile p = PROFILE_iba; p <= PROFILE_rxe; p++) {
+            struct rig *r = rig_with(rig_defaults(), PROFILE_iba, p);
+            struct packet in = rig_packet(r, 1, rows[i].opcode, 100);
+
+            in.payload = payload;
+            in.payload_bytes = rows[i].bytes;
+            in.bth.pad_bytes = rows[i].pad;
+            rig_recv(r, 7, 4096, 1024);
+            rig_inject(r, 1, &in);
+            rig_run(r);
+            assert_int_equal(rig_count(r, EV_tx, 1, "syndrome", SYN_NAK_INVALID_REQUEST),
+                             profile_has(p, TRAIT_PAD_CHECKED));
+            if (profile_has(p, TRAIT_PAD_CHECKED)) {
+                assert_int_equal(rig_event(r, EV_rx, 1, 0)->u.rx.rule, RULE_RESP_PAD);
+                rig_expect(r, 1, WQ_RECV, 0, 7, WCS_WR_FLUSH_ERR);
+            } else if (rows[i].opcode == OP_RC_SEND_ONLY) {
+                rig_expect(r, 1, WQ_RECV, 0, 7, WCS_SUCCESS);
+                assert_int_equal(r->host[1].wc[WQ_RECV][0].bytes, rows[i].bytes);
+            } else {
+                assert_int_equal(rig_rc(r, 1)->resp.received, rows[i].bytes);
+            }
+            rig_free(r);
+        }
     }
 }
 
@@ -206,6 +250,7 @@ int main(void)
         cmocka_unit_test(retry_cnt_6_ends_everywhere),
         cmocka_unit_test(lengths_are_checked_by_profile),
         cmocka_unit_test(other_rules_stay_when_lengths_are_not_checked),
+        cmocka_unit_test(the_pad_is_checked_by_profile),
         cmocka_unit_test(a_short_receive_is_refused_by_profile),
         cmocka_unit_test(what_follows_an_rnr_nak_is_answered_by_profile),
         cmocka_unit_test(a_waiting_rnr_nak_is_not_replaced),

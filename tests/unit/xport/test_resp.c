@@ -7,7 +7,7 @@
 static struct packet request(uint8_t opcode, uint32_t psn, uint32_t bytes)
 {
     return (struct packet){
-        .bth = {.opcode = opcode, .psn = {psn}},
+        .bth = {.opcode = opcode, .psn = {psn}, .pad_bytes = (uint8_t)packet_pad_bytes(bytes)},
         .op = op_info(opcode),
         .payload_bytes = bytes,
     };
@@ -106,6 +106,48 @@ static void positions_and_lengths_have_their_rules(void **state)
     }
 }
 
+static void the_pad_fills_the_last_word_and_no_other(void **state)
+{
+    enum { NO = 0xff };
+    static const struct {
+        uint8_t open, opcode;
+        uint32_t bytes, pad, wanted;
+    } rows[] = {
+        {NO, OP_RC_SEND_ONLY, 0, 0, 0},
+        {NO, OP_RC_SEND_ONLY, 4, 0, 0},
+        {NO, OP_RC_SEND_ONLY, 5, 3, 3},
+        {NO, OP_RC_SEND_ONLY_WITH_IMM, 6, 2, 2},
+        {NO, OP_RC_SEND_ONLY, 5, 0, 3}, /* ends within a word */
+        {NO, OP_RC_SEND_ONLY, 5, 2, 3},
+        {NO, OP_RC_SEND_ONLY, 4, 3, 0},
+        {NO, OP_RC_SEND_ONLY, 0, 1, 0},
+        {NO, OP_RC_SEND_FIRST, 256, 0, 0},
+        {NO, OP_RC_SEND_FIRST, 256, 3, 0},
+        {OP_RC_SEND_FIRST, OP_RC_SEND_MIDDLE, 256, 0, 0},
+        {OP_RC_SEND_FIRST, OP_RC_SEND_MIDDLE, 256, 1, 0},
+        {OP_RC_SEND_FIRST, OP_RC_SEND_LAST, 255, 1, 1},
+        {OP_RC_SEND_FIRST, OP_RC_SEND_LAST, 255, 0, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct resp_view v = {.open = rows[i].open == NO ? NULL : op_info(rows[i].open),
+                                    .mtu = 256};
+        struct packet p = request(rows[i].opcode, 0, rows[i].bytes);
+        const bool right = rows[i].pad == rows[i].wanted;
+        struct resp_verdict d;
+
+        p.bth.pad_bytes = (uint8_t)rows[i].pad;
+        d = resp_decide(&v, &p);
+        assert_int_equal(d.act, right ? ACT_ACCEPT : ACT_NAK_INVALID);
+        assert_int_equal(d.nak, right ? SYN_NONE : SYN_NAK_INVALID_REQUEST);
+        assert_int_equal(d.rule, right ? RULE_NONE : RULE_RESP_PAD);
+        assert_int_equal(d.values.least, right ? 0 : rows[i].wanted);
+        assert_int_equal(d.values.most, d.values.least);
+        assert_int_equal(d.values.found, right ? 0 : rows[i].pad);
+    }
+}
+
 /* What needs no region: the receive's presence, form and size.  test_errors.c has the keys. */
 static void a_delivery_needs_a_receive_that_fits(void **state)
 {
@@ -153,6 +195,7 @@ int main(void)
         cmocka_unit_test(the_psn_decides_first),
         cmocka_unit_test(a_reserved_opcode_behind_a_gap_draws_a_sequence_nak),
         cmocka_unit_test(positions_and_lengths_have_their_rules),
+        cmocka_unit_test(the_pad_fills_the_last_word_and_no_other),
         cmocka_unit_test(a_delivery_needs_a_receive_that_fits),
     };
 
