@@ -21,7 +21,7 @@
  *
  * Responder.  expected is the PSN of the next request packet; wqe is the receive of the message
  * that is open.  One answer can wait to be sent: the newest acknowledge, or a NAK, which no
- * acknowledge replaces.
+ * acknowledge replaces.  A NAK that asks for a packet does not outlive its arrival.
  *
  * Writers: of rc_req req.c, req_build.c, retry.c and comp_apply.c, of rc_resp resp_apply.c; of both
  * xport.c when a queue pair is made or modified, and flush.c when it ends.  Reading is free.
@@ -96,7 +96,13 @@ struct rc_answer {
     uint8_t syndrome; /* as in the AETH */
     struct psn psn;
     uint32_t msn;
-    ev_id cause; /* the rx that it answers */
+    ev_id cause;   /* the rx that it answers */
+    bool owes_ack; /* a NAK: it speaks for an acknowledge that was asked for, too */
+    /* A sequence or RNR NAK: the last PSN behind its own whose packet was thrown away, and the rx
+     * of that; its own if none was.
+     */
+    struct psn beyond;
+    ev_id beyond_rx;
 };
 
 struct rc_resp {

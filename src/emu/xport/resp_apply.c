@@ -36,17 +36,71 @@ static bool outweighs(const struct rc_answer *a, uint8_t syndrome, struct psn ps
 
 static void answer(struct rc_qp *rc, uint8_t syndrome, struct psn psn, ev_id rx)
 {
-    struct rc_resp *r = &rc->resp;
+    struct rc_answer *a = &rc->resp.answer;
+    const bool owes_ack = a->pending && (is_ack(a->syndrome) || a->owes_ack);
 
-    if (outweighs(&r->answer, syndrome, psn))
+    if (outweighs(a, syndrome, psn)) {
+        a->owes_ack |= is_ack(syndrome);
         return;
-    r->answer = (struct rc_answer){true, syndrome, psn, r->msn, rx};
+    }
+    *a = (struct rc_answer){
+        .pending = true,
+        .syndrome = syndrome,
+        .psn = psn,
+        .msn = rc->resp.msn,
+        .cause = rx,
+        .owes_ack = owes_ack && !is_ack(syndrome),
+        .beyond = psn,
+        .beyond_rx = rx,
+    };
 }
 
 /* Acknowledges everything that was received in order. */
 static void acknowledge(struct rc_qp *rc, ev_id rx)
 {
     answer(rc, aeth_pack(SYN_ACK, AETH_NO_CREDITS), psn_add(rc->resp.expected, PSN_MASK), rx);
+}
+
+/* The packet @psn is ahead of the one that is expected, and thrown away: a NAK that waits knows. */
+static void note_thrown_away(struct rc_qp *rc, struct psn psn, ev_id rx)
+{
+    struct rc_answer *a = &rc->resp.answer;
+
+    if (a->pending && psn_diff(psn, a->beyond) > 0) {
+        a->beyond = psn;
+        a->beyond_rx = rx;
+    }
+}
+
+static void nak_sequence(struct rc_qp *rc, ev_id rx)
+{
+    struct rc_resp *r = &rc->resp;
+
+    r->seq_nak_out = true;
+    r->seq_naks++;
+    answer(rc, aeth_pack(SYN_NAK_PSN_SEQUENCE, 0), r->expected, rx);
+}
+
+/* The expected packet came and was taken.  A NAK that asked for it and did not leave yet is taken
+ * back.  What was thrown away behind that packet must come again all the same: then the NAK asks
+ * for that now.  Otherwise an acknowledge that it kept from leaving takes its place.
+ */
+static void reconsider(struct rc_qp *rc, ev_id rx)
+{
+    struct rc_answer *a = &rc->resp.answer;
+    const struct rc_answer was = *a;
+
+    if (!was.pending || is_ack(was.syndrome))
+        return;
+    a->pending = false;
+    if (psn_diff(was.beyond, rc->resp.expected) >= 0) {
+        nak_sequence(rc, was.beyond_rx);
+        a->owes_ack = was.owes_ack;
+        a->beyond = was.beyond;
+        a->beyond_rx = was.beyond_rx;
+    } else if (was.owes_ack) {
+        acknowledge(rc, rx);
+    }
 }
 
 static void trace_answer(const struct rc_qp *rc, size_t frame_bytes, ev_id *ret_tx)
@@ -161,6 +215,7 @@ static void deliver(struct rc_qp *rc, const struct packet *p, ev_id rx)
     r->open = op_ends(p->op) ? NULL : p->op;
     if (op_ends(p->op))
         finish_message(rc, p);
+    reconsider(rc, rx);
     if (p->bth.ack_req)
         acknowledge(rc, rx);
 }
@@ -237,9 +292,8 @@ static void apply(struct rc_qp *rc, const struct packet *p, const struct resp_ve
         break;
     case ACT_NAK_SEQUENCE:
         RC_COUNT(rc, out_of_sequence);
-        r->seq_nak_out = true;
-        r->seq_naks++;
-        answer(rc, aeth_pack(d->nak, 0), r->expected, rx);
+        nak_sequence(rc, rx);
+        note_thrown_away(rc, p->bth.psn, rx);
         break;
     case ACT_RNR:
         r->rnr_nak_out = true;
@@ -247,6 +301,7 @@ static void apply(struct rc_qp *rc, const struct packet *p, const struct resp_ve
         break;
     case ACT_DROP:
         RC_COUNT(rc, out_of_sequence);
+        note_thrown_away(rc, p->bth.psn, rx);
         break;
     default:
         if (d->status == WCS_LOC_PROT_ERR)

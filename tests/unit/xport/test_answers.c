@@ -85,6 +85,96 @@ static void an_answer_among_requests_asks_for_nothing(void **state)
     rig_free(r);
 }
 
+/* A packet that comes to host 1, which has no time to answer. */
+static void arrive(struct rig *r, uint32_t psn, bool ack_req)
+{
+    struct packet p = rig_packet(r, 1, OP_RC_SEND_ONLY, psn);
+
+    p.bth.ack_req = ack_req;
+    rig_inject(r, 1, &p);
+    assert_null(xport_invariant(r->host[1].qp));
+}
+
+/* Packets come while the port is busy, the first at PSN 100, each with `!` if it asks for an
+ * acknowledge.  What leaves then is one answer, or none.
+ */
+static void a_nak_that_waits_asks_for_what_is_missing_when_it_leaves(void **state)
+{
+    static const struct {
+        const char *come; /* '0' is PSN 100; '+' posts a receive */
+        enum syndrome kind;
+        uint32_t psn, msn;
+    } rows[] = {
+        {"++++1", SYN_NAK_PSN_SEQUENCE, 100, 0}, /* it waits, and nothing changes */
+        /* The packet comes late: what came before it was thrown away. */
+        {"++++10", SYN_NAK_PSN_SEQUENCE, 101, 1},
+        {"++++10!", SYN_NAK_PSN_SEQUENCE, 101, 1},
+        {"++++1230", SYN_NAK_PSN_SEQUENCE, 101, 1},
+        /* All come again: there is nothing to ask for. */
+        {"++++101", SYN_NONE, 0, 0},
+        {"++++101!", SYN_ACK, 101, 2},
+        {"++++1!01", SYN_NONE, 0, 0},
+        {"++++13012", SYN_NAK_PSN_SEQUENCE, 103, 3},
+        {"++++130123", SYN_NONE, 0, 0},
+        {"++++130123!", SYN_ACK, 103, 4},
+        /* An acknowledge that the NAK replaced, or kept from taking its place, is still owed. */
+        {"++++0!2", SYN_NAK_PSN_SEQUENCE, 101, 1},
+        {"++++0!21", SYN_NAK_PSN_SEQUENCE, 102, 2},
+        {"++++0!212", SYN_ACK, 102, 3},
+        {"++++0!12", SYN_ACK, 100, 1},
+        {"++++020!12", SYN_ACK, 102, 3},
+        {"++++0212", SYN_NONE, 0, 0},
+        /* A receive is missing, and posted before the packet comes again. */
+        {"0", SYN_RNR_NAK, 100, 0},
+        {"0+0", SYN_NONE, 0, 0},
+        {"0!+0!", SYN_ACK, 100, 1},
+        {"01+0", SYN_NAK_PSN_SEQUENCE, 101, 1},
+        {"012++01", SYN_NAK_PSN_SEQUENCE, 102, 2},
+        {"012+++012!", SYN_ACK, 102, 3},
+        {"+0!1+1", SYN_ACK, 101, 2}, /* owed for the first */
+        {"+101", SYN_RNR_NAK, 101, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rig *r = rig_default();
+        const struct ev *tx;
+
+        for (const char *c = rows[i].come; *c; c++) {
+            if (*c == '+')
+                rig_recv(r, 7, 0, 64);
+            else if (*c != '!')
+                arrive(r, 100 + (uint32_t)(*c - '0'), c[1] == '!');
+        }
+        rig_run(r);
+        assert_int_equal(rig_count(r, EV_tx, 1, NULL, 0), rows[i].kind != SYN_NONE);
+        if (rows[i].kind != SYN_NONE) {
+            tx = rig_event(r, EV_tx, 1, 0);
+            assert_int_equal(tx->u.tx.syndrome, rows[i].kind);
+            assert_int_equal(tx->u.tx.psn, rows[i].psn);
+            assert_int_equal(tx->u.tx.msn, rows[i].msn);
+        }
+        rig_free(r);
+    }
+}
+
+/* A NAK that left is followed by the next one as soon as something else is missing. */
+static void a_nak_that_left_is_not_taken_back(void **state)
+{
+    struct rig *r = rig_default();
+
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++)
+        rig_recv(r, i, 0, 64);
+    receive(r, 101, true);
+    receive(r, 100, false);
+    assert_int_equal(rig_count(r, EV_tx, 1, NULL, 0), 1);
+    receive(r, 102, true);
+    assert_int_equal(rig_count(r, EV_tx, 1, "syndrome", SYN_NAK_PSN_SEQUENCE), 2);
+    assert_int_equal(rig_event(r, EV_tx, 1, 1)->u.tx.psn, 101);
+    rig_free(r);
+}
+
 /* PSNs 100 to 102 are outstanding when one answer comes.  Each row: what rises by one. */
 static void each_answer_is_counted_as_what_it_is(void **state)
 {
@@ -136,6 +226,8 @@ int main(void)
         cmocka_unit_test(only_a_packet_that_asks_for_an_acknowledge_gets_one),
         cmocka_unit_test(a_repeated_packet_is_acknowledged_whether_it_asks_or_not),
         cmocka_unit_test(an_answer_among_requests_asks_for_nothing),
+        cmocka_unit_test(a_nak_that_waits_asks_for_what_is_missing_when_it_leaves),
+        cmocka_unit_test(a_nak_that_left_is_not_taken_back),
         cmocka_unit_test(each_answer_is_counted_as_what_it_is),
     };
 
