@@ -67,7 +67,8 @@
     X(WR, SEND_WITH_INV, 9, "send a message and invalidate a remote key")                          \
     X(WR, RDMA_READ_WITH_INV, 11, "read, then invalidate a local key")                             \
     X(WR, REG_MR, 0x20, "register a fast-register memory region")                                  \
-    X(WR, RECV, 0x1000, "receive: not an opcode of the send queue, used in traces")
+    X(WR, RECV, 0x1000, "receive: not an opcode of the send queue, used in traces")                \
+    X(WR, BIND_MW, 8, "let a memory window show a part of a region; not of the RFC")
 
 /* [libibverbs, enum ibv_wc_opcode]: the RFC's own list cannot say RECV. */
 #define ENUM_WC_OPCODE(X)                                                                          \

@@ -170,14 +170,54 @@
     F(S, cqn, le32, "completion queue")                                                            \
     F(S, flags, le32, "1: solicited, 2: next completion")
 
-/* struct cmd_post_send; the union has the size of its largest member, ud. */
+/* struct cmd_post_send; the union has the size of its largest member, ud.  Its members are the
+ * structures RFC_WR_*; facts/wr.h says which of them a request has.
+ */
 #define RFC_SQ_WQE(F, S)                                                                           \
     F(S, num_sge, le32, "SGEs that follow")                                                        \
     F(S, send_flags, le32, "send flags")                                                           \
     F(S, opcode, le32, "opcode")                                                                   \
     F(S, wr_id, le64, "work request ID")                                                           \
     F(S, ex, bytes4, "immediate data in network order, or key to invalidate")                      \
-    F(S, wr, bytes51, "rdma, atomic, ud or reg")
+    F(S, wr, bytes51, "rdma, atomic, ud, reg or bind")
+
+#define RFC_WR_RDMA(F, S)                                                                          \
+    F(S, remote_addr, le64, "address at the far side")                                             \
+    F(S, rkey, le32, "remote key")
+
+#define RFC_WR_ATOMIC(F, S)                                                                        \
+    F(S, remote_addr, le64, "address at the far side")                                             \
+    F(S, compare_add, le64, "what is compared, or added")                                          \
+    F(S, swap, le64, "what is written if it is equal")                                             \
+    F(S, rkey, le32, "remote key")
+
+/* With struct virtio_rdma_av in line. */
+#define RFC_WR_UD(F, S)                                                                            \
+    F(S, remote_qpn, le32, "QPN at the far side")                                                  \
+    F(S, remote_qkey, le32, "its Q_Key")                                                           \
+    F(S, av_port, le32, "port")                                                                    \
+    F(S, av_pdn, le32, "protection domain of the address")                                         \
+    F(S, av_sl_tclass_flowlabel, le32, "service level 31..28, class 27..20, flow label 19..0")     \
+    F(S, av_dgid, bytes16, "destination GID")                                                      \
+    F(S, av_gid_index, le8, "source GID index")                                                    \
+    F(S, av_static_rate, le8, "static rate")                                                       \
+    F(S, av_hop_limit, le8, "hop limit")                                                           \
+    F(S, av_dmac, bytes6, "destination MAC")                                                       \
+    F(S, av_reserved, bytes6, "reserved")
+
+#define RFC_WR_REG(F, S)                                                                           \
+    F(S, mrn, le32, "memory region")                                                               \
+    F(S, key, le32, "its new key")                                                                 \
+    F(S, access, le32, "access flags")
+
+/* Not of the RFC: what BIND_MW has in the union. */
+#define RFC_WR_BIND(F, S)                                                                          \
+    F(S, mw_rkey, le32, "key that the window has")                                                 \
+    F(S, rkey, le32, "key that it will have")                                                      \
+    F(S, mr_lkey, le32, "region that it will show")                                                \
+    F(S, access, le32, "access flags")                                                             \
+    F(S, addr, le64, "first byte")                                                                 \
+    F(S, length, le64, "bytes; 0: it shows nothing any more")
 
 #define RFC_RQ_WQE(F, S)                                                                           \
     F(S, num_sge, le32, "SGEs that follow")                                                        \
@@ -226,7 +266,12 @@
     S(sq_wqe, RFC_SQ_WQE)                                                                          \
     S(rq_wqe, RFC_RQ_WQE)                                                                          \
     S(sge, RFC_SGE)                                                                                \
-    S(cqe, RFC_CQE)
+    S(cqe, RFC_CQE)                                                                                \
+    S(wr_rdma, RFC_WR_RDMA)                                                                        \
+    S(wr_atomic, RFC_WR_ATOMIC)                                                                    \
+    S(wr_ud, RFC_WR_UD)                                                                            \
+    S(wr_reg, RFC_WR_REG)                                                                          \
+    S(wr_bind, RFC_WR_BIND)
 
 /* How a type is declared, read and written. */
 #define RFC_RAW_le8(f)      uint8_t f[1]
@@ -319,6 +364,11 @@ RFC_STRUCTS(RFC_DEFINE)
 /* The sizes that the RFC's text gives when it is read packed. */
 _Static_assert(sizeof(struct raw_config) == 640, "struct virtio_rdma_config");
 _Static_assert(sizeof(struct raw_sq_wqe) == 75, "struct cmd_post_send");
+_Static_assert(sizeof(struct raw_wr_rdma) == 12, "wr.rdma of struct cmd_post_send");
+_Static_assert(sizeof(struct raw_wr_atomic) == 28, "wr.atomic of struct cmd_post_send");
+_Static_assert(sizeof(struct raw_wr_ud) == 51, "wr.ud of struct cmd_post_send: the largest");
+_Static_assert(sizeof(struct raw_wr_reg) == 12, "wr.reg of struct cmd_post_send");
+_Static_assert(sizeof(struct raw_wr_bind) <= sizeof(struct raw_wr_ud), "fits into the union");
 _Static_assert(sizeof(struct raw_rq_wqe) == 12, "struct cmd_post_recv");
 _Static_assert(sizeof(struct raw_cqe) == 38, "struct virtio_rdma_cq_req");
 _Static_assert(sizeof(struct raw_port_attr) == 161, "struct rsp_query_port");

@@ -68,7 +68,24 @@
       "a send WQE must be one that the device can parse  [virtio-rdma RFC, Send Queue Operation]") \
     X(RULE, RESP_PAD, 40,                                                                          \
       "payload and pad together are a multiple of 4 bytes, and FIRST and MIDDLE have no pad  "     \
-      "[IBTA1 9.7.4.1 (unverified)]")
+      "[IBTA1 9.7.4.1 (unverified)]")                                                              \
+    X(RULE, POST_OPCODE, 70,                                                                       \
+      "when posting: the operation must be one of the QP's type: UC has SEND and RDMA WRITE, UD "  \
+      "has SEND  [libibverbs, ibv_post_send(3)]")                                                  \
+    X(RULE, POST_FLAGS, 71,                                                                        \
+      "when posting: only flags that exist, and FENCE only on RC  [libibverbs, ibv_post_send(3)]") \
+    X(RULE, POST_INLINE_OPCODE, 72,                                                                \
+      "when posting: only SEND and RDMA WRITE can carry their data inline  [libibverbs, "          \
+      "ibv_post_send(3)]")                                                                         \
+    X(RULE, POST_INLINE_LENGTH, 73,                                                                \
+      "when posting: inline data fits max_inline_data, and has no SGEs beside it  [libibverbs, "   \
+      "ibv_post_send(3)]")                                                                         \
+    X(RULE, POST_SGE_COUNT, 74,                                                                    \
+      "when posting: at most max_send_sge or max_recv_sge elements, and none where no data move  " \
+      "[libibverbs, ibv_post_send(3)]")                                                            \
+    X(RULE, POST_PARTS, 75,                                                                        \
+      "when posting: what a request names is of the QP's own host  [decision: handles of a lab "   \
+      "name their host]")
 
 #define RULE_MEMBER(prefix, name, value, text) prefix##_##name = (value),
 enum rule { ENUM_RULE(RULE_MEMBER) };

@@ -3,33 +3,101 @@
 
 #include "emu/base/assert.h"
 
-#define CODES(first, middle, last, only)                                                           \
-    {                                                                                              \
-        [OPP_FIRST] = OP_RC_##first, [OPP_MIDDLE] = OP_RC_##middle, [OPP_LAST] = OP_RC_##last,     \
-        [OPP_ONLY] = OP_RC_##only,                                                                 \
+#define RC (1u << QPT_RC)
+#define UC (1u << QPT_UC)
+#define UD (1u << QPT_UD)
+
+/* The opcodes of a message on @service that begins and goes on as @kind. */
+#define CODES(service, kind, last, only)                                                           \
+    [QPT_##service] = {                                                                            \
+        [OPP_FIRST] = OP_##service##_##kind##_FIRST,                                               \
+        [OPP_MIDDLE] = OP_##service##_##kind##_MIDDLE,                                             \
+        [OPP_LAST] = OP_##service##_##last,                                                        \
+        [OPP_ONLY] = OP_##service##_##only,                                                        \
     }
-#define CODE(only)                                                                                 \
-    {                                                                                              \
-        [OPP_ONLY] = OP_RC_##only                                                                  \
-    }
+/* Those of one that is a single packet. */
+#define CODE(service, only) [QPT_##service] = {[OPP_ONLY] = OP_##service##_##only}
 
 static const struct wr_info rows[] = {
-    {WR_SEND, WC_SEND, false, CODES(SEND_FIRST, SEND_MIDDLE, SEND_LAST, SEND_ONLY)},
-    {WR_SEND_WITH_IMM, WC_SEND, false,
-     CODES(SEND_FIRST, SEND_MIDDLE, SEND_LAST_WITH_IMM, SEND_ONLY_WITH_IMM)},
-    {WR_SEND_WITH_INV, WC_SEND, false,
-     CODES(SEND_FIRST, SEND_MIDDLE, SEND_LAST_WITH_INVALIDATE, SEND_ONLY_WITH_INVALIDATE)},
-    {WR_RDMA_WRITE, WC_RDMA_WRITE, false,
-     CODES(RDMA_WRITE_FIRST, RDMA_WRITE_MIDDLE, RDMA_WRITE_LAST, RDMA_WRITE_ONLY)},
-    {WR_RDMA_WRITE_WITH_IMM, WC_RDMA_WRITE, false,
-     CODES(RDMA_WRITE_FIRST, RDMA_WRITE_MIDDLE, RDMA_WRITE_LAST_WITH_IMM,
-           RDMA_WRITE_ONLY_WITH_IMM)},
-    {WR_RDMA_READ, WC_RDMA_READ, false, CODE(RDMA_READ_REQUEST)},
-    {WR_RDMA_READ_WITH_INV, WC_RDMA_READ, false, CODE(RDMA_READ_REQUEST)},
-    {WR_ATOMIC_CMP_AND_SWP, WC_COMP_SWAP, false, CODE(COMPARE_SWAP)},
-    {WR_ATOMIC_FETCH_AND_ADD, WC_FETCH_ADD, false, CODE(FETCH_ADD)},
-    {.opcode = WR_LOCAL_INV, .wc = WC_LOCAL_INV, .local = true},
-    {.opcode = WR_REG_MR, .wc = WC_REG_MR, .local = true},
+    {.opcode = WR_SEND,
+     .wc = WC_SEND,
+     .data = WR_DATA_TAKES,
+     .types = RC | UC | UD,
+     .code = {CODES(RC, SEND, SEND_LAST, SEND_ONLY), CODES(UC, SEND, SEND_LAST, SEND_ONLY),
+              CODE(UD, SEND_ONLY)}},
+    {.opcode = WR_SEND_WITH_IMM,
+     .wc = WC_SEND,
+     .data = WR_DATA_TAKES,
+     .imm = true,
+     .types = RC | UC | UD,
+     .code = {CODES(RC, SEND, SEND_LAST_WITH_IMM, SEND_ONLY_WITH_IMM),
+              CODES(UC, SEND, SEND_LAST_WITH_IMM, SEND_ONLY_WITH_IMM),
+              CODE(UD, SEND_ONLY_WITH_IMM)}},
+    {.opcode = WR_SEND_WITH_INV,
+     .wc = WC_SEND,
+     .data = WR_DATA_TAKES,
+     .invalidates = true,
+     .types = RC,
+     .code = {CODES(RC, SEND, SEND_LAST_WITH_INVALIDATE, SEND_ONLY_WITH_INVALIDATE)}},
+    {.opcode = WR_RDMA_WRITE,
+     .wc = WC_RDMA_WRITE,
+     .form = WR_FORM_RDMA,
+     .data = WR_DATA_TAKES,
+     .types = RC | UC,
+     .code = {CODES(RC, RDMA_WRITE, RDMA_WRITE_LAST, RDMA_WRITE_ONLY),
+              CODES(UC, RDMA_WRITE, RDMA_WRITE_LAST, RDMA_WRITE_ONLY)}},
+    {.opcode = WR_RDMA_WRITE_WITH_IMM,
+     .wc = WC_RDMA_WRITE,
+     .form = WR_FORM_RDMA,
+     .data = WR_DATA_TAKES,
+     .imm = true,
+     .types = RC | UC,
+     .code = {CODES(RC, RDMA_WRITE, RDMA_WRITE_LAST_WITH_IMM, RDMA_WRITE_ONLY_WITH_IMM),
+              CODES(UC, RDMA_WRITE, RDMA_WRITE_LAST_WITH_IMM, RDMA_WRITE_ONLY_WITH_IMM)}},
+    {.opcode = WR_RDMA_READ,
+     .wc = WC_RDMA_READ,
+     .form = WR_FORM_RDMA,
+     .data = WR_DATA_FILLS,
+     .types = RC,
+     .code = {CODE(RC, RDMA_READ_REQUEST)}},
+    {.opcode = WR_RDMA_READ_WITH_INV,
+     .wc = WC_RDMA_READ,
+     .form = WR_FORM_RDMA,
+     .data = WR_DATA_FILLS,
+     .invalidates = true,
+     .later = true,
+     .types = RC,
+     .code = {CODE(RC, RDMA_READ_REQUEST)}},
+    {.opcode = WR_ATOMIC_CMP_AND_SWP,
+     .wc = WC_COMP_SWAP,
+     .form = WR_FORM_ATOMIC,
+     .data = WR_DATA_FILLS,
+     .types = RC,
+     .code = {CODE(RC, COMPARE_SWAP)}},
+    {.opcode = WR_ATOMIC_FETCH_AND_ADD,
+     .wc = WC_FETCH_ADD,
+     .form = WR_FORM_ATOMIC,
+     .data = WR_DATA_FILLS,
+     .types = RC,
+     .code = {CODE(RC, FETCH_ADD)}},
+    {.opcode = WR_LOCAL_INV,
+     .wc = WC_LOCAL_INV,
+     .invalidates = true,
+     .local = true,
+     .later = true,
+     .types = RC},
+    {.opcode = WR_REG_MR,
+     .wc = WC_REG_MR,
+     .form = WR_FORM_REG,
+     .local = true,
+     .later = true,
+     .types = RC},
+    {.opcode = WR_BIND_MW,
+     .wc = WC_BIND_MW,
+     .form = WR_FORM_BIND,
+     .local = true,
+     .later = true,
+     .types = RC},
 };
 
 const struct wr_info *wr_info(uint32_t opcode)
@@ -41,11 +109,29 @@ const struct wr_info *wr_info(uint32_t opcode)
     return NULL;
 }
 
-bool wr_is_carried(uint32_t opcode)
+bool wr_is_of_type(enum qp_type type, uint32_t opcode)
 {
     const struct wr_info *row = wr_info(opcode);
 
-    return row && !row->local && op_info(row->code[OPP_ONLY])->carried;
+    return row && (row->types & (1u << type)) != 0;
+}
+
+bool wr_is_carried(enum qp_type type, uint32_t opcode)
+{
+    const struct wr_info *row = wr_info(opcode);
+
+    if (!wr_is_of_type(type, opcode) || row->later)
+        return false;
+    return row->local || op_info(row->code[type][OPP_ONLY])->carried;
+}
+
+enum wr_form wr_form(enum qp_type type, uint32_t opcode)
+{
+    const struct wr_info *row = wr_info(opcode);
+
+    if (!row)
+        return WR_FORM_NONE;
+    return type == QPT_UD ? WR_FORM_UD : row->form;
 }
 
 enum wc_opcode wr_completes_as(uint32_t opcode)

@@ -63,7 +63,7 @@ static void set_headers(struct rc_qp *rc, const struct rc_wqe *q, const struct c
     const bool ends = c->pos == OPP_LAST || c->pos == OPP_ONLY;
     struct packet *p = &rc->out;
 
-    p->bth.opcode = wr_info(q->w.opcode)->code[c->pos];
+    p->bth.opcode = wr_info(q->w.opcode)->code[QPT_RC][c->pos];
     p->bth.psn = rc_nxt(&rc->req);
     p->bth.ack_req = wants_ack(&rc->req, c);
     p->bth.solicited = ends && (q->w.flags & SF_SOLICITED);

@@ -23,8 +23,7 @@ static struct wqe_verdict check_form(const struct qp_config *c, const struct sen
 
 static struct wqe_verdict check_opcode(const struct qp_config *c, const struct send_wqe *w)
 {
-    (void)c;
-    return wr_is_carried(w->opcode) ? allowed : refuse(WCS_LOC_QP_OP_ERR, nothing);
+    return wr_is_carried(c->type, w->opcode) ? allowed : refuse(WCS_LOC_QP_OP_ERR, nothing);
 }
 
 static struct wqe_verdict check_inline(const struct qp_config *c, const struct send_wqe *w)

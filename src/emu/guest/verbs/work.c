@@ -47,7 +47,7 @@ static enum rdl_status check_send(const struct guest_qp *qp, const struct rdl_se
         return st;
     if (!state_takes_sends(qp->attr.state))
         return RDL_ERR_STATE;
-    if (!wr_is_carried(wr->opcode))
+    if (!wr_is_carried(qp->type, wr->opcode))
         return RDL_ERR_UNSUPPORTED;
     if (wr->flags & ~SEND_FLAGS_ALL)
         return RDL_ERR_INVAL;
