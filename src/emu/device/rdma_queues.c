@@ -10,6 +10,7 @@
 #include "emu/base/assert.h"
 #include "emu/device/internal.h"
 #include "emu/facts/rfc.h"
+#include "emu/facts/wr.h"
 
 /* Takes the next chain of @queue into d->chain. */
 static enum fetch pop(struct rdma *d, uint32_t queue)
@@ -57,6 +58,44 @@ static uint32_t body_of(const struct rdma *d, size_t head_bytes)
     return all > head_bytes ? all - (uint32_t)head_bytes : 0;
 }
 
+/* What a WQE says beside its head: the union, as its opcode reads it, and the key to invalidate. */
+static void decode_operation(enum qp_type type, const struct raw_sq_wqe *raw, struct send_wqe *out)
+{
+    const struct wr_info *row = wr_info(out->opcode);
+    struct rfc_wr_rdma rdma;
+    struct rfc_wr_atomic atomic;
+
+    if (!row)
+        return;
+    if (row->invalidates)
+        out->invalidate_rkey = ld_le32(raw->ex);
+    switch (type == QPT_UD ? WR_FORM_UD : row->form) {
+    case WR_FORM_NONE:
+        break;
+    case WR_FORM_RDMA:
+        rfc_wr_rdma_get(&rdma, (const struct raw_wr_rdma *)raw->wr);
+        out->remote_addr = rdma.remote_addr;
+        out->rkey = rdma.rkey;
+        break;
+    case WR_FORM_ATOMIC:
+        rfc_wr_atomic_get(&atomic, (const struct raw_wr_atomic *)raw->wr);
+        out->remote_addr = atomic.remote_addr;
+        out->compare_add = atomic.compare_add;
+        out->swap = atomic.swap;
+        out->rkey = atomic.rkey;
+        break;
+    case WR_FORM_REG:
+        rfc_wr_reg_get(&out->reg, (const struct raw_wr_reg *)raw->wr);
+        break;
+    case WR_FORM_BIND:
+        rfc_wr_bind_get(&out->bind, (const struct raw_wr_bind *)raw->wr);
+        break;
+    case WR_FORM_UD:
+        rfc_wr_ud_get(&out->ud, (const struct raw_wr_ud *)raw->wr);
+        break;
+    }
+}
+
 enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
 {
     struct rdma *d = ctx;
@@ -78,6 +117,7 @@ enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
     out->desc = d->chain.head;
     out->n_sge = wqe.num_sge;
     out->body_bytes = body_of(d, sizeof(raw));
+    decode_operation((enum qp_type)qp->config.type, &raw, out);
     if (wqe.send_flags & SF_INLINE)
         vq_chain_read(d->ram, &d->chain, sizeof(raw), out->inline_data,
                       min_u32(out->body_bytes, qp->config.max_inline_data));

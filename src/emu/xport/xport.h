@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/facts/rfc.h"
 #include "emu/hca/qp.h"
 #include "emu/wire/packet.h"
 
@@ -45,12 +46,26 @@ struct sge {
  *
  * The caller of fetch_* presets @sge (room for max_send_sge or max_recv_sge) and @inline_data
  * (room for max_inline_data); both may be the same memory, as a WQE has one or the other.
+ *
+ * Of the union, the member is filled that wr_form() says of the QP's type and the opcode; a SEND
+ * that is no datagram has none.
  */
 struct send_wqe {
     uint64_t wr_id;
     uint32_t opcode; /* enum wr_opcode, or anything */
     uint32_t flags;  /* set of enum send_flag_bit, or anything */
     uint8_t imm[4];
+    uint32_t invalidate_rkey; /* of an opcode that has one, which has no immediate data then */
+    union {
+        struct {
+            uint64_t remote_addr;       /* of WRITE, READ and atomics */
+            uint64_t compare_add, swap; /* of atomics */
+            uint32_t rkey;
+        };
+        struct rfc_wr_ud ud;
+        struct rfc_wr_reg reg;
+        struct rfc_wr_bind bind;
+    };
     uint32_t desc;       /* head of its chain, for complete() */
     bool truncated;      /* the chain ends before the fixed part does, or is no WQE at all */
     uint32_t n_sge;      /* as the WQE says */

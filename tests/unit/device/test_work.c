@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "emu/device/internal.h"
 #include "emu/facts/rules.h"
 
 #define SOURCE PAIR_MEM
@@ -171,6 +172,114 @@ static void a_wqe_is_read_as_far_as_it_goes(void **state)
     expect_refused(&(struct rfc_sq_wqe){.opcode = WR_REG_MR}, 0, WCS_LOC_QP_OP_ERR, RULE_SQ_OPCODE);
     expect_refused(&(struct rfc_sq_wqe){.opcode = UINT32_MAX}, 0, WCS_LOC_QP_OP_ERR,
                    RULE_SQ_OPCODE);
+}
+
+/* The bytes of the union of a send WQE, as the RFC's text puts them: each is its own offset in it,
+ * from 1.  Packed and little-endian, an integer at offset 8 begins with 0x09.
+ */
+static void numbered_union(struct rfc_sq_wqe *wqe)
+{
+    for (uint32_t i = 0; i < sizeof(wqe->wr); i++)
+        wqe->wr[i] = (uint8_t)(i + 1);
+}
+
+/* Posts a WQE with @opcode and the numbered union to a queue pair of @type, and fetches it as the
+ * transport would.
+ */
+static struct send_wqe fetch_numbered(struct machine *m, struct pair *p, enum qp_type type,
+                                      uint32_t opcode)
+{
+    struct rfc_sq_wqe wqe = {.opcode = opcode, .wr_id = 5, .ex = {0x11, 0x22, 0x33, 0x44}};
+    struct qp *qp = hca_qp(&m->rdma.hca, PAIR_SENDER);
+    struct send_wqe got = {.wr_id = 0};
+
+    numbered_union(&wqe);
+    qp->config.type = type;
+    pair_post_send(m, p, &wqe, NULL, 0);
+    assert_int_equal(rdma_fetch_send(&m->rdma, qp, &got), FETCH_OK);
+    qp->config.type = QPT_RC;
+    assert_int_equal(got.opcode, opcode);
+    assert_memory_equal(got.imm, wqe.ex, sizeof(got.imm));
+    return got;
+}
+
+static void the_union_is_read_as_the_operation_says(void **state)
+{
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+    struct send_wqe w = fetch_numbered(m, &p, QPT_RC, WR_RDMA_WRITE);
+
+    assert_true(w.remote_addr == 0x0807060504030201u);
+    assert_int_equal(w.rkey, 0x0c0b0a09);
+    w = fetch_numbered(m, &p, QPT_UC, WR_RDMA_WRITE_WITH_IMM);
+    assert_int_equal(w.rkey, 0x0c0b0a09);
+    w = fetch_numbered(m, &p, QPT_RC, WR_RDMA_READ);
+    assert_int_equal(w.rkey, 0x0c0b0a09);
+    w = fetch_numbered(m, &p, QPT_RC, WR_ATOMIC_CMP_AND_SWP);
+    assert_true(w.remote_addr == 0x0807060504030201u);
+    assert_true(w.compare_add == 0x100f0e0d0c0b0a09u);
+    assert_true(w.swap == 0x1817161514131211u);
+    assert_int_equal(w.rkey, 0x1c1b1a19);
+    w = fetch_numbered(m, &p, QPT_RC, WR_ATOMIC_FETCH_AND_ADD);
+    assert_true(w.compare_add == 0x100f0e0d0c0b0a09u);
+    assert_int_equal(w.rkey, 0x1c1b1a19);
+    w = fetch_numbered(m, &p, QPT_RC, WR_REG_MR);
+    assert_int_equal(w.reg.mrn, 0x04030201);
+    assert_int_equal(w.reg.key, 0x08070605);
+    assert_int_equal(w.reg.access, 0x0c0b0a09);
+    w = fetch_numbered(m, &p, QPT_RC, WR_BIND_MW);
+    assert_int_equal(w.bind.mw_rkey, 0x04030201);
+    assert_int_equal(w.bind.rkey, 0x08070605);
+    assert_int_equal(w.bind.mr_lkey, 0x0c0b0a09);
+    assert_int_equal(w.bind.access, 0x100f0e0d);
+    assert_true(w.bind.addr == 0x1817161514131211u);
+    assert_true(w.bind.length == 0x201f1e1d1c1b1a19u);
+}
+
+static void the_union_of_a_datagram_is_its_address(void **state)
+{
+    static const uint8_t dgid[GID_BYTES] = {21, 22, 23, 24, 25, 26, 27, 28,
+                                            29, 30, 31, 32, 33, 34, 35, 36};
+    static const uint8_t dmac[MAC_BYTES] = {40, 41, 42, 43, 44, 45};
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+    const struct send_wqe w = fetch_numbered(m, &p, QPT_UD, WR_SEND);
+
+    assert_int_equal(w.ud.remote_qpn, 0x04030201);
+    assert_int_equal(w.ud.remote_qkey, 0x08070605);
+    assert_int_equal(w.ud.av_port, 0x0c0b0a09);
+    assert_int_equal(w.ud.av_pdn, 0x100f0e0d);
+    assert_int_equal(w.ud.av_sl_tclass_flowlabel, 0x14131211);
+    assert_memory_equal(w.ud.av_dgid, dgid, sizeof(dgid));
+    assert_int_equal(w.ud.av_gid_index, 37);
+    assert_int_equal(w.ud.av_static_rate, 38);
+    assert_int_equal(w.ud.av_hop_limit, 39);
+    assert_memory_equal(w.ud.av_dmac, dmac, sizeof(dmac));
+}
+
+/* Immediate data are bytes in the order of the wire; a key is an integer like all others. */
+static void a_key_to_invalidate_is_no_immediate_data(void **state)
+{
+    static const struct {
+        uint32_t opcode, key;
+    } rows[] = {
+        {WR_SEND, 0},
+        {WR_SEND_WITH_IMM, 0},
+        {WR_SEND_WITH_INV, 0x44332211},
+        {WR_LOCAL_INV, 0x44332211},
+        {WR_RDMA_READ_WITH_INV, 0x44332211},
+        {UINT32_MAX, 0},
+    };
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct send_wqe w = fetch_numbered(m, &p, QPT_RC, rows[i].opcode);
+
+        assert_int_equal(w.invalidate_rkey, rows[i].key);
+        if (rows[i].opcode != WR_RDMA_READ_WITH_INV)
+            assert_true(w.remote_addr == 0); /* the union is not looked at */
+    }
 }
 
 /* Posts a chain of @n_readable and @n_writable of @segs to the send queue. */
@@ -372,6 +481,9 @@ int main(void)
         T(a_send_that_is_not_signaled_is_given_back_without_a_word),
         T(inline_data_travel_in_the_wqe),
         cmocka_unit_test(a_wqe_is_read_as_far_as_it_goes),
+        T(the_union_is_read_as_the_operation_says),
+        T(the_union_of_a_datagram_is_its_address),
+        T(a_key_to_invalidate_is_no_immediate_data),
         cmocka_unit_test(what_is_no_wqe_is_refused_by_its_form),
         T(a_completion_without_a_buffer_overflows_the_queue),
         T(a_buffer_that_is_too_small_for_a_cqe_counts_as_none),
