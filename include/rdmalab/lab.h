@@ -50,6 +50,12 @@ typedef struct {
 typedef struct {
     uint64_t raw;
 } rdl_qp;
+typedef struct {
+    uint64_t raw;
+} rdl_ah;
+typedef struct {
+    uint64_t raw;
+} rdl_mw;
 
 /* A fault is the lab's: its handle is an object's without the host. */
 typedef struct {

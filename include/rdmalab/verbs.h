@@ -14,6 +14,7 @@
 #define RDMALAB_VERBS_H
 
 #include "rdmalab/lab.h"
+#include "rdmalab/work.h"
 
 RDL_MUST_CHECK enum rdl_status rdl_alloc_pd(struct rdl_lab *lab, rdl_host host, const char *name,
                                             rdl_pd *ret);
@@ -135,48 +136,6 @@ RDL_MUST_CHECK enum rdl_status rdl_host_address(const struct rdl_lab *lab, rdl_h
                                                 uint32_t index, uint8_t ret_gid[16],
                                                 uint8_t ret_mac[6]);
 
-struct rdl_sge {
-    uint64_t addr;
-    uint32_t length;
-    uint32_t lkey;
-};
-
-#define RDL_SGE_MAX 32u /* elements of one work request */
-
-struct rdl_send_wr {
-    uint64_t wr_id;
-    uint32_t opcode; /* enum wr_opcode */
-    uint32_t flags;  /* set of enum send_flag_bit */
-    uint8_t imm[4];  /* as on the wire */
-    const struct rdl_sge *sge;
-    size_t n_sge;
-    const void *inline_data; /* with SF_INLINE instead of @sge: copied now */
-    size_t inline_bytes;
-};
-
-struct rdl_recv_wr {
-    uint64_t wr_id;
-    const struct rdl_sge *sge;
-    size_t n_sge;
-};
-
-/* Fills the ring, and kicks unless @nokick.
- *
- * Return: RDL_OK
- *	   RDL_ERR_STATE       the QP's state takes no such request
- *	   RDL_ERR_QUEUE_FULL  all entries are outstanding
- *	   RDL_ERR_INVAL       too many SGEs, inline data too long
- *	   RDL_ERR_UNSUPPORTED the opcode is not carried by this QP
- *	   RDL_ERR_STALE, RDL_ERR_BROKEN
- */
-RDL_MUST_CHECK enum rdl_status rdl_post_send(struct rdl_lab *lab, rdl_qp qp,
-                                             const struct rdl_send_wr *wr, bool nokick);
-RDL_MUST_CHECK enum rdl_status rdl_post_recv(struct rdl_lab *lab, rdl_qp qp,
-                                             const struct rdl_recv_wr *wr, bool nokick);
-
-/* Tells the device about posted work.  @send: the send queue, otherwise the receive queue. */
-RDL_MUST_CHECK enum rdl_status rdl_kick(struct rdl_lab *lab, rdl_qp qp, bool send);
-
 struct rdl_wc {
     uint64_t wr_id;
     uint32_t status; /* enum wc_status */
@@ -185,6 +144,7 @@ struct rdl_wc {
     uint32_t wc_flags;   /* set of enum wc_flag_bit */
     uint32_t vendor_err; /* enum rule: which one refused */
     uint8_t imm[4];
+    uint32_t invalidated_rkey; /* with WCF_WITH_INV: there are no immediate data then */
 };
 
 /* Takes up to @max completions out of @cq; *@ret_n may be 0. */

@@ -213,6 +213,22 @@ enum rdl_status rdl_post_recv(struct rdl_lab *lab, rdl_qp qp, const struct rdl_r
     ACT(lab, q, verbs_post_recv(q, wr, nokick));
 }
 
+enum rdl_status rdl_post_send_list(struct rdl_lab *lab, rdl_qp qp, const struct rdl_send_wr *wr,
+                                   size_t n, bool nokick, struct rdl_post_error *reterr)
+{
+    struct guest_qp *q = qp_of(lab, qp);
+
+    ACT(lab, q, verbs_post_send_list(q, wr, n, nokick, reterr));
+}
+
+enum rdl_status rdl_post_recv_list(struct rdl_lab *lab, rdl_qp qp, const struct rdl_recv_wr *wr,
+                                   size_t n, bool nokick, struct rdl_post_error *reterr)
+{
+    struct guest_qp *q = qp_of(lab, qp);
+
+    ACT(lab, q, verbs_post_recv_list(q, wr, n, nokick, reterr));
+}
+
 enum rdl_status rdl_kick(struct rdl_lab *lab, rdl_qp qp, bool send)
 {
     struct guest_qp *q = qp_of(lab, qp);

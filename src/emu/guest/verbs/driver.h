@@ -15,6 +15,22 @@
 
 #include "emu/guest/verbs/verbs.h"
 
+/* Where a datagram goes: what an address handle knows. */
+struct verbs_av {
+    uint32_t pdn;
+    uint8_t dgid[GID_BYTES], dmac[MAC_BYTES];
+    uint8_t port, sgid_index, hop_limit, traffic_class, sl, static_rate;
+    uint32_t flow_label;
+};
+
+/* A send work request that a driver is to put into its queue, and what its handles name. */
+struct verbs_send {
+    const struct rdl_send_wr *wr;
+    const struct verbs_av *av; /* of what is posted to a UD queue pair */
+    const struct guest_mr *mr; /* of REG_MR and BIND_MW */
+    uint32_t mw_rkey;          /* of BIND_MW: the key that the window has */
+};
+
 struct verbs_driver_ops {
     size_t object_bytes[VERBS_KINDS]; /* of the driver's objects */
 
@@ -39,7 +55,7 @@ struct verbs_driver_ops {
     /* Puts a work request into its queue; *@ret_entry is the entry that it took, for the event.
      * RDL_ERR_QUEUE_FULL, RDL_ERR_NOMEM, RDL_ERR_BROKEN.
      */
-    enum rdl_status (*post_send)(struct guest_qp *qp, const struct rdl_send_wr *wr,
+    enum rdl_status (*post_send)(struct guest_qp *qp, const struct verbs_send *send,
                                  uint32_t *ret_entry);
     enum rdl_status (*post_recv)(struct guest_qp *qp, const struct rdl_recv_wr *wr,
                                  uint32_t *ret_entry);

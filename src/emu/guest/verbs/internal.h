@@ -2,11 +2,12 @@
 /* What the files of the verbs share.
  *
  * request.c the request under way and its answers · object.c names and lives · verbs.c PDs, memory,
- * MRs · cq.c · qp.c · modify.c · work.c post, kick, poll
+ * MRs · cq.c · qp.c · modify.c · post.c what may be posted · work.c post, kick, poll
  */
 #ifndef EMU_GUEST_VERBS_INTERNAL_H
 #define EMU_GUEST_VERBS_INTERNAL_H
 
+#include "emu/facts/compared.h"
 #include "emu/guest/verbs/driver.h"
 #include "emu/guest/verbs/verbs.h"
 
@@ -51,6 +52,12 @@ uint64_t cq_completions(const struct guest_cq *cq);
 
 /* Completions that are there already are not about the life that begins for @qp. */
 void qp_forget_completions(struct guest_qp *qp);
+
+/* What objects to posting @wr to @qp: the rules POST_*, pure.  RULE_NONE: nothing does.  Neither
+ * its state nor whether the operation is carried out already is asked, nor are handles.
+ */
+struct objection post_decide_send(const struct guest_qp *qp, const struct rdl_send_wr *wr);
+struct objection post_decide_recv(const struct guest_qp *qp, const struct rdl_recv_wr *wr);
 
 /* What a modify that was done leaves the driver believing. */
 void modify_apply(struct guest_qp *qp);

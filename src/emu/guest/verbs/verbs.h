@@ -253,6 +253,12 @@ RDL_MUST_CHECK enum rdl_status verbs_post_send(struct guest_qp *qp, const struct
                                                bool nokick);
 RDL_MUST_CHECK enum rdl_status verbs_post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr,
                                                bool nokick);
+RDL_MUST_CHECK enum rdl_status verbs_post_send_list(struct guest_qp *qp,
+                                                    const struct rdl_send_wr *wr, size_t n,
+                                                    bool nokick, struct rdl_post_error *reterr);
+RDL_MUST_CHECK enum rdl_status verbs_post_recv_list(struct guest_qp *qp,
+                                                    const struct rdl_recv_wr *wr, size_t n,
+                                                    bool nokick, struct rdl_post_error *reterr);
 RDL_MUST_CHECK enum rdl_status verbs_kick(struct guest_qp *qp, bool send);
 RDL_MUST_CHECK enum rdl_status verbs_poll_cq(struct guest_cq *cq, size_t max, struct rdl_wc *ret,
                                              size_t *ret_n);

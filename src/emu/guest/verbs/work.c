@@ -3,8 +3,6 @@
 #include "emu/facts/wr.h"
 #include "emu/guest/verbs/internal.h"
 
-#define SEND_FLAGS_ALL (unsigned)(SF_FENCE | SF_SIGNALED | SF_SOLICITED | SF_INLINE)
-
 /* Bytes of a message, for events: at most what a field holds. */
 static uint32_t message_bytes(const struct rdl_sge *sge, size_t n)
 {
@@ -39,65 +37,162 @@ static bool state_takes_sends(uint32_t state)
     return state == QPS_RTS || state == QPS_SQD || state == QPS_SQE || state == QPS_ERR;
 }
 
-static enum rdl_status check_send(const struct guest_qp *qp, const struct rdl_send_wr *wr)
+/* The status of a request that @rule objects to. */
+static enum rdl_status refused_by(enum rule rule)
 {
-    const enum rdl_status st = postable(qp);
+    if (rule == RULE_NONE)
+        return RDL_OK;
+    return rule == RULE_POST_OPCODE ? RDL_ERR_UNSUPPORTED : RDL_ERR_INVAL;
+}
+
+/* The living region that @handle names, which must be of the host of @qp. */
+static enum rdl_status find_mr(const struct guest_qp *qp, rdl_mr handle, struct objection *by,
+                               const struct guest_mr **ret)
+{
+    const struct verbs *v = qp->o.verbs;
+    const struct guest_object *o = verbs_get(v, OBJ_MR, handle.raw);
+
+    if (handle.raw && verbs_host_of(handle.raw) != v->config.host + 1) {
+        by->rule = RULE_POST_PARTS;
+        return refused_by(by->rule);
+    }
+    if (!o)
+        return RDL_ERR_STALE;
+    *ret = (const struct guest_mr *)o;
+    return object_usable(o);
+}
+
+/* Finds what the handles of a request name.  Neither address handles nor memory windows can be made
+ * yet: a handle of one is stale.
+ */
+static enum rdl_status find_parts(const struct guest_qp *qp, struct verbs_send *send,
+                                  struct objection *by)
+{
+    switch (wr_form(qp->type, send->wr->opcode)) {
+    case WR_FORM_REG:
+        return find_mr(qp, send->wr->reg.mr, by, &send->mr);
+    case WR_FORM_UD:
+    case WR_FORM_BIND:
+        return RDL_ERR_STALE;
+    default:
+        return RDL_OK;
+    }
+}
+
+/* May the request be posted?  Rules of the verbs come first, so that who breaks one learns of it
+ * whether or not the operation is carried out yet.
+ */
+static enum rdl_status check_send(const struct guest_qp *qp, struct verbs_send *send,
+                                  struct objection *by)
+{
+    enum rdl_status st = postable(qp);
 
     if (st != RDL_OK)
         return st;
     if (!state_takes_sends(qp->attr.state))
         return RDL_ERR_STATE;
-    if (!wr_is_carried(qp->type, wr->opcode))
-        return RDL_ERR_UNSUPPORTED;
-    if (wr->flags & ~SEND_FLAGS_ALL)
-        return RDL_ERR_INVAL;
-    if (wr->flags & SF_INLINE)
-        return wr->n_sge == 0 && wr->inline_bytes <= qp->max_inline_data ? RDL_OK : RDL_ERR_INVAL;
-    return wr->n_sge <= qp->sq.max_sge ? RDL_OK : RDL_ERR_INVAL;
+    *by = post_decide_send(qp, send->wr);
+    st = refused_by(by->rule);
+    if (st == RDL_OK && !wr_is_carried(qp->type, send->wr->opcode))
+        st = RDL_ERR_UNSUPPORTED;
+    return st == RDL_OK ? find_parts(qp, send, by) : st;
 }
 
-enum rdl_status verbs_post_send(struct guest_qp *qp, const struct rdl_send_wr *wr, bool nokick)
+/* Posts one request; @ret_id is its event. */
+static enum rdl_status post_send(struct guest_qp *qp, const struct rdl_send_wr *wr, ev_id *ret_id,
+                                 struct objection *by)
 {
     const struct verbs *v = qp->o.verbs;
-    enum rdl_status st = check_send(qp, wr);
+    struct verbs_send send = {.wr = wr};
+    enum rdl_status st = check_send(qp, &send, by);
     uint32_t entry;
-    ev_id id;
 
     if (st == RDL_OK)
-        st = v->ops->post_send(qp, wr, &entry);
+        st = v->ops->post_send(qp, &send, &entry);
     if (st != RDL_OK)
         return st;
-    TRACE_ID(v->config.trace, id, post_send, .host = v->config.host, .qpn = qp->qpn,
+    TRACE_ID(v->config.trace, *ret_id, post_send, .host = v->config.host, .qpn = qp->qpn,
              .queue = qp->sq.queue, .desc = entry, .wr_id = wr->wr_id, .op = wr->opcode,
              .bytes = wr->flags & SF_INLINE ? (uint32_t)wr->inline_bytes
                                             : message_bytes(wr->sge, wr->n_sge),
              .flags = wr->flags);
-    if (!nokick)
-        kick_because(qp, true, id);
     return RDL_OK;
 }
 
-enum rdl_status verbs_post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr, bool nokick)
+static enum rdl_status post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr, ev_id *ret_id,
+                                 struct objection *by)
 {
     const struct verbs *v = qp->o.verbs;
     enum rdl_status st = postable(qp);
     uint32_t entry;
-    ev_id id;
 
     if (st == RDL_OK && qp->attr.state == QPS_RESET)
         st = RDL_ERR_STATE;
-    if (st == RDL_OK && wr->n_sge > qp->rq.max_sge)
-        st = RDL_ERR_INVAL;
+    if (st == RDL_OK) {
+        *by = post_decide_recv(qp, wr);
+        st = refused_by(by->rule);
+    }
     if (st == RDL_OK)
         st = v->ops->post_recv(qp, wr, &entry);
     if (st != RDL_OK)
         return st;
-    TRACE_ID(v->config.trace, id, post_recv, .host = v->config.host, .qpn = qp->qpn,
+    TRACE_ID(v->config.trace, *ret_id, post_recv, .host = v->config.host, .qpn = qp->qpn,
              .queue = qp->rq.queue, .desc = entry, .wr_id = wr->wr_id,
              .bytes = message_bytes(wr->sge, wr->n_sge));
-    if (!nokick)
-        kick_because(qp, false, id);
     return RDL_OK;
+}
+
+static struct rdl_post_error post_error(size_t bad, const struct objection *by)
+{
+    return (struct rdl_post_error){bad, by->rule, by->values.most, by->values.found};
+}
+
+enum rdl_status verbs_post_send_list(struct guest_qp *qp, const struct rdl_send_wr *wr, size_t n,
+                                     bool nokick, struct rdl_post_error *reterr)
+{
+    struct objection by = {RULE_NONE, {0}};
+    enum rdl_status st = RDL_OK;
+    ev_id last = 0;
+    size_t i = 0;
+
+    while (i < n && (st = post_send(qp, &wr[i], &last, &by)) == RDL_OK)
+        i++;
+    if (st != RDL_OK)
+        *reterr = post_error(i, &by);
+    if (i > 0 && !nokick)
+        kick_because(qp, true, last);
+    return st;
+}
+
+enum rdl_status verbs_post_recv_list(struct guest_qp *qp, const struct rdl_recv_wr *wr, size_t n,
+                                     bool nokick, struct rdl_post_error *reterr)
+{
+    struct objection by = {RULE_NONE, {0}};
+    enum rdl_status st = RDL_OK;
+    ev_id last = 0;
+    size_t i = 0;
+
+    while (i < n && (st = post_recv(qp, &wr[i], &last, &by)) == RDL_OK)
+        i++;
+    if (st != RDL_OK)
+        *reterr = post_error(i, &by);
+    if (i > 0 && !nokick)
+        kick_because(qp, false, last);
+    return st;
+}
+
+enum rdl_status verbs_post_send(struct guest_qp *qp, const struct rdl_send_wr *wr, bool nokick)
+{
+    struct rdl_post_error ignored;
+
+    return verbs_post_send_list(qp, wr, 1, nokick, &ignored);
+}
+
+enum rdl_status verbs_post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr, bool nokick)
+{
+    struct rdl_post_error ignored;
+
+    return verbs_post_recv_list(qp, wr, 1, nokick, &ignored);
 }
 
 enum rdl_status verbs_kick(struct guest_qp *qp, bool send)

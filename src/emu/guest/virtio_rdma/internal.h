@@ -87,7 +87,7 @@ void answer_qp_destroyed(struct virtio_rdma *d, const uint8_t *data);
 void answer_qp_refused(struct virtio_rdma *d);
 
 /* work.c */
-enum rdl_status work_post_send(struct guest_qp *qp, const struct rdl_send_wr *wr,
+enum rdl_status work_post_send(struct guest_qp *qp, const struct verbs_send *send,
                                uint32_t *ret_entry);
 enum rdl_status work_post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr,
                                uint32_t *ret_entry);

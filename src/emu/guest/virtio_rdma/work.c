@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/wr.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
 /* A WQE while it is put together. */
@@ -65,8 +66,79 @@ static enum rdl_status put_wqe(struct virtio_rdma *d, uint32_t queue,
     return RDL_OK;
 }
 
-static void build_send(struct wqe *w, const struct rdl_send_wr *wr)
+/* The service level, traffic class and flow label of @av in one word. */
+static uint32_t path_word(const struct verbs_av *av)
 {
+    return (uint32_t)av->sl << 28 | (uint32_t)av->traffic_class << 20 | av->flow_label;
+}
+
+static void put_ud(struct rfc_sq_wqe *head, const struct verbs_send *send)
+{
+    const struct verbs_av *av = send->av;
+    struct rfc_wr_ud ud = {
+        .remote_qpn = send->wr->ud.remote_qpn,
+        .remote_qkey = send->wr->ud.remote_qkey,
+        .av_port = av->port,
+        .av_pdn = av->pdn,
+        .av_sl_tclass_flowlabel = path_word(av),
+        .av_gid_index = av->sgid_index,
+        .av_static_rate = av->static_rate,
+        .av_hop_limit = av->hop_limit,
+    };
+
+    memcpy(ud.av_dgid, av->dgid, sizeof(ud.av_dgid));
+    memcpy(ud.av_dmac, av->dmac, sizeof(ud.av_dmac));
+    rfc_wr_ud_put((struct raw_wr_ud *)head->wr, &ud);
+}
+
+static void put_bind(struct rfc_sq_wqe *head, const struct verbs_send *send)
+{
+    const struct rfc_wr_bind bind = {
+        .mw_rkey = send->mw_rkey,
+        .rkey = send->wr->bind_mw.rkey,
+        .mr_lkey = send->mr->lkey,
+        .access = send->wr->bind_mw.access,
+        .addr = send->wr->bind_mw.addr,
+        .length = send->wr->bind_mw.length,
+    };
+
+    rfc_wr_bind_put((struct raw_wr_bind *)head->wr, &bind);
+}
+
+/* Fills in the union of the head, as the operation has it. */
+static void put_operation(struct rfc_sq_wqe *head, enum wr_form form, const struct verbs_send *send)
+{
+    const struct rdl_send_wr *wr = send->wr;
+
+    switch (form) {
+    case WR_FORM_NONE:
+        break;
+    case WR_FORM_RDMA:
+        rfc_wr_rdma_put((struct raw_wr_rdma *)head->wr,
+                        &(struct rfc_wr_rdma){wr->remote_addr, wr->rkey});
+        break;
+    case WR_FORM_ATOMIC:
+        rfc_wr_atomic_put(
+            (struct raw_wr_atomic *)head->wr,
+            &(struct rfc_wr_atomic){wr->remote_addr, wr->compare_add, wr->swap, wr->rkey});
+        break;
+    case WR_FORM_REG:
+        rfc_wr_reg_put((struct raw_wr_reg *)head->wr,
+                       &(struct rfc_wr_reg){send->mr->mrn, wr->reg.key, wr->reg.access});
+        break;
+    case WR_FORM_BIND:
+        put_bind(head, send);
+        break;
+    case WR_FORM_UD:
+        put_ud(head, send);
+        break;
+    }
+}
+
+static void build_send(struct wqe *w, enum qp_type type, const struct verbs_send *send)
+{
+    const struct rdl_send_wr *wr = send->wr;
+    const struct wr_info *row = wr_info(wr->opcode);
     struct rfc_sq_wqe head = {
         .num_sge = (uint32_t)wr->n_sge,
         .send_flags = wr->flags,
@@ -75,7 +147,12 @@ static void build_send(struct wqe *w, const struct rdl_send_wr *wr)
     };
     struct raw_sq_wqe raw;
 
-    memcpy(head.ex, wr->imm, sizeof(head.ex));
+    RDL_ASSERT(row); /* the verbs take no other opcodes */
+    if (row->invalidates)
+        st_le32(head.ex, wr->invalidate_rkey);
+    else
+        memcpy(head.ex, wr->imm, sizeof(head.ex));
+    put_operation(&head, type == QPT_UD ? WR_FORM_UD : row->form, send);
     rfc_sq_wqe_put(&raw, &head);
     memcpy(w->b, &raw, sizeof(raw));
     w->bytes = (uint32_t)sizeof(raw);
@@ -87,7 +164,7 @@ static void build_send(struct wqe *w, const struct rdl_send_wr *wr)
     }
 }
 
-enum rdl_status work_post_send(struct guest_qp *qp, const struct rdl_send_wr *wr,
+enum rdl_status work_post_send(struct guest_qp *qp, const struct verbs_send *send,
                                uint32_t *ret_entry)
 {
     struct virtio_rdma *d = driver_of(&qp->o);
@@ -96,7 +173,7 @@ enum rdl_status work_post_send(struct guest_qp *qp, const struct rdl_send_wr *wr
 
     if (st != RDL_OK)
         return st;
-    build_send(&w, wr);
+    build_send(&w, qp->type, send);
     return put_wqe(d, qp->sq.queue, &((struct virtio_rdma_qp *)qp)->sq_mem, &w, ret_entry);
 }
 
@@ -150,7 +227,10 @@ static void decode_cqe(const struct raw_cqe *raw, struct rdl_wc *ret)
         .wc_flags = cqe.wc_flags,
         .vendor_err = cqe.vendor_err,
     };
-    memcpy(ret->imm, cqe.ex, sizeof(ret->imm));
+    if (cqe.wc_flags & WCF_WITH_INV)
+        ret->invalidated_rkey = ld_le32(cqe.ex);
+    else
+        memcpy(ret->imm, cqe.ex, sizeof(ret->imm));
 }
 
 /* Takes one completion out and gives its buffer to the device again. */

@@ -147,12 +147,12 @@ static inline const char *fake_request_name(const struct verbs *v)
     return "something";
 }
 
-static inline enum rdl_status fake_post_send(struct guest_qp *qp, const struct rdl_send_wr *wr,
+static inline enum rdl_status fake_post_send(struct guest_qp *qp, const struct verbs_send *send,
                                              uint32_t *ret_entry)
 {
     struct fake *f = qp->o.verbs->driver;
 
-    (void)wr;
+    (void)send;
     *ret_entry = f->n_sends;
     f->n_sends += f->cannot == RDL_OK;
     return f->cannot;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Queue pairs at work: what each state takes, what a modify may say, and what is learnt. */
+#include "emu/guest/verbs/internal.h"
 #include "guest/verbs/fake_driver.h"
 
 struct work {
@@ -71,6 +72,121 @@ static void a_request_that_cannot_be_is_refused(void **state)
     assert_int_equal(w->f->n_sends + w->f->n_recvs, 0);
     wr = send_wr, wr.n_sge = 4, wr.sge = (const struct rdl_sge[4]){{0, 0, 0}};
     assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_OK); /* as many as may be */
+}
+
+/* What libibverbs and its providers refuse, whether or not the operation is carried out. */
+static void each_rule_of_posting_objects_to_its_own(void **state)
+{
+    static const struct {
+        enum qp_type type;
+        struct rdl_send_wr wr;
+        enum rule rule;
+    } rows[] = {
+        {QPT_RC, {.opcode = WR_RDMA_READ, .n_sge = 4}, RULE_NONE},
+        {QPT_RC, {.opcode = WR_ATOMIC_CMP_AND_SWP, .flags = SF_FENCE}, RULE_NONE},
+        {QPT_RC, {.opcode = WR_LOCAL_INV, .flags = SF_SIGNALED}, RULE_NONE},
+        {QPT_RC, {.opcode = WR_BIND_MW}, RULE_NONE},
+        {QPT_RC, {.opcode = WR_RECV}, RULE_POST_OPCODE},
+        {QPT_RC, {.opcode = 10}, RULE_POST_OPCODE},
+        {QPT_UC, {.opcode = WR_RDMA_WRITE_WITH_IMM}, RULE_NONE},
+        {QPT_UC, {.opcode = WR_RDMA_READ}, RULE_POST_OPCODE},
+        {QPT_UC, {.opcode = WR_SEND_WITH_INV}, RULE_POST_OPCODE},
+        {QPT_UC, {.opcode = WR_SEND, .flags = SF_FENCE}, RULE_POST_FLAGS},
+        {QPT_UD, {.opcode = WR_SEND_WITH_IMM, .flags = SF_SOLICITED}, RULE_NONE},
+        {QPT_UD, {.opcode = WR_RDMA_WRITE}, RULE_POST_OPCODE},
+        {QPT_UD, {.opcode = WR_ATOMIC_FETCH_AND_ADD}, RULE_POST_OPCODE},
+        {QPT_UD, {.opcode = WR_SEND, .flags = SF_FENCE}, RULE_POST_FLAGS},
+        {QPT_RC, {.opcode = WR_SEND, .flags = 1u << 4}, RULE_POST_FLAGS},
+        {QPT_RC, {.opcode = WR_SEND, .flags = SF_INLINE, .inline_bytes = 100}, RULE_NONE},
+        {QPT_RC, {.opcode = WR_RDMA_WRITE, .flags = SF_INLINE, .inline_bytes = 100}, RULE_NONE},
+        {QPT_RC, {.opcode = WR_RDMA_READ, .flags = SF_INLINE}, RULE_POST_INLINE_OPCODE},
+        {QPT_RC, {.opcode = WR_ATOMIC_FETCH_AND_ADD, .flags = SF_INLINE}, RULE_POST_INLINE_OPCODE},
+        {QPT_RC, {.opcode = WR_LOCAL_INV, .flags = SF_INLINE}, RULE_POST_INLINE_OPCODE},
+        {QPT_RC,
+         {.opcode = WR_SEND, .flags = SF_INLINE, .inline_bytes = 101},
+         RULE_POST_INLINE_LENGTH},
+        {QPT_RC, {.opcode = WR_SEND, .flags = SF_INLINE, .n_sge = 1}, RULE_POST_INLINE_LENGTH},
+        {QPT_RC, {.opcode = WR_RDMA_READ, .n_sge = 5}, RULE_POST_SGE_COUNT},
+        {QPT_RC, {.opcode = WR_LOCAL_INV, .n_sge = 1}, RULE_POST_SGE_COUNT},
+        {QPT_RC, {.opcode = WR_REG_MR, .n_sge = 1}, RULE_POST_SGE_COUNT},
+        /* The first of several. */
+        {QPT_UD, {.opcode = WR_RDMA_READ, .flags = SF_INLINE, .n_sge = 9}, RULE_POST_OPCODE},
+    };
+    struct work *w = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        w->qp->type = rows[i].type;
+        assert_int_equal(post_decide_send(w->qp, &rows[i].wr).rule, rows[i].rule);
+    }
+    w->qp->type = QPT_RC;
+    assert_int_equal(post_decide_recv(w->qp, &(struct rdl_recv_wr){.n_sge = 4}).rule, RULE_NONE);
+    assert_int_equal(post_decide_recv(w->qp, &(struct rdl_recv_wr){.n_sge = 5}).rule,
+                     RULE_POST_SGE_COUNT);
+}
+
+/* The rules are those of verbs, not of what is carried out: they come first. */
+static void a_wrong_request_is_named_before_its_operation_is_carried_out(void **state)
+{
+    static const struct rdl_send_wr inline_read = {.opcode = WR_RDMA_READ, .flags = SF_INLINE};
+    static const struct rdl_send_wr read = {.opcode = WR_RDMA_READ};
+    struct work *w = *state;
+    struct rdl_post_error e = {.bad = 9};
+
+    move_to_rts(w->qp);
+    assert_int_equal(verbs_post_send_list(w->qp, &inline_read, 1, false, &e), RDL_ERR_INVAL);
+    assert_int_equal(e.bad, 0);
+    assert_int_equal(e.rule, RULE_POST_INLINE_OPCODE);
+    assert_int_equal(verbs_post_send_list(w->qp, &read, 1, false, &e), RDL_ERR_UNSUPPORTED);
+    assert_int_equal(e.rule, RULE_NONE);
+    assert_int_equal(w->f->n_sends, 0);
+}
+
+static void a_list_is_posted_up_to_the_request_that_is_refused(void **state)
+{
+    const struct rdl_send_wr sends[] = {
+        send_wr, send_wr, {.opcode = WR_SEND, .n_sge = 5}, send_wr, send_wr};
+    const struct rdl_recv_wr recvs[] = {recv_wr, {.n_sge = 7}, recv_wr};
+    struct work *w = *state;
+    struct rdl_post_error e = {.bad = 9};
+
+    move_to_rts(w->qp);
+    assert_int_equal(verbs_post_send_list(w->qp, sends, 5, false, &e), RDL_ERR_INVAL);
+    assert_int_equal(e.bad, 2);
+    assert_int_equal(e.rule, RULE_POST_SGE_COUNT);
+    assert_int_equal(e.most, 4);
+    assert_int_equal(e.found, 5);
+    assert_int_equal(w->f->n_sends, 2);
+    assert_int_equal(w->f->n_kicks, 1); /* what is posted is told of */
+    assert_int_equal(verbs_post_recv_list(w->qp, recvs, 3, false, &e), RDL_ERR_INVAL);
+    assert_int_equal(e.bad, 1);
+    assert_int_equal(w->f->n_recvs, 1);
+    assert_int_equal(w->f->n_kicks, 2);
+    /* Nothing was posted: there is nothing to tell. */
+    assert_int_equal(verbs_post_send_list(w->qp, sends + 2, 3, false, &e), RDL_ERR_INVAL);
+    assert_int_equal(e.bad, 0);
+    assert_int_equal(w->f->n_kicks, 2);
+}
+
+static void a_whole_list_is_kicked_once(void **state)
+{
+    const struct rdl_send_wr sends[] = {send_wr, send_wr, send_wr};
+    const struct rdl_recv_wr recvs[] = {recv_wr, recv_wr};
+    struct work *w = *state;
+    struct rdl_post_error e = {.bad = 9};
+
+    move_to_rts(w->qp);
+    assert_int_equal(verbs_post_send_list(w->qp, sends, 3, false, &e), RDL_OK);
+    assert_int_equal(verbs_post_recv_list(w->qp, recvs, 2, false, &e), RDL_OK);
+    assert_int_equal(w->f->events[EV_post_send], 3);
+    assert_int_equal(w->f->events[EV_post_recv], 2);
+    assert_int_equal(w->f->n_kicks, 2);
+    assert_int_equal(verbs_post_send_list(w->qp, sends, 3, true, &e), RDL_OK);
+    assert_int_equal(verbs_post_send_list(w->qp, sends, 0, false, &e), RDL_OK);
+    assert_int_equal(w->f->n_kicks, 2);
+    w->f->cannot = RDL_ERR_QUEUE_FULL;
+    assert_int_equal(verbs_post_send_list(w->qp, sends, 3, false, &e), RDL_ERR_QUEUE_FULL);
+    assert_int_equal(e.bad, 0);
+    assert_int_equal(e.rule, RULE_NONE);
 }
 
 /* The device has completed @status for queue pair @qpn, and a program polls it. */
@@ -440,6 +556,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(posts_need_a_state_that_takes_them),
         T(a_request_that_cannot_be_is_refused),
+        T(each_rule_of_posting_objects_to_its_own),
+        T(a_wrong_request_is_named_before_its_operation_is_carried_out),
+        T(a_list_is_posted_up_to_the_request_that_is_refused),
+        T(a_whole_list_is_kicked_once),
         T(an_error_completion_tells_of_the_error_state),
         T(an_error_completion_tells_nothing_of_a_later_queue_pair),
         T(modify_names_what_is_wrong),

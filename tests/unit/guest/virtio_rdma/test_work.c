@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Queue pairs at work: WQEs, kicks, completions and their events. */
+#include "emu/guest/verbs/driver.h"
 #include "guest/virtio_rdma/fake_device.h"
 
 struct work {
@@ -61,6 +62,196 @@ static void a_send_is_one_descriptor_in_the_rfcs_layout(void **state)
     assert_int_equal(ld_le64(wqe + 75 + 16), sge[1].addr);
     assert_int_equal(ld_le32(wqe + 75 + 24), sge[1].length);
     assert_int_equal(ld_le32(wqe + 75 + 28), sge[1].lkey);
+}
+
+#define UNION_AT 24u /* in a send WQE */
+#define UNION    51u
+
+/* Lets the driver put @send into the queue, as the verbs do with what they carry out, and reads
+ * back the WQE's head; *@ret_bytes is how long the whole WQE is.
+ */
+static void put(struct work *w, const struct verbs_send *send, uint8_t head[75],
+                uint32_t *ret_bytes)
+{
+    struct fake *f = w->f;
+    struct vq *vq = &f->dev.queues[w->qp->sq.queue];
+    struct vq_chain c;
+    uint32_t entry;
+
+    assert_int_equal(f->verbs.ops->post_send(w->qp, send, &entry), RDL_OK);
+    assert_int_equal(vq_pop(vq, &f->ram, &c), VQ_GOT);
+    assert_int_equal(c.n_readable, 1);
+    assert_int_equal(vq_chain_read(&f->ram, &c, 0, head, 75), 75);
+    assert_int_equal(ld_le32(head + 8), send->wr->opcode);
+    assert_true(vq_push(vq, &f->ram, c.head, 0));
+    *ret_bytes = c.readable_bytes;
+}
+
+/* Puts @send; its union begins with the @n bytes at @want, and the rest of it is zero. */
+static void expect_union(struct work *w, const struct verbs_send *send, const uint8_t *want,
+                         size_t n)
+{
+    static const uint8_t zero[UNION];
+    uint8_t head[75];
+    uint32_t bytes;
+
+    put(w, send, head, &bytes);
+    assert_int_equal(bytes, 75 + 16 * send->wr->n_sge);
+    assert_memory_equal(head + UNION_AT, want, n);
+    assert_memory_equal(head + UNION_AT + n, zero, UNION - n);
+}
+
+/* The bytes are written by hand from the text of the RFC: packed, little-endian. */
+static void every_operation_fills_in_its_union(void **state)
+{
+    static const uint8_t rdma[] = {0x88, 0x77, 0x66, 0x55, 0x44, 0x33,
+                                   0x22, 0x11, 0xd1, 0xc1, 0xb1, 0xa1};
+    static const uint8_t atomic[] = {
+        0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, /* remote_addr */
+        0x08, 0x07, 0x06, 0x05, 0x04, 0x03, 0x02, 0x01, /* compare_add */
+        0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11, /* swap */
+        0xd1, 0xc1, 0xb1, 0xa1,                         /* rkey */
+    };
+    struct work *w = *state;
+    struct rdl_send_wr wr = {.opcode = WR_RDMA_WRITE,
+                             .sge = sge,
+                             .n_sge = 2,
+                             .remote_addr = 0x1122334455667788u,
+                             .rkey = 0xa1b1c1d1,
+                             .compare_add = 0x0102030405060708u,
+                             .swap = 0x1112131415161718u};
+    const struct verbs_send send = {.wr = &wr};
+
+    expect_union(w, &send, rdma, sizeof(rdma));
+    wr.opcode = WR_RDMA_READ;
+    expect_union(w, &send, rdma, sizeof(rdma));
+    wr.opcode = WR_RDMA_READ_WITH_INV;
+    expect_union(w, &send, rdma, sizeof(rdma));
+    wr.opcode = WR_ATOMIC_CMP_AND_SWP;
+    expect_union(w, &send, atomic, sizeof(atomic));
+    wr.opcode = WR_ATOMIC_FETCH_AND_ADD;
+    expect_union(w, &send, atomic, sizeof(atomic));
+    wr.opcode = WR_SEND_WITH_INV;
+    expect_union(w, &send, rdma, 0);
+    wr.opcode = WR_SEND;
+    expect_union(w, &send, rdma, 0);
+}
+
+static void what_changes_keys_says_which(void **state)
+{
+    static const uint8_t reg[] = {7, 0, 0, 0, 0x34, 0x12, 0, 0, 5, 0, 0, 0};
+    static const uint8_t bind[] = {
+        0x01, 0x09, 0,    0,                            /* mw_rkey */
+        0x02, 0x09, 0,    0,                            /* rkey */
+        0x05, 0x03, 0,    0,                            /* mr_lkey */
+        0x06, 0,    0,    0,                            /* access */
+        0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, /* addr */
+        0,    1,    0,    0,    0,    0,    0,    0,    /* length */
+    };
+    struct work *w = *state;
+    const struct guest_mr mr = {.mrn = 7, .lkey = 0x305};
+    struct rdl_send_wr wr = {
+        .opcode = WR_REG_MR,
+        .reg = {.key = 0x1234, .access = ACC_LOCAL_WRITE | ACC_REMOTE_READ},
+        .bind_mw = {.rkey = 0x902,
+                    .addr = 0x1122334455667788u,
+                    .length = 256,
+                    .access = ACC_REMOTE_WRITE | ACC_REMOTE_READ},
+    };
+    const struct verbs_send send = {.wr = &wr, .mr = &mr, .mw_rkey = 0x901};
+
+    expect_union(w, &send, reg, sizeof(reg));
+    wr.opcode = WR_BIND_MW;
+    expect_union(w, &send, bind, sizeof(bind));
+    wr.opcode = WR_LOCAL_INV;
+    expect_union(w, &send, reg, 0);
+}
+
+static void a_datagram_carries_its_address(void **state)
+{
+    static const uint8_t ud[] = {
+        0x56, 0x34, 0x12, 0,    /* remote_qpn */
+        0x44, 0x33, 0x22, 0x11, /* remote_qkey */
+        1,    0,    0,    0,    /* port */
+        9,    0,    0,    0,    /* pdn */
+        0xcd, 0xab, 0x25, 0x31, /* 3 << 28, 0x12 << 20, label */
+        0,    0,    0,    0,    0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 2, /* dgid */
+        1,    4,    64,               /* gid_index, rate, hops */
+        2,    0,    0,    0,    0, 2, /* dmac */
+        0,    0,    0,    0,    0, 0, /* reserved */
+    };
+    struct work *w = *state;
+    struct verbs_av av = {.pdn = 9,
+                          .port = 1,
+                          .sgid_index = 1,
+                          .hop_limit = 64,
+                          .traffic_class = 0x12,
+                          .sl = 3,
+                          .static_rate = 4,
+                          .flow_label = 0x5abcd};
+    const struct rdl_send_wr wr = {.opcode = WR_SEND,
+                                   .ud = {.remote_qpn = 0x123456, .remote_qkey = 0x11223344}};
+    const struct verbs_send send = {.wr = &wr, .av = &av};
+
+    memcpy(av.dgid, peer_gid, GID_BYTES);
+    memcpy(av.dmac, peer_mac, MAC_BYTES);
+    w->qp->type = QPT_UD;
+    assert_int_equal(sizeof(ud), UNION);
+    expect_union(w, &send, ud, sizeof(ud));
+    w->qp->type = QPT_RC;
+}
+
+/* Immediate data are bytes as on the wire; a key to invalidate is little-endian. */
+static void immediate_data_or_a_key(void **state)
+{
+    static const struct {
+        uint32_t opcode;
+        uint8_t want[4];
+    } rows[] = {
+        {WR_SEND_WITH_IMM, {1, 2, 3, 4}},
+        {WR_RDMA_WRITE_WITH_IMM, {1, 2, 3, 4}},
+        {WR_SEND_WITH_INV, {0xd4, 0xc3, 0xb2, 0xa1}},
+        {WR_LOCAL_INV, {0xd4, 0xc3, 0xb2, 0xa1}},
+        {WR_RDMA_READ_WITH_INV, {0xd4, 0xc3, 0xb2, 0xa1}},
+    };
+    struct work *w = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct rdl_send_wr wr = {
+            .opcode = rows[i].opcode, .imm = {1, 2, 3, 4}, .invalidate_rkey = 0xa1b2c3d4};
+        uint8_t head[75];
+        uint32_t bytes;
+
+        put(w, &(struct verbs_send){.wr = &wr}, head, &bytes);
+        assert_memory_equal(head + 20, rows[i].want, 4);
+    }
+}
+
+/* A list is one kick, and the requests are in the ring in their order. */
+static void a_list_is_in_the_ring_before_its_one_kick(void **state)
+{
+    struct work *w = *state;
+    struct fake *f = w->f;
+    struct vq *vq = &f->dev.queues[w->qp->sq.queue];
+    struct rdl_send_wr wr[MAX_WR + 1];
+    struct rdl_post_error e;
+
+    move_to_rts(w->qp);
+    for (uint32_t i = 0; i < ARRAY_LEN(wr); i++)
+        wr[i] = (struct rdl_send_wr){.opcode = WR_SEND, .wr_id = 100 + i};
+    assert_int_equal(verbs_post_send_list(w->qp, wr, ARRAY_LEN(wr), false, &e), RDL_ERR_QUEUE_FULL);
+    assert_int_equal(e.bad, MAX_WR);
+    assert_int_equal(f->kicks[w->qp->sq.queue], 1);
+    assert_int_equal(f->last[EV_kick].u.kick.avail_idx, MAX_WR);
+    assert_int_equal(f->last[EV_kick].cause, f->last[EV_post_send].id);
+    for (uint32_t i = 0; i < MAX_WR; i++) {
+        struct vq_chain c;
+        uint8_t head[75];
+
+        assert_int_equal(vq_pop(vq, &f->ram, &c), VQ_GOT);
+        vq_chain_read(&f->ram, &c, 0, head, sizeof(head));
+        assert_int_equal(ld_le64(head + 12), 100 + i);
+    }
 }
 
 static void a_receive_is_one_descriptor_in_the_rfcs_layout(void **state)
@@ -210,6 +401,26 @@ static void a_completion_is_polled_once_and_its_buffer_offered_again(void **stat
     assert_int_equal(n, 4);
 }
 
+static void a_completion_has_immediate_data_or_the_key_that_is_gone(void **state)
+{
+    static const uint8_t none[4];
+    struct work *w = *state;
+    struct rfc_cqe cqe = {
+        .opcode = WC_RECV, .ex = {0xd4, 0xc3, 0xb2, 0xa1}, .wc_flags = WCF_WITH_INV};
+    struct rdl_wc wc;
+    size_t n;
+
+    fake_complete(w->f, w->cq, &cqe, sizeof(struct raw_cqe));
+    assert_int_equal(verbs_poll_cq(w->cq, 1, &wc, &n), RDL_OK);
+    assert_int_equal(wc.invalidated_rkey, 0xa1b2c3d4);
+    assert_memory_equal(wc.imm, none, sizeof(none));
+    cqe.wc_flags = WCF_WITH_IMM;
+    fake_complete(w->f, w->cq, &cqe, sizeof(struct raw_cqe));
+    assert_int_equal(verbs_poll_cq(w->cq, 1, &wc, &n), RDL_OK);
+    assert_int_equal(wc.invalidated_rkey, 0);
+    assert_memory_equal(wc.imm, cqe.ex, sizeof(cqe.ex));
+}
+
 static void a_completion_of_a_wrong_length_breaks_the_cq(void **state)
 {
     struct work *w = *state;
@@ -317,12 +528,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(a_send_is_one_descriptor_in_the_rfcs_layout),
+        T(every_operation_fills_in_its_union),
+        T(what_changes_keys_says_which),
+        T(a_datagram_carries_its_address),
+        T(immediate_data_or_a_key),
+        T(a_list_is_in_the_ring_before_its_one_kick),
         T(a_receive_is_one_descriptor_in_the_rfcs_layout),
         T(inline_data_follows_the_head),
         T(inline_data_has_room_beside_the_head),
         T(a_full_queue_has_room_when_the_device_gives_back),
         T(nokick_leaves_the_kick_to_the_caller),
         T(a_completion_is_polled_once_and_its_buffer_offered_again),
+        T(a_completion_has_immediate_data_or_the_key_that_is_gone),
         T(a_completion_of_a_wrong_length_breaks_the_cq),
         T(an_armed_cq_has_one_event),
         T(an_interrupt_without_a_completion_is_no_event),

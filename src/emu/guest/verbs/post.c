@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* What may be posted: the checks that libibverbs leaves to its providers, and that need no device.
+ *
+ * What only the device can know, like keys and the length of a message, is judged when it carries
+ * the request out, and told by its completion.
+ */
+#include "emu/base/assert.h"
+#include "emu/facts/wr.h"
+#include "emu/guest/verbs/internal.h"
+
+#define SEND_FLAGS_ALL (unsigned)(SF_FENCE | SF_SIGNALED | SF_SOLICITED | SF_INLINE)
+
+static bool has_opcode(const struct guest_qp *qp, const struct rdl_send_wr *wr,
+                       struct compared *ret)
+{
+    (void)ret;
+    return wr_is_of_type(qp->type, wr->opcode);
+}
+
+static bool has_flags(const struct guest_qp *qp, const struct rdl_send_wr *wr, struct compared *ret)
+{
+    (void)ret;
+    if (wr->flags & ~SEND_FLAGS_ALL)
+        return false;
+    return qp->type == QPT_RC || !(wr->flags & SF_FENCE);
+}
+
+static bool has_inline_opcode(const struct guest_qp *qp, const struct rdl_send_wr *wr,
+                              struct compared *ret)
+{
+    (void)qp;
+    (void)ret;
+    return !(wr->flags & SF_INLINE) || wr_info(wr->opcode)->data == WR_DATA_TAKES;
+}
+
+static bool has_inline_length(const struct guest_qp *qp, const struct rdl_send_wr *wr,
+                              struct compared *ret)
+{
+    if (!(wr->flags & SF_INLINE))
+        return true;
+    *ret = compared_at_most(qp->max_inline_data, wr->inline_bytes);
+    return wr->n_sge == 0 && wr->inline_bytes <= qp->max_inline_data;
+}
+
+static bool has_sge_count(const struct guest_qp *qp, const struct rdl_send_wr *wr,
+                          struct compared *ret)
+{
+    const uint32_t most = wr_info(wr->opcode)->data == WR_DATA_NONE ? 0 : qp->sq.max_sge;
+
+    *ret = compared_at_most(most, wr->n_sge);
+    return wr->n_sge <= most;
+}
+
+/* In this order: what comes behind the first one finds an opcode that there is.  Of what is not as
+ * it should be, @ret is what was compared, if anything.
+ */
+static const struct {
+    enum rule rule;
+    bool (*has)(const struct guest_qp *qp, const struct rdl_send_wr *wr, struct compared *ret);
+} checks[] = {
+    {RULE_POST_OPCODE, has_opcode},
+    {RULE_POST_FLAGS, has_flags},
+    {RULE_POST_INLINE_OPCODE, has_inline_opcode},
+    {RULE_POST_INLINE_LENGTH, has_inline_length},
+    {RULE_POST_SGE_COUNT, has_sge_count},
+};
+
+struct objection post_decide_send(const struct guest_qp *qp, const struct rdl_send_wr *wr)
+{
+    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+        struct objection by = {checks[i].rule, {0}};
+
+        if (!checks[i].has(qp, wr, &by.values))
+            return by;
+    }
+    return (struct objection){RULE_NONE, {0}};
+}
+
+struct objection post_decide_recv(const struct guest_qp *qp, const struct rdl_recv_wr *wr)
+{
+    if (wr->n_sge <= qp->rq.max_sge)
+        return (struct objection){RULE_NONE, {0}};
+    return (struct objection){RULE_POST_SGE_COUNT, compared_at_most(qp->rq.max_sge, wr->n_sge)};
+}
