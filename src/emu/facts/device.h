@@ -49,6 +49,9 @@ static inline bool queue_is_sends(uint32_t max_cq, uint32_t queue)
 /* The largest message.  [IBTA1 9.4.1] */
 #define MESSAGE_BYTES_MAX 0x80000000u
 
+/* What an atomic works on, at an address that is a multiple of it.  [IBTA1 9.4.5] */
+#define ATOMIC_WORD_BYTES 8u
+
 /* Largest values of queue pair attributes where no limit of the device applies.  [IBTA1 11.2.5.2
  * (unverified), libibverbs ibv_modify_qp(3)]
  */

@@ -198,7 +198,8 @@
     X(DROP, UNRESOLVED, 32, "it waited for the MAC of a neighbour, and none answered")             \
     X(DROP, QUEUE_FULL, 33, "a bounded queue before it is full")                                   \
     X(DROP, GHOST_REPLY, 34, "an answer to what nobody has asked")                                 \
-    X(DROP, BAD_NET_HEADER, 35, "virtio-net's header asks for an offload that was not negotiated")
+    X(DROP, BAD_NET_HEADER, 35, "virtio-net's header asks for an offload that was not negotiated") \
+    X(DROP, AFTER_IMPLIED_NAK, 36, "behind a response that is missing and was asked for again")
 
 /* What responder and completer made of a packet. */
 #define ENUM_PKT_ACT(X)                                                                            \

@@ -85,7 +85,16 @@
       "[libibverbs, ibv_post_send(3)]")                                                            \
     X(RULE, POST_PARTS, 75,                                                                        \
       "when posting: what a request names is of the QP's own host  [decision: handles of a lab "   \
-      "name their host]")
+      "name their host]")                                                                          \
+    X(RULE, SQ_ATOMIC_LENGTH, 110, "an atomic brings back exactly 8 bytes  [IBTA1 9.4.5]")         \
+    X(RULE, SQ_RD_ATOMIC, 111,                                                                     \
+      "a READ or an atomic needs max_rd_atomic of at least 1  [IBTA1 9.4.4 (unverified)]")         \
+    X(RULE, COMP_IMPLIED_NAK, 112,                                                                 \
+      "an answer to what comes after a READ or an atomic, before the answer to that: it is lost, " \
+      "and asked for again  [IBTA1 9.7.5.1.1 (unverified)]")                                       \
+    X(RULE, COMP_READ_LENGTH, 113,                                                                 \
+      "a READ response that others follow carries the path MTU, the last one what is left  "       \
+      "[IBTA1 9.7.5 (unverified)]")
 
 #define RULE_MEMBER(prefix, name, value, text) prefix##_##name = (value),
 enum rule { ENUM_RULE(RULE_MEMBER) };

@@ -3,19 +3,22 @@
  * what they decide.
  *
  * Every response that names an outstanding PSN acknowledges what is before that PSN, whatever else
- * it says.  Limits are judged here too: a NAK that would ask for one retry too many ends the
- * request.
+ * it says, but not a READ or an atomic, which only its own response completes: whatever comes
+ * behind a missing one is an implied NAK.  Limits are judged here too: a NAK that would ask for one
+ * retry too many ends the request.
  */
 #include "emu/xport/comp.h"
 
 #include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/device.h"
 #include "emu/xport/retry.h"
+#include "emu/xport/wqe.h"
 
 /* What is known once the PSN is. */
 struct answer {
-    uint32_t before; /* PSNs from the oldest outstanding one to its own */
-    struct aeth_word word;
+    uint32_t before;       /* PSNs from the oldest outstanding one to its own */
+    struct aeth_word word; /* SYN_NONE: it has no AETH */
 };
 
 /* A check decides (true, and fills @out), or leaves the packet to the next one. */
@@ -27,20 +30,82 @@ static bool check_window(const struct comp_view *v, const struct packet *p, cons
 {
     if (a->before < v->out_psns)
         return false;
-    *out = (struct comp_verdict){.act = ACT_DROP};
+    *out = (struct comp_verdict){.act = ACT_DROP, .drop = DROP_GHOST_ACK};
     if (v->out_psns > 0) /* otherwise no PSN would do */
         out->values = (struct compared){v->una.v, psn_add(v->una, v->out_psns - 1).v, p->bth.psn.v};
     return true;
 }
 
-/* What is carried is answered by what is carried, and the NAK code must be defined. */
+static bool is_ack(const struct packet *p, const struct answer *a)
+{
+    return p->op->kind == OPK_ACK && a->word.kind == SYN_ACK;
+}
+
+/* An acknowledge at the place of a READ or an atomic cannot be its answer, and tells that it is
+ * missing like one behind it: a responder acknowledges duplicates with the last PSN that it took.
+ */
+static bool check_implied_nak(const struct comp_view *v, const struct packet *p,
+                              const struct answer *a, struct comp_verdict *out)
+{
+    const uint32_t used = v->before_rd > 0 ? 0 : v->retries;
+    const uint32_t expected = psn_add(v->una, v->before_rd).v;
+
+    if (a->before < v->before_rd || (a->before == v->before_rd && !is_ack(p, a)))
+        return false;
+    *out = (struct comp_verdict){.act = ACT_GO_BACK, .n_acked = v->before_rd};
+    if (v->implied_nak && v->before_rd == 0)
+        *out = (struct comp_verdict){.act = ACT_DROP, .drop = DROP_AFTER_IMPLIED_NAK};
+    else if (!retry_allowed(used, v->retry_cnt, v->profile))
+        *out = (struct comp_verdict){.act = ACT_FAIL,
+                                     .rule = RULE_RETRY_LIMIT,
+                                     .status = WCS_RETRY_EXC_ERR,
+                                     .n_acked = v->before_rd};
+    if (out->act != ACT_FAIL)
+        out->values = compared_one(expected, p->bth.psn.v);
+    return true;
+}
+
+static bool bad_response(const struct answer *a, struct comp_verdict *out)
+{
+    *out = (struct comp_verdict){.act = ACT_FAIL, .status = WCS_BAD_RESP_ERR, .n_acked = a->before};
+    return true;
+}
+
+/* A READ is answered by READ responses, an atomic by an atomic acknowledge, everything by a NAK;
+ * and the NAK code must be defined.
+ */
 static bool check_response(const struct comp_view *v, const struct packet *p,
                            const struct answer *a, struct comp_verdict *out)
 {
-    (void)v;
-    if (p->op->carried && a->word.kind != SYN_NAK_RESERVED)
+    enum op_kind brings = OPK_NONE;
+
+    if (a->before == v->before_rd)
+        brings = v->rd == OPK_READ ? OPK_READ_RESPONSE : OPK_ATOMIC_ACK;
+    if (!p->op->carried || a->word.kind == SYN_NAK_RESERVED)
+        return bad_response(a, out);
+    if (p->op->kind == OPK_ACK)
         return false;
-    *out = (struct comp_verdict){.act = ACT_FAIL, .status = WCS_BAD_RESP_ERR};
+    if (p->op->kind != brings || (a->word.kind != SYN_ACK && a->word.kind != SYN_NONE))
+        return bad_response(a, out);
+    return false;
+}
+
+/* FIRST and MIDDLE, if others follow, LAST and ONLY otherwise.  A responder may go on with MIDDLE
+ * and LAST, or begin anew, where a READ is asked for again from its middle on.
+ */
+static bool check_read(const struct comp_view *v, const struct packet *p, const struct answer *a,
+                       struct comp_verdict *out)
+{
+    const uint32_t bytes = v->rd_psns > 1 ? v->mtu : v->rd_bytes;
+
+    if (p->op->kind != OPK_READ_RESPONSE)
+        return false;
+    if (op_ends(p->op) != (v->rd_psns == 1) || (v->rd_is_new && !op_starts(p->op)))
+        return bad_response(a, out);
+    if (p->payload_bytes == bytes)
+        return false;
+    bad_response(a, out);
+    out->values = compared_one(bytes, p->payload_bytes);
     return true;
 }
 
@@ -49,7 +114,7 @@ static bool check_ack(const struct comp_view *v, const struct packet *p, const s
 {
     (void)v;
     (void)p;
-    if (a->word.kind != SYN_ACK)
+    if (a->word.kind != SYN_ACK && a->word.kind != SYN_NONE)
         return false;
     *out = (struct comp_verdict){.act = ACT_ACKS, .n_acked = a->before + 1};
     return true;
@@ -80,8 +145,10 @@ static bool check_rnr(const struct comp_view *v, const struct packet *p, const s
         return false;
     *out = (struct comp_verdict){.act = ACT_WAIT_RNR, .n_acked = a->before};
     if (!rnr_retry_allowed(used, v->rnr_retry))
-        *out =
-            (struct comp_verdict){ACT_FAIL, RULE_RNR_LIMIT, WCS_RNR_RETRY_EXC_ERR, a->before, {0}};
+        *out = (struct comp_verdict){.act = ACT_FAIL,
+                                     .rule = RULE_RNR_LIMIT,
+                                     .status = WCS_RNR_RETRY_EXC_ERR,
+                                     .n_acked = a->before};
     return true;
 }
 
@@ -95,7 +162,10 @@ static bool check_sequence(const struct comp_view *v, const struct packet *p,
         return false;
     *out = (struct comp_verdict){.act = ACT_GO_BACK, .n_acked = a->before};
     if (!retry_allowed(used, v->retry_cnt, v->profile))
-        *out = (struct comp_verdict){ACT_FAIL, RULE_RETRY_LIMIT, WCS_RETRY_EXC_ERR, a->before, {0}};
+        *out = (struct comp_verdict){.act = ACT_FAIL,
+                                     .rule = RULE_RETRY_LIMIT,
+                                     .status = WCS_RETRY_EXC_ERR,
+                                     .n_acked = a->before};
     return true;
 }
 
@@ -118,9 +188,10 @@ static const struct {
     enum rule rule; /* unless the check names another */
     comp_check *check;
 } checks[] = {
-    {RULE_COMP_WINDOW, check_window}, {RULE_COMP_RESPONSE, check_response},
-    {RULE_COMP_ACK, check_ack},       {RULE_COMP_RNR, check_waiting},
-    {RULE_COMP_RNR, check_rnr},       {RULE_COMP_SEQUENCE, check_sequence},
+    {RULE_COMP_WINDOW, check_window},     {RULE_COMP_IMPLIED_NAK, check_implied_nak},
+    {RULE_COMP_RESPONSE, check_response}, {RULE_COMP_READ_LENGTH, check_read},
+    {RULE_COMP_ACK, check_ack},           {RULE_COMP_RNR, check_waiting},
+    {RULE_COMP_RNR, check_rnr},           {RULE_COMP_SEQUENCE, check_sequence},
     {RULE_COMP_NAK, check_nak},
 };
 
@@ -128,7 +199,8 @@ struct comp_verdict comp_decide(const struct comp_view *v, const struct packet *
 {
     const struct answer a = {
         .before = (p->bth.psn.v - v->una.v) & PSN_MASK,
-        .word = aeth_unpack(p->aeth.syndrome),
+        .word = p->op->headers & H_AETH ? aeth_unpack(p->aeth.syndrome)
+                                        : (struct aeth_word){SYN_NONE, 0},
     };
     struct comp_verdict out = {.act = ACT_DROP};
 
@@ -140,4 +212,25 @@ struct comp_verdict comp_decide(const struct comp_view *v, const struct packet *
         break;
     }
     return out;
+}
+
+uint32_t comp_data_bytes(const struct packet *p)
+{
+    return p->op->kind == OPK_ATOMIC_ACK ? ATOMIC_WORD_BYTES : p->payload_bytes;
+}
+
+struct comp_verdict comp_decide_sink(const struct sink_view *v, const struct packet *p,
+                                     struct comp_verdict d)
+{
+    struct sge bad = {0};
+    const enum rule rule = sge_check(v->hca, v->pdn, v->sge, v->at, comp_data_bytes(p), &bad);
+
+    RDL_ASSERT(d.act == ACT_ACKS && d.n_acked > 0);
+    if (rule == RULE_NONE)
+        return d;
+    return (struct comp_verdict){.act = ACT_FAIL,
+                                 .rule = rule,
+                                 .status = WCS_LOC_PROT_ERR,
+                                 .n_acked = d.n_acked - 1,
+                                 .bad = bad};
 }

@@ -1,22 +1,78 @@
 /* SPDX-License-Identifier: MIT */
 /* Completer, RC: does what comp.c decided. */
+#include "emu/base/cursor.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/device.h"
 #include "emu/xport/comp.h"
 #include "emu/xport/internal.h"
 #include "emu/xport/retry.h"
+#include "emu/xport/wqe.h"
 
-static struct comp_view view_of(const struct rc_qp *rc)
+/* The first READ or atomic that is outstanding, and the PSNs before it; there is one. */
+static const struct rc_wqe *first_rd(const struct rc_req *r, uint32_t *ret_before)
 {
-    return (struct comp_view){
-        .una = rc->req.una,
-        .out_psns = rc->req.out_psns,
-        .rnr_wait = rc->req.rnr_wait,
+    uint32_t before = 0;
+    uint32_t n = r->oldest;
+
+    while (!rc_is_rd(rc_wqe_at(r, n)))
+        before += rc_wqe_at(r, n++)->n_psns;
+    *ret_before = n == r->oldest ? 0 : before - r->acked_psns;
+    return rc_wqe_at(r, n);
+}
+
+/* Adds to @v what is known of @rd, which @answered PSNs of were answered. */
+static void view_rd(struct comp_view *v, const struct rc_wqe *rd, uint32_t answered)
+{
+    v->rd = rd->info->form == WR_FORM_ATOMIC ? OPK_ATOMIC : OPK_READ;
+    v->rd_psns = rd->n_psns - answered;
+    v->rd_bytes = rd->bytes - answered * v->mtu;
+    v->rd_is_new = answered == 0;
+}
+
+static struct comp_view view_of(const struct rc_qp *rc, const struct rc_wqe **ret_rd)
+{
+    const struct rc_req *r = &rc->req;
+    struct comp_view v = {
+        .una = r->una,
+        .out_psns = r->out_psns,
+        .before_rd = r->out_psns,
+        .implied_nak = r->implied_nak,
+        .mtu = rc->mtu,
+        .rnr_wait = r->rnr_wait,
         .profile = rc->qp.hca->profile,
-        .retries = rc->req.retries,
+        .retries = r->retries,
         .retry_cnt = rc->qp.attr.retry_cnt,
-        .rnr_naks = rc->req.rnr_naks,
+        .rnr_naks = r->rnr_naks,
         .rnr_retry = rc->qp.attr.rnr_retry,
     };
+
+    *ret_rd = NULL;
+    if (r->out_rds > 0) {
+        *ret_rd = first_rd(r, &v.before_rd);
+        view_rd(&v, *ret_rd, *ret_rd == rc_wqe_at(r, r->oldest) ? r->acked_psns : 0);
+    }
+    return v;
+}
+
+static bool brings_data(const struct packet *p)
+{
+    return p->op->kind == OPK_READ_RESPONSE || p->op->kind == OPK_ATOMIC_ACK;
+}
+
+/* @rd: the READ or atomic that @p may be the answer to. */
+static struct comp_verdict decide(const struct rc_qp *rc, const struct packet *p,
+                                  const struct rc_wqe **ret_rd)
+{
+    const struct comp_view v = view_of(rc, ret_rd);
+    const struct comp_verdict d = comp_decide(&v, p);
+    struct sink_view sink = {.hca = rc->qp.hca, .pdn = rc->qp.pd->pdn};
+
+    if (d.act != ACT_ACKS || !brings_data(p))
+        return d;
+    sink.sge = (*ret_rd)->w.sge;
+    if (v.before_rd == 0)
+        sink.at = rc->req.sink;
+    return comp_decide_sink(&sink, p, d);
 }
 
 static ev_id trace_rx(const struct rc_qp *rc, const struct packet *p, const struct rx_info *info,
@@ -34,11 +90,12 @@ static ev_id trace_rx(const struct rc_qp *rc, const struct packet *p, const stru
     return id;
 }
 
-static void go_back(struct rc_qp *rc)
+static void go_back(struct rc_qp *rc, const struct comp_verdict *d)
 {
     struct rc_req *r = &rc->req;
     ev_id id;
 
+    r->implied_nak = d->rule == RULE_COMP_IMPLIED_NAK;
     r->retries++;
     RC_COUNT(rc, retries);
     TRACE_ID(rc_trace(rc), id, retry, .host = rc->qp.hca->host, .qpn = rc->qp.qpn, .psn = r->una.v,
@@ -61,10 +118,11 @@ static void wait_rnr(struct rc_qp *rc, const struct packet *p, ev_id rx)
 
 static void count(struct rc_qp *rc, const struct packet *p, const struct comp_verdict *d)
 {
-    const enum syndrome kind = aeth_unpack(p->aeth.syndrome).kind;
+    const enum syndrome kind =
+        p->op->headers & H_AETH ? aeth_unpack(p->aeth.syndrome).kind : SYN_NONE;
 
     RC_COUNT(rc, rcvd_pkts);
-    if (d->act == ACT_DROP)
+    if (d->drop == DROP_GHOST_ACK)
         RC_COUNT(rc, ghost_acks);
     else if (kind == SYN_RNR_NAK)
         RC_COUNT(rc, rcvd_rnr);
@@ -80,33 +138,75 @@ static void count(struct rc_qp *rc, const struct packet *p, const struct comp_ve
 static void apply(struct rc_qp *rc, const struct packet *p, const struct comp_verdict *d, ev_id rx)
 {
     if (d->act == ACT_GO_BACK)
-        go_back(rc);
+        go_back(rc, d);
     else if (d->act == ACT_WAIT_RNR)
         wait_rnr(rc, p, rx);
     else if (d->act == ACT_FAIL)
         req_fail(rc, d->status, (struct objection){d->rule, d->values});
 }
 
+/* Copies what @p brings into guest memory: the only copy on this side.  The oldest request wants
+ * it.
+ */
+static void take_data(struct rc_qp *rc, const struct packet *p)
+{
+    struct rc_req *r = &rc->req;
+    const struct send_wqe *w = &rc_wqe_at(r, r->oldest)->w;
+    struct hca *h = rc->qp.hca;
+    uint8_t found[ATOMIC_WORD_BYTES];
+    const uint8_t *from = p->payload;
+
+    if (p->op->kind == OPK_ATOMIC_ACK) {
+        st_le64(found, p->atomic_ack); /* in the order of the guest's bytes */
+        from = found;
+    }
+    for (uint32_t left = comp_data_bytes(p); left > 0;) {
+        const struct sge s = sge_take(w->sge, &r->sink, left);
+
+        if (s.bytes == 0)
+            continue;
+        mr_copy_in(h, hca_mr(h, s.lkey), s.addr, from, s.bytes);
+        TRACE(h->trace, dma_write, .host = h->host, .qpn = rc->qp.qpn, .addr = s.addr,
+              .bytes = s.bytes, .wr_id = w->wr_id);
+        from += s.bytes;
+        left -= s.bytes;
+    }
+}
+
+/* The PSNs that @d acknowledges; the last one may bring data. */
+static void acknowledge(struct rc_qp *rc, const struct packet *p, const struct comp_verdict *d)
+{
+    const bool takes = d->act == ACT_ACKS && brings_data(p);
+
+    if (d->n_acked == 0)
+        return;
+    req_acked(rc, d->n_acked - takes);
+    if (takes) {
+        take_data(rc, p);
+        req_acked(rc, 1);
+    }
+    retry_progress(rc);
+    req_settle(rc);
+}
+
 enum drop_reason comp_receive(struct rc_qp *rc, const struct packet *p, const struct rx_info *info)
 {
-    const struct comp_view v = view_of(rc);
-    const struct comp_verdict d = comp_decide(&v, p);
+    const struct rc_wqe *rd;
+    const struct comp_verdict d = decide(rc, p, &rd);
     const ev_id rx = trace_rx(rc, p, info, &d);
     const ev_id before = trace_because(rc_trace(rc), rx);
 
     count(rc, p, &d);
     if (d.act == ACT_DROP)
-        xport_drop(rc->x, p, info, DROP_GHOST_ACK, &d.values);
+        xport_drop(rc->x, p, info, d.drop, &d.values);
+    if (d.status == WCS_LOC_PROT_ERR)
+        rc_trace_key(rc, &d.bad, d.rule, ACC_LOCAL_WRITE);
     if (d.act != ACT_DROP && d.act != ACT_ACKS)
         retry_timer_stop(rc, TMR_ACK); /* the answer that was waited for is here */
-    if (d.n_acked > 0) {
-        req_acked(rc, d.n_acked);
-        retry_progress(rc);
-        req_settle(rc);
-    }
+    acknowledge(rc, p, &d);
     if (rc->qp.state != QPS_ERR)
         apply(rc, p, &d, rx);
     rc_wake(rc);
     trace_because(rc_trace(rc), before);
-    return d.act == ACT_DROP ? DROP_GHOST_ACK : DROP_NONE;
+    return d.drop;
 }

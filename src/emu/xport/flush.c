@@ -14,7 +14,7 @@ static void give_back(struct rc_qp *rc, enum wq wq, uint32_t desc)
 static void end_send(struct rc_qp *rc, const struct send_wqe *w)
 {
     if (rc->qp.state == QPS_ERR)
-        req_complete(rc, w, WCS_WR_FLUSH_ERR, by_rule(RULE_FLUSH));
+        req_complete(rc, w, 0, WCS_WR_FLUSH_ERR, by_rule(RULE_FLUSH));
     else
         give_back(rc, WQ_SEND, w->desc);
 }
@@ -47,6 +47,9 @@ static void end_send_queue(struct rc_qp *rc)
     r->out_psns = 0;
     r->again_psns = 0;
     r->asked_psns = 0;
+    r->out_rds = 0;
+    r->sink = (struct sge_cur){0, 0};
+    r->implied_nak = false;
     r->acked_pkts = r->sent_pkts;
     for (;;) {
         q = req_fetch_place(rc);

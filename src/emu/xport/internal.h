@@ -30,10 +30,10 @@ bool req_fetch(struct rc_qp *rc);
 /* How many times the packet at nxt will have been sent when it is sent now. */
 uint32_t req_attempt(const struct rc_req *r);
 
-/* The packet at nxt was sent, and @asks for an answer; the payload of the next one starts at
- * @next_sge.
+/* The packet at nxt was sent, takes @n_psns, and @asks for an answer; the payload of the next one
+ * starts at @next_sge.
  */
-void req_sent(struct rc_qp *rc, bool asks, struct sge_cur next_sge);
+void req_sent(struct rc_qp *rc, uint32_t n_psns, bool asks, struct sge_cur next_sge);
 
 /* Sends everything from una on again, because of @cause. */
 void req_go_back(struct rc_qp *rc, ev_id cause);
@@ -52,9 +52,9 @@ void req_fail(struct rc_qp *rc, enum wc_status status, struct objection by);
 /* Ends the queue pair if the oldest request was refused. */
 void req_settle(struct rc_qp *rc);
 
-/* Completes a work request of the send queue. */
-void req_complete(struct rc_qp *rc, const struct send_wqe *w, enum wc_status status,
-                  struct objection by);
+/* Completes a work request of the send queue, of which @filled bytes came back. */
+void req_complete(struct rc_qp *rc, const struct send_wqe *w, uint32_t filled,
+                  enum wc_status status, struct objection by);
 
 /* An objection of @rule that compared nothing, or whose values are told by another event. */
 static inline struct objection by_rule(enum rule rule)

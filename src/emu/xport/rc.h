@@ -31,6 +31,7 @@
 
 #include "emu/facts/compared.h"
 #include "emu/facts/psn.h"
+#include "emu/facts/wr.h"
 #include "emu/xport/xport.h"
 
 /* Request packets, and PSNs, that a requester may have outstanding.  With more PSNs a responder
@@ -57,10 +58,11 @@ struct sge_cur {
 /* A work request of the send queue. */
 struct rc_wqe {
     struct send_wqe w;
-    uint32_t bytes;        /* of the message */
-    uint32_t n_psns;       /* that it takes */
-    uint32_t first_pkt;    /* number of its first packet, once that was sent */
-    enum wc_status status; /* not SUCCESS: refused here; completes when it is the oldest */
+    const struct wr_info *info; /* of its opcode; NULL: it was refused */
+    uint32_t bytes;             /* of the message */
+    uint32_t n_psns;            /* that it takes */
+    uint32_t first_pkt;         /* number of its first packet, once that was sent */
+    enum wc_status status;      /* not SUCCESS: refused here; completes when it is the oldest */
     struct objection by;
 };
 
@@ -71,6 +73,7 @@ struct rc_req {
     uint32_t size;     /* of the ring, a power of two */
     uint32_t oldest, next, fetched;
     uint32_t acked_psns;     /* of the oldest request */
+    struct sge_cur sink;     /* where the next response to it goes */
     uint32_t sent_psns;      /* of request next: the next packet starts with that PSN of it */
     struct sge_cur next_sge; /* where the payload of that packet starts */
     struct psn una;
@@ -79,6 +82,8 @@ struct rc_req {
     uint32_t asked_psns; /* the first of them, to the last one that an answer was asked for */
     uint32_t sent_pkts;  /* number of the next packet that was never sent */
     uint32_t acked_pkts; /* number of the oldest one that was not acknowledged */
+    uint32_t out_rds;    /* READs and atomics that were sent and are not complete */
+    bool implied_nak;    /* one was asked for again as its response is missing; none came since */
     uint32_t pkts_without_ackreq;
     bool kicked;         /* the ring may hold work requests that were not fetched */
     ev_id resend;        /* why packets are sent again */
@@ -163,6 +168,12 @@ static inline struct psn rc_high(const struct rc_req *r)
 static inline struct psn rc_nxt(const struct rc_req *r)
 {
     return psn_add(r->una, r->out_psns - r->again_psns);
+}
+
+/* A READ or an atomic: its answer brings data. */
+static inline bool rc_is_rd(const struct rc_wqe *q)
+{
+    return q->info && q->info->data == WR_DATA_FILLS;
 }
 
 /* Packets sent and not acknowledged. */

@@ -15,10 +15,23 @@ static bool window_is_open(const struct rc_req *r)
     return rc_out_pkts(r) < RC_WINDOW_PKTS && r->out_psns < RC_WINDOW_PSNS;
 }
 
+/* May the first packet of @q be sent?  A fence waits for all earlier READs and atomics.
+ * [IBTA1 10.8.3.3 (unverified)]
+ */
+static bool may_start(const struct rc_qp *rc, const struct rc_wqe *q)
+{
+    const struct rc_req *r = &rc->req;
+
+    if (rc->qp.state != QPS_RTS || ((q->w.flags & SF_FENCE) && r->out_rds > 0))
+        return false;
+    return !rc_is_rd(q) ||
+           (r->out_rds < rc->qp.attr.max_rd_atomic && q->n_psns <= RC_WINDOW_PSNS - r->out_psns);
+}
+
 bool req_may_send(const struct rc_qp *rc)
 {
     const struct rc_req *r = &rc->req;
-    const bool may_start = rc->qp.state == QPS_RTS;
+    const struct rc_wqe *q;
 
     if ((rc->qp.state != QPS_RTS && rc->qp.state != QPS_SQD) || r->rnr_wait)
         return false;
@@ -26,9 +39,10 @@ bool req_may_send(const struct rc_qp *rc)
         return rc_wqe_at(r, r->next)->status == WCS_SUCCESS;
     if (!window_is_open(r))
         return false;
-    if (r->next != r->fetched)
-        return rc_wqe_at(r, r->next)->status == WCS_SUCCESS && (may_start || r->sent_psns > 0);
-    return may_start && r->kicked && r->fetched - r->oldest < r->size;
+    if (r->next == r->fetched)
+        return rc->qp.state == QPS_RTS && r->kicked && r->fetched - r->oldest < r->size;
+    q = rc_wqe_at(r, r->next);
+    return q->status == WCS_SUCCESS && (r->sent_psns > 0 || may_start(rc, q));
 }
 
 struct rc_wqe *req_fetch_place(struct rc_qp *rc)
@@ -46,6 +60,8 @@ static enum rule check_keys(const struct rc_qp *rc, const struct send_wqe *w)
 {
     const struct hca *h = rc->qp.hca;
 
+    if (wr_info(w->opcode)->data != WR_DATA_TAKES)
+        return RULE_NONE; /* what is filled is looked at when there is something to fill it with */
     for (uint32_t i = 0; i < w->n_sge; i++) {
         const struct sge *s = &w->sge[i];
         enum rule rule;
@@ -63,7 +79,8 @@ static enum rule check_keys(const struct rc_qp *rc, const struct send_wqe *w)
 /* Work request @next, which was just fetched. */
 static void judge(struct rc_qp *rc, struct rc_wqe *q)
 {
-    const struct wqe_verdict d = wqe_decide(&rc->qp.config, &q->w);
+    const struct wqe_view v = {&rc->qp.config, rc->qp.attr.max_rd_atomic};
+    const struct wqe_verdict d = wqe_decide(&v, &q->w);
     ev_id before;
     enum rule rule;
 
@@ -71,6 +88,7 @@ static void judge(struct rc_qp *rc, struct rc_wqe *q)
         req_refuse(rc, d.status, (struct objection){d.rule, d.values});
         return;
     }
+    q->info = wr_info(q->w.opcode);
     q->bytes = wqe_bytes(&q->w);
     q->n_psns = wqe_pkts(q->bytes, rc->mtu);
     before = trace_because(rc_trace(rc), q->w.fetched);
@@ -100,7 +118,11 @@ bool req_fetch(struct rc_qp *rc)
 /* The number of the packet at nxt. */
 static uint32_t pkt_number(const struct rc_req *r)
 {
-    return r->again_psns > 0 ? rc_wqe_at(r, r->next)->first_pkt + r->sent_psns : r->sent_pkts;
+    const struct rc_wqe *q = rc_wqe_at(r, r->next);
+
+    if (r->again_psns == 0)
+        return r->sent_pkts;
+    return rc_is_rd(q) ? q->first_pkt : q->first_pkt + r->sent_psns;
 }
 
 uint32_t req_attempt(const struct rc_req *r)
@@ -115,7 +137,7 @@ static void next_request(struct rc_req *r)
     r->next_sge = (struct sge_cur){0, 0};
 }
 
-void req_sent(struct rc_qp *rc, bool asks, struct sge_cur next_sge)
+void req_sent(struct rc_qp *rc, uint32_t n_psns, bool asks, struct sge_cur next_sge)
 {
     struct rc_req *r = &rc->req;
     struct rc_wqe *q = rc_wqe_at(r, r->next);
@@ -124,17 +146,20 @@ void req_sent(struct rc_qp *rc, bool asks, struct sge_cur next_sge)
     if (r->sends)
         r->sends[pkt_number(r) % RC_WINDOW_PKTS] = attempt;
     if (r->again_psns > 0) {
-        r->again_psns--;
+        RDL_ASSERT(n_psns <= r->again_psns);
+        r->again_psns -= n_psns;
     } else {
         if (r->sent_psns == 0)
             q->first_pkt = r->sent_pkts;
         r->sent_pkts++;
-        r->out_psns++;
+        r->out_psns += n_psns;
+        r->out_rds += rc_is_rd(q);
     }
     if (asks)
         r->asked_psns = r->out_psns - r->again_psns;
     r->next_sge = next_sge;
-    if (++r->sent_psns == q->n_psns)
+    r->sent_psns += n_psns;
+    if (r->sent_psns == q->n_psns)
         next_request(r);
 }
 
@@ -149,7 +174,7 @@ static void rewind_cursor(struct rc_qp *rc)
     r->next = r->oldest;
     r->sent_psns = r->acked_psns;
     r->next_sge = (struct sge_cur){0, 0};
-    if (q->w.flags & SF_INLINE)
+    if (rc_is_rd(q) || (q->w.flags & SF_INLINE))
         return;
     while (skip > 0)
         skip -= sge_take(q->w.sge, &r->next_sge, (uint32_t)skip).bytes;
@@ -180,13 +205,14 @@ void req_go_back(struct rc_qp *rc, ev_id cause)
     rc->req.resend = cause;
 }
 
-void req_complete(struct rc_qp *rc, const struct send_wqe *w, enum wc_status status,
-                  struct objection by)
+void req_complete(struct rc_qp *rc, const struct send_wqe *w, uint32_t filled,
+                  enum wc_status status, struct objection by)
 {
     const struct completion wc = {
         .wr_id = w->wr_id,
         .status = status,
         .opcode = wr_completes_as(w->opcode),
+        .bytes = filled,
         .qpn = rc->qp.qpn,
         .rule = by.rule,
         .values = by.values,
@@ -207,7 +233,8 @@ static void complete_oldest(struct rc_qp *rc, enum wc_status status, struct obje
 
     r->oldest++;
     r->acked_psns = 0;
-    req_complete(rc, &q->w, status, by);
+    r->sink = (struct sge_cur){0, 0};
+    req_complete(rc, &q->w, status == WCS_SUCCESS && rc_is_rd(q) ? q->bytes : 0, status, by);
 }
 
 void req_acked(struct rc_qp *rc, uint32_t n)
@@ -228,7 +255,12 @@ void req_acked(struct rc_qp *rc, uint32_t n)
             return; /* req_settle() ends it; what is behind it is flushed, acknowledged or not */
         n -= take;
         r->acked_psns += take;
-        r->acked_pkts += take;
+        if (!rc_is_rd(q)) {
+            r->acked_pkts += take;
+        } else if (take == left) {
+            r->acked_pkts++;
+            r->out_rds--;
+        }
         if (take == left)
             complete_oldest(rc, WCS_SUCCESS, by_rule(RULE_NONE));
     }

@@ -9,18 +9,19 @@
 /* The packet at nxt. */
 struct cut {
     enum op_position pos;
-    uint32_t offset, bytes; /* of its payload in the message */
+    uint32_t n_psns;
+    uint32_t offset, left;  /* in the message: of its first byte, and bytes from there on */
+    uint32_t payload_bytes; /* that the packet carries */
 };
 
 static struct cut cut_next(const struct rc_qp *rc, const struct rc_wqe *q)
 {
-    const uint32_t offset = rc->req.sent_psns * rc->mtu, left = q->bytes - offset;
+    const uint32_t at = rc->req.sent_psns, offset = at * rc->mtu, left = q->bytes - offset;
 
-    return (struct cut){
-        .pos = wqe_position(rc->req.sent_psns, q->n_psns),
-        .offset = offset,
-        .bytes = left < rc->mtu ? left : rc->mtu,
-    };
+    if (rc_is_rd(q))
+        return (struct cut){OPP_ONLY, q->n_psns - at, offset, left, 0};
+    return (struct cut){wqe_position(at, q->n_psns), 1, offset, left,
+                        left < rc->mtu ? left : rc->mtu};
 }
 
 /* Copies the payload out of guest memory: the only copy on this side.  Keys are checked again, as
@@ -32,10 +33,10 @@ static enum rule gather(const struct rc_qp *rc, const struct rc_wqe *q, const st
     const struct hca *h = rc->qp.hca;
 
     if (q->w.flags & SF_INLINE) {
-        memcpy(to, q->w.inline_data + c->offset, c->bytes);
+        memcpy(to, q->w.inline_data + c->offset, c->payload_bytes);
         return RULE_NONE;
     }
-    for (uint32_t left = c->bytes; left > 0;) {
+    for (uint32_t left = c->payload_bytes; left > 0;) {
         const struct sge s = sge_take(q->w.sge, at, left);
         const enum rule rule = mr_check(h, s.lkey, rc->qp.pd->pdn, s.addr, s.bytes, 0);
 
@@ -58,17 +59,29 @@ static bool wants_ack(const struct rc_req *r, const struct cut *c)
     return c->pos == OPP_LAST || c->pos == OPP_ONLY || r->pkts_without_ackreq + 1 >= RC_ACKREQ_PKTS;
 }
 
+static struct atomic_eth atomic_of(const struct send_wqe *w)
+{
+    if (w->opcode == WR_ATOMIC_CMP_AND_SWP)
+        return (struct atomic_eth){w->remote_addr, w->rkey, w->swap, w->compare_add};
+    return (struct atomic_eth){w->remote_addr, w->rkey, w->compare_add, 0};
+}
+
 static void set_headers(struct rc_qp *rc, const struct rc_wqe *q, const struct cut *c)
 {
     const bool ends = c->pos == OPP_LAST || c->pos == OPP_ONLY;
+    const struct send_wqe *w = &q->w;
     struct packet *p = &rc->out;
 
-    p->bth.opcode = wr_info(q->w.opcode)->code[QPT_RC][c->pos];
+    p->bth.opcode = q->info->code[QPT_RC][c->pos];
     p->bth.psn = rc_nxt(&rc->req);
     p->bth.ack_req = wants_ack(&rc->req, c);
     p->bth.solicited = ends && (q->w.flags & SF_SOLICITED);
     memcpy(p->imm_data, q->w.imm, sizeof(p->imm_data));
-    p->payload_bytes = c->bytes;
+    p->payload_bytes = c->payload_bytes;
+    if (q->info->form == WR_FORM_RDMA)
+        p->reth = (struct reth){w->remote_addr + c->offset, w->rkey, c->left};
+    else if (q->info->form == WR_FORM_ATOMIC)
+        p->atomic = atomic_of(w);
 }
 
 static ev_id trace_tx(const struct rc_qp *rc, const struct rc_wqe *q, size_t frame_bytes)
@@ -105,7 +118,7 @@ size_t req_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
     r->pkts_without_ackreq = rc->out.bth.ack_req ? 0 : r->pkts_without_ackreq + 1;
     *ret_tx = trace_tx(rc, q, frame_bytes);
     RC_COUNT(rc, sent_pkts);
-    req_sent(rc, rc->out.bth.ack_req, at);
+    req_sent(rc, c.n_psns, rc->out.bth.ack_req, at);
     retry_sent(rc, *ret_tx);
 out:
     trace_because(rc_trace(rc), before);

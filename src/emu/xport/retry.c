@@ -87,6 +87,7 @@ void retry_progress(struct rc_qp *rc)
 
     r->retries = 0;
     r->rnr_naks = 0;
+    r->implied_nak = false;
     if (r->rnr_wait) {
         r->rnr_wait = false;
         retry_timer_stop(rc, TMR_RNR);

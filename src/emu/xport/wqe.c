@@ -15,26 +15,27 @@ static struct wqe_verdict refuse(enum wc_status status, struct compared values)
 static const struct compared nothing;
 static const struct wqe_verdict allowed = {RULE_NONE, WCS_SUCCESS, {0}};
 
-static struct wqe_verdict check_form(const struct qp_config *c, const struct send_wqe *w)
+static struct wqe_verdict check_form(const struct wqe_view *v, const struct send_wqe *w)
 {
-    (void)c;
+    (void)v;
     return w->truncated ? refuse(WCS_LOC_QP_OP_ERR, nothing) : allowed;
 }
 
-static struct wqe_verdict check_opcode(const struct qp_config *c, const struct send_wqe *w)
+static struct wqe_verdict check_opcode(const struct wqe_view *v, const struct send_wqe *w)
 {
-    return wr_is_carried(c->type, w->opcode) ? allowed : refuse(WCS_LOC_QP_OP_ERR, nothing);
+    return wr_is_carried(v->config->type, w->opcode) ? allowed : refuse(WCS_LOC_QP_OP_ERR, nothing);
 }
 
-static struct wqe_verdict check_inline(const struct qp_config *c, const struct send_wqe *w)
+static struct wqe_verdict check_inline(const struct wqe_view *v, const struct send_wqe *w)
 {
     if ((w->flags & SF_INLINE) == 0)
         return allowed;
-    if (w->n_sge != 0)
+    if (w->n_sge != 0 || wr_info(w->opcode)->data != WR_DATA_TAKES)
         return refuse(WCS_LOC_QP_OP_ERR, nothing);
-    return w->body_bytes <= c->max_inline_data
+    return w->body_bytes <= v->config->max_inline_data
                ? allowed
-               : refuse(WCS_LOC_LEN_ERR, compared_at_most(c->max_inline_data, w->body_bytes));
+               : refuse(WCS_LOC_LEN_ERR,
+                        compared_at_most(v->config->max_inline_data, w->body_bytes));
 }
 
 struct compared sge_count_compared(uint32_t n_sge, uint32_t max_sge, uint32_t body_bytes)
@@ -44,20 +45,21 @@ struct compared sge_count_compared(uint32_t n_sge, uint32_t max_sge, uint32_t bo
     return compared_one(body_bytes / SGE_BYTES, n_sge);
 }
 
-static struct wqe_verdict check_sge_count(const struct qp_config *c, const struct send_wqe *w)
+static struct wqe_verdict check_sge_count(const struct wqe_view *v, const struct send_wqe *w)
 {
     if (w->flags & SF_INLINE)
         return allowed;
-    if (w->n_sge <= c->max_send_sge && w->body_bytes == w->n_sge * SGE_BYTES)
+    if (w->n_sge <= v->config->max_send_sge && w->body_bytes == w->n_sge * SGE_BYTES)
         return allowed;
-    return refuse(WCS_LOC_QP_OP_ERR, sge_count_compared(w->n_sge, c->max_send_sge, w->body_bytes));
+    return refuse(WCS_LOC_QP_OP_ERR,
+                  sge_count_compared(w->n_sge, v->config->max_send_sge, w->body_bytes));
 }
 
-static struct wqe_verdict check_length(const struct qp_config *c, const struct send_wqe *w)
+static struct wqe_verdict check_length(const struct wqe_view *v, const struct send_wqe *w)
 {
     uint64_t bytes;
 
-    (void)c;
+    (void)v;
     if (w->flags & SF_INLINE)
         return allowed;
     bytes = sge_total(w->sge, w->n_sge);
@@ -66,19 +68,40 @@ static struct wqe_verdict check_length(const struct qp_config *c, const struct s
                : refuse(WCS_LOC_LEN_ERR, compared_at_most(MESSAGE_BYTES_MAX, bytes));
 }
 
+static struct wqe_verdict check_atomic(const struct wqe_view *v, const struct send_wqe *w)
+{
+    uint64_t bytes;
+
+    (void)v;
+    if (wr_info(w->opcode)->form != WR_FORM_ATOMIC)
+        return allowed;
+    bytes = sge_total(w->sge, w->n_sge);
+    return bytes == ATOMIC_WORD_BYTES
+               ? allowed
+               : refuse(WCS_LOC_LEN_ERR, compared_one(ATOMIC_WORD_BYTES, bytes));
+}
+
+static struct wqe_verdict check_rd_atomic(const struct wqe_view *v, const struct send_wqe *w)
+{
+    if (wr_info(w->opcode)->data != WR_DATA_FILLS || v->max_rd_atomic > 0)
+        return allowed;
+    return refuse(WCS_LOC_QP_OP_ERR, nothing);
+}
+
 static const struct {
     enum rule rule;
-    struct wqe_verdict (*check)(const struct qp_config *, const struct send_wqe *);
+    struct wqe_verdict (*check)(const struct wqe_view *, const struct send_wqe *);
 } checks[] = {
-    {RULE_SQ_FORM, check_form},     {RULE_SQ_OPCODE, check_opcode},
-    {RULE_SQ_INLINE, check_inline}, {RULE_SQ_SGE_COUNT, check_sge_count},
-    {RULE_SQ_LENGTH, check_length},
+    {RULE_SQ_FORM, check_form},           {RULE_SQ_OPCODE, check_opcode},
+    {RULE_SQ_INLINE, check_inline},       {RULE_SQ_SGE_COUNT, check_sge_count},
+    {RULE_SQ_LENGTH, check_length},       {RULE_SQ_ATOMIC_LENGTH, check_atomic},
+    {RULE_SQ_RD_ATOMIC, check_rd_atomic},
 };
 
-struct wqe_verdict wqe_decide(const struct qp_config *config, const struct send_wqe *w)
+struct wqe_verdict wqe_decide(const struct wqe_view *v, const struct send_wqe *w)
 {
     for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
-        struct wqe_verdict d = checks[i].check(config, w);
+        struct wqe_verdict d = checks[i].check(v, w);
 
         if (d.status != WCS_SUCCESS) {
             d.rule = checks[i].rule;

@@ -290,7 +290,7 @@ static size_t build_request(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
         return 0;
     if (r->next == r->fetched && !req_fetch(rc))
         return 0;
-    if (rc_wqe_at(r, r->next)->status == WCS_SUCCESS)
+    if (req_may_send(rc)) /* what was fetched may have to wait */
         frame_bytes = req_build(rc, frame, ret_tx);
     req_settle(rc);
     return frame_bytes;

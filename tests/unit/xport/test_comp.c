@@ -35,11 +35,11 @@ static void each_response_has_its_verdict(void **state)
         {99, OP_RC_ATOMIC_ACKNOWLEDGE, ACK, 0, 0, false, ACT_DROP, RULE_COMP_WINDOW, WCS_SUCCESS,
          0},
         {104, OP_RC_ATOMIC_ACKNOWLEDGE, ACK, 0, 0, false, ACT_FAIL, RULE_COMP_RESPONSE,
-         WCS_BAD_RESP_ERR, 0},
+         WCS_BAD_RESP_ERR, 4},
         {104, OP_RC_RDMA_READ_RESPONSE_MIDDLE, 0, 0, 0, false, ACT_FAIL, RULE_COMP_RESPONSE,
-         WCS_BAD_RESP_ERR, 0},
+         WCS_BAD_RESP_ERR, 4},
         {104, OP_RC_ACKNOWLEDGE, RESERVED, 0, 0, false, ACT_FAIL, RULE_COMP_RESPONSE,
-         WCS_BAD_RESP_ERR, 0},
+         WCS_BAD_RESP_ERR, 4},
         {104, OP_RC_ACKNOWLEDGE, RNR, 0, 1, false, ACT_WAIT_RNR, RULE_COMP_RNR, WCS_SUCCESS, 4},
         {100, OP_RC_ACKNOWLEDGE, RNR, 0, 1, false, ACT_WAIT_RNR, RULE_COMP_RNR, WCS_SUCCESS, 0},
         {100, OP_RC_ACKNOWLEDGE, RNR, 0, 2, false, ACT_FAIL, RULE_RNR_LIMIT, WCS_RNR_RETRY_EXC_ERR,
@@ -62,6 +62,7 @@ static void each_response_has_its_verdict(void **state)
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const struct comp_view v = {.una = {100},
                                     .out_psns = 10,
+                                    .before_rd = 10,
                                     .rnr_wait = rows[i].rnr_wait,
                                     .retries = rows[i].retries,
                                     .retry_cnt = 3,
@@ -88,7 +89,8 @@ static void the_window_wraps(void **state)
         bool inside;
     } rows[] = {{0xfffffd, false}, {0xfffffe, true}, {0xffffff, true}, {0, true},
                 {3, true},         {4, false},       {0x7ffffe, false}};
-    const struct comp_view v = {.una = {0xfffffe}, .out_psns = 6, .retry_cnt = 1, .rnr_retry = 1};
+    const struct comp_view v = {
+        .una = {0xfffffe}, .out_psns = 6, .before_rd = 6, .retry_cnt = 1, .rnr_retry = 1};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -114,7 +116,8 @@ static void the_widest_window_is_half_the_circle(void **state)
         uint32_t psn;
         enum pkt_act act;
     } rows[] = {{4, ACT_DROP}, {5, ACT_ACKS}, {0x800004, ACT_ACKS}, {0x800005, ACT_DROP}};
-    const struct comp_view v = {.una = {5}, .out_psns = RC_WINDOW_PSNS, .retry_cnt = 1};
+    const struct comp_view v = {
+        .una = {5}, .out_psns = RC_WINDOW_PSNS, .before_rd = RC_WINDOW_PSNS, .retry_cnt = 1};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -55,6 +55,7 @@ static void what_refuses_a_request_says_the_limit_and_what_it_found(void **state
 {
     static const struct qp_config config = {
         .type = QPT_RC, .max_send_sge = 2, .max_inline_data = 32};
+    const struct wqe_view view = {&config, 0};
     struct sge long_list[2] = {{.bytes = MESSAGE_BYTES_MAX}, {.bytes = 1}};
     const struct {
         struct send_wqe w;
@@ -74,7 +75,7 @@ static void what_refuses_a_request_says_the_limit_and_what_it_found(void **state
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const struct wqe_verdict d = wqe_decide(&config, &rows[i].w);
+        const struct wqe_verdict d = wqe_decide(&view, &rows[i].w);
 
         assert_int_equal(d.rule, rows[i].rule);
         assert_int_equal(d.values.least, rows[i].want.least);
