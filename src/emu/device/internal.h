@@ -14,7 +14,7 @@ void rdma_ctrl_run(struct rdma *d);
 /* rdma_queues.c: how the transport reaches the rings. */
 enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out);
 enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out);
-void rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
+bool rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
                    const struct completion *wc);
 
 /* Lets the QPs of CQs that overflowed learn of it; after every call into the transport. */

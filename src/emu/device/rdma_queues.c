@@ -185,16 +185,17 @@ static void put_cqe(struct raw_cqe *raw, const struct completion *wc)
     rfc_cqe_put(raw, &cqe);
 }
 
-static void deliver_cqe(struct rdma *d, struct cq *cq, const struct completion *wc)
+/* False: the CQ has failed, now or before. */
+static bool deliver_cqe(struct rdma *d, struct cq *cq, const struct completion *wc)
 {
     struct vq *vq = &d->pci.queues[cq->cqn];
     struct raw_cqe raw;
 
     if (cq->error)
-        return;
+        return false;
     if (pop(d, cq->cqn) != FETCH_OK || d->chain.writable_bytes < sizeof(raw)) {
         overflow(d, cq);
-        return;
+        return false;
     }
     put_cqe(&raw, wc);
     vq_chain_write(d->ram, &d->chain, 0, &raw, sizeof(raw));
@@ -206,9 +207,10 @@ static void deliver_cqe(struct rdma *d, struct cq *cq, const struct completion *
           .most = wc->values.most, .found = wc->values.found);
     if (cq_completed(&d->hca, cq, wc) && vq_wants_interrupt(vq, d->ram))
         virtio_raise(&d->pci, cq->cqn);
+    return true;
 }
 
-void rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc, const struct completion *wc)
+bool rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc, const struct completion *wc)
 {
     struct rdma *d = ctx;
     const uint32_t queue = wq == WQ_SEND ? rdma_sq(d, qp->qpn) : rdma_rq(d, qp->qpn);
@@ -217,8 +219,7 @@ void rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc, const st
     rdma_push(d, queue, (uint16_t)desc, 0);
     if (vq->enabled && vq_wants_interrupt(vq, d->ram))
         virtio_raise(&d->pci, queue);
-    if (wc)
-        deliver_cqe(d, wq == WQ_SEND ? qp->send_cq : qp->recv_cq, wc);
+    return !wc || deliver_cqe(d, wq == WQ_SEND ? qp->send_cq : qp->recv_cq, wc);
 }
 
 void rdma_settle(struct rdma *d)

@@ -90,8 +90,8 @@ struct resp_verdict;
  */
 void resp_refuse(struct rc_qp *rc, const struct resp_verdict *d, ev_id rx);
 
-/* Completes the receive that is held, which must be there. */
-void resp_complete(struct rc_qp *rc, const struct completion *wc);
+/* Completes the receive that is held, which must be there.  False: the completion is lost. */
+bool resp_complete(struct rc_qp *rc, const struct completion *wc);
 
 /* flush.c */
 

@@ -153,11 +153,11 @@ size_t resp_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
     return frame_bytes;
 }
 
-void resp_complete(struct rc_qp *rc, const struct completion *wc)
+bool resp_complete(struct rc_qp *rc, const struct completion *wc)
 {
     RDL_ASSERT(rc->resp.has_wqe);
     rc->resp.has_wqe = false;
-    rc->x->ops->complete(rc->x->ctx, &rc->qp, WQ_RECV, rc->resp.wqe.desc, wc);
+    return rc->x->ops->complete(rc->x->ctx, &rc->qp, WQ_RECV, rc->resp.wqe.desc, wc);
 }
 
 /* Copies the payload into guest memory: the only copy on this side. */
@@ -181,7 +181,8 @@ static void write_payload(struct rc_qp *rc, const struct packet *p)
     r->received += p->payload_bytes;
 }
 
-static void finish_message(struct rc_qp *rc, const struct packet *p)
+/* False: nobody will learn that the message is there, as its completion is lost. */
+static bool finish_message(struct rc_qp *rc, const struct packet *p)
 {
     struct rc_resp *r = &rc->resp;
     struct completion wc = {
@@ -197,9 +198,27 @@ static void finish_message(struct rc_qp *rc, const struct packet *p)
         wc.flags = WCF_WITH_IMM;
         memcpy(wc.imm, p->imm_data, sizeof(wc.imm));
     }
+    if (!resp_complete(rc, &wc))
+        return false;
     r->msn = (r->msn + 1) & MSN_MASK;
     RC_COUNT(rc, rdma_recvs);
-    resp_complete(rc, &wc);
+    return true;
+}
+
+/* The message is not acknowledged, and its queue pair takes no more: the far side runs out of
+ * retries.  A NAK would say that something is missing; what it spoke for is said without it.
+ * docs/decisions/0021-lost-completions.md
+ */
+static void give_up(struct rc_qp *rc)
+{
+    struct rc_answer *a = &rc->resp.answer;
+
+    if (a->pending && !is_ack(a->syndrome)) {
+        a->pending = false;
+        if (a->owes_ack)
+            answer(rc, aeth_pack(SYN_ACK, AETH_NO_CREDITS), psn_add(a->psn, PSN_MASK), a->cause);
+    }
+    rc_fail(rc);
 }
 
 static void deliver(struct rc_qp *rc, const struct packet *p, ev_id rx)
@@ -213,8 +232,10 @@ static void deliver(struct rc_qp *rc, const struct packet *p, ev_id rx)
     write_payload(rc, p);
     r->expected = psn_add(r->expected, 1);
     r->open = op_ends(p->op) ? NULL : p->op;
-    if (op_ends(p->op))
-        finish_message(rc, p);
+    if (op_ends(p->op) && !finish_message(rc, p)) {
+        give_up(rc);
+        return;
+    }
     reconsider(rc, rx);
     if (p->bth.ack_req)
         acknowledge(rc, rx);

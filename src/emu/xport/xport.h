@@ -97,9 +97,10 @@ struct xport_ops {
     enum fetch (*fetch_recv)(void *ctx, struct qp *qp, struct recv_wqe *out);
 
     /* Returns chain @desc to the guest, then delivers @wc to the queue's CQ; NULL: no completion,
-     * the request succeeded unsignaled or its queue was reset.
+     * the request succeeded unsignaled or its queue was reset.  False: the CQ could not take @wc,
+     * which is lost; the QPs of the CQ go to ERR, see xport_cq_failed().
      */
-    void (*complete)(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
+    bool (*complete)(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
                      const struct completion *wc);
 
     /* @qp had nothing to send and now has: call xport_build() until !xport_has_tx(). */

@@ -84,7 +84,7 @@ static enum fetch fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
 }
 
 /* Chains must come back in order: RC has no other. */
-static void complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
+static bool complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
                      const struct completion *wc)
 {
     struct rig_host *h = ctx;
@@ -95,13 +95,16 @@ static void complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
     assert_true(q->returned < q->taken);
     q->returned++;
     if (!wc)
-        return;
+        return true;
     assert_int_equal(wc->wr_id, q->posts[desc % RIG_RING].wr_id);
     assert_int_equal(wc->qpn, qp->qpn);
+    if (h->cq_failed)
+        return false;
     TRACE(&h->rig->trace, cqe, .host = h->number, .cqn = cq->cqn, .qpn = wc->qpn,
           .wr_id = wc->wr_id, .status = wc->status, .op = wc->opcode, .bytes = wc->bytes,
           .rule = wc->rule);
     h->wc[wq][h->n_wc[wq]++ % RIG_RING] = *wc;
+    return true;
 }
 
 static void ready(void *ctx, struct qp *qp)

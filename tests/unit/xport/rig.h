@@ -55,6 +55,7 @@ struct rig_host {
     struct completion wc[2][RIG_RING];
     uint32_t n_wc[2];
     bool egress_due;
+    bool cq_failed; /* completions are lost */
 };
 
 enum rig_fate { RIG_PASS, RIG_LOSE, RIG_COPY, RIG_DELAY };

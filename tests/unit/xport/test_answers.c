@@ -175,6 +175,51 @@ static void a_nak_that_left_is_not_taken_back(void **state)
     rig_free(r);
 }
 
+/* The receiver's program will never see the message: nobody is told that it was received.  What was
+ * acknowledged before stays so.
+ */
+static void a_message_whose_completion_is_lost_is_not_acknowledged(void **state)
+{
+    static const char *const come[] = {"0!1!", "021!", "0!21!", "0211!"};
+    static const uint32_t acks[] = {1, 0, 1, 0};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(come); i++) {
+        struct rig *r = rig_default();
+
+        for (uint32_t k = 0; k < 4; k++)
+            rig_recv(r, k, 0, 64);
+        for (const char *c = come[i]; *c; c++) {
+            r->host[1].cq_failed |= *c == '1';
+            if (*c != '!')
+                arrive(r, 100 + (uint32_t)(*c - '0'), c[1] == '!');
+        }
+        rig_run(r);
+        assert_int_equal(rig_count(r, EV_tx, 1, NULL, 0), acks[i]);
+        assert_int_equal(rig_count(r, EV_tx, 1, "psn", 100), acks[i]);
+        assert_int_equal(r->host[1].qp->state, QPS_ERR);
+        rig_expect(r, 1, WQ_RECV, 0, 0, WCS_SUCCESS);
+        assert_int_equal(r->host[1].n_wc[WQ_RECV], 1);
+        rig_free(r);
+    }
+}
+
+static void a_requester_whose_message_found_no_completion_runs_out_of_retries(void **state)
+{
+    struct rig *r = rig_default();
+
+    (void)state;
+    rig_recv(r, 7, 4096, 64);
+    r->host[1].cq_failed = true;
+    rig_send(r, 1, 0, 64);
+    rig_run(r);
+    assert_int_equal(rig_count(r, EV_tx, 1, NULL, 0), 0);
+    assert_int_equal(rig_count(r, EV_drop, 1, "reason", DROP_QP_NOT_READY), 3);
+    rig_expect(r, 0, WQ_SEND, 0, 1, WCS_RETRY_EXC_ERR);
+    assert_true(rig_same(r, 0, 4096, 64)); /* the bytes are there all the same */
+    rig_free(r);
+}
+
 /* PSNs 100 to 102 are outstanding when one answer comes.  Each row: what rises by one. */
 static void each_answer_is_counted_as_what_it_is(void **state)
 {
@@ -228,6 +273,8 @@ int main(void)
         cmocka_unit_test(an_answer_among_requests_asks_for_nothing),
         cmocka_unit_test(a_nak_that_waits_asks_for_what_is_missing_when_it_leaves),
         cmocka_unit_test(a_nak_that_left_is_not_taken_back),
+        cmocka_unit_test(a_message_whose_completion_is_lost_is_not_acknowledged),
+        cmocka_unit_test(a_requester_whose_message_found_no_completion_runs_out_of_retries),
         cmocka_unit_test(each_answer_is_counted_as_what_it_is),
     };
 
