@@ -49,6 +49,8 @@ static void must(enum ctrl_rsp rsp)
 void hca_done(struct hca *h)
 {
     RDL_ASSERT(h->qps.used == 0);
+    for (uint32_t i = 0; i < HCA_GIDS; i++)
+        RDL_ASSERT(h->gids[i].users == 0);
     for (uint32_t i = 0; i < h->mrs.len; i++) {
         const struct mr *mr = slots_at(&h->mrs, i);
 
@@ -105,10 +107,15 @@ enum ctrl_rsp hca_pd_destroy(struct hca *h, uint32_t pdn)
 
 enum ctrl_rsp hca_gid_set(struct hca *h, uint32_t index, const uint8_t gid[HCA_GID_BYTES])
 {
+    struct hca_gid *g;
+
     if (index >= HCA_GIDS)
         return RSP_INVALID_ARG;
-    memcpy(h->gids[index].raw, gid, HCA_GID_BYTES);
-    h->gids[index].valid = true;
+    g = &h->gids[index];
+    if (g->users > 0 && memcmp(g->raw, gid, HCA_GID_BYTES) != 0)
+        return RSP_BUSY;
+    memcpy(g->raw, gid, HCA_GID_BYTES);
+    g->valid = true;
     return RSP_OK;
 }
 
@@ -116,6 +123,8 @@ enum ctrl_rsp hca_gid_clear(struct hca *h, uint32_t index)
 {
     if (index >= HCA_GIDS)
         return RSP_INVALID_ARG;
+    if (h->gids[index].users > 0)
+        return RSP_BUSY;
     h->gids[index] = (struct hca_gid){.valid = false};
     return RSP_OK;
 }

@@ -52,6 +52,7 @@ struct pd {
 struct hca_gid {
     uint8_t raw[HCA_GID_BYTES];
     bool valid;
+    uint32_t users; /* queue pairs that are connected from this address: RTR to SQE */
 };
 
 struct hca {
@@ -97,7 +98,9 @@ static inline struct pd *hca_pd(const struct hca *h, uint32_t pdn)
     return slots_at(&h->pds, pdn - 1);
 }
 
-/* Sets or clears an entry of the GID table.  RSP_OK, RSP_INVALID_ARG: no such index */
+/* Sets or clears an entry of the GID table.  RSP_OK, RSP_INVALID_ARG: no such index, RSP_BUSY: a
+ * connection uses the entry, which would get another address.  Setting what is there is fine.
+ */
 enum ctrl_rsp hca_gid_set(struct hca *h, uint32_t index, const uint8_t gid[HCA_GID_BYTES]);
 enum ctrl_rsp hca_gid_clear(struct hca *h, uint32_t index);
 

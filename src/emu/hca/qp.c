@@ -63,8 +63,37 @@ enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_
     return RSP_OK;
 }
 
+/* The entry of the GID table that a connected queue pair sends from; NULL: @qp is not connected. */
+static struct hca_gid *gid_in_use(const struct qp *qp)
+{
+    const bool has_av = qp->config.type == QPT_RC || qp->config.type == QPT_UC;
+    const bool connected = qp->state >= QPS_RTR && qp->state <= QPS_SQE;
+
+    return has_av && connected ? &qp->hca->gids[qp->attr.av.sgid_index] : NULL;
+}
+
+/* @qp uses the entry that its state and its address vector say, or not any more: before one of the
+ * two changes, and after it.
+ */
+static void gid_let_go(const struct qp *qp)
+{
+    struct hca_gid *gid = gid_in_use(qp);
+
+    if (gid)
+        gid->users--;
+}
+
+static void gid_hold(const struct qp *qp)
+{
+    struct hca_gid *gid = gid_in_use(qp);
+
+    if (gid)
+        gid->users++;
+}
+
 void hca_qp_destroy(struct hca *h, struct qp *qp, size_t qp_bytes)
 {
+    gid_let_go(qp);
     qp->pd->users--;
     qp->send_cq->users--;
     qp->recv_cq->users--;
@@ -132,6 +161,7 @@ enum ctrl_rsp hca_qp_check_modify(const struct qp *qp, uint32_t mask, const stru
 
 void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *attr)
 {
+    gid_let_go(qp);
 #define ATTR(bit, field)                                                                           \
     if (mask & (bit))                                                                              \
     qp->attr.field = attr->field
@@ -151,15 +181,18 @@ void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *att
     ATTR(QPA_MIN_RNR_TIMER, min_rnr_timer);
     ATTR(QPA_DEST_QPN, dest_qpn);
 #undef ATTR
-    if ((mask & QPA_STATE) && attr->state == QPS_RESET)
-        qp->attr = (struct qp_attr){0};
+    gid_hold(qp);
     if (mask & QPA_STATE)
         qp_set_state(qp, (enum qp_state)attr->state);
+    if (qp->state == QPS_RESET)
+        qp->attr = (struct qp_attr){0};
 }
 
 void qp_set_state(struct qp *qp, enum qp_state to)
 {
     TRACE(qp->hca->trace, qp_state, .host = qp->hca->host, .qpn = qp->qpn, .from = qp->state,
           .to = to);
+    gid_let_go(qp);
     qp->state = to;
+    gid_hold(qp);
 }

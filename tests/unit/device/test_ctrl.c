@@ -486,6 +486,24 @@ static void after_a_reset_a_queue_pair_is_as_it_was_created(void **state)
     }
 }
 
+static void an_address_that_a_connection_uses_is_busy(void **state)
+{
+    struct rfc_add_gid same = {.gid_type = GID_TYPE_ROCE_V2, .port_num = 1}, other = same;
+    struct machine *m = *state;
+    const uint32_t qpn = new_qp(m);
+
+    memcpy(same.gid, machine_gid, GID_BYTES);
+    other.gid[0] = 0xfd;
+    bring_up(m, qpn); /* from entry 0 */
+    assert_int_equal(machine_ask_add_gid(m, CMD_ADD_GID, &other), RSP_BUSY);
+    assert_int_equal(machine_ask_add_gid(m, CMD_ADD_GID, &same), RSP_OK);
+    assert_int_equal(ASK(m, CMD_DEL_GID, del_gid, .index = 0, .port = 1), RSP_BUSY);
+    assert_true(hca_gid_is_own(&m->rdma.hca, machine_gid));
+    assert_int_equal(ASK(m, CMD_DESTROY_QP, qp_handle, .qpn = qpn), RSP_OK);
+    assert_int_equal(machine_ask_add_gid(m, CMD_ADD_GID, &other), RSP_OK);
+    assert_int_equal(ASK(m, CMD_DEL_GID, del_gid, .index = 0, .port = 1), RSP_OK);
+}
+
 /* Bits of ah_flags that nobody knows are kept, and mean nothing. */
 static void the_address_vector_comes_back_as_it_was_set(void **state)
 {
@@ -607,6 +625,7 @@ int main(void)
         T(objects_in_use_are_busy_and_unknown_ones_bad),
         T(query_qp_gives_what_was_set_and_the_state),
         T(after_a_reset_a_queue_pair_is_as_it_was_created),
+        T(an_address_that_a_connection_uses_is_busy),
         T(the_address_vector_comes_back_as_it_was_set),
         T(a_value_out_of_range_changes_nothing),
         T(commands_that_are_not_offered_say_so),

@@ -263,6 +263,71 @@ static void moves_that_the_graph_does_not_have_are_refused(void **state)
     stand_down(&s);
 }
 
+static void set_gid(struct stand *s, uint32_t index, uint8_t last)
+{
+    const uint8_t gid[HCA_GID_BYTES] = {0xfe, 0x80, [15] = last};
+
+    assert_int_equal(hca_gid_set(&s->hca, index, gid), RSP_OK);
+}
+
+/* Is entry @index fixed, and its neighbour not? */
+static void expect_held(struct stand *s, uint32_t index)
+{
+    for (uint32_t i = 3; i <= 4; i++) {
+        const uint8_t same[HCA_GID_BYTES] = {0xfe, 0x80, [15] = (uint8_t)i};
+        const uint8_t other[HCA_GID_BYTES] = {0xfe, 0x81};
+        const enum ctrl_rsp want = i == index ? RSP_BUSY : RSP_OK;
+
+        assert_int_equal(hca_gid_set(&s->hca, i, other), want);
+        assert_int_equal(hca_gid_set(&s->hca, i, same), RSP_OK);
+        assert_int_equal(hca_gid_clear(&s->hca, i), want);
+        assert_int_equal(s->hca.gids[i].valid, want == RSP_BUSY);
+        set_gid(s, i, (uint8_t)i);
+    }
+}
+
+static void the_address_of_a_connection_stays(void **state)
+{
+    static const enum qp_state ends[] = {QPS_ERR, QPS_RESET};
+    struct stand s;
+    struct qp_config c;
+    struct qp_attr a = good_attr();
+    struct qp *qp;
+
+    (void)state;
+    stand_up(&s, 2);
+    set_gid(&s, 3, 3);
+    set_gid(&s, 4, 4);
+    c = config(&s);
+    qp = create(&s, &c);
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        expect_held(&s, 0);
+        assert_int_equal(modify(qp, TO_INIT, a, QPS_INIT), RSP_OK);
+        expect_held(&s, 0);
+        a.av.sgid_index = 3;
+        assert_int_equal(modify(qp, TO_RTR, a, QPS_RTR), RSP_OK);
+        expect_held(&s, 3);
+        assert_int_equal(modify(qp, TO_RTS, a, QPS_RTS), RSP_OK);
+        expect_held(&s, 3);
+        assert_int_equal(modify(qp, 0, a, QPS_SQD), RSP_OK);
+        expect_held(&s, 3);
+        a.av.sgid_index = 4;
+        assert_int_equal(modify(qp, QPA_AV, a, QPS_SQD), RSP_OK);
+        expect_held(&s, 4);
+        assert_int_equal(modify(qp, 0, a, QPS_RTS), RSP_OK);
+        expect_held(&s, 4);
+        assert_int_equal(modify(qp, 0, a, ends[i]), RSP_OK);
+        expect_held(&s, 0);
+        assert_int_equal(modify(qp, 0, a, QPS_RESET), RSP_OK);
+    }
+    assert_int_equal(modify(qp, TO_INIT, a, QPS_INIT), RSP_OK);
+    assert_int_equal(modify(qp, TO_RTR, a, QPS_RTR), RSP_OK);
+    expect_held(&s, 4);
+    hca_qp_destroy(&s.hca, qp, sizeof(*qp));
+    expect_held(&s, 0);
+    stand_down(&s);
+}
+
 static void gids_and_pkeys(void **state)
 {
     static const uint8_t gid[HCA_GID_BYTES] = {0xfe, 0x80}, other[HCA_GID_BYTES] = {0xfe, 0x81};
@@ -306,6 +371,7 @@ int main(void)
         cmocka_unit_test(configurations_beyond_the_limits_are_refused),
         cmocka_unit_test(a_bad_value_changes_nothing),
         cmocka_unit_test(moves_that_the_graph_does_not_have_are_refused),
+        cmocka_unit_test(the_address_of_a_connection_stays),
         cmocka_unit_test(gids_and_pkeys),
     };
 
