@@ -71,6 +71,8 @@ typedef struct {
 #define RDL_SWITCH_PORTS_MAX 4096u /* of each */
 #define RDL_LINKS_MAX        65536u
 
+#define RDL_PKEYS_MAX 16u /* entries of a P_Key table */
+
 struct rdl_lab_config {
     uint64_t seed;          /* everything random in the lab comes from it */
     size_t arena_bytes_max; /* address space reserved for the lab; 0: see rdl_lab_new() */
@@ -103,6 +105,11 @@ struct rdl_host_config {
     uint32_t profile;      /* enum profile: whose behaviour it shows where implementations differ */
     bool arp; /* find out the MACs of the lab's hosts too by ARP and neighbour discovery, as it is
                  done for strangers; by default the lab's hosts know each other */
+    /* The partitions that its port belongs to: 15 bits of number, which is not 0, and bit 15 for a
+     * full member.  By default one, 0xffff.
+     */
+    uint16_t pkeys[RDL_PKEYS_MAX];
+    uint32_t n_pkeys; /* 0: the default */
 };
 
 /* Adds a host and boots it: one tick with many events.

@@ -122,6 +122,12 @@ RDL_MUST_CHECK enum rdl_status rdl_modify_qp(struct rdl_lab *lab, rdl_qp qp,
 RDL_MUST_CHECK enum rdl_status rdl_query_qp(struct rdl_lab *lab, rdl_qp qp);
 RDL_MUST_CHECK enum rdl_status rdl_query_port(struct rdl_lab *lab, rdl_host host);
 
+/* Asks for entry @index of the P_Key table, which is in *@ret of rdl_pkey() after rdl_wait().
+ * RDL_ERR_INVAL: the table is shorter.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_query_pkey(struct rdl_lab *lab, rdl_host host, uint32_t index);
+RDL_MUST_CHECK enum rdl_status rdl_pkey(const struct rdl_lab *lab, rdl_host host, uint16_t *ret);
+
 struct rdl_qp_info {
     uint32_t qpn, type;
     struct rdl_qp_attr attr;     /* as last set or queried by the driver */

@@ -7,6 +7,7 @@
 #include "cli/session/resolve.h"
 #include "cli/tree/tree.h"
 #include "emu/base/text.h"
+#include "emu/facts/device.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/inspect.h"
 
@@ -97,6 +98,28 @@ static bool host_failed(struct session *s, const struct step *st, const struct v
     return limit_fail(s, name->at, LIMIT_HOSTS, name->text, status);
 }
 
+/* The P_Key table that is given, if any. */
+static bool read_pkeys(struct session *s, const struct step *st, struct rdl_host_config *c)
+{
+    const struct arg *pkeys = step_arg(st, "pkeys");
+
+    if (pkeys->n > RDL_PKEYS_MAX) {
+        session_fail(s, step_span(st, "pkeys", RDL_PKEYS_MAX), "a P_Key table has %u entries",
+                     RDL_PKEYS_MAX);
+        return diag_remedy(&s->diag, "leave out what is too much");
+    }
+    for (size_t i = 0; i < pkeys->n; i++) {
+        c->pkeys[i] = (uint16_t)value_number(step_param(st, "pkeys"), pkeys->v[i].text);
+        if (pkey_is_valid(c->pkeys[i]))
+            continue;
+        session_fail(s, pkeys->v[i].at, "no partition has number 0");
+        return diag_remedy(&s->diag,
+                           "0x8001 is a full member of partition 1, 0x0001 a limited one");
+    }
+    c->n_pkeys = (uint32_t)pkeys->n;
+    return true;
+}
+
 bool run_host(struct session *s, const struct step *st)
 {
     const struct arg *names = step_arg(st, "names");
@@ -117,6 +140,8 @@ bool run_host(struct session *s, const struct step *st)
     }
     if (step_has(st, "mac"))
         (void)mac_parse(step_text(st, "mac"), config.mac); /* checked by the parser */
+    if (!read_pkeys(s, st, &config))
+        return false;
     read_address(st, "ip", config.ipv4);
     read_address(st, "ip6", config.ipv6);
     for (size_t i = 0; i < features->n; i++)

@@ -208,7 +208,8 @@ static bool bring_up(struct session *s, const struct step *st, const struct end 
     const unsigned gid = (unsigned)step_number(st, "gid_index");
     struct text t = text_on(line, sizeof(line));
 
-    text_addf(&t, "modify_qp %s state=INIT pkey_index=0 port=1 access=rr,rw", own->path);
+    text_addf(&t, "modify_qp %s state=INIT pkey_index=%u port=1 access=rr,rw", own->path,
+              (unsigned)step_number(st, "pkey_index"));
     if (!run_line(s, st, line))
         return false;
     t = text_on(line, sizeof(line));

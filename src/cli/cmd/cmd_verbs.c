@@ -330,3 +330,25 @@ bool run_query_port(struct session *s, const struct step *st)
         session_made(s, home.name, "port %s", state.text);
     return true;
 }
+
+bool run_query_pkey(struct session *s, const struct step *st)
+{
+    const uint32_t index = (uint32_t)step_number(st, "index");
+    enum rdl_status status;
+    struct home home;
+    uint16_t pkey;
+
+    if (!home_named(s, st, &home))
+        return false;
+    status = rdl_query_pkey(s->lab, home.host, index);
+    if (status == RDL_ERR_INVAL) {
+        session_fail(s, step_span(st, "index", 0), "the P_Key table of %s has no entry %u",
+                     home.name, index);
+        return diag_remedy(&s->diag, "host ... pkeys= says what is in it");
+    }
+    if (!finish(s, st, &home, status))
+        return false;
+    if (rdl_pkey(s->lab, home.host, &pkey) == RDL_OK)
+        session_made(s, home.name, "pkey[%u] 0x%04x", index, pkey);
+    return true;
+}

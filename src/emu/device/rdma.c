@@ -21,6 +21,7 @@ static void transport_init(struct rdma *d)
         .profile = c->profile,
         .first_qpn = c->first_qpn,
         .keys = prng_stream(c->seed, c->host),
+        .pkeys = c->pkeys,
     };
     const struct hca_limits limits = {
         .max_pd = RDMA_MAX_PD,

@@ -44,7 +44,8 @@ struct rdma_config {
     enum mtu max_mtu;
     uint64_t features_off;
     enum profile profile;
-    uint64_t seed; /* of the keys */
+    uint64_t seed;          /* of the keys */
+    struct hca_pkeys pkeys; /* its partitions; n 0: the default one */
 };
 
 /* Queue pairs with something to send, first in first out: each sends one frame in its turn. */

@@ -11,6 +11,7 @@
 #define PAGE_SIZES         0x1000u /* 4096 only */
 #define ATOMIC_NONE        0u      /* atomics are not offered yet */
 #define CA_ACK_DELAY       0u      /* answers take no time of the device */
+#define CAP_BAD_PKEY_CNTR  ((uint64_t)1 << 1)
 #define CAP_RC_RNR_NAK_GEN ((uint64_t)1 << 12)
 #define CAP_SYS_IMAGE_GUID ((uint64_t)1 << 11)
 
@@ -25,7 +26,7 @@ void rdma_config_fill(struct rdma *d)
         .page_size_cap = PAGE_SIZES,
         .max_qp = l->max_qp,
         .max_qp_wr = l->max_qp_wr,
-        .device_cap_flags = CAP_RC_RNR_NAK_GEN | CAP_SYS_IMAGE_GUID,
+        .device_cap_flags = CAP_BAD_PKEY_CNTR | CAP_RC_RNR_NAK_GEN | CAP_SYS_IMAGE_GUID,
         .max_send_sge = l->max_send_sge,
         .max_recv_sge = l->max_recv_sge,
         .max_sge_rd = l->max_send_sge,
@@ -37,7 +38,7 @@ void rdma_config_fill(struct rdma *d)
         .max_res_rd_atom = l->max_dest_rd_atomic * l->max_qp,
         .max_qp_init_rd_atom = l->max_rd_atomic,
         .atomic_cap = ATOMIC_NONE,
-        .max_pkeys = HCA_PKEYS,
+        .max_pkeys = (uint16_t)d->hca.pkeys.n,
         .local_ca_ack_delay = CA_ACK_DELAY,
     };
     struct raw_config raw;

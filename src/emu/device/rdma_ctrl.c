@@ -61,7 +61,7 @@ static enum ctrl_rsp query_port(struct call *c)
             .max_mtu = (uint8_t)d->config.max_mtu, .active_mtu = (uint8_t)d->config.max_mtu,
             .phys_mtu = mtu_bytes((uint32_t)d->config.max_mtu) + PHYS_MTU_HEADROOM,
             .gid_tbl_len = HCA_GIDS, .max_msg_sz = MESSAGE_BYTES_MAX, .bad_pkey_cntr = d->bad_pkeys,
-            .pkey_tbl_len = HCA_PKEYS, .active_width = PORT_WIDTH_4X,
+            .pkey_tbl_len = (uint16_t)d->hca.pkeys.n, .active_width = PORT_WIDTH_4X,
             .active_speed = PORT_SPEED_EDR,
             .phys_state = up ? PORT_PHYS_LINK_UP : PORT_PHYS_DISABLED);
     return RSP_OK;
@@ -329,7 +329,7 @@ static enum ctrl_rsp query_pkey(struct call *c)
     REQUEST(c, query_pkey, r);
     if (r.port != HCA_PORT)
         return RSP_INVALID_ARG;
-    rsp = hca_pkey(r.index, &pkey);
+    rsp = hca_pkey(&c->d->hca, r.index, &pkey);
     if (rsp == RSP_OK)
         RESPOND(c, pkey, .pkey = pkey);
     return rsp;

@@ -66,6 +66,16 @@ static inline bool queue_is_sends(uint32_t max_cq, uint32_t queue)
  */
 #define ACCESS_HINTS (ACC_HUGETLB | 0x3ff00000u)
 
+/* A P_Key: the low 15 bits are the number of a partition, which is not 0.  [IBTA1 10.9.1.1
+ * (unverified)]
+ */
+#define PKEY_FULL_MEMBER 0x8000u
+
+static inline bool pkey_is_valid(uint16_t pkey)
+{
+    return (pkey & ~PKEY_FULL_MEMBER & 0xffffu) != 0;
+}
+
 /* gid_type of ADD_GID. */
 #define GID_TYPE_ROCE_V2 2u
 

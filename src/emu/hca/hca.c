@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/device.h"
 #include "emu/hca/cq.h"
 #include "emu/hca/mr.h"
 
-#define PKEY_FULL_MEMBER 0x8000u
-#define QP_WR_MAX        32768u /* entries of the largest virtqueue */
+#define QP_WR_MAX 32768u /* entries of the largest virtqueue */
 
 static void check_limits(const struct hca_limits *l, uint32_t first_qpn)
 {
@@ -24,6 +24,7 @@ static void check_limits(const struct hca_limits *l, uint32_t first_qpn)
 void hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits *limits)
 {
     check_limits(limits, env->first_qpn);
+    RDL_ASSERT(env->pkeys.n <= HCA_PKEYS_MAX);
     *h = (struct hca){
         .arena = env->arena,
         .trace = env->sim->trace,
@@ -34,6 +35,7 @@ void hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits 
         .limits = *limits,
         .first_qpn = env->first_qpn,
         .keys = env->keys,
+        .pkeys = env->pkeys.n > 0 ? env->pkeys : (struct hca_pkeys){{HCA_PKEY}, 1},
     };
     slots_init(&h->pds, h->arena, limits->max_pd);
     slots_init(&h->mrs, h->arena, limits->max_mr);
@@ -138,11 +140,11 @@ bool hca_gid_is_own(const struct hca *h, const uint8_t gid[HCA_GID_BYTES])
     return false;
 }
 
-enum ctrl_rsp hca_pkey(uint32_t index, uint16_t *ret)
+enum ctrl_rsp hca_pkey(const struct hca *h, uint32_t index, uint16_t *ret)
 {
-    if (index >= HCA_PKEYS)
+    if (index >= h->pkeys.n)
         return RSP_INVALID_ARG;
-    *ret = HCA_PKEY;
+    *ret = h->pkeys.v[index];
     return RSP_OK;
 }
 

@@ -25,7 +25,7 @@
 
 #define HCA_GIDS      16u /* entries of the GID table */
 #define HCA_GID_BYTES 16u
-#define HCA_PKEYS     1u
+#define HCA_PKEYS_MAX 16u     /* entries that a P_Key table can have */
 #define HCA_PKEY      0xffffu /* the default partition, full member */
 #define HCA_PORT      1u      /* ports are counted from 1, and there is one */
 #define HCA_QPN_GSI   1u
@@ -55,6 +55,12 @@ struct hca_gid {
     uint32_t users; /* queue pairs that are connected from this address: RTR to SQE */
 };
 
+/* The partitions that the port belongs to, by index. */
+struct hca_pkeys {
+    uint16_t v[HCA_PKEYS_MAX];
+    uint32_t n; /* entries; of struct hca_env: 0 for one, HCA_PKEY */
+};
+
 struct hca {
     struct arena *arena;
     struct trace *trace;
@@ -67,6 +73,7 @@ struct hca {
     struct prng keys;                /* low bytes of keys */
     struct slots pds, mrs, cqs, qps; /* by number: hca_pd(), hca_mr(), hca_cq(), hca_qp() */
     struct hca_gid gids[HCA_GIDS];
+    struct hca_pkeys pkeys; /* never changes: the RFC has no command for it */
 };
 
 /* What a device stands on. */
@@ -78,6 +85,7 @@ struct hca_env {
     enum profile profile;
     uint32_t first_qpn;
     struct prng keys; /* a stream of its own */
+    struct hca_pkeys pkeys;
 };
 
 /* Limits out of range are bugs. */
@@ -108,7 +116,7 @@ enum ctrl_rsp hca_gid_clear(struct hca *h, uint32_t index);
 bool hca_gid_is_own(const struct hca *h, const uint8_t gid[HCA_GID_BYTES]);
 
 /* Entry @index of the P_Key table.  RSP_OK, RSP_INVALID_ARG */
-enum ctrl_rsp hca_pkey(uint32_t index, uint16_t *ret);
+enum ctrl_rsp hca_pkey(const struct hca *h, uint32_t index, uint16_t *ret);
 
 /* May a packet of partition @a reach a member of @b?  The low 15 bits must agree, and one of the
  * two must be a full member.  [IBTA1 10.9.1.2 (unverified)]

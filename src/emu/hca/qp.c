@@ -116,7 +116,7 @@ static uint32_t bad_values(const struct hca *h, uint32_t mask, const struct qp_a
         bool good;
     } checks[] = {
         {QPA_ACCESS_FLAGS, (a->access & ~(uint32_t)ACCESS_TAKEN) == 0},
-        {QPA_PKEY_INDEX, a->pkey_index < HCA_PKEYS},
+        {QPA_PKEY_INDEX, a->pkey_index < h->pkeys.n},
         {QPA_PORT, a->port == HCA_PORT},
         {QPA_AV, av_is_sound(h, &a->av)},
         {QPA_PATH_MTU, mtu != 0 && mtu <= mtu_bytes(h->limits.max_mtu)},

@@ -80,13 +80,23 @@ static struct rdl_host_config with_defaults(const struct rdl_host_config *given,
     return c;
 }
 
+static bool pkeys_are_sound(const struct rdl_host_config *c)
+{
+    for (uint32_t i = 0; i < c->n_pkeys && i < RDL_PKEYS_MAX; i++) {
+        if (!pkey_is_valid(c->pkeys[i]))
+            return false;
+    }
+    return c->n_pkeys <= RDL_PKEYS_MAX;
+}
+
 static bool config_is_sound(const struct rdl_host_config *c)
 {
     return (c->mac[0] & 1u) == 0 && c->ram_bytes % RAM_PAGE_BYTES == 0 &&
            c->ram_bytes >= RAM_BYTES_MIN && c->ram_bytes <= RAM_BYTES_MAX &&
            c->max_cq <= DEVICE_OBJECTS_MAX && c->max_qp >= 2 && c->max_qp <= DEVICE_OBJECTS_MAX &&
            is_pow2(c->device_mtu) && c->device_mtu >= mtu_bytes(MTU_256) &&
-           c->device_mtu <= mtu_bytes(MTU_4096) && enum_by_value(&enum_profile, c->profile);
+           c->device_mtu <= mtu_bytes(MTU_4096) && enum_by_value(&enum_profile, c->profile) &&
+           pkeys_are_sound(c);
 }
 
 static enum mtu mtu_of_bytes(uint32_t bytes)
@@ -137,9 +147,11 @@ static bool rdma_function_init(struct world *w, struct host *h, const struct rdl
         .features_off = c->features_off,
         .profile = (enum profile)c->profile,
         .seed = w->seed,
+        .pkeys.n = c->n_pkeys,
     };
 
     memcpy(dev.mac, c->mac, sizeof(dev.mac));
+    memcpy(dev.pkeys.v, c->pkeys, sizeof(dev.pkeys.v));
     return rdma_init(h->dev, &env, &dev);
 }
 

@@ -173,6 +173,23 @@ enum rdl_status rdl_query_port(struct rdl_lab *lab, rdl_host host)
     ACT(lab, h, verbs_query_port(&h->guest.verbs));
 }
 
+enum rdl_status rdl_query_pkey(struct rdl_lab *lab, rdl_host host, uint32_t index)
+{
+    struct host *h = world_host(lab->world, host.raw);
+
+    ACT(lab, h, verbs_query_pkey(&h->guest.verbs, index));
+}
+
+enum rdl_status rdl_pkey(const struct rdl_lab *lab, rdl_host host, uint16_t *ret)
+{
+    const struct host *h = world_host(lab->world, host.raw);
+
+    if (!h)
+        return RDL_ERR_STALE;
+    *ret = h->guest.verbs.pkey;
+    return RDL_OK;
+}
+
 enum rdl_status rdl_qp_info(const struct rdl_lab *lab, rdl_qp qp, struct rdl_qp_info *ret)
 {
     const struct guest_qp *q = qp_of(lab, qp);

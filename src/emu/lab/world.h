@@ -31,6 +31,7 @@ _Static_assert(RDL_SWITCH_PORTS_MAX == NET_SWITCH_PORTS_MAX, "... for every port
 _Static_assert(RDL_LINKS_MAX == NET_LINKS_MAX, "... for every link");
 _Static_assert(RDL_FAULTS_MAX == NET_FAULTS_MAX, "... for every fault");
 _Static_assert(RDL_PINGS_MAX == GUEST_PINGS_MAX, "a guest remembers every ping");
+_Static_assert(RDL_PKEYS_MAX == HCA_PKEYS_MAX, "a device has room for every P_Key");
 _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every name");
 
 struct host {

@@ -57,7 +57,7 @@ struct compared admit_compared(const struct hca *h, const struct packet *p, enum
     case DROP_QP_NOT_READY:
         return (struct compared){op_is_response(p->op) ? QPS_RTS : QPS_RTR, QPS_SQD, qp->state};
     case DROP_BAD_PKEY:
-        (void)!hca_pkey(qp->attr.pkey_index, &pkey);
+        (void)!hca_pkey(h, qp->attr.pkey_index, &pkey);
         return compared_one(pkey, p->bth.pkey);
     case DROP_WRONG_SOURCE:
         return source_compared(qp, p);
@@ -80,7 +80,7 @@ enum drop_reason admit(const struct hca *h, const struct packet *p, struct qp **
         return p->op->name ? DROP_WRONG_SERVICE : DROP_BAD_OPCODE;
     if (!state_takes(qp->state, p))
         return DROP_QP_NOT_READY;
-    if (hca_pkey(qp->attr.pkey_index, &pkey) != RSP_OK || !hca_pkey_match(p->bth.pkey, pkey))
+    if (hca_pkey(h, qp->attr.pkey_index, &pkey) != RSP_OK || !hca_pkey_match(p->bth.pkey, pkey))
         return DROP_BAD_PKEY;
     if (!is_from_peer(qp, p))
         return DROP_WRONG_SOURCE;

@@ -109,6 +109,14 @@ static uint16_t udp_port_of(uint32_t qpn)
     return (uint16_t)(UDP_PORT_FIRST + hash);
 }
 
+/* The partition that every packet of the connection is in. */
+static void set_partition(struct rc_qp *rc)
+{
+    const enum ctrl_rsp rsp = hca_pkey(rc->qp.hca, rc->qp.attr.pkey_index, &rc->out.bth.pkey);
+
+    RDL_ASSERT(rsp == RSP_OK); /* the index was checked */
+}
+
 /* The headers that every packet of the connection has. */
 static void set_path(struct rc_qp *rc)
 {
@@ -123,7 +131,7 @@ static void set_path(struct rc_qp *rc)
                .ttl = a->av.hop_limit ? a->av.hop_limit : HOP_LIMIT_DEFAULT},
         .udp_src_port = udp_port_of(rc->qp.qpn),
         .bth = {.migrated = profile_has(h->profile, TRAIT_MIGREQ_SET),
-                .pkey = HCA_PKEY,
+                .pkey = p->bth.pkey, /* set_partition() */
                 .dest_qpn = a->dest_qpn},
     };
     if (p->ip.version == 6)
@@ -159,6 +167,8 @@ static void adopt(struct rc_qp *rc, uint32_t mask)
     const struct qp_attr *a = &rc->qp.attr;
     struct rc_req *r = &rc->req;
 
+    if (mask & QPA_PKEY_INDEX)
+        set_partition(rc);
     if (mask & (QPA_AV | QPA_DEST_QPN))
         set_path(rc);
     if (mask & QPA_PATH_MTU)

@@ -75,6 +75,22 @@ static void query_pkey_gives_the_default_partition(void **state)
     assert_int_equal(ASK(m, CMD_QUERY_PKEY, query_pkey, .port = 2), RSP_INVALID_ARG);
 }
 
+static void query_pkey_and_query_port_know_all_partitions(void **state)
+{
+    struct machine *m = *state;
+    struct raw_port_attr raw;
+    struct rfc_port_attr a;
+
+    m->rdma.hca.pkeys = (struct hca_pkeys){{0xffff, 0x0005}, 2};
+    assert_int_equal(ASK(m, CMD_QUERY_PKEY, query_pkey, .port = 1, .index = 1), RSP_OK);
+    assert_int_equal(ld_le16(m->rsp + 1), 0x0005);
+    assert_int_equal(ASK(m, CMD_QUERY_PKEY, query_pkey, .port = 1, .index = 2), RSP_INVALID_ARG);
+    assert_int_equal(ASK(m, CMD_QUERY_PORT, query_port, .port = 1), RSP_OK);
+    memcpy(&raw, m->rsp + 1, sizeof(raw));
+    rfc_port_attr_get(&a, &raw);
+    assert_int_equal(a.pkey_tbl_len, 2);
+}
+
 static void gids_come_and_go(void **state)
 {
     static const uint8_t gid[GID_BYTES] = {0xfd, [15] = 9};
@@ -614,6 +630,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(query_port_tells_whether_the_line_is_there),
         T(query_pkey_gives_the_default_partition),
+        T(query_pkey_and_query_port_know_all_partitions),
         T(gids_come_and_go),
         T(completion_queues_are_numbered_as_their_virtqueues),
         T(req_notify_arms_a_completion_queue),

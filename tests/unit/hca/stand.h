@@ -44,9 +44,10 @@ static inline void touch_pages(struct ram *ram)
         assert_true(ram_write(ram, gpa, "", 1));
 }
 
-static inline void stand_up(struct stand *s, uint32_t first_qpn)
+static inline void stand_up_with(struct stand *s, uint32_t first_qpn, const struct hca_pkeys *pkeys)
 {
-    struct hca_env env = {.host = 0, .first_qpn = first_qpn, .keys = prng_stream(1, 0)};
+    struct hca_env env = {
+        .host = 0, .first_qpn = first_qpn, .keys = prng_stream(1, 0), .pkeys = *pkeys};
 
     *s = (struct stand){.arena = arena_new((size_t)1 << 26)};
     s->trace.sinks = &s->sinks;
@@ -58,6 +59,11 @@ static inline void stand_up(struct stand *s, uint32_t first_qpn)
     env.sim = &s->sim;
     env.ram = &s->ram;
     hca_init(&s->hca, &env, &stand_limits);
+}
+
+static inline void stand_up(struct stand *s, uint32_t first_qpn)
+{
+    stand_up_with(s, first_qpn, &(struct hca_pkeys){.n = 0});
 }
 
 static inline void stand_down(struct stand *s)

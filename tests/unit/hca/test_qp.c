@@ -351,13 +351,43 @@ static void gids_and_pkeys(void **state)
     assert_int_equal(hca_gid_clear(&s.hca, HCA_GIDS - 1), RSP_OK);
     assert_false(hca_gid_is_own(&s.hca, gid));
     assert_false(hca_gid_is_own(&s.hca, (const uint8_t[HCA_GID_BYTES]){0})); /* an empty entry */
-    assert_int_equal(hca_pkey(0, &pkey), RSP_OK);
+    assert_int_equal(hca_pkey(&s.hca, 0, &pkey), RSP_OK);
     assert_int_equal(pkey, 0xffff);
-    assert_int_equal(hca_pkey(1, &pkey), RSP_INVALID_ARG);
+    assert_int_equal(hca_pkey(&s.hca, 1, &pkey), RSP_INVALID_ARG);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         assert_int_equal(hca_pkey_match(rows[i].a, rows[i].b), rows[i].match);
         assert_int_equal(hca_pkey_match(rows[i].b, rows[i].a), rows[i].match);
     }
+    stand_down(&s);
+}
+
+static void a_table_of_partitions_has_the_entries_that_it_was_given(void **state)
+{
+    const struct hca_pkeys three = {{0xffff, 0x8001, 0x0002}, 3};
+    struct stand s;
+    struct qp_config c;
+    struct qp *qp;
+    uint16_t pkey;
+
+    (void)state;
+    stand_up_with(&s, 2, &three);
+    for (uint32_t i = 0; i < three.n; i++) {
+        assert_int_equal(hca_pkey(&s.hca, i, &pkey), RSP_OK);
+        assert_int_equal(pkey, three.v[i]);
+    }
+    assert_int_equal(hca_pkey(&s.hca, three.n, &pkey), RSP_INVALID_ARG);
+    assert_int_equal(hca_pkey(&s.hca, UINT32_MAX, &pkey), RSP_INVALID_ARG);
+
+    c = config(&s);
+    qp = create(&s, &c);
+    for (uint32_t i = 0; i < three.n + 2; i++) {
+        struct qp_attr a = good_attr();
+
+        a.pkey_index = i;
+        assert_int_equal(modify(qp, TO_INIT, a, QPS_INIT), i < three.n ? RSP_OK : RSP_INVALID_ARG);
+        assert_int_equal(modify(qp, 0, a, QPS_RESET), RSP_OK);
+    }
+    hca_qp_destroy(&s.hca, qp, sizeof(*qp));
     stand_down(&s);
 }
 
@@ -373,6 +403,7 @@ int main(void)
         cmocka_unit_test(moves_that_the_graph_does_not_have_are_refused),
         cmocka_unit_test(the_address_of_a_connection_stays),
         cmocka_unit_test(gids_and_pkeys),
+        cmocka_unit_test(a_table_of_partitions_has_the_entries_that_it_was_given),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,7 @@ struct verbs_driver_ops {
                                  uint32_t mask);
     enum rdl_status (*query_qp)(struct guest_qp *qp);
     enum rdl_status (*query_port)(struct verbs *v);
+    enum rdl_status (*query_pkey)(struct verbs *v, uint32_t index);
 
     /* What the request under way, or the last one, is called on this device: "CREATE_QP". */
     const char *(*request_name)(const struct verbs *v);
@@ -94,6 +95,7 @@ void verbs_destroyed(struct guest_object *o);
 void verbs_modified(struct guest_qp *qp);
 void verbs_queried(struct guest_qp *qp, const struct rdl_qp_attr *attr);
 void verbs_queried_port(struct verbs *v, const struct verbs_port *port);
+void verbs_queried_pkey(struct verbs *v, uint16_t pkey);
 void verbs_armed(struct guest_cq *cq);
 void verbs_refused(struct verbs *v, uint32_t reason);
 

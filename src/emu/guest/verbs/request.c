@@ -160,6 +160,12 @@ void verbs_queried_port(struct verbs *v, const struct verbs_port *port)
         answered(v, VERBS_QUERY_PORT);
 }
 
+void verbs_queried_pkey(struct verbs *v, uint16_t pkey)
+{
+    answered(v, VERBS_QUERY_PKEY);
+    v->pkey = pkey;
+}
+
 void verbs_armed(struct guest_cq *cq)
 {
     answered(cq->o.verbs, VERBS_ARM_CQ);
@@ -212,4 +218,16 @@ enum rdl_status verbs_query_port(struct verbs *v)
         return st;
     request_begin(v, VERBS_QUERY_PORT, NULL);
     return request_sent(v, v->ops->query_port(v));
+}
+
+enum rdl_status verbs_query_pkey(struct verbs *v, uint32_t index)
+{
+    const enum rdl_status st = request_ready(v);
+
+    if (st != RDL_OK)
+        return st;
+    if (index >= v->limits.max_pkeys)
+        return RDL_ERR_INVAL;
+    request_begin(v, VERBS_QUERY_PKEY, NULL);
+    return request_sent(v, v->ops->query_pkey(v, index));
 }

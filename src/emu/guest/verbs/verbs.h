@@ -132,7 +132,8 @@ enum verbs_request_kind {
     VERBS_MODIFY_QP,
     VERBS_QUERY_QP,
     VERBS_QUERY_PORT,
-    VERBS_ARM_CQ
+    VERBS_ARM_CQ,
+    VERBS_QUERY_PKEY
 };
 
 /* The one request that may be under way. */
@@ -172,6 +173,7 @@ struct verbs {
     bool broken; /* the device needs a reset, or answered nonsense */
     struct verbs_limits limits;
     struct verbs_port port;
+    uint16_t pkey; /* the entry of the P_Key table that was last asked for */
     struct verbs_request request;
 
     struct slots objects[VERBS_KINDS]; /* by enum object_kind; they grow */
@@ -243,6 +245,7 @@ RDL_MUST_CHECK enum rdl_status verbs_modify_qp(struct guest_qp *qp, const struct
                                                struct rdl_modify_error *reterr);
 RDL_MUST_CHECK enum rdl_status verbs_query_qp(struct guest_qp *qp);
 RDL_MUST_CHECK enum rdl_status verbs_query_port(struct verbs *v);
+RDL_MUST_CHECK enum rdl_status verbs_query_pkey(struct verbs *v, uint32_t index);
 
 void verbs_mr_info(const struct guest_mr *mr, struct rdl_mr_info *ret);
 void verbs_qp_info(const struct guest_qp *qp, struct rdl_qp_info *ret);

@@ -31,6 +31,7 @@ static const struct {
     [CMD_MODIFY_QP] = {answer_qp_modified, NULL, false},
     [CMD_QUERY_QP] = {answer_qp_queried, NULL, false},
     [CMD_DESTROY_QP] = {answer_qp_destroyed, NULL, false},
+    [CMD_QUERY_PKEY] = {answer_pkey, NULL, false},
     [CMD_ADD_GID] = {NULL, NULL, false},
     [CMD_REQ_NOTIFY_CQ] = {answer_armed, NULL, false},
 };

@@ -73,6 +73,7 @@ void answer_cq(struct virtio_rdma *d, const uint8_t *data);
 void answer_armed(struct virtio_rdma *d, const uint8_t *data);
 void answer_cq_destroyed(struct virtio_rdma *d, const uint8_t *data);
 void answer_cq_refused(struct virtio_rdma *d);
+void answer_pkey(struct virtio_rdma *d, const uint8_t *data);
 void answer_destroyed(struct virtio_rdma *d, const uint8_t *data);
 
 /* qp.c */

@@ -204,6 +204,20 @@ void answer_destroyed(struct virtio_rdma *d, const uint8_t *data)
     verbs_destroyed(asked_about(d));
 }
 
+static enum rdl_status query_pkey(struct verbs *v, uint32_t index)
+{
+    const struct rfc_query_pkey cmd = {.port = 1, .index = (uint16_t)index};
+    struct raw_query_pkey raw;
+
+    rfc_query_pkey_put(&raw, &cmd);
+    return ctrl_send(v->driver, CMD_QUERY_PKEY, &raw, 0);
+}
+
+void answer_pkey(struct virtio_rdma *d, const uint8_t *data)
+{
+    verbs_queried_pkey(d->verbs, ld_le16(data));
+}
+
 static const char *request_name(const struct verbs *v)
 {
     const struct virtio_rdma *d = v->driver;
@@ -228,6 +242,7 @@ const struct verbs_driver_ops virtio_rdma_ops = {
     .modify_qp = request_modify_qp,
     .query_qp = request_query_qp,
     .query_port = boot_query_port,
+    .query_pkey = query_pkey,
     .request_name = request_name,
     .post_send = work_post_send,
     .post_recv = work_post_recv,

@@ -114,6 +114,20 @@ static struct inode gid_list(const struct inode *n)
     return s;
 }
 
+static void pkey_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    inspect_item_leaf(v, list, key, list->host->dev->hca.pkeys.v[i]);
+}
+
+static struct inode pkey_list(const struct inode *n)
+{
+    struct inode s = *n;
+
+    s.item = pkey_item;
+    s.list_end = n->host->dev->hca.pkeys.n;
+    return s;
+}
+
 static const enum child_id child_of_object[VERBS_KINDS] = {
     [OBJ_PD] = CHILD_host_pd,
     [OBJ_MR] = CHILD_host_mr,
@@ -191,6 +205,7 @@ static void visit_host(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_host_ip, *n);
     inspect_child(v, CHILD_host_counters, counters);
     inspect_child(v, CHILD_host_ctrl, queue_node(n, FN_RDMA, 0));
+    inspect_child(v, CHILD_host_pkey, pkey_list(n));
     visit_objects(n, v);
 }
 

@@ -46,6 +46,7 @@ void visit_port(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_port_rcvd_frames, p->rcvd_frames);
     inspect_leaf(v, LEAF_port_rcvd_bytes, p->rcvd_bytes);
     inspect_leaf(v, LEAF_port_taken_frames, p->taken_frames);
+    inspect_leaf(v, LEAF_port_bad_pkeys, n->host->dev->bad_pkeys);
     inspect_child(v, CHILD_port_drops, drops_node(n, p->drops));
     inspect_child(v, CHILD_port_tx_drops, drops_node(n, p->tx_drops));
 }

@@ -97,6 +97,7 @@ static void visit_connection(const struct inode *n, struct visit *v, const struc
     const struct qp_attr *a = &rc->qp.attr;
     const bool known = rc->peer < n->world->n_hosts;
     struct inode counters = *n;
+    uint16_t pkey = 0;
 
     inspect_text(v, LEAF_qp_peer, known ? n->world->hosts[rc->peer]->name : "");
     inspect_leaf(v, LEAF_qp_mtu, rc->mtu);
@@ -119,6 +120,9 @@ static void visit_connection(const struct inode *n, struct visit *v, const struc
     inspect_leaf(v, LEAF_qp_min_rnr_timer, a->min_rnr_timer);
     inspect_leaf(v, LEAF_qp_nak_outstanding, rc->resp.seq_nak_out || rc->resp.rnr_nak_out);
     inspect_leaf(v, LEAF_qp_receiving, rc->resp.has_wqe);
+    (void)hca_pkey(rc->qp.hca, a->pkey_index, &pkey);
+    inspect_leaf(v, LEAF_qp_pkey_index, a->pkey_index);
+    inspect_leaf(v, LEAF_qp_pkey, pkey);
     counters.object = &rc->count;
     inspect_child(v, CHILD_qp_counters, counters);
 }

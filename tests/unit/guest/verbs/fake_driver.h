@@ -77,6 +77,9 @@ static inline void fake_answer(struct fake *f)
     case VERBS_QUERY_PORT:
         verbs_queried_port(v, &port);
         break;
+    case VERBS_QUERY_PKEY:
+        verbs_queried_pkey(v, (uint16_t)f->number);
+        break;
     case VERBS_ARM_CQ:
         verbs_armed((struct guest_cq *)o);
         break;
@@ -139,6 +142,14 @@ static inline enum rdl_status fake_modify_qp(struct guest_qp *qp, const struct r
 static inline enum rdl_status fake_query_qp(struct guest_qp *qp)
 {
     return fake_request(qp->o.verbs);
+}
+
+static inline enum rdl_status fake_query_pkey(struct verbs *v, uint32_t index)
+{
+    struct fake *f = v->driver;
+
+    f->number = index + 0x100;
+    return fake_request(v);
 }
 
 static inline const char *fake_request_name(const struct verbs *v)
@@ -213,6 +224,7 @@ static const struct verbs_driver_ops fake_ops = {
     .modify_qp = fake_modify_qp,
     .query_qp = fake_query_qp,
     .query_port = fake_request,
+    .query_pkey = fake_query_pkey,
     .request_name = fake_request_name,
     .post_send = fake_post_send,
     .post_recv = fake_post_recv,

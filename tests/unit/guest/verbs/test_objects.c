@@ -120,6 +120,22 @@ static void the_port_is_what_the_driver_said_last(void **state)
     assert_false(f->verbs.request.busy);
 }
 
+static void only_entries_of_the_p_key_table_are_asked_for(void **state)
+{
+    struct fake *f = *state;
+
+    f->verbs.limits.max_pkeys = 2;
+    assert_int_equal(verbs_query_pkey(&f->verbs, 1), RDL_OK);
+    assert_int_equal(f->verbs.pkey, 0x101);
+    assert_int_equal(verbs_query_pkey(&f->verbs, 2), RDL_ERR_INVAL);
+    f->late = true;
+    assert_int_equal(verbs_query_pkey(&f->verbs, 0), RDL_OK);
+    assert_int_equal(verbs_query_pkey(&f->verbs, 0), RDL_ERR_BUSY);
+    f->refuse = RSP_INVALID_ARG;
+    fake_answer(f);
+    assert_int_equal(f->verbs.pkey, 0x101);
+}
+
 static void names_are_unique_and_sound(void **state)
 {
     static const char *const bad[] = {"a.b",      "a b", "#1", "x[0]", "a-name-of-24-characters-",
@@ -294,6 +310,7 @@ int main(void)
         T(a_full_table_takes_nothing_and_keeps_nothing),
         T(handles_say_whose_they_are_and_go_stale),
         T(the_port_is_what_the_driver_said_last),
+        T(only_entries_of_the_p_key_table_are_asked_for),
         T(names_are_unique_and_sound),
         T(a_refused_object_goes_stale_and_its_name_is_free),
         T(an_object_in_use_is_not_destroyed),
