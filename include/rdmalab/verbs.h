@@ -85,6 +85,7 @@ struct rdl_qp_attr {
     uint32_t path_mtu;         /* enum mtu */
     uint32_t access;           /* set of enum access_bit */
     uint32_t pkey_index, port; /* port: from 1 */
+    uint32_t qkey;             /* of UD: a datagram must carry it */
     uint32_t dest_qpn, rq_psn, sq_psn;
     uint32_t max_rd_atomic, max_dest_rd_atomic;
     uint32_t min_rnr_timer, timeout, retry_cnt, rnr_retry;

@@ -38,6 +38,7 @@ static const struct {
     ROW("timeout", TIMEOUT, timeout),
     ROW("retry_cnt", RETRY_CNT, retry_cnt),
     ROW("rnr_retry", RNR_RETRY, rnr_retry),
+    ROW("qkey", QKEY, qkey),
 #undef ROW
 };
 

@@ -118,6 +118,9 @@ static void print_states(FILE *out)
         char lead[64], buf[SHOW_LINE_BYTES];
         struct text l = text_on(lead, sizeof(lead)), t = text_on(buf, sizeof(buf));
 
+        if (i == 0 || e->type != e[-1].type)
+            fprintf(out, "  %s, %s:\n", enum_name(&enum_qp_type, e->type),
+                    enum_by_value(&enum_qp_type, e->type)->text);
         text_addf(&l, "  %s -> %s", enum_name(&enum_qp_state, e->from),
                   enum_name(&enum_qp_state, e->to));
         text_add(&t, "needs ");
@@ -128,6 +131,7 @@ static void print_states(FILE *out)
         }
         show_wrap_behind(out, lead, 18, buf);
     }
+    fprintf(out, "  All of them:\n");
     show_wrap_behind(out, "  any -> RESET", 18,
                      "needs nothing; queues are emptied without completions");
     show_wrap_behind(out, "  any -> ERR", 18, "needs nothing; everything posted is flushed");

@@ -328,6 +328,44 @@ static void the_address_of_a_connection_stays(void **state)
     stand_down(&s);
 }
 
+/* Unreliable services need less on their way, and come back from SQE. */
+static void unreliable_queue_pairs_have_moves_of_their_own(void **state)
+{
+    static const struct {
+        enum qp_type type;
+        uint32_t to_init, to_rtr, wrong;
+    } rows[] = {
+        {QPT_UC, TO_INIT, QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN, QPA_MIN_RNR_TIMER},
+        {QPT_UD, QPA_PKEY_INDEX | QPA_PORT | QPA_QKEY, 0, QPA_AV},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        static const uint8_t gid[HCA_GID_BYTES] = {0xfe, 0x80};
+        struct qp_attr a = good_attr();
+        struct stand s;
+        struct qp_config c;
+        struct qp *qp;
+
+        stand_up(&s, 2);
+        assert_int_equal(hca_gid_set(&s.hca, a.av.sgid_index, gid), RSP_OK);
+        c = config(&s);
+        c.type = (uint32_t)rows[i].type;
+        qp = create(&s, &c);
+        a.qkey = 0x80010000;
+        assert_int_equal(modify(qp, rows[i].to_init, a, QPS_INIT), RSP_OK);
+        assert_int_equal(qp->attr.qkey, rows[i].type == QPT_UD ? 0x80010000 : 0);
+        assert_int_equal(modify(qp, rows[i].to_rtr | rows[i].wrong, a, QPS_RTR), RSP_INVALID_ARG);
+        assert_int_equal(modify(qp, rows[i].to_rtr, a, QPS_RTR), RSP_OK);
+        assert_int_equal(modify(qp, QPA_SQ_PSN, a, QPS_RTS), RSP_OK);
+        qp_set_state(qp, QPS_SQE);
+        assert_int_equal(modify(qp, 0, a, QPS_SQD), RSP_INVALID_ARG);
+        assert_int_equal(modify(qp, 0, a, QPS_RTS), RSP_OK);
+        hca_qp_destroy(&s.hca, qp, sizeof(*qp));
+        stand_down(&s);
+    }
+}
+
 static void gids_and_pkeys(void **state)
 {
     static const uint8_t gid[HCA_GID_BYTES] = {0xfe, 0x80}, other[HCA_GID_BYTES] = {0xfe, 0x81};
@@ -402,6 +440,7 @@ int main(void)
         cmocka_unit_test(a_bad_value_changes_nothing),
         cmocka_unit_test(moves_that_the_graph_does_not_have_are_refused),
         cmocka_unit_test(the_address_of_a_connection_stays),
+        cmocka_unit_test(unreliable_queue_pairs_have_moves_of_their_own),
         cmocka_unit_test(gids_and_pkeys),
         cmocka_unit_test(a_table_of_partitions_has_the_entries_that_it_was_given),
     };

@@ -155,6 +155,7 @@ static void merge(struct rdl_qp_attr *to, const struct rdl_qp_attr *from, uint32
         {QPA_ACCESS_FLAGS, &to->access, from->access},
         {QPA_PKEY_INDEX, &to->pkey_index, from->pkey_index},
         {QPA_PORT, &to->port, from->port},
+        {QPA_QKEY, &to->qkey, from->qkey},
         {QPA_PATH_MTU, &to->path_mtu, from->path_mtu},
         {QPA_TIMEOUT, &to->timeout, from->timeout},
         {QPA_RETRY_CNT, &to->retry_cnt, from->retry_cnt},

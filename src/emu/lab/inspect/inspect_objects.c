@@ -122,6 +122,7 @@ static void visit_connection(const struct inode *n, struct visit *v, const struc
     inspect_leaf(v, LEAF_qp_receiving, rc->resp.has_wqe);
     (void)hca_pkey(rc->qp.hca, a->pkey_index, &pkey);
     inspect_leaf(v, LEAF_qp_pkey_index, a->pkey_index);
+    inspect_leaf(v, LEAF_qp_qkey, a->qkey);
     inspect_leaf(v, LEAF_qp_pkey, pkey);
     counters.object = &rc->count;
     inspect_child(v, CHILD_qp_counters, counters);

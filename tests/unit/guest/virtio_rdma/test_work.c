@@ -503,10 +503,41 @@ static void modify_resolves_the_neighbour(void **state)
     assert_int_equal(w->qp->attr.sq_psn, 0); /* not in the mask */
 }
 
+static void a_datagram_queue_pair_is_given_its_q_key(void **state)
+{
+    struct work *w = *state;
+    const uint32_t mask = QPA_STATE | QPA_PKEY_INDEX | QPA_PORT | QPA_QKEY;
+    struct rdl_qp_attr a = {.state = QPS_INIT, .port = 1, .qkey = 0x11111111};
+    struct rdl_modify_error e;
+    struct rfc_qp_attr sent;
+    struct raw_qp_attr raw;
+
+    w->qp->type = QPT_UD;
+    w->qp->attr.state = QPS_RESET;
+    assert_int_equal(verbs_modify_qp(w->qp, &a, mask & ~(uint32_t)QPA_QKEY, false, &e),
+                     RDL_ERR_INVAL);
+    assert_int_equal(e.missing, QPA_QKEY);
+    assert_int_equal(verbs_modify_qp(w->qp, &a, mask, false, &e), RDL_OK);
+    memcpy(&raw, w->f->request + 9, sizeof(raw));
+    rfc_qp_attr_get(&sent, &raw);
+    assert_int_equal(sent.qkey, 0x11111111);
+    assert_int_equal(w->qp->attr.qkey, 0x11111111);
+
+    a = (struct rdl_qp_attr){.state = QPS_RTR};
+    assert_int_equal(verbs_modify_qp(w->qp, &a, QPA_STATE, false, &e), RDL_OK);
+    a = (struct rdl_qp_attr){.state = QPS_RTS, .sq_psn = 9};
+    assert_int_equal(verbs_modify_qp(w->qp, &a, QPA_STATE | QPA_SQ_PSN, false, &e), RDL_OK);
+    a = (struct rdl_qp_attr){.qkey = 0x22222222};
+    assert_int_equal(verbs_modify_qp(w->qp, &a, QPA_QKEY, false, &e), RDL_OK);
+    assert_int_equal(w->qp->attr.state, QPS_RTS);
+    assert_int_equal(w->qp->attr.qkey, 0x22222222);
+}
+
 static void query_replaces_what_the_driver_believed(void **state)
 {
     struct work *w = *state;
-    const struct rfc_qp_attr told = {.qp_state = QPS_SQD, .sq_psn = 1234, .ah_hop_limit = 9};
+    const struct rfc_qp_attr told = {
+        .qp_state = QPS_SQD, .sq_psn = 1234, .qkey = 0x80012345, .ah_hop_limit = 9};
     struct raw_qp_attr raw;
     struct rdl_qp_info info;
 
@@ -516,6 +547,7 @@ static void query_replaces_what_the_driver_believed(void **state)
     verbs_qp_info(w->qp, &info);
     assert_int_equal(info.attr.state, QPS_SQD);
     assert_int_equal(info.attr.sq_psn, 1234);
+    assert_int_equal(info.attr.qkey, 0x80012345);
     assert_int_equal(info.attr.ah.hop_limit, 9);
     assert_int_equal(info.qpn, 1);
     assert_int_equal(info.sq_queue, FAKE_MAX + 1);
@@ -544,6 +576,7 @@ int main(void)
         T(an_armed_cq_has_one_event),
         T(an_interrupt_without_a_completion_is_no_event),
         T(modify_resolves_the_neighbour),
+        T(a_datagram_queue_pair_is_given_its_q_key),
         T(query_replaces_what_the_driver_believed),
     };
 
