@@ -146,7 +146,7 @@ static enum ctrl_rsp reg_user_mr(struct call *c)
     enum ctrl_rsp rsp = RSP_INVALID_ARG;
     struct mr_request mr_req;
     uint64_t *pages;
-    struct mr *mr;
+    struct mkey *mr;
 
     REQUEST(c, reg_user_mr, r);
     if (r.npages == 0 || r.npages > (RDMA_MAX_MR_BYTES >> RAM_PAGE_BITS) + 1)
@@ -161,8 +161,8 @@ static enum ctrl_rsp reg_user_mr(struct call *c)
     arena_release(d->arena, pages, r.npages * sizeof(*pages));
     if (rsp != RSP_OK)
         return rsp;
-    c->number = mr->key >> 8;
-    RESPOND(c, mr_keys, .mrn = mr->key >> 8, .lkey = mr->key,
+    c->number = key_number(mr->key);
+    RESPOND(c, mr_keys, .mrn = key_number(mr->key), .lkey = mr->key,
             .rkey = mr->access & (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC) ? mr->key
                                                                                           : 0);
     return RSP_OK;
@@ -170,12 +170,9 @@ static enum ctrl_rsp reg_user_mr(struct call *c)
 
 static enum ctrl_rsp dereg_mr(struct call *c)
 {
-    const struct mr *mr;
-
     REQUEST(c, mr_handle, r);
     c->number = r.mrn;
-    mr = slots_at(&c->d->hca.mrs, r.mrn - 1);
-    return mr ? hca_mr_destroy(&c->d->hca, mr->key) : RSP_BAD_HANDLE;
+    return hca_mr_destroy(&c->d->hca, r.mrn);
 }
 
 static enum ctrl_rsp create_qp(struct call *c)

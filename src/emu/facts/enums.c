@@ -40,6 +40,8 @@ TABLE(function, ENUM_FUNCTION, "PCI function")
 TABLE(neighbour, ENUM_NEIGHBOUR, "state of a neighbour")
 TABLE(net_feature, ENUM_NET_FEATURE, "virtio-net feature")
 TABLE(profile, ENUM_PROFILE, "profile")
+TABLE(key_kind, ENUM_KEY_KIND, "kind of key")
+TABLE(key_state, ENUM_KEY_STATE, "state of a key")
 
 static const struct enum_row rows_opcode[] = {
 #define OP(code, nm, svc, knd, ps, hd, crr)                                                        \
@@ -87,6 +89,8 @@ const struct enum_table *const enum_tables[] = {
     &enum_neighbour,
     &enum_net_feature,
     &enum_profile,
+    &enum_key_kind,
+    &enum_key_state,
     NULL,
 };
 

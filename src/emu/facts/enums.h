@@ -128,6 +128,7 @@
     X(ACC, REMOTE_READ, 1u << 2, "rr")                                                             \
     X(ACC, REMOTE_ATOMIC, 1u << 3, "ra")                                                           \
     X(ACC, MW_BIND, 1u << 4, "mw")                                                                 \
+    X(ACC, ZERO_BASED, 1u << 5, "zb")                                                              \
     X(ACC, HUGETLB, 1u << 7, "hugetlb")                                                            \
     X(ACC, RELAXED_ORDERING, 1u << 20, "relaxed_ordering")
 
@@ -307,6 +308,18 @@
     X(VQE, WRONG_DIRECTION, 10,                                                                    \
       "a network buffer is readable where writable is needed, or vice versa")
 
+/* What a key is of. */
+#define ENUM_KEY_KIND(X)                                                                           \
+    X(KEY, USER_MR, 0, "a region over memory of a program")                                        \
+    X(KEY, DMA_MR, 1, "a region over all of guest RAM, by guest-physical addresses")               \
+    X(KEY, FAST_MR, 2, "a region that a work request registers: REG_MR")                           \
+    X(KEY, MW_TYPE_1, 3, "a window that ibv_bind_mw() binds; each bind gives it another key")      \
+    X(KEY, MW_TYPE_2, 4, "a window that a work request binds for one queue pair")
+
+#define ENUM_KEY_STATE(X)                                                                          \
+    X(KEY, FREE, 0, "opens nothing: not registered, not bound, or made invalid")                   \
+    X(KEY, VALID, 1, "opens its memory to who may come with it")
+
 #define ENUM_MEMBER(prefix, name, value, text) prefix##_##name = (value),
 
 enum qp_state { ENUM_QP_STATE(ENUM_MEMBER) };
@@ -332,6 +345,8 @@ enum timer_kind { ENUM_TIMER(ENUM_MEMBER) };
 enum object_kind { ENUM_OBJECT(ENUM_MEMBER) };
 enum fault_kind { ENUM_FAULT(ENUM_MEMBER) };
 enum device_status_bit { ENUM_DEVICE_STATUS(ENUM_MEMBER) };
+enum key_kind { ENUM_KEY_KIND(ENUM_MEMBER) };
+enum key_state { ENUM_KEY_STATE(ENUM_MEMBER) };
 enum feature_number { ENUM_FEATURE(ENUM_MEMBER) };
 enum vq_error { ENUM_VQ_ERROR(ENUM_MEMBER) };
 enum frame_kind { ENUM_FRAME_KIND(ENUM_MEMBER) };
@@ -358,7 +373,7 @@ extern const struct enum_table enum_qp_state, enum_qp_type, enum_qp_attr, enum_w
     enum_wc_opcode, enum_wc_status, enum_wc_flag, enum_send_flag, enum_access, enum_mtu,
     enum_ctrl_cmd, enum_ctrl_rsp, enum_syndrome, enum_drop, enum_pkt_act, enum_timer, enum_object,
     enum_fault, enum_device_status, enum_feature, enum_vq_error, enum_opcode, enum_rule, enum_reg,
-    enum_function, enum_neighbour, enum_net_feature, enum_profile;
+    enum_function, enum_neighbour, enum_net_feature, enum_profile, enum_key_kind, enum_key_state;
 
 /* All tables, ended by NULL: `explain WORD` and the tests walk them. */
 extern const struct enum_table *const enum_tables[];

@@ -94,7 +94,54 @@
       "and asked for again  [IBTA1 9.7.5.1.1 (unverified)]")                                       \
     X(RULE, COMP_READ_LENGTH, 113,                                                                 \
       "a READ response that others follow carries the path MTU, the last one what is left  "       \
-      "[IBTA1 9.7.5 (unverified)]")
+      "[IBTA1 9.7.5 (unverified)]")                                                                \
+    X(RULE, KEY_FREE, 50,                                                                          \
+      "the key must be valid: it is of a region or window that is free  [IBTA1 10.6 "              \
+      "(unverified)]")                                                                             \
+    X(RULE, KEY_QP, 51,                                                                            \
+      "a window of type 2 opens only to the queue pair that it was bound for  [IBTA1 10.6 "        \
+      "(unverified)]")                                                                             \
+    X(RULE, KEY_WINDOW, 52,                                                                        \
+      "the key of a window is for peers; an SGE names a region  [IBTA1 10.6 (unverified)]")        \
+    X(RULE, BIND_MW, 53,                                                                           \
+      "a bind must name a window by the key that it has  [IBTA1 10.6 (unverified)]")               \
+    X(RULE, BIND_TYPE, 54,                                                                         \
+      "windows of type 1 are bound by ibv_bind_mw(), of type 2 by a work request  [IBTA1 "         \
+      "o10-37.2.34, o10-37.2.35]")                                                                 \
+    X(RULE, BIND_PD, 55,                                                                           \
+      "window, region and queue pair must be of the same protection domain  [IBTA1 C10-72]")       \
+    X(RULE, BIND_STATE, 56,                                                                        \
+      "a window of type 2 that is bound must be made invalid before it is bound again  [IBTA1 "    \
+      "o10-37.2.30]")                                                                              \
+    X(RULE, BIND_REGION, 57, "a window is bound to a valid region  [IBTA1 10.6 (unverified)]")     \
+    X(RULE, BIND_ZERO_LENGTH, 58, "a window of type 2 has at least a byte  [IBTA1 o10-37.2.40]")   \
+    X(RULE, BIND_ZERO_BASED, 59,                                                                   \
+      "a window of type 1 is not zero based, and not in a region that is  [IBTA1 o10-36.2.2]")     \
+    X(RULE, BIND_MR_ACCESS, 60,                                                                    \
+      "the region must have been registered with access to bind windows  [IBTA1 C10-73]")          \
+    X(RULE, BIND_ACCESS, 61,                                                                       \
+      "a window allows only what peers do; writes and atomics need a region with local write  "    \
+      "[IBTA1 C10-74]")                                                                            \
+    X(RULE, BIND_RANGE, 62, "every byte of a window must lie inside its region  [IBTA1 C10-75]")   \
+    X(RULE, INV_KIND, 63,                                                                          \
+      "only fast regions and windows of type 2 can be made invalid  [IBTA1 o10-37.2.26]")          \
+    X(RULE, INV_QP, 64,                                                                            \
+      "only the queue pair that a window was bound for can make it invalid  [IBTA1 10.6 "          \
+      "(unverified)]")                                                                             \
+    X(RULE, INV_BOUND, 65,                                                                         \
+      "a region to which windows are bound cannot be made invalid  [IBTA1 10.6 (unverified)]")     \
+    X(RULE, REG_REGION, 66,                                                                        \
+      "REG_MR must name a fast region, and a key that differs from its own in the low byte at "    \
+      "most  [virtio-rdma RFC, Fast Register Memory Region]")                                      \
+    X(RULE, REG_STATE, 67,                                                                         \
+      "a fast region that is valid must be made invalid before it is registered again  [IBTA1 "    \
+      "10.6 (unverified)]")                                                                        \
+    X(RULE, REG_PAGES, 68,                                                                         \
+      "pages must have been mapped into a fast region before it is registered  [virtio-rdma RFC, " \
+      "Map MR s/g]")                                                                               \
+    X(RULE, REG_ACCESS, 69,                                                                        \
+      "a fast region allows no more than it was created with, and remote write and atomic access " \
+      "need local write  [IBTA1 11.2.8.2 (unverified)]")
 
 #define RULE_MEMBER(prefix, name, value, text) prefix##_##name = (value),
 enum rule { ENUM_RULE(RULE_MEMBER) };

@@ -7,13 +7,14 @@
 #include "emu/facts/device.h"
 #include "emu/hca/cq.h"
 #include "emu/hca/mr.h"
+#include "emu/hca/mw.h"
 
 #define QP_WR_MAX 32768u /* entries of the largest virtqueue */
 
 static void check_limits(const struct hca_limits *l, uint32_t first_qpn)
 {
     RDL_ASSERT(l->max_pd > 0 && l->max_pd < SLOTS_MAX);
-    RDL_ASSERT(l->max_mr > 0 && l->max_mr < SLOTS_MAX);
+    RDL_ASSERT(l->max_mr > 0 && l->max_mr < SLOTS_MAX && l->max_mw < SLOTS_MAX - l->max_mr);
     RDL_ASSERT(l->max_cq > 0 && l->max_cq < SLOTS_MAX);
     RDL_ASSERT(l->max_qp >= HCA_QPN_USER && l->max_qp < SLOTS_MAX);
     RDL_ASSERT(l->max_qp_wr > 0 && l->max_qp_wr <= QP_WR_MAX);
@@ -38,7 +39,7 @@ void hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits 
         .pkeys = env->pkeys.n > 0 ? env->pkeys : (struct hca_pkeys){{HCA_PKEY}, 1},
     };
     slots_init(&h->pds, h->arena, limits->max_pd);
-    slots_init(&h->mrs, h->arena, limits->max_mr);
+    slots_init(&h->mkeys, h->arena, limits->max_mr + limits->max_mw);
     slots_init(&h->cqs, h->arena, limits->max_cq);
     slots_init_oldest_first(&h->qps, h->arena, limits->max_qp - HCA_QPN_USER + 1);
 }
@@ -48,17 +49,27 @@ static void must(enum ctrl_rsp rsp)
     RDL_ASSERT(rsp == RSP_OK);
 }
 
+/* Windows first: they hold their regions. */
+static void destroy_keys(struct hca *h)
+{
+    for (uint32_t i = 0; i < h->mkeys.len; i++) {
+        const struct mkey *k = slots_at(&h->mkeys, i);
+
+        if (k && key_is_window(k))
+            must(hca_mw_destroy(h, i + 1));
+    }
+    for (uint32_t i = 0; i < h->mkeys.len; i++) {
+        if (slots_at(&h->mkeys, i))
+            must(hca_mr_destroy(h, i + 1));
+    }
+}
+
 void hca_done(struct hca *h)
 {
     RDL_ASSERT(h->qps.used == 0);
     for (uint32_t i = 0; i < HCA_GIDS; i++)
         RDL_ASSERT(h->gids[i].users == 0);
-    for (uint32_t i = 0; i < h->mrs.len; i++) {
-        const struct mr *mr = slots_at(&h->mrs, i);
-
-        if (mr)
-            must(hca_mr_destroy(h, mr->key));
-    }
+    destroy_keys(h);
     for (uint32_t i = 0; i < h->cqs.len; i++) {
         const struct cq *cq = slots_at(&h->cqs, i);
 
@@ -72,7 +83,7 @@ void hca_done(struct hca *h)
             must(hca_pd_destroy(h, pd->pdn));
     }
     slots_done(&h->pds);
-    slots_done(&h->mrs);
+    slots_done(&h->mkeys);
     slots_done(&h->cqs);
     slots_done(&h->qps);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects of one RDMA device: protection domains, memory regions, completion queues, queue
- * pairs, and the tables of addresses (GIDs) and partitions (P_Keys).
+/* The objects of one RDMA device: protection domains, memory regions and windows, completion
+ * queues, queue pairs, and the tables of addresses (GIDs) and partitions (P_Keys).
  *
  * Each kind lives in a table that is indexed by its number, so that nothing on the way of a packet
  * searches.  Objects count who uses them, and cannot be destroyed while somebody does.  All memory
  * comes from the lab's arena.  Requests of a guest are answered with an enum ctrl_rsp; nothing here
  * trusts a value because a driver ought to have checked it.
  *
- * Left out: memory windows, shared receive queues, fast registration, more than one port.
+ * Left out: shared receive queues, more than one port.
  */
 #ifndef EMU_HCA_HCA_H
 #define EMU_HCA_HCA_H
@@ -41,12 +41,14 @@ struct hca_limits {
     uint32_t max_rd_atomic;      /* READs and atomics that a QP may have outstanding */
     uint32_t max_dest_rd_atomic; /* and that it may be the target of */
     uint64_t max_mr_bytes;
+    uint32_t max_mw;         /* max_mr + max_mw is below SLOTS_MAX; 0: there are no windows */
+    uint32_t max_fast_pages; /* of a region for REG_MR; 0: there are none */
     enum mtu max_mtu;
 };
 
 struct pd {
     uint32_t pdn;   /* from 1 */
-    uint32_t users; /* memory regions and queue pairs */
+    uint32_t users; /* memory regions, windows and queue pairs */
 };
 
 struct hca_gid {
@@ -69,9 +71,11 @@ struct hca {
     uint32_t host; /* its index in the lab, for traces */
     enum profile profile;
     struct hca_limits limits;
-    uint32_t first_qpn;              /* the first that is handed out: HCA_QPN_USER .. max_qp */
-    struct prng keys;                /* low bytes of keys */
-    struct slots pds, mrs, cqs, qps; /* by number: hca_pd(), hca_mr(), hca_cq(), hca_qp() */
+    uint32_t first_qpn;                /* the first that is handed out: HCA_QPN_USER .. max_qp */
+    struct prng keys;                  /* low bytes of keys */
+    struct slots pds, mkeys, cqs, qps; /* by number: hca_pd(), key_at(), hca_cq(), hca_qp() */
+    uint32_t n_mr, n_mw;               /* regions and windows in mkeys */
+    uint32_t n_qp_windows;             /* windows of type 2 that are bound */
     struct hca_gid gids[HCA_GIDS];
     struct hca_pkeys pkeys; /* never changes: the RFC has no command for it */
 };

@@ -6,8 +6,9 @@
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
 
-#define PAGE_MASK  ((uint64_t)RAM_PAGE_BYTES - 1)
-#define ACCESS_ALL (ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
+#define ACCESS_ALL                                                                                 \
+    (ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC | ACC_MW_BIND |      \
+     ACC_ZERO_BASED)
 
 /* [IBTA1 11.2.8.2 (unverified); ibv_reg_mr(3) says it of both] */
 static bool access_is_sound(unsigned access)
@@ -17,181 +18,227 @@ static bool access_is_sound(unsigned access)
     return (access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) == 0 || (access & ACC_LOCAL_WRITE);
 }
 
+/* Do @n pages hold @length bytes from @start on? */
+static bool pages_fit(uint64_t start, uint64_t length, uint32_t n)
+{
+    return n == ((start & KEY_PAGE_MASK) + length + KEY_PAGE_MASK) >> RAM_PAGE_BITS;
+}
+
 static bool range_is_sound(const struct hca *h, const struct mr_request *req)
 {
-    const uint64_t offset = req->start & PAGE_MASK;
-
     if (req->length == 0 || req->length > h->limits.max_mr_bytes ||
         req->virt_addr > UINT64_MAX - req->length)
         return false;
-    if ((req->virt_addr & PAGE_MASK) != offset)
+    if (req->access & ACC_ZERO_BASED ? req->virt_addr != 0
+                                     : ((req->virt_addr ^ req->start) & KEY_PAGE_MASK) != 0)
         return false;
-    return req->n_pages == (offset + req->length + PAGE_MASK) >> RAM_PAGE_BITS;
+    return pages_fit(req->start, req->length, req->n_pages);
 }
 
-static bool pages_are_ram(const struct hca *h, const struct mr_request *req)
+static bool pages_are_ram(const struct hca *h, const uint64_t *pages, uint32_t n)
 {
-    for (uint32_t i = 0; i < req->n_pages; i++) {
-        if ((req->pages[i] & PAGE_MASK) != 0 || !ram_holds(h->ram, req->pages[i], RAM_PAGE_BYTES))
+    for (uint32_t i = 0; i < n; i++) {
+        if ((pages[i] & KEY_PAGE_MASK) != 0 || !ram_holds(h->ram, pages[i], RAM_PAGE_BYTES))
             return false;
     }
     return true;
 }
 
-static void mr_free(struct hca *h, struct mr *mr)
+static bool is_sound(const struct hca *h, const struct mr_request *req)
 {
-    if (!mr)
-        return;
-    arena_release(h->arena, mr->pages, mr->n_pages * sizeof(*mr->pages));
-    arena_release(h->arena, mr, sizeof(*mr));
+    return access_is_sound(req->access) && range_is_sound(h, req) &&
+           pages_are_ram(h, req->pages, req->n_pages);
 }
 
-static struct mr *mr_new(struct hca *h, const struct mr_request *req)
+/* Pages that there is room for. */
+static void list_pages(struct key_pages *p, uint64_t start, const uint64_t *pages, uint32_t n)
 {
-    struct mr *mr = arena_alloc(h->arena, sizeof(*mr));
-
-    if (!mr)
-        return NULL;
-    *mr = (struct mr){
-        .pdn = req->pdn,
-        .access = req->access & ~(unsigned)ACCESS_HINTS,
-        .addr = req->virt_addr,
-        .bytes = req->length,
-        .page_offset = (uint32_t)(req->start & PAGE_MASK),
-        .n_pages = req->n_pages,
-        .pages = arena_alloc_raw(h->arena, req->n_pages * sizeof(*mr->pages)),
-    };
-    if (!mr->pages) {
-        mr_free(h, mr);
-        return NULL;
-    }
-    memcpy(mr->pages, req->pages, req->n_pages * sizeof(*mr->pages));
-    return mr;
+    RDL_ASSERT(n <= p->room);
+    p->offset = (uint32_t)(start & KEY_PAGE_MASK);
+    p->n = n;
+    memcpy(p->gpa, pages, n * sizeof(*pages));
 }
 
-enum ctrl_rsp hca_mr_create(struct hca *h, const struct mr_request *req, struct mr **ret)
+enum ctrl_rsp hca_mr_create(struct hca *h, const struct mr_request *req, struct mkey **ret)
 {
     struct pd *pd = hca_pd(h, req->pdn);
-    struct mr *mr;
-    uint64_t name;
+    struct mkey *k;
+    enum ctrl_rsp rsp;
 
     if (!pd)
         return RSP_BAD_HANDLE;
-    if (!access_is_sound(req->access) || !range_is_sound(h, req) || !pages_are_ram(h, req))
+    if (!is_sound(h, req))
         return RSP_INVALID_ARG;
-    mr = mr_new(h, req);
-    if (!mr)
-        return RSP_NO_RESOURCES;
-    name = slots_add(&h->mrs, mr);
-    if (name == 0) {
-        mr_free(h, mr);
-        return RSP_NO_RESOURCES;
-    }
-    mr->key = (slots_index(name) + 1) << 8 | (uint32_t)prng_below(&h->keys, 256);
-    pd->users++;
-    *ret = mr;
+    rsp = key_new(h, KEY_USER_MR, pd, (struct key_room){.pages = req->n_pages}, &k);
+    if (rsp != RSP_OK)
+        return rsp;
+    list_pages(&k->pages, req->start, req->pages, req->n_pages);
+    k->addr = req->virt_addr;
+    k->bytes = req->length;
+    k->access = req->access & ~(unsigned)ACCESS_HINTS;
+    k->state = KEY_VALID;
+    *ret = k;
     return RSP_OK;
 }
 
-enum ctrl_rsp hca_mr_destroy(struct hca *h, uint32_t key)
+/* The region as it will be: what is not changed is as it was. */
+static struct mr_request changed(const struct mkey *k, unsigned what, const struct mr_request *req)
 {
-    struct mr *mr = hca_mr(h, key);
+    struct mr_request r = {
+        .pdn = what & REREG_PD ? req->pdn : k->pdn,
+        .access = what & REREG_ACCESS ? req->access : k->access,
+        .start = k->pages.offset,
+        .length = k->bytes,
+        .virt_addr = k->addr,
+        .pages = k->pages.gpa,
+        .n_pages = k->pages.n,
+    };
 
-    if (!mr)
+    if (what & REREG_TRANSLATION) {
+        r.start = req->start;
+        r.length = req->length;
+        r.virt_addr = req->virt_addr;
+        r.pages = req->pages;
+        r.n_pages = req->n_pages;
+    }
+    return r;
+}
+
+enum ctrl_rsp hca_mr_change(struct hca *h, uint32_t mrn, unsigned what,
+                            const struct mr_request *req, struct mkey **ret)
+{
+    struct mkey *k = key_at(h, mrn);
+    struct key_pages pages;
+    struct mr_request r;
+
+    if (!k || key_is_window(k))
         return RSP_BAD_HANDLE;
-    hca_pd(h, mr->pdn)->users--;
-    slots_remove(&h->mrs, slots_name(&h->mrs, (key >> 8) - 1));
-    mr_free(h, mr);
+    if (k->kind != KEY_USER_MR || what == 0 || (what & ~REREG_ALL) != 0)
+        return RSP_INVALID_ARG;
+    r = changed(k, what, req);
+    if (!hca_pd(h, r.pdn))
+        return RSP_BAD_HANDLE;
+    if (k->n_windows > 0)
+        return RSP_BUSY;
+    if (!is_sound(h, &r))
+        return RSP_INVALID_ARG;
+    if (!key_pages_new(h, r.n_pages, &pages))
+        return RSP_NO_RESOURCES;
+
+    list_pages(&pages, r.start, r.pages, r.n_pages);
+    key_pages_free(h, &k->pages);
+    k->pages = pages;
+    hca_pd(h, k->pdn)->users--;
+    hca_pd(h, r.pdn)->users++;
+    k->pdn = r.pdn;
+    k->access = r.access & ~(unsigned)ACCESS_HINTS;
+    k->addr = r.virt_addr;
+    k->bytes = r.length;
+    key_renew(h, k);
+    *ret = k;
     return RSP_OK;
 }
 
-enum rule mr_check(const struct hca *h, uint32_t key, uint32_t pdn, uint64_t addr, uint64_t bytes,
-                   unsigned access)
+enum ctrl_rsp hca_dma_mr_create(struct hca *h, uint32_t pdn, unsigned access, struct mkey **ret)
 {
-    const struct mr *mr = hca_mr(h, key);
+    struct pd *pd = hca_pd(h, pdn);
+    struct mkey *k;
+    enum ctrl_rsp rsp;
 
-    if (!mr)
-        return RULE_MR_KEY;
-    if (mr->pdn != pdn)
-        return RULE_MR_PD;
-    if (addr < mr->addr || addr - mr->addr > mr->bytes || bytes > mr->bytes - (addr - mr->addr))
-        return RULE_MR_RANGE;
-    if ((access & ~mr->access) != 0)
-        return RULE_MR_ACCESS;
-    return RULE_NONE;
+    if (!pd)
+        return RSP_BAD_HANDLE;
+    if (!access_is_sound(access))
+        return RSP_INVALID_ARG;
+    rsp = key_new(h, KEY_DMA_MR, pd, (struct key_room){0}, &k);
+    if (rsp != RSP_OK)
+        return rsp;
+    k->bytes = h->ram->bytes;
+    k->access = access & ~(unsigned)ACCESS_HINTS;
+    k->state = KEY_VALID;
+    *ret = k;
+    return RSP_OK;
 }
 
-/* The address that is outside: the first one, or the last one of an access that begins inside. */
-static struct compared range_compared(const struct mr *mr, uint64_t addr, uint64_t bytes)
+enum ctrl_rsp hca_fast_mr_create(struct hca *h, uint32_t pdn, unsigned access, uint32_t max_pages,
+                                 struct mkey **ret)
 {
-    const uint64_t most = mr->addr + mr->bytes - 1;
-    uint64_t found = addr;
+    struct pd *pd = hca_pd(h, pdn);
+    struct mkey *k;
+    enum ctrl_rsp rsp;
 
-    if (addr >= mr->addr && addr <= most)
-        found = bytes > UINT64_MAX - addr ? UINT64_MAX : addr + bytes - 1;
-    return (struct compared){mr->addr, most, found};
+    if (!pd)
+        return RSP_BAD_HANDLE;
+    if (!access_is_sound(access) || max_pages == 0 || max_pages > h->limits.max_fast_pages)
+        return RSP_INVALID_ARG;
+    rsp = key_new(h, KEY_FAST_MR, pd, (struct key_room){max_pages, max_pages}, &k);
+    if (rsp != RSP_OK)
+        return rsp;
+    k->allocated_access = access & ~(unsigned)ACCESS_HINTS;
+    *ret = k;
+    return RSP_OK;
 }
 
-struct objection mr_objection(const struct hca *h, uint32_t key, uint32_t pdn, uint64_t addr,
-                              uint64_t bytes, unsigned access)
+enum ctrl_rsp hca_mr_map(struct hca *h, uint32_t mrn, const struct mr_map *map)
 {
-    const struct mr *mr = slots_at(&h->mrs, (key >> 8) - 1); /* of this key, or of a later one */
-    struct objection o = {.rule = mr_check(h, key, pdn, addr, bytes, access)};
+    struct mkey *k = key_at(h, mrn);
 
-    if (!mr)
-        return o;
-    switch (o.rule) {
-    case RULE_MR_KEY:
-        o.values = compared_one(mr->key, key);
-        break;
-    case RULE_MR_PD:
-        o.values = compared_one(mr->pdn, pdn);
-        break;
-    case RULE_MR_RANGE:
-        o.values = range_compared(mr, addr, bytes);
-        break;
-    case RULE_MR_ACCESS:
-        o.values = compared_one(access, mr->access);
-        break;
-    default:
-        break;
-    }
-    return o;
+    if (!k || key_is_window(k))
+        return RSP_BAD_HANDLE;
+    if (k->kind != KEY_FAST_MR || map->n_pages == 0 || map->n_pages > k->next.room)
+        return RSP_INVALID_ARG;
+    if (map->length == 0 || map->length > h->limits.max_mr_bytes ||
+        map->start > UINT64_MAX - map->length ||
+        !pages_fit(map->start, map->length, map->n_pages) ||
+        !pages_are_ram(h, map->pages, map->n_pages))
+        return RSP_INVALID_ARG;
+    list_pages(&k->next, map->start, map->pages, map->n_pages);
+    k->next_addr = map->start;
+    k->next_bytes = map->length;
+    return RSP_OK;
 }
 
-/* The guest-physical place of byte @addr of @mr, and in @ret_run how many of @bytes lie in its
- * page.
- */
-static uint64_t place(const struct mr *mr, uint64_t addr, size_t bytes, size_t *ret_run)
+enum ctrl_rsp hca_mr_destroy(struct hca *h, uint32_t mrn)
 {
-    const uint64_t offset = addr - mr->addr + mr->page_offset;
+    struct mkey *k = key_at(h, mrn);
 
-    *ret_run = ram_run(offset, bytes);
-    return mr->pages[offset >> RAM_PAGE_BITS] + (offset & PAGE_MASK);
+    if (!k || key_is_window(k))
+        return RSP_BAD_HANDLE;
+    if (k->n_windows > 0)
+        return RSP_BUSY;
+    key_free(h, k);
+    return RSP_OK;
 }
 
-void mr_copy_out(const struct hca *h, const struct mr *mr, uint64_t addr, void *out, size_t bytes)
+struct objection key_check_reg(const struct hca *h, const struct key_user *user,
+                               const struct reg_request *req)
 {
-    uint8_t *to = out;
-    size_t run;
+    const struct mkey *k = key_at(h, req->mrn);
 
-    for (; bytes > 0; bytes -= run, addr += run, to += run) {
-        const uint64_t gpa = place(mr, addr, bytes, &run);
-        const bool ok = ram_read(h->ram, gpa, to, run);
-
-        RDL_ASSERT(ok);
-    }
+    if (!k || k->kind != KEY_FAST_MR || key_number(req->key) != req->mrn)
+        return (struct objection){.rule = RULE_REG_REGION};
+    if (k->pdn != user->pdn)
+        return (struct objection){RULE_MR_PD, compared_one(k->pdn, user->pdn)};
+    if (k->state != KEY_FREE)
+        return (struct objection){.rule = RULE_REG_STATE};
+    if (k->next.n == 0)
+        return (struct objection){.rule = RULE_REG_PAGES};
+    if (!access_is_sound(req->access) ||
+        (req->access & ~(k->allocated_access | ACC_ZERO_BASED)) != 0)
+        return (struct objection){RULE_REG_ACCESS, compared_one(k->allocated_access, req->access)};
+    return (struct objection){.rule = RULE_NONE};
 }
 
-void mr_copy_in(struct hca *h, const struct mr *mr, uint64_t addr, const void *in, size_t bytes)
+void key_reg(struct hca *h, const struct reg_request *req)
 {
-    const uint8_t *from = in;
-    size_t run;
+    struct mkey *k = key_at(h, req->mrn);
 
-    for (; bytes > 0; bytes -= run, addr += run, from += run) {
-        const uint64_t gpa = place(mr, addr, bytes, &run);
-        const bool ok = ram_write(h->ram, gpa, from, run);
-
-        RDL_ASSERT(ok || arena_is_short(h->arena)); /* then the lab ends with this tick */
-    }
+    RDL_ASSERT(k && k->kind == KEY_FAST_MR && k->state == KEY_FREE && k->next.n > 0);
+    k->pages.offset = k->next.offset;
+    k->pages.n = k->next.n;
+    memcpy(k->pages.gpa, k->next.gpa, k->next.n * sizeof(*k->next.gpa));
+    k->key = req->key;
+    k->access = req->access & ~(unsigned)ACCESS_HINTS;
+    k->addr = req->access & ACC_ZERO_BASED ? 0 : k->next_addr;
+    k->bytes = k->next_bytes;
+    k->state = KEY_VALID;
 }

@@ -5,6 +5,7 @@
 #include "emu/facts/device.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
+#include "emu/hca/mw.h"
 
 #define ACCESS_TAKEN                                                                               \
     (ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC | ACCESS_HINTS)
@@ -94,6 +95,7 @@ static void gid_hold(const struct qp *qp)
 void hca_qp_destroy(struct hca *h, struct qp *qp, size_t qp_bytes)
 {
     gid_let_go(qp);
+    hca_mw_forget_qp(h, qp->qpn);
     qp->pd->users--;
     qp->send_cq->users--;
     qp->recv_cq->users--;

@@ -165,7 +165,7 @@ static void take_data(struct rc_qp *rc, const struct packet *p)
 
         if (s.bytes == 0)
             continue;
-        mr_copy_in(h, hca_mr(h, s.lkey), s.addr, from, s.bytes);
+        key_copy_in(h, s.lkey, s.addr, from, s.bytes);
         TRACE(h->trace, dma_write, .host = h->host, .qpn = rc->qp.qpn, .addr = s.addr,
               .bytes = s.bytes, .wr_id = w->wr_id);
         from += s.bytes;

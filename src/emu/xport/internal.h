@@ -16,7 +16,7 @@ void xport_drop(const struct xport *x, const struct packet *p, const struct rx_i
 /* Calls ops->ready() if @rc has something to send and the device does not know. */
 void rc_wake(struct rc_qp *rc);
 
-/* The event `key`: mr_check() for @access answered @rule for an element. */
+/* The event `key`: key_check() for @access answered @rule for an element. */
 void rc_trace_key(const struct rc_qp *rc, const struct sge *s, enum rule rule, unsigned access);
 
 /* req.c: the send queue's cursors and completions */

@@ -59,6 +59,7 @@ struct rc_wqe *req_fetch_place(struct rc_qp *rc)
 static enum rule check_keys(const struct rc_qp *rc, const struct send_wqe *w)
 {
     const struct hca *h = rc->qp.hca;
+    const struct key_user who = key_user_of(&rc->qp);
 
     if (wr_info(w->opcode)->data != WR_DATA_TAKES)
         return RULE_NONE; /* what is filled is looked at when there is something to fill it with */
@@ -68,7 +69,7 @@ static enum rule check_keys(const struct rc_qp *rc, const struct send_wqe *w)
 
         if (s->bytes == 0)
             continue;
-        rule = mr_check(h, s->lkey, rc->qp.pd->pdn, s->addr, s->bytes, 0);
+        rule = key_check(h, s->lkey, &who, s->addr, s->bytes, 0);
         rc_trace_key(rc, s, rule, 0);
         if (rule != RULE_NONE)
             return rule;

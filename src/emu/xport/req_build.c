@@ -31,6 +31,7 @@ static enum rule gather(const struct rc_qp *rc, const struct rc_wqe *q, const st
                         struct sge_cur *at, uint8_t *to)
 {
     const struct hca *h = rc->qp.hca;
+    const struct key_user who = key_user_of(&rc->qp);
 
     if (q->w.flags & SF_INLINE) {
         memcpy(to, q->w.inline_data + c->offset, c->payload_bytes);
@@ -38,7 +39,7 @@ static enum rule gather(const struct rc_qp *rc, const struct rc_wqe *q, const st
     }
     for (uint32_t left = c->payload_bytes; left > 0;) {
         const struct sge s = sge_take(q->w.sge, at, left);
-        const enum rule rule = mr_check(h, s.lkey, rc->qp.pd->pdn, s.addr, s.bytes, 0);
+        const enum rule rule = key_check(h, s.lkey, &who, s.addr, s.bytes, 0);
 
         if (s.bytes == 0)
             continue;
@@ -46,7 +47,7 @@ static enum rule gather(const struct rc_qp *rc, const struct rc_wqe *q, const st
             rc_trace_key(rc, &s, rule, 0);
             return rule;
         }
-        mr_copy_out(h, hca_mr(h, s.lkey), s.addr, to, s.bytes);
+        key_copy_out(h, s.lkey, s.addr, to, s.bytes);
         to += s.bytes;
         left -= s.bytes;
     }

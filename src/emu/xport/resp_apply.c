@@ -172,7 +172,7 @@ static void write_payload(struct rc_qp *rc, const struct packet *p)
 
         if (s.bytes == 0)
             continue;
-        mr_copy_in(h, hca_mr(h, s.lkey), s.addr, from, s.bytes);
+        key_copy_in(h, s.lkey, s.addr, from, s.bytes);
         TRACE(h->trace, dma_write, .host = h->host, .qpn = rc->qp.qpn, .addr = s.addr,
               .bytes = s.bytes, .wr_id = r->wqe.wr_id);
         from += s.bytes;

@@ -155,6 +155,8 @@ struct sge sge_take(const struct sge *sge, struct sge_cur *at, uint32_t bytes)
 enum rule sge_check(const struct hca *h, uint32_t pdn, const struct sge *sge, struct sge_cur at,
                     uint32_t bytes, struct sge *reterr_bad)
 {
+    const struct key_user who = {.pdn = pdn}; /* an SGE names no window: any QP will do */
+
     while (bytes > 0) {
         const struct sge piece = sge_take(sge, &at, bytes);
         enum rule rule;
@@ -162,7 +164,7 @@ enum rule sge_check(const struct hca *h, uint32_t pdn, const struct sge *sge, st
         bytes -= piece.bytes;
         if (piece.bytes == 0)
             continue;
-        rule = mr_check(h, piece.lkey, pdn, piece.addr, piece.bytes, ACC_LOCAL_WRITE);
+        rule = key_check(h, piece.lkey, &who, piece.addr, piece.bytes, ACC_LOCAL_WRITE);
         if (rule != RULE_NONE) {
             *reterr_bad = piece;
             return rule;

@@ -6,7 +6,7 @@
 #include "emu/facts/opcode.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/wr.h"
-#include "emu/hca/mr.h"
+#include "emu/hca/key.h"
 #include "emu/xport/rc.h"
 
 /* An SGE takes as many bytes of a WQE in a ring. */

@@ -8,7 +8,7 @@
 #include "emu/base/log2.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/profile.h"
-#include "emu/hca/mr.h"
+#include "emu/hca/key.h"
 #include "emu/xport/admit.h"
 #include "emu/xport/internal.h"
 
@@ -280,10 +280,11 @@ void rc_wake(struct rc_qp *rc)
 
 void rc_trace_key(const struct rc_qp *rc, const struct sge *s, enum rule rule, unsigned access)
 {
+    const struct key_user who = key_user_of(&rc->qp);
     struct objection o = {RULE_NONE, {0}};
 
     if (rule != RULE_NONE)
-        o = mr_objection(rc->qp.hca, s->lkey, rc->qp.pd->pdn, s->addr, s->bytes, access);
+        o = key_objection(rc->qp.hca, s->lkey, &who, s->addr, s->bytes, access);
     RDL_ASSERT(o.rule == rule);
     TRACE(rc_trace(rc), key, .host = rc->qp.hca->host, .qpn = rc->qp.qpn, .key = s->lkey,
           .addr = s->addr, .bytes = s->bytes, .rule = (uint32_t)rule, .least = o.values.least,

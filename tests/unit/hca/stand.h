@@ -34,6 +34,8 @@ static const struct hca_limits stand_limits = {
     .max_rd_atomic = 4,
     .max_dest_rd_atomic = 8,
     .max_mr_bytes = 40 * 4096,
+    .max_mw = 3,
+    .max_fast_pages = 4,
     .max_mtu = MTU_2048,
 };
 

@@ -28,7 +28,7 @@ static void requests_that_make_no_sense_are_refused(void **state)
 {
     struct stand s;
     struct mr_request req;
-    struct mr *mr;
+    struct mkey *mr;
     const uint64_t odd[] = {9 * 4096, 3 * 4096 + 8, 30 * 4096};
     const uint64_t outside[] = {9 * 4096, 3 * 4096, STAND_RAM_BYTES};
     const uint64_t far[] = {9 * 4096, 3 * 4096, UINT64_MAX & ~4095u};
@@ -59,6 +59,7 @@ static void requests_that_make_no_sense_are_refused(void **state)
     REFUSED(req.access = 1u << 19, RSP_INVALID_ARG);
     REFUSED(req.access = 1u << 30, RSP_INVALID_ARG);
     REFUSED(req.access = ACC_REMOTE_READ, RSP_OK);
+    REFUSED(req.access = ACC_ZERO_BASED, RSP_INVALID_ARG); /* with another address than 0 */
     REFUSED(req.pages = odd, RSP_INVALID_ARG);
     REFUSED(req.pages = outside, RSP_INVALID_ARG);
     REFUSED(req.pages = far, RSP_INVALID_ARG);
@@ -85,13 +86,15 @@ static void a_hint_allows_nothing(void **state)
     pdn = stand_pd(&s);
     for (size_t i = 0; i < ARRAY_LEN(hints); i++) {
         struct mr_request req = request(pdn);
-        struct mr *mr;
+        const struct key_user who = {.pdn = pdn};
+        struct mkey *mr;
 
         req.access |= hints[i];
         assert_int_equal(hca_mr_create(&s.hca, &req, &mr), RSP_OK);
         assert_int_equal(mr->access, ACC_LOCAL_WRITE);
-        assert_int_equal(mr_check(&s.hca, mr->key, pdn, ADDR, 1, ACC_LOCAL_WRITE), RULE_NONE);
-        assert_int_equal(mr_check(&s.hca, mr->key, pdn, ADDR, 1, ACC_REMOTE_READ), RULE_MR_ACCESS);
+        assert_int_equal(key_check(&s.hca, mr->key, &who, ADDR, 1, ACC_LOCAL_WRITE), RULE_NONE);
+        assert_int_equal(key_check(&s.hca, mr->key, &who, ADDR, 1, ACC_REMOTE_READ),
+                         RULE_MR_ACCESS);
     }
     stand_down(&s);
 }
@@ -100,29 +103,29 @@ static void each_check_has_its_rule(void **state)
 {
     struct stand s;
     struct mr_request req;
-    struct mr *mr;
-    uint32_t pdn, other;
+    struct mkey *mr;
+    struct key_user who, stranger;
 
     (void)state;
     stand_up(&s, 2);
-    pdn = stand_pd(&s);
-    other = stand_pd(&s);
-    req = request(pdn);
+    who = (struct key_user){.pdn = stand_pd(&s), .qpn = 2};
+    stranger = (struct key_user){.pdn = stand_pd(&s), .qpn = 2};
+    req = request(who.pdn);
     req.access = ACC_REMOTE_READ;
     assert_int_equal(hca_mr_create(&s.hca, &req, &mr), RSP_OK);
-    assert_int_equal(mr_check(&s.hca, mr->key, pdn, ADDR, req.length, 0), RULE_NONE);
-    assert_int_equal(mr_check(&s.hca, mr->key, pdn, ADDR + req.length, 0, 0), RULE_NONE);
-    assert_int_equal(mr_check(&s.hca, mr->key ^ 1, pdn, ADDR, 1, 0), RULE_MR_KEY);
-    assert_int_equal(mr_check(&s.hca, 0, pdn, ADDR, 1, 0), RULE_MR_KEY);
-    assert_int_equal(mr_check(&s.hca, UINT32_MAX, pdn, ADDR, 1, 0), RULE_MR_KEY);
-    assert_int_equal(mr_check(&s.hca, mr->key, other, ADDR, 1, 0), RULE_MR_PD);
-    assert_int_equal(mr_check(&s.hca, mr->key, pdn, ADDR - 1, 1, 0), RULE_MR_RANGE);
-    assert_int_equal(mr_check(&s.hca, mr->key, pdn, ADDR, req.length + 1, 0), RULE_MR_RANGE);
-    assert_int_equal(mr_check(&s.hca, mr->key, pdn, ADDR + req.length, 1, 0), RULE_MR_RANGE);
-    assert_int_equal(mr_check(&s.hca, mr->key, pdn, UINT64_MAX, 2, 0), RULE_MR_RANGE);
-    assert_int_equal(mr_check(&s.hca, mr->key, pdn, ADDR + 1, UINT64_MAX, 0), RULE_MR_RANGE);
-    assert_int_equal(mr_check(&s.hca, mr->key, pdn, ADDR, 1, ACC_LOCAL_WRITE), RULE_MR_ACCESS);
-    assert_int_equal(mr_check(&s.hca, mr->key, pdn, ADDR, 1, ACC_REMOTE_READ), RULE_NONE);
+    assert_int_equal(key_check(&s.hca, mr->key, &who, ADDR, req.length, 0), RULE_NONE);
+    assert_int_equal(key_check(&s.hca, mr->key, &who, ADDR + req.length, 0, 0), RULE_NONE);
+    assert_int_equal(key_check(&s.hca, mr->key ^ 1, &who, ADDR, 1, 0), RULE_MR_KEY);
+    assert_int_equal(key_check(&s.hca, 0, &who, ADDR, 1, 0), RULE_MR_KEY);
+    assert_int_equal(key_check(&s.hca, UINT32_MAX, &who, ADDR, 1, 0), RULE_MR_KEY);
+    assert_int_equal(key_check(&s.hca, mr->key, &stranger, ADDR, 1, 0), RULE_MR_PD);
+    assert_int_equal(key_check(&s.hca, mr->key, &who, ADDR - 1, 1, 0), RULE_MR_RANGE);
+    assert_int_equal(key_check(&s.hca, mr->key, &who, ADDR, req.length + 1, 0), RULE_MR_RANGE);
+    assert_int_equal(key_check(&s.hca, mr->key, &who, ADDR + req.length, 1, 0), RULE_MR_RANGE);
+    assert_int_equal(key_check(&s.hca, mr->key, &who, UINT64_MAX, 2, 0), RULE_MR_RANGE);
+    assert_int_equal(key_check(&s.hca, mr->key, &who, ADDR + 1, UINT64_MAX, 0), RULE_MR_RANGE);
+    assert_int_equal(key_check(&s.hca, mr->key, &who, ADDR, 1, ACC_LOCAL_WRITE), RULE_MR_ACCESS);
+    assert_int_equal(key_check(&s.hca, mr->key, &who, ADDR, 1, ACC_REMOTE_READ), RULE_NONE);
     stand_down(&s);
 }
 
@@ -130,7 +133,7 @@ static void an_objection_says_what_was_compared(void **state)
 {
     struct stand s;
     struct mr_request req;
-    struct mr *mr;
+    struct mkey *mr;
     uint32_t pdn, other;
 
     (void)state;
@@ -165,8 +168,9 @@ static void an_objection_says_what_was_compared(void **state)
         };
 
         for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-            const struct objection o = mr_objection(&s.hca, rows[i].key, rows[i].pdn, rows[i].addr,
-                                                    rows[i].bytes, rows[i].access);
+            const struct key_user who = {.pdn = rows[i].pdn, .qpn = 2};
+            const struct objection o = key_objection(&s.hca, rows[i].key, &who, rows[i].addr,
+                                                     rows[i].bytes, rows[i].access);
 
             assert_int_equal(o.rule, rows[i].want.rule);
             assert_int_equal(o.values.least, rows[i].want.values.least);
@@ -182,7 +186,7 @@ static void an_old_key_does_not_open_the_new_region(void **state)
 {
     struct stand s;
     struct mr_request req;
-    struct mr *mr;
+    struct mkey *mr;
     uint32_t key, same = 0;
 
     (void)state;
@@ -192,11 +196,11 @@ static void an_old_key_does_not_open_the_new_region(void **state)
         assert_int_equal(hca_mr_create(&s.hca, &req, &mr), RSP_OK);
         key = mr->key;
         assert_int_equal(key >> 8, 1);
-        assert_int_equal(hca_mr_destroy(&s.hca, key), RSP_OK);
-        assert_int_equal(hca_mr_destroy(&s.hca, key), RSP_BAD_HANDLE);
+        assert_int_equal(hca_mr_destroy(&s.hca, key_number(key)), RSP_OK);
+        assert_int_equal(hca_mr_destroy(&s.hca, key_number(key)), RSP_BAD_HANDLE);
         assert_int_equal(hca_mr_create(&s.hca, &req, &mr), RSP_OK);
         same += mr->key == key; /* one in 256 */
-        assert_int_equal(hca_mr_destroy(&s.hca, mr->key), RSP_OK);
+        assert_int_equal(hca_mr_destroy(&s.hca, key_number(mr->key)), RSP_OK);
     }
     assert_true(same < 10);
     assert_int_equal(hca_pd_destroy(&s.hca, req.pdn), RSP_OK);
@@ -207,7 +211,7 @@ static void bytes_go_to_the_pages_of_the_list(void **state)
 {
     struct stand s;
     struct mr_request req;
-    struct mr *mr;
+    struct mkey *mr;
     uint8_t in[32 + 4096 + 10], out[sizeof(in)], ram[32];
 
     (void)state;
@@ -216,7 +220,7 @@ static void bytes_go_to_the_pages_of_the_list(void **state)
     assert_int_equal(hca_mr_create(&s.hca, &req, &mr), RSP_OK);
     for (size_t i = 0; i < sizeof(in); i++)
         in[i] = (uint8_t)(i * 31 + i / 256);
-    mr_copy_in(&s.hca, mr, ADDR, in, sizeof(in));
+    key_copy_in(&s.hca, mr->key, ADDR, in, sizeof(in));
     assert_true(ram_read(&s.ram, 9 * 4096 + 0xfe0, ram, 32));
     assert_memory_equal(ram, in, 32);
     assert_true(ram_read(&s.ram, 3 * 4096, ram, 32));
@@ -225,9 +229,124 @@ static void bytes_go_to_the_pages_of_the_list(void **state)
     assert_memory_equal(ram, in + 32 + 4096, 10);
     for (size_t at = 0; at < sizeof(in); at += 137) {
         memset(out, 0, sizeof(out));
-        mr_copy_out(&s.hca, mr, ADDR + at, out, sizeof(in) - at);
+        key_copy_out(&s.hca, mr->key, ADDR + at, out, sizeof(in) - at);
         assert_memory_equal(out, in + at, sizeof(in) - at);
     }
+    stand_down(&s);
+}
+
+static void a_zero_based_region_counts_from_its_first_byte(void **state)
+{
+    struct stand s;
+    struct mr_request req;
+    struct mkey *mr;
+    struct key_user who;
+    uint8_t ram[4];
+
+    (void)state;
+    stand_up(&s, 2);
+    req = request(stand_pd(&s));
+    who = (struct key_user){.pdn = req.pdn, .qpn = 2};
+    req.access |= ACC_ZERO_BASED;
+    req.virt_addr = 0;
+    assert_int_equal(hca_mr_create(&s.hca, &req, &mr), RSP_OK);
+    assert_int_equal(key_check(&s.hca, mr->key, &who, 0, req.length, ACC_LOCAL_WRITE), RULE_NONE);
+    assert_int_equal(key_check(&s.hca, mr->key, &who, 1, req.length, 0), RULE_MR_RANGE);
+    assert_int_equal(key_check(&s.hca, mr->key, &who, ADDR, 1, 0), RULE_MR_RANGE);
+    key_copy_in(&s.hca, mr->key, 30, "abcd", 4); /* two bytes in each of two pages */
+    assert_true(ram_read(&s.ram, 9 * 4096 + 4094, ram, 2));
+    assert_true(ram_read(&s.ram, 3 * 4096, ram + 2, 2));
+    assert_memory_equal(ram, "abcd", 4);
+    stand_down(&s);
+}
+
+/* What is refused changes nothing; what is done makes the old key useless. */
+static void a_region_changes_as_a_whole_or_not_at_all(void **state)
+{
+    static const uint64_t elsewhere[] = {11 * 4096}, outside[] = {STAND_RAM_BYTES};
+    struct stand s;
+    struct mkey *mr, before;
+    uint32_t pdn, other, mrn;
+
+    (void)state;
+    stand_up(&s, 2);
+    pdn = stand_pd(&s);
+    other = stand_pd(&s);
+    {
+        const struct mr_request first = request(pdn);
+        const struct {
+            unsigned what;
+            struct mr_request req;
+            enum ctrl_rsp rsp;
+        } rows[] = {
+            {0, {0}, RSP_INVALID_ARG},
+            {8, {0}, RSP_INVALID_ARG},
+            {REREG_PD, {.pdn = 99}, RSP_BAD_HANDLE},
+            {REREG_ACCESS, {.access = ACC_REMOTE_WRITE}, RSP_INVALID_ARG},
+            {REREG_ACCESS, {.access = ACC_ZERO_BASED}, RSP_INVALID_ARG}, /* it begins at ADDR */
+            {REREG_TRANSLATION, {.length = 8, .pages = outside, .n_pages = 1}, RSP_INVALID_ARG},
+            {REREG_TRANSLATION, {.length = 0, .pages = elsewhere, .n_pages = 1}, RSP_INVALID_ARG},
+            /* One part is sound, the other is not. */
+            {REREG_PD | REREG_ACCESS, {.pdn = other, .access = 0x100}, RSP_INVALID_ARG},
+            {REREG_ACCESS, {.access = ACC_REMOTE_READ}, RSP_OK},
+            {REREG_PD, {.pdn = other}, RSP_OK},
+            {REREG_TRANSLATION, {.length = 8, .pages = elsewhere, .n_pages = 1}, RSP_OK},
+            {REREG_ALL, {pdn, ACC_LOCAL_WRITE | ACC_ZERO_BASED, 16, 100, 0, elsewhere, 1}, RSP_OK},
+        };
+
+        assert_int_equal(hca_mr_create(&s.hca, &first, &mr), RSP_OK);
+        mrn = key_number(mr->key);
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+            const struct mkey *ret = NULL;
+
+            before = *mr;
+            assert_int_equal(
+                hca_mr_change(&s.hca, mrn, rows[i].what, &rows[i].req, (struct mkey **)&ret),
+                rows[i].rsp);
+            if (rows[i].rsp != RSP_OK) {
+                assert_memory_equal(mr, &before, sizeof(before));
+                continue;
+            }
+            assert_ptr_equal(ret, mr);
+            assert_int_equal(key_number(mr->key), mrn);
+            assert_int_not_equal(mr->key, before.key);
+            assert_null(key_find(&s.hca, before.key));
+            assert_ptr_equal(key_find(&s.hca, mr->key), mr);
+        }
+    }
+    assert_int_equal(mr->pdn, pdn);
+    assert_int_equal(mr->bytes, 100);
+    assert_int_equal(hca_pd(&s.hca, pdn)->users, 1);
+    assert_int_equal(hca_pd(&s.hca, other)->users, 0);
+    {
+        uint8_t ram[3];
+
+        key_copy_in(&s.hca, mr->key, 2, "xyz", 3);
+        assert_true(ram_read(&s.ram, 11 * 4096 + 16 + 2, ram, 3));
+        assert_memory_equal(ram, "xyz", 3);
+    }
+    stand_down(&s);
+}
+
+static void a_dma_region_is_all_of_ram_and_no_more(void **state)
+{
+    struct stand s;
+    struct mkey *mr;
+    struct key_user who;
+    uint8_t ram[4];
+
+    (void)state;
+    stand_up(&s, 2);
+    who = (struct key_user){.pdn = stand_pd(&s), .qpn = 2};
+    assert_int_equal(hca_dma_mr_create(&s.hca, 99, 0, &mr), RSP_BAD_HANDLE);
+    assert_int_equal(hca_dma_mr_create(&s.hca, who.pdn, ACC_REMOTE_WRITE, &mr), RSP_INVALID_ARG);
+    assert_int_equal(hca_dma_mr_create(&s.hca, who.pdn, ACC_LOCAL_WRITE, &mr), RSP_OK);
+    assert_int_equal(key_check(&s.hca, mr->key, &who, 0, STAND_RAM_BYTES, ACC_LOCAL_WRITE),
+                     RULE_NONE);
+    assert_int_equal(key_check(&s.hca, mr->key, &who, STAND_RAM_BYTES - 1, 2, 0), RULE_MR_RANGE);
+    key_copy_in(&s.hca, mr->key, 5 * 4096 - 2, "abcd", 4);
+    assert_true(ram_read(&s.ram, 5 * 4096 - 2, ram, 4));
+    assert_memory_equal(ram, "abcd", 4);
     stand_down(&s);
 }
 
@@ -240,6 +359,9 @@ int main(void)
         cmocka_unit_test(an_objection_says_what_was_compared),
         cmocka_unit_test(an_old_key_does_not_open_the_new_region),
         cmocka_unit_test(bytes_go_to_the_pages_of_the_list),
+        cmocka_unit_test(a_zero_based_region_counts_from_its_first_byte),
+        cmocka_unit_test(a_region_changes_as_a_whole_or_not_at_all),
+        cmocka_unit_test(a_dma_region_is_all_of_ram_and_no_more),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

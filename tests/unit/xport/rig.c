@@ -434,13 +434,13 @@ void rig_fill(struct rig *r, uint32_t host, uint8_t seed)
     for (uint32_t i = 0; i < RIG_REGION; i++) {
         const uint8_t byte = (uint8_t)(i * 7 + (i >> 8) + seed);
 
-        mr_copy_in(&h->hca, h->mr, RIG_ADDR + i, &byte, 1);
+        key_copy_in(&h->hca, h->mr->key, RIG_ADDR + i, &byte, 1);
     }
 }
 
 void rig_read(struct rig *r, uint32_t host, uint32_t offset, void *out, uint32_t bytes)
 {
-    mr_copy_out(&r->host[host].hca, r->host[host].mr, RIG_ADDR + offset, out, bytes);
+    key_copy_out(&r->host[host].hca, r->host[host].mr->key, RIG_ADDR + offset, out, bytes);
 }
 
 bool rig_same(struct rig *r, uint32_t offset0, uint32_t offset1, uint32_t bytes)

@@ -50,7 +50,7 @@ struct rig_host {
     struct hca hca;
     struct xport x;
     struct qp *qp;
-    struct mr *mr;
+    struct mkey *mr;
     struct rig_queue queue[2]; /* by enum wq */
     struct completion wc[2][RIG_RING];
     uint32_t n_wc[2];

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/hca/key.h"
+
+#include "emu/base/assert.h"
+
+bool key_pages_new(struct hca *h, uint32_t n, struct key_pages *ret)
+{
+    *ret = (struct key_pages){.room = n};
+    if (n > 0)
+        ret->gpa = arena_alloc_raw(h->arena, n * sizeof(*ret->gpa));
+    return n == 0 || ret->gpa;
+}
+
+void key_pages_free(struct hca *h, struct key_pages *p)
+{
+    if (p->gpa)
+        arena_release(h->arena, p->gpa, p->room * sizeof(*p->gpa));
+    *p = (struct key_pages){0};
+}
+
+/* What counts objects of its kind, which the limits are about. */
+static uint32_t *count_of(struct hca *h, const struct mkey *k)
+{
+    return key_is_window(k) ? &h->n_mw : &h->n_mr;
+}
+
+static void discard(struct hca *h, struct mkey *k)
+{
+    key_pages_free(h, &k->pages);
+    key_pages_free(h, &k->next);
+    arena_release(h->arena, k, sizeof(*k));
+}
+
+enum ctrl_rsp key_new(struct hca *h, enum key_kind kind, struct pd *pd, struct key_room room,
+                      struct mkey **ret)
+{
+    struct mkey *k = arena_alloc(h->arena, sizeof(*k));
+    uint32_t *count;
+    uint64_t name;
+
+    if (!k)
+        return RSP_NO_RESOURCES;
+    *k = (struct mkey){.kind = kind, .state = KEY_FREE, .pdn = pd->pdn};
+    count = count_of(h, k);
+    if (*count == (key_is_window(k) ? h->limits.max_mw : h->limits.max_mr) ||
+        !key_pages_new(h, room.pages, &k->pages) || !key_pages_new(h, room.next, &k->next)) {
+        discard(h, k);
+        return RSP_NO_RESOURCES;
+    }
+    name = slots_add(&h->mkeys, k);
+    if (name == 0) {
+        discard(h, k);
+        return RSP_NO_RESOURCES;
+    }
+    k->key = (slots_index(name) + 1) << 8 | (uint32_t)prng_below(&h->keys, 256);
+    ++*count;
+    pd->users++;
+    *ret = k;
+    return RSP_OK;
+}
+
+void key_free(struct hca *h, struct mkey *k)
+{
+    RDL_ASSERT(k->n_windows == 0 && !k->region);
+    --*count_of(h, k);
+    hca_pd(h, k->pdn)->users--;
+    slots_remove(&h->mkeys, slots_name(&h->mkeys, key_number(k->key) - 1));
+    discard(h, k);
+}
+
+void key_renew(struct hca *h, struct mkey *k)
+{
+    const uint32_t other = (uint32_t)prng_below(&h->keys, 255) + 1;
+
+    k->key = (k->key & ~0xffu) | ((k->key + other) & 0xffu);
+}
+
+enum rule key_check(const struct hca *h, uint32_t key, const struct key_user *user, uint64_t addr,
+                    uint64_t bytes, unsigned access)
+{
+    const struct mkey *k = key_at(h, key_number(key));
+
+    if (!k || k->key != key)
+        return RULE_MR_KEY;
+    if (k->state != KEY_VALID)
+        return RULE_KEY_FREE;
+    if (k->pdn != user->pdn)
+        return RULE_MR_PD;
+    if (k->qpn != 0 && k->qpn != user->qpn)
+        return RULE_KEY_QP;
+    if (!(access & KEY_REMOTE_ACCESS) && key_is_window(k))
+        return RULE_KEY_WINDOW;
+    if (key_is_outside(k->addr, k->bytes, addr, bytes))
+        return RULE_MR_RANGE;
+    if ((access & ~k->access) != 0)
+        return RULE_MR_ACCESS;
+    return RULE_NONE;
+}
+
+struct compared key_range_compared(uint64_t start, uint64_t len, uint64_t addr, uint64_t bytes)
+{
+    const uint64_t most = start + len - 1;
+    uint64_t found = addr;
+
+    if (addr >= start && addr <= most)
+        found = bytes > UINT64_MAX - addr ? UINT64_MAX : addr + bytes - 1;
+    return (struct compared){start, most, found};
+}
+
+struct objection key_objection(const struct hca *h, uint32_t key, const struct key_user *user,
+                               uint64_t addr, uint64_t bytes, unsigned access)
+{
+    const struct mkey *k = key_at(h, key_number(key)); /* of this key, or of a later one */
+    struct objection o = {.rule = key_check(h, key, user, addr, bytes, access)};
+
+    if (!k)
+        return o;
+    switch (o.rule) {
+    case RULE_MR_KEY:
+        o.values = compared_one(k->key, key);
+        break;
+    case RULE_MR_PD:
+        o.values = compared_one(k->pdn, user->pdn);
+        break;
+    case RULE_KEY_QP:
+        o.values = compared_one(k->qpn, user->qpn);
+        break;
+    case RULE_MR_RANGE:
+        o.values = key_range_compared(k->addr, k->bytes, addr, bytes);
+        break;
+    case RULE_MR_ACCESS:
+        o.values = compared_one(access, k->access);
+        break;
+    default:
+        break;
+    }
+    return o;
+}
+
+/* The guest-physical place of byte @addr of the region @mr, and in @ret_run how many of @bytes lie
+ * in its page.
+ */
+static uint64_t place(const struct mkey *mr, uint64_t addr, size_t bytes, size_t *ret_run)
+{
+    uint64_t offset;
+
+    if (mr->kind == KEY_DMA_MR) {
+        *ret_run = ram_run(addr, bytes);
+        return addr;
+    }
+    offset = addr - mr->addr + mr->pages.offset;
+    *ret_run = ram_run(offset, bytes);
+    return mr->pages.gpa[offset >> RAM_PAGE_BITS] + (offset & KEY_PAGE_MASK);
+}
+
+/* The region behind @key, and @addr as that region names it. */
+static const struct mkey *region_of(const struct hca *h, uint32_t key, uint64_t *addr)
+{
+    const struct mkey *k = key_find(h, key);
+
+    RDL_ASSERT(k);
+    if (!k->region)
+        return k;
+    *addr = *addr - k->addr + k->region_addr;
+    return k->region;
+}
+
+void key_copy_out(const struct hca *h, uint32_t key, uint64_t addr, void *out, size_t bytes)
+{
+    const struct mkey *mr = region_of(h, key, &addr);
+    uint8_t *to = out;
+    size_t run;
+
+    for (; bytes > 0; bytes -= run, addr += run, to += run) {
+        const uint64_t gpa = place(mr, addr, bytes, &run);
+        const bool ok = ram_read(h->ram, gpa, to, run);
+
+        RDL_ASSERT(ok);
+    }
+}
+
+void key_copy_in(struct hca *h, uint32_t key, uint64_t addr, const void *in, size_t bytes)
+{
+    const struct mkey *mr = region_of(h, key, &addr);
+    const uint8_t *from = in;
+    size_t run;
+
+    for (; bytes > 0; bytes -= run, addr += run, from += run) {
+        const uint64_t gpa = place(mr, addr, bytes, &run);
+        const bool ok = ram_write(h->ram, gpa, from, run);
+
+        RDL_ASSERT(ok || arena_is_short(h->arena)); /* then the lab ends with this tick */
+    }
+}
