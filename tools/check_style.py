@@ -35,6 +35,14 @@ UNFINISHED = re.compile(r"\b(TO" "DO|FIX" "ME|XX" r"X)\b")
 REFLOWED = re.compile(r"^\s+\*[A-Za-z@]")
 IN_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
+# What is cited in brackets is a row of a table, which alone knows whether somebody has verified it.
+CITATIONS = "src/emu/facts/citations.def"
+CITE_ROW = re.compile(r'^CITE\((\w+), "([^"]+)"', re.MULTILINE)
+BRACKET = re.compile(r"\[(?:IBTA1|RoCEv2)\b[^\]]*\]")
+LINE_BREAK = re.compile(r'"?\s*\\?\n\s*[*"]?')
+CITED_NUMBER = re.compile(r"[AC]?\d[\w.-]*")
+MARK = re.compile(r"\[[^\]\[]*\(unverified\)|\]\s*(?:\*\s*)?\(unverified\)")
+
 LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)")
 CITED_FILE = re.compile(r"\b((?:include|src|tests|tools|scenarios|docs|book)/[\w./-]+\.\w+)")
 
@@ -179,6 +187,35 @@ def check_links(root, name, text):
 
 
 @functools.lru_cache
+def cited_rows(root):
+    """What the table of citations has: {"IBTA1 9.7.4.1", ...}."""
+    table = root / CITATIONS
+    return {f"{document} {number}" for document, number in
+            CITE_ROW.findall(table.read_text() if table.exists() else "")}
+
+
+def citations(text):
+    """Line and number of each section or statement that is cited in brackets, however the lines of a
+    comment or a string break.
+    """
+    for bracket in BRACKET.finditer(text):
+        words = LINE_BREAK.sub(" ", bracket[0][1:-1]).split()
+        line = text.count("\n", 0, bracket.start()) + 1
+        for word in words[1:]:
+            if CITED_NUMBER.fullmatch(word.strip(",;")):
+                yield line, f"{words[0]} {word.strip(',;')}"
+
+
+def check_citations(root, name, text):
+    for line, cited in citations(text):
+        if cited not in cited_rows(root):
+            yield f"{name}:{line}: {cited} is no row of {CITATIONS}"
+    for match in MARK.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        yield f"{name}:{line}: the mark of a citation is a column of {CITATIONS}"
+
+
+@functools.lru_cache
 def called_functions(root):
     """The names before a parenthesis anywhere below src and include."""
     return {name for top in ("src", "include") for path in (root / top).rglob("*.[ch]")
@@ -218,6 +255,8 @@ def check_file(root, name, text):
             yield f"{name}: tab in code"
     if suffix == ".c":
         yield from check_functions(name, text)
+    if suffix in CODE and name.startswith(("src/", "include/")):
+        yield from check_citations(root, name, text)
     if suffix in {".c", ".h"} and name != PRNG:
         yield from check_draws(name, text)
     if suffix == ".md":
@@ -261,6 +300,11 @@ PLANTS = {  # file, text -> what must be said about it ("" for nothing)
      "    for (int i = prng_next(r); i < prng_next(r); i++)\n        a += prng_next(r);\n"
      "    if (prng_next(r)) {\n        a += prng_next(r);\n    }\n    return a + prng_next(r);\n"
      "}\n"): "",
+    ("src/cli/v.c", SPDX + "/* So it is.  [IBTA1\n * 9.1.1] */\n"): "v.c:2: IBTA1 9.1.1 is no row",
+    ("src/cli/w.c", SPDX + '#define S "so  [IBTA1 " \\\n    "C9-1, tshark]"\n'): "w.c:2: IBTA1 C9-1 is no row",
+    ("src/cli/x.c", SPDX + "/* [RoCEv2; rxe (unverified)] */\n"): "x.c:2: the mark of a citation",
+    ("src/cli/y.c", SPDX + "/* [virtio 1.2, 2.1]\n * (unverified). */\n"): "y.c:2: the mark of a citation",
+    ("src/emu/facts/citations.def", SPDX + 'CITE(IBTA1, "9.2", VERIFIED, "[IBTA1 9.2]")\n'): "",
     ("src/cli/p.c", SPDX + "/* a\n *b\n */\nint f(int *p)\n{\n    *p = 1;\n}\n"): "by the formatter",
 }
 

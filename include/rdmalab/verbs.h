@@ -42,7 +42,7 @@ RDL_MUST_CHECK enum rdl_status rdl_mem_write(struct rdl_lab *lab, rdl_host host,
                                              const void *in, size_t bytes);
 
 /* Registers @bytes from @addr; @access is a set of enum access_bit.  Remote write and remote atomic
- * need local write.  [IBTA1 11.2.8.2 (unverified)]  Its parameters are those of ibv_reg_mr(), and
+ * need local write.  [IBTA1 11.2.8.2]  Its parameters are those of ibv_reg_mr(), and
  * the lab and the name that every creating call has: one more than six.
  */
 RDL_MUST_CHECK enum rdl_status rdl_reg_mr(struct rdl_lab *lab, rdl_pd pd, uint64_t addr,

@@ -23,7 +23,7 @@
 #define HOP_LIMIT     1u
 
 /* How long a program stays when nothing more is heard of its peer: four times the timeout above,
- * which is the longest that a requester may wait before it repeats [IBTA1 9.7.6.1.3] (unverified).
+ * which is the longest that a requester may wait before it repeats [IBTA1 9.7.6.1.3].
  */
 #define LINGER_NS (4u * (UINT64_C(4096) << TIMEOUT))
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts that say in brackets where they come from.
+/* Texts that say in brackets where they come from: "[IBTA1 9.7.4.1]".
  *
- * A number of a section that nobody has held against the text yet is marked, "[IBTA1 9.7.5
- * (unverified)]".  Whoever learns is told what is so; the source is for who asks for it.
+ * Whether somebody has held such a number against the text is a column of facts/citations.def.
+ * Whoever learns is told what is so; a number that nobody has verified is for who asks for the
+ * source, and marked.
  */
 #ifndef CLI_TELL_CITE_H
 #define CLI_TELL_CITE_H
@@ -14,7 +15,7 @@
 
 #define CITE_TEXT_BYTES 4096u /* no text of a row is longer */
 
-/* Appends @s; without @source what is in brackets and marked is left out. */
+/* Appends @s; without @source brackets that cite something unverified are left out. */
 void cite_add(struct text *t, const char *s, bool source);
 
 /* Prints it as show_wrap_behind() and show_wrap() do. */

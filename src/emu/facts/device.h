@@ -53,7 +53,7 @@ static inline bool queue_is_sends(uint32_t max_cq, uint32_t queue)
 #define ATOMIC_WORD_BYTES 8u
 
 /* Largest values of queue pair attributes where no limit of the device applies.  [IBTA1 11.2.5.2
- * (unverified), libibverbs ibv_modify_qp(3)]
+ *, libibverbs ibv_modify_qp(3)]
  */
 #define TIMER_CODE_MAX 31u
 #define RETRY_MAX      7u
@@ -66,8 +66,7 @@ static inline bool queue_is_sends(uint32_t max_cq, uint32_t queue)
  */
 #define ACCESS_HINTS (ACC_HUGETLB | 0x3ff00000u)
 
-/* A P_Key: the low 15 bits are the number of a partition, which is not 0.  [IBTA1 10.9.1.1
- * (unverified)]
+/* A P_Key: the low 15 bits are the number of a partition, which is not 0.  [IBTA1 10.9.1.1]
  */
 #define PKEY_FULL_MEMBER 0x8000u
 

@@ -34,7 +34,6 @@ TABLE(fault, ENUM_FAULT, "fault")
 TABLE(device_status, ENUM_DEVICE_STATUS, "virtio device status bit")
 TABLE(feature, ENUM_FEATURE, "virtio feature")
 TABLE(vq_error, ENUM_VQ_ERROR, "virtqueue error")
-TABLE(rule, ENUM_RULE, "rule")
 TABLE(reg, ENUM_REG, "virtio register")
 TABLE(function, ENUM_FUNCTION, "PCI function")
 TABLE(neighbour, ENUM_NEIGHBOUR, "state of a neighbour")
@@ -51,6 +50,13 @@ static const struct enum_row rows_opcode[] = {
     ENUM_FRAME_KIND(ENUM_ROW) /* frames without a BTH */
 };
 const struct enum_table enum_opcode = {"opcode", "BTH opcode", rows_opcode, ARRAY_LEN(rows_opcode)};
+
+static const struct enum_row rows_rule[] = {
+#define RULE(nm, number, txt) {#nm, (number), (txt)},
+#include "emu/facts/rules.def"
+#undef RULE
+};
+const struct enum_table enum_rule = {"rule", "rule", rows_rule, ARRAY_LEN(rows_rule)};
 
 static const struct enum_row rows_ctrl_cmd[] = {
 #define CONTROL(nm, number, request, response, txt) {#nm, (number), (txt)},

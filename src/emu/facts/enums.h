@@ -151,7 +151,7 @@
     X(RSP, INVALID_ARG, 6, "a value in the request is out of range")                               \
     X(RSP, NOT_SUPPORTED, 7, "the device does not offer this")
 
-/* Classes of the AETH syndrome.  [IBTA1 9.7.5.1.2 (unverified); values: tshark, Linux rxe] */
+/* Classes of the AETH syndrome.  [IBTA1 9.7.5.1.2; values: tshark, Linux rxe] */
 #define ENUM_SYNDROME(X)                                                                           \
     X(SYN, NONE, 0, "no AETH")                                                                     \
     X(SYN, ACK, 1, "acknowledges everything up to its PSN")                                        \

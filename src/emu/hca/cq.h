@@ -56,7 +56,7 @@ static inline struct cq *hca_cq(const struct hca *h, uint32_t cqn)
 }
 
 /* One event at the next completion, or the next solicited one.  "Any" replaces "solicited"; the
- * other way round changes nothing.  [IBTA1 11.4.2.2 (unverified)]
+ * other way round changes nothing.  [IBTA1 11.4.2.2]
  */
 void cq_arm(struct cq *cq, bool solicited_only);
 

@@ -123,7 +123,7 @@ bool hca_gid_is_own(const struct hca *h, const uint8_t gid[HCA_GID_BYTES]);
 enum ctrl_rsp hca_pkey(const struct hca *h, uint32_t index, uint16_t *ret);
 
 /* May a packet of partition @a reach a member of @b?  The low 15 bits must agree, and one of the
- * two must be a full member.  [IBTA1 10.9.1.2 (unverified)]
+ * two must be a full member.  [IBTA1 10.9.1.2]
  */
 bool hca_pkey_match(uint16_t a, uint16_t b);
 

@@ -10,7 +10,7 @@
     (ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC | ACC_MW_BIND |      \
      ACC_ZERO_BASED)
 
-/* [IBTA1 11.2.8.2 (unverified); ibv_reg_mr(3) says it of both] */
+/* [IBTA1 11.2.8.2; ibv_reg_mr(3) says it of both] */
 static bool access_is_sound(unsigned access)
 {
     if ((access & ~(unsigned)(ACCESS_ALL | ACCESS_HINTS)) != 0)

@@ -82,7 +82,7 @@ uint64_t vring_bytes(uint32_t size);
 struct vring vring_place(uint64_t base, uint32_t size);
 
 /* Does moving an index from @old_idx to @new_idx pass @event, the entry that the other side waits
- * for?  [virtio 1.2, 2.7.7.1, vring_need_event()]
+ * for?  [virtio 1.2, appendix virtio_queue.h, virtq_need_event()]
  */
 static inline bool vring_need_event(uint16_t event, uint16_t new_idx, uint16_t old_idx)
 {

@@ -11,7 +11,7 @@
 
 #include "emu/base/cursor.h"
 
-/* Datagram ETH, 8 bytes: Q_Key | reserved, source QPN.  [IBTA1 9.3.1] */
+/* Datagram ETH, 8 bytes: Q_Key | reserved, source QPN.  [IBTA1 9.3.2] */
 struct deth {
     uint32_t qkey;
     uint32_t src_qpn; /* 24 bits */

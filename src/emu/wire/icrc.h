@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The invariant CRC at the end of every RoCEv2 packet.  [RoCEv2 A17.3.3 (unverified)]
+/* The invariant CRC at the end of every RoCEv2 packet.  [RoCEv2 A17.3.3]
  *
  * CRC-32 as in zlib over eight bytes 0xff (the place of InfiniBand's local route header), the IP,
  * UDP and BTH headers with ones where routers may write, and everything else to the end of the pad.

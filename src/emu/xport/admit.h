@@ -14,7 +14,7 @@
  *	P_Key			DROP_BAD_PKEY
  *	both addresses		DROP_WRONG_SOURCE: not those of the connection
  *
- * DROP_NONE, and then @ret is the queue pair.  Pure.  [IBTA1 9.6.1 (unverified)]
+ * DROP_NONE, and then @ret is the queue pair.  Pure.  [IBTA1 9.6.1]
  */
 enum drop_reason admit(const struct hca *h, const struct packet *p, struct qp **ret);
 

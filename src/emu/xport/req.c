@@ -16,7 +16,7 @@ static bool window_is_open(const struct rc_req *r)
 }
 
 /* May the first packet of @q be sent?  A fence waits for all earlier READs and atomics.
- * [IBTA1 10.8.3.3 (unverified)]
+ * [IBTA1 10.8.3.3]
  */
 static bool may_start(const struct rc_qp *rc, const struct rc_wqe *q)
 {

@@ -15,14 +15,14 @@ static inline bool retry_is_endless(uint32_t retry_cnt, enum profile p)
 }
 
 /* May a requester that tried again @used times without progress do so once more?
- * [IBTA1 9.7.6.1.3, C9-141 (unverified)]
+ * [IBTA1 9.7.6.1.3, C9-141]
  */
 static inline bool retry_allowed(uint32_t used, uint32_t retry_cnt, enum profile p)
 {
     return used < retry_cnt || retry_is_endless(retry_cnt, p);
 }
 
-/* The same for RNR NAKs, where 7 means without end.  [IBTA1 9.7.5.2.8 (unverified)] */
+/* The same for RNR NAKs, where 7 means without end.  [IBTA1 9.7.5.2.8] */
 static inline bool rnr_retry_allowed(uint32_t used, uint32_t rnr_retry)
 {
     return rnr_retry == RC_RETRY_FOREVER || used < rnr_retry;

@@ -19,7 +19,7 @@ struct edge {
     unsigned need, may;
 };
 
-/* qp_state_table of Linux (drivers/infiniband/core/verbs.c), whole.  [IBTA1 11.2.5.2 (unverified)]
+/* qp_state_table of Linux (drivers/infiniband/core/verbs.c), whole.  [IBTA1 11.2.5.2]
  */
 static const struct edge linux_edges[] = {
     {QPT_RC, QPS_RESET, QPS_INIT, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS, 0},

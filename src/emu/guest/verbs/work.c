@@ -30,7 +30,7 @@ static enum rdl_status postable(const struct guest_qp *qp)
     return object_usable(&qp->o);
 }
 
-/* In ERR and SQE requests are taken, to be flushed; in SQD they wait.  [IBTA1 10.3.1 (unverified)]
+/* In ERR and SQE requests are taken, to be flushed; in SQD they wait.  [IBTA1 10.3.1]
  */
 static bool state_takes_sends(uint32_t state)
 {

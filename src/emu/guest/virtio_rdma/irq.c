@@ -10,7 +10,7 @@ static void config_interrupt(struct virtio_rdma *d)
 }
 
 /* A completion event, if @cq waits for one.  Vectors are shared, so it may be another's interrupt,
- * and then an event comes too early: programs must expect that.  [IBTA1 11.4.2.2 (unverified)]
+ * and then an event comes too early: programs must expect that.  [IBTA1 11.4.2.2]
  */
 static void cq_interrupt(struct virtio_rdma *d, struct guest_cq *cq)
 {
