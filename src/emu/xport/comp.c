@@ -223,7 +223,7 @@ struct comp_verdict comp_decide_sink(const struct sink_view *v, const struct pac
                                      struct comp_verdict d)
 {
     struct sge bad = {0};
-    const enum rule rule = sge_check(v->hca, v->pdn, v->sge, v->at, comp_data_bytes(p), &bad);
+    const enum rule rule = sge_check(v->hca, &v->list, v->at, comp_data_bytes(p), &bad);
 
     RDL_ASSERT(d.act == ACT_ACKS && d.n_acked > 0);
     if (rule == RULE_NONE)

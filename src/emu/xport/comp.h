@@ -34,9 +34,8 @@ struct comp_view {
 /* What the rules of a sink look at. */
 struct sink_view {
     const struct hca *hca;
-    uint32_t pdn;
-    const struct sge *sge;
-    struct sge_cur at; /* where the data go in that list */
+    struct sg_list list;
+    struct sge_cur at; /* where the data go in it */
 };
 
 /* ACT_ACKS	@n_acked PSNs are acknowledged

@@ -65,11 +65,11 @@ static struct comp_verdict decide(const struct rc_qp *rc, const struct packet *p
 {
     const struct comp_view v = view_of(rc, ret_rd);
     const struct comp_verdict d = comp_decide(&v, p);
-    struct sink_view sink = {.hca = rc->qp.hca, .pdn = rc->qp.pd->pdn};
+    struct sink_view sink = {.hca = rc->qp.hca};
 
     if (d.act != ACT_ACKS || !brings_data(p))
         return d;
-    sink.sge = (*ret_rd)->w.sge;
+    sink.list = (struct sg_list){(*ret_rd)->w.sge, key_user_of(&rc->qp), ACC_LOCAL_WRITE};
     if (v.before_rd == 0)
         sink.at = rc->req.sink;
     return comp_decide_sink(&sink, p, d);
@@ -152,7 +152,6 @@ static void take_data(struct rc_qp *rc, const struct packet *p)
 {
     struct rc_req *r = &rc->req;
     const struct send_wqe *w = &rc_wqe_at(r, r->oldest)->w;
-    struct hca *h = rc->qp.hca;
     uint8_t found[ATOMIC_WORD_BYTES];
     const uint8_t *from = p->payload;
 
@@ -160,17 +159,7 @@ static void take_data(struct rc_qp *rc, const struct packet *p)
         st_le64(found, p->atomic_ack); /* in the order of the guest's bytes */
         from = found;
     }
-    for (uint32_t left = comp_data_bytes(p); left > 0;) {
-        const struct sge s = sge_take(w->sge, &r->sink, left);
-
-        if (s.bytes == 0)
-            continue;
-        key_copy_in(h, s.lkey, s.addr, from, s.bytes);
-        TRACE(h->trace, dma_write, .host = h->host, .qpn = rc->qp.qpn, .addr = s.addr,
-              .bytes = s.bytes, .wr_id = w->wr_id);
-        from += s.bytes;
-        left -= s.bytes;
-    }
+    sge_copy_in(&rc->qp, w->wr_id, w->sge, &r->sink, from, comp_data_bytes(p));
 }
 
 /* The PSNs that @d acknowledges; the last one may bring data. */

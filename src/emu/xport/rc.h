@@ -32,6 +32,7 @@
 #include "emu/facts/compared.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/wr.h"
+#include "emu/xport/sg.h"
 #include "emu/xport/xport.h"
 
 /* Request packets, and PSNs, that a requester may have outstanding.  With more PSNs a responder
@@ -48,12 +49,6 @@
  * if the profile has TRAIT_RETRY_7_ENDS.
  */
 #define RC_RETRY_FOREVER 7u
-
-/* A place in a list of SGEs. */
-struct sge_cur {
-    uint32_t i;  /* element */
-    uint32_t at; /* byte in it */
-};
 
 /* A work request of the send queue. */
 struct rc_wqe {

@@ -30,28 +30,18 @@ static struct cut cut_next(const struct rc_qp *rc, const struct rc_wqe *q)
 static enum rule gather(const struct rc_qp *rc, const struct rc_wqe *q, const struct cut *c,
                         struct sge_cur *at, uint8_t *to)
 {
-    const struct hca *h = rc->qp.hca;
-    const struct key_user who = key_user_of(&rc->qp);
+    const struct sg_list l = {q->w.sge, key_user_of(&rc->qp), 0};
+    struct sge bad;
+    enum rule rule;
 
     if (q->w.flags & SF_INLINE) {
         memcpy(to, q->w.inline_data + c->offset, c->payload_bytes);
         return RULE_NONE;
     }
-    for (uint32_t left = c->payload_bytes; left > 0;) {
-        const struct sge s = sge_take(q->w.sge, at, left);
-        const enum rule rule = key_check(h, s.lkey, &who, s.addr, s.bytes, 0);
-
-        if (s.bytes == 0)
-            continue;
-        if (rule != RULE_NONE) {
-            rc_trace_key(rc, &s, rule, 0);
-            return rule;
-        }
-        key_copy_out(h, s.lkey, s.addr, to, s.bytes);
-        to += s.bytes;
-        left -= s.bytes;
-    }
-    return RULE_NONE;
+    rule = sge_copy_out(rc->qp.hca, &l, at, to, c->payload_bytes, &bad);
+    if (rule != RULE_NONE)
+        rc_trace_key(rc, &bad, rule, 0);
+    return rule;
 }
 
 /* An acknowledge is asked for where a message ends, and now and then in a long one. */

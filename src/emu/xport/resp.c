@@ -143,9 +143,10 @@ static struct resp_verdict check_recv_length(const struct delivery_view *v, cons
 /* Only what this packet touches is looked at. */
 static struct resp_verdict check_recv_keys(const struct delivery_view *v, const struct packet *p)
 {
+    const struct sg_list l = {v->wqe->sge, v->who, ACC_LOCAL_WRITE};
     struct resp_verdict d = resp_nak(ACT_NAK_OPERATIONAL, WCS_LOC_PROT_ERR);
 
-    d.rule = sge_check(v->hca, v->pdn, v->wqe->sge, v->at, p->payload_bytes, &d.bad);
+    d.rule = sge_check(v->hca, &l, v->at, p->payload_bytes, &d.bad);
     return d.rule == RULE_NONE ? accept : d;
 }
 

@@ -24,7 +24,7 @@ struct resp_view {
 /* What the rules of a delivery look at. */
 struct delivery_view {
     const struct hca *hca;
-    uint32_t pdn;
+    struct key_user who;
     uint32_t max_recv_sge;
     enum fetch got;             /* is there a receive? */
     const struct recv_wqe *wqe; /* with FETCH_OK */

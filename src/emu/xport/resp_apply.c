@@ -160,27 +160,6 @@ bool resp_complete(struct rc_qp *rc, const struct completion *wc)
     return rc->x->ops->complete(rc->x->ctx, &rc->qp, WQ_RECV, rc->resp.wqe.desc, wc);
 }
 
-/* Copies the payload into guest memory: the only copy on this side. */
-static void write_payload(struct rc_qp *rc, const struct packet *p)
-{
-    struct rc_resp *r = &rc->resp;
-    struct hca *h = rc->qp.hca;
-    const uint8_t *from = p->payload;
-
-    for (uint32_t left = p->payload_bytes; left > 0;) {
-        const struct sge s = sge_take(r->wqe.sge, &r->sge, left);
-
-        if (s.bytes == 0)
-            continue;
-        key_copy_in(h, s.lkey, s.addr, from, s.bytes);
-        TRACE(h->trace, dma_write, .host = h->host, .qpn = rc->qp.qpn, .addr = s.addr,
-              .bytes = s.bytes, .wr_id = r->wqe.wr_id);
-        from += s.bytes;
-        left -= s.bytes;
-    }
-    r->received += p->payload_bytes;
-}
-
 /* False: nobody will learn that the message is there, as its completion is lost. */
 static bool finish_message(struct rc_qp *rc, const struct packet *p)
 {
@@ -229,7 +208,8 @@ static void deliver(struct rc_qp *rc, const struct packet *p, ev_id rx)
         r->sge = (struct sge_cur){0, 0};
         r->received = 0;
     }
-    write_payload(rc, p);
+    sge_copy_in(&rc->qp, r->wqe.wr_id, r->wqe.sge, &r->sge, p->payload, p->payload_bytes);
+    r->received += p->payload_bytes;
     r->expected = psn_add(r->expected, 1);
     r->open = op_ends(p->op) ? NULL : p->op;
     if (op_ends(p->op) && !finish_message(rc, p)) {
@@ -284,7 +264,7 @@ static struct resp_verdict decide(struct rc_qp *rc, const struct packet *p)
         .mtu = rc->mtu,
         .profile = profile,
     };
-    struct delivery_view dv = {.hca = rc->qp.hca, .pdn = rc->qp.pd->pdn, .profile = profile};
+    struct delivery_view dv = {.hca = rc->qp.hca, .who = key_user_of(&rc->qp), .profile = profile};
     const struct resp_verdict d = resp_decide(&v, p);
 
     if (d.act != ACT_ACCEPT)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Send work requests: the rules SQ_*, pure, in the order in which they are asked, and the walk over
- * scatter/gather lists.
- */
+/* Send work requests: the rules SQ_*, pure, in the order in which they are asked. */
 #include "emu/xport/wqe.h"
 
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
+#include "emu/xport/sg.h"
 
 static struct wqe_verdict refuse(enum wc_status status, struct compared values)
 {
@@ -128,47 +127,4 @@ enum op_position wqe_position(uint32_t i, uint32_t n)
     if (i == 0)
         return OPP_FIRST;
     return i == n - 1 ? OPP_LAST : OPP_MIDDLE;
-}
-
-uint64_t sge_total(const struct sge *sge, uint32_t n)
-{
-    uint64_t total = 0;
-
-    for (uint32_t i = 0; i < n; i++)
-        total += sge[i].bytes;
-    return total;
-}
-
-struct sge sge_take(const struct sge *sge, struct sge_cur *at, uint32_t bytes)
-{
-    const struct sge *e = &sge[at->i];
-    struct sge piece = {.addr = e->addr + at->at, .bytes = e->bytes - at->at, .lkey = e->lkey};
-
-    if (piece.bytes > bytes)
-        piece.bytes = bytes;
-    at->at += piece.bytes;
-    if (at->at == e->bytes)
-        *at = (struct sge_cur){at->i + 1, 0};
-    return piece;
-}
-
-enum rule sge_check(const struct hca *h, uint32_t pdn, const struct sge *sge, struct sge_cur at,
-                    uint32_t bytes, struct sge *reterr_bad)
-{
-    const struct key_user who = {.pdn = pdn}; /* an SGE names no window: any QP will do */
-
-    while (bytes > 0) {
-        const struct sge piece = sge_take(sge, &at, bytes);
-        enum rule rule;
-
-        bytes -= piece.bytes;
-        if (piece.bytes == 0)
-            continue;
-        rule = key_check(h, piece.lkey, &who, piece.addr, piece.bytes, ACC_LOCAL_WRITE);
-        if (rule != RULE_NONE) {
-            *reterr_bad = piece;
-            return rule;
-        }
-    }
-    return RULE_NONE;
 }

@@ -36,22 +36,7 @@ uint32_t wqe_pkts(uint32_t bytes, uint32_t mtu);
 /* Place of packet @i of @n in its message. */
 enum op_position wqe_position(uint32_t i, uint32_t n);
 
-/* May @bytes be received at place @at of the list @sge?  The element that refuses them is
- * @reterr_bad then.  Elements that are not touched, and those of length 0, are not looked at.  The
- * list must be that long.  Pure.
- */
-enum rule sge_check(const struct hca *h, uint32_t pdn, const struct sge *sge, struct sge_cur at,
-                    uint32_t bytes, struct sge *reterr_bad);
-
 /* What is wrong with a WQE of @n_sge elements: there may be @max_sge, and @body_bytes hold them. */
 struct compared sge_count_compared(uint32_t n_sge, uint32_t max_sge, uint32_t body_bytes);
-
-/* All bytes of a list of @n elements. */
-uint64_t sge_total(const struct sge *sge, uint32_t n);
-
-/* The next piece of a list: @at stands on at least one more byte of it, or the piece is empty.
- * Moves @at behind the piece, which has at most @bytes.
- */
-struct sge sge_take(const struct sge *sge, struct sge_cur *at, uint32_t bytes);
 
 #endif

@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include "emu/facts/device.h"
+#include "emu/xport/sg.h"
 #include "emu/xport/wqe.h"
 
 static void messages_are_cut_at_the_mtu(void **state)

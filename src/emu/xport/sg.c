@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/xport/sg.h"
+
+uint64_t sge_total(const struct sge *sge, uint32_t n)
+{
+    uint64_t total = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        total += sge[i].bytes;
+    return total;
+}
+
+struct sge sge_take(const struct sge *sge, struct sge_cur *at, uint32_t bytes)
+{
+    const struct sge *e = &sge[at->i];
+    struct sge piece = {.addr = e->addr + at->at, .bytes = e->bytes - at->at, .lkey = e->lkey};
+
+    if (piece.bytes > bytes)
+        piece.bytes = bytes;
+    at->at += piece.bytes;
+    if (at->at == e->bytes)
+        *at = (struct sge_cur){at->i + 1, 0};
+    return piece;
+}
+
+enum rule sge_check(const struct hca *h, const struct sg_list *l, struct sge_cur at, uint32_t bytes,
+                    struct sge *reterr_bad)
+{
+    while (bytes > 0) {
+        const struct sge piece = sge_take(l->sge, &at, bytes);
+        enum rule rule;
+
+        bytes -= piece.bytes;
+        if (piece.bytes == 0)
+            continue;
+        rule = key_check(h, piece.lkey, &l->who, piece.addr, piece.bytes, l->access);
+        if (rule != RULE_NONE) {
+            *reterr_bad = piece;
+            return rule;
+        }
+    }
+    return RULE_NONE;
+}
+
+enum rule sge_copy_out(const struct hca *h, const struct sg_list *l, struct sge_cur *at,
+                       uint8_t *to, uint32_t bytes, struct sge *reterr_bad)
+{
+    while (bytes > 0) {
+        const struct sge piece = sge_take(l->sge, at, bytes);
+        enum rule rule;
+
+        if (piece.bytes == 0)
+            continue;
+        rule = key_check(h, piece.lkey, &l->who, piece.addr, piece.bytes, l->access);
+        if (rule != RULE_NONE) {
+            *reterr_bad = piece;
+            return rule;
+        }
+        key_copy_out(h, piece.lkey, piece.addr, to, piece.bytes);
+        to += piece.bytes;
+        bytes -= piece.bytes;
+    }
+    return RULE_NONE;
+}
+
+void sge_copy_in(const struct qp *qp, uint64_t wr_id, const struct sge *sge, struct sge_cur *at,
+                 const uint8_t *from, uint32_t bytes)
+{
+    struct hca *h = qp->hca;
+
+    while (bytes > 0) {
+        const struct sge piece = sge_take(sge, at, bytes);
+
+        if (piece.bytes == 0)
+            continue;
+        key_copy_in(h, piece.lkey, piece.addr, from, piece.bytes);
+        TRACE(h->trace, dma_write, .host = h->host, .qpn = qp->qpn, .addr = piece.addr,
+              .bytes = piece.bytes, .wr_id = wr_id);
+        from += piece.bytes;
+        bytes -= piece.bytes;
+    }
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Scatter/gather lists: the pieces of one, what their keys allow, and the copies out of guest
+ * memory and into it, which are the only ones.
+ *
+ * A place in a list is a cursor; whoever walks sees to it that the list is that long.  Elements of
+ * length 0 are passed over: their keys are not looked at.
+ */
+#ifndef EMU_XPORT_SG_H
+#define EMU_XPORT_SG_H
+
+#include "emu/hca/mr.h"
+#include "emu/hca/qp.h"
+#include "emu/xport/xport.h"
+
+/* A place in a list of SGEs. */
+struct sge_cur {
+    uint32_t i;  /* element */
+    uint32_t at; /* byte in it */
+};
+
+/* A list, and who touches the memory that it names in which way. */
+struct sg_list {
+    const struct sge *sge;
+    struct key_user who;
+    unsigned access; /* set of enum access_bit; reading locally needs none */
+};
+
+/* All bytes of a list of @n elements. */
+uint64_t sge_total(const struct sge *sge, uint32_t n);
+
+/* The next piece of a list: @at stands on at least one more byte of it, or the piece is empty.
+ * Moves @at behind the piece, which has at most @bytes.
+ */
+struct sge sge_take(const struct sge *sge, struct sge_cur *at, uint32_t bytes);
+
+/* May @bytes be touched at place @at of the list @l?  The piece that refuses them is @reterr_bad
+ * then.  Elements that are not touched are not looked at.  Pure.
+ */
+enum rule sge_check(const struct hca *h, const struct sg_list *l, struct sge_cur at, uint32_t bytes,
+                    struct sge *reterr_bad);
+
+/* Copies @bytes from place *@at of the list @l to @to, and moves *@at behind them.  Each key is
+ * checked first: RULE_NONE, or what refused the piece @reterr_bad; what is at @to then is worth
+ * nothing.
+ */
+enum rule sge_copy_out(const struct hca *h, const struct sg_list *l, struct sge_cur *at,
+                       uint8_t *to, uint32_t bytes, struct sge *reterr_bad);
+
+/* Copies @bytes at @from to place *@at of a list of @qp, which sge_check() has allowed, and moves
+ * *@at behind them.  Emits `dma_write` for each piece, for request @wr_id.
+ */
+void sge_copy_in(const struct qp *qp, uint64_t wr_id, const struct sge *sge, struct sge_cur *at,
+                 const uint8_t *from, uint32_t bytes);
+
+#endif
