@@ -93,14 +93,16 @@ void rdl_lab_free(struct rdl_lab *lab);
  * 02:00:00:00:00:k, 10.0.0.k and fe80::EUI-64.
  */
 struct rdl_host_config {
-    const char *name;      /* copied; unique; a letter, then letters, digits, - and _ */
-    uint8_t mac[6];        /* unicast */
-    uint8_t ipv4[16];      /* as a GID, ::ffff:a.b.c.d; entry 0 of the GID table */
-    uint8_t ipv6[16];      /* entry 1 of the GID table */
-    uint64_t ram_bytes;    /* a multiple of 4096; default 64 MiB, sparse */
-    uint32_t max_cq;       /* 1..16384, default 16 */
-    uint32_t max_qp;       /* 2..16384 (QPN 1 is not handed out), default 16 */
-    uint32_t device_mtu;   /* path MTU that the port offers, 256..4096; default 4096 */
+    const char *name;    /* copied; unique; a letter, then letters, digits, - and _ */
+    uint8_t mac[6];      /* unicast */
+    uint8_t ipv4[16];    /* as a GID, ::ffff:a.b.c.d; entry 0 of the GID table */
+    uint8_t ipv6[16];    /* entry 1 of the GID table */
+    uint64_t ram_bytes;  /* a multiple of 4096; default 64 MiB, sparse */
+    uint32_t max_cq;     /* 1..16384, default 16 */
+    uint32_t max_qp;     /* 2..16384 (QPN 1 is not handed out), default 16 */
+    uint32_t device_mtu; /* largest path MTU that the device knows, 256..4096; default 4096 */
+    uint32_t mtu; /* of its Ethernet, 1280..9000: the longest IP packet, which bounds the path
+                     MTU too; default: room for device_mtu, at least 1500 */
     uint64_t features_off; /* device feature bits (1 << number) that are not offered */
     uint32_t profile;      /* enum profile: whose behaviour it shows where implementations differ */
     bool arp; /* find out the MACs of the lab's hosts too by ARP and neighbour discovery, as it is

@@ -7,6 +7,7 @@
 #include "cli/lang/line.h"
 #include "cli/session/advance.h"
 #include "cli/session/resolve.h"
+#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/wire/addr.h"
@@ -111,8 +112,26 @@ static struct span span_of(const struct step *st, uint32_t set)
     return step_span(st, "state", 0);
 }
 
-static bool explain_modify(struct session *s, const struct step *st, enum rdl_status status,
-                           const struct rdl_modify_error *e)
+/* The path MTU of @qp is more than its port carries: @message, and how much that is, and why. */
+static bool fail_mtu(struct session *s, const struct step *st, rdl_qp qp, const char *message)
+{
+    char port[TREE_PATH_BYTES];
+    struct home home;
+
+    if (!resolve_home(s->lab, OBJ_QP, qp.raw, &home) ||
+        !tree_child(s->lab, home.name, CHILD_host_port, port))
+        return session_fail(s, step_span(st, "mtu", 0), "%s", message);
+    session_fail(s, step_span(st, "mtu", 0), "%s; the port of %s carries at most %u", message,
+                 home.name, (unsigned)tree_number(s->lab, port, LEAF_port_mtu));
+    return diag_remedy(&s->diag,
+                       "its device knows path MTUs up to %u, and the MTU of its Ethernet "
+                       "is %u",
+                       (unsigned)tree_number(s->lab, port, LEAF_port_max_mtu),
+                       (unsigned)tree_number(s->lab, port, LEAF_port_phys_mtu));
+}
+
+static bool explain_modify(struct session *s, const struct step *st, rdl_qp qp,
+                           enum rdl_status status, const struct rdl_modify_error *e)
 {
     const char *from = enum_name(&enum_qp_state, e->from), *to = enum_name(&enum_qp_state, e->to);
     char message[DIAG_MESSAGE_BYTES];
@@ -130,6 +149,8 @@ static bool explain_modify(struct session *s, const struct step *st, enum rdl_st
     add_attributes(&t, " also needs: ", e->missing);
     add_attributes(&t, e->missing ? "; and takes no: " : " takes no: ", e->extra);
     add_attributes(&t, e->missing | e->extra ? "; out of range: " : ": out of range: ", e->bad);
+    if (e->bad == QPA_PATH_MTU && !(e->missing | e->extra))
+        return fail_mtu(s, st, qp, message);
     session_fail(s, span_of(st, e->bad ? e->bad : e->extra), "%s", message);
     return diag_remedy(&s->diag, "the state stays %s; \"help modify_qp\" tells what each key means",
                        from);
@@ -150,7 +171,7 @@ bool run_modify_qp(struct session *s, const struct step *st)
         return false;
     status = rdl_modify_qp(s->lab, qp, &attr, mask, step_has(st, "unchecked"), &e);
     if (status != RDL_OK)
-        return explain_modify(s, st, status, &e);
+        return explain_modify(s, st, qp, status, &e);
     return resolve_home(s->lab, OBJ_QP, qp.raw, &home) &&
            advance_wait(s, home.host, st->at).end == ADVANCE_DONE;
 }

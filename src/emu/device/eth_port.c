@@ -3,13 +3,17 @@
 
 #include <string.h>
 
+#include "emu/base/assert.h"
+#include "emu/facts/device.h"
 #include "emu/wire/eth.h"
 #include "emu/wire/glance.h"
 
 void eth_port_init(struct eth_port *p, struct net *net, struct progress *progress, uint32_t host,
-                   const uint8_t mac[MAC_BYTES])
+                   const uint8_t mac[MAC_BYTES], uint32_t mtu)
 {
+    RDL_ASSERT(mtu >= ETHERNET_MTU_MIN && mtu <= ETHERNET_MTU_MAX);
     *p = (struct eth_port){.host = host,
+                           .mtu = mtu,
                            .net = net,
                            .trace = net->trace,
                            .progress = progress,

@@ -44,6 +44,7 @@ struct eth_user {
 struct eth_port {
     uint32_t host;
     uint8_t mac[MAC_BYTES];
+    uint32_t mtu; /* the longest IP packet that it carries, for both functions */
     struct net *net;
     struct trace *trace;
     struct progress *progress;
@@ -59,9 +60,11 @@ struct eth_port {
     uint64_t taken_frames;         /* of those received: by a queue pair, or by virtio-net */
 };
 
-/* A port that nothing is plugged into; all pointers outlive it. */
+/* A port that nothing is plugged into; all pointers outlive it.  @mtu: of ETHERNET_MTU_MIN to
+ * ETHERNET_MTU_MAX.
+ */
 void eth_port_init(struct eth_port *p, struct net *net, struct progress *progress, uint32_t host,
-                   const uint8_t mac[MAC_BYTES]);
+                   const uint8_t mac[MAC_BYTES], uint32_t mtu);
 
 /* @function uses the port from now on. */
 void eth_port_use(struct eth_port *p, enum pci_function function, const struct eth_user_ops *ops,

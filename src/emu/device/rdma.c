@@ -10,6 +10,13 @@
 
 static const struct xport_ops xport_ops;
 
+enum mtu rdma_active_mtu(const struct rdma *d)
+{
+    const uint32_t carried = mtu_within(d->port->mtu - ROCE_HEADERS_MAX);
+
+    return carried < d->config.max_mtu ? (enum mtu)carried : d->config.max_mtu;
+}
+
 static void transport_init(struct rdma *d)
 {
     const struct rdma_config *c = &d->config;
@@ -36,7 +43,7 @@ static void transport_init(struct rdma *d)
         .max_rd_atomic = RDMA_MAX_RD_ATOM,
         .max_dest_rd_atomic = RDMA_MAX_RD_ATOM,
         .max_mr_bytes = RDMA_MAX_MR_BYTES,
-        .max_mtu = c->max_mtu,
+        .max_mtu = rdma_active_mtu(d),
     };
 
     hca_init(&d->hca, &env, &limits);

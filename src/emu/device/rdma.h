@@ -41,7 +41,7 @@ struct rdma_config {
     uint8_t mac[MAC_BYTES];
     uint32_t max_cq, max_qp;
     uint32_t first_qpn;
-    enum mtu max_mtu;
+    enum mtu max_mtu; /* the largest path MTU that the device knows */
     uint64_t features_off;
     enum profile profile;
     uint64_t seed;          /* of the keys */
@@ -109,6 +109,10 @@ static inline uint32_t rdma_rq(const struct rdma *d, uint32_t qpn)
 {
     return queue_of_receives(d->config.max_cq, qpn);
 }
+
+/* The largest path MTU of a queue pair: one that the device knows, and that the Ethernet carries.
+ */
+enum mtu rdma_active_mtu(const struct rdma *d);
 
 /* Does the device need a reset? */
 static inline bool rdma_broken(const struct rdma *d)

@@ -18,7 +18,6 @@
 #define PORT_PHYS_DISABLED 3u
 #define PORT_WIDTH_4X      2u
 #define PORT_SPEED_EDR     32u /* 4 x 25 Gbit/s */
-#define PHYS_MTU_HEADROOM  128u
 
 /* Largest of all requests and responses. */
 #define CTRL_DATA_BYTES_MAX 256u
@@ -58,11 +57,10 @@ static enum ctrl_rsp query_port(struct call *c)
     if (r.port != HCA_PORT)
         return RSP_INVALID_ARG;
     RESPOND(c, port_attr, .state = up ? PORT_STATE_ACTIVE : PORT_STATE_DOWN,
-            .max_mtu = (uint8_t)d->config.max_mtu, .active_mtu = (uint8_t)d->config.max_mtu,
-            .phys_mtu = mtu_bytes((uint32_t)d->config.max_mtu) + PHYS_MTU_HEADROOM,
-            .gid_tbl_len = HCA_GIDS, .max_msg_sz = MESSAGE_BYTES_MAX, .bad_pkey_cntr = d->bad_pkeys,
-            .pkey_tbl_len = (uint16_t)d->hca.pkeys.n, .active_width = PORT_WIDTH_4X,
-            .active_speed = PORT_SPEED_EDR,
+            .max_mtu = (uint8_t)d->config.max_mtu, .active_mtu = (uint8_t)rdma_active_mtu(d),
+            .phys_mtu = d->port->mtu, .gid_tbl_len = HCA_GIDS, .max_msg_sz = MESSAGE_BYTES_MAX,
+            .bad_pkey_cntr = d->bad_pkeys, .pkey_tbl_len = (uint16_t)d->hca.pkeys.n,
+            .active_width = PORT_WIDTH_4X, .active_speed = PORT_SPEED_EDR,
             .phys_state = up ? PORT_PHYS_LINK_UP : PORT_PHYS_DISABLED);
     return RSP_OK;
 }

@@ -128,7 +128,7 @@ static enum drop_reason check_tx(const struct vnet *v)
         return DROP_SHORT;
     if (header[NET_HDR_FLAGS] != 0 || header[NET_HDR_GSO_TYPE] != 0)
         return DROP_BAD_NET_HEADER;
-    return n > NET_HDR_BYTES + ETH_BYTES + v->config.mtu ? DROP_TOO_LONG : DROP_NONE;
+    return n > NET_HDR_BYTES + ETH_BYTES + v->port->mtu ? DROP_TOO_LONG : DROP_NONE;
 }
 
 /* The frame in v->chain, copied out of guest memory; NULL: the arena is full. */
@@ -240,7 +240,7 @@ static void fill_config(struct vnet *v)
     memcpy(c + NET_CONFIG_MAC, v->config.mac, MAC_BYTES);
     set_status(v, 0);
     st_le16(c + NET_CONFIG_PAIRS, 1);
-    st_le16(c + NET_CONFIG_MTU, v->config.mtu);
+    st_le16(c + NET_CONFIG_MTU, (uint16_t)v->port->mtu);
 }
 
 bool vnet_init(struct vnet *v, const struct vnet_env *env, const struct vnet_config *config)

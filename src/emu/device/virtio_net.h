@@ -24,7 +24,6 @@
 struct vnet_config {
     uint32_t host;
     uint8_t mac[MAC_BYTES];
-    uint16_t mtu; /* of IP packets, their headers included */
     uint64_t features_off;
 };
 

@@ -60,6 +60,19 @@ static inline bool queue_is_sends(uint32_t max_cq, uint32_t queue)
 #define FLOW_LABEL_MAX 0xfffffu
 #define QPN_MAX        0xffffffu
 
+/* The most that a RoCEv2 packet has beside its payload: IPv6 header, UDP, BTH, the extension
+ * headers of an XRC atomic, ICRC.  What is left of an Ethernet's MTU bounds the path MTU: 1500
+ * carries 1024. [Linux, iboe_get_mtu() in include/rdma/ib_addr.h]
+ */
+#define ROCE_HEADERS_MAX 96u
+
+/* MTUs of an Ethernet port: IPv6 needs the least, and the most is what is called jumbo.  [RFC 8200,
+ * 5]
+ */
+#define ETHERNET_MTU_MIN 1280u
+#define ETHERNET_MTU     1500u
+#define ETHERNET_MTU_MAX 9000u
+
 /* Access flags that are hints, a set of enum access_bit: they allow nothing, and who cannot make
  * use of one ignores it.  HUGETLB tells about the pages of the program's memory, and bits 20 to 29
  * are optional whatever they will mean.  [libibverbs, ibv_reg_mr(3); Linux, IB_ACCESS_OPTIONAL]

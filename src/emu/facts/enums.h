@@ -391,4 +391,14 @@ static inline uint32_t mtu_bytes(uint32_t mtu)
     return mtu >= MTU_256 && mtu <= MTU_4096 ? 128u << mtu : 0;
 }
 
+/* The largest path MTU of at most @bytes; 0: there is none. */
+static inline uint32_t mtu_within(uint32_t bytes)
+{
+    uint32_t mtu = MTU_4096;
+
+    while (mtu_bytes(mtu) > bytes)
+        mtu--;
+    return mtu;
+}
+
 #endif

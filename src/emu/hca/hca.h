@@ -43,7 +43,7 @@ struct hca_limits {
     uint64_t max_mr_bytes;
     uint32_t max_mw;         /* max_mr + max_mw is below SLOTS_MAX; 0: there are no windows */
     uint32_t max_fast_pages; /* of a region for REG_MR; 0: there are none */
-    enum mtu max_mtu;
+    enum mtu max_mtu;        /* the largest path MTU: what the port carries */
 };
 
 struct pd {

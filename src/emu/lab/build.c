@@ -14,9 +14,8 @@
 #define RAM_BYTES_MAX     ((uint64_t)1 << 40)
 #define MAX_DEFAULT       16u
 
-/* The network function's MTU leaves room for all headers of a packet with the largest path MTU. */
-#define ETHERNET_MTU      1500u
-#define ROCE_OVERHEAD_MAX 104u
+/* Above device_mtu, where nobody says what the Ethernet's MTU is: room for ROCE_HEADERS_MAX. */
+#define MTU_HEADROOM 104u
 
 /* Streams of the lab's seed; links take the ones below. */
 #define STREAM_PAGES 0x100000u
@@ -77,6 +76,9 @@ static struct rdl_host_config with_defaults(const struct rdl_host_config *given,
         c.max_qp = MAX_DEFAULT;
     if (c.device_mtu == 0)
         c.device_mtu = mtu_bytes(MTU_4096);
+    if (c.mtu == 0)
+        c.mtu =
+            c.device_mtu + MTU_HEADROOM > ETHERNET_MTU ? c.device_mtu + MTU_HEADROOM : ETHERNET_MTU;
     return c;
 }
 
@@ -95,17 +97,9 @@ static bool config_is_sound(const struct rdl_host_config *c)
            c->ram_bytes >= RAM_BYTES_MIN && c->ram_bytes <= RAM_BYTES_MAX &&
            c->max_cq <= DEVICE_OBJECTS_MAX && c->max_qp >= 2 && c->max_qp <= DEVICE_OBJECTS_MAX &&
            is_pow2(c->device_mtu) && c->device_mtu >= mtu_bytes(MTU_256) &&
-           c->device_mtu <= mtu_bytes(MTU_4096) && enum_by_value(&enum_profile, c->profile) &&
+           c->device_mtu <= mtu_bytes(MTU_4096) && c->mtu >= ETHERNET_MTU_MIN &&
+           c->mtu <= ETHERNET_MTU_MAX && enum_by_value(&enum_profile, c->profile) &&
            pkeys_are_sound(c);
-}
-
-static enum mtu mtu_of_bytes(uint32_t bytes)
-{
-    uint32_t m = MTU_256;
-
-    while (mtu_bytes(m) < bytes)
-        m++;
-    return (enum mtu)m;
 }
 
 uint32_t world_peer_of(const struct world *w, const uint8_t gid[GID_BYTES])
@@ -143,7 +137,7 @@ static bool rdma_function_init(struct world *w, struct host *h, const struct rdl
         .max_qp = c->max_qp,
         /* Host k starts at QPN k + 1, so that the two ends of a first example differ. */
         .first_qpn = 2 + (k - 1) % (c->max_qp - 1),
-        .max_mtu = mtu_of_bytes(c->device_mtu),
+        .max_mtu = (enum mtu)mtu_within(c->device_mtu),
         .features_off = c->features_off,
         .profile = (enum profile)c->profile,
         .seed = w->seed,
@@ -158,10 +152,8 @@ static bool rdma_function_init(struct world *w, struct host *h, const struct rdl
 static bool net_function_init(struct world *w, struct host *h, const struct rdl_host_config *c)
 {
     const struct vnet_env env = {w->arena, &w->sim, &h->ram, &h->port};
-    const uint32_t mtu = c->device_mtu + ROCE_OVERHEAD_MAX;
     struct vnet_config dev = {
         .host = h->index,
-        .mtu = (uint16_t)(mtu > ETHERNET_MTU ? mtu : ETHERNET_MTU),
         .features_off = c->features_off,
     };
 
@@ -172,7 +164,7 @@ static bool net_function_init(struct world *w, struct host *h, const struct rdl_
 /* RAM, the port, and the devices behind it. */
 static bool hardware_init(struct world *w, struct host *h, const struct rdl_host_config *c)
 {
-    eth_port_init(&h->port, &w->net, &w->progress, h->index, c->mac);
+    eth_port_init(&h->port, &w->net, &w->progress, h->index, c->mac, c->mtu);
     h->dev = arena_alloc(w->arena, sizeof(*h->dev));
     h->net = arena_alloc(w->arena, sizeof(*h->net));
     return h->dev && h->net && ram_init(&h->ram, w->arena, c->ram_bytes) &&

@@ -156,7 +156,7 @@ int machine_power_on(void **state)
                                .first_qpn = 2,
                                .max_mtu = MTU_1024,
                                .seed = 1};
-    struct vnet_config vnet = {.mtu = MACHINE_MTU};
+    struct vnet_config vnet = {0};
 
     assert_non_null(arena);
     m->arena = arena;
@@ -170,7 +170,7 @@ int machine_power_on(void **state)
     assert_true(ram_init(&m->ram, m->arena, MACHINE_RAM_BYTES));
     touch_pages(&m->ram);
     net_init(&m->net, m->arena, &m->sim, &net_ops, m, 1);
-    eth_port_init(&m->port, &m->net, &m->progress, 0, machine_mac);
+    eth_port_init(&m->port, &m->net, &m->progress, 0, machine_mac, MACHINE_MTU);
     assert_true(rdma_init(&m->rdma, &rdma_env, &rdma));
     assert_true(vnet_init(&m->vnet, &vnet_env, &vnet));
     plug_in(m);

@@ -49,7 +49,7 @@ static void query_port_tells_whether_the_line_is_there(void **state)
     assert_int_equal(a.phys_state, 5);
     assert_int_equal(a.max_mtu, MTU_1024);
     assert_int_equal(a.active_mtu, MTU_1024);
-    assert_int_equal(a.phys_mtu, 1024 + 128);
+    assert_int_equal(a.phys_mtu, MACHINE_MTU);
     assert_int_equal(a.gid_tbl_len, 16);
     assert_int_equal(a.pkey_tbl_len, 1);
     assert_int_equal(a.max_msg_sz, 0x80000000u);
@@ -62,6 +62,34 @@ static void query_port_tells_whether_the_line_is_there(void **state)
 
     assert_int_equal(ASK(m, CMD_QUERY_PORT, query_port, .port = 0), RSP_INVALID_ARG);
     assert_int_equal(ASK(m, CMD_QUERY_PORT, query_port, .port = 2), RSP_INVALID_ARG);
+}
+
+/* The device's own limit, and what is left of the Ethernet's MTU. */
+static void the_ethernet_bounds_the_path_mtu(void **state)
+{
+    static const struct {
+        enum mtu device;
+        uint32_t ethernet;
+        enum mtu active;
+    } rows[] = {
+        {MTU_4096, 1280, MTU_1024}, {MTU_4096, 1500, MTU_1024}, {MTU_4096, 2143, MTU_1024},
+        {MTU_4096, 2144, MTU_2048}, {MTU_4096, 4191, MTU_2048}, {MTU_4096, 4192, MTU_4096},
+        {MTU_4096, 9000, MTU_4096}, {MTU_1024, 9000, MTU_1024}, {MTU_512, 1280, MTU_512},
+        {MTU_256, 9000, MTU_256},
+    };
+    struct machine *m = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rfc_port_attr a;
+
+        m->rdma.config.max_mtu = rows[i].device;
+        m->port.mtu = rows[i].ethernet;
+        assert_int_equal(ASK(m, CMD_QUERY_PORT, query_port, .port = 1), RSP_OK);
+        rfc_port_attr_get(&a, (const struct raw_port_attr *)(m->rsp + 1));
+        assert_int_equal(a.max_mtu, rows[i].device);
+        assert_int_equal(a.active_mtu, rows[i].active);
+        assert_int_equal(a.phys_mtu, rows[i].ethernet);
+    }
 }
 
 static void query_pkey_gives_the_default_partition(void **state)
@@ -629,6 +657,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(query_port_tells_whether_the_line_is_there),
+        T(the_ethernet_bounds_the_path_mtu),
         T(query_pkey_gives_the_default_partition),
         T(query_pkey_and_query_port_know_all_partitions),
         T(gids_come_and_go),

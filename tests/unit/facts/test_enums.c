@@ -144,6 +144,21 @@ static void path_mtus(void **state)
     assert_int_equal(mtu_bytes(UINT32_MAX), 0);
 }
 
+static void the_largest_path_mtu_that_fits(void **state)
+{
+    static const struct {
+        uint32_t bytes, mtu;
+    } rows[] = {
+        {0, 0},           {255, 0},         {256, MTU_256},   {511, MTU_256},
+        {512, MTU_512},   {1023, MTU_512},  {1024, MTU_1024}, {2047, MTU_1024},
+        {2048, MTU_2048}, {4095, MTU_2048}, {4096, MTU_4096}, {UINT32_MAX, MTU_4096},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_int_equal(mtu_within(rows[i].bytes), rows[i].mtu);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -153,6 +168,7 @@ int main(void)
         cmocka_unit_test(every_table_is_listed_once_and_has_texts),
         cmocka_unit_test(numbers_of_the_specifications),
         cmocka_unit_test(path_mtus),
+        cmocka_unit_test(the_largest_path_mtu_that_fits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -198,6 +198,44 @@ static void a_failed_call_takes_no_number(void **state)
     rig_done(&r);
 }
 
+/* Whatever the MTU of the Ethernet is, both functions of the host say the same. */
+static void both_functions_have_the_ethernets_mtu(void **state)
+{
+    static const struct {
+        uint32_t mtu, device_mtu;
+        enum rdl_status want;
+        uint64_t active, ethernet;
+    } rows[] = {
+        {0, 0, RDL_OK, 4096, 4200},     {0, 1024, RDL_OK, 1024, 1500},
+        {0, 2048, RDL_OK, 2048, 2152},  {1500, 0, RDL_OK, 1024, 1500},
+        {1280, 256, RDL_OK, 256, 1280}, {9000, 0, RDL_OK, 4096, 9000},
+        {1279, 0, RDL_ERR_INVAL, 0, 0}, {9001, 0, RDL_ERR_INVAL, 0, 0},
+    };
+    const struct rdl_lab_config config = {.seed = 1};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct rdl_host_config c = {
+            .name = "h1", .mtu = rows[i].mtu, .device_mtu = rows[i].device_mtu};
+        struct rdl_lab *lab;
+        struct rdl_value v;
+        rdl_host host;
+        size_t at;
+
+        assert_int_equal(rdl_lab_new(&config, &lab), RDL_OK);
+        assert_int_equal(rdl_host_add(lab, &c, &host), rows[i].want);
+        if (rows[i].want == RDL_OK) {
+            assert_int_equal(rdl_inspect(lab, "h1.port.mtu", &v, &at), RDL_OK);
+            assert_int_equal(v.number, rows[i].active);
+            assert_int_equal(rdl_inspect(lab, "h1.port.phys_mtu", &v, &at), RDL_OK);
+            assert_int_equal(v.number, rows[i].ethernet);
+            assert_int_equal(rdl_inspect(lab, "h1.net.mtu", &v, &at), RDL_OK);
+            assert_int_equal(v.number, rows[i].ethernet);
+        }
+        rdl_lab_free(lab);
+    }
+}
+
 static void an_unknown_profile_is_refused(void **state)
 {
     struct rdl_host_config c = {.name = "h1", .profile = PROFILE_rxe + 1};
@@ -418,6 +456,7 @@ int main(void)
         cmocka_unit_test(handles_go_stale_when_their_object_is_destroyed),
         cmocka_unit_test(a_limit_ends_a_run_that_would_not_end),
         cmocka_unit_test(a_failed_call_takes_no_number),
+        cmocka_unit_test(both_functions_have_the_ethernets_mtu),
         cmocka_unit_test(an_unknown_profile_is_refused),
         cmocka_unit_test(queue_pairs_are_made_and_destroyed_again_and_again),
         cmocka_unit_test(what_a_reset_gives_back_goes_without_completions),

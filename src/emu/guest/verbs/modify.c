@@ -36,7 +36,7 @@ static uint32_t bad_values(const struct verbs *v, const struct rdl_qp_attr *a, u
         {QPA_ACCESS_FLAGS, a->access & ~(uint32_t)ACCESS_HINTS, 0, GUEST_ACCESS_ALL},
         {QPA_PKEY_INDEX, a->pkey_index, 0, d->max_pkeys ? d->max_pkeys - 1u : 0},
         {QPA_PORT, a->port, 1, d->n_ports},
-        {QPA_PATH_MTU, a->path_mtu, MTU_256, v->port.max_mtu},
+        {QPA_PATH_MTU, a->path_mtu, MTU_256, v->port.active_mtu},
         {QPA_TIMEOUT, a->timeout, 0, TIMER_CODE_MAX},
         {QPA_RETRY_CNT, a->retry_cnt, 0, RETRY_MAX},
         {QPA_RNR_RETRY, a->rnr_retry, 0, RETRY_MAX},

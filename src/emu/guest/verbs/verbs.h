@@ -122,7 +122,7 @@ struct verbs_limits {
 
 /* What was last learnt of the port (ibv_port_attr). */
 struct verbs_port {
-    uint32_t max_mtu; /* enum mtu */
+    uint32_t active_mtu; /* enum mtu: the largest that it carries */
 };
 
 enum verbs_request_kind {

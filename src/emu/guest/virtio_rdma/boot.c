@@ -225,6 +225,6 @@ void boot_answer_port(struct virtio_rdma *d, const uint8_t *data)
 
     memcpy(&raw, data, sizeof(raw));
     rfc_port_attr_get(&attr, &raw);
-    port.max_mtu = attr.max_mtu;
+    port.active_mtu = attr.active_mtu;
     verbs_queried_port(d->verbs, &port);
 }

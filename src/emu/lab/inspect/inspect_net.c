@@ -37,7 +37,7 @@ void visit_port(const struct inode *n, struct visit *v)
     const struct eth_port *p = &n->host->port;
     char buf[LINK_NAME_BYTES];
 
-    inspect_leaf(v, LEAF_port_mtu, mtu_bytes((uint32_t)n->host->dev->config.max_mtu));
+    inspect_leaf(v, LEAF_port_mtu, mtu_bytes((uint32_t)rdma_active_mtu(n->host->dev)));
     inspect_text(v, LEAF_port_state, p->link_end == NET_NO_LINK ? "DOWN" : "ACTIVE");
     inspect_text(v, LEAF_port_link, link_at(n, p->link_end, buf));
     inspect_leaf(v, LEAF_port_sent_frames, p->sent_frames);
@@ -49,6 +49,8 @@ void visit_port(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_port_bad_pkeys, n->host->dev->bad_pkeys);
     inspect_child(v, CHILD_port_drops, drops_node(n, p->drops));
     inspect_child(v, CHILD_port_tx_drops, drops_node(n, p->tx_drops));
+    inspect_leaf(v, LEAF_port_max_mtu, mtu_bytes((uint32_t)n->host->dev->config.max_mtu));
+    inspect_leaf(v, LEAF_port_phys_mtu, p->mtu);
 }
 
 void visit_drops(const struct inode *n, struct visit *v)
@@ -66,7 +68,7 @@ void visit_net(const struct inode *n, struct visit *v)
     inspect_set(v, LEAF_net_status, d->pci.status);
     inspect_leaf(v, LEAF_net_features_offered, d->pci.offered);
     inspect_leaf(v, LEAF_net_features, d->pci.accepted);
-    inspect_leaf(v, LEAF_net_mtu, d->config.mtu);
+    inspect_leaf(v, LEAF_net_mtu, n->host->port.mtu);
     inspect_leaf(v, LEAF_net_tx_frames, d->tx_frames);
     inspect_leaf(v, LEAF_net_rx_frames, d->rx_frames);
     inspect_child(v, CHILD_net_tx_drops, drops_node(n, d->tx_drops));

@@ -47,7 +47,7 @@ static inline void fake_answer(struct fake *f)
 {
     struct verbs *v = &f->verbs;
     struct guest_object *o = v->request.object;
-    const struct verbs_port port = {.max_mtu = MTU_2048};
+    const struct verbs_port port = {.active_mtu = MTU_2048};
     const uint32_t refuse = f->refuse;
 
     assert_true(v->request.busy);
@@ -293,7 +293,7 @@ static inline int fake_set_up(void **state)
     struct fake *f = fake_new();
 
     verbs_boot(&f->verbs);
-    f->verbs.port.max_mtu = MTU_4096;
+    f->verbs.port.active_mtu = MTU_4096;
     verbs_up(&f->verbs);
     *state = f;
     return 0;

@@ -116,7 +116,7 @@ static void the_port_is_what_the_driver_said_last(void **state)
     struct fake *f = *state;
 
     assert_int_equal(verbs_query_port(&f->verbs), RDL_OK);
-    assert_int_equal(f->verbs.port.max_mtu, MTU_2048);
+    assert_int_equal(f->verbs.port.active_mtu, MTU_2048);
     assert_false(f->verbs.request.busy);
 }
 

@@ -437,7 +437,7 @@ static void modify_takes_no_mtu_that_the_port_has_not(void **state)
     struct work *w = *state;
     struct rdl_qp_attr a = attributes(QPS_RTR);
 
-    w->f->verbs.port.max_mtu = MTU_1024;
+    w->f->verbs.port.active_mtu = MTU_1024;
     a.path_mtu = MTU_1024;
     assert_int_equal(bad_of(w, QPS_INIT, &a, TO_RTR), 0);
     a.path_mtu = MTU_2048;

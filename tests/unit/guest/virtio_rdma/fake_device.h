@@ -206,7 +206,8 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
         .dma = &f->dma,
     };
     struct prng rng = prng_stream(1, 1);
-    const struct rfc_port_attr port = {.max_mtu = MTU_4096, .gid_tbl_len = GUEST_GIDS};
+    const struct rfc_port_attr port = {
+        .max_mtu = MTU_4096, .active_mtu = MTU_2048, .gid_tbl_len = GUEST_GIDS};
     struct raw_port_attr raw;
 
     f->arena = arena_new((size_t)4 << 30);

@@ -12,7 +12,7 @@ static void a_device_that_answers_at_once_is_up_after_boot(void **state)
     assert_int_equal(d->device.max_qp, FAKE_MAX);
     assert_int_equal(d->device.max_ah, 77); /* a misaligned field */
     assert_int_equal(d->device.local_ca_ack_delay, 15);
-    assert_int_equal(f->verbs.port.max_mtu, MTU_4096);
+    assert_int_equal(f->verbs.port.active_mtu, MTU_2048);
     assert_int_equal(f->n_requests, 3); /* ADD_GID twice, QUERY_PORT */
     for (uint32_t i = 0; i < d->n_queues; i++)
         assert_true(f->dev.queues[i].enabled);
