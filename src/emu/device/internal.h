@@ -5,7 +5,7 @@
 
 #include "emu/device/rdma.h"
 
-/* rdma_config.c: fills the device configuration space. */
+/* rdma_config.c: fills the device configuration space; a new generation if it changes. */
 void rdma_config_fill(struct rdma *d);
 
 /* rdma_ctrl.c: executes what waits in the control queue. */

@@ -30,6 +30,7 @@ static void transport_init(struct rdma *d)
         .keys = prng_stream(c->seed, c->host),
         .pkeys = c->pkeys,
     };
+    const bool has_mw = (d->pci.offered & VIRTIO_FEATURE(VF_MW)) != 0;
     const struct hca_limits limits = {
         .max_pd = RDMA_MAX_PD,
         .max_mr = RDMA_MAX_MR,
@@ -43,6 +44,8 @@ static void transport_init(struct rdma *d)
         .max_rd_atomic = RDMA_MAX_RD_ATOM,
         .max_dest_rd_atomic = RDMA_MAX_RD_ATOM,
         .max_mr_bytes = RDMA_MAX_MR_BYTES,
+        .max_mw = has_mw ? RDMA_MAX_MW : 0,
+        .max_fast_pages = has_mw ? RDMA_MAX_FAST_PAGES : 0,
         .max_mtu = rdma_active_mtu(d),
     };
 
@@ -83,6 +86,13 @@ static void on_reset(void *ctx)
     d->ready.len = 0;
     d->n_failed_cqs = 0;
     d->bad_pkeys = 0;
+    rdma_config_fill(d);
+}
+
+/* What the driver accepted decides what the configuration says. */
+static void on_negotiated(void *ctx)
+{
+    rdma_config_fill(ctx);
 }
 
 /* The driver took a queue away.  A queue pair that is still in use cannot go on without it. */
@@ -113,6 +123,7 @@ static const struct virtio_ops virtio_ops = {
     .reset = on_reset,
     .queue_reset = on_queue_reset,
     .queue_enabled = on_queue_enabled,
+    .negotiated = on_negotiated,
 };
 
 static uint32_t peer_of(void *ctx, const uint8_t gid[GID_BYTES])
@@ -137,6 +148,7 @@ bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_con
         .host = config->host,
         .function = FN_RDMA,
         .features_off = config->features_off,
+        .features_own = config->features_on & ~config->features_off & RDMA_FEATURES_OWN,
         .num_queues = n,
         .queue_size = VRING_SIZE_MAX,
         .n_vectors = n + 1 < VIRTIO_VECTORS_MAX ? n + 1 : VIRTIO_VECTORS_MAX,

@@ -33,8 +33,17 @@
 #define RDMA_MAX_CQE      VRING_SIZE_MAX
 #define RDMA_MAX_MR       4096u
 #define RDMA_MAX_PD       1024u
+#define RDMA_MAX_MW       4096u
 #define RDMA_MAX_RD_ATOM  16u
 #define RDMA_MAX_MR_BYTES ((uint64_t)1 << 30)
+
+/* Pages of a region for REG_MR: a list of them is a page of guest RAM. */
+#define RDMA_MAX_FAST_PAGES 512u
+
+/* Features of this device that are offered only to who asks for them: rdma_config.features_on.
+ * With MW the device also has the memory management extensions of the RFC.
+ */
+#define RDMA_FEATURES_OWN VIRTIO_FEATURE(VF_MW)
 
 struct rdma_config {
     uint32_t host;
@@ -43,6 +52,7 @@ struct rdma_config {
     uint32_t first_qpn;
     enum mtu max_mtu; /* the largest path MTU that the device knows */
     uint64_t features_off;
+    uint64_t features_on; /* those of RDMA_FEATURES_OWN that are offered */
     enum profile profile;
     uint64_t seed;          /* of the keys */
     struct hca_pkeys pkeys; /* its partitions; n 0: the default one */
@@ -113,6 +123,12 @@ static inline uint32_t rdma_rq(const struct rdma *d, uint32_t qpn)
 /* The largest path MTU of a queue pair: one that the device knows, and that the Ethernet carries.
  */
 enum mtu rdma_active_mtu(const struct rdma *d);
+
+/* Are the memory management extensions offered: fast regions, LOCAL_INV, SEND_WITH_INV? */
+static inline bool rdma_has_mem_mgt(const struct rdma *d)
+{
+    return d->hca.limits.max_fast_pages > 0;
+}
 
 /* Does the device need a reset? */
 static inline bool rdma_broken(const struct rdma *d)

@@ -14,6 +14,7 @@
 #define CAP_BAD_PKEY_CNTR  ((uint64_t)1 << 1)
 #define CAP_RC_RNR_NAK_GEN ((uint64_t)1 << 12)
 #define CAP_SYS_IMAGE_GUID ((uint64_t)1 << 11)
+#define CAP_MEM_MGT        ((uint64_t)1 << 21)
 
 void rdma_config_fill(struct rdma *d)
 {
@@ -26,7 +27,8 @@ void rdma_config_fill(struct rdma *d)
         .page_size_cap = PAGE_SIZES,
         .max_qp = l->max_qp,
         .max_qp_wr = l->max_qp_wr,
-        .device_cap_flags = CAP_BAD_PKEY_CNTR | CAP_RC_RNR_NAK_GEN | CAP_SYS_IMAGE_GUID,
+        .device_cap_flags = CAP_BAD_PKEY_CNTR | CAP_RC_RNR_NAK_GEN | CAP_SYS_IMAGE_GUID |
+                            (rdma_has_mem_mgt(d) ? CAP_MEM_MGT : 0),
         .max_send_sge = l->max_send_sge,
         .max_recv_sge = l->max_recv_sge,
         .max_sge_rd = l->max_send_sge,
@@ -38,6 +40,8 @@ void rdma_config_fill(struct rdma *d)
         .max_res_rd_atom = l->max_dest_rd_atomic * l->max_qp,
         .max_qp_init_rd_atom = l->max_rd_atomic,
         .atomic_cap = ATOMIC_NONE,
+        .max_mw = virtio_has(&d->pci, VF_MW) ? l->max_mw : 0,
+        .max_fast_reg_page_list_len = l->max_fast_pages,
         .max_pkeys = (uint16_t)d->hca.pkeys.n,
         .local_ca_ack_delay = CA_ACK_DELAY,
     };
@@ -46,5 +50,7 @@ void rdma_config_fill(struct rdma *d)
     eui64_from_mac(c.sys_image_guid, d->config.mac);
     rfc_config_put(&raw, &c);
     RDL_ASSERT(d->pci.config.config_bytes == sizeof(raw));
+    if (d->pci.status != 0 && memcmp(d->pci.device_config, &raw, sizeof(raw)) != 0)
+        d->pci.config_generation++;
     memcpy(d->pci.device_config, &raw, sizeof(raw));
 }

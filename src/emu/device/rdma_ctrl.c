@@ -8,9 +8,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
-#include "emu/device/internal.h"
-#include "emu/facts/rfc.h"
-#include "emu/hca/mr.h"
+#include "emu/device/ctrl.h"
 
 #define PORT_STATE_ACTIVE  4u
 #define PORT_PHYS_LINK_UP  5u
@@ -21,32 +19,6 @@
 
 /* Largest of all requests and responses. */
 #define CTRL_DATA_BYTES_MAX 256u
-
-/* A request being executed.  @number is what the trace shows: the object's number. */
-struct call {
-    struct rdma *d;
-    const uint8_t *req;
-    uint8_t *rsp;
-    uint32_t number;
-};
-
-/* Decodes the request into a variable of the structure's type. */
-#define REQUEST(c, name, var)                                                                      \
-    struct rfc_##name var;                                                                         \
-    do {                                                                                           \
-        struct raw_##name var##_raw;                                                               \
-                                                                                                   \
-        memcpy(&var##_raw, (c)->req, sizeof(var##_raw));                                           \
-        rfc_##name##_get(&var, &var##_raw);                                                        \
-    } while (0)
-
-#define RESPOND(c, name, ...)                                                                      \
-    do {                                                                                           \
-        struct raw_##name rsp_raw;                                                                 \
-                                                                                                   \
-        rfc_##name##_put(&rsp_raw, &(struct rfc_##name){__VA_ARGS__});                             \
-        memcpy((c)->rsp, &rsp_raw, sizeof(rsp_raw));                                               \
-    } while (0)
 
 static enum ctrl_rsp query_port(struct call *c)
 {
@@ -122,55 +94,6 @@ static enum ctrl_rsp destroy_pd(struct call *c)
     REQUEST(c, pd_handle, r);
     c->number = r.pdn;
     return hca_pd_destroy(&c->d->hca, r.pdn);
-}
-
-/* Reads the list of pages that the request points to, in the order of bytes of this machine. */
-static bool read_pages(struct rdma *d, uint64_t gpa, uint32_t n, uint64_t *out)
-{
-    if (!ram_read(d->ram, gpa, out, n * sizeof(*out)))
-        return false;
-    for (uint32_t i = 0; i < n; i++) {
-        uint8_t le[8];
-
-        memcpy(le, &out[i], sizeof(le));
-        out[i] = ld_le64(le);
-    }
-    return true;
-}
-
-static enum ctrl_rsp reg_user_mr(struct call *c)
-{
-    struct rdma *d = c->d;
-    enum ctrl_rsp rsp = RSP_INVALID_ARG;
-    struct mr_request mr_req;
-    uint64_t *pages;
-    struct mkey *mr;
-
-    REQUEST(c, reg_user_mr, r);
-    if (r.npages == 0 || r.npages > (RDMA_MAX_MR_BYTES >> RAM_PAGE_BITS) + 1)
-        return RSP_INVALID_ARG;
-    pages = arena_alloc_raw(d->arena, r.npages * sizeof(*pages));
-    if (!pages)
-        return RSP_NO_RESOURCES;
-    mr_req =
-        (struct mr_request){r.pdn, r.access_flags, r.start, r.length, r.virt_addr, pages, r.npages};
-    if (read_pages(d, r.pages, r.npages, pages))
-        rsp = hca_mr_create(&d->hca, &mr_req, &mr);
-    arena_release(d->arena, pages, r.npages * sizeof(*pages));
-    if (rsp != RSP_OK)
-        return rsp;
-    c->number = key_number(mr->key);
-    RESPOND(c, mr_keys, .mrn = key_number(mr->key), .lkey = mr->key,
-            .rkey = mr->access & (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC) ? mr->key
-                                                                                          : 0);
-    return RSP_OK;
-}
-
-static enum ctrl_rsp dereg_mr(struct call *c)
-{
-    REQUEST(c, mr_handle, r);
-    c->number = r.mrn;
-    return hca_mr_destroy(&c->d->hca, r.mrn);
 }
 
 static enum ctrl_rsp create_qp(struct call *c)
@@ -365,23 +288,41 @@ static enum ctrl_rsp req_notify_cq(struct call *c)
     return RSP_OK;
 }
 
-static enum ctrl_rsp not_supported(struct call *c)
-{
-    (void)c;
-    return RSP_NOT_SUPPORTED;
-}
-
-static enum ctrl_rsp (*const commands[])(struct call *c) = {
-    [CMD_QUERY_PORT] = query_port,   [CMD_CREATE_CQ] = create_cq,
-    [CMD_DESTROY_CQ] = destroy_cq,   [CMD_CREATE_PD] = create_pd,
-    [CMD_DESTROY_PD] = destroy_pd,   [CMD_GET_DMA_MR] = not_supported,
-    [CMD_CREATE_MR] = not_supported, [CMD_MAP_MR_SG] = not_supported,
-    [CMD_REG_USER_MR] = reg_user_mr, [CMD_DEREG_MR] = dereg_mr,
-    [CMD_CREATE_QP] = create_qp,     [CMD_MODIFY_QP] = modify_qp,
-    [CMD_QUERY_QP] = query_qp,       [CMD_DESTROY_QP] = destroy_qp,
-    [CMD_QUERY_PKEY] = query_pkey,   [CMD_ADD_GID] = add_gid,
-    [CMD_DEL_GID] = del_gid,         [CMD_REQ_NOTIFY_CQ] = req_notify_cq,
+/* Ours have the numbers from 0x40 on, and need a feature: 0 is none. */
+static const struct {
+    enum ctrl_rsp (*run)(struct call *c);
+    enum feature_number needs;
+} commands[] = {
+    [CMD_QUERY_PORT] = {query_port, 0},
+    [CMD_CREATE_CQ] = {create_cq, 0},
+    [CMD_DESTROY_CQ] = {destroy_cq, 0},
+    [CMD_CREATE_PD] = {create_pd, 0},
+    [CMD_DESTROY_PD] = {destroy_pd, 0},
+    [CMD_GET_DMA_MR] = {ctrl_get_dma_mr, 0},
+    [CMD_CREATE_MR] = {ctrl_create_mr, 0},
+    [CMD_MAP_MR_SG] = {ctrl_map_mr_sg, 0},
+    [CMD_REG_USER_MR] = {ctrl_reg_user_mr, 0},
+    [CMD_DEREG_MR] = {ctrl_dereg_mr, 0},
+    [CMD_CREATE_QP] = {create_qp, 0},
+    [CMD_MODIFY_QP] = {modify_qp, 0},
+    [CMD_QUERY_QP] = {query_qp, 0},
+    [CMD_DESTROY_QP] = {destroy_qp, 0},
+    [CMD_QUERY_PKEY] = {query_pkey, 0},
+    [CMD_ADD_GID] = {add_gid, 0},
+    [CMD_DEL_GID] = {del_gid, 0},
+    [CMD_REQ_NOTIFY_CQ] = {req_notify_cq, 0},
+    [CMD_ALLOC_MW] = {ctrl_alloc_mw, VF_MW},
+    [CMD_DEALLOC_MW] = {ctrl_dealloc_mw, VF_MW},
+    [CMD_REREG_MR] = {ctrl_rereg_mr, VF_MW},
 };
+
+/* A driver that did not accept a feature sees a device without its commands. */
+static bool is_known(const struct rdma *d, uint8_t cmd)
+{
+    if (cmd >= ARRAY_LEN(commands) || !commands[cmd].run)
+        return false;
+    return !commands[cmd].needs || virtio_has(&d->pci, commands[cmd].needs);
+}
 
 /* Executes the request in d->ctrl.  Returns the bytes written. */
 static uint32_t execute(struct rdma *d)
@@ -389,7 +330,7 @@ static uint32_t execute(struct rdma *d)
     uint8_t req[1 + CTRL_DATA_BYTES_MAX] = {0}, rsp[1 + CTRL_DATA_BYTES_MAX] = {0};
     const size_t n_req = vq_chain_read(d->ram, &d->ctrl, 0, req, sizeof(req));
     const uint8_t cmd = req[0];
-    const bool known = cmd < ARRAY_LEN(commands) && commands[cmd];
+    const bool known = is_known(d, cmd);
     const size_t req_bytes = rfc_bytes(rfc_ctrl(cmd)->request);
     const size_t rsp_bytes = rfc_bytes(rfc_ctrl(cmd)->response);
     struct call call = {d, req + 1, rsp + 1, 0};
@@ -402,7 +343,7 @@ static uint32_t execute(struct rdma *d)
     else if (n_req < 1 + req_bytes || d->ctrl.writable_bytes < 1 + rsp_bytes)
         result = RSP_INVALID_ARG;
     else
-        result = commands[cmd](&call);
+        result = commands[cmd].run(&call);
     TRACE(d->trace, ctrl_execute, .host = d->config.host, .cmd = cmd, .rsp = (uint32_t)result,
           .number = call.number);
     rsp[0] = (uint8_t)result;

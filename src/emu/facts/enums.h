@@ -285,7 +285,8 @@
     X(VF, INDIRECT_DESC, 28, "descriptors may refer to a table of descriptors")                    \
     X(VF, EVENT_IDX, 29, "notifications are suppressed by index")                                  \
     X(VF, VERSION_1, 32, "virtio 1.0 or later")                                                    \
-    X(VF, RING_RESET, 40, "a single queue can be reset")
+    X(VF, RING_RESET, 40, "a single queue can be reset")                                           \
+    X(VF, MW, 4, "of virtio-rdma, ours: memory windows, and memory regions that can be changed")
 
 /* Features of virtio-net by number.  [virtio 1.2, 5.1.3] */
 #define ENUM_NET_FEATURE(X)                                                                        \

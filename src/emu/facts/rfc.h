@@ -86,6 +86,46 @@
     F(S, lkey, le32, "local key")                                                                  \
     F(S, rkey, le32, "remote key")
 
+#define RFC_GET_DMA_MR(F, S)                                                                       \
+    F(S, pdn, le32, "protection domain")                                                           \
+    F(S, access_flags, le32, "access flags")
+
+#define RFC_CREATE_MR(F, S)                                                                        \
+    F(S, pdn, le32, "protection domain")                                                           \
+    F(S, access_flags, le32, "access flags that REG_MR may give")                                  \
+    F(S, max_num_sg, le32, "pages at most")
+
+#define RFC_MAP_MR_SG(F, S)                                                                        \
+    F(S, mrn, le32, "memory region")                                                               \
+    F(S, npages, le32, "entries of the page list")                                                 \
+    F(S, start, le64, "start address")                                                             \
+    F(S, length, le64, "bytes")                                                                    \
+    F(S, pages, le64, "guest-physical address of the page list")
+
+#define RFC_MAPPED(F, S) F(S, npages, le32, "pages that were mapped")
+
+/* Ours, with the feature MW: docs/decisions/0022. */
+#define RFC_ALLOC_MW(F, S)                                                                         \
+    F(S, pdn, le32, "protection domain")                                                           \
+    F(S, type, le32, "1 or 2")
+
+#define RFC_MW_KEYS(F, S)                                                                          \
+    F(S, mwn, le32, "memory window")                                                               \
+    F(S, rkey, le32, "remote key")
+
+#define RFC_MW_HANDLE(F, S) F(S, mwn, le32, "memory window")
+
+#define RFC_REREG_MR(F, S)                                                                         \
+    F(S, mrn, le32, "memory region")                                                               \
+    F(S, flags, le32, "1: translation, 2: protection domain, 4: access")                           \
+    F(S, pdn, le32, "protection domain")                                                           \
+    F(S, access_flags, le32, "access flags")                                                       \
+    F(S, start, le64, "start address")                                                             \
+    F(S, length, le64, "bytes")                                                                    \
+    F(S, virt_addr, le64, "address that SGEs use (IOVA)")                                          \
+    F(S, pages, le64, "guest-physical address of the page list")                                   \
+    F(S, npages, le32, "entries of the page list")
+
 #define RFC_CREATE_QP(F, S)                                                                        \
     F(S, pdn, le32, "protection domain")                                                           \
     F(S, qp_type, le8, "type")                                                                     \
@@ -271,7 +311,15 @@
     S(wr_atomic, RFC_WR_ATOMIC)                                                                    \
     S(wr_ud, RFC_WR_UD)                                                                            \
     S(wr_reg, RFC_WR_REG)                                                                          \
-    S(wr_bind, RFC_WR_BIND)
+    S(wr_bind, RFC_WR_BIND)                                                                        \
+    S(get_dma_mr, RFC_GET_DMA_MR)                                                                  \
+    S(create_mr, RFC_CREATE_MR)                                                                    \
+    S(map_mr_sg, RFC_MAP_MR_SG)                                                                    \
+    S(mapped, RFC_MAPPED)                                                                          \
+    S(alloc_mw, RFC_ALLOC_MW)                                                                      \
+    S(mw_keys, RFC_MW_KEYS)                                                                        \
+    S(mw_handle, RFC_MW_HANDLE)                                                                    \
+    S(rereg_mr, RFC_REREG_MR)
 
 /* How a type is declared, read and written. */
 #define RFC_RAW_le8(f)      uint8_t f[1]
@@ -376,6 +424,7 @@ _Static_assert(sizeof(struct raw_qp_attr) == 129, "struct virtio_rdma_qp_attr");
 _Static_assert(sizeof(struct raw_modify_qp) == 137, "struct cmd_modify_qp");
 _Static_assert(sizeof(struct raw_create_qp) == 66, "struct cmd_create_qp");
 _Static_assert(sizeof(struct raw_reg_user_mr) == 44, "struct cmd_reg_user_mr");
+_Static_assert(sizeof(struct raw_map_mr_sg) == 32, "struct cmd_map_mr_sg");
 
 /* The rows as data, for dumps. */
 struct rfc_field {

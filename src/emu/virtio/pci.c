@@ -153,9 +153,12 @@ static bool status_bit_allowed(const struct virtio_dev *d, enum device_status_bi
 static void status_bit_set(struct virtio_dev *d, enum device_status_bit bit)
 {
     d->status |= bit;
-    if (bit == VS_FEATURES_OK)
-        TRACE(d->sim->trace, features, .host = d->config.host, .function = d->config.function,
-              .offered = d->offered, .accepted = d->accepted);
+    if (bit != VS_FEATURES_OK)
+        return;
+    TRACE(d->sim->trace, features, .host = d->config.host, .function = d->config.function,
+          .offered = d->offered, .accepted = d->accepted);
+    if (d->ops->negotiated)
+        d->ops->negotiated(d->ctx);
 }
 
 static void put_status(struct virtio_dev *d, unsigned value)

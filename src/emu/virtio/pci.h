@@ -54,6 +54,7 @@ struct virtio_ops {
     void (*reset)(void *ctx);                         /* everything back to the start */
     void (*queue_reset)(void *ctx, uint32_t queue);   /* this queue is empty and off now */
     void (*queue_enabled)(void *ctx, uint32_t queue); /* may be NULL; also before DRIVER_OK */
+    void (*negotiated)(void *ctx);                    /* may be NULL: FEATURES_OK was set */
 };
 
 struct virtio_config {

@@ -137,7 +137,7 @@ static void make_room_for_faults(struct net *net)
     net_fault_remove(net, handle);
 }
 
-int machine_power_on(void **state)
+static int power_on(void **state, uint64_t features_on)
 {
     struct machine *m = test_calloc(1, sizeof(*m));
     struct arena *arena = arena_new((size_t)1 << 30);
@@ -155,6 +155,7 @@ int machine_power_on(void **state)
                                .max_qp = MACHINE_MAX_QP,
                                .first_qpn = 2,
                                .max_mtu = MTU_1024,
+                               .features_on = features_on,
                                .seed = 1};
     struct vnet_config vnet = {0};
 
@@ -199,16 +200,22 @@ void machine_start(struct machine *m, struct virtio_dev *dev, uint64_t features,
     assert_true(virtio_running(dev));
 }
 
-int machine_set_up(void **state)
+int machine_power_on(void **state)
+{
+    return power_on(state, 0);
+}
+
+static int set_up(void **state, uint64_t features_on, uint64_t accepted)
 {
     struct machine *m;
     struct rfc_add_gid gid = {.gid_type = GID_TYPE_ROCE_V2, .port_num = HCA_PORT};
 
-    machine_power_on(state);
+    power_on(state, features_on);
     m = *state;
     m->rx.queue = 0;
     m->tx.queue = 1;
-    machine_start(m, &m->rdma.pci, VIRTIO_FEATURE(VF_RING_RESET) | VIRTIO_FEATURE(VF_INDIRECT_DESC),
+    machine_start(m, &m->rdma.pci,
+                  accepted | VIRTIO_FEATURE(VF_RING_RESET) | VIRTIO_FEATURE(VF_INDIRECT_DESC),
                   (struct ring *const[]){&m->ctrl}, 1);
     machine_start(m, &m->vnet.pci, VIRTIO_FEATURE(VF_RING_RESET),
                   (struct ring *const[]){&m->rx, &m->tx}, 2);
@@ -216,6 +223,21 @@ int machine_set_up(void **state)
     assert_int_equal(machine_ask_add_gid(m, CMD_ADD_GID, &gid), RSP_OK);
     m->n_irq = 0;
     return 0;
+}
+
+int machine_set_up(void **state)
+{
+    return set_up(state, 0, 0);
+}
+
+int machine_set_up_windows(void **state)
+{
+    return set_up(state, RDMA_FEATURES_OWN, VIRTIO_FEATURE(VF_MW));
+}
+
+int machine_set_up_no_windows(void **state)
+{
+    return set_up(state, RDMA_FEATURES_OWN, 0);
 }
 
 int machine_tear_down(void **state)

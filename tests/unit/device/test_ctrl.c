@@ -637,9 +637,9 @@ static void commands_that_are_not_offered_say_so(void **state)
         uint8_t cmd;
         int rsp;
     } rows[] = {
-        {CMD_GET_DMA_MR, RSP_NOT_SUPPORTED},          {CMD_CREATE_MR, RSP_NOT_SUPPORTED},
-        {CMD_MAP_MR_SG, RSP_NOT_SUPPORTED},           {0, RSP_UNKNOWN_COMMAND},
-        {CMD_REQ_NOTIFY_CQ + 1, RSP_UNKNOWN_COMMAND}, {0xff, RSP_UNKNOWN_COMMAND},
+        {CMD_CREATE_MR, RSP_NOT_SUPPORTED}, {CMD_MAP_MR_SG, RSP_NOT_SUPPORTED},
+        {0, RSP_UNKNOWN_COMMAND},           {CMD_REQ_NOTIFY_CQ + 1, RSP_UNKNOWN_COMMAND},
+        {0xff, RSP_UNKNOWN_COMMAND},
     };
     static const uint8_t nothing[64];
     struct machine *m = *state;

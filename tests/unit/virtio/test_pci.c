@@ -18,7 +18,7 @@ struct fixture {
     struct trace trace;
     struct sim sim;
     struct virtio_dev dev;
-    uint32_t n_notify, n_reset, n_queue_reset, n_enabled, n_irq;
+    uint32_t n_notify, n_reset, n_queue_reset, n_enabled, n_negotiated, n_irq;
     uint32_t last_queue;
     uint64_t last_irq, irq_at;
     uint32_t events[EV_COUNT];
@@ -54,7 +54,15 @@ static void on_enabled(void *ctx, uint32_t queue)
     f->last_queue = queue;
 }
 
-static const struct virtio_ops ops = {on_notify, on_reset, on_queue_reset, on_enabled};
+static void on_negotiated(void *ctx)
+{
+    struct fixture *f = ctx;
+
+    f->n_negotiated++;
+}
+
+static const struct virtio_ops ops = {on_notify, on_reset, on_queue_reset, on_enabled,
+                                      on_negotiated};
 
 static void on_irq(void *ctx, const struct sim_item *item)
 {
@@ -173,6 +181,7 @@ static void a_driver_in_order_gets_a_running_device(void **state)
     assert_int_equal(f->events[EV_features], 1);
     enable(f, 2);
     assert_int_equal(f->n_enabled, 1);
+    assert_int_equal(f->n_negotiated, 1);
     assert_int_equal(rd(f, REG_QUEUE_ENABLE, 2), 1);
     assert_int_equal(rd(f, REG_QUEUE_NOTIFY_OFF, 2), 2);
     assert_int_equal(rd(f, REG_QUEUE_DESC, 8), 0x100001000u);
@@ -216,6 +225,7 @@ static void status_bits_out_of_order_are_ignored(void **state)
         assert_int_equal(rd(f, REG_DEVICE_STATUS, 1), rows[i].want);
     }
     assert_int_equal(f->n_reset, ARRAY_LEN(rows));
+    assert_int_equal(f->n_negotiated, 0);
 
     wr(f, REG_DEVICE_STATUS, 1, 0);
     negotiate(f, 0);

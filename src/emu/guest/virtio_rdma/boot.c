@@ -7,7 +7,7 @@
 #include "emu/guest/virtio_rdma/internal.h"
 
 /* What this driver can use. */
-#define FEATURES_WANTED VIRTIO_FEATURES_ALL
+#define FEATURES_WANTED (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_MW))
 
 /* The device configuration must hold still while it is read; this often it may not. */
 #define CONFIG_TRIES 8u

@@ -111,7 +111,7 @@ static inline void fake_queue_reset(void *ctx, uint32_t queue)
     (void)queue;
 }
 
-static const struct virtio_ops fake_ops = {fake_notify, fake_reset, fake_queue_reset, NULL};
+static const struct virtio_ops fake_ops = {fake_notify, fake_reset, fake_queue_reset, NULL, NULL};
 
 static inline uint64_t fake_read(void *ctx, uint32_t offset, uint32_t width)
 {

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Control requests for memory regions and windows.  [virtio-rdma RFC, controlq Operation]
+ *
+ * Lists of pages are flat: npages le64 guest-physical addresses of pages of 4096 bytes.
+ */
+#include "emu/device/ctrl.h"
+#include "emu/hca/mr.h"
+#include "emu/hca/mw.h"
+
+#define LIST_PAGES_MAX ((RDMA_MAX_MR_BYTES >> RAM_PAGE_BITS) + 1)
+
+/* A list of pages that a request points to, in the order of bytes of this machine. */
+struct page_list {
+    uint64_t *pages;
+    uint32_t n;
+};
+
+static void give_list(struct rdma *d, struct page_list *list)
+{
+    if (list->pages)
+        arena_release(d->arena, list->pages, list->n * sizeof(*list->pages));
+    list->pages = NULL;
+}
+
+/* Reads @n entries from @gpa on; give_list() when the request was carried out.  RSP_OK,
+ * RSP_INVALID_ARG (none, too many, not in RAM), RSP_NO_RESOURCES
+ */
+static enum ctrl_rsp take_list(struct rdma *d, uint64_t gpa, uint32_t n, struct page_list *ret)
+{
+    struct page_list list = {.n = n};
+
+    if (n == 0 || n > LIST_PAGES_MAX)
+        return RSP_INVALID_ARG;
+    list.pages = arena_alloc_raw(d->arena, n * sizeof(*list.pages));
+    if (!list.pages)
+        return RSP_NO_RESOURCES;
+    if (!ram_read(d->ram, gpa, list.pages, n * sizeof(*list.pages))) {
+        give_list(d, &list);
+        return RSP_INVALID_ARG;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t le[8];
+
+        memcpy(le, &list.pages[i], sizeof(le));
+        list.pages[i] = ld_le64(le);
+    }
+    *ret = list;
+    return RSP_OK;
+}
+
+/* Answers with the keys of @mr: peers get none if there is nothing that they may do. */
+static enum ctrl_rsp respond_keys(struct call *c, const struct mkey *mr)
+{
+    const bool is_remote = mr->kind == KEY_FAST_MR || (mr->access & KEY_REMOTE_ACCESS);
+
+    c->number = key_number(mr->key);
+    RESPOND(c, mr_keys, .mrn = key_number(mr->key), .lkey = mr->key,
+            .rkey = is_remote ? mr->key : 0);
+    return RSP_OK;
+}
+
+enum ctrl_rsp ctrl_get_dma_mr(struct call *c)
+{
+    enum ctrl_rsp rsp;
+    struct mkey *mr;
+
+    REQUEST(c, get_dma_mr, r);
+    rsp = hca_dma_mr_create(&c->d->hca, r.pdn, r.access_flags, &mr);
+    return rsp == RSP_OK ? respond_keys(c, mr) : rsp;
+}
+
+enum ctrl_rsp ctrl_create_mr(struct call *c)
+{
+    enum ctrl_rsp rsp;
+    struct mkey *mr;
+
+    REQUEST(c, create_mr, r);
+    if (!rdma_has_mem_mgt(c->d))
+        return RSP_NOT_SUPPORTED;
+    rsp = hca_fast_mr_create(&c->d->hca, r.pdn, r.access_flags, r.max_num_sg, &mr);
+    return rsp == RSP_OK ? respond_keys(c, mr) : rsp;
+}
+
+enum ctrl_rsp ctrl_map_mr_sg(struct call *c)
+{
+    struct page_list list;
+    enum ctrl_rsp rsp;
+
+    REQUEST(c, map_mr_sg, r);
+    c->number = r.mrn;
+    if (!rdma_has_mem_mgt(c->d))
+        return RSP_NOT_SUPPORTED;
+    rsp = take_list(c->d, r.pages, r.npages, &list);
+    if (rsp != RSP_OK)
+        return rsp;
+    rsp = hca_mr_map(&c->d->hca, r.mrn, &(struct mr_map){r.start, r.length, list.pages, r.npages});
+    give_list(c->d, &list);
+    if (rsp == RSP_OK)
+        RESPOND(c, mapped, .npages = r.npages);
+    return rsp;
+}
+
+enum ctrl_rsp ctrl_reg_user_mr(struct call *c)
+{
+    struct mr_request mr_req;
+    struct page_list list;
+    enum ctrl_rsp rsp;
+    struct mkey *mr;
+
+    REQUEST(c, reg_user_mr, r);
+    rsp = take_list(c->d, r.pages, r.npages, &list);
+    if (rsp != RSP_OK)
+        return rsp;
+    mr_req = (struct mr_request){r.pdn,       r.access_flags, r.start, r.length,
+                                 r.virt_addr, list.pages,     r.npages};
+    rsp = hca_mr_create(&c->d->hca, &mr_req, &mr);
+    give_list(c->d, &list);
+    return rsp == RSP_OK ? respond_keys(c, mr) : rsp;
+}
+
+enum ctrl_rsp ctrl_dereg_mr(struct call *c)
+{
+    REQUEST(c, mr_handle, r);
+    c->number = r.mrn;
+    return hca_mr_destroy(&c->d->hca, r.mrn);
+}
+
+/* The list is looked at only if the translation is to be changed. */
+enum ctrl_rsp ctrl_rereg_mr(struct call *c)
+{
+    struct page_list list = {.pages = NULL};
+    enum ctrl_rsp rsp = RSP_OK;
+    struct mr_request mr_req;
+    struct mkey *mr;
+
+    REQUEST(c, rereg_mr, r);
+    c->number = r.mrn;
+    if (r.flags & REREG_TRANSLATION)
+        rsp = take_list(c->d, r.pages, r.npages, &list);
+    if (rsp != RSP_OK)
+        return rsp;
+    mr_req = (struct mr_request){r.pdn,       r.access_flags, r.start, r.length,
+                                 r.virt_addr, list.pages,     list.n};
+    rsp = hca_mr_change(&c->d->hca, r.mrn, r.flags, &mr_req, &mr);
+    give_list(c->d, &list);
+    return rsp == RSP_OK ? respond_keys(c, mr) : rsp;
+}
+
+enum ctrl_rsp ctrl_alloc_mw(struct call *c)
+{
+    enum ctrl_rsp rsp;
+    struct mkey *mw;
+
+    REQUEST(c, alloc_mw, r);
+    rsp = hca_mw_create(&c->d->hca, r.pdn, r.type, &mw);
+    if (rsp != RSP_OK)
+        return rsp;
+    c->number = key_number(mw->key);
+    RESPOND(c, mw_keys, .mwn = key_number(mw->key), .rkey = mw->key);
+    return RSP_OK;
+}
+
+enum ctrl_rsp ctrl_dealloc_mw(struct call *c)
+{
+    REQUEST(c, mw_handle, r);
+    c->number = r.mwn;
+    return hca_mw_destroy(&c->d->hca, r.mwn);
+}
