@@ -169,10 +169,12 @@ static void offer_values(struct completion *c, const struct param *p)
         offer_kinds(c, (const enum node_kind[]){NODE_fault, NODE_none});
         break;
     case VAL_OBJECT:
-        offer_objects(c, node_of_object(p->object));
+        if (node_of_object(p->object) != NODE_none)
+            offer_objects(c, node_of_object(p->object));
         break;
     case VAL_AT:
     case VAL_BYTES:
+    case VAL_KEY:
         offer_objects(c, NODE_mr);
         break;
     case VAL_QUEUE:

@@ -50,19 +50,20 @@ enum cmd_class {
 
 /* Properties of a command, a set. */
 enum cmd_bit {
-    CMD_NAMES = 1u << 0,       /* takes `as NAME` */
-    CMD_BLOCK = 1u << 1,       /* takes { ... } */
-    CMD_LOOKS = 1u << 2,       /* changes nothing: not part of a saved session */
-    CMD_SHOWS = 1u << 3,       /* the events that happen in it are shown as they happen */
-    CMD_HEADER = 1u << 4,      /* the first line of a script: metadata */
-    CMD_NOTE = 1u << 5,        /* a comment */
-    CMD_PROMPT_ONLY = 1u << 6, /* not part of a scenario */
-    CMD_OUTSIDE = 1u << 7,     /* needs the world outside: its example is not run in tests */
-    CMD_PASSES = 1u << 8,      /* does nothing but let the lab go on */
-    CMD_AGAIN = 1u << 9,       /* an empty line at the prompt repeats it */
-    CMD_QUIET_LIVE = 1u << 10, /* shows no events of a lab that follows real time: too many */
-    CMD_SOURCES = 1u << 11,    /* carries out steps from elsewhere, which are kept in its place */
-    CMD_KEEPS_LOOKS = 1u << 12 /* is saved with what only looks: its block is about that, too */
+    CMD_NAMES = 1u << 0,        /* takes `as NAME` */
+    CMD_BLOCK = 1u << 1,        /* takes { ... } */
+    CMD_LOOKS = 1u << 2,        /* changes nothing: not part of a saved session */
+    CMD_SHOWS = 1u << 3,        /* the events that happen in it are shown as they happen */
+    CMD_HEADER = 1u << 4,       /* the first line of a script: metadata */
+    CMD_NOTE = 1u << 5,         /* a comment */
+    CMD_PROMPT_ONLY = 1u << 6,  /* not part of a scenario */
+    CMD_OUTSIDE = 1u << 7,      /* needs the world outside: its example is not run in tests */
+    CMD_PASSES = 1u << 8,       /* does nothing but let the lab go on */
+    CMD_AGAIN = 1u << 9,        /* an empty line at the prompt repeats it */
+    CMD_QUIET_LIVE = 1u << 10,  /* shows no events of a lab that follows real time: too many */
+    CMD_SOURCES = 1u << 11,     /* carries out steps from elsewhere, which are kept in its place */
+    CMD_KEEPS_LOOKS = 1u << 12, /* is saved with what only looks: its block is about that, too */
+    CMD_AT_ONCE = 1u << 13      /* its block is carried out as one: no command of it on its own */
 };
 
 /* What an example needs before it: lines that examples_before[] has. */

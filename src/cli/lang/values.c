@@ -62,6 +62,8 @@ const struct value_kind_info value_kinds[N_VALUE_KINDS] = {
     [VAL_EXPR] = {"EXPR", "an expression: h1.qp.state == RTS", NULL, false},
     [VAL_FILE] = {"FILE", "the name of a file", NULL, false},
     [VAL_TOPIC] = {"WORD", "a word to be explained", NULL, false},
+    [VAL_KEY] = {"KEY", "a key: 0x1234, or an object that has one: h2.mr",
+                 "^(" RE_INT "|" NAME_REGEX "(\\." NAME_REGEX ")?)$", true},
 };
 
 bool value_is_plain_integer(const char *text)
@@ -384,6 +386,7 @@ static bool has_form(enum value_kind kind, const char *text)
                strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
                    strlen(text);
     case VAL_OBJECT:
+    case VAL_KEY:
         return is_object_path(text, NULL);
     case VAL_QUEUE:
         return is_object_path(text, queues);
@@ -417,6 +420,10 @@ bool value_check(const struct param *p, const char *text, struct span at, struct
     case VAL_AT:
     case VAL_BYTES:
         return check_slice(p, text, at, d);
+    case VAL_KEY:
+        if (isdigit((unsigned char)text[0]))
+            return check_number(p, text, at, d);
+        break;
     case VAL_EXPR:
         return expr_check(text, at, d);
     default:

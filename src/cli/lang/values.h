@@ -41,6 +41,7 @@ enum value_kind {
     VAL_EXPR,    /* see expr.h */
     VAL_FILE,    /* name of a file */
     VAL_TOPIC,   /* a word of `help` or `explain` */
+    VAL_KEY,     /* of memory: a number, or the path of an object that has one */
     N_VALUE_KINDS
 };
 

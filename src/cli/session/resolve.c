@@ -172,7 +172,9 @@ bool resolve_memory_text(const struct scope *in, const char *text, struct span a
     resolve_host_name(path, host);
     if (rdl_find_host(in->lab, host, &m.host) != RDL_OK)
         return diag_set(reterr, DIAG_FAILED, at, "no host is called \"%s\"", host);
+    m.mr.raw = raw;
     m.lkey = info.lkey;
+    m.rkey = info.rkey;
     m.from = slice.from;
     m.region_bytes = info.bytes;
     m.addr = info.addr + slice.from;
@@ -187,4 +189,29 @@ bool resolve_memory(const struct scope *in, const struct step *st, const char *p
 {
     return resolve_memory_text(in, step_arg(st, param)->v[i].text, step_span(st, param, i), ret,
                                reterr);
+}
+
+bool resolve_key(const struct scope *in, const struct step *st, const char *param, uint32_t *ret,
+                 struct diag *reterr)
+{
+    const char *name = step_text(st, param);
+    char path[SESSION_PATH_BYTES], leaf[SESSION_PATH_BYTES];
+    struct text t = text_on(leaf, sizeof(leaf));
+    struct rdl_value v;
+    size_t off;
+
+    if (isdigit((unsigned char)name[0])) {
+        *ret = (uint32_t)step_number(st, param);
+        return true;
+    }
+    resolve_path(in, name, path);
+    if (rdl_inspect(in->lab, path, &v, &off) != RDL_OK)
+        return resolve_unknown(in, step_span(st, param, 0), path, "nothing", reterr);
+    text_addf(&t, "%s.%s", path, leaf_rows[LEAF_mr_rkey].key);
+    if (rdl_inspect(in->lab, leaf, &v, &off) != RDL_OK) {
+        diag_set(reterr, DIAG_FAILED, step_span(st, param, 0), "%s has no key", path);
+        return diag_remedy(reterr, "a memory region has one, or write the number");
+    }
+    *ret = (uint32_t)v.number;
+    return true;
 }

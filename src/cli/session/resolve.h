@@ -41,7 +41,8 @@ bool resolve_host(const struct scope *in, const struct step *st, const char *par
 struct memory {
     rdl_host host;
     uint64_t addr, bytes;
-    uint32_t lkey;         /* 0 if the address was given as a number */
+    rdl_mr mr; /* the region; 0, as its keys, if the address was given as a number */
+    uint32_t lkey, rkey;
     bool has_bytes;        /* false: it was BASE[AT] or a number, with no length */
     uint64_t from;         /* where in its region it begins */
     uint64_t region_bytes; /* all of the region; 0 if the address was given as a number */
@@ -50,6 +51,10 @@ struct memory {
 /* Value @i of parameter @param: h1.mr[0:64], h1.mr[8], h1.mr or (VAL_AT) a number. */
 bool resolve_memory(const struct scope *in, const struct step *st, const char *param, size_t i,
                     struct memory *ret, struct diag *reterr);
+
+/* The key that parameter @param is: a number, or the remote key of the object that it names. */
+bool resolve_key(const struct scope *in, const struct step *st, const char *param, uint32_t *ret,
+                 struct diag *reterr);
 
 /* The memory that @text names, which came from @at. */
 bool resolve_memory_text(const struct scope *in, const char *text, struct span at,

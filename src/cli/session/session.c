@@ -268,7 +268,13 @@ static enum log_outcome outcome(const struct session *s, bool ok)
     return s->diag.kind == DIAG_FAILED ? LOG_REFUSED : LOG_FAILED;
 }
 
-/* Carries out a command that is no block. */
+/* Are the steps that @cmd carries out remembered one by one? */
+static bool has_own_steps(const struct cmd *cmd)
+{
+    return (cmd->flags & (CMD_BLOCK | CMD_SOURCES)) != 0 && !(cmd->flags & CMD_AT_ONCE);
+}
+
+/* Carries out a command that is no block, or whose block is done at once. */
 static bool do_leaf(struct session *s, const struct step *st)
 {
     struct journal_end end = {.host = s->in->host, .before = now(s)};
@@ -328,7 +334,7 @@ bool session_step(struct session *s, const struct step *st, const struct block *
         s->diag.kind = DIAG_NONE;
     if (s->config.verbose && shows_events(s, st->cmd))
         shown_begin(&s->shown);
-    ok = st->cmd->flags & (CMD_BLOCK | CMD_SOURCES) ? do_block(s, st) : do_leaf(s, st);
+    ok = has_own_steps(st->cmd) ? do_block(s, st) : do_leaf(s, st);
     ok = had_memory(s, st, ok);
     shown_end(&s->shown);
     if (!(st->cmd->flags & CMD_HEADER))

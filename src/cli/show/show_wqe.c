@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/show/show_operation.h"
 #include "cli/tell/show_rfc.h"
 #include "cli/tree/tree.h"
 #include "emu/base/assert.h"
@@ -69,6 +70,23 @@ static enum rdl_status read_regions(struct wqe_reader *r, const char *host)
     return st;
 }
 
+/* The type of the queue pair whose queue, or something below it, is at @path; of another path, RC.
+ */
+static enum qp_type type_of(const struct rdl_lab *lab, const char *path)
+{
+    char qp[TREE_PATH_BYTES];
+    struct text t = text_on(qp, sizeof(qp));
+    const char *dot = strchr(path, '.');
+    const size_t n = dot ? (size_t)(dot - path) + 1 + strcspn(dot + 1, ".") : 0;
+    struct rdl_value v;
+    size_t at;
+
+    text_addn(&t, path, n);
+    if (rdl_inspect(lab, qp, &v, &at) != RDL_OK || !tree_value_is(&v, NODE_qp))
+        return QPT_RC;
+    return (enum qp_type)tree_number(lab, qp, LEAF_qp_type);
+}
+
 enum rdl_status wqe_reader_init(struct wqe_reader *r, const struct rdl_lab *lab, const char *path)
 {
     char host[RDL_NAME_BYTES];
@@ -76,6 +94,7 @@ enum rdl_status wqe_reader_init(struct wqe_reader *r, const struct rdl_lab *lab,
 
     *r = (struct wqe_reader){.lab = lab};
     tree_host_of(path, host);
+    r->type = type_of(lab, path);
     st = rdl_find_host(lab, host, &r->host);
     return st == RDL_OK ? read_regions(r, host) : st;
 }
@@ -124,6 +143,14 @@ static void add_sges(struct text *t, const struct wqe_reader *r, const uint8_t *
         text_add(t, ", ...");
 }
 
+/* Has a WQE no SGEs because its operation needs none? */
+static bool moves_nothing(const struct rfc_sq_wqe *w)
+{
+    const struct wr_info *row = wr_info(w->opcode);
+
+    return row && row->data == WR_DATA_NONE && w->num_sge == 0;
+}
+
 static void add_send(struct text *t, const struct wqe_reader *r, const uint8_t *wqe, size_t bytes)
 {
     struct rfc_sq_wqe w;
@@ -143,8 +170,9 @@ static void add_send(struct text *t, const struct wqe_reader *r, const uint8_t *
     }
     if (w.send_flags & SF_INLINE)
         text_addf(t, ", %zu bytes inline", bytes - sizeof(struct raw_sq_wqe));
-    else
+    else if (!moves_nothing(&w))
         add_sges(t, r, wqe, bytes, sizeof(struct raw_sq_wqe), w.num_sge);
+    operation_add_text(t, r->type, &w);
 }
 
 static void add_recv(struct text *t, const struct wqe_reader *r, const uint8_t *wqe, size_t bytes)
@@ -241,7 +269,7 @@ uint8_t wqe_command(const struct wqe_reader *r, uint64_t addr)
 }
 
 /* The head's structure, then the SGEs that it announces, or inline data. */
-static void dump_wqe(FILE *out, const uint8_t *bytes, size_t n, const char *head)
+static void dump_wqe(FILE *out, enum qp_type type, const uint8_t *bytes, size_t n, const char *head)
 {
     const struct rfc_struct *s = rfc_find(head);
     const struct rfc_struct *sge = rfc_find("sge");
@@ -249,7 +277,7 @@ static void dump_wqe(FILE *out, const uint8_t *bytes, size_t n, const char *head
     uint32_t n_sge;
     size_t at;
 
-    at = rfc_dump(out, s, "", bytes, n, 0);
+    at = send ? operation_dump(out, type, bytes, n) : rfc_dump(out, s, "", bytes, n, 0);
     if (at < s->bytes)
         return;
     n_sge = ld_le32(bytes + offsetof(struct raw_sq_wqe, num_sge));
@@ -293,9 +321,9 @@ static enum rdl_status dump_buffer(FILE *out, const struct wqe_reader *r,
     if (n == 0 || rdl_ram_read(r->lab, r->host, b->addr, bytes, n) != RDL_OK)
         return RDL_ERR_FAULT;
     if (b->role == RING_SQ)
-        dump_wqe(out, bytes, n, "sq_wqe");
+        dump_wqe(out, r->type, bytes, n, "sq_wqe");
     else if (b->role == RING_RQ)
-        dump_wqe(out, bytes, n, "rq_wqe");
+        dump_wqe(out, r->type, bytes, n, "rq_wqe");
     else if (b->role == RING_CQ)
         (void)rfc_dump(out, rfc_find("cqe"), "", bytes, n, 0);
     else

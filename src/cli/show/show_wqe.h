@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "emu/base/text.h"
+#include "emu/facts/enums.h"
 #include "rdmalab/inspect.h"
 
 /* Flags of a descriptor.  [virtio 1.2, 2.7.5] */
@@ -33,6 +34,7 @@ struct mr_row {
 struct wqe_reader {
     const struct rdl_lab *lab;
     rdl_host host;
+    enum qp_type type;  /* of the queue pair whose queue it reads */
     struct mr_row *mrs; /* owned */
     size_t n_mrs;
 };

@@ -22,6 +22,8 @@ static const struct {
     {"cqe", "opcode", &enum_wc_opcode, false},
     {"cqe", "wc_flags", &enum_wc_flag, true},
     {"cqe", "vendor_err", &enum_rule, false},
+    {"wr_reg", "access", &enum_access, true},
+    {"wr_bind", "access", &enum_access, true},
     {"reg_user_mr", "access_flags", &enum_access, true},
     {"create_qp", "qp_type", &enum_qp_type, false},
     {"modify_qp", "attr_mask", &enum_qp_attr, true},
@@ -37,18 +39,11 @@ static const struct {
 /* Numbers that are addresses or keys read better in hexadecimal. */
 static bool is_hex(const char *name)
 {
-    static const char *const words[] = {"addr",
-                                        "virt_addr",
-                                        "start",
-                                        "pages",
-                                        "lkey",
-                                        "rkey",
-                                        "qkey",
-                                        "pkey",
-                                        "key",
-                                        "page_size_cap",
-                                        "device_cap_flags",
-                                        "port_cap_flags"};
+    static const char *const words[] = {
+        "addr",          "virt_addr",   "start",   "pages",         "lkey",
+        "rkey",          "remote_addr", "mw_rkey", "mr_lkey",       "remote_qkey",
+        "qkey",          "pkey",        "key",     "page_size_cap", "device_cap_flags",
+        "port_cap_flags"};
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         if (strcmp(name, words[i]) == 0)

@@ -261,7 +261,9 @@
     X(OBJ, QP, 4, "queue pair")                                                                    \
     X(OBJ, FAULT, 5, "fault")                                                                      \
     X(OBJ, LINK, 6, "link")                                                                        \
-    X(OBJ, PORT, 7, "external port")
+    X(OBJ, PORT, 7, "external port")                                                               \
+    X(OBJ, AH, 8, "address handle")                                                                \
+    X(OBJ, MW, 9, "memory window")
 
 #define ENUM_FAULT(X)                                                                              \
     X(FLT, NONE, 0, "none")                                                                        \

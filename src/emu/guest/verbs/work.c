@@ -93,9 +93,11 @@ static enum rdl_status check_send(const struct guest_qp *qp, struct verbs_send *
         return RDL_ERR_STATE;
     *by = post_decide_send(qp, send->wr);
     st = refused_by(by->rule);
+    if (st == RDL_OK)
+        st = find_parts(qp, send, by);
     if (st == RDL_OK && !wr_is_carried(qp->type, send->wr->opcode))
         st = RDL_ERR_UNSUPPORTED;
-    return st == RDL_OK ? find_parts(qp, send, by) : st;
+    return st;
 }
 
 /* Posts one request; @ret_id is its event. */

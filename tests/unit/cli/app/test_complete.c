@@ -26,7 +26,11 @@ static void completion_offers_what_fits(void **state)
         {"pos", " post_send", " poll_cq"},
         {"run; on h1 { alloc", " alloc_pd", " run"},
         {"post_send ", " h1.qp", " h1.cq"},
-        {"post_send h1.qp s", " sge= signaled solicited", " wr_id="},
+        {"post_send h1.qp s", " sge= swap= signaled solicited", " wr_id="},
+        {"post_send h1.qp rkey=h2", " rkey=h2.mr", " rkey=h2.qp"},
+        {"post_send h1.qp op=rdma_write remote=", " remote=h2.mr", " remote=h2.qp"},
+        {"post_send h1.qp ah=", "", " ah="}, /* there are none */
+        {"post_list { post_", " post_send post_list", " run"},
         {"create_qp h1.pd send_cq=", " send_cq=h1.cq", " send_cq=h1.qp"},
         {"create_qp h1.pd type=r", " type=rc", " type=uc"},
         {"reg_mr h1.pd access=lw,r", " access=lw,rr", " access=lw,lw"},

@@ -141,6 +141,36 @@ static void a_wrong_request_is_named_before_its_operation_is_carried_out(void **
     assert_int_equal(w->f->n_sends, 0);
 }
 
+/* A fast registration names a region by its handle. */
+static void what_a_request_names_must_live_on_its_host(void **state)
+{
+    struct work *w = *state;
+    struct verbs *v = &w->f->verbs;
+    struct rdl_post_error e = {.bad = 9};
+    struct rdl_send_wr wr = {.opcode = WR_REG_MR};
+    uint64_t addr = 0;
+
+    move_to_rts(w->qp);
+    assert_int_equal(verbs_mem_alloc(v, 4096, &addr), RDL_OK);
+    assert_int_equal(verbs_reg_mr(w->pd, addr, 4096, ACC_LOCAL_WRITE, NULL, &wr.reg.mr.raw),
+                     RDL_OK);
+    assert_int_equal(verbs_post_send_list(w->qp, &wr, 1, false, &e), RDL_ERR_UNSUPPORTED);
+    assert_int_equal(e.rule, RULE_NONE); /* nothing but that it is not carried out yet */
+    wr.reg.mr.raw += (uint64_t)1 << VERBS_NAME_BITS;
+    assert_int_equal(verbs_post_send_list(w->qp, &wr, 1, false, &e), RDL_ERR_INVAL);
+    assert_int_equal(e.rule, RULE_POST_PARTS);
+    wr.reg.mr.raw -= (uint64_t)1 << VERBS_NAME_BITS;
+    w->f->late = true;
+    assert_int_equal(verbs_dereg_mr((struct guest_mr *)verbs_get(v, OBJ_MR, wr.reg.mr.raw)),
+                     RDL_OK);
+    assert_int_equal(verbs_post_send_list(w->qp, &wr, 1, false, &e), RDL_ERR_BUSY);
+    fake_answer(w->f);
+    assert_int_equal(verbs_post_send_list(w->qp, &wr, 1, false, &e), RDL_ERR_STALE);
+    wr.reg.mr.raw = 0;
+    assert_int_equal(verbs_post_send_list(w->qp, &wr, 1, false, &e), RDL_ERR_STALE);
+    assert_int_equal(w->f->n_sends, 0);
+}
+
 static void a_list_is_posted_up_to_the_request_that_is_refused(void **state)
 {
     const struct rdl_send_wr sends[] = {
@@ -558,6 +588,7 @@ int main(void)
         T(a_request_that_cannot_be_is_refused),
         T(each_rule_of_posting_objects_to_its_own),
         T(a_wrong_request_is_named_before_its_operation_is_carried_out),
+        T(what_a_request_names_must_live_on_its_host),
         T(a_list_is_posted_up_to_the_request_that_is_refused),
         T(a_whole_list_is_kicked_once),
         T(an_error_completion_tells_of_the_error_state),

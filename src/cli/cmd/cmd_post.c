@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* Posting work requests: post_send, post_recv, and several of them as one list, post_list. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cmd/dispatch.h"
+#include "cli/cmd/request.h"
+#include "emu/base/text.h"
+#include "emu/facts/rules.h"
+#include "emu/facts/wr.h"
+#include "rdmalab/inspect.h"
+
+/* --- Why one was refused ---------------------------------------------------------------------- */
+
+/* What is wrong with posting in this state, and the way to one that takes it. */
+static bool explain_state(struct session *s, const struct request *r)
+{
+    const char *needs = request_sends(r->st) ? "RTS" : "INIT, RTR or RTS";
+    char path[RDL_VALUE_BYTES];
+    struct rdl_qp_info info;
+
+    rdl_path_of(s->lab, OBJ_QP, r->qp.raw, path);
+    if (rdl_qp_info(s->lab, r->qp, &info) != RDL_OK)
+        return session_fail_status(s, step_span(r->st, "qp", 0), path, RDL_ERR_STALE);
+    session_fail(s, step_span(r->st, "qp", 0), "%s is in %s; %s needs %s", path,
+                 enum_name(&enum_qp_state, info.attr.state), r->st->cmd->name, needs);
+    if (info.attr.state == QPS_ERR || info.attr.state == QPS_SQE)
+        return diag_remedy(
+            &s->diag, "\"why %s\" tells how it got there; \"modify_qp %s state=RESET\" begins anew",
+            path, path);
+    return diag_remedy(
+        &s->diag,
+        "RESET -> INIT -> RTR -> RTS: \"connect %s PEER\" does it, or modify_qp step "
+        "by step; \"explain qp-states\"",
+        path);
+}
+
+/* The operation as it is typed; "send" of a receive, whose words nobody asks for. */
+static void operation(const struct request *r, char ret[VALUE_WORD_BYTES])
+{
+    const uint32_t opcode = request_sends(r->st) ? r->send.opcode : WR_SEND;
+
+    value_word_text(&enum_wr_opcode, enum_by_value(&enum_wr_opcode, opcode), ret);
+}
+
+/* Fails because of the rule in @e. */
+static bool explain_rule(struct session *s, const struct request *r, const struct rdl_post_error *e)
+{
+    const struct step *st = r->st;
+    const size_t n = step_arg(st, "sge")->n;
+    const char *max_sge = request_sends(st) ? "max_send_sge" : "max_recv_sge";
+    char op[VALUE_WORD_BYTES];
+    struct rdl_qp_info info;
+
+    if (rdl_qp_info(s->lab, r->qp, &info) != RDL_OK)
+        return session_fail_status(s, step_span(st, "qp", 0), st->cmd->name, RDL_ERR_STALE);
+    operation(r, op);
+    switch (e->rule) {
+    case RULE_POST_OPCODE:
+        return session_fail(s, step_span(st, "op", 0), "%s queue pairs have no %s",
+                            enum_name(&enum_qp_type, info.type), op);
+    case RULE_POST_FLAGS:
+        return session_fail(s, step_span(st, "fence", 0), "only an RC queue pair has fence");
+    case RULE_POST_INLINE_OPCODE:
+        return session_fail(s, step_span(st, "inline", 0), "%s carries no data inline", op);
+    case RULE_POST_INLINE_LENGTH:
+        session_fail(s, step_span(st, "inline", 0), "more bytes than max_inline_data, which is %u",
+                     (unsigned)e->most);
+        return diag_remedy(&s->diag, "create_qp takes max_inline_data=; or leave out inline");
+    case RULE_POST_SGE_COUNT:
+        if (e->most == 0)
+            return session_fail(s, step_span(st, "sge", 0), "%s moves no data: it has no sge=", op);
+        session_fail(s, step_span(st, "sge", n > e->most ? (size_t)e->most : 0),
+                     "%zu SGEs, but %s is %u", n, max_sge, (unsigned)e->most);
+        return diag_remedy(&s->diag, "create_qp takes %s=", max_sge);
+    case RULE_POST_PARTS:
+        return session_fail(s, step_span(st, "mr", 0), "%s is not of the host of the queue pair",
+                            step_text(st, "mr"));
+    default:
+        return session_fail_status(s, st->at, st->cmd->name, RDL_ERR_INVAL);
+    }
+}
+
+/* Fails because posting @r gave @status. */
+static bool explain_refusal(struct session *s, const struct request *r, enum rdl_status status,
+                            const struct rdl_post_error *e)
+{
+    const char *rule = enum_name(&enum_rule, e->rule);
+
+    if (e->rule != RULE_NONE) {
+        explain_rule(s, r, e);
+        return s->diag.remedy[0] ? false : diag_remedy(&s->diag, "\"explain %s\"", rule);
+    }
+    switch (status) {
+    case RDL_ERR_STATE:
+        return explain_state(s, r);
+    case RDL_ERR_QUEUE_FULL:
+        session_fail(s, step_span(r->st, "qp", 0), "the queue is full");
+        return diag_remedy(&s->diag, "run and poll completions, or create it with more entries");
+    case RDL_ERR_UNSUPPORTED:
+        session_fail(s, step_span(r->st, "op", 0), "post_send cannot do this operation yet");
+        return diag_remedy(&s->diag, "send and send_with_imm are there");
+    default:
+        return session_fail_status(s, r->st->at, r->st->cmd->name, status);
+    }
+}
+
+/* Puts before what s->diag says of a request which one of @n that is, and what became of those
+ * before it.
+ */
+static bool of_list(struct session *s, size_t bad, size_t n)
+{
+    const struct diag d = s->diag;
+
+    diag_set(&s->diag, d.kind, d.at, "request %zu of %zu was refused: %s; %zu %s posted", bad + 1,
+             n, d.message, bad, bad == 1 ? "was" : "were");
+    return diag_remedy(&s->diag, "%s", d.remedy);
+}
+
+/* --- Posting ---------------------------------------------------------------------------------- */
+
+/* Reads the @n requests that begin at @st; notes between them are passed over.  All must be for one
+ * queue of one queue pair.
+ */
+static bool read_all(struct session *s, const struct step *st, struct request *r, size_t n)
+{
+    for (size_t i = 0; i < n; st = st->next) {
+        if (st->cmd->flags & CMD_NOTE)
+            continue;
+        if (!request_read(s, st, &r[i]))
+            return false;
+        if (st->cmd != r[0].st->cmd || r[i].qp.raw != r[0].qp.raw) {
+            session_fail(s, st->at, "a list is for one queue of one queue pair");
+            return diag_remedy(&s->diag, "begin another post_list for the other");
+        }
+        i++;
+    }
+    return true;
+}
+
+/* Posts the @n requests, which were read. */
+static enum rdl_status post_all(struct session *s, const struct request *r, size_t n, bool nokick,
+                                struct rdl_post_error *reterr)
+{
+    const bool sends = request_sends(r[0].st);
+    struct rdl_send_wr *send = sends ? calloc(n, sizeof(*send)) : NULL;
+    struct rdl_recv_wr *recv = sends ? NULL : calloc(n, sizeof(*recv));
+    enum rdl_status status = RDL_ERR_NOMEM;
+
+    for (size_t i = 0; i < n && send; i++)
+        send[i] = r[i].send;
+    for (size_t i = 0; i < n && recv; i++)
+        recv[i] = r[i].recv;
+    if (send)
+        status = rdl_post_send_list(s->lab, r[0].qp, send, n, nokick, reterr);
+    if (recv)
+        status = rdl_post_recv_list(s->lab, r[0].qp, recv, n, nokick, reterr);
+    free(send);
+    free(recv);
+    return status;
+}
+
+/* Carries out @st: posts the @n requests from @first on. */
+static bool post(struct session *s, const struct step *st, const struct step *first, size_t n)
+{
+    struct request *r = calloc(n, sizeof(*r));
+    struct rdl_post_error e = {.rule = RULE_NONE};
+    enum rdl_status status;
+    bool ok;
+
+    if (!r)
+        return session_fail_status(s, st->at, st->cmd->name, RDL_ERR_NOMEM);
+    ok = read_all(s, first, r, n);
+    if (ok) {
+        status = post_all(s, r, n, step_has(st, "nokick"), &e);
+        ok = status == RDL_OK || explain_refusal(s, &r[e.bad], status, &e);
+        if (!ok && st != first)
+            of_list(s, e.bad, n);
+    }
+    for (size_t i = 0; i < n; i++)
+        request_done(&r[i]);
+    free(r);
+    return ok;
+}
+
+bool run_post_send(struct session *s, const struct step *st)
+{
+    return post(s, st, st, 1);
+}
+
+bool run_post_recv(struct session *s, const struct step *st)
+{
+    return post(s, st, st, 1);
+}
+
+bool run_post_list(struct session *s, const struct step *st)
+{
+    size_t n = 0;
+
+    for (const struct step *b = st->body; b; b = b->next) {
+        if (b->cmd->flags & CMD_NOTE)
+            continue;
+        if (!request_sends(b) && b->cmd != &cmd_table[CMD_post_recv]) {
+            session_fail(s, b->at, "%s is no work request", b->cmd->name);
+            return diag_remedy(&s->diag, "a list has post_send or post_recv");
+        }
+        if (step_has(b, "nokick")) {
+            session_fail(s, step_span(b, "nokick", 0), "a list is kicked as a whole");
+            return diag_remedy(&s->diag, "write it before the brace: post_list nokick { ... }");
+        }
+        if (++n > POST_LIST_MAX)
+            return session_fail(s, b->at, "more than %u requests", POST_LIST_MAX);
+    }
+    return n == 0 || post(s, st, st->body, n);
+}
