@@ -56,6 +56,9 @@ typedef struct {
 typedef struct {
     uint64_t raw;
 } rdl_mw;
+typedef struct {
+    uint64_t raw;
+} rdl_channel;
 
 /* A fault is the lab's: its handle is an object's without the host. */
 typedef struct {

@@ -43,6 +43,11 @@ static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t col
     case EV_retry:
         take_retry(b, e, column);
         return true;
+    case EV_async_event:
+        if (e->u.async_event.object == OBJ_NONE)
+            return false; /* about a port: nothing that packets do */
+        builder_say(b, builder_stop(b, e, column), e);
+        return true;
     case EV_key:
     case EV_cq_overflow:
         builder_say(b, builder_stop(b, e, column), e);

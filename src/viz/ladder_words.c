@@ -160,6 +160,12 @@ static enum ladder_tone say_arrival(struct text *t, const struct ev_rx *e)
     return e->act == ACT_DUPLICATE ? TONE_PLAIN : TONE_BAD;
 }
 
+static void say_async(struct text *t, const struct ev_async_event *e, const struct ev_names *names)
+{
+    text_addf(t, "event %s of ", enum_name(&enum_async_event, e->event));
+    add_object(t, e->host, (enum object_kind)e->object, e->number, names);
+}
+
 enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
 {
     const struct ev *e = s->first;
@@ -208,6 +214,10 @@ enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
         add_object(t, e->u.cq_overflow.host, OBJ_CQ, e->u.cq_overflow.cqn, s->names);
         text_add(t, " overflows: CQ error");
         tone = TONE_BAD;
+        break;
+    case EV_async_event:
+        say_async(t, &e->u.async_event, s->names);
+        tone = TONE_STATE;
         break;
     case EV_drop:
         text_addf(t, "dropped: %s", enum_name(&enum_drop, e->u.drop.reason));

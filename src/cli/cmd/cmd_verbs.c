@@ -4,74 +4,14 @@
 #include <string.h>
 
 #include "cli/cmd/dispatch.h"
-#include "cli/cmd/limit.h"
-#include "cli/session/advance.h"
+#include "cli/cmd/verb.h"
 #include "cli/session/resolve.h"
 #include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
+#include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
-
-/* The host that the operand `host` of @st names. */
-static bool home_named(struct session *s, const struct step *st, struct home *ret)
-{
-    const struct scope in = session_scope(s);
-    const char *name = step_has(st, "host") ? step_text(st, "host") : in.host;
-
-    resolve_host_name(name, ret->name);
-    return resolve_host(&in, st, "host", &ret->host, &s->diag);
-}
-
-/* The object that parameter @param names, and its host. */
-static bool find_object(struct session *s, const struct step *st, const char *param,
-                        enum object_kind kind, uint64_t *ret_raw, struct home *ret_home)
-{
-    const struct scope in = session_scope(s);
-
-    if (!resolve_object(&in, st, param, kind, ret_raw, &s->diag))
-        return false;
-    return resolve_home(s->lab, kind, *ret_raw, ret_home) ||
-           session_fail(s, st->at, "%s is not there any more", step_text(st, param));
-}
-
-/* The object's name without its host. */
-static void own_name(struct session *s, enum object_kind kind, uint64_t raw, char *ret)
-{
-    char path[RDL_VALUE_BYTES];
-    const char *dot;
-    struct text t = text_on(ret, RDL_VALUE_BYTES);
-
-    rdl_path_of(s->lab, kind, raw, path);
-    dot = strchr(path, '.');
-    text_add(&t, dot ? dot + 1 : path);
-}
-
-/* Waits for a control request on @home that had status @status when it was put into the ring. */
-static bool finish(struct session *s, const struct step *st, const struct home *home,
-                   enum rdl_status status)
-{
-    uint32_t rsp;
-
-    if (status == RDL_ERR_EXISTS && st->as.text) {
-        session_fail(s, st->as.at, "%s already has a \"%s\"", home->name, st->as.text);
-        return diag_remedy(&s->diag, "choose another name");
-    }
-    if (status == RDL_ERR_RESERVED && st->as.text) {
-        session_fail(s, st->as.at, "every host has a \"%s\" of its own: %s", st->as.text,
-                     leaf_reserved(NODE_host, st->as.text));
-        return diag_remedy(&s->diag, "choose another name");
-    }
-    if (status == RDL_ERR_LIMIT)
-        return limit_fail_verb(s, st, home->name);
-    if (status != RDL_OK)
-        return session_fail_status(s, st->at, st->cmd->name, status);
-    if (advance_wait(s, home->host, st->at).end == ADVANCE_DONE)
-        return true;
-    return rdl_answer(s->lab, home->host, &rsp) == RDL_ERR_DEVICE && rsp == RSP_NO_RESOURCES
-               ? limit_name_full(s, st, home->name)
-               : false;
-}
 
 bool run_alloc_pd(struct session *s, const struct step *st)
 {
@@ -79,10 +19,10 @@ bool run_alloc_pd(struct session *s, const struct step *st)
     struct home home;
     rdl_pd pd;
 
-    if (!home_named(s, st, &home) ||
-        !finish(s, st, &home, rdl_alloc_pd(s->lab, home.host, st->as.text, &pd)))
+    if (!verb_home(s, st, &home) ||
+        !verb_finish(s, st, &home, rdl_alloc_pd(s->lab, home.host, st->as.text, &pd)))
         return false;
-    own_name(s, OBJ_PD, pd.raw, name);
+    verb_own_name(s, OBJ_PD, pd.raw, name);
     session_made(s, home.name, "%s", name);
     return true;
 }
@@ -123,7 +63,7 @@ static bool register_memory(struct session *s, const struct step *st, const stru
                      "remote write and atomic access need local write");
         return diag_remedy(&s->diag, "add lw to access=");
     }
-    return finish(s, st, home, status);
+    return verb_finish(s, st, home, status);
 }
 
 bool run_reg_mr(struct session *s, const struct step *st)
@@ -139,7 +79,7 @@ bool run_reg_mr(struct session *s, const struct step *st)
     rdl_pd pd;
     rdl_mr mr;
 
-    if (!find_object(s, st, "pd", OBJ_PD, &pd.raw, &home) ||
+    if (!verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home) ||
         (!is_fresh && !resolve_memory(&rest, st, "addr", 0, &m, &s->diag)))
         return false;
     if (is_fresh)
@@ -151,25 +91,48 @@ bool run_reg_mr(struct session *s, const struct step *st)
             give_back(s, &home, m.addr);
         return false;
     }
-    own_name(s, OBJ_MR, mr.raw, name);
+    verb_own_name(s, OBJ_MR, mr.raw, name);
     if (rdl_mr_info(s->lab, mr, &info) == RDL_OK)
         session_made(s, home.name, "%s (%llu bytes, lkey 0x%x)", name,
                      (unsigned long long)info.bytes, info.lkey);
     return true;
 }
 
+/* The channel that @st names, which must be on @home; @ret stays as it is when it names none. */
+static bool find_channel(struct session *s, const struct step *st, const struct home *home,
+                         rdl_channel *ret)
+{
+    struct scope in = session_scope(s);
+    struct home other;
+
+    if (!step_has(st, "channel"))
+        return true;
+    in.host = home->name;
+    if (!resolve_object(&in, st, "channel", OBJ_CHANNEL, &ret->raw, &s->diag))
+        return false;
+    if (resolve_home(s->lab, OBJ_CHANNEL, ret->raw, &other) && other.host.raw == home->host.raw)
+        return true;
+    session_fail(s, step_span(st, "channel", 0), "%s is on another host", step_text(st, "channel"));
+    return diag_remedy(&s->diag, "a completion queue and its channel share a device");
+}
+
 bool run_create_cq(struct session *s, const struct step *st)
 {
     const uint32_t cqe = (uint32_t)step_number(st, "cqe");
     char path[RDL_VALUE_BYTES], name[RDL_VALUE_BYTES];
+    enum rdl_status status;
+    rdl_channel ch = {0};
     struct home home;
     rdl_cq cq;
 
-    if (!home_named(s, st, &home) ||
-        !finish(s, st, &home, rdl_create_cq(s->lab, home.host, cqe, st->as.text, &cq)))
+    if (!verb_home(s, st, &home) || !find_channel(s, st, &home, &ch))
+        return false;
+    status = ch.raw ? rdl_create_cq_on(s->lab, ch, cqe, st->as.text, &cq)
+                    : rdl_create_cq(s->lab, home.host, cqe, st->as.text, &cq);
+    if (!verb_finish(s, st, &home, status))
         return false;
     rdl_path_of(s->lab, OBJ_CQ, cq.raw, path);
-    own_name(s, OBJ_CQ, cq.raw, name);
+    verb_own_name(s, OBJ_CQ, cq.raw, name);
     session_made(s, home.name, "%s (queue %llu)", name,
                  (unsigned long long)tree_number(s->lab, path, LEAF_cq_cqn));
     return true;
@@ -195,7 +158,7 @@ static bool explain_create_qp(struct session *s, const struct step *st, const st
         session_fail(s, step_span(st, keys[i], 0), "%s is on another host", path);
         return diag_remedy(&s->diag, "a queue pair and its completion queues share a device");
     }
-    return finish(s, st, home, status);
+    return verb_finish(s, st, home, status);
 }
 
 bool run_create_qp(struct session *s, const struct step *st)
@@ -216,40 +179,26 @@ bool run_create_qp(struct session *s, const struct step *st)
     struct home home;
     rdl_qp qp;
 
-    if (!find_object(s, st, "pd", OBJ_PD, &config.pd.raw, &home) ||
+    if (!verb_object(s, st, "pd", OBJ_PD, &config.pd.raw, &home) ||
         !resolve_object(&rest, st, "send_cq", OBJ_CQ, &config.send_cq.raw, &s->diag) ||
         !resolve_object(&rest, st, "recv_cq", OBJ_CQ, &config.recv_cq.raw, &s->diag))
         return false;
     if (!explain_create_qp(s, st, &rest, &home, rdl_create_qp(s->lab, &config, st->as.text, &qp)))
         return false;
-    own_name(s, OBJ_QP, qp.raw, name);
+    verb_own_name(s, OBJ_QP, qp.raw, name);
     if (rdl_qp_info(s->lab, qp, &info) == RDL_OK)
         session_made(s, home.name, "%s (QPN %u, queues %u and %u, %s)", name, info.qpn,
                      info.sq_queue, info.rq_queue, enum_name(&enum_qp_state, info.attr.state));
     return true;
 }
 
-/* Says who uses an object that cannot be destroyed. */
-static bool busy(struct session *s, const struct step *st, const char *param)
-{
-    const struct scope in = session_scope(s);
-    char path[SESSION_PATH_BYTES];
-
-    resolve_path(&in, step_text(st, param), path);
-    session_fail(s, step_span(st, param, 0), "%s is still in use", path);
-    return diag_remedy(&s->diag, "destroy what uses it first; \"show %s\" tells more", path);
-}
-
 bool run_dealloc_pd(struct session *s, const struct step *st)
 {
-    enum rdl_status status;
     struct home home;
     rdl_pd pd;
 
-    if (!find_object(s, st, "pd", OBJ_PD, &pd.raw, &home))
-        return false;
-    status = rdl_dealloc_pd(s->lab, pd);
-    return status == RDL_ERR_BUSY ? busy(s, st, "pd") : finish(s, st, &home, status);
+    return verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home) &&
+           verb_destroyed(s, st, "pd", OBJ_PD, pd.raw, rdl_dealloc_pd(s->lab, pd));
 }
 
 bool run_dereg_mr(struct session *s, const struct step *st)
@@ -259,10 +208,12 @@ bool run_dereg_mr(struct session *s, const struct step *st)
     struct home home;
     rdl_mr mr = {0};
 
-    if (!find_object(s, st, "mr", OBJ_MR, &mr.raw, &home))
+    if (!verb_object(s, st, "mr", OBJ_MR, &mr.raw, &home))
         return false;
     status = rdl_mr_info(s->lab, mr, &info);
-    if (!finish(s, st, &home, status == RDL_OK ? rdl_dereg_mr(s->lab, mr) : status))
+    if (status == RDL_OK)
+        status = rdl_dereg_mr(s->lab, mr);
+    if (!verb_destroyed(s, st, "mr", OBJ_MR, mr.raw, status))
         return false;
     give_back(s, &home, info.addr);
     return true;
@@ -270,14 +221,11 @@ bool run_dereg_mr(struct session *s, const struct step *st)
 
 bool run_destroy_cq(struct session *s, const struct step *st)
 {
-    enum rdl_status status;
     struct home home;
     rdl_cq cq;
 
-    if (!find_object(s, st, "cq", OBJ_CQ, &cq.raw, &home))
-        return false;
-    status = rdl_destroy_cq(s->lab, cq);
-    return status == RDL_ERR_BUSY ? busy(s, st, "cq") : finish(s, st, &home, status);
+    return verb_object(s, st, "cq", OBJ_CQ, &cq.raw, &home) &&
+           verb_destroyed(s, st, "cq", OBJ_CQ, cq.raw, rdl_destroy_cq(s->lab, cq));
 }
 
 bool run_req_notify_cq(struct session *s, const struct step *st)
@@ -285,8 +233,8 @@ bool run_req_notify_cq(struct session *s, const struct step *st)
     struct home home;
     rdl_cq cq = {0};
 
-    return find_object(s, st, "cq", OBJ_CQ, &cq.raw, &home) &&
-           finish(s, st, &home, rdl_req_notify_cq(s->lab, cq, step_has(st, "solicited")));
+    return verb_object(s, st, "cq", OBJ_CQ, &cq.raw, &home) &&
+           verb_finish(s, st, &home, rdl_req_notify_cq(s->lab, cq, step_has(st, "solicited")));
 }
 
 bool run_destroy_qp(struct session *s, const struct step *st)
@@ -294,8 +242,8 @@ bool run_destroy_qp(struct session *s, const struct step *st)
     struct home home;
     rdl_qp qp = {0};
 
-    return find_object(s, st, "qp", OBJ_QP, &qp.raw, &home) &&
-           finish(s, st, &home, rdl_destroy_qp(s->lab, qp));
+    return verb_object(s, st, "qp", OBJ_QP, &qp.raw, &home) &&
+           verb_destroyed(s, st, "qp", OBJ_QP, qp.raw, rdl_destroy_qp(s->lab, qp));
 }
 
 bool run_query_qp(struct session *s, const struct step *st)
@@ -305,12 +253,12 @@ bool run_query_qp(struct session *s, const struct step *st)
     struct home home;
     rdl_qp qp;
 
-    if (!find_object(s, st, "qp", OBJ_QP, &qp.raw, &home) ||
-        !finish(s, st, &home, rdl_query_qp(s->lab, qp)))
+    if (!verb_object(s, st, "qp", OBJ_QP, &qp.raw, &home) ||
+        !verb_finish(s, st, &home, rdl_query_qp(s->lab, qp)))
         return false;
     if (rdl_qp_info(s->lab, qp, &info) != RDL_OK)
         return true;
-    own_name(s, OBJ_QP, qp.raw, name);
+    verb_own_name(s, OBJ_QP, qp.raw, name);
     session_made(s, home.name, "%s state=%s dest_qpn=%u sq_psn=%u rq_psn=%u mtu=%u", name,
                  enum_name(&enum_qp_state, info.attr.state), info.attr.dest_qpn, info.attr.sq_psn,
                  info.attr.rq_psn, mtu_bytes(info.attr.path_mtu));
@@ -323,7 +271,7 @@ bool run_query_port(struct session *s, const struct step *st)
     struct rdl_value state;
     struct home home;
 
-    if (!home_named(s, st, &home) || !finish(s, st, &home, rdl_query_port(s->lab, home.host)))
+    if (!verb_home(s, st, &home) || !verb_finish(s, st, &home, rdl_query_port(s->lab, home.host)))
         return false;
     if (tree_child(s->lab, home.name, CHILD_host_port, port) &&
         tree_leaf(s->lab, port, LEAF_port_state, &state))
@@ -338,7 +286,7 @@ bool run_query_pkey(struct session *s, const struct step *st)
     struct home home;
     uint16_t pkey;
 
-    if (!home_named(s, st, &home))
+    if (!verb_home(s, st, &home))
         return false;
     status = rdl_query_pkey(s->lab, home.host, index);
     if (status == RDL_ERR_INVAL) {
@@ -346,7 +294,7 @@ bool run_query_pkey(struct session *s, const struct step *st)
                      home.name, index);
         return diag_remedy(&s->diag, "host ... pkeys= says what is in it");
     }
-    if (!finish(s, st, &home, status))
+    if (!verb_finish(s, st, &home, status))
         return false;
     if (rdl_pkey(s->lab, home.host, &pkey) == RDL_OK)
         session_made(s, home.name, "pkey[%u] 0x%04x", index, pkey);

@@ -17,6 +17,21 @@ enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out);
 bool rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
                    const struct completion *wc);
 
+/* Takes the next chain of @queue into d->chain. */
+enum fetch rdma_pop(struct rdma *d, uint32_t queue);
+
+/* rdma_events.c: tells the driver of @type about object @number of @kind; ops->event(). */
+void rdma_event(void *ctx, enum async_event type, enum object_kind kind, uint32_t number);
+
+/* The device needs a reset, which the driver learns from its status. */
+void rdma_event_fatal(const struct rdma *d);
+
+/* Writes what waits, as far as there are buffers. */
+void rdma_events_flush(struct rdma *d);
+
+/* An object is destroyed: what waits about it will not be told. */
+void rdma_events_forget(struct rdma *d, enum object_kind kind, uint32_t number);
+
 /* Lets the QPs of CQs that overflowed learn of it; after every call into the transport. */
 void rdma_settle(struct rdma *d);
 

@@ -86,6 +86,7 @@ static void on_reset(void *ctx)
     d->ready.len = 0;
     d->n_failed_cqs = 0;
     d->bad_pkeys = 0;
+    d->events = (struct rdma_events){0};
     rdma_config_fill(d);
 }
 
@@ -109,13 +110,18 @@ static void on_queue_reset(void *ctx, uint32_t queue)
     }
 }
 
-/* Buffers that a driver adds to a CQ are found when a completion needs one: no kicks, please. */
+/* Buffers that a driver adds to a CQ are found when a completion needs one: no kicks, please.  So
+ * are those of the event queue; but an event that waits for one must hear of it, which only
+ * EVENT_IDX can ask for alone.
+ */
 static void on_queue_enabled(void *ctx, uint32_t queue)
 {
     struct rdma *d = ctx;
+    struct vq *vq = &d->pci.queues[queue];
 
-    if (queue >= 1 && queue <= d->config.max_cq)
-        vq_refuse_kicks(&d->pci.queues[queue], d->ram);
+    if ((queue >= 1 && queue <= d->config.max_cq) ||
+        (queue == queue_of_events(d->config.max_cq, d->config.max_qp) && vq->event_idx))
+        vq_refuse_kicks(vq, d->ram);
 }
 
 static const struct virtio_ops virtio_ops = {
@@ -139,6 +145,7 @@ static const struct xport_ops xport_ops = {
     .complete = rdma_complete,
     .ready = rdma_ready_add,
     .peer_of = peer_of,
+    .event = rdma_event,
 };
 
 bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_config *config)
@@ -148,7 +155,7 @@ bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_con
         .host = config->host,
         .function = FN_RDMA,
         .features_off = config->features_off,
-        .features_own = config->features_on & ~config->features_off & RDMA_FEATURES_OWN,
+        .features_own = rdma_features_own(config),
         .num_queues = n,
         .queue_size = VRING_SIZE_MAX,
         .n_vectors = n + 1 < VIRTIO_VECTORS_MAX ? n + 1 : VIRTIO_VECTORS_MAX,
@@ -187,6 +194,8 @@ static void kick(struct rdma *d, uint32_t queue)
     const uint32_t n_cq = d->config.max_cq;
     struct qp *qp = hca_qp(&d->hca, queue_owner(n_cq, queue));
 
+    if (queue == queue_of_events(n_cq, d->config.max_qp))
+        rdma_events_flush(d);
     if (!qp)
         return;
     xport_kick(&d->xport, qp, queue_is_sends(n_cq, queue) ? WQ_SEND : WQ_RECV);
@@ -212,9 +221,18 @@ void rdma_timer(struct rdma *d, uint64_t arg)
     eth_port_pump(d->port);
 }
 
+void rdma_link_up(struct rdma *d)
+{
+    rdma_event(d, ASE_PORT_ACTIVE, OBJ_NONE, HCA_PORT);
+}
+
 void rdma_queue_broken(struct rdma *d, uint32_t queue)
 {
+    const bool worked = virtio_running(&d->pci);
+
     virtio_queue_broken(&d->pci, queue);
+    if (worked)
+        rdma_event_fatal(d);
 }
 
 void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len)

@@ -40,10 +40,7 @@
 /* Pages of a region for REG_MR: a list of them is a page of guest RAM. */
 #define RDMA_MAX_FAST_PAGES 512u
 
-/* Features of this device that are offered only to who asks for them: rdma_config.features_on.
- * With MW the device also has the memory management extensions of the RFC.
- */
-#define RDMA_FEATURES_OWN VIRTIO_FEATURE(VF_MW)
+#define RDMA_EVENTS_MAX 64u /* that wait for a buffer of the event queue */
 
 struct rdma_config {
     uint32_t host;
@@ -52,7 +49,7 @@ struct rdma_config {
     uint32_t first_qpn;
     enum mtu max_mtu; /* the largest path MTU that the device knows */
     uint64_t features_off;
-    uint64_t features_on; /* those of RDMA_FEATURES_OWN that are offered */
+    uint64_t features_on; /* those of RDMA_FEATURES_ASKED that are offered */
     enum profile profile;
     uint64_t seed;          /* of the keys */
     struct hca_pkeys pkeys; /* its partitions; n 0: the default one */
@@ -63,6 +60,19 @@ struct rdma_ready {
     uint32_t *ring;  /* QPNs, max_qp + 1 entries */
     bool *is_queued; /* by QPN */
     uint32_t first, len;
+};
+
+struct rdma_event {
+    enum async_event type;
+    uint32_t number;
+};
+
+/* Asynchronous events.  Those that wait for a buffer of the event queue are in a ring. */
+struct rdma_events {
+    struct rdma_event ring[RDMA_EVENTS_MAX];
+    uint32_t first, len;
+    uint64_t raised, lost;
+    bool untold; /* some were lost, and the driver does not know */
 };
 
 struct rdma {
@@ -80,6 +90,7 @@ struct rdma {
     struct hca hca;
     struct xport xport;
     struct rdma_ready ready;
+    struct rdma_events events;
     bool booting;         /* control requests are executed at once, without interrupts */
     bool *doorbell_due;   /* by queue: a SIM_DOORBELL is scheduled */
     ev_id *kicks;         /* by queue: the event that last rang the doorbell */
@@ -105,9 +116,22 @@ struct rdma_env {
  * full. */
 bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_config *config);
 
+/* The features of its own that it offers. */
+static inline uint64_t rdma_features_own(const struct rdma_config *c)
+{
+    const uint64_t offered = (RDMA_FEATURES_OWN & ~RDMA_FEATURES_ASKED) | c->features_on;
+
+    return offered & RDMA_FEATURES_OWN & ~c->features_off;
+}
+
+static inline bool rdma_offers(const struct rdma_config *c, enum feature_number f)
+{
+    return (rdma_features_own(c) & VIRTIO_FEATURE(f)) != 0;
+}
+
 static inline uint32_t rdma_queues(const struct rdma_config *c)
 {
-    return queue_count(c->max_cq, c->max_qp);
+    return queue_count(c->max_cq, c->max_qp) + rdma_offers(c, VF_EVENTQ);
 }
 
 static inline uint32_t rdma_sq(const struct rdma *d, uint32_t qpn)
@@ -135,6 +159,9 @@ static inline bool rdma_broken(const struct rdma *d)
 {
     return (d->pci.status & VS_DEVICE_NEEDS_RESET) != 0;
 }
+
+/* The port got a link. */
+void rdma_link_up(struct rdma *d);
 
 /* Handlers of SIM_DOORBELL and SIM_QP_TIMER. */
 void rdma_doorbell(struct rdma *d, uint32_t queue);

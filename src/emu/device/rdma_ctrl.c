@@ -72,8 +72,10 @@ static enum ctrl_rsp destroy_cq(struct call *c)
     REQUEST(c, cq_handle, r);
     c->number = r.cqn;
     rsp = hca_cq_destroy(&c->d->hca, r.cqn);
-    if (rsp == RSP_OK)
+    if (rsp == RSP_OK) {
         forget_ring(c->d, r.cqn);
+        rdma_events_forget(c->d, OBJ_CQ, r.cqn);
+    }
     return rsp;
 }
 
@@ -235,6 +237,7 @@ static enum ctrl_rsp destroy_qp(struct call *c)
     if (rsp == RSP_OK) {
         forget_ring(c->d, rdma_sq(c->d, r.qpn));
         forget_ring(c->d, rdma_rq(c->d, r.qpn));
+        rdma_events_forget(c->d, OBJ_QP, r.qpn);
     }
     return rsp;
 }

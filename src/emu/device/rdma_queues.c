@@ -12,8 +12,7 @@
 #include "emu/facts/rfc.h"
 #include "emu/facts/wr.h"
 
-/* Takes the next chain of @queue into d->chain. */
-static enum fetch pop(struct rdma *d, uint32_t queue)
+enum fetch rdma_pop(struct rdma *d, uint32_t queue)
 {
     struct vq *vq = &d->pci.queues[queue];
 
@@ -100,7 +99,7 @@ enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
 {
     struct rdma *d = ctx;
     const uint32_t queue = rdma_sq(d, qp->qpn);
-    const enum fetch got = pop(d, queue);
+    const enum fetch got = rdma_pop(d, queue);
     struct raw_sq_wqe raw = {0};
     struct rfc_sq_wqe wqe;
     ev_id cause;
@@ -136,7 +135,7 @@ enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
 {
     struct rdma *d = ctx;
     const uint32_t queue = rdma_rq(d, qp->qpn);
-    const enum fetch got = pop(d, queue);
+    const enum fetch got = rdma_pop(d, queue);
     struct raw_rq_wqe raw = {0};
     struct rfc_rq_wqe wqe;
 
@@ -165,6 +164,7 @@ static void overflow(struct rdma *d, struct cq *cq)
     TRACE(d->trace, cq_overflow, .host = d->config.host, .cqn = cq->cqn);
     RDL_ASSERT(d->n_failed_cqs < d->config.max_cq);
     d->failed_cqs[d->n_failed_cqs++] = cq->cqn;
+    rdma_event(d, ASE_CQ_ERR, OBJ_CQ, cq->cqn);
 }
 
 static void put_cqe(struct raw_cqe *raw, const struct completion *wc)
@@ -193,7 +193,7 @@ static bool deliver_cqe(struct rdma *d, struct cq *cq, const struct completion *
 
     if (cq->error)
         return false;
-    if (pop(d, cq->cqn) != FETCH_OK || d->chain.writable_bytes < sizeof(raw)) {
+    if (rdma_pop(d, cq->cqn) != FETCH_OK || d->chain.writable_bytes < sizeof(raw)) {
         overflow(d, cq);
         return false;
     }

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/facts/enums.h"
+
 /* Virtqueues, as the RFC's list reads: 0 is the control queue, CQ c is queue c (from 1), and with
  * N = max_cq and M = max_qp queue pair q (its QPN, 1 .. M) has N + 2q - 1 for sends and N + 2q for
  * receives.  [virtio-rdma RFC, Virtqueues]
@@ -40,6 +42,25 @@ static inline bool queue_is_sends(uint32_t max_cq, uint32_t queue)
 {
     return (queue - max_cq) % 2 != 0;
 }
+
+/* The event queue comes behind all of them.  It keeps this number whether or not it is there, which
+ * is what the feature EVENTQ says.  [decision 0009]
+ */
+static inline uint32_t queue_of_events(uint32_t max_cq, uint32_t max_qp)
+{
+    return queue_count(max_cq, max_qp);
+}
+
+/* In the type of an asynchronous event: others were lost since the last one that was told. */
+#define ASYNC_EVENTS_MISSED 0x80000000u
+
+/* Features of this kind of device, beside those of every virtio device. */
+#define RDMA_FEATURES_OWN ((uint64_t)1 << VF_EVENTQ | (uint64_t)1 << VF_MW)
+
+/* Those of them that are offered only to who asks for them.  With MW the device also has the memory
+ * management extensions of the RFC.
+ */
+#define RDMA_FEATURES_ASKED ((uint64_t)1 << VF_MW)
 
 #define DEVICE_OBJECTS_MAX 16384u /* of max_cq and max_qp */
 

@@ -263,7 +263,8 @@
     X(OBJ, LINK, 6, "link")                                                                        \
     X(OBJ, PORT, 7, "external port")                                                               \
     X(OBJ, AH, 8, "address handle")                                                                \
-    X(OBJ, MW, 9, "memory window")
+    X(OBJ, MW, 9, "memory window")                                                                 \
+    X(OBJ, CHANNEL, 11, "completion channel")
 
 #define ENUM_FAULT(X)                                                                              \
     X(FLT, NONE, 0, "none")                                                                        \
@@ -288,6 +289,7 @@
     X(VF, EVENT_IDX, 29, "notifications are suppressed by index")                                  \
     X(VF, VERSION_1, 32, "virtio 1.0 or later")                                                    \
     X(VF, RING_RESET, 40, "a single queue can be reset")                                           \
+    X(VF, EVENTQ, 0, "virtio-rdma: the device tells asynchronous events in a queue of its own")    \
     X(VF, MW, 4, "of virtio-rdma, ours: memory windows, and memory regions that can be changed")
 
 /* Features of virtio-net by number.  [virtio 1.2, 5.1.3] */
@@ -323,6 +325,31 @@
     X(KEY, FREE, 0, "opens nothing: not registered, not bound, or made invalid")                   \
     X(KEY, VALID, 1, "opens its memory to who may come with it")
 
+/* Asynchronous events: what a device tells a program that has not asked.  [libibverbs, enum
+ * ibv_event_type; ibv_get_async_event(3)]  Those of path migration and of the subnet manager are
+ * never raised here; async.h says what each is about.
+ */
+#define ENUM_ASYNC_EVENT(X)                                                                        \
+    X(ASE, CQ_ERR, 0, "the completion queue overflowed: it delivers nothing any more")             \
+    X(ASE, QP_FATAL, 1, "the queue pair failed so that its completions cannot tell")               \
+    X(ASE, QP_REQ_ERR, 2, "the queue pair refused an invalid request of its peer, and failed")     \
+    X(ASE, QP_ACCESS_ERR, 3, "the queue pair refused a peer's access to memory, and failed")       \
+    X(ASE, COMM_EST, 4, "the first packet arrived at a queue pair in RTR")                         \
+    X(ASE, SQ_DRAINED, 5, "all sends that were started are done, in SQD")                          \
+    X(ASE, PATH_MIG, 6, "the connection moved to its alternate path (never raised here)")          \
+    X(ASE, PATH_MIG_ERR, 7, "the connection could not move to its path (never raised here)")       \
+    X(ASE, DEVICE_FATAL, 8, "the device met an error that only a reset mends")                     \
+    X(ASE, PORT_ACTIVE, 9, "the port has a link")                                                  \
+    X(ASE, PORT_ERR, 10, "the port has lost its link")                                             \
+    X(ASE, LID_CHANGE, 11, "the LID of a port changed (InfiniBand only, never raised here)")       \
+    X(ASE, PKEY_CHANGE, 12, "the P_Key table of a port changed")                                   \
+    X(ASE, SM_CHANGE, 13, "the subnet manager changed (InfiniBand only, never raised here)")       \
+    X(ASE, SRQ_ERR, 14, "the shared receive queue failed")                                         \
+    X(ASE, SRQ_LIMIT_REACHED, 15, "the shared receive queue has fewer receives than its limit")    \
+    X(ASE, QP_LAST_WQE_REACHED, 16, "the failed queue pair takes no more shared receives")         \
+    X(ASE, CLIENT_REREGISTER, 17, "the subnet manager asks to register again (never raised here)") \
+    X(ASE, GID_CHANGE, 18, "an entry of the GID table changed")
+
 #define ENUM_MEMBER(prefix, name, value, text) prefix##_##name = (value),
 
 enum qp_state { ENUM_QP_STATE(ENUM_MEMBER) };
@@ -357,6 +384,7 @@ enum pci_function { ENUM_FUNCTION(ENUM_MEMBER) };
 enum neighbour_state { ENUM_NEIGHBOUR(ENUM_MEMBER) };
 enum profile { ENUM_PROFILE(ENUM_MEMBER) };
 enum net_feature_number { ENUM_NET_FEATURE(ENUM_MEMBER) };
+enum async_event { ENUM_ASYNC_EVENT(ENUM_MEMBER) ASYNC_EVENTS };
 
 /* The same rows as data. */
 struct enum_row {
@@ -376,7 +404,8 @@ extern const struct enum_table enum_qp_state, enum_qp_type, enum_qp_attr, enum_w
     enum_wc_opcode, enum_wc_status, enum_wc_flag, enum_send_flag, enum_access, enum_mtu,
     enum_ctrl_cmd, enum_ctrl_rsp, enum_syndrome, enum_drop, enum_pkt_act, enum_timer, enum_object,
     enum_fault, enum_device_status, enum_feature, enum_vq_error, enum_opcode, enum_rule, enum_reg,
-    enum_function, enum_neighbour, enum_net_feature, enum_profile, enum_key_kind, enum_key_state;
+    enum_function, enum_neighbour, enum_net_feature, enum_profile, enum_key_kind, enum_key_state,
+    enum_async_event;
 
 /* All tables, ended by NULL: `explain WORD` and the tests walk them. */
 extern const struct enum_table *const enum_tables[];

@@ -80,6 +80,8 @@ enum node_kind node_of_object(enum object_kind kind)
         return NODE_link;
     case OBJ_PORT:
         return NODE_external_port;
+    case OBJ_CHANNEL:
+        return NODE_channel;
     default:
         return NODE_none;
     }

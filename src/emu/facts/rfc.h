@@ -282,6 +282,11 @@
     F(S, sl, le8, "service level")                                                                 \
     F(S, port_num, le8, "port")
 
+/* A buffer of the event queue, which the RFC has not.  [decision 0009] */
+#define RFC_ASYNC_EVENT(F, S)                                                                      \
+    F(S, type, le32, "event; the highest bit: others were lost")                                   \
+    F(S, number, le32, "queue pair, completion queue or port")
+
 /* RFC_STRUCTS(S) expands S(name, list) for each structure. */
 #define RFC_STRUCTS(S)                                                                             \
     S(config, RFC_CONFIG)                                                                          \
@@ -319,7 +324,8 @@
     S(alloc_mw, RFC_ALLOC_MW)                                                                      \
     S(mw_keys, RFC_MW_KEYS)                                                                        \
     S(mw_handle, RFC_MW_HANDLE)                                                                    \
-    S(rereg_mr, RFC_REREG_MR)
+    S(rereg_mr, RFC_REREG_MR)                                                                      \
+    S(async_event, RFC_ASYNC_EVENT)
 
 /* How a type is declared, read and written. */
 #define RFC_RAW_le8(f)      uint8_t f[1]

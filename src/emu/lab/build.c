@@ -155,7 +155,7 @@ static bool net_function_init(struct world *w, struct host *h, const struct rdl_
     const struct vnet_env env = {w->arena, &w->sim, &h->ram, &h->port};
     struct vnet_config dev = {
         .host = h->index,
-        .features_off = c->features_off,
+        .features_off = c->features_off & VIRTIO_FEATURES_ALL, /* low bits are the other's */
     };
 
     memcpy(dev.mac, c->mac, sizeof(dev.mac));

@@ -102,6 +102,8 @@ static const char *check_rest(const struct host *h)
 
     if (!broken)
         broken = check_queue(h, QUEUE_CTRL);
+    if (!broken && rdma_offers(&h->dev->config, VF_EVENTQ))
+        broken = check_queue(h, queue_of_events(h->dev->config.max_cq, h->dev->config.max_qp));
     for (uint32_t q = 0; q < NET_QUEUES && !broken; q++)
         broken = check_ring(&h->net->pci.queues[q], &h->guest.net.queues[q].vq);
     return broken;

@@ -45,8 +45,10 @@ static void plug_in(struct world *w, const struct net_end *e, uint32_t link_end)
     if (e->node == NET_SWITCH)
         return; /* the network has chosen a port of it */
     *only_end(w, e) = link_end;
-    if (e->node == NET_HOST)
+    if (e->node == NET_HOST) {
         vnet_link_up(w->hosts[e->index]->net);
+        rdma_link_up(w->hosts[e->index]->dev);
+    }
 }
 
 /* Is something else called as a link from @a to @b would be?  Links from switch to switch may share

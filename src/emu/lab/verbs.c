@@ -27,19 +27,6 @@ static struct guest_qp *qp_of(const struct rdl_lab *lab, rdl_qp h)
     return (struct guest_qp *)world_object(lab->world, OBJ_QP, h.raw);
 }
 
-/* ACT(lab, object or NULL if stale, call): the call in a tick, or RDL_ERR_STALE. */
-#define ACT(lab, object, call)                                                                     \
-    do {                                                                                           \
-        enum rdl_status act_st;                                                                    \
-                                                                                                   \
-        if (!(object))                                                                             \
-            return RDL_ERR_STALE;                                                                  \
-        world_act((lab)->world);                                                                   \
-        act_st = (call);                                                                           \
-        world_done((lab)->world);                                                                  \
-        return act_st;                                                                             \
-    } while (0)
-
 enum rdl_status rdl_alloc_pd(struct rdl_lab *lab, rdl_host host, const char *name, rdl_pd *ret)
 {
     struct host *h = world_host(lab->world, host.raw);

@@ -215,7 +215,7 @@ static void on_used(struct watch *s, const struct ev_used *e)
     struct watched_wq *q;
     struct watched_qp *qp;
 
-    if (e->function != FN_RDMA || qpn == 0)
+    if (e->function != FN_RDMA || qpn == 0 || qpn > c->max_qp)
         return;
     qp = qp_at(s, e->host, qpn);
     if (!qp) {

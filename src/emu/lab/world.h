@@ -17,6 +17,7 @@
 #include "emu/lab/watch.h"
 #include "emu/net/net.h"
 #include "emu/sim/sim.h"
+#include "rdmalab/events.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/ip.h"
@@ -125,6 +126,21 @@ static inline void world_done(struct world *w)
         w->trace.tick--;
 }
 
+/* ACT(lab, object or NULL if stale, call): a function whose body is the call in a tick of its
+ * own, or RDL_ERR_STALE.
+ */
+#define ACT(lab, object, call)                                                                     \
+    do {                                                                                           \
+        enum rdl_status act_st;                                                                    \
+                                                                                                   \
+        if (!(object))                                                                             \
+            return RDL_ERR_STALE;                                                                  \
+        world_act((lab)->world);                                                                   \
+        act_st = (call);                                                                           \
+        world_done((lab)->world);                                                                  \
+        return act_st;                                                                             \
+    } while (0)
+
 /* Where a call that lets the lab go on must stop. */
 struct bounds {
     uint64_t last_tick, last_ns;
@@ -147,7 +163,7 @@ static inline struct host *world_host(const struct world *w, uint32_t raw)
     return raw >= 1 && raw <= w->n_hosts ? w->hosts[raw - 1] : NULL;
 }
 
-/* The object of @kind (PD, MR, CQ or QP) that has handle @raw, or NULL when it is stale. */
+/* The object of @kind, one of the verbs', that has handle @raw, or NULL when it is stale. */
 static inline struct guest_object *world_object(const struct world *w, enum object_kind kind,
                                                 uint64_t raw)
 {

@@ -155,7 +155,18 @@ void ev_add_compared(struct text *t, const struct ev *e, bool say_psn)
         compared_add_drop(t, (uint32_t)ev_field_number(e, reason), &c, say_psn);
 }
 
-/* {@qp}, {@cq}, {@host}, {@peer}, {@frame}, {@compared}: what takes several fields. */
+/* What an event about any kind of object is about; without one, about the host. */
+static void add_object(struct text *t, const struct ev *e, const struct ev_names *names)
+{
+    const enum object_kind object = (enum object_kind)number_of(e, "object");
+
+    if (object == OBJ_NONE)
+        ev_names_host(names, t, number_of(e, "host"));
+    else
+        ev_names_object(names, t, number_of(e, "host"), object, number_of(e, "number"));
+}
+
+/* {@qp}, {@cq}, {@host}, {@peer}, {@object}, {@frame}, {@compared}: what takes several fields. */
 static void add_composite(struct text *t, const struct ev *e, const char *what,
                           const struct ev_names *names)
 {
@@ -165,6 +176,8 @@ static void add_composite(struct text *t, const struct ev *e, const char *what,
         ev_names_object(names, t, number_of(e, "host"), OBJ_QP, number_of(e, "qpn"));
     } else if (strcmp(what, "cq") == 0) {
         ev_names_object(names, t, number_of(e, "host"), OBJ_CQ, number_of(e, "cqn"));
+    } else if (strcmp(what, "object") == 0) {
+        add_object(t, e, names);
     } else if (strcmp(what, "frame") == 0) {
         add_frame(t, e);
     } else if (strcmp(what, "compared") == 0) {

@@ -108,6 +108,11 @@ struct xport_ops {
 
     /* Index of the host with address @dgid for traces, or EV_HOST_NONE. */
     uint32_t (*peer_of)(void *ctx, const uint8_t dgid[GID_BYTES]);
+
+    /* Tells the guest that @type happened to object @number of @kind, which is the kind that
+     * async_object() names.  The state that the event tells of is reached already.
+     */
+    void (*event)(void *ctx, enum async_event type, enum object_kind kind, uint32_t number);
 };
 
 struct xport_counters {

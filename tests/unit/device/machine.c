@@ -232,12 +232,12 @@ int machine_set_up(void **state)
 
 int machine_set_up_windows(void **state)
 {
-    return set_up(state, RDMA_FEATURES_OWN, VIRTIO_FEATURE(VF_MW));
+    return set_up(state, RDMA_FEATURES_ASKED, VIRTIO_FEATURE(VF_MW));
 }
 
 int machine_set_up_no_windows(void **state)
 {
-    return set_up(state, RDMA_FEATURES_OWN, 0);
+    return set_up(state, RDMA_FEATURES_ASKED, 0);
 }
 
 int machine_tear_down(void **state)

@@ -43,7 +43,7 @@ static void the_configuration_says_what_the_device_has(void **state)
     virtio_write(&m->rdma.pci, BAR_DEVICE, 4, 99); /* it cannot be written */
     assert_int_equal(read_config(m).phys_port_cnt, 1);
     assert_int_equal(machine_in(&m->rdma.pci, REG_NUM_QUEUES, 2),
-                     1 + MACHINE_MAX_CQ + 2 * MACHINE_MAX_QP);
+                     1 + MACHINE_MAX_CQ + 2 * MACHINE_MAX_QP + 1); /* the event queue */
 }
 
 /* PD 1, CQ 1, and queue pair 2, which uses them. */
@@ -225,7 +225,7 @@ static void every_queue_can_have_a_vector_and_the_configuration_too(void **state
 {
     struct machine *m = *state;
     struct virtio_dev *dev = &m->rdma.pci;
-    const uint32_t n = 1 + MACHINE_MAX_CQ + 2 * MACHINE_MAX_QP + 1;
+    const uint32_t n = 1 + MACHINE_MAX_CQ + 2 * MACHINE_MAX_QP + 1 + 1;
 
     machine_out(dev, REG_QUEUE_SELECT, 2, 1);
     machine_out(dev, REG_QUEUE_MSIX_VECTOR, 2, n - 1);

@@ -9,6 +9,7 @@
 #include "cli/programs/rig.h"
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
+#include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
 
 /* Two hosts and a port to the outside on a switch, a completion, and a fault. */
@@ -141,11 +142,13 @@ static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **st
         .kind = NODE_lab, .leaf_said = leaf_said, .child_said = child_said, .n_leaves = &n_leaves};
     struct rig r;
     rdl_pd late;
+    rdl_channel ch;
     size_t at;
 
     (void)state;
     make(&r);
     assert_int_equal(rdl_alloc_pd(r.lab, r.side[0].host, NULL, &late), RDL_OK); /* no name yet */
+    assert_int_equal(rdl_create_comp_channel(r.lab, r.side[1].host, NULL, &ch), RDL_OK);
     w.lab = r.lab;
     assert_int_equal(rdl_inspect_list(r.lab, "", visit, &w, &at), RDL_OK);
     assert_true(n_leaves > 400);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/facts/aeth.h"
+#include "emu/facts/async.h"
 #include "emu/facts/device.h"
 #include "emu/facts/qp_fsm.h"
 #include "testing.h"
@@ -124,7 +125,17 @@ static uint32_t peer_of(void *ctx, const uint8_t dgid[GID_BYTES])
     return memcmp(dgid, other(h)->hca.gids[0].raw, GID_BYTES) == 0 ? 1 - h->number : EV_HOST_NONE;
 }
 
-static const struct xport_ops ops = {fetch_send, fetch_recv, complete, ready, peer_of};
+static void event(void *ctx, enum async_event type, enum object_kind kind, uint32_t number)
+{
+    struct rig_host *h = ctx;
+
+    assert_int_equal(async_object(type), kind);
+    TRACE(&h->rig->trace, async_event, .host = h->number, .event = type, .object = kind,
+          .number = number);
+    h->n_async[type]++;
+}
+
+static const struct xport_ops ops = {fetch_send, fetch_recv, complete, ready, peer_of, event};
 
 /* The wire. */
 

@@ -54,6 +54,7 @@ struct rig_host {
     struct rig_queue queue[2]; /* by enum wq */
     struct completion wc[2][RIG_RING];
     uint32_t n_wc[2];
+    uint32_t n_async[ASYNC_EVENTS]; /* events told to the guest, by enum async_event */
     bool egress_due;
     bool cq_failed; /* completions are lost */
 };

@@ -2,7 +2,9 @@
 /* Verbs for completion queues. */
 #include "emu/guest/verbs/internal.h"
 
-enum rdl_status verbs_create_cq(struct verbs *v, uint32_t cqe, const char *name, uint64_t *ret)
+/* @ch may be NULL. */
+static enum rdl_status create_cq(struct verbs *v, struct guest_channel *ch, uint32_t cqe,
+                                 const char *name, uint64_t *ret)
 {
     enum rdl_status st = request_ready(v);
     struct guest_object *o;
@@ -20,12 +22,25 @@ enum rdl_status verbs_create_cq(struct verbs *v, uint32_t cqe, const char *name,
 
     cq = (struct guest_cq *)o;
     cq->cqe = cqe;
+    cq->channel = ch;
+    object_use_parts(o, true);
     handle = o->handle;
     request_begin(v, VERBS_CREATE, o);
     st = object_sent(o, v->ops->create_cq(cq));
     if (st == RDL_OK)
         *ret = handle;
     return st;
+}
+
+enum rdl_status verbs_create_cq(struct verbs *v, uint32_t cqe, const char *name, uint64_t *ret)
+{
+    return create_cq(v, NULL, cqe, name, ret);
+}
+
+enum rdl_status verbs_create_cq_on(struct guest_channel *ch, uint32_t cqe, const char *name,
+                                   uint64_t *ret)
+{
+    return create_cq(ch->o.verbs, ch, cqe, name, ret);
 }
 
 enum rdl_status verbs_destroy_cq(struct guest_cq *cq)
@@ -58,6 +73,7 @@ void verbs_cq_event(struct guest_cq *cq)
     cq->armed = false;
     cq->events++;
     TRACE(v->config.trace, cq_event, .host = v->config.host, .cqn = cq->cqn);
+    channel_put(cq);
 }
 
 uint64_t cq_completions(const struct guest_cq *cq)

@@ -50,6 +50,9 @@ struct verbs_driver_ops {
     enum rdl_status (*query_port)(struct verbs *v);
     enum rdl_status (*query_pkey)(struct verbs *v, uint32_t index);
 
+    /* A program uses the device: events are wanted from now on, and those that are there. */
+    void (*listen)(struct verbs *v);
+
     /* What the request under way, or the last one, is called on this device: "CREATE_QP". */
     const char *(*request_name)(const struct verbs *v);
 
@@ -107,6 +110,17 @@ uint32_t verbs_number(const struct guest_object *o);
 
 /* @wc was taken out of @cq. */
 void verbs_polled(struct guest_cq *cq, const struct rdl_wc *wc);
+
+/* The device tells of an asynchronous event, enum async_event, about the object with @number; any
+ * value is taken.
+ */
+void verbs_async(struct verbs *v, uint32_t type, uint32_t number);
+
+/* It had to forget others before that one. */
+void verbs_async_missed(struct verbs *v);
+
+/* It says only that @n of them happened. */
+void verbs_async_unnamed(struct verbs *v, uint64_t n);
 
 /* The device raised the event that an armed @cq waits for. */
 void verbs_cq_event(struct guest_cq *cq);

@@ -2,7 +2,8 @@
 /* What the files of the verbs share.
  *
  * request.c the request under way and its answers · object.c names and lives · verbs.c PDs, memory,
- * MRs · cq.c · qp.c · modify.c · post.c what may be posted · work.c post, kick, poll
+ * MRs · cq.c · qp.c · modify.c · post.c what may be posted · work.c post, kick, poll · async.c ·
+ * channel.c
  */
 #ifndef EMU_GUEST_VERBS_INTERNAL_H
 #define EMU_GUEST_VERBS_INTERNAL_H
@@ -46,6 +47,18 @@ enum rdl_status object_destroy(struct guest_object *o);
 
 /* Counts @o as a user of what it is made of, or (!@use) no longer. */
 void object_use_parts(const struct guest_object *o, bool use);
+
+/* Asynchronous events.  A program begins to use the device; the events of @o that nobody took go
+ * with it.
+ */
+void async_listen(struct verbs *v);
+void async_forget(const struct guest_object *o);
+
+/* A completion event of @cq arrives on its channel, if it has one; those of it that nobody took go
+ * with it.
+ */
+void channel_put(struct guest_cq *cq);
+void channel_forget(const struct guest_cq *cq);
 
 /* Completions of @cq so far, polled or not. */
 uint64_t cq_completions(const struct guest_cq *cq);

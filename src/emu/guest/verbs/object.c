@@ -14,10 +14,7 @@
 #include "emu/guest/verbs/internal.h"
 
 static const char *const default_names[VERBS_KINDS] = {
-    [OBJ_PD] = "pd",
-    [OBJ_MR] = "mr",
-    [OBJ_CQ] = "cq",
-    [OBJ_QP] = "qp",
+    [OBJ_PD] = "pd", [OBJ_MR] = "mr", [OBJ_CQ] = "cq", [OBJ_QP] = "qp", [OBJ_CHANNEL] = "channel",
 };
 
 /* Enters @o into the table of its kind, which grows if need be, and gives it its handle.  RDL_OK,
@@ -158,24 +155,88 @@ enum rdl_status object_usable(const struct guest_object *o)
     return o->life == GUEST_LIVE ? RDL_OK : RDL_ERR_BUSY;
 }
 
-static enum rdl_status destroyable(const struct guest_object *o)
+#define PARTS_MAX 3u /* objects that one object is made of */
+
+/* What @o is made of; an entry may be NULL, and two may be the same. */
+static size_t parts_of(const struct guest_object *o, struct guest_object *ret[PARTS_MAX])
 {
-    return o->life == GUEST_LIVE && o->n_users == 0 ? RDL_OK : RDL_ERR_BUSY;
+    const struct guest_qp *qp = (const struct guest_qp *)o;
+    struct guest_channel *ch;
+
+    switch (o->kind) {
+    case OBJ_MR:
+        ret[0] = &((const struct guest_mr *)o)->pd->o;
+        return 1;
+    case OBJ_CQ:
+        ch = ((const struct guest_cq *)o)->channel;
+        ret[0] = ch ? &ch->o : NULL;
+        return 1;
+    case OBJ_QP:
+        ret[0] = &qp->pd->o;
+        ret[1] = &qp->send_cq->o;
+        ret[2] = &qp->recv_cq->o;
+        return 3;
+    default:
+        return 0;
+    }
 }
 
 void object_use_parts(const struct guest_object *o, bool use)
 {
-    const uint32_t one = use ? 1u : UINT32_MAX;
+    struct guest_object *parts[PARTS_MAX];
+    const size_t n = parts_of(o, parts);
 
-    if (o->kind == OBJ_MR)
-        ((const struct guest_mr *)o)->pd->o.n_users += one;
-    if (o->kind == OBJ_QP) {
-        const struct guest_qp *qp = (const struct guest_qp *)o;
-
-        qp->pd->o.n_users += one;
-        qp->send_cq->o.n_users += one;
-        qp->recv_cq->o.n_users += one;
+    for (size_t i = 0; i < n; i++) {
+        if (parts[i])
+            parts[i]->n_users += use ? 1u : UINT32_MAX;
     }
+}
+
+static bool needs(const struct guest_object *o, const struct guest_object *part)
+{
+    struct guest_object *parts[PARTS_MAX];
+    const size_t n = parts_of(o, parts);
+
+    for (size_t i = 0; i < n; i++) {
+        if (parts[i] == part)
+            return true;
+    }
+    return false;
+}
+
+/* Completion events of @o that were taken and not acknowledged. */
+static uint32_t unacked_completions(const struct guest_object *o)
+{
+    return o->kind == OBJ_CQ ? ((const struct guest_cq *)o)->n_unacked_events : 0;
+}
+
+/* Looks through all objects: it is asked only when something was refused. */
+void verbs_users_of(const struct guest_object *o, struct rdl_users *ret)
+{
+    *ret = (struct rdl_users){.async_events = o->n_unacked,
+                              .completion_events = unacked_completions(o)};
+    for (uint32_t kind = 0; kind < VERBS_KINDS && o->n_users > 0; kind++) {
+        const struct slots *table = &o->verbs->objects[kind];
+
+        for (uint32_t i = 0; i < table->len; i++) {
+            const struct guest_object *user = slots_at(table, i);
+
+            if (!user || !needs(user, o))
+                continue;
+            if (ret->n++ == 0) {
+                ret->kind = (uint32_t)user->kind;
+                ret->raw = user->handle;
+            }
+        }
+    }
+}
+
+static enum rdl_status destroyable(const struct guest_object *o)
+{
+    return o->life == GUEST_LIVE && o->n_users == 0 && o->n_unacked == 0 &&
+                   unacked_completions(o) == 0
+               ? RDL_OK
+               : RDL_ERR_BUSY;
 }
 
 enum rdl_status object_sent(struct guest_object *o, enum rdl_status st)

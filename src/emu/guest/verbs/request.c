@@ -36,6 +36,8 @@ void request_begin(struct verbs *v, enum verbs_request_kind kind, struct guest_o
     r->kind = kind;
     r->object = object;
     r->no_route = false;
+    if (kind != VERBS_BOOT)
+        async_listen(v);
 }
 
 enum rdl_status request_sent(struct verbs *v, enum rdl_status st)
@@ -68,6 +70,8 @@ void verbs_up(struct verbs *v)
 
 void verbs_broken(struct verbs *v)
 {
+    if (!v->broken)
+        verbs_async(v, ASE_DEVICE_FATAL, 0);
     v->broken = true;
 }
 
@@ -89,6 +93,8 @@ uint32_t verbs_number(const struct guest_object *o)
         return ((const struct guest_mr *)o)->mrn;
     case OBJ_CQ:
         return ((const struct guest_cq *)o)->cqn;
+    case OBJ_CHANNEL:
+        return ((const struct guest_channel *)o)->number;
     default:
         RDL_ASSERT(o->kind == OBJ_QP);
         return ((const struct guest_qp *)o)->qpn;
@@ -137,6 +143,9 @@ void verbs_destroyed(struct guest_object *o)
 {
     answered(o->verbs, VERBS_DESTROY);
     leave_number(o);
+    async_forget(o);
+    if (o->kind == OBJ_CQ)
+        channel_forget((const struct guest_cq *)o);
     object_use_parts(o, false);
     object_gone(o);
 }

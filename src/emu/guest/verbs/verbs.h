@@ -28,13 +28,13 @@
 #include "emu/mem/space.h"
 #include "emu/trace/trace.h"
 #include "emu/wire/addr.h"
-#include "rdmalab/verbs.h"
+#include "rdmalab/events.h"
 
 struct verbs;
 struct verbs_driver_ops;
 
-#define VERBS_KINDS       (OBJ_QP + 1) /* of objects, by enum object_kind */
-#define VERBS_OBJECTS_MAX 65536u       /* of one kind on one host; devices have lower limits */
+#define VERBS_KINDS       (OBJ_CHANNEL + 1) /* of objects, by enum object_kind, with gaps */
+#define VERBS_OBJECTS_MAX 65536u            /* of one kind on one host; devices have lower limits */
 
 /* A handle: the number of its host, from 1 (16 bits), and a name of base/slots.h (48 bits). */
 #define VERBS_NAME_BITS (2 * SLOTS_INDEX_BITS)
@@ -64,7 +64,8 @@ struct guest_object {
     enum object_kind kind;
     enum guest_life life;
     uint64_t handle;
-    uint32_t n_users; /* objects that need this one */
+    uint32_t n_users;   /* how often objects need this one */
+    uint32_t n_unacked; /* asynchronous events that a program took and did not acknowledge */
     char name[RDL_NAME_BYTES];
 };
 
@@ -80,13 +81,25 @@ struct guest_mr {
     uint64_t addr, bytes;
 };
 
+#define CHANNEL_EVENTS_FIRST 16u /* room of a channel, until it needs more */
+
+/* A completion channel. */
+struct guest_channel {
+    struct guest_object o;
+    uint32_t number;           /* in the order of creation on this host */
+    struct guest_cq **waiting; /* a ring: the CQ of each event that nobody has taken */
+    uint32_t cap, first, len;
+};
+
 struct guest_cq {
     struct guest_object o;
+    struct guest_channel *channel; /* where its events arrive; NULL: they are only counted */
     uint32_t cqn;
     uint32_t cqe;
-    bool armed;      /* the device was asked for an event and none came since */
-    uint64_t polled; /* completions taken out */
-    uint64_t events; /* completion events */
+    bool armed;                /* the device was asked for an event and none came since */
+    uint64_t polled;           /* completions taken out */
+    uint64_t events;           /* completion events */
+    uint32_t n_unacked_events; /* of them, that a program took and did not acknowledge */
 };
 
 struct guest_wq {
@@ -161,6 +174,20 @@ struct verbs_config {
     void *resolve_ctx;
 };
 
+#define VERBS_EVENTS_MAX 64u /* asynchronous events that wait for a program */
+
+/* Asynchronous events that nobody has taken, and what became of others. */
+struct verbs_async {
+    bool listening; /* a program uses the device */
+    struct rdl_async_event ring[VERBS_EVENTS_MAX];
+    uint32_t first, len;
+    uint64_t heard;   /* that the driver told */
+    uint64_t lost;    /* of them, for which there was no room */
+    uint64_t strays;  /* of them, about what is not there */
+    uint64_t missed;  /* how often the device had to forget some */
+    uint64_t unnamed; /* that a device without an event queue has counted */
+};
+
 #define GUEST_NAME_BUCKETS 64u
 
 struct verbs {
@@ -175,6 +202,8 @@ struct verbs {
     struct verbs_port port;
     uint16_t pkey; /* the entry of the P_Key table that was last asked for */
     struct verbs_request request;
+    struct verbs_async async;
+    uint32_t n_channels; /* that were ever created */
 
     struct slots objects[VERBS_KINDS]; /* by enum object_kind; they grow */
     struct guest_object *named[GUEST_NAME_BUCKETS];
@@ -226,8 +255,27 @@ RDL_MUST_CHECK enum rdl_status verbs_dereg_mr(struct guest_mr *mr);
 
 RDL_MUST_CHECK enum rdl_status verbs_create_cq(struct verbs *v, uint32_t cqe, const char *name,
                                                uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_create_cq_on(struct guest_channel *ch, uint32_t cqe,
+                                                  const char *name, uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_destroy_cq(struct guest_cq *cq);
 RDL_MUST_CHECK enum rdl_status verbs_req_notify_cq(struct guest_cq *cq, bool solicited_only);
+
+/* Completion channels.  verbs_get_cq_event() gives how many events it took: one or none. */
+RDL_MUST_CHECK enum rdl_status verbs_create_comp_channel(struct verbs *v, const char *name,
+                                                         uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_destroy_comp_channel(struct guest_channel *ch);
+size_t verbs_get_cq_event(struct guest_channel *ch, uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_ack_cq_events(struct guest_cq *cq, uint32_t n);
+
+RDL_MUST_CHECK enum rdl_status verbs_get_async_event(struct verbs *v, struct rdl_async_event *ret,
+                                                     size_t *ret_n);
+RDL_MUST_CHECK enum rdl_status verbs_ack_async_event(struct guest_object *o);
+
+/* Event @i of those that nobody has taken; NULL: there are fewer. */
+const struct rdl_async_event *verbs_async_waiting(const struct verbs *v, uint32_t i);
+
+/* Who keeps @o from being destroyed. */
+void verbs_users_of(const struct guest_object *o, struct rdl_users *ret);
 
 /* What the handles of a struct rdl_qp_config name; NULL: it is gone. */
 struct verbs_qp_parts {

@@ -7,7 +7,7 @@
 #include "emu/guest/virtio_rdma/internal.h"
 
 /* What this driver can use. */
-#define FEATURES_WANTED (VIRTIO_FEATURES_ALL | VIRTIO_FEATURE(VF_MW))
+#define FEATURES_WANTED (VIRTIO_FEATURES_ALL | RDMA_FEATURES_OWN)
 
 /* The device configuration must hold still while it is read; this often it may not. */
 #define CONFIG_TRIES 8u
@@ -91,12 +91,13 @@ static enum rdl_status boot_ctrl_queue(struct virtio_rdma *d)
 /* All of them before DRIVER_OK, as virtio wants it. */
 static enum rdl_status boot_queues(struct virtio_rdma *d)
 {
+    const uint32_t end = queue_of_events(d->device.max_cq, d->device.max_qp);
     enum rdl_status st = boot_ctrl_queue(d);
 
-    for (uint32_t i = 1; st == RDL_OK && i < d->n_queues; i++)
+    for (uint32_t i = 1; st == RDL_OK && i < end; i++)
         st = queue_boot(d, i, d->boot_size,
                         i <= d->device.max_cq ? cq_vector(d, i) : VIRTIO_NO_VECTOR);
-    return st;
+    return st == RDL_OK ? events_boot(d) : st;
 }
 
 /* Tells the verbs what the device can do.  A WQE and its inline data lie in one page. */
@@ -132,7 +133,7 @@ static enum rdl_status set_up(struct virtio_rdma *d)
         return st;
     if (n_cq < 1 || n_cq > DEVICE_OBJECTS_MAX || n_qp < 1 || n_qp > DEVICE_OBJECTS_MAX)
         return RDL_ERR_BROKEN;
-    n_queues = queue_count(n_cq, n_qp);
+    n_queues = queue_count(n_cq, n_qp) + pci_has(&d->pci, VF_EVENTQ);
     if (reg_read(&d->pci, REG_NUM_QUEUES, 2) < n_queues)
         return RDL_ERR_BROKEN;
 

@@ -2,7 +2,7 @@
 /* What the files of the virtio-rdma driver share.
  *
  * boot.c · queues.c virtqueues · ctrl.c control queue · requests.c PDs, MRs, CQs · qp.c · work.c
- * post, kick, poll · irq.c interrupts
+ * post, kick, poll · events.c asynchronous events · irq.c interrupts
  */
 #ifndef EMU_GUEST_VIRTIO_RDMA_INTERNAL_H
 #define EMU_GUEST_VIRTIO_RDMA_INTERNAL_H
@@ -65,6 +65,18 @@ void ctrl_poll(struct virtio_rdma *d);
 enum rdl_status boot_go_on(struct virtio_rdma *d);
 enum rdl_status boot_query_port(struct verbs *v);
 void boot_answer_port(struct virtio_rdma *d, const uint8_t *data);
+
+/* events.c: the event queue with its buffers, if the device has one; RDL_OK, or why not. */
+enum rdl_status events_boot(struct virtio_rdma *d);
+
+/* Tells the verbs what the device has told. */
+void events_poll(struct virtio_rdma *d);
+
+/* The configuration changed: of a device without an event queue that may mean events. */
+void events_count(struct virtio_rdma *d);
+
+/* A program uses the device from now on. */
+void events_listen(struct verbs *v);
 
 /* requests.c: answers; @data is the response after its status byte. */
 void answer_pd(struct virtio_rdma *d, const uint8_t *data);

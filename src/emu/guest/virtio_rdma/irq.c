@@ -2,11 +2,12 @@
 /* Interrupts.  [virtio 1.2, 4.1.5.3 and 4.1.5.4] */
 #include "emu/guest/virtio_rdma/internal.h"
 
-/* The configuration changed: of interest is only whether the device gave up. */
+/* The configuration changed: has the device given up, or counted events? */
 static void config_interrupt(struct virtio_rdma *d)
 {
     if (reg_read(&d->pci, REG_DEVICE_STATUS, 1) & VS_DEVICE_NEEDS_RESET)
         verbs_broken(d->verbs);
+    events_count(d);
 }
 
 /* A completion event, if @cq waits for one.  Vectors are shared, so it may be another's interrupt,
@@ -44,6 +45,7 @@ void virtio_rdma_interrupt(struct virtio_rdma *d, uint32_t vector)
         config_interrupt(d);
     if (vector == ctrl_vector(d)) {
         ctrl_poll(d);
+        events_poll(d);
         if (!d->verbs->up)
             (void)boot_go_on(d); /* verbs_answer() tells how it went */
     }

@@ -97,6 +97,7 @@ void answer_qp_destroyed(struct virtio_rdma *d, const uint8_t *data)
     struct virtio_rdma_qp *q = answered_qp(d);
 
     (void)data;
+    events_poll(d); /* what is there about it belongs to it, not to the next that has its number */
     queue_detach(d, q->qp.sq.queue, VIRTIO_NO_VECTOR);
     queue_detach(d, q->qp.rq.queue, VIRTIO_NO_VECTOR);
     give_mem(d, q);

@@ -158,6 +158,7 @@ void answer_cq_destroyed(struct virtio_rdma *d, const uint8_t *data)
     const uint32_t cqn = c->cq.cqn;
 
     (void)data;
+    events_poll(d); /* what is there about it belongs to it, not to the next that has its number */
     queue_detach(d, cqn, cq_vector(d, cqn));
     queue_mem_give(d, &c->mem);
     verbs_destroyed(&c->cq.o);
@@ -232,6 +233,7 @@ const struct verbs_driver_ops virtio_rdma_ops = {
             [OBJ_MR] = sizeof(struct guest_mr),
             [OBJ_CQ] = sizeof(struct virtio_rdma_cq),
             [OBJ_QP] = sizeof(struct virtio_rdma_qp),
+            [OBJ_CHANNEL] = sizeof(struct guest_channel),
         },
     .create_pd = create_pd,
     .reg_mr = reg_mr,
@@ -243,6 +245,7 @@ const struct verbs_driver_ops virtio_rdma_ops = {
     .query_qp = request_query_qp,
     .query_port = boot_query_port,
     .query_pkey = query_pkey,
+    .listen = events_listen,
     .request_name = request_name,
     .post_send = work_post_send,
     .post_recv = work_post_recv,

@@ -16,8 +16,12 @@
 #define GUEST_CTRL_QUEUE_SIZE 64u
 #define GUEST_QUEUE_SIZE      256u
 
-/* MSI-X vectors.  Completion queues share the ones from GUEST_VECTOR_CQ on; with fewer than three
- * vectors they share the last one.  Send and receive queues have none.
+/* Entries of the event queue. */
+#define GUEST_EVENT_QUEUE_SIZE 16u
+
+/* MSI-X vectors.  The event queue shares the control queue's.  Completion queues share the ones
+ * from GUEST_VECTOR_CQ on; with fewer than three vectors they share the last one.  Send and receive
+ * queues have none.
  */
 #define GUEST_VECTOR_CONFIG 0u
 #define GUEST_VECTOR_CTRL   1u
@@ -53,6 +57,13 @@ struct virtio_rdma_ctrl {
     uint64_t pages_gpa, pages_bytes; /* page list for REG_USER_MR, used again and grown */
 };
 
+/* Asynchronous events. */
+struct virtio_rdma_events {
+    uint64_t buffers_gpa; /* buffer i belongs to descriptor i of the event queue */
+    bool heard;           /* a program uses the device: it shall interrupt */
+    uint64_t counted;     /* without an event queue: how many events the device counts */
+};
+
 struct virtio_rdma {
     struct verbs *verbs;
     struct arena *arena;
@@ -63,6 +74,7 @@ struct virtio_rdma {
     uint32_t boot_size;                /* of the rings of CQs and QPs while unused */
     struct guest_queue *queues;
     struct virtio_rdma_ctrl ctrl;
+    struct virtio_rdma_events events;
     uint64_t irqs; /* interrupts taken */
 };
 

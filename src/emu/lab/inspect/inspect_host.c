@@ -129,10 +129,8 @@ static struct inode pkey_list(const struct inode *n)
 }
 
 static const enum child_id child_of_object[VERBS_KINDS] = {
-    [OBJ_PD] = CHILD_host_pd,
-    [OBJ_MR] = CHILD_host_mr,
-    [OBJ_CQ] = CHILD_host_cq,
-    [OBJ_QP] = CHILD_host_qp,
+    [OBJ_PD] = CHILD_host_pd, [OBJ_MR] = CHILD_host_mr,           [OBJ_CQ] = CHILD_host_cq,
+    [OBJ_QP] = CHILD_host_qp, [OBJ_CHANNEL] = CHILD_host_channel,
 };
 
 static void visit_object(const struct inode *n, struct visit *v, const struct guest_object *o)
@@ -206,6 +204,7 @@ static void visit_host(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_host_counters, counters);
     inspect_child(v, CHILD_host_ctrl, queue_node(n, FN_RDMA, 0));
     inspect_child(v, CHILD_host_pkey, pkey_list(n));
+    inspect_child(v, CHILD_host_async, *n);
     visit_objects(n, v);
 }
 
@@ -257,6 +256,9 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_ip] = visit_ip,
     [NODE_neighbour] = visit_neighbour,
     [NODE_counters] = visit_counters,
+    [NODE_async] = visit_async,
+    [NODE_async_event] = visit_async_event,
+    [NODE_channel] = visit_channel,
     [NODE_pd] = visit_pd,
     [NODE_mr] = visit_mr,
     [NODE_cq] = visit_cq,

@@ -89,6 +89,11 @@ void visit_qp(const struct inode *n, struct visit *v);
 void visit_wc(const struct inode *n, struct visit *v);
 void visit_counters(const struct inode *n, struct visit *v);
 
+/* inspect_async.c */
+void visit_async(const struct inode *n, struct visit *v);
+void visit_async_event(const struct inode *n, struct visit *v);
+void visit_channel(const struct inode *n, struct visit *v);
+
 /* inspect_queue.c */
 void visit_queue(const struct inode *n, struct visit *v);
 void visit_driver_side(const struct inode *n, struct visit *v);

@@ -68,6 +68,9 @@ void visit_cq(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_cq_cqe, g->cqe);
     inspect_leaf(v, LEAF_cq_polled, g->polled);
     inspect_leaf(v, LEAF_cq_events, g->events);
+    inspect_text(v, LEAF_cq_channel, g->channel ? g->channel->o.name : "");
+    inspect_leaf(v, LEAF_cq_unacked, g->n_unacked_events);
+    inspect_leaf(v, LEAF_cq_async_unacked, g->o.n_unacked);
     if (!cq)
         return; /* the device has not answered yet */
     inspect_leaf(v, LEAF_cq_count, cq->n_completed);
@@ -137,6 +140,7 @@ void visit_qp(const struct inode *n, struct visit *v)
     inspect_word(v, LEAF_qp_type, (uint32_t)g->type);
     inspect_word(v, LEAF_qp_state, qp ? (uint32_t)qp->state : g->attr.state);
     inspect_word(v, LEAF_qp_known_state, g->attr.state);
+    inspect_leaf(v, LEAF_qp_async_unacked, g->o.n_unacked);
     inspect_text(v, LEAF_qp_pd, g->pd->o.name);
     inspect_text(v, LEAF_qp_send_cq, g->send_cq->o.name);
     inspect_text(v, LEAF_qp_recv_cq, g->recv_cq->o.name);

@@ -278,7 +278,7 @@ static void refusals_say_what_is_needed(void **state)
         {"show h1.mr[0:8]", "nothing is called", "read h1.mr[0:8]"},
         {"show xyzzy", "there is no \"xyzzy\"", "help show"},
         {"alloc_pd h1 as pd", "already has", ""},
-        {"dealloc_pd h1.pd", "still in use", "destroy"},
+        {"dealloc_pd h1.pd", "in use by h1.mr and 1 more", "destroy"},
         {"clear f1", "no fault", "show faults"},
         {"drop from=h7", "no host", "h1"},
         {"host h9 profile=rxi", "no profile is called \"rxi\"", "rxe"},

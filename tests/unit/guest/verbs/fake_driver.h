@@ -123,6 +123,11 @@ static inline enum rdl_status fake_destroy(struct guest_object *o)
     return fake_request(o->verbs);
 }
 
+static inline void fake_listen(struct verbs *v)
+{
+    (void)v;
+}
+
 static inline enum rdl_status fake_arm_cq(struct guest_cq *cq, bool solicited_only)
 {
     (void)solicited_only;
@@ -214,6 +219,7 @@ static const struct verbs_driver_ops fake_ops = {
             [OBJ_MR] = sizeof(struct guest_mr),
             [OBJ_CQ] = sizeof(struct guest_cq),
             [OBJ_QP] = sizeof(struct guest_qp),
+            [OBJ_CHANNEL] = sizeof(struct guest_channel),
         },
     .create_pd = fake_create_pd,
     .reg_mr = fake_reg_mr,
@@ -223,6 +229,7 @@ static const struct verbs_driver_ops fake_ops = {
     .arm_cq = fake_arm_cq,
     .modify_qp = fake_modify_qp,
     .query_qp = fake_query_qp,
+    .listen = fake_listen,
     .query_port = fake_request,
     .query_pkey = fake_query_pkey,
     .request_name = fake_request_name,

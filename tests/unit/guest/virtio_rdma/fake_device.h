@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "emu/facts/device.h"
 #include "emu/guest/virtio_rdma/virtio_rdma.h"
 #include "emu/virtio/pci.h"
 #include "guest/program.h"
@@ -182,7 +183,8 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
     const struct virtio_config dev = {
         .host = FAKE_HOST,
         .features_off = features_off,
-        .num_queues = 1 + 3 * max,
+        .features_own = RDMA_FEATURES_OWN & ~features_off,
+        .num_queues = 1 + 3 * max + !(features_off & VIRTIO_FEATURE(VF_EVENTQ)),
         .queue_size = FAKE_QUEUE,
         .n_vectors = FAKE_VECTORS,
         .config_bytes = sizeof(struct raw_config),

@@ -8,7 +8,7 @@ static void a_device_that_answers_at_once_is_up_after_boot(void **state)
     const struct virtio_rdma *d = &f->rdma;
 
     assert_int_equal(f->dev.status, VS_ACKNOWLEDGE | VS_DRIVER | VS_FEATURES_OK | VS_DRIVER_OK);
-    assert_int_equal(d->pci.features, VIRTIO_FEATURES_ALL);
+    assert_int_equal(d->pci.features, VIRTIO_FEATURES_ALL | RDMA_FEATURES_OWN);
     assert_int_equal(d->device.max_qp, FAKE_MAX);
     assert_int_equal(d->device.max_ah, 77); /* a misaligned field */
     assert_int_equal(d->device.local_ca_ack_delay, 15);
@@ -80,7 +80,7 @@ static void the_largest_device_boots(void **state)
     trace_sink_remove(&f->sinks, &f->sink);
     assert_int_equal(fake_boot(f), RDL_OK);
     assert_true(f->verbs.up);
-    assert_int_equal(f->rdma.n_queues, 49153);
+    assert_int_equal(f->rdma.n_queues, 49154);
     assert_true(f->trace.row < EV_ROW_MAX);
     assert_non_null(new_cq(&f->verbs, 1000)); /* longer than the ring of boot */
     fake_free(f);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd/verb.h"
+
+#include <string.h>
+
+#include "cli/cmd/limit.h"
+#include "cli/session/advance.h"
+#include "emu/base/text.h"
+#include "emu/facts/leaf.h"
+#include "rdmalab/events.h"
+#include "rdmalab/inspect.h"
+
+bool verb_home(struct session *s, const struct step *st, struct home *ret)
+{
+    const struct scope in = session_scope(s);
+    const char *name = step_has(st, "host") ? step_text(st, "host") : in.host;
+
+    resolve_host_name(name, ret->name);
+    return resolve_host(&in, st, "host", &ret->host, &s->diag);
+}
+
+bool verb_object(struct session *s, const struct step *st, const char *param, enum object_kind kind,
+                 uint64_t *ret_raw, struct home *ret_home)
+{
+    const struct scope in = session_scope(s);
+
+    if (!resolve_object(&in, st, param, kind, ret_raw, &s->diag))
+        return false;
+    return resolve_home(s->lab, kind, *ret_raw, ret_home) ||
+           session_fail(s, st->at, "%s is not there any more", step_text(st, param));
+}
+
+void verb_own_name(struct session *s, enum object_kind kind, uint64_t raw, char *ret)
+{
+    char path[RDL_VALUE_BYTES];
+    const char *dot;
+    struct text t = text_on(ret, RDL_VALUE_BYTES);
+
+    rdl_path_of(s->lab, kind, raw, path);
+    dot = strchr(path, '.');
+    text_add(&t, dot ? dot + 1 : path);
+}
+
+bool verb_sent(struct session *s, const struct step *st, const struct home *home,
+               enum rdl_status status)
+{
+    if (status == RDL_ERR_EXISTS && st->as.text) {
+        session_fail(s, st->as.at, "%s already has a \"%s\"", home->name, st->as.text);
+        return diag_remedy(&s->diag, "choose another name");
+    }
+    if (status == RDL_ERR_RESERVED && st->as.text) {
+        session_fail(s, st->as.at, "every host has a \"%s\" of its own: %s", st->as.text,
+                     leaf_reserved(NODE_host, st->as.text));
+        return diag_remedy(&s->diag, "choose another name");
+    }
+    if (status == RDL_ERR_LIMIT)
+        return limit_fail_verb(s, st, home->name);
+    return status == RDL_OK || session_fail_status(s, st->at, st->cmd->name, status);
+}
+
+bool verb_finish(struct session *s, const struct step *st, const struct home *home,
+                 enum rdl_status status)
+{
+    uint32_t rsp;
+
+    if (!verb_sent(s, st, home, status))
+        return false;
+    if (advance_wait(s, home->host, st->at).end == ADVANCE_DONE)
+        return true;
+    return rdl_answer(s->lab, home->host, &rsp) == RDL_ERR_DEVICE && rsp == RSP_NO_RESOURCES
+               ? limit_name_full(s, st, home->name)
+               : false;
+}
+
+/* Names who uses the object at @path. */
+static bool in_use(struct session *s, struct span at, const char *path,
+                   const struct rdl_users *users)
+{
+    char user[RDL_VALUE_BYTES], more[32];
+    struct text t = text_on(more, sizeof(more));
+
+    rdl_path_of(s->lab, users->kind, users->raw, user);
+    if (users->n > 1)
+        text_addf(&t, " and %u more", users->n - 1);
+    session_fail(s, at, "%s is in use by %s%s", path, user, more);
+    return diag_remedy(&s->diag, "destroy what uses it first; \"show %s\" tells more", path);
+}
+
+bool verb_destroyed(struct session *s, const struct step *st, const char *param,
+                    enum object_kind kind, uint64_t raw, enum rdl_status status)
+{
+    const struct span at = step_span(st, param, 0);
+    char path[RDL_VALUE_BYTES];
+    struct rdl_users users = {0};
+    struct home home;
+
+    if (status == RDL_ERR_BUSY && rdl_users_of(s->lab, kind, raw, &users) == RDL_OK) {
+        rdl_path_of(s->lab, kind, raw, path);
+        if (users.n > 0)
+            return in_use(s, at, path, &users);
+        if (users.completion_events > 0) {
+            session_fail(s, at, "completion events of %s that are not acknowledged: %u", path,
+                         users.completion_events);
+            return diag_remedy(&s->diag, "ack_cq_events %s count=%u", path,
+                               users.completion_events);
+        }
+        if (users.async_events > 0) {
+            session_fail(s, at, "asynchronous events of %s that are not acknowledged: %u", path,
+                         users.async_events);
+            return diag_remedy(&s->diag, "ack_async_event %s count=%u", path, users.async_events);
+        }
+    }
+    return resolve_home(s->lab, kind, raw, &home) && verb_finish(s, st, &home, status);
+}

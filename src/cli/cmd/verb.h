@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What commands that make and destroy objects of a device have in common. */
+#ifndef CLI_CMD_VERB_H
+#define CLI_CMD_VERB_H
+
+#include "cli/session/resolve.h"
+#include "cli/session/session.h"
+
+/* The host that the operand `host` of @st names. */
+bool verb_home(struct session *s, const struct step *st, struct home *ret);
+
+/* The object that parameter @param names, and its host. */
+bool verb_object(struct session *s, const struct step *st, const char *param, enum object_kind kind,
+                 uint64_t *ret_raw, struct home *ret_home);
+
+/* The object's name without its host; @ret has RDL_VALUE_BYTES. */
+void verb_own_name(struct session *s, enum object_kind kind, uint64_t raw, char *ret);
+
+/* Fails unless @status, of a call that makes something on @home under the name that @st gives, is
+ * RDL_OK.
+ */
+bool verb_sent(struct session *s, const struct step *st, const struct home *home,
+               enum rdl_status status);
+
+/* Waits for a control request on @home that had status @status when it was put into the ring. */
+bool verb_finish(struct session *s, const struct step *st, const struct home *home,
+                 enum rdl_status status);
+
+/* The same for the destruction of an object, which parameter @param names: who is in the way of it
+ * is named.
+ */
+bool verb_destroyed(struct session *s, const struct step *st, const char *param,
+                    enum object_kind kind, uint64_t raw, enum rdl_status status);
+
+#endif

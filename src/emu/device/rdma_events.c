@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Asynchronous events: from the transport, the completion queues and the port to the driver.
+ *
+ * With the feature EVENTQ the driver keeps a queue filled with empty buffers, and each event uses
+ * one up.  Events for which there is no buffer wait, a bounded number of them; more are lost, and
+ * the next one that is told says so.  Without the feature the driver learns only that something has
+ * happened: a counter in the first reserved field of the configuration, and its interrupt.
+ * [decision 0009]
+ */
+#include "emu/base/assert.h"
+#include "emu/device/internal.h"
+#include "emu/facts/async.h"
+#include "emu/facts/rfc.h"
+
+static uint32_t event_queue(const struct rdma *d)
+{
+    return queue_of_events(d->config.max_cq, d->config.max_qp);
+}
+
+/* One event into the buffer in d->chain.  A buffer that is too small goes back empty. */
+static bool put_event(struct rdma *d, const struct rdma_event *event)
+{
+    const struct rfc_async_event said = {
+        .type = event->type | (d->events.untold ? ASYNC_EVENTS_MISSED : 0),
+        .number = event->number,
+    };
+    const bool fits = d->chain.writable_bytes >= sizeof(struct raw_async_event);
+    struct raw_async_event raw;
+
+    rfc_async_event_put(&raw, &said);
+    if (fits)
+        vq_chain_write(d->ram, &d->chain, 0, &raw, sizeof(raw));
+    rdma_push(d, event_queue(d), d->chain.head, fits ? sizeof(raw) : 0);
+    return fits;
+}
+
+void rdma_events_flush(struct rdma *d)
+{
+    struct rdma_events *e = &d->events;
+    const uint32_t queue = event_queue(d);
+
+    if (!virtio_has(&d->pci, VF_EVENTQ))
+        return;
+    while (e->len > 0 && rdma_pop(d, queue) == FETCH_OK) {
+        if (!put_event(d, &e->ring[e->first]))
+            continue;
+        e->first = (e->first + 1) % RDMA_EVENTS_MAX;
+        e->len--;
+        e->untold = false;
+    }
+    if (vq_wants_interrupt(&d->pci.queues[queue], d->ram))
+        virtio_raise(&d->pci, queue);
+}
+
+/* Tells a driver without EVENTQ that there was one more event. */
+static void count_in_config(struct rdma *d)
+{
+    struct raw_config *config = (struct raw_config *)(void *)d->pci.device_config;
+
+    st_le64(config->reserved, d->events.raised);
+    virtio_config_changed(&d->pci);
+}
+
+static ev_id trace_event(const struct rdma *d, enum async_event type, uint32_t number, bool lost)
+{
+    ev_id id;
+
+    TRACE_ID(d->trace, id, async_event, .host = d->config.host, .event = (uint32_t)type,
+             .object = (uint32_t)async_object((uint32_t)type), .number = number, .lost = lost);
+    return id;
+}
+
+void rdma_event(void *ctx, enum async_event type, enum object_kind kind, uint32_t number)
+{
+    struct rdma *d = ctx;
+    struct rdma_events *e = &d->events;
+    const bool queued = virtio_has(&d->pci, VF_EVENTQ);
+    const bool lost = queued && e->len == RDMA_EVENTS_MAX;
+    ev_id before;
+
+    RDL_ASSERT(async_object((uint32_t)type) == kind);
+    if (!virtio_running(&d->pci))
+        return; /* there is no driver to tell */
+    before = trace_because(d->trace, trace_event(d, type, number, lost));
+    e->raised++;
+    if (!queued) {
+        count_in_config(d);
+    } else if (lost) {
+        e->lost++;
+        e->untold = true;
+    } else {
+        e->ring[(e->first + e->len++) % RDMA_EVENTS_MAX] = (struct rdma_event){type, number};
+        rdma_events_flush(d);
+    }
+    trace_because(d->trace, before);
+}
+
+void rdma_event_fatal(const struct rdma *d)
+{
+    (void)trace_event(d, ASE_DEVICE_FATAL, 0, false);
+}
+
+void rdma_events_forget(struct rdma *d, enum object_kind kind, uint32_t number)
+{
+    struct rdma_events *e = &d->events;
+    const uint32_t n = e->len;
+
+    e->len = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rdma_event event = e->ring[(e->first + i) % RDMA_EVENTS_MAX];
+
+        if (async_object((uint32_t)event.type) != kind || event.number != number)
+            e->ring[(e->first + e->len++) % RDMA_EVENTS_MAX] = event;
+    }
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* Asynchronous events as programs get them.  [libibverbs, ibv_get_async_event(3)]
+ *
+ * What the driver hears waits here until a program takes it, a bounded number; what comes after
+ * that is lost and counted.  An event that was taken keeps its object from being destroyed until it
+ * is acknowledged; one that was not goes with the object.
+ */
+#include "emu/facts/async.h"
+#include "emu/base/assert.h"
+#include "emu/guest/verbs/internal.h"
+
+static struct rdl_async_event *waiting(struct verbs_async *a, uint32_t i)
+{
+    return &a->ring[(a->first + i) % VERBS_EVENTS_MAX];
+}
+
+/* The object that an event with @number is about; NULL: there is none with this number. */
+static const struct guest_object *object_of(const struct verbs *v, enum object_kind kind,
+                                            uint32_t number)
+{
+    if (kind == OBJ_QP)
+        return number <= v->limits.max_qp && v->qp_of[number] ? &v->qp_of[number]->o : NULL;
+    if (kind == OBJ_CQ)
+        return number <= v->limits.max_cq && v->cq_of[number] ? &v->cq_of[number]->o : NULL;
+    return NULL;
+}
+
+void verbs_async(struct verbs *v, uint32_t type, uint32_t number)
+{
+    struct verbs_async *a = &v->async;
+    const enum object_kind kind = async_object(type);
+    const struct guest_object *o = object_of(v, kind, number);
+
+    a->heard++;
+    if (type >= ASYNC_EVENTS || (kind != OBJ_NONE && !o)) {
+        a->strays++;
+        return;
+    }
+    if (a->len == VERBS_EVENTS_MAX) {
+        a->lost++;
+        return;
+    }
+    *waiting(a, a->len++) =
+        (struct rdl_async_event){type, (uint32_t)kind, o ? o->handle : 0, number};
+}
+
+void verbs_async_missed(struct verbs *v)
+{
+    v->async.missed++;
+}
+
+void verbs_async_unnamed(struct verbs *v, uint64_t n)
+{
+    v->async.unnamed += n;
+}
+
+void async_listen(struct verbs *v)
+{
+    if (v->async.listening)
+        return;
+    v->async.listening = true;
+    v->ops->listen(v);
+}
+
+void async_forget(const struct guest_object *o)
+{
+    struct verbs_async *a = &o->verbs->async;
+    const uint32_t n = a->len;
+
+    a->len = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rdl_async_event e = *waiting(a, i);
+
+        if (e.raw != o->handle || e.object != (uint32_t)o->kind)
+            *waiting(a, a->len++) = e;
+    }
+}
+
+const struct rdl_async_event *verbs_async_waiting(const struct verbs *v, uint32_t i)
+{
+    return i < v->async.len ? &v->async.ring[(v->async.first + i) % VERBS_EVENTS_MAX] : NULL;
+}
+
+enum rdl_status verbs_get_async_event(struct verbs *v, struct rdl_async_event *ret, size_t *ret_n)
+{
+    struct verbs_async *a = &v->async;
+    struct guest_object *o;
+
+    if (!v->up)
+        return RDL_ERR_STATE;
+    async_listen(v);
+    *ret_n = 0;
+    if (a->len == 0)
+        return RDL_OK;
+    *ret = *waiting(a, 0);
+    *ret_n = 1;
+    a->first = (a->first + 1) % VERBS_EVENTS_MAX;
+    a->len--;
+    if (ret->object == OBJ_NONE)
+        return RDL_OK;
+    o = verbs_get(v, (enum object_kind)ret->object, ret->raw);
+    RDL_ASSERT(o); /* the events of an object go with it */
+    o->n_unacked++;
+    return RDL_OK;
+}
+
+enum rdl_status verbs_ack_async_event(struct guest_object *o)
+{
+    if (o->n_unacked == 0)
+        return RDL_ERR_STATE;
+    o->n_unacked--;
+    return RDL_OK;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Asynchronous events, from the device into the buffers of the event queue. */
+#include "machine.h"
+
+#include <string.h>
+
+#define EVENT_BYTES ((uint32_t)sizeof(struct raw_async_event))
+
+/* Brings the RDMA function up with its control queue and, with EVENTQ, its event queue. */
+static struct ring start(struct machine *m, uint64_t features)
+{
+    struct ring events = {.queue = queue_of_events(MACHINE_MAX_CQ, MACHINE_MAX_QP)};
+    struct ring *const queues[] = {&m->ctrl, &events};
+
+    m->ctrl.queue = QUEUE_CTRL;
+    machine_start(m, &m->rdma.pci, features, queues, features & VIRTIO_FEATURE(VF_EVENTQ) ? 2 : 1);
+    return events;
+}
+
+/* Gives the device a buffer of @bytes, which has @at to itself. */
+static void post(struct machine *m, struct ring *r, uint32_t i, uint32_t bytes)
+{
+    const struct seg seg = {BUFFER_AT + 64 * i, bytes};
+
+    (void)ring_post(m, r, &seg, 0, 1);
+}
+
+static struct rfc_async_event told(const struct machine *m, uint32_t i)
+{
+    struct raw_async_event raw;
+    struct rfc_async_event event;
+
+    machine_peek(m, BUFFER_AT + 64 * i, &raw, sizeof(raw));
+    rfc_async_event_get(&event, &raw);
+    return event;
+}
+
+static void raise(struct machine *m, enum async_event type, enum object_kind kind, uint32_t number)
+{
+    m->rdma.xport.ops->event(m->rdma.xport.ctx, type, kind, number);
+}
+
+static void an_event_uses_up_a_buffer_and_interrupts(void **state)
+{
+    struct machine *m = *state;
+    struct ring r = start(m, VIRTIO_FEATURE(VF_EVENTQ));
+    uint32_t head, len;
+
+    post(m, &r, 0, EVENT_BYTES);
+    rdma_link_up(&m->rdma);
+    machine_run(m);
+    assert_true(ring_used(m, &r, &head, &len));
+    assert_int_equal(len, EVENT_BYTES);
+    assert_int_equal(told(m, 0).type, ASE_PORT_ACTIVE);
+    assert_int_equal(told(m, 0).number, 1);
+    assert_int_equal(m->n_irq, 1);
+    assert_int_equal(m->irq.queue, r.queue);
+    assert_int_equal(m->events[EV_async_event], 1);
+}
+
+static void events_wait_for_buffers_in_their_order(void **state)
+{
+    struct machine *m = *state;
+    struct ring r = start(m, VIRTIO_FEATURE(VF_EVENTQ) | VIRTIO_FEATURE(VF_EVENT_IDX));
+    uint32_t head, len;
+
+    raise(m, ASE_CQ_ERR, OBJ_CQ, 2);
+    raise(m, ASE_COMM_EST, OBJ_QP, 4);
+    machine_run(m);
+    assert_false(ring_used(m, &r, &head, &len));
+    for (uint32_t i = 0; i < 2; i++) {
+        post(m, &r, i, EVENT_BYTES);
+        ring_kick(&r);
+        machine_run(m);
+        assert_true(ring_used(m, &r, &head, &len));
+    }
+    assert_int_equal(told(m, 0).type, ASE_CQ_ERR);
+    assert_int_equal(told(m, 0).number, 2);
+    assert_int_equal(told(m, 1).type, ASE_COMM_EST);
+    assert_int_equal(told(m, 1).number, 4);
+}
+
+static void too_many_are_lost_and_the_next_says_so(void **state)
+{
+    struct machine *m = *state;
+    struct ring r = start(m, VIRTIO_FEATURE(VF_EVENTQ));
+
+    for (uint32_t i = 0; i < RDMA_EVENTS_MAX; i++)
+        raise(m, ASE_COMM_EST, OBJ_QP, 2);
+    assert_int_equal(m->last[EV_async_event].u.async_event.lost, 0);
+    raise(m, ASE_SQ_DRAINED, OBJ_QP, 2);
+    assert_int_equal(m->last[EV_async_event].u.async_event.lost, 1);
+    assert_int_equal(m->rdma.events.lost, 1);
+    assert_int_equal(m->rdma.events.raised, RDMA_EVENTS_MAX + 1);
+    post(m, &r, 0, EVENT_BYTES);
+    post(m, &r, 1, EVENT_BYTES);
+    ring_kick(&r);
+    machine_run(m);
+    assert_int_equal(told(m, 0).type, ASE_COMM_EST | ASYNC_EVENTS_MISSED);
+    assert_int_equal(told(m, 1).type, ASE_COMM_EST);
+}
+
+static void a_buffer_that_is_too_small_comes_back_empty(void **state)
+{
+    struct machine *m = *state;
+    struct ring r = start(m, VIRTIO_FEATURE(VF_EVENTQ));
+    uint32_t head, len;
+
+    post(m, &r, 0, EVENT_BYTES - 1);
+    post(m, &r, 1, EVENT_BYTES);
+    rdma_link_up(&m->rdma);
+    assert_true(ring_used(m, &r, &head, &len));
+    assert_int_equal(len, 0);
+    assert_true(ring_used(m, &r, &head, &len));
+    assert_int_equal(len, EVENT_BYTES);
+    assert_int_equal(told(m, 1).type, ASE_PORT_ACTIVE);
+}
+
+static void without_the_queue_the_configuration_counts(void **state)
+{
+    struct machine *m = *state;
+    const uint32_t at = BAR_DEVICE + (uint32_t)offsetof(struct raw_config, reserved);
+    uint64_t generation;
+
+    (void)start(m, 0);
+    generation = machine_in(&m->rdma.pci, REG_CONFIG_GENERATION, 1);
+    raise(m, ASE_CQ_ERR, OBJ_CQ, 1);
+    raise(m, ASE_CQ_ERR, OBJ_CQ, 2);
+    machine_run(m);
+    assert_int_equal(virtio_read(&m->rdma.pci, at, 8), 2);
+    assert_int_equal(machine_in(&m->rdma.pci, REG_CONFIG_GENERATION, 1), generation + 2);
+    assert_int_equal(m->n_irq, 2);
+    assert_int_equal(m->irq.queue, VIRTIO_IRQ_CONFIG);
+    machine_out(&m->rdma.pci, REG_DEVICE_STATUS, 1, 0);
+    assert_int_equal(virtio_read(&m->rdma.pci, at, 8), 0);
+}
+
+static void nobody_is_told_without_a_driver(void **state)
+{
+    struct machine *m = *state;
+
+    raise(m, ASE_CQ_ERR, OBJ_CQ, 1);
+    assert_int_equal(m->rdma.events.raised, 0);
+    assert_int_equal(m->events[EV_async_event], 0);
+}
+
+/* The next object with this number would get what belongs to the one before it. */
+static void what_waits_goes_with_its_object(void **state)
+{
+    struct machine *m = *state;
+
+    (void)start(m, VIRTIO_FEATURE(VF_EVENTQ) | VIRTIO_FEATURE(VF_RING_RESET));
+    assert_int_equal(ASK(m, CMD_CREATE_CQ, create_cq, .cqe = 8), RSP_OK);
+    raise(m, ASE_CQ_ERR, OBJ_CQ, 1);
+    raise(m, ASE_QP_FATAL, OBJ_QP, 1);
+    raise(m, ASE_CQ_ERR, OBJ_CQ, 2);
+    assert_int_equal(m->rdma.events.len, 3);
+    assert_int_equal(ASK(m, CMD_DESTROY_CQ, cq_handle, .cqn = 1), RSP_OK);
+    assert_int_equal(m->rdma.events.len, 2);
+    assert_int_equal(m->rdma.events.ring[m->rdma.events.first].type, ASE_QP_FATAL);
+    machine_out(&m->rdma.pci, REG_DEVICE_STATUS, 1, 0);
+    assert_int_equal(m->rdma.events.len, 0);
+}
+
+static void a_broken_event_queue_is_the_end(void **state)
+{
+    struct machine *m = *state;
+    struct ring r = start(m, VIRTIO_FEATURE(VF_EVENTQ));
+
+    ring_offer(m, &r, RING_SIZE); /* no such descriptor */
+    rdma_link_up(&m->rdma);
+    assert_true(rdma_broken(&m->rdma));
+    assert_int_equal(m->last[EV_async_event].u.async_event.event, ASE_DEVICE_FATAL);
+    raise(m, ASE_CQ_ERR, OBJ_CQ, 1);
+    assert_int_equal(m->events[EV_async_event], 2);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, machine_power_on, machine_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(an_event_uses_up_a_buffer_and_interrupts),
+        T(events_wait_for_buffers_in_their_order),
+        T(too_many_are_lost_and_the_next_says_so),
+        T(a_buffer_that_is_too_small_comes_back_empty),
+        T(without_the_queue_the_configuration_counts),
+        T(nobody_is_told_without_a_driver),
+        T(what_waits_goes_with_its_object),
+        T(a_broken_event_queue_is_the_end),
+    };
+
+    return cmocka_run_group_tests_name("events", tests, NULL, NULL);
+}
