@@ -211,7 +211,8 @@ RDL_MUST_CHECK enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns,
 /* Lets the lab go on until the control request of @host is answered.
  *
  * Return: RDL_OK
- *	   RDL_ERR_NO_ROUTE no neighbour answered for the address vector of a modify
+ *	   RDL_ERR_NO_ROUTE no neighbour answered for the address vector of a modify, or for an
+ *	                    address handle
  *	   RDL_ERR_DEVICE   the device refused; *@reterr_rsp is the response (enum ctrl_rsp)
  *	   RDL_ERR_TIMEOUT  a limit was reached, RDL_ERR_IDLE nothing is scheduled any more
  *	   RDL_ERR_BROKEN   the device needs a reset

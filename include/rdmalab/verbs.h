@@ -79,6 +79,16 @@ RDL_MUST_CHECK enum rdl_status rdl_create_qp(struct rdl_lab *lab,
                                              rdl_qp *ret);
 RDL_MUST_CHECK enum rdl_status rdl_destroy_qp(struct rdl_lab *lab, rdl_qp qp);
 
+/* How a station is reached: an address vector. */
+struct rdl_ah_attr {
+    uint8_t dgid[16];
+    uint8_t dmac[6]; /* all zero: the guest finds the neighbour's out */
+    uint8_t sgid_index, hop_limit, traffic_class, sl;
+    uint32_t flow_label; /* 20 bits */
+    uint8_t static_rate; /* of an address handle; frames are not paced by it */
+    uint8_t port;        /* of an address handle, from 1; a queue pair has one of its own */
+};
+
 /* Attributes of a queue pair; which are valid is said by a mask of enum qp_attr_bit. */
 struct rdl_qp_attr {
     uint32_t state, cur_state; /* enum qp_state */
@@ -89,12 +99,7 @@ struct rdl_qp_attr {
     uint32_t dest_qpn, rq_psn, sq_psn;
     uint32_t max_rd_atomic, max_dest_rd_atomic;
     uint32_t min_rnr_timer, timeout, retry_cnt, rnr_retry;
-    struct {
-        uint8_t dgid[16];
-        uint8_t dmac[6]; /* all zero: the guest finds the neighbour's out */
-        uint8_t sgid_index, hop_limit, traffic_class, sl;
-        uint32_t flow_label;
-    } ah;
+    struct rdl_ah_attr ah;
 };
 
 /* Why a modify was refused before it reached the device. */
@@ -118,6 +123,22 @@ struct rdl_modify_error {
 RDL_MUST_CHECK enum rdl_status rdl_modify_qp(struct rdl_lab *lab, rdl_qp qp,
                                              const struct rdl_qp_attr *attr, uint32_t mask,
                                              bool unchecked, struct rdl_modify_error *reterr);
+
+/* An address handle for datagrams.  It is the driver's own, and no request of the device: once the
+ * MAC is known, which the guest asks the network for as it does for rdl_modify_qp(), it is there.
+ * The MAC of a multicast group follows from its address.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_INVAL     a value is out of range
+ *	   RDL_ERR_NO_ROUTE  the neighbour is not known and nobody can be asked: no link is up
+ *	   RDL_ERR_STALE, RDL_ERR_BUSY
+ */
+RDL_MUST_CHECK enum rdl_status rdl_create_ah(struct rdl_lab *lab, rdl_pd pd,
+                                             const struct rdl_ah_attr *attr, const char *name,
+                                             rdl_ah *ret);
+RDL_MUST_CHECK enum rdl_status rdl_destroy_ah(struct rdl_lab *lab, rdl_ah ah);
+RDL_MUST_CHECK enum rdl_status rdl_ah_info(const struct rdl_lab *lab, rdl_ah ah,
+                                           struct rdl_ah_attr *ret);
 
 /* Asks the device; the answer is in rdl_qp_info() after rdl_wait(). */
 RDL_MUST_CHECK enum rdl_status rdl_query_qp(struct rdl_lab *lab, rdl_qp qp);

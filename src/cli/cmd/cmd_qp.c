@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "cli/cmd/address.h"
 #include "cli/cmd/dispatch.h"
 #include "cli/lang/line.h"
 #include "cli/session/advance.h"
@@ -10,7 +11,6 @@
 #include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
-#include "emu/wire/addr.h"
 #include "rdmalab/inspect.h"
 
 #define LINE_BYTES 256u
@@ -43,25 +43,11 @@ static const struct {
 #undef ROW
 };
 
-/* The address vector: to a host's GID, or to an IP address whose MAC the guest looks up. */
 static bool read_ah(struct session *s, const struct step *st, struct rdl_qp_attr *attr)
 {
-    const struct scope in = session_scope(s);
-    const char *text = step_text(st, "ah");
-    const uint32_t index = (uint32_t)step_number(st, "gid_index");
-    rdl_host host;
-
-    attr->ah.sgid_index = (uint8_t)index;
+    attr->ah.sgid_index = (uint8_t)step_number(st, "gid_index");
     attr->ah.hop_limit = 64;
-    if (addr_parse(text, attr->ah.dgid))
-        return true;
-    if (rdl_find_host(s->lab, text, &host) != RDL_OK) {
-        resolve_unknown(&in, step_span(st, "ah", 0), text, "no host", &s->diag);
-        return diag_remedy(&s->diag, "ah= is the name of a host, or an IP address");
-    }
-    if (rdl_host_address(s->lab, host, index, attr->ah.dgid, attr->ah.dmac) != RDL_OK)
-        return session_fail(s, step_span(st, "ah", 0), "%s has no GID %u", text, index);
-    return true;
+    return address_read(s, st, "ah", &attr->ah);
 }
 
 static bool read_attributes(struct session *s, const struct step *st, struct rdl_qp_attr *attr,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Verbs that make and destroy: protection domains, memory regions, completion queues, queue pairs.
+/* Verbs that make and destroy: protection domains, memory regions, completion queues, queue pairs,
+ * address handles.
  */
 #include <string.h>
 
+#include "cli/cmd/address.h"
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/verb.h"
 #include "cli/session/resolve.h"
@@ -10,6 +12,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
+#include "emu/wire/addr.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
 
@@ -299,4 +302,51 @@ bool run_query_pkey(struct session *s, const struct step *st)
     if (rdl_pkey(s->lab, home.host, &pkey) == RDL_OK)
         session_made(s, home.name, "pkey[%u] 0x%04x", index, pkey);
     return true;
+}
+
+bool run_create_ah(struct session *s, const struct step *st)
+{
+    struct rdl_ah_attr attr = {
+        .sgid_index = (uint8_t)step_number(st, "sgid_index"),
+        .hop_limit = (uint8_t)step_number(st, "hop_limit"),
+        .traffic_class = (uint8_t)step_number(st, "traffic_class"),
+        .sl = (uint8_t)step_number(st, "sl"),
+        .flow_label = (uint32_t)step_number(st, "flow_label"),
+        .static_rate = (uint8_t)step_number(st, "static_rate"),
+        .port = (uint8_t)step_number(st, "port"),
+    };
+    char name[RDL_VALUE_BYTES], dgid[ADDR_TEXT_MAX], mac[MAC_TEXT_MAX];
+    struct text m = text_on(mac, sizeof(mac));
+    enum rdl_status status;
+    struct home home;
+    rdl_pd pd;
+    rdl_ah ah;
+
+    if (!verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home) || !address_read(s, st, "dgid", &attr))
+        return false;
+    status = rdl_create_ah(s->lab, pd, &attr, st->as.text, &ah);
+    if (status == RDL_ERR_INVAL) {
+        session_fail(s, st->at, "no address handle can be like that");
+        return diag_remedy(&s->diag, "dgid= and the GID of sgid_index= are both IPv4 or both IPv6; "
+                                     "sl= is at most 7, flow_label= has 20 bits, port= is 1");
+    }
+    if (!verb_finish(s, st, &home, status) || rdl_ah_info(s->lab, ah, &attr) != RDL_OK)
+        return false;
+    verb_own_name(s, OBJ_AH, ah.raw, name);
+    mac_add(&m, attr.dmac);
+    session_made(s, home.name, "%s (%s at %s)", name, addr_text(attr.dgid, dgid), mac);
+    return true;
+}
+
+/* The device knows nothing of it: it is gone at once. */
+bool run_destroy_ah(struct session *s, const struct step *st)
+{
+    enum rdl_status status;
+    struct home home;
+    rdl_ah ah;
+
+    if (!verb_object(s, st, "ah", OBJ_AH, &ah.raw, &home))
+        return false;
+    status = rdl_destroy_ah(s->lab, ah);
+    return status == RDL_OK || verb_destroyed(s, st, "ah", OBJ_AH, ah.raw, status);
 }

@@ -87,6 +87,12 @@ static const struct object_column mr_columns[] = {
 static const struct object_column pd_columns[] = {{"pd", LEAF_none, LEFT},
                                                   {"pdn", LEAF_pd_pdn, RIGHT}};
 
+static const struct object_column ah_columns[] = {
+    {"ah", LEAF_none, LEFT},    {"dgid", LEAF_ah_dgid, LEFT},
+    {"mac", LEAF_ah_mac, LEFT}, {"sgid-index", LEAF_ah_sgid_index, RIGHT},
+    {"pd", LEAF_ah_pd, LEFT},
+};
+
 static const struct object_table {
     enum node_kind kind;
     const struct object_column *columns;
@@ -100,6 +106,7 @@ static const struct object_table {
     {NODE_mr, mr_columns, ARRAY_LEN(mr_columns)},
     {NODE_cq, cq_columns, ARRAY_LEN(cq_columns)},
     {NODE_qp, qp_columns, ARRAY_LEN(qp_columns)},
+    {NODE_ah, ah_columns, ARRAY_LEN(ah_columns)},
 };
 
 /* Calls @each for every node of @kind that is a child of @path, or of a host that is. */

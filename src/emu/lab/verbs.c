@@ -27,6 +27,11 @@ static struct guest_qp *qp_of(const struct rdl_lab *lab, rdl_qp h)
     return (struct guest_qp *)world_object(lab->world, OBJ_QP, h.raw);
 }
 
+static struct guest_ah *ah_of(const struct rdl_lab *lab, rdl_ah h)
+{
+    return (struct guest_ah *)world_object(lab->world, OBJ_AH, h.raw);
+}
+
 enum rdl_status rdl_alloc_pd(struct rdl_lab *lab, rdl_host host, const char *name, rdl_pd *ret)
 {
     struct host *h = world_host(lab->world, host.raw);
@@ -144,6 +149,31 @@ enum rdl_status rdl_modify_qp(struct rdl_lab *lab, rdl_qp qp, const struct rdl_q
     struct guest_qp *q = qp_of(lab, qp);
 
     ACT(lab, q, verbs_modify_qp(q, attr, mask, unchecked, reterr));
+}
+
+enum rdl_status rdl_create_ah(struct rdl_lab *lab, rdl_pd pd, const struct rdl_ah_attr *attr,
+                              const char *name, rdl_ah *ret)
+{
+    struct guest_pd *p = pd_of(lab, pd);
+
+    ACT(lab, p, verbs_create_ah(p, attr, name, &ret->raw));
+}
+
+enum rdl_status rdl_destroy_ah(struct rdl_lab *lab, rdl_ah ah)
+{
+    struct guest_ah *a = ah_of(lab, ah);
+
+    ACT(lab, a, verbs_destroy_ah(a));
+}
+
+enum rdl_status rdl_ah_info(const struct rdl_lab *lab, rdl_ah ah, struct rdl_ah_attr *ret)
+{
+    const struct guest_ah *a = ah_of(lab, ah);
+
+    if (!a)
+        return RDL_ERR_STALE;
+    *ret = a->attr;
+    return RDL_OK;
 }
 
 enum rdl_status rdl_query_qp(struct rdl_lab *lab, rdl_qp qp)

@@ -96,10 +96,11 @@ static void tell_control(const struct host *h, const struct out *out)
     char buf[SENTENCE_BYTES], addr[ADDR_TEXT_MAX];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (v->request.resolving)
+    if (verbs_waits_for(v))
         text_addf(&t, "%s: %s waits for the MAC of %s", h->name,
-                  enum_name(&enum_ctrl_cmd, CMD_MODIFY_QP),
-                  addr_text(v->request.attr.ah.dgid, addr));
+                  v->request.kind == VERBS_MODIFY_QP ? enum_name(&enum_ctrl_cmd, CMD_MODIFY_QP)
+                                                     : "create_ah",
+                  addr_text(verbs_waits_for(v), addr));
     else
         text_addf(&t, "%s: the driver waits for the answer to %s", h->name,
                   v->ops->request_name(v));

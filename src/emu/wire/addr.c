@@ -24,6 +24,17 @@ void gid_from_ipv4(uint8_t gid[GID_BYTES], const uint8_t ip[4])
     memcpy(gid + GID_IPV4_AT, ip, 4);
 }
 
+void mac_from_multicast(uint8_t mac[MAC_BYTES], const uint8_t gid[GID_BYTES])
+{
+    RDL_ASSERT(gid_is_group(gid));
+    mac[0] = mac[1] = 0x33;
+    memcpy(mac + 2, gid + GID_IPV4_AT, 4);
+    if (gid_is_ipv4(gid)) {
+        memcpy(mac, (const uint8_t[]){0x01, 0x00, 0x5e}, 3);
+        mac[3] &= 0x7fu;
+    }
+}
+
 void eui64_from_mac(uint8_t id[EUI64_BYTES], const uint8_t mac[MAC_BYTES])
 {
     memcpy(id, mac, 3);

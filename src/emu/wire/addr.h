@@ -25,11 +25,16 @@
 /* Is @gid ::ffff:a.b.c.d? */
 bool gid_is_ipv4(const uint8_t gid[GID_BYTES]);
 
-/* Is @gid the address of a group: in 224.0.0.0/4, or in ff00::/8? */
+/* Is @gid the address of a multicast group: in 224.0.0.0/4, or in ff00::/8? */
 bool gid_is_group(const uint8_t gid[GID_BYTES]);
 
 /* The GID of the IPv4 address @ip. */
 void gid_from_ipv4(uint8_t gid[GID_BYTES], const uint8_t ip[4]);
+
+/* The MAC to which frames for the multicast group @gid go: 01:00:5e and the last 23 bits of an IPv4
+ * address, 33:33 and the last 32 bits of an IPv6 address.  [RFC 1112, 6.4; RFC 2464, 7]
+ */
+void mac_from_multicast(uint8_t mac[MAC_BYTES], const uint8_t gid[GID_BYTES]);
 
 /* The identifier of the interface with @mac: ff:fe in the middle, one bit turned.  [RFC 4291, A] */
 void eui64_from_mac(uint8_t id[EUI64_BYTES], const uint8_t mac[MAC_BYTES]);

@@ -38,10 +38,13 @@ static void make(struct rig *r)
         .count = 1,
     };
     const struct rdl_limits none = {0};
+    const struct rdl_ah_attr group = {.dgid = {0xff, 0x02, [15] = 1}, .sgid_index = 1, .port = 1};
     rdl_fault ignored;
+    rdl_ah ah;
 
     assert_int_equal(rig_init(r, &c), RDL_OK);
     assert_int_equal(rdl_fault_add(r->lab, &fault, &ignored), RDL_OK);
+    assert_int_equal(rdl_create_ah(r->lab, r->side[0].pd, &group, "ah", &ah), RDL_OK);
     assert_int_equal(rig_recv(r, 1, 7, 0, 1024), RDL_OK);
     assert_int_equal(rig_send(r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     assert_int_equal(rdl_run(r->lab, RDL_NEVER, none), RDL_OK);

@@ -146,9 +146,42 @@ static void an_interface_identifier_is_made_of_the_mac(void **state)
     assert_memory_equal(id, want, sizeof(id));
 }
 
+static void a_multicast_group_says_its_own_mac(void **state)
+{
+    static const struct {
+        const char *addr, *mac; /* NULL: no group */
+    } rows[] = {
+        {"224.0.0.1", "01:00:5e:00:00:01"},
+        {"239.255.255.255", "01:00:5e:7f:ff:ff"},
+        {"239.129.2.3", "01:00:5e:01:02:03"}, /* 23 bits: the same MAC as 239.1.2.3 */
+        {"223.255.255.255", NULL},
+        {"240.0.0.0", NULL},
+        {"ff02::1", "33:33:00:00:00:01"},
+        {"ff0e::1:ff12:3456", "33:33:ff:12:34:56"},
+        {"fe80::1", NULL},
+        {"::", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        uint8_t gid[GID_BYTES], mac[MAC_BYTES];
+        char buf[MAC_TEXT_MAX];
+        struct text t = text_on(buf, sizeof(buf));
+
+        assert_true(addr_parse(rows[i].addr, gid));
+        assert_int_equal(gid_is_group(gid), rows[i].mac != NULL);
+        if (!rows[i].mac)
+            continue;
+        mac_from_multicast(mac, gid);
+        mac_add(&t, mac);
+        assert_string_equal(buf, rows[i].mac);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_multicast_group_says_its_own_mac),
         cmocka_unit_test(address_text_is_read_back_and_written_canonically),
         cmocka_unit_test(what_is_no_address_is_refused_and_leaves_the_result_alone),
         cmocka_unit_test(an_ipv4_address_is_a_mapped_gid),

@@ -2,8 +2,8 @@
 /* What the files of the verbs share.
  *
  * request.c the request under way and its answers · object.c names and lives · verbs.c PDs, memory,
- * MRs · cq.c · qp.c · modify.c · post.c what may be posted · work.c post, kick, poll · async.c ·
- * channel.c
+ * MRs · cq.c · qp.c · modify.c · ah.c address vectors and handles · post.c what may be posted ·
+ * work.c post, kick, poll · async.c · channel.c
  */
 #ifndef EMU_GUEST_VERBS_INTERNAL_H
 #define EMU_GUEST_VERBS_INTERNAL_H
@@ -71,6 +71,17 @@ void qp_forget_completions(struct guest_qp *qp);
  */
 struct objection post_decide_send(const struct guest_qp *qp, const struct rdl_send_wr *wr);
 struct objection post_decide_recv(const struct guest_qp *qp, const struct rdl_recv_wr *wr);
+
+/* Does the address vector name a GID of this host, and an address of the same kind? */
+bool ah_is_sound(const struct verbs *v, const struct rdl_ah_attr *ah);
+
+/* Finds the MAC of the address vector, if it has none: RDL_OK; RDL_ERR_BUSY when the link was asked
+ * for it, and verbs_resolved() follows; RDL_ERR_NO_ROUTE.
+ */
+enum rdl_status ah_resolve(const struct verbs *v, struct rdl_ah_attr *ah);
+
+/* Sends the modify that is under way. */
+enum rdl_status modify_send(struct guest_qp *qp);
 
 /* What a modify that was done leaves the driver believing. */
 void modify_apply(struct guest_qp *qp);

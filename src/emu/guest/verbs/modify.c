@@ -1,27 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* MODIFY_QP: what a good driver refuses itself, and names; the neighbour's MAC; what the driver
- * then believes.
- */
-#include <string.h>
-
+/* MODIFY_QP: what a good driver refuses itself, and names; what it then believes. */
 #include "emu/base/assert.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/guest/verbs/internal.h"
 
-#define SL_MAX 7u /* RoCE: the three bits of the VLAN priority */
-
-/* The address vector names a GID of this host, and the address of a single station of the same
- * kind: only connected queue pairs have one.
- */
-static bool ah_is_sound(const struct verbs *v, const struct rdl_qp_attr *a)
+/* The address vector of a connected queue pair is sound, and names a single station. */
+static bool av_is_sound(const struct verbs *v, const struct rdl_ah_attr *ah)
 {
-    static const uint8_t none[GID_BYTES];
-
-    return a->ah.sgid_index < GUEST_GIDS && a->ah.sl <= SL_MAX &&
-           a->ah.flow_label <= FLOW_LABEL_MAX && memcmp(a->ah.dgid, none, GID_BYTES) != 0 &&
-           !gid_is_group(a->ah.dgid) &&
-           gid_is_ipv4(a->ah.dgid) == gid_is_ipv4(v->config.gid[a->ah.sgid_index]);
+    return ah_is_sound(v, ah) && !gid_is_group(ah->dgid);
 }
 
 /* The attributes of @mask whose value is out of range, a set of enum qp_attr_bit. */
@@ -47,7 +34,7 @@ static uint32_t bad_values(const struct verbs *v, const struct rdl_qp_attr *a, u
         {QPA_MIN_RNR_TIMER, a->min_rnr_timer, 0, TIMER_CODE_MAX},
         {QPA_DEST_QPN, a->dest_qpn, 1, QPN_MAX},
     };
-    uint32_t bad = (mask & QPA_AV) && !ah_is_sound(v, a) ? QPA_AV : 0;
+    uint32_t bad = (mask & QPA_AV) && !av_is_sound(v, &a->ah) ? QPA_AV : 0;
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if ((mask & rows[i].bit) && (rows[i].value < rows[i].min || rows[i].value > rows[i].max))
@@ -77,46 +64,11 @@ static enum rdl_status check_modify(const struct guest_qp *qp, const struct rdl_
     return st;
 }
 
-/* Finds the MAC of the address vector, if the caller gave none: RDL_OK; RDL_ERR_BUSY when the link
- * was asked for it, RDL_ERR_NO_ROUTE.
- */
-static enum rdl_status resolve(struct verbs *v, struct rdl_qp_attr *a)
-{
-    static const uint8_t none[MAC_BYTES];
-    const uint8_t *mac;
-    enum rdl_status st;
-
-    if (memcmp(a->ah.dmac, none, MAC_BYTES) != 0)
-        return RDL_OK;
-    st = v->config.resolve(v->config.resolve_ctx, a->ah.dgid, &mac);
-    if (st == RDL_OK)
-        memcpy(a->ah.dmac, mac, MAC_BYTES);
-    return st;
-}
-
-/* Sends the request that is under way. */
-static enum rdl_status send_modify(struct guest_qp *qp)
+enum rdl_status modify_send(struct guest_qp *qp)
 {
     struct verbs *v = qp->o.verbs;
 
     return request_sent(v, v->ops->modify_qp(qp, &v->request.attr, v->request.mask));
-}
-
-void verbs_resolved(struct verbs *v, const uint8_t gid[GID_BYTES], const uint8_t *mac)
-{
-    struct verbs_request *r = &v->request;
-
-    if (!r->resolving || memcmp(r->attr.ah.dgid, gid, GID_BYTES) != 0)
-        return;
-    r->resolving = false;
-    if (!mac) {
-        r->busy = false;
-        r->no_route = true;
-        return;
-    }
-    memcpy(r->attr.ah.dmac, mac, MAC_BYTES);
-    if (send_modify((struct guest_qp *)r->object) != RDL_OK)
-        v->broken = true; /* the queue for requests was sound and empty */
 }
 
 enum rdl_status verbs_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr, uint32_t mask,
@@ -133,14 +85,14 @@ enum rdl_status verbs_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *a
     if (st != RDL_OK)
         return st;
     if (mask & QPA_AV)
-        st = resolve(v, &a);
+        st = ah_resolve(v, &a.ah);
     if (st == RDL_ERR_NO_ROUTE && !unchecked)
         return st;
     request_begin(v, VERBS_MODIFY_QP, &qp->o);
     v->request.attr = a;
     v->request.mask = mask;
     v->request.resolving = st == RDL_ERR_BUSY && !unchecked;
-    return v->request.resolving ? RDL_OK : send_modify(qp); /* a careless driver needs no MAC */
+    return v->request.resolving ? RDL_OK : modify_send(qp); /* a careless driver needs no MAC */
 }
 
 /* Copies what @mask says from @from to @to. */

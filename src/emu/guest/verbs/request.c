@@ -93,6 +93,8 @@ uint32_t verbs_number(const struct guest_object *o)
         return ((const struct guest_mr *)o)->mrn;
     case OBJ_CQ:
         return ((const struct guest_cq *)o)->cqn;
+    case OBJ_AH:
+        return slots_index(verbs_name_of(o->handle)) + 1;
     case OBJ_CHANNEL:
         return ((const struct guest_channel *)o)->number;
     default:
@@ -116,6 +118,8 @@ static void enter_number(struct guest_object *o, uint32_t number)
         ((struct guest_cq *)o)->cqn = number;
         o->verbs->cq_of[number] = (struct guest_cq *)o;
         break;
+    case OBJ_AH:
+        break; /* its place in the table is its number */
     default:
         ((struct guest_qp *)o)->qpn = number;
         o->verbs->qp_of[number] = (struct guest_qp *)o;

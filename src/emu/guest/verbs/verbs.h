@@ -121,6 +121,13 @@ struct guest_qp {
     struct guest_wq sq, rq;
 };
 
+/* How datagrams reach a station.  It is the driver's own: no device has an object for it. */
+struct guest_ah {
+    struct guest_object o;
+    struct guest_pd *pd;
+    struct rdl_ah_attr attr; /* with the MAC, once it lives */
+};
+
 /* What the device can do, as far as verbs judge by it (ibv_device_attr). */
 struct verbs_limits {
     uint64_t max_mr_bytes;
@@ -156,7 +163,7 @@ struct verbs_request {
     struct guest_object *object; /* NULL: about the port */
     struct rdl_qp_attr attr;     /* of a modify */
     uint32_t mask;
-    bool resolving;  /* it waits for the MAC of its address vector and was not sent yet */
+    bool resolving;  /* it waits for a MAC, see verbs_waits_for(), and was not sent yet */
     bool no_route;   /* the last one waited in vain */
     bool refused;    /* the last one that was answered was refused, */
     uint32_t reason; /* for this reason: the driver's word for it */
@@ -216,12 +223,15 @@ void verbs_init(struct verbs *v, struct arena *a, const struct verbs_config *con
                 const struct verbs_driver_ops *ops, void *driver);
 
 /* What became of the last request: RDL_ERR_BUSY while it is under way, RDL_OK, RDL_ERR_DEVICE with
- * the device's reason in *@reterr_reason, RDL_ERR_NO_ROUTE (a modify whose neighbour did not
- * answer), or RDL_ERR_BROKEN.
+ * the device's reason in *@reterr_reason, RDL_ERR_NO_ROUTE (a modify or an address handle whose
+ * neighbour did not answer), or RDL_ERR_BROKEN.
  */
 RDL_MUST_CHECK enum rdl_status verbs_answer(const struct verbs *v, uint32_t *reterr_reason);
 
-/* The neighbour @gid that a modify waits for has answered, or (@mac is NULL) has not. */
+/* The neighbour whose MAC the request under way waits for; NULL: it does not. */
+const uint8_t *verbs_waits_for(const struct verbs *v);
+
+/* The neighbour @gid has answered, or (@mac is NULL) has not: what waits for it goes on. */
 void verbs_resolved(struct verbs *v, const uint8_t gid[GID_BYTES], const uint8_t *mac);
 
 /* The object of @kind that has @handle; NULL when it is gone, or another host's. */
@@ -294,6 +304,11 @@ RDL_MUST_CHECK enum rdl_status verbs_modify_qp(struct guest_qp *qp, const struct
 RDL_MUST_CHECK enum rdl_status verbs_query_qp(struct guest_qp *qp);
 RDL_MUST_CHECK enum rdl_status verbs_query_port(struct verbs *v);
 RDL_MUST_CHECK enum rdl_status verbs_query_pkey(struct verbs *v, uint32_t index);
+
+/* RDL_ERR_INVAL, RDL_ERR_NO_ROUTE.  @attr->dmac all zero: the neighbour is asked for it. */
+RDL_MUST_CHECK enum rdl_status verbs_create_ah(struct guest_pd *pd, const struct rdl_ah_attr *attr,
+                                               const char *name, uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_destroy_ah(struct guest_ah *ah);
 
 void verbs_mr_info(const struct guest_mr *mr, struct rdl_mr_info *ret);
 void verbs_qp_info(const struct guest_qp *qp, struct rdl_qp_info *ret);

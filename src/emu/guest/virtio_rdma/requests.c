@@ -233,6 +233,7 @@ const struct verbs_driver_ops virtio_rdma_ops = {
             [OBJ_MR] = sizeof(struct guest_mr),
             [OBJ_CQ] = sizeof(struct virtio_rdma_cq),
             [OBJ_QP] = sizeof(struct virtio_rdma_qp),
+            [OBJ_AH] = sizeof(struct guest_ah),
             [OBJ_CHANNEL] = sizeof(struct guest_channel),
         },
     .create_pd = create_pd,

@@ -129,8 +129,8 @@ static struct inode pkey_list(const struct inode *n)
 }
 
 static const enum child_id child_of_object[VERBS_KINDS] = {
-    [OBJ_PD] = CHILD_host_pd, [OBJ_MR] = CHILD_host_mr,           [OBJ_CQ] = CHILD_host_cq,
-    [OBJ_QP] = CHILD_host_qp, [OBJ_CHANNEL] = CHILD_host_channel,
+    [OBJ_PD] = CHILD_host_pd, [OBJ_MR] = CHILD_host_mr, [OBJ_CQ] = CHILD_host_cq,
+    [OBJ_QP] = CHILD_host_qp, [OBJ_AH] = CHILD_host_ah, [OBJ_CHANNEL] = CHILD_host_channel,
 };
 
 static void visit_object(const struct inode *n, struct visit *v, const struct guest_object *o)
@@ -264,6 +264,7 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_cq] = visit_cq,
     [NODE_wc] = visit_wc,
     [NODE_qp] = visit_qp,
+    [NODE_ah] = visit_ah,
     [NODE_queue] = visit_queue,
     [NODE_driver_side] = visit_driver_side,
     [NODE_device_side] = visit_device_side,

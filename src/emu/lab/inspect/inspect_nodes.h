@@ -86,6 +86,7 @@ void visit_pd(const struct inode *n, struct visit *v);
 void visit_mr(const struct inode *n, struct visit *v);
 void visit_cq(const struct inode *n, struct visit *v);
 void visit_qp(const struct inode *n, struct visit *v);
+void visit_ah(const struct inode *n, struct visit *v);
 void visit_wc(const struct inode *n, struct visit *v);
 void visit_counters(const struct inode *n, struct visit *v);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Inspect tree: protection domains, memory regions, completion queues, queue pairs.
+/* Inspect tree: protection domains, memory regions, completion queues, queue pairs, address
+ * handles.
  *
  * What the device knows of an object and what the driver knows are both there; where they can
  * differ, the driver's has a name of its own (known_state).
@@ -154,4 +155,24 @@ void visit_qp(const struct inode *n, struct visit *v)
     visit_connection(n, v, rc_of_const(qp));
     inspect_child(v, CHILD_qp_sq, queue_node(n, FN_RDMA, g->sq.queue));
     inspect_child(v, CHILD_qp_rq, queue_node(n, FN_RDMA, g->rq.queue));
+}
+
+void visit_ah(const struct inode *n, struct visit *v)
+{
+    const struct guest_ah *ah = n->object;
+    const struct rdl_ah_attr *a = &ah->attr;
+    char dgid[ADDR_TEXT_MAX], mac[MAC_TEXT_MAX];
+    struct text m = text_on(mac, sizeof(mac));
+
+    mac_add(&m, a->dmac);
+    inspect_text(v, LEAF_ah_dgid, addr_text(a->dgid, dgid));
+    inspect_text(v, LEAF_ah_mac, ah->o.life == GUEST_PENDING ? "" : mac);
+    inspect_leaf(v, LEAF_ah_sgid_index, a->sgid_index);
+    inspect_leaf(v, LEAF_ah_hop_limit, a->hop_limit);
+    inspect_leaf(v, LEAF_ah_traffic_class, a->traffic_class);
+    inspect_leaf(v, LEAF_ah_sl, a->sl);
+    inspect_leaf(v, LEAF_ah_flow_label, a->flow_label);
+    inspect_leaf(v, LEAF_ah_static_rate, a->static_rate);
+    inspect_leaf(v, LEAF_ah_port, a->port);
+    inspect_text(v, LEAF_ah_pd, ah->pd->o.name);
 }

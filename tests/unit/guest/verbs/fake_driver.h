@@ -219,6 +219,7 @@ static const struct verbs_driver_ops fake_ops = {
             [OBJ_MR] = sizeof(struct guest_mr),
             [OBJ_CQ] = sizeof(struct guest_cq),
             [OBJ_QP] = sizeof(struct guest_qp),
+            [OBJ_AH] = sizeof(struct guest_ah),
             [OBJ_CHANNEL] = sizeof(struct guest_channel),
         },
     .create_pd = fake_create_pd,

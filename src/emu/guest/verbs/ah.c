@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Address vectors, and address handles: what is refused, and the MAC that the guest finds out.
+ *
+ * An address handle is made of nothing but an address vector.  It has no counterpart in the device,
+ * as the vector goes with every datagram; so creating one is over as soon as the MAC is known.
+ */
+#include <string.h>
+
+#include "emu/guest/verbs/internal.h"
+
+#define SL_MAX 7u /* RoCE: the three bits of the VLAN priority */
+
+bool ah_is_sound(const struct verbs *v, const struct rdl_ah_attr *ah)
+{
+    static const uint8_t none[GID_BYTES];
+
+    return ah->sgid_index < GUEST_GIDS && ah->sl <= SL_MAX && ah->flow_label <= FLOW_LABEL_MAX &&
+           memcmp(ah->dgid, none, GID_BYTES) != 0 &&
+           gid_is_ipv4(ah->dgid) == gid_is_ipv4(v->config.gid[ah->sgid_index]);
+}
+
+enum rdl_status ah_resolve(const struct verbs *v, struct rdl_ah_attr *ah)
+{
+    static const uint8_t none[MAC_BYTES];
+    const uint8_t *mac;
+    enum rdl_status st;
+
+    if (memcmp(ah->dmac, none, MAC_BYTES) != 0)
+        return RDL_OK;
+    if (gid_is_group(ah->dgid)) {
+        mac_from_multicast(ah->dmac, ah->dgid);
+        return RDL_OK;
+    }
+    st = v->config.resolve(v->config.resolve_ctx, ah->dgid, &mac);
+    if (st == RDL_OK)
+        memcpy(ah->dmac, mac, MAC_BYTES);
+    return st;
+}
+
+const uint8_t *verbs_waits_for(const struct verbs *v)
+{
+    const struct verbs_request *r = &v->request;
+
+    if (!r->resolving)
+        return NULL;
+    return r->kind == VERBS_MODIFY_QP ? r->attr.ah.dgid
+                                      : ((const struct guest_ah *)r->object)->attr.dgid;
+}
+
+/* Numbered by their place in the table: no device has a number for them. */
+static void live(struct guest_ah *ah)
+{
+    verbs_created(&ah->o, slots_index(verbs_name_of(ah->o.handle)) + 1);
+}
+
+/* Nobody answered: the request is over, and what it would have made was never there. */
+static void give_up(struct verbs_request *r)
+{
+    r->busy = false;
+    r->no_route = true;
+    if (r->kind == VERBS_CREATE) {
+        object_use_parts(r->object, false);
+        object_drop(r->object);
+    }
+}
+
+void verbs_resolved(struct verbs *v, const uint8_t gid[GID_BYTES], const uint8_t *mac)
+{
+    struct verbs_request *r = &v->request;
+    const uint8_t *waits_for = verbs_waits_for(v);
+
+    if (!waits_for || memcmp(waits_for, gid, GID_BYTES) != 0)
+        return;
+    r->resolving = false;
+    if (!mac) {
+        give_up(r);
+        return;
+    }
+    if (r->kind == VERBS_CREATE) {
+        struct guest_ah *ah = (struct guest_ah *)r->object;
+
+        memcpy(ah->attr.dmac, mac, MAC_BYTES);
+        live(ah);
+        return;
+    }
+    memcpy(r->attr.ah.dmac, mac, MAC_BYTES);
+    if (modify_send((struct guest_qp *)r->object) != RDL_OK)
+        v->broken = true; /* the queue for requests was sound and empty */
+}
+
+enum rdl_status verbs_create_ah(struct guest_pd *pd, const struct rdl_ah_attr *attr,
+                                const char *name, uint64_t *ret)
+{
+    struct verbs *v = pd->o.verbs;
+    struct rdl_ah_attr a = *attr;
+    enum rdl_status st = request_ready(v), found;
+    struct guest_object *o;
+    struct guest_ah *ah;
+
+    if (st == RDL_OK)
+        st = object_usable(&pd->o);
+    if (st == RDL_OK && (!ah_is_sound(v, &a) || a.port < 1 || a.port > v->limits.n_ports))
+        st = RDL_ERR_INVAL;
+    if (st != RDL_OK)
+        return st;
+    found = ah_resolve(v, &a);
+    if (found == RDL_ERR_NO_ROUTE)
+        return found;
+    st = object_new(v, OBJ_AH, name, &o);
+    if (st != RDL_OK)
+        return st;
+    ah = (struct guest_ah *)o;
+    ah->pd = pd;
+    ah->attr = a;
+    object_use_parts(o, true);
+    *ret = o->handle;
+    request_begin(v, VERBS_CREATE, o);
+    v->request.resolving = found == RDL_ERR_BUSY;
+    if (!v->request.resolving)
+        live(ah);
+    return RDL_OK;
+}
+
+enum rdl_status verbs_destroy_ah(struct guest_ah *ah)
+{
+    struct verbs *v = ah->o.verbs;
+    enum rdl_status st = request_ready(v);
+
+    if (st == RDL_OK)
+        st = object_usable(&ah->o);
+    if (st != RDL_OK)
+        return st;
+    request_begin(v, VERBS_DESTROY, &ah->o);
+    verbs_destroyed(&ah->o);
+    return RDL_OK;
+}
