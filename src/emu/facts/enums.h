@@ -200,7 +200,8 @@
     X(DROP, QUEUE_FULL, 33, "a bounded queue before it is full")                                   \
     X(DROP, GHOST_REPLY, 34, "an answer to what nobody has asked")                                 \
     X(DROP, BAD_NET_HEADER, 35, "virtio-net's header asks for an offload that was not negotiated") \
-    X(DROP, AFTER_IMPLIED_NAK, 36, "behind a response that is missing and was asked for again")
+    X(DROP, AFTER_IMPLIED_NAK, 36, "behind a response that is missing and was asked for again")    \
+    X(DROP, NOT_KEPT, 37, "asks again for a READ or an atomic that is not kept any more")
 
 /* What responder and completer made of a packet. */
 #define ENUM_PKT_ACT(X)                                                                            \
@@ -215,7 +216,8 @@
     X(ACT, ACKS, 8, "acknowledges")                                                                \
     X(ACT, GO_BACK, 9, "asks for retransmission")                                                  \
     X(ACT, WAIT_RNR, 10, "asks to wait and send again")                                            \
-    X(ACT, FAIL, 11, "ends the work request with an error")
+    X(ACT, FAIL, 11, "ends the work request with an error")                                        \
+    X(ACT, REPLAY, 12, "duplicate, answered again")
 
 /* What a frame without a BTH is.  The values go on where those of BTH opcodes end, so that one word
  * says of any frame what it is, in traces and in the coordinates of faults.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
+#include "emu/xport/rc.h"
 
 /* The upper three bits of an opcode are the service, also of reserved ones.  [IBTA1 9.2.1] */
 #define SERVICE_SHIFT 5u
@@ -78,7 +79,7 @@ enum drop_reason admit(const struct hca *h, const struct packet *p, struct qp **
         return DROP_NO_SUCH_QP;
     if (!is_rc(p) || qp->config.type != QPT_RC)
         return p->op->name ? DROP_WRONG_SERVICE : DROP_BAD_OPCODE;
-    if (!state_takes(qp->state, p))
+    if (!state_takes(qp->state, p) || rc_of_const(qp)->resp.closing)
         return DROP_QP_NOT_READY;
     if (hca_pkey(h, qp->attr.pkey_index, &pkey) != RSP_OK || !hca_pkey_match(p->bth.pkey, pkey))
         return DROP_BAD_PKEY;

@@ -29,7 +29,12 @@ static void end_recv(struct rc_qp *rc)
         .rule = RULE_FLUSH,
     };
 
-    resp_complete(rc, rc->qp.state == QPS_ERR ? &wc : NULL);
+    if (rc->qp.state != QPS_ERR)
+        resp_complete(rc, NULL);
+    else if (rc->resp.closing && rc->resp.fatal.status != WCS_SUCCESS)
+        resp_complete(rc, &rc->resp.fatal);
+    else
+        resp_complete(rc, &wc);
 }
 
 /* Those that were fetched, then those in the ring.  A place of our ring serves as scratch. */
@@ -65,7 +70,9 @@ static void end_recv_queue(struct rc_qp *rc)
 
     if (r->has_wqe)
         end_recv(rc);
+    r->closing = false;
     r->open = NULL;
+    resp_forget_rds(rc);
     for (;;) {
         if (rc->x->ops->fetch_recv(rc->x->ctx, &rc->qp, &r->wqe) != FETCH_OK)
             break;
@@ -109,5 +116,6 @@ void rc_reset(struct rc_qp *rc)
     arena_release(rc->x->hca->arena, r->sends, RC_SENDS_BYTES);
     *r = (struct rc_req){
         .ring = r->ring, .bodies = r->bodies, .body_bytes = r->body_bytes, .size = r->size};
-    *s = (struct rc_resp){.wqe = {.sge = s->wqe.sge}};
+    *s = (struct rc_resp){.wqe = {.sge = s->wqe.sge},
+                          .rds = {.ring = s->rds.ring, .size = s->rds.size}};
 }

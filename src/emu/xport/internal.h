@@ -4,6 +4,7 @@
 #define EMU_XPORT_INTERNAL_H
 
 #include "emu/xport/rc.h"
+#include "emu/xport/resp.h"
 
 /* xport.c */
 
@@ -80,15 +81,54 @@ void retry_timeout(struct rc_qp *rc, enum timer_kind kind);
 enum drop_reason comp_receive(struct rc_qp *rc, const struct packet *p, const struct rx_info *info);
 enum drop_reason resp_receive(struct rc_qp *rc, const struct packet *p, const struct rx_info *info);
 
-/* The answer that waits; there must be one. */
+/* resp_answer.c */
+
+/* The answer @syndrome for @psn is to be sent, because of @rx, unless what waits says more. */
+void resp_answer(struct rc_qp *rc, uint8_t syndrome, struct psn psn, ev_id rx);
+
+/* Acknowledges everything that was received in order. */
+void resp_acknowledge(struct rc_qp *rc, ev_id rx);
+
+/* A sequence NAK for the PSN that is expected. */
+void resp_nak_sequence(struct rc_qp *rc, ev_id rx);
+
+/* The packet @psn is ahead of the one that is expected, and thrown away: a NAK that waits knows. */
+void resp_note_thrown_away(struct rc_qp *rc, struct psn psn, ev_id rx);
+
+/* The expected packet came and was taken. */
+void resp_reconsider(struct rc_qp *rc, ev_id rx);
+
+/* A response that is to come says what an acknowledge that waits would say. */
+void resp_absorb_ack(struct rc_qp *rc);
+
+/* What the responder has to send next: a response, or the answer that waits.  0: nothing. */
 size_t resp_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx);
 
-struct resp_verdict;
-
-/* A request is refused for good, by @d: answers, ends the receive if @d says how, ends the queue
- * pair.  @rx is the event of its packet.
+/* The two ends of building an answer: its headers in rc->out, and, once its AETH is there too and
+ * packet_build() has written them, everything else.
  */
-void resp_refuse(struct rc_qp *rc, const struct resp_verdict *d, ev_id rx);
+void resp_headers(struct rc_qp *rc, uint8_t opcode, struct psn psn, uint32_t payload_bytes);
+size_t resp_finish(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx);
+
+/* resp_rd.c: READs and atomics */
+
+/* Takes the request @p, which may be executed, and is caused by @rx. */
+void resp_take_rd(struct rc_qp *rc, const struct packet *p, ev_id rx);
+
+/* A duplicate READ or atomic: REPLAY, DROP, or NAK_ACCESS as its key is gone.  Changes nothing. */
+struct resp_verdict resp_decide_again(const struct rc_qp *rc, const struct packet *p);
+void resp_replay(struct rc_qp *rc, const struct packet *p, ev_id rx);
+
+/* The next response; 0: the key of its READ is gone, and the responder is closing. */
+size_t resp_build_rd(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx);
+
+/* Forgets them all. */
+void resp_forget_rds(struct rc_qp *rc);
+
+/* A request is refused for good, by @d: the NAK for @psn waits, and when it has left, the receive
+ * ends if @d says how, and the queue pair.  @rx is the event of its packet.
+ */
+void resp_refuse(struct rc_qp *rc, const struct resp_verdict *d, struct psn psn, ev_id rx);
 
 /* Completes the receive that is held, which must be there.  False: the completion is lost. */
 bool resp_complete(struct rc_qp *rc, const struct completion *wc);

@@ -85,7 +85,17 @@ static bool acks_do_not_go_back(const struct rc_qp *rc)
 
 static bool receive_matches_message(const struct rc_qp *rc)
 {
-    return rc->resp.has_wqe == (rc->resp.open != NULL);
+    const struct op_info *open = rc->resp.open;
+
+    return rc->resp.closing || rc->resp.has_wqe == (open && open->kind == OPK_SEND);
+}
+
+static bool rds_are_within_limits(const struct rc_qp *rc)
+{
+    const struct rc_rds *d = &rc->resp.rds;
+
+    return d->done - d->first <= d->next - d->first && d->next - d->first <= d->size &&
+           rc->req.out_rds <= rc->qp.hca->limits.max_rd_atomic;
 }
 
 static bool error_state_is_empty(const struct rc_qp *rc)
@@ -111,7 +121,8 @@ static const struct {
     {"the device knows of every queue pair with something to send", work_is_announced},
     {"at most one sequence NAK is out", one_sequence_nak},
     {"acknowledges do not go back", acks_do_not_go_back},
-    {"a receive is held exactly while a message is open", receive_matches_message},
+    {"a receive is held exactly while a SEND is open", receive_matches_message},
+    {"READs and atomics are within their limits", rds_are_within_limits},
     {"a queue pair in ERR or RESET holds no work and no timer", error_state_is_empty},
     {"the ACK timer runs while an answer is to come", somebody_will_wake_up},
 };

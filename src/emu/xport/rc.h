@@ -20,11 +20,23 @@
  * acknowledged counts in PSNs.  Packets have numbers of their own, from 0 without end.
  *
  * Responder.  expected is the PSN of the next request packet; wqe is the receive of the message
- * that is open.  One answer can wait to be sent: the newest acknowledge, or a NAK, which no
- * acknowledge replaces.  A NAK that asks for a packet does not outlive its arrival.
+ * that is open, if it needs one, write where an RDMA WRITE goes on.  READs and atomics are in a
+ *ring of max_dest_rd_atomic entries, numbered from 0 without end:
  *
- * Writers: of rc_req req.c, req_build.c, retry.c and comp_apply.c, of rc_resp resp_apply.c; of both
- * xport.c when a queue pair is made or modified, and flush.c when it ends.  Reading is free.
+ *	first             done              next
+ *	| sent, for duplicates | to be sent |
+ *
+ * done is the oldest whose responses have not all been sent; a duplicate moves it back.  Beside
+ * them one answer can wait to be sent: the newest acknowledge, or a NAK, which no acknowledge
+ * replaces.  It leaves after the responses, so that all answers are in the order of their PSNs.  A
+ * NAK that asks for a packet does not outlive its arrival.
+ *
+ * After a verdict that ends the queue pair the responder is closing: it takes nothing more, and the
+ * queue pair is in ERR when the NAK has left.
+ *
+ * Writers: of rc_req req.c, req_build.c, retry.c and comp_apply.c, of rc_resp resp_apply.c,
+ * resp_answer.c and resp_rd.c; of both xport.c when a queue pair is made or modified, and flush.c
+ * when it ends.  Reading is free.
  */
 #ifndef EMU_XPORT_RC_H
 #define EMU_XPORT_RC_H
@@ -44,6 +56,8 @@
 
 /* An acknowledge is asked for at the end of a message, and after so many packets without. */
 #define RC_ACKREQ_PKTS 64u
+
+#define RC_MSN_MASK 0xffffffu
 
 /* rnr_retry with this value never ends.  [IBTA1 9.7.5.2.8]  retry_cnt with it does,
  * if the profile has TRAIT_RETRY_7_ENDS.
@@ -105,6 +119,34 @@ struct rc_answer {
     ev_id beyond_rx;
 };
 
+/* A READ or an atomic that the responder took.  An atomic is carried out once: what it found is
+ * kept for duplicates.
+ */
+struct rc_rd {
+    uint8_t opcode; /* of its request */
+    struct psn psn;
+    uint32_t n_psns;
+    uint32_t at; /* responses that were sent: the next one has PSN psn + at */
+    uint64_t addr;
+    uint32_t rkey, bytes;
+    uint64_t found;
+    uint32_t msn;
+    ev_id cause; /* the rx that asked last */
+};
+
+struct rc_rds {
+    struct rc_rd *ring;
+    uint32_t size; /* entries: limits.max_dest_rd_atomic */
+    uint32_t first, done, next;
+};
+
+/* Where the open RDMA WRITE goes on. */
+struct rc_write {
+    uint64_t addr;
+    uint32_t rkey;
+    uint32_t left; /* bytes that are to come */
+};
+
 struct rc_resp {
     struct psn expected;
     uint32_t msn;               /* messages completed, 24 bits */
@@ -115,18 +157,23 @@ struct rc_resp {
     struct recv_wqe wqe;
     struct sge_cur sge; /* where the next payload goes */
     uint32_t received;  /* bytes of the open message */
+    struct rc_write write;
+    struct rc_rds rds;
     struct rc_answer answer;
-    bool answered;     /* a positive acknowledge was sent */
-    struct psn acked;  /* and the last one had this PSN */
-    uint32_t seq_naks; /* sent since the expected PSN came last: at most 1 */
+    bool closing;            /* when the answer, a NAK, has left, the queue pair ends, */
+    struct completion fatal; /* and the receive that is held like this; SUCCESS: it is flushed */
+    bool answered;           /* a positive acknowledge was sent */
+    struct psn acked;        /* and the last one had this PSN */
+    uint32_t seq_naks;       /* sent since the expected PSN came last: at most 1 */
 };
 
 struct rc_qp {
     struct qp qp; /* first: the table of the hca knows it as this */
     struct xport *x;
-    uint32_t mtu;  /* bytes */
-    uint32_t peer; /* host, for traces */
-    bool is_ready; /* ops->ready() was called, and xport_build() did not run dry since */
+    uint32_t mtu;       /* bytes */
+    uint32_t peer;      /* host, for traces */
+    bool is_ready;      /* ops->ready() was called, and xport_build() did not run dry since */
+    bool answered_last; /* the last frame was the responder's: the requester is next */
     struct rc_req req;
     struct rc_resp resp;
     struct packet out; /* the headers that all its packets have */
@@ -175,6 +222,24 @@ static inline bool rc_is_rd(const struct rc_wqe *q)
 static inline uint32_t rc_out_pkts(const struct rc_req *r)
 {
     return r->sent_pkts - r->acked_pkts;
+}
+
+/* A request was completed, or a READ taken.  [IBTA1 9.7.7.1] */
+static inline void rc_next_msn(struct rc_resp *r)
+{
+    r->msn = (r->msn + 1) & RC_MSN_MASK;
+}
+
+/* Entry number @n of the ring of READs and atomics. */
+static inline struct rc_rd *rc_rd_at(const struct rc_rds *r, uint32_t n)
+{
+    return &r->ring[n % r->size];
+}
+
+/* Has the responder something to send? */
+static inline bool rc_owes_answer(const struct rc_resp *r)
+{
+    return r->answer.pending || r->rds.done != r->rds.next;
 }
 
 #define RC_COUNT(rc, name) ((rc)->count.name++, (rc)->x->count.name++)

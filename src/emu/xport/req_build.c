@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/device.h"
 #include "emu/xport/internal.h"
 #include "emu/xport/wqe.h"
 
@@ -79,12 +80,20 @@ static ev_id trace_tx(const struct rc_qp *rc, const struct rc_wqe *q, size_t fra
 {
     const struct bth *h = &rc->out.bth;
     const uint32_t attempt = req_attempt(&rc->req);
+    const unsigned headers = op_info(h->opcode)->headers;
+    struct reth reth = {0};
     ev_id id;
+
+    if (headers & H_RETH)
+        reth = rc->out.reth;
+    else if (headers & H_ATOMIC)
+        reth = (struct reth){rc->out.atomic.va, rc->out.atomic.rkey, ATOMIC_WORD_BYTES};
 
     TRACE_ID(rc_trace(rc), id, tx, .host = rc->qp.hca->host, .qpn = rc->qp.qpn, .opcode = h->opcode,
              .psn = h->psn.v, .ackreq = h->ack_req, .dest_qpn = h->dest_qpn,
              .bytes = rc->out.payload_bytes, .wire_bytes = (uint32_t)frame_bytes,
-             .wr_id = q->w.wr_id, .attempt = attempt > 1 ? attempt : 0, .peer = rc->peer);
+             .wr_id = q->w.wr_id, .attempt = attempt > 1 ? attempt : 0, .peer = rc->peer,
+             .va = reth.va, .rkey = reth.rkey, .length = reth.dma_bytes);
     return id;
 }
 

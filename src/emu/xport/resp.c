@@ -8,6 +8,7 @@
 #include "emu/xport/resp.h"
 
 #include "emu/base/assert.h"
+#include "emu/facts/device.h"
 #include "emu/facts/profile.h"
 #include "emu/xport/wqe.h"
 
@@ -73,7 +74,9 @@ static struct resp_verdict check_length(const struct resp_view *v, const struct 
 
     if (!profile_has(v->profile, TRAIT_LENGTH_CHECKED))
         return accept;
-    if (p->op->pos == OPP_FIRST || p->op->pos == OPP_MIDDLE)
+    if (p->op->kind == OPK_READ || p->op->kind == OPK_ATOMIC)
+        c.most = 0;
+    else if (p->op->pos == OPP_FIRST || p->op->pos == OPP_MIDDLE)
         c.least = v->mtu;
     else if (p->op->pos == OPP_LAST)
         c.least = 1;
@@ -95,6 +98,67 @@ static struct resp_verdict check_pad(const struct resp_view *v, const struct pac
     return compared(resp_nak(ACT_NAK_INVALID, WCS_SUCCESS), compared_one(pad, p->bth.pad_bytes));
 }
 
+unsigned resp_access(const struct packet *p)
+{
+    switch (p->op->kind) {
+    case OPK_WRITE:
+        return ACC_REMOTE_WRITE;
+    case OPK_READ:
+        return ACC_REMOTE_READ;
+    case OPK_ATOMIC:
+        return ACC_REMOTE_ATOMIC;
+    default:
+        return 0;
+    }
+}
+
+static struct resp_verdict check_qp_access(const struct resp_view *v, const struct packet *p)
+{
+    const unsigned access = resp_access(p);
+
+    if (!op_starts(p->op) || (access & ~v->access) == 0)
+        return accept;
+    return compared(resp_nak(ACT_NAK_INVALID, WCS_SUCCESS), compared_one(access, v->access));
+}
+
+static struct resp_verdict check_rd_room(const struct resp_view *v, const struct packet *p)
+{
+    if ((p->op->kind != OPK_READ && p->op->kind != OPK_ATOMIC) || v->rds < v->max_rds)
+        return accept;
+    return compared(resp_nak(ACT_NAK_INVALID, WCS_SUCCESS),
+                    compared_at_most(v->max_rds, v->rds + 1));
+}
+
+/* It is asked before the key.  [IBTA1 9.4.5] */
+static struct resp_verdict check_aligned(const struct resp_view *v, const struct packet *p)
+{
+    const uint64_t va = p->atomic.va;
+
+    (void)v;
+    if (p->op->kind != OPK_ATOMIC || va % ATOMIC_WORD_BYTES == 0)
+        return accept;
+    return compared(resp_nak(ACT_NAK_INVALID, WCS_SUCCESS),
+                    compared_one(va - va % ATOMIC_WORD_BYTES, va));
+}
+
+static struct resp_verdict check_dma_length(const struct resp_view *v, const struct packet *p)
+{
+    const uint32_t announced = op_starts(p->op) ? p->reth.dma_bytes : v->left;
+    struct compared c = compared_at_most(MESSAGE_BYTES_MAX, p->reth.dma_bytes);
+
+    if (p->op->kind == OPK_WRITE) {
+        if (c.found <= c.most)
+            c = compared_one(announced, p->payload_bytes);
+        if (!op_ends(p->op) && p->payload_bytes < announced)
+            return accept; /* more is to come */
+    } else if (p->op->kind != OPK_READ) {
+        return accept;
+    }
+    if (c.found >= c.least && c.found <= c.most)
+        return accept;
+    return compared(resp_nak(ACT_NAK_INVALID, WCS_SUCCESS), c);
+}
+
 static const struct {
     enum rule rule;
     struct resp_verdict (*check)(const struct resp_view *, const struct packet *);
@@ -102,9 +166,54 @@ static const struct {
     {RULE_RESP_PSN, check_psn},
     {RULE_RESP_OPCODE, check_opcode},
     {RULE_RESP_OP_SEQUENCE, check_op_sequence},
+    {RULE_RESP_QP_ACCESS, check_qp_access},
+    {RULE_RESP_RD_ROOM, check_rd_room},
     {RULE_RESP_LENGTH, check_length},
     {RULE_RESP_PAD, check_pad},
+    {RULE_RESP_ATOMIC_ALIGNED, check_aligned},
+    {RULE_RESP_DMA_LENGTH, check_dma_length},
 };
+
+struct sge resp_target(const struct packet *p, const struct rc_write *w)
+{
+    if (p->op->kind == OPK_ATOMIC)
+        return (struct sge){p->atomic.va, ATOMIC_WORD_BYTES, p->atomic.rkey};
+    if (op_starts(p->op))
+        return (struct sge){p->reth.va, p->reth.dma_bytes, p->reth.rkey};
+    return (struct sge){w->addr, p->payload_bytes, w->rkey};
+}
+
+struct resp_verdict resp_decide_memory(const struct target_view *v)
+{
+    struct resp_verdict d = resp_nak(ACT_NAK_ACCESS, WCS_SUCCESS);
+
+    if (v->at.bytes == 0)
+        return accept; /* [IBTA1 C9-88] */
+    d.rule = key_check(v->hca, v->at.lkey, &v->who, v->at.addr, v->at.bytes, v->access);
+    return d.rule == RULE_NONE ? accept : d;
+}
+
+bool resp_needs_receive(const struct packet *p)
+{
+    if (p->op->kind == OPK_SEND)
+        return op_starts(p->op);
+    return p->op->kind == OPK_WRITE && (p->op->headers & H_IMM) != 0;
+}
+
+bool resp_asks_again(const struct rc_rd *rd, const struct packet *p, uint32_t mtu, uint32_t *ret_at)
+{
+    const uint32_t at = (p->bth.psn.v - rd->psn.v) & PSN_MASK;
+    const uint32_t offset = at * mtu;
+
+    if (p->bth.opcode != rd->opcode || at >= rd->n_psns)
+        return false;
+    if (p->op->kind == OPK_ATOMIC ? p->atomic.rkey != rd->rkey || p->atomic.va != rd->addr
+                                  : p->reth.rkey != rd->rkey || p->reth.va != rd->addr + offset ||
+                                        p->reth.dma_bytes != rd->bytes - offset)
+        return false;
+    *ret_at = at;
+    return true;
+}
 
 static struct resp_verdict check_recv_wqe(const struct delivery_view *v, const struct packet *p)
 {
@@ -129,9 +238,11 @@ static struct resp_verdict check_recv_form(const struct delivery_view *v, const 
 
 static struct resp_verdict check_recv_length(const struct delivery_view *v, const struct packet *p)
 {
-    const struct compared c = compared_at_most(sge_total(v->wqe->sge, v->wqe->n_sge),
-                                               (uint64_t)v->received + p->payload_bytes);
+    struct compared c = {0};
 
+    if (p->op->kind == OPK_SEND) /* what a WRITE carries goes elsewhere */
+        c = compared_at_most(sge_total(v->wqe->sge, v->wqe->n_sge),
+                             (uint64_t)v->received + p->payload_bytes);
     if (c.found <= c.most)
         return accept;
     return compared(profile_has(v->profile, TRAIT_SHORT_RECV_IS_LEN_ERR)
@@ -146,6 +257,8 @@ static struct resp_verdict check_recv_keys(const struct delivery_view *v, const 
     const struct sg_list l = {v->wqe->sge, v->who, ACC_LOCAL_WRITE};
     struct resp_verdict d = resp_nak(ACT_NAK_OPERATIONAL, WCS_LOC_PROT_ERR);
 
+    if (p->op->kind != OPK_SEND)
+        return accept;
     d.rule = sge_check(v->hca, &l, v->at, p->payload_bytes, &d.bad);
     return d.rule == RULE_NONE ? accept : d;
 }

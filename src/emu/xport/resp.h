@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Responder, RC: what to do with one request packet.
  *
- * Two questions, two functions.  resp_decide() asks what the packet says by itself; only if it may
- * be executed is a receive fetched for it, and resp_decide_delivery() asks whether that one can
- * take it.  Both are pure.
+ * Three questions, three functions.  resp_decide() asks what the packet says by itself,
+ * resp_decide_memory() whether its key opens what it names; only if it may be executed and needs
+ * one is a receive fetched for it, and resp_decide_delivery() asks whether that one can take it.  A
+ * duplicate READ or atomic is looked at by resp_decide_again() instead.  All are pure.
  */
 #ifndef EMU_XPORT_RESP_H
 #define EMU_XPORT_RESP_H
@@ -17,8 +18,19 @@ struct resp_view {
     struct psn expected;
     bool seq_nak_out, rnr_nak_out; /* a NAK was sent and the expected PSN has not come since */
     const struct op_info *open;    /* last packet of the message that is open, or NULL */
+    uint32_t left;                 /* bytes that are to come of an open WRITE */
     uint32_t mtu;                  /* bytes */
+    unsigned access;               /* that the queue pair allows its peer */
+    uint32_t rds, max_rds;         /* READs and atomics that are not answered, and may be */
     enum profile profile;
+};
+
+/* A piece of memory that a packet names, and what it wants to do there. */
+struct target_view {
+    const struct hca *hca;
+    struct key_user who;
+    unsigned access; /* set of enum access_bit */
+    struct sge at;   /* lkey: the R_Key */
 };
 
 /* What the rules of a delivery look at. */
@@ -48,6 +60,25 @@ struct resp_verdict resp_nak(enum pkt_act act, enum wc_status status);
 
 /* @p->op may be reserved: its name is NULL then. */
 struct resp_verdict resp_decide(const struct resp_view *v, const struct packet *p);
+struct resp_verdict resp_decide_memory(const struct target_view *v);
 struct resp_verdict resp_decide_delivery(const struct delivery_view *v, const struct packet *p);
+
+/* What @p does to memory that it names, one of enum access_bit; 0: it names none. */
+unsigned resp_access(const struct packet *p);
+
+/* The piece of memory that @p names, all of it, if it starts a message; otherwise what it touches
+ * of the open WRITE @w.
+ */
+struct sge resp_target(const struct packet *p, const struct rc_write *w);
+
+/* Does @p need a receive that is not held yet?  A WRITE with immediate does with its last packet.
+ */
+bool resp_needs_receive(const struct packet *p);
+
+/* Is the duplicate @p what the READ or atomic @rd was, or the rest of it?  From which response on
+ * is then in @ret_at.
+ */
+bool resp_asks_again(const struct rc_rd *rd, const struct packet *p, uint32_t mtu,
+                     uint32_t *ret_at);
 
 #endif

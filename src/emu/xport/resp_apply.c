@@ -1,157 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Responder, RC: does what resp.c decided, and sends the answers.
- *
- * Answers are not sent at once: one waits per queue pair until its port is free, and a newer one
- * takes its place, which is how acknowledges are coalesced.  A NAK is not replaced by an
- * acknowledge: the far side would never learn of it.  Nor is an RNR NAK by the sequence NAK of what
- * followed the same packet, which would say less.
- */
+/* Responder, RC: does what resp.c decided. */
 #include <string.h>
 
 #include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/device.h"
 #include "emu/xport/internal.h"
 #include "emu/xport/resp.h"
 #include "emu/xport/wqe.h"
-
-#define MSN_MASK 0xffffffu
-
-static bool is_ack(uint8_t syndrome)
-{
-    return aeth_unpack(syndrome).kind == SYN_ACK;
-}
-
-/* Does the answer that waits, @a, say more than @syndrome for @psn? */
-static bool outweighs(const struct rc_answer *a, uint8_t syndrome, struct psn psn)
-{
-    enum syndrome waits, comes;
-
-    if (!a->pending)
-        return false;
-    waits = aeth_unpack(a->syndrome).kind;
-    comes = aeth_unpack(syndrome).kind;
-    return (waits != SYN_ACK && comes == SYN_ACK) ||
-           (waits == SYN_RNR_NAK && comes == SYN_NAK_PSN_SEQUENCE && a->psn.v == psn.v);
-}
-
-static void answer(struct rc_qp *rc, uint8_t syndrome, struct psn psn, ev_id rx)
-{
-    struct rc_answer *a = &rc->resp.answer;
-    const bool owes_ack = a->pending && (is_ack(a->syndrome) || a->owes_ack);
-
-    if (outweighs(a, syndrome, psn)) {
-        a->owes_ack |= is_ack(syndrome);
-        return;
-    }
-    *a = (struct rc_answer){
-        .pending = true,
-        .syndrome = syndrome,
-        .psn = psn,
-        .msn = rc->resp.msn,
-        .cause = rx,
-        .owes_ack = owes_ack && !is_ack(syndrome),
-        .beyond = psn,
-        .beyond_rx = rx,
-    };
-}
-
-/* Acknowledges everything that was received in order. */
-static void acknowledge(struct rc_qp *rc, ev_id rx)
-{
-    answer(rc, aeth_pack(SYN_ACK, AETH_NO_CREDITS), psn_add(rc->resp.expected, PSN_MASK), rx);
-}
-
-/* The packet @psn is ahead of the one that is expected, and thrown away: a NAK that waits knows. */
-static void note_thrown_away(struct rc_qp *rc, struct psn psn, ev_id rx)
-{
-    struct rc_answer *a = &rc->resp.answer;
-
-    if (a->pending && psn_diff(psn, a->beyond) > 0) {
-        a->beyond = psn;
-        a->beyond_rx = rx;
-    }
-}
-
-static void nak_sequence(struct rc_qp *rc, ev_id rx)
-{
-    struct rc_resp *r = &rc->resp;
-
-    r->seq_nak_out = true;
-    r->seq_naks++;
-    answer(rc, aeth_pack(SYN_NAK_PSN_SEQUENCE, 0), r->expected, rx);
-}
-
-/* The expected packet came and was taken.  A NAK that asked for it and did not leave yet is taken
- * back.  What was thrown away behind that packet must come again all the same: then the NAK asks
- * for that now.  Otherwise an acknowledge that it kept from leaving takes its place.
- */
-static void reconsider(struct rc_qp *rc, ev_id rx)
-{
-    struct rc_answer *a = &rc->resp.answer;
-    const struct rc_answer was = *a;
-
-    if (!was.pending || is_ack(was.syndrome))
-        return;
-    a->pending = false;
-    if (psn_diff(was.beyond, rc->resp.expected) >= 0) {
-        nak_sequence(rc, was.beyond_rx);
-        a->owes_ack = was.owes_ack;
-        a->beyond = was.beyond;
-        a->beyond_rx = was.beyond_rx;
-    } else if (was.owes_ack) {
-        acknowledge(rc, rx);
-    }
-}
-
-static void trace_answer(const struct rc_qp *rc, size_t frame_bytes, ev_id *ret_tx)
-{
-    const struct packet *p = &rc->out;
-    const struct aeth_word word = aeth_unpack(p->aeth.syndrome);
-
-    TRACE_ID(rc_trace(rc), *ret_tx, tx, .host = rc->qp.hca->host, .qpn = rc->qp.qpn,
-             .opcode = p->bth.opcode, .psn = p->bth.psn.v, .dest_qpn = p->bth.dest_qpn,
-             .syndrome = (uint32_t)word.kind, .msn = p->aeth.msn,
-             .rnr_timer = word.kind == SYN_RNR_NAK ? word.value : 0,
-             .wire_bytes = (uint32_t)frame_bytes, .peer = rc->peer);
-}
-
-static void count_answer(struct rc_qp *rc, enum syndrome kind)
-{
-    RC_COUNT(rc, sent_pkts);
-    if (kind == SYN_RNR_NAK)
-        RC_COUNT(rc, sent_rnr);
-    else if (kind != SYN_ACK)
-        RC_COUNT(rc, sent_nak);
-}
-
-size_t resp_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
-{
-    struct rc_answer *a = &rc->resp.answer;
-    struct packet *p = &rc->out;
-    const ev_id before = trace_because(rc_trace(rc), a->cause);
-    size_t frame_bytes;
-
-    RDL_ASSERT(a->pending);
-    p->bth.opcode = OP_RC_ACKNOWLEDGE;
-    p->bth.psn = a->psn;
-    p->bth.ack_req = false;
-    p->bth.solicited = false;
-    p->aeth = (struct aeth){a->syndrome, a->msn};
-    p->payload_bytes = 0;
-    packet_build(p, frame);
-    frame_bytes = packet_frame_bytes(p);
-    packet_finish(frame, frame_bytes);
-    trace_answer(rc, frame_bytes, ret_tx);
-    count_answer(rc, aeth_unpack(a->syndrome).kind);
-    if (is_ack(a->syndrome)) {
-        RDL_ASSERT(!rc->resp.answered || psn_diff(a->psn, rc->resp.acked) >= 0);
-        rc->resp.acked = a->psn;
-        rc->resp.answered = true;
-    }
-    a->pending = false;
-    trace_because(rc_trace(rc), before);
-    return frame_bytes;
-}
 
 bool resp_complete(struct rc_qp *rc, const struct completion *wc)
 {
@@ -167,7 +23,7 @@ static bool finish_message(struct rc_qp *rc, const struct packet *p)
     struct completion wc = {
         .wr_id = r->wqe.wr_id,
         .status = WCS_SUCCESS,
-        .opcode = WC_RECV,
+        .opcode = p->op->kind == OPK_WRITE ? WC_RECV_RDMA_WITH_IMM : WC_RECV,
         .bytes = r->received,
         .qpn = rc->qp.qpn,
         .solicited = p->bth.solicited,
@@ -179,7 +35,6 @@ static bool finish_message(struct rc_qp *rc, const struct packet *p)
     }
     if (!resp_complete(rc, &wc))
         return false;
-    r->msn = (r->msn + 1) & MSN_MASK;
     RC_COUNT(rc, rdma_recvs);
     return true;
 }
@@ -192,59 +47,105 @@ static void give_up(struct rc_qp *rc)
 {
     struct rc_answer *a = &rc->resp.answer;
 
-    if (a->pending && !is_ack(a->syndrome)) {
+    if (a->pending && aeth_unpack(a->syndrome).kind != SYN_ACK) {
         a->pending = false;
         if (a->owes_ack)
-            answer(rc, aeth_pack(SYN_ACK, AETH_NO_CREDITS), psn_add(a->psn, PSN_MASK), a->cause);
+            resp_answer(rc, aeth_pack(SYN_ACK, AETH_NO_CREDITS), psn_add(a->psn, PSN_MASK),
+                        a->cause);
     }
     rc_fail(rc);
+}
+
+/* Copies what a SEND or a WRITE carries into guest memory. */
+static void write_payload(struct rc_qp *rc, const struct packet *p)
+{
+    struct rc_resp *r = &rc->resp;
+    struct sge_cur at = {0, 0};
+
+    if (op_starts(p->op)) {
+        r->sge = (struct sge_cur){0, 0};
+        r->received = 0;
+        r->write = (struct rc_write){p->reth.va, p->reth.rkey, p->reth.dma_bytes};
+    }
+    r->received += p->payload_bytes;
+    if (p->op->kind == OPK_SEND) {
+        sge_copy_in(&rc->qp, r->wqe.wr_id, r->wqe.sge, &r->sge, p->payload, p->payload_bytes);
+    } else {
+        const struct sge to = {r->write.addr, p->payload_bytes, r->write.rkey};
+
+        sge_copy_in(&rc->qp, 0, &to, &at, p->payload, p->payload_bytes);
+        r->write.addr += p->payload_bytes;
+        r->write.left -= p->payload_bytes;
+    }
 }
 
 static void deliver(struct rc_qp *rc, const struct packet *p, ev_id rx)
 {
     struct rc_resp *r = &rc->resp;
 
-    if (op_starts(p->op)) {
-        r->sge = (struct sge_cur){0, 0};
-        r->received = 0;
-    }
-    sge_copy_in(&rc->qp, r->wqe.wr_id, r->wqe.sge, &r->sge, p->payload, p->payload_bytes);
-    r->received += p->payload_bytes;
+    write_payload(rc, p);
     r->expected = psn_add(r->expected, 1);
     r->open = op_ends(p->op) ? NULL : p->op;
-    if (op_ends(p->op) && !finish_message(rc, p)) {
-        give_up(rc);
-        return;
+    if (op_ends(p->op)) {
+        if (r->has_wqe && !finish_message(rc, p)) {
+            give_up(rc);
+            return;
+        }
+        rc_next_msn(r);
     }
-    reconsider(rc, rx);
+    resp_reconsider(rc, rx);
     if (p->bth.ack_req)
-        acknowledge(rc, rx);
+        resp_acknowledge(rc, rx);
 }
 
-void resp_refuse(struct rc_qp *rc, const struct resp_verdict *d, ev_id rx)
+static bool is_rd(const struct packet *p)
 {
-    const struct completion wc = {
-        .wr_id = rc->resp.wqe.wr_id,
-        .status = d->status,
+    return p->op->kind == OPK_READ || p->op->kind == OPK_ATOMIC;
+}
+
+/* The next request, which may be executed. */
+static void execute(struct rc_qp *rc, const struct packet *p, ev_id rx)
+{
+    const unsigned access = resp_access(p);
+    const struct sge target = resp_target(p, &rc->resp.write);
+
+    if (access && op_starts(p->op) && target.bytes > 0)
+        rc_trace_key(rc, &target, RULE_NONE, access);
+    if (!is_rd(p)) {
+        deliver(rc, p, rx);
+        return;
+    }
+    rc_next_msn(&rc->resp);
+    resp_take_rd(rc, p, rx);
+    resp_reconsider(rc, rx);
+    resp_absorb_ack(rc);
+}
+
+void resp_refuse(struct rc_qp *rc, const struct resp_verdict *d, struct psn psn, ev_id rx)
+{
+    struct rc_resp *r = &rc->resp;
+
+    resp_answer(rc, aeth_pack(d->nak, 0), psn, rx);
+    if (r->closing)
+        return; /* an earlier request fails, too */
+    r->closing = true;
+    r->fatal = (struct completion){
+        .wr_id = r->wqe.wr_id,
+        .status = r->has_wqe ? d->status : WCS_SUCCESS,
         .opcode = WC_RECV,
         .qpn = rc->qp.qpn,
         .rule = d->rule,
         .values = d->values,
     };
-
-    answer(rc, aeth_pack(d->nak, 0), rc->resp.expected, rx);
-    if (d->status != WCS_SUCCESS && rc->resp.has_wqe)
-        resp_complete(rc, &wc);
-    rc_fail(rc);
 }
 
-/* The receive for a message that starts; a message that goes on has its own. */
+/* The receive for a message; one that goes on has its own. */
 static enum fetch fetch_recv(struct rc_qp *rc, const struct packet *p)
 {
     struct rc_resp *r = &rc->resp;
     enum fetch got = FETCH_OK;
 
-    if (op_starts(p->op)) {
+    if (resp_needs_receive(p)) {
         RDL_ASSERT(!r->has_wqe);
         got = rc->x->ops->fetch_recv(rc->x->ctx, &rc->qp, &r->wqe);
         r->has_wqe = got == FETCH_OK;
@@ -252,31 +153,70 @@ static enum fetch fetch_recv(struct rc_qp *rc, const struct packet *p)
     return got;
 }
 
+/* Does the key of @p open what it names? */
+static struct resp_verdict decide_memory(const struct rc_qp *rc, const struct packet *p)
+{
+    const struct target_view v = {.hca = rc->qp.hca,
+                                  .who = key_user_of(&rc->qp),
+                                  .access = resp_access(p),
+                                  .at = resp_target(p, &rc->resp.write)};
+    struct resp_verdict d = resp_decide_memory(&v);
+
+    d.bad = v.at;
+    return d;
+}
+
+static struct resp_verdict decide_delivery(struct rc_qp *rc, const struct packet *p)
+{
+    struct rc_resp *r = &rc->resp;
+    struct delivery_view v = {.hca = rc->qp.hca,
+                              .who = key_user_of(&rc->qp),
+                              .max_recv_sge = rc->qp.config.max_recv_sge,
+                              .wqe = &r->wqe,
+                              .profile = rc->qp.hca->profile};
+
+    v.got = fetch_recv(rc, p);
+    if (!op_starts(p->op)) {
+        v.at = r->sge;
+        v.received = r->received;
+    }
+    return resp_decide_delivery(&v, p);
+}
+
 static struct resp_verdict decide(struct rc_qp *rc, const struct packet *p)
 {
     struct rc_resp *r = &rc->resp;
-    const enum profile profile = rc->qp.hca->profile;
     const struct resp_view v = {
         .expected = r->expected,
         .seq_nak_out = r->seq_nak_out,
         .rnr_nak_out = r->rnr_nak_out,
         .open = r->open,
+        .left = r->write.left,
         .mtu = rc->mtu,
-        .profile = profile,
+        .access = rc->qp.attr.access,
+        .rds = r->rds.next - r->rds.done,
+        .max_rds = rc->qp.attr.max_dest_rd_atomic,
+        .profile = rc->qp.hca->profile,
     };
-    struct delivery_view dv = {.hca = rc->qp.hca, .who = key_user_of(&rc->qp), .profile = profile};
-    const struct resp_verdict d = resp_decide(&v, p);
+    struct resp_verdict d = resp_decide(&v, p);
 
-    if (d.act != ACT_ACCEPT)
-        return d;
-    dv.got = fetch_recv(rc, p);
-    dv.wqe = &r->wqe;
-    dv.max_recv_sge = rc->qp.config.max_recv_sge;
-    if (!op_starts(p->op)) {
-        dv.at = r->sge;
-        dv.received = r->received;
-    }
-    return resp_decide_delivery(&dv, p);
+    if (d.act == ACT_DUPLICATE && is_rd(p))
+        return resp_decide_again(rc, p);
+    if (d.act == ACT_ACCEPT && resp_access(p))
+        d = decide_memory(rc, p);
+    if (d.act == ACT_ACCEPT && (p->op->kind == OPK_SEND || resp_needs_receive(p)))
+        d = decide_delivery(rc, p);
+    return d;
+}
+
+/* Whose key was refused, if one was. */
+static void trace_refused_key(const struct rc_qp *rc, const struct packet *p,
+                              const struct resp_verdict *d)
+{
+    if (d->status == WCS_LOC_PROT_ERR)
+        rc_trace_key(rc, &d->bad, d->rule, ACC_LOCAL_WRITE);
+    else if (d->act == ACT_NAK_ACCESS)
+        rc_trace_key(rc, &d->bad, d->rule, resp_access(p));
 }
 
 static void apply(struct rc_qp *rc, const struct packet *p, const struct resp_verdict *d, ev_id rx)
@@ -285,29 +225,36 @@ static void apply(struct rc_qp *rc, const struct packet *p, const struct resp_ve
 
     switch (d->act) {
     case ACT_ACCEPT:
-        deliver(rc, p, rx);
+        execute(rc, p, rx);
         break;
     case ACT_DUPLICATE:
         RC_COUNT(rc, duplicate_request);
-        acknowledge(rc, rx);
+        resp_acknowledge(rc, rx);
+        break;
+    case ACT_REPLAY:
+        RC_COUNT(rc, duplicate_request);
+        resp_replay(rc, p, rx);
         break;
     case ACT_NAK_SEQUENCE:
         RC_COUNT(rc, out_of_sequence);
-        nak_sequence(rc, rx);
-        note_thrown_away(rc, p->bth.psn, rx);
+        resp_nak_sequence(rc, rx);
+        resp_note_thrown_away(rc, p->bth.psn, rx);
         break;
     case ACT_RNR:
         r->rnr_nak_out = true;
-        answer(rc, aeth_pack(d->nak, (uint8_t)rc->qp.attr.min_rnr_timer), r->expected, rx);
+        resp_answer(rc, aeth_pack(d->nak, (uint8_t)rc->qp.attr.min_rnr_timer), r->expected, rx);
         break;
     case ACT_DROP:
+        if (d->drop == DROP_NOT_KEPT) {
+            RC_COUNT(rc, duplicate_request);
+            break;
+        }
         RC_COUNT(rc, out_of_sequence);
-        note_thrown_away(rc, p->bth.psn, rx);
+        resp_note_thrown_away(rc, p->bth.psn, rx);
         break;
     default:
-        if (d->status == WCS_LOC_PROT_ERR)
-            rc_trace_key(rc, &d->bad, d->rule, ACC_LOCAL_WRITE);
-        resp_refuse(rc, d, rx);
+        trace_refused_key(rc, p, d);
+        resp_refuse(rc, d, p->bth.psn, rx);
         break;
     }
 }

@@ -40,6 +40,11 @@ static size_t recv_body_bytes(const struct rc_qp *rc)
     return rc->qp.config.max_recv_sge * sizeof(struct sge);
 }
 
+static size_t rds_bytes(const struct rc_qp *rc)
+{
+    return rc->resp.rds.size * sizeof(struct rc_rd);
+}
+
 /* @rc may be half-built: what it has not got is NULL. */
 static void rc_free(struct rc_qp *rc)
 {
@@ -50,6 +55,7 @@ static void rc_free(struct rc_qp *rc)
     arena_release(a, r->bodies, r->size * r->body_bytes);
     arena_release(a, r->sends, RC_SENDS_BYTES);
     arena_release(a, rc->resp.wqe.sge, recv_body_bytes(rc));
+    arena_release(a, rc->resp.rds.ring, rds_bytes(rc));
     hca_qp_destroy(rc->qp.hca, &rc->qp, sizeof(*rc));
 }
 
@@ -82,7 +88,9 @@ enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, s
     rc->req.ring = arena_alloc(a, rc->req.size * sizeof(*rc->req.ring));
     rc->req.bodies = arena_alloc_raw(a, rc->req.size * rc->req.body_bytes);
     rc->resp.wqe.sge = arena_alloc_raw(a, recv_body_bytes(rc));
-    if (!rc->req.ring || !rc->req.bodies || !rc->resp.wqe.sge) {
+    rc->resp.rds.size = x->hca->limits.max_dest_rd_atomic;
+    rc->resp.rds.ring = arena_alloc_raw(a, rds_bytes(rc));
+    if (!rc->req.ring || !rc->req.bodies || !rc->resp.wqe.sge || !rc->resp.rds.ring) {
         rc_free(rc);
         return RSP_NO_RESOURCES;
     }
@@ -267,7 +275,7 @@ bool xport_has_tx(const struct qp *qp)
 {
     const struct rc_qp *rc = rc_of_const(qp);
 
-    return rc->resp.answer.pending || req_may_send(rc);
+    return rc_owes_answer(&rc->resp) || req_may_send(rc);
 }
 
 void rc_wake(struct rc_qp *rc)
@@ -329,8 +337,8 @@ size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, s
 
     (void)x;
     RDL_ASSERT(cap >= XPORT_FRAME_BYTES);
-    frame_bytes =
-        rc->resp.answer.pending ? resp_build(rc, frame, &tx) : build_request(rc, frame, &tx);
+    rc->answered_last = rc_owes_answer(&rc->resp) && !(rc->answered_last && req_may_send(rc));
+    frame_bytes = rc->answered_last ? resp_build(rc, frame, &tx) : build_request(rc, frame, &tx);
     if (frame_bytes > 0)
         *ret = tx_info_of(&rc->out, tx);
     rc->is_ready = xport_has_tx(qp);

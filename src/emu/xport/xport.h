@@ -182,7 +182,7 @@ struct tx_info {
     enum syndrome syndrome; /* SYN_NONE: it is no answer */
 };
 
-/* Builds the next frame of @qp, an answer before requests, emits its tx event and arms timers.
+/* Builds the next frame of @qp, answers and requests in turns, emits its tx event and arms timers.
  * @cap is at least XPORT_FRAME_BYTES.  Returns its bytes; 0 if there is nothing after all, and
  * @ret is untouched then.
  */

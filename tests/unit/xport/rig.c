@@ -52,6 +52,10 @@ static enum fetch fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
     out->opcode = p->opcode;
     out->flags = p->flags;
     memcpy(out->imm, p->imm, sizeof(out->imm));
+    out->remote_addr = p->remote_addr;
+    out->compare_add = p->compare_add;
+    out->swap = p->swap;
+    out->rkey = p->rkey;
     out->desc = desc;
     out->truncated = p->truncated;
     out->n_sge = p->n_sge;
@@ -273,15 +277,17 @@ struct rig_config rig_defaults(void)
         .rnr_retry = 2,
         .min_rnr_timer = 1,
         .max_send_wr = 64,
+        .rd_atomic = 4,
+        .access = ACC_REMOTE_READ | ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC,
     };
 }
 
-static void make_region(struct rig_host *h, uint32_t pdn)
+static void make_region(struct rig_host *h, uint32_t pdn, uint32_t access)
 {
     uint64_t pages[RIG_MEMORY / RAM_PAGE_BYTES];
     struct mr_request req = {
         .pdn = pdn,
-        .access = ACC_LOCAL_WRITE,
+        .access = ACC_LOCAL_WRITE | access,
         .start = RIG_ADDR,
         .virt_addr = RIG_ADDR,
         .length = RIG_REGION,
@@ -343,7 +349,7 @@ static void make_host(struct rig *r, uint32_t number, const struct rig_config *c
     xport_init(&h->x, &h->hca, &ops, h, (const uint8_t[]){2, 0, 0, 0, 0, (uint8_t)(1 + number)});
     assert_int_equal(hca_pd_create(&h->hca, &pd), RSP_OK);
     assert_int_equal(hca_cq_create(&h->hca, 64, &cq), RSP_OK);
-    make_region(h, pd->pdn);
+    make_region(h, pd->pdn, c->access);
     qc.pdn = pd->pdn;
     qc.send_cqn = qc.recv_cqn = cq->cqn;
     assert_int_equal(xport_qp_create(&h->x, &qc, &h->qp), RSP_OK);
@@ -360,7 +366,9 @@ static void connect(struct rig *r, uint32_t number, const struct rig_config *c)
     struct rig_host *h = &r->host[number], *peer = other(h);
     struct qp_attr a = {
         .path_mtu = number == 1 && c->peer_mtu ? c->peer_mtu : c->mtu,
-        .access = ACC_REMOTE_READ | ACC_REMOTE_WRITE,
+        .access = c->access,
+        .max_rd_atomic = c->rd_atomic,
+        .max_dest_rd_atomic = c->rd_atomic,
         .port = HCA_PORT,
         .dest_qpn = peer->qp->qpn,
         .rq_psn = number == 0 ? 0 : c->sq_psn,
@@ -477,6 +485,17 @@ struct rig_post *rig_prepare(struct rig *r, uint32_t host, enum wq wq, uint64_t 
         .body_bytes = 16,
         .sge = {{RIG_ADDR + offset, bytes, h->mr->key}},
     };
+    return p;
+}
+
+struct rig_post *rig_prepare_remote(struct rig *r, enum wr_opcode opcode, uint64_t wr_id,
+                                    uint32_t offset, uint32_t bytes, uint32_t remote)
+{
+    struct rig_post *p = rig_prepare(r, 0, WQ_SEND, wr_id, offset, bytes);
+
+    p->opcode = (uint32_t)opcode;
+    p->remote_addr = RIG_ADDR + remote;
+    p->rkey = r->host[1].mr->key;
     return p;
 }
 

@@ -33,6 +33,8 @@ struct rig_post {
     uint32_t n_sge; /* as the request says; at most RIG_SGES are there */
     uint32_t body_bytes;
     bool truncated;
+    uint64_t remote_addr, compare_add, swap;
+    uint32_t rkey;
     struct sge sge[RIG_SGES];
     uint8_t inline_data[RIG_INLINE];
 };
@@ -82,6 +84,8 @@ struct rig_config {
     bool sig_all, ipv6;
     enum profile profile[2]; /* of each host */
     uint32_t peer_mtu;       /* of host 1 if it differs from @mtu; 0: it does not */
+    uint32_t rd_atomic;      /* READs and atomics that may be outstanding */
+    uint32_t access;         /* of the region and the queue pair of each: set of enum access_bit */
 };
 
 struct rig {
@@ -121,6 +125,11 @@ bool rig_same(struct rig *r, uint32_t offset0, uint32_t offset1, uint32_t bytes)
 /* The next free place of a queue, filled for one SGE at @offset of the region. */
 struct rig_post *rig_prepare(struct rig *r, uint32_t host, enum wq wq, uint64_t wr_id,
                              uint32_t offset, uint32_t bytes);
+
+/* The same for an RDMA WRITE, a READ or an atomic of host 0 with @remote of the region of host 1.
+ */
+struct rig_post *rig_prepare_remote(struct rig *r, enum wr_opcode opcode, uint64_t wr_id,
+                                    uint32_t offset, uint32_t bytes, uint32_t remote);
 
 /* Posts what rig_prepare() gave, and kicks. */
 void rig_post(struct rig *r, uint32_t host, enum wq wq);

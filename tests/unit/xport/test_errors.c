@@ -91,7 +91,9 @@ static void malformed_requests_complete_with_their_rule(void **state)
         enum rule rule;
     } rows[] = {
         {WR_SEND, 0, 1, 16, 8, true, WCS_LOC_QP_OP_ERR, RULE_SQ_FORM},
-        {WR_RDMA_READ, 0, 1, 16, 8, false, WCS_LOC_QP_OP_ERR, RULE_SQ_OPCODE},
+        {WR_RDMA_READ, SF_INLINE, 0, 8, 8, false, WCS_LOC_QP_OP_ERR, RULE_SQ_INLINE},
+        {WR_ATOMIC_FETCH_AND_ADD, 0, 1, 16, 4, false, WCS_LOC_LEN_ERR, RULE_SQ_ATOMIC_LENGTH},
+        {WR_ATOMIC_CMP_AND_SWP, 0, 0, 0, 0, false, WCS_LOC_LEN_ERR, RULE_SQ_ATOMIC_LENGTH},
         {WR_SEND_WITH_INV, 0, 1, 16, 8, false, WCS_LOC_QP_OP_ERR, RULE_SQ_OPCODE},
         {0xdeadbeef, 0, 1, 16, 8, false, WCS_LOC_QP_OP_ERR, RULE_SQ_OPCODE},
         {WR_SEND, SF_INLINE, 1, 16, 8, false, WCS_LOC_QP_OP_ERR, RULE_SQ_INLINE},
@@ -320,7 +322,7 @@ static void requests_out_of_form_are_answered_and_end_the_responder(void **state
         enum rule rule;
     } rows[] = {
         {0xff, 0x15, 0, RULE_RESP_OPCODE}, /* reserved */
-        {0xff, OP_RC_RDMA_READ_REQUEST, 0, RULE_RESP_OPCODE},
+        {0xff, OP_RC_RDMA_READ_REQUEST, 4, RULE_RESP_LENGTH},
         {0xff, OP_RC_SEND_ONLY_WITH_INVALIDATE, 0, RULE_RESP_OPCODE},
         {0xff, OP_RC_SEND_LAST, 10, RULE_RESP_OP_SEQUENCE},
         {0xff, OP_RC_SEND_MIDDLE, 256, RULE_RESP_OP_SEQUENCE},
@@ -351,8 +353,8 @@ static void requests_out_of_form_are_answered_and_end_the_responder(void **state
         p.payload = payload;
         p.payload_bytes = rows[i].bytes;
         rig_inject(r, 1, &p);
-        assert_int_equal(r->host[1].qp->state, QPS_ERR);
         rig_run(r);
+        assert_int_equal(r->host[1].qp->state, QPS_ERR);
         assert_int_equal(rig_event(r, EV_rx, 1, psn - 100)->u.rx.rule, rows[i].rule);
         assert_int_equal(rig_count(r, EV_tx, 1, "syndrome", SYN_NAK_INVALID_REQUEST), 1);
         assert_int_equal(rig_count(r, EV_tx, 1, "psn", psn), 1);
@@ -387,7 +389,7 @@ static void a_refusal_is_answered_with_the_nak_of_its_verdict(void **state)
         rig_send(r, 1, 0, 257);
         rig_rule(r, 0, ANY, 101, 1, RIG_LOSE);
         rig_run_until(r, 5000); /* the receive is held: half of its message is there */
-        resp_refuse(rc_of(r->host[1].qp), &d, 0);
+        resp_refuse(rc_of(r->host[1].qp), &d, rig_rc(r, 1)->resp.expected, 0);
         rc_wake(rc_of(r->host[1].qp));
         rig_run(r);
         assert_int_equal(rig_count(r, EV_tx, 1, "syndrome", rows[i].nak), 1);

@@ -75,6 +75,12 @@ static void a_receive_without_a_message(struct rc_qp *rc)
     rc->resp.has_wqe = true;
 }
 
+static void a_read_that_was_never_taken(struct rc_qp *rc)
+{
+    rc->resp.rds.first = 1;
+    rc->is_ready = true;
+}
+
 static void a_timer_in_err(struct rc_qp *rc)
 {
     rc->qp.state = QPS_ERR;
@@ -99,7 +105,8 @@ static void every_invariant_can_be_broken(void **state)
         {an_answer_is_forgotten, "the device knows of every queue pair with something to send"},
         {a_second_nak, "at most one sequence NAK is out"},
         {an_ack_of_what_did_not_come, "acknowledges do not go back"},
-        {a_receive_without_a_message, "a receive is held exactly while a message is open"},
+        {a_receive_without_a_message, "a receive is held exactly while a SEND is open"},
+        {a_read_that_was_never_taken, "READs and atomics are within their limits"},
         {a_timer_in_err, "a queue pair in ERR or RESET holds no work and no timer"},
     };
     const struct rig_config c = rig_defaults();

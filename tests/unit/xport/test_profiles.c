@@ -124,7 +124,7 @@ static void other_rules_stay_when_lengths_are_not_checked(void **state)
         {OP_RC_SEND_FIRST, 1, 256, RULE_RESP_PSN},
         {OP_RC_SEND_MIDDLE, 0, 256, RULE_RESP_OP_SEQUENCE},
         {OP_RC_SEND_ONLY, 0, 255, RULE_NONE}, /* nor is the pad */
-        {OP_RC_RDMA_WRITE_ONLY, 0, 256, RULE_RESP_OPCODE},
+        {OP_RC_RDMA_WRITE_ONLY, 0, 256, RULE_RESP_QP_ACCESS},
     };
     const struct resp_view v = {.mtu = 256, .profile = PROFILE_rxe};
 

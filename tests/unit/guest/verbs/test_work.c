@@ -59,7 +59,8 @@ static void a_request_that_cannot_be_is_refused(void **state)
     struct rdl_send_wr wr = send_wr;
 
     move_to_rts(w->qp);
-    wr.opcode = WR_RDMA_WRITE;
+    wr.opcode = WR_REG_MR;
+    wr.n_sge = 0;
     assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_ERR_UNSUPPORTED);
     wr.opcode = WR_RECV;
     assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_ERR_UNSUPPORTED);
@@ -128,7 +129,7 @@ static void each_rule_of_posting_objects_to_its_own(void **state)
 static void a_wrong_request_is_named_before_its_operation_is_carried_out(void **state)
 {
     static const struct rdl_send_wr inline_read = {.opcode = WR_RDMA_READ, .flags = SF_INLINE};
-    static const struct rdl_send_wr read = {.opcode = WR_RDMA_READ};
+    static const struct rdl_send_wr later = {.opcode = WR_RDMA_READ_WITH_INV};
     struct work *w = *state;
     struct rdl_post_error e = {.bad = 9};
 
@@ -136,7 +137,7 @@ static void a_wrong_request_is_named_before_its_operation_is_carried_out(void **
     assert_int_equal(verbs_post_send_list(w->qp, &inline_read, 1, false, &e), RDL_ERR_INVAL);
     assert_int_equal(e.bad, 0);
     assert_int_equal(e.rule, RULE_POST_INLINE_OPCODE);
-    assert_int_equal(verbs_post_send_list(w->qp, &read, 1, false, &e), RDL_ERR_UNSUPPORTED);
+    assert_int_equal(verbs_post_send_list(w->qp, &later, 1, false, &e), RDL_ERR_UNSUPPORTED);
     assert_int_equal(e.rule, RULE_NONE);
     assert_int_equal(w->f->n_sends, 0);
 }

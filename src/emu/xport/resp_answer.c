@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Responder, RC: the answer that waits, and what is sent.
+ *
+ * Answers are not sent at once: one waits per queue pair until its port is free, and a newer one
+ * takes its place, which is how acknowledges are coalesced.  A NAK is not replaced by an
+ * acknowledge: the far side would never learn of it.  Nor is an RNR NAK by the sequence NAK of what
+ * followed the same packet, which would say less.  Responses to READs and atomics (resp_rd.c) go
+ * first; an acknowledge of what is before them is not needed any more.
+ */
+#include "emu/base/assert.h"
+#include "emu/facts/aeth.h"
+#include "emu/xport/internal.h"
+
+static bool is_ack(uint8_t syndrome)
+{
+    return aeth_unpack(syndrome).kind == SYN_ACK;
+}
+
+/* Does the answer that waits, @a, say more than @syndrome for @psn? */
+static bool outweighs(const struct rc_answer *a, uint8_t syndrome, struct psn psn)
+{
+    enum syndrome waits, comes;
+
+    if (!a->pending)
+        return false;
+    waits = aeth_unpack(a->syndrome).kind;
+    comes = aeth_unpack(syndrome).kind;
+    return (waits != SYN_ACK && comes == SYN_ACK) ||
+           (waits == SYN_RNR_NAK && comes == SYN_NAK_PSN_SEQUENCE && a->psn.v == psn.v);
+}
+
+void resp_answer(struct rc_qp *rc, uint8_t syndrome, struct psn psn, ev_id rx)
+{
+    struct rc_answer *a = &rc->resp.answer;
+    const bool owes_ack = a->pending && (is_ack(a->syndrome) || a->owes_ack);
+
+    if (outweighs(a, syndrome, psn)) {
+        a->owes_ack |= is_ack(syndrome);
+        return;
+    }
+    *a = (struct rc_answer){
+        .pending = true,
+        .syndrome = syndrome,
+        .psn = psn,
+        .msn = rc->resp.msn,
+        .cause = rx,
+        .owes_ack = owes_ack && !is_ack(syndrome),
+        .beyond = psn,
+        .beyond_rx = rx,
+    };
+}
+
+void resp_acknowledge(struct rc_qp *rc, ev_id rx)
+{
+    resp_answer(rc, aeth_pack(SYN_ACK, AETH_NO_CREDITS), psn_add(rc->resp.expected, PSN_MASK), rx);
+}
+
+void resp_note_thrown_away(struct rc_qp *rc, struct psn psn, ev_id rx)
+{
+    struct rc_answer *a = &rc->resp.answer;
+
+    if (a->pending && psn_diff(psn, a->beyond) > 0) {
+        a->beyond = psn;
+        a->beyond_rx = rx;
+    }
+}
+
+void resp_nak_sequence(struct rc_qp *rc, ev_id rx)
+{
+    struct rc_resp *r = &rc->resp;
+
+    r->seq_nak_out = true;
+    r->seq_naks++;
+    resp_answer(rc, aeth_pack(SYN_NAK_PSN_SEQUENCE, 0), r->expected, rx);
+}
+
+/* The expected packet came and was taken.  A NAK that asked for it and did not leave yet is taken
+ * back.  What was thrown away behind that packet must come again all the same: then the NAK asks
+ * for that now.  Otherwise an acknowledge that it kept from leaving takes its place.
+ */
+void resp_reconsider(struct rc_qp *rc, ev_id rx)
+{
+    struct rc_answer *a = &rc->resp.answer;
+    const struct rc_answer was = *a;
+
+    if (!was.pending || is_ack(was.syndrome))
+        return;
+    a->pending = false;
+    if (psn_diff(was.beyond, rc->resp.expected) >= 0) {
+        resp_nak_sequence(rc, was.beyond_rx);
+        a->owes_ack = was.owes_ack;
+        a->beyond = was.beyond;
+        a->beyond_rx = was.beyond_rx;
+    } else if (was.owes_ack) {
+        resp_acknowledge(rc, rx);
+    }
+}
+
+void resp_absorb_ack(struct rc_qp *rc)
+{
+    struct rc_answer *a = &rc->resp.answer;
+
+    if (a->pending && is_ack(a->syndrome))
+        a->pending = false;
+}
+
+static void trace_answer(const struct rc_qp *rc, size_t frame_bytes, ev_id *ret_tx)
+{
+    const struct packet *p = &rc->out;
+    const bool has_aeth = (op_info(p->bth.opcode)->headers & H_AETH) != 0;
+    const struct aeth_word word =
+        has_aeth ? aeth_unpack(p->aeth.syndrome) : (struct aeth_word){SYN_NONE, 0};
+
+    TRACE_ID(rc_trace(rc), *ret_tx, tx, .host = rc->qp.hca->host, .qpn = rc->qp.qpn,
+             .opcode = p->bth.opcode, .psn = p->bth.psn.v, .dest_qpn = p->bth.dest_qpn,
+             .syndrome = (uint32_t)word.kind, .msn = has_aeth ? p->aeth.msn : 0,
+             .rnr_timer = word.kind == SYN_RNR_NAK ? word.value : 0, .bytes = p->payload_bytes,
+             .wire_bytes = (uint32_t)frame_bytes, .peer = rc->peer);
+}
+
+static void count_answer(struct rc_qp *rc, enum syndrome kind)
+{
+    RC_COUNT(rc, sent_pkts);
+    if (kind == SYN_RNR_NAK)
+        RC_COUNT(rc, sent_rnr);
+    else if (kind != SYN_ACK && kind != SYN_NONE)
+        RC_COUNT(rc, sent_nak);
+}
+
+void resp_headers(struct rc_qp *rc, uint8_t opcode, struct psn psn, uint32_t payload_bytes)
+{
+    struct packet *p = &rc->out;
+
+    p->bth.opcode = opcode;
+    p->bth.psn = psn;
+    p->bth.ack_req = false;
+    p->bth.solicited = false;
+    p->payload_bytes = payload_bytes;
+}
+
+size_t resp_finish(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
+{
+    const struct packet *p = &rc->out;
+    const size_t frame_bytes = packet_frame_bytes(p);
+
+    packet_finish(frame, frame_bytes);
+    trace_answer(rc, frame_bytes, ret_tx);
+    count_answer(rc, op_info(p->bth.opcode)->headers & H_AETH ? aeth_unpack(p->aeth.syndrome).kind
+                                                              : SYN_NONE);
+    return frame_bytes;
+}
+
+/* The answer that waits. */
+static size_t build_answer(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
+{
+    struct rc_answer *a = &rc->resp.answer;
+    const ev_id before = trace_because(rc_trace(rc), a->cause);
+    size_t frame_bytes;
+
+    RDL_ASSERT(a->pending);
+    resp_headers(rc, OP_RC_ACKNOWLEDGE, a->psn, 0);
+    rc->out.aeth = (struct aeth){a->syndrome, a->msn};
+    packet_build(&rc->out, frame);
+    frame_bytes = resp_finish(rc, frame, ret_tx);
+    if (is_ack(a->syndrome)) {
+        RDL_ASSERT(!rc->resp.answered || psn_diff(a->psn, rc->resp.acked) >= 0);
+        rc->resp.acked = a->psn;
+        rc->resp.answered = true;
+    }
+    a->pending = false;
+    if (rc->resp.closing)
+        rc_fail(rc);
+    trace_because(rc_trace(rc), before);
+    return frame_bytes;
+}
+
+size_t resp_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
+{
+    size_t frame_bytes = 0;
+
+    if (rc->resp.rds.done != rc->resp.rds.next)
+        frame_bytes = resp_build_rd(rc, frame, ret_tx);
+    if (frame_bytes == 0 && rc->resp.answer.pending)
+        frame_bytes = build_answer(rc, frame, ret_tx);
+    return frame_bytes;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* Responder, RC: READs and atomics.
+ *
+ * Each that is taken has an entry in a ring.  A READ is read when its responses are sent, packet by
+ * packet, and its key is asked each time.  An atomic is carried out when it is taken; what it found
+ * is kept.  An entry stays for duplicates when it was answered, until another one needs its place.
+ * [IBTA1 9.4.4, 9.4.5]
+ */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/facts/aeth.h"
+#include "emu/facts/device.h"
+#include "emu/xport/internal.h"
+#include "emu/xport/wqe.h"
+
+static bool is_atomic(const struct rc_rd *rd)
+{
+    return op_info(rd->opcode)->kind == OPK_ATOMIC;
+}
+
+/* Carries the atomic @p out, in one go with everything else of this tick.  What it found. */
+static uint64_t carry_out(struct rc_qp *rc, const struct packet *p)
+{
+    const struct atomic_eth *a = &p->atomic;
+    struct hca *h = rc->qp.hca;
+    uint8_t word[ATOMIC_WORD_BYTES];
+    uint64_t found, left;
+
+    key_copy_out(h, a->rkey, a->va, word, sizeof(word));
+    found = ld_le64(word);
+    left = found;
+    if (p->bth.opcode == OP_RC_FETCH_ADD)
+        left = found + a->swap_add;
+    else if (found == a->compare)
+        left = a->swap_add;
+    st_le64(word, left);
+    key_copy_in(h, a->rkey, a->va, word, sizeof(word));
+    TRACE(h->trace, atomic, .host = h->host, .qpn = rc->qp.qpn, .opcode = p->bth.opcode,
+          .addr = a->va, .found = found, .left = left);
+    return found;
+}
+
+void resp_take_rd(struct rc_qp *rc, const struct packet *p, ev_id rx)
+{
+    struct rc_resp *r = &rc->resp;
+    struct rc_rds *rds = &r->rds;
+    struct rc_rd *rd = rc_rd_at(rds, rds->next);
+
+    RDL_ASSERT(rds->next - rds->done < rds->size);
+    *rd = (struct rc_rd){
+        .opcode = p->bth.opcode,
+        .psn = p->bth.psn,
+        .n_psns = 1,
+        .addr = p->atomic.va,
+        .rkey = p->atomic.rkey,
+        .bytes = ATOMIC_WORD_BYTES,
+        .msn = r->msn,
+        .cause = rx,
+    };
+    if (p->op->kind == OPK_ATOMIC) {
+        rd->found = carry_out(rc, p);
+    } else {
+        rd->addr = p->reth.va;
+        rd->rkey = p->reth.rkey;
+        rd->bytes = p->reth.dma_bytes;
+        rd->n_psns = wqe_pkts(rd->bytes, rc->mtu);
+    }
+    rds->next++;
+    if (rds->next - rds->first > rds->size)
+        rds->first++;
+    r->expected = psn_add(r->expected, rd->n_psns);
+}
+
+/* The entry that the duplicate @p asks for again, from response @ret_at on; NULL: there is none. */
+static const struct rc_rd *find_again(const struct rc_qp *rc, const struct packet *p,
+                                      uint32_t *ret_entry, uint32_t *ret_at)
+{
+    const struct rc_rds *rds = &rc->resp.rds;
+
+    for (uint32_t n = rds->first; n != rds->next; n++) {
+        if (resp_asks_again(rc_rd_at(rds, n), p, rc->mtu, ret_at)) {
+            *ret_entry = n;
+            return rc_rd_at(rds, n);
+        }
+    }
+    return NULL;
+}
+
+struct resp_verdict resp_decide_again(const struct rc_qp *rc, const struct packet *p)
+{
+    const struct resp_verdict gone = {
+        .act = ACT_DROP, .rule = RULE_RESP_DUPLICATE, .drop = DROP_NOT_KEPT};
+    const struct target_view v = {.hca = rc->qp.hca,
+                                  .who = key_user_of(&rc->qp),
+                                  .access = resp_access(p),
+                                  .at = resp_target(p, NULL)};
+    struct resp_verdict d = {.act = ACT_ACCEPT};
+    uint32_t entry, at;
+
+    if (!find_again(rc, p, &entry, &at))
+        return gone;
+    if (p->op->kind == OPK_READ)
+        d = resp_decide_memory(&v);
+    if (d.act == ACT_ACCEPT)
+        d = (struct resp_verdict){.act = ACT_REPLAY, .rule = RULE_RESP_PSN};
+    return d;
+}
+
+void resp_replay(struct rc_qp *rc, const struct packet *p, ev_id rx)
+{
+    struct rc_rds *rds = &rc->resp.rds;
+    uint32_t entry, at;
+    struct rc_rd *rd;
+
+    if (!find_again(rc, p, &entry, &at))
+        return;
+    rd = rc_rd_at(rds, entry);
+    if (at >= rd->at)
+        return; /* it is to be sent anyway */
+    rd->at = at;
+    rd->cause = rx;
+    if (entry - rds->first < rds->done - rds->first)
+        rds->done = entry;
+    resp_absorb_ack(rc);
+}
+
+/* The response was sent: on to the next one that was not. */
+static void advance(struct rc_rds *rds)
+{
+    rc_rd_at(rds, rds->done)->at++;
+    while (rds->done != rds->next) {
+        const struct rc_rd *rd = rc_rd_at(rds, rds->done);
+
+        if (rd->at < rd->n_psns)
+            return;
+        rds->done++;
+    }
+}
+
+/* As after any other request: it may be the only one that was asked for again. */
+static uint8_t opcode_of(const struct rc_rd *rd)
+{
+    static const uint8_t codes[] = {
+        [OPP_FIRST] = OP_RC_RDMA_READ_RESPONSE_FIRST,
+        [OPP_MIDDLE] = OP_RC_RDMA_READ_RESPONSE_MIDDLE,
+        [OPP_LAST] = OP_RC_RDMA_READ_RESPONSE_LAST,
+        [OPP_ONLY] = OP_RC_RDMA_READ_RESPONSE_ONLY,
+    };
+
+    return is_atomic(rd) ? OP_RC_ATOMIC_ACKNOWLEDGE : codes[wqe_position(rd->at, rd->n_psns)];
+}
+
+/* The key was there when the READ was taken, and is gone now: it ends in the middle. */
+static void refuse_read(struct rc_qp *rc, const struct rc_rd *rd, const struct sge *bad,
+                        enum rule rule)
+{
+    struct resp_verdict d = resp_nak(ACT_NAK_ACCESS, WCS_SUCCESS);
+
+    d.rule = rule;
+    rc_trace_key(rc, bad, rule, ACC_REMOTE_READ);
+    resp_refuse(rc, &d, psn_add(rd->psn, rd->at), rd->cause);
+    resp_forget_rds(rc);
+}
+
+size_t resp_build_rd(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
+{
+    struct rc_rds *rds = &rc->resp.rds;
+    const struct rc_rd *rd = rc_rd_at(rds, rds->done);
+    const uint32_t offset = rd->at * rc->mtu, left = rd->bytes - offset;
+    const uint32_t bytes = is_atomic(rd) ? 0 : left < rc->mtu ? left : rc->mtu;
+    const struct sge target = {rd->addr + offset, bytes, rd->rkey};
+    const struct sg_list list = {&target, key_user_of(&rc->qp), ACC_REMOTE_READ};
+    const ev_id before = trace_because(rc_trace(rc), rd->cause);
+    struct sge_cur at = {0, 0};
+    size_t frame_bytes = 0;
+    struct sge bad;
+    enum rule rule;
+
+    resp_headers(rc, opcode_of(rd), psn_add(rd->psn, rd->at), bytes);
+    rc->out.aeth = (struct aeth){aeth_pack(SYN_ACK, AETH_NO_CREDITS), rd->msn};
+    rc->out.atomic_ack = rd->found;
+    rule = sge_copy_out(rc->qp.hca, &list, &at, packet_build(&rc->out, frame), bytes, &bad);
+    if (rule == RULE_NONE) {
+        frame_bytes = resp_finish(rc, frame, ret_tx);
+        advance(rds);
+    } else {
+        refuse_read(rc, rd, &bad, rule);
+    }
+    trace_because(rc_trace(rc), before);
+    return frame_bytes;
+}
+
+void resp_forget_rds(struct rc_qp *rc)
+{
+    struct rc_rds *rds = &rc->resp.rds;
+
+    rds->first = rds->done = rds->next;
+}
