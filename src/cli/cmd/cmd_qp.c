@@ -11,6 +11,8 @@
 #include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "emu/facts/qp_fsm.h"
+#include "emu/wire/addr.h"
 #include "rdmalab/inspect.h"
 
 #define LINE_BYTES 256u
@@ -208,34 +210,76 @@ static bool find_end(struct session *s, const struct scope *in, const struct ste
     return true;
 }
 
+#define ACCESS_REMOTE (uint32_t)(ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
+
+/* "rr,rw": the short forms of a set. */
+static void add_set(struct text *t, const struct enum_table *of, uint32_t set)
+{
+    const char *comma = "";
+
+    for (size_t i = 0; i < of->n_rows; i++) {
+        if (!(set & of->rows[i].value))
+            continue;
+        text_addf(t, "%s%s", comma, of->rows[i].text);
+        comma = ",";
+    }
+}
+
+/* What connect says of the attributes that a move needs, each where its bit is. */
+static void add_needed(struct text *t, const struct step *st, const struct end *own,
+                       const struct end *peer, unsigned need)
+{
+    const unsigned gid = (unsigned)step_number(st, "gid_index");
+    const struct {
+        unsigned bit;
+        const char *key;
+        unsigned value;
+    } rows[] = {
+        {QPA_PKEY_INDEX, "pkey_index", (unsigned)step_number(st, "pkey_index")},
+        {QPA_PORT, "port", 1},
+        {QPA_PATH_MTU, "mtu", mtu_bytes((uint32_t)step_number(st, "mtu"))},
+        {QPA_DEST_QPN, "dest_qpn", peer->info.qpn},
+        {QPA_RQ_PSN, "rq_psn", (unsigned)peer->sq_psn},
+        {QPA_MAX_DEST_RD_ATOMIC, "max_dest_rd_atomic", (unsigned)step_number(st, "rd_atomic")},
+        {QPA_MIN_RNR_TIMER, "min_rnr_timer", (unsigned)step_number(st, "min_rnr_timer")},
+        {QPA_SQ_PSN, "sq_psn", (unsigned)own->sq_psn},
+        {QPA_TIMEOUT, "timeout", (unsigned)step_number(st, "timeout")},
+        {QPA_RETRY_CNT, "retry_cnt", (unsigned)step_number(st, "retry_cnt")},
+        {QPA_RNR_RETRY, "rnr_retry", (unsigned)step_number(st, "rnr_retry")},
+        {QPA_MAX_QP_RD_ATOMIC, "max_rd_atomic", (unsigned)step_number(st, "rd_atomic")},
+    };
+
+    if (need & QPA_AV)
+        text_addf(t, " ah=%s", peer->host);
+    if ((need & QPA_AV) && gid)
+        text_addf(t, " gid_index=%u", gid);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (need & rows[i].bit)
+            text_addf(t, " %s=%u", rows[i].key, rows[i].value);
+    }
+    if (need & QPA_ACCESS_FLAGS) {
+        text_add(t, " access=");
+        add_set(t, &enum_access, step_has(st, "access") ? step_set(st, "access") : ACCESS_REMOTE);
+    }
+}
+
 /* The three moves of one end. */
 static bool bring_up(struct session *s, const struct step *st, const struct end *own,
                      const struct end *peer)
 {
-    char line[LINE_BYTES];
-    const unsigned gid = (unsigned)step_number(st, "gid_index");
-    struct text t = text_on(line, sizeof(line));
+    const enum qp_type type = (enum qp_type)own->info.type;
 
-    text_addf(&t, "modify_qp %s state=INIT pkey_index=%u port=1 access=rr,rw", own->path,
-              (unsigned)step_number(st, "pkey_index"));
-    if (!run_line(s, st, line))
-        return false;
-    t = text_on(line, sizeof(line));
-    text_addf(&t, "modify_qp %s state=RTR ah=%s ", own->path, peer->host);
-    if (gid)
-        text_addf(&t, "gid_index=%u ", gid);
-    text_addf(&t, "mtu=%u dest_qpn=%u rq_psn=%u max_dest_rd_atomic=1 min_rnr_timer=%u",
-              mtu_bytes((uint32_t)step_number(st, "mtu")), peer->info.qpn, (unsigned)peer->sq_psn,
-              (unsigned)step_number(st, "min_rnr_timer"));
-    if (!run_line(s, st, line))
-        return false;
-    t = text_on(line, sizeof(line));
-    text_addf(
-        &t, "modify_qp %s state=RTS sq_psn=%u timeout=%u retry_cnt=%u rnr_retry=%u max_rd_atomic=1",
-        own->path, (unsigned)own->sq_psn, (unsigned)step_number(st, "timeout"),
-        (unsigned)step_number(st, "retry_cnt"), (unsigned)step_number(st, "rnr_retry"));
-    RDL_ASSERT(!t.cut);
-    return run_line(s, st, line);
+    for (int to = QPS_INIT; to <= QPS_RTS; to++) {
+        char line[LINE_BYTES];
+        struct text t = text_on(line, sizeof(line));
+
+        text_addf(&t, "modify_qp %s state=%s", own->path, enum_name(&enum_qp_state, (uint32_t)to));
+        add_needed(&t, st, own, peer, qp_fsm_needs(type, (enum qp_state)to));
+        RDL_ASSERT(!t.cut);
+        if (!run_line(s, st, line))
+            return false;
+    }
+    return true;
 }
 
 bool run_connect(struct session *s, const struct step *st)

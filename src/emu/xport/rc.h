@@ -21,7 +21,7 @@
  *
  * Responder.  expected is the PSN of the next request packet; wqe is the receive of the message
  * that is open, if it needs one, write where an RDMA WRITE goes on.  READs and atomics are in a
- *ring of max_dest_rd_atomic entries, numbered from 0 without end:
+ * ring of max_dest_rd_atomic entries, numbered from 0 without end:
  *
  *	first             done              next
  *	| sent, for duplicates | to be sent |

@@ -174,7 +174,7 @@ static void what_is_wrong_with_a_request_is_named(void **state)
         {"ah=a", "only a UD queue pair has ah=", "peer"},
         {"remote_qpn=5", "only a UD queue pair has remote_qpn=", "peer"},
         {"op=recv", "RC queue pairs have no recv", "POST_OPCODE"},
-        {"op=rdma_write remote=h2.mr[0] sge=mr[0:64]", "cannot do this operation yet", "send"},
+        {"op=local_inv inv=0x105", "cannot do this operation yet", "send"},
     };
     struct lab l;
 
