@@ -28,6 +28,7 @@
 #include "emu/mem/space.h"
 #include "emu/trace/trace.h"
 #include "emu/wire/addr.h"
+#include "emu/wire/grh.h"
 #include "rdmalab/events.h"
 
 struct verbs;
@@ -309,6 +310,13 @@ RDL_MUST_CHECK enum rdl_status verbs_query_pkey(struct verbs *v, uint32_t index)
 RDL_MUST_CHECK enum rdl_status verbs_create_ah(struct guest_pd *pd, const struct rdl_ah_attr *attr,
                                                const char *name, uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_destroy_ah(struct guest_ah *ah);
+
+/* The way back to who sent a datagram: an address vector without a MAC, from the GRH area in front
+ * of its payload.  (ibv_init_ah_from_wc)  RDL_ERR_INVAL: the area is not an IP header, or not to an
+ * address of this host: a group's is nobody's to answer from.
+ */
+RDL_MUST_CHECK enum rdl_status
+verbs_ah_from_grh(const struct verbs *v, const uint8_t area[GRH_BYTES], struct rdl_ah_attr *ret);
 
 void verbs_mr_info(const struct guest_mr *mr, struct rdl_mr_info *ret);
 void verbs_qp_info(const struct guest_qp *qp, struct rdl_qp_info *ret);
