@@ -68,6 +68,10 @@ static bool read_attributes(struct session *s, const struct step *st, struct rdl
         attr->access = step_set(st, "access");
         *mask |= QPA_ACCESS_FLAGS;
     }
+    if (step_has(st, "en_sqd_async_notify")) {
+        attr->en_sqd_async_notify = 1;
+        *mask |= QPA_EN_SQD_ASYNC_NOTIFY;
+    }
     if (step_has(st, "ah")) {
         *mask |= QPA_AV;
         return read_ah(s, st, attr);
@@ -144,6 +148,25 @@ static bool explain_modify(struct session *s, const struct step *st, rdl_qp qp,
                        from);
 }
 
+/* Waits for the device to do what was asked; it has reasons of its own to refuse. */
+static bool finish_modify(struct session *s, const struct step *st, rdl_qp qp)
+{
+    char path[RDL_VALUE_BYTES];
+    struct home home;
+    uint32_t rsp;
+
+    if (!resolve_home(s->lab, OBJ_QP, qp.raw, &home))
+        return false;
+    if (advance_wait(s, home.host, st->at).end == ADVANCE_DONE)
+        return true;
+    rdl_path_of(s->lab, OBJ_QP, qp.raw, path);
+    if (rdl_answer(s->lab, home.host, &rsp) == RDL_ERR_DEVICE &&
+        tree_number(s->lab, path, LEAF_qp_sq_draining) != 0)
+        diag_remedy(&s->diag, "%s still drains its send queue; \"until %s.sq_draining == 0\" waits",
+                    path, path);
+    return false;
+}
+
 bool run_modify_qp(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
@@ -151,7 +174,6 @@ bool run_modify_qp(struct session *s, const struct step *st)
     struct rdl_modify_error e = {0};
     uint32_t mask = 0;
     enum rdl_status status;
-    struct home home;
     rdl_qp qp;
 
     if (!resolve_object(&in, st, "qp", OBJ_QP, &qp.raw, &s->diag) ||
@@ -160,8 +182,7 @@ bool run_modify_qp(struct session *s, const struct step *st)
     status = rdl_modify_qp(s->lab, qp, &attr, mask, step_has(st, "unchecked"), &e);
     if (status != RDL_OK)
         return explain_modify(s, st, qp, status, &e);
-    return resolve_home(s->lab, OBJ_QP, qp.raw, &home) &&
-           advance_wait(s, home.host, st->at).end == ADVANCE_DONE;
+    return finish_modify(s, st, qp);
 }
 
 /* Prints one line, reads it, carries it out; what goes wrong is told of @st. */

@@ -151,6 +151,7 @@ static void attr_get(struct qp_attr *out, const uint8_t raw_attr[sizeof(struct r
         .timeout = a.timeout,
         .retry_cnt = a.retry_cnt,
         .rnr_retry = a.rnr_retry,
+        .en_sqd_async_notify = a.en_sqd_async_notify,
         .av = {.sgid_index = a.ah_sgid_index,
                .hop_limit = a.ah_hop_limit,
                .tclass = a.ah_traffic_class,
@@ -200,6 +201,8 @@ static enum ctrl_rsp query_qp(struct call *c)
         .dest_qp_num = a->dest_qpn,
         .qp_access_flags = a->access,
         .pkey_index = (uint16_t)a->pkey_index,
+        .en_sqd_async_notify = (uint8_t)a->en_sqd_async_notify,
+        .sq_draining = xport_is_draining(qp),
         .max_rd_atomic = (uint8_t)a->max_rd_atomic,
         .max_dest_rd_atomic = (uint8_t)a->max_dest_rd_atomic,
         .min_rnr_timer = (uint8_t)a->min_rnr_timer,
@@ -256,6 +259,30 @@ static enum ctrl_rsp query_pkey(struct call *c)
     return rsp;
 }
 
+/* Entry @index of the GID table is not what it was.  What the driver says while it boots is no
+ * change: that is what the addresses are.
+ */
+static void gid_changed(struct rdma *d, const struct hca_gid *before, uint32_t index)
+{
+    const struct hca_gid *now = &d->hca.gids[index];
+
+    if (!d->booting &&
+        (before->valid != now->valid || memcmp(before->raw, now->raw, sizeof(now->raw)) != 0))
+        rdma_event(d, ASE_GID_CHANGE, OBJ_NONE, HCA_PORT);
+}
+
+/* Sets entry @index to @gid, or clears it if that is NULL. */
+static enum ctrl_rsp change_gid(struct rdma *d, uint32_t index, const uint8_t *gid)
+{
+    const struct hca_gid before = index < HCA_GIDS ? d->hca.gids[index] : (struct hca_gid){0};
+    const enum ctrl_rsp rsp =
+        gid ? hca_gid_set(&d->hca, index, gid) : hca_gid_clear(&d->hca, index);
+
+    if (rsp == RSP_OK)
+        gid_changed(d, &before, index);
+    return rsp;
+}
+
 static enum ctrl_rsp add_gid(struct call *c)
 {
     REQUEST(c, add_gid, r);
@@ -264,7 +291,7 @@ static enum ctrl_rsp add_gid(struct call *c)
         return RSP_INVALID_ARG;
     if (r.gid_type != GID_TYPE_ROCE_V2)
         return RSP_NOT_SUPPORTED;
-    return hca_gid_set(&c->d->hca, r.index, r.gid);
+    return change_gid(c->d, r.index, r.gid);
 }
 
 static enum ctrl_rsp del_gid(struct call *c)
@@ -273,7 +300,7 @@ static enum ctrl_rsp del_gid(struct call *c)
     c->number = r.index;
     if (r.port != HCA_PORT)
         return RSP_INVALID_ARG;
-    return hca_gid_clear(&c->d->hca, r.index);
+    return change_gid(c->d, r.index, NULL);
 }
 
 static enum ctrl_rsp req_notify_cq(struct call *c)

@@ -3,8 +3,8 @@
 
 #include "emu/base/assert.h"
 
-/* [IBTA1 11.2.5.2; the kernel's qp_state_table has these rows, with alternate paths and SQD events
- * in them, which are not offered here]
+/* [IBTA1 11.2.5.2; the kernel's qp_state_table has these rows, with alternate paths in them,
+ * which are not offered here]
  */
 const struct qp_edge qp_edges[] = {
     {QPT_RC, QPS_RESET, QPS_INIT, QPA_PKEY_INDEX | QPA_PORT | QPA_ACCESS_FLAGS, 0},
@@ -16,7 +16,7 @@ const struct qp_edge qp_edges[] = {
      QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_SQ_PSN | QPA_MAX_QP_RD_ATOMIC,
      QPA_ACCESS_FLAGS | QPA_MIN_RNR_TIMER},
     {QPT_RC, QPS_RTS, QPS_RTS, 0, QPA_ACCESS_FLAGS | QPA_MIN_RNR_TIMER},
-    {QPT_RC, QPS_RTS, QPS_SQD, 0, 0},
+    {QPT_RC, QPS_RTS, QPS_SQD, 0, QPA_EN_SQD_ASYNC_NOTIFY},
     {QPT_RC, QPS_SQD, QPS_RTS, 0, QPA_ACCESS_FLAGS | QPA_MIN_RNR_TIMER},
     {QPT_RC, QPS_SQD, QPS_SQD, 0,
      QPA_PORT | QPA_AV | QPA_TIMEOUT | QPA_RETRY_CNT | QPA_RNR_RETRY | QPA_MAX_QP_RD_ATOMIC |
@@ -28,7 +28,7 @@ const struct qp_edge qp_edges[] = {
      QPA_ACCESS_FLAGS | QPA_PKEY_INDEX},
     {QPT_UC, QPS_RTR, QPS_RTS, QPA_SQ_PSN, QPA_ACCESS_FLAGS},
     {QPT_UC, QPS_RTS, QPS_RTS, 0, QPA_ACCESS_FLAGS},
-    {QPT_UC, QPS_RTS, QPS_SQD, 0, 0},
+    {QPT_UC, QPS_RTS, QPS_SQD, 0, QPA_EN_SQD_ASYNC_NOTIFY},
     {QPT_UC, QPS_SQD, QPS_RTS, 0, QPA_ACCESS_FLAGS},
     {QPT_UC, QPS_SQD, QPS_SQD, 0, QPA_AV | QPA_ACCESS_FLAGS | QPA_PKEY_INDEX},
     {QPT_UC, QPS_SQE, QPS_RTS, 0, QPA_ACCESS_FLAGS},
@@ -38,7 +38,7 @@ const struct qp_edge qp_edges[] = {
     {QPT_UD, QPS_INIT, QPS_RTR, 0, QPA_PKEY_INDEX | QPA_QKEY},
     {QPT_UD, QPS_RTR, QPS_RTS, QPA_SQ_PSN, QPA_QKEY},
     {QPT_UD, QPS_RTS, QPS_RTS, 0, QPA_QKEY},
-    {QPT_UD, QPS_RTS, QPS_SQD, 0, 0},
+    {QPT_UD, QPS_RTS, QPS_SQD, 0, QPA_EN_SQD_ASYNC_NOTIFY},
     {QPT_UD, QPS_SQD, QPS_RTS, 0, QPA_QKEY},
     {QPT_UD, QPS_SQD, QPS_SQD, 0, QPA_PKEY_INDEX | QPA_QKEY},
     {QPT_UD, QPS_SQE, QPS_RTS, 0, QPA_QKEY},

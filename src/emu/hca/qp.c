@@ -182,6 +182,7 @@ void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *att
     ATTR(QPA_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
     ATTR(QPA_MIN_RNR_TIMER, min_rnr_timer);
     ATTR(QPA_DEST_QPN, dest_qpn);
+    ATTR(QPA_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
 #undef ATTR
     gid_hold(qp);
     if (mask & QPA_STATE)

@@ -32,7 +32,7 @@ static void end_recv(struct rc_qp *rc)
     if (rc->qp.state != QPS_ERR)
         resp_complete(rc, NULL);
     else if (rc->resp.closing && rc->resp.fatal.status != WCS_SUCCESS)
-        resp_complete(rc, &rc->resp.fatal);
+        rc->resp.untold = !resp_complete(rc, &rc->resp.fatal);
     else
         resp_complete(rc, &wc);
 }

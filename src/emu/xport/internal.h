@@ -14,7 +14,9 @@
 void xport_drop(const struct xport *x, const struct packet *p, const struct rx_info *info,
                 enum drop_reason reason, const struct compared *values);
 
-/* Calls ops->ready() if @rc has something to send and the device does not know. */
+/* Calls ops->ready() if @rc has something to send and the device does not know; and ends draining
+ * if that is done.
+ */
 void rc_wake(struct rc_qp *rc);
 
 /* The event `key`: key_check() for @access answered @rule for an element. */
@@ -132,6 +134,15 @@ void resp_refuse(struct rc_qp *rc, const struct resp_verdict *d, struct psn psn,
 
 /* Completes the receive that is held, which must be there.  False: the completion is lost. */
 bool resp_complete(struct rc_qp *rc, const struct completion *wc);
+
+/* events.c: tells the guest of @type. */
+void rc_event(const struct rc_qp *rc, enum async_event type);
+
+/* A request was refused by @act, and no completion tells of it. */
+void rc_event_refused(const struct rc_qp *rc, enum pkt_act act);
+
+/* A packet has come. */
+void rc_event_arrival(struct rc_qp *rc);
 
 /* flush.c */
 

@@ -162,6 +162,8 @@ struct rc_resp {
     struct rc_answer answer;
     bool closing;            /* when the answer, a NAK, has left, the queue pair ends, */
     struct completion fatal; /* and the receive that is held like this; SUCCESS: it is flushed */
+    enum pkt_act refused;    /* by this verdict */
+    bool untold;             /* and no completion tells of it: an event does */
     bool answered;           /* a positive acknowledge was sent */
     struct psn acked;        /* and the last one had this PSN */
     uint32_t seq_naks;       /* sent since the expected PSN came last: at most 1 */
@@ -174,6 +176,9 @@ struct rc_qp {
     uint32_t peer;      /* host, for traces */
     bool is_ready;      /* ops->ready() was called, and xport_build() did not run dry since */
     bool answered_last; /* the last frame was the responder's: the requester is next */
+    bool established;   /* a packet has come since the move to RTR; written by events.c */
+    bool draining;      /* in SQD: what was started is not done yet; written by drain.c */
+    bool tell_drained;  /* an event shall say when it is; written by drain.c */
     struct rc_req req;
     struct rc_resp resp;
     struct packet out; /* the headers that all its packets have */

@@ -168,8 +168,11 @@ static size_t build_answer(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
         rc->resp.answered = true;
     }
     a->pending = false;
-    if (rc->resp.closing)
+    if (rc->resp.closing) {
         rc_fail(rc);
+        if (rc->resp.untold)
+            rc_event_refused(rc, rc->resp.refused);
+    }
     trace_because(rc_trace(rc), before);
     return frame_bytes;
 }

@@ -54,6 +54,7 @@ static void give_up(struct rc_qp *rc)
                         a->cause);
     }
     rc_fail(rc);
+    rc_event(rc, ASE_QP_FATAL);
 }
 
 /* Copies what a SEND or a WRITE carries into guest memory. */
@@ -137,6 +138,8 @@ void resp_refuse(struct rc_qp *rc, const struct resp_verdict *d, struct psn psn,
         .rule = d->rule,
         .values = d->values,
     };
+    r->refused = d->act;
+    r->untold = r->fatal.status == WCS_SUCCESS;
 }
 
 /* The receive for a message; one that goes on has its own. */

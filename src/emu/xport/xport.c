@@ -10,6 +10,7 @@
 #include "emu/facts/profile.h"
 #include "emu/hca/key.h"
 #include "emu/xport/admit.h"
+#include "emu/xport/drain.h"
 #include "emu/xport/internal.h"
 
 #define HOP_LIMIT_DEFAULT 64u
@@ -198,13 +199,17 @@ enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
 {
     struct rc_qp *rc = rc_of(qp);
     const enum ctrl_rsp rsp = hca_qp_check_modify(qp, mask, attr);
+    const enum qp_state from = qp->state;
 
     if (rsp != RSP_OK)
         return rsp;
-    if (!path_is_sound(x->hca, mask, attr))
+    if (!path_is_sound(x->hca, mask, attr) || drain_refuses(rc, mask, attr))
         return RSP_INVALID_ARG;
     hca_qp_apply_modify(qp, mask, attr);
     adopt(rc, mask);
+    drain_moved(rc, from, mask);
+    if (qp->state != QPS_RTR)
+        rc->established = false;
     if (mask & QPA_STATE) {
         if (qp->state == QPS_RESET) {
             rc_reset(rc);
@@ -222,8 +227,10 @@ void xport_cq_failed(struct xport *x, struct cq *cq)
         struct qp *qp = hca_qp(x->hca, qpn);
 
         if (qp && (qp->send_cq == cq || qp->recv_cq == cq) && qp->state != QPS_RESET &&
-            qp->state != QPS_ERR)
+            qp->state != QPS_ERR) {
             rc_fail(rc_of(qp));
+            rc_event(rc_of(qp), ASE_QP_FATAL); /* its completions have nowhere to go */
+        }
     }
 }
 
@@ -259,6 +266,7 @@ enum drop_reason xport_receive(struct xport *x, const struct packet *p, const st
         xport_drop(x, p, info, reason, &values);
         return reason;
     }
+    rc_event_arrival(rc_of(qp));
     return op_is_response(p->op) ? comp_receive(rc_of(qp), p, info)
                                  : resp_receive(rc_of(qp), p, info);
 }
@@ -278,8 +286,14 @@ bool xport_has_tx(const struct qp *qp)
     return rc_owes_answer(&rc->resp) || req_may_send(rc);
 }
 
+bool xport_is_draining(const struct qp *qp)
+{
+    return rc_of_const(qp)->draining && qp->state == QPS_SQD;
+}
+
 void rc_wake(struct rc_qp *rc)
 {
+    drain_settle(rc);
     if (rc->is_ready || !xport_has_tx(&rc->qp))
         return;
     rc->is_ready = true;
@@ -341,6 +355,7 @@ size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, s
     frame_bytes = rc->answered_last ? resp_build(rc, frame, &tx) : build_request(rc, frame, &tx);
     if (frame_bytes > 0)
         *ret = tx_info_of(&rc->out, tx);
+    drain_settle(rc);
     rc->is_ready = xport_has_tx(qp);
     return frame_bytes;
 }

@@ -147,7 +147,11 @@ enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn);
 enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
                               const struct qp_attr *attr);
 
-/* Moves the queue pairs of a CQ that overflowed to ERR.  Call it when no other call is under way.
+/* Is it in SQD, and what was started not done yet? */
+bool xport_is_draining(const struct qp *qp);
+
+/* Moves the queue pairs of a CQ that overflowed to ERR, and says so.  Call it when no other call is
+ * under way.
  */
 void xport_cq_failed(struct xport *x, struct cq *cq);
 

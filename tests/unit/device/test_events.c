@@ -162,6 +162,29 @@ static void what_waits_goes_with_its_object(void **state)
     assert_int_equal(m->rdma.events.len, 0);
 }
 
+static void a_change_of_the_gid_table_is_told(void **state)
+{
+    static const struct {
+        uint8_t last; /* byte of the address; 0: the entry is cleared */
+        uint32_t told;
+    } rows[] = {{9, 1}, {9, 0}, {10, 1}, {0, 1}, {0, 0}, {10, 1}};
+    struct machine *m = *state;
+
+    (void)start(m, VIRTIO_FEATURE(VF_EVENTQ));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rfc_add_gid add = {.gid_type = GID_TYPE_ROCE_V2, .index = 3, .port_num = 1};
+        const uint64_t before = m->rdma.events.raised;
+
+        add.gid[15] = rows[i].last;
+        if (rows[i].last)
+            assert_int_equal(machine_ask_add_gid(m, CMD_ADD_GID, &add), RSP_OK);
+        else
+            assert_int_equal(ASK(m, CMD_DEL_GID, del_gid, .index = 3, .port = 1), RSP_OK);
+        assert_int_equal(m->rdma.events.raised - before, rows[i].told);
+    }
+    assert_int_equal(m->last[EV_async_event].u.async_event.event, ASE_GID_CHANGE);
+}
+
 static void a_broken_event_queue_is_the_end(void **state)
 {
     struct machine *m = *state;
@@ -187,6 +210,7 @@ int main(void)
         T(without_the_queue_the_configuration_counts),
         T(nobody_is_told_without_a_driver),
         T(what_waits_goes_with_its_object),
+        T(a_change_of_the_gid_table_is_told),
         T(a_broken_event_queue_is_the_end),
     };
 

@@ -6,9 +6,8 @@
 #define STATES    7u
 #define ATTR_BITS 26u
 
-/* What is not offered: path migration, the event of SQD.  CUR_STATE is checked beside the table. */
-#define NOT_OFFERED                                                                                \
-    (unsigned)(QPA_ALT_PATH | QPA_PATH_MIG_STATE | QPA_EN_SQD_ASYNC_NOTIFY | QPA_CUR_STATE)
+/* What is not offered: path migration.  CUR_STATE is checked beside the table. */
+#define NOT_OFFERED (unsigned)(QPA_ALT_PATH | QPA_PATH_MIG_STATE | QPA_CUR_STATE)
 
 #define PATH (QPA_AV | QPA_PATH_MTU | QPA_DEST_QPN | QPA_RQ_PSN)
 #define MIGR (QPA_ALT_PATH | QPA_PATH_MIG_STATE)

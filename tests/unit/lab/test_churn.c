@@ -253,6 +253,16 @@ static void act(struct churn *c)
     poll(c, 1);
 }
 
+/* A queue pair whose drain was under way when it was asked to go on is asked again. */
+static void leave_sqd(struct churn *c, unsigned side)
+{
+    struct rdl_qp_attr a = {0};
+    struct rdl_qp_info info;
+
+    if (rdl_qp_info(c->r.lab, c->r.side[side].qp, &info) == RDL_OK && info.attr.state == QPS_SQD)
+        move(c, side, &a, QPS_RTS, 0);
+}
+
 /* The network is calm, and there are receives: all sends of @first..1 come to an end. */
 static void everything_ends(struct churn *c, unsigned first)
 {
@@ -261,6 +271,7 @@ static void everything_ends(struct churn *c, unsigned first)
     assert_int_equal(rdl_link_set(c->r.lab, c->r.link, &calm), RDL_OK);
     for (uint32_t i = 0; i < ROUNDS; i++) {
         for (unsigned side = first; side < 2; side++) {
+            leave_sqd(c, side);
             while (post_recv(c, side))
                 ;
         }

@@ -255,8 +255,10 @@ static void destroying_takes_timers_back(void **state)
     rig_free(r);
 }
 
-/* Without a timeout nobody watches what is lost, until there is one. */
-static void a_new_timeout_counts_for_what_is_under_way(void **state)
+/* Without a timeout nobody watches what is lost; and as long as it is under way, no new timeout can
+ * be set: only ERR ends that.
+ */
+static void a_new_timeout_cannot_save_what_was_lost(void **state)
 {
     struct rig_config c = rig_defaults();
     struct rig *r;
@@ -273,10 +275,10 @@ static void a_new_timeout_counts_for_what_is_under_way(void **state)
     rig_move(r, 0, QPS_SQD);
     a = r->host[0].qp->attr;
     a.timeout = 4;
-    assert_int_equal(xport_qp_modify(&r->host[0].x, r->host[0].qp, QPA_TIMEOUT, &a), RSP_OK);
-    assert_null(xport_invariant(r->host[0].qp));
-    rig_run(r);
-    rig_expect(r, 0, WQ_SEND, 0, 1, WCS_SUCCESS);
+    assert_int_equal(xport_qp_modify(&r->host[0].x, r->host[0].qp, QPA_TIMEOUT, &a),
+                     RSP_INVALID_ARG);
+    rig_move(r, 0, QPS_ERR);
+    rig_expect(r, 0, WQ_SEND, 0, 1, WCS_WR_FLUSH_ERR);
     rig_free(r);
 }
 
@@ -307,7 +309,7 @@ int main(void)
         cmocka_unit_test(the_address_vector_fills_the_ip_header),
         cmocka_unit_test(other_types_are_not_supported),
         cmocka_unit_test(destroying_takes_timers_back),
-        cmocka_unit_test(a_new_timeout_counts_for_what_is_under_way),
+        cmocka_unit_test(a_new_timeout_cannot_save_what_was_lost),
         cmocka_unit_test(a_failed_cq_takes_its_queue_pairs_along),
     };
 

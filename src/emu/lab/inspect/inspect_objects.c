@@ -110,6 +110,7 @@ static void visit_connection(const struct inode *n, struct visit *v, const struc
     inspect_leaf(v, LEAF_qp_next_psn, rc_nxt(q).v);
     inspect_leaf(v, LEAF_qp_acked_psn, q->una.v);
     inspect_leaf(v, LEAF_qp_outstanding_pkts, rc_out_pkts(q));
+    inspect_leaf(v, LEAF_qp_sq_draining, xport_is_draining(&rc->qp));
     inspect_leaf(v, LEAF_qp_outstanding, q->fetched - q->oldest);
     inspect_leaf(v, LEAF_qp_retries, q->retries);
     inspect_leaf(v, LEAF_qp_retry_cnt, a->retry_cnt);

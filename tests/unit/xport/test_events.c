@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* What a queue pair tells without being asked: established, drained, refused, failed. */
+#include "rig.h"
+
+#include "emu/facts/qp_fsm.h"
+#include "testing.h"
+
+#define PACKETS 100u
+
+static struct rig *rig_default(void)
+{
+    const struct rig_config c = rig_defaults();
+
+    return rig_new(&c);
+}
+
+static enum ctrl_rsp modify(struct rig *r, uint32_t mask, struct qp_attr a)
+{
+    struct rig_host *h = &r->host[0];
+
+    return xport_qp_modify(&h->x, h->qp, mask, &a);
+}
+
+/* To SQD, in the middle of a message of many packets. */
+static struct rig *rig_draining(bool tell)
+{
+    struct rig *r = rig_default();
+    const struct qp_attr a = {.state = QPS_SQD, .en_sqd_async_notify = tell};
+
+    rig_recv(r, 7, 0, 65536);
+    rig_recv(r, 8, 0, 65536);
+    rig_send(r, 1, 0, 256 * PACKETS);
+    rig_send(r, 2, 0, 64);
+    rig_run_until(r, 10 * RIG_EACH_NS);
+    assert_int_equal(modify(r, QPA_STATE | (tell ? QPA_EN_SQD_ASYNC_NOTIFY : 0), a), RSP_OK);
+    assert_true(xport_is_draining(r->host[0].qp));
+    return r;
+}
+
+static void drained_is_told_once_if_asked_for(void **state)
+{
+    (void)state;
+    for (uint32_t tell = 0; tell < 2; tell++) {
+        struct rig *r = rig_draining(tell);
+
+        rig_run(r);
+        assert_false(xport_is_draining(r->host[0].qp));
+        assert_int_equal(r->host[0].n_async[ASE_SQ_DRAINED], tell);
+        assert_int_equal(r->host[0].n_wc[WQ_SEND], 1);
+        rig_move(r, 0, QPS_RTS);
+        rig_run(r);
+        assert_int_equal(r->host[0].n_wc[WQ_SEND], 2);
+        assert_int_equal(r->host[0].n_async[ASE_SQ_DRAINED], tell);
+        rig_free(r);
+    }
+}
+
+/* The last packet is lost: drained is when its repetition is acknowledged, not when it was sent. */
+static void what_is_lost_is_not_drained(void **state)
+{
+    struct rig *r = rig_draining(true);
+
+    (void)state;
+    rig_rule(r, 0, OP_RC_SEND_LAST, ANY, 1, RIG_LOSE);
+    rig_run_until(r, 60000); /* all packets are sent, and the timer still runs */
+    assert_int_equal(rc_nxt(&rig_rc(r, 0)->req).v, rc_high(&rig_rc(r, 0)->req).v);
+    assert_true(xport_is_draining(r->host[0].qp));
+    rig_run(r);
+    assert_int_equal(r->host[0].n_async[ASE_SQ_DRAINED], 1);
+    assert_true(rig_count(r, EV_timeout, 0, NULL, 0) + rig_count(r, EV_retry, 0, NULL, 0) > 0);
+    rig_free(r);
+}
+
+static void nothing_is_drained_at_once(void **state)
+{
+    struct rig *r = rig_default();
+    const struct qp_attr a = {.state = QPS_SQD, .en_sqd_async_notify = 1};
+
+    (void)state;
+    assert_int_equal(modify(r, QPA_STATE | QPA_EN_SQD_ASYNC_NOTIFY, a), RSP_OK);
+    assert_false(xport_is_draining(r->host[0].qp));
+    assert_int_equal(r->host[0].n_async[ASE_SQ_DRAINED], 1);
+    rig_free(r);
+}
+
+static void nothing_changes_while_the_queue_drains(void **state)
+{
+    static const struct {
+        uint32_t mask;
+        enum qp_state to;
+        enum ctrl_rsp rsp;
+    } rows[] = {
+        {QPA_STATE, QPS_RTS, RSP_INVALID_ARG},   {QPA_STATE, QPS_SQD, RSP_INVALID_ARG},
+        {QPA_TIMEOUT, QPS_SQD, RSP_INVALID_ARG}, {QPA_STATE, QPS_ERR, RSP_OK},
+        {QPA_STATE, QPS_RESET, RSP_OK},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rig *r = rig_draining(true);
+        const struct qp_attr a = {.state = rows[i].to, .timeout = 9};
+
+        assert_int_equal(modify(r, rows[i].mask, a), rows[i].rsp);
+        assert_int_equal(xport_is_draining(r->host[0].qp), rows[i].rsp != RSP_OK);
+        rig_run(r);
+        /* Whoever leaves SQD before is told nothing. */
+        assert_int_equal(r->host[0].n_async[ASE_SQ_DRAINED], rows[i].rsp != RSP_OK);
+        assert_int_equal(modify(r, QPA_TIMEOUT, a),
+                         rows[i].rsp == RSP_OK ? RSP_INVALID_ARG : RSP_OK);
+        rig_free(r);
+    }
+}
+
+static void a_queue_pair_that_fails_is_not_drained(void **state)
+{
+    struct rig *r = rig_draining(true);
+
+    (void)state;
+    rig_rule(r, 0, ANY, ANY, ANY, RIG_LOSE);
+    rig_run(r);
+    rig_expect(r, 0, WQ_SEND, 0, 1, WCS_RETRY_EXC_ERR);
+    assert_int_equal(r->host[0].n_async[ASE_SQ_DRAINED], 0);
+    assert_false(xport_is_draining(r->host[0].qp));
+    rig_free(r);
+}
+
+/* The responder of a connection whose other end was quicker. */
+static struct rig *rig_in_rtr(void)
+{
+    struct rig *r = rig_default();
+    struct rig_host *h = &r->host[1];
+    struct qp_attr a = h->qp->attr;
+
+    rig_move(r, 1, QPS_RESET);
+    for (enum qp_state to = QPS_INIT; to <= QPS_RTR; to++) {
+        a.state = to;
+        assert_int_equal(xport_qp_modify(&h->x, h->qp, QPA_STATE | qp_fsm_needs(QPT_RC, to), &a),
+                         RSP_OK);
+    }
+    return r;
+}
+
+static void the_first_packet_in_rtr_establishes(void **state)
+{
+    struct rig *r = rig_in_rtr();
+
+    (void)state;
+    assert_int_equal(r->host[1].n_async[ASE_COMM_EST], 0);
+    rig_recv(r, 7, 0, 64);
+    rig_recv(r, 8, 0, 64);
+    rig_send(r, 1, 0, 64);
+    rig_send(r, 2, 0, 64);
+    rig_run(r);
+    assert_int_equal(r->host[1].n_async[ASE_COMM_EST], 1);
+    assert_int_equal(r->host[1].qp->state, QPS_RTR); /* that is the program's to change */
+    assert_int_equal(r->host[0].n_async[ASE_COMM_EST], 0);
+    rig_free(r);
+}
+
+static void in_rts_nothing_is_established_any_more(void **state)
+{
+    struct rig *r = rig_default();
+
+    (void)state;
+    rig_recv(r, 7, 0, 64);
+    rig_send(r, 1, 0, 64);
+    rig_run(r);
+    assert_int_equal(r->host[1].n_async[ASE_COMM_EST], 0);
+    rig_free(r);
+}
+
+/* What a completion tells is told by no event, and the other way round. */
+static void a_refusal_is_told_once(void **state)
+{
+    static const struct {
+        uint32_t room; /* of the receive */
+        uint32_t mtu;  /* of the responder */
+        bool broken;   /* its receive queue */
+        enum wc_status status;
+        enum async_event event; /* ASYNC_EVENTS: none */
+    } rows[] = {
+        {64, MTU_256, false, WCS_LOC_LEN_ERR, ASYNC_EVENTS},
+        {600, MTU_512, false, WCS_WR_FLUSH_ERR, ASE_QP_REQ_ERR},
+        {600, MTU_256, true, WCS_SUCCESS, ASE_QP_FATAL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rig_config c = rig_defaults();
+        struct rig *r;
+        uint32_t told = 0;
+
+        c.peer_mtu = rows[i].mtu;
+        r = rig_new(&c);
+        rig_recv(r, 7, 0, rows[i].room);
+        r->host[1].queue[WQ_RECV].broken = rows[i].broken;
+        rig_send(r, 1, 0, 600);
+        rig_run(r);
+        assert_int_equal(r->host[1].qp->state, QPS_ERR);
+        assert_int_equal(r->host[1].n_wc[WQ_RECV], !rows[i].broken);
+        if (!rows[i].broken)
+            rig_expect(r, 1, WQ_RECV, 0, 7, rows[i].status);
+        for (uint32_t type = 0; type < ASYNC_EVENTS; type++) {
+            told += r->host[1].n_async[type];
+            assert_int_equal(r->host[0].n_async[type], 0); /* its completion tells */
+        }
+        assert_int_equal(told, rows[i].event != ASYNC_EVENTS);
+        if (told)
+            assert_int_equal(r->host[1].n_async[rows[i].event], 1);
+        rig_free(r);
+    }
+}
+
+static void a_failed_cq_is_the_end_of_its_queue_pairs(void **state)
+{
+    struct rig *r = rig_default();
+    struct rig_host *h = &r->host[1];
+
+    (void)state;
+    xport_cq_failed(&h->x, h->qp->recv_cq);
+    xport_cq_failed(&h->x, h->qp->recv_cq);
+    assert_int_equal(h->n_async[ASE_QP_FATAL], 1);
+    rig_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(drained_is_told_once_if_asked_for),
+        cmocka_unit_test(what_is_lost_is_not_drained),
+        cmocka_unit_test(nothing_is_drained_at_once),
+        cmocka_unit_test(nothing_changes_while_the_queue_drains),
+        cmocka_unit_test(a_queue_pair_that_fails_is_not_drained),
+        cmocka_unit_test(the_first_packet_in_rtr_establishes),
+        cmocka_unit_test(in_rts_nothing_is_established_any_more),
+        cmocka_unit_test(a_refusal_is_told_once),
+        cmocka_unit_test(a_failed_cq_is_the_end_of_its_queue_pairs),
+    };
+
+    return cmocka_run_group_tests_name("events", tests, NULL, NULL);
+}
