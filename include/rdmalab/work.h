@@ -46,6 +46,7 @@ struct rdl_send_wr {
         rdl_mr mr;
         uint64_t addr, length;
         uint32_t access; /* set of enum access_bit */
+        bool type_1;     /* as ibv_bind_mw() binds a window of type 1, which may need no region */
     } bind_mw;           /* of BIND_MW */
 };
 

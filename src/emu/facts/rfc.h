@@ -257,7 +257,8 @@
     F(S, mr_lkey, le32, "region that it will show")                                                \
     F(S, access, le32, "access flags")                                                             \
     F(S, addr, le64, "first byte")                                                                 \
-    F(S, length, le64, "bytes; 0: it shows nothing any more")
+    F(S, length, le64, "bytes; 0: it shows nothing any more")                                      \
+    F(S, type, le8, "1: as ibv_bind_mw() binds, 2: as a work request does")
 
 #define RFC_RQ_WQE(F, S)                                                                           \
     F(S, num_sge, le32, "SGEs that follow")                                                        \

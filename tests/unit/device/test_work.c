@@ -234,6 +234,7 @@ static void the_union_is_read_as_the_operation_says(void **state)
     assert_int_equal(w.bind.access, 0x100f0e0d);
     assert_true(w.bind.addr == 0x1817161514131211u);
     assert_true(w.bind.length == 0x201f1e1d1c1b1a19u);
+    assert_int_equal(w.bind.type, 0x21);
 }
 
 static void the_union_of_a_datagram_is_its_address(void **state)

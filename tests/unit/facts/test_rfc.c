@@ -80,6 +80,7 @@ static const struct {
     {"wr_bind", "access", 12, 4},
     {"wr_bind", "addr", 16, 8},
     {"wr_bind", "length", 24, 8},
+    {"wr_bind", "type", 32, 1},
     {"rq_wqe", "wr_id", 4, 8},
     {"sge", "addr", 0, 8},
     {"sge", "length", 8, 4},
@@ -127,7 +128,7 @@ static void structures_have_the_sizes_of_the_rfc(void **state)
         {"modify_qp", 137},  {"query_qp", 8},   {"query_pkey", 6},  {"pkey", 2},
         {"add_gid", 26},     {"del_gid", 6},    {"req_notify", 8},  {"sq_wqe", 75},
         {"rq_wqe", 12},      {"sge", 16},       {"cqe", 38},        {"wr_rdma", 12},
-        {"wr_atomic", 28},   {"wr_ud", 51},     {"wr_reg", 12},     {"wr_bind", 32},
+        {"wr_atomic", 28},   {"wr_ud", 51},     {"wr_reg", 12},     {"wr_bind", 33},
     };
 
     (void)state;

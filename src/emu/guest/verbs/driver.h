@@ -27,7 +27,7 @@ struct verbs_av {
 struct verbs_send {
     const struct rdl_send_wr *wr;
     const struct verbs_av *av; /* of what is posted to a UD queue pair */
-    const struct guest_mr *mr; /* of REG_MR and BIND_MW */
+    const struct guest_mr *mr; /* of REG_MR and BIND_MW; NULL: of a bind that needs none */
     uint32_t mw_rkey;          /* of BIND_MW: the key that the window has */
 };
 

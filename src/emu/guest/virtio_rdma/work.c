@@ -96,10 +96,11 @@ static void put_bind(struct rfc_sq_wqe *head, const struct verbs_send *send)
     const struct rfc_wr_bind bind = {
         .mw_rkey = send->mw_rkey,
         .rkey = send->wr->bind_mw.rkey,
-        .mr_lkey = send->mr->lkey,
+        .mr_lkey = send->mr ? send->mr->lkey : 0,
         .access = send->wr->bind_mw.access,
         .addr = send->wr->bind_mw.addr,
         .length = send->wr->bind_mw.length,
+        .type = send->wr->bind_mw.type_1 ? 1 : 2,
     };
 
     rfc_wr_bind_put((struct raw_wr_bind *)head->wr, &bind);

@@ -78,7 +78,7 @@ static void the_union_is_dumped_as_what_it_is(void **state)
          {"0020  09 0a 0b 0c 0d 0e 0f 10  wr.compare_add", "0028  11 12 13 14 15 16 17 18  wr.swap",
           "0030  19 1a 1b 1c              wr.rkey", "rest of wr           23 bytes"}},
         {QPT_RC, WR_REG_MR, {"wr.mrn", "wr.key", "wr.access", "rest of wr           39 bytes"}},
-        {QPT_RC, WR_BIND_MW, {"wr.mw_rkey", "wr.mr_lkey", "wr.length", "rest of wr           19"}},
+        {QPT_RC, WR_BIND_MW, {"wr.mw_rkey", "wr.mr_lkey", "wr.length", "rest of wr           18"}},
         {QPT_UD,
          WR_SEND,
          {"wr.remote_qpn", "1516:1718:191a:1b1c:1d1e:1f20:2122:2324", "28:29:2a:2b:2c:2d",

@@ -147,6 +147,14 @@ static void what_changes_keys_says_which(void **state)
         0x06, 0,    0,    0,                            /* access */
         0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, /* addr */
         0,    1,    0,    0,    0,    0,    0,    0,    /* length */
+        2,                                              /* type */
+    };
+    static const uint8_t unbind[] = {
+        0x01, 0x09, 0,    0,    0x02, 0x09, 0,    0,    /* mw_rkey, rkey */
+        0,    0,    0,    0,    0x06, 0,    0,    0,    /* no region, access */
+        0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, /* addr */
+        0,    0,    0,    0,    0,    0,    0,    0,    /* length */
+        1,                                              /* type */
     };
     struct work *w = *state;
     const struct guest_mr mr = {.mrn = 7, .lkey = 0x305};
@@ -163,6 +171,8 @@ static void what_changes_keys_says_which(void **state)
     expect_union(w, &send, reg, sizeof(reg));
     wr.opcode = WR_BIND_MW;
     expect_union(w, &send, bind, sizeof(bind));
+    wr.bind_mw.type_1 = true, wr.bind_mw.length = 0;
+    expect_union(w, &(struct verbs_send){.wr = &wr, .mw_rkey = 0x901}, unbind, sizeof(unbind));
     wr.opcode = WR_LOCAL_INV;
     expect_union(w, &send, reg, 0);
 }
