@@ -211,6 +211,49 @@ static void a_refusal_is_told_once(void **state)
     }
 }
 
+/* A WRITE takes no receive: no completion could tell of it. */
+static void a_refused_access_is_told(void **state)
+{
+    struct rig *r = rig_default();
+
+    (void)state;
+    rig_prepare_remote(r, WR_RDMA_WRITE, 1, 0, 64, 0)->rkey ^= 1;
+    rig_post(r, 0, WQ_SEND);
+    rig_run(r);
+    assert_int_equal(r->host[1].qp->state, QPS_ERR);
+    assert_int_equal(r->host[1].n_async[ASE_QP_ACCESS_ERR], 1);
+    assert_int_equal(r->host[1].n_async[ASE_QP_REQ_ERR] + r->host[1].n_async[ASE_QP_FATAL], 0);
+    assert_int_equal(r->host[0].n_async[ASE_QP_ACCESS_ERR], 0);
+    rig_expect(r, 0, WQ_SEND, 0, 1, WCS_REM_ACCESS_ERR);
+    rig_free(r);
+}
+
+/* Their queue overflowed: what a lost completion would have told is told by an event. */
+static void lost_completions_are_made_up_for(void **state)
+{
+    static const struct {
+        uint32_t room; /* of the receive */
+        enum async_event event;
+    } rows[] = {{64, ASE_QP_REQ_ERR}, {600, ASE_QP_FATAL}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rig *r = rig_default();
+        uint32_t told = 0;
+
+        rig_recv(r, 7, 0, rows[i].room);
+        rig_send(r, 1, 0, 600);
+        r->host[1].cq_failed = true;
+        rig_run(r);
+        assert_int_equal(r->host[1].qp->state, QPS_ERR);
+        for (uint32_t type = 0; type < ASYNC_EVENTS; type++)
+            told += r->host[1].n_async[type];
+        assert_int_equal(told, 1);
+        assert_int_equal(r->host[1].n_async[rows[i].event], 1);
+        rig_free(r);
+    }
+}
+
 static void a_failed_cq_is_the_end_of_its_queue_pairs(void **state)
 {
     struct rig *r = rig_default();
@@ -234,6 +277,8 @@ int main(void)
         cmocka_unit_test(the_first_packet_in_rtr_establishes),
         cmocka_unit_test(in_rts_nothing_is_established_any_more),
         cmocka_unit_test(a_refusal_is_told_once),
+        cmocka_unit_test(a_refused_access_is_told),
+        cmocka_unit_test(lost_completions_are_made_up_for),
         cmocka_unit_test(a_failed_cq_is_the_end_of_its_queue_pairs),
     };
 
