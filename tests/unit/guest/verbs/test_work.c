@@ -59,8 +59,7 @@ static void a_request_that_cannot_be_is_refused(void **state)
     struct rdl_send_wr wr = send_wr;
 
     move_to_rts(w->qp);
-    wr.opcode = WR_LOCAL_INV;
-    wr.n_sge = 0;
+    wr.opcode = WR_RDMA_READ_WITH_INV;
     assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_ERR_UNSUPPORTED);
     wr.opcode = WR_RECV;
     assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_ERR_UNSUPPORTED);
