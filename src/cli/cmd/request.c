@@ -5,6 +5,7 @@
 #include "cli/cmd/request.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/session/resolve.h"
 #include "emu/base/assert.h"
@@ -143,8 +144,26 @@ static bool not_of_op(struct session *s, const struct step *st, const char *key,
     return diag_remedy(&s->diag, "it is a key of op=%s", buf);
 }
 
-/* Are the keys of @st those that its operation has and needs?  RECV, which is no operation of a
- * send queue, is left to the post to refuse.
+/* Are the keys that @st has those of its operation? */
+static bool check_given_keys(struct session *s, const struct step *st, uint32_t opcode)
+{
+    char op[VALUE_WORD_BYTES];
+
+    for (size_t i = 0; i < st->cmd->n_params; i++) {
+        const char *key = st->cmd->params[i].name;
+
+        for (size_t k = 0; k < ARRAY_LEN(op_keys) && st->args[i].n > 0; k++) {
+            if (strcmp(op_keys[k].key, key) != 0 || (op_keys[k].ops >> opcode & 1))
+                continue;
+            op_word(opcode, op);
+            return not_of_op(s, st, key, op_keys[k].ops, op);
+        }
+    }
+    return true;
+}
+
+/* Does @st have and need its keys as its operation does?  RECV, which is no operation of a send
+ * queue, is left to the post to refuse.
  */
 static bool check_op_keys(struct session *s, const struct step *st, uint32_t opcode)
 {
@@ -152,16 +171,14 @@ static bool check_op_keys(struct session *s, const struct step *st, uint32_t opc
 
     if (opcode == WR_RECV)
         return true;
-    op_word(opcode, op);
+    if (!check_given_keys(s, st, opcode))
+        return false;
     for (size_t i = 0; i < ARRAY_LEN(op_keys); i++) {
-        const bool has = (op_keys[i].ops >> opcode & 1) != 0;
-
-        if (step_has(st, op_keys[i].key) && !has)
-            return not_of_op(s, st, op_keys[i].key, op_keys[i].ops, op);
-        if (has && op_keys[i].needed && !step_has(st, op_keys[i].key)) {
-            session_fail(s, step_span(st, "op", 0), "%s needs %s=", op, op_keys[i].key);
-            return diag_remedy(&s->diag, "%s", op_keys[i].as);
-        }
+        if (!op_keys[i].needed || !(op_keys[i].ops >> opcode & 1) || step_has(st, op_keys[i].key))
+            continue;
+        op_word(opcode, op);
+        session_fail(s, step_span(st, "op", 0), "%s needs %s=", op, op_keys[i].key);
+        return diag_remedy(&s->diag, "%s", op_keys[i].as);
     }
     return true;
 }
