@@ -51,8 +51,10 @@ RDL_MUST_CHECK enum rdl_status rdl_reg_mr(struct rdl_lab *lab, rdl_pd pd, uint64
 RDL_MUST_CHECK enum rdl_status rdl_dereg_mr(struct rdl_lab *lab, rdl_mr mr);
 
 struct rdl_mr_info {
-    uint64_t addr, bytes;
+    uint64_t addr, bytes; /* of the program's memory */
     uint32_t lkey, rkey, access;
+    uint64_t iova; /* what SGEs and peers call its first byte */
+    uint32_t kind; /* enum key_kind */
 };
 RDL_MUST_CHECK enum rdl_status rdl_mr_info(const struct rdl_lab *lab, rdl_mr mr,
                                            struct rdl_mr_info *ret);

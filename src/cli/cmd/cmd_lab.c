@@ -120,10 +120,20 @@ static bool read_pkeys(struct session *s, const struct step *st, struct rdl_host
     return true;
 }
 
+/* The features of parameter @param as bits by their numbers. */
+static uint64_t feature_bits(const struct step *st, const char *param)
+{
+    const struct arg *a = step_arg(st, param);
+    uint64_t bits = 0;
+
+    for (size_t i = 0; i < a->n; i++)
+        bits |= UINT64_C(1) << value_number(step_param(st, param), a->v[i].text);
+    return bits;
+}
+
 bool run_host(struct session *s, const struct step *st)
 {
     const struct arg *names = step_arg(st, "names");
-    const struct arg *features = step_arg(st, "features_off");
     const bool single = step_has(st, "mac") || step_has(st, "ip") || step_has(st, "ip6");
     struct rdl_host_config config = {
         .ram_bytes = step_number(st, "ram"),
@@ -145,12 +155,15 @@ bool run_host(struct session *s, const struct step *st)
         return false;
     read_address(st, "ip", config.ipv4);
     read_address(st, "ip6", config.ipv6);
-    for (size_t i = 0; i < features->n; i++)
-        config.features_off |= UINT64_C(1)
-                               << value_number(step_param(st, "features_off"), features->v[i].text);
+    config.features_off = feature_bits(st, "features_off");
+    config.features_on = feature_bits(st, "features_on");
     if (config.features_off & UINT64_C(1) << VF_VERSION_1) {
         session_fail(s, step_span(st, "features_off", 0), "VERSION_1 is always offered");
         return diag_remedy(&s->diag, "there is no device here from before virtio 1.0");
+    }
+    if (config.features_on & ~(UINT64_C(1) << VF_MW)) {
+        session_fail(s, step_span(st, "features_on", 0), "only MW is not offered anyway");
+        return diag_remedy(&s->diag, "features_off= takes the others away");
     }
     for (size_t i = 0; i < names->n; i++) {
         rdl_host host;

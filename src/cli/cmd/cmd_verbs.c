@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verbs that make and destroy: protection domains, memory regions, completion queues, queue pairs,
- * address handles.
+/* Verbs that make and destroy: protection domains, completion queues, queue pairs, address handles.
  */
 #include <string.h>
 
@@ -10,7 +9,6 @@
 #include "cli/session/resolve.h"
 #include "cli/tree/tree.h"
 #include "emu/base/assert.h"
-#include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/events.h"
@@ -27,77 +25,6 @@ bool run_alloc_pd(struct session *s, const struct step *st)
         return false;
     verb_own_name(s, OBJ_PD, pd.raw, name);
     session_made(s, home.name, "%s", name);
-    return true;
-}
-
-/* Gives back the memory that reg_mr took where @addr is; it stays as long as a region is over it.
- */
-static void give_back(struct session *s, const struct home *home, uint64_t addr)
-{
-    const enum rdl_status status = rdl_mem_free(s->lab, home->host, addr);
-
-    RDL_ASSERT(status == RDL_OK || status == RDL_ERR_BUSY);
-}
-
-/* There is no such piece of guest RAM left. */
-static bool no_memory(struct session *s, const struct step *st, const struct home *home)
-{
-    const uint64_t ram = tree_number(s->lab, home->name, LEAF_host_ram_bytes);
-    char text[32];
-    struct text t = text_on(text, sizeof(text));
-
-    quantity_add(&t, QUANTITY_SIZE, ram);
-    session_fail(s, step_span(st, "len", 0), "%s has not so much memory left of its %s", home->name,
-                 text);
-    return diag_remedy(&s->diag, "dereg_mr gives some back; or make the host with more ram=");
-}
-
-/* Registers [@addr, @addr + @bytes) in @pd, in @ret when the device has said yes. */
-static bool register_memory(struct session *s, const struct step *st, const struct home *home,
-                            rdl_pd pd, uint64_t addr, rdl_mr *ret)
-{
-    const uint64_t bytes = step_number(st, "len");
-    const uint32_t access = step_has(st, "access") ? step_set(st, "access") : ACC_LOCAL_WRITE;
-    const enum rdl_status status = rdl_reg_mr(s->lab, pd, addr, bytes, access, st->as.text, ret);
-
-    if (status == RDL_ERR_INVAL && (access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) &&
-        !(access & ACC_LOCAL_WRITE)) {
-        session_fail(s, step_span(st, "access", 0),
-                     "remote write and atomic access need local write");
-        return diag_remedy(&s->diag, "add lw to access=");
-    }
-    return verb_finish(s, st, home, status);
-}
-
-bool run_reg_mr(struct session *s, const struct step *st)
-{
-    char host[RDL_NAME_BYTES];
-    const struct scope in = session_scope(s), rest = resolve_rest(&in, step_text(st, "pd"), host);
-    const bool is_fresh = !step_has(st, "addr");
-    struct memory m = {0};
-    struct rdl_mr_info info;
-    char name[RDL_VALUE_BYTES];
-    enum rdl_status status = RDL_OK;
-    struct home home;
-    rdl_pd pd;
-    rdl_mr mr;
-
-    if (!verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home) ||
-        (!is_fresh && !resolve_memory(&rest, st, "addr", 0, &m, &s->diag)))
-        return false;
-    if (is_fresh)
-        status = rdl_mem_alloc(s->lab, home.host, step_number(st, "len"), &m.addr);
-    if (status != RDL_OK)
-        return no_memory(s, st, &home);
-    if (!register_memory(s, st, &home, pd, m.addr, &mr)) {
-        if (is_fresh)
-            give_back(s, &home, m.addr);
-        return false;
-    }
-    verb_own_name(s, OBJ_MR, mr.raw, name);
-    if (rdl_mr_info(s->lab, mr, &info) == RDL_OK)
-        session_made(s, home.name, "%s (%llu bytes, lkey 0x%x)", name,
-                     (unsigned long long)info.bytes, info.lkey);
     return true;
 }
 
@@ -202,24 +129,6 @@ bool run_dealloc_pd(struct session *s, const struct step *st)
 
     return verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home) &&
            verb_destroyed(s, st, "pd", OBJ_PD, pd.raw, rdl_dealloc_pd(s->lab, pd));
-}
-
-bool run_dereg_mr(struct session *s, const struct step *st)
-{
-    struct rdl_mr_info info;
-    enum rdl_status status;
-    struct home home;
-    rdl_mr mr = {0};
-
-    if (!verb_object(s, st, "mr", OBJ_MR, &mr.raw, &home))
-        return false;
-    status = rdl_mr_info(s->lab, mr, &info);
-    if (status == RDL_OK)
-        status = rdl_dereg_mr(s->lab, mr);
-    if (!verb_destroyed(s, st, "mr", OBJ_MR, mr.raw, status))
-        return false;
-    give_back(s, &home, info.addr);
-    return true;
 }
 
 bool run_destroy_cq(struct session *s, const struct step *st)

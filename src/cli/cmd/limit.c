@@ -64,6 +64,8 @@ static const struct {
     enum leaf_id limit;
 } bounded[] = {
     {"reg_mr", "len", LEAF_limits_max_mr_bytes},
+    {"rereg_mr", "len", LEAF_limits_max_mr_bytes},
+    {"alloc_mr", "max_pages", LEAF_limits_max_fast_pages},
     {"create_cq", "cqe", LEAF_limits_max_cqe},
     {"create_qp", "max_send_wr", LEAF_limits_max_qp_wr},
     {"create_qp", "max_recv_wr", LEAF_limits_max_qp_wr},
@@ -80,7 +82,9 @@ bool limit_fail_verb(struct session *s, const struct step *st, const char *host)
         const char *param = bounded[i].param;
         const uint64_t max = tree_number(s->lab, path, bounded[i].limit);
 
-        if (strcmp(st->cmd->name, bounded[i].command) != 0 || step_number(st, param) <= max)
+        if (strcmp(st->cmd->name, bounded[i].command) != 0 ||
+            (!step_has(st, param) && !step_param(st, param)->standard) ||
+            step_number(st, param) <= max)
             continue;
         session_fail(s, step_span(st, param, 0),
                      "the device of %s has %s=%llu, and %s asks for more", host,
@@ -102,6 +106,9 @@ static const struct {
 } tables[] = {
     {"alloc_pd", NODE_pd, LEAF_limits_max_pd, 0, "protection domains", "dealloc_pd gives one back"},
     {"reg_mr", NODE_mr, LEAF_limits_max_mr, 0, "memory regions", "dereg_mr gives one back"},
+    {"alloc_mr", NODE_mr, LEAF_limits_max_mr, 0, "memory regions", "dereg_mr gives one back"},
+    {"get_dma_mr", NODE_mr, LEAF_limits_max_mr, 0, "memory regions", "dereg_mr gives one back"},
+    {"alloc_mw", NODE_mw, LEAF_limits_max_mw, 0, "memory windows", "dealloc_mw gives one back"},
     {"create_cq", NODE_cq, LEAF_limits_max_cq, 0, "completion queues",
      "destroy_cq one, or make the host with more: max_cq="},
     {"create_qp", NODE_qp, LEAF_limits_max_qp, 1, "queue pairs",

@@ -15,8 +15,11 @@
 
 #define INLINE_BYTES_MAX 65536u
 
-/* The scatter/gather list of a post. */
-static bool read_sges(struct session *s, const struct scope *rest, struct request *r, size_t *ret_n)
+/* The scatter/gather list of a post.  Inline data are read by the program itself, at its own
+ * addresses.
+ */
+static bool read_sges(struct session *s, const struct scope *rest, struct request *r,
+                      bool is_inline, size_t *ret_n)
 {
     const struct step *st = r->st;
     const struct arg *a = step_arg(st, "sge");
@@ -32,7 +35,7 @@ static bool read_sges(struct session *s, const struct scope *rest, struct reques
             session_fail(s, a->v[i].at, "a length is missing, or too large");
             return diag_remedy(&s->diag, "write a slice like mr[0:64]");
         }
-        r->sge[i] = (struct rdl_sge){m.addr, (uint32_t)m.bytes,
+        r->sge[i] = (struct rdl_sge){is_inline ? m.addr : m.iova, (uint32_t)m.bytes,
                                      (uint32_t)step_number_or(st, "lkey", m.lkey)};
     }
     *ret_n = a->n;
@@ -207,7 +210,7 @@ static bool read_remote(struct session *s, const struct scope *rest, struct requ
 
     if (!resolve_memory(rest, r->st, "remote", 0, &m, &s->diag))
         return false;
-    r->send.remote_addr = m.addr;
+    r->send.remote_addr = m.iova;
     r->send.rkey = m.rkey;
     if (step_has(r->st, "rkey"))
         return resolve_key(rest, r->st, "rkey", &r->send.rkey, &s->diag);
@@ -255,7 +258,7 @@ static bool read_bind(struct session *s, const struct scope *rest, struct reques
     }
     r->send.bind_mw.rkey = next_key(r->send.bind_mw.rkey);
     r->send.bind_mw.mr = m.mr;
-    r->send.bind_mw.addr = m.addr;
+    r->send.bind_mw.addr = m.iova;
     r->send.bind_mw.length = m.bytes;
     r->send.bind_mw.access = step_set(r->st, "access");
     return !step_has(r->st, "key") ||
@@ -308,7 +311,7 @@ static bool read_send(struct session *s, const struct scope *rest, struct reques
     if (rdl_qp_info(s->lab, r->qp, &info) != RDL_OK)
         return session_fail_status(s, step_span(st, "qp", 0), st->cmd->name, RDL_ERR_STALE);
     if (!check_op_keys(s, st, r->send.opcode) || !check_ud_keys(s, st, info.type == QPT_UD) ||
-        !read_sges(s, rest, r, &r->send.n_sge) ||
+        !read_sges(s, rest, r, step_has(r->st, "inline"), &r->send.n_sge) ||
         !read_operation(s, rest, r, (enum qp_type)info.type))
         return false;
     return !(r->send.flags & SF_INLINE) || gather(s, r);
@@ -326,7 +329,7 @@ bool request_read(struct session *s, const struct step *st, struct request *ret)
     if (request_sends(st))
         return read_send(s, &rest, ret);
     ret->recv = (struct rdl_recv_wr){.wr_id = step_number(st, "wr_id"), .sge = ret->sge};
-    return read_sges(s, &rest, ret, &ret->recv.n_sge);
+    return read_sges(s, &rest, ret, false, &ret->recv.n_sge);
 }
 
 void request_done(struct request *r)

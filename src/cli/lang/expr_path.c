@@ -10,19 +10,40 @@
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
 
-/* The key that looks most like a word, and who has it. */
+/* The key that looks most like a word, and who has it: of several, who @owner may be called after,
+ * as "qp2" is after qp.
+ */
 struct near {
     struct suggestion s;
     char best[SUGGEST_WORD_BYTES];
     enum node_kind node;
+    const char *owner;
 };
+
+static bool is_called_after(const char *name, enum node_kind node)
+{
+    const char *title = node_rows[node].title;
+
+    return strncmp(name, title, strlen(title)) == 0;
+}
+
+/* The last word of @path before @off. */
+static const char *word_before(const char *path, size_t off)
+{
+    size_t i = off > 0 ? off - 1 : 0;
+
+    while (i > 0 && path[i - 1] != '.')
+        i--;
+    return path + i;
+}
 
 static void offer(void *ctx, enum node_kind node, const char *key, const char *text)
 {
     struct near *n = ctx;
 
     (void)text;
-    if (suggest_offer_copy(&n->s, key, n->best))
+    if (suggest_offer_copy(&n->s, key, n->best) ||
+        (n->s.best && strcmp(key, n->best) == 0 && is_called_after(n->owner, node)))
         n->node = node;
 }
 
@@ -31,7 +52,7 @@ static bool suggest(const char *path, size_t off, const struct leaf_places *plac
 {
     const bool one_kind = (places->nodes & (places->nodes - 1)) == 0;
     const char *point = off > 0 && path[off - 1] == ']' && path[off] != '[' ? "." : "";
-    struct near near = {.best = ""};
+    struct near near = {.best = "", .owner = word_before(path, off)};
     char word[SUGGEST_WORD_BYTES];
     struct text t = text_on(word, sizeof(word));
 

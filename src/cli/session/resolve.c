@@ -158,6 +158,7 @@ bool resolve_memory_text(const struct scope *in, const char *text, struct span a
             rdl_find_host(in->lab, in->host, &m.host) != RDL_OK)
             return diag_set(reterr, DIAG_FAILED, at,
                             "a number is an address only where the host is known");
+        m.iova = m.addr;
         *ret = m;
         return true;
     }
@@ -177,7 +178,8 @@ bool resolve_memory_text(const struct scope *in, const char *text, struct span a
     m.rkey = info.rkey;
     m.from = slice.from;
     m.region_bytes = info.bytes;
-    m.addr = info.addr + slice.from;
+    m.addr = info.kind == KEY_DMA_MR ? UINT64_MAX : info.addr + slice.from;
+    m.iova = info.iova + slice.from;
     m.has_bytes = slice.has_to || !slice.has_from;
     m.bytes = slice.has_to ? slice.to - slice.from : slice.has_from ? 1 : info.bytes;
     *ret = m;

@@ -40,8 +40,9 @@ bool resolve_host(const struct scope *in, const struct step *st, const char *par
 /* A part of registered memory. */
 struct memory {
     rdl_host host;
-    uint64_t addr, bytes;
-    rdl_mr mr; /* the region; 0, as its keys, if the address was given as a number */
+    uint64_t addr, bytes; /* addr: for the program itself; of a DMA region there is none */
+    uint64_t iova;        /* the same place, for SGEs and peers */
+    rdl_mr mr;            /* the region; 0, as its keys, if the address was given as a number */
     uint32_t lkey, rkey;
     bool has_bytes;        /* false: it was BASE[AT] or a number, with no length */
     uint64_t from;         /* where in its region it begins */

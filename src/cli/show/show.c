@@ -283,13 +283,21 @@ static const struct {
     enum rdl_status (*run)(struct showing *s);
     bool of_past; /* it needs no lab */
 } subjects[] = {
-    {"vq", 2, show_one_vq, false},        {"qp", 2, show_kind_of, false},
-    {"cq", 2, show_kind_of, false},       {"mr", 2, show_kind_of, false},
-    {"pd", 2, show_kind_of, false},       {"ah", 2, show_kind_of, false},
-    {"packet", 2, show_one_packet, true}, {"events", 3, show_some_events, true},
-    {"faults", 1, show_plural, false},    {"links", 1, show_plural, false},
-    {"hosts", 1, show_plural, false},     {"counters", 1, show_all_counters, false},
-    {"link", 2, show_kind_of, false},     {"dump", 2, show_one_dump, false},
+    {"vq", 2, show_one_vq, false},
+    {"qp", 2, show_kind_of, false},
+    {"cq", 2, show_kind_of, false},
+    {"mr", 2, show_kind_of, false},
+    {"mw", 2, show_kind_of, false},
+    {"pd", 2, show_kind_of, false},
+    {"ah", 2, show_kind_of, false},
+    {"packet", 2, show_one_packet, true},
+    {"events", 3, show_some_events, true},
+    {"faults", 1, show_plural, false},
+    {"links", 1, show_plural, false},
+    {"hosts", 1, show_plural, false},
+    {"counters", 1, show_all_counters, false},
+    {"link", 2, show_kind_of, false},
+    {"dump", 2, show_one_dump, false},
     {"live", 1, show_outside, false},
 };
 

@@ -84,6 +84,14 @@ static const struct object_column mr_columns[] = {
     {"pd", LEAF_mr_pd, LEFT},
 };
 
+static const struct object_column mw_columns[] = {
+    {"mw", LEAF_none, LEFT},         {"type", LEAF_mw_type, RIGHT},
+    {"rkey", LEAF_mw_rkey, RIGHT},   {"state", LEAF_mw_state, LEFT},
+    {"mr", LEAF_mw_mr, LEFT},        {"addr", LEAF_mw_addr, RIGHT},
+    {"bytes", LEAF_mw_bytes, RIGHT}, {"access", LEAF_mw_access, LEFT},
+    {"pd", LEAF_mw_pd, LEFT},
+};
+
 static const struct object_column pd_columns[] = {{"pd", LEAF_none, LEFT},
                                                   {"pdn", LEAF_pd_pdn, RIGHT}};
 
@@ -104,6 +112,7 @@ static const struct object_table {
     {NODE_fault, fault_columns, ARRAY_LEN(fault_columns)},
     {NODE_pd, pd_columns, ARRAY_LEN(pd_columns)},
     {NODE_mr, mr_columns, ARRAY_LEN(mr_columns)},
+    {NODE_mw, mw_columns, ARRAY_LEN(mw_columns)},
     {NODE_cq, cq_columns, ARRAY_LEN(cq_columns)},
     {NODE_qp, qp_columns, ARRAY_LEN(qp_columns)},
     {NODE_ah, ah_columns, ARRAY_LEN(ah_columns)},

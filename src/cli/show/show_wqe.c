@@ -61,7 +61,7 @@ static enum rdl_status read_regions(struct wqe_reader *r, const char *host)
         tree_join(&t, host, c->key);
         name = text_on(mr->name, sizeof(mr->name));
         text_add(&name, c->key);
-        mr->addr = tree_number(r->lab, path, LEAF_mr_addr);
+        mr->addr = tree_number(r->lab, path, LEAF_mr_iova);
         mr->bytes = tree_number(r->lab, path, LEAF_mr_bytes);
         mr->lkey = tree_number(r->lab, path, LEAF_mr_lkey);
         r->n_mrs++;

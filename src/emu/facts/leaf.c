@@ -76,6 +76,8 @@ enum node_kind node_of_object(enum object_kind kind)
         return NODE_qp;
     case OBJ_AH:
         return NODE_ah;
+    case OBJ_MW:
+        return NODE_mw;
     case OBJ_FAULT:
         return NODE_fault;
     case OBJ_LINK:

@@ -11,6 +11,7 @@
 #include "emu/facts/leaf.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
+#include "rdmalab/memory.h"
 
 /* Two hosts and a port to the outside on a switch, a completion, and a fault. */
 static void make(struct rig *r)
@@ -48,6 +49,23 @@ static void make(struct rig *r)
     assert_int_equal(rig_recv(r, 1, 7, 0, 1024), RDL_OK);
     assert_int_equal(rig_send(r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     assert_int_equal(rdl_run(r->lab, RDL_NEVER, none), RDL_OK);
+}
+
+/* A host whose device has windows, and one of them. */
+static void add_window(struct rdl_lab *lab)
+{
+    const struct rdl_host_config config = {.name = "w", .features_on = UINT64_C(1) << VF_MW};
+    const struct rdl_limits none = {0};
+    uint32_t rsp;
+    rdl_host host;
+    rdl_pd pd;
+    rdl_mw mw;
+
+    assert_int_equal(rdl_host_add(lab, &config, &host), RDL_OK);
+    assert_int_equal(rdl_alloc_pd(lab, host, NULL, &pd), RDL_OK);
+    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
+    assert_int_equal(rdl_alloc_mw(lab, pd, 1, NULL, &mw), RDL_OK);
+    assert_int_equal(rdl_wait(lab, host, none, &rsp), RDL_OK);
 }
 
 struct walk {
@@ -150,6 +168,7 @@ static void every_row_is_said_and_everything_said_has_a_row_and_a_path(void **st
 
     (void)state;
     make(&r);
+    add_window(r.lab);
     assert_int_equal(rdl_alloc_pd(r.lab, r.side[0].host, NULL, &late), RDL_OK); /* no name yet */
     assert_int_equal(rdl_create_comp_channel(r.lab, r.side[1].host, NULL, &ch), RDL_OK);
     w.lab = r.lab;

@@ -39,7 +39,7 @@ struct verbs_driver_ops {
      * the device has them), RDL_ERR_BROKEN.
      */
     enum rdl_status (*create_pd)(struct guest_pd *pd);
-    enum rdl_status (*reg_mr)(struct guest_mr *mr);
+    enum rdl_status (*reg_mr)(struct guest_mr *mr); /* of any kind */
     enum rdl_status (*create_cq)(struct guest_cq *cq);
     enum rdl_status (*create_qp)(struct guest_qp *qp);
     enum rdl_status (*destroy)(struct guest_object *o);
@@ -52,6 +52,11 @@ struct verbs_driver_ops {
 
     /* A program uses the device: events are wanted from now on, and those that are there. */
     void (*listen)(struct verbs *v);
+
+    /* Windows, changed and mapped regions; not asked if the limits say that there are none. */
+    enum rdl_status (*alloc_mw)(struct guest_mw *mw);
+    enum rdl_status (*rereg_mr)(struct guest_mr *mr, const struct verbs_region *to);
+    enum rdl_status (*map_mr_sg)(struct guest_mr *mr, const struct rdl_mr_range *range);
 
     /* What the request under way, or the last one, is called on this device: "CREATE_QP". */
     const char *(*request_name)(const struct verbs *v);
@@ -91,7 +96,7 @@ void verbs_broken(struct verbs *v);
 /* Answers to the request under way.  A driver that must give memory back does so before. */
 
 /* The object that was asked for is there and has @number, which verbs_is_free() was asked about;
- * of a memory region the keys are set.
+ * of a memory region or window the keys are set.
  */
 void verbs_created(struct guest_object *o, uint32_t number);
 void verbs_destroyed(struct guest_object *o);
@@ -100,10 +105,20 @@ void verbs_queried(struct guest_qp *qp, const struct rdl_qp_attr *attr);
 void verbs_queried_port(struct verbs *v, const struct verbs_port *port);
 void verbs_queried_pkey(struct verbs *v, uint16_t pkey);
 void verbs_armed(struct guest_cq *cq);
+
+/* @mr was changed, and its new keys are set; or mapped. */
+void verbs_reregistered(struct guest_mr *mr);
+void verbs_mapped(struct guest_mr *mr);
 void verbs_refused(struct verbs *v, uint32_t reason);
 
 /* Can a new object of @kind have @number?  Only CQs and QPs are looked for by theirs. */
 bool verbs_is_free(const struct verbs *v, enum object_kind kind, uint32_t number);
+
+/* Pages that @bytes from @addr on touch. */
+static inline uint64_t verbs_pages(uint64_t addr, uint64_t bytes)
+{
+    return (addr % RAM_PAGE_BYTES + bytes + RAM_PAGE_BYTES - 1) / RAM_PAGE_BYTES;
+}
 
 /* The number of a living object. */
 uint32_t verbs_number(const struct guest_object *o);

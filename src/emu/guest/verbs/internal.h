@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the verbs share.
  *
- * request.c the request under way and its answers · object.c names and lives · verbs.c PDs, memory,
- * MRs · cq.c · qp.c · modify.c · ah.c address vectors and handles · post.c what may be posted ·
- * work.c post, kick, poll · async.c · channel.c
+ * request.c the request under way and its answers · object.c names and lives · verbs.c PDs, memory
+ * · mr.c MRs, MWs · cq.c · qp.c · modify.c · ah.c address vectors and handles · post.c what may be
+ * posted · work.c post, kick, poll · async.c · channel.c
  */
 #ifndef EMU_GUEST_VERBS_INTERNAL_H
 #define EMU_GUEST_VERBS_INTERNAL_H
@@ -12,9 +12,10 @@
 #include "emu/guest/verbs/driver.h"
 #include "emu/guest/verbs/verbs.h"
 
-/* Access flags that regions and queue pairs know; memory windows are not offered. */
-#define GUEST_ACCESS_ALL                                                                           \
+/* Access flags that queue pairs know, and regions. */
+#define GUEST_ACCESS_QP                                                                            \
     (unsigned)(ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
+#define GUEST_ACCESS_MR (GUEST_ACCESS_QP | (unsigned)(ACC_MW_BIND | ACC_ZERO_BASED))
 
 /* Could a request be sent now?  RDL_OK, RDL_ERR_BUSY, RDL_ERR_BROKEN, RDL_ERR_STATE (never booted).
  */
@@ -82,6 +83,10 @@ enum rdl_status ah_resolve(const struct verbs *v, struct rdl_ah_attr *ah);
 
 /* Sends the modify that is under way. */
 enum rdl_status modify_send(struct guest_qp *qp);
+
+/* What a change, or a mapping, that was done makes of a region. */
+void mr_apply_change(struct guest_mr *mr);
+void mr_apply_map(struct guest_mr *mr);
 
 /* What a modify that was done leaves the driver believing. */
 void modify_apply(struct guest_qp *qp);

@@ -20,7 +20,7 @@ static uint32_t bad_values(const struct verbs *v, const struct rdl_qp_attr *a, u
     } rows[] = {
         {QPA_STATE, a->state, QPS_RESET, QPS_ERR},
         {QPA_CUR_STATE, a->cur_state, QPS_RESET, QPS_ERR},
-        {QPA_ACCESS_FLAGS, a->access & ~(uint32_t)ACCESS_HINTS, 0, GUEST_ACCESS_ALL},
+        {QPA_ACCESS_FLAGS, a->access & ~(uint32_t)ACCESS_HINTS, 0, GUEST_ACCESS_QP},
         {QPA_PKEY_INDEX, a->pkey_index, 0, d->max_pkeys ? d->max_pkeys - 1u : 0},
         {QPA_PORT, a->port, 1, d->n_ports},
         {QPA_PATH_MTU, a->path_mtu, MTU_256, v->port.active_mtu},

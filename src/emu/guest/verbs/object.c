@@ -14,8 +14,8 @@
 #include "emu/guest/verbs/internal.h"
 
 static const char *const default_names[VERBS_KINDS] = {
-    [OBJ_PD] = "pd", [OBJ_MR] = "mr", [OBJ_CQ] = "cq",
-    [OBJ_QP] = "qp", [OBJ_AH] = "ah", [OBJ_CHANNEL] = "channel",
+    [OBJ_PD] = "pd", [OBJ_MR] = "mr", [OBJ_CQ] = "cq",           [OBJ_QP] = "qp",
+    [OBJ_AH] = "ah", [OBJ_MW] = "mw", [OBJ_CHANNEL] = "channel",
 };
 
 /* Enters @o into the table of its kind, which grows if need be, and gives it its handle.  RDL_OK,
@@ -170,6 +170,9 @@ static size_t parts_of(const struct guest_object *o, struct guest_object *ret[PA
         return 1;
     case OBJ_AH:
         ret[0] = &((const struct guest_ah *)o)->pd->o;
+        return 1;
+    case OBJ_MW:
+        ret[0] = &((const struct guest_mw *)o)->pd->o;
         return 1;
     case OBJ_CQ:
         ch = ((const struct guest_cq *)o)->channel;

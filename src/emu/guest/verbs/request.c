@@ -97,6 +97,8 @@ uint32_t verbs_number(const struct guest_object *o)
         return slots_index(verbs_name_of(o->handle)) + 1;
     case OBJ_CHANNEL:
         return ((const struct guest_channel *)o)->number;
+    case OBJ_MW:
+        return ((const struct guest_mw *)o)->mwn;
     default:
         RDL_ASSERT(o->kind == OBJ_QP);
         return ((const struct guest_qp *)o)->qpn;
@@ -113,6 +115,9 @@ static void enter_number(struct guest_object *o, uint32_t number)
         break;
     case OBJ_MR:
         ((struct guest_mr *)o)->mrn = number;
+        break;
+    case OBJ_MW:
+        ((struct guest_mw *)o)->mwn = number;
         break;
     case OBJ_CQ:
         ((struct guest_cq *)o)->cqn = number;
@@ -182,6 +187,18 @@ void verbs_queried_pkey(struct verbs *v, uint16_t pkey)
 void verbs_armed(struct guest_cq *cq)
 {
     answered(cq->o.verbs, VERBS_ARM_CQ);
+}
+
+void verbs_reregistered(struct guest_mr *mr)
+{
+    answered(mr->o.verbs, VERBS_REREG_MR);
+    mr_apply_change(mr);
+}
+
+void verbs_mapped(struct guest_mr *mr)
+{
+    answered(mr->o.verbs, VERBS_MAP_MR_SG);
+    mr_apply_map(mr);
 }
 
 void verbs_refused(struct verbs *v, uint32_t reason)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Verbs for protection domains, memory and memory regions. */
+/* Verbs for protection domains and memory. */
 #include "emu/guest/verbs/verbs.h"
 
 #include "emu/guest/verbs/internal.h"
@@ -49,7 +49,7 @@ static bool is_registered(const struct verbs *v, uint64_t addr, uint64_t bytes)
 
         if (!mr)
             continue;
-        if (mr->addr < addr + bytes && addr < mr->addr + mr->bytes)
+        if (mr->kind != KEY_DMA_MR && mr->addr < addr + bytes && addr < mr->addr + mr->bytes)
             return true;
         left--;
     }
@@ -81,68 +81,4 @@ enum rdl_status verbs_mem_write(struct verbs *v, uint64_t addr, const void *in, 
     TRACE(v->config.trace, mem_write, .host = v->config.host, .addr = addr,
           .bytes = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes);
     return RDL_OK;
-}
-
-/* May a region of [@addr, @addr + @bytes) with @access be asked for? */
-static enum rdl_status check_region(const struct verbs *v, uint64_t addr, uint64_t bytes,
-                                    uint32_t access)
-{
-    if (bytes == 0 || (access & ~(GUEST_ACCESS_ALL | ACCESS_HINTS)))
-        return RDL_ERR_INVAL;
-    if ((access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) && !(access & ACC_LOCAL_WRITE))
-        return RDL_ERR_INVAL;
-    if (bytes > v->limits.max_mr_bytes)
-        return RDL_ERR_LIMIT;
-    /* More than all of RAM cannot be mapped, and need not be looked through to find that out. */
-    if (bytes > v->config.space->ram->bytes || addr > UINT64_MAX - bytes)
-        return RDL_ERR_FAULT;
-    return space_is_mapped(v->config.space, addr, bytes) ? RDL_OK : RDL_ERR_FAULT;
-}
-
-enum rdl_status verbs_reg_mr(struct guest_pd *pd, uint64_t addr, uint64_t bytes, uint32_t access,
-                             const char *name, uint64_t *ret)
-{
-    struct verbs *v = pd->o.verbs;
-    enum rdl_status st = request_ready(v);
-    struct guest_object *o;
-    struct guest_mr *mr;
-    uint64_t handle;
-
-    if (st == RDL_OK)
-        st = object_usable(&pd->o);
-    if (st == RDL_OK)
-        st = check_region(v, addr, bytes, access);
-    if (st == RDL_OK)
-        st = object_new(v, OBJ_MR, name, &o);
-    if (st != RDL_OK)
-        return st;
-
-    mr = (struct guest_mr *)o;
-    mr->pd = pd;
-    mr->addr = addr;
-    mr->bytes = bytes;
-    mr->access = access;
-    object_use_parts(o, true);
-    handle = o->handle;
-    request_begin(v, VERBS_CREATE, o);
-    st = object_sent(o, v->ops->reg_mr(mr));
-    if (st == RDL_OK)
-        *ret = handle;
-    return st;
-}
-
-enum rdl_status verbs_dereg_mr(struct guest_mr *mr)
-{
-    return object_destroy(&mr->o);
-}
-
-void verbs_mr_info(const struct guest_mr *mr, struct rdl_mr_info *ret)
-{
-    *ret = (struct rdl_mr_info){
-        .addr = mr->addr,
-        .bytes = mr->bytes,
-        .lkey = mr->lkey,
-        .rkey = mr->rkey,
-        .access = mr->access,
-    };
 }

@@ -30,6 +30,7 @@
 #include "emu/wire/addr.h"
 #include "emu/wire/grh.h"
 #include "rdmalab/events.h"
+#include "rdmalab/memory.h"
 
 struct verbs;
 struct verbs_driver_ops;
@@ -75,11 +76,24 @@ struct guest_pd {
     uint32_t pdn;
 };
 
+/* A user region is over the memory of the program at addr.  One for fast registration is over what
+ * was mapped into it last; a DMA region is over none of the program's.
+ */
 struct guest_mr {
     struct guest_object o;
     struct guest_pd *pd;
+    enum key_kind kind;
     uint32_t mrn, lkey, rkey, access;
     uint64_t addr, bytes;
+    uint64_t iova;      /* what SGEs and peers call its first byte */
+    uint32_t max_pages; /* for fast registration: as many can be mapped */
+};
+
+struct guest_mw {
+    struct guest_object o;
+    struct guest_pd *pd;
+    uint32_t type; /* 1, 2 */
+    uint32_t mwn, rkey;
 };
 
 #define CHANNEL_EVENTS_FIRST 16u /* room of a channel, until it needs more */
@@ -139,6 +153,9 @@ struct verbs_limits {
     uint32_t max_pkeys;
     uint32_t max_dest_rd_atomic, max_rd_atomic;
     uint32_t n_ports;
+    uint32_t max_mw;         /* 0: there are no windows */
+    uint32_t max_fast_pages; /* of a region for fast registration; 0: there are none */
+    bool can_rereg;          /* regions can be changed */
 };
 
 /* What was last learnt of the port (ibv_port_attr). */
@@ -154,7 +171,17 @@ enum verbs_request_kind {
     VERBS_QUERY_QP,
     VERBS_QUERY_PORT,
     VERBS_ARM_CQ,
-    VERBS_QUERY_PKEY
+    VERBS_QUERY_PKEY,
+    VERBS_REREG_MR,
+    VERBS_MAP_MR_SG
+};
+
+/* How a region is to be changed, or mapped. */
+struct verbs_region {
+    uint32_t what; /* set of RDL_REREG_... */
+    struct guest_pd *pd;
+    uint32_t access;
+    struct rdl_mr_range range;
 };
 
 /* The one request that may be under way. */
@@ -164,6 +191,7 @@ struct verbs_request {
     struct guest_object *object; /* NULL: about the port */
     struct rdl_qp_attr attr;     /* of a modify */
     uint32_t mask;
+    struct verbs_region region; /* of a rereg, a map */
     bool resolving;  /* it waits for a MAC, see verbs_waits_for(), and was not sent yet */
     bool no_route;   /* the last one waited in vain */
     bool refused;    /* the last one that was answered was refused, */
@@ -264,6 +292,21 @@ RDL_MUST_CHECK enum rdl_status verbs_reg_mr(struct guest_pd *pd, uint64_t addr, 
                                             uint32_t access, const char *name, uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_dereg_mr(struct guest_mr *mr);
 
+/* The functions of rdmalab/memory.h. */
+RDL_MUST_CHECK enum rdl_status verbs_reg_mr_iova(struct guest_pd *pd,
+                                                 const struct rdl_mr_range *range, uint32_t access,
+                                                 const char *name, uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_rereg_mr(struct guest_mr *mr, const struct verbs_region *to);
+RDL_MUST_CHECK enum rdl_status verbs_create_mr(struct guest_pd *pd, uint32_t access,
+                                               uint32_t max_pages, const char *name, uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_map_mr_sg(struct guest_mr *mr,
+                                               const struct rdl_mr_range *range);
+RDL_MUST_CHECK enum rdl_status verbs_get_dma_mr(struct guest_pd *pd, uint32_t access,
+                                                const char *name, uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_alloc_mw(struct guest_pd *pd, uint32_t type, const char *name,
+                                              uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_dealloc_mw(struct guest_mw *mw);
+
 RDL_MUST_CHECK enum rdl_status verbs_create_cq(struct verbs *v, uint32_t cqe, const char *name,
                                                uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_create_cq_on(struct guest_channel *ch, uint32_t cqe,
@@ -318,6 +361,7 @@ RDL_MUST_CHECK enum rdl_status verbs_destroy_ah(struct guest_ah *ah);
 RDL_MUST_CHECK enum rdl_status
 verbs_ah_from_grh(const struct verbs *v, const uint8_t area[GRH_BYTES], struct rdl_ah_attr *ret);
 
+void verbs_mw_info(const struct guest_mw *mw, struct rdl_mw_info *ret);
 void verbs_mr_info(const struct guest_mr *mr, struct rdl_mr_info *ret);
 void verbs_qp_info(const struct guest_qp *qp, struct rdl_qp_info *ret);
 RDL_MUST_CHECK enum rdl_status verbs_cq_info(const struct guest_cq *cq, struct rdl_cq_info *ret);

@@ -9,6 +9,9 @@
 /* What this driver can use. */
 #define FEATURES_WANTED (VIRTIO_FEATURES_ALL | RDMA_FEATURES_OWN)
 
+/* IB_DEVICE_MEM_MGT_EXTENSIONS of device_cap_flags. */
+#define CAP_MEM_MGT ((uint64_t)1 << 21)
+
 /* The device configuration must hold still while it is read; this often it may not. */
 #define CONFIG_TRIES 8u
 
@@ -117,6 +120,9 @@ static bool tell_limits(struct virtio_rdma *d)
         .max_dest_rd_atomic = c->max_qp_rd_atom,
         .max_rd_atomic = c->max_qp_init_rd_atom,
         .n_ports = c->phys_port_cnt,
+        .max_mw = c->max_mw,
+        .max_fast_pages = c->device_cap_flags & CAP_MEM_MGT ? c->max_fast_reg_page_list_len : 0,
+        .can_rereg = pci_has(&d->pci, VF_MW),
     };
 
     return verbs_meet(d->verbs, &limits);

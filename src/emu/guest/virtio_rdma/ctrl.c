@@ -34,6 +34,12 @@ static const struct {
     [CMD_QUERY_PKEY] = {answer_pkey, NULL, false},
     [CMD_ADD_GID] = {NULL, NULL, false},
     [CMD_REQ_NOTIFY_CQ] = {answer_armed, NULL, false},
+    [CMD_GET_DMA_MR] = {answer_mr, NULL, true},
+    [CMD_CREATE_MR] = {answer_mr, NULL, true},
+    [CMD_MAP_MR_SG] = {answer_mapped, NULL, false},
+    [CMD_ALLOC_MW] = {answer_mw, NULL, true},
+    [CMD_DEALLOC_MW] = {answer_destroyed, NULL, false},
+    [CMD_REREG_MR] = {answer_reregistered, NULL, false},
 };
 
 /* Writes both buffers and puts them into the ring. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the virtio-rdma driver share.
  *
- * boot.c · queues.c virtqueues · ctrl.c control queue · requests.c PDs, MRs, CQs · qp.c · work.c
+ * boot.c · queues.c virtqueues · ctrl.c control queue · requests.c PDs, CQs · mr.c · qp.c · work.c
  * post, kick, poll · events.c asynchronous events · irq.c interrupts
  */
 #ifndef EMU_GUEST_VIRTIO_RDMA_INTERNAL_H
@@ -80,13 +80,22 @@ void events_listen(struct verbs *v);
 
 /* requests.c: answers; @data is the response after its status byte. */
 void answer_pd(struct virtio_rdma *d, const uint8_t *data);
-void answer_mr(struct virtio_rdma *d, const uint8_t *data);
 void answer_cq(struct virtio_rdma *d, const uint8_t *data);
 void answer_armed(struct virtio_rdma *d, const uint8_t *data);
 void answer_cq_destroyed(struct virtio_rdma *d, const uint8_t *data);
 void answer_cq_refused(struct virtio_rdma *d);
 void answer_pkey(struct virtio_rdma *d, const uint8_t *data);
 void answer_destroyed(struct virtio_rdma *d, const uint8_t *data);
+
+/* mr.c */
+enum rdl_status request_reg_mr(struct guest_mr *mr);
+enum rdl_status request_rereg_mr(struct guest_mr *mr, const struct verbs_region *to);
+enum rdl_status request_map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range *range);
+enum rdl_status request_alloc_mw(struct guest_mw *mw);
+void answer_mr(struct virtio_rdma *d, const uint8_t *data);
+void answer_reregistered(struct virtio_rdma *d, const uint8_t *data);
+void answer_mapped(struct virtio_rdma *d, const uint8_t *data);
+void answer_mw(struct virtio_rdma *d, const uint8_t *data);
 
 /* qp.c */
 enum rdl_status request_create_qp(struct guest_qp *qp);

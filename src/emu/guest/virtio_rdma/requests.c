@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests for protection domains, memory regions and completion queues, and the operations of this
- * driver as a table.  [virtio-rdma RFC, controlq Operation]
+/* Requests for protection domains and completion queues, and the operations of this driver as a
+ * table.  [virtio-rdma RFC, controlq Operation]
  *
  * A completion queue works backwards: the driver keeps it filled with empty buffers, each
  * completion uses one up, and polling gives it to the device again.
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
-#include "emu/base/log2.h"
 #include "emu/guest/virtio_rdma/internal.h"
 
 static enum rdl_status create_pd(struct guest_pd *pd)
@@ -19,77 +18,6 @@ static enum rdl_status create_pd(struct guest_pd *pd)
 void answer_pd(struct virtio_rdma *d, const uint8_t *data)
 {
     verbs_created(asked_about(d), ld_le32(data));
-}
-
-/* Room for @n entries in the page list, which grows and is never given back for good. */
-static enum rdl_status reserve_pages(struct virtio_rdma *d, uint64_t n)
-{
-    struct virtio_rdma_ctrl *c = &d->ctrl;
-    const uint64_t bytes = pow2_ceil(n * 8 > RAM_PAGE_BYTES ? n * 8 : RAM_PAGE_BYTES);
-
-    if (bytes <= c->pages_bytes)
-        return RDL_OK;
-    dma_give(d->pci.dma, c->pages_gpa, c->pages_bytes);
-    c->pages_bytes = 0;
-    c->pages_gpa = dma_take(d->pci.dma, bytes);
-    if (!c->pages_gpa)
-        return RDL_ERR_NOMEM;
-    c->pages_bytes = bytes;
-    return RDL_OK;
-}
-
-/* Lists the physical pages of @n virtual ones from @page, le64 each. */
-static enum rdl_status list_pages(struct virtio_rdma *d, uint64_t page, uint64_t n)
-{
-    for (uint64_t i = 0; i < n; i++) {
-        uint8_t entry[8];
-        uint64_t gpa;
-
-        if (!space_translate(d->verbs->config.space, page + i * RAM_PAGE_BYTES, &gpa))
-            return RDL_ERR_FAULT;
-        st_le64(entry, gpa);
-        if (!ram_write(d->pci.ram, d->ctrl.pages_gpa + 8 * i, entry, sizeof(entry)))
-            return RDL_ERR_NOMEM;
-    }
-    return RDL_OK;
-}
-
-static enum rdl_status reg_mr(struct guest_mr *mr)
-{
-    struct virtio_rdma *d = driver_of(&mr->o);
-    const uint64_t page = mr->addr & ~(uint64_t)(RAM_PAGE_BYTES - 1);
-    const uint64_t n_pages = (mr->addr + mr->bytes - 1 - page) / RAM_PAGE_BYTES + 1;
-    struct rfc_reg_user_mr cmd = {
-        .pdn = mr->pd->pdn,
-        .access_flags = mr->access,
-        .start = mr->addr,
-        .length = mr->bytes,
-        .virt_addr = mr->addr,
-        .npages = (uint32_t)n_pages,
-    };
-    struct raw_reg_user_mr raw;
-    enum rdl_status st = reserve_pages(d, n_pages);
-
-    if (st == RDL_OK)
-        st = list_pages(d, page, n_pages);
-    if (st != RDL_OK)
-        return st;
-    cmd.pages = d->ctrl.pages_gpa;
-    rfc_reg_user_mr_put(&raw, &cmd);
-    return ctrl_send(d, CMD_REG_USER_MR, &raw, 0);
-}
-
-void answer_mr(struct virtio_rdma *d, const uint8_t *data)
-{
-    struct guest_mr *mr = (struct guest_mr *)asked_about(d);
-    struct rfc_mr_keys keys;
-    struct raw_mr_keys raw;
-
-    memcpy(&raw, data, sizeof(raw));
-    rfc_mr_keys_get(&keys, &raw);
-    mr->lkey = keys.lkey;
-    mr->rkey = keys.rkey;
-    verbs_created(&mr->o, keys.mrn);
 }
 
 static struct virtio_rdma_cq *answered_cq(const struct virtio_rdma *d)
@@ -187,10 +115,8 @@ void answer_armed(struct virtio_rdma *d, const uint8_t *data)
 static enum rdl_status destroy(struct guest_object *o)
 {
     static const enum ctrl_cmd commands[VERBS_KINDS] = {
-        [OBJ_PD] = CMD_DESTROY_PD,
-        [OBJ_MR] = CMD_DEREG_MR,
-        [OBJ_CQ] = CMD_DESTROY_CQ,
-        [OBJ_QP] = CMD_DESTROY_QP,
+        [OBJ_PD] = CMD_DESTROY_PD, [OBJ_MR] = CMD_DEREG_MR,   [OBJ_CQ] = CMD_DESTROY_CQ,
+        [OBJ_QP] = CMD_DESTROY_QP, [OBJ_MW] = CMD_DEALLOC_MW,
     };
     const uint32_t number = verbs_number(o);
     uint8_t request[4]; /* the structures of all destroying requests */
@@ -234,10 +160,11 @@ const struct verbs_driver_ops virtio_rdma_ops = {
             [OBJ_CQ] = sizeof(struct virtio_rdma_cq),
             [OBJ_QP] = sizeof(struct virtio_rdma_qp),
             [OBJ_AH] = sizeof(struct guest_ah),
+            [OBJ_MW] = sizeof(struct guest_mw),
             [OBJ_CHANNEL] = sizeof(struct guest_channel),
         },
     .create_pd = create_pd,
-    .reg_mr = reg_mr,
+    .reg_mr = request_reg_mr,
     .create_cq = create_cq,
     .create_qp = request_create_qp,
     .destroy = destroy,
@@ -247,6 +174,9 @@ const struct verbs_driver_ops virtio_rdma_ops = {
     .query_port = boot_query_port,
     .query_pkey = query_pkey,
     .listen = events_listen,
+    .alloc_mw = request_alloc_mw,
+    .rereg_mr = request_rereg_mr,
+    .map_mr_sg = request_map_mr_sg,
     .request_name = request_name,
     .post_send = work_post_send,
     .post_recv = work_post_recv,

@@ -54,7 +54,7 @@ struct virtio_rdma_ctrl {
     uint32_t number;   /* of the object it is about, 0 when it has none yet */
     uint64_t request_gpa, response_gpa;
     uint32_t response_bytes;         /* room for it, the status byte included */
-    uint64_t pages_gpa, pages_bytes; /* page list for REG_USER_MR, used again and grown */
+    uint64_t pages_gpa, pages_bytes; /* list of pages, used again and grown */
 };
 
 /* Asynchronous events. */

@@ -290,8 +290,8 @@ void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw, char *r
 {
     const struct world *w = lab->world;
     const struct net_fault *fault = kind == OBJ_FAULT ? slots_get(&w->net.faults, raw) : NULL;
-    const struct guest_object *o =
-        kind < VERBS_KINDS ? world_object(w, (enum object_kind)kind, raw) : NULL;
+    const bool is_object = kind >= OBJ_PD && kind < VERBS_KINDS;
+    const struct guest_object *o = is_object ? world_object(w, (enum object_kind)kind, raw) : NULL;
     char link[LINK_NAME_BYTES];
     struct text t = text_on(ret, RDL_VALUE_BYTES);
 

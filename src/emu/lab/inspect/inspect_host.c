@@ -129,8 +129,9 @@ static struct inode pkey_list(const struct inode *n)
 }
 
 static const enum child_id child_of_object[VERBS_KINDS] = {
-    [OBJ_PD] = CHILD_host_pd, [OBJ_MR] = CHILD_host_mr, [OBJ_CQ] = CHILD_host_cq,
-    [OBJ_QP] = CHILD_host_qp, [OBJ_AH] = CHILD_host_ah, [OBJ_CHANNEL] = CHILD_host_channel,
+    [OBJ_PD] = CHILD_host_pd,           [OBJ_MR] = CHILD_host_mr, [OBJ_CQ] = CHILD_host_cq,
+    [OBJ_QP] = CHILD_host_qp,           [OBJ_AH] = CHILD_host_ah, [OBJ_MW] = CHILD_host_mw,
+    [OBJ_CHANNEL] = CHILD_host_channel,
 };
 
 static void visit_object(const struct inode *n, struct visit *v, const struct guest_object *o)
@@ -241,6 +242,8 @@ static void visit_limits(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_limits_max_mr_bytes, l->max_mr_bytes);
     inspect_leaf(v, LEAF_limits_max_rd_atomic, l->max_rd_atomic);
     inspect_leaf(v, LEAF_limits_max_dest_rd_atomic, l->max_dest_rd_atomic);
+    inspect_leaf(v, LEAF_limits_max_mw, l->max_mw);
+    inspect_leaf(v, LEAF_limits_max_fast_pages, l->max_fast_pages);
 }
 
 typedef void visitor(const struct inode *n, struct visit *v);
@@ -261,6 +264,7 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_channel] = visit_channel,
     [NODE_pd] = visit_pd,
     [NODE_mr] = visit_mr,
+    [NODE_mw] = visit_mw,
     [NODE_cq] = visit_cq,
     [NODE_wc] = visit_wc,
     [NODE_qp] = visit_qp,

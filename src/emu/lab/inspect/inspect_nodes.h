@@ -84,6 +84,7 @@ const char *inspect_link_name(const struct world *w, const struct net_link *l, c
 /* inspect_objects.c */
 void visit_pd(const struct inode *n, struct visit *v);
 void visit_mr(const struct inode *n, struct visit *v);
+void visit_mw(const struct inode *n, struct visit *v);
 void visit_cq(const struct inode *n, struct visit *v);
 void visit_qp(const struct inode *n, struct visit *v);
 void visit_ah(const struct inode *n, struct visit *v);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Inspect tree: protection domains, memory regions, completion queues, queue pairs, address
- * handles.
+/* Inspect tree: protection domains, memory regions and windows, completion queues, queue pairs,
+ * address handles.
  *
  * What the device knows of an object and what the driver knows are both there; where they can
  * differ, the driver's has a name of its own (known_state).
  */
 #include "emu/base/cursor.h"
+#include "emu/hca/key.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 #include "emu/xport/rc.h"
 
@@ -17,9 +18,27 @@ void visit_pd(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_pd_users, pd->o.n_users);
 }
 
+static void page_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    const struct mkey *k = list->object;
+
+    inspect_item_leaf(v, list, key, k->pages.gpa[i]);
+}
+
+static struct inode page_list(const struct inode *n, const struct mkey *k)
+{
+    struct inode s = *n;
+
+    s.object = k;
+    s.item = page_item;
+    s.list_end = k->pages.n;
+    return s;
+}
+
 void visit_mr(const struct inode *n, struct visit *v)
 {
     const struct guest_mr *mr = n->object;
+    const struct mkey *k = mr->mrn ? key_at(&n->host->dev->hca, mr->mrn) : NULL;
 
     inspect_leaf(v, LEAF_mr_addr, mr->addr);
     inspect_leaf(v, LEAF_mr_bytes, mr->bytes);
@@ -27,6 +46,50 @@ void visit_mr(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_mr_rkey, mr->rkey);
     inspect_set(v, LEAF_mr_access, mr->access);
     inspect_text(v, LEAF_mr_pd, mr->pd->o.name);
+    inspect_leaf(v, LEAF_mr_iova, mr->iova);
+    inspect_word(v, LEAF_mr_kind, (uint32_t)mr->kind);
+    if (!k)
+        return;
+    inspect_word(v, LEAF_mr_state, (uint32_t)k->state);
+    inspect_leaf(v, LEAF_mr_windows, k->n_windows);
+    inspect_child(v, CHILD_mr_page, page_list(n, k));
+}
+
+/* The name of the region that the device has bound a window to; "" if the guest knows none. */
+static const char *region_name(const struct inode *n, const struct mkey *region)
+{
+    const struct slots *mrs = &n->host->guest.verbs.objects[OBJ_MR];
+
+    for (uint32_t i = 0, left = mrs->used; region && left > 0; i++) {
+        const struct guest_mr *mr = slots_at(mrs, i);
+
+        if (!mr)
+            continue;
+        if (mr->mrn == key_number(region->key))
+            return mr->o.name;
+        left--;
+    }
+    return "";
+}
+
+void visit_mw(const struct inode *n, struct visit *v)
+{
+    const struct guest_mw *mw = n->object;
+    const struct mkey *k = mw->mwn ? key_at(&n->host->dev->hca, mw->mwn) : NULL;
+
+    inspect_leaf(v, LEAF_mw_mwn, mw->mwn);
+    inspect_leaf(v, LEAF_mw_type, mw->type);
+    inspect_leaf(v, LEAF_mw_rkey, mw->rkey);
+    inspect_text(v, LEAF_mw_pd, mw->pd->o.name);
+    if (!k)
+        return;
+    inspect_word(v, LEAF_mw_state, (uint32_t)k->state);
+    inspect_leaf(v, LEAF_mw_device_rkey, k->key);
+    inspect_text(v, LEAF_mw_mr, region_name(n, k->region));
+    inspect_leaf(v, LEAF_mw_addr, k->addr);
+    inspect_leaf(v, LEAF_mw_bytes, k->bytes);
+    inspect_set(v, LEAF_mw_access, k->region ? k->access : 0);
+    inspect_leaf(v, LEAF_mw_qpn, k->qpn);
 }
 
 static void wc_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)

@@ -83,6 +83,12 @@ static inline void fake_answer(struct fake *f)
     case VERBS_ARM_CQ:
         verbs_armed((struct guest_cq *)o);
         break;
+    case VERBS_REREG_MR:
+        verbs_reregistered((struct guest_mr *)o);
+        break;
+    case VERBS_MAP_MR_SG:
+        verbs_mapped((struct guest_mr *)o);
+        break;
     }
 }
 
@@ -157,6 +163,23 @@ static inline enum rdl_status fake_query_pkey(struct verbs *v, uint32_t index)
     return fake_request(v);
 }
 
+static inline enum rdl_status fake_alloc_mw(struct guest_mw *mw)
+{
+    return fake_request(mw->o.verbs);
+}
+
+static inline enum rdl_status fake_rereg_mr(struct guest_mr *mr, const struct verbs_region *to)
+{
+    (void)to;
+    return fake_request(mr->o.verbs);
+}
+
+static inline enum rdl_status fake_map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range *range)
+{
+    (void)range;
+    return fake_request(mr->o.verbs);
+}
+
 static inline const char *fake_request_name(const struct verbs *v)
 {
     (void)v;
@@ -220,6 +243,7 @@ static const struct verbs_driver_ops fake_ops = {
             [OBJ_CQ] = sizeof(struct guest_cq),
             [OBJ_QP] = sizeof(struct guest_qp),
             [OBJ_AH] = sizeof(struct guest_ah),
+            [OBJ_MW] = sizeof(struct guest_mw),
             [OBJ_CHANNEL] = sizeof(struct guest_channel),
         },
     .create_pd = fake_create_pd,
@@ -233,6 +257,9 @@ static const struct verbs_driver_ops fake_ops = {
     .listen = fake_listen,
     .query_port = fake_request,
     .query_pkey = fake_query_pkey,
+    .alloc_mw = fake_alloc_mw,
+    .rereg_mr = fake_rereg_mr,
+    .map_mr_sg = fake_map_mr_sg,
     .request_name = fake_request_name,
     .post_send = fake_post_send,
     .post_recv = fake_post_recv,

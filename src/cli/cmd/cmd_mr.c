@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* Verbs for memory regions and windows. */
+#include "cli/cmd/dispatch.h"
+#include "cli/cmd/verb.h"
+#include "cli/tree/tree.h"
+#include "emu/base/assert.h"
+#include "emu/base/quantity.h"
+#include "emu/base/text.h"
+#include "rdmalab/memory.h"
+#include "rdmalab/verbs.h"
+
+#define PAGE_BYTES 4096u
+
+/* Gives back the memory that reg_mr took where @addr is; it stays as long as a region is over it.
+ */
+static void give_back(struct session *s, const struct home *home, uint64_t addr)
+{
+    const enum rdl_status status = rdl_mem_free(s->lab, home->host, addr);
+
+    RDL_ASSERT(status == RDL_OK || status == RDL_ERR_BUSY);
+}
+
+/* There is no such piece of guest RAM left. */
+static bool no_memory(struct session *s, const struct step *st, const struct home *home)
+{
+    const uint64_t ram = tree_number(s->lab, home->name, LEAF_host_ram_bytes);
+    char text[32];
+    struct text t = text_on(text, sizeof(text));
+
+    quantity_add(&t, QUANTITY_SIZE, ram);
+    session_fail(s, step_span(st, "len", 0), "%s has not so much memory left of its %s", home->name,
+                 text);
+    return diag_remedy(&s->diag, "dereg_mr gives some back; or make the host with more ram=");
+}
+
+/* What is wrong with access flags that a region was asked for with, if anything is. */
+static bool access_failed(struct session *s, const struct step *st, uint32_t access)
+{
+    if (!(access & (ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC)) || access & ACC_LOCAL_WRITE)
+        return false;
+    session_fail(s, step_span(st, "access", 0), "remote write and atomic access need local write");
+    diag_remedy(&s->diag, "add lw to access=");
+    return true;
+}
+
+/* What is wrong with iova=, of memory at @addr, if anything is. */
+static bool iova_failed(struct session *s, const struct step *st, uint64_t addr, uint64_t iova,
+                        bool zero_based)
+{
+    if (!step_has(st, "iova") || (!zero_based && (addr ^ iova) % PAGE_BYTES == 0))
+        return false;
+    if (zero_based) {
+        if (iova == 0)
+            return false;
+        session_fail(s, step_span(st, "iova", 0), "a zero-based region begins at address 0");
+        diag_remedy(&s->diag, "leave out iova=, or zb of access=");
+        return true;
+    }
+    session_fail(s, step_span(st, "iova", 0),
+                 "the memory begins at byte %llu of its page, iova= at byte %llu",
+                 (unsigned long long)(addr % PAGE_BYTES), (unsigned long long)(iova % PAGE_BYTES));
+    diag_remedy(&s->diag, "pages are mapped as a whole: the two must be the same");
+    return true;
+}
+
+/* The device has no windows, or what else is asked for of its own extensions. */
+static bool not_offered(struct session *s, const struct step *st, const struct home *home)
+{
+    session_fail(s, st->at, "the device of %s does not offer %s", home->name, st->cmd->name);
+    return diag_remedy(&s->diag, "make the host with features_on=MW");
+}
+
+/* Waits, unless the verb says that the device has nothing of the kind. */
+static bool finish_offered(struct session *s, const struct step *st, const struct home *home,
+                           enum rdl_status status)
+{
+    return status == RDL_ERR_UNSUPPORTED ? not_offered(s, st, home)
+                                         : verb_finish(s, st, home, status);
+}
+
+/* Registers [@addr, @addr + len) in @pd, in @ret when the device has said yes. */
+static bool register_memory(struct session *s, const struct step *st, const struct home *home,
+                            rdl_pd pd, uint64_t addr, rdl_mr *ret)
+{
+    const uint32_t access = step_has(st, "access") ? step_set(st, "access") : ACC_LOCAL_WRITE;
+    const bool zero_based = access & ACC_ZERO_BASED;
+    const struct rdl_mr_range range = {
+        .addr = addr,
+        .bytes = step_number(st, "len"),
+        .iova = step_number_or(st, "iova", zero_based ? 0 : addr),
+    };
+    const enum rdl_status status = rdl_reg_mr_iova(s->lab, pd, &range, access, st->as.text, ret);
+
+    if (status == RDL_ERR_INVAL &&
+        (access_failed(s, st, access) || iova_failed(s, st, addr, range.iova, zero_based)))
+        return false;
+    return verb_finish(s, st, home, status);
+}
+
+bool run_reg_mr(struct session *s, const struct step *st)
+{
+    char host[RDL_NAME_BYTES];
+    const struct scope in = session_scope(s), rest = resolve_rest(&in, step_text(st, "pd"), host);
+    const bool is_fresh = !step_has(st, "addr");
+    struct memory m = {0};
+    struct rdl_mr_info info;
+    char name[RDL_VALUE_BYTES];
+    enum rdl_status status = RDL_OK;
+    struct home home;
+    rdl_pd pd;
+    rdl_mr mr;
+
+    if (!verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home) ||
+        (!is_fresh && !resolve_memory(&rest, st, "addr", 0, &m, &s->diag)))
+        return false;
+    if (is_fresh)
+        status = rdl_mem_alloc(s->lab, home.host, step_number(st, "len"), &m.addr);
+    if (status != RDL_OK)
+        return no_memory(s, st, &home);
+    if (!register_memory(s, st, &home, pd, m.addr, &mr)) {
+        if (is_fresh)
+            give_back(s, &home, m.addr);
+        return false;
+    }
+    verb_own_name(s, OBJ_MR, mr.raw, name);
+    if (rdl_mr_info(s->lab, mr, &info) == RDL_OK)
+        session_made(s, home.name, "%s (%llu bytes, lkey 0x%x)", name,
+                     (unsigned long long)info.bytes, info.lkey);
+    return true;
+}
+
+/* The device holds on to a region to which windows are bound. */
+static bool name_windows(struct session *s, const struct step *st, const struct home *home)
+{
+    const struct scope in = session_scope(s);
+    char path[SESSION_PATH_BYTES];
+    uint32_t rsp;
+    uint64_t n;
+
+    if (rdl_answer(s->lab, home->host, &rsp) != RDL_ERR_DEVICE || rsp != RSP_BUSY)
+        return false;
+    resolve_path(&in, step_text(st, "mr"), path);
+    n = tree_number(s->lab, path, LEAF_mr_windows);
+    session_fail(s, step_span(st, "mr", 0), "%llu memory window%s bound to %s",
+                 (unsigned long long)n, n == 1 ? " is" : "s are", path);
+    return diag_remedy(&s->diag, "dealloc_mw them, or make them invalid first");
+}
+
+bool run_dereg_mr(struct session *s, const struct step *st)
+{
+    struct rdl_mr_info info;
+    enum rdl_status status;
+    struct home home;
+    rdl_mr mr = {0};
+
+    if (!verb_object(s, st, "mr", OBJ_MR, &mr.raw, &home))
+        return false;
+    status = rdl_mr_info(s->lab, mr, &info);
+    if (status == RDL_OK)
+        status = rdl_dereg_mr(s->lab, mr);
+    if (!verb_destroyed(s, st, "mr", OBJ_MR, mr.raw, status))
+        return name_windows(s, st, &home);
+    if (info.kind == KEY_USER_MR)
+        give_back(s, &home, info.addr);
+    return true;
+}
+
+/* The range that `addr`, len= and iova= of @st ask for: what is not given is as in @was. */
+static bool read_range(struct session *s, const struct step *st, const struct scope *rest,
+                       const struct rdl_mr_info *was, bool zero_based, struct rdl_mr_range *ret)
+{
+    struct memory m = {.addr = was->addr, .bytes = was->bytes, .has_bytes = true};
+
+    if (step_has(st, "addr") && !resolve_memory(rest, st, "addr", 0, &m, &s->diag))
+        return false;
+    ret->addr = m.addr;
+    ret->bytes = step_number_or(st, "len", m.has_bytes ? m.bytes : was->bytes);
+    ret->iova = step_number_or(st, "iova", zero_based ? 0 : m.addr);
+    return true;
+}
+
+/* What a rereg_mr that the verbs refused had wrong. */
+static bool explain_rereg(struct session *s, const struct step *st, const struct home *home,
+                          const struct rdl_mr_info *was, const struct rdl_mr_change *c,
+                          enum rdl_status status)
+{
+    const bool zero_based = (c->what & RDL_REREG_ACCESS ? c->access : was->access) & ACC_ZERO_BASED;
+
+    if (status != RDL_ERR_INVAL)
+        return finish_offered(s, st, home, status) || name_windows(s, st, home);
+    if (c->what == 0) {
+        session_fail(s, st->at, "nothing is to be changed");
+        return diag_remedy(&s->diag, "give access=, pd=, or addr=, len=, iova=");
+    }
+    if (was->kind != KEY_USER_MR) {
+        session_fail(s, step_span(st, "mr", 0), "only what reg_mr made can be changed");
+        return diag_remedy(&s->diag, "dereg_mr it, and make another");
+    }
+    if (access_failed(s, st, c->access) ||
+        iova_failed(s, st, c->range.addr, c->range.iova, zero_based))
+        return false;
+    if (c->what & RDL_REREG_PD) {
+        session_fail(s, step_span(st, "pd", 0), "the protection domain is on another host");
+        return diag_remedy(&s->diag, "a region and its domain share a device");
+    }
+    session_fail(s, st->at, "a region that becomes zero based, or no longer is, begins elsewhere");
+    return diag_remedy(&s->diag, "give addr= and iova= too");
+}
+
+bool run_rereg_mr(struct session *s, const struct step *st)
+{
+    char host[RDL_NAME_BYTES], name[RDL_VALUE_BYTES];
+    const struct scope in = session_scope(s), rest = resolve_rest(&in, step_text(st, "mr"), host);
+    struct rdl_mr_change c = {.what = 0};
+    struct rdl_mr_info was, now;
+    enum rdl_status status;
+    struct home home;
+    rdl_mr mr = {0};
+
+    if (!verb_object(s, st, "mr", OBJ_MR, &mr.raw, &home) ||
+        (step_has(st, "pd") && !resolve_object(&rest, st, "pd", OBJ_PD, &c.pd.raw, &s->diag)))
+        return false;
+    status = rdl_mr_info(s->lab, mr, &was);
+    if (status != RDL_OK)
+        return session_fail_status(s, st->at, st->cmd->name, status);
+    c.access = step_has(st, "access") ? step_set(st, "access") : was.access;
+    if (!read_range(s, st, &rest, &was, c.access & ACC_ZERO_BASED, &c.range))
+        return false;
+    c.what =
+        (step_has(st, "access") ? RDL_REREG_ACCESS : 0) | (step_has(st, "pd") ? RDL_REREG_PD : 0) |
+        (step_has(st, "addr") || step_has(st, "len") || step_has(st, "iova") ? RDL_REREG_TRANSLATION
+                                                                             : 0);
+    if (!explain_rereg(s, st, &home, &was, &c, rdl_rereg_mr(s->lab, mr, &c)))
+        return false;
+    if (c.what & RDL_REREG_TRANSLATION)
+        give_back(s, &home, was.addr);
+    verb_own_name(s, OBJ_MR, mr.raw, name);
+    if (rdl_mr_info(s->lab, mr, &now) == RDL_OK)
+        session_made(s, home.name, "%s (%llu bytes, lkey 0x%x, it was 0x%x)", name,
+                     (unsigned long long)now.bytes, now.lkey, was.lkey);
+    return true;
+}
+
+bool run_alloc_mr(struct session *s, const struct step *st)
+{
+    const uint32_t access = step_has(st, "access") ? step_set(st, "access") : ACC_LOCAL_WRITE;
+    const uint32_t max_pages = (uint32_t)step_number(st, "max_pages");
+    char name[RDL_VALUE_BYTES];
+    struct rdl_mr_info info;
+    enum rdl_status status;
+    struct home home;
+    rdl_pd pd;
+    rdl_mr mr;
+
+    if (!verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home))
+        return false;
+    status = rdl_create_mr(s->lab, pd, access, max_pages, st->as.text, &mr);
+    if (status == RDL_ERR_INVAL && access_failed(s, st, access))
+        return false;
+    if (!finish_offered(s, st, &home, status))
+        return false;
+    verb_own_name(s, OBJ_MR, mr.raw, name);
+    if (rdl_mr_info(s->lab, mr, &info) == RDL_OK)
+        session_made(s, home.name, "%s (up to %u pages, lkey 0x%x, not valid yet)", name, max_pages,
+                     info.lkey);
+    return true;
+}
+
+/* What a mapping that the verbs refused had wrong. */
+static bool explain_map(struct session *s, const struct step *st, const struct home *home,
+                        const struct rdl_mr_range *r, enum rdl_status status)
+{
+    const struct scope in = session_scope(s);
+    char path[SESSION_PATH_BYTES];
+
+    resolve_path(&in, step_text(st, "mr"), path);
+    if (status == RDL_ERR_LIMIT) {
+        session_fail(s, step_span(st, "sg", 0), "more pages than %s was made for", path);
+        return diag_remedy(&s->diag, "alloc_mr takes max_pages=");
+    }
+    if (status != RDL_ERR_INVAL)
+        return verb_finish(s, st, home, status);
+    if (iova_failed(s, st, r->addr, r->iova, false))
+        return false;
+    if (r->bytes == 0)
+        return session_fail(s, step_span(st, "sg", 0), "no bytes are to be mapped");
+    session_fail(s, step_span(st, "mr", 0), "%s is no region for fast registration", path);
+    return diag_remedy(&s->diag, "alloc_mr makes one");
+}
+
+bool run_map_mr_sg(struct session *s, const struct step *st)
+{
+    char host[RDL_NAME_BYTES];
+    const struct scope in = session_scope(s), rest = resolve_rest(&in, step_text(st, "mr"), host);
+    struct rdl_mr_range range;
+    struct memory m;
+    struct home home;
+    rdl_mr mr;
+
+    if (!verb_object(s, st, "mr", OBJ_MR, &mr.raw, &home) ||
+        !resolve_memory(&rest, st, "sg", 0, &m, &s->diag))
+        return false;
+    if (m.host.raw != home.host.raw) {
+        session_fail(s, step_span(st, "sg", 0), "the memory is on another host");
+        return diag_remedy(&s->diag, "a region and its memory share a device");
+    }
+    range = (struct rdl_mr_range){m.addr, m.bytes, step_number_or(st, "iova", m.addr)};
+    return explain_map(s, st, &home, &range, rdl_map_mr_sg(s->lab, mr, &range));
+}
+
+bool run_get_dma_mr(struct session *s, const struct step *st)
+{
+    const uint32_t access = step_has(st, "access") ? step_set(st, "access") : ACC_LOCAL_WRITE;
+    char name[RDL_VALUE_BYTES];
+    struct rdl_mr_info info;
+    enum rdl_status status;
+    struct home home;
+    rdl_pd pd;
+    rdl_mr mr;
+
+    if (!verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home))
+        return false;
+    status = rdl_get_dma_mr(s->lab, pd, access, st->as.text, &mr);
+    if (status == RDL_ERR_INVAL && access_failed(s, st, access))
+        return false;
+    if (!verb_finish(s, st, &home, status))
+        return false;
+    verb_own_name(s, OBJ_MR, mr.raw, name);
+    if (rdl_mr_info(s->lab, mr, &info) == RDL_OK)
+        session_made(s, home.name, "%s (all of RAM by guest-physical addresses, lkey 0x%x)", name,
+                     info.lkey);
+    return true;
+}
+
+bool run_alloc_mw(struct session *s, const struct step *st)
+{
+    const uint32_t type = (uint32_t)step_number(st, "type");
+    char name[RDL_VALUE_BYTES];
+    struct rdl_mw_info info;
+    struct home home;
+    rdl_pd pd;
+    rdl_mw mw;
+
+    if (!verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home) ||
+        !finish_offered(s, st, &home, rdl_alloc_mw(s->lab, pd, type, st->as.text, &mw)))
+        return false;
+    verb_own_name(s, OBJ_MW, mw.raw, name);
+    if (rdl_mw_info(s->lab, mw, &info) == RDL_OK)
+        session_made(s, home.name, "%s (type %u, rkey 0x%x, not bound)", name, type, info.rkey);
+    return true;
+}
+
+bool run_dealloc_mw(struct session *s, const struct step *st)
+{
+    struct home home;
+    rdl_mw mw = {0};
+
+    return verb_object(s, st, "mw", OBJ_MW, &mw.raw, &home) &&
+           verb_destroyed(s, st, "mw", OBJ_MW, mw.raw, rdl_dealloc_mw(s->lab, mw));
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests for memory regions and windows.  [virtio-rdma RFC, controlq Operation]
+ *
+ * One list of pages serves them all, as one request is under way at a time.
+ */
+#include <string.h>
+
+#include "emu/base/cursor.h"
+#include "emu/base/log2.h"
+#include "emu/guest/virtio_rdma/internal.h"
+
+/* Room for @n entries in the page list, which grows and is never given back for good. */
+static enum rdl_status reserve_pages(struct virtio_rdma *d, uint64_t n)
+{
+    struct virtio_rdma_ctrl *c = &d->ctrl;
+    const uint64_t bytes = pow2_ceil(n * 8 > RAM_PAGE_BYTES ? n * 8 : RAM_PAGE_BYTES);
+
+    if (bytes <= c->pages_bytes)
+        return RDL_OK;
+    dma_give(d->pci.dma, c->pages_gpa, c->pages_bytes);
+    c->pages_bytes = 0;
+    c->pages_gpa = dma_take(d->pci.dma, bytes);
+    if (!c->pages_gpa)
+        return RDL_ERR_NOMEM;
+    c->pages_bytes = bytes;
+    return RDL_OK;
+}
+
+/* Lists the physical pages under @range, le64 each, and says how many there are. */
+static enum rdl_status list_pages(struct virtio_rdma *d, const struct rdl_mr_range *range,
+                                  uint32_t *ret_n)
+{
+    const uint64_t page = range->addr & ~(uint64_t)(RAM_PAGE_BYTES - 1);
+    const uint64_t n = verbs_pages(range->addr, range->bytes);
+    const enum rdl_status st = reserve_pages(d, n);
+
+    if (st != RDL_OK)
+        return st;
+    for (uint64_t i = 0; i < n; i++) {
+        uint8_t entry[8];
+        uint64_t gpa;
+
+        if (!space_translate(d->verbs->config.space, page + i * RAM_PAGE_BYTES, &gpa))
+            return RDL_ERR_FAULT;
+        st_le64(entry, gpa);
+        if (!ram_write(d->pci.ram, d->ctrl.pages_gpa + 8 * i, entry, sizeof(entry)))
+            return RDL_ERR_NOMEM;
+    }
+    *ret_n = (uint32_t)n;
+    return RDL_OK;
+}
+
+static enum rdl_status reg_user_mr(struct virtio_rdma *d, struct guest_mr *mr)
+{
+    struct rfc_reg_user_mr cmd = {
+        .pdn = mr->pd->pdn,
+        .access_flags = mr->access,
+        .start = mr->addr,
+        .length = mr->bytes,
+        .virt_addr = mr->iova,
+    };
+    struct raw_reg_user_mr raw;
+    const enum rdl_status st =
+        list_pages(d, &(struct rdl_mr_range){mr->addr, mr->bytes, mr->iova}, &cmd.npages);
+
+    if (st != RDL_OK)
+        return st;
+    cmd.pages = d->ctrl.pages_gpa;
+    rfc_reg_user_mr_put(&raw, &cmd);
+    return ctrl_send(d, CMD_REG_USER_MR, &raw, 0);
+}
+
+static enum rdl_status get_dma_mr(struct virtio_rdma *d, const struct guest_mr *mr)
+{
+    const struct rfc_get_dma_mr cmd = {.pdn = mr->pd->pdn, .access_flags = mr->access};
+    struct raw_get_dma_mr raw;
+
+    rfc_get_dma_mr_put(&raw, &cmd);
+    return ctrl_send(d, CMD_GET_DMA_MR, &raw, 0);
+}
+
+static enum rdl_status create_mr(struct virtio_rdma *d, const struct guest_mr *mr)
+{
+    const struct rfc_create_mr cmd = {
+        .pdn = mr->pd->pdn, .access_flags = mr->access, .max_num_sg = mr->max_pages};
+    struct raw_create_mr raw;
+
+    rfc_create_mr_put(&raw, &cmd);
+    return ctrl_send(d, CMD_CREATE_MR, &raw, 0);
+}
+
+enum rdl_status request_reg_mr(struct guest_mr *mr)
+{
+    struct virtio_rdma *d = driver_of(&mr->o);
+
+    switch (mr->kind) {
+    case KEY_DMA_MR:
+        return get_dma_mr(d, mr);
+    case KEY_FAST_MR:
+        return create_mr(d, mr);
+    default:
+        return reg_user_mr(d, mr);
+    }
+}
+
+/* Takes the keys over; returns the region's number. */
+static uint32_t take_keys(struct guest_mr *mr, const uint8_t *data)
+{
+    struct rfc_mr_keys keys;
+    struct raw_mr_keys raw;
+
+    memcpy(&raw, data, sizeof(raw));
+    rfc_mr_keys_get(&keys, &raw);
+    mr->lkey = keys.lkey;
+    mr->rkey = keys.rkey;
+    return keys.mrn;
+}
+
+void answer_mr(struct virtio_rdma *d, const uint8_t *data)
+{
+    struct guest_mr *mr = (struct guest_mr *)asked_about(d);
+
+    verbs_created(&mr->o, take_keys(mr, data));
+}
+
+enum rdl_status request_rereg_mr(struct guest_mr *mr, const struct verbs_region *to)
+{
+    struct virtio_rdma *d = driver_of(&mr->o);
+    struct rfc_rereg_mr cmd = {.mrn = mr->mrn, .flags = to->what};
+    struct raw_rereg_mr raw;
+    enum rdl_status st = RDL_OK;
+
+    if (to->what & RDL_REREG_PD)
+        cmd.pdn = to->pd->pdn;
+    if (to->what & RDL_REREG_ACCESS)
+        cmd.access_flags = to->access;
+    if (to->what & RDL_REREG_TRANSLATION) {
+        st = list_pages(d, &to->range, &cmd.npages);
+        cmd.start = to->range.addr;
+        cmd.length = to->range.bytes;
+        cmd.virt_addr = to->range.iova;
+        cmd.pages = d->ctrl.pages_gpa;
+    }
+    if (st != RDL_OK)
+        return st;
+    rfc_rereg_mr_put(&raw, &cmd);
+    return ctrl_send(d, CMD_REREG_MR, &raw, mr->mrn);
+}
+
+void answer_reregistered(struct virtio_rdma *d, const uint8_t *data)
+{
+    struct guest_mr *mr = (struct guest_mr *)asked_about(d);
+
+    (void)take_keys(mr, data); /* its number stays */
+    verbs_reregistered(mr);
+}
+
+enum rdl_status request_map_mr_sg(struct guest_mr *mr, const struct rdl_mr_range *range)
+{
+    struct virtio_rdma *d = driver_of(&mr->o);
+    struct rfc_map_mr_sg cmd = {.mrn = mr->mrn, .start = range->iova, .length = range->bytes};
+    struct raw_map_mr_sg raw;
+    const enum rdl_status st = list_pages(d, range, &cmd.npages);
+
+    if (st != RDL_OK)
+        return st;
+    cmd.pages = d->ctrl.pages_gpa;
+    rfc_map_mr_sg_put(&raw, &cmd);
+    return ctrl_send(d, CMD_MAP_MR_SG, &raw, mr->mrn);
+}
+
+/* A device that maps fewer pages than it was told of has failed. */
+void answer_mapped(struct virtio_rdma *d, const uint8_t *data)
+{
+    struct guest_mr *mr = (struct guest_mr *)asked_about(d);
+    const struct rdl_mr_range *range = &d->verbs->request.region.range;
+
+    if (ld_le32(data) == verbs_pages(range->addr, range->bytes))
+        verbs_mapped(mr);
+    else
+        verbs_refused(d->verbs, RSP_ERR);
+}
+
+enum rdl_status request_alloc_mw(struct guest_mw *mw)
+{
+    const struct rfc_alloc_mw cmd = {.pdn = mw->pd->pdn, .type = mw->type};
+    struct raw_alloc_mw raw;
+
+    rfc_alloc_mw_put(&raw, &cmd);
+    return ctrl_send(driver_of(&mw->o), CMD_ALLOC_MW, &raw, 0);
+}
+
+void answer_mw(struct virtio_rdma *d, const uint8_t *data)
+{
+    struct guest_mw *mw = (struct guest_mw *)asked_about(d);
+    struct rfc_mw_keys keys;
+    struct raw_mw_keys raw;
+
+    memcpy(&raw, data, sizeof(raw));
+    rfc_mw_keys_get(&keys, &raw);
+    mw->rkey = keys.rkey;
+    verbs_created(&mw->o, keys.mwn);
+}
