@@ -20,6 +20,12 @@ static void give_back(struct session *s, const struct home *home, uint64_t addr)
     RDL_ASSERT(status == RDL_OK || status == RDL_ERR_BUSY);
 }
 
+/* Is a region, or was it, over memory of a program? */
+static bool is_over_memory(const struct rdl_mr_info *info)
+{
+    return info->kind != KEY_DMA_MR && info->bytes > 0;
+}
+
 /* There is no such piece of guest RAM left. */
 static bool no_memory(struct session *s, const struct step *st, const struct home *home)
 {
@@ -160,7 +166,7 @@ bool run_dereg_mr(struct session *s, const struct step *st)
         status = rdl_dereg_mr(s->lab, mr);
     if (!verb_destroyed(s, st, "mr", OBJ_MR, mr.raw, status))
         return name_windows(s, st, &home);
-    if (info.kind == KEY_USER_MR)
+    if (is_over_memory(&info))
         give_back(s, &home, info.addr);
     return true;
 }
@@ -169,13 +175,14 @@ bool run_dereg_mr(struct session *s, const struct step *st)
 static bool read_range(struct session *s, const struct step *st, const struct scope *rest,
                        const struct rdl_mr_info *was, bool zero_based, struct rdl_mr_range *ret)
 {
+    const bool keeps_iova = !step_has(st, "addr") && !(was->access & ACC_ZERO_BASED);
     struct memory m = {.addr = was->addr, .bytes = was->bytes, .has_bytes = true};
 
     if (step_has(st, "addr") && !resolve_memory(rest, st, "addr", 0, &m, &s->diag))
         return false;
     ret->addr = m.addr;
     ret->bytes = step_number_or(st, "len", m.has_bytes ? m.bytes : was->bytes);
-    ret->iova = step_number_or(st, "iova", zero_based ? 0 : m.addr);
+    ret->iova = step_number_or(st, "iova", zero_based ? 0 : keeps_iova ? was->iova : m.addr);
     return true;
 }
 
@@ -203,8 +210,16 @@ static bool explain_rereg(struct session *s, const struct step *st, const struct
         session_fail(s, step_span(st, "pd", 0), "the protection domain is on another host");
         return diag_remedy(&s->diag, "a region and its domain share a device");
     }
-    session_fail(s, st->at, "a region that becomes zero based, or no longer is, begins elsewhere");
-    return diag_remedy(&s->diag, "give addr= and iova= too");
+    return session_fail_status(s, st->at, st->cmd->name, status);
+}
+
+/* Is memory or address of the region to be changed?  A region that becomes zero based, or no longer
+ * is, begins at another address.
+ */
+static bool moves(const struct step *st, uint32_t changed_access)
+{
+    return step_has(st, "addr") || step_has(st, "len") || step_has(st, "iova") ||
+           (changed_access & ACC_ZERO_BASED);
 }
 
 bool run_rereg_mr(struct session *s, const struct step *st)
@@ -226,10 +241,9 @@ bool run_rereg_mr(struct session *s, const struct step *st)
     c.access = step_has(st, "access") ? step_set(st, "access") : was.access;
     if (!read_range(s, st, &rest, &was, c.access & ACC_ZERO_BASED, &c.range))
         return false;
-    c.what =
-        (step_has(st, "access") ? RDL_REREG_ACCESS : 0) | (step_has(st, "pd") ? RDL_REREG_PD : 0) |
-        (step_has(st, "addr") || step_has(st, "len") || step_has(st, "iova") ? RDL_REREG_TRANSLATION
-                                                                             : 0);
+    c.what = (step_has(st, "access") ? RDL_REREG_ACCESS : 0) |
+             (step_has(st, "pd") ? RDL_REREG_PD : 0) |
+             (moves(st, was.access ^ c.access) ? RDL_REREG_TRANSLATION : 0);
     if (!explain_rereg(s, st, &home, &was, &c, rdl_rereg_mr(s->lab, mr, &c)))
         return false;
     if (c.what & RDL_REREG_TRANSLATION)
@@ -293,19 +307,26 @@ bool run_map_mr_sg(struct session *s, const struct step *st)
     char host[RDL_NAME_BYTES];
     const struct scope in = session_scope(s), rest = resolve_rest(&in, step_text(st, "mr"), host);
     struct rdl_mr_range range;
+    struct rdl_mr_info was;
     struct memory m;
     struct home home;
-    rdl_mr mr;
+    rdl_mr mr = {0};
 
     if (!verb_object(s, st, "mr", OBJ_MR, &mr.raw, &home) ||
         !resolve_memory(&rest, st, "sg", 0, &m, &s->diag))
         return false;
+    if (rdl_mr_info(s->lab, mr, &was) != RDL_OK)
+        return session_fail_status(s, st->at, st->cmd->name, RDL_ERR_STALE);
     if (m.host.raw != home.host.raw) {
         session_fail(s, step_span(st, "sg", 0), "the memory is on another host");
         return diag_remedy(&s->diag, "a region and its memory share a device");
     }
     range = (struct rdl_mr_range){m.addr, m.bytes, step_number_or(st, "iova", m.addr)};
-    return explain_map(s, st, &home, &range, rdl_map_mr_sg(s->lab, mr, &range));
+    if (!explain_map(s, st, &home, &range, rdl_map_mr_sg(s->lab, mr, &range)))
+        return false;
+    if (is_over_memory(&was))
+        give_back(s, &home, was.addr);
+    return true;
 }
 
 bool run_get_dma_mr(struct session *s, const struct step *st)

@@ -20,6 +20,9 @@
 #define FAKE_VECTORS   4u
 #define FAKE_RAM_BYTES (64u << 20)
 
+#define FAKE_MW         9u
+#define FAKE_FAST_PAGES 4u
+
 struct fake {
     struct arena *arena;
     struct trace_sinks sinks;
@@ -73,6 +76,9 @@ static inline bool fake_answer(struct fake *f)
     case CMD_CREATE_PD:
     case CMD_CREATE_QP:
     case CMD_REG_USER_MR:
+    case CMD_GET_DMA_MR:
+    case CMD_CREATE_MR:
+    case CMD_ALLOC_MW:
         number = f->refuse ? 0 : fake_number(f, f->request[0]);
         st_le32(out + 1, number);
         st_le32(out + 5, number << 8 | 1); /* lkey and rkey of a region */
@@ -156,6 +162,9 @@ static inline void fake_configure(struct fake *f, uint32_t max)
         .max_qp_rd_atom = 16,
         .max_qp_init_rd_atom = 16,
         .max_ah = 77,
+        .max_mw = FAKE_MW,
+        .device_cap_flags = (uint64_t)1 << 21, /* IB_DEVICE_MEM_MGT_EXTENSIONS */
+        .max_fast_reg_page_list_len = FAKE_FAST_PAGES,
         .max_pkeys = 1,
         .local_ca_ack_delay = 15,
     };
