@@ -77,8 +77,8 @@ static bool explain_create_qp(struct session *s, const struct step *st, const st
     rdl_host other;
 
     if (status == RDL_ERR_UNSUPPORTED) {
-        session_fail(s, step_span(st, "type", 0), "this type of queue pair is not there yet");
-        return diag_remedy(&s->diag, "type=rc is");
+        session_fail(s, step_span(st, "type", 0), "queue pairs of this type are not carried");
+        return diag_remedy(&s->diag, "type=rc, type=uc and type=ud are");
     }
     for (size_t i = 0; status == RDL_ERR_INVAL && i < ARRAY_LEN(keys); i++) {
         resolve_path(rest, step_text(st, keys[i]), path);

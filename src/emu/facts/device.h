@@ -70,6 +70,11 @@ static inline uint32_t queue_of_events(uint32_t max_cq, uint32_t max_qp)
 /* The largest message.  [IBTA1 9.4.1] */
 #define MESSAGE_BYTES_MAX 0x80000000u
 
+/* A remote Q_Key with this bit stands for the Q_Key of the queue pair that sends: programs without
+ * privileges cannot send with any other of this half.  [IBTA1 10.2.5]
+ */
+#define QKEY_OWN 0x80000000u
+
 /* What an atomic works on, at an address that is a multiple of it.  [IBTA1 9.4.5] */
 #define ATOMIC_WORD_BYTES 8u
 

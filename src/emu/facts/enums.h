@@ -201,7 +201,10 @@
     X(DROP, GHOST_REPLY, 34, "an answer to what nobody has asked")                                 \
     X(DROP, BAD_NET_HEADER, 35, "virtio-net's header asks for an offload that was not negotiated") \
     X(DROP, AFTER_IMPLIED_NAK, 36, "behind a response that is missing and was asked for again")    \
-    X(DROP, NOT_KEPT, 37, "asks again for a READ or an atomic that is not kept any more")
+    X(DROP, NOT_KEPT, 37, "asks again for a READ or an atomic that is not kept any more")          \
+    X(DROP, NO_RECEIVE, 38, "no receive is posted, and the service has no NAK to say so")          \
+    X(DROP, REFUSED, 39, "breaks a rule, and the service has no NAK to say so")                    \
+    X(DROP, BAD_QKEY, 40, "the Q_Key of the datagram is not the queue pair's")
 
 /* What responder and completer made of a packet. */
 #define ENUM_PKT_ACT(X)                                                                            \

@@ -8,16 +8,19 @@
 
 /* The upper three bits of an opcode are the service, also of reserved ones.  [IBTA1 9.2.1] */
 #define SERVICE_SHIFT 5u
-#define SERVICE_RC    0u
 
-static bool is_rc(const struct packet *p)
+/* Is @p, which may have a reserved opcode, of the service @s? */
+static bool is_of_service(const struct packet *p, enum op_service s)
 {
-    return p->bth.opcode >> SERVICE_SHIFT == SERVICE_RC;
+    static const uint8_t upper[] = {[OPS_RC] = 0, [OPS_UC] = 1, [OPS_UD] = 3};
+
+    return p->bth.opcode >> SERVICE_SHIFT == upper[s];
 }
 
+/* Unreliable services receive in SQE, too, where a reliable one never is. */
 static bool state_takes(enum qp_state state, const struct packet *p)
 {
-    if (state == QPS_RTS || state == QPS_SQD)
+    if (state == QPS_RTS || state == QPS_SQD || state == QPS_SQE)
         return true;
     return state == QPS_RTR && !op_is_response(p->op);
 }
@@ -60,6 +63,8 @@ struct compared admit_compared(const struct hca *h, const struct packet *p, enum
     case DROP_BAD_PKEY:
         (void)!hca_pkey(h, qp->attr.pkey_index, &pkey);
         return compared_one(pkey, p->bth.pkey);
+    case DROP_BAD_QKEY:
+        return compared_one(qp->attr.qkey, p->deth.qkey);
     case DROP_WRONG_SOURCE:
         return source_compared(qp, p);
     default:
@@ -69,6 +74,7 @@ struct compared admit_compared(const struct hca *h, const struct packet *p, enum
 
 enum drop_reason admit(const struct hca *h, const struct packet *p, struct qp **ret)
 {
+    const struct service *service;
     struct qp *qp;
     uint16_t pkey = 0;
 
@@ -77,14 +83,17 @@ enum drop_reason admit(const struct hca *h, const struct packet *p, struct qp **
     qp = hca_qp(h, p->bth.dest_qpn);
     if (!qp)
         return DROP_NO_SUCH_QP;
-    if (!is_rc(p) || qp->config.type != QPT_RC)
+    service = rc_of_const(qp)->service;
+    if (!is_of_service(p, service->packets) || (!p->op->name && !service->reliable))
         return p->op->name ? DROP_WRONG_SERVICE : DROP_BAD_OPCODE;
     if (!state_takes(qp->state, p) || rc_of_const(qp)->resp.closing)
         return DROP_QP_NOT_READY;
     if (hca_pkey(h, qp->attr.pkey_index, &pkey) != RSP_OK || !hca_pkey_match(p->bth.pkey, pkey))
         return DROP_BAD_PKEY;
-    if (!is_from_peer(qp, p))
+    if (service->connected && !is_from_peer(qp, p))
         return DROP_WRONG_SOURCE;
+    if (!service->connected && p->deth.qkey != qp->attr.qkey)
+        return DROP_BAD_QKEY; /* [IBTA1 9.8.3] */
     *ret = qp;
     return DROP_NONE;
 }

@@ -13,7 +13,7 @@ static void give_back(struct rc_qp *rc, enum wq wq, uint32_t desc)
 
 static void end_send(struct rc_qp *rc, const struct send_wqe *w)
 {
-    if (rc->qp.state == QPS_ERR)
+    if (rc->qp.state == QPS_ERR || rc->qp.state == QPS_SQE)
         req_complete(rc, w, 0, WCS_WR_FLUSH_ERR, by_rule(RULE_FLUSH));
     else
         give_back(rc, WQ_SEND, w->desc);
@@ -103,6 +103,13 @@ void rc_fail(struct rc_qp *rc)
     stop_timers(rc);
     end_send_queue(rc);
     end_recv_queue(rc);
+}
+
+void rc_fail_sends(struct rc_qp *rc)
+{
+    if (rc->qp.state != QPS_ERR)
+        qp_set_state(&rc->qp, QPS_SQE);
+    end_send_queue(rc);
 }
 
 void rc_reset(struct rc_qp *rc)

@@ -68,6 +68,9 @@ static inline struct objection by_rule(enum rule rule)
 /* Where fetch_send() may put the next work request. */
 struct rc_wqe *req_fetch_place(struct rc_qp *rc);
 
+/* xport.c: the headers of packets along @av to @dest_qpn, in rc->out. */
+void rc_set_path(struct rc_qp *rc, const struct av *av, uint32_t dest_qpn);
+
 /* req_build.c: builds the packet at nxt.  0: the request was refused, see req_settle(). */
 size_t req_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx);
 
@@ -144,7 +147,37 @@ void rc_event_refused(const struct rc_qp *rc, enum pkt_act act);
 /* A packet has come. */
 void rc_event_arrival(struct rc_qp *rc);
 
+/* What is asked of a request packet, in the order of resp.h, for a responder that sees @v of it; a
+ * receive may be fetched for it.
+ */
+struct resp_view resp_view_of(const struct rc_qp *rc);
+struct resp_verdict resp_judge(struct rc_qp *rc, const struct packet *p, const struct resp_view *v);
+
+/* Carries out a SEND or WRITE that was judged.  False: its completion is lost. */
+bool resp_deliver(struct rc_qp *rc, const struct packet *p);
+
+/* The keys that @p was judged by: of what it names, if it starts a message; the one that was
+ * refused.
+ */
+void resp_trace_key(const struct rc_qp *rc, const struct packet *p);
+void resp_trace_refused_key(const struct rc_qp *rc, const struct packet *p,
+                            const struct resp_verdict *d);
+
+/* The event `rx` of a request. */
+ev_id resp_trace_rx(const struct rc_qp *rc, const struct packet *p, const struct rx_info *info,
+                    const struct resp_verdict *d);
+
+/* How the receive that is held ends because of @d. */
+struct completion resp_error(const struct rc_qp *rc, const struct resp_verdict *d);
+
+/* resp_unreliable.c: a packet of UC or UD */
+enum drop_reason resp_receive_unreliable(struct rc_qp *rc, const struct packet *p,
+                                         const struct rx_info *info);
+
 /* flush.c */
+
+/* Moves @rc to SQE and flushes the send queue; receives go on.  [IBTA1 10.3.1] */
+void rc_fail_sends(struct rc_qp *rc);
 
 /* Moves @rc to ERR, if it is not there, and flushes both queues. */
 void rc_fail(struct rc_qp *rc);

@@ -55,6 +55,8 @@ static bool what_was_sent_was_asked_for(const struct rc_qp *rc)
     const struct rc_req *r = &rc->req;
     const bool ends_here = r->sent_psns == 0 && r->again_psns == 0;
 
+    if (!rc->service->reliable)
+        return r->out_psns == 0 && r->again_psns == 0;
     return r->asked_psns <= r->out_psns - r->again_psns &&
            (!ends_here || r->asked_psns == r->out_psns);
 }
@@ -87,7 +89,8 @@ static bool receive_matches_message(const struct rc_qp *rc)
 {
     const struct op_info *open = rc->resp.open;
 
-    return rc->resp.closing || rc->resp.has_wqe == (open && open->kind == OPK_SEND);
+    return rc->resp.closing || !rc->service->reliable ||
+           rc->resp.has_wqe == (open && open->kind == OPK_SEND);
 }
 
 static bool rds_are_within_limits(const struct rc_qp *rc)

@@ -44,6 +44,7 @@
 #include "emu/facts/compared.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/wr.h"
+#include "emu/xport/service.h"
 #include "emu/xport/sg.h"
 #include "emu/xport/xport.h"
 
@@ -172,6 +173,7 @@ struct rc_resp {
 struct rc_qp {
     struct qp qp; /* first: the table of the hca knows it as this */
     struct xport *x;
+    const struct service *service;
     uint32_t mtu;       /* bytes */
     uint32_t peer;      /* host, for traces */
     bool is_ready;      /* ops->ready() was called, and xport_build() did not run dry since */

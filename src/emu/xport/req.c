@@ -80,7 +80,8 @@ static enum rule check_keys(const struct rc_qp *rc, const struct send_wqe *w)
 /* Work request @next, which was just fetched. */
 static void judge(struct rc_qp *rc, struct rc_wqe *q)
 {
-    const struct wqe_view v = {&rc->qp.config, rc->qp.attr.max_rd_atomic};
+    const struct wqe_view v = {
+        .hca = rc->qp.hca, .config = &rc->qp.config, .max_rd_atomic = rc->qp.attr.max_rd_atomic};
     const struct wqe_verdict d = wqe_decide(&v, &q->w);
     ev_id before;
     enum rule rule;
@@ -99,6 +100,51 @@ static void judge(struct rc_qp *rc, struct rc_wqe *q)
         req_refuse(rc, WCS_LOC_PROT_ERR, by_rule(rule));
 }
 
+static void next_request(struct rc_req *r)
+{
+    r->next++;
+    r->sent_psns = 0;
+    r->next_sge = (struct sge_cur){0, 0};
+}
+
+void req_complete(struct rc_qp *rc, const struct send_wqe *w, uint32_t filled,
+                  enum wc_status status, struct objection by)
+{
+    const struct completion wc = {
+        .wr_id = w->wr_id,
+        .status = status,
+        .opcode = wr_completes_as(w->opcode),
+        .bytes = filled,
+        .qpn = rc->qp.qpn,
+        .rule = by.rule,
+        .values = by.values,
+    };
+    const bool signaled = rc->qp.config.sig_all || (w->flags & SF_SIGNALED);
+
+    if (status == WCS_SUCCESS)
+        RC_COUNT(rc, rdma_sends);
+    rc->x->ops->complete(rc->x->ctx, &rc->qp, WQ_SEND, w->desc,
+                         signaled || status != WCS_SUCCESS ? &wc : NULL);
+}
+
+/* The oldest request is done, one way or the other. */
+static void complete_oldest(struct rc_qp *rc, enum wc_status status, struct objection by)
+{
+    struct rc_req *r = &rc->req;
+    const struct rc_wqe *q = rc_wqe_at(r, r->oldest);
+
+    r->oldest++;
+    r->acked_psns = 0;
+    r->sink = (struct sge_cur){0, 0};
+    req_complete(rc, &q->w, status == WCS_SUCCESS && rc_is_rd(q) ? q->bytes : 0, status, by);
+}
+
+/* A datagram that does not fit into a packet completes, and nothing is sent.  [IBTA1 C10-93.1.1] */
+static bool is_too_long(const struct rc_qp *rc, const struct rc_wqe *q)
+{
+    return q->status == WCS_SUCCESS && rc->service->type == QPT_UD && q->bytes > rc->mtu;
+}
+
 bool req_fetch(struct rc_qp *rc)
 {
     struct rc_req *r = &rc->req;
@@ -113,6 +159,10 @@ bool req_fetch(struct rc_qp *rc)
     r->sent_psns = 0;
     r->next_sge = (struct sge_cur){0, 0};
     judge(rc, q);
+    if (is_too_long(rc, q)) {
+        next_request(r);
+        complete_oldest(rc, WCS_SUCCESS, by_rule(RULE_NONE));
+    }
     return true;
 }
 
@@ -129,13 +179,6 @@ static uint32_t pkt_number(const struct rc_req *r)
 uint32_t req_attempt(const struct rc_req *r)
 {
     return r->again_psns > 0 && r->sends ? r->sends[pkt_number(r) % RC_WINDOW_PKTS] + 1u : 1;
-}
-
-static void next_request(struct rc_req *r)
-{
-    r->next++;
-    r->sent_psns = 0;
-    r->next_sge = (struct sge_cur){0, 0};
 }
 
 void req_sent(struct rc_qp *rc, uint32_t n_psns, bool asks, struct sge_cur next_sge)
@@ -206,38 +249,6 @@ void req_go_back(struct rc_qp *rc, ev_id cause)
     rc->req.resend = cause;
 }
 
-void req_complete(struct rc_qp *rc, const struct send_wqe *w, uint32_t filled,
-                  enum wc_status status, struct objection by)
-{
-    const struct completion wc = {
-        .wr_id = w->wr_id,
-        .status = status,
-        .opcode = wr_completes_as(w->opcode),
-        .bytes = filled,
-        .qpn = rc->qp.qpn,
-        .rule = by.rule,
-        .values = by.values,
-    };
-    const bool signaled = rc->qp.config.sig_all || (w->flags & SF_SIGNALED);
-
-    if (status == WCS_SUCCESS)
-        RC_COUNT(rc, rdma_sends);
-    rc->x->ops->complete(rc->x->ctx, &rc->qp, WQ_SEND, w->desc,
-                         signaled || status != WCS_SUCCESS ? &wc : NULL);
-}
-
-/* The oldest request is done, one way or the other. */
-static void complete_oldest(struct rc_qp *rc, enum wc_status status, struct objection by)
-{
-    struct rc_req *r = &rc->req;
-    const struct rc_wqe *q = rc_wqe_at(r, r->oldest);
-
-    r->oldest++;
-    r->acked_psns = 0;
-    r->sink = (struct sge_cur){0, 0};
-    req_complete(rc, &q->w, status == WCS_SUCCESS && rc_is_rd(q) ? q->bytes : 0, status, by);
-}
-
 void req_acked(struct rc_qp *rc, uint32_t n)
 {
     struct rc_req *r = &rc->req;
@@ -282,7 +293,7 @@ void req_fail(struct rc_qp *rc, enum wc_status status, struct objection by)
 {
     RDL_ASSERT(rc->req.oldest != rc->req.fetched);
     complete_oldest(rc, status, by);
-    rc_fail(rc);
+    rc->service->send_failed(rc);
 }
 
 void req_settle(struct rc_qp *rc)

@@ -58,15 +58,30 @@ static struct atomic_eth atomic_of(const struct send_wqe *w)
     return (struct atomic_eth){w->remote_addr, w->rkey, w->compare_add, 0};
 }
 
+/* A datagram has a path of its own.  A Q_Key with the highest bit set stands for that of the queue
+ * pair.  [IBTA1 10.2.5]
+ */
+static void set_datagram(struct rc_qp *rc, const struct rfc_wr_ud *w)
+{
+    struct av av = wqe_av(w);
+    struct packet *p = &rc->out;
+
+    rc_set_path(rc, &av, w->remote_qpn);
+    p->deth =
+        (struct deth){w->remote_qkey & QKEY_OWN ? rc->qp.attr.qkey : w->remote_qkey, rc->qp.qpn};
+}
+
 static void set_headers(struct rc_qp *rc, const struct rc_wqe *q, const struct cut *c)
 {
     const bool ends = c->pos == OPP_LAST || c->pos == OPP_ONLY;
     const struct send_wqe *w = &q->w;
     struct packet *p = &rc->out;
 
-    p->bth.opcode = q->info->code[QPT_RC][c->pos];
+    if (rc->service->type == QPT_UD)
+        set_datagram(rc, &w->ud);
+    p->bth.opcode = q->info->code[rc->service->type][c->pos];
     p->bth.psn = rc_nxt(&rc->req);
-    p->bth.ack_req = wants_ack(&rc->req, c);
+    p->bth.ack_req = rc->service->reliable && wants_ack(&rc->req, c);
     p->bth.solicited = ends && (q->w.flags & SF_SOLICITED);
     memcpy(p->imm_data, q->w.imm, sizeof(p->imm_data));
     p->payload_bytes = c->payload_bytes;
@@ -119,7 +134,10 @@ size_t req_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
     *ret_tx = trace_tx(rc, q, frame_bytes);
     RC_COUNT(rc, sent_pkts);
     req_sent(rc, c.n_psns, rc->out.bth.ack_req, at);
-    retry_sent(rc, *ret_tx);
+    if (rc->service->reliable)
+        retry_sent(rc, *ret_tx);
+    else
+        req_acked(rc, c.n_psns); /* nobody will say so */
 out:
     trace_because(rc_trace(rc), before);
     return frame_bytes;

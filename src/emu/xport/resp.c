@@ -242,7 +242,7 @@ static struct resp_verdict check_recv_length(const struct delivery_view *v, cons
 
     if (p->op->kind == OPK_SEND) /* what a WRITE carries goes elsewhere */
         c = compared_at_most(sge_total(v->wqe->sge, v->wqe->n_sge),
-                             (uint64_t)v->received + p->payload_bytes);
+                             (uint64_t)v->received + v->lead + p->payload_bytes);
     if (c.found <= c.most)
         return accept;
     return compared(profile_has(v->profile, TRAIT_SHORT_RECV_IS_LEN_ERR)
@@ -259,7 +259,7 @@ static struct resp_verdict check_recv_keys(const struct delivery_view *v, const 
 
     if (p->op->kind != OPK_SEND)
         return accept;
-    d.rule = sge_check(v->hca, &l, v->at, p->payload_bytes, &d.bad);
+    d.rule = sge_check(v->hca, &l, v->at, v->lead + p->payload_bytes, &d.bad);
     return d.rule == RULE_NONE ? accept : d;
 }
 

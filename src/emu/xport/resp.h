@@ -42,6 +42,7 @@ struct delivery_view {
     const struct recv_wqe *wqe; /* with FETCH_OK */
     struct sge_cur at;          /* where the payload goes in it */
     uint32_t received;          /* bytes before it */
+    uint32_t lead;              /* bytes that come before the payload of a datagram */
     enum profile profile;
 };
 

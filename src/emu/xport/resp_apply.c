@@ -5,6 +5,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/device.h"
+#include "emu/wire/grh.h"
 #include "emu/xport/internal.h"
 #include "emu/xport/resp.h"
 #include "emu/xport/wqe.h"
@@ -29,8 +30,12 @@ static bool finish_message(struct rc_qp *rc, const struct packet *p)
         .solicited = p->bth.solicited,
     };
 
+    if (rc->service->type == QPT_UD) {
+        wc.flags = WCF_GRH;
+        wc.src_qpn = p->deth.src_qpn;
+    }
     if (p->op->headers & H_IMM) {
-        wc.flags = WCF_WITH_IMM;
+        wc.flags |= WCF_WITH_IMM;
         memcpy(wc.imm, p->imm_data, sizeof(wc.imm));
     }
     if (!resp_complete(rc, &wc))
@@ -62,11 +67,17 @@ static void write_payload(struct rc_qp *rc, const struct packet *p)
 {
     struct rc_resp *r = &rc->resp;
     struct sge_cur at = {0, 0};
+    uint8_t grh[GRH_BYTES];
 
     if (op_starts(p->op)) {
         r->sge = (struct sge_cur){0, 0};
         r->received = 0;
         r->write = (struct rc_write){p->reth.va, p->reth.rkey, p->reth.dma_bytes};
+    }
+    if (rc->service->type == QPT_UD) {
+        grh_from_packet(grh, p);
+        sge_copy_in(&rc->qp, r->wqe.wr_id, r->wqe.sge, &r->sge, grh, sizeof(grh));
+        r->received = sizeof(grh);
     }
     r->received += p->payload_bytes;
     if (p->op->kind == OPK_SEND) {
@@ -80,23 +91,19 @@ static void write_payload(struct rc_qp *rc, const struct packet *p)
     }
 }
 
-static void deliver(struct rc_qp *rc, const struct packet *p, ev_id rx)
+bool resp_deliver(struct rc_qp *rc, const struct packet *p)
 {
     struct rc_resp *r = &rc->resp;
 
     write_payload(rc, p);
-    r->expected = psn_add(r->expected, 1);
+    r->expected = psn_add(p->bth.psn, 1);
     r->open = op_ends(p->op) ? NULL : p->op;
-    if (op_ends(p->op)) {
-        if (r->has_wqe && !finish_message(rc, p)) {
-            give_up(rc);
-            return;
-        }
-        rc_next_msn(r);
-    }
-    resp_reconsider(rc, rx);
-    if (p->bth.ack_req)
-        resp_acknowledge(rc, rx);
+    if (!op_ends(p->op))
+        return true;
+    if (r->has_wqe && !finish_message(rc, p))
+        return false;
+    rc_next_msn(r);
+    return true;
 }
 
 static bool is_rd(const struct packet *p)
@@ -104,22 +111,43 @@ static bool is_rd(const struct packet *p)
     return p->op->kind == OPK_READ || p->op->kind == OPK_ATOMIC;
 }
 
-/* The next request, which may be executed. */
-static void execute(struct rc_qp *rc, const struct packet *p, ev_id rx)
+void resp_trace_key(const struct rc_qp *rc, const struct packet *p)
 {
     const unsigned access = resp_access(p);
     const struct sge target = resp_target(p, &rc->resp.write);
 
     if (access && op_starts(p->op) && target.bytes > 0)
         rc_trace_key(rc, &target, RULE_NONE, access);
-    if (!is_rd(p)) {
-        deliver(rc, p, rx);
+}
+
+/* The next request, which may be executed. */
+static void execute(struct rc_qp *rc, const struct packet *p, ev_id rx)
+{
+    resp_trace_key(rc, p);
+    if (is_rd(p)) {
+        rc_next_msn(&rc->resp);
+        resp_take_rd(rc, p, rx);
+    } else if (!resp_deliver(rc, p)) {
+        give_up(rc);
         return;
     }
-    rc_next_msn(&rc->resp);
-    resp_take_rd(rc, p, rx);
     resp_reconsider(rc, rx);
-    resp_absorb_ack(rc);
+    if (is_rd(p))
+        resp_absorb_ack(rc);
+    else if (p->bth.ack_req)
+        resp_acknowledge(rc, rx);
+}
+
+struct completion resp_error(const struct rc_qp *rc, const struct resp_verdict *d)
+{
+    return (struct completion){
+        .wr_id = rc->resp.wqe.wr_id,
+        .status = d->status,
+        .opcode = WC_RECV,
+        .qpn = rc->qp.qpn,
+        .rule = d->rule,
+        .values = d->values,
+    };
 }
 
 void resp_refuse(struct rc_qp *rc, const struct resp_verdict *d, struct psn psn, ev_id rx)
@@ -130,26 +158,22 @@ void resp_refuse(struct rc_qp *rc, const struct resp_verdict *d, struct psn psn,
     if (r->closing)
         return; /* an earlier request fails, too */
     r->closing = true;
-    r->fatal = (struct completion){
-        .wr_id = r->wqe.wr_id,
-        .status = r->has_wqe ? d->status : WCS_SUCCESS,
-        .opcode = WC_RECV,
-        .qpn = rc->qp.qpn,
-        .rule = d->rule,
-        .values = d->values,
-    };
+    r->fatal = resp_error(rc, d);
+    if (!r->has_wqe)
+        r->fatal.status = WCS_SUCCESS;
     r->refused = d->act;
     r->untold = r->fatal.status == WCS_SUCCESS;
 }
 
-/* The receive for a message; one that goes on has its own. */
+/* The receive for a message; one that goes on has its own, and so has one that takes the place of a
+ * message that was given up.
+ */
 static enum fetch fetch_recv(struct rc_qp *rc, const struct packet *p)
 {
     struct rc_resp *r = &rc->resp;
     enum fetch got = FETCH_OK;
 
-    if (resp_needs_receive(p)) {
-        RDL_ASSERT(!r->has_wqe);
+    if (resp_needs_receive(p) && !r->has_wqe) {
         got = rc->x->ops->fetch_recv(rc->x->ctx, &rc->qp, &r->wqe);
         r->has_wqe = got == FETCH_OK;
     }
@@ -176,6 +200,7 @@ static struct resp_verdict decide_delivery(struct rc_qp *rc, const struct packet
                               .who = key_user_of(&rc->qp),
                               .max_recv_sge = rc->qp.config.max_recv_sge,
                               .wqe = &r->wqe,
+                              .lead = rc->service->type == QPT_UD ? GRH_BYTES : 0,
                               .profile = rc->qp.hca->profile};
 
     v.got = fetch_recv(rc, p);
@@ -186,10 +211,11 @@ static struct resp_verdict decide_delivery(struct rc_qp *rc, const struct packet
     return resp_decide_delivery(&v, p);
 }
 
-static struct resp_verdict decide(struct rc_qp *rc, const struct packet *p)
+struct resp_view resp_view_of(const struct rc_qp *rc)
 {
-    struct rc_resp *r = &rc->resp;
-    const struct resp_view v = {
+    const struct rc_resp *r = &rc->resp;
+
+    return (struct resp_view){
         .expected = r->expected,
         .seq_nak_out = r->seq_nak_out,
         .rnr_nak_out = r->rnr_nak_out,
@@ -201,7 +227,11 @@ static struct resp_verdict decide(struct rc_qp *rc, const struct packet *p)
         .max_rds = rc->qp.attr.max_dest_rd_atomic,
         .profile = rc->qp.hca->profile,
     };
-    struct resp_verdict d = resp_decide(&v, p);
+}
+
+struct resp_verdict resp_judge(struct rc_qp *rc, const struct packet *p, const struct resp_view *v)
+{
+    struct resp_verdict d = resp_decide(v, p);
 
     if (d.act == ACT_DUPLICATE && is_rd(p))
         return resp_decide_again(rc, p);
@@ -212,13 +242,12 @@ static struct resp_verdict decide(struct rc_qp *rc, const struct packet *p)
     return d;
 }
 
-/* Whose key was refused, if one was. */
-static void trace_refused_key(const struct rc_qp *rc, const struct packet *p,
-                              const struct resp_verdict *d)
+void resp_trace_refused_key(const struct rc_qp *rc, const struct packet *p,
+                            const struct resp_verdict *d)
 {
     if (d->status == WCS_LOC_PROT_ERR)
         rc_trace_key(rc, &d->bad, d->rule, ACC_LOCAL_WRITE);
-    else if (d->act == ACT_NAK_ACCESS)
+    else if (d->nak == SYN_NAK_REMOTE_ACCESS)
         rc_trace_key(rc, &d->bad, d->rule, resp_access(p));
 }
 
@@ -256,23 +285,31 @@ static void apply(struct rc_qp *rc, const struct packet *p, const struct resp_ve
         resp_note_thrown_away(rc, p->bth.psn, rx);
         break;
     default:
-        trace_refused_key(rc, p, d);
+        resp_trace_refused_key(rc, p, d);
         resp_refuse(rc, d, p->bth.psn, rx);
         break;
     }
 }
 
-enum drop_reason resp_receive(struct rc_qp *rc, const struct packet *p, const struct rx_info *info)
+ev_id resp_trace_rx(const struct rc_qp *rc, const struct packet *p, const struct rx_info *info,
+                    const struct resp_verdict *d)
 {
-    struct rc_resp *r = &rc->resp;
-    const struct resp_verdict d = decide(rc, p);
-    ev_id rx, before;
+    ev_id rx;
 
     TRACE_ID(rc_trace(rc), rx, rx, .host = rc->qp.hca->host, .qpn = rc->qp.qpn,
              .opcode = p->bth.opcode, .psn = p->bth.psn.v, .bytes = p->payload_bytes,
-             .act = (uint32_t)d.act, .rule = (uint32_t)d.rule, .tx = info->tx,
-             .least = d.values.least, .most = d.values.most, .found = d.values.found);
-    before = trace_because(rc_trace(rc), rx);
+             .act = (uint32_t)d->act, .rule = (uint32_t)d->rule, .tx = info->tx,
+             .least = d->values.least, .most = d->values.most, .found = d->values.found);
+    return rx;
+}
+
+enum drop_reason resp_receive(struct rc_qp *rc, const struct packet *p, const struct rx_info *info)
+{
+    struct rc_resp *r = &rc->resp;
+    const struct resp_view v = resp_view_of(rc);
+    const struct resp_verdict d = resp_judge(rc, p, &v);
+    const ev_id rx = resp_trace_rx(rc, p, info, &d), before = trace_because(rc_trace(rc), rx);
+
     RC_COUNT(rc, rcvd_pkts);
     if (p->bth.psn.v == r->expected.v) {
         r->seq_nak_out = false;

@@ -2,6 +2,8 @@
 /* Send work requests: the rules SQ_*, pure, in the order in which they are asked. */
 #include "emu/xport/wqe.h"
 
+#include <string.h>
+
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
 #include "emu/xport/sg.h"
@@ -87,14 +89,56 @@ static struct wqe_verdict check_rd_atomic(const struct wqe_view *v, const struct
     return refuse(WCS_LOC_QP_OP_ERR, nothing);
 }
 
+struct av wqe_av(const struct rfc_wr_ud *w)
+{
+    struct av av = {
+        .sgid_index = w->av_gid_index,
+        .hop_limit = w->av_hop_limit,
+        .tclass = (uint8_t)(w->av_sl_tclass_flowlabel >> 20),
+        .sl = (uint8_t)(w->av_sl_tclass_flowlabel >> 28),
+        .flow_label = w->av_sl_tclass_flowlabel & FLOW_LABEL_MAX,
+        .port = (uint8_t)w->av_port,
+        .flags = AH_FLAG_GRH,
+    };
+
+    memcpy(av.dgid, w->av_dgid, sizeof(av.dgid));
+    memcpy(av.dmac, w->av_dmac, sizeof(av.dmac));
+    return av;
+}
+
+static struct wqe_verdict check_ah_pd(const struct wqe_view *v, const struct send_wqe *w)
+{
+    if (v->config->type != QPT_UD || w->ud.av_pdn == v->config->pdn)
+        return allowed;
+    return refuse(WCS_LOC_QP_OP_ERR, compared_one(v->config->pdn, w->ud.av_pdn));
+}
+
+static struct wqe_verdict check_ah(const struct wqe_view *v, const struct send_wqe *w)
+{
+    const struct rfc_wr_ud *ud = &w->ud;
+
+    if (v->config->type != QPT_UD)
+        return allowed;
+    if (ud->av_port == HCA_PORT && ud->remote_qpn <= QPN_MAX && ud->av_gid_index < HCA_GIDS &&
+        v->hca->gids[ud->av_gid_index].valid &&
+        gid_is_ipv4(ud->av_dgid) == gid_is_ipv4(v->hca->gids[ud->av_gid_index].raw))
+        return allowed;
+    return refuse(WCS_LOC_QP_OP_ERR, nothing);
+}
+
 static const struct {
     enum rule rule;
     struct wqe_verdict (*check)(const struct wqe_view *, const struct send_wqe *);
 } checks[] = {
-    {RULE_SQ_FORM, check_form},           {RULE_SQ_OPCODE, check_opcode},
-    {RULE_SQ_INLINE, check_inline},       {RULE_SQ_SGE_COUNT, check_sge_count},
-    {RULE_SQ_LENGTH, check_length},       {RULE_SQ_ATOMIC_LENGTH, check_atomic},
+    {RULE_SQ_FORM, check_form},
+    {RULE_SQ_OPCODE, check_opcode},
+    {RULE_SQ_INLINE, check_inline},
+    {RULE_SQ_SGE_COUNT, check_sge_count},
+    {RULE_SQ_LENGTH, check_length},
+    {RULE_SQ_ATOMIC_LENGTH, check_atomic},
     {RULE_SQ_RD_ATOMIC, check_rd_atomic},
+    {RULE_SQ_AH_PD, check_ah_pd},
+    {RULE_SQ_AH, check_ah},
 };
 
 struct wqe_verdict wqe_decide(const struct wqe_view *v, const struct send_wqe *w)

@@ -20,12 +20,16 @@ struct wqe_verdict {
 
 /* What the rules of a send work request look at beside the request. */
 struct wqe_view {
+    const struct hca *hca; /* of a UD queue pair */
     const struct qp_config *config;
     uint32_t max_rd_atomic; /* READs and atomics that may be outstanding */
 };
 
 /* Judges form and length of @w.  Keys are judged by sge_check().  Pure. */
 struct wqe_verdict wqe_decide(const struct wqe_view *v, const struct send_wqe *w);
+
+/* The address of a datagram. */
+struct av wqe_av(const struct rfc_wr_ud *w);
 
 /* Bytes of the message of a @w that wqe_decide() allowed. */
 uint32_t wqe_bytes(const struct send_wqe *w);

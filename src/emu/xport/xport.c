@@ -76,13 +76,14 @@ enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, s
     struct rc_qp *rc;
     enum ctrl_rsp rsp;
 
-    if (config->type != QPT_RC)
+    if (!service_of(config->type))
         return RSP_NOT_SUPPORTED;
     rsp = hca_qp_create(x->hca, config, sizeof(*rc), &qp);
     if (rsp != RSP_OK)
         return rsp;
     rc = rc_of(qp);
     rc->x = x;
+    rc->service = service_of(config->type);
     rc->peer = EV_HOST_NONE;
     rc->req.size = (uint32_t)pow2_ceil(config->max_send_wr);
     rc->req.body_bytes = send_body_bytes(config);
@@ -126,30 +127,28 @@ static void set_partition(struct rc_qp *rc)
     RDL_ASSERT(rsp == RSP_OK); /* the index was checked */
 }
 
-/* The headers that every packet of the connection has. */
-static void set_path(struct rc_qp *rc)
+void rc_set_path(struct rc_qp *rc, const struct av *av, uint32_t dest_qpn)
 {
-    const struct qp_attr *a = &rc->qp.attr;
     const struct hca *h = rc->qp.hca;
-    const uint8_t *sgid = h->gids[a->av.sgid_index].raw;
+    const uint8_t *sgid = h->gids[av->sgid_index].raw;
     struct packet *p = &rc->out;
 
     *p = (struct packet){
         .ip = {.version = gid_is_ipv4(sgid) ? 4 : 6,
-               .tclass = a->av.tclass,
-               .ttl = a->av.hop_limit ? a->av.hop_limit : HOP_LIMIT_DEFAULT},
+               .tclass = av->tclass,
+               .ttl = av->hop_limit ? av->hop_limit : HOP_LIMIT_DEFAULT},
         .udp_src_port = udp_port_of(rc->qp.qpn),
         .bth = {.migrated = profile_has(h->profile, TRAIT_MIGREQ_SET),
                 .pkey = p->bth.pkey, /* set_partition() */
-                .dest_qpn = a->dest_qpn},
+                .dest_qpn = dest_qpn},
     };
     if (p->ip.version == 6)
-        p->ip.flow_label = a->av.flow_label;
+        p->ip.flow_label = av->flow_label;
     memcpy(p->ip.src, sgid, GID_BYTES);
-    memcpy(p->ip.dst, a->av.dgid, GID_BYTES);
+    memcpy(p->ip.dst, av->dgid, GID_BYTES);
     memcpy(p->eth.src, rc->x->mac, MAC_BYTES);
-    memcpy(p->eth.dst, a->av.dmac, MAC_BYTES);
-    rc->peer = rc->x->ops->peer_of(rc->x->ctx, a->av.dgid);
+    memcpy(p->eth.dst, av->dmac, MAC_BYTES);
+    rc->peer = rc->x->ops->peer_of(rc->x->ctx, av->dgid);
 }
 
 /* A queue pair in RESET is connected to nobody. */
@@ -179,9 +178,11 @@ static void adopt(struct rc_qp *rc, uint32_t mask)
     if (mask & QPA_PKEY_INDEX)
         set_partition(rc);
     if (mask & (QPA_AV | QPA_DEST_QPN))
-        set_path(rc);
+        rc_set_path(rc, &a->av, a->dest_qpn);
     if (mask & QPA_PATH_MTU)
         rc->mtu = mtu_bytes(a->path_mtu);
+    if (rc->service->type == QPT_UD)
+        rc->mtu = mtu_bytes((uint32_t)rc->qp.hca->limits.max_mtu);
     if (mask & QPA_RQ_PSN)
         rc->resp.expected = (struct psn){a->rq_psn};
     if (mask & QPA_SQ_PSN)
@@ -237,7 +238,7 @@ void xport_cq_failed(struct xport *x, struct cq *cq)
 void xport_kick(struct xport *x, struct qp *qp, enum wq wq)
 {
     (void)x;
-    if (qp->state == QPS_ERR) {
+    if (qp->state == QPS_ERR || (qp->state == QPS_SQE && wq == WQ_SEND)) {
         rc_flush(rc_of(qp), wq);
         return;
     }
@@ -267,8 +268,7 @@ enum drop_reason xport_receive(struct xport *x, const struct packet *p, const st
         return reason;
     }
     rc_event_arrival(rc_of(qp));
-    return op_is_response(p->op) ? comp_receive(rc_of(qp), p, info)
-                                 : resp_receive(rc_of(qp), p, info);
+    return rc_of(qp)->service->receive(rc_of(qp), p, info);
 }
 
 void xport_timer(struct xport *x, uint64_t arg)
@@ -323,7 +323,7 @@ static size_t build_request(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
         return 0;
     if (r->next == r->fetched && !req_fetch(rc))
         return 0;
-    if (req_may_send(rc)) /* what was fetched may have to wait */
+    if (r->next != r->fetched && req_may_send(rc)) /* it may have to wait, or be done */
         frame_bytes = req_build(rc, frame, ret_tx);
     req_settle(rc);
     return frame_bytes;

@@ -52,10 +52,15 @@ static enum fetch fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
     out->opcode = p->opcode;
     out->flags = p->flags;
     memcpy(out->imm, p->imm, sizeof(out->imm));
+    if (qp->config.type == QPT_UD) {
+        out->ud = p->ud;
+        goto read;
+    }
     out->remote_addr = p->remote_addr;
     out->compare_add = p->compare_add;
     out->swap = p->swap;
     out->rkey = p->rkey;
+read:
     out->desc = desc;
     out->truncated = p->truncated;
     out->n_sge = p->n_sge;
@@ -270,6 +275,7 @@ static void record(void *ctx, const struct ev *e)
 struct rig_config rig_defaults(void)
 {
     return (struct rig_config){
+        .type = QPT_RC,
         .mtu = MTU_256,
         .sq_psn = 100,
         .timeout = 4,
@@ -329,7 +335,7 @@ static void make_host(struct rig *r, uint32_t number, const struct rig_config *c
     };
     uint8_t gid[GID_BYTES] = {[10] = 0xff, [11] = 0xff, [12] = 10, [15] = (uint8_t)(1 + number)};
     struct qp_config qc = {
-        .type = QPT_RC,
+        .type = c->type,
         .max_send_wr = c->max_send_wr,
         .max_recv_wr = 64,
         .max_send_sge = RIG_SGES,
@@ -367,6 +373,7 @@ static void connect(struct rig *r, uint32_t number, const struct rig_config *c)
     struct qp_attr a = {
         .path_mtu = number == 1 && c->peer_mtu ? c->peer_mtu : c->mtu,
         .access = c->access,
+        .qkey = RIG_QKEY,
         .max_rd_atomic = c->rd_atomic,
         .max_dest_rd_atomic = c->rd_atomic,
         .port = HCA_PORT,
@@ -383,7 +390,7 @@ static void connect(struct rig *r, uint32_t number, const struct rig_config *c)
     memcpy(a.av.dgid, peer->hca.gids[0].raw, GID_BYTES);
     memcpy(a.av.dmac, peer->x.mac, MAC_BYTES);
     for (int to = QPS_INIT; to <= QPS_RTS; to++)
-        modify(h, qp_fsm_needs(QPT_RC, (enum qp_state)to), &a, (enum qp_state)to);
+        modify(h, qp_fsm_needs(c->type, (enum qp_state)to), &a, (enum qp_state)to);
 }
 
 /* The clock has room for all that may be due, and will not take more of the arena. */

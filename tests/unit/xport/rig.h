@@ -23,6 +23,7 @@
 #define RIG_WIRE_NS 1000u
 #define RIG_DUE_MAX 4096u /* events that may be scheduled at a time */
 #define RIG_EACH_NS 100u  /* a port is busy so long with a frame */
+#define RIG_QKEY    0x1234u
 #define ANY         0xffffffffu
 
 /* A posted request: what a ring would hold. */
@@ -35,6 +36,7 @@ struct rig_post {
     bool truncated;
     uint64_t remote_addr, compare_add, swap;
     uint32_t rkey;
+    struct rfc_wr_ud ud;
     struct sge sge[RIG_SGES];
     uint8_t inline_data[RIG_INLINE];
 };
@@ -77,7 +79,8 @@ struct rig_frame {
 };
 
 struct rig_config {
-    uint32_t mtu; /* enum mtu */
+    enum qp_type type; /* of both queue pairs */
+    uint32_t mtu;      /* enum mtu */
     uint32_t sq_psn;
     uint32_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
     uint32_t max_send_wr;

@@ -226,7 +226,7 @@ static void other_types_are_not_supported(void **state)
     struct qp *qp;
 
     (void)state;
-    c.type = QPT_UD;
+    c.type = QPT_GSI;
     assert_int_equal(xport_qp_create(&h->x, &c, &qp), RSP_NOT_SUPPORTED);
     c.type = QPT_RC;
     for (uint32_t i = 0; i < 6; i++) /* max_qp 8: 2 .. 8, and one is there */

@@ -56,7 +56,7 @@ static void what_refuses_a_request_says_the_limit_and_what_it_found(void **state
 {
     static const struct qp_config config = {
         .type = QPT_RC, .max_send_sge = 2, .max_inline_data = 32};
-    const struct wqe_view view = {&config, 0};
+    const struct wqe_view view = {.config = &config};
     struct sge long_list[2] = {{.bytes = MESSAGE_BYTES_MAX}, {.bytes = 1}};
     const struct {
         struct send_wqe w;

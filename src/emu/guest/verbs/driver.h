@@ -15,18 +15,10 @@
 
 #include "emu/guest/verbs/verbs.h"
 
-/* Where a datagram goes: what an address handle knows. */
-struct verbs_av {
-    uint32_t pdn;
-    uint8_t dgid[GID_BYTES], dmac[MAC_BYTES];
-    uint8_t port, sgid_index, hop_limit, traffic_class, sl, static_rate;
-    uint32_t flow_label;
-};
-
 /* A send work request that a driver is to put into its queue, and what its handles name. */
 struct verbs_send {
     const struct rdl_send_wr *wr;
-    const struct verbs_av *av; /* of what is posted to a UD queue pair */
+    const struct guest_ah *ah; /* of what is posted to a UD queue pair */
     const struct guest_mr *mr; /* of REG_MR and BIND_MW; NULL: of a bind that needs none */
     uint32_t mw_rkey;          /* of BIND_MW: the key that the window has */
 };

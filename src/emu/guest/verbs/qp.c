@@ -41,7 +41,7 @@ static enum rdl_status plan_qp(const struct verbs *v, const struct rdl_qp_config
 
     if (!enum_by_value(&enum_qp_type, config->type) || plan->max_inline_data > d->max_inline_data)
         return RDL_ERR_INVAL;
-    if (plan->type != QPT_RC)
+    if (plan->type != QPT_RC && plan->type != QPT_UC && plan->type != QPT_UD)
         return RDL_ERR_UNSUPPORTED;
     if (plan->sq.max_sge > RDL_SGE_MAX || plan->rq.max_sge > RDL_SGE_MAX ||
         plan->sq.max_sge > d->max_send_sge || plan->rq.max_sge > d->max_recv_sge ||

@@ -45,33 +45,39 @@ static enum rdl_status refused_by(enum rule rule)
     return rule == RULE_POST_OPCODE ? RDL_ERR_UNSUPPORTED : RDL_ERR_INVAL;
 }
 
-/* The living region that @handle names, which must be of the host of @qp. */
-static enum rdl_status find_mr(const struct guest_qp *qp, rdl_mr handle, struct objection *by,
-                               const struct guest_mr **ret)
+/* The object of @kind that a request for @qp names by @handle. */
+static enum rdl_status find_part(const struct guest_qp *qp, enum object_kind kind, uint64_t handle,
+                                 struct objection *by, const void **ret)
 {
     const struct verbs *v = qp->o.verbs;
-    const struct guest_object *o = verbs_get(v, OBJ_MR, handle.raw);
+    const struct guest_object *o = verbs_get(v, kind, handle);
 
-    if (handle.raw && verbs_host_of(handle.raw) != v->config.host + 1) {
+    if (handle && verbs_host_of(handle) != v->config.host + 1) {
         by->rule = RULE_POST_PARTS;
         return refused_by(by->rule);
     }
     if (!o)
         return RDL_ERR_STALE;
-    *ret = (const struct guest_mr *)o;
+    *ret = o;
     return object_usable(o);
 }
 
-/* Finds what the handles of a request name.  Neither address handles nor memory windows can be made
- * yet: a handle of one is stale.
- */
+/* Finds what the handles of a request name.  Memory windows cannot be bound yet. */
 static enum rdl_status find_parts(const struct guest_qp *qp, struct verbs_send *send,
                                   struct objection *by)
 {
+    const void *part = NULL;
+    enum rdl_status st = RDL_OK;
+
     switch (wr_form(qp->type, send->wr->opcode)) {
     case WR_FORM_REG:
-        return find_mr(qp, send->wr->reg.mr, by, &send->mr);
+        st = find_part(qp, OBJ_MR, send->wr->reg.mr.raw, by, &part);
+        send->mr = part;
+        return st;
     case WR_FORM_UD:
+        st = find_part(qp, OBJ_AH, send->wr->ud.ah.raw, by, &part);
+        send->ah = part;
+        return st;
     case WR_FORM_BIND:
         return RDL_ERR_STALE;
     default:

@@ -67,19 +67,19 @@ static enum rdl_status put_wqe(struct virtio_rdma *d, uint32_t queue,
 }
 
 /* The service level, traffic class and flow label of @av in one word. */
-static uint32_t path_word(const struct verbs_av *av)
+static uint32_t path_word(const struct rdl_ah_attr *av)
 {
     return (uint32_t)av->sl << 28 | (uint32_t)av->traffic_class << 20 | av->flow_label;
 }
 
 static void put_ud(struct rfc_sq_wqe *head, const struct verbs_send *send)
 {
-    const struct verbs_av *av = send->av;
+    const struct rdl_ah_attr *av = &send->ah->attr;
     struct rfc_wr_ud ud = {
         .remote_qpn = send->wr->ud.remote_qpn,
         .remote_qkey = send->wr->ud.remote_qkey,
         .av_port = av->port,
-        .av_pdn = av->pdn,
+        .av_pdn = send->ah->pd->pdn,
         .av_sl_tclass_flowlabel = path_word(av),
         .av_gid_index = av->sgid_index,
         .av_static_rate = av->static_rate,

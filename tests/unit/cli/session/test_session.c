@@ -273,7 +273,7 @@ static void refusals_say_what_is_needed(void **state)
         {"link h1 h1", "two different ends", ""},
         {"host h9 features_off=version_1", "always offered", ""},
         {"create_qp h1.pd send_cq=cq recv_cq=h2.cq", "h2.cq is on another host", "share a device"},
-        {"create_qp h1.pd type=ud send_cq=cq recv_cq=cq", "not there yet", "type=rc"},
+        {"create_qp h1.pd type=gsi send_cq=cq recv_cq=cq", "are not carried", "type=rc"},
         {"show h1.qp.sq-psn", "nothing is called", "h1.qp.sq_psn"},
         {"show h1.mr[0:8]", "nothing is called", "read h1.mr[0:8]"},
         {"show xyzzy", "there is no \"xyzzy\"", "help show"},

@@ -253,7 +253,7 @@ static void limits_of_the_device_are_kept(void **state)
     assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_ERR_INVAL);
     c = good, c.type = 17;
     assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_ERR_INVAL);
-    c = good, c.type = QPT_UD;
+    c = good, c.type = QPT_GSI;
     assert_int_equal(verbs_create_qp(&f->verbs, &c, &parts, NULL, &h), RDL_ERR_UNSUPPORTED);
     parts.recv_cq = NULL;
     assert_int_equal(verbs_create_qp(&f->verbs, &good, &parts, NULL, &h), RDL_ERR_STALE);

@@ -191,20 +191,21 @@ static void a_datagram_carries_its_address(void **state)
         0,    0,    0,    0,    0, 0, /* reserved */
     };
     struct work *w = *state;
-    struct verbs_av av = {.pdn = 9,
-                          .port = 1,
-                          .sgid_index = 1,
-                          .hop_limit = 64,
-                          .traffic_class = 0x12,
-                          .sl = 3,
-                          .static_rate = 4,
-                          .flow_label = 0x5abcd};
+    struct guest_pd pd = {.pdn = 9};
+    struct guest_ah ah = {.pd = &pd,
+                          .attr = {.port = 1,
+                                   .sgid_index = 1,
+                                   .hop_limit = 64,
+                                   .traffic_class = 0x12,
+                                   .sl = 3,
+                                   .static_rate = 4,
+                                   .flow_label = 0x5abcd}};
     const struct rdl_send_wr wr = {.opcode = WR_SEND,
                                    .ud = {.remote_qpn = 0x123456, .remote_qkey = 0x11223344}};
-    const struct verbs_send send = {.wr = &wr, .av = &av};
+    const struct verbs_send send = {.wr = &wr, .ah = &ah};
 
-    memcpy(av.dgid, peer_gid, GID_BYTES);
-    memcpy(av.dmac, peer_mac, MAC_BYTES);
+    memcpy(ah.attr.dgid, peer_gid, GID_BYTES);
+    memcpy(ah.attr.dmac, peer_mac, MAC_BYTES);
     w->qp->type = QPT_UD;
     assert_int_equal(sizeof(ud), UNION);
     expect_union(w, &send, ud, sizeof(ud));
