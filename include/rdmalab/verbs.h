@@ -63,6 +63,16 @@ RDL_MUST_CHECK enum rdl_status rdl_create_cq(struct rdl_lab *lab, rdl_host host,
                                              const char *name, rdl_cq *ret);
 RDL_MUST_CHECK enum rdl_status rdl_destroy_cq(struct rdl_lab *lab, rdl_cq cq);
 
+/* Gives @cq room for @cqe completions; those that it holds stay, and come first.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_INVAL        it holds more than @cqe, or @cqe is 0
+ *	   RDL_ERR_LIMIT        more than the device can have
+ *	   RDL_ERR_UNSUPPORTED  the device does not offer RESIZE
+ *	   RDL_ERR_STALE, RDL_ERR_BUSY, RDL_ERR_NOMEM
+ */
+RDL_MUST_CHECK enum rdl_status rdl_resize_cq(struct rdl_lab *lab, rdl_cq cq, uint32_t cqe);
+
 /* Arms @cq: one completion event at the next completion (or the next solicited one). */
 RDL_MUST_CHECK enum rdl_status rdl_req_notify_cq(struct rdl_lab *lab, rdl_cq cq,
                                                  bool solicited_only);

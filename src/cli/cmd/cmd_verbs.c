@@ -140,6 +140,30 @@ bool run_destroy_cq(struct session *s, const struct step *st)
            verb_destroyed(s, st, "cq", OBJ_CQ, cq.raw, rdl_destroy_cq(s->lab, cq));
 }
 
+bool run_resize_cq(struct session *s, const struct step *st)
+{
+    const uint32_t cqe = (uint32_t)step_number(st, "cqe");
+    struct rdl_cq_info info = {0};
+    enum rdl_status status;
+    struct home home;
+    rdl_cq cq;
+
+    if (!verb_object(s, st, "cq", OBJ_CQ, &cq.raw, &home))
+        return false;
+    status = rdl_resize_cq(s->lab, cq, cqe);
+    if (status == RDL_ERR_INVAL && rdl_cq_info(s->lab, cq, &info) == RDL_OK) {
+        session_fail(s, step_span(st, "cqe", 0), "%s holds %llu completions, and cqe=%u is less",
+                     step_text(st, "cq"), (unsigned long long)(info.completions - info.polled),
+                     cqe);
+        return diag_remedy(&s->diag, "poll_cq takes them out");
+    }
+    if (status == RDL_ERR_UNSUPPORTED) {
+        session_fail(s, st->at, "the device of %s does not offer RESIZE", home.name);
+        return diag_remedy(&s->diag, "RESIZE needs RING_RESET: see features_off= of the host");
+    }
+    return verb_finish(s, st, &home, status);
+}
+
 bool run_req_notify_cq(struct session *s, const struct step *st)
 {
     struct home home;

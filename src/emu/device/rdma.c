@@ -156,7 +156,7 @@ bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_con
         .host = config->host,
         .function = FN_RDMA,
         .features_off = config->features_off,
-        .features_own = rdma_features_own(config),
+        .features_own = rdma_features(config),
         .num_queues = n,
         .queue_size = VRING_SIZE_MAX,
         .n_vectors = n + 1 < VIRTIO_VECTORS_MAX ? n + 1 : VIRTIO_VECTORS_MAX,

@@ -117,16 +117,19 @@ struct rdma_env {
 bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_config *config);
 
 /* The features of its own that it offers. */
-static inline uint64_t rdma_features_own(const struct rdma_config *c)
+static inline uint64_t rdma_features(const struct rdma_config *c)
 {
-    const uint64_t offered = (RDMA_FEATURES_OWN & ~RDMA_FEATURES_ASKED) | c->features_on;
+    const uint64_t asked = (RDMA_FEATURES_OWN & ~RDMA_FEATURES_ASKED) | c->features_on;
+    uint64_t own = RDMA_FEATURES_OWN & asked & ~c->features_off;
 
-    return offered & RDMA_FEATURES_OWN & ~c->features_off;
+    if (c->features_off & VIRTIO_FEATURE(VF_RING_RESET))
+        own &= ~VIRTIO_FEATURE(VF_RESIZE); /* the queue could not be given another ring */
+    return own;
 }
 
 static inline bool rdma_offers(const struct rdma_config *c, enum feature_number f)
 {
-    return (rdma_features_own(c) & VIRTIO_FEATURE(f)) != 0;
+    return (rdma_features(c) & VIRTIO_FEATURE(f)) != 0;
 }
 
 static inline uint32_t rdma_queues(const struct rdma_config *c)

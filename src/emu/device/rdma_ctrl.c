@@ -79,6 +79,16 @@ static enum ctrl_rsp destroy_cq(struct call *c)
     return rsp;
 }
 
+/* The queue itself is reset and enabled by the driver, with a ring of the new size. */
+static enum ctrl_rsp resize_cq(struct call *c)
+{
+    REQUEST(c, resize_cq, r);
+    c->number = r.cqn;
+    if (!virtio_has(&c->d->pci, VF_RING_RESET))
+        return RSP_UNKNOWN_COMMAND;
+    return hca_cq_resize(&c->d->hca, r.cqn, r.cqe);
+}
+
 static enum ctrl_rsp create_pd(struct call *c)
 {
     struct pd *pd;
@@ -344,6 +354,7 @@ static const struct {
     [CMD_ALLOC_MW] = {ctrl_alloc_mw, VF_MW},
     [CMD_DEALLOC_MW] = {ctrl_dealloc_mw, VF_MW},
     [CMD_REREG_MR] = {ctrl_rereg_mr, VF_MW},
+    [CMD_RESIZE_CQ] = {resize_cq, VF_RESIZE},
 };
 
 /* A driver that did not accept a feature sees a device without its commands. */

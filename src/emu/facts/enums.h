@@ -295,7 +295,8 @@
     X(VF, VERSION_1, 32, "virtio 1.0 or later")                                                    \
     X(VF, RING_RESET, 40, "a single queue can be reset")                                           \
     X(VF, EVENTQ, 0, "virtio-rdma: the device tells asynchronous events in a queue of its own")    \
-    X(VF, MW, 4, "of virtio-rdma, ours: memory windows, and memory regions that can be changed")
+    X(VF, MW, 4, "of virtio-rdma, ours: memory windows, and memory regions that can be changed")   \
+    X(VF, RESIZE, 1, "virtio-rdma: a completion queue can be resized; needs RING_RESET")
 
 /* Features of virtio-net by number.  [virtio 1.2, 5.1.3] */
 #define ENUM_NET_FEATURE(X)                                                                        \

@@ -288,6 +288,11 @@
     F(S, type, le32, "event; the highest bit: others were lost")                                   \
     F(S, number, le32, "queue pair, completion queue or port")
 
+/* The request of RESIZE_CQ, a command of ours. */
+#define RFC_RESIZE_CQ(F, S)                                                                        \
+    F(S, cqn, le32, "completion queue")                                                            \
+    F(S, cqe, le32, "entries")
+
 /* RFC_STRUCTS(S) expands S(name, list) for each structure. */
 #define RFC_STRUCTS(S)                                                                             \
     S(config, RFC_CONFIG)                                                                          \
@@ -326,7 +331,8 @@
     S(mw_keys, RFC_MW_KEYS)                                                                        \
     S(mw_handle, RFC_MW_HANDLE)                                                                    \
     S(rereg_mr, RFC_REREG_MR)                                                                      \
-    S(async_event, RFC_ASYNC_EVENT)
+    S(async_event, RFC_ASYNC_EVENT)                                                                \
+    S(resize_cq, RFC_RESIZE_CQ)
 
 /* How a type is declared, read and written. */
 #define RFC_RAW_le8(f)      uint8_t f[1]

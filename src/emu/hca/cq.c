@@ -40,6 +40,18 @@ enum ctrl_rsp hca_cq_destroy(struct hca *h, uint32_t cqn)
     return RSP_OK;
 }
 
+enum ctrl_rsp hca_cq_resize(struct hca *h, uint32_t cqn, uint32_t cqe)
+{
+    struct cq *cq = hca_cq(h, cqn);
+
+    if (!cq)
+        return RSP_BAD_HANDLE;
+    if (cqe == 0 || cqe > h->limits.max_cqe || cq->error)
+        return RSP_INVALID_ARG;
+    cq->cqe = cqe;
+    return RSP_OK;
+}
+
 void cq_arm(struct cq *cq, bool solicited_only)
 {
     if (!solicited_only)

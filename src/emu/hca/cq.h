@@ -49,6 +49,14 @@ enum ctrl_rsp hca_cq_create(struct hca *h, uint32_t cqe, struct cq **ret);
 /* RSP_OK, RSP_BAD_HANDLE, RSP_BUSY: a queue pair uses it */
 enum ctrl_rsp hca_cq_destroy(struct hca *h, uint32_t cqn);
 
+/* From now on @cqe entries are asked for; the ring is the driver's to change.
+ *
+ * Return: RSP_OK
+ *	   RSP_BAD_HANDLE   no such queue
+ *	   RSP_INVALID_ARG  @cqe is 0 or above the limit, or the queue has overflowed
+ */
+enum ctrl_rsp hca_cq_resize(struct hca *h, uint32_t cqn, uint32_t cqe);
+
 /* NULL: there is none with this number. */
 static inline struct cq *hca_cq(const struct hca *h, uint32_t cqn)
 {

@@ -117,6 +117,13 @@ enum rdl_status rdl_destroy_cq(struct rdl_lab *lab, rdl_cq cq)
     ACT(lab, c, verbs_destroy_cq(c));
 }
 
+enum rdl_status rdl_resize_cq(struct rdl_lab *lab, rdl_cq cq, uint32_t cqe)
+{
+    struct guest_cq *c = cq_of(lab, cq);
+
+    ACT(lab, c, verbs_resize_cq(c, cqe));
+}
+
 enum rdl_status rdl_req_notify_cq(struct rdl_lab *lab, rdl_cq cq, bool solicited_only)
 {
     struct guest_cq *c = cq_of(lab, cq);

@@ -25,6 +25,7 @@ struct watched_qp {
     struct watched_wq wq[2]; /* by enum wq */
     bool acked;
     struct psn ack; /* of its last positive acknowledge */
+    bool drained;   /* SQ_DRAINED was told since its move to SQD */
 };
 
 struct watched_host {
@@ -267,6 +268,25 @@ static void on_state(struct watch *s, const struct ev_qp_state *e)
 
     if (qp && e->to == QPS_RTR)
         qp->acked = false;
+    if (qp && e->from != e->to)
+        qp->drained = false;
+}
+
+/* What a queue pair tells of a state must be so. */
+static void on_async(struct watch *s, const struct ev_async_event *e)
+{
+    const struct qp *dev = e->object == OBJ_QP ? device_qp(s, e->host, e->number) : NULL;
+    struct watched_qp *qp = dev ? qp_at(s, e->host, e->number) : NULL;
+
+    if (!qp)
+        return;
+    if (e->event == ASE_SQ_DRAINED) {
+        if (dev->state != QPS_SQD || qp->drained)
+            fail(s, "a send queue is drained once for each move to SQD");
+        qp->drained = true;
+    } else if (e->event != ASE_COMM_EST && dev->state != QPS_ERR) {
+        fail(s, "a queue pair that tells of its failure is in ERR");
+    }
 }
 
 /* A new object under an old number begins with empty queues. */
@@ -339,6 +359,9 @@ void watch_event(void *ctx, const struct ev *e)
         break;
     case EV_tx:
         on_tx(s, &e->u.tx);
+        break;
+    case EV_async_event:
+        on_async(s, &e->u.async_event);
         break;
     case EV_queue_reset:
         on_queue_reset(s, &e->u.queue_reset);

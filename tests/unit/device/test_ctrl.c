@@ -637,9 +637,12 @@ static void commands_that_are_not_offered_say_so(void **state)
         uint8_t cmd;
         int rsp;
     } rows[] = {
-        {CMD_CREATE_MR, RSP_NOT_SUPPORTED}, {CMD_MAP_MR_SG, RSP_NOT_SUPPORTED},
-        {0, RSP_UNKNOWN_COMMAND},           {CMD_REQ_NOTIFY_CQ + 1, RSP_UNKNOWN_COMMAND},
+        {CMD_CREATE_MR, RSP_NOT_SUPPORTED},
+        {CMD_MAP_MR_SG, RSP_NOT_SUPPORTED},
+        {0, RSP_UNKNOWN_COMMAND},
+        {CMD_REQ_NOTIFY_CQ + 1, RSP_UNKNOWN_COMMAND},
         {0xff, RSP_UNKNOWN_COMMAND},
+        {CMD_RESIZE_CQ, RSP_UNKNOWN_COMMAND}, /* its feature was not accepted */
     };
     static const uint8_t nothing[64];
     struct machine *m = *state;

@@ -63,6 +63,34 @@ static void the_log_keeps_the_last_ones(void **state)
     stand_down(&s);
 }
 
+static void a_queue_can_be_resized_while_it_works(void **state)
+{
+    static const struct {
+        uint32_t cqn, cqe;
+        bool error;
+        enum ctrl_rsp rsp;
+    } rows[] = {
+        {1, 0, false, RSP_INVALID_ARG}, {1, 1, false, RSP_OK},
+        {2, 16, false, RSP_BAD_HANDLE}, {1, UINT32_MAX, false, RSP_INVALID_ARG},
+        {1, 32, true, RSP_INVALID_ARG}, {1, 32, false, RSP_OK},
+    };
+    uint32_t cqe = 16;
+    struct stand s;
+    struct cq *cq;
+
+    (void)state;
+    stand_up(&s, 2);
+    assert_int_equal(hca_cq_create(&s.hca, cqe, &cq), RSP_OK);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        cq->error = rows[i].error;
+        assert_int_equal(hca_cq_resize(&s.hca, rows[i].cqn, rows[i].cqe), rows[i].rsp);
+        if (rows[i].rsp == RSP_OK)
+            cqe = rows[i].cqe;
+        assert_int_equal(cq->cqe, cqe);
+    }
+    stand_down(&s);
+}
+
 static void numbers_and_limits(void **state)
 {
     struct stand s;
@@ -91,6 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arming_wakes_once_and_is_never_lowered),
         cmocka_unit_test(the_log_keeps_the_last_ones),
+        cmocka_unit_test(a_queue_can_be_resized_while_it_works),
         cmocka_unit_test(numbers_and_limits),
     };
 

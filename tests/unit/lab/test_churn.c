@@ -128,6 +128,14 @@ static void change_state(struct churn *c, unsigned side)
     }
 }
 
+/* Room for all that can be posted, or more; what is there stays. */
+static void change_cq(struct churn *c, unsigned side)
+{
+    const uint32_t cqe = (2 + below(c, 3)) * c->max_wr;
+
+    (void)done(c, side, rdl_resize_cq(c->r.lab, c->r.side[side].cq, cqe));
+}
+
 /* Takes the memory away under messages that are on their way, or gives it back. */
 static void change_mr(struct churn *c, unsigned side)
 {
@@ -231,7 +239,7 @@ static bool post_recv(struct churn *c, unsigned side)
 static void act(struct churn *c)
 {
     const unsigned side = below(c, 2);
-    const uint32_t what = below(c, 41);
+    const uint32_t what = below(c, 42);
 
     if (what < 12)
         post_send(c, side);
@@ -247,6 +255,8 @@ static void act(struct churn *c)
         change_qp(c, side);
     else if (what == 38)
         forge(c, side);
+    else if (what == 39)
+        change_cq(c, side);
     else
         add_fault(c, side);
     poll(c, 0);

@@ -127,6 +127,29 @@ static void sent_garbage(struct stand *s)
     watch_frame(s->r.lab->watch, garbage, sizeof(garbage));
 }
 
+static void tell(struct stand *s, enum async_event event)
+{
+    TRACE(&s->w->trace, async_event, .event = (uint32_t)event, .object = OBJ_QP, .number = s->qpn);
+}
+
+static void drained_out_of_sqd(struct stand *s)
+{
+    tell(s, ASE_SQ_DRAINED);
+}
+
+static void drained_twice(struct stand *s)
+{
+    hca_qp(&s->h->dev->hca, s->qpn)->state = QPS_SQD;
+    tell(s, ASE_SQ_DRAINED);
+    assert_null(watch_broken(s->r.lab->watch));
+    tell(s, ASE_SQ_DRAINED);
+}
+
+static void failed_and_goes_on(struct stand *s)
+{
+    tell(s, ASE_QP_REQ_ERR);
+}
+
 static void lost_a_frame(struct stand *s)
 {
     s->w->net.counts.sent++;
@@ -205,6 +228,9 @@ static void every_invariant_can_be_broken(void **state)
         {succeeded_in_err, "nothing completes with success in ERR"},
         {completed_in_reset, "nothing completes in RESET"},
         {acknowledged_backwards, "positive acknowledges never go back"},
+        {drained_out_of_sqd, "a send queue is drained once for each move to SQD"},
+        {drained_twice, "a send queue is drained once for each move to SQD"},
+        {failed_and_goes_on, "a queue pair that tells of its failure is in ERR"},
         {sent_garbage, "every frame that is sent can be decoded"},
         {lost_a_frame, "frames sent and copied are delivered, lost, dropped or in flight"},
         {dropped_without_a_reason, "every frame that the network drops is counted under a reason"},

@@ -48,6 +48,24 @@ enum rdl_status verbs_destroy_cq(struct guest_cq *cq)
     return object_destroy(&cq->o);
 }
 
+enum rdl_status verbs_resize_cq(struct guest_cq *cq, uint32_t cqe)
+{
+    struct verbs *v = cq->o.verbs;
+    enum rdl_status st = request_ready(v);
+
+    if (st == RDL_OK)
+        st = object_usable(&cq->o);
+    if (st == RDL_OK && (cqe == 0 || cqe < v->ops->count_unpolled(cq)))
+        st = RDL_ERR_INVAL;
+    if (st == RDL_OK && cqe > v->limits.max_cqe)
+        st = RDL_ERR_LIMIT;
+    if (st != RDL_OK)
+        return st;
+    request_begin(v, VERBS_RESIZE_CQ, &cq->o);
+    v->request.cqe = cqe;
+    return request_sent(v, v->ops->resize_cq(cq, cqe));
+}
+
 enum rdl_status verbs_req_notify_cq(struct guest_cq *cq, bool solicited_only)
 {
     struct verbs *v = cq->o.verbs;

@@ -35,6 +35,7 @@ struct verbs_driver_ops {
     enum rdl_status (*create_cq)(struct guest_cq *cq);
     enum rdl_status (*create_qp)(struct guest_qp *qp);
     enum rdl_status (*destroy)(struct guest_object *o);
+    enum rdl_status (*resize_cq)(struct guest_cq *cq, uint32_t cqe); /* or RDL_ERR_UNSUPPORTED */
     enum rdl_status (*arm_cq)(struct guest_cq *cq, bool solicited_only);
     enum rdl_status (*modify_qp)(struct guest_qp *qp, const struct rdl_qp_attr *attr,
                                  uint32_t mask);
@@ -97,6 +98,7 @@ void verbs_queried(struct guest_qp *qp, const struct rdl_qp_attr *attr);
 void verbs_queried_port(struct verbs *v, const struct verbs_port *port);
 void verbs_queried_pkey(struct verbs *v, uint16_t pkey);
 void verbs_armed(struct guest_cq *cq);
+void verbs_resized(struct guest_cq *cq);
 
 /* @mr was changed, and its new keys are set; or mapped. */
 void verbs_reregistered(struct guest_mr *mr);

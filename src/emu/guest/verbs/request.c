@@ -201,6 +201,12 @@ void verbs_mapped(struct guest_mr *mr)
     mr_apply_map(mr);
 }
 
+void verbs_resized(struct guest_cq *cq)
+{
+    answered(cq->o.verbs, VERBS_RESIZE_CQ);
+    cq->cqe = cq->o.verbs->request.cqe;
+}
+
 void verbs_refused(struct verbs *v, uint32_t reason)
 {
     struct verbs_request *r = &v->request;

@@ -173,7 +173,8 @@ enum verbs_request_kind {
     VERBS_ARM_CQ,
     VERBS_QUERY_PKEY,
     VERBS_REREG_MR,
-    VERBS_MAP_MR_SG
+    VERBS_MAP_MR_SG,
+    VERBS_RESIZE_CQ
 };
 
 /* How a region is to be changed, or mapped. */
@@ -192,6 +193,7 @@ struct verbs_request {
     struct rdl_qp_attr attr;     /* of a modify */
     uint32_t mask;
     struct verbs_region region; /* of a rereg, a map */
+    uint32_t cqe;               /* of a resize */
     bool resolving;  /* it waits for a MAC, see verbs_waits_for(), and was not sent yet */
     bool no_route;   /* the last one waited in vain */
     bool refused;    /* the last one that was answered was refused, */
@@ -312,6 +314,7 @@ RDL_MUST_CHECK enum rdl_status verbs_create_cq(struct verbs *v, uint32_t cqe, co
 RDL_MUST_CHECK enum rdl_status verbs_create_cq_on(struct guest_channel *ch, uint32_t cqe,
                                                   const char *name, uint64_t *ret);
 RDL_MUST_CHECK enum rdl_status verbs_destroy_cq(struct guest_cq *cq);
+RDL_MUST_CHECK enum rdl_status verbs_resize_cq(struct guest_cq *cq, uint32_t cqe);
 RDL_MUST_CHECK enum rdl_status verbs_req_notify_cq(struct guest_cq *cq, bool solicited_only);
 
 /* Completion channels.  verbs_get_cq_event() gives how many events it took: one or none. */

@@ -40,6 +40,7 @@ static const struct {
     [CMD_ALLOC_MW] = {answer_mw, NULL, true},
     [CMD_DEALLOC_MW] = {answer_destroyed, NULL, false},
     [CMD_REREG_MR] = {answer_reregistered, NULL, false},
+    [CMD_RESIZE_CQ] = {answer_cq_resized, answer_cq_resize_refused, false},
 };
 
 /* Writes both buffers and puts them into the ring. */

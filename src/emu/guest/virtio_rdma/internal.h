@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the virtio-rdma driver share.
  *
- * boot.c · queues.c virtqueues · ctrl.c control queue · requests.c PDs, CQs · mr.c · qp.c · work.c
- * post, kick, poll · events.c asynchronous events · irq.c interrupts
+ * boot.c · queues.c virtqueues · ctrl.c control queue · requests.c PDs, CQs · mr.c · resize.c ·
+ * qp.c · work.c post, kick, poll · events.c asynchronous events · irq.c interrupts
  */
 #ifndef EMU_GUEST_VIRTIO_RDMA_INTERNAL_H
 #define EMU_GUEST_VIRTIO_RDMA_INTERNAL_H
@@ -96,6 +96,23 @@ void answer_mr(struct virtio_rdma *d, const uint8_t *data);
 void answer_reregistered(struct virtio_rdma *d, const uint8_t *data);
 void answer_mapped(struct virtio_rdma *d, const uint8_t *data);
 void answer_mw(struct virtio_rdma *d, const uint8_t *data);
+
+/* requests.c: gives the device a buffer for each entry of @c that is not kept. */
+void cq_fill(struct virtio_rdma *d, const struct virtio_rdma_cq *c);
+
+/* resize.c */
+enum rdl_status request_resize_cq(struct guest_cq *cq, uint32_t cqe);
+void answer_cq_resized(struct virtio_rdma *d, const uint8_t *data);
+void answer_cq_resize_refused(struct virtio_rdma *d);
+
+static inline uint32_t kept_left(const struct kept_cqes *k)
+{
+    return k->n - k->first;
+}
+
+/* Takes the oldest of those that are kept; there is one. */
+void kept_take(struct virtio_rdma *d, struct kept_cqes *k, struct raw_cqe *ret);
+void kept_drop(struct virtio_rdma *d, struct kept_cqes *k);
 
 /* qp.c */
 enum rdl_status request_create_qp(struct guest_qp *qp);

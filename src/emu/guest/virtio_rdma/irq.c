@@ -17,7 +17,7 @@ static void cq_interrupt(struct virtio_rdma *d, struct guest_cq *cq)
 {
     struct vqd *q = virtio_rdma_vq(d, cq->cqn);
 
-    if (!cq->armed || vqd_used_count(q, d->pci.ram) == 0)
+    if (!cq->armed || work_count_unpolled(cq) == 0)
         return;
     vqd_want_interrupt(q, d->pci.ram, false);
     verbs_cq_event(cq);

@@ -41,12 +41,11 @@ static enum rdl_status create_cq(struct guest_cq *cq)
     return st;
 }
 
-/* Gives the device a buffer for each entry; no interrupt until the CQ is armed. */
-static void fill(struct virtio_rdma *d, const struct virtio_rdma_cq *c)
+void cq_fill(struct virtio_rdma *d, const struct virtio_rdma_cq *c)
 {
     struct vqd *q = virtio_rdma_vq(d, c->cq.cqn);
 
-    for (uint32_t i = 0; i < c->cq.cqe; i++) {
+    while (q->n_outstanding + kept_left(&c->kept) < c->cq.cqe) {
         const struct vqd_seg seg = {guest_slot_gpa(&c->mem, vqd_next_head(q)),
                                     sizeof(struct raw_cqe)};
         uint16_t head;
@@ -54,7 +53,7 @@ static void fill(struct virtio_rdma *d, const struct virtio_rdma_cq *c)
         if (!vqd_add(q, d->pci.ram, &seg, 0, 1, &head))
             break; /* only a broken ring is too short */
     }
-    vqd_want_interrupt(q, d->pci.ram, false);
+    vqd_want_interrupt(q, d->pci.ram, c->cq.armed);
     vqd_publish(q, d->pci.ram);
     queue_kick(d, c->cq.cqn);
 }
@@ -72,7 +71,7 @@ void answer_cq(struct virtio_rdma *d, const uint8_t *data)
         return;
     }
     verbs_created(&c->cq.o, cqn);
-    fill(d, c);
+    cq_fill(d, c); /* no interrupt until it is armed */
 }
 
 void answer_cq_refused(struct virtio_rdma *d)
@@ -89,6 +88,7 @@ void answer_cq_destroyed(struct virtio_rdma *d, const uint8_t *data)
     events_poll(d); /* what is there about it belongs to it, not to the next that has its number */
     queue_detach(d, cqn, cq_vector(d, cqn));
     queue_mem_give(d, &c->mem);
+    kept_drop(d, &c->kept);
     verbs_destroyed(&c->cq.o);
 }
 
@@ -168,6 +168,7 @@ const struct verbs_driver_ops virtio_rdma_ops = {
     .create_cq = create_cq,
     .create_qp = request_create_qp,
     .destroy = destroy,
+    .resize_cq = request_resize_cq,
     .arm_cq = arm_cq,
     .modify_qp = request_modify_qp,
     .query_qp = request_query_qp,

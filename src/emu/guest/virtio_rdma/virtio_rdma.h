@@ -35,10 +35,18 @@ struct guest_queue_mem {
     uint32_t slot_bytes; /* a power of two: a slot never crosses a page */
 };
 
+/* Completions that were in the ring when the CQ was resized, the oldest first. */
+struct kept_cqes {
+    struct raw_cqe *v; /* NULL: there are none */
+    uint32_t n, first; /* how many it has room for; how many were polled */
+};
+
 /* A CQ's number is also that of its virtqueue. */
 struct virtio_rdma_cq {
     struct guest_cq cq;
     struct guest_queue_mem mem;
+    struct guest_queue_mem new_mem; /* while a resize is under way */
+    struct kept_cqes kept;
 };
 
 struct virtio_rdma_qp {

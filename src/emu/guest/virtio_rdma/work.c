@@ -234,6 +234,22 @@ static void decode_cqe(const struct raw_cqe *raw, struct rdl_wc *ret)
         memcpy(ret->imm, cqe.ex, sizeof(ret->imm));
 }
 
+/* Takes one completion that was kept; its entry is the device's again. */
+static enum vqd_used poll_kept(struct virtio_rdma *d, struct virtio_rdma_cq *c, struct rdl_wc *ret)
+{
+    struct vqd *q = virtio_rdma_vq(d, c->cq.cqn);
+    const struct vqd_seg seg = {guest_slot_gpa(&c->mem, vqd_next_head(q)), sizeof(struct raw_cqe)};
+    struct raw_cqe raw;
+    uint16_t head;
+
+    kept_take(d, &c->kept, &raw);
+    if (q->n_outstanding + kept_left(&c->kept) < c->cq.cqe)
+        (void)vqd_add(q, d->pci.ram, &seg, 0, 1, &head); /* only a broken ring has no room */
+    decode_cqe(&raw, ret);
+    verbs_polled(&c->cq, ret);
+    return VQD_GOT;
+}
+
 /* Takes one completion out and gives its buffer to the device again. */
 static enum vqd_used poll_one(struct virtio_rdma *d, struct virtio_rdma_cq *c, struct rdl_wc *ret)
 {
@@ -244,6 +260,8 @@ static enum vqd_used poll_one(struct virtio_rdma *d, struct virtio_rdma_cq *c, s
     uint16_t head;
     uint32_t len;
 
+    if (kept_left(&c->kept) > 0)
+        return poll_kept(d, c, ret);
     got = vqd_take_used(q, d->pci.ram, &head, &len);
     if (got != VQD_GOT)
         return got;
@@ -282,5 +300,6 @@ uint32_t work_count_unpolled(const struct guest_cq *cq)
 {
     const struct virtio_rdma *d = driver_of(&cq->o);
 
-    return vqd_used_count(virtio_rdma_vq(d, cq->cqn), d->pci.ram);
+    return vqd_used_count(virtio_rdma_vq(d, cq->cqn), d->pci.ram) +
+           kept_left(&((const struct virtio_rdma_cq *)cq)->kept);
 }

@@ -89,6 +89,9 @@ static inline void fake_answer(struct fake *f)
     case VERBS_MAP_MR_SG:
         verbs_mapped((struct guest_mr *)o);
         break;
+    case VERBS_RESIZE_CQ:
+        verbs_resized((struct guest_cq *)o);
+        break;
     }
 }
 
@@ -132,6 +135,12 @@ static inline enum rdl_status fake_destroy(struct guest_object *o)
 static inline void fake_listen(struct verbs *v)
 {
     (void)v;
+}
+
+static inline enum rdl_status fake_resize_cq(struct guest_cq *cq, uint32_t cqe)
+{
+    (void)cqe;
+    return fake_request(cq->o.verbs);
 }
 
 static inline enum rdl_status fake_arm_cq(struct guest_cq *cq, bool solicited_only)
@@ -251,6 +260,7 @@ static const struct verbs_driver_ops fake_ops = {
     .create_cq = fake_create_cq,
     .create_qp = fake_create_qp,
     .destroy = fake_destroy,
+    .resize_cq = fake_resize_cq,
     .arm_cq = fake_arm_cq,
     .modify_qp = fake_modify_qp,
     .query_qp = fake_query_qp,

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* A completion queue gets another size.  [libibverbs, ibv_resize_cq(3)]
+ *
+ * RESIZE_CQ asks the device; then the driver takes out all completions that are there, resets the
+ * queue and enables it with a ring of the new size.  The completions are kept and polled before
+ * those of the new ring, so that none is lost and all come in their order; as long as some are
+ * kept, the device has fewer buffers.
+ *
+ * SIMPLIFIED: between reset and enabling no time passes here, so no completion can find the queue
+ * off.  A driver that takes its time loses what comes then to an overflow.
+ */
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/guest/virtio_rdma/internal.h"
+
+enum rdl_status request_resize_cq(struct guest_cq *cq, uint32_t cqe)
+{
+    struct virtio_rdma *d = driver_of(&cq->o);
+    struct guest_queue_mem *mem = &((struct virtio_rdma_cq *)cq)->new_mem;
+    const struct rfc_resize_cq cmd = {.cqn = cq->cqn, .cqe = cqe};
+    struct raw_resize_cq raw;
+    enum rdl_status st;
+
+    if (!pci_has(&d->pci, VF_RESIZE) || !pci_has(&d->pci, VF_RING_RESET))
+        return RDL_ERR_UNSUPPORTED;
+    st = queue_mem_take(d, cqe, sizeof(struct raw_cqe), mem);
+    if (st != RDL_OK)
+        return st;
+    rfc_resize_cq_put(&raw, &cmd);
+    st = ctrl_send(d, CMD_RESIZE_CQ, &raw, cq->cqn);
+    if (st != RDL_OK)
+        queue_mem_give(d, mem);
+    return st;
+}
+
+void kept_drop(struct virtio_rdma *d, struct kept_cqes *k)
+{
+    arena_release(d->arena, k->v, k->n * sizeof(*k->v));
+    *k = (struct kept_cqes){0};
+}
+
+void kept_take(struct virtio_rdma *d, struct kept_cqes *k, struct raw_cqe *ret)
+{
+    RDL_ASSERT(kept_left(k) > 0);
+    *ret = k->v[k->first++];
+    if (kept_left(k) == 0)
+        kept_drop(d, k);
+}
+
+/* Moves what is in the ring behind what is kept already.  False: the device wrote nonsense, or the
+ * arena is full.
+ */
+static bool keep_all(struct virtio_rdma *d, struct virtio_rdma_cq *c)
+{
+    struct vqd *q = virtio_rdma_vq(d, c->cq.cqn);
+    struct kept_cqes all = {.n = work_count_unpolled(&c->cq)};
+    uint32_t n = kept_left(&c->kept), len;
+    enum vqd_used got = VQD_GOT;
+    uint16_t head;
+
+    if (all.n == 0)
+        return true;
+    all.v = arena_alloc_raw(d->arena, all.n * sizeof(*all.v));
+    if (!all.v)
+        return false;
+    if (n > 0)
+        memcpy(all.v, c->kept.v + c->kept.first, n * sizeof(*all.v));
+    for (; n < all.n && got == VQD_GOT; n++) {
+        got = vqd_take_used(q, d->pci.ram, &head, &len);
+        if (got == VQD_GOT &&
+            (len != sizeof(*all.v) ||
+             !ram_read(d->pci.ram, guest_slot_gpa(&c->mem, head), &all.v[n], sizeof(*all.v))))
+            got = VQD_BROKEN;
+    }
+    kept_drop(d, &c->kept);
+    c->kept = all;
+    return got == VQD_GOT;
+}
+
+void answer_cq_resized(struct virtio_rdma *d, const uint8_t *data)
+{
+    struct virtio_rdma_cq *c = (struct virtio_rdma_cq *)asked_about(d);
+    const uint32_t cqn = c->cq.cqn;
+
+    (void)data;
+    if (!keep_all(d, c) || queue_attach(d, cqn, &c->new_mem, cq_vector(d, cqn)) != RDL_OK) {
+        verbs_broken(d->verbs);
+        queue_mem_give(d, &c->new_mem);
+        verbs_refused(d->verbs, RSP_ERR);
+        return;
+    }
+    queue_mem_give(d, &c->mem);
+    c->mem = c->new_mem;
+    c->new_mem = (struct guest_queue_mem){0};
+    verbs_resized(&c->cq);
+    cq_fill(d, c);
+}
+
+void answer_cq_resize_refused(struct virtio_rdma *d)
+{
+    queue_mem_give(d, &((struct virtio_rdma_cq *)asked_about(d))->new_mem);
+}
