@@ -156,6 +156,11 @@ RDL_MUST_CHECK enum rdl_status rdl_link_add(struct rdl_lab *lab,
 RDL_MUST_CHECK enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
                                             const struct rdl_link_config *config);
 
+/* Takes a link down, or up again: as if its plug was pulled.  What is on its way still arrives;
+ * what is to enter it then is dropped where it is.  RDL_OK, RDL_ERR_STALE
+ */
+RDL_MUST_CHECK enum rdl_status rdl_link_raise(struct rdl_lab *lab, rdl_link link, bool up);
+
 /* The link between the nodes called @a and @b, in either order. */
 RDL_MUST_CHECK enum rdl_status rdl_link_find(const struct rdl_lab *lab, const char *a,
                                              const char *b, rdl_link *ret);

@@ -262,14 +262,23 @@ static uint64_t link_now(struct session *s, rdl_link link, enum leaf_id leaf)
 bool run_set(struct session *s, const struct step *st)
 {
     struct rdl_link_config config = {0};
+    const bool up = step_has(st, "up"), down = step_has(st, "down");
+    enum rdl_status status = RDL_OK;
     rdl_link link = {0};
-    enum rdl_status status;
 
     if (!find_link(s, st, &link))
         return false;
+    if (up && down)
+        return session_fail(s, st->at, "a link cannot be up and down at the same time");
+    if (up || down)
+        status = rdl_link_raise(s->lab, link, up);
+    if (status == RDL_OK && (up || down) && !step_has(st, "latency") && !step_has(st, "rate") &&
+        !step_has(st, "loss"))
+        return true;
     config.latency_ns = step_number_or(st, "latency", link_now(s, link, LEAF_link_latency));
     config.rate_bps = step_number_or(st, "rate", link_now(s, link, LEAF_link_rate));
     config.loss_ppm = (uint32_t)step_number_or(st, "loss", link_now(s, link, LEAF_link_loss_ppm));
-    status = rdl_link_set(s->lab, link, &config);
+    if (status == RDL_OK)
+        status = rdl_link_set(s->lab, link, &config);
     return status == RDL_OK || session_fail_status(s, st->at, step_text(st, "link"), status);
 }

@@ -77,7 +77,7 @@ static void send(struct eth_port *p, struct frame *f)
         p->loop_free_at_ns = now(p) + NET_LOOPBACK_NS;
         net_loop_back(p->net, p->host, f);
     } else {
-        if (p->link_end == NET_NO_LINK)
+        if (!net_is_up(p->net, p->link_end))
             p->tx_drops[DROP_NO_ROUTE]++;
         net_send(p->net, p->link_end, f);
     }

@@ -222,9 +222,9 @@ void rdma_timer(struct rdma *d, uint64_t arg)
     eth_port_pump(d->port);
 }
 
-void rdma_link_up(struct rdma *d)
+void rdma_link_changed(struct rdma *d, bool up)
 {
-    rdma_event(d, ASE_PORT_ACTIVE, OBJ_NONE, HCA_PORT);
+    rdma_event(d, up ? ASE_PORT_ACTIVE : ASE_PORT_ERR, OBJ_NONE, HCA_PORT);
 }
 
 void rdma_queue_broken(struct rdma *d, uint32_t queue)

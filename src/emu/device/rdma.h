@@ -163,8 +163,8 @@ static inline bool rdma_broken(const struct rdma *d)
     return (d->pci.status & VS_DEVICE_NEEDS_RESET) != 0;
 }
 
-/* The port got a link. */
-void rdma_link_up(struct rdma *d);
+/* The link of the port came up, or went down. */
+void rdma_link_changed(struct rdma *d, bool up);
 
 /* Handlers of SIM_DOORBELL and SIM_QP_TIMER. */
 void rdma_doorbell(struct rdma *d, uint32_t queue);

@@ -23,7 +23,7 @@
 static enum ctrl_rsp query_port(struct call *c)
 {
     const struct rdma *d = c->d;
-    const bool up = d->port->link_end != NET_NO_LINK;
+    const bool up = net_is_up(d->port->net, d->port->link_end);
 
     REQUEST(c, query_port, r);
     if (r.port != HCA_PORT)

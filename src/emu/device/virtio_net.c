@@ -65,9 +65,9 @@ static void set_status(struct vnet *v, uint16_t status)
     st_le16(v->pci.device_config + NET_CONFIG_STATUS, status);
 }
 
-void vnet_link_up(struct vnet *v)
+void vnet_link_changed(struct vnet *v, bool up)
 {
-    set_status(v, NET_STATUS_LINK_UP);
+    set_status(v, up ? NET_STATUS_LINK_UP : 0);
     virtio_config_changed(&v->pci);
 }
 

@@ -53,8 +53,8 @@ struct vnet_env {
 /* A device after power-on.  @v is at its place for good.  False: the arena is full. */
 bool vnet_init(struct vnet *v, const struct vnet_env *env, const struct vnet_config *config);
 
-/* The port's link came up: the configuration says so. */
-void vnet_link_up(struct vnet *v);
+/* The port's link came up, or went down: the configuration says so. */
+void vnet_link_changed(struct vnet *v, bool up);
 
 /* Handler of SIM_DOORBELL. */
 void vnet_doorbell(struct vnet *v, uint32_t queue);

@@ -39,16 +39,22 @@ static enum rdl_status end_of(struct world *w, const char *name, struct net_end 
     return st;
 }
 
+/* Tells the node at @e that the link of its port came up, or went down. */
+static void tell(struct world *w, const struct net_end *e, bool up)
+{
+    if (e->node != NET_HOST)
+        return; /* a switch or external port finds out when it has a frame for it */
+    vnet_link_changed(w->hosts[e->index]->net, up);
+    rdma_link_changed(w->hosts[e->index]->dev, up);
+}
+
 /* Tells the node at @e that its port is end @link_end of a link. */
 static void plug_in(struct world *w, const struct net_end *e, uint32_t link_end)
 {
     if (e->node == NET_SWITCH)
         return; /* the network has chosen a port of it */
     *only_end(w, e) = link_end;
-    if (e->node == NET_HOST) {
-        vnet_link_up(w->hosts[e->index]->net);
-        rdma_link_up(w->hosts[e->index]->dev);
-    }
+    tell(w, e, true);
 }
 
 /* Is something else called as a link from @a to @b would be?  Links from switch to switch may share
@@ -122,6 +128,34 @@ enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
     TRACE(&w->trace, link_set, .link = link.raw - 1, .a = ev_str(world_end_name(w, &l->end[0])),
           .b = ev_str(world_end_name(w, &l->end[1])), .latency = l->latency_ns, .rate = l->rate_bps,
           .loss_ppm = l->loss_ppm);
+    world_done(w);
+    return RDL_OK;
+}
+
+enum rdl_status rdl_link_raise(struct rdl_lab *lab, rdl_link link, bool up)
+{
+    struct world *w = lab->world;
+    struct net_link *l;
+    const char *a, *b;
+    ev_id id;
+
+    if (link.raw == 0 || link.raw > w->net.n_links)
+        return RDL_ERR_STALE;
+    l = &w->net.links[link.raw - 1];
+    if (l->down == !up)
+        return RDL_OK;
+    a = world_end_name(w, &l->end[0]);
+    b = world_end_name(w, &l->end[1]);
+    world_act(w);
+    l->down = !up;
+    if (up)
+        TRACE_ID(&w->trace, id, link_up, .link = link.raw - 1, .a = ev_str(a), .b = ev_str(b),
+                 .latency = l->latency_ns, .rate = l->rate_bps);
+    else
+        TRACE_ID(&w->trace, id, link_down, .link = link.raw - 1, .a = ev_str(a), .b = ev_str(b));
+    trace_because(&w->trace, id);
+    for (uint32_t i = 0; i < 2; i++)
+        tell(w, &l->end[i], up);
     world_done(w);
     return RDL_OK;
 }

@@ -20,7 +20,7 @@ void net_ext_in(struct net *n, uint32_t ext, struct frame *f)
     x->in_frames++;
     x->in_bytes += f->len;
     fate = net_depart(n, &f);
-    if (x->link_end == NET_NO_LINK)
+    if (!net_is_up(n, x->link_end))
         reason = DROP_NO_ROUTE;
     else if (!net_has_room(n, x->link_end))
         reason = DROP_NO_BUFFER;

@@ -213,7 +213,7 @@ void net_send(struct net *n, uint32_t link_end, struct frame *f)
     const ev_id cause = n->trace->cause;
     const struct net_fate fate = net_depart(n, &f);
 
-    if (link_end == NET_NO_LINK)
+    if (!net_is_up(n, link_end))
         net_drop(n, f, EV_HOST_NONE, DROP_NO_ROUTE);
     else
         net_transmit(n, link_end, f, &fate);

@@ -65,6 +65,7 @@ struct net_link {
     struct net_direction dir[2];
     uint64_t latency_ns, rate_bps;
     uint32_t loss_ppm;
+    bool down;              /* nothing enters it; what is on its way still arrives */
     uint64_t carried, lost; /* frames, either way */
 };
 
@@ -212,11 +213,17 @@ enum rdl_status net_fault_add(struct net *n, const struct net_fault *fault, uint
 /* The fault called @name in n->faults is gone.  There is one. */
 void net_fault_remove(struct net *n, uint64_t name);
 
+/* Can a frame leave over @link_end?  Not over NET_NO_LINK. */
+static inline bool net_is_up(const struct net *n, uint32_t link_end)
+{
+    return link_end != NET_NO_LINK && !n->links[link_end >> 1].down;
+}
+
 /* When the direction that leaves a node over @link_end is free. */
 uint64_t net_port_free_at(const struct net *n, uint32_t link_end);
 
-/* Sends @f from a host now.  @link_end is link << 1 | own end, or NET_NO_LINK: then @f is dropped
- * with an event, and the host counts it.  Takes the reference.
+/* Sends @f from a host now.  @link_end is link << 1 | own end, or NET_NO_LINK; if it is not up, @f
+ * is dropped with an event, and the host counts it.  Takes the reference.
  */
 void net_send(struct net *n, uint32_t link_end, struct frame *f);
 

@@ -72,6 +72,10 @@ static void out(struct net *n, struct net_switch *s, uint32_t port, struct frame
 {
     static const struct net_fate untouched = {.lost_by = 0};
 
+    if (!net_is_up(n, s->link_end[port])) {
+        drop(n, s, f, DROP_NO_ROUTE);
+        return;
+    }
     if (!net_has_room(n, s->link_end[port])) {
         drop(n, s, f, DROP_NO_BUFFER);
         return;

@@ -47,7 +47,7 @@ static void an_event_uses_up_a_buffer_and_interrupts(void **state)
     uint32_t head, len;
 
     post(m, &r, 0, EVENT_BYTES);
-    rdma_link_up(&m->rdma);
+    rdma_link_changed(&m->rdma, true);
     machine_run(m);
     assert_true(ring_used(m, &r, &head, &len));
     assert_int_equal(len, EVENT_BYTES);
@@ -108,7 +108,7 @@ static void a_buffer_that_is_too_small_comes_back_empty(void **state)
 
     post(m, &r, 0, EVENT_BYTES - 1);
     post(m, &r, 1, EVENT_BYTES);
-    rdma_link_up(&m->rdma);
+    rdma_link_changed(&m->rdma, true);
     assert_true(ring_used(m, &r, &head, &len));
     assert_int_equal(len, 0);
     assert_true(ring_used(m, &r, &head, &len));
@@ -191,7 +191,7 @@ static void a_broken_event_queue_is_the_end(void **state)
     struct ring r = start(m, VIRTIO_FEATURE(VF_EVENTQ));
 
     ring_offer(m, &r, RING_SIZE); /* no such descriptor */
-    rdma_link_up(&m->rdma);
+    rdma_link_changed(&m->rdma, true);
     assert_true(rdma_broken(&m->rdma));
     assert_int_equal(m->last[EV_async_event].u.async_event.event, ASE_DEVICE_FATAL);
     raise(m, ASE_CQ_ERR, OBJ_CQ, 1);

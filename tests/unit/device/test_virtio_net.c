@@ -55,7 +55,7 @@ static void the_configuration_tells_address_mtu_and_link(void **state)
     assert_int_equal(virtio_read(dev, BAR_DEVICE + NET_CONFIG_STATUS, 2), 0);
     assert_int_equal(virtio_read(dev, BAR_DEVICE + NET_CONFIG_PAIRS, 2), 1);
     assert_int_equal(virtio_read(dev, BAR_DEVICE + NET_CONFIG_MTU, 2), MACHINE_MTU);
-    vnet_link_up(&m->vnet);
+    vnet_link_changed(&m->vnet, true);
     assert_int_equal(virtio_read(dev, BAR_DEVICE + NET_CONFIG_STATUS, 2), NET_STATUS_LINK_UP);
     assert_int_equal(machine_in(dev, REG_CONFIG_GENERATION, 1), 1);
     machine_run(m);

@@ -9,6 +9,7 @@
 
 #include "emu/facts/qp_fsm.h"
 #include "emu/lab/world.h"
+#include "rdmalab/events.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/ip.h"
 #include "rdmalab/verbs.h"

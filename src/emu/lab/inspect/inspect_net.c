@@ -38,7 +38,7 @@ void visit_port(const struct inode *n, struct visit *v)
     char buf[LINK_NAME_BYTES];
 
     inspect_leaf(v, LEAF_port_mtu, mtu_bytes((uint32_t)rdma_active_mtu(n->host->dev)));
-    inspect_text(v, LEAF_port_state, p->link_end == NET_NO_LINK ? "DOWN" : "ACTIVE");
+    inspect_text(v, LEAF_port_state, net_is_up(p->net, p->link_end) ? "ACTIVE" : "DOWN");
     inspect_text(v, LEAF_port_link, link_at(n, p->link_end, buf));
     inspect_leaf(v, LEAF_port_sent_frames, p->sent_frames);
     inspect_leaf(v, LEAF_port_sent_bytes, p->sent_bytes);
@@ -171,6 +171,7 @@ void visit_link(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_link_latency, l->latency_ns);
     inspect_leaf(v, LEAF_link_rate, l->rate_bps);
     inspect_leaf(v, LEAF_link_loss_ppm, l->loss_ppm);
+    inspect_leaf(v, LEAF_link_up, !l->down);
     inspect_leaf(v, LEAF_link_carried, l->carried);
     inspect_leaf(v, LEAF_link_lost, l->lost);
 }
