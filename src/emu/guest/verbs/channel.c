@@ -11,6 +11,7 @@
 /* Place @i of those that wait. */
 static struct guest_cq **waiting(const struct guest_channel *ch, uint32_t i)
 {
+    RDL_ASSERT(ch->cap > 0);
     return &ch->waiting[(ch->first + i) % ch->cap];
 }
 
