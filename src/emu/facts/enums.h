@@ -348,11 +348,11 @@
     X(ASE, PORT_ACTIVE, 9, "the port has a link")                                                  \
     X(ASE, PORT_ERR, 10, "the port has lost its link")                                             \
     X(ASE, LID_CHANGE, 11, "the LID of a port changed (InfiniBand only, never raised here)")       \
-    X(ASE, PKEY_CHANGE, 12, "the P_Key table of a port changed")                                   \
+    X(ASE, PKEY_CHANGE, 12, "the P_Key table of a port changed (not raised yet)")                  \
     X(ASE, SM_CHANGE, 13, "the subnet manager changed (InfiniBand only, never raised here)")       \
-    X(ASE, SRQ_ERR, 14, "the shared receive queue failed")                                         \
-    X(ASE, SRQ_LIMIT_REACHED, 15, "the shared receive queue has fewer receives than its limit")    \
-    X(ASE, QP_LAST_WQE_REACHED, 16, "the failed queue pair takes no more shared receives")         \
+    X(ASE, SRQ_ERR, 14, "the shared receive queue failed (not raised yet)")                        \
+    X(ASE, SRQ_LIMIT_REACHED, 15, "a shared receive queue is below its limit (not raised yet)")    \
+    X(ASE, QP_LAST_WQE_REACHED, 16, "a failed QP takes no more shared receives (not raised yet)")  \
     X(ASE, CLIENT_REREGISTER, 17, "the subnet manager asks to register again (never raised here)") \
     X(ASE, GID_CHANGE, 18, "an entry of the GID table changed")
 

@@ -2,7 +2,7 @@
 /* SQD: the send queue is drained.  Work requests that were started finish, others wait; when the
  * last one that was started is done, the queue is drained, and an event says so if that was asked
  * for with the move to SQD.  Until then nothing about the queue pair can be changed, but it can be
- * moved to RESET or ERR.  [IBTA1 10.3.1; Linux, rxe_qp_chk_attr()]
+ * moved to RESET or ERR; Linux rxe refuses RESET, too (rxe_qp_chk_attr()).  [IBTA1 10.3.1]
  */
 #ifndef EMU_XPORT_DRAIN_H
 #define EMU_XPORT_DRAIN_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a queue pair tells the guest without being asked.  [libibverbs, ibv_get_async_event(3)]
+/* What a queue pair tells the guest without being asked.  [libibverbs, ibv_get_async_event(3); what
+ * each event stands for: NVIDIA, RDMA Aware Networks Programming User Manual, Events]
  *
  * A failure is told once: by the completion of the work request that it is about, if there is one,
  * and by an event if there is none.  So the requester raises none, as all its errors end a work
