@@ -111,6 +111,7 @@ struct rdl_qp_attr {
     uint32_t dest_qpn, rq_psn, sq_psn;
     uint32_t max_rd_atomic, max_dest_rd_atomic;
     uint32_t min_rnr_timer, timeout, retry_cnt, rnr_retry;
+    uint32_t credits; /* 1: end-to-end credits, both ways; not asked of the device by a query */
     uint32_t en_sqd_async_notify; /* with a move to SQD: SQ_DRAINED shall tell when it is done */
     uint32_t sq_draining;         /* queried: in SQD, and what was started is not done yet */
     struct rdl_ah_attr ah;

@@ -72,6 +72,10 @@ static bool read_attributes(struct session *s, const struct step *st, struct rdl
         attr->en_sqd_async_notify = 1;
         *mask |= QPA_EN_SQD_ASYNC_NOTIFY;
     }
+    if (step_has(st, "credits")) {
+        attr->credits = 1;
+        *mask |= QPA_CREDITS;
+    }
     if (step_has(st, "ah")) {
         *mask |= QPA_AV;
         return read_ah(s, st, attr);
@@ -278,6 +282,8 @@ static void add_needed(struct text *t, const struct step *st, const struct end *
         if (need & rows[i].bit)
             text_addf(t, " %s=%u", rows[i].key, rows[i].value);
     }
+    if ((need & QPA_RQ_PSN) && step_has(st, "credits"))
+        text_add(t, " credits");
     if (need & QPA_ACCESS_FLAGS) {
         text_add(t, " access=");
         add_set(t, &enum_access, step_has(st, "access") ? step_set(st, "access") : ACCESS_REMOTE);

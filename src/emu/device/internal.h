@@ -32,6 +32,8 @@ void rdma_events_flush(struct rdma *d);
 /* An object is destroyed: what waits about it will not be told. */
 void rdma_events_forget(struct rdma *d, enum object_kind kind, uint32_t number);
 
+uint32_t rdma_receives(void *ctx, struct qp *qp);
+
 /* Lets the QPs of CQs that overflowed learn of it; after every call into the transport. */
 void rdma_settle(struct rdma *d);
 

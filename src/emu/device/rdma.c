@@ -146,6 +146,7 @@ static const struct xport_ops xport_ops = {
     .complete = rdma_complete,
     .ready = rdma_ready_add,
     .peer_of = peer_of,
+    .receives = rdma_receives,
     .event = rdma_event,
 };
 

@@ -184,6 +184,8 @@ static enum ctrl_rsp modify_qp(struct call *c)
     qp = hca_qp(&c->d->hca, r.qpn);
     if (!qp)
         return RSP_BAD_HANDLE;
+    if ((r.attr_mask & QPA_CREDITS) && !virtio_has(&c->d->pci, VF_CREDITS))
+        return RSP_NOT_SUPPORTED;
     attr_get(&attr, r.attrs);
     return xport_qp_modify(&c->d->xport, qp, r.attr_mask, &attr);
 }

@@ -156,6 +156,15 @@ enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
     return FETCH_OK;
 }
 
+uint32_t rdma_receives(void *ctx, struct qp *qp)
+{
+    struct rdma *d = ctx;
+    struct vq *vq = &d->pci.queues[rdma_rq(d, qp->qpn)];
+    const uint32_t n = vq->enabled && vq->broken == VQE_NONE ? vq_avail_count(vq, d->ram) : 0;
+
+    return n <= vq->ring.size ? n : 0; /* what is broken is found when a receive is needed */
+}
+
 /* The CQ has no buffer, or none that is large enough: it overflowed.  [libibverbs, ibv_poll_cq(3)]
  */
 static void overflow(struct rdma *d, struct cq *cq)

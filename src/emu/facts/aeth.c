@@ -55,6 +55,26 @@ uint8_t aeth_pack(enum syndrome kind, uint8_t value)
     return (uint8_t)(0x60u | value);
 }
 
+static const uint32_t credits[AETH_NO_CREDITS] = {
+    0,   1,   2,   3,   4,    6,    8,    12,   16,   24,   32,   48,    64,    96,    128,   192,
+    256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768,
+};
+
+uint32_t aeth_credits(uint8_t code)
+{
+    RDL_ASSERT(code < AETH_NO_CREDITS);
+    return credits[code];
+}
+
+uint8_t aeth_credit_code(uint32_t n)
+{
+    uint8_t code = AETH_NO_CREDITS - 1;
+
+    while (credits[code] > n)
+        code--;
+    return code;
+}
+
 uint64_t rnr_timer_ns(uint8_t code)
 {
     return rnr_10us[code & 31u] * (uint64_t)10000;

@@ -20,6 +20,12 @@ struct aeth_word aeth_unpack(uint8_t syndrome);
 /* The inverse; @kind is not SYN_NONE.  @value is ignored for the NAKs that have a name. */
 uint8_t aeth_pack(enum syndrome kind, uint8_t value);
 
+/* End-to-end credits: how many messages code @code (0..30) allows, and the code that allows the
+ * most of at most @n.  [IBTA1 9.7.7.2]
+ */
+uint32_t aeth_credits(uint8_t code);
+uint8_t aeth_credit_code(uint32_t n);
+
 /* The time that RNR timer code @code (0..31) means: 0 is 655.36 ms, 1 is 10 us, 31 is 491.52 ms. */
 uint64_t rnr_timer_ns(uint8_t code);
 

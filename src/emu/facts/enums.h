@@ -52,7 +52,8 @@
     X(QPA, PATH_MIG_STATE, 1u << 18, "path_mig_state")                                             \
     X(QPA, CAP, 1u << 19, "cap")                                                                   \
     X(QPA, DEST_QPN, 1u << 20, "dest_qpn")                                                         \
-    X(QPA, RATE_LIMIT, 1u << 25, "rate_limit")
+    X(QPA, RATE_LIMIT, 1u << 25, "rate_limit")                                                     \
+    X(QPA, CREDITS, 1u << 30, "credits")
 
 /* [virtio-rdma RFC, enum ib_wr_opcode] */
 #define ENUM_WR_OPCODE(X)                                                                          \
@@ -220,7 +221,8 @@
     X(ACT, GO_BACK, 9, "asks for retransmission")                                                  \
     X(ACT, WAIT_RNR, 10, "asks to wait and send again")                                            \
     X(ACT, FAIL, 11, "ends the work request with an error")                                        \
-    X(ACT, REPLAY, 12, "duplicate, answered again")
+    X(ACT, REPLAY, 12, "duplicate, answered again")                                                \
+    X(ACT, CREDITS, 13, "tells how many receives there are")
 
 /* What a frame without a BTH is.  The values go on where those of BTH opcodes end, so that one word
  * says of any frame what it is, in traces and in the coordinates of faults.
@@ -296,7 +298,8 @@
     X(VF, RING_RESET, 40, "a single queue can be reset")                                           \
     X(VF, EVENTQ, 0, "virtio-rdma: the device tells asynchronous events in a queue of its own")    \
     X(VF, MW, 4, "of virtio-rdma, ours: memory windows, and memory regions that can be changed")   \
-    X(VF, RESIZE, 1, "virtio-rdma: a completion queue can be resized; needs RING_RESET")
+    X(VF, RESIZE, 1, "virtio-rdma: a completion queue can be resized; needs RING_RESET")           \
+    X(VF, CREDITS, 6, "virtio-rdma, ours: reliable connections can have end-to-end credits")
 
 /* Features of virtio-net by number.  [virtio 1.2, 5.1.3] */
 #define ENUM_NET_FEATURE(X)                                                                        \

@@ -185,6 +185,8 @@ void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *att
     ATTR(QPA_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
 #undef ATTR
     gid_hold(qp);
+    if (mask & QPA_CREDITS)
+        qp->attr.credits = true;
     if (mask & QPA_STATE)
         qp_set_state(qp, (enum qp_state)attr->state);
     if (qp->state == QPS_RESET)

@@ -43,6 +43,7 @@ struct qp_attr {
     uint32_t max_rd_atomic, max_dest_rd_atomic;
     uint32_t min_rnr_timer, timeout, retry_cnt, rnr_retry;
     uint32_t en_sqd_async_notify; /* of a move to SQD: tell when it is drained */
+    bool credits; /* given, as QPA_CREDITS, or not: end-to-end credits are told and kept to */
     struct av av;
 };
 

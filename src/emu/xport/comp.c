@@ -25,6 +25,16 @@ struct answer {
 typedef bool comp_check(const struct comp_view *v, const struct packet *p, const struct answer *a,
                         struct comp_verdict *out);
 
+/* The last PSN that was acknowledged, once more: not a ghost where it tells of receives. */
+static bool check_credits(const struct comp_view *v, const struct packet *p, const struct answer *a,
+                          struct comp_verdict *out)
+{
+    if (!v->credits || a->before != PSN_MASK || p->op->kind != OPK_ACK || a->word.kind != SYN_ACK)
+        return false;
+    *out = (struct comp_verdict){.act = ACT_CREDITS};
+    return true;
+}
+
 static bool check_window(const struct comp_view *v, const struct packet *p, const struct answer *a,
                          struct comp_verdict *out)
 {
@@ -188,10 +198,15 @@ static const struct {
     enum rule rule; /* unless the check names another */
     comp_check *check;
 } checks[] = {
-    {RULE_COMP_WINDOW, check_window},     {RULE_COMP_IMPLIED_NAK, check_implied_nak},
-    {RULE_COMP_RESPONSE, check_response}, {RULE_COMP_READ_LENGTH, check_read},
-    {RULE_COMP_ACK, check_ack},           {RULE_COMP_RNR, check_waiting},
-    {RULE_COMP_RNR, check_rnr},           {RULE_COMP_SEQUENCE, check_sequence},
+    {RULE_COMP_CREDITS, check_credits},
+    {RULE_COMP_WINDOW, check_window},
+    {RULE_COMP_IMPLIED_NAK, check_implied_nak},
+    {RULE_COMP_RESPONSE, check_response},
+    {RULE_COMP_READ_LENGTH, check_read},
+    {RULE_COMP_ACK, check_ack},
+    {RULE_COMP_RNR, check_waiting},
+    {RULE_COMP_RNR, check_rnr},
+    {RULE_COMP_SEQUENCE, check_sequence},
     {RULE_COMP_NAK, check_nak},
 };
 
@@ -207,7 +222,7 @@ struct comp_verdict comp_decide(const struct comp_view *v, const struct packet *
     for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
         if (!checks[i].check(v, p, &a, &out))
             continue;
-        if (out.rule == RULE_NONE && out.act != ACT_ACKS)
+        if (out.rule == RULE_NONE && out.act != ACT_ACKS && out.act != ACT_CREDITS)
             out.rule = checks[i].rule;
         break;
     }

@@ -26,6 +26,7 @@ struct comp_view {
     bool implied_nak; /* it was asked for again, and nothing was taken since */
     uint32_t mtu;     /* bytes */
     bool rnr_wait;    /* an RNR NAK for una is being waited out */
+    bool credits;     /* acknowledges may bring news of receives alone */
     enum profile profile;
     uint32_t retries, retry_cnt;
     uint32_t rnr_naks, rnr_retry;

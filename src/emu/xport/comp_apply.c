@@ -4,6 +4,7 @@
 #include "emu/facts/aeth.h"
 #include "emu/facts/device.h"
 #include "emu/xport/comp.h"
+#include "emu/xport/credit.h"
 #include "emu/xport/internal.h"
 #include "emu/xport/retry.h"
 #include "emu/xport/wqe.h"
@@ -39,6 +40,7 @@ static struct comp_view view_of(const struct rc_qp *rc, const struct rc_wqe **re
         .implied_nak = r->implied_nak,
         .mtu = rc->mtu,
         .rnr_wait = r->rnr_wait,
+        .credits = rc->qp.attr.credits,
         .profile = rc->qp.hca->profile,
         .retries = r->retries,
         .retry_cnt = rc->qp.attr.retry_cnt,
@@ -190,7 +192,9 @@ enum drop_reason comp_receive(struct rc_qp *rc, const struct packet *p, const st
         xport_drop(rc->x, p, info, d.drop, &d.values);
     if (d.status == WCS_LOC_PROT_ERR)
         rc_trace_key(rc, &d.bad, d.rule, ACC_LOCAL_WRITE);
-    if (d.act != ACT_DROP && d.act != ACT_ACKS)
+    if ((d.act == ACT_ACKS || d.act == ACT_CREDITS) && (p->op->headers & H_AETH))
+        credit_learn(rc, p->aeth.msn, aeth_unpack(p->aeth.syndrome).value);
+    if (d.act != ACT_DROP && d.act != ACT_ACKS && d.act != ACT_CREDITS)
         retry_timer_stop(rc, TMR_ACK); /* the answer that was waited for is here */
     acknowledge(rc, p, &d);
     if (rc->qp.state != QPS_ERR)

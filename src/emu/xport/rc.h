@@ -72,7 +72,8 @@ struct rc_wqe {
     uint32_t bytes;             /* of the message */
     uint32_t n_psns;            /* that it takes */
     uint32_t first_pkt;         /* number of its first packet, once that was sent */
-    enum wc_status status;      /* not SUCCESS: refused here; completes when it is the oldest */
+    uint32_t ssn;          /* its number among all that have packets, once that was sent: 24 bits */
+    enum wc_status status; /* not SUCCESS: refused here; completes when it is the oldest */
     struct objection by;
 };
 
@@ -95,6 +96,9 @@ struct rc_req {
     uint32_t out_rds;    /* READs and atomics that were sent and are not complete */
     bool implied_nak;    /* one was asked for again as its response is missing; none came since */
     uint32_t pkts_without_ackreq;
+    uint32_t ssn;        /* of the last request that was begun, from 1 */
+    uint32_t credit_ssn; /* the last that the responder has a receive for, as far as is known */
+    bool uncredited;     /* the responder said that it counts no credits */
     bool kicked;         /* the ring may hold work requests that were not fetched */
     ev_id resend;        /* why packets are sent again */
     uint32_t *sends;     /* times that a packet was sent, by number % RC_WINDOW_PKTS; NULL: once */

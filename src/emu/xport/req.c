@@ -7,6 +7,7 @@
  * the posts.
  */
 #include "emu/base/assert.h"
+#include "emu/xport/credit.h"
 #include "emu/xport/internal.h"
 #include "emu/xport/wqe.h"
 
@@ -23,6 +24,8 @@ static bool may_start(const struct rc_qp *rc, const struct rc_wqe *q)
     const struct rc_req *r = &rc->req;
 
     if (rc->qp.state != QPS_RTS || ((q->w.flags & SF_FENCE) && r->out_rds > 0))
+        return false;
+    if (!credit_allows(rc, q, 0))
         return false;
     return !rc_is_rd(q) ||
            (r->out_rds < rc->qp.attr.max_rd_atomic && q->n_psns <= RC_WINDOW_PSNS - r->out_psns);
@@ -42,7 +45,9 @@ bool req_may_send(const struct rc_qp *rc)
     if (r->next == r->fetched)
         return rc->qp.state == QPS_RTS && r->kicked && r->fetched - r->oldest < r->size;
     q = rc_wqe_at(r, r->next);
-    return q->status == WCS_SUCCESS && (r->sent_psns > 0 || may_start(rc, q));
+    if (q->status != WCS_SUCCESS)
+        return false;
+    return r->sent_psns > 0 ? credit_allows(rc, q, r->sent_psns) : may_start(rc, q);
 }
 
 struct rc_wqe *req_fetch_place(struct rc_qp *rc)
@@ -193,8 +198,10 @@ void req_sent(struct rc_qp *rc, uint32_t n_psns, bool asks, struct sge_cur next_
         RDL_ASSERT(n_psns <= r->again_psns);
         r->again_psns -= n_psns;
     } else {
-        if (r->sent_psns == 0)
+        if (r->sent_psns == 0) {
             q->first_pkt = r->sent_pkts;
+            credit_begin(rc, q);
+        }
         r->sent_pkts++;
         r->out_psns += n_psns;
         r->out_rds += rc_is_rd(q);

@@ -4,6 +4,7 @@
 
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
+#include "emu/xport/credit.h"
 #include "emu/xport/internal.h"
 #include "emu/xport/wqe.h"
 
@@ -71,6 +72,12 @@ static void set_datagram(struct rc_qp *rc, const struct rfc_wr_ud *w)
         (struct deth){w->remote_qkey & QKEY_OWN ? rc->qp.attr.qkey : w->remote_qkey, rc->qp.qpn};
 }
 
+/* Will the credits end with this packet?  Then only its answer lets the requester go on. */
+static bool is_probe(const struct rc_qp *rc, const struct rc_wqe *q)
+{
+    return rc->req.again_psns == 0 && rc->req.sent_psns == 0 && credit_would_end(rc, q);
+}
+
 static void set_headers(struct rc_qp *rc, const struct rc_wqe *q, const struct cut *c)
 {
     const bool ends = c->pos == OPP_LAST || c->pos == OPP_ONLY;
@@ -81,7 +88,7 @@ static void set_headers(struct rc_qp *rc, const struct rc_wqe *q, const struct c
         set_datagram(rc, &w->ud);
     p->bth.opcode = q->info->code[rc->service->type][c->pos];
     p->bth.psn = rc_nxt(&rc->req);
-    p->bth.ack_req = rc->service->reliable && wants_ack(&rc->req, c);
+    p->bth.ack_req = rc->service->reliable && (wants_ack(&rc->req, c) || is_probe(rc, q));
     p->bth.solicited = ends && (q->w.flags & SF_SOLICITED);
     memcpy(p->imm_data, q->w.imm, sizeof(p->imm_data));
     p->payload_bytes = c->payload_bytes;

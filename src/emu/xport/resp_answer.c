@@ -9,6 +9,7 @@
  */
 #include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
+#include "emu/xport/credit.h"
 #include "emu/xport/internal.h"
 
 static bool is_ack(uint8_t syndrome)
@@ -159,6 +160,8 @@ static size_t build_answer(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
 
     RDL_ASSERT(a->pending);
     resp_headers(rc, OP_RC_ACKNOWLEDGE, a->psn, 0);
+    if (is_ack(a->syndrome)) /* what is true now, and not when it was decided on */
+        a->syndrome = aeth_pack(SYN_ACK, credit_code(rc));
     rc->out.aeth = (struct aeth){a->syndrome, a->msn};
     packet_build(&rc->out, frame);
     frame_bytes = resp_finish(rc, frame, ret_tx);

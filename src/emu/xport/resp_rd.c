@@ -12,6 +12,7 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/device.h"
+#include "emu/xport/credit.h"
 #include "emu/xport/internal.h"
 #include "emu/xport/wqe.h"
 
@@ -179,7 +180,7 @@ size_t resp_build_rd(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
     enum rule rule;
 
     resp_headers(rc, opcode_of(rd), psn_add(rd->psn, rd->at), bytes);
-    rc->out.aeth = (struct aeth){aeth_pack(SYN_ACK, AETH_NO_CREDITS), rd->msn};
+    rc->out.aeth = (struct aeth){aeth_pack(SYN_ACK, credit_code(rc)), rd->msn};
     rc->out.atomic_ack = rd->found;
     rule = sge_copy_out(rc->qp.hca, &list, &at, packet_build(&rc->out, frame), bytes, &bad);
     if (rule == RULE_NONE) {

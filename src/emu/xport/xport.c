@@ -10,6 +10,7 @@
 #include "emu/facts/profile.h"
 #include "emu/hca/key.h"
 #include "emu/xport/admit.h"
+#include "emu/xport/credit.h"
 #include "emu/xport/drain.h"
 #include "emu/xport/internal.h"
 
@@ -244,6 +245,8 @@ void xport_kick(struct xport *x, struct qp *qp, enum wq wq)
     }
     if (wq == WQ_SEND)
         rc_of(qp)->req.kicked = true;
+    else
+        credit_posted(rc_of(qp));
     rc_wake(rc_of(qp));
 }
 

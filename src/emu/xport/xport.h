@@ -109,6 +109,9 @@ struct xport_ops {
     /* Index of the host with address @dgid for traces, or EV_HOST_NONE. */
     uint32_t (*peer_of)(void *ctx, const uint8_t dgid[GID_BYTES]);
 
+    /* Receives that are posted and were not fetched. */
+    uint32_t (*receives)(void *ctx, struct qp *qp);
+
     /* Tells the guest that @type happened to object @number of @kind, which is the kind that
      * async_object() names.  The state that the event tells of is reached already.
      */

@@ -144,7 +144,21 @@ static void event(void *ctx, enum async_event type, enum object_kind kind, uint3
     h->n_async[type]++;
 }
 
-static const struct xport_ops ops = {fetch_send, fetch_recv, complete, ready, peer_of, event};
+static uint32_t receives(void *ctx, struct qp *qp)
+{
+    const struct rig_queue *q = &((struct rig_host *)ctx)->queue[WQ_RECV];
+
+    (void)qp;
+    return q->posted - q->taken;
+}
+
+static const struct xport_ops ops = {.fetch_send = fetch_send,
+                                     .fetch_recv = fetch_recv,
+                                     .complete = complete,
+                                     .ready = ready,
+                                     .peer_of = peer_of,
+                                     .receives = receives,
+                                     .event = event};
 
 /* The wire. */
 
@@ -390,7 +404,10 @@ static void connect(struct rig *r, uint32_t number, const struct rig_config *c)
     memcpy(a.av.dgid, peer->hca.gids[0].raw, GID_BYTES);
     memcpy(a.av.dmac, peer->x.mac, MAC_BYTES);
     for (int to = QPS_INIT; to <= QPS_RTS; to++)
-        modify(h, qp_fsm_needs(c->type, (enum qp_state)to), &a, (enum qp_state)to);
+        modify(h,
+               qp_fsm_needs(c->type, (enum qp_state)to) |
+                   (to == QPS_RTR && c->credits[number] ? (uint32_t)QPA_CREDITS : 0),
+               &a, (enum qp_state)to);
 }
 
 /* The clock has room for all that may be due, and will not take more of the arena. */

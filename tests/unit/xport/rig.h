@@ -87,6 +87,7 @@ struct rig_config {
     bool sig_all, ipv6;
     enum profile profile[2]; /* of each host */
     uint32_t peer_mtu;       /* of host 1 if it differs from @mtu; 0: it does not */
+    bool credits[2];         /* of each host */
     uint32_t rd_atomic;      /* READs and atomics that may be outstanding */
     uint32_t access;         /* of the region and the queue pair of each: set of enum access_bit */
 };

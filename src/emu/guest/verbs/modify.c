@@ -34,6 +34,7 @@ static uint32_t bad_values(const struct verbs *v, const struct rdl_qp_attr *a, u
         {QPA_MIN_RNR_TIMER, a->min_rnr_timer, 0, TIMER_CODE_MAX},
         {QPA_DEST_QPN, a->dest_qpn, 1, QPN_MAX},
         {QPA_EN_SQD_ASYNC_NOTIFY, a->en_sqd_async_notify, 0, 1},
+        {QPA_CREDITS, a->credits, 1, 1},
     };
     uint32_t bad = (mask & QPA_AV) && !av_is_sound(v, &a->ah) ? QPA_AV : 0;
 
@@ -120,6 +121,7 @@ static void merge(struct rdl_qp_attr *to, const struct rdl_qp_attr *from, uint32
         {QPA_MIN_RNR_TIMER, &to->min_rnr_timer, from->min_rnr_timer},
         {QPA_DEST_QPN, &to->dest_qpn, from->dest_qpn},
         {QPA_EN_SQD_ASYNC_NOTIFY, &to->en_sqd_async_notify, from->en_sqd_async_notify},
+        {QPA_CREDITS, &to->credits, from->credits},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -183,6 +183,9 @@ static void visit_connection(const struct inode *n, struct visit *v, const struc
     inspect_leaf(v, LEAF_qp_timeout, a->timeout);
     inspect_leaf(v, LEAF_qp_timer_due, q->timer[TMR_ACK] ? q->due_ns[TMR_ACK] : 0);
     inspect_leaf(v, LEAF_qp_rnr_due, q->timer[TMR_RNR] ? q->due_ns[TMR_RNR] : 0);
+    inspect_leaf(v, LEAF_qp_credits, a->credits);
+    inspect_leaf(v, LEAF_qp_ssn, q->ssn);
+    inspect_leaf(v, LEAF_qp_credit_ssn, q->credit_ssn);
     inspect_leaf(v, LEAF_qp_rq_psn, rc->resp.expected.v);
     inspect_leaf(v, LEAF_qp_msn, rc->resp.msn);
     inspect_leaf(v, LEAF_qp_min_rnr_timer, a->min_rnr_timer);
