@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
 #include "emu/lab/world.h"
 
@@ -314,7 +315,9 @@ static void on_tx(struct watch *s, const struct ev_tx *e)
 {
     struct watched_qp *qp;
 
-    if (e->syndrome != SYN_ACK || e->host >= EV_PORT_FIRST)
+    if (e->opcode != OP_RC_ACKNOWLEDGE || e->syndrome != SYN_ACK)
+        return; /* responses to READs and atomics are sent again when they are asked for again */
+    if (e->host >= EV_PORT_FIRST)
         return; /* strangers may do as they like */
     qp = qp_at(s, e->host, e->qpn);
     if (!qp)

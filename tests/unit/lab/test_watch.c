@@ -4,6 +4,7 @@
 
 #include "cli/programs/rig.h"
 #include "emu/facts/device.h"
+#include "emu/facts/opcode.h"
 #include "emu/lab/world.h"
 #include "emu/xport/rc.h"
 
@@ -116,8 +117,10 @@ static void completed_in_reset(struct stand *s)
 
 static void acknowledged_backwards(struct stand *s)
 {
-    TRACE(&s->w->trace, tx, .qpn = s->qpn, .psn = 5, .syndrome = SYN_ACK);
-    TRACE(&s->w->trace, tx, .qpn = s->qpn, .psn = 4, .syndrome = SYN_ACK);
+    TRACE(&s->w->trace, tx, .qpn = s->qpn, .opcode = OP_RC_ACKNOWLEDGE, .psn = 5,
+          .syndrome = SYN_ACK);
+    TRACE(&s->w->trace, tx, .qpn = s->qpn, .opcode = OP_RC_ACKNOWLEDGE, .psn = 4,
+          .syndrome = SYN_ACK);
 }
 
 static void sent_garbage(struct stand *s)
