@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/opcode.h"
+#include "emu/facts/psn.h"
 
 #define THREADS_FIRST 1024u
 #define HASH_BITS     28u /* so many bits of a place tell its hash: a table has no more places */
@@ -23,7 +25,8 @@ enum thread_kind {
     THREAD_REFUSED_KEYS,
     THREAD_ERRORS,
     THREAD_FAILURES,
-    THREAD_REQUEST_PACKETS /* has a last event only: all are on THREAD_PACKET */
+    THREAD_REQUEST_PACKETS, /* has a last event only: all are on THREAD_PACKET */
+    THREAD_RESPONSE
 };
 
 /* What a thread is of.  What it does not need is 0. */
@@ -84,6 +87,11 @@ static struct thread_key packet_key(uint32_t host, uint32_t qpn, uint32_t psn)
     return (struct thread_key){THREAD_PACKET, host, qpn, psn};
 }
 
+static struct thread_key response_key(uint32_t host, uint32_t qpn, uint32_t psn)
+{
+    return (struct thread_key){THREAD_RESPONSE, host, qpn, psn};
+}
+
 /* A thread of a whole queue pair. */
 static struct thread_key qp_key(enum thread_kind kind, uint32_t host, uint32_t qpn)
 {
@@ -102,6 +110,8 @@ static struct thread_key key_of(const struct past_index *x, enum thread_kind kin
         return frame_key(past_sent(x->past, frame_named(e), i));
     case THREAD_PACKET:
         return packet_key(e->u.tx.host, e->u.tx.qpn, e->u.tx.psn);
+    case THREAD_RESPONSE:
+        return response_key(e->u.tx.host, e->u.tx.qpn, e->u.tx.psn);
     case THREAD_ANSWERS:
         return qp_key(kind, e->u.tx.host, e->u.tx.qpn);
     case THREAD_WORK_REQUEST:
@@ -206,9 +216,21 @@ static enum rdl_status thread_add(struct past_index *x, enum thread_kind kind, u
     return st;
 }
 
+static enum op_kind tx_kind(const struct ev *e)
+{
+    return op_info((uint8_t)e->u.tx.opcode)->kind;
+}
+
+/* A response to a READ or an atomic. */
+static bool is_response(const struct ev *e)
+{
+    return tx_kind(e) == OPK_READ_RESPONSE || tx_kind(e) == OPK_ATOMIC_ACK;
+}
+
+/* An acknowledge, of whatever kind. */
 static bool is_answer(const struct ev *e)
 {
-    return e->kind == EV_tx && e->u.tx.syndrome != SYN_NONE;
+    return e->kind == EV_tx && e->u.tx.syndrome != SYN_NONE && !is_response(e);
 }
 
 /* Answer @e, number @i, is to all that arrived at its host in its tick and has no answer yet. */
@@ -245,11 +267,28 @@ static void answers_cause(struct past_index *x, uint32_t i, const struct ev *e)
         x->about[k] = i;
 }
 
+/* The first response is the answer to the request that caused it: their causes are exact. */
+static void responds(struct past_index *x, uint32_t i, const struct ev *e)
+{
+    size_t k;
+
+    if (e->cause == 0 || e->cause >= e->id)
+        return;
+    k = past_lower_bound_near(x->past, e->cause, i);
+    if (past_at(x->past, k)->id == e->cause && past_at(x->past, k)->kind == EV_rx &&
+        x->about[k] == PAST_NONE)
+        x->about[k] = i;
+}
+
 static enum rdl_status add_tx(struct past_index *x, uint32_t i, const struct ev *e)
 {
     enum rdl_status st;
     uint32_t before;
 
+    if (is_response(e)) {
+        responds(x, i, e);
+        return thread_add(x, THREAD_RESPONSE, i);
+    }
     if (is_answer(e)) {
         answers_tick(x, i, e);
         answers_cause(x, i, e);
@@ -420,6 +459,36 @@ const struct ev *past_last_tx(const struct past_index *x, uint32_t host, uint32_
                               ev_id before)
 {
     return unless_gap(x, last_before(x, packet_key(host, qpn, psn), before), before);
+}
+
+/* The newest READ before event @end whose responses may have PSN @psn. */
+static uint32_t last_read(const struct past_index *x, uint32_t host, uint32_t qpn, uint32_t psn,
+                          size_t end)
+{
+    while (end > 0) {
+        const struct ev *e = past_at(x->past, --end);
+
+        if (e->kind == EV_tx && e->u.tx.host == host && e->u.tx.qpn == qpn &&
+            tx_kind(e) == OPK_READ && psn_diff((struct psn){psn}, (struct psn){e->u.tx.psn}) >= 0)
+            return (uint32_t)end;
+    }
+    return PAST_NONE;
+}
+
+const struct ev *past_last_asked(const struct past_index *x, uint32_t host, uint32_t qpn,
+                                 uint32_t psn, ev_id before)
+{
+    uint32_t i = last_before(x, packet_key(host, qpn, psn), before);
+
+    if (i == PAST_NONE)
+        i = last_read(x, host, qpn, psn, past_lower_bound(x->past, before));
+    return unless_gap(x, i, before);
+}
+
+const struct ev *past_last_response(const struct past_index *x, uint32_t host, uint32_t qpn,
+                                    uint32_t psn, ev_id before)
+{
+    return unless_gap(x, last_before(x, response_key(host, qpn, psn), before), before);
 }
 
 const struct ev *past_answer_to(const struct past_index *x, const struct ev *rx)

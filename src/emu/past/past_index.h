@@ -5,8 +5,9 @@
  *
  *	thread         of                    its events
  *	frame          what sent it          what faults did to it; rx, drop, lost, port_out
- *	packet         host, QPN, PSN        tx of a request or of data that was read
- *	answers        host, QPN             tx with a syndrome
+ *	packet         host, QPN, PSN        tx of a request
+ *	response       host, QPN, PSN        tx of what a READ or an atomic brings back
+ *	answers        host, QPN             tx of an acknowledge
  *	work request   host, QPN, wr_id      fetch of what is to be sent
  *	descriptor     host, queue, number   post_send, post_recv
  *	refused keys   host, QPN             key with a rule
@@ -69,7 +70,21 @@ uint32_t past_first_tx(const struct past_index *x, const struct ev *tx);
 const struct ev *past_last_tx(const struct past_index *x, uint32_t host, uint32_t qpn, uint32_t psn,
                               ev_id before);
 
-/* What the receiver sent back because of @rx: at once, or as soon as its port was free. */
+/* The last packet before event @before that asks for an answer to @psn: that has this PSN, or is a
+ * READ whose responses go beyond it.
+ */
+const struct ev *past_last_asked(const struct past_index *x, uint32_t host, uint32_t qpn,
+                                 uint32_t psn, ev_id before);
+
+/* The last time before event @before that queue pair @qpn of @host sent what a READ or an atomic
+ * brings back with @psn.
+ */
+const struct ev *past_last_response(const struct past_index *x, uint32_t host, uint32_t qpn,
+                                    uint32_t psn, ev_id before);
+
+/* What the receiver sent back because of @rx: at once, or as soon as its port was free; of the
+ * responses to a READ the first.
+ */
 const struct ev *past_answer_to(const struct past_index *x, const struct ev *rx);
 
 /* The posting of the work request that @fetch is about. */

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "emu/facts/opcode.h"
 #include "emu/past/past_index.h"
 #include "past/written.h"
 
@@ -355,6 +356,66 @@ static void many_threads_stay_apart(void **state)
     free(events);
 }
 
+/* h1 reads: its PSNs 100 to 102 are answered by h2, which also reads something itself with PSN 101,
+ * and answers another request while it answers the READ.
+ */
+#define SENT(id_, cause_, host_, qpn_, opcode_, psn_, syndrome_)                                   \
+    {                                                                                              \
+        .id = id_, .cause = cause_, .kind = EV_tx, .u.tx = {                                       \
+            .host = host_,                                                                         \
+            .qpn = qpn_,                                                                           \
+            .opcode = opcode_,                                                                     \
+            .psn = psn_,                                                                           \
+            .syndrome = syndrome_                                                                  \
+        }                                                                                          \
+    }
+static const struct ev reading[] = {
+    /* 0 */ SENT(ID(1, 1), 0, H1, 2, OP_RC_RDMA_READ_REQUEST, 100, SYN_NONE),
+    /* 1 */ RX(ID(2, 1), ID(1, 1), ACT_ACCEPT),
+    /* 2 */ SENT(ID(2, 2), ID(2, 1), H2, 3, OP_RC_RDMA_READ_RESPONSE_FIRST, 100, SYN_ACK),
+    /* 3 */ RX(ID(3, 1), 0, ACT_ACCEPT),
+    /* 4 */ SENT(ID(4, 1), ID(2, 1), H2, 3, OP_RC_RDMA_READ_RESPONSE_MIDDLE, 101, SYN_NONE),
+    /* 5 */ SENT(ID(5, 1), 0, H2, 3, OP_RC_RDMA_READ_REQUEST, 101, SYN_NONE),
+    /* 6 */ SENT(ID(6, 1), ID(2, 1), H2, 3, OP_RC_RDMA_READ_RESPONSE_LAST, 102, SYN_ACK),
+    /* 7 */ SENT(ID(7, 1), ID(3, 1), H2, 3, OP_RC_ACKNOWLEDGE, 103, SYN_ACK),
+    /* 8 */ SENT(ID(8, 1), 0, H1, 2, OP_RC_RDMA_READ_REQUEST, 101, SYN_NONE),
+};
+
+static void responses_are_apart_from_requests_and_acknowledges(void **state)
+{
+    const struct written w = {.events = reading, .n = ARRAY_LEN(reading)};
+    struct past p;
+    struct past_index *x = indexed(&w, &p);
+
+    (void)state;
+    assert_ptr_equal(past_answer_to(x, &reading[1]), &reading[2]); /* the first of three */
+    assert_ptr_equal(past_answer_to(x, &reading[3]), &reading[7]);
+    assert_ptr_equal(past_last_response(x, H2, 3, 101, ID(9, 1)), &reading[4]);
+    assert_ptr_equal(past_last_response(x, H2, 3, 102, ID(9, 1)), &reading[6]);
+    assert_null(past_last_response(x, H2, 3, 102, ID(6, 1)));
+    assert_null(past_last_response(x, H2, 3, 103, ID(9, 1))); /* an acknowledge */
+    assert_ptr_equal(past_last_tx(x, H2, 3, 101, ID(9, 1)), &reading[5]);
+    assert_null(past_last_tx(x, H2, 3, 102, ID(9, 1)));
+    past_index_free(x);
+}
+
+static void a_psn_within_a_read_leads_to_its_request(void **state)
+{
+    const struct written w = {.events = reading, .n = ARRAY_LEN(reading)};
+    struct past p;
+    struct past_index *x = indexed(&w, &p);
+
+    (void)state;
+    assert_ptr_equal(past_last_asked(x, H1, 2, 100, ID(9, 1)), &reading[0]);
+    assert_ptr_equal(past_last_asked(x, H1, 2, 101, ID(8, 1)), &reading[0]);
+    assert_ptr_equal(past_last_asked(x, H1, 2, 101, ID(9, 1)), &reading[8]);
+    assert_ptr_equal(past_last_asked(x, H1, 2, 102, ID(8, 1)), &reading[0]);
+    assert_ptr_equal(past_last_asked(x, H1, 2, 102, ID(9, 1)), &reading[8]); /* asked again */
+    assert_null(past_last_asked(x, H1, 2, 99, ID(9, 1)));
+    assert_null(past_last_asked(x, H1, 7, 102, ID(9, 1)));
+    past_index_free(x);
+}
+
 static void of_nothing_nothing_is_known(void **state)
 {
     const struct written w = {.n = 0};
@@ -383,6 +444,8 @@ int main(void)
         cmocka_unit_test(a_failed_completion_leads_to_its_request),
         cmocka_unit_test(a_refused_key_is_found_on_both_sides),
         cmocka_unit_test(many_threads_stay_apart),
+        cmocka_unit_test(responses_are_apart_from_requests_and_acknowledges),
+        cmocka_unit_test(a_psn_within_a_read_leads_to_its_request),
         cmocka_unit_test(of_nothing_nothing_is_known),
     };
 
