@@ -49,6 +49,7 @@ static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t col
         builder_say(b, builder_stop(b, e, column), e);
         return true;
     case EV_key:
+    case EV_atomic:
     case EV_cq_overflow:
         builder_say(b, builder_stop(b, e, column), e);
         return true;

@@ -121,7 +121,7 @@ static void say_completion(struct text *t, const struct ladder_saying *s)
     text_addf(t, " %s", enum_name(&enum_wc_status, c->status));
     if (c->status == WCS_SUCCESS)
         text_addf(t, " %s", enum_name(&enum_wc_opcode, c->op));
-    if (c->status == WCS_SUCCESS && c->op == WC_RECV)
+    if (c->status == WCS_SUCCESS && c->op >= WC_RECV)
         text_addf(t, " %u bytes", c->bytes);
     add_by_rule(t, c->rule);
 }
@@ -151,13 +151,26 @@ static enum ladder_tone say_arrival(struct text *t, const struct ev_rx *e)
     const bool goes_without_saying = e->act == ACT_ACCEPT || e->act == ACT_ACKS ||
                                      e->act == ACT_GO_BACK || e->act == ACT_WAIT_RNR ||
                                      e->act == ACT_FAIL;
+    const bool again = e->act == ACT_DUPLICATE || e->act == ACT_REPLAY;
 
     if (!act || goes_without_saying) /* what it leads to is shown */
         return TONE_PLAIN;
     text_add(t, act->text);
-    if (e->act != ACT_DUPLICATE && e->act != ACT_NAK_SEQUENCE && e->act != ACT_RNR)
+    if (!again && e->act != ACT_NAK_SEQUENCE && e->act != ACT_RNR)
         add_by_rule(t, e->rule);
-    return e->act == ACT_DUPLICATE ? TONE_PLAIN : TONE_BAD;
+    return again ? TONE_PLAIN : TONE_BAD;
+}
+
+static void say_atomic(struct text *t, const struct ev_atomic *e)
+{
+    text_addf(t, "found %llu, left %llu", (unsigned long long)e->found,
+              (unsigned long long)e->left);
+}
+
+static enum ladder_tone say_state(struct text *t, const struct ev_qp_state *e)
+{
+    text_addf(t, "%s -> %s", enum_name(&enum_qp_state, e->from), enum_name(&enum_qp_state, e->to));
+    return e->to == QPS_ERR ? TONE_BAD : TONE_STATE;
 }
 
 static void say_async(struct text *t, const struct ev_async_event *e, const struct ev_names *names)
@@ -193,9 +206,7 @@ enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
         tone = e->u.cqe.status == WCS_SUCCESS ? TONE_DONE : TONE_BAD;
         break;
     case EV_qp_state:
-        text_addf(t, "%s -> %s", enum_name(&enum_qp_state, e->u.qp_state.from),
-                  enum_name(&enum_qp_state, e->u.qp_state.to));
-        tone = e->u.qp_state.to == QPS_ERR ? TONE_BAD : TONE_STATE;
+        tone = say_state(t, &e->u.qp_state);
         break;
     case EV_timeout:
         say_timeout(t, s);
@@ -209,6 +220,9 @@ enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
         text_addf(t, "key 0x%llx refused by %s", (unsigned long long)e->u.key.key,
                   enum_name(&enum_rule, e->u.key.rule));
         tone = TONE_BAD;
+        break;
+    case EV_atomic:
+        say_atomic(t, &e->u.atomic);
         break;
     case EV_cq_overflow:
         add_object(t, e->u.cq_overflow.host, OBJ_CQ, e->u.cq_overflow.cqn, s->names);
@@ -348,6 +362,8 @@ void ladder_add_label(struct text *t, const struct ev *e, bool name_qp,
         text_add(t, " ");
         add_ordinal(t, p.attempt);
     }
+    if (e->kind == EV_tx && op_info((uint8_t)p.opcode)->kind == OPK_READ)
+        text_addf(t, ", %u bytes", e->u.tx.length);
 }
 
 void ladder_add_fault(struct text *t, const struct ev_fault *f)
