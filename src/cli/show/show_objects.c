@@ -342,6 +342,11 @@ enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
                                        {"work requests under way", LEAF_qp_outstanding, false}};
     static const struct pair recv[] = {{"rq-psn (expected)", LEAF_qp_rq_psn, false},
                                        {"msn", LEAF_qp_msn, false}};
+    static const struct pair reads[] = {{"max_rd_atomic", LEAF_qp_max_rd_atomic, false},
+                                        {"under way", LEAF_qp_outstanding_rd_atomic, false},
+                                        {"max_dest_rd_atomic", LEAF_qp_max_dest_rd_atomic, false},
+                                        {"to be answered", LEAF_qp_pending_rd_atomic, false}};
+    static const struct pair access[] = {{"the peer may", LEAF_qp_access, false}};
     static const struct pair retry[] = {{"retries", LEAF_qp_retries, false},
                                         {"retry_cnt", LEAF_qp_retry_cnt, false},
                                         {"rnr_retries", LEAF_qp_rnr_retries, false},
@@ -361,6 +366,8 @@ enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
     print_pairs(out, lab, path, "", about, ARRAY_LEN(about));
     print_pairs(out, lab, path, "send", send, ARRAY_LEN(send));
     print_pairs(out, lab, path, "receive", recv, ARRAY_LEN(recv));
+    print_pairs(out, lab, path, "reads", reads, ARRAY_LEN(reads));
+    print_pairs(out, lab, path, "access", access, ARRAY_LEN(access));
     print_pairs(out, lab, path, "retry", retry, ARRAY_LEN(retry));
     print_pairs(out, lab, path, "timers", timers, ARRAY_LEN(timers));
     print_work_queue(out, lab, path, CHILD_qp_sq);

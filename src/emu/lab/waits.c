@@ -49,6 +49,46 @@ static uint16_t outstanding(const struct host *h, const struct guest_wq *q)
     return (uint16_t)(guest_vq(&h->guest, q->queue)->avail_idx - dev->used_idx);
 }
 
+/* What the oldest request that the device took waits for, and from whom. */
+static void add_awaited(struct text *t, const struct rc_qp *rc, const struct rc_wqe *oldest)
+{
+    const struct rc_req *q = &rc->req;
+
+    if (q->rnr_wait)
+        text_add(t, "a receive at ");
+    else if (q->out_psns == 0)
+        text_addf(t, "its turn, in state %s: it was not sent to ",
+                  enum_name(&enum_qp_state, (uint32_t)rc->qp.state));
+    else if (rc_is_rd(oldest))
+        text_addf(t, "the response psn=%u from ", q->una.v);
+    else
+        text_addf(t, "an ACK of psn=%u from ", q->una.v);
+}
+
+/* A request that would be the next to be sent, but for READs and atomics that are under way. */
+static void tell_held_back(const struct host *h, const struct guest_qp *g, const struct rc_qp *rc,
+                           const struct out *out)
+{
+    const struct rc_req *q = &rc->req;
+    const struct rc_wqe *next = rc_wqe_at(q, q->next);
+    char buf[SENTENCE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (q->next == q->fetched || q->sent_psns > 0 || q->again_psns > 0 || q->out_rds == 0)
+        return;
+    if (!(next->w.flags & SF_FENCE) && (!rc_is_rd(next) || q->out_rds < rc->qp.attr.max_rd_atomic))
+        return;
+    add_path(&t, &g->o, h);
+    text_addf(&t, ": %s wr_id=%llu waits behind %u READ%s or atomic%s: ",
+              enum_name(&enum_wr_opcode, next->w.opcode), (unsigned long long)next->w.wr_id,
+              q->out_rds, q->out_rds == 1 ? "" : "s", q->out_rds == 1 ? "" : "s");
+    if (next->w.flags & SF_FENCE)
+        text_add(&t, "it has a fence");
+    else
+        text_addf(&t, "max_rd_atomic is %u", rc->qp.attr.max_rd_atomic);
+    out->each(out->ctx, buf);
+}
+
 static void tell_sends(const struct world *w, const struct host *h, const struct guest_qp *g,
                        const struct rc_qp *rc, const struct out *out)
 {
@@ -62,10 +102,7 @@ static void tell_sends(const struct world *w, const struct host *h, const struct
 
         text_addf(&t, ": %s wr_id=%llu waits for ", enum_name(&enum_wr_opcode, wqe->w.opcode),
                   (unsigned long long)wqe->w.wr_id);
-        if (q->rnr_wait)
-            text_add(&t, "a receive at ");
-        else
-            text_addf(&t, "an ACK of psn=%u from ", q->una.v);
+        add_awaited(&t, rc, wqe);
         add_peer(&t, w, rc);
         add_timer(&t, q);
     } else {
@@ -76,6 +113,7 @@ static void tell_sends(const struct world *w, const struct host *h, const struct
                   q->kicked ? "told to the device" : "not told to the device (kick)");
     }
     out->each(out->ctx, buf);
+    tell_held_back(h, g, rc, out);
 }
 
 static void tell_receives(const struct host *h, const struct guest_qp *g, const struct out *out)

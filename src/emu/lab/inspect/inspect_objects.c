@@ -157,6 +157,19 @@ void visit_counters(const struct inode *n, struct visit *v)
 #undef COUNTER
 }
 
+/* READs and atomics, both ways. */
+static void visit_rd_atomic(struct visit *v, const struct rc_qp *rc)
+{
+    const struct rc_rds *rds = &rc->resp.rds;
+
+    inspect_set(v, LEAF_qp_access, rc->qp.attr.access);
+    inspect_leaf(v, LEAF_qp_max_rd_atomic, rc->qp.attr.max_rd_atomic);
+    inspect_leaf(v, LEAF_qp_max_dest_rd_atomic, rc->qp.attr.max_dest_rd_atomic);
+    inspect_leaf(v, LEAF_qp_outstanding_rd_atomic, rc->req.out_rds);
+    inspect_leaf(v, LEAF_qp_pending_rd_atomic, rds->next - rds->done);
+    inspect_leaf(v, LEAF_qp_kept_rd_atomic, rds->done - rds->first);
+}
+
 /* What the requester and the responder of a connection know. */
 static void visit_connection(const struct inode *n, struct visit *v, const struct rc_qp *rc)
 {
@@ -195,6 +208,7 @@ static void visit_connection(const struct inode *n, struct visit *v, const struc
     inspect_leaf(v, LEAF_qp_pkey_index, a->pkey_index);
     inspect_leaf(v, LEAF_qp_qkey, a->qkey);
     inspect_leaf(v, LEAF_qp_pkey, pkey);
+    visit_rd_atomic(v, rc);
     counters.object = &rc->count;
     inspect_child(v, CHILD_qp_counters, counters);
 }
