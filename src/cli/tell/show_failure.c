@@ -122,6 +122,16 @@ static void print_damage(FILE *out, const struct past_index *x, const struct ev 
         show_detail(out, x->past, fault);
 }
 
+/* The response that was missing, so that this one behind it was of no use. */
+static void print_missing(FILE *out, const struct past_index *x, const struct ev *drop)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (drop->u.drop.reason == DROP_AFTER_IMPLIED_NAK && fate_add_missing(&t, x, drop))
+        show_wrap(out, DETAIL_INDENT, buf);
+}
+
 void show_failure(FILE *out, const struct past_index *x, const struct ev *e)
 {
     switch (e->kind) {
@@ -131,6 +141,7 @@ void show_failure(FILE *out, const struct past_index *x, const struct ev *e)
     case EV_drop:
         print_word(out, &enum_drop, e->u.drop.reason);
         print_damage(out, x, e);
+        print_missing(out, x, e);
         break;
     case EV_vq_broken:
         print_word(out, &enum_vq_error, e->u.vq_broken.error);

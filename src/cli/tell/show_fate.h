@@ -15,6 +15,17 @@ struct past_index *fate_index(const struct past *p);
  */
 void fate_add(struct text *t, const struct past_index *x, const struct ev *tx);
 
+/* The same for what is to be answered with @psn before event @before: of a READ, it may be a later
+ * response than the first that did not come.
+ */
+void fate_add_at(struct text *t, const struct past_index *x, const struct ev *tx, uint32_t psn,
+                 ev_id before);
+
+/* Event @e, rx or drop, is of an answer that shows that a response to a READ or an atomic is
+ * missing. Appends what became of that.  False: nobody knows.
+ */
+bool fate_add_missing(struct text *t, const struct past_index *x, const struct ev *e);
+
 /* The number of a transmission, from 1. */
 uint32_t tx_attempt(const struct ev *tx);
 

@@ -10,6 +10,8 @@
 #include "cli/print/show_text.h"
 #include "cli/tell/show_failure.h"
 #include "cli/tell/show_fate.h"
+#include "emu/facts/opcode.h"
+#include "emu/facts/rules.h"
 
 #define STEPS_MAX     24u /* lines of a chain; it says how to go on */
 #define TIMEOUTS_TOLD 2u  /* of timeouts in a row; the others are counted */
@@ -101,32 +103,76 @@ static void add_verdict(struct text *t, const struct ev *e)
         text_addf(t, "; explain %s", enum_name(&enum_rule, e->u.rx.rule));
 }
 
-/* An acknowledge: who sent it, and for a NAK what became of the packet that it misses. */
-static void tell_answer(const struct walk *w, const struct ev *e, const struct ev *tx)
+/* The packet that a sequence NAK asks for, or the response that an implied NAK misses. */
+static void add_missed(const struct walk *w, struct text *n, const struct ev *e,
+                       const struct ev *tx)
 {
-    char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
-    struct text t = text_on(what, sizeof(what)), n = text_on(note, sizeof(note));
     const struct ev *missed;
 
-    text_addf(&t, "%s psn=%u arrived", enum_name(&enum_syndrome, e->u.rx.syndrome), e->u.rx.psn);
+    if (e->u.rx.rule == RULE_COMP_IMPLIED_NAK) {
+        if (fate_add_missing(n, w->index, e))
+            text_add(n, "; ");
+        text_addf(n, "an implied NAK, explain %s", enum_name(&enum_rule, e->u.rx.rule));
+        return;
+    }
+    missed = past_last_tx(w->index, e->u.rx.host, e->u.rx.qpn, e->u.rx.psn, tx->id);
+    if (!missed)
+        return;
+    text_addf(n, "psn=%u, ", e->u.rx.psn);
+    ev_add_id(n, missed->id);
+    text_add(n, ", ");
+    fate_add(n, w->index, missed);
+}
+
+/* The key that was refused when @tx, a NAK, was about to be a response: that of the request was
+ * right.
+ */
+static void show_lost_key(const struct walk *w, const struct ev *tx)
+{
+    const struct ev *key = past_refused_key(w->index, tx->u.tx.host, tx->u.tx.qpn, tx->id, true);
+
+    if (key && ev_tick(tx->cause) != ev_tick(tx->id))
+        show_detail(w->out, w->p, key);
+}
+
+/* An answer: who sent it, and for a NAK what became of the packet that it misses. */
+static void tell_answer(const struct walk *w, const struct ev *e, const struct ev *tx)
+{
+    const bool acknowledge = op_info((uint8_t)e->u.rx.opcode)->kind == OPK_ACK;
+    char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
+    struct text t = text_on(what, sizeof(what)), n = text_on(note, sizeof(note));
+
+    text_addf(&t, "%s psn=%u arrived",
+              acknowledge ? enum_name(&enum_syndrome, e->u.rx.syndrome)
+                          : enum_name(&enum_opcode, e->u.rx.opcode),
+              e->u.rx.psn);
     if (tx) {
         text_add(&t, ", sent by ");
         add_qp(w, &t, tx->u.tx.host, tx->u.tx.qpn);
         text_add(&t, " in ");
         ev_add_id(&t, tx->id);
     }
-    if (tx && e->u.rx.act == ACT_GO_BACK) {
-        missed = past_last_tx(w->index, e->u.rx.host, e->u.rx.qpn, e->u.rx.psn, tx->id);
-        if (missed) {
-            text_addf(&n, "psn=%u, ", e->u.rx.psn);
-            ev_add_id(&n, missed->id);
-            text_add(&n, ", ");
-            fate_add(&n, w->index, missed);
-        }
-    } else if (e->u.rx.act == ACT_DROP) {
+    if (tx && e->u.rx.act == ACT_GO_BACK)
+        add_missed(w, &n, e, tx);
+    else if (e->u.rx.act == ACT_DROP)
         add_verdict(&n, e);
-    }
     say(w, e, what, note);
+    if (tx && e->u.rx.syndrome == SYN_NAK_REMOTE_ACCESS)
+        show_lost_key(w, tx);
+}
+
+/* What the atomic of request @e, which was taken, found and left. */
+static void show_atomic(const struct walk *w, const struct ev *e)
+{
+    for (size_t i = past_lower_bound(w->p, e->id); i < w->p->n; i++) {
+        const struct ev *at = past_at(w->p, i);
+
+        if (ev_tick(at->id) != ev_tick(e->id))
+            return;
+        if (at->kind == EV_atomic && at->u.atomic.host == e->u.rx.host &&
+            at->u.atomic.qpn == e->u.rx.qpn)
+            show_detail(w->out, w->p, at);
+    }
 }
 
 /* A request: which transmission it was, and what the responder thought of it. */
@@ -149,13 +195,15 @@ static void tell_request(const struct walk *w, const struct ev *e, const struct 
     key = past_refused_key(w->index, e->u.rx.host, e->u.rx.qpn, e->id, true);
     if (key)
         show_detail(w->out, w->p, key);
+    if (e->u.rx.act == ACT_ACCEPT)
+        show_atomic(w, e);
 }
 
 static const struct ev *tell_rx(struct walk *w, const struct ev *e)
 {
     const struct ev *tx = past_tx_of(w->p, e);
 
-    if (e->u.rx.syndrome != SYN_NONE)
+    if (e->u.rx.syndrome != SYN_NONE || op_is_response(op_info((uint8_t)e->u.rx.opcode)))
         tell_answer(w, e, tx);
     else
         tell_request(w, e, tx);
@@ -180,8 +228,8 @@ static const struct ev *skip_timeouts(struct walk *w, const struct ev *e)
 
         first = next;
         n++;
-        tx = past_last_tx(w->index, next->u.timeout.host, next->u.timeout.qpn, next->u.timeout.psn,
-                          next->id);
+        tx = past_last_asked(w->index, next->u.timeout.host, next->u.timeout.qpn,
+                             next->u.timeout.psn, next->id);
         next = tx ? past_find(w->p, tx->cause) : NULL;
     }
     if (n == 1)
@@ -208,14 +256,15 @@ static const struct ev *tell_timeout(struct walk *w, const struct ev *e)
     }
     text_add(&t, " ran out");
     if (ack)
-        tx = past_last_tx(w->index, e->u.timeout.host, e->u.timeout.qpn, e->u.timeout.psn, e->id);
+        tx =
+            past_last_asked(w->index, e->u.timeout.host, e->u.timeout.qpn, e->u.timeout.psn, e->id);
     if (tx) {
         text_add(&n, "the ");
         ordinal_add(&n, tx_attempt(tx));
         text_add(&n, " transmission ");
         ev_add_id(&n, tx->id);
         text_add(&n, " ");
-        fate_add(&n, w->index, tx);
+        fate_add_at(&n, w->index, tx, e->u.timeout.psn, e->id);
     }
     say(w, e, what, note);
     /* What is repeated matters, and not what armed the timer last. */
