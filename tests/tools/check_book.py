@@ -6,6 +6,7 @@ usage: check_book.py RDMALAB
 
 Every row of the profile table has a section in book/rxe.md, in the order of the table, and every
 section is about a row.  A scenario names chapters that exist, and every chapter is in the contents.
+The explanations of words, and the chapters, name scenarios that exist.
 What the sessions of the book print is checked by readme_session.py.
 """
 import json
@@ -17,6 +18,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ROW = re.compile(r"^[A-Z][A-Z0-9_]+$", re.MULTILINE)
 SECTION = re.compile(r"^## ([A-Z][A-Z0-9_]+)$", re.MULTILINE)
+SCENARIO = re.compile(r"scenarios/[a-z0-9-]+\.json")
 
 
 def check_rows(rdmalab):
@@ -43,10 +45,16 @@ def check_chapters():
             yield None if (ROOT / chapter).exists() else f"{path.name}: there is no {chapter}"
 
 
+def check_scenarios():
+    for path in [ROOT / "src/cli/tell/explain.def", *sorted((ROOT / "book").glob("*.md"))]:
+        for name in sorted(set(SCENARIO.findall(path.read_text()))):
+            yield None if (ROOT / name).exists() else f"{path.name}: there is no {name}"
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    found = [*check_rows(sys.argv[1]), *check_chapters()]
+    found = [*check_rows(sys.argv[1]), *check_chapters(), *check_scenarios()]
     wrong = [problem for problem in found if problem]
     print(*wrong, f"{len(found) - len(wrong)} passed, {len(wrong)} failed", sep="\n")
     return int(bool(wrong))
