@@ -9,6 +9,7 @@
 #include "cli/lang/suggest.h"
 #include "cli/print/show_text.h"
 #include "cli/tell/cite.h"
+#include "cli/tell/explain_behaviour.h"
 #include "cli/tell/explain_leaf.h"
 #include "cli/tell/explain_profiles.h"
 #include "cli/tell/show_rfc.h"
@@ -155,11 +156,15 @@ static void print_row(FILE *out, const struct enum_table *table, const struct en
     char head[SHOW_LINE_BYTES];
     struct text t = text_on(head, sizeof(head));
 
-    text_addf(&t, decimal ? "%s   %s %u" : "%s   %s 0x%x", row->name, table->what, row->value);
+    text_addf(&t, "%s   %s", row->name, table->what);
+    if (table != &enum_behaviour) /* whose number is its name */
+        text_addf(&t, decimal ? " %u" : " 0x%x", row->value);
     show_hanging(out, 2, head);
     cite_wrap(out, 2, row->text, source);
     if (word >= 0 && words[word].text[0])
         cite_wrap(out, 2, words[word].text, source);
+    if (table == &enum_behaviour)
+        explain_behaviour(out, row, source);
     cite_wrap(out, 2, notes[note].text, source);
     print_see(out, word >= 0 ? words[word].see : notes[note].see);
 }

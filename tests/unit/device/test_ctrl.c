@@ -375,7 +375,7 @@ static void queue_pairs_keep_to_the_limits(void **state)
     }
 }
 
-/* In this order: a queue pair uses the others, a region its protection domain. */
+/* In this order: a queue pair uses the others, a region its protection domain.  Shows B94, I16. */
 static void objects_in_use_are_busy_and_unknown_ones_bad(void **state)
 {
     static const struct {
@@ -457,6 +457,7 @@ static void bring_up(struct machine *m, uint32_t qpn)
     assert_int_equal(machine_move(m, qpn, &to_rts), RSP_OK);
 }
 
+/* Shows B90. */
 static void query_qp_gives_what_was_set_and_the_state(void **state)
 {
     struct machine *m = *state;
@@ -568,7 +569,7 @@ static void the_address_vector_comes_back_as_it_was_set(void **state)
     assert_int_equal(got.ah_port_num, 1);
 }
 
-/* One attribute of a good move is changed, or one bit of its mask. */
+/* One attribute of a good move is changed, or one bit of its mask.  Shows B86. */
 static void a_value_out_of_range_changes_nothing(void **state)
 {
     static const uint8_t other_family[GID_BYTES] = {0xfd, [15] = 2};

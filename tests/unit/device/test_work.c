@@ -308,6 +308,7 @@ static void what_is_no_wqe_is_refused_by_its_form(void **state)
     expect_bad_form(whole, 1, 1); /* nothing is to be written into a WQE */
 }
 
+/* Shows B91, I5. */
 static void a_completion_without_a_buffer_overflows_the_queue(void **state)
 {
     struct machine *m = *state;
@@ -362,6 +363,7 @@ static uint32_t irqs_of(struct machine *m, struct pair *p, uint32_t flags)
     return m->n_irq;
 }
 
+/* Shows B80. */
 static void only_an_armed_completion_queue_interrupts_and_once(void **state)
 {
     static const uint8_t no_interrupt[2] = {VRING_AVAIL_NO_INTERRUPT, 0};

@@ -49,6 +49,7 @@ static void the_values_that_linux_sends(void **state)
     assert_int_equal(aeth_pack(SYN_NAK_REMOTE_ACCESS, 31), 0x62); /* the name decides */
 }
 
+/* Shows B37. */
 static void rnr_timer_codes(void **state)
 {
     static const struct {
@@ -67,6 +68,7 @@ static void rnr_timer_codes(void **state)
     assert_int_equal(rnr_timer_ns(33), rnr_timer_ns(1)); /* five bits */
 }
 
+/* Shows B33. */
 static void ack_timeout_codes(void **state)
 {
     static const struct {

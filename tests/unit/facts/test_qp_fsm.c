@@ -80,6 +80,7 @@ static void check(const struct edge *e, unsigned given, unsigned missing, unsign
     assert_int_equal(got_extra, extra);
 }
 
+/* Shows B82, B83, B84, B85. */
 static void every_edge_takes_what_it_needs_and_what_it_may(void **state)
 {
     (void)state;
@@ -93,6 +94,7 @@ static void every_edge_takes_what_it_needs_and_what_it_may(void **state)
     }
 }
 
+/* Shows B82, B83, B84, B85. */
 static void every_missing_and_every_extra_attribute_is_named(void **state)
 {
     (void)state;
@@ -122,6 +124,7 @@ static void a_missing_and_an_extra_attribute_are_named_together(void **state)
     check(ud, (ud->need & ~(unsigned)QPA_QKEY) | QPA_ACCESS_FLAGS, QPA_QKEY, QPA_ACCESS_FLAGS);
 }
 
+/* Shows B85. */
 static void other_moves_are_refused_whatever_is_given(void **state)
 {
     unsigned refused = 0;
@@ -146,6 +149,7 @@ static void other_moves_are_refused_whatever_is_given(void **state)
     assert_int_equal(refused, ARRAY_LEN(offered) * STATES * (STATES - 2) - ARRAY_LEN(linux_edges));
 }
 
+/* Shows B85. */
 static void reset_and_error_can_be_reached_from_anywhere_with_nothing(void **state)
 {
     static const enum qp_type types[] = {QPT_GSI, QPT_RC, QPT_UC, QPT_UD};

@@ -5,7 +5,9 @@
 #include "emu/hca/cq.h"
 #include "stand.h"
 
-/* [behaviour of ibv_req_notify_cq(3)]: one event per arming, "any" wins over "solicited". */
+/* [behaviour of ibv_req_notify_cq(3)]: one event per arming, "any" wins over "solicited".  Shows
+ * B80.
+ */
 static void arming_wakes_once_and_is_never_lowered(void **state)
 {
     enum { NO = 2 };

@@ -122,6 +122,7 @@ static struct reg_request reg(const struct scene *t)
         HAS_RULE(key_check_bind(&t.s.hca, &who, &req), rule, least, found);                        \
     } while (0)
 
+/* Shows B102. */
 static void each_bind_that_is_wrong_has_its_rule(void **state)
 {
     struct scene t;
@@ -170,6 +171,7 @@ static void each_bind_that_is_wrong_has_its_rule(void **state)
     stand_down(&t.s);
 }
 
+/* Shows B16, B103, I7. */
 static void a_window_opens_its_part_of_the_region_to_peers_only(void **state)
 {
     struct scene t;
@@ -203,6 +205,7 @@ static void a_window_opens_its_part_of_the_region_to_peers_only(void **state)
     stand_down(&t.s);
 }
 
+/* Shows B109. */
 static void a_zero_based_window_counts_from_its_first_byte(void **state)
 {
     struct scene t;
@@ -223,6 +226,7 @@ static void a_zero_based_window_counts_from_its_first_byte(void **state)
     stand_down(&t.s);
 }
 
+/* Shows B103. */
 static void each_bind_of_type_1_makes_another_key_and_the_old_one_useless(void **state)
 {
     struct scene t;
@@ -254,7 +258,9 @@ static void each_bind_of_type_1_makes_another_key_and_the_old_one_useless(void *
     stand_down(&t.s);
 }
 
-/* A region stays as it is while windows are bound to it, and is free when the last has gone. */
+/* A region stays as it is while windows are bound to it, and is free when the last has gone.
+ * Shows B104, I16.
+ */
 static void a_region_is_busy_while_windows_are_bound(void **state)
 {
     struct scene t;
@@ -289,6 +295,7 @@ static void a_region_is_busy_while_windows_are_bound(void **state)
 }
 #undef BIND
 
+/* Shows B108. */
 static void a_fast_region_is_registered_by_its_rules(void **state)
 {
     struct scene t;
@@ -404,6 +411,7 @@ static void pages_that_do_not_fit_are_not_mapped(void **state)
     stand_down(&t.s);
 }
 
+/* Shows B105. */
 static void each_invalidation_that_is_wrong_has_its_rule(void **state)
 {
     struct scene t;

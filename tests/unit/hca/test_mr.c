@@ -24,6 +24,7 @@ static struct mr_request request(uint32_t pdn)
     };
 }
 
+/* Shows B101. */
 static void requests_that_make_no_sense_are_refused(void **state)
 {
     struct stand s;
@@ -235,6 +236,7 @@ static void bytes_go_to_the_pages_of_the_list(void **state)
     stand_down(&s);
 }
 
+/* Shows B109. */
 static void a_zero_based_region_counts_from_its_first_byte(void **state)
 {
     struct stand s;
@@ -260,7 +262,7 @@ static void a_zero_based_region_counts_from_its_first_byte(void **state)
     stand_down(&s);
 }
 
-/* What is refused changes nothing; what is done makes the old key useless. */
+/* What is refused changes nothing; what is done makes the old key useless.  Shows B109. */
 static void a_region_changes_as_a_whole_or_not_at_all(void **state)
 {
     static const uint64_t elsewhere[] = {11 * 4096}, outside[] = {STAND_RAM_BYTES};

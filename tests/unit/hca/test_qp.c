@@ -67,7 +67,7 @@ static void numbers_start_at_the_host_s_own_and_wrap(void **state)
     }
 }
 
-/* A number that was given back is the last to be used again. */
+/* A number that was given back is the last to be used again.  Shows B62. */
 static void numbers_go_round(void **state)
 {
     struct stand s;
@@ -102,6 +102,7 @@ static void protection_domains_are_limited(void **state)
     stand_down(&s);
 }
 
+/* Shows B94, I16. */
 static void what_is_in_use_cannot_be_destroyed(void **state)
 {
     struct stand s;
@@ -179,7 +180,9 @@ static enum ctrl_rsp modify(struct qp *qp, uint32_t mask, struct qp_attr a, enum
     return rsp;
 }
 
-/* Every attribute, one beyond its range: refused, and neither state nor attributes have moved. */
+/* Every attribute, one beyond its range: refused, and neither state nor attributes have moved.
+ * Shows B66, B86.
+ */
 static void a_bad_value_changes_nothing(void **state)
 {
     static const uint8_t gid[HCA_GID_BYTES] = {0xfe, 0x80};
@@ -237,6 +240,7 @@ static void a_bad_value_changes_nothing(void **state)
     stand_down(&s);
 }
 
+/* Shows B85. */
 static void moves_that_the_graph_does_not_have_are_refused(void **state)
 {
     struct stand s;
@@ -328,7 +332,7 @@ static void the_address_of_a_connection_stays(void **state)
     stand_down(&s);
 }
 
-/* Unreliable services need less on their way, and come back from SQE. */
+/* Unreliable services need less on their way, and come back from SQE.  Shows B82, B83, B85. */
 static void unreliable_queue_pairs_have_moves_of_their_own(void **state)
 {
     static const struct {

@@ -57,6 +57,7 @@ static uint64_t hash_alone(uint64_t seed)
     return hash;
 }
 
+/* Shows I20. */
 static void equal_seeds_give_equal_hashes_and_others_do_not(void **state)
 {
     (void)state;
@@ -111,6 +112,7 @@ static void looking_changes_nothing(void **state)
     rig_done(&watched);
 }
 
+/* Shows I20. */
 static void a_restored_checkpoint_goes_the_same_way_again(void **state)
 {
     struct rdl_checkpoint *c;

@@ -214,6 +214,7 @@ static void touch(struct stand *s)
     assert_int_equal(rdl_query_port(s->r.lab, s->r.side[0].host), RDL_OK);
 }
 
+/* Shows I4, I5, I6, I10, I19. */
 static void every_invariant_can_be_broken(void **state)
 {
     static const struct {

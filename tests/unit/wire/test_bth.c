@@ -40,6 +40,7 @@ static void every_truncation_is_refused_and_leaves_out_alone(void **state)
     }
 }
 
+/* Shows B63. */
 static void any_other_transport_version_is_refused(void **state)
 {
     (void)state;

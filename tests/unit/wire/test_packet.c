@@ -77,6 +77,7 @@ static void an_ack_is_decoded(void **state)
     assert_int_equal(p.payload_bytes, 0);
 }
 
+/* Shows B76. */
 static void the_pad_is_not_payload(void **state)
 {
     uint8_t frame[FRAME_MAX];

@@ -22,6 +22,7 @@ static void receive(struct rig *r, uint32_t psn, bool ack_req)
     rig_run(r);
 }
 
+/* Shows B55. */
 static void only_a_packet_that_asks_for_an_acknowledge_gets_one(void **state)
 {
     struct rig *r = rig_default();
@@ -42,7 +43,7 @@ static void only_a_packet_that_asks_for_an_acknowledge_gets_one(void **state)
     rig_free(r);
 }
 
-/* What a requester has not asked to be acknowledged it may send again, to ask then. */
+/* What a requester has not asked to be acknowledged it may send again, to ask then.  Shows B49. */
 static void a_repeated_packet_is_acknowledged_whether_it_asks_or_not(void **state)
 {
     struct rig *r = rig_default();
@@ -96,7 +97,7 @@ static void arrive(struct rig *r, uint32_t psn, bool ack_req)
 }
 
 /* Packets come while the port is busy, the first at PSN 100, each with `!` if it asks for an
- * acknowledge.  What leaves then is one answer, or none.
+ * acknowledge. What leaves then is one answer, or none.  Shows B47.
  */
 static void a_nak_that_waits_asks_for_what_is_missing_when_it_leaves(void **state)
 {
@@ -175,8 +176,8 @@ static void a_nak_that_left_is_not_taken_back(void **state)
     rig_free(r);
 }
 
-/* The receiver's program will never see the message: nobody is told that it was received.  What was
- * acknowledged before stays so.
+/* The receiver's program will never see the message: nobody is told that it was received. What
+ * was acknowledged before stays so.  Shows B91.
  */
 static void a_message_whose_completion_is_lost_is_not_acknowledged(void **state)
 {
@@ -204,6 +205,7 @@ static void a_message_whose_completion_is_lost_is_not_acknowledged(void **state)
     }
 }
 
+/* Shows B43. */
 static void a_requester_whose_message_found_no_completion_runs_out_of_retries(void **state)
 {
     struct rig *r = rig_default();

@@ -14,6 +14,7 @@
 #define OPERATION 0x63
 #define RESERVED  0x64 /* invalid RD request: there is no RD */
 
+/* Shows B28, B30, B31, B36, B38, B41, B54. */
 static void each_response_has_its_verdict(void **state)
 {
     static const struct {
@@ -82,6 +83,7 @@ static void each_response_has_its_verdict(void **state)
     }
 }
 
+/* Shows B31. */
 static void the_window_wraps(void **state)
 {
     static const struct {
@@ -108,7 +110,7 @@ static void the_window_wraps(void **state)
 }
 
 /* A READ of 2^31 bytes in packets of 256 takes 2^23 PSNs: comparing them could not tell the two
- * ends apart.
+ * ends apart.  Shows I8.
  */
 static void the_widest_window_is_half_the_circle(void **state)
 {
@@ -132,6 +134,7 @@ static void the_widest_window_is_half_the_circle(void **state)
     }
 }
 
+/* Shows B31. */
 static void with_nothing_outstanding_everything_is_a_ghost(void **state)
 {
     const struct comp_view v = {.una = {7}, .out_psns = 0};
@@ -144,7 +147,9 @@ static void with_nothing_outstanding_everything_is_a_ghost(void **state)
     assert_int_equal(comp_decide(&v, &p).values.least, 0); /* no PSN would do */
 }
 
-/* 7 is seven for retry_cnt, unless the profile differs, and for ever for rnr_retry. */
+/* 7 is seven for retry_cnt, unless the profile differs, and for ever for rnr_retry.  Shows B34,
+ * B38, I12.
+ */
 static void retry_limits(void **state)
 {
     (void)state;

@@ -16,7 +16,7 @@ static struct rig *rig_default(void)
     return rig_new(&c);
 }
 
-/* 1 and 2 go out and succeed, 3 is refused, 4 never leaves. */
+/* 1 and 2 go out and succeed, 3 is refused, 4 never leaves.  Shows B1, B13. */
 static void a_bad_lkey_waits_for_the_earlier_ones_and_flushes_the_later(void **state)
 {
     struct rig *r = rig_default();
@@ -46,6 +46,7 @@ static void a_bad_lkey_waits_for_the_earlier_ones_and_flushes_the_later(void **s
     rig_free(r);
 }
 
+/* Shows B1. */
 static void a_refused_request_waits_while_the_earlier_one_is_sent_again(void **state)
 {
     struct rig *r = rig_default();
@@ -63,7 +64,7 @@ static void a_refused_request_waits_while_the_earlier_one_is_sent_again(void **s
     rig_free(r);
 }
 
-/* Keys are read again when a packet is built: in between the region may go. */
+/* Keys are read again when a packet is built: in between the region may go.  Shows B12. */
 static void a_region_that_goes_while_a_message_is_sent_ends_it(void **state)
 {
     struct rig *r = rig_default();
@@ -82,6 +83,7 @@ static void a_region_that_goes_while_a_message_is_sent_ends_it(void **state)
     rig_free(r);
 }
 
+/* Shows B4, B6, B10. */
 static void malformed_requests_complete_with_their_rule(void **state)
 {
     static const struct {
@@ -126,7 +128,7 @@ static void malformed_requests_complete_with_their_rule(void **state)
     }
 }
 
-/* The message fits in its first packet, and not in its second. */
+/* The message fits in its first packet, and not in its second.  Shows B20. */
 static void a_message_larger_than_its_receive_fails_at_both_ends(void **state)
 {
     struct rig *r = rig_default();
@@ -146,7 +148,9 @@ static void a_message_larger_than_its_receive_fails_at_both_ends(void **state)
     rig_free(r);
 }
 
-/* The device looks at the bytes that it touches, not at the receive as a whole. */
+/* The device looks at the bytes that it touches, not at the receive as a whole.  Shows B21, B22,
+ * I7.
+ */
 static void only_touched_bytes_of_a_receive_are_checked(void **state)
 {
     struct rig *r = rig_default();
@@ -171,7 +175,7 @@ static void only_touched_bytes_of_a_receive_are_checked(void **state)
     rig_free(r);
 }
 
-/* The first packet fits into good memory, the second would go where no region is. */
+/* The first packet fits into good memory, the second would go where no region is.  Shows B21. */
 static void later_packets_are_checked_where_they_go(void **state)
 {
     struct rig *r = rig_default();
@@ -245,7 +249,9 @@ static void a_receive_that_is_no_wqe_is_refused(void **state)
     }
 }
 
-/* Sent and unanswered, refused, not fetched; a receive that is in use, and one that is not. */
+/* Sent and unanswered, refused, not fetched; a receive that is in use, and one that is not.
+ * Shows B14, B15, B89, I6.
+ */
 static void error_flushes_both_queues_in_order(void **state)
 {
     struct rig *r = rig_default();
@@ -271,6 +277,7 @@ static void error_flushes_both_queues_in_order(void **state)
     rig_free(r);
 }
 
+/* Shows B89. */
 static void reset_gives_everything_back_without_completions(void **state)
 {
     struct rig *r = rig_default();
@@ -292,7 +299,7 @@ static void reset_gives_everything_back_without_completions(void **state)
     rig_free(r);
 }
 
-/* SQD: what was started is finished, what was not waits for RTS. */
+/* SQD: what was started is finished, what was not waits for RTS.  Shows B88. */
 static void a_drained_queue_finishes_what_it_started(void **state)
 {
     struct rig *r = rig_default();
@@ -313,7 +320,7 @@ static void a_drained_queue_finishes_what_it_started(void **state)
     rig_free(r);
 }
 
-/* The NAK is sent although its queue pair is in ERR by then. */
+/* The NAK is sent although its queue pair is in ERR by then.  Shows B24, B25, B26, B76. */
 static void requests_out_of_form_are_answered_and_end_the_responder(void **state)
 {
     static const struct {
@@ -401,7 +408,7 @@ static void a_refusal_is_answered_with_the_nak_of_its_verdict(void **state)
     }
 }
 
-/* 1 is acknowledged by the NAK for 2; 2 ends with what the NAK says; 3 is flushed. */
+/* 1 is acknowledged by the NAK for 2; 2 ends with what the NAK says; 3 is flushed.  Shows B54. */
 static void every_nak_ends_the_request_that_it_names(void **state)
 {
     static const struct {
@@ -434,6 +441,7 @@ static void every_nak_ends_the_request_that_it_names(void **state)
     }
 }
 
+/* Shows B28, B30. */
 static void a_response_of_the_wrong_kind_is_a_bad_response(void **state)
 {
     static const struct {
@@ -462,6 +470,7 @@ static void a_response_of_the_wrong_kind_is_a_bad_response(void **state)
     }
 }
 
+/* Shows B31. */
 static void ghosts_change_nothing(void **state)
 {
     static const uint32_t psns[] = {99, 101, 0xffffff, 0x800064, 0};
@@ -485,7 +494,7 @@ static void ghosts_change_nothing(void **state)
     rig_free(r);
 }
 
-/* An acknowledge of the third completes three; a NAK says so of what is before it. */
+/* An acknowledge of the third completes three; a NAK says so of what is before it.  Shows B53. */
 static void acknowledges_are_cumulative(void **state)
 {
     struct rig *r = rig_default();

@@ -87,6 +87,7 @@ static void a_timer_in_err(struct rc_qp *rc)
     rc->req.timer[TMR_ACK] = A_TICKET;
 }
 
+/* Shows I8, I9, I10, I11, I12. */
 static void every_invariant_can_be_broken(void **state)
 {
     static const struct {

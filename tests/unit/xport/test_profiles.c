@@ -36,7 +36,7 @@ static void migreq_is_sent_by_profile_and_never_looked_at(void **state)
     }
 }
 
-/* RETRY_7_ENDS, of the sender: nothing ever arrives. */
+/* RETRY_7_ENDS, of the sender: nothing ever arrives.  Shows B34. */
 static void retry_cnt_7_ends_by_profile(void **state)
 {
     struct rig_config c = rig_defaults();
@@ -62,7 +62,7 @@ static void retry_cnt_7_ends_by_profile(void **state)
     }
 }
 
-/* Six is six for all. */
+/* Six is six for all.  Shows B33. */
 static void retry_cnt_6_ends_everywhere(void **state)
 {
     struct rig_config c = rig_defaults();
@@ -79,7 +79,7 @@ static void retry_cnt_6_ends_everywhere(void **state)
     rig_free(r);
 }
 
-/* LENGTH_CHECKED, of the receiver: the sender cuts smaller, or larger, than it. */
+/* LENGTH_CHECKED, of the receiver: the sender cuts smaller, or larger, than it.  Shows B24. */
 static void lengths_are_checked_by_profile(void **state)
 {
     static const enum mtu mtus[][2] = {{MTU_256, MTU_512}, {MTU_512, MTU_256}};
@@ -141,7 +141,7 @@ static void other_rules_stay_when_lengths_are_not_checked(void **state)
 }
 
 /* PAD_CHECKED, of the receiver: five bytes come alone, and the program of the receiver sees five,
- * or nothing.  What a SEND_FIRST counts as its pad is no part of the message.
+ * or nothing. What a SEND_FIRST counts as its pad is no part of the message.  Shows B76.
  */
 static void the_pad_is_checked_by_profile(void **state)
 {
@@ -183,7 +183,7 @@ static void the_pad_is_checked_by_profile(void **state)
     }
 }
 
-/* SHORT_RECV_IS_LEN_ERR, of the receiver: refused at the third packet. */
+/* SHORT_RECV_IS_LEN_ERR, of the receiver: refused at the third packet.  Shows B20. */
 static void a_short_receive_is_refused_by_profile(void **state)
 {
     (void)state;

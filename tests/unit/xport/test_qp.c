@@ -15,6 +15,7 @@ static struct rig *rig_default(void)
     return rig_new(&c);
 }
 
+/* Shows B26, B44, B63, B112. */
 static void strangers_are_not_let_in(void **state)
 {
     struct rig *r = rig_default();
@@ -51,6 +52,7 @@ static void strangers_are_not_let_in(void **state)
     rig_free(r);
 }
 
+/* Shows B43. */
 static void states_take_their_packets_only(void **state)
 {
     static const struct {
@@ -99,7 +101,7 @@ static void move_up(struct rig_host *h, struct qp_attr *a, enum qp_state to)
     assert_int_equal(xport_qp_modify(&h->x, h->qp, mask, a), RSP_OK);
 }
 
-/* Kicked before RTS: the device looks when it may send. */
+/* Kicked before RTS: the device looks when it may send.  Shows B87. */
 static void work_that_was_posted_too_early_waits_for_rts(void **state)
 {
     struct rig *r = rig_default();
@@ -120,6 +122,7 @@ static void work_that_was_posted_too_early_waits_for_rts(void **state)
     rig_free(r);
 }
 
+/* Shows B86. */
 static void a_path_between_ip_versions_is_refused(void **state)
 {
     struct rig *r = rig_default();
@@ -134,6 +137,7 @@ static void a_path_between_ip_versions_is_refused(void **state)
     rig_free(r);
 }
 
+/* Shows B86, B111. */
 static void a_connection_to_a_group_is_refused(void **state)
 {
     struct rig_config c = rig_defaults();
@@ -282,6 +286,7 @@ static void a_new_timeout_cannot_save_what_was_lost(void **state)
     rig_free(r);
 }
 
+/* Shows B91. */
 static void a_failed_cq_takes_its_queue_pairs_along(void **state)
 {
     struct rig *r = rig_default();

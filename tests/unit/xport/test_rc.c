@@ -13,6 +13,7 @@ static struct rig *rig_default(void)
     return rig_new(&c);
 }
 
+/* Shows B58. */
 static void a_send_arrives_and_both_sides_complete(void **state)
 {
     struct rig *r = rig_default();
@@ -67,6 +68,7 @@ static void causes_lead_from_completion_to_fetch(void **state)
     rig_free(r);
 }
 
+/* Shows B78. */
 static void immediate_and_solicited_reach_the_receiver(void **state)
 {
     struct rig *r = rig_default();
@@ -91,7 +93,9 @@ static void immediate_and_solicited_reach_the_receiver(void **state)
     rig_free(r);
 }
 
-/* Only the last packet asks for an acknowledge; every 64th of a long message does too. */
+/* Only the last packet asks for an acknowledge; every 64th of a long message does too.  Shows
+ * B55.
+ */
 static void acks_are_asked_for_at_ends_and_now_and_then(void **state)
 {
     struct rig *r = rig_default();
@@ -108,7 +112,7 @@ static void acks_are_asked_for_at_ends_and_now_and_then(void **state)
     rig_free(r);
 }
 
-/* All sizes around packet borders, at every MTU, into scattered pieces. */
+/* All sizes around packet borders, at every MTU, into scattered pieces.  Shows B75, B76, I15. */
 static void every_size_is_cut_and_put_together(void **state)
 {
     (void)state;
@@ -151,6 +155,7 @@ static void every_size_is_cut_and_put_together(void **state)
     }
 }
 
+/* Shows B11. */
 static void inline_data_needs_no_key(void **state)
 {
     struct rig *r = rig_default();
@@ -173,6 +178,7 @@ static void inline_data_needs_no_key(void **state)
     rig_free(r);
 }
 
+/* Shows I4. */
 static void an_unsignaled_send_returns_its_chain_without_a_completion(void **state)
 {
     struct rig *r = rig_default();
@@ -187,6 +193,7 @@ static void an_unsignaled_send_returns_its_chain_without_a_completion(void **sta
     rig_free(r);
 }
 
+/* Shows B33. */
 static void a_lost_request_is_sent_again_after_the_timeout(void **state)
 {
     struct rig *r = rig_default();
@@ -210,6 +217,7 @@ static void a_lost_request_is_sent_again_after_the_timeout(void **state)
     rig_free(r);
 }
 
+/* Shows B49, B58. */
 static void a_lost_ack_makes_a_duplicate_that_is_acknowledged_again(void **state)
 {
     struct rig *r = rig_default();
@@ -227,7 +235,7 @@ static void a_lost_ack_makes_a_duplicate_that_is_acknowledged_again(void **state
     rig_free(r);
 }
 
-/* One sequence NAK, and everything from the lost packet on is sent twice. */
+/* One sequence NAK, and everything from the lost packet on is sent twice.  Shows B47, B54, I9. */
 static void a_lost_middle_packet_draws_one_nak(void **state)
 {
     struct rig *r = rig_default();
@@ -256,7 +264,7 @@ static void a_lost_middle_packet_draws_one_nak(void **state)
     rig_free(r);
 }
 
-/* Two gaps, one after the other: each draws its own NAK. */
+/* Two gaps, one after the other: each draws its own NAK.  Shows B47. */
 static void a_second_gap_draws_a_second_nak(void **state)
 {
     struct rig *r = rig_default();
@@ -293,6 +301,7 @@ static void progress_starts_the_timer_anew(void **state)
     rig_free(r);
 }
 
+/* Shows B31, B49, I1. */
 static void a_copied_packet_is_delivered_once(void **state)
 {
     struct rig *r = rig_default();
@@ -310,6 +319,7 @@ static void a_copied_packet_is_delivered_once(void **state)
     rig_free(r);
 }
 
+/* Shows B37, B40. */
 static void rnr_waits_and_succeeds_when_a_receive_is_posted(void **state)
 {
     struct rig *r = rig_default();
@@ -352,6 +362,7 @@ static void a_gap_after_an_rnr_nak_is_reported(void **state)
     rig_free(r);
 }
 
+/* Shows B38. */
 static void rnr_retries_run_out(void **state)
 {
     struct rig *r = rig_default();
@@ -372,6 +383,7 @@ static void rnr_retries_run_out(void **state)
     rig_free(r);
 }
 
+/* Shows B38. */
 static void rnr_retry_seven_never_ends(void **state)
 {
     struct rig_config c = rig_defaults();
@@ -389,7 +401,9 @@ static void rnr_retry_seven_never_ends(void **state)
     rig_free(r);
 }
 
-/* retry_cnt counts repetitions: 3 and the first make 4.  7 is seven, not for ever. */
+/* retry_cnt counts repetitions: 3 and the first make 4. 7 is seven, not for ever.  Shows B33,
+ * B34, I12.
+ */
 static void retries_run_out(void **state)
 {
     (void)state;
@@ -412,6 +426,7 @@ static void retries_run_out(void **state)
     }
 }
 
+/* Shows B33. */
 static void without_a_timeout_a_lost_packet_waits_for_ever(void **state)
 {
     struct rig_config c = rig_defaults();
@@ -429,6 +444,7 @@ static void without_a_timeout_a_lost_packet_waits_for_ever(void **state)
     rig_free(r);
 }
 
+/* Shows B46. */
 static void psns_wrap_in_the_middle_of_a_message(void **state)
 {
     struct rig_config c = rig_defaults();
@@ -533,6 +549,7 @@ static void random_trouble(uint64_t seed, uint32_t loss, uint32_t copy, uint32_t
     rig_free(r);
 }
 
+/* Shows I1, I3, I15. */
 static void whatever_the_wire_does_every_byte_arrives_once(void **state)
 {
     (void)state;

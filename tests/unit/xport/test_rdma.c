@@ -26,6 +26,7 @@ static void rdma(struct rig *r, enum wr_opcode opcode, uint64_t wr_id, uint32_t 
     rig_post(r, 0, WQ_SEND);
 }
 
+/* Shows B58, B68, I15. */
 static void what_is_written_can_be_read_again(void **state)
 {
     static const uint32_t sizes[] = {0, 1, 3, 255, 256, 257, 512, 769, 5001, 20000};
@@ -79,6 +80,7 @@ static void atomic(struct rig *r, enum wr_opcode opcode, uint64_t wr_id, uint64_
     rig_post(r, 0, WQ_SEND);
 }
 
+/* Shows B70. */
 static void atomics_bring_back_what_they_found(void **state)
 {
     struct rig *r = rig_with(4, MTU_256);
@@ -103,7 +105,8 @@ static void atomics_bring_back_what_they_found(void **state)
     rig_free(r);
 }
 
-/* Whatever is lost, copied or late: each atomic is carried out once, and READs bring what is there.
+/* Whatever is lost, copied or late: each atomic is carried out once, and READs bring what is
+ * there.  Shows B46, B51, B69, I2.
  */
 static void nothing_is_done_twice_on_a_bad_link(void **state)
 {
@@ -158,7 +161,9 @@ static void nothing_is_done_twice_on_a_bad_link(void **state)
     }
 }
 
-/* The third of four responses is lost: the fourth is an implied NAK, and the READ goes on there. */
+/* The third of four responses is lost: the fourth is an implied NAK, and the READ goes on there.
+ * Shows B50, B53, B58.
+ */
 static void a_read_goes_on_where_a_response_is_missing(void **state)
 {
     struct rig *r = rig_with(4, MTU_256);
@@ -181,7 +186,9 @@ static void a_read_goes_on_where_a_response_is_missing(void **state)
     rig_free(r);
 }
 
-/* SENDs behind a READ are acknowledged, but its response is lost: it alone is asked for again. */
+/* SENDs behind a READ are acknowledged, but its response is lost: it alone is asked for again.
+ * Shows B53.
+ */
 static void an_acknowledge_does_not_answer_a_read(void **state)
 {
     struct rig *r = rig_with(4, MTU_256);
@@ -200,7 +207,7 @@ static void an_acknowledge_does_not_answer_a_read(void **state)
     rig_free(r);
 }
 
-/* No more than max_rd_atomic at a time; a SEND overtakes none. */
+/* No more than max_rd_atomic at a time; a SEND overtakes none.  Shows B64, I11. */
 static void reads_wait_for_their_turn(void **state)
 {
     (void)state;
@@ -229,7 +236,8 @@ static void reads_wait_for_their_turn(void **state)
     }
 }
 
-/* Without a fence the WRITE may leave before the READ has its data; with it not. */
+/* Without a fence the WRITE may leave before the READ has its data; with it not.  Shows B67, I14.
+ */
 static void a_fence_waits_for_reads(void **state)
 {
     (void)state;
@@ -251,7 +259,9 @@ static void a_fence_waits_for_reads(void **state)
     }
 }
 
-/* What the responder refuses, and how both ends learn of it; memory stays as it is. */
+/* What the responder refuses, and how both ends learn of it; memory stays as it is.  Shows B16,
+ * B18, B19, B74, I7.
+ */
 static void each_rule_refuses_with_its_nak(void **state)
 {
     static const struct {
@@ -305,8 +315,8 @@ static void each_rule_refuses_with_its_nak(void **state)
     }
 }
 
-/* The region is deregistered while its responses are being sent: the NAK names the one that fails,
- * and no byte of the region leaves after that.
+/* The region is deregistered while its responses are being sent: the NAK names the one that
+ * fails, and no byte of the region leaves after that.  Shows B16.
  */
 static void a_read_ends_where_its_region_does(void **state)
 {
@@ -324,7 +334,9 @@ static void a_read_ends_where_its_region_does(void **state)
     rig_free(r);
 }
 
-/* A WRITE with immediate writes first, then needs a receive, which it leaves as it is. */
+/* A WRITE with immediate writes first, then needs a receive, which it leaves as it is.  Shows
+ * B37, B39, B77, B78.
+ */
 static void a_write_with_immediate_completes_a_receive(void **state)
 {
     (void)state;

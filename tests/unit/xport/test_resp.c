@@ -13,6 +13,7 @@ static struct packet request(uint8_t opcode, uint32_t psn, uint32_t bytes)
     };
 }
 
+/* Shows B47, B48. */
 static void the_psn_decides_first(void **state)
 {
     static const struct {
@@ -63,6 +64,7 @@ static void a_reserved_opcode_behind_a_gap_draws_a_sequence_nak(void **state)
     assert_int_equal(resp_decide(&v, &p).act, ACT_NAK_SEQUENCE);
 }
 
+/* Shows B18, B24, B25, B26. */
 static void positions_and_lengths_have_their_rules(void **state)
 {
     enum { NO = 0xff };
@@ -106,6 +108,7 @@ static void positions_and_lengths_have_their_rules(void **state)
     }
 }
 
+/* Shows B76. */
 static void the_pad_fills_the_last_word_and_no_other(void **state)
 {
     enum { NO = 0xff };
@@ -148,7 +151,9 @@ static void the_pad_fills_the_last_word_and_no_other(void **state)
     }
 }
 
-/* What needs no region: the receive's presence, form and size.  test_errors.c has the keys. */
+/* What needs no region: the receive's presence, form and size. test_errors.c has the keys.  Shows
+ * B20.
+ */
 static void a_delivery_needs_a_receive_that_fits(void **state)
 {
     static const struct {

@@ -138,6 +138,29 @@ static void one_word_can_mean_several_things(void **state)
     printed_end(&p);
 }
 
+/* The number says all that its value could; a source that nobody has verified is for who asks. */
+static void a_behaviour_tells_who_shows_it(void **state)
+{
+    struct printed p;
+
+    (void)state;
+    assert_true(explain(printed_begin(&p)->out, "b33", false));
+    assert_prints(&p, "B33   behaviour\n  Without an answer for 4.096 us");
+    assert_prints(&p, "\n  shown by  scenarios/04-lost-request.json\n            scenarios/07-");
+    assert_prints(&p, "\n            tests/unit/xport/test_rc.c: retries_run_out\n");
+    assert_null(strstr(printed_text(&p), "sources"));
+    assert_lines_fit(&p);
+    printed_end(&p);
+    assert_true(explain(printed_begin(&p)->out, "B33", true));
+    assert_prints(&p, "\n  sources   [IBTA1 9.7.6.1.3 (unverified)]\n  shown by  ");
+    printed_end(&p);
+    assert_true(explain(printed_begin(&p)->out, "B74", false));
+    assert_prints(&p, "\n  sources   [IBTA1 C9-88]\n  shown by  ");
+    printed_end(&p);
+    assert_false(explain(printed_begin(&p)->out, "B113", false));
+    printed_end(&p);
+}
+
 static void an_unknown_word_gets_a_suggestion(void **state)
 {
     struct printed p;
@@ -161,6 +184,7 @@ int main(void)
         cmocka_unit_test(the_states_show_what_each_move_needs),
         cmocka_unit_test(case_and_dashes_do_not_matter),
         cmocka_unit_test(one_word_can_mean_several_things),
+        cmocka_unit_test(a_behaviour_tells_who_shows_it),
         cmocka_unit_test(an_unknown_word_gets_a_suggestion),
     };
 

@@ -45,6 +45,7 @@ static void events_come_in_their_order_and_name_their_object(void **state)
     assert_int_equal(get(&f->verbs, &e), 0);
 }
 
+/* Shows B93. */
 static void an_event_that_was_taken_keeps_its_object_until_it_is_acknowledged(void **state)
 {
     struct fake *f = *state;
@@ -139,6 +140,7 @@ static void a_channel_gives_its_events_in_their_order(void **state)
     assert_int_equal(a->n_unacked_events, 2 * CHANNEL_EVENTS_FIRST);
 }
 
+/* Shows B94. */
 static void a_cq_waits_for_its_events_and_a_channel_for_its_cqs(void **state)
 {
     struct fake *f = *state;

@@ -179,6 +179,7 @@ static void a_refused_object_goes_stale_and_its_name_is_free(void **state)
     assert_int_not_equal(a, b);
 }
 
+/* Shows B94, I16. */
 static void an_object_in_use_is_not_destroyed(void **state)
 {
     struct fake *f = *state;
@@ -204,6 +205,7 @@ static void an_object_in_use_is_not_destroyed(void **state)
                      0);
 }
 
+/* Shows B101. */
 static void a_region_that_cannot_be_is_refused(void **state)
 {
     struct fake *f = *state;

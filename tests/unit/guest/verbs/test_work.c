@@ -31,6 +31,7 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* Shows B14, B15. */
 static void posts_need_a_state_that_takes_them(void **state)
 {
     static const struct {
@@ -171,6 +172,7 @@ static void what_a_request_names_must_live_on_its_host(void **state)
     assert_int_equal(w->f->n_sends, 0);
 }
 
+/* Shows B9. */
 static void a_list_is_posted_up_to_the_request_that_is_refused(void **state)
 {
     const struct rdl_send_wr sends[] = {
@@ -278,6 +280,7 @@ static void an_error_completion_tells_nothing_of_a_later_queue_pair(void **state
     assert_int_equal(w->qp->attr.state, QPS_ERR);
 }
 
+/* Shows B85. */
 static void modify_names_what_is_wrong(void **state)
 {
     static const struct {
@@ -310,6 +313,7 @@ static void modify_names_what_is_wrong(void **state)
     }
 }
 
+/* Shows B86. */
 static void modify_checks_every_value(void **state)
 {
     struct work *w = *state;

@@ -412,6 +412,7 @@ static void a_completion_is_polled_once_and_its_buffer_offered_again(void **stat
     assert_int_equal(n, 4);
 }
 
+/* Shows B79. */
 static void a_completion_has_immediate_data_or_the_key_that_is_gone(void **state)
 {
     static const uint8_t none[4];
@@ -446,6 +447,7 @@ static void a_completion_of_a_wrong_length_breaks_the_cq(void **state)
     assert_int_equal(verbs_poll_cq(w->cq, 2, wc, &n), RDL_ERR_BROKEN);
 }
 
+/* Shows B80. */
 static void an_armed_cq_has_one_event(void **state)
 {
     struct work *w = *state;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What a faithful implementation must show, by number: "B33", "I2".
+ *
+ * Scenarios name what they show, and unit tests too; the names are those of enum_behaviour, so that
+ * a number that there is not is refused like any other unknown word.
+ */
+#ifndef EMU_FACTS_BEHAVIOUR_H
+#define EMU_FACTS_BEHAVIOUR_H
+
+#include "emu/facts/enums.h"
+
+/* The value of a behaviour in enum_behaviour, from the letter and the number of its row. */
+enum { BEHAVIOUR_B = 0, BEHAVIOUR_I = 1000 };
+#define BEHAVIOUR_VALUE(letter, number) (BEHAVIOUR_##letter + (number))
+
+/* Where the text of the row with @value comes from; "" if that is nowhere in particular. */
+const char *behaviour_sources(uint32_t value);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* The numbers of behaviours are written in scenarios and tests: none is missing, none is twice. */
+#include "testing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "emu/facts/behaviour.h"
+
+static void the_numbers_have_no_holes(void **state)
+{
+    static const struct {
+        char letter;
+        uint32_t first, n;
+    } rows[] = {{'I', BEHAVIOUR_I + 1, 20}, {'B', BEHAVIOUR_B + 1, 112}};
+    size_t at = 0;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        for (uint32_t k = 0; k < rows[i].n; k++, at++) {
+            char name[16];
+            const struct enum_row *row = &enum_behaviour.rows[at];
+
+            snprintf(name, sizeof(name), "%c%u", rows[i].letter, (unsigned)(k + 1));
+            assert_string_equal(row->name, name);
+            assert_int_equal(row->value, rows[i].first + k);
+        }
+    }
+    assert_int_equal(at, enum_behaviour.n_rows);
+}
+
+static void every_text_is_a_sentence_of_its_own(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < enum_behaviour.n_rows; i++) {
+        const char *text = enum_behaviour.rows[i].text;
+
+        assert_true(strlen(text) > 20);
+        assert_int_equal(text[strlen(text) - 1], '.');
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(text, enum_behaviour.rows[k].text);
+    }
+}
+
+static void sources_belong_to_their_row(void **state)
+{
+    (void)state;
+    assert_string_equal(behaviour_sources(BEHAVIOUR_VALUE(B, 74)), "[IBTA1 C9-88]");
+    assert_string_equal(behaviour_sources(BEHAVIOUR_VALUE(I, 20)), "");
+    assert_string_equal(behaviour_sources(BEHAVIOUR_VALUE(B, 113)), ""); /* there is none */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_numbers_have_no_holes),
+        cmocka_unit_test(every_text_is_a_sentence_of_its_own),
+        cmocka_unit_test(sources_belong_to_their_row),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,252 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Who shows which behaviour: writes src/cli/tell/shown.def and book/behaviours.md.
+
+usage: write_behaviours.py [--check | --self-test] [ROOT]
+
+The behaviours are the rows of src/emu/facts/behaviours.def.  A scenario names those that it shows in
+"shows".  A test is a function behind a comment that ends with them:
+
+    /* An acknowledge that got lost makes a duplicate.  Shows B49, I1. */
+    static void a_lost_ack_makes_a_duplicate(void **state)
+
+in tests/unit, and in the script check behind lines that begin with a number sign.  --check writes
+nothing and says what has to be written.  A name that there is not is an error either way.
+"""
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+ROWS = "src/emu/facts/behaviours.def"
+CITATIONS = "src/emu/facts/citations.def"
+SHOWN = "src/cli/tell/shown.def"
+PAGE = "book/behaviours.md"
+
+STRING = r'"((?:\\.|[^"\\])*)"'
+ROW = re.compile(rf"^BEHAVIOUR\((\w), (\d+), {STRING}, {STRING}\)$|^BEHAVIOUR_GROUP\({STRING}\)$",
+                 re.MULTILINE)
+ROW_BEGIN = re.compile(r"^BEHAVIOUR", re.MULTILINE)
+CITE = re.compile(r'^CITE\((\w+), "([^"]+)", (\w+)', re.MULTILINE)
+BRACKET = re.compile(r"\[(\w+) ([^\]]*)\]")
+
+GAP = r"\s+(?:[*#]\s+)?"  # a comment may go on in the next line
+MENTION = re.compile(rf"\bShows{GAP}[BI]\d")
+NAMES = rf"\bShows{GAP}(?P<names>[BI]\d+(?:,{GAP}[BI]\d+)*)\."
+C_TEST = re.compile(rf"{NAMES}(?:\s*|\s\*\s*)\*/\nstatic void (?P<test>\w+)\(void \*\*state\)\n")
+SH_TEST = re.compile(rf"{NAMES}\n(?P<test>\w+)\(\) ")
+
+PAGE_HEAD = """\
+# What is shown
+
+What a faithful implementation must show, and which scenario or test shows it here.
+`tools/write_behaviours.py` writes this page; nobody edits it. B is a behaviour that can be seen; I
+is an invariant, which holds after every event. `explain` knows them too:
+
+```text
+$ rdmalab explain B74
+B74   behaviour
+  A READ or WRITE of no bytes succeeds whatever its R_Key is, with immediate data too.
+  sources   [IBTA1 C9-88]
+...
+```
+
+{shown} of {total} are shown; of the others it says _nothing yet_. Where a row says several things,
+each that is named shows at least one of them. `(unverified)` is a section that nobody has held
+against the text.
+"""
+SHOWN_HEAD = """\
+/* SPDX-License-Identifier: MIT */
+/* Who shows which behaviour: written by tools/write_behaviours.py; nobody edits it. */
+"""
+
+
+class Wrong(Exception):
+    """What a person has to mend first."""
+
+
+def read_rows(root):
+    """[(title, [(name, text, sources), ...]), ...] of the table of behaviours."""
+    text = (root / ROWS).read_text()
+    groups = []
+    for row in ROW.finditer(text):
+        letter, number, about, sources, title = row.groups()
+        if title is not None:
+            groups.append((title, []))
+        else:
+            groups[-1][1].append((letter + number, about, sources))
+    if len(ROW_BEGIN.findall(text)) != len(ROW.findall(text)):
+        raise Wrong(f"{ROWS}: a row is not written as the others are")
+    return groups
+
+
+def order_of(name):
+    return name[0] != "I", int(name[1:])
+
+
+def from_scenarios(root):
+    """Yields (file, behaviour, where)."""
+    for path in sorted((root / "scenarios").glob("*.json")):
+        name = path.relative_to(root).as_posix()
+        for shown in json.loads(path.read_text()).get("shows", []):
+            yield name, shown.upper(), name
+
+
+def from_tests(root):
+    for path in [*sorted((root / "tests/unit").rglob("*.c")), root / "check"]:
+        if not path.exists():
+            continue
+        text = path.read_text()
+        name = path.relative_to(root).as_posix()
+        found = list((C_TEST if path.suffix == ".c" else SH_TEST).finditer(text))
+        if len(found) != len(MENTION.findall(text)):
+            raise Wrong(f'{name}: "Shows ..." that does not end the comment before a test')
+        for match in found:
+            for shown in re.findall(r"[BI]\d+", match["names"]):
+                yield name, shown, f"{name}: {match['test']}"
+
+
+def read_shown(root, known):
+    """{behaviour: [where, ...]}"""
+    shown = {}
+    for file, name, where in [*from_scenarios(root), *from_tests(root)]:
+        if name not in known:
+            raise Wrong(f"{file}: no behaviour is called {name}; {ROWS} has B1 to B112, I1 to I20")
+        if where in shown.setdefault(name, []):
+            raise Wrong(f"{file}: {name} is named twice")
+        shown[name].append(where)
+    return shown
+
+
+def shown_def(shown):
+    rows = [f'SHOWN({name[0]}, {name[1:]}, "{where}")\n'
+            for name in sorted(shown, key=order_of) for where in shown[name]]
+    return SHOWN_HEAD + "".join(rows)
+
+
+def marked(sources, verified):
+    """@sources, with a mark behind each number that nobody has verified."""
+    def mark(bracket):
+        document, numbers = bracket.groups()
+        return "[" + document + " " + ", ".join(
+            n if verified.get((document, n), True) else f"{n} (unverified)"
+            for n in numbers.split(", ")) + "]"
+    return BRACKET.sub(mark, sources)
+
+
+def link(where):
+    file, _, test = where.partition(": ")
+    name = test or pathlib.PurePath(file).stem
+    return f"[{name}](../{file})"
+
+
+def page(groups, shown, verified):
+    total = sum(len(rows) for _, rows in groups)
+    parts = [PAGE_HEAD.format(shown=len(shown), total=total)]
+    for title, rows in groups:
+        parts.append(f"\n## {title}\n\n| | what must hold | shown by |\n| --- | --- | --- |\n")
+        for name, text, sources in rows:
+            about = text.replace("*", r"\*").replace("_", r"\_")
+            if sources:
+                about += f" <sub>{marked(sources, verified).replace('_', chr(92) + '_')}</sub>"
+            by = ", ".join(link(where) for where in shown.get(name, [])) or "_nothing yet_"
+            parts.append(f"| {name} | {about} | {by} |\n")
+    return "".join(parts)
+
+
+def outputs(root):
+    """{file: what has to be in it}"""
+    groups = read_rows(root)
+    known = {name for _, rows in groups for name, _, _ in rows}
+    shown = read_shown(root, known)
+    verified = {(document, number): state == "VERIFIED"
+                for document, number, state in CITE.findall((root / CITATIONS).read_text())}
+    return {SHOWN: shown_def(shown), PAGE: page(groups, shown, verified)}
+
+
+def check(root):
+    """Yields a problem or None for each file that is written, and for what it is written from."""
+    try:
+        wanted = outputs(root)
+    except Wrong as wrong:
+        yield str(wrong)
+        return
+    for name, text in wanted.items():
+        path = root / name
+        current = path.exists() and path.read_text() == text
+        yield None if current else f"{name} is not current: tools/write_behaviours.py writes it"
+
+
+PLANT = {
+    ROWS: 'BEHAVIOUR_GROUP("G")\nBEHAVIOUR(I, 1, "one", "")\nBEHAVIOUR(B, 2, "a_b", "[D 1, 2]; d")\n',
+    CITATIONS: 'CITE(D, "1", UNVERIFIED, "")\nCITE(D, "2", VERIFIED, "")\n',
+    "scenarios/01-s.json": '{"shows": ["b2"]}',
+    "tests/unit/t.c": "/* So.  Shows I1,\n * B2. */\nstatic void t_t(void **state)\n{\n}\n",
+    "check": "# So.  Shows I1.\nf_f() {\n}\n",
+}
+PLANTS = [  # what is changed -> what must be said about it
+    ({"scenarios/02-s.json": '{"shows": ["B3"]}'}, "scenarios/02-s.json: no behaviour is called B3"),
+    ({"scenarios/02-s.json": '{"shows": ["B2", "B2"]}'}, "B2 is named twice"),
+    ({"tests/unit/u.c": "/* Shows B2. */\nint x;\n"}, "tests/unit/u.c: \"Shows"),
+    ({"tests/unit/u.c": "/* Shows B2, and more. */\nstatic void t(void **state)\n"}, "u.c: \"Shows"),
+    ({"tests/unit/u.c": "/* Shows B1. */\nstatic void t(void **state)\n"}, "called B1"),
+    ({ROWS: 'BEHAVIOUR(B, 1,\n    "one", "")\n'}, "a row is not written"),
+    ({"scenarios/02-s.json": '{"shows": ["I1"]}'}, "shown.def is not current"),
+    ({CITATIONS: 'CITE(D, "1", VERIFIED, "")\n'}, "behaviours.md is not current"),
+    ({PAGE: "edited\n"}, "behaviours.md is not current"),
+]
+PLANTED_SHOWN = SHOWN_HEAD + """\
+SHOWN(I, 1, "tests/unit/t.c: t_t")
+SHOWN(I, 1, "check: f_f")
+SHOWN(B, 2, "scenarios/01-s.json")
+SHOWN(B, 2, "tests/unit/t.c: t_t")
+"""
+PLANTED_ROW = (r"| B2 | a\_b <sub>[D 1 (unverified), 2]; d</sub> | [01-s](../scenarios/01-s.json), "
+               "[t_t](../tests/unit/t.c) |\n")
+
+
+def put(root, files):
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def self_test():
+    """Yields a problem or None for each case."""
+    for change, wanted in [({}, ""), *PLANTS]:
+        with tempfile.TemporaryDirectory() as tmp:
+            root = pathlib.Path(tmp)
+            put(root, PLANT)
+            written = outputs(root)
+            put(root, written)
+            if not change:
+                right = written[SHOWN] == PLANTED_SHOWN and PLANTED_ROW in written[PAGE]
+                yield None if right else f"wrong: {written}"
+            put(root, change)
+            found = [problem for problem in check(root) if problem]
+        right = any(wanted in problem for problem in found) if wanted else not found
+        yield None if right else f"MISSED: {change}: wanted '{wanted}', found {found}"
+
+
+def main():
+    args = [a for a in sys.argv[1:] if not a.startswith("--")]
+    options = [a for a in sys.argv[1:] if a.startswith("--")]
+    root = pathlib.Path(args[0] if args else pathlib.Path(__file__).resolve().parent.parent)
+    if len(args) > 1 or options not in ([], ["--check"], ["--self-test"]):
+        sys.exit(__doc__)
+    if not options:
+        try:
+            put(root, outputs(root))
+        except Wrong as wrong:
+            sys.exit(f"write_behaviours.py: {wrong}")
+        return 0
+    found = list(check(root) if options == ["--check"] else self_test())
+    wrong = [problem for problem in found if problem]
+    print(*wrong, f"{len(found) - len(wrong)} passed, {len(wrong)} failed", sep="\n")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
