@@ -11,6 +11,7 @@ DEVICE_MTU = 4300  # of the network interface; rxe needs 80 bytes more than the 
 
 FIRST_PSN_BEFORE_WRAP = 0xFFFFFD
 REPEATED = 5  # measurements of each kind
+VERBS_SECONDS_MAX = 120
 
 # Both directions together.  A lost frame costs rxe a tenth of a second if nothing follows that could
 # be refused, so with much loss fewer frames are enough.
@@ -20,7 +21,7 @@ ITERATIONS_MAX = {0: 200, 1: 200, 10: 30}
 
 @dataclass(frozen=True)
 class Case:
-    program: str  # rc_pingpong, ping, speed
+    program: str  # rc_pingpong, verbs, ping, speed
     client: str
     ip: str
     size: int = 0
@@ -37,6 +38,8 @@ class Case:
         parts = [self.program, f"{self.client}_client", self.ip]
         if self.size:
             parts += [f"{self.size}B", f"mtu{self.mtu}", f"loss{self.loss}"]
+        elif self.program == "verbs":
+            parts += [f"mtu{self.mtu}", f"loss{self.loss}"]
         if self.first_psn >= 0:
             parts.append("psn_wrap")
         if self.options:
@@ -62,6 +65,8 @@ class Case:
 
     def seconds_max(self):
         """Several times what rxe needs with rxe."""
+        if self.program == "verbs":
+            return VERBS_SECONDS_MAX
         return 15 + self.packets() * {0: 2, 1: 5, 10: 20}[self.loss] // 1000
 
 
@@ -69,6 +74,26 @@ def rc_pingpong(client, ip, size, mtu=1024, loss=0, **more):
     packets = 2 * -(-size // mtu)
     iterations = max(1, min(ITERATIONS_MAX[loss], PACKETS_WANTED[loss] // packets))
     return Case("rc_pingpong", client, ip, size, mtu, loss, iterations, **more)
+
+
+def verbs(client, ip, mtu, loss):
+    """All operations at once: verbs_lines.py tells which."""
+    return Case("verbs", client, ip, mtu=mtu, loss=loss)
+
+
+def verbs_quick():
+    """Any two values of client, IP version, MTU and loss meet."""
+    for i, mtu in enumerate(MTUS):
+        for j, loss in enumerate(LOSSES):
+            yield verbs(CLIENTS[(i + (j > 0)) % 2], IPS[(i + j) % 2], mtu, loss)
+
+
+def verbs_full():
+    for client in CLIENTS:
+        for ip in IPS:
+            for loss in LOSSES:
+                for mtu in MTUS:
+                    yield verbs(client, ip, mtu, loss)
 
 
 def special():
@@ -95,6 +120,7 @@ def quick():
         for mtu in MTUS:
             yield rc_pingpong(client, IPS[MTUS.index(mtu) % 2], 65536, mtu)
     yield from special()
+    yield from verbs_quick()
 
 
 def full():
@@ -105,6 +131,7 @@ def full():
                     for size in SIZES:
                         yield rc_pingpong(client, ip, size, mtu, loss)
     yield from special()
+    yield from verbs_full()
 
 
 def speed():

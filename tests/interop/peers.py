@@ -9,10 +9,21 @@ import re
 import shlex
 from dataclasses import dataclass
 
+import verbs_lines
 from cases import DEVICE_MTU
 
 TCP_ADDRESS = "127.0.0.1"  # both programs run in the same machine: their TCP connection is local
 LINGER_MS = 500  # several of rxe's retransmissions; see shim.c
+SIDE = {"server": "a", "client": "b"}  # of verbs_peer: a waits for the connection of b
+
+
+def lines_name(case):
+    """The file of verbs_peer's lines, which both sides of a case read."""
+    return f"{case.ip}-mtu{case.mtu}-loss{case.loss}.lines"
+
+
+def lines_of(case, lab):
+    return verbs_lines.file_of(verbs_lines.To(case.mtu, case.loss, case.ip), lab.can)
 
 
 @dataclass
@@ -54,6 +65,9 @@ class Rxe:
     def command(self, case, role):
         if case.program == "ping":
             return self.ping(case)
+        if case.program == "verbs":
+            return " ".join(["verbs_peer", "-d", self.device, "-g", f"${self.device}_{case.ip}", SIDE[role],
+                             f"/test/{lines_name(case)}"] + ([TCP_ADDRESS] if role == "client" else []))
         settings = []
         if case.loss:
             settings.append(f"LINGER_MS={LINGER_MS}")
@@ -82,7 +96,8 @@ class SecondRxe(Rxe):
     It proves everything else: machine, cases, loss, judgement, report.
     """
     title = "a second rxe device in the place of rdmalab"
-    programs = {"rc_pingpong", "speed"}
+    programs = {"rc_pingpong", "verbs", "speed"}
+    can = [section.name for section in verbs_lines.sections()]
 
     def __init__(self):
         one = Station("02:00:00:00:01:01", "10.0.1.1", "fe80::ff:fe00:101")
@@ -117,7 +132,10 @@ class SecondRxe(Rxe):
 class Lab:
     """rdmalab on a tap interface that rxe sits on.  One process for each case."""
     title = "rdmalab"
-    programs = {"rc_pingpong", "speed", "ping"}
+    # The sections of verbs_lines.py that the lab can carry out.  It has no program verbs_peer yet, so there
+    # are none, and its cases count as skipped; the first one that stands here lets them run.
+    can = []
+    programs = {"rc_pingpong", "speed", "ping"} | ({"verbs"} if can else set())
     TAP = "rdl0"
     STATION = Station("02:00:00:00:00:01", "10.0.0.1", "fe80::ff:fe00:1")  # what the first host gets
     GID_INDEX = {"ipv4": 0, "ipv6": 1}
@@ -137,6 +155,9 @@ port tap {tap} s1
     SERVER = "program h1 rc_pingpong server {options}"
     CLIENT = "program h1 rc_pingpong client {tcp} {options}"
     OPTIONS = "-s {size} -m {mtu} -n {iterations} -g {gid}"
+    VERBS_SERVER = "program h1 verbs_peer server {options}"  # is side a; its transcript goes to standard output
+    VERBS_CLIENT = "program h1 verbs_peer client {tcp} {options}"
+    VERBS_OPTIONS = "lines=/test/{lines} -g {gid}"
     FIRST_PSN = " psn={psn}"
     UNCHECKED = " nocheck"  # as the original without -c
     SETTLE = "run 200ms"  # the kernel needs a moment to see that its tap interface is connected
@@ -169,8 +190,15 @@ port tap {tap} s1
     def command(self, _case, _role):
         return "rdmalab /tmp/case.lab"
 
-    def script(self, case):
-        options = self.OPTIONS.format(**vars(case), gid=self.GID_INDEX[case.ip])
+    def start(self, case):
+        """The line that starts the program."""
+        gid = self.GID_INDEX[case.ip]
+        if case.program == "verbs":
+            server, client = self.VERBS_SERVER, self.VERBS_CLIENT
+            options = self.VERBS_OPTIONS.format(lines=lines_name(case), gid=gid)
+        else:
+            server, client = self.SERVER, self.CLIENT
+            options = self.OPTIONS.format(**vars(case), gid=gid)
         if case.options:
             options += " " + case.options
         if case.program == "speed":
@@ -178,10 +206,11 @@ port tap {tap} s1
         if case.first_psn >= 0:
             options += self.FIRST_PSN.format(psn=case.first_psn)
         if case.client == "lab":
-            start = self.SETTLE + "\n" + self.CLIENT.format(tcp=TCP_ADDRESS, options=options)
-        else:
-            start = self.SERVER.format(options=options)
-        action = start + "\n" + self.WAIT.format(seconds=case.seconds_max())
+            return self.SETTLE + "\n" + client.format(tcp=TCP_ADDRESS, options=options)
+        return server.format(options=options)
+
+    def script(self, case):
+        action = self.start(case) + "\n" + self.WAIT.format(seconds=case.seconds_max())
         if case.program == "ping":
             action = self.ping(case)
         lossy, end = "", ""

@@ -3,7 +3,9 @@
 import datetime
 import json
 
-from cases import SIZES
+import transcripts
+import verbs_lines
+from cases import MTUS, SIZES
 from results import of_baseline, speeds
 
 # What the lab must reach of the baseline, which itself differs by a tenth from run to run.  A single
@@ -40,6 +42,41 @@ def matrix(results):
                   for (client, ip, loss, mtu), cells in rows.items()])
 
 
+def verbs_matrix(results):
+    """One row for each client, IP version and loss; one column for each path MTU."""
+    rows = {}
+    for r in results:
+        c = r.case
+        rows.setdefault((c.client, c.ip, c.loss), {})[c.mtu] = verdict(r)
+    return table(["client", "GID", "loss"] + [f"MTU {mtu}" for mtu in MTUS],
+                 [[client, ip, f"{loss} %"] + [cells.get(mtu, "") for mtu in MTUS]
+                  for (client, ip, loss), cells in rows.items()])
+
+
+def ends(lines):
+    """The statuses of completions, and what was refused, in their order; several equal ones once."""
+    words = [line.partition("status=")[2].split()[0] if "status=" in line else line.partition(": ")[2]
+             for line in lines if "status=" in line or line.startswith("refused")]
+    return ", ".join(dict.fromkeys(words))
+
+
+def failure_rows():
+    """How what goes wrong ends at both sides where rxe talks to rxe: the table that all are held against."""
+    expected = transcripts.read()
+    for section in verbs_lines.failures():
+        sides = expected[section.name]
+        yield [section.name, ends(sides["a"]), ends(sides["b"])]
+
+
+def verbs_text(results):
+    return ["## verbs_peer", "",
+            "Every operation in one pair of processes, judged by what rxe with rxe prints: see",
+            "[verbs_peer.md](verbs_peer.md).", ""] + verbs_matrix(results) + [
+            "How what goes wrong ends: the completions of side a, which asks, and of side b. A section is described",
+            "in `tests/interop/verbs_failures.py` by its name.", ""] + table(
+                ["section", "a", "b"], failure_rows())
+
+
 def speed_rows(results):
     for kind, by in speeds(results).items():
         for who, attempts in by.items():
@@ -64,7 +101,8 @@ def json_lines(results):
 def markdown(results, title, versions):
     passed = sum(r.passed() for r in results)
     regular = [r for r in results if is_regular(r.case)]
-    special = [r for r in results if not is_regular(r.case) and r.case.program != "speed"]
+    verbs = [r for r in results if r.case.program == "verbs"]
+    special = [r for r in results if not is_regular(r.case) and r.case.program not in ("speed", "verbs")]
     speed = list(speed_rows(results))
     lines = [
         "# Interoperation with Linux rxe", "",
@@ -76,6 +114,8 @@ def markdown(results, title, versions):
         lines += ["## ibv_rc_pingpong", "",
                   "The client is the original program on rxe, or rdmalab's; the server is the other one.",
                   "Times are those of the whole case.", ""] + matrix(regular)
+    if verbs:
+        lines += verbs_text(verbs)
     if special:
         lines += ["## Special cases", ""] + table(
             ["case", "result"], [[r.case.name(), verdict(r)] for r in special])

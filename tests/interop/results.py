@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass, replace
 
+import transcripts
+
 ADDRESS = re.compile(r"(local|remote) address: +LID 0x0000, QPN 0x([0-9a-f]{6}), "
                      r"PSN 0x([0-9a-f]{6}), GID (\S+)")
 BYTES = re.compile(r"(\d+) bytes in ([\d.]+) seconds = [\d.]+ Mbit/sec")
@@ -73,21 +75,26 @@ def wrong_pingpong(case, text):
             yield f"the {one} was told another address than the {other} has"
 
 
-def wrong_output(case, text):
-    if case.program != "ping":
+def wrong_output(case, text, can):
+    if case.program == "verbs":
+        yield from transcripts.wrong(case, {"a": text["server"], "b": text["client"]}, can)
+    elif case.program != "ping":
         yield from wrong_pingpong(case, text)
     elif not PINGED.search(text["client"]):
         yield "not every ping was answered"
 
 
-def judge(case, directory):
+def judge(case, directory, can=None):
+    """@can: the sections of verbs_lines.py that the case consists of; None: all."""
     text = {name: read(directory / name) for name in ("server", "client", "lost")}
     status = read(directory / "status").replace("not run", "not").split()
     if len(status) != 3:
         return Result(case, ["the virtual machine did not come to it"], text)
-    wrong = list(wrong_status(status[:2])) or list(wrong_output(case, text))
+    wrong = list(wrong_status(status[:2]))
+    if not wrong or case.program == "verbs":  # whose transcript tells where it ended
+        wrong += wrong_output(case, text, can)
     usec = 0
-    if not wrong and case.program != "ping":
+    if not wrong and case.program in ("rc_pingpong", "speed"):
         usec = float(ITERATIONS.search(text["client"])[3])
     return Result(case, wrong, text, int(status[2]) / 100, usec)
 

@@ -4,7 +4,9 @@ import pathlib
 import subprocess
 import tempfile
 
-from cases import FIRST_PSN_BEFORE_WRAP, Case
+import transcripts
+import verbs_lines
+from cases import FIRST_PSN_BEFORE_WRAP, Case, verbs
 from report import speed_rows
 from results import Result, judge, kernel_complaints
 
@@ -100,8 +102,127 @@ def libraries_are_looked_for_late():
     return "" if "librxe-rdmav*.so" in got else f"the name is expanded too early: {got}"
 
 
+VERBS = verbs("rxe", "ipv4", 512, 0)
+LOSSY = verbs("rxe", "ipv6", 512, 10)
+UC_3 = "rcq: qp=qp status=SUCCESS opcode=RECV byte_len=511 wc_flags=WITH_IMM imm=0x00000003 data=right\n"
+
+VERBS_PLANTS = [  # case, of side a or b, text -> other text, what must be said ("" for nothing)
+    (VERBS, "a", "", "", ""),
+    (LOSSY, "b", "", "", ""),
+    (VERBS, "a", "status=REM_ACCESS_ERR", "status=RETRY_EXC_ERR",
+     "mw_local_inv: a: 'scq: qp=qp wr_id=2 status=RETRY_EXC_ERR' instead of"),
+    (VERBS, "a", "opcode=RDMA_READ byte_len=1537", "opcode=RDMA_READ byte_len=1536", "rc_read: a: "),
+    (VERBS, "a", "opcode=COMP_SWAP", "opcode=FETCH_ADD", "rc_atomics: a: "),
+    (VERBS, "a", "check number=1000: right", "check number=1000: wrong at byte 0", "rc_atomics: a: "),
+    (VERBS, "b", "wc_flags=WITH_IMM imm=0x000abc00", "wc_flags=0", "rc_send_with_imm: b: "),
+    (VERBS, "b", "imm=0x000abc01", "imm=0x01bc0a00", "rc_send_with_imm: b: "),
+    (VERBS, "b", "invalidated=mw", "invalidated=?", "mw_send_with_inv: b: "),
+    (VERBS, "b", "src_qp=qp", "src_qp=?", "ud_messages: b: "),
+    (VERBS, "b", UC_3, "", "uc_send_with_imm: b: "),
+    (VERBS, "b", UC_3, UC_3.replace("right", "wrong"), "uc_send_with_imm: b: "),
+    (VERBS, "b", "section rc_write\n", "section rc_write\nrefused connect: EINVAL\n",
+     "rc_write: b: 'refused connect: EINVAL' instead of"),
+    (VERBS, "b", "section rc_read\n", "scq: qp=qp wr_id=9 status=SUCCESS opcode=SEND\nsection rc_read\n",
+     "is too much"),
+    (VERBS, "a", "section rc_fence\n", "", "a has left out rc_fence"),
+    (VERBS, "a", "section rc_fence\n", "section rc_fence\nsection mine\n", "mine, which nobody asked for"),
+    (VERBS, "b", "\nend\n", "\n", "b did not come to its end, but to destroyed_by_a_rdma_read"),
+    (VERBS, "b", None, "", "b did not come to its end, but to nothing"),
+    (LOSSY, "b", UC_3, "", ""),  # a message that was lost
+    (LOSSY, "b", UC_3, UC_3.replace("right", "wrong"), "uc_send_with_imm: b: "),
+    (LOSSY, "a", "wr_id=6 status=SUCCESS opcode=SEND\n", "wr_id=6 status=RETRY_EXC_ERR\n", "rc_send: a: "),
+    (LOSSY, "b", "section rc_send\n", "section rc_send\nrefused post_recv: ENOMEM\n", "rc_send: b: "),
+]
+
+
+def transcript_of(case, side):
+    """What side @side must print."""
+    table = transcripts.read()
+    text = ""
+    for section in verbs_lines.sections():
+        if case.loss in section.losses:
+            lines = [transcripts.special(line, case.mtu) for line in table[section.name][side]]
+            text += "".join(f"{line}\n" for line in (f"section {section.name}", *lines))
+    return text + "end\n"
+
+
+def found_in_transcripts(case, side, old, new):
+    text = {s: transcript_of(case, s) for s in "ab"}
+    if old is not None and old not in text[side]:
+        return f"'{old}' is not in what {side} must print"
+    text[side] = new if old is None else text[side].replace(old, new, 1)
+    return found(case, "0 0 12", text["a"], text["b"])
+
+
+def messages_out_of_order(name):
+    """What is said when the first two messages of section @name have changed places, or come twice."""
+    text = transcript_of(LOSSY, "b")
+    head, rest = text.split(f"section {name}\n")
+    first, second, *others = rest.splitlines(keepends=True)
+    for lines in [second, first], [first, first, second]:
+        changed = f"{head}section {name}\n{''.join(lines)}{''.join(others)}"
+        yield found(LOSSY, "0 0 12", transcript_of(LOSSY, "a"), changed)
+
+
+def messages_have_their_order():
+    """UC keeps it, UD need not; neither brings a message twice."""
+    uc, uc_twice = messages_out_of_order("uc_send_with_imm")
+    ud, ud_twice = messages_out_of_order("ud_messages")
+    right = "not in order" in uc and "there twice" in uc_twice and not ud and "there twice" in ud_twice
+    return "" if right else f"order of messages: {[uc, uc_twice, ud, ud_twice]}"
+
+
+def only_what_was_asked_for():
+    """Of a lab that can do some sections, these are wanted and no other ones."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        (directory / "status").write_text("0 0 12")
+        table = transcripts.read()
+        for role, side in ("server", "a"), ("client", "b"):
+            lines = [transcripts.special(line, VERBS.mtu) for line in table["rc_read"][side]]
+            (directory / role).write_text("\n".join(["# other output", "section rc_read", *lines, "end", ""]))
+        said = [judge(VERBS, directory, can).wrong for can in (["rc_read"], ["rc_read", "srq"], ["srq"])]
+    right = not said[0] and said[1] == ["a has left out srq", "b has left out srq"] and \
+        "b has done rc_read, which nobody asked for" in said[2]
+    return "" if right else f"asked for: {said}"
+
+
+def all_messages_lost():
+    text = transcript_of(LOSSY, "b")
+    head, rest = text.split("section ud_messages\n")
+    said = found(LOSSY, "0 0 12", transcript_of(LOSSY, "a"), f"{head}section ud_messages\nend\n")
+    return "" if rest.count("section") == 0 and said.endswith("ud_messages: b: nothing has arrived") else \
+        f"no message: {said}"
+
+
+def table_and_lines_are_of_the_same_sections():
+    """And every section has something to say for itself: an empty transcript is wrong everywhere."""
+    table = transcripts.read()
+    names = [section.name for section in verbs_lines.sections()]
+    if sorted(table) != sorted(names) or len(set(names)) != len(names):
+        return f"sections: {set(table) ^ set(names)} are not in both"
+    silent = [name for name in names if not table[name]["a"] + table[name]["b"]]
+    wrong = [line for sides in table.values() for line in sides["a"] + sides["b"] if "wrong" in line]
+    return f"sections: {silent} say nothing, or {wrong}" if silent or wrong else ""
+
+
+def numbers_become_general():
+    for mtu in 256, 4096:
+        for size in 1, mtu - 1, mtu, mtu + 1, 3 * mtu + 1, mtu + 40, 1 << 20:
+            line = f"rcq: qp=qp wr_id=6 status=SUCCESS opcode=RECV byte_len={size} wc_flags=0"
+            if transcripts.special(transcripts.general(line, mtu), mtu) != line:
+                return f"{size} bytes with MTU {mtu}"
+    return ""
+
+
 def main():
     passed = failed = 0
+    for *plant, wanted in VERBS_PLANTS:
+        said = found_in_transcripts(*plant)
+        right = wanted in said if wanted else not said
+        passed, failed = passed + right, failed + (not right)
+        if not right:
+            print(f"MISSED: wanted '{wanted}', found '{said}'")
     for *plant, wanted in PLANTS:
         said = found(*plant)
         right = wanted in said if wanted else not said
@@ -109,6 +230,8 @@ def main():
         if not right:
             print(f"MISSED: wanted '{wanted}', found '{said}'")
     for wrong in ("" if kernel_is_heard() else "the kernel's complaints", libraries_are_looked_for_late(),
+                  only_what_was_asked_for(), messages_have_their_order(), all_messages_lost(), numbers_become_general(),
+                  table_and_lines_are_of_the_same_sections(),
                   speeds_are_held_against_their_baselines()):
         passed, failed = passed + (not wrong), failed + bool(wrong)
         if wrong:
