@@ -250,6 +250,29 @@ def mw_after_inv(to):
     yield from mw_send_with_inv(to, IMPATIENT)
 
 
+def mw_type_1(to):
+    """A window of type 1 can be bound again as it is; bound to nothing it is no more."""
+    yield from pair(to, IMPATIENT)
+    yield "b: alloc_mw pd type=1 as mw"
+    yield "a: write mr[0:64] pattern=455"
+    for i in 1, 2:
+        yield f"b: bind_mw qp wr_id={50 + i} mw=mw bind=mr[{i * PLACE}:{(i + 1) * PLACE}] access=rw,rr signaled"
+        yield "b: poll_cq scq"
+        yield f"sync bound_{i}"
+        yield f"a: post_send qp wr_id={i} op=rdma_write sge=mr[0:64] remote=peer.mw[{i}] signaled"
+        yield "a: poll_cq scq"
+        yield f"sync used_{i}"
+        yield f"b: check mr[{i * PLACE + i}:{i * PLACE + i + 64}] pattern=455"
+    yield "b: bind_mw qp wr_id=53 mw=mw bind=mr[0:0] access=0 signaled"
+    yield "b: poll_cq scq"
+    yield "sync unbound"
+    yield f"a: post_send qp wr_id=3 op=rdma_write sge=mr[0:64] remote=peer.mr[{3 * PLACE}] rkey=peer.mw signaled"
+    yield "a: poll_cq scq"
+    yield "sync refused"
+    yield f"b: check mr[{3 * PLACE}:{4 * PLACE}] fill=0"
+    yield from window_end()
+
+
 def mw_bind_again(to):
     """A window of type 2 that is bound cannot be bound; taken back it can, with another key."""
     yield from window(to, IMPATIENT)

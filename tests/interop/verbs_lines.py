@@ -66,6 +66,7 @@ def sections():
         named(connected.mw_local_inv, (0,)),
         named(connected.mw_after_inv, (0,)),
         named(connected.mw_bind_again, (0,)),
+        named(connected.mw_type_1, (0,)),
         sized("uc_send", connected.sends, "send", losses=(0,), kind="uc", seed=130),
         sized("uc_write", connected.writes, "rdma_write", losses=(0,), kind="uc", seed=230),
         *with_op(datagrams.uc, ["send_with_imm", "rdma_write_with_imm"], LOSSES, lossy=True),

@@ -14,10 +14,16 @@
 
 #include "peer.h"
 
+static void do_section(struct peer *p)
+{
+    printf("section %s\n", operand(p, 0));
+}
+
 static const struct {
     const char *name;
     void (*run)(struct peer *p);
 } commands[] = {
+    {"section", do_section},
     {"alloc_pd", do_alloc_pd},
     {"reg_mr", do_reg_mr},
     {"create_cq", do_create_cq},
@@ -42,6 +48,7 @@ static const struct {
     {"post_recv", do_post_recv},
     {"post_srq_recv", do_post_recv},
     {"post_send", do_post_send},
+    {"bind_mw", do_bind_mw},
     {"poll_cq", do_poll_cq},
     {"drain_cq", do_drain},
     {"sync", do_sync},
@@ -120,10 +127,7 @@ static void run_file(struct peer *p, FILE *file)
             fail(p, "line %u has too many words", l.number);
         if (l.words == 0)
             continue;
-        if (strcmp(l.word[0], "section") == 0)
-            printf("section %s\n", l.words == 2 ? l.word[1] : "?");
-        else
-            run_line(p, &l);
+        run_line(p, &l);
     }
     p->at = NULL;
 }

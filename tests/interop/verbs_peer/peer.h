@@ -133,6 +133,7 @@ void do_sync(struct peer *p);
 /* ---- work.c ---- */
 void do_post_recv(struct peer *p);
 void do_post_send(struct peer *p);
+void do_bind_mw(struct peer *p);
 
 /* ---- complete.c ---- */
 void do_poll_cq(struct peer *p);

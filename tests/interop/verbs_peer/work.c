@@ -51,6 +51,14 @@ void do_post_recv(struct peer *p)
         done(p, ibv_post_srq_recv(object_named(p, name, SRQ)->srq, &wr, &bad));
 }
 
+/* "peer.NAME", which stands for its number, or a number. */
+static uint32_t to_peers_number(const struct peer *p, const char *text)
+{
+    if (strncmp(text, "peer.", 5) == 0)
+        return remote_named(p, text + 5)->number;
+    return (uint32_t)to_number(p, text);
+}
+
 /* remote=peer.NAME[OFFSET], and rkey= if it is to be another one. */
 static void read_remote(const struct peer *p, uint64_t *ret_addr, uint32_t *ret_rkey)
 {
@@ -63,7 +71,8 @@ static void read_remote(const struct peer *p, uint64_t *ret_addr, uint32_t *ret_
         fail(p, "remote= must be like peer.mr[0]");
     r = remote_named(p, name);
     *ret_addr = r->addr + offset;
-    *ret_rkey = (uint32_t)number_or(p, "rkey", r->number);
+    text = value_of(p->at, "rkey");
+    *ret_rkey = text ? to_peers_number(p, text) : r->number;
 }
 
 /* inv=: a window of this side, an object of the peer, or a number. */
@@ -73,29 +82,44 @@ static uint32_t read_key(struct peer *p)
 
     if (!text)
         fail(p, "inv= is missing");
-    if (strncmp(text, "peer.", 5) == 0)
-        return remote_named(p, text + 5)->number;
-    if (text[0] >= '0' && text[0] <= '9')
-        return (uint32_t)to_number(p, text);
+    if (strncmp(text, "peer.", 5) == 0 || (text[0] >= '0' && text[0] <= '9'))
+        return to_peers_number(p, text);
     return object_named(p, text, MW)->mw->rkey;
 }
 
-/* bind=mr[0:64] mw=MW access=rw,rr key=LOW_BYTE */
-static void read_bind(struct peer *p, struct ibv_send_wr *wr)
+/* bind=mr[0:64] access=rw,rr */
+static struct ibv_mw_bind_info read_bind(struct peer *p)
 {
     const char *text = value_of(p->at, "bind");
-    struct object *mw = object_of(p, "mw", MW);
     struct slice s;
 
     if (!text)
         fail(p, "bind= is missing");
     s = to_slice(p, text, &text);
-    wr->bind_mw.mw = mw->mw;
-    wr->bind_mw.rkey = (mw->mw->rkey & ~0xffu) | (uint32_t)number_or(p, "key", 1);
-    wr->bind_mw.bind_info.mr = s.mr->mr;
-    wr->bind_mw.bind_info.addr = (uintptr_t)s.start;
-    wr->bind_mw.bind_info.length = s.length;
-    wr->bind_mw.bind_info.mw_access_flags = access_or(p, "rw,rr");
+    return (struct ibv_mw_bind_info){
+        .mr = s.mr->mr,
+        .addr = (uintptr_t)s.start,
+        .length = s.length,
+        .mw_access_flags = access_or(p, "rw,rr"),
+    };
+}
+
+/* The peer will be told at the next sync, whether or not the window is bound by then. */
+static void bound(struct object *mw, const struct ibv_mw_bind_info *info)
+{
+    mw->memory = (uint8_t *)(uintptr_t)info->addr;
+    mw->length = info->length;
+    mw->news = true;
+}
+
+/* Windows of type 2: the low byte of the new key is key=. */
+static void read_bind_wr(struct peer *p, struct ibv_send_wr *wr)
+{
+    struct ibv_mw *mw = object_of(p, "mw", MW)->mw;
+
+    wr->bind_mw.mw = mw;
+    wr->bind_mw.rkey = (mw->rkey & ~0xffu) | (uint32_t)number_or(p, "key", 1);
+    wr->bind_mw.bind_info = read_bind(p);
 }
 
 /* ibv_post_send() of rxe's provider refuses an atomic to an address that is not a multiple of
@@ -140,10 +164,9 @@ static void read_address(struct peer *p, struct ibv_send_wr *wr)
     const char *qpn = value_of(p->at, "remote_qpn");
 
     wr->wr.ud.ah = object_of(p, "ah", AH)->ah;
-    if (qpn && strncmp(qpn, "peer.", 5) == 0)
-        wr->wr.ud.remote_qpn = remote_named(p, qpn + 5)->number;
-    else
-        wr->wr.ud.remote_qpn = (uint32_t)number_or(p, "remote_qpn", 0);
+    if (!qpn)
+        fail(p, "remote_qpn= is missing");
+    wr->wr.ud.remote_qpn = to_peers_number(p, qpn);
     wr->wr.ud.remote_qkey = (uint32_t)number_or(p, "remote_qkey", 0);
 }
 
@@ -170,7 +193,7 @@ void do_post_send(struct peer *p)
     if (wr.opcode == IBV_WR_SEND_WITH_INV || wr.opcode == IBV_WR_LOCAL_INV)
         wr.invalidate_rkey = read_key(p);
     else if (wr.opcode == IBV_WR_BIND_MW)
-        read_bind(p, &wr);
+        read_bind_wr(p, &wr);
     else if (wr.opcode != IBV_WR_SEND && wr.opcode != IBV_WR_SEND_WITH_IMM)
         read_remote(p, &wr.wr.rdma.remote_addr, &wr.wr.rdma.rkey);
     if (qp->qp_type == IBV_QPT_UD)
@@ -180,8 +203,21 @@ void do_post_send(struct peer *p)
         struct object *mw = object_of(p, "mw", MW);
 
         mw->mw->rkey = wr.bind_mw.rkey;
-        mw->memory = (uint8_t *)(uintptr_t)wr.bind_mw.bind_info.addr;
-        mw->length = wr.bind_mw.bind_info.length;
-        mw->news = true;
+        bound(mw, &wr.bind_mw.bind_info);
     }
+}
+
+/* Windows of type 1, whose new key libibverbs makes. */
+void do_bind_mw(struct peer *p)
+{
+    struct ibv_qp *qp = object_named(p, operand(p, 0), QP)->qp;
+    struct object *mw = object_of(p, "mw", MW);
+    struct ibv_mw_bind bind = {
+        .wr_id = number_or(p, "wr_id", 0),
+        .send_flags = send_flags(p),
+        .bind_info = read_bind(p),
+    };
+
+    if (done(p, ibv_bind_mw(qp, mw->mw, &bind)))
+        bound(mw, &bind.bind_info);
 }
