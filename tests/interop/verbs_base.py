@@ -14,7 +14,7 @@ GROUP = {"ipv4": "239.7.7.7", "ipv6": "ff15::7:7:7"}
 UD_MTU = 4096  # of the port: datagrams know no path MTU
 GRH = 40
 CONNECTED = "timeout=12 retry_cnt=7 rnr_retry=7"
-IMPATIENT = "timeout=10 retry_cnt=2 rnr_retry=0"  # where nobody answers
+IMPATIENT = "timeout=12 retry_cnt=3 rnr_retry=0"  # where nobody answers
 
 
 @dataclass
