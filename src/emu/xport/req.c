@@ -102,7 +102,7 @@ static void judge(struct rc_qp *rc, struct rc_wqe *q)
     rule = check_keys(rc, &q->w);
     trace_because(rc_trace(rc), before);
     if (rule != RULE_NONE)
-        req_refuse(rc, WCS_LOC_PROT_ERR, by_rule(rule));
+        req_refuse(rc, wqe_key_status(rule, rc->qp.hca->profile), by_rule(rule));
 }
 
 static void next_request(struct rc_req *r)

@@ -132,7 +132,7 @@ size_t req_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
     set_headers(rc, q, &c);
     rule = gather(rc, q, &c, &at, packet_build(&rc->out, frame));
     if (rule != RULE_NONE) {
-        req_refuse(rc, WCS_LOC_PROT_ERR, by_rule(rule));
+        req_refuse(rc, wqe_key_status(rule, rc->qp.hca->profile), by_rule(rule));
         goto out;
     }
     frame_bytes = packet_frame_bytes(&rc->out);

@@ -255,7 +255,9 @@ static struct resp_verdict check_recv_length(const struct delivery_view *v, cons
 static struct resp_verdict check_recv_keys(const struct delivery_view *v, const struct packet *p)
 {
     const struct sg_list l = {v->wqe->sge, v->who, ACC_LOCAL_WRITE};
-    struct resp_verdict d = resp_nak(ACT_NAK_OPERATIONAL, WCS_LOC_PROT_ERR);
+    struct resp_verdict d = resp_nak(
+        ACT_NAK_OPERATIONAL,
+        profile_has(v->profile, TRAIT_RECV_KEY_IS_PROT_ERR) ? WCS_LOC_PROT_ERR : WCS_LOC_QP_OP_ERR);
 
     if (p->op->kind != OPK_SEND)
         return accept;

@@ -245,7 +245,7 @@ struct resp_verdict resp_judge(struct rc_qp *rc, const struct packet *p, const s
 void resp_trace_refused_key(const struct rc_qp *rc, const struct packet *p,
                             const struct resp_verdict *d)
 {
-    if (d->status == WCS_LOC_PROT_ERR)
+    if (d->act == ACT_NAK_OPERATIONAL && d->bad.bytes > 0)
         rc_trace_key(rc, &d->bad, d->rule, ACC_LOCAL_WRITE);
     else if (d->nak == SYN_NAK_REMOTE_ACCESS)
         rc_trace_key(rc, &d->bad, d->rule, resp_access(p));

@@ -154,6 +154,13 @@ struct wqe_verdict wqe_decide(const struct wqe_view *v, const struct send_wqe *w
     return allowed;
 }
 
+enum wc_status wqe_key_status(enum rule rule, enum profile profile)
+{
+    return rule == RULE_MR_RANGE || profile_has(profile, TRAIT_SEND_KEY_IS_PROT_ERR)
+               ? WCS_LOC_PROT_ERR
+               : WCS_LOC_QP_OP_ERR;
+}
+
 uint32_t wqe_bytes(const struct send_wqe *w)
 {
     return w->flags & SF_INLINE ? w->body_bytes : (uint32_t)sge_total(w->sge, w->n_sge);

@@ -4,6 +4,7 @@
 #define EMU_XPORT_WQE_H
 
 #include "emu/facts/opcode.h"
+#include "emu/facts/profile.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/wr.h"
 #include "emu/hca/key.h"
@@ -39,6 +40,9 @@ uint32_t wqe_pkts(uint32_t bytes, uint32_t mtu);
 
 /* Place of packet @i of @n in its message. */
 enum op_position wqe_position(uint32_t i, uint32_t n);
+
+/* How a send work request ends whose key breaks @rule, on a host of @profile. */
+enum wc_status wqe_key_status(enum rule rule, enum profile profile);
 
 /* What is wrong with a WQE of @n_sge elements: there may be @max_sge, and @body_bytes hold them. */
 struct compared sge_count_compared(uint32_t n_sge, uint32_t max_sge, uint32_t body_bytes);

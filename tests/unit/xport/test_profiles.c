@@ -202,6 +202,56 @@ static void a_short_receive_is_refused_by_profile(void **state)
     }
 }
 
+/* SEND_KEY_IS_PROT_ERR, of the sender: a wrong key, and a range that its region has not. */
+static void a_wrong_key_of_a_request_is_told_by_profile(void **state)
+{
+    (void)state;
+    for (enum profile p = PROFILE_iba; p <= PROFILE_rxe; p++) {
+        for (unsigned outside = 0; outside < 2; outside++) {
+            const bool prot = outside || profile_has(p, TRAIT_SEND_KEY_IS_PROT_ERR);
+            struct rig *r = rig_with(rig_defaults(), p, PROFILE_iba);
+            struct rig_post *post =
+                rig_prepare(r, 0, WQ_SEND, 1, outside ? RIG_REGION - 10 : 0, 11);
+
+            post->sge[0].lkey ^= !outside;
+            rig_post(r, 0, WQ_SEND);
+            rig_run(r);
+            rig_expect(r, 0, WQ_SEND, 0, 1, prot ? WCS_LOC_PROT_ERR : WCS_LOC_QP_OP_ERR);
+            assert_int_equal(r->host[0].wc[WQ_SEND][0].rule, outside ? RULE_MR_RANGE : RULE_MR_KEY);
+            assert_int_equal(r->host[0].qp->state, QPS_ERR);
+            assert_int_equal(rig_count(r, EV_tx, 0, NULL, 0), 0);
+            rig_free(r);
+        }
+    }
+}
+
+/* RECV_KEY_IS_PROT_ERR, of the receiver: a wrong key, and a range that its region has not.  The
+ * sender is told the same by both.
+ */
+static void a_wrong_key_of_a_receive_is_told_by_profile(void **state)
+{
+    (void)state;
+    for (enum profile p = PROFILE_iba; p <= PROFILE_rxe; p++) {
+        for (unsigned outside = 0; outside < 2; outside++) {
+            const bool prot = profile_has(p, TRAIT_RECV_KEY_IS_PROT_ERR);
+            const enum rule rule = outside ? RULE_MR_RANGE : RULE_MR_KEY;
+            struct rig *r = rig_with(rig_defaults(), PROFILE_iba, p);
+            struct rig_post *post =
+                rig_prepare(r, 1, WQ_RECV, 7, outside ? RIG_REGION - 10 : 0, 64);
+
+            post->sge[0].lkey ^= !outside;
+            rig_post(r, 1, WQ_RECV);
+            rig_send(r, 1, 0, 64);
+            rig_run(r);
+            rig_expect(r, 1, WQ_RECV, 0, 7, prot ? WCS_LOC_PROT_ERR : WCS_LOC_QP_OP_ERR);
+            rig_expect(r, 0, WQ_SEND, 0, 1, WCS_REM_OP_ERR);
+            assert_int_equal(r->host[1].wc[WQ_RECV][0].rule, rule);
+            assert_int_equal(rig_count(r, EV_key, 1, "rule", rule), 1);
+            rig_free(r);
+        }
+    }
+}
+
 /* RNR_SILENCES, of the receiver: three packets, and no receive. */
 static void what_follows_an_rnr_nak_is_answered_by_profile(void **state)
 {
@@ -252,6 +302,8 @@ int main(void)
         cmocka_unit_test(other_rules_stay_when_lengths_are_not_checked),
         cmocka_unit_test(the_pad_is_checked_by_profile),
         cmocka_unit_test(a_short_receive_is_refused_by_profile),
+        cmocka_unit_test(a_wrong_key_of_a_request_is_told_by_profile),
+        cmocka_unit_test(a_wrong_key_of_a_receive_is_told_by_profile),
         cmocka_unit_test(what_follows_an_rnr_nak_is_answered_by_profile),
         cmocka_unit_test(a_waiting_rnr_nak_is_not_replaced),
     };
