@@ -8,6 +8,7 @@ import pathlib
 import re
 from collections import Counter
 
+import verbs_iba
 import verbs_lines
 
 EXPECTED = pathlib.Path(__file__).with_name("verbs.expected")
@@ -61,6 +62,13 @@ def read():
     return table
 
 
+def wanted(table, section, side, iba=""):
+    """What @side prints in @section, as @table says; where the sides in @iba (of "ab") behave by the
+    specification, as verbs_iba.py says.
+    """
+    return verbs_iba.lines(section, side, table[section][side], iba)
+
+
 def record(transcripts):
     """Writes the table from (case, {"a": text, "b": text}) of rxe with rxe without loss, which must agree."""
     table = {}
@@ -108,9 +116,9 @@ def wrong_section(section, side, wanted, found, loss):
     return "" if wanted == found else difference(wanted, found)
 
 
-def wrong(case, text, chosen):
+def wrong(case, text, chosen, iba=""):
     """The complaints about both transcripts, at most one for each section of each side.  Only the sections
-    @chosen were asked for; None: all.
+    @chosen were asked for; None: all.  The sides in @iba behave by the specification.
     """
     table = read()
     known = {s.name: s for s in verbs_lines.sections()}
@@ -128,8 +136,8 @@ def wrong(case, text, chosen):
             if name not in table:
                 yield f"nobody knows what to expect of {name}: run --stand-in --record"
                 continue
-            wanted = [special(line, case.mtu) for line in table[name][side]]
-            if what := wrong_section(section, side, wanted, found[name], case.loss):
+            lines = [special(line, case.mtu) for line in wanted(table, name, side, iba)]
+            if what := wrong_section(section, side, lines, found[name], case.loss):
                 yield f"{name}: {side}: {what}"
         yield from (f"{side} has done {name}, which nobody asked for" for name in found
                     if name not in known or (chosen is not None and name not in chosen))

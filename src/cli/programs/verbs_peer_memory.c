@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* The program's own memory. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/programs/verbs_peer_internal.h"
+#include "emu/base/prng.h"
+
+#define NUMBER_BYTES 8u
+
+/* What a line says about some bytes. */
+enum content { PATTERN, FILL, NUMBER, GRH, NOTHING };
+
+static const char *const content_words[] = {"pattern", "fill", "number", "grh"};
+
+/* Bytes of one content, from the first to the last. */
+struct source {
+    enum content content;
+    struct prng prng;
+    uint64_t value; /* FILL, NUMBER */
+    uint64_t at;
+};
+
+static uint8_t next_byte(struct source *s)
+{
+    const uint64_t at = s->at++;
+
+    switch (s->content) {
+    case PATTERN: /* what the lab's `write pattern=` writes */
+        return (uint8_t)prng_next(&s->prng);
+    case NUMBER:
+        return (uint8_t)(s->value >> 8 * (at % NUMBER_BYTES));
+    default:
+        return (uint8_t)s->value;
+    }
+}
+
+static struct source source_of(enum content content, uint64_t value)
+{
+    return (struct source){.content = content, .prng = prng_stream(value, 0), .value = value};
+}
+
+/* The slice of the line, which must be in its region. */
+static struct vp_slice memory_of(struct verbs_peer *p)
+{
+    const char *rest;
+    const struct vp_slice s = vp_slice(p, vp_operand(p, 0), &rest);
+
+    if (s.mr && s.addr + s.length > s.mr->addr + s.mr->length)
+        vp_fail(p, "%s is not all in its region", vp_operand(p, 0));
+    return s;
+}
+
+static enum content content_of(struct verbs_peer *p, uint64_t bytes)
+{
+    if (vp_value(p, "pattern"))
+        return PATTERN;
+    if (vp_value(p, "fill"))
+        return FILL;
+    if (vp_value(p, "number") && bytes == NUMBER_BYTES)
+        return NUMBER;
+    return vp_flag(p, "grh") ? GRH : NOTHING;
+}
+
+/* write SLICE pattern=SEED | fill=BYTE | number=N */
+enum vp_end vp_write(struct verbs_peer *p)
+{
+    const struct vp_slice s = memory_of(p);
+    const enum content c = content_of(p, s.length);
+    struct source from;
+
+    if (c >= GRH) {
+        vp_fail(p, "what shall be written?");
+        return VP_NEXT;
+    }
+    from = source_of(c, vp_number(p, content_words[c], 0));
+    for (uint64_t done = 0; done < s.length && !vp_failed(p);) {
+        const uint64_t left = s.length - done;
+        const size_t n = left < sizeof(p->chunk) ? (size_t)left : sizeof(p->chunk);
+        enum rdl_status st;
+
+        for (size_t i = 0; i < n; i++)
+            p->chunk[i] = next_byte(&from);
+        st = rdl_mem_write(p->lab, p->config.host, s.addr + done, p->chunk, n);
+        if (st != RDL_OK)
+            vp_fail(p, "%s", rdl_status_str(st));
+        done += n;
+    }
+    return VP_NEXT;
+}
+
+/* Are the @bytes from @addr those of @want?  *@reterr_at: the first one that is not. */
+static bool is_source(struct verbs_peer *p, uint64_t addr, uint64_t bytes, struct source want,
+                      uint64_t *reterr_at)
+{
+    for (uint64_t done = 0; done < bytes;) {
+        const uint64_t left = bytes - done;
+        const size_t n = left < sizeof(p->chunk) ? (size_t)left : sizeof(p->chunk);
+
+        if (rdl_mem_read(p->lab, p->config.host, addr + done, p->chunk, n) != RDL_OK) {
+            vp_fail(p, "the memory cannot be read");
+            return false;
+        }
+        for (size_t i = 0; i < n; i++, done++) {
+            if (p->chunk[i] != next_byte(&want)) {
+                *reterr_at = done;
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool vp_is_pattern(struct verbs_peer *p, uint64_t addr, uint64_t n, uint64_t seed,
+                   uint64_t *reterr_at)
+{
+    return is_source(p, addr, n, source_of(PATTERN, seed), reterr_at);
+}
+
+/* The 40 bytes before a datagram: in IPv4 the last 20 of them are its header. */
+static bool is_grh(struct verbs_peer *p, const struct vp_slice *s)
+{
+    const char *from = vp_value(p, "from"), *to = vp_value(p, "to");
+    const size_t header = gid_is_ipv4(p->gid) ? 20 : 0, bytes = header ? 4 : GID_BYTES;
+    const size_t address = header ? 32 : 8;
+    uint8_t source[GID_BYTES] = {0}, destination[GID_BYTES] = {0}, grh[VP_GRH_BYTES];
+
+    vp_gid(p, from ? from : "peer.gid", source);
+    vp_gid(p, to ? to : "gid", destination);
+    return s->length == sizeof(grh) &&
+           rdl_mem_read(p->lab, p->config.host, s->addr, grh, sizeof(grh)) == RDL_OK &&
+           grh[header] >> 4 == (header ? 4 : 6) &&
+           memcmp(grh + address, source + GID_BYTES - bytes, bytes) == 0 &&
+           memcmp(grh + address + bytes, destination + GID_BYTES - bytes, bytes) == 0;
+}
+
+/* Does the memory have what the line says?  @ret_content: which of its words says it. */
+static bool is_right(struct verbs_peer *p, enum content *ret_content, uint64_t *reterr_at)
+{
+    const struct vp_slice s = memory_of(p);
+    const enum content c = content_of(p, s.length);
+    bool right;
+
+    *ret_content = c;
+    *reterr_at = 0;
+    if (c == NOTHING)
+        vp_fail(p, "what shall be there?");
+    if (vp_failed(p))
+        return false;
+    if (c == GRH)
+        return is_grh(p, &s);
+    right =
+        is_source(p, s.addr, s.length, source_of(c, vp_number(p, content_words[c], 0)), reterr_at);
+    if (c == NUMBER) /* it is right or wrong as a whole */
+        *reterr_at = 0;
+    return right;
+}
+
+/* check SLICE pattern=SEED | fill=BYTE | number=N | grh [from=GID] [to=GID] */
+enum vp_end vp_check(struct verbs_peer *p)
+{
+    enum content c;
+    uint64_t at;
+    const bool right = is_right(p, &c, &at);
+    const char *value;
+
+    if (vp_failed(p))
+        return VP_NEXT;
+    value = vp_value(p, content_words[c]);
+    fprintf(p->out, "check %s%s%s: ", content_words[c], value ? "=" : "", value ? value : "");
+    if (right)
+        fputs("right\n", p->out);
+    else
+        fprintf(p->out, "wrong at byte %" PRIu64 "\n", at);
+    return VP_NEXT;
+}
+
+/* As check, but waits until it is right; prints nothing. */
+enum vp_end vp_await(struct verbs_peer *p)
+{
+    enum content c;
+    uint64_t at;
+
+    if (is_right(p, &c, &at))
+        return VP_NEXT;
+    if (p->now_ns - p->since_ns > VP_WAIT_NS)
+        vp_fail(p, "it does not become right");
+    return VP_LATER;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* What the two sides tell each other, as lines of text.
+ *
+ * The other side may be one sync ahead of this one, and then waits.  What it has said by then is
+ * read only when this side comes there too: until then the names of its objects mean what they
+ * meant at the sync before.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/programs/verbs_peer_internal.h"
+
+#define HELLO     "verbs_peer"
+#define VERSION   "1"
+#define SILENT_NS (90000 * VP_NS_PER_MS)
+
+/* Takes the next line of the other side, in its words.  False: it has not come, or is none. */
+static bool take_line(struct verbs_peer *p, struct vp_line *ret)
+{
+    const char *end = memchr(p->from, '\n', p->n_from);
+    const size_t n = end ? (size_t)(end - p->from) : 0;
+
+    if (!end && p->n_from < sizeof(p->from))
+        return false;
+    if (!end || n >= sizeof(ret->text)) {
+        vp_fail(p, "the other side does not speak verbs_peer's protocol");
+        return false;
+    }
+    memcpy(ret->text, p->from, n);
+    ret->text[n] = '\0';
+    p->n_from -= n + 1;
+    memmove(p->from, end + 1, p->n_from);
+    if (vp_cut(ret) && ret->words > 0)
+        return true;
+    vp_fail(p, "the other side does not speak verbs_peer's protocol");
+    return false;
+}
+
+/* More text for the other side. */
+static struct text say(struct verbs_peer *p)
+{
+    return text_on(p->to + p->n_to, sizeof(p->to) - p->n_to);
+}
+
+static void said(struct verbs_peer *p, const struct text *t)
+{
+    p->n_to += t->len;
+    if (t->cut)
+        vp_fail(p, "there is too much to be told to the other side");
+}
+
+static void say_hello(struct verbs_peer *p)
+{
+    struct text t = say(p);
+
+    text_addf(&t, HELLO " " VERSION " side=%c gid=%s", p->side,
+              gid_is_ipv4(p->gid) ? "::ffff:" : "");
+    addr_add(&t, p->gid);
+    text_addf(&t, " psn=0x%06" PRIx32 "\n", p->psn);
+    said(p, &t);
+    p->said = true;
+}
+
+void vp_hello(struct verbs_peer *p)
+{
+    struct vp_line l;
+    const char *gid, *side;
+    uint64_t psn = 0;
+
+    if (!p->said)
+        say_hello(p);
+    if (!take_line(p, &l))
+        return;
+    gid = vp_value_in(&l, "gid");
+    side = vp_value_in(&l, "side");
+    if (l.words < 2 || strcmp(l.word[0], HELLO) != 0 || strcmp(l.word[1], VERSION) != 0 || !gid ||
+        !side || !vp_number_in(&l, "psn", &psn) || !addr_parse(gid, p->peer_gid)) {
+        vp_fail(p, "the other side does not speak verbs_peer's protocol");
+        return;
+    }
+    p->peer_psn = (uint32_t)psn;
+    if (side[0] == p->side)
+        vp_fail(p, "the other side is %c, too", p->side);
+    else
+        p->state = VERBS_PEER_RUN;
+}
+
+static void forget(struct verbs_peer *p, const char *name)
+{
+    for (size_t i = 0; i < VP_OBJECTS_MAX; i++) {
+        if (strcmp(p->remote[i].name, name) == 0)
+            p->remote[i].name[0] = '\0';
+    }
+}
+
+/* "qp NAME qpn=N", "mr NAME rkey=N addr=N len=N", or "mw" */
+static bool read_remote(const struct vp_line *l, struct vp_remote *ret)
+{
+    struct text name = text_on(ret->name, sizeof(ret->name));
+    uint64_t number;
+
+    if (l->words < 2)
+        return false;
+    text_add(&name, l->word[1]);
+    ret->is_qp = strcmp(l->word[0], "qp") == 0;
+    if (!ret->is_qp && strcmp(l->word[0], "mr") != 0 && strcmp(l->word[0], "mw") != 0)
+        return false;
+    if (!vp_number_in(l, ret->is_qp ? "qpn" : "rkey", &number) ||
+        (!ret->is_qp && !vp_number_in(l, "addr", &ret->addr)))
+        return false;
+    ret->number = (uint32_t)number;
+    return !name.cut;
+}
+
+/* The other side tells about an object of its own. */
+static void remember(struct verbs_peer *p, const struct vp_line *l)
+{
+    struct vp_remote r = {.addr = 0};
+
+    if (l->words == 2 && strcmp(l->word[0], "gone") == 0) {
+        forget(p, l->word[1]);
+        return;
+    }
+    if (!read_remote(l, &r)) {
+        vp_fail(p, "the other side says: %s", l->word[0]);
+        return;
+    }
+    forget(p, r.name);
+    for (size_t i = 0; i < VP_OBJECTS_MAX; i++) {
+        if (!p->remote[i].name[0]) {
+            p->remote[i] = r;
+            return;
+        }
+    }
+    vp_fail(p, "the other side has too many objects");
+}
+
+static void announce(struct text *t, const struct vp_object *o)
+{
+    if (o->kind == VP_QP)
+        text_addf(t, "qp %s qpn=0x%06" PRIx32 "\n", o->name, o->number);
+    else
+        text_addf(t, "mr %s rkey=0x%08" PRIx32 " addr=0x%" PRIx64 " len=%" PRIu64 "\n", o->name,
+                  o->number, o->addr, o->length);
+}
+
+/* Tells what is new, and that this side has come to the sync @name. */
+static void say_news(struct verbs_peer *p, const char *name)
+{
+    struct text t = say(p);
+
+    for (size_t i = 0; i < p->n_gone; i++)
+        text_addf(&t, "gone %s\n", p->gone[i]);
+    p->n_gone = 0;
+    for (size_t i = 0; i < VP_OBJECTS_MAX; i++) {
+        struct vp_object *o = &p->object[i];
+
+        if (o->kind == VP_NOTHING || !o->news)
+            continue;
+        announce(&t, o);
+        o->news = false;
+    }
+    text_addf(&t, "sync %s\n", name);
+    said(p, &t);
+    p->said = true;
+}
+
+/* sync NAME: waits until the peer has come to the same line. */
+enum vp_end vp_sync(struct verbs_peer *p)
+{
+    const char *name = vp_operand(p, 0);
+    struct vp_line l;
+
+    if (!p->said)
+        say_news(p, name);
+    while (take_line(p, &l)) {
+        if (l.words != 2 || strcmp(l.word[0], "sync") != 0) {
+            remember(p, &l);
+            continue;
+        }
+        if (strcmp(l.word[1], name) != 0)
+            vp_fail(p, "the other side waits at %s", l.word[1]);
+        return VP_NEXT;
+    }
+    if (p->now_ns - p->since_ns > SILENT_NS)
+        vp_fail(p, "the other side is silent");
+    return VP_LATER;
+}
