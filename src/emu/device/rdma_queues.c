@@ -190,7 +190,10 @@ static void put_cqe(struct raw_cqe *raw, const struct completion *wc)
         .port_num = HCA_PORT,
     };
 
-    memcpy(cqe.ex, wc->imm, sizeof(cqe.ex));
+    if (wc->flags & WCF_WITH_INV)
+        st_le32(cqe.ex, wc->invalidated_rkey);
+    else
+        memcpy(cqe.ex, wc->imm, sizeof(cqe.ex));
     rfc_cqe_put(raw, &cqe);
 }
 

@@ -222,7 +222,8 @@
     X(ACT, WAIT_RNR, 10, "asks to wait and send again")                                            \
     X(ACT, FAIL, 11, "ends the work request with an error")                                        \
     X(ACT, REPLAY, 12, "duplicate, answered again")                                                \
-    X(ACT, CREDITS, 13, "tells how many receives there are")
+    X(ACT, CREDITS, 13, "tells how many receives there are")                                       \
+    X(ACT, TAKE_AND_FAIL, 14, "taken and acknowledged, but its receive fails")
 
 /* What a frame without a BTH is.  The values go on where those of BTH opcodes end, so that one word
  * says of any frame what it is, in traces and in the coordinates of faults.

@@ -68,7 +68,6 @@ static const struct wr_info rows[] = {
                                .form = WR_FORM_RDMA,
                                .data = WR_DATA_FILLS,
                                .invalidates = true,
-                               .later = true,
                                .types = RC,
                                .code = {CODE(RC, RDMA_READ_REQUEST)}},
     [WR_ATOMIC_CMP_AND_SWP] = {.opcode = WR_ATOMIC_CMP_AND_SWP,
@@ -87,20 +86,11 @@ static const struct wr_info rows[] = {
                       .wc = WC_LOCAL_INV,
                       .invalidates = true,
                       .local = true,
-                      .later = true,
                       .types = RC},
-    [WR_REG_MR] = {.opcode = WR_REG_MR,
-                   .wc = WC_REG_MR,
-                   .form = WR_FORM_REG,
-                   .local = true,
-                   .later = true,
-                   .types = RC},
-    [WR_BIND_MW] = {.opcode = WR_BIND_MW,
-                    .wc = WC_BIND_MW,
-                    .form = WR_FORM_BIND,
-                    .local = true,
-                    .later = true,
-                    .types = RC},
+    [WR_REG_MR] =
+        {.opcode = WR_REG_MR, .wc = WC_REG_MR, .form = WR_FORM_REG, .local = true, .types = RC},
+    [WR_BIND_MW] =
+        {.opcode = WR_BIND_MW, .wc = WC_BIND_MW, .form = WR_FORM_BIND, .local = true, .types = RC},
 };
 
 const struct wr_info *wr_info(uint32_t opcode)
@@ -119,7 +109,7 @@ bool wr_is_carried(enum qp_type type, uint32_t opcode)
 {
     const struct wr_info *row = wr_info(opcode);
 
-    if (!wr_is_of_type(type, opcode) || row->later)
+    if (!wr_is_of_type(type, opcode))
         return false;
     return row->local || op_info(row->code[type][OPP_ONLY])->carried;
 }

@@ -36,7 +36,6 @@ struct wr_info {
     bool imm;         /* carries immediate data */
     bool invalidates; /* has a key to invalidate in the place of immediate data */
     bool local;       /* nothing is sent: it has no codes */
-    bool later;       /* not carried out yet, whatever is said of its packets in opcodes.def */
     unsigned types;   /* that take it, a set of 1u << enum qp_type */
     /* BTH opcodes by type and position in the message; a READ and an atomic are ONLY. */
     uint8_t code[QPT_UD + 1][OPP_ONLY + 1];

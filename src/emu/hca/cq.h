@@ -22,12 +22,13 @@ struct completion {
     enum wc_opcode opcode;
     uint32_t bytes; /* received; 0 for sends */
     uint32_t qpn;
-    uint32_t src_qpn;       /* UD: who sent it */
-    unsigned flags;         /* set of enum wc_flag_bit */
-    enum rule rule;         /* which one refused: the CQE's vendor_err */
-    struct compared values; /* that it compared; the guest does not see them */
-    uint8_t imm[4];         /* as on the wire, with WCF_WITH_IMM */
-    bool solicited;         /* wakes who waits for solicited completions only; errors do too */
+    uint32_t src_qpn;          /* UD: who sent it */
+    unsigned flags;            /* set of enum wc_flag_bit */
+    enum rule rule;            /* which one refused: the CQE's vendor_err */
+    struct compared values;    /* that it compared; the guest does not see them */
+    uint8_t imm[4];            /* as on the wire, with WCF_WITH_IMM */
+    uint32_t invalidated_rkey; /* with WCF_WITH_INV */
+    bool solicited;            /* wakes who waits for solicited completions only; errors do too */
 };
 
 enum cq_arm { CQ_IDLE, CQ_ARMED_SOLICITED, CQ_ARMED_ANY };

@@ -23,7 +23,7 @@ uint8_t credit_code(struct rc_qp *rc)
 /* Does @q take a receive at the far side? */
 static bool needs_receive(const struct rc_wqe *q)
 {
-    return q->info->form == WR_FORM_NONE || q->info->imm;
+    return !q->info->local && (q->info->form == WR_FORM_NONE || q->info->imm);
 }
 
 bool credit_allows(const struct rc_qp *rc, const struct rc_wqe *q, uint32_t sent)

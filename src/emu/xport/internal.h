@@ -52,6 +52,9 @@ void req_refuse(struct rc_qp *rc, enum wc_status status, struct objection by);
 /* Ends the oldest request with @status, and the queue pair with it. */
 void req_fail(struct rc_qp *rc, enum wc_status status, struct objection by);
 
+/* Request @next, which has no packets, was carried out: completes it when it is the oldest. */
+void req_carried_out(struct rc_qp *rc);
+
 /* Ends the queue pair if the oldest request was refused. */
 void req_settle(struct rc_qp *rc);
 
@@ -73,6 +76,21 @@ void rc_set_path(struct rc_qp *rc, const struct av *av, uint32_t dest_qpn);
 
 /* req_build.c: builds the packet at nxt.  0: the request was refused, see req_settle(). */
 size_t req_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx);
+
+/* req_local.c */
+
+/* Carries out request @next, which has no packets and may start. */
+void req_local_run(struct rc_qp *rc);
+
+/* Makes the key invalid that @q names, a READ that has all its data.  False: it cannot be, and @q
+ * is refused.
+ */
+bool req_invalidate(struct rc_qp *rc, struct rc_wqe *q);
+
+/* Makes @key invalid for the queue pair or its peer; the event `invalidate` is in @ret_id.  An
+ * objection: it stays as it was.
+ */
+struct objection rc_invalidate(struct rc_qp *rc, uint32_t key, ev_id *ret_id);
 
 /* retry.c: timers and what runs out */
 void retry_timer_arm(struct rc_qp *rc, enum timer_kind kind, uint64_t delay_ns);
@@ -129,6 +147,14 @@ size_t resp_build_rd(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx);
 
 /* Forgets them all. */
 void resp_forget_rds(struct rc_qp *rc);
+
+/* resp_inv.c: the key that a SEND with invalidate names */
+
+/* May the responder make it invalid?  ACCEPT, or TAKE_AND_FAIL.  Changes nothing. */
+struct resp_verdict resp_decide_inv(const struct rc_qp *rc, const struct packet *p);
+
+/* Does so, or says why not. */
+void resp_invalidate(struct rc_qp *rc, const struct packet *p);
 
 /* A request is refused for good, by @d: the NAK for @psn waits, and when it has left, the receive
  * ends if @d says how, and the queue pair.  @rx is the event of its packet.

@@ -22,6 +22,13 @@ static bool cursor_is_in_its_request(const struct rc_qp *rc)
     return r->sent_psns == 0 || r->sent_psns < rc_wqe_at(r, r->next)->n_psns;
 }
 
+static bool what_is_done_is_completed(const struct rc_qp *rc)
+{
+    const struct rc_req *r = &rc->req;
+
+    return r->oldest == r->fetched || !rc_wqe_at(r, r->oldest)->carried_out;
+}
+
 static bool window_is_bounded(const struct rc_qp *rc)
 {
     const struct rc_req *r = &rc->req;
@@ -117,6 +124,7 @@ static const struct {
 } invariants[] = {
     {"the cursors of the send queue are in order and inside the ring", ring_is_in_order},
     {"the send cursor is inside its work request", cursor_is_in_its_request},
+    {"a request without packets that is done and the oldest completes", what_is_done_is_completed},
     {"the PSNs outstanding are within the window", window_is_bounded},
     {"retries are within their limits", counters_are_within_limits},
     {"the end of each message asks for an answer", what_was_sent_was_asked_for},

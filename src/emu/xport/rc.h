@@ -17,7 +17,8 @@
  *
  * A request takes PSNs, n_psns of them, and is sent in packets.  The two are counted apart, as a
  * packet is not always one PSN: that of a READ takes as many as its response has packets.  What is
- * acknowledged counts in PSNs.  Packets have numbers of their own, from 0 without end.
+ * acknowledged counts in PSNs.  Packets have numbers of their own, from 0 without end.  A request
+ * without packets has no PSNs either: req_local.c.
  *
  * Responder.  expected is the PSN of the next request packet; wqe is the receive of the message
  * that is open, if it needs one, write where an RDMA WRITE goes on.  READs and atomics are in a
@@ -34,9 +35,9 @@
  * After a verdict that ends the queue pair the responder is closing: it takes nothing more, and the
  * queue pair is in ERR when the NAK has left.
  *
- * Writers: of rc_req req.c, req_build.c, retry.c and comp_apply.c, of rc_resp resp_apply.c,
- * resp_answer.c and resp_rd.c; of both xport.c when a queue pair is made or modified, and flush.c
- * when it ends.  Reading is free.
+ * Writers: of rc_req req.c, req_build.c, req_local.c, retry.c and comp_apply.c, of rc_resp
+ * resp_apply.c, resp_answer.c and resp_rd.c; of both xport.c when a queue pair is made or modified,
+ * and flush.c when it ends.  Reading is free.
  */
 #ifndef EMU_XPORT_RC_H
 #define EMU_XPORT_RC_H
@@ -75,6 +76,7 @@ struct rc_wqe {
     uint32_t ssn;          /* its number among all that have packets, once that was sent: 24 bits */
     enum wc_status status; /* not SUCCESS: refused here; completes when it is the oldest */
     struct objection by;
+    bool carried_out; /* a request without packets: it completes when it is the oldest */
 };
 
 struct rc_req {

@@ -27,6 +27,8 @@ static bool may_start(const struct rc_qp *rc, const struct rc_wqe *q)
         return false;
     if (!credit_allows(rc, q, 0))
         return false;
+    if (q->info->opcode == WR_LOCAL_INV && r->next != r->oldest)
+        return false; /* what is before it may need the key that it ends */
     return !rc_is_rd(q) ||
            (r->out_rds < rc->qp.attr.max_rd_atomic && q->n_psns <= RC_WINDOW_PSNS - r->out_psns);
 }
@@ -97,7 +99,7 @@ static void judge(struct rc_qp *rc, struct rc_wqe *q)
     }
     q->info = wr_info(q->w.opcode);
     q->bytes = wqe_bytes(&q->w);
-    q->n_psns = wqe_pkts(q->bytes, rc->mtu);
+    q->n_psns = q->info->local ? 0 : wqe_pkts(q->bytes, rc->mtu);
     before = trace_because(rc_trace(rc), q->w.fetched);
     rule = check_keys(rc, &q->w);
     trace_because(rc_trace(rc), before);
@@ -105,9 +107,17 @@ static void judge(struct rc_qp *rc, struct rc_wqe *q)
         req_refuse(rc, wqe_key_status(rule, rc->qp.hca->profile), by_rule(rule));
 }
 
+/* What was carried out is never carried out again. */
+static void pass_carried_out(struct rc_req *r)
+{
+    while (r->next != r->fetched && rc_wqe_at(r, r->next)->carried_out)
+        r->next++;
+}
+
 static void next_request(struct rc_req *r)
 {
     r->next++;
+    pass_carried_out(r);
     r->sent_psns = 0;
     r->next_sge = (struct sge_cur){0, 0};
 }
@@ -225,6 +235,7 @@ static void rewind_cursor(struct rc_qp *rc)
     r->next = r->oldest;
     r->sent_psns = r->acked_psns;
     r->next_sge = (struct sge_cur){0, 0};
+    pass_carried_out(r);
     if (rc_is_rd(q) || (q->w.flags & SF_INLINE))
         return;
     while (skip > 0)
@@ -256,6 +267,35 @@ void req_go_back(struct rc_qp *rc, ev_id cause)
     rc->req.resend = cause;
 }
 
+/* Every PSN of the oldest request is acknowledged.  False: it fails all the same. */
+static bool finish_oldest(struct rc_qp *rc)
+{
+    struct rc_wqe *q = rc_wqe_at(&rc->req, rc->req.oldest);
+
+    if (rc_is_rd(q) && q->info->invalidates && !req_invalidate(rc, q))
+        return false;
+    complete_oldest(rc, WCS_SUCCESS, by_rule(RULE_NONE));
+    return true;
+}
+
+/* Those that need nothing more to come. */
+static void complete_carried_out(struct rc_qp *rc)
+{
+    const struct rc_req *r = &rc->req;
+
+    while (r->oldest != r->fetched && rc_wqe_at(r, r->oldest)->carried_out)
+        complete_oldest(rc, WCS_SUCCESS, by_rule(RULE_NONE));
+}
+
+void req_carried_out(struct rc_qp *rc)
+{
+    struct rc_req *r = &rc->req;
+
+    rc_wqe_at(r, r->next)->carried_out = true;
+    next_request(r);
+    complete_carried_out(rc);
+}
+
 void req_acked(struct rc_qp *rc, uint32_t n)
 {
     struct rc_req *r = &rc->req;
@@ -280,9 +320,10 @@ void req_acked(struct rc_qp *rc, uint32_t n)
             r->acked_pkts++;
             r->out_rds--;
         }
-        if (take == left)
-            complete_oldest(rc, WCS_SUCCESS, by_rule(RULE_NONE));
+        if (take == left && !finish_oldest(rc))
+            return;
     }
+    complete_carried_out(rc);
     if (is_ahead)
         rewind_cursor(rc);
 }

@@ -96,6 +96,8 @@ static void set_headers(struct rc_qp *rc, const struct rc_wqe *q, const struct c
         p->reth = (struct reth){w->remote_addr + c->offset, w->rkey, c->left};
     else if (q->info->form == WR_FORM_ATOMIC)
         p->atomic = atomic_of(w);
+    else if (q->info->invalidates)
+        p->ieth_rkey = w->invalidate_rkey;
 }
 
 static ev_id trace_tx(const struct rc_qp *rc, const struct rc_wqe *q, size_t frame_bytes)
@@ -110,6 +112,8 @@ static ev_id trace_tx(const struct rc_qp *rc, const struct rc_wqe *q, size_t fra
         reth = rc->out.reth;
     else if (headers & H_ATOMIC)
         reth = (struct reth){rc->out.atomic.va, rc->out.atomic.rkey, ATOMIC_WORD_BYTES};
+    else if (headers & H_IETH)
+        reth.rkey = rc->out.ieth_rkey;
 
     TRACE_ID(rc_trace(rc), id, tx, .host = rc->qp.hca->host, .qpn = rc->qp.qpn, .opcode = h->opcode,
              .psn = h->psn.v, .ackreq = h->ack_req, .dest_qpn = h->dest_qpn,

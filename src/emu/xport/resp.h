@@ -47,13 +47,14 @@ struct delivery_view {
 };
 
 struct resp_verdict {
-    enum pkt_act act;       /* ACCEPT, DUPLICATE, NAK_*, RNR or DROP */
+    enum pkt_act act;       /* ACCEPT, DUPLICATE, NAK_*, RNR, TAKE_AND_FAIL or DROP */
     enum syndrome nak;      /* of the answer to a NAK_* or RNR; NONE otherwise */
     enum rule rule;         /* which one objected */
     struct compared values; /* that it compared */
     enum drop_reason drop;
-    enum wc_status status; /* how the receive ends with a NAK_*; SUCCESS: it is flushed */
-    struct sge bad;        /* with LOC_PROT_ERR: the piece of the receive whose key was refused */
+    /* How the receive ends with a NAK_* or TAKE_AND_FAIL; SUCCESS: it is flushed. */
+    enum wc_status status;
+    struct sge bad; /* with LOC_PROT_ERR: the piece of the receive whose key was refused */
 };
 
 /* The verdict that refuses a packet with @act, a NAK_* or RNR; @status: how the receive ends. */

@@ -17,7 +17,9 @@ bool resp_complete(struct rc_qp *rc, const struct completion *wc)
     return rc->x->ops->complete(rc->x->ctx, &rc->qp, WQ_RECV, rc->resp.wqe.desc, wc);
 }
 
-/* False: nobody will learn that the message is there, as its completion is lost. */
+/* False: nobody will learn that the message is there, as its completion is lost.  A key is invalid
+ * before the program learns of the message that ended it.
+ */
 static bool finish_message(struct rc_qp *rc, const struct packet *p)
 {
     struct rc_resp *r = &rc->resp;
@@ -37,6 +39,10 @@ static bool finish_message(struct rc_qp *rc, const struct packet *p)
     if (p->op->headers & H_IMM) {
         wc.flags |= WCF_WITH_IMM;
         memcpy(wc.imm, p->imm_data, sizeof(wc.imm));
+    } else if (p->op->headers & H_IETH) {
+        resp_invalidate(rc, p);
+        wc.flags |= WCF_WITH_INV;
+        wc.invalidated_rkey = p->ieth_rkey;
     }
     if (!resp_complete(rc, &wc))
         return false;
@@ -150,11 +156,11 @@ struct completion resp_error(const struct rc_qp *rc, const struct resp_verdict *
     };
 }
 
-void resp_refuse(struct rc_qp *rc, const struct resp_verdict *d, struct psn psn, ev_id rx)
+/* The queue pair ends when the answer that waits has left. */
+static void begin_to_close(struct rc_qp *rc, const struct resp_verdict *d)
 {
     struct rc_resp *r = &rc->resp;
 
-    resp_answer(rc, aeth_pack(d->nak, 0), psn, rx);
     if (r->closing)
         return; /* an earlier request fails, too */
     r->closing = true;
@@ -163,6 +169,29 @@ void resp_refuse(struct rc_qp *rc, const struct resp_verdict *d, struct psn psn,
         r->fatal.status = WCS_SUCCESS;
     r->refused = d->act;
     r->untold = r->fatal.status == WCS_SUCCESS;
+}
+
+void resp_refuse(struct rc_qp *rc, const struct resp_verdict *d, struct psn psn, ev_id rx)
+{
+    resp_answer(rc, aeth_pack(d->nak, 0), psn, rx);
+    begin_to_close(rc, d);
+}
+
+/* The message is here and acknowledged, asked for or not; but its receive fails, as the key stays
+ * valid.  The far side does not learn of it.
+ */
+static void take_and_close(struct rc_qp *rc, const struct packet *p, const struct resp_verdict *d,
+                           ev_id rx)
+{
+    struct rc_resp *r = &rc->resp;
+
+    write_payload(rc, p);
+    resp_invalidate(rc, p);
+    r->expected = psn_add(r->expected, 1);
+    r->open = NULL;
+    resp_reconsider(rc, rx);
+    resp_acknowledge(rc, rx);
+    begin_to_close(rc, d);
 }
 
 /* The receive for a message; one that goes on has its own, and so has one that takes the place of a
@@ -239,6 +268,8 @@ struct resp_verdict resp_judge(struct rc_qp *rc, const struct packet *p, const s
         d = decide_memory(rc, p);
     if (d.act == ACT_ACCEPT && (p->op->kind == OPK_SEND || resp_needs_receive(p)))
         d = decide_delivery(rc, p);
+    if (d.act == ACT_ACCEPT && (p->op->headers & H_IETH))
+        d = resp_decide_inv(rc, p);
     return d;
 }
 
@@ -258,6 +289,9 @@ static void apply(struct rc_qp *rc, const struct packet *p, const struct resp_ve
     switch (d->act) {
     case ACT_ACCEPT:
         execute(rc, p, rx);
+        break;
+    case ACT_TAKE_AND_FAIL:
+        take_and_close(rc, p, d, rx);
         break;
     case ACT_DUPLICATE:
         RC_COUNT(rc, duplicate_request);

@@ -326,8 +326,12 @@ static size_t build_request(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
         return 0;
     if (r->next == r->fetched && !req_fetch(rc))
         return 0;
-    if (r->next != r->fetched && req_may_send(rc)) /* it may have to wait, or be done */
-        frame_bytes = req_build(rc, frame, ret_tx);
+    if (r->next != r->fetched && req_may_send(rc)) { /* it may have to wait, or be done */
+        if (rc_wqe_at(r, r->next)->info->local)
+            req_local_run(rc);
+        else
+            frame_bytes = req_build(rc, frame, ret_tx);
+    }
     req_settle(rc);
     return frame_bytes;
 }

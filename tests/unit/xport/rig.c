@@ -60,6 +60,11 @@ static enum fetch fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
     out->compare_add = p->compare_add;
     out->swap = p->swap;
     out->rkey = p->rkey;
+    out->invalidate_rkey = p->invalidate_rkey;
+    if (p->opcode == WR_BIND_MW)
+        out->bind = p->bind;
+    else if (p->opcode == WR_REG_MR)
+        out->reg = p->reg;
 read:
     out->desc = desc;
     out->truncated = p->truncated;
@@ -335,6 +340,8 @@ static void make_host(struct rig *r, uint32_t number, const struct rig_config *c
         .max_rd_atomic = 4,
         .max_dest_rd_atomic = 4,
         .max_mr_bytes = RIG_MEMORY,
+        .max_mw = 8,
+        .max_fast_pages = 16,
         .max_mtu = MTU_4096,
     };
     struct rig_host *h = &r->host[number];

@@ -96,7 +96,6 @@ static void malformed_requests_complete_with_their_rule(void **state)
         {WR_RDMA_READ, SF_INLINE, 0, 8, 8, false, WCS_LOC_QP_OP_ERR, RULE_SQ_INLINE},
         {WR_ATOMIC_FETCH_AND_ADD, 0, 1, 16, 4, false, WCS_LOC_LEN_ERR, RULE_SQ_ATOMIC_LENGTH},
         {WR_ATOMIC_CMP_AND_SWP, 0, 0, 0, 0, false, WCS_LOC_LEN_ERR, RULE_SQ_ATOMIC_LENGTH},
-        {WR_SEND_WITH_INV, 0, 1, 16, 8, false, WCS_LOC_QP_OP_ERR, RULE_SQ_OPCODE},
         {0xdeadbeef, 0, 1, 16, 8, false, WCS_LOC_QP_OP_ERR, RULE_SQ_OPCODE},
         {WR_SEND, SF_INLINE, 1, 16, 8, false, WCS_LOC_QP_OP_ERR, RULE_SQ_INLINE},
         {WR_SEND, SF_INLINE, 0, RIG_INLINE + 1, 8, false, WCS_LOC_LEN_ERR, RULE_SQ_INLINE},
@@ -330,7 +329,6 @@ static void requests_out_of_form_are_answered_and_end_the_responder(void **state
     } rows[] = {
         {0xff, 0x15, 0, RULE_RESP_OPCODE}, /* reserved */
         {0xff, OP_RC_RDMA_READ_REQUEST, 4, RULE_RESP_LENGTH},
-        {0xff, OP_RC_SEND_ONLY_WITH_INVALIDATE, 0, RULE_RESP_OPCODE},
         {0xff, OP_RC_SEND_LAST, 10, RULE_RESP_OP_SEQUENCE},
         {0xff, OP_RC_SEND_MIDDLE, 256, RULE_RESP_OP_SEQUENCE},
         {OP_RC_SEND_FIRST, OP_RC_SEND_ONLY, 10, RULE_RESP_OP_SEQUENCE},

@@ -59,6 +59,13 @@ static void an_answer_is_forgotten(struct rc_qp *rc)
     rc->resp.answer.pending = true;
 }
 
+static void a_bind_that_nobody_completes(struct rc_qp *rc)
+{
+    rc->req.ring[0].carried_out = true;
+    rc->req.fetched = 1;
+    rc->req.next = 1;
+}
+
 static void a_second_nak(struct rc_qp *rc)
 {
     rc->resp.seq_naks = 2;
@@ -96,6 +103,8 @@ static void every_invariant_can_be_broken(void **state)
     } rows[] = {
         {cursors_cross, "the cursors of the send queue are in order and inside the ring"},
         {cursor_leaves_its_request, "the send cursor is inside its work request"},
+        {a_bind_that_nobody_completes,
+         "a request without packets that is done and the oldest completes"},
         {too_much_is_outstanding, "the PSNs outstanding are within the window"},
         {too_many_retries, "retries are within their limits"},
         {too_many_rnr_naks, "retries are within their limits"},

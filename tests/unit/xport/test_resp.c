@@ -91,7 +91,7 @@ static void positions_and_lengths_have_their_rules(void **state)
         {NO, OP_RC_RDMA_WRITE_ONLY, 0, RULE_RESP_QP_ACCESS},
         {OP_RC_SEND_FIRST, OP_RC_RDMA_WRITE_MIDDLE, 256, RULE_RESP_OP_SEQUENCE},
         {NO, OP_RC_FETCH_ADD, 0, RULE_RESP_QP_ACCESS},
-        {OP_RC_SEND_FIRST, OP_RC_SEND_LAST_WITH_INVALIDATE, 1, RULE_RESP_OPCODE},
+        {OP_RC_SEND_FIRST, OP_RC_SEND_LAST_WITH_INVALIDATE, 1, RULE_NONE},
         {NO, 0x18, 0, RULE_RESP_OPCODE}, /* reserved */
     };
 

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Requester, RC: requests without packets, and the key that a READ with invalidate ends.
+ *
+ *	BIND_MW    a window shows a part of a region
+ *	REG_MR     a fast region gets the pages that were mapped into it
+ *	LOCAL_INV  a window or a fast region is closed
+ *
+ * They take no PSNs.  A bind and a registration are carried out when the cursor reaches them:
+ * behind everything that was sent before, whether or not that was answered.  LOCAL_INV waits until
+ * it is the oldest: what was sent before may have to be sent again, with the key that it ends.
+ * What was carried out completes when it is the oldest, and is passed over when the requester goes
+ * back.  [IBTA1 10.6.5.1]
+ */
+#include "emu/base/assert.h"
+#include "emu/hca/mr.h"
+#include "emu/hca/mw.h"
+#include "emu/xport/internal.h"
+
+/* What became of a request without packets. */
+struct outcome {
+    struct objection by;
+    ev_id id; /* the event that says so */
+};
+
+static struct bind_request bind_of(const struct rfc_wr_bind *b)
+{
+    return (struct bind_request){
+        .type = b->type,
+        .mw_key = b->mw_rkey,
+        .new_key = b->rkey,
+        .mr_key = b->mr_lkey,
+        .access = b->access,
+        .addr = b->addr,
+        .bytes = b->length,
+    };
+}
+
+static struct outcome bind_window(struct rc_qp *rc, const struct send_wqe *w)
+{
+    struct hca *h = rc->qp.hca;
+    const struct key_user who = key_user_of(&rc->qp);
+    const struct bind_request req = bind_of(&w->bind);
+    struct outcome out = {key_check_bind(h, &who, &req), 0};
+    const uint32_t key = out.by.rule == RULE_NONE ? key_bind(h, &who, &req) : 0;
+    const struct compared *c = &out.by.values;
+
+    TRACE_ID(rc_trace(rc), out.id, bind, .host = h->host, .qpn = rc->qp.qpn, .key = req.mw_key,
+             .new_key = key, .region = req.mr_key, .addr = req.addr, .bytes = req.bytes,
+             .rule = (uint32_t)out.by.rule, .least = c->least, .most = c->most, .found = c->found);
+    return out;
+}
+
+static struct outcome register_region(struct rc_qp *rc, const struct send_wqe *w)
+{
+    struct hca *h = rc->qp.hca;
+    const struct key_user who = key_user_of(&rc->qp);
+    const struct reg_request req = {w->reg.mrn, w->reg.key, w->reg.access};
+    struct outcome out = {key_check_reg(h, &who, &req), 0};
+    const struct compared *c = &out.by.values;
+    struct mkey shown = {0};
+
+    if (out.by.rule == RULE_NONE) {
+        key_reg(h, &req);
+        shown = *key_find(h, req.key);
+    }
+    TRACE_ID(rc_trace(rc), out.id, reg_mr, .host = h->host, .qpn = rc->qp.qpn, .key = req.key,
+             .addr = shown.addr, .bytes = shown.bytes, .rule = (uint32_t)out.by.rule,
+             .least = c->least, .most = c->most, .found = c->found);
+    return out;
+}
+
+static struct outcome invalidate(struct rc_qp *rc, const struct send_wqe *w)
+{
+    struct outcome out;
+
+    out.by = rc_invalidate(rc, w->invalidate_rkey, &out.id);
+    return out;
+}
+
+struct objection rc_invalidate(struct rc_qp *rc, uint32_t key, ev_id *ret_id)
+{
+    struct hca *h = rc->qp.hca;
+    const struct key_user who = key_user_of(&rc->qp);
+    const struct objection o = key_check_inv(h, key, &who);
+    const struct mkey *k = o.rule == RULE_NONE ? key_find(h, key) : NULL; /* it may be free */
+    const uint64_t addr = k ? k->addr : 0, bytes = k ? k->bytes : 0;
+
+    if (o.rule == RULE_NONE)
+        key_inv(h, key);
+    TRACE_ID(rc_trace(rc), *ret_id, invalidate, .host = h->host, .qpn = rc->qp.qpn, .key = key,
+             .addr = addr, .bytes = bytes, .rule = (uint32_t)o.rule, .least = o.values.least,
+             .most = o.values.most, .found = o.values.found);
+    return o;
+}
+
+/* The work requests that are carried out here, and how one ends that is refused, as in Linux rxe.
+ */
+static const struct {
+    enum wr_opcode opcode;
+    struct outcome (*carry_out)(struct rc_qp *, const struct send_wqe *);
+    enum wc_status refused;
+} requests[] = {
+    {WR_BIND_MW, bind_window, WCS_MW_BIND_ERR},
+    {WR_REG_MR, register_region, WCS_LOC_QP_OP_ERR},
+    {WR_LOCAL_INV, invalidate, WCS_LOC_QP_OP_ERR},
+};
+
+void req_local_run(struct rc_qp *rc)
+{
+    const struct rc_wqe *q = rc_wqe_at(&rc->req, rc->req.next);
+    const ev_id before = trace_because(rc_trace(rc), q->w.fetched);
+    struct outcome out;
+    size_t i = 0;
+
+    while (i < ARRAY_LEN(requests) && requests[i].opcode != q->info->opcode)
+        i++;
+    RDL_ASSERT(i < ARRAY_LEN(requests)); /* every row of facts/wr.c that is local is here */
+    out = requests[i].carry_out(rc, &q->w);
+    trace_because(rc_trace(rc), out.id);
+    if (out.by.rule == RULE_NONE)
+        req_carried_out(rc);
+    else
+        req_refuse(rc, requests[i].refused, out.by);
+    req_settle(rc);
+    trace_because(rc_trace(rc), before);
+}
+
+bool req_invalidate(struct rc_qp *rc, struct rc_wqe *q)
+{
+    ev_id id;
+
+    q->by = rc_invalidate(rc, q->w.invalidate_rkey, &id);
+    if (q->by.rule == RULE_NONE)
+        return true;
+    q->status = WCS_LOC_QP_OP_ERR;
+    RC_COUNT(rc, send_err);
+    return false;
+}
