@@ -17,7 +17,9 @@ struct rdl_sge {
 
 #define RDL_SGE_MAX 32u /* elements of one work request */
 
-/* What an operation does not need is not looked at. */
+/* What an operation does not need is not looked at.  The keys that BIND_MW and REG_MR give are
+ * those of their window and region from the post on, also if they fail.
+ */
 struct rdl_send_wr {
     uint64_t wr_id;
     uint32_t opcode;           /* enum wr_opcode */

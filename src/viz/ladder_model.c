@@ -50,6 +50,9 @@ static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t col
         return true;
     case EV_key:
     case EV_atomic:
+    case EV_bind:
+    case EV_reg_mr:
+    case EV_invalidate:
     case EV_cq_overflow:
         builder_say(b, builder_stop(b, e, column), e);
         return true;

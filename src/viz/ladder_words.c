@@ -179,6 +179,50 @@ static void say_async(struct text *t, const struct ev_async_event *e, const stru
     add_object(t, e->host, (enum object_kind)e->object, e->number, names);
 }
 
+/* What became of a key by a work request; @rule refused it, or none did. */
+static enum ladder_tone say_new_key(struct text *t, const struct ev *e)
+{
+    uint32_t rule;
+
+    switch (e->kind) {
+    case EV_bind:
+        rule = e->u.bind.rule;
+        text_addf(t, "window 0x%llx",
+                  (unsigned long long)(rule ? e->u.bind.key : e->u.bind.new_key));
+        if (rule)
+            text_add(t, " not bound");
+        else if (e->u.bind.bytes == 0)
+            text_add(t, " shows nothing");
+        else
+            text_addf(t, " shows %llu bytes", (unsigned long long)e->u.bind.bytes);
+        break;
+    case EV_reg_mr:
+        rule = e->u.reg_mr.rule;
+        text_addf(t, "region 0x%llx %sregistered", (unsigned long long)e->u.reg_mr.key,
+                  rule ? "not " : "");
+        break;
+    case EV_invalidate:
+        rule = e->u.invalidate.rule;
+        text_addf(t, "key 0x%llx %s", (unsigned long long)e->u.invalidate.key,
+                  rule ? "stays valid" : "is invalid now");
+        break;
+    default:
+        return TONE_PLAIN; /* it is about no key */
+    }
+    add_by_rule(t, rule);
+    return rule ? TONE_BAD : TONE_STATE;
+}
+
+/* A key, or a packet, that was refused. */
+static void say_refusal(struct text *t, const struct ev *e)
+{
+    if (e->kind == EV_key)
+        text_addf(t, "key 0x%llx refused by %s", (unsigned long long)e->u.key.key,
+                  enum_name(&enum_rule, e->u.key.rule));
+    else
+        text_addf(t, "dropped: %s", enum_name(&enum_drop, e->u.drop.reason));
+}
+
 enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
 {
     const struct ev *e = s->first;
@@ -217,8 +261,8 @@ enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
         tone = TONE_TIMER;
         break;
     case EV_key:
-        text_addf(t, "key 0x%llx refused by %s", (unsigned long long)e->u.key.key,
-                  enum_name(&enum_rule, e->u.key.rule));
+    case EV_drop:
+        say_refusal(t, e);
         tone = TONE_BAD;
         break;
     case EV_atomic:
@@ -233,14 +277,11 @@ enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
         say_async(t, &e->u.async_event, s->names);
         tone = TONE_STATE;
         break;
-    case EV_drop:
-        text_addf(t, "dropped: %s", enum_name(&enum_drop, e->u.drop.reason));
-        tone = TONE_BAD;
-        break;
     case EV_rx:
         tone = say_arrival(t, &e->u.rx);
         break;
     default:
+        tone = say_new_key(t, e);
         break;
     }
     if (t->len == said) { /* no name before nothing */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Posting work requests: post_send, post_recv, and several of them as one list, post_list. */
+/* Posting work requests: post_send, bind_mw, post_recv, and several of them as one list, post_list.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/request.h"
+#include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/rules.h"
 #include "emu/facts/wr.h"
@@ -43,11 +45,34 @@ static void operation(const struct request *r, char ret[VALUE_WORD_BYTES])
     value_word_text(&enum_wr_opcode, enum_by_value(&enum_wr_opcode, opcode), ret);
 }
 
+/* Fails because something that @r names is of another host. */
+static bool explain_parts(struct session *s, const struct request *r)
+{
+    const struct {
+        const char *key;
+        enum object_kind kind;
+        uint64_t raw;
+    } parts[] = {{"mw", OBJ_MW, r->send.bind_mw.mw.raw}, {"ah", OBJ_AH, r->send.ud.ah.raw}};
+    const char *key = "mr";
+    struct home own, home;
+
+    if (!resolve_home(s->lab, OBJ_QP, r->qp.raw, &own))
+        return session_fail_status(s, r->st->at, r->st->cmd->name, RDL_ERR_STALE);
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        if (parts[i].raw && resolve_home(s->lab, parts[i].kind, parts[i].raw, &home) &&
+            home.host.raw != own.host.raw)
+            key = parts[i].key;
+    }
+    return session_fail(s, step_span(r->st, key, 0), "%s is not of the host of the queue pair",
+                        step_text(r->st, key));
+}
+
 /* Fails because of the rule in @e. */
 static bool explain_rule(struct session *s, const struct request *r, const struct rdl_post_error *e)
 {
     const struct step *st = r->st;
-    const size_t n = step_arg(st, "sge")->n;
+    const size_t n = request_sends(st) ? r->send.n_sge : r->recv.n_sge;
+    const char *what = request_is_bind_mw(st) ? "qp" : "op"; /* that is refused */
     const char *max_sge = request_sends(st) ? "max_send_sge" : "max_recv_sge";
     char op[VALUE_WORD_BYTES];
     struct rdl_qp_info info;
@@ -57,7 +82,7 @@ static bool explain_rule(struct session *s, const struct request *r, const struc
     operation(r, op);
     switch (e->rule) {
     case RULE_POST_OPCODE:
-        return session_fail(s, step_span(st, "op", 0), "%s queue pairs have no %s",
+        return session_fail(s, step_span(st, what, 0), "%s queue pairs have no %s",
                             enum_name(&enum_qp_type, info.type), op);
     case RULE_POST_FLAGS:
         return session_fail(s, step_span(st, "fence", 0), "only an RC queue pair has fence");
@@ -74,8 +99,11 @@ static bool explain_rule(struct session *s, const struct request *r, const struc
                      "%zu SGEs, but %s is %u", n, max_sge, (unsigned)e->most);
         return diag_remedy(&s->diag, "create_qp takes %s=", max_sge);
     case RULE_POST_PARTS:
-        return session_fail(s, step_span(st, "mr", 0), "%s is not of the host of the queue pair",
-                            step_text(st, "mr"));
+        return explain_parts(s, r);
+    case RULE_POST_MW_TYPE:
+        session_fail(s, step_span(st, "mw", 0), "%s is a window of type 2", step_text(st, "mw"));
+        return diag_remedy(&s->diag, "\"post_send QP op=bind_mw mw=%s mr=...\" binds it",
+                           step_text(st, "mw"));
     default:
         return session_fail_status(s, st->at, st->cmd->name, RDL_ERR_INVAL);
     }
@@ -207,6 +235,11 @@ bool run_post_send(struct session *s, const struct step *st)
     return post(s, st, st, 1);
 }
 
+bool run_bind_mw(struct session *s, const struct step *st)
+{
+    return post(s, st, st, 1);
+}
+
 bool run_post_recv(struct session *s, const struct step *st)
 {
     return post(s, st, st, 1);
@@ -219,7 +252,7 @@ bool run_post_list(struct session *s, const struct step *st)
     for (const struct step *b = st->body; b; b = b->next) {
         if (b->cmd->flags & CMD_NOTE)
             continue;
-        if (!request_sends(b) && b->cmd != &cmd_table[CMD_post_recv]) {
+        if (b->cmd != &cmd_table[CMD_post_send] && b->cmd != &cmd_table[CMD_post_recv]) {
             session_fail(s, b->at, "%s is no work request", b->cmd->name);
             return diag_remedy(&s->diag, "a list has post_send or post_recv");
         }

@@ -83,8 +83,10 @@ static uint32_t send_flags(const struct step *st)
                 {"fence", SF_FENCE}};
     uint32_t flags = 0;
 
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        flags |= step_has(st, rows[i].name) ? rows[i].bit : 0;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (cmd_param(st->cmd, rows[i].name) && step_has(st, rows[i].name))
+            flags |= rows[i].bit;
+    }
     return flags;
 }
 
@@ -244,25 +246,43 @@ static bool read_reg(struct session *s, const struct scope *rest, struct request
     return !step_has(r->st, "key") || resolve_key(rest, r->st, "key", &r->send.reg.key, &s->diag);
 }
 
-static bool read_bind(struct session *s, const struct scope *rest, struct request *r)
+/* The window of @r, and the part of a region that it will show. */
+static bool read_window(struct session *s, const struct scope *rest, struct request *r)
 {
-    struct memory m;
+    struct memory m = {.has_bytes = true};
 
-    if (!resolve_memory(rest, r->st, "mr", 0, &m, &s->diag) ||
-        !resolve_object(rest, r->st, "mw", OBJ_MW, &r->send.bind_mw.mw.raw, &s->diag) ||
-        !resolve_key(rest, r->st, "mw", &r->send.bind_mw.rkey, &s->diag))
+    if (step_has(r->st, "mr") && !resolve_memory(rest, r->st, "mr", 0, &m, &s->diag))
+        return false;
+    if (!resolve_object(rest, r->st, "mw", OBJ_MW, &r->send.bind_mw.mw.raw, &s->diag))
         return false;
     if (!m.has_bytes) {
         session_fail(s, step_span(r->st, "mr", 0), "a length is missing");
         return diag_remedy(&s->diag, "write a slice like mr[0:64], or the name of a region");
     }
-    r->send.bind_mw.rkey = next_key(r->send.bind_mw.rkey);
     r->send.bind_mw.mr = m.mr;
     r->send.bind_mw.addr = m.iova;
     r->send.bind_mw.length = m.bytes;
     r->send.bind_mw.access = step_set(r->st, "access");
+    return true;
+}
+
+static bool read_bind(struct session *s, const struct scope *rest, struct request *r)
+{
+    if (!read_window(s, rest, r) ||
+        !resolve_key(rest, r->st, "mw", &r->send.bind_mw.rkey, &s->diag))
+        return false;
+    r->send.bind_mw.rkey = next_key(r->send.bind_mw.rkey);
     return !step_has(r->st, "key") ||
            resolve_key(rest, r->st, "key", &r->send.bind_mw.rkey, &s->diag);
+}
+
+static bool read_bind_mw(struct session *s, const struct scope *rest, struct request *r)
+{
+    r->send = (struct rdl_send_wr){.wr_id = step_number(r->st, "wr_id"),
+                                   .opcode = WR_BIND_MW,
+                                   .flags = send_flags(r->st),
+                                   .bind_mw = {.type_1 = true}};
+    return read_window(s, rest, r);
 }
 
 /* What the union of the WQE will say. */
@@ -326,6 +346,8 @@ bool request_read(struct session *s, const struct step *st, struct request *ret)
     ret->inlined = NULL;
     if (!resolve_object(&in, st, "qp", OBJ_QP, &ret->qp.raw, &s->diag))
         return false;
+    if (request_is_bind_mw(st))
+        return read_bind_mw(s, &rest, ret);
     if (request_sends(st))
         return read_send(s, &rest, ret);
     ret->recv = (struct rdl_recv_wr){.wr_id = step_number(st, "wr_id"), .sge = ret->sge};

@@ -10,7 +10,7 @@
 
 /* A work request that was read from a step; release it with request_done(). */
 struct request {
-    const struct step *st; /* post_send or post_recv */
+    const struct step *st; /* post_send, bind_mw or post_recv */
     rdl_qp qp;
     union {
         struct rdl_send_wr send;
@@ -20,9 +20,15 @@ struct request {
     uint8_t *inlined; /* the data that it carries itself; owned */
 };
 
+/* bind_mw posts, too: a request BIND_MW of type 1. */
+static inline bool request_is_bind_mw(const struct step *st)
+{
+    return st->cmd == &cmd_table[CMD_bind_mw];
+}
+
 static inline bool request_sends(const struct step *st)
 {
-    return st->cmd == &cmd_table[CMD_post_send];
+    return st->cmd == &cmd_table[CMD_post_send] || request_is_bind_mw(st);
 }
 
 /* Reads @st, whose names are looked up now.  False: s->diag says what is wrong; @ret needs

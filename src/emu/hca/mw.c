@@ -14,6 +14,7 @@ static void unbind(struct hca *h, struct mkey *w)
         h->n_qp_windows--;
     w->region = NULL;
     w->qpn = 0;
+    w->addr = 0;
     w->bytes = 0;
     w->state = KEY_FREE;
 }

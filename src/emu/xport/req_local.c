@@ -82,7 +82,7 @@ struct objection rc_invalidate(struct rc_qp *rc, uint32_t key, ev_id *ret_id)
     struct hca *h = rc->qp.hca;
     const struct key_user who = key_user_of(&rc->qp);
     const struct objection o = key_check_inv(h, key, &who);
-    const struct mkey *k = o.rule == RULE_NONE ? key_find(h, key) : NULL; /* it may be free */
+    const struct mkey *k = key_find(h, key); /* NULL: it is free, or of nobody */
     const uint64_t addr = k ? k->addr : 0, bytes = k ? k->bytes : 0;
 
     if (o.rule == RULE_NONE)

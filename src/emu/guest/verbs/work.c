@@ -62,7 +62,30 @@ static enum rdl_status find_part(const struct guest_qp *qp, enum object_kind kin
     return object_usable(o);
 }
 
-/* Finds what the handles of a request name.  Memory windows cannot be bound yet. */
+/* The window of a bind, and its region.  ibv_bind_mw() takes windows of type 1 alone, and no region
+ * to end what one shows.
+ */
+static enum rdl_status find_bind_parts(const struct guest_qp *qp, struct verbs_send *send,
+                                       struct objection *by)
+{
+    const struct rdl_send_wr *wr = send->wr;
+    const void *mw = NULL, *mr = NULL;
+    enum rdl_status st = find_part(qp, OBJ_MW, wr->bind_mw.mw.raw, by, &mw);
+
+    if (st == RDL_OK && wr->bind_mw.type_1 && ((const struct guest_mw *)mw)->type != 1) {
+        by->rule = RULE_POST_MW_TYPE;
+        return refused_by(by->rule);
+    }
+    if (st == RDL_OK && (wr->bind_mw.length > 0 || !wr->bind_mw.type_1))
+        st = find_part(qp, OBJ_MR, wr->bind_mw.mr.raw, by, &mr);
+    if (st != RDL_OK)
+        return st;
+    send->mw_rkey = ((const struct guest_mw *)mw)->rkey;
+    send->mr = mr;
+    return RDL_OK;
+}
+
+/* Finds what the handles of a request name. */
 static enum rdl_status find_parts(const struct guest_qp *qp, struct verbs_send *send,
                                   struct objection *by)
 {
@@ -79,7 +102,7 @@ static enum rdl_status find_parts(const struct guest_qp *qp, struct verbs_send *
         send->ah = part;
         return st;
     case WR_FORM_BIND:
-        return RDL_ERR_STALE;
+        return find_bind_parts(qp, send, by);
     default:
         return RDL_OK;
     }
@@ -106,6 +129,29 @@ static enum rdl_status check_send(const struct guest_qp *qp, struct verbs_send *
     return st;
 }
 
+/* @key with another low byte, which is all that work requests can give it. */
+static uint32_t with_low_byte(uint32_t key, uint32_t low)
+{
+    return (key & ~0xffu) | (low & 0xffu);
+}
+
+/* The program has the key that a request gives as soon as it is posted, whatever becomes of it: of
+ * a window as libibverbs' drivers do it, of a fast region as ib_update_fast_reg_key() does.
+ */
+static void learn_key(const struct verbs *v, const struct rdl_send_wr *wr)
+{
+    struct guest_mw *mw;
+    struct guest_mr *mr;
+
+    if (wr->opcode == WR_BIND_MW) {
+        mw = (struct guest_mw *)verbs_get(v, OBJ_MW, wr->bind_mw.mw.raw);
+        mw->rkey = with_low_byte(mw->rkey, wr->bind_mw.type_1 ? mw->rkey + 1 : wr->bind_mw.rkey);
+    } else if (wr->opcode == WR_REG_MR) {
+        mr = (struct guest_mr *)verbs_get(v, OBJ_MR, wr->reg.mr.raw);
+        mr->lkey = mr->rkey = with_low_byte(mr->lkey, wr->reg.key);
+    }
+}
+
 /* Posts one request; @ret_id is its event. */
 static enum rdl_status post_send(struct guest_qp *qp, const struct rdl_send_wr *wr, ev_id *ret_id,
                                  struct objection *by)
@@ -119,6 +165,7 @@ static enum rdl_status post_send(struct guest_qp *qp, const struct rdl_send_wr *
         st = v->ops->post_send(qp, &send, &entry);
     if (st != RDL_OK)
         return st;
+    learn_key(v, wr);
     TRACE_ID(v->config.trace, *ret_id, post_send, .host = v->config.host, .qpn = qp->qpn,
              .queue = qp->sq.queue, .desc = entry, .wr_id = wr->wr_id, .op = wr->opcode,
              .bytes = wr->flags & SF_INLINE ? (uint32_t)wr->inline_bytes

@@ -60,10 +60,48 @@ static void what_is_wrong_with_a_region_or_window_is_named(void **state)
     lab_close(&l);
 }
 
+static void what_is_wrong_with_a_bind_is_named(void **state)
+{
+    static const struct {
+        const char *line, *message, *remedy;
+    } rows[] = {
+        {"bind_mw w.qp w2 mr=mr[0:64]", "w2 is a window of type 2", "op=bind_mw mw=w2"},
+        {"bind_mw w.qp w1 mr=x.mr[0:8]", "x.mr[0:8] is not of the host", "POST_PARTS"},
+        {"bind_mw w.qp x.mw mr=mr[0:8]", "x.mw is not of the host", "POST_PARTS"},
+        {"post_send w.qp op=bind_mw mw=x.mw mr=mr[0:8]", "x.mw is not of the host", "POST_PARTS"},
+        {"bind_mw w.qp mr mr=mr[0:8]", "is a memory region, not a memory window", ""},
+        {"bind_mw w.qp w1 mr=mr[8]", "a length is missing", "a slice"},
+        {"bind_mw w.uc w1 mr=mr[0:8]", "UC queue pairs have no bind_mw", "POST_OPCODE"},
+        {"bind_mw w.new w1 mr=mr[0:8]", "w.new is in RESET; bind_mw needs RTS", "connect"},
+        {"post_list { bind_mw w.qp w1 mr=mr[0:8] }", "bind_mw is no work request", "post_send"},
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host w x features_on=MW; link w x; on w,x { alloc_pd as pd; create_cq as cq; "
+                "create_qp pd send_cq=cq recv_cq=cq as qp; reg_mr pd len=4k access=lw,mw as mr; "
+                "create_qp pd type=uc send_cq=cq recv_cq=cq as uc; "
+                "create_qp pd send_cq=cq recv_cq=cq as new }");
+    lab_run(&l, "connect w.qp x.qp; connect w.uc x.uc; alloc_mw w.pd as w1; "
+                "alloc_mw w.pd type=2 as w2; alloc_mw x.pd as mw");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_false(lab_try(&l, rows[i].line));
+        if (!strstr(l.s->diag.message, rows[i].message) ||
+            !strstr(l.s->diag.remedy, rows[i].remedy))
+            fail_msg("%s: %s (%s)", rows[i].line, l.s->diag.message, l.s->diag.remedy);
+    }
+    lab_run(&l, "expect count(post_send) == 0; bind_mw w.qp w1 wr_id=5 fence signaled; run; "
+                "expect w.cq.wc[0].wr_id == 5 and w.w1.state == FREE; "
+                "expect w.w1.rkey == w.w1.device_rkey");
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_wrong_with_a_region_or_window_is_named),
+        cmocka_unit_test(what_is_wrong_with_a_bind_is_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

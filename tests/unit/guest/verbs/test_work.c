@@ -165,6 +165,87 @@ static void what_a_request_names_must_live_on_its_host(void **state)
     assert_int_equal(w->f->n_sends, 1);
 }
 
+static struct guest_mw *new_window(struct work *w, uint32_t type, uint64_t *ret_handle)
+{
+    struct guest_mw *mw;
+
+    w->f->verbs.limits.max_mw = 4;
+    assert_int_equal(verbs_alloc_mw(w->pd, type, NULL, ret_handle), RDL_OK);
+    mw = (struct guest_mw *)verbs_get(&w->f->verbs, OBJ_MW, *ret_handle);
+    mw->rkey = 0x2ff;
+    return mw;
+}
+
+static struct guest_mr *new_region(struct work *w, uint64_t *ret_handle)
+{
+    struct verbs *v = &w->f->verbs;
+    uint64_t addr = 0;
+
+    assert_int_equal(verbs_mem_alloc(v, 4096, &addr), RDL_OK);
+    assert_int_equal(verbs_reg_mr(w->pd, addr, 4096, ACC_LOCAL_WRITE, NULL, ret_handle), RDL_OK);
+    return (struct guest_mr *)verbs_get(v, OBJ_MR, *ret_handle);
+}
+
+/* The lowest byte goes round, and nothing else of a key changes. */
+static void a_bind_gives_a_key_as_soon_as_it_is_posted(void **state)
+{
+    struct work *w = *state;
+    struct rdl_post_error e = {.rule = RULE_NONE};
+    struct rdl_send_wr one = {.opcode = WR_BIND_MW, .bind_mw = {.length = 64, .type_1 = true}};
+    struct rdl_send_wr two = {.opcode = WR_BIND_MW, .bind_mw = {.length = 64, .rkey = 0x977}};
+    struct guest_mw *mw1 = new_window(w, 1, &one.bind_mw.mw.raw);
+    struct guest_mw *mw2 = new_window(w, 2, &two.bind_mw.mw.raw);
+
+    (void)new_region(w, &one.bind_mw.mr.raw);
+    two.bind_mw.mr = one.bind_mw.mr;
+    assert_int_equal(verbs_post_send_list(w->qp, &one, 1, false, &e), RDL_ERR_STATE);
+    assert_int_equal(mw1->rkey, 0x2ff);
+    move_to_rts(w->qp);
+    assert_int_equal(verbs_post_send_list(w->qp, &one, 1, false, &e), RDL_OK);
+    assert_int_equal(mw1->rkey, 0x200);
+    assert_int_equal(verbs_post_send_list(w->qp, &two, 1, false, &e), RDL_OK);
+    assert_int_equal(mw2->rkey, 0x277);
+    one.bind_mw.length = 0, one.bind_mw.mr.raw = 0; /* what it shows ends */
+    assert_int_equal(verbs_post_send_list(w->qp, &one, 1, false, &e), RDL_OK);
+    assert_int_equal(mw1->rkey, 0x201);
+    assert_int_equal(w->f->n_sends, 3);
+}
+
+static void a_bind_names_a_window_of_its_type_and_a_region(void **state)
+{
+    struct work *w = *state;
+    struct rdl_post_error e = {.rule = RULE_NONE};
+    struct rdl_send_wr wr = {.opcode = WR_BIND_MW, .bind_mw = {.length = 64, .type_1 = true}};
+    struct guest_mw *mw = new_window(w, 2, &wr.bind_mw.mw.raw);
+
+    (void)new_region(w, &wr.bind_mw.mr.raw);
+    move_to_rts(w->qp);
+    assert_int_equal(verbs_post_send_list(w->qp, &wr, 1, false, &e), RDL_ERR_INVAL);
+    assert_int_equal(e.rule, RULE_POST_MW_TYPE);
+    wr.bind_mw.type_1 = false, wr.bind_mw.mr.raw = 0;
+    assert_int_equal(verbs_post_send_list(w->qp, &wr, 1, false, &e), RDL_ERR_STALE);
+    wr.bind_mw.mw.raw += (uint64_t)1 << VERBS_NAME_BITS;
+    assert_int_equal(verbs_post_send_list(w->qp, &wr, 1, false, &e), RDL_ERR_INVAL);
+    assert_int_equal(e.rule, RULE_POST_PARTS);
+    wr.bind_mw.mw.raw = 0;
+    assert_int_equal(verbs_post_send_list(w->qp, &wr, 1, false, &e), RDL_ERR_STALE);
+    assert_int_equal(mw->rkey, 0x2ff);
+    assert_int_equal(w->f->n_sends, 0);
+}
+
+static void a_registration_gives_a_key_as_soon_as_it_is_posted(void **state)
+{
+    struct work *w = *state;
+    struct rdl_send_wr wr = {.opcode = WR_REG_MR, .reg = {.key = 0x944}};
+    struct guest_mr *mr = new_region(w, &wr.reg.mr.raw);
+
+    move_to_rts(w->qp);
+    mr->lkey = mr->rkey = 0x5ff;
+    assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_OK);
+    assert_int_equal(mr->lkey, 0x544);
+    assert_int_equal(mr->rkey, 0x544);
+}
+
 /* Shows B9. */
 static void a_list_is_posted_up_to_the_request_that_is_refused(void **state)
 {
@@ -585,6 +666,9 @@ int main(void)
         T(a_request_that_cannot_be_is_refused),
         T(each_rule_of_posting_objects_to_its_own),
         T(a_wrong_request_is_named),
+        T(a_bind_gives_a_key_as_soon_as_it_is_posted),
+        T(a_bind_names_a_window_of_its_type_and_a_region),
+        T(a_registration_gives_a_key_as_soon_as_it_is_posted),
         T(what_a_request_names_must_live_on_its_host),
         T(a_list_is_posted_up_to_the_request_that_is_refused),
         T(a_whole_list_is_kicked_once),
