@@ -44,12 +44,16 @@ enum rdl_status rig_side_memory(struct rdl_lab *lab, struct rig_side *s, uint64_
     return rdl_mr_info(lab, s->mr, &s->mem);
 }
 
-enum rdl_status rig_side_qp(struct rdl_lab *lab, struct rig_side *s, uint32_t max_wr, bool is_first)
+enum rdl_status rig_side_qp(struct rdl_lab *lab, struct rig_side *s, const struct rig_config *c,
+                            bool is_first)
 {
-    struct rdl_qp_config qp = {.type = QPT_RC, .max_send_wr = max_wr, .max_recv_wr = max_wr};
+    struct rdl_qp_config qp = {.type = QPT_RC,
+                               .max_send_wr = c->max_wr,
+                               .max_recv_wr = c->max_wr,
+                               .max_inline_data = c->max_inline_data};
     struct rdl_qp_info info;
 
-    TRY(rdl_create_cq(lab, s->host, 2 * max_wr, is_first ? "cq" : NULL, &s->cq));
+    TRY(rdl_create_cq(lab, s->host, 2 * c->max_wr, is_first ? "cq" : NULL, &s->cq));
     TRY(wait(lab, s->host));
     qp.pd = s->pd;
     qp.send_cq = qp.recv_cq = s->cq;
@@ -76,13 +80,13 @@ enum rdl_status rig_side_connect(struct rdl_lab *lab, const struct rig_side *s,
 {
     struct rdl_qp_attr attr = {
         .path_mtu = c->path_mtu,
-        .access = ACC_LOCAL_WRITE,
+        .access = ACC_LOCAL_WRITE | c->access[number],
         .port = 1,
         .dest_qpn = peer->qpn,
         .rq_psn = c->sq_psn[1 - number],
         .sq_psn = c->sq_psn[number],
-        .max_rd_atomic = 1,
-        .max_dest_rd_atomic = 1,
+        .max_rd_atomic = c->max_rd_atomic[number] ? c->max_rd_atomic[number] : 1,
+        .max_dest_rd_atomic = c->max_dest_rd_atomic[number] ? c->max_dest_rd_atomic[number] : 1,
         .min_rnr_timer = c->min_rnr_timer,
         .timeout = c->timeout,
         .retry_cnt = c->retry_cnt,
@@ -130,15 +134,17 @@ enum rdl_status rig_init(struct rig *r, const struct rig_config *c)
     if (c->hash)
         TRY(rdl_hash_start(r->lab));
     for (unsigned i = 0; i < 2; i++) {
-        const struct rdl_host_config host = {
-            .name = names[i], .ram_bytes = (2 * c->mr_bytes + RIG_RAM_BYTES) & ~(uint64_t)4095u};
+        const struct rdl_host_config host = {.name = names[i],
+                                             .ram_bytes = (2 * c->mr_bytes + RIG_RAM_BYTES) &
+                                                          ~(uint64_t)4095u,
+                                             .profile = c->profile[i]};
 
         TRY(rdl_host_add(r->lab, &host, &r->side[i].host));
     }
     TRY(link_up(r, c));
     for (unsigned i = 0; i < 2; i++) {
         TRY(rig_side_memory(r->lab, &r->side[i], c->mr_bytes));
-        TRY(rig_side_qp(r->lab, &r->side[i], c->max_wr, true));
+        TRY(rig_side_qp(r->lab, &r->side[i], c, true));
     }
     TRY(rig_side_connect(r->lab, &r->side[0], &r->side[1], c, 0));
     return rig_side_connect(r->lab, &r->side[1], &r->side[0], c, 1);

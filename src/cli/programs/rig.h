@@ -22,6 +22,11 @@ struct rig_config {
     uint32_t sq_psn[2];
     uint32_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
     uint32_t gid_index; /* 0: IPv4, 1: IPv6 */
+    /* Of each side, what is zero by default: enum profile; enum access_bit, beside LOCAL_WRITE,
+     * that its queue pair allows; of READs and atomics, 0: 1.
+     */
+    uint32_t profile[2], access[2], max_rd_atomic[2], max_dest_rd_atomic[2];
+    uint32_t max_inline_data;
     uint64_t latency_ns, rate_bps;
     uint32_t loss_ppm;
 };
@@ -62,8 +67,8 @@ RDL_MUST_CHECK enum rdl_status rig_recv(struct rig *r, unsigned side, uint64_t w
  */
 RDL_MUST_CHECK enum rdl_status rig_side_memory(struct rdl_lab *lab, struct rig_side *s,
                                                uint64_t mr_bytes);
-RDL_MUST_CHECK enum rdl_status rig_side_qp(struct rdl_lab *lab, struct rig_side *s, uint32_t max_wr,
-                                           bool is_first);
+RDL_MUST_CHECK enum rdl_status rig_side_qp(struct rdl_lab *lab, struct rig_side *s,
+                                           const struct rig_config *c, bool is_first);
 RDL_MUST_CHECK enum rdl_status rig_side_connect(struct rdl_lab *lab, const struct rig_side *s,
                                                 const struct rig_side *peer,
                                                 const struct rig_config *c, unsigned number);

@@ -88,8 +88,12 @@ static uint32_t peer_of(const struct bench_scale *scale, uint32_t i)
 
 static enum rdl_status connect_all(struct stand *s, const struct bench_scale *scale)
 {
-    const struct rig_config config = {
-        .path_mtu = MTU_4096, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .min_rnr_timer = 12};
+    const struct rig_config config = {.max_wr = DEPTH,
+                                      .path_mtu = MTU_4096,
+                                      .timeout = 14,
+                                      .retry_cnt = 7,
+                                      .rnr_retry = 7,
+                                      .min_rnr_timer = 12};
 
     for (uint32_t i = 0; i < s->n; i++) {
         struct rig_side *side = &s->sides[i];
@@ -100,7 +104,7 @@ static enum rdl_status connect_all(struct stand *s, const struct bench_scale *sc
         else
             *side = (struct rig_side){
                 .host = side->host, .pd = side[-1].pd, .mr = side[-1].mr, .mem = side[-1].mem};
-        TRY(rig_side_qp(s->lab, side, DEPTH, is_first));
+        TRY(rig_side_qp(s->lab, side, &config, is_first));
     }
     for (uint32_t i = 0; i < s->n; i++)
         TRY(rig_side_connect(s->lab, &s->sides[i], &s->sides[peer_of(scale, i)], &config, 0));
