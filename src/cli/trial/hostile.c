@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/facts/device.h"
 #include "emu/wire/arp.h"
 #include "emu/wire/checksum.h"
 #include "emu/wire/icrc.h"
@@ -24,6 +25,7 @@
 #define IPV6_NEXT_AT     (ETH_BYTES + 6u)
 #define IPV6_SRC_AT      (ETH_BYTES + 8u)
 #define VLAN_BYTES       4u
+#define BTH_PAD_SHIFT    4u /* in the second byte of the BTH */
 
 struct made {
     struct hostile *h;
@@ -217,11 +219,6 @@ static struct packet packet_to_host(struct hostile *h)
     };
 
     p.bth.ack_req = one_in(h, 2);
-    p.reth.va = prng_next(&h->rng);
-    p.reth.rkey = below(h, 65536);
-    p.reth.dma_bytes = below(h, 8192);
-    p.atomic.va = prng_next(&h->rng);
-    p.atomic.rkey = below(h, 65536);
     memcpy(p.eth.dst, h->host[0].mac, MAC_BYTES);
     memcpy(p.eth.src, h->self.mac, MAC_BYTES);
     memcpy(p.ip.src, h->self.gid[i], GID_BYTES);
@@ -229,11 +226,24 @@ static struct packet packet_to_host(struct hostile *h)
     return p;
 }
 
+/* Of the RoCEv2 packet that ends at @end. */
+static void set_icrc(struct made *m, size_t end)
+{
+    st_le32(m->frame + end - ICRC_BYTES,
+            icrc_compute(m->frame + ETH_BYTES, end - ICRC_BYTES - ETH_BYTES));
+}
+
 static void finish_packet(struct made *m, const struct packet *p)
 {
     m->n = packet_frame_bytes(p);
     fill(m->h, packet_build(p, m->frame), p->payload_bytes);
     packet_finish(m->frame, m->n);
+    if (one_in(m->h, 16)) { /* another pad than there is */
+        const size_t at = ETH_BYTES + ip_header_bytes(p->ip.version) + UDP_BYTES + 1;
+
+        m->frame[at] ^= (uint8_t)((1 + below(m->h, 3)) << BTH_PAD_SHIFT);
+        set_icrc(m, m->n);
+    }
 }
 
 /* A few before and behind @about. */
@@ -244,19 +254,89 @@ static struct psn near(struct hostile *h, struct psn about)
     return psn_add(about, one_in(h, 2) ? 0 : distance);
 }
 
+/* Bytes of payload: what the opcode wants, or anything. */
+static uint32_t some_payload(struct hostile *h, const struct op_info *op)
+{
+    const uint32_t mtu = h->mtu_bytes;
+    const uint32_t sizes[] = {0, 1, 3, 64, 255, mtu - 1, mtu, mtu + 1};
+
+    if (one_in(h, 4))
+        return sizes[below(h, ARRAY_LEN(sizes))];
+    if (op->kind == OPK_READ || op->kind == OPK_ATOMIC || op->kind == OPK_ATOMIC_ACK)
+        return 0;
+    if (op->pos == OPP_FIRST || op->pos == OPP_MIDDLE)
+        return mtu;
+    return below(h, mtu) + (op->pos == OPP_LAST);
+}
+
+/* Bytes that a RETH announces: what fits the opcode and its payload, or anything. */
+static uint32_t some_length(struct hostile *h, const struct packet *p)
+{
+    const uint32_t sizes[] = {0,          1,          h->open_bytes, h->open_bytes + 1,
+                              0x7fffffff, 0x80000000, UINT32_MAX};
+    const struct op_info *op = op_info(p->bth.opcode);
+
+    if (one_in(h, 4))
+        return sizes[below(h, ARRAY_LEN(sizes))];
+    if (op->kind == OPK_READ)
+        return below(h, h->open_bytes);
+    return p->payload_bytes + (op->pos == OPP_FIRST ? 1 + below(h, 2 * h->mtu_bytes) : 0);
+}
+
+/* Where @bytes of what is open to it are; or a bit before or behind that; or anything. */
+static uint64_t some_target(struct hostile *h, uint32_t bytes)
+{
+    const uint32_t room = bytes < h->open_bytes ? h->open_bytes - bytes : 0;
+    const uint64_t at = h->open_at + below(h, room + 1);
+
+    switch (below(h, 8)) {
+    case 0:
+        return h->open_at - 1 - below(h, 64);
+    case 1:
+        return h->open_at + room + 1 + below(h, 64);
+    case 2:
+        return prng_next(&h->rng);
+    default:
+        return at;
+    }
+}
+
+static uint32_t some_rkey(struct hostile *h)
+{
+    const uint32_t any = below(h, 65536);
+
+    return one_in(h, 8) ? any : h->open_rkey;
+}
+
+/* What a request wants of memory: mostly what it may. */
+static void aim(struct hostile *h, struct packet *p)
+{
+    p->reth.dma_bytes = some_length(h, p);
+    p->reth.va = some_target(h, p->reth.dma_bytes);
+    p->reth.rkey = some_rkey(h);
+    p->atomic.va = some_target(h, ATOMIC_WORD_BYTES);
+    if (!one_in(h, 8))
+        p->atomic.va -= p->atomic.va % ATOMIC_WORD_BYTES;
+    p->atomic.rkey = some_rkey(h);
+    p->atomic.swap_add = prng_next(&h->rng);
+    p->atomic.compare = prng_next(&h->rng);
+}
+
+/* A packet of any opcode, mostly of RC, requests and answers, not far from what it should be. */
 static void make_request(struct made *m)
 {
-    static const uint16_t sizes[] = {0, 1, 3, 64, 255, 256, 257, 1024, DATA_MAX};
     struct hostile *h = m->h;
     struct packet p = packet_to_host(h);
 
     do {
-        p.bth.opcode = (uint8_t)below(h, OP_RC_SEND_ONLY_WITH_IMM + 1);
-        if (one_in(h, 2))
+        p.bth.opcode = (uint8_t)below(h, OP_RC_SEND_ONLY_WITH_INVALIDATE + 1);
+        if (one_in(h, 4))
             p.bth.opcode = some_byte(h);
     } while (!op_info(p.bth.opcode)->name);
     p.bth.psn = near(h, op_is_response(op_info(p.bth.opcode)) ? h->acked : h->expected);
-    p.payload_bytes = sizes[below(h, ARRAY_LEN(sizes))];
+    p.payload_bytes = some_payload(h, op_info(p.bth.opcode));
+    p.aeth.msn = below(h, PSN_MASK);
+    aim(h, &p);
     finish_packet(m, &p);
 }
 
@@ -277,8 +357,8 @@ static const struct {
     void (*make)(struct made *m);
     uint32_t weight;
 } kinds[] = {
-    {make_chance, 2}, {make_chance_to_host, 2}, {make_arp, 3},     {make_echo, 3},
-    {make_nd, 3},     {make_other_ip, 2},       {make_request, 8}, {make_acknowledge, 4},
+    {make_chance, 2}, {make_chance_to_host, 2}, {make_arp, 3},      {make_echo, 3},
+    {make_nd, 3},     {make_other_ip, 2},       {make_request, 12}, {make_acknowledge, 4},
 };
 
 static void make_some(struct made *m)
@@ -455,8 +535,7 @@ static void repair(struct made *m, unsigned version)
     const unsigned protocol = ip_protocol(m, version);
 
     if (protocol == IP_PROTOCOL_UDP && end >= from + UDP_BYTES + BTH_BYTES + ICRC_BYTES)
-        st_le32(m->frame + end - ICRC_BYTES,
-                icrc_compute(m->frame + ETH_BYTES, end - ICRC_BYTES - ETH_BYTES));
+        set_icrc(m, end);
     else if (protocol == IP_PROTOCOL_ICMP || protocol == IP_PROTOCOL_ICMPV6)
         repair_icmp(m, version, from, end);
     if (version == 4) {

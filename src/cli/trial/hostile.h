@@ -28,7 +28,11 @@ struct hostile {
     struct hostile_station self, host[HOSTILE_HOSTS];
     /* The connection that host[0] has with the stranger. */
     uint32_t qpn;
-    unsigned gid_index;         /* the address that it uses */
+    unsigned gid_index; /* the address that it uses */
+    uint32_t mtu_bytes;
+    /* What host[0] lets it read and write. */
+    uint64_t open_at;
+    uint32_t open_bytes, open_rkey;
     struct psn expected, acked; /* what host[0] waits for: a request, an acknowledge */
 };
 

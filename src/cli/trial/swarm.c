@@ -33,6 +33,8 @@
 #include "emu/trace/event.h"
 
 #define FAULTS_MAX 5u
+#define LOST_MAX   4u  /* frames that one fault hits, */
+#define COPIES_MAX 40u /* and copies that it makes */
 #define DEPTH      16u
 #define ACTIONS    400u
 #define END_ROUNDS 40u
@@ -70,7 +72,8 @@ static bool expect(struct run *run, bool right, const char *what)
 
 static void add_faults(struct run *run, struct rig *rig)
 {
-    static const uint32_t kinds[] = {FLT_DROP, FLT_DROP, FLT_DUPLICATE, FLT_DELAY, FLT_CORRUPT};
+    static const uint32_t kinds[] = {FLT_DROP,      FLT_DROP,  FLT_DUPLICATE,
+                                     FLT_DUPLICATE, FLT_DELAY, FLT_CORRUPT};
     static const uint32_t opcodes[] = {OP_RC_ACKNOWLEDGE,
                                        OP_RC_ACKNOWLEDGE,
                                        OP_RC_RDMA_WRITE_ONLY,
@@ -94,7 +97,7 @@ static void add_faults(struct run *run, struct rig *rig)
             c.opcode = opcodes[prng_below(rng, ARRAY_LEN(opcodes))];
             c.nth = 1 + c.nth % 10;
         }
-        c.count = 1 + (uint32_t)prng_below(rng, 4);
+        c.count = 1 + (uint32_t)prng_below(rng, c.kind == FLT_DUPLICATE ? COPIES_MAX : LOST_MAX);
         c.delay_ns = prng_below(rng, 20000);
         c.corrupt_bit = (uint32_t)prng_below(rng, 4000);
         if (rdl_fault_add(rig->lab, &c, &run->faults[run->n_faults]) == RDL_OK)
@@ -497,6 +500,8 @@ int swarm_main(int argc, char **argv)
     for (uint64_t seed = first; seed <= last && !*signals_interrupted(); seed++) {
         struct swarm_seed run = {.seed = seed, .print = print, .hashed = hashed};
 
+        signals_replay("rdmalab swarm%s --seed %llu --events",
+                       try == swarm_outside ? " --outside" : "", (unsigned long long)seed);
         if (try(&run))
             passed++;
         else

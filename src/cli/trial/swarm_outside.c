@@ -6,6 +6,7 @@
  *   - no invariant of the emulator is broken, and the counters that "show counters" prints add up:
  *     every frame that came in was taken or dropped, and every drop has a name;
  *   - whatever was posted on the connection with the stranger has completed;
+ *   - the stranger has written nothing but what h1 lets it;
  *   - the messages between h1 and h2 arrive whole, as they would have without the stranger;
  *   - h1 and h2 answer each other's pings, and those of the stranger;
  * and when the second half of the run needs no more memory than the first, but for slack.
@@ -19,6 +20,7 @@
 #include "cli/tree/tree.h"
 #include "cli/trial/hostile.h"
 #include "emu/base/assert.h"
+#include "emu/facts/device.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/wire/arp.h"
@@ -43,8 +45,15 @@
 
 #define DEPTH       4u                                       /* of posts towards the stranger */
 #define STRANGER_AT (UINT64_C(2) * MESSAGES * MESSAGE_BYTES) /* what it reaches of the memory */
+#define RD_ATOMIC   4u                                       /* at a time, each way */
 #define ECHO_ID     0x6f75u                                  /* of its pings */
 #define ECHO_BYTES  32u
+
+/* Beside that it is let into the middle of memory that nobody else writes. */
+#define GUARD_BYTES   12288u
+#define OPEN_AT       4097u
+#define OPEN_BYTES    6000u
+#define REMOTE_RIGHTS (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 
 static const struct rdl_limits bounded = {.ticks = 1000000};
 
@@ -55,6 +64,7 @@ struct outside {
     struct hostile hostile;
     rdl_cq cq; /* of the connection with the stranger */
     rdl_qp qp;
+    uint64_t guard_at; /* the memory of h1 whose middle is open to the stranger */
     uint32_t batch;
     uint64_t frames;       /* that came in */
     uint32_t posted, done; /* work of this batch on that connection */
@@ -106,22 +116,35 @@ static void poll_stranger(struct outside *o)
     o->done += (uint32_t)n;
 }
 
+/* One message, or a READ or an atomic, whose answer the stranger gives. */
+static void post_request(struct outside *o, const struct rdl_sge *sge)
+{
+    static const uint32_t opcodes[] = {WR_SEND,      WR_SEND,      WR_RDMA_WRITE,
+                                       WR_RDMA_READ, WR_RDMA_READ, WR_ATOMIC_FETCH_AND_ADD};
+    struct rdl_sge part = *sge;
+    struct rdl_send_wr wr = {.flags = SF_SIGNALED, .sge = &part, .n_sge = 1};
+
+    wr.opcode = opcodes[prng_below(&o->rng, ARRAY_LEN(opcodes))];
+    if (prng_below(&o->rng, 2))
+        part.length = (uint32_t)prng_below(&o->rng, 300);
+    if (wr.opcode == WR_ATOMIC_FETCH_AND_ADD)
+        part.length = ATOMIC_WORD_BYTES;
+    works(o, rdl_post_send(o->rig.lab, o->qp, &wr, false), "a request can be posted");
+    o->posted++;
+}
+
 static void post_work(struct outside *o)
 {
     const struct rdl_mr_info *mem = &o->rig.side[0].mem;
     const struct rdl_sge sge = {mem->addr + STRANGER_AT, MESSAGE_BYTES, mem->lkey};
     const struct rdl_recv_wr recv = {.sge = &sge, .n_sge = 1};
-    const struct rdl_send_wr send = {
-        .opcode = WR_SEND, .flags = SF_SIGNALED, .sge = &sge, .n_sge = 1};
 
     for (uint32_t i = 0; i < DEPTH; i++) {
         works(o, rdl_post_recv(o->rig.lab, o->qp, &recv, false), "a receive can be posted");
         o->posted++;
     }
-    for (uint64_t i = prng_below(&o->rng, DEPTH + 1); i > 0; i--) {
-        works(o, rdl_post_send(o->rig.lab, o->qp, &send, false), "a send can be posted");
-        o->posted++;
-    }
+    for (uint64_t i = prng_below(&o->rng, DEPTH + 1); i > 0; i--)
+        post_request(o, &sge);
 }
 
 /* Through RESET, so that it can be done again. */
@@ -131,8 +154,6 @@ static void connect_stranger(struct outside *o)
     struct rdl_qp_attr a = {
         .port = 1,
         .dest_qpn = 2,
-        .max_rd_atomic = 1,
-        .max_dest_rd_atomic = 1,
         .min_rnr_timer = 1,
         .timeout = 6,
         .retry_cnt = 7,
@@ -140,6 +161,12 @@ static void connect_stranger(struct outside *o)
     };
 
     a.path_mtu = MTU_256 + (uint32_t)prng_below(&o->rng, 5);
+    h->mtu_bytes = mtu_bytes(a.path_mtu);
+    a.max_rd_atomic = 1 + (uint32_t)prng_below(&o->rng, RD_ATOMIC);
+    a.max_dest_rd_atomic = 1 + (uint32_t)prng_below(&o->rng, RD_ATOMIC);
+    a.access = REMOTE_RIGHTS;
+    if (prng_below(&o->rng, 8) == 0)
+        a.access &= (uint32_t)prng_next(&o->rng);
     a.rq_psn = (uint32_t)(PSN_MASK - prng_below(&o->rng, 20));
     a.sq_psn = (uint32_t)(PSN_MASK - prng_below(&o->rng, 20));
     h->gid_index = (unsigned)prng_below(&o->rng, 2);
@@ -290,8 +317,25 @@ static void check_messages(struct outside *o)
                   rdl_mem_read(o->rig.lab, s->host, s->mem.addr + recv_at(i), have, MESSAGE_BYTES),
                   "memory can be read");
             expect(o, memcmp(want, have, MESSAGE_BYTES) == 0, "what is received is what was sent");
+            make_message(o, side, i, want);
+            works(o,
+                  rdl_mem_read(o->rig.lab, s->host, s->mem.addr + send_at(i), have, MESSAGE_BYTES),
+                  "memory can be read");
+            expect(o, memcmp(want, have, MESSAGE_BYTES) == 0, "what is sent stays as it is");
         }
     }
+}
+
+/* What h1 has not opened is as it was: zero. */
+static void check_guard(struct outside *o)
+{
+    uint8_t have[GUARD_BYTES];
+
+    works(o, rdl_mem_read(o->rig.lab, o->rig.side[0].host, o->guard_at, have, sizeof(have)),
+          "memory can be read");
+    memset(have + OPEN_AT, 0, OPEN_BYTES);
+    for (uint32_t i = 0; i < GUARD_BYTES; i++)
+        expect(o, have[i] == 0, "a stranger writes nothing but what it may");
 }
 
 static void finish_messages(struct outside *o)
@@ -449,9 +493,34 @@ static void run_batch(struct outside *o)
     ping_each_other(o);
     finish_messages(o);
     check_messages(o);
+    check_guard(o);
     for (size_t i = 0; i < HOSTILE_HOSTS; i++)
         ping_from_outside(o, i);
     check_sums(o);
+}
+
+/* Memory of h1 whose middle the stranger may read and write. */
+static enum rdl_status open_memory(struct outside *o)
+{
+    const struct rig_side *s = &o->rig.side[0];
+    struct hostile *h = &o->hostile;
+    struct rdl_mr_info info;
+    rdl_mr mr;
+    enum rdl_status st = rdl_mem_alloc(o->rig.lab, s->host, GUARD_BYTES, &o->guard_at);
+
+    if (st == RDL_OK)
+        st = rdl_reg_mr(o->rig.lab, s->pd, o->guard_at + OPEN_AT, OPEN_BYTES,
+                        ACC_LOCAL_WRITE | REMOTE_RIGHTS, "open", &mr);
+    if (st == RDL_OK)
+        st = rig_wait(&o->rig, 0);
+    if (st == RDL_OK)
+        st = rdl_mr_info(o->rig.lab, mr, &info);
+    if (st != RDL_OK)
+        return st;
+    h->open_at = info.addr;
+    h->open_bytes = OPEN_BYTES;
+    h->open_rkey = info.rkey;
+    return RDL_OK;
 }
 
 /* A queue pair of h1, beside that of the rig, and who everybody is. */
@@ -502,8 +571,10 @@ static enum rdl_status build(struct outside *o, bool named)
         .min_rnr_timer = 1,
         .latency_ns = 1000,
     };
-    const enum rdl_status st = rig_init(&o->rig, &c);
+    enum rdl_status st = rig_init(&o->rig, &c);
 
+    if (st == RDL_OK)
+        st = open_memory(o);
     return st == RDL_OK ? make_stranger(o) : st;
 }
 
