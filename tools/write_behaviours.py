@@ -112,7 +112,7 @@ def read_shown(root, known):
     shown = {}
     for file, name, where in [*from_scenarios(root), *from_tests(root)]:
         if name not in known:
-            raise Wrong(f"{file}: no behaviour is called {name}; {ROWS} has B1 to B112, I1 to I20")
+            raise Wrong(f"{file}: no behaviour is called {name}: {ROWS} has no such row")
         if where in shown.setdefault(name, []):
             raise Wrong(f"{file}: {name} is named twice")
         shown[name].append(where)

@@ -61,7 +61,7 @@ static void completions_have_their_own_names(void **state)
     assert_int_equal(wr_completes_as(0x1234), WC_SEND);
 }
 
-/* As the table of ibv_post_send(3) has it, without what no packet could carry.  Shows B7. */
+/* As the table of ibv_post_send(3) has it, without what no packet could carry. */
 static void each_type_has_its_operations(void **state)
 {
     (void)state;

@@ -73,7 +73,9 @@ static void a_request_that_cannot_be_is_refused(void **state)
     assert_int_equal(verbs_post_send(w->qp, &wr, false), RDL_OK); /* as many as may be */
 }
 
-/* What libibverbs and its providers refuse, whether or not the operation is carried out. */
+/* What libibverbs and its providers refuse, whether or not the operation is carried out.  Shows B7,
+ * B9, B10.
+ */
 static void each_rule_of_posting_objects_to_its_own(void **state)
 {
     static const struct {
