@@ -7,6 +7,7 @@
 
 #define REMOTE 65536u
 
+/* Shows B59. */
 static void codes_grow_by_halves(void **state)
 {
     static const struct {
@@ -35,7 +36,9 @@ static struct rig *rig_with(bool one, bool other)
     return rig_new(&c);
 }
 
-/* With three receives there, three messages leave, and the first packet of a fourth: never more. */
+/* With three receives there, three messages leave, and the first packet of a fourth: never more.
+ * Shows B59, I13.
+ */
 static void nothing_leaves_without_a_receive_but_a_probe(void **state)
 {
     struct rig *r = rig_with(true, true);
@@ -88,7 +91,9 @@ static void a_lost_word_about_receives_is_no_deadlock(void **state)
     }
 }
 
-/* What needs no receive is not limited; nor is anything where one side knows no credits. */
+/* What needs no receive is not limited; nor is anything where one side knows no credits.  Shows
+ * I13.
+ */
 static void who_is_limited(void **state)
 {
     static const struct {

@@ -37,6 +37,7 @@ static struct rig *rig_draining(bool tell)
     return r;
 }
 
+/* Shows B88, I17. */
 static void drained_is_told_once_if_asked_for(void **state)
 {
     (void)state;
@@ -83,6 +84,7 @@ static void nothing_is_drained_at_once(void **state)
     rig_free(r);
 }
 
+/* Shows B88. */
 static void nothing_changes_while_the_queue_drains(void **state)
 {
     static const struct {
@@ -140,6 +142,7 @@ static struct rig *rig_in_rtr(void)
     return r;
 }
 
+/* Shows B87. */
 static void the_first_packet_in_rtr_establishes(void **state)
 {
     struct rig *r = rig_in_rtr();
@@ -169,7 +172,7 @@ static void in_rts_nothing_is_established_any_more(void **state)
     rig_free(r);
 }
 
-/* What a completion tells is told by no event, and the other way round. */
+/* What a completion tells is told by no event, and the other way round.  Shows B93. */
 static void a_refusal_is_told_once(void **state)
 {
     static const struct {
@@ -211,7 +214,7 @@ static void a_refusal_is_told_once(void **state)
     }
 }
 
-/* A WRITE takes no receive: no completion could tell of it. */
+/* A WRITE takes no receive: no completion could tell of it.  Shows B16, B93. */
 static void a_refused_access_is_told(void **state)
 {
     struct rig *r = rig_default();

@@ -133,6 +133,7 @@ static long place_of(const struct rig *r, enum ev_kind kind, uint32_t host, uint
     return (long)(rig_event(r, kind, host, nth) - r->events);
 }
 
+/* Shows B16, I7. */
 static void a_window_shows_its_part_and_allows_what_it_says(void **state)
 {
     static const struct {
@@ -227,6 +228,7 @@ static void a_byte_too_many(struct wrong *x)
     x->p->bind.addr = RIG_ADDR + RIG_REGION - 63;
 }
 
+/* Shows B102. */
 static void a_bind_that_is_refused_ends_the_queue_pair(void **state)
 {
     static const struct {
@@ -268,7 +270,7 @@ static void a_bind_that_is_refused_ends_the_queue_pair(void **state)
     }
 }
 
-/* Each bind of type 1 gives another key; without bytes it ends the last one. */
+/* Each bind of type 1 gives another key; without bytes it ends the last one.  Shows B103. */
 static void an_old_key_of_a_window_opens_nothing(void **state)
 {
     (void)state;
@@ -292,7 +294,7 @@ static void an_old_key_of_a_window_opens_nothing(void **state)
     }
 }
 
-/* The key of a READ's list must live until all its responses are here. */
+/* The key of a READ's list must live until all its responses are here.  Shows B105. */
 static void local_inv_waits_for_what_was_posted_before(void **state)
 {
     struct rig *r = rig_default();
@@ -320,6 +322,7 @@ static void local_inv_waits_for_what_was_posted_before(void **state)
     rig_free(r);
 }
 
+/* Shows B108. */
 static void a_fast_region_is_registered_where_it_stands_in_the_queue(void **state)
 {
     struct rig *r = rig_default();
@@ -348,6 +351,7 @@ static void a_fast_region_is_registered_where_it_stands_in_the_queue(void **stat
     rig_free(r);
 }
 
+/* Shows B105. */
 static void what_cannot_be_made_invalid_ends_the_queue_pair(void **state)
 {
     (void)state;
@@ -365,7 +369,9 @@ static void what_cannot_be_made_invalid_ends_the_queue_pair(void **state)
     }
 }
 
-/* A bind between two SENDs is done once, whatever is sent again, and completes between them. */
+/* A bind between two SENDs is done once, whatever is sent again, and completes between them.
+ * Shows B69.
+ */
 static void going_back_passes_over_what_was_carried_out(void **state)
 {
     struct rig *r = rig_default();
@@ -391,6 +397,7 @@ static void going_back_passes_over_what_was_carried_out(void **state)
     rig_free(r);
 }
 
+/* Shows B67. */
 static void a_fence_holds_a_bind_back(void **state)
 {
     (void)state;
@@ -410,6 +417,7 @@ static void a_fence_holds_a_bind_back(void **state)
     }
 }
 
+/* Shows B106. */
 static void a_send_ends_a_key_of_its_receiver(void **state)
 {
     static const uint32_t sizes[] = {0, 1, 256, 257, 1000};
@@ -444,7 +452,7 @@ static void a_send_ends_a_key_of_its_receiver(void **state)
     }
 }
 
-/* Without a receive no key ends: the far side comes again. */
+/* Without a receive no key ends: the far side comes again.  Shows B106. */
 static void an_rnr_nak_ends_no_key(void **state)
 {
     struct rig *r = rig_default();
@@ -464,7 +472,7 @@ static void an_rnr_nak_ends_no_key(void **state)
     rig_free(r);
 }
 
-/* The sender does not learn that its peer has failed, in either profile. */
+/* The sender does not learn that its peer has failed, in either profile.  Shows B106. */
 static void a_key_that_cannot_end_is_the_receivers_own_error(void **state)
 {
     (void)state;
@@ -503,6 +511,7 @@ static void read_inv(struct rig *r, uint64_t wr_id, uint32_t bytes, uint32_t lke
     rig_post(r, 0, WQ_SEND);
 }
 
+/* Shows B107. */
 static void a_read_ends_its_key_when_all_of_it_is_here(void **state)
 {
     struct rig *r = rig_default();
@@ -594,6 +603,7 @@ static void draw(struct rig *r, uint32_t i, struct mkey *w, struct mkey *k, uint
     }
 }
 
+/* Shows B69. */
 static void nothing_is_done_twice_or_too_early_on_a_bad_link(void **state)
 {
     (void)state;

@@ -56,6 +56,7 @@ static void a_lost_packet_takes_its_message_with_it(void **state)
     }
 }
 
+/* Shows I7. */
 static void a_wrong_request_changes_nothing_and_is_not_answered(void **state)
 {
     struct rig *r = rig_of(QPT_UC);
@@ -80,7 +81,9 @@ static void a_wrong_request_changes_nothing_and_is_not_answered(void **state)
     rig_free(r);
 }
 
-/* A request that this side cannot carry out stops the send queue; receives go on. */
+/* A request that this side cannot carry out stops the send queue; receives go on.  Shows B7, B85,
+ * I6.
+ */
 static void an_error_of_a_send_leads_to_sqe(void **state)
 {
     static const enum qp_type types[] = {QPT_UC, QPT_UD};
@@ -120,6 +123,7 @@ static struct rig_post *datagram(struct rig *r, uint64_t wr_id, uint32_t bytes)
     return p;
 }
 
+/* Shows B110. */
 static void a_datagram_comes_behind_its_grh_area(void **state)
 {
     struct rig *r = rig_of(QPT_UD);
@@ -147,6 +151,7 @@ static void a_datagram_comes_behind_its_grh_area(void **state)
     rig_free(r);
 }
 
+/* Shows B5, B8, B42, B110, I18. */
 static void what_a_datagram_is_refused_for(void **state)
 {
     static const struct {
@@ -192,7 +197,7 @@ static void what_a_datagram_is_refused_for(void **state)
     }
 }
 
-/* The highest bit stands for the Q_Key of the queue pair that sends. */
+/* The highest bit stands for the Q_Key of the queue pair that sends.  Shows B110. */
 static void a_privileged_q_key_is_that_of_the_queue_pair(void **state)
 {
     struct rig *r = rig_of(QPT_UD);
