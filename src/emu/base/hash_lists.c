@@ -10,6 +10,14 @@ void hash_lists_init(struct hash_lists *h, struct arena *a)
     *h = (struct hash_lists){.arena = a};
 }
 
+void hash_lists_done(struct hash_lists *h)
+{
+    RDL_ASSERT(h->n == 0);
+    arena_release(h->arena, h->lists, h->n_lists * sizeof(struct hash_node *));
+    h->lists = NULL;
+    h->n_lists = 0;
+}
+
 static struct hash_node **list_of(const struct hash_lists *h, uint32_t hash)
 {
     return &h->lists[hash & (h->n_lists - 1)];

@@ -26,6 +26,9 @@ struct hash_lists {
 /* Empty lists, which take their memory from @a later. */
 void hash_lists_init(struct hash_lists *h, struct arena *a);
 
+/* Gives the memory of the lists back; nothing is entered any more. */
+void hash_lists_done(struct hash_lists *h);
+
 /* The first node of the list that has those with @hash, and others; NULL: there is none. */
 static inline struct hash_node *hash_lists_first(const struct hash_lists *h, uint32_t hash)
 {

@@ -67,6 +67,19 @@ static struct frame *take_frame(struct eth_port *p)
     return NULL;
 }
 
+/* RoCEv2 to a multicast group that the RDMA function is in, at the MAC that the group has? */
+static bool is_own_group(const struct eth_port *p, const struct frame *f)
+{
+    const struct eth_user *rdma = &p->users[FN_RDMA];
+    uint8_t dst[GID_BYTES], mac[MAC_BYTES];
+
+    if (!(f->bytes[0] & MAC_GROUP_BIT) || !glance_is_roce(f->bytes, f->len, dst) ||
+        !gid_is_group(dst))
+        return false;
+    mac_from_multicast(mac, dst);
+    return memcmp(f->bytes, mac, MAC_BYTES) == 0 && rdma->ops->is_member(rdma->ctx, dst);
+}
+
 static void send(struct eth_port *p, struct frame *f)
 {
     p->sent_frames++;
@@ -77,6 +90,8 @@ static void send(struct eth_port *p, struct frame *f)
         p->loop_free_at_ns = now(p) + NET_LOOPBACK_NS;
         net_loop_back(p->net, p->host, f);
     } else {
+        if (is_own_group(p, f))
+            net_loop_copy(p->net, p->host, f);
         if (!net_is_up(p->net, p->link_end))
             p->tx_drops[DROP_NO_ROUTE]++;
         net_send(p->net, p->link_end, f);
@@ -146,6 +161,8 @@ void eth_port_deliver(struct eth_port *p, const struct frame *f)
     } else if (!(f->bytes[0] & MAC_GROUP_BIT)) {
         eth_port_drop(p, f, DROP_NOT_FOR_US);
         return;
+    } else if (is_own_group(p, f)) {
+        to = &p->users[FN_RDMA];
     }
     to->ops->deliver(to->ctx, f);
 }

@@ -33,6 +33,8 @@ struct eth_user_ops {
     struct frame *(*take_frame)(void *ctx);
     /* Is @dst a GID of this function?  NULL: it takes no RoCEv2. */
     bool (*owns)(const void *ctx, const uint8_t dst[GID_BYTES]);
+    /* Is it in the multicast group @dst?  There if owns() is. */
+    bool (*is_member)(const void *ctx, const uint8_t dst[GID_BYTES]);
     void (*deliver)(void *ctx, const struct frame *f); /* borrows @f */
 };
 

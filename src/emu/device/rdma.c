@@ -47,6 +47,9 @@ static void transport_init(struct rdma *d)
         .max_mw = has_mw ? RDMA_MAX_MW : 0,
         .max_fast_pages = has_mw ? RDMA_MAX_FAST_PAGES : 0,
         .max_mtu = rdma_active_mtu(d),
+        .max_mcast_grp = RDMA_MAX_MCAST_GRP,
+        .max_mcast_qp_attach = RDMA_MAX_MCAST_ATTACH,
+        .max_total_mcast_qp_attach = RDMA_MAX_MCAST_TOTAL,
     };
 
     hca_init(&d->hca, &env, &limits);

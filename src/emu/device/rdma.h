@@ -18,6 +18,7 @@
 
 #include "emu/device/eth_port.h"
 #include "emu/facts/device.h"
+#include "emu/facts/profile.h"
 #include "emu/hca/hca.h"
 #include "emu/mem/ram.h"
 #include "emu/virtio/pci.h"
@@ -41,6 +42,11 @@
 #define RDMA_MAX_FAST_PAGES 512u
 
 #define RDMA_EVENTS_MAX 64u /* that wait for a buffer of the event queue */
+
+/* Multicast, of a device with the feature MCAST. */
+#define RDMA_MAX_MCAST_GRP    64u
+#define RDMA_MAX_MCAST_ATTACH 64u /* queue pairs of one group */
+#define RDMA_MAX_MCAST_TOTAL  1024u
 
 struct rdma_config {
     uint32_t host;
@@ -165,6 +171,12 @@ static inline bool rdma_broken(const struct rdma *d)
 
 /* The link of the port came up, or went down. */
 void rdma_link_changed(struct rdma *d, bool up);
+
+/* Can queue pairs that are in a multicast group do without copies of what they send to it? */
+static inline bool rdma_blocks_mcast_lb(const struct rdma_config *c)
+{
+    return rdma_offers(c, VF_MCAST) && profile_has(c->profile, TRAIT_MCAST_BLOCKS_SELF);
+}
 
 /* Handlers of SIM_DOORBELL and SIM_QP_TIMER. */
 void rdma_doorbell(struct rdma *d, uint32_t queue);

@@ -12,6 +12,7 @@
 #define ATOMIC_NONE        0u      /* atomics are not offered yet */
 #define CA_ACK_DELAY       0u      /* answers take no time of the device */
 #define CAP_BAD_PKEY_CNTR  ((uint64_t)1 << 1)
+#define CAP_BLOCK_MCAST_LB ((uint64_t)1 << 22)
 #define CAP_RC_RNR_NAK_GEN ((uint64_t)1 << 12)
 #define CAP_SYS_IMAGE_GUID ((uint64_t)1 << 11)
 #define CAP_MEM_MGT        ((uint64_t)1 << 21)
@@ -47,6 +48,13 @@ void rdma_config_fill(struct rdma *d)
     };
     struct raw_config raw;
 
+    if (rdma_offers(&d->config, VF_MCAST)) {
+        c.max_mcast_grp = l->max_mcast_grp;
+        c.max_mcast_qp_attach = l->max_mcast_qp_attach;
+        c.max_total_mcast_qp_attach = l->max_total_mcast_qp_attach;
+    }
+    if (rdma_blocks_mcast_lb(&d->config))
+        c.device_cap_flags |= CAP_BLOCK_MCAST_LB;
     eui64_from_mac(c.sys_image_guid, d->config.mac);
     rfc_config_put(&raw, &c);
     RDL_ASSERT(d->pci.config.config_bytes == sizeof(raw));

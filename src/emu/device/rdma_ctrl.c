@@ -108,6 +108,17 @@ static enum ctrl_rsp destroy_pd(struct call *c)
     return hca_pd_destroy(&c->d->hca, r.pdn);
 }
 
+/* Flags that the device does not know are refused, as they would change what the caller gets. */
+static enum ctrl_rsp check_create_flags(const struct rdma *d, const struct rfc_create_qp *r)
+{
+    if (r->create_flags == 0)
+        return RSP_OK;
+    if (r->create_flags != CREATE_BLOCK_SELF_MCAST_LB || !virtio_has(&d->pci, VF_MCAST) ||
+        !rdma_blocks_mcast_lb(&d->config))
+        return RSP_NOT_SUPPORTED;
+    return r->qp_type == QPT_UD ? RSP_OK : RSP_INVALID_ARG;
+}
+
 static enum ctrl_rsp create_qp(struct call *c)
 {
     struct qp_config config;
@@ -117,6 +128,9 @@ static enum ctrl_rsp create_qp(struct call *c)
     REQUEST(c, create_qp, r);
     if (r.sq_sig_type != SIG_ALL_WR && r.sq_sig_type != SIG_REQ_WR)
         return RSP_INVALID_ARG;
+    rsp = check_create_flags(c->d, &r);
+    if (rsp != RSP_OK)
+        return rsp;
     config = (struct qp_config){
         .pdn = r.pdn,
         .type = r.qp_type,
@@ -128,6 +142,7 @@ static enum ctrl_rsp create_qp(struct call *c)
         .max_recv_sge = r.max_recv_sge,
         .max_inline_data = r.max_inline_data,
         .sig_all = r.sq_sig_type == SIG_ALL_WR,
+        .create_flags = r.create_flags,
     };
     rsp = xport_qp_create(&c->d->xport, &config, &qp);
     if (rsp != RSP_OK)
@@ -330,6 +345,36 @@ static enum ctrl_rsp req_notify_cq(struct call *c)
     return RSP_OK;
 }
 
+/* The queue pair of a request about the multicast group @r->gid. */
+static enum ctrl_rsp mcast_qp(struct call *c, const struct rfc_mcast *r, struct qp **ret)
+{
+    c->number = r->qpn;
+    *ret = hca_qp(&c->d->hca, r->qpn);
+    if (!*ret)
+        return RSP_BAD_HANDLE;
+    return gid_is_group(r->gid) ? RSP_OK : RSP_INVALID_ARG;
+}
+
+static enum ctrl_rsp attach_mcast(struct call *c)
+{
+    struct qp *qp;
+    enum ctrl_rsp rsp;
+
+    REQUEST(c, mcast, r);
+    rsp = mcast_qp(c, &r, &qp);
+    return rsp == RSP_OK ? mcast_attach(&c->d->hca, qp, r.gid) : rsp;
+}
+
+static enum ctrl_rsp detach_mcast(struct call *c)
+{
+    struct qp *qp;
+    enum ctrl_rsp rsp;
+
+    REQUEST(c, mcast, r);
+    rsp = mcast_qp(c, &r, &qp);
+    return rsp == RSP_OK ? mcast_detach(&c->d->hca, qp, r.gid) : rsp;
+}
+
 /* Ours have the numbers from 0x40 on, and need a feature: 0 is none. */
 static const struct {
     enum ctrl_rsp (*run)(struct call *c);
@@ -357,6 +402,8 @@ static const struct {
     [CMD_DEALLOC_MW] = {ctrl_dealloc_mw, VF_MW},
     [CMD_REREG_MR] = {ctrl_rereg_mr, VF_MW},
     [CMD_RESIZE_CQ] = {resize_cq, VF_RESIZE},
+    [CMD_ATTACH_MCAST] = {attach_mcast, VF_MCAST},
+    [CMD_DETACH_MCAST] = {detach_mcast, VF_MCAST},
 };
 
 /* A driver that did not accept a feature sees a device without its commands. */

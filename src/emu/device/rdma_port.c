@@ -81,6 +81,14 @@ static bool owns(const void *ctx, const uint8_t dst[GID_BYTES])
     return hca_gid_is_own(&d->hca, dst);
 }
 
+static bool is_member(const void *ctx, const uint8_t dst[GID_BYTES])
+{
+    const struct rdma *d = ctx;
+    const uint32_t *qpns;
+
+    return mcast_find(&d->hca, dst, &qpns) > 0;
+}
+
 static void deliver(void *ctx, const struct frame *f)
 {
     struct rdma *d = ctx;
@@ -108,7 +116,7 @@ static void deliver(void *ctx, const struct frame *f)
     eth_port_pump(d->port);
 }
 
-static const struct eth_user_ops user_ops = {has_frame, take_frame, owns, deliver};
+static const struct eth_user_ops user_ops = {has_frame, take_frame, owns, is_member, deliver};
 
 void rdma_port_use(struct rdma *d)
 {

@@ -127,6 +127,11 @@ static inline bool pkey_is_valid(uint16_t pkey)
 #define SIG_ALL_WR 0u
 #define SIG_REQ_WR 1u
 
+/* create_flags of CREATE_QP, with the feature MCAST: libibverbs has the same value.  The queue pair
+ * gets no copy of what it sends to a multicast group itself.
+ */
+#define CREATE_BLOCK_SELF_MCAST_LB 2u
+
 /* ah_flags of an address vector. */
 #define AH_FLAG_GRH 1u
 

@@ -300,6 +300,8 @@
     X(VF, EVENTQ, 0, "virtio-rdma: the device tells asynchronous events in a queue of its own")    \
     X(VF, MW, 4, "of virtio-rdma, ours: memory windows, and memory regions that can be changed")   \
     X(VF, RESIZE, 1, "virtio-rdma: a completion queue can be resized; needs RING_RESET")           \
+    X(VF, MCAST, 5,                                                                                \
+      "of virtio-rdma: queue pairs can be attached to multicast groups; not in the RFC")           \
     X(VF, CREDITS, 6, "virtio-rdma, ours: reliable connections can have end-to-end credits")
 
 /* Features of virtio-net by number.  [virtio 1.2, 5.1.3] */

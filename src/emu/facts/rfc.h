@@ -137,7 +137,8 @@
     F(S, max_recv_sge, le32, "SGEs of a receive")                                                  \
     F(S, recv_cqn, le32, "CQ of the receive queue")                                                \
     F(S, max_inline_data, le32, "inline bytes")                                                    \
-    F(S, reserved, bytes32, "reserved")
+    F(S, reserved, bytes28, "reserved")                                                            \
+    F(S, create_flags, le32, "2: no copy of what it sends to a group (feature MCAST)")
 
 /* struct virtio_rdma_qp_attr with its nested structures in line. */
 #define RFC_QP_ATTR(F, S)                                                                          \
@@ -209,6 +210,11 @@
 #define RFC_REQ_NOTIFY(F, S)                                                                       \
     F(S, cqn, le32, "completion queue")                                                            \
     F(S, flags, le32, "1: solicited, 2: next completion")
+
+/* Of ATTACH_MCAST and DETACH_MCAST, which the RFC does not have. */
+#define RFC_MCAST(F, S)                                                                            \
+    F(S, gid, bytes16, "the group's address")                                                      \
+    F(S, qpn, le32, "queue pair")
 
 /* struct cmd_post_send; the union has the size of its largest member, ud.  Its members are the
  * structures RFC_WR_*; facts/wr.h says which of them a request has.
@@ -314,6 +320,7 @@
     S(add_gid, RFC_ADD_GID)                                                                        \
     S(del_gid, RFC_DEL_GID)                                                                        \
     S(req_notify, RFC_REQ_NOTIFY)                                                                  \
+    S(mcast, RFC_MCAST)                                                                            \
     S(sq_wqe, RFC_SQ_WQE)                                                                          \
     S(rq_wqe, RFC_RQ_WQE)                                                                          \
     S(sge, RFC_SGE)                                                                                \
@@ -343,6 +350,7 @@
 #define RFC_RAW_bytes6(f)   uint8_t f[6]
 #define RFC_RAW_bytes8(f)   uint8_t f[8]
 #define RFC_RAW_bytes16(f)  uint8_t f[16]
+#define RFC_RAW_bytes28(f)  uint8_t f[28]
 #define RFC_RAW_bytes32(f)  uint8_t f[32]
 #define RFC_RAW_bytes33(f)  uint8_t f[33]
 #define RFC_RAW_bytes51(f)  uint8_t f[51]
@@ -358,6 +366,7 @@
 #define RFC_VAR_bytes6(f)   RFC_RAW_bytes6(f)
 #define RFC_VAR_bytes8(f)   RFC_RAW_bytes8(f)
 #define RFC_VAR_bytes16(f)  RFC_RAW_bytes16(f)
+#define RFC_VAR_bytes28(f)  RFC_RAW_bytes28(f)
 #define RFC_VAR_bytes32(f)  RFC_RAW_bytes32(f)
 #define RFC_VAR_bytes33(f)  RFC_RAW_bytes33(f)
 #define RFC_VAR_bytes51(f)  RFC_RAW_bytes51(f)
@@ -374,6 +383,7 @@
 #define RFC_GET_bytes6(f)   RFC_GET_BYTES(f)
 #define RFC_GET_bytes8(f)   RFC_GET_BYTES(f)
 #define RFC_GET_bytes16(f)  RFC_GET_BYTES(f)
+#define RFC_GET_bytes28(f)  RFC_GET_BYTES(f)
 #define RFC_GET_bytes32(f)  RFC_GET_BYTES(f)
 #define RFC_GET_bytes33(f)  RFC_GET_BYTES(f)
 #define RFC_GET_bytes51(f)  RFC_GET_BYTES(f)
@@ -389,6 +399,7 @@
 #define RFC_PUT_bytes6(f)   RFC_GET_BYTES(f)
 #define RFC_PUT_bytes8(f)   RFC_GET_BYTES(f)
 #define RFC_PUT_bytes16(f)  RFC_GET_BYTES(f)
+#define RFC_PUT_bytes28(f)  RFC_GET_BYTES(f)
 #define RFC_PUT_bytes32(f)  RFC_GET_BYTES(f)
 #define RFC_PUT_bytes33(f)  RFC_GET_BYTES(f)
 #define RFC_PUT_bytes51(f)  RFC_GET_BYTES(f)

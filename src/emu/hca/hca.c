@@ -42,6 +42,7 @@ void hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits 
     slots_init(&h->mkeys, h->arena, limits->max_mr + limits->max_mw);
     slots_init(&h->cqs, h->arena, limits->max_cq);
     slots_init_oldest_first(&h->qps, h->arena, limits->max_qp - HCA_QPN_USER + 1);
+    mcast_init(&h->mcast, h->arena);
 }
 
 static void must(enum ctrl_rsp rsp)
@@ -86,6 +87,7 @@ void hca_done(struct hca *h)
     slots_done(&h->mkeys);
     slots_done(&h->cqs);
     slots_done(&h->qps);
+    mcast_done(&h->mcast);
 }
 
 enum ctrl_rsp hca_pd_create(struct hca *h, struct pd **ret)

@@ -19,6 +19,7 @@
 #include "emu/base/prng.h"
 #include "emu/base/slots.h"
 #include "emu/facts/enums.h"
+#include "emu/hca/mcast.h"
 #include "emu/mem/ram.h"
 #include "emu/sim/sim.h"
 #include "emu/trace/trace.h"
@@ -31,7 +32,9 @@
 #define HCA_QPN_GSI   1u
 #define HCA_QPN_USER  (HCA_QPN_GSI + 1) /* the lowest QPN that is handed out */
 
-/* What a device can have.  All are at least 1, max_qp at least 2 (the GSI's QPN is one of them). */
+/* What a device can have.  All are at least 1, max_qp at least 2 (the GSI's QPN is one of them); a
+ * device without multicast has 0 of it.
+ */
 struct hca_limits {
     uint32_t max_pd, max_mr, max_cq, max_qp; /* each below SLOTS_MAX */
     uint32_t max_cqe;                        /* entries of a completion queue */
@@ -43,7 +46,8 @@ struct hca_limits {
     uint64_t max_mr_bytes;
     uint32_t max_mw;         /* max_mr + max_mw is below SLOTS_MAX; 0: there are no windows */
     uint32_t max_fast_pages; /* of a region for REG_MR; 0: there are none */
-    enum mtu max_mtu;        /* the largest path MTU: what the port carries */
+    uint32_t max_mcast_grp, max_mcast_qp_attach, max_total_mcast_qp_attach;
+    enum mtu max_mtu; /* the largest path MTU: what the port carries */
 };
 
 struct pd {
@@ -77,6 +81,7 @@ struct hca {
     uint32_t n_mr, n_mw;               /* regions and windows in mkeys */
     uint32_t n_qp_windows;             /* windows of type 2 that are bound */
     struct hca_gid gids[HCA_GIDS];
+    struct mcast mcast;
     struct hca_pkeys pkeys; /* never changes: the RFC has no command for it */
 };
 

@@ -96,6 +96,7 @@ void hca_qp_destroy(struct hca *h, struct qp *qp, size_t qp_bytes)
 {
     gid_let_go(qp);
     hca_mw_forget_qp(h, qp->qpn);
+    mcast_forget(h, qp);
     qp->pd->users--;
     qp->send_cq->users--;
     qp->recv_cq->users--;

@@ -54,7 +54,8 @@ struct qp_config {
     uint32_t max_send_wr, max_recv_wr; /* 0: none can be posted */
     uint32_t max_send_sge, max_recv_sge;
     uint32_t max_inline_data;
-    bool sig_all; /* every send is signaled */
+    bool sig_all;          /* every send is signaled */
+    uint32_t create_flags; /* set of CREATE_..., facts/device.h */
 };
 
 struct qp {
@@ -65,6 +66,7 @@ struct qp {
     enum qp_state state; /* written by qp_set_state() only */
     struct qp_config config;
     struct qp_attr attr;
+    uint32_t n_groups; /* multicast groups that it is attached to */
 };
 
 /* Creates a queue pair in RESET in a zeroed block of @qp_bytes, of which it is the first member.

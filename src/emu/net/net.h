@@ -235,6 +235,11 @@ void net_loop_back(struct net *n, uint32_t host, struct frame *f);
  */
 void net_ext_in(struct net *n, uint32_t ext, struct frame *f);
 
+/* A copy of @f, which is about to be sent to a group, comes back to its own port.  Faults do not
+ * meet it: it is on no line.
+ */
+void net_loop_copy(struct net *n, uint32_t host, const struct frame *f);
+
 /* A frame from outside the lab arrives at @host's port in a tick of its own, now.  Takes the
  * reference.
  */

@@ -2,9 +2,8 @@
 /* The GRH area: the 40 bytes in front of a datagram's payload in the receiver's memory.
  *
  * InfiniBand puts the global route header there, which has the form of an IPv6 header.  With RoCEv2
- * it is the IP header of the packet: of IPv6 as it is, of IPv4 in the last 20 bytes.  The
- * specification leaves the 20 bytes before it open; here they are zero, as rxe and others leave
- * them. [RoCEv2 A17.4.5.1; seen at rxe]
+ * it is the IP header of the packet: of IPv6 as it is, of IPv4 in the last 20 bytes.  Nobody says
+ * what the 20 bytes before that are; here they are zero.
  */
 #ifndef EMU_WIRE_GRH_H
 #define EMU_WIRE_GRH_H
@@ -27,8 +26,8 @@ struct grh {
     uint8_t src[GID_BYTES], dst[GID_BYTES];
 };
 
-/* Reads an area as libibverbs does, which has to guess: what begins like IPv6 may be the 20 open
- * bytes before a sound IPv4 header.  False: it is neither, and @out is untouched.
+/* Reads an area as Linux and libibverbs do, which have to guess: what begins like IPv6 may be the
+ * 20 open bytes before a sound IPv4 header.  False: it is neither, and @out is untouched.
  */
 bool grh_parse(struct grh *out, const uint8_t area[GRH_BYTES]);
 

@@ -125,9 +125,3 @@ void ipv6_all_nodes(uint8_t ret[GID_BYTES])
 
     memcpy(ret, all, GID_BYTES);
 }
-
-void ipv6_group_mac(uint8_t ret[MAC_BYTES], const uint8_t group[GID_BYTES])
-{
-    ret[0] = ret[1] = 0x33;
-    memcpy(ret + 2, group + 12, 4);
-}

@@ -46,9 +46,8 @@ static inline bool ipv6_is_group(const uint8_t addr[GID_BYTES])
     return addr[0] == 0xff;
 }
 
-/* The solicited-node group of @addr; all nodes of the link; the MAC of a group. */
+/* The solicited-node group of @addr; all nodes of the link. */
 void ipv6_solicited_group(uint8_t ret[GID_BYTES], const uint8_t addr[GID_BYTES]);
 void ipv6_all_nodes(uint8_t ret[GID_BYTES]);
-void ipv6_group_mac(uint8_t ret[MAC_BYTES], const uint8_t group[GID_BYTES]);
 
 #endif

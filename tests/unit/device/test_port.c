@@ -77,6 +77,105 @@ static void rocev2_goes_to_whoever_has_the_address(void **state)
     assert_int_equal(m->port.drops[DROP_NO_RX_BUFFER], 1);
 }
 
+/* The group 239.1.1.1, and a datagram to it at @mac: to no queue pair, which no frame reaches that
+ * is virtio-net's.
+ */
+static const uint8_t group_gid[GID_BYTES] = {[10] = 0xff, 0xff, 239, 1, 1, 1};
+
+static size_t datagram(uint8_t bytes[256], const uint8_t mac[MAC_BYTES])
+{
+    struct packet p = {
+        .ip = {.version = 4, .ttl = 1},
+        .udp_src_port = 0xc000,
+        .bth = {.opcode = OP_UD_SEND_ONLY, .pkey = HCA_PKEY, .dest_qpn = MCAST_QPN},
+        .deth = {.qkey = 1, .src_qpn = 9},
+    };
+    const size_t n = packet_frame_bytes(&p);
+
+    memcpy(p.eth.dst, mac, MAC_BYTES);
+    memcpy(p.eth.src, other_mac, MAC_BYTES);
+    memcpy(p.ip.src, machine_gid, GID_BYTES);
+    memcpy(p.ip.dst, group_gid, GID_BYTES);
+    packet_build(&p, bytes);
+    packet_finish(bytes, n);
+    return n;
+}
+
+/* Puts the receiver of a pair into the group, as if it were a UD one. */
+static void join(struct machine *m)
+{
+    struct qp *qp;
+
+    machine_pair(m, machine_mac);
+    qp = hca_qp(&m->rdma.hca, PAIR_RECEIVER);
+    qp->config.type = QPT_UD;
+    assert_int_equal(mcast_attach(&m->rdma.hca, qp, group_gid), RSP_OK);
+    qp->config.type = QPT_RC;
+}
+
+static void datagrams_to_a_group_go_to_whoever_is_in_it(void **state)
+{
+    static const uint8_t mac[MAC_BYTES] = {0x01, 0x00, 0x5e, 1, 1, 1};
+    static const uint8_t wrong[MAC_BYTES] = {0x01, 0x00, 0x5e, 1, 1, 2};
+    struct machine *m = *state;
+    uint8_t bytes[256];
+    const uint32_t n = (uint32_t)datagram(bytes, mac);
+
+    machine_arrive(m, bytes, n);
+    assert_int_equal(m->port.drops[DROP_NO_RX_BUFFER], 1); /* virtio-net's, as nobody is in it */
+    join(m);
+    machine_arrive(m, bytes, n);
+    assert_int_equal(m->port.drops[DROP_NO_RX_BUFFER], 1);
+    assert_int_equal(m->port.drops[DROP_NO_SUCH_GID], 1); /* the transport has it, and no service */
+    datagram(bytes, wrong);
+    machine_arrive(m, bytes, n);
+    assert_int_equal(m->port.drops[DROP_NO_RX_BUFFER], 2);
+    datagram(bytes, machine_mac);
+    machine_arrive(m, bytes, n);
+    assert_int_equal(m->port.drops[DROP_NO_RX_BUFFER], 3);
+}
+
+/* What the guest sends to a group that its own device is in goes out, and comes back as a copy. */
+static void a_member_gets_a_copy_of_what_its_host_sends(void **state)
+{
+    static const uint8_t mac[MAC_BYTES] = {0x01, 0x00, 0x5e, 1, 1, 1};
+    struct machine *m = *state;
+    uint8_t bytes[12 + 256] = {0};
+    const uint32_t n = 12 + (uint32_t)datagram(bytes + 12, mac);
+    const struct seg seg = {BUFFER_AT + 0x2000, n};
+    const struct net_fault fault = {
+        .name = ev_str("lost"),
+        .kind = FLT_DROP,
+        .match = {{NET_MATCH_ANY, OP_UD_SEND_ONLY, NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY}},
+        .nth = 1,
+        .count = 1,
+    };
+    uint64_t handle;
+
+    memset(bytes, 0, 12);
+    for (unsigned joined = 0; joined < 2; joined++) {
+        if (joined)
+            join(m);
+        machine_poke(m, seg.gpa, bytes, n);
+        ring_post(m, &m->tx, &seg, 1, 0);
+        ring_kick(&m->tx);
+        machine_run(m);
+        assert_int_equal(m->n_out, joined + 1);
+        assert_int_equal(m->port.rcvd_frames, joined);
+    }
+    assert_int_equal(m->port.drops[DROP_NO_SUCH_GID], 1);
+
+    /* A fault meets what is on the line, and not the copy. */
+    assert_int_equal(net_fault_add(&m->net, &fault, &handle), RDL_OK);
+    ring_post(m, &m->tx, &seg, 1, 0);
+    ring_kick(&m->tx);
+    machine_run(m);
+    assert_int_equal(m->n_out, 2);
+    assert_int_equal(m->port.rcvd_frames, 2);
+    net_fault_remove(&m->net, handle);
+    assert_int_equal(m->net.counts.in_flight, 0);
+}
+
 static void a_wrong_partition_is_counted_twice(void **state)
 {
     struct machine *m = *state;
@@ -258,6 +357,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(frames_are_sorted_by_mac),
         T(rocev2_goes_to_whoever_has_the_address),
+        T(datagrams_to_a_group_go_to_whoever_is_in_it),
+        T(a_member_gets_a_copy_of_what_its_host_sends),
         T(a_wrong_partition_is_counted_twice),
         T(a_packet_that_a_queue_pair_takes_is_counted_as_taken),
         cmocka_unit_test_setup_teardown(without_a_driver_nobody_takes_a_frame, machine_power_on,

@@ -37,6 +37,9 @@ static const struct hca_limits stand_limits = {
     .max_mw = 3,
     .max_fast_pages = 4,
     .max_mtu = MTU_2048,
+    .max_mcast_grp = 3,
+    .max_mcast_qp_attach = 4,
+    .max_total_mcast_qp_attach = 6,
 };
 
 /* All pages of RAM are there from the start, and will not take more of the arena. */

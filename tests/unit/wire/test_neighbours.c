@@ -139,7 +139,7 @@ static void fields_of_neighbour_discovery(void **state)
     (void)state;
     assert_int_equal(decode(&d, solicit, sizeof(solicit)), DROP_NONE);
     ipv6_solicited_group(group, v6_2);
-    ipv6_group_mac(mac, group);
+    mac_from_multicast(mac, group);
     assert_false(d.nd.advert);
     assert_memory_equal(d.nd.target, v6_2, GID_BYTES);
     assert_memory_equal(d.ip.src, v6_1, GID_BYTES);

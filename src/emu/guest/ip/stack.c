@@ -150,7 +150,7 @@ void stack_end(struct guest_net *net, const struct ip *ip, uint8_t *frame, const
 
     RDL_ASSERT(!out->bad && n == ETH_BYTES + ip_header_bytes(ip->version) + ip->payload_bytes);
     if (ip->version == 6 && ipv6_is_group(ip->dst)) {
-        ipv6_group_mac(frame, ip->dst);
+        mac_from_multicast(frame, ip->dst);
         nic_send(net, frame, n);
         return;
     }

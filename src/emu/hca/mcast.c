@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/hca/mcast.h"
+
+#include <string.h>
+
+#include "emu/base/assert.h"
+#include "emu/base/fnv.h"
+#include "emu/facts/device.h"
+#include "emu/hca/qp.h"
+
+struct mcast_group {
+    struct hash_node node; /* first: an entry of mcast.groups */
+    uint8_t gid[MCAST_GID_BYTES];
+    uint32_t *qpns;
+    uint32_t n, cap;
+};
+
+void mcast_init(struct mcast *m, struct arena *a)
+{
+    *m = (struct mcast){.n_attached = 0};
+    hash_lists_init(&m->groups, a);
+}
+
+void mcast_done(struct mcast *m)
+{
+    RDL_ASSERT(m->groups.n == 0 && m->n_attached == 0);
+    hash_lists_done(&m->groups);
+}
+
+static uint32_t hash_of(const uint8_t gid[MCAST_GID_BYTES])
+{
+    return fnv1a(gid, MCAST_GID_BYTES);
+}
+
+static struct mcast_group *find(const struct hca *h, const uint8_t gid[MCAST_GID_BYTES])
+{
+    struct hash_node *at = hash_lists_first(&h->mcast.groups, hash_of(gid));
+
+    while (at && memcmp(((struct mcast_group *)at)->gid, gid, MCAST_GID_BYTES) != 0)
+        at = at->next;
+    return (struct mcast_group *)at;
+}
+
+/* The place of @qpn among those of @g; g->n: it is not there. */
+static uint32_t place_of(const struct mcast_group *g, uint32_t qpn)
+{
+    uint32_t i = 0;
+
+    while (i < g->n && g->qpns[i] != qpn)
+        i++;
+    return i;
+}
+
+/* A group that nobody is in.  NULL: the device has all that it can have, or the arena is full. */
+static struct mcast_group *group_new(struct hca *h, const uint8_t gid[MCAST_GID_BYTES])
+{
+    struct mcast_group *g;
+
+    if (h->mcast.groups.n >= h->limits.max_mcast_grp)
+        return NULL;
+    g = arena_alloc(h->arena, sizeof(*g));
+    if (!g)
+        return NULL;
+    memcpy(g->gid, gid, MCAST_GID_BYTES);
+    if (hash_lists_add(&h->mcast.groups, &g->node, hash_of(gid)))
+        return g;
+    arena_release(h->arena, g, sizeof(*g));
+    return NULL;
+}
+
+/* Nobody is in @g any more. */
+static void group_free(struct hca *h, struct mcast_group *g)
+{
+    hash_lists_remove(&h->mcast.groups, &g->node);
+    arena_release(h->arena, g->qpns, g->cap * sizeof(*g->qpns));
+    arena_release(h->arena, g, sizeof(*g));
+}
+
+/* Room for one more in @g, within the limits. */
+static bool make_room(struct hca *h, struct mcast_group *g)
+{
+    uint32_t *qpns;
+
+    if (g->n >= h->limits.max_mcast_qp_attach ||
+        h->mcast.n_attached >= h->limits.max_total_mcast_qp_attach)
+        return false;
+    qpns = arena_extend(h->arena, g->qpns, &g->cap, g->n, g->n + 1, sizeof(*qpns));
+    if (qpns)
+        g->qpns = qpns;
+    return qpns != NULL;
+}
+
+enum ctrl_rsp mcast_attach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST_GID_BYTES])
+{
+    struct mcast_group *g = find(h, gid);
+
+    if (qp->config.type != QPT_UD)
+        return RSP_INVALID_ARG;
+    if (g && place_of(g, qp->qpn) < g->n)
+        return RSP_OK;
+    if (!g)
+        g = group_new(h, gid);
+    if (!g)
+        return RSP_NO_RESOURCES;
+    if (!make_room(h, g)) {
+        if (g->n == 0)
+            group_free(h, g);
+        return RSP_NO_RESOURCES;
+    }
+    g->qpns[g->n++] = qp->qpn;
+    h->mcast.n_attached++;
+    qp->n_groups++;
+    return RSP_OK;
+}
+
+/* The others keep their order. */
+static void leave(struct hca *h, struct mcast_group *g, struct qp *qp)
+{
+    const uint32_t i = place_of(g, qp->qpn);
+
+    RDL_ASSERT(i < g->n && qp->n_groups > 0);
+    memmove(g->qpns + i, g->qpns + i + 1, (g->n - i - 1) * sizeof(*g->qpns));
+    g->n--;
+    h->mcast.n_attached--;
+    qp->n_groups--;
+    if (g->n == 0)
+        group_free(h, g);
+}
+
+enum ctrl_rsp mcast_detach(struct hca *h, struct qp *qp, const uint8_t gid[MCAST_GID_BYTES])
+{
+    struct mcast_group *g = find(h, gid);
+
+    if (!g || place_of(g, qp->qpn) == g->n)
+        return RSP_INVALID_ARG;
+    leave(h, g, qp);
+    return RSP_OK;
+}
+
+void mcast_forget(struct hca *h, struct qp *qp)
+{
+    const struct hash_lists *l = &h->mcast.groups;
+
+    for (uint32_t i = 0; i < l->n_lists && qp->n_groups > 0; i++) {
+        for (struct hash_node *at = l->lists[i], *next; at; at = next) {
+            struct mcast_group *g = (struct mcast_group *)at;
+
+            next = at->next;
+            if (place_of(g, qp->qpn) < g->n)
+                leave(h, g, qp);
+        }
+    }
+    RDL_ASSERT(qp->n_groups == 0);
+}
+
+uint32_t mcast_find(const struct hca *h, const uint8_t gid[MCAST_GID_BYTES],
+                    const uint32_t **ret_qpns)
+{
+    const struct mcast_group *g = find(h, gid);
+
+    if (!g)
+        return 0;
+    *ret_qpns = g->qpns;
+    return g->n;
+}
+
+bool mcast_wants(const struct qp *qp, const uint8_t src_gid[MCAST_GID_BYTES], uint32_t src_qpn)
+{
+    return !((qp->config.create_flags & CREATE_BLOCK_SELF_MCAST_LB) && src_qpn == qp->qpn &&
+             hca_gid_is_own(qp->hca, src_gid));
+}
