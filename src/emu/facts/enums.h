@@ -238,7 +238,9 @@
     X(FRAME, ECHO_REPLY, 0x106, "ICMP or ICMPv6 echo reply: the answer to a ping")                 \
     X(FRAME, ICMP, 0x107, "another ICMP or ICMPv6 message")                                        \
     X(FRAME, UDP, 0x108, "UDP, not to RoCEv2's port")                                              \
-    X(FRAME, TCP, 0x109, "TCP")
+    X(FRAME, TCP, 0x109, "TCP")                                                                    \
+    X(FRAME, GROUP_REPORT, 0x10a, "IGMP or MLD: this station is in this multicast group, or left") \
+    X(FRAME, GROUP_QUERY, 0x10b, "IGMP or MLD: who is in which multicast groups?")
 
 /* The PCI functions of a host's slot. */
 #define ENUM_FUNCTION(X)                                                                           \

@@ -10,7 +10,9 @@
 #include "emu/wire/eth.h"
 #include "emu/wire/ext.h"
 #include "emu/wire/icmp.h"
+#include "emu/wire/igmp.h"
 #include "emu/wire/ip.h"
+#include "emu/wire/mld.h"
 #include "emu/wire/udp.h"
 
 /* Offsets within the headers. */
@@ -26,6 +28,11 @@
 #define ARP_SENDER_AT     14u
 #define ARP_TARGET_AT     24u
 #define ND_TARGET_AT      8u
+#define HOP_BY_HOP_BYTES  8u
+#define GROUP_MESSAGE_MIN 8u
+#define GROUP_RECORD_AT   12u /* of a report, the address in its first record */
+#define IGMP_QUERY_AT     4u
+#define MLD_QUERY_AT      8u
 #define IPV4_HEADER_WORDS 5u /* as the low half of an IPv4 header's first byte */
 
 static unsigned be16(const uint8_t *b)
@@ -139,6 +146,46 @@ static void glance_icmp(struct glance *out, unsigned version, const uint8_t *mes
         memcpy(out->addr, message + ND_TARGET_AT, GID_BYTES);
 }
 
+/* A message about a multicast group: behind an IP header with options, or headers of IPv6. */
+static bool glance_group(struct glance *out, const uint8_t *frame, size_t len)
+{
+    const uint8_t *ip = frame + ETH_BYTES;
+    const bool ipv4 = be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV4;
+    size_t at = ETH_BYTES + IPV6_BYTES + HOP_BY_HOP_BYTES, addr_at;
+    bool report, query;
+
+    if (ipv4)
+        at = ETH_BYTES + (size_t)(ip[0] & 0xfu) * 4;
+    if (len < at + GROUP_MESSAGE_MIN)
+        return false;
+    report = (ipv4 ? igmp_is_report : mld_is_report)(frame[at]);
+    query = (ipv4 ? igmp_is_query : mld_is_query)(frame[at]);
+    addr_at = at + (report ? GROUP_RECORD_AT : ipv4 ? IGMP_QUERY_AT : MLD_QUERY_AT);
+    if ((!report && !query) || len < addr_at + (ipv4 ? 4 : GID_BYTES))
+        return false;
+    *out = (struct glance){.opcode = report ? FRAME_GROUP_REPORT : FRAME_GROUP_QUERY,
+                           .has_addr = true};
+    if (ipv4)
+        gid_from_ipv4(out->addr, frame + addr_at);
+    else
+        memcpy(out->addr, frame + addr_at, GID_BYTES);
+    return true;
+}
+
+/* May it be one, as far as its IP header says? */
+static bool may_be_group(const uint8_t *frame, size_t len)
+{
+    const uint8_t *ip = frame + ETH_BYTES;
+
+    if (len < ETH_BYTES + IPV4_BYTES)
+        return false;
+    if (be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV4)
+        return ip[IPV4_PROTOCOL_AT] == IP_PROTOCOL_IGMP;
+    return be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV6 &&
+           len >= ETH_BYTES + IPV6_BYTES + HOP_BY_HOP_BYTES &&
+           ip[IPV6_PROTOCOL_AT] == IP_PROTOCOL_HOP_BY_HOP && ip[IPV6_BYTES] == IP_PROTOCOL_ICMPV6;
+}
+
 struct glance glance(const uint8_t *frame, size_t len)
 {
     const struct ip_glance g = glance_ip(frame, len);
@@ -147,6 +194,8 @@ struct glance glance(const uint8_t *frame, size_t len)
 
     if (len >= ETH_BYTES && be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_ARP)
         return glance_arp(frame, len);
+    if (may_be_group(frame, len) && glance_group(&out, frame, len))
+        return out;
     if (!g.version)
         return out;
     out.has_addr = true;

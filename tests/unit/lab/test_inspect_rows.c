@@ -9,6 +9,7 @@
 #include "cli/programs/rig.h"
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
+#include "emu/lab/world.h"
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/memory.h"
@@ -46,6 +47,7 @@ static void make(struct rig *r)
     assert_int_equal(rig_init(r, &c), RDL_OK);
     assert_int_equal(rdl_fault_add(r->lab, &fault, &ignored), RDL_OK);
     assert_int_equal(rdl_create_ah(r->lab, r->side[0].pd, &group, "ah", &ah), RDL_OK);
+    guest_group_join(&r->lab->world->hosts[0]->guest.net, group.dgid);
     assert_int_equal(rig_recv(r, 1, 7, 0, 1024), RDL_OK);
     assert_int_equal(rig_send(r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     assert_int_equal(rdl_run(r->lab, RDL_NEVER, none), RDL_OK);

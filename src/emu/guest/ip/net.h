@@ -3,6 +3,7 @@
  *
  *	frame -> receive ring -> interrupt -> ARP | ICMP echo | neighbour discovery
  *	ping -> neighbour's MAC, asked for if need be -> frame -> transmit ring -> kick
+ *	multicast group joined, left or asked for -> report -> transmit ring -> kick
  *
  * The guest has the two addresses of its GID table, IPv4 and IPv6, and takes every other address to
  * be on its link.  What waits for a neighbour's MAC, a frame or somebody who was told to wait, goes
@@ -28,6 +29,7 @@
 #include "emu/sim/sim.h"
 #include "emu/trace/trace.h"
 #include "emu/wire/addr.h"
+#include "emu/wire/igmp.h"
 #include "rdmalab/status.h"
 
 #define GUEST_ARP_TRIES       3u /* questions before a neighbour counts as absent */
@@ -37,6 +39,7 @@
 #define GUEST_NEIGHBOUR_LISTS 256u
 #define GUEST_WAITING_MAX     4u  /* frames that wait for one neighbour */
 #define GUEST_PINGS_MAX       64u /* remembered; so many may be under way */
+#define GUEST_GROUPS_MAX      1024u
 #define GUEST_NET_QUEUE_SIZE  32u
 #define GUEST_NET_VECTOR_RX   1u
 
@@ -65,6 +68,16 @@ struct guest_neighbours {
     uint32_t n, cap;
     uint32_t hand;                         /* where the search for one to forget goes on */
     uint32_t lists[GUEST_NEIGHBOUR_LISTS]; /* by hash: index + 1 of the first */
+};
+
+/* A multicast group that the guest is in, or has left and still has to say so. */
+struct guest_group {
+    uint8_t gid[GID_BYTES];
+    uint32_t members;         /* who joined it, and did not leave: 0 when only @timer runs */
+    enum group_record record; /* of the report that is sent next, or was sent last */
+    uint32_t left;            /* reports to be sent */
+    sim_ticket timer;         /* until the next one; 0: there is none */
+    uint64_t due_ns;
 };
 
 enum guest_ping_state { PING_NONE, PING_UNDER_WAY, PING_ANSWERED, PING_LOST };
@@ -110,6 +123,8 @@ struct guest_net {
     uint64_t drops[DROP_COUNT]; /* of frames received */
     uint64_t tx_drops[DROP_COUNT]; /* of frames that did not get away */
     struct guest_neighbours neighbours;
+    struct guest_group *groups; /* grows; entries keep their index */
+    uint32_t n_groups, groups_cap;
     struct guest_ping pings[GUEST_PINGS_MAX]; /* by seq modulo their number */
     uint16_t last_seq;
 };
@@ -143,6 +158,12 @@ RDL_MUST_CHECK enum rdl_status guest_neighbour_resolve(struct guest_net *net,
 
 /* The MAC of @gid, also of an own one; NULL when none is known now. */
 const uint8_t *guest_neighbour_mac(const struct guest_net *net, const uint8_t gid[GID_BYTES]);
+
+/* Somebody joins the multicast group @gid, or leaves it again: the link is told of the first and of
+ * the last.  Beyond GUEST_GROUPS_MAX nobody is told anything.
+ */
+void guest_group_join(struct guest_net *net, const uint8_t gid[GID_BYTES]);
+void guest_group_leave(struct guest_net *net, const uint8_t gid[GID_BYTES]);
 
 /* Sends an echo request with @bytes of data to @dst; given up after @timeout_ns.
  *

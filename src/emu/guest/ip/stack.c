@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/guest/ip/group.h"
 #include "emu/wire/eth.h"
 #include "emu/wire/glance.h"
+#include "emu/wire/mld.h"
 #include "emu/wire/nd.h"
 
 void guest_net_init(struct guest_net *net, struct arena *a, const struct guest_net_config *config,
@@ -94,16 +96,21 @@ static enum drop_reason receive_icmp(struct guest_net *net, const struct ip *ip,
 static enum drop_reason receive_ip(struct guest_net *net, unsigned version, struct rd_cur *in)
 {
     struct ip ip;
-    const enum drop_reason why = ip_parse(&ip, in);
+    enum drop_reason why;
 
+    if (version == 4 && igmp_is(in))
+        return group_receive_igmp(net, in); /* its IP header has an option, which no other has */
+    why = ip_parse(&ip, in);
     if (why != DROP_NONE)
         return why;
     /* The header of IPv6 has room for addresses of IPv4, to which no answer in IPv6 would go. */
     if (ip.version != version || gid_is_ipv4(ip.src) != (version == 4) ||
         gid_is_ipv4(ip.dst) != (version == 4))
         return DROP_BAD_IP_HEADER;
-    if (!stack_is_own(net, ip.dst) && !is_own_group(net, ip.dst))
+    if (!stack_is_own(net, ip.dst) && !is_own_group(net, ip.dst) && !group_is_joined(net, ip.dst))
         return DROP_NO_SUCH_GID;
+    if (version == 6 && ip.protocol == IP_PROTOCOL_HOP_BY_HOP)
+        return group_receive_mld(net, &ip, in);
     if (ip.protocol == (version == 4 ? IP_PROTOCOL_ICMP : IP_PROTOCOL_ICMPV6))
         return receive_icmp(net, &ip, in);
     return DROP_NO_LISTENER;
@@ -172,6 +179,8 @@ void guest_net_timer(struct guest_net *net, uint64_t arg)
 {
     if (arg >> 32 == GUEST_TIMER_NEIGHBOUR)
         neighbour_timer(net, (uint32_t)arg);
-    else
+    else if (arg >> 32 == GUEST_TIMER_PING)
         ping_timer(net, (uint32_t)arg);
+    else
+        group_timer(net, (uint32_t)arg);
 }

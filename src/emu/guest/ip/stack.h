@@ -2,7 +2,7 @@
 /* What the files of the guest's network share.
  *
  * nic.c the virtio-net driver · stack.c IP in and out · neighbour.c who is where · arp_nd.c how to
- * find out · ping.c
+ * find out · ping.c · group.c multicast groups
  */
 #ifndef EMU_GUEST_STACK_H
 #define EMU_GUEST_STACK_H
@@ -62,7 +62,7 @@ void ping_timer(struct guest_net *net, uint32_t seq);
 void ping_unreachable(struct guest_net *net, const uint8_t gid[GID_BYTES]);
 
 /* The argument of SIM_GUEST_TIMER. */
-enum guest_timer { GUEST_TIMER_NEIGHBOUR, GUEST_TIMER_PING };
+enum guest_timer { GUEST_TIMER_NEIGHBOUR, GUEST_TIMER_PING, GUEST_TIMER_GROUP };
 
 static inline uint64_t guest_timer_arg(enum guest_timer what, uint32_t index)
 {

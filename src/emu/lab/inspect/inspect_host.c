@@ -258,6 +258,7 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_net] = visit_net,
     [NODE_ip] = visit_ip,
     [NODE_neighbour] = visit_neighbour,
+    [NODE_group] = visit_group,
     [NODE_counters] = visit_counters,
     [NODE_async] = visit_async,
     [NODE_async_event] = visit_async_event,

@@ -105,6 +105,39 @@ static struct inode neighbour_list(const struct inode *n)
     return s;
 }
 
+/* An entry whose last member has left is said as long as the link is still told so. */
+static void group_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    const struct guest_group *g = &list->host->guest.net.groups[i];
+
+    if (g->members > 0 || g->timer)
+        inspect_nth(list, i, v, key);
+}
+
+static struct inode group_list(const struct inode *n)
+{
+    struct inode s = *n;
+
+    s.item = group_item;
+    s.list_end = n->host->guest.net.n_groups;
+    return s;
+}
+
+void visit_group(const struct inode *n, struct visit *v)
+{
+    const struct guest_group *g = &n->host->guest.net.groups[n->index];
+    char addr[ADDR_TEXT_MAX], buf[MAC_TEXT_MAX];
+    struct text t = text_on(buf, sizeof(buf));
+    uint8_t mac[MAC_BYTES];
+
+    mac_from_multicast(mac, g->gid);
+    mac_add(&t, mac);
+    inspect_text(v, LEAF_group_addr, addr_text(g->gid, addr));
+    inspect_text(v, LEAF_group_mac, buf);
+    inspect_leaf(v, LEAF_group_members, g->members);
+    inspect_leaf(v, LEAF_group_report_due, g->timer ? g->due_ns : 0);
+}
+
 void visit_ip(const struct inode *n, struct visit *v)
 {
     const struct guest_net *g = &n->host->guest.net;
@@ -116,6 +149,7 @@ void visit_ip(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_ip_drops, drops_node(n, g->drops));
     inspect_child(v, CHILD_ip_tx_drops, drops_node(n, g->tx_drops));
     inspect_child(v, CHILD_ip_neighbours, neighbour_list(n));
+    inspect_child(v, CHILD_ip_groups, group_list(n));
 }
 
 void visit_neighbour(const struct inode *n, struct visit *v)

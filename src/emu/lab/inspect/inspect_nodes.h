@@ -73,6 +73,7 @@ void visit_drops(const struct inode *n, struct visit *v);
 void visit_net(const struct inode *n, struct visit *v);
 void visit_ip(const struct inode *n, struct visit *v);
 void visit_neighbour(const struct inode *n, struct visit *v);
+void visit_group(const struct inode *n, struct visit *v);
 void visit_switch(const struct inode *n, struct visit *v);
 void visit_ext(const struct inode *n, struct visit *v);
 void visit_link(const struct inode *n, struct visit *v);

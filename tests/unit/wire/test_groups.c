@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* Reports and queries about multicast groups, held against frames that Scapy built. */
+#include "testing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "emu/wire/eth.h"
+#include "emu/wire/glance.h"
+#include "emu/wire/mld.h"
+
+#define FRAME_MAX 128u
+
+static const struct {
+    enum group_record record;
+    const char *src, *group, *digits;
+} reports[] = {
+#define REPORT(record, src, group, digits) {GROUP_##record, src, group, digits},
+#define QUERY(group, ms, digits)
+#include "../../oracle/vectors/groups.def"
+#undef REPORT
+#undef QUERY
+};
+
+static const struct {
+    const char *group;
+    uint32_t ms;
+    const char *digits;
+} queries[] = {
+#define REPORT(record, src, group, digits)
+#define QUERY(group, ms, digits) {group, ms, digits},
+#include "../../oracle/vectors/groups.def"
+#undef REPORT
+#undef QUERY
+};
+
+static size_t frame_of(const char *digits, uint8_t frame[FRAME_MAX])
+{
+    const size_t n = strlen(digits) / 2;
+
+    assert_true(n <= FRAME_MAX);
+    for (size_t i = 0; i < n; i++) {
+        unsigned byte;
+
+        assert_int_equal(sscanf(digits + 2 * i, "%2x", &byte), 1);
+        frame[i] = (uint8_t)byte;
+    }
+    return n;
+}
+
+static void address(uint8_t ret[GID_BYTES], const char *text)
+{
+    memset(ret, 0, GID_BYTES);
+    if (text[0])
+        assert_true(addr_parse(text, ret));
+}
+
+/* Parses a frame as the IP stack does. */
+static enum drop_reason parse(struct group_query *out, const uint8_t *frame, size_t n)
+{
+    struct rd_cur in = rd_cur(frame + ETH_BYTES, n - ETH_BYTES);
+    struct ip ip;
+
+    if (igmp_is(&in))
+        return igmp_parse(out, &in);
+    assert_int_equal(ip_parse(&ip, &in), DROP_NONE);
+    assert_int_equal(ip.protocol, IP_PROTOCOL_HOP_BY_HOP);
+    return mld_parse(out, &ip, &in);
+}
+
+static void reports_are_scapy_s_byte_for_byte(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(reports); i++) {
+        uint8_t want[FRAME_MAX], have[FRAME_MAX], src[GID_BYTES], group[GID_BYTES];
+        const size_t n = frame_of(reports[i].digits, want);
+        struct wr_cur out = wr_cur(have, sizeof(have));
+
+        address(src, reports[i].src);
+        address(group, reports[i].group);
+        if (gid_is_ipv4(group))
+            igmp_build(reports[i].record, src, group, &out);
+        else
+            mld_build(reports[i].record, src, group, &out);
+        assert_false(out.bad);
+        assert_int_equal(out.p - have, n - ETH_BYTES);
+        assert_int_equal(out.p - have, gid_is_ipv4(group) ? IGMP_PACKET_BYTES : MLD_PACKET_BYTES);
+        assert_memory_equal(have, want + ETH_BYTES, n - ETH_BYTES);
+    }
+}
+
+static void the_routers_group_is_where_scapy_sends_reports(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(reports); i++) {
+        uint8_t want[FRAME_MAX], routers[GID_BYTES], mac[MAC_BYTES];
+        const bool ipv6 = strchr(reports[i].group, ':') != NULL;
+
+        frame_of(reports[i].digits, want);
+        (ipv6 ? mld_routers : igmp_routers)(routers);
+        mac_from_multicast(mac, routers);
+        assert_memory_equal(want, mac, MAC_BYTES);
+    }
+}
+
+static void queries_are_read(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
+        uint8_t frame[FRAME_MAX], group[GID_BYTES];
+        const size_t n = frame_of(queries[i].digits, frame);
+        struct group_query q;
+
+        address(group, queries[i].group);
+        assert_int_equal(parse(&q, frame, n), DROP_NONE);
+        assert_memory_equal(q.group, group, GID_BYTES);
+        assert_int_equal(q.max_response_ms, queries[i].ms);
+    }
+}
+
+static void reports_of_others_are_not_for_us(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(reports); i++) {
+        uint8_t frame[FRAME_MAX];
+        const size_t n = frame_of(reports[i].digits, frame);
+        struct group_query q = {.max_response_ms = 77};
+
+        assert_int_equal(parse(&q, frame, n), DROP_NO_LISTENER);
+        assert_int_equal(q.max_response_ms, 77);
+    }
+}
+
+/* Every flipped bit behind the IP addresses is found by a checksum, or makes another message. */
+static void damaged_and_short_queries_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
+        uint8_t frame[FRAME_MAX];
+        const size_t n = frame_of(queries[i].digits, frame);
+        const bool ipv4 = frame[ETH_BYTES] >> 4 == 4;
+        const size_t message = ETH_BYTES + (ipv4 ? 24 : 48);
+        struct group_query q = {.max_response_ms = 77};
+
+        for (size_t bit = message * 8; bit < n * 8; bit++) {
+            frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            assert_int_not_equal(parse(&q, frame, n), DROP_NONE);
+            frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+        for (size_t len = ETH_BYTES + 1; ipv4 && len < n; len++) {
+            struct rd_cur in = rd_cur(frame + ETH_BYTES, len - ETH_BYTES);
+
+            assert_int_not_equal(igmp_parse(&q, &in), DROP_NONE);
+        }
+        assert_int_equal(q.max_response_ms, 77);
+    }
+}
+
+static void an_mld_query_from_afar_is_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
+        uint8_t frame[FRAME_MAX];
+        const size_t n = frame_of(queries[i].digits, frame);
+        struct group_query q;
+
+        if (frame[ETH_BYTES] >> 4 == 4)
+            continue;
+        frame[ETH_BYTES + 7] = 2; /* the hop limit, which no checksum covers */
+        assert_int_equal(parse(&q, frame, n), DROP_NO_LISTENER);
+    }
+}
+
+static void they_are_known_at_a_glance(void **state)
+{
+    uint8_t frame[FRAME_MAX], group[GID_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(reports); i++) {
+        const size_t n = frame_of(reports[i].digits, frame);
+        const struct glance g = glance(frame, n);
+
+        address(group, reports[i].group);
+        assert_int_equal(g.opcode, FRAME_GROUP_REPORT);
+        assert_true(g.has_addr);
+        assert_memory_equal(g.addr, group, GID_BYTES);
+        for (size_t len = 0; len < n; len++)
+            (void)glance(frame, len); /* no byte behind the end is read */
+    }
+    for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
+        const size_t n = frame_of(queries[i].digits, frame);
+        const struct glance g = glance(frame, n);
+
+        assert_int_equal(g.opcode, FRAME_GROUP_QUERY);
+        assert_true(g.has_addr);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reports_are_scapy_s_byte_for_byte),
+        cmocka_unit_test(the_routers_group_is_where_scapy_sends_reports),
+        cmocka_unit_test(queries_are_read),
+        cmocka_unit_test(reports_of_others_are_not_for_us),
+        cmocka_unit_test(damaged_and_short_queries_are_refused),
+        cmocka_unit_test(an_mld_query_from_afar_is_refused),
+        cmocka_unit_test(they_are_known_at_a_glance),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
