@@ -64,6 +64,7 @@ struct rdl_users {
     uint64_t raw;               /* and its handle */
     uint32_t async_events;      /* that were taken and not acknowledged */
     uint32_t completion_events; /* the same; of a completion queue */
+    uint32_t groups;            /* multicast groups that a queue pair is in */
 };
 RDL_MUST_CHECK enum rdl_status rdl_users_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw,
                                             struct rdl_users *ret);

@@ -85,6 +85,10 @@ struct rdl_qp_config {
     uint32_t max_send_sge, max_recv_sge; /* 0: 4 */
     uint32_t max_inline_data;
     bool sq_sig_all; /* every send is signaled */
+    /* Of a UD one: it gets no copy of what it sends to a multicast group that it is in.
+     * (IBV_QP_CREATE_BLOCK_SELF_MCAST_LB)  RDL_ERR_UNSUPPORTED where the device cannot do that.
+     */
+    bool block_self_mcast_lb;
 };
 RDL_MUST_CHECK enum rdl_status rdl_create_qp(struct rdl_lab *lab,
                                              const struct rdl_qp_config *config, const char *name,
@@ -100,6 +104,20 @@ struct rdl_ah_attr {
     uint8_t static_rate; /* of an address handle; frames are not paced by it */
     uint8_t port;        /* of an address handle, from 1; a queue pair has one of its own */
 };
+
+/* Attaches @qp, a UD one, to the multicast group @gid, or detaches it.  The first queue pair of a
+ * host makes the guest tell the link that it is in the group, the last that it has left.  A queue
+ * pair that is in a group cannot be destroyed: RDL_ERR_BUSY.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_INVAL        no multicast address, not a UD one, or not in the group
+ *	   RDL_ERR_UNSUPPORTED  the device has no multicast
+ *	   RDL_ERR_STALE, RDL_ERR_BUSY
+ */
+RDL_MUST_CHECK enum rdl_status rdl_attach_mcast(struct rdl_lab *lab, rdl_qp qp,
+                                                const uint8_t gid[16]);
+RDL_MUST_CHECK enum rdl_status rdl_detach_mcast(struct rdl_lab *lab, rdl_qp qp,
+                                                const uint8_t gid[16]);
 
 /* Attributes of a queue pair; which are valid is said by a mask of enum qp_attr_bit. */
 struct rdl_qp_attr {

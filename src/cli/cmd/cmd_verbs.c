@@ -80,6 +80,12 @@ static bool explain_create_qp(struct session *s, const struct step *st, const st
         session_fail(s, step_span(st, "type", 0), "queue pairs of this type are not carried");
         return diag_remedy(&s->diag, "type=rc, type=uc and type=ud are");
     }
+    if (status == RDL_ERR_INVAL && step_has(st, "block_self_mcast") &&
+        step_number(st, "type") != QPT_UD) {
+        session_fail(s, step_span(st, "block_self_mcast", 0),
+                     "only ud queue pairs are in multicast groups");
+        return diag_remedy(&s->diag, "leave block_self_mcast out");
+    }
     for (size_t i = 0; status == RDL_ERR_INVAL && i < ARRAY_LEN(keys); i++) {
         resolve_path(rest, step_text(st, keys[i]), path);
         resolve_host_name(path, name);
@@ -103,6 +109,7 @@ bool run_create_qp(struct session *s, const struct step *st)
         .max_recv_sge = (uint32_t)step_number(st, "max_recv_sge"),
         .max_inline_data = (uint32_t)step_number(st, "max_inline_data"),
         .sq_sig_all = step_has(st, "sq_sig_all"),
+        .block_self_mcast_lb = step_has(st, "block_self_mcast"),
     };
     char name[RDL_VALUE_BYTES];
     struct rdl_qp_info info;
@@ -282,4 +289,46 @@ bool run_destroy_ah(struct session *s, const struct step *st)
         return false;
     status = rdl_destroy_ah(s->lab, ah);
     return status == RDL_OK || verb_destroyed(s, st, "ah", OBJ_AH, ah.raw, status);
+}
+
+/* attach_mcast, detach_mcast: @call is what they do. */
+static bool change_group(struct session *s, const struct step *st,
+                         enum rdl_status (*call)(struct rdl_lab *lab, rdl_qp qp,
+                                                 const uint8_t gid[16]))
+{
+    const char *group = step_text(st, "gid");
+    uint8_t gid[GID_BYTES] = {0};
+    struct rdl_qp_info info;
+    enum rdl_status status;
+    struct home home;
+    rdl_qp qp = {0};
+
+    (void)addr_parse(group, gid); /* the parser has checked it */
+    if (!verb_object(s, st, "qp", OBJ_QP, &qp.raw, &home))
+        return false;
+    if (rdl_qp_info(s->lab, qp, &info) == RDL_OK && info.type != QPT_UD) {
+        session_fail(s, step_span(st, "qp", 0), "only ud queue pairs are in multicast groups");
+        return diag_remedy(&s->diag, "create_qp type=ud makes one");
+    }
+    status = call(s->lab, qp, gid);
+    if (status == RDL_ERR_INVAL && !gid_is_group(gid)) {
+        session_fail(s, step_span(st, "gid", 0), "%s is no multicast address", group);
+        return diag_remedy(&s->diag, "those are 224.0.0.0 to 239.255.255.255, and ff00:: and on");
+    }
+    if (status == RDL_ERR_INVAL) {
+        session_fail(s, step_span(st, "gid", 0), "it is not in the group %s", group);
+        return diag_remedy(&s->diag, "\"show %s.ip.groups\" lists the groups of the host",
+                           home.name);
+    }
+    return verb_finish(s, st, &home, status);
+}
+
+bool run_attach_mcast(struct session *s, const struct step *st)
+{
+    return change_group(s, st, rdl_attach_mcast);
+}
+
+bool run_detach_mcast(struct session *s, const struct step *st)
+{
+    return change_group(s, st, rdl_detach_mcast);
 }

@@ -98,6 +98,11 @@ bool verb_destroyed(struct session *s, const struct step *st, const char *param,
         rdl_path_of(s->lab, kind, raw, path);
         if (users.n > 0)
             return in_use(s, at, path, &users);
+        if (users.groups > 0) {
+            session_fail(s, at, "%s is in %u multicast group%s", path, users.groups,
+                         users.groups > 1 ? "s" : "");
+            return diag_remedy(&s->diag, "detach_mcast it first; \"show %s\" tells more", path);
+        }
         if (users.completion_events > 0) {
             session_fail(s, at, "completion events of %s that are not acknowledged: %u", path,
                          users.completion_events);

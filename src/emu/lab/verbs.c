@@ -158,6 +158,20 @@ enum rdl_status rdl_modify_qp(struct rdl_lab *lab, rdl_qp qp, const struct rdl_q
     ACT(lab, q, verbs_modify_qp(q, attr, mask, unchecked, reterr));
 }
 
+enum rdl_status rdl_attach_mcast(struct rdl_lab *lab, rdl_qp qp, const uint8_t gid[16])
+{
+    struct guest_qp *q = qp_of(lab, qp);
+
+    ACT(lab, q, verbs_attach_mcast(q, gid));
+}
+
+enum rdl_status rdl_detach_mcast(struct rdl_lab *lab, rdl_qp qp, const uint8_t gid[16])
+{
+    struct guest_qp *q = qp_of(lab, qp);
+
+    ACT(lab, q, verbs_detach_mcast(q, gid));
+}
+
 enum rdl_status rdl_create_ah(struct rdl_lab *lab, rdl_pd pd, const struct rdl_ah_attr *attr,
                               const char *name, rdl_ah *ret)
 {

@@ -42,11 +42,13 @@ static void make(struct rig *r)
     const struct rdl_limits none = {0};
     const struct rdl_ah_attr group = {.dgid = {0xff, 0x02, [15] = 1}, .sgid_index = 1, .port = 1};
     rdl_fault ignored;
+    static struct guest_membership member = {NULL, {0xff, 0x02, [15] = 1}};
     rdl_ah ah;
 
     assert_int_equal(rig_init(r, &c), RDL_OK);
     assert_int_equal(rdl_fault_add(r->lab, &fault, &ignored), RDL_OK);
     assert_int_equal(rdl_create_ah(r->lab, r->side[0].pd, &group, "ah", &ah), RDL_OK);
+    ((struct guest_qp *)world_object(r->lab->world, OBJ_QP, r->side[0].qp.raw))->groups = &member;
     guest_group_join(&r->lab->world->hosts[0]->guest.net, group.dgid);
     assert_int_equal(rig_recv(r, 1, 7, 0, 1024), RDL_OK);
     assert_int_equal(rig_send(r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);

@@ -17,6 +17,13 @@ static enum rdl_status resolve(void *ctx, const uint8_t gid[GID_BYTES], const ui
     return guest_neighbour_resolve(&g->net, gid, ret_mac);
 }
 
+static void member(void *ctx, const uint8_t gid[GID_BYTES], bool joins)
+{
+    struct guest *g = ctx;
+
+    (joins ? guest_group_join : guest_group_leave)(&g->net, gid);
+}
+
 /* The two sides that wait for each other: verbs ask for a MAC, the IP stack answers. */
 static void init_verbs(struct guest *g, struct arena *a)
 {
@@ -26,6 +33,7 @@ static void init_verbs(struct guest *g, struct arena *a)
         .trace = c->trace,
         .space = &g->space,
         .resolve = resolve,
+        .member = member,
         .resolve_ctx = g,
     };
 

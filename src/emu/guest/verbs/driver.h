@@ -41,6 +41,8 @@ struct verbs_driver_ops {
                                  uint32_t mask);
     enum rdl_status (*query_qp)(struct guest_qp *qp);
     enum rdl_status (*query_port)(struct verbs *v);
+    enum rdl_status (*attach_mcast)(struct guest_qp *qp, const uint8_t gid[GID_BYTES]);
+    enum rdl_status (*detach_mcast)(struct guest_qp *qp, const uint8_t gid[GID_BYTES]);
     enum rdl_status (*query_pkey)(struct verbs *v, uint32_t index);
 
     /* A program uses the device: events are wanted from now on, and those that are there. */
@@ -96,6 +98,8 @@ void verbs_destroyed(struct guest_object *o);
 void verbs_modified(struct guest_qp *qp);
 void verbs_queried(struct guest_qp *qp, const struct rdl_qp_attr *attr);
 void verbs_queried_port(struct verbs *v, const struct verbs_port *port);
+void verbs_attached(struct guest_qp *qp);
+void verbs_detached(struct guest_qp *qp);
 void verbs_queried_pkey(struct verbs *v, uint16_t pkey);
 void verbs_armed(struct guest_cq *cq);
 void verbs_resized(struct guest_cq *cq);

@@ -2,8 +2,8 @@
 /* What the files of the verbs share.
  *
  * request.c the request under way and its answers · object.c names and lives · verbs.c PDs, memory
- * · mr.c MRs, MWs · cq.c · qp.c · modify.c · ah.c address vectors and handles · post.c what may be
- * posted · work.c post, kick, poll · async.c · channel.c
+ * · mr.c MRs, MWs · cq.c · qp.c · modify.c · ah.c address vectors and handles · mcast.c groups ·
+ * post.c what may be posted · work.c post, kick, poll · async.c · channel.c
  */
 #ifndef EMU_GUEST_VERBS_INTERNAL_H
 #define EMU_GUEST_VERBS_INTERNAL_H
@@ -87,6 +87,11 @@ enum rdl_status modify_send(struct guest_qp *qp);
 /* What a change, or a mapping, that was done makes of a region. */
 void mr_apply_change(struct guest_mr *mr);
 void mr_apply_map(struct guest_mr *mr);
+
+/* The attaching, the detaching request was done; the attaching one was refused. */
+void mcast_attached(struct guest_qp *qp);
+void mcast_detached(struct guest_qp *qp);
+void mcast_refused(struct verbs *v);
 
 /* What a modify that was done leaves the driver believing. */
 void modify_apply(struct guest_qp *qp);

@@ -217,11 +217,24 @@ static uint32_t unacked_completions(const struct guest_object *o)
     return o->kind == OBJ_CQ ? ((const struct guest_cq *)o)->n_unacked_events : 0;
 }
 
+/* Multicast groups that @o is in. */
+static uint32_t groups_of(const struct guest_object *o)
+{
+    const struct guest_membership *m =
+        o->kind == OBJ_QP ? ((const struct guest_qp *)o)->groups : NULL;
+    uint32_t n = 0;
+
+    for (; m; m = m->next)
+        n++;
+    return n;
+}
+
 /* Looks through all objects: it is asked only when something was refused. */
 void verbs_users_of(const struct guest_object *o, struct rdl_users *ret)
 {
     *ret = (struct rdl_users){.async_events = o->n_unacked,
-                              .completion_events = unacked_completions(o)};
+                              .completion_events = unacked_completions(o),
+                              .groups = groups_of(o)};
     for (uint32_t kind = 0; kind < VERBS_KINDS && o->n_users > 0; kind++) {
         const struct slots *table = &o->verbs->objects[kind];
 

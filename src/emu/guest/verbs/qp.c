@@ -33,6 +33,7 @@ static enum rdl_status plan_qp(const struct verbs *v, const struct rdl_qp_config
 
     plan->type = (enum qp_type)config->type;
     plan->sq_sig_all = config->sq_sig_all;
+    plan->block_self_mcast_lb = config->block_self_mcast_lb;
     plan->max_inline_data = config->max_inline_data;
     plan->sq.max_wr = config->max_send_wr ? config->max_send_wr : MAX_WR_DEFAULT;
     plan->rq.max_wr = config->max_recv_wr ? config->max_recv_wr : MAX_WR_DEFAULT;
@@ -41,7 +42,10 @@ static enum rdl_status plan_qp(const struct verbs *v, const struct rdl_qp_config
 
     if (!enum_by_value(&enum_qp_type, config->type) || plan->max_inline_data > d->max_inline_data)
         return RDL_ERR_INVAL;
-    if (plan->type != QPT_RC && plan->type != QPT_UC && plan->type != QPT_UD)
+    if (config->block_self_mcast_lb && plan->type != QPT_UD)
+        return RDL_ERR_INVAL;
+    if ((plan->type != QPT_RC && plan->type != QPT_UC && plan->type != QPT_UD) ||
+        (config->block_self_mcast_lb && !d->blocks_mcast_lb))
         return RDL_ERR_UNSUPPORTED;
     if (plan->sq.max_sge > RDL_SGE_MAX || plan->rq.max_sge > RDL_SGE_MAX ||
         plan->sq.max_sge > d->max_send_sge || plan->rq.max_sge > d->max_recv_sge ||

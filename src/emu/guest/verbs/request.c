@@ -178,6 +178,18 @@ void verbs_queried_port(struct verbs *v, const struct verbs_port *port)
         answered(v, VERBS_QUERY_PORT);
 }
 
+void verbs_attached(struct guest_qp *qp)
+{
+    answered(qp->o.verbs, VERBS_ATTACH_MCAST);
+    mcast_attached(qp);
+}
+
+void verbs_detached(struct guest_qp *qp)
+{
+    answered(qp->o.verbs, VERBS_DETACH_MCAST);
+    mcast_detached(qp);
+}
+
 void verbs_queried_pkey(struct verbs *v, uint16_t pkey)
 {
     answered(v, VERBS_QUERY_PKEY);
@@ -224,6 +236,9 @@ void verbs_refused(struct verbs *v, uint32_t reason)
         break;
     case VERBS_ARM_CQ:
         ((struct guest_cq *)r->object)->armed = false;
+        break;
+    case VERBS_ATTACH_MCAST:
+        mcast_refused(v);
         break;
     default:
         break;

@@ -122,6 +122,12 @@ struct guest_wq {
     uint32_t max_wr, max_sge;
 };
 
+/* A queue pair is in a multicast group. */
+struct guest_membership {
+    struct guest_membership *next;
+    uint8_t gid[GID_BYTES];
+};
+
 struct guest_qp {
     struct guest_object o;
     struct guest_pd *pd;
@@ -129,8 +135,10 @@ struct guest_qp {
     uint32_t qpn;
     enum qp_type type;
     bool sq_sig_all;
+    bool block_self_mcast_lb; /* it gets no copy of what it sends to its groups */
     uint32_t max_inline_data;
-    struct rdl_qp_attr attr; /* as last set, queried, or learnt from an error completion */
+    struct guest_membership *groups; /* each is a user of it, so that it stays */
+    struct rdl_qp_attr attr;         /* as last set, queried, or learnt from an error completion */
     /* Completions before these are of an earlier life of the queue pair, or of its number. */
     uint64_t send_cq_from, recv_cq_from;
     struct guest_wq sq, rq;
@@ -156,6 +164,7 @@ struct verbs_limits {
     uint32_t max_mw;         /* 0: there are no windows */
     uint32_t max_fast_pages; /* of a region for fast registration; 0: there are none */
     bool can_rereg;          /* regions can be changed */
+    bool has_mcast, blocks_mcast_lb;
 };
 
 /* What was last learnt of the port (ibv_port_attr). */
@@ -174,7 +183,9 @@ enum verbs_request_kind {
     VERBS_QUERY_PKEY,
     VERBS_REREG_MR,
     VERBS_MAP_MR_SG,
-    VERBS_RESIZE_CQ
+    VERBS_RESIZE_CQ,
+    VERBS_ATTACH_MCAST,
+    VERBS_DETACH_MCAST
 };
 
 /* How a region is to be changed, or mapped. */
@@ -192,8 +203,9 @@ struct verbs_request {
     struct guest_object *object; /* NULL: about the port */
     struct rdl_qp_attr attr;     /* of a modify */
     uint32_t mask;
-    struct verbs_region region; /* of a rereg, a map */
-    uint32_t cqe;               /* of a resize */
+    struct verbs_region region;          /* of a rereg, a map */
+    uint32_t cqe;                        /* of a resize */
+    struct guest_membership *membership; /* of attaching (NULL: it is there) and detaching */
     bool resolving;  /* it waits for a MAC, see verbs_waits_for(), and was not sent yet */
     bool no_route;   /* the last one waited in vain */
     bool refused;    /* the last one that was answered was refused, */
@@ -209,7 +221,9 @@ struct verbs_config {
      * verbs_resolved() follows; RDL_ERR_NO_ROUTE.
      */
     enum rdl_status (*resolve)(void *ctx, const uint8_t gid[GID_BYTES], const uint8_t **ret_mac);
-    void *resolve_ctx;
+    /* A queue pair has joined, or left, the multicast group @gid.  NULL: nobody wants to know. */
+    void (*member)(void *ctx, const uint8_t gid[GID_BYTES], bool joins);
+    void *resolve_ctx; /* of both */
 };
 
 #define VERBS_EVENTS_MAX 64u /* asynchronous events that wait for a program */
@@ -355,6 +369,13 @@ RDL_MUST_CHECK enum rdl_status verbs_query_pkey(struct verbs *v, uint32_t index)
 /* RDL_ERR_INVAL, RDL_ERR_NO_ROUTE.  @attr->dmac all zero: the neighbour is asked for it. */
 RDL_MUST_CHECK enum rdl_status verbs_create_ah(struct guest_pd *pd, const struct rdl_ah_attr *attr,
                                                const char *name, uint64_t *ret);
+/* RDL_ERR_INVAL: @gid is no multicast address, @qp no UD one, or (detaching) not in the group.
+ * RDL_ERR_UNSUPPORTED: the device has no multicast.
+ */
+RDL_MUST_CHECK enum rdl_status verbs_attach_mcast(struct guest_qp *qp,
+                                                  const uint8_t gid[GID_BYTES]);
+RDL_MUST_CHECK enum rdl_status verbs_detach_mcast(struct guest_qp *qp,
+                                                  const uint8_t gid[GID_BYTES]);
 RDL_MUST_CHECK enum rdl_status verbs_destroy_ah(struct guest_ah *ah);
 
 /* The way back to who sent a datagram: an address vector without a MAC, from the GRH area in front

@@ -9,8 +9,11 @@
 /* What this driver can use. */
 #define FEATURES_WANTED (VIRTIO_FEATURES_ALL | RDMA_FEATURES_OWN)
 
-/* IB_DEVICE_MEM_MGT_EXTENSIONS of device_cap_flags. */
-#define CAP_MEM_MGT ((uint64_t)1 << 21)
+/* Of device_cap_flags: IB_DEVICE_MEM_MGT_EXTENSIONS; and queue pairs can do without copies of what
+ * they send to their groups.
+ */
+#define CAP_MEM_MGT        ((uint64_t)1 << 21)
+#define CAP_BLOCK_MCAST_LB ((uint64_t)1 << 22)
 
 /* The device configuration must hold still while it is read; this often it may not. */
 #define CONFIG_TRIES 8u
@@ -123,6 +126,8 @@ static bool tell_limits(struct virtio_rdma *d)
         .max_mw = c->max_mw,
         .max_fast_pages = c->device_cap_flags & CAP_MEM_MGT ? c->max_fast_reg_page_list_len : 0,
         .can_rereg = pci_has(&d->pci, VF_MW),
+        .has_mcast = pci_has(&d->pci, VF_MCAST),
+        .blocks_mcast_lb = (c->device_cap_flags & CAP_BLOCK_MCAST_LB) != 0,
     };
 
     return verbs_meet(d->verbs, &limits);

@@ -41,6 +41,8 @@ static const struct {
     [CMD_DEALLOC_MW] = {answer_destroyed, NULL, false},
     [CMD_REREG_MR] = {answer_reregistered, NULL, false},
     [CMD_RESIZE_CQ] = {answer_cq_resized, answer_cq_resize_refused, false},
+    [CMD_ATTACH_MCAST] = {answer_mcast_attached, NULL, false},
+    [CMD_DETACH_MCAST] = {answer_mcast_detached, NULL, false},
 };
 
 /* Writes both buffers and puts them into the ring. */

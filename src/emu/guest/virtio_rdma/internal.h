@@ -119,11 +119,15 @@ enum rdl_status request_create_qp(struct guest_qp *qp);
 enum rdl_status request_modify_qp(struct guest_qp *qp, const struct rdl_qp_attr *attr,
                                   uint32_t mask);
 enum rdl_status request_query_qp(struct guest_qp *qp);
+enum rdl_status request_attach_mcast(struct guest_qp *qp, const uint8_t gid[GID_BYTES]);
+enum rdl_status request_detach_mcast(struct guest_qp *qp, const uint8_t gid[GID_BYTES]);
 void answer_qp(struct virtio_rdma *d, const uint8_t *data);
 void answer_qp_modified(struct virtio_rdma *d, const uint8_t *data);
 void answer_qp_queried(struct virtio_rdma *d, const uint8_t *data);
 void answer_qp_destroyed(struct virtio_rdma *d, const uint8_t *data);
 void answer_qp_refused(struct virtio_rdma *d);
+void answer_mcast_attached(struct virtio_rdma *d, const uint8_t *data);
+void answer_mcast_detached(struct virtio_rdma *d, const uint8_t *data);
 
 /* work.c */
 enum rdl_status work_post_send(struct guest_qp *qp, const struct verbs_send *send,

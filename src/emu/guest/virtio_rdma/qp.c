@@ -37,6 +37,7 @@ static enum rdl_status send_create(struct guest_qp *qp)
         .max_recv_sge = qp->rq.max_sge,
         .recv_cqn = qp->recv_cq->cqn,
         .max_inline_data = qp->max_inline_data,
+        .create_flags = qp->block_self_mcast_lb ? CREATE_BLOCK_SELF_MCAST_LB : 0,
     };
     struct raw_create_qp raw;
 
@@ -208,4 +209,37 @@ void answer_qp_queried(struct virtio_rdma *d, const uint8_t *data)
     rfc_qp_attr_get(&fields, &raw);
     attr_from_rfc(&fields, &attr);
     verbs_queried(&answered_qp(d)->qp, &attr);
+}
+
+static enum rdl_status request_mcast(struct guest_qp *qp, const uint8_t gid[GID_BYTES],
+                                     enum ctrl_cmd cmd)
+{
+    struct rfc_mcast fields = {.qpn = qp->qpn};
+    struct raw_mcast raw;
+
+    memcpy(fields.gid, gid, GID_BYTES);
+    rfc_mcast_put(&raw, &fields);
+    return ctrl_send(driver_of(&qp->o), cmd, &raw, qp->qpn);
+}
+
+enum rdl_status request_attach_mcast(struct guest_qp *qp, const uint8_t gid[GID_BYTES])
+{
+    return request_mcast(qp, gid, CMD_ATTACH_MCAST);
+}
+
+enum rdl_status request_detach_mcast(struct guest_qp *qp, const uint8_t gid[GID_BYTES])
+{
+    return request_mcast(qp, gid, CMD_DETACH_MCAST);
+}
+
+void answer_mcast_attached(struct virtio_rdma *d, const uint8_t *data)
+{
+    (void)data;
+    verbs_attached(&answered_qp(d)->qp);
+}
+
+void answer_mcast_detached(struct virtio_rdma *d, const uint8_t *data)
+{
+    (void)data;
+    verbs_detached(&answered_qp(d)->qp);
 }

@@ -214,6 +214,27 @@ static void visit_connection(const struct inode *n, struct visit *v, const struc
     inspect_child(v, CHILD_qp_counters, counters);
 }
 
+static void membership_item(const struct inode *list, uint64_t i, struct visit *v, const char *key)
+{
+    const struct guest_membership *m = ((const struct guest_qp *)list->object)->groups;
+    char addr[ADDR_TEXT_MAX];
+
+    for (; i > 0; i--)
+        m = m->next;
+    inspect_item_text(v, list, key, addr_text(m->gid, addr));
+}
+
+static struct inode membership_list(const struct inode *n)
+{
+    struct inode s = *n;
+
+    s.item = membership_item;
+    for (const struct guest_membership *m = ((const struct guest_qp *)n->object)->groups; m;
+         m = m->next)
+        s.list_end++;
+    return s;
+}
+
 void visit_qp(const struct inode *n, struct visit *v)
 {
     const struct guest_qp *g = n->object;
@@ -232,6 +253,7 @@ void visit_qp(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_qp_max_send_sge, g->sq.max_sge);
     inspect_leaf(v, LEAF_qp_max_recv_sge, g->rq.max_sge);
     inspect_leaf(v, LEAF_qp_max_inline_data, g->max_inline_data);
+    inspect_child(v, CHILD_qp_group, membership_list(n));
     if (!qp)
         return;
     visit_connection(n, v, rc_of_const(qp));

@@ -39,6 +39,7 @@ struct fake {
     uint8_t mac[MAC_BYTES];
     struct rdl_wc unpolled[FAKE_UNPOLLED];
     uint32_t n_unpolled;
+    uint32_t members; /* joined and not left */
     uint32_t events[EV_COUNT];
 };
 
@@ -76,6 +77,12 @@ static inline void fake_answer(struct fake *f)
         break;
     case VERBS_QUERY_PORT:
         verbs_queried_port(v, &port);
+        break;
+    case VERBS_ATTACH_MCAST:
+        verbs_attached((struct guest_qp *)o);
+        break;
+    case VERBS_DETACH_MCAST:
+        verbs_detached((struct guest_qp *)o);
         break;
     case VERBS_QUERY_PKEY:
         verbs_queried_pkey(v, (uint16_t)f->number);
@@ -189,6 +196,12 @@ static inline enum rdl_status fake_map_mr_sg(struct guest_mr *mr, const struct r
     return fake_request(mr->o.verbs);
 }
 
+static inline enum rdl_status fake_mcast(struct guest_qp *qp, const uint8_t gid[GID_BYTES])
+{
+    (void)gid;
+    return fake_request(qp->o.verbs);
+}
+
 static inline const char *fake_request_name(const struct verbs *v)
 {
     (void)v;
@@ -270,6 +283,8 @@ static const struct verbs_driver_ops fake_ops = {
     .alloc_mw = fake_alloc_mw,
     .rereg_mr = fake_rereg_mr,
     .map_mr_sg = fake_map_mr_sg,
+    .attach_mcast = fake_mcast,
+    .detach_mcast = fake_mcast,
     .request_name = fake_request_name,
     .post_send = fake_post_send,
     .post_recv = fake_post_recv,
@@ -293,6 +308,14 @@ static inline void fake_event(void *ctx, const struct ev *e)
     ((struct fake *)ctx)->events[e->kind]++;
 }
 
+static inline void fake_member(void *ctx, const uint8_t gid[GID_BYTES], bool joins)
+{
+    struct fake *f = ctx;
+
+    (void)gid;
+    f->members += joins ? 1u : UINT32_MAX;
+}
+
 /* Verbs whose device is not up. */
 static inline struct fake *fake_new(void)
 {
@@ -303,6 +326,7 @@ static inline struct fake *fake_new(void)
         .trace = &f->trace,
         .space = &f->space,
         .resolve = fake_resolve,
+        .member = fake_member,
         .resolve_ctx = f,
     };
     const struct verbs_limits limits = {
@@ -318,6 +342,7 @@ static inline struct fake *fake_new(void)
         .max_rd_atomic = 16,
         .max_dest_rd_atomic = 16,
         .n_ports = 1,
+        .has_mcast = true,
     };
     struct prng rng = prng_stream(1, 1);
 
