@@ -76,6 +76,11 @@ static bool explain_create_qp(struct session *s, const struct step *st, const st
     char path[SESSION_PATH_BYTES], name[RDL_NAME_BYTES];
     rdl_host other;
 
+    if (status == RDL_ERR_UNSUPPORTED && step_has(st, "block_self_mcast")) {
+        session_fail(s, step_span(st, "block_self_mcast", 0),
+                     "no queue pair of this device can do without its own copies");
+        return diag_remedy(&s->diag, "leave block_self_mcast out");
+    }
     if (status == RDL_ERR_UNSUPPORTED) {
         session_fail(s, step_span(st, "type", 0), "queue pairs of this type are not carried");
         return diag_remedy(&s->diag, "type=rc, type=uc and type=ud are");
@@ -319,6 +324,10 @@ static bool change_group(struct session *s, const struct step *st,
         session_fail(s, step_span(st, "gid", 0), "it is not in the group %s", group);
         return diag_remedy(&s->diag, "\"show %s.ip.groups\" lists the groups of the host",
                            home.name);
+    }
+    if (status == RDL_ERR_UNSUPPORTED) {
+        session_fail(s, st->at, "the device of %s has no multicast", home.name);
+        return diag_remedy(&s->diag, "it was made without: features_off=mcast");
     }
     return verb_finish(s, st, &home, status);
 }
