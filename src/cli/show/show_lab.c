@@ -43,6 +43,21 @@ enum rdl_status show_lab(FILE *out, const struct rdl_lab *lab, const struct past
     return st;
 }
 
+/* ", P_Keys 0xffff 0x8005": the partitions of a host, if they are not what every host has. */
+static void add_pkeys(struct text *t, const struct rdl_lab *lab, const char *host)
+{
+    const uint64_t standard = 0xffff;
+    char path[TREE_PATH_BYTES];
+
+    if (!tree_element(lab, host, CHILD_host_pkey, 1, path) &&
+        tree_element_number(lab, host, CHILD_host_pkey, 0) == standard)
+        return;
+    text_add(t, ", P_Keys");
+    for (uint64_t i = 0; tree_element(lab, host, CHILD_host_pkey, i, path); i++)
+        text_addf(t, " 0x%04llx",
+                  (unsigned long long)tree_element_number(lab, host, CHILD_host_pkey, i));
+}
+
 static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const char *path)
 {
     static const enum node_kind kinds[] = {NODE_pd, NODE_mr, NODE_mw, NODE_cq, NODE_qp, NODE_ah};
@@ -67,6 +82,7 @@ static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const cha
     t = text_on(buf, sizeof(buf));
     text_add(&t, "  profile ");
     tree_add(&t, lab, path, LEAF_host_profile);
+    add_pkeys(&t, lab, path);
     show_line(out, &t);
     t = text_on(buf, sizeof(buf));
     for (size_t i = 0; i < ARRAY_LEN(leaves); i++) {

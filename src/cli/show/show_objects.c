@@ -337,6 +337,8 @@ enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
         {"peer", LEAF_qp_peer, false},      {"path-mtu", LEAF_qp_mtu, false},
         {"pd", LEAF_qp_pd, false},          {"send-cq", LEAF_qp_send_cq, false},
         {"recv-cq", LEAF_qp_recv_cq, false}};
+    static const struct pair partition[] = {{"pkey", LEAF_qp_pkey, false},
+                                            {"pkey_index", LEAF_qp_pkey_index, false}};
     static const struct pair send[] = {{"sq-psn (next)", LEAF_qp_sq_psn, false},
                                        {"oldest unacknowledged", LEAF_qp_acked_psn, false},
                                        {"work requests under way", LEAF_qp_outstanding, false}};
@@ -355,6 +357,8 @@ enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
                                          {"ack timer", LEAF_qp_timer_due, true},
                                          {"rnr timer", LEAF_qp_rnr_due, true},
                                          {"min_rnr_timer", LEAF_qp_min_rnr_timer, false}};
+    const uint64_t default_pkey = 0xffff;
+    struct rdl_value pkey;
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
@@ -364,6 +368,8 @@ enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
     tree_add(&t, lab, path, LEAF_qp_state);
     show_line(out, &t);
     print_pairs(out, lab, path, "", about, ARRAY_LEN(about));
+    if (tree_leaf(lab, path, LEAF_qp_pkey, &pkey) && pkey.number != default_pkey)
+        print_pairs(out, lab, path, "partition", partition, ARRAY_LEN(partition));
     print_pairs(out, lab, path, "send", send, ARRAY_LEN(send));
     print_pairs(out, lab, path, "receive", recv, ARRAY_LEN(recv));
     print_pairs(out, lab, path, "reads", reads, ARRAY_LEN(reads));
