@@ -9,7 +9,7 @@
 #define VENDOR_ID          0x52444du /* "RDM": no IEEE assignment is claimed */
 #define HW_VERSION         1u
 #define PAGE_SIZES         0x1000u /* 4096 only */
-#define ATOMIC_NONE        0u      /* atomics are not offered yet */
+#define ATOMIC_HCA         1u      /* atomics of one device exclude each other */
 #define CA_ACK_DELAY       0u      /* answers take no time of the device */
 #define CAP_BAD_PKEY_CNTR  ((uint64_t)1 << 1)
 #define CAP_BLOCK_MCAST_LB ((uint64_t)1 << 22)
@@ -40,7 +40,7 @@ void rdma_config_fill(struct rdma *d)
         .max_qp_rd_atom = l->max_dest_rd_atomic,
         .max_res_rd_atom = l->max_dest_rd_atomic * l->max_qp,
         .max_qp_init_rd_atom = l->max_rd_atomic,
-        .atomic_cap = ATOMIC_NONE,
+        .atomic_cap = ATOMIC_HCA,
         .max_mw = virtio_has(&d->pci, VF_MW) ? l->max_mw : 0,
         .max_fast_reg_page_list_len = l->max_fast_pages,
         .max_pkeys = (uint16_t)d->hca.pkeys.n,

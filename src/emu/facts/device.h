@@ -57,7 +57,7 @@ static inline uint32_t queue_of_events(uint32_t max_cq, uint32_t max_qp)
 /* Features of this kind of device, beside those of every virtio device. */
 #define RDMA_FEATURES_OWN                                                                          \
     ((uint64_t)1 << VF_EVENTQ | (uint64_t)1 << VF_RESIZE | (uint64_t)1 << VF_MW |                  \
-     (uint64_t)1 << VF_CREDITS)
+     (uint64_t)1 << VF_CREDITS | (uint64_t)1 << VF_MCAST)
 
 /* Those of them that are offered only to who asks for them.  With MW the device also has the memory
  * management extensions of the RFC.

@@ -48,9 +48,9 @@ static struct compared source_compared(const struct qp *qp, const struct packet 
     return compared_one(ld_be32(want + GID_IPV4_AT), ld_be32(have + GID_IPV4_AT));
 }
 
-struct compared admit_compared(const struct hca *h, const struct packet *p, enum drop_reason reason)
+struct compared admit_compared(const struct hca *h, const struct qp *qp, const struct packet *p,
+                               enum drop_reason reason)
 {
-    const struct qp *qp = hca_qp(h, p->bth.dest_qpn);
     uint16_t pkey = 0;
 
     if (reason == DROP_NO_SUCH_QP)
@@ -72,28 +72,37 @@ struct compared admit_compared(const struct hca *h, const struct packet *p, enum
     }
 }
 
+enum drop_reason admit_to(const struct qp *qp, const struct packet *p)
+{
+    const struct service *service = rc_of_const(qp)->service;
+    uint16_t pkey = 0;
+
+    if (!is_of_service(p, service->packets) || (!p->op->name && !service->reliable))
+        return p->op->name ? DROP_WRONG_SERVICE : DROP_BAD_OPCODE;
+    if (!state_takes(qp->state, p) || rc_of_const(qp)->resp.closing)
+        return DROP_QP_NOT_READY;
+    if (hca_pkey(qp->hca, qp->attr.pkey_index, &pkey) != RSP_OK ||
+        !hca_pkey_match(p->bth.pkey, pkey))
+        return DROP_BAD_PKEY;
+    if (service->connected && !is_from_peer(qp, p))
+        return DROP_WRONG_SOURCE;
+    if (!service->connected && p->deth.qkey != qp->attr.qkey)
+        return DROP_BAD_QKEY; /* [IBTA1 9.8.3] */
+    return DROP_NONE;
+}
+
 enum drop_reason admit(const struct hca *h, const struct packet *p, struct qp **ret)
 {
-    const struct service *service;
     struct qp *qp;
-    uint16_t pkey = 0;
+    enum drop_reason reason;
 
     if (!hca_gid_is_own(h, p->ip.dst))
         return DROP_NO_SUCH_GID;
     qp = hca_qp(h, p->bth.dest_qpn);
     if (!qp)
         return DROP_NO_SUCH_QP;
-    service = rc_of_const(qp)->service;
-    if (!is_of_service(p, service->packets) || (!p->op->name && !service->reliable))
-        return p->op->name ? DROP_WRONG_SERVICE : DROP_BAD_OPCODE;
-    if (!state_takes(qp->state, p) || rc_of_const(qp)->resp.closing)
-        return DROP_QP_NOT_READY;
-    if (hca_pkey(h, qp->attr.pkey_index, &pkey) != RSP_OK || !hca_pkey_match(p->bth.pkey, pkey))
-        return DROP_BAD_PKEY;
-    if (service->connected && !is_from_peer(qp, p))
-        return DROP_WRONG_SOURCE;
-    if (!service->connected && p->deth.qkey != qp->attr.qkey)
-        return DROP_BAD_QKEY; /* [IBTA1 9.8.3] */
-    *ret = qp;
-    return DROP_NONE;
+    reason = admit_to(qp, p);
+    if (reason == DROP_NONE)
+        *ret = qp;
+    return reason;
 }

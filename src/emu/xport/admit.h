@@ -13,13 +13,17 @@
  *	state			DROP_QP_NOT_READY: requests need RTR, responses RTS
  *	P_Key			DROP_BAD_PKEY
  *	both addresses		DROP_WRONG_SOURCE: not those of the connection
+ *	Q_Key of a datagram	DROP_BAD_QKEY
  *
  * DROP_NONE, and then @ret is the queue pair.  Pure.  [IBTA1 9.6.1]
  */
 enum drop_reason admit(const struct hca *h, const struct packet *p, struct qp **ret);
 
-/* What was compared when admit() answered @reason. */
-struct compared admit_compared(const struct hca *h, const struct packet *p,
+/* The checks from the service on, for @qp alone, as @p was sent to a group. */
+enum drop_reason admit_to(const struct qp *qp, const struct packet *p);
+
+/* What was compared when @reason was answered for @qp; NULL: there is none. */
+struct compared admit_compared(const struct hca *h, const struct qp *qp, const struct packet *p,
                                enum drop_reason reason);
 
 #endif

@@ -9,6 +9,7 @@
 #include "emu/facts/aeth.h"
 #include "emu/facts/profile.h"
 #include "emu/hca/key.h"
+#include "emu/hca/mcast.h"
 #include "emu/xport/admit.h"
 #include "emu/xport/credit.h"
 #include "emu/xport/drain.h"
@@ -259,19 +260,64 @@ void xport_drop(const struct xport *x, const struct packet *p, const struct rx_i
           .most = values->most, .found = values->found);
 }
 
+/* @p is not for @qp, if that is one, because of @reason. */
+static enum drop_reason turn_away(const struct xport *x, const struct qp *qp,
+                                  const struct packet *p, const struct rx_info *info,
+                                  enum drop_reason reason)
+{
+    const struct compared values = admit_compared(x->hca, qp, p, reason);
+
+    xport_drop(x, p, info, reason, &values);
+    return reason;
+}
+
+static enum drop_reason hand_over(struct rc_qp *rc, const struct packet *p,
+                                  const struct rx_info *info)
+{
+    rc_event_arrival(rc);
+    return rc->service->receive(rc, p, info);
+}
+
+/* A datagram to a group: a copy for each queue pair that is attached and may have it.  It was
+ * thrown away if nobody took it.
+ */
+static enum drop_reason receive_group(struct xport *x, const struct packet *p,
+                                      const struct rx_info *info)
+{
+    enum drop_reason all = DROP_NO_SUCH_GID;
+    const uint32_t *qpns;
+    const uint32_t n = mcast_find(x->hca, p->ip.dst, &qpns);
+
+    if (n == 0 || p->bth.dest_qpn != MCAST_QPN)
+        return turn_away(x, NULL, p, info, n == 0 ? DROP_NO_SUCH_GID : DROP_NO_SUCH_QP);
+    for (uint32_t i = 0; i < n; i++) {
+        struct qp *qp = hca_qp(x->hca, qpns[i]);
+        enum drop_reason why;
+
+        RDL_ASSERT(qp); /* a queue pair that goes leaves its groups */
+        if (!mcast_wants(qp, p->ip.src, p->deth.src_qpn)) {
+            all = all == DROP_NO_SUCH_GID ? DROP_OWN_COPY : all;
+            continue;
+        }
+        why = admit_to(qp, p);
+        why = why == DROP_NONE ? hand_over(rc_of(qp), p, info) : turn_away(x, qp, p, info, why);
+        if (all != DROP_NONE)
+            all = why;
+    }
+    return all == DROP_OWN_COPY ? turn_away(x, NULL, p, info, all) : all;
+}
+
 enum drop_reason xport_receive(struct xport *x, const struct packet *p, const struct rx_info *info)
 {
-    struct qp *qp;
-    const enum drop_reason reason = admit(x->hca, p, &qp);
+    struct qp *qp = NULL;
+    enum drop_reason reason;
 
-    if (reason != DROP_NONE) {
-        const struct compared values = admit_compared(x->hca, p, reason);
-
-        xport_drop(x, p, info, reason, &values);
-        return reason;
-    }
-    rc_event_arrival(rc_of(qp));
-    return rc_of(qp)->service->receive(rc_of(qp), p, info);
+    if (gid_is_group(p->ip.dst))
+        return receive_group(x, p, info);
+    reason = admit(x->hca, p, &qp);
+    if (reason != DROP_NONE)
+        return turn_away(x, hca_qp(x->hca, p->bth.dest_qpn), p, info, reason);
+    return hand_over(rc_of(qp), p, info);
 }
 
 void xport_timer(struct xport *x, uint64_t arg)

@@ -126,7 +126,7 @@ static void datagrams_to_a_group_go_to_whoever_is_in_it(void **state)
     join(m);
     machine_arrive(m, bytes, n);
     assert_int_equal(m->port.drops[DROP_NO_RX_BUFFER], 1);
-    assert_int_equal(m->port.drops[DROP_NO_SUCH_GID], 1); /* the transport has it, and no service */
+    assert_int_equal(m->port.drops[DROP_WRONG_SERVICE], 1); /* the member is no UD queue pair */
     datagram(bytes, wrong);
     machine_arrive(m, bytes, n);
     assert_int_equal(m->port.drops[DROP_NO_RX_BUFFER], 2);
@@ -163,7 +163,7 @@ static void a_member_gets_a_copy_of_what_its_host_sends(void **state)
         assert_int_equal(m->n_out, joined + 1);
         assert_int_equal(m->port.rcvd_frames, joined);
     }
-    assert_int_equal(m->port.drops[DROP_NO_SUCH_GID], 1);
+    assert_int_equal(m->port.drops[DROP_WRONG_SERVICE], 1);
 
     /* A fault meets what is on the line, and not the copy. */
     assert_int_equal(net_fault_add(&m->net, &fault, &handle), RDL_OK);
