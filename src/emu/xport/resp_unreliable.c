@@ -51,13 +51,14 @@ static void give_up_message(struct rc_qp *rc, const struct packet *p)
 static void fail(struct rc_qp *rc, const struct packet *p, const struct resp_verdict *d)
 {
     const struct completion wc = resp_error(rc, d);
+    const bool has_wqe = rc->resp.has_wqe;
+    bool told;
 
     resp_trace_refused_key(rc, p, d);
-    if (rc->resp.has_wqe)
-        resp_complete(rc, &wc);
-    else
-        rc_event_refused(rc, d->act); /* no completion tells of it */
+    told = has_wqe && resp_complete(rc, &wc);
     rc_fail(rc);
+    if (!told)
+        rc_event_refused(rc, d->act);
 }
 
 enum drop_reason resp_receive_unreliable(struct rc_qp *rc, const struct packet *p,
@@ -69,8 +70,10 @@ enum drop_reason resp_receive_unreliable(struct rc_qp *rc, const struct packet *
     RC_COUNT(rc, rcvd_pkts);
     if (d.act == ACT_ACCEPT) {
         resp_trace_key(rc, p);
-        if (!resp_deliver(rc, p))
+        if (!resp_deliver(rc, p)) {
             rc_fail(rc);
+            rc_event(rc, ASE_QP_FATAL); /* nobody will learn that the message is there */
+        }
     } else if (d.act == ACT_FAIL) {
         fail(rc, p, &d);
     } else {

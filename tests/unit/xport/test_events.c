@@ -257,6 +257,37 @@ static void lost_completions_are_made_up_for(void **state)
     }
 }
 
+/* A service without NAKs fails for what is wrong at this side alone, and tells of it as RC does. */
+static void an_unreliable_service_tells_of_its_failure(void **state)
+{
+    static const struct {
+        bool bad_key, cq_failed;
+        uint32_t events;
+    } rows[] = {{false, true, 1}, {true, true, 1}, {true, false, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rig_config c = rig_defaults();
+        struct rig *r;
+        uint32_t told = 0;
+
+        c.type = QPT_UC;
+        r = rig_new(&c);
+        rig_prepare(r, 1, WQ_RECV, 7, 0, 128)->sge[0].lkey ^= rows[i].bad_key;
+        rig_post(r, 1, WQ_RECV);
+        r->host[1].cq_failed = rows[i].cq_failed;
+        rig_send(r, 1, 0, 64);
+        rig_run(r);
+        assert_int_equal(r->host[1].qp->state, QPS_ERR);
+        for (uint32_t type = 0; type < ASYNC_EVENTS; type++)
+            told += r->host[1].n_async[type];
+        assert_int_equal(told, rows[i].events);
+        assert_int_equal(r->host[1].n_async[ASE_QP_FATAL], rows[i].events);
+        assert_int_equal(r->host[1].n_wc[WQ_RECV], !rows[i].cq_failed);
+        rig_free(r);
+    }
+}
+
 static void a_failed_cq_is_the_end_of_its_queue_pairs(void **state)
 {
     struct rig *r = rig_default();
@@ -282,6 +313,7 @@ int main(void)
         cmocka_unit_test(a_refusal_is_told_once),
         cmocka_unit_test(a_refused_access_is_told),
         cmocka_unit_test(lost_completions_are_made_up_for),
+        cmocka_unit_test(an_unreliable_service_tells_of_its_failure),
         cmocka_unit_test(a_failed_cq_is_the_end_of_its_queue_pairs),
     };
 
