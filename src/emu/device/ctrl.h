@@ -35,6 +35,11 @@ struct call {
         memcpy((c)->rsp, &rsp_raw, sizeof(rsp_raw));                                               \
     } while (0)
 
+/* rdma_ctrl.c: without RING_RESET a driver has no way to empty a queue: the device forgets where it
+ * was, and the driver starts the ring again in place.
+ */
+void ctrl_forget_ring(struct rdma *d, uint32_t queue);
+
 /* rdma_ctrl_mr.c: memory regions and windows */
 enum ctrl_rsp ctrl_get_dma_mr(struct call *c);
 enum ctrl_rsp ctrl_create_mr(struct call *c);
@@ -44,5 +49,11 @@ enum ctrl_rsp ctrl_dereg_mr(struct call *c);
 enum ctrl_rsp ctrl_rereg_mr(struct call *c);
 enum ctrl_rsp ctrl_alloc_mw(struct call *c);
 enum ctrl_rsp ctrl_dealloc_mw(struct call *c);
+
+/* rdma_srq.c */
+enum ctrl_rsp ctrl_create_srq(struct call *c);
+enum ctrl_rsp ctrl_modify_srq(struct call *c);
+enum ctrl_rsp ctrl_query_srq(struct call *c);
+enum ctrl_rsp ctrl_destroy_srq(struct call *c);
 
 #endif

@@ -34,6 +34,22 @@ void rdma_events_forget(struct rdma *d, enum object_kind kind, uint32_t number);
 
 uint32_t rdma_receives(void *ctx, struct qp *qp);
 
+/* rdma_srq.c */
+
+/* Is @queue the ring of a shared receive queue, whether or not it exists now? */
+bool rdma_is_srq_queue(const struct rdma *d, uint32_t queue);
+
+/* A receive was taken out of the ring of @srq. */
+void rdma_srq_taken(struct rdma *d, struct srq *srq);
+
+/* Ring @queue is broken: if it is a shared receive queue's, that has failed. */
+void rdma_srq_broken(struct rdma *d, uint32_t queue);
+
+/* The driver took ring @queue away: if it is a shared receive queue's that is used, that has failed
+ * and its queue pairs with it.
+ */
+void rdma_srq_taken_away(struct rdma *d, uint32_t queue);
+
 /* Lets the QPs of CQs that overflowed learn of it; after every call into the transport. */
 void rdma_settle(struct rdma *d);
 

@@ -50,6 +50,7 @@ static void transport_init(struct rdma *d)
         .max_mcast_grp = RDMA_MAX_MCAST_GRP,
         .max_mcast_qp_attach = RDMA_MAX_MCAST_ATTACH,
         .max_total_mcast_qp_attach = RDMA_MAX_MCAST_TOTAL,
+        .max_srq = rdma_offers(c, VF_SRQ) ? c->max_srq : 0,
     };
 
     hca_init(&d->hca, &env, &limits);
@@ -112,18 +113,19 @@ static void on_queue_reset(void *ctx, uint32_t queue)
         rdma_event(d, ASE_QP_FATAL, OBJ_QP, qp->qpn);
         rdma_settle(d);
     }
+    rdma_srq_taken_away(d, queue);
 }
 
 /* Buffers that a driver adds to a CQ are found when a completion needs one: no kicks, please.  So
- * are those of the event queue; but an event that waits for one must hear of it, which only
- * EVENT_IDX can ask for alone.
+ * are shared receives, and those of the event queue; but an event that waits for one must hear of
+ * it, which only EVENT_IDX can ask for alone.
  */
 static void on_queue_enabled(void *ctx, uint32_t queue)
 {
     struct rdma *d = ctx;
     struct vq *vq = &d->pci.queues[queue];
 
-    if ((queue >= 1 && queue <= d->config.max_cq) ||
+    if ((queue >= 1 && queue <= d->config.max_cq) || rdma_is_srq_queue(d, queue) ||
         (queue == queue_of_events(d->config.max_cq, d->config.max_qp) && vq->event_idx))
         vq_refuse_kicks(vq, d->ram);
 }
@@ -235,6 +237,7 @@ void rdma_queue_broken(struct rdma *d, uint32_t queue)
 {
     const bool worked = virtio_running(&d->pci);
 
+    rdma_srq_broken(d, queue); /* which can be told as long as the device works */
     virtio_queue_broken(&d->pci, queue);
     if (worked)
         rdma_event_fatal(d);

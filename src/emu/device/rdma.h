@@ -58,6 +58,7 @@ struct rdma_config {
     uint64_t features_on; /* those of RDMA_FEATURES_ASKED that are offered */
     enum profile profile;
     uint64_t seed;          /* of the keys */
+    uint32_t max_srq;       /* shared receive queues; 0: SRQ is not offered */
     struct hca_pkeys pkeys; /* its partitions; n 0: the default one */
 };
 
@@ -130,6 +131,8 @@ static inline uint64_t rdma_features(const struct rdma_config *c)
 
     if (c->features_off & VIRTIO_FEATURE(VF_RING_RESET))
         own &= ~VIRTIO_FEATURE(VF_RESIZE); /* the queue could not be given another ring */
+    if (c->max_srq == 0)
+        own &= ~VIRTIO_FEATURE(VF_SRQ);
     return own;
 }
 
@@ -140,6 +143,8 @@ static inline bool rdma_offers(const struct rdma_config *c, enum feature_number 
 
 static inline uint32_t rdma_queues(const struct rdma_config *c)
 {
+    if (rdma_offers(c, VF_SRQ))
+        return queue_of_srq(c->max_cq, c->max_qp, c->max_srq) + 1;
     return queue_count(c->max_cq, c->max_qp) + rdma_offers(c, VF_EVENTQ);
 }
 
@@ -151,6 +156,11 @@ static inline uint32_t rdma_sq(const struct rdma *d, uint32_t qpn)
 static inline uint32_t rdma_rq(const struct rdma *d, uint32_t qpn)
 {
     return queue_of_receives(d->config.max_cq, qpn);
+}
+
+static inline uint32_t rdma_srq(const struct rdma *d, uint32_t srqn)
+{
+    return queue_of_srq(d->config.max_cq, d->config.max_qp, srqn);
 }
 
 /* The largest path MTU of a queue pair: one that the device knows, and that the Ethernet carries.

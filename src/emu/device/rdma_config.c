@@ -46,6 +46,7 @@ void rdma_config_fill(struct rdma *d)
         .max_pkeys = (uint16_t)d->hca.pkeys.n,
         .local_ca_ack_delay = CA_ACK_DELAY,
     };
+    const struct rfc_srq_limits srqs = {l->max_srq, l->max_qp_wr, l->max_recv_sge};
     struct raw_config raw;
 
     if (rdma_offers(&d->config, VF_MCAST)) {
@@ -55,6 +56,8 @@ void rdma_config_fill(struct rdma *d)
     }
     if (rdma_blocks_mcast_lb(&d->config))
         c.device_cap_flags |= CAP_BLOCK_MCAST_LB;
+    if (virtio_has(&d->pci, VF_SRQ))
+        rfc_srq_limits_put((struct raw_srq_limits *)(c.reserved + SRQ_LIMITS_AT), &srqs);
     eui64_from_mac(c.sys_image_guid, d->config.mac);
     rfc_config_put(&raw, &c);
     RDL_ASSERT(d->pci.config.config_bytes == sizeof(raw));

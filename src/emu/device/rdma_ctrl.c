@@ -51,10 +51,7 @@ static enum ctrl_rsp create_cq(struct call *c)
     return RSP_OK;
 }
 
-/* Without RING_RESET a driver has no way to empty a queue: the device forgets where it was, and the
- * driver starts the ring again in place.
- */
-static void forget_ring(struct rdma *d, uint32_t queue)
+void ctrl_forget_ring(struct rdma *d, uint32_t queue)
 {
     struct vq *vq = &d->pci.queues[queue];
 
@@ -73,7 +70,7 @@ static enum ctrl_rsp destroy_cq(struct call *c)
     c->number = r.cqn;
     rsp = hca_cq_destroy(&c->d->hca, r.cqn);
     if (rsp == RSP_OK) {
-        forget_ring(c->d, r.cqn);
+        ctrl_forget_ring(c->d, r.cqn);
         rdma_events_forget(c->d, OBJ_CQ, r.cqn);
     }
     return rsp;
@@ -143,6 +140,7 @@ static enum ctrl_rsp create_qp(struct call *c)
         .max_inline_data = r.max_inline_data,
         .sig_all = r.sq_sig_type == SIG_ALL_WR,
         .create_flags = r.create_flags,
+        .srqn = virtio_has(&c->d->pci, VF_SRQ) ? r.srqn : 0,
     };
     rsp = xport_qp_create(&c->d->xport, &config, &qp);
     if (rsp != RSP_OK)
@@ -265,8 +263,8 @@ static enum ctrl_rsp destroy_qp(struct call *c)
     c->number = r.qpn;
     rsp = xport_qp_destroy(&c->d->xport, r.qpn);
     if (rsp == RSP_OK) {
-        forget_ring(c->d, rdma_sq(c->d, r.qpn));
-        forget_ring(c->d, rdma_rq(c->d, r.qpn));
+        ctrl_forget_ring(c->d, rdma_sq(c->d, r.qpn));
+        ctrl_forget_ring(c->d, rdma_rq(c->d, r.qpn));
         rdma_events_forget(c->d, OBJ_QP, r.qpn);
     }
     return rsp;
@@ -404,6 +402,10 @@ static const struct {
     [CMD_RESIZE_CQ] = {resize_cq, VF_RESIZE},
     [CMD_ATTACH_MCAST] = {attach_mcast, VF_MCAST},
     [CMD_DETACH_MCAST] = {detach_mcast, VF_MCAST},
+    [CMD_CREATE_SRQ] = {ctrl_create_srq, VF_SRQ},
+    [CMD_MODIFY_SRQ] = {ctrl_modify_srq, VF_SRQ},
+    [CMD_QUERY_SRQ] = {ctrl_query_srq, VF_SRQ},
+    [CMD_DESTROY_SRQ] = {ctrl_destroy_srq, VF_SRQ},
 };
 
 /* A driver that did not accept a feature sees a device without its commands. */

@@ -131,14 +131,24 @@ enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
     return FETCH_OK;
 }
 
+/* The ring that the receives of @qp come from, and go back to. */
+static uint32_t receives_of(const struct rdma *d, const struct qp *qp)
+{
+    return qp->srq ? rdma_srq(d, qp->srq->srqn) : rdma_rq(d, qp->qpn);
+}
+
 enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
 {
     struct rdma *d = ctx;
-    const uint32_t queue = rdma_rq(d, qp->qpn);
-    const enum fetch got = rdma_pop(d, queue);
+    const uint32_t queue = receives_of(d, qp);
     struct raw_rq_wqe raw = {0};
     struct rfc_rq_wqe wqe;
+    ev_id fetched, cause;
+    enum fetch got;
 
+    if (qp->srq && qp->srq->error)
+        return FETCH_BROKEN;
+    got = rdma_pop(d, queue);
     if (got != FETCH_OK)
         return got;
     out->truncated = d->chain.n_writable > 0 ||
@@ -150,9 +160,14 @@ enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
     out->body_bytes = body_of(d, sizeof(raw));
     read_sges(d, sizeof(raw), min_u32(wqe.num_sge, qp->config.max_recv_sge), out->sge);
     d->progress->wqes++;
-    TRACE(d->trace, fetch, .host = d->config.host, .qpn = qp->qpn, .queue = queue,
-          .desc = d->chain.head, .wr_id = wqe.wr_id, .op = WR_RECV,
-          .bytes = d->chain.readable_bytes);
+    TRACE_ID(d->trace, fetched, fetch, .host = d->config.host, .qpn = qp->qpn, .queue = queue,
+             .desc = d->chain.head, .wr_id = wqe.wr_id, .op = WR_RECV,
+             .bytes = d->chain.readable_bytes);
+    if (qp->srq) { /* which may use d->chain */
+        cause = trace_because(d->trace, fetched);
+        rdma_srq_taken(d, qp->srq);
+        trace_because(d->trace, cause);
+    }
     return FETCH_OK;
 }
 
@@ -225,7 +240,7 @@ static bool deliver_cqe(struct rdma *d, struct cq *cq, const struct completion *
 bool rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc, const struct completion *wc)
 {
     struct rdma *d = ctx;
-    const uint32_t queue = wq == WQ_SEND ? rdma_sq(d, qp->qpn) : rdma_rq(d, qp->qpn);
+    const uint32_t queue = wq == WQ_SEND ? rdma_sq(d, qp->qpn) : receives_of(d, qp);
     struct vq *vq = &d->pci.queues[queue];
 
     rdma_push(d, queue, (uint16_t)desc, 0);

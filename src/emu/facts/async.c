@@ -15,6 +15,8 @@ enum object_kind async_object(uint32_t event)
         [ASE_PATH_MIG] = OBJ_QP,
         [ASE_PATH_MIG_ERR] = OBJ_QP,
         [ASE_QP_LAST_WQE_REACHED] = OBJ_QP,
+        [ASE_SRQ_ERR] = OBJ_SRQ,
+        [ASE_SRQ_LIMIT_REACHED] = OBJ_SRQ,
     };
 
     return event < ARRAY_LEN(objects) ? objects[event] : OBJ_NONE;

@@ -51,13 +51,38 @@ static inline uint32_t queue_of_events(uint32_t max_cq, uint32_t max_qp)
     return queue_count(max_cq, max_qp);
 }
 
+/* Shared receive queues come behind that one, whether or not it is there: number @srqn, from 1.
+ * [decision 0023]
+ */
+static inline uint32_t queue_of_srq(uint32_t max_cq, uint32_t max_qp, uint32_t srqn)
+{
+    return queue_of_events(max_cq, max_qp) + srqn;
+}
+
+/* The shared receive queue that @queue belongs to; 0: it is another queue. */
+static inline uint32_t queue_srqn(uint32_t max_cq, uint32_t max_qp, uint32_t queue)
+{
+    const uint32_t events = queue_of_events(max_cq, max_qp);
+
+    return queue > events ? queue - events : 0;
+}
+
+/* Where the configuration has its struct srq_limits, if the driver has accepted SRQ: bytes of its
+ * reserved fields.
+ */
+#define SRQ_LIMITS_AT 8u
+
+/* attr_mask of MODIFY_SRQ.  [libibverbs, enum ibv_srq_attr_mask] */
+#define SRQ_MAX_WR 1u
+#define SRQ_LIMIT  2u
+
 /* In the type of an asynchronous event: others were lost since the last one that was told. */
 #define ASYNC_EVENTS_MISSED 0x80000000u
 
 /* Features of this kind of device, beside those of every virtio device. */
 #define RDMA_FEATURES_OWN                                                                          \
     ((uint64_t)1 << VF_EVENTQ | (uint64_t)1 << VF_RESIZE | (uint64_t)1 << VF_MW |                  \
-     (uint64_t)1 << VF_CREDITS | (uint64_t)1 << VF_MCAST)
+     (uint64_t)1 << VF_CREDITS | (uint64_t)1 << VF_MCAST | (uint64_t)1 << VF_SRQ)
 
 /* Those of them that are offered only to who asks for them.  With MW the device also has the memory
  * management extensions of the RFC.
@@ -65,6 +90,7 @@ static inline uint32_t queue_of_events(uint32_t max_cq, uint32_t max_qp)
 #define RDMA_FEATURES_ASKED ((uint64_t)1 << VF_MW)
 
 #define DEVICE_OBJECTS_MAX 16384u /* of max_cq and max_qp */
+#define DEVICE_SRQS_MAX    8192u  /* of max_srq: the number of queues has 16 bits */
 
 /* Entries of the GID table that a guest fills: its IPv4 and its IPv6 address. */
 #define GUEST_GIDS 2u

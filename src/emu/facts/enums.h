@@ -275,7 +275,8 @@
     X(OBJ, PORT, 7, "external port")                                                               \
     X(OBJ, AH, 8, "address handle")                                                                \
     X(OBJ, MW, 9, "memory window")                                                                 \
-    X(OBJ, CHANNEL, 11, "completion channel")
+    X(OBJ, CHANNEL, 11, "completion channel")                                                      \
+    X(OBJ, SRQ, 10, "shared receive queue")
 
 #define ENUM_FAULT(X)                                                                              \
     X(FLT, NONE, 0, "none")                                                                        \
@@ -305,7 +306,8 @@
     X(VF, RESIZE, 1, "virtio-rdma: a completion queue can be resized; needs RING_RESET")           \
     X(VF, MCAST, 5,                                                                                \
       "of virtio-rdma: queue pairs can be attached to multicast groups; not in the RFC")           \
-    X(VF, CREDITS, 6, "virtio-rdma, ours: reliable connections can have end-to-end credits")
+    X(VF, CREDITS, 6, "virtio-rdma, ours: reliable connections can have end-to-end credits")       \
+    X(VF, SRQ, 3, "of virtio-rdma, ours: shared receive queues")
 
 /* Features of virtio-net by number.  [virtio 1.2, 5.1.3] */
 #define ENUM_NET_FEATURE(X)                                                                        \

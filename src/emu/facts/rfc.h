@@ -126,6 +126,30 @@
     F(S, pages, le64, "guest-physical address of the page list")                                   \
     F(S, npages, le32, "entries of the page list")
 
+/* Ours, with the feature SRQ: docs/decisions/0023. */
+#define RFC_SRQ_LIMITS(F, S)                                                                       \
+    F(S, max_srq, le32, "shared receive queues")                                                   \
+    F(S, max_srq_wr, le32, "receives of one")                                                      \
+    F(S, max_srq_sge, le32, "SGEs of one receive")
+
+#define RFC_CREATE_SRQ(F, S)                                                                       \
+    F(S, pdn, le32, "protection domain")                                                           \
+    F(S, max_wr, le32, "receives")                                                                 \
+    F(S, max_sge, le32, "SGEs of a receive")
+
+#define RFC_SRQ_HANDLE(F, S) F(S, srqn, le32, "shared receive queue")
+
+#define RFC_MODIFY_SRQ(F, S)                                                                       \
+    F(S, srqn, le32, "shared receive queue")                                                       \
+    F(S, attr_mask, le32, "1: max_wr, not supported; 2: limit")                                    \
+    F(S, max_wr, le32, "receives")                                                                 \
+    F(S, limit, le32, "fewer receives than this raise an event, once; 0: none does")
+
+#define RFC_SRQ_ATTR(F, S)                                                                         \
+    F(S, max_wr, le32, "receives")                                                                 \
+    F(S, max_sge, le32, "SGEs of a receive")                                                       \
+    F(S, limit, le32, "limit that is armed, or 0")
+
 #define RFC_CREATE_QP(F, S)                                                                        \
     F(S, pdn, le32, "protection domain")                                                           \
     F(S, qp_type, le8, "type")                                                                     \
@@ -137,7 +161,8 @@
     F(S, max_recv_sge, le32, "SGEs of a receive")                                                  \
     F(S, recv_cqn, le32, "CQ of the receive queue")                                                \
     F(S, max_inline_data, le32, "inline bytes")                                                    \
-    F(S, reserved, bytes28, "reserved")                                                            \
+    F(S, srqn, le32, "ours, with the feature SRQ: shared receive queue, or 0; reserved without")   \
+    F(S, reserved, bytes24, "reserved")                                                            \
     F(S, create_flags, le32, "2: no copy of what it sends to a group (feature MCAST)")
 
 /* struct virtio_rdma_qp_attr with its nested structures in line. */
@@ -339,7 +364,12 @@
     S(mw_handle, RFC_MW_HANDLE)                                                                    \
     S(rereg_mr, RFC_REREG_MR)                                                                      \
     S(async_event, RFC_ASYNC_EVENT)                                                                \
-    S(resize_cq, RFC_RESIZE_CQ)
+    S(resize_cq, RFC_RESIZE_CQ)                                                                    \
+    S(srq_limits, RFC_SRQ_LIMITS)                                                                  \
+    S(create_srq, RFC_CREATE_SRQ)                                                                  \
+    S(srq_handle, RFC_SRQ_HANDLE)                                                                  \
+    S(modify_srq, RFC_MODIFY_SRQ)                                                                  \
+    S(srq_attr, RFC_SRQ_ATTR)
 
 /* How a type is declared, read and written. */
 #define RFC_RAW_le8(f)      uint8_t f[1]
@@ -351,6 +381,7 @@
 #define RFC_RAW_bytes8(f)   uint8_t f[8]
 #define RFC_RAW_bytes16(f)  uint8_t f[16]
 #define RFC_RAW_bytes28(f)  uint8_t f[28]
+#define RFC_RAW_bytes24(f)  uint8_t f[24]
 #define RFC_RAW_bytes32(f)  uint8_t f[32]
 #define RFC_RAW_bytes33(f)  uint8_t f[33]
 #define RFC_RAW_bytes51(f)  uint8_t f[51]
@@ -367,6 +398,7 @@
 #define RFC_VAR_bytes8(f)   RFC_RAW_bytes8(f)
 #define RFC_VAR_bytes16(f)  RFC_RAW_bytes16(f)
 #define RFC_VAR_bytes28(f)  RFC_RAW_bytes28(f)
+#define RFC_VAR_bytes24(f)  RFC_RAW_bytes24(f)
 #define RFC_VAR_bytes32(f)  RFC_RAW_bytes32(f)
 #define RFC_VAR_bytes33(f)  RFC_RAW_bytes33(f)
 #define RFC_VAR_bytes51(f)  RFC_RAW_bytes51(f)
@@ -384,6 +416,7 @@
 #define RFC_GET_bytes8(f)   RFC_GET_BYTES(f)
 #define RFC_GET_bytes16(f)  RFC_GET_BYTES(f)
 #define RFC_GET_bytes28(f)  RFC_GET_BYTES(f)
+#define RFC_GET_bytes24(f)  RFC_GET_BYTES(f)
 #define RFC_GET_bytes32(f)  RFC_GET_BYTES(f)
 #define RFC_GET_bytes33(f)  RFC_GET_BYTES(f)
 #define RFC_GET_bytes51(f)  RFC_GET_BYTES(f)
@@ -400,6 +433,7 @@
 #define RFC_PUT_bytes8(f)   RFC_GET_BYTES(f)
 #define RFC_PUT_bytes16(f)  RFC_GET_BYTES(f)
 #define RFC_PUT_bytes28(f)  RFC_GET_BYTES(f)
+#define RFC_PUT_bytes24(f)  RFC_GET_BYTES(f)
 #define RFC_PUT_bytes32(f)  RFC_GET_BYTES(f)
 #define RFC_PUT_bytes33(f)  RFC_GET_BYTES(f)
 #define RFC_PUT_bytes51(f)  RFC_GET_BYTES(f)

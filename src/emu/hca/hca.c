@@ -8,6 +8,7 @@
 #include "emu/hca/cq.h"
 #include "emu/hca/mr.h"
 #include "emu/hca/mw.h"
+#include "emu/hca/srq.h"
 
 #define QP_WR_MAX 32768u /* entries of the largest virtqueue */
 
@@ -16,6 +17,7 @@ static void check_limits(const struct hca_limits *l, uint32_t first_qpn)
     RDL_ASSERT(l->max_pd > 0 && l->max_pd < SLOTS_MAX);
     RDL_ASSERT(l->max_mr > 0 && l->max_mr < SLOTS_MAX && l->max_mw < SLOTS_MAX - l->max_mr);
     RDL_ASSERT(l->max_cq > 0 && l->max_cq < SLOTS_MAX);
+    RDL_ASSERT(l->max_srq < SLOTS_MAX);
     RDL_ASSERT(l->max_qp >= HCA_QPN_USER && l->max_qp < SLOTS_MAX);
     RDL_ASSERT(l->max_qp_wr > 0 && l->max_qp_wr <= QP_WR_MAX);
     RDL_ASSERT(first_qpn >= HCA_QPN_USER && first_qpn <= l->max_qp);
@@ -41,6 +43,7 @@ void hca_init(struct hca *h, const struct hca_env *env, const struct hca_limits 
     slots_init(&h->pds, h->arena, limits->max_pd);
     slots_init(&h->mkeys, h->arena, limits->max_mr + limits->max_mw);
     slots_init(&h->cqs, h->arena, limits->max_cq);
+    slots_init(&h->srqs, h->arena, limits->max_srq > 0 ? limits->max_srq : 1);
     slots_init_oldest_first(&h->qps, h->arena, limits->max_qp - HCA_QPN_USER + 1);
     mcast_init(&h->mcast, h->arena);
 }
@@ -77,6 +80,10 @@ void hca_done(struct hca *h)
         if (cq)
             must(hca_cq_destroy(h, cq->cqn));
     }
+    for (uint32_t i = 0; i < h->srqs.len; i++) {
+        if (slots_at(&h->srqs, i))
+            must(hca_srq_destroy(h, i + 1));
+    }
     for (uint32_t i = 0; i < h->pds.len; i++) {
         const struct pd *pd = slots_at(&h->pds, i);
 
@@ -86,6 +93,7 @@ void hca_done(struct hca *h)
     slots_done(&h->pds);
     slots_done(&h->mkeys);
     slots_done(&h->cqs);
+    slots_done(&h->srqs);
     slots_done(&h->qps);
     mcast_done(&h->mcast);
 }

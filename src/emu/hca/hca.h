@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The objects of one RDMA device: protection domains, memory regions and windows, completion
- * queues, queue pairs, and the tables of addresses (GIDs) and partitions (P_Keys).
+ * queues, shared receive queues, queue pairs, and the tables of addresses (GIDs) and partitions
+ * (P_Keys).
  *
  * Each kind lives in a table that is indexed by its number, so that nothing on the way of a packet
  * searches.  Objects count who uses them, and cannot be destroyed while somebody does.  All memory
  * comes from the lab's arena.  Requests of a guest are answered with an enum ctrl_rsp; nothing here
  * trusts a value because a driver ought to have checked it.
  *
- * Left out: shared receive queues, more than one port.
+ * Left out: more than one port.
  */
 #ifndef EMU_HCA_HCA_H
 #define EMU_HCA_HCA_H
@@ -48,11 +49,12 @@ struct hca_limits {
     uint32_t max_fast_pages; /* of a region for REG_MR; 0: there are none */
     uint32_t max_mcast_grp, max_mcast_qp_attach, max_total_mcast_qp_attach;
     enum mtu max_mtu; /* the largest path MTU: what the port carries */
+    uint32_t max_srq;        /* below SLOTS_MAX; 0: there are no shared receive queues */
 };
 
 struct pd {
     uint32_t pdn;   /* from 1 */
-    uint32_t users; /* memory regions, windows and queue pairs */
+    uint32_t users; /* regions, windows, queue pairs, shared receive queues */
 };
 
 struct hca_gid {
@@ -78,6 +80,7 @@ struct hca {
     uint32_t first_qpn;                /* the first that is handed out: HCA_QPN_USER .. max_qp */
     struct prng keys;                  /* low bytes of keys */
     struct slots pds, mkeys, cqs, qps; /* by number: hca_pd(), key_at(), hca_cq(), hca_qp() */
+    struct slots srqs;                 /* by number: hca_srq() */
     uint32_t n_mr, n_mw;               /* regions and windows in mkeys */
     uint32_t n_qp_windows;             /* windows of type 2 that are bound */
     struct hca_gid gids[HCA_GIDS];

@@ -72,6 +72,12 @@ static inline struct key_user key_user_of(const struct qp *qp)
     return (struct key_user){qp->pd->pdn, qp->qpn};
 }
 
+/* Who comes with the keys of a receive: if it is shared, the domain of its queue counts. */
+static inline struct key_user key_user_of_recv(const struct qp *qp)
+{
+    return (struct key_user){qp->srq ? qp->srq->pd->pdn : qp->pd->pdn, qp->qpn};
+}
+
 static inline bool key_is_window(const struct mkey *k)
 {
     return k->kind == KEY_MW_TYPE_1 || k->kind == KEY_MW_TYPE_2;

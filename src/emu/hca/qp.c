@@ -27,18 +27,32 @@ static uint32_t qpn_at(const struct hca *h, uint32_t index)
     return qpn <= h->limits.max_qp ? qpn : qpn - h->limits.max_qp - 1 + HCA_QPN_USER;
 }
 
+/* What of @config holds, as its receives come from @srq, if that is not NULL. */
+static struct qp_config config_with(const struct qp_config *config, const struct srq *srq)
+{
+    struct qp_config c = *config;
+
+    if (srq) {
+        c.max_recv_wr = 0;
+        c.max_recv_sge = srq->max_sge;
+    }
+    return c;
+}
+
 enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_t qp_bytes,
                             struct qp **ret)
 {
+    struct srq *srq = config->srqn ? hca_srq(h, config->srqn) : NULL;
+    const struct qp_config c = config_with(config, srq);
     struct pd *pd = hca_pd(h, config->pdn);
     struct cq *send_cq = hca_cq(h, config->send_cqn), *recv_cq = hca_cq(h, config->recv_cqn);
     struct qp *qp;
     uint64_t name;
 
     RDL_ASSERT(qp_bytes >= sizeof(*qp));
-    if (!pd || !send_cq || !recv_cq)
+    if (!pd || !send_cq || !recv_cq || (config->srqn && !srq))
         return RSP_BAD_HANDLE;
-    if (!config_fits(&h->limits, config))
+    if (!config_fits(&h->limits, &c))
         return RSP_INVALID_ARG;
     qp = arena_alloc(h->arena, qp_bytes);
     if (!qp)
@@ -53,10 +67,13 @@ enum ctrl_rsp hca_qp_create(struct hca *h, const struct qp_config *config, size_
         .pd = pd,
         .send_cq = send_cq,
         .recv_cq = recv_cq,
+        .srq = srq,
         .qpn = qpn_at(h, slots_index(name)),
         .state = QPS_RESET,
-        .config = *config,
+        .config = c,
     };
+    if (srq)
+        srq->users++;
     pd->users++;
     send_cq->users++;
     recv_cq->users++;
@@ -100,6 +117,8 @@ void hca_qp_destroy(struct hca *h, struct qp *qp, size_t qp_bytes)
     qp->pd->users--;
     qp->send_cq->users--;
     qp->recv_cq->users--;
+    if (qp->srq)
+        qp->srq->users--;
     slots_remove(&h->qps, slots_name(&h->qps, hca_qpn_index(h, qp->qpn)));
     arena_release(h->arena, qp, qp_bytes);
 }

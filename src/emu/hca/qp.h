@@ -19,6 +19,7 @@
 
 #include "emu/hca/cq.h"
 #include "emu/hca/hca.h"
+#include "emu/hca/srq.h"
 
 /* Address vector: how the other end is reached. */
 struct av {
@@ -56,12 +57,14 @@ struct qp_config {
     uint32_t max_inline_data;
     bool sig_all;          /* every send is signaled */
     uint32_t create_flags; /* set of CREATE_..., facts/device.h */
+    uint32_t srqn; /* where its receives come from; 0: from a queue of its own */
 };
 
 struct qp {
     struct hca *hca;
     struct pd *pd;
     struct cq *send_cq, *recv_cq;
+    struct srq *srq; /* NULL: it has a receive queue of its own */
     uint32_t qpn;
     enum qp_state state; /* written by qp_set_state() only */
     struct qp_config config;
@@ -70,9 +73,10 @@ struct qp {
 };
 
 /* Creates a queue pair in RESET in a zeroed block of @qp_bytes, of which it is the first member.
+ * With a shared receive queue max_recv_wr of @config is nothing, and max_recv_sge that queue's.
  *
  * Return: RSP_OK
- *	   RSP_BAD_HANDLE     no such PD or CQ
+ *	   RSP_BAD_HANDLE     no such PD, CQ or shared receive queue
  *	   RSP_INVALID_ARG    a queue is longer, an element larger than the limits
  *	   RSP_NO_RESOURCES   max_qp is reached, or the arena is full
  */

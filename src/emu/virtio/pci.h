@@ -29,7 +29,7 @@
 #include "emu/sim/sim.h"
 #include "emu/virtio/vq_device.h"
 
-#define VIRTIO_QUEUES_MAX  49154u
+#define VIRTIO_QUEUES_MAX  57346u
 #define VIRTIO_VECTORS_MAX 2048u
 
 /* From raising an interrupt to the driver's handler. */

@@ -14,7 +14,7 @@ uint8_t credit_code(struct rc_qp *rc)
 {
     uint32_t n;
 
-    if (!rc->qp.attr.credits)
+    if (!rc->qp.attr.credits || rc->qp.srq) /* what is shared cannot be promised */
         return AETH_NO_CREDITS;
     n = rc->x->ops->receives(rc->x->ctx, &rc->qp);
     return aeth_credit_code(n + rc->resp.has_wqe); /* its message does not count as completed */

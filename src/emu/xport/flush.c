@@ -73,7 +73,7 @@ static void end_recv_queue(struct rc_qp *rc)
     r->closing = false;
     r->open = NULL;
     resp_forget_rds(rc);
-    for (;;) {
+    while (!rc->qp.srq) { /* what is shared is left to others */
         if (rc->x->ops->fetch_recv(rc->x->ctx, &rc->qp, &r->wqe) != FETCH_OK)
             break;
         r->has_wqe = true;
@@ -96,6 +96,18 @@ void rc_flush(struct rc_qp *rc, enum wq wq)
         end_recv_queue(rc);
 }
 
+/* A queue pair with a shared receive queue is in ERR and holds no receive any more: its program
+ * learns that none will complete any more, once in each life of it.  [libibverbs,
+ * ibv_get_async_event(3)]
+ */
+static void tell_of_last_receive(struct rc_qp *rc)
+{
+    if (!rc->qp.srq || rc->resp.told_last)
+        return;
+    rc->resp.told_last = true;
+    rc->x->ops->event(rc->x->ctx, ASE_QP_LAST_WQE_REACHED, OBJ_QP, rc->qp.qpn);
+}
+
 void rc_fail(struct rc_qp *rc)
 {
     if (rc->qp.state != QPS_ERR)
@@ -103,6 +115,7 @@ void rc_fail(struct rc_qp *rc)
     stop_timers(rc);
     end_send_queue(rc);
     end_recv_queue(rc);
+    tell_of_last_receive(rc);
 }
 
 void rc_fail_sends(struct rc_qp *rc)

@@ -22,6 +22,10 @@ void rc_wake(struct rc_qp *rc);
 /* The event `key`: key_check() for @access answered @rule for an element. */
 void rc_trace_key(const struct rc_qp *rc, const struct sge *s, enum rule rule, unsigned access);
 
+/* The same where @who comes with the key: of a receive it may be another than the queue pair. */
+void rc_trace_key_of(const struct rc_qp *rc, const struct key_user *who, const struct sge *s,
+                     enum rule rule, unsigned access);
+
 /* req.c: the send queue's cursors and completions */
 
 /* Can the requester send a packet now, or fetch a work request that it might send? */

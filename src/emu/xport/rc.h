@@ -174,6 +174,7 @@ struct rc_resp {
     bool answered;           /* a positive acknowledge was sent */
     struct psn acked;        /* and the last one had this PSN */
     uint32_t seq_naks;       /* sent since the expected PSN came last: at most 1 */
+    bool told_last;          /* the event that no shared receive is held any more was raised */
 };
 
 struct rc_qp {

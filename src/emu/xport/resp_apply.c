@@ -226,7 +226,7 @@ static struct resp_verdict decide_delivery(struct rc_qp *rc, const struct packet
 {
     struct rc_resp *r = &rc->resp;
     struct delivery_view v = {.hca = rc->qp.hca,
-                              .who = key_user_of(&rc->qp),
+                              .who = key_user_of_recv(&rc->qp),
                               .max_recv_sge = rc->qp.config.max_recv_sge,
                               .wqe = &r->wqe,
                               .lead = rc->service->type == QPT_UD ? GRH_BYTES : 0,
@@ -276,8 +276,10 @@ struct resp_verdict resp_judge(struct rc_qp *rc, const struct packet *p, const s
 void resp_trace_refused_key(const struct rc_qp *rc, const struct packet *p,
                             const struct resp_verdict *d)
 {
+    const struct key_user who = key_user_of_recv(&rc->qp);
+
     if (d->act == ACT_NAK_OPERATIONAL && d->bad.bytes > 0)
-        rc_trace_key(rc, &d->bad, d->rule, ACC_LOCAL_WRITE);
+        rc_trace_key_of(rc, &who, &d->bad, d->rule, ACC_LOCAL_WRITE);
     else if (d->nak == SYN_NAK_REMOTE_ACCESS)
         rc_trace_key(rc, &d->bad, d->rule, resp_access(p));
 }

@@ -110,6 +110,8 @@ enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn)
         return RSP_BAD_HANDLE;
     retry_timer_stop(rc_of(qp), TMR_ACK);
     retry_timer_stop(rc_of(qp), TMR_RNR);
+    if (qp->srq && rc_of(qp)->resp.has_wqe)
+        resp_complete(rc_of(qp), NULL); /* its ring goes on without this queue pair */
     rc_free(rc_of(qp));
     return RSP_OK;
 }
@@ -237,6 +239,16 @@ void xport_cq_failed(struct xport *x, struct cq *cq)
     }
 }
 
+void xport_srq_failed(struct xport *x, const struct srq *srq)
+{
+    for (uint32_t qpn = HCA_QPN_USER; qpn <= x->hca->limits.max_qp; qpn++) {
+        struct qp *qp = hca_qp(x->hca, qpn);
+
+        if (qp && qp->srq == srq && qp->state != QPS_RESET && qp->state != QPS_ERR)
+            rc_fail(rc_of(qp));
+    }
+}
+
 void xport_kick(struct xport *x, struct qp *qp, enum wq wq)
 {
     (void)x;
@@ -352,10 +364,17 @@ void rc_wake(struct rc_qp *rc)
 void rc_trace_key(const struct rc_qp *rc, const struct sge *s, enum rule rule, unsigned access)
 {
     const struct key_user who = key_user_of(&rc->qp);
+
+    rc_trace_key_of(rc, &who, s, rule, access);
+}
+
+void rc_trace_key_of(const struct rc_qp *rc, const struct key_user *who, const struct sge *s,
+                     enum rule rule, unsigned access)
+{
     struct objection o = {RULE_NONE, {0}};
 
     if (rule != RULE_NONE)
-        o = key_objection(rc->qp.hca, s->lkey, &who, s->addr, s->bytes, access);
+        o = key_objection(rc->qp.hca, s->lkey, who, s->addr, s->bytes, access);
     RDL_ASSERT(o.rule == rule);
     TRACE(rc_trace(rc), key, .host = rc->qp.hca->host, .qpn = rc->qp.qpn, .key = s->lkey,
           .addr = s->addr, .bytes = s->bytes, .rule = (uint32_t)rule, .least = o.values.least,

@@ -90,7 +90,8 @@ enum fetch { FETCH_OK, FETCH_EMPTY, FETCH_BROKEN };
 enum wq { WQ_SEND, WQ_RECV };
 
 struct xport_ops {
-    /* Takes the next chain of the queue's ring, decodes it into @out, emits `fetch`: of a send with
+    /* Takes the next chain of the queue's ring (of receives: of the shared queue's, if the queue
+     * pair has one), decodes it into @out, emits `fetch`: of a send with
      * the kick as its cause, of a receive with what it is fetched for.
      */
     enum fetch (*fetch_send)(void *ctx, struct qp *qp, struct send_wqe *out);
@@ -141,7 +142,9 @@ void xport_done(struct xport *x);
 /* As hca_qp_create(), and RSP_NOT_SUPPORTED for a type that is not carried. */
 enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, struct qp **ret);
 
-/* RSP_OK, RSP_BAD_HANDLE.  Its chains stay in the rings, which the driver must reset. */
+/* RSP_OK, RSP_BAD_HANDLE.  Its chains stay in the rings, which the driver must reset; a shared
+ * receive that it holds is given back without a completion.
+ */
 enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn);
 
 /* As hca_qp_check_modify(); then attributes, state, and what the move means for the transport: to
@@ -157,6 +160,9 @@ bool xport_is_draining(const struct qp *qp);
  * under way.
  */
 void xport_cq_failed(struct xport *x, struct cq *cq);
+
+/* The same for those of a shared receive queue that failed. */
+void xport_srq_failed(struct xport *x, const struct srq *srq);
 
 /* A doorbell of @qp: something was posted.  What is posted to a QP in ERR is flushed at once; what
  * is posted before RTS waits.

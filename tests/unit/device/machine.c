@@ -137,7 +137,7 @@ static void make_room_for_faults(struct net *net)
     net_fault_remove(net, handle);
 }
 
-static int power_on(void **state, uint64_t features_on)
+static int power_on(void **state, uint64_t features_on, uint32_t max_srq)
 {
     struct machine *m = test_calloc(1, sizeof(*m));
     struct arena *arena = arena_new((size_t)1 << 30);
@@ -156,6 +156,7 @@ static int power_on(void **state, uint64_t features_on)
                                .first_qpn = 2,
                                .max_mtu = MTU_1024,
                                .features_on = features_on,
+                               .max_srq = max_srq,
                                .seed = 1};
     struct vnet_config vnet = {0};
 
@@ -202,15 +203,15 @@ void machine_start(struct machine *m, struct virtio_dev *dev, uint64_t features,
 
 int machine_power_on(void **state)
 {
-    return power_on(state, 0);
+    return power_on(state, 0, 0);
 }
 
-static int set_up(void **state, uint64_t features_on, uint64_t accepted)
+static int set_up(void **state, uint64_t features_on, uint64_t accepted, uint32_t max_srq)
 {
     struct machine *m;
     struct rfc_add_gid gid = {.gid_type = GID_TYPE_ROCE_V2, .port_num = HCA_PORT};
 
-    power_on(state, features_on);
+    power_on(state, features_on, max_srq);
     m = *state;
     m->rx.queue = 0;
     m->tx.queue = 1;
@@ -227,17 +228,22 @@ static int set_up(void **state, uint64_t features_on, uint64_t accepted)
 
 int machine_set_up(void **state)
 {
-    return set_up(state, 0, 0);
+    return set_up(state, 0, 0, 0);
 }
 
 int machine_set_up_windows(void **state)
 {
-    return set_up(state, RDMA_FEATURES_ASKED, VIRTIO_FEATURE(VF_MW));
+    return set_up(state, RDMA_FEATURES_ASKED, VIRTIO_FEATURE(VF_MW), 0);
 }
 
 int machine_set_up_no_windows(void **state)
 {
-    return set_up(state, RDMA_FEATURES_ASKED, 0);
+    return set_up(state, RDMA_FEATURES_ASKED, 0, 0);
+}
+
+int machine_set_up_srq(void **state)
+{
+    return set_up(state, 0, VIRTIO_FEATURE(VF_SRQ), MACHINE_MAX_SRQ);
 }
 
 int machine_tear_down(void **state)
@@ -428,21 +434,28 @@ static uint32_t register_memory(struct machine *m)
 struct pair machine_pair(struct machine *m, const uint8_t peer_mac[MAC_BYTES])
 {
     struct virtio_dev *dev = &m->rdma.pci;
+    const bool shared = virtio_has(dev, VF_SRQ);
     struct pair p = {0};
 
     assert_int_equal(machine_ask(m, CMD_CREATE_PD, NULL, 0, ROOM), RSP_OK);
     assert_int_equal(ASK(m, CMD_CREATE_CQ, create_cq, .cqe = RING_SIZE), RSP_OK);
     p.cq = ring_enable(m, dev, PAIR_CQN);
+    if (shared)
+        assert_int_equal(
+            ASK(m, CMD_CREATE_SRQ, create_srq, .pdn = 1, .max_wr = 8, .max_sge = PAIR_SGES),
+            RSP_OK);
     for (uint32_t qpn = PAIR_SENDER; qpn <= PAIR_RECEIVER; qpn++) {
         assert_int_equal(ASK(m, CMD_CREATE_QP, create_qp, .pdn = 1, .qp_type = QPT_RC,
                              .sq_sig_type = SIG_REQ_WR, .send_cqn = PAIR_CQN, .recv_cqn = PAIR_CQN,
                              .max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = PAIR_SGES,
-                             .max_recv_sge = PAIR_SGES, .max_inline_data = PAIR_INLINE),
+                             .max_recv_sge = PAIR_SGES, .max_inline_data = PAIR_INLINE,
+                             .srqn = shared && qpn == PAIR_RECEIVER ? PAIR_SRQN : 0),
                          RSP_OK);
         assert_int_equal(machine_number(m), qpn);
     }
     p.sq = ring_enable(m, dev, rdma_sq(&m->rdma, PAIR_SENDER));
-    p.rq = ring_enable(m, dev, rdma_rq(&m->rdma, PAIR_RECEIVER));
+    p.rq = ring_enable(m, dev,
+                       shared ? rdma_srq(&m->rdma, PAIR_SRQN) : rdma_rq(&m->rdma, PAIR_RECEIVER));
     p.lkey = register_memory(m);
     connect_to(m, PAIR_SENDER, PAIR_RECEIVER, peer_mac);
     connect_to(m, PAIR_RECEIVER, PAIR_SENDER, machine_mac);

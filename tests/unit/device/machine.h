@@ -23,6 +23,7 @@
 #define MACHINE_RAM_BYTES (4u << 20)
 #define MACHINE_MAX_CQ    3u
 #define MACHINE_MAX_QP    5u /* QPNs 2 .. 5 are handed out */
+#define MACHINE_MAX_SRQ   2u /* of machine_set_up_srq() */
 #define MACHINE_MTU       1500u
 #define RING_SIZE         16u
 
@@ -85,6 +86,9 @@ int machine_set_up(void **state);
 /* The same, and the device offers memory windows, which the driver accepts, or does not. */
 int machine_set_up_windows(void **state);
 int machine_set_up_no_windows(void **state);
+
+/* The same with shared receive queues, which the driver accepts, and without the event queue. */
+int machine_set_up_srq(void **state);
 int machine_tear_down(void **state);
 
 /* Brings @dev to DRIVER_OK with @features and VERSION_1; @queues are enabled on the way. */
@@ -198,7 +202,10 @@ struct pair {
     uint32_t n_posted;
 };
 
-/* Makes them and brings them to RTS.  With @peer_mac not the own one, the sender's packets leave.
+#define PAIR_SRQN 1u
+
+/* Makes them and brings them to RTS.  If there are shared receive queues, the receiver takes from
+ * one of 8 receives, whose ring rq is.  With @peer_mac not the own one, the sender's packets leave.
  */
 struct pair machine_pair(struct machine *m, const uint8_t peer_mac[MAC_BYTES]);
 

@@ -74,7 +74,7 @@ static void its_own_features_are_offered_with_the_common_ones(void **state)
 
     assert_int_equal(m->vnet.pci.offered, VIRTIO_FEATURES_ALL | own);
     assert_int_equal(m->rdma.pci.offered,
-                     VIRTIO_FEATURES_ALL | (RDMA_FEATURES_OWN & ~RDMA_FEATURES_ASKED));
+                     VIRTIO_FEATURES_ALL | rdma_features(&m->rdma.config));
     assert_int_equal(machine_in(&m->vnet.pci, REG_NUM_QUEUES, 2), 2);
 }
 

@@ -33,7 +33,8 @@ static const struct {
     {"rereg_mr", "npages", 48, 4},
     {"create_qp", "max_send_wr", 6, 4},
     {"create_qp", "recv_cqn", 26, 4},
-    {"create_qp", "reserved", 34, 28},
+    {"create_qp", "srqn", 34, 4},
+    {"create_qp", "reserved", 38, 24},
     {"create_qp", "create_flags", 62, 4}, /* ours: the last of the reserved words */
     {"qp_attr", "qkey", 4, 4},
     {"qp_attr", "dest_qp_num", 16, 4},

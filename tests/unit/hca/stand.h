@@ -40,6 +40,7 @@ static const struct hca_limits stand_limits = {
     .max_mcast_grp = 3,
     .max_mcast_qp_attach = 4,
     .max_total_mcast_qp_attach = 6,
+    .max_srq = 2,
 };
 
 /* All pages of RAM are there from the start, and will not take more of the arena. */

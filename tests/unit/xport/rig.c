@@ -343,6 +343,7 @@ static void make_host(struct rig *r, uint32_t number, const struct rig_config *c
         .max_mw = 8,
         .max_fast_pages = 16,
         .max_mtu = MTU_4096,
+        .max_srq = 1,
     };
     struct rig_host *h = &r->host[number];
     const struct hca_env env = {
@@ -376,8 +377,14 @@ static void make_host(struct rig *r, uint32_t number, const struct rig_config *c
     xport_init(&h->x, &h->hca, &ops, h, (const uint8_t[]){2, 0, 0, 0, 0, (uint8_t)(1 + number)});
     assert_int_equal(hca_pd_create(&h->hca, &pd), RSP_OK);
     assert_int_equal(hca_cq_create(&h->hca, 64, &cq), RSP_OK);
-    make_region(h, pd->pdn, c->access);
     qc.pdn = pd->pdn;
+    if (c->srq && number == 1) {
+        assert_int_equal(hca_pd_create(&h->hca, &pd), RSP_OK);
+        assert_int_equal(
+            hca_srq_create(&h->hca, &(struct srq_config){pd->pdn, 64, RIG_SGES}, &h->srq), RSP_OK);
+        qc.srqn = h->srq->srqn;
+    }
+    make_region(h, pd->pdn, c->access);
     qc.send_cqn = qc.recv_cqn = cq->cqn;
     assert_int_equal(xport_qp_create(&h->x, &qc, &h->qp), RSP_OK);
 }

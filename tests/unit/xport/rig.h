@@ -58,6 +58,7 @@ struct rig_host {
     struct xport x;
     struct qp *qp;
     struct mkey *mr;
+    struct srq *srq;           /* NULL: there is none */
     struct rig_queue queue[2]; /* by enum wq */
     struct completion wc[2][RIG_RING];
     uint32_t n_wc[2];
@@ -93,6 +94,7 @@ struct rig_config {
     bool credits[2];         /* of each host */
     uint32_t rd_atomic;      /* READs and atomics that may be outstanding */
     uint32_t access;         /* of the region and the queue pair of each: set of enum access_bit */
+    bool srq; /* host 1 takes its receives from a shared queue, of another protection domain */
 };
 
 struct rig {

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared receive queues: their rings, what goes wrong with them, and their control requests.
+ *
+ * Ring s is virtqueue number queue_of_srq().  Its driver need not kick: receives are looked for
+ * when a message needs one.  Several queue pairs take from it, so receives come back in any order.
+ * [decision 0023]
+ */
+#include "emu/device/ctrl.h"
+#include "emu/hca/srq.h"
+
+/* The shared receive queue whose ring @queue is; NULL: none. */
+static struct srq *srq_of(const struct rdma *d, uint32_t queue)
+{
+    const uint32_t srqn = queue_srqn(d->config.max_cq, d->config.max_qp, queue);
+
+    return srqn ? hca_srq(&d->hca, srqn) : NULL;
+}
+
+bool rdma_is_srq_queue(const struct rdma *d, uint32_t queue)
+{
+    return queue_srqn(d->config.max_cq, d->config.max_qp, queue) > 0;
+}
+
+void rdma_srq_taken(struct rdma *d, struct srq *srq)
+{
+    struct vq *vq = &d->pci.queues[rdma_srq(d, srq->srqn)];
+
+    if (srq_take(srq, vq_avail_count(vq, d->ram)))
+        rdma_event(d, ASE_SRQ_LIMIT_REACHED, OBJ_SRQ, srq->srqn);
+}
+
+void rdma_srq_broken(struct rdma *d, uint32_t queue)
+{
+    struct srq *srq = srq_of(d, queue);
+
+    if (!srq || srq->error)
+        return;
+    srq->error = true;
+    rdma_event(d, ASE_SRQ_ERR, OBJ_SRQ, srq->srqn);
+}
+
+/* Right after it was created a driver may place the ring anew: nobody uses it yet. */
+void rdma_srq_taken_away(struct rdma *d, uint32_t queue)
+{
+    struct srq *srq = srq_of(d, queue);
+
+    if (!srq || srq->users == 0)
+        return;
+    rdma_srq_broken(d, queue);
+    xport_srq_failed(&d->xport, srq);
+    rdma_settle(d);
+}
+
+enum ctrl_rsp ctrl_create_srq(struct call *c)
+{
+    enum ctrl_rsp rsp;
+    struct srq *srq;
+
+    REQUEST(c, create_srq, r);
+    rsp = hca_srq_create(&c->d->hca, &(struct srq_config){r.pdn, r.max_wr, r.max_sge}, &srq);
+    if (rsp != RSP_OK)
+        return rsp;
+    c->number = srq->srqn;
+    RESPOND(c, srq_handle, .srqn = srq->srqn);
+    return RSP_OK;
+}
+
+enum ctrl_rsp ctrl_modify_srq(struct call *c)
+{
+    struct srq *srq;
+
+    REQUEST(c, modify_srq, r);
+    c->number = r.srqn;
+    srq = hca_srq(&c->d->hca, r.srqn);
+    if (!srq)
+        return RSP_BAD_HANDLE;
+    if (r.attr_mask & SRQ_MAX_WR)
+        return RSP_NOT_SUPPORTED;
+    if (r.attr_mask & ~SRQ_LIMIT)
+        return RSP_INVALID_ARG;
+    return r.attr_mask & SRQ_LIMIT ? srq_set_limit(srq, r.limit) : RSP_OK;
+}
+
+enum ctrl_rsp ctrl_query_srq(struct call *c)
+{
+    const struct srq *srq;
+
+    REQUEST(c, srq_handle, r);
+    c->number = r.srqn;
+    srq = hca_srq(&c->d->hca, r.srqn);
+    if (!srq)
+        return RSP_BAD_HANDLE;
+    RESPOND(c, srq_attr, .max_wr = srq->max_wr, .max_sge = srq->max_sge, .limit = srq->limit);
+    return RSP_OK;
+}
+
+enum ctrl_rsp ctrl_destroy_srq(struct call *c)
+{
+    enum ctrl_rsp rsp;
+
+    REQUEST(c, srq_handle, r);
+    c->number = r.srqn;
+    rsp = hca_srq_destroy(&c->d->hca, r.srqn);
+    if (rsp == RSP_OK) {
+        ctrl_forget_ring(c->d, rdma_srq(c->d, r.srqn));
+        rdma_events_forget(c->d, OBJ_SRQ, r.srqn);
+    }
+    return rsp;
+}
