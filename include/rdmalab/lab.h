@@ -59,6 +59,9 @@ typedef struct {
 typedef struct {
     uint64_t raw;
 } rdl_channel;
+typedef struct {
+    uint64_t raw;
+} rdl_srq;
 
 /* A fault is the lab's: its handle is an object's without the host. */
 typedef struct {
@@ -102,7 +105,7 @@ struct rdl_host_config {
     uint8_t ipv6[16];    /* entry 1 of the GID table */
     uint64_t ram_bytes;  /* a multiple of 4096; default 64 MiB, sparse */
     uint32_t max_cq;     /* 1..16384, default 16 */
-    uint32_t max_qp;     /* 2..16384 (QPN 1 is not handed out), default 16 */
+    uint32_t max_qp;     /* 2..16384 (QPN 1 is not handed out), default 17 */
     uint32_t device_mtu; /* largest path MTU that the device knows, 256..4096; default 4096 */
     uint32_t mtu; /* of its Ethernet, 1280..9000: the longest IP packet, which bounds the path
                      MTU too; default: room for device_mtu, at least 1500 */
@@ -116,6 +119,7 @@ struct rdl_host_config {
      */
     uint16_t pkeys[RDL_PKEYS_MAX];
     uint32_t n_pkeys; /* 0: the default */
+    uint32_t max_srq; /* shared receive queues, 1..8192, default 4 */
 };
 
 /* Adds a host and boots it: one tick with many events.

@@ -89,6 +89,7 @@ struct rdl_qp_config {
      * (IBV_QP_CREATE_BLOCK_SELF_MCAST_LB)  RDL_ERR_UNSUPPORTED where the device cannot do that.
      */
     bool block_self_mcast_lb;
+    rdl_srq srq; /* where its receives come from, whatever max_recv_* say; 0: from its own queue */
 };
 RDL_MUST_CHECK enum rdl_status rdl_create_qp(struct rdl_lab *lab,
                                              const struct rdl_qp_config *config, const char *name,

@@ -29,6 +29,7 @@ static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t col
         return true;
     case EV_post_send:
     case EV_post_recv:
+    case EV_post_srq_recv:
         take_post(b, e, column);
         return true;
     case EV_cqe:

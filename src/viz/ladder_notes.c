@@ -85,6 +85,8 @@ static uint32_t post_queue(const struct ev *e)
 {
     if (e->kind == EV_post_send)
         return e->u.post_send.queue;
+    if (e->kind == EV_post_srq_recv)
+        return e->u.post_srq_recv.queue;
     return e->kind == EV_post_recv ? e->u.post_recv.queue : 0;
 }
 
@@ -217,6 +219,7 @@ void take_before(struct builder *b, const struct ev *e)
     switch (e->kind) {
     case EV_post_send:
     case EV_post_recv:
+    case EV_post_srq_recv:
         learn_ring(b, e);
         break;
     case EV_timer:

@@ -101,11 +101,16 @@ static void say_post(struct text *t, const struct ladder_saying *s)
 {
     const struct ev *e = s->first;
     const bool send = e->kind == EV_post_send;
-    const uint64_t wr_id = send ? e->u.post_send.wr_id : e->u.post_recv.wr_id;
+    const struct ev_field *wr_id = ev_field_find(e->kind, "wr_id");
+    const struct ev_field *bytes = ev_field_find(e->kind, "bytes");
 
     text_addf(t, "post %s", send ? enum_name(&enum_wr_opcode, e->u.post_send.op) : "RECV");
-    add_wr_ids(t, wr_id, s);
-    text_addf(t, ", %u bytes", send ? e->u.post_send.bytes : e->u.post_recv.bytes);
+    add_wr_ids(t, ev_field_number(e, wr_id), s);
+    if (e->kind == EV_post_srq_recv) {
+        text_add(t, " to ");
+        add_object(t, e->u.post_srq_recv.host, OBJ_SRQ, e->u.post_srq_recv.number, s->names);
+    }
+    text_addf(t, ", %u bytes", (unsigned)ev_field_number(e, bytes));
     if (s->n > 1)
         text_add(t, " each");
     if (s->kicked)
@@ -238,6 +243,7 @@ enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
     switch (e->kind) {
     case EV_post_send:
     case EV_post_recv:
+    case EV_post_srq_recv:
         say_post(t, s);
         tone = TONE_POST;
         break;
@@ -306,6 +312,12 @@ static bool same_kind(const struct ev *first, const struct ev *next)
         const struct ev_post_recv *b = &next->u.post_recv;
 
         return a->qpn == b->qpn && a->bytes == b->bytes;
+    }
+    if (first->kind == EV_post_srq_recv) {
+        const struct ev_post_srq_recv *a = &first->u.post_srq_recv;
+        const struct ev_post_srq_recv *b = &next->u.post_srq_recv;
+
+        return a->number == b->number && a->bytes == b->bytes;
     }
     if (first->kind == EV_cqe) {
         const struct ev_cqe *a = &first->u.cqe;

@@ -37,7 +37,7 @@ bool run_get_async_event(struct session *s, const struct step *st)
 /* What @path names, if events can be about it. */
 static bool find_about(const struct session *s, const char *path, struct rdl_async_event *ret)
 {
-    static const enum object_kind kinds[] = {OBJ_QP, OBJ_CQ};
+    static const enum object_kind kinds[] = {OBJ_QP, OBJ_CQ, OBJ_SRQ};
 
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         ret->object = (uint32_t)kinds[i];
@@ -58,7 +58,7 @@ bool run_ack_async_event(struct session *s, const struct step *st)
     resolve_path(&in, step_text(st, "object"), path);
     if (!find_about(s, path, &e) || rdl_users_of(s->lab, e.object, e.raw, &users) != RDL_OK)
         return resolve_unknown(&in, step_span(st, "object", 0), path,
-                               "no queue pair or completion queue", &s->diag);
+                               "no queue pair, completion queue or shared receive queue", &s->diag);
     if (count > users.async_events) {
         session_fail(s, st->at, "asynchronous events of %s that wait to be acknowledged: %u", path,
                      users.async_events);

@@ -139,6 +139,7 @@ bool run_host(struct session *s, const struct step *st)
         .ram_bytes = step_number(st, "ram"),
         .max_cq = (uint32_t)step_number(st, "max_cq"),
         .max_qp = (uint32_t)step_number(st, "max_qp"),
+        .max_srq = (uint32_t)step_number(st, "max_srq"),
         .device_mtu = mtu_bytes((uint32_t)step_number(st, "device_mtu")),
         .mtu = (uint32_t)step_number_or(st, "mtu", 0),
         .profile = (uint32_t)step_number(st, "profile"),

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Posting work requests: post_send, bind_mw, post_recv, and several of them as one list, post_list.
+/* Posting work requests: post_send, bind_mw, post_recv, post_srq_recv, and several of them as one
+ * list, post_list.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/request.h"
+#include "cli/session/resolve.h"
+#include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/rules.h"
@@ -67,6 +70,34 @@ static bool explain_parts(struct session *s, const struct request *r)
                         step_text(r->st, key));
 }
 
+/* A receive was posted to a queue pair that takes shared ones. */
+static bool explain_shared(struct session *s, const struct request *r)
+{
+    char path[RDL_VALUE_BYTES], host[RDL_NAME_BYTES];
+    struct rdl_value srq;
+
+    rdl_path_of(s->lab, OBJ_QP, r->qp.raw, path);
+    resolve_host_name(path, host);
+    if (!tree_leaf(s->lab, path, LEAF_qp_srq, &srq))
+        return session_fail_status(s, step_span(r->st, "qp", 0), path, RDL_ERR_STALE);
+    session_fail(s, step_span(r->st, "qp", 0), "%s takes its receives from %s.%s", path, host,
+                 srq.text);
+    return diag_remedy(&s->diag, "post_srq_recv %s.%s", host, srq.text);
+}
+
+/* Fails because of the rule in @e, of a receive for a shared queue. */
+static bool explain_shared_rule(struct session *s, const struct request *r,
+                                const struct rdl_post_error *e)
+{
+    const struct step *st = r->st;
+
+    if (e->rule != RULE_POST_SGE_COUNT)
+        return session_fail_status(s, st->at, st->cmd->name, RDL_ERR_INVAL);
+    session_fail(s, step_span(st, "sge", (size_t)e->most), "%u SGEs, but max_sge is %u",
+                 (unsigned)e->found, (unsigned)e->most);
+    return diag_remedy(&s->diag, "create_srq takes max_sge=");
+}
+
 /* Fails because of the rule in @e. */
 static bool explain_rule(struct session *s, const struct request *r, const struct rdl_post_error *e)
 {
@@ -98,6 +129,8 @@ static bool explain_rule(struct session *s, const struct request *r, const struc
         session_fail(s, step_span(st, "sge", n > e->most ? (size_t)e->most : 0),
                      "%zu SGEs, but %s is %u", n, max_sge, (unsigned)e->most);
         return diag_remedy(&s->diag, "create_qp takes %s=", max_sge);
+    case RULE_POST_SRQ:
+        return explain_shared(s, r);
     case RULE_POST_PARTS:
         return explain_parts(s, r);
     case RULE_POST_MW_TYPE:
@@ -136,14 +169,18 @@ static bool explain_refusal(struct session *s, const struct request *r, enum rdl
     const char *rule = enum_name(&enum_rule, e->rule);
 
     if (e->rule != RULE_NONE) {
-        explain_rule(s, r, e);
+        if (request_is_shared(r->st))
+            explain_shared_rule(s, r, e);
+        else
+            explain_rule(s, r, e);
         return s->diag.remedy[0] ? false : diag_remedy(&s->diag, "\"explain %s\"", rule);
     }
     switch (status) {
     case RDL_ERR_STATE:
         return explain_state(s, r);
     case RDL_ERR_QUEUE_FULL:
-        session_fail(s, step_span(r->st, "qp", 0), "the queue is full");
+        session_fail(s, step_span(r->st, request_is_shared(r->st) ? "srq" : "qp", 0),
+                     "the queue is full");
         return diag_remedy(&s->diag, "run and poll completions, or create it with more entries");
     case RDL_ERR_UNSUPPORTED:
         return explain_unsupported(s, r);
@@ -176,7 +213,7 @@ static bool read_all(struct session *s, const struct step *st, struct request *r
             continue;
         if (!request_read(s, st, &r[i]))
             return false;
-        if (st->cmd != r[0].st->cmd || r[i].qp.raw != r[0].qp.raw) {
+        if (st->cmd != r[0].st->cmd || r[i].qp.raw != r[0].qp.raw || r[i].srq.raw != r[0].srq.raw) {
             session_fail(s, st->at, "a list is for one queue of one queue pair");
             return diag_remedy(&s->diag, "begin another post_list for the other");
         }
@@ -200,7 +237,9 @@ static enum rdl_status post_all(struct session *s, const struct request *r, size
         recv[i] = r[i].recv;
     if (send)
         status = rdl_post_send_list(s->lab, r[0].qp, send, n, nokick, reterr);
-    if (recv)
+    if (recv && request_is_shared(r[0].st))
+        status = rdl_post_srq_recv_list(s->lab, r[0].srq, recv, n, nokick, reterr);
+    else if (recv)
         status = rdl_post_recv_list(s->lab, r[0].qp, recv, n, nokick, reterr);
     free(send);
     free(recv);
@@ -245,6 +284,11 @@ bool run_post_recv(struct session *s, const struct step *st)
     return post(s, st, st, 1);
 }
 
+bool run_post_srq_recv(struct session *s, const struct step *st)
+{
+    return post(s, st, st, 1);
+}
+
 bool run_post_list(struct session *s, const struct step *st)
 {
     size_t n = 0;
@@ -252,9 +296,10 @@ bool run_post_list(struct session *s, const struct step *st)
     for (const struct step *b = st->body; b; b = b->next) {
         if (b->cmd->flags & CMD_NOTE)
             continue;
-        if (b->cmd != &cmd_table[CMD_post_send] && b->cmd != &cmd_table[CMD_post_recv]) {
+        if (b->cmd != &cmd_table[CMD_post_send] && !request_is_shared(b) &&
+            b->cmd != &cmd_table[CMD_post_recv]) {
             session_fail(s, b->at, "%s is no work request", b->cmd->name);
-            return diag_remedy(&s->diag, "a list has post_send or post_recv");
+            return diag_remedy(&s->diag, "a list has post_send, post_recv or post_srq_recv");
         }
         if (step_has(b, "nokick")) {
             session_fail(s, step_span(b, "nokick", 0), "a list is kicked as a whole");

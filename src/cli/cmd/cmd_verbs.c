@@ -72,7 +72,7 @@ bool run_create_cq(struct session *s, const struct step *st)
 static bool explain_create_qp(struct session *s, const struct step *st, const struct scope *rest,
                               const struct home *home, enum rdl_status status)
 {
-    static const char *const keys[] = {"send_cq", "recv_cq"};
+    static const char *const keys[] = {"send_cq", "recv_cq", "srq"};
     char path[SESSION_PATH_BYTES], name[RDL_NAME_BYTES];
     rdl_host other;
 
@@ -92,12 +92,14 @@ static bool explain_create_qp(struct session *s, const struct step *st, const st
         return diag_remedy(&s->diag, "leave block_self_mcast out");
     }
     for (size_t i = 0; status == RDL_ERR_INVAL && i < ARRAY_LEN(keys); i++) {
+        if (!step_has(st, keys[i]))
+            continue;
         resolve_path(rest, step_text(st, keys[i]), path);
         resolve_host_name(path, name);
         if (rdl_find_host(s->lab, name, &other) == RDL_OK && other.raw == home->host.raw)
             continue;
         session_fail(s, step_span(st, keys[i], 0), "%s is on another host", path);
-        return diag_remedy(&s->diag, "a queue pair and its completion queues share a device");
+        return diag_remedy(&s->diag, "a queue pair and its queues share a device");
     }
     return verb_finish(s, st, home, status);
 }
@@ -123,7 +125,9 @@ bool run_create_qp(struct session *s, const struct step *st)
 
     if (!verb_object(s, st, "pd", OBJ_PD, &config.pd.raw, &home) ||
         !resolve_object(&rest, st, "send_cq", OBJ_CQ, &config.send_cq.raw, &s->diag) ||
-        !resolve_object(&rest, st, "recv_cq", OBJ_CQ, &config.recv_cq.raw, &s->diag))
+        !resolve_object(&rest, st, "recv_cq", OBJ_CQ, &config.recv_cq.raw, &s->diag) ||
+        (step_has(st, "srq") &&
+         !resolve_object(&rest, st, "srq", OBJ_SRQ, &config.srq.raw, &s->diag)))
         return false;
     if (!explain_create_qp(s, st, &rest, &home, rdl_create_qp(s->lab, &config, st->as.text, &qp)))
         return false;

@@ -72,6 +72,8 @@ static const struct {
     {"create_qp", "max_recv_wr", LEAF_limits_max_qp_wr},
     {"create_qp", "max_send_sge", LEAF_limits_max_send_sge},
     {"create_qp", "max_recv_sge", LEAF_limits_max_recv_sge},
+    {"create_srq", "max_wr", LEAF_limits_max_qp_wr},
+    {"create_srq", "max_sge", LEAF_limits_max_recv_sge},
 };
 
 bool limit_fail_verb(struct session *s, const struct step *st, const char *host)
@@ -114,6 +116,8 @@ static const struct {
      "destroy_cq one, or make the host with more: max_cq="},
     {"create_qp", NODE_qp, LEAF_limits_max_qp, 1, "queue pairs",
      "destroy_qp one, or make the host with more: max_qp="},
+    {"create_srq", NODE_srq, LEAF_limits_max_srq, 0, "shared receive queues",
+     "destroy_srq one, or make the host with more: max_srq="},
 };
 
 struct census {

@@ -339,12 +339,16 @@ static bool read_send(struct session *s, const struct scope *rest, struct reques
 
 bool request_read(struct session *s, const struct step *st, struct request *ret)
 {
+    const bool shared = request_is_shared(st);
+    const char *to = shared ? "srq" : "qp";
     char host[RDL_NAME_BYTES];
-    const struct scope in = session_scope(s), rest = resolve_rest(&in, step_text(st, "qp"), host);
+    const struct scope in = session_scope(s), rest = resolve_rest(&in, step_text(st, to), host);
 
     ret->st = st;
     ret->inlined = NULL;
-    if (!resolve_object(&in, st, "qp", OBJ_QP, &ret->qp.raw, &s->diag))
+    ret->qp.raw = ret->srq.raw = 0;
+    if (!resolve_object(&in, st, to, shared ? OBJ_SRQ : OBJ_QP,
+                        shared ? &ret->srq.raw : &ret->qp.raw, &s->diag))
         return false;
     if (request_is_bind_mw(st))
         return read_bind_mw(s, &rest, ret);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Work requests as post_send and post_recv say them. */
+/* Work requests as post_send, post_recv and post_srq_recv say them. */
 #ifndef CLI_CMD_REQUEST_H
 #define CLI_CMD_REQUEST_H
 
 #include "cli/session/session.h"
-#include "rdmalab/verbs.h"
+#include "rdmalab/srq.h"
 
 #define POST_LIST_MAX 4096u /* requests of one list */
 
 /* A work request that was read from a step; release it with request_done(). */
 struct request {
-    const struct step *st; /* post_send, bind_mw or post_recv */
-    rdl_qp qp;
+    const struct step *st; /* post_send, bind_mw, post_recv or post_srq_recv */
+    rdl_qp qp;             /* 0 of post_srq_recv, */
+    rdl_srq srq;           /* and this of the others */
     union {
         struct rdl_send_wr send;
         struct rdl_recv_wr recv;
@@ -29,6 +30,11 @@ static inline bool request_is_bind_mw(const struct step *st)
 static inline bool request_sends(const struct step *st)
 {
     return st->cmd == &cmd_table[CMD_post_send] || request_is_bind_mw(st);
+}
+
+static inline bool request_is_shared(const struct step *st)
+{
+    return st->cmd == &cmd_table[CMD_post_srq_recv];
 }
 
 /* Reads @st, whose names are looked up now.  False: s->diag says what is wrong; @ret needs

@@ -92,7 +92,7 @@ static enum rdl_status show_one_vq(struct showing *s)
     return st == RDL_OK ? st : bad_path(s, st, 1, at);
 }
 
-/* qp, cq, mr, pd, ah: one of them, or all. */
+/* qp, cq, mr, pd, ah, srq: one of them, or all. */
 static enum rdl_status show_kind_of(struct showing *s)
 {
     const char *word = word_at(s, 0), *path = word_at(s, 1);
@@ -299,6 +299,7 @@ static const struct {
     {"link", 2, show_kind_of, false},
     {"dump", 2, show_one_dump, false},
     {"live", 1, show_outside, false},
+    {"srq", 2, show_kind_of, false},
 };
 
 const char *show_subject(size_t i)

@@ -22,7 +22,7 @@ struct past;
  *	(none)                        the lab: hosts, links, faults
  *	PATH                          anything in the inspect tree: h1, h1.device, h1.qp.sq.driver
  *	vq PATH                       a virtqueue: h1.qp.sq, h1.cq, h1.ctrl
- *	qp|cq|mr|pd|ah [PATH]         one, or all of them
+ *	qp|cq|mr|pd|ah|srq [PATH]         one, or all of them
  *	packet [#ID|last]             every byte of a frame
  *	events [#A..#B|#TICK|last N]  what happened
  *	faults|links|counters

@@ -101,6 +101,14 @@ static const struct object_column ah_columns[] = {
     {"pd", LEAF_ah_pd, LEFT},
 };
 
+static const struct object_column srq_columns[] = {
+    {"srq", LEAF_none, LEFT},           {"srqn", LEAF_srq_srqn, RIGHT},
+    {"max_wr", LEAF_srq_max_wr, RIGHT}, {"posted", LEAF_srq_posted, RIGHT},
+    {"taken", LEAF_srq_taken, RIGHT},   {"limit", LEAF_srq_limit, RIGHT},
+    {"users", LEAF_srq_users, RIGHT},   {"pd", LEAF_srq_pd, LEFT},
+    {"error", LEAF_srq_error, LEFT},
+};
+
 static const struct object_table {
     enum node_kind kind;
     const struct object_column *columns;
@@ -116,6 +124,7 @@ static const struct object_table {
     {NODE_cq, cq_columns, ARRAY_LEN(cq_columns)},
     {NODE_qp, qp_columns, ARRAY_LEN(qp_columns)},
     {NODE_ah, ah_columns, ARRAY_LEN(ah_columns)},
+    {NODE_srq, srq_columns, ARRAY_LEN(srq_columns)},
 };
 
 /* Calls @each for every node of @kind that is a child of @path, or of a host that is. */
@@ -339,6 +348,7 @@ enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
         {"recv-cq", LEAF_qp_recv_cq, false}};
     static const struct pair partition[] = {{"pkey", LEAF_qp_pkey, false},
                                             {"pkey_index", LEAF_qp_pkey_index, false}};
+    static const struct pair from[] = {{"receives from", LEAF_qp_srq, false}};
     static const struct pair send[] = {{"sq-psn (next)", LEAF_qp_sq_psn, false},
                                        {"oldest unacknowledged", LEAF_qp_acked_psn, false},
                                        {"work requests under way", LEAF_qp_outstanding, false}};
@@ -359,6 +369,7 @@ enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
                                          {"min_rnr_timer", LEAF_qp_min_rnr_timer, false}};
     const uint64_t default_pkey = 0xffff;
     struct rdl_value pkey;
+    struct rdl_value srq;
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
@@ -370,6 +381,8 @@ enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
     print_pairs(out, lab, path, "", about, ARRAY_LEN(about));
     if (tree_leaf(lab, path, LEAF_qp_pkey, &pkey) && pkey.number != default_pkey)
         print_pairs(out, lab, path, "partition", partition, ARRAY_LEN(partition));
+    if (tree_leaf(lab, path, LEAF_qp_srq, &srq) && srq.text[0])
+        print_pairs(out, lab, path, "srq", from, ARRAY_LEN(from));
     print_pairs(out, lab, path, "send", send, ARRAY_LEN(send));
     print_pairs(out, lab, path, "receive", recv, ARRAY_LEN(recv));
     print_pairs(out, lab, path, "reads", reads, ARRAY_LEN(reads));

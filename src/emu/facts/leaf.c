@@ -86,6 +86,8 @@ enum node_kind node_of_object(enum object_kind kind)
         return NODE_external_port;
     case OBJ_CHANNEL:
         return NODE_channel;
+    case OBJ_SRQ:
+        return NODE_srq;
     default:
         return NODE_none;
     }

@@ -13,6 +13,8 @@
 #define RAM_BYTES_MIN     ((uint64_t)16 << RAM_PAGE_BITS)
 #define RAM_BYTES_MAX     ((uint64_t)1 << 40)
 #define MAX_DEFAULT       16u
+#define MAX_QP_DEFAULT    17u /* 16 for users */
+#define MAX_SRQ_DEFAULT   4u
 
 /* Above device_mtu, where nobody says what the Ethernet's MTU is: room for ROCE_HEADERS_MAX. */
 #define MTU_HEADROOM 104u
@@ -73,7 +75,9 @@ static struct rdl_host_config with_defaults(const struct rdl_host_config *given,
     if (c.max_cq == 0)
         c.max_cq = MAX_DEFAULT;
     if (c.max_qp == 0)
-        c.max_qp = MAX_DEFAULT;
+        c.max_qp = MAX_QP_DEFAULT;
+    if (c.max_srq == 0)
+        c.max_srq = MAX_SRQ_DEFAULT;
     if (c.device_mtu == 0)
         c.device_mtu = mtu_bytes(MTU_4096);
     if (c.mtu == 0)
@@ -96,10 +100,10 @@ static bool config_is_sound(const struct rdl_host_config *c)
     return (c->mac[0] & 1u) == 0 && c->ram_bytes % RAM_PAGE_BYTES == 0 &&
            c->ram_bytes >= RAM_BYTES_MIN && c->ram_bytes <= RAM_BYTES_MAX &&
            c->max_cq <= DEVICE_OBJECTS_MAX && c->max_qp >= 2 && c->max_qp <= DEVICE_OBJECTS_MAX &&
-           is_pow2(c->device_mtu) && c->device_mtu >= mtu_bytes(MTU_256) &&
-           c->device_mtu <= mtu_bytes(MTU_4096) && c->mtu >= ETHERNET_MTU_MIN &&
-           c->mtu <= ETHERNET_MTU_MAX && enum_by_value(&enum_profile, c->profile) &&
-           pkeys_are_sound(c);
+           c->max_srq <= DEVICE_SRQS_MAX && is_pow2(c->device_mtu) &&
+           c->device_mtu >= mtu_bytes(MTU_256) && c->device_mtu <= mtu_bytes(MTU_4096) &&
+           c->mtu >= ETHERNET_MTU_MIN && c->mtu <= ETHERNET_MTU_MAX &&
+           enum_by_value(&enum_profile, c->profile) && pkeys_are_sound(c);
 }
 
 uint32_t world_peer_of(const struct world *w, const uint8_t gid[GID_BYTES])
@@ -143,6 +147,7 @@ static bool rdma_function_init(struct world *w, struct host *h, const struct rdl
         .profile = (enum profile)c->profile,
         .seed = w->seed,
         .pkeys.n = c->n_pkeys,
+        .max_srq = c->max_srq,
     };
 
     memcpy(dev.mac, c->mac, sizeof(dev.mac));

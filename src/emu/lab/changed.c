@@ -117,7 +117,9 @@ void changed_event(void *ctx, const struct ev *e)
     qpn = number_of(e, f->qpn, number);
     if (number_of(e, f->function, FN_RDMA) != FN_RDMA)
         queue = QUEUE_CTRL;
-    if (queue_owner(config->max_cq, queue))
+    if (queue_srqn(config->max_cq, config->max_qp, queue))
+        note(c, host, queue);
+    else if (queue_owner(config->max_cq, queue))
         qpn = queue_owner(config->max_cq, queue);
     else if (queue != QUEUE_CTRL)
         cqn = queue;

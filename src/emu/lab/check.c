@@ -95,6 +95,13 @@ static const char *check_qp(const struct host *h, const struct qp *qp)
     return broken ? broken : xport_invariant(qp);
 }
 
+static const char *check_srq(const struct host *h, const struct srq *srq, uint32_t queue)
+{
+    if (srq->limit > srq->max_wr)
+        return "the limit of a shared receive queue is within its length";
+    return check_queue(h, queue);
+}
+
 /* What belongs to no queue pair and to no completion queue. */
 static const char *check_rest(const struct host *h)
 {
@@ -117,9 +124,13 @@ static const char *check_part(const struct host *h, uint32_t queue)
     const uint32_t qpn = queue_owner(h->dev->config.max_cq, queue);
     const struct cq *cq = qpn ? NULL : hca_cq(&h->dev->hca, queue);
     const struct qp *qp = hca_qp(&h->dev->hca, qpn);
+    const struct rdma_config *c = &h->dev->config;
+    const struct srq *srq = hca_srq(&h->dev->hca, queue_srqn(c->max_cq, c->max_qp, queue));
 
     if (queue == QUEUE_CTRL)
         return check_rest(h);
+    if (srq)
+        return check_srq(h, srq, queue);
     if (cq)
         return check_cq(h, cq);
     return qp ? check_qp(h, qp) : NULL;
@@ -134,6 +145,8 @@ static const char *check_host(const struct host *h)
         broken = check_part(h, queue);
     for (uint32_t qpn = HCA_QPN_USER; qpn <= c->max_qp && !broken; qpn++)
         broken = check_part(h, queue_of_sends(c->max_cq, qpn));
+    for (uint32_t srqn = 1; srqn <= h->dev->hca.limits.max_srq && !broken; srqn++)
+        broken = check_part(h, queue_of_srq(c->max_cq, c->max_qp, srqn));
     return broken;
 }
 

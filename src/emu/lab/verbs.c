@@ -138,6 +138,7 @@ enum rdl_status rdl_create_qp(struct rdl_lab *lab, const struct rdl_qp_config *c
         .pd = pd_of(lab, config->pd),
         .send_cq = cq_of(lab, config->send_cq),
         .recv_cq = cq_of(lab, config->recv_cq),
+        .srq = (struct guest_srq *)world_object(lab->world, OBJ_SRQ, config->srq.raw),
     };
 
     ACT(lab, parts.pd, verbs_create_qp(parts.pd->o.verbs, config, &parts, name, &ret->raw));

@@ -116,13 +116,17 @@ static void tell_sends(const struct world *w, const struct host *h, const struct
     tell_held_back(h, g, rc, out);
 }
 
-static void tell_receives(const struct host *h, const struct guest_qp *g, const struct out *out)
+/* What is posted to @rq, which is @o's. */
+static void tell_receives(const struct host *h, const struct guest_object *o,
+                          const struct guest_wq *rq, const struct out *out)
 {
-    const uint32_t n = outstanding(h, &g->rq);
+    const uint32_t n = outstanding(h, rq);
     char buf[SENTENCE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    add_path(&t, &g->o, h);
+    if (n == 0)
+        return;
+    add_path(&t, o, h);
     text_addf(&t, ": %u posted receive%s wait%s for a message", n, n == 1 ? "" : "s",
               n == 1 ? "s" : "");
     out->each(out->ctx, buf);
@@ -179,8 +183,14 @@ void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *se
 
             if (qp && outstanding(h, &g->sq) > 0)
                 tell_sends(w, h, g, rc_of_const(qp), &out);
-            if (qp && outstanding(h, &g->rq) > 0)
-                tell_receives(h, g, &out);
+            if (qp && !g->srq)
+                tell_receives(h, &g->o, &g->rq, &out);
+        }
+        for (uint32_t srqn = 1; srqn <= h->guest.verbs.limits.max_srq; srqn++) {
+            const struct guest_srq *srq = h->guest.verbs.srq_of[srqn];
+
+            if (srq)
+                tell_receives(h, &srq->o, &srq->rq, &out);
         }
     }
 }

@@ -29,9 +29,19 @@ struct watched_qp {
     bool drained;   /* SQ_DRAINED was told since its move to SQD */
 };
 
+/* A shared receive queue: what was posted and not given back, which may be in any order. */
+struct watched_srq {
+    struct posted *v;
+    uint32_t cap, len;
+};
+
 struct watched_host {
     struct watched_qp *qps; /* by QPN */
     uint32_t n_qps;
+    struct watched_srq *srqs; /* by SRQN */
+    uint32_t n_srqs;
+    struct posted shared; /* the last shared receive given back */
+    bool shared_awaits;   /* its completion has not come; after a reset none will */
 };
 
 struct watch {
@@ -54,6 +64,9 @@ struct watch *watch_new(const struct world *w)
 static void forget(struct watch *s)
 {
     for (uint32_t h = 0; h < s->n_hosts; h++) {
+        for (uint32_t q = 0; q < s->hosts[h].n_srqs; q++)
+            free(s->hosts[h].srqs[q].v);
+        free(s->hosts[h].srqs);
         for (uint32_t q = 0; q < s->hosts[h].n_qps; q++) {
             free(s->hosts[h].qps[q].wq[WQ_SEND].ring);
             free(s->hosts[h].qps[q].wq[WQ_RECV].ring);
@@ -77,9 +90,29 @@ static bool own_ring(struct watched_wq *q)
     return q->ring || bytes == 0;
 }
 
+static bool copy_srqs(struct watched_host *to, const struct watched_host *from)
+{
+    to->shared = from->shared;
+    to->shared_awaits = from->shared_awaits;
+    to->srqs = calloc(from->n_srqs + 1u, sizeof(*to->srqs));
+    for (uint32_t i = 0; to->srqs && i < from->n_srqs; i++) {
+        const struct watched_srq *q = &from->srqs[i];
+
+        to->n_srqs = i + 1;
+        if (q->len == 0)
+            continue;
+        to->srqs[i].v = malloc(q->len * sizeof(*q->v));
+        if (!to->srqs[i].v)
+            return false;
+        memcpy(to->srqs[i].v, q->v, q->len * sizeof(*q->v));
+        to->srqs[i].len = to->srqs[i].cap = q->len;
+    }
+    return to->srqs != NULL;
+}
+
 static bool copy_host(struct watched_host *to, const struct watched_host *from)
 {
-    bool ok = true;
+    bool ok = copy_srqs(to, from);
 
     to->qps = calloc(from->n_qps + 1u, sizeof(*to->qps));
     if (!to->qps)
@@ -167,13 +200,36 @@ static bool reserve(void **v, uint32_t *n, uint32_t need, size_t size)
     return true;
 }
 
-static struct watched_qp *qp_at(struct watch *s, uint32_t host, uint32_t qpn)
+static struct watched_host *host_at(struct watch *s, uint32_t host)
 {
-    void *hosts = s->hosts, *qps;
+    void *hosts = s->hosts;
 
     if (!reserve(&hosts, &s->n_hosts, host + 1, sizeof(*s->hosts)))
         return NULL;
     s->hosts = hosts;
+    return &s->hosts[host];
+}
+
+static struct watched_srq *srq_at(struct watch *s, uint32_t host, uint32_t srqn)
+{
+    struct watched_host *h = host_at(s, host);
+    void *srqs;
+
+    if (!h)
+        return NULL;
+    srqs = h->srqs;
+    if (!reserve(&srqs, &h->n_srqs, srqn + 1, sizeof(*h->srqs)))
+        return NULL;
+    h->srqs = srqs;
+    return &h->srqs[srqn];
+}
+
+static struct watched_qp *qp_at(struct watch *s, uint32_t host, uint32_t qpn)
+{
+    void *qps;
+
+    if (!host_at(s, host))
+        return NULL;
     qps = s->hosts[host].qps;
     if (!reserve(&qps, &s->hosts[host].n_qps, qpn + 1, sizeof(*s->hosts[host].qps)))
         return NULL;
@@ -208,15 +264,66 @@ static void push(struct watch *s, uint32_t host, uint32_t qpn, enum wq which, st
         q->ring[(q->first + q->len++) % q->cap] = p;
 }
 
+static void on_post_shared(struct watch *s, const struct ev_post_srq_recv *e)
+{
+    struct watched_srq *q = srq_at(s, e->host, e->number);
+    void *v = q ? q->v : NULL;
+
+    if (!q || !reserve(&v, &q->cap, q->len + 1, sizeof(*q->v))) {
+        s->blind = true;
+        return;
+    }
+    q->v = v;
+    q->v[q->len++] = (struct posted){e->wr_id, e->desc, true};
+}
+
+/* A shared receive was given back. */
+static void on_used_shared(struct watch *s, const struct ev_used *e, uint32_t srqn)
+{
+    struct watched_srq *q = srq_at(s, e->host, srqn);
+    uint32_t i = 0;
+
+    if (!q) {
+        s->blind = true;
+        return;
+    }
+    while (i < q->len && q->v[i].desc != e->desc)
+        i++;
+    if (i == q->len) {
+        fail(s, "only shared receives that were posted are given back");
+        return;
+    }
+    s->hosts[e->host].shared = q->v[i];
+    s->hosts[e->host].shared_awaits = true;
+    q->v[i] = q->v[--q->len];
+}
+
+/* A shared receive completed. */
+static void on_cqe_shared(struct watch *s, const struct ev_cqe *e)
+{
+    struct watched_host *h = host_at(s, e->host);
+
+    if (!h) {
+        s->blind = true;
+        return;
+    }
+    if (!h->shared_awaits || h->shared.wr_id != e->wr_id)
+        fail(s, "a completion names the shared receive that was given back last");
+    h->shared_awaits = false;
+}
+
 /* A work queue's chain was given back. */
 static void on_used(struct watch *s, const struct ev_used *e)
 {
     const struct rdma_config *c = &s->world->hosts[e->host]->dev->config;
     const uint32_t qpn = queue_owner(c->max_cq, e->queue);
+    const uint32_t srqn = queue_srqn(c->max_cq, c->max_qp, e->queue);
     const struct qp *dev;
     struct watched_wq *q;
     struct watched_qp *qp;
 
+    if (e->function == FN_RDMA && srqn > 0)
+        on_used_shared(s, e, srqn);
     if (e->function != FN_RDMA || qpn == 0 || qpn > c->max_qp)
         return;
     qp = qp_at(s, e->host, qpn);
@@ -251,11 +358,15 @@ static void on_cqe(struct watch *s, const struct ev_cqe *e)
         s->blind = true;
         return;
     }
-    if (q->returned.wr_id != e->wr_id)
-        fail(s, "a completion names the work request that was given back last");
-    if (!q->awaits && e->status == WCS_SUCCESS)
-        fail(s, "an unsignaled success has no completion, and nothing completes twice");
-    q->awaits = false;
+    if (dev && dev->srq && e->op >= WC_RECV) {
+        on_cqe_shared(s, e);
+    } else {
+        if (q->returned.wr_id != e->wr_id)
+            fail(s, "a completion names the work request that was given back last");
+        if (!q->awaits && e->status == WCS_SUCCESS)
+            fail(s, "an unsignaled success has no completion, and nothing completes twice");
+        q->awaits = false;
+    }
     if (dev && dev->state == QPS_ERR && e->status == WCS_SUCCESS)
         fail(s, "nothing completes with success in ERR");
     if (dev && dev->state == QPS_RESET)
@@ -294,20 +405,25 @@ static void on_async(struct watch *s, const struct ev_async_event *e)
 static void on_gone(struct watch *s, const struct ev_gone *e)
 {
     struct watched_qp *qp = e->object == OBJ_QP ? qp_at(s, e->host, e->number) : NULL;
+    struct watched_srq *srq = e->object == OBJ_SRQ ? srq_at(s, e->host, e->number) : NULL;
 
     for (uint32_t i = 0; qp && i < 2; i++) {
         qp->wq[i].len = 0;
         qp->wq[i].awaits = false;
     }
+    if (srq)
+        srq->len = 0;
 }
 
 /* A queue taken from a queue pair at work: its completions come without what was given back. */
 static void on_queue_reset(struct watch *s, const struct ev_queue_reset *e)
 {
-    const uint32_t max_cq = s->world->hosts[e->host]->dev->config.max_cq;
-    const struct qp *dev = device_qp(s, e->host, queue_owner(max_cq, e->queue));
+    const struct rdma *d = s->world->hosts[e->host]->dev;
+    const struct rdma_config *c = &d->config;
+    const struct qp *dev = device_qp(s, e->host, queue_owner(c->max_cq, e->queue));
+    const struct srq *srq = hca_srq(&d->hca, queue_srqn(c->max_cq, c->max_qp, e->queue));
 
-    if (dev && dev->state != QPS_RESET)
+    if ((dev && dev->state != QPS_RESET) || (srq && srq->users > 0))
         s->blind = true;
 }
 
@@ -347,6 +463,9 @@ void watch_event(void *ctx, const struct ev *e)
     case EV_post_recv:
         push(s, e->u.post_recv.host, e->u.post_recv.qpn, WQ_RECV,
              (struct posted){e->u.post_recv.wr_id, e->u.post_recv.desc, true});
+        break;
+    case EV_post_srq_recv:
+        on_post_shared(s, &e->u.post_srq_recv);
         break;
     case EV_used:
         on_used(s, &e->u.used);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A listener that knows what must be true of the events of each queue pair.
  *
- *	A work request is given back once, in the order of posting, per queue.
+ *	A work request is given back once, per queue: in the order of posting, unless it is shared.
  *	A signaled send, a receive, and whatever failed has exactly one completion, right after it
  *	was given back; an unsignaled success has none.
  *	In the state ERR nothing completes with success; in RESET nothing completes.

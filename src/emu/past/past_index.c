@@ -120,6 +120,9 @@ static struct thread_key key_of(const struct past_index *x, enum thread_kind kin
         if (e->kind == EV_post_send)
             return (struct thread_key){kind, e->u.post_send.host, e->u.post_send.queue,
                                        e->u.post_send.desc};
+        if (e->kind == EV_post_srq_recv)
+            return (struct thread_key){kind, e->u.post_srq_recv.host, e->u.post_srq_recv.queue,
+                                       e->u.post_srq_recv.desc};
         return (struct thread_key){kind, e->u.post_recv.host, e->u.post_recv.queue,
                                    e->u.post_recv.desc};
     case THREAD_REFUSED_KEYS:
@@ -341,6 +344,7 @@ static enum rdl_status add_event(struct past_index *x, uint32_t i, const struct 
         return add_to_frame(x, i, e);
     case EV_post_send:
     case EV_post_recv:
+    case EV_post_srq_recv:
         return thread_add(x, THREAD_DESCRIPTOR, i);
     case EV_fetch:
         return add_fetch(x, i, e);

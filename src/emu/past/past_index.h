@@ -9,7 +9,7 @@
  *	response       host, QPN, PSN        tx of what a READ or an atomic brings back
  *	answers        host, QPN             tx of an acknowledge
  *	work request   host, QPN, wr_id      fetch of what is to be sent
- *	descriptor     host, queue, number   post_send, post_recv
+ *	descriptor     host, queue, number   post_send, post_recv, post_srq_recv
  *	refused keys   host, QPN             key with a rule
  *	errors         host, QPN             qp_state to ERR
  *	failures       host, QPN             cqe that failed, and was not flushed

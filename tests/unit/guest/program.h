@@ -38,7 +38,7 @@ static inline struct guest_qp *new_qp(struct guest_pd *pd, struct guest_cq *cq, 
         .max_recv_wr = max_wr,
         .max_inline_data = 100,
     };
-    const struct verbs_qp_parts parts = {pd, cq, cq};
+    const struct verbs_qp_parts parts = {.pd = pd, .send_cq = cq, .recv_cq = cq};
     uint64_t h = 0;
 
     assert_int_equal(verbs_create_qp(pd->o.verbs, &config, &parts, NULL, &h), RDL_OK);

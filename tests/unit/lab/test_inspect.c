@@ -59,7 +59,7 @@ static void numbers_are_those_of_the_run(void **state)
         {"h1.port.drops.bad_icrc", 0},
         {"h1.qp.counters.sent_pkts", 1},
         {"h1-h2.latency", 1000},
-        {"h1.device.num_queues", 50},
+        {"h1.device.num_queues", 56},
     };
     struct rig r;
 

@@ -13,6 +13,7 @@
 #include "rdmalab/events.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/memory.h"
+#include "rdmalab/srq.h"
 
 /* Two hosts and a port to the outside on a switch, a completion, and a fault. */
 static void make(struct rig *r)
@@ -41,8 +42,10 @@ static void make(struct rig *r)
     };
     const struct rdl_limits none = {0};
     const struct rdl_ah_attr group = {.dgid = {0xff, 0x02, [15] = 1}, .sgid_index = 1, .port = 1};
+    const struct rdl_srq_attr shared = {.max_wr = 4};
     rdl_fault ignored;
     static struct guest_membership member = {NULL, {0xff, 0x02, [15] = 1}};
+    rdl_srq srq;
     rdl_ah ah;
 
     assert_int_equal(rig_init(r, &c), RDL_OK);
@@ -50,6 +53,7 @@ static void make(struct rig *r)
     assert_int_equal(rdl_create_ah(r->lab, r->side[0].pd, &group, "ah", &ah), RDL_OK);
     ((struct guest_qp *)world_object(r->lab->world, OBJ_QP, r->side[0].qp.raw))->groups = &member;
     guest_group_join(&r->lab->world->hosts[0]->guest.net, group.dgid);
+    assert_int_equal(rdl_create_srq(r->lab, r->side[1].pd, &shared, "srq", &srq), RDL_OK);
     assert_int_equal(rig_recv(r, 1, 7, 0, 1024), RDL_OK);
     assert_int_equal(rig_send(r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
     assert_int_equal(rdl_run(r->lab, RDL_NEVER, none), RDL_OK);

@@ -206,6 +206,66 @@ static void transport_is_broken(struct stand *s)
     rc_of(hca_qp(&s->h->dev->hca, s->qpn))->req.retries = 1; /* retry_cnt is 0 */
 }
 
+/* Makes @s the only shared receive queue of the device, without a word to the driver. */
+static struct srq *share(struct stand *s)
+{
+    struct hca *hca = &s->h->dev->hca;
+    const struct srq_config config = {hca_qp(hca, s->qpn)->pd->pdn, 8, 1};
+    struct srq *srq;
+
+    assert_int_equal(hca_srq_create(hca, &config, &srq), RSP_OK);
+    hca_qp(hca, s->qpn)->srq = srq;
+    srq->users++;
+    return srq;
+}
+
+static void used_shared(struct stand *s, uint32_t desc)
+{
+    TRACE(&s->w->trace, used, .queue = rdma_srq(s->h->dev, 1), .desc = desc);
+}
+
+static void cqe_shared(struct stand *s, uint64_t wr_id)
+{
+    TRACE(&s->w->trace, cqe, .cqn = 1, .qpn = s->qpn, .wr_id = wr_id, .op = WC_RECV);
+}
+
+/* Two are posted, and the second one is given back first, which is as it should be. */
+static void share_and_return(struct stand *s)
+{
+    (void)share(s);
+    for (uint32_t i = 0; i < 2; i++)
+        TRACE(&s->w->trace, post_srq_recv, .object = OBJ_SRQ, .number = 1,
+              .queue = rdma_srq(s->h->dev, 1), .desc = i, .wr_id = i + 10);
+    used_shared(s, 1);
+    cqe_shared(s, 11);
+    assert_true(world_check(s->r.lab, false));
+}
+
+static void shared_given_back_unposted(struct stand *s)
+{
+    share_and_return(s);
+    used_shared(s, 1);
+}
+
+static void shared_completed_under_another_name(struct stand *s)
+{
+    share_and_return(s);
+    used_shared(s, 0);
+    cqe_shared(s, 11);
+}
+
+static void shared_completed_twice(struct stand *s)
+{
+    share_and_return(s);
+    cqe_shared(s, 11);
+}
+
+static void limit_is_out_of_reach(struct stand *s)
+{
+    share(s)->limit = 9;
+    TRACE(&s->w->trace, kick, .queue = rdma_srq(s->h->dev, 1));
+}
+
 /* Something happens where the damage is: only there the invariants are looked at. */
 static void touch(struct stand *s)
 {
@@ -247,6 +307,11 @@ static void every_invariant_can_be_broken(void **state)
         {driver_takes_back_too_much, "h1: a driver takes back no more chains than were given back"},
         {polled_too_much, "h1: no more completions are polled than were written"},
         {transport_is_broken, "h1: retries are within their limits"},
+        {shared_given_back_unposted, "only shared receives that were posted are given back"},
+        {shared_completed_under_another_name,
+         "a completion names the shared receive that was given back last"},
+        {shared_completed_twice, "a completion names the shared receive that was given back last"},
+        {limit_is_out_of_reach, "h1: the limit of a shared receive queue is within its length"},
     };
 
     (void)state;

@@ -34,6 +34,7 @@ struct verbs_driver_ops {
     enum rdl_status (*reg_mr)(struct guest_mr *mr); /* of any kind */
     enum rdl_status (*create_cq)(struct guest_cq *cq);
     enum rdl_status (*create_qp)(struct guest_qp *qp);
+    enum rdl_status (*create_srq)(struct guest_srq *srq);
     enum rdl_status (*destroy)(struct guest_object *o);
     enum rdl_status (*resize_cq)(struct guest_cq *cq, uint32_t cqe); /* or RDL_ERR_UNSUPPORTED */
     enum rdl_status (*arm_cq)(struct guest_cq *cq, bool solicited_only);
@@ -44,6 +45,10 @@ struct verbs_driver_ops {
     enum rdl_status (*attach_mcast)(struct guest_qp *qp, const uint8_t gid[GID_BYTES]);
     enum rdl_status (*detach_mcast)(struct guest_qp *qp, const uint8_t gid[GID_BYTES]);
     enum rdl_status (*query_pkey)(struct verbs *v, uint32_t index);
+
+    /* @mask is of SRQ_MAX_WR and SRQ_LIMIT. */
+    enum rdl_status (*modify_srq)(struct guest_srq *srq, uint32_t limit, uint32_t mask);
+    enum rdl_status (*query_srq)(struct guest_srq *srq);
 
     /* A program uses the device: events are wanted from now on, and those that are there. */
     void (*listen)(struct verbs *v);
@@ -64,8 +69,14 @@ struct verbs_driver_ops {
     enum rdl_status (*post_recv)(struct guest_qp *qp, const struct rdl_recv_wr *wr,
                                  uint32_t *ret_entry);
 
+    enum rdl_status (*post_srq_recv)(struct guest_srq *srq, const struct rdl_recv_wr *wr,
+                                     uint32_t *ret_entry);
+
     /* Tells the device about new work if it wants to know, and in any case when there is none. */
     void (*kick)(struct guest_qp *qp, bool send);
+
+    /* Tells the device about shared receives if it wants to know. */
+    void (*kick_srq)(struct guest_srq *srq);
 
     /* Takes up to @max completions out, with a verbs_polled() for each.  RDL_ERR_BROKEN: the device
      * wrote something else, and nothing came before it.
@@ -107,9 +118,12 @@ void verbs_resized(struct guest_cq *cq);
 /* @mr was changed, and its new keys are set; or mapped. */
 void verbs_reregistered(struct guest_mr *mr);
 void verbs_mapped(struct guest_mr *mr);
+void verbs_srq_modified(struct guest_srq *srq);
+void verbs_srq_queried(struct guest_srq *srq, uint32_t limit);
 void verbs_refused(struct verbs *v, uint32_t reason);
 
-/* Can a new object of @kind have @number?  Only CQs and QPs are looked for by theirs. */
+/* Can a new object of @kind have @number?  Only CQs, QPs and SRQs are looked for by theirs.
+ */
 bool verbs_is_free(const struct verbs *v, enum object_kind kind, uint32_t number);
 
 /* Pages that @bytes from @addr on touch. */

@@ -3,7 +3,7 @@
  *
  * request.c the request under way and its answers · object.c names and lives · verbs.c PDs, memory
  * · mr.c MRs, MWs · cq.c · qp.c · modify.c · ah.c address vectors and handles · mcast.c groups ·
- * post.c what may be posted · work.c post, kick, poll · async.c · channel.c
+ * post.c what may be posted · work.c post, kick, poll · srq.c · async.c · channel.c
  */
 #ifndef EMU_GUEST_VERBS_INTERNAL_H
 #define EMU_GUEST_VERBS_INTERNAL_H
@@ -72,6 +72,16 @@ void qp_forget_completions(struct guest_qp *qp);
  */
 struct objection post_decide_send(const struct guest_qp *qp, const struct rdl_send_wr *wr);
 struct objection post_decide_recv(const struct guest_qp *qp, const struct rdl_recv_wr *wr);
+struct objection post_decide_shared(const struct guest_srq *srq, const struct rdl_recv_wr *wr);
+
+/* Bytes of a message, for events: at most what a field holds. */
+uint32_t work_bytes(const struct rdl_sge *sge, size_t n);
+
+/* Request @bad of a list was refused, by the rule of @by if it has one. */
+static inline struct rdl_post_error post_error(size_t bad, const struct objection *by)
+{
+    return (struct rdl_post_error){bad, by->rule, by->values.most, by->values.found};
+}
 
 /* Does the address vector name a GID of this host, and an address of the same kind? */
 bool ah_is_sound(const struct verbs *v, const struct rdl_ah_attr *ah);

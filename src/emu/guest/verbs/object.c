@@ -15,7 +15,7 @@
 
 static const char *const default_names[VERBS_KINDS] = {
     [OBJ_PD] = "pd", [OBJ_MR] = "mr", [OBJ_CQ] = "cq",           [OBJ_QP] = "qp",
-    [OBJ_AH] = "ah", [OBJ_MW] = "mw", [OBJ_CHANNEL] = "channel",
+    [OBJ_AH] = "ah", [OBJ_MW] = "mw", [OBJ_CHANNEL] = "channel", [OBJ_SRQ] = "srq",
 };
 
 /* Enters @o into the table of its kind, which grows if need be, and gives it its handle.  RDL_OK,
@@ -156,7 +156,7 @@ enum rdl_status object_usable(const struct guest_object *o)
     return o->life == GUEST_LIVE ? RDL_OK : RDL_ERR_BUSY;
 }
 
-#define PARTS_MAX 3u /* objects that one object is made of */
+#define PARTS_MAX 4u /* objects that one object is made of */
 
 /* What @o is made of; an entry may be NULL, and two may be the same. */
 static size_t parts_of(const struct guest_object *o, struct guest_object *ret[PARTS_MAX])
@@ -178,11 +178,15 @@ static size_t parts_of(const struct guest_object *o, struct guest_object *ret[PA
         ch = ((const struct guest_cq *)o)->channel;
         ret[0] = ch ? &ch->o : NULL;
         return 1;
+    case OBJ_SRQ:
+        ret[0] = &((const struct guest_srq *)o)->pd->o;
+        return 1;
     case OBJ_QP:
         ret[0] = &qp->pd->o;
         ret[1] = &qp->send_cq->o;
         ret[2] = &qp->recv_cq->o;
-        return 3;
+        ret[3] = qp->srq ? &qp->srq->o : NULL;
+        return 4;
     default:
         return 0;
     }

@@ -76,9 +76,19 @@ struct objection post_decide_send(const struct guest_qp *qp, const struct rdl_se
     return (struct objection){RULE_NONE, {0}};
 }
 
+static struct objection decide_recv(const struct guest_wq *rq, const struct rdl_recv_wr *wr)
+{
+    if (wr->n_sge <= rq->max_sge)
+        return (struct objection){RULE_NONE, {0}};
+    return (struct objection){RULE_POST_SGE_COUNT, compared_at_most(rq->max_sge, wr->n_sge)};
+}
+
 struct objection post_decide_recv(const struct guest_qp *qp, const struct rdl_recv_wr *wr)
 {
-    if (wr->n_sge <= qp->rq.max_sge)
-        return (struct objection){RULE_NONE, {0}};
-    return (struct objection){RULE_POST_SGE_COUNT, compared_at_most(qp->rq.max_sge, wr->n_sge)};
+    return qp->srq ? (struct objection){RULE_POST_SRQ, {0}} : decide_recv(&qp->rq, wr);
+}
+
+struct objection post_decide_shared(const struct guest_srq *srq, const struct rdl_recv_wr *wr)
+{
+    return decide_recv(&srq->rq, wr);
 }

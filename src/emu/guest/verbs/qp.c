@@ -7,16 +7,18 @@
 #define MAX_SGE_DEFAULT 4u
 
 /* All parts must live, on this host. */
-static enum rdl_status check_parts(const struct verbs *v, const struct verbs_qp_parts *p)
+static enum rdl_status check_parts(const struct verbs *v, const struct verbs_qp_parts *p,
+                                   bool has_srq)
 {
-    const struct guest_object *parts[3];
+    const struct guest_object *parts[4];
 
-    if (!p->pd || !p->send_cq || !p->recv_cq)
+    if (!p->pd || !p->send_cq || !p->recv_cq || (has_srq && !p->srq))
         return RDL_ERR_STALE;
     parts[0] = &p->pd->o;
     parts[1] = &p->send_cq->o;
     parts[2] = &p->recv_cq->o;
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+    parts[3] = has_srq ? &p->srq->o : NULL;
+    for (size_t i = 0; i < ARRAY_LEN(parts) && parts[i]; i++) {
         if (parts[i]->verbs != v)
             return RDL_ERR_INVAL;
         if (parts[i]->life != GUEST_LIVE)
@@ -39,6 +41,8 @@ static enum rdl_status plan_qp(const struct verbs *v, const struct rdl_qp_config
     plan->rq.max_wr = config->max_recv_wr ? config->max_recv_wr : MAX_WR_DEFAULT;
     plan->sq.max_sge = config->max_send_sge ? config->max_send_sge : MAX_SGE_DEFAULT;
     plan->rq.max_sge = config->max_recv_sge ? config->max_recv_sge : MAX_SGE_DEFAULT;
+    if (plan->srq) /* what @config says of receives is not looked at */
+        plan->rq = (struct guest_wq){.max_sge = plan->srq->rq.max_sge};
 
     if (!enum_by_value(&enum_qp_type, config->type) || plan->max_inline_data > d->max_inline_data)
         return RDL_ERR_INVAL;
@@ -62,6 +66,7 @@ enum rdl_status verbs_create_qp(struct verbs *v, const struct rdl_qp_config *con
         .pd = parts->pd,
         .send_cq = parts->send_cq,
         .recv_cq = parts->recv_cq,
+        .srq = parts->srq,
     };
     struct guest_object *o;
     struct guest_qp *qp;
@@ -70,7 +75,7 @@ enum rdl_status verbs_create_qp(struct verbs *v, const struct rdl_qp_config *con
     if (st == RDL_OK)
         st = plan_qp(v, config, &plan);
     if (st == RDL_OK)
-        st = check_parts(v, parts);
+        st = check_parts(v, parts, config->srq.raw != 0);
     if (st == RDL_OK)
         st = object_new(v, OBJ_QP, name, &o);
     if (st != RDL_OK)

@@ -16,7 +16,8 @@ bool verbs_meet(struct verbs *v, const struct verbs_limits *limits)
     v->limits = *limits;
     v->cq_of = arena_alloc(v->arena, (limits->max_cq + 1) * sizeof(struct guest_cq *));
     v->qp_of = arena_alloc(v->arena, (limits->max_qp + 1) * sizeof(struct guest_qp *));
-    return v->cq_of && v->qp_of;
+    v->srq_of = arena_alloc(v->arena, (limits->max_srq + 1) * sizeof(struct guest_srq *));
+    return v->cq_of && v->qp_of && v->srq_of;
 }
 
 enum rdl_status request_ready(const struct verbs *v)
@@ -81,6 +82,8 @@ bool verbs_is_free(const struct verbs *v, enum object_kind kind, uint32_t number
         return number >= 1 && number <= v->limits.max_cq && !v->cq_of[number];
     if (kind == OBJ_QP)
         return number >= 1 && number <= v->limits.max_qp && !v->qp_of[number];
+    if (kind == OBJ_SRQ)
+        return number >= 1 && number <= v->limits.max_srq && !v->srq_of[number];
     return true;
 }
 
@@ -95,6 +98,8 @@ uint32_t verbs_number(const struct guest_object *o)
         return ((const struct guest_cq *)o)->cqn;
     case OBJ_AH:
         return slots_index(verbs_name_of(o->handle)) + 1;
+    case OBJ_SRQ:
+        return ((const struct guest_srq *)o)->srqn;
     case OBJ_CHANNEL:
         return ((const struct guest_channel *)o)->number;
     case OBJ_MW:
@@ -105,7 +110,7 @@ uint32_t verbs_number(const struct guest_object *o)
     }
 }
 
-/* Gives @o its @number, by which a CQ or QP is found from now on. */
+/* Gives @o its @number, by which a CQ, QP or SRQ is found from now on. */
 static void enter_number(struct guest_object *o, uint32_t number)
 {
     RDL_ASSERT(verbs_is_free(o->verbs, o->kind, number));
@@ -123,6 +128,10 @@ static void enter_number(struct guest_object *o, uint32_t number)
         ((struct guest_cq *)o)->cqn = number;
         o->verbs->cq_of[number] = (struct guest_cq *)o;
         break;
+    case OBJ_SRQ:
+        ((struct guest_srq *)o)->srqn = number;
+        o->verbs->srq_of[number] = (struct guest_srq *)o;
+        break;
     case OBJ_AH:
         break; /* its place in the table is its number */
     default:
@@ -139,6 +148,8 @@ static void leave_number(const struct guest_object *o)
         o->verbs->cq_of[verbs_number(o)] = NULL;
     if (o->kind == OBJ_QP)
         o->verbs->qp_of[verbs_number(o)] = NULL;
+    if (o->kind == OBJ_SRQ)
+        o->verbs->srq_of[verbs_number(o)] = NULL;
 }
 
 void verbs_created(struct guest_object *o, uint32_t number)
@@ -217,6 +228,21 @@ void verbs_resized(struct guest_cq *cq)
 {
     answered(cq->o.verbs, VERBS_RESIZE_CQ);
     cq->cqe = cq->o.verbs->request.cqe;
+}
+
+void verbs_srq_modified(struct guest_srq *srq)
+{
+    const struct verbs_request *r = &srq->o.verbs->request;
+
+    answered(srq->o.verbs, VERBS_MODIFY_SRQ);
+    if (r->mask & SRQ_LIMIT)
+        srq->limit = r->srq_limit;
+}
+
+void verbs_srq_queried(struct guest_srq *srq, uint32_t limit)
+{
+    answered(srq->o.verbs, VERBS_QUERY_SRQ);
+    srq->limit = limit;
 }
 
 void verbs_refused(struct verbs *v, uint32_t reason)

@@ -31,6 +31,7 @@
 #include "emu/wire/grh.h"
 #include "rdmalab/events.h"
 #include "rdmalab/memory.h"
+#include "rdmalab/srq.h"
 
 struct verbs;
 struct verbs_driver_ops;
@@ -128,10 +129,20 @@ struct guest_membership {
     uint8_t gid[GID_BYTES];
 };
 
+/* A shared receive queue. */
+struct guest_srq {
+    struct guest_object o;
+    struct guest_pd *pd;
+    uint32_t srqn;
+    uint32_t limit; /* as last set or queried */
+    struct guest_wq rq;
+};
+
 struct guest_qp {
     struct guest_object o;
     struct guest_pd *pd;
     struct guest_cq *send_cq, *recv_cq;
+    struct guest_srq *srq; /* NULL: rq is its own, otherwise that of this one */
     uint32_t qpn;
     enum qp_type type;
     bool sq_sig_all;
@@ -165,6 +176,8 @@ struct verbs_limits {
     uint32_t max_fast_pages; /* of a region for fast registration; 0: there are none */
     bool can_rereg;          /* regions can be changed */
     bool has_mcast, blocks_mcast_lb;
+    uint32_t max_srq; /* also the largest number of one; 0: the device has none */
+    uint32_t max_srq_wr, max_srq_sge;
 };
 
 /* What was last learnt of the port (ibv_port_attr). */
@@ -185,7 +198,9 @@ enum verbs_request_kind {
     VERBS_MAP_MR_SG,
     VERBS_RESIZE_CQ,
     VERBS_ATTACH_MCAST,
-    VERBS_DETACH_MCAST
+    VERBS_DETACH_MCAST,
+    VERBS_MODIFY_SRQ,
+    VERBS_QUERY_SRQ
 };
 
 /* How a region is to be changed, or mapped. */
@@ -203,6 +218,7 @@ struct verbs_request {
     struct guest_object *object; /* NULL: about the port */
     struct rdl_qp_attr attr;     /* of a modify */
     uint32_t mask;
+    uint32_t srq_limit;                  /* of a modify of a shared receive queue */
     struct verbs_region region;          /* of a rereg, a map */
     uint32_t cqe;                        /* of a resize */
     struct guest_membership *membership; /* of attaching (NULL: it is there) and detaching */
@@ -259,8 +275,9 @@ struct verbs {
 
     struct slots objects[VERBS_KINDS]; /* by enum object_kind; they grow */
     struct guest_object *named[GUEST_NAME_BUCKETS];
-    struct guest_cq **cq_of; /* by CQN, 0 .. limits.max_cq; NULL before boot */
-    struct guest_qp **qp_of; /* by QPN, 0 .. limits.max_qp */
+    struct guest_cq **cq_of;   /* by CQN, 0 .. limits.max_cq; NULL before boot */
+    struct guest_qp **qp_of;   /* by QPN, 0 .. limits.max_qp */
+    struct guest_srq **srq_of; /* by SRQN, 0 .. limits.max_srq */
 };
 
 /* Verbs of a device that is not up. */
@@ -352,6 +369,7 @@ void verbs_users_of(const struct guest_object *o, struct rdl_users *ret);
 struct verbs_qp_parts {
     struct guest_pd *pd;
     struct guest_cq *send_cq, *recv_cq;
+    struct guest_srq *srq; /* also NULL if none was named */
 };
 
 /* RDL_ERR_STALE, RDL_ERR_INVAL: one of the parts is gone, or another host's. */
@@ -401,6 +419,19 @@ RDL_MUST_CHECK enum rdl_status verbs_post_send_list(struct guest_qp *qp,
 RDL_MUST_CHECK enum rdl_status verbs_post_recv_list(struct guest_qp *qp,
                                                     const struct rdl_recv_wr *wr, size_t n,
                                                     bool nokick, struct rdl_post_error *reterr);
+/* Shared receive queues. */
+RDL_MUST_CHECK enum rdl_status verbs_create_srq(struct guest_pd *pd,
+                                                const struct rdl_srq_attr *attr, const char *name,
+                                                uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_destroy_srq(struct guest_srq *srq);
+RDL_MUST_CHECK enum rdl_status verbs_modify_srq(struct guest_srq *srq,
+                                                const struct rdl_srq_attr *attr, uint32_t mask);
+RDL_MUST_CHECK enum rdl_status verbs_query_srq(struct guest_srq *srq);
+void verbs_srq_info(const struct guest_srq *srq, struct rdl_srq_info *ret);
+RDL_MUST_CHECK enum rdl_status verbs_post_srq_recv_list(struct guest_srq *srq,
+                                                        const struct rdl_recv_wr *wr, size_t n,
+                                                        bool nokick, struct rdl_post_error *reterr);
+
 RDL_MUST_CHECK enum rdl_status verbs_kick(struct guest_qp *qp, bool send);
 RDL_MUST_CHECK enum rdl_status verbs_poll_cq(struct guest_cq *cq, size_t max, struct rdl_wc *ret,
                                              size_t *ret_n);

@@ -3,8 +3,7 @@
 #include "emu/facts/wr.h"
 #include "emu/guest/verbs/internal.h"
 
-/* Bytes of a message, for events: at most what a field holds. */
-static uint32_t message_bytes(const struct rdl_sge *sge, size_t n)
+uint32_t work_bytes(const struct rdl_sge *sge, size_t n)
 {
     uint64_t sum = 0;
 
@@ -169,7 +168,7 @@ static enum rdl_status post_send(struct guest_qp *qp, const struct rdl_send_wr *
     TRACE_ID(v->config.trace, *ret_id, post_send, .host = v->config.host, .qpn = qp->qpn,
              .queue = qp->sq.queue, .desc = entry, .wr_id = wr->wr_id, .op = wr->opcode,
              .bytes = wr->flags & SF_INLINE ? (uint32_t)wr->inline_bytes
-                                            : message_bytes(wr->sge, wr->n_sge),
+                                            : work_bytes(wr->sge, wr->n_sge),
              .flags = wr->flags);
     return RDL_OK;
 }
@@ -193,13 +192,8 @@ static enum rdl_status post_recv(struct guest_qp *qp, const struct rdl_recv_wr *
         return st;
     TRACE_ID(v->config.trace, *ret_id, post_recv, .host = v->config.host, .qpn = qp->qpn,
              .queue = qp->rq.queue, .desc = entry, .wr_id = wr->wr_id,
-             .bytes = message_bytes(wr->sge, wr->n_sge));
+             .bytes = work_bytes(wr->sge, wr->n_sge));
     return RDL_OK;
-}
-
-static struct rdl_post_error post_error(size_t bad, const struct objection *by)
-{
-    return (struct rdl_post_error){bad, by->rule, by->values.most, by->values.found};
 }
 
 enum rdl_status verbs_post_send_list(struct guest_qp *qp, const struct rdl_send_wr *wr, size_t n,

@@ -103,7 +103,9 @@ static enum rdl_status boot_queues(struct virtio_rdma *d)
     for (uint32_t i = 1; st == RDL_OK && i < end; i++)
         st = queue_boot(d, i, d->boot_size,
                         i <= d->device.max_cq ? cq_vector(d, i) : VIRTIO_NO_VECTOR);
-    return st == RDL_OK ? events_boot(d) : st;
+    if (st == RDL_OK)
+        st = events_boot(d);
+    return st == RDL_OK ? srq_boot(d) : st;
 }
 
 /* Tells the verbs what the device can do.  A WQE and its inline data lie in one page. */
@@ -128,6 +130,9 @@ static bool tell_limits(struct virtio_rdma *d)
         .can_rereg = pci_has(&d->pci, VF_MW),
         .has_mcast = pci_has(&d->pci, VF_MCAST),
         .blocks_mcast_lb = (c->device_cap_flags & CAP_BLOCK_MCAST_LB) != 0,
+        .max_srq = d->srqs.max_srq,
+        .max_srq_wr = d->srqs.max_srq_wr,
+        .max_srq_sge = d->srqs.max_srq_sge,
     };
 
     return verbs_meet(d->verbs, &limits);
@@ -144,7 +149,11 @@ static enum rdl_status set_up(struct virtio_rdma *d)
         return st;
     if (n_cq < 1 || n_cq > DEVICE_OBJECTS_MAX || n_qp < 1 || n_qp > DEVICE_OBJECTS_MAX)
         return RDL_ERR_BROKEN;
+    if (!srq_read_limits(d))
+        return RDL_ERR_BROKEN;
     n_queues = queue_count(n_cq, n_qp) + pci_has(&d->pci, VF_EVENTQ);
+    if (srq_queues_end(d) > 0)
+        n_queues = srq_queues_end(d);
     if (reg_read(&d->pci, REG_NUM_QUEUES, 2) < n_queues)
         return RDL_ERR_BROKEN;
 

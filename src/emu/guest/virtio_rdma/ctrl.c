@@ -43,6 +43,10 @@ static const struct {
     [CMD_RESIZE_CQ] = {answer_cq_resized, answer_cq_resize_refused, false},
     [CMD_ATTACH_MCAST] = {answer_mcast_attached, NULL, false},
     [CMD_DETACH_MCAST] = {answer_mcast_detached, NULL, false},
+    [CMD_CREATE_SRQ] = {answer_srq, answer_srq_refused, true},
+    [CMD_MODIFY_SRQ] = {answer_srq_modified, NULL, false},
+    [CMD_QUERY_SRQ] = {answer_srq_queried, NULL, false},
+    [CMD_DESTROY_SRQ] = {answer_srq_destroyed, NULL, false},
 };
 
 /* Writes both buffers and puts them into the ring. */

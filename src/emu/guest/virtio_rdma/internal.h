@@ -2,7 +2,7 @@
 /* What the files of the virtio-rdma driver share.
  *
  * boot.c · queues.c virtqueues · ctrl.c control queue · requests.c PDs, CQs · mr.c · resize.c ·
- * qp.c · work.c post, kick, poll · events.c asynchronous events · irq.c interrupts
+ * qp.c · srq.c · work.c post, kick, poll · events.c asynchronous events · irq.c interrupts
  */
 #ifndef EMU_GUEST_VIRTIO_RDMA_INTERNAL_H
 #define EMU_GUEST_VIRTIO_RDMA_INTERNAL_H
@@ -129,12 +129,40 @@ void answer_qp_refused(struct virtio_rdma *d);
 void answer_mcast_attached(struct virtio_rdma *d, const uint8_t *data);
 void answer_mcast_detached(struct virtio_rdma *d, const uint8_t *data);
 
+/* srq.c */
+
+/* Reads how many there are, of a device whose feature SRQ was accepted.  False: too many. */
+bool srq_read_limits(struct virtio_rdma *d);
+
+/* The number of queues that a device with them has; 0: it has none. */
+uint32_t srq_queues_end(const struct virtio_rdma *d);
+
+/* Their queues, as the others at boot. */
+enum rdl_status srq_boot(struct virtio_rdma *d);
+enum rdl_status request_create_srq(struct guest_srq *srq);
+enum rdl_status request_modify_srq(struct guest_srq *srq, uint32_t limit, uint32_t mask);
+enum rdl_status request_query_srq(struct guest_srq *srq);
+void answer_srq(struct virtio_rdma *d, const uint8_t *data);
+void answer_srq_refused(struct virtio_rdma *d);
+void answer_srq_modified(struct virtio_rdma *d, const uint8_t *data);
+void answer_srq_queried(struct virtio_rdma *d, const uint8_t *data);
+void answer_srq_destroyed(struct virtio_rdma *d, const uint8_t *data);
+
+/* Bytes of the largest receive WQE of @max_sge SGEs. */
+static inline uint32_t queue_recv_bytes(uint32_t max_sge)
+{
+    return (uint32_t)(sizeof(struct raw_rq_wqe) + max_sge * sizeof(struct raw_sge));
+}
+
 /* work.c */
 enum rdl_status work_post_send(struct guest_qp *qp, const struct verbs_send *send,
                                uint32_t *ret_entry);
 enum rdl_status work_post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr,
                                uint32_t *ret_entry);
+enum rdl_status work_post_srq_recv(struct guest_srq *srq, const struct rdl_recv_wr *wr,
+                                   uint32_t *ret_entry);
 void work_kick(struct guest_qp *qp, bool send);
+void work_kick_srq(struct guest_srq *srq);
 enum rdl_status work_poll(struct guest_cq *cq, size_t max, struct rdl_wc *ret, size_t *ret_n);
 uint32_t work_count_unpolled(const struct guest_cq *cq);
 

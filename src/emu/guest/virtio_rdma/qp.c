@@ -19,11 +19,6 @@ static uint32_t sq_wqe_bytes(const struct guest_qp *qp)
            (sges > qp->max_inline_data ? sges : qp->max_inline_data);
 }
 
-static uint32_t rq_wqe_bytes(const struct guest_qp *qp)
-{
-    return (uint32_t)(sizeof(struct raw_rq_wqe) + qp->rq.max_sge * sizeof(struct raw_sge));
-}
-
 static enum rdl_status send_create(struct guest_qp *qp)
 {
     const struct rfc_create_qp cmd = {
@@ -38,6 +33,7 @@ static enum rdl_status send_create(struct guest_qp *qp)
         .recv_cqn = qp->recv_cq->cqn,
         .max_inline_data = qp->max_inline_data,
         .create_flags = qp->block_self_mcast_lb ? CREATE_BLOCK_SELF_MCAST_LB : 0,
+        .srqn = qp->srq ? qp->srq->srqn : 0,
     };
     struct raw_create_qp raw;
 
@@ -57,8 +53,8 @@ enum rdl_status request_create_qp(struct guest_qp *qp)
     struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)qp;
     enum rdl_status st = queue_mem_take(d, qp->sq.max_wr, sq_wqe_bytes(qp), &q->sq_mem);
 
-    if (st == RDL_OK)
-        st = queue_mem_take(d, qp->rq.max_wr, rq_wqe_bytes(qp), &q->rq_mem);
+    if (st == RDL_OK && !qp->srq)
+        st = queue_mem_take(d, qp->rq.max_wr, queue_recv_bytes(qp->rq.max_sge), &q->rq_mem);
     if (st == RDL_OK)
         st = send_create(qp);
     if (st != RDL_OK)
@@ -75,9 +71,9 @@ void answer_qp(struct virtio_rdma *d, const uint8_t *data)
     if (!verbs_is_free(d->verbs, OBJ_QP, qpn))
         goto nonsense;
     qp->sq.queue = queue_of_sends(d->device.max_cq, qpn);
-    qp->rq.queue = queue_of_receives(d->device.max_cq, qpn);
+    qp->rq.queue = qp->srq ? qp->srq->rq.queue : queue_of_receives(d->device.max_cq, qpn);
     if (queue_attach(d, qp->sq.queue, &q->sq_mem, VIRTIO_NO_VECTOR) != RDL_OK ||
-        queue_attach(d, qp->rq.queue, &q->rq_mem, VIRTIO_NO_VECTOR) != RDL_OK)
+        (!qp->srq && queue_attach(d, qp->rq.queue, &q->rq_mem, VIRTIO_NO_VECTOR) != RDL_OK))
         goto nonsense;
     verbs_created(&qp->o, qpn);
     return;
@@ -100,7 +96,8 @@ void answer_qp_destroyed(struct virtio_rdma *d, const uint8_t *data)
     (void)data;
     events_poll(d); /* what is there about it belongs to it, not to the next that has its number */
     queue_detach(d, q->qp.sq.queue, VIRTIO_NO_VECTOR);
-    queue_detach(d, q->qp.rq.queue, VIRTIO_NO_VECTOR);
+    if (!q->qp.srq)
+        queue_detach(d, q->qp.rq.queue, VIRTIO_NO_VECTOR);
     give_mem(d, q);
     verbs_destroyed(&q->qp.o);
 }

@@ -116,7 +116,7 @@ static enum rdl_status destroy(struct guest_object *o)
 {
     static const enum ctrl_cmd commands[VERBS_KINDS] = {
         [OBJ_PD] = CMD_DESTROY_PD, [OBJ_MR] = CMD_DEREG_MR,   [OBJ_CQ] = CMD_DESTROY_CQ,
-        [OBJ_QP] = CMD_DESTROY_QP, [OBJ_MW] = CMD_DEALLOC_MW,
+        [OBJ_QP] = CMD_DESTROY_QP, [OBJ_MW] = CMD_DEALLOC_MW, [OBJ_SRQ] = CMD_DESTROY_SRQ,
     };
     const uint32_t number = verbs_number(o);
     uint8_t request[4]; /* the structures of all destroying requests */
@@ -162,11 +162,13 @@ const struct verbs_driver_ops virtio_rdma_ops = {
             [OBJ_AH] = sizeof(struct guest_ah),
             [OBJ_MW] = sizeof(struct guest_mw),
             [OBJ_CHANNEL] = sizeof(struct guest_channel),
+            [OBJ_SRQ] = sizeof(struct virtio_rdma_srq),
         },
     .create_pd = create_pd,
     .reg_mr = request_reg_mr,
     .create_cq = create_cq,
     .create_qp = request_create_qp,
+    .create_srq = request_create_srq,
     .destroy = destroy,
     .resize_cq = request_resize_cq,
     .arm_cq = arm_cq,
@@ -176,6 +178,8 @@ const struct verbs_driver_ops virtio_rdma_ops = {
     .attach_mcast = request_attach_mcast,
     .detach_mcast = request_detach_mcast,
     .query_pkey = query_pkey,
+    .modify_srq = request_modify_srq,
+    .query_srq = request_query_srq,
     .listen = events_listen,
     .alloc_mw = request_alloc_mw,
     .rereg_mr = request_rereg_mr,
@@ -183,7 +187,9 @@ const struct verbs_driver_ops virtio_rdma_ops = {
     .request_name = request_name,
     .post_send = work_post_send,
     .post_recv = work_post_recv,
+    .post_srq_recv = work_post_srq_recv,
     .kick = work_kick,
+    .kick_srq = work_kick_srq,
     .poll_cq = work_poll,
     .count_unpolled = work_count_unpolled,
 };

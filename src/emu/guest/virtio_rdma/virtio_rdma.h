@@ -54,6 +54,11 @@ struct virtio_rdma_qp {
     struct guest_queue_mem sq_mem, rq_mem;
 };
 
+struct virtio_rdma_srq {
+    struct guest_srq srq;
+    struct guest_queue_mem mem;
+};
+
 /* The control queue carries one request at a time; the verbs know what it is about. */
 struct virtio_rdma_ctrl {
     bool busy;
@@ -78,6 +83,7 @@ struct virtio_rdma {
     struct guest_pci pci;
     uint32_t boot_step;
     struct rfc_config device;
+    struct rfc_srq_limits srqs;        /* all 0: it has none, or they are not ours */
     uint32_t n_queues, queue_size_max; /* of the device */
     uint32_t boot_size;                /* of the rings of CQs and QPs while unused */
     struct guest_queue *queues;

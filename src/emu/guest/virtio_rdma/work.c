@@ -189,17 +189,39 @@ static void build_recv(struct wqe *w, const struct rdl_recv_wr *wr)
     add_sges(w, wr->sge, wr->n_sge);
 }
 
-enum rdl_status work_post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr,
-                               uint32_t *ret_entry)
+static enum rdl_status post_recv(struct virtio_rdma *d, const struct guest_wq *rq,
+                                 const struct guest_queue_mem *mem, const struct rdl_recv_wr *wr,
+                                 uint32_t *ret_entry)
 {
-    struct virtio_rdma *d = driver_of(&qp->o);
-    const enum rdl_status st = make_room(d, &qp->rq);
+    const enum rdl_status st = make_room(d, rq);
     struct wqe w;
 
     if (st != RDL_OK)
         return st;
     build_recv(&w, wr);
-    return put_wqe(d, qp->rq.queue, &((struct virtio_rdma_qp *)qp)->rq_mem, &w, ret_entry);
+    return put_wqe(d, rq->queue, mem, &w, ret_entry);
+}
+
+enum rdl_status work_post_recv(struct guest_qp *qp, const struct rdl_recv_wr *wr,
+                               uint32_t *ret_entry)
+{
+    return post_recv(driver_of(&qp->o), &qp->rq, &((struct virtio_rdma_qp *)qp)->rq_mem, wr,
+                     ret_entry);
+}
+
+/* Several queue pairs take from it, so entries come back in any order: each is its descriptor's,
+ * and the ring keeps a list of those that are free.
+ */
+enum rdl_status work_post_srq_recv(struct guest_srq *srq, const struct rdl_recv_wr *wr,
+                                   uint32_t *ret_entry)
+{
+    return post_recv(driver_of(&srq->o), &srq->rq, &((struct virtio_rdma_srq *)srq)->mem, wr,
+                     ret_entry);
+}
+
+void work_kick_srq(struct guest_srq *srq)
+{
+    queue_kick(driver_of(&srq->o), srq->rq.queue);
 }
 
 void work_kick(struct guest_qp *qp, bool send)

@@ -129,9 +129,9 @@ static struct inode pkey_list(const struct inode *n)
 }
 
 static const enum child_id child_of_object[VERBS_KINDS] = {
-    [OBJ_PD] = CHILD_host_pd,           [OBJ_MR] = CHILD_host_mr, [OBJ_CQ] = CHILD_host_cq,
-    [OBJ_QP] = CHILD_host_qp,           [OBJ_AH] = CHILD_host_ah, [OBJ_MW] = CHILD_host_mw,
-    [OBJ_CHANNEL] = CHILD_host_channel,
+    [OBJ_PD] = CHILD_host_pd,           [OBJ_MR] = CHILD_host_mr,   [OBJ_CQ] = CHILD_host_cq,
+    [OBJ_QP] = CHILD_host_qp,           [OBJ_AH] = CHILD_host_ah,   [OBJ_MW] = CHILD_host_mw,
+    [OBJ_CHANNEL] = CHILD_host_channel, [OBJ_SRQ] = CHILD_host_srq,
 };
 
 static void visit_object(const struct inode *n, struct visit *v, const struct guest_object *o)
@@ -244,6 +244,7 @@ static void visit_limits(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_limits_max_dest_rd_atomic, l->max_dest_rd_atomic);
     inspect_leaf(v, LEAF_limits_max_mw, l->max_mw);
     inspect_leaf(v, LEAF_limits_max_fast_pages, l->max_fast_pages);
+    inspect_leaf(v, LEAF_limits_max_srq, l->max_srq);
 }
 
 typedef void visitor(const struct inode *n, struct visit *v);
@@ -270,6 +271,7 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_wc] = visit_wc,
     [NODE_qp] = visit_qp,
     [NODE_ah] = visit_ah,
+    [NODE_srq] = visit_srq,
     [NODE_queue] = visit_queue,
     [NODE_driver_side] = visit_driver_side,
     [NODE_device_side] = visit_device_side,

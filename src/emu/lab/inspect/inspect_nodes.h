@@ -97,6 +97,9 @@ void visit_async(const struct inode *n, struct visit *v);
 void visit_async_event(const struct inode *n, struct visit *v);
 void visit_channel(const struct inode *n, struct visit *v);
 
+/* inspect_srq.c */
+void visit_srq(const struct inode *n, struct visit *v);
+
 /* inspect_queue.c */
 void visit_queue(const struct inode *n, struct visit *v);
 void visit_driver_side(const struct inode *n, struct visit *v);

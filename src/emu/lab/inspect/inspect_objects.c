@@ -248,6 +248,7 @@ void visit_qp(const struct inode *n, struct visit *v)
     inspect_text(v, LEAF_qp_pd, g->pd->o.name);
     inspect_text(v, LEAF_qp_send_cq, g->send_cq->o.name);
     inspect_text(v, LEAF_qp_recv_cq, g->recv_cq->o.name);
+    inspect_text(v, LEAF_qp_srq, g->srq ? g->srq->o.name : "");
     inspect_leaf(v, LEAF_qp_max_send_wr, g->sq.max_wr);
     inspect_leaf(v, LEAF_qp_max_recv_wr, g->rq.max_wr);
     inspect_leaf(v, LEAF_qp_max_send_sge, g->sq.max_sge);
@@ -258,7 +259,8 @@ void visit_qp(const struct inode *n, struct visit *v)
         return;
     visit_connection(n, v, rc_of_const(qp));
     inspect_child(v, CHILD_qp_sq, queue_node(n, FN_RDMA, g->sq.queue));
-    inspect_child(v, CHILD_qp_rq, queue_node(n, FN_RDMA, g->rq.queue));
+    if (!g->srq)
+        inspect_child(v, CHILD_qp_rq, queue_node(n, FN_RDMA, g->rq.queue));
 }
 
 void visit_ah(const struct inode *n, struct visit *v)

@@ -32,6 +32,8 @@ struct fake {
     uint32_t refuse;        /* the next answer's reason, if not 0 */
     enum rdl_status cannot; /* what every request and work request fails with, if not RDL_OK */
     uint32_t n_requests, n_sends, n_recvs, n_kicks;
+    uint32_t n_shared;       /* receives posted to shared receive queues */
+    uint32_t limit;          /* of the last modify of one, or of the next answer to a query */
     uint32_t number;         /* of the last object created */
     struct rdl_qp_attr attr; /* of the last modify, or of the next answer to a query */
     uint32_t mask;
@@ -86,6 +88,12 @@ static inline void fake_answer(struct fake *f)
         break;
     case VERBS_QUERY_PKEY:
         verbs_queried_pkey(v, (uint16_t)f->number);
+        break;
+    case VERBS_MODIFY_SRQ:
+        verbs_srq_modified((struct guest_srq *)o);
+        break;
+    case VERBS_QUERY_SRQ:
+        verbs_srq_queried((struct guest_srq *)o, f->limit);
         break;
     case VERBS_ARM_CQ:
         verbs_armed((struct guest_cq *)o);
@@ -230,6 +238,41 @@ static inline enum rdl_status fake_post_recv(struct guest_qp *qp, const struct r
     return f->cannot;
 }
 
+static inline enum rdl_status fake_create_srq(struct guest_srq *srq)
+{
+    return fake_request(srq->o.verbs);
+}
+
+static inline enum rdl_status fake_modify_srq(struct guest_srq *srq, uint32_t limit, uint32_t mask)
+{
+    struct fake *f = srq->o.verbs->driver;
+
+    f->limit = limit;
+    f->mask = mask;
+    return fake_request(srq->o.verbs);
+}
+
+static inline enum rdl_status fake_query_srq(struct guest_srq *srq)
+{
+    return fake_request(srq->o.verbs);
+}
+
+static inline enum rdl_status fake_post_srq_recv(struct guest_srq *srq,
+                                                 const struct rdl_recv_wr *wr, uint32_t *ret_entry)
+{
+    struct fake *f = srq->o.verbs->driver;
+
+    (void)wr;
+    *ret_entry = f->n_shared;
+    f->n_shared += f->cannot == RDL_OK;
+    return f->cannot;
+}
+
+static inline void fake_kick_srq(struct guest_srq *srq)
+{
+    ((struct fake *)srq->o.verbs->driver)->n_kicks++;
+}
+
 static inline void fake_kick(struct guest_qp *qp, bool send)
 {
     (void)send;
@@ -267,11 +310,15 @@ static const struct verbs_driver_ops fake_ops = {
             [OBJ_AH] = sizeof(struct guest_ah),
             [OBJ_MW] = sizeof(struct guest_mw),
             [OBJ_CHANNEL] = sizeof(struct guest_channel),
+            [OBJ_SRQ] = sizeof(struct guest_srq),
         },
     .create_pd = fake_create_pd,
     .reg_mr = fake_reg_mr,
     .create_cq = fake_create_cq,
     .create_qp = fake_create_qp,
+    .create_srq = fake_create_srq,
+    .modify_srq = fake_modify_srq,
+    .query_srq = fake_query_srq,
     .destroy = fake_destroy,
     .resize_cq = fake_resize_cq,
     .arm_cq = fake_arm_cq,
@@ -288,7 +335,9 @@ static const struct verbs_driver_ops fake_ops = {
     .request_name = fake_request_name,
     .post_send = fake_post_send,
     .post_recv = fake_post_recv,
+    .post_srq_recv = fake_post_srq_recv,
     .kick = fake_kick,
+    .kick_srq = fake_kick_srq,
     .poll_cq = fake_poll_cq,
     .count_unpolled = fake_count_unpolled,
 };
@@ -343,6 +392,9 @@ static inline struct fake *fake_new(void)
         .max_dest_rd_atomic = 16,
         .n_ports = 1,
         .has_mcast = true,
+        .max_srq = FAKE_MAX,
+        .max_srq_wr = FAKE_WR,
+        .max_srq_sge = RDL_SGE_MAX,
     };
     struct prng rng = prng_stream(1, 1);
 

@@ -83,7 +83,7 @@ static void the_flag_about_own_copies_is_for_datagrams(void **state)
 {
     struct fake *f = *state;
     struct guest_cq *cq = new_cq(&f->verbs, 4);
-    const struct verbs_qp_parts parts = {new_pd(&f->verbs), cq, cq};
+    const struct verbs_qp_parts parts = {new_pd(&f->verbs), cq, cq, NULL};
     const struct rdl_qp_config config = {.type = QPT_RC, .block_self_mcast_lb = true};
     uint64_t h;
 

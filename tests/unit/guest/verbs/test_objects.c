@@ -29,7 +29,7 @@ static void a_request_that_was_not_sent_leaves_nothing(void **state)
     struct guest_pd *pd = new_pd(&f->verbs);
     struct guest_cq *cq = new_cq(&f->verbs, 4);
     const struct rdl_qp_config config = {.type = QPT_RC};
-    const struct verbs_qp_parts parts = {pd, cq, cq};
+    const struct verbs_qp_parts parts = {.pd = pd, .send_cq = cq, .recv_cq = cq};
     uint64_t addr = 0;
     uint64_t h = 0;
 
@@ -241,7 +241,7 @@ static void limits_of_the_device_are_kept(void **state)
     struct guest_pd *pd = new_pd(&f->verbs);
     struct guest_cq *cq = new_cq(&f->verbs, 4);
     const struct rdl_qp_config good = {.type = QPT_RC};
-    struct verbs_qp_parts parts = {pd, cq, cq};
+    struct verbs_qp_parts parts = {.pd = pd, .send_cq = cq, .recv_cq = cq};
     struct rdl_qp_config c;
     uint64_t h = 0;
 

@@ -14,8 +14,11 @@
 #include "emu/virtio/pci.h"
 #include "guest/program.h"
 
-#define FAKE_HOST      2u
-#define FAKE_MAX       4u /* CQs and QPs, unless a test wants others */
+#define FAKE_HOST 2u
+#define FAKE_MAX  4u /* CQs and QPs, unless a test wants others */
+#define FAKE_SRQS                                                                                  \
+    2u /* for which there are queues; a test says in the configuration if they are                 \
+        */
 #define FAKE_QUEUE     1024u
 #define FAKE_VECTORS   4u
 #define FAKE_RAM_BYTES (64u << 20)
@@ -75,6 +78,7 @@ static inline bool fake_answer(struct fake *f)
     case CMD_CREATE_CQ:
     case CMD_CREATE_PD:
     case CMD_CREATE_QP:
+    case CMD_CREATE_SRQ:
     case CMD_REG_USER_MR:
     case CMD_GET_DMA_MR:
     case CMD_CREATE_MR:
@@ -193,7 +197,8 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
         .host = FAKE_HOST,
         .features_off = features_off,
         .features_own = RDMA_FEATURES_OWN & ~features_off,
-        .num_queues = 1 + 3 * max + !(features_off & VIRTIO_FEATURE(VF_EVENTQ)),
+        .num_queues = 1 + 3 * max + !(features_off & VIRTIO_FEATURE(VF_EVENTQ)) +
+                      (features_off & VIRTIO_FEATURE(VF_SRQ) ? 0 : FAKE_SRQS),
         .queue_size = FAKE_QUEUE,
         .n_vectors = FAKE_VECTORS,
         .config_bytes = sizeof(struct raw_config),

@@ -107,7 +107,7 @@ static void numbers_that_contradict_each_other_are_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct fake *f = fake_new(FAKE_MAX, 0);
+        struct fake *f = fake_new(FAKE_MAX, VIRTIO_FEATURE(VF_SRQ));
 
         st_le32(f->dev.device_config + offsetof(struct raw_config, max_cq), rows[i].max_cq);
         st_le32(f->dev.device_config + offsetof(struct raw_config, max_qp), rows[i].max_qp);

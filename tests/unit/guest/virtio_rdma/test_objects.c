@@ -147,7 +147,7 @@ static const struct rdl_qp_config qp_config = {
 /* Asks for a queue pair, or a completion queue; what the driver was answered. */
 static enum rdl_status ask(struct fake *f, bool qp, struct guest_pd *pd, struct guest_cq *cq)
 {
-    const struct verbs_qp_parts parts = {pd, cq, cq};
+    const struct verbs_qp_parts parts = {.pd = pd, .send_cq = cq, .recv_cq = cq};
     uint64_t h = 0;
     uint32_t rsp;
 
@@ -197,7 +197,7 @@ static void half_of_a_queue_pair_gives_its_memory_back(void **state)
     struct fake *f = *state;
     struct guest_pd *pd = new_pd(&f->verbs);
     struct guest_cq *cq = new_cq(&f->verbs, 4);
-    const struct verbs_qp_parts parts = {pd, cq, cq};
+    const struct verbs_qp_parts parts = {.pd = pd, .send_cq = cq, .recv_cq = cq};
     const uint64_t before = free_bytes(f), sends = 64u << 10, room = 100u << 10;
     uint64_t h = 0;
 

@@ -319,7 +319,7 @@ static void inline_data_has_room_beside_the_head(void **state)
         .opcode = WR_SEND, .flags = SF_INLINE, .inline_data = data, .inline_bytes = sizeof(data)};
     struct work *w = *state;
     struct fake *f = w->f;
-    const struct verbs_qp_parts parts = {w->qp->pd, w->cq, w->cq};
+    const struct verbs_qp_parts parts = {.pd = w->qp->pd, .send_cq = w->cq, .recv_cq = w->cq};
     uint8_t wqe[sizeof(struct raw_sq_wqe) + sizeof(data)];
     struct vq_chain c;
     uint64_t h = 0;
