@@ -17,6 +17,9 @@
 #define CAP_SYS_IMAGE_GUID ((uint64_t)1 << 11)
 #define CAP_MEM_MGT        ((uint64_t)1 << 21)
 
+/* IBV_DEVICE_MEM_WINDOW, and what windows of type 2 are here: of one queue pair, type 2B. */
+#define CAP_WINDOWS ((uint64_t)1 << 17 | (uint64_t)1 << 24)
+
 void rdma_config_fill(struct rdma *d)
 {
     const struct hca_limits *l = &d->hca.limits;
@@ -29,7 +32,8 @@ void rdma_config_fill(struct rdma *d)
         .max_qp = l->max_qp,
         .max_qp_wr = l->max_qp_wr,
         .device_cap_flags = CAP_BAD_PKEY_CNTR | CAP_RC_RNR_NAK_GEN | CAP_SYS_IMAGE_GUID |
-                            (rdma_has_mem_mgt(d) ? CAP_MEM_MGT : 0),
+                            (rdma_has_mem_mgt(d) ? CAP_MEM_MGT : 0) |
+                            (virtio_has(&d->pci, VF_MW) ? CAP_WINDOWS : 0),
         .max_send_sge = l->max_send_sge,
         .max_recv_sge = l->max_recv_sge,
         .max_sge_rd = l->max_send_sge,

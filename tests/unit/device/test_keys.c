@@ -58,6 +58,7 @@ static struct rfc_config config(struct machine *m)
 }
 
 #define CAP_MEM_MGT (UINT64_C(1) << 21)
+#define CAP_WINDOWS (UINT64_C(1) << 17 | UINT64_C(1) << 24) /* and those of type 2B */
 
 static void who_accepts_windows_finds_them_in_the_configuration(void **state)
 {
@@ -65,6 +66,7 @@ static void who_accepts_windows_finds_them_in_the_configuration(void **state)
 
     assert_int_equal(config(m).max_mw, RDMA_MAX_MW);
     assert_true(config(m).device_cap_flags & CAP_MEM_MGT);
+    assert_true((config(m).device_cap_flags & CAP_WINDOWS) == CAP_WINDOWS);
     assert_int_equal(config(m).max_fast_reg_page_list_len, RDMA_MAX_FAST_PAGES);
     machine_out(&m->rdma.pci, REG_DEVICE_STATUS, 1, 0);
     assert_int_equal(config(m).max_mw, 0); /* nothing is accepted after a reset */
@@ -77,6 +79,7 @@ static void who_does_not_sees_the_plain_device_of_the_rfc(void **state)
     struct machine *m = *state;
 
     assert_int_equal(config(m).max_mw, 0);
+    assert_int_equal(config(m).device_cap_flags & CAP_WINDOWS, 0);
     assert_true(config(m).device_cap_flags & CAP_MEM_MGT); /* which is the RFC's */
     new_pd(m);
     for (size_t i = 0; i < ARRAY_LEN(ours); i++)

@@ -93,6 +93,13 @@ static void each_stop_says_what_a_learner_must_know(void **state)
         {"retries_exceeded", "RTS -> ERR", TONE_BAD},
         {"refused", "qpn9: RESET -> INIT", TONE_STATE},
         {"refused", "<q&\">: key 0x1a4 refused by MR_KEY", TONE_BAD},
+        {"keys", "window 0x24a shows 64 bytes", TONE_STATE},
+        {"keys", "window 0x24b shows nothing", TONE_STATE},
+        {"keys", "region 0x377 registered", TONE_STATE},
+        {"keys", "key 0x377 is invalid now", TONE_STATE},
+        {"keys", "window 0x249 not bound, by BIND_MW", TONE_BAD},
+        {"keys", "region 0x378 not registered, by REG_STATE", TONE_BAD},
+        {"keys", "key 0x14a stays valid, by INV_KIND", TONE_BAD},
         {"kick_later", "post SEND wr_id=1, 64 bytes", TONE_POST},
         {"kick_later", "kick queue 19", TONE_POST},
     };

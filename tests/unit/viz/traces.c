@@ -403,6 +403,20 @@ static void refused(struct trace_of *t)
     complete(t, 20050, 0, 1, false, WCS_LOC_PROT_ERR);
 }
 
+/* What work requests make of keys. */
+static void keys_of_requests(struct trace_of *t)
+{
+    hosts(t, 1);
+    connect(t, 8000, 0);
+    ADD(t, 9000, bind, .host = 0, .qpn = 2, .key = 0x249, .new_key = 0x24a, .bytes = 64);
+    ADD(t, 10000, bind, .host = 0, .qpn = 2, .key = 0x24a, .new_key = 0x24b);
+    ADD(t, 11000, reg_mr, .host = 0, .qpn = 2, .key = 0x377, .bytes = 4096);
+    ADD(t, 12000, invalidate, .host = 0, .qpn = 2, .key = 0x377, .bytes = 4096);
+    ADD(t, 13000, bind, .host = 0, .qpn = 2, .key = 0x249, .bytes = 64, .rule = RULE_BIND_MW);
+    ADD(t, 14000, reg_mr, .host = 0, .qpn = 2, .key = 0x378, .rule = RULE_REG_STATE);
+    ADD(t, 15000, invalidate, .host = 0, .qpn = 2, .key = 0x14a, .rule = RULE_INV_KIND);
+}
+
 /* A packet to the own host, one that is lost there, one under way when the picture ends. */
 static void own_host(struct trace_of *t)
 {
@@ -446,6 +460,7 @@ const struct trace_case trace_cases[] = {
     {"faults", faults},
     {"retries_exceeded", retries_exceeded},
     {"refused", refused},
+    {"keys", keys_of_requests},
     {"own_host", own_host},
     {"from_outside", from_outside},
     {"nothing", nothing},
