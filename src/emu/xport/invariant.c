@@ -105,6 +105,8 @@ static bool rds_are_within_limits(const struct rc_qp *rc)
     const struct rc_rds *d = &rc->resp.rds;
 
     return d->done - d->first <= d->next - d->first && d->next - d->first <= d->size &&
+           d->answered - d->first <= d->next - d->first &&
+           d->done - d->first <= d->answered - d->first &&
            rc->req.out_rds <= rc->qp.hca->limits.max_rd_atomic;
 }
 

@@ -27,8 +27,12 @@
  *	first             done              next
  *	| sent, for duplicates | to be sent |
  *
- * done is the oldest whose responses have not all been sent; a duplicate moves it back.  Beside
- * them one answer can wait to be sent: the newest acknowledge, or a NAK, which no acknowledge
+ * done is the oldest whose responses have not all been sent; a duplicate moves it back.  answered
+ * does not move back: it is the oldest whose responses were never all sent.  A new request may take
+ * the place of any before that, even of one that is sent again for a duplicate: who sends a new
+ * request has its answer.
+ *
+ * Beside them one answer can wait to be sent: the newest acknowledge, or a NAK, which no acknowledge
  * replaces.  It leaves after the responses, so that all answers are in the order of their PSNs.  A
  * NAK that asks for a packet does not outlive its arrival.
  *
@@ -144,7 +148,7 @@ struct rc_rd {
 struct rc_rds {
     struct rc_rd *ring;
     uint32_t size; /* entries: limits.max_dest_rd_atomic */
-    uint32_t first, done, next;
+    uint32_t first, done, answered, next;
 };
 
 /* Where the open RDMA WRITE goes on. */

@@ -252,7 +252,7 @@ struct resp_view resp_view_of(const struct rc_qp *rc)
         .left = r->write.left,
         .mtu = rc->mtu,
         .access = rc->qp.attr.access,
-        .rds = r->rds.next - r->rds.done,
+        .rds = r->rds.next - r->rds.answered,
         .max_rds = rc->qp.attr.max_dest_rd_atomic,
         .profile = rc->qp.hca->profile,
     };

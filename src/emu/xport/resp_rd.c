@@ -43,13 +43,37 @@ static uint64_t carry_out(struct rc_qp *rc, const struct packet *p)
     return found;
 }
 
+/* On to the next entry that has something to be sent. */
+static void skip_sent(struct rc_rds *rds)
+{
+    while (rds->done != rds->next &&
+           rc_rd_at(rds, rds->done)->at == rc_rd_at(rds, rds->done)->n_psns)
+        rds->done++;
+    if (rds->done - rds->first > rds->answered - rds->first)
+        rds->answered = rds->done;
+}
+
+/* The oldest entry makes room.  If it is sent again for a duplicate, that ends. */
+static void drop_oldest(struct rc_rds *rds)
+{
+    const bool is_sent_again = rds->done == rds->first;
+
+    RDL_ASSERT(rds->answered != rds->first);
+    rds->first++;
+    if (is_sent_again) {
+        rds->done = rds->first;
+        skip_sent(rds);
+    }
+}
+
 void resp_take_rd(struct rc_qp *rc, const struct packet *p, ev_id rx)
 {
     struct rc_resp *r = &rc->resp;
     struct rc_rds *rds = &r->rds;
     struct rc_rd *rd = rc_rd_at(rds, rds->next);
 
-    RDL_ASSERT(rds->next - rds->done < rds->size);
+    if (rds->next - rds->first == rds->size)
+        drop_oldest(rds);
     *rd = (struct rc_rd){
         .opcode = p->bth.opcode,
         .psn = p->bth.psn,
@@ -69,8 +93,6 @@ void resp_take_rd(struct rc_qp *rc, const struct packet *p, ev_id rx)
         rd->n_psns = wqe_pkts(rd->bytes, rc->mtu);
     }
     rds->next++;
-    if (rds->next - rds->first > rds->size)
-        rds->first++;
     r->expected = psn_add(r->expected, rd->n_psns);
 }
 
@@ -127,19 +149,6 @@ void resp_replay(struct rc_qp *rc, const struct packet *p, ev_id rx)
     resp_absorb_ack(rc);
 }
 
-/* The response was sent: on to the next one that was not. */
-static void advance(struct rc_rds *rds)
-{
-    rc_rd_at(rds, rds->done)->at++;
-    while (rds->done != rds->next) {
-        const struct rc_rd *rd = rc_rd_at(rds, rds->done);
-
-        if (rd->at < rd->n_psns)
-            return;
-        rds->done++;
-    }
-}
-
 /* As after any other request: it may be the only one that was asked for again. */
 static uint8_t opcode_of(const struct rc_rd *rd)
 {
@@ -185,7 +194,8 @@ size_t resp_build_rd(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
     rule = sge_copy_out(rc->qp.hca, &list, &at, packet_build(&rc->out, frame), bytes, &bad);
     if (rule == RULE_NONE) {
         frame_bytes = resp_finish(rc, frame, ret_tx);
-        advance(rds);
+        rc_rd_at(rds, rds->done)->at++;
+        skip_sent(rds);
     } else {
         refuse_read(rc, rd, &bad, rule);
     }
@@ -197,5 +207,5 @@ void resp_forget_rds(struct rc_qp *rc)
 {
     struct rc_rds *rds = &rc->resp.rds;
 
-    rds->first = rds->done = rds->next;
+    rds->first = rds->done = rds->answered = rds->next;
 }

@@ -242,7 +242,7 @@ static void egress(void *world, const struct sim_item *item)
     case RIG_LOSE:
         break;
     case RIG_COPY:
-        put_on_wire(r, 1 - h->number, &f, RIG_WIRE_NS + 3 * RIG_EACH_NS / 2);
+        put_on_wire(r, 1 - h->number, &f, RIG_WIRE_NS + r->copy_ns + 3 * RIG_EACH_NS / 2);
         put_on_wire(r, 1 - h->number, &f, RIG_WIRE_NS);
         break;
     case RIG_DELAY:

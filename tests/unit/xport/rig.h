@@ -111,6 +111,7 @@ struct rig {
     uint32_t n_rules;
     struct prng chance;
     uint32_t loss, copy, delay; /* per mille */
+    uint32_t copy_ns;           /* how much later than usual a copy comes */
     struct ev *events;
     uint32_t n_events;
     uint32_t n_ticks;

@@ -10,6 +10,8 @@
 #define REMOTE 65536u  /* offsets in the regions */
 #define BACK   131072u /* where READs go */
 
+#define RD_ATOMIC_MAX 4u
+
 static struct rig *rig_with(uint32_t rd_atomic, uint32_t mtu)
 {
     struct rig_config c = rig_defaults();
@@ -236,6 +238,32 @@ static void reads_wait_for_their_turn(void **state)
     }
 }
 
+/* Every frame comes twice, the second time whenever.  A request that was answered is answered again
+ * then, which takes no place of a new one.
+ */
+static void copies_take_no_place(void **state)
+{
+    (void)state;
+    for (uint32_t limit = 1; limit <= RD_ATOMIC_MAX; limit++) {
+        for (uint32_t later_ns = 0; later_ns < 5000; later_ns += 100) {
+            struct rig *r = rig_with(limit, MTU_256);
+
+            r->copy = 1000;
+            r->copy_ns = later_ns;
+            rig_fill(r, 1, 5);
+            for (uint32_t i = 0; i < 20; i++)
+                rdma(r, WR_RDMA_READ, i, BACK + 1500 * i, 1200, REMOTE + 100 * i);
+            rig_run(r);
+            for (uint32_t i = 0; i < 20; i++) {
+                rig_expect(r, 0, WQ_SEND, i, i, WCS_SUCCESS);
+                assert_true(rig_same(r, BACK + 1500 * i, REMOTE + 100 * i, 1200));
+            }
+            assert_int_equal(rig_count(r, EV_rx, 1, "rule", RULE_RESP_RD_ROOM), 0);
+            rig_free(r);
+        }
+    }
+}
+
 /* Without a fence the WRITE may leave before the READ has its data; with it not.  Shows B67, I14.
  */
 static void a_fence_waits_for_reads(void **state)
@@ -407,6 +435,7 @@ int main(void)
         cmocka_unit_test(a_read_goes_on_where_a_response_is_missing),
         cmocka_unit_test(an_acknowledge_does_not_answer_a_read),
         cmocka_unit_test(reads_wait_for_their_turn),
+        cmocka_unit_test(copies_take_no_place),
         cmocka_unit_test(a_fence_waits_for_reads),
         cmocka_unit_test(each_rule_refuses_with_its_nak),
         cmocka_unit_test(a_read_ends_where_its_region_does),
