@@ -36,7 +36,7 @@
 #define GAP_NS       20000u       /* at the most, between two frames */
 #define DRAIN_NS     10000000u    /* for all frames that have come in to arrive */
 #define CALM_NS      100000000u   /* for their consequences */
-#define SLACK_BYTES  (256u << 10) /* that the second half of a run may need */
+#define SLACK_BYTES  (512u << 10) /* that the second half of a run may need: peaks of frames */
 
 #define MESSAGES      3u    /* each way, in each batch */
 #define MESSAGE_BYTES 4099u /* not a page: each message begins, and crosses pages, elsewhere */
