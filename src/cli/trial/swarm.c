@@ -336,6 +336,14 @@ static void act(struct run *run, struct stand *st)
 
 /* --- The end of a run ------------------------------------------------------------------------- */
 
+/* May the peer have failed without a word?  It refused something, the NAK was lost, and it had
+ * nothing to flush.
+ */
+static bool has_lost_nak(const struct run *run, unsigned lane)
+{
+    return swarm_is_bad(run->s.plan, lane) && run->s.is_faulty;
+}
+
 /* Has everything completed that must?  The peer of a failed queue pair may wait for ever for
  * messages, and so may its requests where retries have no end, which is right.
  */
@@ -343,7 +351,7 @@ static bool is_lane_over(const struct run *run, const struct stand *st, unsigned
 {
     const struct swarm_lane_state *s = &run->s.lane[lane];
     const struct swarm_lane *l = &st->plan.lane[lane];
-    const bool peer_failed = run->s.lane[swarm_peer(lane)].failed;
+    const bool peer_failed = run->s.lane[swarm_peer(lane)].failed || has_lost_nak(run, lane);
     const bool retries_end = st->config.profile[swarm_host(lane)] == PROFILE_iba;
 
     return (s->reqs_done == l->n_reqs || (peer_failed && !retries_end && !s->failed)) &&
@@ -369,7 +377,9 @@ static void finish(struct run *run, struct stand *st)
         expect(run, rdl_fault_remove(st->rig.lab, run->faults[i]) == RDL_OK,
                "a fault can be removed");
     expect(run, rdl_link_set(st->rig.lab, st->rig.link, &calm) == RDL_OK, "a link can be changed");
-    for (uint32_t round = 0; round < END_ROUNDS && !run->s.wrong && !is_over(run, st); round++) {
+    for (uint32_t round = 0; round < END_ROUNDS && !run->s.wrong; round++) {
+        if (round > 0 && is_over(run, st))
+            break;
         for (uint32_t i = 0; i < st->plan.n_lanes * DEPTH; i++) {
             post_recv(run, st, i % st->plan.n_lanes);
             post_request(run, st, i % st->plan.n_lanes);

@@ -146,12 +146,12 @@ static bool may_fail(const struct swarm_run *run, unsigned lane, const struct sw
         return peer_is_bad;
     if (status == WCS_RETRY_EXC_ERR)
         return peer_is_bad || run->is_faulty;
+    if (status == WCS_REM_INV_REQ_ERR && is_tight(run->plan, lane) &&
+        (swarm_is_read(r) || swarm_is_atomic(r)))
+        return true;
     if (r->wrong == SWARM_WRONG_KEYS && swarm_is_write(r))
         return status == WCS_LOC_PROT_ERR; /* the source is read first */
-    if (r->wrong != SWARM_RIGHT)
-        return status == (uint32_t)ends[r->wrong];
-    return status == WCS_REM_INV_REQ_ERR && is_tight(run->plan, lane) &&
-           (swarm_is_read(r) || swarm_is_atomic(r));
+    return r->wrong != SWARM_RIGHT && status == (uint32_t)ends[r->wrong];
 }
 
 static void judge_request(struct swarm_run *run, unsigned lane, const struct rdl_wc *wc)

@@ -22,10 +22,10 @@ struct draw {
     unsigned lane;
     enum swarm_wrong wrong; /* that is still to come, from request wrong_from on */
     uint32_t wrong_from;
-    bool is_dead;             /* a wrong request came */
-    bool words_are_read;      /* by a READ, which an atomic must wait for */
-    bool is_read[SWARM_REQS]; /* the place of that request is, which a WRITE must wait for */
-    uint32_t unsignaled;      /* so many one after the other */
+    bool is_dead;               /* a wrong request came */
+    bool words_are_read;        /* by a READ, which an atomic must wait for */
+    bool is_read[SWARM_PLACES]; /* a place at the other side is, which a WRITE must wait for */
+    uint32_t unsignaled;        /* so many one after the other */
 };
 
 static uint32_t below(struct swarm_plan *p, uint32_t n)
@@ -114,29 +114,57 @@ static struct swarm_pieces draw_pieces(struct swarm_plan *p, uint32_t place, uin
     return s;
 }
 
-/* Where a READ or WRITE begins: mostly in its own place, or in that of an earlier one of its lane,
- * or (a READ) where its atomics work.
+static unsigned needed_access(const struct swarm_req *r)
+{
+    if (swarm_is_write(r))
+        return ACC_REMOTE_WRITE;
+    if (swarm_is_read(r))
+        return ACC_REMOTE_READ;
+    return swarm_is_atomic(r) ? ACC_REMOTE_ATOMIC : 0;
+}
+
+/* Where @r begins: in its own place or, so that the order counts, in that of an earlier READ or
+ * WRITE of its lane, mostly at the same byte.
  */
+static uint32_t draw_target(struct draw *d, uint32_t i, const struct swarm_req *r)
+{
+    struct swarm_plan *p = d->p;
+    const uint32_t chance = below(p, SWARM_PLACE_BYTES - r->bytes);
+    uint32_t place = swarm_place(p, SWARM_TARGET, d->lane, i), offset = chance;
+    const struct swarm_req *earlier = NULL;
+
+    if (i > 0 && one_in(p, 2)) {
+        earlier = &p->lane[d->lane].req[below(p, i)];
+        if (one_in(p, 2))
+            earlier = &p->lane[d->lane].req[i - 1];
+    }
+    if (earlier && needed_access(earlier) && !swarm_is_atomic(earlier) &&
+        earlier->remote < SWARM_WORDS_AT && earlier->wrong == SWARM_RIGHT) {
+        place = earlier->remote / SWARM_PLACE_BYTES;
+        if (!one_in(p, 4))
+            offset = earlier->remote % SWARM_PLACE_BYTES;
+        if (offset > SWARM_PLACE_BYTES - r->bytes)
+            offset = SWARM_PLACE_BYTES - r->bytes;
+    }
+    return place * SWARM_PLACE_BYTES + offset;
+}
+
+/* Where a READ or WRITE begins, which a READ does also where the atomics of its lane work. */
 static void draw_remote(struct draw *d, uint32_t i, struct swarm_req *r)
 {
     struct swarm_plan *p = d->p;
     const uint32_t words = SWARM_WORDS_OWN * 16u;
-    uint32_t owner = i;
+    uint32_t place;
 
-    if (i > 0 && one_in(p, 2)) {
-        owner = below(p, i);
-        if (one_in(p, 2))
-            owner = i - 1;
-    }
-    r->remote = swarm_place(p, SWARM_TARGET, d->lane, owner) * SWARM_PLACE_BYTES +
-                below(p, SWARM_PLACE_BYTES - r->bytes);
+    r->remote = draw_target(d, i, r);
+    place = r->remote / SWARM_PLACE_BYTES;
     if (swarm_is_read(r) && r->bytes <= words && one_in(p, 4)) {
         r->remote =
             swarm_word_at(d->lane / SWARM_HOSTS * SWARM_WORDS_OWN) + below(p, words - r->bytes + 1);
         d->words_are_read = true;
     } else if (swarm_is_read(r)) {
-        d->is_read[owner] = true;
-    } else if (d->is_read[owner]) {
+        d->is_read[place] = true;
+    } else if (d->is_read[place]) {
         r->flags |= SF_FENCE;
     }
 }
@@ -205,15 +233,6 @@ static void draw_flags(struct draw *d, uint32_t i, struct swarm_req *r)
 }
 
 /* --- Wrong requests --------------------------------------------------------------------------- */
-
-static unsigned needed_access(const struct swarm_req *r)
-{
-    if (swarm_is_write(r))
-        return ACC_REMOTE_WRITE;
-    if (swarm_is_read(r))
-        return ACC_REMOTE_READ;
-    return swarm_is_atomic(r) ? ACC_REMOTE_ATOMIC : 0;
-}
 
 /* Can @r be wrong in this way, so that somebody objects? */
 static bool can_be(const struct draw *d, const struct swarm_req *r)
