@@ -113,6 +113,8 @@ static void say_post(struct text *t, const struct ladder_saying *s)
     text_addf(t, ", %u bytes", (unsigned)ev_field_number(e, bytes));
     if (s->n > 1)
         text_add(t, " each");
+    if (send && (e->u.post_send.flags & SF_FENCE))
+        text_add(t, ", fence");
     if (s->kicked)
         text_add(t, ", kick");
 }
@@ -305,7 +307,8 @@ static bool same_kind(const struct ev *first, const struct ev *next)
         const struct ev_post_send *a = &first->u.post_send;
         const struct ev_post_send *b = &next->u.post_send;
 
-        return a->qpn == b->qpn && a->op == b->op && a->bytes == b->bytes;
+        return a->qpn == b->qpn && a->op == b->op && a->bytes == b->bytes &&
+               ((a->flags ^ b->flags) & SF_FENCE) == 0;
     }
     if (first->kind == EV_post_recv) {
         const struct ev_post_recv *a = &first->u.post_recv;

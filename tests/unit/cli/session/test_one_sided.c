@@ -105,6 +105,19 @@ static void a_read_is_drawn_with_its_length(void **state)
     assert_tells(CONNECT "drop psn=102 from=h2 as f1\n" READ "run\n", "export ladder -", says);
 }
 
+static void a_fence_is_drawn_where_it_is_posted(void **state)
+{
+    static const char *const says[] = {"post RDMA_READ wr_id=1, 5000 bytes, kick",
+                                       "post RDMA_WRITE wr_id=2, 8 bytes ",
+                                       "post RDMA_WRITE wr_id=3, 8 bytes, fence", NULL};
+
+    (void)state;
+    assert_tells(CONNECT READ
+                 "post_send h1.qp wr_id=2 op=rdma_write sge=mr[0:8] remote=h2.mr[0]\n"
+                 "post_send h1.qp wr_id=3 op=rdma_write sge=mr[0:8] remote=h2.mr[0] fence\nrun\n",
+                 "export ladder -", says);
+}
+
 /* A lab that stands still says who waits for what. */
 static void assert_waits(const char *lines, const char *const *says)
 {
@@ -178,6 +191,7 @@ int main(void)
         cmocka_unit_test(an_atomic_is_told_with_what_it_found_and_left),
         cmocka_unit_test(a_key_that_was_lost_while_a_read_went_on_is_shown),
         cmocka_unit_test(a_read_is_drawn_with_its_length),
+        cmocka_unit_test(a_fence_is_drawn_where_it_is_posted),
         cmocka_unit_test(what_is_waited_for_is_a_response),
         cmocka_unit_test(a_queue_pair_shows_what_is_under_way),
         cmocka_unit_test(a_responder_counts_what_it_has_to_answer_and_what_it_keeps),
