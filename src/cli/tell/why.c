@@ -289,6 +289,8 @@ static const struct ev *tell_fetch(struct walk *w, const struct ev *e)
     if (post) {
         text_add(&t, ", posted in ");
         ev_add_id(&t, post->id);
+        if (post->kind == EV_post_send && (post->u.post_send.flags & SF_FENCE))
+            text_add(&t, " with a fence");
     }
     say(w, e, buf, "");
     if (post)
@@ -321,6 +323,15 @@ static const struct ev *tell_frame(struct walk *w, const struct ev *e)
     return tx ? tx : cause_of(w, e);
 }
 
+/* Was it what came back that failed the request of @e, and not the request itself? */
+static bool failed_on_return(const struct walk *w, const struct ev *e)
+{
+    const struct ev *rx = past_find(w->p, e->cause);
+
+    return rx && rx->kind == EV_rx && rx->u.rx.act == ACT_FAIL &&
+           op_info((uint8_t)rx->u.rx.opcode)->kind != OPK_ACK;
+}
+
 /* A request that the device refused itself completes when those before it have: the fetch that
  * found it wrong is why, not the ACK that let it complete.  NULL: it was not refused here.
  */
@@ -328,8 +339,10 @@ static const struct ev *refused_fetch(const struct walk *w, const struct ev *e)
 {
     const struct ev_cqe *c = &e->u.cqe;
 
-    if (c->op >= WC_RECV || (c->status != WCS_LOC_PROT_ERR && c->status != WCS_LOC_LEN_ERR &&
-                             c->status != WCS_LOC_QP_OP_ERR))
+    if (c->op >= WC_RECV ||
+        (c->status != WCS_LOC_PROT_ERR && c->status != WCS_LOC_LEN_ERR &&
+         c->status != WCS_LOC_QP_OP_ERR) ||
+        failed_on_return(w, e))
         return NULL;
     return past_fetch_of(w->index, e);
 }

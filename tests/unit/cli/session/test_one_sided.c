@@ -96,6 +96,20 @@ static void a_key_that_was_lost_while_a_read_went_on_is_shown(void **state)
                  "why h1.cq.wc[0]", says);
 }
 
+/* The atomic was carried out before its own side had no place for what it found. */
+static void what_fails_when_it_comes_back_is_told_so(void **state)
+{
+    static const char *const says[] = {"h1.cq wr_id=1 LOC_PROT_ERR FETCH_ADD, by MR_ACCESS\n",
+                                       "RC_ATOMIC_ACKNOWLEDGE psn=100 arrived, sent by h2.qp",
+                                       "found 0, left 5\n", "the device fetched the WQE", NULL};
+
+    (void)state;
+    assert_tells(CONNECT "reg_mr h1.pd len=4k access=rr as ro\n"
+                         "post_send h1.qp wr_id=1 op=atomic_fetch_and_add add=5 sge=ro[0:8] "
+                         "remote=h2.mr[0]\nrun\n",
+                 "why h1.cq.wc[0]", says);
+}
+
 static void a_read_is_drawn_with_its_length(void **state)
 {
     static const char *const says[] = {"RDMA_READ_REQUEST psn=100 ackreq, 5000 bytes",
@@ -110,12 +124,17 @@ static void a_fence_is_drawn_where_it_is_posted(void **state)
     static const char *const says[] = {"post RDMA_READ wr_id=1, 5000 bytes, kick",
                                        "post RDMA_WRITE wr_id=2, 8 bytes ",
                                        "post RDMA_WRITE wr_id=3, 8 bytes, fence", NULL};
+    static const char *const told[] = {"posted in #47.1 with a fence\n", NULL};
 
     (void)state;
     assert_tells(CONNECT READ
                  "post_send h1.qp wr_id=2 op=rdma_write sge=mr[0:8] remote=h2.mr[0]\n"
                  "post_send h1.qp wr_id=3 op=rdma_write sge=mr[0:8] remote=h2.mr[0] fence\nrun\n",
                  "export ladder -", says);
+    assert_tells(CONNECT READ
+                 "post_send h1.qp wr_id=3 op=rdma_write sge=mr[0:8] remote=h2.mr[0] fence "
+                 "signaled\nrun\n",
+                 "why h1.cq.wc[1]", told);
 }
 
 /* A lab that stands still says who waits for what. */
@@ -190,6 +209,7 @@ int main(void)
         cmocka_unit_test(a_timeout_in_a_read_names_the_response_that_is_missing),
         cmocka_unit_test(an_atomic_is_told_with_what_it_found_and_left),
         cmocka_unit_test(a_key_that_was_lost_while_a_read_went_on_is_shown),
+        cmocka_unit_test(what_fails_when_it_comes_back_is_told_so),
         cmocka_unit_test(a_read_is_drawn_with_its_length),
         cmocka_unit_test(a_fence_is_drawn_where_it_is_posted),
         cmocka_unit_test(what_is_waited_for_is_a_response),
