@@ -4,6 +4,7 @@
 #include "cli/print/show_text.h"
 #include "cli/tell/cite.h"
 #include "cli/tell/show_fate.h"
+#include "emu/facts/opcode.h"
 
 #define ATTEMPTS_SHOWN_MAX 16u
 #define DETAIL_INDENT      10u
@@ -44,6 +45,29 @@ static void print_attempt(FILE *out, const struct past_index *x, const struct ev
     show_wrap_behind(out, lead, 12, buf);
 }
 
+/* The transmissions before @first, the first one with its PSN: of a READ, those that asked for more
+ * than is left.  Returns how many.
+ */
+static unsigned print_earlier(FILE *out, const struct past_index *x, const struct ev *first)
+{
+    const struct ev *earlier[ATTEMPTS_SHOWN_MAX], *e = first;
+    unsigned n = 0;
+
+    while (op_info((uint8_t)e->u.tx.opcode)->kind == OPK_READ && tx_attempt(e) > 1 &&
+           n < ATTEMPTS_SHOWN_MAX) {
+        const struct ev *before = past_last_asked(x, e->u.tx.host, e->u.tx.qpn, e->u.tx.psn, e->id);
+
+        if (!before || before->u.tx.wr_id != e->u.tx.wr_id)
+            break;
+        earlier[n++] = e = before;
+    }
+    if (tx_attempt(e) > 1)
+        fprintf(out, "    ... earlier transmissions are not recorded (any more)\n");
+    for (unsigned i = n; i > 0; i--)
+        print_attempt(out, x, earlier[i - 1]);
+    return n;
+}
+
 /* The transmissions of the packet that the requester gave up. */
 static void print_attempts(FILE *out, const struct past_index *x, const struct ev *cqe)
 {
@@ -57,12 +81,12 @@ static void print_attempts(FILE *out, const struct past_index *x, const struct e
             break;
         if (e->u.tx.wr_id != last->u.tx.wr_id)
             continue; /* the PSN came round */
+        if (n == 0)
+            n = print_earlier(out, x, e);
         if (++n > ATTEMPTS_SHOWN_MAX) {
             fprintf(out, "    ... and more\n");
             break;
         }
-        if (n == 1 && tx_attempt(e) > 1)
-            fprintf(out, "    ... earlier transmissions are not recorded (any more)\n");
         print_attempt(out, x, e);
     }
 }

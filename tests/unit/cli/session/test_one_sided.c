@@ -110,6 +110,19 @@ static void what_fails_when_it_comes_back_is_told_so(void **state)
                  "why h1.cq.wc[0]", says);
 }
 
+static void giving_up_a_read_lists_what_asked_for_all_of_it_too(void **state)
+{
+    static const char *const says[] = {
+        "RETRY_LIMIT: a request is sent at most retry_cnt + 1 times without progress\n"
+        "    #48.2   psn=100, transmission 1, arrived in",
+        " psn=101, transmission 2, arrived in", " psn=101, transmission 3, arrived in", NULL};
+
+    (void)state;
+    assert_tells(CONNECTED "connect h1.qp h2.qp mtu=1024 sq_psn=100 timeout=4 retry_cnt=2\n"
+                           "drop from=h2 nth=2 count=0\n" READ "run\n",
+                 "why h1.cq.wc[0]", says);
+}
+
 static void a_read_is_drawn_with_its_length(void **state)
 {
     static const char *const says[] = {"RDMA_READ_REQUEST psn=100 ackreq, 5000 bytes",
@@ -210,6 +223,7 @@ int main(void)
         cmocka_unit_test(an_atomic_is_told_with_what_it_found_and_left),
         cmocka_unit_test(a_key_that_was_lost_while_a_read_went_on_is_shown),
         cmocka_unit_test(what_fails_when_it_comes_back_is_told_so),
+        cmocka_unit_test(giving_up_a_read_lists_what_asked_for_all_of_it_too),
         cmocka_unit_test(a_read_is_drawn_with_its_length),
         cmocka_unit_test(a_fence_is_drawn_where_it_is_posted),
         cmocka_unit_test(what_is_waited_for_is_a_response),
