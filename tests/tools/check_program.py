@@ -52,6 +52,10 @@ FILES = {
     "tiny.lab": "scenario title=tiny memory=4k\nhost h1\n",
     "key.json": '{"steps": [{"do": "host", "names": ["h1"], "a\\u001b[31m\\n::error::b": 1}]}',
     "ok.json": '{"steps": [{"do": "host", "names": ["h1"]}, {"do": "expect", "that": "h1.name != \\"\\u001b[31m\\""}]}',
+    "peer.lines": "alloc_pd as pd\nreg_mr pd len=4096 access=lw,rw as mr\ncreate_cq as cq\n"
+                  "create_qp pd send_cq=cq recv_cq=cq as qp\nsync made\nconnect qp peer.qp\nsync connected\n"
+                  "a: write mr[0:9] pattern=1\na: post_send qp wr_id=3 op=rdma_write sge=mr[0:9] remote=peer.mr[7] signaled\n"
+                  "a: poll_cq cq\nsync written\nb: check mr[7:16] pattern=1\n",
     "program.lab": "host h1\nprogram h1 rc_pingpong server -p 18619\nrun 1ms\n",
 }
 
@@ -156,6 +160,11 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "record keep=2k; host h1 h2; link h1 h2; program h1 rc_pingpong server -n 100 -p 18621; "
       "program h2 rc_pingpong client -n 100 -p 18621; run; show"], "", 0, r"events recorded, \d+ older ones forgotten"),
     # programs: their exchange goes over TCP of this machine
+    (["-c", "host h1 h2; link h1 h2; program h1 verbs_peer server lines=peer.lines -p 18626; "
+      "program h2 verbs_peer client lines=peer.lines -p 18626; run; expect h1.program.done and h2.program.done; show live"], "", 0,
+     r"(?s)cq: qp=qp wr_id=3 status=SUCCESS opcode=RDMA_WRITE\n.*check pattern=1: right\n.*h2 verbs_peer client: done$"),
+    (["-c", "host h1; program h1 verbs_peer server lines=peer.lines -s 9"], "", 1, "verbs_peer has no size"),
+    (["-c", "host h1; program h1 verbs_peer server"], "", 1, "verbs_peer needs lines=FILE"),
     (["-c", "host h1 h2; link h1 h2 loss=1%; program h1 rc_pingpong server -n 9 -s 9000 -p 18617; "
       "program h2 rc_pingpong client -n 9 -s 9000 -p 18617 -e; run; "
       "expect h1.program.done and h2.program.done and h2.program.received == 9; show live"], "", 0,

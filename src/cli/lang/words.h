@@ -25,7 +25,8 @@
 #define ENUM_PORT(X) X(PORT, tap, 0, "a tap device: Ethernet frames to and from the kernel")
 
 #define ENUM_PROGRAM(X)                                                                            \
-    X(PROGRAM, rc_pingpong, 0, "messages to and fro, as ibv_rc_pingpong does it")
+    X(PROGRAM, rc_pingpong, 0, "messages to and fro, as ibv_rc_pingpong does it")                  \
+    X(PROGRAM, verbs_peer, 1, "either side of a connection, told by a file of lines")
 
 #define ENUM_ROLE(X)                                                                               \
     X(ROLE, server, 0, "waits for a client")                                                       \

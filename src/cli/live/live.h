@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "cli/programs/pingpong.h"
+#include "cli/programs/verbs_peer.h"
 #include "rdmalab/lab.h"
 #include "rdmalab/port.h"
 
@@ -43,12 +44,14 @@ struct live_port_info {
 };
 
 struct live_program_info {
-    const char *name; /* "rc_pingpong" */
+    const char *name; /* "rc_pingpong", "verbs_peer" */
     char host[RDL_NAME_BYTES];
     bool server;
-    enum pingpong_state state;
+    bool done, failed;
+    char state[64];    /* for people: "running", "line 12: poll_cq" */
+    const char *error; /* if it failed; valid until the session goes on */
+    bool counts;       /* messages, which the numbers below are */
     uint32_t n_sent, n_rcvd, iters;
-    const char *error; /* of PP_FAILED; valid until the session goes on */
 };
 
 struct live_ops {
@@ -63,6 +66,12 @@ struct live_ops {
     /* Starts ibv_rc_pingpong's protocol on a host.  Everything in @config is copied. */
     bool (*pingpong)(struct live *l, const struct pingpong_config *config,
                      struct live_error *reterr);
+
+    /* Starts verbs_peer on a host.  @lines is closed when it ends, and stays the caller's if this
+     * fails.
+     */
+    bool (*verbs_peer)(struct live *l, const struct verbs_peer_config *config, FILE *lines,
+                       struct live_error *reterr);
 
     /* Is there anything that makes the clock follow real time? */
     bool (*attached)(const struct live *l);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What live_uv.c (clock and ports) and live_program.c (programs) know of each other. */
+/* What live_uv.c (clock and ports) and live_program.c and its like (programs) know of each other.
+ */
 #ifndef CLI_LIVE_LIVE_INTERNAL_H
 #define CLI_LIVE_LIVE_INTERNAL_H
 
@@ -40,8 +41,10 @@ void live_error_set(struct live_error *e, const char *what, const char *why, con
 /* From the first live thing on, the clocks go together. */
 void live_attach(struct live *l);
 
-bool live_program_start(struct live *l, const struct pingpong_config *config,
-                        struct live_error *reterr);
+bool live_pingpong_start(struct live *l, const struct pingpong_config *config,
+                         struct live_error *reterr);
+bool live_verbs_peer_start(struct live *l, const struct verbs_peer_config *config, FILE *lines,
+                           struct live_error *reterr);
 
 enum live_acted {
     LIVE_IDLE,

@@ -368,6 +368,8 @@ static void live_pump(struct live *l, uint64_t until_ns, int input)
     }
     if (acted == LIVE_TALKS || now - l->active_ns > LOOK_NS)
         uv_run(&l->loop, UV_RUN_NOWAIT);
+    if (acted == LIVE_TALKS && live_programs_go(l) == LIVE_ACTED)
+        return; /* it has heard what it waited for */
     if (now - l->active_ns <= LOOK_NS) {
         sched_yield(); /* the peer may need this processor to answer */
         return;
@@ -381,7 +383,8 @@ static const struct live_ops ops = {
     .open = live_open,
     .close = live_close,
     .tap = live_tap,
-    .pingpong = live_program_start,
+    .pingpong = live_pingpong_start,
+    .verbs_peer = live_verbs_peer_start,
     .attached = attached,
     .now_ns = now_ns,
     .catch_up = catch_up,

@@ -210,6 +210,16 @@ void verbs_peer_hears(struct verbs_peer *p, const char *bytes, size_t n)
     p->n_from += n;
 }
 
+void verbs_peer_left(struct verbs_peer *p)
+{
+    p->alone = true;
+}
+
+bool verbs_peer_listens(const struct verbs_peer *p)
+{
+    return p->said;
+}
+
 enum verbs_peer_state verbs_peer_state(const struct verbs_peer *p)
 {
     return p->state;

@@ -61,6 +61,9 @@ const char *verbs_peer_says(struct verbs_peer *p, size_t *ret_n);
 /* @n bytes came from the other side. */
 void verbs_peer_hears(struct verbs_peer *p, const char *bytes, size_t n);
 
+/* Nothing more will come from the other side. */
+void verbs_peer_left(struct verbs_peer *p);
+
 /* Ends it with an error. */
 void verbs_peer_fail(struct verbs_peer *p, const char *why);
 
@@ -72,6 +75,9 @@ const char *verbs_peer_error(const struct verbs_peer *p);
 
 /* Is a control request of this program under way? */
 bool verbs_peer_asks(const struct verbs_peer *p);
+
+/* Does it wait for what the other side says? */
+bool verbs_peer_listens(const struct verbs_peer *p);
 
 /* For people: "waiting for the other side", "line 12: poll_cq", ... */
 void verbs_peer_add_place(const struct verbs_peer *p, struct text *t);

@@ -78,6 +78,7 @@ struct verbs_peer {
     bool at_line;     /* a line is being carried out */
     bool asked;       /* a control request of this program is under way */
     bool said;        /* of a sync, and of the hello: this side's part was said */
+    bool alone;       /* the other side has left */
     unsigned step;    /* of a line with several requests: how many were answered */
     uint64_t n_taken; /* completions, by this line */
     uint64_t now_ns;

@@ -35,6 +35,17 @@ static uint8_t next_byte(struct source *s)
     }
 }
 
+/* The next @n bytes. */
+static void next_bytes(struct source *s, uint8_t *out, size_t n)
+{
+    if (s->content == FILL) {
+        memset(out, (int)s->value, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = next_byte(s);
+}
+
 static struct source source_of(enum content content, uint64_t value)
 {
     return (struct source){.content = content, .prng = prng_stream(value, 0), .value = value};
@@ -79,8 +90,7 @@ enum vp_end vp_write(struct verbs_peer *p)
         const size_t n = left < sizeof(p->chunk) ? (size_t)left : sizeof(p->chunk);
         enum rdl_status st;
 
-        for (size_t i = 0; i < n; i++)
-            p->chunk[i] = next_byte(&from);
+        next_bytes(&from, p->chunk, n);
         st = rdl_mem_write(p->lab, p->config.host, s.addr + done, p->chunk, n);
         if (st != RDL_OK)
             vp_fail(p, "%s", rdl_status_str(st));

@@ -20,8 +20,11 @@ static bool take_line(struct verbs_peer *p, struct vp_line *ret)
     const char *end = memchr(p->from, '\n', p->n_from);
     const size_t n = end ? (size_t)(end - p->from) : 0;
 
-    if (!end && p->n_from < sizeof(p->from))
+    if (!end && p->n_from < sizeof(p->from)) {
+        if (p->alone)
+            vp_fail(p, "the other side has left");
         return false;
+    }
     if (!end || n >= sizeof(ret->text)) {
         vp_fail(p, "the other side does not speak verbs_peer's protocol");
         return false;

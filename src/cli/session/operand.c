@@ -111,9 +111,9 @@ static bool read_program(const struct question *q, const char *path, struct oper
     if (!dot || !find_program(q, path, (size_t)(dot - path), &p))
         return false;
     if (strcmp(field, "done") == 0)
-        set_number(ret, RDL_FLAG, p.state == PP_DONE);
+        set_number(ret, RDL_FLAG, p.done);
     else if (strcmp(field, "failed") == 0)
-        set_number(ret, RDL_FLAG, p.state == PP_FAILED);
+        set_number(ret, RDL_FLAG, p.failed);
     else if (strcmp(field, "sent") == 0)
         set_number(ret, RDL_NUMBER, p.n_sent);
     else if (strcmp(field, "received") == 0)

@@ -44,10 +44,10 @@ static void show_port(FILE *out, const struct live_port_info *p, const struct rd
 static void show_program(FILE *out, const struct live_program_info *p)
 {
     fprintf(out, "program  %s %s %s: %s", p->host, p->name, p->server ? "server" : "client",
-            pingpong_state_name(p->state));
-    if (p->state == PP_FAILED)
+            p->state);
+    if (p->failed)
         fprintf(out, ": %s", p->error);
-    else if (p->state >= PP_RUN)
+    else if (p->counts)
         fprintf(out, "; sent %u, received %u of %u", p->n_sent, p->n_rcvd, p->iters);
     fputc('\n', out);
 }
@@ -68,10 +68,10 @@ static void print_port_json(FILE *out, const struct live_port_info *p,
 static void print_program_json(FILE *out, const struct live_program_info *p)
 {
     fprintf(out, "{\"host\":\"%s\",\"name\":\"%s\",\"role\":\"%s\",\"state\":\"%s\"", p->host,
-            p->name, p->server ? "server" : "client", pingpong_state_name(p->state));
+            p->name, p->server ? "server" : "client", p->state);
     fprintf(out, ",\"sent\":%u,\"received\":%u,\"iters\":%u,\"error\":", p->n_sent, p->n_rcvd,
             p->iters);
-    print_json_string(out, p->state == PP_FAILED ? p->error : "");
+    print_json_string(out, p->failed ? p->error : "");
     fputc('}', out);
 }
 

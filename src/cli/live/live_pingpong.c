@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* The TCP exchange of rc_pingpong, around the state machine of pingpong.c.
+ *
+ *	client	sends its line ---------------> server
+ *		<- sends its line, once it is in RTS
+ *		sends "done", and goes to RTS itself
+ *
+ * Each message goes out with one write, because the original reads each with one read().  Here they
+ * may come in pieces.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/live/live_program.h"
+
+/* Where the exchange stands. */
+enum oob {
+    OOB_IDLE,       /* the program is not that far */
+    OOB_CONNECTING, /* or listening */
+    OOB_LINE,       /* the other side's line is awaited */
+    OOB_READY,      /* it is there; the queue pair is being connected */
+    OOB_DONE_WAIT,  /* server: waits for "done" */
+    OOB_CLOSED
+};
+
+struct live_pingpong {
+    struct live_program base;
+    struct pingpong p;
+    enum oob oob;
+    char rx[PINGPONG_LINE_BYTES];
+    size_t rx_n;
+};
+
+static struct pingpong *pingpong_of(struct live_program *g)
+{
+    return &((struct live_pingpong *)g)->p;
+}
+
+static const struct pingpong *pingpong_of_const(const struct live_program *g)
+{
+    return &((const struct live_pingpong *)g)->p;
+}
+
+static void leave_exchange(struct live_pingpong *g)
+{
+    live_tcp_close(&g->base.tcp);
+    g->oob = OOB_CLOSED;
+}
+
+static void send_line(struct live_pingpong *g)
+{
+    char line[PINGPONG_LINE_BYTES];
+
+    pingpong_line(&g->p, line);
+    live_tcp_send(&g->base.tcp, line, sizeof(line));
+}
+
+static void on_opened(void *owner)
+{
+    struct live_pingpong *g = owner;
+
+    g->oob = OOB_LINE;
+    if (!pingpong_is_server(&g->p))
+        send_line(g);
+}
+
+static void on_heard(void *owner, const char *bytes, size_t n)
+{
+    struct live_pingpong *g = owner;
+    const size_t room = sizeof(g->rx) - g->rx_n;
+    const size_t taken = n < room ? n : room;
+
+    memcpy(g->rx + g->rx_n, bytes, taken);
+    g->rx_n += taken;
+    if (taken == n && g->oob == OOB_LINE && g->rx_n >= sizeof(g->rx)) {
+        g->rx_n = 0;
+        if (pingpong_remote(&g->p, g->rx))
+            g->oob = OOB_READY;
+    } else if (g->oob == OOB_DONE_WAIT && g->rx_n >= PINGPONG_DONE_BYTES) {
+        pingpong_start(&g->p, g->base.live->machine_ns);
+        leave_exchange(g);
+    } else if (g->rx_n >= sizeof(g->rx)) {
+        pingpong_fail(&g->p, "the other side does not speak rc_pingpong's protocol");
+    }
+}
+
+static void on_left(void *owner)
+{
+    struct live_pingpong *g = owner;
+
+    if (g->oob == OOB_LINE)
+        pingpong_fail(&g->p, "Couldn't read remote address: the other side has left");
+    else if (g->oob == OOB_DONE_WAIT)
+        pingpong_fail(&g->p, "the other side left before it was connected");
+    g->oob = OOB_CLOSED;
+}
+
+static void on_failed(void *owner, const char *why)
+{
+    struct live_pingpong *g = owner;
+
+    pingpong_fail(&g->p, why);
+}
+
+static const struct live_tcp_ops tcp_ops = {on_opened, on_heard, on_left, on_failed};
+
+/* The queue pair is in RTS. */
+static void tell_connected(struct live_pingpong *g)
+{
+    if (pingpong_is_server(&g->p)) {
+        send_line(g);
+        g->oob = OOB_DONE_WAIT;
+    } else {
+        live_tcp_send(&g->base.tcp, "done", PINGPONG_DONE_BYTES);
+        g->oob = OOB_CLOSED;
+        pingpong_start(&g->p, g->base.live->machine_ns);
+    }
+}
+
+static void go(struct live_program *base)
+{
+    struct live_pingpong *g = (struct live_pingpong *)base;
+
+    pingpong_go(&g->p, base->live->machine_ns);
+    if (g->p.state == PP_EXCHANGE && g->oob == OOB_IDLE) {
+        g->oob = OOB_CONNECTING;
+        live_tcp_open(&base->tcp);
+    }
+    if (g->p.state == PP_CONNECTED && g->oob == OOB_READY)
+        tell_connected(g);
+}
+
+static enum live_program_state state(const struct live_program *g)
+{
+    const enum pingpong_state st = pingpong_of_const(g)->state;
+
+    if (st >= PP_DONE)
+        return st == PP_DONE ? LIVE_PROGRAM_DONE : LIVE_PROGRAM_FAILED;
+    return st < PP_RUN ? LIVE_PROGRAM_TALKS : LIVE_PROGRAM_RUNS;
+}
+
+static bool asks(const struct live_program *g)
+{
+    return pingpong_of_const(g)->asked;
+}
+
+static const char *error(const struct live_program *g)
+{
+    return pingpong_of_const(g)->error;
+}
+
+static const char *remedy(const struct live_program *g)
+{
+    switch (pingpong_of_const(g)->failed_in) {
+    case PP_REG_MR:
+        return "the memory of the host is too small: \"host NAME ram=SIZE\"";
+    case PP_EXCHANGE:
+        return live_program_tcp_remedy(g);
+    case PP_RTR:
+        return "both sides need GIDs of one kind (-g), and a way to each other: try \"ping\"";
+    default:
+        return live_program_look(g);
+    }
+}
+
+static void info(const struct live_program *g, struct live_program_info *ret)
+{
+    const struct pingpong *p = pingpong_of_const(g);
+
+    snprintf(ret->state, sizeof(ret->state), "%s", pingpong_state_name(p->state));
+    ret->counts = p->state >= PP_RUN;
+    ret->n_sent = p->n_sent;
+    ret->n_rcvd = p->n_rcvd;
+    ret->iters = p->config.iters;
+}
+
+static void free_program(struct live_program *g)
+{
+    pingpong_done(pingpong_of(g));
+    free(g);
+}
+
+static const struct live_program_ops ops = {
+    .name = "rc_pingpong",
+    .go = go,
+    .state = state,
+    .asks = asks,
+    .error = error,
+    .remedy = remedy,
+    .info = info,
+    .free = free_program,
+};
+
+bool live_pingpong_start(struct live *l, const struct pingpong_config *config,
+                         struct live_error *reterr)
+{
+    struct live_pingpong *g = calloc(1, sizeof(*g));
+    const struct pingpong_config *c;
+
+    if (!g) {
+        live_error_set(reterr, ops.name, "no memory", "");
+        return false;
+    }
+    pingpong_init(&g->p, l->lab, config, l->out);
+    c = &g->p.config;
+    g->base = (struct live_program){.ops = &ops, .host = c->host, .host_name = c->host_name};
+    g->base.tcp = (struct live_tcp){
+        .ops = &tcp_ops, .owner = g, .server = c->server, .listen = c->listen, .port = c->port};
+    live_program_add(l, &g->base);
+    return true;
+}
