@@ -7,6 +7,7 @@ MTUS = [256, 512, 1024, 2048, 4096]
 LOSSES = [0, 1, 10]  # per cent, in each direction
 IPS = ["ipv4", "ipv6"]
 CLIENTS = ["rxe", "lab"]  # the other one is the server
+PROFILES = ["rxe", "iba"]  # of the lab's host; a second rxe in its place is like rxe always
 DEVICE_MTU = 4300  # of the network interface; rxe needs 80 bytes more than the path MTU
 
 FIRST_PSN_BEFORE_WRAP = 0xFFFFFD
@@ -33,6 +34,7 @@ class Case:
     device_mtu: int = DEVICE_MTU
     attempt: int = 0  # of repeated measurements
     baseline: bool = False  # between two rxe devices, for comparison
+    profile: str = ""  # of the lab's host, if the case says it
 
     def name(self):
         parts = [self.program, f"{self.client}_client", self.ip]
@@ -46,6 +48,8 @@ class Case:
             parts.append(self.options.replace("-", "").replace(" ", ""))
         if self.device_mtu != DEVICE_MTU:
             parts.append(f"device_mtu{self.device_mtu}")
+        if self.profile == "iba":
+            parts.append(self.profile)
         if self.baseline:
             parts.append("baseline")
         if self.attempt:
@@ -76,24 +80,24 @@ def rc_pingpong(client, ip, size, mtu=1024, loss=0, **more):
     return Case("rc_pingpong", client, ip, size, mtu, loss, iterations, **more)
 
 
-def verbs(client, ip, mtu, loss):
+def verbs(client, ip, mtu, loss, profile="rxe"):
     """All operations at once: verbs_lines.py tells which."""
-    return Case("verbs", client, ip, mtu=mtu, loss=loss)
+    return Case("verbs", client, ip, mtu=mtu, loss=loss, profile=profile)
 
 
 def verbs_quick():
-    """Any two values of client, IP version, MTU and loss meet."""
+    """Any two values of client, IP version, MTU and loss meet, and each of them both profiles."""
     for i, mtu in enumerate(MTUS):
         for j, loss in enumerate(LOSSES):
-            yield verbs(CLIENTS[(i + (j > 0)) % 2], IPS[(i + j) % 2], mtu, loss)
+            yield verbs(CLIENTS[(i + (j > 0)) % 2], IPS[(i + j) % 2], mtu, loss, PROFILES[(i // 2 + j) % 2])
 
 
 def verbs_full():
     for client in CLIENTS:
-        for ip in IPS:
+        for i, ip in enumerate(IPS):
             for loss in LOSSES:
-                for mtu in MTUS:
-                    yield verbs(client, ip, mtu, loss)
+                for j, mtu in enumerate(MTUS):
+                    yield verbs(client, ip, mtu, loss, PROFILES[(i + j) % 2])
 
 
 def special():

@@ -9,6 +9,7 @@ import re
 import shlex
 from dataclasses import dataclass
 
+import verbs_lab
 import verbs_lines
 from cases import DEVICE_MTU
 
@@ -125,6 +126,11 @@ class SecondRxe(Rxe):
                 "tc qdisc del dev wire1 root\ntc qdisc del dev wire2 root\n")
 
     @staticmethod
+    def iba(_case):
+        """No side of verbs_peer is anything but rxe."""
+        return ""
+
+    @staticmethod
     def frames_lost(text):
         return sum(int(n) for n in re.findall(r"dropped (\d+)", text))
 
@@ -132,10 +138,8 @@ class SecondRxe(Rxe):
 class Lab:
     """rdmalab on a tap interface that rxe sits on.  One process for each case."""
     title = "rdmalab"
-    # The sections of verbs_lines.py that the lab can carry out.  It has no program verbs_peer yet, so there
-    # are none, and its cases count as skipped; the first one that stands here lets them run.
-    can = []
-    programs = {"rc_pingpong", "speed", "ping"} | ({"verbs"} if can else set())
+    can = verbs_lab.CAN
+    programs = {"rc_pingpong", "verbs", "speed", "ping"}
     TAP = "rdl0"
     STATION = Station("02:00:00:00:00:01", "10.0.0.1", "fe80::ff:fe00:1")  # what the first host gets
     GID_INDEX = {"ipv4": 0, "ipv6": 1}
@@ -145,7 +149,7 @@ class Lab:
     SCRIPT = """\
 scenario seed={seed}
 {record}
-host h1 ip={address}
+host h1 ip={address}{profile}
 switch s1
 link h1 s1
 port tap {tap} s1
@@ -219,12 +223,18 @@ port tap {tap} s1
             end = self.SHOW_LOST
         record = "record off" if case.program == "speed" else ""
         return self.SCRIPT.format(seed=case.size + case.mtu, record=record, address=self.STATION.ipv4,
-                                  tap=self.TAP, lossy=lossy, action=action, end=end)
+                                  profile=f" profile={case.profile}" if case.profile else "", tap=self.TAP, lossy=lossy,
+                                  action=action, end=end)
 
     def ping(self, case):
         if case.client == "rxe":
             return self.IDLE.format(ms=4000)
         return self.SETTLE + "\n" + self.PING.format(to=getattr(self.rxe.me, case.ip))
+
+    @staticmethod
+    def iba(case):
+        """The side of verbs_peer that behaves by the specification."""
+        return SIDE["client" if case.client == "lab" else "server"] if case.profile == "iba" else ""
 
     def frames_lost(self, text):
         return sum(int(n) for n in self.LOST.findall(text))

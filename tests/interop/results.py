@@ -75,24 +75,26 @@ def wrong_pingpong(case, text):
             yield f"the {one} was told another address than the {other} has"
 
 
-def wrong_output(case, text, can):
+def wrong_output(case, text, can, iba):
     if case.program == "verbs":
-        yield from transcripts.wrong(case, {"a": text["server"], "b": text["client"]}, can)
+        yield from transcripts.wrong(case, {"a": text["server"], "b": text["client"]}, can, iba)
     elif case.program != "ping":
         yield from wrong_pingpong(case, text)
     elif not PINGED.search(text["client"]):
         yield "not every ping was answered"
 
 
-def judge(case, directory, can=None):
-    """@can: the sections of verbs_lines.py that the case consists of; None: all."""
+def judge(case, directory, can=None, iba=""):
+    """@can: the sections of verbs_lines.py that the case consists of; None: all.  @iba: the sides of
+    verbs_peer, of "ab", that behave by the specification.
+    """
     text = {name: read(directory / name) for name in ("server", "client", "lost")}
     status = read(directory / "status").replace("not run", "not").split()
     if len(status) != 3:
         return Result(case, ["the virtual machine did not come to it"], text)
     wrong = list(wrong_status(status[:2]))
     if not wrong or case.program == "verbs":  # whose transcript tells where it ended
-        wrong += wrong_output(case, text, can)
+        wrong += wrong_output(case, text, can, iba)
     usec = 0
     if not wrong and case.program in ("rc_pingpong", "speed"):
         usec = float(ITERATIONS.search(text["client"])[3])

@@ -5,6 +5,8 @@ import subprocess
 import tempfile
 
 import transcripts
+import verbs_iba
+import verbs_lab
 import verbs_lines
 from cases import FIRST_PSN_BEFORE_WRAP, Case, verbs
 from report import speed_rows
@@ -187,6 +189,29 @@ def only_what_was_asked_for():
     return "" if right else f"asked for: {said}"
 
 
+def a_side_by_the_specification_differs_where_it_is_said():
+    """Every row of verbs_iba.py changes a line that is there, at a side that is like that and at no other."""
+    table = transcripts.read()
+    for row in verbs_iba.ROWS:
+        before = transcripts.wanted(table, row.section, row.side)
+        if row.rxe not in before:
+            return f"{row.section}: rxe does not print {row.rxe}"
+        for iba in "", "a", "b", "ab":
+            wanted = transcripts.wanted(table, row.section, row.side, iba)
+            if (row.line in wanted and row.rxe not in wanted) != (row.iba in iba):
+                return f"{row.section}: {row.side} with {iba or 'nobody'} by the specification"
+    if not set(verbs_lab.LATER) <= set(table):
+        return f"the lab shall do {set(verbs_lab.LATER) - set(table)} later, and nobody asks for that"
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        (directory / "status").write_text("0 0 12")
+        for role, side in ("server", "a"), ("client", "b"):
+            lines = transcripts.wanted(table, "too_small", side, "b")
+            (directory / role).write_text("\n".join(["section too_small", *lines, "end", ""]))
+        said = [bool(judge(VERBS, directory, ["too_small"], iba).wrong) for iba in ("b", "ab", "a", "")]
+    return "" if said == [False, False, True, True] else f"by the specification: {said}"
+
+
 def all_messages_lost():
     text = transcript_of(LOSSY, "b")
     head, rest = text.split("section ud_messages\n")
@@ -230,7 +255,8 @@ def main():
         if not right:
             print(f"MISSED: wanted '{wanted}', found '{said}'")
     for wrong in ("" if kernel_is_heard() else "the kernel's complaints", libraries_are_looked_for_late(),
-                  only_what_was_asked_for(), messages_have_their_order(), all_messages_lost(), numbers_become_general(),
+                  only_what_was_asked_for(), a_side_by_the_specification_differs_where_it_is_said(),
+                  messages_have_their_order(), all_messages_lost(), numbers_become_general(),
                   table_and_lines_are_of_the_same_sections(),
                   speeds_are_held_against_their_baselines()):
         passed, failed = passed + (not wrong), failed + bool(wrong)

@@ -10,6 +10,7 @@ struct live_verbs_peer {
     struct verbs_peer *p;
     bool began; /* to connect */
     bool opened;
+    bool met; /* the other side, which may have left since */
 };
 
 static struct verbs_peer *peer_of(const struct live_program *g)
@@ -21,7 +22,7 @@ static void on_opened(void *owner)
 {
     struct live_verbs_peer *g = owner;
 
-    g->opened = true;
+    g->opened = g->met = true;
 }
 
 static void on_heard(void *owner, const char *bytes, size_t n)
@@ -92,7 +93,7 @@ static const char *remedy(const struct live_program *g)
 {
     const struct live_verbs_peer *v = (const struct live_verbs_peer *)g;
 
-    return v->opened ? live_program_look(g) : live_program_tcp_remedy(g);
+    return v->met ? live_program_look(g) : live_program_tcp_remedy(g);
 }
 
 static void info(const struct live_program *g, struct live_program_info *ret)
