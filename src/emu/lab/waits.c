@@ -2,7 +2,7 @@
 /* Who waits for what, for a lab that stands still or never ends. */
 #include "emu/base/quantity.h"
 #include "emu/lab/world.h"
-#include "emu/xport/rc.h"
+#include "emu/xport/xport_qp.h"
 #include "rdmalab/inspect.h"
 
 #define SENTENCE_BYTES 240u
@@ -18,10 +18,10 @@ static void add_path(struct text *t, const struct guest_object *o, const struct 
 }
 
 /* The peer's queue pair as the lab knows it, "h2.qp". */
-static void add_peer(struct text *t, const struct world *w, const struct rc_qp *rc)
+static void add_peer(struct text *t, const struct world *w, const struct xport_qp *xqp)
 {
-    const struct host *h = rc->peer < w->n_hosts ? w->hosts[rc->peer] : NULL;
-    const uint32_t qpn = rc->qp.attr.dest_qpn;
+    const struct host *h = xqp->peer < w->n_hosts ? w->hosts[xqp->peer] : NULL;
+    const uint32_t qpn = xqp->qp.attr.dest_qpn;
     const struct guest_qp *peer =
         h && qpn <= h->dev->config.max_qp ? h->guest.verbs.qp_of[qpn] : NULL;
 
@@ -31,7 +31,7 @@ static void add_peer(struct text *t, const struct world *w, const struct rc_qp *
         text_addf(t, "%s QPN %u", h ? h->name : "an unknown host,", qpn);
 }
 
-static void add_timer(struct text *t, const struct rc_req *q)
+static void add_timer(struct text *t, const struct requester *q)
 {
     for (uint32_t i = 0; i < 2; i++) {
         if (!q->timer[i])
@@ -50,33 +50,34 @@ static uint16_t outstanding(const struct host *h, const struct guest_wq *q)
 }
 
 /* What the oldest request that the device took waits for, and from whom. */
-static void add_awaited(struct text *t, const struct rc_qp *rc, const struct rc_wqe *oldest)
+static void add_awaited(struct text *t, const struct xport_qp *xqp, const struct req_wqe *oldest)
 {
-    const struct rc_req *q = &rc->req;
+    const struct requester *q = &xqp->req;
 
     if (q->rnr_wait)
         text_add(t, "a receive at ");
     else if (q->out_psns == 0)
         text_addf(t, "its turn, in state %s: it was not sent to ",
-                  enum_name(&enum_qp_state, (uint32_t)rc->qp.state));
-    else if (rc_is_rd(oldest))
+                  enum_name(&enum_qp_state, (uint32_t)xqp->qp.state));
+    else if (req_is_rd(oldest))
         text_addf(t, "the response psn=%u from ", q->una.v);
     else
         text_addf(t, "an ACK of psn=%u from ", q->una.v);
 }
 
 /* A request that would be the next to be sent, but for READs and atomics that are under way. */
-static void tell_held_back(const struct host *h, const struct guest_qp *g, const struct rc_qp *rc,
-                           const struct out *out)
+static void tell_held_back(const struct host *h, const struct guest_qp *g,
+                           const struct xport_qp *xqp, const struct out *out)
 {
-    const struct rc_req *q = &rc->req;
-    const struct rc_wqe *next = rc_wqe_at(q, q->next);
+    const struct requester *q = &xqp->req;
+    const struct req_wqe *next = req_wqe_at(q, q->next);
     char buf[SENTENCE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
     if (q->next == q->fetched || q->sent_psns > 0 || q->again_psns > 0 || q->out_rds == 0)
         return;
-    if (!(next->w.flags & SF_FENCE) && (!rc_is_rd(next) || q->out_rds < rc->qp.attr.max_rd_atomic))
+    if (!(next->w.flags & SF_FENCE) &&
+        (!req_is_rd(next) || q->out_rds < xqp->qp.attr.max_rd_atomic))
         return;
     add_path(&t, &g->o, h);
     text_addf(&t, ": %s wr_id=%llu waits behind %u READ%s or atomic%s: ",
@@ -85,35 +86,35 @@ static void tell_held_back(const struct host *h, const struct guest_qp *g, const
     if (next->w.flags & SF_FENCE)
         text_add(&t, "it has a fence");
     else
-        text_addf(&t, "max_rd_atomic is %u", rc->qp.attr.max_rd_atomic);
+        text_addf(&t, "max_rd_atomic is %u", xqp->qp.attr.max_rd_atomic);
     out->each(out->ctx, buf);
 }
 
 static void tell_sends(const struct world *w, const struct host *h, const struct guest_qp *g,
-                       const struct rc_qp *rc, const struct out *out)
+                       const struct xport_qp *xqp, const struct out *out)
 {
-    const struct rc_req *q = &rc->req;
+    const struct requester *q = &xqp->req;
     char buf[SENTENCE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
     add_path(&t, &g->o, h);
     if (q->oldest != q->fetched) {
-        const struct rc_wqe *wqe = rc_wqe_at(q, q->oldest);
+        const struct req_wqe *wqe = req_wqe_at(q, q->oldest);
 
         text_addf(&t, ": %s wr_id=%llu waits for ", enum_name(&enum_wr_opcode, wqe->w.opcode),
                   (unsigned long long)wqe->w.wr_id);
-        add_awaited(&t, rc, wqe);
-        add_peer(&t, w, rc);
+        add_awaited(&t, xqp, wqe);
+        add_peer(&t, w, xqp);
         add_timer(&t, q);
     } else {
         const uint32_t n = outstanding(h, &g->sq);
 
         text_addf(&t, ": %u posted send%s wait%s: state %s, avail.idx %s", n, n == 1 ? "" : "s",
-                  n == 1 ? "s" : "", enum_name(&enum_qp_state, (uint32_t)rc->qp.state),
+                  n == 1 ? "s" : "", enum_name(&enum_qp_state, (uint32_t)xqp->qp.state),
                   q->kicked ? "told to the device" : "not told to the device (kick)");
     }
     out->each(out->ctx, buf);
-    tell_held_back(h, g, rc, out);
+    tell_held_back(h, g, xqp, out);
 }
 
 /* What is posted to @rq, which is @o's. */
@@ -182,7 +183,7 @@ void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *se
             const struct qp *qp = g ? hca_qp(&h->dev->hca, qpn) : NULL;
 
             if (qp && outstanding(h, &g->sq) > 0)
-                tell_sends(w, h, g, rc_of_const(qp), &out);
+                tell_sends(w, h, g, xport_of_const(qp), &out);
             if (qp && !g->srq)
                 tell_receives(h, &g->o, &g->rq, &out);
         }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
-#include "emu/xport/rc.h"
+#include "emu/xport/xport_qp.h"
 
 /* The upper three bits of an opcode are the service, also of reserved ones.  [IBTA1 9.2.1] */
 #define SERVICE_SHIFT 5u
@@ -74,12 +74,12 @@ struct compared admit_compared(const struct hca *h, const struct qp *qp, const s
 
 enum drop_reason admit_to(const struct qp *qp, const struct packet *p)
 {
-    const struct service *service = rc_of_const(qp)->service;
+    const struct service *service = xport_of_const(qp)->service;
     uint16_t pkey = 0;
 
     if (!is_of_service(p, service->packets) || (!p->op->name && !service->reliable))
         return p->op->name ? DROP_WRONG_SERVICE : DROP_BAD_OPCODE;
-    if (!state_takes(qp->state, p) || rc_of_const(qp)->resp.closing)
+    if (!state_takes(qp->state, p) || xport_of_const(qp)->resp.closing)
         return DROP_QP_NOT_READY;
     if (hca_pkey(qp->hca, qp->attr.pkey_index, &pkey) != RSP_OK ||
         !hca_pkey_match(p->bth.pkey, pkey))

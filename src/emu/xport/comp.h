@@ -11,7 +11,7 @@
 #include "emu/facts/compared.h"
 #include "emu/facts/psn.h"
 #include "emu/wire/packet.h"
-#include "emu/xport/rc.h"
+#include "emu/xport/xport_qp.h"
 
 /* What the rules look at. */
 struct comp_view {

@@ -10,19 +10,19 @@
 #include "emu/xport/wqe.h"
 
 /* The first READ or atomic that is outstanding, and the PSNs before it; there is one. */
-static const struct rc_wqe *first_rd(const struct rc_req *r, uint32_t *ret_before)
+static const struct req_wqe *first_rd(const struct requester *r, uint32_t *ret_before)
 {
     uint32_t before = 0;
     uint32_t n = r->oldest;
 
-    while (!rc_is_rd(rc_wqe_at(r, n)))
-        before += rc_wqe_at(r, n++)->n_psns;
+    while (!req_is_rd(req_wqe_at(r, n)))
+        before += req_wqe_at(r, n++)->n_psns;
     *ret_before = n == r->oldest ? 0 : before - r->acked_psns;
-    return rc_wqe_at(r, n);
+    return req_wqe_at(r, n);
 }
 
 /* Adds to @v what is known of @rd, which @answered PSNs of were answered. */
-static void view_rd(struct comp_view *v, const struct rc_wqe *rd, uint32_t answered)
+static void view_rd(struct comp_view *v, const struct req_wqe *rd, uint32_t answered)
 {
     v->rd = rd->info->form == WR_FORM_ATOMIC ? OPK_ATOMIC : OPK_READ;
     v->rd_psns = rd->n_psns - answered;
@@ -30,28 +30,28 @@ static void view_rd(struct comp_view *v, const struct rc_wqe *rd, uint32_t answe
     v->rd_is_new = answered == 0;
 }
 
-static struct comp_view view_of(const struct rc_qp *rc, const struct rc_wqe **ret_rd)
+static struct comp_view view_of(const struct xport_qp *xqp, const struct req_wqe **ret_rd)
 {
-    const struct rc_req *r = &rc->req;
+    const struct requester *r = &xqp->req;
     struct comp_view v = {
         .una = r->una,
         .out_psns = r->out_psns,
         .before_rd = r->out_psns,
         .implied_nak = r->implied_nak,
-        .mtu = rc->mtu,
+        .mtu = xqp->mtu,
         .rnr_wait = r->rnr_wait,
-        .credits = rc->qp.attr.credits,
-        .profile = rc->qp.hca->profile,
+        .credits = xqp->qp.attr.credits,
+        .profile = xqp->qp.hca->profile,
         .retries = r->retries,
-        .retry_cnt = rc->qp.attr.retry_cnt,
+        .retry_cnt = xqp->qp.attr.retry_cnt,
         .rnr_naks = r->rnr_naks,
-        .rnr_retry = rc->qp.attr.rnr_retry,
+        .rnr_retry = xqp->qp.attr.rnr_retry,
     };
 
     *ret_rd = NULL;
     if (r->out_rds > 0) {
         *ret_rd = first_rd(r, &v.before_rd);
-        view_rd(&v, *ret_rd, *ret_rd == rc_wqe_at(r, r->oldest) ? r->acked_psns : 0);
+        view_rd(&v, *ret_rd, *ret_rd == req_wqe_at(r, r->oldest) ? r->acked_psns : 0);
     }
     return v;
 }
@@ -62,28 +62,28 @@ static bool brings_data(const struct packet *p)
 }
 
 /* @rd: the READ or atomic that @p may be the answer to. */
-static struct comp_verdict decide(const struct rc_qp *rc, const struct packet *p,
-                                  const struct rc_wqe **ret_rd)
+static struct comp_verdict decide(const struct xport_qp *xqp, const struct packet *p,
+                                  const struct req_wqe **ret_rd)
 {
-    const struct comp_view v = view_of(rc, ret_rd);
+    const struct comp_view v = view_of(xqp, ret_rd);
     const struct comp_verdict d = comp_decide(&v, p);
-    struct sink_view sink = {.hca = rc->qp.hca};
+    struct sink_view sink = {.hca = xqp->qp.hca};
 
     if (d.act != ACT_ACKS || !brings_data(p))
         return d;
-    sink.list = (struct sg_list){(*ret_rd)->w.sge, key_user_of(&rc->qp), ACC_LOCAL_WRITE};
+    sink.list = (struct sg_list){(*ret_rd)->w.sge, key_user_of(&xqp->qp), ACC_LOCAL_WRITE};
     if (v.before_rd == 0)
-        sink.at = rc->req.sink;
+        sink.at = xqp->req.sink;
     return comp_decide_sink(&sink, p, d);
 }
 
-static ev_id trace_rx(const struct rc_qp *rc, const struct packet *p, const struct rx_info *info,
-                      const struct comp_verdict *d)
+static ev_id trace_rx(const struct xport_qp *xqp, const struct packet *p,
+                      const struct rx_info *info, const struct comp_verdict *d)
 {
     const bool has_aeth = (p->op->headers & H_AETH) != 0;
     ev_id id;
 
-    TRACE_ID(rc_trace(rc), id, rx, .host = rc->qp.hca->host, .qpn = rc->qp.qpn,
+    TRACE_ID(xport_trace(xqp), id, rx, .host = xqp->qp.hca->host, .qpn = xqp->qp.qpn,
              .opcode = p->bth.opcode, .psn = p->bth.psn.v,
              .syndrome = has_aeth ? (uint32_t)aeth_unpack(p->aeth.syndrome).kind : SYN_NONE,
              .msn = p->aeth.msn, .bytes = p->payload_bytes, .act = (uint32_t)d->act,
@@ -92,68 +92,70 @@ static ev_id trace_rx(const struct rc_qp *rc, const struct packet *p, const stru
     return id;
 }
 
-static void go_back(struct rc_qp *rc, const struct comp_verdict *d)
+static void go_back(struct xport_qp *xqp, const struct comp_verdict *d)
 {
-    struct rc_req *r = &rc->req;
+    struct requester *r = &xqp->req;
     ev_id id;
 
     r->implied_nak = d->rule == RULE_COMP_IMPLIED_NAK;
     r->retries++;
-    RC_COUNT(rc, retries);
-    TRACE_ID(rc_trace(rc), id, retry, .host = rc->qp.hca->host, .qpn = rc->qp.qpn, .psn = r->una.v,
-             .retry = r->retries, .limit = retry_limit(rc->qp.attr.retry_cnt, rc->qp.hca->profile));
-    req_go_back(rc, id);
+    XPORT_COUNT(xqp, retries);
+    TRACE_ID(xport_trace(xqp), id, retry, .host = xqp->qp.hca->host, .qpn = xqp->qp.qpn,
+             .psn = r->una.v, .retry = r->retries,
+             .limit = retry_limit(xqp->qp.attr.retry_cnt, xqp->qp.hca->profile));
+    req_go_back(xqp, id);
 }
 
-static void wait_rnr(struct rc_qp *rc, const struct packet *p, ev_id rx)
+static void wait_rnr(struct xport_qp *xqp, const struct packet *p, ev_id rx)
 {
-    struct rc_req *r = &rc->req;
+    struct requester *r = &xqp->req;
 
     if (r->rnr_wait)
         return; /* a copy */
     r->rnr_naks++;
     r->retries = 0; /* the path works: transport retries count what gets no answer */
     r->rnr_wait = true;
-    req_go_back(rc, rx);
-    retry_timer_arm(rc, TMR_RNR, rnr_timer_ns(aeth_unpack(p->aeth.syndrome).value));
+    req_go_back(xqp, rx);
+    retry_timer_arm(xqp, TMR_RNR, rnr_timer_ns(aeth_unpack(p->aeth.syndrome).value));
 }
 
-static void count(struct rc_qp *rc, const struct packet *p, const struct comp_verdict *d)
+static void count(struct xport_qp *xqp, const struct packet *p, const struct comp_verdict *d)
 {
     const enum syndrome kind =
         p->op->headers & H_AETH ? aeth_unpack(p->aeth.syndrome).kind : SYN_NONE;
 
-    RC_COUNT(rc, rcvd_pkts);
+    XPORT_COUNT(xqp, rcvd_pkts);
     if (d->drop == DROP_GHOST_ACK)
-        RC_COUNT(rc, ghost_acks);
+        XPORT_COUNT(xqp, ghost_acks);
     else if (kind == SYN_RNR_NAK)
-        RC_COUNT(rc, rcvd_rnr);
+        XPORT_COUNT(xqp, rcvd_rnr);
     else if (kind == SYN_NAK_PSN_SEQUENCE)
-        RC_COUNT(rc, rcvd_seq_err);
+        XPORT_COUNT(xqp, rcvd_seq_err);
     if (d->rule == RULE_RNR_LIMIT)
-        RC_COUNT(rc, rnr_retry_exceeded);
+        XPORT_COUNT(xqp, rnr_retry_exceeded);
     else if (d->rule == RULE_RETRY_LIMIT)
-        RC_COUNT(rc, retry_exceeded);
+        XPORT_COUNT(xqp, retry_exceeded);
 }
 
 /* What is left to do after the packets that were acknowledged are. */
-static void apply(struct rc_qp *rc, const struct packet *p, const struct comp_verdict *d, ev_id rx)
+static void apply(struct xport_qp *xqp, const struct packet *p, const struct comp_verdict *d,
+                  ev_id rx)
 {
     if (d->act == ACT_GO_BACK)
-        go_back(rc, d);
+        go_back(xqp, d);
     else if (d->act == ACT_WAIT_RNR)
-        wait_rnr(rc, p, rx);
+        wait_rnr(xqp, p, rx);
     else if (d->act == ACT_FAIL)
-        req_fail(rc, d->status, (struct objection){d->rule, d->values});
+        req_fail(xqp, d->status, (struct objection){d->rule, d->values});
 }
 
 /* Copies what @p brings into guest memory: the only copy on this side.  The oldest request wants
  * it.
  */
-static void take_data(struct rc_qp *rc, const struct packet *p)
+static void take_data(struct xport_qp *xqp, const struct packet *p)
 {
-    struct rc_req *r = &rc->req;
-    const struct send_wqe *w = &rc_wqe_at(r, r->oldest)->w;
+    struct requester *r = &xqp->req;
+    const struct send_wqe *w = &req_wqe_at(r, r->oldest)->w;
     uint8_t found[ATOMIC_WORD_BYTES];
     const uint8_t *from = p->payload;
 
@@ -161,45 +163,46 @@ static void take_data(struct rc_qp *rc, const struct packet *p)
         st_le64(found, p->atomic_ack); /* in the order of the guest's bytes */
         from = found;
     }
-    sge_copy_in(&rc->qp, w->wr_id, w->sge, &r->sink, from, comp_data_bytes(p));
+    sge_copy_in(&xqp->qp, w->wr_id, w->sge, &r->sink, from, comp_data_bytes(p));
 }
 
 /* The PSNs that @d acknowledges; the last one may bring data. */
-static void acknowledge(struct rc_qp *rc, const struct packet *p, const struct comp_verdict *d)
+static void acknowledge(struct xport_qp *xqp, const struct packet *p, const struct comp_verdict *d)
 {
     const bool takes = d->act == ACT_ACKS && brings_data(p);
 
     if (d->n_acked == 0)
         return;
-    req_acked(rc, d->n_acked - takes);
+    req_acked(xqp, d->n_acked - takes);
     if (takes) {
-        take_data(rc, p);
-        req_acked(rc, 1);
+        take_data(xqp, p);
+        req_acked(xqp, 1);
     }
-    retry_progress(rc);
-    req_settle(rc);
+    retry_progress(xqp);
+    req_settle(xqp);
 }
 
-enum drop_reason comp_receive(struct rc_qp *rc, const struct packet *p, const struct rx_info *info)
+enum drop_reason comp_receive(struct xport_qp *xqp, const struct packet *p,
+                              const struct rx_info *info)
 {
-    const struct rc_wqe *rd;
-    const struct comp_verdict d = decide(rc, p, &rd);
-    const ev_id rx = trace_rx(rc, p, info, &d);
-    const ev_id before = trace_because(rc_trace(rc), rx);
+    const struct req_wqe *rd;
+    const struct comp_verdict d = decide(xqp, p, &rd);
+    const ev_id rx = trace_rx(xqp, p, info, &d);
+    const ev_id before = trace_because(xport_trace(xqp), rx);
 
-    count(rc, p, &d);
+    count(xqp, p, &d);
     if (d.act == ACT_DROP)
-        xport_drop(rc->x, p, info, d.drop, &d.values);
+        xport_drop(xqp->x, p, info, d.drop, &d.values);
     if (d.status == WCS_LOC_PROT_ERR)
-        rc_trace_key(rc, &d.bad, d.rule, ACC_LOCAL_WRITE);
+        xport_trace_key(xqp, &d.bad, d.rule, ACC_LOCAL_WRITE);
     if ((d.act == ACT_ACKS || d.act == ACT_CREDITS) && (p->op->headers & H_AETH))
-        credit_learn(rc, p->aeth.msn, aeth_unpack(p->aeth.syndrome).value);
+        credit_learn(xqp, p->aeth.msn, aeth_unpack(p->aeth.syndrome).value);
     if (d.act != ACT_DROP && d.act != ACT_ACKS && d.act != ACT_CREDITS)
-        retry_timer_stop(rc, TMR_ACK); /* the answer that was waited for is here */
-    acknowledge(rc, p, &d);
-    if (rc->qp.state != QPS_ERR)
-        apply(rc, p, &d, rx);
-    rc_wake(rc);
-    trace_because(rc_trace(rc), before);
+        retry_timer_stop(xqp, TMR_ACK); /* the answer that was waited for is here */
+    acknowledge(xqp, p, &d);
+    if (xqp->qp.state != QPS_ERR)
+        apply(xqp, p, &d, rx);
+    xport_wake(xqp);
+    trace_because(xport_trace(xqp), before);
     return d.drop;
 }

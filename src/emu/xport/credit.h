@@ -13,26 +13,26 @@
 #ifndef EMU_XPORT_CREDIT_H
 #define EMU_XPORT_CREDIT_H
 
-#include "emu/xport/rc.h"
+#include "emu/xport/xport_qp.h"
 
-/* The credit field of an acknowledge that @rc sends now. */
-uint8_t credit_code(struct rc_qp *rc);
+/* The credit field of an acknowledge that @xqp sends now. */
+uint8_t credit_code(struct xport_qp *xqp);
 
 /* May the next packet of @q leave, @sent PSNs of which were sent? */
-bool credit_allows(const struct rc_qp *rc, const struct rc_wqe *q, uint32_t sent);
+bool credit_allows(const struct xport_qp *xqp, const struct req_wqe *q, uint32_t sent);
 
 /* Will nothing that needs a receive follow the first packet of @q, which is about to leave, until
  * the far side says more?
  */
-bool credit_would_end(const struct rc_qp *rc, const struct rc_wqe *q);
+bool credit_would_end(const struct xport_qp *xqp, const struct req_wqe *q);
 
 /* Request @q begins. */
-void credit_begin(struct rc_qp *rc, struct rc_wqe *q);
+void credit_begin(struct xport_qp *xqp, struct req_wqe *q);
 
 /* An acknowledge says @msn and the credit field @code. */
-void credit_learn(struct rc_qp *rc, uint32_t msn, uint8_t code);
+void credit_learn(struct xport_qp *xqp, uint32_t msn, uint8_t code);
 
 /* A receive was posted: the far side may learn of it. */
-void credit_posted(struct rc_qp *rc);
+void credit_posted(struct xport_qp *xqp);
 
 #endif

@@ -6,35 +6,35 @@
 /* No packet waits for its acknowledge, and no request is sent in part.  What was fetched and not
  * begun has not been started.
  */
-static bool is_drained(const struct rc_req *r)
+static bool is_drained(const struct requester *r)
 {
     return r->out_psns == 0 && r->sent_psns == 0;
 }
 
-bool drain_refuses(const struct rc_qp *rc, uint32_t mask, const struct qp_attr *attr)
+bool drain_refuses(const struct xport_qp *xqp, uint32_t mask, const struct qp_attr *attr)
 {
-    const uint32_t to = mask & QPA_STATE ? attr->state : (uint32_t)rc->qp.state;
+    const uint32_t to = mask & QPA_STATE ? attr->state : (uint32_t)xqp->qp.state;
 
-    return xport_is_draining(&rc->qp) && to != QPS_RESET && to != QPS_ERR;
+    return xport_is_draining(&xqp->qp) && to != QPS_RESET && to != QPS_ERR;
 }
 
-void drain_moved(struct rc_qp *rc, enum qp_state from, uint32_t mask)
+void drain_moved(struct xport_qp *xqp, enum qp_state from, uint32_t mask)
 {
-    if (rc->qp.state != QPS_SQD) {
-        rc->draining = false;
+    if (xqp->qp.state != QPS_SQD) {
+        xqp->draining = false;
         return;
     }
     if (from == QPS_SQD)
         return;
-    rc->draining = true;
-    rc->tell_drained = (mask & QPA_EN_SQD_ASYNC_NOTIFY) && rc->qp.attr.en_sqd_async_notify;
+    xqp->draining = true;
+    xqp->tell_drained = (mask & QPA_EN_SQD_ASYNC_NOTIFY) && xqp->qp.attr.en_sqd_async_notify;
 }
 
-void drain_settle(struct rc_qp *rc)
+void drain_settle(struct xport_qp *xqp)
 {
-    if (!rc->draining || rc->qp.state != QPS_SQD || !is_drained(&rc->req))
+    if (!xqp->draining || xqp->qp.state != QPS_SQD || !is_drained(&xqp->req))
         return;
-    rc->draining = false;
-    if (rc->tell_drained)
-        rc_event(rc, ASE_SQ_DRAINED);
+    xqp->draining = false;
+    if (xqp->tell_drained)
+        xport_event(xqp, ASE_SQ_DRAINED);
 }

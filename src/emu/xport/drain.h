@@ -7,15 +7,15 @@
 #ifndef EMU_XPORT_DRAIN_H
 #define EMU_XPORT_DRAIN_H
 
-#include "emu/xport/rc.h"
+#include "emu/xport/xport_qp.h"
 
 /* Does draining forbid this move, or change of attributes? */
-bool drain_refuses(const struct rc_qp *rc, uint32_t mask, const struct qp_attr *attr);
+bool drain_refuses(const struct xport_qp *xqp, uint32_t mask, const struct qp_attr *attr);
 
-/* @rc was modified, so; it came from state @from. */
-void drain_moved(struct rc_qp *rc, enum qp_state from, uint32_t mask);
+/* @xqp was modified, so; it came from state @from. */
+void drain_moved(struct xport_qp *xqp, enum qp_state from, uint32_t mask);
 
 /* Is the last request that was started done? */
-void drain_settle(struct rc_qp *rc);
+void drain_settle(struct xport_qp *xqp);
 
 #endif

@@ -8,25 +8,25 @@
  */
 #include "emu/xport/internal.h"
 
-void rc_event(const struct rc_qp *rc, enum async_event type)
+void xport_event(const struct xport_qp *xqp, enum async_event type)
 {
-    rc->x->ops->event(rc->x->ctx, type, OBJ_QP, rc->qp.qpn);
+    xqp->x->ops->event(xqp->x->ctx, type, OBJ_QP, xqp->qp.qpn);
 }
 
-void rc_event_refused(const struct rc_qp *rc, enum pkt_act act)
+void xport_event_refused(const struct xport_qp *xqp, enum pkt_act act)
 {
     if (act == ACT_NAK_INVALID)
-        rc_event(rc, ASE_QP_REQ_ERR);
+        xport_event(xqp, ASE_QP_REQ_ERR);
     else if (act == ACT_NAK_ACCESS)
-        rc_event(rc, ASE_QP_ACCESS_ERR);
+        xport_event(xqp, ASE_QP_ACCESS_ERR);
     else
-        rc_event(rc, ASE_QP_FATAL); /* the fault is in the queue itself */
+        xport_event(xqp, ASE_QP_FATAL); /* the fault is in the queue itself */
 }
 
-void rc_event_arrival(struct rc_qp *rc)
+void xport_event_arrival(struct xport_qp *xqp)
 {
-    if (rc->qp.state != QPS_RTR || rc->established)
+    if (xqp->qp.state != QPS_RTR || xqp->established)
         return;
-    rc->established = true;
-    rc_event(rc, ASE_COMM_EST);
+    xqp->established = true;
+    xport_event(xqp, ASE_COMM_EST);
 }

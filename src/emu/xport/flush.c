@@ -6,49 +6,49 @@
  */
 #include "emu/xport/internal.h"
 
-static void give_back(struct rc_qp *rc, enum wq wq, uint32_t desc)
+static void give_back(struct xport_qp *xqp, enum wq wq, uint32_t desc)
 {
-    rc->x->ops->complete(rc->x->ctx, &rc->qp, wq, desc, NULL);
+    xqp->x->ops->complete(xqp->x->ctx, &xqp->qp, wq, desc, NULL);
 }
 
-static void end_send(struct rc_qp *rc, const struct send_wqe *w)
+static void end_send(struct xport_qp *xqp, const struct send_wqe *w)
 {
-    if (rc->qp.state == QPS_ERR || rc->qp.state == QPS_SQE)
-        req_complete(rc, w, 0, WCS_WR_FLUSH_ERR, by_rule(RULE_FLUSH));
+    if (xqp->qp.state == QPS_ERR || xqp->qp.state == QPS_SQE)
+        req_complete(xqp, w, 0, WCS_WR_FLUSH_ERR, by_rule(RULE_FLUSH));
     else
-        give_back(rc, WQ_SEND, w->desc);
+        give_back(xqp, WQ_SEND, w->desc);
 }
 
-static void end_recv(struct rc_qp *rc)
+static void end_recv(struct xport_qp *xqp)
 {
     const struct completion wc = {
-        .wr_id = rc->resp.wqe.wr_id,
+        .wr_id = xqp->resp.wqe.wr_id,
         .status = WCS_WR_FLUSH_ERR,
         .opcode = WC_RECV,
-        .qpn = rc->qp.qpn,
+        .qpn = xqp->qp.qpn,
         .rule = RULE_FLUSH,
     };
 
-    if (rc->qp.state != QPS_ERR)
-        resp_complete(rc, NULL);
-    else if (rc->resp.closing && rc->resp.fatal.status != WCS_SUCCESS)
-        rc->resp.untold = !resp_complete(rc, &rc->resp.fatal);
+    if (xqp->qp.state != QPS_ERR)
+        resp_complete(xqp, NULL);
+    else if (xqp->resp.closing && xqp->resp.fatal.status != WCS_SUCCESS)
+        xqp->resp.untold = !resp_complete(xqp, &xqp->resp.fatal);
     else
-        resp_complete(rc, &wc);
+        resp_complete(xqp, &wc);
 }
 
 /* Those that were fetched, then those in the ring.  A place of our ring serves as scratch. */
-static void end_send_queue(struct rc_qp *rc)
+static void end_send_queue(struct xport_qp *xqp)
 {
-    struct rc_req *r = &rc->req;
-    struct rc_wqe *q;
+    struct requester *r = &xqp->req;
+    struct req_wqe *q;
 
     while (r->oldest != r->fetched)
-        end_send(rc, &rc_wqe_at(r, r->oldest++)->w);
+        end_send(xqp, &req_wqe_at(r, r->oldest++)->w);
     r->next = r->fetched;
     r->sent_psns = 0;
     r->acked_psns = 0;
-    r->una = rc_high(r);
+    r->una = req_high(r);
     r->out_psns = 0;
     r->again_psns = 0;
     r->asked_psns = 0;
@@ -57,85 +57,85 @@ static void end_send_queue(struct rc_qp *rc)
     r->implied_nak = false;
     r->acked_pkts = r->sent_pkts;
     for (;;) {
-        q = req_fetch_place(rc);
-        if (rc->x->ops->fetch_send(rc->x->ctx, &rc->qp, &q->w) != FETCH_OK)
+        q = req_fetch_place(xqp);
+        if (xqp->x->ops->fetch_send(xqp->x->ctx, &xqp->qp, &q->w) != FETCH_OK)
             break;
-        end_send(rc, &q->w);
+        end_send(xqp, &q->w);
     }
 }
 
-static void end_recv_queue(struct rc_qp *rc)
+static void end_recv_queue(struct xport_qp *xqp)
 {
-    struct rc_resp *r = &rc->resp;
+    struct responder *r = &xqp->resp;
 
     if (r->has_wqe)
-        end_recv(rc);
+        end_recv(xqp);
     r->closing = false;
     r->open = NULL;
-    resp_forget_rds(rc);
-    while (!rc->qp.srq) { /* what is shared is left to others */
-        if (rc->x->ops->fetch_recv(rc->x->ctx, &rc->qp, &r->wqe) != FETCH_OK)
+    resp_forget_rds(xqp);
+    while (!xqp->qp.srq) { /* what is shared is left to others */
+        if (xqp->x->ops->fetch_recv(xqp->x->ctx, &xqp->qp, &r->wqe) != FETCH_OK)
             break;
         r->has_wqe = true;
-        end_recv(rc);
+        end_recv(xqp);
     }
 }
 
-static void stop_timers(struct rc_qp *rc)
+static void stop_timers(struct xport_qp *xqp)
 {
-    retry_timer_stop(rc, TMR_ACK);
-    retry_timer_stop(rc, TMR_RNR);
-    rc->req.rnr_wait = false;
+    retry_timer_stop(xqp, TMR_ACK);
+    retry_timer_stop(xqp, TMR_RNR);
+    xqp->req.rnr_wait = false;
 }
 
-void rc_flush(struct rc_qp *rc, enum wq wq)
+void xport_flush(struct xport_qp *xqp, enum wq wq)
 {
     if (wq == WQ_SEND)
-        end_send_queue(rc);
+        end_send_queue(xqp);
     else
-        end_recv_queue(rc);
+        end_recv_queue(xqp);
 }
 
 /* A queue pair with a shared receive queue is in ERR and holds no receive any more: its program
  * learns that none will complete any more, once in each life of it.  [libibverbs,
  * ibv_get_async_event(3)]
  */
-static void tell_of_last_receive(struct rc_qp *rc)
+static void tell_of_last_receive(struct xport_qp *xqp)
 {
-    if (!rc->qp.srq || rc->resp.told_last)
+    if (!xqp->qp.srq || xqp->resp.told_last)
         return;
-    rc->resp.told_last = true;
-    rc->x->ops->event(rc->x->ctx, ASE_QP_LAST_WQE_REACHED, OBJ_QP, rc->qp.qpn);
+    xqp->resp.told_last = true;
+    xqp->x->ops->event(xqp->x->ctx, ASE_QP_LAST_WQE_REACHED, OBJ_QP, xqp->qp.qpn);
 }
 
-void rc_fail(struct rc_qp *rc)
+void xport_fail(struct xport_qp *xqp)
 {
-    if (rc->qp.state != QPS_ERR)
-        qp_set_state(&rc->qp, QPS_ERR);
-    stop_timers(rc);
-    end_send_queue(rc);
-    end_recv_queue(rc);
-    tell_of_last_receive(rc);
+    if (xqp->qp.state != QPS_ERR)
+        qp_set_state(&xqp->qp, QPS_ERR);
+    stop_timers(xqp);
+    end_send_queue(xqp);
+    end_recv_queue(xqp);
+    tell_of_last_receive(xqp);
 }
 
-void rc_fail_sends(struct rc_qp *rc)
+void xport_fail_sends(struct xport_qp *xqp)
 {
-    if (rc->qp.state != QPS_ERR)
-        qp_set_state(&rc->qp, QPS_SQE);
-    end_send_queue(rc);
+    if (xqp->qp.state != QPS_ERR)
+        qp_set_state(&xqp->qp, QPS_SQE);
+    end_send_queue(xqp);
 }
 
-void rc_reset(struct rc_qp *rc)
+void xport_reset(struct xport_qp *xqp)
 {
-    struct rc_req *r = &rc->req;
-    struct rc_resp *s = &rc->resp;
+    struct requester *r = &xqp->req;
+    struct responder *s = &xqp->resp;
 
-    stop_timers(rc);
-    end_send_queue(rc);
-    end_recv_queue(rc);
-    arena_release(rc->x->hca->arena, r->sends, RC_SENDS_BYTES);
-    *r = (struct rc_req){
+    stop_timers(xqp);
+    end_send_queue(xqp);
+    end_recv_queue(xqp);
+    arena_release(xqp->x->hca->arena, r->sends, REQ_SENDS_BYTES);
+    *r = (struct requester){
         .ring = r->ring, .bodies = r->bodies, .body_bytes = r->body_bytes, .size = r->size};
-    *s = (struct rc_resp){.wqe = {.sge = s->wqe.sge},
-                          .rds = {.ring = s->rds.ring, .size = s->rds.size}};
+    *s = (struct responder){.wqe = {.sge = s->wqe.sge},
+                            .rds = {.ring = s->rds.ring, .size = s->rds.size}};
 }

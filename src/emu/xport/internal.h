@@ -3,8 +3,8 @@
 #ifndef EMU_XPORT_INTERNAL_H
 #define EMU_XPORT_INTERNAL_H
 
-#include "emu/xport/rc.h"
 #include "emu/xport/resp.h"
+#include "emu/xport/xport_qp.h"
 
 /* xport.c */
 
@@ -14,56 +14,57 @@
 void xport_drop(const struct xport *x, const struct packet *p, const struct rx_info *info,
                 enum drop_reason reason, const struct compared *values);
 
-/* Calls ops->ready() if @rc has something to send and the device does not know; and ends draining
+/* Calls ops->ready() if @xqp has something to send and the device does not know; and ends draining
  * if that is done.
  */
-void rc_wake(struct rc_qp *rc);
+void xport_wake(struct xport_qp *xqp);
 
 /* The event `key`: key_check() for @access answered @rule for an element. */
-void rc_trace_key(const struct rc_qp *rc, const struct sge *s, enum rule rule, unsigned access);
+void xport_trace_key(const struct xport_qp *xqp, const struct sge *s, enum rule rule,
+                     unsigned access);
 
 /* The same where @who comes with the key: of a receive it may be another than the queue pair. */
-void rc_trace_key_of(const struct rc_qp *rc, const struct key_user *who, const struct sge *s,
-                     enum rule rule, unsigned access);
+void xport_trace_key_of(const struct xport_qp *xqp, const struct key_user *who, const struct sge *s,
+                        enum rule rule, unsigned access);
 
 /* req.c: the send queue's cursors and completions */
 
 /* Can the requester send a packet now, or fetch a work request that it might send? */
-bool req_may_send(const struct rc_qp *rc);
+bool req_may_send(const struct xport_qp *xqp);
 
 /* Fetches the next work request, and judges it.  False: there is none. */
-bool req_fetch(struct rc_qp *rc);
+bool req_fetch(struct xport_qp *xqp);
 
 /* How many times the packet at nxt will have been sent when it is sent now. */
-uint32_t req_attempt(const struct rc_req *r);
+uint32_t req_attempt(const struct requester *r);
 
 /* The packet at nxt was sent, takes @n_psns, and @asks for an answer; the payload of the next one
  * starts at @next_sge.
  */
-void req_sent(struct rc_qp *rc, uint32_t n_psns, bool asks, struct sge_cur next_sge);
+void req_sent(struct xport_qp *xqp, uint32_t n_psns, bool asks, struct sge_cur next_sge);
 
 /* Sends everything from una on again, because of @cause. */
-void req_go_back(struct rc_qp *rc, ev_id cause);
+void req_go_back(struct xport_qp *xqp, ev_id cause);
 
 /* The next @n PSNs from una on are acknowledged: completes what they were the last of.  Stops
  * before a request that was refused: call req_settle() then.
  */
-void req_acked(struct rc_qp *rc, uint32_t n);
+void req_acked(struct xport_qp *xqp, uint32_t n);
 
 /* Request @next cannot be sent: it will end with @status once the earlier ones are done. */
-void req_refuse(struct rc_qp *rc, enum wc_status status, struct objection by);
+void req_refuse(struct xport_qp *xqp, enum wc_status status, struct objection by);
 
 /* Ends the oldest request with @status, and the queue pair with it. */
-void req_fail(struct rc_qp *rc, enum wc_status status, struct objection by);
+void req_fail(struct xport_qp *xqp, enum wc_status status, struct objection by);
 
 /* Request @next, which has no packets, was carried out: completes it when it is the oldest. */
-void req_carried_out(struct rc_qp *rc);
+void req_carried_out(struct xport_qp *xqp);
 
 /* Ends the queue pair if the oldest request was refused. */
-void req_settle(struct rc_qp *rc);
+void req_settle(struct xport_qp *xqp);
 
 /* Completes a work request of the send queue, of which @filled bytes came back. */
-void req_complete(struct rc_qp *rc, const struct send_wqe *w, uint32_t filled,
+void req_complete(struct xport_qp *xqp, const struct send_wqe *w, uint32_t filled,
                   enum wc_status status, struct objection by);
 
 /* An objection of @rule that compared nothing, or whose values are told by another event. */
@@ -73,147 +74,150 @@ static inline struct objection by_rule(enum rule rule)
 }
 
 /* Where fetch_send() may put the next work request. */
-struct rc_wqe *req_fetch_place(struct rc_qp *rc);
+struct req_wqe *req_fetch_place(struct xport_qp *xqp);
 
-/* xport.c: the headers of packets along @av to @dest_qpn, in rc->out. */
-void rc_set_path(struct rc_qp *rc, const struct av *av, uint32_t dest_qpn);
+/* xport.c: the headers of packets along @av to @dest_qpn, in xqp->out. */
+void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn);
 
 /* req_build.c: builds the packet at nxt.  0: the request was refused, see req_settle(). */
-size_t req_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx);
+size_t req_build(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx);
 
 /* req_local.c */
 
 /* Carries out request @next, which has no packets and may start. */
-void req_local_run(struct rc_qp *rc);
+void req_local_run(struct xport_qp *xqp);
 
 /* Makes the key invalid that @q names, a READ that has all its data.  False: it cannot be, and @q
  * is refused.
  */
-bool req_invalidate(struct rc_qp *rc, struct rc_wqe *q);
+bool req_invalidate(struct xport_qp *xqp, struct req_wqe *q);
 
 /* Makes @key invalid for the queue pair or its peer; the event `invalidate` is in @ret_id.  An
  * objection: it stays as it was.
  */
-struct objection rc_invalidate(struct rc_qp *rc, uint32_t key, ev_id *ret_id);
+struct objection xport_invalidate(struct xport_qp *xqp, uint32_t key, ev_id *ret_id);
 
 /* retry.c: timers and what runs out */
-void retry_timer_arm(struct rc_qp *rc, enum timer_kind kind, uint64_t delay_ns);
-void retry_timer_stop(struct rc_qp *rc, enum timer_kind kind);
-void retry_sent(struct rc_qp *rc, ev_id tx);
-void retry_progress(struct rc_qp *rc);
-void retry_timeout_set(struct rc_qp *rc); /* to another value, maybe with packets outstanding */
-void retry_timeout(struct rc_qp *rc, enum timer_kind kind);
+void retry_timer_arm(struct xport_qp *xqp, enum timer_kind kind, uint64_t delay_ns);
+void retry_timer_stop(struct xport_qp *xqp, enum timer_kind kind);
+void retry_sent(struct xport_qp *xqp, ev_id tx);
+void retry_progress(struct xport_qp *xqp);
+void retry_timeout_set(struct xport_qp *xqp); /* to another value, maybe with packets outstanding */
+void retry_timeout(struct xport_qp *xqp, enum timer_kind kind);
 
-/* comp_apply.c, resp_apply.c: a packet for @rc that admit() let in */
-enum drop_reason comp_receive(struct rc_qp *rc, const struct packet *p, const struct rx_info *info);
-enum drop_reason resp_receive(struct rc_qp *rc, const struct packet *p, const struct rx_info *info);
+/* comp_apply.c, resp_apply.c: a packet for @xqp that admit() let in */
+enum drop_reason comp_receive(struct xport_qp *xqp, const struct packet *p,
+                              const struct rx_info *info);
+enum drop_reason resp_receive(struct xport_qp *xqp, const struct packet *p,
+                              const struct rx_info *info);
 
 /* resp_answer.c */
 
 /* The answer @syndrome for @psn is to be sent, because of @rx, unless what waits says more. */
-void resp_answer(struct rc_qp *rc, uint8_t syndrome, struct psn psn, ev_id rx);
+void resp_answer(struct xport_qp *xqp, uint8_t syndrome, struct psn psn, ev_id rx);
 
 /* Acknowledges everything that was received in order. */
-void resp_acknowledge(struct rc_qp *rc, ev_id rx);
+void resp_acknowledge(struct xport_qp *xqp, ev_id rx);
 
 /* A sequence NAK for the PSN that is expected. */
-void resp_nak_sequence(struct rc_qp *rc, ev_id rx);
+void resp_nak_sequence(struct xport_qp *xqp, ev_id rx);
 
 /* The packet @psn is ahead of the one that is expected, and thrown away: a NAK that waits knows. */
-void resp_note_thrown_away(struct rc_qp *rc, struct psn psn, ev_id rx);
+void resp_note_thrown_away(struct xport_qp *xqp, struct psn psn, ev_id rx);
 
 /* The expected packet came and was taken. */
-void resp_reconsider(struct rc_qp *rc, ev_id rx);
+void resp_reconsider(struct xport_qp *xqp, ev_id rx);
 
 /* A response that is to come says what an acknowledge that waits would say. */
-void resp_absorb_ack(struct rc_qp *rc);
+void resp_absorb_ack(struct xport_qp *xqp);
 
 /* What the responder has to send next: a response, or the answer that waits.  0: nothing. */
-size_t resp_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx);
+size_t resp_build(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx);
 
-/* The two ends of building an answer: its headers in rc->out, and, once its AETH is there too and
+/* The two ends of building an answer: its headers in xqp->out, and, once its AETH is there too and
  * packet_build() has written them, everything else.
  */
-void resp_headers(struct rc_qp *rc, uint8_t opcode, struct psn psn, uint32_t payload_bytes);
-size_t resp_finish(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx);
+void resp_headers(struct xport_qp *xqp, uint8_t opcode, struct psn psn, uint32_t payload_bytes);
+size_t resp_finish(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx);
 
 /* resp_rd.c: READs and atomics */
 
 /* Takes the request @p, which may be executed, and is caused by @rx. */
-void resp_take_rd(struct rc_qp *rc, const struct packet *p, ev_id rx);
+void resp_take_rd(struct xport_qp *xqp, const struct packet *p, ev_id rx);
 
 /* A duplicate READ or atomic: REPLAY, DROP, or NAK_ACCESS as its key is gone.  Changes nothing. */
-struct resp_verdict resp_decide_again(const struct rc_qp *rc, const struct packet *p);
-void resp_replay(struct rc_qp *rc, const struct packet *p, ev_id rx);
+struct resp_verdict resp_decide_again(const struct xport_qp *xqp, const struct packet *p);
+void resp_replay(struct xport_qp *xqp, const struct packet *p, ev_id rx);
 
 /* The next response; 0: the key of its READ is gone, and the responder is closing. */
-size_t resp_build_rd(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx);
+size_t resp_build_rd(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx);
 
 /* Forgets them all. */
-void resp_forget_rds(struct rc_qp *rc);
+void resp_forget_rds(struct xport_qp *xqp);
 
 /* resp_inv.c: the key that a SEND with invalidate names */
 
 /* May the responder make it invalid?  ACCEPT, or TAKE_AND_FAIL.  Changes nothing. */
-struct resp_verdict resp_decide_inv(const struct rc_qp *rc, const struct packet *p);
+struct resp_verdict resp_decide_inv(const struct xport_qp *xqp, const struct packet *p);
 
 /* Does so, or says why not. */
-void resp_invalidate(struct rc_qp *rc, const struct packet *p);
+void resp_invalidate(struct xport_qp *xqp, const struct packet *p);
 
 /* A request is refused for good, by @d: the NAK for @psn waits, and when it has left, the receive
  * ends if @d says how, and the queue pair.  @rx is the event of its packet.
  */
-void resp_refuse(struct rc_qp *rc, const struct resp_verdict *d, struct psn psn, ev_id rx);
+void resp_refuse(struct xport_qp *xqp, const struct resp_verdict *d, struct psn psn, ev_id rx);
 
 /* Completes the receive that is held, which must be there.  False: the completion is lost. */
-bool resp_complete(struct rc_qp *rc, const struct completion *wc);
+bool resp_complete(struct xport_qp *xqp, const struct completion *wc);
 
 /* events.c: tells the guest of @type. */
-void rc_event(const struct rc_qp *rc, enum async_event type);
+void xport_event(const struct xport_qp *xqp, enum async_event type);
 
 /* A request was refused by @act, and no completion tells of it. */
-void rc_event_refused(const struct rc_qp *rc, enum pkt_act act);
+void xport_event_refused(const struct xport_qp *xqp, enum pkt_act act);
 
 /* A packet has come. */
-void rc_event_arrival(struct rc_qp *rc);
+void xport_event_arrival(struct xport_qp *xqp);
 
 /* What is asked of a request packet, in the order of resp.h, for a responder that sees @v of it; a
  * receive may be fetched for it.
  */
-struct resp_view resp_view_of(const struct rc_qp *rc);
-struct resp_verdict resp_judge(struct rc_qp *rc, const struct packet *p, const struct resp_view *v);
+struct resp_view resp_view_of(const struct xport_qp *xqp);
+struct resp_verdict resp_judge(struct xport_qp *xqp, const struct packet *p,
+                               const struct resp_view *v);
 
 /* Carries out a SEND or WRITE that was judged.  False: its completion is lost. */
-bool resp_deliver(struct rc_qp *rc, const struct packet *p);
+bool resp_deliver(struct xport_qp *xqp, const struct packet *p);
 
 /* The keys that @p was judged by: of what it names, if it starts a message; the one that was
  * refused.
  */
-void resp_trace_key(const struct rc_qp *rc, const struct packet *p);
-void resp_trace_refused_key(const struct rc_qp *rc, const struct packet *p,
+void resp_trace_key(const struct xport_qp *xqp, const struct packet *p);
+void resp_trace_refused_key(const struct xport_qp *xqp, const struct packet *p,
                             const struct resp_verdict *d);
 
 /* The event `rx` of a request. */
-ev_id resp_trace_rx(const struct rc_qp *rc, const struct packet *p, const struct rx_info *info,
+ev_id resp_trace_rx(const struct xport_qp *xqp, const struct packet *p, const struct rx_info *info,
                     const struct resp_verdict *d);
 
 /* How the receive that is held ends because of @d. */
-struct completion resp_error(const struct rc_qp *rc, const struct resp_verdict *d);
+struct completion resp_error(const struct xport_qp *xqp, const struct resp_verdict *d);
 
 /* resp_unreliable.c: a packet of UC or UD */
-enum drop_reason resp_receive_unreliable(struct rc_qp *rc, const struct packet *p,
+enum drop_reason resp_receive_unreliable(struct xport_qp *xqp, const struct packet *p,
                                          const struct rx_info *info);
 
 /* flush.c */
 
-/* Moves @rc to SQE and flushes the send queue; receives go on.  [IBTA1 10.3.1] */
-void rc_fail_sends(struct rc_qp *rc);
+/* Moves @xqp to SQE and flushes the send queue; receives go on.  [IBTA1 10.3.1] */
+void xport_fail_sends(struct xport_qp *xqp);
 
-/* Moves @rc to ERR, if it is not there, and flushes both queues. */
-void rc_fail(struct rc_qp *rc);
-void rc_flush(struct rc_qp *rc, enum wq wq);
+/* Moves @xqp to ERR, if it is not there, and flushes both queues. */
+void xport_fail(struct xport_qp *xqp);
+void xport_flush(struct xport_qp *xqp, enum wq wq);
 
 /* Returns what is posted without completions, and forgets the connection. */
-void rc_reset(struct rc_qp *rc);
+void xport_reset(struct xport_qp *xqp);
 
 #endif

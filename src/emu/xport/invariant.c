@@ -5,124 +5,124 @@
 #include "emu/xport/internal.h"
 #include "emu/xport/retry.h"
 
-static bool ring_is_in_order(const struct rc_qp *rc)
+static bool ring_is_in_order(const struct xport_qp *xqp)
 {
-    const struct rc_req *r = &rc->req;
+    const struct requester *r = &xqp->req;
 
     return is_pow2(r->size) && r->fetched - r->oldest <= r->size &&
            r->next - r->oldest <= r->fetched - r->oldest;
 }
 
-static bool cursor_is_in_its_request(const struct rc_qp *rc)
+static bool cursor_is_in_its_request(const struct xport_qp *xqp)
 {
-    const struct rc_req *r = &rc->req;
+    const struct requester *r = &xqp->req;
 
     if (r->next == r->fetched)
         return r->sent_psns == 0;
-    return r->sent_psns == 0 || r->sent_psns < rc_wqe_at(r, r->next)->n_psns;
+    return r->sent_psns == 0 || r->sent_psns < req_wqe_at(r, r->next)->n_psns;
 }
 
-static bool what_is_done_is_completed(const struct rc_qp *rc)
+static bool what_is_done_is_completed(const struct xport_qp *xqp)
 {
-    const struct rc_req *r = &rc->req;
+    const struct requester *r = &xqp->req;
 
-    return r->oldest == r->fetched || !rc_wqe_at(r, r->oldest)->carried_out;
+    return r->oldest == r->fetched || !req_wqe_at(r, r->oldest)->carried_out;
 }
 
-static bool window_is_bounded(const struct rc_qp *rc)
+static bool window_is_bounded(const struct xport_qp *xqp)
 {
-    const struct rc_req *r = &rc->req;
+    const struct requester *r = &xqp->req;
 
-    return rc_out_pkts(r) <= RC_WINDOW_PKTS && r->out_psns <= RC_WINDOW_PSNS &&
+    return req_out_pkts(r) <= REQ_WINDOW_PKTS && r->out_psns <= REQ_WINDOW_PSNS &&
            r->again_psns <= r->out_psns;
 }
 
-static bool counters_are_within_limits(const struct rc_qp *rc)
+static bool counters_are_within_limits(const struct xport_qp *xqp)
 {
-    const struct qp_attr *a = &rc->qp.attr;
+    const struct qp_attr *a = &xqp->qp.attr;
 
-    return (rc->req.retries <= a->retry_cnt ||
-            retry_is_endless(a->retry_cnt, rc->qp.hca->profile)) &&
-           (a->rnr_retry == RC_RETRY_FOREVER || rc->req.rnr_naks <= a->rnr_retry);
+    return (xqp->req.retries <= a->retry_cnt ||
+            retry_is_endless(a->retry_cnt, xqp->qp.hca->profile)) &&
+           (a->rnr_retry == REQ_RETRY_FOREVER || xqp->req.rnr_naks <= a->rnr_retry);
 }
 
 /* The timer runs exactly while an answer is to come, unless timeout is 0. */
-static bool somebody_will_wake_up(const struct rc_qp *rc)
+static bool somebody_will_wake_up(const struct xport_qp *xqp)
 {
-    const struct rc_req *r = &rc->req;
+    const struct requester *r = &xqp->req;
 
-    if (r->asked_psns == 0 || rc->qp.attr.timeout == 0)
+    if (r->asked_psns == 0 || xqp->qp.attr.timeout == 0)
         return r->timer[TMR_ACK] == 0;
     return r->timer[TMR_ACK] != 0;
 }
 
 /* The last packet of a message asks for an answer, so that none stays without one. */
-static bool what_was_sent_was_asked_for(const struct rc_qp *rc)
+static bool what_was_sent_was_asked_for(const struct xport_qp *xqp)
 {
-    const struct rc_req *r = &rc->req;
+    const struct requester *r = &xqp->req;
     const bool ends_here = r->sent_psns == 0 && r->again_psns == 0;
 
-    if (!rc->service->reliable)
+    if (!xqp->service->reliable)
         return r->out_psns == 0 && r->again_psns == 0;
     return r->asked_psns <= r->out_psns - r->again_psns &&
            (!ends_here || r->asked_psns == r->out_psns);
 }
 
-static bool one_timer_runs(const struct rc_qp *rc)
+static bool one_timer_runs(const struct xport_qp *xqp)
 {
-    const struct rc_req *r = &rc->req;
+    const struct requester *r = &xqp->req;
 
     return r->rnr_wait == (r->timer[TMR_RNR] != 0) && !(r->rnr_wait && r->timer[TMR_ACK] != 0);
 }
 
-static bool work_is_announced(const struct rc_qp *rc)
+static bool work_is_announced(const struct xport_qp *xqp)
 {
-    return rc->is_ready || !xport_has_tx(&rc->qp);
+    return xqp->is_ready || !xport_has_tx(&xqp->qp);
 }
 
-static bool one_sequence_nak(const struct rc_qp *rc)
+static bool one_sequence_nak(const struct xport_qp *xqp)
 {
-    return rc->resp.seq_naks <= 1;
+    return xqp->resp.seq_naks <= 1;
 }
 
-static bool acks_do_not_go_back(const struct rc_qp *rc)
+static bool acks_do_not_go_back(const struct xport_qp *xqp)
 {
-    const struct rc_resp *r = &rc->resp;
+    const struct responder *r = &xqp->resp;
 
     return !r->answered || psn_diff(r->expected, r->acked) > 0;
 }
 
-static bool receive_matches_message(const struct rc_qp *rc)
+static bool receive_matches_message(const struct xport_qp *xqp)
 {
-    const struct op_info *open = rc->resp.open;
+    const struct op_info *open = xqp->resp.open;
 
-    return rc->resp.closing || !rc->service->reliable ||
-           rc->resp.has_wqe == (open && open->kind == OPK_SEND);
+    return xqp->resp.closing || !xqp->service->reliable ||
+           xqp->resp.has_wqe == (open && open->kind == OPK_SEND);
 }
 
-static bool rds_are_within_limits(const struct rc_qp *rc)
+static bool rds_are_within_limits(const struct xport_qp *xqp)
 {
-    const struct rc_rds *d = &rc->resp.rds;
+    const struct resp_rds *d = &xqp->resp.rds;
 
     return d->done - d->first <= d->next - d->first && d->next - d->first <= d->size &&
            d->answered - d->first <= d->next - d->first &&
            d->done - d->first <= d->answered - d->first &&
-           rc->req.out_rds <= rc->qp.hca->limits.max_rd_atomic;
+           xqp->req.out_rds <= xqp->qp.hca->limits.max_rd_atomic;
 }
 
-static bool error_state_is_empty(const struct rc_qp *rc)
+static bool error_state_is_empty(const struct xport_qp *xqp)
 {
-    const struct rc_req *r = &rc->req;
+    const struct requester *r = &xqp->req;
 
-    if (rc->qp.state != QPS_ERR && rc->qp.state != QPS_RESET)
+    if (xqp->qp.state != QPS_ERR && xqp->qp.state != QPS_RESET)
         return true;
     return r->oldest == r->fetched && r->timer[TMR_ACK] == 0 && r->timer[TMR_RNR] == 0 &&
-           !rc->resp.has_wqe;
+           !xqp->resp.has_wqe;
 }
 
 static const struct {
     const char *what;
-    bool (*holds)(const struct rc_qp *);
+    bool (*holds)(const struct xport_qp *);
 } invariants[] = {
     {"the cursors of the send queue are in order and inside the ring", ring_is_in_order},
     {"the send cursor is inside its work request", cursor_is_in_its_request},
@@ -142,10 +142,10 @@ static const struct {
 
 const char *xport_invariant(const struct qp *qp)
 {
-    const struct rc_qp *rc = rc_of_const(qp);
+    const struct xport_qp *xqp = xport_of_const(qp);
 
     for (size_t i = 0; i < ARRAY_LEN(invariants); i++) {
-        if (!invariants[i].holds(rc))
+        if (!invariants[i].holds(xqp))
             return invariants[i].what;
     }
     return NULL;

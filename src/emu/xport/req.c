@@ -1,72 +1,72 @@
 /* SPDX-License-Identifier: MIT */
 /* Requester, RC: the ring of work requests and the cursors in it.
  *
- * rc.h has the picture.  A work request that a rule refuses stays in the ring as a stop: nothing
- * behind it is fetched, what is before it is still sent and acknowledged, and when it is the oldest
- * it completes with its error and takes the queue pair to ERR.  So completions keep the order of
- * the posts.
+ * xport_qp.h has the picture.  A work request that a rule refuses stays in the ring as a stop:
+ * nothing behind it is fetched, what is before it is still sent and acknowledged, and when it is
+ * the oldest it completes with its error and takes the queue pair to ERR.  So completions keep the
+ * order of the posts.
  */
 #include "emu/base/assert.h"
 #include "emu/xport/credit.h"
 #include "emu/xport/internal.h"
 #include "emu/xport/wqe.h"
 
-static bool window_is_open(const struct rc_req *r)
+static bool window_is_open(const struct requester *r)
 {
-    return rc_out_pkts(r) < RC_WINDOW_PKTS && r->out_psns < RC_WINDOW_PSNS;
+    return req_out_pkts(r) < REQ_WINDOW_PKTS && r->out_psns < REQ_WINDOW_PSNS;
 }
 
 /* May the first packet of @q be sent?  A fence waits for all earlier READs and atomics.
  * [IBTA1 10.8.3.3]
  */
-static bool may_start(const struct rc_qp *rc, const struct rc_wqe *q)
+static bool may_start(const struct xport_qp *xqp, const struct req_wqe *q)
 {
-    const struct rc_req *r = &rc->req;
+    const struct requester *r = &xqp->req;
 
-    if (rc->qp.state != QPS_RTS || ((q->w.flags & SF_FENCE) && r->out_rds > 0))
+    if (xqp->qp.state != QPS_RTS || ((q->w.flags & SF_FENCE) && r->out_rds > 0))
         return false;
-    if (!credit_allows(rc, q, 0))
+    if (!credit_allows(xqp, q, 0))
         return false;
     if (q->info->opcode == WR_LOCAL_INV && r->next != r->oldest)
         return false; /* what is before it may need the key that it ends */
-    return !rc_is_rd(q) ||
-           (r->out_rds < rc->qp.attr.max_rd_atomic && q->n_psns <= RC_WINDOW_PSNS - r->out_psns);
+    return !req_is_rd(q) ||
+           (r->out_rds < xqp->qp.attr.max_rd_atomic && q->n_psns <= REQ_WINDOW_PSNS - r->out_psns);
 }
 
-bool req_may_send(const struct rc_qp *rc)
+bool req_may_send(const struct xport_qp *xqp)
 {
-    const struct rc_req *r = &rc->req;
-    const struct rc_wqe *q;
+    const struct requester *r = &xqp->req;
+    const struct req_wqe *q;
 
-    if ((rc->qp.state != QPS_RTS && rc->qp.state != QPS_SQD) || r->rnr_wait)
+    if ((xqp->qp.state != QPS_RTS && xqp->qp.state != QPS_SQD) || r->rnr_wait)
         return false;
     if (r->again_psns > 0)
-        return rc_wqe_at(r, r->next)->status == WCS_SUCCESS;
+        return req_wqe_at(r, r->next)->status == WCS_SUCCESS;
     if (!window_is_open(r))
         return false;
     if (r->next == r->fetched)
-        return rc->qp.state == QPS_RTS && r->kicked && r->fetched - r->oldest < r->size;
-    q = rc_wqe_at(r, r->next);
+        return xqp->qp.state == QPS_RTS && r->kicked && r->fetched - r->oldest < r->size;
+    q = req_wqe_at(r, r->next);
     if (q->status != WCS_SUCCESS)
         return false;
-    return r->sent_psns > 0 ? credit_allows(rc, q, r->sent_psns) : may_start(rc, q);
+    return r->sent_psns > 0 ? credit_allows(xqp, q, r->sent_psns) : may_start(xqp, q);
 }
 
-struct rc_wqe *req_fetch_place(struct rc_qp *rc)
+struct req_wqe *req_fetch_place(struct xport_qp *xqp)
 {
-    struct rc_req *r = &rc->req;
-    struct rc_wqe *q = rc_wqe_at(r, r->fetched);
+    struct requester *r = &xqp->req;
+    struct req_wqe *q = req_wqe_at(r, r->fetched);
     uint8_t *body = r->bodies + (size_t)(r->fetched & (r->size - 1)) * r->body_bytes;
 
-    *q = (struct rc_wqe){.w = {.sge = (struct sge *)(void *)body, .inline_data = body}};
+    *q = (struct req_wqe){.w = {.sge = (struct sge *)(void *)body, .inline_data = body}};
     return q;
 }
 
 /* Checks the keys of all elements, which inline data has none of; each check is an event. */
-static enum rule check_keys(const struct rc_qp *rc, const struct send_wqe *w)
+static enum rule check_keys(const struct xport_qp *xqp, const struct send_wqe *w)
 {
-    const struct hca *h = rc->qp.hca;
-    const struct key_user who = key_user_of(&rc->qp);
+    const struct hca *h = xqp->qp.hca;
+    const struct key_user who = key_user_of(&xqp->qp);
 
     if (wr_info(w->opcode)->data != WR_DATA_TAKES)
         return RULE_NONE; /* what is filled is looked at when there is something to fill it with */
@@ -77,7 +77,7 @@ static enum rule check_keys(const struct rc_qp *rc, const struct send_wqe *w)
         if (s->bytes == 0)
             continue;
         rule = key_check(h, s->lkey, &who, s->addr, s->bytes, 0);
-        rc_trace_key(rc, s, rule, 0);
+        xport_trace_key(xqp, s, rule, 0);
         if (rule != RULE_NONE)
             return rule;
     }
@@ -85,36 +85,36 @@ static enum rule check_keys(const struct rc_qp *rc, const struct send_wqe *w)
 }
 
 /* Work request @next, which was just fetched. */
-static void judge(struct rc_qp *rc, struct rc_wqe *q)
+static void judge(struct xport_qp *xqp, struct req_wqe *q)
 {
     const struct wqe_view v = {
-        .hca = rc->qp.hca, .config = &rc->qp.config, .max_rd_atomic = rc->qp.attr.max_rd_atomic};
+        .hca = xqp->qp.hca, .config = &xqp->qp.config, .max_rd_atomic = xqp->qp.attr.max_rd_atomic};
     const struct wqe_verdict d = wqe_decide(&v, &q->w);
     ev_id before;
     enum rule rule;
 
     if (d.rule != RULE_NONE) {
-        req_refuse(rc, d.status, (struct objection){d.rule, d.values});
+        req_refuse(xqp, d.status, (struct objection){d.rule, d.values});
         return;
     }
     q->info = wr_info(q->w.opcode);
     q->bytes = wqe_bytes(&q->w);
-    q->n_psns = q->info->local ? 0 : wqe_pkts(q->bytes, rc->mtu);
-    before = trace_because(rc_trace(rc), q->w.fetched);
-    rule = check_keys(rc, &q->w);
-    trace_because(rc_trace(rc), before);
+    q->n_psns = q->info->local ? 0 : wqe_pkts(q->bytes, xqp->mtu);
+    before = trace_because(xport_trace(xqp), q->w.fetched);
+    rule = check_keys(xqp, &q->w);
+    trace_because(xport_trace(xqp), before);
     if (rule != RULE_NONE)
-        req_refuse(rc, wqe_key_status(rule, rc->qp.hca->profile), by_rule(rule));
+        req_refuse(xqp, wqe_key_status(rule, xqp->qp.hca->profile), by_rule(rule));
 }
 
 /* What was carried out is never carried out again. */
-static void pass_carried_out(struct rc_req *r)
+static void pass_carried_out(struct requester *r)
 {
-    while (r->next != r->fetched && rc_wqe_at(r, r->next)->carried_out)
+    while (r->next != r->fetched && req_wqe_at(r, r->next)->carried_out)
         r->next++;
 }
 
-static void next_request(struct rc_req *r)
+static void next_request(struct requester *r)
 {
     r->next++;
     pass_carried_out(r);
@@ -122,7 +122,7 @@ static void next_request(struct rc_req *r)
     r->next_sge = (struct sge_cur){0, 0};
 }
 
-void req_complete(struct rc_qp *rc, const struct send_wqe *w, uint32_t filled,
+void req_complete(struct xport_qp *xqp, const struct send_wqe *w, uint32_t filled,
                   enum wc_status status, struct objection by)
 {
     const struct completion wc = {
@@ -130,91 +130,91 @@ void req_complete(struct rc_qp *rc, const struct send_wqe *w, uint32_t filled,
         .status = status,
         .opcode = wr_completes_as(w->opcode),
         .bytes = filled,
-        .qpn = rc->qp.qpn,
+        .qpn = xqp->qp.qpn,
         .rule = by.rule,
         .values = by.values,
     };
-    const bool signaled = rc->qp.config.sig_all || (w->flags & SF_SIGNALED);
+    const bool signaled = xqp->qp.config.sig_all || (w->flags & SF_SIGNALED);
 
     if (status == WCS_SUCCESS)
-        RC_COUNT(rc, rdma_sends);
-    rc->x->ops->complete(rc->x->ctx, &rc->qp, WQ_SEND, w->desc,
-                         signaled || status != WCS_SUCCESS ? &wc : NULL);
+        XPORT_COUNT(xqp, rdma_sends);
+    xqp->x->ops->complete(xqp->x->ctx, &xqp->qp, WQ_SEND, w->desc,
+                          signaled || status != WCS_SUCCESS ? &wc : NULL);
 }
 
 /* The oldest request is done, one way or the other. */
-static void complete_oldest(struct rc_qp *rc, enum wc_status status, struct objection by)
+static void complete_oldest(struct xport_qp *xqp, enum wc_status status, struct objection by)
 {
-    struct rc_req *r = &rc->req;
-    const struct rc_wqe *q = rc_wqe_at(r, r->oldest);
+    struct requester *r = &xqp->req;
+    const struct req_wqe *q = req_wqe_at(r, r->oldest);
 
     r->oldest++;
     r->acked_psns = 0;
     r->sink = (struct sge_cur){0, 0};
-    req_complete(rc, &q->w, status == WCS_SUCCESS && rc_is_rd(q) ? q->bytes : 0, status, by);
+    req_complete(xqp, &q->w, status == WCS_SUCCESS && req_is_rd(q) ? q->bytes : 0, status, by);
 }
 
 /* A datagram that does not fit into a packet completes, and nothing is sent.  [IBTA1 C10-93.1.1] */
-static bool is_too_long(const struct rc_qp *rc, const struct rc_wqe *q)
+static bool is_too_long(const struct xport_qp *xqp, const struct req_wqe *q)
 {
-    return q->status == WCS_SUCCESS && rc->service->type == QPT_UD && q->bytes > rc->mtu;
+    return q->status == WCS_SUCCESS && xqp->service->type == QPT_UD && q->bytes > xqp->mtu;
 }
 
-bool req_fetch(struct rc_qp *rc)
+bool req_fetch(struct xport_qp *xqp)
 {
-    struct rc_req *r = &rc->req;
-    struct rc_wqe *q = req_fetch_place(rc);
+    struct requester *r = &xqp->req;
+    struct req_wqe *q = req_fetch_place(xqp);
 
     RDL_ASSERT(r->next == r->fetched && r->fetched - r->oldest < r->size);
-    if (rc->x->ops->fetch_send(rc->x->ctx, &rc->qp, &q->w) != FETCH_OK) {
+    if (xqp->x->ops->fetch_send(xqp->x->ctx, &xqp->qp, &q->w) != FETCH_OK) {
         r->kicked = false;
         return false;
     }
     r->fetched++;
     r->sent_psns = 0;
     r->next_sge = (struct sge_cur){0, 0};
-    judge(rc, q);
-    if (is_too_long(rc, q)) {
+    judge(xqp, q);
+    if (is_too_long(xqp, q)) {
         next_request(r);
-        complete_oldest(rc, WCS_SUCCESS, by_rule(RULE_NONE));
+        complete_oldest(xqp, WCS_SUCCESS, by_rule(RULE_NONE));
     }
     return true;
 }
 
 /* The number of the packet at nxt. */
-static uint32_t pkt_number(const struct rc_req *r)
+static uint32_t pkt_number(const struct requester *r)
 {
-    const struct rc_wqe *q = rc_wqe_at(r, r->next);
+    const struct req_wqe *q = req_wqe_at(r, r->next);
 
     if (r->again_psns == 0)
         return r->sent_pkts;
-    return rc_is_rd(q) ? q->first_pkt : q->first_pkt + r->sent_psns;
+    return req_is_rd(q) ? q->first_pkt : q->first_pkt + r->sent_psns;
 }
 
-uint32_t req_attempt(const struct rc_req *r)
+uint32_t req_attempt(const struct requester *r)
 {
-    return r->again_psns > 0 && r->sends ? r->sends[pkt_number(r) % RC_WINDOW_PKTS] + 1u : 1;
+    return r->again_psns > 0 && r->sends ? r->sends[pkt_number(r) % REQ_WINDOW_PKTS] + 1u : 1;
 }
 
-void req_sent(struct rc_qp *rc, uint32_t n_psns, bool asks, struct sge_cur next_sge)
+void req_sent(struct xport_qp *xqp, uint32_t n_psns, bool asks, struct sge_cur next_sge)
 {
-    struct rc_req *r = &rc->req;
-    struct rc_wqe *q = rc_wqe_at(r, r->next);
+    struct requester *r = &xqp->req;
+    struct req_wqe *q = req_wqe_at(r, r->next);
     const uint32_t attempt = req_attempt(r);
 
     if (r->sends)
-        r->sends[pkt_number(r) % RC_WINDOW_PKTS] = attempt;
+        r->sends[pkt_number(r) % REQ_WINDOW_PKTS] = attempt;
     if (r->again_psns > 0) {
         RDL_ASSERT(n_psns <= r->again_psns);
         r->again_psns -= n_psns;
     } else {
         if (r->sent_psns == 0) {
             q->first_pkt = r->sent_pkts;
-            credit_begin(rc, q);
+            credit_begin(xqp, q);
         }
         r->sent_pkts++;
         r->out_psns += n_psns;
-        r->out_rds += rc_is_rd(q);
+        r->out_rds += req_is_rd(q);
     }
     if (asks)
         r->asked_psns = r->out_psns - r->again_psns;
@@ -225,18 +225,18 @@ void req_sent(struct rc_qp *rc, uint32_t n_psns, bool asks, struct sge_cur next_
 }
 
 /* Puts the cursor to una: PSN acked_psns of the oldest request. */
-static void rewind_cursor(struct rc_qp *rc)
+static void rewind_cursor(struct xport_qp *xqp)
 {
-    struct rc_req *r = &rc->req;
-    const struct rc_wqe *q = rc_wqe_at(r, r->oldest);
-    uint64_t skip = (uint64_t)r->acked_psns * rc->mtu;
+    struct requester *r = &xqp->req;
+    const struct req_wqe *q = req_wqe_at(r, r->oldest);
+    uint64_t skip = (uint64_t)r->acked_psns * xqp->mtu;
 
     r->again_psns = r->out_psns;
     r->next = r->oldest;
     r->sent_psns = r->acked_psns;
     r->next_sge = (struct sge_cur){0, 0};
     pass_carried_out(r);
-    if (rc_is_rd(q) || (q->w.flags & SF_INLINE))
+    if (req_is_rd(q) || (q->w.flags & SF_INLINE))
         return;
     while (skip > 0)
         skip -= sge_take(q->w.sge, &r->next_sge, (uint32_t)skip).bytes;
@@ -245,60 +245,60 @@ static void rewind_cursor(struct rc_qp *rc)
 /* Until something is sent again, every packet was sent once and nothing needs to be counted.
  * Nothing is counted either when the arena is full: that ends the lab.
  */
-static void count_sends(struct rc_qp *rc)
+static void count_sends(struct xport_qp *xqp)
 {
-    struct rc_req *r = &rc->req;
+    struct requester *r = &xqp->req;
 
     if (r->sends)
         return;
-    r->sends = arena_alloc(rc->x->hca->arena, RC_SENDS_BYTES);
+    r->sends = arena_alloc(xqp->x->hca->arena, REQ_SENDS_BYTES);
     if (!r->sends)
         return;
     for (uint32_t n = r->acked_pkts; n != r->sent_pkts; n++)
-        r->sends[n % RC_WINDOW_PKTS] = 1;
+        r->sends[n % REQ_WINDOW_PKTS] = 1;
 }
 
-void req_go_back(struct rc_qp *rc, ev_id cause)
+void req_go_back(struct xport_qp *xqp, ev_id cause)
 {
-    RDL_ASSERT(rc->req.out_psns > 0);
-    count_sends(rc);
-    rewind_cursor(rc);
-    rc->req.asked_psns = 0; /* whoever answers what was sent before, answers more */
-    rc->req.resend = cause;
+    RDL_ASSERT(xqp->req.out_psns > 0);
+    count_sends(xqp);
+    rewind_cursor(xqp);
+    xqp->req.asked_psns = 0; /* whoever answers what was sent before, answers more */
+    xqp->req.resend = cause;
 }
 
 /* Every PSN of the oldest request is acknowledged.  False: it fails all the same. */
-static bool finish_oldest(struct rc_qp *rc)
+static bool finish_oldest(struct xport_qp *xqp)
 {
-    struct rc_wqe *q = rc_wqe_at(&rc->req, rc->req.oldest);
+    struct req_wqe *q = req_wqe_at(&xqp->req, xqp->req.oldest);
 
-    if (rc_is_rd(q) && q->info->invalidates && !req_invalidate(rc, q))
+    if (req_is_rd(q) && q->info->invalidates && !req_invalidate(xqp, q))
         return false;
-    complete_oldest(rc, WCS_SUCCESS, by_rule(RULE_NONE));
+    complete_oldest(xqp, WCS_SUCCESS, by_rule(RULE_NONE));
     return true;
 }
 
 /* Those that need nothing more to come. */
-static void complete_carried_out(struct rc_qp *rc)
+static void complete_carried_out(struct xport_qp *xqp)
 {
-    const struct rc_req *r = &rc->req;
+    const struct requester *r = &xqp->req;
 
-    while (r->oldest != r->fetched && rc_wqe_at(r, r->oldest)->carried_out)
-        complete_oldest(rc, WCS_SUCCESS, by_rule(RULE_NONE));
+    while (r->oldest != r->fetched && req_wqe_at(r, r->oldest)->carried_out)
+        complete_oldest(xqp, WCS_SUCCESS, by_rule(RULE_NONE));
 }
 
-void req_carried_out(struct rc_qp *rc)
+void req_carried_out(struct xport_qp *xqp)
 {
-    struct rc_req *r = &rc->req;
+    struct requester *r = &xqp->req;
 
-    rc_wqe_at(r, r->next)->carried_out = true;
+    req_wqe_at(r, r->next)->carried_out = true;
     next_request(r);
-    complete_carried_out(rc);
+    complete_carried_out(xqp);
 }
 
-void req_acked(struct rc_qp *rc, uint32_t n)
+void req_acked(struct xport_qp *xqp, uint32_t n)
 {
-    struct rc_req *r = &rc->req;
+    struct requester *r = &xqp->req;
     const bool is_ahead = n > r->out_psns - r->again_psns; /* of nxt */
 
     RDL_ASSERT(n <= r->out_psns);
@@ -306,7 +306,7 @@ void req_acked(struct rc_qp *rc, uint32_t n)
     r->out_psns -= n;
     r->asked_psns -= n < r->asked_psns ? n : r->asked_psns;
     while (n > 0) {
-        const struct rc_wqe *q = rc_wqe_at(r, r->oldest);
+        const struct req_wqe *q = req_wqe_at(r, r->oldest);
         const uint32_t left = q->n_psns - r->acked_psns;
         const uint32_t take = n < left ? n : left;
 
@@ -314,41 +314,41 @@ void req_acked(struct rc_qp *rc, uint32_t n)
             return; /* req_settle() ends it; what is behind it is flushed, acknowledged or not */
         n -= take;
         r->acked_psns += take;
-        if (!rc_is_rd(q)) {
+        if (!req_is_rd(q)) {
             r->acked_pkts += take;
         } else if (take == left) {
             r->acked_pkts++;
             r->out_rds--;
         }
-        if (take == left && !finish_oldest(rc))
+        if (take == left && !finish_oldest(xqp))
             return;
     }
-    complete_carried_out(rc);
+    complete_carried_out(xqp);
     if (is_ahead)
-        rewind_cursor(rc);
+        rewind_cursor(xqp);
 }
 
-void req_refuse(struct rc_qp *rc, enum wc_status status, struct objection by)
+void req_refuse(struct xport_qp *xqp, enum wc_status status, struct objection by)
 {
-    struct rc_wqe *q = rc_wqe_at(&rc->req, rc->req.next);
+    struct req_wqe *q = req_wqe_at(&xqp->req, xqp->req.next);
 
     q->status = status;
     q->by = by;
-    RC_COUNT(rc, send_err);
+    XPORT_COUNT(xqp, send_err);
 }
 
-void req_fail(struct rc_qp *rc, enum wc_status status, struct objection by)
+void req_fail(struct xport_qp *xqp, enum wc_status status, struct objection by)
 {
-    RDL_ASSERT(rc->req.oldest != rc->req.fetched);
-    complete_oldest(rc, status, by);
-    rc->service->send_failed(rc);
+    RDL_ASSERT(xqp->req.oldest != xqp->req.fetched);
+    complete_oldest(xqp, status, by);
+    xqp->service->send_failed(xqp);
 }
 
-void req_settle(struct rc_qp *rc)
+void req_settle(struct xport_qp *xqp)
 {
-    const struct rc_req *r = &rc->req;
-    const struct rc_wqe *q = rc_wqe_at(r, r->oldest);
+    const struct requester *r = &xqp->req;
+    const struct req_wqe *q = req_wqe_at(r, r->oldest);
 
     if (r->oldest != r->fetched && q->status != WCS_SUCCESS)
-        req_fail(rc, q->status, q->by);
+        req_fail(xqp, q->status, q->by);
 }

@@ -16,23 +16,23 @@ struct cut {
     uint32_t payload_bytes; /* that the packet carries */
 };
 
-static struct cut cut_next(const struct rc_qp *rc, const struct rc_wqe *q)
+static struct cut cut_next(const struct xport_qp *xqp, const struct req_wqe *q)
 {
-    const uint32_t at = rc->req.sent_psns, offset = at * rc->mtu, left = q->bytes - offset;
+    const uint32_t at = xqp->req.sent_psns, offset = at * xqp->mtu, left = q->bytes - offset;
 
-    if (rc_is_rd(q))
+    if (req_is_rd(q))
         return (struct cut){OPP_ONLY, q->n_psns - at, offset, left, 0};
     return (struct cut){wqe_position(at, q->n_psns), 1, offset, left,
-                        left < rc->mtu ? left : rc->mtu};
+                        left < xqp->mtu ? left : xqp->mtu};
 }
 
 /* Copies the payload out of guest memory: the only copy on this side.  Keys are checked again, as
  * the region may be gone since the work request was fetched.
  */
-static enum rule gather(const struct rc_qp *rc, const struct rc_wqe *q, const struct cut *c,
+static enum rule gather(const struct xport_qp *xqp, const struct req_wqe *q, const struct cut *c,
                         struct sge_cur *at, uint8_t *to)
 {
-    const struct sg_list l = {q->w.sge, key_user_of(&rc->qp), 0};
+    const struct sg_list l = {q->w.sge, key_user_of(&xqp->qp), 0};
     struct sge bad;
     enum rule rule;
 
@@ -40,16 +40,17 @@ static enum rule gather(const struct rc_qp *rc, const struct rc_wqe *q, const st
         memcpy(to, q->w.inline_data + c->offset, c->payload_bytes);
         return RULE_NONE;
     }
-    rule = sge_copy_out(rc->qp.hca, &l, at, to, c->payload_bytes, &bad);
+    rule = sge_copy_out(xqp->qp.hca, &l, at, to, c->payload_bytes, &bad);
     if (rule != RULE_NONE)
-        rc_trace_key(rc, &bad, rule, 0);
+        xport_trace_key(xqp, &bad, rule, 0);
     return rule;
 }
 
 /* An acknowledge is asked for where a message ends, and now and then in a long one. */
-static bool wants_ack(const struct rc_req *r, const struct cut *c)
+static bool wants_ack(const struct requester *r, const struct cut *c)
 {
-    return c->pos == OPP_LAST || c->pos == OPP_ONLY || r->pkts_without_ackreq + 1 >= RC_ACKREQ_PKTS;
+    return c->pos == OPP_LAST || c->pos == OPP_ONLY ||
+           r->pkts_without_ackreq + 1 >= REQ_ACKREQ_PKTS;
 }
 
 static struct atomic_eth atomic_of(const struct send_wqe *w)
@@ -62,33 +63,33 @@ static struct atomic_eth atomic_of(const struct send_wqe *w)
 /* A datagram has a path of its own.  A Q_Key with the highest bit set stands for that of the queue
  * pair.  [IBTA1 10.2.5]
  */
-static void set_datagram(struct rc_qp *rc, const struct rfc_wr_ud *w)
+static void set_datagram(struct xport_qp *xqp, const struct rfc_wr_ud *w)
 {
     struct av av = wqe_av(w);
-    struct packet *p = &rc->out;
+    struct packet *p = &xqp->out;
 
-    rc_set_path(rc, &av, w->remote_qpn);
+    xport_set_path(xqp, &av, w->remote_qpn);
     p->deth =
-        (struct deth){w->remote_qkey & QKEY_OWN ? rc->qp.attr.qkey : w->remote_qkey, rc->qp.qpn};
+        (struct deth){w->remote_qkey & QKEY_OWN ? xqp->qp.attr.qkey : w->remote_qkey, xqp->qp.qpn};
 }
 
 /* Will the credits end with this packet?  Then only its answer lets the requester go on. */
-static bool is_probe(const struct rc_qp *rc, const struct rc_wqe *q)
+static bool is_probe(const struct xport_qp *xqp, const struct req_wqe *q)
 {
-    return rc->req.again_psns == 0 && rc->req.sent_psns == 0 && credit_would_end(rc, q);
+    return xqp->req.again_psns == 0 && xqp->req.sent_psns == 0 && credit_would_end(xqp, q);
 }
 
-static void set_headers(struct rc_qp *rc, const struct rc_wqe *q, const struct cut *c)
+static void set_headers(struct xport_qp *xqp, const struct req_wqe *q, const struct cut *c)
 {
     const bool ends = c->pos == OPP_LAST || c->pos == OPP_ONLY;
     const struct send_wqe *w = &q->w;
-    struct packet *p = &rc->out;
+    struct packet *p = &xqp->out;
 
-    if (rc->service->type == QPT_UD)
-        set_datagram(rc, &w->ud);
-    p->bth.opcode = q->info->code[rc->service->type][c->pos];
-    p->bth.psn = rc_nxt(&rc->req);
-    p->bth.ack_req = rc->service->reliable && (wants_ack(&rc->req, c) || is_probe(rc, q));
+    if (xqp->service->type == QPT_UD)
+        set_datagram(xqp, &w->ud);
+    p->bth.opcode = q->info->code[xqp->service->type][c->pos];
+    p->bth.psn = req_nxt(&xqp->req);
+    p->bth.ack_req = xqp->service->reliable && (wants_ack(&xqp->req, c) || is_probe(xqp, q));
     p->bth.solicited = ends && (q->w.flags & SF_SOLICITED);
     memcpy(p->imm_data, q->w.imm, sizeof(p->imm_data));
     p->payload_bytes = c->payload_bytes;
@@ -100,56 +101,57 @@ static void set_headers(struct rc_qp *rc, const struct rc_wqe *q, const struct c
         p->ieth_rkey = w->invalidate_rkey;
 }
 
-static ev_id trace_tx(const struct rc_qp *rc, const struct rc_wqe *q, size_t frame_bytes)
+static ev_id trace_tx(const struct xport_qp *xqp, const struct req_wqe *q, size_t frame_bytes)
 {
-    const struct bth *h = &rc->out.bth;
-    const uint32_t attempt = req_attempt(&rc->req);
+    const struct bth *h = &xqp->out.bth;
+    const uint32_t attempt = req_attempt(&xqp->req);
     const unsigned headers = op_info(h->opcode)->headers;
     struct reth reth = {0};
     ev_id id;
 
     if (headers & H_RETH)
-        reth = rc->out.reth;
+        reth = xqp->out.reth;
     else if (headers & H_ATOMIC)
-        reth = (struct reth){rc->out.atomic.va, rc->out.atomic.rkey, ATOMIC_WORD_BYTES};
+        reth = (struct reth){xqp->out.atomic.va, xqp->out.atomic.rkey, ATOMIC_WORD_BYTES};
     else if (headers & H_IETH)
-        reth.rkey = rc->out.ieth_rkey;
+        reth.rkey = xqp->out.ieth_rkey;
 
-    TRACE_ID(rc_trace(rc), id, tx, .host = rc->qp.hca->host, .qpn = rc->qp.qpn, .opcode = h->opcode,
-             .psn = h->psn.v, .ackreq = h->ack_req, .dest_qpn = h->dest_qpn,
-             .bytes = rc->out.payload_bytes, .wire_bytes = (uint32_t)frame_bytes,
-             .wr_id = q->w.wr_id, .attempt = attempt > 1 ? attempt : 0, .peer = rc->peer,
+    TRACE_ID(xport_trace(xqp), id, tx, .host = xqp->qp.hca->host, .qpn = xqp->qp.qpn,
+             .opcode = h->opcode, .psn = h->psn.v, .ackreq = h->ack_req, .dest_qpn = h->dest_qpn,
+             .bytes = xqp->out.payload_bytes, .wire_bytes = (uint32_t)frame_bytes,
+             .wr_id = q->w.wr_id, .attempt = attempt > 1 ? attempt : 0, .peer = xqp->peer,
              .va = reth.va, .rkey = reth.rkey, .length = reth.dma_bytes);
     return id;
 }
 
-size_t req_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
+size_t req_build(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 {
-    struct rc_req *r = &rc->req;
-    const struct rc_wqe *q = rc_wqe_at(r, r->next);
-    const struct cut c = cut_next(rc, q);
-    const ev_id before = trace_because(rc_trace(rc), r->again_psns == 0 ? q->w.fetched : r->resend);
+    struct requester *r = &xqp->req;
+    const struct req_wqe *q = req_wqe_at(r, r->next);
+    const struct cut c = cut_next(xqp, q);
+    const ev_id before =
+        trace_because(xport_trace(xqp), r->again_psns == 0 ? q->w.fetched : r->resend);
     struct sge_cur at = r->next_sge;
     size_t frame_bytes = 0;
     enum rule rule;
 
-    set_headers(rc, q, &c);
-    rule = gather(rc, q, &c, &at, packet_build(&rc->out, frame));
+    set_headers(xqp, q, &c);
+    rule = gather(xqp, q, &c, &at, packet_build(&xqp->out, frame));
     if (rule != RULE_NONE) {
-        req_refuse(rc, wqe_key_status(rule, rc->qp.hca->profile), by_rule(rule));
+        req_refuse(xqp, wqe_key_status(rule, xqp->qp.hca->profile), by_rule(rule));
         goto out;
     }
-    frame_bytes = packet_frame_bytes(&rc->out);
+    frame_bytes = packet_frame_bytes(&xqp->out);
     packet_finish(frame, frame_bytes);
-    r->pkts_without_ackreq = rc->out.bth.ack_req ? 0 : r->pkts_without_ackreq + 1;
-    *ret_tx = trace_tx(rc, q, frame_bytes);
-    RC_COUNT(rc, sent_pkts);
-    req_sent(rc, c.n_psns, rc->out.bth.ack_req, at);
-    if (rc->service->reliable)
-        retry_sent(rc, *ret_tx);
+    r->pkts_without_ackreq = xqp->out.bth.ack_req ? 0 : r->pkts_without_ackreq + 1;
+    *ret_tx = trace_tx(xqp, q, frame_bytes);
+    XPORT_COUNT(xqp, sent_pkts);
+    req_sent(xqp, c.n_psns, xqp->out.bth.ack_req, at);
+    if (xqp->service->reliable)
+        retry_sent(xqp, *ret_tx);
     else
-        req_acked(rc, c.n_psns); /* nobody will say so */
+        req_acked(xqp, c.n_psns); /* nobody will say so */
 out:
-    trace_because(rc_trace(rc), before);
+    trace_because(xport_trace(xqp), before);
     return frame_bytes;
 }

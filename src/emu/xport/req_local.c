@@ -35,25 +35,25 @@ static struct bind_request bind_of(const struct rfc_wr_bind *b)
     };
 }
 
-static struct outcome bind_window(struct rc_qp *rc, const struct send_wqe *w)
+static struct outcome bind_window(struct xport_qp *xqp, const struct send_wqe *w)
 {
-    struct hca *h = rc->qp.hca;
-    const struct key_user who = key_user_of(&rc->qp);
+    struct hca *h = xqp->qp.hca;
+    const struct key_user who = key_user_of(&xqp->qp);
     const struct bind_request req = bind_of(&w->bind);
     struct outcome out = {key_check_bind(h, &who, &req), 0};
     const uint32_t key = out.by.rule == RULE_NONE ? key_bind(h, &who, &req) : 0;
     const struct compared *c = &out.by.values;
 
-    TRACE_ID(rc_trace(rc), out.id, bind, .host = h->host, .qpn = rc->qp.qpn, .key = req.mw_key,
+    TRACE_ID(xport_trace(xqp), out.id, bind, .host = h->host, .qpn = xqp->qp.qpn, .key = req.mw_key,
              .new_key = key, .region = req.mr_key, .addr = req.addr, .bytes = req.bytes,
              .rule = (uint32_t)out.by.rule, .least = c->least, .most = c->most, .found = c->found);
     return out;
 }
 
-static struct outcome register_region(struct rc_qp *rc, const struct send_wqe *w)
+static struct outcome register_region(struct xport_qp *xqp, const struct send_wqe *w)
 {
-    struct hca *h = rc->qp.hca;
-    const struct key_user who = key_user_of(&rc->qp);
+    struct hca *h = xqp->qp.hca;
+    const struct key_user who = key_user_of(&xqp->qp);
     const struct reg_request req = {w->reg.mrn, w->reg.key, w->reg.access};
     struct outcome out = {key_check_reg(h, &who, &req), 0};
     const struct compared *c = &out.by.values;
@@ -63,31 +63,31 @@ static struct outcome register_region(struct rc_qp *rc, const struct send_wqe *w
         key_reg(h, &req);
         shown = *key_find(h, req.key);
     }
-    TRACE_ID(rc_trace(rc), out.id, reg_mr, .host = h->host, .qpn = rc->qp.qpn, .key = req.key,
+    TRACE_ID(xport_trace(xqp), out.id, reg_mr, .host = h->host, .qpn = xqp->qp.qpn, .key = req.key,
              .addr = shown.addr, .bytes = shown.bytes, .rule = (uint32_t)out.by.rule,
              .least = c->least, .most = c->most, .found = c->found);
     return out;
 }
 
-static struct outcome invalidate(struct rc_qp *rc, const struct send_wqe *w)
+static struct outcome invalidate(struct xport_qp *xqp, const struct send_wqe *w)
 {
     struct outcome out;
 
-    out.by = rc_invalidate(rc, w->invalidate_rkey, &out.id);
+    out.by = xport_invalidate(xqp, w->invalidate_rkey, &out.id);
     return out;
 }
 
-struct objection rc_invalidate(struct rc_qp *rc, uint32_t key, ev_id *ret_id)
+struct objection xport_invalidate(struct xport_qp *xqp, uint32_t key, ev_id *ret_id)
 {
-    struct hca *h = rc->qp.hca;
-    const struct key_user who = key_user_of(&rc->qp);
+    struct hca *h = xqp->qp.hca;
+    const struct key_user who = key_user_of(&xqp->qp);
     const struct objection o = key_check_inv(h, key, &who);
     const struct mkey *k = key_find(h, key); /* NULL: it is free, or of nobody */
     const uint64_t addr = k ? k->addr : 0, bytes = k ? k->bytes : 0;
 
     if (o.rule == RULE_NONE)
         key_inv(h, key);
-    TRACE_ID(rc_trace(rc), *ret_id, invalidate, .host = h->host, .qpn = rc->qp.qpn, .key = key,
+    TRACE_ID(xport_trace(xqp), *ret_id, invalidate, .host = h->host, .qpn = xqp->qp.qpn, .key = key,
              .addr = addr, .bytes = bytes, .rule = (uint32_t)o.rule, .least = o.values.least,
              .most = o.values.most, .found = o.values.found);
     return o;
@@ -97,7 +97,7 @@ struct objection rc_invalidate(struct rc_qp *rc, uint32_t key, ev_id *ret_id)
  */
 static const struct {
     enum wr_opcode opcode;
-    struct outcome (*carry_out)(struct rc_qp *, const struct send_wqe *);
+    struct outcome (*carry_out)(struct xport_qp *, const struct send_wqe *);
     enum wc_status refused;
 } requests[] = {
     {WR_BIND_MW, bind_window, WCS_MW_BIND_ERR},
@@ -105,34 +105,34 @@ static const struct {
     {WR_LOCAL_INV, invalidate, WCS_LOC_QP_OP_ERR},
 };
 
-void req_local_run(struct rc_qp *rc)
+void req_local_run(struct xport_qp *xqp)
 {
-    const struct rc_wqe *q = rc_wqe_at(&rc->req, rc->req.next);
-    const ev_id before = trace_because(rc_trace(rc), q->w.fetched);
+    const struct req_wqe *q = req_wqe_at(&xqp->req, xqp->req.next);
+    const ev_id before = trace_because(xport_trace(xqp), q->w.fetched);
     struct outcome out;
     size_t i = 0;
 
     while (i < ARRAY_LEN(requests) && requests[i].opcode != q->info->opcode)
         i++;
     RDL_ASSERT(i < ARRAY_LEN(requests)); /* every row of facts/wr.c that is local is here */
-    out = requests[i].carry_out(rc, &q->w);
-    trace_because(rc_trace(rc), out.id);
+    out = requests[i].carry_out(xqp, &q->w);
+    trace_because(xport_trace(xqp), out.id);
     if (out.by.rule == RULE_NONE)
-        req_carried_out(rc);
+        req_carried_out(xqp);
     else
-        req_refuse(rc, requests[i].refused, out.by);
-    req_settle(rc);
-    trace_because(rc_trace(rc), before);
+        req_refuse(xqp, requests[i].refused, out.by);
+    req_settle(xqp);
+    trace_because(xport_trace(xqp), before);
 }
 
-bool req_invalidate(struct rc_qp *rc, struct rc_wqe *q)
+bool req_invalidate(struct xport_qp *xqp, struct req_wqe *q)
 {
     ev_id id;
 
-    q->by = rc_invalidate(rc, q->w.invalidate_rkey, &id);
+    q->by = xport_invalidate(xqp, q->w.invalidate_rkey, &id);
     if (q->by.rule == RULE_NONE)
         return true;
     q->status = WCS_LOC_QP_OP_ERR;
-    RC_COUNT(rc, send_err);
+    XPORT_COUNT(xqp, send_err);
     return false;
 }

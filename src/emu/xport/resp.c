@@ -174,7 +174,7 @@ static const struct {
     {RULE_RESP_DMA_LENGTH, check_dma_length},
 };
 
-struct sge resp_target(const struct packet *p, const struct rc_write *w)
+struct sge resp_target(const struct packet *p, const struct resp_write *w)
 {
     if (p->op->kind == OPK_ATOMIC)
         return (struct sge){p->atomic.va, ATOMIC_WORD_BYTES, p->atomic.rkey};
@@ -200,7 +200,8 @@ bool resp_needs_receive(const struct packet *p)
     return p->op->kind == OPK_WRITE && (p->op->headers & H_IMM) != 0;
 }
 
-bool resp_asks_again(const struct rc_rd *rd, const struct packet *p, uint32_t mtu, uint32_t *ret_at)
+bool resp_asks_again(const struct resp_rd *rd, const struct packet *p, uint32_t mtu,
+                     uint32_t *ret_at)
 {
     const uint32_t at = (p->bth.psn.v - rd->psn.v) & PSN_MASK;
     const uint32_t offset = at * mtu;

@@ -11,7 +11,7 @@
 
 #include "emu/facts/compared.h"
 #include "emu/facts/psn.h"
-#include "emu/xport/rc.h"
+#include "emu/xport/xport_qp.h"
 
 /* What the rules of a packet look at. */
 struct resp_view {
@@ -71,7 +71,7 @@ unsigned resp_access(const struct packet *p);
 /* The piece of memory that @p names, all of it, if it starts a message; otherwise what it touches
  * of the open WRITE @w.
  */
-struct sge resp_target(const struct packet *p, const struct rc_write *w);
+struct sge resp_target(const struct packet *p, const struct resp_write *w);
 
 /* Does @p need a receive that is not held yet?  A WRITE with immediate does with its last packet.
  */
@@ -80,7 +80,7 @@ bool resp_needs_receive(const struct packet *p);
 /* Is the duplicate @p what the READ or atomic @rd was, or the rest of it?  From which response on
  * is then in @ret_at.
  */
-bool resp_asks_again(const struct rc_rd *rd, const struct packet *p, uint32_t mtu,
+bool resp_asks_again(const struct resp_rd *rd, const struct packet *p, uint32_t mtu,
                      uint32_t *ret_at);
 
 #endif

@@ -18,7 +18,7 @@ static bool is_ack(uint8_t syndrome)
 }
 
 /* Does the answer that waits, @a, say more than @syndrome for @psn? */
-static bool outweighs(const struct rc_answer *a, uint8_t syndrome, struct psn psn)
+static bool outweighs(const struct resp_answer *a, uint8_t syndrome, struct psn psn)
 {
     enum syndrome waits, comes;
 
@@ -30,20 +30,20 @@ static bool outweighs(const struct rc_answer *a, uint8_t syndrome, struct psn ps
            (waits == SYN_RNR_NAK && comes == SYN_NAK_PSN_SEQUENCE && a->psn.v == psn.v);
 }
 
-void resp_answer(struct rc_qp *rc, uint8_t syndrome, struct psn psn, ev_id rx)
+void resp_answer(struct xport_qp *xqp, uint8_t syndrome, struct psn psn, ev_id rx)
 {
-    struct rc_answer *a = &rc->resp.answer;
+    struct resp_answer *a = &xqp->resp.answer;
     const bool owes_ack = a->pending && (is_ack(a->syndrome) || a->owes_ack);
 
     if (outweighs(a, syndrome, psn)) {
         a->owes_ack |= is_ack(syndrome);
         return;
     }
-    *a = (struct rc_answer){
+    *a = (struct resp_answer){
         .pending = true,
         .syndrome = syndrome,
         .psn = psn,
-        .msn = rc->resp.msn,
+        .msn = xqp->resp.msn,
         .cause = rx,
         .owes_ack = owes_ack && !is_ack(syndrome),
         .beyond = psn,
@@ -51,14 +51,15 @@ void resp_answer(struct rc_qp *rc, uint8_t syndrome, struct psn psn, ev_id rx)
     };
 }
 
-void resp_acknowledge(struct rc_qp *rc, ev_id rx)
+void resp_acknowledge(struct xport_qp *xqp, ev_id rx)
 {
-    resp_answer(rc, aeth_pack(SYN_ACK, AETH_NO_CREDITS), psn_add(rc->resp.expected, PSN_MASK), rx);
+    resp_answer(xqp, aeth_pack(SYN_ACK, AETH_NO_CREDITS), psn_add(xqp->resp.expected, PSN_MASK),
+                rx);
 }
 
-void resp_note_thrown_away(struct rc_qp *rc, struct psn psn, ev_id rx)
+void resp_note_thrown_away(struct xport_qp *xqp, struct psn psn, ev_id rx)
 {
-    struct rc_answer *a = &rc->resp.answer;
+    struct resp_answer *a = &xqp->resp.answer;
 
     if (a->pending && psn_diff(psn, a->beyond) > 0) {
         a->beyond = psn;
@@ -66,71 +67,71 @@ void resp_note_thrown_away(struct rc_qp *rc, struct psn psn, ev_id rx)
     }
 }
 
-void resp_nak_sequence(struct rc_qp *rc, ev_id rx)
+void resp_nak_sequence(struct xport_qp *xqp, ev_id rx)
 {
-    struct rc_resp *r = &rc->resp;
+    struct responder *r = &xqp->resp;
 
     r->seq_nak_out = true;
     r->seq_naks++;
-    resp_answer(rc, aeth_pack(SYN_NAK_PSN_SEQUENCE, 0), r->expected, rx);
+    resp_answer(xqp, aeth_pack(SYN_NAK_PSN_SEQUENCE, 0), r->expected, rx);
 }
 
 /* The expected packet came and was taken.  A NAK that asked for it and did not leave yet is taken
  * back.  What was thrown away behind that packet must come again all the same: then the NAK asks
  * for that now.  Otherwise an acknowledge that it kept from leaving takes its place.
  */
-void resp_reconsider(struct rc_qp *rc, ev_id rx)
+void resp_reconsider(struct xport_qp *xqp, ev_id rx)
 {
-    struct rc_answer *a = &rc->resp.answer;
-    const struct rc_answer was = *a;
+    struct resp_answer *a = &xqp->resp.answer;
+    const struct resp_answer was = *a;
 
     if (!was.pending || is_ack(was.syndrome))
         return;
     a->pending = false;
-    if (psn_diff(was.beyond, rc->resp.expected) >= 0) {
-        resp_nak_sequence(rc, was.beyond_rx);
+    if (psn_diff(was.beyond, xqp->resp.expected) >= 0) {
+        resp_nak_sequence(xqp, was.beyond_rx);
         a->owes_ack = was.owes_ack;
         a->beyond = was.beyond;
         a->beyond_rx = was.beyond_rx;
     } else if (was.owes_ack) {
-        resp_acknowledge(rc, rx);
+        resp_acknowledge(xqp, rx);
     }
 }
 
-void resp_absorb_ack(struct rc_qp *rc)
+void resp_absorb_ack(struct xport_qp *xqp)
 {
-    struct rc_answer *a = &rc->resp.answer;
+    struct resp_answer *a = &xqp->resp.answer;
 
     if (a->pending && is_ack(a->syndrome))
         a->pending = false;
 }
 
-static void trace_answer(const struct rc_qp *rc, size_t frame_bytes, ev_id *ret_tx)
+static void trace_answer(const struct xport_qp *xqp, size_t frame_bytes, ev_id *ret_tx)
 {
-    const struct packet *p = &rc->out;
+    const struct packet *p = &xqp->out;
     const bool has_aeth = (op_info(p->bth.opcode)->headers & H_AETH) != 0;
     const struct aeth_word word =
         has_aeth ? aeth_unpack(p->aeth.syndrome) : (struct aeth_word){SYN_NONE, 0};
 
-    TRACE_ID(rc_trace(rc), *ret_tx, tx, .host = rc->qp.hca->host, .qpn = rc->qp.qpn,
+    TRACE_ID(xport_trace(xqp), *ret_tx, tx, .host = xqp->qp.hca->host, .qpn = xqp->qp.qpn,
              .opcode = p->bth.opcode, .psn = p->bth.psn.v, .dest_qpn = p->bth.dest_qpn,
              .syndrome = (uint32_t)word.kind, .msn = has_aeth ? p->aeth.msn : 0,
              .rnr_timer = word.kind == SYN_RNR_NAK ? word.value : 0, .bytes = p->payload_bytes,
-             .wire_bytes = (uint32_t)frame_bytes, .peer = rc->peer);
+             .wire_bytes = (uint32_t)frame_bytes, .peer = xqp->peer);
 }
 
-static void count_answer(struct rc_qp *rc, enum syndrome kind)
+static void count_answer(struct xport_qp *xqp, enum syndrome kind)
 {
-    RC_COUNT(rc, sent_pkts);
+    XPORT_COUNT(xqp, sent_pkts);
     if (kind == SYN_RNR_NAK)
-        RC_COUNT(rc, sent_rnr);
+        XPORT_COUNT(xqp, sent_rnr);
     else if (kind != SYN_ACK && kind != SYN_NONE)
-        RC_COUNT(rc, sent_nak);
+        XPORT_COUNT(xqp, sent_nak);
 }
 
-void resp_headers(struct rc_qp *rc, uint8_t opcode, struct psn psn, uint32_t payload_bytes)
+void resp_headers(struct xport_qp *xqp, uint8_t opcode, struct psn psn, uint32_t payload_bytes)
 {
-    struct packet *p = &rc->out;
+    struct packet *p = &xqp->out;
 
     p->bth.opcode = opcode;
     p->bth.psn = psn;
@@ -139,54 +140,54 @@ void resp_headers(struct rc_qp *rc, uint8_t opcode, struct psn psn, uint32_t pay
     p->payload_bytes = payload_bytes;
 }
 
-size_t resp_finish(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
+size_t resp_finish(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 {
-    const struct packet *p = &rc->out;
+    const struct packet *p = &xqp->out;
     const size_t frame_bytes = packet_frame_bytes(p);
 
     packet_finish(frame, frame_bytes);
-    trace_answer(rc, frame_bytes, ret_tx);
-    count_answer(rc, op_info(p->bth.opcode)->headers & H_AETH ? aeth_unpack(p->aeth.syndrome).kind
-                                                              : SYN_NONE);
+    trace_answer(xqp, frame_bytes, ret_tx);
+    count_answer(xqp, op_info(p->bth.opcode)->headers & H_AETH ? aeth_unpack(p->aeth.syndrome).kind
+                                                               : SYN_NONE);
     return frame_bytes;
 }
 
 /* The answer that waits. */
-static size_t build_answer(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
+static size_t build_answer(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 {
-    struct rc_answer *a = &rc->resp.answer;
-    const ev_id before = trace_because(rc_trace(rc), a->cause);
+    struct resp_answer *a = &xqp->resp.answer;
+    const ev_id before = trace_because(xport_trace(xqp), a->cause);
     size_t frame_bytes;
 
     RDL_ASSERT(a->pending);
-    resp_headers(rc, OP_RC_ACKNOWLEDGE, a->psn, 0);
+    resp_headers(xqp, OP_RC_ACKNOWLEDGE, a->psn, 0);
     if (is_ack(a->syndrome)) /* what is true now, and not when it was decided on */
-        a->syndrome = aeth_pack(SYN_ACK, credit_code(rc));
-    rc->out.aeth = (struct aeth){a->syndrome, a->msn};
-    packet_build(&rc->out, frame);
-    frame_bytes = resp_finish(rc, frame, ret_tx);
+        a->syndrome = aeth_pack(SYN_ACK, credit_code(xqp));
+    xqp->out.aeth = (struct aeth){a->syndrome, a->msn};
+    packet_build(&xqp->out, frame);
+    frame_bytes = resp_finish(xqp, frame, ret_tx);
     if (is_ack(a->syndrome)) {
-        RDL_ASSERT(!rc->resp.answered || psn_diff(a->psn, rc->resp.acked) >= 0);
-        rc->resp.acked = a->psn;
-        rc->resp.answered = true;
+        RDL_ASSERT(!xqp->resp.answered || psn_diff(a->psn, xqp->resp.acked) >= 0);
+        xqp->resp.acked = a->psn;
+        xqp->resp.answered = true;
     }
     a->pending = false;
-    if (rc->resp.closing) {
-        rc_fail(rc);
-        if (rc->resp.untold)
-            rc_event_refused(rc, rc->resp.refused);
+    if (xqp->resp.closing) {
+        xport_fail(xqp);
+        if (xqp->resp.untold)
+            xport_event_refused(xqp, xqp->resp.refused);
     }
-    trace_because(rc_trace(rc), before);
+    trace_because(xport_trace(xqp), before);
     return frame_bytes;
 }
 
-size_t resp_build(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
+size_t resp_build(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 {
     size_t frame_bytes = 0;
 
-    if (rc->resp.rds.done != rc->resp.rds.next)
-        frame_bytes = resp_build_rd(rc, frame, ret_tx);
-    if (frame_bytes == 0 && rc->resp.answer.pending)
-        frame_bytes = build_answer(rc, frame, ret_tx);
+    if (xqp->resp.rds.done != xqp->resp.rds.next)
+        frame_bytes = resp_build_rd(xqp, frame, ret_tx);
+    if (frame_bytes == 0 && xqp->resp.answer.pending)
+        frame_bytes = build_answer(xqp, frame, ret_tx);
     return frame_bytes;
 }

@@ -9,10 +9,10 @@
  */
 #include "emu/xport/internal.h"
 
-struct resp_verdict resp_decide_inv(const struct rc_qp *rc, const struct packet *p)
+struct resp_verdict resp_decide_inv(const struct xport_qp *xqp, const struct packet *p)
 {
-    const struct key_user who = key_user_of(&rc->qp);
-    const struct objection o = key_check_inv(rc->qp.hca, p->ieth_rkey, &who);
+    const struct key_user who = key_user_of(&xqp->qp);
+    const struct objection o = key_check_inv(xqp->qp.hca, p->ieth_rkey, &who);
 
     if (o.rule == RULE_NONE)
         return (struct resp_verdict){.act = ACT_ACCEPT};
@@ -22,9 +22,9 @@ struct resp_verdict resp_decide_inv(const struct rc_qp *rc, const struct packet 
                                  .status = WCS_REM_INV_REQ_ERR};
 }
 
-void resp_invalidate(struct rc_qp *rc, const struct packet *p)
+void resp_invalidate(struct xport_qp *xqp, const struct packet *p)
 {
     ev_id id;
 
-    (void)rc_invalidate(rc, p->ieth_rkey, &id); /* an objection is told by resp_decide_inv() */
+    (void)xport_invalidate(xqp, p->ieth_rkey, &id); /* an objection is told by resp_decide_inv() */
 }

@@ -16,16 +16,16 @@
 #include "emu/xport/internal.h"
 #include "emu/xport/wqe.h"
 
-static bool is_atomic(const struct rc_rd *rd)
+static bool is_atomic(const struct resp_rd *rd)
 {
     return op_info(rd->opcode)->kind == OPK_ATOMIC;
 }
 
 /* Carries the atomic @p out, in one go with everything else of this tick.  What it found. */
-static uint64_t carry_out(struct rc_qp *rc, const struct packet *p)
+static uint64_t carry_out(struct xport_qp *xqp, const struct packet *p)
 {
     const struct atomic_eth *a = &p->atomic;
-    struct hca *h = rc->qp.hca;
+    struct hca *h = xqp->qp.hca;
     uint8_t word[ATOMIC_WORD_BYTES];
     uint64_t found, left;
 
@@ -38,23 +38,23 @@ static uint64_t carry_out(struct rc_qp *rc, const struct packet *p)
         left = a->swap_add;
     st_le64(word, left);
     key_copy_in(h, a->rkey, a->va, word, sizeof(word));
-    TRACE(h->trace, atomic, .host = h->host, .qpn = rc->qp.qpn, .opcode = p->bth.opcode,
+    TRACE(h->trace, atomic, .host = h->host, .qpn = xqp->qp.qpn, .opcode = p->bth.opcode,
           .addr = a->va, .found = found, .left = left);
     return found;
 }
 
 /* On to the next entry that has something to be sent. */
-static void skip_sent(struct rc_rds *rds)
+static void skip_sent(struct resp_rds *rds)
 {
     while (rds->done != rds->next &&
-           rc_rd_at(rds, rds->done)->at == rc_rd_at(rds, rds->done)->n_psns)
+           resp_rd_at(rds, rds->done)->at == resp_rd_at(rds, rds->done)->n_psns)
         rds->done++;
     if (rds->done - rds->first > rds->answered - rds->first)
         rds->answered = rds->done;
 }
 
 /* The oldest entry makes room.  If it is sent again for a duplicate, that ends. */
-static void drop_oldest(struct rc_rds *rds)
+static void drop_oldest(struct resp_rds *rds)
 {
     const bool is_sent_again = rds->done == rds->first;
 
@@ -66,15 +66,15 @@ static void drop_oldest(struct rc_rds *rds)
     }
 }
 
-void resp_take_rd(struct rc_qp *rc, const struct packet *p, ev_id rx)
+void resp_take_rd(struct xport_qp *xqp, const struct packet *p, ev_id rx)
 {
-    struct rc_resp *r = &rc->resp;
-    struct rc_rds *rds = &r->rds;
-    struct rc_rd *rd = rc_rd_at(rds, rds->next);
+    struct responder *r = &xqp->resp;
+    struct resp_rds *rds = &r->rds;
+    struct resp_rd *rd = resp_rd_at(rds, rds->next);
 
     if (rds->next - rds->first == rds->size)
         drop_oldest(rds);
-    *rd = (struct rc_rd){
+    *rd = (struct resp_rd){
         .opcode = p->bth.opcode,
         .psn = p->bth.psn,
         .n_psns = 1,
@@ -85,44 +85,44 @@ void resp_take_rd(struct rc_qp *rc, const struct packet *p, ev_id rx)
         .cause = rx,
     };
     if (p->op->kind == OPK_ATOMIC) {
-        rd->found = carry_out(rc, p);
+        rd->found = carry_out(xqp, p);
     } else {
         rd->addr = p->reth.va;
         rd->rkey = p->reth.rkey;
         rd->bytes = p->reth.dma_bytes;
-        rd->n_psns = wqe_pkts(rd->bytes, rc->mtu);
+        rd->n_psns = wqe_pkts(rd->bytes, xqp->mtu);
     }
     rds->next++;
     r->expected = psn_add(r->expected, rd->n_psns);
 }
 
 /* The entry that the duplicate @p asks for again, from response @ret_at on; NULL: there is none. */
-static const struct rc_rd *find_again(const struct rc_qp *rc, const struct packet *p,
-                                      uint32_t *ret_entry, uint32_t *ret_at)
+static const struct resp_rd *find_again(const struct xport_qp *xqp, const struct packet *p,
+                                        uint32_t *ret_entry, uint32_t *ret_at)
 {
-    const struct rc_rds *rds = &rc->resp.rds;
+    const struct resp_rds *rds = &xqp->resp.rds;
 
     for (uint32_t n = rds->first; n != rds->next; n++) {
-        if (resp_asks_again(rc_rd_at(rds, n), p, rc->mtu, ret_at)) {
+        if (resp_asks_again(resp_rd_at(rds, n), p, xqp->mtu, ret_at)) {
             *ret_entry = n;
-            return rc_rd_at(rds, n);
+            return resp_rd_at(rds, n);
         }
     }
     return NULL;
 }
 
-struct resp_verdict resp_decide_again(const struct rc_qp *rc, const struct packet *p)
+struct resp_verdict resp_decide_again(const struct xport_qp *xqp, const struct packet *p)
 {
     const struct resp_verdict gone = {
         .act = ACT_DROP, .rule = RULE_RESP_DUPLICATE, .drop = DROP_NOT_KEPT};
-    const struct target_view v = {.hca = rc->qp.hca,
-                                  .who = key_user_of(&rc->qp),
+    const struct target_view v = {.hca = xqp->qp.hca,
+                                  .who = key_user_of(&xqp->qp),
                                   .access = resp_access(p),
                                   .at = resp_target(p, NULL)};
     struct resp_verdict d = {.act = ACT_ACCEPT};
     uint32_t entry, at;
 
-    if (!find_again(rc, p, &entry, &at))
+    if (!find_again(xqp, p, &entry, &at))
         return gone;
     if (p->op->kind == OPK_READ)
         d = resp_decide_memory(&v);
@@ -131,26 +131,26 @@ struct resp_verdict resp_decide_again(const struct rc_qp *rc, const struct packe
     return d;
 }
 
-void resp_replay(struct rc_qp *rc, const struct packet *p, ev_id rx)
+void resp_replay(struct xport_qp *xqp, const struct packet *p, ev_id rx)
 {
-    struct rc_rds *rds = &rc->resp.rds;
+    struct resp_rds *rds = &xqp->resp.rds;
     uint32_t entry, at;
-    struct rc_rd *rd;
+    struct resp_rd *rd;
 
-    if (!find_again(rc, p, &entry, &at))
+    if (!find_again(xqp, p, &entry, &at))
         return;
-    rd = rc_rd_at(rds, entry);
+    rd = resp_rd_at(rds, entry);
     if (at >= rd->at)
         return; /* it is to be sent anyway */
     rd->at = at;
     rd->cause = rx;
     if (entry - rds->first < rds->done - rds->first)
         rds->done = entry;
-    resp_absorb_ack(rc);
+    resp_absorb_ack(xqp);
 }
 
 /* As after any other request: it may be the only one that was asked for again. */
-static uint8_t opcode_of(const struct rc_rd *rd)
+static uint8_t opcode_of(const struct resp_rd *rd)
 {
     static const uint8_t codes[] = {
         [OPP_FIRST] = OP_RC_RDMA_READ_RESPONSE_FIRST,
@@ -163,49 +163,49 @@ static uint8_t opcode_of(const struct rc_rd *rd)
 }
 
 /* The key was there when the READ was taken, and is gone now: it ends in the middle. */
-static void refuse_read(struct rc_qp *rc, const struct rc_rd *rd, const struct sge *bad,
+static void refuse_read(struct xport_qp *xqp, const struct resp_rd *rd, const struct sge *bad,
                         enum rule rule)
 {
     struct resp_verdict d = resp_nak(ACT_NAK_ACCESS, WCS_SUCCESS);
 
     d.rule = rule;
-    rc_trace_key(rc, bad, rule, ACC_REMOTE_READ);
-    resp_refuse(rc, &d, psn_add(rd->psn, rd->at), rd->cause);
-    resp_forget_rds(rc);
+    xport_trace_key(xqp, bad, rule, ACC_REMOTE_READ);
+    resp_refuse(xqp, &d, psn_add(rd->psn, rd->at), rd->cause);
+    resp_forget_rds(xqp);
 }
 
-size_t resp_build_rd(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
+size_t resp_build_rd(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 {
-    struct rc_rds *rds = &rc->resp.rds;
-    const struct rc_rd *rd = rc_rd_at(rds, rds->done);
-    const uint32_t offset = rd->at * rc->mtu, left = rd->bytes - offset;
-    const uint32_t bytes = is_atomic(rd) ? 0 : left < rc->mtu ? left : rc->mtu;
+    struct resp_rds *rds = &xqp->resp.rds;
+    const struct resp_rd *rd = resp_rd_at(rds, rds->done);
+    const uint32_t offset = rd->at * xqp->mtu, left = rd->bytes - offset;
+    const uint32_t bytes = is_atomic(rd) ? 0 : left < xqp->mtu ? left : xqp->mtu;
     const struct sge target = {rd->addr + offset, bytes, rd->rkey};
-    const struct sg_list list = {&target, key_user_of(&rc->qp), ACC_REMOTE_READ};
-    const ev_id before = trace_because(rc_trace(rc), rd->cause);
+    const struct sg_list list = {&target, key_user_of(&xqp->qp), ACC_REMOTE_READ};
+    const ev_id before = trace_because(xport_trace(xqp), rd->cause);
     struct sge_cur at = {0, 0};
     size_t frame_bytes = 0;
     struct sge bad;
     enum rule rule;
 
-    resp_headers(rc, opcode_of(rd), psn_add(rd->psn, rd->at), bytes);
-    rc->out.aeth = (struct aeth){aeth_pack(SYN_ACK, credit_code(rc)), rd->msn};
-    rc->out.atomic_ack = rd->found;
-    rule = sge_copy_out(rc->qp.hca, &list, &at, packet_build(&rc->out, frame), bytes, &bad);
+    resp_headers(xqp, opcode_of(rd), psn_add(rd->psn, rd->at), bytes);
+    xqp->out.aeth = (struct aeth){aeth_pack(SYN_ACK, credit_code(xqp)), rd->msn};
+    xqp->out.atomic_ack = rd->found;
+    rule = sge_copy_out(xqp->qp.hca, &list, &at, packet_build(&xqp->out, frame), bytes, &bad);
     if (rule == RULE_NONE) {
-        frame_bytes = resp_finish(rc, frame, ret_tx);
-        rc_rd_at(rds, rds->done)->at++;
+        frame_bytes = resp_finish(xqp, frame, ret_tx);
+        resp_rd_at(rds, rds->done)->at++;
         skip_sent(rds);
     } else {
-        refuse_read(rc, rd, &bad, rule);
+        refuse_read(xqp, rd, &bad, rule);
     }
-    trace_because(rc_trace(rc), before);
+    trace_because(xport_trace(xqp), before);
     return frame_bytes;
 }
 
-void resp_forget_rds(struct rc_qp *rc)
+void resp_forget_rds(struct xport_qp *xqp)
 {
-    struct rc_rds *rds = &rc->resp.rds;
+    struct resp_rds *rds = &xqp->resp.rds;
 
     rds->first = rds->done = rds->answered = rds->next;
 }

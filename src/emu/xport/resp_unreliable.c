@@ -25,12 +25,12 @@ static struct resp_verdict without_nak(struct resp_verdict d)
     return d;
 }
 
-static struct resp_verdict decide(struct rc_qp *rc, const struct packet *p)
+static struct resp_verdict decide(struct xport_qp *xqp, const struct packet *p)
 {
-    struct resp_view v = resp_view_of(rc);
+    struct resp_view v = resp_view_of(xqp);
     const struct psn expected = v.expected;
 
-    if (rc->service->connected && !op_starts(p->op) && p->bth.psn.v != expected.v)
+    if (xqp->service->connected && !op_starts(p->op) && p->bth.psn.v != expected.v)
         return (struct resp_verdict){.act = ACT_DROP,
                                      .rule = RULE_RESP_PSN,
                                      .drop = DROP_OUT_OF_SEQUENCE,
@@ -38,52 +38,52 @@ static struct resp_verdict decide(struct rc_qp *rc, const struct packet *p)
     v.expected = p->bth.psn;
     if (op_starts(p->op))
         v.open = NULL; /* whatever was open lacks its end */
-    return without_nak(resp_judge(rc, p, &v));
+    return without_nak(resp_judge(xqp, p, &v));
 }
 
 /* The message is given up; its receive, if it has one, is for the next. */
-static void give_up_message(struct rc_qp *rc, const struct packet *p)
+static void give_up_message(struct xport_qp *xqp, const struct packet *p)
 {
-    rc->resp.open = NULL;
-    rc->resp.expected = psn_add(p->bth.psn, 1);
+    xqp->resp.open = NULL;
+    xqp->resp.expected = psn_add(p->bth.psn, 1);
 }
 
-static void fail(struct rc_qp *rc, const struct packet *p, const struct resp_verdict *d)
+static void fail(struct xport_qp *xqp, const struct packet *p, const struct resp_verdict *d)
 {
-    const struct completion wc = resp_error(rc, d);
-    const bool has_wqe = rc->resp.has_wqe;
+    const struct completion wc = resp_error(xqp, d);
+    const bool has_wqe = xqp->resp.has_wqe;
     bool told;
 
-    resp_trace_refused_key(rc, p, d);
-    told = has_wqe && resp_complete(rc, &wc);
-    rc_fail(rc);
+    resp_trace_refused_key(xqp, p, d);
+    told = has_wqe && resp_complete(xqp, &wc);
+    xport_fail(xqp);
     if (!told)
-        rc_event_refused(rc, d->act);
+        xport_event_refused(xqp, d->act);
 }
 
-enum drop_reason resp_receive_unreliable(struct rc_qp *rc, const struct packet *p,
+enum drop_reason resp_receive_unreliable(struct xport_qp *xqp, const struct packet *p,
                                          const struct rx_info *info)
 {
-    const struct resp_verdict d = decide(rc, p);
-    const ev_id rx = resp_trace_rx(rc, p, info, &d), before = trace_because(rc_trace(rc), rx);
+    const struct resp_verdict d = decide(xqp, p);
+    const ev_id rx = resp_trace_rx(xqp, p, info, &d), before = trace_because(xport_trace(xqp), rx);
 
-    RC_COUNT(rc, rcvd_pkts);
+    XPORT_COUNT(xqp, rcvd_pkts);
     if (d.act == ACT_ACCEPT) {
-        resp_trace_key(rc, p);
-        if (!resp_deliver(rc, p)) {
-            rc_fail(rc);
-            rc_event(rc, ASE_QP_FATAL); /* nobody will learn that the message is there */
+        resp_trace_key(xqp, p);
+        if (!resp_deliver(xqp, p)) {
+            xport_fail(xqp);
+            xport_event(xqp, ASE_QP_FATAL); /* nobody will learn that the message is there */
         }
     } else if (d.act == ACT_FAIL) {
-        fail(rc, p, &d);
+        fail(xqp, p, &d);
     } else {
         if (d.drop == DROP_OUT_OF_SEQUENCE)
-            RC_COUNT(rc, out_of_sequence);
-        resp_trace_refused_key(rc, p, &d);
-        xport_drop(rc->x, p, info, d.drop, &d.values);
-        give_up_message(rc, p);
+            XPORT_COUNT(xqp, out_of_sequence);
+        resp_trace_refused_key(xqp, p, &d);
+        xport_drop(xqp->x, p, info, d.drop, &d.values);
+        give_up_message(xqp, p);
     }
-    rc_wake(rc);
-    trace_because(rc_trace(rc), before);
+    xport_wake(xqp);
+    trace_because(xport_trace(xqp), before);
     return d.drop;
 }

@@ -16,139 +16,139 @@
 #include "emu/facts/aeth.h"
 #include "emu/xport/internal.h"
 
-void retry_timer_arm(struct rc_qp *rc, enum timer_kind kind, uint64_t delay_ns)
+void retry_timer_arm(struct xport_qp *xqp, enum timer_kind kind, uint64_t delay_ns)
 {
-    struct rc_req *r = &rc->req;
-    const struct hca *h = rc->qp.hca;
+    struct requester *r = &xqp->req;
+    const struct hca *h = xqp->qp.hca;
     const uint64_t due = sim_now(h->sim) + delay_ns;
     ev_id id, before;
 
     RDL_ASSERT(r->timer[kind] == 0);
-    TRACE_ID(h->trace, id, timer, .host = h->host, .qpn = rc->qp.qpn, .timer = (uint32_t)kind,
+    TRACE_ID(h->trace, id, timer, .host = h->host, .qpn = xqp->qp.qpn, .timer = (uint32_t)kind,
              .due = due);
     before = trace_because(h->trace, id);
     r->due_ns[kind] = due;
     r->timer[kind] = sim_schedule(h->sim, due, SIM_QP_TIMER, h->host,
-                                  (uint64_t)rc->qp.qpn << 8 | (uint64_t)kind);
+                                  (uint64_t)xqp->qp.qpn << 8 | (uint64_t)kind);
     trace_because(h->trace, before);
 }
 
 /* Takes the timer back without a word: it is armed anew at once, or says itself that it is off. */
-static bool cancel(struct rc_qp *rc, enum timer_kind kind)
+static bool cancel(struct xport_qp *xqp, enum timer_kind kind)
 {
-    struct rc_req *r = &rc->req;
+    struct requester *r = &xqp->req;
     bool was_due;
 
     if (r->timer[kind] == 0)
         return false;
-    was_due = sim_cancel(rc->qp.hca->sim, r->timer[kind]);
+    was_due = sim_cancel(xqp->qp.hca->sim, r->timer[kind]);
     RDL_ASSERT(was_due);
     r->timer[kind] = 0;
     return true;
 }
 
-void retry_timer_stop(struct rc_qp *rc, enum timer_kind kind)
+void retry_timer_stop(struct xport_qp *xqp, enum timer_kind kind)
 {
-    if (cancel(rc, kind))
-        TRACE(rc_trace(rc), timer_off, .host = rc->qp.hca->host, .qpn = rc->qp.qpn,
+    if (cancel(xqp, kind))
+        TRACE(xport_trace(xqp), timer_off, .host = xqp->qp.hca->host, .qpn = xqp->qp.qpn,
               .timer = (uint32_t)kind);
 }
 
-static void arm_ack_timer(struct rc_qp *rc)
+static void arm_ack_timer(struct xport_qp *xqp)
 {
-    const uint64_t delay = ack_timeout_ns((uint8_t)rc->qp.attr.timeout);
+    const uint64_t delay = ack_timeout_ns((uint8_t)xqp->qp.attr.timeout);
 
     if (delay != UINT64_MAX)
-        retry_timer_arm(rc, TMR_ACK, delay);
+        retry_timer_arm(xqp, TMR_ACK, delay);
 }
 
-void retry_timeout_set(struct rc_qp *rc)
+void retry_timeout_set(struct xport_qp *xqp)
 {
-    if (rc->req.asked_psns == 0)
+    if (xqp->req.asked_psns == 0)
         return;
-    retry_timer_stop(rc, TMR_ACK);
-    arm_ack_timer(rc);
+    retry_timer_stop(xqp, TMR_ACK);
+    arm_ack_timer(xqp);
 }
 
-void retry_sent(struct rc_qp *rc, ev_id tx)
+void retry_sent(struct xport_qp *xqp, ev_id tx)
 {
     ev_id before;
 
-    if (rc->req.asked_psns == 0 || rc->req.timer[TMR_ACK] != 0)
+    if (xqp->req.asked_psns == 0 || xqp->req.timer[TMR_ACK] != 0)
         return;
-    before = trace_because(rc_trace(rc), tx);
-    arm_ack_timer(rc);
-    trace_because(rc_trace(rc), before);
+    before = trace_because(xport_trace(xqp), tx);
+    arm_ack_timer(xqp);
+    trace_because(xport_trace(xqp), before);
 }
 
-void retry_progress(struct rc_qp *rc)
+void retry_progress(struct xport_qp *xqp)
 {
-    struct rc_req *r = &rc->req;
+    struct requester *r = &xqp->req;
 
     r->retries = 0;
     r->rnr_naks = 0;
     r->implied_nak = false;
     if (r->rnr_wait) {
         r->rnr_wait = false;
-        retry_timer_stop(rc, TMR_RNR);
+        retry_timer_stop(xqp, TMR_RNR);
     }
     if (r->timer[TMR_ACK] == 0)
         return;
     if (r->asked_psns == 0) {
-        retry_timer_stop(rc, TMR_ACK);
+        retry_timer_stop(xqp, TMR_ACK);
         return;
     }
-    cancel(rc, TMR_ACK);
-    arm_ack_timer(rc);
+    cancel(xqp, TMR_ACK);
+    arm_ack_timer(xqp);
 }
 
-static ev_id trace_timeout(const struct rc_qp *rc, enum timer_kind kind, uint32_t retry,
+static ev_id trace_timeout(const struct xport_qp *xqp, enum timer_kind kind, uint32_t retry,
                            uint32_t limit)
 {
     ev_id id;
 
-    TRACE_ID(rc_trace(rc), id, timeout, .host = rc->qp.hca->host, .qpn = rc->qp.qpn,
-             .timer = (uint32_t)kind, .psn = rc->req.una.v, .retry = retry, .limit = limit);
+    TRACE_ID(xport_trace(xqp), id, timeout, .host = xqp->qp.hca->host, .qpn = xqp->qp.qpn,
+             .timer = (uint32_t)kind, .psn = xqp->req.una.v, .retry = retry, .limit = limit);
     return id;
 }
 
-static void ack_timeout(struct rc_qp *rc)
+static void ack_timeout(struct xport_qp *xqp)
 {
-    struct rc_req *r = &rc->req;
-    const enum profile profile = rc->qp.hca->profile;
-    const uint32_t retry_cnt = rc->qp.attr.retry_cnt;
+    struct requester *r = &xqp->req;
+    const enum profile profile = xqp->qp.hca->profile;
+    const uint32_t retry_cnt = xqp->qp.attr.retry_cnt;
     const bool again = retry_allowed(r->retries, retry_cnt, profile);
     const ev_id id =
-        trace_timeout(rc, TMR_ACK, again ? r->retries + 1 : 0, retry_limit(retry_cnt, profile));
+        trace_timeout(xqp, TMR_ACK, again ? r->retries + 1 : 0, retry_limit(retry_cnt, profile));
 
-    RC_COUNT(rc, timeouts);
-    trace_because(rc_trace(rc), id);
+    XPORT_COUNT(xqp, timeouts);
+    trace_because(xport_trace(xqp), id);
     if (!again) {
-        RC_COUNT(rc, retry_exceeded);
-        req_fail(rc, WCS_RETRY_EXC_ERR, by_rule(RULE_RETRY_LIMIT));
+        XPORT_COUNT(xqp, retry_exceeded);
+        req_fail(xqp, WCS_RETRY_EXC_ERR, by_rule(RULE_RETRY_LIMIT));
         return;
     }
     r->retries++;
-    RC_COUNT(rc, retries);
-    req_go_back(rc, id);
+    XPORT_COUNT(xqp, retries);
+    req_go_back(xqp, id);
 }
 
-static void rnr_timeout(struct rc_qp *rc)
+static void rnr_timeout(struct xport_qp *xqp)
 {
-    struct rc_req *r = &rc->req;
-    const ev_id id = trace_timeout(rc, TMR_RNR, r->rnr_naks, rnr_limit(rc->qp.attr.rnr_retry));
+    struct requester *r = &xqp->req;
+    const ev_id id = trace_timeout(xqp, TMR_RNR, r->rnr_naks, rnr_limit(xqp->qp.attr.rnr_retry));
 
-    trace_because(rc_trace(rc), id);
+    trace_because(xport_trace(xqp), id);
     r->rnr_wait = false;
-    req_go_back(rc, id);
+    req_go_back(xqp, id);
 }
 
-void retry_timeout(struct rc_qp *rc, enum timer_kind kind)
+void retry_timeout(struct xport_qp *xqp, enum timer_kind kind)
 {
-    rc->req.timer[kind] = 0;
+    xqp->req.timer[kind] = 0;
     if (kind == TMR_ACK)
-        ack_timeout(rc);
+        ack_timeout(xqp);
     else
-        rnr_timeout(rc);
-    rc_wake(rc);
+        rnr_timeout(xqp);
+    xport_wake(xqp);
 }

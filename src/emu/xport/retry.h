@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 #include "emu/facts/profile.h"
-#include "emu/xport/rc.h"
+#include "emu/xport/xport_qp.h"
 
 static inline bool retry_is_endless(uint32_t retry_cnt, enum profile p)
 {
-    return retry_cnt == RC_RETRY_FOREVER && !profile_has(p, TRAIT_RETRY_7_ENDS);
+    return retry_cnt == REQ_RETRY_FOREVER && !profile_has(p, TRAIT_RETRY_7_ENDS);
 }
 
 /* May a requester that tried again @used times without progress do so once more?
@@ -25,7 +25,7 @@ static inline bool retry_allowed(uint32_t used, uint32_t retry_cnt, enum profile
 /* The same for RNR NAKs, where 7 means without end.  [IBTA1 9.7.5.2.8] */
 static inline bool rnr_retry_allowed(uint32_t used, uint32_t rnr_retry)
 {
-    return rnr_retry == RC_RETRY_FOREVER || used < rnr_retry;
+    return rnr_retry == REQ_RETRY_FOREVER || used < rnr_retry;
 }
 
 /* The limits as traces show them: 0 is none. */
@@ -36,7 +36,7 @@ static inline uint32_t retry_limit(uint32_t retry_cnt, enum profile p)
 
 static inline uint32_t rnr_limit(uint32_t rnr_retry)
 {
-    return rnr_retry == RC_RETRY_FOREVER ? 0 : rnr_retry;
+    return rnr_retry == REQ_RETRY_FOREVER ? 0 : rnr_retry;
 }
 
 #endif

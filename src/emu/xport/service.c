@@ -4,16 +4,16 @@
 #include "emu/base/assert.h"
 #include "emu/xport/internal.h"
 
-static enum drop_reason reliable_receive(struct rc_qp *rc, const struct packet *p,
+static enum drop_reason reliable_receive(struct xport_qp *xqp, const struct packet *p,
                                          const struct rx_info *info)
 {
-    return op_is_response(p->op) ? comp_receive(rc, p, info) : resp_receive(rc, p, info);
+    return op_is_response(p->op) ? comp_receive(xqp, p, info) : resp_receive(xqp, p, info);
 }
 
 static const struct service services[] = {
-    {QPT_RC, OPS_RC, true, true, reliable_receive, rc_fail},
-    {QPT_UC, OPS_UC, true, false, resp_receive_unreliable, rc_fail_sends},
-    {QPT_UD, OPS_UD, false, false, resp_receive_unreliable, rc_fail_sends},
+    {QPT_RC, OPS_RC, true, true, reliable_receive, xport_fail},
+    {QPT_UC, OPS_UC, true, false, resp_receive_unreliable, xport_fail_sends},
+    {QPT_UD, OPS_UD, false, false, resp_receive_unreliable, xport_fail_sends},
 };
 
 const struct service *service_of(uint32_t type)

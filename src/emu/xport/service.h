@@ -10,7 +10,7 @@
 #include "emu/facts/opcode.h"
 #include "emu/xport/xport.h"
 
-struct rc_qp;
+struct xport_qp;
 
 struct service {
     enum qp_type type;
@@ -19,11 +19,11 @@ struct service {
     bool reliable;           /* requests are acknowledged, sent again, and answered */
 
     /* A packet that admit() let in.  Emits rx, and drop.  DROP_NONE, or why it was thrown away. */
-    enum drop_reason (*receive)(struct rc_qp *rc, const struct packet *p,
+    enum drop_reason (*receive)(struct xport_qp *xqp, const struct packet *p,
                                 const struct rx_info *info);
 
     /* The send queue cannot go on: its oldest request ended with an error. */
-    void (*send_failed)(struct rc_qp *rc);
+    void (*send_failed)(struct xport_qp *xqp);
 };
 
 /* NULL: a queue pair of @type, which may be anything, is not carried. */

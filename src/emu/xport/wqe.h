@@ -8,7 +8,7 @@
 #include "emu/facts/rfc.h"
 #include "emu/facts/wr.h"
 #include "emu/hca/key.h"
-#include "emu/xport/rc.h"
+#include "emu/xport/xport_qp.h"
 
 /* An SGE takes as many bytes of a WQE in a ring. */
 #define SGE_BYTES ((uint32_t)sizeof(struct raw_sge))

@@ -38,28 +38,28 @@ void xport_done(struct xport *x)
         (void)xport_qp_destroy(x, qpn);
 }
 
-static size_t recv_body_bytes(const struct rc_qp *rc)
+static size_t recv_body_bytes(const struct xport_qp *xqp)
 {
-    return rc->qp.config.max_recv_sge * sizeof(struct sge);
+    return xqp->qp.config.max_recv_sge * sizeof(struct sge);
 }
 
-static size_t rds_bytes(const struct rc_qp *rc)
+static size_t rds_bytes(const struct xport_qp *xqp)
 {
-    return rc->resp.rds.size * sizeof(struct rc_rd);
+    return xqp->resp.rds.size * sizeof(struct resp_rd);
 }
 
-/* @rc may be half-built: what it has not got is NULL. */
-static void rc_free(struct rc_qp *rc)
+/* @xqp may be half-built: what it has not got is NULL. */
+static void xport_free(struct xport_qp *xqp)
 {
-    struct arena *a = rc->qp.hca->arena;
-    struct rc_req *r = &rc->req;
+    struct arena *a = xqp->qp.hca->arena;
+    struct requester *r = &xqp->req;
 
     arena_release(a, r->ring, r->size * sizeof(*r->ring));
     arena_release(a, r->bodies, r->size * r->body_bytes);
-    arena_release(a, r->sends, RC_SENDS_BYTES);
-    arena_release(a, rc->resp.wqe.sge, recv_body_bytes(rc));
-    arena_release(a, rc->resp.rds.ring, rds_bytes(rc));
-    hca_qp_destroy(rc->qp.hca, &rc->qp, sizeof(*rc));
+    arena_release(a, r->sends, REQ_SENDS_BYTES);
+    arena_release(a, xqp->resp.wqe.sge, recv_body_bytes(xqp));
+    arena_release(a, xqp->resp.rds.ring, rds_bytes(xqp));
+    hca_qp_destroy(xqp->qp.hca, &xqp->qp, sizeof(*xqp));
 }
 
 /* Room for the SGEs or the inline data of one send, a multiple of what an SGE needs. */
@@ -75,27 +75,27 @@ enum ctrl_rsp xport_qp_create(struct xport *x, const struct qp_config *config, s
 {
     struct arena *a = x->hca->arena;
     struct qp *qp;
-    struct rc_qp *rc;
+    struct xport_qp *xqp;
     enum ctrl_rsp rsp;
 
     if (!service_of(config->type))
         return RSP_NOT_SUPPORTED;
-    rsp = hca_qp_create(x->hca, config, sizeof(*rc), &qp);
+    rsp = hca_qp_create(x->hca, config, sizeof(*xqp), &qp);
     if (rsp != RSP_OK)
         return rsp;
-    rc = rc_of(qp);
-    rc->x = x;
-    rc->service = service_of(config->type);
-    rc->peer = EV_HOST_NONE;
-    rc->req.size = (uint32_t)pow2_ceil(config->max_send_wr);
-    rc->req.body_bytes = send_body_bytes(config);
-    rc->req.ring = arena_alloc(a, rc->req.size * sizeof(*rc->req.ring));
-    rc->req.bodies = arena_alloc_raw(a, rc->req.size * rc->req.body_bytes);
-    rc->resp.wqe.sge = arena_alloc_raw(a, recv_body_bytes(rc));
-    rc->resp.rds.size = x->hca->limits.max_dest_rd_atomic;
-    rc->resp.rds.ring = arena_alloc_raw(a, rds_bytes(rc));
-    if (!rc->req.ring || !rc->req.bodies || !rc->resp.wqe.sge || !rc->resp.rds.ring) {
-        rc_free(rc);
+    xqp = xport_of(qp);
+    xqp->x = x;
+    xqp->service = service_of(config->type);
+    xqp->peer = EV_HOST_NONE;
+    xqp->req.size = (uint32_t)pow2_ceil(config->max_send_wr);
+    xqp->req.body_bytes = send_body_bytes(config);
+    xqp->req.ring = arena_alloc(a, xqp->req.size * sizeof(*xqp->req.ring));
+    xqp->req.bodies = arena_alloc_raw(a, xqp->req.size * xqp->req.body_bytes);
+    xqp->resp.wqe.sge = arena_alloc_raw(a, recv_body_bytes(xqp));
+    xqp->resp.rds.size = x->hca->limits.max_dest_rd_atomic;
+    xqp->resp.rds.ring = arena_alloc_raw(a, rds_bytes(xqp));
+    if (!xqp->req.ring || !xqp->req.bodies || !xqp->resp.wqe.sge || !xqp->resp.rds.ring) {
+        xport_free(xqp);
         return RSP_NO_RESOURCES;
     }
     *ret = qp;
@@ -108,11 +108,11 @@ enum ctrl_rsp xport_qp_destroy(struct xport *x, uint32_t qpn)
 
     if (!qp)
         return RSP_BAD_HANDLE;
-    retry_timer_stop(rc_of(qp), TMR_ACK);
-    retry_timer_stop(rc_of(qp), TMR_RNR);
-    if (qp->srq && rc_of(qp)->resp.has_wqe)
-        resp_complete(rc_of(qp), NULL); /* its ring goes on without this queue pair */
-    rc_free(rc_of(qp));
+    retry_timer_stop(xport_of(qp), TMR_ACK);
+    retry_timer_stop(xport_of(qp), TMR_RNR);
+    if (qp->srq && xport_of(qp)->resp.has_wqe)
+        resp_complete(xport_of(qp), NULL); /* its ring goes on without this queue pair */
+    xport_free(xport_of(qp));
     return RSP_OK;
 }
 
@@ -124,24 +124,24 @@ static uint16_t udp_port_of(uint32_t qpn)
 }
 
 /* The partition that every packet of the connection is in. */
-static void set_partition(struct rc_qp *rc)
+static void set_partition(struct xport_qp *xqp)
 {
-    const enum ctrl_rsp rsp = hca_pkey(rc->qp.hca, rc->qp.attr.pkey_index, &rc->out.bth.pkey);
+    const enum ctrl_rsp rsp = hca_pkey(xqp->qp.hca, xqp->qp.attr.pkey_index, &xqp->out.bth.pkey);
 
     RDL_ASSERT(rsp == RSP_OK); /* the index was checked */
 }
 
-void rc_set_path(struct rc_qp *rc, const struct av *av, uint32_t dest_qpn)
+void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn)
 {
-    const struct hca *h = rc->qp.hca;
+    const struct hca *h = xqp->qp.hca;
     const uint8_t *sgid = h->gids[av->sgid_index].raw;
-    struct packet *p = &rc->out;
+    struct packet *p = &xqp->out;
 
     *p = (struct packet){
         .ip = {.version = gid_is_ipv4(sgid) ? 4 : 6,
                .tclass = av->tclass,
                .ttl = av->hop_limit ? av->hop_limit : HOP_LIMIT_DEFAULT},
-        .udp_src_port = udp_port_of(rc->qp.qpn),
+        .udp_src_port = udp_port_of(xqp->qp.qpn),
         .bth = {.migrated = profile_has(h->profile, TRAIT_MIGREQ_SET),
                 .pkey = p->bth.pkey, /* set_partition() */
                 .dest_qpn = dest_qpn},
@@ -150,17 +150,17 @@ void rc_set_path(struct rc_qp *rc, const struct av *av, uint32_t dest_qpn)
         p->ip.flow_label = av->flow_label;
     memcpy(p->ip.src, sgid, GID_BYTES);
     memcpy(p->ip.dst, av->dgid, GID_BYTES);
-    memcpy(p->eth.src, rc->x->mac, MAC_BYTES);
+    memcpy(p->eth.src, xqp->x->mac, MAC_BYTES);
     memcpy(p->eth.dst, av->dmac, MAC_BYTES);
-    rc->peer = rc->x->ops->peer_of(rc->x->ctx, av->dgid);
+    xqp->peer = xqp->x->ops->peer_of(xqp->x->ctx, av->dgid);
 }
 
 /* A queue pair in RESET is connected to nobody. */
-static void forget_path(struct rc_qp *rc)
+static void forget_path(struct xport_qp *xqp)
 {
-    rc->out = (struct packet){0};
-    rc->peer = EV_HOST_NONE;
-    rc->mtu = 0;
+    xqp->out = (struct packet){0};
+    xqp->peer = EV_HOST_NONE;
+    xqp->mtu = 0;
 }
 
 /* Both ends of a path must speak the same IP, and a connection has one other end: groups are for
@@ -174,25 +174,25 @@ static bool path_is_sound(const struct hca *h, uint32_t mask, const struct qp_at
 }
 
 /* The attributes that are set become the transport's. */
-static void adopt(struct rc_qp *rc, uint32_t mask)
+static void adopt(struct xport_qp *xqp, uint32_t mask)
 {
-    const struct qp_attr *a = &rc->qp.attr;
-    struct rc_req *r = &rc->req;
+    const struct qp_attr *a = &xqp->qp.attr;
+    struct requester *r = &xqp->req;
 
     if (mask & QPA_PKEY_INDEX)
-        set_partition(rc);
+        set_partition(xqp);
     if (mask & (QPA_AV | QPA_DEST_QPN))
-        rc_set_path(rc, &a->av, a->dest_qpn);
+        xport_set_path(xqp, &a->av, a->dest_qpn);
     if (mask & QPA_PATH_MTU)
-        rc->mtu = mtu_bytes(a->path_mtu);
-    if (rc->service->type == QPT_UD)
-        rc->mtu = mtu_bytes((uint32_t)rc->qp.hca->limits.max_mtu);
+        xqp->mtu = mtu_bytes(a->path_mtu);
+    if (xqp->service->type == QPT_UD)
+        xqp->mtu = mtu_bytes((uint32_t)xqp->qp.hca->limits.max_mtu);
     if (mask & QPA_RQ_PSN)
-        rc->resp.expected = (struct psn){a->rq_psn};
+        xqp->resp.expected = (struct psn){a->rq_psn};
     if (mask & QPA_SQ_PSN)
         r->una = (struct psn){a->sq_psn};
     if (mask & QPA_TIMEOUT)
-        retry_timeout_set(rc);
+        retry_timeout_set(xqp);
     if (mask & QPA_RETRY_CNT)
         r->retries = 0;
     if (mask & QPA_RNR_RETRY)
@@ -202,27 +202,27 @@ static void adopt(struct rc_qp *rc, uint32_t mask)
 enum ctrl_rsp xport_qp_modify(struct xport *x, struct qp *qp, uint32_t mask,
                               const struct qp_attr *attr)
 {
-    struct rc_qp *rc = rc_of(qp);
+    struct xport_qp *xqp = xport_of(qp);
     const enum ctrl_rsp rsp = hca_qp_check_modify(qp, mask, attr);
     const enum qp_state from = qp->state;
 
     if (rsp != RSP_OK)
         return rsp;
-    if (!path_is_sound(x->hca, mask, attr) || drain_refuses(rc, mask, attr))
+    if (!path_is_sound(x->hca, mask, attr) || drain_refuses(xqp, mask, attr))
         return RSP_INVALID_ARG;
     hca_qp_apply_modify(qp, mask, attr);
-    adopt(rc, mask);
-    drain_moved(rc, from, mask);
+    adopt(xqp, mask);
+    drain_moved(xqp, from, mask);
     if (qp->state != QPS_RTR)
-        rc->established = false;
+        xqp->established = false;
     if (mask & QPA_STATE) {
         if (qp->state == QPS_RESET) {
-            rc_reset(rc);
-            forget_path(rc);
+            xport_reset(xqp);
+            forget_path(xqp);
         } else if (qp->state == QPS_ERR)
-            rc_fail(rc);
+            xport_fail(xqp);
     }
-    rc_wake(rc);
+    xport_wake(xqp);
     return RSP_OK;
 }
 
@@ -233,8 +233,8 @@ void xport_cq_failed(struct xport *x, struct cq *cq)
 
         if (qp && (qp->send_cq == cq || qp->recv_cq == cq) && qp->state != QPS_RESET &&
             qp->state != QPS_ERR) {
-            rc_fail(rc_of(qp));
-            rc_event(rc_of(qp), ASE_QP_FATAL); /* its completions have nowhere to go */
+            xport_fail(xport_of(qp));
+            xport_event(xport_of(qp), ASE_QP_FATAL); /* its completions have nowhere to go */
         }
     }
 }
@@ -245,7 +245,7 @@ void xport_srq_failed(struct xport *x, const struct srq *srq)
         struct qp *qp = hca_qp(x->hca, qpn);
 
         if (qp && qp->srq == srq && qp->state != QPS_RESET && qp->state != QPS_ERR)
-            rc_fail(rc_of(qp));
+            xport_fail(xport_of(qp));
     }
 }
 
@@ -253,14 +253,14 @@ void xport_kick(struct xport *x, struct qp *qp, enum wq wq)
 {
     (void)x;
     if (qp->state == QPS_ERR || (qp->state == QPS_SQE && wq == WQ_SEND)) {
-        rc_flush(rc_of(qp), wq);
+        xport_flush(xport_of(qp), wq);
         return;
     }
     if (wq == WQ_SEND)
-        rc_of(qp)->req.kicked = true;
+        xport_of(qp)->req.kicked = true;
     else
-        credit_posted(rc_of(qp));
-    rc_wake(rc_of(qp));
+        credit_posted(xport_of(qp));
+    xport_wake(xport_of(qp));
 }
 
 void xport_drop(const struct xport *x, const struct packet *p, const struct rx_info *info,
@@ -283,11 +283,11 @@ static enum drop_reason turn_away(const struct xport *x, const struct qp *qp,
     return reason;
 }
 
-static enum drop_reason hand_over(struct rc_qp *rc, const struct packet *p,
+static enum drop_reason hand_over(struct xport_qp *xqp, const struct packet *p,
                                   const struct rx_info *info)
 {
-    rc_event_arrival(rc);
-    return rc->service->receive(rc, p, info);
+    xport_event_arrival(xqp);
+    return xqp->service->receive(xqp, p, info);
 }
 
 /* A datagram to a group: a copy for each queue pair that is attached and may have it.  It was
@@ -312,7 +312,7 @@ static enum drop_reason receive_group(struct xport *x, const struct packet *p,
             continue;
         }
         why = admit_to(qp, p);
-        why = why == DROP_NONE ? hand_over(rc_of(qp), p, info) : turn_away(x, qp, p, info, why);
+        why = why == DROP_NONE ? hand_over(xport_of(qp), p, info) : turn_away(x, qp, p, info, why);
         if (all != DROP_NONE)
             all = why;
     }
@@ -329,7 +329,7 @@ enum drop_reason xport_receive(struct xport *x, const struct packet *p, const st
     reason = admit(x->hca, p, &qp);
     if (reason != DROP_NONE)
         return turn_away(x, hca_qp(x->hca, p->bth.dest_qpn), p, info, reason);
-    return hand_over(rc_of(qp), p, info);
+    return hand_over(xport_of(qp), p, info);
 }
 
 void xport_timer(struct xport *x, uint64_t arg)
@@ -337,67 +337,68 @@ void xport_timer(struct xport *x, uint64_t arg)
     struct qp *qp = hca_qp(x->hca, (uint32_t)(arg >> 8));
 
     RDL_ASSERT(qp); /* its timers were taken back when it was destroyed */
-    retry_timeout(rc_of(qp), (enum timer_kind)(arg & 0xff));
+    retry_timeout(xport_of(qp), (enum timer_kind)(arg & 0xff));
 }
 
 bool xport_has_tx(const struct qp *qp)
 {
-    const struct rc_qp *rc = rc_of_const(qp);
+    const struct xport_qp *xqp = xport_of_const(qp);
 
-    return rc_owes_answer(&rc->resp) || req_may_send(rc);
+    return resp_owes_answer(&xqp->resp) || req_may_send(xqp);
 }
 
 bool xport_is_draining(const struct qp *qp)
 {
-    return rc_of_const(qp)->draining && qp->state == QPS_SQD;
+    return xport_of_const(qp)->draining && qp->state == QPS_SQD;
 }
 
-void rc_wake(struct rc_qp *rc)
+void xport_wake(struct xport_qp *xqp)
 {
-    drain_settle(rc);
-    if (rc->is_ready || !xport_has_tx(&rc->qp))
+    drain_settle(xqp);
+    if (xqp->is_ready || !xport_has_tx(&xqp->qp))
         return;
-    rc->is_ready = true;
-    rc->x->ops->ready(rc->x->ctx, &rc->qp);
+    xqp->is_ready = true;
+    xqp->x->ops->ready(xqp->x->ctx, &xqp->qp);
 }
 
-void rc_trace_key(const struct rc_qp *rc, const struct sge *s, enum rule rule, unsigned access)
+void xport_trace_key(const struct xport_qp *xqp, const struct sge *s, enum rule rule,
+                     unsigned access)
 {
-    const struct key_user who = key_user_of(&rc->qp);
+    const struct key_user who = key_user_of(&xqp->qp);
 
-    rc_trace_key_of(rc, &who, s, rule, access);
+    xport_trace_key_of(xqp, &who, s, rule, access);
 }
 
-void rc_trace_key_of(const struct rc_qp *rc, const struct key_user *who, const struct sge *s,
-                     enum rule rule, unsigned access)
+void xport_trace_key_of(const struct xport_qp *xqp, const struct key_user *who, const struct sge *s,
+                        enum rule rule, unsigned access)
 {
     struct objection o = {RULE_NONE, {0}};
 
     if (rule != RULE_NONE)
-        o = key_objection(rc->qp.hca, s->lkey, who, s->addr, s->bytes, access);
+        o = key_objection(xqp->qp.hca, s->lkey, who, s->addr, s->bytes, access);
     RDL_ASSERT(o.rule == rule);
-    TRACE(rc_trace(rc), key, .host = rc->qp.hca->host, .qpn = rc->qp.qpn, .key = s->lkey,
+    TRACE(xport_trace(xqp), key, .host = xqp->qp.hca->host, .qpn = xqp->qp.qpn, .key = s->lkey,
           .addr = s->addr, .bytes = s->bytes, .rule = (uint32_t)rule, .least = o.values.least,
           .most = o.values.most, .found = o.values.found);
 }
 
 /* The next packet of the send queue; what is posted is looked at only now. */
-static size_t build_request(struct rc_qp *rc, uint8_t *frame, ev_id *ret_tx)
+static size_t build_request(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 {
-    const struct rc_req *r = &rc->req;
+    const struct requester *r = &xqp->req;
     size_t frame_bytes = 0;
 
-    if (!req_may_send(rc))
+    if (!req_may_send(xqp))
         return 0;
-    if (r->next == r->fetched && !req_fetch(rc))
+    if (r->next == r->fetched && !req_fetch(xqp))
         return 0;
-    if (r->next != r->fetched && req_may_send(rc)) { /* it may have to wait, or be done */
-        if (rc_wqe_at(r, r->next)->info->local)
-            req_local_run(rc);
+    if (r->next != r->fetched && req_may_send(xqp)) { /* it may have to wait, or be done */
+        if (req_wqe_at(r, r->next)->info->local)
+            req_local_run(xqp);
         else
-            frame_bytes = req_build(rc, frame, ret_tx);
+            frame_bytes = req_build(xqp, frame, ret_tx);
     }
-    req_settle(rc);
+    req_settle(xqp);
     return frame_bytes;
 }
 
@@ -417,17 +418,17 @@ static struct tx_info tx_info_of(const struct packet *p, ev_id tx)
 
 size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, struct tx_info *ret)
 {
-    struct rc_qp *rc = rc_of(qp);
+    struct xport_qp *xqp = xport_of(qp);
     size_t frame_bytes;
     ev_id tx = 0;
 
     (void)x;
     RDL_ASSERT(cap >= XPORT_FRAME_BYTES);
-    rc->answered_last = rc_owes_answer(&rc->resp) && !(rc->answered_last && req_may_send(rc));
-    frame_bytes = rc->answered_last ? resp_build(rc, frame, &tx) : build_request(rc, frame, &tx);
+    xqp->answered_last = resp_owes_answer(&xqp->resp) && !(xqp->answered_last && req_may_send(xqp));
+    frame_bytes = xqp->answered_last ? resp_build(xqp, frame, &tx) : build_request(xqp, frame, &tx);
     if (frame_bytes > 0)
-        *ret = tx_info_of(&rc->out, tx);
-    drain_settle(rc);
-    rc->is_ready = xport_has_tx(qp);
+        *ret = tx_info_of(&xqp->out, tx);
+    drain_settle(xqp);
+    xqp->is_ready = xport_has_tx(qp);
     return frame_bytes;
 }

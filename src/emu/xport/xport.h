@@ -13,7 +13,7 @@
  *
  * Work requests are fetched one at a time, when the requester can send the next one.  Deciding and
  * doing are apart: the rules of wqe.c, resp.c and comp.c are pure functions; who writes the state
- * that they look at is said in rc.h.
+ * that they look at is said in xport_qp.h.
  *
  * Causes: the fetch of a send is caused by the kick, the first transmission of a packet by the
  * fetch of its work request, the arming of a timer by that transmission, a repetition by the

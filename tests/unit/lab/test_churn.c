@@ -12,7 +12,7 @@
 #include "emu/facts/enums.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/lab/world.h"
-#include "emu/xport/rc.h"
+#include "emu/xport/xport_qp.h"
 
 #define SEEDS    400u
 #define ACTIONS  500u
@@ -183,18 +183,18 @@ static void forge(struct churn *c, unsigned side)
 {
     static const uint8_t opcodes[] = {OP_RC_ACKNOWLEDGE, OP_RC_SEND_ONLY, OP_RC_SEND_LAST};
     const struct host *h = host_of(c, side);
-    const struct rc_qp *rc = rc_of_const(hca_qp(&h->dev->hca, c->r.side[side].qpn));
-    struct packet p = rc->out;
+    const struct xport_qp *xqp = xport_of_const(hca_qp(&h->dev->hca, c->r.side[side].qpn));
+    struct packet p = xqp->out;
     uint8_t frame[XPORT_FRAME_BYTES];
 
-    if (rc->qp.state < QPS_RTR || p.ip.version == 0)
+    if (xqp->qp.state < QPS_RTR || p.ip.version == 0)
         return; /* it never had a peer */
-    memcpy(p.eth.dst, rc->out.eth.src, sizeof(p.eth.dst));
-    memcpy(p.ip.src, rc->out.ip.dst, sizeof(p.ip.src));
-    memcpy(p.ip.dst, rc->out.ip.src, sizeof(p.ip.dst));
-    p.bth.dest_qpn = rc->qp.qpn;
+    memcpy(p.eth.dst, xqp->out.eth.src, sizeof(p.eth.dst));
+    memcpy(p.ip.src, xqp->out.ip.dst, sizeof(p.ip.src));
+    memcpy(p.ip.dst, xqp->out.ip.src, sizeof(p.ip.dst));
+    p.bth.dest_qpn = xqp->qp.qpn;
     p.bth.opcode = opcodes[below(c, (uint32_t)ARRAY_LEN(opcodes))];
-    p.bth.psn = psn_add(p.bth.opcode == OP_RC_ACKNOWLEDGE ? rc->req.una : rc->resp.expected,
+    p.bth.psn = psn_add(p.bth.opcode == OP_RC_ACKNOWLEDGE ? xqp->req.una : xqp->resp.expected,
                         below(c, 8) + PSN_MASK - 3);
     p.bth.ack_req = true;
     p.aeth.syndrome = (uint8_t)below(c, 256);

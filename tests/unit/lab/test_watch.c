@@ -6,7 +6,7 @@
 #include "emu/facts/device.h"
 #include "emu/facts/opcode.h"
 #include "emu/lab/world.h"
-#include "emu/xport/rc.h"
+#include "emu/xport/xport_qp.h"
 
 #define WINDOW_WR 16u
 
@@ -203,7 +203,7 @@ static void polled_too_much(struct stand *s)
 
 static void transport_is_broken(struct stand *s)
 {
-    rc_of(hca_qp(&s->h->dev->hca, s->qpn))->req.retries = 1; /* retry_cnt is 0 */
+    xport_of(hca_qp(&s->h->dev->hca, s->qpn))->req.retries = 1; /* retry_cnt is 0 */
 }
 
 /* Makes @s the only shared receive queue of the device, without a word to the driver. */

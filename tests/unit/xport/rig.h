@@ -9,7 +9,7 @@
 
 #include "emu/base/prng.h"
 #include "emu/hca/mr.h"
-#include "emu/xport/rc.h"
+#include "emu/xport/xport_qp.h"
 
 #define RIG_RING    1024u
 #define RIG_SGES    4u
@@ -175,9 +175,9 @@ const struct ev *rig_event(const struct rig *r, enum ev_kind kind, uint32_t host
 void rig_expect(const struct rig *r, uint32_t host, enum wq wq, uint32_t n, uint64_t wr_id,
                 enum wc_status status);
 
-static inline const struct rc_qp *rig_rc(const struct rig *r, uint32_t host)
+static inline const struct xport_qp *rig_rc(const struct rig *r, uint32_t host)
 {
-    return rc_of_const(r->host[host].qp);
+    return xport_of_const(r->host[host].qp);
 }
 
 #endif

@@ -119,7 +119,7 @@ static void the_widest_window_is_half_the_circle(void **state)
         enum pkt_act act;
     } rows[] = {{4, ACT_DROP}, {5, ACT_ACKS}, {0x800004, ACT_ACKS}, {0x800005, ACT_DROP}};
     const struct comp_view v = {
-        .una = {5}, .out_psns = RC_WINDOW_PSNS, .before_rd = RC_WINDOW_PSNS, .retry_cnt = 1};
+        .una = {5}, .out_psns = REQ_WINDOW_PSNS, .before_rd = REQ_WINDOW_PSNS, .retry_cnt = 1};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

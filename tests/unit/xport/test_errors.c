@@ -294,7 +294,7 @@ static void reset_gives_everything_back_without_completions(void **state)
     assert_int_equal(r->host[0].queue[WQ_SEND].returned, 3);
     assert_int_equal(r->host[1].queue[WQ_RECV].returned, 2);
     assert_int_equal(r->host[0].n_wc[WQ_SEND] + r->host[1].n_wc[WQ_RECV], 0);
-    assert_int_equal(rc_high(&rig_rc(r, 0)->req).v, 0);
+    assert_int_equal(req_high(&rig_rc(r, 0)->req).v, 0);
     rig_free(r);
 }
 
@@ -394,8 +394,8 @@ static void a_refusal_is_answered_with_the_nak_of_its_verdict(void **state)
         rig_send(r, 1, 0, 257);
         rig_rule(r, 0, ANY, 101, 1, RIG_LOSE);
         rig_run_until(r, 5000); /* the receive is held: half of its message is there */
-        resp_refuse(rc_of(r->host[1].qp), &d, rig_rc(r, 1)->resp.expected, 0);
-        rc_wake(rc_of(r->host[1].qp));
+        resp_refuse(xport_of(r->host[1].qp), &d, rig_rc(r, 1)->resp.expected, 0);
+        xport_wake(xport_of(r->host[1].qp));
         rig_run(r);
         assert_int_equal(rig_count(r, EV_tx, 1, "syndrome", rows[i].nak), 1);
         assert_int_equal(rig_event(r, EV_tx, 1, 0)->u.tx.psn, 101);
@@ -552,10 +552,10 @@ static void whatever_arrives_the_invariants_hold(void **state)
         }
         for (uint32_t i = 0; i < 300; i++) {
             const uint32_t to = (uint32_t)prng_below(&dice, 2);
-            const struct rc_qp *rc = rig_rc(r, to);
+            const struct xport_qp *xqp = rig_rc(r, to);
             struct packet p = rig_packet(r, to, (uint8_t)prng_below(&dice, 32), 0);
             const bool response = op_is_response(p.op);
-            const struct psn near = response ? rc->req.una : rc->resp.expected;
+            const struct psn near = response ? xqp->req.una : xqp->resp.expected;
 
             if (prng_below(&dice, 4) > 0) /* let the queue pairs live for a while */
                 p.bth.opcode = response ? OP_RC_ACKNOWLEDGE : OP_RC_SEND_ONLY;
@@ -586,7 +586,7 @@ static void a_full_arena_is_no_bug_of_who_sends_again(void **state)
     rig_recv(r, 7, 0, 1024);
     rig_rule(r, 0, ANY, 101, 1, RIG_LOSE);
     rig_send(r, 1, 0, 3 * 256);
-    for (size_t bytes = (size_t)1 << 30; bytes >= RC_SENDS_BYTES; bytes /= 2) {
+    for (size_t bytes = (size_t)1 << 30; bytes >= REQ_SENDS_BYTES; bytes /= 2) {
         while (arena_alloc_raw(r->arena, bytes))
             ;
     }

@@ -64,7 +64,7 @@ static void what_is_lost_is_not_drained(void **state)
     (void)state;
     rig_rule(r, 0, OP_RC_SEND_LAST, ANY, 1, RIG_LOSE);
     rig_run_until(r, 60000); /* all packets are sent, and the timer still runs */
-    assert_int_equal(rc_nxt(&rig_rc(r, 0)->req).v, rc_high(&rig_rc(r, 0)->req).v);
+    assert_int_equal(req_nxt(&rig_rc(r, 0)->req).v, req_high(&rig_rc(r, 0)->req).v);
     assert_true(xport_is_draining(r->host[0].qp));
     rig_run(r);
     assert_int_equal(r->host[0].n_async[ASE_SQ_DRAINED], 1);

@@ -8,97 +8,97 @@
 
 #define A_TICKET 1u
 
-static void cursors_cross(struct rc_qp *rc)
+static void cursors_cross(struct xport_qp *xqp)
 {
-    rc->req.oldest = rc->req.fetched + 1;
+    xqp->req.oldest = xqp->req.fetched + 1;
 }
 
-static void cursor_leaves_its_request(struct rc_qp *rc)
+static void cursor_leaves_its_request(struct xport_qp *xqp)
 {
-    rc->req.sent_psns = 1;
+    xqp->req.sent_psns = 1;
 }
 
-static void too_much_is_outstanding(struct rc_qp *rc)
+static void too_much_is_outstanding(struct xport_qp *xqp)
 {
-    rc->req.out_psns = RC_WINDOW_PSNS + 1;
+    xqp->req.out_psns = REQ_WINDOW_PSNS + 1;
 }
 
-static void too_many_retries(struct rc_qp *rc)
+static void too_many_retries(struct xport_qp *xqp)
 {
-    rc->req.retries = rc->qp.attr.retry_cnt + 1;
+    xqp->req.retries = xqp->qp.attr.retry_cnt + 1;
 }
 
-static void too_many_rnr_naks(struct rc_qp *rc)
+static void too_many_rnr_naks(struct xport_qp *xqp)
 {
-    rc->req.rnr_naks = rc->qp.attr.rnr_retry + 1;
+    xqp->req.rnr_naks = xqp->qp.attr.rnr_retry + 1;
 }
 
-static void nobody_waits_for_the_ack(struct rc_qp *rc)
+static void nobody_waits_for_the_ack(struct xport_qp *xqp)
 {
-    rc->req.out_psns = rc->req.asked_psns = 1;
+    xqp->req.out_psns = xqp->req.asked_psns = 1;
 }
 
-static void nobody_asked_for_an_ack(struct rc_qp *rc)
+static void nobody_asked_for_an_ack(struct xport_qp *xqp)
 {
-    rc->req.out_psns = 1;
+    xqp->req.out_psns = 1;
 }
 
-static void an_rnr_wait_without_end(struct rc_qp *rc)
+static void an_rnr_wait_without_end(struct xport_qp *xqp)
 {
-    rc->req.rnr_wait = true;
+    xqp->req.rnr_wait = true;
 }
 
-static void both_timers_run(struct rc_qp *rc)
+static void both_timers_run(struct xport_qp *xqp)
 {
-    rc->req.rnr_wait = true;
-    rc->req.timer[TMR_RNR] = rc->req.timer[TMR_ACK] = A_TICKET;
+    xqp->req.rnr_wait = true;
+    xqp->req.timer[TMR_RNR] = xqp->req.timer[TMR_ACK] = A_TICKET;
 }
 
-static void an_answer_is_forgotten(struct rc_qp *rc)
+static void an_answer_is_forgotten(struct xport_qp *xqp)
 {
-    rc->resp.answer.pending = true;
+    xqp->resp.answer.pending = true;
 }
 
-static void a_bind_that_nobody_completes(struct rc_qp *rc)
+static void a_bind_that_nobody_completes(struct xport_qp *xqp)
 {
-    rc->req.ring[0].carried_out = true;
-    rc->req.fetched = 1;
-    rc->req.next = 1;
+    xqp->req.ring[0].carried_out = true;
+    xqp->req.fetched = 1;
+    xqp->req.next = 1;
 }
 
-static void a_second_nak(struct rc_qp *rc)
+static void a_second_nak(struct xport_qp *xqp)
 {
-    rc->resp.seq_naks = 2;
+    xqp->resp.seq_naks = 2;
 }
 
-static void an_ack_of_what_did_not_come(struct rc_qp *rc)
+static void an_ack_of_what_did_not_come(struct xport_qp *xqp)
 {
-    rc->resp.answered = true;
-    rc->resp.acked = rc->resp.expected;
+    xqp->resp.answered = true;
+    xqp->resp.acked = xqp->resp.expected;
 }
 
-static void a_receive_without_a_message(struct rc_qp *rc)
+static void a_receive_without_a_message(struct xport_qp *xqp)
 {
-    rc->resp.has_wqe = true;
+    xqp->resp.has_wqe = true;
 }
 
-static void a_read_that_was_never_taken(struct rc_qp *rc)
+static void a_read_that_was_never_taken(struct xport_qp *xqp)
 {
-    rc->resp.rds.first = 1;
-    rc->is_ready = true;
+    xqp->resp.rds.first = 1;
+    xqp->is_ready = true;
 }
 
-static void a_timer_in_err(struct rc_qp *rc)
+static void a_timer_in_err(struct xport_qp *xqp)
 {
-    rc->qp.state = QPS_ERR;
-    rc->req.timer[TMR_ACK] = A_TICKET;
+    xqp->qp.state = QPS_ERR;
+    xqp->req.timer[TMR_ACK] = A_TICKET;
 }
 
 /* Shows I8, I9, I10, I11, I12. */
 static void every_invariant_can_be_broken(void **state)
 {
     static const struct {
-        void (*damage)(struct rc_qp *rc);
+        void (*damage)(struct xport_qp *xqp);
         const char *says;
     } rows[] = {
         {cursors_cross, "the cursors of the send queue are in order and inside the ring"},
@@ -121,17 +121,17 @@ static void every_invariant_can_be_broken(void **state)
     };
     const struct rig_config c = rig_defaults();
     struct rig *r = rig_new(&c);
-    struct rc_qp *rc = rc_of(r->host[0].qp);
-    const struct rc_qp sound = *rc;
+    struct xport_qp *xqp = xport_of(r->host[0].qp);
+    const struct xport_qp sound = *xqp;
 
     (void)state;
-    assert_null(xport_invariant(&rc->qp));
+    assert_null(xport_invariant(&xqp->qp));
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         const char *says;
 
-        rows[i].damage(rc);
-        says = xport_invariant(&rc->qp);
-        *rc = sound;
+        rows[i].damage(xqp);
+        says = xport_invariant(&xqp->qp);
+        *xqp = sound;
         assert_non_null(says);
         assert_string_equal(says, rows[i].says);
     }

@@ -501,7 +501,7 @@ static void the_window_is_bounded(void **state)
     for (uint32_t i = 0; i < 200; i++)
         rig_send(r, i, 0, 256 * 32);
     rig_run_until(r, 10000000);
-    assert_int_equal(rig_count(r, EV_tx, 0, NULL, 0), RC_WINDOW_PKTS);
+    assert_int_equal(rig_count(r, EV_tx, 0, NULL, 0), REQ_WINDOW_PKTS);
     rig_free(r);
 }
 

@@ -8,7 +8,7 @@
 #include "emu/base/cursor.h"
 #include "emu/hca/key.h"
 #include "emu/lab/inspect/inspect_nodes.h"
-#include "emu/xport/rc.h"
+#include "emu/xport/xport_qp.h"
 
 void visit_pd(const struct inode *n, struct visit *v)
 {
@@ -159,35 +159,35 @@ void visit_counters(const struct inode *n, struct visit *v)
 }
 
 /* READs and atomics, both ways. */
-static void visit_rd_atomic(struct visit *v, const struct rc_qp *rc)
+static void visit_rd_atomic(struct visit *v, const struct xport_qp *xqp)
 {
-    const struct rc_rds *rds = &rc->resp.rds;
+    const struct resp_rds *rds = &xqp->resp.rds;
 
-    inspect_set(v, LEAF_qp_access, rc->qp.attr.access);
-    inspect_leaf(v, LEAF_qp_max_rd_atomic, rc->qp.attr.max_rd_atomic);
-    inspect_leaf(v, LEAF_qp_max_dest_rd_atomic, rc->qp.attr.max_dest_rd_atomic);
-    inspect_leaf(v, LEAF_qp_outstanding_rd_atomic, rc->req.out_rds);
+    inspect_set(v, LEAF_qp_access, xqp->qp.attr.access);
+    inspect_leaf(v, LEAF_qp_max_rd_atomic, xqp->qp.attr.max_rd_atomic);
+    inspect_leaf(v, LEAF_qp_max_dest_rd_atomic, xqp->qp.attr.max_dest_rd_atomic);
+    inspect_leaf(v, LEAF_qp_outstanding_rd_atomic, xqp->req.out_rds);
     inspect_leaf(v, LEAF_qp_pending_rd_atomic, rds->next - rds->done);
     inspect_leaf(v, LEAF_qp_kept_rd_atomic, rds->done - rds->first);
 }
 
 /* What the requester and the responder of a connection know. */
-static void visit_connection(const struct inode *n, struct visit *v, const struct rc_qp *rc)
+static void visit_connection(const struct inode *n, struct visit *v, const struct xport_qp *xqp)
 {
-    const struct rc_req *q = &rc->req;
-    const struct qp_attr *a = &rc->qp.attr;
-    const bool known = rc->peer < n->world->n_hosts;
+    const struct requester *q = &xqp->req;
+    const struct qp_attr *a = &xqp->qp.attr;
+    const bool known = xqp->peer < n->world->n_hosts;
     struct inode counters = *n;
     uint16_t pkey = 0;
 
-    inspect_text(v, LEAF_qp_peer, known ? n->world->hosts[rc->peer]->name : "");
-    inspect_leaf(v, LEAF_qp_mtu, rc->mtu);
+    inspect_text(v, LEAF_qp_peer, known ? n->world->hosts[xqp->peer]->name : "");
+    inspect_leaf(v, LEAF_qp_mtu, xqp->mtu);
     inspect_leaf(v, LEAF_qp_dest_qpn, a->dest_qpn);
-    inspect_leaf(v, LEAF_qp_sq_psn, rc_high(q).v);
-    inspect_leaf(v, LEAF_qp_next_psn, rc_nxt(q).v);
+    inspect_leaf(v, LEAF_qp_sq_psn, req_high(q).v);
+    inspect_leaf(v, LEAF_qp_next_psn, req_nxt(q).v);
     inspect_leaf(v, LEAF_qp_acked_psn, q->una.v);
-    inspect_leaf(v, LEAF_qp_outstanding_pkts, rc_out_pkts(q));
-    inspect_leaf(v, LEAF_qp_sq_draining, xport_is_draining(&rc->qp));
+    inspect_leaf(v, LEAF_qp_outstanding_pkts, req_out_pkts(q));
+    inspect_leaf(v, LEAF_qp_sq_draining, xport_is_draining(&xqp->qp));
     inspect_leaf(v, LEAF_qp_outstanding, q->fetched - q->oldest);
     inspect_leaf(v, LEAF_qp_retries, q->retries);
     inspect_leaf(v, LEAF_qp_retry_cnt, a->retry_cnt);
@@ -200,17 +200,17 @@ static void visit_connection(const struct inode *n, struct visit *v, const struc
     inspect_leaf(v, LEAF_qp_credits, a->credits);
     inspect_leaf(v, LEAF_qp_ssn, q->ssn);
     inspect_leaf(v, LEAF_qp_credit_ssn, q->credit_ssn);
-    inspect_leaf(v, LEAF_qp_rq_psn, rc->resp.expected.v);
-    inspect_leaf(v, LEAF_qp_msn, rc->resp.msn);
+    inspect_leaf(v, LEAF_qp_rq_psn, xqp->resp.expected.v);
+    inspect_leaf(v, LEAF_qp_msn, xqp->resp.msn);
     inspect_leaf(v, LEAF_qp_min_rnr_timer, a->min_rnr_timer);
-    inspect_leaf(v, LEAF_qp_nak_outstanding, rc->resp.seq_nak_out || rc->resp.rnr_nak_out);
-    inspect_leaf(v, LEAF_qp_receiving, rc->resp.has_wqe);
-    (void)hca_pkey(rc->qp.hca, a->pkey_index, &pkey);
+    inspect_leaf(v, LEAF_qp_nak_outstanding, xqp->resp.seq_nak_out || xqp->resp.rnr_nak_out);
+    inspect_leaf(v, LEAF_qp_receiving, xqp->resp.has_wqe);
+    (void)hca_pkey(xqp->qp.hca, a->pkey_index, &pkey);
     inspect_leaf(v, LEAF_qp_pkey_index, a->pkey_index);
     inspect_leaf(v, LEAF_qp_qkey, a->qkey);
     inspect_leaf(v, LEAF_qp_pkey, pkey);
-    visit_rd_atomic(v, rc);
-    counters.object = &rc->count;
+    visit_rd_atomic(v, xqp);
+    counters.object = &xqp->count;
     inspect_child(v, CHILD_qp_counters, counters);
 }
 
@@ -257,7 +257,7 @@ void visit_qp(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_qp_group, membership_list(n));
     if (!qp)
         return;
-    visit_connection(n, v, rc_of_const(qp));
+    visit_connection(n, v, xport_of_const(qp));
     inspect_child(v, CHILD_qp_sq, queue_node(n, FN_RDMA, g->sq.queue));
     if (!g->srq)
         inspect_child(v, CHILD_qp_rq, queue_node(n, FN_RDMA, g->rq.queue));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a reliable connection knows: the requester's window, the responder's expectations.
+/* What a queue pair knows: the requester's window, the responder's expectations.  An unreliable
+ * one has the same; what it never waits for, it leaves alone.
  *
  * Requester.  Work requests are in a ring, numbered from 0 without end:
  *
@@ -32,19 +33,19 @@
  * the place of any before that, even of one that is sent again for a duplicate: who sends a new
  * request has its answer.
  *
- * Beside them one answer can wait to be sent: the newest acknowledge, or a NAK, which no acknowledge
- * replaces.  It leaves after the responses, so that all answers are in the order of their PSNs.  A
- * NAK that asks for a packet does not outlive its arrival.
+ * Beside them one answer can wait to be sent: the newest acknowledge, or a NAK, which no
+ * acknowledge replaces.  It leaves after the responses, so that all answers are in the order of
+ * their PSNs.  A NAK that asks for a packet does not outlive its arrival.
  *
  * After a verdict that ends the queue pair the responder is closing: it takes nothing more, and the
  * queue pair is in ERR when the NAK has left.
  *
- * Writers: of rc_req req.c, req_build.c, req_local.c, retry.c and comp_apply.c, of rc_resp
- * resp_apply.c, resp_answer.c and resp_rd.c; of both xport.c when a queue pair is made or modified,
- * and flush.c when it ends.  Reading is free.
+ * Writers: of the requester req.c, req_build.c, req_local.c, retry.c and comp_apply.c, of the
+ * responder resp_apply.c, resp_answer.c and resp_rd.c; of both xport.c when a queue pair is made or
+ * modified, and flush.c when it ends.  Reading is free.
  */
-#ifndef EMU_XPORT_RC_H
-#define EMU_XPORT_RC_H
+#ifndef EMU_XPORT_XPORT_QP_H
+#define EMU_XPORT_XPORT_QP_H
 
 #include "emu/facts/compared.h"
 #include "emu/facts/psn.h"
@@ -56,22 +57,22 @@
 /* Request packets, and PSNs, that a requester may have outstanding.  With more PSNs a responder
  * could not tell a new request from a duplicate.  [IBTA1 9.7.4.1.1]
  */
-#define RC_WINDOW_PKTS 4096u
-#define RC_WINDOW_PSNS 0x800000u
-#define RC_SENDS_BYTES (RC_WINDOW_PKTS * sizeof(uint32_t)) /* of rc_req.sends */
+#define REQ_WINDOW_PKTS 4096u
+#define REQ_WINDOW_PSNS 0x800000u
+#define REQ_SENDS_BYTES (REQ_WINDOW_PKTS * sizeof(uint32_t)) /* of requester.sends */
 
 /* An acknowledge is asked for at the end of a message, and after so many packets without. */
-#define RC_ACKREQ_PKTS 64u
+#define REQ_ACKREQ_PKTS 64u
 
-#define RC_MSN_MASK 0xffffffu
+#define RESP_MSN_MASK 0xffffffu
 
 /* rnr_retry with this value never ends.  [IBTA1 9.7.5.2.8]  retry_cnt with it does,
  * if the profile has TRAIT_RETRY_7_ENDS.
  */
-#define RC_RETRY_FOREVER 7u
+#define REQ_RETRY_FOREVER 7u
 
 /* A work request of the send queue. */
-struct rc_wqe {
+struct req_wqe {
     struct send_wqe w;
     const struct wr_info *info; /* of its opcode; NULL: it was refused */
     uint32_t bytes;             /* of the message */
@@ -83,8 +84,8 @@ struct rc_wqe {
     bool carried_out; /* a request without packets: it completes when it is the oldest */
 };
 
-struct rc_req {
-    struct rc_wqe *ring;
+struct requester {
+    struct req_wqe *ring;
     uint8_t *bodies;   /* SGEs or inline data of each place of the ring */
     size_t body_bytes; /* of one of them */
     uint32_t size;     /* of the ring, a power of two */
@@ -107,7 +108,7 @@ struct rc_req {
     bool uncredited;     /* the responder said that it counts no credits */
     bool kicked;         /* the ring may hold work requests that were not fetched */
     ev_id resend;        /* why packets are sent again */
-    uint32_t *sends;     /* times that a packet was sent, by number % RC_WINDOW_PKTS; NULL: once */
+    uint32_t *sends;     /* times that a packet was sent, by number % REQ_WINDOW_PKTS; NULL: once */
     uint32_t retries;    /* since the last progress */
     uint32_t rnr_naks;   /* since the last progress */
     bool rnr_wait;       /* nothing is sent until the RNR timer runs out */
@@ -116,7 +117,7 @@ struct rc_req {
 };
 
 /* An answer that waits to be sent. */
-struct rc_answer {
+struct resp_answer {
     bool pending;
     uint8_t syndrome; /* as in the AETH */
     struct psn psn;
@@ -133,7 +134,7 @@ struct rc_answer {
 /* A READ or an atomic that the responder took.  An atomic is carried out once: what it found is
  * kept for duplicates.
  */
-struct rc_rd {
+struct resp_rd {
     uint8_t opcode; /* of its request */
     struct psn psn;
     uint32_t n_psns;
@@ -145,20 +146,20 @@ struct rc_rd {
     ev_id cause; /* the rx that asked last */
 };
 
-struct rc_rds {
-    struct rc_rd *ring;
+struct resp_rds {
+    struct resp_rd *ring;
     uint32_t size; /* entries: limits.max_dest_rd_atomic */
     uint32_t first, done, answered, next;
 };
 
 /* Where the open RDMA WRITE goes on. */
-struct rc_write {
+struct resp_write {
     uint64_t addr;
     uint32_t rkey;
     uint32_t left; /* bytes that are to come */
 };
 
-struct rc_resp {
+struct responder {
     struct psn expected;
     uint32_t msn;               /* messages completed, 24 bits */
     const struct op_info *open; /* last packet of the message that is open; NULL: none is */
@@ -168,9 +169,9 @@ struct rc_resp {
     struct recv_wqe wqe;
     struct sge_cur sge; /* where the next payload goes */
     uint32_t received;  /* bytes of the open message */
-    struct rc_write write;
-    struct rc_rds rds;
-    struct rc_answer answer;
+    struct resp_write write;
+    struct resp_rds rds;
+    struct resp_answer answer;
     bool closing;            /* when the answer, a NAK, has left, the queue pair ends, */
     struct completion fatal; /* and the receive that is held like this; SUCCESS: it is flushed */
     enum pkt_act refused;    /* by this verdict */
@@ -181,7 +182,7 @@ struct rc_resp {
     bool told_last;          /* the event that no shared receive is held any more was raised */
 };
 
-struct rc_qp {
+struct xport_qp {
     struct qp qp; /* first: the table of the hca knows it as this */
     struct xport *x;
     const struct service *service;
@@ -192,74 +193,74 @@ struct rc_qp {
     bool established;   /* a packet has come since the move to RTR; written by events.c */
     bool draining;      /* in SQD: what was started is not done yet; written by drain.c */
     bool tell_drained;  /* an event shall say when it is; written by drain.c */
-    struct rc_req req;
-    struct rc_resp resp;
+    struct requester req;
+    struct responder resp;
     struct packet out; /* the headers that all its packets have */
     struct xport_counters count;
 };
 
-static inline struct rc_qp *rc_of(struct qp *qp)
+static inline struct xport_qp *xport_of(struct qp *qp)
 {
-    return (struct rc_qp *)qp;
+    return (struct xport_qp *)qp;
 }
 
-static inline const struct rc_qp *rc_of_const(const struct qp *qp)
+static inline const struct xport_qp *xport_of_const(const struct qp *qp)
 {
-    return (const struct rc_qp *)qp;
+    return (const struct xport_qp *)qp;
 }
 
-static inline struct trace *rc_trace(const struct rc_qp *rc)
+static inline struct trace *xport_trace(const struct xport_qp *xqp)
 {
-    return rc->x->hca->trace;
+    return xqp->x->hca->trace;
 }
 
 /* Request number @n of the ring. */
-static inline struct rc_wqe *rc_wqe_at(const struct rc_req *r, uint32_t n)
+static inline struct req_wqe *req_wqe_at(const struct requester *r, uint32_t n)
 {
     return &r->ring[n & (r->size - 1)];
 }
 
 /* The PSN that was never sent, and the one that is sent next. */
-static inline struct psn rc_high(const struct rc_req *r)
+static inline struct psn req_high(const struct requester *r)
 {
     return psn_add(r->una, r->out_psns);
 }
 
-static inline struct psn rc_nxt(const struct rc_req *r)
+static inline struct psn req_nxt(const struct requester *r)
 {
     return psn_add(r->una, r->out_psns - r->again_psns);
 }
 
 /* A READ or an atomic: its answer brings data. */
-static inline bool rc_is_rd(const struct rc_wqe *q)
+static inline bool req_is_rd(const struct req_wqe *q)
 {
     return q->info && q->info->data == WR_DATA_FILLS;
 }
 
 /* Packets sent and not acknowledged. */
-static inline uint32_t rc_out_pkts(const struct rc_req *r)
+static inline uint32_t req_out_pkts(const struct requester *r)
 {
     return r->sent_pkts - r->acked_pkts;
 }
 
 /* A request was completed, or a READ taken.  [IBTA1 9.7.7.1] */
-static inline void rc_next_msn(struct rc_resp *r)
+static inline void resp_next_msn(struct responder *r)
 {
-    r->msn = (r->msn + 1) & RC_MSN_MASK;
+    r->msn = (r->msn + 1) & RESP_MSN_MASK;
 }
 
 /* Entry number @n of the ring of READs and atomics. */
-static inline struct rc_rd *rc_rd_at(const struct rc_rds *r, uint32_t n)
+static inline struct resp_rd *resp_rd_at(const struct resp_rds *r, uint32_t n)
 {
     return &r->ring[n % r->size];
 }
 
 /* Has the responder something to send? */
-static inline bool rc_owes_answer(const struct rc_resp *r)
+static inline bool resp_owes_answer(const struct responder *r)
 {
     return r->answer.pending || r->rds.done != r->rds.next;
 }
 
-#define RC_COUNT(rc, name) ((rc)->count.name++, (rc)->x->count.name++)
+#define XPORT_COUNT(xqp, name) ((xqp)->count.name++, (xqp)->x->count.name++)
 
 #endif
