@@ -362,6 +362,46 @@ static void a_read_ends_where_its_region_does(void **state)
     rig_free(r);
 }
 
+/* A WRITE that is under way ends there, too: each of its packets asks the key. */
+static void a_write_ends_where_its_region_does(void **state)
+{
+    struct rig *r = rig_with(4, MTU_256);
+    const uint32_t key = r->host[1].mr->key;
+    uint32_t n_written;
+
+    (void)state;
+    rdma(r, WR_RDMA_WRITE, 1, 0, 20000, REMOTE);
+    rig_run_until(r, RIG_WIRE_NS + 20 * RIG_EACH_NS);
+    n_written = rig_count(r, EV_dma_write, 1, NULL, 0);
+    assert_in_range(n_written, 1, 50);
+    assert_int_equal(hca_mr_destroy(&r->host[1].hca, key_number(key)), RSP_OK);
+    rig_run(r);
+    rig_expect(r, 0, WQ_SEND, 0, 1, WCS_REM_ACCESS_ERR);
+    assert_int_equal(rig_count(r, EV_dma_write, 1, NULL, 0), n_written);
+    assert_int_equal(r->host[1].qp->state, QPS_ERR);
+    rig_free(r);
+}
+
+/* Who sends more READs than its peer takes at a time gets what was taken, and then a NAK. */
+static void more_reads_than_there_is_room_for_are_refused(void **state)
+{
+    (void)state;
+    for (uint32_t room = 1; room < RD_ATOMIC_MAX; room++) {
+        struct rig *r = rig_with(RD_ATOMIC_MAX, MTU_256);
+
+        r->host[1].qp->attr.max_dest_rd_atomic = room;
+        for (uint32_t i = 0; i <= room; i++)
+            rdma(r, WR_RDMA_READ, i, BACK + 4000 * i, 4000, REMOTE);
+        rig_run(r);
+        for (uint32_t i = 0; i < room; i++)
+            rig_expect(r, 0, WQ_SEND, i, i, WCS_SUCCESS);
+        rig_expect(r, 0, WQ_SEND, room, room, WCS_REM_INV_REQ_ERR);
+        assert_int_equal(rig_count(r, EV_rx, 1, "rule", RULE_RESP_RD_ROOM), 1);
+        assert_int_equal(r->host[1].qp->state, QPS_ERR);
+        rig_free(r);
+    }
+}
+
 /* A WRITE with immediate writes first, then needs a receive, which it leaves as it is.  Shows
  * B37, B39, B77, B78.
  */
@@ -439,6 +479,8 @@ int main(void)
         cmocka_unit_test(a_fence_waits_for_reads),
         cmocka_unit_test(each_rule_refuses_with_its_nak),
         cmocka_unit_test(a_read_ends_where_its_region_does),
+        cmocka_unit_test(a_write_ends_where_its_region_does),
+        cmocka_unit_test(more_reads_than_there_is_room_for_are_refused),
         cmocka_unit_test(a_write_with_immediate_completes_a_receive),
         cmocka_unit_test(responses_and_requests_take_turns),
     };
