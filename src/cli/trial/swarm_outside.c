@@ -32,7 +32,7 @@
 
 #define BATCHES      200u
 #define BATCH_FRAMES 100u
-#define LOOK_EVERY   8u           /* frames; then the stranger looks which PSNs would be right */
+#define LOOK_EVERY   2u           /* frames; then the stranger looks which PSNs would be right */
 #define GAP_NS       20000u       /* at the most, between two frames */
 #define DRAIN_NS     10000000u    /* for all frames that have come in to arrive */
 #define CALM_NS      100000000u   /* for their consequences */
