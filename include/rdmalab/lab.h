@@ -110,7 +110,6 @@ struct rdl_host_config {
     uint32_t mtu; /* of its Ethernet, 1280..9000: the longest IP packet, which bounds the path
                      MTU too; default: room for device_mtu, at least 1500 */
     uint64_t features_off; /* device feature bits (1 << number) that are not offered */
-    uint64_t features_on;  /* those of virtio-rdma that only who asks for them gets: MW */
     uint32_t profile;      /* enum profile: whose behaviour it shows where implementations differ */
     bool arp; /* find out the MACs of the lab's hosts too by ARP and neighbour discovery, as it is
                  done for strangers; by default the lab's hosts know each other */

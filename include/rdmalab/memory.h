@@ -3,7 +3,7 @@
  *
  * All of these use the control queue: see rdmalab/verbs.h for when the answer is there, for names,
  * and for the errors that every such call has.  RDL_ERR_UNSUPPORTED: the device does not offer it
- * (struct rdl_host_config, features_on).
+ * (struct rdl_host_config, features_off).
  */
 #ifndef RDMALAB_MEMORY_H
 #define RDMALAB_MEMORY_H

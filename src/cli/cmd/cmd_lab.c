@@ -157,14 +157,9 @@ bool run_host(struct session *s, const struct step *st)
     read_address(st, "ip", config.ipv4);
     read_address(st, "ip6", config.ipv6);
     config.features_off = feature_bits(st, "features_off");
-    config.features_on = feature_bits(st, "features_on");
     if (config.features_off & UINT64_C(1) << VF_VERSION_1) {
         session_fail(s, step_span(st, "features_off", 0), "VERSION_1 is always offered");
         return diag_remedy(&s->diag, "there is no device here from before virtio 1.0");
-    }
-    if (config.features_on & ~(UINT64_C(1) << VF_MW)) {
-        session_fail(s, step_span(st, "features_on", 0), "only MW is not offered anyway");
-        return diag_remedy(&s->diag, "features_off= takes the others away");
     }
     for (size_t i = 0; i < names->n; i++) {
         rdl_host host;

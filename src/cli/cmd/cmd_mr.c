@@ -73,7 +73,7 @@ static bool iova_failed(struct session *s, const struct step *st, uint64_t addr,
 static bool not_offered(struct session *s, const struct step *st, const struct home *home)
 {
     session_fail(s, st->at, "the device of %s does not offer %s", home->name, st->cmd->name);
-    return diag_remedy(&s->diag, "make the host with features_on=MW");
+    return diag_remedy(&s->diag, "make the host without features_off=MW");
 }
 
 /* Waits, unless the verb says that the device has nothing of the kind. */

@@ -55,7 +55,6 @@ struct rdma_config {
     uint32_t first_qpn;
     enum mtu max_mtu; /* the largest path MTU that the device knows */
     uint64_t features_off;
-    uint64_t features_on; /* those of RDMA_FEATURES_ASKED that are offered */
     enum profile profile;
     uint64_t seed;          /* of the keys */
     uint32_t max_srq;       /* shared receive queues; 0: SRQ is not offered */
@@ -126,8 +125,7 @@ bool rdma_init(struct rdma *d, const struct rdma_env *env, const struct rdma_con
 /* The features of its own that it offers. */
 static inline uint64_t rdma_features(const struct rdma_config *c)
 {
-    const uint64_t asked = (RDMA_FEATURES_OWN & ~RDMA_FEATURES_ASKED) | c->features_on;
-    uint64_t own = RDMA_FEATURES_OWN & asked & ~c->features_off;
+    uint64_t own = RDMA_FEATURES_OWN & ~c->features_off;
 
     if (c->features_off & VIRTIO_FEATURE(VF_RING_RESET))
         own &= ~VIRTIO_FEATURE(VF_RESIZE); /* the queue could not be given another ring */

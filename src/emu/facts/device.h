@@ -84,11 +84,6 @@ static inline uint32_t queue_srqn(uint32_t max_cq, uint32_t max_qp, uint32_t que
     ((uint64_t)1 << VF_EVENTQ | (uint64_t)1 << VF_RESIZE | (uint64_t)1 << VF_MW |                  \
      (uint64_t)1 << VF_CREDITS | (uint64_t)1 << VF_MCAST | (uint64_t)1 << VF_SRQ)
 
-/* Those of them that are offered only to who asks for them.  With MW the device also has the memory
- * management extensions of the RFC.
- */
-#define RDMA_FEATURES_ASKED ((uint64_t)1 << VF_MW)
-
 #define DEVICE_OBJECTS_MAX 16384u /* of max_cq and max_qp */
 #define DEVICE_SRQS_MAX    8192u  /* of max_srq: the number of queues has 16 bits */
 

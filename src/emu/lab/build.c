@@ -143,7 +143,6 @@ static bool rdma_function_init(struct world *w, struct host *h, const struct rdl
         .first_qpn = 2 + (k - 1) % (c->max_qp - 1),
         .max_mtu = (enum mtu)mtu_within(c->device_mtu),
         .features_off = c->features_off,
-        .features_on = c->features_on,
         .profile = (enum profile)c->profile,
         .seed = w->seed,
         .pkeys.n = c->n_pkeys,

@@ -137,7 +137,7 @@ static void make_room_for_faults(struct net *net)
     net_fault_remove(net, handle);
 }
 
-static int power_on(void **state, uint64_t features_on, uint32_t max_srq)
+static int power_on(void **state, uint64_t features_off, uint32_t max_srq)
 {
     struct machine *m = test_calloc(1, sizeof(*m));
     struct arena *arena = arena_new((size_t)1 << 30);
@@ -155,7 +155,7 @@ static int power_on(void **state, uint64_t features_on, uint32_t max_srq)
                                .max_qp = MACHINE_MAX_QP,
                                .first_qpn = 2,
                                .max_mtu = MTU_1024,
-                               .features_on = features_on,
+                               .features_off = features_off,
                                .max_srq = max_srq,
                                .seed = 1};
     struct vnet_config vnet = {0};
@@ -206,12 +206,12 @@ int machine_power_on(void **state)
     return power_on(state, 0, 0);
 }
 
-static int set_up(void **state, uint64_t features_on, uint64_t accepted, uint32_t max_srq)
+static int set_up(void **state, uint64_t features_off, uint64_t accepted, uint32_t max_srq)
 {
     struct machine *m;
     struct rfc_add_gid gid = {.gid_type = GID_TYPE_ROCE_V2, .port_num = HCA_PORT};
 
-    power_on(state, features_on, max_srq);
+    power_on(state, features_off, max_srq);
     m = *state;
     m->rx.queue = 0;
     m->tx.queue = 1;
@@ -233,12 +233,12 @@ int machine_set_up(void **state)
 
 int machine_set_up_windows(void **state)
 {
-    return set_up(state, RDMA_FEATURES_ASKED, VIRTIO_FEATURE(VF_MW), 0);
+    return set_up(state, 0, VIRTIO_FEATURE(VF_MW), 0);
 }
 
 int machine_set_up_no_windows(void **state)
 {
-    return set_up(state, RDMA_FEATURES_ASKED, 0, 0);
+    return set_up(state, VIRTIO_FEATURE(VF_MW), 0, 0);
 }
 
 int machine_set_up_srq(void **state)

@@ -83,7 +83,7 @@ struct machine {
 int machine_power_on(void **state);
 /* The same, and both drivers are up with the queues ctrl, tx and rx, and GID 0 is set. */
 int machine_set_up(void **state);
-/* The same, and the device offers memory windows, which the driver accepts, or does not. */
+/* The same, and the driver accepts memory windows; or the device does not offer them. */
 int machine_set_up_windows(void **state);
 int machine_set_up_no_windows(void **state);
 

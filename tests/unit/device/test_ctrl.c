@@ -678,7 +678,8 @@ int main(void)
         T(an_address_that_a_connection_uses_is_busy),
         T(the_address_vector_comes_back_as_it_was_set),
         T(a_value_out_of_range_changes_nothing),
-        T(commands_that_are_not_offered_say_so),
+        cmocka_unit_test_setup_teardown(commands_that_are_not_offered_say_so,
+                                        machine_set_up_no_windows, machine_tear_down),
     };
 
     return cmocka_run_group_tests_name("ctrl", tests, NULL, NULL);

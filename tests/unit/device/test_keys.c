@@ -248,8 +248,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(who_accepts_windows_finds_them_in_the_configuration, machine_set_up_windows),
-        TEST(who_does_not_sees_the_plain_device_of_the_rfc, machine_set_up_no_windows),
-        TEST(what_is_not_offered_is_not_there, machine_set_up),
+        TEST(who_does_not_sees_the_plain_device_of_the_rfc, machine_set_up),
+        TEST(what_is_not_offered_is_not_there, machine_set_up_no_windows),
         TEST(a_dma_region_has_the_addresses_of_ram, machine_set_up),
         TEST(a_fast_region_takes_its_pages_from_a_list, machine_set_up_windows),
         TEST(a_change_of_a_region_is_judged_as_a_registration, machine_set_up_windows),

@@ -73,8 +73,7 @@ static void its_own_features_are_offered_with_the_common_ones(void **state)
     struct machine *m = *state;
 
     assert_int_equal(m->vnet.pci.offered, VIRTIO_FEATURES_ALL | own);
-    assert_int_equal(m->rdma.pci.offered,
-                     VIRTIO_FEATURES_ALL | rdma_features(&m->rdma.config));
+    assert_int_equal(m->rdma.pci.offered, VIRTIO_FEATURES_ALL | rdma_features(&m->rdma.config));
     assert_int_equal(machine_in(&m->vnet.pci, REG_NUM_QUEUES, 2), 2);
 }
 
