@@ -42,6 +42,8 @@ static void say_completion(struct session *s, const struct rdl_wc *wc)
               enum_name(&enum_wc_status, wc->status), enum_name(&enum_wc_opcode, wc->opcode));
     if (wc->status == WCS_SUCCESS && moves_in(wc->opcode))
         text_addf(&t, " %u bytes", wc->byte_len);
+    if (wc->wc_flags & WCF_GRH)
+        text_addf(&t, " from QPN %u", wc->src_qp);
     if (wc->wc_flags & WCF_WITH_IMM)
         text_addf(&t, " imm=0x%02x%02x%02x%02x", wc->imm[0], wc->imm[1], wc->imm[2], wc->imm[3]);
     if (wc->wc_flags & WCF_WITH_INV)

@@ -89,7 +89,7 @@ static void on_reset(void *ctx)
     memset(d->ready.is_queued, 0, (d->config.max_qp + 1) * sizeof(*d->ready.is_queued));
     d->ready.len = 0;
     d->n_failed_cqs = 0;
-    d->bad_pkeys = 0;
+    d->bad_pkeys = d->bad_qkeys = 0;
     d->events = (struct rdma_events){0};
     rdma_config_fill(d);
 }

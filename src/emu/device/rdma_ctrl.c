@@ -31,8 +31,9 @@ static enum ctrl_rsp query_port(struct call *c)
     RESPOND(c, port_attr, .state = up ? PORT_STATE_ACTIVE : PORT_STATE_DOWN,
             .max_mtu = (uint8_t)d->config.max_mtu, .active_mtu = (uint8_t)rdma_active_mtu(d),
             .phys_mtu = d->port->mtu, .gid_tbl_len = HCA_GIDS, .max_msg_sz = MESSAGE_BYTES_MAX,
-            .bad_pkey_cntr = d->bad_pkeys, .pkey_tbl_len = (uint16_t)d->hca.pkeys.n,
-            .active_width = PORT_WIDTH_4X, .active_speed = PORT_SPEED_EDR,
+            .bad_pkey_cntr = d->bad_pkeys, .qkey_viol_cntr = d->bad_qkeys,
+            .pkey_tbl_len = (uint16_t)d->hca.pkeys.n, .active_width = PORT_WIDTH_4X,
+            .active_speed = PORT_SPEED_EDR,
             .phys_state = up ? PORT_PHYS_LINK_UP : PORT_PHYS_DISABLED);
     return RSP_OK;
 }

@@ -112,6 +112,8 @@ static void deliver(void *ctx, const struct frame *f)
         d->port->drops[reason]++;
     if (reason == DROP_BAD_PKEY)
         d->bad_pkeys++;
+    if (reason == DROP_BAD_QKEY)
+        d->bad_qkeys++;
     rdma_settle(d);
     eth_port_pump(d->port);
 }

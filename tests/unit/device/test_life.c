@@ -62,7 +62,7 @@ static void a_reset_forgets_all_objects_and_addresses(void **state)
     struct virtio_dev *dev = &m->rdma.pci;
 
     create_objects(m);
-    m->rdma.bad_pkeys = 3;
+    m->rdma.bad_pkeys = m->rdma.bad_qkeys = 3;
     machine_out(dev, REG_DEVICE_STATUS, 1, 0);
     assert_int_equal(machine_in(dev, REG_DEVICE_STATUS, 1), 0);
     assert_false(dev->queues[QUEUE_CTRL].enabled);
@@ -70,6 +70,7 @@ static void a_reset_forgets_all_objects_and_addresses(void **state)
     assert_int_equal(m->rdma.hca.cqs.used, 0);
     assert_int_equal(m->rdma.hca.qps.used, 0);
     assert_int_equal(m->rdma.bad_pkeys, 0);
+    assert_int_equal(m->rdma.bad_qkeys, 0);
     assert_false(hca_gid_is_own(&m->rdma.hca, machine_gid));
     assert_int_equal(read_config(m).max_qp, MACHINE_MAX_QP);
 

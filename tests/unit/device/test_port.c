@@ -19,15 +19,10 @@ static void arrive_other(struct machine *m, const uint8_t mac[MAC_BYTES], uint32
     machine_arrive(m, bytes, len);
 }
 
-/* A SEND to @qpn of @gid, which is damaged after its ICRC was computed if @damaged. */
-static void arrive_roce(struct machine *m, const uint8_t gid[GID_BYTES], uint32_t qpn,
-                        uint16_t pkey, bool damaged)
+/* A packet to @gid, @p but for its addresses; its ICRC is wrong if @damaged. */
+static void arrive_packet(struct machine *m, const uint8_t gid[GID_BYTES], struct packet p,
+                          bool damaged)
 {
-    struct packet p = {
-        .ip = {.version = 4, .ttl = 64},
-        .udp_src_port = 0xc000,
-        .bth = {.opcode = OP_RC_SEND_ONLY, .pkey = pkey, .dest_qpn = qpn, .psn = {PAIR_PSN}},
-    };
     uint8_t bytes[256];
     const size_t n = packet_frame_bytes(&p);
 
@@ -40,6 +35,31 @@ static void arrive_roce(struct machine *m, const uint8_t gid[GID_BYTES], uint32_
     if (damaged)
         bytes[n - 1] ^= 1;
     machine_arrive(m, bytes, (uint32_t)n);
+}
+
+/* A SEND to @qpn of @gid, which is damaged after its ICRC was computed if @damaged. */
+static void arrive_roce(struct machine *m, const uint8_t gid[GID_BYTES], uint32_t qpn,
+                        uint16_t pkey, bool damaged)
+{
+    const struct packet p = {
+        .ip = {.version = 4, .ttl = 64},
+        .udp_src_port = 0xc000,
+        .bth = {.opcode = OP_RC_SEND_ONLY, .pkey = pkey, .dest_qpn = qpn, .psn = {PAIR_PSN}},
+    };
+
+    arrive_packet(m, gid, p, damaged);
+}
+
+static void arrive_datagram(struct machine *m, uint32_t qpn, uint32_t qkey)
+{
+    const struct packet p = {
+        .ip = {.version = 4, .ttl = 64},
+        .udp_src_port = 0xc000,
+        .bth = {.opcode = OP_UD_SEND_ONLY, .pkey = HCA_PKEY, .dest_qpn = qpn},
+        .deth = {.qkey = qkey, .src_qpn = PAIR_SENDER},
+    };
+
+    arrive_packet(m, machine_gid, p, false);
 }
 
 static void frames_are_sorted_by_mac(void **state)
@@ -187,6 +207,40 @@ static void a_wrong_partition_is_counted_twice(void **state)
     assert_int_equal(ASK(m, CMD_QUERY_PORT, query_port, .port = 1), RSP_OK);
     rfc_port_attr_get(&a, (const struct raw_port_attr *)(m->rsp + 1));
     assert_int_equal(a.bad_pkey_cntr, 1);
+}
+
+static void a_wrong_qkey_is_counted_twice(void **state)
+{
+    static const struct {
+        uint32_t qkey;
+        enum drop_reason drop;
+    } rows[] = {{0x1233, DROP_BAD_QKEY}, {0x1234, DROP_NO_RECEIVE}, {0, DROP_BAD_QKEY}};
+    const struct rfc_qp_attr init = {.qp_state = QPS_INIT, .port_num = HCA_PORT, .qkey = 0x1234};
+    const struct rfc_qp_attr rtr = {.qp_state = QPS_RTR};
+    struct machine *m = *state;
+    uint64_t before[DROP_COUNT];
+    struct rfc_port_attr a;
+    uint32_t qpn;
+
+    machine_pair(m, machine_mac);
+    assert_int_equal(ASK(m, CMD_CREATE_QP, create_qp, .pdn = 1, .qp_type = QPT_UD,
+                         .sq_sig_type = SIG_REQ_WR, .send_cqn = PAIR_CQN, .recv_cqn = PAIR_CQN,
+                         .max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1),
+                     RSP_OK);
+    qpn = machine_number(m);
+    assert_int_equal(machine_modify(m, qpn, QPA_STATE | qp_fsm_needs(QPT_UD, QPS_INIT), &init),
+                     RSP_OK);
+    assert_int_equal(machine_modify(m, qpn, QPA_STATE | qp_fsm_needs(QPT_UD, QPS_RTR), &rtr),
+                     RSP_OK);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        memcpy(before, m->port.drops, sizeof(before));
+        arrive_datagram(m, qpn, rows[i].qkey);
+        assert_int_equal(m->port.drops[rows[i].drop], before[rows[i].drop] + 1);
+    }
+    assert_int_equal(ASK(m, CMD_QUERY_PORT, query_port, .port = 1), RSP_OK);
+    rfc_port_attr_get(&a, (const struct raw_port_attr *)(m->rsp + 1));
+    assert_int_equal(a.qkey_viol_cntr, 2);
+    assert_int_equal(a.bad_pkey_cntr, 0);
 }
 
 static void a_packet_that_a_queue_pair_takes_is_counted_as_taken(void **state)
@@ -360,6 +414,7 @@ int main(void)
         T(datagrams_to_a_group_go_to_whoever_is_in_it),
         T(a_member_gets_a_copy_of_what_its_host_sends),
         T(a_wrong_partition_is_counted_twice),
+        T(a_wrong_qkey_is_counted_twice),
         T(a_packet_that_a_queue_pair_takes_is_counted_as_taken),
         cmocka_unit_test_setup_teardown(without_a_driver_nobody_takes_a_frame, machine_power_on,
                                         machine_tear_down),

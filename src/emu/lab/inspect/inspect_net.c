@@ -51,6 +51,7 @@ void visit_port(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_port_tx_drops, drops_node(n, p->tx_drops));
     inspect_leaf(v, LEAF_port_max_mtu, mtu_bytes((uint32_t)n->host->dev->config.max_mtu));
     inspect_leaf(v, LEAF_port_phys_mtu, p->mtu);
+    inspect_leaf(v, LEAF_port_bad_qkeys, n->host->dev->bad_qkeys);
 }
 
 void visit_drops(const struct inode *n, struct visit *v)

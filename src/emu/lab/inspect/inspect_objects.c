@@ -115,6 +115,7 @@ void visit_wc(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_wc_imm, rd_be(&imm, sizeof(wc->imm)));
     inspect_leaf(v, LEAF_wc_invalidated_rkey, wc->invalidated_rkey);
     inspect_word(v, LEAF_wc_vendor_err, (uint32_t)wc->rule);
+    inspect_leaf(v, LEAF_wc_src_qp, wc->src_qpn);
 }
 
 static const char *const arm_words[] = {
