@@ -77,6 +77,7 @@ enum rdl_status verbs_req_notify_cq(struct guest_cq *cq, bool solicited_only)
         return st;
     /* Before the device may raise it, so that an event right after the answer is not missed. */
     cq->armed = true;
+    cq->polled_when_armed = cq->polled;
     request_begin(v, VERBS_ARM_CQ, &cq->o);
     st = request_sent(v, v->ops->arm_cq(cq, solicited_only));
     if (st != RDL_OK)

@@ -112,8 +112,9 @@ struct guest_cq {
     struct guest_channel *channel; /* where its events arrive; NULL: they are only counted */
     uint32_t cqn;
     uint32_t cqe;
-    bool armed;                /* the device was asked for an event and none came since */
-    uint64_t polled;           /* completions taken out */
+    bool armed;      /* the device was asked for an event and none came since */
+    uint64_t polled; /* completions taken out */
+    uint64_t polled_when_armed;
     uint64_t events;           /* completion events */
     uint32_t n_unacked_events; /* of them, that a program took and did not acknowledge */
 };

@@ -11,13 +11,15 @@ static void config_interrupt(struct virtio_rdma *d)
 }
 
 /* A completion event, if @cq waits for one.  Vectors are shared, so it may be another's interrupt,
- * and then an event comes too early: programs must expect that.  [IBTA1 11.4.2.2]
+ * and then an event comes too early: programs must expect that.  [IBTA1 11.4.2.2]  An empty queue
+ * has none, unless completions were polled since it was armed: the interrupt may be theirs, and the
+ * device will raise no other.
  */
 static void cq_interrupt(struct virtio_rdma *d, struct guest_cq *cq)
 {
     struct vqd *q = virtio_rdma_vq(d, cq->cqn);
 
-    if (!cq->armed || work_count_unpolled(cq) == 0)
+    if (!cq->armed || (work_count_unpolled(cq) == 0 && cq->polled == cq->polled_when_armed))
         return;
     vqd_want_interrupt(q, d->pci.ram, false);
     verbs_cq_event(cq);

@@ -489,6 +489,27 @@ static void an_interrupt_without_a_completion_is_no_event(void **state)
     assert_int_equal(w->cq->events, 1);
 }
 
+/* The program was faster than the interrupt.  The device is not armed any more, so that there must
+ * be an event, or the next completions would be waited for in vain.
+ */
+static void an_interrupt_of_what_was_polled_already_is_an_event(void **state)
+{
+    struct work *w = *state;
+    struct fake *f = w->f;
+    struct vq *vq = &f->dev.queues[w->cq->cqn];
+    const struct rfc_cqe cqe = {.wr_id = 1};
+    struct rdl_wc wc;
+    size_t n;
+
+    assert_int_equal(verbs_req_notify_cq(w->cq, false), RDL_OK);
+    fake_complete(f, w->cq, &cqe, sizeof(struct raw_cqe));
+    assert_int_equal(verbs_poll_cq(w->cq, 1, &wc, &n), RDL_OK);
+    assert_int_equal(n, 1);
+    virtio_rdma_interrupt(&f->rdma, vq->vector);
+    assert_int_equal(w->cq->events, 1);
+    assert_false(w->cq->armed);
+}
+
 static void modify_resolves_the_neighbour(void **state)
 {
     struct work *w = *state;
@@ -588,6 +609,7 @@ int main(void)
         T(a_completion_of_a_wrong_length_breaks_the_cq),
         T(an_armed_cq_has_one_event),
         T(an_interrupt_without_a_completion_is_no_event),
+        T(an_interrupt_of_what_was_polled_already_is_an_event),
         T(modify_resolves_the_neighbour),
         T(a_datagram_queue_pair_is_given_its_q_key),
         T(query_replaces_what_the_driver_believed),
