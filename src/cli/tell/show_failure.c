@@ -5,6 +5,7 @@
 #include "cli/tell/cite.h"
 #include "cli/tell/show_fate.h"
 #include "emu/facts/opcode.h"
+#include "emu/facts/rules.h"
 
 #define ATTEMPTS_SHOWN_MAX 16u
 #define DETAIL_INDENT      10u
@@ -146,14 +147,61 @@ static void print_damage(FILE *out, const struct past_index *x, const struct ev 
         show_detail(out, x->past, fault);
 }
 
-/* The response that was missing, so that this one behind it was of no use. */
+/* What should have come before the packet that was thrown away: a response, or a packet of the
+ * sender's; and what became of it.
+ */
 static void print_missing(FILE *out, const struct past_index *x, const struct ev *drop)
 {
+    const struct ev *tx = past_tx_of(x->past, drop), *missed = NULL;
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    if (drop->u.drop.reason == DROP_AFTER_IMPLIED_NAK && fate_add_missing(&t, x, drop))
-        show_wrap(out, DETAIL_INDENT, buf);
+    if (drop->u.drop.reason == DROP_AFTER_IMPLIED_NAK) {
+        if (fate_add_missing(&t, x, drop))
+            show_wrap(out, DETAIL_INDENT, buf);
+        return;
+    }
+    if (tx && drop->u.drop.reason == DROP_OUT_OF_SEQUENCE)
+        missed =
+            past_last_tx(x, tx->u.tx.host, tx->u.tx.qpn, (uint32_t)drop->u.drop.least, drop->id);
+    if (!missed)
+        return;
+    text_addf(&t, "psn=%u, ", missed->u.tx.psn);
+    ev_add_id(&t, missed->id);
+    text_add(&t, ", ");
+    fate_add(&t, x, missed);
+    show_wrap(out, DETAIL_INDENT, buf);
+}
+
+/* The rule by which a queue pair threw the packet away, and the key if it was about one. */
+static void print_rule(FILE *out, const struct past_index *x, const struct ev *drop,
+                       const struct ev *rx)
+{
+    const struct ev *key = past_refused_key(x, rx->u.rx.host, rx->u.rx.qpn, rx->id, true);
+
+    print_word(out, &enum_rule, rx->u.rx.rule);
+    if (drop->u.drop.reason == DROP_REFUSED)
+        show_detail(out, x->past, rx); /* it has the values that the rule compared */
+    if (key)
+        show_detail(out, x->past, key);
+}
+
+static void print_drop(FILE *out, const struct past_index *x, const struct ev *drop)
+{
+    const struct ev *rx = past_find(x->past, drop->cause);
+    const bool ruled = rx && rx->kind == EV_rx && rx->u.rx.rule != RULE_NONE;
+    char more[SHOW_LINE_BYTES];
+    struct text t = text_on(more, sizeof(more));
+
+    print_word(out, &enum_drop, drop->u.drop.reason);
+    if (ruled)
+        print_rule(out, x, drop, rx);
+    print_damage(out, x, drop);
+    print_missing(out, x, drop);
+    if (!ruled)
+        return;
+    text_addf(&t, "explain %s", enum_name(&enum_rule, rx->u.rx.rule));
+    show_wrap_behind(out, "  more: ", 8, more);
 }
 
 void show_failure(FILE *out, const struct past_index *x, const struct ev *e)
@@ -163,9 +211,7 @@ void show_failure(FILE *out, const struct past_index *x, const struct ev *e)
         print_completion(out, x, e);
         break;
     case EV_drop:
-        print_word(out, &enum_drop, e->u.drop.reason);
-        print_damage(out, x, e);
-        print_missing(out, x, e);
+        print_drop(out, x, e);
         break;
     case EV_vq_broken:
         print_word(out, &enum_vq_error, e->u.vq_broken.error);

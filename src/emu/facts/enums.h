@@ -184,7 +184,8 @@
     X(DROP, WRONG_SERVICE, 16, "the opcode's service is not the queue pair's type")                \
     X(DROP, QP_NOT_READY, 17, "the queue pair's state takes no such packet")                       \
     X(DROP, WRONG_SOURCE, 18, "the source address is not the one this queue pair is connected to") \
-    X(DROP, OUT_OF_SEQUENCE, 19, "ahead of the expected PSN while a sequence NAK is out")          \
+    X(DROP, OUT_OF_SEQUENCE, 19,                                                                   \
+      "ahead of the expected PSN, where no NAK, or no further one, asks for what is missing")      \
     X(DROP, GHOST_ACK, 20, "an acknowledge for a PSN that is not outstanding")                     \
     X(DROP, NO_ROUTE, 21, "a switch or port without a link")                                       \
     X(DROP, NO_BUFFER, 22, "the lab has no room for another frame")                                \

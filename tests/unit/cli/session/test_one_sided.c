@@ -43,7 +43,9 @@ static void a_lost_response_is_told_by_the_next_one(void **state)
         NULL};
     static const char *const dropped[] = {
         "AFTER_IMPLIED_NAK: behind a response that is missing and was asked for again\n"
-        "          the response psn=102 #52.1 was lost in #55.1, by f1\n",
+        "  COMP_IMPLIED_NAK: ",
+        "          the response psn=102 #52.1 was lost in #55.1, by f1\n"
+        "  more: explain COMP_IMPLIED_NAK\n",
         NULL};
 
     (void)state;

@@ -327,6 +327,80 @@ static void a_wrong_psn_is_said_with_the_one_that_was_expected(void **state)
     printed_end(&p);
 }
 
+/* UC: the packet after the one that was lost is thrown away. */
+static void a_packet_behind_a_gap_names_the_one_that_was_lost(void **state)
+{
+    static const struct ev events[] = {
+        {.id = ID(3, 1), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = 101, .dest_qpn = 3}},
+        {.id = ID(4, 1), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = 102, .dest_qpn = 3}},
+        {.id = ID(5, 1),
+         .cause = ID(3, 1),
+         .kind = EV_lost,
+         .u.lost = {.psn = 101, .by = FLT_DROP, .name = {"f1"}, .tx = ID(3, 1)}},
+        {.id = ID(6, 1),
+         .cause = ID(4, 1),
+         .kind = EV_rx,
+         .u.rx = {.host = 1,
+                  .qpn = 3,
+                  .psn = 102,
+                  .act = ACT_DROP,
+                  .rule = RULE_RESP_PSN,
+                  .tx = ID(4, 1)}},
+        {.id = ID(6, 2),
+         .cause = ID(6, 1),
+         .kind = EV_drop,
+         .u.drop = {.host = 1,
+                    .qpn = 3,
+                    .psn = 102,
+                    .reason = DROP_OUT_OF_SEQUENCE,
+                    .tx = ID(4, 1),
+                    .least = 101,
+                    .most = 101,
+                    .found = 102}},
+    };
+    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+    struct printed p;
+
+    (void)state;
+    assert_int_equal(ask(&p, &w, ID(6, 2), 0), RDL_OK);
+    assert_prints(&p, "\n  RESP_PSN: ");
+    assert_prints(&p, "\n          psn=101, #3.1, was lost in #5.1, by f1\n");
+    assert_prints(&p, "\n  more: explain RESP_PSN\n");
+    assert_prints(&p, "\n  because #4.1 ");
+    printed_end(&p);
+}
+
+/* A service without NAKs: the trace alone knows which rule it was, and which key. */
+static void a_refusal_that_nobody_is_told_names_its_rule(void **state)
+{
+    static const struct ev events[] = {
+        {.id = ID(4, 1), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = 7, .dest_qpn = 3}},
+        {.id = ID(6, 1),
+         .cause = ID(4, 1),
+         .kind = EV_rx,
+         .u.rx =
+             {.host = 1, .qpn = 3, .psn = 7, .act = ACT_DROP, .rule = RULE_MR_KEY, .tx = ID(4, 1)}},
+        {.id = ID(6, 2),
+         .cause = ID(6, 1),
+         .kind = EV_key,
+         .u.key = {.host = 1, .qpn = 3, .key = 0xbad, .bytes = 64, .rule = RULE_MR_KEY}},
+        {.id = ID(6, 3),
+         .cause = ID(6, 1),
+         .kind = EV_drop,
+         .u.drop = {.host = 1, .qpn = 3, .psn = 7, .reason = DROP_REFUSED, .tx = ID(4, 1)}},
+    };
+    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+    struct printed p;
+
+    (void)state;
+    assert_int_equal(ask(&p, &w, ID(6, 3), 0), RDL_OK);
+    assert_prints(&p, "\n  REFUSED: ");
+    assert_prints(&p, "\n  MR_KEY: ");
+    assert_prints(&p, "key 0xbad, 64 bytes at 0x0: refused by MR_KEY");
+    assert_prints(&p, "\n  more: explain MR_KEY\n");
+    printed_end(&p);
+}
+
 static void causes_in_a_circle_end(void **state)
 {
     static const struct ev events[] = {
@@ -426,6 +500,8 @@ int main(void)
         cmocka_unit_test(a_flushed_request_names_the_one_that_failed),
         cmocka_unit_test(a_refused_key_is_shown_with_its_bytes),
         cmocka_unit_test(a_wrong_psn_is_said_with_the_one_that_was_expected),
+        cmocka_unit_test(a_packet_behind_a_gap_names_the_one_that_was_lost),
+        cmocka_unit_test(a_refusal_that_nobody_is_told_names_its_rule),
         cmocka_unit_test(causes_in_a_circle_end),
         cmocka_unit_test(what_is_asked_about_when_nothing_is_named),
         cmocka_unit_test(targets_without_a_lab),
