@@ -194,6 +194,7 @@ static enum rdl_status build(struct run *run, struct stand *st)
     c = config_of(st, 0);
     status = rig_init(&st->rig, &c);
     for (unsigned host = 0; host < SWARM_HOSTS && status == RDL_OK; host++) {
+        run->s.profile[host] = (enum profile)c.profile[host];
         st->side[host] = st->rig.side[host];
         status = open_memory(st, host);
     }

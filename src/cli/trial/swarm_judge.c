@@ -6,6 +6,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/device.h"
+#include "emu/facts/profile.h"
 #include "emu/facts/wr.h"
 
 static const char right_bytes[] = "what is moved arrives in its place, and nothing else is written";
@@ -135,11 +136,16 @@ static bool may_fail(const struct swarm_run *run, unsigned lane, const struct sw
                      uint32_t status)
 {
     static const enum wc_status ends[] = {
-        [SWARM_WRONG_RKEY] = WCS_REM_ACCESS_ERR,       [SWARM_WRONG_RANGE] = WCS_REM_ACCESS_ERR,
-        [SWARM_WRONG_ACCESS] = WCS_REM_ACCESS_ERR,     [SWARM_WRONG_KEYS] = WCS_REM_ACCESS_ERR,
-        [SWARM_WRONG_QP_ACCESS] = WCS_REM_INV_REQ_ERR, [SWARM_WRONG_LKEY] = WCS_LOC_PROT_ERR,
+        [SWARM_WRONG_RKEY] = WCS_REM_ACCESS_ERR,
+        [SWARM_WRONG_RANGE] = WCS_REM_ACCESS_ERR,
+        [SWARM_WRONG_ACCESS] = WCS_REM_ACCESS_ERR,
+        [SWARM_WRONG_KEYS] = WCS_REM_ACCESS_ERR,
+        [SWARM_WRONG_QP_ACCESS] = WCS_REM_INV_REQ_ERR,
         [SWARM_WRONG_ALIGNMENT] = WCS_REM_INV_REQ_ERR,
     };
+    /* The key of a sink is no profile's matter: it is looked at when the data come. */
+    const bool is_prot_err =
+        swarm_is_read(r) || profile_has(run->profile[swarm_host(lane)], TRAIT_SEND_KEY_IS_PROT_ERR);
     const bool peer_is_bad = swarm_is_bad(run->plan, swarm_peer(lane));
 
     if (status == WCS_WR_FLUSH_ERR)
@@ -149,8 +155,9 @@ static bool may_fail(const struct swarm_run *run, unsigned lane, const struct sw
     if (status == WCS_REM_INV_REQ_ERR && is_tight(run->plan, lane) &&
         (swarm_is_read(r) || swarm_is_atomic(r)))
         return true;
-    if (r->wrong == SWARM_WRONG_KEYS && swarm_is_write(r))
-        return status == WCS_LOC_PROT_ERR; /* the source is read first */
+    /* The source of a WRITE is read before its target is asked for. */
+    if (r->wrong == SWARM_WRONG_LKEY || (r->wrong == SWARM_WRONG_KEYS && swarm_is_write(r)))
+        return status == (is_prot_err ? (uint32_t)WCS_LOC_PROT_ERR : (uint32_t)WCS_LOC_QP_OP_ERR);
     return r->wrong != SWARM_RIGHT && status == (uint32_t)ends[r->wrong];
 }
 

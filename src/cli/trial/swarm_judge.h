@@ -24,6 +24,7 @@ struct swarm_run {
     struct rig *rig;
     struct rig_side *side; /* by lane */
     struct swarm_lane_state lane[SWARM_LANES_MAX];
+    enum profile profile[SWARM_HOSTS];
     bool is_faulty;    /* frames are lost or late: retries may not be enough */
     const char *wrong; /* what went wrong, NULL: nothing; where: */
     unsigned wrong_lane;
