@@ -4,8 +4,8 @@
 
 No frame may be malformed, and every frame to UDP port 4791 must be read as RoCEv2.  With --events,
 the n-th "tx" event of a host must have the opcode, destination QPN and PSN that tshark reads in the
-n-th frame that left the host's port, and the n-th "lost" event those of the n-th frame of the
-interface "wire.lost".  Exit status: 0 if all agree and there is at least one frame, 1 if not, 2 if
+n-th frame that left the host's port, and the n-th event of a frame that no host received (it was "lost",
+or a port without a link dropped it) those of the n-th frame of the interface "wire.lost".  Exit status: 0 if all agree and there is at least one frame, 1 if not, 2 if
 nothing could be checked.
 """
 import argparse
@@ -17,6 +17,7 @@ from collections import defaultdict
 import capture
 
 LOST = "wire.lost"
+NO_HOST = "none"
 
 FIELDS = ["frame.number", "udp.dstport", "_ws.malformed", "_ws.expert.group",
           "infiniband.bth.opcode", "infiniband.bth.destqp", "infiniband.bth.psn"]
@@ -98,7 +99,8 @@ def check_events(frames, rows, path):
             event = json.loads(line)
             if event.get("ev") == "tx":
                 sent[str(event.get("host", ""))].append(event)
-            elif event.get("ev") == "lost":
+            elif event.get("ev") == "lost" or (event.get("ev") == "drop" and
+                                               event.get("host") == NO_HOST):
                 lost.append(event)
     left, gone = defaultdict(list), []
     for frame, row in zip(frames, rows):
@@ -113,22 +115,28 @@ def check_events(frames, rows, path):
     yield from compare(LOST, lost, gone)
 
 
+def check(path, events):
+    """How many frames the capture at @path has, and the complaints; @events is a path, or None."""
+    frames, rows = capture.read(path), tshark(path)
+    if len(frames) != len(rows):
+        capture.die(f"{path}: {len(frames)} frames in the file, but tshark sees {len(rows)}")
+    complaints = list(check_dissection(frames, rows))
+    if events:
+        complaints += check_events(frames, rows, events)
+    return len(frames), complaints
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("pcapng")
     parser.add_argument("--events", metavar="FILE.ndjson")
     args = parser.parse_args()
 
-    frames, rows = capture.read(args.pcapng), tshark(args.pcapng)
-    if len(frames) != len(rows):
-        capture.die(f"{len(frames)} frames in the file, but tshark sees {len(rows)}")
-    complaints = list(check_dissection(frames, rows))
-    if args.events:
-        complaints += check_events(frames, rows, args.events)
+    n_frames, complaints = check(args.pcapng, args.events)
     for complaint in complaints:
         print(f"{args.pcapng}: {complaint}")
-    print(f"{len(frames)} frames, {len(complaints)} complaints")
-    sys.exit(0 if frames and not complaints else 1)
+    print(f"{n_frames} frames, {len(complaints)} complaints")
+    sys.exit(0 if n_frames and not complaints else 1)
 
 
 if __name__ == "__main__":

@@ -35,28 +35,38 @@ def icrc_ipv6(packet):
     return zlib.crc32(b"\xff" * 8 + masked).to_bytes(4, "little")
 
 
+def check(frames):
+    """How many of @frames were judged, how many a fault damaged on purpose, and the complaints."""
+    n_frames = n_damaged = 0
+    complaints = []
+    for frame in frames:
+        if frame.damaged():
+            n_damaged += 1
+            continue
+        if not frame.is_roce():
+            continue
+        version, packet = frame.ip()
+        want = icrc_ipv4(packet) if version == 4 else icrc_ipv6(packet)
+        n_frames += 1
+        if packet[-4:] != want:
+            complaints.append(f"frame {frame.number}: ICRC {packet[-4:].hex()}, not {want.hex()}")
+    return n_frames, n_damaged, complaints
+
+
 def main():
-    n_frames = n_ok = n_damaged = 0
+    n_frames = n_wrong = 0
     if len(sys.argv) < 2:
         capture.die("usage: icrc.py FILE.pcapng...")
     for path in sys.argv[1:]:
-        for frame in capture.read(path):
-            if frame.damaged():
-                n_damaged += 1
-                continue
-            if not frame.is_roce():
-                continue
-            version, packet = frame.ip()
-            want = icrc_ipv4(packet) if version == 4 else icrc_ipv6(packet)
-            n_frames += 1
-            if packet[-4:] == want:
-                n_ok += 1
-            else:
-                print(f"{path}: frame {frame.number}: ICRC {packet[-4:].hex()}, not {want.hex()}")
-    if n_damaged:
-        print(f"{n_damaged} frames damaged by a fault were not checked")
-    print(f"{n_frames} frames, {n_ok} ok")
-    sys.exit(0 if n_frames and n_ok == n_frames else 1)
+        n, n_damaged, complaints = check(capture.read(path))
+        n_frames += n
+        n_wrong += len(complaints)
+        for complaint in complaints:
+            print(f"{path}: {complaint}")
+        if n_damaged:
+            print(f"{path}: {n_damaged} frames damaged by a fault were not checked")
+    print(f"{n_frames} frames, {n_frames - n_wrong} ok")
+    sys.exit(0 if n_frames and not n_wrong else 1)
 
 
 if __name__ == "__main__":

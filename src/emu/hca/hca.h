@@ -49,7 +49,7 @@ struct hca_limits {
     uint32_t max_fast_pages; /* of a region for REG_MR; 0: there are none */
     uint32_t max_mcast_grp, max_mcast_qp_attach, max_total_mcast_qp_attach;
     enum mtu max_mtu; /* the largest path MTU: what the port carries */
-    uint32_t max_srq;        /* below SLOTS_MAX; 0: there are no shared receive queues */
+    uint32_t max_srq; /* below SLOTS_MAX; 0: there are no shared receive queues */
 };
 
 struct pd {

@@ -57,7 +57,7 @@ struct qp_config {
     uint32_t max_inline_data;
     bool sig_all;          /* every send is signaled */
     uint32_t create_flags; /* set of CREATE_..., facts/device.h */
-    uint32_t srqn; /* where its receives come from; 0: from a queue of its own */
+    uint32_t srqn;         /* where its receives come from; 0: from a queue of its own */
 };
 
 struct qp {

@@ -1,0 +1,51 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""captures.py RDMALAB DIRECTORY SCENARIO...: what do Scapy and tshark make of a scenario's frames?
+
+Runs each scenario with --pcap and --events into DIRECTORY, recomputes every ICRC (icrc.py), and
+holds tshark's dissection against the events (dissect.py).  Of a scenario that sends nothing only this
+is checked: its events tell of no frame, and neither does the capture.  Ends with "N passed, N failed".
+"""
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import capture
+import dissect
+import icrc
+
+
+def judge(binary, directory, scenario):
+    """The scenario's line of the report, and the complaints."""
+    base = os.path.join(directory, os.path.basename(scenario))
+    pcapng, events = base + ".pcapng", base + ".ndjson"
+    run = subprocess.run([binary, "run", scenario, "--pcap", pcapng, "--events", events],
+                         capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        return scenario, [f"exit status {run.returncode}: {run.stdout}{run.stderr}"]
+    n_icrc, n_damaged, complaints = icrc.check(capture.read(pcapng))
+    n_frames, more = dissect.check(pcapng, events)
+    text = f"{scenario}: {n_frames} frames, {n_icrc} ICRCs"
+    if n_damaged:
+        text += f", {n_damaged} damaged by a fault"
+    return text, complaints + more
+
+
+def main():
+    if len(sys.argv) < 4:
+        capture.die("usage: captures.py RDMALAB DIRECTORY SCENARIO...")
+    binary, directory, scenarios = sys.argv[1], sys.argv[2], sys.argv[3:]
+    n_failed = 0
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for text, complaints in pool.map(lambda s: judge(binary, directory, s), scenarios):
+            print(text)
+            for complaint in complaints:
+                print(f"  {complaint}")
+            n_failed += bool(complaints)
+    print(f"{len(scenarios) - n_failed} passed, {n_failed} failed")
+    sys.exit(1 if n_failed else 0)
+
+
+if __name__ == "__main__":
+    main()
