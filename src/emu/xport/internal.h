@@ -116,7 +116,7 @@ enum drop_reason resp_receive(struct xport_qp *xqp, const struct packet *p,
 /* The answer @syndrome for @psn is to be sent, because of @rx, unless what waits says more. */
 void resp_answer(struct xport_qp *xqp, uint8_t syndrome, struct psn psn, ev_id rx);
 
-/* Acknowledges everything that was received in order. */
+/* Acknowledges every SEND and WRITE that was received in order. */
 void resp_acknowledge(struct xport_qp *xqp, ev_id rx);
 
 /* A sequence NAK for the PSN that is expected. */

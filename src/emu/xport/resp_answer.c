@@ -51,10 +51,16 @@ void resp_answer(struct xport_qp *xqp, uint8_t syndrome, struct psn psn, ev_id r
     };
 }
 
+/* A READ or an atomic that came last is not named: only its own response answers it, and rxe's
+ * requester would take the acknowledge for the end of its READ.  It is named where credits are
+ * told, as a requester believes those only beside the last PSN that it knows to be answered.
+ */
 void resp_acknowledge(struct xport_qp *xqp, ev_id rx)
 {
-    resp_answer(xqp, aeth_pack(SYN_ACK, AETH_NO_CREDITS), psn_add(xqp->resp.expected, PSN_MASK),
-                rx);
+    const struct responder *r = &xqp->resp;
+    const struct psn psn = xqp->qp.attr.credits ? psn_add(r->expected, PSN_MASK) : r->taken;
+
+    resp_answer(xqp, aeth_pack(SYN_ACK, AETH_NO_CREDITS), psn, rx);
 }
 
 void resp_note_thrown_away(struct xport_qp *xqp, struct psn psn, ev_id rx)

@@ -102,6 +102,7 @@ bool resp_deliver(struct xport_qp *xqp, const struct packet *p)
     struct responder *r = &xqp->resp;
 
     write_payload(xqp, p);
+    r->taken = p->bth.psn;
     r->expected = psn_add(p->bth.psn, 1);
     r->open = op_ends(p->op) ? NULL : p->op;
     if (!op_ends(p->op))
@@ -187,6 +188,7 @@ static void take_and_close(struct xport_qp *xqp, const struct packet *p,
 
     write_payload(xqp, p);
     resp_invalidate(xqp, p);
+    r->taken = p->bth.psn;
     r->expected = psn_add(r->expected, 1);
     r->open = NULL;
     resp_reconsider(xqp, rx);

@@ -187,8 +187,10 @@ static void adopt(struct xport_qp *xqp, uint32_t mask)
         xqp->mtu = mtu_bytes(a->path_mtu);
     if (xqp->service->type == QPT_UD)
         xqp->mtu = mtu_bytes((uint32_t)xqp->qp.hca->limits.max_mtu);
-    if (mask & QPA_RQ_PSN)
+    if (mask & QPA_RQ_PSN) {
         xqp->resp.expected = (struct psn){a->rq_psn};
+        xqp->resp.taken = psn_add(xqp->resp.expected, PSN_MASK);
+    }
     if (mask & QPA_SQ_PSN)
         r->una = (struct psn){a->sq_psn};
     if (mask & QPA_TIMEOUT)

@@ -161,6 +161,7 @@ struct resp_write {
 
 struct responder {
     struct psn expected;
+    struct psn taken;           /* of the last packet taken that an acknowledge answers */
     uint32_t msn;               /* messages completed, 24 bits */
     const struct op_info *open; /* last packet of the message that is open; NULL: none is */
     bool seq_nak_out; /* a sequence NAK was decided on; the expected PSN has not come since */
