@@ -317,12 +317,13 @@ def check_convert(program):
 
 
 def check_bench(program):
-    """bench --format json has its figures, none of them 0, for two hosts and for as many as a lab can have."""
+    """bench --format json has its figures, none of them 0, for two hosts, for as many as a lab can have, and for 10,000 queue pairs."""
     figures = json.loads(program.run("bench", "--format", "json").stdout)
     scale = figures.pop("scale")
-    ensure(len(figures) == 6 and all(v > 0 for v in figures.values()), f"figures: {figures}")
+    ensure(len(figures) == 14 and all(v > 0 for v in figures.values()), f"figures: {figures}")
     ensure({2, 4096} <= {row["hosts"] for row in scale} and all(v > 0 for row in scale for v in row.values()),
            f"scale: {scale}")
+    ensure({10000} == {row["qps_per_host"] for row in scale if row["qps_per_host"] > 1024}, f"scale: {scale}")
     ensure(all(row["bytes_per_host"] <= 256 << 10 for row in scale if row["qps_per_host"] == 1), f"a host takes more: {scale}")
 
 

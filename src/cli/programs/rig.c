@@ -32,14 +32,19 @@ enum rdl_status rig_wait(struct rig *r, unsigned side)
     return wait(r->lab, r->side[side].host);
 }
 
-enum rdl_status rig_side_memory(struct rdl_lab *lab, struct rig_side *s, uint64_t mr_bytes)
+static enum qp_type type_of(const struct rig_config *c)
+{
+    return c->type ? (enum qp_type)c->type : QPT_RC;
+}
+
+enum rdl_status rig_side_memory(struct rdl_lab *lab, struct rig_side *s, const struct rig_config *c)
 {
     uint64_t addr;
 
     TRY(rdl_alloc_pd(lab, s->host, "pd", &s->pd));
     TRY(wait(lab, s->host));
-    TRY(rdl_mem_alloc(lab, s->host, mr_bytes, &addr));
-    TRY(rdl_reg_mr(lab, s->pd, addr, mr_bytes, ACC_LOCAL_WRITE, "mr", &s->mr));
+    TRY(rdl_mem_alloc(lab, s->host, c->mr_bytes, &addr));
+    TRY(rdl_reg_mr(lab, s->pd, addr, c->mr_bytes, ACC_LOCAL_WRITE | c->mr_access, "mr", &s->mr));
     TRY(wait(lab, s->host));
     return rdl_mr_info(lab, s->mr, &s->mem);
 }
@@ -47,7 +52,7 @@ enum rdl_status rig_side_memory(struct rdl_lab *lab, struct rig_side *s, uint64_
 enum rdl_status rig_side_qp(struct rdl_lab *lab, struct rig_side *s, const struct rig_config *c,
                             bool is_first)
 {
-    struct rdl_qp_config qp = {.type = QPT_RC,
+    struct rdl_qp_config qp = {.type = type_of(c),
                                .max_send_wr = c->max_wr,
                                .max_recv_wr = c->max_wr,
                                .max_inline_data = c->max_inline_data};
@@ -65,16 +70,17 @@ enum rdl_status rig_side_qp(struct rdl_lab *lab, struct rig_side *s, const struc
 }
 
 static enum rdl_status modify(struct rdl_lab *lab, const struct rig_side *s,
-                              struct rdl_qp_attr *attr, enum qp_state to)
+                              const struct rig_config *c, struct rdl_qp_attr *attr,
+                              enum qp_state to)
 {
     struct rdl_modify_error err;
 
     attr->state = to;
-    TRY(rdl_modify_qp(lab, s->qp, attr, QPA_STATE | qp_fsm_needs(QPT_RC, to), false, &err));
+    TRY(rdl_modify_qp(lab, s->qp, attr, QPA_STATE | qp_fsm_needs(type_of(c), to), false, &err));
     return wait(lab, s->host);
 }
 
-enum rdl_status rig_side_connect(struct rdl_lab *lab, const struct rig_side *s,
+enum rdl_status rig_side_connect(struct rdl_lab *lab, struct rig_side *s,
                                  const struct rig_side *peer, const struct rig_config *c,
                                  unsigned number)
 {
@@ -82,6 +88,7 @@ enum rdl_status rig_side_connect(struct rdl_lab *lab, const struct rig_side *s,
         .path_mtu = c->path_mtu,
         .access = ACC_LOCAL_WRITE | c->access[number],
         .port = 1,
+        .qkey = RIG_QKEY,
         .dest_qpn = peer->qpn,
         .rq_psn = c->sq_psn[1 - number],
         .sq_psn = c->sq_psn[number],
@@ -97,9 +104,14 @@ enum rdl_status rig_side_connect(struct rdl_lab *lab, const struct rig_side *s,
     uint8_t mac[6];
 
     TRY(rdl_host_address(lab, peer->host, c->gid_index, attr.ah.dgid, mac));
-    TRY(modify(lab, s, &attr, QPS_INIT));
-    TRY(modify(lab, s, &attr, QPS_RTR));
-    return modify(lab, s, &attr, QPS_RTS);
+    TRY(modify(lab, s, c, &attr, QPS_INIT));
+    TRY(modify(lab, s, c, &attr, QPS_RTR));
+    TRY(modify(lab, s, c, &attr, QPS_RTS));
+    if (type_of(c) != QPT_UD)
+        return RDL_OK;
+    attr.ah.port = 1;
+    TRY(rdl_create_ah(lab, s->pd, &attr.ah, NULL, &s->ah));
+    return wait(lab, s->host);
 }
 
 /* Linked as @c wants it. */
@@ -143,7 +155,7 @@ enum rdl_status rig_init(struct rig *r, const struct rig_config *c)
     }
     TRY(link_up(r, c));
     for (unsigned i = 0; i < 2; i++) {
-        TRY(rig_side_memory(r->lab, &r->side[i], c->mr_bytes));
+        TRY(rig_side_memory(r->lab, &r->side[i], c));
         TRY(rig_side_qp(r->lab, &r->side[i], c, true));
     }
     TRY(rig_side_connect(r->lab, &r->side[0], &r->side[1], c, 0));

@@ -2,8 +2,8 @@
 /* Two connected hosts through the public API alone: what the benchmark and the random runs drive.
  *
  * They are linked to each other or, with @outside, to a switch that has an external port too.  Each
- * side has a PD, one MR over @mr_bytes of memory, a CQ and an RC queue pair, connected to the
- * other's, in RTS.
+ * side has a PD, one MR over @mr_bytes of memory, a CQ and a queue pair, connected to the other's
+ * (or, of UD, with an address handle for it), in RTS.
  */
 #ifndef CLI_PROGRAMS_RIG_H
 #define CLI_PROGRAMS_RIG_H
@@ -15,10 +15,12 @@
 struct rig_config {
     uint64_t seed;
     bool check_invariants, record, hash;
-    bool outside; /* h1 and h2 are on switch "sw", and so is the external port "out" */
+    bool outside;  /* h1 and h2 are on switch "sw", and so is the external port "out" */
+    uint32_t type; /* enum qp_type, 0: RC */
     uint64_t mr_bytes;
-    uint32_t max_wr;   /* of send and receive queues */
-    uint32_t path_mtu; /* enum mtu */
+    uint32_t mr_access; /* set of enum access_bit, beside LOCAL_WRITE */
+    uint32_t max_wr;    /* of send and receive queues */
+    uint32_t path_mtu;  /* enum mtu */
     uint32_t sq_psn[2];
     uint32_t timeout, retry_cnt, rnr_retry, min_rnr_timer;
     uint32_t gid_index; /* 0: IPv4, 1: IPv6 */
@@ -38,8 +40,12 @@ struct rig_side {
     rdl_cq cq;
     rdl_qp qp;
     struct rdl_mr_info mem;
+    rdl_ah ah; /* of UD: the peer's */
     uint32_t qpn;
 };
+
+/* Of every UD queue pair. */
+#define RIG_QKEY 0x11111111u
 
 struct rig {
     struct rdl_lab *lab;
@@ -63,13 +69,13 @@ RDL_MUST_CHECK enum rdl_status rig_recv(struct rig *r, unsigned side, uint64_t w
 
 /* The parts of it, for labs of other shapes.  A side whose host is there is given a PD and an MR;
  * then a CQ and a queue pair of its own, called "cq" and "qp" if they are the first of the host;
- * then it is connected with its peer, as side @number (0 or 1) of @c.
+ * then it is connected with its peer, or of UD given its address, as side @number (0 or 1) of @c.
  */
 RDL_MUST_CHECK enum rdl_status rig_side_memory(struct rdl_lab *lab, struct rig_side *s,
-                                               uint64_t mr_bytes);
+                                               const struct rig_config *c);
 RDL_MUST_CHECK enum rdl_status rig_side_qp(struct rdl_lab *lab, struct rig_side *s,
                                            const struct rig_config *c, bool is_first);
-RDL_MUST_CHECK enum rdl_status rig_side_connect(struct rdl_lab *lab, const struct rig_side *s,
+RDL_MUST_CHECK enum rdl_status rig_side_connect(struct rdl_lab *lab, struct rig_side *s,
                                                 const struct rig_side *peer,
                                                 const struct rig_config *c, unsigned number);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The benchmark: everything goes the whole way, from post to polled completion.
  *
- * A message is posted into a ring, kicked, fetched and parsed as a WQE, cut into packets with ICRC,
+ * A SEND is posted into a ring, kicked, fetched and parsed as a WQE, cut into packets with ICRC,
  * carried, checked, delivered into a receive, completed, acknowledged, completed again and polled.
- * Beside it stand memcpy and CRC-32 of the same run, so that figures of two machines can be
- * compared. Times are of this process's processor time: other work on the machine does not count.
+ * The other operations are compared with it, and what is large with the bound: nobody can be faster
+ * who copies each byte twice and computes its CRC twice, at the sender and at the receiver.
+ * memcpy and CRC-32 are measured in the same run, so that figures of two machines can be compared.
+ * Times are of this process's processor time: other work on the machine does not count.
  */
 #include "cli/trial/bench.h"
 
@@ -12,31 +14,53 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/programs/rig.h"
 #include "cli/session/session.h"
+#include "cli/trial/bench_ops.h"
 #include "cli/trial/bench_scale.h"
 #include "emu/base/assert.h"
+#include "emu/base/text.h"
 #include "emu/facts/enums.h"
 #include "emu/wire/icrc.h"
 
 #define SMALL_BYTES  64u
+#define ATOMIC_BYTES 8u
 #define LARGE_BYTES  (1u << 20)
 #define SMALL_DEPTH  128u /* messages outstanding */
 #define LARGE_DEPTH  4u
-#define MIN_SECONDS  0.5 /* each figure is measured at least so long */
+#define TRIES        3u /* of all operations in turn: each has its share of what the machine does */
 #define COPY_BYTES   4096u
 #define COPY_ROUNDS  200000u
-#define BATCH_ROUNDS 16u /* batches between two looks at the clock */
 
-struct run {
-    uint32_t bytes, depth;
-    bool record;
+/* Which operations there are.  The JSON calls a figure @key with its unit. */
+static const struct {
+    const char *text, *key;
+    struct bench_op op;
+} ops[] = {
+    {"RC SEND, 64 bytes", "send_64", {QPT_RC, WR_SEND, SMALL_BYTES, SMALL_DEPTH, false}},
+    {"  events and frames recorded",
+     "send_64_recorded",
+     {QPT_RC, WR_SEND, SMALL_BYTES, SMALL_DEPTH, true}},
+    {"RC RDMA WRITE, 64 bytes",
+     "write_64",
+     {QPT_RC, WR_RDMA_WRITE, SMALL_BYTES, SMALL_DEPTH, false}},
+    {"RC RDMA READ, 64 bytes", "read_64", {QPT_RC, WR_RDMA_READ, SMALL_BYTES, SMALL_DEPTH, false}},
+    {"RC fetch and add",
+     "fetch_add",
+     {QPT_RC, WR_ATOMIC_FETCH_AND_ADD, ATOMIC_BYTES, SMALL_DEPTH, false}},
+    {"UC SEND, 64 bytes", "uc_send_64", {QPT_UC, WR_SEND, SMALL_BYTES, SMALL_DEPTH, false}},
+    {"UD SEND, 64 bytes", "ud_send_64", {QPT_UD, WR_SEND, SMALL_BYTES, SMALL_DEPTH, false}},
+    {"RC SEND, 1 MiB, MTU 4096", "send_1m", {QPT_RC, WR_SEND, LARGE_BYTES, LARGE_DEPTH, false}},
+    {"RC RDMA WRITE, 1 MiB, MTU 4096",
+     "write_1m",
+     {QPT_RC, WR_RDMA_WRITE, LARGE_BYTES, LARGE_DEPTH, false}},
+    {"RC RDMA READ, 1 MiB, MTU 4096",
+     "read_1m",
+     {QPT_RC, WR_RDMA_READ, LARGE_BYTES, LARGE_DEPTH, false}},
 };
 
-struct figure {
-    double seconds;
-    uint64_t messages, ticks;
-};
+/* Rows of ops[]. */
+#define PLAIN    0u
+#define RECORDED 1u
 
 static double now_s(void)
 {
@@ -44,68 +68,6 @@ static double now_s(void)
 
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* Posts @run->depth messages, lets the lab go on until it is idle, and polls both sides. */
-static enum rdl_status batch(struct rig *r, const struct run *run)
-{
-    const struct rdl_limits none = {0};
-    struct rdl_wc wc[SMALL_DEPTH];
-    enum rdl_status st = RDL_OK;
-    size_t n;
-
-    for (uint32_t i = 0; i < run->depth && st == RDL_OK; i++)
-        st = rig_recv(r, 1, i, (uint64_t)i * run->bytes, run->bytes);
-    for (uint32_t i = 0; i < run->depth && st == RDL_OK; i++)
-        st = rig_send(r, 0, i, (uint64_t)i * run->bytes, run->bytes, SF_SIGNALED);
-    if (st == RDL_OK)
-        st = rdl_run(r->lab, RDL_NEVER, none);
-    for (unsigned side = 0; side < 2 && st == RDL_OK; side++) {
-        st = rdl_poll_cq(r->lab, r->side[side].cq, run->depth, wc, &n);
-        if (st == RDL_OK && n != run->depth)
-            st = RDL_ERR_IDLE;
-        for (size_t i = 0; st == RDL_OK && i < n; i++) {
-            if (wc[i].status != WCS_SUCCESS || wc[i].wr_id != i)
-                st = RDL_ERR_INVAL;
-        }
-    }
-    return st;
-}
-
-static enum rdl_status measure(const struct run *run, struct figure *ret)
-{
-    const struct rig_config config = {
-        .seed = 1,
-        .record = run->record,
-        .mr_bytes = (uint64_t)run->bytes * run->depth,
-        .max_wr = run->depth,
-        .path_mtu = MTU_4096,
-        .timeout = 14,
-        .retry_cnt = 7,
-        .rnr_retry = 7,
-        .min_rnr_timer = 12,
-        .latency_ns = 1000,
-    };
-    struct rig rig;
-    enum rdl_status st = rig_init(&rig, &config);
-    uint64_t tick0;
-    double start;
-
-    if (st == RDL_OK)
-        st = batch(&rig, run); /* warm up */
-    tick0 = st == RDL_OK ? rdl_tick(rig.lab) : 0;
-    start = now_s();
-    *ret = (struct figure){0};
-    while (st == RDL_OK && ret->seconds < MIN_SECONDS) {
-        for (uint32_t i = 0; i < BATCH_ROUNDS && st == RDL_OK; i++)
-            st = batch(&rig, run);
-        ret->messages += (uint64_t)BATCH_ROUNDS * run->depth;
-        ret->seconds = now_s() - start;
-    }
-    if (st == RDL_OK)
-        ret->ticks = rdl_tick(rig.lab) - tick0;
-    rig_done(&rig);
-    return st;
 }
 
 static double copy_gb_s(void)
@@ -134,63 +96,116 @@ static double crc_gb_s(uint32_t *sink)
     return (double)COPY_BYTES * COPY_ROUNDS / (now_s() - start) / 1e9;
 }
 
-/* From the smallest lab to the largest, and the queue pairs of one host. */
-static const struct bench_scale scales[] = {{2, 1},    {64, 1},   {512, 1},
-                                            {4096, 1}, {2, 1024}, {2, 8192}};
-
-struct results {
-    struct figure small, large, traced;
-    struct bench_scaled scaled[ARRAY_LEN(scales)];
-    double copy, crc;
+/* From the smallest lab to the largest, and the queue pairs of one host: all of them together, few
+ * among many, and one after the other.
+ */
+static const struct bench_scale scales[] = {
+    {2, 1, 1, false},       {64, 1, 1, false},     {512, 1, 1, false},      {4096, 1, 1, false},
+    {2, 1024, 1024, false}, {2, 10000, 16, false}, {2, 10000, 10000, true},
 };
 
-static double per_s(uint64_t n, const struct figure *f)
+struct results {
+    struct bench_figure op[ARRAY_LEN(ops)];
+    struct bench_scaled scaled[ARRAY_LEN(scales)];
+    double copy, crc; /* GB/s */
+};
+
+static double per_s(uint64_t n, const struct bench_figure *f)
 {
     return (double)n / f->seconds;
 }
 
+/* GB/s of a large message that is copied twice, and its CRC computed twice, and nothing else. */
+static double bound(const struct results *r)
+{
+    return 1 / (2 / r->copy + 2 / r->crc);
+}
+
+static bool is_large(size_t op)
+{
+    return ops[op].op.bytes == LARGE_BYTES;
+}
+
+static double large_gb_s(const struct results *r, size_t op)
+{
+    return per_s(r->op[op].messages * LARGE_BYTES, &r->op[op]) / 1e9;
+}
+
 static void print_json(const struct results *r)
 {
-    printf("{\"send_64_messages_per_s\":%.0f,\"send_64_recorded_messages_per_s\":%.0f,"
-           "\"send_1m_gbytes_per_s\":%.3f,\"ticks_per_s\":%.0f,"
+    putchar('{');
+    for (size_t i = 0; i < ARRAY_LEN(ops); i++) {
+        if (is_large(i))
+            printf("\"%s_gbytes_per_s\":%.3f,", ops[i].key, large_gb_s(r, i));
+        else
+            printf("\"%s_messages_per_s\":%.0f,", ops[i].key, per_s(r->op[i].messages, &r->op[i]));
+    }
+    printf("\"bound_gbytes_per_s\":%.3f,\"ticks_per_s\":%.0f,"
            "\"memcpy_gbytes_per_s\":%.1f,\"crc32_gbytes_per_s\":%.1f,\"scale\":[",
-           per_s(r->small.messages, &r->small), per_s(r->traced.messages, &r->traced),
-           per_s(r->large.messages * LARGE_BYTES, &r->large) / 1e9,
-           per_s(r->small.ticks, &r->small), r->copy, r->crc);
+           bound(r), per_s(r->op[PLAIN].ticks, &r->op[PLAIN]), r->copy, r->crc);
     for (size_t i = 0; i < ARRAY_LEN(scales); i++)
-        printf("%s{\"hosts\":%u,\"qps_per_host\":%u,\"build_s\":%.6f,\"bytes_per_host\":%.0f,"
-               "\"connect_qp_s\":%.9f,\"messages_per_s\":%.0f}",
-               i ? "," : "", scales[i].hosts, scales[i].qps, r->scaled[i].build_s,
+        printf("%s{\"hosts\":%u,\"qps_per_host\":%u,\"active_qps\":%u,\"build_s\":%.6f,"
+               "\"bytes_per_host\":%.0f,\"connect_qp_s\":%.9f,\"messages_per_s\":%.0f}",
+               i ? "," : "", scales[i].hosts, scales[i].qps, scales[i].active, r->scaled[i].build_s,
                r->scaled[i].host_bytes, r->scaled[i].connect_s, 1 / r->scaled[i].message_s);
     printf("]}\n");
 }
 
 static void print_scales(const struct bench_scaled *scaled)
 {
-    printf("\n%8s %9s %12s %12s %12s %12s\n", "hosts", "QPs each", "to build", "a host takes",
-           "a QP more", "a message");
+    printf("\n%8s %9s %12s %12s %12s %12s %12s\n", "hosts", "QPs each", "active", "to build",
+           "a host takes", "a QP more", "a message");
     for (size_t i = 0; i < ARRAY_LEN(scales); i++) {
         const struct bench_scaled *s = &scaled[i];
+        char active[24];
+        struct text t = text_on(active, sizeof(active));
 
-        printf("%8u %9u %9.0f ms %8.0f KiB %9.1f us %9.0f ns\n", scales[i].hosts, scales[i].qps,
-               s->build_s * 1e3, s->host_bytes / 1024, s->connect_s * 1e6, s->message_s * 1e9);
+        text_addf(&t, "%u%s", scales[i].active, scales[i].in_turn ? " in turn" : "");
+        printf("%8u %9u %12s %9.0f ms %8.0f KiB %9.1f us %9.0f ns\n", scales[i].hosts,
+               scales[i].qps, active, s->build_s * 1e3, s->host_bytes / 1024, s->connect_s * 1e6,
+               s->message_s * 1e9);
     }
+}
+
+static void print_op(const struct results *r, size_t op)
+{
+    const double plain = per_s(r->op[PLAIN].messages, &r->op[PLAIN]);
+    const double mine = per_s(r->op[op].messages, &r->op[op]);
+
+    if (is_large(op))
+        printf("%-30s %10.2f GB/s         (%.0f %% of the bound)\n", ops[op].text,
+               large_gb_s(r, op), 100 * large_gb_s(r, op) / bound(r));
+    else if (op == PLAIN)
+        printf("%-30s %10.0f messages/s   (%.0f ns each)\n", ops[op].text, mine, 1e9 / mine);
+    else if (op == RECORDED)
+        printf("%-30s %10.0f messages/s   (recording costs %.0f ns each)\n", ops[op].text, mine,
+               1e9 / mine - 1e9 / plain);
+    else
+        printf("%-30s %10.0f messages/s   (%.2f of SEND)\n", ops[op].text, mine, mine / plain);
 }
 
 static void print_text(const struct results *r)
 {
-    const double plain = per_s(r->small.messages, &r->small);
-    const double traced = per_s(r->traced.messages, &r->traced);
-
-    printf("RC SEND, 64 bytes            %10.0f messages/s   (%.0f ns each)\n", plain, 1e9 / plain);
-    printf("  events and frames recorded %10.0f messages/s   (recording costs %.0f ns each)\n",
-           traced, 1e9 / traced - 1e9 / plain);
-    printf("RC SEND, 1 MiB, MTU 4096     %10.2f GB/s\n",
-           per_s(r->large.messages * LARGE_BYTES, &r->large) / 1e9);
-    printf("ticks (64-byte SENDs)        %10.0f /s\n", per_s(r->small.ticks, &r->small));
-    printf("memcpy, 4 KiB                %10.1f GB/s\n", r->copy);
-    printf("CRC-32 (ICRC), 4 KiB         %10.1f GB/s\n", r->crc);
+    for (size_t i = 0; i < ARRAY_LEN(ops); i++)
+        print_op(r, i);
+    printf("%-30s %10.0f /s\n", "ticks (64-byte SENDs)", per_s(r->op[PLAIN].ticks, &r->op[PLAIN]));
+    printf("%-30s %10.1f GB/s\n", "memcpy, 4 KiB", r->copy);
+    printf("%-30s %10.1f GB/s\n", "CRC-32 (ICRC), 4 KiB", r->crc);
+    printf("%-30s %10.2f GB/s         (1 / (2 / memcpy + 2 / CRC-32))\n", "the bound", bound(r));
     print_scales(r->scaled);
+}
+
+static enum rdl_status measure(struct results *r)
+{
+    enum rdl_status st = RDL_OK;
+
+    for (unsigned try = 0; try < TRIES; try++) {
+        for (size_t i = 0; i < ARRAY_LEN(ops) && st == RDL_OK; i++)
+            st = bench_op(&ops[i].op, now_s, &r->op[i]);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(scales) && st == RDL_OK; i++)
+        st = bench_scale(&scales[i], now_s, &r->scaled[i]);
+    return st;
 }
 
 int bench_main(int argc, char **argv)
@@ -198,19 +213,13 @@ int bench_main(int argc, char **argv)
     const bool json = argc == 3 && strcmp(argv[1], "--format") == 0 && strcmp(argv[2], "json") == 0;
     const bool text = argc == 1 || (argc == 3 && strcmp(argv[1], "--format") == 0 &&
                                     strcmp(argv[2], "text") == 0);
-    struct results r;
+    struct results r = {0};
     enum rdl_status st;
     uint32_t sink = 0;
 
     if (!json && !text)
         return EXIT_ASK;
-    st = measure(&(struct run){SMALL_BYTES, SMALL_DEPTH, false}, &r.small);
-    if (st == RDL_OK)
-        st = measure(&(struct run){SMALL_BYTES, SMALL_DEPTH, true}, &r.traced);
-    if (st == RDL_OK)
-        st = measure(&(struct run){LARGE_BYTES, LARGE_DEPTH, false}, &r.large);
-    for (size_t i = 0; i < ARRAY_LEN(scales) && st == RDL_OK; i++)
-        st = bench_scale(&scales[i], now_s, &r.scaled[i]);
+    st = measure(&r);
     if (st != RDL_OK) {
         fprintf(stderr, "rdmalab bench: %s\n", rdl_status_str(st));
         return 1;

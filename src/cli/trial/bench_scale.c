@@ -88,7 +88,8 @@ static uint32_t peer_of(const struct bench_scale *scale, uint32_t i)
 
 static enum rdl_status connect_all(struct stand *s, const struct bench_scale *scale)
 {
-    const struct rig_config config = {.max_wr = DEPTH,
+    const struct rig_config config = {.mr_bytes = MR_BYTES,
+                                      .max_wr = DEPTH,
                                       .path_mtu = MTU_4096,
                                       .timeout = 14,
                                       .retry_cnt = 7,
@@ -100,7 +101,7 @@ static enum rdl_status connect_all(struct stand *s, const struct bench_scale *sc
         const bool is_first = i % scale->qps == 0;
 
         if (is_first)
-            TRY(rig_side_memory(s->lab, side, MR_BYTES));
+            TRY(rig_side_memory(s->lab, side, &config));
         else
             *side = (struct rig_side){
                 .host = side->host, .pd = side[-1].pd, .mr = side[-1].mr, .mem = side[-1].mem};
@@ -126,22 +127,36 @@ static enum rdl_status poll(struct stand *s, const struct rig_side *side)
     return RDL_OK;
 }
 
-/* Every queue pair sends to its peer, and all completions are polled. */
-static enum rdl_status round_of_messages(struct stand *s)
+/* Queue pairs @first to @end of each host send to their peers, and all completions are polled. */
+static enum rdl_status messages(struct stand *s, const struct bench_scale *scale, uint32_t first,
+                                uint32_t end)
 {
     const struct rdl_limits none = {0};
 
-    for (uint32_t i = 0; i < s->n; i++) {
-        for (uint32_t k = 0; k < DEPTH; k++)
-            TRY(rig_side_recv(s->lab, &s->sides[i], k, (uint64_t)(DEPTH + k) * BYTES, BYTES));
+    for (uint32_t i = 0; i < s->n; i += scale->qps) {
+        for (uint32_t k = first * DEPTH; k < end * DEPTH; k++)
+            TRY(rig_side_recv(s->lab, &s->sides[i + k / DEPTH], k % DEPTH,
+                              (uint64_t)(DEPTH + k % DEPTH) * BYTES, BYTES));
     }
-    for (uint32_t i = 0; i < s->n; i++) {
-        for (uint32_t k = 0; k < DEPTH; k++)
-            TRY(rig_side_send(s->lab, &s->sides[i], k, (uint64_t)k * BYTES, BYTES, SF_SIGNALED));
+    for (uint32_t i = 0; i < s->n; i += scale->qps) {
+        for (uint32_t k = first * DEPTH; k < end * DEPTH; k++)
+            TRY(rig_side_send(s->lab, &s->sides[i + k / DEPTH], k % DEPTH,
+                              (uint64_t)(k % DEPTH) * BYTES, BYTES, SF_SIGNALED));
     }
     TRY(rdl_run(s->lab, RDL_NEVER, none));
-    for (uint32_t i = 0; i < s->n; i++)
-        TRY(poll(s, &s->sides[i]));
+    for (uint32_t i = 0; i < s->n; i += scale->qps) {
+        for (uint32_t q = first; q < end; q++)
+            TRY(poll(s, &s->sides[i + q]));
+    }
+    return RDL_OK;
+}
+
+static enum rdl_status round_of_messages(struct stand *s, const struct bench_scale *scale)
+{
+    const uint32_t at_once = scale->in_turn ? 1 : scale->active;
+
+    for (uint32_t q = 0; q < scale->active; q += at_once)
+        TRY(messages(s, scale, q, q + at_once));
     return RDL_OK;
 }
 
@@ -149,7 +164,7 @@ static enum rdl_status measure(struct stand *s, const struct bench_scale *scale,
                                double (*now_s)(void), struct bench_scaled *ret)
 {
     const struct rdl_lab_config config = {.seed = 1};
-    uint64_t messages = 0;
+    uint64_t sent = 0;
     size_t before;
     double start = now_s();
     rdl_switch sw;
@@ -165,13 +180,13 @@ static enum rdl_status measure(struct stand *s, const struct bench_scale *scale,
     TRY(connect_all(s, scale));
     ret->connect_s = (now_s() - start) / s->n;
     TRY(meet(s, scale));
-    TRY(round_of_messages(s)); /* to warm up */
+    TRY(round_of_messages(s, scale)); /* to warm up */
     start = now_s();
     do {
-        TRY(round_of_messages(s));
-        messages += (uint64_t)s->n * DEPTH;
-        ret->message_s = (now_s() - start) / (double)messages;
-    } while (ret->message_s * (double)messages < MIN_SECONDS);
+        TRY(round_of_messages(s, scale));
+        sent += (uint64_t)scale->hosts * scale->active * DEPTH;
+        ret->message_s = (now_s() - start) / (double)sent;
+    } while (ret->message_s * (double)sent < MIN_SECONDS);
     return RDL_OK;
 }
 

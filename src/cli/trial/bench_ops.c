@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/trial/bench_ops.h"
+
+#include "cli/programs/rig.h"
+#include "emu/base/assert.h"
+#include "emu/facts/enums.h"
+
+#define MIN_SECONDS  0.15 /* of each try */
+#define BATCH_ROUNDS 4u   /* batches between two looks at the clock */
+#define GRH_BYTES    40u  /* before the data of a received datagram */
+#define ORD          16u  /* READs and atomics outstanding */
+
+/* From one message to the next in the memory of either host. */
+static uint64_t stride(const struct bench_op *op)
+{
+    return op->type == QPT_UD ? op->bytes + GRH_BYTES : op->bytes;
+}
+
+static enum rdl_status post(struct rig *r, const struct bench_op *op, uint32_t i)
+{
+    const struct rig_side *from = &r->side[0], *to = &r->side[1];
+    const uint64_t at = i * stride(op);
+    const struct rdl_sge sge = {from->mem.addr + at, op->bytes, from->mem.lkey};
+    const struct rdl_send_wr wr = {
+        .wr_id = i,
+        .opcode = op->opcode,
+        .flags = SF_SIGNALED,
+        .sge = &sge,
+        .n_sge = 1,
+        .remote_addr = to->mem.addr + at,
+        .rkey = to->mem.rkey,
+        .compare_add = 1,
+        .ud = {.ah = from->ah, .remote_qpn = to->qpn, .remote_qkey = RIG_QKEY},
+    };
+
+    return rdl_post_send(r->lab, from->qp, &wr, false);
+}
+
+/* Takes the @n completions of @side, which must be successes in the order of posting. */
+static enum rdl_status poll(struct rig *r, unsigned side, uint32_t n)
+{
+    struct rdl_wc wc[BENCH_DEPTH_MAX];
+    size_t found;
+    enum rdl_status st = rdl_poll_cq(r->lab, r->side[side].cq, n, wc, &found);
+
+    if (st == RDL_OK && found != n)
+        st = RDL_ERR_IDLE;
+    for (size_t i = 0; st == RDL_OK && i < n; i++) {
+        if (wc[i].status != WCS_SUCCESS || wc[i].wr_id != i)
+            st = RDL_ERR_INVAL;
+    }
+    return st;
+}
+
+/* Posts @op->depth messages, lets the lab go on until it is idle, and polls. */
+static enum rdl_status batch(struct rig *r, const struct bench_op *op)
+{
+    const struct rdl_limits none = {0};
+    const bool receives = op->opcode == WR_SEND;
+    enum rdl_status st = RDL_OK;
+
+    for (uint32_t i = 0; receives && i < op->depth && st == RDL_OK; i++)
+        st = rig_recv(r, 1, i, i * stride(op), (uint32_t)stride(op));
+    for (uint32_t i = 0; i < op->depth && st == RDL_OK; i++)
+        st = post(r, op, i);
+    if (st == RDL_OK)
+        st = rdl_run(r->lab, RDL_NEVER, none);
+    if (st == RDL_OK)
+        st = poll(r, 0, op->depth);
+    if (st == RDL_OK && receives)
+        st = poll(r, 1, op->depth);
+    return st;
+}
+
+enum rdl_status bench_op(const struct bench_op *op, double (*now_s)(void),
+                         struct bench_figure *best)
+{
+    const uint32_t access = ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC;
+    const struct rig_config config = {
+        .seed = 1,
+        .record = op->record,
+        .type = op->type,
+        .mr_bytes = stride(op) * op->depth,
+        .mr_access = access,
+        .access = {access, access},
+        .max_rd_atomic = {ORD, ORD},
+        .max_dest_rd_atomic = {ORD, ORD},
+        .max_wr = op->depth,
+        .path_mtu = MTU_4096,
+        .timeout = 14,
+        .retry_cnt = 7,
+        .rnr_retry = 7,
+        .min_rnr_timer = 12,
+        .latency_ns = 1000,
+    };
+    struct bench_figure f = {0};
+    struct rig rig;
+    enum rdl_status st = rig_init(&rig, &config);
+    uint64_t tick0;
+    double start;
+
+    RDL_ASSERT(op->depth <= BENCH_DEPTH_MAX);
+    if (st == RDL_OK)
+        st = batch(&rig, op); /* warm up */
+    tick0 = st == RDL_OK ? rdl_tick(rig.lab) : 0;
+    start = now_s();
+    while (st == RDL_OK && f.seconds < MIN_SECONDS) {
+        for (uint32_t i = 0; i < BATCH_ROUNDS && st == RDL_OK; i++)
+            st = batch(&rig, op);
+        f.messages += (uint64_t)BATCH_ROUNDS * op->depth;
+        f.seconds = now_s() - start;
+    }
+    if (st == RDL_OK) {
+        f.ticks = rdl_tick(rig.lab) - tick0;
+        if (best->seconds == 0 ||
+            (double)f.messages / f.seconds > (double)best->messages / best->seconds)
+            *best = f;
+    }
+    rig_done(&rig);
+    return st;
+}
