@@ -94,7 +94,7 @@
     X(WCS, WR_FLUSH_ERR, 5, "flushed: the QP was in the error state before this was carried out")  \
     X(WCS, MW_BIND_ERR, 6, "memory window bind error")                                             \
     X(WCS, BAD_RESP_ERR, 7, "bad response: the responder sent what it must not")                   \
-    X(WCS, LOC_ACCESS_ERR, 8, "local access error: a write without LOCAL_WRITE")                   \
+    X(WCS, LOC_ACCESS_ERR, 8, "local access error: a write without LOCAL_WRITE (never seen here)") \
     X(WCS, REM_INV_REQ_ERR, 9, "remote invalid request: the responder refused the request's form") \
     X(WCS, REM_ACCESS_ERR, 10, "remote access error: the responder refused the key or range")      \
     X(WCS, REM_OP_ERR, 11, "remote operation error: the responder could not carry it out")         \
@@ -105,9 +105,9 @@
     X(WCS, REM_ABORT_ERR, 16, "remote aborted (never seen here)")                                  \
     X(WCS, INV_EECN_ERR, 17, "invalid EE context number (never seen here)")                        \
     X(WCS, INV_EEC_STATE_ERR, 18, "invalid EE context state (never seen here)")                    \
-    X(WCS, FATAL_ERR, 19, "fatal error")                                                           \
+    X(WCS, FATAL_ERR, 19, "the device failed (never seen here)")                                   \
     X(WCS, RESP_TIMEOUT_ERR, 20, "response timeout (never seen here)")                             \
-    X(WCS, GENERAL_ERR, 21, "general error")
+    X(WCS, GENERAL_ERR, 21, "another error than all these (never seen here)")
 
 /* Bits of wc_flags, as in libibverbs. */
 #define ENUM_WC_FLAG(X)                                                                            \
@@ -360,11 +360,11 @@
     X(ASE, PORT_ACTIVE, 9, "the port has a link")                                                  \
     X(ASE, PORT_ERR, 10, "the port has lost its link")                                             \
     X(ASE, LID_CHANGE, 11, "the LID of a port changed (InfiniBand only, never raised here)")       \
-    X(ASE, PKEY_CHANGE, 12, "the P_Key table of a port changed (not raised yet)")                  \
+    X(ASE, PKEY_CHANGE, 12, "the P_Key table of a port changed (never raised here)")               \
     X(ASE, SM_CHANGE, 13, "the subnet manager changed (InfiniBand only, never raised here)")       \
-    X(ASE, SRQ_ERR, 14, "the shared receive queue failed (not raised yet)")                        \
-    X(ASE, SRQ_LIMIT_REACHED, 15, "a shared receive queue is below its limit (not raised yet)")    \
-    X(ASE, QP_LAST_WQE_REACHED, 16, "a failed QP takes no more shared receives (not raised yet)")  \
+    X(ASE, SRQ_ERR, 14, "the shared receive queue failed: it gives no receives any more")          \
+    X(ASE, SRQ_LIMIT_REACHED, 15, "a shared receive queue has fewer receives than its limit")      \
+    X(ASE, QP_LAST_WQE_REACHED, 16, "a failed QP takes no more shared receives")                   \
     X(ASE, CLIENT_REREGISTER, 17, "the subnet manager asks to register again (never raised here)") \
     X(ASE, GID_CHANGE, 18, "an entry of the GID table changed")
 
