@@ -466,6 +466,113 @@ static void responses_and_requests_take_turns(void **state)
     rig_free(r);
 }
 
+/* One packet of a WRITE of host 0 that says @announced, or does not, and has @bytes. */
+static void inject_write(struct rig *r, uint8_t opcode, uint32_t psn, uint32_t announced,
+                         uint32_t bytes)
+{
+    static const uint8_t payload[256] = {1};
+    struct packet p = rig_packet(r, 1, opcode, psn);
+
+    p.reth = (struct reth){RIG_ADDR + REMOTE, r->host[1].mr->key, announced};
+    p.payload = payload;
+    p.payload_bytes = bytes;
+    p.bth.pad_bytes = (uint8_t)packet_pad_bytes(bytes);
+    rig_inject(r, 1, &p);
+}
+
+/* Too many or too few bytes, found at the packet that shows it; its payload is not written.
+ * Shows B23.
+ */
+static void a_write_brings_what_its_first_packet_says(void **state)
+{
+    static const struct {
+        uint32_t announced, n_first, last; /* so many packets of 256 bytes before the last one */
+        uint8_t opcode;                    /* of the last one */
+        bool right;
+    } rows[] = {
+        {64, 0, 64, OP_RC_RDMA_WRITE_ONLY, true},
+        {64, 0, 63, OP_RC_RDMA_WRITE_ONLY, false},
+        {64, 0, 65, OP_RC_RDMA_WRITE_ONLY, false},
+        {64, 0, 0, OP_RC_RDMA_WRITE_ONLY, false},
+        {0, 0, 4, OP_RC_RDMA_WRITE_ONLY, false},
+        {300, 1, 44, OP_RC_RDMA_WRITE_LAST, true},
+        {300, 1, 43, OP_RC_RDMA_WRITE_LAST, false},
+        {300, 1, 45, OP_RC_RDMA_WRITE_LAST, false},
+        {300, 1, 256, OP_RC_RDMA_WRITE_MIDDLE, false},
+        {512, 2, 1, OP_RC_RDMA_WRITE_LAST, false}, /* nothing is left for it */
+        {512, 1, 256, OP_RC_RDMA_WRITE_LAST, true},
+        {256, 1, 1, OP_RC_RDMA_WRITE_LAST, false},
+        {513, 2, 1, OP_RC_RDMA_WRITE_LAST, true},
+        {513, 1, 256, OP_RC_RDMA_WRITE_LAST, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rig *r = rig_with(4, MTU_256);
+        uint32_t psn = 100;
+        const struct ev *last;
+
+        for (uint32_t n = 0; n < rows[i].n_first; n++)
+            inject_write(r, n ? OP_RC_RDMA_WRITE_MIDDLE : OP_RC_RDMA_WRITE_FIRST, psn++,
+                         rows[i].announced, 256);
+        inject_write(r, rows[i].opcode, psn, rows[i].announced, rows[i].last);
+        rig_run(r);
+        last = rig_event(r, EV_rx, 1, rows[i].n_first);
+        assert_int_equal(last->u.rx.act, rows[i].right ? ACT_ACCEPT : ACT_NAK_INVALID);
+        assert_int_equal(last->u.rx.rule, rows[i].right ? RULE_NONE : RULE_RESP_DMA_LENGTH);
+        assert_int_equal(rig_count(r, EV_dma_write, 1, NULL, 0),
+                         rows[i].n_first + (rows[i].right ? 1 : 0));
+        assert_int_equal(rig_count(r, EV_tx, 1, "syndrome", SYN_NAK_INVALID_REQUEST),
+                         rows[i].right ? 0 : 1);
+        assert_int_equal(r->host[1].n_async[ASE_QP_REQ_ERR], rows[i].right ? 0 : 1);
+        assert_int_equal(r->host[1].qp->state, rows[i].right ? QPS_RTS : QPS_ERR);
+        rig_free(r);
+    }
+}
+
+/* Every response of a READ has its one right length.  Shows B29. */
+static void a_read_takes_no_response_of_another_length(void **state)
+{
+    static const struct {
+        uint8_t opcode;
+        uint32_t psn, bytes;
+    } rows[] = {
+        {OP_RC_RDMA_READ_RESPONSE_FIRST, 100, 252},  {OP_RC_RDMA_READ_RESPONSE_FIRST, 100, 0},
+        {OP_RC_RDMA_READ_RESPONSE_ONLY, 100, 256},   {OP_RC_RDMA_READ_RESPONSE_MIDDLE, 101, 44},
+        {OP_RC_RDMA_READ_RESPONSE_LAST, 102, 88},    {OP_RC_RDMA_READ_RESPONSE_LAST, 102, 84},
+        {OP_RC_RDMA_READ_RESPONSE_LAST, 102, 0},     {OP_RC_RDMA_READ_RESPONSE_LAST, 102, 256},
+        {OP_RC_RDMA_READ_RESPONSE_MIDDLE, 102, 256},
+    };
+    static const uint8_t payload[256] = {1};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rig *r = rig_with(4, MTU_256);
+        const uint32_t n_right = rows[i].psn - 100;
+        struct packet p;
+
+        rig_rule(r, 1, ANY, ANY, ANY, RIG_LOSE);
+        rdma(r, WR_RDMA_READ, 1, BACK, 599, REMOTE);
+        rig_run_until(r, RIG_EACH_NS);
+        for (uint32_t n = 0; n <= n_right; n++) {
+            p = rig_packet(r, 0,
+                           n == n_right ? rows[i].opcode
+                           : n          ? OP_RC_RDMA_READ_RESPONSE_MIDDLE
+                                        : OP_RC_RDMA_READ_RESPONSE_FIRST,
+                           100 + n);
+            p.aeth.syndrome = 0x1f;
+            p.payload = payload;
+            p.payload_bytes = n == n_right ? rows[i].bytes : 256;
+            rig_inject(r, 0, &p);
+        }
+        rig_expect(r, 0, WQ_SEND, 0, 1, WCS_BAD_RESP_ERR);
+        assert_int_equal(r->host[0].wc[WQ_SEND][0].rule, RULE_COMP_READ_LENGTH);
+        assert_int_equal(rig_count(r, EV_dma_write, 0, NULL, 0), n_right);
+        assert_int_equal(r->host[0].qp->state, QPS_ERR);
+        rig_free(r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -483,6 +590,8 @@ int main(void)
         cmocka_unit_test(more_reads_than_there_is_room_for_are_refused),
         cmocka_unit_test(a_write_with_immediate_completes_a_receive),
         cmocka_unit_test(responses_and_requests_take_turns),
+        cmocka_unit_test(a_write_brings_what_its_first_packet_says),
+        cmocka_unit_test(a_read_takes_no_response_of_another_length),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
