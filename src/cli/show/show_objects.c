@@ -339,37 +339,91 @@ static enum rdl_status print_counters(FILE *out, const struct rdl_lab *lab, cons
     return st;
 }
 
+/* A line of the page of a queue pair, for queue pairs of some types. */
+#define CONNECTED (1u << QPT_RC | 1u << QPT_UC)
+#define DATAGRAM  (1u << QPT_UD | 1u << QPT_GSI)
+#define RC_ONLY   (1u << QPT_RC)
+
+#define LINE(label, types, pairs)                                                                  \
+    {                                                                                              \
+        label, types, pairs, ARRAY_LEN(pairs)                                                      \
+    }
+
+static const struct pair qp_ends[] = {
+    {"lqpn", LEAF_qp_qpn, false},       {"rqpn", LEAF_qp_dest_qpn, false},
+    {"peer", LEAF_qp_peer, false},      {"path-mtu", LEAF_qp_mtu, false},
+    {"pd", LEAF_qp_pd, false},          {"send-cq", LEAF_qp_send_cq, false},
+    {"recv-cq", LEAF_qp_recv_cq, false}};
+static const struct pair qp_end[] = {{"lqpn", LEAF_qp_qpn, false},
+                                     {"qkey", LEAF_qp_qkey, false},
+                                     {"pd", LEAF_qp_pd, false},
+                                     {"send-cq", LEAF_qp_send_cq, false},
+                                     {"recv-cq", LEAF_qp_recv_cq, false}};
+static const struct pair qp_partition[] = {{"pkey", LEAF_qp_pkey, false},
+                                           {"pkey_index", LEAF_qp_pkey_index, false}};
+static const struct pair qp_srq[] = {{"receives from", LEAF_qp_srq, false}};
+static const struct pair qp_send[] = {{"sq-psn (next)", LEAF_qp_sq_psn, false},
+                                      {"oldest unacknowledged", LEAF_qp_acked_psn, false},
+                                      {"work requests under way", LEAF_qp_outstanding, false}};
+static const struct pair qp_send_only[] = {{"sq-psn (next)", LEAF_qp_sq_psn, false},
+                                           {"work requests under way", LEAF_qp_outstanding, false}};
+static const struct pair qp_credits[] = {
+    {"the last message that was begun", LEAF_qp_ssn, false},
+    {"the last that the peer has a receive for", LEAF_qp_credit_ssn, false}};
+static const struct pair qp_recv[] = {{"rq-psn (expected)", LEAF_qp_rq_psn, false},
+                                      {"msn", LEAF_qp_msn, false}};
+static const struct pair qp_reads[] = {{"max_rd_atomic", LEAF_qp_max_rd_atomic, false},
+                                       {"under way", LEAF_qp_outstanding_rd_atomic, false},
+                                       {"max_dest_rd_atomic", LEAF_qp_max_dest_rd_atomic, false},
+                                       {"to be answered", LEAF_qp_pending_rd_atomic, false}};
+static const struct pair qp_access[] = {{"the peer may", LEAF_qp_access, false}};
+static const struct pair qp_retry[] = {{"retries", LEAF_qp_retries, false},
+                                       {"retry_cnt", LEAF_qp_retry_cnt, false},
+                                       {"rnr_retries", LEAF_qp_rnr_retries, false},
+                                       {"rnr_retry", LEAF_qp_rnr_retry, false}};
+static const struct pair qp_timers[] = {{"timeout", LEAF_qp_timeout, false},
+                                        {"ack timer", LEAF_qp_timer_due, true},
+                                        {"rnr timer", LEAF_qp_rnr_due, true},
+                                        {"min_rnr_timer", LEAF_qp_min_rnr_timer, false}};
+
+static const struct qp_line {
+    const char *label;
+    unsigned types; /* of queue pairs: set of 1 << enum qp_type */
+    const struct pair *pairs;
+    size_t n;
+} qp_lines[] = {
+    LINE("", CONNECTED, qp_ends),
+    LINE("", DATAGRAM, qp_end),
+    LINE("partition", CONNECTED | DATAGRAM, qp_partition),
+    LINE("srq", CONNECTED | DATAGRAM, qp_srq),
+    LINE("send", RC_ONLY, qp_send),
+    LINE("send", DATAGRAM | 1u << QPT_UC, qp_send_only),
+    LINE("credits", RC_ONLY, qp_credits),
+    LINE("receive", CONNECTED, qp_recv),
+    LINE("reads", RC_ONLY, qp_reads),
+    LINE("access", CONNECTED, qp_access),
+    LINE("retry", RC_ONLY, qp_retry),
+    LINE("timers", RC_ONLY, qp_timers),
+};
+
+/* What most queue pairs do not have is not mentioned. */
+static bool qp_has(const struct rdl_lab *lab, const char *path, const struct pair *pairs)
+{
+    const uint64_t default_pkey = 0xffff;
+    struct rdl_value v;
+
+    if (pairs == qp_partition)
+        return tree_leaf(lab, path, LEAF_qp_pkey, &v) && v.number != default_pkey;
+    if (pairs == qp_srq)
+        return tree_leaf(lab, path, LEAF_qp_srq, &v) && v.text[0];
+    if (pairs == qp_credits)
+        return tree_number(lab, path, LEAF_qp_credits) != 0;
+    return true;
+}
+
 enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
 {
-    static const struct pair about[] = {
-        {"lqpn", LEAF_qp_qpn, false},       {"rqpn", LEAF_qp_dest_qpn, false},
-        {"peer", LEAF_qp_peer, false},      {"path-mtu", LEAF_qp_mtu, false},
-        {"pd", LEAF_qp_pd, false},          {"send-cq", LEAF_qp_send_cq, false},
-        {"recv-cq", LEAF_qp_recv_cq, false}};
-    static const struct pair partition[] = {{"pkey", LEAF_qp_pkey, false},
-                                            {"pkey_index", LEAF_qp_pkey_index, false}};
-    static const struct pair from[] = {{"receives from", LEAF_qp_srq, false}};
-    static const struct pair send[] = {{"sq-psn (next)", LEAF_qp_sq_psn, false},
-                                       {"oldest unacknowledged", LEAF_qp_acked_psn, false},
-                                       {"work requests under way", LEAF_qp_outstanding, false}};
-    static const struct pair recv[] = {{"rq-psn (expected)", LEAF_qp_rq_psn, false},
-                                       {"msn", LEAF_qp_msn, false}};
-    static const struct pair reads[] = {{"max_rd_atomic", LEAF_qp_max_rd_atomic, false},
-                                        {"under way", LEAF_qp_outstanding_rd_atomic, false},
-                                        {"max_dest_rd_atomic", LEAF_qp_max_dest_rd_atomic, false},
-                                        {"to be answered", LEAF_qp_pending_rd_atomic, false}};
-    static const struct pair access[] = {{"the peer may", LEAF_qp_access, false}};
-    static const struct pair retry[] = {{"retries", LEAF_qp_retries, false},
-                                        {"retry_cnt", LEAF_qp_retry_cnt, false},
-                                        {"rnr_retries", LEAF_qp_rnr_retries, false},
-                                        {"rnr_retry", LEAF_qp_rnr_retry, false}};
-    static const struct pair timers[] = {{"timeout", LEAF_qp_timeout, false},
-                                         {"ack timer", LEAF_qp_timer_due, true},
-                                         {"rnr timer", LEAF_qp_rnr_due, true},
-                                         {"min_rnr_timer", LEAF_qp_min_rnr_timer, false}};
-    const uint64_t default_pkey = 0xffff;
-    struct rdl_value pkey;
-    struct rdl_value srq;
+    const uint64_t type = tree_number(lab, path, LEAF_qp_type);
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
@@ -378,17 +432,12 @@ enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path)
     text_add(&t, "   ");
     tree_add(&t, lab, path, LEAF_qp_state);
     show_line(out, &t);
-    print_pairs(out, lab, path, "", about, ARRAY_LEN(about));
-    if (tree_leaf(lab, path, LEAF_qp_pkey, &pkey) && pkey.number != default_pkey)
-        print_pairs(out, lab, path, "partition", partition, ARRAY_LEN(partition));
-    if (tree_leaf(lab, path, LEAF_qp_srq, &srq) && srq.text[0])
-        print_pairs(out, lab, path, "srq", from, ARRAY_LEN(from));
-    print_pairs(out, lab, path, "send", send, ARRAY_LEN(send));
-    print_pairs(out, lab, path, "receive", recv, ARRAY_LEN(recv));
-    print_pairs(out, lab, path, "reads", reads, ARRAY_LEN(reads));
-    print_pairs(out, lab, path, "access", access, ARRAY_LEN(access));
-    print_pairs(out, lab, path, "retry", retry, ARRAY_LEN(retry));
-    print_pairs(out, lab, path, "timers", timers, ARRAY_LEN(timers));
+    for (size_t i = 0; i < ARRAY_LEN(qp_lines); i++) {
+        const struct qp_line *l = &qp_lines[i];
+
+        if ((l->types >> type & 1u) && qp_has(lab, path, l->pairs))
+            print_pairs(out, lab, path, l->label, l->pairs, l->n);
+    }
     print_work_queue(out, lab, path, CHILD_qp_sq);
     print_work_queue(out, lab, path, CHILD_qp_rq);
     return print_counters(out, lab, path);

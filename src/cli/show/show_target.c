@@ -7,10 +7,11 @@
 #include "cli/tell/why.h"
 #include "cli/tree/tree.h"
 #include "emu/base/assert.h"
+#include "emu/facts/rules.h"
 
 struct target {
     const char *path;               /* as it was typed */
-    uint32_t host, number;          /* of the host; QPN or CQN */
+    uint32_t host, number;          /* of the host; QPN, CQN, SRQN, a key, or enum async_event */
     uint32_t n;                     /* of the completion */
     const struct past_index *index; /* where nothing is named */
 };
@@ -43,6 +44,41 @@ static bool is_of_qp(const struct target *t, const struct ev *e)
     default:
         return false;
     }
+}
+
+/* A key is an index and a low byte that changes while the object stays. */
+static bool is_same_object(const struct target *t, uint32_t host, uint64_t key)
+{
+    return host == t->host && key >> 8 == t->number >> 8;
+}
+
+/* What became of a region or window, and who was refused it. */
+static bool is_of_key(const struct target *t, const struct ev *e)
+{
+    switch (e->kind) {
+    case EV_bind:
+        return is_same_object(t, e->u.bind.host, e->u.bind.key);
+    case EV_reg_mr:
+        return is_same_object(t, e->u.reg_mr.host, e->u.reg_mr.key);
+    case EV_invalidate:
+        return is_same_object(t, e->u.invalidate.host, e->u.invalidate.key);
+    case EV_key:
+        return e->u.key.rule != RULE_NONE && is_same_object(t, e->u.key.host, e->u.key.key);
+    default:
+        return false;
+    }
+}
+
+static bool is_of_srq(const struct target *t, const struct ev *e)
+{
+    return e->kind == EV_async_event && e->u.async_event.host == t->host &&
+           e->u.async_event.object == OBJ_SRQ && e->u.async_event.number == t->number;
+}
+
+static bool is_async_event(const struct target *t, const struct ev *e)
+{
+    return e->kind == EV_async_event && e->u.async_event.host == t->host &&
+           e->u.async_event.event == t->number;
 }
 
 static bool is_refusal(const struct target *t, const struct ev *e)
@@ -183,6 +219,10 @@ static enum rdl_status aim_at_object(const struct rdl_lab *lab, struct target *t
     } rows[] = {
         {NODE_qp, LEAF_qp_qpn, is_of_qp},
         {NODE_cq, LEAF_cq_cqn, is_of_cq},
+        {NODE_mr, LEAF_mr_lkey, is_of_key},
+        {NODE_mw, LEAF_mw_rkey, is_of_key},
+        {NODE_srq, LEAF_srq_srqn, is_of_srq},
+        {NODE_async_event, LEAF_async_event_event, is_async_event},
         {NODE_host, LEAF_none, is_refusal},
         {NODE_fault, LEAF_none, is_by_fault},
     };

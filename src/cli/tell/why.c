@@ -175,6 +175,28 @@ static void show_atomic(const struct walk *w, const struct ev *e)
     }
 }
 
+/* What had ended the key that @refused names, if a work request or a message did: it was made
+ * invalid, or its window was bound anew, with another key.
+ */
+static void show_end_of_key(const struct walk *w, const struct ev *refused)
+{
+    const struct ev_key *k = &refused->u.key;
+
+    if (k->rule != RULE_KEY_FREE && k->rule != RULE_MR_KEY)
+        return;
+    for (size_t i = past_lower_bound(w->p, refused->id); i > 0; i--) {
+        const struct ev *e = past_at(w->p, i - 1);
+
+        if ((e->kind == EV_invalidate && e->u.invalidate.host == k->host &&
+             e->u.invalidate.key == k->key && e->u.invalidate.rule == RULE_NONE) ||
+            (e->kind == EV_bind && e->u.bind.host == k->host && e->u.bind.key == k->key &&
+             e->u.bind.rule == RULE_NONE)) {
+            show_detail(w->out, w->p, e);
+            return;
+        }
+    }
+}
+
 /* A request: which transmission it was, and what the responder thought of it. */
 static void tell_request(const struct walk *w, const struct ev *e, const struct ev *tx)
 {
@@ -193,8 +215,10 @@ static void tell_request(const struct walk *w, const struct ev *e, const struct 
         add_verdict(&n, e);
     say(w, e, what, note);
     key = past_refused_key(w->index, e->u.rx.host, e->u.rx.qpn, e->id, true);
-    if (key)
+    if (key) {
         show_detail(w->out, w->p, key);
+        show_end_of_key(w, key);
+    }
     if (e->u.rx.act == ACT_ACCEPT)
         show_atomic(w, e);
 }

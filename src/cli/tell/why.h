@@ -15,6 +15,9 @@
  *	#39.2, #39    that event, the first of that tick
  *	h1.cq.wc[0]   the completion
  *	h1.qp         its last change of state, error or timeout
+ *	h1.mr, h1.mw  the last bind, registration, end or refusal of its key
+ *	h1.srq        its last asynchronous event
+ *	h1.async.events[0]   the last event of this kind that the device told
  *	h1            the last refusal of its device
  *	f1            the last frame that the fault hit
  *

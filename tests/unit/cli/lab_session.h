@@ -4,6 +4,7 @@
 #define TESTS_UNIT_CLI_LAB_SESSION_H
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli_testing.h"
 #include "cli/cmd/dispatch.h"
@@ -60,6 +61,25 @@ static inline void lab_run(struct lab *l, const char *lines)
 {
     if (!lab_try(l, lines))
         fail_msg("%s: %s", lines, l->s->diag.message);
+}
+
+/* Among what @asked prints after @lines is each of @says, which ends with NULL. */
+static inline void assert_tells(const char *lines, const char *asked, const char *const *says)
+{
+    struct lab l;
+    size_t before;
+
+    lab_open(&l, false);
+    lab_run(&l, lines);
+    fflush(l.f);
+    before = l.n;
+    lab_run(&l, asked);
+    fflush(l.f);
+    for (; *says; says++) {
+        if (!strstr(l.out + before, *says))
+            fail_msg("%s: no \"%s\" in\n%s", asked, *says, l.out + before);
+    }
+    lab_close(&l);
 }
 
 #endif

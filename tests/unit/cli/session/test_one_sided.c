@@ -14,25 +14,6 @@
 #define CONNECT CONNECTED "connect h1.qp h2.qp mtu=1024 sq_psn=100 timeout=4 rd_atomic=2\n"
 #define READ    "post_send h1.qp wr_id=1 op=rdma_read sge=mr[0:5000] remote=h2.mr[0] signaled\n"
 
-/* What @asked prints after @lines. */
-static void assert_tells(const char *lines, const char *asked, const char *const *says)
-{
-    struct lab l;
-    size_t before;
-
-    lab_open(&l, false);
-    lab_run(&l, lines);
-    fflush(l.f);
-    before = l.n;
-    lab_run(&l, asked);
-    fflush(l.f);
-    for (; *says; says++) {
-        if (!strstr(l.out + before, *says))
-            fail_msg("%s: no \"%s\" in\n%s", asked, *says, l.out + before);
-    }
-    lab_close(&l);
-}
-
 static void a_lost_response_is_told_by_the_next_one(void **state)
 {
     static const char *const says[] = {

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* What is told of windows, shared receives, asynchronous events, and queue pairs by their type. */
+#include "testing.h"
+
+#include "cli/lab_session.h"
+
+#define HOSTS                                                                                      \
+    "host h1 h2; link h1 h2 latency=1us rate=100g\n"                                               \
+    "on h1,h2 { alloc_pd as pd; reg_mr pd len=64k access=lw,rr,rw,mw as mr; create_cq as cq }\n"
+
+#define CONNECTED                                                                                  \
+    HOSTS "on h1,h2 { create_qp pd send_cq=cq recv_cq=cq as qp }\n"                                \
+          "connect h1.qp h2.qp mtu=1024 sq_psn=100\n"
+
+#define BOUND                                                                                      \
+    CONNECTED "alloc_mw h2.pd type=2 as mw\n"                                                      \
+              "post_send h2.qp op=bind_mw mw=mw mr=mr[0:4k] access=rw\nrun\n"
+
+#define CLOSED                                                                                     \
+    BOUND "post_send h2.qp op=local_inv inv=mw\nrun\n"                                             \
+          "post_send h1.qp op=rdma_write sge=mr[0:8] remote=h2.mr[0] rkey=h2.mw signaled\nrun\n"
+
+#define BOUND_ANEW                                                                                 \
+    CONNECTED                                                                                      \
+    "alloc_mw h2.pd as mw\nbind_mw h2.qp mw=mw mr=mr[0:4k] access=rw\nrun\n"                       \
+    "post_send h1.qp op=rdma_write sge=mr[0:8] remote=h2.mr[0] rkey=h2.mw signaled nokick\n"       \
+    "bind_mw h2.qp mw=mw mr=mr[0:4k] access=rw\nrun\nkick h1.qp.sq\nrun\n"
+
+static void a_refused_key_is_told_with_what_ended_it(void **state)
+{
+    static const char *const says[] = {"refused by KEY_FREE\n          #", " invalidate h2.qp key ",
+                                       NULL};
+    static const char *const anew[] = {"refused by MR_KEY", " bind       h2.qp window ", " -> ",
+                                       NULL};
+
+    (void)state;
+    assert_tells(CLOSED, "why h1.cq.wc[0]", says);
+    assert_tells(BOUND_ANEW, "why h1.cq.wc[0]", anew);
+}
+
+/* The last thing that happened to it. */
+static void a_window_can_be_asked_about(void **state)
+{
+    static const char *const bound[] = {" bind       h2.qp window ", "of region", "  because #",
+                                        "the device fetched the WQE", NULL};
+    static const char *const refused[] = {" key        h2.qp key ", "refused by KEY_FREE", NULL};
+    struct lab l;
+
+    (void)state;
+    assert_tells(BOUND, "why h2.mw", bound);
+    assert_tells(CLOSED, "why h2.mw", refused);
+    lab_open(&l, false);
+    lab_run(&l, BOUND);
+    assert_false(lab_try(&l, "why h1.mr")); /* nothing has happened to it */
+    lab_close(&l);
+}
+
+static void a_shared_queue_and_an_event_can_be_asked_about(void **state)
+{
+    static const char shared[] =
+        HOSTS "create_srq h2.pd as srq\ncreate_qp h1.pd send_cq=cq recv_cq=cq as qp\n"
+              "create_qp h2.pd send_cq=cq recv_cq=cq srq=srq as qp\n"
+              "connect h1.qp h2.qp mtu=1024 sq_psn=100\n"
+              "repeat 2 { post_srq_recv h2.srq sge=mr[0:64] }\nmodify_srq h2.srq limit=2\n"
+              "post_send h1.qp sge=mr[0:64]\nrun\n";
+    static const char *const says[] = {" async_event h2.srq SRQ_LIMIT_REACHED\n", "  because #",
+                                       "fetch: h2.qp desc 0", "h1.qp sent RC_SEND_ONLY psn=100\n",
+                                       NULL};
+
+    (void)state;
+    assert_tells(shared, "why h2.srq", says);
+    assert_tells(shared, "why h2.async.events[1]", says);
+}
+
+/* Lines that say nothing of it are not there. */
+static void a_queue_pair_shows_what_its_type_has(void **state)
+{
+    static const struct {
+        const char *type, *has;
+        bool acknowledges, connected;
+    } rows[] = {
+        {"rc", "oldest unacknowledged", true, true},
+        {"uc", "rq-psn (expected)", false, true},
+        {"ud", "qkey 0x0", false, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct lab l;
+        char line[128];
+
+        (void)snprintf(line, sizeof(line), "create_qp h1.pd type=%s send_cq=cq recv_cq=cq as qp\n",
+                       rows[i].type);
+        lab_open(&l, false);
+        lab_run(&l, HOSTS);
+        lab_run(&l, line);
+        lab_run(&l, "modify_qp h1.qp state=RESET\nshow qp h1.qp\n");
+        fflush(l.f);
+        assert_non_null(strstr(l.out, rows[i].has));
+        assert_int_equal(strstr(l.out, "  retry  ") != NULL, rows[i].acknowledges);
+        assert_int_equal(strstr(l.out, "  reads  ") != NULL, rows[i].acknowledges);
+        assert_int_equal(strstr(l.out, "  timers  ") != NULL, rows[i].acknowledges);
+        assert_int_equal(strstr(l.out, "rqpn") != NULL, rows[i].connected);
+        lab_close(&l);
+    }
+}
+
+static void credits_are_shown_where_they_are_used(void **state)
+{
+    static const char *const says[] = {"  credits   the last message that was begun 1, the last "
+                                       "that the peer has a receive for 0\n",
+                                       NULL};
+
+    (void)state;
+    assert_tells(HOSTS "on h1,h2 { create_qp pd send_cq=cq recv_cq=cq as qp }\n"
+                       "connect h1.qp h2.qp credits\n"
+                       "repeat 2 { post_send h1.qp sge=mr[0:64] }\nrun 3us\n",
+                 "show qp h1.qp", says);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_refused_key_is_told_with_what_ended_it),
+        cmocka_unit_test(a_window_can_be_asked_about),
+        cmocka_unit_test(a_shared_queue_and_an_event_can_be_asked_about),
+        cmocka_unit_test(a_queue_pair_shows_what_its_type_has),
+        cmocka_unit_test(credits_are_shown_where_they_are_used),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
