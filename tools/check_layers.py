@@ -49,7 +49,7 @@ ROOMS = {  # room -> layers and rooms it may include beside that
     "lang":     ["viz", "print"],
     "saved":    ["past", "print", "lang"],
     "tree":     ["past", "print"],
-    "programs": ["tree"],
+    "programs": ["lang", "tree"],
     "live":     ["programs"],
     "tell":     ["past", "viz", "print", "lang", "saved", "tree"],
     "show":     ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell"],

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 SIZES = [1, 64, 4095, 4096, 65536, 1 << 20]
+DATAGRAM_SIZES = [1, 64, 2048, 4095, 4096]  # of UD: one packet of the port
 MTUS = [256, 512, 1024, 2048, 4096]
 LOSSES = [0, 1, 10]  # per cent, in each direction
 IPS = ["ipv4", "ipv6"]
@@ -22,7 +23,7 @@ ITERATIONS_MAX = {0: 200, 1: 200, 10: 30}
 
 @dataclass(frozen=True)
 class Case:
-    program: str  # rc_pingpong, verbs, ping, speed
+    program: str  # rc_pingpong, uc_pingpong, ud_pingpong, verbs, ping, speed
     client: str
     ip: str
     size: int = 0
@@ -58,6 +59,14 @@ class Case:
 
     def server(self):
         return "lab" if self.client == "rxe" else "rxe"
+
+    def original(self):
+        """The program of rdma-core that this is about."""
+        return "ibv_" + ("rc_pingpong" if self.program == "speed" else self.program)
+
+    def has_mtu(self):
+        """Has the program an option for the path MTU?  UD takes the port's."""
+        return self.program != "ud_pingpong"
 
     def is_latency(self):
         """Does this measure how long one packet after the other takes, and nothing else?"""
@@ -100,6 +109,46 @@ def verbs_full():
                     yield verbs(client, ip, mtu, loss, PROFILES[(i + j) % 2])
 
 
+def unreliable(program, client, ip, size, mtu=1024, **more):
+    """Nobody sends anything again, so nothing may be lost."""
+    packets = 2 * -(-size // mtu)
+    iterations = max(1, min(ITERATIONS_MAX[0], PACKETS_WANTED[0] // packets))
+    return Case(program, client, ip, size, mtu, 0, iterations, **more)
+
+
+def uc(*args, **more):
+    return unreliable("uc_pingpong", *args, **more)
+
+
+def ud(*args, **more):
+    return unreliable("ud_pingpong", *args, mtu=DATAGRAM_SIZES[-1], **more)
+
+
+def unreliable_quick():
+    for client in CLIENTS:
+        for ip in IPS:
+            yield uc(client, ip, 4096)
+            yield ud(client, ip, 2048)
+        yield uc(client, "ipv6", 65536, 4096)
+        yield uc(client, "ipv4", 4095, 256, options="-e")
+        yield uc(client, "ipv4", 64, options="-r 1")
+        yield uc(client, "ipv4", 65536, first_psn=FIRST_PSN_BEFORE_WRAP)
+        yield ud(client, "ipv4", 4096, options="-e")
+        yield ud(client, "ipv6", 1, options="-r 1")
+        yield ud(client, "ipv4", 64, first_psn=FIRST_PSN_BEFORE_WRAP)
+
+
+def unreliable_full():
+    for client in CLIENTS:
+        for ip in IPS:
+            for mtu in MTUS:
+                for size in SIZES:
+                    yield uc(client, ip, size, mtu)
+            for size in DATAGRAM_SIZES:
+                yield ud(client, ip, size)
+    yield from unreliable_quick()
+
+
 def special():
     """Once for each side as client."""
     for client in CLIENTS:
@@ -125,6 +174,7 @@ def quick():
             yield rc_pingpong(client, IPS[MTUS.index(mtu) % 2], 65536, mtu)
     yield from special()
     yield from verbs_quick()
+    yield from unreliable_quick()
 
 
 def full():
@@ -136,6 +186,7 @@ def full():
                         yield rc_pingpong(client, ip, size, mtu, loss)
     yield from special()
     yield from verbs_full()
+    yield from unreliable_full()
 
 
 def speed():

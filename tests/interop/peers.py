@@ -36,7 +36,7 @@ class Station:
 
 
 class Rxe:
-    """ibv_rc_pingpong of rdma-core on rxe of Linux."""
+    """The programs of rdma-core on rxe of Linux."""
 
     def __init__(self, device, interface, me, peer):
         self.device, self.interface, self.me, self.peer = device, interface, me, peer
@@ -75,9 +75,11 @@ class Rxe:
         if case.first_psn >= 0:
             settings.append(f"FIRST_PSN={case.first_psn:#x}")
         words = ["env", "LD_PRELOAD=/test/shim.so", *settings] if settings else []
-        words += ["ibv_rc_pingpong", "-d", self.device, "-g", f"${self.device}_{case.ip}",
-                  "-s", case.size, "-m", case.mtu, "-n", case.iterations, case.options]
-        if case.program != "speed":
+        words += [case.original(), "-d", self.device, "-g", f"${self.device}_{case.ip}",
+                  "-s", case.size, "-n", case.iterations, case.options]
+        if case.has_mtu():
+            words += ["-m", case.mtu]
+        if case.program == "rc_pingpong":
             words.append("-c")
         if role == "client":
             words.append(TCP_ADDRESS)
@@ -97,7 +99,7 @@ class SecondRxe(Rxe):
     It proves everything else: machine, cases, loss, judgement, report.
     """
     title = "a second rxe device in the place of rdmalab"
-    programs = {"rc_pingpong", "verbs", "speed"}
+    programs = {"rc_pingpong", "uc_pingpong", "ud_pingpong", "verbs", "speed"}
     can = [section.name for section in verbs_lines.sections()]
 
     def __init__(self):
@@ -139,7 +141,7 @@ class Lab:
     """rdmalab on a tap interface that rxe sits on.  One process for each case."""
     title = "rdmalab"
     can = verbs_lab.CAN
-    programs = {"rc_pingpong", "verbs", "speed", "ping"}
+    programs = {"rc_pingpong", "uc_pingpong", "ud_pingpong", "verbs", "speed", "ping"}
     TAP = "rdl0"
     STATION = Station("02:00:00:00:00:01", "10.0.0.1", "fe80::ff:fe00:1")  # what the first host gets
     GID_INDEX = {"ipv4": 0, "ipv6": 1}
@@ -156,12 +158,11 @@ port tap {tap} s1
 {lossy}{action}
 {end}
 """
-    SERVER = "program h1 rc_pingpong server {options}"
-    CLIENT = "program h1 rc_pingpong client {tcp} {options}"
-    OPTIONS = "-s {size} -m {mtu} -n {iterations} -g {gid}"
-    VERBS_SERVER = "program h1 verbs_peer server {options}"  # is side a; its transcript goes to standard output
-    VERBS_CLIENT = "program h1 verbs_peer client {tcp} {options}"
-    VERBS_OPTIONS = "lines=/test/{lines} -g {gid}"
+    SERVER = "program h1 {program} server {options}"  # verbs_peer's transcript goes to standard output
+    CLIENT = "program h1 {program} client {tcp} {options}"
+    OPTIONS = "-s {size} -n {iterations} -g {gid}"
+    MTU = " -m {mtu}"
+    VERBS_OPTIONS = "lines=/test/{lines} -g {gid}"  # the server is side a
     FIRST_PSN = " psn={psn}"
     UNCHECKED = " nocheck"  # as the original without -c
     SETTLE = "run 200ms"  # the kernel needs a moment to see that its tap interface is connected
@@ -198,11 +199,13 @@ port tap {tap} s1
         """The line that starts the program."""
         gid = self.GID_INDEX[case.ip]
         if case.program == "verbs":
-            server, client = self.VERBS_SERVER, self.VERBS_CLIENT
+            program = "verbs_peer"
             options = self.VERBS_OPTIONS.format(lines=lines_name(case), gid=gid)
         else:
-            server, client = self.SERVER, self.CLIENT
+            program = case.original().removeprefix("ibv_")
             options = self.OPTIONS.format(**vars(case), gid=gid)
+            if case.has_mtu():
+                options += self.MTU.format(mtu=case.mtu)
         if case.options:
             options += " " + case.options
         if case.program == "speed":
@@ -210,8 +213,8 @@ port tap {tap} s1
         if case.first_psn >= 0:
             options += self.FIRST_PSN.format(psn=case.first_psn)
         if case.client == "lab":
-            return self.SETTLE + "\n" + client.format(tcp=TCP_ADDRESS, options=options)
-        return server.format(options=options)
+            return self.SETTLE + "\n" + self.CLIENT.format(program=program, tcp=TCP_ADDRESS, options=options)
+        return self.SERVER.format(program=program, options=options)
 
     def script(self, case):
         action = self.start(case) + "\n" + self.WAIT.format(seconds=case.seconds_max())

@@ -5,13 +5,16 @@ import json
 
 import transcripts
 import verbs_lines
-from cases import MTUS, SIZES
+from cases import DATAGRAM_SIZES, MTUS, SIZES
 from results import of_baseline, speeds
 
 # What the lab must reach of the baseline, which itself differs by a tenth from run to run.  A single
 # packet after which both sides wait for the other is no matter of rate: see README.md.
 RATE_LEAST = 0.9
 LATENCY_LEAST = 0.35
+
+# The programs that have a table of their own, and its columns.
+SIZES_OF = {"rc_pingpong": SIZES, "uc_pingpong": SIZES, "ud_pingpong": DATAGRAM_SIZES}
 
 WHO = {"baseline": "rxe and rxe", "rxe": "rxe client, lab server", "lab": "lab client, rxe server"}
 
@@ -26,19 +29,19 @@ def verdict(result):
 
 
 def is_regular(case):
-    return case.program == "rc_pingpong" and case.name() == "-".join([
-        "rc_pingpong", f"{case.client}_client", case.ip, f"{case.size}B", f"mtu{case.mtu}",
+    return case.program in SIZES_OF and case.name() == "-".join([
+        case.program, f"{case.client}_client", case.ip, f"{case.size}B", f"mtu{case.mtu}",
         f"loss{case.loss}"])
 
 
-def matrix(results):
+def matrix(results, sizes):
     """One row for each client, IP version, loss and path MTU; one column for each size."""
     rows = {}
     for r in results:
         c = r.case
         rows.setdefault((c.client, c.ip, c.loss, c.mtu), {})[c.size] = verdict(r)
-    return table(["client", "GID", "loss", "path MTU"] + [f"{size} B" for size in SIZES],
-                 [[client, ip, f"{loss} %", mtu] + [cells.get(size, "") for size in SIZES]
+    return table(["client", "GID", "loss", "path MTU"] + [f"{size} B" for size in sizes],
+                 [[client, ip, f"{loss} %", mtu] + [cells.get(size, "") for size in sizes]
                   for (client, ip, loss, mtu), cells in rows.items()])
 
 
@@ -111,9 +114,13 @@ def markdown(results, title, versions):
         f"{passed} of {len(results)} cases passed.", "",
     ]
     if regular:
-        lines += ["## ibv_rc_pingpong", "",
+        lines += ["## Every size and path MTU", "",
                   "The client is the original program on rxe, or rdmalab's; the server is the other one.",
-                  "Times are those of the whole case.", ""] + matrix(regular)
+                  "Times are those of the whole case.", ""]
+    for program, sizes in SIZES_OF.items():
+        its = [r for r in regular if r.case.program == program]
+        if its:
+            lines += [f"### ibv_{program}", ""] + matrix(its, sizes)
     if verbs:
         lines += verbs_text(verbs)
     if special:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import transcripts
 
 ADDRESS = re.compile(r"(local|remote) address: +LID 0x0000, QPN 0x([0-9a-f]{6}), "
-                     r"PSN 0x([0-9a-f]{6}), GID (\S+)")
+                     r"PSN 0x([0-9a-f]{6})[,:] GID (\S+)")  # UD has a colon
 BYTES = re.compile(r"(\d+) bytes in ([\d.]+) seconds = [\d.]+ Mbit/sec")
 ITERATIONS = re.compile(r"(\d+) iters in ([\d.]+) seconds = ([\d.]+) usec/iter")
 PINGED = re.compile(r"\b3 (?:packets )?received")
@@ -96,7 +96,7 @@ def judge(case, directory, can=None, iba=""):
     if not wrong or case.program == "verbs":  # whose transcript tells where it ended
         wrong += wrong_output(case, text, can, iba)
     usec = 0
-    if not wrong and case.program in ("rc_pingpong", "speed"):
+    if not wrong and case.program not in ("ping", "verbs"):
         usec = float(ITERATIONS.search(text["client"])[3])
     return Result(case, wrong, text, int(status[2]) / 100, usec)
 

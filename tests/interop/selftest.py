@@ -15,6 +15,7 @@ from results import Result, judge, kernel_complaints
 CASE = Case("rc_pingpong", "rxe", "ipv4", size=64, iterations=100)
 WRAP = Case("rc_pingpong", "rxe", "ipv4", size=64, iterations=100, first_psn=FIRST_PSN_BEFORE_WRAP)
 IPV6 = Case("rc_pingpong", "rxe", "ipv6", size=64, iterations=100)
+UD = Case("ud_pingpong", "rxe", "ipv4", size=64, iterations=100)
 PING = Case("ping", "rxe", "ipv4")
 
 SERVER = """\
@@ -44,6 +45,8 @@ PLANTS = [  # case, status, server, client -> what must be said about it ("" for
     (CASE, "0 0 12", "", CLIENT, "did not print"),
     (IPV6, "0 0 12", SERVER, CLIENT, "used GID ::ffff:10.0.0.1"),
     (WRAP, "0 0 12", SERVER, CLIENT, "did not start at PSN 0xfffffd"),
+    (UD, "0 0 12", SERVER.replace("fe, GID", "fe: GID"), CLIENT.replace("13, GID", "13: GID"), ""),
+    (UD, "0 0 12", SERVER, CLIENT.replace("QPN 0x000011", "QPN 0x000013"), "told another address"),
     (PING, "0 0 12", "", "3 packets transmitted, 3 packets received, 0% packet loss", ""),
     (PING, "0 0 12", "", "3 packets transmitted, 3 received, 0% packet loss", ""),
     (PING, "0 0 12", "", "3 packets transmitted, 2 packets received", "not every ping"),

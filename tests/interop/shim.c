@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Preloaded into ibv_rc_pingpong: two things that it has no option for, taken from the environment.
+/* Preloaded into the pingpongs of rdma-core: two things that they have no option for, taken from
+ * the environment.
  *
  * FIRST_PSN is the first PSN, which the program gets from lrand48().
  *

@@ -169,6 +169,17 @@ CASES = [  # arguments, standard input, exit status, what the output must match
       "program h2 rc_pingpong client -n 9 -s 9000 -p 18617 -e; run; "
       "expect h1.program.done and h2.program.done and h2.program.received == 9; show live"], "", 0,
      r"162000 bytes in .*\n9 iters in (.|\n)*client: done; sent 9, received 9 of 9"),
+    (["-c", "host h1 h2; link h1 h2; program h1 uc_pingpong server -n 9 -s 9000 -p 18625 -m 512; "
+      "program h2 uc_pingpong client -n 9 -s 9000 -p 18625 -m 512 -e; run; "
+      "expect h1.program.done and h2.program.done and count(tx, opcode==UC_SEND_FIRST) == 18; show live"], "", 0,
+     r"PSN 0x\w+, GID ::ffff:(.|\n)*162000 bytes in .*\n9 iters in (.|\n)*uc_pingpong client: done; sent 9, received 9 of 9"),
+    (["-c", "host h1 h2; link h1 h2; program h1 ud_pingpong server -n 9 -p 18626 -g 1; "
+      "program h2 ud_pingpong client -n 9 -p 18626 -g 1; run; "
+      "expect h1.program.done and h2.program.done and count(tx, opcode==UD_SEND_ONLY) == 18; show live"], "", 0,
+     r"PSN 0x\w+: GID fe80::(.|\n)*36864 bytes in .*\n9 iters in (.|\n)*ud_pingpong client: done; sent 9, received 9 of 9"),
+    (["-c", "host h1; program h1 ud_pingpong server -s 4097"], "", 1, r"Requested size larger than port MTU \(4096\)"),
+    (["-c", "host h1; program h1 ud_pingpong server -m 1024"], "", 1, r"ud_pingpong has no mtu(.|\n)*leave it out"),
+    (["-c", "host h1; program h1 uc_pingpong server -c"], "", 1, r"uc_pingpong has no check(.|\n)*leave it out"),
     (["-c", "host h1; program h1 rc_pingpong client -p 1; run"], "", 1, r"Couldn't connect to localhost:1: "),
     (["-c", "host h1; program h1 rc_pingpong server -p 18618; program h1 rc_pingpong server -p 18618; run"],
      "", 1, r"Couldn't listen to port 18618: (.|\n)*another program listens there; -p"),

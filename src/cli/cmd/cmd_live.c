@@ -1,31 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* The world outside: live ports, programs, ping. */
-#include <errno.h>
+/* The world outside: live ports, ping. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/limit.h"
-#include "cli/lang/words.h"
+#include "cli/cmd/outside.h"
 #include "cli/live/live.h"
-#include "cli/programs/pingpong.h"
 #include "cli/session/advance.h"
 #include "cli/session/resolve.h"
 #include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/leaf.h"
-#include "emu/facts/psn.h"
 #include "emu/wire/addr.h"
 #include "emu/wire/icmp.h"
 #include "emu/wire/ip.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/ip.h"
 
-#define PROGRAM_SERVER_BYTES 64u
-
-static bool open_live(struct session *s, const struct step *st)
+bool outside_open(struct session *s, const struct step *st)
 {
     if (s->config.tested) {
         session_fail(s, st->at, "a test has no live ports: it would not be the same twice");
@@ -40,7 +34,7 @@ static bool open_live(struct session *s, const struct step *st)
     return s->live || session_fail_status(s, st->at, st->cmd->name, RDL_ERR_NOMEM);
 }
 
-static bool outside_failed(struct session *s, const struct step *st, const struct live_error *e)
+bool outside_fail(struct session *s, const struct step *st, const struct live_error *e)
 {
     session_fail(s, st->at, "%s", e->message);
     return e->remedy[0] ? diag_remedy(&s->diag, "%s", e->remedy) : false;
@@ -77,177 +71,15 @@ bool run_port(struct session *s, const struct step *st)
 {
     struct live_error error;
 
-    if (!may_join(s, st) || !open_live(s, st))
+    if (!may_join(s, st) || !outside_open(s, st))
         return false;
     if (!s->config.live_ops->tap(s->live, step_text(st, "name"), step_text(st, "node"), &error))
-        return outside_failed(s, st, &error);
+        return outside_fail(s, st, &error);
     session_lift_limits(s);
     session_say(s, "%s: tap device, linked to %s; the clock follows real time\n",
                 step_text(st, "name"), step_text(st, "node"));
     advance_tell(s);
     return true;
-}
-
-/* Reads on which machine the server of a client is; a server has none, which is "". */
-static bool read_server(struct session *s, const struct step *st, char *ret, size_t cap)
-{
-    const bool server = step_number(st, "role") == ROLE_server;
-    const char *machine = step_text(st, "server");
-
-    if (server && machine) {
-        session_fail(s, step_span(st, "server", 0), "a server waits, it does not connect");
-        return diag_remedy(&s->diag, "leave \"%s\" out, or say client", machine);
-    }
-    if (!machine)
-        machine = "localhost";
-    if (strlen(machine) >= cap)
-        return session_fail(s, step_span(st, "server", 0), "the name is too long");
-    snprintf(ret, cap, "%s", server ? "" : machine);
-    return true;
-}
-
-/* Reads on which address of the machine a server listens; "" is its loopback. */
-static bool read_listen(struct session *s, const struct step *st, char ret[ADDR_TEXT_MAX])
-{
-    const char *address = step_text(st, "listen");
-
-    if (address && step_number(st, "role") != ROLE_server) {
-        session_fail(s, step_span(st, "listen", 0), "a client connects, it does not listen");
-        return diag_remedy(&s->diag, "leave listen= out, or say server");
-    }
-    snprintf(ret, ADDR_TEXT_MAX, "%s", address ? address : "");
-    return true;
-}
-
-/* A program draws its first PSN, as the original does. */
-static uint32_t random_psn(void)
-{
-    uint32_t psn = 0;
-
-    if (getentropy(&psn, sizeof(psn)) != 0)
-        psn = 0;
-    return psn & PSN_MASK;
-}
-
-/* Parameters of one program that the other has not. */
-static const struct {
-    const char *param;
-    enum program of;
-} own_params[] = {
-    {"size", PROGRAM_rc_pingpong},   {"iters", PROGRAM_rc_pingpong},
-    {"mtu", PROGRAM_rc_pingpong},    {"rx_depth", PROGRAM_rc_pingpong},
-    {"events", PROGRAM_rc_pingpong}, {"sl", PROGRAM_rc_pingpong},
-    {"check", PROGRAM_rc_pingpong},  {"nocheck", PROGRAM_rc_pingpong},
-    {"lines", PROGRAM_verbs_peer},
-};
-
-static bool has_its_own(struct session *s, const struct step *st)
-{
-    const uint64_t program = step_number(st, "name");
-
-    for (size_t i = 0; i < ARRAY_LEN(own_params); i++) {
-        const char *param = own_params[i].param;
-
-        if (own_params[i].of == program || !step_has(st, param))
-            continue;
-        session_fail(s, step_span(st, param, 0), "%s has no %s",
-                     enum_name(&words_program, (uint32_t)program), param);
-        return diag_remedy(&s->diag, program == PROGRAM_verbs_peer
-                                         ? "leave it out: the file of lines= says what is done"
-                                         : "leave it out: it is verbs_peer's");
-    }
-    if (program != PROGRAM_verbs_peer || step_has(st, "lines"))
-        return true;
-    session_fail(s, st->at, "verbs_peer needs lines=FILE");
-    return diag_remedy(&s->diag, "docs/verbs_peer.md says what a file can have");
-}
-
-/* What every program of a host is told. */
-struct program_start {
-    rdl_host host;
-    uint16_t port;
-    uint32_t gid_index, psn;
-    char server[PROGRAM_SERVER_BYTES], listen[ADDR_TEXT_MAX];
-};
-
-static bool read_start(struct session *s, const struct step *st, struct program_start *ret)
-{
-    const struct scope in = session_scope(s);
-    uint8_t gid[16], mac[6];
-
-    ret->port = (uint16_t)step_number(st, "tcp_port");
-    ret->gid_index = (uint32_t)step_number(st, "gid_index");
-    ret->psn = (uint32_t)step_number_or(st, "psn", random_psn());
-    if (!resolve_host(&in, st, "host", &ret->host, &s->diag) ||
-        !read_server(s, st, ret->server, sizeof(ret->server)) || !read_listen(s, st, ret->listen))
-        return false;
-    if (rdl_host_address(s->lab, ret->host, ret->gid_index, gid, mac) == RDL_OK)
-        return true;
-    session_fail(s, step_span(st, "gid_index", 0), "%s has no GID %u", step_text(st, "host"),
-                 ret->gid_index);
-    return diag_remedy(&s->diag, "\"show %s.gid\" lists them", step_text(st, "host"));
-}
-
-static bool start_pingpong(struct session *s, const struct step *st,
-                           const struct program_start *start)
-{
-    struct pingpong_config c = {
-        .host = start->host,
-        .port = start->port,
-        .size = (uint32_t)step_number(st, "size"),
-        .iters = (uint32_t)step_number(st, "iters"),
-        .mtu = (uint32_t)step_number(st, "mtu"),
-        .rx_depth = (uint32_t)step_number(st, "rx_depth"),
-        .use_events = step_has(st, "events"),
-        .gid_index = start->gid_index,
-        .sl = (uint8_t)step_number(st, "sl"),
-        .psn = start->psn,
-        .check = !step_has(st, "nocheck"),
-    };
-    struct live_error error;
-
-    memcpy(c.server, start->server, sizeof(c.server));
-    memcpy(c.listen, start->listen, sizeof(c.listen));
-    snprintf(c.host_name, sizeof(c.host_name), "%s", step_text(st, "host"));
-    return s->config.live_ops->pingpong(s->live, &c, &error) || outside_failed(s, st, &error);
-}
-
-static bool start_verbs_peer(struct session *s, const struct step *st,
-                             const struct program_start *start)
-{
-    const char *name = step_text(st, "lines");
-    struct verbs_peer_config c = {
-        .host = start->host,
-        .port = start->port,
-        .gid_index = start->gid_index,
-        .psn = start->psn,
-    };
-    FILE *lines = fopen(name, "r");
-    struct live_error error;
-
-    if (!lines)
-        return session_fail(s, step_span(st, "lines", 0), "%s: %s", name, strerror(errno));
-    memcpy(c.server, start->server, sizeof(c.server));
-    memcpy(c.listen, start->listen, sizeof(c.listen));
-    snprintf(c.host_name, sizeof(c.host_name), "%s", step_text(st, "host"));
-    if (s->config.live_ops->verbs_peer(s->live, &c, lines, &error))
-        return true;
-    fclose(lines);
-    return outside_failed(s, st, &error);
-}
-
-bool run_program(struct session *s, const struct step *st)
-{
-    struct program_start start;
-    bool ok;
-
-    if (!has_its_own(s, st) || !open_live(s, st) || !read_start(s, st, &start))
-        return false;
-    ok = step_number(st, "name") == PROGRAM_verbs_peer ? start_verbs_peer(s, st, &start)
-                                                       : start_pingpong(s, st, &start);
-    if (ok)
-        session_lift_limits(s);
-    return ok;
 }
 
 /* Reads to whom a ping goes: to an address, or to the first GID of a host. */

@@ -26,7 +26,11 @@
 
 #define ENUM_PROGRAM(X)                                                                            \
     X(PROGRAM, rc_pingpong, 0, "messages to and fro, as ibv_rc_pingpong does it")                  \
-    X(PROGRAM, verbs_peer, 1, "either side of a connection, told by a file of lines")
+    X(PROGRAM, verbs_peer, 1, "either side of a connection, told by a file of lines")              \
+    X(PROGRAM, uc_pingpong, 2,                                                                     \
+      "as ibv_uc_pingpong does it; when a message is lost, both sides wait for ever")              \
+    X(PROGRAM, ud_pingpong, 3,                                                                     \
+      "as ibv_ud_pingpong does it; when a datagram is lost, both sides wait for ever")
 
 #define ENUM_ROLE(X)                                                                               \
     X(ROLE, server, 0, "waits for a client")                                                       \

@@ -44,7 +44,7 @@ struct live_port_info {
 };
 
 struct live_program_info {
-    const char *name; /* "rc_pingpong", "verbs_peer" */
+    const char *name; /* of its kind */
     char host[RDL_NAME_BYTES];
     bool server;
     bool done, failed;
@@ -63,7 +63,7 @@ struct live_ops {
      */
     bool (*tap)(struct live *l, const char *device, const char *node, struct live_error *reterr);
 
-    /* Starts ibv_rc_pingpong's protocol on a host.  Everything in @config is copied. */
+    /* Starts a pingpong on a host.  Everything in @config is copied. */
     bool (*pingpong)(struct live *l, const struct pingpong_config *config,
                      struct live_error *reterr);
 

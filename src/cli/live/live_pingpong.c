@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The TCP exchange of rc_pingpong, around the state machine of pingpong.c.
+/* The TCP exchange of the pingpongs, around the state machine of pingpong.c.
  *
  *	client	sends its line ---------------> server
- *		<- sends its line, once it is in RTS
- *		sends "done", and goes to RTS itself
+ *		<- sends its line, once it can receive and send
+ *		sends "done", and connects itself
  *
  * Each message goes out with one write, because the original reads each with one read().  Here they
  * may come in pieces.
@@ -80,7 +80,7 @@ static void on_heard(void *owner, const char *bytes, size_t n)
         pingpong_start(&g->p, g->base.live->machine_ns);
         leave_exchange(g);
     } else if (g->rx_n >= sizeof(g->rx)) {
-        pingpong_fail(&g->p, "the other side does not speak rc_pingpong's protocol");
+        pingpong_fail(&g->p, "the other side does not speak the protocol of the pingpongs");
     }
 }
 
@@ -104,7 +104,7 @@ static void on_failed(void *owner, const char *why)
 
 static const struct live_tcp_ops tcp_ops = {on_opened, on_heard, on_left, on_failed};
 
-/* The queue pair is in RTS. */
+/* This side can receive and send. */
 static void tell_connected(struct live_pingpong *g)
 {
     if (pingpong_is_server(&g->p)) {
@@ -157,6 +157,7 @@ static const char *remedy(const struct live_program *g)
     case PP_EXCHANGE:
         return live_program_tcp_remedy(g);
     case PP_RTR:
+    case PP_CREATE_AH:
         return "both sides need GIDs of one kind (-g), and a way to each other: try \"ping\"";
     default:
         return live_program_look(g);
@@ -181,7 +182,6 @@ static void free_program(struct live_program *g)
 }
 
 static const struct live_program_ops ops = {
-    .name = "rc_pingpong",
     .go = go,
     .state = state,
     .asks = asks,
@@ -198,12 +198,13 @@ bool live_pingpong_start(struct live *l, const struct pingpong_config *config,
     const struct pingpong_config *c;
 
     if (!g) {
-        live_error_set(reterr, ops.name, "no memory", "");
+        live_error_set(reterr, config->kind->name, "no memory", "");
         return false;
     }
     pingpong_init(&g->p, l->lab, config, l->out);
     c = &g->p.config;
-    g->base = (struct live_program){.ops = &ops, .host = c->host, .host_name = c->host_name};
+    g->base = (struct live_program){
+        .ops = &ops, .name = c->kind->name, .host = c->host, .host_name = c->host_name};
     g->base.tcp = (struct live_tcp){
         .ops = &tcp_ops, .owner = g, .server = c->server, .listen = c->listen, .port = c->port};
     live_program_add(l, &g->base);

@@ -103,7 +103,7 @@ bool live_programs_failed(struct live *l, struct live_error *reterr)
         if (g->ops->state(g) != LIVE_PROGRAM_FAILED || g->reported)
             continue;
         g->reported = true;
-        snprintf(reterr->message, sizeof(reterr->message), "%s: %s: %s", g->host_name, g->ops->name,
+        snprintf(reterr->message, sizeof(reterr->message), "%s: %s: %s", g->host_name, g->name,
                  g->ops->error(g));
         snprintf(reterr->remedy, sizeof(reterr->remedy), "%s", g->ops->remedy(g));
         return true;
@@ -120,7 +120,7 @@ bool live_program_at(const struct live *l, uint32_t i, struct live_program_info 
     if (!g)
         return false;
     *ret = (struct live_program_info){
-        .name = g->ops->name,
+        .name = g->name,
         .server = g->tcp.server[0] == '\0',
         .done = g->ops->state(g) == LIVE_PROGRAM_DONE,
         .failed = g->ops->state(g) == LIVE_PROGRAM_FAILED,

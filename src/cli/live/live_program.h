@@ -16,7 +16,6 @@ enum live_program_state {
 };
 
 struct live_program_ops {
-    const char *name;
     void (*go)(struct live_program *g); /* as far as it can */
     enum live_program_state (*state)(const struct live_program *g);
     bool (*asks)(const struct live_program *g); /* is a control request of it under way? */
@@ -30,6 +29,7 @@ struct live_program_ops {
 /* The first member of each program. */
 struct live_program {
     const struct live_program_ops *ops;
+    const char *name; /* of its kind */
     struct live *live;
     struct live_program *next;
     rdl_host host;

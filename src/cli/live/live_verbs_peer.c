@@ -109,8 +109,9 @@ static void free_program(struct live_program *g)
     free(g);
 }
 
+static const char name[] = "verbs_peer";
+
 static const struct live_program_ops ops = {
-    .name = "verbs_peer",
     .go = go,
     .state = state,
     .asks = asks,
@@ -129,12 +130,13 @@ bool live_verbs_peer_start(struct live *l, const struct verbs_peer_config *confi
 
     if (!p) {
         free(g);
-        live_error_set(reterr, ops.name, "no memory", "");
+        live_error_set(reterr, name, "no memory", "");
         return false;
     }
     g->p = p;
     c = verbs_peer_config(p);
-    g->base = (struct live_program){.ops = &ops, .host = c->host, .host_name = c->host_name};
+    g->base = (struct live_program){
+        .ops = &ops, .name = name, .host = c->host, .host_name = c->host_name};
     g->base.tcp = (struct live_tcp){
         .ops = &tcp_ops, .owner = g, .server = c->server, .listen = c->listen, .port = c->port};
     live_program_add(l, &g->base);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/lang/words.h"
 #include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
@@ -11,6 +12,7 @@
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/wire/addr.h"
+#include "emu/wire/grh.h"
 
 /* The original's work request ids, which are also the bits of what is pending. */
 #define WR_ID_RECV 1u
@@ -21,11 +23,24 @@
 #define TIMEOUT       14u
 #define RETRIES       7u
 #define HOP_LIMIT     1u
+#define QKEY          0x11111111u
 
 /* How long a program stays when nothing more is heard of its peer: four times the timeout above,
  * which is the longest that a requester may wait before it repeats [IBTA1 9.7.6.1.3].
  */
 #define LINGER_NS (4u * (UINT64_C(4096) << TIMEOUT))
+
+const struct pingpong_kind *pingpong_kind(uint32_t program)
+{
+    static const struct pingpong_kind kinds[] = {
+        [PROGRAM_rc_pingpong] = {"rc_pingpong", QPT_RC, 4096, 0, ','},
+        [PROGRAM_uc_pingpong] = {"uc_pingpong", QPT_UC, 4096, 0, ','},
+        [PROGRAM_ud_pingpong] = {"ud_pingpong", QPT_UD, 2048, GRH_BYTES, ':'},
+    };
+
+    RDL_ASSERT(program < ARRAY_LEN(kinds) && kinds[program].name);
+    return &kinds[program];
+}
 
 void pingpong_init(struct pingpong *p, struct rdl_lab *lab, const struct pingpong_config *config,
                    FILE *out)
@@ -56,13 +71,26 @@ void pingpong_fail(struct pingpong *p, const char *why)
     fail_here(p);
 }
 
+/* How the peer is reached: of the queue pair, or of the address handle. */
+static struct rdl_ah_attr address_of(const struct pingpong *p)
+{
+    const struct pingpong_config *c = &p->config;
+    struct rdl_ah_attr ah = {
+        .sgid_index = (uint8_t)c->gid_index, .hop_limit = HOP_LIMIT, .sl = c->sl, .port = 1};
+
+    memcpy(ah.dgid, p->remote_gid, sizeof(ah.dgid));
+    return ah;
+}
+
 static enum rdl_status modify(struct pingpong *p, enum qp_state to)
 {
     const struct pingpong_config *c = &p->config;
+    const unsigned mask = QPA_STATE | qp_fsm_needs((enum qp_type)c->kind->qp_type, to);
     struct rdl_modify_error err;
-    struct rdl_qp_attr attr = {
+    const struct rdl_qp_attr attr = {
         .state = to,
         .port = 1,
+        .qkey = QKEY,
         .path_mtu = c->mtu,
         .dest_qpn = p->remote_qpn,
         .rq_psn = p->remote_psn,
@@ -73,13 +101,42 @@ static enum rdl_status modify(struct pingpong *p, enum qp_state to)
         .timeout = TIMEOUT,
         .retry_cnt = RETRIES,
         .rnr_retry = RETRIES,
-        .ah.sgid_index = (uint8_t)c->gid_index,
-        .ah.hop_limit = HOP_LIMIT,
-        .ah.sl = c->sl,
+        .ah = address_of(p),
     };
 
-    memcpy(attr.ah.dgid, p->remote_gid, sizeof(attr.ah.dgid));
-    return rdl_modify_qp(p->lab, p->qp, &attr, QPA_STATE | qp_fsm_needs(QPT_RC, to), false, &err);
+    return rdl_modify_qp(p->lab, p->qp, &attr, mask, false, &err);
+}
+
+/* Where a message that arrives is put, with what comes in front of it. */
+static uint64_t recv_area(const struct pingpong *p)
+{
+    return p->buf + p->config.size;
+}
+
+/* Where its own bytes are then. */
+static uint64_t recv_buf(const struct pingpong *p)
+{
+    return recv_area(p) + p->config.kind->front;
+}
+
+static uint32_t recv_bytes(const struct pingpong *p)
+{
+    return p->config.kind->front + p->config.size;
+}
+
+/* The message to send, then the one received. */
+static uint64_t mem_bytes(const struct pingpong *p)
+{
+    return (uint64_t)p->config.size + recv_bytes(p);
+}
+
+static enum rdl_status get_memory(struct pingpong *p)
+{
+    const enum rdl_status st = rdl_mem_alloc(p->lab, p->config.host, mem_bytes(p), &p->buf);
+
+    if (st != RDL_OK)
+        return st;
+    return rdl_reg_mr(p->lab, p->pd, p->buf, mem_bytes(p), ACC_LOCAL_WRITE, NULL, &p->mr);
 }
 
 /* The request of the current state. */
@@ -88,7 +145,7 @@ static enum rdl_status ask(struct pingpong *p)
     const struct pingpong_config *c = &p->config;
     struct rdl_qp_config qp = {
         .pd = p->pd,
-        .type = QPT_RC,
+        .type = c->kind->qp_type,
         .send_cq = p->cq,
         .recv_cq = p->cq,
         .max_send_wr = 1,
@@ -96,17 +153,14 @@ static enum rdl_status ask(struct pingpong *p)
         .max_send_sge = 1,
         .max_recv_sge = 1,
     };
+    const struct rdl_ah_attr ah = address_of(p);
     enum rdl_status st;
 
     switch (p->state) {
     case PP_ALLOC_PD:
         return rdl_alloc_pd(p->lab, c->host, NULL, &p->pd);
     case PP_REG_MR:
-        /* The message to send, then the one received. */
-        st = rdl_mem_alloc(p->lab, c->host, 2 * (uint64_t)c->size, &p->buf);
-        return st != RDL_OK ? st
-                            : rdl_reg_mr(p->lab, p->pd, p->buf, 2 * (uint64_t)c->size,
-                                         ACC_LOCAL_WRITE, NULL, &p->mr);
+        return get_memory(p);
     case PP_CREATE_CQ:
         return rdl_create_cq(p->lab, c->host, c->rx_depth + 1, NULL, &p->cq);
     case PP_CREATE_QP:
@@ -120,12 +174,16 @@ static enum rdl_status ask(struct pingpong *p)
         return modify(p, QPS_RTR);
     case PP_RTS:
         return modify(p, QPS_RTS);
+    case PP_CREATE_AH:
+        return rdl_create_ah(p->lab, p->pd, &ah, NULL, &p->ah);
     case PP_DESTROY_QP:
         return rdl_destroy_qp(p->lab, p->qp);
     case PP_DESTROY_CQ:
         return rdl_destroy_cq(p->lab, p->cq);
     case PP_DEREG_MR:
         return rdl_dereg_mr(p->lab, p->mr);
+    case PP_DESTROY_AH:
+        return rdl_destroy_ah(p->lab, p->ah);
     case PP_DEALLOC_PD:
         st = rdl_mem_free(p->lab, c->host, p->buf);
         return st != RDL_OK ? st : rdl_dealloc_pd(p->lab, p->pd);
@@ -134,15 +192,10 @@ static enum rdl_status ask(struct pingpong *p)
     }
 }
 
-static uint64_t recv_buf(const struct pingpong *p)
-{
-    return p->buf + p->config.size;
-}
-
 /* Fills the receive queue up to its depth. */
 static bool post_receives(struct pingpong *p)
 {
-    const struct rdl_sge sge = {recv_buf(p), p->config.size, p->mem.lkey};
+    const struct rdl_sge sge = {recv_area(p), recv_bytes(p), p->mem.lkey};
     const struct rdl_recv_wr wr = {.wr_id = WR_ID_RECV, .sge = &sge, .n_sge = 1};
 
     while (p->posted < p->config.rx_depth) {
@@ -162,16 +215,18 @@ static bool fill_message(struct pingpong *p)
     return rdl_mem_write(p->lab, p->config.host, p->buf, p->data.want, p->config.size) == RDL_OK;
 }
 
-/* Looks at what was received; false: it is wrong, and the state is PP_FAILED. */
+/* Looks at what was received, @bytes with what is in front of it; false: it is wrong, and the state
+ * is PP_FAILED. */
 static bool check_message(struct pingpong *p, uint32_t bytes)
 {
     struct text t = text_on(p->error, sizeof(p->error));
     size_t at;
 
-    if (bytes != p->config.size) {
-        text_addf(&t, "message %u has %u bytes, not %u", p->n_rcvd, bytes, p->config.size);
+    if (bytes != recv_bytes(p)) {
+        text_addf(&t, "message %u has %u bytes, not %u", p->n_rcvd, bytes, recv_bytes(p));
     } else if (p->config.check) {
-        if (rdl_mem_read(p->lab, p->config.host, recv_buf(p), p->data.got, bytes) != RDL_OK)
+        if (rdl_mem_read(p->lab, p->config.host, recv_buf(p), p->data.got, p->config.size) !=
+            RDL_OK)
             text_add(&t, "Couldn't read memory");
         else if (!pingpong_data_take(&p->data, pingpong_is_server(p), &at))
             text_addf(&t, "invalid data in message %u, byte %zu: 0x%02x, not 0x%02x", p->n_rcvd, at,
@@ -188,8 +243,12 @@ static bool post_send(struct pingpong *p)
 {
     const struct rdl_sge sge = {pingpong_is_server(p) ? recv_buf(p) : p->buf, p->config.size,
                                 p->mem.lkey};
-    const struct rdl_send_wr wr = {
-        .wr_id = WR_ID_SEND, .opcode = WR_SEND, .flags = SF_SIGNALED, .sge = &sge, .n_sge = 1};
+    const struct rdl_send_wr wr = {.wr_id = WR_ID_SEND,
+                                   .opcode = WR_SEND,
+                                   .flags = SF_SIGNALED,
+                                   .sge = &sge,
+                                   .n_sge = 1,
+                                   .ud = {p->ah, p->remote_qpn, QKEY}};
 
     if ((!pingpong_is_server(p) && p->config.check && !fill_message(p)) ||
         rdl_post_send(p->lab, p->qp, &wr, false) != RDL_OK) {
@@ -224,8 +283,7 @@ static void on_completion(struct pingpong *p, const struct rdl_wc *wc)
         post_send(p);
 }
 
-static void print_side(const struct pingpong *p, const char *which, uint32_t qpn, uint32_t psn,
-                       const uint8_t gid[16])
+static void print_side(const struct pingpong *p, bool local, const uint8_t gid[16])
 {
     char buf[ADDR_TEXT_MAX];
     struct text t = text_on(buf, sizeof(buf));
@@ -233,7 +291,9 @@ static void print_side(const struct pingpong *p, const char *which, uint32_t qpn
     if (gid_is_ipv4(gid))
         text_add(&t, "::ffff:");
     addr_add(&t, gid);
-    fprintf(p->out, "  %-15s LID 0x0000, QPN 0x%06x, PSN 0x%06x, GID %s\n", which, qpn, psn, buf);
+    fprintf(p->out, "  %-15s LID 0x0000, QPN 0x%06x, PSN 0x%06x%c GID %s\n",
+            local ? "local address: " : "remote address:", local ? p->qpn : p->remote_qpn,
+            local ? p->config.psn : p->remote_psn, local ? p->config.kind->before_gid : ',', buf);
 }
 
 static void print_result(const struct pingpong *p)
@@ -316,8 +376,21 @@ static void run(struct pingpong *p, uint64_t now_ns)
     if (p->state == PP_RUN && p->n_sent >= p->config.iters && p->n_rcvd >= p->config.iters) {
         p->ended_ns = now_ns;
         print_result(p);
-        linger(p, now_ns);
+        if (p->config.kind->qp_type == QPT_RC)
+            linger(p, now_ns);
+        else
+            p->state = PP_DESTROY_QP; /* nobody repeats anything */
     }
+}
+
+/* Does a program of this kind, with these options, come by @state? */
+static bool has_state(const struct pingpong *p, enum pingpong_state state)
+{
+    if (state == PP_ARM)
+        return p->config.use_events;
+    if (state == PP_CREATE_AH || state == PP_DESTROY_AH)
+        return p->config.kind->qp_type == QPT_UD;
+    return true;
 }
 
 /* The request of the state was answered with success. */
@@ -336,12 +409,12 @@ static void answered(struct pingpong *p)
     } else if (p->state == PP_INIT && !post_receives(p)) {
         return;
     }
-    p->state++;
-    if (p->state == PP_ARM && !p->config.use_events)
+    do {
         p->state++;
+    } while (!has_state(p, p->state));
     if (p->state == PP_EXCHANGE &&
         rdl_host_address(p->lab, p->config.host, p->config.gid_index, gid, mac) == RDL_OK)
-        print_side(p, "local address: ", p->qpn, p->config.psn, gid);
+        print_side(p, true, gid);
     if (p->state == PP_DONE)
         pingpong_data_done(&p->data);
 }
@@ -359,12 +432,14 @@ static const struct {
     [PP_EXCHANGE] = {"waiting for the other side", NULL},
     [PP_RTR] = {"connecting", "Failed to modify QP to RTR"},
     [PP_RTS] = {"connecting", "Failed to modify QP to RTS"},
+    [PP_CREATE_AH] = {"connecting", "Failed to create AH"},
     [PP_CONNECTED] = {"connected", NULL},
     [PP_RUN] = {"running", NULL},
     [PP_LINGER] = {"done, answers what is repeated", NULL},
     [PP_DESTROY_QP] = {"cleaning up", "Couldn't destroy QP"},
     [PP_DESTROY_CQ] = {"cleaning up", "Couldn't destroy CQ"},
     [PP_DEREG_MR] = {"cleaning up", "Couldn't deregister MR"},
+    [PP_DESTROY_AH] = {"cleaning up", "Couldn't destroy AH"},
     [PP_DEALLOC_PD] = {"cleaning up", "Couldn't deallocate PD"},
     [PP_DONE] = {"done", NULL},
     [PP_FAILED] = {"failed", NULL},
@@ -455,10 +530,10 @@ bool pingpong_remote(struct pingpong *p, const char line[PINGPONG_LINE_BYTES])
         p->remote_gid[i] = ok ? (uint8_t)byte : 0;
     }
     if (!ok) {
-        pingpong_fail(p, "the other side does not speak rc_pingpong's protocol");
+        pingpong_fail(p, "the other side does not speak the protocol of the pingpongs");
         return false;
     }
-    print_side(p, "remote address:", p->remote_qpn, p->remote_psn, p->remote_gid);
+    print_side(p, false, p->remote_gid);
     p->state = PP_RTR;
     return true;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A guest program that speaks the protocol of ibv_rc_pingpong (rdma-core, libibverbs/examples).
+/* Guest programs that speak the protocols of ibv_rc_pingpong, ibv_uc_pingpong and ibv_ud_pingpong
+ * (rdma-core, libibverbs/examples).  They differ in what struct pingpong_kind says.
  *
  * Both ends tell each other LID, QPN, PSN and GID over TCP as one line of fixed length, bring their
  * queue pairs to RTS, and then send a message to and fro.  The program is a state machine that is
  * asked to go on whenever something may have changed; the line travels outside it.
  *
- * At its end it prints what the original prints, and then stays for a while: its last acknowledge
- * may have been lost, and whoever misses it asks again.  (The original leaves at once.)
+ * At its end it prints what the original prints.  A reliable one then stays for a while: its last
+ * acknowledge may have been lost, and whoever misses it asks again.  (The original leaves at once.)
+ * An unreliable one whose message is lost waits for ever, as the original does.
  */
 #ifndef CLI_PROGRAMS_PINGPONG_H
 #define CLI_PROGRAMS_PINGPONG_H
@@ -23,7 +25,20 @@
 #define PINGPONG_LINE_BYTES 52u
 #define PINGPONG_DONE_BYTES 5u /* "done" and its NUL: the client is ready */
 
+/* What is particular to a kind. */
+struct pingpong_kind {
+    const char *name; /* the original's is ibv_NAME */
+    uint32_t qp_type; /* enum qp_type */
+    uint32_t size;    /* -s, if it is not given */
+    uint32_t front;   /* bytes in front of a message that was received: the GRH area */
+    char before_gid;  /* what stands there in the line of the local address */
+};
+
+/* @program: one of enum program (cli/lang/words.h) that is a pingpong. */
+const struct pingpong_kind *pingpong_kind(uint32_t program);
+
 struct pingpong_config {
+    const struct pingpong_kind *kind;
     rdl_host host;
     char host_name[RDL_NAME_BYTES];
     char server[64];            /* name or address of the server's machine; "": be the server */
@@ -31,7 +46,7 @@ struct pingpong_config {
     uint16_t port;
     uint32_t size;      /* -s */
     uint32_t iters;     /* -n */
-    uint32_t mtu;       /* -m, enum mtu */
+    uint32_t mtu;       /* -m, enum mtu; UD has the port's */
     uint32_t rx_depth;  /* -r */
     bool use_events;    /* -e */
     uint32_t gid_index; /* -g */
@@ -50,12 +65,14 @@ enum pingpong_state {
     PP_EXCHANGE, /* the line of this side is ready; pingpong_remote() goes on */
     PP_RTR,
     PP_RTS,
-    PP_CONNECTED, /* in RTS; pingpong_start() goes on, when the other side is there too */
+    PP_CREATE_AH, /* of UD */
+    PP_CONNECTED, /* all is there; pingpong_start() goes on, when the other side is there too */
     PP_RUN,
-    PP_LINGER, /* has printed its result, and answers what the peer repeats */
+    PP_LINGER, /* of RC: has printed its result, and answers what the peer repeats */
     PP_DESTROY_QP,
     PP_DESTROY_CQ,
     PP_DEREG_MR,
+    PP_DESTROY_AH, /* of UD */
     PP_DEALLOC_PD,
     PP_DONE,
     PP_FAILED
@@ -74,6 +91,7 @@ struct pingpong {
     rdl_mr mr;
     rdl_cq cq;
     rdl_qp qp;
+    rdl_ah ah;
     uint64_t buf;
     struct rdl_mr_info mem;
     uint32_t qpn;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* rc_pingpong between two hosts of one lab; the test carries the lines between them. */
+/* The pingpongs, between two hosts of one lab; the test carries the lines between them. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/lang/words.h"
 #include "cli/programs/pingpong.h"
 #include "emu/facts/enums.h"
+#include "rdmalab/fault.h"
 #include "rdmalab/lab.h"
 #include "testing.h"
 
@@ -12,9 +14,10 @@
 #define STEPS_MAX 2000000u
 #define ARRAY(a)  (sizeof(a) / sizeof((a)[0]))
 
-#define LINE(qpn, host)   "LID 0x0000, QPN 0x00000" qpn ", PSN 0xfffffd, GID ::ffff:10.0.0." host "\n"
-#define LOCAL(qpn, host)  "  local address:  " LINE(qpn, host)
-#define REMOTE(qpn, host) "  remote address: " LINE(qpn, host)
+#define LINE(qpn, mark, host)                                                                      \
+    "LID 0x0000, QPN 0x00000" qpn ", PSN 0xfffffd" mark " GID ::ffff:10.0.0." host "\n"
+#define LOCAL(qpn, mark, host) "  local address:  " LINE(qpn, mark, host)
+#define REMOTE(qpn, host)      "  remote address: " LINE(qpn, ",", host)
 
 struct pair {
     struct rdl_lab *lab;
@@ -56,6 +59,26 @@ static void end(struct pair *t)
     rdl_lab_free(t->lab);
 }
 
+/* What the originals set. */
+static void check_attributes(const struct pair *t, const struct pingpong *p)
+{
+    struct rdl_ah_attr ah;
+    struct rdl_qp_info qp;
+
+    assert_int_equal(rdl_qp_info(t->lab, p->qp, &qp), RDL_OK);
+    assert_int_equal(qp.type, p->config.kind->qp_type);
+    assert_int_equal(qp.attr.state, QPS_RTS);
+    assert_int_equal(qp.attr.sq_psn, 0xfffffd);
+    ah = qp.attr.ah;
+    if (qp.type == QPT_UD) {
+        assert_int_equal(qp.attr.qkey, 0x11111111);
+        assert_int_equal(rdl_ah_info(t->lab, p->ah, &ah), RDL_OK);
+    }
+    assert_int_equal(ah.sl, 3);
+    assert_int_equal(ah.hop_limit, 1);
+    assert_memory_equal(ah.dgid, p->remote_gid, sizeof(ah.dgid));
+}
+
 /* What the TCP connection does. */
 static void exchange(struct pair *t)
 {
@@ -72,38 +95,59 @@ static void exchange(struct pair *t)
         assert_true(pingpong_remote(client, line));
     }
     if (server->state == PP_CONNECTED && client->state == PP_CONNECTED) {
-        for (unsigned i = 0; i < SIDES; i++) {
-            struct rdl_qp_info qp;
-
-            assert_int_equal(rdl_qp_info(t->lab, t->p[i].qp, &qp), RDL_OK);
-            assert_int_equal(qp.attr.ah.sl, 3);
-        }
+        for (unsigned i = 0; i < SIDES; i++)
+            check_attributes(t, &t->p[i]);
         pingpong_start(server, rdl_now_ns(t->lab));
         pingpong_start(client, rdl_now_ns(t->lab));
     }
 }
 
-/* Lets both go on until they have ended, or one has failed. */
-static void play(struct pair *t)
+/* Lets both go on a little; false: they have ended, or one has failed. */
+static bool play_once(struct pair *t)
 {
     const struct rdl_limits none = {0};
 
+    for (unsigned i = 0; i < SIDES; i++)
+        pingpong_go(&t->p[i], rdl_now_ns(t->lab));
+    if ((t->p[0].state == PP_DONE && t->p[1].state == PP_DONE) || t->p[0].state == PP_FAILED ||
+        t->p[1].state == PP_FAILED)
+        return false;
+    exchange(t);
+    if (rdl_step(t->lab, RDL_STEP_TICK, none) == RDL_ERR_IDLE)
+        assert_int_equal(rdl_run(t->lab, rdl_now_ns(t->lab) + 1000000, none), RDL_OK);
+    return true;
+}
+
+/* The @nth message of the client does not arrive. */
+static void lose_message(struct pair *t, uint32_t nth)
+{
+    const struct rdl_fault_config config = {.kind = FLT_DROP,
+                                            .from = t->p[1].config.host,
+                                            .opcode = RDL_ANY,
+                                            .syndrome = RDL_ANY,
+                                            .psn = RDL_ANY,
+                                            .dest_qpn = RDL_ANY,
+                                            .nth = nth,
+                                            .count = 1};
+    rdl_fault ret;
+
+    assert_int_equal(rdl_fault_add(t->lab, &config, &ret), RDL_OK);
+}
+
+/* Lets both go on until they have ended, or one has failed. */
+static void play(struct pair *t)
+{
     for (uint32_t n = 0; n < STEPS_MAX; n++) {
-        for (unsigned i = 0; i < SIDES; i++)
-            pingpong_go(&t->p[i], rdl_now_ns(t->lab));
-        if ((t->p[0].state == PP_DONE && t->p[1].state == PP_DONE) || t->p[0].state == PP_FAILED ||
-            t->p[1].state == PP_FAILED)
+        if (!play_once(t))
             return;
-        exchange(t);
-        if (rdl_step(t->lab, RDL_STEP_TICK, none) == RDL_ERR_IDLE)
-            assert_int_equal(rdl_run(t->lab, rdl_now_ns(t->lab) + 1000000, none), RDL_OK);
     }
     fail_msg("it does not end");
 }
 
 static struct pingpong_config config_of(uint32_t size, uint32_t mtu, uint32_t rx_depth, bool events)
 {
-    return (struct pingpong_config){.size = size,
+    return (struct pingpong_config){.kind = pingpong_kind(PROGRAM_rc_pingpong),
+                                    .size = size,
                                     .iters = 20,
                                     .mtu = mtu,
                                     .rx_depth = rx_depth,
@@ -115,21 +159,122 @@ static struct pingpong_config config_of(uint32_t size, uint32_t mtu, uint32_t rx
 
 static void both_ends_print_what_the_original_prints(void **state)
 {
-    const struct pingpong_config c = config_of(4096, MTU_1024, 500, false);
-    struct pair t;
+    static const struct {
+        uint32_t program;
+        const char *local[SIDES], *remote[SIDES];
+    } rows[] = {
+        {PROGRAM_rc_pingpong,
+         {LOCAL("2", ",", "1"), LOCAL("3", ",", "2")},
+         {REMOTE("3", "2"), REMOTE("2", "1")}},
+        {PROGRAM_uc_pingpong,
+         {LOCAL("2", ",", "1"), LOCAL("3", ",", "2")},
+         {REMOTE("3", "2"), REMOTE("2", "1")}},
+        {PROGRAM_ud_pingpong,
+         {LOCAL("2", ":", "1"), LOCAL("3", ":", "2")},
+         {REMOTE("3", "2"), REMOTE("2", "1")}},
+    };
 
     (void)state;
-    start(&t, &c, 0);
-    play(&t);
-    for (unsigned i = 0; i < SIDES; i++) {
-        fflush(t.out[i]);
-        assert_int_equal(t.p[i].state, PP_DONE);
-        assert_non_null(strstr(t.text[i], i ? LOCAL("3", "2") : LOCAL("2", "1")));
-        assert_non_null(strstr(t.text[i], i ? REMOTE("2", "1") : REMOTE("3", "2")));
-        assert_non_null(strstr(t.text[i], "163840 bytes in 0."));
-        assert_non_null(strstr(t.text[i], "20 iters in 0."));
+    for (size_t n = 0; n < ARRAY(rows); n++) {
+        struct pingpong_config c = config_of(4096, MTU_1024, 500, false);
+        struct pair t;
+
+        c.kind = pingpong_kind(rows[n].program);
+        start(&t, &c, 0);
+        play(&t);
+        for (unsigned i = 0; i < SIDES; i++) {
+            fflush(t.out[i]);
+            assert_int_equal(t.p[i].state, PP_DONE);
+            assert_non_null(strstr(t.text[i], rows[n].local[i]));
+            assert_non_null(strstr(t.text[i], rows[n].remote[i]));
+            assert_non_null(strstr(t.text[i], "163840 bytes in 0."));
+            assert_non_null(strstr(t.text[i], "20 iters in 0."));
+        }
+        end(&t);
     }
-    end(&t);
+}
+
+static void each_kind_is_the_original_s(void **state)
+{
+    static const struct {
+        uint32_t program, type, size;
+    } rows[] = {
+        {PROGRAM_rc_pingpong, QPT_RC, 4096},
+        {PROGRAM_uc_pingpong, QPT_UC, 4096},
+        {PROGRAM_ud_pingpong, QPT_UD, 2048},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY(rows); i++) {
+        const struct pingpong_kind *k = pingpong_kind(rows[i].program);
+
+        assert_string_equal(k->name, enum_name(&words_program, rows[i].program));
+        assert_int_equal(k->qp_type, rows[i].type);
+        assert_int_equal(k->size, rows[i].size);
+    }
+}
+
+static void unreliable_ones_work_with_every_size_and_option_and_leave_at_once(void **state)
+{
+    static const struct {
+        uint32_t program, size, mtu, rx_depth, gid_index;
+        bool events;
+    } rows[] = {
+        {PROGRAM_uc_pingpong, 1, MTU_256, 1, 0, false},
+        {PROGRAM_uc_pingpong, 64, MTU_1024, 500, 1, true},
+        {PROGRAM_uc_pingpong, 4097, MTU_4096, 2, 0, true},
+        {PROGRAM_uc_pingpong, 65536, MTU_512, 3, 1, false},
+        {PROGRAM_ud_pingpong, 1, 0, 1, 0, false},
+        {PROGRAM_ud_pingpong, 64, 0, 500, 1, true},
+        {PROGRAM_ud_pingpong, 4096, 0, 2, 1, false},
+        {PROGRAM_ud_pingpong, 4095, 0, 3, 0, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY(rows); i++) {
+        struct pingpong_config c =
+            config_of(rows[i].size, rows[i].mtu, rows[i].rx_depth, rows[i].events);
+        struct pair t;
+
+        c.kind = pingpong_kind(rows[i].program);
+        c.gid_index = rows[i].gid_index;
+        start(&t, &c, 0);
+        play(&t);
+        for (unsigned side = 0; side < SIDES; side++) {
+            assert_int_equal(t.p[side].state, PP_DONE);
+            assert_int_equal(t.p[side].n_rcvd, c.iters);
+            assert_int_equal(t.p[side].linger_ns, 0);
+        }
+        end(&t);
+    }
+}
+
+/* As the originals: nobody sends anything again. */
+static void after_a_lost_message_the_unreliable_ones_wait(void **state)
+{
+    static const uint32_t programs[] = {PROGRAM_uc_pingpong, PROGRAM_ud_pingpong};
+    const struct rdl_limits none = {0};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY(programs); i++) {
+        struct pingpong_config c = config_of(64, MTU_1024, 500, false);
+        struct pair t;
+
+        c.kind = pingpong_kind(programs[i]);
+        start(&t, &c, 0);
+        lose_message(&t, 5);
+        while (t.p[1].n_sent < 5)
+            play_once(&t);
+        for (unsigned n = 0; n < 100; n++) {
+            play_once(&t);
+            assert_int_equal(rdl_run(t.lab, rdl_now_ns(t.lab) + 1000000, none), RDL_OK);
+        }
+        for (unsigned side = 0; side < SIDES; side++) {
+            assert_int_equal(t.p[side].state, PP_RUN);
+            assert_int_equal(t.p[side].n_rcvd, 4);
+        }
+        end(&t);
+    }
 }
 
 static void every_size_and_option_works_with_loss(void **state)
@@ -256,7 +401,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_ends_print_what_the_original_prints),
+        cmocka_unit_test(each_kind_is_the_original_s),
         cmocka_unit_test(every_size_and_option_works_with_loss),
+        cmocka_unit_test(unreliable_ones_work_with_every_size_and_option_and_leave_at_once),
+        cmocka_unit_test(after_a_lost_message_the_unreliable_ones_wait),
         cmocka_unit_test(a_changed_byte_is_found),
         cmocka_unit_test(too_few_receives_of_the_right_size_end_with_an_error),
         cmocka_unit_test(a_line_has_52_bytes_and_all_of_them_count),
