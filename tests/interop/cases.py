@@ -23,7 +23,7 @@ ITERATIONS_MAX = {0: 200, 1: 200, 10: 30}
 
 @dataclass(frozen=True)
 class Case:
-    program: str  # rc_pingpong, uc_pingpong, ud_pingpong, verbs, ping, speed
+    program: str  # rc_pingpong, uc_pingpong, ud_pingpong, srq_pingpong, verbs, ping, speed
     client: str
     ip: str
     size: int = 0
@@ -124,29 +124,53 @@ def ud(*args, **more):
     return unreliable("ud_pingpong", *args, mtu=DATAGRAM_SIZES[-1], **more)
 
 
+def unreliable_special():
+    """Each with one of the sides as client."""
+    yield uc("rxe", "ipv6", 65536, 4096)
+    yield uc("lab", "ipv4", 4095, 256, options="-e")
+    yield uc("rxe", "ipv4", 64, options="-r 1")
+    yield uc("lab", "ipv6", 65536, first_psn=FIRST_PSN_BEFORE_WRAP)
+    yield ud("rxe", "ipv4", 4096, options="-e")
+    yield ud("lab", "ipv6", 1, options="-r 1")
+    yield ud("lab", "ipv4", 64, first_psn=FIRST_PSN_BEFORE_WRAP)
+
+
 def unreliable_quick():
-    for client in CLIENTS:
-        for ip in IPS:
-            yield uc(client, ip, 4096)
-            yield ud(client, ip, 2048)
-        yield uc(client, "ipv6", 65536, 4096)
-        yield uc(client, "ipv4", 4095, 256, options="-e")
-        yield uc(client, "ipv4", 64, options="-r 1")
-        yield uc(client, "ipv4", 65536, first_psn=FIRST_PSN_BEFORE_WRAP)
-        yield ud(client, "ipv4", 4096, options="-e")
-        yield ud(client, "ipv6", 1, options="-r 1")
-        yield ud(client, "ipv4", 64, first_psn=FIRST_PSN_BEFORE_WRAP)
+    for i, client in enumerate(CLIENTS):
+        yield uc(client, IPS[i], 4096)
+        yield ud(client, IPS[1 - i], 2048)
+    yield from unreliable_special()
 
 
 def unreliable_full():
+    """No more at a time than the queue of a network interface holds: nobody slows the sender down."""
     for client in CLIENTS:
-        for ip in IPS:
-            for mtu in MTUS:
-                for size in SIZES:
+        for i, ip in enumerate(IPS):
+            for j, size in enumerate(s for s in SIZES if s <= 65536):
+                for mtu in MTUS[(i + j) % 2 :: 2]:
                     yield uc(client, ip, size, mtu)
             for size in DATAGRAM_SIZES:
                 yield ud(client, ip, size)
     yield from unreliable_quick()
+
+
+def srq(client, ip, size, **more):
+    """The iterations are those of all queue pairs together; there are 16, if nothing else is said."""
+    return Case("srq_pingpong", client, ip, size, 1024, 0, ITERATIONS_MAX[0], **more)
+
+
+def srq_quick():
+    for i, client in enumerate(CLIENTS):
+        yield srq(client, IPS[i], 4096)
+        yield srq(client, IPS[1 - i], 64, options="-e")
+
+
+def srq_full():
+    for client in CLIENTS:
+        for ip in IPS:
+            yield srq(client, ip, 4096)
+        yield srq(client, "ipv6", 16384, options="-q 3 -r 4")
+    yield from srq_quick()
 
 
 def special():
@@ -175,6 +199,7 @@ def quick():
     yield from special()
     yield from verbs_quick()
     yield from unreliable_quick()
+    yield from srq_quick()
 
 
 def full():
@@ -187,6 +212,7 @@ def full():
     yield from special()
     yield from verbs_full()
     yield from unreliable_full()
+    yield from srq_full()
 
 
 def speed():

@@ -99,7 +99,7 @@ class SecondRxe(Rxe):
     It proves everything else: machine, cases, loss, judgement, report.
     """
     title = "a second rxe device in the place of rdmalab"
-    programs = {"rc_pingpong", "uc_pingpong", "ud_pingpong", "verbs", "speed"}
+    programs = {"rc_pingpong", "uc_pingpong", "ud_pingpong", "srq_pingpong", "verbs", "speed"}
     can = [section.name for section in verbs_lines.sections()]
 
     def __init__(self):
@@ -141,7 +141,7 @@ class Lab:
     """rdmalab on a tap interface that rxe sits on.  One process for each case."""
     title = "rdmalab"
     can = verbs_lab.CAN
-    programs = {"rc_pingpong", "uc_pingpong", "ud_pingpong", "verbs", "speed", "ping"}
+    programs = {"rc_pingpong", "uc_pingpong", "ud_pingpong", "srq_pingpong", "verbs", "speed", "ping"}
     TAP = "rdl0"
     STATION = Station("02:00:00:00:00:01", "10.0.0.1", "fe80::ff:fe00:1")  # what the first host gets
     GID_INDEX = {"ipv4": 0, "ipv6": 1}

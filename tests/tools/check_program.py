@@ -180,6 +180,12 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1; program h1 ud_pingpong server -s 4097"], "", 1, r"Requested size larger than port MTU \(4096\)"),
     (["-c", "host h1; program h1 ud_pingpong server -m 1024"], "", 1, r"ud_pingpong has no mtu(.|\n)*leave it out"),
     (["-c", "host h1; program h1 uc_pingpong server -c"], "", 1, r"uc_pingpong has no check(.|\n)*leave it out"),
+    (["-c", "host h1 h2; link h1 h2; program h1 srq_pingpong server -n 99 -p 18627 -e; "
+      "program h2 srq_pingpong client -n 99 -p 18627; run; "
+      "expect h1.program.done and h2.program.done; show live"], "", 0,
+     r"811008 bytes in .*\n99 iters in (.|\n)*srq_pingpong client: done; sent \d+, received \d+ of 99"),
+    (["-c", "host h1; program h1 rc_pingpong server -q 2"], "", 1, r"rc_pingpong has no num_qp"),
+    (["-c", "host h1; program h1 srq_pingpong server -r 9"], "", 1, r"rx_depth 9 is too small for 16 QPs"),
     (["-c", "host h1; program h1 rc_pingpong client -p 1; run"], "", 1, r"Couldn't connect to localhost:1: "),
     (["-c", "host h1; program h1 rc_pingpong server -p 18618; program h1 rc_pingpong server -p 18618; run"],
      "", 1, r"Couldn't listen to port 18618: (.|\n)*another program listens there; -p"),
@@ -187,7 +193,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["run", "good.lab", "--memory", "4k"], "", 1,
      r"^rdmalab: a lab cannot be made: out of memory\n  give it more with --memory, or leave that out$"),
     (["run", "program.lab", "--hash"], "", 1, r"a lab that follows real time has no hash"),
-    (["-c", "host h1; program h1 rc_pingpong server -q"], "", 1, r'no option "-q"'),
+    (["-c", "host h1; program h1 rc_pingpong server -z"], "", 1, r'no option "-z"'),
     (["-c", "host h1; program h1 rc_pingpong server -n5"], "", 1, r'no option "-n5"'),
     (["-c", "host h1; program h1 rc_pingpong server -s"], "", 2, r"-s needs a value"),
     (["-c", "host h1; program h1 rc_pingpong server -g 9"], "", 1, r"h1 has no GID 9"),

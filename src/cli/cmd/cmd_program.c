@@ -64,16 +64,17 @@ static uint32_t random_psn(void)
 
 /* Which programs have a parameter, as bits by enum program.  What is not here all of them have. */
 #define BIT(program) (1u << PROGRAM_##program)
-#define CONNECTED    (BIT(rc_pingpong) | BIT(uc_pingpong))
+#define CONNECTED    (BIT(rc_pingpong) | BIT(uc_pingpong) | BIT(srq_pingpong))
 #define PINGPONGS    (CONNECTED | BIT(ud_pingpong))
 
 static const struct {
     const char *param;
     unsigned programs;
 } own_params[] = {
-    {"size", PINGPONGS},         {"iters", PINGPONGS},   {"mtu", CONNECTED},
-    {"rx_depth", PINGPONGS},     {"events", PINGPONGS},  {"sl", PINGPONGS},
-    {"check", BIT(rc_pingpong)}, {"nocheck", PINGPONGS}, {"lines", BIT(verbs_peer)},
+    {"size", PINGPONGS},           {"iters", PINGPONGS},   {"mtu", CONNECTED},
+    {"rx_depth", PINGPONGS},       {"events", PINGPONGS},  {"sl", PINGPONGS},
+    {"check", BIT(rc_pingpong)},   {"nocheck", PINGPONGS}, {"lines", BIT(verbs_peer)},
+    {"num_qp", BIT(srq_pingpong)},
 };
 
 static bool has_its_own(struct session *s, const struct step *st)
@@ -123,12 +124,19 @@ static bool read_start(struct session *s, const struct step *st, struct program_
     return diag_remedy(&s->diag, "\"show %s.gid\" lists them", step_text(st, "host"));
 }
 
-/* A datagram is one packet of the port, which is what the original looks at. */
-static bool size_fits(struct session *s, const struct step *st, const struct pingpong_config *c)
+/* What the originals look at before they begin: that each queue pair can have a receive, and that a
+ * datagram is one packet of the port.
+ */
+static bool numbers_fit(struct session *s, const struct step *st, const struct pingpong_config *c)
 {
     char port[TREE_PATH_BYTES];
     unsigned long long most;
 
+    if (c->n_qp > c->rx_depth) {
+        session_fail(s, step_span(st, "name", 0), "rx_depth %u is too small for %u QPs",
+                     c->rx_depth, c->n_qp);
+        return diag_remedy(&s->diag, "there must be at least one receive for each: -r %u", c->n_qp);
+    }
     if (c->kind->qp_type != QPT_UD || !tree_child(s->lab, c->host_name, CHILD_host_port, port))
         return true;
     most = tree_number(s->lab, port, LEAF_port_mtu);
@@ -149,6 +157,7 @@ static bool start_pingpong(struct session *s, const struct step *st,
         .port = start->port,
         .size = (uint32_t)step_number_or(st, "size", kind->size),
         .iters = (uint32_t)step_number(st, "iters"),
+        .n_qp = (uint32_t)step_number_or(st, "num_qp", kind->n_qp),
         .mtu = (uint32_t)step_number(st, "mtu"),
         .rx_depth = (uint32_t)step_number(st, "rx_depth"),
         .use_events = step_has(st, "events"),
@@ -162,7 +171,7 @@ static bool start_pingpong(struct session *s, const struct step *st,
     memcpy(c.server, start->server, sizeof(c.server));
     memcpy(c.listen, start->listen, sizeof(c.listen));
     snprintf(c.host_name, sizeof(c.host_name), "%s", step_text(st, "host"));
-    return size_fits(s, st, &c) &&
+    return numbers_fit(s, st, &c) &&
            (s->config.live_ops->pingpong(s->live, &c, &error) || outside_fail(s, st, &error));
 }
 

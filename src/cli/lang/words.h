@@ -30,7 +30,9 @@
     X(PROGRAM, uc_pingpong, 2,                                                                     \
       "as ibv_uc_pingpong does it; when a message is lost, both sides wait for ever")              \
     X(PROGRAM, ud_pingpong, 3,                                                                     \
-      "as ibv_ud_pingpong does it; when a datagram is lost, both sides wait for ever")
+      "as ibv_ud_pingpong does it; when a datagram is lost, both sides wait for ever")             \
+    X(PROGRAM, srq_pingpong, 4,                                                                    \
+      "as ibv_srq_pingpong does it: several queue pairs that share their receives")
 
 #define ENUM_ROLE(X)                                                                               \
     X(ROLE, server, 0, "waits for a client")                                                       \

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The TCP exchange of the pingpongs, around the state machine of pingpong.c.
  *
- *	client	sends its line ---------------> server
- *		<- sends its line, once it can receive and send
+ *	client	sends its lines --------------> server
+ *		<- sends its lines, once it can receive and send
  *		sends "done", and connects itself
  *
- * Each message goes out with one write, because the original reads each with one read().  Here they
- * may come in pieces.
+ * srq_pingpong has 256 lines, the others one.  Each message goes out with one write, because an
+ * original that has one line reads each with one read().  Here they may come in pieces.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ struct live_pingpong {
     struct live_program base;
     struct pingpong p;
     enum oob oob;
-    char rx[PINGPONG_LINE_BYTES];
+    char rx[PINGPONG_QPS_MAX * PINGPONG_LINE_BYTES];
     size_t rx_n;
 };
 
@@ -47,12 +47,28 @@ static void leave_exchange(struct live_pingpong *g)
     g->oob = OOB_CLOSED;
 }
 
-static void send_line(struct live_pingpong *g)
+/* What each side tells the other of its addresses. */
+static size_t lines_bytes(const struct live_pingpong *g)
 {
-    char line[PINGPONG_LINE_BYTES];
+    return (size_t)g->p.config.kind->n_lines * PINGPONG_LINE_BYTES;
+}
 
-    pingpong_line(&g->p, line);
-    live_tcp_send(&g->base.tcp, line, sizeof(line));
+static void send_lines(struct live_pingpong *g)
+{
+    char lines[PINGPONG_QPS_MAX * PINGPONG_LINE_BYTES];
+
+    for (uint32_t i = 0; i < g->p.config.kind->n_lines; i++)
+        pingpong_line(&g->p, i, lines + i * PINGPONG_LINE_BYTES);
+    live_tcp_send(&g->base.tcp, lines, lines_bytes(g));
+}
+
+static bool take_lines(struct live_pingpong *g)
+{
+    for (uint32_t i = 0; i < g->p.config.kind->n_lines; i++) {
+        if (!pingpong_remote(&g->p, i, g->rx + i * PINGPONG_LINE_BYTES))
+            return false;
+    }
+    return true;
 }
 
 static void on_opened(void *owner)
@@ -61,25 +77,25 @@ static void on_opened(void *owner)
 
     g->oob = OOB_LINE;
     if (!pingpong_is_server(&g->p))
-        send_line(g);
+        send_lines(g);
 }
 
 static void on_heard(void *owner, const char *bytes, size_t n)
 {
     struct live_pingpong *g = owner;
-    const size_t room = sizeof(g->rx) - g->rx_n;
+    const size_t room = lines_bytes(g) - g->rx_n;
     const size_t taken = n < room ? n : room;
 
     memcpy(g->rx + g->rx_n, bytes, taken);
     g->rx_n += taken;
-    if (taken == n && g->oob == OOB_LINE && g->rx_n >= sizeof(g->rx)) {
+    if (taken == n && g->oob == OOB_LINE && g->rx_n >= lines_bytes(g)) {
         g->rx_n = 0;
-        if (pingpong_remote(&g->p, g->rx))
+        if (take_lines(g))
             g->oob = OOB_READY;
     } else if (g->oob == OOB_DONE_WAIT && g->rx_n >= PINGPONG_DONE_BYTES) {
         pingpong_start(&g->p, g->base.live->machine_ns);
         leave_exchange(g);
-    } else if (g->rx_n >= sizeof(g->rx)) {
+    } else if (g->rx_n >= lines_bytes(g)) {
         pingpong_fail(&g->p, "the other side does not speak the protocol of the pingpongs");
     }
 }
@@ -108,7 +124,7 @@ static const struct live_tcp_ops tcp_ops = {on_opened, on_heard, on_left, on_fai
 static void tell_connected(struct live_pingpong *g)
 {
     if (pingpong_is_server(&g->p)) {
-        send_line(g);
+        send_lines(g);
         g->oob = OOB_DONE_WAIT;
     } else {
         live_tcp_send(&g->base.tcp, "done", PINGPONG_DONE_BYTES);

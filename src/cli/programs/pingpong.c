@@ -33,9 +33,10 @@
 const struct pingpong_kind *pingpong_kind(uint32_t program)
 {
     static const struct pingpong_kind kinds[] = {
-        [PROGRAM_rc_pingpong] = {"rc_pingpong", QPT_RC, 4096, 0, ','},
-        [PROGRAM_uc_pingpong] = {"uc_pingpong", QPT_UC, 4096, 0, ','},
-        [PROGRAM_ud_pingpong] = {"ud_pingpong", QPT_UD, 2048, GRH_BYTES, ':'},
+        [PROGRAM_rc_pingpong] = {"rc_pingpong", QPT_RC, 4096, 0, ',', 1, 1, false},
+        [PROGRAM_uc_pingpong] = {"uc_pingpong", QPT_UC, 4096, 0, ',', 1, 1, false},
+        [PROGRAM_ud_pingpong] = {"ud_pingpong", QPT_UD, 2048, GRH_BYTES, ':', 1, 1, false},
+        [PROGRAM_srq_pingpong] = {"srq_pingpong", QPT_RC, 4096, 0, ',', 16, PINGPONG_QPS_MAX, true},
     };
 
     RDL_ASSERT(program < ARRAY_LEN(kinds) && kinds[program].name);
@@ -78,13 +79,14 @@ static struct rdl_ah_attr address_of(const struct pingpong *p)
     struct rdl_ah_attr ah = {
         .sgid_index = (uint8_t)c->gid_index, .hop_limit = HOP_LIMIT, .sl = c->sl, .port = 1};
 
-    memcpy(ah.dgid, p->remote_gid, sizeof(ah.dgid));
+    memcpy(ah.dgid, p->ends[p->at].remote_gid, sizeof(ah.dgid));
     return ah;
 }
 
 static enum rdl_status modify(struct pingpong *p, enum qp_state to)
 {
     const struct pingpong_config *c = &p->config;
+    const struct pingpong_end *e = &p->ends[p->at];
     const unsigned mask = QPA_STATE | qp_fsm_needs((enum qp_type)c->kind->qp_type, to);
     struct rdl_modify_error err;
     const struct rdl_qp_attr attr = {
@@ -92,8 +94,8 @@ static enum rdl_status modify(struct pingpong *p, enum qp_state to)
         .port = 1,
         .qkey = QKEY,
         .path_mtu = c->mtu,
-        .dest_qpn = p->remote_qpn,
-        .rq_psn = p->remote_psn,
+        .dest_qpn = e->remote_qpn,
+        .rq_psn = e->remote_psn,
         .sq_psn = c->psn,
         .max_rd_atomic = 1,
         .max_dest_rd_atomic = 1,
@@ -104,7 +106,7 @@ static enum rdl_status modify(struct pingpong *p, enum qp_state to)
         .ah = address_of(p),
     };
 
-    return rdl_modify_qp(p->lab, p->qp, &attr, mask, false, &err);
+    return rdl_modify_qp(p->lab, e->qp, &attr, mask, false, &err);
 }
 
 /* Where a message that arrives is put, with what comes in front of it. */
@@ -139,11 +141,10 @@ static enum rdl_status get_memory(struct pingpong *p)
     return rdl_reg_mr(p->lab, p->pd, p->buf, mem_bytes(p), ACC_LOCAL_WRITE, NULL, &p->mr);
 }
 
-/* The request of the current state. */
-static enum rdl_status ask(struct pingpong *p)
+static enum rdl_status create_qp(struct pingpong *p)
 {
     const struct pingpong_config *c = &p->config;
-    struct rdl_qp_config qp = {
+    const struct rdl_qp_config qp = {
         .pd = p->pd,
         .type = c->kind->qp_type,
         .send_cq = p->cq,
@@ -152,7 +153,17 @@ static enum rdl_status ask(struct pingpong *p)
         .max_recv_wr = c->rx_depth,
         .max_send_sge = 1,
         .max_recv_sge = 1,
+        .srq = p->srq,
     };
+
+    return rdl_create_qp(p->lab, &qp, NULL, &p->ends[p->at].qp);
+}
+
+/* The request of the current state. */
+static enum rdl_status ask(struct pingpong *p)
+{
+    const struct pingpong_config *c = &p->config;
+    const struct rdl_srq_attr srq = {.max_wr = c->rx_depth, .max_sge = 1};
     const struct rdl_ah_attr ah = address_of(p);
     enum rdl_status st;
 
@@ -162,9 +173,11 @@ static enum rdl_status ask(struct pingpong *p)
     case PP_REG_MR:
         return get_memory(p);
     case PP_CREATE_CQ:
-        return rdl_create_cq(p->lab, c->host, c->rx_depth + 1, NULL, &p->cq);
+        return rdl_create_cq(p->lab, c->host, c->rx_depth + c->n_qp, NULL, &p->cq);
+    case PP_CREATE_SRQ:
+        return rdl_create_srq(p->lab, p->pd, &srq, NULL, &p->srq);
     case PP_CREATE_QP:
-        return rdl_create_qp(p->lab, &qp, NULL, &p->qp);
+        return create_qp(p);
     case PP_INIT:
         return modify(p, QPS_INIT);
     case PP_ARM:
@@ -177,7 +190,9 @@ static enum rdl_status ask(struct pingpong *p)
     case PP_CREATE_AH:
         return rdl_create_ah(p->lab, p->pd, &ah, NULL, &p->ah);
     case PP_DESTROY_QP:
-        return rdl_destroy_qp(p->lab, p->qp);
+        return rdl_destroy_qp(p->lab, p->ends[p->at].qp);
+    case PP_DESTROY_SRQ:
+        return rdl_destroy_srq(p->lab, p->srq);
     case PP_DESTROY_CQ:
         return rdl_destroy_cq(p->lab, p->cq);
     case PP_DEREG_MR:
@@ -192,6 +207,12 @@ static enum rdl_status ask(struct pingpong *p)
     }
 }
 
+static enum rdl_status post_receive(struct pingpong *p, const struct rdl_recv_wr *wr)
+{
+    return p->config.kind->has_srq ? rdl_post_srq_recv(p->lab, p->srq, wr, false)
+                                   : rdl_post_recv(p->lab, p->ends[0].qp, wr, false);
+}
+
 /* Fills the receive queue up to its depth. */
 static bool post_receives(struct pingpong *p)
 {
@@ -199,7 +220,7 @@ static bool post_receives(struct pingpong *p)
     const struct rdl_recv_wr wr = {.wr_id = WR_ID_RECV, .sge = &sge, .n_sge = 1};
 
     while (p->posted < p->config.rx_depth) {
-        if (rdl_post_recv(p->lab, p->qp, &wr, false) != RDL_OK) {
+        if (post_receive(p, &wr) != RDL_OK) {
             pingpong_fail(p, "Couldn't post receive");
             return false;
         }
@@ -208,10 +229,13 @@ static bool post_receives(struct pingpong *p)
     return true;
 }
 
-/* The message of the next iteration goes to its memory. */
+/* The message of the next iteration goes to its memory.  Of several queue pairs, whose messages all
+ * go to one place, they are all the same.
+ */
 static bool fill_message(struct pingpong *p)
 {
-    pingpong_data_mark(&p->data, p->n_sent);
+    if (!p->config.kind->has_srq)
+        pingpong_data_mark(&p->data, p->n_sent);
     return rdl_mem_write(p->lab, p->config.host, p->buf, p->data.want, p->config.size) == RDL_OK;
 }
 
@@ -239,7 +263,7 @@ static bool check_message(struct pingpong *p, uint32_t bytes)
 }
 
 /* A client sends its message, a server what it received. */
-static bool post_send(struct pingpong *p)
+static bool post_send(struct pingpong *p, struct pingpong_end *e)
 {
     const struct rdl_sge sge = {pingpong_is_server(p) ? recv_buf(p) : p->buf, p->config.size,
                                 p->mem.lkey};
@@ -248,19 +272,34 @@ static bool post_send(struct pingpong *p)
                                    .flags = SF_SIGNALED,
                                    .sge = &sge,
                                    .n_sge = 1,
-                                   .ud = {p->ah, p->remote_qpn, QKEY}};
+                                   .ud = {p->ah, e->remote_qpn, QKEY}};
 
     if ((!pingpong_is_server(p) && p->config.check && !fill_message(p)) ||
-        rdl_post_send(p->lab, p->qp, &wr, false) != RDL_OK) {
+        rdl_post_send(p->lab, e->qp, &wr, false) != RDL_OK) {
         pingpong_fail(p, "Couldn't post send");
         return false;
     }
-    p->pending = WR_ID_RECV | WR_ID_SEND;
+    e->pending = WR_ID_RECV | WR_ID_SEND;
     return true;
+}
+
+static struct pingpong_end *end_of(struct pingpong *p, uint32_t qpn)
+{
+    for (uint32_t i = 0; i < p->config.n_qp; i++) {
+        if (p->ends[i].qpn == qpn)
+            return &p->ends[i];
+    }
+    return NULL;
 }
 
 static void on_completion(struct pingpong *p, const struct rdl_wc *wc)
 {
+    struct pingpong_end *e = end_of(p, wc->qp_num);
+
+    if (!e) {
+        pingpong_fail(p, "Couldn't find QPN");
+        return;
+    }
     if (wc->status != WCS_SUCCESS) {
         struct text t = text_on(p->error, sizeof(p->error));
 
@@ -275,25 +314,12 @@ static void on_completion(struct pingpong *p, const struct rdl_wc *wc)
         if (!check_message(p, wc->byte_len))
             return;
         p->n_rcvd++;
-        if (--p->posted <= 1 && !post_receives(p))
+        if (--p->posted <= p->config.n_qp && !post_receives(p))
             return;
     }
-    p->pending &= ~(unsigned)wc->wr_id;
-    if (p->n_sent < p->config.iters && !p->pending)
-        post_send(p);
-}
-
-static void print_side(const struct pingpong *p, bool local, const uint8_t gid[16])
-{
-    char buf[ADDR_TEXT_MAX];
-    struct text t = text_on(buf, sizeof(buf));
-
-    if (gid_is_ipv4(gid))
-        text_add(&t, "::ffff:");
-    addr_add(&t, gid);
-    fprintf(p->out, "  %-15s LID 0x0000, QPN 0x%06x, PSN 0x%06x%c GID %s\n",
-            local ? "local address: " : "remote address:", local ? p->qpn : p->remote_qpn,
-            local ? p->config.psn : p->remote_psn, local ? p->config.kind->before_gid : ',', buf);
+    e->pending &= ~(unsigned)wc->wr_id;
+    if (p->n_sent < p->config.iters && !e->pending)
+        post_send(p, e);
 }
 
 static void print_result(const struct pingpong *p)
@@ -325,7 +351,9 @@ static void linger(struct pingpong *p, uint64_t now_ns)
     p->state = PP_LINGER;
 }
 
-/* Takes up to two completions, as the original does.  May there be more? */
+/* Takes up to two completions, as the originals do but srq_pingpong, which takes all that there
+ * are. May there be more?
+ */
 static bool poll(struct pingpong *p)
 {
     struct rdl_wc wc[2];
@@ -371,7 +399,7 @@ static void run(struct pingpong *p, uint64_t now_ns)
 {
     if (!may_poll(p))
         return;
-    while (poll(p) && p->state == PP_RUN && !p->config.use_events)
+    while (poll(p) && p->state == PP_RUN && (p->config.kind->has_srq || !p->config.use_events))
         ;
     if (p->state == PP_RUN && p->n_sent >= p->config.iters && p->n_rcvd >= p->config.iters) {
         p->ended_ns = now_ns;
@@ -390,31 +418,58 @@ static bool has_state(const struct pingpong *p, enum pingpong_state state)
         return p->config.use_events;
     if (state == PP_CREATE_AH || state == PP_DESTROY_AH)
         return p->config.kind->qp_type == QPT_UD;
+    if (state == PP_CREATE_SRQ || state == PP_DESTROY_SRQ)
+        return p->config.kind->has_srq;
     return true;
+}
+
+/* Is the request of @state one for each queue pair? */
+static bool is_of_each(enum pingpong_state state)
+{
+    return state == PP_CREATE_QP || state == PP_INIT || state == PP_RTR || state == PP_RTS ||
+           state == PP_DESTROY_QP;
+}
+
+/* The address of this side is known. */
+static void tell_addresses(struct pingpong *p)
+{
+    uint8_t mac[6];
+
+    if (rdl_host_address(p->lab, p->config.host, p->config.gid_index, p->gid, mac) != RDL_OK) {
+        pingpong_fail(p, "Could not get local gid");
+        return;
+    }
+    for (uint32_t i = 0; i < p->config.n_qp; i++)
+        pingpong_print_side(p, i, true);
 }
 
 /* The request of the state was answered with success. */
 static void answered(struct pingpong *p)
 {
+    struct pingpong_end *e = &p->ends[p->at];
+    const bool more = is_of_each(p->state) && p->at + 1 < p->config.n_qp;
     struct rdl_qp_info info;
-    uint8_t gid[16], mac[6];
 
     if (p->state == PP_CREATE_QP) {
-        if (rdl_qp_info(p->lab, p->qp, &info) == RDL_OK)
-            p->qpn = info.qpn;
+        if (rdl_qp_info(p->lab, e->qp, &info) == RDL_OK)
+            e->qpn = info.qpn;
         if (rdl_mr_info(p->lab, p->mr, &p->mem) != RDL_OK) {
             pingpong_fail(p, "Couldn't register MR");
             return;
         }
-    } else if (p->state == PP_INIT && !post_receives(p)) {
+    } else if (p->state == PP_INIT && !more && !post_receives(p)) {
         return;
     }
+    if (more) {
+        p->at++;
+        return;
+    }
+    p->at = 0;
     do {
         p->state++;
     } while (!has_state(p, p->state));
-    if (p->state == PP_EXCHANGE &&
-        rdl_host_address(p->lab, p->config.host, p->config.gid_index, gid, mac) == RDL_OK)
-        print_side(p, true, gid);
+    if (p->state == PP_EXCHANGE)
+        tell_addresses(p);
     if (p->state == PP_DONE)
         pingpong_data_done(&p->data);
 }
@@ -426,6 +481,7 @@ static const struct {
     [PP_ALLOC_PD] = {"setting up", "Couldn't allocate PD"},
     [PP_REG_MR] = {"setting up", "Couldn't register MR"},
     [PP_CREATE_CQ] = {"setting up", "Couldn't create CQ"},
+    [PP_CREATE_SRQ] = {"setting up", "Couldn't create SRQ"},
     [PP_CREATE_QP] = {"setting up", "Couldn't create QP"},
     [PP_INIT] = {"setting up", "Failed to modify QP to INIT"},
     [PP_ARM] = {"setting up", "Couldn't request CQ notification"},
@@ -437,6 +493,7 @@ static const struct {
     [PP_RUN] = {"running", NULL},
     [PP_LINGER] = {"done, answers what is repeated", NULL},
     [PP_DESTROY_QP] = {"cleaning up", "Couldn't destroy QP"},
+    [PP_DESTROY_SRQ] = {"cleaning up", "Couldn't destroy SRQ"},
     [PP_DESTROY_CQ] = {"cleaning up", "Couldn't destroy CQ"},
     [PP_DEREG_MR] = {"cleaning up", "Couldn't deregister MR"},
     [PP_DESTROY_AH] = {"cleaning up", "Couldn't destroy AH"},
@@ -489,60 +546,13 @@ void pingpong_go(struct pingpong *p, uint64_t now_ns)
         ;
 }
 
-void pingpong_line(const struct pingpong *p, char ret[PINGPONG_LINE_BYTES])
-{
-    struct text t = text_on(ret, PINGPONG_LINE_BYTES);
-    uint8_t gid[16] = {0}, mac[6];
-
-    RDL_ASSERT(rdl_host_address(p->lab, p->config.host, p->config.gid_index, gid, mac) == RDL_OK);
-    text_addf(&t, "%04x:%06x:%06x:", 0u, p->qpn, p->config.psn);
-    for (size_t i = 0; i < sizeof(gid); i++)
-        text_addf(&t, "%02x", gid[i]);
-}
-
-/* @n hexadecimal digits at @s; false if they are none. */
-static bool hex(const char *s, size_t n, uint32_t *ret)
-{
-    uint32_t v = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        const char c = s[i];
-
-        if (c >= '0' && c <= '9')
-            v = v << 4 | (uint32_t)(c - '0');
-        else if (c >= 'a' && c <= 'f')
-            v = v << 4 | (uint32_t)(c - 'a' + 10);
-        else
-            return false;
-    }
-    *ret = v;
-    return true;
-}
-
-bool pingpong_remote(struct pingpong *p, const char line[PINGPONG_LINE_BYTES])
-{
-    uint32_t lid, byte;
-    bool ok = hex(line, 4, &lid) && line[4] == ':' && hex(line + 5, 6, &p->remote_qpn) &&
-              line[11] == ':' && hex(line + 12, 6, &p->remote_psn) && line[18] == ':';
-
-    for (size_t i = 0; i < sizeof(p->remote_gid) && ok; i++) {
-        ok = hex(line + 19 + 2 * i, 2, &byte);
-        p->remote_gid[i] = ok ? (uint8_t)byte : 0;
-    }
-    if (!ok) {
-        pingpong_fail(p, "the other side does not speak the protocol of the pingpongs");
-        return false;
-    }
-    print_side(p, false, p->remote_gid);
-    p->state = PP_RTR;
-    return true;
-}
-
 void pingpong_start(struct pingpong *p, uint64_t now_ns)
 {
     p->state = PP_RUN;
     p->started_ns = now_ns;
-    p->pending = WR_ID_RECV;
-    if (!pingpong_is_server(p))
-        post_send(p);
+    for (uint32_t i = 0; i < p->config.n_qp && p->state == PP_RUN; i++) {
+        p->ends[i].pending = WR_ID_RECV;
+        if (!pingpong_is_server(p))
+            post_send(p, &p->ends[i]);
+    }
 }

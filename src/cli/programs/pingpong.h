@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Guest programs that speak the protocols of ibv_rc_pingpong, ibv_uc_pingpong and ibv_ud_pingpong
- * (rdma-core, libibverbs/examples).  They differ in what struct pingpong_kind says.
+/* Guest programs that speak the protocols of ibv_rc_pingpong, ibv_uc_pingpong, ibv_ud_pingpong and
+ * ibv_srq_pingpong (rdma-core, libibverbs/examples).  They differ in what struct pingpong_kind
+ * says.
  *
  * Both ends tell each other LID, QPN, PSN and GID over TCP as one line of fixed length, bring their
  * queue pairs to RTS, and then send a message to and fro.  The program is a state machine that is
@@ -19,11 +20,14 @@
 
 #include "cli/programs/pingpong_data.h"
 #include "emu/wire/addr.h"
+#include "rdmalab/srq.h"
 #include "rdmalab/verbs.h"
 
 /* "LLLL:QQQQQQ:PPPPPP:" and 32 digits of the GID, with the NUL that goes over the wire too. */
 #define PINGPONG_LINE_BYTES 52u
 #define PINGPONG_DONE_BYTES 5u /* "done" and its NUL: the client is ready */
+
+#define PINGPONG_QPS_MAX 256u /* of srq_pingpong */
 
 /* What is particular to a kind. */
 struct pingpong_kind {
@@ -32,6 +36,9 @@ struct pingpong_kind {
     uint32_t size;    /* -s, if it is not given */
     uint32_t front;   /* bytes in front of a message that was received: the GRH area */
     char before_gid;  /* what stands there in the line of the local address */
+    uint32_t n_qp;    /* -q, if it is not given */
+    uint32_t n_lines; /* that each side tells the other, however many queue pairs it has */
+    bool has_srq;     /* all queue pairs take their receives from one queue */
 };
 
 /* @program: one of enum program (cli/lang/words.h) that is a pingpong. */
@@ -46,6 +53,7 @@ struct pingpong_config {
     uint16_t port;
     uint32_t size;      /* -s */
     uint32_t iters;     /* -n */
+    uint32_t n_qp;      /* -q */
     uint32_t mtu;       /* -m, enum mtu; UD has the port's */
     uint32_t rx_depth;  /* -r */
     bool use_events;    /* -e */
@@ -59,6 +67,7 @@ enum pingpong_state {
     PP_ALLOC_PD,
     PP_REG_MR,
     PP_CREATE_CQ,
+    PP_CREATE_SRQ, /* with one */
     PP_CREATE_QP,
     PP_INIT,
     PP_ARM,      /* with -e */
@@ -70,12 +79,22 @@ enum pingpong_state {
     PP_RUN,
     PP_LINGER, /* of RC: has printed its result, and answers what the peer repeats */
     PP_DESTROY_QP,
+    PP_DESTROY_SRQ,
     PP_DESTROY_CQ,
     PP_DEREG_MR,
     PP_DESTROY_AH, /* of UD */
     PP_DEALLOC_PD,
     PP_DONE,
     PP_FAILED
+};
+
+/* A queue pair and its peer. */
+struct pingpong_end {
+    rdl_qp qp;
+    uint32_t qpn;
+    uint32_t remote_qpn, remote_psn;
+    uint8_t remote_gid[16];
+    unsigned pending; /* bits: a receive, a send of this round is outstanding */
 };
 
 struct pingpong {
@@ -90,18 +109,17 @@ struct pingpong {
     rdl_pd pd;
     rdl_mr mr;
     rdl_cq cq;
-    rdl_qp qp;
+    rdl_srq srq;
     rdl_ah ah;
+    struct pingpong_end ends[PINGPONG_QPS_MAX];
+    uint32_t at; /* the one that the state is about */
     uint64_t buf;
     struct rdl_mr_info mem;
-    uint32_t qpn;
-    uint32_t remote_qpn, remote_psn;
-    uint8_t remote_gid[16];
+    uint8_t gid[16]; /* of this side */
 
     struct pingpong_data data;
     uint32_t posted; /* receives in the queue */
     uint32_t n_sent, n_rcvd;
-    unsigned pending;              /* bits: a receive, a send of this round is outstanding */
     uint64_t events_seen;          /* completion events, with -e */
     uint64_t started_ns, ended_ns; /* real time, by the caller's clock */
     uint64_t linger_ns;            /* until then */
@@ -116,14 +134,17 @@ void pingpong_done(struct pingpong *p);
 /* Goes on as far as it can.  @now_ns is real time.  Cheap when nothing can be done. */
 void pingpong_go(struct pingpong *p, uint64_t now_ns);
 
-/* Has the state PP_EXCHANGE: this side's line, for the other. */
-void pingpong_line(const struct pingpong *p, char ret[PINGPONG_LINE_BYTES]);
+/* Has the state PP_EXCHANGE: line @i of this side, of kind->n_lines, for the other. */
+void pingpong_line(const struct pingpong *p, uint32_t i, char ret[PINGPONG_LINE_BYTES]);
 
-/* The other side's line; false, and the state is PP_FAILED, if it is none. */
-bool pingpong_remote(struct pingpong *p, const char line[PINGPONG_LINE_BYTES]);
+/* Line @i of the other side, in their order; false, and the state is PP_FAILED, if it is none. */
+bool pingpong_remote(struct pingpong *p, uint32_t i, const char line[PINGPONG_LINE_BYTES]);
 
 /* Has the state PP_CONNECTED: the other side is ready as well. */
 void pingpong_start(struct pingpong *p, uint64_t now_ns);
+
+/* The line that people see of the address of end @i, or of its peer. */
+void pingpong_print_side(const struct pingpong *p, uint32_t i, bool local);
 
 /* Ends it with an error. */
 void pingpong_fail(struct pingpong *p, const char *why);

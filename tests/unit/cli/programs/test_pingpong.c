@@ -60,12 +60,12 @@ static void end(struct pair *t)
 }
 
 /* What the originals set. */
-static void check_attributes(const struct pair *t, const struct pingpong *p)
+static void check_attributes(const struct pair *t, const struct pingpong *p, uint32_t i)
 {
     struct rdl_ah_attr ah;
     struct rdl_qp_info qp;
 
-    assert_int_equal(rdl_qp_info(t->lab, p->qp, &qp), RDL_OK);
+    assert_int_equal(rdl_qp_info(t->lab, p->ends[i].qp, &qp), RDL_OK);
     assert_int_equal(qp.type, p->config.kind->qp_type);
     assert_int_equal(qp.attr.state, QPS_RTS);
     assert_int_equal(qp.attr.sq_psn, 0xfffffd);
@@ -76,27 +76,34 @@ static void check_attributes(const struct pair *t, const struct pingpong *p)
     }
     assert_int_equal(ah.sl, 3);
     assert_int_equal(ah.hop_limit, 1);
-    assert_memory_equal(ah.dgid, p->remote_gid, sizeof(ah.dgid));
+    assert_memory_equal(ah.dgid, p->ends[i].remote_gid, sizeof(ah.dgid));
+}
+
+static void tell(const struct pingpong *from, struct pingpong *to)
+{
+    char line[PINGPONG_LINE_BYTES];
+
+    for (uint32_t i = 0; i < from->config.kind->n_lines; i++) {
+        pingpong_line(from, i, line);
+        assert_true(pingpong_remote(to, i, line));
+    }
 }
 
 /* What the TCP connection does. */
 static void exchange(struct pair *t)
 {
-    char line[PINGPONG_LINE_BYTES];
     struct pingpong *server = &t->p[0], *client = &t->p[1];
 
     if (server->state == PP_EXCHANGE && client->state >= PP_EXCHANGE &&
-        client->state < PP_CONNECTED) {
-        pingpong_line(client, line);
-        assert_true(pingpong_remote(server, line));
-    }
-    if (server->state == PP_CONNECTED && client->state == PP_EXCHANGE) {
-        pingpong_line(server, line);
-        assert_true(pingpong_remote(client, line));
-    }
+        client->state < PP_CONNECTED)
+        tell(client, server);
+    if (server->state == PP_CONNECTED && client->state == PP_EXCHANGE)
+        tell(server, client);
     if (server->state == PP_CONNECTED && client->state == PP_CONNECTED) {
-        for (unsigned i = 0; i < SIDES; i++)
-            check_attributes(t, &t->p[i]);
+        for (unsigned side = 0; side < SIDES; side++) {
+            for (uint32_t i = 0; i < t->p[side].config.n_qp; i++)
+                check_attributes(t, &t->p[side], i);
+        }
         pingpong_start(server, rdl_now_ns(t->lab));
         pingpong_start(client, rdl_now_ns(t->lab));
     }
@@ -149,6 +156,7 @@ static struct pingpong_config config_of(uint32_t size, uint32_t mtu, uint32_t rx
     return (struct pingpong_config){.kind = pingpong_kind(PROGRAM_rc_pingpong),
                                     .size = size,
                                     .iters = 20,
+                                    .n_qp = 1,
                                     .mtu = mtu,
                                     .rx_depth = rx_depth,
                                     .use_events = events,
@@ -202,6 +210,7 @@ static void each_kind_is_the_original_s(void **state)
         {PROGRAM_rc_pingpong, QPT_RC, 4096},
         {PROGRAM_uc_pingpong, QPT_UC, 4096},
         {PROGRAM_ud_pingpong, QPT_UD, 2048},
+        {PROGRAM_srq_pingpong, QPT_RC, 4096},
     };
 
     (void)state;
@@ -247,6 +256,57 @@ static void unreliable_ones_work_with_every_size_and_option_and_leave_at_once(vo
         }
         end(&t);
     }
+}
+
+static void queue_pairs_that_share_their_receives_work_with_every_number_and_loss(void **state)
+{
+    static const struct {
+        uint32_t n_qp, size, mtu, rx_depth, loss_ppm;
+        bool events;
+    } rows[] = {
+        {1, 64, MTU_1024, 1, 0, false},     {16, 4096, MTU_1024, 500, 0, false},
+        {16, 64, MTU_256, 16, 0, true},     {3, 65536, MTU_4096, 4, 0, false},
+        {7, 4097, MTU_512, 8, 10000, true}, {16, 4096, MTU_1024, 500, 10000, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY(rows); i++) {
+        struct pingpong_config c =
+            config_of(rows[i].size, rows[i].mtu, rows[i].rx_depth, rows[i].events);
+        struct pair t;
+
+        c.kind = pingpong_kind(PROGRAM_srq_pingpong);
+        c.n_qp = rows[i].n_qp;
+        c.iters = 100; /* of all together */
+        start(&t, &c, rows[i].loss_ppm);
+        play(&t);
+        for (unsigned side = 0; side < SIDES; side++) {
+            assert_string_equal(t.p[side].error, "");
+            assert_int_equal(t.p[side].state, PP_DONE);
+            assert_in_range(t.p[side].n_rcvd, c.iters, c.iters + c.n_qp);
+        }
+        end(&t);
+    }
+}
+
+static void lines_of_queue_pairs_that_are_not_there_are_zeros(void **state)
+{
+    struct pingpong_config c = config_of(64, MTU_1024, 16, false);
+    struct pair t;
+    char line[PINGPONG_LINE_BYTES];
+
+    (void)state;
+    c.kind = pingpong_kind(PROGRAM_srq_pingpong);
+    c.n_qp = 2;
+    assert_int_equal(c.kind->n_lines, 256);
+    start(&t, &c, 0);
+    while (t.p[0].state != PP_EXCHANGE)
+        play_once(&t);
+    pingpong_line(&t.p[0], 1, line);
+    assert_string_equal(line, "0000:000003:fffffd:00000000000000000000ffff0a000001");
+    pingpong_line(&t.p[0], 2, line);
+    assert_string_equal(line, "0000:000000:000000:00000000000000000000000000000000");
+    end(&t);
 }
 
 /* As the originals: nobody sends anything again. */
@@ -356,15 +416,15 @@ static void a_line_has_52_bytes_and_all_of_them_count(void **state)
     (void)state;
     start(&t, &c, 0);
     t.p[0].state = PP_EXCHANGE;
-    assert_true(pingpong_remote(&t.p[0], good));
-    assert_int_equal(t.p[0].remote_qpn, 0x11);
-    assert_int_equal(t.p[0].remote_psn, 0x842304);
-    assert_int_equal(t.p[0].remote_gid[15], 1);
+    assert_true(pingpong_remote(&t.p[0], 0, good));
+    assert_int_equal(t.p[0].ends[0].remote_qpn, 0x11);
+    assert_int_equal(t.p[0].ends[0].remote_psn, 0x842304);
+    assert_int_equal(t.p[0].ends[0].remote_gid[15], 1);
     for (size_t i = 0; i < sizeof(good) - 1; i++) {
         memcpy(line, good, sizeof(line));
         line[i] = 'x';
         t.p[0].state = PP_EXCHANGE;
-        assert_false(pingpong_remote(&t.p[0], line));
+        assert_false(pingpong_remote(&t.p[0], 0, line));
         assert_int_equal(t.p[0].state, PP_FAILED);
     }
     for (size_t i = 0; i < ARRAY(separators); i++)
@@ -404,6 +464,8 @@ int main(void)
         cmocka_unit_test(each_kind_is_the_original_s),
         cmocka_unit_test(every_size_and_option_works_with_loss),
         cmocka_unit_test(unreliable_ones_work_with_every_size_and_option_and_leave_at_once),
+        cmocka_unit_test(queue_pairs_that_share_their_receives_work_with_every_number_and_loss),
+        cmocka_unit_test(lines_of_queue_pairs_that_are_not_there_are_zeros),
         cmocka_unit_test(after_a_lost_message_the_unreliable_ones_wait),
         cmocka_unit_test(a_changed_byte_is_found),
         cmocka_unit_test(too_few_receives_of_the_right_size_end_with_an_error),
