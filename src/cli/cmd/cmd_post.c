@@ -142,26 +142,6 @@ static bool explain_rule(struct session *s, const struct request *r, const struc
     }
 }
 
-/* Fails because the operation of @r is not carried out; says which are. */
-static bool explain_unsupported(struct session *s, const struct request *r)
-{
-    char buf[DIAG_REMEDY_BYTES], op[VALUE_WORD_BYTES];
-    struct text t = text_on(buf, sizeof(buf));
-    struct rdl_qp_info info;
-
-    if (rdl_qp_info(s->lab, r->qp, &info) != RDL_OK)
-        return session_fail_status(s, step_span(r->st, "qp", 0), r->st->cmd->name, RDL_ERR_STALE);
-    for (size_t i = 0; i < enum_wr_opcode.n_rows; i++) {
-        if (!wr_is_carried((enum qp_type)info.type, enum_wr_opcode.rows[i].value))
-            continue;
-        value_word_text(&enum_wr_opcode, &enum_wr_opcode.rows[i], op);
-        text_addf(&t, t.len ? ", %s" : "%s", op);
-    }
-    operation(r, op);
-    session_fail(s, step_span(r->st, "op", 0), "the device cannot carry out %s yet", op);
-    return diag_remedy(&s->diag, "it can %s", buf);
-}
-
 /* Fails because posting @r gave @status. */
 static bool explain_refusal(struct session *s, const struct request *r, enum rdl_status status,
                             const struct rdl_post_error *e)
@@ -182,8 +162,6 @@ static bool explain_refusal(struct session *s, const struct request *r, enum rdl
         session_fail(s, step_span(r->st, request_is_shared(r->st) ? "srq" : "qp", 0),
                      "the queue is full");
         return diag_remedy(&s->diag, "run and poll completions, or create it with more entries");
-    case RDL_ERR_UNSUPPORTED:
-        return explain_unsupported(s, r);
     default:
         return session_fail_status(s, r->st->at, r->st->cmd->name, status);
     }

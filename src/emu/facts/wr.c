@@ -86,11 +86,14 @@ static const struct wr_info rows[] = {
                       .wc = WC_LOCAL_INV,
                       .invalidates = true,
                       .local = true,
-                      .types = RC},
+                      .types = RC | UC},
     [WR_REG_MR] =
         {.opcode = WR_REG_MR, .wc = WC_REG_MR, .form = WR_FORM_REG, .local = true, .types = RC},
-    [WR_BIND_MW] =
-        {.opcode = WR_BIND_MW, .wc = WC_BIND_MW, .form = WR_FORM_BIND, .local = true, .types = RC},
+    [WR_BIND_MW] = {.opcode = WR_BIND_MW,
+                    .wc = WC_BIND_MW,
+                    .form = WR_FORM_BIND,
+                    .local = true,
+                    .types = RC | UC},
 };
 
 const struct wr_info *wr_info(uint32_t opcode)
@@ -103,15 +106,6 @@ bool wr_is_of_type(enum qp_type type, uint32_t opcode)
     const struct wr_info *row = wr_info(opcode);
 
     return row && (row->types & (1u << type)) != 0;
-}
-
-bool wr_is_carried(enum qp_type type, uint32_t opcode)
-{
-    const struct wr_info *row = wr_info(opcode);
-
-    if (!wr_is_of_type(type, opcode))
-        return false;
-    return row->local || op_info(row->code[type][OPP_ONLY])->carried;
 }
 
 enum wr_form wr_form(enum qp_type type, uint32_t opcode)

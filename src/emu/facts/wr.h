@@ -47,9 +47,6 @@ const struct wr_info *wr_info(uint32_t opcode);
 /* Has a queue pair of @type such an operation?  @opcode may be anything. */
 bool wr_is_of_type(enum qp_type type, uint32_t opcode);
 
-/* Is a WR with @opcode, which may be anything, carried out by a queue pair of @type? */
-bool wr_is_carried(enum qp_type type, uint32_t opcode);
-
 /* What the union of a WQE with @opcode says on a queue pair of @type; nothing if it is unknown. */
 enum wr_form wr_form(enum qp_type type, uint32_t opcode);
 

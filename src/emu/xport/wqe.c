@@ -24,7 +24,7 @@ static struct wqe_verdict check_form(const struct wqe_view *v, const struct send
 
 static struct wqe_verdict check_opcode(const struct wqe_view *v, const struct send_wqe *w)
 {
-    return wr_is_carried(v->config->type, w->opcode) ? allowed : refuse(WCS_LOC_QP_OP_ERR, nothing);
+    return wr_is_of_type(v->config->type, w->opcode) ? allowed : refuse(WCS_LOC_QP_OP_ERR, nothing);
 }
 
 static struct wqe_verdict check_inline(const struct wqe_view *v, const struct send_wqe *w)

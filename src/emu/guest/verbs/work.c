@@ -107,9 +107,7 @@ static enum rdl_status find_parts(const struct guest_qp *qp, struct verbs_send *
     }
 }
 
-/* May the request be posted?  Rules of the verbs come first, so that who breaks one learns of it
- * whether or not the operation is carried out yet.
- */
+/* May the request be posted? */
 static enum rdl_status check_send(const struct guest_qp *qp, struct verbs_send *send,
                                   struct objection *by)
 {
@@ -123,8 +121,6 @@ static enum rdl_status check_send(const struct guest_qp *qp, struct verbs_send *
     st = refused_by(by->rule);
     if (st == RDL_OK)
         st = find_parts(qp, send, by);
-    if (st == RDL_OK && !wr_is_carried(qp->type, send->wr->opcode))
-        st = RDL_ERR_UNSUPPORTED;
     return st;
 }
 
@@ -253,19 +249,33 @@ enum rdl_status verbs_kick(struct guest_qp *qp, bool send)
     return st;
 }
 
-/* A completion with an error tells the driver that the queue pair is in ERR.  One of an earlier
+/* Where a completion with an error leaves its queue pair.  A send that fails on an unreliable
+ * service stops the sends alone; the flushed ones come behind it.  [IBTA1 10.3.1]
+ */
+static enum qp_state state_after(const struct guest_qp *qp, const struct rdl_wc *wc)
+{
+    const bool is_send = (wc->opcode & WC_RECV) == 0;
+
+    if (qp->type == QPT_RC || !is_send || qp->attr.state == QPS_ERR)
+        return QPS_ERR;
+    if (wc->status == WCS_WR_FLUSH_ERR && qp->attr.state != QPS_SQE)
+        return QPS_ERR; /* no send failed before */
+    return QPS_SQE;
+}
+
+/* A completion with an error tells the driver of the state of the queue pair.  One of an earlier
  * life of the queue pair, or with a number that no queue pair has, tells nothing.
  */
-static void learn_from_error(const struct guest_cq *cq, uint32_t qpn)
+static void learn_from_error(const struct guest_cq *cq, const struct rdl_wc *wc)
 {
     const struct verbs *v = cq->o.verbs;
-    struct guest_qp *qp = qpn <= v->limits.max_qp ? v->qp_of[qpn] : NULL;
+    struct guest_qp *qp = wc->qp_num <= v->limits.max_qp ? v->qp_of[wc->qp_num] : NULL;
 
     if (!qp || qp->attr.state < QPS_INIT)
         return;
     if ((qp->send_cq == cq && cq->polled >= qp->send_cq_from) ||
         (qp->recv_cq == cq && cq->polled >= qp->recv_cq_from))
-        qp->attr.state = QPS_ERR;
+        qp->attr.state = state_after(qp, wc);
 }
 
 void verbs_polled(struct guest_cq *cq, const struct rdl_wc *wc)
@@ -273,7 +283,7 @@ void verbs_polled(struct guest_cq *cq, const struct rdl_wc *wc)
     const struct verbs *v = cq->o.verbs;
 
     if (wc->status != WCS_SUCCESS)
-        learn_from_error(cq, wc->qp_num);
+        learn_from_error(cq, wc);
     cq->polled++;
     TRACE(v->config.trace, poll, .host = v->config.host, .cqn = cq->cqn, .qpn = wc->qp_num,
           .wr_id = wc->wr_id, .status = wc->status, .op = wc->opcode, .bytes = wc->byte_len);

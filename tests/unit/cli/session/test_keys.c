@@ -70,7 +70,7 @@ static void what_is_wrong_with_a_bind_is_named(void **state)
         {"post_send w.qp op=bind_mw mw=x.mw mr=mr[0:8]", "x.mw is not of the host", "POST_PARTS"},
         {"bind_mw w.qp mr mr=mr[0:8]", "is a memory region, not a memory window", ""},
         {"bind_mw w.qp w1 mr=mr[8]", "a length is missing", "a slice"},
-        {"bind_mw w.uc w1 mr=mr[0:8]", "UC queue pairs have no bind_mw", "POST_OPCODE"},
+        {"bind_mw w.ud w1 mr=mr[0:8]", "UD queue pairs have no bind_mw", "POST_OPCODE"},
         {"bind_mw w.new w1 mr=mr[0:8]", "w.new is in RESET; bind_mw needs RTS", "connect"},
         {"post_list { bind_mw w.qp w1 mr=mr[0:8] }", "bind_mw is no work request", "post_send"},
     };
@@ -80,10 +80,12 @@ static void what_is_wrong_with_a_bind_is_named(void **state)
     lab_open(&l, false);
     lab_run(&l, "host w x; link w x; on w,x { alloc_pd as pd; create_cq as cq; "
                 "create_qp pd send_cq=cq recv_cq=cq as qp; reg_mr pd len=4k access=lw,mw as mr; "
-                "create_qp pd type=uc send_cq=cq recv_cq=cq as uc; "
+                "create_qp pd type=ud send_cq=cq recv_cq=cq as ud; "
                 "create_qp pd send_cq=cq recv_cq=cq as new }");
-    lab_run(&l, "connect w.qp x.qp; connect w.uc x.uc; alloc_mw w.pd as w1; "
-                "alloc_mw w.pd type=2 as w2; alloc_mw x.pd as mw");
+    lab_run(&l, "connect w.qp x.qp; alloc_mw w.pd as w1; "
+                "alloc_mw w.pd type=2 as w2; alloc_mw x.pd as mw; "
+                "modify_qp w.ud state=INIT pkey_index=0 port=1 qkey=1; modify_qp w.ud state=RTR; "
+                "modify_qp w.ud state=RTS sq_psn=0");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         assert_false(lab_try(&l, rows[i].line));
         if (!strstr(l.s->diag.message, rows[i].message) ||
