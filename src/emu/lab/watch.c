@@ -24,9 +24,10 @@ struct watched_wq {
 
 struct watched_qp {
     struct watched_wq wq[2]; /* by enum wq */
-    bool acked;
-    struct psn ack; /* of its last positive acknowledge */
-    bool drained;   /* SQ_DRAINED was told since its move to SQD */
+    struct psn high;         /* of its acknowledges and responses, the one that is furthest */
+    uint64_t high_at;        /* its place among all; 0: there was none */
+    uint64_t ack_at;         /* the place of its last positive acknowledge */
+    bool drained;            /* SQ_DRAINED was told since its move to SQD */
 };
 
 /* A shared receive queue: what was posted and not given back, which may be in any order. */
@@ -378,8 +379,10 @@ static void on_state(struct watch *s, const struct ev_qp_state *e)
 {
     struct watched_qp *qp = qp_at(s, e->host, e->qpn);
 
-    if (qp && e->to == QPS_RTR)
-        qp->acked = false;
+    if (qp && e->to == QPS_RTR) {
+        qp->high_at = 0;
+        qp->ack_at = 0;
+    }
     if (qp && e->from != e->to)
         qp->drained = false;
 }
@@ -427,21 +430,45 @@ static void on_queue_reset(struct watch *s, const struct ev_queue_reset *e)
         s->blind = true;
 }
 
+/* Where PSN @psn of an answer of @qp is among all since the connection began: READs may take more
+ * PSNs between two acknowledges than can be compared, but responses come one by one.
+ */
+static uint64_t place_of(struct watched_qp *qp, struct psn psn)
+{
+    const int32_t ahead = psn_diff(psn, qp->high);
+    const uint64_t at = qp->high_at + (uint64_t)(int64_t)ahead;
+
+    if (ahead > 0) {
+        qp->high = psn;
+        qp->high_at = at;
+    }
+    return at;
+}
+
 static void on_tx(struct watch *s, const struct ev_tx *e)
 {
+    const enum op_kind kind = op_info((uint8_t)e->opcode)->kind;
+    const bool is_data = kind == OPK_READ_RESPONSE || kind == OPK_ATOMIC_ACK;
     struct watched_qp *qp;
+    uint64_t at;
 
-    if (e->opcode != OP_RC_ACKNOWLEDGE || e->syndrome != SYN_ACK)
-        return; /* responses to READs and atomics are sent again when they are asked for again */
+    if (!is_data && (e->opcode != OP_RC_ACKNOWLEDGE || e->syndrome != SYN_ACK))
+        return;
     if (e->host >= EV_PORT_FIRST)
         return; /* strangers may do as they like */
     qp = qp_at(s, e->host, e->qpn);
     if (!qp)
         return;
-    if (qp->acked && psn_diff((struct psn){e->psn}, qp->ack) < 0)
+    if (qp->high_at == 0) {
+        qp->high_at = UINT64_MAX / 2;
+        qp->high = (struct psn){e->psn};
+    }
+    at = place_of(qp, (struct psn){e->psn});
+    if (is_data)
+        return; /* responses to READs and atomics are sent again when they are asked for again */
+    if (at < qp->ack_at)
         fail(s, "positive acknowledges never go back");
-    qp->acked = true;
-    qp->ack = (struct psn){e->psn};
+    qp->ack_at = at;
 }
 
 static void on_post_send(struct watch *s, const struct ev_post_send *e)

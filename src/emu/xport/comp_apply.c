@@ -166,15 +166,18 @@ static void take_data(struct xport_qp *xqp, const struct packet *p)
     sge_copy_in(&xqp->qp, w->wr_id, w->sge, &r->sink, from, comp_data_bytes(p));
 }
 
-/* The PSNs that @d acknowledges; the last one may bring data. */
-static void acknowledge(struct xport_qp *xqp, const struct packet *p, const struct comp_verdict *d)
+/* The PSNs that @d acknowledges; the last one may bring data, for @rd.  If a request before that
+ * was refused since it was sent, the queue pair ends there, and the data are nobody's.
+ */
+static void acknowledge(struct xport_qp *xqp, const struct packet *p, const struct comp_verdict *d,
+                        const struct req_wqe *rd)
 {
     const bool takes = d->act == ACT_ACKS && brings_data(p);
 
     if (d->n_acked == 0)
         return;
     req_acked(xqp, d->n_acked - takes);
-    if (takes) {
+    if (takes && rd == req_wqe_at(&xqp->req, xqp->req.oldest)) {
         take_data(xqp, p);
         req_acked(xqp, 1);
     }
@@ -199,7 +202,7 @@ enum drop_reason comp_receive(struct xport_qp *xqp, const struct packet *p,
         credit_learn(xqp, p->aeth.msn, aeth_unpack(p->aeth.syndrome).value);
     if (d.act != ACT_DROP && d.act != ACT_ACKS && d.act != ACT_CREDITS)
         retry_timer_stop(xqp, TMR_ACK); /* the answer that was waited for is here */
-    acknowledge(xqp, p, &d);
+    acknowledge(xqp, p, &d, rd);
     if (xqp->qp.state != QPS_ERR)
         apply(xqp, p, &d, rx);
     xport_wake(xqp);

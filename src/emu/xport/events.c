@@ -6,6 +6,7 @@
  * and by an event if there is none.  So the requester raises none, as all its errors end a work
  * request; the responder does for a request that it refuses before a receive was taken for it.
  */
+#include "emu/base/assert.h"
 #include "emu/xport/internal.h"
 
 void xport_event(const struct xport_qp *xqp, enum async_event type)
@@ -13,14 +14,38 @@ void xport_event(const struct xport_qp *xqp, enum async_event type)
     xqp->x->ops->event(xqp->x->ctx, type, OBJ_QP, xqp->qp.qpn);
 }
 
-void xport_event_refused(const struct xport_qp *xqp, enum pkt_act act)
+/* What tells of a request that was refused by one of the rules RESP_*.  QP_REQ_ERR: the packet is
+ * none that a sound adapter sends.  QP_ACCESS_ERR: it is, and a program asked for what it may not
+ * have; so it is with every rule about a key.  [NVIDIA, as above]
+ */
+static const struct {
+    enum rule rule;
+    enum async_event event;
+} invalid_requests[] = {
+    {RULE_RESP_OPCODE, ASE_QP_REQ_ERR},        {RULE_RESP_OP_SEQUENCE, ASE_QP_REQ_ERR},
+    {RULE_RESP_LENGTH, ASE_QP_REQ_ERR},        {RULE_RESP_PAD, ASE_QP_REQ_ERR},
+    {RULE_RESP_RECV_LENGTH, ASE_QP_REQ_ERR},   {RULE_RESP_QP_ACCESS, ASE_QP_ACCESS_ERR},
+    {RULE_RESP_RD_ROOM, ASE_QP_ACCESS_ERR},    {RULE_RESP_ATOMIC_ALIGNED, ASE_QP_ACCESS_ERR},
+    {RULE_RESP_DMA_LENGTH, ASE_QP_ACCESS_ERR},
+};
+
+static enum async_event event_of(const struct refusal *why)
 {
-    if (act == ACT_NAK_INVALID)
-        xport_event(xqp, ASE_QP_REQ_ERR);
-    else if (act == ACT_NAK_ACCESS)
-        xport_event(xqp, ASE_QP_ACCESS_ERR);
-    else
-        xport_event(xqp, ASE_QP_FATAL); /* the fault is in the queue itself */
+    if (why->act == ACT_NAK_ACCESS)
+        return ASE_QP_ACCESS_ERR;
+    if (why->act != ACT_NAK_INVALID)
+        return ASE_QP_FATAL; /* the fault is in the queue itself */
+    for (size_t i = 0; i < ARRAY_LEN(invalid_requests); i++) {
+        if (invalid_requests[i].rule == why->rule)
+            return invalid_requests[i].event;
+    }
+    RDL_ASSERT(false); /* every rule that answers with NAK_INVALID_REQUEST has a row */
+    return ASE_QP_FATAL;
+}
+
+void xport_event_refused(const struct xport_qp *xqp, const struct refusal *why)
+{
+    xport_event(xqp, event_of(why));
 }
 
 void xport_event_arrival(struct xport_qp *xqp)

@@ -174,8 +174,8 @@ bool resp_complete(struct xport_qp *xqp, const struct completion *wc);
 /* events.c: tells the guest of @type. */
 void xport_event(const struct xport_qp *xqp, enum async_event type);
 
-/* A request was refused by @act, and no completion tells of it. */
-void xport_event_refused(const struct xport_qp *xqp, enum pkt_act act);
+/* A request was refused because of @why, and no completion tells of it. */
+void xport_event_refused(const struct xport_qp *xqp, const struct refusal *why);
 
 /* A packet has come. */
 void xport_event_arrival(struct xport_qp *xqp);

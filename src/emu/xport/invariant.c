@@ -87,9 +87,7 @@ static bool one_sequence_nak(const struct xport_qp *xqp)
 
 static bool acks_do_not_go_back(const struct xport_qp *xqp)
 {
-    const struct responder *r = &xqp->resp;
-
-    return !r->answered || psn_diff(r->expected, r->acked) > 0;
+    return xqp->resp.n_acked <= xqp->resp.n_psns;
 }
 
 static bool receive_matches_message(const struct xport_qp *xqp)

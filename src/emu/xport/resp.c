@@ -200,6 +200,11 @@ bool resp_needs_receive(const struct packet *p)
     return p->op->kind == OPK_WRITE && (p->op->headers & H_IMM) != 0;
 }
 
+bool resp_ends_receive(const struct packet *p)
+{
+    return op_ends(p->op) && (p->op->kind == OPK_SEND || resp_needs_receive(p));
+}
+
 bool resp_asks_again(const struct resp_rd *rd, const struct packet *p, uint32_t mtu,
                      uint32_t *ret_at)
 {

@@ -77,6 +77,11 @@ struct sge resp_target(const struct packet *p, const struct resp_write *w);
  */
 bool resp_needs_receive(const struct packet *p);
 
+/* Does the receive that is held complete with @p?  On UC one may be held that was taken for a
+ * message whose end was lost: a WRITE leaves it for the next.
+ */
+bool resp_ends_receive(const struct packet *p);
+
 /* Is the duplicate @p what the READ or atomic @rd was, or the rest of it?  From which response on
  * is then in @ret_at.
  */

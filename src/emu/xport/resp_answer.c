@@ -158,6 +158,17 @@ size_t resp_finish(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
     return frame_bytes;
 }
 
+/* A positive acknowledge names @psn.  It is counted from the PSN that is expected, as between two
+ * of them READs may have taken more PSNs than can be compared.
+ */
+static void note_acknowledged(struct responder *r, struct psn psn)
+{
+    const uint64_t n = r->n_psns - ((r->expected.v - 1 - psn.v) & PSN_MASK);
+
+    RDL_ASSERT(n >= r->n_acked);
+    r->n_acked = n;
+}
+
 /* The answer that waits. */
 static size_t build_answer(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 {
@@ -172,16 +183,13 @@ static size_t build_answer(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
     xqp->out.aeth = (struct aeth){a->syndrome, a->msn};
     packet_build(&xqp->out, frame);
     frame_bytes = resp_finish(xqp, frame, ret_tx);
-    if (is_ack(a->syndrome)) {
-        RDL_ASSERT(!xqp->resp.answered || psn_diff(a->psn, xqp->resp.acked) >= 0);
-        xqp->resp.acked = a->psn;
-        xqp->resp.answered = true;
-    }
+    if (is_ack(a->syndrome))
+        note_acknowledged(&xqp->resp, a->psn);
     a->pending = false;
     if (xqp->resp.closing) {
         xport_fail(xqp);
         if (xqp->resp.untold)
-            xport_event_refused(xqp, xqp->resp.refused);
+            xport_event_refused(xqp, &xqp->resp.refused);
     }
     trace_because(xport_trace(xqp), before);
     return frame_bytes;

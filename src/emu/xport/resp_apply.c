@@ -103,11 +103,12 @@ bool resp_deliver(struct xport_qp *xqp, const struct packet *p)
 
     write_payload(xqp, p);
     r->taken = p->bth.psn;
-    r->expected = psn_add(p->bth.psn, 1);
+    r->expected = p->bth.psn; /* an unreliable service takes what follows a gap */
+    resp_took(r, 1);
     r->open = op_ends(p->op) ? NULL : p->op;
     if (!op_ends(p->op))
         return true;
-    if (r->has_wqe && !finish_message(xqp, p))
+    if (resp_ends_receive(p) && !finish_message(xqp, p))
         return false;
     resp_next_msn(r);
     return true;
@@ -168,7 +169,7 @@ static void begin_to_close(struct xport_qp *xqp, const struct resp_verdict *d)
     r->fatal = resp_error(xqp, d);
     if (!r->has_wqe)
         r->fatal.status = WCS_SUCCESS;
-    r->refused = d->act;
+    r->refused = (struct refusal){d->act, d->rule};
     r->untold = r->fatal.status == WCS_SUCCESS;
 }
 
@@ -189,7 +190,7 @@ static void take_and_close(struct xport_qp *xqp, const struct packet *p,
     write_payload(xqp, p);
     resp_invalidate(xqp, p);
     r->taken = p->bth.psn;
-    r->expected = psn_add(r->expected, 1);
+    resp_took(r, 1);
     r->open = NULL;
     resp_reconsider(xqp, rx);
     resp_acknowledge(xqp, rx);

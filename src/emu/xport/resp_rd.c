@@ -12,6 +12,7 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/device.h"
+#include "emu/facts/profile.h"
 #include "emu/xport/credit.h"
 #include "emu/xport/internal.h"
 #include "emu/xport/wqe.h"
@@ -93,16 +94,18 @@ void resp_take_rd(struct xport_qp *xqp, const struct packet *p, ev_id rx)
         rd->n_psns = wqe_pkts(rd->bytes, xqp->mtu);
     }
     rds->next++;
-    r->expected = psn_add(r->expected, rd->n_psns);
+    resp_took(r, rd->n_psns);
 }
 
-/* The entry that the duplicate @p asks for again, from response @ret_at on; NULL: there is none. */
+/* The entry that the duplicate @p asks for again, from response @ret_at on; NULL: there is none.
+ * The newest, as PSNs come again: an old entry may have the same.
+ */
 static const struct resp_rd *find_again(const struct xport_qp *xqp, const struct packet *p,
                                         uint32_t *ret_entry, uint32_t *ret_at)
 {
     const struct resp_rds *rds = &xqp->resp.rds;
 
-    for (uint32_t n = rds->first; n != rds->next; n++) {
+    for (uint32_t n = rds->next; n-- != rds->first;) {
         if (resp_asks_again(resp_rd_at(rds, n), p, xqp->mtu, ret_at)) {
             *ret_entry = n;
             return resp_rd_at(rds, n);
@@ -143,14 +146,18 @@ void resp_replay(struct xport_qp *xqp, const struct packet *p, ev_id rx)
     if (at >= rd->at)
         return; /* it is to be sent anyway */
     rd->at = at;
+    rd->from = at;
     rd->cause = rx;
     if (entry - rds->first < rds->done - rds->first)
         rds->done = entry;
-    resp_absorb_ack(xqp);
+    if (psn_diff(xqp->resp.answer.psn, psn_add(rd->psn, rd->n_psns - 1)) <= 0)
+        resp_absorb_ack(xqp); /* one for a later request says more than these responses */
 }
 
-/* As after any other request: it may be the only one that was asked for again. */
-static uint8_t opcode_of(const struct resp_rd *rd)
+/* A request for the rest of a READ is one of its own, and so are its responses: FIRST, or ONLY.  A
+ * responder without the trait goes on with MIDDLE and LAST.
+ */
+static uint8_t opcode_of(const struct resp_rd *rd, enum profile profile)
 {
     static const uint8_t codes[] = {
         [OPP_FIRST] = OP_RC_RDMA_READ_RESPONSE_FIRST,
@@ -159,7 +166,10 @@ static uint8_t opcode_of(const struct resp_rd *rd)
         [OPP_ONLY] = OP_RC_RDMA_READ_RESPONSE_ONLY,
     };
 
-    return is_atomic(rd) ? OP_RC_ATOMIC_ACKNOWLEDGE : codes[wqe_position(rd->at, rd->n_psns)];
+    const uint32_t from = profile_has(profile, TRAIT_READ_REST_IS_A_READ) ? rd->from : 0;
+
+    return is_atomic(rd) ? OP_RC_ATOMIC_ACKNOWLEDGE
+                         : codes[wqe_position(rd->at - from, rd->n_psns - from)];
 }
 
 /* The key was there when the READ was taken, and is gone now: it ends in the middle. */
@@ -188,7 +198,7 @@ size_t resp_build_rd(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
     struct sge bad;
     enum rule rule;
 
-    resp_headers(xqp, opcode_of(rd), psn_add(rd->psn, rd->at), bytes);
+    resp_headers(xqp, opcode_of(rd, xqp->qp.hca->profile), psn_add(rd->psn, rd->at), bytes);
     xqp->out.aeth = (struct aeth){aeth_pack(SYN_ACK, credit_code(xqp)), rd->msn};
     xqp->out.atomic_ack = rd->found;
     rule = sge_copy_out(xqp->qp.hca, &list, &at, packet_build(&xqp->out, frame), bytes, &bad);

@@ -58,7 +58,7 @@ static void fail(struct xport_qp *xqp, const struct packet *p, const struct resp
     told = has_wqe && resp_complete(xqp, &wc);
     xport_fail(xqp);
     if (!told)
-        xport_event_refused(xqp, d->act);
+        xport_event_refused(xqp, &(struct refusal){d->act, d->rule});
 }
 
 enum drop_reason resp_receive_unreliable(struct xport_qp *xqp, const struct packet *p,

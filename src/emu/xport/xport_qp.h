@@ -138,7 +138,8 @@ struct resp_rd {
     uint8_t opcode; /* of its request */
     struct psn psn;
     uint32_t n_psns;
-    uint32_t at; /* responses that were sent: the next one has PSN psn + at */
+    uint32_t at;   /* responses that were sent: the next one has PSN psn + at */
+    uint32_t from; /* the response that was asked for first when it was asked for last */
     uint64_t addr;
     uint32_t rkey, bytes;
     uint64_t found;
@@ -159,9 +160,16 @@ struct resp_write {
     uint32_t left; /* bytes that are to come */
 };
 
+/* Why a request was refused for good. */
+struct refusal {
+    enum pkt_act act; /* NAK_* or FAIL */
+    enum rule rule;
+};
+
 struct responder {
     struct psn expected;
     struct psn taken;           /* of the last packet taken that an acknowledge answers */
+    uint64_t n_psns, n_acked;   /* PSNs taken; of them, up to the one that was acknowledged last */
     uint32_t msn;               /* messages completed, 24 bits */
     const struct op_info *open; /* last packet of the message that is open; NULL: none is */
     bool seq_nak_out; /* a sequence NAK was decided on; the expected PSN has not come since */
@@ -175,10 +183,8 @@ struct responder {
     struct resp_answer answer;
     bool closing;            /* when the answer, a NAK, has left, the queue pair ends, */
     struct completion fatal; /* and the receive that is held like this; SUCCESS: it is flushed */
-    enum pkt_act refused;    /* by this verdict */
+    struct refusal refused;  /* because of this */
     bool untold;             /* and no completion tells of it: an event does */
-    bool answered;           /* a positive acknowledge was sent */
-    struct psn acked;        /* and the last one had this PSN */
     uint32_t seq_naks;       /* sent since the expected PSN came last: at most 1 */
     bool told_last;          /* the event that no shared receive is held any more was raised */
 };
@@ -248,6 +254,13 @@ static inline uint32_t req_out_pkts(const struct requester *r)
 static inline void resp_next_msn(struct responder *r)
 {
     r->msn = (r->msn + 1) & RESP_MSN_MASK;
+}
+
+/* The next @n PSNs are taken. */
+static inline void resp_took(struct responder *r, uint32_t n)
+{
+    r->expected = psn_add(r->expected, n);
+    r->n_psns += n;
 }
 
 /* Entry number @n of the ring of READs and atomics. */

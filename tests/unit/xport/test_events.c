@@ -7,6 +7,10 @@
 
 #define PACKETS 100u
 
+#define RW ACC_REMOTE_WRITE
+#define RR ACC_REMOTE_READ
+#define RA ACC_REMOTE_ATOMIC
+
 static struct rig *rig_default(void)
 {
     const struct rig_config c = rig_defaults();
@@ -231,6 +235,52 @@ static void a_refused_access_is_told(void **state)
     rig_free(r);
 }
 
+/* Shows B16, B18, B19, B23, B25, B26, B27, B93. */
+static void each_rule_has_its_event(void **state)
+{
+    static const struct {
+        uint8_t opcode;
+        uint32_t va, dma_bytes, payload_bytes, access;
+        enum rule rule;
+        enum async_event event;
+    } rows[] = {
+        {0x1f, 0, 0, 0, RW, RULE_RESP_OPCODE, ASE_QP_REQ_ERR},
+        {OP_RC_SEND_LAST, 0, 0, 8, RW, RULE_RESP_OP_SEQUENCE, ASE_QP_REQ_ERR},
+        {OP_RC_SEND_ONLY, 0, 0, 300, RW, RULE_RESP_LENGTH, ASE_QP_REQ_ERR},
+        {OP_RC_RDMA_WRITE_ONLY, 0, 8, 8, 0, RULE_RESP_QP_ACCESS, ASE_QP_ACCESS_ERR},
+        {OP_RC_RDMA_READ_REQUEST, 0, 8, 0, RR, RULE_RESP_RD_ROOM, ASE_QP_ACCESS_ERR},
+        {OP_RC_FETCH_ADD, 4, 0, 0, RA, RULE_RESP_ATOMIC_ALIGNED, ASE_QP_ACCESS_ERR},
+        {OP_RC_RDMA_WRITE_ONLY, 0, 16, 8, RW, RULE_RESP_DMA_LENGTH, ASE_QP_ACCESS_ERR},
+        {OP_RC_RDMA_WRITE_ONLY, 0, 8, 8, RW, RULE_MR_KEY, ASE_QP_ACCESS_ERR},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rig_config c = rig_defaults();
+        struct packet p;
+        uint32_t told = 0;
+        struct rig *r;
+
+        c.access = rows[i].access;
+        c.rd_atomic = rows[i].rule == RULE_RESP_RD_ROOM ? 0 : 1;
+        r = rig_new(&c);
+        p = rig_packet(r, 1, rows[i].opcode, 100);
+        p.payload_bytes = rows[i].payload_bytes;
+        p.bth.pad_bytes = (uint8_t)packet_pad_bytes(p.payload_bytes);
+        p.reth.va = rows[i].va;
+        p.reth.dma_bytes = rows[i].dma_bytes;
+        p.atomic.va = rows[i].va;
+        rig_inject(r, 1, &p);
+        rig_run(r);
+        assert_int_equal(rig_event(r, EV_rx, 1, 0)->u.rx.rule, rows[i].rule);
+        for (uint32_t type = 0; type < ASYNC_EVENTS; type++)
+            told += r->host[1].n_async[type];
+        assert_int_equal(told, 1);
+        assert_int_equal(r->host[1].n_async[rows[i].event], 1);
+        rig_free(r);
+    }
+}
+
 /* Their queue overflowed: what a lost completion would have told is told by an event. */
 static void lost_completions_are_made_up_for(void **state)
 {
@@ -312,6 +362,7 @@ int main(void)
         cmocka_unit_test(in_rts_nothing_is_established_any_more),
         cmocka_unit_test(a_refusal_is_told_once),
         cmocka_unit_test(a_refused_access_is_told),
+        cmocka_unit_test(each_rule_has_its_event),
         cmocka_unit_test(lost_completions_are_made_up_for),
         cmocka_unit_test(an_unreliable_service_tells_of_its_failure),
         cmocka_unit_test(a_failed_cq_is_the_end_of_its_queue_pairs),

@@ -73,8 +73,7 @@ static void a_second_nak(struct xport_qp *xqp)
 
 static void an_ack_of_what_did_not_come(struct xport_qp *xqp)
 {
-    xqp->resp.answered = true;
-    xqp->resp.acked = xqp->resp.expected;
+    xqp->resp.n_acked = xqp->resp.n_psns + 1;
 }
 
 static void a_receive_without_a_message(struct xport_qp *xqp)

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "emu/facts/aeth.h"
 #include "rig.h"
 #include "testing.h"
 
@@ -362,6 +363,96 @@ static void a_read_ends_where_its_region_does(void **state)
     rig_free(r);
 }
 
+/* A request that is to be sent again cannot be, as its region is gone; before it is the oldest, the
+ * answer to a READ behind it comes.  The request ends the queue pair, and the READ brings nothing.
+ */
+static void a_read_behind_a_refused_request_brings_nothing(void **state)
+{
+    struct rig *r = rig_with(4, MTU_256);
+    struct rig_host *h = &r->host[0];
+    const uint8_t bytes[8] = "read";
+    uint8_t before[8], after[8];
+    struct packet answer;
+    struct rig_post *p;
+    struct mkey *mr;
+
+    (void)state;
+    rig_fill(r, 0, 7);
+    rig_fill(r, 1, 9);
+    rig_read(r, 0, BACK, before, sizeof(before));
+    assert_int_equal(hca_dma_mr_create(&h->hca, h->qp->config.pdn, 0, &mr), RSP_OK);
+    rig_rule(r, 1, OP_RC_ACKNOWLEDGE, ANY, ANY, RIG_LOSE);
+    rig_rule(r, 1, OP_RC_RDMA_READ_RESPONSE_ONLY, ANY, ANY, RIG_LOSE);
+    rdma(r, WR_RDMA_WRITE, 1, 0, 64, REMOTE);
+    p = rig_prepare_remote(r, WR_RDMA_WRITE, 2, 0, 64, REMOTE);
+    p->sge[0] = (struct sge){0, 64, mr->key};
+    rig_post(r, 0, WQ_SEND);
+    rdma(r, WR_RDMA_READ, 3, BACK, 8, REMOTE + 512);
+    rig_run_until(r, 60000); /* the timer runs out at 65 us */
+    assert_int_equal(hca_mr_destroy(&h->hca, key_number(mr->key)), RSP_OK);
+    rig_run_until(r, 67000); /* the first is on its way again, the second is refused */
+    assert_int_equal(h->n_wc[WQ_SEND], 0);
+    assert_int_equal(rig_rc(r, 0)->req.next, 1);
+    answer = rig_packet(r, 0, OP_RC_RDMA_READ_RESPONSE_ONLY, 102);
+    answer.aeth = (struct aeth){aeth_pack(SYN_ACK, AETH_NO_CREDITS), 3};
+    answer.payload = bytes;
+    answer.payload_bytes = sizeof(bytes);
+    rig_inject(r, 0, &answer);
+    rig_expect(r, 0, WQ_SEND, 0, 1, WCS_SUCCESS);
+    rig_expect(r, 0, WQ_SEND, 1, 2, WCS_LOC_PROT_ERR);
+    rig_expect(r, 0, WQ_SEND, 2, 3, WCS_WR_FLUSH_ERR);
+    rig_read(r, 0, BACK, after, sizeof(after));
+    assert_memory_equal(before, after, sizeof(before));
+    rig_free(r);
+}
+
+/* Between two acknowledges READs may take more PSNs than can be compared.  Shows I8, I10. */
+static void an_acknowledge_may_be_far_behind_the_last_one(void **state)
+{
+    struct rig *r = rig_with(4, MTU_256);
+    struct requester *req = &xport_of(r->host[0].qp)->req;
+    struct responder *resp = &xport_of(r->host[1].qp)->resp;
+
+    (void)state;
+    rdma(r, WR_RDMA_WRITE, 1, 0, 8, REMOTE);
+    rig_run(r);
+    assert_int_equal(resp->n_acked, 1);
+    req->una = psn_add(req->una, REQ_WINDOW_PSNS - 16); /* as if so many had been read */
+    resp_took(resp, REQ_WINDOW_PSNS - 16);
+    rdma(r, WR_RDMA_READ, 2, BACK, 256 * 32, REMOTE);
+    rdma(r, WR_RDMA_WRITE, 3, 0, 8, REMOTE);
+    rig_run(r);
+    rig_expect(r, 0, WQ_SEND, 1, 2, WCS_SUCCESS);
+    rig_expect(r, 0, WQ_SEND, 2, 3, WCS_SUCCESS);
+    assert_int_equal(resp->n_acked, REQ_WINDOW_PSNS - 16 + 34);
+    rig_free(r);
+}
+
+/* A READ is asked for again while the acknowledge of what came after it waits for the port. */
+static void a_replay_says_less_than_an_acknowledge_of_later_requests(void **state)
+{
+    struct rig *r = rig_with(4, MTU_256);
+    struct packet read = rig_packet(r, 1, OP_RC_RDMA_READ_REQUEST, 100);
+    struct packet write = rig_packet(r, 1, OP_RC_RDMA_WRITE_ONLY, 101);
+    uint8_t bytes[8] = "written";
+
+    (void)state;
+    read.reth = (struct reth){RIG_ADDR + REMOTE, r->host[1].mr->key, 64};
+    write.reth = (struct reth){RIG_ADDR + REMOTE, r->host[1].mr->key, sizeof(bytes)};
+    write.payload = bytes;
+    write.payload_bytes = sizeof(bytes);
+    write.bth.ack_req = true;
+    rig_inject(r, 1, &read);
+    rig_run(r);
+    rig_inject(r, 1, &write);
+    rig_inject(r, 1, &read);
+    rig_run(r);
+    assert_int_equal(rig_count(r, EV_tx, 1, "opcode", OP_RC_RDMA_READ_RESPONSE_ONLY), 2);
+    assert_int_equal(rig_count(r, EV_tx, 1, "opcode", OP_RC_ACKNOWLEDGE), 1);
+    assert_int_equal(rig_event(r, EV_tx, 1, 2)->u.tx.psn, 101);
+    rig_free(r);
+}
+
 /* A WRITE that is under way ends there, too: each of its packets asks the key. */
 static void a_write_ends_where_its_region_does(void **state)
 {
@@ -524,7 +615,7 @@ static void a_write_brings_what_its_first_packet_says(void **state)
                          rows[i].n_first + (rows[i].right ? 1 : 0));
         assert_int_equal(rig_count(r, EV_tx, 1, "syndrome", SYN_NAK_INVALID_REQUEST),
                          rows[i].right ? 0 : 1);
-        assert_int_equal(r->host[1].n_async[ASE_QP_REQ_ERR], rows[i].right ? 0 : 1);
+        assert_int_equal(r->host[1].n_async[ASE_QP_ACCESS_ERR], rows[i].right ? 0 : 1);
         assert_int_equal(r->host[1].qp->state, rows[i].right ? QPS_RTS : QPS_ERR);
         rig_free(r);
     }
@@ -587,6 +678,9 @@ int main(void)
         cmocka_unit_test(each_rule_refuses_with_its_nak),
         cmocka_unit_test(a_read_ends_where_its_region_does),
         cmocka_unit_test(a_write_ends_where_its_region_does),
+        cmocka_unit_test(a_read_behind_a_refused_request_brings_nothing),
+        cmocka_unit_test(an_acknowledge_may_be_far_behind_the_last_one),
+        cmocka_unit_test(a_replay_says_less_than_an_acknowledge_of_later_requests),
         cmocka_unit_test(more_reads_than_there_is_room_for_are_refused),
         cmocka_unit_test(a_write_with_immediate_completes_a_receive),
         cmocka_unit_test(responses_and_requests_take_turns),

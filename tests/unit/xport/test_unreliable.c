@@ -56,6 +56,29 @@ static void a_lost_packet_takes_its_message_with_it(void **state)
     }
 }
 
+/* The receive of a message whose end was lost is kept for the next that needs one; a WRITE does
+ * not. Shows B42, I5.
+ */
+static void a_write_leaves_the_receive_that_is_held(void **state)
+{
+    struct rig *r = rig_of(QPT_UC);
+
+    (void)state;
+    rig_fill(r, 0, 3);
+    rig_rule(r, 0, ANY, 101, 1, RIG_LOSE);
+    rig_recv(r, 7, REMOTE + 1024, 1024);
+    rig_send(r, 1, 0, 500);
+    uc_write(r, 2, 600);
+    rig_run(r);
+    assert_true(rig_same(r, 0, REMOTE, 600));
+    assert_int_equal(r->host[1].n_wc[WQ_RECV], 0);
+    rig_send(r, 3, 0, 200);
+    rig_run(r);
+    rig_expect(r, 1, WQ_RECV, 0, 7, WCS_SUCCESS);
+    assert_int_equal(r->host[1].wc[WQ_RECV][0].bytes, 200);
+    rig_free(r);
+}
+
 /* Shows I7. */
 static void a_wrong_request_changes_nothing_and_is_not_answered(void **state)
 {
@@ -215,6 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lost_packet_takes_its_message_with_it),
+        cmocka_unit_test(a_write_leaves_the_receive_that_is_held),
         cmocka_unit_test(a_wrong_request_changes_nothing_and_is_not_answered),
         cmocka_unit_test(an_error_of_a_send_leads_to_sqe),
         cmocka_unit_test(a_datagram_comes_behind_its_grh_area),
