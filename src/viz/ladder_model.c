@@ -55,6 +55,8 @@ static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t col
     case EV_reg_mr:
     case EV_invalidate:
     case EV_cq_overflow:
+    case EV_credits:
+    case EV_probe:
         builder_say(b, builder_stop(b, e, column), e);
         return true;
     default:

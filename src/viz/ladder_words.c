@@ -220,6 +220,22 @@ static enum ladder_tone say_new_key(struct text *t, const struct ev *e)
     return rule ? TONE_BAD : TONE_STATE;
 }
 
+static bool is_about_credits(const struct ev *e)
+{
+    return e->kind == EV_credits || e->kind == EV_probe;
+}
+
+/* How many messages a requester may send, or that it sends one too many to find out. */
+static enum ladder_tone say_credits(struct text *t, const struct ev *e)
+{
+    if (e->kind == EV_credits) {
+        text_addf(t, "the peer has receives up to message %u", e->u.credits.limit);
+        return TONE_STATE;
+    }
+    text_addf(t, "no credit for message %u: a probe, the others wait", e->u.probe.ssn);
+    return TONE_TIMER;
+}
+
 /* A key, or a packet, that was refused. */
 static void say_refusal(struct text *t, const struct ev *e)
 {
@@ -289,7 +305,7 @@ enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
         tone = say_arrival(t, &e->u.rx);
         break;
     default:
-        tone = say_new_key(t, e);
+        tone = is_about_credits(e) ? say_credits(t, e) : say_new_key(t, e);
         break;
     }
     if (t->len == said) { /* no name before nothing */

@@ -38,6 +38,8 @@ static bool is_of_qp(const struct target *t, const struct ev *e)
         return e->u.qp_state.host == t->host && e->u.qp_state.qpn == t->number;
     case EV_timeout:
         return e->u.timeout.host == t->host && e->u.timeout.qpn == t->number;
+    case EV_probe:
+        return e->u.probe.host == t->host && e->u.probe.qpn == t->number;
     case EV_cqe:
         return e->u.cqe.host == t->host && e->u.cqe.qpn == t->number &&
                e->u.cqe.status != WCS_SUCCESS && e->u.cqe.status != WCS_WR_FLUSH_ERR;

@@ -14,7 +14,7 @@
  *	NULL or ""    the last that went wrong, or else the last of all
  *	#39.2, #39    that event, the first of that tick
  *	h1.cq.wc[0]   the completion
- *	h1.qp         its last change of state, error or timeout
+ *	h1.qp         its last change of state, error, timeout or probe for credits
  *	h1.mr, h1.mw  the last bind, registration, end or refusal of its key
  *	h1.srq        its last asynchronous event
  *	h1.async.events[0]   the last event of this kind that the device told

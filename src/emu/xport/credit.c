@@ -47,19 +47,30 @@ bool credit_would_end(const struct xport_qp *xqp, const struct req_wqe *q)
 
 void credit_begin(struct xport_qp *xqp, struct req_wqe *q)
 {
+    const bool is_probe = credit_would_end(xqp, q);
+
     xqp->req.ssn = (xqp->req.ssn + 1) & RESP_MSN_MASK;
     q->ssn = xqp->req.ssn;
+    if (is_probe)
+        TRACE(xport_trace(xqp), probe, .host = xqp->qp.hca->host, .qpn = xqp->qp.qpn, .ssn = q->ssn,
+              .limit = xqp->req.credit_ssn);
 }
 
 void credit_learn(struct xport_qp *xqp, uint32_t msn, uint8_t code)
 {
     struct requester *r = &xqp->req;
+    uint32_t limit;
 
     if (!xqp->qp.attr.credits)
         return;
     r->uncredited = code == AETH_NO_CREDITS;
-    if (!r->uncredited)
-        r->credit_ssn = (msn + aeth_credits(code)) & RESP_MSN_MASK;
+    if (r->uncredited)
+        return;
+    limit = (msn + aeth_credits(code)) & RESP_MSN_MASK;
+    if (limit == r->credit_ssn)
+        return;
+    r->credit_ssn = limit;
+    TRACE(xport_trace(xqp), credits, .host = xqp->qp.hca->host, .qpn = xqp->qp.qpn, .limit = limit);
 }
 
 void credit_posted(struct xport_qp *xqp)

@@ -105,17 +105,27 @@ static void a_queue_pair_shows_what_its_type_has(void **state)
     }
 }
 
-static void credits_are_shown_where_they_are_used(void **state)
+/* Two messages and no receive: one is a probe, until receives are posted. */
+static void a_message_without_a_credit_is_a_probe(void **state)
 {
-    static const char *const says[] = {"  credits   the last message that was begun 1, the last "
+    static const char stalled[] = HOSTS "on h1,h2 { create_qp pd send_cq=cq recv_cq=cq as qp }\n"
+                                        "connect h1.qp h2.qp sq_psn=100 min_rnr_timer=1 credits\n"
+                                        "repeat 2 { post_send h1.qp sge=mr[0:64] }\nrun 3us\n";
+    static const char posted[] =
+        "repeat 3 { post_recv h2.qp sge=mr[0:64] }\nrun\nexport ladder -\n";
+    static const char *const page[] = {"  credits   the last message that was begun 1, the last "
                                        "that the peer has a receive for 0\n",
                                        NULL};
+    static const char *const why[] = {
+        " probe      h1.qp message 1 is a probe: the last that the peer has a receive for is 0\n",
+        "  because #", "the device fetched the WQE", NULL};
+    static const char *const drawn[] = {"no credit for message 1: a probe, the others wait",
+                                        "the peer has receives up to message 3  ", NULL};
 
     (void)state;
-    assert_tells(HOSTS "on h1,h2 { create_qp pd send_cq=cq recv_cq=cq as qp }\n"
-                       "connect h1.qp h2.qp credits\n"
-                       "repeat 2 { post_send h1.qp sge=mr[0:64] }\nrun 3us\n",
-                 "show qp h1.qp", says);
+    assert_tells(stalled, "show qp h1.qp", page);
+    assert_tells(stalled, "why h1.qp", why);
+    assert_tells(stalled, posted, drawn);
 }
 
 int main(void)
@@ -125,7 +135,7 @@ int main(void)
         cmocka_unit_test(a_window_can_be_asked_about),
         cmocka_unit_test(a_shared_queue_and_an_event_can_be_asked_about),
         cmocka_unit_test(a_queue_pair_shows_what_its_type_has),
-        cmocka_unit_test(credits_are_shown_where_they_are_used),
+        cmocka_unit_test(a_message_without_a_credit_is_a_probe),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
