@@ -3,7 +3,7 @@
  *
  * Ring s is virtqueue number queue_of_srq().  Its driver need not kick: receives are looked for
  * when a message needs one.  Several queue pairs take from it, so receives come back in any order.
- * [decision 0023]
+ * [decision 0024]
  */
 #include "emu/device/ctrl.h"
 #include "emu/hca/srq.h"

@@ -52,7 +52,7 @@ static inline uint32_t queue_of_events(uint32_t max_cq, uint32_t max_qp)
 }
 
 /* Shared receive queues come behind that one, whether or not it is there: number @srqn, from 1.
- * [decision 0023]
+ * [decision 0024]
  */
 static inline uint32_t queue_of_srq(uint32_t max_cq, uint32_t max_qp, uint32_t srqn)
 {

@@ -302,13 +302,13 @@
     X(VF, EVENT_IDX, 29, "notifications are suppressed by index")                                  \
     X(VF, VERSION_1, 32, "virtio 1.0 or later")                                                    \
     X(VF, RING_RESET, 40, "a single queue can be reset")                                           \
-    X(VF, EVENTQ, 0, "virtio-rdma: the device tells asynchronous events in a queue of its own")    \
-    X(VF, MW, 4, "of virtio-rdma, ours: memory windows, and memory regions that can be changed")   \
-    X(VF, RESIZE, 1, "virtio-rdma: a completion queue can be resized; needs RING_RESET")           \
+    X(VF, EVENTQ, 0, "virtio-rdma, ours: the device tells asynchronous events in a queue of its own")    \
+    X(VF, MW, 4, "virtio-rdma, ours: memory windows, and memory regions that can be changed")   \
+    X(VF, RESIZE, 1, "virtio-rdma, ours: a completion queue can be resized; needs RING_RESET")           \
     X(VF, MCAST, 5,                                                                                \
-      "of virtio-rdma: queue pairs can be attached to multicast groups; not in the RFC")           \
+      "virtio-rdma, ours: queue pairs can be attached to multicast groups")           \
     X(VF, CREDITS, 6, "virtio-rdma, ours: reliable connections can have end-to-end credits")       \
-    X(VF, SRQ, 3, "of virtio-rdma, ours: shared receive queues")
+    X(VF, SRQ, 3, "virtio-rdma, ours: shared receive queues")
 
 /* Features of virtio-net by number.  [virtio 1.2, 5.1.3] */
 #define ENUM_NET_FEATURE(X)                                                                        \

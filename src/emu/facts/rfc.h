@@ -126,7 +126,7 @@
     F(S, pages, le64, "guest-physical address of the page list")                                   \
     F(S, npages, le32, "entries of the page list")
 
-/* Ours, with the feature SRQ: docs/decisions/0023. */
+/* Ours, with the feature SRQ: docs/decisions/0024. */
 #define RFC_SRQ_LIMITS(F, S)                                                                       \
     F(S, max_srq, le32, "shared receive queues")                                                   \
     F(S, max_srq_wr, le32, "receives of one")                                                      \

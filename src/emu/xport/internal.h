@@ -27,6 +27,9 @@ void xport_trace_key(const struct xport_qp *xqp, const struct sge *s, enum rule 
 void xport_trace_key_of(const struct xport_qp *xqp, const struct key_user *who, const struct sge *s,
                         enum rule rule, unsigned access);
 
+/* The headers of packets along @av to @dest_qpn, in xqp->out. */
+void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn);
+
 /* req.c: the send queue's cursors and completions */
 
 /* Can the requester send a packet now, or fetch a work request that it might send? */
@@ -75,9 +78,6 @@ static inline struct objection by_rule(enum rule rule)
 
 /* Where fetch_send() may put the next work request. */
 struct req_wqe *req_fetch_place(struct xport_qp *xqp);
-
-/* xport.c: the headers of packets along @av to @dest_qpn, in xqp->out. */
-void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn);
 
 /* req_build.c: builds the packet at nxt.  0: the request was refused, see req_settle(). */
 size_t req_build(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx);
@@ -163,22 +163,7 @@ struct resp_verdict resp_decide_inv(const struct xport_qp *xqp, const struct pac
 /* Does so, or says why not. */
 void resp_invalidate(struct xport_qp *xqp, const struct packet *p);
 
-/* A request is refused for good, by @d: the NAK for @psn waits, and when it has left, the receive
- * ends if @d says how, and the queue pair.  @rx is the event of its packet.
- */
-void resp_refuse(struct xport_qp *xqp, const struct resp_verdict *d, struct psn psn, ev_id rx);
-
-/* Completes the receive that is held, which must be there.  False: the completion is lost. */
-bool resp_complete(struct xport_qp *xqp, const struct completion *wc);
-
-/* events.c: tells the guest of @type. */
-void xport_event(const struct xport_qp *xqp, enum async_event type);
-
-/* A request was refused because of @why, and no completion tells of it. */
-void xport_event_refused(const struct xport_qp *xqp, const struct refusal *why);
-
-/* A packet has come. */
-void xport_event_arrival(struct xport_qp *xqp);
+/* resp_apply.c: what the responders of all services do alike */
 
 /* What is asked of a request packet, in the order of resp.h, for a responder that sees @v of it; a
  * receive may be fetched for it.
@@ -204,9 +189,28 @@ ev_id resp_trace_rx(const struct xport_qp *xqp, const struct packet *p, const st
 /* How the receive that is held ends because of @d. */
 struct completion resp_error(const struct xport_qp *xqp, const struct resp_verdict *d);
 
+/* A request is refused for good, by @d: the NAK for @psn waits, and when it has left, the receive
+ * ends if @d says how, and the queue pair.  @rx is the event of its packet.
+ */
+void resp_refuse(struct xport_qp *xqp, const struct resp_verdict *d, struct psn psn, ev_id rx);
+
+/* Completes the receive that is held, which must be there.  False: the completion is lost. */
+bool resp_complete(struct xport_qp *xqp, const struct completion *wc);
+
 /* resp_unreliable.c: a packet of UC or UD */
 enum drop_reason resp_receive_unreliable(struct xport_qp *xqp, const struct packet *p,
                                          const struct rx_info *info);
+
+/* events.c */
+
+/* Tells the guest of @type. */
+void xport_event(const struct xport_qp *xqp, enum async_event type);
+
+/* A request was refused because of @why, and no completion tells of it. */
+void xport_event_refused(const struct xport_qp *xqp, const struct refusal *why);
+
+/* A packet has come. */
+void xport_event_arrival(struct xport_qp *xqp);
 
 /* flush.c */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requester, RC: the ring of work requests and the cursors in it.
+/* Requester: the ring of work requests and the cursors in it.
  *
  * xport_qp.h has the picture.  A work request that a rule refuses stays in the ring as a stop:
  * nothing behind it is fetched, what is before it is still sent and acknowledged, and when it is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requester, RC: one packet of a work request, cut, gathered and sent. */
+/* Requester: one packet of a work request, cut, gathered and sent. */
 #include <string.h>
 
 #include "emu/base/assert.h"

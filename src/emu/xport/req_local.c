@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requester, RC: requests without packets, and the key that a READ with invalidate ends.
+/* Requester: requests without packets, and the key that a READ with invalidate ends.
  *
  *	BIND_MW    a window shows a part of a region
  *	REG_MR     a fast region gets the pages that were mapped into it

@@ -19,7 +19,7 @@
  * fetch of its work request, the arming of a timer by that transmission, a repetition by the
  * timeout or the `retry` event, an answer and everything else that a packet leads to by its rx.
  *
- * Left out: services other than RC.
+ * Left out: services other than RC, UC and UD; path migration.
  */
 #ifndef EMU_XPORT_XPORT_H
 #define EMU_XPORT_XPORT_H
