@@ -57,6 +57,7 @@ static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t col
     case EV_cq_overflow:
     case EV_credits:
     case EV_probe:
+    case EV_not_sent:
         builder_say(b, builder_stop(b, e, column), e);
         return true;
     default:

@@ -236,10 +236,12 @@ static enum ladder_tone say_credits(struct text *t, const struct ev *e)
     return TONE_TIMER;
 }
 
-/* A key, or a packet, that was refused. */
+/* A key, a packet or a datagram that was refused. */
 static void say_refusal(struct text *t, const struct ev *e)
 {
-    if (e->kind == EV_key)
+    if (e->kind == EV_not_sent)
+        text_addf(t, "not sent: %s", enum_name(&enum_rule, e->u.not_sent.rule));
+    else if (e->kind == EV_key)
         text_addf(t, "key 0x%llx refused by %s", (unsigned long long)e->u.key.key,
                   enum_name(&enum_rule, e->u.key.rule));
     else
@@ -286,6 +288,7 @@ enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
         break;
     case EV_key:
     case EV_drop:
+    case EV_not_sent:
         say_refusal(t, e);
         tone = TONE_BAD;
         break;

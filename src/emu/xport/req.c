@@ -160,6 +160,20 @@ static bool is_too_long(const struct xport_qp *xqp, const struct req_wqe *q)
     return q->status == WCS_SUCCESS && xqp->service->type == QPT_UD && q->bytes > xqp->mtu;
 }
 
+static void leave_unsent(struct xport_qp *xqp, const struct req_wqe *q)
+{
+    const struct compared c = compared_at_most(xqp->mtu, q->bytes);
+    ev_id unsent, before;
+
+    TRACE_ID(xport_trace(xqp), unsent, not_sent, .host = xqp->qp.hca->host, .qpn = xqp->qp.qpn,
+             .wr_id = q->w.wr_id, .rule = RULE_SQ_DATAGRAM_LENGTH, .least = c.least, .most = c.most,
+             .found = c.found);
+    before = trace_because(xport_trace(xqp), unsent);
+    next_request(&xqp->req);
+    complete_oldest(xqp, WCS_SUCCESS, by_rule(RULE_NONE));
+    trace_because(xport_trace(xqp), before);
+}
+
 bool req_fetch(struct xport_qp *xqp)
 {
     struct requester *r = &xqp->req;
@@ -175,8 +189,7 @@ bool req_fetch(struct xport_qp *xqp)
     r->next_sge = (struct sge_cur){0, 0};
     judge(xqp, q);
     if (is_too_long(xqp, q)) {
-        next_request(r);
-        complete_oldest(xqp, WCS_SUCCESS, by_rule(RULE_NONE));
+        leave_unsent(xqp, q);
     }
     return true;
 }

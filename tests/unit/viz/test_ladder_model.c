@@ -100,6 +100,7 @@ static void each_stop_says_what_a_learner_must_know(void **state)
         {"keys", "window 0x249 not bound, by BIND_MW", TONE_BAD},
         {"keys", "region 0x378 not registered, by REG_STATE", TONE_BAD},
         {"keys", "key 0x14a stays valid, by INV_KIND", TONE_BAD},
+        {"keys", "not sent: SQ_DATAGRAM_LENGTH", TONE_BAD},
         {"kick_later", "post SEND wr_id=1, 64 bytes", TONE_POST},
         {"kick_later", "kick queue 19", TONE_POST},
     };

@@ -403,7 +403,7 @@ static void refused(struct trace_of *t)
     complete(t, 20050, 0, 1, false, WCS_LOC_PROT_ERR);
 }
 
-/* What work requests make of keys. */
+/* What work requests make of keys, and one of which nothing leaves. */
 static void keys_of_requests(struct trace_of *t)
 {
     hosts(t, 1);
@@ -415,6 +415,7 @@ static void keys_of_requests(struct trace_of *t)
     ADD(t, 13000, bind, .host = 0, .qpn = 2, .key = 0x249, .bytes = 64, .rule = RULE_BIND_MW);
     ADD(t, 14000, reg_mr, .host = 0, .qpn = 2, .key = 0x378, .rule = RULE_REG_STATE);
     ADD(t, 15000, invalidate, .host = 0, .qpn = 2, .key = 0x14a, .rule = RULE_INV_KIND);
+    ADD(t, 16000, not_sent, .host = 0, .qpn = 2, .wr_id = 9, .rule = RULE_SQ_DATAGRAM_LENGTH);
 }
 
 /* A packet to the own host, one that is lost there, one under way when the picture ends. */

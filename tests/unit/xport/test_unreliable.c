@@ -212,6 +212,8 @@ static void what_a_datagram_is_refused_for(void **state)
         rig_expect(r, 0, WQ_SEND, 0, 1, rows[i].status);
         assert_int_equal(r->host[0].wc[WQ_SEND][0].rule, rows[i].rule);
         assert_int_equal(rig_count(r, EV_tx, 0, NULL, 0), rows[i].sent);
+        assert_int_equal(rig_count(r, EV_not_sent, 0, "rule", RULE_SQ_DATAGRAM_LENGTH),
+                         !rows[i].sent && rows[i].status == WCS_SUCCESS);
         assert_int_equal(r->host[1].n_wc[WQ_RECV], arrives);
         assert_int_equal(rig_count(r, EV_drop, 1, NULL, 0), rows[i].sent && !arrives);
         if (rows[i].drop != DROP_NONE)
