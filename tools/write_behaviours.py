@@ -12,6 +12,10 @@ The behaviours are the rows of src/emu/facts/behaviours.def.  A scenario names t
 
 in tests/unit, and in the script check behind lines that begin with a number sign.  --check writes
 nothing and says what has to be written.  A name that there is not is an error either way.
+
+--check also insists that every operation, completion status, kind of acknowledge and asynchronous
+event is asked for by a scenario: in what it expects, or as the op= of a request.  Words whose row
+says "never" are left out, and those of NOT_SEEN.
 """
 import json
 import pathlib
@@ -21,6 +25,7 @@ import tempfile
 
 ROWS = "src/emu/facts/behaviours.def"
 CITATIONS = "src/emu/facts/citations.def"
+ENUMS = "src/emu/facts/enums.h"
 SHOWN = "src/cli/tell/shown.def"
 PAGE = "book/behaviours.md"
 
@@ -36,6 +41,14 @@ MENTION = re.compile(rf"\bShows{GAP}[BI]\d")
 NAMES = rf"\bShows{GAP}(?P<names>[BI]\d+(?:,{GAP}[BI]\d+)*)\."
 C_TEST = re.compile(rf"{NAMES}(?:\s*|\s\*\s*)\*/\nstatic void (?P<test>\w+)\(void \*\*state\)\n")
 SH_TEST = re.compile(rf"{NAMES}\n(?P<test>\w+)\(\) ")
+
+WORD_TABLES = ("WR_OPCODE", "WC_OPCODE", "WC_STATUS", "SYNDROME", "ASYNC_EVENT")
+WORD_TABLE = r"#define ENUM_%s\(X\)((?:.*\\\n)*.*\n)"
+WORD_ROW = re.compile(rf"X\(\w+, (\w+), \w+,[\s\\]*{STRING}")
+NOT_SEEN = {
+    "GID_CHANGE": "no command changes the addresses of a host",
+    "NAK_RESERVED": "no responder here sends one",
+}
 
 PAGE_HEAD = """\
 # What is shown
@@ -155,6 +168,32 @@ def page(groups, shown, verified):
     return "".join(parts)
 
 
+def words_asked_for(steps):
+    """The words that what @steps expect, and the requests among them, name."""
+    words = set()
+    for step in steps:
+        words.update(re.findall(r"\w+", f'{step.get("that", "")} {step.get("op", "")}'.upper()))
+        words |= words_asked_for(step.get("steps", []))
+    return words
+
+
+def words_not_seen(root):
+    """Yields a problem or None for each word that a scenario has to show."""
+    text = (root / ENUMS).read_text()
+    asked = set()
+    for path in (root / "scenarios").glob("*.json"):
+        asked |= words_asked_for(json.loads(path.read_text()).get("steps", []))
+    for table in WORD_TABLES:
+        rows = re.search(WORD_TABLE % table, text)
+        for word, about in WORD_ROW.findall(rows[1] if rows else ""):
+            if word in NOT_SEEN and word in asked:
+                yield f"{word} is seen by now: NOT_SEEN of tools/write_behaviours.py names it"
+            elif word not in asked and word not in NOT_SEEN and "never" not in about:
+                yield f"no scenario asks for {word}, of ENUM_{table} in {ENUMS}"
+            else:
+                yield None
+
+
 def outputs(root):
     """{file: what has to be in it}"""
     groups = read_rows(root)
@@ -176,12 +215,15 @@ def check(root):
         path = root / name
         current = path.exists() and path.read_text() == text
         yield None if current else f"{name} is not current: tools/write_behaviours.py writes it"
+    yield from words_not_seen(root)
 
 
 PLANT = {
     ROWS: 'BEHAVIOUR_GROUP("G")\nBEHAVIOUR(I, 1, "one", "")\nBEHAVIOUR(B, 2, "a_b", "[D 1, 2]; d")\n',
     CITATIONS: 'CITE(D, "1", UNVERIFIED, "")\nCITE(D, "2", VERIFIED, "")\n',
-    "scenarios/01-s.json": '{"shows": ["b2"]}',
+    ENUMS: '#define ENUM_WC_STATUS(X) \\\n    X(W, OK, 0, "done") \\\n    X(W, NO, 1, \\\n      "never")\n\n'
+           '#define ENUM_WR_OPCODE(X) \\\n    X(O, READ, 4, "it reads")\n\nX(W, ELSE, 2, "no row")\n',
+    "scenarios/01-s.json": '{"shows": ["b2"], "steps": [{"steps": [{"op": "read"}]}, {"that": "a == OK"}]}',
     "tests/unit/t.c": "/* So.  Shows I1,\n * B2. */\nstatic void t_t(void **state)\n{\n}\n",
     "check": "# So.  Shows I1.\nf_f() {\n}\n",
 }
@@ -195,6 +237,10 @@ PLANTS = [  # what is changed -> what must be said about it
     ({"scenarios/02-s.json": '{"shows": ["I1"]}'}, "shown.def is not current"),
     ({CITATIONS: 'CITE(D, "1", VERIFIED, "")\n'}, "behaviours.md is not current"),
     ({PAGE: "edited\n"}, "behaviours.md is not current"),
+    ({"scenarios/01-s.json": '{"shows": ["B2"], "steps": [{"op": "read"}]}'}, "asks for OK"),
+    ({"scenarios/01-s.json": '{"shows": ["B2"], "steps": [{"that": "a == OK"}]}'}, "asks for READ"),
+    ({"scenarios/02-s.json": '{"steps": [{"that": "a == GID_CHANGE"}]}',
+      ENUMS: '#define ENUM_ASYNC_EVENT(X) \\\n    X(A, GID_CHANGE, 1, "it")\n\n'}, "is seen by now"),
 ]
 PLANTED_SHOWN = SHOWN_HEAD + """\
 SHOWN(I, 1, "tests/unit/t.c: t_t")
