@@ -103,8 +103,8 @@ struct rdma {
     uint32_t *failed_cqs; /* CQs that overflowed and whose QPs must still learn of it */
     uint32_t n_failed_cqs;
     uint32_t bad_pkeys, bad_qkeys; /* packets dropped for that, since the reset */
-    struct vq_chain chain; /* the WQE or CQE buffer being read: too large for the stack */
-    struct vq_chain ctrl;  /* the control request: executing it may read others into chain */
+    struct vq_chain chain;         /* the WQE or CQE buffer being read: too large for the stack */
+    struct vq_chain ctrl; /* the control request: executing it may read others into chain */
 };
 
 /* What a device stands on; everything outlives it. */

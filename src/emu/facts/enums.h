@@ -302,11 +302,11 @@
     X(VF, EVENT_IDX, 29, "notifications are suppressed by index")                                  \
     X(VF, VERSION_1, 32, "virtio 1.0 or later")                                                    \
     X(VF, RING_RESET, 40, "a single queue can be reset")                                           \
-    X(VF, EVENTQ, 0, "virtio-rdma, ours: the device tells asynchronous events in a queue of its own")    \
-    X(VF, MW, 4, "virtio-rdma, ours: memory windows, and memory regions that can be changed")   \
-    X(VF, RESIZE, 1, "virtio-rdma, ours: a completion queue can be resized; needs RING_RESET")           \
-    X(VF, MCAST, 5,                                                                                \
-      "virtio-rdma, ours: queue pairs can be attached to multicast groups")           \
+    X(VF, EVENTQ, 0,                                                                               \
+      "virtio-rdma, ours: the device tells asynchronous events in a queue of its own")             \
+    X(VF, MW, 4, "virtio-rdma, ours: memory windows, and memory regions that can be changed")      \
+    X(VF, RESIZE, 1, "virtio-rdma, ours: a completion queue can be resized; needs RING_RESET")     \
+    X(VF, MCAST, 5, "virtio-rdma, ours: queue pairs can be attached to multicast groups")          \
     X(VF, CREDITS, 6, "virtio-rdma, ours: reliable connections can have end-to-end credits")       \
     X(VF, SRQ, 3, "virtio-rdma, ours: shared receive queues")
 

@@ -115,7 +115,8 @@ void changed_event(void *ctx, const struct ev *e)
     queue = number_of(e, f->queue, QUEUE_CTRL);
     cqn = number_of(e, f->cqn, number);
     qpn = number_of(e, f->qpn, number);
-    /* An interrupt of the configuration names no queue, and a driver may select what there is not. */
+    /* An interrupt of the configuration names no queue, and a driver may select what there is not.
+     */
     if (number_of(e, f->function, FN_RDMA) != FN_RDMA || queue >= rdma_queues(config))
         queue = QUEUE_CTRL;
     if (queue_srqn(config->max_cq, config->max_qp, queue))

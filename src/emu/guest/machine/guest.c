@@ -34,7 +34,7 @@ static void init_verbs(struct guest *g, struct arena *a)
         .space = &g->space,
         .resolve = resolve,
         .member = member,
-        .resolve_ctx = g,
+        .ctx = g,
     };
 
     memcpy(verbs.gid, c->gid, sizeof(verbs.gid));

@@ -31,7 +31,7 @@ enum rdl_status ah_resolve(const struct verbs *v, struct rdl_ah_attr *ah)
         mac_from_multicast(ah->dmac, ah->dgid);
         return RDL_OK;
     }
-    st = v->config.resolve(v->config.resolve_ctx, ah->dgid, &mac);
+    st = v->config.resolve(v->config.ctx, ah->dgid, &mac);
     if (st == RDL_OK)
         memcpy(ah->dmac, mac, MAC_BYTES);
     return st;

@@ -78,7 +78,7 @@ enum rdl_status verbs_detach_mcast(struct guest_qp *qp, const uint8_t gid[GID_BY
 static void tell(const struct verbs *v, const uint8_t gid[GID_BYTES], bool joins)
 {
     if (v->config.member)
-        v->config.member(v->config.resolve_ctx, gid, joins);
+        v->config.member(v->config.ctx, gid, joins);
 }
 
 void mcast_attached(struct guest_qp *qp)

@@ -240,7 +240,7 @@ struct verbs_config {
     enum rdl_status (*resolve)(void *ctx, const uint8_t gid[GID_BYTES], const uint8_t **ret_mac);
     /* A queue pair has joined, or left, the multicast group @gid.  NULL: nobody wants to know. */
     void (*member)(void *ctx, const uint8_t gid[GID_BYTES], bool joins);
-    void *resolve_ctx; /* of both */
+    void *ctx; /* of both */
 };
 
 #define VERBS_EVENTS_MAX 64u /* asynchronous events that wait for a program */
@@ -388,6 +388,8 @@ RDL_MUST_CHECK enum rdl_status verbs_query_pkey(struct verbs *v, uint32_t index)
 /* RDL_ERR_INVAL, RDL_ERR_NO_ROUTE.  @attr->dmac all zero: the neighbour is asked for it. */
 RDL_MUST_CHECK enum rdl_status verbs_create_ah(struct guest_pd *pd, const struct rdl_ah_attr *attr,
                                                const char *name, uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status verbs_destroy_ah(struct guest_ah *ah);
+
 /* RDL_ERR_INVAL: @gid is no multicast address, @qp no UD one, or (detaching) not in the group.
  * RDL_ERR_UNSUPPORTED: the device has no multicast.
  */
@@ -395,7 +397,6 @@ RDL_MUST_CHECK enum rdl_status verbs_attach_mcast(struct guest_qp *qp,
                                                   const uint8_t gid[GID_BYTES]);
 RDL_MUST_CHECK enum rdl_status verbs_detach_mcast(struct guest_qp *qp,
                                                   const uint8_t gid[GID_BYTES]);
-RDL_MUST_CHECK enum rdl_status verbs_destroy_ah(struct guest_ah *ah);
 
 /* The way back to who sent a datagram: an address vector without a MAC, from the GRH area in front
  * of its payload.  (ibv_init_ah_from_wc)  RDL_ERR_INVAL: the area is not an IP header, or not to an
@@ -420,6 +421,10 @@ RDL_MUST_CHECK enum rdl_status verbs_post_send_list(struct guest_qp *qp,
 RDL_MUST_CHECK enum rdl_status verbs_post_recv_list(struct guest_qp *qp,
                                                     const struct rdl_recv_wr *wr, size_t n,
                                                     bool nokick, struct rdl_post_error *reterr);
+RDL_MUST_CHECK enum rdl_status verbs_kick(struct guest_qp *qp, bool send);
+RDL_MUST_CHECK enum rdl_status verbs_poll_cq(struct guest_cq *cq, size_t max, struct rdl_wc *ret,
+                                             size_t *ret_n);
+
 /* Shared receive queues. */
 RDL_MUST_CHECK enum rdl_status verbs_create_srq(struct guest_pd *pd,
                                                 const struct rdl_srq_attr *attr, const char *name,
@@ -432,9 +437,5 @@ void verbs_srq_info(const struct guest_srq *srq, struct rdl_srq_info *ret);
 RDL_MUST_CHECK enum rdl_status verbs_post_srq_recv_list(struct guest_srq *srq,
                                                         const struct rdl_recv_wr *wr, size_t n,
                                                         bool nokick, struct rdl_post_error *reterr);
-
-RDL_MUST_CHECK enum rdl_status verbs_kick(struct guest_qp *qp, bool send);
-RDL_MUST_CHECK enum rdl_status verbs_poll_cq(struct guest_cq *cq, size_t max, struct rdl_wc *ret,
-                                             size_t *ret_n);
 
 #endif

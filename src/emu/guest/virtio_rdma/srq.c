@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests for shared receive queues, which are an extension of ours: the feature SRQ.  [decision
- * 0023]
+/* Requests for shared receive queues, which are an extension of ours: the feature SRQ.
+ * [decision 0024]
  */
 #include <stddef.h>
 #include <string.h>

@@ -49,6 +49,26 @@ static void every_field_of_every_event_is_explained(void **state)
     }
 }
 
+/* The second row of a word would never be printed. */
+static void no_word_has_two_rows(void **state)
+{
+    static const char *const words[] = {
+#define NOTE(table, text, see)
+#define WORD(word, text, see) #word,
+#include "cli/tell/explain.def"
+#undef WORD
+#undef NOTE
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (explain_same(words[i], words[k]))
+                fail_msg("%s and %s are the same word", words[k], words[i]);
+        }
+    }
+}
+
 static void assert_one(void *ctx, const char *word)
 {
     struct printed p;
@@ -179,6 +199,7 @@ int main(void)
         cmocka_unit_test(every_row_of_every_enumeration_is_explained),
         cmocka_unit_test(every_status_of_a_call_is_explained),
         cmocka_unit_test(every_field_of_every_event_is_explained),
+        cmocka_unit_test(no_word_has_two_rows),
         cmocka_unit_test(every_word_that_is_offered_is_explained),
         cmocka_unit_test(leaves_of_the_inspect_tree_are_explained),
         cmocka_unit_test(the_states_show_what_each_move_needs),

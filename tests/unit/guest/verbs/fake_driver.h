@@ -376,7 +376,7 @@ static inline struct fake *fake_new(void)
         .space = &f->space,
         .resolve = fake_resolve,
         .member = fake_member,
-        .resolve_ctx = f,
+        .ctx = f,
     };
     const struct verbs_limits limits = {
         .max_mr_bytes = 1u << 30,

@@ -209,7 +209,7 @@ static inline struct fake *fake_new(uint32_t max, uint64_t features_off)
         .trace = &f->trace,
         .space = &f->space,
         .resolve = fake_resolve,
-        .resolve_ctx = f,
+        .ctx = f,
     };
     const struct guest_pci pci = {
         .function = FN_RDMA,
