@@ -4,6 +4,10 @@
  * What is scheduled is plain data, dispatched by a table: no closures, so that a checkpoint is a
  * copy.  Items are ordered by (time, sequence of scheduling).  One dispatch is one tick of the
  * trace; the cause is the event that was being handled when the item was scheduled.
+ *
+ * Items wait in a heap or in a row.  Frames arrive mostly in the order in which they were sent, so
+ * an arrival that is not before the last one of the row is put behind it, at no cost.  Everything
+ * else is in the heap, which stays small.  The next item is the first of the row or of the heap.
  */
 #ifndef EMU_SIM_SIM_H
 #define EMU_SIM_SIM_H
@@ -34,9 +38,9 @@ typedef uint64_t sim_ticket;
 
 typedef void sim_handler(void *world, const struct sim_item *item);
 
-struct sim_place; /* sim.c: an item and its position in the heap */
+struct sim_place; /* sim.c: an item and its position */
 
-/* An entry of the heap: when, and where the item is. */
+/* An entry of the heap or the row: when, and where the item is. */
 struct sim_due {
     uint64_t at_ns, seq;
     uint32_t slot;
@@ -51,8 +55,12 @@ struct sim {
     uint64_t floor_ns;        /* what is due before happens then */
     struct sim_place *places; /* items, by slot */
     struct sim_due *heap;     /* a binary heap by (at_ns, seq) */
+    struct sim_due *row;      /* by (at_ns, seq), a ring; what was cancelled leaves a gap */
     uint32_t *free;           /* unused slots, a stack */
-    uint32_t len, cap;
+    uint32_t len, heap_len;   /* items in all, and in the heap */
+    uint32_t row_first;       /* where the row begins: never a gap */
+    uint32_t row_len;         /* with its gaps */
+    uint32_t cap;             /* of each table, a power of two */
 };
 
 /* False when the arena is full. */
@@ -71,7 +79,10 @@ bool sim_cancel(struct sim *s, sim_ticket ticket);
 /* When the next item is due, UINT64_MAX when there is none. */
 static inline uint64_t sim_next_ns(const struct sim *s)
 {
-    return s->len ? s->heap[0].at_ns : UINT64_MAX;
+    const uint64_t heap = s->heap_len ? s->heap[0].at_ns : UINT64_MAX;
+    const uint64_t row = s->row_len ? s->row[s->row_first].at_ns : UINT64_MAX;
+
+    return heap < row ? heap : row;
 }
 
 /* Dispatches the next item: one tick.  There must be one.  It happens when it is due, or at

@@ -98,6 +98,40 @@ static void cancelled_items_do_not_come_and_tickets_go_stale(void **state)
     assert_false(sim_cancel(&f->w.sim, 0));
 }
 
+/* A row of arrivals that goes round, grows, has gaps and ends, beside work of other kinds: what is
+ * dispatched comes in the order of (time, scheduling), which the argument says.
+ */
+static void arrivals_in_a_row_and_other_work_come_in_one_order(void **state)
+{
+    struct fixture *f = *state;
+    struct prng rng = prng_stream(6, 1);
+    sim_ticket tickets[N_MAX];
+    uint64_t last = 0;
+    uint32_t taken = 0, cancelled = 0;
+
+    for (uint64_t i = 0; i < N_MAX; i++) {
+        const bool arrives = prng_below(&rng, 4) > 0;
+        const uint64_t any = prng_below(&rng, 300);
+        const uint64_t delay = arrives && i % 20 > 0 ? 100 : any;
+        const uint64_t at = sim_now(&f->w.sim) + delay;
+
+        tickets[i] =
+            sim_schedule(&f->w.sim, at, arrives ? SIM_ARRIVE : SIM_EGRESS, 0, at * N_MAX + i);
+        if (any % 8 == 0)
+            cancelled += sim_cancel(&f->w.sim, tickets[prng_below(&rng, (uint32_t)i + 1)]);
+        if (i % 400 > 200 && sim_next_ns(&f->w.sim) != UINT64_MAX)
+            sim_dispatch(&f->w.sim);
+        if (i % 400 == 399)
+            while (sim_next_ns(&f->w.sim) != UINT64_MAX)
+                sim_dispatch(&f->w.sim);
+        for (; taken < f->w.n; taken++) {
+            assert_true(f->w.order[taken] > last);
+            last = f->w.order[taken];
+        }
+    }
+    assert_int_equal(f->w.n + cancelled, N_MAX);
+}
+
 static void the_cause_is_the_event_that_was_handled_when_it_was_scheduled(void **state)
 {
     struct fixture *f = *state;
@@ -142,6 +176,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(equal_times_go_in_the_order_of_scheduling, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(cancelled_items_do_not_come_and_tickets_go_stale, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(arrivals_in_a_row_and_other_work_come_in_one_order, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             the_cause_is_the_event_that_was_handled_when_it_was_scheduled, set_up, tear_down),
