@@ -3,6 +3,7 @@
 #ifndef EMU_FACTS_AETH_H
 #define EMU_FACTS_AETH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "emu/facts/enums.h"
@@ -16,6 +17,12 @@ struct aeth_word {
 };
 
 struct aeth_word aeth_unpack(uint8_t syndrome);
+
+/* Is it a positive acknowledge?  The upper three bits are 0. */
+static inline bool aeth_is_ack(uint8_t syndrome)
+{
+    return syndrome >> 5 == 0;
+}
 
 /* The inverse; @kind is not SYN_NONE.  @value is ignored for the NAKs that have a name. */
 uint8_t aeth_pack(enum syndrome kind, uint8_t value);

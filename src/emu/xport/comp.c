@@ -194,21 +194,25 @@ static bool check_nak(const struct comp_view *v, const struct packet *p, const s
     return true;
 }
 
-static const struct {
-    enum rule rule; /* unless the check names another */
-    comp_check *check;
-} checks[] = {
-    {RULE_COMP_CREDITS, check_credits},
-    {RULE_COMP_WINDOW, check_window},
-    {RULE_COMP_IMPLIED_NAK, check_implied_nak},
-    {RULE_COMP_RESPONSE, check_response},
-    {RULE_COMP_READ_LENGTH, check_read},
-    {RULE_COMP_ACK, check_ack},
-    {RULE_COMP_RNR, check_waiting},
-    {RULE_COMP_RNR, check_rnr},
-    {RULE_COMP_SEQUENCE, check_sequence},
-    {RULE_COMP_NAK, check_nak},
-};
+/* X(rule, check), written out as PACKET_CHECKS in resp.c: unless the check names another rule. */
+#define CHECKS(X)                                                                                  \
+    X(RULE_COMP_CREDITS, check_credits)                                                            \
+    X(RULE_COMP_WINDOW, check_window)                                                              \
+    X(RULE_COMP_IMPLIED_NAK, check_implied_nak)                                                    \
+    X(RULE_COMP_RESPONSE, check_response)                                                          \
+    X(RULE_COMP_READ_LENGTH, check_read)                                                           \
+    X(RULE_COMP_ACK, check_ack)                                                                    \
+    X(RULE_COMP_RNR, check_waiting)                                                                \
+    X(RULE_COMP_RNR, check_rnr)                                                                    \
+    X(RULE_COMP_SEQUENCE, check_sequence)                                                          \
+    X(RULE_COMP_NAK, check_nak)
+
+#define ASK(name, check)                                                                           \
+    if (check(v, p, &a, &out)) {                                                                   \
+        if (out.rule == RULE_NONE && out.act != ACT_ACKS && out.act != ACT_CREDITS)                \
+            out.rule = (name);                                                                     \
+        return out;                                                                                \
+    }
 
 struct comp_verdict comp_decide(const struct comp_view *v, const struct packet *p)
 {
@@ -219,13 +223,7 @@ struct comp_verdict comp_decide(const struct comp_view *v, const struct packet *
     };
     struct comp_verdict out = {.act = ACT_DROP};
 
-    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
-        if (!checks[i].check(v, p, &a, &out))
-            continue;
-        if (out.rule == RULE_NONE && out.act != ACT_ACKS && out.act != ACT_CREDITS)
-            out.rule = checks[i].rule;
-        break;
-    }
+    CHECKS(ASK)
     return out;
 }
 

@@ -28,52 +28,68 @@ struct resp_verdict resp_nak(enum pkt_act act, enum wc_status status)
     return (struct resp_verdict){.act = act, .nak = says[act], .status = status};
 }
 
-static struct resp_verdict drop(enum drop_reason why)
+RDL_COLD static struct resp_verdict drop(enum drop_reason why)
 {
     return (struct resp_verdict){.act = ACT_DROP, .drop = why};
 }
 
-/* @d, which was reached by comparing @values. */
-static struct resp_verdict compared(struct resp_verdict d, struct compared values)
+/* A check that objects: @out is @d, which was reached by comparing @values. */
+RDL_COLD static bool object(struct resp_verdict *out, struct resp_verdict d, struct compared values)
 {
-    d.values = values;
-    return d;
+    *out = d;
+    out->values = values;
+    return false;
 }
 
-/* One sequence NAK until the expected PSN comes; after an RNR NAK, none at all if that silences. */
-static struct resp_verdict check_psn(const struct resp_view *v, const struct packet *p)
+RDL_COLD static bool object_invalid(struct resp_verdict *out, struct compared values)
+{
+    return object(out, resp_nak(ACT_NAK_INVALID, WCS_SUCCESS), values);
+}
+
+static const struct compared nothing = {0};
+
+/* A check says whether the packet passes.  Where it does not, its verdict is in @out.
+ *
+ * This one: one sequence NAK until the expected PSN comes; after an RNR NAK, none at all if that
+ * silences.
+ */
+static bool check_psn(const struct resp_view *v, const struct packet *p, struct resp_verdict *out)
 {
     const int32_t ahead = psn_diff(p->bth.psn, v->expected);
-    struct resp_verdict d = resp_nak(ACT_NAK_SEQUENCE, WCS_SUCCESS);
+    struct resp_verdict d;
 
     if (ahead == 0)
-        return accept;
+        return true;
+    d = resp_nak(ACT_NAK_SEQUENCE, WCS_SUCCESS);
     if (ahead < 0)
         d = (struct resp_verdict){.act = ACT_DUPLICATE};
     else if (v->rnr_nak_out && profile_has(v->profile, TRAIT_RNR_SILENCES))
         d = drop(DROP_AFTER_RNR);
     else if (v->seq_nak_out)
         d = drop(DROP_OUT_OF_SEQUENCE);
-    return compared(d, compared_one(v->expected.v, p->bth.psn.v));
+    return object(out, d, compared_one(v->expected.v, p->bth.psn.v));
 }
 
-static struct resp_verdict check_opcode(const struct resp_view *v, const struct packet *p)
+static bool check_opcode(const struct resp_view *v, const struct packet *p,
+                         struct resp_verdict *out)
 {
     (void)v;
-    return p->op->carried ? accept : resp_nak(ACT_NAK_INVALID, WCS_SUCCESS);
+    return p->op->carried || object_invalid(out, nothing);
 }
 
-static struct resp_verdict check_op_sequence(const struct resp_view *v, const struct packet *p)
+static bool check_op_sequence(const struct resp_view *v, const struct packet *p,
+                              struct resp_verdict *out)
 {
-    return op_may_follow(v->open, p->op) ? accept : resp_nak(ACT_NAK_INVALID, WCS_SUCCESS);
+    return op_may_follow(v->open, p->op) || object_invalid(out, nothing);
 }
 
-static struct resp_verdict check_length(const struct resp_view *v, const struct packet *p)
+static bool check_length(const struct resp_view *v, const struct packet *p,
+                         struct resp_verdict *out)
 {
     struct compared c = compared_at_most(v->mtu, p->payload_bytes);
 
     if (!profile_has(v->profile, TRAIT_LENGTH_CHECKED))
-        return accept;
+        return true;
     if (p->op->kind == OPK_READ || p->op->kind == OPK_ATOMIC)
         c.most = 0;
     else if (p->op->pos == OPP_FIRST || p->op->pos == OPP_MIDDLE)
@@ -81,21 +97,21 @@ static struct resp_verdict check_length(const struct resp_view *v, const struct 
     else if (p->op->pos == OPP_LAST)
         c.least = 1;
     if (c.found >= c.least && c.found <= c.most)
-        return accept;
-    return compared(resp_nak(ACT_NAK_INVALID, WCS_SUCCESS), c);
+        return true;
+    return object_invalid(out, c);
 }
 
 /* Without TRAIT_PAD_CHECKED only WRITEs are looked at. */
-static struct resp_verdict check_pad(const struct resp_view *v, const struct packet *p)
+static bool check_pad(const struct resp_view *v, const struct packet *p, struct resp_verdict *out)
 {
     const bool leaves_open = p->op->pos == OPP_FIRST || p->op->pos == OPP_MIDDLE;
     const uint32_t pad = leaves_open ? 0 : packet_pad_bytes(p->payload_bytes);
 
     if (p->op->kind != OPK_WRITE && !profile_has(v->profile, TRAIT_PAD_CHECKED))
-        return accept;
+        return true;
     if (p->bth.pad_bytes == pad)
-        return accept;
-    return compared(resp_nak(ACT_NAK_INVALID, WCS_SUCCESS), compared_one(pad, p->bth.pad_bytes));
+        return true;
+    return object_invalid(out, compared_one(pad, p->bth.pad_bytes));
 }
 
 unsigned resp_access(const struct packet *p)
@@ -112,36 +128,38 @@ unsigned resp_access(const struct packet *p)
     }
 }
 
-static struct resp_verdict check_qp_access(const struct resp_view *v, const struct packet *p)
+static bool check_qp_access(const struct resp_view *v, const struct packet *p,
+                            struct resp_verdict *out)
 {
     const unsigned access = resp_access(p);
 
     if (!op_starts(p->op) || (access & ~v->access) == 0)
-        return accept;
-    return compared(resp_nak(ACT_NAK_INVALID, WCS_SUCCESS), compared_one(access, v->access));
+        return true;
+    return object_invalid(out, compared_one(access, v->access));
 }
 
-static struct resp_verdict check_rd_room(const struct resp_view *v, const struct packet *p)
+static bool check_rd_room(const struct resp_view *v, const struct packet *p,
+                          struct resp_verdict *out)
 {
     if ((p->op->kind != OPK_READ && p->op->kind != OPK_ATOMIC) || v->rds < v->max_rds)
-        return accept;
-    return compared(resp_nak(ACT_NAK_INVALID, WCS_SUCCESS),
-                    compared_at_most(v->max_rds, v->rds + 1));
+        return true;
+    return object_invalid(out, compared_at_most(v->max_rds, v->rds + 1));
 }
 
 /* It is asked before the key.  [IBTA1 9.4.5] */
-static struct resp_verdict check_aligned(const struct resp_view *v, const struct packet *p)
+static bool check_aligned(const struct resp_view *v, const struct packet *p,
+                          struct resp_verdict *out)
 {
     const uint64_t va = p->atomic.va;
 
     (void)v;
     if (p->op->kind != OPK_ATOMIC || va % ATOMIC_WORD_BYTES == 0)
-        return accept;
-    return compared(resp_nak(ACT_NAK_INVALID, WCS_SUCCESS),
-                    compared_one(va - va % ATOMIC_WORD_BYTES, va));
+        return true;
+    return object_invalid(out, compared_one(va - va % ATOMIC_WORD_BYTES, va));
 }
 
-static struct resp_verdict check_dma_length(const struct resp_view *v, const struct packet *p)
+static bool check_dma_length(const struct resp_view *v, const struct packet *p,
+                             struct resp_verdict *out)
 {
     const uint32_t announced = op_starts(p->op) ? p->reth.dma_bytes : v->left;
     struct compared c = compared_at_most(MESSAGE_BYTES_MAX, p->reth.dma_bytes);
@@ -150,29 +168,28 @@ static struct resp_verdict check_dma_length(const struct resp_view *v, const str
         if (c.found <= c.most)
             c = compared_one(announced, p->payload_bytes);
         if (!op_ends(p->op) && p->payload_bytes < announced)
-            return accept; /* more is to come */
+            return true; /* more is to come */
     } else if (p->op->kind != OPK_READ) {
-        return accept;
+        return true;
     }
     if (c.found >= c.least && c.found <= c.most)
-        return accept;
-    return compared(resp_nak(ACT_NAK_INVALID, WCS_SUCCESS), c);
+        return true;
+    return object_invalid(out, c);
 }
 
-static const struct {
-    enum rule rule;
-    struct resp_verdict (*check)(const struct resp_view *, const struct packet *);
-} packet_checks[] = {
-    {RULE_RESP_PSN, check_psn},
-    {RULE_RESP_OPCODE, check_opcode},
-    {RULE_RESP_OP_SEQUENCE, check_op_sequence},
-    {RULE_RESP_QP_ACCESS, check_qp_access},
-    {RULE_RESP_RD_ROOM, check_rd_room},
-    {RULE_RESP_LENGTH, check_length},
-    {RULE_RESP_PAD, check_pad},
-    {RULE_RESP_ATOMIC_ALIGNED, check_aligned},
-    {RULE_RESP_DMA_LENGTH, check_dma_length},
-};
+/* In the order of asking: X(rule, check).  Written out, and not a table of functions, so that the
+ * compiler sees all of them at once: this is asked for every packet.
+ */
+#define PACKET_CHECKS(X)                                                                           \
+    X(RULE_RESP_PSN, check_psn)                                                                    \
+    X(RULE_RESP_OPCODE, check_opcode)                                                              \
+    X(RULE_RESP_OP_SEQUENCE, check_op_sequence)                                                    \
+    X(RULE_RESP_QP_ACCESS, check_qp_access)                                                        \
+    X(RULE_RESP_RD_ROOM, check_rd_room)                                                            \
+    X(RULE_RESP_LENGTH, check_length)                                                              \
+    X(RULE_RESP_PAD, check_pad)                                                                    \
+    X(RULE_RESP_ATOMIC_ALIGNED, check_aligned)                                                     \
+    X(RULE_RESP_DMA_LENGTH, check_dma_length)
 
 struct sge resp_target(const struct packet *p, const struct resp_write *w)
 {
@@ -185,12 +202,17 @@ struct sge resp_target(const struct packet *p, const struct resp_write *w)
 
 struct resp_verdict resp_decide_memory(const struct target_view *v)
 {
-    struct resp_verdict d = resp_nak(ACT_NAK_ACCESS, WCS_SUCCESS);
+    struct resp_verdict d = accept;
+    enum rule rule;
 
     if (v->at.bytes == 0)
-        return accept; /* [IBTA1 C9-88] */
-    d.rule = key_check(v->hca, v->at.lkey, &v->who, v->at.addr, v->at.bytes, v->access);
-    return d.rule == RULE_NONE ? accept : d;
+        return d; /* [IBTA1 C9-88] */
+    rule = key_check(v->hca, v->at.lkey, &v->who, v->at.addr, v->at.bytes, v->access);
+    if (rule != RULE_NONE) {
+        d = resp_nak(ACT_NAK_ACCESS, WCS_SUCCESS);
+        d.rule = rule;
+    }
+    return d;
 }
 
 bool resp_needs_receive(const struct packet *p)
@@ -221,89 +243,93 @@ bool resp_asks_again(const struct resp_rd *rd, const struct packet *p, uint32_t 
     return true;
 }
 
-static struct resp_verdict check_recv_wqe(const struct delivery_view *v, const struct packet *p)
+static bool check_recv_wqe(const struct delivery_view *v, const struct packet *p,
+                           struct resp_verdict *out)
 {
     (void)p;
     if (v->got == FETCH_EMPTY)
-        return resp_nak(ACT_RNR, WCS_SUCCESS);
-    return accept;
+        return object(out, resp_nak(ACT_RNR, WCS_SUCCESS), nothing);
+    return true;
 }
 
-static struct resp_verdict check_recv_form(const struct delivery_view *v, const struct packet *p)
+static bool check_recv_form(const struct delivery_view *v, const struct packet *p,
+                            struct resp_verdict *out)
 {
-    const struct resp_verdict refused = resp_nak(ACT_NAK_OPERATIONAL, WCS_LOC_QP_OP_ERR);
     const struct recv_wqe *w = v->wqe;
+    struct compared c = nothing;
 
     (void)p;
-    if (v->got != FETCH_OK || w->truncated)
-        return refused;
-    if (w->n_sge <= v->max_recv_sge && w->body_bytes == w->n_sge * SGE_BYTES)
-        return accept;
-    return compared(refused, sge_count_compared(w->n_sge, v->max_recv_sge, w->body_bytes));
+    if (v->got == FETCH_OK && !w->truncated) {
+        if (w->n_sge <= v->max_recv_sge && w->body_bytes == w->n_sge * SGE_BYTES)
+            return true;
+        c = sge_count_compared(w->n_sge, v->max_recv_sge, w->body_bytes);
+    }
+    return object(out, resp_nak(ACT_NAK_OPERATIONAL, WCS_LOC_QP_OP_ERR), c);
 }
 
-static struct resp_verdict check_recv_length(const struct delivery_view *v, const struct packet *p)
+static bool check_recv_length(const struct delivery_view *v, const struct packet *p,
+                              struct resp_verdict *out)
 {
-    struct compared c = {0};
+    struct compared c = nothing;
 
     if (p->op->kind == OPK_SEND) /* what a WRITE carries goes elsewhere */
         c = compared_at_most(sge_total(v->wqe->sge, v->wqe->n_sge),
                              (uint64_t)v->received + v->lead + p->payload_bytes);
     if (c.found <= c.most)
-        return accept;
-    return compared(profile_has(v->profile, TRAIT_SHORT_RECV_IS_LEN_ERR)
-                        ? resp_nak(ACT_NAK_INVALID, WCS_LOC_LEN_ERR)
-                        : resp_nak(ACT_NAK_OPERATIONAL, WCS_LOC_QP_OP_ERR),
-                    c);
+        return true;
+    return object(out,
+                  profile_has(v->profile, TRAIT_SHORT_RECV_IS_LEN_ERR)
+                      ? resp_nak(ACT_NAK_INVALID, WCS_LOC_LEN_ERR)
+                      : resp_nak(ACT_NAK_OPERATIONAL, WCS_LOC_QP_OP_ERR),
+                  c);
 }
 
 /* Only what this packet touches is looked at. */
-static struct resp_verdict check_recv_keys(const struct delivery_view *v, const struct packet *p)
+static bool check_recv_keys(const struct delivery_view *v, const struct packet *p,
+                            struct resp_verdict *out)
 {
     const struct sg_list l = {v->wqe->sge, v->who, ACC_LOCAL_WRITE};
-    struct resp_verdict d = resp_nak(
-        ACT_NAK_OPERATIONAL,
-        profile_has(v->profile, TRAIT_RECV_KEY_IS_PROT_ERR) ? WCS_LOC_PROT_ERR : WCS_LOC_QP_OP_ERR);
+    struct sge bad;
+    enum rule rule;
 
     if (p->op->kind != OPK_SEND)
-        return accept;
-    d.rule = sge_check(v->hca, &l, v->at, v->lead + p->payload_bytes, &d.bad);
-    return d.rule == RULE_NONE ? accept : d;
+        return true;
+    rule = sge_check(v->hca, &l, v->at, v->lead + p->payload_bytes, &bad);
+    if (rule == RULE_NONE)
+        return true;
+    *out = resp_nak(ACT_NAK_OPERATIONAL, profile_has(v->profile, TRAIT_RECV_KEY_IS_PROT_ERR)
+                                             ? WCS_LOC_PROT_ERR
+                                             : WCS_LOC_QP_OP_ERR);
+    out->rule = rule;
+    out->bad = bad;
+    return false;
 }
 
-static const struct {
-    enum rule rule; /* unless the check names another */
-    struct resp_verdict (*check)(const struct delivery_view *, const struct packet *);
-} delivery_checks[] = {
-    {RULE_RESP_RECV_WQE, check_recv_wqe},
-    {RULE_RESP_RECV_FORM, check_recv_form},
-    {RULE_RESP_RECV_LENGTH, check_recv_length},
-    {RULE_NONE, check_recv_keys},
-};
+/* As PACKET_CHECKS; with RULE_NONE the check itself names one. */
+#define DELIVERY_CHECKS(X)                                                                         \
+    X(RULE_RESP_RECV_WQE, check_recv_wqe)                                                          \
+    X(RULE_RESP_RECV_FORM, check_recv_form)                                                        \
+    X(RULE_RESP_RECV_LENGTH, check_recv_length)                                                    \
+    X(RULE_NONE, check_recv_keys)
+
+#define ASK(name, check)                                                                           \
+    if (!check(v, p, &d)) {                                                                        \
+        d.rule = (name) == RULE_NONE ? d.rule : (name);                                            \
+        return d;                                                                                  \
+    }
 
 struct resp_verdict resp_decide(const struct resp_view *v, const struct packet *p)
 {
-    for (size_t i = 0; i < ARRAY_LEN(packet_checks); i++) {
-        struct resp_verdict d = packet_checks[i].check(v, p);
+    struct resp_verdict d = accept;
 
-        if (d.act != ACT_ACCEPT) {
-            d.rule = packet_checks[i].rule;
-            return d;
-        }
-    }
-    return accept;
+    PACKET_CHECKS(ASK)
+    return d;
 }
 
 struct resp_verdict resp_decide_delivery(const struct delivery_view *v, const struct packet *p)
 {
-    for (size_t i = 0; i < ARRAY_LEN(delivery_checks); i++) {
-        struct resp_verdict d = delivery_checks[i].check(v, p);
+    struct resp_verdict d = accept;
 
-        if (d.act != ACT_ACCEPT) {
-            if (d.rule == RULE_NONE)
-                d.rule = delivery_checks[i].rule;
-            return d;
-        }
-    }
-    return accept;
+    DELIVERY_CHECKS(ASK)
+    return d;
 }

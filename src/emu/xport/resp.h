@@ -9,6 +9,7 @@
 #ifndef EMU_XPORT_RESP_H
 #define EMU_XPORT_RESP_H
 
+#include "emu/base/cold.h"
 #include "emu/facts/compared.h"
 #include "emu/facts/psn.h"
 #include "emu/xport/xport_qp.h"
@@ -58,7 +59,7 @@ struct resp_verdict {
 };
 
 /* The verdict that refuses a packet with @act, a NAK_* or RNR; @status: how the receive ends. */
-struct resp_verdict resp_nak(enum pkt_act act, enum wc_status status);
+RDL_COLD struct resp_verdict resp_nak(enum pkt_act act, enum wc_status status);
 
 /* @p->op may be reserved: its name is NULL then. */
 struct resp_verdict resp_decide(const struct resp_view *v, const struct packet *p);

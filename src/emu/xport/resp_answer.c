@@ -12,11 +12,6 @@
 #include "emu/xport/credit.h"
 #include "emu/xport/internal.h"
 
-static bool is_ack(uint8_t syndrome)
-{
-    return aeth_unpack(syndrome).kind == SYN_ACK;
-}
-
 /* Does the answer that waits, @a, say more than @syndrome for @psn? */
 static bool outweighs(const struct resp_answer *a, uint8_t syndrome, struct psn psn)
 {
@@ -33,10 +28,10 @@ static bool outweighs(const struct resp_answer *a, uint8_t syndrome, struct psn 
 void resp_answer(struct xport_qp *xqp, uint8_t syndrome, struct psn psn, ev_id rx)
 {
     struct resp_answer *a = &xqp->resp.answer;
-    const bool owes_ack = a->pending && (is_ack(a->syndrome) || a->owes_ack);
+    const bool owes_ack = a->pending && (aeth_is_ack(a->syndrome) || a->owes_ack);
 
     if (outweighs(a, syndrome, psn)) {
-        a->owes_ack |= is_ack(syndrome);
+        a->owes_ack |= aeth_is_ack(syndrome);
         return;
     }
     *a = (struct resp_answer){
@@ -45,7 +40,7 @@ void resp_answer(struct xport_qp *xqp, uint8_t syndrome, struct psn psn, ev_id r
         .psn = psn,
         .msn = xqp->resp.msn,
         .cause = rx,
-        .owes_ack = owes_ack && !is_ack(syndrome),
+        .owes_ack = owes_ack && !aeth_is_ack(syndrome),
         .beyond = psn,
         .beyond_rx = rx,
     };
@@ -91,7 +86,7 @@ void resp_reconsider(struct xport_qp *xqp, ev_id rx)
     struct resp_answer *a = &xqp->resp.answer;
     const struct resp_answer was = *a;
 
-    if (!was.pending || is_ack(was.syndrome))
+    if (!was.pending || aeth_is_ack(was.syndrome))
         return;
     a->pending = false;
     if (psn_diff(was.beyond, xqp->resp.expected) >= 0) {
@@ -108,7 +103,7 @@ void resp_absorb_ack(struct xport_qp *xqp)
 {
     struct resp_answer *a = &xqp->resp.answer;
 
-    if (a->pending && is_ack(a->syndrome))
+    if (a->pending && aeth_is_ack(a->syndrome))
         a->pending = false;
 }
 
@@ -178,12 +173,12 @@ static size_t build_answer(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 
     RDL_ASSERT(a->pending);
     resp_headers(xqp, OP_RC_ACKNOWLEDGE, a->psn, 0);
-    if (is_ack(a->syndrome)) /* what is true now, and not when it was decided on */
+    if (aeth_is_ack(a->syndrome)) /* what is true now, and not when it was decided on */
         a->syndrome = aeth_pack(SYN_ACK, credit_code(xqp));
     xqp->out.aeth = (struct aeth){a->syndrome, a->msn};
     packet_build(&xqp->out, frame);
     frame_bytes = resp_finish(xqp, frame, ret_tx);
-    if (is_ack(a->syndrome))
+    if (aeth_is_ack(a->syndrome))
         note_acknowledged(&xqp->resp, a->psn);
     a->pending = false;
     if (xqp->resp.closing) {

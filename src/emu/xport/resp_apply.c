@@ -58,7 +58,7 @@ static void give_up(struct xport_qp *xqp)
 {
     struct resp_answer *a = &xqp->resp.answer;
 
-    if (a->pending && aeth_unpack(a->syndrome).kind != SYN_ACK) {
+    if (a->pending && !aeth_is_ack(a->syndrome)) {
         a->pending = false;
         if (a->owes_ack)
             resp_answer(xqp, aeth_pack(SYN_ACK, AETH_NO_CREDITS), psn_add(a->psn, PSN_MASK),

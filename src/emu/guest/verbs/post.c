@@ -54,25 +54,23 @@ static bool has_sge_count(const struct guest_qp *qp, const struct rdl_send_wr *w
 /* In this order: what comes behind the first one finds an opcode that there is.  Of what is not as
  * it should be, @ret is what was compared, if anything.
  */
-static const struct {
-    enum rule rule;
-    bool (*has)(const struct guest_qp *qp, const struct rdl_send_wr *wr, struct compared *ret);
-} checks[] = {
-    {RULE_POST_OPCODE, has_opcode},
-    {RULE_POST_FLAGS, has_flags},
-    {RULE_POST_INLINE_OPCODE, has_inline_opcode},
-    {RULE_POST_INLINE_LENGTH, has_inline_length},
-    {RULE_POST_SGE_COUNT, has_sge_count},
-};
+#define CHECKS(X)                                                                                  \
+    X(RULE_POST_OPCODE, has_opcode)                                                                \
+    X(RULE_POST_FLAGS, has_flags)                                                                  \
+    X(RULE_POST_INLINE_OPCODE, has_inline_opcode)                                                  \
+    X(RULE_POST_INLINE_LENGTH, has_inline_length)                                                  \
+    X(RULE_POST_SGE_COUNT, has_sge_count)
+
+#define ASK(name, has)                                                                             \
+    by = (struct objection){(name), {0}};                                                          \
+    if (!has(qp, wr, &by.values))                                                                  \
+        return by;
 
 struct objection post_decide_send(const struct guest_qp *qp, const struct rdl_send_wr *wr)
 {
-    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
-        struct objection by = {checks[i].rule, {0}};
+    struct objection by;
 
-        if (!checks[i].has(qp, wr, &by.values))
-            return by;
-    }
+    CHECKS(ASK)
     return (struct objection){RULE_NONE, {0}};
 }
 
