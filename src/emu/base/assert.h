@@ -3,10 +3,12 @@
 #ifndef EMU_BASE_ASSERT_H
 #define EMU_BASE_ASSERT_H
 
+#include "emu/base/cold.h"
+
 /* Writes the place to the standard error descriptor and aborts; the command line turns the abort
  * into exit status 99 with a command that replays it.
  */
-_Noreturn void assert_fail(const char *expr, const char *file, int line);
+RDL_COLD _Noreturn void assert_fail(const char *expr, const char *file, int line);
 
 #define RDL_ASSERT(expr) ((expr) ? (void)0 : assert_fail(#expr, __FILE__, __LINE__))
 

@@ -100,7 +100,7 @@ static void send(struct eth_port *p, struct frame *f)
 
 void eth_port_pump(struct eth_port *p)
 {
-    if (p->egress_due || !has_frame(p))
+    if (p->egress_due)
         return;
     if (free_at(p) <= now(p)) {
         struct frame *f = take_frame(p);

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/base/cold.h"
 #include "emu/facts/compared.h"
 #include "emu/net/net.h"
 #include "emu/wire/addr.h"
@@ -82,10 +83,10 @@ void eth_port_egress(struct eth_port *p);
 void eth_port_deliver(struct eth_port *p, const struct frame *f);
 
 /* A frame that arrived is thrown away: says so, and counts. */
-void eth_port_drop(struct eth_port *p, const struct frame *f, enum drop_reason reason);
+RDL_COLD void eth_port_drop(struct eth_port *p, const struct frame *f, enum drop_reason reason);
 
 /* The same, with the values that the check compared. */
-void eth_port_refuse(struct eth_port *p, const struct frame *f, enum drop_reason reason,
-                     const struct compared *values);
+RDL_COLD void eth_port_refuse(struct eth_port *p, const struct frame *f, enum drop_reason reason,
+                              const struct compared *values);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef EMU_DEVICE_INTERNAL_H
 #define EMU_DEVICE_INTERNAL_H
 
+#include "emu/base/cold.h"
 #include "emu/device/rdma.h"
 
 /* rdma_config.c: fills the device configuration space; a new generation if it changes. */
@@ -61,6 +62,6 @@ void rdma_port_use(struct rdma *d);
 void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len);
 
 /* Queue @queue was found broken. */
-void rdma_queue_broken(struct rdma *d, uint32_t queue);
+RDL_COLD void rdma_queue_broken(struct rdma *d, uint32_t queue);
 
 #endif

@@ -58,12 +58,14 @@ static inline size_t ram_run(uint64_t addr, size_t n)
 /* Where the @n bytes at @gpa are, if they lie in one page, which exists; NULL if not. */
 static inline uint8_t *ram_in_page(const struct ram *r, uint64_t gpa, size_t n)
 {
+    const size_t at = (size_t)(gpa % RAM_PAGE_BYTES);
     uint8_t *page;
 
-    if (n == 0 || !ram_holds(r, gpa, n) || ram_run(gpa, n) < n)
+    /* RAM is whole pages, so what begins in RAM and stays in its page is in RAM. */
+    if (n == 0 || n > RAM_PAGE_BYTES - at || gpa >= r->bytes)
         return NULL;
     page = ram_page(r, gpa >> RAM_PAGE_BITS);
-    return page ? page + gpa % RAM_PAGE_BYTES : NULL;
+    return page ? page + at : NULL;
 }
 
 /* As ram_read() and ram_write(), for whatever they do not do themselves. */

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/cold.h"
 #include "emu/trace/event.h"
 
 /* Sinks are outside the lab's arena: a restored checkpoint does not bring back old listeners. */
@@ -74,9 +75,8 @@ static inline ev_id trace_because(struct trace *t, ev_id id)
 }
 
 /* Completes @e (time, id, cause) and hands it to every sink that hears its kind.  Use
- * TRACE().
- */
-void trace_hand_out(const struct trace *t, struct ev *e, ev_id id);
+ * TRACE(). */
+RDL_COLD void trace_hand_out(const struct trace *t, struct ev *e, ev_id id);
 
 #define TRACE_HAND_OUT(t, id, event, ...)                                                          \
     if (trace_listens((t), EV_##event)) {                                                          \

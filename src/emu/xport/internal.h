@@ -3,6 +3,7 @@
 #ifndef EMU_XPORT_INTERNAL_H
 #define EMU_XPORT_INTERNAL_H
 
+#include "emu/base/cold.h"
 #include "emu/xport/resp.h"
 #include "emu/xport/xport_qp.h"
 
@@ -11,8 +12,8 @@
 /* The event `drop`: @p, which was for the QPN that it names, is thrown away.  @values are what the
  * check compared.
  */
-void xport_drop(const struct xport *x, const struct packet *p, const struct rx_info *info,
-                enum drop_reason reason, const struct compared *values);
+RDL_COLD void xport_drop(const struct xport *x, const struct packet *p, const struct rx_info *info,
+                         enum drop_reason reason, const struct compared *values);
 
 /* Calls ops->ready() if @xqp has something to send and the device does not know; and ends draining
  * if that is done.
@@ -24,8 +25,8 @@ void xport_trace_key(const struct xport_qp *xqp, const struct sge *s, enum rule 
                      unsigned access);
 
 /* The same where @who comes with the key: of a receive it may be another than the queue pair. */
-void xport_trace_key_of(const struct xport_qp *xqp, const struct key_user *who, const struct sge *s,
-                        enum rule rule, unsigned access);
+RDL_COLD void xport_trace_key_of(const struct xport_qp *xqp, const struct key_user *who,
+                                 const struct sge *s, enum rule rule, unsigned access);
 
 /* The headers of packets along @av to @dest_qpn, in xqp->out. */
 void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn);
@@ -47,7 +48,7 @@ uint32_t req_attempt(const struct requester *r);
 void req_sent(struct xport_qp *xqp, uint32_t n_psns, bool asks, struct sge_cur next_sge);
 
 /* Sends everything from una on again, because of @cause. */
-void req_go_back(struct xport_qp *xqp, ev_id cause);
+RDL_COLD void req_go_back(struct xport_qp *xqp, ev_id cause);
 
 /* The next @n PSNs from una on are acknowledged: completes what they were the last of.  Stops
  * before a request that was refused: call req_settle() then.
@@ -55,10 +56,10 @@ void req_go_back(struct xport_qp *xqp, ev_id cause);
 void req_acked(struct xport_qp *xqp, uint32_t n);
 
 /* Request @next cannot be sent: it will end with @status once the earlier ones are done. */
-void req_refuse(struct xport_qp *xqp, enum wc_status status, struct objection by);
+RDL_COLD void req_refuse(struct xport_qp *xqp, enum wc_status status, struct objection by);
 
 /* Ends the oldest request with @status, and the queue pair with it. */
-void req_fail(struct xport_qp *xqp, enum wc_status status, struct objection by);
+RDL_COLD void req_fail(struct xport_qp *xqp, enum wc_status status, struct objection by);
 
 /* Request @next, which has no packets, was carried out: completes it when it is the oldest. */
 void req_carried_out(struct xport_qp *xqp);
@@ -120,10 +121,10 @@ void resp_answer(struct xport_qp *xqp, uint8_t syndrome, struct psn psn, ev_id r
 void resp_acknowledge(struct xport_qp *xqp, ev_id rx);
 
 /* A sequence NAK for the PSN that is expected. */
-void resp_nak_sequence(struct xport_qp *xqp, ev_id rx);
+RDL_COLD void resp_nak_sequence(struct xport_qp *xqp, ev_id rx);
 
 /* The packet @psn is ahead of the one that is expected, and thrown away: a NAK that waits knows. */
-void resp_note_thrown_away(struct xport_qp *xqp, struct psn psn, ev_id rx);
+RDL_COLD void resp_note_thrown_away(struct xport_qp *xqp, struct psn psn, ev_id rx);
 
 /* The expected packet came and was taken. */
 void resp_reconsider(struct xport_qp *xqp, ev_id rx);
@@ -146,8 +147,8 @@ size_t resp_finish(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx);
 void resp_take_rd(struct xport_qp *xqp, const struct packet *p, ev_id rx);
 
 /* A duplicate READ or atomic: REPLAY, DROP, or NAK_ACCESS as its key is gone.  Changes nothing. */
-struct resp_verdict resp_decide_again(const struct xport_qp *xqp, const struct packet *p);
-void resp_replay(struct xport_qp *xqp, const struct packet *p, ev_id rx);
+RDL_COLD struct resp_verdict resp_decide_again(const struct xport_qp *xqp, const struct packet *p);
+RDL_COLD void resp_replay(struct xport_qp *xqp, const struct packet *p, ev_id rx);
 
 /* The next response; 0: the key of its READ is gone, and the responder is closing. */
 size_t resp_build_rd(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx);
@@ -179,8 +180,8 @@ bool resp_deliver(struct xport_qp *xqp, const struct packet *p);
  * refused.
  */
 void resp_trace_key(const struct xport_qp *xqp, const struct packet *p);
-void resp_trace_refused_key(const struct xport_qp *xqp, const struct packet *p,
-                            const struct resp_verdict *d);
+RDL_COLD void resp_trace_refused_key(const struct xport_qp *xqp, const struct packet *p,
+                                     const struct resp_verdict *d);
 
 /* The event `rx` of a request. */
 ev_id resp_trace_rx(const struct xport_qp *xqp, const struct packet *p, const struct rx_info *info,
@@ -192,7 +193,8 @@ struct completion resp_error(const struct xport_qp *xqp, const struct resp_verdi
 /* A request is refused for good, by @d: the NAK for @psn waits, and when it has left, the receive
  * ends if @d says how, and the queue pair.  @rx is the event of its packet.
  */
-void resp_refuse(struct xport_qp *xqp, const struct resp_verdict *d, struct psn psn, ev_id rx);
+RDL_COLD void resp_refuse(struct xport_qp *xqp, const struct resp_verdict *d, struct psn psn,
+                          ev_id rx);
 
 /* Completes the receive that is held, which must be there.  False: the completion is lost. */
 bool resp_complete(struct xport_qp *xqp, const struct completion *wc);
@@ -204,10 +206,10 @@ enum drop_reason resp_receive_unreliable(struct xport_qp *xqp, const struct pack
 /* events.c */
 
 /* Tells the guest of @type. */
-void xport_event(const struct xport_qp *xqp, enum async_event type);
+RDL_COLD void xport_event(const struct xport_qp *xqp, enum async_event type);
 
 /* A request was refused because of @why, and no completion tells of it. */
-void xport_event_refused(const struct xport_qp *xqp, const struct refusal *why);
+RDL_COLD void xport_event_refused(const struct xport_qp *xqp, const struct refusal *why);
 
 /* A packet has come. */
 void xport_event_arrival(struct xport_qp *xqp);
@@ -215,11 +217,11 @@ void xport_event_arrival(struct xport_qp *xqp);
 /* flush.c */
 
 /* Moves @xqp to SQE and flushes the send queue; receives go on.  [IBTA1 10.3.1] */
-void xport_fail_sends(struct xport_qp *xqp);
+RDL_COLD void xport_fail_sends(struct xport_qp *xqp);
 
 /* Moves @xqp to ERR, if it is not there, and flushes both queues. */
-void xport_fail(struct xport_qp *xqp);
-void xport_flush(struct xport_qp *xqp, enum wq wq);
+RDL_COLD void xport_fail(struct xport_qp *xqp);
+RDL_COLD void xport_flush(struct xport_qp *xqp, enum wq wq);
 
 /* Returns what is posted without completions, and forgets the connection. */
 void xport_reset(struct xport_qp *xqp);

@@ -21,11 +21,9 @@ static void add_sges(struct wqe *w, const struct rdl_sge *sge, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct rfc_sge from = {sge[i].addr, sge[i].length, sge[i].lkey};
-        struct raw_sge raw;
 
-        rfc_sge_put(&raw, &from);
-        memcpy(w->b + w->bytes, &raw, sizeof(raw));
-        w->bytes += (uint32_t)sizeof(raw);
+        rfc_sge_put((struct raw_sge *)(w->b + w->bytes), &from);
+        w->bytes += (uint32_t)sizeof(struct raw_sge);
     }
 }
 
@@ -146,7 +144,6 @@ static void build_send(struct wqe *w, enum qp_type type, const struct verbs_send
         .opcode = wr->opcode,
         .wr_id = wr->wr_id,
     };
-    struct raw_sq_wqe raw;
 
     RDL_ASSERT(row); /* the verbs take no other opcodes */
     if (row->invalidates)
@@ -154,9 +151,8 @@ static void build_send(struct wqe *w, enum qp_type type, const struct verbs_send
     else
         memcpy(head.ex, wr->imm, sizeof(head.ex));
     put_operation(&head, type == QPT_UD ? WR_FORM_UD : row->form, send);
-    rfc_sq_wqe_put(&raw, &head);
-    memcpy(w->b, &raw, sizeof(raw));
-    w->bytes = (uint32_t)sizeof(raw);
+    rfc_sq_wqe_put((struct raw_sq_wqe *)w->b, &head);
+    w->bytes = (uint32_t)sizeof(struct raw_sq_wqe);
     if (!(wr->flags & SF_INLINE)) {
         add_sges(w, wr->sge, wr->n_sge);
     } else if (wr->inline_bytes > 0) {
@@ -181,11 +177,9 @@ enum rdl_status work_post_send(struct guest_qp *qp, const struct verbs_send *sen
 static void build_recv(struct wqe *w, const struct rdl_recv_wr *wr)
 {
     const struct rfc_rq_wqe head = {.num_sge = (uint32_t)wr->n_sge, .wr_id = wr->wr_id};
-    struct raw_rq_wqe raw;
 
-    rfc_rq_wqe_put(&raw, &head);
-    memcpy(w->b, &raw, sizeof(raw));
-    w->bytes = (uint32_t)sizeof(raw);
+    rfc_rq_wqe_put((struct raw_rq_wqe *)w->b, &head);
+    w->bytes = (uint32_t)sizeof(struct raw_rq_wqe);
     add_sges(w, wr->sge, wr->n_sge);
 }
 
