@@ -13,15 +13,7 @@ from verbs_base import To
 
 # Sections that wait for what the lab cannot do yet.  A line that it cannot do ends its program, so
 # these are not asked for.
-LATER = {
-    "srq": "shared receive queues",
-    "bad_inv": "SEND_WITH_INV",
-    **dict.fromkeys(["mw_access", "mw_send_with_inv", "mw_local_inv", "mw_after_inv", "mw_bind_again", "mw_type_1"],
-                    "memory windows"),
-    **dict.fromkeys(["uc_send", "uc_write", "uc_send_with_imm", "uc_rdma_write_with_imm", "uc_refused"], "UC"),
-    **dict.fromkeys(["ud_messages", "ud_area", "ud_refused"], "UD"),
-    **dict.fromkeys(["mcast", "mcast_own"], "multicast"),
-}
+LATER = {}
 
 CAN = [section.name for section in verbs_lines.sections() if section.name not in LATER]
 

@@ -41,6 +41,15 @@ static const char *name_of_source(const struct verbs_peer *p, uint32_t qpn)
     return own ? own->name : "?";
 }
 
+static const char *name_of_window(const struct verbs_peer *p, uint32_t rkey)
+{
+    for (size_t i = 0; i < VP_OBJECTS_MAX; i++) {
+        if (p->object[i].kind == VP_MW && p->object[i].number == rkey)
+            return p->object[i].name;
+    }
+    return "?";
+}
+
 static bool is_receive(const struct rdl_wc *wc)
 {
     return wc->opcode == WC_RECV || wc->opcode == WC_RECV_RDMA_WITH_IMM;
@@ -71,7 +80,7 @@ static void print_receive(struct verbs_peer *p, bool ud, const struct rdl_wc *wc
     if (wc->wc_flags & WCF_WITH_IMM)
         fprintf(p->out, " imm=0x%08" PRIx32, imm_of(wc));
     if (wc->wc_flags & WCF_WITH_INV)
-        fprintf(p->out, " invalidated=?"); /* a window has no name while there are none */
+        fprintf(p->out, " invalidated=%s", name_of_window(p, wc->invalidated_rkey));
     if (ud)
         fprintf(p->out, " src_qp=%s", name_of_source(p, wc->src_qp));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queue pairs and their states. */
+/* Queue pairs: their states, and the groups that they are in. */
 #include <string.h>
 
 #include "cli/programs/verbs_peer_internal.h"
@@ -59,6 +59,32 @@ enum rdl_status vp_connect(struct verbs_peer *p)
         return RDL_OK;
     return rdl_modify_qp(p->lab, qp->qp, &attr, QPA_STATE | qp_fsm_needs(qp->type, to), false,
                          &err);
+}
+
+/* The queue pair of the line, and the group behind "gid=". */
+static const struct vp_object *read_group(struct verbs_peer *p, uint8_t ret_gid[GID_BYTES])
+{
+    const struct vp_object *qp = vp_named(p, vp_operand(p, 0), VP_QP);
+    const char *gid = vp_value(p, "gid");
+
+    vp_gid(p, gid ? gid : "", ret_gid);
+    return qp;
+}
+
+enum rdl_status vp_attach_mcast(struct verbs_peer *p)
+{
+    uint8_t gid[GID_BYTES];
+    const struct vp_object *qp = read_group(p, gid);
+
+    return vp_failed(p) ? RDL_OK : rdl_attach_mcast(p->lab, qp->qp, gid);
+}
+
+enum rdl_status vp_detach_mcast(struct verbs_peer *p)
+{
+    uint8_t gid[GID_BYTES];
+    const struct vp_object *qp = read_group(p, gid);
+
+    return vp_failed(p) ? RDL_OK : rdl_detach_mcast(p->lab, qp->qp, gid);
 }
 
 /* The attributes of a modify_qp that are a number, and given. */

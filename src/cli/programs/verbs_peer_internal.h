@@ -9,6 +9,8 @@
 
 #include "cli/programs/verbs_peer.h"
 #include "emu/facts/enums.h"
+#include "rdmalab/memory.h"
+#include "rdmalab/srq.h"
 
 #define VP_LINE_BYTES  512u
 #define VP_WORDS_MAX   32u
@@ -30,7 +32,7 @@ struct vp_line {
     const char *as; /* the name behind "as", or NULL */
 };
 
-enum vp_kind { VP_NOTHING, VP_PD, VP_MR, VP_CQ, VP_QP, VP_AH };
+enum vp_kind { VP_NOTHING, VP_PD, VP_MR, VP_CQ, VP_SRQ, VP_QP, VP_MW, VP_AH };
 
 struct vp_object {
     enum vp_kind kind;
@@ -40,13 +42,15 @@ struct vp_object {
         rdl_pd pd;
         rdl_mr mr;
         rdl_cq cq;
+        rdl_srq srq;
         rdl_qp qp;
+        rdl_mw mw;
         rdl_ah ah;
     };
-    uint32_t number; /* QP: its QPN; MR: its rkey */
+    uint32_t number; /* QP: its QPN; MR, MW: its rkey */
     uint32_t lkey;
     uint32_t type;         /* QP: enum qp_type */
-    uint64_t addr, length; /* MR */
+    uint64_t addr, length; /* MR; MW: what it is bound to */
 };
 
 /* An object of the peer. */
@@ -145,16 +149,22 @@ struct vp_slice vp_slice(struct verbs_peer *p, const char *text, const char **re
 enum rdl_status vp_alloc_pd(struct verbs_peer *p);
 enum rdl_status vp_reg_mr(struct verbs_peer *p);
 enum rdl_status vp_create_cq(struct verbs_peer *p);
+enum rdl_status vp_create_srq(struct verbs_peer *p);
 enum rdl_status vp_create_qp(struct verbs_peer *p);
+enum rdl_status vp_alloc_mw(struct verbs_peer *p);
 enum rdl_status vp_create_ah(struct verbs_peer *p);
 void vp_created(struct verbs_peer *p, bool ok);
 enum rdl_status vp_destroy(struct verbs_peer *p);
 void vp_destroyed(struct verbs_peer *p, bool ok);
+/* Learns the key of a window that was bound; the peer will be told. */
+enum rdl_status vp_look_at_window(struct verbs_peer *p, struct vp_object *mw);
 
 /* ---- verbs_peer_connect.c ---- */
 enum rdl_status vp_connect(struct verbs_peer *p);
 unsigned vp_connect_asks(const struct verbs_peer *p);
 enum rdl_status vp_modify_qp(struct verbs_peer *p);
+enum rdl_status vp_attach_mcast(struct verbs_peer *p);
+enum rdl_status vp_detach_mcast(struct verbs_peer *p);
 
 /* ---- verbs_peer_sync.c ---- */
 void vp_hello(struct verbs_peer *p);
@@ -162,7 +172,9 @@ enum vp_end vp_sync(struct verbs_peer *p);
 
 /* ---- verbs_peer_work.c ---- */
 enum vp_end vp_post_recv(struct verbs_peer *p);
+enum vp_end vp_post_srq_recv(struct verbs_peer *p);
 enum vp_end vp_post_send(struct verbs_peer *p);
+enum vp_end vp_bind_mw(struct verbs_peer *p);
 
 /* ---- verbs_peer_complete.c ---- */
 enum vp_end vp_poll_cq(struct verbs_peer *p);

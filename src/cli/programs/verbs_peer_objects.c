@@ -110,6 +110,22 @@ static struct vp_object *new_object(struct verbs_peer *p, enum vp_kind kind)
     return NULL;
 }
 
+enum rdl_status vp_look_at_window(struct verbs_peer *p, struct vp_object *mw)
+{
+    struct rdl_mw_info info;
+    enum rdl_status st = rdl_mw_info(p->lab, mw->mw, &info);
+
+    mw->number = st == RDL_OK ? info.rkey : 0;
+    mw->news = true;
+    return st;
+}
+
+/* Are the objects of this kind told to the peer? */
+static bool is_told(enum vp_kind kind)
+{
+    return kind == VP_QP || kind == VP_MR || kind == VP_MW;
+}
+
 /* What else is to be known of a new object, and the peer to be told. */
 static enum rdl_status look_at(struct verbs_peer *p, struct vp_object *o)
 {
@@ -124,8 +140,10 @@ static enum rdl_status look_at(struct verbs_peer *p, struct vp_object *o)
         st = rdl_mr_info(p->lab, o->mr, &mr);
         o->number = st == RDL_OK ? mr.rkey : 0;
         o->lkey = st == RDL_OK ? mr.lkey : 0;
+    } else if (o->kind == VP_MW) {
+        st = vp_look_at_window(p, o);
     }
-    o->news = o->kind == VP_QP || o->kind == VP_MR;
+    o->news = is_told(o->kind);
     return st;
 }
 
@@ -174,11 +192,31 @@ enum rdl_status vp_create_cq(struct verbs_peer *p)
     return vp_failed(p) ? RDL_OK : rdl_create_cq(p->lab, p->config.host, cqe, o->name, &o->cq);
 }
 
+enum rdl_status vp_create_srq(struct verbs_peer *p)
+{
+    const struct vp_object *pd = vp_named(p, vp_operand(p, 0), VP_PD);
+    const struct rdl_srq_attr attr = {.max_wr = (uint32_t)vp_number(p, "max_wr", WR_STANDARD),
+                                      .max_sge = (uint32_t)vp_number(p, "max_sge", SGE_STANDARD)};
+    struct vp_object *o = new_object(p, VP_SRQ);
+
+    return vp_failed(p) ? RDL_OK : rdl_create_srq(p->lab, pd->pd, &attr, o->name, &o->srq);
+}
+
+enum rdl_status vp_alloc_mw(struct verbs_peer *p)
+{
+    const struct vp_object *pd = vp_named(p, vp_operand(p, 0), VP_PD);
+    const uint32_t type = (uint32_t)vp_number(p, "type", 2);
+    struct vp_object *o = new_object(p, VP_MW);
+
+    return vp_failed(p) ? RDL_OK : rdl_alloc_mw(p->lab, pd->pd, type, o->name, &o->mw);
+}
+
 enum rdl_status vp_create_qp(struct verbs_peer *p)
 {
     const struct vp_object *pd = vp_named(p, vp_operand(p, 0), VP_PD);
     const struct vp_object *send_cq = vp_object(p, "send_cq", VP_CQ);
     const struct vp_object *recv_cq = vp_object(p, "recv_cq", VP_CQ);
+    const struct vp_object *srq = vp_value(p, "srq") ? vp_object(p, "srq", VP_SRQ) : NULL;
     const char *type = vp_value(p, "type");
     struct rdl_qp_config config = {
         .type = vp_word(p, &enum_qp_type, type ? type : "rc"),
@@ -193,8 +231,8 @@ enum rdl_status vp_create_qp(struct verbs_peer *p)
 
     if (vp_failed(p))
         return RDL_OK;
-    if (vp_value(p, "srq")) /* there is no call for it */
-        return RDL_ERR_UNSUPPORTED;
+    if (srq)
+        config.srq = srq->srq;
     config.pd = pd->pd;
     config.send_cq = send_cq->cq;
     config.recv_cq = recv_cq->cq;
@@ -226,8 +264,12 @@ enum rdl_status vp_destroy(struct verbs_peer *p)
         return rdl_dereg_mr(p->lab, o->mr);
     case VP_CQ:
         return rdl_destroy_cq(p->lab, o->cq);
+    case VP_SRQ:
+        return rdl_destroy_srq(p->lab, o->srq);
     case VP_QP:
         return rdl_destroy_qp(p->lab, o->qp);
+    case VP_MW:
+        return rdl_dealloc_mw(p->lab, o->mw);
     case VP_AH:
         return rdl_destroy_ah(p->lab, o->ah);
     default:
@@ -244,7 +286,7 @@ void vp_destroyed(struct verbs_peer *p, bool ok)
         return;
     if (o->kind == VP_MR && rdl_mem_free(p->lab, p->config.host, o->addr) != RDL_OK)
         vp_fail(p, "its memory cannot be given back");
-    if ((o->kind == VP_QP || o->kind == VP_MR) && !o->news) {
+    if (is_told(o->kind) && !o->news) {
         if (p->n_gone == VP_OBJECTS_MAX)
             vp_fail(p, "too much was destroyed without a sync");
         else

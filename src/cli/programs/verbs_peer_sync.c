@@ -143,8 +143,8 @@ static void announce(struct text *t, const struct vp_object *o)
     if (o->kind == VP_QP)
         text_addf(t, "qp %s qpn=0x%06" PRIx32 "\n", o->name, o->number);
     else
-        text_addf(t, "mr %s rkey=0x%08" PRIx32 " addr=0x%" PRIx64 " len=%" PRIu64 "\n", o->name,
-                  o->number, o->addr, o->length);
+        text_addf(t, "%s %s rkey=0x%08" PRIx32 " addr=0x%" PRIx64 " len=%" PRIu64 "\n",
+                  o->kind == VP_MR ? "mr" : "mw", o->name, o->number, o->addr, o->length);
 }
 
 /* Tells what is new, and that this side has come to the sync @name. */

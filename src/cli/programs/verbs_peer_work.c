@@ -28,16 +28,29 @@ static size_t read_sges(struct verbs_peer *p, struct rdl_sge sge[VP_SGE_MAX])
     return n;
 }
 
-enum vp_end vp_post_recv(struct verbs_peer *p)
+/* A receive for the object of the line, a queue pair or a shared receive queue. */
+static enum vp_end post_recv(struct verbs_peer *p, enum vp_kind kind)
 {
-    const struct vp_object *qp = vp_named(p, vp_operand(p, 0), VP_QP);
+    const struct vp_object *to = vp_named(p, vp_operand(p, 0), kind);
     struct rdl_sge sge[VP_SGE_MAX];
     const struct rdl_recv_wr wr = {
         .wr_id = vp_number(p, "wr_id", 0), .sge = sge, .n_sge = read_sges(p, sge)};
 
-    if (!vp_failed(p))
-        (void)vp_done(p, rdl_post_recv(p->lab, qp->qp, &wr, false));
+    if (vp_failed(p))
+        return VP_NEXT;
+    (void)vp_done(p, kind == VP_QP ? rdl_post_recv(p->lab, to->qp, &wr, false)
+                                   : rdl_post_srq_recv(p->lab, to->srq, &wr, false));
     return VP_NEXT;
+}
+
+enum vp_end vp_post_recv(struct verbs_peer *p)
+{
+    return post_recv(p, VP_QP);
+}
+
+enum vp_end vp_post_srq_recv(struct verbs_peer *p)
+{
+    return post_recv(p, VP_SRQ);
 }
 
 /* "peer.NAME", which stands for its number, or a number. */
@@ -71,6 +84,55 @@ static void read_remote(struct verbs_peer *p, struct rdl_send_wr *wr)
         return;
     wr->remote_addr = r->addr + offset;
     wr->rkey = rkey ? to_peers_number(p, rkey) : r->number;
+}
+
+/* inv=: a window of this side, an object of the peer, or a number. */
+static uint32_t read_key(struct verbs_peer *p)
+{
+    const char *text = vp_value(p, "inv");
+    const struct vp_object *mw;
+
+    if (!text) {
+        vp_fail(p, "inv= is missing");
+        return 0;
+    }
+    if (strncmp(text, PEER, strlen(PEER)) == 0 || (text[0] >= '0' && text[0] <= '9'))
+        return to_peers_number(p, text);
+    mw = vp_named(p, text, VP_MW);
+    return mw ? mw->number : 0;
+}
+
+/* mw=MW bind=SLICE access=SET: what a bind says of its window. */
+static void read_bind(struct verbs_peer *p, struct rdl_send_wr *wr)
+{
+    const struct vp_object *mw = vp_object(p, "mw", VP_MW);
+    const char *text = vp_value(p, "bind"), *rest;
+    const uint32_t access = vp_access(p, "rw,rr");
+    struct vp_slice s;
+
+    if (!text) {
+        vp_fail(p, "bind= is missing");
+        return;
+    }
+    s = vp_slice(p, text, &rest);
+    if (vp_failed(p))
+        return;
+    wr->bind_mw.mw = mw->mw;
+    wr->bind_mw.rkey = (mw->number & ~0xffu) | (uint32_t)vp_number(p, "key", 1);
+    wr->bind_mw.mr = s.mr->mr;
+    wr->bind_mw.addr = s.addr;
+    wr->bind_mw.length = s.length;
+    wr->bind_mw.access = access;
+}
+
+/* The peer will be told at the next sync, whether or not the window is bound by then. */
+static void bound(struct verbs_peer *p, const struct rdl_send_wr *wr)
+{
+    struct vp_object *mw = vp_object(p, "mw", VP_MW);
+
+    mw->addr = wr->bind_mw.addr;
+    mw->length = wr->bind_mw.length;
+    (void)vp_done(p, vp_look_at_window(p, mw));
 }
 
 static uint32_t send_flags(const struct verbs_peer *p)
@@ -129,18 +191,16 @@ static void read_inline(struct verbs_peer *p, struct rdl_send_wr *wr, uint8_t by
 /* What the operation needs beside its message. */
 static void read_operation(struct verbs_peer *p, struct rdl_send_wr *wr)
 {
-    const char *inv = vp_value(p, "inv");
-
     switch (wr->opcode) {
     case WR_SEND_WITH_IMM:
     case WR_SEND:
         return;
     case WR_SEND_WITH_INV:
     case WR_LOCAL_INV:
-        if (inv)
-            wr->invalidate_rkey = to_peers_number(p, inv);
-        else
-            vp_fail(p, "inv= is missing");
+        wr->invalidate_rkey = read_key(p);
+        return;
+    case WR_BIND_MW:
+        read_bind(p, wr);
         return;
     case WR_ATOMIC_CMP_AND_SWP:
         wr->compare_add = vp_number(p, "compare", 0);
@@ -153,7 +213,7 @@ static void read_operation(struct verbs_peer *p, struct rdl_send_wr *wr)
     case WR_RDMA_WRITE_WITH_IMM:
     case WR_RDMA_READ:
         break;
-    default: /* there are no windows, for one */
+    default: /* what programs on rxe cannot do is not in the language */
         (void)vp_done(p, RDL_ERR_UNSUPPORTED);
         return;
     }
@@ -183,7 +243,25 @@ enum vp_end vp_post_send(struct verbs_peer *p)
         read_address(p, &wr);
     if (wr.flags & SF_INLINE)
         read_inline(p, &wr, inlined);
-    if (!vp_failed(p))
-        (void)vp_done(p, rdl_post_send(p->lab, qp->qp, &wr, false));
+    if (!vp_failed(p) && vp_done(p, rdl_post_send(p->lab, qp->qp, &wr, false)) &&
+        wr.opcode == WR_BIND_MW)
+        bound(p, &wr);
+    return VP_NEXT;
+}
+
+/* bind_mw QP mw=MW bind=SLICE: a window of type 1, whose new key the verbs make. */
+enum vp_end vp_bind_mw(struct verbs_peer *p)
+{
+    const struct vp_object *qp = vp_named(p, vp_operand(p, 0), VP_QP);
+    struct rdl_send_wr wr = {
+        .wr_id = vp_number(p, "wr_id", 0),
+        .opcode = WR_BIND_MW,
+        .flags = send_flags(p),
+        .bind_mw.type_1 = true,
+    };
+
+    read_bind(p, &wr);
+    if (!vp_failed(p) && vp_done(p, rdl_post_send(p->lab, qp->qp, &wr, false)))
+        bound(p, &wr);
     return VP_NEXT;
 }
