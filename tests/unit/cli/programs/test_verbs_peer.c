@@ -168,10 +168,12 @@ static void expect_transcripts(const struct setting *s)
     start(&t, s, lines);
     play(&t);
     for (unsigned i = 0; i < SIDES; i++) {
+        if (verbs_peer_state(t.p[i]) == VERBS_PEER_FAILED)
+            print_message("# %c: %s\n", "ab"[i], verbs_peer_error(t.p[i]));
+    }
+    for (unsigned i = 0; i < SIDES; i++) {
         const char *who = i ? "b" : "a";
 
-        if (verbs_peer_state(t.p[i]) == VERBS_PEER_FAILED)
-            print_message("# %s: %s\n", who, verbs_peer_error(t.p[i]));
         snprintf(arguments, sizeof(arguments), "transcript %s %s %u %u", who,
                  enum_name(&enum_profile, s->profile), s->mtu, s->loss_percent);
         want = printed(arguments);
