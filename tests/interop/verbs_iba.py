@@ -14,7 +14,7 @@ class Row:
     iba: str  # the side, "a" or "b", that makes the difference
     side: str  # the side that prints it
     rxe: str
-    line: str
+    line: str  # "": none
     why: str
 
 
@@ -28,6 +28,9 @@ ROWS = [
         "the trait RECV_KEY_IS_PROT_ERR: the key of the receive is b's own mistake"),
     Row("bad_lkey", "a", "a", "scq: qp=qp wr_id=1 status=LOC_QP_OP_ERR", "scq: qp=qp wr_id=1 status=LOC_PROT_ERR",
         "the trait SEND_KEY_IS_PROT_ERR: the key of the request is a's own mistake"),
+    Row("ud_refused", "b", "b", "rcq: qp=qp wr_id=4 status=LOC_QP_OP_ERR", "",
+        "the trait SHORT_RECV_IS_LEN_ERR again: a datagram that does not fit is a's mistake, and of that UD tells"
+        " nobody; the receive is for the next one"),
 ]
 
 
@@ -36,4 +39,4 @@ def lines(section, side, wanted, iba):
     for row in ROWS:
         if (row.section, row.side) == (section, side) and row.iba in iba:
             wanted = [row.line if line == row.rxe else line for line in wanted]
-    return wanted
+    return [line for line in wanted if line]
