@@ -14,9 +14,6 @@ GROUP = {"ipv4": "239.7.7.7", "ipv6": "ff15::7:7:7"}
 UD_MTU = 4096  # of the port: datagrams know no path MTU
 GRH = 40
 CONNECTED = "timeout=12 retry_cnt=7 rnr_retry=7"
-# A lab that sends 1 MiB in small packets hears nothing until the last one is out, which in a machine
-# without KVM takes longer than the 17 ms of timeout=12; this is 268 ms.
-PATIENT = "timeout=16 retry_cnt=7 rnr_retry=7"
 IMPATIENT = "timeout=12 retry_cnt=3 rnr_retry=0"  # where nobody answers
 
 
@@ -33,10 +30,6 @@ class To:
 
 def sge(at, size):
     return f" sge=mr[{at}:{at + size}]" if size else ""
-
-
-def patience(messages):
-    return PATIENT if any(size == BIG for _, _, size in messages) else CONNECTED
 
 
 def places(sizes):

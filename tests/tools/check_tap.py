@@ -13,7 +13,6 @@ What udev and others made of /dev does not matter: node and terminals are the ch
 depends on how fast the machine is: a lab that reads fewer frames than come has to say so, to the frame.
 """
 import argparse
-import ctypes
 import fcntl
 import json
 import os
@@ -33,16 +32,10 @@ import termios
 import time
 
 from program import Tally
-from tap_frames import HOST, KERNEL, echo, eth, hostile, ipv4
+from tap_frames import HOST, KERNEL, acknowledgement, arp, echo, eth, hostile, ipv4, psn_of
+from tap_room import TUN, ip, make_room
 
-CLONE_NEWNET = 0x40000000  # of unshare(), mount() and umount2()
-CLONE_NEWNS = 0x00020000
-MS_REC, MS_PRIVATE = 0x4000, 0x40000
-MNT_DETACH = 2
 NOBODY = 65534
-TUN = "/dev/net/tun"
-TUN_NUMBER = os.makedev(10, 200)
-TERMINALS = "/dev/pts"
 DEVICE = "rdl0"
 TIMEOUT_S = 30
 RSS_FULL_KIB = 512 << 10  # of a session that remembers as many events and frames as it may,
@@ -69,6 +62,21 @@ def ping(address):
 
 
 COUNTERS = "show counters"
+FIRST_PSN = 5
+QUEUE_PAIR = ("on h1 { alloc_pd as pd; reg_mr pd len=4k access=lw as mr; create_cq cqe=16 as cq; "
+              "create_qp pd type=rc send_cq=cq recv_cq=cq as qp }")
+MANY = 12  # hosts
+WORDS = ("one", "two", "three")
+
+
+def connected(address):
+    """h1.qp to one that is played at @address; it waits half a second for an answer, and once."""
+    return ("modify_qp h1.qp state=INIT pkey_index=0 port=1 access=rw",
+            f"modify_qp h1.qp state=RTR ah={address} mtu=1024 dest_qpn=0x77 rq_psn=0 max_dest_rd_atomic=1 "
+            "min_rnr_timer=12",
+            f"modify_qp h1.qp state=RTS sq_psn={FIRST_PSN} timeout=17 retry_cnt=0 rnr_retry=0 max_rd_atomic=1")
+
+
 PROMPT = re.compile(rb"(?:^|\n)t=\S+ #\d+> ")
 
 tally = Tally()
@@ -78,10 +86,6 @@ own_node = False  # is TUN the checks' own?
 
 class Skip(Exception):
     """What cannot be checked on this machine, and why."""
-
-
-def ip(*words):
-    subprocess.run(["ip", *words], check=True, capture_output=True)
 
 
 # --- The program ----------------------------------------------------------------------------------
@@ -306,6 +310,86 @@ def check_late(_):
         expect(answered >= BURSTS * BURST, f"of {BURSTS * BURST} pings in bursts {answered} are answered")
 
 
+def check_answer_that_waits(_):
+    """An answer that came in time counts, though the lab has slept until its ACK timer was overdue.
+
+    The timer runs for half a second, and nothing is sent twice.
+    """
+    with Session(*LAB, tap(DEVICE), QUEUE_PAIR) as session, packet_socket() as sock:
+        ip("addr", "add", f"{KERNEL}/24", "dev", DEVICE)
+        session.do(ping(KERNEL))
+        for line in connected(KERNEL):
+            session.do(line)
+        qpn = int(re.search(r"\d+$", session.do("show h1.qp.qpn").strip())[0])
+        session.do("post_send h1.qp wr_id=9 sge=mr[0:64] signaled")
+        session.say(run_for(3))
+        psn = None
+        while psn is None and select.select([sock], [], [], TIMEOUT_S)[0]:
+            psn = psn_of(sock.recv(2048))
+        session.process.send_signal(signal.SIGSTOP)
+        expect(psn == FIRST_PSN, f"the SEND came: PSN {psn}")
+        for _i in range(3):
+            sock.send(eth(0x0800, ipv4(1, echo(b"before it"))))
+        sock.send(acknowledgement(qpn, FIRST_PSN))
+        time.sleep(0.8)
+        session.process.send_signal(signal.SIGCONT)
+        session.answer()
+        got = session.do("poll_cq h1.cq")
+        expect("SUCCESS" in got, "what waited was read before a timer ended the request", got)
+
+
+def pour():
+    """A process that sends frames to all hosts without a pause."""
+    child = os.fork()
+    if child != 0:
+        return child
+    frame = arp(1, "10.0.0.99")
+    with packet_socket() as sock:
+        while True:
+            try:
+                sock.send(frame)
+            except OSError:  # the queue of the device is full
+                time.sleep(0.001)
+
+
+def check_talk_in_a_flood(_):
+    """A program goes on with what the other side says while frames come without a pause.
+
+    Each frame is for all hosts, so that they come faster than the lab can take them.
+    """
+    more = [line for i in range(3, MANY + 1) for line in (f"host h{i}", f"link h{i} s1")]
+    lines = pathlib.Path(os.path.dirname(RDMALAB), "talk.lines")
+    lines.write_text("".join(f"sync {word}\n" for word in WORDS), encoding="ascii")
+    ip("link", "set", "lo", "up")
+    with socket.create_server(("127.0.0.1", 0)) as server, Session(*LAB, *more, tap(DEVICE)) as session:
+        server.settimeout(TIMEOUT_S)
+        session.do(run_for(0.1))
+        session.say(f"program h1 verbs_peer client 127.0.0.1 lines={lines} -p {server.getsockname()[1]}; "
+                    f"run {TIMEOUT_S}s")
+        with server.accept()[0] as other:
+            other.settimeout(TIMEOUT_S / 10)
+            children = [pour(), pour()]
+            end = time.monotonic() + TIMEOUT_S
+            while sum(frames_gone()) < BURSTS * BURST and time.monotonic() < end:  # they come
+                time.sleep(0.01)
+            other.send(b"verbs_peer 1 side=a gid=::ffff:10.0.0.77 psn=0x000001\n")
+            said = b""
+            try:
+                for word in WORDS:
+                    while f"sync {word}\n".encode() not in said:
+                        said += other.recv(4096)
+                    other.send(f"sync {word}\n".encode())
+            except TimeoutError:
+                pass
+            heard = said.count(b"sync")
+            for child in children:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+        expect(heard == len(WORDS), f"what it is told is heard though frames come: {heard} of {len(WORDS)}")
+        got = session.answer()
+        expect(heard < len(WORDS) or "error" not in got, "the program comes to its end", got)
+
+
 def work_ns(process):
     """Processor time of a process."""
     return int(pathlib.Path(f"/proc/{process.pid}/schedstat").read_text(encoding="ascii").split()[0])
@@ -522,80 +606,8 @@ def check_node(_):
         expect(got.count(": tap device") == 2, "what was refused has left nothing behind", got)
 
 
-# --- The room for them ----------------------------------------------------------------------------
-
-
-def system_call(name, *arguments):
-    """One of libc's functions that answer 0; OSError if it does not."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if getattr(libc, name)(*arguments) != 0:
-        raise OSError(ctypes.get_errno(), f"{name}: {os.strerror(ctypes.get_errno())}")
-
-
-def mount(kind, place, options):
-    system_call("mount", kind.encode(), place.encode(), kind.encode(), 0, options.encode())
-
-
-def tap_obstacle():
-    """Why no tap device can be made; None: it can."""
-    try:
-        ip("tuntap", "add", "probe", "mode", "tap")
-        ip("link", "del", "probe")
-    except subprocess.CalledProcessError as error:
-        return f"no tap device: {error.stderr.decode().strip()}"
-    return None
-
-
-def mounts_are_private():
-    """Does nobody else see what is mounted from now on?  Where / is no mount, as in a plain chroot, the
-    mount that it belongs to cannot be told so; then nothing is mounted."""
-    try:
-        system_call("mount", None, b"/", None, MS_REC | MS_PRIVATE, None)
-    except OSError:
-        return False
-    return True
-
-
-def make_node():
-    """Puts a node that is open to all in the place of the machine's; does it work?"""
-    try:
-        mount("tmpfs", os.path.dirname(TUN), "mode=755")
-    except OSError:
-        return False
-    try:
-        os.mknod(TUN, stat.S_IFCHR | 0o666, TUN_NUMBER)
-        os.chmod(TUN, 0o666)  # whatever the umask is
-        if tap_obstacle() is None:
-            return True
-    except OSError:
-        pass
-    system_call("umount2", os.path.dirname(TUN).encode(), MNT_DETACH)
-    return False
-
-
-def make_room():
-    """Namespaces, a node and terminals; why nothing can be checked here, or None: all is well."""
-    global own_node
-    if os.geteuid() != 0:
-        return "not root"
-    if not shutil.which("ip"):
-        return "no program ip (iproute2)"
-    if not os.path.exists(TUN):
-        return f"no {TUN}"
-    try:
-        system_call("unshare", CLONE_NEWNET | CLONE_NEWNS)
-    except OSError as error:
-        return f"no namespaces of its own: {error.strerror}"
-    if mounts_are_private():
-        own_node = make_node()
-        try:
-            mount("devpts", TERMINALS, "newinstance,ptmxmode=666,mode=600")
-        except OSError:
-            pass  # the machine's have to do
-    return tap_obstacle()
-
-
 CHECKS = (check_names, check_node, check_closed_node, check_permission, check_late,
+          check_answer_that_waits, check_talk_in_a_flood,
           check_busy_processor, check_missed,
           check_terminal, check_removed_device, check_flood)
 
@@ -621,7 +633,9 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("rdmalab")
     options = parser.parse_args()
-    if why := make_room():
+    global own_node
+    why, own_node = make_room()
+    if why:
         print(f"skipped: {why}")
         return 77
     with tempfile.TemporaryDirectory() as directory:

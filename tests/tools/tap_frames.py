@@ -42,6 +42,18 @@ def roce(opcode, rest, qpn=2, psn=0):
     return eth(0x0800, packet[:-4] + icrc(packet[:-4]))
 
 
+def acknowledgement(qpn, psn):
+    """Of everything up to @psn, without a limit of what may be sent."""
+    return roce(0x11, struct.pack("!I", 0x1f000001), qpn, psn)
+
+
+def psn_of(frame):
+    """The PSN of a RoCEv2 frame of IPv4; None if it is something else."""
+    if frame[12:14] != b"\x08\0" or frame[23] != 17 or frame[36:38] != struct.pack("!H", 4791):
+        return None
+    return int.from_bytes(frame[51:54], "big")
+
+
 def arp(operation, target):
     return eth(0x0806, struct.pack("!HHBBH6s4s6s4s", 1, 0x0800, 6, 4, operation, KERNEL_MAC,
                                    socket.inet_aton(KERNEL), bytes(6), socket.inet_aton(target)),

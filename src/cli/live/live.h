@@ -76,17 +76,19 @@ struct live_ops {
     /* Is there anything that makes the clock follow real time? */
     bool (*attached)(const struct live *l);
 
-    /* Simulated time that the clock has reached, asked before the lab goes on: notes the lag. */
-    uint64_t (*now_ns)(struct live *l);
+    /* Before the lab goes on: notes how late it is, and lets frames in that wait outside, so that
+     * what is due at once knows of them.  Return: simulated time that the clock has reached.
+     */
+    uint64_t (*begin_turn)(struct live *l);
 
     /* Brings simulated time up to the clock, unless something is due before, and then as near as
      * that allows: for what a person does now.
      */
     void (*catch_up)(struct live *l);
 
-    /* Moves frames in and out and lets programs act; waits until simulated time @until_ns or until
-     * something happens, whichever comes first: a frame, a step of a program, a signal, or input
-     * at the file descriptor @input (-1: none).
+    /* After it: lets programs act; if nothing is to be done, waits until simulated time @until_ns
+     * or until something happens, whichever comes first: a frame, a step of a program, a signal, or
+     * input at the file descriptor @input (-1: none).
      */
     void (*pump)(struct live *l, uint64_t until_ns, int input);
 

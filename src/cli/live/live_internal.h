@@ -33,6 +33,10 @@ struct live {
     uint64_t machine_ns; /* the machine's clock when it was read last, at least once a turn */
     uint64_t attached_ns, base_ns; /* the machine's clock and simulated time, when they met */
     uint64_t active_ns;            /* simulated: when a frame was read last */
+    uint64_t heard_ns;             /* simulated: when programs' connections were looked at last */
+    bool has_read;                 /* a frame, in this turn */
+    bool has_backlog;              /* the last turn was too short for what was due */
+    bool has_work;                 /* a program has asked something of the lab in the last turn */
     struct live_clock clock;
 };
 

@@ -24,7 +24,8 @@
 #define LOOK_NS           1000000u  /* how long a frame is looked for before the process sleeps */
 #define AHEAD_NS          20000u    /* what is due so soon is done at once: waiting takes as long */
 #define LATE_NS           1000000u  /* so far behind the clock, simulated time is as it should be */
-#define BACKLOG_NS        10000000u /* so far behind, nothing more is let in */
+#define BACKLOG_NS        10000000u /* so far behind after its work, the lab lets nothing more in */
+#define HEAR_NS           1000000u  /* so often a program looks who talks to it, frames or not */
 #define SLEEP_MAX_NS      50000000  /* between looks for ^C */
 #define NS_PER_S          1000000000u
 #define KEPT_EVENTS       65536u /* of a lab without end; "show events" */
@@ -205,16 +206,35 @@ static uint32_t read_port(struct live_port *p)
     return n_read;
 }
 
-static bool read_ports(struct live *l)
+/* Lets in what waits outside, before the lab goes on.  What a program has just asked of the lab
+ * goes first; not in a lab that is late, for then a timer may be due that a frame which waits would
+ * stop.
+ */
+static void read_ports(struct live *l)
 {
-    const uint64_t due = rdl_next_ns(l->lab), now = clock_ns(l);
+    const bool late = l->clock.lag_ns > LATE_NS;
     uint32_t n_read = 0;
 
-    if (due < now && now - due > BACKLOG_NS)
-        return false;
-    for (uint32_t i = 0; i < l->n_ports; i++)
+    l->has_read = false;
+    if (l->has_backlog || (l->has_work && !late))
+        return;
+    for (uint32_t i = 0; i < l->n_ports; i++) {
+        if (late)
+            l->ports[i].read_max = FRAMES_PER_PUMP;
         n_read += read_port(&l->ports[i]);
-    return n_read > 0;
+    }
+    if (n_read == 0)
+        return;
+    l->has_read = true;
+    l->active_ns = clock_ns(l);
+}
+
+static uint64_t begin_turn(struct live *l)
+{
+    const uint64_t until_ns = now_ns(l);
+
+    read_ports(l);
+    return until_ns;
 }
 
 static struct live_port *port_named(struct live *l, const char *device)
@@ -355,22 +375,33 @@ static bool live_has_input(int fd)
     return poll(&look, 1, 0) > 0;
 }
 
+/* Is there more due than the lab could do in this turn? */
+static bool has_backlog(const struct live *l)
+{
+    const uint64_t due = rdl_next_ns(l->lab), now = clock_ns(l);
+
+    return due < now && now - due > BACKLOG_NS;
+}
+
 static void live_pump(struct live *l, uint64_t until_ns, int input)
 {
     const enum live_acted acted = live_programs_go(l);
     uint64_t now = clock_ns(l);
+    const bool looks = l->has_read || now - l->active_ns <= LOOK_NS;
 
-    if (acted == LIVE_ACTED) /* the lab has work before anything from outside */
+    l->has_backlog = has_backlog(l);
+    l->has_work = acted == LIVE_ACTED;
+    if (l->has_work)
         return;
-    if (read_ports(l)) { /* more may wait: who gave way now would starve on a busy machine */
-        l->active_ns = now;
-        return;
-    }
-    if (acted == LIVE_TALKS || now - l->active_ns > LOOK_NS)
+    if (acted == LIVE_TALKS ? !l->has_read || now - l->heard_ns > HEAR_NS : !looks) {
+        l->heard_ns = now;
         uv_run(&l->loop, UV_RUN_NOWAIT);
+    }
     if (acted == LIVE_TALKS && live_programs_go(l) == LIVE_ACTED)
         return; /* it has heard what it waited for */
-    if (now - l->active_ns <= LOOK_NS) {
+    if (l->has_read)
+        return; /* more may wait: who gave way now would starve on a busy machine */
+    if (looks) {
         sched_yield(); /* the peer may need this processor to answer */
         return;
     }
@@ -386,7 +417,7 @@ static const struct live_ops ops = {
     .pingpong = live_pingpong_start,
     .verbs_peer = live_verbs_peer_start,
     .attached = attached,
-    .now_ns = now_ns,
+    .begin_turn = begin_turn,
     .catch_up = catch_up,
     .pump = live_pump,
     .has_input = live_has_input,

@@ -151,14 +151,14 @@ void advance_tell(struct session *s)
         session_tell(s, said);
 }
 
-/* One look while the clock follows real time: does what is due, then lets frames and programs act,
- * and waits for something to do.  RDL_ERR_IDLE: @m is not done yet.
+/* One look while the clock follows real time: lets frames in, does what is due, then lets programs
+ * act, and waits for something to do.  RDL_ERR_IDLE: @m is not done yet.
  */
 static enum rdl_status live_turn(struct session *s, const struct move *m, int input,
                                  uint32_t *reterr_rsp)
 {
     const struct live_ops *ops = s->config.live_ops;
-    const uint64_t real = live_bound(m, ops->now_ns(s->live)), now = rdl_now_ns(s->lab);
+    const uint64_t real = live_bound(m, ops->begin_turn(s->live)), now = rdl_now_ns(s->lab);
     const struct rdl_limits limits = {.ticks = LIVE_TURN_TICKS, .ns = real > now ? real - now : 1};
     const struct move bounded = {m->kind, m->grain, real, m->host};
     enum rdl_status st = RDL_ERR_IDLE;

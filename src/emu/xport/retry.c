@@ -7,6 +7,10 @@
  * often without progress as retry_cnt and the profile allow.  The RNR timer is set by an RNR NAK;
  * while it runs nothing is sent.
  *
+ * Only in a lab that follows a clock can a timer be late: the process slept, or had too much to do,
+ * and the answer may have come meanwhile and wait outside.  So an ACK timer that is late runs on
+ * for a little, once.
+ *
  * The arming is the cause of the timeout, so the ambient cause is the `timer` event while the item
  * is scheduled.
  */
@@ -15,6 +19,9 @@
 #include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
 #include "emu/xport/internal.h"
+
+#define LATE_MORE_NS 5000000u /* more for a timer that is late; frames are read every millisecond  \
+                               */
 
 void retry_timer_arm(struct xport_qp *xqp, enum timer_kind kind, uint64_t delay_ns)
 {
@@ -28,6 +35,7 @@ void retry_timer_arm(struct xport_qp *xqp, enum timer_kind kind, uint64_t delay_
              .due = due);
     before = trace_because(h->trace, id);
     r->due_ns[kind] = due;
+    r->ran_on = r->ran_on && kind != TMR_ACK;
     r->timer[kind] = sim_schedule(h->sim, due, SIM_QP_TIMER, h->host,
                                   (uint64_t)xqp->qp.qpn << 8 | (uint64_t)kind);
     trace_because(h->trace, before);
@@ -143,9 +151,24 @@ static void rnr_timeout(struct xport_qp *xqp)
     req_go_back(xqp, id);
 }
 
+/* Is the ACK timer late?  Then it is armed once more. */
+static bool runs_on(struct xport_qp *xqp)
+{
+    struct requester *r = &xqp->req;
+    const bool late = sim_now(xqp->qp.hca->sim) > r->due_ns[TMR_ACK];
+
+    if (!late || r->ran_on)
+        return false;
+    retry_timer_arm(xqp, TMR_ACK, LATE_MORE_NS);
+    r->ran_on = true;
+    return true;
+}
+
 void retry_timeout(struct xport_qp *xqp, enum timer_kind kind)
 {
     xqp->req.timer[kind] = 0;
+    if (kind == TMR_ACK && runs_on(xqp))
+        return;
     if (kind == TMR_ACK)
         ack_timeout(xqp);
     else

@@ -101,6 +101,7 @@ struct requester {
     uint32_t sent_pkts;  /* number of the next packet that was never sent */
     uint32_t acked_pkts; /* number of the oldest one that was not acknowledged */
     uint32_t out_rds;    /* READs and atomics that were sent and are not complete */
+    bool ran_on;         /* the ACK timer was late, and runs a little longer */
     bool implied_nak;    /* one was asked for again as its response is missing; none came since */
     uint32_t pkts_without_ackreq;
     uint32_t ssn;        /* of the last request that was begun, from 1 */

@@ -267,6 +267,57 @@ static void each_answer_is_counted_as_what_it_is(void **state)
     }
 }
 
+/* Only a lab that follows a clock is late: its floor is ahead of what is due.  The answer may wait
+ * outside, so the timer runs a little longer, and once.
+ */
+static void a_timer_that_is_late_waits_for_what_has_come_meanwhile(void **state)
+{
+    static const uint64_t late_ns = 50000000, more_ns = 5000000;
+    struct packet ack;
+    struct rig *r;
+
+    (void)state;
+    for (unsigned answered = 0; answered < 2; answered++) {
+        r = rig_default();
+        rig_recv(r, 7, 0, 64);
+        rig_rule(r, 0, ANY, 100, 1, RIG_LOSE);
+        rig_send(r, 1, 0, 64);
+        rig_run_until(r, RIG_WIRE_NS);
+        r->sim.floor_ns = late_ns;
+        rig_run_until(r, late_ns + more_ns / 2);
+        assert_int_equal(rig_count(r, EV_timeout, 0, NULL, 0), 0);
+        ack = rig_packet(r, 0, OP_RC_ACKNOWLEDGE, 100);
+        if (answered)
+            rig_inject(r, 0, &ack);
+        rig_run(r);
+        rig_expect(r, 0, WQ_SEND, 0, 1, WCS_SUCCESS);
+        assert_int_equal(rig_count(r, EV_timeout, 0, NULL, 0), answered ? 0 : 1);
+        if (!answered)
+            assert_int_equal(rig_event(r, EV_timeout, 0, 0)->at_ns, late_ns + more_ns);
+        rig_free(r);
+    }
+}
+
+/* Late again and again, it runs out all the same. */
+static void a_timer_runs_longer_only_once(void **state)
+{
+    struct rig *r = rig_default();
+
+    (void)state;
+    rig_rule(r, 0, ANY, 100, 1, RIG_LOSE);
+    rig_recv(r, 7, 0, 64);
+    rig_send(r, 1, 0, 64);
+    rig_run_until(r, RIG_WIRE_NS);
+    r->sim.floor_ns = 50000000;
+    rig_run_until(r, r->sim.floor_ns);
+    r->sim.floor_ns = 100000000;
+    rig_run_until(r, r->sim.floor_ns + RIG_WIRE_NS);
+    assert_int_equal(rig_event(r, EV_timeout, 0, 0)->at_ns, r->sim.floor_ns);
+    rig_run(r);
+    rig_expect(r, 0, WQ_SEND, 0, 1, WCS_SUCCESS);
+    rig_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +329,8 @@ int main(void)
         cmocka_unit_test(a_message_whose_completion_is_lost_is_not_acknowledged),
         cmocka_unit_test(a_requester_whose_message_found_no_completion_runs_out_of_retries),
         cmocka_unit_test(each_answer_is_counted_as_what_it_is),
+        cmocka_unit_test(a_timer_that_is_late_waits_for_what_has_come_meanwhile),
+        cmocka_unit_test(a_timer_runs_longer_only_once),
     };
 
     return cmocka_run_group_tests_name("answers", tests, NULL, NULL);
