@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Sections of verbs_lines.py: SEND, WRITE, READ and what else connected queue pairs do, with success."""
-from verbs_base import (CONNECTED, IMPATIENT, MR_BYTES, PLACE, checked, end, pair, places, queues,
+from verbs_base import (CONNECTED, IMPATIENT, MR_BYTES, PLACE, checked, end, pair, patience, places, queues,
                         queues_end, received, sge, written)
 
 
 def sends(to, op, messages, seed, kind="rc"):
     imm = op.endswith("_imm")
-    yield from pair(to, kind=kind)
+    yield from pair(to, patience(messages), kind=kind)
     yield from written("a", messages, seed)
     yield from received(messages)
     yield "sync posted"
@@ -20,7 +20,7 @@ def sends(to, op, messages, seed, kind="rc"):
 
 def writes(to, op, messages, seed, kind="rc"):
     imm = op.endswith("_imm")
-    yield from pair(to, kind=kind)
+    yield from pair(to, patience(messages), kind=kind)
     yield from written("a", messages, seed)
     if imm:
         for i, _, _ in messages:
@@ -40,7 +40,7 @@ def writes(to, op, messages, seed, kind="rc"):
 
 
 def reads(to, messages, seed):
-    yield from pair(to)
+    yield from pair(to, patience(messages))
     yield from written("b", messages, seed)
     yield "sync written"
     for i, at, size in messages:
