@@ -80,6 +80,16 @@ def verbs_text(results):
                 ["section", "a", "b"], failure_rows())
 
 
+LAB_ONLY = ["REG_MR", "invalidation of ordinary regions", "`rereg_mr`", "LAST_WQE_REACHED", "P_Keys other than 0xFFFF",
+            "the privileged bit of a Q_Key", "RDMA_READ_WITH_INV", "end-to-end credits"]
+
+
+def lab_only_text():
+    return ["## Tested in the lab only", "",
+            "What programs on rxe of Linux 6.1 cannot do is shown by scenarios and tests between hosts of a lab:", "",
+            *[f"- {what}" for what in LAB_ONLY], ""]
+
+
 def speed_rows(results):
     for kind, by in speeds(results).items():
         for who, attempts in by.items():
@@ -122,7 +132,7 @@ def markdown(results, title, versions):
         if its:
             lines += [f"### ibv_{program}", ""] + matrix(its, sizes)
     if verbs:
-        lines += verbs_text(verbs)
+        lines += verbs_text(verbs) + lab_only_text()
     if special:
         lines += ["## Special cases", ""] + table(
             ["case", "result"], [[r.case.name(), verdict(r)] for r in special])

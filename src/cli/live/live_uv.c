@@ -20,7 +20,7 @@
 
 #define HEADERS_BYTES_MAX 80u /* of IP, UDP and IBTA, as rxe reckons */
 #define FRAME_BYTES_MAX   65536u
-#define FRAMES_PER_PUMP   32u       /* read before the lab goes on, at most; see LIVE_TURN_TICKS */
+#define FRAMES_PER_PUMP   8u        /* read before the lab goes on, at most; see LIVE_TURN_TICKS */
 #define LOOK_NS           1000000u  /* how long a frame is looked for before the process sleeps */
 #define AHEAD_NS          20000u    /* what is due so soon is done at once: waiting takes as long */
 #define LATE_NS           1000000u  /* so far behind the clock, simulated time is as it should be */
