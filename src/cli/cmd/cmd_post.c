@@ -276,7 +276,7 @@ bool run_post_list(struct session *s, const struct step *st)
             continue;
         if (b->cmd != &cmd_table[CMD_post_send] && !request_is_shared(b) &&
             b->cmd != &cmd_table[CMD_post_recv]) {
-            session_fail(s, b->at, "%s is no work request", b->cmd->name);
+            session_fail(s, b->at, "a list of work requests has no %s", b->cmd->name);
             return diag_remedy(&s->diag, "a list has post_send, post_recv or post_srq_recv");
         }
         if (step_has(b, "nokick")) {

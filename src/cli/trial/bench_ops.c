@@ -4,10 +4,10 @@
 #include "cli/programs/rig.h"
 #include "emu/base/assert.h"
 #include "emu/facts/enums.h"
+#include "emu/wire/grh.h"
 
 #define MIN_SECONDS  0.15 /* of each try */
 #define BATCH_ROUNDS 4u   /* batches between two looks at the clock */
-#define GRH_BYTES    40u  /* before the data of a received datagram */
 #define ORD          16u  /* READs and atomics outstanding */
 
 /* From one message to the next in the memory of either host. */

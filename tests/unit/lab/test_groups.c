@@ -4,49 +4,13 @@
  */
 #include "lab/strangers.h"
 
-#include <stdio.h>
+#include "wire/group_vectors.h"
 
 #define SECOND 1000000000u
-
-static const struct {
-    enum group_record record;
-    const char *src, *group, *digits;
-} reports[] = {
-#define REPORT(record, src, group, digits) {GROUP_##record, src, group, digits},
-#define QUERY(group, ms, digits)
-#include "../../oracle/vectors/groups.def"
-#undef REPORT
-#undef QUERY
-};
-
-static const struct {
-    const char *group;
-    uint32_t ms;
-    const char *digits;
-} queries[] = {
-#define REPORT(record, src, group, digits)
-#define QUERY(group, ms, digits) {group, ms, digits},
-#include "../../oracle/vectors/groups.def"
-#undef REPORT
-#undef QUERY
-};
 
 /* The two groups of the vectors, and another one. */
 static const char *const groups[] = {"239.129.2.3", "ff0e::1:2:3"};
 static const char *const others[] = {"239.1.1.1", "ff0e::9"};
-
-static size_t frame_of(const char *digits, uint8_t *frame)
-{
-    const size_t n = strlen(digits) / 2;
-
-    for (size_t i = 0; i < n; i++) {
-        unsigned byte;
-
-        assert_int_equal(sscanf(digits + 2 * i, "%2x", &byte), 1);
-        frame[i] = (uint8_t)byte;
-    }
-    return n;
-}
 
 static void member(struct strangers *s, uint32_t host, const char *group, bool joins)
 {

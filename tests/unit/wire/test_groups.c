@@ -1,52 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reports and queries about multicast groups, held against frames that Scapy built. */
-#include "testing.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "wire/group_vectors.h"
 
 #include "emu/wire/eth.h"
 #include "emu/wire/glance.h"
-#include "emu/wire/mld.h"
-
-#define FRAME_MAX 128u
-
-static const struct {
-    enum group_record record;
-    const char *src, *group, *digits;
-} reports[] = {
-#define REPORT(record, src, group, digits) {GROUP_##record, src, group, digits},
-#define QUERY(group, ms, digits)
-#include "../../oracle/vectors/groups.def"
-#undef REPORT
-#undef QUERY
-};
-
-static const struct {
-    const char *group;
-    uint32_t ms;
-    const char *digits;
-} queries[] = {
-#define REPORT(record, src, group, digits)
-#define QUERY(group, ms, digits) {group, ms, digits},
-#include "../../oracle/vectors/groups.def"
-#undef REPORT
-#undef QUERY
-};
-
-static size_t frame_of(const char *digits, uint8_t frame[FRAME_MAX])
-{
-    const size_t n = strlen(digits) / 2;
-
-    assert_true(n <= FRAME_MAX);
-    for (size_t i = 0; i < n; i++) {
-        unsigned byte;
-
-        assert_int_equal(sscanf(digits + 2 * i, "%2x", &byte), 1);
-        frame[i] = (uint8_t)byte;
-    }
-    return n;
-}
 
 static void address(uint8_t ret[GID_BYTES], const char *text)
 {
@@ -72,7 +29,7 @@ static void reports_are_scapy_s_byte_for_byte(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(reports); i++) {
-        uint8_t want[FRAME_MAX], have[FRAME_MAX], src[GID_BYTES], group[GID_BYTES];
+        uint8_t want[GROUP_FRAME_MAX], have[GROUP_FRAME_MAX], src[GID_BYTES], group[GID_BYTES];
         const size_t n = frame_of(reports[i].digits, want);
         struct wr_cur out = wr_cur(have, sizeof(have));
 
@@ -93,7 +50,7 @@ static void the_routers_group_is_where_scapy_sends_reports(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(reports); i++) {
-        uint8_t want[FRAME_MAX], routers[GID_BYTES], mac[MAC_BYTES];
+        uint8_t want[GROUP_FRAME_MAX], routers[GID_BYTES], mac[MAC_BYTES];
         const bool ipv6 = strchr(reports[i].group, ':') != NULL;
 
         frame_of(reports[i].digits, want);
@@ -107,7 +64,7 @@ static void queries_are_read(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
-        uint8_t frame[FRAME_MAX], group[GID_BYTES];
+        uint8_t frame[GROUP_FRAME_MAX], group[GID_BYTES];
         const size_t n = frame_of(queries[i].digits, frame);
         struct group_query q;
 
@@ -122,7 +79,7 @@ static void reports_of_others_are_not_for_us(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(reports); i++) {
-        uint8_t frame[FRAME_MAX];
+        uint8_t frame[GROUP_FRAME_MAX];
         const size_t n = frame_of(reports[i].digits, frame);
         struct group_query q = {.max_response_ms = 77};
 
@@ -136,7 +93,7 @@ static void damaged_and_short_queries_are_refused(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
-        uint8_t frame[FRAME_MAX];
+        uint8_t frame[GROUP_FRAME_MAX];
         const size_t n = frame_of(queries[i].digits, frame);
         const bool ipv4 = frame[ETH_BYTES] >> 4 == 4;
         const size_t message = ETH_BYTES + (ipv4 ? 24 : 48);
@@ -160,7 +117,7 @@ static void an_mld_query_from_afar_is_refused(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
-        uint8_t frame[FRAME_MAX];
+        uint8_t frame[GROUP_FRAME_MAX];
         const size_t n = frame_of(queries[i].digits, frame);
         struct group_query q;
 
@@ -173,7 +130,7 @@ static void an_mld_query_from_afar_is_refused(void **state)
 
 static void they_are_known_at_a_glance(void **state)
 {
-    uint8_t frame[FRAME_MAX], group[GID_BYTES];
+    uint8_t frame[GROUP_FRAME_MAX], group[GID_BYTES];
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(reports); i++) {
