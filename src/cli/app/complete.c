@@ -177,6 +177,9 @@ static void offer_values(struct completion *c, const struct param *p)
     case VAL_KEY:
         offer_objects(c, NODE_mr);
         break;
+    case VAL_QPN:
+        offer_objects(c, NODE_qp);
+        break;
     case VAL_QUEUE:
     case VAL_PATH:
     case VAL_EXPR:

@@ -32,7 +32,6 @@ static const struct {
     ROW("pkey_index", PKEY_INDEX, pkey_index),
     ROW("port", PORT, port),
     ROW("mtu", PATH_MTU, path_mtu),
-    ROW("dest_qpn", DEST_QPN, dest_qpn),
     ROW("rq_psn", RQ_PSN, rq_psn),
     ROW("sq_psn", SQ_PSN, sq_psn),
     ROW("max_rd_atomic", MAX_QP_RD_ATOMIC, max_rd_atomic),
@@ -52,8 +51,8 @@ static bool read_ah(struct session *s, const struct step *st, struct rdl_qp_attr
     return address_read(s, st, "ah", &attr->ah);
 }
 
-static bool read_attributes(struct session *s, const struct step *st, struct rdl_qp_attr *attr,
-                            uint32_t *mask)
+static bool read_attributes(struct session *s, const struct scope *rest, const struct step *st,
+                            struct rdl_qp_attr *attr, uint32_t *mask)
 {
     for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
         uint32_t v;
@@ -78,9 +77,13 @@ static bool read_attributes(struct session *s, const struct step *st, struct rdl
     }
     if (step_has(st, "ah")) {
         *mask |= QPA_AV;
-        return read_ah(s, st, attr);
+        if (!read_ah(s, st, attr))
+            return false;
     }
-    return true;
+    if (!step_has(st, "dest_qpn"))
+        return true;
+    *mask |= QPA_DEST_QPN;
+    return resolve_qpn(rest, st, "dest_qpn", &attr->dest_qpn, &s->diag);
 }
 
 /* Appends the names of the attributes in @set. */
@@ -173,7 +176,8 @@ static bool finish_modify(struct session *s, const struct step *st, rdl_qp qp)
 
 bool run_modify_qp(struct session *s, const struct step *st)
 {
-    const struct scope in = session_scope(s);
+    char host[RDL_NAME_BYTES];
+    const struct scope in = session_scope(s), rest = resolve_rest(&in, step_text(st, "qp"), host);
     struct rdl_qp_attr attr = {0};
     struct rdl_modify_error e = {0};
     uint32_t mask = 0;
@@ -181,7 +185,7 @@ bool run_modify_qp(struct session *s, const struct step *st)
     rdl_qp qp;
 
     if (!resolve_object(&in, st, "qp", OBJ_QP, &qp.raw, &s->diag) ||
-        !read_attributes(s, st, &attr, &mask))
+        !read_attributes(s, &rest, st, &attr, &mask))
         return false;
     status = rdl_modify_qp(s->lab, qp, &attr, mask, step_has(st, "unchecked"), &e);
     if (status != RDL_OK)
@@ -225,6 +229,15 @@ static bool find_end(struct session *s, const struct scope *in, const struct ste
         return false;
     if (rdl_qp_info(s->lab, qp, &e->info) != RDL_OK)
         return session_fail(s, step_span(st, param, 0), "%s is not there any more", e->path);
+    if (e->info.type == QPT_UD) {
+        session_fail(s, step_span(st, param, 0),
+                     "%s is UD, which has no connection: each datagram says where it goes",
+                     e->path);
+        return diag_remedy(&s->diag,
+                           "modify_qp to INIT with pkey_index= port= qkey=, to RTR, to RTS with "
+                           "sq_psn=; then create_ah, and post_send with ah=, remote_qpn= and "
+                           "remote_qkey=; scenarios/185-ud-grh-ipv4.json does so");
+    }
     if (e->info.attr.state != QPS_RESET) {
         session_fail(s, step_span(st, param, 0), "%s is in %s; connect needs RESET", e->path,
                      enum_name(&enum_qp_state, e->info.attr.state));

@@ -307,7 +307,8 @@ static bool read_operation(struct session *s, const struct scope *rest, struct r
     case WR_FORM_BIND:
         return read_bind(s, rest, r);
     case WR_FORM_UD:
-        r->send.ud.remote_qpn = (uint32_t)step_number_or(st, "remote_qpn", 0);
+        if (!resolve_qpn(rest, st, "remote_qpn", &r->send.ud.remote_qpn, &s->diag))
+            return false;
         r->send.ud.remote_qkey = (uint32_t)step_number_or(st, "remote_qkey", 0);
         return resolve_object(rest, st, "ah", OBJ_AH, &r->send.ud.ah.raw, &s->diag);
     }

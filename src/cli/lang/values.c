@@ -64,6 +64,8 @@ const struct value_kind_info value_kinds[N_VALUE_KINDS] = {
     [VAL_TOPIC] = {"WORD", "a word to be explained", NULL, false},
     [VAL_KEY] = {"KEY", "a key: 0x1234, or an object that has one: h2.mr",
                  "^(" RE_INT "|" NAME_REGEX "(\\." NAME_REGEX ")?)$", true},
+    [VAL_QPN] = {"QPN", "the number of a queue pair: 3, or a queue pair: h2.qp",
+                 "^(" RE_INT "|" NAME_REGEX "(\\." NAME_REGEX ")?)$", true},
 };
 
 bool value_is_plain_integer(const char *text)
@@ -387,6 +389,7 @@ static bool has_form(enum value_kind kind, const char *text)
                    strlen(text);
     case VAL_OBJECT:
     case VAL_KEY:
+    case VAL_QPN:
         return is_object_path(text, NULL);
     case VAL_QUEUE:
         return is_object_path(text, queues);
@@ -421,6 +424,7 @@ bool value_check(const struct param *p, const char *text, struct span at, struct
     case VAL_BYTES:
         return check_slice(p, text, at, d);
     case VAL_KEY:
+    case VAL_QPN:
         if (isdigit((unsigned char)text[0]))
             return check_number(p, text, at, d);
         break;

@@ -42,6 +42,7 @@ enum value_kind {
     VAL_FILE,    /* name of a file */
     VAL_TOPIC,   /* a word of `help` or `explain` */
     VAL_KEY,     /* of memory: a number, or the path of an object that has one */
+    VAL_QPN,     /* a number, or the path of a queue pair */
     N_VALUE_KINDS
 };
 

@@ -217,3 +217,22 @@ bool resolve_key(const struct scope *in, const struct step *st, const char *para
     *ret = (uint32_t)v.number;
     return true;
 }
+
+bool resolve_qpn(const struct scope *in, const struct step *st, const char *param, uint32_t *ret,
+                 struct diag *reterr)
+{
+    struct rdl_qp_info info;
+    rdl_qp qp;
+
+    if (isdigit((unsigned char)step_text(st, param)[0])) {
+        *ret = (uint32_t)step_number(st, param);
+        return true;
+    }
+    if (!resolve_object(in, st, param, OBJ_QP, &qp.raw, reterr))
+        return false;
+    if (rdl_qp_info(in->lab, qp, &info) != RDL_OK)
+        return diag_set(reterr, DIAG_FAILED, step_span(st, param, 0), "%s is not there any more",
+                        step_text(st, param));
+    *ret = info.qpn;
+    return true;
+}

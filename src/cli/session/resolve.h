@@ -57,6 +57,10 @@ bool resolve_memory(const struct scope *in, const struct step *st, const char *p
 bool resolve_key(const struct scope *in, const struct step *st, const char *param, uint32_t *ret,
                  struct diag *reterr);
 
+/* The number of the queue pair that parameter @param is: a number, or the queue pair itself. */
+bool resolve_qpn(const struct scope *in, const struct step *st, const char *param, uint32_t *ret,
+                 struct diag *reterr);
+
 /* The memory that @text names, which came from @at. */
 bool resolve_memory_text(const struct scope *in, const char *text, struct span at,
                          struct memory *ret, struct diag *reterr);

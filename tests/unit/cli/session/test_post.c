@@ -317,6 +317,52 @@ static void a_key_is_a_number_or_a_name(void **state)
     }
 }
 
+/* Two queue pairs of UD, in RESET. */
+#define DATAGRAMS                                                                                  \
+    "host h1 h2; link h1 h2\n"                                                                     \
+    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw as mr; create_cq as cq\n"               \
+    "  create_qp pd type=ud send_cq=cq recv_cq=cq as qp }\n"
+
+static void a_queue_pair_is_named_by_itself_or_by_its_number(void **state)
+{
+    static const struct {
+        const char *remote, *message, *remedy;
+    } wrong[] = {
+        {"h2.cq", "h2.cq is a completion queue, not a queue pair", "show h2.cq"},
+        {"h2.none", "nothing is called \"h2.none\"", ""},
+        {"16777216", "16777216 is out of range", "16777215"},
+        {"h2.qp.sq", "is not the number of a queue pair", ""},
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, DATAGRAMS);
+    must_refuse(&l, "connect h1.qp h2.qp", "h1.qp is UD, which has no connection", "remote_qpn=");
+    lab_run(&l, "on h1,h2 { modify_qp qp state=INIT pkey_index=0 port=1 qkey=5\n"
+                "  modify_qp qp state=RTR; modify_qp qp state=RTS sq_psn=0 }\n"
+                "create_ah h1.pd dgid=h2 as ah\n"
+                "post_recv h2.qp sge=mr[0:1k]; post_recv h2.qp sge=mr[0:1k]\n"
+                "expect h2.qp.qpn == 3\n"
+                "post_send h1.qp sge=mr[0:64] ah=ah remote_qpn=h2.qp remote_qkey=5\n"
+                "post_send h1.qp sge=mr[0:64] ah=ah remote_qpn=3 remote_qkey=5; run\n"
+                "expect h2.cq.count == 2");
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        char line[128];
+
+        snprintf(line, sizeof(line),
+                 "post_send h1.qp sge=mr[0:64] ah=ah remote_qpn=%s remote_qkey=5", wrong[i].remote);
+        must_refuse(&l, line, wrong[i].message, wrong[i].remedy);
+    }
+    lab_run(&l, "expect count(post_send) == 2\n"
+                "on h1,h2 { create_qp pd send_cq=cq recv_cq=cq as rc }\n"
+                "modify_qp h1.rc state=INIT pkey_index=0 port=1 access=rw\n"
+                "modify_qp h1.rc state=RTR ah=h2 mtu=1024 dest_qpn=h2.rc rq_psn=0 "
+                "max_dest_rd_atomic=1 min_rnr_timer=12\n"
+                "expect h1.rc.dest_qpn == h2.rc.qpn");
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +375,7 @@ int main(void)
         cmocka_unit_test(a_list_takes_requests_of_one_queue_and_nothing_else),
         cmocka_unit_test(a_list_is_written_as_it_is_read),
         cmocka_unit_test(a_key_is_a_number_or_a_name),
+        cmocka_unit_test(a_queue_pair_is_named_by_itself_or_by_its_number),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
