@@ -83,6 +83,7 @@ struct hca {
     struct slots srqs;                 /* by number: hca_srq() */
     uint32_t n_mr, n_mw;               /* regions and windows in mkeys */
     uint32_t n_qp_windows;             /* windows of type 2 that are bound */
+    bool ram_is_open; /* there was a key with which all of guest RAM can be written, rings too */
     struct hca_gid gids[HCA_GIDS];
     struct mcast mcast;
     struct hca_pkeys pkeys; /* never changes: the RFC has no command for it */

@@ -155,6 +155,7 @@ enum ctrl_rsp hca_dma_mr_create(struct hca *h, uint32_t pdn, unsigned access, st
     k->bytes = h->ram->bytes;
     k->access = access & ~(unsigned)ACCESS_HINTS;
     k->state = KEY_VALID;
+    h->ram_is_open = h->ram_is_open || (k->access & ACC_LOCAL_WRITE) != 0;
     *ret = k;
     return RSP_OK;
 }

@@ -166,6 +166,8 @@ static bool check(struct rdl_lab *lab, uint32_t i, const uint32_t *queue)
     if (!host_is_there(h))
         return true;
     broken = queue ? check_part(h, *queue) : check_host(h);
+    if (broken && h->dev->hca.ram_is_open)
+        return true; /* what is in its rings may be anybody's */
     if (broken)
         report(lab, h->name, broken);
     return broken == NULL;

@@ -49,7 +49,7 @@ struct watch {
     const struct world *world;
     struct watched_host *hosts;
     uint32_t n_hosts;
-    bool blind;         /* memory was short, or a ring was broken: no more judgements */
+    bool blind; /* no more judgements: memory was short, a ring was broken, or overwritten */
     const char *broken; /* NULL: all holds */
 };
 
@@ -177,8 +177,20 @@ const char *watch_broken(const struct watch *s)
     return s->broken;
 }
 
+/* Can what is in the rings of some host be of somebody who is no driver? */
+static bool rings_are_open(const struct world *w)
+{
+    for (uint32_t i = 0; i < w->n_hosts; i++) {
+        if (w->hosts[i]->dev && w->hosts[i]->dev->hca.ram_is_open)
+            return true;
+    }
+    return false;
+}
+
 static void fail(struct watch *s, const char *what)
 {
+    if (!s->broken && !s->blind && rings_are_open(s->world))
+        s->blind = true;
     if (!s->broken && !s->blind)
         s->broken = what;
 }
