@@ -142,4 +142,6 @@ void modify_apply(struct guest_qp *qp)
         return;
     }
     merge(&qp->attr, &r->attr, r->mask);
+    if ((r->mask & QPA_STATE) && r->attr.state == QPS_RTS && qp->type != QPT_RC)
+        qp_forget_completions(qp); /* those of sends that led to SQE */
 }

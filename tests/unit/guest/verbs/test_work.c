@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queue pairs at work: what each state takes, what a modify may say, and what is learnt. */
+/* Queue pairs at work: what each state takes, what a modify may say. */
 #include "emu/guest/verbs/internal.h"
 #include "guest/verbs/fake_driver.h"
 
@@ -295,65 +295,6 @@ static void a_whole_list_is_kicked_once(void **state)
     assert_int_equal(verbs_post_send_list(w->qp, sends, 3, false, &e), RDL_ERR_QUEUE_FULL);
     assert_int_equal(e.bad, 0);
     assert_int_equal(e.rule, RULE_NONE);
-}
-
-/* The device has completed @status for queue pair @qpn, and a program polls it. */
-static void poll_one(struct work *w, uint32_t status, uint32_t qpn)
-{
-    struct rdl_wc wc;
-    size_t n = 0;
-
-    w->f->unpolled[0] = (struct rdl_wc){.status = status, .qp_num = qpn};
-    w->f->n_unpolled = 1;
-    assert_int_equal(verbs_poll_cq(w->cq, 1, &wc, &n), RDL_OK);
-    assert_int_equal(n, 1);
-    assert_int_equal(wc.status, status);
-}
-
-static void an_error_completion_tells_of_the_error_state(void **state)
-{
-    struct work *w = *state;
-    struct rdl_wc wc;
-    size_t n;
-
-    move_to_rts(w->qp);
-    poll_one(w, WCS_RETRY_EXC_ERR, 0xffffffff); /* nobody's: no crash */
-    poll_one(w, WCS_SUCCESS, w->qp->qpn);
-    assert_int_equal(w->qp->attr.state, QPS_RTS);
-    poll_one(w, WCS_RETRY_EXC_ERR, w->qp->qpn);
-    assert_int_equal(w->qp->attr.state, QPS_ERR);
-    assert_int_equal(w->cq->polled, 3);
-    assert_int_equal(w->f->events[EV_poll], 3);
-
-    /* One that waits while the queue pair is reset is of its earlier life. */
-    w->f->unpolled[0] = (struct rdl_wc){.status = WCS_WR_FLUSH_ERR, .qp_num = w->qp->qpn};
-    w->f->n_unpolled = 1;
-    assert_int_equal(move(w->qp, QPS_RESET, QPA_STATE), RDL_OK);
-    move_to_rts(w->qp);
-    assert_int_equal(verbs_poll_cq(w->cq, 1, &wc, &n), RDL_OK);
-    assert_int_equal(w->qp->attr.state, QPS_RTS);
-    poll_one(w, WCS_WR_FLUSH_ERR, w->qp->qpn);
-    assert_int_equal(w->qp->attr.state, QPS_ERR);
-}
-
-/* So is one that waits while a queue pair with the same number is destroyed. */
-static void an_error_completion_tells_nothing_of_a_later_queue_pair(void **state)
-{
-    struct work *w = *state;
-    const uint32_t qpn = w->qp->qpn;
-    struct rdl_wc wc;
-    size_t n;
-
-    w->f->unpolled[0] = (struct rdl_wc){.status = WCS_WR_FLUSH_ERR, .qp_num = qpn};
-    w->f->n_unpolled = 1;
-    assert_int_equal(verbs_destroy_qp(w->qp), RDL_OK);
-    w->qp = new_qp(w->pd, w->cq, 0);
-    assert_int_equal(w->qp->qpn, qpn);
-    move_to_rts(w->qp);
-    assert_int_equal(verbs_poll_cq(w->cq, 1, &wc, &n), RDL_OK);
-    assert_int_equal(w->qp->attr.state, QPS_RTS);
-    poll_one(w, WCS_WR_FLUSH_ERR, qpn);
-    assert_int_equal(w->qp->attr.state, QPS_ERR);
 }
 
 /* Shows B85. */
@@ -674,8 +615,6 @@ int main(void)
         T(what_a_request_names_must_live_on_its_host),
         T(a_list_is_posted_up_to_the_request_that_is_refused),
         T(a_whole_list_is_kicked_once),
-        T(an_error_completion_tells_of_the_error_state),
-        T(an_error_completion_tells_nothing_of_a_later_queue_pair),
         T(modify_names_what_is_wrong),
         T(modify_checks_every_value),
         T(modify_takes_each_value_up_to_its_bounds),
