@@ -73,15 +73,6 @@ static void add_qp(struct text *t, uint32_t host, uint32_t qpn, const struct ev_
     text_add(t, ": ");
 }
 
-static void add_ordinal(struct text *t, uint32_t n)
-{
-    static const char *const ends[] = {"th", "st", "nd", "rd"};
-    const uint32_t teens = n % 100;
-    const uint32_t ones = n % 10;
-
-    text_addf(t, "%u%s", n, teens / 10 == 1 || ones > 3 ? "th" : ends[ones]);
-}
-
 static void add_by_rule(struct text *t, uint32_t rule)
 {
     if (rule)
@@ -435,7 +426,7 @@ void ladder_add_label(struct text *t, const struct ev *e, bool name_qp,
     }
     if (p.attempt > 1) {
         text_add(t, " ");
-        add_ordinal(t, p.attempt);
+        text_add_ordinal(t, p.attempt);
     }
     if (e->kind == EV_tx && op_info((uint8_t)p.opcode)->kind == OPK_READ)
         text_addf(t, ", %u bytes", e->u.tx.length);

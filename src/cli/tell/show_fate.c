@@ -129,13 +129,3 @@ uint32_t tx_attempt(const struct ev *tx)
 {
     return tx->u.tx.attempt ? tx->u.tx.attempt : 1;
 }
-
-void ordinal_add(struct text *t, uint32_t n)
-{
-    const uint32_t ten = n / 10 % 10, one = n % 10;
-    const char *tail = "th";
-
-    if (ten != 1 && one >= 1 && one <= 3)
-        tail = one == 1 ? "st" : one == 2 ? "nd" : "rd";
-    text_addf(t, "%u%s", n, tail);
-}

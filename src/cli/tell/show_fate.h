@@ -29,7 +29,4 @@ bool fate_add_missing(struct text *t, const struct past_index *x, const struct e
 /* The number of a transmission, from 1. */
 uint32_t tx_attempt(const struct ev *tx);
 
-/* Appends "1st", "2nd", "3rd", "4th", ... */
-void ordinal_add(struct text *t, uint32_t n);
-
 #endif

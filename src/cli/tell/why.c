@@ -207,7 +207,7 @@ static void tell_request(const struct walk *w, const struct ev *e, const struct 
     text_addf(&t, "psn=%u arrived", e->u.rx.psn);
     if (tx) {
         text_add(&t, ", the ");
-        ordinal_add(&t, tx_attempt(tx));
+        text_add_ordinal(&t, tx_attempt(tx));
         text_add(&t, " transmission ");
         ev_add_id(&t, tx->id);
     }
@@ -284,7 +284,7 @@ static const struct ev *tell_timeout(struct walk *w, const struct ev *e)
             past_last_asked(w->index, e->u.timeout.host, e->u.timeout.qpn, e->u.timeout.psn, e->id);
     if (tx) {
         text_add(&n, "the ");
-        ordinal_add(&n, tx_attempt(tx));
+        text_add_ordinal(&n, tx_attempt(tx));
         text_add(&n, " transmission ");
         ev_add_id(&n, tx->id);
         text_add(&n, " ");
@@ -331,7 +331,7 @@ static const struct ev *tell_tx(struct walk *w, const struct ev *e)
     text_addf(&t, " sent %s psn=%u", enum_name(&enum_opcode, e->u.tx.opcode), e->u.tx.psn);
     if (tx_attempt(e) > 1) {
         text_add(&t, ", the ");
-        ordinal_add(&t, tx_attempt(e));
+        text_add_ordinal(&t, tx_attempt(e));
         text_add(&t, " time");
     }
     say(w, e, buf, "");

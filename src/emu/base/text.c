@@ -54,6 +54,14 @@ void text_add_hex(struct text *t, const void *bytes, size_t n, const char *betwe
         text_addf(t, "%s%02x", i ? between : "", b[i]);
 }
 
+void text_add_ordinal(struct text *t, uint32_t n)
+{
+    static const char *const ends[] = {"th", "st", "nd", "rd"};
+    const bool is_teen = n / 10 % 10 == 1;
+
+    text_addf(t, "%u%s", n, is_teen || n % 10 > 3 ? "th" : ends[n % 10]);
+}
+
 int text_hex_digit(char c)
 {
     if (c >= '0' && c <= '9')

@@ -29,6 +29,9 @@ void text_addv(struct text *t, const char *fmt, va_list args) __attribute__((for
 /* Appends @n bytes as two lower-case hexadecimal digits each, @between them. */
 void text_add_hex(struct text *t, const void *bytes, size_t n, const char *between);
 
+/* "1st", "2nd", "3rd", "4th" and on. */
+void text_add_ordinal(struct text *t, uint32_t n);
+
 /* The value of a hexadecimal digit in either case, or -1. */
 int text_hex_digit(char c);
 

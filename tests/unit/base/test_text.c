@@ -92,6 +92,35 @@ static void padding_a_full_buffer_ends(void **state)
     assert_true(t.cut);
 }
 
+static void ordinals_end_as_they_are_spoken(void **state)
+{
+    static const struct {
+        uint32_t n;
+        const char *want;
+    } rows[] = {{1, "1st"},
+                {2, "2nd"},
+                {3, "3rd"},
+                {4, "4th"},
+                {10, "10th"},
+                {11, "11th"},
+                {12, "12th"},
+                {13, "13th"},
+                {21, "21st"},
+                {100, "100th"},
+                {102, "102nd"},
+                {111, "111th"},
+                {4294967295u, "4294967295th"}};
+    char buf[16];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct text t = text_on(buf, sizeof(buf));
+
+        text_add_ordinal(&t, rows[i].n);
+        assert_string_equal(buf, rows[i].want);
+    }
+}
+
 static void bytes_are_written_in_hexadecimal_and_digits_read_in_either_case(void **state)
 {
     static const uint8_t bytes[] = {0x00, 0x9f, 0xa0};
@@ -120,6 +149,7 @@ int main(void)
         cmocka_unit_test(cut_stays_set),
         cmocka_unit_test(padding_reaches_the_column_of_its_line),
         cmocka_unit_test(padding_a_full_buffer_ends),
+        cmocka_unit_test(ordinals_end_as_they_are_spoken),
         cmocka_unit_test(bytes_are_written_in_hexadecimal_and_digits_read_in_either_case),
     };
 
