@@ -270,6 +270,14 @@ bool vq_wants_interrupt(struct vq *vq, const struct ram *ram)
     return !(word & VRING_AVAIL_NO_INTERRUPT);
 }
 
+void vq_want_kick(struct vq *vq, struct ram *ram)
+{
+    const uint32_t n = vq_avail_count(vq, ram);
+
+    if (vq->broken == VQE_NONE)
+        (void)publish_avail_event(vq, ram, (uint16_t)(vq->last_avail + n));
+}
+
 void vq_refuse_kicks(struct vq *vq, struct ram *ram)
 {
     if (vq->broken != VQE_NONE)

@@ -77,6 +77,11 @@ bool vq_push(struct vq *vq, struct ram *ram, uint16_t head, uint32_t len);
  */
 bool vq_wants_interrupt(struct vq *vq, const struct ram *ram);
 
+/* Asks the driver to notify this queue of the next buffer, however many wait in it: for who wants
+ * to know their number, and not only that there are some.
+ */
+void vq_want_kick(struct vq *vq, struct ram *ram);
+
 /* Asks the driver not to notify this queue (CQs: the device looks for a buffer when it needs one).
  * Without EVENT_IDX by used.flags; with it by leaving avail_event behind, which is no promise: an
  * index passes it once in 2^16 entries.

@@ -34,15 +34,17 @@ bool credit_allows(const struct xport_qp *xqp, const struct req_wqe *q, uint32_t
     if (!xqp->qp.attr.credits || r->uncredited || !needs_receive(q) ||
         ahead(ssn, r->credit_ssn) <= 0)
         return true;
-    return sent == 0 && ahead(ssn, r->credit_ssn) == 1; /* a probe */
+    /* A probe.  That of a WRITE is all of it: only its last packet can be refused. */
+    return (sent == 0 || q->info->form == WR_FORM_RDMA) && ahead(ssn, r->credit_ssn) == 1;
 }
 
 bool credit_would_end(const struct xport_qp *xqp, const struct req_wqe *q)
 {
     const struct requester *r = &xqp->req;
+    const uint32_t ssn = r->again_psns > 0 ? q->ssn : r->ssn + 1;
 
     return xqp->qp.attr.credits && !r->uncredited && needs_receive(q) &&
-           ahead(r->ssn + 1, r->credit_ssn) > 0;
+           ahead(ssn, r->credit_ssn) > 0;
 }
 
 void credit_begin(struct xport_qp *xqp, struct req_wqe *q)
@@ -67,7 +69,8 @@ void credit_learn(struct xport_qp *xqp, uint32_t msn, uint8_t code)
     if (r->uncredited)
         return;
     limit = (msn + aeth_credits(code)) & RESP_MSN_MASK;
-    if (limit == r->credit_ssn)
+    /* Codes round down, so that one may say less than the one before it, which was right, too. */
+    if (ahead(limit, r->credit_ssn) <= 0)
         return;
     r->credit_ssn = limit;
     TRACE(xport_trace(xqp), credits, .host = xqp->qp.hca->host, .qpn = xqp->qp.qpn, .limit = limit);

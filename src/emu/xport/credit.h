@@ -4,8 +4,8 @@
  *
  * The responder's word is the MSN of the acknowledge and a number of credits; together they are the
  * last send sequence number (SSN) that has a receive.  At that limit the requester sends the first
- * packet of one more message, as a probe: whoever lost the word about new receives learns of them
- * that way.  A responder that counts no credits says so with a code of its own, and nothing is
+ * packet of one more message, as a probe, or all of a WRITE with immediate data, whose last packet
+ * alone needs a receive: whoever lost the word about new receives learns of them that way.  A responder that counts no credits says so with a code of its own, and nothing is
  * limited.
  *
  * Both sides keep to it only where the attribute `credits` was given; adapters for RoCE do not.
@@ -21,8 +21,8 @@ uint8_t credit_code(struct xport_qp *xqp);
 /* May the next packet of @q leave, @sent PSNs of which were sent? */
 bool credit_allows(const struct xport_qp *xqp, const struct req_wqe *q, uint32_t sent);
 
-/* Will nothing that needs a receive follow the first packet of @q, which is about to leave, until
- * the far side says more?
+/* Will nothing that needs a receive follow the first packet of @q, which is about to leave, perhaps
+ * again, until the far side says more?
  */
 bool credit_would_end(const struct xport_qp *xqp, const struct req_wqe *q);
 

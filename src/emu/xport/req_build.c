@@ -76,7 +76,7 @@ static void set_datagram(struct xport_qp *xqp, const struct rfc_wr_ud *w)
 /* Will the credits end with this packet?  Then only its answer lets the requester go on. */
 static bool is_probe(const struct xport_qp *xqp, const struct req_wqe *q)
 {
-    return xqp->req.again_psns == 0 && xqp->req.sent_psns == 0 && credit_would_end(xqp, q);
+    return xqp->req.sent_psns == 0 && credit_would_end(xqp, q);
 }
 
 static void set_headers(struct xport_qp *xqp, const struct req_wqe *q, const struct cut *c)
