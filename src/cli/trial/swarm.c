@@ -20,6 +20,7 @@
 #include "cli/programs/rig.h"
 #include "cli/session/session.h"
 #include "cli/session/signals.h"
+#include "cli/trial/swarm_crowd.h"
 #include "cli/trial/swarm_judge.h"
 #include "cli/trial/swarm_outside.h"
 #include "cli/trial/swarm_plan.h"
@@ -473,6 +474,12 @@ static bool try_seed(struct swarm_seed *asked)
     return !run.s.wrong;
 }
 
+/* The two halves of a run, each in a lab of its own. */
+static bool try_both(struct swarm_seed *asked)
+{
+    return try_seed(asked) && swarm_crowd(asked);
+}
+
 /* "A..B" or "A"; false when it is neither. */
 static bool parse_seeds(const char *s, uint64_t *ret_first, uint64_t *ret_last)
 {
@@ -489,7 +496,7 @@ static bool parse_seeds(const char *s, uint64_t *ret_first, uint64_t *ret_last)
 int swarm_main(int argc, char **argv)
 {
     uint64_t first = 1, last = 100, passed = 0, failed = 0;
-    bool (*try)(struct swarm_seed *) = try_seed;
+    bool (*try)(struct swarm_seed *) = try_both;
     swarm_print *print = NULL;
     bool any_invariant = false, hashed = false;
 
