@@ -5,8 +5,8 @@
  * The responder's word is the MSN of the acknowledge and a number of credits; together they are the
  * last send sequence number (SSN) that has a receive.  At that limit the requester sends the first
  * packet of one more message, as a probe, or all of a WRITE with immediate data, whose last packet
- * alone needs a receive: whoever lost the word about new receives learns of them that way.  A responder that counts no credits says so with a code of its own, and nothing is
- * limited.
+ * alone needs a receive: whoever lost the word about new receives learns of them that way.  A
+ * responder that counts no credits says so with a code of its own, and nothing is limited.
  *
  * Both sides keep to it only where the attribute `credits` was given; adapters for RoCE do not.
  */

@@ -72,7 +72,8 @@ static void what_is_wrong_with_a_bind_is_named(void **state)
         {"bind_mw w.qp w1 mr=mr[8]", "a length is missing", "a slice"},
         {"bind_mw w.ud w1 mr=mr[0:8]", "UD queue pairs have no bind_mw", "POST_OPCODE"},
         {"bind_mw w.new w1 mr=mr[0:8]", "w.new is in RESET; bind_mw needs RTS", "connect"},
-        {"post_list { bind_mw w.qp w1 mr=mr[0:8] }", "a list of work requests has no bind_mw", "post_send"},
+        {"post_list { bind_mw w.qp w1 mr=mr[0:8] }", "a list of work requests has no bind_mw",
+         "post_send"},
     };
     struct lab l;
 

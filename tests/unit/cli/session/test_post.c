@@ -264,7 +264,8 @@ static void a_list_takes_requests_of_one_queue_and_nothing_else(void **state)
                 "another post_list");
     must_refuse(&l, "post_list { post_send h1.qp; post_recv h1.qp }", "one queue of one queue pair",
                 "another post_list");
-    must_refuse(&l, "post_list { post_send h1.qp; run }", "a list of work requests has no run", "post_send");
+    must_refuse(&l, "post_list { post_send h1.qp; run }", "a list of work requests has no run",
+                "post_send");
     must_refuse(&l, "post_list { post_send h1.qp; post_send h1.qp nokick }", "kicked as a whole",
                 "post_list nokick");
     lab_run(&l, "expect count(post_send) == 0");
