@@ -68,6 +68,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["run", "none.json"], "", 2, r"none\.json: No such file"),
     (["explain", "rnr_nak"], "", 0, r"receiver not ready"),
     (["explain", "kick"], "", 0, r"^after:\nhost h1 h2; (.|\n)*\nexample: post_send h1\.qp "),
+    (["explain"], "", 0, r"^Words to begin with(.|\n)*\n  services +RC, UC, UD, "),
     (["explain", "nonsense"], "", 1, r'nothing is known of "nonsense"\n  words of statuses'),
     (["tset"], "", 2, r'tset: No such file or directory\n  did you mean "rdmalab test"\?$'),
     (["help"], "", 2, r'did you mean "rdmalab --help"\?$'),

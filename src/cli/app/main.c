@@ -60,6 +60,10 @@ static int explain_main(int argc, char **argv)
     const char *near;
     bool known;
 
+    if (argc == 1) {
+        explain_subjects(stdout);
+        return EXIT_PASSED;
+    }
     if (argc != 2 && !source)
         return EXIT_ASK;
     known = help_topic(stdout, argv[1]);
@@ -128,7 +132,7 @@ static const struct mode {
      "0 written, 1 B cannot be written, 2 usage, or A is malformed"},
     {"schema", schema_main, "schema scenario", "the JSON Schema of scenarios",
      "0 written, 1 it could not be written, 2 usage"},
-    {"explain", explain_main, "explain WORD [--source]",
+    {"explain", explain_main, "explain [WORD [--source]]",
      "a command, status, NAK, rule, field; --source: with the sections that nobody has verified",
      "0 explained, 1 nothing is known of WORD, 2 usage"},
     {"bench", bench_main, "bench [--format text|json]", "how fast the emulator is here",

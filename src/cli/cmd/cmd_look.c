@@ -175,12 +175,17 @@ bool run_explain(struct session *s, const struct step *st)
 {
     const char *word = step_text(st, "word");
     const bool source = step_has(st, "source");
-    const bool is_command = help_topic(s->config.out, word);
     struct rdl_value v;
+    bool is_command;
     const char *near;
     size_t off;
     ev_id id;
 
+    if (!word) {
+        explain_subjects(s->config.out);
+        return true;
+    }
+    is_command = help_topic(s->config.out, word);
     if (explain(s->config.out, word, source) || is_command)
         return true;
     /* What has a name in the lab is of a kind that is known. */

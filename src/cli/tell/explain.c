@@ -20,26 +20,43 @@
 
 #define STRUCTURES_TOLD_MAX 6u  /* in which a field is */
 #define FIELD_TEXT_COLUMN   46u /* of a structure: where the meaning of a field stands */
+#define SUBJECT_COLUMN      15u /* where the words of a subject stand */
 
 static const struct {
     const char *word, *text, *see;
 } words[] = {
+#define SUBJECT(what, list)
 #define NOTE(table, text, see)
 #define WORD(word, text, see) {#word, text, see},
 #include "cli/tell/explain.def"
 #undef WORD
 #undef NOTE
+#undef SUBJECT
 };
 
 static const struct {
     const struct enum_table *table;
     const char *text, *see;
 } notes[] = {
+#define SUBJECT(what, list)
 #define NOTE(table, text, see) {&enum_##table, text, see},
 #define WORD(word, text, see)
 #include "cli/tell/explain.def"
 #undef WORD
 #undef NOTE
+#undef SUBJECT
+};
+
+static const struct {
+    const char *what, *list;
+} subjects[] = {
+#define SUBJECT(what, list) {what, list},
+#define NOTE(table, text, see)
+#define WORD(word, text, see)
+#include "cli/tell/explain.def"
+#undef WORD
+#undef NOTE
+#undef SUBJECT
 };
 
 static const struct rfc_struct *structure(size_t i)
@@ -330,6 +347,22 @@ bool explain(FILE *out, const char *word, bool source)
     known |= explain_leaf(out, word);
     known |= explain_node(out, word);
     return known || explain_part(out, word);
+}
+
+void explain_subjects(FILE *out)
+{
+    fputs("Words to begin with, by subject; \"explain WORD\" tells what one means\n", out);
+    for (size_t i = 0; i < ARRAY_LEN(subjects); i++) {
+        char lead[SUBJECT_COLUMN + 1];
+        struct text t = text_on(lead, sizeof(lead));
+
+        text_addf(&t, "  %s", subjects[i].what);
+        show_wrap_behind(out, lead, SUBJECT_COLUMN, subjects[i].list);
+    }
+    show_wrap(
+        out, 0,
+        "Also every command, kind of event, opcode, rule, register, structure of the RFC, and "
+        "value that \"show\" prints");
 }
 
 void explain_each(void (*each)(void *ctx, const char *word), void *ctx)

@@ -16,7 +16,11 @@ bool explain_same(const char *a, const char *b);
 
 /* The known word that looks most like @word; NULL if none comes near, and EXPLAIN_WORDS helps. */
 const char *explain_suggest(const char *word);
-#define EXPLAIN_WORDS "words of statuses, states, opcodes, rules, registers are known"
+#define EXPLAIN_WORDS                                                                              \
+    "words of statuses, states, opcodes, rules, registers are known; \"explain\" alone lists some"
+
+/* Prints words to begin with, by subject. */
+void explain_subjects(FILE *out);
 
 /* Calls @each for every known word, in the order of the tables; some words come twice. */
 void explain_each(void (*each)(void *ctx, const char *word), void *ctx);

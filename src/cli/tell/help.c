@@ -172,9 +172,24 @@ static void print_command(FILE *out, const struct cmd *cmd)
     fprintf(out, "example: %s\n", cmd->example);
 }
 
+/* Where the summaries of a class stand: behind its longest name. */
+static unsigned summary_column(enum cmd_class class)
+{
+    size_t longest = 0;
+
+    for (size_t i = 0; i < N_CMDS; i++) {
+        const size_t n = strlen(cmd_table[i].name);
+
+        if (cmd_table[i].class == class && n > longest)
+            longest = n;
+    }
+    return (unsigned)(strlen("  ") + longest + strlen(" "));
+}
+
 /* Prints the commands of one class. */
 static void print_class(FILE *out, enum cmd_class class)
 {
+    const unsigned column = summary_column(class);
     char head[SHOW_LINE_BYTES];
     struct text h = text_on(head, sizeof(head));
 
@@ -187,7 +202,7 @@ static void print_class(FILE *out, enum cmd_class class)
         if (cmd_table[i].class != class)
             continue;
         text_addf(&t, "  %s", cmd_table[i].name);
-        show_wrap_behind(out, lead, NAME_COLUMN + 3, cmd_table[i].summary);
+        show_wrap_behind(out, lead, column, cmd_table[i].summary);
     }
 }
 

@@ -53,11 +53,13 @@ static void every_field_of_every_event_is_explained(void **state)
 static void no_word_has_two_rows(void **state)
 {
     static const char *const words[] = {
+#define SUBJECT(what, list)
 #define NOTE(table, text, see)
 #define WORD(word, text, see) #word,
 #include "cli/tell/explain.def"
 #undef WORD
 #undef NOTE
+#undef SUBJECT
     };
 
     (void)state;
@@ -67,6 +69,34 @@ static void no_word_has_two_rows(void **state)
                 fail_msg("%s and %s are the same word", words[k], words[i]);
         }
     }
+}
+
+/* What `explain` alone lists can be asked for as it stands there. */
+static void every_word_of_a_subject_is_explained(void **state)
+{
+    static const char *const lists[] = {
+#define SUBJECT(what, list) list,
+#define NOTE(table, text, see)
+#define WORD(word, text, see)
+#include "cli/tell/explain.def"
+#undef WORD
+#undef NOTE
+#undef SUBJECT
+    };
+    struct printed p;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        char list[256], *save;
+
+        snprintf(list, sizeof(list), "%s", lists[i]);
+        for (char *w = strtok_r(list, ", ", &save); w; w = strtok_r(NULL, ", ", &save))
+            assert_explained(w);
+    }
+    explain_subjects(printed_begin(&p)->out);
+    assert_non_null(strstr(printed_text(&p), "\n  services  "));
+    assert_lines_fit(&p);
+    printed_end(&p);
 }
 
 static void assert_one(void *ctx, const char *word)
@@ -200,6 +230,7 @@ int main(void)
         cmocka_unit_test(every_status_of_a_call_is_explained),
         cmocka_unit_test(every_field_of_every_event_is_explained),
         cmocka_unit_test(no_word_has_two_rows),
+        cmocka_unit_test(every_word_of_a_subject_is_explained),
         cmocka_unit_test(every_word_that_is_offered_is_explained),
         cmocka_unit_test(leaves_of_the_inspect_tree_are_explained),
         cmocka_unit_test(the_states_show_what_each_move_needs),

@@ -92,6 +92,27 @@ static void help_knows_every_command_and_class(void **state)
     fclose(nowhere);
 }
 
+/* However long its name is, a blank is behind it in the list of its class. */
+static void no_summary_touches_its_name(void **state)
+{
+    char *text;
+    size_t n;
+
+    (void)state;
+    for (size_t i = 0; i < N_CMDS; i++) {
+        FILE *out = open_memstream(&text, &n);
+        char lead[64];
+
+        assert_non_null(out);
+        help_topic(out, cmd_classes[cmd_table[i].class].name);
+        fclose(out);
+        snprintf(lead, sizeof(lead), "\n  %s ", cmd_table[i].name);
+        if (!strstr(text, lead))
+            fail_msg("%s stands close to its summary", cmd_table[i].name);
+        free(text);
+    }
+}
+
 static void distance_counts_single_slips(void **state)
 {
     static const struct {
@@ -145,6 +166,7 @@ int main(void)
         cmocka_unit_test(every_standard_is_a_value),
         cmocka_unit_test(every_parameter_says_what_it_is),
         cmocka_unit_test(help_knows_every_command_and_class),
+        cmocka_unit_test(no_summary_touches_its_name),
         cmocka_unit_test(distance_counts_single_slips),
         cmocka_unit_test(a_candidate_that_does_not_live_on_is_kept),
         cmocka_unit_test(nothing_far_away_is_suggested),
