@@ -148,7 +148,7 @@ static enum ladder_tone say_arrival(struct text *t, const struct ev_rx *e)
     const struct enum_row *act = enum_by_value(&enum_pkt_act, e->act);
     const bool goes_without_saying = e->act == ACT_ACCEPT || e->act == ACT_ACKS ||
                                      e->act == ACT_GO_BACK || e->act == ACT_WAIT_RNR ||
-                                     e->act == ACT_FAIL;
+                                     e->act == ACT_FAIL || e->act == ACT_CREDITS;
     const bool again = e->act == ACT_DUPLICATE || e->act == ACT_REPLAY;
 
     if (!act || goes_without_saying) /* what it leads to is shown */

@@ -155,6 +155,23 @@ static bool explain_modify(struct session *s, const struct step *st, rdl_qp qp,
                        from);
 }
 
+/* The device refused, with one code for all: what its queue pair @path says of the reason. */
+static void explain_refused_modify(struct session *s, const char *path)
+{
+    char state[RDL_NAME_BYTES];
+    struct text t = text_on(state, sizeof(state));
+
+    tree_add(&t, s->lab, path, LEAF_qp_state);
+    if (tree_number(s->lab, path, LEAF_qp_sq_draining) != 0)
+        diag_remedy(&s->diag, "%s still drains its send queue; \"until %s.sq_draining == 0\" waits",
+                    path, path);
+    else if (strcmp(state, enum_name(&enum_qp_state, QPS_ERR)) == 0)
+        diag_remedy(&s->diag,
+                    "%s went to ERR, which only a move to RESET ends; a program learns it from "
+                    "completions that it polls",
+                    path);
+}
+
 /* Waits for the device to do what was asked; it has reasons of its own to refuse. */
 static bool finish_modify(struct session *s, const struct step *st, rdl_qp qp)
 {
@@ -167,10 +184,8 @@ static bool finish_modify(struct session *s, const struct step *st, rdl_qp qp)
     if (advance_wait(s, home.host, st->at).end == ADVANCE_DONE)
         return true;
     rdl_path_of(s->lab, OBJ_QP, qp.raw, path);
-    if (rdl_answer(s->lab, home.host, &rsp) == RDL_ERR_DEVICE &&
-        tree_number(s->lab, path, LEAF_qp_sq_draining) != 0)
-        diag_remedy(&s->diag, "%s still drains its send queue; \"until %s.sq_draining == 0\" waits",
-                    path, path);
+    if (rdl_answer(s->lab, home.host, &rsp) == RDL_ERR_DEVICE)
+        explain_refused_modify(s, path);
     return false;
 }
 

@@ -4,6 +4,7 @@
 #include "cli/print/show_text.h"
 #include "cli/show/show_objects.h"
 #include "cli/show/show_vq.h"
+#include "cli/show/show_wqe.h"
 #include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
@@ -189,6 +190,14 @@ static void print_drops(FILE *out, const struct tree_list *reasons, unsigned ind
         fprintf(out, "%*snone\n", (int)indent, "");
 }
 
+/* A virtqueue in the middle of something else: who wants to see its rings asks for them. */
+static void add_queue(struct text *line, const struct rdl_lab *lab, const char *queue)
+{
+    text_addf(line, "queue %u, %u entries; show vq %s",
+              (unsigned)tree_number(lab, queue, LEAF_queue_number),
+              (unsigned)tree_number(lab, queue, LEAF_queue_size), queue);
+}
+
 /* Every leaf below @path, indented by depth. */
 static enum rdl_status print_tree(FILE *out, const struct rdl_lab *lab, const char *path,
                                   unsigned depth)
@@ -218,6 +227,10 @@ static enum rdl_status print_tree(FILE *out, const struct rdl_lab *lab, const ch
             show_line(out, &line);
         } else if (c->key[0] == '[') {
             print_element(out, lab, sub, c->key, indent);
+        } else if (tree_value_is(&c->value, NODE_queue) && ring_role_of(sub) != RING_NONE) {
+            text_pad_to(&line, indent + 22);
+            add_queue(&line, lab, sub);
+            show_line(out, &line);
         } else {
             show_line(out, &line);
             if (depth < DEPTH_MAX)

@@ -103,9 +103,10 @@ static void add_avail_note(struct text *t, const struct ring *q)
 
     if (q->at.driver_avail == q->at.device_avail)
         return;
-    if (q->role == RING_RQ || q->role == RING_CQ) {
-        text_add(t, q->role == RING_RQ ? "the device looks when a packet comes"
-                                       : "the device looks when it has a completion");
+    if (q->role == RING_RQ || q->role == RING_CQ || q->role == RING_EVENTS) {
+        text_add(t, q->role == RING_RQ   ? "the device looks when a packet comes"
+                    : q->role == RING_CQ ? "the device looks when it has a completion"
+                                         : "the device looks when it has an event");
         return;
     }
     kick = last_kick(q);

@@ -32,7 +32,12 @@ enum ring_role ring_role_of(const char *path)
                 {CHILD_host_ctrl, RING_CTRL}};
     const char *slot = strstr(path, ".desc[");
     const size_t n = slot ? (size_t)(slot - path) : strlen(path);
+    char events[64];
+    struct text t = text_on(events, sizeof(events));
 
+    text_addf(&t, "%s.%s", child_rows[CHILD_host_async].key, child_rows[CHILD_async_queue].key);
+    if (ends_with(path, n, events))
+        return RING_EVENTS;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (ends_with(path, n, child_rows[rows[i].queue].key))
             return rows[i].role;
@@ -206,6 +211,26 @@ static void add_completion(struct text *t, const uint8_t *cqe, size_t bytes)
     text_addf(t, ", QPN %u", c.qp_num);
 }
 
+static void add_event(struct text *t, const uint8_t *event, size_t bytes)
+{
+    struct rfc_async_event e;
+
+    if (bytes < sizeof(struct raw_async_event)) {
+        text_add(t, "too short for an event");
+        return;
+    }
+    rfc_async_event_get(&e, (const struct raw_async_event *)event);
+    text_addf(t, "%s, number %u", enum_name(&enum_async_event, e.type), e.number);
+}
+
+/* What the device will put into a buffer that it has not written yet. */
+static const char *room(enum ring_role role)
+{
+    return role == RING_CQ       ? "room for a CQE"
+           : role == RING_EVENTS ? "room for an event"
+                                 : "room for the response";
+}
+
 /* A control request or its response: the first byte, then the fields of its structure. */
 static void add_control(struct text *t, const struct wqe_buffer *b, const uint8_t *bytes, size_t n)
 {
@@ -234,7 +259,7 @@ void wqe_add_text(struct text *t, const struct wqe_reader *r, const struct wqe_b
     const size_t n = b->bytes < sizeof(bytes) ? b->bytes : sizeof(bytes);
 
     if (b->writable && !b->written) {
-        text_add(t, b->role == RING_CQ ? "room for a CQE" : "room for the response");
+        text_add(t, room(b->role));
         return;
     }
     if (n == 0 || rdl_ram_read(r->lab, r->host, b->addr, bytes, n) != RDL_OK) {
@@ -253,6 +278,9 @@ void wqe_add_text(struct text *t, const struct wqe_reader *r, const struct wqe_b
         break;
     case RING_CTRL:
         add_control(t, b, bytes, n);
+        break;
+    case RING_EVENTS:
+        add_event(t, bytes, n);
         break;
     case RING_NONE:
         break;
@@ -326,6 +354,8 @@ static enum rdl_status dump_buffer(FILE *out, const struct wqe_reader *r,
         dump_wqe(out, r->type, bytes, n, "rq_wqe");
     else if (b->role == RING_CQ)
         (void)rfc_dump(out, rfc_find("cqe"), "", bytes, n, 0);
+    else if (b->role == RING_EVENTS)
+        (void)rfc_dump(out, rfc_find("async_event"), "", bytes, n, 0);
     else
         dump_control(out, b, bytes, n);
     if (n < b->bytes)

@@ -20,9 +20,10 @@
 #define VIRTQ_DESC_WRITE    2u /* the device writes it */
 #define VIRTQ_DESC_INDIRECT 4u /* it holds a table of descriptors */
 
-enum ring_role { RING_NONE, RING_SQ, RING_RQ, RING_CQ, RING_CTRL };
+enum ring_role { RING_NONE, RING_SQ, RING_RQ, RING_CQ, RING_CTRL, RING_EVENTS };
 
-/* What the queue at @path ("h1.qp.sq", "h1.cq.queue", "h1.ctrl", or below it) carries. */
+/* What the queue at @path ("h1.qp.sq", "h1.cq.queue", "h1.ctrl", "h1.async.queue", or below it)
+ * carries. */
 enum ring_role ring_role_of(const char *path);
 
 struct mr_row {

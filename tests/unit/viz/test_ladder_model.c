@@ -103,6 +103,7 @@ static void each_stop_says_what_a_learner_must_know(void **state)
         {"keys", "not sent: SQ_DATAGRAM_LENGTH", TONE_BAD},
         {"kick_later", "post SEND wr_id=1, 64 bytes", TONE_POST},
         {"kick_later", "kick queue 19", TONE_POST},
+        {"credits_told", "the peer has receives up to message 2", TONE_STATE},
     };
 
     (void)state;
@@ -115,6 +116,16 @@ static void each_stop_says_what_a_learner_must_know(void **state)
         assert_int_equal(s->tone, rows[i].tone);
         ladder_free(l);
     }
+}
+
+/* News of credits is nothing bad, and is said once. */
+static void news_of_credits_is_said_once(void **state)
+{
+    struct ladder *l = trace_ladder("credits_told", NULL);
+
+    (void)state;
+    assert_null(saying(l, "tells how many receives there are"));
+    ladder_free(l);
 }
 
 static void hosts_have_lifelines_only_if_they_appear(void **state)
@@ -433,6 +444,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_packet_is_labelled_and_has_its_fate),
         cmocka_unit_test(each_stop_says_what_a_learner_must_know),
+        cmocka_unit_test(news_of_credits_is_said_once),
         cmocka_unit_test(hosts_have_lifelines_only_if_they_appear),
         cmocka_unit_test(a_timer_has_a_bracket_only_if_it_ran_out),
         cmocka_unit_test(a_pause_is_idle_only_if_nothing_at_all_happened),

@@ -418,6 +418,14 @@ static void keys_of_requests(struct trace_of *t)
     ADD(t, 16000, not_sent, .host = 0, .qpn = 2, .wr_id = 9, .rule = RULE_SQ_DATAGRAM_LENGTH);
 }
 
+/* News of credits says what it says in an event of its own. */
+static void credits_told(struct trace_of *t)
+{
+    pair(t);
+    answer(t, 20087, (struct answer){1, 0, 99, 0, SYN_ACK}, ACT_CREDITS);
+    ADD(t, 20087 + LATENCY + 6, credits, .host = 0, .qpn = 2, .limit = 2);
+}
+
 /* A packet to the own host, one that is lost there, one under way when the picture ends. */
 static void own_host(struct trace_of *t)
 {
@@ -462,6 +470,7 @@ const struct trace_case trace_cases[] = {
     {"retries_exceeded", retries_exceeded},
     {"refused", refused},
     {"keys", keys_of_requests},
+    {"credits_told", credits_told},
     {"own_host", own_host},
     {"from_outside", from_outside},
     {"nothing", nothing},

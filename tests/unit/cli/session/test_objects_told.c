@@ -128,6 +128,37 @@ static void a_message_without_a_credit_is_a_probe(void **state)
     assert_tells(stalled, posted, drawn);
 }
 
+/* The rings of an object are asked for, and the event queue's buffers are for events. */
+static void rings_are_shown_when_they_are_asked_for(void **state)
+{
+    static const char shared[] = HOSTS "create_srq h2.pd max_wr=8 as srq\n";
+    static const char *const object[] = {"\n  taken ", "queue 52, 8 entries; show vq h2.srq.rq\n",
+                                         NULL};
+    static const char *const events[] = {"queue 51, 16 entries; show vq h2.async.queue\n", NULL};
+    static const char *const ring[] = {"the device looks when it has an event\n",
+                                       "device writes   room for an event\n", NULL};
+    static const char *const one[] = {" 09 00 00 00 ", " type ", " number ", NULL};
+
+    (void)state;
+    assert_tells(shared, "show srq h2.srq", object);
+    assert_tells(shared, "show h2.async", events);
+    assert_tells(shared, "show vq h2.async.queue", ring);
+    assert_tells(shared, "show dump h2.async.queue.desc[0]", one);
+}
+
+/* The driver learns from completions that a queue pair has failed, and asks for what cannot be. */
+static void a_move_of_a_failed_queue_pair_is_explained(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, CONNECTED "post_send h1.qp sge=mr[0:8] lkey=1\nrun\n");
+    assert_false(lab_try(&l, "modify_qp h1.qp state=RTS"));
+    assert_non_null(strstr(l.s->diag.remedy, "h1.qp went to ERR, which only a move to RESET ends"));
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +167,8 @@ int main(void)
         cmocka_unit_test(a_shared_queue_and_an_event_can_be_asked_about),
         cmocka_unit_test(a_queue_pair_shows_what_its_type_has),
         cmocka_unit_test(a_message_without_a_credit_is_a_probe),
+        cmocka_unit_test(rings_are_shown_when_they_are_asked_for),
+        cmocka_unit_test(a_move_of_a_failed_queue_pair_is_explained),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
