@@ -23,7 +23,9 @@
 #define FEW_SHARED    CROWD_ENDS /* one of each of them */
 #define SRQ_ROOM      64u
 #define LATENCY_NS    1000u
-#define REMOTE_ALL    (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
+const uint16_t crowd_pkeys[CROWD_PKEYS] = {0xffff, 0x8123, 0x0123};
+
+#define REMOTE_ALL (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 
 bool crowd_expect(struct crowd *c, bool right, uint32_t item, const char *what)
 {
@@ -71,6 +73,8 @@ static void add_hosts(struct crowd *c)
 
         host->profile = crowd_one_in(c, 3) ? PROFILE_rxe : PROFILE_iba;
         config.profile = host->profile;
+        config.n_pkeys = CROWD_PKEYS;
+        memcpy(config.pkeys, crowd_pkeys, sizeof(crowd_pkeys));
         crowd_works(c, rdl_host_add(c->lab, &config, &host->s.host), "a host can be added");
         crowd_works(c, rdl_link_add(c->lab, &link, &host->link), "a link can be added");
     }
@@ -113,6 +117,14 @@ static void open_memory(struct crowd *c, unsigned h)
         return;
     crowd_works(c, rdl_mw_info(c->lab, c->key[CROWD_TYPE_1 + h].mw, &mw), "a window has a key");
     c->key[CROWD_TYPE_1 + h].rkey = mw.rkey;
+
+    crowd_works(
+        c, rdl_reg_mr(c->lab, host->s.pd, range.addr, range.bytes, access, "anew", &host->anew),
+        "memory can be registered");
+    if (!crowd_wait(c, h) || c->wrong)
+        return;
+    crowd_works(c, rdl_mr_info(c->lab, host->anew, &info), "a region has a key");
+    c->key[CROWD_ANEW + h] = (struct crowd_key){.rkey = info.rkey, .is_valid = true};
 }
 
 /* Address handles: of each host, and of the group. */
@@ -165,15 +177,20 @@ static void draw_ends(struct crowd *c)
         if (i >= 2 * CROWD_CONNECTIONS) {
             e->type = QPT_UD;
             e->host = (i - 2 * CROWD_CONNECTIONS) % CROWD_HOSTS;
+            e->pkey_index = crowd_one_in(c, 2) ? 0 : crowd_below(c, CROWD_PKEYS);
             continue;
         }
         e->host = crowd_below(c, CROWD_HOSTS);
         if (i % 2 == 0) {
             e->type = kind == 0 || (kind == 2 && crowd_one_in(c, 2)) ? QPT_RC : QPT_UC;
             e->credits = e->type == QPT_RC && crowd_one_in(c, 3);
+            e->pkey_index = crowd_one_in(c, 2) ? CROWD_FULL : 0;
         } else {
             e->type = c->end[i - 1].type;
             e->credits = c->end[i - 1].credits;
+            e->pkey_index = c->end[i - 1].pkey_index;
+            if (e->pkey_index == CROWD_FULL && crowd_one_in(c, 2))
+                e->pkey_index = CROWD_MEMBER;
         }
     }
 }

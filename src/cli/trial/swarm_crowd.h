@@ -3,8 +3,9 @@
  *
  * Each has reliable and unreliable connections, to others or to itself, and datagrams, also to a
  * multicast group; shared receive queues with limits, end-to-end credits, windows of both types, a
- * fast region, completion and asynchronous events.  What the programs do is drawn as the run goes,
- * and so are mistakes, RESET, ERR, SQD and destroy in the middle.
+ * fast region, a region that is registered anew, partitions, completion and asynchronous events.
+ * What the programs do is drawn as the run goes, and so are mistakes, RESET, ERR, SQD and destroy
+ * in the middle.
  *
  * The model: everything that is posted is an item, and has memory of its own, one slot on its host
  * and one on every other.  The bytes of a message follow from the number of its item, which is in
@@ -33,17 +34,21 @@
 #define CROWD_SLOT_BYTES  4096u
 #define CROWD_GRH_BYTES   40u
 
-/* Keys: of each host its open region, window of type 1 and fast region, of each end its window. */
+/* Keys: of each host its open region, window of type 1, fast region and the region that is
+ * registered anew, of each end its window.
+ */
 #define CROWD_OPEN    0u
 #define CROWD_TYPE_1  CROWD_HOSTS
 #define CROWD_FAST    (2u * CROWD_HOSTS)
-#define CROWD_WINDOWS (3u * CROWD_HOSTS)
+#define CROWD_ANEW    (3u * CROWD_HOSTS)
+#define CROWD_WINDOWS (4u * CROWD_HOSTS)
 #define CROWD_KEYS    (CROWD_WINDOWS + CROWD_ENDS)
 #define CROWD_NO_KEY  CROWD_KEYS
 
 enum crowd_wrong {
     CROWD_RIGHT,
     CROWD_WRONG_RKEY, /* of nothing, of another life, of another host, or another's window */
+    CROWD_WRONG_LKEY, /* of nothing */
     CROWD_WRONG_QKEY,
     CROWD_TOO_LONG, /* a datagram */
     CROWD_SHORT,    /* a receive */
@@ -63,6 +68,8 @@ struct crowd_item {
     bool is_done, is_ok;
     bool is_gone;   /* its queue pair was reset or destroyed: it may complete, or not */
     bool is_unsure; /* so may its receive, whose queue pair was destroyed */
+    bool is_lost;   /* its queue pair is in SQE when its turn comes */
+    uint64_t added; /* by an atomic, where it finds what it expects; 0: it does not */
 };
 
 struct crowd_end {
@@ -71,7 +78,9 @@ struct crowd_end {
     bool has_srq, credits;
     rdl_qp qp;
     uint32_t qpn;
+    uint32_t pkey_index; /* of crowd_pkeys[] */
     bool is_excused, is_sqd;
+    bool is_sqe;              /* it is, or will be, as something wrong was posted */
     bool was_excused;         /* in this or an earlier life, whose events may come late */
     uint32_t first;           /* item of this life */
     uint32_t sent_n, heard_n; /* behind the last item that completed, and that it heard of */
@@ -83,13 +92,14 @@ struct crowd_key {
     uint32_t rkey, stale; /* stale: what it was; 0: nothing */
     bool is_valid, is_changing, is_broken;
     rdl_mw mw;
+    uint64_t shift; /* what its first byte is called, less its address */
 };
 
 struct crowd_host {
     struct rig_side s; /* its memory: slots of what is posted, then slots for others */
     rdl_channel channel;
     rdl_srq srq;
-    rdl_mr open, fast;
+    rdl_mr open, fast, anew;
     rdl_ah ah[CROWD_HOSTS], group;
     uint32_t profile, limits; /* limits: events that may still come */
     uint32_t events;          /* of completion, not acknowledged */
@@ -113,6 +123,12 @@ struct crowd {
     uint32_t wrong_item;
     enum rdl_status status; /* of the call that went wrong, if it was one */
 };
+
+/* The partitions of each host: two, of the second also a limited membership. */
+#define CROWD_PKEYS  3u
+#define CROWD_FULL   1u /* index of the full membership of the second, */
+#define CROWD_MEMBER 2u /* and of the limited one */
+extern const uint16_t crowd_pkeys[CROWD_PKEYS];
 
 /* Runs it; false: it went wrong, and what and how to see it again was printed. */
 bool swarm_crowd(struct swarm_seed *run);
@@ -149,8 +165,26 @@ static inline bool crowd_is_write(const struct crowd_item *t)
 /* Does @t change a key, and not use it? */
 static inline bool crowd_changes_key(const struct crowd_item *t)
 {
-    return !t->is_recv && (t->opcode == WR_BIND_MW || t->opcode == WR_REG_MR ||
-                           t->opcode == WR_LOCAL_INV || t->opcode == WR_SEND_WITH_INV);
+    return !t->is_recv &&
+           (t->opcode == WR_BIND_MW || t->opcode == WR_REG_MR || t->opcode == WR_LOCAL_INV ||
+            t->opcode == WR_SEND_WITH_INV || t->opcode == WR_RDMA_READ_WITH_INV);
+}
+
+static inline bool crowd_is_read(const struct crowd_item *t)
+{
+    return !t->is_recv && (t->opcode == WR_RDMA_READ || t->opcode == WR_RDMA_READ_WITH_INV);
+}
+
+static inline bool crowd_is_atomic(const struct crowd_item *t)
+{
+    return !t->is_recv &&
+           (t->opcode == WR_ATOMIC_FETCH_AND_ADD || t->opcode == WR_ATOMIC_CMP_AND_SWP);
+}
+
+/* Does it bring something here? */
+static inline bool crowd_fetches(const struct crowd_item *t)
+{
+    return crowd_is_read(t) || crowd_is_atomic(t);
 }
 
 static inline bool crowd_is_datagram(const struct crowd_end *e)
@@ -172,18 +206,31 @@ static inline uint8_t crowd_byte(uint32_t item, uint32_t k)
     return (uint8_t)(1u + (item * 31u + k * 7u + k / 251u) % 255u);
 }
 
+/* Its first word, as an atomic finds it: the least significant byte comes first. */
+static inline uint64_t crowd_word(uint32_t item)
+{
+    uint64_t word = 0;
+
+    for (uint32_t k = sizeof(word); k-- > 0;)
+        word = word << 8 | crowd_byte(item, k);
+    return word;
+}
+
 /* Sets up the connection or the queue pair of datagrams that @end is of, again if need be. */
 void crowd_connect(struct crowd *c, unsigned end);
 void crowd_make_end(struct crowd *c, unsigned end);
+const char *crowd_name(unsigned end); /* of its queue pair */
 void crowd_excuse(struct crowd *c, unsigned end);
 
 /* One action of control, drawn. */
 void crowd_control(struct crowd *c);
-/* The send queue goes on, if it may. */
+/* The send queue goes on, if it may, after SQD and after SQE. */
 void crowd_resume(struct crowd *c, unsigned end);
 void crowd_take_events(struct crowd *c, unsigned host);
 
 void crowd_post_send(struct crowd *c);
+/* Is a request under way that uses @key? */
+bool crowd_uses_key(const struct crowd *c, unsigned key);
 /* A receive for @end, if there are fewer than @max that nobody has heard of. */
 void crowd_post_recv(struct crowd *c, unsigned end, uint32_t max);
 /* A request that binds, registers or makes invalid. */

@@ -54,7 +54,15 @@ static void forget(struct crowd *c, unsigned end)
     }
     c->end[end].first = c->n_items;
     c->end[end].sent_n = c->end[end].heard_n = c->n_items;
-    c->end[end].is_excused = c->end[end].is_sqd = false;
+    c->end[end].is_excused = c->end[end].is_sqd = c->end[end].is_sqe = false;
+}
+
+const char *crowd_name(unsigned end)
+{
+    static const char *const names[CROWD_ENDS] = {"a1", "a2", "b1", "b2", "c1",
+                                                  "c2", "u1", "u2", "u3", "u4"};
+
+    return names[end];
 }
 
 void crowd_make_end(struct crowd *c, unsigned end)
@@ -72,7 +80,8 @@ void crowd_make_end(struct crowd *c, unsigned end)
 
     if (e->has_srq)
         q.srq = h->srq;
-    if (crowd_works(c, rdl_create_qp(c->lab, &q, NULL, &e->qp), "a queue pair can be created") &&
+    if (crowd_works(c, rdl_create_qp(c->lab, &q, crowd_name(end), &e->qp),
+                    "a queue pair can be created") &&
         crowd_works(c, crowd_wait(c, e->host) ? RDL_OK : RDL_ERR_DEVICE, "the device has room") &&
         crowd_works(c, rdl_qp_info(c->lab, e->qp, &info), "a queue pair has a number"))
         e->qpn = info.qpn;
@@ -101,6 +110,7 @@ static void raise_end(struct crowd *c, unsigned end, uint32_t sq_psn, uint32_t r
         .path_mtu = c->path_mtu,
         .access = ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC,
         .port = 1,
+        .pkey_index = e->pkey_index,
         .qkey = QKEY,
         .dest_qpn = peer->qpn,
         .sq_psn = sq_psn,
@@ -205,14 +215,34 @@ static void drain(struct crowd *c, unsigned end)
         c->end[end].is_sqd = true;
     else
         crowd_expect(c,
-                     c->end[end].is_excused || c->end[end].is_sqd || c->is_lossy || c->is_copying,
+                     c->end[end].is_excused || c->end[end].is_sqd || c->end[end].is_sqe ||
+                         c->is_lossy || c->is_copying,
                      UINT32_MAX, "a queue pair that sends can be drained");
+}
+
+/* A queue pair that a wrong request has led to SQE sends again after that. */
+static void recover(struct crowd *c, unsigned end)
+{
+    struct crowd_end *e = &c->end[end];
+    struct rdl_qp_attr a = {0};
+    struct rdl_qp_info info;
+
+    if (!crowd_works(c, rdl_query_qp(c->lab, e->qp), "a queue pair can be asked") ||
+        !crowd_wait(c, e->host) ||
+        !crowd_works(c, rdl_qp_info(c->lab, e->qp, &info), "a queue pair can be asked"))
+        return;
+    if (info.attr.state == QPS_SQE) {
+        crowd_expect(c, modify(c, end, &a, QPS_RTS, 0), UINT32_MAX, "SQE is left for RTS");
+        e->is_sqe = e->is_sqd = false;
+    }
 }
 
 void crowd_resume(struct crowd *c, unsigned end)
 {
     struct rdl_qp_attr a = {0};
 
+    if (c->end[end].is_sqe && !c->end[end].is_excused)
+        recover(c, end);
     if (c->end[end].is_sqd && modify(c, end, &a, QPS_RTS, 0))
         c->end[end].is_sqd = false;
 }
@@ -294,9 +324,32 @@ static void look(struct crowd *c, unsigned end)
         !crowd_works(c, rdl_qp_info(c->lab, e->qp, &info), "a queue pair can be asked"))
         return;
     crowd_expect(c,
-                 e->is_excused || c->is_lossy || c->is_copying ||
+                 e->is_excused || e->is_sqe || c->is_lossy || c->is_copying ||
                      info.attr.state == (e->is_sqd ? (uint32_t)QPS_SQD : (uint32_t)QPS_RTS),
                  UINT32_MAX, "a queue pair is where it was moved to");
+}
+
+/* The region has other keys then, and its bytes may be called otherwise. */
+static void register_anew(struct crowd *c, unsigned host)
+{
+    struct crowd_key *k = &c->key[CROWD_ANEW + host];
+    const struct crowd_host *h = &c->host[host];
+    struct rdl_mr_change change = {.what = RDL_REREG_TRANSLATION | RDL_REREG_ACCESS};
+    struct rdl_mr_info info;
+
+    if (crowd_uses_key(c, CROWD_ANEW + host))
+        return;
+    k->shift = (uint64_t)crowd_below(c, 100) * CROWD_SLOT_BYTES;
+    change.access = ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC;
+    change.range.addr = h->s.mem.addr + crowd_slot(0, true);
+    change.range.bytes = (uint64_t)CROWD_ITEMS * CROWD_SLOT_BYTES;
+    change.range.iova = change.range.addr + k->shift;
+    if (!crowd_works(c, rdl_rereg_mr(c->lab, h->anew, &change), "a region can be registered anew"))
+        return;
+    crowd_expect(c, crowd_wait(c, host), UINT32_MAX, "a region can be registered anew");
+    k->stale = k->rkey;
+    crowd_works(c, rdl_mr_info(c->lab, h->anew, &info), "a region has a key");
+    k->rkey = info.rkey;
 }
 
 void crowd_control(struct crowd *c)
@@ -304,7 +357,7 @@ void crowd_control(struct crowd *c)
     const unsigned end = crowd_below(c, CROWD_ENDS), host = c->end[end].host;
     const struct crowd_host *h = &c->host[host];
 
-    switch (crowd_below(c, 14)) {
+    switch (crowd_below(c, 16)) {
     case 0:
         fail_end(c, end);
         break;
@@ -338,6 +391,10 @@ void crowd_control(struct crowd *c)
         crowd_works(c, rdl_resize_cq(c->lab, h->s.cq, 2u * CROWD_ITEMS + crowd_below(c, 100)),
                     "a CQ can be resized");
         crowd_expect(c, crowd_wait(c, host), UINT32_MAX, "a CQ can be resized");
+        break;
+    case 11:
+    case 12:
+        register_anew(c, host);
         break;
     default:
         set_group(c, end, !c->end[end].is_attached || crowd_one_in(c, 2));

@@ -2,8 +2,12 @@
 /* Judges what the crowd sees: completions as they come, and all memory in the end. */
 #include <string.h>
 
+#include "cli/tree/tree.h"
 #include "cli/trial/swarm_crowd.h"
 #include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/facts/device.h"
+#include "emu/facts/psn.h"
 #include "emu/facts/wr.h"
 
 static const char right_bytes[] = "what is moved arrives in its place, and nothing else is written";
@@ -84,12 +88,21 @@ static unsigned end_of(const struct crowd *c, unsigned host, uint32_t qpn)
     return end;
 }
 
+/* Do the partitions of the two have a full member?  All have the same numbers. */
+static bool may_talk(const struct crowd_end *a, const struct crowd_end *b)
+{
+    const uint16_t p = crowd_pkeys[a->pkey_index], q = crowd_pkeys[b->pkey_index];
+
+    return ((p ^ q) & ~PKEY_FULL_MEMBER) == 0 && ((p | q) & PKEY_FULL_MEMBER);
+}
+
 /* May the queue pair @end have heard of @t? */
 static bool may_hear(const struct crowd *c, const struct crowd_item *t, unsigned end)
 {
     const struct crowd_end *e = &c->end[end];
 
-    if (!crowd_needs_recv(t) || t->wrong != CROWD_RIGHT)
+    if (!crowd_needs_recv(t) || t->wrong != CROWD_RIGHT || t->is_lost ||
+        !may_talk(e, &c->end[t->end]))
         return false;
     if (t->to != CROWD_GROUP)
         return t->to == end;
@@ -206,10 +219,11 @@ static void take_success(struct crowd *c, uint32_t i)
 
     t->is_done = t->is_ok = true;
     judge_key(c, t, true);
+    crowd_expect(c, !t->is_lost, i, "what is wrong, and what follows it in SQE, fails");
     if (c->end[t->end].type != QPT_RC)
         return;
     crowd_expect(c, t->wrong == CROWD_RIGHT, i, "a wrong request fails");
-    if (t->opcode == WR_RDMA_READ)
+    if (crowd_fetches(t))
         crowd_expect(c, is_slot(c, t->host, crowd_slot(i, false), t, WHOLE, i), i, right_bytes);
     else if (crowd_is_write(t))
         crowd_expect(c, is_slot(c, c->end[t->to].host, crowd_slot(i, true), t, WHOLE, i), i,
@@ -221,18 +235,25 @@ static void judge_failure(struct crowd *c, uint32_t i, const struct rdl_wc *wc)
     const struct crowd_item *t = &c->item[i];
     const struct crowd_end *e = &c->end[t->end];
     const bool is_flushed = wc->status == WCS_WR_FLUSH_ERR;
+    const uint32_t profile = c->host[t->host].profile;
     const bool is_faulty = c->is_lossy || c->is_copying;
 
     judge_key(c, t, false);
     if (t->is_gone)
         return;
-    crowd_expect(c, e->is_excused || (is_faulty && e->type == QPT_RC), i,
+    crowd_expect(c, e->is_excused || (is_faulty && e->type == QPT_RC) || t->is_lost, i,
                  "a request fails for a reason");
+    crowd_expect(c,
+                 is_flushed || t->wrong != CROWD_WRONG_LKEY || wc->status == WCS_LOC_PROT_ERR ||
+                     (profile == PROFILE_rxe && wc->status == WCS_LOC_QP_OP_ERR) ||
+                     wc->status == WCS_RETRY_EXC_ERR,
+                 i, "a wrong local key is a protection error");
     crowd_expect(c,
                  is_flushed || t->wrong != CROWD_WRONG_RKEY || wc->status == WCS_REM_ACCESS_ERR ||
                      wc->status == WCS_RETRY_EXC_ERR,
                  i, "a wrong key is an access error");
-    crowd_excuse(c, t->end);
+    if (e->type == QPT_RC || !t->is_lost)
+        crowd_excuse(c, t->end);
 }
 
 static void judge_send(struct crowd *c, struct crowd_item *t, const struct rdl_wc *wc)
@@ -285,8 +306,8 @@ static enum want want_here(const struct crowd_item *t)
 {
     if (t->is_recv)
         return ANYTHING;
-    if (t->opcode == WR_RDMA_READ)
-        return t->is_ok ? WHOLE : PART;
+    if (crowd_fetches(t))
+        return t->is_ok ? WHOLE : t->wrong == CROWD_RIGHT ? PART : NOTHING;
     return t->flags & SF_INLINE ? NOTHING : WHOLE; /* requests without data have no bytes */
 }
 
@@ -295,19 +316,83 @@ static enum want want_there(const struct crowd *c, const struct crowd_item *t)
 {
     if (t->is_recv || t->to >= 2 * CROWD_CONNECTIONS)
         return NOTHING;
-    if (t->opcode == WR_RDMA_READ)
+    if (crowd_fetches(t))
         return WHOLE;
-    if (!crowd_is_write(t) || t->wrong != CROWD_RIGHT)
+    if (!crowd_is_write(t) || t->wrong != CROWD_RIGHT || t->is_lost)
         return NOTHING;
     return t->is_ok && c->end[t->end].type == QPT_RC ? WHOLE : PART;
 }
 
+/* Takes back what atomic @i added at the other side: exactly once if it succeeded, at the most once
+ * if it failed, never if it was refused there.
+ */
+static void take_back(struct crowd *c, uint32_t i)
+{
+    const struct crowd_item *t = &c->item[i];
+    const struct rig_side *s = &c->host[c->end[t->to].host].s;
+    const uint64_t at = s->mem.addr + crowd_slot(i, true) + t->at;
+    uint8_t word[ATOMIC_WORD_BYTES];
+    uint64_t have;
+
+    crowd_works(c, rdl_mem_read(c->lab, s->host, at, word, sizeof(word)), "memory can be read");
+    have = ld_le64(word);
+    if (!t->is_ok && (have == crowd_word(i) || t->wrong == CROWD_WRONG_RKEY))
+        return;
+    st_le64(word, have - t->added);
+    crowd_works(c, rdl_mem_write(c->lab, s->host, at, word, sizeof(word)), "memory can be written");
+}
+
+static uint64_t known(const struct crowd *c, unsigned end, enum leaf_id leaf)
+{
+    static const char *const hosts[CROWD_HOSTS] = {"h1", "h2", "h3"};
+    char path[TREE_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+
+    tree_join(&t, hosts[c->end[end].host], crowd_name(end));
+    return tree_number(c->lab, path, leaf);
+}
+
+static uint32_t waiting_recvs(const struct crowd *c, unsigned end)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < c->n_items; i++) {
+        const struct crowd_item *t = &c->item[i];
+
+        n += t->is_recv && !t->is_shared && t->end == end && !t->is_done && !t->is_gone;
+    }
+    return n;
+}
+
+/* What both sides of a reliable connection know is the same, once all is done. */
+static void judge_connection(struct crowd *c, unsigned end)
+{
+    const struct crowd_end *e = &c->end[end];
+    const uint64_t sq_psn = known(c, end, LEAF_qp_sq_psn), ssn = known(c, end, LEAF_qp_ssn);
+    const uint64_t ahead = (known(c, end, LEAF_qp_credit_ssn) - ssn) & PSN_MASK;
+
+    /* What is not signaled may still wait for a receive. */
+    if (e->type != QPT_RC || e->is_excused || known(c, end, LEAF_qp_acked_psn) != sq_psn)
+        return;
+    crowd_expect(c, known(c, e->peer, LEAF_qp_rq_psn) == sq_psn, UINT32_MAX,
+                 "in the end both sides have the same PSN");
+    crowd_expect(c, known(c, e->peer, LEAF_qp_msn) == ssn, UINT32_MAX,
+                 "in the end both sides have counted the same messages");
+    if (e->credits && !c->end[e->peer].has_srq && ahead <= PSN_MASK / 2)
+        crowd_expect(c, ahead <= waiting_recvs(c, e->peer), UINT32_MAX,
+                     "nobody has more credits than there are receives");
+}
+
 void crowd_judge_end(struct crowd *c)
 {
+    for (unsigned i = 0; i < 2 * CROWD_CONNECTIONS && !c->wrong; i++)
+        judge_connection(c, i);
     for (uint32_t i = 0; i < c->n_items && !c->wrong; i++) {
         const struct crowd_item *t = &c->item[i];
         const unsigned there = t->to < CROWD_ENDS ? c->end[t->to].host : CROWD_HOSTS;
 
+        if (crowd_is_atomic(t))
+            take_back(c, i);
         for (unsigned h = 0; h < CROWD_HOSTS; h++) {
             const enum want own = h == t->host ? want_here(t) : NOTHING;
             const enum want others = h == there ? want_there(c, t) : NOTHING;

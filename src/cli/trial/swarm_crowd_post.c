@@ -4,6 +4,7 @@
 
 #include "cli/trial/swarm_crowd.h"
 #include "emu/base/assert.h"
+#include "emu/facts/device.h"
 #include "emu/facts/enums.h"
 
 #define DEPTH      16u
@@ -14,8 +15,9 @@
 #define WRONG_QKEY 0x22222222u
 #define GROUP_QPN  0xffffffu
 #define SHORT_MAX  300u
-#define ID_BYTES   4u    /* of a message that says its number itself */
-#define KEY_LOW    0xffu /* the part of a key that its program chooses */
+#define ID_BYTES   4u        /* of a message that says its number itself */
+#define NO_KEY     0x800000u /* what makes a key one of nothing */
+#define KEY_LOW    0xffu     /* the part of a key that its program chooses */
 #define REMOTE_ALL (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 
 /* One in so many is wrong. */
@@ -23,8 +25,7 @@
 
 /* --- Keys ------------------------------------------------------------------------------------- */
 
-/* Is a request under way that uses @key? */
-static bool is_used(const struct crowd *c, unsigned key)
+bool crowd_uses_key(const struct crowd *c, unsigned key)
 {
     for (uint32_t i = 0; i < c->n_items; i++) {
         const struct crowd_item *t = &c->item[i];
@@ -39,7 +40,8 @@ static bool is_used(const struct crowd *c, unsigned key)
 static unsigned draw_key(struct crowd *c, const struct crowd_end *peer, unsigned peer_number)
 {
     const unsigned keys[] = {CROWD_OPEN + peer->host, CROWD_TYPE_1 + peer->host,
-                             CROWD_FAST + peer->host, CROWD_WINDOWS + peer_number};
+                             CROWD_FAST + peer->host, CROWD_ANEW + peer->host,
+                             CROWD_WINDOWS + peer_number};
     const unsigned key = keys[crowd_below(c, ARRAY_LEN(keys))];
 
     return c->key[key].is_valid ? key : keys[0];
@@ -48,7 +50,7 @@ static unsigned draw_key(struct crowd *c, const struct crowd_end *peer, unsigned
 static bool opens_something(const struct crowd *c, unsigned host, uint32_t rkey)
 {
     if (c->key[CROWD_OPEN + host].rkey == rkey || c->key[CROWD_TYPE_1 + host].rkey == rkey ||
-        c->key[CROWD_FAST + host].rkey == rkey)
+        c->key[CROWD_FAST + host].rkey == rkey || c->key[CROWD_ANEW + host].rkey == rkey)
         return true;
     return false;
 }
@@ -64,7 +66,9 @@ static uint32_t wrong_rkey(struct crowd *c, const struct crowd_end *peer, unsign
     const struct crowd_key *window = &c->key[CROWD_WINDOWS + peer_number];
     uint32_t rkey = of_nothing;
 
-    if (crowd_one_in(c, 2) && window->stale)
+    if (crowd_one_in(c, 3) && c->key[CROWD_ANEW + peer->host].stale)
+        rkey = c->key[CROWD_ANEW + peer->host].stale;
+    else if (crowd_one_in(c, 2) && window->stale)
         rkey = window->stale;
     else if (crowd_one_in(c, 2) && other != peer_number)
         rkey = c->key[CROWD_WINDOWS + other].rkey;
@@ -87,9 +91,15 @@ static uint32_t draw_bytes(struct crowd *c, uint32_t max)
 
 static enum wr_opcode draw_opcode(struct crowd *c, enum qp_type type)
 {
-    static const enum wr_opcode ops[] = {WR_SEND,       WR_SEND_WITH_IMM,       /* UD ends here */
-                                         WR_RDMA_WRITE, WR_RDMA_WRITE_WITH_IMM, /* UC */
-                                         WR_RDMA_READ,  WR_RDMA_READ,           WR_SEND_WITH_INV};
+    static const enum wr_opcode ops[] = {WR_SEND,
+                                         WR_SEND_WITH_IMM, /* UD ends here */
+                                         WR_RDMA_WRITE,
+                                         WR_RDMA_WRITE_WITH_IMM, /* UC */
+                                         WR_RDMA_READ,
+                                         WR_RDMA_READ,
+                                         WR_SEND_WITH_INV,
+                                         WR_ATOMIC_FETCH_AND_ADD,
+                                         WR_ATOMIC_CMP_AND_SWP};
     const uint32_t n = type == QPT_UD ? 2 : type == QPT_UC ? 4 : ARRAY_LEN(ops);
 
     return ops[crowd_below(c, n)];
@@ -114,11 +124,17 @@ static void draw_connected(struct crowd *c, struct crowd_item *t, const struct c
     t->to = e->peer;
     t->bytes = draw_bytes(c, c->max_bytes);
     if (t->opcode == WR_SEND_WITH_INV) {
-        if (!c->key[window].is_valid || is_used(c, window))
+        if (!c->key[window].is_valid || crowd_uses_key(c, window))
             t->opcode = WR_SEND;
         else
             t->key = window;
-    } else if (crowd_is_write(t) || t->opcode == WR_RDMA_READ) {
+    } else if (crowd_is_write(t) || crowd_fetches(t)) {
+        if (crowd_is_atomic(t)) {
+            t->bytes = ATOMIC_WORD_BYTES;
+            t->at -= t->at % ATOMIC_WORD_BYTES;
+            if (t->opcode == WR_ATOMIC_FETCH_AND_ADD || crowd_one_in(c, 2))
+                t->added = 1 + crowd_below(c, 1000000);
+        }
         t->key = draw_key(c, &c->end[e->peer], e->peer);
         if (crowd_one_in(c, WRONG_ONE_IN) && t->bytes > 0)
             t->wrong = CROWD_WRONG_RKEY;
@@ -148,8 +164,11 @@ static struct crowd_item draw_item(struct crowd *c, unsigned end)
         t.bytes = ID_BYTES;
     if (t.bytes < ID_BYTES && t.opcode == WR_SEND)
         t.opcode = WR_SEND_WITH_IMM;
-    if (t.bytes <= INLINE_MAX && t.opcode != WR_RDMA_READ && crowd_one_in(c, 2))
+    if (t.bytes <= INLINE_MAX && !crowd_fetches(&t) && crowd_one_in(c, 2))
         t.flags |= SF_INLINE;
+    else if (t.wrong == CROWD_RIGHT && t.opcode != WR_SEND_WITH_INV && t.bytes > 0 &&
+             crowd_one_in(c, WRONG_ONE_IN))
+        t.wrong = CROWD_WRONG_LKEY;
     return t;
 }
 
@@ -157,16 +176,28 @@ static struct crowd_item draw_item(struct crowd *c, unsigned end)
 static void write_message(struct crowd *c, uint32_t i, const struct crowd_item *t,
                           uint8_t message[CROWD_SLOT_BYTES])
 {
-    const bool is_read = t->opcode == WR_RDMA_READ;
-    const struct rig_side *s = &c->host[is_read ? c->end[t->to].host : t->host].s;
+    const bool is_there = crowd_fetches(t);
+    const struct rig_side *s = &c->host[is_there ? c->end[t->to].host : t->host].s;
 
     for (uint32_t k = 0; k < t->bytes; k++)
         message[k] = crowd_byte(i, k);
     if (!(t->flags & SF_INLINE))
         crowd_works(c,
-                    rdl_mem_write(c->lab, s->host, s->mem.addr + crowd_slot(i, is_read) + t->at,
+                    rdl_mem_write(c->lab, s->host, s->mem.addr + crowd_slot(i, is_there) + t->at,
                                   message, t->bytes),
                     "memory can be written");
+}
+
+/* The word of an atomic becomes what it was and @t->added; or stays, if it does not compare. */
+static void set_operands(const struct crowd_item *t, uint32_t i, struct rdl_send_wr *wr)
+{
+    const uint64_t word = crowd_word(i);
+
+    wr->compare_add = t->added;
+    if (t->opcode == WR_ATOMIC_CMP_AND_SWP) {
+        wr->compare_add = t->added > 0 ? word : word + 1;
+        wr->swap = word + (t->added > 0 ? t->added : 2);
+    }
 }
 
 static void aim(struct crowd *c, const struct crowd_item *t, uint32_t i, struct rdl_send_wr *wr)
@@ -180,10 +211,13 @@ static void aim(struct crowd *c, const struct crowd_item *t, uint32_t i, struct 
     } else if (t->key < CROWD_KEYS) {
         const struct crowd_end *peer = &c->end[t->to];
 
-        wr->remote_addr = c->host[peer->host].s.mem.addr + crowd_slot(i, true) + t->at;
+        wr->remote_addr =
+            c->host[peer->host].s.mem.addr + crowd_slot(i, true) + t->at + c->key[t->key].shift;
         wr->rkey = wr->invalidate_rkey = c->key[t->key].rkey;
         if (t->wrong == CROWD_WRONG_RKEY)
             wr->rkey = wrong_rkey(c, peer, t->to);
+        if (crowd_is_atomic(t))
+            set_operands(t, i, wr);
     }
 }
 
@@ -194,10 +228,14 @@ static void note(struct crowd *c, struct crowd_item *t, enum rdl_status st)
                  "whatever there is room for can be posted");
     if (st == RDL_ERR_QUEUE_FULL)
         t->is_done = t->is_gone = true;
-    else if (t->wrong == CROWD_WRONG_RKEY && c->end[t->end].type == QPT_RC)
-        crowd_excuse(c, t->end);
     else if (t->wrong == CROWD_SHORT)
         crowd_excuse(c, t->end);
+    else if ((t->wrong == CROWD_WRONG_RKEY || t->wrong == CROWD_WRONG_LKEY) &&
+             c->end[t->end].type == QPT_RC)
+        crowd_excuse(c, t->end);
+    else if (t->wrong == CROWD_WRONG_LKEY)
+        c->end[t->end].is_sqe = true;
+    t->is_lost = !t->is_recv && c->end[t->end].is_sqe;
     if (crowd_changes_key(t) && st == RDL_OK) {
         c->key[t->key].is_valid = false;
         c->key[t->key].is_changing = true;
@@ -211,7 +249,8 @@ void crowd_post_send(struct crowd *c)
     const uint32_t i = c->n_items;
     struct crowd_item t = draw_item(c, end);
     const struct rig_side *s = &c->host[t.host].s;
-    const struct rdl_sge sge = {s->mem.addr + crowd_slot(i, false) + t.at, t.bytes, s->mem.lkey};
+    const struct rdl_sge sge = {s->mem.addr + crowd_slot(i, false) + t.at, t.bytes,
+                                s->mem.lkey ^ (t.wrong == CROWD_WRONG_LKEY ? NO_KEY : 0)};
     struct rdl_send_wr wr = {.wr_id = i, .opcode = t.opcode, .flags = t.flags};
     uint8_t message[CROWD_SLOT_BYTES];
 
@@ -284,7 +323,7 @@ static void make_change(struct crowd *c, struct crowd_item *t, struct rdl_send_w
     const bool is_type_1 = t->key < CROWD_FAST;
 
     if (k->is_valid && !is_type_1) {
-        t->opcode = WR_LOCAL_INV;
+        t->opcode = crowd_one_in(c, 2) ? WR_LOCAL_INV : WR_RDMA_READ_WITH_INV;
         wr->invalidate_rkey = k->rkey;
     } else if (k->mw.raw) {
         t->opcode = WR_BIND_MW;
@@ -321,6 +360,26 @@ static void learn_key(struct crowd *c, const struct crowd_item *t)
     }
 }
 
+/* A READ that makes its own key invalid, of what is always open there. */
+static void make_read(struct crowd *c, struct crowd_item *t, struct rdl_send_wr *wr,
+                      struct rdl_sge *sge)
+{
+    const struct rig_side *here = &c->host[t->host].s;
+    const unsigned there = c->end[c->end[t->end].peer].host;
+    uint8_t message[CROWD_SLOT_BYTES];
+
+    t->to = c->end[t->end].peer;
+    t->bytes = draw_bytes(c, c->max_bytes);
+    t->at = crowd_below(c, AT_MAX);
+    write_message(c, c->n_items, t, message);
+    *sge = (struct rdl_sge){here->mem.addr + crowd_slot(c->n_items, false) + t->at, t->bytes,
+                            here->mem.lkey};
+    wr->sge = sge;
+    wr->n_sge = 1;
+    wr->remote_addr = c->host[there].s.mem.addr + crowd_slot(c->n_items, true) + t->at;
+    wr->rkey = c->key[CROWD_OPEN + there].rkey;
+}
+
 void crowd_post_key(struct crowd *c, unsigned end)
 {
     const struct crowd_end *e = &c->end[end];
@@ -329,17 +388,20 @@ void crowd_post_key(struct crowd *c, unsigned end)
     struct crowd_item t = {
         .host = e->host, .end = end, .to = end, .flags = SF_SIGNALED, .qpn = e->qpn};
     struct rdl_send_wr wr = {.wr_id = c->n_items, .flags = SF_SIGNALED};
+    struct rdl_sge sge;
     const struct crowd_key *k;
     enum rdl_status st;
 
     t.key = keys[crowd_below(c, ARRAY_LEN(keys))];
     k = &c->key[t.key];
-    if (e->type != QPT_RC || k->is_broken || k->is_changing || is_used(c, t.key))
+    if (e->type != QPT_RC || k->is_broken || k->is_changing || crowd_uses_key(c, t.key))
         return;
     make_change(c, &t, &wr);
     wr.opcode = t.opcode;
+    if (crowd_is_read(&t))
+        make_read(c, &t, &wr, &sge);
     st = rdl_post_send(c->lab, e->qp, &wr, false);
     note(c, &t, st);
-    if (st == RDL_OK && t.opcode != WR_LOCAL_INV)
+    if (st == RDL_OK && t.opcode != WR_LOCAL_INV && !crowd_is_read(&t))
         learn_key(c, &t);
 }
