@@ -329,6 +329,12 @@ static enum rdl_status add_to_frame(struct past_index *x, uint32_t i, const stru
     return frame == 0 || frame >= e->id ? RDL_OK : thread_add(x, THREAD_FRAME, i);
 }
 
+/* Does a move to this state complete what is posted with WR_FLUSH_ERR?  SQE does so with sends. */
+static bool flushes(const struct ev *state)
+{
+    return state->u.qp_state.to == QPS_ERR || state->u.qp_state.to == QPS_SQE;
+}
+
 /* Puts event @e, number @i, where it belongs; those before it are. */
 static enum rdl_status add_event(struct past_index *x, uint32_t i, const struct ev *e)
 {
@@ -351,7 +357,7 @@ static enum rdl_status add_event(struct past_index *x, uint32_t i, const struct 
     case EV_key:
         return e->u.key.rule ? thread_add(x, THREAD_REFUSED_KEYS, i) : RDL_OK;
     case EV_qp_state:
-        return e->u.qp_state.to == QPS_ERR ? thread_add(x, THREAD_ERRORS, i) : RDL_OK;
+        return flushes(e) ? thread_add(x, THREAD_ERRORS, i) : RDL_OK;
     case EV_cqe:
         return add_cqe(x, i, e);
     default:
@@ -546,5 +552,5 @@ const struct ev *past_failure_of(const struct past_index *x, const struct ev *st
     const struct ev *cqe =
         event_at(x, last_before(x, qp_key(THREAD_FAILURES, q->host, q->qpn), state->id));
 
-    return q->to == QPS_ERR && cqe && ev_tick(cqe->id) == ev_tick(state->id) ? cqe : NULL;
+    return flushes(state) && cqe && ev_tick(cqe->id) == ev_tick(state->id) ? cqe : NULL;
 }

@@ -102,11 +102,11 @@ const struct ev *past_fetch_of(const struct past_index *x, const struct ev *cqe)
 const struct ev *past_refused_key(const struct past_index *x, uint32_t host, uint32_t qpn,
                                   ev_id before, bool tick);
 
-/* The last move to ERR of a queue pair before event @before. */
+/* The last move to ERR or SQE of a queue pair before event @before. */
 const struct ev *past_error_state(const struct past_index *x, uint32_t host, uint32_t qpn,
                                   ev_id before);
 
-/* The completion whose failure moved a queue pair to ERR in qp_state event @state: it is told
+/* The completion whose failure moved a queue pair to ERR or SQE in qp_state event @state: it is told
  * before that, in the same tick.
  */
 const struct ev *past_failure_of(const struct past_index *x, const struct ev *state);

@@ -159,6 +159,22 @@ static void a_move_of_a_failed_queue_pair_is_explained(void **state)
     lab_close(&l);
 }
 
+/* A send that fails flushes those behind it also where it leads to SQE. */
+static void a_send_that_was_flushed_in_sqe_names_the_one_that_failed(void **state)
+{
+    static const char flushed[] =
+        HOSTS "on h1,h2 { create_qp pd type=uc send_cq=cq recv_cq=cq as qp }\n"
+              "connect h1.qp h2.qp\npost_send h1.qp wr_id=1 sge=mr[0:8] lkey=1\n"
+              "post_send h1.qp wr_id=2 sge=mr[0:8]\nrun\n";
+    static const char *const says[] = {
+        "cqe        h1.cq wr_id=2 WR_FLUSH_ERR", "the request that failed first:\n",
+        "cqe        h1.cq wr_id=1 LOC_PROT_ERR", "  because #",
+        "qp_state: h1.qp RTS -> SQE\n",          NULL};
+
+    (void)state;
+    assert_tells(flushed, "why h1.cq.wc[1]", says);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +185,7 @@ int main(void)
         cmocka_unit_test(a_message_without_a_credit_is_a_probe),
         cmocka_unit_test(rings_are_shown_when_they_are_asked_for),
         cmocka_unit_test(a_move_of_a_failed_queue_pair_is_explained),
+        cmocka_unit_test(a_send_that_was_flushed_in_sqe_names_the_one_that_failed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
