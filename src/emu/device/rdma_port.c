@@ -54,7 +54,7 @@ static struct frame *take_frame(void *ctx)
             continue; /* destroyed since it was ready */
         f->len = (uint32_t)xport_build(&d->xport, qp, f->bytes, f->cap, &tx);
         rdma_settle(d);
-        if (xport_has_tx(qp))
+        if (xport_has_more(qp))
             rdma_ready_add(d, qp);
         trace_because(d->trace, cause);
         if (f->len == 0)

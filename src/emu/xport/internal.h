@@ -25,8 +25,8 @@ void xport_trace_key(const struct xport_qp *xqp, const struct sge *s, enum rule 
                      unsigned access);
 
 /* The same where @who comes with the key: of a receive it may be another than the queue pair. */
-RDL_COLD void xport_trace_key_of(const struct xport_qp *xqp, const struct key_user *who,
-                                 const struct sge *s, enum rule rule, unsigned access);
+void xport_trace_key_of(const struct xport_qp *xqp, const struct key_user *who, const struct sge *s,
+                        enum rule rule, unsigned access);
 
 /* The headers of packets along @av to @dest_qpn, in xqp->out. */
 void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn);
@@ -35,6 +35,11 @@ void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn
 
 /* Can the requester send a packet now, or fetch a work request that it might send? */
 bool req_may_send(const struct xport_qp *xqp);
+
+/* It may send, and has just fetched request @next: can that one go?  Not if it was refused, or has
+ * to wait for something.
+ */
+bool req_may_start(const struct xport_qp *xqp);
 
 /* Fetches the next work request, and judges it.  False: there is none. */
 bool req_fetch(struct xport_qp *xqp);

@@ -33,6 +33,13 @@ static bool may_start(const struct xport_qp *xqp, const struct req_wqe *q)
            (r->out_rds < xqp->qp.attr.max_rd_atomic && q->n_psns <= REQ_WINDOW_PSNS - r->out_psns);
 }
 
+bool req_may_start(const struct xport_qp *xqp)
+{
+    const struct req_wqe *q = req_wqe_at(&xqp->req, xqp->req.next);
+
+    return q->status == WCS_SUCCESS && may_start(xqp, q);
+}
+
 bool req_may_send(const struct xport_qp *xqp)
 {
     const struct requester *r = &xqp->req;
@@ -160,7 +167,7 @@ static bool is_too_long(const struct xport_qp *xqp, const struct req_wqe *q)
     return q->status == WCS_SUCCESS && xqp->service->type == QPT_UD && q->bytes > xqp->mtu;
 }
 
-static void leave_unsent(struct xport_qp *xqp, const struct req_wqe *q)
+RDL_COLD static void leave_unsent(struct xport_qp *xqp, const struct req_wqe *q)
 {
     const struct compared c = compared_at_most(xqp->mtu, q->bytes);
     ev_id unsent, before;
@@ -238,7 +245,7 @@ void req_sent(struct xport_qp *xqp, uint32_t n_psns, bool asks, struct sge_cur n
 }
 
 /* Puts the cursor to una: PSN acked_psns of the oldest request. */
-static void rewind_cursor(struct xport_qp *xqp)
+RDL_COLD static void rewind_cursor(struct xport_qp *xqp)
 {
     struct requester *r = &xqp->req;
     const struct req_wqe *q = req_wqe_at(r, r->oldest);

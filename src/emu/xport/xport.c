@@ -384,18 +384,26 @@ void xport_trace_key_of(const struct xport_qp *xqp, const struct key_user *who, 
           .most = o.values.most, .found = o.values.found);
 }
 
-/* The next packet of the send queue; what is posted is looked at only now. */
-static size_t build_request(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
+/* Can request @next go on now?  If all that was fetched was sent, one more is looked at. */
+static bool next_may_go(struct xport_qp *xqp)
 {
     const struct requester *r = &xqp->req;
-    size_t frame_bytes = 0;
 
     if (!req_may_send(xqp))
-        return 0;
-    if (r->next == r->fetched && !req_fetch(xqp))
-        return 0;
-    if (r->next != r->fetched && req_may_send(xqp)) { /* it may have to wait, or be done */
-        if (req_wqe_at(r, r->next)->info->local)
+        return false;
+    if (r->next != r->fetched)
+        return true;
+    /* It may be done already, be refused, or have to wait. */
+    return req_fetch(xqp) && r->next != r->fetched && req_may_start(xqp);
+}
+
+/* The next packet of the send queue. */
+static size_t build_request(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
+{
+    size_t frame_bytes = 0;
+
+    if (next_may_go(xqp)) {
+        if (req_wqe_at(&xqp->req, xqp->req.next)->info->local)
             req_local_run(xqp);
         else
             frame_bytes = req_build(xqp, frame, ret_tx);
@@ -431,6 +439,13 @@ size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, s
     if (frame_bytes > 0)
         *ret = tx_info_of(&xqp->out, tx);
     drain_settle(xqp);
-    xqp->is_ready = xport_has_tx(qp);
     return frame_bytes;
+}
+
+bool xport_has_more(struct qp *qp)
+{
+    struct xport_qp *xqp = xport_of(qp);
+
+    xqp->is_ready = xport_has_tx(qp);
+    return xqp->is_ready;
 }

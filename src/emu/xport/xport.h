@@ -104,7 +104,7 @@ struct xport_ops {
     bool (*complete)(void *ctx, struct qp *qp, enum wq wq, uint32_t desc,
                      const struct completion *wc);
 
-    /* @qp had nothing to send and now has: call xport_build() until !xport_has_tx(). */
+    /* @qp had nothing to send and now has: call xport_build() until !xport_has_more(). */
     void (*ready)(void *ctx, struct qp *qp);
 
     /* Index of the host with address @dgid for traces, or EV_HOST_NONE. */
@@ -200,6 +200,11 @@ struct tx_info {
  * @ret is untouched then.
  */
 size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, struct tx_info *ret);
+
+/* After xport_build(), and what it led to: has @qp another frame?  If not, ops->ready() will say
+ * when it has.
+ */
+bool xport_has_more(struct qp *qp);
 
 /* What must always hold of @qp between two calls; NULL, or what does not. */
 const char *xport_invariant(const struct qp *qp);

@@ -196,7 +196,7 @@ struct xport_qp {
     const struct service *service;
     uint32_t mtu;       /* bytes */
     uint32_t peer;      /* host, for traces */
-    bool is_ready;      /* ops->ready() was called, and xport_build() did not run dry since */
+    bool is_ready;      /* ops->ready() was called, and xport_has_more() did not deny it since */
     bool answered_last; /* the last frame was the responder's: the requester is next */
     bool established;   /* a packet has come since the move to RTR; written by events.c */
     bool draining;      /* in SQD: what was started is not done yet; written by drain.c */

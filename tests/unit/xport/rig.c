@@ -226,7 +226,7 @@ static void egress(void *world, const struct sim_item *item)
 
     h->egress_due = false;
     f.len = (uint32_t)xport_build(&h->x, h->qp, f.bytes, sizeof(f.bytes), &tx);
-    if (xport_has_tx(h->qp)) {
+    if (xport_has_more(h->qp)) {
         h->egress_due = true;
         sim_schedule(&r->sim, sim_now(&r->sim) + RIG_EACH_NS, SIM_EGRESS, h->number, 0);
     }
