@@ -184,7 +184,7 @@ uint32_t rdma_receives(void *ctx, struct qp *qp)
 
 /* The CQ has no buffer, or none that is large enough: it overflowed.  [libibverbs, ibv_poll_cq(3)]
  */
-static void overflow(struct rdma *d, struct cq *cq)
+RDL_COLD static void overflow(struct rdma *d, struct cq *cq)
 {
     cq->error = true;
     TRACE(d->trace, cq_overflow, .host = d->config.host, .cqn = cq->cqn);

@@ -20,13 +20,11 @@ static const struct {
     {3, SYN_NAK_REMOTE_OPERATIONAL},
 };
 
-struct aeth_word aeth_unpack(uint8_t syndrome)
+struct aeth_word aeth_unpack_nak(uint8_t syndrome)
 {
     const uint8_t value = syndrome & 0x1fu;
 
     switch (syndrome >> 5) {
-    case 0:
-        return (struct aeth_word){SYN_ACK, value};
     case 1:
         return (struct aeth_word){SYN_RNR_NAK, value};
     case 3:

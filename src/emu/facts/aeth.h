@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/base/cold.h"
 #include "emu/facts/enums.h"
 
 #define AETH_NO_CREDITS 0x1fu /* credit field of an ACK: no end-to-end credits */
@@ -16,12 +17,19 @@ struct aeth_word {
     uint8_t value; /* ACK: credit code; RNR_NAK: timer code; NAK: its code */
 };
 
-struct aeth_word aeth_unpack(uint8_t syndrome);
-
 /* Is it a positive acknowledge?  The upper three bits are 0. */
 static inline bool aeth_is_ack(uint8_t syndrome)
 {
     return syndrome >> 5 == 0;
+}
+
+/* What aeth_unpack() says of any other syndrome. */
+RDL_COLD struct aeth_word aeth_unpack_nak(uint8_t syndrome);
+
+static inline struct aeth_word aeth_unpack(uint8_t syndrome)
+{
+    return aeth_is_ack(syndrome) ? (struct aeth_word){SYN_ACK, syndrome & 0x1fu}
+                                 : aeth_unpack_nak(syndrome);
 }
 
 /* The inverse; @kind is not SYN_NONE.  @value is ignored for the NAKs that have a name. */

@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/base/cold.h"
 #include "emu/facts/compared.h"
 #include "emu/facts/rules.h"
 #include "emu/hca/hca.h"
@@ -110,8 +111,9 @@ enum rule key_check(const struct hca *h, uint32_t key, const struct key_user *us
                     uint64_t bytes, unsigned access);
 
 /* The same, with what the rule compared. */
-struct objection key_objection(const struct hca *h, uint32_t key, const struct key_user *user,
-                               uint64_t addr, uint64_t bytes, unsigned access);
+RDL_COLD struct objection key_objection(const struct hca *h, uint32_t key,
+                                        const struct key_user *user, uint64_t addr, uint64_t bytes,
+                                        unsigned access);
 
 /* Copies out of, into guest memory by a valid @key.  key_check() must have allowed it. */
 void key_copy_out(const struct hca *h, uint32_t key, uint64_t addr, void *out, size_t bytes);

@@ -10,6 +10,7 @@
 #include "emu/xport/comp.h"
 
 #include "emu/base/assert.h"
+#include "emu/base/cold.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/device.h"
 #include "emu/xport/retry.h"
@@ -35,15 +36,19 @@ static bool check_credits(const struct comp_view *v, const struct packet *p, con
     return true;
 }
 
-static bool check_window(const struct comp_view *v, const struct packet *p, const struct answer *a,
-                         struct comp_verdict *out)
+RDL_COLD static bool ghost(const struct comp_view *v, const struct packet *p,
+                           struct comp_verdict *out)
 {
-    if (a->before < v->out_psns)
-        return false;
     *out = (struct comp_verdict){.act = ACT_DROP, .drop = DROP_GHOST_ACK};
     if (v->out_psns > 0) /* otherwise no PSN would do */
         out->values = (struct compared){v->una.v, psn_add(v->una, v->out_psns - 1).v, p->bth.psn.v};
     return true;
+}
+
+static bool check_window(const struct comp_view *v, const struct packet *p, const struct answer *a,
+                         struct comp_verdict *out)
+{
+    return a->before >= v->out_psns && ghost(v, p, out);
 }
 
 static bool is_ack(const struct packet *p, const struct answer *a)
@@ -54,14 +59,12 @@ static bool is_ack(const struct packet *p, const struct answer *a)
 /* An acknowledge at the place of a READ or an atomic cannot be its answer, and tells that it is
  * missing like one behind it: a responder acknowledges duplicates with the last PSN that it took.
  */
-static bool check_implied_nak(const struct comp_view *v, const struct packet *p,
-                              const struct answer *a, struct comp_verdict *out)
+RDL_COLD static bool implied_nak(const struct comp_view *v, const struct packet *p,
+                                 struct comp_verdict *out)
 {
     const uint32_t used = v->before_rd > 0 ? 0 : v->retries;
     const uint32_t expected = psn_add(v->una, v->before_rd).v;
 
-    if (a->before < v->before_rd || (a->before == v->before_rd && !is_ack(p, a)))
-        return false;
     *out = (struct comp_verdict){.act = ACT_GO_BACK, .n_acked = v->before_rd};
     if (v->implied_nak && v->before_rd == 0)
         *out = (struct comp_verdict){.act = ACT_DROP, .drop = DROP_AFTER_IMPLIED_NAK};
@@ -75,7 +78,15 @@ static bool check_implied_nak(const struct comp_view *v, const struct packet *p,
     return true;
 }
 
-static bool bad_response(const struct answer *a, struct comp_verdict *out)
+static bool check_implied_nak(const struct comp_view *v, const struct packet *p,
+                              const struct answer *a, struct comp_verdict *out)
+{
+    if (a->before < v->before_rd || (a->before == v->before_rd && !is_ack(p, a)))
+        return false;
+    return implied_nak(v, p, out);
+}
+
+RDL_COLD static bool bad_response(const struct answer *a, struct comp_verdict *out)
 {
     *out = (struct comp_verdict){.act = ACT_FAIL, .status = WCS_BAD_RESP_ERR, .n_acked = a->before};
     return true;

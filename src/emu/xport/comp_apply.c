@@ -92,7 +92,7 @@ static ev_id trace_rx(const struct xport_qp *xqp, const struct packet *p,
     return id;
 }
 
-static void go_back(struct xport_qp *xqp, const struct comp_verdict *d)
+RDL_COLD static void go_back(struct xport_qp *xqp, const struct comp_verdict *d)
 {
     struct requester *r = &xqp->req;
     ev_id id;
@@ -106,7 +106,7 @@ static void go_back(struct xport_qp *xqp, const struct comp_verdict *d)
     req_go_back(xqp, id);
 }
 
-static void wait_rnr(struct xport_qp *xqp, const struct packet *p, ev_id rx)
+RDL_COLD static void wait_rnr(struct xport_qp *xqp, const struct packet *p, ev_id rx)
 {
     struct requester *r = &xqp->req;
 
@@ -119,12 +119,13 @@ static void wait_rnr(struct xport_qp *xqp, const struct packet *p, ev_id rx)
     retry_timer_arm(xqp, TMR_RNR, rnr_timer_ns(aeth_unpack(p->aeth.syndrome).value));
 }
 
-static void count(struct xport_qp *xqp, const struct packet *p, const struct comp_verdict *d)
+/* Other packets than those that acknowledge something. */
+RDL_COLD static void count_other(struct xport_qp *xqp, const struct packet *p,
+                                 const struct comp_verdict *d)
 {
     const enum syndrome kind =
         p->op->headers & H_AETH ? aeth_unpack(p->aeth.syndrome).kind : SYN_NONE;
 
-    XPORT_COUNT(xqp, rcvd_pkts);
     if (d->drop == DROP_GHOST_ACK)
         XPORT_COUNT(xqp, ghost_acks);
     else if (kind == SYN_RNR_NAK)
@@ -193,7 +194,9 @@ enum drop_reason comp_receive(struct xport_qp *xqp, const struct packet *p,
     const ev_id rx = trace_rx(xqp, p, info, &d);
     const ev_id before = trace_because(xport_trace(xqp), rx);
 
-    count(xqp, p, &d);
+    XPORT_COUNT(xqp, rcvd_pkts);
+    if (d.act != ACT_ACKS)
+        count_other(xqp, p, &d);
     if (d.act == ACT_DROP)
         xport_drop(xqp->x, p, info, d.drop, &d.values);
     if (d.status == WCS_LOC_PROT_ERR)

@@ -54,7 +54,7 @@ static bool finish_message(struct xport_qp *xqp, const struct packet *p)
  * retries.  A NAK would say that something is missing; what it spoke for is said without it.
  * docs/decisions/0021-lost-completions.md
  */
-static void give_up(struct xport_qp *xqp)
+RDL_COLD static void give_up(struct xport_qp *xqp)
 {
     struct resp_answer *a = &xqp->resp.answer;
 
@@ -159,7 +159,7 @@ struct completion resp_error(const struct xport_qp *xqp, const struct resp_verdi
 }
 
 /* The queue pair ends when the answer that waits has left. */
-static void begin_to_close(struct xport_qp *xqp, const struct resp_verdict *d)
+RDL_COLD static void begin_to_close(struct xport_qp *xqp, const struct resp_verdict *d)
 {
     struct responder *r = &xqp->resp;
 
@@ -182,8 +182,8 @@ void resp_refuse(struct xport_qp *xqp, const struct resp_verdict *d, struct psn 
 /* The message is here and acknowledged, asked for or not; but its receive fails, as the key stays
  * valid.  The far side does not learn of it.
  */
-static void take_and_close(struct xport_qp *xqp, const struct packet *p,
-                           const struct resp_verdict *d, ev_id rx)
+RDL_COLD static void take_and_close(struct xport_qp *xqp, const struct packet *p,
+                                    const struct resp_verdict *d, ev_id rx)
 {
     struct responder *r = &xqp->resp;
 

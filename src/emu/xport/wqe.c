@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/cold.h"
 #include "emu/facts/device.h"
 #include "emu/xport/sg.h"
 
-static struct wqe_verdict refuse(enum wc_status status, struct compared values)
+RDL_COLD static struct wqe_verdict refuse(enum wc_status status, struct compared values)
 {
     return (struct wqe_verdict){.status = status, .values = values};
 }
