@@ -109,8 +109,15 @@ static bool unknown_key(struct reading *rd, struct span at, const char *what)
     struct suggestion near = suggestion_for(name);
 
     diag_set(rd->d, DIAG_VALUE, at, "%s takes no %s \"%s\"", cmd->name, what, name);
-    for (size_t i = 0; i < cmd->n_params; i++)
-        suggest_offer(&near, cmd->params[i].name);
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        const struct param *p = &cmd->params[i];
+
+        if (strcmp(p->name, name) == 0 && p->kind == VAL_FLAG)
+            return diag_remedy(rd->d, "it is a flag: write \"%s\" alone", name);
+        if (strcmp(p->name, name) == 0 && !(p->flags & P_OPERAND))
+            return diag_remedy(rd->d, "it needs a value: %s=...", name);
+        suggest_offer(&near, p->name);
+    }
     if (near.best)
         return diag_remedy(rd->d, "did you mean \"%s\"?", near.best);
     return diag_remedy(rd->d, "\"help %s\" lists what it takes", cmd->name);

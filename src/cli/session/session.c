@@ -242,6 +242,8 @@ static bool had_memory(struct session *s, const struct step *st, bool ok)
     case RDL_SHORT_RECORD:
         if (!ok) {
             diag_note(&s->diag, "  out of memory: not all that happened was recorded");
+            if (s->diag.kind != DIAG_NONE)
+                s->diag.kind = DIAG_MEMORY; /* which no `refused` takes */
             return false;
         }
         diag_set(&s->diag, DIAG_MEMORY, st->at,

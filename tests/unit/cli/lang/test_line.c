@@ -137,6 +137,27 @@ static void what_is_wrong_is_named_with_its_place_and_a_remedy(void **state)
     }
 }
 
+static void a_flag_is_a_word_alone_and_a_key_has_a_value(void **state)
+{
+    static const struct {
+        const char *text, *remedy;
+    } rows[] = {
+        {"post_send h1.qp signaled=1", "it is a flag: write \"signaled\" alone"},
+        {"post_send h1.qp wr_id", "it needs a value: wr_id="},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct script s = script_of(rows[i].text);
+        struct diag d = {.kind = DIAG_NONE};
+
+        assert_false(line_read_script(&s, &d));
+        assert_int_equal(d.kind, DIAG_VALUE);
+        assert_non_null(strstr(d.remedy, rows[i].remedy));
+        script_done(&s);
+    }
+}
+
 static void abbreviations_need_to_be_asked_for_and_unique(void **state)
 {
     static const struct {
@@ -233,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_have_one_written_form),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place_and_a_remedy),
+        cmocka_unit_test(a_flag_is_a_word_alone_and_a_key_has_a_value),
         cmocka_unit_test(what_is_wrong_controls_nothing),
         cmocka_unit_test(abbreviations_need_to_be_asked_for_and_unique),
         cmocka_unit_test(a_caret_stands_under_the_wrong_word),
