@@ -214,6 +214,7 @@ struct objection key_check_reg(const struct hca *h, const struct key_user *user,
                                const struct reg_request *req)
 {
     const struct mkey *k = key_at(h, req->mrn);
+    const unsigned access = req->access & ~(unsigned)ACCESS_HINTS;
 
     if (!k || k->kind != KEY_FAST_MR || key_number(req->key) != req->mrn)
         return (struct objection){.rule = RULE_REG_REGION};
@@ -223,9 +224,8 @@ struct objection key_check_reg(const struct hca *h, const struct key_user *user,
         return (struct objection){.rule = RULE_REG_STATE};
     if (k->next.n == 0)
         return (struct objection){.rule = RULE_REG_PAGES};
-    if (!access_is_sound(req->access) ||
-        (req->access & ~(k->allocated_access | ACC_ZERO_BASED)) != 0)
-        return (struct objection){RULE_REG_ACCESS, compared_one(k->allocated_access, req->access)};
+    if (!access_is_sound(access) || (access & ~(k->allocated_access | ACC_ZERO_BASED)) != 0)
+        return (struct objection){RULE_REG_ACCESS, compared_one(k->allocated_access, access)};
     return (struct objection){.rule = RULE_NONE};
 }
 

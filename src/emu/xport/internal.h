@@ -72,6 +72,11 @@ void req_carried_out(struct xport_qp *xqp);
 /* Ends the queue pair if the oldest request was refused. */
 void req_settle(struct xport_qp *xqp);
 
+/* The send queue goes on after SQD, and attributes may be others: max_rd_atomic 0 lets no READ
+ * begin that was fetched before.
+ */
+RDL_COLD void req_judge_waiting(struct xport_qp *xqp);
+
 /* Completes a work request of the send queue, of which @filled bytes came back. */
 void req_complete(struct xport_qp *xqp, const struct send_wqe *w, uint32_t filled,
                   enum wc_status status, struct objection by);

@@ -91,19 +91,37 @@ static enum rule check_keys(const struct xport_qp *xqp, const struct send_wqe *w
     return RULE_NONE;
 }
 
-/* Work request @next, which was just fetched. */
-static void judge(struct xport_qp *xqp, struct req_wqe *q)
+/* Is work request @next, as its WQE has it, what the queue pair can carry out? */
+static bool judge_form(struct xport_qp *xqp, const struct req_wqe *q)
 {
     const struct wqe_view v = {
         .hca = xqp->qp.hca, .config = &xqp->qp.config, .max_rd_atomic = xqp->qp.attr.max_rd_atomic};
     const struct wqe_verdict d = wqe_decide(&v, &q->w);
+
+    if (d.rule != RULE_NONE)
+        req_refuse(xqp, d.status, (struct objection){d.rule, d.values});
+    return d.rule == RULE_NONE;
+}
+
+void req_judge_waiting(struct xport_qp *xqp)
+{
+    const struct requester *r = &xqp->req;
+    const struct req_wqe *q = req_wqe_at(r, r->next);
+
+    if (r->next == r->fetched || r->sent_psns > 0 || q->status != WCS_SUCCESS)
+        return;
+    if (!judge_form(xqp, q))
+        req_settle(xqp);
+}
+
+/* Work request @next, which was just fetched. */
+static void judge(struct xport_qp *xqp, struct req_wqe *q)
+{
     ev_id before;
     enum rule rule;
 
-    if (d.rule != RULE_NONE) {
-        req_refuse(xqp, d.status, (struct objection){d.rule, d.values});
+    if (!judge_form(xqp, q))
         return;
-    }
     q->info = wr_info(q->w.opcode);
     q->bytes = wqe_bytes(&q->w);
     q->n_psns = q->info->local ? 0 : wqe_pkts(q->bytes, xqp->mtu);

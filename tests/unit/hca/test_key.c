@@ -326,6 +326,7 @@ static void a_fast_region_is_registered_by_its_rules(void **state)
     REG((void)0, REG_ACCESS, ACC_LOCAL_WRITE, ACC_LOCAL_WRITE | ACC_REMOTE_READ);
     t.fast->allocated_access = ALL;
     REG((void)0, NONE, 0, 0);
+    REG(req.access |= ACC_RELAXED_ORDERING, NONE, 0, 0); /* a hint allows nothing */
     key_reg(&t.s.hca, &req);
     REG((void)0, REG_STATE, 0, 0);
 #undef REG
