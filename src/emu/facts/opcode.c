@@ -28,10 +28,11 @@ size_t op_headers_bytes(unsigned headers)
 {
     size_t n = 0;
 
-    for (size_t i = 0; headers >> i; i++) {
-        RDL_ASSERT(i < ARRAY_LEN(op_headers));
-        if (headers & op_headers[i].header)
-            n += op_headers[i].bytes;
+    for (unsigned left = headers; left != 0; left &= left - 1) {
+        const unsigned row = (unsigned)__builtin_ctz(left); /* their bits are in order */
+
+        RDL_ASSERT(row < ARRAY_LEN(op_headers));
+        n += op_headers[row].bytes;
     }
     return n;
 }
