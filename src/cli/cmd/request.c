@@ -188,8 +188,15 @@ static bool check_op_keys(struct session *s, const struct step *st, uint32_t opc
     return true;
 }
 
-static bool check_ud_keys(struct session *s, const struct step *st, bool ud)
+static bool check_ud_keys(struct session *s, const struct step *st, uint32_t opcode, bool ud)
 {
+    char op[VALUE_WORD_BYTES];
+
+    if (ud && !wr_is_of_type(QPT_UD, opcode)) { /* before it is asked where it goes */
+        op_word(opcode, op);
+        session_fail(s, step_span(st, "op", 0), "UD queue pairs have no %s", op);
+        return diag_remedy(&s->diag, "\"explain POST_OPCODE\"");
+    }
     for (size_t i = 0; i < ARRAY_LEN(ud_keys); i++) {
         if (step_has(st, ud_keys[i]) == ud)
             continue;
@@ -331,7 +338,8 @@ static bool read_send(struct session *s, const struct scope *rest, struct reques
     };
     if (rdl_qp_info(s->lab, r->qp, &info) != RDL_OK)
         return session_fail_status(s, step_span(st, "qp", 0), st->cmd->name, RDL_ERR_STALE);
-    if (!check_op_keys(s, st, r->send.opcode) || !check_ud_keys(s, st, info.type == QPT_UD) ||
+    if (!check_op_keys(s, st, r->send.opcode) ||
+        !check_ud_keys(s, st, r->send.opcode, info.type == QPT_UD) ||
         !read_sges(s, rest, r, step_has(r->st, "inline"), &r->send.n_sge) ||
         !read_operation(s, rest, r, (enum qp_type)info.type))
         return false;

@@ -113,13 +113,13 @@ static bool is_failure(const struct target *t, const struct ev *e)
     }
 }
 
-/* What the transport mends by itself.  That a station throws away what is not for it is no trouble:
- * a switch that floods a frame brings it to everybody.
+/* What the transport mends by itself, or what nobody is told.  That a station throws away what is
+ * not for it is no trouble: a switch that floods a frame brings it to everybody.
  */
 static bool is_trouble(const struct target *t, const struct ev *e)
 {
     (void)t;
-    return e->kind == EV_timeout || e->kind == EV_lost ||
+    return e->kind == EV_timeout || e->kind == EV_lost || e->kind == EV_not_sent ||
            (e->kind == EV_drop && e->u.drop.reason != DROP_NOT_FOR_US);
 }
 

@@ -175,6 +175,34 @@ static void a_send_that_was_flushed_in_sqe_names_the_one_that_failed(void **stat
     assert_tells(flushed, "why h1.cq.wc[1]", says);
 }
 
+/* A datagram that is too long succeeds, and nothing leaves: why without a name finds it. */
+static void what_is_wrong_with_a_datagram_is_told(void **state)
+{
+    static const char ready[] =
+        HOSTS "create_qp h1.pd type=ud send_cq=cq recv_cq=cq as qp\n"
+              "modify_qp h1.qp state=INIT pkey_index=0 port=1 qkey=1\n"
+              "modify_qp h1.qp state=RTR\nmodify_qp h1.qp state=RTS sq_psn=7\n"
+              "create_ah h1.pd dgid=h2 as ah\n";
+    static const char *const says[] = {
+        "not_sent   h1.qp wr_id=5: nothing leaves, by SQ_DATAGRAM_LENGTH",
+        " post_send: h1.qp desc 0: SEND wr_id=5", NULL};
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, ready);
+    assert_false(lab_try(&l, "post_send h1.qp op=rdma_write sge=mr[0:8] remote=h2.mr[0]"));
+    assert_non_null(strstr(l.s->diag.message, "UD queue pairs have no rdma_write"));
+    assert_false(lab_try(&l, "destroy_ah h1.cq"));
+    assert_non_null(strstr(l.s->diag.message, "not an address handle"));
+    lab_run(&l, "post_send h1.qp wr_id=5 sge=mr[0:5k] ah=ah remote_qpn=3 remote_qkey=1\nrun\n");
+    lab_close(&l);
+    assert_tells(ready,
+                 "post_send h1.qp wr_id=5 sge=mr[0:5k] ah=ah remote_qpn=3 remote_qkey=1\n"
+                 "run\nwhy\n",
+                 says);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +214,7 @@ int main(void)
         cmocka_unit_test(rings_are_shown_when_they_are_asked_for),
         cmocka_unit_test(a_move_of_a_failed_queue_pair_is_explained),
         cmocka_unit_test(a_send_that_was_flushed_in_sqe_names_the_one_that_failed),
+        cmocka_unit_test(what_is_wrong_with_a_datagram_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
