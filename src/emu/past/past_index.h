@@ -106,8 +106,8 @@ const struct ev *past_refused_key(const struct past_index *x, uint32_t host, uin
 const struct ev *past_error_state(const struct past_index *x, uint32_t host, uint32_t qpn,
                                   ev_id before);
 
-/* The completion whose failure moved a queue pair to ERR or SQE in qp_state event @state: it is told
- * before that, in the same tick.
+/* The completion whose failure moved a queue pair to ERR or SQE in qp_state event @state: it is
+ * told before that, in the same tick.
  */
 const struct ev *past_failure_of(const struct past_index *x, const struct ev *state);
 
