@@ -92,7 +92,8 @@ static void print_attempts(FILE *out, const struct past_index *x, const struct e
     }
 }
 
-/* What moved the queue pair to ERR or SQE, which flushed this request; a person may have done so. */
+/* What moved the queue pair to ERR or SQE, which flushed this request; a person may have done so.
+ */
 static void print_flush(FILE *out, const struct past_index *x, const struct ev *cqe)
 {
     const struct ev *state = past_error_state(x, cqe->u.cqe.host, cqe->u.cqe.qpn, cqe->id);
