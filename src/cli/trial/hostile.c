@@ -13,6 +13,7 @@
 
 #define DATA_MAX   1400u /* bytes that a valid frame carries */
 #define DAMAGE_MAX 4u    /* places */
+#define GROUP_QPN  0xffffffu
 
 /* Where things are in a frame. */
 #define ETHERTYPE_AT     12u
@@ -207,15 +208,25 @@ static void make_other_ip(struct made *m)
     fill(m->h, out.p, ip.payload_bytes);
 }
 
-/* A packet of the connection; its opcode, PSN and payload are the caller's. */
-static struct packet packet_to_host(struct hostile *h)
+/* To the group that the queue pair of datagrams is in. */
+static void address_group(struct hostile *h, struct packet *p)
+{
+    const unsigned i = h->gid_index;
+
+    memcpy(p->ip.dst, h->group[i], GID_BYTES);
+    mac_from_multicast(p->eth.dst, h->group[i]);
+    p->bth.dest_qpn = GROUP_QPN;
+}
+
+/* A packet for @to; its opcode, PSN and payload are the caller's. */
+static struct packet packet_to_host(struct hostile *h, enum hostile_qp to)
 {
     const unsigned i = h->gid_index;
     struct packet p = {
         .ip = {.version = i ? 6 : 4, .ttl = 64},
         .udp_src_port = 0xc000,
-        .bth = {.pkey = 0xffff, .dest_qpn = h->qpn},
-        .deth = {.qkey = 0x80010000, .src_qpn = 1},
+        .bth = {.pkey = 0xffff, .dest_qpn = h->qpn[to]},
+        .deth = {.qkey = h->qkey, .src_qpn = 1},
     };
 
     p.bth.ack_req = one_in(h, 2);
@@ -322,18 +333,56 @@ static void aim(struct hostile *h, struct packet *p)
     p->atomic.compare = prng_next(&h->rng);
 }
 
-/* A packet of any opcode, mostly of RC, requests and answers, not far from what it should be. */
+/* An opcode, mostly of the service of @to. */
+static uint8_t some_opcode(struct hostile *h, enum hostile_qp to)
+{
+    static const struct {
+        uint8_t first, last;
+    } own[HOSTILE_QPS] = {
+        [HOSTILE_RC] = {OP_RC_SEND_FIRST, OP_RC_SEND_ONLY_WITH_INVALIDATE},
+        [HOSTILE_UC] = {OP_UC_SEND_FIRST, OP_UC_RDMA_WRITE_ONLY_WITH_IMM},
+        [HOSTILE_UD] = {OP_UD_SEND_ONLY, OP_UD_SEND_ONLY_WITH_IMM},
+    };
+    uint8_t opcode;
+
+    do {
+        opcode = (uint8_t)(own[to].first + below(h, own[to].last - own[to].first + 1u));
+        if (one_in(h, 4))
+            opcode = some_byte(h);
+    } while (!op_info(opcode)->name);
+    return opcode;
+}
+
+/* Somebody else's packet, which names no partition, Q_Key or peer that is right. */
+static void make_wrong(struct hostile *h, struct packet *p)
+{
+    switch (below(h, 3)) {
+    case 0:
+        p->bth.pkey = (uint16_t)prng_next(&h->rng);
+        break;
+    case 1:
+        p->deth.qkey = (uint32_t)prng_next(&h->rng);
+        break;
+    default:
+        fill(h, p->ip.src + GID_IPV4_AT, 4);
+        break;
+    }
+}
+
+/* A packet of any opcode, requests and answers, not far from what it should be. */
 static void make_request(struct made *m)
 {
     struct hostile *h = m->h;
-    struct packet p = packet_to_host(h);
+    const enum hostile_qp any = (enum hostile_qp)below(h, HOSTILE_QPS);
+    const enum hostile_qp to = one_in(h, 2) ? HOSTILE_RC : any;
+    struct packet p = packet_to_host(h, to);
 
-    do {
-        p.bth.opcode = (uint8_t)below(h, OP_RC_SEND_ONLY_WITH_INVALIDATE + 1);
-        if (one_in(h, 4))
-            p.bth.opcode = some_byte(h);
-    } while (!op_info(p.bth.opcode)->name);
-    p.bth.psn = near(h, op_is_response(op_info(p.bth.opcode)) ? h->acked : h->expected);
+    p.bth.opcode = some_opcode(h, to);
+    p.bth.psn = near(h, op_is_response(op_info(p.bth.opcode)) ? h->acked : h->expected[to]);
+    if (to == HOSTILE_UD && one_in(h, 2))
+        address_group(h, &p);
+    if (one_in(h, 16))
+        make_wrong(h, &p);
     p.payload_bytes = some_payload(h, op_info(p.bth.opcode));
     p.aeth.msn = below(h, PSN_MASK);
     aim(h, &p);
@@ -344,7 +393,7 @@ static void make_request(struct made *m)
 static void make_acknowledge(struct made *m)
 {
     struct hostile *h = m->h;
-    struct packet p = packet_to_host(h);
+    struct packet p = packet_to_host(h, HOSTILE_RC);
 
     p.bth.opcode = OP_RC_ACKNOWLEDGE;
     p.bth.psn = near(h, h->acked);
@@ -562,4 +611,22 @@ size_t hostile_frame(struct hostile *h, uint8_t frame[HOSTILE_BYTES])
     if (version && one_in(h, 2))
         repair(&m, version);
     return m.n;
+}
+
+size_t hostile_read(struct hostile *h, bool again, uint8_t frame[HOSTILE_BYTES])
+{
+    struct packet p = packet_to_host(h, HOSTILE_RC);
+    const uint32_t n_psns = (h->open_bytes + h->mtu_bytes - 1) / h->mtu_bytes;
+    struct psn *expected = &h->expected[HOSTILE_RC];
+
+    p.bth.opcode = OP_RC_RDMA_READ_REQUEST;
+    p.bth.psn = again ? psn_add(*expected, PSN_MASK + 1 - n_psns) : *expected;
+    p.reth.va = h->open_at;
+    p.reth.rkey = h->open_rkey;
+    p.reth.dma_bytes = h->open_bytes;
+    if (!again)
+        *expected = psn_add(*expected, n_psns);
+    packet_build(&p, frame);
+    packet_finish(frame, packet_frame_bytes(&p));
+    return packet_frame_bytes(&p);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* h1 and h2 talk to each other, and h1 has a connection with a stranger behind an external port,
- * from whom hostile frames come.
+/* h1 and h2 talk to each other, and h1 has queue pairs of every service for a stranger behind an
+ * external port, from whom hostile frames come.  One batch in some is a flood of READs.
  *
  * A run is right when after each batch of frames
  *   - no invariant of the emulator is broken, and the counters that "show counters" prints add up:
  *     every frame that came in was taken or dropped, and every drop has a name;
- *   - whatever was posted on the connection with the stranger has completed;
+ *   - whatever was posted for the stranger has completed, on RC with success or not, and no frame
+ *     has ended a queue pair of another service;
  *   - the stranger has written nothing but what h1 lets it;
  *   - the messages between h1 and h2 arrive whole, as they would have without the stranger;
  *   - h1 and h2 answer each other's pings, and those of the stranger;
@@ -18,7 +19,7 @@
 
 #include "cli/programs/rig.h"
 #include "cli/tree/tree.h"
-#include "cli/trial/hostile.h"
+#include "cli/trial/swarm_outside_run.h"
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
 #include "emu/facts/enums.h"
@@ -30,221 +31,47 @@
 #include "rdmalab/ip.h"
 #include "rdmalab/port.h"
 
-#define BATCHES      200u
-#define BATCH_FRAMES 100u
-#define LOOK_EVERY   2u           /* frames; then the stranger looks which PSNs would be right */
-#define GAP_NS       20000u       /* at the most, between two frames */
-#define DRAIN_NS     10000000u    /* for all frames that have come in to arrive */
-#define CALM_NS      100000000u   /* for their consequences */
-#define SLACK_BYTES  (512u << 10) /* that the second half of a run may need: peaks of frames */
+#define BATCHES     200u
+#define SLACK_BYTES (512u << 10) /* that the second half of a run may need: peaks of frames */
 
-#define MESSAGES      3u    /* each way, in each batch */
-#define MESSAGE_BYTES 4099u /* not a page: each message begins, and crosses pages, elsewhere */
-#define END_ROUNDS    20u   /* of waiting for them */
-#define ROUND_NS      1000000000u
+#define END_ROUNDS 20u /* of waiting for them */
+#define ROUND_NS   1000000000u
 
-#define DEPTH       4u                                       /* of posts towards the stranger */
-#define STRANGER_AT (UINT64_C(2) * MESSAGES * MESSAGE_BYTES) /* what it reaches of the memory */
-#define RD_ATOMIC   4u                                       /* at a time, each way */
-#define ECHO_ID     0x6f75u                                  /* of its pings */
-#define ECHO_BYTES  32u
+#define READS_ONE_IN 16u /* batches is a flood of READs */
+
+#define ECHO_ID    0x6f75u /* of its pings */
+#define ECHO_BYTES 32u
 
 /* Beside that it is let into the middle of memory that nobody else writes. */
-#define GUARD_BYTES   12288u
-#define OPEN_AT       4097u
-#define OPEN_BYTES    6000u
-#define REMOTE_RIGHTS (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
+#define GUARD_BYTES 12288u
+#define OPEN_AT     4097u
+#define OPEN_BYTES  6000u
 
 static const struct rdl_limits bounded = {.ticks = 1000000};
 
-struct outside {
-    uint64_t seed;
-    struct prng rng;
-    struct rig rig;
-    struct hostile hostile;
-    rdl_cq cq; /* of the connection with the stranger */
-    rdl_qp qp;
-    uint64_t guard_at; /* the memory of h1 whose middle is open to the stranger */
-    uint32_t batch;
-    uint64_t frames;       /* that came in */
-    uint32_t posted, done; /* work of this batch on that connection */
-    uint16_t echo_seq;     /* of the stranger's last ping */
-    uint32_t echo_replies; /* to that one */
-    uint8_t frame[HOSTILE_BYTES];
-    const char *wrong; /* what went wrong, NULL: nothing */
-};
-
-static bool expect(struct outside *o, bool right, const char *what)
+bool outside_expect(struct outside *o, bool right, const char *what)
 {
     if (!right && !o->wrong)
         o->wrong = what;
     return right;
 }
 
-static bool works(struct outside *o, enum rdl_status st, const char *what)
+bool outside_works(struct outside *o, enum rdl_status st, const char *what)
 {
     if (st == RDL_ERR_INVARIANT)
         what = rdl_broken_invariant(o->rig.lab);
-    return expect(o, st == RDL_OK, what);
+    return outside_expect(o, st == RDL_OK, what);
 }
 
-static void let_go_on(struct outside *o, uint64_t ns)
+void outside_go_on(struct outside *o, uint64_t ns)
 {
-    works(o, rdl_run(o->rig.lab, rdl_now_ns(o->rig.lab) + ns, bounded), "the lab goes on");
+    outside_works(o, rdl_run(o->rig.lab, rdl_now_ns(o->rig.lab) + ns, bounded), "the lab goes on");
 }
 
-/* --- The connection with the stranger --------------------------------------------------------- */
-
-static void modify(struct outside *o, struct rdl_qp_attr *a, enum qp_state to)
+void outside_receive(struct outside *o, const uint8_t *frame, size_t n)
 {
-    struct rdl_modify_error e;
-
-    a->state = (uint32_t)to;
-    if (works(o,
-              rdl_modify_qp(o->rig.lab, o->qp, a, QPA_STATE | qp_fsm_needs(QPT_RC, to), false, &e),
-              "a queue pair can be moved"))
-        works(o, rig_wait(&o->rig, 0), "the device answers");
-}
-
-/* Takes what has completed; success or not depends on the stranger. */
-static void poll_stranger(struct outside *o)
-{
-    struct rdl_wc wc[4 * DEPTH];
-    size_t n = 0;
-
-    works(o, rdl_poll_cq(o->rig.lab, o->cq, ARRAY_LEN(wc), wc, &n), "a CQ can be polled");
-    o->done += (uint32_t)n;
-}
-
-/* One message, or a READ or an atomic, whose answer the stranger gives. */
-static void post_request(struct outside *o, const struct rdl_sge *sge)
-{
-    static const uint32_t opcodes[] = {WR_SEND,      WR_SEND,      WR_RDMA_WRITE,
-                                       WR_RDMA_READ, WR_RDMA_READ, WR_ATOMIC_FETCH_AND_ADD};
-    struct rdl_sge part = *sge;
-    struct rdl_send_wr wr = {.flags = SF_SIGNALED, .sge = &part, .n_sge = 1};
-
-    wr.opcode = opcodes[prng_below(&o->rng, ARRAY_LEN(opcodes))];
-    if (prng_below(&o->rng, 2))
-        part.length = (uint32_t)prng_below(&o->rng, 300);
-    if (wr.opcode == WR_ATOMIC_FETCH_AND_ADD)
-        part.length = ATOMIC_WORD_BYTES;
-    works(o, rdl_post_send(o->rig.lab, o->qp, &wr, false), "a request can be posted");
-    o->posted++;
-}
-
-static void post_work(struct outside *o)
-{
-    const struct rdl_mr_info *mem = &o->rig.side[0].mem;
-    const struct rdl_sge sge = {mem->addr + STRANGER_AT, MESSAGE_BYTES, mem->lkey};
-    const struct rdl_recv_wr recv = {.sge = &sge, .n_sge = 1};
-
-    for (uint32_t i = 0; i < DEPTH; i++) {
-        works(o, rdl_post_recv(o->rig.lab, o->qp, &recv, false), "a receive can be posted");
-        o->posted++;
-    }
-    for (uint64_t i = prng_below(&o->rng, DEPTH + 1); i > 0; i--)
-        post_request(o, &sge);
-}
-
-/* Through RESET, so that it can be done again. */
-static void connect_stranger(struct outside *o)
-{
-    struct hostile *h = &o->hostile;
-    struct rdl_qp_attr a = {
-        .port = 1,
-        .dest_qpn = 2,
-        .min_rnr_timer = 1,
-        .timeout = 6,
-        .retry_cnt = 7,
-        .rnr_retry = 6,
-    };
-
-    a.path_mtu = MTU_256 + (uint32_t)prng_below(&o->rng, 5);
-    h->mtu_bytes = mtu_bytes(a.path_mtu);
-    a.max_rd_atomic = 1 + (uint32_t)prng_below(&o->rng, RD_ATOMIC);
-    a.max_dest_rd_atomic = 1 + (uint32_t)prng_below(&o->rng, RD_ATOMIC);
-    a.access = REMOTE_RIGHTS;
-    if (prng_below(&o->rng, 8) == 0)
-        a.access &= (uint32_t)prng_next(&o->rng);
-    a.rq_psn = (uint32_t)(PSN_MASK - prng_below(&o->rng, 20));
-    a.sq_psn = (uint32_t)(PSN_MASK - prng_below(&o->rng, 20));
-    h->gid_index = (unsigned)prng_below(&o->rng, 2);
-    a.ah.sgid_index = (uint8_t)h->gid_index;
-    memcpy(a.ah.dgid, h->self.gid[h->gid_index], GID_BYTES);
-    memcpy(a.ah.dmac, h->self.mac, MAC_BYTES);
-    modify(o, &a, QPS_RESET);
-    modify(o, &a, QPS_INIT);
-    modify(o, &a, QPS_RTR);
-    modify(o, &a, QPS_RTS);
-    o->posted = o->done = 0;
-    post_work(o);
-}
-
-static void disconnect_stranger(struct outside *o)
-{
-    struct rdl_qp_attr a = {0};
-
-    modify(o, &a, QPS_ERR);
-    let_go_on(o, CALM_NS);
-    poll_stranger(o);
-    expect(o, o->done == o->posted, "whatever was posted completes, once");
-}
-
-/* --- A batch of frames ------------------------------------------------------------------------ */
-
-static void receive(struct outside *o, const uint8_t *frame, size_t n)
-{
-    works(o, rdl_port_receive(o->rig.lab, o->rig.out, frame, n), "a port takes any frame");
+    outside_works(o, rdl_port_receive(o->rig.lab, o->rig.out, frame, n), "a port takes any frame");
     o->frames++;
-}
-
-/* What h1 knows of the connection. */
-static uint64_t stranger(const struct outside *o, enum leaf_id leaf)
-{
-    return tree_number(o->rig.lab, "h1.stranger", leaf);
-}
-
-/* Which PSNs would be right now?  A connection that damaged frames have ended is set up again. */
-static void look(struct outside *o)
-{
-    if (stranger(o, LEAF_qp_state) == QPS_ERR) {
-        let_go_on(o, DRAIN_NS);
-        poll_stranger(o);
-        expect(o, o->done == o->posted, "in ERR, everything is flushed");
-        connect_stranger(o);
-    }
-    o->hostile.expected.v = (uint32_t)stranger(o, LEAF_qp_rq_psn) & PSN_MASK;
-    o->hostile.acked.v = (uint32_t)stranger(o, LEAF_qp_acked_psn) & PSN_MASK;
-}
-
-/* To everybody, and more than the port has room for: no later batch needs as much memory. */
-static void overfill(struct outside *o)
-{
-    char drops[TREE_PATH_BYTES];
-
-    memset(o->frame, 0xff, HOSTILE_BYTES);
-    for (uint32_t i = 0; i < BATCH_FRAMES; i++)
-        receive(o, o->frame, HOSTILE_BYTES);
-    (void)tree_child(o->rig.lab, "out", CHILD_external_port_drops, drops);
-    expect(o, tree_keyed(o->rig.lab, drops, LEAF_drops_reason, DROP_NO_BUFFER) > 0,
-           "what waits at a port is bounded");
-    let_go_on(o, DRAIN_NS);
-}
-
-/* One batch in a few comes all at once. */
-static void flood(struct outside *o)
-{
-    const bool at_once = prng_below(&o->rng, 8) == 0;
-
-    for (uint32_t i = 0; i < BATCH_FRAMES && !o->wrong; i++) {
-        if (i % LOOK_EVERY == 0)
-            look(o);
-        receive(o, o->frame, hostile_frame(&o->hostile, o->frame));
-        if (!at_once && prng_below(&o->rng, 2))
-            let_go_on(o, prng_below(&o->rng, GAP_NS));
-        poll_stranger(o);
-    }
 }
 
 /* --- The lab's own traffic -------------------------------------------------------------------- */
@@ -279,14 +106,14 @@ static void post_messages(struct outside *o)
 
         for (uint32_t i = 0; i < MESSAGES; i++) {
             make_message(o, side, i, bytes);
-            works(o, rig_recv(&o->rig, side, MESSAGES + i, recv_at(i), MESSAGE_BYTES),
-                  "a receive can be posted");
-            works(
+            outside_works(o, rig_recv(&o->rig, side, MESSAGES + i, recv_at(i), MESSAGE_BYTES),
+                          "a receive can be posted");
+            outside_works(
                 o,
                 rdl_mem_write(o->rig.lab, s->host, s->mem.addr + send_at(i), bytes, MESSAGE_BYTES),
                 "memory can be written");
-            works(o, rig_send(&o->rig, side, i, send_at(i), MESSAGE_BYTES, SF_SIGNALED),
-                  "a send can be posted");
+            outside_works(o, rig_send(&o->rig, side, i, send_at(i), MESSAGE_BYTES, SF_SIGNALED),
+                          "a send can be posted");
         }
     }
 }
@@ -297,10 +124,11 @@ static uint32_t poll_side(struct outside *o, unsigned side)
     struct rdl_wc wc[2 * MESSAGES];
     size_t n = 0;
 
-    works(o, rdl_poll_cq(o->rig.lab, o->rig.side[side].cq, ARRAY_LEN(wc), wc, &n),
-          "a CQ can be polled");
+    outside_works(o, rdl_poll_cq(o->rig.lab, o->rig.side[side].cq, ARRAY_LEN(wc), wc, &n),
+                  "a CQ can be polled");
     for (size_t i = 0; i < n; i++)
-        expect(o, wc[i].status == WCS_SUCCESS, "a stranger does not end others' connections");
+        outside_expect(o, wc[i].status == WCS_SUCCESS,
+                       "a stranger does not end others' connections");
     return (uint32_t)n;
 }
 
@@ -313,15 +141,17 @@ static void check_messages(struct outside *o)
 
         for (uint32_t i = 0; i < MESSAGES; i++) {
             make_message(o, 1 - side, i, want);
-            works(o,
-                  rdl_mem_read(o->rig.lab, s->host, s->mem.addr + recv_at(i), have, MESSAGE_BYTES),
-                  "memory can be read");
-            expect(o, memcmp(want, have, MESSAGE_BYTES) == 0, "what is received is what was sent");
+            outside_works(
+                o, rdl_mem_read(o->rig.lab, s->host, s->mem.addr + recv_at(i), have, MESSAGE_BYTES),
+                "memory can be read");
+            outside_expect(o, memcmp(want, have, MESSAGE_BYTES) == 0,
+                           "what is received is what was sent");
             make_message(o, side, i, want);
-            works(o,
-                  rdl_mem_read(o->rig.lab, s->host, s->mem.addr + send_at(i), have, MESSAGE_BYTES),
-                  "memory can be read");
-            expect(o, memcmp(want, have, MESSAGE_BYTES) == 0, "what is sent stays as it is");
+            outside_works(
+                o, rdl_mem_read(o->rig.lab, s->host, s->mem.addr + send_at(i), have, MESSAGE_BYTES),
+                "memory can be read");
+            outside_expect(o, memcmp(want, have, MESSAGE_BYTES) == 0,
+                           "what is sent stays as it is");
         }
     }
 }
@@ -331,11 +161,11 @@ static void check_guard(struct outside *o)
 {
     uint8_t have[GUARD_BYTES];
 
-    works(o, rdl_mem_read(o->rig.lab, o->rig.side[0].host, o->guard_at, have, sizeof(have)),
-          "memory can be read");
+    outside_works(o, rdl_mem_read(o->rig.lab, o->rig.side[0].host, o->guard_at, have, sizeof(have)),
+                  "memory can be read");
     memset(have + OPEN_AT, 0, OPEN_BYTES);
     for (uint32_t i = 0; i < GUARD_BYTES; i++)
-        expect(o, have[i] == 0, "a stranger writes nothing but what it may");
+        outside_expect(o, have[i] == 0, "a stranger writes nothing but what it may");
 }
 
 static void finish_messages(struct outside *o)
@@ -343,10 +173,10 @@ static void finish_messages(struct outside *o)
     uint32_t n = 0;
 
     for (uint32_t round = 0; round < END_ROUNDS && !o->wrong && n < 4 * MESSAGES; round++) {
-        let_go_on(o, ROUND_NS);
+        outside_go_on(o, ROUND_NS);
         n += poll_side(o, 0) + poll_side(o, 1);
     }
-    expect(o, n == 4 * MESSAGES, "the traffic of the lab goes on");
+    outside_expect(o, n == 4 * MESSAGES, "the traffic of the lab goes on");
 }
 
 /* --- Answers ---------------------------------------------------------------------------------- */
@@ -359,8 +189,9 @@ static bool ping_other(struct outside *o, unsigned side)
     rdl_ping_id ping;
 
     memcpy(c.address, o->hostile.host[1 - side].gid[prng_below(&o->rng, 2)], GID_BYTES);
-    return works(o, rdl_ping(o->rig.lab, o->rig.side[side].host, &c, &ping), "a host can ping") &&
-           works(o, rdl_ping_wait(o->rig.lab, ping, bounded), "a ping ends") &&
+    return outside_works(o, rdl_ping(o->rig.lab, o->rig.side[side].host, &c, &ping),
+                         "a host can ping") &&
+           outside_works(o, rdl_ping_wait(o->rig.lab, ping, bounded), "a ping ends") &&
            rdl_ping_result(o->rig.lab, ping, &r) == RDL_OK;
 }
 
@@ -372,7 +203,7 @@ static void ping_each_other(struct outside *o)
     (void)ping_other(o, 0);
     (void)ping_other(o, 1);
     for (unsigned side = 0; side < 2; side++)
-        expect(o, ping_other(o, side), "the hosts of a lab answer each other");
+        outside_expect(o, ping_other(o, side), "the hosts of a lab answer each other");
 }
 
 /* A frame left through the port: is it the answer to the stranger's ping? */
@@ -416,7 +247,7 @@ static void ping_from_outside(struct outside *o, size_t i)
     memcpy(arp.target, host->gid[0], GID_BYTES);
     eth_build(&eth, &out);
     arp_build(&arp, &out);
-    receive(o, frame, ETH_BYTES + ARP_BYTES);
+    outside_receive(o, frame, ETH_BYTES + ARP_BYTES);
 
     out = wr_cur(frame, sizeof(frame));
     eth.ethertype = ETHERTYPE_IPV4;
@@ -425,9 +256,9 @@ static void ping_from_outside(struct outside *o, size_t i)
     eth_build(&eth, &out);
     ip_build(&ip, &out);
     icmp_echo_build(&echo, &ip, &out);
-    receive(o, frame, sizeof(frame));
-    let_go_on(o, GAP_NS);
-    expect(o, o->echo_replies == 1, "the hosts of the lab answer the outside");
+    outside_receive(o, frame, sizeof(frame));
+    outside_go_on(o, GAP_NS);
+    outside_expect(o, o->echo_replies == 1, "the hosts of the lab answer the outside");
 }
 
 /* --- Sums ------------------------------------------------------------------------------------- */
@@ -457,9 +288,9 @@ static void check_place(struct outside *o, const char *host, const struct place 
 
     (void)tree_child(lab, host, p->place, place);
     (void)tree_child(lab, place, p->drops, reasons);
-    works(o, rdl_inspect_list(lab, reasons, add_leaf, &drops, &at), "drops have names");
-    expect(o, tree_number(lab, place, p->rcvd) == tree_number(lab, place, p->taken) + drops,
-           "what is received is taken, or dropped under a name");
+    outside_works(o, rdl_inspect_list(lab, reasons, add_leaf, &drops, &at), "drops have names");
+    outside_expect(o, tree_number(lab, place, p->rcvd) == tree_number(lab, place, p->taken) + drops,
+                   "what is received is taken, or dropped under a name");
 }
 
 static void check_sums(struct outside *o)
@@ -472,24 +303,28 @@ static void check_sums(struct outside *o)
         for (size_t k = 0; k < ARRAY_LEN(places); k++)
             check_place(o, hosts[i], &places[k]);
         (void)tree_child(lab, hosts[i], CHILD_host_device, device);
-        expect(o, !tree_number(lab, device, LEAF_device_needs_reset), "no frame breaks a device");
+        outside_expect(o, !tree_number(lab, device, LEAF_device_needs_reset),
+                       "no frame breaks a device");
     }
-    expect(o, tree_number(lab, "out", LEAF_external_port_in_frames) == o->frames,
-           "every frame that comes in is counted");
+    outside_expect(o, tree_number(lab, "out", LEAF_external_port_in_frames) == o->frames,
+                   "every frame that comes in is counted");
 }
 
 /* --- A run ------------------------------------------------------------------------------------ */
 
 static void run_batch(struct outside *o)
 {
-    connect_stranger(o);
+    stranger_connect(o);
     post_messages(o);
     if (o->batch == 0)
-        overfill(o);
-    flood(o);
+        stranger_overfill(o);
+    if (prng_below(&o->rng, READS_ONE_IN) == 0)
+        stranger_flood_reads(o);
+    else
+        stranger_flood(o);
     if (o->wrong)
         return;
-    disconnect_stranger(o);
+    stranger_disconnect(o);
     ping_each_other(o);
     finish_messages(o);
     check_messages(o);
@@ -523,28 +358,15 @@ static enum rdl_status open_memory(struct outside *o)
     return RDL_OK;
 }
 
-/* A queue pair of h1, beside that of the rig, and who everybody is. */
+/* Queue pairs of h1, beside that of the rig, and who everybody is. */
 static enum rdl_status make_stranger(struct outside *o)
 {
     struct rig *r = &o->rig;
-    struct rdl_qp_config c = {
-        .pd = r->side[0].pd, .type = QPT_RC, .max_send_wr = DEPTH, .max_recv_wr = DEPTH};
     struct hostile *h = &o->hostile;
-    struct rdl_qp_info info;
-    enum rdl_status st = rdl_create_cq(r->lab, r->side[0].host, 4 * DEPTH, "cq2", &o->cq);
+    enum rdl_status st = stranger_make(o);
 
-    if (st == RDL_OK)
-        st = rig_wait(r, 0);
-    c.send_cq = c.recv_cq = o->cq;
-    if (st == RDL_OK)
-        st = rdl_create_qp(r->lab, &c, "stranger", &o->qp);
-    if (st == RDL_OK)
-        st = rig_wait(r, 0);
-    if (st == RDL_OK)
-        st = rdl_qp_info(r->lab, o->qp, &info);
     if (st != RDL_OK)
         return st;
-    h->qpn = info.qpn;
     memcpy(h->self.mac, "\x02\0\0\0\0\x77", MAC_BYTES);
     (void)addr_parse("10.0.0.77", h->self.gid[0]);
     (void)addr_parse("fe80::ff:fe00:77", h->self.gid[1]);
@@ -586,18 +408,18 @@ bool swarm_outside(struct swarm_seed *run)
     struct rdl_listener *listener = NULL;
     size_t half_bytes = 0;
 
-    works(&o, build(&o, run->print || run->hashed), "the hosts and the port can be set up");
+    outside_works(&o, build(&o, run->print || run->hashed), "the hosts and the port can be set up");
     if (run->print && !o.wrong)
-        works(&o, rdl_listen(o.rig.lab, run->print, o.rig.lab, &listener),
-              "the lab can be listened to");
+        outside_works(&o, rdl_listen(o.rig.lab, run->print, o.rig.lab, &listener),
+                      "the lab can be listened to");
     for (; o.batch < BATCHES && !o.wrong; o.batch++) {
         if (o.batch == BATCHES / 2)
             half_bytes = rdl_used_bytes(o.rig.lab);
         run_batch(&o);
     }
     if (!o.wrong)
-        expect(&o, rdl_used_bytes(o.rig.lab) <= half_bytes + SLACK_BYTES,
-               "the memory of a lab does not grow with the frames that it has seen");
+        outside_expect(&o, rdl_used_bytes(o.rig.lab) <= half_bytes + SLACK_BYTES,
+                       "the memory of a lab does not grow with the frames that it has seen");
     run->ret_invariant = o.rig.lab && rdl_broken_invariant(o.rig.lab);
     run->ret_hash = o.rig.lab && run->hashed ? rdl_hash(o.rig.lab) : 0;
     rdl_unlisten(o.rig.lab, listener);
