@@ -13,7 +13,7 @@ static bool is_drawn(const struct ev *e)
 {
     ev_id tx;
 
-    if (e->kind == EV_port_out || e->kind == EV_drop)
+    if (e->kind == EV_port_out || e->kind == EV_drop || e->kind == EV_eth_rx)
         return fate_is_end(e, &tx);
     return e->kind != EV_key || e->u.key.rule != 0;
 }
@@ -84,7 +84,7 @@ static void need_other_ends(struct builder *b, const struct ev *e)
         need_host(b->l, e->u.tx.peer);
     if (!fate_is_end(e, &tx))
         return;
-    if (e->kind == EV_rx && tx == 0)
+    if ((e->kind == EV_rx || e->kind == EV_eth_rx) && tx == 0)
         (void)column_for(b->l, EV_HOST_NONE);
     tx = window_sent(b, tx);
     if (tx == 0 || tx >= b->l->options.from)

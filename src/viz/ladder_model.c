@@ -27,6 +27,9 @@ static bool take_on_lifeline(struct builder *b, const struct ev *e, uint32_t col
     case EV_port_out:
         take_end(b, e, e->u.port_out.tx, column, FATE_ARRIVED);
         return true;
+    case EV_eth_rx:
+        take_end(b, e, e->u.eth_rx.tx, column, FATE_STRAYED);
+        return true;
     case EV_post_send:
     case EV_post_recv:
     case EV_post_srq_recv:

@@ -62,6 +62,16 @@ void take_tx(struct builder *b, const struct ev *e, uint32_t column)
     l->stops[a->tail].arrow = arrow_index(l, a);
 }
 
+/* Is drop event @e a guest's, whose network driver could do nothing with a frame that had come to
+ * it?  That frame has ended in the eth_rx event behind the interrupt.
+ */
+static bool by_guest(const struct builder *b, const struct ev *e)
+{
+    const struct ev *irq = e->kind == EV_drop ? past_find(b->past, e->cause) : NULL;
+
+    return irq && irq->kind == EV_irq;
+}
+
 bool packets_begins(struct builder *b, const struct ev *e, ev_id *ret)
 {
     ev_id tx = 0;
@@ -70,7 +80,7 @@ bool packets_begins(struct builder *b, const struct ev *e, ev_id *ret)
         *ret = e->id;
         return true;
     }
-    if (!fate_is_end(e, &tx) || arrow_find(b->l, tx))
+    if (!fate_is_end(e, &tx) || arrow_find(b->l, tx) || by_guest(b, e))
         return false;
     tx = window_sent(b, tx);
     *ret = tx ? tx : e->id;
@@ -225,13 +235,33 @@ static bool by_sender(const struct builder *b, const struct ev *e)
            sent->u.tx.peer != e->u.drop.host;
 }
 
+/* Says of the oldest frame that waits for it at @column what the guest did with it.  The guest
+ * takes frames in the order in which they came.
+ */
+static void take_guest_drop(struct builder *b, const struct ev *e, uint32_t column)
+{
+    struct ladder *l = b->l;
+
+    for (uint32_t i = 0; i < l->n_arrows; i++) {
+        struct ladder_arrow *a = &l->arrows[i];
+
+        if (a->fate == FATE_STRAYED && a->to == column && column != LADDER_NONE) {
+            a->fate = FATE_DROPPED;
+            builder_say(b, a->head, e);
+            return;
+        }
+    }
+}
+
 void take_drop(struct builder *b, const struct ev *e, uint32_t column)
 {
     ev_id tx;
 
     if (!fate_is_end(e, &tx))
         return;
-    if (column == LADDER_NONE || by_sender(b, e))
+    if (by_guest(b, e))
+        take_guest_drop(b, e, column);
+    else if (column == LADDER_NONE || by_sender(b, e))
         take_lost(b, e, tx);
     else
         take_end(b, e, tx, column, FATE_DROPPED);

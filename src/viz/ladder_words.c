@@ -239,17 +239,25 @@ static void say_refusal(struct text *t, const struct ev *e)
         text_addf(t, "dropped: %s", enum_name(&enum_drop, e->u.drop.reason));
 }
 
+/* The queue pair that @e is about; that of a drop is not always known. */
+static void name_qp_of(struct text *t, const struct ev *e, const struct ev_names *names)
+{
+    const struct ev_field *qpn = ev_field_find(e->kind, "qpn");
+    const uint32_t number = qpn ? (uint32_t)ev_field_number(e, qpn) : 0;
+
+    if (number)
+        add_qp(t, (uint32_t)ev_field_number(e, ev_field_find(e->kind, "host")), number, names);
+}
+
 enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
 {
     const struct ev *e = s->first;
-    const struct ev_field *qpn = ev_field_find(e->kind, "qpn");
     const size_t start = t->len;
     enum ladder_tone tone = TONE_PLAIN;
     size_t said;
 
-    if (s->name_qp && qpn)
-        add_qp(t, (uint32_t)ev_field_number(e, ev_field_find(e->kind, "host")),
-               (uint32_t)ev_field_number(e, qpn), s->names);
+    if (s->name_qp)
+        name_qp_of(t, e, s->names);
     said = t->len;
     switch (e->kind) {
     case EV_post_send:
@@ -294,6 +302,9 @@ enum ladder_tone ladder_say(struct text *t, const struct ladder_saying *s)
     case EV_async_event:
         say_async(t, &e->u.async_event, s->names);
         tone = TONE_STATE;
+        break;
+    case EV_eth_rx:
+        text_add(t, "not for RDMA: to the network function");
         break;
     case EV_rx:
         tone = say_arrival(t, &e->u.rx);
@@ -387,6 +398,8 @@ static struct packet_words packet_words(const struct ev *e)
     if (e->kind == EV_port_out)
         return (struct packet_words){
             .host = e->u.port_out.host, .opcode = e->u.port_out.opcode, .psn = e->u.port_out.psn};
+    if (e->kind == EV_eth_rx) /* it does not say more: the network function takes any frame */
+        return (struct packet_words){.host = e->u.eth_rx.host, .opcode = e->u.eth_rx.opcode};
     return (struct packet_words){.host = e->u.drop.host,
                                  .qpn = e->u.drop.qpn,
                                  .opcode = e->u.drop.opcode,
@@ -407,13 +420,14 @@ void ladder_add_label(struct text *t, const struct ev *e, bool name_qp,
     const struct packet_words p = packet_words(e);
     const bool acknowledge = p.opcode == OP_RC_ACKNOWLEDGE && p.syndrome != SYN_NONE;
 
-    if (name_qp)
+    if (name_qp && p.qpn)
         add_qp(t, p.host, p.qpn, names);
     if (acknowledge)
         text_add(t, enum_name(&enum_syndrome, p.syndrome));
     else
         add_opcode(t, p.opcode);
-    text_addf(t, " psn=%u", p.psn);
+    if (e->kind != EV_eth_rx)
+        text_addf(t, " psn=%u", p.psn);
     if (p.ackreq)
         text_add(t, " ackreq");
     if (p.syndrome != SYN_NONE && !acknowledge)

@@ -126,7 +126,7 @@ static const char *const ud_keys[] = {"ah", "remote_qpn", "remote_qkey"};
 
 static void op_word(uint32_t opcode, char ret[VALUE_WORD_BYTES])
 {
-    value_word_text(&enum_wr_opcode, enum_by_value(&enum_wr_opcode, opcode), ret);
+    value_word_text(&enum_send_opcode, enum_by_value(&enum_send_opcode, opcode), ret);
 }
 
 /* Fails with: @key is not of this operation; says of which it is. */
@@ -136,11 +136,11 @@ static bool not_of_op(struct session *s, const struct step *st, const char *key,
     char buf[DIAG_REMEDY_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    for (size_t i = 0; i < enum_wr_opcode.n_rows; i++) {
-        const uint32_t opcode = enum_wr_opcode.rows[i].value;
+    for (size_t i = 0; i < enum_send_opcode.n_rows; i++) {
+        const uint32_t opcode = enum_send_opcode.rows[i].value;
         char word[VALUE_WORD_BYTES];
 
-        if (opcode == WR_RECV || !(ops >> opcode & 1))
+        if (!(ops >> opcode & 1))
             continue;
         op_word(opcode, word);
         text_addf(&t, t.len ? ", %s" : "%s", word);
@@ -167,15 +167,11 @@ static bool check_given_keys(struct session *s, const struct step *st, uint32_t 
     return true;
 }
 
-/* Does @st have and need its keys as its operation does?  RECV, which is no operation of a send
- * queue, is left to the post to refuse.
- */
+/* Does @st have and need its keys as its operation does? */
 static bool check_op_keys(struct session *s, const struct step *st, uint32_t opcode)
 {
     char op[VALUE_WORD_BYTES];
 
-    if (opcode == WR_RECV)
-        return true;
     if (!check_given_keys(s, st, opcode))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(op_keys); i++) {
@@ -188,6 +184,22 @@ static bool check_op_keys(struct session *s, const struct step *st, uint32_t opc
     return true;
 }
 
+/* Fails if a datagram lacks keys: says all of them. */
+static bool has_ud_keys(struct session *s, const struct step *st)
+{
+    char buf[DIAG_REMEDY_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    for (size_t i = 0; i < ARRAY_LEN(ud_keys); i++) {
+        if (!step_has(st, ud_keys[i]))
+            text_addf(&t, t.len ? ", %s=" : "%s=", ud_keys[i]);
+    }
+    if (t.len == 0)
+        return true;
+    session_fail(s, step_span(st, "qp", 0), "a datagram needs %s", buf);
+    return diag_remedy(&s->diag, "it is sent to a queue pair that each request names");
+}
+
 static bool check_ud_keys(struct session *s, const struct step *st, uint32_t opcode, bool ud)
 {
     char op[VALUE_WORD_BYTES];
@@ -197,13 +209,11 @@ static bool check_ud_keys(struct session *s, const struct step *st, uint32_t opc
         session_fail(s, step_span(st, "op", 0), "UD queue pairs have no %s", op);
         return diag_remedy(&s->diag, "\"explain POST_OPCODE\"");
     }
+    if (ud)
+        return has_ud_keys(s, st);
     for (size_t i = 0; i < ARRAY_LEN(ud_keys); i++) {
-        if (step_has(st, ud_keys[i]) == ud)
+        if (!step_has(st, ud_keys[i]))
             continue;
-        if (ud) {
-            session_fail(s, step_span(st, "qp", 0), "a datagram needs %s=", ud_keys[i]);
-            return diag_remedy(&s->diag, "it is sent to a queue pair that each request names");
-        }
         session_fail(s, step_span(st, ud_keys[i], 0), "only a UD queue pair has %s=", ud_keys[i]);
         return diag_remedy(&s->diag, "what is connected sends to its peer alone");
     }

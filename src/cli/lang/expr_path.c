@@ -62,8 +62,9 @@ static bool suggest(const char *path, size_t off, const struct leaf_places *plac
     if (near.s.best && one_kind)
         return diag_remedy(d, "did you mean \"%.*s%s%s\"?", (int)off, path, point, near.best);
     if (near.s.best)
-        return diag_remedy(d, "did you mean \"%.*s%s%s\"? a %s has it", (int)off, path, point,
-                           near.best, node_rows[near.node].title);
+        return diag_remedy(d, "did you mean \"%.*s%s%s\"? %s %s has it", (int)off, path, point,
+                           near.best, text_article(node_rows[near.node].title),
+                           node_rows[near.node].title);
     off -= off > 0 && path[off - 1] == '.';
     return diag_remedy(d,
                        "nothing that can be called \"%.*s\" has a \"%s\"; \"show %.*s json\" "

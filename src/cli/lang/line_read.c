@@ -225,12 +225,31 @@ static size_t operand_for(struct reading *rd, struct span at)
     return first;
 }
 
+/* No operand takes the word: it may be the value of a key that the command still needs, without the
+ * key.
+ */
+static bool too_many(struct reading *rd, struct span at)
+{
+    const struct cmd *cmd = rd->st->cmd;
+
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        const struct param *p = &cmd->params[i];
+
+        if (!(p->flags & P_REQUIRED) || (p->flags & P_OPERAND) || rd->st->args[i].n > 0 ||
+            !fits(rd, p, at))
+            continue;
+        diag_set(rd->d, DIAG_VALUE, at, "%s needs the key %s=", cmd->name, p->name);
+        return diag_remedy(rd->d, "did you mean \"%s=%s\"?", p->name, raw(rd, at));
+    }
+    return unknown_key(rd, at, "flag or further operand");
+}
+
 static bool take_operand(struct reading *rd, struct span at)
 {
     const size_t i = operand_for(rd, at);
 
     if (i == rd->st->cmd->n_params)
-        return unknown_key(rd, at, "flag or further operand");
+        return too_many(rd, at);
     rd->next_operand = rd->st->cmd->params[i].flags & P_MANY ? i : i + 1;
     return take_values(rd, i, at);
 }

@@ -45,7 +45,7 @@ enum diag_kind {
 };
 
 #define DIAG_MESSAGE_BYTES 1024u
-#define DIAG_REMEDY_BYTES  256u
+#define DIAG_REMEDY_BYTES  512u
 #define DIAG_NOTES_BYTES   4096u
 
 struct diag {

@@ -74,3 +74,20 @@ bool suggest_offer_copy(struct suggestion *s, const char *candidate, char keep[S
     s->best = keep;
     return true;
 }
+
+bool suggest_is_part(const char *part, const char *name)
+{
+    const size_t n = strlen(part);
+
+    for (; n && *name; name += *name == '_') {
+        const size_t word = strcspn(name, "_");
+        size_t same = 0;
+
+        while (same < word && same < n && same_letter(name[same], part[same]))
+            same++;
+        if (same == n && word == n)
+            return true;
+        name += word;
+    }
+    return false;
+}

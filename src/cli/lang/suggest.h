@@ -29,4 +29,7 @@ void suggest_offer(struct suggestion *s, const char *candidate);
  */
 bool suggest_offer_copy(struct suggestion *s, const char *candidate, char keep[SUGGEST_WORD_BYTES]);
 
+/* Is @part one of the words that @name has between its underscores, in either case? */
+bool suggest_is_part(const char *part, const char *name);
+
 #endif

@@ -172,6 +172,22 @@ static bool check_number(const struct param *p, const char *text, struct span at
     return diag_remedy(d, "%s", buf);
 }
 
+/* The shortest word of the parameter that has @text between its underscores: "write" is part of
+ * rdma_write.  NULL: there is none.
+ */
+static const char *word_around(const struct param *p, const char *text)
+{
+    const char *best = NULL;
+
+    for (size_t i = 0; i < p->words->n_rows; i++) {
+        const char *name = p->words->rows[i].name;
+
+        if (suggest_is_part(text, name) && (!best || strlen(name) < strlen(best)))
+            best = name;
+    }
+    return best;
+}
+
 static bool check_word(const struct param *p, const char *text, struct span at, struct diag *d)
 {
     struct suggestion near = suggestion_for(text);
@@ -190,6 +206,8 @@ static bool check_word(const struct param *p, const char *text, struct span at, 
             suggest_offer(&near, p->words->rows[i].text);
     }
     diag_set(d, DIAG_VALUE, at, "%s: no %s is called \"%s\"", p->name, p->words->what, text);
+    if (!near.best)
+        near.best = word_around(p, text);
     if (near.best) {
         char word[VALUE_WORD_BYTES];
 

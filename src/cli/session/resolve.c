@@ -112,8 +112,8 @@ static bool wrong_kind(const struct scope *in, struct span at, const char *path,
     if (rdl_inspect(in->lab, path, &v, &off) != RDL_OK)
         return resolve_unknown(in, at, path, "nothing", reterr);
     node_add_text(&is, &v);
-    diag_set(reterr, DIAG_FAILED, at, "%s is %s, not %s %s", path, is_text,
-             strchr("aeiou", row->text[0]) ? "an" : "a", row->text);
+    diag_set(reterr, DIAG_FAILED, at, "%s is %s, not %s %s", path, is_text, text_article(row->text),
+             row->text);
     return diag_remedy(reterr, "\"show %s\" tells what it is", path);
 }
 

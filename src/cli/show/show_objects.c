@@ -103,10 +103,17 @@ static const struct object_column ah_columns[] = {
 
 static const struct object_column srq_columns[] = {
     {"srq", LEAF_none, LEFT},           {"srqn", LEAF_srq_srqn, RIGHT},
-    {"max_wr", LEAF_srq_max_wr, RIGHT}, {"posted", LEAF_srq_posted, RIGHT},
+    {"max-wr", LEAF_srq_max_wr, RIGHT}, {"posted", LEAF_srq_posted, RIGHT},
     {"taken", LEAF_srq_taken, RIGHT},   {"limit", LEAF_srq_limit, RIGHT},
     {"users", LEAF_srq_users, RIGHT},   {"pd", LEAF_srq_pd, LEFT},
     {"error", LEAF_srq_error, LEFT},
+};
+
+static const struct object_column channel_columns[] = {
+    {"channel", LEAF_none, LEFT},
+    {"cqs", LEAF_channel_users, RIGHT},
+    {"pending", LEAF_channel_pending, RIGHT},
+    {"next", LEAF_channel_next, LEFT},
 };
 
 static const struct object_table {
@@ -125,6 +132,7 @@ static const struct object_table {
     {NODE_qp, qp_columns, ARRAY_LEN(qp_columns)},
     {NODE_ah, ah_columns, ARRAY_LEN(ah_columns)},
     {NODE_srq, srq_columns, ARRAY_LEN(srq_columns)},
+    {NODE_channel, channel_columns, ARRAY_LEN(channel_columns)},
 };
 
 /* Calls @each for every node of @kind that is a child of @path, or of a host that is. */

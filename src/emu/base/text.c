@@ -62,6 +62,14 @@ void text_add_ordinal(struct text *t, uint32_t n)
     text_addf(t, "%u%s", n, is_teen || n % 10 > 3 ? "th" : ends[n % 10]);
 }
 
+const char *text_article(const char *word)
+{
+    static const char vowels[] = "aeiouAEIOU", begin_with_a_vowel[] = "fhlmnrsxFHLMNRSX";
+    const bool spelled = !strpbrk(word, vowels);
+
+    return word[0] && strchr(spelled ? begin_with_a_vowel : vowels, word[0]) ? "an" : "a";
+}
+
 int text_hex_digit(char c)
 {
     if (c >= '0' && c <= '9')

@@ -32,6 +32,10 @@ void text_add_hex(struct text *t, const void *bytes, size_t n, const char *betwe
 /* "1st", "2nd", "3rd", "4th" and on. */
 void text_add_ordinal(struct text *t, uint32_t n);
 
+/* "a" or "an", whichever belongs before @word; what has no vowel is spoken by its letters: an srq.
+ */
+const char *text_article(const char *word);
+
 /* The value of a hexadecimal digit in either case, or -1. */
 int text_hex_digit(char c);
 

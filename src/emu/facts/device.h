@@ -109,6 +109,9 @@ static inline uint32_t queue_srqn(uint32_t max_cq, uint32_t max_qp, uint32_t que
 #define FLOW_LABEL_MAX 0xfffffu
 #define QPN_MAX        0xffffffu
 
+/* The QPN that packets to a multicast group carry. */
+#define QPN_MULTICAST 0xffffffu
+
 /* The most that a RoCEv2 packet has beside its payload: IPv6 header, UDP, BTH, the extension
  * headers of an XRC atomic, ICRC.  What is left of an Ethernet's MTU bounds the path MTU: 1500
  * carries 1024. [Linux, iboe_get_mtu() in include/rdma/ib_addr.h]

@@ -17,6 +17,7 @@
 TABLE(qp_state, ENUM_QP_STATE, "QP state")
 TABLE(qp_type, ENUM_QP_TYPE, "QP type")
 TABLE(qp_attr, ENUM_QP_ATTR, "QP attribute")
+TABLE(send_opcode, ENUM_SEND_OPCODE, "work request opcode")
 TABLE(wr_opcode, ENUM_WR_OPCODE, "work request opcode")
 TABLE(wc_opcode, ENUM_WC_OPCODE, "completion opcode")
 TABLE(wc_status, ENUM_WC_STATUS, "completion status")

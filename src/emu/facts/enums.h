@@ -55,8 +55,8 @@
     X(QPA, RATE_LIMIT, 1u << 25, "rate_limit")                                                     \
     X(QPA, CREDITS, 1u << 30, "credits")
 
-/* [virtio-rdma RFC, enum ib_wr_opcode] */
-#define ENUM_WR_OPCODE(X)                                                                          \
+/* What a work request of a send queue can be.  [virtio-rdma RFC, enum ib_wr_opcode] */
+#define ENUM_SEND_OPCODE(X)                                                                        \
     X(WR, RDMA_WRITE, 0, "write to remote memory")                                                 \
     X(WR, RDMA_WRITE_WITH_IMM, 1, "write to remote memory, then complete a remote receive")        \
     X(WR, SEND, 2, "send a message into the remote receive queue")                                 \
@@ -68,8 +68,11 @@
     X(WR, SEND_WITH_INV, 9, "send a message and invalidate a remote key")                          \
     X(WR, RDMA_READ_WITH_INV, 11, "read, then invalidate a local key")                             \
     X(WR, REG_MR, 0x20, "register a fast-register memory region")                                  \
-    X(WR, RECV, 0x1000, "receive: not an opcode of the send queue, used in traces")                \
     X(WR, BIND_MW, 8, "let a memory window show a part of a region; not of the RFC")
+
+#define ENUM_WR_OPCODE(X)                                                                          \
+    ENUM_SEND_OPCODE(X)                                                                            \
+    X(WR, RECV, 0x1000, "receive: not an opcode of the send queue, used in traces")
 
 /* [libibverbs, enum ibv_wc_opcode]: the RFC's own list cannot say RECV. */
 #define ENUM_WC_OPCODE(X)                                                                          \
@@ -351,7 +354,10 @@
     X(ASE, CQ_ERR, 0, "the completion queue overflowed: it delivers nothing any more")             \
     X(ASE, QP_FATAL, 1, "the queue pair failed so that its completions cannot tell")               \
     X(ASE, QP_REQ_ERR, 2, "the queue pair refused an invalid request of its peer, and failed")     \
-    X(ASE, QP_ACCESS_ERR, 3, "the queue pair refused a peer's access to memory, and failed")       \
+    X(ASE, QP_ACCESS_ERR, 3,                                                                       \
+      "the queue pair refused a READ, a WRITE or an atomic: its access, its address or length, "   \
+      "or "                                                                                        \
+      "one READ too many; it failed")                                                              \
     X(ASE, COMM_EST, 4, "the first packet arrived at a queue pair in RTR")                         \
     X(ASE, SQ_DRAINED, 5, "all sends that were started are done, in SQD")                          \
     X(ASE, PATH_MIG, 6, "the connection moved to its alternate path (never raised here)")          \
@@ -418,12 +424,12 @@ struct enum_table {
     size_t n_rows;
 };
 
-extern const struct enum_table enum_qp_state, enum_qp_type, enum_qp_attr, enum_wr_opcode,
-    enum_wc_opcode, enum_wc_status, enum_wc_flag, enum_send_flag, enum_access, enum_mtu,
-    enum_ctrl_cmd, enum_ctrl_rsp, enum_syndrome, enum_drop, enum_pkt_act, enum_timer, enum_object,
-    enum_fault, enum_device_status, enum_feature, enum_vq_error, enum_opcode, enum_rule, enum_reg,
-    enum_function, enum_neighbour, enum_net_feature, enum_profile, enum_key_kind, enum_key_state,
-    enum_async_event, enum_behaviour;
+extern const struct enum_table enum_qp_state, enum_qp_type, enum_qp_attr, enum_send_opcode,
+    enum_wr_opcode, enum_wc_opcode, enum_wc_status, enum_wc_flag, enum_send_flag, enum_access,
+    enum_mtu, enum_ctrl_cmd, enum_ctrl_rsp, enum_syndrome, enum_drop, enum_pkt_act, enum_timer,
+    enum_object, enum_fault, enum_device_status, enum_feature, enum_vq_error, enum_opcode,
+    enum_rule, enum_reg, enum_function, enum_neighbour, enum_net_feature, enum_profile,
+    enum_key_kind, enum_key_state, enum_async_event, enum_behaviour;
 
 /* All tables, ended by NULL: `explain WORD` and the tests walk them. */
 extern const struct enum_table *const enum_tables[];

@@ -16,9 +16,6 @@
 
 #define MCAST_GID_BYTES 16u
 
-/* The QPN that packets to a group carry. */
-#define MCAST_QPN 0xffffffu
-
 struct hca;
 struct qp;
 

@@ -10,6 +10,9 @@ bool fate_is_end(const struct ev *e, ev_id *ret)
     case EV_port_out:
         *ret = e->u.port_out.tx;
         return e->u.port_out.opcode < FRAME_OTHER;
+    case EV_eth_rx:
+        *ret = e->u.eth_rx.tx;
+        return e->u.eth_rx.opcode < FRAME_OTHER;
     case EV_lost:
         *ret = e->u.lost.tx;
         return e->u.lost.opcode < FRAME_OTHER;

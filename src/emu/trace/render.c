@@ -8,6 +8,7 @@
 #include "emu/base/json.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/compared.h"
+#include "emu/facts/device.h"
 #include "emu/trace/event.h"
 
 #define KIND_COLUMN 10u /* width of the id column, then of the kind column */
@@ -185,7 +186,9 @@ static void add_composite(struct text *t, const struct ev *e, const char *what,
         ev_add_compared(t, e, e->kind == EV_drop && number_of(e, "psn") == 0);
     } else {
         RDL_ASSERT(strcmp(what, "peer") == 0);
-        if (number_of(e, "peer") == EV_HOST_NONE)
+        if (number_of(e, "dest_qpn") == QPN_MULTICAST)
+            text_add(t, "every member of the group");
+        else if (number_of(e, "peer") == EV_HOST_NONE)
             text_addf(t, "QPN %u", number_of(e, "dest_qpn"));
         else
             ev_names_object(names, t, number_of(e, "peer"), OBJ_QP, number_of(e, "dest_qpn"));

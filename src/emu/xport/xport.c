@@ -7,6 +7,7 @@
 #include "emu/base/assert.h"
 #include "emu/base/log2.h"
 #include "emu/facts/aeth.h"
+#include "emu/facts/device.h"
 #include "emu/facts/profile.h"
 #include "emu/hca/key.h"
 #include "emu/hca/mcast.h"
@@ -304,7 +305,7 @@ static enum drop_reason receive_group(struct xport *x, const struct packet *p,
     const uint32_t *qpns;
     const uint32_t n = mcast_find(x->hca, p->ip.dst, &qpns);
 
-    if (n == 0 || p->bth.dest_qpn != MCAST_QPN)
+    if (n == 0 || p->bth.dest_qpn != QPN_MULTICAST)
         return turn_away(x, NULL, p, info, n == 0 ? DROP_NO_SUCH_GID : DROP_NO_SUCH_QP);
     for (uint32_t i = 0; i < n; i++) {
         struct qp *qp = hca_qp(x->hca, qpns[i]);

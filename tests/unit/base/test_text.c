@@ -92,6 +92,26 @@ static void padding_a_full_buffer_ends(void **state)
     assert_true(t.cut);
 }
 
+static void articles_are_as_words_are_spoken(void **state)
+{
+    static const struct {
+        const char *word, *article;
+    } rows[] = {{"address handle", "an"},
+                {"queue pair", "a"},
+                {"shared receive queue", "a"},
+                {"mr", "an"},
+                {"SRQ", "an"},
+                {"qp", "a"},
+                {"cq", "a"},
+                {"ah", "an"},
+                {"link", "a"},
+                {"", "a"}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_string_equal(text_article(rows[i].word), rows[i].article);
+}
+
 static void ordinals_end_as_they_are_spoken(void **state)
 {
     static const struct {
@@ -149,6 +169,7 @@ int main(void)
         cmocka_unit_test(cut_stays_set),
         cmocka_unit_test(padding_reaches_the_column_of_its_line),
         cmocka_unit_test(padding_a_full_buffer_ends),
+        cmocka_unit_test(articles_are_as_words_are_spoken),
         cmocka_unit_test(ordinals_end_as_they_are_spoken),
         cmocka_unit_test(bytes_are_written_in_hexadecimal_and_digits_read_in_either_case),
     };

@@ -107,7 +107,7 @@ static size_t datagram(uint8_t bytes[256], const uint8_t mac[MAC_BYTES])
     struct packet p = {
         .ip = {.version = 4, .ttl = 1},
         .udp_src_port = 0xc000,
-        .bth = {.opcode = OP_UD_SEND_ONLY, .pkey = HCA_PKEY, .dest_qpn = MCAST_QPN},
+        .bth = {.opcode = OP_UD_SEND_ONLY, .pkey = HCA_PKEY, .dest_qpn = QPN_MULTICAST},
         .deth = {.qkey = 1, .src_qpn = 9},
     };
     const size_t n = packet_frame_bytes(&p);

@@ -116,6 +116,14 @@ static enum drop_reason receive_ip(struct guest_net *net, unsigned version, stru
     return DROP_NO_LISTENER;
 }
 
+/* Another station says which groups it is in: that is for routers, and every host of a link that
+ * passes on what goes to a group hears it.
+ */
+static bool is_report(const uint8_t *frame, size_t n)
+{
+    return glance(frame, n).opcode == FRAME_GROUP_REPORT;
+}
+
 void stack_receive(struct guest_net *net, const uint8_t *frame, size_t n)
 {
     struct rd_cur in = rd_cur(frame, n);
@@ -130,7 +138,7 @@ void stack_receive(struct guest_net *net, const uint8_t *frame, size_t n)
         else
             why = DROP_BAD_ETHERTYPE;
     }
-    if (why == DROP_NONE) {
+    if (why == DROP_NONE || (why == DROP_NO_LISTENER && is_report(frame, n))) {
         net->taken_frames++;
         return;
     }

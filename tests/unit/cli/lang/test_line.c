@@ -224,6 +224,32 @@ static void a_caret_stands_under_the_wrong_word(void **state)
     }
 }
 
+static void the_key_that_a_value_lacks_is_named(void **state)
+{
+    static const struct {
+        const char *text, *at, *message, *remedy;
+    } rows[] = {
+        {"create_ah h1.pd h2", "h2", "create_ah needs the key dgid=", "\"dgid=h2\""},
+        {"attach_mcast q 239.1.1.1", "239", "attach_mcast needs the key gid=", "gid=239.1.1.1"},
+        {"map_mr_sg m mr[0:8k]", "mr[0", "map_mr_sg needs the key sg=", "\"sg=mr[0:8k]\""},
+        {"attach_mcast q h2", "h2", "attach_mcast takes no flag", "help"}, /* gid= has no host */
+        {"attach_mcast q gid=239.1.1.1 239.1.1.1", "239", "takes no flag", "help"},
+        {"ack_async_event", "ack_async_event", "needs object", "ack_async_event h1.tiny"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct script s = script_of(rows[i].text);
+        struct diag d = {.kind = DIAG_NONE};
+
+        assert_false(line_read_script(&s, &d));
+        assert_non_null(strstr(d.message, rows[i].message));
+        assert_non_null(strstr(d.remedy, rows[i].remedy));
+        assert_int_equal(strncmp(rows[i].text + d.at.at, rows[i].at, strlen(rows[i].at)), 0);
+        script_done(&s);
+    }
+}
+
 /* A log of GitHub takes commands from lines, and a terminal from escape sequences. */
 static void what_is_wrong_controls_nothing(void **state)
 {
@@ -255,6 +281,7 @@ int main(void)
         cmocka_unit_test(lines_have_one_written_form),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place_and_a_remedy),
         cmocka_unit_test(a_flag_is_a_word_alone_and_a_key_has_a_value),
+        cmocka_unit_test(the_key_that_a_value_lacks_is_named),
         cmocka_unit_test(what_is_wrong_controls_nothing),
         cmocka_unit_test(abbreviations_need_to_be_asked_for_and_unique),
         cmocka_unit_test(a_caret_stands_under_the_wrong_word),

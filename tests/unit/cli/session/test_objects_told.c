@@ -203,6 +203,63 @@ static void what_is_wrong_with_a_datagram_is_told(void **state)
                  says);
 }
 
+/* Nobody is in the group: each copy ends where its host's network function gets it. */
+static void a_datagram_to_nobody_ends_at_each_host(void **state)
+{
+    static const char sent[] =
+        "host h1 h2 h3; switch s; link h1 s; link h2 s; link h3 s\n"
+        "on h1 { alloc_pd as pd; reg_mr pd len=4k access=lw as mr; create_cq as cq\n"
+        "create_qp pd type=ud send_cq=cq recv_cq=cq as qp; create_qp pd send_cq=cq recv_cq=cq as "
+        "rc\n"
+        "modify_qp qp state=INIT pkey_index=0 port=1 qkey=5; modify_qp qp state=RTR\n"
+        "modify_qp qp state=RTS sq_psn=4; create_ah pd dgid=239.1.1.1 as ah\n"
+        "post_send qp sge=mr[0:8] ah=ah remote_qpn=0xffffff remote_qkey=5 }\n";
+    static const char *const told[] = {" UD_SEND_ONLY psn=4 -> every member of the group\n",
+                                       "s to every other port, 2 copies\n", NULL};
+    struct lab l;
+    const char *first;
+
+    (void)state;
+    assert_tells(sent, "run\nshow events last 20", told);
+    lab_open(&l, false);
+    lab_run(&l, sent);
+    lab_run(&l, "run");
+    lab_run(&l, "export ladder -");
+    fflush(l.f);
+    assert_null(strstr(l.out, "under way"));
+    assert_null(strstr(l.out, "psn=0"));
+    assert_null(strstr(l.out, "qpn0"));
+    first = strstr(l.out, "dropped: NO_SUCH_GID");
+    assert_non_null(first);
+    assert_non_null(strstr(first + 1, "dropped: NO_SUCH_GID"));
+    lab_close(&l);
+}
+
+/* What stations say of their groups is no reason for anything. */
+static void why_does_not_stop_at_reports_of_groups(void **state)
+{
+    static const char failed[] =
+        CONNECTED "create_qp h2.pd type=ud send_cq=cq recv_cq=cq as u\n"
+                  "post_send h1.qp op=rdma_write sge=mr[0:8] remote=0x10 rkey=0x999\nrun\n"
+                  "attach_mcast h2.u gid=239.1.1.1\nrun\n";
+    static const char *const says[] = {" wr_id=0 REM_ACCESS_ERR", NULL};
+
+    (void)state;
+    assert_tells(failed, "why", says);
+}
+
+static void a_host_shows_its_channels(void **state)
+{
+    static const char made[] =
+        HOSTS "create_srq h1.pd max_wr=8 as srq\ncreate_comp_channel h1 as ch\n"
+              "create_cq h1 channel=ch as c2\n";
+    static const char *const channels[] = {
+        "channel  cqs  pending  next\nh1.ch      1        0  -\n", "max-wr", NULL};
+
+    (void)state;
+    assert_tells(made, "show h1", channels);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +267,9 @@ int main(void)
         cmocka_unit_test(a_window_can_be_asked_about),
         cmocka_unit_test(a_shared_queue_and_an_event_can_be_asked_about),
         cmocka_unit_test(a_queue_pair_shows_what_its_type_has),
+        cmocka_unit_test(a_datagram_to_nobody_ends_at_each_host),
+        cmocka_unit_test(why_does_not_stop_at_reports_of_groups),
+        cmocka_unit_test(a_host_shows_its_channels),
         cmocka_unit_test(a_message_without_a_credit_is_a_probe),
         cmocka_unit_test(rings_are_shown_when_they_are_asked_for),
         cmocka_unit_test(a_move_of_a_failed_queue_pair_is_explained),

@@ -173,7 +173,10 @@ static void what_is_wrong_with_a_request_is_named(void **state)
         {"op=bind_mw mr=mr[0:8] mw=w", "nothing is called \"h1.w\"", ""},
         {"ah=a", "only a UD queue pair has ah=", "peer"},
         {"remote_qpn=5", "only a UD queue pair has remote_qpn=", "peer"},
-        {"op=recv", "RC queue pairs have no recv", "POST_OPCODE"},
+        {"op=recv", "no work request opcode is called", "rdma_read_with_inv"},
+        {"op=write remote=h2.mr", "no work request opcode", "did you mean \"rdma_write\"?"},
+        {"op=READ remote=h2.mr", "no work request opcode", "did you mean \"rdma_read\"?"},
+        {"op=writ remote=h2.mr", "no work request opcode", "one of: rdma_write,"},
     };
     struct lab l;
 
@@ -339,6 +342,10 @@ static void a_queue_pair_is_named_by_itself_or_by_its_number(void **state)
     (void)state;
     lab_open(&l, false);
     lab_run(&l, DATAGRAMS);
+    must_refuse(&l, "post_send h1.qp sge=mr[0:64]",
+                "a datagram needs ah=, remote_qpn=, remote_qkey=", "each request names");
+    must_refuse(&l, "post_send h1.qp sge=mr[0:64] remote_qpn=3",
+                "a datagram needs ah=, remote_qkey=", "each request names");
     must_refuse(&l, "connect h1.qp h2.qp", "h1.qp is UD, which has no connection", "remote_qpn=");
     lab_run(&l, "on h1,h2 { modify_qp qp state=INIT pkey_index=0 port=1 qkey=5\n"
                 "  modify_qp qp state=RTR; modify_qp qp state=RTS sq_psn=0 }\n"

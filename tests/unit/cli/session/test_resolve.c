@@ -128,12 +128,27 @@ static void a_sourced_file_has_no_host_but_the_limits_around_it(void **state)
     lab_close(&l);
 }
 
+static void what_is_of_another_kind_is_told_with_its_article(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, examples_before[BEFORE_OBJECTS]);
+    assert_false(lab_try(&l, "destroy_ah h1.pd"));
+    assert_string_equal(l.s->diag.message, "h1.pd is a protection domain, not an address handle");
+    assert_false(lab_try(&l, "destroy_qp h1.cq"));
+    assert_string_equal(l.s->diag.message, "h1.cq is a completion queue, not a queue pair");
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bare_name_is_looked_up_on_the_host_of_its_scope),
         cmocka_unit_test(the_rest_of_a_line_is_on_the_host_of_its_first_name),
         cmocka_unit_test(what_is_not_found_is_told_and_changes_nothing),
+        cmocka_unit_test(what_is_of_another_kind_is_told_with_its_article),
         cmocka_unit_test(a_line_may_be_about_another_host_than_its_block),
         cmocka_unit_test(inline_data_is_of_the_host_of_the_queue_pair),
         cmocka_unit_test(a_sourced_file_has_no_host_but_the_limits_around_it),
