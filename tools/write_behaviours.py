@@ -42,7 +42,7 @@ NAMES = rf"\bShows{GAP}(?P<names>[BI]\d+(?:,{GAP}[BI]\d+)*)\."
 C_TEST = re.compile(rf"{NAMES}(?:\s*|\s\*\s*)\*/\nstatic void (?P<test>\w+)\(void \*\*state\)\n")
 SH_TEST = re.compile(rf"{NAMES}\n(?P<test>\w+)\(\) ")
 
-WORD_TABLES = ("WR_OPCODE", "WC_OPCODE", "WC_STATUS", "SYNDROME", "ASYNC_EVENT")
+WORD_TABLES = ("SEND_OPCODE", "WC_OPCODE", "WC_STATUS", "SYNDROME", "ASYNC_EVENT")
 WORD_TABLE = r"#define ENUM_%s\(X\)((?:.*\\\n)*.*\n)"
 WORD_ROW = re.compile(rf"X\(\w+, (\w+), \w+,[\s\\]*{STRING}")
 NOT_SEEN = {
@@ -185,7 +185,10 @@ def words_not_seen(root):
         asked |= words_asked_for(json.loads(path.read_text()).get("steps", []))
     for table in WORD_TABLES:
         rows = re.search(WORD_TABLE % table, text)
-        for word, about in WORD_ROW.findall(rows[1] if rows else ""):
+        words = WORD_ROW.findall(rows[1] if rows else "")
+        if not words:
+            yield f"ENUM_{table} of {ENUMS} has no rows that can be read"
+        for word, about in words:
             if word in NOT_SEEN and word in asked:
                 yield f"{word} is seen by now: NOT_SEEN of tools/write_behaviours.py names it"
             elif word not in asked and word not in NOT_SEEN and "never" not in about:
@@ -218,11 +221,18 @@ def check(root):
     yield from words_not_seen(root)
 
 
+def planted(table, row):
+    return f"#define ENUM_{table}(X) \\\n    {row}\n\n"
+
+
+PLANTED_ENUMS = "".join(planted(t, 'X(W, UNUSED, 9, "never")')
+                        for t in ("WC_OPCODE", "SYNDROME", "ASYNC_EVENT"))
 PLANT = {
     ROWS: 'BEHAVIOUR_GROUP("G")\nBEHAVIOUR(I, 1, "one", "")\nBEHAVIOUR(B, 2, "a_b", "[D 1, 2]; d")\n',
     CITATIONS: 'CITE(D, "1", UNVERIFIED, "")\nCITE(D, "2", VERIFIED, "")\n',
-    ENUMS: '#define ENUM_WC_STATUS(X) \\\n    X(W, OK, 0, "done") \\\n    X(W, NO, 1, \\\n      "never")\n\n'
-           '#define ENUM_WR_OPCODE(X) \\\n    X(O, READ, 4, "it reads")\n\nX(W, ELSE, 2, "no row")\n',
+    ENUMS: PLANTED_ENUMS +
+           '#define ENUM_WC_STATUS(X) \\\n    X(W, OK, 0, "done") \\\n    X(W, NO, 1, \\\n      "never")\n\n'
+           '#define ENUM_SEND_OPCODE(X) \\\n    X(O, READ, 4, "it reads")\n\nX(W, ELSE, 2, "no row")\n',
     "scenarios/01-s.json": '{"shows": ["b2"], "steps": [{"steps": [{"op": "read"}]}, {"that": "a == OK"}]}',
     "tests/unit/t.c": "/* So.  Shows I1,\n * B2. */\nstatic void t_t(void **state)\n{\n}\n",
     "check": "# So.  Shows I1.\nf_f() {\n}\n",
@@ -240,7 +250,8 @@ PLANTS = [  # what is changed -> what must be said about it
     ({"scenarios/01-s.json": '{"shows": ["B2"], "steps": [{"op": "read"}]}'}, "asks for OK"),
     ({"scenarios/01-s.json": '{"shows": ["B2"], "steps": [{"that": "a == OK"}]}'}, "asks for READ"),
     ({"scenarios/02-s.json": '{"steps": [{"that": "a == GID_CHANGE"}]}',
-      ENUMS: '#define ENUM_ASYNC_EVENT(X) \\\n    X(A, GID_CHANGE, 1, "it")\n\n'}, "is seen by now"),
+      ENUMS: planted("ASYNC_EVENT", 'X(A, GID_CHANGE, 1, "it")')}, "is seen by now"),
+    ({ENUMS: PLANTED_ENUMS}, "ENUM_SEND_OPCODE of src/emu/facts/enums.h has no rows"),
 ]
 PLANTED_SHOWN = SHOWN_HEAD + """\
 SHOWN(I, 1, "tests/unit/t.c: t_t")
