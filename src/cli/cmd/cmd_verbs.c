@@ -141,7 +141,7 @@ bool run_create_qp(struct session *s, const struct step *st)
 bool run_dealloc_pd(struct session *s, const struct step *st)
 {
     struct home home;
-    rdl_pd pd;
+    rdl_pd pd = {0};
 
     return verb_object(s, st, "pd", OBJ_PD, &pd.raw, &home) &&
            verb_destroyed(s, st, "pd", OBJ_PD, pd.raw, rdl_dealloc_pd(s->lab, pd));
@@ -150,7 +150,7 @@ bool run_dealloc_pd(struct session *s, const struct step *st)
 bool run_destroy_cq(struct session *s, const struct step *st)
 {
     struct home home;
-    rdl_cq cq;
+    rdl_cq cq = {0};
 
     return verb_object(s, st, "cq", OBJ_CQ, &cq.raw, &home) &&
            verb_destroyed(s, st, "cq", OBJ_CQ, cq.raw, rdl_destroy_cq(s->lab, cq));

@@ -58,14 +58,14 @@ static void send_lines(struct live_pingpong *g)
     char lines[PINGPONG_QPS_MAX * PINGPONG_LINE_BYTES];
 
     for (uint32_t i = 0; i < g->p.config.kind->n_lines; i++)
-        pingpong_line(&g->p, i, lines + i * PINGPONG_LINE_BYTES);
+        pingpong_line(&g->p, i, lines + (size_t)i * PINGPONG_LINE_BYTES);
     live_tcp_send(&g->base.tcp, lines, lines_bytes(g));
 }
 
 static bool take_lines(struct live_pingpong *g)
 {
     for (uint32_t i = 0; i < g->p.config.kind->n_lines; i++) {
-        if (!pingpong_remote(&g->p, i, g->rx + i * PINGPONG_LINE_BYTES))
+        if (!pingpong_remote(&g->p, i, g->rx + (size_t)i * PINGPONG_LINE_BYTES))
             return false;
     }
     return true;

@@ -155,7 +155,7 @@ static bool is_right(struct verbs_peer *p, enum content *ret_content, uint64_t *
     *reterr_at = 0;
     if (c == NOTHING)
         vp_fail(p, "what shall be there?");
-    if (vp_failed(p))
+    if (c == NOTHING || vp_failed(p))
         return false;
     if (c == GRH)
         return is_grh(p, &s);
@@ -174,7 +174,7 @@ enum vp_end vp_check(struct verbs_peer *p)
     const bool right = is_right(p, &c, &at);
     const char *value;
 
-    if (vp_failed(p))
+    if (c == NOTHING || vp_failed(p))
         return VP_NEXT;
     value = vp_value(p, content_words[c]);
     fprintf(p->out, "check %s%s%s: ", content_words[c], value ? "=" : "", value ? value : "");

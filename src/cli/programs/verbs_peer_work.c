@@ -161,7 +161,7 @@ static void read_address(struct verbs_peer *p, struct rdl_send_wr *wr)
 
     if (!qpn)
         vp_fail(p, "remote_qpn= is missing");
-    if (vp_failed(p))
+    if (!qpn || vp_failed(p))
         return;
     wr->ud.ah = ah->ah;
     wr->ud.remote_qpn = to_peers_number(p, qpn);

@@ -158,7 +158,7 @@ static enum rdl_status open_memory(struct stand *st, unsigned host)
     struct rdl_lab *lab = st->rig.lab;
     enum rdl_status status =
         rdl_mem_write(lab, s->host, s->mem.addr, st->plan.before[host], SWARM_MEMORY_BYTES);
-    rdl_mr mr;
+    rdl_mr mr = {0};
 
     if (status == RDL_OK)
         status = rdl_reg_mr(

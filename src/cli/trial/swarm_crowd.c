@@ -151,7 +151,7 @@ static void make_objects(struct crowd *c, unsigned h)
 {
     struct crowd_host *host = &c->host[h];
     const struct rdl_srq_attr srq = {.max_wr = SRQ_ROOM};
-    const struct rig_config memory = {.mr_bytes = 2u * CROWD_ITEMS * CROWD_SLOT_BYTES};
+    const struct rig_config memory = {.mr_bytes = (uint64_t)2 * CROWD_ITEMS * CROWD_SLOT_BYTES};
 
     crowd_works(c, rig_side_memory(c->lab, &host->s, &memory), "a host has memory");
     crowd_works(c, rdl_create_comp_channel(c->lab, host->s.host, "channel", &host->channel),

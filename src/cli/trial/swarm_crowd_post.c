@@ -228,10 +228,9 @@ static void note(struct crowd *c, struct crowd_item *t, enum rdl_status st)
                  "whatever there is room for can be posted");
     if (st == RDL_ERR_QUEUE_FULL)
         t->is_done = t->is_gone = true;
-    else if (t->wrong == CROWD_SHORT)
-        crowd_excuse(c, t->end);
-    else if ((t->wrong == CROWD_WRONG_RKEY || t->wrong == CROWD_WRONG_LKEY) &&
-             c->end[t->end].type == QPT_RC)
+    else if (t->wrong == CROWD_SHORT ||
+             ((t->wrong == CROWD_WRONG_RKEY || t->wrong == CROWD_WRONG_LKEY) &&
+              c->end[t->end].type == QPT_RC))
         crowd_excuse(c, t->end);
     else if (t->wrong == CROWD_WRONG_LKEY)
         c->end[t->end].is_sqe = true;

@@ -97,7 +97,7 @@ static void note_found(struct swarm_run *run, unsigned lane, uint32_t i)
 {
     const struct swarm_req *r = &run->plan->lane[lane].req[i];
     const unsigned host = swarm_host(lane);
-    uint8_t word[ATOMIC_WORD_BYTES], *to = word;
+    uint8_t word[ATOMIC_WORD_BYTES] = {0}, *to = word;
 
     for (uint32_t k = 0; k < r->local.n; k++) {
         const struct swarm_piece *piece = &r->local.piece[k];
@@ -353,7 +353,7 @@ static void judge_words(struct swarm_run *run, unsigned host)
 {
     const struct swarm_plan *p = run->plan;
     uint8_t have[SWARM_MEMORY_BYTES - SWARM_WORDS_AT];
-    const uint8_t *before = p->before[host] + SWARM_WORDS_AT;
+    const uint8_t *before = &p->before[host][(size_t)SWARM_WORDS_AT];
     const unsigned first = swarm_peer(host); /* the lanes that reach it: this one, and the next */
 
     swarm_expect(run, read_memory(run, host, SWARM_WORDS_AT, have, sizeof(have)), host, UINT32_MAX,

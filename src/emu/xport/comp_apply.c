@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Completer, RC: does what comp.c decided. */
+#include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/device.h"
@@ -71,6 +72,7 @@ static struct comp_verdict decide(const struct xport_qp *xqp, const struct packe
 
     if (d.act != ACT_ACKS || !brings_data(p))
         return d;
+    RDL_ASSERT(*ret_rd); /* only a READ or an atomic is answered by data */
     sink.list = (struct sg_list){(*ret_rd)->w.sge, key_user_of(&xqp->qp), ACC_LOCAL_WRITE};
     if (v.before_rd == 0)
         sink.at = xqp->req.sink;

@@ -112,9 +112,10 @@ void req_local_run(struct xport_qp *xqp)
     struct outcome out;
     size_t i = 0;
 
-    while (i < ARRAY_LEN(requests) && requests[i].opcode != q->info->opcode)
+    while (requests[i].opcode != q->info->opcode) {
         i++;
-    RDL_ASSERT(i < ARRAY_LEN(requests)); /* every row of facts/wr.c that is local is here */
+        RDL_ASSERT(i < ARRAY_LEN(requests)); /* every row of facts/wr.c that is local is here */
+    }
     out = requests[i].carry_out(xqp, &q->w);
     trace_because(xport_trace(xqp), out.id);
     if (out.by.rule == RULE_NONE)

@@ -397,6 +397,7 @@ static bool next_may_go(struct xport_qp *xqp)
     if (r->next != r->fetched)
         return true;
     /* It may be done already, be refused, or have to wait. */
+    /* cppcheck-suppress identicalConditionAfterEarlyExit ; req_fetch() changes it */
     return req_fetch(xqp) && r->next != r->fetched && req_may_start(xqp);
 }
 
