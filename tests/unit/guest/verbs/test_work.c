@@ -1,35 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Queue pairs at work: what each state takes, what a modify may say. */
 #include "emu/guest/verbs/internal.h"
-#include "guest/verbs/fake_driver.h"
-
-struct work {
-    struct fake *f;
-    struct guest_pd *pd;
-    struct guest_cq *cq;
-    struct guest_qp *qp;
-};
-
-static int set_up(void **state)
-{
-    struct work *w = test_calloc(1, sizeof(*w));
-
-    assert_int_equal(fake_set_up((void **)&w->f), 0);
-    w->pd = new_pd(&w->f->verbs);
-    w->cq = new_cq(&w->f->verbs, 8);
-    w->qp = new_qp(w->pd, w->cq, 0);
-    *state = w;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct work *w = *state;
-
-    fake_tear_down((void **)&w->f);
-    test_free(w);
-    return 0;
-}
+#include "guest/verbs/one_qp.h"
 
 /* Shows B14, B15. */
 static void posts_need_a_state_that_takes_them(void **state)
