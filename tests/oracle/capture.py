@@ -4,6 +4,7 @@
 Knows little-endian sections, Ethernet interfaces and enhanced packet blocks; skips other blocks.
 """
 import struct
+import subprocess
 import sys
 from dataclasses import dataclass
 
@@ -46,6 +47,20 @@ def die(message):
     """The end when nothing could be checked."""
     print(f"{sys.argv[0]}: {message}", file=sys.stderr)
     sys.exit(2)
+
+
+def tshark(path, fields):
+    """One dictionary of @fields per frame; a field that occurs twice has its values separated by commas."""
+    command = ["tshark", "-n", "-r", path, "--disable-protocol", "rpcordma", "-T", "fields"]
+    for field in fields:
+        command += ["-e", field]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        die("needs tshark")
+    if run.returncode != 0:
+        die(f"tshark failed on {path}: {run.stderr.strip()}")
+    return [dict(zip(fields, line.split("\t"))) for line in run.stdout.splitlines()]
 
 
 def _options(raw):

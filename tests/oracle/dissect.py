@@ -10,7 +10,6 @@ nothing could be checked.
 """
 import argparse
 import json
-import subprocess
 import sys
 from collections import defaultdict
 
@@ -35,20 +34,6 @@ RELIABLE = ["SEND_FIRST", "SEND_MIDDLE", "SEND_LAST", "SEND_LAST_WITH_IMM", "SEN
 OPCODES = {f"RC_{name}": code for code, name in enumerate(RELIABLE) if name}
 OPCODES |= {f"UC_{name}": 0x20 + code for code, name in enumerate(RELIABLE[:12])}
 OPCODES |= {"UD_SEND_ONLY": 0x64, "UD_SEND_ONLY_WITH_IMM": 0x65, "CNP": 0x81}
-
-
-def tshark(path):
-    """One dictionary of FIELDS per frame; a field that occurs twice has its values separated by commas."""
-    command = ["tshark", "-n", "-r", path, "--disable-protocol", "rpcordma", "-T", "fields"]
-    for field in FIELDS:
-        command += ["-e", field]
-    try:
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        capture.die("needs tshark")
-    if run.returncode != 0:
-        capture.die(f"tshark failed on {path}: {run.stderr.strip()}")
-    return [dict(zip(FIELDS, line.split("\t"))) for line in run.stdout.splitlines()]
 
 
 def malformed(row):
@@ -117,7 +102,7 @@ def check_events(frames, rows, path):
 
 def check(path, events):
     """How many frames the capture at @path has, and the complaints; @events is a path, or None."""
-    frames, rows = capture.read(path), tshark(path)
+    frames, rows = capture.read(path), capture.tshark(path, FIELDS)
     if len(frames) != len(rows):
         capture.die(f"{path}: {len(frames)} frames in the file, but tshark sees {len(rows)}")
     complaints = list(check_dissection(frames, rows))

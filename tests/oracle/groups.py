@@ -9,7 +9,6 @@ status 2 if nothing could be checked, 1 if tshark does not read what Scapy was t
 import argparse
 import logging
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -95,16 +94,7 @@ FIELDS = ["_ws.malformed", "igmp.checksum.status", "icmpv6.checksum.status", "ig
 def read_by_tshark(frames):
     with tempfile.NamedTemporaryFile(suffix=".pcap") as f:
         wrpcap(f.name, frames)
-        command = ["tshark", "-n", "-r", f.name, "-T", "fields"]
-        for field in FIELDS:
-            command += ["-e", field]
-        try:
-            run = subprocess.run(command, capture_output=True, text=True, check=False)
-        except FileNotFoundError:
-            capture.die("needs tshark")
-        if run.returncode != 0:
-            capture.die(f"tshark failed: {run.stderr.strip()}")
-        return [dict(zip(FIELDS, line.split("\t"))) for line in run.stdout.splitlines()]
+        return capture.tshark(f.name, FIELDS)
 
 
 def digits(frame):
