@@ -91,6 +91,20 @@ enum drop_reason igmp_parse(struct group_query *out, struct rd_cur *in)
     return DROP_NONE;
 }
 
+void group_report(uint8_t type, enum group_record record, const uint8_t *group, size_t n,
+                  struct wr_cur *out)
+{
+    wr_be(out, 1, type);
+    wr_be(out, 1, 0);
+    wr_be(out, 2, 0); /* checksum */
+    wr_be(out, 2, 0);
+    wr_be(out, 2, 1); /* records */
+    wr_be(out, 1, (uint64_t)record);
+    wr_be(out, 1, 0); /* auxiliary data */
+    wr_be(out, 2, 0); /* senders */
+    wr_bytes(out, group, n);
+}
+
 static void put_checksum(uint8_t *at, const uint8_t *bytes, size_t n)
 {
     const uint16_t checksum = checksum_fold(checksum_add(0, bytes, n));
@@ -118,16 +132,7 @@ void igmp_build(enum group_record record, const uint8_t src[GID_BYTES],
     wr_bytes(out, src + GID_IPV4_AT, WORD);
     wr_bytes(out, routers + GID_IPV4_AT, WORD);
     wr_be(out, 4, ROUTER_ALERT);
-
-    wr_be(out, 1, TYPE_REPORT_V3);
-    wr_be(out, 1, 0);
-    wr_be(out, 2, 0); /* checksum */
-    wr_be(out, 2, 0);
-    wr_be(out, 2, 1); /* records */
-    wr_be(out, 1, (uint64_t)record);
-    wr_be(out, 1, 0); /* auxiliary data */
-    wr_be(out, 2, 0); /* senders */
-    wr_bytes(out, group + GID_IPV4_AT, WORD);
+    group_report(TYPE_REPORT_V3, record, group + GID_IPV4_AT, WORD, out);
     if (out->bad)
         return;
     put_checksum(ip + 10, ip, HEADER_BYTES);

@@ -36,6 +36,12 @@ struct group_query {
     uint32_t max_response_ms; /* an answer comes within this time */
 };
 
+/* A report's bytes from its type on, which is @type: one record about the group of @n bytes at
+ * @group, without senders, the checksum 0.  MLDv2 has the same.  [RFC 3376, 4.2; RFC 3810, 5.2]
+ */
+void group_report(uint8_t type, enum group_record record, const uint8_t *group, size_t n,
+                  struct wr_cur *out);
+
 /* The group to which reports go: 224.0.0.22. */
 void igmp_routers(uint8_t ret[GID_BYTES]);
 

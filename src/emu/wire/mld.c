@@ -92,15 +92,7 @@ void mld_build(enum group_record record, const uint8_t src[GID_BYTES],
     wr_be(out, 1, IP_PROTOCOL_ICMPV6);
     wr_bytes(out, hbh_rest, sizeof(hbh_rest));
     message = out->p;
-    wr_be(out, 1, TYPE_REPORT_V2);
-    wr_be(out, 1, 0);
-    wr_be(out, 2, 0); /* checksum */
-    wr_be(out, 2, 0);
-    wr_be(out, 2, 1); /* records */
-    wr_be(out, 1, (uint64_t)record);
-    wr_be(out, 1, 0); /* auxiliary data */
-    wr_be(out, 2, 0); /* senders */
-    wr_bytes(out, group, GID_BYTES);
+    group_report(TYPE_REPORT_V2, record, group, GID_BYTES, out);
     if (out->bad)
         return;
     ip.protocol = IP_PROTOCOL_ICMPV6;
