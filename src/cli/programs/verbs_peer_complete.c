@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/programs/verbs_peer_internal.h"
+#include "emu/wire/grh.h"
 
 #define DRAIN_MS 100u
 
@@ -134,7 +135,7 @@ static bool is_whole(struct verbs_peer *p, const struct vp_slice *data, uint64_t
                      const struct rdl_wc *wc)
 {
     const struct vp_object *qp = vp_qp_of_number(p, wc->qp_num);
-    const uint64_t skipped = qp && qp->type == QPT_UD ? VP_GRH_BYTES : 0;
+    const uint64_t skipped = qp && qp->type == QPT_UD ? GRH_BYTES : 0;
     const uint32_t number = imm_of(wc);
     const uint64_t place = (wc->opcode == WC_RECV_RDMA_WITH_IMM ? number : wc->wr_id) * stride;
     uint64_t at;

@@ -19,7 +19,6 @@
 #define VP_SGE_MAX     8u
 #define VP_INLINE_MAX  1024u
 #define VP_CHUNK_BYTES 65536u
-#define VP_GRH_BYTES   40u
 #define VP_TEXT_BYTES  16384u /* all that one side can say at a sync is less */
 #define VP_NS_PER_MS   UINT64_C(1000000)
 #define VP_WAIT_NS     (60000 * VP_NS_PER_MS) /* what was waited for so long does not come */

@@ -5,6 +5,7 @@
 
 #include "cli/programs/verbs_peer_internal.h"
 #include "emu/base/prng.h"
+#include "emu/wire/grh.h"
 
 #define NUMBER_BYTES 8u
 
@@ -127,21 +128,19 @@ bool vp_is_pattern(struct verbs_peer *p, uint64_t addr, uint64_t n, uint64_t see
     return is_source(p, addr, n, source_of(PATTERN, seed), reterr_at);
 }
 
-/* The 40 bytes before a datagram: in IPv4 the last 20 of them are its header. */
+/* The area before a datagram. */
 static bool is_grh(struct verbs_peer *p, const struct vp_slice *s)
 {
     const char *from = vp_value(p, "from"), *to = vp_value(p, "to");
-    const size_t header = gid_is_ipv4(p->gid) ? 20 : 0, bytes = header ? 4 : GID_BYTES;
-    const size_t address = header ? 32 : 8;
-    uint8_t source[GID_BYTES] = {0}, destination[GID_BYTES] = {0}, grh[VP_GRH_BYTES];
+    uint8_t source[GID_BYTES] = {0}, destination[GID_BYTES] = {0}, area[GRH_BYTES];
+    struct grh g;
 
     vp_gid(p, from ? from : "peer.gid", source);
     vp_gid(p, to ? to : "gid", destination);
-    return s->length == sizeof(grh) &&
-           rdl_mem_read(p->lab, p->config.host, s->addr, grh, sizeof(grh)) == RDL_OK &&
-           grh[header] >> 4 == (header ? 4 : 6) &&
-           memcmp(grh + address, source + GID_BYTES - bytes, bytes) == 0 &&
-           memcmp(grh + address + bytes, destination + GID_BYTES - bytes, bytes) == 0;
+    return s->length == sizeof(area) &&
+           rdl_mem_read(p->lab, p->config.host, s->addr, area, sizeof(area)) == RDL_OK &&
+           grh_parse(&g, area) && memcmp(g.src, source, GID_BYTES) == 0 &&
+           memcmp(g.dst, destination, GID_BYTES) == 0;
 }
 
 /* Does the memory have what the line says?  @ret_content: which of its words says it. */

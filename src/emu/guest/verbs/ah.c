@@ -134,26 +134,3 @@ enum rdl_status verbs_destroy_ah(struct guest_ah *ah)
     verbs_destroyed(&ah->o);
     return RDL_OK;
 }
-
-enum rdl_status verbs_ah_from_grh(const struct verbs *v, const uint8_t area[GRH_BYTES],
-                                  struct rdl_ah_attr *ret)
-{
-    struct grh g;
-
-    if (!grh_parse(&g, area))
-        return RDL_ERR_INVAL;
-    for (uint8_t i = 0; i < GUEST_GIDS; i++) {
-        if (memcmp(v->config.gid[i], g.dst, GID_BYTES) != 0)
-            continue;
-        *ret = (struct rdl_ah_attr){
-            .sgid_index = i,
-            .hop_limit = g.hop_limit,
-            .traffic_class = g.tclass,
-            .flow_label = g.flow_label,
-            .port = 1,
-        };
-        memcpy(ret->dgid, g.src, GID_BYTES);
-        return RDL_OK;
-    }
-    return RDL_ERR_INVAL;
-}

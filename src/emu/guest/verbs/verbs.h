@@ -28,7 +28,6 @@
 #include "emu/mem/space.h"
 #include "emu/trace/trace.h"
 #include "emu/wire/addr.h"
-#include "emu/wire/grh.h"
 #include "rdmalab/events.h"
 #include "rdmalab/memory.h"
 #include "rdmalab/srq.h"
@@ -397,13 +396,6 @@ RDL_MUST_CHECK enum rdl_status verbs_attach_mcast(struct guest_qp *qp,
                                                   const uint8_t gid[GID_BYTES]);
 RDL_MUST_CHECK enum rdl_status verbs_detach_mcast(struct guest_qp *qp,
                                                   const uint8_t gid[GID_BYTES]);
-
-/* The way back to who sent a datagram: an address vector without a MAC, from the GRH area in front
- * of its payload.  (ibv_init_ah_from_wc)  RDL_ERR_INVAL: the area is not an IP header, or not to an
- * address of this host: a group's is nobody's to answer from.
- */
-RDL_MUST_CHECK enum rdl_status
-verbs_ah_from_grh(const struct verbs *v, const uint8_t area[GRH_BYTES], struct rdl_ah_attr *ret);
 
 void verbs_mw_info(const struct guest_mw *mw, struct rdl_mw_info *ret);
 void verbs_mr_info(const struct guest_mr *mr, struct rdl_mr_info *ret);

@@ -152,41 +152,6 @@ static void values_out_of_range_are_refused(void **state)
     assert_int_equal(verbs_create_ah(pd, &(struct rdl_ah_attr){0}, NULL, &h), RDL_ERR_INVAL);
 }
 
-/* An IPv4 datagram from 10.0.0.2, an IPv6 one from fe80::2; the addresses are the fake guest's. */
-static void the_way_back_is_read_from_the_grh_area(void **state)
-{
-    static const uint8_t ipv4[GRH_BYTES] = {[20] = 0x45, 0x20, 0,  60, 0, 0, 0x40, 0, 33, 17,
-                                            0,           0,    10, 0,  0, 2, 10,   0, 0,  1};
-    static const uint8_t ipv6[GRH_BYTES] = {0x61, 0x2a, 0xbc, 0xde,     0,    60,   17,
-                                            44,   0xfe, 0x80, [23] = 2, 0xfe, 0x80, [39] = 1};
-    struct fake *f = *state;
-    struct rdl_ah_attr a = {.sl = 99};
-    uint8_t area[GRH_BYTES];
-
-    assert_int_equal(verbs_ah_from_grh(&f->verbs, ipv4, &a), RDL_OK);
-    assert_memory_equal(a.dgid, peer_gid, GID_BYTES);
-    assert_int_equal(a.sgid_index, 0);
-    assert_int_equal(a.hop_limit, 33);
-    assert_int_equal(a.traffic_class, 0x20);
-    assert_int_equal(a.flow_label, 0);
-    assert_int_equal(a.sl, 0);
-    assert_int_equal(a.port, 1);
-
-    assert_int_equal(verbs_ah_from_grh(&f->verbs, ipv6, &a), RDL_OK);
-    assert_memory_equal(a.dgid, ipv6 + 8, GID_BYTES);
-    assert_int_equal(a.sgid_index, 1);
-    assert_int_equal(a.hop_limit, 44);
-    assert_int_equal(a.traffic_class, 0x12);
-    assert_int_equal(a.flow_label, 0xabcde);
-
-    memcpy(area, ipv4, GRH_BYTES);
-    area[36] = 239; /* to a group */
-    assert_int_equal(verbs_ah_from_grh(&f->verbs, area, &a), RDL_ERR_INVAL);
-    memset(area, 0, GRH_BYTES);
-    assert_int_equal(verbs_ah_from_grh(&f->verbs, area, &a), RDL_ERR_INVAL);
-    assert_int_equal(a.sgid_index, 1); /* untouched */
-}
-
 #define T(name) cmocka_unit_test_setup_teardown(name, fake_set_up, fake_tear_down)
 
 int main(void)
@@ -197,7 +162,6 @@ int main(void)
         T(nobody_answers_and_the_handle_was_never_there),
         T(a_group_and_a_given_mac_ask_nobody),
         T(values_out_of_range_are_refused),
-        T(the_way_back_is_read_from_the_grh_area),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
