@@ -57,7 +57,8 @@ static bool is_ack(const struct packet *p, const struct answer *a)
 }
 
 /* An acknowledge at the place of a READ or an atomic cannot be its answer, and tells that it is
- * missing like one behind it: a responder acknowledges duplicates with the last PSN that it took.
+ * missing like one behind it: some responders acknowledge duplicates with the last PSN that they
+ * took.
  */
 RDL_COLD static bool implied_nak(const struct comp_view *v, const struct packet *p,
                                  struct comp_verdict *out)
