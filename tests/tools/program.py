@@ -64,10 +64,9 @@ class Program:
         self.path, self.directory = path, directory
         self.started = []
 
-    def run(self, *args, stdin="", **more):
+    def run(self, *args, stdin="", timeout=TIMEOUT_S, **more):
         return subprocess.run([self.path, *args], input=stdin, cwd=self.directory, text=True,
-                              errors="replace", capture_output=True, timeout=TIMEOUT_S, check=False,
-                              **more)
+                              errors="replace", capture_output=True, timeout=timeout, check=False, **more)
 
     def start(self, *args, **more):
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
