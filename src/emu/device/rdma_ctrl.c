@@ -59,6 +59,7 @@ void ctrl_forget_ring(struct rdma *d, uint32_t queue)
     if (virtio_has(&d->pci, VF_RING_RESET))
         return;
     vq->last_avail = 0;
+    vq->seen_avail = 0;
     vq->used_idx = 0;
     vq->avail_event = 0;
 }

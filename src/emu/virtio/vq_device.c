@@ -145,6 +145,7 @@ uint32_t vq_avail_count(struct vq *vq, const struct ram *ram)
         broken(vq, VQE_AVAIL_RUNS_AWAY);
         return 0;
     }
+    vq->seen_avail = idx;
     return n;
 }
 
@@ -161,14 +162,13 @@ static enum vq_pop publish_avail_event(struct vq *vq, struct ram *ram, uint16_t 
 
 enum vq_pop vq_pop(struct vq *vq, struct ram *ram, struct vq_chain *out)
 {
-    const uint32_t n = vq_avail_count(vq, ram);
     enum vq_error error;
     uint16_t head;
 
+    if (vq->seen_avail == vq->last_avail && vq_avail_count(vq, ram) == 0 && vq->broken == VQE_NONE)
+        return publish_avail_event(vq, ram, vq->last_avail);
     if (vq->broken != VQE_NONE)
         return VQ_BROKEN;
-    if (n == 0)
-        return publish_avail_event(vq, ram, vq->last_avail);
     if (!read_le16(ram, vring_avail_entry_at(&vq->ring, vq->last_avail), &head))
         return broken(vq, VQE_BAD_ADDRESS);
     if (head >= vq->ring.size)

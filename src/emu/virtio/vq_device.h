@@ -28,6 +28,7 @@ struct vq {
     enum vq_error broken;
     uint16_t vector;      /* MSI-X, or VIRTIO_NO_VECTOR */
     uint16_t last_avail;  /* chains taken */
+    uint16_t seen_avail;  /* chains offered, when last looked: at least those that are taken */
     uint16_t used_idx;    /* chains given back */
     uint16_t avail_event; /* as last published */
     uint32_t pushed;      /* given back since vq_wants_interrupt() was last asked */

@@ -161,14 +161,16 @@ enum vqd_used vqd_take_used(struct vqd *q, const struct ram *ram, uint16_t *ret_
                             uint32_t *ret_len)
 {
     uint8_t b[VRING_USED_BYTES];
-    uint32_t id, n;
+    uint32_t id;
 
     if (q->broken)
         return VQD_BROKEN;
-    n = vqd_used_count(q, ram);
-    if (n == 0)
-        return VQD_NONE;
-    if (n > q->n_outstanding ||
+    if (q->seen_used == q->last_used) {
+        q->seen_used = read_le16(ram, vring_used_idx_at(&q->ring));
+        if (q->seen_used == q->last_used)
+            return VQD_NONE;
+    }
+    if ((uint16_t)(q->seen_used - q->last_used) > q->n_outstanding ||
         !ram_read(ram, vring_used_entry_at(&q->ring, q->last_used), b, sizeof(b)))
         goto broken;
     id = ld_le32(b);

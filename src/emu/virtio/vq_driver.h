@@ -27,6 +27,7 @@ struct vqd {
     bool broken;        /* the device gave back nonsense, or the ring is outside RAM */
     uint16_t avail_idx; /* chains offered */
     uint16_t last_used; /* chains taken back */
+    uint16_t seen_used; /* chains given back, when last looked */
     uint16_t free_head;
     uint32_t n_free;        /* descriptors */
     uint32_t n_outstanding; /* chains */
