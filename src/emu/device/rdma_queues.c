@@ -30,15 +30,29 @@ enum fetch rdma_pop(struct rdma *d, uint32_t queue)
     return FETCH_BROKEN;
 }
 
-/* Decodes @n SGEs that follow @head_bytes in the chain, or as many as there are. */
-static void read_sges(const struct rdma *d, size_t head_bytes, uint32_t n, struct sge *out)
-{
-    struct raw_sge raw[RDMA_MAX_SGE];
-    struct rfc_sge s;
-    const size_t got =
-        vq_chain_read(d->ram, &d->chain, head_bytes, raw, n * sizeof(raw[0])) / sizeof(raw[0]);
+/* What follows the head of a WQE: SGEs, or inline data. */
+#define BODY_BYTES (RDMA_MAX_SGE * sizeof(struct raw_sge))
+_Static_assert(RDMA_MAX_INLINE <= BODY_BYTES, "inline data fits into a body");
 
-    for (size_t i = 0; i < got; i++) {
+/* Reads the WQE in d->chain: its head of @head_bytes, and as much of its body as any WQE has.  What
+ * lacks of the head is zero.  Returns the bytes of the body that are there.
+ */
+static size_t read_wqe(const struct rdma *d, void *raw, size_t head_bytes)
+{
+    const size_t got = vq_chain_read(d->ram, &d->chain, 0, raw, head_bytes + BODY_BYTES);
+
+    if (got >= head_bytes)
+        return got - head_bytes;
+    memset((uint8_t *)raw + got, 0, head_bytes - got);
+    return 0;
+}
+
+/* Decodes @n SGEs, or as many as @bytes have. */
+static void read_sges(const struct raw_sge *raw, size_t bytes, uint32_t n, struct sge *out)
+{
+    struct rfc_sge s;
+
+    for (uint32_t i = 0; i < n && (i + 1) * sizeof(raw[0]) <= bytes; i++) {
         rfc_sge_get(&s, &raw[i]);
         out[i] = (struct sge){s.addr, s.length, s.lkey};
     }
@@ -100,28 +114,31 @@ enum fetch rdma_fetch_send(void *ctx, struct qp *qp, struct send_wqe *out)
     struct rdma *d = ctx;
     const uint32_t queue = rdma_sq(d, qp->qpn);
     const enum fetch got = rdma_pop(d, queue);
-    struct raw_sq_wqe raw = {0};
+    struct {
+        struct raw_sq_wqe head;
+        struct raw_sge body[RDMA_MAX_SGE];
+    } raw;
     struct rfc_sq_wqe wqe;
+    size_t body;
     ev_id cause;
 
     if (got != FETCH_OK)
         return got;
-    out->truncated = d->chain.n_writable > 0 ||
-                     vq_chain_read(d->ram, &d->chain, 0, &raw, sizeof(raw)) < sizeof(raw);
-    rfc_sq_wqe_get(&wqe, &raw);
+    body = read_wqe(d, &raw, sizeof(raw.head));
+    out->truncated = d->chain.n_writable > 0 || d->chain.readable_bytes < sizeof(raw.head);
+    rfc_sq_wqe_get(&wqe, &raw.head);
     out->wr_id = wqe.wr_id;
     out->opcode = wqe.opcode;
     out->flags = wqe.send_flags;
     memcpy(out->imm, wqe.ex, sizeof(out->imm));
     out->desc = d->chain.head;
     out->n_sge = wqe.num_sge;
-    out->body_bytes = body_of(d, sizeof(raw));
-    decode_operation((enum qp_type)qp->config.type, &raw, out);
+    out->body_bytes = body_of(d, sizeof(raw.head));
+    decode_operation((enum qp_type)qp->config.type, &raw.head, out);
     if (wqe.send_flags & SF_INLINE)
-        vq_chain_read(d->ram, &d->chain, sizeof(raw), out->inline_data,
-                      min_u32(out->body_bytes, qp->config.max_inline_data));
+        memcpy(out->inline_data, raw.body, min_u32(out->body_bytes, qp->config.max_inline_data));
     else
-        read_sges(d, sizeof(raw), min_u32(wqe.num_sge, qp->config.max_send_sge), out->sge);
+        read_sges(raw.body, body, min_u32(wqe.num_sge, qp->config.max_send_sge), out->sge);
     d->progress->wqes++;
     cause = trace_because(d->trace, d->kicks[queue]);
     TRACE_ID(d->trace, out->fetched, fetch, .host = d->config.host, .qpn = qp->qpn, .queue = queue,
@@ -141,24 +158,28 @@ enum fetch rdma_fetch_recv(void *ctx, struct qp *qp, struct recv_wqe *out)
 {
     struct rdma *d = ctx;
     const uint32_t queue = receives_of(d, qp);
-    struct raw_rq_wqe raw = {0};
+    struct {
+        struct raw_rq_wqe head;
+        struct raw_sge body[RDMA_MAX_SGE];
+    } raw;
     struct rfc_rq_wqe wqe;
     ev_id fetched, cause;
     enum fetch got;
+    size_t body;
 
     if (qp->srq && qp->srq->error)
         return FETCH_BROKEN;
     got = rdma_pop(d, queue);
     if (got != FETCH_OK)
         return got;
-    out->truncated = d->chain.n_writable > 0 ||
-                     vq_chain_read(d->ram, &d->chain, 0, &raw, sizeof(raw)) < sizeof(raw);
-    rfc_rq_wqe_get(&wqe, &raw);
+    body = read_wqe(d, &raw, sizeof(raw.head));
+    out->truncated = d->chain.n_writable > 0 || d->chain.readable_bytes < sizeof(raw.head);
+    rfc_rq_wqe_get(&wqe, &raw.head);
     out->wr_id = wqe.wr_id;
     out->desc = d->chain.head;
     out->n_sge = wqe.num_sge;
-    out->body_bytes = body_of(d, sizeof(raw));
-    read_sges(d, sizeof(raw), min_u32(wqe.num_sge, qp->config.max_recv_sge), out->sge);
+    out->body_bytes = body_of(d, sizeof(raw.head));
+    read_sges(raw.body, body, min_u32(wqe.num_sge, qp->config.max_recv_sge), out->sge);
     d->progress->wqes++;
     TRACE_ID(d->trace, fetched, fetch, .host = d->config.host, .qpn = qp->qpn, .queue = queue,
              .desc = d->chain.head, .wr_id = wqe.wr_id, .op = WR_RECV,
