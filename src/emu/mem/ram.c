@@ -12,14 +12,30 @@ static uint64_t n_tables(const struct ram *r)
     return (n_pages + RAM_TABLE_PAGES - 1) >> RAM_TABLE_BITS;
 }
 
+/* Entry @i is empty. */
+static void recent_clear(const struct ram *r, uint64_t i)
+{
+    r->recent[i] = (struct ram_recent){.gpa = (i + 1) % RAM_RECENT << RAM_PAGE_BITS};
+}
+
+static void recent_set(const struct ram *r, uint64_t page, uint8_t *bytes)
+{
+    r->recent[page % RAM_RECENT] = (struct ram_recent){page << RAM_PAGE_BITS, bytes};
+}
+
 bool ram_init(struct ram *r, struct arena *a, uint64_t bytes)
 {
     RDL_ASSERT(bytes > 0 && bytes % RAM_PAGE_BYTES == 0);
     *r = (struct ram){.arena = a, .bytes = bytes};
     r->tables = arena_alloc(a, n_tables(r) * sizeof(struct ram_table *));
-    for (uint64_t i = 0; r->tables && i < n_tables(r); i++)
+    r->recent = arena_alloc_raw(a, RAM_RECENT * sizeof(*r->recent));
+    if (!r->tables || !r->recent)
+        return false;
+    for (uint64_t i = 0; i < n_tables(r); i++)
         r->tables[i] = &no_pages;
-    return r->tables != NULL;
+    for (uint64_t i = 0; i < RAM_RECENT; i++)
+        recent_clear(r, i);
+    return true;
 }
 
 bool ram_read_pages(const struct ram *r, uint64_t gpa, void *out, size_t n)
@@ -30,12 +46,14 @@ bool ram_read_pages(const struct ram *r, uint64_t gpa, void *out, size_t n)
         return false;
     while (n > 0) {
         const size_t run = ram_run(gpa, n);
-        const uint8_t *page = ram_page(r, gpa >> RAM_PAGE_BITS);
+        uint8_t *page = ram_page(r, gpa >> RAM_PAGE_BITS);
 
-        if (page)
+        if (page) {
             memcpy(to, page + gpa % RAM_PAGE_BYTES, run);
-        else
+            recent_set(r, gpa >> RAM_PAGE_BITS, page);
+        } else {
             memset(to, 0, run);
+        }
         to += run;
         gpa += run;
         n -= run;
@@ -61,12 +79,12 @@ static uint8_t **place(struct ram *r, uint64_t page, bool make)
     return &t->pages[page & (RAM_TABLE_PAGES - 1)];
 }
 
-/* Makes page number @page exist. */
+/* Makes page number @page exist, which does not. */
 static bool page_back(struct ram *r, uint64_t page)
 {
     uint8_t **at = place(r, page, true);
 
-    if (at && !*at)
+    if (at)
         *at = arena_alloc(r->arena, RAM_PAGE_BYTES);
     return at && *at;
 }
@@ -75,7 +93,7 @@ static bool page_back(struct ram *r, uint64_t page)
 static bool back(struct ram *r, uint64_t gpa, size_t n)
 {
     for (uint64_t i = gpa >> RAM_PAGE_BITS; n > 0 && i <= (gpa + n - 1) >> RAM_PAGE_BITS; i++) {
-        if (!page_back(r, i))
+        if (!ram_page(r, i) && !page_back(r, i))
             return false;
     }
     return true;
@@ -89,8 +107,10 @@ bool ram_write_pages(struct ram *r, uint64_t gpa, const void *in, size_t n)
         return false;
     while (n > 0) {
         const size_t run = ram_run(gpa, n);
+        uint8_t *page = ram_page(r, gpa >> RAM_PAGE_BITS);
 
-        memcpy(ram_page(r, gpa >> RAM_PAGE_BITS) + gpa % RAM_PAGE_BYTES, from, run);
+        memcpy(page + gpa % RAM_PAGE_BYTES, from, run);
+        recent_set(r, gpa >> RAM_PAGE_BITS, page);
         from += run;
         gpa += run;
         n -= run;
@@ -106,4 +126,6 @@ void ram_forget(struct ram *r, uint64_t page)
         return;
     arena_release(r->arena, *at, RAM_PAGE_BYTES);
     *at = NULL;
+    if (r->recent[page % RAM_RECENT].gpa == page << RAM_PAGE_BITS)
+        recent_clear(r, page % RAM_RECENT);
 }

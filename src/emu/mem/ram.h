@@ -24,10 +24,19 @@ struct ram_table {
     uint8_t *pages[RAM_TABLE_PAGES]; /* NULL: never written, reads as zero */
 };
 
+/* Where pages were found: page number n in entry n modulo RAM_RECENT, or another, or none. */
+#define RAM_RECENT 64u
+
+struct ram_recent {
+    uint64_t gpa; /* of the page's first byte; of a page with another entry: this one is empty */
+    uint8_t *page;
+};
+
 struct ram {
     struct arena *arena;
     uint64_t bytes;                  /* a multiple of RAM_PAGE_BYTES */
     const struct ram_table **tables; /* one without any page is the same for all */
+    struct ram_recent *recent;       /* RAM_RECENT of them */
 };
 
 /* False when the arena is full.  @bytes > 0.  Its pages go with the arena. */
@@ -55,17 +64,15 @@ static inline size_t ram_run(uint64_t addr, size_t n)
     return n < left ? n : left;
 }
 
-/* Where the @n bytes at @gpa are, if they lie in one page, which exists; NULL if not. */
+/* Where the @n bytes at @gpa are, if they lie in one page, which was found before; NULL if not.  An
+ * entry of another page is at least a page away, so one comparison sees that, and the page's end.
+ */
 static inline uint8_t *ram_in_page(const struct ram *r, uint64_t gpa, size_t n)
 {
-    const size_t at = (size_t)(gpa % RAM_PAGE_BYTES);
-    uint8_t *page;
+    const struct ram_recent *e = &r->recent[(gpa >> RAM_PAGE_BITS) % RAM_RECENT];
+    const uint64_t at = gpa - e->gpa;
 
-    /* RAM is whole pages, so what begins in RAM and stays in its page is in RAM. */
-    if (n == 0 || n > RAM_PAGE_BYTES - at || gpa >= r->bytes)
-        return NULL;
-    page = ram_page(r, gpa >> RAM_PAGE_BITS);
-    return page ? page + at : NULL;
+    return n <= RAM_PAGE_BYTES && at <= RAM_PAGE_BYTES - n ? e->page + at : NULL;
 }
 
 /* As ram_read() and ram_write(), for whatever they do not do themselves. */
