@@ -220,23 +220,22 @@ static bool check_nak(const struct comp_view *v, const struct packet *p, const s
     X(RULE_COMP_NAK, check_nak)
 
 #define ASK(name, check)                                                                           \
-    if (check(v, p, &a, &out)) {                                                                   \
-        if (out.rule == RULE_NONE && out.act != ACT_ACKS && out.act != ACT_CREDITS)                \
-            out.rule = (name);                                                                     \
-        return out;                                                                                \
+    if (check(v, p, &a, ret)) {                                                                    \
+        if (ret->rule == RULE_NONE && ret->act != ACT_ACKS && ret->act != ACT_CREDITS)             \
+            ret->rule = (name);                                                                    \
+        return;                                                                                    \
     }
 
-struct comp_verdict comp_decide(const struct comp_view *v, const struct packet *p)
+void comp_decide(const struct comp_view *v, const struct packet *p, struct comp_verdict *ret)
 {
     const struct answer a = {
         .before = (p->bth.psn.v - v->una.v) & PSN_MASK,
         .word = p->op->headers & H_AETH ? aeth_unpack(p->aeth.syndrome)
                                         : (struct aeth_word){SYN_NONE, 0},
     };
-    struct comp_verdict out = {.act = ACT_DROP};
 
+    *ret = (struct comp_verdict){.act = ACT_DROP};
     CHECKS(ASK)
-    return out;
 }
 
 uint32_t comp_data_bytes(const struct packet *p)
@@ -244,18 +243,17 @@ uint32_t comp_data_bytes(const struct packet *p)
     return p->op->kind == OPK_ATOMIC_ACK ? ATOMIC_WORD_BYTES : p->payload_bytes;
 }
 
-struct comp_verdict comp_decide_sink(const struct sink_view *v, const struct packet *p,
-                                     struct comp_verdict d)
+void comp_decide_sink(const struct sink_view *v, const struct packet *p, struct comp_verdict *d)
 {
     struct sge bad = {0};
     const enum rule rule = sge_check(v->hca, &v->list, v->at, comp_data_bytes(p), &bad);
 
-    RDL_ASSERT(d.act == ACT_ACKS && d.n_acked > 0);
+    RDL_ASSERT(d->act == ACT_ACKS && d->n_acked > 0);
     if (rule == RULE_NONE)
-        return d;
-    return (struct comp_verdict){.act = ACT_FAIL,
-                                 .rule = rule,
-                                 .status = WCS_LOC_PROT_ERR,
-                                 .n_acked = d.n_acked - 1,
-                                 .bad = bad};
+        return;
+    *d = (struct comp_verdict){.act = ACT_FAIL,
+                               .rule = rule,
+                               .status = WCS_LOC_PROT_ERR,
+                               .n_acked = d->n_acked - 1,
+                               .bad = bad};
 }

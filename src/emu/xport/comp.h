@@ -58,11 +58,12 @@ struct comp_verdict {
 };
 
 /* @p has a response opcode. */
-struct comp_verdict comp_decide(const struct comp_view *v, const struct packet *p);
+void comp_decide(const struct comp_view *v, const struct packet *p, struct comp_verdict *ret);
 
-/* @d is what comp_decide() said of @p, which brings data: that, or why they cannot be taken. */
-struct comp_verdict comp_decide_sink(const struct sink_view *v, const struct packet *p,
-                                     struct comp_verdict d);
+/* @d is what comp_decide() said of @p, which brings data: it stays, or says why they cannot be
+ * taken.
+ */
+void comp_decide_sink(const struct sink_view *v, const struct packet *p, struct comp_verdict *d);
 
 /* Bytes that @p brings for the list of a READ or an atomic. */
 uint32_t comp_data_bytes(const struct packet *p);

@@ -63,20 +63,20 @@ static bool brings_data(const struct packet *p)
 }
 
 /* @rd: the READ or atomic that @p may be the answer to. */
-static struct comp_verdict decide(const struct xport_qp *xqp, const struct packet *p,
-                                  const struct req_wqe **ret_rd)
+static void decide(const struct xport_qp *xqp, const struct packet *p,
+                   const struct req_wqe **ret_rd, struct comp_verdict *ret)
 {
     const struct comp_view v = view_of(xqp, ret_rd);
-    const struct comp_verdict d = comp_decide(&v, p);
     struct sink_view sink = {.hca = xqp->qp.hca};
 
-    if (d.act != ACT_ACKS || !brings_data(p))
-        return d;
+    comp_decide(&v, p, ret);
+    if (ret->act != ACT_ACKS || !brings_data(p))
+        return;
     RDL_ASSERT(*ret_rd); /* only a READ or an atomic is answered by data */
     sink.list = (struct sg_list){(*ret_rd)->w.sge, key_user_of(&xqp->qp), ACC_LOCAL_WRITE};
     if (v.before_rd == 0)
         sink.at = xqp->req.sink;
-    return comp_decide_sink(&sink, p, d);
+    comp_decide_sink(&sink, p, ret);
 }
 
 static ev_id trace_rx(const struct xport_qp *xqp, const struct packet *p,
@@ -192,10 +192,12 @@ enum drop_reason comp_receive(struct xport_qp *xqp, const struct packet *p,
                               const struct rx_info *info)
 {
     const struct req_wqe *rd;
-    const struct comp_verdict d = decide(xqp, p, &rd);
-    const ev_id rx = trace_rx(xqp, p, info, &d);
-    const ev_id before = trace_because(xport_trace(xqp), rx);
+    struct comp_verdict d;
+    ev_id rx, before;
 
+    decide(xqp, p, &rd, &d);
+    rx = trace_rx(xqp, p, info, &d);
+    before = trace_because(xport_trace(xqp), rx);
     XPORT_COUNT(xqp, rcvd_pkts);
     if (d.act != ACT_ACKS)
         count_other(xqp, p, &d);

@@ -180,8 +180,8 @@ void resp_invalidate(struct xport_qp *xqp, const struct packet *p);
  * receive may be fetched for it.
  */
 struct resp_view resp_view_of(const struct xport_qp *xqp);
-struct resp_verdict resp_judge(struct xport_qp *xqp, const struct packet *p,
-                               const struct resp_view *v);
+void resp_judge(struct xport_qp *xqp, const struct packet *p, const struct resp_view *v,
+                struct resp_verdict *ret);
 
 /* Carries out a SEND or WRITE that was judged.  False: its completion is lost. */
 bool resp_deliver(struct xport_qp *xqp, const struct packet *p);

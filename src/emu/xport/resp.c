@@ -200,19 +200,18 @@ struct sge resp_target(const struct packet *p, const struct resp_write *w)
     return (struct sge){w->addr, p->payload_bytes, w->rkey};
 }
 
-struct resp_verdict resp_decide_memory(const struct target_view *v)
+void resp_decide_memory(const struct target_view *v, struct resp_verdict *ret)
 {
-    struct resp_verdict d = accept;
     enum rule rule;
 
+    *ret = accept;
     if (v->at.bytes == 0)
-        return d; /* [IBTA1 C9-88] */
+        return; /* [IBTA1 C9-88] */
     rule = key_check(v->hca, v->at.lkey, &v->who, v->at.addr, v->at.bytes, v->access);
     if (rule != RULE_NONE) {
-        d = resp_nak(ACT_NAK_ACCESS, WCS_SUCCESS);
-        d.rule = rule;
+        *ret = resp_nak(ACT_NAK_ACCESS, WCS_SUCCESS);
+        ret->rule = rule;
     }
-    return d;
 }
 
 bool resp_needs_receive(const struct packet *p)
@@ -313,23 +312,20 @@ static bool check_recv_keys(const struct delivery_view *v, const struct packet *
     X(RULE_NONE, check_recv_keys)
 
 #define ASK(name, check)                                                                           \
-    if (!check(v, p, &d)) {                                                                        \
-        d.rule = (name) == RULE_NONE ? d.rule : (name);                                            \
-        return d;                                                                                  \
+    if (!check(v, p, ret)) {                                                                       \
+        ret->rule = (name) == RULE_NONE ? ret->rule : (name);                                      \
+        return;                                                                                    \
     }
 
-struct resp_verdict resp_decide(const struct resp_view *v, const struct packet *p)
+void resp_decide(const struct resp_view *v, const struct packet *p, struct resp_verdict *ret)
 {
-    struct resp_verdict d = accept;
-
+    *ret = accept;
     PACKET_CHECKS(ASK)
-    return d;
 }
 
-struct resp_verdict resp_decide_delivery(const struct delivery_view *v, const struct packet *p)
+void resp_decide_delivery(const struct delivery_view *v, const struct packet *p,
+                          struct resp_verdict *ret)
 {
-    struct resp_verdict d = accept;
-
+    *ret = accept;
     DELIVERY_CHECKS(ASK)
-    return d;
 }

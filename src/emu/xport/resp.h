@@ -62,9 +62,10 @@ struct resp_verdict {
 RDL_COLD struct resp_verdict resp_nak(enum pkt_act act, enum wc_status status);
 
 /* @p->op may be reserved: its name is NULL then. */
-struct resp_verdict resp_decide(const struct resp_view *v, const struct packet *p);
-struct resp_verdict resp_decide_memory(const struct target_view *v);
-struct resp_verdict resp_decide_delivery(const struct delivery_view *v, const struct packet *p);
+void resp_decide(const struct resp_view *v, const struct packet *p, struct resp_verdict *ret);
+void resp_decide_memory(const struct target_view *v, struct resp_verdict *ret);
+void resp_decide_delivery(const struct delivery_view *v, const struct packet *p,
+                          struct resp_verdict *ret);
 
 /* What @p does to memory that it names, one of enum access_bit; 0: it names none. */
 unsigned resp_access(const struct packet *p);

@@ -213,19 +213,19 @@ static enum fetch fetch_recv(struct xport_qp *xqp, const struct packet *p)
 }
 
 /* Does the key of @p open what it names? */
-static struct resp_verdict decide_memory(const struct xport_qp *xqp, const struct packet *p)
+static void decide_memory(const struct xport_qp *xqp, const struct packet *p,
+                          struct resp_verdict *ret)
 {
     const struct target_view v = {.hca = xqp->qp.hca,
                                   .who = key_user_of(&xqp->qp),
                                   .access = resp_access(p),
                                   .at = resp_target(p, &xqp->resp.write)};
-    struct resp_verdict d = resp_decide_memory(&v);
 
-    d.bad = v.at;
-    return d;
+    resp_decide_memory(&v, ret);
+    ret->bad = v.at;
 }
 
-static struct resp_verdict decide_delivery(struct xport_qp *xqp, const struct packet *p)
+static void decide_delivery(struct xport_qp *xqp, const struct packet *p, struct resp_verdict *ret)
 {
     struct responder *r = &xqp->resp;
     struct delivery_view v = {.hca = xqp->qp.hca,
@@ -240,7 +240,7 @@ static struct resp_verdict decide_delivery(struct xport_qp *xqp, const struct pa
         v.at = r->sge;
         v.received = r->received;
     }
-    return resp_decide_delivery(&v, p);
+    resp_decide_delivery(&v, p, ret);
 }
 
 struct resp_view resp_view_of(const struct xport_qp *xqp)
@@ -261,20 +261,18 @@ struct resp_view resp_view_of(const struct xport_qp *xqp)
     };
 }
 
-struct resp_verdict resp_judge(struct xport_qp *xqp, const struct packet *p,
-                               const struct resp_view *v)
+void resp_judge(struct xport_qp *xqp, const struct packet *p, const struct resp_view *v,
+                struct resp_verdict *ret)
 {
-    struct resp_verdict d = resp_decide(v, p);
-
-    if (d.act == ACT_DUPLICATE && is_rd(p))
-        return resp_decide_again(xqp, p);
-    if (d.act == ACT_ACCEPT && resp_access(p))
-        d = decide_memory(xqp, p);
-    if (d.act == ACT_ACCEPT && (p->op->kind == OPK_SEND || resp_needs_receive(p)))
-        d = decide_delivery(xqp, p);
-    if (d.act == ACT_ACCEPT && (p->op->headers & H_IETH))
-        d = resp_decide_inv(xqp, p);
-    return d;
+    resp_decide(v, p, ret);
+    if (ret->act == ACT_DUPLICATE && is_rd(p))
+        *ret = resp_decide_again(xqp, p);
+    else if (ret->act == ACT_ACCEPT && resp_access(p))
+        decide_memory(xqp, p, ret);
+    if (ret->act == ACT_ACCEPT && (p->op->kind == OPK_SEND || resp_needs_receive(p)))
+        decide_delivery(xqp, p, ret);
+    if (ret->act == ACT_ACCEPT && (p->op->headers & H_IETH))
+        *ret = resp_decide_inv(xqp, p);
 }
 
 void resp_trace_refused_key(const struct xport_qp *xqp, const struct packet *p,
@@ -349,9 +347,12 @@ enum drop_reason resp_receive(struct xport_qp *xqp, const struct packet *p,
 {
     struct responder *r = &xqp->resp;
     const struct resp_view v = resp_view_of(xqp);
-    const struct resp_verdict d = resp_judge(xqp, p, &v);
-    const ev_id rx = resp_trace_rx(xqp, p, info, &d), before = trace_because(xport_trace(xqp), rx);
+    struct resp_verdict d;
+    ev_id rx, before;
 
+    resp_judge(xqp, p, &v, &d);
+    rx = resp_trace_rx(xqp, p, info, &d);
+    before = trace_because(xport_trace(xqp), rx);
     XPORT_COUNT(xqp, rcvd_pkts);
     if (p->bth.psn.v == r->expected.v) {
         r->seq_nak_out = false;

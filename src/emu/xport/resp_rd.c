@@ -128,7 +128,7 @@ struct resp_verdict resp_decide_again(const struct xport_qp *xqp, const struct p
     if (!find_again(xqp, p, &entry, &at))
         return gone;
     if (p->op->kind == OPK_READ)
-        d = resp_decide_memory(&v);
+        resp_decide_memory(&v, &d);
     if (d.act == ACT_ACCEPT)
         d = (struct resp_verdict){.act = ACT_REPLAY, .rule = RULE_RESP_PSN};
     return d;

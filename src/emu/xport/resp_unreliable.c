@@ -29,6 +29,7 @@ static struct resp_verdict decide(struct xport_qp *xqp, const struct packet *p)
 {
     struct resp_view v = resp_view_of(xqp);
     const struct psn expected = v.expected;
+    struct resp_verdict d;
 
     if (xqp->service->connected && !op_starts(p->op) && p->bth.psn.v != expected.v)
         return (struct resp_verdict){.act = ACT_DROP,
@@ -38,7 +39,8 @@ static struct resp_verdict decide(struct xport_qp *xqp, const struct packet *p)
     v.expected = p->bth.psn;
     if (op_starts(p->op))
         v.open = NULL; /* whatever was open lacks its end */
-    return without_nak(resp_judge(xqp, p, &v));
+    resp_judge(xqp, p, &v, &d);
+    return without_nak(d);
 }
 
 /* The message is given up; its receive, if it has one, is for the next. */
