@@ -20,9 +20,8 @@
 #include "emu/facts/aeth.h"
 #include "emu/xport/internal.h"
 
-#define LATE_MORE_NS                                                                               \
-    5000000u /* more for a timer that is late; frames are read every millisecond                   \
-              */
+/* How long a timer that is late runs on: frames are read every millisecond. */
+#define LATE_MORE_NS 5000000u
 
 void retry_timer_arm(struct xport_qp *xqp, enum timer_kind kind, uint64_t delay_ns)
 {
