@@ -74,6 +74,34 @@ static void unwritten_pages_read_as_zero_and_take_no_memory(void **state)
     assert_int_equal(arena_used_bytes(f->arena), before);
 }
 
+/* Two pages that share an entry of what was found lately, one of them never written. */
+static void what_was_found_lately_is_found_again_and_nothing_else(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t page = 3, same_entry = 3 + RAM_RECENT;
+    const uint64_t at = (page + 1) * RAM_PAGE_BYTES - 2;
+    const uint16_t word = 0x1234;
+    uint16_t found;
+
+    assert_null(ram_in_page(&f->ram, at, sizeof(word)));
+    assert_true(ram_write(&f->ram, at, &word, sizeof(word)));
+    assert_non_null(ram_in_page(&f->ram, at, sizeof(word)));
+    assert_null(ram_in_page(&f->ram, at + 1, sizeof(word))); /* goes on in another page */
+    assert_null(ram_in_page(&f->ram, at - RAM_PAGE_BYTES, RAM_PAGE_BYTES + 1u));
+    assert_null(ram_in_page(&f->ram, at + RAM_RECENT * RAM_PAGE_BYTES, sizeof(word)));
+
+    assert_true(ram_read(&f->ram, same_entry * RAM_PAGE_BYTES, &found, sizeof(found)));
+    assert_int_equal(found, 0);
+    assert_true(ram_write(&f->ram, same_entry * RAM_PAGE_BYTES, &word, sizeof(word)));
+    assert_true(ram_read(&f->ram, at, &found, sizeof(found)));
+    assert_int_equal(found, word);
+
+    ram_forget(&f->ram, page);
+    assert_null(ram_in_page(&f->ram, at, sizeof(word)));
+    assert_true(ram_read(&f->ram, at, &found, sizeof(found)));
+    assert_int_equal(found, 0);
+}
+
 static void virtual_pages_are_scattered_over_ram(void **state)
 {
     struct fixture *f = *state;
@@ -265,6 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(dma_outside_ram_copies_nothing),
         T(unwritten_pages_read_as_zero_and_take_no_memory),
+        T(what_was_found_lately_is_found_again_and_nothing_else),
         T(virtual_pages_are_scattered_over_ram),
         T(a_page_between_allocations_is_unmapped),
         T(bytes_survive_page_boundaries),
