@@ -6,6 +6,7 @@
 #include "emu/base/quantity.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/opcode.h"
+#include "emu/facts/wr.h"
 
 void ladder_add_time(struct text *t, uint64_t at_ns)
 {
@@ -88,6 +89,14 @@ static void add_wr_ids(struct text *t, uint64_t first, const struct ladder_sayin
         text_addf(t, " (%u times)", s->n);
 }
 
+/* An operation that sends nothing: a key ends, or becomes another. */
+static bool is_local(uint32_t opcode)
+{
+    const struct wr_info *row = wr_info(opcode);
+
+    return row && row->local;
+}
+
 static void say_post(struct text *t, const struct ladder_saying *s)
 {
     const struct ev *e = s->first;
@@ -101,9 +110,11 @@ static void say_post(struct text *t, const struct ladder_saying *s)
         text_add(t, " to ");
         add_object(t, e->u.post_srq_recv.host, OBJ_SRQ, e->u.post_srq_recv.number, s->names);
     }
-    text_addf(t, ", %u bytes", (unsigned)ev_field_number(e, bytes));
-    if (s->n > 1)
-        text_add(t, " each");
+    if (!send || !is_local(e->u.post_send.op)) {
+        text_addf(t, ", %u bytes", (unsigned)ev_field_number(e, bytes));
+        if (s->n > 1)
+            text_add(t, " each");
+    }
     if (send && (e->u.post_send.flags & SF_FENCE))
         text_add(t, ", fence");
     if (s->kicked)

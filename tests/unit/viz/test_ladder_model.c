@@ -93,6 +93,7 @@ static void each_stop_says_what_a_learner_must_know(void **state)
         {"retries_exceeded", "RTS -> ERR", TONE_BAD},
         {"refused", "qpn9: RESET -> INIT", TONE_STATE},
         {"refused", "<q&\">: key 0x1a4 refused by MR_KEY", TONE_BAD},
+        {"keys", "post BIND_MW wr_id=4", TONE_POST},
         {"keys", "window 0x24a shows 64 bytes", TONE_STATE},
         {"keys", "window 0x24b shows nothing", TONE_STATE},
         {"keys", "region 0x377 registered", TONE_STATE},

@@ -408,6 +408,7 @@ static void keys_of_requests(struct trace_of *t)
 {
     hosts(t, 1);
     connect(t, 8000, 0);
+    ADD(t, 8500, post_send, .host = 0, .qpn = 2, .wr_id = 4, .op = WR_BIND_MW);
     ADD(t, 9000, bind, .host = 0, .qpn = 2, .key = 0x249, .new_key = 0x24a, .bytes = 64);
     ADD(t, 10000, bind, .host = 0, .qpn = 2, .key = 0x24a, .new_key = 0x24b);
     ADD(t, 11000, reg_mr, .host = 0, .qpn = 2, .key = 0x377, .bytes = 4096);
