@@ -184,6 +184,13 @@ RDL_MUST_CHECK enum rdl_status rdl_query_port(struct rdl_lab *lab, rdl_host host
 RDL_MUST_CHECK enum rdl_status rdl_query_pkey(struct rdl_lab *lab, rdl_host host, uint32_t index);
 RDL_MUST_CHECK enum rdl_status rdl_pkey(const struct rdl_lab *lab, rdl_host host, uint16_t *ret);
 
+/* Makes entry @index of the device's GID table the host's address of that number, IPv4 (0) or IPv6
+ * (1), or takes it away.  RDL_ERR_INVAL: there are two.  The device refuses it while a queue pair
+ * uses the entry.
+ */
+RDL_MUST_CHECK enum rdl_status rdl_set_gid(struct rdl_lab *lab, rdl_host host, uint32_t index,
+                                           bool valid);
+
 struct rdl_qp_info {
     uint32_t qpn, type;
     struct rdl_qp_attr attr;     /* as last set or queried by the driver */

@@ -253,6 +253,25 @@ bool run_query_pkey(struct session *s, const struct step *st)
     return true;
 }
 
+static bool set_gid(struct session *s, const struct step *st, bool valid)
+{
+    const uint32_t index = (uint32_t)step_number(st, "index");
+    struct home home;
+
+    return verb_home(s, st, &home) &&
+           verb_finish(s, st, &home, rdl_set_gid(s->lab, home.host, index, valid));
+}
+
+bool run_add_gid(struct session *s, const struct step *st)
+{
+    return set_gid(s, st, true);
+}
+
+bool run_del_gid(struct session *s, const struct step *st)
+{
+    return set_gid(s, st, false);
+}
+
 bool run_create_ah(struct session *s, const struct step *st)
 {
     struct rdl_ah_attr attr = {

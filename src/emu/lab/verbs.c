@@ -212,6 +212,13 @@ enum rdl_status rdl_query_port(struct rdl_lab *lab, rdl_host host)
     ACT(lab, h, verbs_query_port(&h->guest.verbs));
 }
 
+enum rdl_status rdl_set_gid(struct rdl_lab *lab, rdl_host host, uint32_t index, bool valid)
+{
+    struct host *h = world_host(lab->world, host.raw);
+
+    ACT(lab, h, verbs_set_gid(&h->guest.verbs, index, valid));
+}
+
 enum rdl_status rdl_query_pkey(struct rdl_lab *lab, rdl_host host, uint32_t index)
 {
     struct host *h = world_host(lab->world, host.raw);

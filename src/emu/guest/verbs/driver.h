@@ -45,6 +45,7 @@ struct verbs_driver_ops {
     enum rdl_status (*attach_mcast)(struct guest_qp *qp, const uint8_t gid[GID_BYTES]);
     enum rdl_status (*detach_mcast)(struct guest_qp *qp, const uint8_t gid[GID_BYTES]);
     enum rdl_status (*query_pkey)(struct verbs *v, uint32_t index);
+    enum rdl_status (*set_gid)(struct verbs *v, uint32_t index, bool valid);
 
     /* @mask is of SRQ_MAX_WR and SRQ_LIMIT. */
     enum rdl_status (*modify_srq)(struct guest_srq *srq, uint32_t limit, uint32_t mask);
@@ -112,6 +113,7 @@ void verbs_queried_port(struct verbs *v, const struct verbs_port *port);
 void verbs_attached(struct guest_qp *qp);
 void verbs_detached(struct guest_qp *qp);
 void verbs_queried_pkey(struct verbs *v, uint16_t pkey);
+void verbs_gid_set(struct verbs *v);
 void verbs_armed(struct guest_cq *cq);
 void verbs_resized(struct guest_cq *cq);
 

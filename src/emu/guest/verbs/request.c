@@ -207,6 +207,11 @@ void verbs_queried_pkey(struct verbs *v, uint16_t pkey)
     v->pkey = pkey;
 }
 
+void verbs_gid_set(struct verbs *v)
+{
+    answered(v, VERBS_SET_GID);
+}
+
 void verbs_armed(struct guest_cq *cq)
 {
     answered(cq->o.verbs, VERBS_ARM_CQ);
@@ -295,6 +300,18 @@ enum rdl_status verbs_query_port(struct verbs *v)
         return st;
     request_begin(v, VERBS_QUERY_PORT, NULL);
     return request_sent(v, v->ops->query_port(v));
+}
+
+enum rdl_status verbs_set_gid(struct verbs *v, uint32_t index, bool valid)
+{
+    const enum rdl_status st = request_ready(v);
+
+    if (st != RDL_OK)
+        return st;
+    if (index >= GUEST_GIDS)
+        return RDL_ERR_INVAL;
+    request_begin(v, VERBS_SET_GID, NULL);
+    return request_sent(v, v->ops->set_gid(v, index, valid));
 }
 
 enum rdl_status verbs_query_pkey(struct verbs *v, uint32_t index)

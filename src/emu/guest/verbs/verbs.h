@@ -194,6 +194,7 @@ enum verbs_request_kind {
     VERBS_QUERY_PORT,
     VERBS_ARM_CQ,
     VERBS_QUERY_PKEY,
+    VERBS_SET_GID,
     VERBS_REREG_MR,
     VERBS_MAP_MR_SG,
     VERBS_RESIZE_CQ,
@@ -383,6 +384,9 @@ RDL_MUST_CHECK enum rdl_status verbs_modify_qp(struct guest_qp *qp, const struct
 RDL_MUST_CHECK enum rdl_status verbs_query_qp(struct guest_qp *qp);
 RDL_MUST_CHECK enum rdl_status verbs_query_port(struct verbs *v);
 RDL_MUST_CHECK enum rdl_status verbs_query_pkey(struct verbs *v, uint32_t index);
+
+/* Entry @index of the device's GID table is the host's address of that number, or nothing. */
+RDL_MUST_CHECK enum rdl_status verbs_set_gid(struct verbs *v, uint32_t index, bool valid);
 
 /* RDL_ERR_INVAL, RDL_ERR_NO_ROUTE.  @attr->dmac all zero: the neighbour is asked for it. */
 RDL_MUST_CHECK enum rdl_status verbs_create_ah(struct guest_pd *pd, const struct rdl_ah_attr *attr,

@@ -171,7 +171,7 @@ static enum rdl_status set_up(struct virtio_rdma *d)
     return boot_queues(d);
 }
 
-static enum rdl_status add_gid(struct virtio_rdma *d, uint16_t index)
+enum rdl_status boot_add_gid(struct virtio_rdma *d, uint16_t index)
 {
     struct rfc_add_gid cmd = {.gid_type = GID_TYPE_ROCE_V2, .index = index, .port_num = 1};
     struct raw_add_gid raw;
@@ -203,7 +203,7 @@ enum rdl_status boot_go_on(struct virtio_rdma *d)
             verbs_up(d->verbs);
             break;
         }
-        st = d->boot_step < GUEST_GIDS ? add_gid(d, (uint16_t)d->boot_step) : query_port(d);
+        st = d->boot_step < GUEST_GIDS ? boot_add_gid(d, (uint16_t)d->boot_step) : query_port(d);
         if (st != RDL_OK)
             return st;
         d->boot_step++;

@@ -63,6 +63,7 @@ void ctrl_poll(struct virtio_rdma *d);
 
 /* boot.c: sends the next requests of boot, as long as answers come at once. */
 enum rdl_status boot_go_on(struct virtio_rdma *d);
+enum rdl_status boot_add_gid(struct virtio_rdma *d, uint16_t index);
 enum rdl_status boot_query_port(struct verbs *v);
 void boot_answer_port(struct virtio_rdma *d, const uint8_t *data);
 
@@ -85,6 +86,7 @@ void answer_armed(struct virtio_rdma *d, const uint8_t *data);
 void answer_cq_destroyed(struct virtio_rdma *d, const uint8_t *data);
 void answer_cq_refused(struct virtio_rdma *d);
 void answer_pkey(struct virtio_rdma *d, const uint8_t *data);
+void answer_gid(struct virtio_rdma *d, const uint8_t *data);
 void answer_destroyed(struct virtio_rdma *d, const uint8_t *data);
 
 /* mr.c */

@@ -145,6 +145,24 @@ void answer_pkey(struct virtio_rdma *d, const uint8_t *data)
     verbs_queried_pkey(d->verbs, ld_le16(data));
 }
 
+static enum rdl_status set_gid(struct verbs *v, uint32_t index, bool valid)
+{
+    const struct rfc_del_gid cmd = {.index = (uint16_t)index, .port = 1};
+    struct raw_del_gid raw;
+
+    if (valid)
+        return boot_add_gid(v->driver, (uint16_t)index);
+    rfc_del_gid_put(&raw, &cmd);
+    return ctrl_send(v->driver, CMD_DEL_GID, &raw, index);
+}
+
+void answer_gid(struct virtio_rdma *d, const uint8_t *data)
+{
+    (void)data;
+    if (d->verbs->up) /* otherwise it is the boot that asked */
+        verbs_gid_set(d->verbs);
+}
+
 static const char *request_name(const struct verbs *v)
 {
     const struct virtio_rdma *d = v->driver;
@@ -178,6 +196,7 @@ const struct verbs_driver_ops virtio_rdma_ops = {
     .attach_mcast = request_attach_mcast,
     .detach_mcast = request_detach_mcast,
     .query_pkey = query_pkey,
+    .set_gid = set_gid,
     .modify_srq = request_modify_srq,
     .query_srq = request_query_srq,
     .listen = events_listen,

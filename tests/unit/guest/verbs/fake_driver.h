@@ -89,6 +89,9 @@ static inline void fake_answer(struct fake *f)
     case VERBS_QUERY_PKEY:
         verbs_queried_pkey(v, (uint16_t)f->number);
         break;
+    case VERBS_SET_GID:
+        verbs_gid_set(v);
+        break;
     case VERBS_MODIFY_SRQ:
         verbs_srq_modified((struct guest_srq *)o);
         break;
@@ -184,6 +187,14 @@ static inline enum rdl_status fake_query_pkey(struct verbs *v, uint32_t index)
     struct fake *f = v->driver;
 
     f->number = index + 0x100;
+    return fake_request(v);
+}
+
+static inline enum rdl_status fake_set_gid(struct verbs *v, uint32_t index, bool valid)
+{
+    struct fake *f = v->driver;
+
+    f->number = index + (valid ? 0x100 : 0x200);
     return fake_request(v);
 }
 
@@ -327,6 +338,7 @@ static const struct verbs_driver_ops fake_ops = {
     .listen = fake_listen,
     .query_port = fake_request,
     .query_pkey = fake_query_pkey,
+    .set_gid = fake_set_gid,
     .alloc_mw = fake_alloc_mw,
     .rereg_mr = fake_rereg_mr,
     .map_mr_sg = fake_map_mr_sg,

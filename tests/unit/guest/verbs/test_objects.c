@@ -136,6 +136,20 @@ static void only_entries_of_the_p_key_table_are_asked_for(void **state)
     assert_int_equal(f->verbs.pkey, 0x101);
 }
 
+static void only_entries_that_are_addresses_of_the_host_are_set(void **state)
+{
+    struct fake *f = *state;
+
+    assert_int_equal(verbs_set_gid(&f->verbs, 1, false), RDL_OK);
+    assert_int_equal(f->number, 0x201);
+    assert_int_equal(verbs_set_gid(&f->verbs, 1, true), RDL_OK);
+    assert_int_equal(f->number, 0x101);
+    assert_int_equal(verbs_set_gid(&f->verbs, GUEST_GIDS, true), RDL_ERR_INVAL);
+    f->refuse = RSP_BUSY;
+    assert_int_equal(verbs_set_gid(&f->verbs, 0, false), RDL_OK);
+    assert_false(f->verbs.request.busy);
+}
+
 static void names_are_unique_and_sound(void **state)
 {
     static const char *const bad[] = {"a.b",      "a b", "#1", "x[0]", "a-name-of-24-characters-",
@@ -313,6 +327,7 @@ int main(void)
         T(handles_say_whose_they_are_and_go_stale),
         T(the_port_is_what_the_driver_said_last),
         T(only_entries_of_the_p_key_table_are_asked_for),
+        T(only_entries_that_are_addresses_of_the_host_are_set),
         T(names_are_unique_and_sound),
         T(a_refused_object_goes_stale_and_its_name_is_free),
         T(an_object_in_use_is_not_destroyed),
