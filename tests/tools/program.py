@@ -7,6 +7,7 @@ check_NAME(program) whose first line of documentation says what is true.
 import pathlib
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,11 @@ create_qp pd type=rc send_cq=cq recv_cq=cq as qp }
 connect h1.qp h2.qp
 """
 FOREVER = PAIR + "post_send h1.qp sge=mr[0:64]\nrun\n"  # no receive: RNR without end
+
+# Who starts the checks in the background may ignore signals, and programs inherit that.
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def limit_memory(n_bytes):
