@@ -47,13 +47,15 @@ static inline void mask(uint8_t *out, const uint8_t *in, const uint8_t *ones, si
  * that compilers write with one store each: the CRC reads 16 bytes at once, and a processor waits
  * for bytes that several stores have just written.
  */
-static size_t mask_headers(uint8_t out[IPV6_MASKED_BYTES], const uint8_t *ip)
+static size_t mask_headers(uint8_t out[IPV6_MASKED_BYTES], const uint8_t *ip, size_t bytes)
 {
     if (ip_header_bytes(ip[0] >> 4) == IPV4_BYTES) {
+        RDL_ASSERT(bytes >= IPV4_MASKED_BYTES);
         mask(out, ip, ipv4_mask, 32);
         mask(out + 32, ip + 32, ipv4_mask + 32, IPV4_MASKED_BYTES - 32);
         return IPV4_MASKED_BYTES;
     }
+    RDL_ASSERT(bytes >= IPV6_MASKED_BYTES);
     mask(out, ip, ipv6_mask, 48);
     mask(out + 48, ip + 48, ipv6_mask + 48, IPV6_MASKED_BYTES - 48);
     return IPV6_MASKED_BYTES;
@@ -62,10 +64,9 @@ static size_t mask_headers(uint8_t out[IPV6_MASKED_BYTES], const uint8_t *ip)
 uint32_t icrc_compute(const uint8_t *ip, size_t bytes)
 {
     uint8_t masked[SMALL_BYTES];
-    const size_t headers = mask_headers(masked, ip);
+    const size_t headers = mask_headers(masked, ip, bytes);
     uint32_t crc;
 
-    RDL_ASSERT(bytes >= headers);
     if (bytes <= SMALL_BYTES) { /* to begin a second CRC costs more than to copy them */
         memcpy(masked + headers, ip + headers, bytes - headers);
         return crc32_gzip_refl(CRC_OF_EIGHT_ONES, masked, bytes);
