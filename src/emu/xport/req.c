@@ -94,8 +94,10 @@ static enum rule check_keys(const struct xport_qp *xqp, const struct send_wqe *w
 /* Is work request @next, as its WQE has it, what the queue pair can carry out? */
 static bool judge_form(struct xport_qp *xqp, const struct req_wqe *q)
 {
-    const struct wqe_view v = {
-        .hca = xqp->qp.hca, .config = &xqp->qp.config, .max_rd_atomic = xqp->qp.attr.max_rd_atomic};
+    const struct wqe_view v = {.hca = xqp->qp.hca,
+                               .config = &xqp->qp.config,
+                               .max_rd_atomic = xqp->qp.attr.max_rd_atomic,
+                               .profile = xqp->qp.hca->profile};
     const struct wqe_verdict d = wqe_decide(&v, &q->w);
 
     if (d.rule != RULE_NONE)

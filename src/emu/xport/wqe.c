@@ -23,9 +23,18 @@ static struct wqe_verdict check_form(const struct wqe_view *v, const struct send
     return w->truncated ? refuse(WCS_LOC_QP_OP_ERR, nothing) : allowed;
 }
 
+/* Is there an operation that the type has, but not on hosts of this profile? */
+static bool lacks(const struct wqe_view *v, const struct send_wqe *w)
+{
+    return w->opcode == WR_LOCAL_INV && v->config->type == QPT_UC &&
+           !profile_has(v->profile, TRAIT_UC_LOCAL_INV);
+}
+
 static struct wqe_verdict check_opcode(const struct wqe_view *v, const struct send_wqe *w)
 {
-    return wr_is_of_type(v->config->type, w->opcode) ? allowed : refuse(WCS_LOC_QP_OP_ERR, nothing);
+    return wr_is_of_type(v->config->type, w->opcode) && !lacks(v, w)
+               ? allowed
+               : refuse(WCS_LOC_QP_OP_ERR, nothing);
 }
 
 static struct wqe_verdict check_inline(const struct wqe_view *v, const struct send_wqe *w)

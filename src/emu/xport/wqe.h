@@ -24,6 +24,7 @@ struct wqe_view {
     const struct hca *hca; /* of a UD queue pair */
     const struct qp_config *config;
     uint32_t max_rd_atomic; /* READs and atomics that may be outstanding */
+    enum profile profile;
 };
 
 /* Judges form and length of @w.  Keys are judged by sge_check().  Pure. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every row of the profile table: the same thing happens under both profiles, and ends as each
+/* Rows of the profile table: the same thing happens under both profiles, and ends as each
  * says.  Host 0 sends, host 1 receives; the profile that matters is said at each test.
  */
 #include "testing.h"
