@@ -41,7 +41,7 @@ def matrix(results, sizes):
         c = r.case
         rows.setdefault((c.client, c.ip, c.loss, c.mtu), {})[c.size] = verdict(r)
     return table(["client", "GID", "loss", "path MTU"] + [f"{size} B" for size in sizes],
-                 [[client, ip, f"{loss} %", mtu] + [cells.get(size, "") for size in sizes]
+                 [[client, ip, f"{loss} %", mtu] + [cells.get(size, "not tried") for size in sizes]
                   for (client, ip, loss, mtu), cells in rows.items()])
 
 
