@@ -49,6 +49,10 @@ struct arena *arena_new(size_t bytes)
              0);
     if (a == MAP_FAILED)
         return NULL;
+    /* Advice: what a large lab needs lies all over, and small pages miss the TLB. */
+#ifdef MADV_HUGEPAGE
+    (void)madvise(a, bytes, MADV_HUGEPAGE);
+#endif
     a->max_bytes = bytes;
     a->used_bytes = (sizeof(*a) + 15u) & ~(size_t)15u;
     return a;
