@@ -39,6 +39,17 @@ static unsigned class_of(size_t bytes)
     return bits;
 }
 
+/* Advice to the kernel: what a large lab needs lies all over, and small pages miss the TLB. */
+static void ask_for_large_pages(void *bytes, size_t n)
+{
+#ifdef MADV_HUGEPAGE
+    (void)madvise(bytes, n, MADV_HUGEPAGE);
+#else
+    (void)bytes;
+    (void)n;
+#endif
+}
+
 struct arena *arena_new(size_t bytes)
 {
     struct arena *a;
@@ -49,10 +60,7 @@ struct arena *arena_new(size_t bytes)
              0);
     if (a == MAP_FAILED)
         return NULL;
-    /* Advice: what a large lab needs lies all over, and small pages miss the TLB. */
-#ifdef MADV_HUGEPAGE
-    (void)madvise(a, bytes, MADV_HUGEPAGE);
-#endif
+    ask_for_large_pages(a, bytes);
     a->max_bytes = bytes;
     a->used_bytes = (sizeof(*a) + 15u) & ~(size_t)15u;
     return a;
