@@ -101,26 +101,38 @@ static void set_headers(struct xport_qp *xqp, const struct req_wqe *q, const str
         p->ieth_rkey = w->invalidate_rkey;
 }
 
-static ev_id trace_tx(const struct xport_qp *xqp, const struct req_wqe *q, size_t frame_bytes)
+/* What the headers of @p say of the far side's memory. */
+static struct reth target_of(const struct packet *p)
 {
-    const struct bth *h = &xqp->out.bth;
-    const uint32_t attempt = req_attempt(&xqp->req);
-    const unsigned headers = op_info(h->opcode)->headers;
-    struct reth reth = {0};
-    ev_id id;
+    const unsigned headers = op_info(p->bth.opcode)->headers;
 
     if (headers & H_RETH)
-        reth = xqp->out.reth;
-    else if (headers & H_ATOMIC)
-        reth = (struct reth){xqp->out.atomic.va, xqp->out.atomic.rkey, ATOMIC_WORD_BYTES};
-    else if (headers & H_IETH)
-        reth.rkey = xqp->out.ieth_rkey;
+        return p->reth;
+    if (headers & H_ATOMIC)
+        return (struct reth){p->atomic.va, p->atomic.rkey, ATOMIC_WORD_BYTES};
+    return (struct reth){.rkey = headers & H_IETH ? p->ieth_rkey : 0};
+}
+
+/* An event tells only of sending again. */
+static uint32_t told_attempt(const struct requester *r)
+{
+    const uint32_t attempt = req_attempt(r);
+
+    return attempt > 1 ? attempt : 0;
+}
+
+/* Calls in the event are made only if somebody listens. */
+static ev_id trace_tx(const struct xport_qp *xqp, const struct req_wqe *q, size_t frame_bytes)
+{
+    const struct packet *p = &xqp->out;
+    const struct bth *h = &p->bth;
+    ev_id id;
 
     TRACE_ID(xport_trace(xqp), id, tx, .host = xqp->qp.hca->host, .qpn = xqp->qp.qpn,
              .opcode = h->opcode, .psn = h->psn.v, .ackreq = h->ack_req, .dest_qpn = h->dest_qpn,
-             .bytes = xqp->out.payload_bytes, .wire_bytes = (uint32_t)frame_bytes,
-             .wr_id = q->w.wr_id, .attempt = attempt > 1 ? attempt : 0, .peer = xqp->peer,
-             .va = reth.va, .rkey = reth.rkey, .length = reth.dma_bytes);
+             .bytes = p->payload_bytes, .wire_bytes = (uint32_t)frame_bytes, .wr_id = q->w.wr_id,
+             .attempt = told_attempt(&xqp->req), .peer = xqp->peer, .va = target_of(p).va,
+             .rkey = target_of(p).rkey, .length = target_of(p).dma_bytes);
     return id;
 }
 

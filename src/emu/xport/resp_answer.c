@@ -77,17 +77,15 @@ void resp_nak_sequence(struct xport_qp *xqp, ev_id rx)
     resp_answer(xqp, aeth_pack(SYN_NAK_PSN_SEQUENCE, 0), r->expected, rx);
 }
 
-/* The expected packet came and was taken.  A NAK that asked for it and did not leave yet is taken
- * back.  What was thrown away behind that packet must come again all the same: then the NAK asks
- * for that now.  Otherwise an acknowledge that it kept from leaving takes its place.
+/* A NAK that asked for the packet that was taken, and did not leave yet, is taken back.  What was
+ * thrown away behind that packet must come again all the same: then the NAK asks for that now.
+ * Otherwise an acknowledge that it kept from leaving takes its place.
  */
-void resp_reconsider(struct xport_qp *xqp, ev_id rx)
+static RDL_COLD void reconsider_nak(struct xport_qp *xqp, ev_id rx)
 {
     struct resp_answer *a = &xqp->resp.answer;
     const struct resp_answer was = *a;
 
-    if (!was.pending || aeth_is_ack(was.syndrome))
-        return;
     a->pending = false;
     if (psn_diff(was.beyond, xqp->resp.expected) >= 0) {
         resp_nak_sequence(xqp, was.beyond_rx);
@@ -97,6 +95,14 @@ void resp_reconsider(struct xport_qp *xqp, ev_id rx)
     } else if (was.owes_ack) {
         resp_acknowledge(xqp, rx);
     }
+}
+
+void resp_reconsider(struct xport_qp *xqp, ev_id rx)
+{
+    const struct resp_answer *a = &xqp->resp.answer;
+
+    if (a->pending && !aeth_is_ack(a->syndrome))
+        reconsider_nak(xqp, rx);
 }
 
 void resp_absorb_ack(struct xport_qp *xqp)

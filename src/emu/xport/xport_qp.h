@@ -219,7 +219,7 @@ static inline const struct xport_qp *xport_of_const(const struct qp *qp)
 
 static inline struct trace *xport_trace(const struct xport_qp *xqp)
 {
-    return xqp->x->hca->trace;
+    return xqp->qp.hca->trace;
 }
 
 /* Request number @n of the ring. */
