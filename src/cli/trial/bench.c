@@ -27,9 +27,9 @@
 #define LARGE_BYTES  (1u << 20)
 #define SMALL_DEPTH  128u /* messages outstanding */
 #define LARGE_DEPTH  4u
-#define TRIES        3u /* of all operations in turn: each has its share of what the machine does */
+#define TRIES        3u /* of everything in turn: each has its share of what the machine does */
 #define COPY_BYTES   4096u
-#define COPY_ROUNDS  200000u
+#define COPY_ROUNDS  100000u
 
 /* Which operations there are.  The JSON calls a figure @key with its unit. */
 static const struct {
@@ -195,13 +195,21 @@ static void print_text(const struct results *r)
     print_scales(r->scaled);
 }
 
-static enum rdl_status measure(struct results *r)
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Of each figure the best try; so of those of the bound, too, or it would be easier to reach. */
+static enum rdl_status measure(struct results *r, uint32_t *sink)
 {
     enum rdl_status st = RDL_OK;
 
     for (unsigned try = 0; try < TRIES; try++) {
         for (size_t i = 0; i < ARRAY_LEN(ops) && st == RDL_OK; i++)
             st = bench_op(&ops[i].op, now_s, &r->op[i]);
+        r->copy = larger(r->copy, copy_gb_s());
+        r->crc = larger(r->crc, crc_gb_s(sink));
     }
     for (size_t i = 0; i < ARRAY_LEN(scales) && st == RDL_OK; i++)
         st = bench_scale(&scales[i], now_s, &r->scaled[i]);
@@ -219,13 +227,11 @@ int bench_main(int argc, char **argv)
 
     if (!json && !text)
         return EXIT_ASK;
-    st = measure(&r);
+    st = measure(&r, &sink);
     if (st != RDL_OK) {
         fprintf(stderr, "rdmalab bench: %s\n", rdl_status_str(st));
         return 1;
     }
-    r.copy = copy_gb_s();
-    r.crc = crc_gb_s(&sink);
     if (sink == 1) /* keeps the checksums from being optimised away */
         fputc(' ', stderr);
     if (json)
