@@ -75,28 +75,6 @@ void key_renew(struct hca *h, struct mkey *k)
     k->key = (k->key & ~0xffu) | ((k->key + other) & 0xffu);
 }
 
-enum rule key_check(const struct hca *h, uint32_t key, const struct key_user *user, uint64_t addr,
-                    uint64_t bytes, unsigned access)
-{
-    const struct mkey *k = key_at(h, key_number(key));
-
-    if (!k || k->key != key)
-        return RULE_MR_KEY;
-    if (k->state != KEY_VALID)
-        return RULE_KEY_FREE;
-    if (k->pdn != user->pdn)
-        return RULE_MR_PD;
-    if (k->qpn != 0 && k->qpn != user->qpn)
-        return RULE_KEY_QP;
-    if (!(access & KEY_REMOTE_ACCESS) && key_is_window(k))
-        return RULE_KEY_WINDOW;
-    if (key_is_outside(k->addr, k->bytes, addr, bytes))
-        return RULE_MR_RANGE;
-    if ((access & ~k->access) != 0)
-        return RULE_MR_ACCESS;
-    return RULE_NONE;
-}
-
 struct compared key_range_compared(uint64_t start, uint64_t len, uint64_t addr, uint64_t bytes)
 {
     const uint64_t most = start + len - 1;
@@ -135,60 +113,4 @@ struct objection key_objection(const struct hca *h, uint32_t key, const struct k
         break;
     }
     return o;
-}
-
-/* The guest-physical place of byte @addr of the region @mr, and in @ret_run how many of @bytes lie
- * in its page.
- */
-static uint64_t place(const struct mkey *mr, uint64_t addr, size_t bytes, size_t *ret_run)
-{
-    uint64_t offset;
-
-    if (mr->kind == KEY_DMA_MR) {
-        *ret_run = ram_run(addr, bytes);
-        return addr;
-    }
-    offset = addr - mr->addr + mr->pages.offset;
-    *ret_run = ram_run(offset, bytes);
-    return mr->pages.gpa[offset >> RAM_PAGE_BITS] + (offset & KEY_PAGE_MASK);
-}
-
-/* The region behind @key, and @addr as that region names it. */
-static const struct mkey *region_of(const struct hca *h, uint32_t key, uint64_t *addr)
-{
-    const struct mkey *k = key_find(h, key);
-
-    RDL_ASSERT(k);
-    if (!k->region)
-        return k;
-    *addr = *addr - k->addr + k->region_addr;
-    return k->region;
-}
-
-void key_copy_out(const struct hca *h, uint32_t key, uint64_t addr, void *out, size_t bytes)
-{
-    const struct mkey *mr = region_of(h, key, &addr);
-    uint8_t *to = out;
-    size_t run;
-
-    for (; bytes > 0; bytes -= run, addr += run, to += run) {
-        const uint64_t gpa = place(mr, addr, bytes, &run);
-        const bool ok = ram_read(h->ram, gpa, to, run);
-
-        RDL_ASSERT(ok);
-    }
-}
-
-void key_copy_in(struct hca *h, uint32_t key, uint64_t addr, const void *in, size_t bytes)
-{
-    const struct mkey *mr = region_of(h, key, &addr);
-    const uint8_t *from = in;
-    size_t run;
-
-    for (; bytes > 0; bytes -= run, addr += run, from += run) {
-        const uint64_t gpa = place(mr, addr, bytes, &run);
-        const bool ok = ram_write(h->ram, gpa, from, run);
-
-        RDL_ASSERT(ok || arena_is_short(h->arena)); /* then the lab ends with this tick */
-    }
 }

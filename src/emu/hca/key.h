@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/base/assert.h"
 #include "emu/base/cold.h"
 #include "emu/facts/compared.h"
 #include "emu/facts/rules.h"
@@ -104,20 +105,100 @@ static inline struct mkey *key_find(const struct hca *h, uint32_t key)
     return k && k->key == key && k->state == KEY_VALID ? k : NULL;
 }
 
+/* Is @bytes from @addr outside [@start, @start + @len)? */
+static inline bool key_is_outside(uint64_t start, uint64_t len, uint64_t addr, uint64_t bytes)
+{
+    return addr < start || addr - start > len || bytes > len - (addr - start);
+}
+
 /* May @user touch @bytes from @addr through @key, with all of @access (a set of enum access_bit;
  * reading locally needs none)?  RULE_NONE, or the rule that objects.  Changes nothing.
  */
-enum rule key_check(const struct hca *h, uint32_t key, const struct key_user *user, uint64_t addr,
-                    uint64_t bytes, unsigned access);
+static inline enum rule key_check(const struct hca *h, uint32_t key, const struct key_user *user,
+                                  uint64_t addr, uint64_t bytes, unsigned access)
+{
+    const struct mkey *k = key_at(h, key_number(key));
+
+    if (!k || k->key != key)
+        return RULE_MR_KEY;
+    if (k->state != KEY_VALID)
+        return RULE_KEY_FREE;
+    if (k->pdn != user->pdn)
+        return RULE_MR_PD;
+    if (k->qpn != 0 && k->qpn != user->qpn)
+        return RULE_KEY_QP;
+    if (!(access & KEY_REMOTE_ACCESS) && key_is_window(k))
+        return RULE_KEY_WINDOW;
+    if (key_is_outside(k->addr, k->bytes, addr, bytes))
+        return RULE_MR_RANGE;
+    if ((access & ~k->access) != 0)
+        return RULE_MR_ACCESS;
+    return RULE_NONE;
+}
 
 /* The same, with what the rule compared. */
 RDL_COLD struct objection key_objection(const struct hca *h, uint32_t key,
                                         const struct key_user *user, uint64_t addr, uint64_t bytes,
                                         unsigned access);
 
+/* The region behind the valid @key; *@addr becomes the address as that region names it. */
+static inline const struct mkey *key_region(const struct hca *h, uint32_t key, uint64_t *addr)
+{
+    const struct mkey *k = key_find(h, key);
+
+    RDL_ASSERT(k);
+    if (!k->region)
+        return k;
+    *addr = *addr - k->addr + k->region_addr;
+    return k->region;
+}
+
+/* The guest-physical place of byte @addr of the region @mr, and in @ret_run how many of @bytes lie
+ * in its page.
+ */
+static inline uint64_t key_place(const struct mkey *mr, uint64_t addr, size_t bytes,
+                                 size_t *ret_run)
+{
+    uint64_t offset;
+
+    if (mr->kind == KEY_DMA_MR) {
+        *ret_run = ram_run(addr, bytes);
+        return addr;
+    }
+    offset = addr - mr->addr + mr->pages.offset;
+    *ret_run = ram_run(offset, bytes);
+    return mr->pages.gpa[offset >> RAM_PAGE_BITS] + (offset & KEY_PAGE_MASK);
+}
+
 /* Copies out of, into guest memory by a valid @key.  key_check() must have allowed it. */
-void key_copy_out(const struct hca *h, uint32_t key, uint64_t addr, void *out, size_t bytes);
-void key_copy_in(struct hca *h, uint32_t key, uint64_t addr, const void *in, size_t bytes);
+static inline void key_copy_out(const struct hca *h, uint32_t key, uint64_t addr, void *out,
+                                size_t bytes)
+{
+    const struct mkey *mr = key_region(h, key, &addr);
+    uint8_t *to = out;
+    size_t run;
+
+    for (; bytes > 0; bytes -= run, addr += run, to += run) {
+        const uint64_t gpa = key_place(mr, addr, bytes, &run);
+
+        ram_read_run(h->ram, gpa, to, run);
+    }
+}
+
+static inline void key_copy_in(struct hca *h, uint32_t key, uint64_t addr, const void *in,
+                               size_t bytes)
+{
+    const struct mkey *mr = key_region(h, key, &addr);
+    const uint8_t *from = in;
+    size_t run;
+
+    for (; bytes > 0; bytes -= run, addr += run, from += run) {
+        const uint64_t gpa = key_place(mr, addr, bytes, &run);
+        const bool ok = ram_write_run(h->ram, gpa, from, run);
+
+        RDL_ASSERT(ok || arena_is_short(h->arena)); /* then the lab ends with this tick */
+    }
+}
 
 /* May @user make @key invalid, by LOCAL_INV or, as a peer, by SEND_WITH_INV?  Only fast regions
  * and windows of type 2 can be.  One that is free already stays so, as in Linux rxe.
@@ -126,12 +207,6 @@ struct objection key_check_inv(const struct hca *h, uint32_t key, const struct k
 
 /* Does what key_check_inv() allowed. */
 void key_inv(struct hca *h, uint32_t key);
-
-/* Is @bytes from @addr outside [@start, @start + @len)? */
-static inline bool key_is_outside(uint64_t start, uint64_t len, uint64_t addr, uint64_t bytes)
-{
-    return addr < start || addr - start > len || bytes > len - (addr - start);
-}
 
 /* What such an access compares: the addresses there are, and the first or last one that is not. */
 struct compared key_range_compared(uint64_t start, uint64_t len, uint64_t addr, uint64_t bytes);

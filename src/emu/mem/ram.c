@@ -118,6 +118,36 @@ bool ram_write_pages(struct ram *r, uint64_t gpa, const void *in, size_t n)
     return true;
 }
 
+/* RAM is whole pages: if the first of bytes in one page is RAM, so are the others. */
+static bool is_run(const struct ram *r, uint64_t gpa, size_t n)
+{
+    return gpa < r->bytes && n == ram_run(gpa, n);
+}
+
+void ram_read_run(const struct ram *r, uint64_t gpa, void *out, size_t n)
+{
+    const uint8_t *page;
+
+    RDL_ASSERT(is_run(r, gpa, n));
+    page = ram_page(r, gpa >> RAM_PAGE_BITS);
+    if (page)
+        memcpy(out, page + gpa % RAM_PAGE_BYTES, n);
+    else
+        memset(out, 0, n);
+}
+
+bool ram_write_run(struct ram *r, uint64_t gpa, const void *in, size_t n)
+{
+    uint8_t *page;
+
+    RDL_ASSERT(is_run(r, gpa, n));
+    page = ram_page(r, gpa >> RAM_PAGE_BITS);
+    if (!page)
+        return ram_write_pages(r, gpa, in, n);
+    memcpy(page + gpa % RAM_PAGE_BYTES, in, n);
+    return true;
+}
+
 void ram_forget(struct ram *r, uint64_t page)
 {
     uint8_t **at = place(r, page, false);

@@ -103,4 +103,13 @@ static inline bool ram_write(struct ram *r, uint64_t gpa, const void *in, size_t
     return true;
 }
 
+/* Copies @n bytes at @gpa, which are known to be RAM, and to lie in one page.  For payload, which
+ * comes in whole pages and each of them once: what was found before stays as it is, so that it
+ * keeps the pages of the rings.
+ */
+void ram_read_run(const struct ram *r, uint64_t gpa, void *out, size_t n);
+
+/* False: the arena is full; nothing was copied. */
+bool ram_write_run(struct ram *r, uint64_t gpa, const void *in, size_t n);
+
 #endif

@@ -1,28 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/xport/sg.h"
 
-uint64_t sge_total(const struct sge *sge, uint32_t n)
-{
-    uint64_t total = 0;
-
-    for (uint32_t i = 0; i < n; i++)
-        total += sge[i].bytes;
-    return total;
-}
-
-struct sge sge_take(const struct sge *sge, struct sge_cur *at, uint32_t bytes)
-{
-    const struct sge *e = &sge[at->i];
-    struct sge piece = {.addr = e->addr + at->at, .bytes = e->bytes - at->at, .lkey = e->lkey};
-
-    if (piece.bytes > bytes)
-        piece.bytes = bytes;
-    at->at += piece.bytes;
-    if (at->at == e->bytes)
-        *at = (struct sge_cur){at->i + 1, 0};
-    return piece;
-}
-
 enum rule sge_check(const struct hca *h, const struct sg_list *l, struct sge_cur at, uint32_t bytes,
                     struct sge *reterr_bad)
 {

@@ -26,12 +26,30 @@ struct sg_list {
 };
 
 /* All bytes of a list of @n elements. */
-uint64_t sge_total(const struct sge *sge, uint32_t n);
+static inline uint64_t sge_total(const struct sge *sge, uint32_t n)
+{
+    uint64_t total = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        total += sge[i].bytes;
+    return total;
+}
 
 /* The next piece of a list: @at stands on at least one more byte of it, or the piece is empty.
  * Moves @at behind the piece, which has at most @bytes.
  */
-struct sge sge_take(const struct sge *sge, struct sge_cur *at, uint32_t bytes);
+static inline struct sge sge_take(const struct sge *sge, struct sge_cur *at, uint32_t bytes)
+{
+    const struct sge *e = &sge[at->i];
+    struct sge piece = {.addr = e->addr + at->at, .bytes = e->bytes - at->at, .lkey = e->lkey};
+
+    if (piece.bytes > bytes)
+        piece.bytes = bytes;
+    at->at += piece.bytes;
+    if (at->at == e->bytes)
+        *at = (struct sge_cur){at->i + 1, 0};
+    return piece;
+}
 
 /* May @bytes be touched at place @at of the list @l?  The piece that refuses them is @reterr_bad
  * then.  Elements that are not touched are not looked at.  Pure.

@@ -102,6 +102,33 @@ static void what_was_found_lately_is_found_again_and_nothing_else(void **state)
     assert_int_equal(found, 0);
 }
 
+/* Payload in a page that exists, in one that shares its entry of what was found lately, and in one
+ * that was never written.
+ */
+static void payload_in_one_page_leaves_what_was_found_lately(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t ring = 3 * RAM_PAGE_BYTES, same_entry = ring + RAM_RECENT * RAM_PAGE_BYTES;
+    static const uint8_t zeros[RAM_PAGE_BYTES];
+    uint8_t page[RAM_PAGE_BYTES], found[RAM_PAGE_BYTES];
+
+    memset(page, 0x5a, sizeof(page));
+    assert_true(ram_write_run(&f->ram, same_entry, page, sizeof(page)));
+    assert_true(ram_write(&f->ram, ring, page, 1));
+    assert_non_null(ram_in_page(&f->ram, ring, 1));
+
+    page[7] = 0xa5;
+    assert_true(ram_write_run(&f->ram, same_entry + 7, page + 7, sizeof(page) - 7));
+    ram_read_run(&f->ram, same_entry, found, sizeof(found));
+    assert_memory_equal(found, page, sizeof(page));
+    assert_non_null(ram_in_page(&f->ram, ring, 1));
+
+    ram_forget(&f->ram, same_entry / RAM_PAGE_BYTES);
+    ram_read_run(&f->ram, same_entry, found, sizeof(found));
+    assert_memory_equal(found, zeros, sizeof(zeros));
+    assert_non_null(ram_in_page(&f->ram, ring, 1));
+}
+
 static void virtual_pages_are_scattered_over_ram(void **state)
 {
     struct fixture *f = *state;
@@ -294,6 +321,7 @@ int main(void)
         T(dma_outside_ram_copies_nothing),
         T(unwritten_pages_read_as_zero_and_take_no_memory),
         T(what_was_found_lately_is_found_again_and_nothing_else),
+        T(payload_in_one_page_leaves_what_was_found_lately),
         T(virtual_pages_are_scattered_over_ram),
         T(a_page_between_allocations_is_unmapped),
         T(bytes_survive_page_boundaries),
