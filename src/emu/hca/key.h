@@ -154,20 +154,23 @@ static inline const struct mkey *key_region(const struct hca *h, uint32_t key, u
 }
 
 /* The guest-physical place of byte @addr of the region @mr, and in @ret_run how many of @bytes lie
- * in its page.
+ * in its page.  What fills its page goes on in the next one, now or with the next packet.
  */
-static inline uint64_t key_place(const struct mkey *mr, uint64_t addr, size_t bytes,
-                                 size_t *ret_run)
+static inline uint64_t key_place(const struct hca *h, const struct mkey *mr, uint64_t addr,
+                                 size_t bytes, size_t *ret_run)
 {
-    uint64_t offset;
+    uint64_t offset, page;
 
     if (mr->kind == KEY_DMA_MR) {
         *ret_run = ram_run(addr, bytes);
         return addr;
     }
     offset = addr - mr->addr + mr->pages.offset;
+    page = offset >> RAM_PAGE_BITS;
     *ret_run = ram_run(offset, bytes);
-    return mr->pages.gpa[offset >> RAM_PAGE_BITS] + (offset & KEY_PAGE_MASK);
+    if ((offset + *ret_run) % RAM_PAGE_BYTES == 0 && page + 1 < mr->pages.n)
+        ram_expect(h->ram, mr->pages.gpa[page + 1]);
+    return mr->pages.gpa[page] + (offset & KEY_PAGE_MASK);
 }
 
 /* Copies out of, into guest memory by a valid @key.  key_check() must have allowed it. */
@@ -179,7 +182,7 @@ static inline void key_copy_out(const struct hca *h, uint32_t key, uint64_t addr
     size_t run;
 
     for (; bytes > 0; bytes -= run, addr += run, to += run) {
-        const uint64_t gpa = key_place(mr, addr, bytes, &run);
+        const uint64_t gpa = key_place(h, mr, addr, bytes, &run);
 
         ram_read_run(h->ram, gpa, to, run);
     }
@@ -193,7 +196,7 @@ static inline void key_copy_in(struct hca *h, uint32_t key, uint64_t addr, const
     size_t run;
 
     for (; bytes > 0; bytes -= run, addr += run, from += run) {
-        const uint64_t gpa = key_place(mr, addr, bytes, &run);
+        const uint64_t gpa = key_place(h, mr, addr, bytes, &run);
         const bool ok = ram_write_run(h->ram, gpa, from, run);
 
         RDL_ASSERT(ok || arena_is_short(h->arena)); /* then the lab ends with this tick */

@@ -48,6 +48,16 @@ static inline uint8_t *ram_page(const struct ram *r, uint64_t page)
     return r->tables[page >> RAM_TABLE_BITS]->pages[page & (RAM_TABLE_PAGES - 1)];
 }
 
+/* The page at @gpa, which is RAM, will be asked for soon.  Pages are scattered: where one is would
+ * have to be waited for, as the payload before it has taken the place of the tables in the cache.
+ */
+static inline void ram_expect(const struct ram *r, uint64_t gpa)
+{
+    const uint64_t page = gpa >> RAM_PAGE_BITS;
+
+    __builtin_prefetch(&r->tables[page >> RAM_TABLE_BITS]->pages[page & (RAM_TABLE_PAGES - 1)]);
+}
+
 /* Page number @page reads as zero again, and costs nothing. */
 void ram_forget(struct ram *r, uint64_t page);
 
