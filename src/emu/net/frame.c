@@ -2,6 +2,18 @@
 #include "emu/net/frame.h"
 
 #include "emu/base/assert.h"
+#include "emu/wire/bth.h"
+#include "emu/wire/eth.h"
+#include "emu/wire/ip.h"
+#include "emu/wire/udp.h"
+
+#define SEND_MIDDLE_BYTES (ETH_BYTES + IPV4_BYTES + UDP_BYTES + BTH_BYTES)
+
+/* The frame of a large packet begins a page of the arena.  Over IPv6 its payload begins elsewhere:
+ * one place cannot suit both.
+ */
+_Static_assert((offsetof(struct frame, bytes) + SEND_MIDDLE_BYTES) % 64 == 0,
+               "payload begins a line of the cache");
 
 struct frame *frame_new(struct arena *a, uint32_t cap)
 {

@@ -20,11 +20,12 @@ struct frame_note {
 };
 
 struct frame {
-    uint32_t refs;
-    uint32_t cap, len;
     ev_id tx; /* under which these bytes are recorded: tx, eth_tx, or the fault that changed them */
     uint64_t lost_by; /* handle of the fault that loses it on its way; 0: none does */
+    uint32_t refs;
+    uint32_t cap, len;
     struct frame_note note;
+    uint8_t unused[22]; /* so that the payload of most RoCEv2 packets begins a line of the cache */
     uint8_t bytes[];
 };
 
