@@ -112,7 +112,7 @@ void eth_port_pump(struct eth_port *p)
         const uint64_t at = free_at(p);
 
         p->egress_due = true;
-        sim_schedule(p->net->sim, at > now(p) ? at : now(p), SIM_EGRESS, p->host, 0);
+        sim_enqueue(p->net->sim, at > now(p) ? at : now(p), SIM_EGRESS, p->host, 0);
     }
 }
 

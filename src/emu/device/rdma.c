@@ -73,8 +73,8 @@ static void on_notify(void *ctx, uint32_t queue)
         rdma_ctrl_run(d);
     } else if (!d->doorbell_due[queue]) {
         d->doorbell_due[queue] = true;
-        sim_schedule(d->sim, sim_now(d->sim) + delay, SIM_DOORBELL, d->config.host,
-                     virtio_doorbell_arg(FN_RDMA, queue));
+        sim_enqueue(d->sim, sim_now(d->sim) + delay, SIM_DOORBELL, d->config.host,
+                    virtio_doorbell_arg(FN_RDMA, queue));
     }
 }
 

@@ -25,8 +25,8 @@ static void on_notify(void *ctx, uint32_t queue)
     if (v->doorbell_due)
         return;
     v->doorbell_due = true;
-    sim_schedule(v->sim, sim_now(v->sim) + VNET_DOORBELL_NS, SIM_DOORBELL, v->config.host,
-                 virtio_doorbell_arg(FN_NET, queue));
+    sim_enqueue(v->sim, sim_now(v->sim) + VNET_DOORBELL_NS, SIM_DOORBELL, v->config.host,
+                virtio_doorbell_arg(FN_NET, queue));
 }
 
 static void on_reset(void *ctx)

@@ -13,56 +13,56 @@
 #define CLOCK_END_NS      (UINT64_C(1) << 62) /* 146 years: no delay from there overflows */
 #define CHECK_EVERY       256u                /* ticks between looks at what has changed */
 
-static void on_doorbell(void *ctx, const struct sim_item *item)
+static void on_doorbell(void *ctx, struct sim_item item)
 {
     struct world *w = ctx;
 
-    struct host *h = w->hosts[item->target];
-    const uint32_t queue = virtio_doorbell_queue(item->arg);
+    struct host *h = w->hosts[item.target];
+    const uint32_t queue = virtio_doorbell_queue(item.arg);
 
-    if (virtio_doorbell_function(item->arg) == FN_NET)
+    if (virtio_doorbell_function(item.arg) == FN_NET)
         vnet_doorbell(h->net, queue);
     else
         rdma_doorbell(h->dev, queue);
 }
 
-static void on_irq(void *ctx, const struct sim_item *item)
+static void on_irq(void *ctx, struct sim_item item)
 {
     struct world *w = ctx;
-    struct guest *g = &w->hosts[item->target]->guest;
-    const struct virtio_irq irq = virtio_irq_of(item->arg);
+    struct guest *g = &w->hosts[item.target]->guest;
+    const struct virtio_irq irq = virtio_irq_of(item.arg);
     ev_id id;
 
-    TRACE_ID(&w->trace, id, irq, .host = item->target, .function = irq.function,
+    TRACE_ID(&w->trace, id, irq, .host = item.target, .function = irq.function,
              .vector = irq.vector, .queue = irq.queue);
     trace_because(&w->trace, id);
     guest_interrupt(g, irq.function, irq.vector);
 }
 
-static void on_guest_timer(void *ctx, const struct sim_item *item)
+static void on_guest_timer(void *ctx, struct sim_item item)
 {
     struct world *w = ctx;
 
     w->progress.timers++;
-    guest_net_timer(&w->hosts[item->target]->guest.net, item->arg);
+    guest_net_timer(&w->hosts[item.target]->guest.net, item.arg);
 }
 
-static void on_qp_timer(void *ctx, const struct sim_item *item)
+static void on_qp_timer(void *ctx, struct sim_item item)
 {
     struct world *w = ctx;
 
     w->progress.timers++;
-    rdma_timer(w->hosts[item->target]->dev, item->arg);
+    rdma_timer(w->hosts[item.target]->dev, item.arg);
 }
 
-static void on_egress(void *ctx, const struct sim_item *item)
+static void on_egress(void *ctx, struct sim_item item)
 {
     struct world *w = ctx;
 
-    eth_port_egress(&w->hosts[item->target]->port);
+    eth_port_egress(&w->hosts[item.target]->port);
 }
 
-static void on_arrive(void *ctx, const struct sim_item *item)
+static void on_arrive(void *ctx, struct sim_item item)
 {
     struct world *w = ctx;
 
@@ -70,7 +70,7 @@ static void on_arrive(void *ctx, const struct sim_item *item)
     net_arrive(&w->net, item);
 }
 
-static void on_lost(void *ctx, const struct sim_item *item)
+static void on_lost(void *ctx, struct sim_item item)
 {
     struct world *w = ctx;
 
@@ -215,23 +215,32 @@ struct bounds bounds_of(const struct rdl_lab *lab, struct rdl_limits limits)
     return b;
 }
 
-enum rdl_status world_tick(struct rdl_lab *lab, const struct bounds *b)
+/* One tick; RDL_ERR_IDLE: nothing is due at @until_ns, which is not the end of time, or before. */
+static inline enum rdl_status tick_until(struct rdl_lab *lab, uint64_t until_ns,
+                                         const struct bounds *b)
 {
     struct world *w = lab->world;
-    const uint64_t next = sim_next_ns(&w->sim);
+    const struct sim_due *first = sim_first(&w->sim);
 
+    if (first->at_ns > until_ns)
+        return RDL_ERR_IDLE;
     if (arena_is_short(lab->arena))
         return RDL_ERR_NOMEM;
-    if (next == UINT64_MAX)
-        return RDL_ERR_IDLE;
-    if (next > b->last_ns || w->trace.tick >= b->last_tick)
+    if (first->at_ns > b->last_ns || w->trace.tick >= b->last_tick)
         return RDL_ERR_TIMEOUT;
-    sim_dispatch(&w->sim);
+    sim_dispatch_first(&w->sim, first);
     if (arena_is_short(lab->arena))
         return RDL_ERR_NOMEM;
     if (lab->watch && !world_check(lab, w->trace.tick % CHECK_EVERY == 0))
         return RDL_ERR_INVARIANT;
     return RDL_OK;
+}
+
+enum rdl_status world_tick(struct rdl_lab *lab, const struct bounds *b)
+{
+    if (arena_is_short(lab->arena))
+        return RDL_ERR_NOMEM;
+    return tick_until(lab, UINT64_MAX - 1, b);
 }
 
 static uint64_t progress_of(const struct world *w, enum rdl_step step)
@@ -267,11 +276,12 @@ enum rdl_status rdl_run(struct rdl_lab *lab, uint64_t until_ns, struct rdl_limit
 {
     const struct bounds b = bounds_of(lab, limits);
     struct sim *sim = &lab->world->sim;
-    enum rdl_status st = RDL_OK;
+    enum rdl_status st;
 
-    while (st == RDL_OK && sim_next_ns(sim) <= until_ns && sim_next_ns(sim) != UINT64_MAX)
-        st = world_tick(lab, &b);
-    if (st != RDL_OK)
+    do {
+        st = tick_until(lab, until_ns == RDL_NEVER ? UINT64_MAX - 1 : until_ns, &b);
+    } while (st == RDL_OK);
+    if (st != RDL_ERR_IDLE)
         return st;
     if (until_ns != RDL_NEVER && until_ns > sim_now(sim))
         sim_advance(sim, until_ns < CLOCK_END_NS ? until_ns : CLOCK_END_NS);

@@ -157,12 +157,12 @@ static void lose(struct net *n, struct frame *f, uint64_t at_ns, const struct ne
         RDL_ASSERT(f->refs == 1); /* copies of it are made later, or by chance */
         f->lost_by = fate->lost_by;
     }
-    sim_schedule(n->sim, at_ns, SIM_LOST, fate ? fate->number : 0, (uint64_t)(uintptr_t)f);
+    sim_enqueue(n->sim, at_ns, SIM_LOST, fate ? fate->number : 0, (uint64_t)(uintptr_t)f);
 }
 
 static void arrive_at(struct net *n, uint64_t at_ns, uint32_t target, struct frame *f)
 {
-    sim_schedule(n->sim, at_ns, SIM_ARRIVE, target, (uint64_t)(uintptr_t)f);
+    sim_enqueue(n->sim, at_ns, SIM_ARRIVE, target, (uint64_t)(uintptr_t)f);
 }
 
 /* Schedules the frame's end, and its copy's, at the far side that it reaches at @at_ns. */
@@ -267,16 +267,16 @@ static void deliver(struct net *n, uint32_t host, struct frame *f)
     frame_unref(n->arena, f);
 }
 
-void net_arrive(struct net *n, const struct sim_item *item)
+void net_arrive(struct net *n, struct sim_item item)
 {
-    struct frame *f = (struct frame *)(uintptr_t)item->arg;
+    struct frame *f = (struct frame *)(uintptr_t)item.arg;
     const struct net_end *to;
 
-    if (item->target & TARGET_HOST) {
-        deliver(n, item->target & ~TARGET_HOST, f);
+    if (item.target & TARGET_HOST) {
+        deliver(n, item.target & ~TARGET_HOST, f);
         return;
     }
-    to = &n->links[item->target >> 1].end[!(item->target & 1)];
+    to = &n->links[item.target >> 1].end[!(item.target & 1)];
     if (to->node == NET_HOST)
         deliver(n, to->index, f);
     else if (to->node == NET_EXT)
@@ -295,10 +295,10 @@ static struct ev_str loser_name(const struct net *n, const struct frame *f)
     return fault ? fault->name : ev_str("a removed fault");
 }
 
-void net_lost(struct net *n, const struct sim_item *item)
+void net_lost(struct net *n, struct sim_item item)
 {
-    struct frame *f = (struct frame *)(uintptr_t)item->arg;
-    const uint32_t number = item->target;
+    struct frame *f = (struct frame *)(uintptr_t)item.arg;
+    const uint32_t number = item.target;
 
     TRACE(n->trace, lost, .host = f->note.host, .qpn = f->note.qpn, .opcode = f->note.opcode,
           .psn = f->note.psn, .by = number ? FLT_DROP : FLT_CHANCE, .fault = number,

@@ -246,7 +246,7 @@ void net_loop_copy(struct net *n, uint32_t host, const struct frame *f);
 void net_inject(struct net *n, uint32_t host, struct frame *f);
 
 /* Handlers of SIM_ARRIVE and SIM_LOST. */
-void net_arrive(struct net *n, const struct sim_item *item);
-void net_lost(struct net *n, const struct sim_item *item);
+void net_arrive(struct net *n, struct sim_item item);
+void net_lost(struct net *n, struct sim_item item);
 
 #endif

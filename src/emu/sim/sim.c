@@ -4,64 +4,37 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/cold.h"
 
 #define CAP_FIRST 64u
-#define GAP       UINT32_MAX /* in the row: the slot of what was cancelled */
+#define NO_SLOT   0u
 
-struct sim_place {
-    struct sim_item item;
-    uint32_t at; /* index in the heap, or in the row */
-    bool in_row;
-    uint32_t gen; /* odd: scheduled */
-};
+static const struct sim_due end_of_time = {UINT64_MAX, UINT64_MAX, NO_SLOT};
 
-static void release_tables(struct sim *s)
-{
-    arena_release(s->arena, s->places, s->cap * sizeof(*s->places));
-    arena_release(s->arena, s->heap, s->cap * sizeof(*s->heap));
-    arena_release(s->arena, s->row, s->cap * sizeof(*s->row));
-    arena_release(s->arena, s->free, s->cap * sizeof(*s->free));
-}
-
-static struct sim_due *row_at(const struct sim *s, uint32_t i)
-{
-    return &s->row[(s->row_first + i) & (s->cap - 1)];
-}
-
-/* Copies the row to @to, from its beginning on. */
-static void move_row(struct sim *s, struct sim_due *to, struct sim_place *places)
-{
-    for (uint32_t i = 0; i < s->row_len; i++) {
-        to[i] = *row_at(s, i);
-        if (to[i].slot != GAP)
-            places[to[i].slot].at = i;
-    }
-    s->row_first = 0;
-}
-
+/* Called when every slot is in use: the new ones are unused, the lowest is used first. */
 static bool grow(struct sim *s)
 {
     const uint32_t cap = s->cap ? 2 * s->cap : CAP_FIRST;
     struct sim_place *places = arena_alloc(s->arena, cap * sizeof(*places));
     struct sim_due *heap = arena_alloc(s->arena, cap * sizeof(*heap));
-    struct sim_due *row = arena_alloc(s->arena, cap * sizeof(*row));
-    uint32_t *free_slots = arena_alloc(s->arena, cap * sizeof(*free_slots));
 
-    if (!places || !heap || !row || !free_slots)
+    if (!places || !heap)
         return false;
     if (s->cap) {
         memcpy(places, s->places, s->cap * sizeof(*places));
         memcpy(heap, s->heap, s->cap * sizeof(*heap));
-        move_row(s, row, places);
+    } else {
+        places[NO_SLOT].due = end_of_time;
+        heap[0] = end_of_time;
     }
-    release_tables(s);
+    arena_release(s->arena, s->places, s->cap * sizeof(*s->places));
+    arena_release(s->arena, s->heap, s->cap * sizeof(*s->heap));
     s->places = places;
     s->heap = heap;
-    s->row = row;
-    s->free = free_slots;
-    /* Called when every slot is in use: the new ones are the free ones, lowest on top. */
-    for (uint32_t i = cap; i > s->cap; i--)
-        s->free[cap - i] = i - 1;
+    for (uint32_t i = cap; i-- > (s->cap ? s->cap : NO_SLOT + 1);) {
+        places[i].next = s->unused;
+        s->unused = i;
+    }
     s->cap = cap;
     return true;
 }
@@ -73,11 +46,6 @@ bool sim_init(struct sim *s, struct arena *a, struct trace *t, sim_handler *cons
     return grow(s);
 }
 
-static bool before(const struct sim_due *x, const struct sim_due *y)
-{
-    return x->at_ns != y->at_ns ? x->at_ns < y->at_ns : x->seq < y->seq;
-}
-
 static void put(struct sim *s, uint32_t at, struct sim_due due)
 {
     s->heap[at] = due;
@@ -87,7 +55,7 @@ static void put(struct sim *s, uint32_t at, struct sim_due due)
 /* Moves the hole at @at up, or down, to where @due belongs, and fills it. */
 static void sift_up(struct sim *s, uint32_t at, struct sim_due due)
 {
-    while (at > 0 && before(&due, &s->heap[(at - 1) / 2])) {
+    while (at > 0 && sim_is_before(&due, &s->heap[(at - 1) / 2])) {
         put(s, at, s->heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
@@ -101,9 +69,9 @@ static void sift_down(struct sim *s, uint32_t at, struct sim_due due)
 
         if (child >= s->heap_len)
             break;
-        if (child + 1 < s->heap_len && before(&s->heap[child + 1], &s->heap[child]))
+        if (child + 1 < s->heap_len && sim_is_before(&s->heap[child + 1], &s->heap[child]))
             child++;
-        if (!before(&s->heap[child], &due))
+        if (!sim_is_before(&s->heap[child], &due))
             break;
         put(s, at, s->heap[child]);
         at = child;
@@ -111,109 +79,115 @@ static void sift_down(struct sim *s, uint32_t at, struct sim_due due)
     put(s, at, due);
 }
 
-static void remove_from_heap(struct sim *s, uint32_t at)
+static void add_to_heap(struct sim *s, struct sim_place *place)
+{
+    place->queue = SIM_HEAP;
+    sift_up(s, s->heap_len++, place->due);
+}
+
+static void remove_from_heap(struct sim *s, struct sim_place *place)
 {
     const struct sim_due last = s->heap[--s->heap_len];
+    const uint32_t at = place->at;
 
-    if (at == s->heap_len)
-        return;
-    if (at > 0 && before(&last, &s->heap[(at - 1) / 2]))
+    place->gen++;
+    if (s->heap_len == 0)
+        s->heap[0] = end_of_time;
+    else if (at > 0 && at < s->heap_len && sim_is_before(&last, &s->heap[(at - 1) / 2]))
         sift_up(s, at, last);
-    else
+    else if (at < s->heap_len)
         sift_down(s, at, last);
 }
 
-static void remove_from_row(struct sim *s, uint32_t at)
+static void remove_place(struct sim *s, struct sim_place *place)
 {
-    s->row[at].slot = GAP;
-    while (s->row_len > 0 && s->row[s->row_first].slot == GAP) {
-        s->row_first = (s->row_first + 1) & (s->cap - 1);
-        s->row_len--;
-    }
-}
-
-static void remove_item(struct sim *s, uint32_t slot)
-{
-    struct sim_place *place = &s->places[slot];
-
-    if (place->in_row)
-        remove_from_row(s, place->at);
+    if (place->queue == SIM_HEAP)
+        remove_from_heap(s, place);
     else
-        remove_from_heap(s, place->at);
-    place->gen++;
-    s->free[s->cap - s->len--] = slot;
+        s->rows[place->queue].first = place->next;
+    place->next = s->unused;
+    s->unused = place->due.slot;
 }
 
-/* May @due be put behind the row? */
-static bool fits_row(const struct sim *s, const struct sim_due *due, enum sim_kind kind)
+/* An item for an unused slot, of which there is one. */
+static inline struct sim_place *place_new(struct sim *s, uint64_t at_ns, struct sim_item item)
 {
-    if (kind != SIM_ARRIVE || s->row_len == s->cap)
-        return false;
-    return s->row_len == 0 || row_at(s, s->row_len - 1)->at_ns <= due->at_ns;
-}
+    struct sim_place *place = &s->places[s->unused];
 
-static void add(struct sim *s, struct sim_due due, enum sim_kind kind)
-{
-    struct sim_place *place = &s->places[due.slot];
-
-    place->in_row = fits_row(s, &due, kind);
-    if (place->in_row) {
-        place->at = (s->row_first + s->row_len++) & (s->cap - 1);
-        s->row[place->at] = due;
-    } else {
-        sift_up(s, s->heap_len++, due);
-    }
+    RDL_ASSERT(at_ns >= sim_now(s));
+    place->due = (struct sim_due){at_ns, s->seq++, s->unused};
+    place->cause = s->trace->cause;
+    place->item = item;
+    s->unused = place->next;
+    return place;
 }
 
 sim_ticket sim_schedule(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t target,
                         uint64_t arg)
 {
     struct sim_place *place;
-    uint32_t slot;
 
-    RDL_ASSERT(at_ns >= sim_now(s));
-    if (s->len == s->cap && !grow(s))
+    if (s->unused == NO_SLOT && !grow(s))
         return 0; /* the arena is short from now on, and the lab goes on no more */
-    slot = s->free[s->cap - s->len - 1];
-    place = &s->places[slot];
-    place->item = (struct sim_item){at_ns, s->trace->cause, arg, target, kind};
-    place->gen++;
-    s->len++;
-    add(s, (struct sim_due){at_ns, s->seq++, slot}, kind);
-    return (uint64_t)place->gen << 32 | (slot + 1);
+    place = place_new(s, at_ns, (struct sim_item){arg, target, kind});
+    add_to_heap(s, place);
+    return (uint64_t)place->gen << 32 | place->due.slot;
+}
+
+/* sim_enqueue() when every slot is in use.  It is kept apart, so that sim_enqueue() itself calls
+ * nothing and need not save registers.
+ */
+RDL_COLD __attribute__((noinline)) static void
+grow_and_enqueue(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t target, uint64_t arg)
+{
+    if (grow(s))
+        sim_enqueue(s, at_ns, kind, target, arg);
+}
+
+void sim_enqueue(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t target, uint64_t arg)
+{
+    const enum sim_queue queue = kind == SIM_ARRIVE ? SIM_FAR : SIM_NEAR;
+    struct sim_row *row = &s->rows[queue];
+    struct sim_place *place;
+
+    if (s->unused == NO_SLOT) {
+        grow_and_enqueue(s, at_ns, kind, target, arg);
+        return;
+    }
+    place = place_new(s, at_ns, (struct sim_item){arg, target, kind});
+    if (row->first == NO_SLOT) {
+        row->first = place->due.slot;
+    } else if (s->places[row->last].due.at_ns <= at_ns) {
+        s->places[row->last].next = place->due.slot;
+    } else {
+        add_to_heap(s, place);
+        return;
+    }
+    row->last = place->due.slot;
+    place->queue = queue;
+    place->next = NO_SLOT;
 }
 
 bool sim_cancel(struct sim *s, sim_ticket ticket)
 {
-    const uint32_t slot = (uint32_t)ticket - 1;
+    const uint32_t slot = (uint32_t)ticket;
 
-    if (ticket == 0 || slot >= s->cap || s->places[slot].gen != ticket >> 32)
+    if (slot == NO_SLOT || slot >= s->cap || s->places[slot].gen != ticket >> 32)
         return false;
-    remove_item(s, slot);
+    remove_place(s, &s->places[slot]);
     return true;
 }
 
-/* The slot of what is due first; there is something. */
-static uint32_t next_slot(const struct sim *s)
+void sim_dispatch_first(struct sim *s, const struct sim_due *first)
 {
-    const struct sim_due *row = &s->row[s->row_first];
+    struct sim_place *place = &s->places[first->slot];
+    const uint64_t at_ns = place->due.at_ns;
 
-    if (s->row_len > 0 && (s->heap_len == 0 || before(row, &s->heap[0])))
-        return row->slot;
-    return s->heap[0].slot;
-}
-
-void sim_dispatch(struct sim *s)
-{
-    struct sim_item item;
-    uint32_t slot;
-
-    RDL_ASSERT(s->len > 0);
-    slot = next_slot(s);
-    item = s->places[slot].item;
-    remove_item(s, slot);
-    trace_begin(s->trace, item.at_ns < s->floor_ns ? s->floor_ns : item.at_ns, item.cause);
-    s->handlers[item.kind](s->world, &item);
+    RDL_ASSERT(first->slot != NO_SLOT);
+    trace_begin(s->trace, at_ns < s->floor_ns ? s->floor_ns : at_ns, place->cause);
+    remove_place(s, place);
+    /* Until something else is scheduled, the place still says what was there. */
+    s->handlers[place->item.kind](s->world, place->item);
 }
 
 void sim_advance(struct sim *s, uint64_t now_ns)

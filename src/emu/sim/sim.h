@@ -5,9 +5,10 @@
  * copy.  Items are ordered by (time, sequence of scheduling).  One dispatch is one tick of the
  * trace; the cause is the event that was being handled when the item was scheduled.
  *
- * Items wait in a heap or in a row.  Frames arrive mostly in the order in which they were sent, so
- * an arrival that is not before the last one of the row is put behind it, at no cost.  Everything
- * else is in the heap, which stays small.  The next item is the first of the row or of the heap.
+ * Items wait in two rows and a heap.  What is never taken back mostly comes due in the order in
+ * which it was scheduled: what a host does itself soon, and what its line carries later, so each
+ * has a row, behind which an item is put at no cost.  What is before the last one of its row, and
+ * what may be taken back, is in the heap, which stays small.
  */
 #ifndef EMU_SIM_SIM_H
 #define EMU_SIM_SIM_H
@@ -25,9 +26,8 @@ enum sim_kind {
     SIM_KIND_COUNT
 };
 
+/* What is due, small enough for two registers. */
 struct sim_item {
-    uint64_t at_ns;
-    ev_id cause;
     uint64_t arg;
     uint32_t target;
     enum sim_kind kind;
@@ -36,14 +36,33 @@ struct sim_item {
 /* Names a scheduled item until it is dispatched or cancelled; 0 is none. */
 typedef uint64_t sim_ticket;
 
-typedef void sim_handler(void *world, const struct sim_item *item);
+typedef void sim_handler(void *world, struct sim_item item);
 
-struct sim_place; /* sim.c: an item and its position */
-
-/* An entry of the heap or the row: when, and where the item is. */
+/* When an item is due, and which. */
 struct sim_due {
     uint64_t at_ns, seq;
     uint32_t slot;
+};
+
+/* Where items wait. */
+enum sim_queue { SIM_NEAR, SIM_FAR, SIM_ROWS, SIM_HEAP = SIM_ROWS };
+
+/* An item, by its slot.  Slot 0 is no item's: it is due at the end of time, and the first of every
+ * queue that is empty, so that nobody who looks for the next item must ask which ones are.
+ */
+struct sim_place {
+    struct sim_due due;
+    struct sim_item item;
+    enum sim_queue queue;
+    uint32_t next; /* the slot behind it, in its row or of those that are unused; 0: none */
+    uint32_t at;   /* index in the heap */
+    uint32_t gen;  /* how often an item of this slot has left the heap */
+    ev_id cause;   /* what was being handled when it was scheduled */
+};
+
+/* Slots in the order of (at_ns, seq); @last says something only if there is one. */
+struct sim_row {
+    uint32_t first, last;
 };
 
 struct sim {
@@ -55,12 +74,10 @@ struct sim {
     uint64_t floor_ns;        /* what is due before happens then */
     struct sim_place *places; /* items, by slot */
     struct sim_due *heap;     /* a binary heap by (at_ns, seq) */
-    struct sim_due *row;      /* by (at_ns, seq), a ring; what was cancelled leaves a gap */
-    uint32_t *free;           /* unused slots, a stack */
-    uint32_t len, heap_len;   /* items in all, and in the heap */
-    uint32_t row_first;       /* where the row begins: never a gap */
-    uint32_t row_len;         /* with its gaps */
-    uint32_t cap;             /* of each table, a power of two */
+    struct sim_row rows[SIM_ROWS];
+    uint32_t unused;   /* the slot that is used next, and by next all that are not used */
+    uint32_t heap_len; /* if 0, slot 0 is there */
+    uint32_t cap;      /* of both tables */
 };
 
 /* False when the arena is full. */
@@ -73,22 +90,45 @@ bool sim_init(struct sim *s, struct arena *a, struct trace *t, sim_handler *cons
 sim_ticket sim_schedule(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t target,
                         uint64_t arg);
 
+/* The same for what is never taken back, which costs less. */
+void sim_enqueue(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t target, uint64_t arg);
+
 /* Takes back what is still scheduled; false when it was dispatched or cancelled already. */
 bool sim_cancel(struct sim *s, sim_ticket ticket);
+
+static inline bool sim_is_before(const struct sim_due *x, const struct sim_due *y)
+{
+    return x->at_ns != y->at_ns ? x->at_ns < y->at_ns : x->seq < y->seq;
+}
+
+/* What is due next, until something is scheduled, cancelled or dispatched.  If there is nothing, it
+ * is due at UINT64_MAX.
+ */
+static inline const struct sim_due *sim_first(const struct sim *s)
+{
+    const struct sim_due *near = &s->places[s->rows[SIM_NEAR].first].due;
+    const struct sim_due *far = &s->places[s->rows[SIM_FAR].first].due;
+    const struct sim_due *first = sim_is_before(far, near) ? far : near;
+
+    return sim_is_before(s->heap, first) ? s->heap : first;
+}
 
 /* When the next item is due, UINT64_MAX when there is none. */
 static inline uint64_t sim_next_ns(const struct sim *s)
 {
-    const uint64_t heap = s->heap_len ? s->heap[0].at_ns : UINT64_MAX;
-    const uint64_t row = s->row_len ? s->row[s->row_first].at_ns : UINT64_MAX;
-
-    return heap < row ? heap : row;
+    return sim_first(s)->at_ns;
 }
 
-/* Dispatches the next item: one tick.  There must be one.  It happens when it is due, or at
- * floor_ns when that is later.
+/* Dispatches @first, which sim_first() gave: one tick.  It happens when it is due, or at floor_ns
+ * when that is later.
  */
-void sim_dispatch(struct sim *s);
+void sim_dispatch_first(struct sim *s, const struct sim_due *first);
+
+/* Dispatches the next item.  There must be one. */
+static inline void sim_dispatch(struct sim *s)
+{
+    sim_dispatch_first(s, sim_first(s));
+}
 
 /* Moves the clock on without a tick; @now_ns must not be beyond the next item. */
 void sim_advance(struct sim *s, uint64_t now_ns);

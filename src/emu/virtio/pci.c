@@ -452,9 +452,9 @@ static void raise(struct virtio_dev *d, uint32_t vector, uint32_t queue)
 {
     if (vector >= d->config.n_vectors)
         return;
-    sim_schedule(d->sim, sim_now(d->sim) + VIRTIO_IRQ_NS, SIM_IRQ, d->config.host,
-                 (uint64_t)d->config.function << IRQ_FUNCTION_BIT |
-                     (uint64_t)vector << IRQ_VECTOR_BIT | queue);
+    sim_enqueue(d->sim, sim_now(d->sim) + VIRTIO_IRQ_NS, SIM_IRQ, d->config.host,
+                (uint64_t)d->config.function << IRQ_FUNCTION_BIT |
+                    (uint64_t)vector << IRQ_VECTOR_BIT | queue);
 }
 
 void virtio_raise(struct virtio_dev *d, uint32_t queue)

@@ -9,41 +9,41 @@
 const uint8_t machine_mac[MAC_BYTES] = {2, 0, 0, 0, 0, 1};
 const uint8_t machine_gid[GID_BYTES] = {[10] = 0xff, 0xff, 10, 0, 0, 1};
 
-static void on_doorbell(void *ctx, const struct sim_item *item)
+static void on_doorbell(void *ctx, struct sim_item item)
 {
     struct machine *m = ctx;
 
-    if (virtio_doorbell_function(item->arg) == FN_NET)
-        vnet_doorbell(&m->vnet, virtio_doorbell_queue(item->arg));
+    if (virtio_doorbell_function(item.arg) == FN_NET)
+        vnet_doorbell(&m->vnet, virtio_doorbell_queue(item.arg));
     else
-        rdma_doorbell(&m->rdma, virtio_doorbell_queue(item->arg));
+        rdma_doorbell(&m->rdma, virtio_doorbell_queue(item.arg));
 }
 
-static void on_irq(void *ctx, const struct sim_item *item)
+static void on_irq(void *ctx, struct sim_item item)
 {
     struct machine *m = ctx;
 
     m->n_irq++;
-    m->irq = virtio_irq_of(item->arg);
+    m->irq = virtio_irq_of(item.arg);
 }
 
-static void on_qp_timer(void *ctx, const struct sim_item *item)
+static void on_qp_timer(void *ctx, struct sim_item item)
 {
-    rdma_timer(&((struct machine *)ctx)->rdma, item->arg);
+    rdma_timer(&((struct machine *)ctx)->rdma, item.arg);
 }
 
-static void on_egress(void *ctx, const struct sim_item *item)
+static void on_egress(void *ctx, struct sim_item item)
 {
     (void)item;
     eth_port_egress(&((struct machine *)ctx)->port);
 }
 
-static void on_arrive(void *ctx, const struct sim_item *item)
+static void on_arrive(void *ctx, struct sim_item item)
 {
     net_arrive(&((struct machine *)ctx)->net, item);
 }
 
-static void on_lost(void *ctx, const struct sim_item *item)
+static void on_lost(void *ctx, struct sim_item item)
 {
     net_lost(&((struct machine *)ctx)->net, item);
 }

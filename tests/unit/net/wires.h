@@ -64,12 +64,12 @@ static inline void on_event(void *ctx, const struct ev *e)
 
 static const struct net_ops ops = {on_deliver, on_leave, on_keep};
 
-static inline void arrive(void *ctx, const struct sim_item *item)
+static inline void arrive(void *ctx, struct sim_item item)
 {
     net_arrive(&((struct fixture *)ctx)->net, item);
 }
 
-static inline void lost(void *ctx, const struct sim_item *item)
+static inline void lost(void *ctx, struct sim_item item)
 {
     net_lost(&((struct fixture *)ctx)->net, item);
 }

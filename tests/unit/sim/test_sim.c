@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "emu/base/assert.h"
 #include "emu/base/prng.h"
 #include "emu/sim/sim.h"
 
@@ -16,11 +17,11 @@ struct world {
     ev_id cause_seen;
 };
 
-static void on_item(void *ctx, const struct sim_item *item)
+static void on_item(void *ctx, struct sim_item item)
 {
     struct world *w = ctx;
 
-    w->order[w->n++] = item->arg;
+    w->order[w->n++] = item.arg;
     w->cause_seen = w->sim.trace->cause;
 }
 
@@ -98,10 +99,10 @@ static void cancelled_items_do_not_come_and_tickets_go_stale(void **state)
     assert_false(sim_cancel(&f->w.sim, 0));
 }
 
-/* A row of arrivals that goes round, grows, has gaps and ends, beside work of other kinds: what is
+/* Rows that grow and end, what is too early for its row, and what may be taken back: what is
  * dispatched comes in the order of (time, scheduling), which the argument says.
  */
-static void arrivals_in_a_row_and_other_work_come_in_one_order(void **state)
+static void what_waits_in_rows_and_what_may_be_taken_back_come_in_one_order(void **state)
 {
     struct fixture *f = *state;
     struct prng rng = prng_stream(6, 1);
@@ -110,13 +111,17 @@ static void arrivals_in_a_row_and_other_work_come_in_one_order(void **state)
     uint32_t taken = 0, cancelled = 0;
 
     for (uint64_t i = 0; i < N_MAX; i++) {
-        const bool arrives = prng_below(&rng, 4) > 0;
+        static const enum sim_kind kinds[] = {SIM_ARRIVE, SIM_ARRIVE, SIM_EGRESS, SIM_QP_TIMER};
+        const enum sim_kind kind = kinds[prng_below(&rng, ARRAY_LEN(kinds))];
         const uint64_t any = prng_below(&rng, 300);
-        const uint64_t delay = arrives && i % 20 > 0 ? 100 : any;
+        const uint64_t delay = kind == SIM_QP_TIMER || i % 20 == 0 ? any : 100u + (uint64_t)kind;
         const uint64_t at = sim_now(&f->w.sim) + delay;
 
-        tickets[i] =
-            sim_schedule(&f->w.sim, at, arrives ? SIM_ARRIVE : SIM_EGRESS, 0, at * N_MAX + i);
+        tickets[i] = 0;
+        if (kind == SIM_QP_TIMER)
+            tickets[i] = sim_schedule(&f->w.sim, at, kind, 0, at * N_MAX + i);
+        else
+            sim_enqueue(&f->w.sim, at, kind, 0, at * N_MAX + i);
         if (any % 8 == 0)
             cancelled += sim_cancel(&f->w.sim, tickets[prng_below(&rng, (uint32_t)i + 1)]);
         if (i % 400 > 200 && sim_next_ns(&f->w.sim) != UINT64_MAX)
@@ -177,8 +182,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(cancelled_items_do_not_come_and_tickets_go_stale, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(arrivals_in_a_row_and_other_work_come_in_one_order, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(
+            what_waits_in_rows_and_what_may_be_taken_back_come_in_one_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             the_cause_is_the_event_that_was_handled_when_it_was_scheduled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(

@@ -64,13 +64,13 @@ static void on_negotiated(void *ctx)
 static const struct virtio_ops ops = {on_notify, on_reset, on_queue_reset, on_enabled,
                                       on_negotiated};
 
-static void on_irq(void *ctx, const struct sim_item *item)
+static void on_irq(void *ctx, struct sim_item item)
 {
     struct fixture *f = ctx;
 
     f->n_irq++;
-    f->last_irq = item->arg;
-    f->irq_at = item->at_ns;
+    f->last_irq = item.arg;
+    f->irq_at = sim_now(&f->sim);
 }
 
 static sim_handler *const handlers[SIM_KIND_COUNT] = {[SIM_IRQ] = on_irq};

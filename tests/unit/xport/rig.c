@@ -216,10 +216,10 @@ static void assert_asks_for_nothing_more(const struct packet *p)
     }
 }
 
-static void egress(void *world, const struct sim_item *item)
+static void egress(void *world, struct sim_item item)
 {
     struct rig *r = world;
-    struct rig_host *h = &r->host[item->target];
+    struct rig_host *h = &r->host[item.target];
     static struct rig_frame f; /* the tests are one thread */
     struct tx_info tx;
     struct packet p;
@@ -254,25 +254,25 @@ static void egress(void *world, const struct sim_item *item)
     }
 }
 
-static void arrive(void *world, const struct sim_item *item)
+static void arrive(void *world, struct sim_item item)
 {
     struct rig *r = world;
-    struct rig_host *h = &r->host[item->target];
-    struct rig_frame *f = r->frames[item->arg];
+    struct rig_host *h = &r->host[item.target];
+    struct rig_frame *f = r->frames[item.arg];
     const struct rx_info info = {f->tx, f->len};
     struct packet p;
 
     assert_int_equal(packet_parse(&p, f->bytes, f->len), DROP_NONE);
     xport_receive(&h->x, &p, &info);
     free(f);
-    r->frames[item->arg] = NULL;
+    r->frames[item.arg] = NULL;
 }
 
-static void timer(void *world, const struct sim_item *item)
+static void timer(void *world, struct sim_item item)
 {
     struct rig *r = world;
 
-    xport_timer(&r->host[item->target].x, item->arg);
+    xport_timer(&r->host[item.target].x, item.arg);
 }
 
 static sim_handler *const handlers[SIM_KIND_COUNT] = {

@@ -136,9 +136,9 @@ static inline void fake_write(void *ctx, uint32_t offset, uint32_t width, uint64
 
 static const struct guest_bus fake_bus = {fake_read, fake_write};
 
-static inline void fake_irq(void *ctx, const struct sim_item *item)
+static inline void fake_irq(void *ctx, struct sim_item item)
 {
-    virtio_rdma_interrupt(&((struct fake *)ctx)->rdma, virtio_irq_of(item->arg).vector);
+    virtio_rdma_interrupt(&((struct fake *)ctx)->rdma, virtio_irq_of(item.arg).vector);
 }
 
 static sim_handler *const fake_handlers[SIM_KIND_COUNT] = {[SIM_IRQ] = fake_irq};
