@@ -92,9 +92,8 @@ static void send(struct eth_port *p, struct frame *f)
     } else {
         if (is_own_group(p, f))
             net_loop_copy(p->net, p->host, f);
-        if (!net_is_up(p->net, p->link_end))
+        if (!net_send(p->net, p->link_end, f))
             p->tx_drops[DROP_NO_ROUTE]++;
-        net_send(p->net, p->link_end, f);
     }
 }
 

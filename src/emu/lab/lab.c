@@ -91,15 +91,23 @@ static void deliver(void *ctx, uint32_t host, struct frame *f)
     eth_port_deliver(&w->hosts[host]->port, f);
 }
 
+/* Somebody records, or watches. */
+RDL_COLD __attribute__((noinline)) static void keep_for(const struct rdl_lab *lab,
+                                                        const struct frame *f, bool changed)
+{
+    if (lab->record && !record_paused(lab->record))
+        record_frame(lab->record, f->tx, f->bytes, f->len);
+    /* Only what an RDMA function sends is known to be sound. */
+    if (lab->watch && !changed && f->note.qpn != 0)
+        watch_frame(lab->watch, f->bytes, f->len);
+}
+
 static void keep(void *ctx, const struct frame *f, bool changed)
 {
-    struct world *w = ctx;
+    const struct rdl_lab *lab = ((struct world *)ctx)->lab;
 
-    if (w->lab->record && !record_paused(w->lab->record))
-        record_frame(w->lab->record, f->tx, f->bytes, f->len);
-    /* Only what an RDMA function sends is known to be sound. */
-    if (w->lab->watch && !changed && f->note.qpn != 0)
-        watch_frame(w->lab->watch, f->bytes, f->len);
+    if (lab->record || lab->watch)
+        keep_for(lab, f, changed);
 }
 
 const struct net_ops world_net_ops = {deliver, port_leave, keep};

@@ -14,18 +14,19 @@ void net_ext_in(struct net *n, uint32_t ext, struct frame *f)
 {
     struct net_ext *x = &n->exts[ext];
     const ev_id cause = n->trace->cause;
-    struct net_fate fate;
+    struct net_fate room;
+    const struct net_fate *fate;
     enum drop_reason reason = DROP_NONE;
 
     x->in_frames++;
     x->in_bytes += f->len;
-    fate = net_depart(n, &f);
+    fate = net_depart(n, &f, &room);
     if (!net_is_up(n, x->link_end))
         reason = DROP_NO_ROUTE;
     else if (!net_has_room(n, x->link_end))
         reason = DROP_NO_BUFFER;
     if (reason == DROP_NONE) {
-        net_transmit(n, x->link_end, f, &fate);
+        net_transmit(n, x->link_end, f, fate);
     } else {
         x->drops[reason]++;
         net_drop(n, f, EV_PORT_FIRST + ext, reason);

@@ -128,18 +128,14 @@ static struct net_fault *next_fault(struct net_fault *first[], uint32_t n)
     return ret;
 }
 
-struct net_fate net_fault_apply(struct net *n, struct frame **f)
+void net_fault_apply(struct net *n, struct frame **f, struct net_fate *ret)
 {
-    struct net_fate fate = {.lost_by = 0};
     struct net_fault *first[NET_MATCH_SETS], *fault;
-    uint32_t n_groups;
+    const uint32_t n_groups = fault_index_find(n, &(*f)->note, first);
 
-    if (n->fault_index.sets == 0)
-        return fate;
-    n_groups = fault_index_find(n, &(*f)->note, first);
-    while (fate.lost_by == 0 && (fault = next_fault(first, n_groups))) {
+    *ret = net_untouched;
+    while (ret->lost_by == 0 && (fault = next_fault(first, n_groups))) {
         if (takes(n, fault))
-            act(n, fault, f, &fate);
+            act(n, fault, f, ret);
     }
-    return fate;
 }

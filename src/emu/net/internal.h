@@ -24,8 +24,11 @@ void fault_index_remove(struct net *n, struct net_fault *fault);
 uint32_t fault_index_find(const struct net *n, const struct frame_note *note,
                           struct net_fault *ret[NET_MATCH_SETS]);
 
+/* Of a frame that no fault hits. */
+extern const struct net_fate net_untouched;
+
 /* Tries every fault on @f, emits what they do, and may replace *@f by a changed copy. */
-struct net_fate net_fault_apply(struct net *n, struct frame **f);
+void net_fault_apply(struct net *n, struct frame **f, struct net_fate *ret);
 
 /* Puts @f on the direction that leaves @link_end; the caller has looked at the faults. */
 void net_transmit(struct net *n, uint32_t link_end, struct frame *f, const struct net_fate *fate);
@@ -34,8 +37,9 @@ void net_transmit(struct net *n, uint32_t link_end, struct frame *f, const struc
 void net_switch_forward(struct net *n, uint32_t index, uint32_t port, struct frame *f);
 
 /* What all frames that enter the network have in common: they count, are recorded, and meet faults.
+ * Returns what becomes of *@f: @room, or net_untouched if there are no faults to meet.
  */
-struct net_fate net_depart(struct net *n, struct frame **f);
+const struct net_fate *net_depart(struct net *n, struct frame **f, struct net_fate *room);
 
 /* Does what waits for the direction that leaves @link_end leave room for another frame? */
 bool net_has_room(const struct net *n, uint32_t link_end);

@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/base/cold.h"
 #include "emu/net/internal.h"
 
 /* Targets of SIM_ARRIVE: a link's direction, or a host of its own accord. */
 #define TARGET_HOST 0x80000000u
 
 #define PPM 1000000u
+
+const struct net_fate net_untouched = {.lost_by = 0};
 
 void net_init(struct net *n, struct arena *a, struct sim *sim, const struct net_ops *ops,
               void *world, uint64_t seed)
@@ -177,15 +180,16 @@ static void carry(struct net *n, uint32_t target, uint64_t at_ns, struct frame *
     arrive_at(n, at_ns + fate->delay_ns, target, f);
 }
 
-void net_transmit(struct net *n, uint32_t link_end, struct frame *f, const struct net_fate *fate)
+/* The rest of net_transmit() for a frame that may be lost by chance, or that a fault has hit.  It
+ * is kept apart, as net_transmit() itself then need not save registers.
+ */
+RDL_COLD __attribute__((noinline)) static void
+transmit_at_risk(struct net *n, uint32_t link_end, struct frame *f, const struct net_fate *fate)
 {
     struct net_link *l = &n->links[link_end >> 1];
     struct net_direction *d = &l->dir[link_end & 1];
-    const uint64_t now = sim_now(n->sim);
-    const uint64_t start = d->free_at_ns > now ? d->free_at_ns : now;
     bool by_chance = false;
 
-    d->free_at_ns = start + occupancy_ns(f->len, l->rate_bps);
     if (l->loss_ppm)
         by_chance = prng_below(&d->rng, PPM) < l->loss_ppm;
     if (by_chance || fate->lost_by)
@@ -198,44 +202,66 @@ void net_transmit(struct net *n, uint32_t link_end, struct frame *f, const struc
         carry(n, link_end, d->free_at_ns + l->latency_ns, f, fate);
 }
 
-struct net_fate net_depart(struct net *n, struct frame **f)
+void net_transmit(struct net *n, uint32_t link_end, struct frame *f, const struct net_fate *fate)
+{
+    struct net_link *l = &n->links[link_end >> 1];
+    struct net_direction *d = &l->dir[link_end & 1];
+    const uint64_t now = sim_now(n->sim);
+    const uint64_t start = d->free_at_ns > now ? d->free_at_ns : now;
+
+    d->free_at_ns = start + occupancy_ns(f->len, l->rate_bps);
+    if (l->loss_ppm || fate != &net_untouched) {
+        transmit_at_risk(n, link_end, f, fate);
+        return;
+    }
+    l->carried++;
+    arrive_at(n, d->free_at_ns + l->latency_ns, link_end, f);
+}
+
+const struct net_fate *net_depart(struct net *n, struct frame **f, struct net_fate *room)
 {
     n->counts.sent++;
     n->counts.in_flight++;
     n->ops->keep(n->world, *f, false);
     /* What happens to the frame on its way happens because it was sent. */
     trace_because(n->trace, (*f)->tx);
-    return net_fault_apply(n, f);
+    if (n->fault_index.sets == 0)
+        return &net_untouched;
+    net_fault_apply(n, f, room);
+    return room;
 }
 
-void net_send(struct net *n, uint32_t link_end, struct frame *f)
+bool net_send(struct net *n, uint32_t link_end, struct frame *f)
 {
+    const bool up = net_is_up(n, link_end);
     const ev_id cause = n->trace->cause;
-    const struct net_fate fate = net_depart(n, &f);
+    struct net_fate room;
+    const struct net_fate *fate = net_depart(n, &f, &room);
 
-    if (!net_is_up(n, link_end))
-        net_drop(n, f, EV_HOST_NONE, DROP_NO_ROUTE);
+    if (up)
+        net_transmit(n, link_end, f, fate);
     else
-        net_transmit(n, link_end, f, &fate);
+        net_drop(n, f, EV_HOST_NONE, DROP_NO_ROUTE);
     trace_because(n->trace, cause);
+    return up;
 }
 
 void net_loop_back(struct net *n, uint32_t host, struct frame *f)
 {
     const ev_id cause = n->trace->cause;
-    const struct net_fate fate = net_depart(n, &f);
+    struct net_fate room;
+    const struct net_fate *fate = net_depart(n, &f, &room);
     const uint64_t at = sim_now(n->sim) + NET_LOOPBACK_NS;
 
-    if (fate.lost_by)
-        lose(n, f, at, &fate);
+    if (fate->lost_by)
+        lose(n, f, at, fate);
     else
-        carry(n, TARGET_HOST | host, at, f, &fate);
+        carry(n, TARGET_HOST | host, at, f, fate);
     trace_because(n->trace, cause);
 }
 
 void net_loop_copy(struct net *n, uint32_t host, const struct frame *f)
 {
-    static const struct net_fate untouched = {.lost_by = 0};
     struct frame *copy = frame_new(n->arena, f->len);
     ev_id cause;
 
@@ -248,7 +274,7 @@ void net_loop_copy(struct net *n, uint32_t host, const struct frame *f)
     n->counts.copied++;
     n->counts.in_flight++;
     cause = trace_because(n->trace, f->tx);
-    carry(n, TARGET_HOST | host, sim_now(n->sim) + NET_LOOPBACK_NS, copy, &untouched);
+    carry(n, TARGET_HOST | host, sim_now(n->sim) + NET_LOOPBACK_NS, copy, &net_untouched);
     trace_because(n->trace, cause);
 }
 

@@ -222,10 +222,10 @@ static inline bool net_is_up(const struct net *n, uint32_t link_end)
 /* When the direction that leaves a node over @link_end is free. */
 uint64_t net_port_free_at(const struct net *n, uint32_t link_end);
 
-/* Sends @f from a host now.  @link_end is link << 1 | own end, or NET_NO_LINK; if it is not up, @f
- * is dropped with an event, and the host counts it.  Takes the reference.
+/* Sends @f from a host now.  @link_end is link << 1 | own end, or NET_NO_LINK; false: it is not up,
+ * @f was dropped with an event, and the host counts it.  Takes the reference.
  */
-void net_send(struct net *n, uint32_t link_end, struct frame *f);
+bool net_send(struct net *n, uint32_t link_end, struct frame *f);
 
 /* Turns @f round to host @host itself.  Faults apply.  Takes the reference. */
 void net_loop_back(struct net *n, uint32_t host, struct frame *f);

@@ -70,8 +70,6 @@ static void drop(struct net *n, struct net_switch *s, struct frame *f, enum drop
 
 static void out(struct net *n, struct net_switch *s, uint32_t port, struct frame *f)
 {
-    static const struct net_fate untouched = {.lost_by = 0};
-
     if (!net_is_up(n, s->link_end[port])) {
         drop(n, s, f, DROP_NO_ROUTE);
         return;
@@ -81,7 +79,7 @@ static void out(struct net *n, struct net_switch *s, uint32_t port, struct frame
         return;
     }
     s->sent_frames++;
-    net_transmit(n, s->link_end[port], f, &untouched);
+    net_transmit(n, s->link_end[port], f, &net_untouched);
 }
 
 /* To every port but the one that it came from.  The frame itself is the first of the copies. */
