@@ -40,13 +40,17 @@ static uint64_t free_at(const struct eth_port *p)
     return line > loop ? line : loop;
 }
 
-static bool has_frame(const struct eth_port *p)
+/* Has any of those that wait a frame indeed?  Who has not does not wait any more. */
+static bool has_frame(struct eth_port *p)
 {
     for (uint32_t i = 0; i < ETH_PORT_USERS; i++) {
         const struct eth_user *u = &p->users[i];
 
-        if (u->ops && u->ops->has_frame(u->ctx))
+        if ((p->waiting & 1u << i) == 0)
+            continue;
+        if (u->ops->has_frame(u->ctx))
             return true;
+        p->waiting &= ~(1u << i);
     }
     return false;
 }
@@ -57,7 +61,7 @@ static struct frame *take_frame(struct eth_port *p)
     for (uint32_t i = 0; i < ETH_PORT_USERS; i++) {
         const uint32_t who = (p->turn + i) % ETH_PORT_USERS;
         const struct eth_user *u = &p->users[who];
-        struct frame *f = u->ops && u->ops->has_frame(u->ctx) ? u->ops->take_frame(u->ctx) : NULL;
+        struct frame *f = p->waiting & 1u << who ? u->ops->take_frame(u->ctx) : NULL;
 
         if (f) {
             p->turn = (who + 1) % ETH_PORT_USERS;
@@ -99,7 +103,7 @@ static void send(struct eth_port *p, struct frame *f)
 
 void eth_port_pump(struct eth_port *p)
 {
-    if (p->egress_due)
+    if (p->egress_due || p->waiting == 0)
         return;
     if (free_at(p) <= now(p)) {
         struct frame *f = take_frame(p);
@@ -119,6 +123,17 @@ void eth_port_egress(struct eth_port *p)
 {
     p->egress_due = false;
     eth_port_pump(p);
+}
+
+const char *eth_port_invariant(const struct eth_port *p)
+{
+    for (uint32_t i = 0; i < ETH_PORT_USERS; i++) {
+        const struct eth_user *u = &p->users[i];
+
+        if (u->ops && u->ops->has_frame(u->ctx) && (p->waiting & 1u << i) == 0)
+            return "a function that has a frame waits for the port";
+    }
+    return NULL;
 }
 
 void eth_port_refuse(struct eth_port *p, const struct frame *f, enum drop_reason reason,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The Ethernet port of a host, which the functions of its slot share.
  *
- * Out: a function that has frames calls eth_port_pump(); the port takes one frame at a time, when
- * its line is free, in turns.  A frame to the own MAC turns round inside the port.
+ * Out: a function that has frames calls eth_port_wait(), and then eth_port_pump(); the port takes
+ * one frame at a time, when its line is free, in turns.  A frame to the own MAC turns round inside
+ * the port.
  *
  * In: what is sent to the own MAC or to a group is sorted.  RoCEv2 packets to an address that is a
  * GID of ours are the RDMA function's, everything else is the network function's.  Sorting does not
@@ -28,9 +29,9 @@ struct progress {
 
 /* How the port reaches a function. */
 struct eth_user_ops {
-    /* Has it, as far as it knows, something to send? */
+    /* Has it, as far as it knows, something to send?  Asked only after eth_port_wait(). */
     bool (*has_frame)(const void *ctx);
-    /* The next frame, its note and its tx event in place; NULL: none after all. */
+    /* The next frame, its note and its tx event in place; NULL: none, or none after all. */
     struct frame *(*take_frame)(void *ctx);
     /* Is @dst a GID of this function?  NULL: it takes no RoCEv2. */
     bool (*owns)(const void *ctx, const uint8_t dst[GID_BYTES]);
@@ -52,6 +53,7 @@ struct eth_port {
     struct trace *trace;
     struct progress *progress;
     struct eth_user users[ETH_PORT_USERS];
+    unsigned waiting;  /* set of bits 1 << user: may have a frame; the others have none */
     uint32_t turn;     /* of the user that is asked first for a frame */
     bool egress_due;   /* a SIM_EGRESS is scheduled */
     uint32_t link_end; /* NET_NO_LINK: nothing is plugged in */
@@ -73,11 +75,20 @@ void eth_port_init(struct eth_port *p, struct net *net, struct progress *progres
 void eth_port_use(struct eth_port *p, enum pci_function function, const struct eth_user_ops *ops,
                   void *ctx);
 
+/* @function has a frame, or will when the port asks. */
+static inline void eth_port_wait(struct eth_port *p, enum pci_function function)
+{
+    p->waiting |= 1u << function;
+}
+
 /* Some function has a frame, or has had its turn: sends what can be sent now. */
 void eth_port_pump(struct eth_port *p);
 
 /* Handler of SIM_EGRESS. */
 void eth_port_egress(struct eth_port *p);
+
+/* What must always hold between two calls; NULL, or what does not. */
+const char *eth_port_invariant(const struct eth_port *p);
 
 /* A frame arrived over the line; borrowed. */
 void eth_port_deliver(struct eth_port *p, const struct frame *f);

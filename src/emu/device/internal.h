@@ -52,7 +52,13 @@ void rdma_srq_broken(struct rdma *d, uint32_t queue);
 void rdma_srq_taken_away(struct rdma *d, uint32_t queue);
 
 /* Lets the QPs of CQs that overflowed learn of it; after every call into the transport. */
-void rdma_settle(struct rdma *d);
+RDL_COLD void rdma_settle_failed(struct rdma *d);
+
+static inline void rdma_settle(struct rdma *d)
+{
+    if (d->n_failed_cqs > 0)
+        rdma_settle_failed(d);
+}
 
 /* rdma_port.c: ops->ready(), and becoming a user of the Ethernet port. */
 void rdma_ready_add(void *ctx, struct qp *qp);

@@ -5,28 +5,43 @@
 #include "emu/base/assert.h"
 #include "emu/device/internal.h"
 
+/* Puts @qpn, which is counted already, at the end of the ring. */
+static void put_last(struct rdma *d, uint32_t qpn)
+{
+    struct rdma_ready *r = &d->ready;
+    const uint32_t at = r->first + r->len - 1, cap = d->config.max_qp + 1;
+
+    r->ring[at < cap ? at : at - cap] = qpn;
+}
+
 void rdma_ready_add(void *ctx, struct qp *qp)
 {
     struct rdma *d = ctx;
     struct rdma_ready *r = &d->ready;
-    const uint32_t cap = d->config.max_qp + 1;
 
     if (r->is_queued[qp->qpn])
         return;
-    RDL_ASSERT(r->len < cap);
+    RDL_ASSERT(r->len <= d->config.max_qp);
     r->is_queued[qp->qpn] = true;
-    r->ring[(r->first + r->len++) % cap] = qp->qpn;
+    r->len++;
+    put_last(d, qp->qpn);
+    eth_port_wait(d->port, FN_RDMA);
 }
 
-static uint32_t ready_take(struct rdma *d)
+/* The first queue pair, @qpn, has had its turn.  @again: it has more, behind all others. */
+static void ready_next(struct rdma *d, uint32_t qpn, bool again)
 {
     struct rdma_ready *r = &d->ready;
-    const uint32_t qpn = r->ring[r->first];
 
-    r->first = (r->first + 1) % (d->config.max_qp + 1);
-    r->len--;
-    r->is_queued[qpn] = false;
-    return qpn;
+    if (again && r->len == 1)
+        return;
+    r->first = r->first == d->config.max_qp ? 0 : r->first + 1;
+    if (again) {
+        put_last(d, qpn);
+    } else {
+        r->len--;
+        r->is_queued[qpn] = false;
+    }
 }
 
 static bool has_frame(const void *ctx)
@@ -40,22 +55,26 @@ static bool has_frame(const void *ctx)
 static struct frame *take_frame(void *ctx)
 {
     struct rdma *d = ctx;
-    struct frame *f = frame_new(d->arena, XPORT_FRAME_BYTES);
+    struct frame *f;
 
+    if (!has_frame(d))
+        return NULL;
+    f = frame_new(d->arena, XPORT_FRAME_BYTES);
     if (!f)
         return NULL; /* the arena is full: what is unacknowledged is tried again */
     while (d->ready.len > 0) {
-        const uint32_t qpn = ready_take(d);
+        const uint32_t qpn = d->ready.ring[d->ready.first];
         struct qp *qp = hca_qp(&d->hca, qpn);
         const ev_id cause = d->trace->cause;
         struct tx_info tx;
 
-        if (!qp)
-            continue; /* destroyed since it was ready */
+        if (!qp) {
+            ready_next(d, qpn, false); /* destroyed since it was ready */
+            continue;
+        }
         f->len = (uint32_t)xport_build(&d->xport, qp, f->bytes, f->cap, &tx);
         rdma_settle(d);
-        if (xport_has_more(qp))
-            rdma_ready_add(d, qp);
+        ready_next(d, qpn, xport_has_more(qp));
         trace_because(d->trace, cause);
         if (f->len == 0)
             continue;

@@ -272,7 +272,7 @@ bool rdma_complete(void *ctx, struct qp *qp, enum wq wq, uint32_t desc, const st
     return !wc || deliver_cqe(d, wq == WQ_SEND ? qp->send_cq : qp->recv_cq, wc);
 }
 
-void rdma_settle(struct rdma *d)
+void rdma_settle_failed(struct rdma *d)
 {
     /* Flushing the QPs of one CQ may overflow another: bounded by the number of CQs, as each fails
      * once.

@@ -77,6 +77,7 @@ void vnet_doorbell(struct vnet *v, uint32_t queue)
     if (queue != NET_QUEUE_TX || !virtio_running(&v->pci))
         return; /* the device was reset meanwhile */
     v->tx_ready = true;
+    eth_port_wait(v->port, FN_NET);
     eth_port_pump(v->port);
 }
 
@@ -174,7 +175,7 @@ static struct frame *take_frame(void *ctx)
 {
     struct vnet *v = ctx;
 
-    while (pop(v, NET_QUEUE_TX)) {
+    while (v->tx_ready && pop(v, NET_QUEUE_TX)) {
         enum drop_reason why = check_tx(v);
         struct frame *f = why == DROP_NONE ? copy_out(v) : NULL;
 

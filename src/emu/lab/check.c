@@ -108,6 +108,8 @@ static const char *check_rest(const struct host *h)
     const char *broken = check_received(h);
 
     if (!broken)
+        broken = eth_port_invariant(&h->port);
+    if (!broken)
         broken = check_queue(h, QUEUE_CTRL);
     if (!broken && rdma_offers(&h->dev->config, VF_EVENTQ))
         broken = check_queue(h, queue_of_events(h->dev->config.max_cq, h->dev->config.max_qp));
