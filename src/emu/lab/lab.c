@@ -228,13 +228,13 @@ static inline enum rdl_status tick_until(struct rdl_lab *lab, uint64_t until_ns,
                                          const struct bounds *b)
 {
     struct world *w = lab->world;
-    const struct sim_due *first = sim_first(&w->sim);
+    struct sim_place *first = sim_first(&w->sim);
 
-    if (first->at_ns > until_ns)
+    if (first->when.at_ns > until_ns)
         return RDL_ERR_IDLE;
     if (arena_is_short(lab->arena))
         return RDL_ERR_NOMEM;
-    if (first->at_ns > b->last_ns || w->trace.tick >= b->last_tick)
+    if (first->when.at_ns > b->last_ns || w->trace.tick >= b->last_tick)
         return RDL_ERR_TIMEOUT;
     sim_dispatch_first(&w->sim, first);
     if (arena_is_short(lab->arena))

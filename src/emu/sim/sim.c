@@ -1,104 +1,115 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/sim/sim.h"
 
-#include <string.h>
-
 #include "emu/base/assert.h"
 #include "emu/base/cold.h"
 
-#define CAP_FIRST 64u
-#define NO_SLOT   0u
+#define CHUNK 64u /* places that come at a time */
 
-static const struct sim_due end_of_time = {UINT64_MAX, UINT64_MAX, NO_SLOT};
+/* A heap that is empty begins with the end of time. */
+static void end_heap(struct sim *s)
+{
+    s->heap[0] = (struct sim_due){s->end.when, &s->end};
+}
 
-/* Called when every slot is in use: the new ones are unused, the lowest is used first. */
+/* More places; none was unused.  False when the arena is full. */
 static bool grow(struct sim *s)
 {
-    const uint32_t cap = s->cap ? 2 * s->cap : CAP_FIRST;
-    struct sim_place *places = arena_alloc(s->arena, cap * sizeof(*places));
-    struct sim_due *heap = arena_alloc(s->arena, cap * sizeof(*heap));
+    const uint32_t n = s->n_chunks * CHUNK;
+    struct sim_place **chunks = arena_extend(s->arena, s->chunks, &s->chunks_cap, s->n_chunks,
+                                             s->n_chunks + 1, sizeof(struct sim_place *));
+    struct sim_due *heap =
+        arena_extend(s->arena, s->heap, &s->heap_cap, s->heap_len, n + CHUNK, sizeof(*heap));
+    struct sim_place *places = arena_alloc(s->arena, CHUNK * sizeof(*places));
 
-    if (!places || !heap)
+    if (chunks)
+        s->chunks = chunks;
+    if (heap)
+        s->heap = heap;
+    if (heap && s->heap_len == 0)
+        end_heap(s);
+    if (!chunks || !heap || !places)
         return false;
-    if (s->cap) {
-        memcpy(places, s->places, s->cap * sizeof(*places));
-        memcpy(heap, s->heap, s->cap * sizeof(*heap));
-    } else {
-        places[NO_SLOT].due = end_of_time;
-        heap[0] = end_of_time;
-    }
-    arena_release(s->arena, s->places, s->cap * sizeof(*s->places));
-    arena_release(s->arena, s->heap, s->cap * sizeof(*s->heap));
-    s->places = places;
-    s->heap = heap;
-    for (uint32_t i = cap; i-- > (s->cap ? s->cap : NO_SLOT + 1);) {
+    s->chunks[s->n_chunks++] = places;
+    for (uint32_t i = CHUNK; i-- > 0;) {
+        places[i].slot = n + i + 1;
         places[i].next = s->unused;
-        s->unused = i;
+        s->unused = &places[i];
     }
-    s->cap = cap;
     return true;
 }
 
 bool sim_init(struct sim *s, struct arena *a, struct trace *t, sim_handler *const *handlers,
               void *world)
 {
-    *s = (struct sim){.arena = a, .trace = t, .handlers = handlers, .world = world};
-    return grow(s);
+    *s = (struct sim){.arena = a,
+                      .trace = t,
+                      .handlers = handlers,
+                      .world = world,
+                      .end = {.when = {UINT64_MAX, UINT64_MAX}}};
+    for (uint32_t i = 0; i < SIM_ROWS; i++)
+        s->rows[i].first = &s->end;
+    if (!grow(s))
+        return false;
+    end_heap(s);
+    return true;
 }
 
 static void put(struct sim *s, uint32_t at, struct sim_due due)
 {
     s->heap[at] = due;
-    s->places[due.slot].at = at;
+    due.place->at = at;
 }
 
-/* Moves the hole at @at up, or down, to where @due belongs, and fills it. */
-static void sift_up(struct sim *s, uint32_t at, struct sim_due due)
+/* Moves the hole at @at up, or down, to where @place belongs, and fills it. */
+static void sift_up(struct sim *s, uint32_t at, struct sim_place *place)
 {
-    while (at > 0 && sim_is_before(&due, &s->heap[(at - 1) / 2])) {
+    while (at > 0 && sim_is_before(&place->when, &s->heap[(at - 1) / 2].when)) {
         put(s, at, s->heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
-    put(s, at, due);
+    put(s, at, (struct sim_due){place->when, place});
 }
 
-static void sift_down(struct sim *s, uint32_t at, struct sim_due due)
+static void sift_down(struct sim *s, uint32_t at, struct sim_place *place)
 {
     for (;;) {
         uint32_t child = 2 * at + 1;
 
         if (child >= s->heap_len)
             break;
-        if (child + 1 < s->heap_len && sim_is_before(&s->heap[child + 1], &s->heap[child]))
+        if (child + 1 < s->heap_len &&
+            sim_is_before(&s->heap[child + 1].when, &s->heap[child].when))
             child++;
-        if (!sim_is_before(&s->heap[child], &due))
+        if (!sim_is_before(&s->heap[child].when, &place->when))
             break;
         put(s, at, s->heap[child]);
         at = child;
     }
-    put(s, at, due);
+    put(s, at, (struct sim_due){place->when, place});
 }
 
 static void add_to_heap(struct sim *s, struct sim_place *place)
 {
     place->queue = SIM_HEAP;
-    sift_up(s, s->heap_len++, place->due);
+    sift_up(s, s->heap_len++, place);
 }
 
 static void remove_from_heap(struct sim *s, struct sim_place *place)
 {
-    const struct sim_due last = s->heap[--s->heap_len];
+    struct sim_place *last = s->heap[--s->heap_len].place;
     const uint32_t at = place->at;
 
     place->gen++;
     if (s->heap_len == 0)
-        s->heap[0] = end_of_time;
-    else if (at > 0 && at < s->heap_len && sim_is_before(&last, &s->heap[(at - 1) / 2]))
+        end_heap(s);
+    else if (at > 0 && at < s->heap_len && sim_is_before(&last->when, &s->heap[(at - 1) / 2].when))
         sift_up(s, at, last);
     else if (at < s->heap_len)
         sift_down(s, at, last);
 }
 
+/* Takes @place, which is the first if it is in a row, out of its queue. */
 static void remove_place(struct sim *s, struct sim_place *place)
 {
     if (place->queue == SIM_HEAP)
@@ -106,19 +117,19 @@ static void remove_place(struct sim *s, struct sim_place *place)
     else
         s->rows[place->queue].first = place->next;
     place->next = s->unused;
-    s->unused = place->due.slot;
+    s->unused = place;
 }
 
-/* An item for an unused slot, of which there is one. */
+/* An item in an unused place, of which there is one. */
 static inline struct sim_place *place_new(struct sim *s, uint64_t at_ns, struct sim_item item)
 {
-    struct sim_place *place = &s->places[s->unused];
+    struct sim_place *place = s->unused;
 
     RDL_ASSERT(at_ns >= sim_now(s));
-    place->due = (struct sim_due){at_ns, s->seq++, s->unused};
-    place->cause = s->trace->cause;
-    place->item = item;
     s->unused = place->next;
+    place->when = (struct sim_when){at_ns, s->seq++};
+    place->item = item;
+    place->cause = s->trace->cause;
     return place;
 }
 
@@ -127,15 +138,15 @@ sim_ticket sim_schedule(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint3
 {
     struct sim_place *place;
 
-    if (s->unused == NO_SLOT && !grow(s))
+    if (!s->unused && !grow(s))
         return 0; /* the arena is short from now on, and the lab goes on no more */
     place = place_new(s, at_ns, (struct sim_item){arg, target, kind});
     add_to_heap(s, place);
-    return (uint64_t)place->gen << 32 | place->due.slot;
+    return (uint64_t)place->gen << 32 | place->slot;
 }
 
-/* sim_enqueue() when every slot is in use.  It is kept apart, so that sim_enqueue() itself calls
- * nothing and need not save registers.
+/* sim_enqueue() when every place is in use.  It is kept apart, so that
+ * sim_enqueue() itself calls nothing and need not save registers.
  */
 RDL_COLD __attribute__((noinline)) static void
 grow_and_enqueue(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t target, uint64_t arg)
@@ -150,44 +161,47 @@ void sim_enqueue(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t tar
     struct sim_row *row = &s->rows[queue];
     struct sim_place *place;
 
-    if (s->unused == NO_SLOT) {
+    if (!s->unused) {
         grow_and_enqueue(s, at_ns, kind, target, arg);
         return;
     }
     place = place_new(s, at_ns, (struct sim_item){arg, target, kind});
-    if (row->first == NO_SLOT) {
-        row->first = place->due.slot;
-    } else if (s->places[row->last].due.at_ns <= at_ns) {
-        s->places[row->last].next = place->due.slot;
+    if (row->first == &s->end) {
+        row->first = place;
+    } else if (row->last->when.at_ns <= at_ns) {
+        row->last->next = place;
     } else {
         add_to_heap(s, place);
         return;
     }
-    row->last = place->due.slot;
+    row->last = place;
     place->queue = queue;
-    place->next = NO_SLOT;
+    place->next = &s->end;
 }
 
 bool sim_cancel(struct sim *s, sim_ticket ticket)
 {
     const uint32_t slot = (uint32_t)ticket;
+    struct sim_place *place;
 
-    if (slot == NO_SLOT || slot >= s->cap || s->places[slot].gen != ticket >> 32)
+    if (slot == 0 || slot > s->n_chunks * CHUNK)
         return false;
-    remove_place(s, &s->places[slot]);
+    place = &s->chunks[(slot - 1) / CHUNK][(slot - 1) % CHUNK];
+    if (place->gen != ticket >> 32)
+        return false;
+    remove_place(s, place);
     return true;
 }
 
-void sim_dispatch_first(struct sim *s, const struct sim_due *first)
+void sim_dispatch_first(struct sim *s, struct sim_place *first)
 {
-    struct sim_place *place = &s->places[first->slot];
-    const uint64_t at_ns = place->due.at_ns;
+    const uint64_t at_ns = first->when.at_ns;
 
-    RDL_ASSERT(first->slot != NO_SLOT);
-    trace_begin(s->trace, at_ns < s->floor_ns ? s->floor_ns : at_ns, place->cause);
-    remove_place(s, place);
+    RDL_ASSERT(first != &s->end);
+    trace_begin(s->trace, at_ns < s->floor_ns ? s->floor_ns : at_ns, first->cause);
+    remove_place(s, first);
     /* Until something else is scheduled, the place still says what was there. */
-    s->handlers[place->item.kind](s->world, place->item);
+    s->handlers[first->item.kind](s->world, first->item);
 }
 
 void sim_advance(struct sim *s, uint64_t now_ns)
