@@ -8,12 +8,32 @@
 
 #define MIN_SECONDS  0.15 /* of each try */
 #define BATCH_ROUNDS 4u   /* batches between two looks at the clock */
-#define ORD          16u  /* READs and atomics outstanding */
+#define FILL_BYTES   4096u
+#define ORD          16u /* READs and atomics outstanding */
 
 /* From one message to the next in the memory of either host. */
 static uint64_t stride(const struct bench_op *op)
 {
     return op->type == QPT_UD ? op->bytes + GRH_BYTES : op->bytes;
+}
+
+/* Memory that was never written has no pages, and to send it would cost less. */
+static enum rdl_status fill(struct rig *r, uint64_t bytes)
+{
+    uint8_t page[FILL_BYTES];
+    enum rdl_status st = RDL_OK;
+
+    for (size_t i = 0; i < sizeof(page); i++)
+        page[i] = (uint8_t)(i * 7 + 1);
+    for (uint32_t side = 0; side < 2; side++) {
+        for (uint64_t at = 0; at < bytes && st == RDL_OK; at += sizeof(page)) {
+            const uint64_t left = bytes - at;
+
+            st = rdl_mem_write(r->lab, r->side[side].host, r->side[side].mem.addr + at, page,
+                               left < sizeof(page) ? left : sizeof(page));
+        }
+    }
+    return st;
 }
 
 static enum rdl_status post(struct rig *r, const struct bench_op *op, uint32_t i)
@@ -100,6 +120,8 @@ enum rdl_status bench_op(const struct bench_op *op, double (*now_s)(void),
     double start;
 
     RDL_ASSERT(op->depth <= BENCH_DEPTH_MAX);
+    if (st == RDL_OK)
+        st = fill(&rig, config.mr_bytes);
     if (st == RDL_OK)
         st = batch(&rig, op); /* warm up */
     tick0 = st == RDL_OK ? rdl_tick(rig.lab) : 0;
