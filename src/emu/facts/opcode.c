@@ -24,19 +24,6 @@ const struct op_info *op_info(uint8_t code)
     return &ops[code];
 }
 
-size_t op_headers_bytes(unsigned headers)
-{
-    size_t n = 0;
-
-    for (unsigned left = headers; left != 0; left &= left - 1) {
-        const unsigned row = (unsigned)__builtin_ctz(left); /* their bits are in order */
-
-        RDL_ASSERT(row < ARRAY_LEN(op_headers));
-        n += op_headers[row].bytes;
-    }
-    return n;
-}
-
 bool op_is_response(const struct op_info *op)
 {
     return op->kind == OPK_ACK || op->kind == OPK_READ_RESPONSE || op->kind == OPK_ATOMIC_ACK;

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emu/base/assert.h"
+
 enum opcode {
 #define OP(code, name, service, kind, position, headers, carried) OP_##name = (code),
 #include "emu/facts/opcodes.def"
@@ -65,8 +67,19 @@ struct op_header_info {
 extern const struct op_header_info op_headers[];
 extern const size_t n_op_headers;
 
-/* Bytes of all extension headers in @headers. */
-size_t op_headers_bytes(unsigned headers);
+/* Bytes of all extension headers in @headers.  Most packets have none. */
+static inline size_t op_headers_bytes(unsigned headers)
+{
+    size_t n = 0;
+
+    for (unsigned left = headers; left != 0; left &= left - 1) {
+        const unsigned row = (unsigned)__builtin_ctz(left); /* their bits are in order */
+
+        RDL_ASSERT(row < n_op_headers);
+        n += op_headers[row].bytes;
+    }
+    return n;
+}
 
 /* A request goes from requester to responder, a response back. */
 bool op_is_response(const struct op_info *op);

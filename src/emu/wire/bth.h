@@ -6,10 +6,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
+
+/* Of byte 1; of the words at bytes 4 and 8. */
+#define BTH_SE    0x80u
+#define BTH_MIG   0x40u
+#define BTH_TVER  0x0fu
+#define BTH_FECN  0x80000000u
+#define BTH_BECN  0x40000000u
+#define BTH_ACK   0x80000000u
+#define BTH_LOW24 0xffffffu
 
 /* Base Transport Header, decoded.  [IBTA1 9.2]
  *
@@ -33,9 +43,23 @@ struct bth {
  */
 enum drop_reason bth_parse(struct bth *out, struct rd_cur *in);
 
-void bth_build(const struct bth *h, struct wr_cur *out);
+static inline void bth_build(const struct bth *h, struct wr_cur *out)
+{
+    struct wr_cur to = wr_part(out, BTH_BYTES);
 
-/* The PadCnt in the bytes of a BTH: packet_finish() has nothing but bytes. */
+    RDL_ASSERT(h->pad_bytes <= 3);
+    RDL_ASSERT(h->dest_qpn <= BTH_LOW24);
+    RDL_ASSERT(h->psn.v <= BTH_LOW24);
+
+    wr_be(&to, 1, h->opcode);
+    wr_be(&to, 1,
+          (h->solicited ? BTH_SE : 0) | (h->migrated ? BTH_MIG : 0) | (uint32_t)h->pad_bytes << 4);
+    wr_be(&to, 2, h->pkey);
+    wr_be(&to, 4, (h->fecn ? BTH_FECN : 0) | (h->becn ? BTH_BECN : 0) | h->dest_qpn);
+    wr_be(&to, 4, (h->ack_req ? BTH_ACK : 0) | h->psn.v);
+}
+
+/* The PadCnt in the bytes of a BTH, whose TVer may be any. */
 static inline size_t bth_peek_pad(const uint8_t bytes[BTH_BYTES])
 {
     return bytes[1] >> 4 & 3u;

@@ -28,10 +28,3 @@ uint32_t checksum_add_pseudo_header(uint32_t sum, const struct ip *h)
     sum = checksum_add(sum, h->dst, GID_BYTES);
     return sum + h->payload_bytes + h->protocol;
 }
-
-uint16_t checksum_fold(uint32_t sum)
-{
-    sum = (sum & 0xffffu) + (sum >> 16);
-    sum = (sum & 0xffffu) + (sum >> 16);
-    return (uint16_t)~sum;
-}

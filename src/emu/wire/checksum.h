@@ -23,6 +23,11 @@ uint32_t checksum_add(uint32_t sum, const uint8_t *bytes, size_t n);
 uint32_t checksum_add_pseudo_header(uint32_t sum, const struct ip *h);
 
 /* The checksum of what was added. */
-uint16_t checksum_fold(uint32_t sum);
+static inline uint16_t checksum_fold(uint32_t sum)
+{
+    sum = (sum & 0xffffu) + (sum >> 16);
+    sum = (sum & 0xffffu) + (sum >> 16);
+    return (uint16_t)~sum;
+}
 
 #endif

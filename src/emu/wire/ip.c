@@ -10,6 +10,11 @@
 #define IPV6_FRAGMENT_HEADER 44u
 #define FLOW_LABEL_MASK      0xfffffu
 
+/* Offsets in the headers of what is written once the rest is there. */
+#define IPV4_TOTAL_AT    2u
+#define IPV4_CHECKSUM_AT 10u
+#define IPV6_PAYLOAD_AT  4u
+
 /* IPv4, byte 0: version, IHL | 1: TOS | 2-3: total length | 4-5: id | 6-7: flags, fragment offset
  * byte 8: TTL | 9: protocol | 10-11: checksum | 12-15: source | 16-19: destination  [RFC 791]
  */
@@ -119,8 +124,7 @@ static void ipv4_build(const struct ip *h, struct wr_cur *out)
     if (to.bad)
         return;
     checksum = checksum_fold(checksum_add(0, start, IPV4_BYTES));
-    start[10] = (uint8_t)(checksum >> 8);
-    start[11] = (uint8_t)checksum;
+    st_be16(start + IPV4_CHECKSUM_AT, checksum);
 }
 
 static void ipv6_build(const struct ip *h, struct wr_cur *out)
@@ -141,4 +145,19 @@ void ip_build(const struct ip *h, struct wr_cur *out)
         ipv4_build(h, out);
     else
         ipv6_build(h, out);
+}
+
+void ip_set_payload(uint8_t *header, uint16_t payload_bytes)
+{
+    uint32_t sum;
+
+    if (header[0] >> 4 == 6) {
+        st_be16(header + IPV6_PAYLOAD_AT, payload_bytes);
+        return;
+    }
+    RDL_ASSERT(header[0] == IPV4_VERSION_IHL);
+    /* The sum of all words grows by as much as this one.  [RFC 1624] */
+    sum = (uint16_t)~ld_be16(header + IPV4_CHECKSUM_AT);
+    st_be16(header + IPV4_TOTAL_AT, (uint16_t)(IPV4_BYTES + payload_bytes));
+    st_be16(header + IPV4_CHECKSUM_AT, checksum_fold(sum + payload_bytes));
 }

@@ -48,4 +48,9 @@ enum drop_reason ip_parse(struct ip *out, struct rd_cur *in);
 /* Writes the header with its checksum.  Both addresses must be of the family of @h->version. */
 void ip_build(const struct ip *h, struct wr_cur *out);
 
+/* Sets the length, and the checksum, in the bytes of a header that ip_build() wrote for a payload
+ * of no bytes.
+ */
+void ip_set_payload(uint8_t *header, uint16_t payload_bytes);
+
 #endif

@@ -152,42 +152,76 @@ static void build_extensions(const struct packet *p, unsigned headers, struct wr
         wr_bytes(out, reserved, CNP_BYTES);
 }
 
-uint8_t *packet_build(const struct packet *p, uint8_t *frame)
+struct packet_path packet_path_of(const struct packet *p)
 {
-    const unsigned headers = op_info(p->bth.opcode)->headers;
-    const size_t frame_bytes = packet_frame_bytes(p);
-    const size_t ip_payload = frame_bytes - ETH_BYTES - ip_header_bytes(p->ip.version);
-    struct wr_cur out = wr_cur(frame, frame_bytes);
+    struct packet_path path = {.ip_bytes = (uint8_t)ip_header_bytes(p->ip.version)};
+    struct wr_cur out = wr_cur(path.bytes, sizeof(path.bytes));
+    const struct udp udp = {.src_port = p->udp_src_port, .dst_port = UDP_PORT_ROCE};
     struct eth eth = p->eth;
     struct ip ip = p->ip;
-    struct bth bth = p->bth;
-    struct udp udp = {.src_port = p->udp_src_port, .dst_port = UDP_PORT_ROCE};
 
-    RDL_ASSERT(op_info(p->bth.opcode)->name);
-    RDL_ASSERT(frame_bytes - ETH_BYTES <= UINT16_MAX);
     eth.ethertype = ip.version == 6 ? ETHERTYPE_IPV6 : ETHERTYPE_IPV4;
     ip.protocol = IP_PROTOCOL_UDP;
-    ip.payload_bytes = (uint16_t)ip_payload;
-    udp.bytes = (uint16_t)ip_payload;
-    bth.pad_bytes = (uint8_t)packet_pad_bytes(p->payload_bytes);
-
+    ip.payload_bytes = 0;
     eth_build(&eth, &out);
     ip_build(&ip, &out);
     udp_build(&udp, &out);
-    bth_build(&bth, &out);
-    build_extensions(p, headers, &out);
     RDL_ASSERT(!out.bad);
-    return out.p;
+    return path;
+}
+
+/* The headers of @path, before @udp_bytes of UDP.  In pieces of constant length: compilers copy
+ * those with a few stores.
+ */
+static void build_path(const struct packet_path *path, size_t udp_bytes, uint8_t *frame)
+{
+    const size_t ipv4_end = ETH_BYTES + IPV4_BYTES + UDP_BYTES;
+    uint8_t *ip = frame + ETH_BYTES;
+
+    memcpy(frame, path->bytes, ipv4_end);
+    if (path->ip_bytes == IPV6_BYTES)
+        memcpy(frame + ipv4_end, path->bytes + ipv4_end, sizeof(path->bytes) - ipv4_end);
+    ip_set_payload(ip, (uint16_t)udp_bytes);
+    udp_set_bytes(ip + path->ip_bytes, (uint16_t)udp_bytes);
+}
+
+struct packet_room packet_build_along(const struct packet_path *path, const struct packet *p,
+                                      uint8_t *frame)
+{
+    const struct op_info *op = op_info(p->bth.opcode);
+    const size_t extension_bytes = op_headers_bytes(op->headers);
+    const uint32_t pad_bytes = packet_pad_bytes(p->payload_bytes);
+    const size_t bth_at = ETH_BYTES + path->ip_bytes + UDP_BYTES;
+    const size_t payload_at = bth_at + BTH_BYTES + extension_bytes;
+    const size_t icrc_at = payload_at + p->payload_bytes + pad_bytes;
+    const size_t frame_bytes = icrc_at + ICRC_BYTES;
+    struct wr_cur to_bth = wr_cur(frame + bth_at, BTH_BYTES);
+    struct wr_cur to_extensions = wr_cur(frame + bth_at + BTH_BYTES, extension_bytes);
+    struct bth bth = p->bth;
+
+    RDL_ASSERT(op->name);
+    RDL_ASSERT(frame_bytes - ETH_BYTES <= UINT16_MAX);
+    bth.pad_bytes = (uint8_t)pad_bytes;
+    st_le32(frame + icrc_at - 4, 0); /* the pad; what is no pad is written over */
+    build_path(path, frame_bytes - ETH_BYTES - path->ip_bytes, frame);
+    bth_build(&bth, &to_bth);
+    if (op->headers != 0)
+        build_extensions(p, op->headers, &to_extensions);
+    RDL_ASSERT(!to_extensions.bad);
+    return (struct packet_room){frame + payload_at, frame_bytes};
+}
+
+uint8_t *packet_build(const struct packet *p, uint8_t *frame)
+{
+    const struct packet_path path = packet_path_of(p);
+
+    return packet_build_along(&path, p, frame).payload;
 }
 
 void packet_finish(uint8_t *frame, size_t frame_bytes)
 {
-    uint8_t *ip = frame + ETH_BYTES;
+    const uint8_t *ip = frame + ETH_BYTES;
     uint8_t *icrc = frame + frame_bytes - ICRC_BYTES;
-    const uint8_t *bth = ip + ip_header_bytes(ip[0] >> 4) + UDP_BYTES;
-    const size_t pad = bth_peek_pad(bth);
 
-    RDL_ASSERT(bth + BTH_BYTES + pad <= icrc);
-    memset(icrc - pad, 0, pad);
     st_le32(icrc, icrc_compute(ip, (size_t)(icrc - ip)));
 }

@@ -2,8 +2,9 @@
 /* A whole RoCEv2 frame, decoded: Ethernet, IP, UDP, BTH, extension headers, payload, pad, ICRC.
  *
  * Receiving: packet_parse() checks the frame and points into it; nothing is copied or allocated.
- * Sending: packet_build() writes the headers and returns the place of the payload, the caller
- * copies the payload there (the one copy out of guest memory), packet_finish() adds pad and ICRC.
+ * Sending: packet_build() writes everything but payload and ICRC, and returns the place of the
+ * payload; the caller copies the payload there (the one copy out of guest memory), packet_finish()
+ * adds the ICRC.  Who sends many packets along one path prepares its headers by packet_path_of().
  */
 #ifndef EMU_WIRE_PACKET_H
 #define EMU_WIRE_PACKET_H
@@ -78,14 +79,37 @@ enum drop_reason packet_parse(struct packet *out, const uint8_t *frame, size_t l
  */
 size_t packet_icrc_at(const uint8_t *frame, size_t len);
 
-/* Writes all headers of @p to @frame, which has room for at least packet_frame_bytes(@p) bytes, and
- * returns where its payload_bytes go.  Derived, whatever @p says: op, ethertype, IP protocol and
- * length, UDP length, pad count.  The opcode must be defined; @p's addresses must fit ip.version.
+/* What all packets along one path begin with: the bytes of their Ethernet, IP and UDP headers, as
+ * if nothing followed the IP header.
  */
+struct packet_path {
+    uint8_t bytes[ETH_BYTES + IPV6_BYTES + UDP_BYTES];
+    uint8_t ip_bytes; /* of the IP header among them */
+};
+
+/* The path of @p: its eth, ip and udp_src_port count, but not what packet_build() derives.  Its
+ * addresses must fit ip.version.
+ */
+struct packet_path packet_path_of(const struct packet *p);
+
+/* A frame whose headers are written. */
+struct packet_room {
+    uint8_t *payload;   /* where its payload_bytes go */
+    size_t frame_bytes; /* all of the frame, packet_frame_bytes() */
+};
+
+/* Writes all of @p but payload and ICRC to @frame, which has room for at least
+ * packet_frame_bytes(@p) bytes.  @path is packet_path_of(@p).  Derived, whatever @p says: op,
+ * ethertype, IP protocol and length, UDP length, pad count.  The opcode must be defined.
+ */
+struct packet_room packet_build_along(const struct packet_path *path, const struct packet *p,
+                                      uint8_t *frame);
+
+/* The same for a path that is used once; returns where the payload goes. */
 uint8_t *packet_build(const struct packet *p, uint8_t *frame);
 
-/* Adds pad and ICRC to a frame of @frame_bytes bytes (both included) whose headers packet_build()
- * wrote and whose payload is in place.
+/* Adds the ICRC to a frame of @frame_bytes bytes (with it) that packet_build() wrote and whose
+ * payload is in place.
  */
 void packet_finish(uint8_t *frame, size_t frame_bytes);
 

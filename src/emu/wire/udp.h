@@ -27,4 +27,10 @@ enum drop_reason udp_parse(struct udp *out, struct rd_cur *in);
 
 void udp_build(const struct udp *h, struct wr_cur *out);
 
+/* Sets the length in the bytes of a UDP header. */
+static inline void udp_set_bytes(uint8_t header[UDP_BYTES], uint16_t bytes)
+{
+    st_be16(header + 4, bytes);
+}
+
 #endif

@@ -28,7 +28,7 @@ void xport_trace_key(const struct xport_qp *xqp, const struct sge *s, enum rule 
 void xport_trace_key_of(const struct xport_qp *xqp, const struct key_user *who, const struct sge *s,
                         enum rule rule, unsigned access);
 
-/* The headers of packets along @av to @dest_qpn, in xqp->out. */
+/* The headers of packets along @av to @dest_qpn, in xqp->out and xqp->path. */
 void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn);
 
 /* req.c: the send queue's cursors and completions */
@@ -146,10 +146,10 @@ void resp_absorb_ack(struct xport_qp *xqp);
 size_t resp_build(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx);
 
 /* The two ends of building an answer: its headers in xqp->out, and, once its AETH is there too and
- * packet_build() has written them, everything else.
+ * packet_build_along() has written them, everything else.
  */
 void resp_headers(struct xport_qp *xqp, uint8_t opcode, struct psn psn, uint32_t payload_bytes);
-size_t resp_finish(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx);
+void resp_finish(struct xport_qp *xqp, uint8_t *frame, size_t frame_bytes, ev_id *ret_tx);
 
 /* resp_rd.c: READs and atomics */
 

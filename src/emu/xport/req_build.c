@@ -145,15 +145,17 @@ size_t req_build(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
         trace_because(xport_trace(xqp), r->again_psns == 0 ? q->w.fetched : r->resend);
     struct sge_cur at = r->next_sge;
     size_t frame_bytes = 0;
+    struct packet_room room;
     enum rule rule;
 
     set_headers(xqp, q, &c);
-    rule = gather(xqp, q, &c, &at, packet_build(&xqp->out, frame));
+    room = packet_build_along(&xqp->path, &xqp->out, frame);
+    rule = gather(xqp, q, &c, &at, room.payload);
     if (rule != RULE_NONE) {
         req_refuse(xqp, wqe_key_status(rule, xqp->qp.hca->profile), by_rule(rule));
         goto out;
     }
-    frame_bytes = packet_frame_bytes(&xqp->out);
+    frame_bytes = room.frame_bytes;
     packet_finish(frame, frame_bytes);
     r->pkts_without_ackreq = xqp->out.bth.ack_req ? 0 : r->pkts_without_ackreq + 1;
     *ret_tx = trace_tx(xqp, q, frame_bytes);

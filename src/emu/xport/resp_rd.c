@@ -195,15 +195,18 @@ size_t resp_build_rd(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
     const ev_id before = trace_because(xport_trace(xqp), rd->cause);
     struct sge_cur at = {0, 0};
     size_t frame_bytes = 0;
+    struct packet_room room;
     struct sge bad;
     enum rule rule;
 
     resp_headers(xqp, opcode_of(rd, xqp->qp.hca->profile), psn_add(rd->psn, rd->at), bytes);
     xqp->out.aeth = (struct aeth){aeth_pack(SYN_ACK, credit_code(xqp)), rd->msn};
     xqp->out.atomic_ack = rd->found;
-    rule = sge_copy_out(xqp->qp.hca, &list, &at, packet_build(&xqp->out, frame), bytes, &bad);
+    room = packet_build_along(&xqp->path, &xqp->out, frame);
+    rule = sge_copy_out(xqp->qp.hca, &list, &at, room.payload, bytes, &bad);
     if (rule == RULE_NONE) {
-        frame_bytes = resp_finish(xqp, frame, ret_tx);
+        frame_bytes = room.frame_bytes;
+        resp_finish(xqp, frame, frame_bytes, ret_tx);
         resp_rd_at(rds, rds->done)->at++;
         skip_sent(rds);
     } else {

@@ -153,6 +153,7 @@ void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn
     memcpy(p->ip.dst, av->dgid, GID_BYTES);
     memcpy(p->eth.src, xqp->x->mac, MAC_BYTES);
     memcpy(p->eth.dst, av->dmac, MAC_BYTES);
+    xqp->path = packet_path_of(p);
     xqp->peer = xqp->x->ops->peer_of(xqp->x->ctx, av->dgid);
 }
 
@@ -160,6 +161,7 @@ void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn
 static void forget_path(struct xport_qp *xqp)
 {
     xqp->out = (struct packet){0};
+    xqp->path = (struct packet_path){0};
     xqp->peer = EV_HOST_NONE;
     xqp->mtu = 0;
 }

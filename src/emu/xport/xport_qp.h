@@ -203,7 +203,8 @@ struct xport_qp {
     bool tell_drained;  /* an event shall say when it is; written by drain.c */
     struct requester req;
     struct responder resp;
-    struct packet out; /* the headers that all its packets have */
+    struct packet out;       /* the headers that all its packets have, */
+    struct packet_path path; /* and the bytes that all begin with; both written by xport.c */
     struct xport_counters count;
 };
 

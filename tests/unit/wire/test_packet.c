@@ -191,6 +191,35 @@ static void a_packet_from_elsewhere_is_built_byte_by_byte(void **state)
     }
 }
 
+/* A path serves packets of any opcode and length; each is what packet_build() makes of it alone. */
+static void a_path_is_prepared_once_for_all_its_packets(void **state)
+{
+    static const uint8_t opcodes[] = {OP_RC_SEND_MIDDLE, OP_RC_ACKNOWLEDGE, OP_RC_COMPARE_SWAP};
+    static const uint32_t payloads[] = {0, 1, 2, 3, 4096, 7};
+
+    (void)state;
+    for (unsigned version = 4; version <= 6; version += 2) {
+        const struct packet any = sample(version, OP_RC_SEND_ONLY, 99);
+        const struct packet_path path = packet_path_of(&any);
+
+        for (size_t i = 0; i < ARRAY_LEN(opcodes) * ARRAY_LEN(payloads); i++) {
+            const struct packet p =
+                sample(version, opcodes[i % ARRAY_LEN(opcodes)], payloads[i / ARRAY_LEN(opcodes)]);
+            uint8_t alone[FRAME_MAX], along[FRAME_MAX];
+            const size_t n = build(&p, alone);
+            struct packet_room room;
+
+            memset(along, 0xa5, sizeof(along));
+            room = packet_build_along(&path, &p, along);
+            assert_int_equal(room.frame_bytes, n);
+            memcpy(room.payload, alone + (room.payload - along), p.payload_bytes);
+            packet_finish(along, n);
+            assert_memory_equal(along, alone, n);
+            assert_int_equal(along[n], 0xa5);
+        }
+    }
+}
+
 static void ethernet_padding_is_ignored(void **state)
 {
     const struct packet p = sample(4, OP_RC_ACKNOWLEDGE, 0);
@@ -330,6 +359,7 @@ int main(void)
         cmocka_unit_test(the_pad_is_not_payload),
         cmocka_unit_test(every_opcode_is_built_and_parsed_back),
         cmocka_unit_test(a_packet_from_elsewhere_is_built_byte_by_byte),
+        cmocka_unit_test(a_path_is_prepared_once_for_all_its_packets),
         cmocka_unit_test(ethernet_padding_is_ignored),
         cmocka_unit_test(each_fault_has_its_name),
         cmocka_unit_test(a_pad_larger_than_the_rest_is_refused),
