@@ -135,6 +135,19 @@ static inline struct rd_cur rd_part(struct rd_cur *c, size_t n)
     return part;
 }
 
+/* The next @n bytes, NULL if they are not there: for a header of constant length whose fields are
+ * loaded by their offsets.
+ */
+static inline const uint8_t *rd_take(struct rd_cur *c, size_t n)
+{
+    if (c->bad || (size_t)(c->end - c->p) < n) {
+        c->bad = true;
+        return NULL;
+    }
+    c->p += n;
+    return c->p - n;
+}
+
 static inline struct wr_cur wr_part(struct wr_cur *c, size_t n)
 {
     const struct wr_cur none = {c->p, c->p, true};

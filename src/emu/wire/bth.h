@@ -41,22 +41,44 @@ struct bth {
 /* DROP_SHORT, or DROP_BAD_VERSION if TVer is not 0.  Any opcode is accepted.  Reserved bits are
  * ignored on receipt and sent as zero.  @out is untouched on failure.
  */
-enum drop_reason bth_parse(struct bth *out, struct rd_cur *in);
-
-static inline void bth_build(const struct bth *h, struct wr_cur *out)
+static inline enum drop_reason bth_parse(struct bth *out, struct rd_cur *in)
 {
-    struct wr_cur to = wr_part(out, BTH_BYTES);
+    const uint8_t *h = rd_take(in, BTH_BYTES);
+    uint32_t qp_word, psn_word;
 
+    if (!h)
+        return DROP_SHORT;
+    if ((h[1] & BTH_TVER) != 0)
+        return DROP_BAD_VERSION;
+    qp_word = ld_be32(h + 4);
+    psn_word = ld_be32(h + 8);
+    *out = (struct bth){
+        .opcode = h[0],
+        .solicited = (h[1] & BTH_SE) != 0,
+        .migrated = (h[1] & BTH_MIG) != 0,
+        .pad_bytes = (uint8_t)(h[1] >> 4 & 3u),
+        .pkey = ld_be16(h + 2),
+        .fecn = (qp_word & BTH_FECN) != 0,
+        .becn = (qp_word & BTH_BECN) != 0,
+        .dest_qpn = qp_word & BTH_LOW24,
+        .ack_req = (psn_word & BTH_ACK) != 0,
+        .psn = {psn_word & BTH_LOW24},
+    };
+    return DROP_NONE;
+}
+
+static inline void bth_build(const struct bth *h, uint8_t out[BTH_BYTES])
+{
     RDL_ASSERT(h->pad_bytes <= 3);
     RDL_ASSERT(h->dest_qpn <= BTH_LOW24);
     RDL_ASSERT(h->psn.v <= BTH_LOW24);
 
-    wr_be(&to, 1, h->opcode);
-    wr_be(&to, 1,
-          (h->solicited ? BTH_SE : 0) | (h->migrated ? BTH_MIG : 0) | (uint32_t)h->pad_bytes << 4);
-    wr_be(&to, 2, h->pkey);
-    wr_be(&to, 4, (h->fecn ? BTH_FECN : 0) | (h->becn ? BTH_BECN : 0) | h->dest_qpn);
-    wr_be(&to, 4, (h->ack_req ? BTH_ACK : 0) | h->psn.v);
+    out[0] = h->opcode;
+    out[1] = (uint8_t)((h->solicited ? BTH_SE : 0) | (h->migrated ? BTH_MIG : 0) |
+                       (uint32_t)h->pad_bytes << 4);
+    st_be16(out + 2, h->pkey);
+    st_be32(out + 4, (h->fecn ? BTH_FECN : 0) | (h->becn ? BTH_BECN : 0) | h->dest_qpn);
+    st_be32(out + 8, (h->ack_req ? BTH_ACK : 0) | h->psn.v);
 }
 
 /* The PadCnt in the bytes of a BTH, whose TVer may be any. */

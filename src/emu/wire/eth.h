@@ -10,7 +10,8 @@
 #include "emu/facts/enums.h"
 #include "emu/wire/addr.h"
 
-#define ETH_BYTES 14u
+#define ETH_BYTES        14u
+#define ETH_ETHERTYPE_AT 12u
 
 #define ETHERTYPE_IPV4 0x0800u
 #define ETHERTYPE_ARP  0x0806u
@@ -25,7 +26,17 @@ struct eth {
 };
 
 /* DROP_NONE or DROP_SHORT; any ethertype is accepted.  @out is untouched on failure. */
-enum drop_reason eth_parse(struct eth *out, struct rd_cur *in);
+static inline enum drop_reason eth_parse(struct eth *out, struct rd_cur *in)
+{
+    const uint8_t *h = rd_take(in, ETH_BYTES);
+
+    if (!h)
+        return DROP_SHORT;
+    memcpy(out->dst, h, MAC_BYTES);
+    memcpy(out->src, h + MAC_BYTES, MAC_BYTES);
+    out->ethertype = ld_be16(h + ETH_ETHERTYPE_AT);
+    return DROP_NONE;
+}
 
 void eth_build(const struct eth *h, struct wr_cur *out);
 

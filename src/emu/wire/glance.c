@@ -16,7 +16,6 @@
 #include "emu/wire/udp.h"
 
 /* Offsets within the headers. */
-#define ETH_ETHERTYPE_AT  12u
 #define IPV4_TOTAL_AT     2u
 #define IPV4_PROTOCOL_AT  9u
 #define IPV4_DST_AT       16u

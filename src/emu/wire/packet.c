@@ -15,7 +15,7 @@ size_t packet_frame_bytes(const struct packet *p)
 /* From the Ethernet header to the UDP header; @in stands at the BTH afterwards and ends with the
  * ICRC.
  */
-static enum drop_reason parse_network(struct packet *out, struct rd_cur *in)
+static inline enum drop_reason parse_network(struct packet *out, struct rd_cur *in)
 {
     struct udp udp;
     enum drop_reason why = eth_parse(&out->eth, in);
@@ -44,12 +44,23 @@ static enum drop_reason parse_network(struct packet *out, struct rd_cur *in)
     return DROP_NONE;
 }
 
-/* The extension headers, in the order of their bits. */
+/* The extension headers, in the order of their bits; zero are those that the packet does not have,
+ * which is most often all.
+ */
 static void parse_extensions(struct packet *out, struct rd_cur *in)
 {
     const unsigned headers = out->op->headers;
     uint8_t reserved[CNP_BYTES];
 
+    out->deth = (struct deth){0};
+    out->reth = (struct reth){0};
+    out->atomic = (struct atomic_eth){0};
+    out->aeth = (struct aeth){0};
+    out->atomic_ack = 0;
+    memset(out->imm_data, 0, IMM_BYTES);
+    out->ieth_rkey = 0;
+    if (headers == 0)
+        return;
     if (headers & H_DETH)
         deth_parse(&out->deth, in);
     if (headers & H_RETH)
@@ -68,10 +79,21 @@ static void parse_extensions(struct packet *out, struct rd_cur *in)
         rd_bytes(in, reserved, CNP_BYTES);
 }
 
-/* The ICRC at @icrc, of the packet that begins at @ip: what it should be, and what it is. */
-static struct compared compare_icrc(const uint8_t *ip, const uint8_t *icrc)
+/* Of the packet in @frame, at whose BTH @in stands; without the ICRC afterwards. */
+static enum drop_reason check_icrc(struct packet *out, const uint8_t *frame, struct rd_cur *in)
 {
-    return compared_one(icrc_compute(ip, (size_t)(icrc - ip)), ld_le32(icrc));
+    const uint8_t *ip = frame + ETH_BYTES;
+    uint32_t should, is;
+
+    if (rd_left(in) < BTH_BYTES + ICRC_BYTES)
+        return DROP_SHORT;
+    in->end -= ICRC_BYTES;
+    should = icrc_compute(ip, (size_t)(in->end - ip));
+    is = ld_le32(in->end);
+    if (is == should)
+        return DROP_NONE;
+    out->refused = compared_one(should, is);
+    return DROP_BAD_ICRC;
 }
 
 /* The BTH and everything that it announces; the payload is what is left. */
@@ -85,9 +107,11 @@ static enum drop_reason parse_transport(struct packet *out, struct rd_cur *in)
     if (why != DROP_NONE)
         return why;
     out->op = op_info(out->bth.opcode);
+    parse_extensions(out, in);
+    out->payload = NULL;
+    out->payload_bytes = 0;
     if (!out->op->name)
         return DROP_BAD_OPCODE;
-    parse_extensions(out, in);
     if (in->bad)
         return DROP_SHORT;
     if (out->bth.pad_bytes > rd_left(in)) {
@@ -102,7 +126,7 @@ static enum drop_reason parse_transport(struct packet *out, struct rd_cur *in)
 size_t packet_icrc_at(const uint8_t *frame, size_t len)
 {
     struct rd_cur in = rd_cur(frame, len);
-    struct packet ignored = {0};
+    struct packet ignored;
 
     if (parse_network(&ignored, &in) != DROP_NONE || rd_left(&in) < BTH_BYTES + ICRC_BYTES)
         return 0;
@@ -112,44 +136,41 @@ size_t packet_icrc_at(const uint8_t *frame, size_t len)
 enum drop_reason packet_parse(struct packet *out, const uint8_t *frame, size_t len)
 {
     struct rd_cur in = rd_cur(frame, len);
-    struct compared icrc;
     enum drop_reason why;
 
-    *out = (struct packet){0};
+    out->refused = (struct compared){0};
     why = parse_network(out, &in);
-    if (why != DROP_NONE)
-        return why;
-    if (rd_left(&in) < BTH_BYTES + ICRC_BYTES)
-        return DROP_SHORT;
-    in.end -= ICRC_BYTES;
-    icrc = compare_icrc(frame + ETH_BYTES, in.end);
-    if (icrc.found != icrc.least) {
-        out->refused = icrc;
-        return DROP_BAD_ICRC;
-    }
-    return parse_transport(out, &in);
+    if (why == DROP_NONE)
+        why = check_icrc(out, frame, &in);
+    if (why == DROP_NONE)
+        why = parse_transport(out, &in);
+    if (why != DROP_NONE && why != DROP_BAD_OPCODE)
+        *out = (struct packet){.refused = out->refused};
+    return why;
 }
 
-static void build_extensions(const struct packet *p, unsigned headers, struct wr_cur *out)
+static void build_extensions(const struct packet *p, unsigned headers, uint8_t *to, size_t bytes)
 {
     static const uint8_t reserved[CNP_BYTES];
+    struct wr_cur out = wr_cur(to, bytes);
 
     if (headers & H_DETH)
-        deth_build(&p->deth, out);
+        deth_build(&p->deth, &out);
     if (headers & H_RETH)
-        reth_build(&p->reth, out);
+        reth_build(&p->reth, &out);
     if (headers & H_ATOMIC)
-        atomic_eth_build(&p->atomic, out);
+        atomic_eth_build(&p->atomic, &out);
     if (headers & H_AETH)
-        aeth_build(&p->aeth, out);
+        aeth_build(&p->aeth, &out);
     if (headers & H_ATOMIC_ACK)
-        wr_be(out, 8, p->atomic_ack);
+        wr_be(&out, 8, p->atomic_ack);
     if (headers & H_IMM)
-        wr_bytes(out, p->imm_data, IMM_BYTES);
+        wr_bytes(&out, p->imm_data, IMM_BYTES);
     if (headers & H_IETH)
-        wr_be(out, 4, p->ieth_rkey);
+        wr_be(&out, 4, p->ieth_rkey);
     if (headers & H_CNP)
-        wr_bytes(out, reserved, CNP_BYTES);
+        wr_bytes(&out, reserved, CNP_BYTES);
+    RDL_ASSERT(!out.bad);
 }
 
 struct packet_path packet_path_of(const struct packet *p)
@@ -195,19 +216,17 @@ struct packet_room packet_build_along(const struct packet_path *path, const stru
     const size_t payload_at = bth_at + BTH_BYTES + extension_bytes;
     const size_t icrc_at = payload_at + p->payload_bytes + pad_bytes;
     const size_t frame_bytes = icrc_at + ICRC_BYTES;
-    struct wr_cur to_bth = wr_cur(frame + bth_at, BTH_BYTES);
-    struct wr_cur to_extensions = wr_cur(frame + bth_at + BTH_BYTES, extension_bytes);
-    struct bth bth = p->bth;
+    struct bth bth;
 
     RDL_ASSERT(op->name);
     RDL_ASSERT(frame_bytes - ETH_BYTES <= UINT16_MAX);
-    bth.pad_bytes = (uint8_t)pad_bytes;
     st_le32(frame + icrc_at - 4, 0); /* the pad; what is no pad is written over */
     build_path(path, frame_bytes - ETH_BYTES - path->ip_bytes, frame);
-    bth_build(&bth, &to_bth);
+    bth = p->bth;
+    bth.pad_bytes = (uint8_t)pad_bytes;
+    bth_build(&bth, frame + bth_at);
     if (op->headers != 0)
-        build_extensions(p, op->headers, &to_extensions);
-    RDL_ASSERT(!to_extensions.bad);
+        build_extensions(p, op->headers, frame + bth_at + BTH_BYTES, extension_bytes);
     return (struct packet_room){frame + payload_at, frame_bytes};
 }
 

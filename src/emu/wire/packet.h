@@ -67,7 +67,7 @@ size_t packet_frame_bytes(const struct packet *p);
  *
  * The ICRC comes before anything that it protects, so that a damaged frame is never answered.  With
  * DROP_BAD_OPCODE everything up to bth is filled, and @out->op->name is NULL: a responder may send
- * a NAK.  With other failures @out is filled as far as the checks went, and zero beyond.
+ * a NAK.  With other failures @out is zero but for @refused.
  * Bytes after the IP packet (Ethernet padding) are accepted and ignored.  Whether the MAC, GID,
  * QPN or P_Key are anybody's is not asked here, nor whether the pad is what the payload needs: who
  * may answer has to.

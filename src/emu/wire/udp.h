@@ -23,7 +23,16 @@ struct udp {
 /* DROP_NONE or DROP_SHORT; ports and length are the caller's to judge.  @out is untouched on
  * failure.
  */
-enum drop_reason udp_parse(struct udp *out, struct rd_cur *in);
+static inline enum drop_reason udp_parse(struct udp *out, struct rd_cur *in)
+{
+    const uint8_t *h = rd_take(in, UDP_BYTES);
+
+    if (!h)
+        return DROP_SHORT;
+    *out =
+        (struct udp){.src_port = ld_be16(h), .dst_port = ld_be16(h + 2), .bytes = ld_be16(h + 4)};
+    return DROP_NONE;
+}
 
 void udp_build(const struct udp *h, struct wr_cur *out);
 

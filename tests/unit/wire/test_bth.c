@@ -64,7 +64,6 @@ static void each_bit_sets_one_field_or_is_reserved(void **state)
         uint8_t bytes[BTH_BYTES] = {0}, again[BTH_BYTES];
         static const uint8_t zero[BTH_BYTES];
         struct rd_cur in = rd_cur(bytes, BTH_BYTES);
-        struct wr_cur out = wr_cur(again, BTH_BYTES);
         struct bth h;
 
         bytes[bit / 8] = (uint8_t)(0x80u >> bit % 8);
@@ -72,8 +71,7 @@ static void each_bit_sets_one_field_or_is_reserved(void **state)
             refused++;
             continue;
         }
-        bth_build(&h, &out);
-        assert_false(out.bad);
+        bth_build(&h, again);
         if (memcmp(again, zero, BTH_BYTES) == 0)
             ignored++;
         else if (memcmp(again, bytes, BTH_BYTES) == 0)
