@@ -67,15 +67,15 @@ static inline enum drop_reason bth_parse(struct bth *out, struct rd_cur *in)
     return DROP_NONE;
 }
 
-static inline void bth_build(const struct bth *h, uint8_t out[BTH_BYTES])
+/* @pad_bytes takes the place of @h's. */
+static inline void bth_build(const struct bth *h, uint32_t pad_bytes, uint8_t out[BTH_BYTES])
 {
-    RDL_ASSERT(h->pad_bytes <= 3);
+    RDL_ASSERT(pad_bytes <= 3);
     RDL_ASSERT(h->dest_qpn <= BTH_LOW24);
     RDL_ASSERT(h->psn.v <= BTH_LOW24);
 
     out[0] = h->opcode;
-    out[1] = (uint8_t)((h->solicited ? BTH_SE : 0) | (h->migrated ? BTH_MIG : 0) |
-                       (uint32_t)h->pad_bytes << 4);
+    out[1] = (uint8_t)((h->solicited ? BTH_SE : 0) | (h->migrated ? BTH_MIG : 0) | pad_bytes << 4);
     st_be16(out + 2, h->pkey);
     st_be32(out + 4, (h->fecn ? BTH_FECN : 0) | (h->becn ? BTH_BECN : 0) | h->dest_qpn);
     st_be32(out + 8, (h->ack_req ? BTH_ACK : 0) | h->psn.v);

@@ -34,11 +34,6 @@
 #define MLD_QUERY_AT      8u
 #define IPV4_HEADER_WORDS 5u /* as the low half of an IPv4 header's first byte */
 
-static unsigned be16(const uint8_t *b)
-{
-    return (unsigned)b[0] << 8 | b[1];
-}
-
 /* An IP packet with a whole header of the usual length. */
 struct ip_glance {
     unsigned version; /* 0: it is none */
@@ -54,16 +49,18 @@ static struct ip_glance glance_ip(const uint8_t *frame, size_t len)
 
     if (len < ETH_BYTES + IPV4_BYTES)
         return g;
-    if (be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV4 && (ip[0] & 0xfu) == IPV4_HEADER_WORDS) {
+    if (ld_be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV4 &&
+        (ip[0] & 0xfu) == IPV4_HEADER_WORDS) {
         g.version = 4;
         g.protocol = ip[IPV4_PROTOCOL_AT];
         g.payload_at = ETH_BYTES + IPV4_BYTES;
-        end = ETH_BYTES + be16(ip + IPV4_TOTAL_AT);
-    } else if (be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV6 && len >= ETH_BYTES + IPV6_BYTES) {
+        end = ETH_BYTES + ld_be16(ip + IPV4_TOTAL_AT);
+    } else if (ld_be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV6 &&
+               len >= ETH_BYTES + IPV6_BYTES) {
         g.version = 6;
         g.protocol = ip[IPV6_PROTOCOL_AT];
         g.payload_at = ETH_BYTES + IPV6_BYTES;
-        end = g.payload_at + be16(ip + IPV6_PAYLOAD_AT);
+        end = g.payload_at + ld_be16(ip + IPV6_PAYLOAD_AT);
     } else {
         return g;
     }
@@ -80,20 +77,30 @@ static void read_dst(const uint8_t *frame, unsigned version, uint8_t dst[GID_BYT
         memcpy(dst, frame + ETH_BYTES + IPV6_DST_AT, GID_BYTES);
 }
 
-static bool is_roce(const struct ip_glance *g, const uint8_t *frame, size_t len)
+/* Is what follows @ip_bytes of an IP header at @ip, which are there, UDP to RoCEv2's port? */
+static bool is_roce(const uint8_t *ip, size_t ip_bytes, unsigned protocol, size_t len)
 {
-    return g->version && g->protocol == IP_PROTOCOL_UDP &&
-           len >= g->payload_at + UDP_DST_PORT_AT + 2 &&
-           be16(frame + g->payload_at + UDP_DST_PORT_AT) == UDP_PORT_ROCE;
+    return protocol == IP_PROTOCOL_UDP && len >= ETH_BYTES + ip_bytes + UDP_DST_PORT_AT + 2 &&
+           ld_be16(ip + ip_bytes + UDP_DST_PORT_AT) == UDP_PORT_ROCE;
 }
 
+/* Every frame that arrives is asked this: it is said without glance_ip(). */
 bool glance_is_roce(const uint8_t *frame, size_t len, uint8_t ret_dst[GID_BYTES])
 {
-    const struct ip_glance g = glance_ip(frame, len);
+    const uint8_t *ip = frame + ETH_BYTES;
+    unsigned version;
 
-    if (!is_roce(&g, frame, len))
+    if (len < ETH_BYTES + IPV4_BYTES)
         return false;
-    read_dst(frame, g.version, ret_dst);
+    if (ld_be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV4 &&
+        (ip[0] & 0xfu) == IPV4_HEADER_WORDS && is_roce(ip, IPV4_BYTES, ip[IPV4_PROTOCOL_AT], len))
+        version = 4;
+    else if (ld_be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV6 && len >= ETH_BYTES + IPV6_BYTES &&
+             is_roce(ip, IPV6_BYTES, ip[IPV6_PROTOCOL_AT], len))
+        version = 6;
+    else
+        return false;
+    read_dst(frame, version, ret_dst);
     return true;
 }
 
@@ -149,7 +156,7 @@ static void glance_icmp(struct glance *out, unsigned version, const uint8_t *mes
 static bool glance_group(struct glance *out, const uint8_t *frame, size_t len)
 {
     const uint8_t *ip = frame + ETH_BYTES;
-    const bool ipv4 = be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV4;
+    const bool ipv4 = ld_be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV4;
     size_t at = ETH_BYTES + IPV6_BYTES + HOP_BY_HOP_BYTES, addr_at;
     bool report, query;
 
@@ -178,9 +185,9 @@ static bool may_be_group(const uint8_t *frame, size_t len)
 
     if (len < ETH_BYTES + IPV4_BYTES)
         return false;
-    if (be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV4)
+    if (ld_be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV4)
         return ip[IPV4_PROTOCOL_AT] == IP_PROTOCOL_IGMP;
-    return be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV6 &&
+    return ld_be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV6 &&
            len >= ETH_BYTES + IPV6_BYTES + HOP_BY_HOP_BYTES &&
            ip[IPV6_PROTOCOL_AT] == IP_PROTOCOL_HOP_BY_HOP && ip[IPV6_BYTES] == IP_PROTOCOL_ICMPV6;
 }
@@ -191,7 +198,7 @@ struct glance glance(const uint8_t *frame, size_t len)
     struct glance out = {.opcode = FRAME_OTHER};
     struct rd_cur in;
 
-    if (len >= ETH_BYTES && be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_ARP)
+    if (len >= ETH_BYTES && ld_be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_ARP)
         return glance_arp(frame, len);
     if (may_be_group(frame, len) && glance_group(&out, frame, len))
         return out;
@@ -200,7 +207,7 @@ struct glance glance(const uint8_t *frame, size_t len)
     out.has_addr = true;
     read_dst(frame, g.version, out.addr);
     in = rd_cur(frame + g.payload_at, g.end - g.payload_at);
-    if (is_roce(&g, frame, len)) {
+    if (glance_is_roce(frame, len, out.addr)) {
         in.p += rd_left(&in) < UDP_BYTES ? rd_left(&in) : UDP_BYTES;
         read_bth(&out, &in);
     } else if (g.protocol == (g.version == 4 ? IP_PROTOCOL_ICMP : IP_PROTOCOL_ICMPV6)) {

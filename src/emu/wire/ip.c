@@ -147,17 +147,17 @@ void ip_build(const struct ip *h, struct wr_cur *out)
         ipv6_build(h, out);
 }
 
-void ip_set_payload(uint8_t *header, uint16_t payload_bytes)
+void ipv4_set_payload(uint8_t header[IPV4_BYTES], uint16_t payload_bytes)
 {
-    uint32_t sum;
+    const uint32_t sum = (uint16_t)~ld_be16(header + IPV4_CHECKSUM_AT);
 
-    if (header[0] >> 4 == 6) {
-        st_be16(header + IPV6_PAYLOAD_AT, payload_bytes);
-        return;
-    }
     RDL_ASSERT(header[0] == IPV4_VERSION_IHL);
-    /* The sum of all words grows by as much as this one.  [RFC 1624] */
-    sum = (uint16_t)~ld_be16(header + IPV4_CHECKSUM_AT);
     st_be16(header + IPV4_TOTAL_AT, (uint16_t)(IPV4_BYTES + payload_bytes));
+    /* The sum of all words grows by as much as that one.  [RFC 1624] */
     st_be16(header + IPV4_CHECKSUM_AT, checksum_fold(sum + payload_bytes));
+}
+
+void ipv6_set_payload(uint8_t header[IPV6_BYTES], uint16_t payload_bytes)
+{
+    st_be16(header + IPV6_PAYLOAD_AT, payload_bytes);
 }

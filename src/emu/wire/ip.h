@@ -51,6 +51,7 @@ void ip_build(const struct ip *h, struct wr_cur *out);
 /* Sets the length, and the checksum, in the bytes of a header that ip_build() wrote for a payload
  * of no bytes.
  */
-void ip_set_payload(uint8_t *header, uint16_t payload_bytes);
+void ipv4_set_payload(uint8_t header[IPV4_BYTES], uint16_t payload_bytes);
+void ipv6_set_payload(uint8_t header[IPV6_BYTES], uint16_t payload_bytes);
 
 #endif

@@ -200,9 +200,12 @@ static void build_path(const struct packet_path *path, size_t udp_bytes, uint8_t
     uint8_t *ip = frame + ETH_BYTES;
 
     memcpy(frame, path->bytes, ipv4_end);
-    if (path->ip_bytes == IPV6_BYTES)
+    if (path->ip_bytes == IPV6_BYTES) {
         memcpy(frame + ipv4_end, path->bytes + ipv4_end, sizeof(path->bytes) - ipv4_end);
-    ip_set_payload(ip, (uint16_t)udp_bytes);
+        ipv6_set_payload(ip, (uint16_t)udp_bytes);
+    } else {
+        ipv4_set_payload(ip, (uint16_t)udp_bytes);
+    }
     udp_set_bytes(ip + path->ip_bytes, (uint16_t)udp_bytes);
 }
 
@@ -216,15 +219,12 @@ struct packet_room packet_build_along(const struct packet_path *path, const stru
     const size_t payload_at = bth_at + BTH_BYTES + extension_bytes;
     const size_t icrc_at = payload_at + p->payload_bytes + pad_bytes;
     const size_t frame_bytes = icrc_at + ICRC_BYTES;
-    struct bth bth;
 
     RDL_ASSERT(op->name);
     RDL_ASSERT(frame_bytes - ETH_BYTES <= UINT16_MAX);
     st_le32(frame + icrc_at - 4, 0); /* the pad; what is no pad is written over */
     build_path(path, frame_bytes - ETH_BYTES - path->ip_bytes, frame);
-    bth = p->bth;
-    bth.pad_bytes = (uint8_t)pad_bytes;
-    bth_build(&bth, frame + bth_at);
+    bth_build(&p->bth, pad_bytes, frame + bth_at);
     if (op->headers != 0)
         build_extensions(p, op->headers, frame + bth_at + BTH_BYTES, extension_bytes);
     return (struct packet_room){frame + payload_at, frame_bytes};

@@ -71,7 +71,7 @@ static void each_bit_sets_one_field_or_is_reserved(void **state)
             refused++;
             continue;
         }
-        bth_build(&h, again);
+        bth_build(&h, h.pad_bytes, again);
         if (memcmp(again, zero, BTH_BYTES) == 0)
             ignored++;
         else if (memcmp(again, bytes, BTH_BYTES) == 0)
