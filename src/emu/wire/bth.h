@@ -38,20 +38,13 @@ struct bth {
     struct psn psn;
 };
 
-/* DROP_SHORT, or DROP_BAD_VERSION if TVer is not 0.  Any opcode is accepted.  Reserved bits are
- * ignored on receipt and sent as zero.  @out is untouched on failure.
+/* The header at @h, whose TVer is the caller's to judge.  Any opcode is accepted.  Reserved bits
+ * are ignored on receipt and sent as zero.
  */
-static inline enum drop_reason bth_parse(struct bth *out, struct rd_cur *in)
+static inline void bth_read(struct bth *out, const uint8_t h[BTH_BYTES])
 {
-    const uint8_t *h = rd_take(in, BTH_BYTES);
-    uint32_t qp_word, psn_word;
+    const uint32_t qp_word = ld_be32(h + 4), psn_word = ld_be32(h + 8);
 
-    if (!h)
-        return DROP_SHORT;
-    if ((h[1] & BTH_TVER) != 0)
-        return DROP_BAD_VERSION;
-    qp_word = ld_be32(h + 4);
-    psn_word = ld_be32(h + 8);
     *out = (struct bth){
         .opcode = h[0],
         .solicited = (h[1] & BTH_SE) != 0,
@@ -64,6 +57,18 @@ static inline enum drop_reason bth_parse(struct bth *out, struct rd_cur *in)
         .ack_req = (psn_word & BTH_ACK) != 0,
         .psn = {psn_word & BTH_LOW24},
     };
+}
+
+/* DROP_SHORT, or DROP_BAD_VERSION if TVer is not 0.  @out is untouched on failure. */
+static inline enum drop_reason bth_parse(struct bth *out, struct rd_cur *in)
+{
+    const uint8_t *h = rd_take(in, BTH_BYTES);
+
+    if (!h)
+        return DROP_SHORT;
+    if ((h[1] & BTH_TVER) != 0)
+        return DROP_BAD_VERSION;
+    bth_read(out, h);
     return DROP_NONE;
 }
 
@@ -87,10 +92,10 @@ static inline size_t bth_peek_pad(const uint8_t bytes[BTH_BYTES])
     return bytes[1] >> 4 & 3u;
 }
 
-/* The TVer in the bytes of a BTH that bth_parse() refused for it. */
+/* The TVer in the bytes of a BTH. */
 static inline uint8_t bth_peek_version(const uint8_t bytes[BTH_BYTES])
 {
-    return bytes[1] & 0x0fu;
+    return bytes[1] & BTH_TVER;
 }
 
 #endif

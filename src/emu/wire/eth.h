@@ -25,6 +25,14 @@ struct eth {
     uint16_t ethertype;
 };
 
+/* The header at @h. */
+static inline void eth_read(struct eth *out, const uint8_t h[ETH_BYTES])
+{
+    memcpy(out->dst, h, MAC_BYTES);
+    memcpy(out->src, h + MAC_BYTES, MAC_BYTES);
+    out->ethertype = ld_be16(h + ETH_ETHERTYPE_AT);
+}
+
 /* DROP_NONE or DROP_SHORT; any ethertype is accepted.  @out is untouched on failure. */
 static inline enum drop_reason eth_parse(struct eth *out, struct rd_cur *in)
 {
@@ -32,9 +40,7 @@ static inline enum drop_reason eth_parse(struct eth *out, struct rd_cur *in)
 
     if (!h)
         return DROP_SHORT;
-    memcpy(out->dst, h, MAC_BYTES);
-    memcpy(out->src, h + MAC_BYTES, MAC_BYTES);
-    out->ethertype = ld_be16(h + ETH_ETHERTYPE_AT);
+    eth_read(out, h);
     return DROP_NONE;
 }
 

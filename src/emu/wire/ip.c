@@ -4,9 +4,7 @@
 #include "emu/base/assert.h"
 #include "emu/wire/checksum.h"
 
-#define IPV4_VERSION_IHL     0x45u /* version 4, five words of header */
 #define IPV4_DONT_FRAGMENT   0x4000u
-#define IPV4_FRAGMENT_MASK   0x3fffu /* more fragments, and the offset */
 #define IPV6_FRAGMENT_HEADER 44u
 #define FLOW_LABEL_MASK      0xfffffu
 
@@ -15,21 +13,6 @@
 #define IPV4_CHECKSUM_AT 10u
 #define IPV6_PAYLOAD_AT  4u
 
-/* Is the checksum right that the header @h has?  Ones' complement arithmetic is arithmetic modulo
- * 0xffff, where 0x10000 is 1: how many words are added at once does not matter, nor, as nothing but
- * zero is asked for, in which order their bytes are.  [RFC 1071, 2]
- */
-static bool ipv4_sum_is_right(const uint8_t h[IPV4_BYTES])
-{
-    const uint64_t sum =
-        (uint64_t)ld_le32(h) + ld_le32(h + 4) + ld_le32(h + 8) + ld_le32(h + 12) + ld_le32(h + 16);
-
-    return sum % 0xffffu == 0;
-}
-
-/* IPv4, byte 0: version, IHL | 1: TOS | 2-3: total length | 4-5: id | 6-7: flags, fragment offset
- * byte 8: TTL | 9: protocol | 10-11: checksum | 12-15: source | 16-19: destination  [RFC 791]
- */
 static enum drop_reason ipv4_parse(struct ip *out, struct rd_cur *in)
 {
     const uint8_t *h = rd_take(in, IPV4_BYTES);
@@ -47,15 +30,7 @@ static enum drop_reason ipv4_parse(struct ip *out, struct rd_cur *in)
     if ((ld_be16(h + 6) & IPV4_FRAGMENT_MASK) != 0)
         return DROP_FRAGMENT;
 
-    out->version = 4;
-    out->tclass = h[1];
-    out->ttl = h[8];
-    out->protocol = h[9];
-    out->id = ld_be16(h + 4);
-    out->payload_bytes = (uint16_t)(total_bytes - IPV4_BYTES);
-    out->flow_label = 0;
-    gid_from_ipv4(out->src, h + 12);
-    gid_from_ipv4(out->dst, h + 16);
+    ipv4_read(out, h);
     in->end = h + total_bytes;
     return DROP_NONE;
 }

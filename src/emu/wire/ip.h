@@ -7,6 +7,7 @@
 #ifndef EMU_WIRE_IP_H
 #define EMU_WIRE_IP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "emu/base/cursor.h"
@@ -20,6 +21,9 @@
 #define IP_PROTOCOL_TCP    6u
 #define IP_PROTOCOL_UDP    17u
 #define IP_PROTOCOL_ICMPV6 58u
+
+#define IPV4_VERSION_IHL   0x45u   /* version 4, five words of header */
+#define IPV4_FRAGMENT_MASK 0x3fffu /* more fragments, and the offset */
 
 struct ip {
     uint8_t version;        /* 4 or 6 */
@@ -36,6 +40,43 @@ struct ip {
 static inline size_t ip_header_bytes(unsigned version)
 {
     return version == 6 ? IPV6_BYTES : IPV4_BYTES;
+}
+
+/* Is the checksum right that the header @h has?  Ones' complement arithmetic is arithmetic modulo
+ * 0xffff, where 0x10000 is 1: how many words are added at once does not matter, nor, as nothing but
+ * zero is asked for, in which order their bytes are.  [RFC 1071, 2]
+ */
+static inline bool ipv4_sum_is_right(const uint8_t h[IPV4_BYTES])
+{
+    const uint64_t sum =
+        (uint64_t)ld_le32(h) + ld_le32(h + 4) + ld_le32(h + 8) + ld_le32(h + 12) + ld_le32(h + 16);
+
+    return sum % 0xffffu == 0;
+}
+
+/* IPv4, byte 0: version, IHL | 1: TOS | 2-3: total length | 4-5: id | 6-7: flags, fragment offset
+ * byte 8: TTL | 9: protocol | 10-11: checksum | 12-15: source | 16-19: destination  [RFC 791]
+ */
+static inline void ipv4_read(struct ip *out, const uint8_t h[IPV4_BYTES])
+{
+    out->version = 4;
+    out->tclass = h[1];
+    out->ttl = h[8];
+    out->protocol = h[9];
+    out->id = ld_be16(h + 4);
+    out->payload_bytes = (uint16_t)(ld_be16(h + 2) - IPV4_BYTES);
+    out->flow_label = 0;
+    gid_from_ipv4(out->src, h + 12);
+    gid_from_ipv4(out->dst, h + 16);
+}
+
+/* Would ip_parse() take the IPv4 header @h, with @bytes from there on?  It says why not. */
+static inline bool ipv4_is_sound(const uint8_t h[IPV4_BYTES], size_t bytes)
+{
+    const uint32_t total_bytes = ld_be16(h + 2);
+
+    return h[0] == IPV4_VERSION_IHL && total_bytes >= IPV4_BYTES && total_bytes <= bytes &&
+           (ld_be16(h + 6) & IPV4_FRAGMENT_MASK) == 0 && ipv4_sum_is_right(h);
 }
 
 /* Checks in this order: DROP_SHORT, DROP_BAD_IP_HEADER (version, header length),

@@ -12,10 +12,10 @@ size_t packet_frame_bytes(const struct packet *p)
            packet_pad_bytes(p->payload_bytes) + ICRC_BYTES;
 }
 
-/* From the Ethernet header to the UDP header; @in stands at the BTH afterwards and ends with the
- * ICRC.
+/* From the Ethernet header to the UDP header, of any frame; @in stands at the BTH afterwards and
+ * ends with the ICRC.
  */
-static inline enum drop_reason parse_network(struct packet *out, struct rd_cur *in)
+static enum drop_reason parse_network(struct packet *out, struct rd_cur *in)
 {
     struct udp udp;
     enum drop_reason why = eth_parse(&out->eth, in);
@@ -44,12 +44,62 @@ static inline enum drop_reason parse_network(struct packet *out, struct rd_cur *
     return DROP_NONE;
 }
 
-/* The extension headers, in the order of their bits; zero are those that the packet does not have,
- * which is most often all.
+/* Where the two are that everything before the payload is measured by. */
+struct extent {
+    const uint8_t *bth;
+    const uint8_t *icrc; /* the end of what it covers */
+};
+
+/* Plain IPv4 with nothing to object to, which nearly every packet is, is known by one look at its
+ * fixed layout.  False: it is something else, and nothing of @out counts.
  */
-static void parse_extensions(struct packet *out, struct rd_cur *in)
+static inline bool parse_plain(struct packet *out, const uint8_t *frame, size_t len,
+                               struct extent *ret)
+{
+    const uint8_t *ip = frame + ETH_BYTES;
+    struct udp udp;
+
+    if (len < ETH_BYTES + IPV4_BYTES + UDP_BYTES + BTH_BYTES + ICRC_BYTES)
+        return false;
+    eth_read(&out->eth, frame);
+    if (out->eth.ethertype != ETHERTYPE_IPV4 || !ipv4_is_sound(ip, len - ETH_BYTES))
+        return false;
+    ipv4_read(&out->ip, ip);
+    udp = udp_read(ip + IPV4_BYTES);
+    if (out->ip.protocol != IP_PROTOCOL_UDP || udp.dst_port != UDP_PORT_ROCE ||
+        udp.bytes != out->ip.payload_bytes || udp.bytes < UDP_BYTES + BTH_BYTES + ICRC_BYTES)
+        return false;
+    out->udp_src_port = udp.src_port;
+    ret->bth = ip + IPV4_BYTES + UDP_BYTES;
+    ret->icrc = ip + IPV4_BYTES + udp.bytes - ICRC_BYTES;
+    return true;
+}
+
+/* Everything before the BTH: parse_network() has the word on what is not plain. */
+static enum drop_reason find_extent(struct packet *out, const uint8_t *frame, size_t len,
+                                    struct extent *ret)
+{
+    struct rd_cur in = rd_cur(frame, len);
+    enum drop_reason why;
+
+    if (parse_plain(out, frame, len, ret))
+        return DROP_NONE;
+    why = parse_network(out, &in);
+    if (why != DROP_NONE)
+        return why;
+    if (rd_left(&in) < BTH_BYTES + ICRC_BYTES)
+        return DROP_SHORT;
+    *ret = (struct extent){in.p, in.end - ICRC_BYTES};
+    return DROP_NONE;
+}
+
+/* The extension headers at @at, in the order of their bits; zero are those that the packet does not
+ * have, which is most often all.  False: they go on behind @end.
+ */
+static bool parse_extensions(struct packet *out, const uint8_t *at, const uint8_t *end)
 {
     const unsigned headers = out->op->headers;
+    struct rd_cur in = rd_cur(at, (size_t)(end - at));
     uint8_t reserved[CNP_BYTES];
 
     out->deth = (struct deth){0};
@@ -60,66 +110,52 @@ static void parse_extensions(struct packet *out, struct rd_cur *in)
     memset(out->imm_data, 0, IMM_BYTES);
     out->ieth_rkey = 0;
     if (headers == 0)
-        return;
+        return true;
     if (headers & H_DETH)
-        deth_parse(&out->deth, in);
+        deth_parse(&out->deth, &in);
     if (headers & H_RETH)
-        reth_parse(&out->reth, in);
+        reth_parse(&out->reth, &in);
     if (headers & H_ATOMIC)
-        atomic_eth_parse(&out->atomic, in);
+        atomic_eth_parse(&out->atomic, &in);
     if (headers & H_AETH)
-        aeth_parse(&out->aeth, in);
+        aeth_parse(&out->aeth, &in);
     if (headers & H_ATOMIC_ACK)
-        out->atomic_ack = rd_be(in, 8);
+        out->atomic_ack = rd_be(&in, 8);
     if (headers & H_IMM)
-        rd_bytes(in, out->imm_data, IMM_BYTES);
+        rd_bytes(&in, out->imm_data, IMM_BYTES);
     if (headers & H_IETH)
-        out->ieth_rkey = (uint32_t)rd_be(in, 4);
+        out->ieth_rkey = (uint32_t)rd_be(&in, 4);
     if (headers & H_CNP)
-        rd_bytes(in, reserved, CNP_BYTES);
-}
-
-/* Of the packet in @frame, at whose BTH @in stands; without the ICRC afterwards. */
-static enum drop_reason check_icrc(struct packet *out, const uint8_t *frame, struct rd_cur *in)
-{
-    const uint8_t *ip = frame + ETH_BYTES;
-    uint32_t should, is;
-
-    if (rd_left(in) < BTH_BYTES + ICRC_BYTES)
-        return DROP_SHORT;
-    in->end -= ICRC_BYTES;
-    should = icrc_compute(ip, (size_t)(in->end - ip));
-    is = ld_le32(in->end);
-    if (is == should)
-        return DROP_NONE;
-    out->refused = compared_one(should, is);
-    return DROP_BAD_ICRC;
+        rd_bytes(&in, reserved, CNP_BYTES);
+    return !in.bad;
 }
 
 /* The BTH and everything that it announces; the payload is what is left. */
-static enum drop_reason parse_transport(struct packet *out, struct rd_cur *in)
+static enum drop_reason parse_transport(struct packet *out, const struct extent *e)
 {
-    const uint8_t *bth = in->p;
-    const enum drop_reason why = bth_parse(&out->bth, in);
+    const uint8_t *payload;
+    size_t left;
 
-    if (why == DROP_BAD_VERSION)
-        out->refused = compared_one(0, bth_peek_version(bth));
-    if (why != DROP_NONE)
-        return why;
+    if (bth_peek_version(e->bth) != 0) {
+        out->refused = compared_one(0, bth_peek_version(e->bth));
+        return DROP_BAD_VERSION;
+    }
+    bth_read(&out->bth, e->bth);
     out->op = op_info(out->bth.opcode);
-    parse_extensions(out, in);
     out->payload = NULL;
     out->payload_bytes = 0;
+    if (!parse_extensions(out, e->bth + BTH_BYTES, e->icrc))
+        return DROP_SHORT;
     if (!out->op->name)
         return DROP_BAD_OPCODE;
-    if (in->bad)
-        return DROP_SHORT;
-    if (out->bth.pad_bytes > rd_left(in)) {
-        out->refused = compared_at_most(rd_left(in), out->bth.pad_bytes);
+    payload = e->bth + BTH_BYTES + op_headers_bytes(out->op->headers);
+    left = (size_t)(e->icrc - payload);
+    if (out->bth.pad_bytes > left) {
+        out->refused = compared_at_most(left, out->bth.pad_bytes);
         return DROP_BAD_PAD;
     }
-    out->payload = in->p;
-    out->payload_bytes = (uint32_t)rd_left(in) - out->bth.pad_bytes;
+    out->payload = payload;
+    out->payload_bytes = (uint32_t)left - out->bth.pad_bytes;
     return DROP_NONE;
 }
 
@@ -133,17 +169,30 @@ size_t packet_icrc_at(const uint8_t *frame, size_t len)
     return (size_t)(in.end - frame) - ICRC_BYTES;
 }
 
+/* As packet_parse(), but for what @out is left as if the packet is refused. */
+static enum drop_reason parse(struct packet *out, const uint8_t *frame, size_t len)
+{
+    const uint8_t *ip = frame + ETH_BYTES;
+    struct extent e;
+    const enum drop_reason why = find_extent(out, frame, len, &e);
+    uint32_t should;
+
+    if (why != DROP_NONE)
+        return why;
+    should = icrc_compute(ip, (size_t)(e.icrc - ip));
+    if (ld_le32(e.icrc) != should) {
+        out->refused = compared_one(should, ld_le32(e.icrc));
+        return DROP_BAD_ICRC;
+    }
+    return parse_transport(out, &e);
+}
+
 enum drop_reason packet_parse(struct packet *out, const uint8_t *frame, size_t len)
 {
-    struct rd_cur in = rd_cur(frame, len);
     enum drop_reason why;
 
     out->refused = (struct compared){0};
-    why = parse_network(out, &in);
-    if (why == DROP_NONE)
-        why = check_icrc(out, frame, &in);
-    if (why == DROP_NONE)
-        why = parse_transport(out, &in);
+    why = parse(out, frame, len);
     if (why != DROP_NONE && why != DROP_BAD_OPCODE)
         *out = (struct packet){.refused = out->refused};
     return why;

@@ -20,6 +20,13 @@ struct udp {
     uint16_t bytes; /* header and payload */
 };
 
+/* The header at @h. */
+static inline struct udp udp_read(const uint8_t h[UDP_BYTES])
+{
+    return (struct udp){
+        .src_port = ld_be16(h), .dst_port = ld_be16(h + 2), .bytes = ld_be16(h + 4)};
+}
+
 /* DROP_NONE or DROP_SHORT; ports and length are the caller's to judge.  @out is untouched on
  * failure.
  */
@@ -29,8 +36,7 @@ static inline enum drop_reason udp_parse(struct udp *out, struct rd_cur *in)
 
     if (!h)
         return DROP_SHORT;
-    *out =
-        (struct udp){.src_port = ld_be16(h), .dst_port = ld_be16(h + 2), .bytes = ld_be16(h + 4)};
+    *out = udp_read(h);
     return DROP_NONE;
 }
 
