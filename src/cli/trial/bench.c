@@ -26,8 +26,8 @@
 #define ATOMIC_BYTES 8u
 #define LARGE_BYTES  (1u << 20)
 #define SMALL_DEPTH  128u /* messages outstanding */
-#define LARGE_DEPTH  4u
-#define TRIES        3u /* of everything in turn: each has its share of what the machine does */
+#define LARGE_DEPTH  1u   /* more would measure how far the memory of messages reaches */
+#define TRIES        3u   /* of everything in turn: each has its share of what the machine does */
 #define COPY_BYTES   4096u
 #define COPY_ROUNDS  100000u
 

@@ -145,8 +145,8 @@ sim_ticket sim_schedule(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint3
     return (uint64_t)place->gen << 32 | place->slot;
 }
 
-/* sim_enqueue() when every place is in use.  It is kept apart, so that
- * sim_enqueue() itself calls nothing and need not save registers.
+/* sim_enqueue() when every place is in use.  It is kept apart, so that sim_enqueue() itself calls
+ * nothing and need not save registers.
  */
 RDL_COLD __attribute__((noinline)) static void
 grow_and_enqueue(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t target, uint64_t arg)

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The simulated clock and its queue of due work.
  *
- * What is scheduled is plain data, dispatched by a table: no closures, so that
- * a checkpoint is a copy.  Items are ordered by (time, sequence of scheduling).
- * One dispatch is one tick of the trace; the cause is the event that was being
- * handled when the item was scheduled.
+ * What is scheduled is plain data, dispatched by a table: no closures, so that a checkpoint is a
+ * copy.  Items are ordered by (time, sequence of scheduling).  One dispatch is one tick of the
+ * trace; the cause is the event that was being handled when the item was scheduled.
  *
- * Items wait in two rows and a heap.  What is never taken back mostly comes due
- * in the order in which it was scheduled: what a host does itself soon, and
- * what its line carries later, so each has a row, behind which an item is put
- * at no cost.  What is before the last one of its row, and what may be taken
- * back, is in the heap, which stays small.
+ * Items wait in two rows and a heap.  What is never taken back mostly comes due in the order in
+ * which it was scheduled: what a host does itself soon, and what its line carries later, so each
+ * has a row, behind which an item is put at no cost.  What is before the last one of its row, and
+ * what may be taken back, is in the heap, which stays small.
  */
 #ifndef EMU_SIM_SIM_H
 #define EMU_SIM_SIM_H
@@ -60,8 +58,7 @@ struct sim_place {
     uint32_t slot; /* its number, from 1 on: part of a ticket */
 };
 
-/* In the order in which they are due; @last says something only if there is
- * one. */
+/* In the order in which they are due; @last says something only if there is one. */
 struct sim_row {
     struct sim_place *first, *last;
 };
@@ -79,8 +76,8 @@ struct sim {
     void *world;
     uint64_t seq;
     uint64_t floor_ns; /* what is due before happens then */
-    /* Due at the end of time, and the first of every queue that is empty: so
-     * nobody who looks for the next item must ask which ones are.
+    /* Due at the end of time, and the first of every queue that is empty: so nobody who looks for
+     * the next item must ask which ones are.
      */
     struct sim_place end;
     struct sim_row rows[SIM_ROWS];
@@ -95,9 +92,8 @@ struct sim {
 bool sim_init(struct sim *s, struct arena *a, struct trace *t, sim_handler *const *handlers,
               void *world);
 
-/* Schedules for @at_ns (not before now).  The cause is the trace's ambient one.
- * That the arena is full is our bug: the arena reserves far more than a lab can
- * use.
+/* Schedules for @at_ns (not before now).  The cause is the trace's ambient one.  That the arena is
+ * full is our bug: the arena reserves far more than a lab can use.
  */
 sim_ticket sim_schedule(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t target,
                         uint64_t arg);
@@ -105,8 +101,7 @@ sim_ticket sim_schedule(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint3
 /* The same for what is never taken back, which costs less. */
 void sim_enqueue(struct sim *s, uint64_t at_ns, enum sim_kind kind, uint32_t target, uint64_t arg);
 
-/* Takes back what is still scheduled; false when it was dispatched or cancelled
- * already. */
+/* Takes back what is still scheduled; false when it was dispatched or cancelled already. */
 bool sim_cancel(struct sim *s, sim_ticket ticket);
 
 static inline bool sim_is_before(const struct sim_when *x, const struct sim_when *y)
@@ -114,8 +109,8 @@ static inline bool sim_is_before(const struct sim_when *x, const struct sim_when
     return x->at_ns != y->at_ns ? x->at_ns < y->at_ns : x->seq < y->seq;
 }
 
-/* What is due next, until something is scheduled, cancelled or dispatched.  If
- * there is nothing, it is due at UINT64_MAX.
+/* What is due next, until something is scheduled, cancelled or dispatched.  If there is nothing, it
+ * is due at UINT64_MAX.
  */
 static inline struct sim_place *sim_first(const struct sim *s)
 {
@@ -131,8 +126,8 @@ static inline uint64_t sim_next_ns(const struct sim *s)
     return sim_first(s)->when.at_ns;
 }
 
-/* Dispatches @first, which sim_first() gave: one tick.  It happens when it is
- * due, or at floor_ns when that is later.
+/* Dispatches @first, which sim_first() gave: one tick.  It happens when it is due, or at floor_ns
+ * when that is later.
  */
 void sim_dispatch_first(struct sim *s, struct sim_place *first);
 
@@ -142,8 +137,7 @@ static inline void sim_dispatch(struct sim *s)
     sim_dispatch_first(s, sim_first(s));
 }
 
-/* Moves the clock on without a tick; @now_ns must not be beyond the next item.
- */
+/* Moves the clock on without a tick; @now_ns must not be beyond the next item. */
 void sim_advance(struct sim *s, uint64_t now_ns);
 
 static inline uint64_t sim_now(const struct sim *s)
