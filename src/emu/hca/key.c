@@ -75,6 +75,32 @@ void key_renew(struct hca *h, struct mkey *k)
     k->key = (k->key & ~0xffu) | ((k->key + other) & 0xffu);
 }
 
+void key_copy_out_pages(const struct hca *h, const struct mkey *mr, uint64_t addr, void *out,
+                        size_t bytes)
+{
+    uint8_t *to = out;
+    size_t run;
+
+    for (; bytes > 0; bytes -= run, addr += run, to += run) {
+        const uint64_t gpa = key_place(h, mr, addr, bytes, &run);
+
+        ram_read_run(h->ram, gpa, to, run);
+    }
+}
+
+void key_copy_in_pages(struct hca *h, const struct mkey *mr, uint64_t addr, const void *in,
+                       size_t bytes)
+{
+    const uint8_t *from = in;
+    size_t run;
+
+    for (; bytes > 0; bytes -= run, addr += run, from += run) {
+        const uint64_t gpa = key_place(h, mr, addr, bytes, &run);
+
+        key_copy_in_run(h, gpa, from, run);
+    }
+}
+
 struct compared key_range_compared(uint64_t start, uint64_t len, uint64_t addr, uint64_t bytes)
 {
     const uint64_t most = start + len - 1;

@@ -160,6 +160,7 @@ static inline uint64_t key_place(const struct hca *h, const struct mkey *mr, uin
                                  size_t bytes, size_t *ret_run)
 {
     uint64_t offset, page;
+    size_t left;
 
     if (mr->kind == KEY_DMA_MR) {
         *ret_run = ram_run(addr, bytes);
@@ -167,40 +168,54 @@ static inline uint64_t key_place(const struct hca *h, const struct mkey *mr, uin
     }
     offset = addr - mr->addr + mr->pages.offset;
     page = offset >> RAM_PAGE_BITS;
-    *ret_run = ram_run(offset, bytes);
-    if ((offset + *ret_run) % RAM_PAGE_BYTES == 0 && page + 1 < mr->pages.n)
+    left = RAM_PAGE_BYTES - (size_t)(offset & KEY_PAGE_MASK);
+    *ret_run = bytes < left ? bytes : left;
+    if (bytes >= left && page + 1 < mr->pages.n)
         ram_expect(h->ram, mr->pages.gpa[page + 1]);
     return mr->pages.gpa[page] + (offset & KEY_PAGE_MASK);
 }
 
-/* Copies out of, into guest memory by a valid @key.  key_check() must have allowed it. */
+/* As key_copy_out() and key_copy_in(), through the region @mr, for what lies in several pages. */
+void key_copy_out_pages(const struct hca *h, const struct mkey *mr, uint64_t addr, void *out,
+                        size_t bytes);
+void key_copy_in_pages(struct hca *h, const struct mkey *mr, uint64_t addr, const void *in,
+                       size_t bytes);
+
+/* Copies into one page. */
+static inline void key_copy_in_run(struct hca *h, uint64_t gpa, const void *in, size_t bytes)
+{
+    const bool ok = ram_write_run(h->ram, gpa, in, bytes);
+
+    RDL_ASSERT(ok || arena_is_short(h->arena)); /* then the lab ends with this tick */
+}
+
+/* Copies @bytes > 0 out of, into guest memory by a valid @key.  key_check() must have allowed it.
+ * What a packet carries mostly lies in one page.
+ */
 static inline void key_copy_out(const struct hca *h, uint32_t key, uint64_t addr, void *out,
                                 size_t bytes)
 {
     const struct mkey *mr = key_region(h, key, &addr);
-    uint8_t *to = out;
     size_t run;
+    const uint64_t gpa = key_place(h, mr, addr, bytes, &run);
 
-    for (; bytes > 0; bytes -= run, addr += run, to += run) {
-        const uint64_t gpa = key_place(h, mr, addr, bytes, &run);
-
-        ram_read_run(h->ram, gpa, to, run);
-    }
+    if (run == bytes)
+        ram_read_run(h->ram, gpa, out, run);
+    else
+        key_copy_out_pages(h, mr, addr, out, bytes);
 }
 
 static inline void key_copy_in(struct hca *h, uint32_t key, uint64_t addr, const void *in,
                                size_t bytes)
 {
     const struct mkey *mr = key_region(h, key, &addr);
-    const uint8_t *from = in;
     size_t run;
+    const uint64_t gpa = key_place(h, mr, addr, bytes, &run);
 
-    for (; bytes > 0; bytes -= run, addr += run, from += run) {
-        const uint64_t gpa = key_place(h, mr, addr, bytes, &run);
-        const bool ok = ram_write_run(h->ram, gpa, from, run);
-
-        RDL_ASSERT(ok || arena_is_short(h->arena)); /* then the lab ends with this tick */
-    }
+    if (run == bytes)
+        key_copy_in_run(h, gpa, in, run);
+    else
+        key_copy_in_pages(h, mr, addr, in, bytes);
 }
 
 /* May @user make @key invalid, by LOCAL_INV or, as a peer, by SEND_WITH_INV?  Only fast regions
