@@ -272,7 +272,7 @@ static bool check_recv_length(const struct delivery_view *v, const struct packet
     struct compared c = nothing;
 
     if (p->op->kind == OPK_SEND) /* what a WRITE carries goes elsewhere */
-        c = compared_at_most(sge_total(v->wqe->sge, v->wqe->n_sge),
+        c = compared_at_most(v->wqe->holds_bytes,
                              (uint64_t)v->received + v->lead + p->payload_bytes);
     if (c.found <= c.most)
         return true;
@@ -326,6 +326,5 @@ void resp_decide(const struct resp_view *v, const struct packet *p, struct resp_
 void resp_decide_delivery(const struct delivery_view *v, const struct packet *p,
                           struct resp_verdict *ret)
 {
-    *ret = accept;
     DELIVERY_CHECKS(ASK)
 }

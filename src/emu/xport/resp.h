@@ -64,6 +64,8 @@ RDL_COLD struct resp_verdict resp_nak(enum pkt_act act, enum wc_status status);
 /* @p->op may be reserved: its name is NULL then. */
 void resp_decide(const struct resp_view *v, const struct packet *p, struct resp_verdict *ret);
 void resp_decide_memory(const struct target_view *v, struct resp_verdict *ret);
+
+/* @ret is ACCEPT so far, and stays so if nothing objects. */
 void resp_decide_delivery(const struct delivery_view *v, const struct packet *p,
                           struct resp_verdict *ret);
 

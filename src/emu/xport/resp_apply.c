@@ -68,33 +68,46 @@ RDL_COLD static void give_up(struct xport_qp *xqp)
     xport_event(xqp, ASE_QP_FATAL);
 }
 
+/* A datagram brings the address of its sender along, which comes first. */
+static void write_grh(struct xport_qp *xqp, const struct packet *p)
+{
+    struct responder *r = &xqp->resp;
+    uint8_t grh[GRH_BYTES];
+
+    grh_from_packet(grh, p);
+    sge_copy_in(&xqp->qp, r->wqe.wr_id, r->wqe.sge, &r->sge, grh, sizeof(grh));
+    r->received = sizeof(grh);
+}
+
+/* What an RDMA WRITE carries goes on where the packet before it ended. */
+static void write_remote(struct xport_qp *xqp, const struct packet *p)
+{
+    struct resp_write *w = &xqp->resp.write;
+    const struct sge to = {w->addr, p->payload_bytes, w->rkey};
+    struct sge_cur at = {0, 0};
+
+    sge_copy_in(&xqp->qp, 0, &to, &at, p->payload, p->payload_bytes);
+    w->addr += p->payload_bytes;
+    w->left -= p->payload_bytes;
+}
+
 /* Copies what a SEND or a WRITE carries into guest memory. */
 static void write_payload(struct xport_qp *xqp, const struct packet *p)
 {
     struct responder *r = &xqp->resp;
-    struct sge_cur at = {0, 0};
-    uint8_t grh[GRH_BYTES];
 
     if (op_starts(p->op)) {
         r->sge = (struct sge_cur){0, 0};
         r->received = 0;
         r->write = (struct resp_write){p->reth.va, p->reth.rkey, p->reth.dma_bytes};
     }
-    if (xqp->service->type == QPT_UD) {
-        grh_from_packet(grh, p);
-        sge_copy_in(&xqp->qp, r->wqe.wr_id, r->wqe.sge, &r->sge, grh, sizeof(grh));
-        r->received = sizeof(grh);
-    }
+    if (xqp->service->type == QPT_UD)
+        write_grh(xqp, p);
     r->received += p->payload_bytes;
-    if (p->op->kind == OPK_SEND) {
+    if (p->op->kind == OPK_SEND)
         sge_copy_in(&xqp->qp, r->wqe.wr_id, r->wqe.sge, &r->sge, p->payload, p->payload_bytes);
-    } else {
-        const struct sge to = {r->write.addr, p->payload_bytes, r->write.rkey};
-
-        sge_copy_in(&xqp->qp, 0, &to, &at, p->payload, p->payload_bytes);
-        r->write.addr += p->payload_bytes;
-        r->write.left -= p->payload_bytes;
-    }
+    else
+        write_remote(xqp, p);
 }
 
 bool resp_deliver(struct xport_qp *xqp, const struct packet *p)
@@ -122,9 +135,12 @@ static bool is_rd(const struct packet *p)
 void resp_trace_key(const struct xport_qp *xqp, const struct packet *p)
 {
     const unsigned access = resp_access(p);
-    const struct sge target = resp_target(p, &xqp->resp.write);
+    struct sge target;
 
-    if (access && op_starts(p->op) && target.bytes > 0)
+    if (!access || !op_starts(p->op))
+        return;
+    target = resp_target(p, &xqp->resp.write);
+    if (target.bytes > 0)
         xport_trace_key(xqp, &target, RULE_NONE, access);
 }
 
@@ -205,9 +221,11 @@ static enum fetch fetch_recv(struct xport_qp *xqp, const struct packet *p)
     struct responder *r = &xqp->resp;
     enum fetch got = FETCH_OK;
 
-    if (resp_needs_receive(p) && !r->has_wqe) {
+    if (!r->has_wqe && resp_needs_receive(p)) {
         got = xqp->x->ops->fetch_recv(xqp->x->ctx, &xqp->qp, &r->wqe);
         r->has_wqe = got == FETCH_OK;
+        if (r->has_wqe && r->wqe.n_sge <= xqp->qp.config.max_recv_sge) /* or it is refused */
+            r->wqe.holds_bytes = sge_total(r->wqe.sge, r->wqe.n_sge);
     }
     return got;
 }
@@ -286,15 +304,13 @@ void resp_trace_refused_key(const struct xport_qp *xqp, const struct packet *p,
         xport_trace_key(xqp, &d->bad, d->rule, resp_access(p));
 }
 
-static void apply(struct xport_qp *xqp, const struct packet *p, const struct resp_verdict *d,
-                  ev_id rx)
+/* A verdict other than ACCEPT. */
+RDL_COLD static void apply_other(struct xport_qp *xqp, const struct packet *p,
+                                 const struct resp_verdict *d, ev_id rx)
 {
     struct responder *r = &xqp->resp;
 
     switch (d->act) {
-    case ACT_ACCEPT:
-        execute(xqp, p, rx);
-        break;
     case ACT_TAKE_AND_FAIL:
         take_and_close(xqp, p, d, rx);
         break;
@@ -361,7 +377,10 @@ enum drop_reason resp_receive(struct xport_qp *xqp, const struct packet *p,
     }
     if (d.act == ACT_DROP)
         xport_drop(xqp->x, p, info, d.drop, &d.values);
-    apply(xqp, p, &d, rx);
+    if (d.act == ACT_ACCEPT)
+        execute(xqp, p, rx);
+    else
+        apply_other(xqp, p, &d, rx);
     xport_wake(xqp);
     trace_because(xport_trace(xqp), before);
     return d.drop;

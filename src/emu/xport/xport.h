@@ -82,6 +82,7 @@ struct recv_wqe {
     uint32_t n_sge;
     uint32_t body_bytes;
     struct sge *sge;
+    uint64_t holds_bytes; /* all elements together; written by the transport, as each packet asks */
 };
 
 /* FETCH_BROKEN: the ring is, and the device will need a reset. */

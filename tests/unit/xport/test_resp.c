@@ -186,11 +186,12 @@ static void a_delivery_needs_a_receive_that_fits(void **state)
         const struct recv_wqe w = {.truncated = rows[i].truncated,
                                    .n_sge = rows[i].n_sge,
                                    .body_bytes = rows[i].body_bytes,
-                                   .sge = sge};
+                                   .sge = sge,
+                                   .holds_bytes = rows[i].n_sge == 2 ? 30 : 0};
         const struct delivery_view v = {
             .max_recv_sge = 2, .got = rows[i].got, .wqe = &w, .received = rows[i].received};
         const struct packet p = request(OP_RC_SEND_ONLY, 0, rows[i].payload);
-        struct resp_verdict d;
+        struct resp_verdict d = {.act = ACT_ACCEPT};
 
         resp_decide_delivery(&v, &p, &d);
         assert_int_equal(d.act, rows[i].act);
