@@ -33,6 +33,14 @@ void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn
 
 /* req.c: the send queue's cursors and completions */
 
+/* Has the send queue nothing that was not sent, and no reason to look for more?  Most that receive
+ * are told so, without asking what may be sent.
+ */
+static inline bool req_is_idle(const struct requester *r)
+{
+    return r->next == r->fetched && !r->kicked;
+}
+
 /* Can the requester send a packet now, or fetch a work request that it might send? */
 bool req_may_send(const struct xport_qp *xqp);
 

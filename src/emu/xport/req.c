@@ -56,7 +56,9 @@ bool req_may_send(const struct xport_qp *xqp)
     q = req_wqe_at(r, r->next);
     if (q->status != WCS_SUCCESS)
         return false;
-    return r->sent_psns > 0 ? credit_allows(xqp, q, r->sent_psns) : may_start(xqp, q);
+    if (r->sent_psns == 0)
+        return may_start(xqp, q);
+    return !xqp->qp.attr.credits || credit_allows(xqp, q, r->sent_psns);
 }
 
 struct req_wqe *req_fetch_place(struct xport_qp *xqp)

@@ -351,7 +351,7 @@ bool xport_has_tx(const struct qp *qp)
 {
     const struct xport_qp *xqp = xport_of_const(qp);
 
-    return resp_owes_answer(&xqp->resp) || req_may_send(xqp);
+    return resp_owes_answer(&xqp->resp) || (!req_is_idle(&xqp->req) && req_may_send(xqp));
 }
 
 bool xport_is_draining(const struct qp *qp)
@@ -361,7 +361,8 @@ bool xport_is_draining(const struct qp *qp)
 
 void xport_wake(struct xport_qp *xqp)
 {
-    drain_settle(xqp);
+    if (xqp->draining)
+        drain_settle(xqp);
     if (xqp->is_ready || !xport_has_tx(&xqp->qp))
         return;
     xqp->is_ready = true;
@@ -444,7 +445,8 @@ size_t xport_build(struct xport *x, struct qp *qp, uint8_t *frame, size_t cap, s
     frame_bytes = xqp->answered_last ? resp_build(xqp, frame, &tx) : build_request(xqp, frame, &tx);
     if (frame_bytes > 0)
         *ret = tx_info_of(&xqp->out, tx);
-    drain_settle(xqp);
+    if (xqp->draining)
+        drain_settle(xqp);
     return frame_bytes;
 }
 
