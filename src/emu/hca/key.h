@@ -15,6 +15,9 @@
  * A region keeps the list of its guest-physical pages.  They were inside RAM when it was
  * registered, and RAM does not shrink: copies cannot fail.  A window has no pages but its region,
  * which stays as long as it is bound.
+ *
+ * Where pages were found is noted beside their list, as to look for each of them anew takes longer
+ * than to copy a small packet: a large payload has taken the place of RAM's tables in the cache.
  */
 #ifndef EMU_HCA_KEY_H
 #define EMU_HCA_KEY_H
@@ -39,7 +42,9 @@ struct key_pages {
     uint32_t offset; /* of the first byte in the first page */
     uint32_t n;      /* 0: none */
     uint64_t *gpa;   /* of each page, @room of them */
+    uint8_t **found; /* of each page: its bytes; NULL: not looked for, or never written */
     uint32_t room;
+    uint64_t forgotten; /* ram.forgotten when they were found: if it is another, none counts */
 };
 
 /* A key.  Its kind and index never change. */
@@ -142,9 +147,9 @@ RDL_COLD struct objection key_objection(const struct hca *h, uint32_t key,
                                         unsigned access);
 
 /* The region behind the valid @key; *@addr becomes the address as that region names it. */
-static inline const struct mkey *key_region(const struct hca *h, uint32_t key, uint64_t *addr)
+static inline struct mkey *key_region(const struct hca *h, uint32_t key, uint64_t *addr)
 {
-    const struct mkey *k = key_find(h, key);
+    struct mkey *k = key_find(h, key);
 
     RDL_ASSERT(k);
     if (!k->region)
@@ -153,70 +158,52 @@ static inline const struct mkey *key_region(const struct hca *h, uint32_t key, u
     return k->region;
 }
 
-/* The guest-physical place of byte @addr of the region @mr, and in @ret_run how many of @bytes lie
- * in its page.  What fills its page goes on in the next one, now or with the next packet.
- */
-static inline uint64_t key_place(const struct hca *h, const struct mkey *mr, uint64_t addr,
-                                 size_t bytes, size_t *ret_run)
-{
-    uint64_t offset, page;
-    size_t left;
+/* Where bytes of a region are, which lie in one page. */
+struct key_place {
+    uint8_t *bytes; /* NULL: at @gpa, in a page that was not found */
+    uint64_t gpa;   /* guest-physical */
+    size_t run;     /* how many */
+};
 
-    if (mr->kind == KEY_DMA_MR) {
-        *ret_run = ram_run(addr, bytes);
-        return addr;
-    }
+/* Looks for page number @page of the region @mr, and notes it.  NULL: it was never written. */
+RDL_COLD uint8_t *key_find_page(const struct hca *h, struct mkey *mr, uint64_t page);
+
+/* The first of @bytes bytes at @addr of the region @mr: those in its page. */
+static inline struct key_place key_place(const struct hca *h, struct mkey *mr, uint64_t addr,
+                                         size_t bytes)
+{
+    uint64_t offset, page, in_page;
+    uint8_t *found;
+
+    if (mr->kind == KEY_DMA_MR)
+        return (struct key_place){NULL, addr, ram_run(addr, bytes)};
     offset = addr - mr->addr + mr->pages.offset;
     page = offset >> RAM_PAGE_BITS;
-    left = RAM_PAGE_BYTES - (size_t)(offset & KEY_PAGE_MASK);
-    *ret_run = bytes < left ? bytes : left;
-    if (bytes >= left && page + 1 < mr->pages.n)
-        ram_expect(h->ram, mr->pages.gpa[page + 1]);
-    return mr->pages.gpa[page] + (offset & KEY_PAGE_MASK);
+    in_page = offset & KEY_PAGE_MASK;
+    found = mr->pages.found[page];
+    if (!found || mr->pages.forgotten != h->ram->forgotten)
+        found = key_find_page(h, mr, page);
+    return (struct key_place){found ? found + in_page : NULL, mr->pages.gpa[page] + in_page,
+                              ram_run(in_page, bytes)};
 }
 
-/* As key_copy_out() and key_copy_in(), through the region @mr, for what lies in several pages. */
-void key_copy_out_pages(const struct hca *h, const struct mkey *mr, uint64_t addr, void *out,
-                        size_t bytes);
-void key_copy_in_pages(struct hca *h, const struct mkey *mr, uint64_t addr, const void *in,
-                       size_t bytes);
-
-/* Copies into one page. */
-static inline void key_copy_in_run(struct hca *h, uint64_t gpa, const void *in, size_t bytes)
+/* Guest memory at @addr by a valid @key, until it is written: the first *@ret_run of @bytes > 0,
+ * which are those in the first page.  key_check() must have allowed it.
+ */
+static inline const uint8_t *key_look(const struct hca *h, uint32_t key, uint64_t addr,
+                                      size_t bytes, size_t *ret_run)
 {
-    const bool ok = ram_write_run(h->ram, gpa, in, bytes);
+    struct mkey *mr = key_region(h, key, &addr);
+    const struct key_place at = key_place(h, mr, addr, bytes);
 
-    RDL_ASSERT(ok || arena_is_short(h->arena)); /* then the lab ends with this tick */
+    *ret_run = at.run;
+    return at.bytes ? at.bytes : ram_look(h->ram, at.gpa, at.run);
 }
 
 /* Copies @bytes > 0 out of, into guest memory by a valid @key.  key_check() must have allowed it.
- * What a packet carries mostly lies in one page.
  */
-static inline void key_copy_out(const struct hca *h, uint32_t key, uint64_t addr, void *out,
-                                size_t bytes)
-{
-    const struct mkey *mr = key_region(h, key, &addr);
-    size_t run;
-    const uint64_t gpa = key_place(h, mr, addr, bytes, &run);
-
-    if (run == bytes)
-        ram_read_run(h->ram, gpa, out, run);
-    else
-        key_copy_out_pages(h, mr, addr, out, bytes);
-}
-
-static inline void key_copy_in(struct hca *h, uint32_t key, uint64_t addr, const void *in,
-                               size_t bytes)
-{
-    const struct mkey *mr = key_region(h, key, &addr);
-    size_t run;
-    const uint64_t gpa = key_place(h, mr, addr, bytes, &run);
-
-    if (run == bytes)
-        key_copy_in_run(h, gpa, in, run);
-    else
-        key_copy_in_pages(h, mr, addr, in, bytes);
-}
+void key_copy_out(const struct hca *h, uint32_t key, uint64_t addr, void *out, size_t bytes);
+void key_copy_in(struct hca *h, uint32_t key, uint64_t addr, const void *in, size_t bytes);
 
 /* May @user make @key invalid, by LOCAL_INV or, as a peer, by SEND_WITH_INV?  Only fast regions
  * and windows of type 2 can be.  One that is free already stays so, as in Linux rxe.
@@ -246,6 +233,11 @@ void key_free(struct hca *h, struct mkey *k);
 /* An empty list with room for @n pages.  False: the arena is full. */
 bool key_pages_new(struct hca *h, uint32_t n, struct key_pages *ret);
 void key_pages_free(struct hca *h, struct key_pages *p);
+
+/* What is listed begins in the first of the @n pages @pages, where address @start is in its page.
+ * There must be room.
+ */
+void key_pages_set(struct key_pages *p, uint64_t start, const uint64_t *pages, uint32_t n);
 
 /* Another low byte than before. */
 void key_renew(struct hca *h, struct mkey *k);

@@ -50,15 +50,6 @@ static bool is_sound(const struct hca *h, const struct mr_request *req)
            pages_are_ram(h, req->pages, req->n_pages);
 }
 
-/* Pages that there is room for. */
-static void list_pages(struct key_pages *p, uint64_t start, const uint64_t *pages, uint32_t n)
-{
-    RDL_ASSERT(n <= p->room);
-    p->offset = (uint32_t)(start & KEY_PAGE_MASK);
-    p->n = n;
-    memcpy(p->gpa, pages, n * sizeof(*pages));
-}
-
 enum ctrl_rsp hca_mr_create(struct hca *h, const struct mr_request *req, struct mkey **ret)
 {
     struct pd *pd = hca_pd(h, req->pdn);
@@ -72,7 +63,7 @@ enum ctrl_rsp hca_mr_create(struct hca *h, const struct mr_request *req, struct 
     rsp = key_new(h, KEY_USER_MR, pd, (struct key_room){.pages = req->n_pages}, &k);
     if (rsp != RSP_OK)
         return rsp;
-    list_pages(&k->pages, req->start, req->pages, req->n_pages);
+    key_pages_set(&k->pages, req->start, req->pages, req->n_pages);
     k->addr = req->virt_addr;
     k->bytes = req->length;
     k->access = req->access & ~(unsigned)ACCESS_HINTS;
@@ -125,7 +116,7 @@ enum ctrl_rsp hca_mr_change(struct hca *h, uint32_t mrn, unsigned what,
     if (!key_pages_new(h, r.n_pages, &pages))
         return RSP_NO_RESOURCES;
 
-    list_pages(&pages, r.start, r.pages, r.n_pages);
+    key_pages_set(&pages, r.start, r.pages, r.n_pages);
     key_pages_free(h, &k->pages);
     k->pages = pages;
     hca_pd(h, k->pdn)->users--;
@@ -192,7 +183,7 @@ enum ctrl_rsp hca_mr_map(struct hca *h, uint32_t mrn, const struct mr_map *map)
         !pages_fit(map->start, map->length, map->n_pages) ||
         !pages_are_ram(h, map->pages, map->n_pages))
         return RSP_INVALID_ARG;
-    list_pages(&k->next, map->start, map->pages, map->n_pages);
+    key_pages_set(&k->next, map->start, map->pages, map->n_pages);
     k->next_addr = map->start;
     k->next_bytes = map->length;
     return RSP_OK;
@@ -234,9 +225,7 @@ void key_reg(struct hca *h, const struct reg_request *req)
     struct mkey *k = key_at(h, req->mrn);
 
     RDL_ASSERT(k && k->kind == KEY_FAST_MR && k->state == KEY_FREE && k->next.n > 0);
-    k->pages.offset = k->next.offset;
-    k->pages.n = k->next.n;
-    memcpy(k->pages.gpa, k->next.gpa, k->next.n * sizeof(*k->next.gpa));
+    key_pages_set(&k->pages, k->next.offset, k->next.gpa, k->next.n);
     k->key = req->key;
     k->access = req->access & ~(unsigned)ACCESS_HINTS;
     k->addr = req->access & ACC_ZERO_BASED ? 0 : k->next_addr;

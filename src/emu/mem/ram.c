@@ -2,6 +2,7 @@
 #include "emu/mem/ram.h"
 
 #include "emu/base/assert.h"
+#include "emu/base/copy.h"
 
 static const struct ram_table no_pages;
 
@@ -124,16 +125,14 @@ static bool is_run(const struct ram *r, uint64_t gpa, size_t n)
     return gpa < r->bytes && n == ram_run(gpa, n);
 }
 
-void ram_read_run(const struct ram *r, uint64_t gpa, void *out, size_t n)
+const uint8_t *ram_look(const struct ram *r, uint64_t gpa, size_t n)
 {
+    static const uint8_t never_written[RAM_PAGE_BYTES];
     const uint8_t *page;
 
     RDL_ASSERT(is_run(r, gpa, n));
     page = ram_page(r, gpa >> RAM_PAGE_BITS);
-    if (page)
-        memcpy(out, page + gpa % RAM_PAGE_BYTES, n);
-    else
-        memset(out, 0, n);
+    return (page ? page : never_written) + gpa % RAM_PAGE_BYTES;
 }
 
 bool ram_write_run(struct ram *r, uint64_t gpa, const void *in, size_t n)
@@ -144,7 +143,7 @@ bool ram_write_run(struct ram *r, uint64_t gpa, const void *in, size_t n)
     page = ram_page(r, gpa >> RAM_PAGE_BITS);
     if (!page)
         return ram_write_pages(r, gpa, in, n);
-    memcpy(page + gpa % RAM_PAGE_BYTES, in, n);
+    copy_payload(page + gpa % RAM_PAGE_BYTES, in, n);
     return true;
 }
 
@@ -156,6 +155,7 @@ void ram_forget(struct ram *r, uint64_t page)
         return;
     arena_release(r->arena, *at, RAM_PAGE_BYTES);
     *at = NULL;
+    r->forgotten++;
     if (r->recent[page % RAM_RECENT].gpa == page << RAM_PAGE_BITS)
         recent_clear(r, page % RAM_RECENT);
 }

@@ -37,6 +37,7 @@ struct ram {
     uint64_t bytes;                  /* a multiple of RAM_PAGE_BYTES */
     const struct ram_table **tables; /* one without any page is the same for all */
     struct ram_recent *recent;       /* RAM_RECENT of them */
+    uint64_t forgotten;              /* how often a page has gone since the beginning */
 };
 
 /* False when the arena is full.  @bytes > 0.  Its pages go with the arena. */
@@ -48,17 +49,9 @@ static inline uint8_t *ram_page(const struct ram *r, uint64_t page)
     return r->tables[page >> RAM_TABLE_BITS]->pages[page & (RAM_TABLE_PAGES - 1)];
 }
 
-/* The page at @gpa, which is RAM, will be asked for soon.  Pages are scattered: where one is would
- * have to be waited for, as the payload before it has taken the place of the tables in the cache.
+/* Page number @page reads as zero again, and costs nothing.  Counted in @forgotten, for who has
+ * noted where pages are.
  */
-static inline void ram_expect(const struct ram *r, uint64_t gpa)
-{
-    const uint64_t page = gpa >> RAM_PAGE_BITS;
-
-    __builtin_prefetch(&r->tables[page >> RAM_TABLE_BITS]->pages[page & (RAM_TABLE_PAGES - 1)]);
-}
-
-/* Page number @page reads as zero again, and costs nothing. */
 void ram_forget(struct ram *r, uint64_t page);
 
 static inline bool ram_holds(const struct ram *r, uint64_t gpa, uint64_t n)
@@ -113,13 +106,13 @@ static inline bool ram_write(struct ram *r, uint64_t gpa, const void *in, size_t
     return true;
 }
 
-/* Copies @n bytes at @gpa, which are known to be RAM, and to lie in one page.  For payload, which
- * comes in whole pages and each of them once: what was found before stays as it is, so that it
- * keeps the pages of the rings.
+/* The @n bytes at @gpa, which are known to be RAM, and to lie in one page; until the next write.
+ * For payload, which comes in whole pages and each of them once: what was found before stays as it
+ * is, so that it keeps the pages of the rings.
  */
-void ram_read_run(const struct ram *r, uint64_t gpa, void *out, size_t n);
+const uint8_t *ram_look(const struct ram *r, uint64_t gpa, size_t n);
 
-/* False: the arena is full; nothing was copied. */
+/* Copies to such a place.  False: the arena is full; nothing was copied. */
 bool ram_write_run(struct ram *r, uint64_t gpa, const void *in, size_t n);
 
 #endif

@@ -72,5 +72,10 @@ uint32_t icrc_compute(const uint8_t *ip, size_t bytes)
         return crc32_gzip_refl(CRC_OF_EIGHT_ONES, masked, bytes);
     }
     crc = crc32_gzip_refl(CRC_OF_EIGHT_ONES, masked, headers);
-    return crc32_gzip_refl(crc, ip + headers, bytes - headers);
+    return icrc_more(crc, ip + headers, bytes - headers);
+}
+
+uint32_t icrc_more(uint32_t icrc, const uint8_t *more, size_t bytes)
+{
+    return crc32_gzip_refl(icrc, more, bytes);
 }

@@ -18,4 +18,7 @@
  */
 uint32_t icrc_compute(const uint8_t *ip, size_t bytes);
 
+/* Goes on with one of fewer bytes: @icrc is that of all before @more. */
+uint32_t icrc_more(uint32_t icrc, const uint8_t *more, size_t bytes);
+
 #endif

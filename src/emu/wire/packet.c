@@ -288,8 +288,23 @@ uint8_t *packet_build(const struct packet *p, uint8_t *frame)
 
 void packet_finish(uint8_t *frame, size_t frame_bytes)
 {
-    const uint8_t *ip = frame + ETH_BYTES;
     uint8_t *icrc = frame + frame_bytes - ICRC_BYTES;
 
-    st_le32(icrc, icrc_compute(ip, (size_t)(icrc - ip)));
+    st_le32(icrc, packet_sum(frame, icrc));
+}
+
+uint32_t packet_sum(const uint8_t *frame, const uint8_t *payload)
+{
+    const uint8_t *ip = frame + ETH_BYTES;
+
+    return icrc_compute(ip, (size_t)(payload - ip));
+}
+
+void packet_finish_summed(uint8_t *frame, size_t frame_bytes, const uint8_t *end, uint32_t icrc)
+{
+    uint8_t *at = frame + frame_bytes - ICRC_BYTES;
+
+    if (at != end) /* the pad */
+        icrc = icrc_more(icrc, end, (size_t)(at - end));
+    st_le32(at, icrc);
 }

@@ -113,4 +113,10 @@ uint8_t *packet_build(const struct packet *p, uint8_t *frame);
  */
 void packet_finish(uint8_t *frame, size_t frame_bytes);
 
+/* The same for who sums while copying: packet_sum() is the ICRC of all before the payload, at
+ * @payload; icrc_more() goes on over it; and @icrc is that of all before @end, the payload's end.
+ */
+uint32_t packet_sum(const uint8_t *frame, const uint8_t *payload);
+void packet_finish_summed(uint8_t *frame, size_t frame_bytes, const uint8_t *end, uint32_t icrc);
+
 #endif

@@ -28,6 +28,12 @@ void xport_trace_key(const struct xport_qp *xqp, const struct sge *s, enum rule 
 void xport_trace_key_of(const struct xport_qp *xqp, const struct key_user *who, const struct sge *s,
                         enum rule rule, unsigned access);
 
+/* Copies the payload of xqp->out, which is at place *@at of the list @l, to where @room has it in
+ * @frame, and adds the ICRC.  As sge_copy_out().
+ */
+enum rule xport_fill(const struct xport_qp *xqp, uint8_t *frame, const struct packet_room *room,
+                     const struct sg_list *l, struct sge_cur *at, struct sge *reterr_bad);
+
 /* The headers of packets along @av to @dest_qpn, in xqp->out and xqp->path. */
 void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn);
 
@@ -153,11 +159,11 @@ void resp_absorb_ack(struct xport_qp *xqp);
 /* What the responder has to send next: a response, or the answer that waits.  0: nothing. */
 size_t resp_build(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx);
 
-/* The two ends of building an answer: its headers in xqp->out, and, once its AETH is there too and
- * packet_build_along() has written them, everything else.
+/* The two ends of building an answer: its headers in xqp->out, and, once the frame is there, what
+ * is told and counted of it.
  */
 void resp_headers(struct xport_qp *xqp, uint8_t opcode, struct psn psn, uint32_t payload_bytes);
-void resp_finish(struct xport_qp *xqp, uint8_t *frame, size_t frame_bytes, ev_id *ret_tx);
+void resp_sent(struct xport_qp *xqp, size_t frame_bytes, ev_id *ret_tx);
 
 /* resp_rd.c: READs and atomics */
 

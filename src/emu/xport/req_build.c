@@ -26,21 +26,22 @@ static struct cut cut_next(const struct xport_qp *xqp, const struct req_wqe *q)
                         left < xqp->mtu ? left : xqp->mtu};
 }
 
-/* Copies the payload out of guest memory: the only copy on this side.  Keys are checked again, as
- * the region may be gone since the work request was fetched.
+/* Copies the payload out of guest memory, the only copy on this side, and adds the ICRC.  Keys are
+ * checked again, as the region may be gone since the work request was fetched.
  */
 static enum rule gather(const struct xport_qp *xqp, const struct req_wqe *q, const struct cut *c,
-                        struct sge_cur *at, uint8_t *to)
+                        struct sge_cur *at, uint8_t *frame, const struct packet_room *room)
 {
     const struct sg_list l = {q->w.sge, key_user_of(&xqp->qp), 0};
     struct sge bad;
     enum rule rule;
 
     if (q->w.flags & SF_INLINE) {
-        memcpy(to, q->w.inline_data + c->offset, c->payload_bytes);
+        memcpy(room->payload, q->w.inline_data + c->offset, c->payload_bytes);
+        packet_finish(frame, room->frame_bytes);
         return RULE_NONE;
     }
-    rule = sge_copy_out(xqp->qp.hca, &l, at, to, c->payload_bytes, &bad);
+    rule = xport_fill(xqp, frame, room, &l, at, &bad);
     if (rule != RULE_NONE)
         xport_trace_key(xqp, &bad, rule, 0);
     return rule;
@@ -150,13 +151,12 @@ size_t req_build(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 
     set_headers(xqp, q, &c);
     room = packet_build_along(&xqp->path, &xqp->out, frame);
-    rule = gather(xqp, q, &c, &at, room.payload);
+    rule = gather(xqp, q, &c, &at, frame, &room);
     if (rule != RULE_NONE) {
         req_refuse(xqp, wqe_key_status(rule, xqp->qp.hca->profile), by_rule(rule));
         goto out;
     }
     frame_bytes = room.frame_bytes;
-    packet_finish(frame, frame_bytes);
     r->pkts_without_ackreq = xqp->out.bth.ack_req ? 0 : r->pkts_without_ackreq + 1;
     *ret_tx = trace_tx(xqp, q, frame_bytes);
     XPORT_COUNT(xqp, sent_pkts);

@@ -147,11 +147,10 @@ void resp_headers(struct xport_qp *xqp, uint8_t opcode, struct psn psn, uint32_t
     p->payload_bytes = payload_bytes;
 }
 
-void resp_finish(struct xport_qp *xqp, uint8_t *frame, size_t frame_bytes, ev_id *ret_tx)
+void resp_sent(struct xport_qp *xqp, size_t frame_bytes, ev_id *ret_tx)
 {
     const struct packet *p = &xqp->out;
 
-    packet_finish(frame, frame_bytes);
     trace_answer(xqp, frame_bytes, ret_tx);
     count_answer(xqp, op_info(p->bth.opcode)->headers & H_AETH ? aeth_unpack(p->aeth.syndrome).kind
                                                                : SYN_NONE);
@@ -181,7 +180,8 @@ static size_t build_answer(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
         a->syndrome = aeth_pack(SYN_ACK, credit_code(xqp));
     xqp->out.aeth = (struct aeth){a->syndrome, a->msn};
     frame_bytes = packet_build_along(&xqp->path, &xqp->out, frame).frame_bytes;
-    resp_finish(xqp, frame, frame_bytes, ret_tx);
+    packet_finish(frame, frame_bytes);
+    resp_sent(xqp, frame_bytes, ret_tx);
     if (aeth_is_ack(a->syndrome))
         note_acknowledged(&xqp->resp, a->psn);
     a->pending = false;

@@ -203,10 +203,10 @@ size_t resp_build_rd(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
     xqp->out.aeth = (struct aeth){aeth_pack(SYN_ACK, credit_code(xqp)), rd->msn};
     xqp->out.atomic_ack = rd->found;
     room = packet_build_along(&xqp->path, &xqp->out, frame);
-    rule = sge_copy_out(xqp->qp.hca, &list, &at, room.payload, bytes, &bad);
+    rule = xport_fill(xqp, frame, &room, &list, &at, &bad);
     if (rule == RULE_NONE) {
         frame_bytes = room.frame_bytes;
-        resp_finish(xqp, frame, frame_bytes, ret_tx);
+        resp_sent(xqp, frame_bytes, ret_tx);
         resp_rd_at(rds, rds->done)->at++;
         skip_sent(rds);
     } else {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/xport/sg.h"
 
+#include "emu/base/copy.h"
+#include "emu/wire/icrc.h"
+
 enum rule sge_check(const struct hca *h, const struct sg_list *l, struct sge_cur at, uint32_t bytes,
                     struct sge *reterr_bad)
 {
@@ -20,11 +23,29 @@ enum rule sge_check(const struct hca *h, const struct sg_list *l, struct sge_cur
     return RULE_NONE;
 }
 
-enum rule sge_copy_out(const struct hca *h, const struct sg_list *l, struct sge_cur *at,
-                       uint8_t *to, uint32_t bytes, struct sge *reterr_bad)
+/* Summed first and copied then: to compute hides how long memory takes that is in no cache, to copy
+ * does not.
+ */
+static void copy_piece(const struct hca *h, const struct sge *piece, uint8_t *to, uint32_t *icrc)
 {
-    while (bytes > 0) {
-        const struct sge piece = sge_take(l->sge, at, bytes);
+    size_t run;
+
+    for (size_t i = 0; i < piece->bytes; i += run) {
+        const uint8_t *from = key_look(h, piece->lkey, piece->addr + i, piece->bytes - i, &run);
+
+        if (icrc)
+            *icrc = icrc_more(*icrc, from, run);
+        copy_payload(to + i, from, run);
+    }
+}
+
+enum rule sge_copy_out(const struct hca *h, const struct sg_list *l, struct sge_cur *at,
+                       const struct sg_sink *sink, struct sge *reterr_bad)
+{
+    uint32_t done = 0;
+
+    while (done < sink->bytes) {
+        const struct sge piece = sge_take(l->sge, at, sink->bytes - done);
         enum rule rule;
 
         if (piece.bytes == 0)
@@ -34,9 +55,8 @@ enum rule sge_copy_out(const struct hca *h, const struct sg_list *l, struct sge_
             *reterr_bad = piece;
             return rule;
         }
-        key_copy_out(h, piece.lkey, piece.addr, to, piece.bytes);
-        to += piece.bytes;
-        bytes -= piece.bytes;
+        copy_piece(h, &piece, sink->to + done, sink->icrc);
+        done += piece.bytes;
     }
     return RULE_NONE;
 }

@@ -57,12 +57,19 @@ static inline struct sge sge_take(const struct sge *sge, struct sge_cur *at, uin
 enum rule sge_check(const struct hca *h, const struct sg_list *l, struct sge_cur at, uint32_t bytes,
                     struct sge *reterr_bad);
 
-/* Copies @bytes from place *@at of the list @l to @to, and moves *@at behind them.  Each key is
- * checked first: RULE_NONE, or what refused the piece @reterr_bad; what is at @to then is worth
+/* Where what is copied goes. */
+struct sg_sink {
+    uint8_t *to;
+    uint32_t bytes;
+    uint32_t *icrc; /* of all before @to, goes on over what is copied; NULL: nobody sums */
+};
+
+/* Fills @sink from place *@at of the list @l, and moves *@at behind what was copied.  Each key is
+ * checked first: RULE_NONE, or what refused the piece @reterr_bad; what is in @sink then is worth
  * nothing.
  */
 enum rule sge_copy_out(const struct hca *h, const struct sg_list *l, struct sge_cur *at,
-                       uint8_t *to, uint32_t bytes, struct sge *reterr_bad);
+                       const struct sg_sink *sink, struct sge *reterr_bad);
 
 /* Copies @bytes at @from to place *@at of a list of @qp, which sge_check() has allowed, and moves
  * *@at behind them.  Emits `dma_write` for each piece, for request @wr_id.

@@ -25,6 +25,8 @@
 #define UDP_PORT_BITS  14u
 #define HASH_RATIO     0x61c88647u
 
+#define SUMMED_BYTES 1024u /* of payload: from here on the ICRC is computed while it is copied */
+
 void xport_init(struct xport *x, struct hca *hca, const struct xport_ops *ops, void *ctx,
                 const uint8_t mac[MAC_BYTES])
 {
@@ -130,6 +132,31 @@ static void set_partition(struct xport_qp *xqp)
     const enum ctrl_rsp rsp = hca_pkey(xqp->qp.hca, xqp->qp.attr.pkey_index, &xqp->out.bth.pkey);
 
     RDL_ASSERT(rsp == RSP_OK); /* the index was checked */
+}
+
+/* To sum pieces, or little, costs more than it saves. */
+static bool is_summed(const struct sg_list *l, const struct sge_cur *at, uint32_t bytes)
+{
+    return bytes >= SUMMED_BYTES && l->sge[at->i].bytes - at->at >= bytes;
+}
+
+enum rule xport_fill(const struct xport_qp *xqp, uint8_t *frame, const struct packet_room *room,
+                     const struct sg_list *l, struct sge_cur *at, struct sge *reterr_bad)
+{
+    struct sg_sink sink = {room->payload, xqp->out.payload_bytes, NULL};
+    uint32_t icrc;
+    enum rule rule;
+
+    if (is_summed(l, at, sink.bytes)) {
+        icrc = packet_sum(frame, room->payload);
+        sink.icrc = &icrc;
+    }
+    rule = sge_copy_out(xqp->qp.hca, l, at, &sink, reterr_bad);
+    if (rule == RULE_NONE && sink.icrc)
+        packet_finish_summed(frame, room->frame_bytes, sink.to + sink.bytes, icrc);
+    else if (rule == RULE_NONE)
+        packet_finish(frame, room->frame_bytes);
+    return rule;
 }
 
 void xport_set_path(struct xport_qp *xqp, const struct av *av, uint32_t dest_qpn)

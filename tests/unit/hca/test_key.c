@@ -373,6 +373,42 @@ static void a_mapping_waits_for_its_registration(void **state)
     stand_down(&t.s);
 }
 
+/* A region notes where its pages were found: until RAM forgets one, and no longer than they are its
+ * own.
+ */
+static void pages_are_looked_for_again_when_one_is_gone(void **state)
+{
+    static const uint64_t other[] = {20 * 4096, 21 * 4096};
+    const struct mr_map next = {.start = ADDR, .length = BYTES, .pages = other, .n_pages = 2};
+    struct scene t;
+    struct reg_request req;
+    uint8_t got[4];
+
+    (void)state;
+    scene_up(&t);
+    mapped(&t);
+    req = reg(&t);
+    key_reg(&t.s.hca, &req);
+    for (unsigned i = 0; i < 2; i++) /* written, then found */
+        key_copy_in(&t.s.hca, req.key, ADDR + 3838, "wxyz", 4);
+    ram_forget(&t.s.ram, 3);
+    key_copy_out(&t.s.hca, req.key, ADDR + 3838, got, 4);
+    assert_memory_equal(got, "wx\0", 4);
+    key_copy_in(&t.s.hca, req.key, ADDR + 3838, "abcd", 4);
+    assert_true(ram_read(&t.s.ram, 3 * 4096, got, 2));
+    assert_memory_equal(got, "cd", 2);
+
+    key_copy_out(&t.s.hca, req.key, ADDR + 3838, got, 4);
+    key_inv(&t.s.hca, req.key);
+    assert_int_equal(hca_mr_map(&t.s.hca, key_number(t.fast->key), &next), RSP_OK);
+    req = reg(&t);
+    req.key++;
+    key_reg(&t.s.hca, &req);
+    key_copy_out(&t.s.hca, req.key, ADDR + 3838, got, 4);
+    assert_memory_equal(got, "\0\0\0", 4);
+    stand_down(&t.s);
+}
+
 static void pages_that_do_not_fit_are_not_mapped(void **state)
 {
     static const uint64_t odd[] = {9 * 4096, 3 * 4096 + 8}, outside[] = {9 * 4096, STAND_RAM_BYTES},
@@ -483,6 +519,7 @@ int main(void)
         cmocka_unit_test(a_region_is_busy_while_windows_are_bound),
         cmocka_unit_test(a_fast_region_is_registered_by_its_rules),
         cmocka_unit_test(a_mapping_waits_for_its_registration),
+        cmocka_unit_test(pages_are_looked_for_again_when_one_is_gone),
         cmocka_unit_test(pages_that_do_not_fit_are_not_mapped),
         cmocka_unit_test(each_invalidation_that_is_wrong_has_its_rule),
         cmocka_unit_test(each_kind_has_its_limit),

@@ -110,7 +110,7 @@ static void payload_in_one_page_leaves_what_was_found_lately(void **state)
     struct fixture *f = *state;
     const uint64_t ring = 3 * RAM_PAGE_BYTES, same_entry = ring + RAM_RECENT * RAM_PAGE_BYTES;
     static const uint8_t zeros[RAM_PAGE_BYTES];
-    uint8_t page[RAM_PAGE_BYTES], found[RAM_PAGE_BYTES];
+    uint8_t page[RAM_PAGE_BYTES];
 
     memset(page, 0x5a, sizeof(page));
     assert_true(ram_write_run(&f->ram, same_entry, page, sizeof(page)));
@@ -119,13 +119,11 @@ static void payload_in_one_page_leaves_what_was_found_lately(void **state)
 
     page[7] = 0xa5;
     assert_true(ram_write_run(&f->ram, same_entry + 7, page + 7, sizeof(page) - 7));
-    ram_read_run(&f->ram, same_entry, found, sizeof(found));
-    assert_memory_equal(found, page, sizeof(page));
+    assert_memory_equal(ram_look(&f->ram, same_entry, sizeof(page)), page, sizeof(page));
     assert_non_null(ram_in_page(&f->ram, ring, 1));
 
     ram_forget(&f->ram, same_entry / RAM_PAGE_BYTES);
-    ram_read_run(&f->ram, same_entry, found, sizeof(found));
-    assert_memory_equal(found, zeros, sizeof(zeros));
+    assert_memory_equal(ram_look(&f->ram, same_entry, sizeof(zeros)), zeros, sizeof(zeros));
     assert_non_null(ram_in_page(&f->ram, ring, 1));
 }
 

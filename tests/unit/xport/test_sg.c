@@ -45,7 +45,9 @@ static void what_is_copied_out_and_in_again_is_the_same(void **state)
             const uint32_t left = (uint32_t)sizeof(a) - done;
             const uint32_t n = left < steps[i] ? left : steps[i];
 
-            assert_int_equal(sge_copy_out(qp->hca, &l, &at_src, a + done, n, &bad), RULE_NONE);
+            assert_int_equal(
+                sge_copy_out(qp->hca, &l, &at_src, &(struct sg_sink){a + done, n, NULL}, &bad),
+                RULE_NONE);
             sge_copy_in(qp, 7, dst, &at_dst, a + done, n);
             done += n;
         }
@@ -94,11 +96,13 @@ static void a_copy_ends_where_a_key_refuses(void **state)
     (void)state;
     make_list(r, OUT, lengths, ARRAY_LEN(lengths), list);
     list[1].lkey ^= 1;
-    assert_int_equal(sge_copy_out(&r->host[0].hca, &l, &at, to, 10, &bad), RULE_NONE);
+    assert_int_equal(sge_copy_out(&r->host[0].hca, &l, &at, &(struct sg_sink){to, 10, NULL}, &bad),
+                     RULE_NONE);
     assert_int_equal(at.i, 1);
     at = (struct sge_cur){0, 3};
     memset(&bad, 0, sizeof(bad));
-    assert_int_equal(sge_copy_out(&r->host[0].hca, &l, &at, to, 12, &bad), RULE_MR_KEY);
+    assert_int_equal(sge_copy_out(&r->host[0].hca, &l, &at, &(struct sg_sink){to, 12, NULL}, &bad),
+                     RULE_MR_KEY);
     assert_int_equal(bad.addr, RIG_ADDR + OUT + 10);
     assert_int_equal(bad.bytes, 5);
     assert_int_equal(bad.lkey, list[1].lkey);
