@@ -6,7 +6,7 @@
 #include "emu/facts/enums.h"
 #include "emu/wire/grh.h"
 
-#define MIN_SECONDS  0.15 /* of each try */
+#define MIN_SECONDS  0.05 /* of each try */
 #define BATCH_ROUNDS 4u   /* batches between two looks at the clock */
 #define FILL_BYTES   4096u
 #define ORD          16u /* READs and atomics outstanding */
