@@ -20,11 +20,16 @@ SIDE = {"server": "a", "client": "b"}  # of verbs_peer: a waits for the connecti
 
 def lines_name(case):
     """The file of verbs_peer's lines, which both sides of a case read."""
-    return f"{case.ip}-mtu{case.mtu}-loss{case.loss}.lines"
+    return f"{case.ip}-mtu{case.mtu}-loss{case.loss}{'' if case.big else '-no1m'}.lines"
+
+
+def sections_of(case, lab):
+    """Those of verbs_lines.py that the case consists of."""
+    return [s.name for s in verbs_lines.sections() if s.name in lab.can and (case.big or not s.big)]
 
 
 def lines_of(case, lab):
-    return verbs_lines.file_of(verbs_lines.To(case.mtu, case.loss, case.ip), lab.can)
+    return verbs_lines.file_of(verbs_lines.To(case.mtu, case.loss, case.ip), sections_of(case, lab))
 
 
 @dataclass

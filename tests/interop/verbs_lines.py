@@ -21,6 +21,7 @@ class Section:
     lines: object  # of a To
     losses: tuple = LOSSES
     lossy: bool = False  # may messages be missing at b where frames are lost?
+    big: bool = False  # of 1 MiB
 
 
 def sized(name, lines, *options, losses=LOSSES, **more):
@@ -30,7 +31,7 @@ def sized(name, lines, *options, losses=LOSSES, **more):
 
 def one_big(name, lines, *options, **more):
     """1 MiB."""
-    return Section(name, lambda to: lines(to, *options, [(0, BIG_PLACE, BIG)], **more), (0, 1))
+    return Section(name, lambda to: lines(to, *options, [(0, BIG_PLACE, BIG)], **more), (0, 1), big=True)
 
 
 def named(lines, losses=LOSSES):
