@@ -172,6 +172,9 @@ port tap {tap} s1
     UNCHECKED = " nocheck"  # as the original without -c
     SETTLE = "run 200ms"  # the kernel needs a moment to see that its tap interface is connected
     WAIT = "run {seconds}s\nexpect h1.program.done"
+    # The last that rxe does without loss is to destroy a queue pair in the middle of a READ of its memory.
+    # That waits for the frames it has sent, three seconds when nobody takes them from the tap interface.
+    STAY = "run 700ms"
     PING = "ping h1 {to} count=3"
     IDLE = "run {ms}ms"
     # The host knows the kernel's MAC before frames are lost, as the kernel knows the host's: each of
@@ -225,6 +228,8 @@ port tap {tap} s1
         action = self.start(case) + "\n" + self.WAIT.format(seconds=case.seconds_max())
         if case.program == "ping":
             action = self.ping(case)
+        elif case.program == "verbs" and case.client == "rxe" and not case.loss:
+            action += "\n" + self.STAY
         lossy, end = "", ""
         if case.loss:
             lossy = self.LOSSY.format(to=getattr(self.rxe.me, case.ip), loss=case.loss)
