@@ -251,23 +251,42 @@ PLANTS = {  # what is planted -> file, text, and the line of the file that it fo
 }
 
 
+def planted(path, text, after):
+    """Writes @text into @path, behind the line @after or at the end; how to undo that."""
+    fresh = [p for p in path.parents if not p.exists()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    old = path.read_text() if path.exists() else None
+    head, line, tail = (old or "").partition(f"{after}\n") if after else (old or "", "", "")
+    path.write_text(f"{head}{line}\n{text}\n{tail}")
+
+    def undo():
+        if old is not None:
+            path.write_text(old)
+            return
+        path.unlink()
+        for folder in fresh:
+            folder.rmdir()
+
+    return undo
+
+
 def self_test(root):
     failed = 0
-    for what, (name, text, *after) in PLANTS.items():
-        with tempfile.TemporaryDirectory() as tmp:
-            copy = pathlib.Path(tmp)
-            for part in ("include", "src"):
-                shutil.copytree(root / part, copy / part)
-            before = set(check(copy))
-            path = copy / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            old = path.read_text() if path.exists() else ""
-            head, line, tail = old.partition(f"{after[0]}\n") if after else (old, "", "")
-            path.write_text(f"{head}{line}\n{text}\n{tail}")
+    with tempfile.TemporaryDirectory() as tmp:
+        copy = pathlib.Path(tmp)
+        for part in ("include", "src"):
+            shutil.copytree(root / part, copy / part)
+        before = check(copy)
+        for what, (name, text, *after) in PLANTS.items():
+            undo = planted(copy / name, text, *after or [None])
             found = [line for line in check(copy) if line not in before]
-        failed += not found
-        print(f"{'found' if found else 'MISSED'}: {what}{': ' + found[0] if found else ''}")
-    return len(PLANTS) - failed, failed
+            undo()
+            failed += not found
+            print(f"{'found' if found else 'MISSED'}: {what}{': ' + found[0] if found else ''}")
+        left = check(copy) != before
+        failed += left
+        print("what was planted is gone again" if not left else "MISSED: something planted is left")
+    return len(PLANTS) + 1 - failed, failed
 
 
 def main():
