@@ -9,6 +9,7 @@
 
 #define CLASS_MIN_BITS 4u                               /* smallest block: 16 bytes */
 #define CLASS_MAX_BITS (sizeof(size_t) > 4 ? 32u : 31u) /* largest: 4 GiB, if there are more */
+#define LINE_BITS      6u
 #define PAGE_BITS      12u
 #define EXTENT_FIRST   8u /* elements of an array that begins */
 
@@ -81,11 +82,14 @@ void arena_free(struct arena *a)
         assert_fail("munmap(arena) == 0", __FILE__, __LINE__);
 }
 
-/* Takes fresh bytes at the end of the used part; block sizes from a page on are page aligned. */
+/* Takes fresh bytes at the end of the used part.  A block begins with a page or a line of the cache
+ * if it can fill one, and what is smaller lies in one.
+ */
 static void *grow(struct arena *a, unsigned bits)
 {
     const size_t bytes = (size_t)1 << bits;
-    const size_t align = bits >= PAGE_BITS ? (size_t)1 << PAGE_BITS : (size_t)16;
+    const unsigned most = bits >= PAGE_BITS ? PAGE_BITS : LINE_BITS;
+    const size_t align = (size_t)1 << (bits < most ? bits : most);
     const size_t at = (a->used_bytes + align - 1) & ~(align - 1);
 
     if (at > a->max_bytes || a->max_bytes - at < bytes) {

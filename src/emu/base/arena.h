@@ -27,7 +27,9 @@ struct arena *arena_new(size_t bytes);
 struct arena *arena_new_within(size_t min_bytes, size_t max_bytes);
 void arena_free(struct arena *a);
 
-/* Zeroed bytes, 16-byte aligned (pages: page aligned from 4096 on); NULL when the arena is full. */
+/* Zeroed bytes; NULL when the arena is full.  They are aligned like the next power of two of their
+ * size, but at least by 16 bytes, and below a page at most by a line of the cache, 64 bytes.
+ */
 void *arena_alloc(struct arena *a, size_t bytes);
 
 /* The same without zeroing, for buffers that are written whole. */

@@ -17,4 +17,10 @@ static inline uint64_t pow2_ceil(uint64_t v)
     return v <= 1 ? 1 : (uint64_t)1 << (64 - __builtin_clzll(v - 1));
 }
 
+/* The largest n with 2^n <= @v.  @v > 0. */
+static inline uint32_t ilog2(uint32_t v)
+{
+    return 31 - (uint32_t)__builtin_clz(v);
+}
+
 #endif

@@ -2,8 +2,30 @@
 #include "emu/hca/cq.h"
 
 #include "emu/base/assert.h"
+#include "emu/base/log2.h"
 
-#define LOG_FIRST 16u
+_Static_assert(CQ_LOG_FIRST << (CQ_LOG_BLOCKS - 1) == CQ_LOG_MAX, "the blocks of a log");
+_Static_assert(sizeof(struct completion) <= 64, "a line of the cache");
+
+/* Where the log has a completion.  A log grows by a block, and nothing is copied for it. */
+struct log_place {
+    uint32_t block, at;
+};
+
+static struct log_place place_of(uint64_t n)
+{
+    const uint32_t i = (uint32_t)(n % CQ_LOG_MAX);
+    const uint32_t block = i < CQ_LOG_FIRST ? 0 : ilog2(i / CQ_LOG_FIRST) + 1;
+
+    return (struct log_place){block, block == 0 ? i : i - (CQ_LOG_FIRST << (block - 1))};
+}
+
+static size_t block_bytes(uint32_t block)
+{
+    const size_t n = block == 0 ? CQ_LOG_FIRST : (size_t)CQ_LOG_FIRST << (block - 1);
+
+    return n * sizeof(struct completion);
+}
 
 enum ctrl_rsp hca_cq_create(struct hca *h, uint32_t cqe, struct cq **ret)
 {
@@ -35,7 +57,8 @@ enum ctrl_rsp hca_cq_destroy(struct hca *h, uint32_t cqn)
     if (cq->users > 0)
         return RSP_BUSY;
     slots_remove(&h->cqs, slots_name(&h->cqs, cqn - 1));
-    arena_release(h->arena, cq->log, cq->log_cap * sizeof(*cq->log));
+    for (uint32_t i = 0; i < CQ_LOG_BLOCKS; i++)
+        arena_release(h->arena, cq->log[i], block_bytes(i));
     arena_release(h->arena, cq, sizeof(*cq));
     return RSP_OK;
 }
@@ -60,32 +83,18 @@ void cq_arm(struct cq *cq, bool solicited_only)
         cq->arm = CQ_ARMED_SOLICITED;
 }
 
-/* The log is full and may grow: every entry keeps its number, and so gets a new place. */
-static void grow_log(struct hca *h, struct cq *cq)
-{
-    const uint32_t cap = cq->log_cap ? 2 * cq->log_cap : LOG_FIRST;
-    struct completion *log = arena_alloc_raw(h->arena, cap * sizeof(*log));
-
-    if (!log) {
-        RDL_ASSERT(arena_is_short(h->arena)); /* the lab ends with this tick */
-        return;
-    }
-    for (uint64_t n = cq->n_completed - cq->log_cap; n < cq->n_completed; n++)
-        log[n & (cap - 1)] = cq->log[n & (cq->log_cap - 1)];
-    arena_release(h->arena, cq->log, cq->log_cap * sizeof(*log));
-    cq->log = log;
-    cq->log_cap = cap;
-}
-
 bool cq_completed(struct hca *h, struct cq *cq, const struct completion *wc)
 {
     const bool solicited = wc->solicited || wc->status != WCS_SUCCESS;
+    const struct log_place p = place_of(cq->n_completed);
     const bool wakes = cq->arm == CQ_ARMED_ANY || (cq->arm == CQ_ARMED_SOLICITED && solicited);
 
-    if (cq->n_completed == cq->log_cap && cq->log_cap < CQ_LOG_MAX)
-        grow_log(h, cq);
-    if (cq->log)
-        cq->log[cq->n_completed & (cq->log_cap - 1)] = *wc;
+    if (!cq->log[p.block])
+        cq->log[p.block] = arena_alloc_raw(h->arena, block_bytes(p.block));
+    if (cq->log[p.block])
+        cq->log[p.block][p.at] = *wc;
+    else
+        RDL_ASSERT(arena_is_short(h->arena)); /* the lab ends with this tick */
     cq->n_completed++;
     if (wakes)
         cq->arm = CQ_IDLE;
@@ -94,7 +103,9 @@ bool cq_completed(struct hca *h, struct cq *cq, const struct completion *wc)
 
 const struct completion *cq_log_at(const struct cq *cq, uint64_t n)
 {
-    if (n >= cq->n_completed || cq->n_completed - n > cq->log_cap)
+    const struct log_place p = place_of(n);
+
+    if (n >= cq->n_completed || cq->n_completed - n > CQ_LOG_MAX || !cq->log[p.block])
         return NULL;
-    return &cq->log[n & (cq->log_cap - 1)];
+    return &cq->log[p.block][p.at];
 }

@@ -14,21 +14,27 @@
 #include "emu/facts/compared.h"
 #include "emu/hca/hca.h"
 
-#define CQ_LOG_MAX 1024u /* completions that are remembered; a power of two */
+/* Completions that are remembered: so many in the first block and in the second, twice as many in
+ * the third, and so on.
+ */
+#define CQ_LOG_MAX    1024u
+#define CQ_LOG_FIRST  16u
+#define CQ_LOG_BLOCKS 7u
 
+/* As large as a line of the processor's cache: of every queue a thousand are kept. */
 struct completion {
     uint64_t wr_id;
-    enum wc_status status;
-    enum wc_opcode opcode;
-    uint32_t bytes; /* received; 0 for sends */
+    struct compared values; /* that the rule compared; the guest does not see them */
+    uint32_t bytes;         /* received; 0 for sends */
     uint32_t qpn;
     uint32_t src_qpn;          /* UD: who sent it */
-    unsigned flags;            /* set of enum wc_flag_bit */
-    enum rule rule;            /* which one refused: the CQE's vendor_err */
-    struct compared values;    /* that it compared; the guest does not see them */
-    uint8_t imm[4];            /* as on the wire, with WCF_WITH_IMM */
     uint32_t invalidated_rkey; /* with WCF_WITH_INV */
-    bool solicited;            /* wakes who waits for solicited completions only; errors do too */
+    uint8_t imm[4];            /* as on the wire, with WCF_WITH_IMM */
+    enum rule rule;            /* which one refused: the CQE's vendor_err */
+    enum wc_status status : 8;
+    enum wc_opcode opcode : 8;
+    unsigned flags : 8; /* set of enum wc_flag_bit */
+    bool solicited : 1; /* wakes who waits for solicited completions only; errors do too */
 };
 
 enum cq_arm { CQ_IDLE, CQ_ARMED_SOLICITED, CQ_ARMED_ANY };
@@ -38,10 +44,9 @@ struct cq {
     uint32_t cqe;   /* entries that were asked for */
     uint32_t users; /* send and receive queues */
     enum cq_arm arm;
-    bool error;             /* overflowed: nothing is delivered any more */
-    uint64_t n_completed;   /* ever */
-    struct completion *log; /* the last log_cap, by number & (log_cap - 1) */
-    uint32_t log_cap;       /* grows to CQ_LOG_MAX */
+    bool error;                            /* overflowed: nothing is delivered any more */
+    uint64_t n_completed;                  /* ever */
+    struct completion *log[CQ_LOG_BLOCKS]; /* the last ones; NULL: not needed yet */
 };
 
 /* RSP_OK, RSP_INVALID_ARG: @cqe is 0 or above the limit, RSP_NO_RESOURCES */

@@ -21,20 +21,23 @@ static int arena_drop(void **state)
 
 static void blocks_are_aligned_zeroed_and_apart(void **state)
 {
-    static const size_t sizes[] = {1, 15, 16, 17, 100, 4095, 4096, 4097, 10000};
-    uint8_t *blocks[ARRAY_LEN(sizes)];
+    static const struct {
+        size_t bytes, aligned;
+    } rows[] = {{1, 16},   {15, 16},   {16, 16},     {17, 32},     {33, 64},     {64, 64},
+                {100, 64}, {2048, 64}, {2049, 4096}, {4096, 4096}, {4097, 4096}, {10000, 4096}};
+    uint8_t *blocks[ARRAY_LEN(rows)];
     struct arena *a = *state;
 
-    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-        blocks[i] = arena_alloc(a, sizes[i]);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        blocks[i] = arena_alloc(a, rows[i].bytes);
         assert_non_null(blocks[i]);
-        assert_int_equal((uintptr_t)blocks[i] % (sizes[i] >= 4096 ? 4096 : 16), 0);
-        for (size_t k = 0; k < sizes[i]; k++)
+        assert_int_equal((uintptr_t)blocks[i] % rows[i].aligned, 0);
+        for (size_t k = 0; k < rows[i].bytes; k++)
             assert_int_equal(blocks[i][k], 0);
-        memset(blocks[i], (int)(i + 1), sizes[i]);
+        memset(blocks[i], (int)(i + 1), rows[i].bytes);
     }
-    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
-        for (size_t k = 0; k < sizes[i]; k++)
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        for (size_t k = 0; k < rows[i].bytes; k++)
             assert_int_equal(blocks[i][k], i + 1);
     }
 }
