@@ -31,8 +31,11 @@
 #include "rdmalab/ip.h"
 #include "rdmalab/port.h"
 
-#define BATCHES     200u
-#define SLACK_BYTES (512u << 10) /* that the second half of a run may need: peaks of frames */
+#define BATCHES 200u
+/* That the second half of a run may need: peaks of frames, and logs of completions, which are full
+ * after a thousand.
+ */
+#define SLACK_BYTES (1u << 20)
 
 #define END_ROUNDS 20u /* of waiting for them */
 #define ROUND_NS   1000000000u
