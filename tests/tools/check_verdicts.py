@@ -18,9 +18,14 @@ import time
 import xml.etree.ElementTree
 
 import program as whole
-from program import FOREVER, TIMEOUT_S, ensure
+from program import FOREVER, PAIR, TIMEOUT_S, ensure
+
+ONE_SEND = PAIR + "post_recv h2.qp wr_id=7 sge=mr[0:1k]\npost_send h1.qp wr_id=1 sge=mr[0:64] signaled\nrun\n"
 
 FILES = {
+    "reliable.lab": ONE_SEND,
+    "counts.lab": ONE_SEND + "expect count(tx) == 2\n",
+    "unreliable.lab": ONE_SEND.replace("type=rc", "type=uc"),
     "good.lab": "scenario title=good tags=quick\nhost h1\nexpect h1.irqs == 0\n",
     "fails.lab": "scenario title=fails\nhost h1\nexpect h1.irqs == 1\n",
     "wrong.lab": "scenario title=wrong\nhost h1\nbogus\n",
@@ -96,6 +101,19 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["test", "good.lab", "fails.lab", "--list"], "", 0, r"good\.lab  good\n.*fails\.lab  fails"),
     (["test", "good.lab", "wrong.lab", "--list"], "", 2,
      r"unknown command(.|\n)*good\.lab  good\nwrong\.lab  \(cannot be run\)"),
+    # what becomes of it when something happens to a packet
+    (["test", "reliable.lab", "--fault-matrix"], "", 0,
+     r"^ +packet +lost +twice +swapped +damaged\n#\d+\.\d +h1\.qp RC_SEND_ONLY .* same \+1 +same \+1 +- +same \+1\n"
+     r"#\d+\.\d +h2\.qp RC_ACKNOWLEDGE .* same \+2 +same +- +same \+2\nsame: .*\n.*\n6 runs: 6 came to the same, 0 did not$"),
+    (["test", "unreliable.lab", "--fault-matrix", "-j", "2"], "", 1,
+     r"UC_SEND_ONLY .* \[1\] +same +- +\[1\]\n\[1\] h2\.qp wr_id=7: no completion; without the fault SUCCESS\nsame: .*\n.*\n"
+     r"3 runs: 1 came to the same, 2 did not$"),
+    (["test", "counts.lab", "--fault-matrix"], "", 0, r"^6 runs: 6 came to the same"),
+    (["test", "fails.lab", "--fault-matrix"], "", 1, r"fails\.lab fails without a fault"),
+    (["test", "wrong.lab", "--fault-matrix"], "", 2, r"unknown command"),
+    (["test", "good.lab", "--fault-matrix"], "", 2, r"no packet was sent"),
+    (["test", "reliable.lab", "--fault-matrix", "--junit", "x"], "", 2, r"--fault-matrix and --junit: give one"),
+    (["test", "reliable.lab", "--fault-matrix", "--format", "tap"], "", 2, r"its --format is text or json"),
     # the wall clock
     (["test", "forever.lab", "fails.lab", "wrong.lab", "--timeout", "1"], "", 124,
      r"wall-clock limit was reached; --timeout N(.|\n)*0 passed, 3 failed, 0 skipped$"),
@@ -145,6 +163,18 @@ def check_odd_names(program):
     script = next(program.file("odd-left").rglob("*.sh"))
     again = subprocess.run(["/bin/sh", "-n", script], capture_output=True, text=True, check=False)
     ensure(again.returncode == 0, f"the artifact {script}: {again.stderr}")
+
+
+def check_matrix_as_data(program):
+    """The table of faults as JSON tells of the same runs, packet by packet."""
+    result = program.run("test", "unreliable.lab", "fails.lab", "reliable.lab", "--fault-matrix", "--format", "json")
+    one, failed, other = json.loads(result.stdout)
+    ensure(result.returncode == 1 and failed is None, result.stdout)
+    ensure([one[k] for k in ["runs", "same", "different", "packets_sent"]] == [3, 1, 2, 1], f"UC: {one}")
+    packet = one["packets"][0]
+    ensure(packet["swapped"] is None and packet["twice"]["same"] and not packet["lost"]["same"], f"UC: {packet}")
+    ensure(packet["lost"]["what"] == "h2.qp wr_id=7: no completion; without the fault SUCCESS", f"UC: {packet}")
+    ensure([p["lost"]["more_packets"] for p in other["packets"]] == [1, 2], f"RC: {other}")
 
 
 def check_directories(program):

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/app/crew.h"
+#include "cli/app/fault_matrix.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
 #include "cli/print/print_json.h"
@@ -28,7 +29,7 @@
 
 struct test_arguments {
     const char *format, *junit, *jobs_text, *seed_text, *seeds_text, *tag, *timeout_text;
-    bool list, help;
+    bool list, matrix, help;
     char scratch[PATH_MAX]; /* what a.run.scratch says */
     struct test_options run;
     uint64_t jobs;
@@ -143,6 +144,20 @@ static int run_and_report(struct suite *su, const struct test_arguments *a, FILE
     return status == EXIT_PASSED && r.passed == 0 && r.skipped > 0 ? EXIT_SKIPPED : status;
 }
 
+static int try_faults(struct suite *su, struct test_arguments *a)
+{
+    const char *why;
+    int status;
+
+    signals_catch_endings();
+    why = a->run.anywhere ? NULL : open_scratch(a);
+    if (why)
+        return cannot("TMPDIR", a->scratch, why);
+    status = fault_matrix(su, &a->run, (size_t)a->jobs, strcmp(a->format, "json") == 0);
+    remove_scratch(a);
+    return status;
+}
+
 /* Opens what is to be written before anything runs: nobody waits an hour for an error. */
 static int run_suite(struct suite *su, struct test_arguments *a)
 {
@@ -202,17 +217,39 @@ static bool read_seeds(struct test_arguments *a)
     return true;
 }
 
+/* What a table of faults cannot be combined with. */
+static bool fits_matrix(const struct test_arguments *a)
+{
+    const char *other = a->junit           ? "--junit"
+                        : a->run.twice     ? "--twice"
+                        : a->run.artifacts ? "--artifacts"
+                        : a->list          ? "--list"
+                                           : NULL;
+
+    if (!a->matrix)
+        return true;
+    if (other)
+        fprintf(stderr, "rdmalab: --fault-matrix and %s: give one of them\n", other);
+    else if (strcmp(a->format, "text") != 0 && strcmp(a->format, "json") != 0)
+        fprintf(stderr, "rdmalab: --fault-matrix makes a table: its --format is text or json\n");
+    else
+        return true;
+    return false;
+}
+
 static bool read_arguments(struct test_arguments *a)
 {
     a->jobs = 1;
     a->run.timeout_s = TIMEOUT_S_DEFAULT;
     a->seeds.given = a->seed_text || a->seeds_text;
     if (!a->format)
-        a->format = getenv("GITHUB_ACTIONS") ? "github" : "text";
+        a->format = getenv("GITHUB_ACTIONS") && !a->matrix ? "github" : "text";
     if (!report_knows(a->format)) {
         fprintf(stderr, "rdmalab: --format %s: there are text, tap, json, github\n", a->format);
         return false;
     }
+    if (!fits_matrix(a))
+        return false;
     if (a->jobs_text && !options_number_in("-j", a->jobs_text, 1, CREW_MAX, &a->jobs))
         return false;
     if (a->timeout_text &&
@@ -244,6 +281,9 @@ static void print_usage(FILE *out)
             "  --twice           run each twice and compare every event\n"
             "  --tag T,...       only scenarios with one of these tags\n"
             "  --list            print which there are, and run none\n"
+            "  --fault-matrix    run each once for every packet lost, for every packet that comes\n"
+            "                    twice, changes places with the next, or is damaged, and print a\n"
+            "                    table: do its programs see the same?  Status 1 if not\n"
             "  --artifacts DIR   a directory of each case for the files that it writes and, if it\n"
             "                    fails, its pcapng, ladder, events and command\n"
             "  --no-sandbox      the scenarios write files wherever they say; otherwise only in\n"
@@ -274,7 +314,10 @@ static int test_paths(int n, char **paths, struct test_arguments *a)
     } else {
         if (su.n_cases == 0)
             complain_of_nothing(a);
-        status = a->list ? list(&su, strcmp(a->format, "json") == 0) : run_suite(&su, a);
+        if (a->list)
+            status = list(&su, strcmp(a->format, "json") == 0);
+        else
+            status = a->matrix ? try_faults(&su, a) : run_suite(&su, a);
         if (su.n_cases == 0)
             status = exit_worse(status, EXIT_USAGE);
     }
@@ -294,6 +337,7 @@ int test_main(int argc, char **argv)
         {.name = "--twice", .flag = &a.run.twice},
         {.name = "--tag", .value = &a.tag},
         {.name = "--list", .flag = &a.list},
+        {.name = "--fault-matrix", .flag = &a.matrix},
         {.name = "--artifacts", .value = &a.run.artifacts},
         {.name = "--no-sandbox", .flag = &a.run.anywhere},
         {.name = "--timeout", .value = &a.timeout_text},

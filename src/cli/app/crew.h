@@ -10,7 +10,7 @@
 
 /* Returns what the program exits with.  After a signal that asks the program to end, what runs is
  * killed and reported as interrupted, and what has not begun is not reported: @r says how much that
- * is.
+ * is.  An @r that is zero reports nothing.
  */
 int crew_run(struct suite *su, const struct test_options *o, size_t jobs, struct report *r);
 

@@ -11,6 +11,7 @@
 #include "cli/session/scenario.h"
 
 #define TEST_MESSAGE_BYTES 6144u
+#define TEST_SEEN_BYTES    512u
 
 struct test_file {
     char *name; /* as it was given or found */
@@ -28,14 +29,30 @@ struct test_result {
     uint64_t wall_us;
     size_t line, col; /* of the failure; 0: none */
     char message[TEST_MESSAGE_BYTES];
+    /* What a witness says of it. */
+    uint64_t n_packets;
+    bool is_hit, differs;
+    char seen[TEST_SEEN_BYTES];
+};
+
+/* Who looks at a run while it goes on. */
+struct test_witness {
+    /* A lab was made, in which nothing is yet. */
+    enum rdl_status (*opened)(void *ctx, struct rdl_lab *lab);
+    /* The script is over; NULL: nobody wants to know. */
+    void (*ended)(void *ctx, struct session *s, struct test_result *ret);
+    void *ctx;
+    bool indulgent; /* what the scenario expects is not looked at */
 };
 
 /* One file with one seed. */
 struct test_case {
     const struct test_file *file;
     uint64_t seed;
-    bool seed_given; /* on the command line */
-    bool ended;      /* the result is there */
+    bool seed_given;                    /* on the command line */
+    bool ended;                         /* the result is there */
+    const struct test_witness *witness; /* NULL: there is none */
+    uint32_t number;                    /* of a run among several with one seed; 0: the only one */
     struct test_result result;
 };
 

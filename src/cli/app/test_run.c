@@ -38,6 +38,9 @@ static struct session *run_once(const struct test_case *c, const char *below, FI
         .seed_given = c->seed_given,
         .tested = true,
         .files_below = below,
+        .indulgent = c->witness && c->witness->indulgent,
+        .opened = c->witness ? c->witness->opened : NULL,
+        .opened_ctx = c->witness ? c->witness->ctx : NULL,
     };
     struct session *s = NULL;
     const enum rdl_status st = session_new(&config, &s);
@@ -83,6 +86,8 @@ static void case_directory(const struct test_case *c, const char *dir, char ret[
     text_addf(&t, "%s/%s", dir, c->file->left);
     if (c->seed_given)
         text_addf(&t, ".seed%llu", (unsigned long long)c->seed);
+    if (c->number)
+        text_addf(&t, ".%u", c->number);
 }
 
 /* A shell script that runs the case again. */
@@ -129,18 +134,34 @@ static void find_place(const struct session *s, struct test_result *r)
         source_place(&s->diag_src, s->diag.at.at, &r->line, &r->col);
 }
 
+/* Where it may write: @directory, or anywhere. */
+static const char *below_which(const struct test_case *c, const struct test_options *o,
+                               char directory[PATH_MAX])
+{
+    if (o->artifacts || o->scratch)
+        case_directory(c, o->artifacts ? o->artifacts : o->scratch, directory);
+    return o->anywhere ? NULL : directory;
+}
+
+struct session *test_run_here(const struct test_case *c, const struct test_options *o, FILE *out,
+                              FILE *err, int *ret_status)
+{
+    char directory[PATH_MAX];
+
+    return run_once(c, below_which(c, o, directory), out, err, ret_status);
+}
+
 static void run_case(const struct test_case *c, const struct test_options *o, FILE *out, FILE *err,
                      struct test_result *r)
 {
     char directory[PATH_MAX];
-    const char *const below = o->anywhere ? NULL : directory;
+    const char *const below = below_which(c, o, directory);
     struct session *s, *again = NULL;
     int again_status;
 
-    if (o->artifacts || o->scratch)
-        case_directory(c, o->artifacts ? o->artifacts : o->scratch, directory);
     s = run_once(c, below, out, err, &r->status);
-
+    if (s && c->witness && c->witness->ended)
+        c->witness->ended(c->witness->ctx, s, r);
     if (s) {
         r->ran = true;
         r->hash = rdl_hash(s->lab);

@@ -31,6 +31,12 @@ struct test_process {
 /* A clock that only goes forward. */
 uint64_t test_now_us(void);
 
+/* Runs it in this process; commands print to @out, complaints go to @err.  NULL: there was no lab.
+ * Release with session_free().
+ */
+struct session *test_run_here(const struct test_case *c, const struct test_options *o, FILE *out,
+                              FILE *err, int *ret_status);
+
 /* NULL, or why there is no process. */
 const char *test_start(struct test_case *c, const struct test_options *o, struct test_process *ret);
 

@@ -141,6 +141,8 @@ static bool run_until_holds(struct session *s, const struct step *st, const stru
             return false;
         if (end == ADVANCE_STOPPED)
             return true;
+        if (s->config.indulgent)
+            return true;
         refute(s, st, e,
                end == ADVANCE_IDLE ? "nothing is left to run, and " : "the time is over, and ");
         advance_note_waits(s);
@@ -180,8 +182,8 @@ bool run_expect(struct session *s, const struct step *st)
 {
     struct pool pool = {NULL};
     const struct expr *e = read_that(s, st, &pool);
-    bool holds = false;
-    bool ok = e && answer(s, e, step_span(st, "that", 0), &holds);
+    bool holds = s->config.indulgent;
+    bool ok = e && (holds || answer(s, e, step_span(st, "that", 0), &holds));
 
     s->history.n_expected++;
     if (ok && !holds) {

@@ -49,7 +49,10 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_
     s->seed = seed;
     s->memory_bytes = memory_bytes;
     s->full = false;
-    return shown_init(&s->shown, lab, s->config.out, s->config.share);
+    st = shown_init(&s->shown, lab, s->config.out, s->config.share);
+    if (st == RDL_OK && s->config.opened)
+        st = s->config.opened(s->config.opened_ctx, lab);
+    return st;
 }
 
 void session_no_lab(FILE *err, const struct session_config *config, enum rdl_status st)

@@ -46,6 +46,10 @@ struct session_config {
     size_t memory_bytes;                      /* that the lab may use, whatever a scenario says; 0:
                                                  what that says, or the default */
     const char *files_below; /* commands write only in this directory; NULL: anywhere */
+    bool indulgent; /* no expectation is looked at, and `until` may end without what it waits for */
+    /* Is told of each lab that is made, before anything is in it; NULL: nobody asks. */
+    enum rdl_status (*opened)(void *ctx, struct rdl_lab *lab);
+    void *opened_ctx;
 };
 
 /* What the steps of an `on` have made so far, for one line: "pd, mr (4096 bytes, lkey 0x1)". */

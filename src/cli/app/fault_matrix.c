@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/app/fault_matrix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/app/crew.h"
+#include "cli/app/outcome.h"
+#include "cli/print/must.h"
+#include "cli/print/print_json.h"
+#include "cli/print/show_text.h"
+#include "emu/facts/enums.h"
+#include "rdmalab/fault.h"
+#include "rdmalab/trace.h"
+
+#define PACKETS_MAX  1024u   /* that are tried: the first ones */
+#define NEIGHBOUR_NS 1000000 /* a packet that arrives later than that is no neighbour */
+#define NO_NOTE      SIZE_MAX
+
+static const char fault_name[] = "matrix";
+
+/* What can happen to a packet: a column of the table. */
+static const struct happening {
+    enum fault_kind kind;
+    const char *title, *key;
+} happenings[] = {
+    {FLT_DROP, "lost", "lost"},
+    {FLT_DUPLICATE, "twice", "twice"},
+    {FLT_DELAY, "swapped", "swapped"},
+    {FLT_CORRUPT, "damaged", "damaged"},
+};
+
+#define N_HAPPENINGS (sizeof(happenings) / sizeof(happenings[0]))
+
+struct matrix;
+
+/* One run with one fault. */
+struct variant {
+    const struct matrix *m;
+    struct rdl_fault_config fault;
+    bool is_tried; /* a packet without a neighbour cannot change places */
+    struct outcome outcome;
+    struct test_witness witness;
+    struct test_case *c;
+    size_t note; /* in the matrix, NO_NOTE: there is nothing to say */
+};
+
+struct matrix {
+    const struct test_case *c;
+    struct session *s; /* of the run without a fault */
+    struct outcome was;
+    struct variant *variants;
+    struct suite runs;
+    const char **notes; /* differences, each once */
+    size_t n_notes, n_same, n_different, n_unhit;
+};
+
+/* --- One run ---------------------------------------------------------------------------------- */
+
+static enum rdl_status open_plain(void *ctx, struct rdl_lab *lab)
+{
+    return outcome_watch(ctx, lab);
+}
+
+static enum rdl_status open_faulty(void *ctx, struct rdl_lab *lab)
+{
+    struct variant *v = ctx;
+    enum rdl_status st = outcome_watch(&v->outcome, lab);
+    rdl_fault fault;
+
+    return st == RDL_OK ? rdl_fault_add(lab, &v->fault, &fault) : st;
+}
+
+/* In the process of the run. */
+static void end_faulty(void *ctx, struct session *s, struct test_result *ret)
+{
+    struct variant *v = ctx;
+    struct text t = text_on(ret->seen, sizeof(ret->seen));
+
+    outcome_end(&v->outcome, s);
+    ret->n_packets = v->outcome.n_packets;
+    ret->is_hit = v->outcome.n_hit > 0;
+    ret->differs = outcome_add_difference(&t, &v->m->was, &v->outcome, rdl_names(s->lab));
+}
+
+/* --- Which runs ------------------------------------------------------------------------------- */
+
+/* The packet that arrives next where @p did, and came from the same host; NULL: none soon. */
+static const struct outcome_packet *neighbour(const struct outcome *o,
+                                              const struct outcome_packet *p)
+{
+    const struct outcome_packet *q = p + 1;
+
+    if (p->at == EV_HOST_NONE)
+        return NULL;
+    for (; q < o->packets + o->n_kept; q++) {
+        if (q->tx.u.tx.host == p->tx.u.tx.host && q->at == p->at)
+            break;
+    }
+    if (q == o->packets + o->n_kept || q->arrived_ns - p->arrived_ns > NEIGHBOUR_NS)
+        return NULL;
+    return q;
+}
+
+static void plan_variant(struct matrix *m, const struct outcome_packet *p, size_t happening,
+                         struct variant *v)
+{
+    const struct outcome_packet *next = neighbour(&m->was, p);
+
+    *v = (struct variant){.m = m, .note = NO_NOTE, .is_tried = true};
+    v->fault = (struct rdl_fault_config){.name = fault_name,
+                                         .kind = happenings[happening].kind,
+                                         .opcode = p->tx.u.tx.opcode,
+                                         .syndrome = RDL_ANY,
+                                         .psn = p->tx.u.tx.psn,
+                                         .dest_qpn = p->tx.u.tx.dest_qpn,
+                                         .nth = p->nth,
+                                         .count = 1,
+                                         .corrupt_bit = RDL_ANY};
+    if (v->fault.kind == FLT_DELAY) {
+        v->is_tried = next != NULL;
+        v->fault.delay_ns = next ? next->arrived_ns - p->arrived_ns + 1 : 0;
+    }
+    v->outcome.fault = fault_name;
+    v->witness = (struct test_witness){
+        .opened = open_faulty, .ended = end_faulty, .ctx = v, .indulgent = true};
+}
+
+/* A case for each variant that is tried. */
+static void plan(struct matrix *m)
+{
+    const size_t n = m->was.n_kept;
+
+    m->variants = must_malloc((n * N_HAPPENINGS + 1) * sizeof(*m->variants));
+    m->notes = must_malloc((n * N_HAPPENINGS + 1) * sizeof(*m->notes));
+    m->runs.cases = must_malloc((n * N_HAPPENINGS + 1) * sizeof(*m->runs.cases));
+    for (size_t i = 0; i < n * N_HAPPENINGS; i++) {
+        struct variant *v = &m->variants[i];
+
+        plan_variant(m, &m->was.packets[i / N_HAPPENINGS], i % N_HAPPENINGS, v);
+        if (!v->is_tried)
+            continue;
+        v->c = &m->runs.cases[m->runs.n_cases++];
+        *v->c = (struct test_case){.file = m->c->file,
+                                   .seed = m->c->seed,
+                                   .seed_given = m->c->seed_given,
+                                   .witness = &v->witness,
+                                   .number = (uint32_t)i + 1};
+    }
+}
+
+/* --- What came of them ------------------------------------------------------------------------ */
+
+/* What is to be said of a run that programs could tell from the one without a fault. */
+static const char *note_of(const struct test_result *r)
+{
+    if (r->status != EXIT_PASSED)
+        return r->message; /* a command failed: the scenario did not come to its end */
+    return r->differs ? r->seen : NULL;
+}
+
+static size_t numbered(struct matrix *m, const char *note)
+{
+    for (size_t i = 0; i < m->n_notes; i++) {
+        if (strcmp(m->notes[i], note) == 0)
+            return i;
+    }
+    m->notes[m->n_notes] = note;
+    return m->n_notes++;
+}
+
+/* Counts the outcomes; what the worst of them is worth. */
+static int judge(struct matrix *m)
+{
+    int status = EXIT_PASSED;
+
+    for (size_t i = 0; i < m->was.n_kept * N_HAPPENINGS; i++) {
+        struct variant *v = &m->variants[i];
+        const char *note = v->is_tried && v->c->ended ? note_of(&v->c->result) : NULL;
+
+        if (!v->is_tried || !v->c->ended)
+            continue;
+        if (note) {
+            v->note = numbered(m, note);
+            m->n_different++;
+            status = exit_worse(status, v->c->result.differs ? EXIT_FAILED : EXIT_PASSED);
+            status = exit_worse(status, v->c->result.status);
+        } else if (!v->c->result.is_hit) {
+            m->n_unhit++;
+        } else {
+            m->n_same++;
+        }
+    }
+    return status;
+}
+
+static long long more_packets(const struct matrix *m, const struct variant *v)
+{
+    return (long long)v->c->result.n_packets - (long long)m->was.n_packets;
+}
+
+static void add_cell(struct grid *g, const struct matrix *m, const struct variant *v)
+{
+    if (!v->is_tried)
+        grid_cell(g, "-");
+    else if (!v->c->ended)
+        grid_cell(g, "?");
+    else if (v->note != NO_NOTE)
+        grid_cellf(g, "[%zu]", v->note + 1);
+    else if (!v->c->result.is_hit)
+        grid_cell(g, "not hit");
+    else if (more_packets(m, v) != 0)
+        grid_cellf(g, "same %+lld", more_packets(m, v));
+    else
+        grid_cell(g, "same");
+}
+
+static void add_packet(struct text *t, const struct matrix *m, const struct outcome_packet *p)
+{
+    const struct ev_names *names = rdl_names(m->s->lab);
+
+    ev_names_object(names, t, p->tx.u.tx.host, OBJ_QP, p->tx.u.tx.qpn);
+    text_add(t, " ");
+    ev_add_text(t, &p->tx, names);
+}
+
+static void print_text(const struct matrix *m)
+{
+    struct grid g;
+
+    grid_init(&g, 2 + N_HAPPENINGS, 0);
+    grid_cell(&g, "");
+    grid_cell(&g, "packet");
+    for (size_t h = 0; h < N_HAPPENINGS; h++)
+        grid_cell(&g, happenings[h].title);
+    for (size_t i = 0; i < m->was.n_kept; i++) {
+        char line[EV_TEXT_BYTES];
+        struct text t = text_on(line, sizeof(line));
+
+        ev_add_id(&t, m->was.packets[i].tx.id);
+        grid_cell(&g, line);
+        t = text_on(line, sizeof(line));
+        add_packet(&t, m, &m->was.packets[i]);
+        grid_cell(&g, line);
+        for (size_t h = 0; h < N_HAPPENINGS; h++)
+            add_cell(&g, m, &m->variants[i * N_HAPPENINGS + h]);
+    }
+    printf("%s\n", m->c->file->name);
+    grid_print(&g, stdout, 0);
+    grid_done(&g);
+    for (size_t i = 0; i < m->n_notes; i++) {
+        char lead[32];
+
+        snprintf(lead, sizeof(lead), "[%zu] ", i + 1);
+        show_wrap_behind(stdout, lead, 4, m->notes[i]);
+    }
+    puts(
+        "same: programs see the same completions and bytes; +2: two packets more were sent; -: no\n"
+        "other packet comes soon after it");
+    if (m->was.n_kept < m->was.n_packets)
+        printf("only the first %zu of %zu packets were tried\n", m->was.n_kept, m->was.n_packets);
+    printf("%zu runs: %zu came to the same, %zu did not", m->runs.n_cases, m->n_same,
+           m->n_different);
+    if (m->n_unhit)
+        printf("; in %zu the packet was none of those that faults can hit", m->n_unhit);
+    puts("");
+}
+
+static void print_json_variant(const struct matrix *m, size_t happening, const struct variant *v)
+{
+    printf(", \"%s\": ", happenings[happening].key);
+    if (!v->is_tried || !v->c->ended) {
+        fputs("null", stdout);
+        return;
+    }
+    printf("{\"same\": %s, \"hit\": %s, \"more_packets\": %lld",
+           v->note == NO_NOTE ? "true" : "false", v->c->result.is_hit ? "true" : "false",
+           more_packets(m, v));
+    if (v->note != NO_NOTE) {
+        fputs(", \"what\": ", stdout);
+        print_json_string(stdout, m->notes[v->note]);
+    }
+    putchar('}');
+}
+
+static void print_json(const struct matrix *m)
+{
+    fputs("{\"file\": ", stdout);
+    print_json_string(stdout, m->c->file->name);
+    printf(", \"seed\": ");
+    print_json_number(stdout, m->c->seed);
+    printf(", \"runs\": %zu, \"same\": %zu, \"different\": %zu, \"packets_sent\": %zu, "
+           "\"packets\": [",
+           m->runs.n_cases, m->n_same, m->n_different, m->was.n_packets);
+    for (size_t i = 0; i < m->was.n_kept; i++) {
+        char line[EV_TEXT_BYTES];
+        struct text t = text_on(line, sizeof(line));
+
+        ev_add_id(&t, m->was.packets[i].tx.id);
+        fputs(i ? ",\n  {\"id\": " : "\n  {\"id\": ", stdout);
+        print_json_string(stdout, line);
+        t = text_on(line, sizeof(line));
+        add_packet(&t, m, &m->was.packets[i]);
+        fputs(", \"packet\": ", stdout);
+        print_json_string(stdout, line);
+        for (size_t h = 0; h < N_HAPPENINGS; h++)
+            print_json_variant(m, h, &m->variants[i * N_HAPPENINGS + h]);
+        putchar('}');
+    }
+    fputs("]}", stdout);
+}
+
+/* --- A scenario ------------------------------------------------------------------------------- */
+
+static void matrix_free(struct matrix *m)
+{
+    session_free(m->s);
+    outcome_free(&m->was);
+    free(m->variants);
+    free(m->notes);
+    free(m->runs.cases);
+}
+
+/* Runs the scenario without a fault; what is wrong is said. */
+static int run_plain(struct matrix *m, const struct test_options *o)
+{
+    const struct test_witness witness = {.opened = open_plain, .ctx = &m->was};
+    struct test_case plain = *m->c;
+    FILE *nothing = fopen("/dev/null", "w");
+    int status = EXIT_FAILED;
+
+    if (!nothing)
+        must_fail();
+    plain.witness = &witness;
+    m->was.packets_max = PACKETS_MAX;
+    m->s = test_run_here(&plain, o, nothing, stderr, &status);
+    fclose(nothing);
+    if (!m->s || status != EXIT_PASSED) {
+        fprintf(stderr, "rdmalab: %s fails without a fault, so there is nothing to compare with\n",
+                m->c->file->name);
+        return status == EXIT_PASSED ? EXIT_FAILED : status;
+    }
+    m->s->config.out = m->s->config.err = stderr;
+    outcome_end(&m->was, m->s);
+    return EXIT_PASSED;
+}
+
+static int try_case(const struct test_case *c, const struct test_options *o, size_t jobs, bool json,
+                    size_t *n_tried)
+{
+    struct report unseen = {0};
+    struct matrix m = {.c = c};
+    int status = run_plain(&m, o);
+
+    if (status == EXIT_PASSED) {
+        plan(&m);
+        status = crew_run(&m.runs, o, jobs, &unseen);
+        status = status < EXIT_SIGNALS ? judge(&m) : status;
+        if (unseen.not_run)
+            fprintf(stderr, "rdmalab: interrupted; %zu of %zu were not run\n", unseen.not_run,
+                    m.runs.n_cases);
+        (json ? print_json : print_text)(&m);
+        *n_tried += m.runs.n_cases;
+    } else if (json) {
+        fputs("null", stdout);
+    }
+    matrix_free(&m);
+    return status;
+}
+
+int fault_matrix(const struct suite *su, const struct test_options *o, size_t jobs, bool json)
+{
+    struct test_options each = *o;
+    int status = EXIT_PASSED;
+    size_t n_tried = 0;
+
+    each.artifacts = NULL;
+    each.twice = false;
+    for (size_t i = 0; i < su->n_cases && status < EXIT_SIGNALS; i++) {
+        const struct test_case *c = &su->cases[i];
+
+        if (json)
+            fputs(i ? ",\n " : "[", stdout);
+        else if (i > 0)
+            puts("");
+        if (c->ended) {
+            fprintf(stderr, "%s: %s%s", c->file->name, c->result.message,
+                    c->result.status == EXIT_SKIPPED ? "\n" : "");
+            if (json)
+                fputs("null", stdout);
+            if (c->result.status != EXIT_SKIPPED)
+                status = exit_worse(status, c->result.status);
+        } else {
+            status = exit_worse(status, try_case(c, &each, jobs, json, &n_tried));
+        }
+    }
+    if (json)
+        fputs(su->n_cases ? "]\n" : "[]\n", stdout);
+    if (n_tried == 0 && status == EXIT_PASSED) {
+        fputs("rdmalab: no packet was sent, so nothing could happen to one\n", stderr);
+        status = EXIT_USAGE;
+    }
+    return status;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/app/outcome.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/print/must.h"
+#include "emu/base/assert.h"
+#include "emu/base/fnv.h"
+#include "emu/facts/enums.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/trace.h"
+#include "rdmalab/verbs.h"
+
+#define REST_TICKS 1000000u /* that a lab may need until it is idle */
+#define COPY_BYTES 4096u
+#define FIRST_ROOM 64u
+
+/* Makes room for one more element of @bytes behind the @n that there are. */
+static void *room_for_one(void *array, size_t n, size_t *room, size_t bytes)
+{
+    if (n < *room)
+        return array;
+    *room = *room ? 2 * *room : FIRST_ROOM;
+    return must_realloc(array, *room * bytes);
+}
+
+/* --- While it runs ---------------------------------------------------------------------------- */
+
+static bool is_same(const struct ev *a, const struct ev *b)
+{
+    return a->u.tx.opcode == b->u.tx.opcode && a->u.tx.psn == b->u.tx.psn &&
+           a->u.tx.dest_qpn == b->u.tx.dest_qpn;
+}
+
+static void note_packet(struct outcome *o, const struct ev *e)
+{
+    struct outcome_packet *p;
+
+    o->n_packets++;
+    if (o->n_kept == o->packets_max)
+        return;
+    o->packets = room_for_one(o->packets, o->n_kept, &o->packets_room, sizeof(*o->packets));
+    p = &o->packets[o->n_kept];
+    *p = (struct outcome_packet){.tx = *e, .nth = 1, .at = EV_HOST_NONE};
+    for (size_t i = o->n_kept; i > 0 && p->nth == 1; i--) {
+        if (is_same(&o->packets[i - 1].tx, e))
+            p->nth = o->packets[i - 1].nth + 1;
+    }
+    o->n_kept++;
+}
+
+/* @e is where the packet @tx arrived, or one of several places. */
+static void note_arrival(struct outcome *o, const struct ev *e, ev_id tx)
+{
+    for (size_t i = o->n_kept; i > 0; i--) {
+        struct outcome_packet *p = &o->packets[i - 1];
+
+        if (p->tx.id != tx)
+            continue;
+        if (p->at == EV_HOST_NONE) {
+            p->at = e->kind == EV_rx ? e->u.rx.host : e->u.drop.host;
+            p->arrived_ns = e->at_ns;
+        }
+        return;
+    }
+}
+
+static void hear(void *ctx, const struct ev *e)
+{
+    struct outcome *o = ctx;
+
+    if (e->kind == EV_tx) {
+        note_packet(o, e);
+    } else if (e->kind == EV_rx) {
+        note_arrival(o, e, e->u.rx.tx);
+    } else if (e->kind == EV_drop) {
+        note_arrival(o, e, e->u.drop.tx);
+    } else if (e->kind == EV_cqe) {
+        o->completions = room_for_one(o->completions, o->n_completions, &o->completions_room,
+                                      sizeof(*o->completions));
+        o->completions[o->n_completions++] = *e;
+    } else if (o->fault && e->kind == EV_fault) {
+        o->n_hit += strcmp(e->u.fault.name.s, o->fault) == 0;
+    } else if (o->fault && e->kind == EV_lost) {
+        o->n_hit += strcmp(e->u.lost.name.s, o->fault) == 0;
+    }
+}
+
+enum rdl_status outcome_watch(struct outcome *o, struct rdl_lab *lab)
+{
+    static const enum ev_kind kinds[] = {EV_tx, EV_rx, EV_drop, EV_cqe, EV_fault, EV_lost};
+    struct ev_set heard = ev_set_none;
+    struct rdl_listener *listener;
+    enum rdl_status st;
+
+    o->n_packets = o->n_kept = o->n_completions = o->n_memory = 0;
+    o->n_hit = 0;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        ev_set_add(&heard, kinds[i]);
+    st = rdl_listen(lab, hear, o, &listener);
+    if (st == RDL_OK)
+        rdl_hear(lab, listener, &heard);
+    return st;
+}
+
+/* --- When it is over -------------------------------------------------------------------------- */
+
+/* Which host, or which region of one. */
+struct looking {
+    struct outcome *o;
+    const struct rdl_lab *lab;
+    const char *host; /* NULL: for hosts */
+};
+
+static uint32_t sum_of(const struct rdl_lab *lab, rdl_host host, const struct rdl_mr_info *info)
+{
+    uint8_t bytes[COPY_BYTES];
+    uint32_t sum = 0;
+
+    for (uint64_t at = 0; at < info->bytes; at += sizeof(bytes)) {
+        const uint64_t left = info->bytes - at;
+        const size_t n = left < sizeof(bytes) ? (size_t)left : sizeof(bytes);
+
+        if (rdl_mem_read(lab, host, info->addr + at, bytes, n) != RDL_OK)
+            return sum;
+        sum = sum * 31u + fnv1a(bytes, n);
+    }
+    return sum;
+}
+
+static void look_at_region(struct looking *l, const char *key)
+{
+    struct outcome *o = l->o;
+    struct outcome_memory m = {0};
+    struct text t = text_on(m.path, sizeof(m.path));
+    struct rdl_mr_info info;
+    rdl_host host;
+    rdl_mr mr;
+
+    text_addf(&t, "%s.%s", l->host, key);
+    if (rdl_find(l->lab, m.path, OBJ_MR, &mr.raw) != RDL_OK ||
+        rdl_mr_info(l->lab, mr, &info) != RDL_OK || info.kind != KEY_USER_MR ||
+        rdl_find_host(l->lab, l->host, &host) != RDL_OK)
+        return;
+    m.sum = sum_of(l->lab, host, &info);
+    o->memory = room_for_one(o->memory, o->n_memory, &o->memory_room, sizeof(*o->memory));
+    o->memory[o->n_memory++] = m;
+}
+
+static rdl_inspect_each look_at;
+
+static void look_below(const char *path, struct looking *l)
+{
+    size_t at;
+    const enum rdl_status st = rdl_inspect_list(l->lab, path, look_at, l, &at);
+
+    RDL_ASSERT(st == RDL_OK); /* it was found a moment ago */
+}
+
+static void look_at(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct looking *l = ctx;
+    struct looking inside = {l->o, l->lab, key};
+
+    if (v->type != RDL_NODE)
+        return;
+    if (l->host)
+        look_at_region(l, key);
+    else
+        look_below(key, &inside);
+}
+
+static int queue_of(const struct ev *e)
+{
+    return e->u.cqe.op >= WC_RECV;
+}
+
+static int compare_queues(const void *a, const void *b)
+{
+    const struct ev *x = a, *y = b;
+
+    if (x->u.cqe.host != y->u.cqe.host)
+        return x->u.cqe.host < y->u.cqe.host ? -1 : 1;
+    if (x->u.cqe.qpn != y->u.cqe.qpn)
+        return x->u.cqe.qpn < y->u.cqe.qpn ? -1 : 1;
+    if (queue_of(x) != queue_of(y))
+        return queue_of(x) - queue_of(y);
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+void outcome_end(struct outcome *o, struct session *s)
+{
+    const struct rdl_limits limits = {.ticks = REST_TICKS};
+    struct looking l = {o, s->lab, NULL};
+
+    o->is_idle = rdl_run(s->lab, RDL_NEVER, limits) == RDL_OK;
+    look_below("", &l);
+    if (o->n_completions > 0)
+        qsort(o->completions, o->n_completions, sizeof(*o->completions), compare_queues);
+}
+
+void outcome_free(struct outcome *o)
+{
+    free(o->packets);
+    free(o->completions);
+    free(o->memory);
+    *o = (struct outcome){0};
+}
+
+/* --- Comparing -------------------------------------------------------------------------------- */
+
+static bool is_same_queue(const struct ev *a, const struct ev *b)
+{
+    return a->u.cqe.host == b->u.cqe.host && a->u.cqe.qpn == b->u.cqe.qpn &&
+           queue_of(a) == queue_of(b);
+}
+
+static void add_which(struct text *t, const struct ev *e, const struct ev_names *names)
+{
+    ev_names_object(names, t, e->u.cqe.host, OBJ_QP, e->u.cqe.qpn);
+    text_addf(t, " wr_id=%llu: ", (unsigned long long)e->u.cqe.wr_id);
+}
+
+static const char *status_of(const struct ev *e)
+{
+    return enum_name(&enum_wc_status, e->u.cqe.status);
+}
+
+/* The completions of one place in one queue differ, or one of them, which is NULL, is not there. */
+static void add_completions(struct text *t, const struct ev *was, const struct ev *is,
+                            const struct ev_names *names)
+{
+    add_which(t, is ? is : was, names);
+    if (!is)
+        text_addf(t, "no completion; without the fault %s", status_of(was));
+    else if (!was)
+        text_addf(t, "%s; without the fault no completion", status_of(is));
+    else if (was->u.cqe.wr_id != is->u.cqe.wr_id)
+        text_addf(t, "%s; without the fault wr_id=%llu is next", status_of(is),
+                  (unsigned long long)was->u.cqe.wr_id);
+    else if (was->u.cqe.status != is->u.cqe.status)
+        text_addf(t, "%s; without the fault %s", status_of(is), status_of(was));
+    else
+        text_addf(t, "%s of %llu bytes; without the fault %llu",
+                  enum_name(&enum_wc_opcode, is->u.cqe.op), (unsigned long long)is->u.cqe.bytes,
+                  (unsigned long long)was->u.cqe.bytes);
+}
+
+static bool is_same_completion(const struct ev *a, const struct ev *b)
+{
+    return a->u.cqe.wr_id == b->u.cqe.wr_id && a->u.cqe.status == b->u.cqe.status &&
+           a->u.cqe.op == b->u.cqe.op && a->u.cqe.bytes == b->u.cqe.bytes;
+}
+
+static bool completions_differ(struct text *t, const struct outcome *was, const struct outcome *is,
+                               const struct ev_names *names)
+{
+    size_t i = 0, k = 0;
+
+    while (i < was->n_completions || k < is->n_completions) {
+        const struct ev *a = i < was->n_completions ? &was->completions[i] : NULL;
+        const struct ev *b = k < is->n_completions ? &is->completions[k] : NULL;
+
+        if (a && b && !is_same_queue(a, b)) {
+            if (compare_queues(a, b) < 0)
+                b = NULL;
+            else
+                a = NULL;
+        }
+        if (!a || !b || !is_same_completion(a, b)) {
+            add_completions(t, a, b, names);
+            return true;
+        }
+        i++;
+        k++;
+    }
+    return false;
+}
+
+static bool memory_differs(struct text *t, const struct outcome *was, const struct outcome *is)
+{
+    for (size_t i = 0; i < was->n_memory && i < is->n_memory; i++) {
+        if (strcmp(was->memory[i].path, is->memory[i].path) == 0 &&
+            was->memory[i].sum == is->memory[i].sum)
+            continue;
+        text_addf(t, "%s: other bytes in memory than without the fault", is->memory[i].path);
+        return true;
+    }
+    if (was->n_memory == is->n_memory)
+        return false;
+    text_addf(t, "%zu regions of memory in the end; without the fault %zu", is->n_memory,
+              was->n_memory);
+    return true;
+}
+
+bool outcome_add_difference(struct text *t, const struct outcome *was, const struct outcome *is,
+                            const struct ev_names *names)
+{
+    if (completions_differ(t, was, is, names) || memory_differs(t, was, is))
+        return true;
+    if (was->is_idle && !is->is_idle) {
+        text_addf(t, "not idle after %u ticks more", REST_TICKS);
+        return true;
+    }
+    return false;
+}
