@@ -21,13 +21,18 @@ static const struct {
 
 void explain_behaviour(FILE *out, const struct enum_row *row, bool source)
 {
+    const struct behaviour_facts facts = behaviour_facts(row->value);
     char buf[CITE_TEXT_BYTES];
     struct text sources = text_on(buf, sizeof(buf));
     bool any = false;
 
-    cite_add(&sources, behaviour_sources(row->value), source);
+    cite_add(&sources, facts.sources, source);
     if (buf[0])
         show_wrap_behind(out, "  sources   ", TEXT_COLUMN, buf);
+    if (facts.rules[0])
+        show_wrap_behind(out, "  rules     ", TEXT_COLUMN, facts.rules);
+    if (facts.traits[0])
+        show_wrap_behind(out, "  profiles  ", TEXT_COLUMN, facts.traits);
     for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
         if (shown[i].behaviour != row->value)
             continue;

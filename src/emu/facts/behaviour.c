@@ -5,7 +5,7 @@
 
 static const struct enum_row rows[] = {
 #define BEHAVIOUR_GROUP(title)
-#define BEHAVIOUR(letter, number, text, sources)                                                   \
+#define BEHAVIOUR(letter, number, text, sources, rules, traits)                                    \
     {#letter #number, BEHAVIOUR_VALUE(letter, number), text},
 #include "emu/facts/behaviours.def"
 #undef BEHAVIOUR
@@ -14,19 +14,20 @@ const struct enum_table enum_behaviour = {"behaviour", "behaviour", rows, ARRAY_
 
 static const struct {
     uint32_t value;
-    const char *sources;
-} source_rows[] = {
-#define BEHAVIOUR(letter, number, text, sources) {BEHAVIOUR_VALUE(letter, number), sources},
+    struct behaviour_facts facts;
+} fact_rows[] = {
+#define BEHAVIOUR(letter, number, text, sources, rules, traits)                                    \
+    {BEHAVIOUR_VALUE(letter, number), {sources, rules, traits}},
 #include "emu/facts/behaviours.def"
 #undef BEHAVIOUR
 #undef BEHAVIOUR_GROUP
 };
 
-const char *behaviour_sources(uint32_t value)
+struct behaviour_facts behaviour_facts(uint32_t value)
 {
-    for (size_t i = 0; i < ARRAY_LEN(source_rows); i++) {
-        if (source_rows[i].value == value)
-            return source_rows[i].sources;
+    for (size_t i = 0; i < ARRAY_LEN(fact_rows); i++) {
+        if (fact_rows[i].value == value)
+            return fact_rows[i].facts;
     }
-    return "";
+    return (struct behaviour_facts){"", "", ""};
 }

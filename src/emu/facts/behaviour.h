@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a faithful implementation must show, by number: "B33", "I2".
+/* What a faithful implementation must show, by number: "B33", "I2", "L1".
  *
  * Scenarios name what they show, and unit tests too; the names are those of enum_behaviour, so that
  * a number that there is not is refused like any other unknown word.
@@ -10,10 +10,16 @@
 #include "emu/facts/enums.h"
 
 /* The value of a behaviour in enum_behaviour, from the letter and the number of its row. */
-enum { BEHAVIOUR_B = 0, BEHAVIOUR_I = 1000 };
+enum { BEHAVIOUR_B = 0, BEHAVIOUR_I = 1000, BEHAVIOUR_L = 2000 };
 #define BEHAVIOUR_VALUE(letter, number) (BEHAVIOUR_##letter + (number))
 
-/* Where the text of the row with @value comes from; "" if that is nowhere in particular. */
-const char *behaviour_sources(uint32_t value);
+/* Where a row comes from and what belongs to it; each is "" if that is nothing in particular. */
+struct behaviour_facts {
+    const char *sources;
+    const char *rules;  /* names of rows of rules.def: "MR_KEY, MR_PD" */
+    const char *traits; /* of rows of profiles.def */
+};
+
+struct behaviour_facts behaviour_facts(uint32_t value);
 
 #endif

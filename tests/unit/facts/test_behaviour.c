@@ -12,7 +12,7 @@ static void the_numbers_have_no_holes(void **state)
     static const struct {
         char letter;
         uint32_t first, n;
-    } rows[] = {{'I', BEHAVIOUR_I + 1, 20}, {'B', BEHAVIOUR_B + 1, 112}};
+    } rows[] = {{'I', BEHAVIOUR_I + 1, 20}, {'L', BEHAVIOUR_L + 1, 2}, {'B', BEHAVIOUR_B + 1, 112}};
     size_t at = 0;
 
     (void)state;
@@ -42,12 +42,14 @@ static void every_text_is_a_sentence_of_its_own(void **state)
     }
 }
 
-static void sources_belong_to_their_row(void **state)
+static void facts_belong_to_their_row(void **state)
 {
     (void)state;
-    assert_string_equal(behaviour_sources(BEHAVIOUR_VALUE(B, 74)), "[IBTA1 C9-88]");
-    assert_string_equal(behaviour_sources(BEHAVIOUR_VALUE(I, 20)), "");
-    assert_string_equal(behaviour_sources(BEHAVIOUR_VALUE(B, 113)), ""); /* there is none */
+    assert_string_equal(behaviour_facts(BEHAVIOUR_VALUE(B, 74)).sources, "[IBTA1 C9-88]");
+    assert_string_equal(behaviour_facts(BEHAVIOUR_VALUE(I, 20)).sources, "");
+    assert_string_equal(behaviour_facts(BEHAVIOUR_VALUE(B, 113)).sources, ""); /* there is none */
+    assert_string_equal(behaviour_facts(BEHAVIOUR_VALUE(B, 20)).rules, "RESP_RECV_LENGTH");
+    assert_string_equal(behaviour_facts(BEHAVIOUR_VALUE(B, 20)).traits, "SHORT_RECV_IS_LEN_ERR");
 }
 
 int main(void)
@@ -55,7 +57,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_numbers_have_no_holes),
         cmocka_unit_test(every_text_is_a_sentence_of_its_own),
-        cmocka_unit_test(sources_belong_to_their_row),
+        cmocka_unit_test(facts_belong_to_their_row),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,6 +97,7 @@ static void get_through(enum wr_opcode opcode, uint32_t bytes, uint32_t loss, ui
 
 /* Whatever is lost, the messages get through: the probe does not need the word of the far side, nor
  * does it when it is sent again, nor that of a WRITE, whose first packet finds nothing to refuse.
+ * Shows L2.
  */
 static void a_lost_word_about_receives_is_no_deadlock(void **state)
 {

@@ -202,7 +202,8 @@ static void a_behaviour_tells_who_shows_it(void **state)
     assert_lines_fit(&p);
     printed_end(&p);
     assert_true(explain(printed_begin(&p)->out, "B33", true));
-    assert_prints(&p, "\n  sources   [IBTA1 9.7.6.1.3 (unverified)]\n  shown by  ");
+    assert_prints(
+        &p, "\n  sources   [IBTA1 9.7.6.1.3 (unverified)]\n  rules     RETRY_LIMIT\n  shown by  ");
     printed_end(&p);
     assert_true(explain(printed_begin(&p)->out, "B74", false));
     assert_prints(&p, "\n  sources   [IBTA1 C9-88]\n  shown by  ");
