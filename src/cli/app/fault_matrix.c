@@ -329,8 +329,10 @@ static int run_plain(struct matrix *m, const struct test_options *o)
     FILE *nothing = fopen("/dev/null", "w");
     int status = EXIT_FAILED;
 
-    if (!nothing)
-        must_fail();
+    if (!nothing) {
+        perror("/dev/null");
+        return EXIT_FAILED;
+    }
     plain.witness = &witness;
     m->was.packets_max = PACKETS_MAX;
     m->s = test_run_here(&plain, o, nothing, stderr, &status);

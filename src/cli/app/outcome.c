@@ -227,16 +227,10 @@ static const char *status_of(const struct ev *e)
     return enum_name(&enum_wc_status, e->u.cqe.status);
 }
 
-/* The completions of one place in one queue differ, or one of them, which is NULL, is not there. */
-static void add_completions(struct text *t, const struct ev *was, const struct ev *is,
-                            const struct ev_names *names)
+/* The completions of one place in one queue differ. */
+static void add_change(struct text *t, const struct ev *was, const struct ev *is)
 {
-    add_which(t, is ? is : was, names);
-    if (!is)
-        text_addf(t, "no completion; without the fault %s", status_of(was));
-    else if (!was)
-        text_addf(t, "%s; without the fault no completion", status_of(is));
-    else if (was->u.cqe.wr_id != is->u.cqe.wr_id)
+    if (was->u.cqe.wr_id != is->u.cqe.wr_id)
         text_addf(t, "%s; without the fault wr_id=%llu is next", status_of(is),
                   (unsigned long long)was->u.cqe.wr_id);
     else if (was->u.cqe.status != is->u.cqe.status)
@@ -253,45 +247,56 @@ static bool is_same_completion(const struct ev *a, const struct ev *b)
            a->u.cqe.op == b->u.cqe.op && a->u.cqe.bytes == b->u.cqe.bytes;
 }
 
+/* Up to the first difference both have the same queues at the same places.  At place @i, below 0:
+ * only @was has a completion, above 0: only @is; 0: both, and of one queue.
+ */
+static int order_of(const struct outcome *was, const struct outcome *is, size_t i)
+{
+    if (i == was->n_completions)
+        return 1;
+    if (i == is->n_completions)
+        return -1;
+    if (is_same_queue(&was->completions[i], &is->completions[i]))
+        return 0;
+    return compare_queues(&was->completions[i], &is->completions[i]);
+}
+
 static bool completions_differ(struct text *t, const struct outcome *was, const struct outcome *is,
                                const struct ev_names *names)
 {
-    size_t i = 0, k = 0;
+    for (size_t i = 0; i < was->n_completions || i < is->n_completions; i++) {
+        const int order = order_of(was, is, i);
+        const struct ev *e = order < 0 ? &was->completions[i] : &is->completions[i];
 
-    while (i < was->n_completions || k < is->n_completions) {
-        const struct ev *a = i < was->n_completions ? &was->completions[i] : NULL;
-        const struct ev *b = k < is->n_completions ? &is->completions[k] : NULL;
-
-        if (a && b && !is_same_queue(a, b)) {
-            if (compare_queues(a, b) < 0)
-                b = NULL;
-            else
-                a = NULL;
-        }
-        if (!a || !b || !is_same_completion(a, b)) {
-            add_completions(t, a, b, names);
-            return true;
-        }
-        i++;
-        k++;
+        if (order == 0 && is_same_completion(&was->completions[i], e))
+            continue;
+        add_which(t, e, names);
+        if (order < 0)
+            text_addf(t, "no completion; without the fault %s", status_of(e));
+        else if (order > 0)
+            text_addf(t, "%s; without the fault no completion", status_of(e));
+        else
+            add_change(t, &was->completions[i], e);
+        return true;
     }
     return false;
 }
 
 static bool memory_differs(struct text *t, const struct outcome *was, const struct outcome *is)
 {
-    for (size_t i = 0; i < was->n_memory && i < is->n_memory; i++) {
+    if (was->n_memory != is->n_memory) {
+        text_addf(t, "%zu regions of memory in the end; without the fault %zu", is->n_memory,
+                  was->n_memory);
+        return true;
+    }
+    for (size_t i = 0; i < was->n_memory; i++) {
         if (strcmp(was->memory[i].path, is->memory[i].path) == 0 &&
             was->memory[i].sum == is->memory[i].sum)
             continue;
         text_addf(t, "%s: other bytes in memory than without the fault", is->memory[i].path);
         return true;
     }
-    if (was->n_memory == is->n_memory)
-        return false;
-    text_addf(t, "%zu regions of memory in the end; without the fault %zu", is->n_memory,
-              was->n_memory);
-    return true;
+    return false;
 }
 
 bool outcome_add_difference(struct text *t, const struct outcome *was, const struct outcome *is,
