@@ -97,6 +97,15 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["test", "fails.lab", "--format", "github"], "", 1, r"^::error file=fails\.lab,line=3,"),
     (["test", "wrong.lab", "--format", "github"], "", 2, r"^::error file=wrong\.lab,line=3,col=1,"),
     (["test", "none.lab", "--format", "github"], "", 2, r"^::error file=none\.lab,title=none\.lab::"),
+    # what was exercised
+    (["test", "good.lab", "--coverage"], "", 0,
+     r"^coverage, of 1 runs\n(.|\n)*^  RESP_PSN +a request must carry(.|\n)*^everything: \d+ of \d+, \d %\n1 passed"),
+    (["test", "good.lab", "fails.lab", "skipped.lab", "--coverage"], "", 1,
+     r"^coverage, of 2 runs, of which 1 failed and may have ended early; 1 did not run, or left no result$"),
+    (["test", "good.lab", "--coverage", "--format", "tap"], "", 0, r"^# everything: "),
+    (["test", "good.lab", "--coverage-least", "0"], "", 0, r"^everything: "),
+    (["test", "good.lab", "--coverage-least", "100"], "", 1, r"^rdmalab: --coverage-least 100: it is \d %, \d+ of \d+$"),
+    (["test", "good.lab", "--coverage-least", "101"], "", 2, r"--coverage-least 101: it must be from 0 to 100"),
     # lists
     (["test", "good.lab", "fails.lab", "--list"], "", 0, r"good\.lab  good\n.*fails\.lab  fails"),
     (["test", "good.lab", "wrong.lab", "--list"], "", 2,
@@ -136,6 +145,24 @@ def check_reports(program):
     ensure([len(list(suite.iter(k))) for k in ["testcase", "failure", "error", "skipped"]] == [5, 1, 2, 1], "JUnit")
     listed = json.loads(program.run("test", *files, "--list", "--format", "json").stdout)
     ensure([entry["file"] for entry in listed if "error" in entry] == ["wrong.lab", "none.json"], f"list: {listed}")
+
+
+def check_coverage(program):
+    """What was exercised is a member of the JSON report, and comes back from each process."""
+    scenarios = ["scenarios/01-first-send.json", "scenarios/09-rnr.json"]
+
+    def classes(*arguments):
+        report = json.loads(program.run("test", *arguments, "--coverage", "--format", "json").stdout)["coverage"]
+        return report, {entry["name"]: entry for entry in report["classes"]}
+
+    first, of_first = classes(scenarios[0])
+    both, of_both = classes(*scenarios, "-j", "2")
+    ensure([first["runs"], both["runs"]] == [1, 2] and both["failed"] == both["without"] == 0, f"runs: {both}")
+    ensure("RESP_RECV_WQE" in of_first["rules"]["missing"], "01 has no RNR NAK")
+    ensure("RESP_RECV_WQE" not in of_both["rules"]["missing"], "09 has one")
+    ensure(all(set(of_both[k]["missing"]) <= set(of_first[k]["missing"]) for k in of_both), "more covers more")
+    ensure(all(e["of"] - e["covered"] == len(e["missing"]) for e in of_both.values()), "figures")
+    ensure(not any(e["impossible"] or e["without_row"] for e in of_both.values()), f"impossible: {of_both}")
 
 
 def check_reports_of_nothing(program):

@@ -28,11 +28,13 @@
 #define TIMEOUT_S_MAX     86400u
 
 struct test_arguments {
-    const char *format, *junit, *jobs_text, *seed_text, *seeds_text, *tag, *timeout_text;
+    const char *format, *junit, *jobs_text, *seed_text, *seeds_text, *tag, *timeout_text,
+        *least_text;
     bool list, matrix, help;
     char scratch[PATH_MAX]; /* what a.run.scratch says */
     struct test_options run;
     uint64_t jobs;
+    uint64_t coverage_least; /* percent; 0: none is asked for */
     struct suite_seeds seeds;
 };
 
@@ -121,9 +123,30 @@ static void remove_scratch(const struct test_arguments *a)
         (void)nftw(a->run.scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+/* Is less exercised than --coverage-least asks for, or what was said to be impossible?  Whether the
+ * report says how much it is or not, the standard error says why the test fails.
+ */
+static int judge_coverage(const struct test_arguments *a, const struct report_coverage *rc)
+{
+    const struct cover_figures *f = &rc->total;
+    const bool wrong = f->impossible > 0 || f->stranger;
+
+    if (!a->least_text)
+        return EXIT_PASSED;
+    if (cover_percent(f) < a->coverage_least)
+        fprintf(stderr, "rdmalab: --coverage-least %u: it is %u %%, %zu of %zu\n",
+                (unsigned)a->coverage_least, cover_percent(f), f->covered, f->of);
+    if (wrong)
+        fputs("rdmalab: --coverage-least: something happened that was said to be impossible, or "
+              "has no row\n",
+              stderr);
+    return wrong || cover_percent(f) < a->coverage_least ? EXIT_FAILED : EXIT_PASSED;
+}
+
 /* @junit is NULL if nobody wants it. */
 static int run_and_report(struct suite *su, const struct test_arguments *a, FILE *junit)
 {
+    struct report_coverage covered;
     struct report r;
     const char *why = NULL;
     int status;
@@ -140,6 +163,11 @@ static int run_and_report(struct suite *su, const struct test_arguments *a, FILE
     }
     if (r.not_run)
         fprintf(stderr, "rdmalab: interrupted; %zu of %zu were not run\n", r.not_run, su->n_cases);
+    if (a->run.coverage) {
+        report_covered(su, &covered);
+        r.coverage = &covered;
+        status = exit_worse(status, judge_coverage(a, &covered));
+    }
     report_end(&r);
     return status == EXIT_PASSED && r.passed == 0 && r.skipped > 0 ? EXIT_SKIPPED : status;
 }
@@ -220,11 +248,12 @@ static bool read_seeds(struct test_arguments *a)
 /* What a table of faults cannot be combined with. */
 static bool fits_matrix(const struct test_arguments *a)
 {
-    const char *other = a->junit           ? "--junit"
-                        : a->run.twice     ? "--twice"
-                        : a->run.artifacts ? "--artifacts"
-                        : a->list          ? "--list"
-                                           : NULL;
+    const char *other = a->junit                           ? "--junit"
+                        : a->run.twice                     ? "--twice"
+                        : a->run.artifacts                 ? "--artifacts"
+                        : a->list                          ? "--list"
+                        : a->run.coverage || a->least_text ? "--coverage"
+                                                           : NULL;
 
     if (!a->matrix)
         return true;
@@ -255,6 +284,10 @@ static bool read_arguments(struct test_arguments *a)
     if (a->timeout_text &&
         !options_number_in("--timeout", a->timeout_text, 0, TIMEOUT_S_MAX, &a->run.timeout_s))
         return false;
+    a->run.coverage |= a->least_text != NULL;
+    if (a->least_text &&
+        !options_number_in("--coverage-least", a->least_text, 0, 100, &a->coverage_least))
+        return false;
     if (a->seed_text && a->seeds_text) {
         fputs("rdmalab: --seed and --seeds: give one of them\n", stderr);
         return false;
@@ -269,29 +302,35 @@ static bool read_arguments(struct test_arguments *a)
 
 static void print_usage(FILE *out)
 {
-    fprintf(out,
-            "usage: rdmalab test PATH... [OPTION...]\n"
-            "  PATH              a scenario, or a directory: all .json and .lab files below it;\n"
-            "                    what is named twice runs once\n"
-            "  --format F        text, tap, json or github\n"
-            "  --junit FILE      all results as JUnit XML too\n"
-            "  -j N              so many at a time, each in a process of its own: 1 to %u\n"
-            "  --seed S          instead of the scenarios' own\n"
-            "  --seeds A..B      each scenario with each of these seeds\n"
-            "  --twice           run each twice and compare every event\n"
-            "  --tag T,...       only scenarios with one of these tags\n"
-            "  --list            print which there are, and run none\n"
-            "  --fault-matrix    run each once for every packet lost, for every packet that comes\n"
-            "                    twice, changes places with the next, or is damaged, and print a\n"
-            "                    table: do its programs see the same?  Status 1 if not\n"
-            "  --artifacts DIR   a directory of each case for the files that it writes and, if it\n"
-            "                    fails, its pcapng, ladder, events and command\n"
-            "  --no-sandbox      the scenarios write files wherever they say; otherwise only in\n"
-            "                    their directory, which without --artifacts is not kept\n"
-            "  --timeout N       seconds of the wall clock for each: 0 to %u, 0 is none;\n"
-            "                    default %u\n",
-            CREW_MAX, TIMEOUT_S_MAX, TIMEOUT_S_DEFAULT);
-    fputs("exit status: 0 all passed, 1 an expectation or a command failed, 2 usage, a file that\n"
+    fprintf(
+        out,
+        "usage: rdmalab test PATH... [OPTION...]\n"
+        "  PATH              a scenario, or a directory: all .json and .lab files below it;\n"
+        "                    what is named twice runs once\n"
+        "  --format F        text, tap, json or github\n"
+        "  --junit FILE      all results as JUnit XML too\n"
+        "  -j N              so many at a time, each in a process of its own: 1 to %u\n"
+        "  --seed S          instead of the scenarios' own\n"
+        "  --seeds A..B      each scenario with each of these seeds\n"
+        "  --twice           run each twice and compare every event\n"
+        "  --tag T,...       only scenarios with one of these tags\n"
+        "  --coverage        say which rules, opcodes, statuses and the like were exercised, and\n"
+        "                    which were not\n"
+        "  --coverage-least N\n"
+        "                    the same, and fail if it is less than N %% of what can be\n"
+        "  --list            print which there are, and run none\n"
+        "  --fault-matrix    run each once for every packet lost, for every packet that comes\n"
+        "                    twice, changes places with the next, or is damaged, and print a\n"
+        "                    table: do its programs see the same?  Status 1 if not\n"
+        "  --artifacts DIR   a directory of each case for the files that it writes and, if it\n"
+        "                    fails, its pcapng, ladder, events and command\n"
+        "  --no-sandbox      the scenarios write files wherever they say; otherwise only in\n"
+        "                    their directory, which without --artifacts is not kept\n"
+        "  --timeout N       seconds of the wall clock for each: 0 to %u, 0 is none;\n"
+        "                    default %u\n",
+        CREW_MAX, TIMEOUT_S_MAX, TIMEOUT_S_DEFAULT);
+    fputs("exit status: 0 all passed, 1 an expectation or a command failed, or too\n"
+          "  little was exercised, 2 usage, a file that\n"
           "  cannot be run, or nothing to run, 77 everything was skipped, 99 a bug of rdmalab,\n"
           "  124 a wall-clock limit; of several 99, 124, 2, 1 in this order;\n"
           "  130 ^C, 143 SIGTERM, 129 SIGHUP: what has ended until then is reported\n",
@@ -336,6 +375,8 @@ int test_main(int argc, char **argv)
         {.name = "--seeds", .value = &a.seeds_text},
         {.name = "--twice", .flag = &a.run.twice},
         {.name = "--tag", .value = &a.tag},
+        {.name = "--coverage", .flag = &a.run.coverage},
+        {.name = "--coverage-least", .value = &a.least_text},
         {.name = "--list", .flag = &a.list},
         {.name = "--fault-matrix", .flag = &a.matrix},
         {.name = "--artifacts", .value = &a.run.artifacts},

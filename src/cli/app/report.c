@@ -125,6 +125,8 @@ static void tap_end(struct report *r)
 {
     if (r->not_run)
         fprintf(r->out, "Bail out! Interrupted: %zu were not run\n", r->not_run);
+    if (r->coverage)
+        report_coverage_text(r->out, "# ", r->coverage);
 }
 
 /* --- JSON --- */
@@ -161,8 +163,13 @@ static void json_one(struct report *r, const struct test_case *c, const struct s
 
 static void json_end(struct report *r)
 {
-    fprintf(r->out, "\n], \"passed\": %zu, \"failed\": %zu, \"skipped\": %zu, \"not_run\": %zu}\n",
+    fprintf(r->out, "\n], \"passed\": %zu, \"failed\": %zu, \"skipped\": %zu, \"not_run\": %zu",
             r->passed, r->failed, r->skipped, r->not_run);
+    if (r->coverage) {
+        fputs(",\n ", r->out);
+        report_coverage_json(r->out, r->coverage);
+    }
+    fputs("}\n", r->out);
 }
 
 /* --- GitHub Actions --- */
@@ -239,6 +246,8 @@ static void github_end(struct report *r)
     const char *why;
     FILE *f;
 
+    if (r->coverage)
+        report_coverage_text(r->out, "", r->coverage);
     if (!file || !file[0])
         return;
     f = fopen(file, "a");
@@ -254,8 +263,14 @@ static void nothing(struct report *r)
     (void)r;
 }
 
+static void text_end(struct report *r)
+{
+    if (r->coverage)
+        report_coverage_text(r->out, "", r->coverage);
+}
+
 static const struct report_form forms[] = {
-    {"text", nothing, text_one, nothing},
+    {"text", nothing, text_one, text_end},
     {"tap", tap_begin, tap_one, tap_end},
     {"json", json_begin, json_one, json_end},
     {"github", nothing, github_one, github_end},

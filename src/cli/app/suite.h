@@ -8,6 +8,7 @@
 #ifndef CLI_APP_SUITE_H
 #define CLI_APP_SUITE_H
 
+#include "cli/app/coverage.h"
 #include "cli/session/scenario.h"
 
 #define TEST_MESSAGE_BYTES 6144u
@@ -27,7 +28,8 @@ struct test_result {
     bool ran;   /* there was a lab: what follows is of it */
     uint64_t hash, ticks, sim_ns, expected;
     uint64_t wall_us;
-    size_t line, col; /* of the failure; 0: none */
+    size_t line, col;        /* of the failure; 0: none */
+    struct coverage covered; /* if that is asked for */
     char message[TEST_MESSAGE_BYTES];
     /* What a witness says of it. */
     uint64_t n_packets;

@@ -26,9 +26,22 @@ uint64_t test_now_us(void)
     return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-/* Runs the scenario, which writes below @below; complaints go to @err. */
+static void on_event(void *ctx, const struct rdl_lab *lab, const struct ev *e)
+{
+    coverage_event(ctx, lab, e);
+}
+
+static void on_refused(void *ctx, uint32_t rule)
+{
+    coverage_refused(ctx, rule);
+}
+
+/* Runs the scenario, which writes below @below; complaints go to @err.  What it exercises is added
+ * to
+ * @covered, unless that is NULL.
+ */
 static struct session *run_once(const struct test_case *c, const char *below, FILE *out, FILE *err,
-                                int *ret_status)
+                                struct coverage *covered, int *ret_status)
 {
     const struct session_config config = {
         .dispatch = dispatch,
@@ -37,6 +50,7 @@ static struct session *run_once(const struct test_case *c, const char *below, FI
         .seed = c->seed,
         .seed_given = c->seed_given,
         .tested = true,
+        .ear = {covered ? on_event : NULL, covered ? on_refused : NULL, covered},
         .files_below = below,
         .indulgent = c->witness && c->witness->indulgent,
         .opened = c->witness ? c->witness->opened : NULL,
@@ -148,7 +162,7 @@ struct session *test_run_here(const struct test_case *c, const struct test_optio
 {
     char directory[PATH_MAX];
 
-    return run_once(c, below_which(c, o, directory), out, err, ret_status);
+    return run_once(c, below_which(c, o, directory), out, err, NULL, ret_status);
 }
 
 static void run_case(const struct test_case *c, const struct test_options *o, FILE *out, FILE *err,
@@ -159,7 +173,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     struct session *s, *again = NULL;
     int again_status;
 
-    s = run_once(c, below, out, err, &r->status);
+    s = run_once(c, below, out, err, o->coverage ? &r->covered : NULL, &r->status);
     if (s && c->witness && c->witness->ended)
         c->witness->ended(c->witness->ctx, s, r);
     if (s) {
@@ -172,7 +186,7 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     }
     if (s && o->twice) {
         /* What failed already is not told twice. */
-        again = run_once(c, below, out, r->status == EXIT_PASSED ? err : out, &again_status);
+        again = run_once(c, below, out, r->status == EXIT_PASSED ? err : out, NULL, &again_status);
         if (again && rdl_hash(again->lab) != r->hash) {
             tell_difference(err, s, again);
             r->status = exit_worse(r->status, EXIT_FAILED);

@@ -13,6 +13,7 @@
 
 struct test_options {
     bool twice;            /* and compare the hashes */
+    bool coverage;         /* and say what was exercised */
     bool anywhere;         /* commands may write files wherever they like */
     const char *artifacts; /* directory for what cases leave behind; NULL: it is not kept */
     const char *scratch;   /* where they write if it is not kept */

@@ -149,6 +149,8 @@ static bool explain_refusal(struct session *s, const struct request *r, enum rdl
     const char *rule = enum_name(&enum_rule, e->rule);
 
     if (e->rule != RULE_NONE) {
+        if (s->config.ear.refused)
+            s->config.ear.refused(s->config.ear.ctx, e->rule);
         if (request_is_shared(r->st))
             explain_shared_rule(s, r, e);
         else

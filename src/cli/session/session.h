@@ -24,10 +24,21 @@
 #define SESSION_SOURCES_MAX 8u /* files that source each other */
 #define SESSION_MADE_BYTES  2048u
 
+struct ev;
 struct live;
 struct live_ops;
+struct rdl_listener;
 
 struct session;
+
+/* Hears every event of every lab that a session has, and which rule (enum rule) refused a post,
+ * which leaves no event.  Both or none are NULL.
+ */
+struct session_ear {
+    void (*event)(void *ctx, const struct rdl_lab *lab, const struct ev *e);
+    void (*refused)(void *ctx, uint32_t rule);
+    void *ctx;
+};
 
 struct session_config {
     /* Carries out one command; on failure the session's diag is set. */
@@ -45,6 +56,7 @@ struct session_config {
     bool tested;                              /* that is why there are none */
     size_t memory_bytes;                      /* that the lab may use, whatever a scenario says; 0:
                                                  what that says, or the default */
+    struct session_ear ear;                   /* of who wants to know all that happens */
     const char *files_below; /* commands write only in this directory; NULL: anywhere */
     bool indulgent; /* no expectation is looked at, and `until` may end without what it waits for */
     /* Is told of each lab that is made, before anything is in it; NULL: nobody asks. */
@@ -108,9 +120,10 @@ struct session {
     struct session_progress step;
     struct history history;
 
-    struct diag diag;       /* of the step that failed */
-    struct source diag_src; /* where it is; valid until the next step */
-    struct shown shown;     /* the events that are printed as they happen */
+    struct diag diag;           /* of the step that failed */
+    struct source diag_src;     /* where it is; valid until the next step */
+    struct shown shown;         /* the events that are printed as they happen */
+    struct rdl_listener *heard; /* by config.ear; NULL: nobody hears */
     /* Prints what happened meanwhile around a line that is being typed; NULL: there is none. */
     void (*tell)(const char *lines);
 };

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of coverage that are no rows of an enumeration. */
+#ifndef CLI_APP_COVERAGE_ROWS_H
+#define CLI_APP_COVERAGE_ROWS_H
+
+#include "cli/app/coverage.h"
+#include "emu/facts/enums.h"
+
+/* What work requests, and SENDs of peers, do to keys: X(NAME, text). */
+#define COVER_KEYS(X)                                                                              \
+    X(BOUND, "a window is bound to a part of a region")                                            \
+    X(UNBOUND, "a window of type 1 is bound to nothing")                                           \
+    X(BIND_REFUSED, "a rule refuses to bind a window")                                             \
+    X(REGISTERED, "a fast region is registered")                                                   \
+    X(REGISTER_REFUSED, "a rule refuses to register a fast region")                                \
+    X(INVALIDATED, "a fast region or a window of type 2 is made invalid")                          \
+    X(INVALIDATE_REFUSED, "a rule refuses to make a key invalid")
+
+enum cover_key {
+#define COVER_KEY(name, text) COVER_KEY_##name,
+    COVER_KEYS(COVER_KEY)
+#undef COVER_KEY
+        COVER_KEY_COUNT
+};
+
+/* The table of @class; NULL: it is none of an enumeration. */
+const struct enum_table *cover_table(enum cover_class class);
+
+/* The row of the move from @from to @to, or cover_rows(COVER_moves). */
+size_t cover_move_find(uint32_t type, uint32_t from, uint32_t to);
+
+#endif
