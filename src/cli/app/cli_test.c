@@ -329,12 +329,13 @@ static void print_usage(FILE *out)
         "  --timeout N       seconds of the wall clock for each: 0 to %u, 0 is none;\n"
         "                    default %u\n",
         CREW_MAX, TIMEOUT_S_MAX, TIMEOUT_S_DEFAULT);
-    fputs("exit status: 0 all passed, 1 an expectation or a command failed, or too\n"
-          "  little was exercised, 2 usage, a file that\n"
-          "  cannot be run, or nothing to run, 77 everything was skipped, 99 a bug of rdmalab,\n"
-          "  124 a wall-clock limit; of several 99, 124, 2, 1 in this order;\n"
-          "  130 ^C, 143 SIGTERM, 129 SIGHUP: what has ended until then is reported\n",
-          out);
+    fputs(
+        "exit status: 0 all passed, 1 an expectation or a command failed, or less was exercised\n"
+        "  than --coverage-least asks for, 2 usage, a file that cannot be run, or nothing to run,\n"
+        "  77 everything was skipped, 99 a bug of rdmalab, 124 a wall-clock limit; of several\n"
+        "  99, 124, 2, 1 in this order;\n"
+        "  130 ^C, 143 SIGTERM, 129 SIGHUP: what has ended until then is reported\n",
+        out);
 }
 
 static int test_paths(int n, char **paths, struct test_arguments *a)
