@@ -86,7 +86,7 @@ it. _Scapy_ computes the ICRC of every frame of every scenario again; _tshark_ r
 opcode, the PSN and the queue pair that the trace tells of.
 """
 AGREE = {"I19": ["Scapy", "tshark"]}
-PUBLIC = re.compile(r"\(3\)|Linux|rxe")  # sources that can be read without a number in brackets
+PUBLIC = re.compile(r"\(3\)|Linux:|source of rxe|rxe quotes")  # what can be read, without a number in brackets
 SHOWN_HEAD = """\
 /* SPDX-License-Identifier: MIT */
 /* Who shows which behaviour: written by tools/write_behaviours.py; nobody edits it. */

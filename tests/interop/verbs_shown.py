@@ -9,7 +9,7 @@ does not look at is not here.
 SHOWN = {  # the beginning of names of sections -> behaviours
     "rc_send": ["I1", "I3", "I4", "I15", "B55", "B69", "B75", "B76"],
     "rc_send_with_imm": ["I3", "B78", "B79"],
-    "rc_write": ["I15", "B68", "B76"],
+    "rc_write": ["I15", "B76"],
     "rc_write_with_imm": ["I3", "B77", "B78"],
     "rc_read": ["I15", "B45", "B57", "B73", "B76"],
     "rc_atomics": ["I2", "B70"],
@@ -50,7 +50,8 @@ SHOWN = {  # the beginning of names of sections -> behaviours
     "bad_inv": ["B106"],
     "rnr_exceeded": ["B38"],
     "rnr_late": ["B37"],
-    "destroyed_by_": ["B33", "B63"],
+    "destroyed_by_a_": ["B63"],
+    "destroyed_by_b_": ["B33", "B63"],
 }
 
 

@@ -138,7 +138,7 @@ static int judge_coverage(const struct test_arguments *a, const struct report_co
                 (unsigned)a->coverage_least, cover_percent(f), f->covered, f->of);
     if (wrong)
         fputs("rdmalab: --coverage-least: something happened that was said to be impossible, or "
-              "has no row\n",
+              "has no row; the report says what\n",
               stderr);
     return wrong || cover_percent(f) < a->coverage_least ? EXIT_FAILED : EXIT_PASSED;
 }

@@ -9,6 +9,7 @@
 #include "cli/print/must.h"
 #include "cli/print/print_json.h"
 #include "cli/print/show_text.h"
+#include "emu/base/assert.h"
 #include "emu/facts/enums.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/trace.h"
@@ -22,15 +23,15 @@ static const char fault_name[] = "matrix";
 /* What can happen to a packet: a column of the table. */
 static const struct happening {
     enum fault_kind kind;
-    const char *title, *key;
+    const char *name;
 } happenings[] = {
-    {FLT_DROP, "lost", "lost"},
-    {FLT_DUPLICATE, "twice", "twice"},
-    {FLT_DELAY, "swapped", "swapped"},
-    {FLT_CORRUPT, "damaged", "damaged"},
+    {FLT_DROP, "lost"},
+    {FLT_DUPLICATE, "twice"},
+    {FLT_DELAY, "swapped"},
+    {FLT_CORRUPT, "damaged"},
 };
 
-#define N_HAPPENINGS (sizeof(happenings) / sizeof(happenings[0]))
+#define N_HAPPENINGS ARRAY_LEN(happenings)
 
 struct matrix;
 
@@ -123,7 +124,7 @@ static void plan_variant(struct matrix *m, const struct outcome_packet *p, size_
     }
     v->outcome.fault = fault_name;
     v->witness = (struct test_witness){
-        .opened = open_faulty, .ended = end_faulty, .ctx = v, .indulgent = true};
+        .ear = {.opened = open_faulty, .ctx = v}, .ended = end_faulty, .indulgent = true};
 }
 
 /* A case for each variant that is tried. */
@@ -232,7 +233,7 @@ static void print_text(const struct matrix *m)
     grid_cell(&g, "");
     grid_cell(&g, "packet");
     for (size_t h = 0; h < N_HAPPENINGS; h++)
-        grid_cell(&g, happenings[h].title);
+        grid_cell(&g, happenings[h].name);
     for (size_t i = 0; i < m->was.n_kept; i++) {
         char line[EV_TEXT_BYTES];
         struct text t = text_on(line, sizeof(line));
@@ -268,7 +269,7 @@ static void print_text(const struct matrix *m)
 
 static void print_json_variant(const struct matrix *m, size_t happening, const struct variant *v)
 {
-    printf(", \"%s\": ", happenings[happening].key);
+    printf(", \"%s\": ", happenings[happening].name);
     if (!v->is_tried || !v->c->ended) {
         fputs("null", stdout);
         return;
@@ -324,7 +325,7 @@ static void matrix_free(struct matrix *m)
 /* Runs the scenario without a fault; what is wrong is said. */
 static int run_plain(struct matrix *m, const struct test_options *o)
 {
-    const struct test_witness witness = {.opened = open_plain, .ctx = &m->was};
+    const struct test_witness witness = {.ear = {.opened = open_plain, .ctx = &m->was}};
     struct test_case plain = *m->c;
     FILE *nothing = fopen("/dev/null", "w");
     int status = EXIT_FAILED;

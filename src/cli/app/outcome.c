@@ -53,6 +53,8 @@ static void note_packet(struct outcome *o, const struct ev *e)
 /* @e is where the packet @tx arrived, or one of several places. */
 static void note_arrival(struct outcome *o, const struct ev *e, ev_id tx)
 {
+    if (o->n_kept == 0 || tx > o->packets[o->n_kept - 1].tx.id)
+        return; /* of one that is only counted */
     for (size_t i = o->n_kept; i > 0; i--) {
         struct outcome_packet *p = &o->packets[i - 1];
 
@@ -96,7 +98,7 @@ enum rdl_status outcome_watch(struct outcome *o, struct rdl_lab *lab)
 
     o->n_packets = o->n_kept = o->n_completions = o->n_memory = 0;
     o->n_hit = 0;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         ev_set_add(&heard, kinds[i]);
     st = rdl_listen(lab, hear, o, &listener);
     if (st == RDL_OK)

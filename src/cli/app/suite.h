@@ -39,11 +39,9 @@ struct test_result {
 
 /* Who looks at a run while it goes on. */
 struct test_witness {
-    /* A lab was made, in which nothing is yet. */
-    enum rdl_status (*opened)(void *ctx, struct rdl_lab *lab);
-    /* The script is over; NULL: nobody wants to know. */
+    struct session_ear ear;
+    /* The script is over; NULL: nobody wants to know.  @ctx is the ear's. */
     void (*ended)(void *ctx, struct session *s, struct test_result *ret);
-    void *ctx;
     bool indulgent; /* what the scenario expects is not looked at */
 };
 

@@ -26,22 +26,49 @@ uint64_t test_now_us(void)
     return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-static void on_event(void *ctx, const struct rdl_lab *lab, const struct ev *e)
+/* What a run exercises, and its lab. */
+struct covering {
+    struct coverage *covered;
+    const struct rdl_lab *lab;
+};
+
+static void cover_event(void *ctx, const struct ev *e)
 {
-    coverage_event(ctx, lab, e);
+    const struct covering *c = ctx;
+
+    coverage_event(c->covered, c->lab, e);
 }
 
-static void on_refused(void *ctx, uint32_t rule)
+static enum rdl_status cover_lab(void *ctx, struct rdl_lab *lab)
 {
-    coverage_refused(ctx, rule);
+    struct covering *c = ctx;
+    struct rdl_listener *listener;
+
+    c->lab = lab;
+    return rdl_listen(lab, cover_event, c, &listener);
 }
 
-/* Runs the scenario, which writes below @below; complaints go to @err.  What it exercises is added
- * to
- * @covered, unless that is NULL.
- */
+static void cover_refused(void *ctx, uint32_t rule)
+{
+    const struct covering *c = ctx;
+
+    coverage_refused(c->covered, rule);
+}
+
+/* Who hears the first run of a case. */
+static struct session_ear ear_of(const struct test_case *c, const struct test_options *o,
+                                 struct covering *covering)
+{
+    if (c->witness)
+        return c->witness->ear;
+    if (o->coverage)
+        return (struct session_ear){cover_lab, cover_refused, covering};
+    return (struct session_ear){0};
+}
+
+/* Runs the scenario, which writes below @below; complaints go to @err. */
 static struct session *run_once(const struct test_case *c, const char *below, FILE *out, FILE *err,
-                                struct coverage *covered, int *ret_status)
+                                struct session_ear ear, int *ret_status)
 {
     const struct session_config config = {
         .dispatch = dispatch,
@@ -50,11 +77,9 @@ static struct session *run_once(const struct test_case *c, const char *below, FI
         .seed = c->seed,
         .seed_given = c->seed_given,
         .tested = true,
-        .ear = {covered ? on_event : NULL, covered ? on_refused : NULL, covered},
+        .ear = ear,
         .files_below = below,
         .indulgent = c->witness && c->witness->indulgent,
-        .opened = c->witness ? c->witness->opened : NULL,
-        .opened_ctx = c->witness ? c->witness->ctx : NULL,
     };
     struct session *s = NULL;
     const enum rdl_status st = session_new(&config, &s);
@@ -162,7 +187,7 @@ struct session *test_run_here(const struct test_case *c, const struct test_optio
 {
     char directory[PATH_MAX];
 
-    return run_once(c, below_which(c, o, directory), out, err, NULL, ret_status);
+    return run_once(c, below_which(c, o, directory), out, err, ear_of(c, o, NULL), ret_status);
 }
 
 static void run_case(const struct test_case *c, const struct test_options *o, FILE *out, FILE *err,
@@ -170,12 +195,13 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
 {
     char directory[PATH_MAX];
     const char *const below = below_which(c, o, directory);
+    struct covering covering = {.covered = &r->covered};
     struct session *s, *again = NULL;
     int again_status;
 
-    s = run_once(c, below, out, err, o->coverage ? &r->covered : NULL, &r->status);
+    s = run_once(c, below, out, err, ear_of(c, o, &covering), &r->status);
     if (s && c->witness && c->witness->ended)
-        c->witness->ended(c->witness->ctx, s, r);
+        c->witness->ended(c->witness->ear.ctx, s, r);
     if (s) {
         r->ran = true;
         r->hash = rdl_hash(s->lab);
@@ -186,7 +212,8 @@ static void run_case(const struct test_case *c, const struct test_options *o, FI
     }
     if (s && o->twice) {
         /* What failed already is not told twice. */
-        again = run_once(c, below, out, r->status == EXIT_PASSED ? err : out, NULL, &again_status);
+        again = run_once(c, below, out, r->status == EXIT_PASSED ? err : out,
+                         (struct session_ear){0}, &again_status);
         if (again && rdl_hash(again->lab) != r->hash) {
             tell_difference(err, s, again);
             r->status = exit_worse(r->status, EXIT_FAILED);

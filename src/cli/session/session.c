@@ -19,20 +19,11 @@
 static void close_lab(struct session *s)
 {
     shown_done(&s->shown);
-    rdl_unlisten(s->lab, s->heard);
-    s->heard = NULL;
     if (s->live)
         s->config.live_ops->close(s->live);
     s->live = NULL;
     rdl_lab_free(s->lab);
     s->lab = NULL;
-}
-
-static void on_event(void *ctx, const struct ev *e)
-{
-    const struct session *s = ctx;
-
-    s->config.ear.event(s->config.ear.ctx, s->lab, e);
 }
 
 /* Gives the session an empty lab in place of the one that it has.  If there is no memory for a new
@@ -59,10 +50,8 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_
     s->memory_bytes = memory_bytes;
     s->full = false;
     st = shown_init(&s->shown, lab, s->config.out, s->config.share);
-    if (st == RDL_OK && s->config.opened)
-        st = s->config.opened(s->config.opened_ctx, lab);
-    if (st == RDL_OK && s->config.ear.event)
-        st = rdl_listen(lab, on_event, s, &s->heard);
+    if (st == RDL_OK && s->config.ear.opened)
+        st = s->config.ear.opened(s->config.ear.ctx, lab);
     return st;
 }
 

@@ -24,18 +24,16 @@
 #define SESSION_SOURCES_MAX 8u /* files that source each other */
 #define SESSION_MADE_BYTES  2048u
 
-struct ev;
 struct live;
 struct live_ops;
-struct rdl_listener;
 
 struct session;
 
-/* Hears every event of every lab that a session has, and which rule (enum rule) refused a post,
- * which leaves no event.  Both or none are NULL.
- */
+/* Who wants to know more than what is printed.  Each function may be NULL. */
 struct session_ear {
-    void (*event)(void *ctx, const struct rdl_lab *lab, const struct ev *e);
+    /* A lab was made, in which nothing is yet: who wants its events listens to it. */
+    enum rdl_status (*opened)(void *ctx, struct rdl_lab *lab);
+    /* A rule (enum rule) refused a post, which leaves no event. */
     void (*refused)(void *ctx, uint32_t rule);
     void *ctx;
 };
@@ -56,12 +54,9 @@ struct session_config {
     bool tested;                              /* that is why there are none */
     size_t memory_bytes;                      /* that the lab may use, whatever a scenario says; 0:
                                                  what that says, or the default */
-    struct session_ear ear;                   /* of who wants to know all that happens */
+    struct session_ear ear;
     const char *files_below; /* commands write only in this directory; NULL: anywhere */
     bool indulgent; /* no expectation is looked at, and `until` may end without what it waits for */
-    /* Is told of each lab that is made, before anything is in it; NULL: nobody asks. */
-    enum rdl_status (*opened)(void *ctx, struct rdl_lab *lab);
-    void *opened_ctx;
 };
 
 /* What the steps of an `on` have made so far, for one line: "pd, mr (4096 bytes, lkey 0x1)". */
@@ -120,10 +115,9 @@ struct session {
     struct session_progress step;
     struct history history;
 
-    struct diag diag;           /* of the step that failed */
-    struct source diag_src;     /* where it is; valid until the next step */
-    struct shown shown;         /* the events that are printed as they happen */
-    struct rdl_listener *heard; /* by config.ear; NULL: nobody hears */
+    struct diag diag;       /* of the step that failed */
+    struct source diag_src; /* where it is; valid until the next step */
+    struct shown shown;     /* the events that are printed as they happen */
     /* Prints what happened meanwhile around a line that is being typed; NULL: there is none. */
     void (*tell)(const char *lines);
 };
