@@ -66,6 +66,25 @@ static void the_configuration_tells_address_mtu_and_link(void **state)
     assert_int_equal(virtio_read(dev, BAR_DEVICE + NET_CONFIG_STATUS, 2), NET_STATUS_LINK_UP);
 }
 
+/* It interrupts, and the configuration has another generation, whatever becomes of the line. */
+static void a_driver_is_told_of_a_line_that_goes_down_too(void **state)
+{
+    struct machine *m = *state;
+    struct virtio_dev *dev = &m->vnet.pci;
+
+    for (uint32_t n = 1; n <= 4; n++) {
+        const bool up = n % 2 == 1;
+
+        vnet_link_changed(&m->vnet, up);
+        machine_run(m);
+        assert_int_equal(virtio_read(dev, BAR_DEVICE + NET_CONFIG_STATUS, 2),
+                         up ? NET_STATUS_LINK_UP : 0);
+        assert_int_equal(machine_in(dev, REG_CONFIG_GENERATION, 1), n);
+        assert_int_equal(m->n_irq, n);
+        assert_int_equal(m->irq.queue, VIRTIO_IRQ_CONFIG);
+    }
+}
+
 static void its_own_features_are_offered_with_the_common_ones(void **state)
 {
     const uint64_t own =
@@ -285,6 +304,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(the_configuration_tells_address_mtu_and_link),
+        T(a_driver_is_told_of_a_line_that_goes_down_too),
         T(its_own_features_are_offered_with_the_common_ones),
         T(a_frame_leaves_as_it_was_posted),
         T(what_is_no_frame_comes_back_unsent),
