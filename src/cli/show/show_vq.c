@@ -201,15 +201,19 @@ static void print_chain(FILE *out, const struct ring *q, const struct wqe_reader
 {
     const bool returned = is_returned(q, head);
     uint8_t command = 0;
-    uint64_t i = head;
+    uint64_t i = head, n = 0;
 
-    for (unsigned n = 0; n < CHAIN_SLOTS_MAX && i < q->size; n++) {
+    for (; n < CHAIN_SLOTS_MAX && n < q->size && i < q->size; n++) {
         print_slot(out, q, r, i, returned, &command);
         if (!(desc(q, i, LEAF_desc_flags) & VIRTQ_DESC_NEXT))
             return;
         i = desc(q, i, LEAF_desc_next);
     }
-    fprintf(out, "  ...      the chain does not end\n");
+    if (i >= q->size)
+        fprintf(out, "  ...      there is no descriptor %llu\n", (unsigned long long)i);
+    else
+        fprintf(out, "  ...      %s\n",
+                n == q->size ? "the chain does not end" : "the chain goes on");
 }
 
 /* "  avail    0 -> desc 0, 1 -> desc 1": the entries from @from to @to. */

@@ -146,6 +146,37 @@ static void rings_are_shown_when_they_are_asked_for(void **state)
     assert_tells(shared, "show dump h2.async.queue.desc[0]", one);
 }
 
+/* A driver that has written over its own ring: here by a WRITE to itself. */
+static void a_chain_that_leads_nowhere_is_told_with_its_end(void **state)
+{
+    static const char own[] = "host h1\nalloc_pd h1 as pd\nreg_mr h1.pd len=4k access=lw as mr\n"
+                              "get_dma_mr h1.pd access=lw,rw as dma\ncreate_cq h1 cqe=16 as cq\n"
+                              "create_qp h1.pd send_cq=h1.cq recv_cq=h1.cq as qp\n"
+                              "create_qp h1.pd send_cq=h1.cq recv_cq=h1.cq as pen\n"
+                              "connect h1.qp h1.qp\nconnect h1.pen h1.pen\n"
+                              "post_send h1.qp sge=mr[0:64] nokick\n"
+                              "expect h1.qp.sq.desc_addr == 155648\n";
+    static const struct {
+        const char *writes;
+        const char *const says[3];
+    } rows[] = {
+        {"write h1.mr[0] hex=01000000\n", {"reads    SEND", "  ...      the chain does not end\n"}},
+        {"write h1.mr[0] hex=01001000\n",
+         {"reads    SEND", "  ...      there is no descriptor 16\n"}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char lines[1024];
+        struct text t = text_on(lines, sizeof(lines));
+
+        text_add(&t, own);
+        text_add(&t, rows[i].writes);
+        text_add(&t, "post_send h1.pen op=rdma_write sge=mr[0:4] remote=h1.dma[155660]\nrun\n");
+        assert_tells(lines, "show vq h1.qp.sq", rows[i].says);
+    }
+}
+
 /* The driver learns from completions that a queue pair has failed, and asks for what cannot be. */
 static void a_move_of_a_failed_queue_pair_is_explained(void **state)
 {
@@ -272,6 +303,7 @@ int main(void)
         cmocka_unit_test(a_host_shows_its_channels),
         cmocka_unit_test(a_message_without_a_credit_is_a_probe),
         cmocka_unit_test(rings_are_shown_when_they_are_asked_for),
+        cmocka_unit_test(a_chain_that_leads_nowhere_is_told_with_its_end),
         cmocka_unit_test(a_move_of_a_failed_queue_pair_is_explained),
         cmocka_unit_test(a_send_that_was_flushed_in_sqe_names_the_one_that_failed),
         cmocka_unit_test(what_is_wrong_with_a_datagram_is_told),

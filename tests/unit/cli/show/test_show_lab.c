@@ -123,6 +123,7 @@ static void every_form_answers(void **state)
         {"h1.qp", "oldest unacknowledged"},
         {"h1.qp.state", "h1.qp.state = RTS"},
         {"h1.qp.sq.driver", "avail_idx"},
+        {"h1.net.tx", "used_addr"},
         {"h1.qp.sq.desc", "[0]"},
         {"qp", "unacked-psn"},
         {"qp h1", "h1.qp"},
