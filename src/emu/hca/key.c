@@ -28,8 +28,8 @@ void key_pages_free(struct hca *h, struct key_pages *p)
 
 static void forget_found(struct key_pages *p)
 {
-    if (p->n > 0)
-        memset(p->found, 0, p->n * sizeof(*p->found));
+    RDL_ASSERT(p->n > 0);
+    memset(p->found, 0, p->n * sizeof(*p->found));
 }
 
 void key_pages_set(struct key_pages *p, uint64_t start, const uint64_t *pages, uint32_t n)
@@ -48,8 +48,8 @@ uint8_t *key_find_page(const struct hca *h, struct mkey *mr, uint64_t page)
     if (p->forgotten != h->ram->forgotten)
         forget_found(p);
     p->forgotten = h->ram->forgotten;
-    if (!p->found[page])
-        p->found[page] = ram_page(h->ram, p->gpa[page] >> RAM_PAGE_BITS);
+    RDL_ASSERT(!p->found[page]);
+    p->found[page] = ram_page(h->ram, p->gpa[page] >> RAM_PAGE_BITS);
     return p->found[page];
 }
 

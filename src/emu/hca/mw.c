@@ -123,9 +123,11 @@ struct objection key_check_bind(const struct hca *h, const struct key_user *user
 uint32_t key_bind(struct hca *h, const struct key_user *user, const struct bind_request *req)
 {
     struct mkey *w = window_of(h, req->mw_key);
-    const bool is_type_2 = w && w->kind == KEY_MW_TYPE_2;
+    bool is_type_2;
 
-    RDL_ASSERT(w && (w->state == KEY_FREE || !is_type_2));
+    RDL_ASSERT(w);
+    is_type_2 = w->kind == KEY_MW_TYPE_2;
+    RDL_ASSERT(w->state == KEY_FREE || !is_type_2);
     unbind(h, w);
     w->key = (w->key & ~0xffu) | ((is_type_2 ? req->new_key : w->key + 1) & 0xffu);
     if (req->bytes == 0)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/xport/xport_qp.h"
 
@@ -75,14 +76,16 @@ struct compared admit_compared(const struct hca *h, const struct qp *qp, const s
 enum drop_reason admit_to(const struct qp *qp, const struct packet *p)
 {
     const struct service *service = xport_of_const(qp)->service;
+    enum ctrl_rsp found;
     uint16_t pkey = 0;
 
     if (!is_of_service(p, service->packets) || (!p->op->name && !service->reliable))
         return p->op->name ? DROP_WRONG_SERVICE : DROP_BAD_OPCODE;
     if (!state_takes(qp->state, p) || xport_of_const(qp)->resp.closing)
         return DROP_QP_NOT_READY;
-    if (hca_pkey(qp->hca, qp->attr.pkey_index, &pkey) != RSP_OK ||
-        !hca_pkey_match(p->bth.pkey, pkey))
+    found = hca_pkey(qp->hca, qp->attr.pkey_index, &pkey);
+    RDL_ASSERT(found == RSP_OK); /* or the queue pair would not have it */
+    if (!hca_pkey_match(p->bth.pkey, pkey))
         return DROP_BAD_PKEY;
     if (service->connected && !is_from_peer(qp, p))
         return DROP_WRONG_SOURCE;

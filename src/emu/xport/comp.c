@@ -48,7 +48,9 @@ RDL_COLD static bool ghost(const struct comp_view *v, const struct packet *p,
 static bool check_window(const struct comp_view *v, const struct packet *p, const struct answer *a,
                          struct comp_verdict *out)
 {
-    return a->before >= v->out_psns && ghost(v, p, out);
+    if (a->before < v->out_psns)
+        return false;
+    return ghost(v, p, out);
 }
 
 static bool is_ack(const struct packet *p, const struct answer *a)
@@ -103,7 +105,8 @@ static bool check_response(const struct comp_view *v, const struct packet *p,
 
     if (a->before == v->before_rd)
         brings = v->rd == OPK_READ ? OPK_READ_RESPONSE : OPK_ATOMIC_ACK;
-    if (!p->op->carried || a->word.kind == SYN_NAK_RESERVED)
+    RDL_ASSERT(p->op->carried); /* as all responses are */
+    if (a->word.kind == SYN_NAK_RESERVED)
         return bad_response(a, out);
     if (p->op->kind == OPK_ACK)
         return false;
@@ -221,10 +224,16 @@ static bool check_nak(const struct comp_view *v, const struct packet *p, const s
 
 #define ASK(name, check)                                                                           \
     if (check(v, p, &a, ret)) {                                                                    \
-        if (ret->rule == RULE_NONE && ret->act != ACT_ACKS && ret->act != ACT_CREDITS)             \
-            ret->rule = (name);                                                                    \
+        name_rule(ret, name);                                                                      \
         return;                                                                                    \
     }
+
+/* What is taken names no rule, and a check that names one knows better. */
+static inline void name_rule(struct comp_verdict *d, enum rule rule)
+{
+    if (d->rule == RULE_NONE && d->act != ACT_ACKS && d->act != ACT_CREDITS)
+        d->rule = rule;
+}
 
 void comp_decide(const struct comp_view *v, const struct packet *p, struct comp_verdict *ret)
 {

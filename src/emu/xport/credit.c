@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/xport/credit.h"
 
+#include "emu/base/assert.h"
 #include "emu/facts/aeth.h"
 #include "emu/xport/internal.h"
 
@@ -78,8 +79,8 @@ void credit_learn(struct xport_qp *xqp, uint32_t msn, uint8_t code)
 
 void credit_posted(struct xport_qp *xqp)
 {
-    const bool receives = xqp->qp.state >= QPS_RTR && xqp->qp.state <= QPS_SQD;
-
-    if (xqp->qp.attr.credits && receives && !xqp->resp.closing)
-        resp_acknowledge(xqp, 0);
+    if (!xqp->qp.attr.credits || xqp->resp.closing)
+        return;
+    RDL_ASSERT(xqp->qp.state >= QPS_RTR && xqp->qp.state <= QPS_SQD); /* there it is agreed */
+    resp_acknowledge(xqp, 0);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/xport/drain.h"
 
+#include "emu/base/assert.h"
 #include "emu/xport/internal.h"
 
 /* No packet waits for its acknowledge, and no request is sent in part.  What was fetched and not
@@ -32,7 +33,8 @@ void drain_moved(struct xport_qp *xqp, enum qp_state from, uint32_t mask)
 
 void drain_settle(struct xport_qp *xqp)
 {
-    if (!xqp->draining || xqp->qp.state != QPS_SQD || !is_drained(&xqp->req))
+    RDL_ASSERT(xqp->draining);
+    if (xqp->qp.state != QPS_SQD || !is_drained(&xqp->req))
         return;
     xqp->draining = false;
     if (xqp->tell_drained)

@@ -31,16 +31,18 @@ static const struct {
 
 static enum async_event event_of(const struct refusal *why)
 {
+    size_t i = 0;
+
     if (why->act == ACT_NAK_ACCESS)
         return ASE_QP_ACCESS_ERR;
     if (why->act != ACT_NAK_INVALID)
         return ASE_QP_FATAL; /* the fault is in the queue itself */
-    for (size_t i = 0; i < ARRAY_LEN(invalid_requests); i++) {
-        if (invalid_requests[i].rule == why->rule)
-            return invalid_requests[i].event;
+    /* Every rule that answers with NAK_INVALID_REQUEST has a row. */
+    while (invalid_requests[i].rule != why->rule) {
+        i++;
+        RDL_ASSERT(i < ARRAY_LEN(invalid_requests));
     }
-    RDL_ASSERT(false); /* every rule that answers with NAK_INVALID_REQUEST has a row */
-    return ASE_QP_FATAL;
+    return invalid_requests[i].event;
 }
 
 void xport_event_refused(const struct xport_qp *xqp, const struct refusal *why)

@@ -4,6 +4,7 @@
  *
  * Nobody posts while this runs, so the loops end with the rings.
  */
+#include "emu/base/assert.h"
 #include "emu/xport/internal.h"
 
 static void give_back(struct xport_qp *xqp, enum wq wq, uint32_t desc)
@@ -120,8 +121,8 @@ void xport_fail(struct xport_qp *xqp)
 
 void xport_fail_sends(struct xport_qp *xqp)
 {
-    if (xqp->qp.state != QPS_ERR)
-        qp_set_state(&xqp->qp, QPS_SQE);
+    RDL_ASSERT(xqp->qp.state != QPS_ERR); /* nothing is sent there */
+    qp_set_state(&xqp->qp, QPS_SQE);
     end_send_queue(xqp);
 }
 

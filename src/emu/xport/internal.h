@@ -127,7 +127,6 @@ void retry_timer_arm(struct xport_qp *xqp, enum timer_kind kind, uint64_t delay_
 void retry_timer_stop(struct xport_qp *xqp, enum timer_kind kind);
 void retry_sent(struct xport_qp *xqp, ev_id tx);
 void retry_progress(struct xport_qp *xqp);
-void retry_timeout_set(struct xport_qp *xqp); /* to another value, maybe with packets outstanding */
 void retry_timeout(struct xport_qp *xqp, enum timer_kind kind);
 
 /* comp_apply.c, resp_apply.c: a packet for @xqp that admit() let in */

@@ -74,13 +74,17 @@ static bool check_opcode(const struct resp_view *v, const struct packet *p,
                          struct resp_verdict *out)
 {
     (void)v;
-    return p->op->carried || object_invalid(out, nothing);
+    if (p->op->carried)
+        return true;
+    return object_invalid(out, nothing);
 }
 
 static bool check_op_sequence(const struct resp_view *v, const struct packet *p,
                               struct resp_verdict *out)
 {
-    return op_may_follow(v->open, p->op) || object_invalid(out, nothing);
+    if (op_may_follow(v->open, p->op))
+        return true;
+    return object_invalid(out, nothing);
 }
 
 static bool check_length(const struct resp_view *v, const struct packet *p,
@@ -223,7 +227,8 @@ bool resp_needs_receive(const struct packet *p)
 
 bool resp_ends_receive(const struct packet *p)
 {
-    return op_ends(p->op) && (p->op->kind == OPK_SEND || resp_needs_receive(p));
+    RDL_ASSERT(op_ends(p->op));
+    return p->op->kind == OPK_SEND || resp_needs_receive(p);
 }
 
 bool resp_asks_again(const struct resp_rd *rd, const struct packet *p, uint32_t mtu,

@@ -200,7 +200,7 @@ size_t resp_build(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
 
     if (xqp->resp.rds.done != xqp->resp.rds.next)
         frame_bytes = resp_build_rd(xqp, frame, ret_tx);
-    if (frame_bytes == 0 && xqp->resp.answer.pending)
+    if (frame_bytes == 0)
         frame_bytes = build_answer(xqp, frame, ret_tx);
     return frame_bytes;
 }

@@ -221,7 +221,8 @@ static enum fetch fetch_recv(struct xport_qp *xqp, const struct packet *p)
     struct responder *r = &xqp->resp;
     enum fetch got = FETCH_OK;
 
-    if (!r->has_wqe && resp_needs_receive(p)) {
+    if (!r->has_wqe) {
+        RDL_ASSERT(resp_needs_receive(p));
         got = xqp->x->ops->fetch_recv(xqp->x->ctx, &xqp->qp, &r->wqe);
         r->has_wqe = got == FETCH_OK;
         if (r->has_wqe && r->wqe.n_sge <= xqp->qp.config.max_recv_sge) /* or it is refused */

@@ -139,9 +139,9 @@ void resp_replay(struct xport_qp *xqp, const struct packet *p, ev_id rx)
     struct resp_rds *rds = &xqp->resp.rds;
     uint32_t entry, at;
     struct resp_rd *rd;
+    const bool is_kept = find_again(xqp, p, &entry, &at) != NULL;
 
-    if (!find_again(xqp, p, &entry, &at))
-        return;
+    RDL_ASSERT(is_kept); /* or it was not decided so */
     rd = resp_rd_at(rds, entry);
     if (at >= rd->at)
         return; /* it is to be sent anyway */

@@ -14,7 +14,8 @@ static struct resp_verdict without_nak(struct resp_verdict d)
 {
     const bool is_ours = d.status == WCS_LOC_PROT_ERR || d.status == WCS_LOC_QP_OP_ERR;
 
-    if (d.act == ACT_ACCEPT || d.act == ACT_DROP)
+    RDL_ASSERT(d.act != ACT_DROP); /* the rules drop what is out of sequence: it was asked before */
+    if (d.act == ACT_ACCEPT)
         return d;
     d.drop = d.act == ACT_RNR ? DROP_NO_RECEIVE : DROP_REFUSED;
     d.act = ACT_DROP;

@@ -70,14 +70,6 @@ static void arm_ack_timer(struct xport_qp *xqp)
         retry_timer_arm(xqp, TMR_ACK, delay);
 }
 
-void retry_timeout_set(struct xport_qp *xqp)
-{
-    if (xqp->req.asked_psns == 0)
-        return;
-    retry_timer_stop(xqp, TMR_ACK);
-    arm_ack_timer(xqp);
-}
-
 void retry_sent(struct xport_qp *xqp, ev_id tx)
 {
     ev_id before;

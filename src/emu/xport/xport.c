@@ -223,8 +223,8 @@ static void adopt(struct xport_qp *xqp, uint32_t mask)
     }
     if (mask & QPA_SQ_PSN)
         r->una = (struct psn){a->sq_psn};
-    if (mask & QPA_TIMEOUT)
-        retry_timeout_set(xqp);
+    /* Another timeout is for what is sent from now on: there is none while an answer is to come. */
+    RDL_ASSERT(!(mask & QPA_TIMEOUT) || r->asked_psns == 0);
     if (mask & QPA_RETRY_CNT)
         r->retries = 0;
     if (mask & QPA_RNR_RETRY)
