@@ -81,8 +81,8 @@ struct sge resp_target(const struct packet *p, const struct resp_write *w);
  */
 bool resp_needs_receive(const struct packet *p);
 
-/* Does the receive that is held complete with @p, which ends a message?  On UC one may be held that was taken for a
- * message whose end was lost: a WRITE leaves it for the next.
+/* Does the receive that is held complete with @p, which ends a message?  On UC one may be held that
+ * was taken for a message whose end was lost: a WRITE leaves it for the next.
  */
 bool resp_ends_receive(const struct packet *p);
 
