@@ -63,7 +63,7 @@ static bool what_was_sent_was_asked_for(const struct xport_qp *xqp)
     const bool ends_here = r->sent_psns == 0 && r->again_psns == 0;
 
     if (!xqp->service->reliable)
-        return r->out_psns == 0 && r->again_psns == 0;
+        return r->out_psns == 0;
     return r->asked_psns <= r->out_psns - r->again_psns &&
            (!ends_here || r->asked_psns == r->out_psns);
 }

@@ -137,6 +137,65 @@ static void the_widest_window_is_half_the_circle(void **state)
     }
 }
 
+/* Of 100 .. 109 a READ has two responses, 102 and 103, with bytes of 1500 in packets of 1024. */
+static void what_comes_for_a_read_has_its_verdict(void **state)
+{
+    static const struct comp_view whole = {.una = {100},
+                                           .out_psns = 10,
+                                           .rd = OPK_READ,
+                                           .before_rd = 2,
+                                           .rd_psns = 2,
+                                           .rd_bytes = 1500,
+                                           .rd_is_new = true,
+                                           .mtu = 1024,
+                                           .retries = 3,
+                                           .retry_cnt = 3};
+    static const struct {
+        uint32_t psn;
+        uint8_t opcode, syndrome;
+        uint32_t bytes, rd_psns, rd_bytes;
+        bool implied_nak, credits;
+        enum pkt_act act;
+        enum rule rule;
+        uint32_t n_acked;
+    } rows[] = {
+        {102, OP_RC_RDMA_READ_RESPONSE_FIRST, ACK, 1024, 2, 1500, false, false, ACT_ACKS, RULE_NONE,
+         3},
+        {102, OP_RC_RDMA_READ_RESPONSE_FIRST, RNR, 1024, 2, 1500, false, false, ACT_FAIL,
+         RULE_COMP_RESPONSE, 2},
+        {102, OP_RC_RDMA_READ_RESPONSE_FIRST, ACK, 1023, 2, 1500, false, false, ACT_FAIL,
+         RULE_COMP_READ_LENGTH, 2},
+        {102, OP_RC_RDMA_READ_RESPONSE_LAST, ACK, 476, 2, 1500, false, false, ACT_FAIL,
+         RULE_COMP_READ_LENGTH, 2},
+        {102, OP_RC_RDMA_READ_RESPONSE_LAST, ACK, 476, 1, 476, false, false, ACT_FAIL,
+         RULE_COMP_READ_LENGTH, 2}, /* one response is ONLY */
+        /* what is acknowledged before it is news, and the retries count anew */
+        {103, OP_RC_ACKNOWLEDGE, ACK, 0, 2, 1500, true, false, ACT_GO_BACK, RULE_COMP_IMPLIED_NAK,
+         2},
+        {99, OP_RC_ACKNOWLEDGE, ACK, 0, 2, 1500, false, true, ACT_CREDITS, RULE_NONE, 0},
+        {99, OP_RC_ACKNOWLEDGE, SEQ, 0, 2, 1500, false, true, ACT_DROP, RULE_COMP_WINDOW, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct comp_view v = whole;
+        const struct packet p = {.bth = {.opcode = rows[i].opcode, .psn = {rows[i].psn}},
+                                 .op = op_info(rows[i].opcode),
+                                 .aeth = {.syndrome = rows[i].syndrome},
+                                 .payload_bytes = rows[i].bytes};
+        struct comp_verdict d;
+
+        v.rd_psns = rows[i].rd_psns;
+        v.rd_bytes = rows[i].rd_bytes;
+        v.implied_nak = rows[i].implied_nak;
+        v.credits = rows[i].credits;
+        comp_decide(&v, &p, &d);
+        assert_int_equal(d.act, rows[i].act);
+        assert_int_equal(d.rule, rows[i].rule);
+        assert_int_equal(d.n_acked, rows[i].n_acked);
+    }
+}
+
 /* Shows B31. */
 static void with_nothing_outstanding_everything_is_a_ghost(void **state)
 {
@@ -177,6 +236,7 @@ int main(void)
         cmocka_unit_test(each_response_has_its_verdict),
         cmocka_unit_test(the_window_wraps),
         cmocka_unit_test(the_widest_window_is_half_the_circle),
+        cmocka_unit_test(what_comes_for_a_read_has_its_verdict),
         cmocka_unit_test(with_nothing_outstanding_everything_is_a_ghost),
         cmocka_unit_test(retry_limits),
     };

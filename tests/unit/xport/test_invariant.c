@@ -4,6 +4,7 @@
  */
 #include "testing.h"
 
+#include "emu/xport/service.h"
 #include "rig.h"
 
 #define A_TICKET 1u
@@ -11,6 +12,44 @@
 static void cursors_cross(struct xport_qp *xqp)
 {
     xqp->req.oldest = xqp->req.fetched + 1;
+}
+
+static void the_ring_is_no_power_of_two(struct xport_qp *xqp)
+{
+    xqp->req.size--;
+}
+
+static void the_next_was_never_fetched(struct xport_qp *xqp)
+{
+    xqp->req.next = xqp->req.fetched + 1;
+}
+
+static void a_request_is_sent_twice(struct xport_qp *xqp)
+{
+    xqp->req.ring[0].n_psns = 1;
+    xqp->req.fetched = 1;
+    xqp->req.sent_psns = 1;
+}
+
+static void too_many_packets(struct xport_qp *xqp)
+{
+    xqp->req.sent_pkts = xqp->req.acked_pkts + REQ_WINDOW_PKTS + 1;
+}
+
+static void more_again_than_outstanding(struct xport_qp *xqp)
+{
+    xqp->req.again_psns = 1;
+}
+
+static void asked_for_what_comes_again(struct xport_qp *xqp)
+{
+    xqp->req.out_psns = xqp->req.again_psns = xqp->req.asked_psns = 1;
+}
+
+static void something_unreliable_is_outstanding(struct xport_qp *xqp)
+{
+    xqp->service = service_of(QPT_UC);
+    xqp->req.out_psns = 1;
 }
 
 static void cursor_leaves_its_request(struct xport_qp *xqp)
@@ -87,6 +126,42 @@ static void a_read_that_was_never_taken(struct xport_qp *xqp)
     xqp->is_ready = true;
 }
 
+static void an_answer_to_no_read(struct xport_qp *xqp)
+{
+    xqp->resp.rds.answered = 1;
+}
+
+static void a_read_that_is_done_and_not_answered(struct xport_qp *xqp)
+{
+    xqp->resp.rds.done = xqp->resp.rds.next = 1;
+}
+
+static void too_many_reads(struct xport_qp *xqp)
+{
+    xqp->req.out_rds = xqp->qp.hca->limits.max_rd_atomic + 1;
+}
+
+static void a_request_in_err(struct xport_qp *xqp)
+{
+    xqp->qp.state = QPS_ERR;
+    xqp->req.ring[0].carried_out = false;
+    xqp->req.fetched = xqp->req.next = 1;
+}
+
+static void an_rnr_wait_in_err(struct xport_qp *xqp)
+{
+    xqp->qp.state = QPS_ERR;
+    xqp->req.rnr_wait = true;
+    xqp->req.timer[TMR_RNR] = A_TICKET;
+}
+
+static void a_receive_in_err(struct xport_qp *xqp)
+{
+    xqp->qp.state = QPS_ERR;
+    xqp->resp.closing = true;
+    xqp->resp.has_wqe = true;
+}
+
 static void a_timer_in_err(struct xport_qp *xqp)
 {
     xqp->qp.state = QPS_ERR;
@@ -101,6 +176,21 @@ static void every_invariant_can_be_broken(void **state)
         const char *says;
     } rows[] = {
         {cursors_cross, "the cursors of the send queue are in order and inside the ring"},
+        {the_ring_is_no_power_of_two,
+         "the cursors of the send queue are in order and inside the ring"},
+        {the_next_was_never_fetched,
+         "the cursors of the send queue are in order and inside the ring"},
+        {a_request_is_sent_twice, "the send cursor is inside its work request"},
+        {too_many_packets, "the PSNs outstanding are within the window"},
+        {more_again_than_outstanding, "the PSNs outstanding are within the window"},
+        {asked_for_what_comes_again, "the end of each message asks for an answer"},
+        {something_unreliable_is_outstanding, "the end of each message asks for an answer"},
+        {an_answer_to_no_read, "READs and atomics are within their limits"},
+        {a_read_that_is_done_and_not_answered, "READs and atomics are within their limits"},
+        {too_many_reads, "READs and atomics are within their limits"},
+        {a_request_in_err, "a queue pair in ERR or RESET holds no work and no timer"},
+        {an_rnr_wait_in_err, "a queue pair in ERR or RESET holds no work and no timer"},
+        {a_receive_in_err, "a queue pair in ERR or RESET holds no work and no timer"},
         {cursor_leaves_its_request, "the send cursor is inside its work request"},
         {a_bind_that_nobody_completes,
          "a request without packets that is done and the oldest completes"},

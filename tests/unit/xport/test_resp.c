@@ -112,6 +112,52 @@ static void positions_and_lengths_have_their_rules(void **state)
     }
 }
 
+/* A duplicate is answered if it is what was taken, or the rest of it. */
+static void only_what_was_asked_is_asked_again(void **state)
+{
+    static const struct resp_rd taken[] = {
+        {.opcode = OP_RC_RDMA_READ_REQUEST,
+         .psn = {PSN_MASK},
+         .n_psns = 3,
+         .rkey = 7,
+         .addr = 4096,
+         .bytes = 600},
+        {.opcode = OP_RC_FETCH_ADD, .psn = {50}, .n_psns = 1, .rkey = 7, .addr = 4096, .bytes = 8},
+    };
+    static const struct {
+        uint32_t of, opcode, psn, rkey;
+        uint64_t addr;
+        uint32_t bytes;
+        bool is_again;
+        uint32_t at;
+    } rows[] = {
+        {0, OP_RC_RDMA_READ_REQUEST, PSN_MASK, 7, 4096, 600, true, 0},
+        {0, OP_RC_RDMA_READ_REQUEST, 0, 7, 4096 + 256, 600 - 256, true, 1},
+        {0, OP_RC_RDMA_READ_REQUEST, 1, 7, 4096 + 512, 600 - 512, true, 2},
+        {0, OP_RC_RDMA_READ_REQUEST, 2, 7, 4096 + 768, 0, false, 0}, /* behind its end */
+        {0, OP_RC_RDMA_READ_REQUEST, 0, 8, 4096 + 256, 600 - 256, false, 0},
+        {0, OP_RC_RDMA_READ_REQUEST, 0, 7, 4096, 600 - 256, false, 0},
+        {0, OP_RC_RDMA_READ_REQUEST, 0, 7, 4096 + 256, 600, false, 0},
+        {0, OP_RC_FETCH_ADD, PSN_MASK, 7, 4096, 600, false, 0},
+        {1, OP_RC_FETCH_ADD, 50, 7, 4096, 0, true, 0},
+        {1, OP_RC_FETCH_ADD, 50, 8, 4096, 0, false, 0},
+        {1, OP_RC_FETCH_ADD, 50, 7, 4104, 0, false, 0},
+        {1, OP_RC_COMPARE_SWAP, 50, 7, 4096, 0, false, 0},
+        {1, OP_RC_FETCH_ADD, 49, 7, 4096, 0, false, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct packet p = request((uint8_t)rows[i].opcode, rows[i].psn, 0);
+        uint32_t at = 99;
+
+        p.reth = (struct reth){rows[i].addr, rows[i].rkey, rows[i].bytes};
+        p.atomic = (struct atomic_eth){.va = rows[i].addr, .rkey = rows[i].rkey};
+        assert_int_equal(resp_asks_again(&taken[rows[i].of], &p, 256, &at), rows[i].is_again);
+        assert_int_equal(at, rows[i].is_again ? rows[i].at : 99);
+    }
+}
+
 /* Shows B76. */
 static void the_pad_fills_the_last_word_and_no_other(void **state)
 {
@@ -206,6 +252,7 @@ int main(void)
         cmocka_unit_test(the_psn_decides_first),
         cmocka_unit_test(a_reserved_opcode_behind_a_gap_draws_a_sequence_nak),
         cmocka_unit_test(positions_and_lengths_have_their_rules),
+        cmocka_unit_test(only_what_was_asked_is_asked_again),
         cmocka_unit_test(the_pad_fills_the_last_word_and_no_other),
         cmocka_unit_test(a_delivery_needs_a_receive_that_fits),
     };

@@ -2,6 +2,8 @@
 /* Send work requests: positions and lists.  test_errors.c has the rules that refuse one. */
 #include "testing.h"
 
+#include <string.h>
+
 #include "emu/facts/device.h"
 #include "emu/xport/sg.h"
 #include "emu/xport/wqe.h"
@@ -85,12 +87,47 @@ static void what_refuses_a_request_says_the_limit_and_what_it_found(void **state
     }
 }
 
+/* A datagram names its way itself: the port, an entry of the GID table, and an address of its kind.
+ */
+static void a_way_that_is_none_is_refused(void **state)
+{
+    static const struct qp_config config = {.type = QPT_UD, .pdn = 1, .max_send_sge = 2};
+    struct hca hca = {.gids = {{.raw = {[10] = 0xff, 0xff, 10, 0, 0, 1}, .valid = true},
+                               {.raw = {0xfe, 0x80, [15] = 1}, .valid = true}}};
+    const struct wqe_view view = {.hca = &hca, .config = &config};
+    static const struct {
+        uint32_t port, qpn;
+        uint8_t gid_index;
+        bool to_ipv4, is_good;
+    } rows[] = {
+        {HCA_PORT, 2, 0, true, true},          {HCA_PORT, 0xffffff, 1, false, true},
+        {HCA_PORT + 1, 2, 0, true, false},     {0, 2, 0, true, false},
+        {HCA_PORT, 0x1000000, 0, true, false}, {HCA_PORT, 2, 2, true, false}, /* an empty entry */
+        {HCA_PORT, 2, HCA_GIDS, true, false},                                 /* none */
+        {HCA_PORT, 2, 1, true, false}, /* the other kind of address */
+        {HCA_PORT, 2, 0, false, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct send_wqe w = {.opcode = WR_SEND,
+                             .ud = {.av_port = rows[i].port,
+                                    .av_pdn = 1,
+                                    .remote_qpn = rows[i].qpn,
+                                    .av_gid_index = rows[i].gid_index}};
+
+        memcpy(w.ud.av_dgid, hca.gids[rows[i].to_ipv4 ? 0 : 1].raw, GID_BYTES);
+        assert_int_equal(wqe_decide(&view, &w).rule, rows[i].is_good ? RULE_NONE : RULE_SQ_AH);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_are_cut_at_the_mtu),
         cmocka_unit_test(a_list_is_walked_piece_by_piece),
         cmocka_unit_test(what_refuses_a_request_says_the_limit_and_what_it_found),
+        cmocka_unit_test(a_way_that_is_none_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
