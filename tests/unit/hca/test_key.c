@@ -128,6 +128,7 @@ static void each_bind_that_is_wrong_has_its_rule(void **state)
     struct scene t;
     struct key_user who;
     struct mkey *foreign, *zero;
+    struct bind_request window;
 
     (void)state;
     scene_up(&t);
@@ -166,6 +167,9 @@ static void each_bind_that_is_wrong_has_its_rule(void **state)
     BIND(2, req.bytes = BYTES - 99, BIND_RANGE, ADDR, ADDR + BYTES);
     BIND(2, (req.addr = ADDR + BYTES, req.bytes = 1), BIND_RANGE, ADDR, ADDR + BYTES);
     BIND(2, req.bytes = UINT64_MAX, BIND_RANGE, ADDR, UINT64_MAX);
+    window = bind_1(&t);
+    window.mr_key = bound(&t, &window);
+    BIND(2, req.mr_key = window.mr_key, BIND_REGION, 0, 0); /* it is bound, and no region */
     t.mr->access &= ~(unsigned)ACC_MW_BIND;
     BIND(2, (void)0, BIND_MR_ACCESS, ACC_MW_BIND, t.mr->access);
     stand_down(&t.s);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "emu/base/fnv.h"
 #include "emu/facts/device.h"
 #include "emu/hca/qp.h"
 #include "stand.h"
@@ -132,6 +133,39 @@ static void limits_hold_and_leave_nothing_behind(void **state)
     check(g, 4, "2");
 }
 
+/* A group that would be the first of its queue pair is not left empty. */
+static void a_group_that_nobody_can_join_is_not_made(void **state)
+{
+    struct groups *g = *state;
+
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(attach(g, i, 0), RSP_OK);
+    assert_int_equal(attach(g, 0, 1), RSP_OK);
+    assert_int_equal(attach(g, 1, 1), RSP_OK);
+    assert_int_equal(attach(g, 2, 2), RSP_NO_RESOURCES); /* six are attached */
+    assert_int_equal(g->s.hca.mcast.groups.n, 2);
+    check(g, 2, "");
+}
+
+/* Of groups whose hashes lead to the same list each is found. */
+static void groups_of_one_list_are_told_apart(void **state)
+{
+    static const uint8_t alike[][MCAST_GID_BYTES] = {
+        {0xff, 0x0e, [15] = 0}, {0xff, 0x0e, [15] = 16}, {0xff, 0x0e, [15] = 32}};
+    struct groups *g = *state;
+
+    for (uint8_t n = 0; n < ARRAY_LEN(alike); n++)
+        assert_int_equal(mcast_attach(&g->s.hca, g->qp[n], alike[n]), RSP_OK);
+    for (uint8_t n = 0; n < ARRAY_LEN(alike); n++) {
+        const uint32_t *qpns;
+
+        assert_int_equal(mcast_find(&g->s.hca, alike[n], &qpns), 1);
+        assert_int_equal(qpns[0], g->qp[n]->qpn);
+        assert_int_equal(fnv1a(alike[n], MCAST_GID_BYTES) % 16,
+                         fnv1a(alike[0], MCAST_GID_BYTES) % 16);
+    }
+}
+
 static void a_queue_pair_that_goes_is_in_no_group(void **state)
 {
     struct groups *g = *state;
@@ -180,7 +214,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(everybody_attached_is_found_in_order),        T(limits_hold_and_leave_nothing_behind),
         T(a_queue_pair_that_goes_is_in_no_group),       T(only_datagram_queue_pairs_are_in_groups),
-        T(the_own_copy_is_wanted_unless_it_is_blocked),
+        T(the_own_copy_is_wanted_unless_it_is_blocked), T(a_group_that_nobody_can_join_is_not_made),
+        T(groups_of_one_list_are_told_apart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

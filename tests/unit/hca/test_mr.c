@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/hca/mr.h"
+#include "emu/hca/mw.h"
 #include "stand.h"
 
 #define ADDR 0x10000000fe0u /* 32 bytes before the end of its page */
@@ -352,6 +353,52 @@ static void a_dma_region_is_all_of_ram_and_no_more(void **state)
     stand_down(&s);
 }
 
+/* Only a region over memory of a program can be registered again. */
+static void what_is_no_region_of_a_program_cannot_be_changed(void **state)
+{
+    struct stand s;
+    struct mkey *dma, *fast, *window;
+    struct mr_request req;
+    uint32_t pdn;
+
+    (void)state;
+    stand_up(&s, 2);
+    pdn = stand_pd(&s);
+    req = request(pdn);
+    assert_int_equal(hca_dma_mr_create(&s.hca, pdn, ACC_LOCAL_WRITE, &dma), RSP_OK);
+    assert_int_equal(hca_fast_mr_create(&s.hca, pdn, ACC_LOCAL_WRITE, 2, &fast), RSP_OK);
+    assert_int_equal(hca_mw_create(&s.hca, pdn, MW_TYPE_1, &window), RSP_OK);
+#define CHANGED(k) hca_mr_change(&s.hca, key_number((k)->key), REREG_ACCESS, &req, &(k))
+    assert_int_equal(CHANGED(dma), RSP_INVALID_ARG);
+    assert_int_equal(CHANGED(fast), RSP_INVALID_ARG);
+    assert_int_equal(CHANGED(window), RSP_BAD_HANDLE);
+#undef CHANGED
+    stand_down(&s);
+}
+
+/* Who has a key to all of RAM can change rings: the lab does not vouch for them any more. */
+static void ram_is_open_once_a_key_to_it_can_write(void **state)
+{
+    static const struct {
+        unsigned access;
+        bool is_open;
+    } rows[] = {
+        {0, false}, {ACC_REMOTE_READ, false}, {ACC_LOCAL_WRITE, true}, {ACC_REMOTE_READ, true}};
+    struct stand s;
+    uint32_t pdn;
+
+    (void)state;
+    stand_up(&s, 2);
+    pdn = stand_pd(&s);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct mkey *mr;
+
+        assert_int_equal(hca_dma_mr_create(&s.hca, pdn, rows[i].access, &mr), RSP_OK);
+        assert_int_equal(s.hca.ram_is_open, rows[i].is_open);
+    }
+    stand_down(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -364,6 +411,8 @@ int main(void)
         cmocka_unit_test(a_zero_based_region_counts_from_its_first_byte),
         cmocka_unit_test(a_region_changes_as_a_whole_or_not_at_all),
         cmocka_unit_test(a_dma_region_is_all_of_ram_and_no_more),
+        cmocka_unit_test(what_is_no_region_of_a_program_cannot_be_changed),
+        cmocka_unit_test(ram_is_open_once_a_key_to_it_can_write),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

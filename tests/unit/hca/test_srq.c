@@ -113,6 +113,20 @@ static void the_limit_is_reached_once(void **state)
     assert_int_equal(srq.taken, 6);
 }
 
+static void a_device_may_have_none(void **state)
+{
+    struct stand s;
+    struct srq *srq;
+
+    (void)state;
+    stand_up(&s, 2);
+    (void)stand_pd(&s);
+    s.hca.limits.max_srq = 0;
+    assert_int_equal(hca_srq_create(&s.hca, &(struct srq_config){1, 8, 1}, &srq), RSP_NO_RESOURCES);
+    s.hca.limits.max_srq = stand_limits.max_srq; /* as the table of them was made */
+    stand_down(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +134,7 @@ int main(void)
         cmocka_unit_test(there_are_max_srq_of_them),
         cmocka_unit_test(a_queue_pair_takes_the_shape_of_its_receives_from_it),
         cmocka_unit_test(the_limit_is_reached_once),
+        cmocka_unit_test(a_device_may_have_none),
     };
 
     return cmocka_run_group_tests_name("srq", tests, NULL, NULL);

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* An arena that is full: whatever allocation fails, the request is refused, and nothing of the
+ * object that was to be made is left.
+ */
+#include "testing.h"
+
+#include "emu/hca/cq.h"
+#include "emu/hca/mcast.h"
+#include "emu/hca/mr.h"
+#include "emu/hca/mw.h"
+#include "emu/hca/qp.h"
+#include "emu/hca/srq.h"
+#include "stand.h"
+
+#define CLASS_MIN 4u /* blocks of 1 << 4 bytes, the smallest */
+#define CLASS_MAX 22u
+#define LENT_MAX  12u /* no object takes so many */
+#define PAGE      4096u
+#define ATTEMPTS  (LENT_MAX * (CLASS_MAX - CLASS_MIN))
+
+/* A device with one object of each kind that others need, and blocks that can be given back to its
+ * arena, which is full otherwise.
+ */
+struct bed {
+    struct stand s;
+    uint32_t pdn, mrn, cqn;
+    struct qp *qp;
+    void *lent[CLASS_MAX][LENT_MAX];
+    unsigned left[CLASS_MAX];
+};
+
+static const uint64_t pages[] = {9 * PAGE, 3 * PAGE, 30 * PAGE};
+
+static struct mr_request region(const struct bed *b, uint32_t n_pages)
+{
+    return (struct mr_request){.pdn = b->pdn,
+                               .access = ACC_LOCAL_WRITE,
+                               .start = PAGE,
+                               .virt_addr = PAGE,
+                               .length = (uint64_t)n_pages * PAGE,
+                               .pages = pages,
+                               .n_pages = n_pages};
+}
+
+static void fill(struct bed *b)
+{
+    struct arena *a = b->s.arena;
+
+    for (unsigned class = CLASS_MIN; class < CLASS_MAX; class ++) {
+        for (unsigned i = 0; i < LENT_MAX && class < 16; i++) {
+            b->lent[class][b->left[class]++] = arena_alloc_raw(a, (size_t)1 << class);
+        }
+    }
+    for (unsigned class = CLASS_MAX; class >= CLASS_MIN; class --) {
+        while (arena_alloc_raw(a, (size_t)1 << class))
+            continue;
+    }
+    assert_true(arena_is_short(a));
+}
+
+static struct bed *bed_made(void)
+{
+    struct bed *b = test_calloc(1, sizeof(*b));
+    struct qp_config config = {.type = QPT_UD};
+    struct mr_request req;
+    struct mkey *mr;
+    struct cq *cq;
+
+    stand_up(&b->s, 2);
+    b->pdn = config.pdn = stand_pd(&b->s);
+    req = region(b, 1);
+    assert_int_equal(hca_mr_create(&b->s.hca, &req, &mr), RSP_OK);
+    assert_int_equal(hca_cq_create(&b->s.hca, 16, &cq), RSP_OK);
+    b->mrn = key_number(mr->key);
+    b->cqn = config.send_cqn = config.recv_cqn = cq->cqn;
+    assert_int_equal(hca_qp_create(&b->s.hca, &config, sizeof(*b->qp), &b->qp), RSP_OK);
+    fill(b);
+    return b;
+}
+
+static void bed_gone(struct bed *b)
+{
+    arena_free(b->s.arena);
+    test_free(b);
+}
+
+/* Gives one more block back.  Large ones come first, or small ones. */
+static bool lend(struct bed *b, bool large_first)
+{
+    for (unsigned i = CLASS_MIN; i < CLASS_MAX; i++) {
+        const unsigned class = large_first ? CLASS_MAX - 1 - (i - CLASS_MIN) : i;
+
+        if (b->left[class] > 0) {
+            arena_release(b->s.arena, b->lent[class][--b->left[class]], (size_t)1 << class);
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum ctrl_rsp make_pd(struct bed *b)
+{
+    struct pd *pd;
+
+    return hca_pd_create(&b->s.hca, &pd);
+}
+
+static enum ctrl_rsp make_cq(struct bed *b)
+{
+    struct cq *cq;
+
+    return hca_cq_create(&b->s.hca, 16, &cq);
+}
+
+static enum ctrl_rsp make_mr(struct bed *b)
+{
+    const struct mr_request req = region(b, 3);
+    struct mkey *mr;
+
+    return hca_mr_create(&b->s.hca, &req, &mr);
+}
+
+static enum ctrl_rsp change_mr(struct bed *b)
+{
+    const struct mr_request req = region(b, 3);
+    struct mkey *mr;
+
+    return hca_mr_change(&b->s.hca, b->mrn, REREG_TRANSLATION, &req, &mr);
+}
+
+static enum ctrl_rsp make_fast_mr(struct bed *b)
+{
+    struct mkey *mr;
+
+    return hca_fast_mr_create(&b->s.hca, b->pdn, ACC_LOCAL_WRITE, 4, &mr);
+}
+
+static enum ctrl_rsp make_mw(struct bed *b)
+{
+    struct mkey *mw;
+
+    return hca_mw_create(&b->s.hca, b->pdn, MW_TYPE_1, &mw);
+}
+
+static enum ctrl_rsp make_srq(struct bed *b)
+{
+    struct srq *srq;
+
+    return hca_srq_create(&b->s.hca, &(struct srq_config){b->pdn, 8, 1}, &srq);
+}
+
+static enum ctrl_rsp make_qp(struct bed *b)
+{
+    const struct qp_config config = {
+        .type = QPT_RC, .pdn = b->pdn, .send_cqn = b->cqn, .recv_cqn = b->cqn};
+    struct qp *qp;
+
+    return hca_qp_create(&b->s.hca, &config, sizeof(*qp), &qp);
+}
+
+static enum ctrl_rsp attach(struct bed *b)
+{
+    static const uint8_t gid[MCAST_GID_BYTES] = {0xff, 0x0e, [15] = 1};
+
+    return mcast_attach(&b->s.hca, b->qp, gid);
+}
+
+/* Is @make refused?  Then once more, now that tables have grown: that leaves all as it was. */
+static bool is_refused(struct bed *b, enum ctrl_rsp (*make)(struct bed *))
+{
+    const uint32_t users = hca_pd(&b->s.hca, b->pdn)->users;
+    const uint32_t n_mr = b->s.hca.n_mr, n_groups = b->s.hca.mcast.groups.n;
+    const enum ctrl_rsp rsp = make(b);
+    size_t live;
+
+    if (rsp == RSP_OK)
+        return false;
+    assert_int_equal(rsp, RSP_NO_RESOURCES);
+    live = arena_live_bytes(b->s.arena);
+    assert_int_equal(make(b), RSP_NO_RESOURCES);
+    assert_int_equal(arena_live_bytes(b->s.arena), live);
+    assert_int_equal(hca_pd(&b->s.hca, b->pdn)->users, users);
+    assert_int_equal(b->s.hca.n_mr, n_mr);
+    assert_int_equal(b->s.hca.mcast.groups.n, n_groups);
+    return true;
+}
+
+/* Tries until it succeeds, with one block more each time.  Returns how often it failed. */
+static unsigned tried(enum ctrl_rsp (*make)(struct bed *), bool large_first)
+{
+    struct bed *b = bed_made();
+    unsigned n_failed = 0;
+
+    while (is_refused(b, make)) {
+        n_failed++;
+        assert_true(n_failed <= ATTEMPTS && lend(b, large_first));
+    }
+    bed_gone(b);
+    return n_failed;
+}
+
+static void no_object_is_half_made(void **state)
+{
+    static enum ctrl_rsp (*const makers[])(struct bed *) = {
+        make_pd, make_cq, make_mr, change_mr, make_fast_mr, make_mw, make_srq, make_qp, attach};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(makers); i++) {
+        for (unsigned large_first = 0; large_first < 2; large_first++)
+            assert_true(tried(makers[i], large_first) > 0);
+    }
+}
+
+/* What nobody can look at later is counted all the same. */
+static void a_completion_that_cannot_be_kept_is_counted(void **state)
+{
+    struct bed *b = bed_made();
+    struct cq *cq = hca_cq(&b->s.hca, b->cqn);
+    const struct completion wc = {.wr_id = 7};
+
+    (void)state;
+    assert_false(cq_completed(&b->s.hca, cq, &wc));
+    assert_int_equal(cq->n_completed, 1);
+    assert_null(cq_log_at(cq, 0));
+    bed_gone(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_object_is_half_made),
+        cmocka_unit_test(a_completion_that_cannot_be_kept_is_counted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
