@@ -82,7 +82,7 @@ enum drop_reason nd_parse(struct nd *out, const struct icmp *h, const struct ip 
         n.solicited = (flags & F_SOLICITED) != 0;
         n.override = (flags & F_OVERRIDE) != 0;
     }
-    if (in->bad || !is_valid(&n, h, ip))
+    if (!is_valid(&n, h, ip))
         return DROP_BAD_ND;
     *out = n;
     return DROP_NONE;

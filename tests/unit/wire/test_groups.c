@@ -2,8 +2,11 @@
 /* Reports and queries about multicast groups, held against frames that Scapy built. */
 #include "wire/group_vectors.h"
 
+#include "emu/base/cursor.h"
+#include "emu/wire/checksum.h"
 #include "emu/wire/eth.h"
 #include "emu/wire/glance.h"
+#include "emu/wire/icmp.h"
 
 static void address(uint8_t ret[GID_BYTES], const char *text)
 {
@@ -113,6 +116,113 @@ static void damaged_and_short_queries_are_refused(void **state)
     }
 }
 
+/* The IPv4 query, whose IP header has an option: 24 bytes. */
+static void an_ip_header_that_lies_is_refused(void **state)
+{
+    static const struct {
+        uint32_t at;
+        uint8_t value;
+        bool fix; /* the checksum is right for the change */
+        enum drop_reason want;
+    } rows[] = {
+        {0, 0x46, true, DROP_NONE},
+        {0, 0x44, true, DROP_BAD_IP_HEADER}, /* shorter than any */
+        {0, 0x4f, true, DROP_BAD_IP_HEADER}, /* longer than what came */
+        {3, 23, true, DROP_BAD_IP_HEADER},   /* its whole length is less than its header */
+        {3, 0xff, true, DROP_BAD_IP_HEADER}, /* or more than what came */
+        {3, 24 + 11, true, DROP_NO_LISTENER},
+        {6, 0x20, true, DROP_FRAGMENT},
+        {7, 0x01, true, DROP_FRAGMENT},
+        {8, 2, false, DROP_BAD_IP_CHECKSUM},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
+        uint8_t frame[GROUP_FRAME_MAX], *ip = frame + ETH_BYTES;
+        const size_t n = frame_of(queries[i].digits, frame);
+
+        for (size_t k = 0; k < ARRAY_LEN(rows) && ip[0] >> 4 == 4; k++) {
+            struct group_query q;
+            const size_t header = (size_t)(rows[k].at == 0 ? rows[k].value & 0xf : 6) * 4;
+
+            (void)frame_of(queries[i].digits, frame);
+            ip[rows[k].at] = rows[k].value;
+            if (rows[k].fix && header <= n - ETH_BYTES) {
+                st_be16(ip + 10, 0);
+                st_be16(ip + 10, checksum_fold(checksum_add(0, ip, header)));
+            }
+            assert_int_equal(parse(&q, frame, n), rows[k].want);
+        }
+    }
+}
+
+/* One byte of the IPv6 query is replaced, and its checksum made right. */
+static void an_mld_query_of_another_kind_is_refused(void **state)
+{
+    static const struct {
+        uint32_t at; /* in the IP packet */
+        uint8_t value;
+        enum drop_reason want;
+    } rows[] = {
+        {40, IP_PROTOCOL_ICMPV6, DROP_NONE},
+        {40, IP_PROTOCOL_UDP, DROP_NO_LISTENER}, /* what follows the hop-by-hop header */
+        {42, 1, DROP_NO_LISTENER},               /* no Router Alert in that */
+        {8, 0x20, DROP_NO_LISTENER},             /* from an address that routers pass on */
+        {9, 0xc0, DROP_NO_LISTENER},
+        {48, 131, DROP_NO_LISTENER}, /* a report of version 1 */
+        {49, 1, DROP_NO_LISTENER},   /* code */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
+        uint8_t frame[GROUP_FRAME_MAX], *ip = frame + ETH_BYTES;
+        const size_t n = frame_of(queries[i].digits, frame);
+
+        for (size_t k = 0; k < ARRAY_LEN(rows) && ip[0] >> 4 == 6; k++) {
+            struct rd_cur in = rd_cur(ip, n - ETH_BYTES);
+            struct group_query q;
+            struct ip head;
+
+            (void)frame_of(queries[i].digits, frame);
+            ip[rows[k].at] = rows[k].value;
+            assert_int_equal(ip_parse(&head, &in), DROP_NONE);
+            head.protocol = IP_PROTOCOL_ICMPV6;
+            head.payload_bytes = (uint16_t)(n - ETH_BYTES - 48);
+            icmp_finish(&head, ip + 48, n - ETH_BYTES - 48);
+            assert_int_equal(parse(&q, frame, n), rows[k].want);
+        }
+        for (uint16_t payload = 0; payload < n - ETH_BYTES - 40 && ip[0] >> 4 == 6; payload++) {
+            struct group_query q;
+
+            st_be16(ip + 4, payload);
+            assert_int_not_equal(parse(&q, frame, n), DROP_NONE);
+        }
+    }
+}
+
+/* Nothing is written behind the room that there is. */
+static void a_report_that_does_not_fit_says_so(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(reports); i++) {
+        uint8_t src[GID_BYTES], group[GID_BYTES], whole[GROUP_FRAME_MAX];
+        const size_t n = frame_of(reports[i].digits, whole) - ETH_BYTES;
+
+        address(src, reports[i].src);
+        address(group, reports[i].group);
+        for (size_t cap = 0; cap <= n; cap++) {
+            uint8_t bytes[GROUP_FRAME_MAX];
+            struct wr_cur out = wr_cur(bytes, cap);
+
+            memset(bytes, 0x5a, sizeof(bytes));
+            (gid_is_ipv4(group) ? igmp_build : mld_build)(reports[i].record, src, group, &out);
+            assert_int_equal(out.bad, cap < n);
+            for (size_t at = cap; at < sizeof(bytes); at++)
+                assert_int_equal(bytes[at], 0x5a);
+        }
+    }
+}
+
 static void an_mld_query_from_afar_is_refused(void **state)
 {
     (void)state;
@@ -161,6 +271,9 @@ int main(void)
         cmocka_unit_test(queries_are_read),
         cmocka_unit_test(reports_of_others_are_not_for_us),
         cmocka_unit_test(damaged_and_short_queries_are_refused),
+        cmocka_unit_test(an_ip_header_that_lies_is_refused),
+        cmocka_unit_test(an_mld_query_of_another_kind_is_refused),
+        cmocka_unit_test(a_report_that_does_not_fit_says_so),
         cmocka_unit_test(an_mld_query_from_afar_is_refused),
         cmocka_unit_test(they_are_known_at_a_glance),
     };

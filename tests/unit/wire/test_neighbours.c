@@ -53,8 +53,8 @@ static enum drop_reason decode(struct decoded *d, const uint8_t *frame, size_t n
     }
 }
 
-/* Builds @d again; returns the bytes. */
-static size_t encode(const struct decoded *d, uint8_t *frame, size_t cap)
+/* Builds @d again, as far as there is room. */
+static struct wr_cur encoded(const struct decoded *d, uint8_t *frame, size_t cap)
 {
     struct wr_cur out = wr_cur(frame, cap);
 
@@ -68,6 +68,14 @@ static size_t encode(const struct decoded *d, uint8_t *frame, size_t cap)
         else
             nd_build(&d->nd, &d->ip, &out);
     }
+    return out;
+}
+
+/* Builds @d again; returns the bytes. */
+static size_t encode(const struct decoded *d, uint8_t *frame, size_t cap)
+{
+    const struct wr_cur out = encoded(d, frame, cap);
+
     assert_false(out.bad);
     return (size_t)(out.p - frame);
 }
@@ -96,6 +104,47 @@ static void what_is_read_is_written_again(void **state)
         assert_int_equal(decode(&d, frames[i].bytes, frames[i].n), DROP_NONE);
         assert_int_equal(encode(&d, again, sizeof(again)), frames[i].n);
         assert_memory_equal(again, frames[i].bytes, frames[i].n);
+    }
+}
+
+/* Nothing is written behind the room that there is. */
+static void what_does_not_fit_says_so(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(frames); i++) {
+        struct decoded d = {0};
+
+        assert_int_equal(decode(&d, frames[i].bytes, frames[i].n), DROP_NONE);
+        for (size_t cap = 0; cap < frames[i].n; cap++) {
+            uint8_t bytes[128];
+
+            memset(bytes, 0x5a, sizeof(bytes));
+            assert_true(encoded(&d, bytes, cap).bad);
+            for (size_t at = cap; at < sizeof(bytes); at++)
+                assert_int_equal(bytes[at], 0x5a);
+        }
+    }
+}
+
+static void each_flag_of_an_advertisement_is_one_bit(void **state)
+{
+    (void)state;
+    for (unsigned flags = 0; flags < 8; flags++) {
+        struct decoded d = {0}, back = {0};
+        uint8_t bytes[128];
+        size_t n;
+
+        assert_int_equal(decode(&d, advert, sizeof(advert)), DROP_NONE);
+        d.nd.router = flags & 1;
+        d.nd.solicited = flags >> 1 & 1;
+        d.nd.override = flags >> 2 & 1;
+        n = encode(&d, bytes, sizeof(bytes));
+        assert_int_equal(n, sizeof(advert));
+        assert_int_equal(bytes[ETH_BYTES + IPV6_BYTES + 4] >> 5,
+                         (flags & 1) << 2 | (flags & 2) | flags >> 2);
+        assert_int_equal(decode(&back, bytes, n), DROP_NONE);
+        assert_true(back.nd.router == d.nd.router && back.nd.solicited == d.nd.solicited &&
+                    back.nd.override == d.nd.override);
     }
 }
 
@@ -230,6 +279,43 @@ static void the_rules_of_neighbour_discovery(void **state)
     }
 }
 
+/* The option that has the MAC, but of another length, and one behind it. */
+static void a_mac_option_of_another_length_has_no_mac(void **state)
+{
+    const size_t head = ETH_BYTES + IPV6_BYTES, n = sizeof(solicit) + 8;
+    struct decoded d = {0};
+    uint8_t bytes[128] = {0};
+    struct rd_cur in = rd_cur(bytes + ETH_BYTES, n - ETH_BYTES);
+
+    (void)state;
+    memcpy(bytes, solicit, sizeof(solicit));
+    bytes[79] = 2; /* in units of eight bytes */
+    bytes[19] = (uint8_t)(bytes[19] + 8);
+    assert_int_equal(ip_parse(&d.ip, &in), DROP_NONE);
+    icmp_finish(&d.ip, bytes + head, n - head);
+    assert_int_equal(decode(&d, bytes, n), DROP_NONE);
+    assert_false(d.nd.has_mac);
+}
+
+/* Who has no address yet asks whether it is free, and has no right to tell a MAC with it. */
+static void a_station_without_an_address_tells_no_mac(void **state)
+{
+    const size_t head = ETH_BYTES + IPV6_BYTES;
+    struct decoded d = {0};
+    uint8_t bytes[sizeof(solicit)] = {0};
+    struct rd_cur in = rd_cur(bytes + ETH_BYTES, sizeof(bytes) - ETH_BYTES);
+
+    (void)state;
+    memcpy(bytes, solicit, sizeof(bytes));
+    memset(bytes + ETH_BYTES + 8, 0, GID_BYTES); /* the sender's address */
+    assert_int_equal(ip_parse(&d.ip, &in), DROP_NONE);
+    icmp_finish(&d.ip, bytes + head, sizeof(bytes) - head);
+    assert_int_equal(decode(&d, bytes, sizeof(bytes)), DROP_BAD_ND);
+    bytes[78] = 14; /* with another option it may */
+    icmp_finish(&d.ip, bytes + head, sizeof(bytes) - head);
+    assert_int_equal(decode(&d, bytes, sizeof(bytes)), DROP_NONE);
+}
+
 static void the_rules_of_arp(void **state)
 {
     static const struct {
@@ -288,6 +374,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_read_is_written_again),
+        cmocka_unit_test(what_does_not_fit_says_so),
+        cmocka_unit_test(each_flag_of_an_advertisement_is_one_bit),
+        cmocka_unit_test(a_mac_option_of_another_length_has_no_mac),
+        cmocka_unit_test(a_station_without_an_address_tells_no_mac),
         cmocka_unit_test(fields_of_arp),
         cmocka_unit_test(fields_of_echo),
         cmocka_unit_test(fields_of_neighbour_discovery),

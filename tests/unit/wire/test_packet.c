@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "emu/base/cursor.h"
+#include "emu/wire/checksum.h"
 #include "emu/wire/icrc.h"
 #include "frames.h"
 #include "vectors.h"
@@ -308,6 +309,27 @@ static void an_unknown_opcode_leaves_enough_to_answer(void **state)
     assert_null(back.op->name);
 }
 
+/* UDP and IP agree that there is less than a BTH and an ICRC, whatever pads the frame. */
+static void a_datagram_without_room_for_the_headers_is_short(void **state)
+{
+    const struct packet p = sample(4, OP_RC_SEND_ONLY, 5);
+    uint8_t frame[FRAME_MAX];
+    const size_t n = build(&p, frame);
+
+    (void)state;
+    for (uint16_t udp = UDP_BYTES; udp < UDP_BYTES + BTH_BYTES + ICRC_BYTES; udp++) {
+        struct packet back;
+
+        ipv4_set_payload(frame + ETH_BYTES, udp);
+        udp_set_bytes(frame + ETH_BYTES + IPV4_BYTES, udp);
+        st_be16(frame + ETH_BYTES + 10, 0);
+        st_be16(frame + ETH_BYTES + 10,
+                checksum_fold(checksum_add(0, frame + ETH_BYTES, IPV4_BYTES)));
+        assert_int_equal(packet_parse(&back, frame, n), DROP_SHORT);
+        assert_int_equal(packet_icrc_at(frame, n), 0);
+    }
+}
+
 static void a_version_other_than_the_ethertypes_is_refused(void **state)
 {
     const struct packet p = sample(6, OP_RC_SEND_ONLY, 5);
@@ -364,6 +386,7 @@ int main(void)
         cmocka_unit_test(each_fault_has_its_name),
         cmocka_unit_test(a_pad_larger_than_the_rest_is_refused),
         cmocka_unit_test(an_unknown_opcode_leaves_enough_to_answer),
+        cmocka_unit_test(a_datagram_without_room_for_the_headers_is_short),
         cmocka_unit_test(a_version_other_than_the_ethertypes_is_refused),
         cmocka_unit_test(other_protocols_are_not_roce),
         cmocka_unit_test(marks_of_hardware_are_accepted),

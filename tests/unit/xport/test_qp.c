@@ -52,6 +52,56 @@ static void strangers_are_not_let_in(void **state)
     rig_free(r);
 }
 
+/* A connection is between two addresses: one of them is not enough, and what differs is told as far
+ * as it is a number.
+ */
+static void another_address_of_the_same_port_is_not_the_connection_s(void **state)
+{
+    (void)state;
+    for (unsigned ipv6 = 0; ipv6 < 2; ipv6++) {
+        struct rig_config c = rig_defaults();
+        struct hca *h;
+        struct packet p;
+        struct rig *r;
+        struct qp *qp = NULL;
+        struct compared told;
+        uint8_t *other;
+
+        c.ipv6 = ipv6;
+        r = rig_new(&c);
+        h = &r->host[1].hca;
+        p = rig_packet(r, 1, OP_RC_SEND_ONLY, 100);
+        other = h->gids[HCA_GIDS - 1].raw;
+        memcpy(other, p.ip.dst, GID_BYTES);
+        other[15] ^= 0x40;
+        h->gids[HCA_GIDS - 1].valid = true;
+        memcpy(p.ip.dst, other, GID_BYTES);
+        assert_int_equal(admit(h, &p, &qp), DROP_WRONG_SOURCE);
+        told = admit_compared(h, r->host[1].qp, &p, DROP_WRONG_SOURCE);
+        assert_int_equal(told.least ^ told.found, ipv6 ? 0 : 0x40);
+        assert_int_equal(told.found != 0, !ipv6);
+        h->gids[HCA_GIDS - 1].valid = false;
+        rig_free(r);
+    }
+}
+
+static void a_reserved_opcode_is_dropped_where_nothing_is_answered(void **state)
+{
+    struct rig_config c = rig_defaults();
+    struct qp *qp = NULL;
+    struct packet p;
+    struct rig *r;
+
+    (void)state;
+    c.type = QPT_UC;
+    r = rig_new(&c);
+    p = rig_packet(r, 1, 0x2f, 100);
+    assert_int_equal(admit(&r->host[1].hca, &p, &qp), DROP_BAD_OPCODE);
+    p = rig_packet(r, 1, OP_UC_SEND_ONLY, 100);
+    assert_int_equal(admit(&r->host[1].hca, &p, &qp), DROP_NONE);
+    rig_free(r);
+}
+
 /* Shows B43. */
 static void states_take_their_packets_only(void **state)
 {
@@ -304,6 +354,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strangers_are_not_let_in),
+        cmocka_unit_test(another_address_of_the_same_port_is_not_the_connection_s),
+        cmocka_unit_test(a_reserved_opcode_is_dropped_where_nothing_is_answered),
         cmocka_unit_test(states_take_their_packets_only),
         cmocka_unit_test(a_drop_is_an_event_with_its_reason),
         cmocka_unit_test(work_that_was_posted_too_early_waits_for_rts),
