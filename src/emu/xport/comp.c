@@ -194,19 +194,17 @@ static bool check_sequence(const struct comp_view *v, const struct packet *p,
     return true;
 }
 
-static bool check_nak(const struct comp_view *v, const struct packet *p, const struct answer *a,
-                      struct comp_verdict *out)
+/* What is left is a NAK that ends a request. */
+static void decide_nak(const struct answer *a, struct comp_verdict *out)
 {
     enum wc_status status = WCS_REM_OP_ERR;
 
-    (void)v;
-    (void)p;
     if (a->word.kind == SYN_NAK_INVALID_REQUEST)
         status = WCS_REM_INV_REQ_ERR;
     else if (a->word.kind == SYN_NAK_REMOTE_ACCESS)
         status = WCS_REM_ACCESS_ERR;
-    *out = (struct comp_verdict){.act = ACT_FAIL, .status = status, .n_acked = a->before};
-    return true;
+    *out = (struct comp_verdict){
+        .act = ACT_FAIL, .rule = RULE_COMP_NAK, .status = status, .n_acked = a->before};
 }
 
 /* X(rule, check), written out as PACKET_CHECKS in resp.c: unless the check names another rule. */
@@ -219,8 +217,7 @@ static bool check_nak(const struct comp_view *v, const struct packet *p, const s
     X(RULE_COMP_ACK, check_ack)                                                                    \
     X(RULE_COMP_RNR, check_waiting)                                                                \
     X(RULE_COMP_RNR, check_rnr)                                                                    \
-    X(RULE_COMP_SEQUENCE, check_sequence)                                                          \
-    X(RULE_COMP_NAK, check_nak)
+    X(RULE_COMP_SEQUENCE, check_sequence)
 
 #define ASK(name, check)                                                                           \
     if (check(v, p, &a, ret)) {                                                                    \
@@ -245,6 +242,7 @@ void comp_decide(const struct comp_view *v, const struct packet *p, struct comp_
 
     *ret = (struct comp_verdict){.act = ACT_DROP};
     CHECKS(ASK)
+    decide_nak(&a, ret);
 }
 
 uint32_t comp_data_bytes(const struct packet *p)

@@ -102,8 +102,7 @@ static bool rds_are_within_limits(const struct xport_qp *xqp)
 {
     const struct resp_rds *d = &xqp->resp.rds;
 
-    return d->done - d->first <= d->next - d->first && d->next - d->first <= d->size &&
-           d->answered - d->first <= d->next - d->first &&
+    return d->next - d->first <= d->size && d->answered - d->first <= d->next - d->first &&
            d->done - d->first <= d->answered - d->first &&
            xqp->req.out_rds <= xqp->qp.hca->limits.max_rd_atomic;
 }

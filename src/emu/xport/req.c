@@ -112,7 +112,8 @@ void req_judge_waiting(struct xport_qp *xqp)
     const struct requester *r = &xqp->req;
     const struct req_wqe *q = req_wqe_at(r, r->next);
 
-    if (r->next == r->fetched || r->sent_psns > 0 || q->status != WCS_SUCCESS)
+    RDL_ASSERT(r->sent_psns == 0); /* SQD is left when all that was begun is done */
+    if (r->next == r->fetched || q->status != WCS_SUCCESS)
         return;
     if (!judge_form(xqp, q))
         req_settle(xqp);

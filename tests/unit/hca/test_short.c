@@ -10,23 +10,17 @@
 #include "emu/hca/mw.h"
 #include "emu/hca/qp.h"
 #include "emu/hca/srq.h"
+#include "full.h"
 #include "stand.h"
 
-#define CLASS_MIN 4u /* blocks of 1 << 4 bytes, the smallest */
-#define CLASS_MAX 22u
-#define LENT_MAX  12u /* no object takes so many */
-#define PAGE      4096u
-#define ATTEMPTS  (LENT_MAX * (CLASS_MAX - CLASS_MIN))
+#define PAGE 4096u
 
-/* A device with one object of each kind that others need, and blocks that can be given back to its
- * arena, which is full otherwise.
- */
+/* A device with one object of each kind that others need, in an arena that is full otherwise. */
 struct bed {
     struct stand s;
     uint32_t pdn, mrn, cqn;
     struct qp *qp;
-    void *lent[CLASS_MAX][LENT_MAX];
-    unsigned left[CLASS_MAX];
+    struct full full;
 };
 
 static const uint64_t pages[] = {9 * PAGE, 3 * PAGE, 30 * PAGE};
@@ -42,23 +36,8 @@ static struct mr_request region(const struct bed *b, uint32_t n_pages)
                                .n_pages = n_pages};
 }
 
-static void fill(struct bed *b)
-{
-    struct arena *a = b->s.arena;
-
-    for (unsigned class = CLASS_MIN; class < CLASS_MAX; class ++) {
-        for (unsigned i = 0; i < LENT_MAX && class < 16; i++) {
-            b->lent[class][b->left[class]++] = arena_alloc_raw(a, (size_t)1 << class);
-        }
-    }
-    for (unsigned class = CLASS_MAX; class >= CLASS_MIN; class --) {
-        while (arena_alloc_raw(a, (size_t)1 << class))
-            continue;
-    }
-    assert_true(arena_is_short(a));
-}
-
-static struct bed *bed_made(void)
+/* @with_region: to be changed; otherwise no key was ever made. */
+static struct bed *bed_made(bool with_region)
 {
     struct bed *b = test_calloc(1, sizeof(*b));
     struct qp_config config = {.type = QPT_UD};
@@ -69,12 +48,14 @@ static struct bed *bed_made(void)
     stand_up(&b->s, 2);
     b->pdn = config.pdn = stand_pd(&b->s);
     req = region(b, 1);
-    assert_int_equal(hca_mr_create(&b->s.hca, &req, &mr), RSP_OK);
+    if (with_region) {
+        assert_int_equal(hca_mr_create(&b->s.hca, &req, &mr), RSP_OK);
+        b->mrn = key_number(mr->key);
+    }
     assert_int_equal(hca_cq_create(&b->s.hca, 16, &cq), RSP_OK);
-    b->mrn = key_number(mr->key);
     b->cqn = config.send_cqn = config.recv_cqn = cq->cqn;
     assert_int_equal(hca_qp_create(&b->s.hca, &config, sizeof(*b->qp), &b->qp), RSP_OK);
-    fill(b);
+    full_make(&b->full, b->s.arena);
     return b;
 }
 
@@ -82,20 +63,6 @@ static void bed_gone(struct bed *b)
 {
     arena_free(b->s.arena);
     test_free(b);
-}
-
-/* Gives one more block back.  Large ones come first, or small ones. */
-static bool lend(struct bed *b, bool large_first)
-{
-    for (unsigned i = CLASS_MIN; i < CLASS_MAX; i++) {
-        const unsigned class = large_first ? CLASS_MAX - 1 - (i - CLASS_MIN) : i;
-
-        if (b->left[class] > 0) {
-            arena_release(b->s.arena, b->lent[class][--b->left[class]], (size_t)1 << class);
-            return true;
-        }
-    }
-    return false;
 }
 
 static enum ctrl_rsp make_pd(struct bed *b)
@@ -188,12 +155,12 @@ static bool is_refused(struct bed *b, enum ctrl_rsp (*make)(struct bed *))
 /* Tries until it succeeds, with one block more each time.  Returns how often it failed. */
 static unsigned tried(enum ctrl_rsp (*make)(struct bed *), bool large_first)
 {
-    struct bed *b = bed_made();
+    struct bed *b = bed_made(make == change_mr);
     unsigned n_failed = 0;
 
     while (is_refused(b, make)) {
         n_failed++;
-        assert_true(n_failed <= ATTEMPTS && lend(b, large_first));
+        assert_true(full_lend(&b->full, large_first));
     }
     bed_gone(b);
     return n_failed;
@@ -214,7 +181,7 @@ static void no_object_is_half_made(void **state)
 /* What nobody can look at later is counted all the same. */
 static void a_completion_that_cannot_be_kept_is_counted(void **state)
 {
-    struct bed *b = bed_made();
+    struct bed *b = bed_made(false);
     struct cq *cq = hca_cq(&b->s.hca, b->cqn);
     const struct completion wc = {.wr_id = 7};
 

@@ -76,6 +76,38 @@ static void what_is_lost_is_not_drained(void **state)
     rig_free(r);
 }
 
+/* The attribute is given, and says no. */
+static void who_refuses_the_event_is_not_told(void **state)
+{
+    struct rig *r = rig_default();
+    const struct qp_attr a = {.state = QPS_SQD, .en_sqd_async_notify = 0};
+
+    (void)state;
+    assert_int_equal(modify(r, QPA_STATE | QPA_EN_SQD_ASYNC_NOTIFY, a), RSP_OK);
+    rig_run(r);
+    assert_false(xport_is_draining(r->host[0].qp));
+    assert_int_equal(r->host[0].n_async[ASE_SQ_DRAINED], 0);
+    rig_free(r);
+}
+
+/* No completion tells of a receive queue that cannot be read, so that an event does. */
+static void a_broken_receive_queue_is_told_where_nothing_is_answered(void **state)
+{
+    struct rig_config c = rig_defaults();
+    struct rig *r;
+
+    (void)state;
+    c.type = QPT_UC;
+    r = rig_new(&c);
+    r->host[1].queue[WQ_RECV].broken = true;
+    rig_send(r, 1, 0, 64);
+    rig_run(r);
+    assert_int_equal(r->host[1].qp->state, QPS_ERR);
+    assert_int_equal(r->host[1].n_wc[WQ_RECV], 0);
+    assert_int_equal(r->host[1].n_async[ASE_QP_FATAL], 1);
+    rig_free(r);
+}
+
 static void nothing_is_drained_at_once(void **state)
 {
     struct rig *r = rig_default();
@@ -356,6 +388,8 @@ int main(void)
         cmocka_unit_test(drained_is_told_once_if_asked_for),
         cmocka_unit_test(what_is_lost_is_not_drained),
         cmocka_unit_test(nothing_is_drained_at_once),
+        cmocka_unit_test(who_refuses_the_event_is_not_told),
+        cmocka_unit_test(a_broken_receive_queue_is_told_where_nothing_is_answered),
         cmocka_unit_test(nothing_changes_while_the_queue_drains),
         cmocka_unit_test(a_queue_pair_that_fails_is_not_drained),
         cmocka_unit_test(the_first_packet_in_rtr_establishes),

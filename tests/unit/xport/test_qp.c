@@ -6,6 +6,7 @@
 
 #include "emu/facts/qp_fsm.h"
 #include "emu/xport/admit.h"
+#include "hca/full.h"
 #include "rig.h"
 
 static struct rig *rig_default(void)
@@ -100,6 +101,42 @@ static void a_reserved_opcode_is_dropped_where_nothing_is_answered(void **state)
     p = rig_packet(r, 1, OP_UC_SEND_ONLY, 100);
     assert_int_equal(admit(&r->host[1].hca, &p, &qp), DROP_NONE);
     rig_free(r);
+}
+
+/* Whatever memory is missing, nothing of it is left. */
+static void no_queue_pair_is_half_made(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 8; i++) {
+        const bool large_first = i & 1;
+        struct rig *r = rig_default();
+        struct rig_host *h = &r->host[0];
+        struct qp_config config = h->qp->config;
+        const uint32_t users = h->qp->pd->users;
+        unsigned n_failed = 0;
+        struct full full;
+        struct qp *qp;
+
+        config.max_send_sge = i & 2 ? 4 : 1; /* so that its parts are of other sizes */
+        config.max_send_wr = i & 4 ? 1 : 64;
+        full_make(&full, r->arena);
+        for (;;) {
+            const size_t live = arena_live_bytes(r->arena);
+            const enum ctrl_rsp rsp = xport_qp_create(&h->x, &config, &qp);
+
+            if (rsp == RSP_OK)
+                break;
+            assert_int_equal(rsp, RSP_NO_RESOURCES);
+            assert_int_equal(arena_live_bytes(r->arena), live);
+            assert_int_equal(h->qp->pd->users, users);
+            n_failed++;
+            assert_true(full_lend(&full, large_first));
+        }
+        assert_true(n_failed > 0);
+        assert_int_equal(h->qp->pd->users, users + 1);
+        assert_int_equal(xport_qp_destroy(&h->x, qp->qpn), RSP_OK);
+        rig_free(r);
+    }
 }
 
 /* Shows B43. */
@@ -354,6 +391,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strangers_are_not_let_in),
+        cmocka_unit_test(no_queue_pair_is_half_made),
         cmocka_unit_test(another_address_of_the_same_port_is_not_the_connection_s),
         cmocka_unit_test(a_reserved_opcode_is_dropped_where_nothing_is_answered),
         cmocka_unit_test(states_take_their_packets_only),

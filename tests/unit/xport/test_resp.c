@@ -2,6 +2,7 @@
 /* The responder's rules, one small view and one packet each. */
 #include "testing.h"
 
+#include "emu/facts/device.h"
 #include "emu/xport/resp.h"
 
 static struct packet request(uint8_t opcode, uint32_t psn, uint32_t bytes)
@@ -109,6 +110,34 @@ static void positions_and_lengths_have_their_rules(void **state)
         assert_int_equal(d.rule, rows[i].rule);
         assert_int_equal(d.act, rows[i].rule == RULE_NONE ? ACT_ACCEPT : ACT_NAK_INVALID);
         assert_int_equal(d.status, WCS_SUCCESS);
+    }
+}
+
+/* Shows B23. */
+static void a_write_says_how_long_it_is(void **state)
+{
+    static const struct {
+        uint8_t opcode;
+        uint32_t announced, bytes;
+        enum rule rule;
+    } rows[] = {
+        {OP_RC_RDMA_WRITE_ONLY, 8, 8, RULE_NONE},
+        {OP_RC_RDMA_WRITE_ONLY, 9, 8, RULE_RESP_DMA_LENGTH},
+        {OP_RC_RDMA_WRITE_ONLY, 7, 8, RULE_RESP_DMA_LENGTH},
+        {OP_RC_RDMA_WRITE_FIRST, 257, 256, RULE_NONE},
+        {OP_RC_RDMA_WRITE_FIRST, MESSAGE_BYTES_MAX, 256, RULE_NONE},
+        {OP_RC_RDMA_WRITE_ONLY, MESSAGE_BYTES_MAX + 1, 8, RULE_RESP_DMA_LENGTH},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct resp_view v = {.mtu = 256, .access = ACC_REMOTE_WRITE};
+        struct packet p = request(rows[i].opcode, 0, rows[i].bytes);
+        struct resp_verdict d;
+
+        p.reth.dma_bytes = rows[i].announced;
+        resp_decide(&v, &p, &d);
+        assert_int_equal(d.rule, rows[i].rule);
     }
 }
 
@@ -252,6 +281,7 @@ int main(void)
         cmocka_unit_test(the_psn_decides_first),
         cmocka_unit_test(a_reserved_opcode_behind_a_gap_draws_a_sequence_nak),
         cmocka_unit_test(positions_and_lengths_have_their_rules),
+        cmocka_unit_test(a_write_says_how_long_it_is),
         cmocka_unit_test(only_what_was_asked_is_asked_again),
         cmocka_unit_test(the_pad_fills_the_last_word_and_no_other),
         cmocka_unit_test(a_delivery_needs_a_receive_that_fits),

@@ -167,6 +167,17 @@ static void a_queue_that_fails_takes_its_queue_pairs_with_it(void **state)
     rig_free(r);
 }
 
+static void a_queue_pair_in_reset_outlives_its_queue(void **state)
+{
+    struct rig *r = rig_in_a_message();
+
+    (void)state;
+    rig_move(r, 1, QPS_RESET);
+    xport_srq_failed(&r->host[1].x, r->host[1].srq);
+    assert_int_equal(r->host[1].qp->state, QPS_RESET);
+    rig_free(r);
+}
+
 /* An answer never promises receives that another queue pair may take. */
 static void no_credits_are_advertised(void **state)
 {
@@ -192,6 +203,7 @@ int main(void)
         cmocka_unit_test(a_reset_gives_back_what_is_held_without_a_word),
         cmocka_unit_test(a_queue_pair_that_is_destroyed_gives_back_what_it_holds),
         cmocka_unit_test(a_queue_that_fails_takes_its_queue_pairs_with_it),
+        cmocka_unit_test(a_queue_pair_in_reset_outlives_its_queue),
         cmocka_unit_test(no_credits_are_advertised),
     };
 

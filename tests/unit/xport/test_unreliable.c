@@ -236,6 +236,29 @@ static void a_privileged_q_key_is_that_of_the_queue_pair(void **state)
     rig_free(r);
 }
 
+/* The port passes on what is sent to any group that the device is in, or was a moment ago. */
+static void a_datagram_to_a_group_of_nobody_is_thrown_away(void **state)
+{
+    static const uint8_t group[GID_BYTES] = {0xff, 0x0e, [15] = 1};
+    struct rig *r = rig_of(QPT_UD);
+    struct packet p = rig_packet(r, 1, OP_UD_SEND_ONLY, 0);
+    struct hca_limits *limits = &r->host[1].hca.limits;
+
+    (void)state;
+    memcpy(p.ip.dst, group, GID_BYTES);
+    p.bth.dest_qpn = QPN_MULTICAST;
+    rig_inject(r, 1, &p);
+    assert_int_equal(rig_count(r, EV_drop, 1, "reason", DROP_NO_SUCH_GID), 1);
+    limits->max_mcast_grp = limits->max_mcast_qp_attach = limits->max_total_mcast_qp_attach = 1;
+    assert_int_equal(mcast_attach(&r->host[1].hca, r->host[1].qp, group), RSP_OK);
+    p.bth.dest_qpn = r->host[1].qp->qpn;
+    rig_inject(r, 1, &p);
+    assert_int_equal(rig_count(r, EV_drop, 1, "reason", DROP_NO_SUCH_QP), 1);
+    assert_int_equal(rig_count(r, EV_rx, 1, NULL, 0), 0);
+    assert_int_equal(mcast_detach(&r->host[1].hca, r->host[1].qp, group), RSP_OK);
+    rig_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +269,7 @@ int main(void)
         cmocka_unit_test(a_datagram_comes_behind_its_grh_area),
         cmocka_unit_test(what_a_datagram_is_refused_for),
         cmocka_unit_test(a_privileged_q_key_is_that_of_the_queue_pair),
+        cmocka_unit_test(a_datagram_to_a_group_of_nobody_is_thrown_away),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

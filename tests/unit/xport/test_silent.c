@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether anybody listens makes no difference: the same happens at the same time, and events have
+ * the same numbers.
+ */
+#include <string.h>
+
+#include "emu/hca/mw.h"
+#include "rig.h"
+#include "testing.h"
+
+#define REMOTE 65536u
+#define ALL    ((unsigned)(ACC_REMOTE_READ | ACC_REMOTE_WRITE | ACC_REMOTE_ATOMIC))
+
+/* A bind, a registration, their ends, and an atomic. */
+static void keys_and_an_atomic(struct rig *r)
+{
+    struct rig_host *h = &r->host[0];
+    const uint64_t page = 4096;
+    const struct mr_map map = {.start = page, .length = 4096, .pages = &page, .n_pages = 1};
+    struct mkey *w, *k;
+    struct rig_post *p;
+
+    h->mr->access |= ACC_MW_BIND;
+    assert_int_equal(hca_mw_create(&h->hca, h->mr->pdn, MW_TYPE_2, &w), RSP_OK);
+    assert_int_equal(hca_fast_mr_create(&h->hca, h->mr->pdn, ACC_LOCAL_WRITE | ALL, 4, &k), RSP_OK);
+    assert_int_equal(hca_mr_map(&h->hca, key_number(k->key), &map), RSP_OK);
+
+    p = rig_prepare(r, 0, WQ_SEND, 1, 0, 0);
+    p->opcode = WR_BIND_MW;
+    p->n_sge = p->body_bytes = 0;
+    p->bind = (struct rfc_wr_bind){.mw_rkey = w->key,
+                                   .rkey = w->key,
+                                   .mr_lkey = h->mr->key,
+                                   .access = ALL,
+                                   .addr = RIG_ADDR,
+                                   .length = 64,
+                                   .type = MW_TYPE_2};
+    rig_post(r, 0, WQ_SEND);
+    p = rig_prepare(r, 0, WQ_SEND, 2, 0, 0);
+    p->opcode = WR_REG_MR;
+    p->n_sge = p->body_bytes = 0;
+    p->reg = (struct rfc_wr_reg){key_number(k->key), k->key, ACC_LOCAL_WRITE | ALL};
+    rig_post(r, 0, WQ_SEND);
+    p = rig_prepare(r, 0, WQ_SEND, 3, 0, 0);
+    p->opcode = WR_LOCAL_INV;
+    p->n_sge = p->body_bytes = 0;
+    p->invalidate_rkey = k->key;
+    rig_post(r, 0, WQ_SEND);
+    p = rig_prepare_remote(r, WR_ATOMIC_FETCH_AND_ADD, 4, 0, 8, REMOTE);
+    p->compare_add = 5;
+    rig_post(r, 0, WQ_SEND);
+    rig_run(r);
+    for (uint32_t i = 0; i < 4; i++)
+        rig_expect(r, 0, WQ_SEND, i, i + 1, WCS_SUCCESS);
+}
+
+/* A probe without a receive, and the news of some. */
+static void credits(struct rig *r)
+{
+    rig_send(r, 1, 0, 64);
+    rig_send(r, 2, 0, 64);
+    rig_run_until(r, 5000);
+    for (uint32_t i = 0; i < 3; i++)
+        rig_recv(r, 7, REMOTE, 64);
+    rig_run(r);
+    rig_expect(r, 0, WQ_SEND, 1, 2, WCS_SUCCESS);
+}
+
+/* A datagram that is longer than a packet, which is not sent. */
+static void a_long_datagram(struct rig *r)
+{
+    struct rig_post *p = rig_prepare(r, 0, WQ_SEND, 1, 0, 8192);
+    const struct hca *h = &r->host[0].hca;
+
+    p->ud = (struct rfc_wr_ud){
+        .remote_qpn = r->host[1].qp->qpn, .av_port = HCA_PORT, .av_pdn = r->host[0].qp->config.pdn};
+    memcpy(p->ud.av_dgid, h->gids[0].raw, GID_BYTES);
+    rig_post(r, 0, WQ_SEND);
+    rig_run(r);
+    rig_expect(r, 0, WQ_SEND, 0, 1, WCS_SUCCESS);
+}
+
+static struct rig *rig_after(void (*work)(struct rig *), enum qp_type type, bool credit,
+                             bool silent)
+{
+    struct rig_config c = rig_defaults();
+    struct rig *r;
+
+    c.type = type;
+    c.credits[0] = c.credits[1] = credit;
+    c.rnr_retry = 7;
+    r = rig_new(&c);
+    if (silent)
+        trace_sink_remove(&r->sinks, &r->sink);
+    work(r);
+    return r;
+}
+
+static void who_listens_changes_nothing(void **state)
+{
+    static const struct {
+        void (*work)(struct rig *r);
+        enum qp_type type;
+        bool credits;
+        enum ev_kind says; /* among others */
+    } rows[] = {
+        {keys_and_an_atomic, QPT_RC, false, EV_bind},
+        {keys_and_an_atomic, QPT_RC, false, EV_reg_mr},
+        {keys_and_an_atomic, QPT_RC, false, EV_invalidate},
+        {keys_and_an_atomic, QPT_RC, false, EV_atomic},
+        {credits, QPT_RC, true, EV_probe},
+        {credits, QPT_RC, true, EV_credits},
+        {a_long_datagram, QPT_UD, false, EV_not_sent},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rig *heard = rig_after(rows[i].work, rows[i].type, rows[i].credits, false);
+        struct rig *silent = rig_after(rows[i].work, rows[i].type, rows[i].credits, true);
+
+        assert_true(rig_count(heard, rows[i].says, ANY, NULL, 0) > 0);
+        assert_int_equal(rig_count(silent, rows[i].says, ANY, NULL, 0), 0);
+        assert_memory_equal(heard->trace.totals, silent->trace.totals, sizeof(heard->trace.totals));
+        assert_int_equal(heard->trace.tick, silent->trace.tick);
+        assert_int_equal(heard->trace.now_ns, silent->trace.now_ns);
+        for (uint32_t h = 0; h < 2; h++)
+            assert_memory_equal(&heard->host[h].x.count, &silent->host[h].x.count,
+                                sizeof(heard->host[h].x.count));
+        rig_free(heard);
+        rig_free(silent);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_listens_changes_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
