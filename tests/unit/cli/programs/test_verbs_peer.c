@@ -255,6 +255,7 @@ static void a_mistake_in_the_file_is_told_with_its_line(void **state)
          "line 1 has too many words"},
         {"a: sync one\nb: sync two\n", "line 1, sync: the other side waits at two"},
         {MADE "check mr[0:4097] fill=0\n", "line 5, check: mr[0:4097] is not all in its region"},
+        {MADE "digest mr[4096:4097]\n", "line 5, digest: mr[4096:4097] is not all in its region"},
         {MADE "check mr[0:4] number=1\n", "line 5, check: what shall be there?"},
         {MADE "write mr[0:4]\n", "line 5, write: what shall be written?"},
         {MADE "write mr[4:0] fill=0\n", "line 5, write: mr[4:0] is no slice like mr[0:64]"},
@@ -287,6 +288,9 @@ static void a_refused_call_is_a_line_of_the_transcript(void **state)
                                      "write mr[8:16] number=0x0102030405060708\n"
                                      "check mr[8:9] fill=8\n"
                                      "check mr[8:16] number=2\n"
+                                     "digest mr[0:0]\n"
+                                     "digest mr[4:8]\n"
+                                     "digest mr[8:16]\n"
                                      "destroy_qp qp\n"
                                      "destroy_cq cq\n"
                                      "dereg_mr mr\n"
@@ -298,6 +302,9 @@ static void a_refused_call_is_a_line_of_the_transcript(void **state)
                                "check pattern=1: wrong at byte 3\n"
                                "check fill=8: right\n"
                                "check number=2: wrong at byte 0\n"
+                               "digest mr[0:0]: 0xcbf29ce484222325\n"
+                               "digest mr[4:8]: 0xf7e9b9c02138bf70\n"
+                               "digest mr[8:16]: 0x0c6d4496e17859d5\n"
                                "end\n";
     const struct setting s = {PROFILE_iba, 1024, false, 0};
     struct pair t;
