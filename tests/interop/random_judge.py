@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Have two sides of verbs_peer printed in a random program what rxe with rxe prints?"""
+import re
+
+import transcripts
+import verbs_random
+from verbs_random_base import SIDES
+
+ROLES = {"server": "a", "client": "b"}
+NAME = re.compile(r"random_(\d+)$")
+
+
+def seed_of(section):
+    found = NAME.match(section)
+    return int(found[1]) if found else None
+
+
+def strange(seed, lines):
+    """What no program prints, whoever carries it out; @lines are those of both sides."""
+    for line in lines:
+        if line.startswith("refused ") or ": wrong" in line:
+            return f"'{line}'"
+    failed = [line for line in lines if ": qp=" in line and "status=SUCCESS" not in line]
+    if bool(failed) != verbs_random.is_told(seed):
+        return f"'{failed[0]}' where nothing goes wrong" if failed else "nothing goes wrong"
+    return ""
+
+
+def wrong(case, text, truth):
+    """The complaints about what "server" and "client" have printed, one for each seed and side.  Of rxe with
+    rxe it must only make sense.
+    """
+    found = {side: transcripts.sections_of(text[role]) for role, side in ROLES.items()}
+    wanted = {side: transcripts.sections_of(truth[role])[0] for role, side in ROLES.items()}
+    for seed in case.seeds:
+        name = f"random_{seed}"
+        if any(name not in found[side][0] for side in SIDES):
+            yield f"seed {seed}: nobody came to it"
+        elif case.baseline:
+            if what := strange(seed, [line for side in SIDES for line in found[side][0][name]]):
+                yield f"seed {seed}: rxe with rxe: {what}"
+        else:
+            yield from (f"seed {seed}: {side}: {transcripts.difference(wanted[side][name], found[side][0][name])}"
+                        for side in SIDES
+                        if name in wanted[side] and wanted[side][name] != found[side][0][name])
+    for side in SIDES:
+        if not found[side][1]:
+            yield f"{side} did not come to its end, but to {list(found[side][0])[-1] if found[side][0] else 'nothing'}"
