@@ -131,6 +131,14 @@ def random_truth(case):
     return Case("random", "rxe", "ipv4", seeds=case.seeds, baseline=True)
 
 
+def with_truth(cases):
+    """@cases, each random one behind what it is held against."""
+    for case in cases:
+        if case.program == "random":
+            yield random_truth(case)
+        yield case
+
+
 def random(seeds):
     """Programs for the same network, and with or without a mistake, share a pair of processes.  Without a
     mistake a host by the specification prints the same as one like rxe.
@@ -143,11 +151,9 @@ def random(seeds):
             some = tuple(members[at:at + RANDOM_AT_ONCE])
             i = n + at // RANDOM_AT_ONCE
             loss = RANDOM_LOSS if kind == "lossy" else 0
-            lab = [Case("random", client, IPS[(i + j) % 2], loss=loss, seeds=some,
-                        profile="rxe" if kind == "mistake" else PROFILES[(i + j) % 2])
-                   for j, client in enumerate(CLIENTS)]
-            yield random_truth(lab[0])
-            yield from lab
+            yield from [Case("random", client, IPS[(i + j) % 2], loss=loss, seeds=some,
+                             profile="rxe" if kind == "mistake" else PROFILES[(i + j) % 2])
+                        for j, client in enumerate(CLIENTS)]
 
 
 def unreliable(program, client, ip, size, mtu=1024, **more):

@@ -39,10 +39,12 @@ def wrong(case, text, truth):
         elif case.baseline:
             if what := strange(seed, [line for side in SIDES for line in found[side][0][name]]):
                 yield f"seed {seed}: rxe with rxe: {what}"
+        elif any(name not in wanted[side] for side in SIDES):
+            yield f"seed {seed}: rxe with rxe has not come to it"
         else:
             yield from (f"seed {seed}: {side}: {transcripts.difference(wanted[side][name], found[side][0][name])}"
                         for side in SIDES
-                        if name in wanted[side] and wanted[side][name] != found[side][0][name])
+                        if wanted[side][name] != found[side][0][name])
     for side in SIDES:
         if not found[side][1]:
             yield f"{side} did not come to its end, but to {list(found[side][0])[-1] if found[side][0] else 'nothing'}"

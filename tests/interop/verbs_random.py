@@ -135,7 +135,7 @@ class Program:
             if used & burst.queues() or self.dice.chance(25):
                 continue
             used |= burst.queues()
-            maker = bursts.Maker(self.dice, self.memory, qp, side, self.wr_id)
+            maker = bursts.Maker(self.dice, self.memory, qp, side, self.wr_id, self.lossy)
             ret.append(maker.make(self.dice.between(1, 5 if self.lossy else 9), room))
         return ret
 
