@@ -121,7 +121,8 @@ class Program:
             yield from bursts.phase(self.dice, f"phase{i}", self.at_once(room))
             for qp in self.qps:
                 if qp.kind == "rc" and self.dice.chance(15):
-                    yield from bursts.window(self.dice, self.memory, qp, self.dice.pick(SIDES), self.wr_id, f"mw{i}")
+                    yield from bursts.window(self.dice, self.memory, qp, self.dice.pick(SIDES), self.wr_id, f"mw{i}",
+                                             self.lossy)
                     break
         if self.mistake:
             side = self.dice.pick(SIDES)

@@ -24,10 +24,12 @@ class Mistake:
         post = f"post_srq_recv {self.y.srq}" if self.y.srq else f"post_recv {self.qp.name}"
         return f"{self.peer}: {post} wr_id={next(self.wr_id)}{words}"
 
-    def write(self):
-        """A request with nothing wrong about it."""
+    def write(self, certain=True):
+        """A request with nothing wrong about it.  Not @certain: nobody can tell whether it is carried out."""
         size = self.dice.below(2 * self.qp.mtu)
         at = self.theirs.place(size)
+        if not certain:
+            self.theirs.unknown.append(at)
         return f"op=rdma_write{sge(gathered(self.dice, self.mine, size, self.x.send_sge))} remote=peer.mr[{at[0]}]"
 
     def remote(self, op, target, more=""):
@@ -40,9 +42,10 @@ class Mistake:
             words = sge([self.mine.place(8)]) + (" add=1" if op.endswith("add") else " compare=0 swap=1")
         return f"op={op}{words} remote={target}{more}"
 
-    def refused(self, bad, told, at_once=True, receives=()):
+    def refused(self, bad, told, at_once=True, receives=(), late=False):
         """Posts @bad between requests that are right.  @told: the other side is, and its receives end.
-        @at_once: what came before it may still be under way.
+        @at_once: what came before it may still be under way.  @late: it goes wrong so late that what stands
+        behind it may have been carried out, though it is flushed.
         """
         send_cq, recv_cq = self.x.send_cq, self.y.recv_cq
         waiting = len(receives) if self.y.srq else len(receives) + self.dice.below(BEFORE_MAX + 1)
@@ -51,7 +54,7 @@ class Mistake:
             yield self.receive(sge([self.theirs.place(8)]))
         yield "sync mistake"
         before = [self.post(self.write()) for _ in range(self.dice.below(BEFORE_MAX + 1))]
-        after = [self.post(self.write()) for _ in range(self.dice.below(AFTER_MAX + 1))]
+        after = [self.post(self.write(certain=not late)) for _ in range(self.dice.below(AFTER_MAX + 1))]
         yield from before
         if not at_once and before:
             yield f"{self.side}: poll_cq {send_cq} count={len(before)}"
@@ -127,7 +130,8 @@ def closed_sink(m):
     """What a READ brings must not be written where it goes."""
     yield f"{m.side}: reg_mr pd len=4096 access=rr as readonly"
     at = m.theirs.source(64)
-    yield from m.refused(f"op=rdma_read sge=readonly[0:64] remote=peer.mr[{at[0]}]", told=False, at_once=False)
+    yield from m.refused(f"op=rdma_read sge=readonly[0:64] remote=peer.mr[{at[0]}]", told=False, at_once=False,
+                         late=True)
     yield f"{m.side}: check readonly[0:4096] fill=0"
     yield f"{m.side}: dereg_mr readonly"
 
