@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Have two sides of verbs_peer printed in a random program what rxe with rxe prints?"""
 import re
+import shutil
 
+import cases
 import transcripts
 import verbs_random
 from verbs_random_base import SIDES
@@ -48,3 +50,23 @@ def wrong(case, text, truth):
     for side in SIDES:
         if not found[side][1]:
             yield f"{side} did not come to its end, but to {list(found[side][0])[-1] if found[side][0] else 'nothing'}"
+
+
+def failed_seeds(result):
+    """Those that were judged to be wrong; all of the case, if the complaints are about none."""
+    return sorted({int(n) for what in result.wrong for n in re.findall(r"^seed (\d+):", what)}) or \
+        list(result.case.seeds)
+
+
+def keep(result, results, kept):
+    """Copies what somebody needs to find out why, as the next run clears @results; how to see it again."""
+    case = result.case
+    first = failed_seeds(result)[0]
+    target = kept / f"seed{first}-{case.name()}"
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(results / case.name(), target)
+    if not case.baseline:
+        shutil.copytree(results / cases.random_truth(case).name(), target / "rxe_with_rxe")
+    (target / f"seed{first}.lines").write_text(verbs_random.file_of([first]))
+    yield f"again: tests/interop/run --seeds {first} --only {case.client}_client"
+    yield f"kept: {target} has the program, both transcripts, those of rxe with rxe, and of the lab its trace"
