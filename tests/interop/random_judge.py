@@ -9,6 +9,7 @@ import verbs_random
 from verbs_random_base import SIDES
 
 ROLES = {"server": "a", "client": "b"}
+NOT_REACHED = "nobody came to it"
 NAME = re.compile(r"random_(\d+)$")
 
 
@@ -34,10 +35,14 @@ def wrong(case, text, truth):
     """
     found = {side: transcripts.sections_of(text[role]) for role, side in ROLES.items()}
     wanted = {side: transcripts.sections_of(truth[role])[0] for role, side in ROLES.items()}
+    for side in SIDES:
+        if not found[side][1]:
+            last = list(found[side][0])[-1] if found[side][0] else "random_0"
+            yield f"seed {seed_of(last)}: {side} did not come to its end"
     for seed in case.seeds:
         name = f"random_{seed}"
         if any(name not in found[side][0] for side in SIDES):
-            yield f"seed {seed}: nobody came to it"
+            yield f"seed {seed}: {NOT_REACHED}"
         elif case.baseline:
             if what := strange(seed, [line for side in SIDES for line in found[side][0][name]]):
                 yield f"seed {seed}: rxe with rxe: {what}"
@@ -47,15 +52,13 @@ def wrong(case, text, truth):
             yield from (f"seed {seed}: {side}: {transcripts.difference(wanted[side][name], found[side][0][name])}"
                         for side in SIDES
                         if wanted[side][name] != found[side][0][name])
-    for side in SIDES:
-        if not found[side][1]:
-            yield f"{side} did not come to its end, but to {list(found[side][0])[-1] if found[side][0] else 'nothing'}"
 
 
 def failed_seeds(result):
-    """Those that were judged to be wrong; all of the case, if the complaints are about none."""
-    return sorted({int(n) for what in result.wrong for n in re.findall(r"^seed (\d+):", what)}) or \
-        list(result.case.seeds)
+    """Those that were judged to be wrong, where it began first; all of the case, if the complaints are about none."""
+    found = [re.findall(r"^seed (\d+): (.*)", what) for what in result.wrong]
+    reached = [int(seed) for both in found for seed, what in both if what != NOT_REACHED]
+    return [seed for seed in result.case.seeds if seed in reached] or list(result.case.seeds)
 
 
 def keep(result, results, kept):

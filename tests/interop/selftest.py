@@ -255,7 +255,7 @@ RANDOM_PLANTS = [  # of the lab, of rxe with rxe: text -> other text, what must 
     ("0x17", "0x19", "", "", f"seed {PLAIN}: a: 'digest mr[0:9]: 0x19' instead of 'digest mr[0:9]: 0x17'", ""),
     ("REM_ACCESS_ERR", "REM_OP_ERR", "", "", f"seed {WRONG}: b: ", ""),
     ("wr_id=1 ", "wr_id=7 ", "", "", f"seed {PLAIN}: a: ", ""),
-    ("\nend", "", "", "", f"a did not come to its end, but to random_{WRONG}", ""),
+    ("\nend", "", "", "", f"seed {WRONG}: a did not come to its end", ""),
     (f"section random_{WRONG}", "", "", "", f"seed {WRONG}: nobody came to it", ""),
     ("", "", f"section random_{WRONG}", "", f"seed {WRONG}: rxe with rxe has not come to it", f"seed {WRONG}: nobody"),
     ("", "", RANDOM_SAID, "", f"seed {PLAIN}: rxe with rxe has not come to it", f"seed {PLAIN}: nobody"),

@@ -20,6 +20,7 @@ from verbs_random_base import MTUS, SIDES, Dice, End, Memory, Qp, other
 QKEYS = 1 << 31  # without the privileged bit
 ROOM = 60000  # bytes of a burst
 ROOM_LOSSY = 12000
+RD_ATOMICS = [1, 1, 2, 4, 8]  # powers of two: see RD_ATOMIC_EXACT in book/rxe.md
 SERVICES = {"rc": 5, "uc": 2, "ud": 2}
 
 
@@ -41,6 +42,8 @@ class Program:
         self.qps = [self.queue_pair(f"q{i}", kind) for i, kind in enumerate(kinds)]
         self.wrong = self.dice.pick(self.qps) if self.mistake else None
         self.what = self.dice.pick(mistakes.KINDS[self.wrong.kind]) if self.mistake else None
+        if self.what in mistakes.HASTY_KINDS:
+            self.wrong.is_patient = False
 
     def queue_pair(self, name, kind):
         qp = Qp(name, kind, self.dice.pick(MTUS), qkey=self.dice.below(QKEYS))
@@ -61,7 +64,7 @@ class Program:
         srq = self.one_of(self.srqs[side], "srq", 50) if self.dice.chance(25) else ""
         return End(send_cq, recv_cq, srq, send_wr=self.dice.between(8, 24), send_sge=self.dice.between(1, 5),
                    recv_sge=self.dice.between(1, 4), inline=self.dice.pick([0, 0, 16, 64, 100, 256]),
-                   sig_all=self.dice.chance(20), rd_atomic=self.dice.between(1, 6))
+                   sig_all=self.dice.chance(20), rd_atomic=self.dice.pick(RD_ATOMICS))
 
     def lines(self):
         body = list(self.body())  # says how much memory there must be
@@ -111,7 +114,7 @@ class Program:
                    f" peer_psn={psn[other(side)]:#x}{more}{rd if qp.kind == 'rc' else ''}")
 
     def patience(self, qp):
-        if qp is self.wrong and self.what in (mistakes.no_receive, mistakes.destroyed):
+        if not qp.is_patient:
             return mistakes.HASTY.format(rnr=self.dice.below(3))
         return f"timeout={12 if self.lossy else 15} retry_cnt=7 rnr_retry=7 min_rnr_timer={self.dice.between(8, 14)}"
 
@@ -167,7 +170,7 @@ def kind(seed):
 def is_told(seed):
     """Does it end with a mistake that somebody is told of?"""
     program = Program(seed)
-    return program.mistake and program.wrong.kind == "rc"
+    return program.mistake and program.what not in mistakes.UNTOLD
 
 
 def file_of(seeds):

@@ -128,6 +128,7 @@ class Qp:
     mtu: int
     ends: dict = field(default_factory=dict)  # of "a", "b"
     qkey: int = 0
+    is_patient: bool = True  # does it ask again and again when there is no receive?
 
     def sizes(self, dice, room):
         """A size of a message, of at most @room bytes."""

@@ -26,6 +26,7 @@ class Burst:
     side: str  # that asks
     before: list = field(default_factory=list)  # lines: what must be there before
     posts: list = field(default_factory=list)
+    late: list = field(default_factory=list)  # receives of the other side that are posted when it is asked already
     sent: int = 0  # completions at the side that asks
     received: int = 0  # at the other one
     changed: list = field(default_factory=list)  # (side, (from, to)) with a content that is known
@@ -48,7 +49,9 @@ class Maker:
 
     def __init__(self, dice, memory, qp, side, wr_id, lossy):
         self.dice, self.qp, self.side, self.wr_id = dice, qp, side, wr_id
-        self.fences = qp.kind == "rc" and not lossy  # rxe of Linux 6.1 may wait at one for ever when it repeats
+        self.late = qp.kind == "rc" and not lossy and qp.is_patient and dice.chance(20)  # receives, from some message on
+        # Where requests are repeated rxe of Linux 6.1 may wait at a fence for ever.
+        self.fences = qp.kind == "rc" and not lossy and not self.late
         self.mine, self.theirs = memory[side], memory[other(side)]
         self.x, self.y = qp.ends[side], qp.ends[other(side)]
         self.burst = Burst(qp, side)
@@ -108,7 +111,12 @@ class Maker:
             self.theirs.unknown.append(area)
             self.burst.changed[-1] = (other(self.side), (area[1], pieces[-1][1]))
         post = f"post_srq_recv {self.y.srq}" if self.y.srq else f"post_recv {self.qp.name}"
-        self.burst.before.append(f"{other(self.side)}: {post} wr_id={wr_id}{sge(pieces)}")
+        when = self.burst.before
+        if self.late and (self.burst.late or self.dice.chance(40)):
+            when = self.burst.late
+            if not when:
+                when.append(f"{other(self.side)}: sleep {self.dice.between(1, 8)}")
+        when.append(f"{other(self.side)}: {post} wr_id={wr_id}{sge(pieces)}")
         self.burst.received += 1
 
     def carrying(self, op, size):
@@ -180,7 +188,7 @@ def phase(dice, name, bursts):
     for line in dice.merged([b.before for b in bursts]):
         yield line
     yield f"sync {name}"
-    for line in dice.merged([b.posts for b in bursts]):
+    for line in dice.merged([*(b.posts for b in bursts), *(b.late for b in bursts)]):
         yield line
     for b in dice.shuffled(bursts):
         yield from b.polls()

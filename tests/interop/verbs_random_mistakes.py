@@ -3,7 +3,7 @@
 
 Each has a queue pair of its own, which was connected for it (options()) and may have been used before.
 """
-from verbs_random_base import GRH, gathered, other, sge
+from verbs_random_base import GRH, UD_MTU, gathered, other, sge
 
 HASTY = "timeout=14 retry_cnt=3 rnr_retry={rnr} min_rnr_timer=12"
 AFTER_MAX = 3  # requests behind the wrong one
@@ -42,10 +42,10 @@ class Mistake:
             words = sge([self.mine.place(8)]) + (" add=1" if op.endswith("add") else " compare=0 swap=1")
         return f"op={op}{words} remote={target}{more}"
 
-    def refused(self, bad, told, at_once=True, receives=(), late=False):
+    def refused(self, bad, told, at_once=True, receives=(), late=False, before=True):
         """Posts @bad between requests that are right.  @told: the other side is, and its receives end.
         @at_once: what came before it may still be under way.  @late: it goes wrong so late that what stands
-        behind it may have been carried out, though it is flushed.
+        behind it may have been carried out, though it is flushed.  @before: something can succeed before it.
         """
         send_cq, recv_cq = self.x.send_cq, self.y.recv_cq
         waiting = len(receives) if self.y.srq else len(receives) + self.dice.below(BEFORE_MAX + 1)
@@ -53,7 +53,7 @@ class Mistake:
         for _ in range(waiting - len(receives)):
             yield self.receive(sge([self.theirs.place(8)]))
         yield "sync mistake"
-        before = [self.post(self.write()) for _ in range(self.dice.below(BEFORE_MAX + 1))]
+        before = [self.post(self.write()) for _ in range(before * self.dice.below(BEFORE_MAX + 1))]
         after = [self.post(self.write(certain=not late)) for _ in range(self.dice.below(AFTER_MAX + 1))]
         yield from before
         if not at_once and before:
@@ -85,6 +85,23 @@ def no_access(m):
     yield from m.refused(m.remote(op, "peer.closed[0]"), told=True)
     yield f"{m.peer}: check closed[0:16384] fill=0"
     yield f"{m.peer}: dereg_mr closed"
+
+
+def no_qp_access(m):
+    """The queue pair allows nothing to the peer any more, though the region does."""
+    op = m.dice.pick(REMOTE)
+    at = m.theirs.place(4 * m.qp.mtu, align=8)
+    yield f"{m.peer}: modify_qp {m.qp.name} access=0"
+    yield "sync closed"
+    yield from m.refused(m.remote(op, f"peer.mr[{at[0]}]"), told=True, before=False)
+
+
+def bad_inv(m):
+    """A key that nobody can make invalid: that of an ordinary region.  The message has arrived by then."""
+    size = m.dice.between(1, 2 * m.qp.mtu)
+    at = m.theirs.place(size)
+    yield from m.refused(f"op=send_with_inv{sge([m.mine.source(size)])} inv=peer.mr", told=True,
+                         receives=[m.receive(sge([at]))])
 
 
 def out_of_range(m):
@@ -181,6 +198,44 @@ def uc_silent(m):
     yield f"{m.peer}: poll_cq {m.y.recv_cq}"
 
 
+def uc_too_small(m):
+    """A message that is longer than its receive."""
+    size = m.dice.between(2, 3 * m.qp.mtu)
+    at = m.theirs.place(m.dice.below(size))
+    m.theirs.unknown.append(at)
+    yield m.receive(sge([at]))
+    yield "sync mistake"
+    yield m.post(f"op=send{sge([m.mine.source(size)])}")
+    yield f"{m.side}: poll_cq {m.x.send_cq}"
+    yield "sync mistaken"
+    yield f"{m.peer}: drain_cq {m.y.recv_cq} time=50"
+
+
+def ud_too_small(m):
+    """A datagram that is longer than its receive."""
+    size = m.dice.between(1, 1000)
+    at = m.theirs.place(GRH + size - 1)
+    m.theirs.unknown.append(at)
+    yield m.receive(sge([at]))
+    yield "sync mistake"
+    yield m.post(f"op=send{sge([m.mine.source(size)])} ah=ah remote_qpn=peer.{m.qp.name} remote_qkey={m.qp.qkey:#x}")
+    yield f"{m.side}: poll_cq {m.x.send_cq}"
+    yield "sync mistaken"
+    yield f"{m.peer}: drain_cq {m.y.recv_cq} time=50"
+
+
+def ud_too_long(m):
+    """A datagram that is longer than the port's MTU: it is sent with success, and nothing arrives."""
+    place = m.theirs.place(GRH + 5000)
+    yield m.receive(sge([place]))
+    yield "sync mistake"
+    yield m.post(f"op=send{sge([m.mine.source(UD_MTU + 1)])} ah=ah remote_qpn=peer.{m.qp.name}"
+                 f" remote_qkey={m.qp.qkey:#x}")
+    yield f"{m.side}: poll_cq {m.x.send_cq}"
+    yield "sync mistaken"
+    yield f"{m.peer}: drain_cq {m.y.recv_cq} time=50"
+
+
 def ud_silent(m):
     """A wrong Q_Key: it is as if nothing was sent."""
     first, second = m.theirs.place(GRH + 64), m.theirs.place(GRH + 64)
@@ -196,9 +251,11 @@ def ud_silent(m):
     yield "sync mistaken"
 
 
+UNTOLD = (uc_silent, ud_silent, ud_too_long)  # these end with success at both sides
+HASTY_KINDS = (bad_inv, no_receive, destroyed)
 KINDS = {
-    "rc": [bad_rkey, bad_rkey, no_access, out_of_range, unaligned, too_small, too_small, bad_receive, bad_lkey,
+    "rc": [bad_rkey, bad_rkey, no_access, no_qp_access, bad_inv, out_of_range, unaligned, too_small, too_small, bad_receive, bad_lkey,
            closed_sink, no_receive, destroyed],
-    "uc": [uc_silent],
-    "ud": [ud_silent],
+    "uc": [uc_silent, uc_too_small],
+    "ud": [ud_silent, ud_too_small, ud_too_long],
 }
