@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Have two sides of verbs_peer printed in a random program what rxe with rxe prints?"""
+import pathlib
 import re
 import shutil
 
@@ -9,6 +10,11 @@ import verbs_random
 from verbs_random_base import SIDES
 
 ROLES = {"server": "a", "client": "b"}
+EXPECTED = pathlib.Path(__file__).with_name("random.expected")
+HEAD = """\
+# What rxe prints with rxe in random programs: written by run --stand-in --record --seeds 1..40.
+# Seed, kind, and FNV-1a of the lines of side a and of side b.
+"""
 NOT_REACHED = "nobody came to it"
 NAME = re.compile(r"random_(\d+)$")
 
@@ -73,3 +79,30 @@ def keep(result, results, kept):
     (target / f"seed{first}.lines").write_text(verbs_random.file_of([first]))
     yield f"again: tests/interop/run --seeds {first} --only {case.client}_client"
     yield f"kept: {target} has the program, both transcripts, those of rxe with rxe, and of the lab its trace"
+
+
+def hash_of(lines):
+    """FNV-1a with 64 bits, as verbs_peer's digest."""
+    value = 0xcbf29ce484222325
+    for byte in "".join(line + "\n" for line in lines).encode():
+        value = (value ^ byte) * 0x100000001b3 & (1 << 64) - 1
+    return f"0x{value:016x}"
+
+
+def record(transcripts_of):
+    """Writes the table from (case, {"a": text, "b": text}) of rxe with rxe, each of which must be whole."""
+    rows = {}
+    for case, text in transcripts_of:
+        found = {side: transcripts.sections_of(text[side]) for side in SIDES}
+        if not all(ended for _, ended in found.values()):
+            raise ValueError(f"{case.name()} did not come to its end")
+        for seed in case.seeds:
+            hashes = [hash_of(found[side][0][f"random_{seed}"]) for side in SIDES]
+            rows[seed] = f"{seed} {verbs_random.kind(seed)} {' '.join(hashes)}\n"
+    EXPECTED.write_text(HEAD + "".join(rows[seed] for seed in sorted(rows)))
+
+
+def expected(kind):
+    """[(seed, hash of a, hash of b)] of the programs of that kind."""
+    rows = [line.split() for line in EXPECTED.read_text().splitlines() if not line.startswith("#")]
+    return [(int(seed), a, b) for seed, its, a, b in rows if its == kind]
