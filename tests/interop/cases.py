@@ -2,6 +2,8 @@
 """What is tried: each case is one run of a program between rxe and the lab."""
 from dataclasses import dataclass
 
+import verbs_random
+
 SIZES = [1, 64, 4095, 4096, 65536, 1 << 20]
 DATAGRAM_SIZES = [1, 64, 2048, 4095, 4096]  # of UD: one packet of the port
 MTUS = [256, 512, 1024, 2048, 4096]
@@ -14,6 +16,11 @@ DEVICE_MTU = 4300  # of the network interface; rxe needs 80 bytes more than the 
 FIRST_PSN_BEFORE_WRAP = 0xFFFFFD
 REPEATED = 5  # measurements of each kind
 VERBS_SECONDS_MAX = 120
+RANDOM_SECONDS_MAX = 60  # and some for each seed
+RANDOM_LOSS = 2  # per cent, where a seed is one for losses
+RANDOM_AT_ONCE = 10  # programs in one pair of processes
+RANDOM_QUICK = range(1, 7)
+RANDOM_FULL = range(1, 201)
 
 # Both directions together.  A lost frame costs rxe a tenth of a second if nothing follows that could
 # be refused, so with much loss fewer frames are enough.
@@ -24,7 +31,7 @@ MESSAGE_PACKETS_MAX = {0: 4096, 1: 4096, 10: 1024}
 
 @dataclass(frozen=True)
 class Case:
-    program: str  # rc_pingpong, uc_pingpong, ud_pingpong, srq_pingpong, verbs, ping, speed
+    program: str  # rc_pingpong, uc_pingpong, ud_pingpong, srq_pingpong, verbs, random, ping, speed
     client: str
     ip: str
     size: int = 0
@@ -38,6 +45,7 @@ class Case:
     baseline: bool = False  # between two rxe devices, for comparison
     profile: str = ""  # of the lab's host, if the case says it
     big: bool = True  # with messages of 1 MiB, where verbs has some
+    seeds: tuple = ()  # of random: one program behind the other
 
     def name(self):
         parts = [self.program, f"{self.client}_client", self.ip]
@@ -45,6 +53,8 @@ class Case:
             parts += [f"{self.size}B", f"mtu{self.mtu}", f"loss{self.loss}"]
         elif self.program == "verbs":
             parts += [f"mtu{self.mtu}", f"loss{self.loss}"] + ["no1m"] * (not self.big)
+        elif self.program == "random":
+            parts += [f"loss{self.loss}", f"seeds{'_'.join(str(s) for s in self.seeds)}"]
         if self.first_psn >= 0:
             parts.append("psn_wrap")
         if self.options:
@@ -82,6 +92,8 @@ class Case:
         """Several times what rxe needs with rxe."""
         if self.program == "verbs":
             return VERBS_SECONDS_MAX
+        if self.program == "random":
+            return RANDOM_SECONDS_MAX + 5 * len(self.seeds)
         return 15 + self.packets() * {0: 2, 1: 5, 10: 20}[self.loss] // 1000
 
 
@@ -112,6 +124,36 @@ def verbs_full():
             for loss in LOSSES:
                 for j, mtu in enumerate(MTUS):
                     yield verbs(client, ip, mtu, loss, PROFILES[(i + j) % 2])
+
+
+def random_truth(case):
+    """The same programs between two rxe devices, where nothing is lost: what the others must print."""
+    return Case("random", "rxe", "ipv4", seeds=case.seeds, baseline=True)
+
+
+def with_truth(cases):
+    """@cases, each random one behind what it is held against."""
+    for case in cases:
+        if case.program == "random":
+            yield random_truth(case)
+        yield case
+
+
+def random(seeds):
+    """Programs for the same network, and with or without a mistake, share a pair of processes.  Without a
+    mistake a host by the specification prints the same as one like rxe.
+    """
+    kinds = {}
+    for seed in seeds:
+        kinds.setdefault(verbs_random.kind(seed), []).append(seed)
+    for n, (kind, members) in enumerate(sorted(kinds.items())):
+        for at in range(0, len(members), RANDOM_AT_ONCE):
+            some = tuple(members[at:at + RANDOM_AT_ONCE])
+            i = n + at // RANDOM_AT_ONCE
+            loss = RANDOM_LOSS if kind == "lossy" else 0
+            yield from [Case("random", client, IPS[(i + j) % 2], loss=loss, seeds=some,
+                             profile="rxe" if kind == "mistake" else PROFILES[(i + j) % 2])
+                        for j, client in enumerate(CLIENTS)]
 
 
 def unreliable(program, client, ip, size, mtu=1024, **more):
@@ -205,6 +247,7 @@ def quick():
     yield from verbs_quick()
     yield from unreliable_quick()
     yield from srq_quick()
+    yield from random(RANDOM_QUICK)
 
 
 def full():
@@ -219,6 +262,7 @@ def full():
     yield from verbs_full()
     yield from unreliable_full()
     yield from srq_full()
+    yield from random(RANDOM_FULL)
 
 
 def speed():

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import verbs_lab
 import verbs_lines
-from cases import DEVICE_MTU
+import verbs_random
+from cases import DEVICE_MTU, random_truth
 
 TCP_ADDRESS = "127.0.0.1"  # both programs run in the same machine: their TCP connection is local
 LINGER_MS = 500  # several of rxe's retransmissions; see shim.c
@@ -20,6 +21,8 @@ SIDE = {"server": "a", "client": "b"}  # of verbs_peer: a waits for the connecti
 
 def lines_name(case):
     """The file of verbs_peer's lines, which both sides of a case read."""
+    if case.program == "random":
+        return f"random-{'_'.join(str(seed) for seed in case.seeds)}.lines"
     return f"{case.ip}-mtu{case.mtu}-loss{case.loss}{'' if case.big else '-no1m'}.lines"
 
 
@@ -29,6 +32,8 @@ def sections_of(case, lab):
 
 
 def lines_of(case, lab):
+    if case.program == "random":
+        return verbs_random.file_of(case.seeds)
     return verbs_lines.file_of(verbs_lines.To(case.mtu, case.loss, case.ip), sections_of(case, lab))
 
 
@@ -71,7 +76,7 @@ class Rxe:
     def command(self, case, role):
         if case.program == "ping":
             return self.ping(case)
-        if case.program == "verbs":
+        if case.program in ("verbs", "random"):
             return " ".join(["verbs_peer", "-d", self.device, "-g", f"${self.device}_{case.ip}", SIDE[role],
                              f"/test/{lines_name(case)}"] + ([TCP_ADDRESS] if role == "client" else []))
         settings = []
@@ -104,7 +109,7 @@ class SecondRxe(Rxe):
     It proves everything else: machine, cases, loss, judgement, report.
     """
     title = "a second rxe device in the place of rdmalab"
-    programs = {"rc_pingpong", "uc_pingpong", "ud_pingpong", "srq_pingpong", "verbs", "speed"}
+    programs = {"rc_pingpong", "uc_pingpong", "ud_pingpong", "srq_pingpong", "verbs", "random", "speed"}
     can = [section.name for section in verbs_lines.sections()]
 
     def __init__(self):
@@ -121,9 +126,13 @@ class SecondRxe(Rxe):
         return ""  # the wire is there anyway, for the baseline
 
     def before(self, case):
-        lines = [f"tc qdisc replace dev {i} root netem loss {case.loss}%\n"
+        lines = [f"tc qdisc replace dev {i} root netem loss {case.loss}%{self.more(case)}\n"
                  for i in ("wire1", "wire2") if case.loss]
         return super().before(case) + "".join(lines)
+
+    @staticmethod
+    def more(case):
+        return f" duplicate {case.loss}%" if case.program == "random" else ""
 
     def after(self, case):
         if not case.loss:
@@ -146,8 +155,9 @@ class Lab:
     """rdmalab on a tap interface that rxe sits on.  One process for each case."""
     title = "rdmalab"
     can = verbs_lab.CAN
-    programs = {"rc_pingpong", "uc_pingpong", "ud_pingpong", "srq_pingpong", "verbs", "speed", "ping"}
+    programs = {"rc_pingpong", "uc_pingpong", "ud_pingpong", "srq_pingpong", "verbs", "random", "speed", "ping"}
     TAP = "rdl0"
+    TRACE, FRAMES = "lab.ndjson", "lab.pcapng"  # of random programs; kept where the transcripts differ
     STATION = Station("02:00:00:00:00:01", "10.0.0.1", "fe80::ff:fe00:1")  # what the first host gets
     GID_INDEX = {"ipv4": 0, "ipv6": 1}
 
@@ -180,6 +190,7 @@ port tap {tap} s1
     # The host knows the kernel's MAC before frames are lost, as the kernel knows the host's: each of
     # them asks three times only, and then a connection cannot be made.
     LOSSY = SETTLE + "\nping h1 {to}\nset link h1-s1 loss={loss}%\n"
+    RECORD_ALL = "record keep=512k frames=128m"
     SHOW_LOST = "show link h1-s1"
     LOST = re.compile(r"^ *lost +(\d+)", re.MULTILINE)
 
@@ -200,13 +211,15 @@ port tap {tap} s1
         attached = f"carrier {self.TAP}"
         return attached if case.program == "ping" else f"listening && {attached}"
 
-    def command(self, _case, _role):
+    def command(self, case, _role):
+        if case.program == "random":
+            return f"rdmalab run /tmp/case.lab --events /out/{case.name()}/{self.TRACE} --pcap /out/{case.name()}/{self.FRAMES}"
         return "rdmalab /tmp/case.lab"
 
     def start(self, case):
         """The line that starts the program."""
         gid = self.GID_INDEX[case.ip]
-        if case.program == "verbs":
+        if case.program in ("verbs", "random"):
             program = "verbs_peer"
             options = self.VERBS_OPTIONS.format(lines=lines_name(case), gid=gid)
         else:
@@ -228,16 +241,30 @@ port tap {tap} s1
         action = self.start(case) + "\n" + self.WAIT.format(seconds=case.seconds_max())
         if case.program == "ping":
             action = self.ping(case)
-        elif case.program == "verbs" and case.client == "rxe" and not case.loss:
+        elif case.program in ("verbs", "random") and case.client == "rxe" and not case.loss:
             action += "\n" + self.STAY
         lossy, end = "", ""
         if case.loss:
             lossy = self.LOSSY.format(to=getattr(self.rxe.me, case.ip), loss=case.loss)
             end = self.SHOW_LOST
-        record = "record off" if case.program == "speed" else ""
+        if case.program == "random" and case.loss:
+            lossy += "".join(line + "\n" for line in self.faults(case))
+        record = {"speed": "record off", "random": self.RECORD_ALL}.get(case.program, "")
         return self.SCRIPT.format(seed=case.size + case.mtu, record=record, address=self.STATION.ipv4,
                                   profile=f" profile={case.profile}" if case.profile else "", tap=self.TAP, lossy=lossy,
                                   action=action, end=end)
+
+    @staticmethod
+    def faults(case):
+        """Of a random program: some frames of either side come twice, and some late."""
+        dice = verbs_random.Dice(case.seeds[0])
+        at = {"h1": 0, Lab.TAP: 0}
+        for i in range(20 * len(case.seeds)):
+            side = dice.pick(list(at))
+            at[side] += dice.between(1, 40)
+            kind = dice.pick(["duplicate", "duplicate", "delay"])
+            late = f" by={dice.between(1, 3000)}us" if kind == "delay" or dice.chance(50) else ""
+            yield f"{kind} from={side} nth={at[side]}{late} as f{i}"
 
     def ping(self, case):
         if case.client == "rxe":
@@ -262,4 +289,11 @@ def shell_of(case, lab, baseline):
     call = " ".join(shlex.quote(word) for word in call)
     return (lab.rxe.before(case) + lab.before(case) +
             f'{call} "{server.command(case, "server")}" "{client.command(case, "client")}"\n' +
-            lab.after(case) + lab.rxe.after(case))
+            lab.after(case) + lab.rxe.after(case) + forgotten_of(case))
+
+
+def forgotten_of(case):
+    """A trace that nobody will look at need not be brought out of the machine."""
+    if case.program != "random" or case.baseline:
+        return ""
+    return f"forget_if_same {case.name()} {random_truth(case).name()} {Lab.TRACE} {Lab.FRAMES}\n"

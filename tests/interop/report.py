@@ -80,6 +80,21 @@ def verbs_text(results):
                 ["section", "a", "b"], failure_rows())
 
 
+def random_text(results):
+    """How many random programs were the same as between rxe and rxe; the cases are many, and not one by one."""
+    rows = {}
+    for r in results:
+        if not r.case.baseline:
+            rows.setdefault((r.case.client, r.case.ip, r.case.profile, r.case.loss), []).append(r)
+    return ["## Random programs", "",
+            "Programs of `tests/interop/verbs_random.py`: the lab has printed what rxe has printed with rxe, to the",
+            "digest of all memory. Where frames are lost they also come twice and late.", ""] + table(
+                ["client", "GID", "profile of the lab", "loss", "programs", "result"],
+                [[client, ip, profile, f"{loss} %", sum(len(r.case.seeds) for r in some),
+                  "ok" if all(r.passed() for r in some) else "**FAILED**"]
+                 for (client, ip, profile, loss), some in sorted(rows.items())])
+
+
 LAB_ONLY = ["REG_MR", "invalidation of ordinary regions", "`rereg_mr`", "LAST_WQE_REACHED", "P_Keys other than 0xFFFF",
             "the privileged bit of a Q_Key", "RDMA_READ_WITH_INV", "end-to-end credits"]
 
@@ -115,7 +130,8 @@ def markdown(results, title, versions):
     passed = sum(r.passed() for r in results)
     regular = [r for r in results if is_regular(r.case)]
     verbs = [r for r in results if r.case.program == "verbs"]
-    special = [r for r in results if not is_regular(r.case) and r.case.program not in ("speed", "verbs")]
+    special = [r for r in results if not is_regular(r.case) and r.case.program not in ("speed", "verbs", "random")]
+    random = [r for r in results if r.case.program == "random"]
     speed = list(speed_rows(results))
     lines = [
         "# Interoperation with Linux rxe", "",
@@ -133,6 +149,8 @@ def markdown(results, title, versions):
             lines += [f"### ibv_{program}", ""] + matrix(its, sizes)
     if verbs:
         lines += verbs_text(verbs) + lab_only_text()
+    if random:
+        lines += random_text(random)
     if special:
         lines += ["## Special cases", ""] + table(
             ["case", "result"], [[r.case.name(), verdict(r)] for r in special])

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass, replace
 
+import cases
+import random_judge
 import transcripts
 
 ADDRESS = re.compile(r"(local|remote) address: +LID 0x0000, QPN 0x([0-9a-f]{6}), "
@@ -93,6 +95,10 @@ def judge(case, directory, can=None, iba=""):
     if len(status) != 3:
         return Result(case, ["the virtual machine did not come to it"], text)
     wrong = list(wrong_status(status[:2]))
+    if case.program == "random":
+        truth = directory.parent / cases.random_truth(case).name()
+        wrong += random_judge.wrong(case, text, {role: read(truth / role) for role in ("server", "client")})
+        return Result(case, wrong, text, int(status[2]) / 100)
     if not wrong or case.program == "verbs":  # whose transcript tells where it ended
         wrong += wrong_output(case, text, can, iba)
     usec = 0

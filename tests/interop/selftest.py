@@ -4,11 +4,13 @@ import pathlib
 import subprocess
 import tempfile
 
+import random_judge
 import transcripts
 import verbs_iba
 import verbs_lab
 import verbs_lines
-from cases import FIRST_PSN_BEFORE_WRAP, Case, verbs
+import verbs_random
+from cases import FIRST_PSN_BEFORE_WRAP, Case, random_truth, verbs
 from report import speed_rows
 from results import Result, judge, kernel_complaints
 
@@ -243,6 +245,59 @@ def numbers_become_general():
     return ""
 
 
+PLAIN, WRONG = [next(seed for seed in range(1, 99) if verbs_random.kind(seed) == kind and
+                     verbs_random.is_told(seed) == (kind == "mistake")) for kind in ("plain", "mistake")]
+RANDOM = Case("random", "lab", "ipv4", seeds=(PLAIN, WRONG), profile="rxe")
+RANDOM_SAID = (f"section random_{PLAIN}\ncq0: qp=q0 wr_id=1 status=SUCCESS opcode=SEND\ndigest mr[0:9]: 0x17\n"
+               f"section random_{WRONG}\ncq0: qp=q0 wr_id=2 status=REM_ACCESS_ERR\ndigest mr[0:9]: 0x18\nend\n")
+RANDOM_PLANTS = [  # of the lab, of rxe with rxe: text -> other text, what must be said of the lab and of rxe
+    ("", "", "", "", "", ""),
+    ("0x17", "0x19", "", "", f"seed {PLAIN}: a: 'digest mr[0:9]: 0x19' instead of 'digest mr[0:9]: 0x17'", ""),
+    ("REM_ACCESS_ERR", "REM_OP_ERR", "", "", f"seed {WRONG}: b: ", ""),
+    ("wr_id=1 ", "wr_id=7 ", "", "", f"seed {PLAIN}: a: ", ""),
+    ("\nend", "", "", "", f"seed {WRONG}: a did not come to its end", ""),
+    (f"section random_{WRONG}", "", "", "", f"seed {WRONG}: nobody came to it", ""),
+    ("", "", f"section random_{WRONG}", "", f"seed {WRONG}: rxe with rxe has not come to it", f"seed {WRONG}: nobody"),
+    ("", "", RANDOM_SAID, "", f"seed {PLAIN}: rxe with rxe has not come to it", f"seed {PLAIN}: nobody"),
+    ("0x17", "0x19", "0x17", "0x19", "", ""),
+    ("REM_ACCESS_ERR", "SUCCESS opcode=SEND", "REM_ACCESS_ERR", "SUCCESS opcode=SEND", "", "nothing goes wrong"),
+    ("SUCCESS opcode=SEND", "RETRY_EXC_ERR", "SUCCESS opcode=SEND", "RETRY_EXC_ERR", "", "where nothing goes wrong"),
+    ("digest mr", "refused x: EINVAL\ndigest mr", "digest mr", "refused x: EINVAL\ndigest mr", "", "'refused x: EINVAL'"),
+]
+
+
+def random_programs_are_held_against_rxe():
+    for lab, other, truth, other_truth, of_lab, of_truth in RANDOM_PLANTS:
+        with tempfile.TemporaryDirectory() as name:
+            top = pathlib.Path(name)
+            cases = {RANDOM: RANDOM_SAID.replace(lab, other), random_truth(RANDOM): RANDOM_SAID.replace(truth, other_truth)}
+            for case, text in cases.items():
+                (top / case.name()).mkdir()
+                (top / case.name() / "status").write_text("0 0 12")
+                for role in "server", "client":
+                    (top / case.name() / role).write_text(text)
+            judged = [judge(case, top / case.name()) for case in cases]
+            said = ["; ".join(result.wrong) for result in judged]
+            kept = [list(random_judge.keep(r, top, top / "kept")) for r in judged if r.wrong]
+        for wanted, found_ in zip((of_lab, of_truth), said):
+            if wanted not in found_ or (found_ and not wanted):
+                return f"random: wanted '{wanted}', found '{found_}'"
+        if any("run --seeds" not in lines[0] for lines in kept):
+            return f"random: {kept} do not tell how to see it again"
+    return ""
+
+
+def random_programs_are_the_same_each_time():
+    """And small enough for verbs_peer: a line has 510 characters and 32 words at most."""
+    for seed in range(1, 61):
+        lines = verbs_random.file_of([seed]).splitlines()
+        if lines != verbs_random.file_of([seed]).splitlines():
+            return f"seed {seed} has two programs"
+        if any(len(line) > 510 or len(line.split()) > 32 for line in lines):
+            return f"seed {seed} has too long a line"
+    return ""
+
+
 def main():
     passed = failed = 0
     for *plant, wanted in VERBS_PLANTS:
@@ -260,7 +315,8 @@ def main():
     for wrong in ("" if kernel_is_heard() else "the kernel's complaints", libraries_are_looked_for_late(),
                   only_what_was_asked_for(), a_side_by_the_specification_differs_where_it_is_said(),
                   messages_have_their_order(), all_messages_lost(), numbers_become_general(),
-                  table_and_lines_are_of_the_same_sections(),
+                  table_and_lines_are_of_the_same_sections(), random_programs_are_held_against_rxe(),
+                  random_programs_are_the_same_each_time(),
                   speeds_are_held_against_their_baselines()):
         passed, failed = passed + (not wrong), failed + bool(wrong)
         if wrong:

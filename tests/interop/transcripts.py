@@ -12,7 +12,7 @@ import verbs_iba
 import verbs_lines
 
 EXPECTED = pathlib.Path(__file__).with_name("verbs.expected")
-LINE = re.compile(r"(section|check|refused) |\w+: qp=|end$")
+LINE = re.compile(r"(section|check|digest|refused) |\w+: qp=|end$")
 HEAD = """\
 # What verbs_peer prints where two rxe devices talk to each other: written by run --stand-in --record.
 # Behind each section the lines of side a, then those of side b.

@@ -3,12 +3,15 @@
 """What of verbs_lines.py a host of rdmalab does, and what it prints where it is not like rxe.
 
 usage: verbs_lab.py lines MTU LOSS IP                  prints the file of the sections in which nothing may be missing
+       verbs_lab.py random lines|a|b KIND              of random programs of that kind: the file, or what the side prints
        verbs_lab.py transcript SIDE PROFILE MTU LOSS   prints what SIDE prints then, if both hosts have that profile
 """
 import sys
 
+import random_judge
 import transcripts
 import verbs_lines
+import verbs_random
 from verbs_base import To
 
 # Sections that wait for what the lab cannot do yet.  A line that it cannot do ends its program, so
@@ -38,6 +41,11 @@ def main():
     if what == "lines":
         mtu, loss, ip = int(rest[0]), int(rest[1]), rest[2]
         text = verbs_lines.file_of(To(mtu, loss, ip), certain(loss))
+    elif what == "random":
+        rows = random_judge.expected(rest[1])
+        text = "".join(f"random_{seed} {a if rest[0] == 'a' else b}\n" for seed, a, b in rows)
+        if rest[0] == "lines":
+            text = verbs_random.file_of(seed for seed, _, _ in rows)
     else:
         side, profile, mtu, loss = *rest[:2], int(rest[2]), int(rest[3])
         text = expected(side, profile, mtu, loss)

@@ -20,6 +20,7 @@ class Frame:
     direction: int
     data: bytes
     comments: list
+    ticks: int = 0  # when, in the units of its interface
 
     def damaged(self):
         """True if a fault flipped bits on purpose: the comments say so."""
@@ -89,12 +90,12 @@ def read(path):
             names = [v.decode() for c, v in _options(body[8:]) if c == IF_NAME]
             interfaces.append(names[0] if names else "")
         if kind == PACKET:
-            interface, _, _, captured, _ = struct.unpack_from("<5I", body)
+            interface, high, low, captured, _ = struct.unpack_from("<5I", body)
             options = list(_options(body[20 + (captured + 3) // 4 * 4:]))
             flags = [struct.unpack("<I", v)[0] for c, v in options if c == EPB_FLAGS]
             frames.append(Frame(number=len(frames) + 1, interface=interfaces[interface],
                                 direction=flags[0] & 3 if flags else 0,
-                                data=body[20:20 + captured],
+                                data=body[20:20 + captured], ticks=high << 32 | low,
                                 comments=[v.decode() for c, v in options if c == OPT_COMMENT]))
         at += length
     return frames

@@ -42,6 +42,7 @@ static const struct vp_command commands[] = {
     {"modify_qp", .ask = vp_modify_qp},
     {"write", .run = vp_write},
     {"check", .run = vp_check},
+    {"digest", .run = vp_digest},
     {"await", .run = vp_await},
     {"post_recv", .run = vp_post_recv},
     {"post_srq_recv", .run = vp_post_srq_recv},

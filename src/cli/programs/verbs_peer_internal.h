@@ -185,6 +185,7 @@ bool vp_is_pattern(struct verbs_peer *p, uint64_t addr, uint64_t n, uint64_t see
                    uint64_t *reterr_at);
 enum vp_end vp_write(struct verbs_peer *p);
 enum vp_end vp_check(struct verbs_peer *p);
+enum vp_end vp_digest(struct verbs_peer *p);
 enum vp_end vp_await(struct verbs_peer *p);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/programs/verbs_peer_internal.h"
+#include "emu/base/fnv.h"
 #include "emu/base/prng.h"
 #include "emu/wire/grh.h"
 
@@ -181,6 +182,26 @@ enum vp_end vp_check(struct verbs_peer *p)
         fputs("right\n", p->out);
     else
         fprintf(p->out, "wrong at byte %" PRIu64 "\n", at);
+    return VP_NEXT;
+}
+
+/* digest SLICE */
+enum vp_end vp_digest(struct verbs_peer *p)
+{
+    const struct vp_slice s = memory_of(p);
+    uint64_t hash = FNV64_OF_NOTHING;
+
+    for (uint64_t done = 0; done < s.length && !vp_failed(p);) {
+        const uint64_t left = s.length - done;
+        const size_t n = left < sizeof(p->chunk) ? (size_t)left : sizeof(p->chunk);
+
+        if (rdl_mem_read(p->lab, p->config.host, s.addr + done, p->chunk, n) != RDL_OK)
+            vp_fail(p, "the memory cannot be read");
+        hash = fnv1a_64(hash, p->chunk, n);
+        done += n;
+    }
+    if (!vp_failed(p))
+        fprintf(p->out, "digest %s: 0x%016" PRIx64 "\n", vp_operand(p, 0), hash);
     return VP_NEXT;
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* FNV-1a, 32 bits: spreads names and addresses over small tables. */
+/* FNV-1a.  32 bits spread names and addresses over small tables; 64 bits stand for a memory that is
+ * compared with another one without being printed.
+ */
 #ifndef EMU_BASE_FNV_H
 #define EMU_BASE_FNV_H
 
@@ -13,6 +15,18 @@ static inline uint32_t fnv1a(const void *bytes, size_t n)
 
     for (size_t i = 0; i < n; i++)
         h = (h ^ b[i]) * 0x01000193u;
+    return h;
+}
+
+#define FNV64_OF_NOTHING UINT64_C(0xcbf29ce484222325)
+
+/* The 64 bits of what has @h, which is FNV64_OF_NOTHING at first, and @n bytes behind it. */
+static inline uint64_t fnv1a_64(uint64_t h, const void *bytes, size_t n)
+{
+    const uint8_t *b = bytes;
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ b[i]) * UINT64_C(0x100000001b3);
     return h;
 }
 

@@ -2,7 +2,9 @@
 #include "emu/hca/qp.h"
 
 #include "emu/base/assert.h"
+#include "emu/base/log2.h"
 #include "emu/facts/device.h"
+#include "emu/facts/profile.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/hca/mw.h"
@@ -181,6 +183,12 @@ enum ctrl_rsp hca_qp_check_modify(const struct qp *qp, uint32_t mask, const stru
     return bad_values(qp->hca, given, attr) == 0 ? RSP_OK : RSP_INVALID_ARG;
 }
 
+/* How many READs and atomics a queue pair has that was told @n. */
+static uint32_t rd_atomic_of(const struct hca *h, uint32_t n)
+{
+    return n == 0 || profile_has(h->profile, TRAIT_RD_ATOMIC_EXACT) ? n : (uint32_t)pow2_ceil(n);
+}
+
 void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *attr)
 {
     gid_let_go(qp);
@@ -198,8 +206,10 @@ void hca_qp_apply_modify(struct qp *qp, uint32_t mask, const struct qp_attr *att
     ATTR(QPA_RNR_RETRY, rnr_retry);
     ATTR(QPA_RQ_PSN, rq_psn);
     ATTR(QPA_SQ_PSN, sq_psn);
-    ATTR(QPA_MAX_QP_RD_ATOMIC, max_rd_atomic);
-    ATTR(QPA_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
+    if (mask & QPA_MAX_QP_RD_ATOMIC)
+        qp->attr.max_rd_atomic = rd_atomic_of(qp->hca, attr->max_rd_atomic);
+    if (mask & QPA_MAX_DEST_RD_ATOMIC)
+        qp->attr.max_dest_rd_atomic = rd_atomic_of(qp->hca, attr->max_dest_rd_atomic);
     ATTR(QPA_MIN_RNR_TIMER, min_rnr_timer);
     ATTR(QPA_DEST_QPN, dest_qpn);
     ATTR(QPA_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);

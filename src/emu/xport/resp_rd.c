@@ -129,6 +129,7 @@ struct resp_verdict resp_decide_again(const struct xport_qp *xqp, const struct p
         return gone;
     if (p->op->kind == OPK_READ)
         resp_decide_memory(&v, &d);
+    d.bad = v.at;
     if (d.act == ACT_ACCEPT)
         d = (struct resp_verdict){.act = ACT_REPLAY, .rule = RULE_RESP_PSN};
     return d;

@@ -44,6 +44,7 @@ static const struct {
     {"modify_qp", do_modify_qp},
     {"write", do_write},
     {"check", do_check},
+    {"digest", do_digest},
     {"await", do_await},
     {"post_recv", do_post_recv},
     {"post_srq_recv", do_post_recv},

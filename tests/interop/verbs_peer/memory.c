@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "emu/base/fnv.h"
 #include "emu/base/prng.h"
 #include "peer.h"
 
@@ -119,6 +120,15 @@ void do_check(struct peer *p)
         puts("right");
     else
         printf("wrong at byte %zu\n", at);
+}
+
+/* digest SLICE */
+void do_digest(struct peer *p)
+{
+    const struct slice s = memory_of(p);
+
+    printf("digest %s: 0x%016" PRIx64 "\n", operand(p, 0),
+           fnv1a_64(FNV64_OF_NOTHING, s.start, s.length));
 }
 
 /* As check, but waits until it is right; prints nothing. */

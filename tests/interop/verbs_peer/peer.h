@@ -143,6 +143,7 @@ void do_drain(struct peer *p);
 bool is_pattern(const uint8_t *bytes, size_t n, uint64_t seed, size_t *reterr_at);
 void do_write(struct peer *p);
 void do_check(struct peer *p);
+void do_digest(struct peer *p);
 void do_await(struct peer *p);
 void do_sleep(struct peer *p);
 

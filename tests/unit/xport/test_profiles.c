@@ -185,6 +185,34 @@ static void the_pad_is_checked_by_profile(void **state)
     }
 }
 
+/* RD_ATOMIC_EXACT, of both: none stays none.  Shows I11. */
+static void reads_under_way_are_rounded_up_by_profile(void **state)
+{
+    static const struct {
+        uint32_t told, rounded;
+    } rows[] = {{0, 0}, {1, 1}, {2, 2}, {3, 4}, {4, 4}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        for (enum profile p = PROFILE_iba; p <= PROFILE_rxe; p++) {
+            const bool exact = profile_has(p, TRAIT_RD_ATOMIC_EXACT);
+            struct rig_config c = rig_defaults();
+            struct rig *r;
+
+            c.rd_atomic = rows[i].told;
+            r = rig_with(c, p, PROFILE_iba);
+            for (uint32_t h = 0; h < 2; h++) {
+                const struct qp_attr *a = &rig_rc(r, h)->qp.attr;
+                const uint32_t want = h == 0 && !exact ? rows[i].rounded : rows[i].told;
+
+                assert_int_equal(a->max_rd_atomic, want);
+                assert_int_equal(a->max_dest_rd_atomic, want);
+            }
+            rig_free(r);
+        }
+    }
+}
+
 /* SHORT_RECV_IS_LEN_ERR, of the receiver: refused at the third packet.  Shows B20. */
 static void a_short_receive_is_refused_by_profile(void **state)
 {
@@ -303,6 +331,7 @@ int main(void)
         cmocka_unit_test(lengths_are_checked_by_profile),
         cmocka_unit_test(other_rules_stay_when_lengths_are_not_checked),
         cmocka_unit_test(the_pad_is_checked_by_profile),
+        cmocka_unit_test(reads_under_way_are_rounded_up_by_profile),
         cmocka_unit_test(a_short_receive_is_refused_by_profile),
         cmocka_unit_test(a_wrong_key_of_a_request_is_told_by_profile),
         cmocka_unit_test(a_wrong_key_of_a_receive_is_told_by_profile),

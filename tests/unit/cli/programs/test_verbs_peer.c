@@ -3,10 +3,12 @@
  * in each section is what rxe of Linux printed with rxe (tests/interop/verbs.expected).
  */
 #define _GNU_SOURCE /* popen() */ /* NOLINT(bugprone-reserved-identifier): glibc's own name */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/programs/verbs_peer.h"
+#include "emu/base/fnv.h"
 #include "emu/base/text.h"
 #include "emu/facts/enums.h"
 #include "rdmalab/lab.h"
@@ -217,6 +219,76 @@ static void two_hosts_by_the_specification_differ_where_it_is_said(void **state)
     expect_transcripts(&s);
 }
 
+/* A line for each section of @transcript: its name, and FNV-1a of its lines.  free() it. */
+static char *hashes_of(const char *transcript)
+{
+    static const char section[] = "section ";
+    const size_t bytes = FILE_BYTES;
+    char *ret = malloc(bytes);
+    struct text t;
+
+    assert_non_null(ret);
+    t = text_on(ret, bytes);
+    while (strncmp(transcript, section, strlen(section)) == 0) {
+        const char *name = transcript + strlen(section), *body = strchr(name, '\n') + 1;
+        const char *next = strstr(body, section), *end = strstr(body, "end\n");
+        const char *to = next ? next : end;
+
+        assert_non_null(to);
+        text_addf(&t, "%.*s 0x%016" PRIx64 "\n", (int)(body - 1 - name), name,
+                  fnv1a_64(FNV64_OF_NOTHING, body, (size_t)(to - body)));
+        transcript = to;
+    }
+    assert_false(t.cut);
+    return ret;
+}
+
+static void expect_random(const struct setting *s, const char *kind)
+{
+    char arguments[64];
+    char *lines;
+    struct pair t;
+
+    snprintf(arguments, sizeof(arguments), "random lines %s", kind);
+    lines = printed(arguments);
+    start(&t, s, lines);
+    play(&t);
+    for (unsigned i = 0; i < SIDES; i++) {
+        const char *who = i ? "b" : "a";
+        char *want, *got = hashes_of(t.text[i]);
+
+        if (verbs_peer_state(t.p[i]) == VERBS_PEER_FAILED)
+            print_message("# %s: %s\n", who, verbs_peer_error(t.p[i]));
+        snprintf(arguments, sizeof(arguments), "random %s %s", who, kind);
+        want = printed(arguments);
+        assert_string_equal(got, want);
+        free(want);
+        free(got);
+    }
+    end(&t);
+    free(lines);
+}
+
+/* Random programs are held against what rxe printed with rxe, whose hashes are kept
+ * (tests/interop/random.expected).  tests/interop/run --seeds N tells more about one that differs.
+ */
+static void random_programs_end_as_between_two_rxe(void **state)
+{
+    static const struct {
+        const char *kind;
+        struct setting s;
+    } rows[] = {
+        {"plain", {PROFILE_iba, 1024, false, 0}},
+        {"mistake", {PROFILE_rxe, 1024, true, 0}},
+        {"lossy", {PROFILE_iba, 1024, true, 2}},
+        {"lossy", {PROFILE_rxe, 1024, false, 5}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY(rows); i++)
+        expect_random(&rows[i].s, rows[i].kind);
+}
+
 /* Both sides read @lines; side a fails, and says @why. */
 static void expect_mistake(const char *lines, const char *why)
 {
@@ -255,6 +327,7 @@ static void a_mistake_in_the_file_is_told_with_its_line(void **state)
          "line 1 has too many words"},
         {"a: sync one\nb: sync two\n", "line 1, sync: the other side waits at two"},
         {MADE "check mr[0:4097] fill=0\n", "line 5, check: mr[0:4097] is not all in its region"},
+        {MADE "digest mr[4096:4097]\n", "line 5, digest: mr[4096:4097] is not all in its region"},
         {MADE "check mr[0:4] number=1\n", "line 5, check: what shall be there?"},
         {MADE "write mr[0:4]\n", "line 5, write: what shall be written?"},
         {MADE "write mr[4:0] fill=0\n", "line 5, write: mr[4:0] is no slice like mr[0:64]"},
@@ -287,6 +360,9 @@ static void a_refused_call_is_a_line_of_the_transcript(void **state)
                                      "write mr[8:16] number=0x0102030405060708\n"
                                      "check mr[8:9] fill=8\n"
                                      "check mr[8:16] number=2\n"
+                                     "digest mr[0:0]\n"
+                                     "digest mr[4:8]\n"
+                                     "digest mr[8:16]\n"
                                      "destroy_qp qp\n"
                                      "destroy_cq cq\n"
                                      "dereg_mr mr\n"
@@ -298,6 +374,9 @@ static void a_refused_call_is_a_line_of_the_transcript(void **state)
                                "check pattern=1: wrong at byte 3\n"
                                "check fill=8: right\n"
                                "check number=2: wrong at byte 0\n"
+                               "digest mr[0:0]: 0xcbf29ce484222325\n"
+                               "digest mr[4:8]: 0xf7e9b9c02138bf70\n"
+                               "digest mr[8:16]: 0x0c6d4496e17859d5\n"
                                "end\n";
     const struct setting s = {PROFILE_iba, 1024, false, 0};
     struct pair t;
@@ -383,6 +462,7 @@ int main(void)
         cmocka_unit_test(two_hosts_like_rxe_print_what_rxe_prints),
         cmocka_unit_test(lost_frames_change_nothing_that_is_reliable),
         cmocka_unit_test(two_hosts_by_the_specification_differ_where_it_is_said),
+        cmocka_unit_test(random_programs_end_as_between_two_rxe),
         cmocka_unit_test(a_mistake_in_the_file_is_told_with_its_line),
         cmocka_unit_test(a_refused_call_is_a_line_of_the_transcript),
         cmocka_unit_test(only_the_other_side_is_talked_to),
