@@ -3,7 +3,7 @@
  *
  * The lab is that of `rdmalab swarm --outside`: h1 and h2 send each other messages, and h1 has a
  * queue pair of each service for the stranger, with work posted.  It is made once; each input
- *begins at a checkpoint.  An input is a list of records:
+ * begins at a checkpoint.  An input is a list of records:
  *
  *	byte 0		set of enum record_bit
  *	byte 1-2	how many bytes follow, the higher byte first
@@ -47,8 +47,8 @@ enum record_bit {
 #define GUARD_BYTES 12288u
 #define OPEN_AT     4097u
 #define OPEN_BYTES  6000u
-#define GROWTH_MAX  (UINT64_C(12) << 20) /* a port may hold 4 MiB, which is kept twice on the way  \
-                                          */
+/* A port may hold 4 MiB, which is there twice on the way. */
+#define GROWTH_MAX (UINT64_C(12) << 20)
 
 static const struct rdl_limits bounded = {.ticks = 1000000};
 

@@ -15,8 +15,8 @@
 #include "fuzz.h"
 #include "viz/picture.h"
 
-#define ASKED_MAX 64u /* events of which it is asked why: what is behind them is asked by others   \
-                       */
+/* Of so many events it is asked why; what led to them is behind them. */
+#define ASKED_MAX 64u
 
 static picture_draw *const pictures[] = {
 #define PICTURE(NAME, name, text) name##_draw,
