@@ -53,25 +53,48 @@ static void replay(const struct confined *done)
     free(text);
 }
 
+/* The text at @from that a prompt would take at once: a line, and more while a block is open.  Ends
+ * it with a NUL, and returns where the next begins; NULL: nowhere.
+ */
+static char *cut(char *from)
+{
+    struct tokens tokens = {0};
+    struct source src = {.text = from};
+    char *end = from;
+    bool more = true;
+
+    while (more) {
+        end = strchr(end, '\n');
+        if (!end)
+            break;
+        end++;
+        src.len = (size_t)(end - from);
+        lex_rest(&tokens, &src);
+        more = lex_wants_more(&tokens, &src);
+    }
+    lex_free(&tokens);
+    if (end)
+        end[-1] = '\0';
+    return end;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     char *text = text_of(data, n), *line, *rest = text;
     struct confined c;
 
-    if (memchr(data, '\0', n)) {
+    if (n > 0 && memchr(data, '\0', n)) {
         free(text);
         return 0; /* no prompt has such a line */
     }
     confined_open(&c, 1);
-    /* One paragraph is one input of the prompt; an empty line ends it. */
     while (rest && !c.interrupted && !c.s->quit) {
+        struct source src;
+
         line = rest;
-        rest = strstr(line, "\n\n");
-        if (rest) {
-            *rest = '\0';
-            rest += 2;
-        }
-        (void)session_lines(c.s, &(struct source){.text = line, .len = strlen(line)}, true);
+        rest = cut(line);
+        src = source_of(NULL, line);
+        (void)session_lines(c.s, &src, true);
     }
     if (rdl_shortage(c.s->lab) == RDL_SHORT_OF_NOTHING)
         replay(&c);
