@@ -9,6 +9,9 @@
  *	byte 1-2	how many bytes follow, the higher byte first
  *	...		the frame
  *
+ * With RECORD_PSN and no queue pair of the stranger's a frame goes for that between h1 and h2,
+ *which must see that it is from somebody else.
+ *
  * The stranger sends no RoCEv2 from an address of the lab: whoever can forge those can end
  * connections, which is no finding.
  *
@@ -32,12 +35,15 @@
 /* How a frame is changed before it comes in, and what happens before that. */
 enum record_bit {
     RECORD_REPAIR = REPAIR_LENGTHS | REPAIR_SUMS | REPAIR_ICRC, /* a mask: these as they are */
-    RECORD_PSN = 1u << 3,      /* its PSN is counted from the one that is expected */
+    RECORD_PSN = 1u << 3,      /* its PSN is near the one that is expected */
     RECORD_WAIT = 1u << 4,     /* what came before it arrives first */
     RECORD_WAIT_LONG = 1u << 5 /* timers run out before it */
 };
 #define RECORD_QP_SHIFT   6u /* two bits: 1 + enum hostile_qp that it goes to; 0: whom it says */
 #define RECORD_HEAD_BYTES 3u
+
+#define PSN_NEAR   8u /* with RECORD_PSN, it is one of so many, */
+#define PSN_BEHIND 2u /* which begin so far behind the expected one */
 
 #define FRAMES_MAX  48u
 #define WAIT_NS     10000u
@@ -208,23 +214,33 @@ static void disown(const struct roce *r)
     }
 }
 
+static void set_low24(uint8_t word[4], uint32_t v)
+{
+    st_be32(word, (ld_be32(word) & ~BTH_LOW24) | (v & BTH_LOW24));
+}
+
 /* Sets the number of the queue pair, and the PSN, as the flags of its record ask for. */
 static void aim(const struct roce *r, unsigned flags)
 {
     const unsigned which = flags >> RECORD_QP_SHIFT;
     struct bth bth;
-    struct psn from;
+    uint32_t from;
 
     bth_read(&bth, r->bth);
     if (which > 0)
-        st_be32(r->bth + 4, (ld_be32(r->bth + 4) & ~BTH_LOW24) | o->hostile.qpn[which - 1]);
+        set_low24(r->bth + 4, o->hostile.qpn[which - 1]);
     if (!(flags & RECORD_PSN))
         return;
-    look();
-    from = o->hostile.expected[which > 0 ? which - 1 : HOSTILE_RC];
-    if (bth.opcode >= OP_RC_RDMA_READ_RESPONSE_FIRST && bth.opcode <= OP_RC_ATOMIC_ACKNOWLEDGE)
-        from = o->hostile.acked;
-    st_be32(r->bth + 8, (ld_be32(r->bth + 8) & ~BTH_LOW24) | ((from.v + bth.psn.v) & BTH_LOW24));
+    if (which == 0) {
+        set_low24(r->bth + 4, o->rig.side[0].qpn);
+        from = (uint32_t)tree_number(o->rig.lab, "h1.qp", LEAF_qp_rq_psn);
+    } else {
+        look();
+        from = o->hostile.expected[which - 1].v;
+        if (bth.opcode >= OP_RC_RDMA_READ_RESPONSE_FIRST && bth.opcode <= OP_RC_ATOMIC_ACKNOWLEDGE)
+            from = o->hostile.acked.v;
+    }
+    set_low24(r->bth + 8, from + bth.psn.v % PSN_NEAR - PSN_BEHIND);
 }
 
 static void send_frame(unsigned flags, const uint8_t *bytes, size_t n)
