@@ -10,7 +10,7 @@
  *	...		the frame
  *
  * With RECORD_PSN and no queue pair of the stranger's a frame goes for that between h1 and h2,
- *which must see that it is from somebody else.
+ * which must see that it is from somebody else.
  *
  * The stranger sends no RoCEv2 from an address of the lab: whoever can forge those can end
  * connections, which is no finding.
