@@ -4,6 +4,10 @@
  * Everything that can be wrong with the request is found out before anything runs; everything that
  * is wrong with a file is the verdict of that file, and the others run.
  */
+#ifndef _XOPEN_SOURCE     /* some line editors ask for it, too */
+#define _XOPEN_SOURCE 600 /* nftw() */
+#endif
+
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Bytes as a saved trace, and every question to what was read of it.
+ *
+ * Promised is: what is no trace is refused with a reason; of what is one, all is shown and drawn,
+ * whatever its events say; and the events that are exported of it are a trace again, with as many.
+ */
+#include <string.h>
+
+#include "cli/lang/json.h"
+#include "cli/saved/saved.h"
+#include "cli/show/show.h"
+#include "cli/show/show_saved.h"
+#include "cli/tell/export.h"
+#include "cli/tell/why.h"
+#include "fuzz.h"
+#include "viz/picture.h"
+
+/* Of so many events it is asked why; what led to them is behind them. */
+#define ASKED_MAX 64u
+
+static picture_draw *const pictures[] = {
+#define PICTURE(NAME, name, text) name##_draw,
+#include "viz/pictures.def"
+#undef PICTURE
+};
+
+static struct saved *read_trace(const void *bytes, size_t n)
+{
+    struct saved_error err = {0};
+    struct saved *s = NULL;
+    FILE *in = fmemopen((void *)(uintptr_t)bytes, n, "r");
+    enum rdl_status st;
+
+    FUZZ_CHECK(in);
+    st = saved_read(in, &s, &err);
+    FUZZ_CHECK((st == RDL_OK) == (s != NULL) && (s || err.text[0]));
+    fclose(in);
+    return s;
+}
+
+static void show_all(FILE *out, const struct past *p)
+{
+    static const char *const events[] = {"events"}, *const packet[] = {"packet", "last"};
+    const struct show_request requests[] = {
+        {.words = events, .n_words = 1},
+        {.words = events, .n_words = 1, .json = true},
+        {.words = packet, .n_words = 2},
+        {.words = packet, .n_words = 2, .json = true},
+    };
+    struct show_error e;
+
+    for (size_t i = 0; i < ARRAY_LEN(requests); i++)
+        (void)show(out, NULL, p, &requests[i], &e);
+}
+
+static void ask_why(FILE *out, const struct past *p)
+{
+    const size_t n = p->n < ASKED_MAX ? p->n : ASKED_MAX;
+    ev_id id;
+    size_t at;
+
+    for (size_t i = 0; i < n; i++)
+        FUZZ_CHECK(why(out, p, past_at(p, p->n - 1 - i)->id) == RDL_OK);
+    if (why_find(NULL, p, NULL, &id, &at) == RDL_OK)
+        (void)why(out, p, id);
+}
+
+static void draw(FILE *out, const struct past *p)
+{
+    struct picture_options options = {.title = "fuzz"};
+
+    for (size_t i = 0; i < ARRAY_LEN(pictures); i++) {
+        FUZZ_CHECK(export_picture(out, pictures[i], p, &options, false) == RDL_OK);
+        FUZZ_CHECK(export_picture(out, pictures[i], p, &options, true) == RDL_OK);
+    }
+}
+
+static void read_again(const struct past *p, const struct saved_info *info)
+{
+    const struct past_about about = {.title = info->title, .seed = info->seed};
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    struct saved *again;
+
+    FUZZ_CHECK(f);
+    FUZZ_CHECK(export_events(f, p, &about) == RDL_OK);
+    FUZZ_CHECK(fclose(f) == 0);
+    again = read_trace(text, n);
+    FUZZ_CHECK(again && saved_past(again).n == p->n);
+    saved_free(again);
+    free(text);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    json_use_memory();
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct saved *s = n ? read_trace(data, n) : NULL;
+    struct past p;
+    FILE *out;
+
+    if (!s)
+        return 0;
+    out = fopen("/dev/null", "w");
+    FUZZ_CHECK(out);
+    p = saved_past(s);
+    show_saved(out, s);
+    show_saved_notes(out, "note: ", s);
+    show_all(out, &p);
+    ask_why(out, &p);
+    draw(out, &p);
+    read_again(&p, saved_info(s));
+    fclose(out);
+    saved_free(s);
+    return 0;
+}
