@@ -76,8 +76,9 @@ enum rdl_status verbs_req_notify_cq(struct guest_cq *cq, bool solicited_only)
     if (st != RDL_OK)
         return st;
     /* Before the device may raise it, so that an event right after the answer is not missed. */
+    if (!cq->armed) /* otherwise the event of the time before may still come */
+        cq->polled_when_armed = cq->polled;
     cq->armed = true;
-    cq->polled_when_armed = cq->polled;
     request_begin(v, VERBS_ARM_CQ, &cq->o);
     st = request_sent(v, v->ops->arm_cq(cq, solicited_only));
     if (st != RDL_OK)
@@ -85,11 +86,20 @@ enum rdl_status verbs_req_notify_cq(struct guest_cq *cq, bool solicited_only)
     return st;
 }
 
+bool verbs_is_arming(const struct guest_cq *cq)
+{
+    const struct verbs_request *r = &cq->o.verbs->request;
+
+    return r->busy && r->kind == VERBS_ARM_CQ && r->object == &cq->o;
+}
+
 void verbs_cq_event(struct guest_cq *cq)
 {
     const struct verbs *v = cq->o.verbs;
 
-    cq->armed = false;
+    /* While it is being armed the event may still be that of the time before. */
+    cq->armed = verbs_is_arming(cq);
+    cq->polled_when_armed = cq->polled;
     cq->events++;
     TRACE(v->config.trace, cq_event, .host = v->config.host, .cqn = cq->cqn);
     channel_put(cq);

@@ -154,4 +154,7 @@ void verbs_async_unnamed(struct verbs *v, uint64_t n);
 /* The device raised the event that an armed @cq waits for. */
 void verbs_cq_event(struct guest_cq *cq);
 
+/* Is a request under way that arms @cq? */
+bool verbs_is_arming(const struct guest_cq *cq);
+
 #endif

@@ -21,7 +21,7 @@ static void cq_interrupt(struct virtio_rdma *d, struct guest_cq *cq)
 
     if (!cq->armed || (work_count_unpolled(cq) == 0 && cq->polled == cq->polled_when_armed))
         return;
-    vqd_want_interrupt(q, d->pci.ram, false);
+    vqd_want_interrupt(q, d->pci.ram, verbs_is_arming(cq));
     verbs_cq_event(cq);
 }
 
