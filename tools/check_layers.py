@@ -56,7 +56,9 @@ ROOMS = {  # room -> layers and rooms it may include beside that
     "session":  ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show"],
     "cmd":      ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show",
                  "session"],
-    "trial":    ["print", "lang", "tree", "programs", "session"],
+    # what a world may show is said again there: it knows frames, names and the public functions alone
+    "proof":    ["print"],
+    "trial":    ["print", "lang", "tree", "programs", "session", "proof"],
     "app":      ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show",
                  "session", "cmd", "trial"],
 }
@@ -64,7 +66,7 @@ for room, others in ROOMS.items():
     MAY_USE[f"cli/{room}"] = [*EVENTS, *(f"cli/{o}" if o in ROOMS else o for o in others)]
 
 # Those that ask a lab link it.
-ASK_THE_LAB = ("tree", "programs", "live", "tell", "show", "session", "cmd", "trial", "app")
+ASK_THE_LAB = ("tree", "programs", "live", "tell", "show", "session", "cmd", "proof", "trial", "app")
 MAY_LINK = {**MAY_USE, **{f"cli/{r}": [*MAY_USE[f"cli/{r}"], "lab"] for r in ASK_THE_LAB}}
 
 # System headers and Meson dependencies that belong to some layers.
@@ -77,7 +79,8 @@ FILES_MAX = 45  # of a folder
 # What a layer must not know even through headers of others.  The verbs are the same for every
 # driver: no layout of the RFC, no registers, no virtqueues.
 IGNORANT_OF = {"guest/verbs": ("emu/facts/rfc.h", "emu/facts/regs.h", "emu/facts/virtio_net.h", "emu/virtio/",
-                               "emu/guest/pci/", "emu/guest/virtio_rdma/")}
+                               "emu/guest/pci/", "emu/guest/virtio_rdma/"),
+               "cli/proof": ("emu/facts/profiles.def", "emu/facts/profile.h")}
 
 # A host has devices of several kinds: it points to them.  What it may hold of their layer:
 HOST = "src/emu/lab/world.h"

@@ -244,11 +244,12 @@ CASES = [  # arguments, standard input, exit status, what the output must match
      r"Couldn't listen to port 18623: (.|\n)*listen= is an address of this machine"),
     (["-c", "host h1; program h1 rc_pingpong client listen=::1"], "", 1, r"a client connects, it does not listen"),
     (["-c", "host h1; program h1 rc_pingpong server -l 16"], "", 1, r"sl: 16 is out of range"),
-    (["swarm", "--seeds", "1..3"], "", 0, r"^3 passed, 0 failed, 0 skipped$"),
+    (["swarm", "--seeds", "1..3"], "", 0, r"^3 worlds, [\s\S]*\n3 passed, 0 failed, 0 skipped$"),
     (["swarm", "--outside", "--seed", "4"], "", 0, r"^1 passed, 0 failed, 0 skipped$"),
     (["swarm", "--seed", "2", "--hash"], "", 0, r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n1 passed, "),
     (["swarm", "--outside", "--seed", "2", "--hash"], "", 0,
      r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n1 passed, "),
+    (["swarm", "--seeds", "1..4", "-j", "2", "--pairs"], "", 0, r"^4 worlds, 0% of more than two hosts"),
     (["swarm", "--inside"], "", 2, r"^usage: "),
 ]
 
@@ -409,6 +410,18 @@ def check_help(program):
         result = program.run(mode, "--help")
         ensure(result.returncode == 0, f"{mode} --help exits with {result.returncode}")
         ensure("\nexit status: 0 " in result.stdout, f"{mode} --help: {result.stdout}")
+
+
+def check_world_scripts(program):
+    """A random world, told as a script, happens again event by event."""
+    for seed in ["2", "5", "21"]:
+        world = program.run("swarm", "--seed", seed, "--script", "world.lab", "--hash")
+        again = program.run("run", "world.lab", "--hash")
+        ensure(world.returncode == 0 and again.returncode == 0, f"{world.stderr}{again.stderr}")
+        told = re.search(r"hash [0-9a-f]{16}", world.stdout).group()
+        ensure(told in again.stdout, f"seed {seed}: {told} became {again.stdout[-200:]}")
+    result = program.run("swarm", "--seed", "2", "--script", "/nowhere/world.lab")
+    ensure("/nowhere/world.lab cannot be written" in result.stderr, result.stderr)
 
 
 def check_memory(program):

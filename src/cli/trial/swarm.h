@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `rdmalab swarm`: random traffic under random faults, with the invariants watched. */
+/* `rdmalab swarm`: random worlds, judged by a model and by invariants. */
 #ifndef CLI_TRIAL_SWARM_H
 #define CLI_TRIAL_SWARM_H
 

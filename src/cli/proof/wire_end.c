@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/proof/wire_end.h"
+
+#include <string.h>
+
+#include "emu/facts/aeth.h"
+
+#define LATE_NS 2000u /* that a device may take, beside a line that is busy */
+
+const char *wire_finding_text(enum wire_finding f)
+{
+    static const char *const texts[] = {
+#define FINDING(name, text) [WIRE_##name] = (text),
+#include "cli/proof/wire_findings.def"
+#undef FINDING
+    };
+
+    return f < WIRE_FINDINGS ? texts[f] : "nothing is wrong";
+}
+
+static void find(struct wire_end *e, bool right, enum wire_finding f, struct psn psn,
+                 uint64_t now_ns)
+{
+    if (right || e->wrong != WIRE_FINDINGS)
+        return;
+    e->wrong = f;
+    e->wrong_psn = psn;
+    e->wrong_at_ns = now_ns;
+}
+
+void wire_end_init(struct wire_end *e, const struct wire_rules *rules)
+{
+    memset(e, 0, sizeof(*e));
+    e->rules = *rules;
+    e->is_told = true;
+    e->next = e->una = e->last = e->asked = (struct psn){rules->sq_psn};
+    e->expected = e->acked = (struct psn){rules->rq_psn};
+    e->timer_from_ns = UINT64_MAX;
+    e->nak = SYN_NONE;
+    e->wrong = WIRE_FINDINGS;
+}
+
+static bool is_rd(const struct packet *p)
+{
+    return p->op->kind == OPK_READ || p->op->kind == OPK_ATOMIC;
+}
+
+static bool is_request(const struct packet *p)
+{
+    return p->op->kind == OPK_SEND || p->op->kind == OPK_WRITE || is_rd(p);
+}
+
+/* PSNs that request packet @p takes: a READ, one for each response. */
+static uint32_t psns_of(const struct wire_end *e, const struct packet *p)
+{
+    const uint32_t mtu = e->rules.mtu_bytes;
+
+    if (p->op->kind != OPK_READ || p->reth.dma_bytes == 0)
+        return 1;
+    return (p->reth.dma_bytes + mtu - 1) / mtu;
+}
+
+/* Is @a before @b? */
+static bool is_before(struct psn a, struct psn b)
+{
+    return psn_diff(a, b) < 0;
+}
+
+/* --- What it asks ----------------------------------------------------------------------------- */
+
+static void start_timer(struct wire_end *e, uint64_t now_ns)
+{
+    if (e->timer_from_ns == UINT64_MAX)
+        e->timer_from_ns = now_ns;
+}
+
+/* It is told to begin again with @psn. */
+static void rewind_to(struct wire_end *e, struct psn psn)
+{
+    e->last = psn;
+    e->asked = psn;
+    e->timer_from_ns = UINT64_MAX;
+}
+
+/* It begins again with packet @p, and nobody has told it to: the ACK timer must have run out. */
+static void judge_again(struct wire_end *e, const struct packet *p, uint64_t now_ns,
+                        uint64_t free_ns)
+{
+    const struct wire_rules *r = &e->rules;
+    const uint64_t due = e->timer_from_ns + r->timeout_ns;
+
+    e->go_backs++;
+    find(e, e->timer_from_ns != UINT64_MAX && r->timeout_ns != UINT64_MAX,
+         WIRE_AGAIN_WITHOUT_REASON, p->bth.psn, now_ns);
+    find(e, now_ns >= due, WIRE_AGAIN_TOO_EARLY, p->bth.psn, now_ns);
+    find(e, now_ns <= (due > free_ns ? due : free_ns) + LATE_NS, WIRE_AGAIN_TOO_LATE, p->bth.psn,
+         now_ns);
+    rewind_to(e, e->una);
+}
+
+/* A READ or atomic is under way; one that is sent again is there already. */
+static void add_rd(struct wire_end *e, const struct packet *p, bool is_new, uint64_t now_ns)
+{
+    if (!is_new || !is_rd(p))
+        return;
+    if (e->n_rds < WIRE_RDS)
+        e->rd[e->n_rds] = (struct wire_rd){p->bth.psn, psns_of(e, p)};
+    e->n_rds++;
+    find(e, e->n_rds <= e->rules.max_rd_atomic, WIRE_TOO_MANY_RDS, p->bth.psn, now_ns);
+}
+
+static void sent_request(struct wire_end *e, const struct packet *p, uint64_t now_ns,
+                         uint64_t free_ns)
+{
+    const struct psn psn = p->bth.psn, behind = psn_add(psn, psns_of(e, p));
+    const bool is_new = psn.v == e->next.v;
+    const struct wire_rules *r = &e->rules;
+
+    find(e, !is_before(e->next, psn), WIRE_SKIPS_PSNS, psn, now_ns);
+    find(e, now_ns >= e->rnr_until_ns, WIRE_RNR_NOT_WAITED, psn, now_ns);
+    if (is_before(psn, e->last))
+        judge_again(e, p, now_ns, free_ns);
+    if (!is_new)
+        find(e, r->retry_cnt == WIRE_ENDLESS || e->go_backs <= r->retry_cnt, WIRE_AGAIN_TOO_OFTEN,
+             psn, now_ns);
+    if (!is_new)
+        find(e, r->rnr_retry == WIRE_ENDLESS || e->rnr_naks <= r->rnr_retry, WIRE_RNR_TOO_OFTEN,
+             psn, now_ns);
+    add_rd(e, p, is_new, now_ns);
+    if (is_before(e->next, behind))
+        e->next = behind;
+    e->last = behind;
+    if (p->bth.ack_req || is_rd(p)) {
+        start_timer(e, now_ns);
+        e->asked = behind;
+    }
+}
+
+/* Everything before @psn is answered. */
+static void progress(struct wire_end *e, struct psn psn, uint64_t now_ns)
+{
+    const bool has_run_out =
+        e->timer_from_ns != UINT64_MAX && now_ns - e->timer_from_ns >= e->rules.timeout_ns;
+
+    if (!is_before(e->una, psn))
+        return;
+    e->una = psn;
+    if (has_run_out) /* it is about to begin again */
+        rewind_to(e, psn);
+    e->go_backs = e->rnr_naks = 0;
+    e->was_implied = false;
+    e->rnr_until_ns = 0;
+    if (e->timer_from_ns != UINT64_MAX)
+        e->timer_from_ns = is_before(e->una, e->asked) ? now_ns : UINT64_MAX;
+    if (is_before(e->last, e->una))
+        e->last = e->una;
+}
+
+/* As far as @psn, but for a READ or atomic whose answer has not come. */
+static struct psn answered_up_to(const struct wire_end *e, struct psn psn)
+{
+    if (e->n_rds > 0 && e->n_rds <= WIRE_RDS && is_before(e->rd[0].psn, psn))
+        return e->rd[0].psn;
+    return psn;
+}
+
+/* The answer of a READ or an atomic is missing, as what is behind it was answered. */
+static void take_hole(struct wire_end *e)
+{
+    if (e->was_implied)
+        return;
+    e->was_implied = true;
+    e->go_backs++;
+    rewind_to(e, e->una);
+}
+
+static void take_rd(struct wire_end *e, const struct packet *p, uint64_t now_ns)
+{
+    struct wire_rd *rd = &e->rd[0];
+
+    if (e->n_rds == 0 || p->bth.psn.v != rd->psn.v) {
+        if (e->n_rds > 0 && is_before(rd->psn, p->bth.psn))
+            take_hole(e);
+        return;
+    }
+    rd->psn = psn_add(rd->psn, 1);
+    if (--rd->left == 0) {
+        e->n_rds--;
+        memmove(e->rd, e->rd + 1, (WIRE_RDS - 1) * sizeof(e->rd[0]));
+    }
+    progress(e, psn_add(p->bth.psn, 1), now_ns);
+}
+
+static void take_nak(struct wire_end *e, const struct packet *p, uint64_t now_ns)
+{
+    const struct aeth_word w = aeth_unpack(p->aeth.syndrome);
+
+    const bool waits = now_ns < e->rnr_until_ns;
+
+    if (waits && (w.kind == SYN_RNR_NAK || w.kind == SYN_NAK_PSN_SEQUENCE))
+        return; /* it waits already, and will begin again */
+    if (w.kind == SYN_RNR_NAK) {
+        e->rnr_naks++;
+        e->go_backs = 0;
+        e->rnr_until_ns = now_ns + rnr_timer_ns(w.value);
+    } else if (w.kind == SYN_NAK_PSN_SEQUENCE) {
+        e->go_backs++;
+        e->was_implied = false;
+    } else {
+        e->nak = (uint32_t)w.kind;
+    }
+    rewind_to(e, e->una);
+}
+
+static void answer_arrived(struct wire_end *e, const struct packet *p, uint64_t now_ns)
+{
+    const struct psn behind = psn_add(p->bth.psn, 1);
+    struct psn up_to;
+
+    if (e->is_over || is_before(p->bth.psn, e->una) || !is_before(p->bth.psn, e->next))
+        return; /* of something that was answered already, or that was never asked */
+    if (p->op->kind != OPK_ACK) {
+        up_to = answered_up_to(e, p->bth.psn);
+        progress(e, up_to, now_ns);
+        take_rd(e, p, now_ns);
+        return;
+    }
+    if (aeth_is_ack(p->aeth.syndrome)) {
+        up_to = answered_up_to(e, behind);
+        if (up_to.v != behind.v && e->was_implied)
+            return; /* of what was sent before it began again */
+        progress(e, up_to, now_ns);
+        if (up_to.v != behind.v)
+            take_hole(e);
+        return;
+    }
+    up_to = answered_up_to(e, p->bth.psn);
+    progress(e, up_to, now_ns);
+    if (up_to.v != p->bth.psn.v)
+        take_hole(e);
+    else
+        take_nak(e, p, now_ns);
+}
+
+/* --- What it answers -------------------------------------------------------------------------- */
+
+static void take_request(struct wire_end *e, const struct packet *p)
+{
+    const uint32_t psns = psns_of(e, p);
+    const bool ends = p->op->pos == OPP_LAST || p->op->pos == OPP_ONLY;
+
+    e->taken[e->n_taken++ % WIRE_LOG] = (struct wire_taken){p->bth.psn.v, e->msn, psns};
+    e->expected = psn_add(p->bth.psn, psns);
+    e->msn = (e->msn + (ends || is_rd(p))) & PSN_MASK;
+    e->has_told_gap = e->was_rnr = false;
+}
+
+static void request_arrived(struct wire_end *e, const struct packet *p, uint64_t now_ns)
+{
+    const struct psn psn = p->bth.psn;
+    const bool asks = p->bth.ack_req && !is_rd(p);
+
+    if (e->is_over)
+        return;
+    if (psn.v == e->expected.v)
+        take_request(e, p);
+    else if (is_before(e->expected, psn)) {
+        if (!e->has_ahead || is_before(e->ahead, psn))
+            e->ahead = psn;
+        e->has_ahead = true;
+        return;
+    }
+    if (asks && !e->owes) {
+        e->owes = true;
+        e->owes_since_ns = now_ns;
+    }
+}
+
+/* What arrived at @psn, and behind it, was refused after all; false: nothing did. */
+static bool refuse(struct wire_end *e, struct psn psn)
+{
+    for (uint32_t n = 0; n < WIRE_LOG && n < e->n_taken; n++) {
+        const struct wire_taken *t = &e->taken[(e->n_taken - 1 - n) % WIRE_LOG];
+        const int32_t into = psn_diff(psn, (struct psn){t->psn});
+
+        if (into < 0 || (uint32_t)into >= t->psns)
+            continue;
+        e->expected = (struct psn){t->psn};
+        e->msn = t->msn_before;
+        e->n_taken -= n + 1;
+        return true;
+    }
+    return false;
+}
+
+/* Has something behind what is expected come, which was not taken? */
+static bool has_gap(const struct wire_end *e)
+{
+    return e->has_ahead && !is_before(e->ahead, e->expected);
+}
+
+static void sent_nak(struct wire_end *e, const struct packet *p, uint64_t now_ns)
+{
+    const enum syndrome kind = aeth_unpack(p->aeth.syndrome).kind;
+    const struct psn psn = p->bth.psn;
+
+    if (kind == SYN_NAK_PSN_SEQUENCE) {
+        const bool after_rnr = e->was_rnr && e->rules.rnr_is_told_twice;
+
+        /* An RNR NAK may have been due that this one took the place of. */
+        find(e, ((has_gap(e) || after_rnr) && psn.v == e->expected.v) || refuse(e, psn),
+             WIRE_NAK_WITHOUT_GAP, psn, now_ns);
+        find(e, !e->has_told_gap, WIRE_NAK_TWICE, psn, now_ns);
+        e->has_told_gap = true;
+        return;
+    }
+    if (kind == SYN_RNR_NAK) {
+        find(e, refuse(e, psn), WIRE_NAK_OF_OTHERS, psn, now_ns);
+        e->was_rnr = true;
+    } else {
+        e->is_over = true;
+        if (!refuse(e, psn)) /* a READ that came again may be refused, too */
+            find(e, is_before(psn, e->expected), WIRE_NAK_OF_OTHERS, psn, now_ns);
+    }
+}
+
+static void judge_atomic(struct wire_end *e, const struct packet *p, uint64_t now_ns)
+{
+    for (uint32_t i = 0; i < WIRE_ATOMICS && i < e->n_atomics; i++) {
+        if (e->atomic[i].psn == p->bth.psn.v) {
+            find(e, e->atomic[i].found == p->atomic_ack, WIRE_ATOMIC_ANSWERED_OTHERWISE, p->bth.psn,
+                 now_ns);
+            return;
+        }
+    }
+    e->atomic[e->n_atomics % WIRE_ATOMICS].psn = p->bth.psn.v;
+    e->atomic[e->n_atomics++ % WIRE_ATOMICS].found = p->atomic_ack;
+}
+
+/* The request that took @psn; NULL: it is too long ago. */
+static const struct wire_taken *taken_at(const struct wire_end *e, struct psn psn)
+{
+    for (uint32_t n = 0; n < WIRE_LOG && n < e->n_taken; n++) {
+        const struct wire_taken *t = &e->taken[(e->n_taken - 1 - n) % WIRE_LOG];
+        const int32_t into = psn_diff(psn, (struct psn){t->psn});
+
+        if (into >= 0 && (uint32_t)into < t->psns)
+            return t;
+    }
+    return NULL;
+}
+
+/* An acknowledge has the number of now; the answer of a READ or an atomic that of when it was
+ * taken, which is one more than before it.
+ */
+static bool is_msn(const struct wire_end *e, const struct packet *p)
+{
+    const struct wire_taken *t = taken_at(e, p->bth.psn);
+
+    if (p->op->kind == OPK_ACK)
+        return p->aeth.msn == e->msn;
+    return !t || p->aeth.msn == ((t->msn_before + 1) & PSN_MASK);
+}
+
+static void sent_answer(struct wire_end *e, const struct packet *p, uint64_t now_ns)
+{
+    const struct psn psn = p->bth.psn;
+    const bool is_ack = p->op->kind == OPK_ACK && aeth_is_ack(p->aeth.syndrome);
+
+    e->owes = false;
+    if (e->is_over)
+        return; /* what was to be said before */
+    if (p->op->kind == OPK_ATOMIC_ACK)
+        judge_atomic(e, p, now_ns);
+    if (p->op->kind == OPK_ACK && !is_ack)
+        sent_nak(e, p, now_ns);
+    else
+        find(e, is_before(psn, e->expected), WIRE_ACK_BEFORE_ARRIVAL, psn, now_ns);
+    if (p->op->headers & H_AETH)
+        find(e, is_msn(e, p), WIRE_WRONG_MSN, psn, now_ns);
+    if (is_ack) {
+        find(e, !e->has_acked || !is_before(psn_add(psn, 1), e->acked), WIRE_ACK_GOES_BACK, psn,
+             now_ns);
+        e->acked = psn_add(psn, 1);
+        e->has_acked = true;
+    }
+}
+
+/* --- All of it -------------------------------------------------------------------------------- */
+
+void wire_end_sent(struct wire_end *e, const struct packet *p, uint64_t now_ns, uint64_t free_ns)
+{
+    if (!e->is_told || p->op->service != OPS_RC)
+        return;
+    if (is_request(p))
+        sent_request(e, p, now_ns, free_ns);
+    else
+        sent_answer(e, p, now_ns);
+}
+
+void wire_end_arrived(struct wire_end *e, const struct packet *p, uint64_t now_ns)
+{
+    if (!e->is_told || p->op->service != OPS_RC)
+        return;
+    if (is_request(p))
+        request_arrived(e, p, now_ns);
+    else
+        answer_arrived(e, p, now_ns);
+}
+
+void wire_end_quiet(struct wire_end *e, uint64_t now_ns)
+{
+    if (e->is_told && !e->is_over)
+        find(e, !e->owes, WIRE_UNANSWERED, e->expected, now_ns);
+}
+
+bool wire_end_is_exhausted(const struct wire_end *e)
+{
+    return is_before(e->una, e->next) && e->rules.retry_cnt != WIRE_ENDLESS &&
+           e->go_backs >= e->rules.retry_cnt;
+}
+
+bool wire_end_is_rnr_exhausted(const struct wire_end *e)
+{
+    return e->rules.rnr_retry != WIRE_ENDLESS && e->rnr_naks == e->rules.rnr_retry + 1;
+}

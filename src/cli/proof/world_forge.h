@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames that nobody of the world sent. */
+#ifndef CLI_PROOF_WORLD_FORGE_H
+#define CLI_PROOF_WORLD_FORGE_H
+
+#include "cli/proof/world_run.h"
+
+/* A frame for @end that must change nothing arrives at its host; @what chooses among them. */
+void world_forge(struct world_run *r, uint16_t end, uint32_t what);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Many random worlds, in several processes, and the report of what they met. */
+#ifndef CLI_TRIAL_SWARM_WORLDS_H
+#define CLI_TRIAL_SWARM_WORLDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ev;
+
+struct swarm_options {
+    uint64_t first, last; /* seeds */
+    uint32_t jobs;        /* processes, from 1 */
+    uint64_t minutes;     /* of a clock, after which no seed is begun; 0: no limit */
+    bool pairs;           /* worlds of two hosts alone */
+    bool hashed;          /* the hash of each is printed */
+    bool shrinks;         /* a world that goes wrong is made smaller, and written to a file */
+    const char *script;   /* file for the lines of the world, of the first seed; NULL: none */
+    void (*print)(void *ctx, const struct ev *e); /* hears each event, with the lab; or NULL */
+};
+
+/* Runs them and prints what there is to say.  Returns an exit status of rdmalab. */
+int swarm_worlds(const struct swarm_options *o);
+
+#endif

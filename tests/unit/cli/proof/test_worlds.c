@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Random worlds: what is drawn, what a part of one is, how one is made smaller. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/print/must.h"
+#include "cli/proof/shrink.h"
+#include "cli/proof/world_try.h"
+#include "testing.h"
+
+#define SEEDS 20u
+
+struct fixture {
+    struct world *w;
+    struct world_run *r;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = must_malloc(sizeof(*f));
+
+    f->w = must_malloc(sizeof(*f->w));
+    f->r = must_malloc(sizeof(*f->r));
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    free(f->w);
+    free(f->r);
+    free(f);
+    return 0;
+}
+
+/* Messages that @end posts. */
+static uint32_t messages(const struct world *w, uint32_t end)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < w->n_items; i++)
+        n += !w->item[i].is_recv && w->item[i].end == end && !w->item[i].is_spare;
+    return n;
+}
+
+static void a_world_has_enough_to_do(void **state)
+{
+    struct fixture *f = *state;
+
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        world_draw(f->w, seed, seed % 2 == 0);
+        assert_in_range(f->w->n_hosts, 2, seed % 2 == 0 ? 2 : WORLD_HOSTS_MAX);
+        for (uint32_t i = 0; i < f->w->n_ends && f->w->n_items < WORLD_ITEMS_MAX / 2; i++)
+            assert_in_range(messages(f->w, i), 20, UINT32_MAX);
+    }
+}
+
+/* No two items have a byte in common, but where one uses the place of another again. */
+static void pieces_do_not_overlap(void **state)
+{
+    struct fixture *f = *state;
+
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        uint8_t *owner[WORLD_HOSTS_MAX] = {NULL};
+
+        world_draw(f->w, seed, false);
+        for (uint32_t h = 0; h < f->w->n_hosts; h++) {
+            owner[h] = must_malloc(f->w->host[h].memory_bytes);
+            memset(owner[h], 0, f->w->host[h].memory_bytes);
+        }
+        for (uint32_t i = 0; i < f->w->n_items; i++) {
+            const struct world_item *t = &f->w->item[i];
+            uint8_t *m = owner[f->w->end[t->end].host];
+
+            for (uint32_t p = 0; p < t->n_pieces && t->mistake == RIGHT; p++) {
+                for (uint32_t k = 0; k < t->piece[p].bytes; k++)
+                    assert_int_equal(m[t->piece[p].at + k]++, 0);
+            }
+        }
+        for (uint32_t h = 0; h < f->w->n_hosts; h++)
+            free(owner[h]);
+    }
+}
+
+static void a_world_ends_alike_each_time(void **state)
+{
+    struct fixture *f = *state;
+
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct world_try first = {0}, again = {0};
+
+        world_draw(f->w, seed, true);
+        assert_true(world_try(f->w, f->r, &first));
+        assert_true(world_try(f->w, f->r, &again));
+        assert_int_equal(first.ret_hash, again.ret_hash);
+        assert_int_not_equal(first.ret_hash, 0);
+    }
+}
+
+/* Deeds can be left out, whatever they are about. */
+static void each_part_of_a_world_is_one(void **state)
+{
+    struct fixture *f = *state;
+
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct world_try how = {0};
+        uint32_t n = 0;
+
+        world_draw(f->w, seed, false);
+        for (uint32_t i = 0; i < f->w->n_deeds; i++) {
+            if ((i * 7 + seed) % 3 != 0)
+                f->w->deed[n++] = f->w->deed[i];
+        }
+        f->w->n_deeds = n;
+        if (!world_try(f->w, f->r, &how))
+            fail_msg("seed %u: %s", (unsigned)seed, f->r->wrong);
+    }
+}
+
+/* A request that says that its key is right, and it is not, is all that is left of a world. */
+static void what_goes_wrong_is_made_small(void **state)
+{
+    struct fixture *f = *state;
+    struct world_try how = {0};
+    uint64_t seed = 0;
+    uint32_t before, bad = WORLD_ITEMS_MAX;
+
+    do {
+        world_draw(f->w, ++seed, true);
+        bad = 0;
+        while (bad < f->w->n_items &&
+               (f->w->item[bad].opcode != WR_RDMA_READ || f->w->item[bad].mistake != RIGHT ||
+                f->w->item[bad].bytes == 0 || f->w->item[bad].again != WORLD_NONE ||
+                f->w->item[bad].key != KEY_OPEN))
+            bad++;
+        if (bad < f->w->n_items)
+            f->w->item[bad].key = KEY_MINE; /* which lets nobody in */
+    } while (bad == f->w->n_items || world_try(f->w, f->r, &how));
+    before = f->w->n_deeds;
+    assert_in_range(world_shrink(f->w, f->r, 2000), 1, 2000);
+    assert_non_null(f->r->wrong);
+    assert_in_range(f->w->n_deeds, 1, 8);
+    assert_in_range(before, 50, UINT32_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_world_has_enough_to_do, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pieces_do_not_overlap, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_world_ends_alike_each_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(each_part_of_a_world_is_one, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_goes_wrong_is_made_small, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
