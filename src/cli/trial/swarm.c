@@ -82,6 +82,10 @@ static bool parse_valued(const char *name, const char *value, struct swarm_optio
         o->script = value;
         return true;
     }
+    if (strcmp(name, "--artifacts") == 0) {
+        o->artifacts = value;
+        return true;
+    }
     if (strcmp(name, "--minutes") == 0)
         return parse_number(value, MINUTES_MAX, &o->minutes);
     if (strcmp(name, "-j") != 0 || !parse_number(value, JOBS_MAX, &n))

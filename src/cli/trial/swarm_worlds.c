@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/trial/swarm_worlds.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,13 +87,14 @@ static bool close_script(FILE *f, const char *name)
 }
 
 /* Writes the script of @w, which goes wrong, to a file of its own. */
-static void write_script(const struct world *w, struct world_run *r)
+static void write_script(const struct swarm_options *o, const struct world *w, struct world_run *r)
 {
-    char name[64];
+    char name[PATH_MAX];
     struct world_try how = {0};
     bool shows;
 
-    snprintf(name, sizeof(name), "swarm-%llu.lab", (unsigned long long)w->seed);
+    snprintf(name, sizeof(name), "%s%sswarm-%llu.lab", o->artifacts ? o->artifacts : "",
+             o->artifacts ? "/" : "", (unsigned long long)w->seed);
     how.script = open_script(w, name, ", made smaller");
     if (!how.script)
         return;
@@ -118,7 +120,7 @@ static void tell(const struct swarm_options *o, struct world *w, struct world_ru
         const uint32_t before = w->n_deeds, runs = world_shrink(w, r, SHRINKING_RUNS);
 
         printf("  %u of its %u deeds show it, found in %u runs\n", w->n_deeds, before, runs);
-        write_script(w, r);
+        write_script(o, w, r);
     }
     fflush(stdout);
 }

@@ -9,13 +9,14 @@
 struct ev;
 
 struct swarm_options {
-    uint64_t first, last; /* seeds */
-    uint32_t jobs;        /* processes, from 1 */
-    uint64_t minutes;     /* of a clock, after which no seed is begun; 0: no limit */
-    bool pairs;           /* worlds of two hosts alone */
-    bool hashed;          /* the hash of each is printed */
-    bool shrinks;         /* a world that goes wrong is made smaller, and written to a file */
-    const char *script;   /* file for the lines of the world, of the first seed; NULL: none */
+    uint64_t first, last;  /* seeds */
+    uint32_t jobs;         /* processes, from 1 */
+    uint64_t minutes;      /* of a clock, after which no seed is begun; 0: no limit */
+    bool pairs;            /* worlds of two hosts alone */
+    bool hashed;           /* the hash of each is printed */
+    bool shrinks;          /* a world that goes wrong is made smaller, and written to a file */
+    const char *artifacts; /* directory for what goes wrong, made smaller; NULL: this one */
+    const char *script;    /* file for the lines of the world, of the first seed; NULL: none */
     void (*print)(void *ctx, const struct ev *e); /* hears each event, with the lab; or NULL */
 };
 
