@@ -250,6 +250,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["swarm", "--outside", "--seed", "2", "--hash"], "", 0,
      r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n1 passed, "),
     (["swarm", "--seeds", "1..4", "-j", "2", "--pairs"], "", 0, r"^4 worlds, 0% of more than two hosts"),
+    (["swarm", "--matrix", "--cell", "9"], "", 0, r"^1 passed, 0 failed"),
+    (["swarm", "--matrix", "--one-in", "500"], "", 0, r"^[0-9]+ worlds, [\s\S]*[0-9] passed, 0 failed"),
     (["swarm", "--inside"], "", 2, r"^usage: "),
 ]
 

@@ -69,8 +69,6 @@ void model_release_key(struct world_run *r, uint16_t i, bool ok);
 void model_check_memory(struct world_run *r);
 void model_check_atomics(struct world_run *r);
 
-#define MODEL_MESSAGE_MAX (64u * 1024u)
-
 /* Copies between a message and the pieces of item @i, of which the first @skip bytes are left. */
 bool model_gather(struct world_run *r, uint16_t i, uint32_t skip, uint32_t bytes, uint8_t *out);
 

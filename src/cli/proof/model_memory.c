@@ -87,7 +87,7 @@ static void judge_uncertain(struct world_run *r, struct image *m, uint16_t i, bo
 {
     const struct world_item *t = &r->w->item[i];
     const struct world_end *e = &r->w->end[t->end];
-    uint8_t message[MODEL_MESSAGE_MAX];
+    uint8_t *message = r->want;
     uint32_t n;
 
     if (r->item[i].mistake != RIGHT || t->bytes == 0)
@@ -131,7 +131,7 @@ static void put_request(struct world_run *r, struct image m[], uint16_t i, bool 
     const struct item_state *s = &r->item[i];
     struct image *here = &m[r->w->end[t->end].host], *there = &m[r->w->end[t->to].host];
     const bool is_rc = r->w->end[t->end].type == QPT_RC;
-    uint8_t message[MODEL_MESSAGE_MAX];
+    uint8_t *message = r->have;
 
     if (world_is_local(t) || s->phase == ITEM_IDLE)
         return;

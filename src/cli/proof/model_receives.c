@@ -26,7 +26,7 @@ static bool is_message(struct world_run *r, const struct life *l, uint16_t i, ui
 {
     const struct world_item *t = &r->w->item[m];
     const uint32_t lead = lead_of(r, l);
-    uint8_t have[MODEL_MESSAGE_MAX], want[MODEL_MESSAGE_MAX], imm[4];
+    uint8_t *have = r->have, *want = r->want, imm[4];
 
     if (wc->byte_len != t->bytes + lead || world_has_imm(t) != !!(wc->wc_flags & WCF_WITH_IMM))
         return false;

@@ -16,7 +16,7 @@ static bool is_written(struct world_run *r, uint16_t i)
 {
     const struct world_item *t = &r->w->item[i];
     const struct host_state *h = &r->host[r->w->end[t->to].host];
-    uint8_t have[MODEL_MESSAGE_MAX], want[MODEL_MESSAGE_MAX];
+    uint8_t *have = r->have, *want = r->want;
 
     world_bytes(r->w, i, want);
     return t->bytes == 0 ||
@@ -27,7 +27,7 @@ static bool is_written(struct world_run *r, uint16_t i)
 static bool is_fetched(struct world_run *r, uint16_t i)
 {
     const struct world_item *t = &r->w->item[i];
-    uint8_t have[MODEL_MESSAGE_MAX], want[MODEL_MESSAGE_MAX];
+    uint8_t *have = r->have, *want = r->want;
 
     if (!model_gather(r, i, 0, t->bytes, have))
         return false;

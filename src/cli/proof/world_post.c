@@ -11,13 +11,12 @@
 #include "emu/base/text.h"
 #include "emu/facts/wr.h"
 
-#define KEY_LOW     0xffu
-#define NO_KEY      0x800000u /* no region has such an index */
-#define GROUP_QPN   0xffffffu
-#define WRONG_QKEY  0x22222222u
-#define LINE_BYTES  2048u
-#define MESSAGE_MAX (64u * 1024u)
-#define REMOTE_ALL  (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
+#define KEY_LOW    0xffu
+#define NO_KEY     0x800000u /* no region has such an index */
+#define GROUP_QPN  0xffffffu
+#define WRONG_QKEY 0x22222222u
+#define LINE_BYTES 2048u
+#define REMOTE_ALL (ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC)
 
 static const char *const names[WORLD_KEYS] = {"open", "mine", "look", "alien", "edge",
                                               "anew", "fast", "one",  "w"};
@@ -336,7 +335,7 @@ static enum rdl_status post_request(struct world_run *r, uint16_t i, bool lazy)
     const struct host_state *h = &r->host[r->w->end[t->end].host];
     struct rdl_sge sge[WORLD_PIECES_MAX];
     struct rdl_send_wr wr = {.wr_id = i, .opcode = s->opcode, .flags = t->flags};
-    uint8_t message[MESSAGE_MAX];
+    uint8_t *message = r->have;
     enum rdl_status st;
 
     if (world_is_local(t)) {

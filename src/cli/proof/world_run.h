@@ -128,6 +128,7 @@ struct world_run {
     FILE *script;         /* what is done is written there as lines; NULL: it is not */
     uint32_t n_unsaid;    /* deeds that no line can say, and that a run with a script leaves out */
     bool is_refused;      /* what is said next was refused */
+    uint8_t *have, *want; /* room for a message each, for who looks at one */
     struct wire_tap *tap; /* sees every frame; NULL: nobody does */
     struct host_state host[WORLD_HOSTS_MAX];
     struct end_state end[WORLD_ENDS_MAX];

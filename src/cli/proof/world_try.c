@@ -30,6 +30,16 @@ static void play(struct world_run *r, struct world_run *ret_middle,
         world_finish(r);
 }
 
+/* Bytes, at least one. */
+static size_t longest_message(const struct world *w)
+{
+    size_t bytes = 1;
+
+    for (uint32_t i = 0; i < w->n_items; i++)
+        bytes = w->item[i].bytes > bytes ? w->item[i].bytes : bytes;
+    return bytes;
+}
+
 bool world_try(const struct world *w, struct world_run *r, struct world_try *how)
 {
     struct rdl_checkpoint *checkpoint = NULL;
@@ -40,6 +50,8 @@ bool world_try(const struct world *w, struct world_run *r, struct world_try *how
     r->w = w;
     r->script = how->script;
     r->tap = must_malloc(sizeof(*r->tap));
+    r->have = must_malloc(longest_message(w));
+    r->want = must_malloc(longest_message(w));
     r->wrong_item = r->wrong_end = WORLD_NONE;
     world_build(r);
     if (how->print && !r->wrong)
@@ -66,8 +78,11 @@ bool world_try(const struct world *w, struct world_run *r, struct world_try *how
     free(middle);
     rdl_lab_free(r->lab);
     free(r->tap);
+    free(r->have);
+    free(r->want);
     r->lab = NULL;
     r->tap = NULL;
+    r->have = r->want = NULL;
     return !r->wrong;
 }
 

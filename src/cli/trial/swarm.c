@@ -16,6 +16,8 @@
 
 #define JOBS_MAX    256u
 #define MINUTES_MAX 10000u
+#define ONE_IN_MAX  1000000u
+#define SEEDS       100u /* that are run if nobody says which */
 
 static void print_event(void *ctx, const struct ev *e)
 {
@@ -76,7 +78,11 @@ static bool parse_valued(const char *name, const char *value, struct swarm_optio
 {
     uint64_t n;
 
-    if (strcmp(name, "--seed") == 0 || strcmp(name, "--seeds") == 0)
+    if (strcmp(name, "--one-in") == 0 && parse_number(value, ONE_IN_MAX, &n)) {
+        o->one_in = (uint32_t)n;
+        return true;
+    }
+    if (strcmp(name, "--seed") == 0 || strcmp(name, "--seeds") == 0 || strcmp(name, "--cell") == 0)
         return parse_seeds(value, &o->first, &o->last);
     if (strcmp(name, "--script") == 0) {
         o->script = value;
@@ -94,27 +100,40 @@ static bool parse_valued(const char *name, const char *value, struct swarm_optio
     return true;
 }
 
+/* An option without a value; false: there is no such option. */
+static bool parse_flag(const char *name, struct swarm_options *o, bool *ret_with_stranger)
+{
+    if (strcmp(name, "--events") == 0)
+        o->print = print_event;
+    else if (strcmp(name, "--hash") == 0)
+        o->hashed = true;
+    else if (strcmp(name, "--outside") == 0)
+        *ret_with_stranger = true;
+    else if (strcmp(name, "--pairs") == 0)
+        o->pairs = true;
+    else if (strcmp(name, "--matrix") == 0)
+        o->is_matrix = true;
+    else if (strcmp(name, "--no-shrink") == 0)
+        o->shrinks = false;
+    else
+        return false;
+    return true;
+}
+
 int swarm_main(int argc, char **argv)
 {
-    struct swarm_options o = {.first = 1, .last = 100, .jobs = 1, .shrinks = true};
+    struct swarm_options o = {.first = 1, .last = UINT64_MAX, .jobs = 1, .shrinks = true};
     bool with_stranger = false;
 
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--events") == 0)
-            o.print = print_event;
-        else if (strcmp(argv[i], "--hash") == 0)
-            o.hashed = true;
-        else if (strcmp(argv[i], "--outside") == 0)
-            with_stranger = true;
-        else if (strcmp(argv[i], "--pairs") == 0)
-            o.pairs = true;
-        else if (strcmp(argv[i], "--no-shrink") == 0)
-            o.shrinks = false;
-        else if (i + 1 < argc && parse_valued(argv[i], argv[i + 1], &o))
-            i++;
-        else
+        if (parse_flag(argv[i], &o, &with_stranger))
+            continue;
+        if (i + 1 == argc || !parse_valued(argv[i], argv[i + 1], &o))
             return EXIT_ASK;
+        i++;
     }
+    if (o.last == UINT64_MAX) /* nobody has said which */
+        o.last = o.is_matrix ? UINT32_MAX : SEEDS;
     o.shrinks = o.shrinks && !o.print;
     return with_stranger ? outside(&o) : swarm_worlds(&o);
 }

@@ -11,11 +11,13 @@
 
 #include "cli/print/must.h"
 #include "cli/print/version.h"
+#include "cli/proof/matrix.h"
 #include "cli/proof/shrink.h"
 #include "cli/proof/world_try.h"
 #include "cli/session/exit_status.h"
 #include "cli/session/signals.h"
 #include "emu/base/assert.h"
+#include "emu/base/prng.h"
 
 #define SHRINKING_RUNS 4000u
 #define TICKS_BUCKETS  24u /* by powers of two */
@@ -110,12 +112,24 @@ static void write_script(const struct swarm_options *o, const struct world *w, s
                name);
 }
 
+/* The command that runs world @seed again. */
+static void command(const struct swarm_options *o, uint64_t seed, char out[96])
+{
+    if (o->is_matrix)
+        snprintf(out, 96, "rdmalab swarm --matrix --cell %llu --events", (unsigned long long)seed);
+    else
+        snprintf(out, 96, "rdmalab swarm%s --seed %llu --events", o->pairs ? " --pairs" : "",
+                 (unsigned long long)seed);
+}
+
 /* What went wrong with @w, how to see it again, and a smaller world that shows it too. */
 static void tell(const struct swarm_options *o, struct world *w, struct world_run *r)
 {
+    char again[96];
+
     world_tell(r, stdout);
-    printf("  again: rdmalab swarm%s --seed %llu --events, version %s\n",
-           o->pairs ? " --pairs" : "", (unsigned long long)w->seed, RDMALAB_VERSION);
+    command(o, w->seed, again);
+    printf("  again: %s, version %s\n", again, RDMALAB_VERSION);
     if (o->shrinks) {
         const uint32_t before = w->n_deeds, runs = world_shrink(w, r, SHRINKING_RUNS);
 
@@ -125,23 +139,20 @@ static void tell(const struct swarm_options *o, struct world *w, struct world_ru
     fflush(stdout);
 }
 
-static void try_seed(const struct swarm_options *o, uint64_t seed, struct world *w,
-                     struct world_run *r, struct worlds_met *met)
+static void try_world(const struct swarm_options *o, struct world *w, struct world_run *r,
+                      struct worlds_met *met)
 {
     struct world_try how = {.print = o->print};
     bool right;
 
-    signals_replay("rdmalab swarm%s --seed %llu --events", o->pairs ? " --pairs" : "",
-                   (unsigned long long)seed);
-    world_draw(w, seed, o->pairs);
-    if (o->script && seed == o->first)
+    if (o->script && w->seed == o->first)
         how.script = open_script(w, o->script, "");
     right = world_try(w, r, &how);
     if (how.script && close_script(how.script, o->script) && r->n_unsaid > 0)
         printf("%u forged frames are left out, which no line of a script can say\n", r->n_unsaid);
     note(met, w, r, &how);
     if (o->hashed)
-        printf("seed %llu: hash %016llx\n", (unsigned long long)seed,
+        printf("seed %llu: hash %016llx\n", (unsigned long long)w->seed,
                (unsigned long long)how.ret_hash);
     met->passed += right;
     met->failed += !right;
@@ -168,12 +179,66 @@ static void try_seeds(const struct swarm_options *o, uint32_t job, struct worlds
 
     for (uint64_t seed = o->first + job; seed <= o->last && !*signals_interrupted();
          seed += o->jobs) {
+        char again[96];
+
         if (o->minutes > 0 && now_seconds() >= end)
             break;
-        try_seed(o, seed, w, r, met);
+        command(o, seed, again);
+        signals_replay("%s", again);
+        world_draw(w, seed, o->pairs);
+        try_world(o, w, r, met);
     }
     free(w);
     free(r);
+}
+
+/* The cells of the matrix that process @job runs. */
+struct cells {
+    const struct swarm_options *o;
+    uint32_t job;
+    struct world *w;
+    struct world_run *r;
+    struct worlds_met *met;
+};
+
+static bool try_cell(void *ctx, const struct matrix_cell *c)
+{
+    const struct cells *cells = ctx;
+    const struct swarm_options *o = cells->o;
+    struct prng choice = prng_stream(o->first, c->number);
+    char again[96];
+
+    if (c->number % o->jobs != cells->job)
+        return true;
+    if (o->one_in > 1 ? prng_below(&choice, o->one_in) != 0
+                      : c->number < o->first || c->number > o->last)
+        return true;
+    command(o, c->number, again);
+    signals_replay("%s", again);
+    matrix_world(cells->w, c);
+    try_world(o, cells->w, cells->r, cells->met);
+    return !*signals_interrupted();
+}
+
+static void try_cells(const struct swarm_options *o, uint32_t job, struct worlds_met *met)
+{
+    struct cells cells = {.o = o,
+                          .job = job,
+                          .w = must_malloc(sizeof(*cells.w)),
+                          .r = must_malloc(sizeof(*cells.r)),
+                          .met = met};
+
+    matrix_walk(try_cell, &cells);
+    free(cells.w);
+    free(cells.r);
+}
+
+static void try_all(const struct swarm_options *o, uint32_t job, struct worlds_met *met)
+{
+    if (o->is_matrix)
+        try_cells(o, job, met);
+    else
+        try_seeds(o, job, met);
 }
 
 struct worker {
@@ -194,7 +259,7 @@ static bool start(struct worker *k, const struct swarm_options *o, uint32_t job)
         bool written;
 
         close(ends[0]);
-        try_seeds(o, job, &met);
+        try_all(o, job, &met);
         fflush(stdout);
         written = write(ends[1], &met, sizeof(met)) == (ssize_t)sizeof(met);
         _exit(written ? 0 : 1);
@@ -281,7 +346,7 @@ int swarm_worlds(const struct swarm_options *o)
     bool told = true;
 
     if (o->jobs == 1) {
-        try_seeds(o, 0, &met);
+        try_all(o, 0, &met);
     } else {
         uint32_t n = 0;
 

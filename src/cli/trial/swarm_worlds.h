@@ -10,6 +10,8 @@ struct ev;
 
 struct swarm_options {
     uint64_t first, last;  /* seeds */
+    bool is_matrix;        /* the seeds are cells of the matrix (cli/proof/matrix.h) */
+    uint32_t one_in;       /* of a matrix: one cell stands for so many, chosen by the first seed */
     uint32_t jobs;         /* processes, from 1 */
     uint64_t minutes;      /* of a clock, after which no seed is begun; 0: no limit */
     bool pairs;            /* worlds of two hosts alone */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/print/must.h"
+#include "cli/proof/matrix.h"
 #include "cli/proof/shrink.h"
 #include "cli/proof/world_try.h"
 #include "testing.h"
@@ -119,6 +120,31 @@ static void each_part_of_a_world_is_one(void **state)
     }
 }
 
+struct counts {
+    uint32_t cells, of_four; /* of_four: cells of a SEND of four packets of 256 bytes */
+};
+
+static bool count(void *ctx, const struct matrix_cell *c)
+{
+    struct counts *n = ctx;
+
+    assert_int_equal(c->number, ++n->cells);
+    n->of_four += c->type == QPT_RC && c->opcode == WR_SEND && c->path_mtu == MTU_256 &&
+                  c->bytes == 769 && !c->has_srq && !c->wraps;
+    return true;
+}
+
+/* Nothing, and four things that can happen to four packets and their acknowledge. */
+static void the_matrix_hits_each_packet(void **state)
+{
+    struct counts n = {0};
+
+    (void)state;
+    matrix_walk(count, &n);
+    assert_int_equal(n.of_four, 1 + 4 * 5);
+    assert_in_range(n.cells, 10000, 100000);
+}
+
 /* A request that says that its key is right, and it is not, is all that is left of a world. */
 static void what_goes_wrong_is_made_small(void **state)
 {
@@ -152,6 +178,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(pieces_do_not_overlap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_world_ends_alike_each_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(each_part_of_a_world_is_one, set_up, tear_down),
+        cmocka_unit_test(the_matrix_hits_each_packet),
         cmocka_unit_test_setup_teardown(what_goes_wrong_is_made_small, set_up, tear_down),
     };
 
