@@ -372,6 +372,25 @@ static enum rdl_status keep(struct saved_reader *rd, const struct ev *e)
     return RDL_OK;
 }
 
+/* An event that brings a host or a port up names it twice.  Two names would be two hosts, one of
+ * which nothing could ask for.
+ */
+static enum rdl_status check_names(struct saved_reader *rd, const struct ev *e)
+{
+    const bool port = e->kind == EV_port_up;
+    const uint32_t number = port ? e->u.port_up.host : e->u.host_up.host;
+    const char *name = port ? e->u.port_up.name.s : e->u.host_up.name.s;
+    const struct saved_host *known;
+
+    if ((!port && e->kind != EV_host_up) || rd->s->names_given || number == EV_HOST_NONE)
+        return RDL_OK;
+    known = saved_find_host(rd->s, name);
+    if (known && known->number == number)
+        return RDL_OK;
+    return saved_refuse(rd, "\"host\" and \"name\" of %s must be the same, and are not",
+                        ev_schema(e->kind)->name);
+}
+
 static enum rdl_status read_event(struct saved_reader *rd, const cJSON *j)
 {
     struct saved *s = rd->s;
@@ -395,7 +414,9 @@ static enum rdl_status read_event(struct saved_reader *rd, const cJSON *j)
     if (st != RDL_OK)
         return st;
     s->info.unknown_words += !known;
-    return known ? keep(rd, &e) : RDL_OK;
+    if (known)
+        st = check_names(rd, &e);
+    return known && st == RDL_OK ? keep(rd, &e) : st;
 }
 
 /* NULL: @line may be read; else what it is that is none. */
