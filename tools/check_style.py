@@ -58,7 +58,8 @@ FUNCTION = re.compile(r"^(?:[\w*]+ +)+?\*?(\w+)\([^;{}]*?\)\s*\n\{\n(.*?)^\}", r
 CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 HEAD = re.compile(r"\b(if|for|while|switch)\s*$")
 PRNG = "src/emu/base/prng.h"
-DRAWS = ("prng_next", "prng_below")
+DRAWS = ("prng_next", "prng_below",
+         "draw_below", "draw_one_in", "draw_request", "draw_key_request", "draw_receive")  # of cli/proof/world_draw.h
 NOT_SIGNATURE = re.compile(r"[;}]$|\*/$|^#")
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\(.*?\)\)", re.DOTALL)
 

@@ -20,6 +20,7 @@
 #define LINK_FAULTS_MAX 6u
 #define FORGERIES       8u
 #define PAGES_OF_SHIFT  100u
+#define RETRIES_MAX     7u
 #define MTU_CODES       5u
 
 const uint16_t world_pkeys[WORLD_PKEYS] = {0xffff, 0x8123, 0x0123};
@@ -32,8 +33,10 @@ static void draw_hosts(struct draw *d, bool pair)
     struct world *w = d->w;
     const bool is_lossy = draw_one_in(d, 2);
 
-    w->n_hosts = pair || draw_one_in(d, 2) ? 2 : 2 + draw_below(d, WORLD_HOSTS_MAX - 1);
-    w->n_switches = w->n_hosts > 2 ? 1 + draw_below(d, 2) : draw_below(d, 2);
+    w->n_hosts = 2 + draw_below(d, WORLD_HOSTS_MAX - 1);
+    if (pair || draw_one_in(d, 2))
+        w->n_hosts = 2;
+    w->n_switches = (w->n_hosts > 2) + draw_below(d, 2);
     for (uint32_t h = 0; h < w->n_hosts; h++) {
         struct world_host *host = &w->host[h];
 
@@ -53,14 +56,23 @@ static void draw_hosts(struct draw *d, bool pair)
 
 /* --- Ends ------------------------------------------------------------------------------------- */
 
+/* Most often as many as there can be. */
+static uint32_t draw_retries(struct draw *d)
+{
+    const uint32_t fewer = draw_below(d, RETRIES_MAX);
+
+    return draw_one_in(d, 4) ? fewer : RETRIES_MAX;
+}
+
 static void draw_connection(struct draw *d, uint32_t i)
 {
     struct world *w = d->w;
     const uint32_t lower = draw_below(d, w->n_hosts);
-    const uint32_t upper =
-        draw_one_in(d, 8) ? lower : (lower + 1 + draw_below(d, w->n_hosts - 1)) % w->n_hosts;
+    const uint32_t other = (lower + 1 + draw_below(d, w->n_hosts - 1)) % w->n_hosts;
+    const uint32_t upper = draw_one_in(d, 8) ? lower : other;
     const uint8_t type = draw_one_in(d, 4) ? QPT_UC : QPT_RC;
-    const uint32_t path_mtu = MTU_256 + draw_below(d, draw_one_in(d, 6) ? MTU_CODES : 3);
+    const uint32_t mtu_codes = draw_one_in(d, 6) ? MTU_CODES : 3;
+    const uint32_t path_mtu = MTU_256 + draw_below(d, mtu_codes);
     const uint32_t timeout = 6 + draw_below(d, 5);
     const bool credits = type == QPT_RC && draw_one_in(d, 5);
     const bool same_partition = draw_one_in(d, 3);
@@ -74,10 +86,10 @@ static void draw_connection(struct draw *d, uint32_t i)
         e->path_mtu = path_mtu;
         e->timeout = timeout;
         e->credits = credits;
-        e->retry_cnt = draw_one_in(d, 4) ? draw_below(d, 7) : 7;
-        e->rnr_retry = draw_one_in(d, 4) ? draw_below(d, 7) : 7;
+        e->retry_cnt = draw_retries(d);
+        e->rnr_retry = draw_retries(d);
         e->min_rnr_timer = 1 + draw_below(d, 10);
-        e->sq_psn = side ? draw_below(d, PSN_MASK + 1) : PSN_MASK - draw_below(d, 200);
+        e->sq_psn = PSN_MASK - draw_below(d, side ? PSN_MASK + 1 : 200);
         e->max_rd_atomic = 1 + draw_below(d, 8);
         e->has_srq = draw_one_in(d, 4);
         e->pkey_index = same_partition ? WORLD_FULL + side : 0;
@@ -101,15 +113,19 @@ static void draw_datagram_end(struct draw *d, uint32_t i)
     e->peer = (uint16_t)i;
     e->path_mtu = MTU_4096;
     e->has_srq = draw_one_in(d, 4);
-    e->pkey_index = draw_one_in(d, 2) ? 0 : draw_below(d, WORLD_PKEYS);
+    e->pkey_index = draw_below(d, WORLD_PKEYS);
+    if (draw_one_in(d, 2))
+        e->pkey_index = 0;
     e->sq_psn = draw_below(d, PSN_MASK + 1);
 }
 
 static void draw_ends(struct draw *d)
 {
     struct world *w = d->w;
-    const uint32_t n_ud = draw_one_in(d, 2) ? 1 + draw_below(d, 2) : 0;
+    uint32_t n_ud = 1 + draw_below(d, 2);
 
+    if (draw_one_in(d, 2))
+        n_ud = 0;
     w->n_conns = 1 + draw_below(d, w->n_hosts > 2 ? WORLD_CONNS_MAX : 2);
     w->n_ends = 2 * w->n_conns + (n_ud > 0 ? n_ud + 1 : 0);
     for (uint32_t i = 0; i < w->n_conns; i++)
@@ -150,7 +166,9 @@ static void draw_faults(struct draw *d)
                                        OP_RC_RDMA_READ_RESPONSE_ONLY};
     struct world *w = d->w;
 
-    w->n_faults = draw_one_in(d, 4) ? 0 : 1 + draw_below(d, LINK_FAULTS_MAX);
+    w->n_faults = 1 + draw_below(d, LINK_FAULTS_MAX);
+    if (draw_one_in(d, 4))
+        w->n_faults = 0;
     for (uint32_t i = 0; i < w->n_faults; i++) {
         struct world_fault *f = &w->fault[i];
 
@@ -180,8 +198,11 @@ static void do_deed(struct draw *d, enum deed_kind kind, uint32_t who, uint32_t 
 
 static void draw_receives(struct draw *d, uint16_t end, uint32_t n)
 {
-    for (; n > 0; n--)
-        do_deed(d, draw_one_in(d, 12) ? DO_POST_LAZY : DO_POST, draw_receive(d, end, false), 0);
+    for (; n > 0; n--) {
+        const uint16_t i = draw_receive(d, end, false);
+
+        do_deed(d, draw_one_in(d, 12) ? DO_POST_LAZY : DO_POST, i, 0);
+    }
 }
 
 /* Some requests of @end, most often with the receives that they need before them. */
@@ -246,7 +267,7 @@ static void draw_deed(struct draw *d)
     if (pick < 7)
         draw_requests(d, end);
     else if (pick == 7)
-        draw_receives(d, end, 1 + draw_below(d, 2));
+        draw_receives(d, end, 1 + pick % 2);
     else if (pick == 8)
         draw_key_change(d, end);
     else if (pick < 12)
@@ -287,7 +308,9 @@ void world_draw(struct world *w, uint64_t seed, bool pair)
     w->seed = seed;
     w->gid_index = draw_below(&d, 2);
     w->goes_back = draw_one_in(&d, 4);
-    d.mistake_one_in = draw_one_in(&d, 3) ? 0 : 30 + draw_below(&d, 100);
+    d.mistake_one_in = 30 + draw_below(&d, 100);
+    if (draw_one_in(&d, 3))
+        d.mistake_one_in = 0;
     draw_hosts(&d, pair);
     draw_ends(&d);
     draw_faults(&d);

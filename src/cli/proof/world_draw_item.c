@@ -54,6 +54,14 @@ static void draw_pieces(struct draw *d, struct world_item *t, unsigned host, uin
     }
 }
 
+/* Most often one. */
+static uint32_t draw_piece_count(struct draw *d)
+{
+    const uint32_t more = draw_below(d, WORLD_PIECES_MAX - 1);
+
+    return draw_one_in(d, 3) ? 1 + more : 1;
+}
+
 static uint32_t draw_size(struct draw *d, uint32_t mtu, uint32_t most)
 {
     const uint32_t sizes[] = {0, 1, 3, mtu - 1, mtu, mtu + 1, 3 * mtu + 1, 2 * mtu, 4, 64};
@@ -74,14 +82,16 @@ static void draw_local_mistake(struct draw *d, struct world_item *t)
 {
     static const uint8_t of_source[] = {LKEY_UNKNOWN, LKEY_ALIEN};
     static const uint8_t of_sink[] = {LKEY_UNKNOWN, LKEY_ALIEN, LKEY_READ_ONLY};
+    uint32_t pick;
 
     if (t->flags & SF_INLINE)
         return;
     t->bad_piece = (uint8_t)draw_below(d, t->n_pieces);
     if (t->piece[t->bad_piece].bytes == 0)
         return;
-    t->mistake = world_fetches(t) || t->is_recv ? of_sink[draw_below(d, ARRAY_LEN(of_sink))]
-                                                : of_source[draw_below(d, ARRAY_LEN(of_source))];
+    pick = draw_below(d, ARRAY_LEN(of_source) * ARRAY_LEN(of_sink));
+    t->mistake = world_fetches(t) || t->is_recv ? of_sink[pick % ARRAY_LEN(of_sink)]
+                                                : of_source[pick % ARRAY_LEN(of_source)];
     if (!t->is_recv && !world_fetches(t) && draw_one_in(d, 3)) {
         const struct world_host *h = &d->w->host[d->w->end[t->end].host];
         struct world_piece *p = &t->piece[t->bad_piece];
@@ -157,9 +167,11 @@ static uint32_t draw_opcode(struct draw *d, uint32_t type)
     static const uint32_t uc[] = {WR_SEND, WR_SEND_WITH_IMM, WR_RDMA_WRITE, WR_RDMA_WRITE_WITH_IMM};
     static const uint32_t ud[] = {WR_SEND, WR_SEND_WITH_IMM};
 
+    const uint32_t pick = draw_below(d, 1u << 20);
+
     if (type == QPT_RC)
-        return rc[draw_below(d, ARRAY_LEN(rc))];
-    return type == QPT_UC ? uc[draw_below(d, ARRAY_LEN(uc))] : ud[draw_below(d, ARRAY_LEN(ud))];
+        return rc[pick % ARRAY_LEN(rc)];
+    return type == QPT_UC ? uc[pick % ARRAY_LEN(uc)] : ud[pick % ARRAY_LEN(ud)];
 }
 
 /* In the region with edges as long as there is room: the first begins with it, the last ends. */
@@ -262,6 +274,7 @@ uint16_t draw_request(struct draw *d, uint16_t end)
     const struct world_end *e = &d->w->end[end];
     uint16_t i;
     struct world_item *t = new_item(d, end, &i);
+    uint32_t pieces;
 
     if (!t)
         return WORLD_NONE;
@@ -280,7 +293,8 @@ uint16_t draw_request(struct draw *d, uint16_t end)
         t->bytes = NAMELESS_MAX;
     if (t->bytes <= WORLD_INLINE_MAX && !world_fetches(t) && draw_one_in(d, 2))
         t->flags |= SF_INLINE;
-    draw_pieces(d, t, e->host, t->bytes, 1 + (draw_one_in(d, 3) ? draw_below(d, 3) : 0));
+    pieces = draw_piece_count(d);
+    draw_pieces(d, t, e->host, t->bytes, pieces);
     if (t->mistake == RIGHT)
         draw_mistake(d, t);
     if (world_is_write(t) && t->mistake == RIGHT)
@@ -330,6 +344,7 @@ uint16_t draw_receive(struct draw *d, uint16_t end, bool is_spare)
     const uint32_t lead = e->type == QPT_UD || e->has_srq ? WORLD_GRH_BYTES : 0;
     uint16_t i;
     struct world_item *t = new_item(d, end, &i);
+    uint32_t pieces;
 
     if (!t)
         return WORLD_NONE;
@@ -345,8 +360,8 @@ uint16_t draw_receive(struct draw *d, uint16_t end, bool is_spare)
         t->mistake = TOO_SHORT;
         t->bytes = draw_below(d, SHORT_MAX);
     }
-    draw_pieces(d, t, e->host, t->bytes,
-                1 + (draw_one_in(d, 3) && !is_spare ? draw_below(d, 3) : 0));
+    pieces = draw_piece_count(d);
+    draw_pieces(d, t, e->host, t->bytes, is_spare ? 1 : pieces);
     if (!is_spare && t->mistake == RIGHT && !e->has_srq && e->type == QPT_RC && t->n_pieces == 1 &&
         d->mistake_one_in && draw_one_in(d, 3 * d->mistake_one_in))
         draw_local_mistake(d, t);
