@@ -139,7 +139,7 @@ static const struct mode {
      "0 measured, 1 the lab could not be made, 2 usage"},
     {"swarm", swarm_main,
      "swarm [--outside] [--seed S | --seeds A..B] [-j N] [--minutes M] [--pairs] [--no-shrink] "
-     "[--artifacts DIR] [--script FILE] [--events] [--hash]\n"
+     "[--fail-fast] [--artifacts DIR] [--script FILE] [--events] [--hash]\n"
      "       rdmalab swarm --matrix [--cell N | --one-in N [--seed S]] [-j N] [--events] [--hash]",
      "random worlds, judged by a model and by invariants; --outside: a stranger's frames",
      "0 all passed, 1 a run went wrong, 2 usage, 99 an invariant of rdmalab broke, 130 ^C"},

@@ -113,6 +113,8 @@ static bool parse_flag(const char *name, struct swarm_options *o, bool *ret_with
         o->pairs = true;
     else if (strcmp(name, "--matrix") == 0)
         o->is_matrix = true;
+    else if (strcmp(name, "--fail-fast") == 0)
+        o->fails_fast = true;
     else if (strcmp(name, "--no-shrink") == 0)
         o->shrinks = false;
     else

@@ -187,6 +187,8 @@ static void try_seeds(const struct swarm_options *o, uint32_t job, struct worlds
         signals_replay("%s", again);
         world_draw(w, seed, o->pairs);
         try_world(o, w, r, met);
+        if (o->fails_fast && met->failed > 0)
+            break;
     }
     free(w);
     free(r);
@@ -217,7 +219,7 @@ static bool try_cell(void *ctx, const struct matrix_cell *c)
     signals_replay("%s", again);
     matrix_world(cells->w, c);
     try_world(o, cells->w, cells->r, cells->met);
-    return !*signals_interrupted();
+    return !*signals_interrupted() && !(o->fails_fast && cells->met->failed > 0);
 }
 
 static void try_cells(const struct swarm_options *o, uint32_t job, struct worlds_met *met)

@@ -16,6 +16,7 @@ struct swarm_options {
     uint64_t minutes;      /* of a clock, after which no seed is begun; 0: no limit */
     bool pairs;            /* worlds of two hosts alone */
     bool hashed;           /* the hash of each is printed */
+    bool fails_fast;       /* the first world that goes wrong is the last one of its process */
     bool shrinks;          /* a world that goes wrong is made smaller, and written to a file */
     const char *artifacts; /* directory for what goes wrong, made smaller; NULL: this one */
     const char *script;    /* file for the lines of the world, of the first seed; NULL: none */
