@@ -60,6 +60,22 @@ static uint32_t psns_of(const struct wire_end *e, const struct packet *p)
     return (p->reth.dma_bytes + mtu - 1) / mtu;
 }
 
+uint64_t wire_ack_timeout_ns(uint32_t code)
+{
+    return code == 0 ? UINT64_MAX : UINT64_C(4096) << code;
+}
+
+uint64_t wire_rnr_wait_ns(uint32_t code)
+{
+    static const uint32_t units[32] = {/* of 10 us */
+                                       65536, 1,    2,    3,     4,     6,     8,     12,
+                                       16,    24,   32,   48,    64,    96,    128,   192,
+                                       256,   384,  512,  768,   1024,  1536,  2048,  3072,
+                                       4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152};
+
+    return units[code % 32] * UINT64_C(10000);
+}
+
 /* Is @a before @b? */
 static bool is_before(struct psn a, struct psn b)
 {
@@ -202,7 +218,7 @@ static void take_nak(struct wire_end *e, const struct packet *p, uint64_t now_ns
     if (w.kind == SYN_RNR_NAK) {
         e->rnr_naks++;
         e->go_backs = 0;
-        e->rnr_until_ns = now_ns + rnr_timer_ns(w.value);
+        e->rnr_until_ns = now_ns + wire_rnr_wait_ns(w.value);
     } else if (w.kind == SYN_NAK_PSN_SEQUENCE) {
         e->go_backs++;
         e->was_implied = false;

@@ -106,6 +106,10 @@ void wire_end_arrived(struct wire_end *e, const struct packet *p, uint64_t now_n
 /* Nothing is under way any more. */
 void wire_end_quiet(struct wire_end *e, uint64_t now_ns);
 
+/* What an ACK timeout and an RNR NAK mean, by their codes, as the specification has them. */
+uint64_t wire_ack_timeout_ns(uint32_t code);
+uint64_t wire_rnr_wait_ns(uint32_t code);
+
 /* Is there a reason to give up with RETRY_EXC_ERR, or RNR_RETRY_EXC_ERR? */
 bool wire_end_is_exhausted(const struct wire_end *e);
 bool wire_end_is_rnr_exhausted(const struct wire_end *e);

@@ -5,7 +5,6 @@
 
 #include "cli/proof/model.h"
 #include "emu/base/assert.h"
-#include "emu/facts/aeth.h"
 #include "emu/trace/event.h"
 
 #define LINE_BYTES   24u /* preamble, FCS and gap of a frame, beside its bytes */
@@ -150,7 +149,7 @@ void wire_tap_begin(struct wire_tap *t, uint16_t life)
     const bool is_rxe = model_profile_is_rxe(t->r, l->end);
     const struct wire_rules rules = {
         .mtu_bytes = world_mtu_bytes(e),
-        .timeout_ns = ack_timeout_ns((uint8_t)e->timeout),
+        .timeout_ns = wire_ack_timeout_ns(e->timeout),
         .retry_cnt = is_rxe && e->retry_cnt == RETRY_MAX ? WIRE_ENDLESS : e->retry_cnt,
         .rnr_retry = e->rnr_retry == RETRY_MAX ? WIRE_ENDLESS : e->rnr_retry,
         .max_rd_atomic = is_rxe ? world_round_up(e->max_rd_atomic) : e->max_rd_atomic,

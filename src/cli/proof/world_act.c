@@ -174,8 +174,8 @@ void world_resume(struct world_run *r, uint16_t end)
         return;
     if (l->is_sqe && state_of(r, end) != QPS_SQE)
         return;
-    if (l->is_sqe)
-        poll_all(r); /* all that was posted up to now is flushed */
+    /* All that was posted up to SQE is flushed, and of what was posted in SQD nothing is done. */
+    poll_all(r);
     is_up = world_modify(r, end, &a, QPS_RTS, 0);
     world_say(r, "modify_qp h%u.q%u state=RTS", r->w->end[end].host + 1u, end);
     if (is_up) {

@@ -178,12 +178,22 @@ static void an_rnr_nak_is_waited_for(void **state)
     sends(&e, packet(OP_RC_SEND_ONLY, SQ_PSN), 0);
     receives(&e, answer(SYN_RNR_NAK, SQ_PSN, 0), 100);
     assert_false(wire_end_is_rnr_exhausted(&e));
-    sends(&e, packet(OP_RC_SEND_ONLY, SQ_PSN), 100 + rnr_timer_ns(RNR_CODE));
+    sends(&e, packet(OP_RC_SEND_ONLY, SQ_PSN), 100 + wire_rnr_wait_ns(RNR_CODE));
     is_fine(&e);
     receives(&e, answer(SYN_RNR_NAK, SQ_PSN, 0), 20000);
     assert_true(wire_end_is_rnr_exhausted(&e));
     sends(&e, packet(OP_RC_SEND_ONLY, SQ_PSN), 20001);
     finds(&e, WIRE_RNR_NOT_WAITED);
+}
+
+/* Said twice, and alike. */
+static void codes_of_times_mean_what_they_mean_to_the_device(void **state)
+{
+    (void)state;
+    for (uint8_t code = 0; code < 32; code++) {
+        assert_int_equal(wire_ack_timeout_ns(code), ack_timeout_ns(code));
+        assert_int_equal(wire_rnr_wait_ns(code), rnr_timer_ns(code));
+    }
 }
 
 static void reads_under_way_are_bounded(void **state)
@@ -330,6 +340,7 @@ int main(void)
         cmocka_unit_test(an_answer_forgets_the_retries),
         cmocka_unit_test(a_nak_is_a_reason),
         cmocka_unit_test(an_rnr_nak_is_waited_for),
+        cmocka_unit_test(codes_of_times_mean_what_they_mean_to_the_device),
         cmocka_unit_test(reads_under_way_are_bounded),
         cmocka_unit_test(what_arrived_is_acknowledged),
         cmocka_unit_test(acknowledges_do_not_go_back),
