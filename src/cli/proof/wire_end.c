@@ -7,21 +7,10 @@
 
 #define LATE_NS 2000u /* that a device may take, beside a line that is busy */
 
-const char *wire_finding_text(enum wire_finding f)
-{
-    static const char *const texts[] = {
-#define FINDING(name, text) [WIRE_##name] = (text),
-#include "cli/proof/wire_findings.def"
-#undef FINDING
-    };
-
-    return f < WIRE_FINDINGS ? texts[f] : "nothing is wrong";
-}
-
-static void find(struct wire_end *e, bool right, enum wire_finding f, struct psn psn,
+static void find(struct wire_end *e, bool right, enum finding f, struct psn psn,
                  uint64_t now_ns)
 {
-    if (right || e->wrong != WIRE_FINDINGS)
+    if (right || e->wrong != FIND_COUNT)
         return;
     e->wrong = f;
     e->wrong_psn = psn;
@@ -37,7 +26,7 @@ void wire_end_init(struct wire_end *e, const struct wire_rules *rules)
     e->expected = e->acked = (struct psn){rules->rq_psn};
     e->timer_from_ns = UINT64_MAX;
     e->nak = SYN_NONE;
-    e->wrong = WIRE_FINDINGS;
+    e->wrong = FIND_COUNT;
 }
 
 static bool is_rd(const struct packet *p)
@@ -107,9 +96,9 @@ static void judge_again(struct wire_end *e, const struct packet *p, uint64_t now
 
     e->go_backs++;
     find(e, e->timer_from_ns != UINT64_MAX && r->timeout_ns != UINT64_MAX,
-         WIRE_AGAIN_WITHOUT_REASON, p->bth.psn, now_ns);
-    find(e, now_ns >= due, WIRE_AGAIN_TOO_EARLY, p->bth.psn, now_ns);
-    find(e, now_ns <= (due > free_ns ? due : free_ns) + LATE_NS, WIRE_AGAIN_TOO_LATE, p->bth.psn,
+         FIND_AGAIN_WITHOUT_REASON, p->bth.psn, now_ns);
+    find(e, now_ns >= due, FIND_AGAIN_TOO_EARLY, p->bth.psn, now_ns);
+    find(e, now_ns <= (due > free_ns ? due : free_ns) + LATE_NS, FIND_AGAIN_TOO_LATE, p->bth.psn,
          now_ns);
     rewind_to(e, e->una);
 }
@@ -122,7 +111,7 @@ static void add_rd(struct wire_end *e, const struct packet *p, bool is_new, uint
     if (e->n_rds < WIRE_RDS)
         e->rd[e->n_rds] = (struct wire_rd){p->bth.psn, psns_of(e, p)};
     e->n_rds++;
-    find(e, e->n_rds <= e->rules.max_rd_atomic, WIRE_TOO_MANY_RDS, p->bth.psn, now_ns);
+    find(e, e->n_rds <= e->rules.max_rd_atomic, FIND_TOO_MANY_RDS, p->bth.psn, now_ns);
 }
 
 static void sent_request(struct wire_end *e, const struct packet *p, uint64_t now_ns,
@@ -132,15 +121,15 @@ static void sent_request(struct wire_end *e, const struct packet *p, uint64_t no
     const bool is_new = psn.v == e->next.v;
     const struct wire_rules *r = &e->rules;
 
-    find(e, !is_before(e->next, psn), WIRE_SKIPS_PSNS, psn, now_ns);
-    find(e, now_ns >= e->rnr_until_ns, WIRE_RNR_NOT_WAITED, psn, now_ns);
+    find(e, !is_before(e->next, psn), FIND_SKIPS_PSNS, psn, now_ns);
+    find(e, now_ns >= e->rnr_until_ns, FIND_RNR_NOT_WAITED, psn, now_ns);
     if (is_before(psn, e->last))
         judge_again(e, p, now_ns, free_ns);
     if (!is_new)
-        find(e, r->retry_cnt == WIRE_ENDLESS || e->go_backs <= r->retry_cnt, WIRE_AGAIN_TOO_OFTEN,
+        find(e, r->retry_cnt == WIRE_ENDLESS || e->go_backs <= r->retry_cnt, FIND_AGAIN_TOO_OFTEN,
              psn, now_ns);
     if (!is_new)
-        find(e, r->rnr_retry == WIRE_ENDLESS || e->rnr_naks <= r->rnr_retry, WIRE_RNR_TOO_OFTEN,
+        find(e, r->rnr_retry == WIRE_ENDLESS || e->rnr_naks <= r->rnr_retry, FIND_RNR_TOO_OFTEN,
              psn, now_ns);
     add_rd(e, p, is_new, now_ns);
     if (is_before(e->next, behind))
@@ -325,18 +314,18 @@ static void sent_nak(struct wire_end *e, const struct packet *p, uint64_t now_ns
 
         /* An RNR NAK may have been due that this one took the place of. */
         find(e, ((has_gap(e) || after_rnr) && psn.v == e->expected.v) || refuse(e, psn),
-             WIRE_NAK_WITHOUT_GAP, psn, now_ns);
-        find(e, !e->has_told_gap, WIRE_NAK_TWICE, psn, now_ns);
+             FIND_NAK_WITHOUT_GAP, psn, now_ns);
+        find(e, !e->has_told_gap, FIND_NAK_TWICE, psn, now_ns);
         e->has_told_gap = true;
         return;
     }
     if (kind == SYN_RNR_NAK) {
-        find(e, refuse(e, psn), WIRE_NAK_OF_OTHERS, psn, now_ns);
+        find(e, refuse(e, psn), FIND_NAK_OF_OTHERS, psn, now_ns);
         e->was_rnr = true;
     } else {
         e->is_over = true;
         if (!refuse(e, psn)) /* a READ that came again may be refused, too */
-            find(e, is_before(psn, e->expected), WIRE_NAK_OF_OTHERS, psn, now_ns);
+            find(e, is_before(psn, e->expected), FIND_NAK_OF_OTHERS, psn, now_ns);
     }
 }
 
@@ -344,7 +333,7 @@ static void judge_atomic(struct wire_end *e, const struct packet *p, uint64_t no
 {
     for (uint32_t i = 0; i < WIRE_ATOMICS && i < e->n_atomics; i++) {
         if (e->atomic[i].psn == p->bth.psn.v) {
-            find(e, e->atomic[i].found == p->atomic_ack, WIRE_ATOMIC_ANSWERED_OTHERWISE, p->bth.psn,
+            find(e, e->atomic[i].found == p->atomic_ack, FIND_ATOMIC_ANSWERED_OTHERWISE, p->bth.psn,
                  now_ns);
             return;
         }
@@ -391,11 +380,11 @@ static void sent_answer(struct wire_end *e, const struct packet *p, uint64_t now
     if (p->op->kind == OPK_ACK && !is_ack)
         sent_nak(e, p, now_ns);
     else
-        find(e, is_before(psn, e->expected), WIRE_ACK_BEFORE_ARRIVAL, psn, now_ns);
+        find(e, is_before(psn, e->expected), FIND_ACK_BEFORE_ARRIVAL, psn, now_ns);
     if (p->op->headers & H_AETH)
-        find(e, is_msn(e, p), WIRE_WRONG_MSN, psn, now_ns);
+        find(e, is_msn(e, p), FIND_WRONG_MSN, psn, now_ns);
     if (is_ack) {
-        find(e, !e->has_acked || !is_before(psn_add(psn, 1), e->acked), WIRE_ACK_GOES_BACK, psn,
+        find(e, !e->has_acked || !is_before(psn_add(psn, 1), e->acked), FIND_ACK_GOES_BACK, psn,
              now_ns);
         e->acked = psn_add(psn, 1);
         e->has_acked = true;
@@ -427,7 +416,7 @@ void wire_end_arrived(struct wire_end *e, const struct packet *p, uint64_t now_n
 void wire_end_quiet(struct wire_end *e, uint64_t now_ns)
 {
     if (e->is_told && !e->is_over)
-        find(e, !e->owes, WIRE_UNANSWERED, e->expected, now_ns);
+        find(e, !e->owes, FIND_UNANSWERED, e->expected, now_ns);
 }
 
 bool wire_end_is_exhausted(const struct wire_end *e)

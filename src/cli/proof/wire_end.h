@@ -15,17 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/facts/findings.h"
 #include "emu/wire/packet.h"
-
-/* What a rule says that does not hold: a row of wire_findings.def. */
-enum wire_finding {
-#define FINDING(name, text) WIRE_##name,
-#include "cli/proof/wire_findings.def"
-#undef FINDING
-    WIRE_FINDINGS
-};
-
-const char *wire_finding_text(enum wire_finding f);
 
 #define WIRE_ENDLESS UINT32_MAX
 #define WIRE_RDS     32u /* READs and atomics under way that are followed */
@@ -89,7 +80,7 @@ struct wire_end {
     } atomic[WIRE_ATOMICS];
     uint32_t n_atomics;
 
-    enum wire_finding wrong; /* the first; WIRE_FINDINGS: none */
+    enum finding wrong; /* the first; FIND_COUNT: none */
     uint64_t wrong_at_ns;
     struct psn wrong_psn;
 };

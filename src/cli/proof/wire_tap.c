@@ -25,9 +25,9 @@ static struct wire_end *end_of(struct wire_tap *t, uint32_t host, uint32_t qpn)
 
 static void tell(struct wire_tap *t, const struct wire_end *e)
 {
-    if (e->wrong == WIRE_FINDINGS || t->r->wrong)
+    if (e->wrong == FIND_COUNT || t->r->wrong)
         return;
-    t->r->wrong = wire_finding_text(e->wrong);
+    t->r->wrong = finding_rows[e->wrong].holds;
     t->r->wrong_end = t->r->life[e - t->end].end;
     t->r->wrong_psn = e->wrong_psn.v;
 }

@@ -79,7 +79,7 @@ const struct enum_table *const enum_tables[] = {
     &enum_feature,   &enum_device_status, &enum_reg,
     &enum_function,  &enum_neighbour,     &enum_net_feature,
     &enum_profile,   &enum_async_event,   &enum_key_kind,
-    &enum_key_state, &enum_behaviour,     NULL,
+    &enum_key_state, &enum_behaviour,     &enum_finding,      NULL,
 };
 
 const struct enum_row *enum_by_value(const struct enum_table *t, uint32_t value)

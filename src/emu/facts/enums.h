@@ -429,7 +429,7 @@ extern const struct enum_table enum_qp_state, enum_qp_type, enum_qp_attr, enum_s
     enum_mtu, enum_ctrl_cmd, enum_ctrl_rsp, enum_syndrome, enum_drop, enum_pkt_act, enum_timer,
     enum_object, enum_fault, enum_device_status, enum_feature, enum_vq_error, enum_opcode,
     enum_rule, enum_reg, enum_function, enum_neighbour, enum_net_feature, enum_profile,
-    enum_key_kind, enum_key_state, enum_async_event, enum_behaviour;
+    enum_key_kind, enum_key_state, enum_async_event, enum_behaviour, enum_finding;
 
 /* All tables, ended by NULL: `explain WORD` and the tests walk them. */
 extern const struct enum_table *const enum_tables[];

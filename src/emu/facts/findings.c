@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/facts/findings.h"
+
+#include "emu/base/assert.h"
+#include "emu/facts/enums.h"
+
+const struct finding_row finding_rows[FIND_COUNT] = {
+#define FINDING(name, severity, holds, says) {#name, FINDING_##severity, holds, says},
+#include "emu/facts/findings.def"
+#undef FINDING
+};
+
+static const struct enum_row rows[] = {
+#define FINDING(nm, severity, holds, says) {#nm, FIND_##nm, holds},
+#include "emu/facts/findings.def"
+#undef FINDING
+};
+const struct enum_table enum_finding = {"finding", "finding in a capture", rows, ARRAY_LEN(rows)};
