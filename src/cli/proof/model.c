@@ -7,8 +7,7 @@
 #define SENDS_AT_ONCE 32u
 #define RECVS_AT_ONCE 60u
 
-/* Does @i go out with a key that can change? */
-static bool uses_changing_key(const struct world_run *r, uint16_t i)
+bool model_uses_changing_key(const struct world_run *r, uint16_t i)
 {
     const struct world_item *t = &r->w->item[i];
     const struct item_state *s = &r->item[i];
@@ -59,7 +58,7 @@ void model_posted(struct world_run *r, uint16_t i)
 
         k->is_valid = false;
         k->is_changing = true;
-    } else if (uses_changing_key(r, i)) {
+    } else if (model_uses_changing_key(r, i)) {
         world_key_of(r, s->key, t->to)->users++;
     }
 }
@@ -79,7 +78,7 @@ void model_release_key(struct world_run *r, uint16_t i, bool ok)
         k->is_broken = k->is_broken || !ok;
         if (ok && !k->is_valid)
             k->stale = k->rkey;
-    } else if (uses_changing_key(r, i)) {
+    } else if (model_uses_changing_key(r, i)) {
         k = world_key_of(r, s->key, t->to);
         if (k->users > 0)
             k->users--;

@@ -63,6 +63,9 @@ uint16_t model_recv_of(const struct world_run *r, const struct life *l, uint16_t
 void model_bytes(const struct world_run *r, uint16_t i, uint8_t *out);
 /* Has a request behind @i been posted that writes to the same place? */
 bool model_is_overwritten(const struct world_run *r, uint16_t i);
+/* Does @i go out with a key that can change? */
+bool model_uses_changing_key(const struct world_run *r, uint16_t i);
+
 /* The key that @i changed or used is free again; @ok: it was carried out. */
 void model_release_key(struct world_run *r, uint16_t i, bool ok);
 

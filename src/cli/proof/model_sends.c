@@ -132,7 +132,8 @@ static void fail(struct world_run *r, struct life *l, uint16_t i, uint32_t statu
 {
     struct item_state *s = &r->item[i];
 
-    if (s->phase == ITEM_POSTED)
+    /* The packets of what fails may still be on their way: a key that they use must not change. */
+    if (s->phase == ITEM_POSTED && !model_uses_changing_key(r, i))
         model_release_key(r, i, false);
     s->phase = ITEM_FAILED;
     s->status = (uint8_t)status;

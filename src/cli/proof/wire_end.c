@@ -5,10 +5,7 @@
 
 #include "emu/facts/aeth.h"
 
-#define LATE_NS 2000u /* that a device may take, beside a line that is busy */
-
-static void find(struct wire_end *e, bool right, enum finding f, struct psn psn,
-                 uint64_t now_ns)
+static void find(struct wire_end *e, bool right, enum finding f, struct psn psn, uint64_t now_ns)
 {
     if (right || e->wrong != FIND_COUNT)
         return;
@@ -93,13 +90,13 @@ static void judge_again(struct wire_end *e, const struct packet *p, uint64_t now
 {
     const struct wire_rules *r = &e->rules;
     const uint64_t due = e->timer_from_ns + r->timeout_ns;
+    const uint64_t late = (due > free_ns ? due : free_ns) + r->late_ns;
 
     e->go_backs++;
-    find(e, e->timer_from_ns != UINT64_MAX && r->timeout_ns != UINT64_MAX,
+    find(e, e->timer_from_ns != UINT64_MAX && (!r->knows_timeout || r->timeout_ns != UINT64_MAX),
          FIND_AGAIN_WITHOUT_REASON, p->bth.psn, now_ns);
-    find(e, now_ns >= due, FIND_AGAIN_TOO_EARLY, p->bth.psn, now_ns);
-    find(e, now_ns <= (due > free_ns ? due : free_ns) + LATE_NS, FIND_AGAIN_TOO_LATE, p->bth.psn,
-         now_ns);
+    find(e, !r->knows_timeout || now_ns >= due, FIND_AGAIN_TOO_EARLY, p->bth.psn, now_ns);
+    find(e, !r->knows_timeout || now_ns <= late, FIND_AGAIN_TOO_LATE, p->bth.psn, now_ns);
     rewind_to(e, e->una);
 }
 
@@ -145,7 +142,8 @@ static void sent_request(struct wire_end *e, const struct packet *p, uint64_t no
 static void progress(struct wire_end *e, struct psn psn, uint64_t now_ns)
 {
     const bool has_run_out =
-        e->timer_from_ns != UINT64_MAX && now_ns - e->timer_from_ns >= e->rules.timeout_ns;
+        e->timer_from_ns != UINT64_MAX &&
+        (!e->rules.knows_timeout || now_ns - e->timer_from_ns >= e->rules.timeout_ns);
 
     if (!is_before(e->una, psn))
         return;
@@ -254,19 +252,36 @@ static void take_request(struct wire_end *e, const struct packet *p)
     const uint32_t psns = psns_of(e, p);
     const bool ends = p->op->pos == OPP_LAST || p->op->pos == OPP_ONLY;
 
-    e->taken[e->n_taken++ % WIRE_LOG] = (struct wire_taken){p->bth.psn.v, e->msn, psns};
+    e->taken[e->n_taken++ % WIRE_LOG] = (struct wire_taken){p->bth.psn.v, e->msn, psns, false};
     e->expected = psn_add(p->bth.psn, psns);
     e->msn = (e->msn + (ends || is_rd(p))) & PSN_MASK;
     e->has_told_gap = e->was_rnr = false;
+}
+
+/* The request that took @psn; NULL: it is too long ago. */
+static struct wire_taken *taken_at(struct wire_end *e, struct psn psn)
+{
+    for (uint32_t n = 0; n < WIRE_LOG && n < e->n_taken; n++) {
+        struct wire_taken *t = &e->taken[(e->n_taken - 1 - n) % WIRE_LOG];
+        const int32_t into = psn_diff(psn, (struct psn){t->psn});
+
+        if (into >= 0) /* they are in the order of their PSNs */
+            return (uint32_t)into < t->psns ? t : NULL;
+    }
+    return NULL;
 }
 
 static void request_arrived(struct wire_end *e, const struct packet *p, uint64_t now_ns)
 {
     const struct psn psn = p->bth.psn;
     const bool asks = p->bth.ack_req && !is_rd(p);
+    struct wire_taken *t;
 
     if (e->is_over)
         return;
+    t = taken_at(e, psn);
+    if (t)
+        t->came_again = true;
     if (psn.v == e->expected.v)
         take_request(e, p);
     else if (is_before(e->expected, psn)) {
@@ -323,8 +338,11 @@ static void sent_nak(struct wire_end *e, const struct packet *p, uint64_t now_ns
         find(e, refuse(e, psn), FIND_NAK_OF_OTHERS, psn, now_ns);
         e->was_rnr = true;
     } else {
+        const struct wire_taken *t = taken_at(e, psn);
+
         e->is_over = true;
-        if (!refuse(e, psn)) /* a READ that came again may be refused, too */
+        if (!(t && t->came_again) &&
+            !refuse(e, psn)) /* a READ that came again may be refused, too */
             find(e, is_before(psn, e->expected), FIND_NAK_OF_OTHERS, psn, now_ns);
     }
 }
@@ -342,35 +360,45 @@ static void judge_atomic(struct wire_end *e, const struct packet *p, uint64_t no
     e->atomic[e->n_atomics++ % WIRE_ATOMICS].found = p->atomic_ack;
 }
 
-/* The request that took @psn; NULL: it is too long ago. */
-static const struct wire_taken *taken_at(const struct wire_end *e, struct psn psn)
-{
-    for (uint32_t n = 0; n < WIRE_LOG && n < e->n_taken; n++) {
-        const struct wire_taken *t = &e->taken[(e->n_taken - 1 - n) % WIRE_LOG];
-        const int32_t into = psn_diff(psn, (struct psn){t->psn});
-
-        if (into >= 0 && (uint32_t)into < t->psns)
-            return t;
-    }
-    return NULL;
-}
-
 /* An acknowledge has the number of now; the answer of a READ or an atomic that of when it was
- * taken, which is one more than before it.
+ * taken, which is one more than before it, or of now if it was asked for again.
  */
-static bool is_msn(const struct wire_end *e, const struct packet *p)
+static bool is_msn(struct wire_end *e, const struct packet *p)
 {
     const struct wire_taken *t = taken_at(e, p->bth.psn);
 
     if (p->op->kind == OPK_ACK)
         return p->aeth.msn == e->msn;
-    return !t || p->aeth.msn == ((t->msn_before + 1) & PSN_MASK);
+    return !t || p->aeth.msn == ((t->msn_before + 1) & PSN_MASK) ||
+           (t->came_again && p->aeth.msn == e->msn);
+}
+
+/* The first answer tells how many messages were taken before what is known. */
+static void learn_msn(struct wire_end *e, const struct packet *p)
+{
+    const struct wire_taken *t = taken_at(e, p->bth.psn);
+    const uint32_t is = p->op->kind == OPK_ACK ? e->msn : t ? t->msn_before + 1 : p->aeth.msn;
+    const uint32_t more = (p->aeth.msn - is) & PSN_MASK;
+
+    e->msn = (e->msn + more) & PSN_MASK;
+    for (uint32_t i = 0; i < WIRE_LOG; i++)
+        e->taken[i].msn_before = (e->taken[i].msn_before + more) & PSN_MASK;
+    e->rules.learns_msn = false;
+}
+
+/* Is @msn one of those from @first to @last?  Of what is behind a READ that fails after all, nobody
+ * knows how much was counted.
+ */
+static bool is_among(uint32_t msn, uint32_t first, uint32_t last)
+{
+    return ((msn - first) & PSN_MASK) <= ((last - first) & PSN_MASK);
 }
 
 static void sent_answer(struct wire_end *e, const struct packet *p, uint64_t now_ns)
 {
     const struct psn psn = p->bth.psn;
     const bool is_ack = p->op->kind == OPK_ACK && aeth_is_ack(p->aeth.syndrome);
+    const uint32_t before = e->msn;
 
     e->owes = false;
     if (e->is_over)
@@ -381,8 +409,11 @@ static void sent_answer(struct wire_end *e, const struct packet *p, uint64_t now
         sent_nak(e, p, now_ns);
     else
         find(e, is_before(psn, e->expected), FIND_ACK_BEFORE_ARRIVAL, psn, now_ns);
+    if (p->op->headers & H_AETH && e->rules.learns_msn)
+        learn_msn(e, p);
     if (p->op->headers & H_AETH)
-        find(e, is_msn(e, p), FIND_WRONG_MSN, psn, now_ns);
+        find(e, is_msn(e, p) || (e->is_over && is_among(p->aeth.msn, e->msn, before)),
+             FIND_WRONG_MSN, psn, now_ns);
     if (is_ack) {
         find(e, !e->has_acked || !is_before(psn_add(psn, 1), e->acked), FIND_ACK_GOES_BACK, psn,
              now_ns);
@@ -421,11 +452,15 @@ void wire_end_quiet(struct wire_end *e, uint64_t now_ns)
 
 bool wire_end_is_exhausted(const struct wire_end *e)
 {
+    if (!e->is_told)
+        return true;
     return is_before(e->una, e->next) && e->rules.retry_cnt != WIRE_ENDLESS &&
            e->go_backs >= e->rules.retry_cnt;
 }
 
 bool wire_end_is_rnr_exhausted(const struct wire_end *e)
 {
+    if (!e->is_told)
+        return true;
     return e->rules.rnr_retry != WIRE_ENDLESS && e->rnr_naks == e->rules.rnr_retry + 1;
 }

@@ -20,12 +20,16 @@
 
 #define WIRE_ENDLESS UINT32_MAX
 #define WIRE_RDS     32u /* READs and atomics under way that are followed */
-#define WIRE_LOG     64u /* requests that arrived last, which may be refused */
+#define WIRE_LOG                                                                                   \
+    512u /* requests that arrived last: an RNR NAK for one of them may wait for a line */
 #define WIRE_ATOMICS 16u /* whose answers are remembered */
 
 struct wire_rules {
     uint32_t mtu_bytes;
     uint64_t timeout_ns;           /* UINT64_MAX: never */
+    uint64_t late_ns;              /* by which the ACK timer may be late */
+    bool knows_timeout;            /* otherwise only that it runs is asked for */
+    bool learns_msn;               /* what was taken before is told by the first answer */
     uint32_t retry_cnt, rnr_retry; /* WIRE_ENDLESS */
     uint32_t max_rd_atomic;
     uint32_t sq_psn, rq_psn;
@@ -42,6 +46,7 @@ struct wire_taken {
     uint32_t psn;
     uint32_t msn_before;
     uint32_t psns;
+    bool came_again;
 };
 
 struct wire_end {
@@ -101,7 +106,8 @@ void wire_end_quiet(struct wire_end *e, uint64_t now_ns);
 uint64_t wire_ack_timeout_ns(uint32_t code);
 uint64_t wire_rnr_wait_ns(uint32_t code);
 
-/* Is there a reason to give up with RETRY_EXC_ERR, or RNR_RETRY_EXC_ERR? */
+/* Is there a reason to give up with RETRY_EXC_ERR, or RNR_RETRY_EXC_ERR?  True if it is not known.
+ */
 bool wire_end_is_exhausted(const struct wire_end *e);
 bool wire_end_is_rnr_exhausted(const struct wire_end *e);
 

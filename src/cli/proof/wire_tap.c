@@ -10,6 +10,7 @@
 #define LINE_BYTES   24u /* preamble, FCS and gap of a frame, beside its bytes */
 #define RATE_DEFAULT UINT64_C(100000000000)
 #define RETRY_MAX    7u
+#define LATE_NS      2000u /* that a device may take, beside a line that is busy */
 
 /* --- Frames ----------------------------------------------------------------------------------- */
 
@@ -73,11 +74,25 @@ static bool is_damaged(const struct wire_tap *t, uint64_t tx)
     return false;
 }
 
+/* What has come to @host is not known any more: nobody can follow its queue pairs from now on. */
+static void lose_sight(struct wire_tap *t, uint32_t host)
+{
+    for (uint32_t qpn = 0; qpn < TAP_QPNS; qpn++) {
+        struct wire_end *e = end_of(t, host, qpn);
+
+        if (e)
+            e->is_told = false;
+    }
+}
+
 static void show_arrived(struct wire_tap *t, uint32_t host, uint64_t tx, uint64_t now_ns)
 {
     struct wire_end *e;
     struct packet p;
+    size_t bytes;
 
+    if (tx != 0 && !rdl_record_frame(t->r->lab, tx, &bytes))
+        lose_sight(t, host);
     if (tx == 0 || !find_packet(t, tx, &p))
         return;
     e = end_of(t, host, p.bth.dest_qpn);
@@ -150,6 +165,8 @@ void wire_tap_begin(struct wire_tap *t, uint16_t life)
     const struct wire_rules rules = {
         .mtu_bytes = world_mtu_bytes(e),
         .timeout_ns = wire_ack_timeout_ns(e->timeout),
+        .late_ns = LATE_NS,
+        .knows_timeout = true,
         .retry_cnt = is_rxe && e->retry_cnt == RETRY_MAX ? WIRE_ENDLESS : e->retry_cnt,
         .rnr_retry = e->rnr_retry == RETRY_MAX ? WIRE_ENDLESS : e->rnr_retry,
         .max_rd_atomic = is_rxe ? world_round_up(e->max_rd_atomic) : e->max_rd_atomic,

@@ -16,6 +16,8 @@ static struct wire_end new_end(void)
     const struct wire_rules rules = {
         .mtu_bytes = 1024,
         .timeout_ns = TIMEOUT_NS,
+        .late_ns = 2000,
+        .knows_timeout = true,
         .retry_cnt = 2,
         .rnr_retry = 1,
         .max_rd_atomic = 2,
