@@ -267,6 +267,17 @@ static void begin(struct capture *c, FILE *out, const struct past_about *about)
     pcapng_begin(&c->w, put, out, cs.v, cs.n);
 }
 
+/* Says how many frames are not there, if that is known: who reads the file may then conclude
+ * something from what is missing.
+ */
+static void write_dropped(struct capture *c)
+{
+    const struct past *p = c->p;
+
+    if (p->n > 0 && p->forgotten == 0 && p->gap_from == 0)
+        pcapng_dropped(&c->w, c->lost, past_at(p, p->n - 1)->at_ns, past_frames_forgotten(p));
+}
+
 enum rdl_status export_pcapng(FILE *out, const struct past *p, const struct past_about *about)
 {
     struct capture c = {.p = p};
@@ -279,6 +290,8 @@ enum rdl_status export_pcapng(FILE *out, const struct past *p, const struct past
     st = write_hosts(&c);
     for (size_t i = 0; i < p->n && st == RDL_OK; i++)
         write_event(&c, i);
+    if (st == RDL_OK)
+        write_dropped(&c);
 out:
     past_index_free(c.index);
     return st;

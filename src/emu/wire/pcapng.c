@@ -10,6 +10,7 @@ enum block_type {
     BLOCK_SECTION = 0x0a0d0d0a,
     BLOCK_INTERFACE = 1,
     BLOCK_NAMES = 4,
+    BLOCK_STATISTICS = 5,
     BLOCK_PACKET = 6
 };
 
@@ -20,7 +21,8 @@ enum option_code {
     IF_NAME = 2,
     IF_DESCRIPTION = 3,
     IF_TSRESOL = 9,
-    EPB_FLAGS = 2
+    EPB_FLAGS = 2,
+    ISB_IFDROP = 5
 };
 
 enum name_record { NAMES_END = 0, NAMES_IPV4 = 1, NAMES_IPV6 = 2 };
@@ -227,6 +229,21 @@ void pcapng_packet(struct pcapng *w, const struct pcapng_packet *p)
     put_padded(w, p->frame, p->frame_bytes);
     put_option(w, EPB_FLAGS, flags, sizeof(flags));
     put_comments(w, p->comments, p->n_comments);
+    put_option_end(w);
+    put_block_end(w, block);
+}
+
+void pcapng_dropped(struct pcapng *w, uint32_t interface, uint64_t at_ns, uint64_t n)
+{
+    const uint32_t block = put_block_start(w, BLOCK_STATISTICS, 12 + option_bytes(8) + TLV_BYTES);
+    uint8_t dropped[8];
+
+    RDL_ASSERT(interface < w->n_interfaces);
+    st_le64(dropped, n);
+    put_u32(w, interface);
+    put_u32(w, (uint32_t)(at_ns >> 32));
+    put_u32(w, (uint32_t)at_ns);
+    put_option(w, ISB_IFDROP, dropped, sizeof(dropped));
     put_option_end(w);
     put_block_end(w, block);
 }

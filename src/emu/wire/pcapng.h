@@ -49,4 +49,7 @@ void pcapng_hosts(struct pcapng *w, const struct pcapng_host *hosts, size_t n);
 
 void pcapng_packet(struct pcapng *w, const struct pcapng_packet *p);
 
+/* Says that @interface has lost @n frames, which are not in the file.  At its end. */
+void pcapng_dropped(struct pcapng *w, uint32_t interface, uint64_t at_ns, uint64_t n);
+
 #endif
