@@ -59,14 +59,16 @@ ROOMS = {  # room -> layers and rooms it may include beside that
     # what a world may show is said again there: it knows frames, names and the public functions alone
     "proof":    ["print"],
     "trial":    ["print", "lang", "tree", "programs", "session", "proof"],
+    # captures of others: of a lab nothing is known there
+    "check":    ["past", "print", "proof"],
     "app":      ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show",
-                 "session", "cmd", "trial"],
+                 "session", "cmd", "trial", "check"],
 }
 for room, others in ROOMS.items():
     MAY_USE[f"cli/{room}"] = [*EVENTS, *(f"cli/{o}" if o in ROOMS else o for o in others)]
 
 # Those that ask a lab link it.
-ASK_THE_LAB = ("tree", "programs", "live", "tell", "show", "session", "cmd", "proof", "trial", "app")
+ASK_THE_LAB = ("tree", "programs", "live", "tell", "show", "session", "cmd", "proof", "trial", "check", "app")
 MAY_LINK = {**MAY_USE, **{f"cli/{r}": [*MAY_USE[f"cli/{r}"], "lab"] for r in ASK_THE_LAB}}
 
 # System headers and Meson dependencies that belong to some layers.

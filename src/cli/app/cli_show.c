@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/app/ladder_file.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
 #include "cli/lang/expr.h"
@@ -18,7 +19,6 @@
 #include "cli/tell/export.h"
 #include "cli/tell/why.h"
 #include "emu/base/assert.h"
-#include "viz/ladder.h"
 
 #define SHOW_WORDS_MAX 8u
 
@@ -286,69 +286,6 @@ static int ask(struct asking *a, int n, char **words)
     return st->cmd == &cmd_table[CMD_why] ? ask_why(a, st) : ask_show(a, st);
 }
 
-struct ladder_request {
-    const char *file, *from, *to, *packets;
-};
-
-/* Reads the value of --from or --to; NULL: it was not given. */
-static bool read_event(const char *option, const char *text, ev_id *ret)
-{
-    if (!text || ev_id_parse(text, ret))
-        return true;
-    fprintf(stderr, "rdmalab: %s %s: no event; one is like 12.3, and a tick like 12\n", option,
-            text);
-    return false;
-}
-
-static int draw(const struct asking *a, const struct ladder_request *rq)
-{
-    const struct saved_info *info = saved_info(a->saved);
-    const bool terminal = strcmp(rq->file, "-") == 0;
-    struct picture_options options = {
-        .title = info->title[0] ? info->title : NULL,
-        .colour = terminal && modes_colour(),
-    };
-    uint64_t packets = 0;
-    const char *suffix, *why_not;
-    struct out_file o = {.f = stdout};
-    enum rdl_status st;
-
-    if (!read_event("--from", rq->from, &options.from) ||
-        !read_event("--to", rq->to, &options.to) ||
-        (rq->packets && !options_number("--packets", rq->packets, &packets)))
-        return EXIT_USAGE;
-    if (rq->packets && (packets == 0 || packets > LADDER_PACKETS_MAX)) {
-        fprintf(stderr, "rdmalab: --packets %s: a ladder has 1 to %u packets\n", rq->packets,
-                LADDER_PACKETS_MAX);
-        return EXIT_USAGE;
-    }
-    if (options.to && options.from > ev_id_last(options.to)) {
-        fprintf(stderr, "rdmalab: --from %s is after --to %s; the earlier one comes first\n",
-                rq->from, rq->to);
-        return EXIT_USAGE;
-    }
-    options.n_packets = (uint32_t)packets;
-    suffix = terminal ? NULL : export_wants_suffix(EXPORT_LADDER, rq->file);
-    if (suffix) {
-        fprintf(stderr, "rdmalab: --ladder %s: the name must end in %s\n", rq->file, suffix);
-        return EXIT_USAGE;
-    }
-    why_not = terminal ? NULL : out_file_open(&o, rq->file, NULL);
-    if (!why_not) {
-        st = export_picture(o.f, ladder_draw, &a->past, &options,
-                            !terminal && !export_is_text(rq->file));
-        if (!terminal && st == RDL_OK)
-            why_not = out_file_close(&o);
-        else if (!terminal)
-            out_file_drop(&o);
-        if (st != RDL_OK)
-            why_not = rdl_status_str(st);
-    }
-    if (why_not)
-        fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(rq->file), why_not);
-    return why_not ? EXIT_FAILED : EXIT_PASSED;
-}
-
 /* Reads the trace in @file.  Returns the exit status; on failure the standard error says why. */
 static int load(const char *file, struct saved **ret)
 {
@@ -420,7 +357,7 @@ int show_main(int argc, char **argv)
         show_saved_notes(stderr, lead, saved);
     }
     if (ladder.file)
-        status = draw(&a, &ladder);
+        status = ladder_file(&a.past, saved_info(a.saved)->title, &ladder);
     else if (argc > 2)
         status = ask(&a, argc - 2, argv + 2);
     else

@@ -128,6 +128,8 @@ static const struct mode {
      "run scenarios and count; \"rdmalab test --help\" tells more", NULL},
     {"show", show_main, "show FILE.ndjson [events ...|packet ...|why ...|count ...] [--ladder F]",
      "ask a saved trace, which run --events wrote; \"rdmalab show --help\" tells more", NULL},
+    {"check", check_main, "check FILE.pcap|FILE.pcapng [--json] [--at IP] [--ladder F] ...",
+     "hold a capture of RoCEv2 against the rules; \"rdmalab check --help\" tells more", NULL},
     {"convert", convert_main, "convert A.lab B.json", "and back, without loss",
      "0 written, 1 B cannot be written, 2 usage, or A is malformed"},
     {"schema", schema_main, "schema scenario", "the JSON Schema of scenarios",
@@ -166,7 +168,7 @@ static void print_help(FILE *out)
 /* What people type for a mode or an option that is called otherwise. */
 static const struct {
     const char *word, *meant;
-} other_names[] = {{"check", "test"}, {"help", "--help"}, {"version", "--version"}};
+} other_names[] = {{"help", "--help"}, {"version", "--version"}};
 
 /* The file @name could not be read: was a mode meant? */
 static void suggest_mode(const char *name)

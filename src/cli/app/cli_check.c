@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* `rdmalab check`: a capture of RoCEv2 held against the rules. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/app/ladder_file.h"
+#include "cli/app/modes.h"
+#include "cli/app/options.h"
+#include "cli/check/check.h"
+#include "cli/check/drawn.h"
+#include "cli/print/utf8.h"
+#include "cli/session/files.h"
+#include "emu/base/assert.h"
+
+#define FINDINGS_SHOWN    10u /* of each rule, unless all are asked for */
+#define TIMEOUT_MAX       31u
+#define RETRY_MAX         7u
+#define MAX_RD_ATOMIC_MAX 255u
+
+static const char usage[] =
+    "usage: rdmalab check FILE.pcap|FILE.pcapng [--all] [--json] [--at IP[,IP]]\n"
+    "           [--timeout T] [--retry-cnt N] [--rnr-retry N] [--max-rd-atomic N]\n"
+    "       rdmalab check FILE --ladder OUT [--from FRAME] [--to FRAME] [--packets N]\n"
+    "  holds a capture of RoCEv2 against the rules of the transport: what was lost, what came "
+    "again\n"
+    "  and why, and what no device may send; FILE - is the standard input\n"
+    "  --all             every finding; otherwise the first 10 of each rule\n"
+    "  --json            the report as one JSON object\n"
+    "  --at IP[,IP]      the hosts at which the frames were captured: what these send and get is "
+    "known\n"
+    "                    for certain then, and more rules are held against them; a pcapng file "
+    "that\n"
+    "                    tells the direction of each frame needs no --at\n"
+    "  --timeout T, --retry-cnt N, --rnr-retry N, --max-rd-atomic N\n"
+    "                    attributes of the queue pairs of these hosts, as ibv_modify_qp() takes "
+    "them\n"
+    "  --ladder OUT      no report but a picture: SVG, or text if OUT is - or ends in .txt\n"
+    "  \"rdmalab explain NAME\" tells what a finding means.\n"
+    "exit status: 0 no error was found (but maybe losses), 1 errors were found,\n"
+    "  2 usage, or FILE cannot be read, or has no RoCEv2\n";
+
+/* The options as they were given; NULL or false: not at all. */
+struct asked_for {
+    const char *at, *timeout, *retry_cnt, *rnr_retry, *max_rd_atomic;
+    struct ladder_request ladder;
+    bool all, json, help;
+};
+
+/* Reads the addresses of --at, with commas between them. */
+static bool read_at(const char *all, struct vantage *ret)
+{
+    const char *text = all ? all : "";
+    char one[ADDR_TEXT_MAX];
+
+    while (*text) {
+        const size_t n = strcspn(text, ",");
+        struct text t = text_on(one, sizeof(one));
+
+        text_addn(&t, text, n);
+        if (ret->n_at == ARRAY_LEN(ret->at) || t.cut || !addr_parse(one, ret->at[ret->n_at])) {
+            fprintf(stderr,
+                    "rdmalab: --at %s: it takes the IP address of a host, or two with a comma "
+                    "between them\n",
+                    SHOWN_NAME(all));
+            return false;
+        }
+        ret->n_at++;
+        text += n + (text[n] == ',');
+    }
+    return true;
+}
+
+static bool read_limit(const char *name, const char *text, uint64_t least, uint64_t most,
+                       uint32_t *ret)
+{
+    uint64_t v = EXACT_UNKNOWN;
+
+    if (text && !options_number_in(name, text, least, most, &v))
+        return false;
+    *ret = (uint32_t)v;
+    return true;
+}
+
+static bool read_known(const struct asked_for *a, struct check_known *ret)
+{
+    struct exact_limits *l = &ret->limits;
+
+    return read_at(a->at, &ret->at) &&
+           read_limit("--timeout", a->timeout, 0, TIMEOUT_MAX, &l->timeout) &&
+           read_limit("--retry-cnt", a->retry_cnt, 0, RETRY_MAX, &l->retry_cnt) &&
+           read_limit("--rnr-retry", a->rnr_retry, 0, RETRY_MAX, &l->rnr_retry) &&
+           read_limit("--max-rd-atomic", a->max_rd_atomic, 0, MAX_RD_ATOMIC_MAX, &l->max_rd_atomic);
+}
+
+static int draw(const struct check *c, const char *name, const struct ladder_request *rq)
+{
+    struct drawn d;
+    struct past p;
+    int status;
+
+    drawn_init(&d, &c->record);
+    p = drawn_past(&d);
+    status = ladder_file(&p, name, rq);
+    drawn_done(&d);
+    return status;
+}
+
+/* Says what was found; the exit status. */
+static int tell(const struct check *c, const char *name, const struct asked_for *a)
+{
+    if (!c->is_whole)
+        fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(name), c->capture.wrong);
+    if (a->ladder.file)
+        return c->record.n == 0 ? EXIT_USAGE : draw(c, name, &a->ladder);
+    if (a->json)
+        check_json(stdout, c, name);
+    else
+        check_text(stdout, c, name, a->all ? 0 : FINDINGS_SHOWN);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "rdmalab: the report could not be written: %s\n", strerror(errno));
+        return EXIT_FAILED;
+    }
+    if (!c->is_whole || c->record.n_roce == 0)
+        return EXIT_USAGE;
+    return found_count(&c->found, FINDING_ERROR) > 0 ? EXIT_FAILED : EXIT_PASSED;
+}
+
+static int check_capture(const char *name, const struct asked_for *a)
+{
+    const bool is_standard = strcmp(name, "-") == 0;
+    struct check_known known = {.at = {.n_at = 0}};
+    int status = EXIT_USAGE;
+    struct check c;
+    FILE *f;
+
+    if (!read_known(a, &known))
+        return EXIT_USAGE;
+    f = is_standard ? stdin : fopen(name, "rb");
+    if (!f) {
+        fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(name), strerror(errno));
+        return EXIT_USAGE;
+    }
+    if (check_file(&c, f, &known))
+        status = tell(&c, name, a);
+    else
+        fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(name), c.capture.wrong);
+    check_done(&c);
+    if (!is_standard)
+        fclose(f);
+    return status;
+}
+
+int check_main(int argc, char **argv)
+{
+    struct asked_for a = {.all = false};
+    const struct option rows[] = {
+        {.name = "--all", .flag = &a.all},
+        {.name = "--json", .flag = &a.json},
+        {.name = "--help", .flag = &a.help},
+        {.name = "--at", .value = &a.at},
+        {.name = "--timeout", .value = &a.timeout},
+        {.name = "--retry-cnt", .value = &a.retry_cnt},
+        {.name = "--rnr-retry", .value = &a.rnr_retry},
+        {.name = "--max-rd-atomic", .value = &a.max_rd_atomic},
+        {.name = "--ladder", .value = &a.ladder.file},
+        {.name = "--from", .value = &a.ladder.from},
+        {.name = "--to", .value = &a.ladder.to},
+        {.name = "--packets", .value = &a.ladder.packets},
+    };
+
+    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
+        return EXIT_USAGE;
+    if (a.help) {
+        fputs(usage, stdout);
+        return EXIT_PASSED;
+    }
+    if (!a.ladder.file && (a.ladder.from || a.ladder.to || a.ladder.packets)) {
+        fputs("rdmalab: --from, --to and --packets need --ladder OUT\n", stderr);
+        return EXIT_USAGE;
+    }
+    if (a.ladder.file && (a.json || a.all)) {
+        fputs("rdmalab: --ladder draws a picture instead of the report, which --json and --all "
+              "are about\n",
+              stderr);
+        return EXIT_USAGE;
+    }
+    return argc == 2 ? check_capture(argv[1], &a) : EXIT_ASK;
+}

@@ -1,0 +1,668 @@
+/* SPDX-License-Identifier: MIT */
+/* Each rule by the smallest capture that breaks it: "3 GAP" is the rule GAP, found at frame 3. */
+#include "testing.h"
+
+#include "captured.h"
+#include "emu/base/assert.h"
+
+#define SHOWS(rows, expected) captured_shows(rows, ARRAY_LEN(rows), expected)
+
+/* A message of three packets. */
+#define FIRST(when, at)                                                                            \
+    {                                                                                              \
+        .at_us = (when), .from = 'a', .op = OP_RC_SEND_FIRST, .psn = (at), .n = CAPTURED_MTU       \
+    }
+#define MIDDLE(when, at)                                                                           \
+    {                                                                                              \
+        .at_us = (when), .from = 'a', .op = OP_RC_SEND_MIDDLE, .psn = (at), .n = CAPTURED_MTU      \
+    }
+#define LAST(when, at)                                                                             \
+    {                                                                                              \
+        .at_us = (when), .from = 'a', .op = OP_RC_SEND_LAST, .psn = (at), .n = 9, .ack_req = true  \
+    }
+#define READ(when, at, bytes)                                                                      \
+    {                                                                                              \
+        .at_us = (when), .from = 'a', .op = OP_RC_RDMA_READ_REQUEST, .psn = (at), .n = (bytes),    \
+        .ack_req = true                                                                            \
+    }
+#define RESPONSE(when, position, at, bytes, msns)                                                  \
+    {                                                                                              \
+        .at_us = (when), .from = 'b', .op = OP_RC_RDMA_READ_RESPONSE_##position, .psn = (at),      \
+        .n = (bytes), .syndrome = 31, .msn = (msns)                                                \
+    }
+#define ATOMIC(when, at)                                                                           \
+    {                                                                                              \
+        .at_us = (when), .from = 'a', .op = OP_RC_FETCH_ADD, .psn = (at), .ack_req = true          \
+    }
+#define FOUND(when, at, what, msns)                                                                \
+    {                                                                                              \
+        .at_us = (when), .from = 'b', .op = OP_RC_ATOMIC_ACKNOWLEDGE, .psn = (at),                 \
+        .value = (what), .syndrome = 31, .msn = (msns)                                             \
+    }
+
+/* --- Nothing is wrong ------------------------------------------------------------------------- */
+
+static void what_is_right_shows_nothing(void **state)
+{
+    static const struct captured rows[] = {
+        FIRST(0, 0xfffffe),
+        MIDDLE(1, 0xffffff),
+        LAST(2, 0), /* the PSN wraps */
+        ACK_OF(5, 'b', 0, 1),
+        READ(10, 1, 600),
+        SEND_OF(11, 'a', 4),
+        RESPONSE(12, FIRST, 1, 256, 2),
+        RESPONSE(13, MIDDLE, 2, 256, 2),
+        RESPONSE(14, LAST, 3, 88, 2),
+        ACK_OF(15, 'b', 4, 3),
+        ATOMIC(20, 5),
+        FOUND(22, 5, 99, 4),
+        SEND_OF(23, 'b', 700), /* the other direction */
+        ACK_OF(24, 'a', 700, 1),
+    };
+
+    (void)state;
+    SHOWS(rows, "");
+}
+
+static void one_answer_may_be_for_all_before_it(void **state)
+{
+    static const struct captured rows[] = {
+        SEND_OF(0, 'a', 10),
+        SEND_OF(1, 'a', 11),
+        SEND_OF(2, 'a', 12),
+        ACK_OF(9, 'b', 12, 3),
+    };
+
+    (void)state;
+    SHOWS(rows, "");
+}
+
+/* --- A frame alone ---------------------------------------------------------------------------- */
+
+static void a_damaged_frame_is_nobodys(void **state)
+{
+    static const struct captured rows[] = {
+        SEND_OF(0, 'a', 10),
+        {.at_us = 1, .from = 'a', .op = OP_RC_SEND_ONLY, .psn = 11, .n = 8, .harm = BAD_BIT},
+        SEND_OF(2, 'a', 12),
+        ACK_OF(3, 'b', 10, 1),
+    };
+
+    (void)state;
+    SHOWS(rows, "2 BAD_ICRC, 3 GAP, 3 NOT_ANSWERED");
+}
+
+static void frames_that_contradict_themselves(void **state)
+{
+    static const struct captured length[] = {
+        {.from = 'a', .op = OP_RC_SEND_ONLY, .psn = 1, .n = 8, .harm = FALSE_LENGTH}};
+    static const struct captured pad[] = {
+        {.from = 'a', .op = OP_UC_SEND_FIRST, .psn = 1, .n = 256, .harm = FALSE_PAD}};
+    static const struct captured version[] = {
+        {.from = 'a', .op = OP_RC_SEND_ONLY, .psn = 1, .n = 8, .harm = FALSE_VERSION}};
+    static const struct captured opcode[] = {
+        {.from = 'a', .op = OP_RC_SEND_ONLY, .psn = 1, .n = 8, .harm = FALSE_OPCODE}};
+    static const struct captured checksum[] = {
+        {.from = 'a', .op = OP_UD_SEND_ONLY, .psn = 1, .n = 8, .harm = FALSE_SUM}};
+
+    (void)state;
+    SHOWS(length, "1 BAD_LENGTH");
+    SHOWS(pad, "1 BAD_PAD");
+    SHOWS(version, "1 BAD_VERSION");
+    SHOWS(opcode, "1 BAD_OPCODE");
+    SHOWS(checksum, "1 BAD_IP_CHECKSUM");
+}
+
+static void a_host_that_writes_no_icrc_is_told_of_once(void **state)
+{
+    static const struct captured rows[] = {
+        {.at_us = 0,
+         .from = 'a',
+         .op = OP_RC_SEND_ONLY,
+         .psn = 1,
+         .n = 8,
+         .ack_req = true,
+         .harm = BAD_BIT},
+        ACK_OF(1, 'b', 1, 1),
+        {.at_us = 2,
+         .from = 'a',
+         .op = OP_RC_SEND_ONLY,
+         .psn = 2,
+         .n = 8,
+         .ack_req = true,
+         .harm = BAD_BIT},
+        ACK_OF(3, 'b', 2, 2),
+        {.at_us = 4,
+         .from = 'a',
+         .op = OP_RC_SEND_ONLY,
+         .psn = 4,
+         .n = 8,
+         .ack_req = true,
+         .harm = BAD_BIT},
+    };
+
+    (void)state;
+    SHOWS(rows, "1 ICRC_NEVER_RIGHT, 5 GAP, 5 NOT_ANSWERED");
+}
+
+/* --- Requests --------------------------------------------------------------------------------- */
+
+static void a_gap_is_repaired_after_a_nak(void **state)
+{
+    static const struct captured rows[] = {
+        SEND_OF(0, 'a', 10), SEND_OF(2, 'a', 12), NAK_OF(4, 'b', 11, NAK_SEQUENCE, 1),
+        SEND_OF(6, 'a', 11), SEND_OF(7, 'a', 12), ACK_OF(9, 'b', 12, 3),
+    };
+    uint64_t median_ns, worst_ns;
+    const struct captured_known nothing = {.at = 0};
+    struct check c;
+
+    (void)state;
+    SHOWS(rows, "2 GAP, 4 AGAIN_AFTER_NAK");
+    captured_check(rows, ARRAY_LEN(rows), &nothing, &c);
+    assert_int_equal(c.n, 1);
+    assert_int_equal(c.v[0].sums[0].messages, 3);
+    assert_int_equal(c.v[0].sums[0].bytes, 24);
+    assert_int_equal(c.v[0].sums[0].requests, 4);
+    assert_int_equal(c.v[0].sums[0].again, 2);
+    assert_int_equal(c.v[0].sums[0].missing, 1);
+    assert_int_equal(c.v[0].sums[0].naks, 1);
+    assert_true(check_repairs(&c.v[0].sums[0], &median_ns, &worst_ns));
+    assert_int_equal(median_ns, 7000);
+    assert_int_equal(worst_ns, 7000);
+    assert_int_equal(check_goodput(&c.v[0].sums[0]), 24ull * 8 * 1000000 / 9);
+    check_done(&c);
+}
+
+static void what_was_lost_behind_here(void **state)
+{
+    static const struct captured rows[] = {
+        SEND_OF(0, 'a', 10), SEND_OF(1, 'a', 11), NAK_OF(4, 'b', 10, NAK_SEQUENCE, 0),
+        SEND_OF(6, 'a', 10), SEND_OF(7, 'a', 11), ACK_OF(9, 'b', 11, 2),
+    };
+
+    (void)state;
+    SHOWS(rows, "3 LOST_BEHIND, 4 AGAIN_AFTER_NAK");
+}
+
+static void a_timeout_is_told_by_its_time(void **state)
+{
+    static const struct captured slow[] = {SEND_OF(0, 'a', 10), SEND_OF(9, 'a', 10),
+                                           ACK_OF(12, 'b', 10, 1)};
+    static const struct captured quick[] = {SEND_OF(0, 'a', 10), SEND_OF(8, 'a', 10),
+                                            ACK_OF(12, 'b', 10, 1)};
+
+    (void)state;
+    SHOWS(slow, "2 AGAIN_AFTER_TIMEOUT");
+    SHOWS(quick, "2 AGAIN_UNEXPLAINED"); /* shorter than any ACK timer */
+}
+
+static void an_answer_that_was_lost_behind_here(void **state)
+{
+    static const struct captured rows[] = {SEND_OF(0, 'a', 10), ACK_OF(2, 'b', 10, 1),
+                                           SEND_OF(5000, 'a', 10), ACK_OF(5002, 'b', 10, 1)};
+
+    (void)state;
+    SHOWS(rows, "3 ANSWER_LOST");
+}
+
+/* What comes alone, while the others go on, was not sent again. */
+static void copies_and_what_was_overtaken(void **state)
+{
+    static const struct captured copy[] = {SEND_OF(0, 'a', 10), SEND_OF(1, 'a', 11),
+                                           SEND_OF(2, 'a', 10), SEND_OF(3, 'a', 12),
+                                           ACK_OF(9, 'b', 12, 3)};
+    static const struct captured late[] = {SEND_OF(0, 'a', 10), SEND_OF(1, 'a', 12),
+                                           SEND_OF(2, 'a', 11), SEND_OF(3, 'a', 13),
+                                           ACK_OF(9, 'b', 13, 4)};
+
+    (void)state;
+    SHOWS(copy, "3 DOUBLED");
+    SHOWS(late, "2 GAP, 3 LATE");
+}
+
+#define WITH_ID(when, at, id)                                                                      \
+    {                                                                                              \
+        .at_us = (when), .from = 'a', .op = OP_RC_SEND_ONLY, .psn = (at), .n = 8, .ack_req = true, \
+        .ip_id = (id)                                                                              \
+    }
+
+/* The identification tells a copy from a second sending even where nothing follows. */
+static void an_identification_of_ip_is_a_name(void **state)
+{
+    static const struct captured copy[] = {WITH_ID(0, 10, 1),    WITH_ID(1, 11, 2),
+                                           WITH_ID(2, 12, 3),    WITH_ID(3, 13, 4),
+                                           WITH_ID(5000, 13, 4), ACK_OF(5009, 'b', 13, 4)};
+    static const struct captured again[] = {WITH_ID(0, 10, 1),    WITH_ID(1, 11, 2),
+                                            WITH_ID(2, 12, 3),    WITH_ID(3, 13, 4),
+                                            WITH_ID(5000, 13, 5), ACK_OF(5009, 'b', 13, 4)};
+    static const struct captured late[] = {WITH_ID(0, 10, 1),    WITH_ID(1, 12, 3),
+                                           WITH_ID(2, 13, 4),    WITH_ID(3, 14, 5),
+                                           WITH_ID(5000, 11, 2), ACK_OF(5009, 'b', 14, 5)};
+
+    (void)state;
+    SHOWS(copy, "5 DOUBLED");
+    SHOWS(again, "5 AGAIN_AFTER_TIMEOUT");
+    SHOWS(late, "2 GAP, 5 LATE");
+}
+
+static void another_request_with_the_same_psn(void **state)
+{
+    static const struct captured rows[] = {
+        {.at_us = 0,
+         .from = 'a',
+         .op = OP_RC_RDMA_WRITE_ONLY,
+         .psn = 5,
+         .n = 8,
+         .ack_req = true,
+         .va = 1},
+        SEND_OF(1, 'a', 6),
+        {.at_us = 5000,
+         .from = 'a',
+         .op = OP_RC_RDMA_WRITE_ONLY,
+         .psn = 5,
+         .n = 8,
+         .ack_req = true,
+         .va = 2},
+        SEND_OF(5001, 'a', 6),
+        ACK_OF(5009, 'b', 6, 2),
+    };
+    static const struct captured memory[] = {
+        SEND_OF(0, 'a', 5),
+        {.at_us = 5000,
+         .from = 'a',
+         .op = OP_RC_SEND_ONLY,
+         .psn = 5,
+         .n = 8,
+         .ack_req = true,
+         .fill = 1},
+        ACK_OF(5009, 'b', 5, 1),
+    };
+
+    (void)state;
+    SHOWS(rows, "3 AGAIN_AFTER_TIMEOUT, 3 CHANGED_REQUEST");
+    SHOWS(memory, "2 AGAIN_AFTER_TIMEOUT, 2 CHANGED_PAYLOAD");
+}
+
+static void a_queue_pair_may_begin_again(void **state)
+{
+    static const struct captured rows[] = {
+        SEND_OF(0, 'a', 1000000),
+        ACK_OF(1, 'b', 1000000, 1),
+        SEND_OF(2, 'a', 7),
+        ACK_OF(3, 'b', 7, 1),
+    };
+
+    (void)state;
+    SHOWS(rows, "3 STARTS_AGAIN");
+}
+
+static void messages_have_an_order_and_lengths(void **state)
+{
+    static const struct captured order[] = {FIRST(0, 1), SEND_OF(1, 'a', 2), ACK_OF(9, 'b', 2, 1)};
+    static const struct captured middle[] = {SEND_OF(0, 'a', 1), MIDDLE(1, 2), LAST(2, 3),
+                                             ACK_OF(9, 'b', 3, 2)};
+    static const struct captured size[] = {
+        FIRST(0, 1),
+        MIDDLE(1, 2),
+        {.at_us = 2, .from = 'a', .op = OP_RC_SEND_MIDDLE, .psn = 3, .n = 252},
+        LAST(3, 4),
+        ACK_OF(9, 'b', 4, 1)};
+    static const struct captured nothing[] = {
+        FIRST(0, 1),
+        {.at_us = 2, .from = 'a', .op = OP_RC_SEND_LAST, .psn = 2, .n = 0, .ack_req = true},
+        ACK_OF(9, 'b', 2, 1)};
+    static const struct captured dma[] = {
+        {.from = 'a', .op = OP_RC_RDMA_WRITE_FIRST, .psn = 1, .n = 256, .dma_bytes = 300},
+        {.at_us = 1, .from = 'a', .op = OP_RC_RDMA_WRITE_LAST, .psn = 2, .n = 43, .ack_req = true},
+        ACK_OF(9, 'b', 2, 1)};
+
+    (void)state;
+    SHOWS(order, "2 BAD_ORDER");
+    SHOWS(middle, "2 BAD_ORDER");
+    SHOWS(size, "3 BAD_SIZE");
+    SHOWS(nothing, "2 BAD_SIZE");
+    SHOWS(dma, "2 BAD_DMA_LENGTH");
+}
+
+/* --- Answers ---------------------------------------------------------------------------------- */
+
+static void an_answer_that_comes_twice(void **state)
+{
+    static const struct captured rows[] = {SEND_OF(0, 'a', 1), ACK_OF(2, 'b', 1, 1),
+                                           ACK_OF(3, 'b', 1, 1)};
+    static const struct captured asked[] = {SEND_OF(0, 'a', 1), ACK_OF(2, 'b', 1, 1),
+                                            SEND_OF(9000, 'a', 1), ACK_OF(9002, 'b', 1, 1)};
+
+    (void)state;
+    SHOWS(rows, "3 ANSWERED_TWICE");
+    SHOWS(asked, "3 ANSWER_LOST"); /* it was asked again */
+}
+
+static void an_older_answer_behind_a_newer_one(void **state)
+{
+    static const struct captured rows[] = {SEND_OF(0, 'a', 1), SEND_OF(1, 'a', 2),
+                                           ACK_OF(4, 'b', 2, 2), ACK_OF(5, 'b', 1, 1)};
+
+    (void)state;
+    SHOWS(rows, "4 LATE");
+}
+
+static void an_rnr_nak_asks_to_wait(void **state)
+{
+    static const struct captured rows[] = {SEND_OF(0, 'a', 1), NAK_OF(2, 'b', 1, RNR_10US, 0),
+                                           SEND_OF(12, 'a', 1), ACK_OF(14, 'b', 1, 1)};
+
+    (void)state;
+    SHOWS(rows, "2 RECEIVER_NOT_READY, 3 AGAIN_AFTER_RNR");
+}
+
+static void what_a_responder_refuses(void **state)
+{
+    static const struct captured access[] = {SEND_OF(0, 'a', 1), NAK_OF(2, 'b', 1, NAK_ACCESS, 0)};
+    static const struct captured reserved[] = {SEND_OF(0, 'a', 1), NAK_OF(2, 'b', 1, 0x7f, 0)};
+
+    (void)state;
+    SHOWS(access, "2 REFUSED");
+    SHOWS(reserved, "1 NOT_ANSWERED, 2 BAD_SYNDROME");
+}
+
+static void the_msn_counts_messages(void **state)
+{
+    static const struct captured rows[] = {
+        SEND_OF(0, 'a', 1), ACK_OF(1, 'b', 1, 41), SEND_OF(2, 'a', 2), ACK_OF(3, 'b', 2, 42),
+        SEND_OF(4, 'a', 3), ACK_OF(5, 'b', 3, 44), SEND_OF(6, 'a', 4), ACK_OF(7, 'b', 4, 45)};
+
+    (void)state;
+    SHOWS(rows, "6 WRONG_MSN"); /* once, and then as it goes on */
+}
+
+static void responses_of_a_read(void **state)
+{
+    static const struct captured missing[] = {READ(0, 1, 600),
+                                              RESPONSE(2, FIRST, 1, 256, 1),
+                                              RESPONSE(4, LAST, 3, 88, 1),
+                                              {.at_us = 6,
+                                               .from = 'a',
+                                               .op = OP_RC_RDMA_READ_REQUEST,
+                                               .psn = 2,
+                                               .n = 344,
+                                               .ack_req = true,
+                                               .va = 256},
+                                              RESPONSE(8, FIRST, 2, 256, 1),
+                                              RESPONSE(9, LAST, 3, 88, 1)};
+    static const struct captured place[] = {READ(0, 1, 600), RESPONSE(2, FIRST, 1, 256, 1),
+                                            RESPONSE(3, LAST, 2, 256, 1),
+                                            RESPONSE(4, LAST, 3, 88, 1)};
+    static const struct captured size[] = {READ(0, 1, 600), RESPONSE(2, FIRST, 1, 256, 1),
+                                           RESPONSE(3, MIDDLE, 2, 256, 1),
+                                           RESPONSE(4, LAST, 3, 87, 1)};
+    static const struct captured twice[] = {READ(0, 1, 300), RESPONSE(2, FIRST, 1, 256, 1),
+                                            RESPONSE(3, FIRST, 1, 256, 1),
+                                            RESPONSE(4, LAST, 2, 44, 1)};
+
+    (void)state;
+    SHOWS(missing, "3 ANSWER_GAP, 4 AGAIN_AFTER_HOLE");
+    SHOWS(place, "3 ANSWER_PLACE");
+    SHOWS(size, "4 BAD_READ_LENGTH");
+    SHOWS(twice, "3 ANSWERED_TWICE");
+}
+
+/* A later acknowledge tells that the answer of a READ is missing. */
+static void an_answer_that_is_missing_before_another(void **state)
+{
+    static const struct captured rows[] = {
+        READ(0, 1, 100),    SEND_OF(1, 'a', 2),           ACK_OF(3, 'b', 2, 2), READ(5, 1, 100),
+        SEND_OF(6, 'a', 2), RESPONSE(8, ONLY, 1, 100, 2), ACK_OF(9, 'b', 2, 2)};
+
+    (void)state;
+    SHOWS(rows, "3 ANSWER_GAP, 4 AGAIN_AFTER_HOLE");
+}
+
+static void an_atomic_is_answered_as_before(void **state)
+{
+    static const struct captured rows[] = {ATOMIC(0, 1), FOUND(1, 1, 5, 1), ATOMIC(9000, 1),
+                                           FOUND(9001, 1, 6, 1)};
+    static const struct captured wrong[] = {ATOMIC(0, 1), RESPONSE(1, ONLY, 1, 8, 1)};
+
+    (void)state;
+    SHOWS(rows, "3 ANSWER_LOST, 4 ATOMIC_ANSWERED_OTHERWISE");
+    SHOWS(wrong, "1 NOT_ANSWERED, 2 ANSWER_OF_OTHERS");
+}
+
+/* What a capture cannot have missed is an error, otherwise it may lack frames. */
+static void what_is_answered_was_sent(void **state)
+{
+    static const struct captured nothing[] = {SEND_OF(0, 'a', 1), ACK_OF(1, 'b', 1, 1),
+                                              ACK_OF(2, 'b', 2, 2)};
+    static const struct captured gap[] = {SEND_OF(0, 'a', 1), SEND_OF(1, 'a', 3),
+                                          ACK_OF(2, 'b', 3, 3)};
+    const struct captured_known complete = {.is_complete = true};
+    struct check c;
+    char buf[200];
+
+    (void)state;
+    SHOWS(nothing, "3 NOT_CAPTURED");
+    SHOWS(gap, "2 GAP, 3 NOT_CAPTURED");
+    captured_check(nothing, ARRAY_LEN(nothing), &complete, &c);
+    assert_string_equal(captured_found(&c, buf, sizeof(buf)), "3 ACK_OF_NOTHING");
+    check_done(&c);
+    captured_check(gap, ARRAY_LEN(gap), &complete, &c);
+    assert_string_equal(captured_found(&c, buf, sizeof(buf)), "2 GAP, 3 ACK_BEFORE_ARRIVAL");
+    check_done(&c);
+}
+
+/* --- At one end ------------------------------------------------------------------------------- */
+
+static void finds_at(const struct captured *v, size_t n, char at, struct exact_limits limits,
+                     const char *expected)
+{
+    const struct captured_known known = {.at = at, .limits = limits};
+    struct check c;
+    char buf[500];
+
+    captured_check(v, n, &known, &c);
+    assert_string_equal(captured_found(&c, buf, sizeof(buf)), expected);
+    assert_int_equal(c.v[0].n_exact, 1);
+    check_done(&c);
+}
+
+static const struct exact_limits unlimited = {EXACT_UNKNOWN, EXACT_UNKNOWN, EXACT_UNKNOWN,
+                                              EXACT_UNKNOWN};
+
+static void at_the_requester_timers_and_limits_are_known(void **state)
+{
+    static const struct captured early[] = {SEND_OF(0, 'a', 1), SEND_OF(60, 'a', 1),
+                                            ACK_OF(61, 'b', 1, 1)};
+    static const struct captured late[] = {SEND_OF(0, 'a', 1), SEND_OF(270, 'a', 1),
+                                           ACK_OF(271, 'b', 1, 1)};
+    static const struct captured often[] = {SEND_OF(0, 'a', 1), SEND_OF(70, 'a', 1),
+                                            SEND_OF(140, 'a', 1), ACK_OF(141, 'b', 1, 1)};
+    static const struct captured reads[] = {READ(0, 1, 8), READ(1, 2, 8),
+                                            RESPONSE(2, ONLY, 1, 8, 1), RESPONSE(3, ONLY, 2, 8, 2)};
+    static const struct captured rnr[] = {SEND_OF(0, 'a', 1), NAK_OF(2, 'b', 1, RNR_10US, 0),
+                                          SEND_OF(11, 'a', 1), ACK_OF(12, 'b', 1, 1)};
+    struct exact_limits limits = unlimited;
+
+    (void)state;
+    limits.timeout = 4; /* 65.5 us */
+    finds_at(early, ARRAY_LEN(early), 'a', limits, "2 AGAIN_AFTER_TIMEOUT, 2 AGAIN_TOO_EARLY");
+    finds_at(late, ARRAY_LEN(late), 'a', limits, "2 AGAIN_AFTER_TIMEOUT, 2 AGAIN_TOO_LATE");
+    finds_at(early, ARRAY_LEN(early), 'a', unlimited, "2 AGAIN_AFTER_TIMEOUT");
+    limits.retry_cnt = 1;
+    finds_at(often, ARRAY_LEN(often), 'a', limits,
+             "2 AGAIN_AFTER_TIMEOUT, 3 AGAIN_AFTER_TIMEOUT, 3 AGAIN_TOO_OFTEN");
+    limits = unlimited;
+    limits.max_rd_atomic = 1;
+    finds_at(reads, ARRAY_LEN(reads), 'a', limits, "2 TOO_MANY_RDS");
+    finds_at(rnr, ARRAY_LEN(rnr), 'a', unlimited,
+             "2 RECEIVER_NOT_READY, 3 AGAIN_AFTER_TIMEOUT, 3 RNR_NOT_WAITED");
+}
+
+static void at_the_responder_what_has_come_is_known(void **state)
+{
+    static const struct captured twice[] = {SEND_OF(0, 'a', 1),
+                                            SEND_OF(1, 'a', 3),
+                                            NAK_OF(2, 'b', 2, NAK_SEQUENCE, 1),
+                                            SEND_OF(3, 'a', 4),
+                                            {.at_us = 4,
+                                             .from = 'b',
+                                             .op = OP_RC_ACKNOWLEDGE,
+                                             .psn = 2,
+                                             .syndrome = NAK_SEQUENCE,
+                                             .msn = 1}};
+
+    (void)state;
+    finds_at(twice, ARRAY_LEN(twice), 'b', unlimited,
+             "2 GAP, 4 NOT_ANSWERED, 5 ANSWERED_TWICE, 5 NAK_TWICE");
+}
+
+/* --- Other services, congestion --------------------------------------------------------------- */
+
+static void an_unreliable_connection_loses_and_goes_on(void **state)
+{
+    static const struct captured rows[] = {
+        {.at_us = 0, .from = 'a', .op = OP_UC_SEND_ONLY, .psn = 1, .n = 8},
+        {.at_us = 1, .from = 'a', .op = OP_UC_SEND_ONLY, .psn = 3, .n = 8},
+        {.at_us = 2, .from = 'a', .op = OP_UC_SEND_ONLY, .psn = 2, .n = 8},
+        {.at_us = 3, .from = 'a', .op = OP_UC_SEND_ONLY, .psn = 4, .n = 8},
+        {.at_us = 4, .from = 'a', .op = OP_UC_SEND_ONLY, .psn = 4, .n = 8},
+        {.at_us = 5, .from = 'a', .op = OP_UC_SEND_FIRST, .psn = 5, .n = 256},
+        {.at_us = 6, .from = 'a', .op = OP_UC_SEND_ONLY, .psn = 6, .n = 8},
+        {.at_us = 7, .from = 'a', .op = OP_UC_SEND_ONLY, .psn = 900000, .n = 8},
+    };
+
+    (void)state;
+    SHOWS(rows, "2 GAP, 3 LATE, 5 DOUBLED, 7 BAD_ORDER, 8 STARTS_AGAIN");
+}
+
+static void congestion_is_counted(void **state)
+{
+    static const struct captured rows[] = {
+        SEND_OF(0, 'b', 1),
+        ACK_OF(1, 'a', 1, 1),
+        {.at_us = 2,
+         .from = 'a',
+         .op = OP_RC_SEND_ONLY,
+         .psn = 1,
+         .n = 8,
+         .ack_req = true,
+         .tclass = 3},
+        {.at_us = 3, .from = 'b', .op = OP_CNP},
+        ACK_OF(4, 'b', 1, 1),
+        {.at_us = 5, .from = 'b', .op = OP_CNP, .qpn = 99},
+    };
+    const struct captured_known nothing = {.at = 0};
+    struct check c;
+
+    (void)state;
+    captured_check(rows, ARRAY_LEN(rows), &nothing, &c);
+    assert_int_equal(c.found.n, 0);
+    assert_int_equal(c.n, 1);
+    assert_int_equal(c.record.n_cnps, 1); /* for a queue pair that nothing else is seen of */
+    for (uint32_t i = 0; i < c.record.n_flows; i++) {
+        const struct flow *f = &c.record.flows[i];
+
+        assert_int_equal(f->n_ce, f->dest_qpn == 18);
+        assert_int_equal(f->n_cnps, f->dest_qpn == 17);
+    }
+    check_done(&c);
+}
+
+/* --- Who belongs to whom ---------------------------------------------------------------------- */
+
+static void connections_are_told_apart_by_their_answers(void **state)
+{
+    static const struct captured rows[] = {
+        {.at_us = 0,
+         .from = 'a',
+         .op = OP_RC_SEND_ONLY,
+         .psn = 5,
+         .n = 8,
+         .ack_req = true,
+         .qpn = 31},
+        {.at_us = 1,
+         .from = 'a',
+         .op = OP_RC_SEND_ONLY,
+         .psn = 900,
+         .n = 8,
+         .ack_req = true,
+         .qpn = 32},
+        {.at_us = 2,
+         .from = 'b',
+         .op = OP_RC_ACKNOWLEDGE,
+         .psn = 900,
+         .syndrome = 31,
+         .msn = 1,
+         .qpn = 41},
+        {.at_us = 3,
+         .from = 'b',
+         .op = OP_RC_ACKNOWLEDGE,
+         .psn = 5,
+         .syndrome = 31,
+         .msn = 1,
+         .qpn = 42},
+    };
+    const struct captured_known nothing = {.at = 0};
+    struct check c;
+
+    (void)state;
+    captured_check(rows, ARRAY_LEN(rows), &nothing, &c);
+    assert_int_equal(c.found.n, 0);
+    assert_int_equal(c.n, 2);
+    for (uint32_t i = 0; i < c.record.n_flows; i++) {
+        const struct flow *f = &c.record.flows[i];
+
+        if (f->dest_qpn == 31)
+            assert_int_equal(c.record.flows[f->peer].dest_qpn, 42);
+        if (f->dest_qpn == 32)
+            assert_int_equal(c.record.flows[f->peer].dest_qpn, 41);
+    }
+    check_done(&c);
+}
+
+static void one_direction_alone_is_told_of(void **state)
+{
+    static const struct captured rows[] = {SEND_OF(0, 'a', 1), SEND_OF(1, 'a', 2)};
+
+    (void)state;
+    SHOWS(rows, "1 ONE_WAY");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_right_shows_nothing),
+        cmocka_unit_test(one_answer_may_be_for_all_before_it),
+        cmocka_unit_test(a_damaged_frame_is_nobodys),
+        cmocka_unit_test(frames_that_contradict_themselves),
+        cmocka_unit_test(a_host_that_writes_no_icrc_is_told_of_once),
+        cmocka_unit_test(a_gap_is_repaired_after_a_nak),
+        cmocka_unit_test(what_was_lost_behind_here),
+        cmocka_unit_test(a_timeout_is_told_by_its_time),
+        cmocka_unit_test(an_answer_that_was_lost_behind_here),
+        cmocka_unit_test(copies_and_what_was_overtaken),
+        cmocka_unit_test(an_identification_of_ip_is_a_name),
+        cmocka_unit_test(another_request_with_the_same_psn),
+        cmocka_unit_test(a_queue_pair_may_begin_again),
+        cmocka_unit_test(messages_have_an_order_and_lengths),
+        cmocka_unit_test(an_answer_that_comes_twice),
+        cmocka_unit_test(an_older_answer_behind_a_newer_one),
+        cmocka_unit_test(an_rnr_nak_asks_to_wait),
+        cmocka_unit_test(what_a_responder_refuses),
+        cmocka_unit_test(the_msn_counts_messages),
+        cmocka_unit_test(responses_of_a_read),
+        cmocka_unit_test(an_answer_that_is_missing_before_another),
+        cmocka_unit_test(an_atomic_is_answered_as_before),
+        cmocka_unit_test(what_is_answered_was_sent),
+        cmocka_unit_test(at_the_requester_timers_and_limits_are_known),
+        cmocka_unit_test(at_the_responder_what_has_come_is_known),
+        cmocka_unit_test(an_unreliable_connection_loses_and_goes_on),
+        cmocka_unit_test(congestion_is_counted),
+        cmocka_unit_test(connections_are_told_apart_by_their_answers),
+        cmocka_unit_test(one_direction_alone_is_told_of),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
