@@ -211,6 +211,9 @@ static void print_findings(FILE *out, const struct check *c, uint32_t findings_m
     }
     if (is_cut)
         fputs("; --all shows them.\n", out);
+    if (c->found.n > 0)
+        fprintf(out, "\"rdmalab explain %s\" tells more about a finding.\n",
+                finding_rows[c->found.v[0].finding].name);
 }
 
 void check_text(FILE *out, const struct check *c, const char *name, uint32_t findings_max)

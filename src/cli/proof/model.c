@@ -238,6 +238,20 @@ uint16_t model_recv_of(const struct world_run *r, const struct life *l, uint16_t
     return n < peer->n_recvs ? peer->recv[n] : WORLD_NONE;
 }
 
+/* Where frames are held up, doubled or lost, a READ may come once more after all is done, and be held
+ * against its key again: has that changed since?
+ */
+static bool may_come_too_late(const struct world_run *r, uint16_t i)
+{
+    const struct world_item *t = &r->w->item[i];
+    const struct key_story *k;
+
+    if (!r->is_faulty || !world_fetches(t) || !model_uses_changing_key(r, i))
+        return false;
+    k = world_key_of((struct world_run *)r, r->item[i].key, t->to);
+    return k->stale != 0 || !k->is_valid;
+}
+
 /* Has the peer of @l posted something that the queue pair of @l refuses and fails for? */
 static bool may_be_struck(const struct world_run *r, const struct life *l)
 {
@@ -251,7 +265,7 @@ static bool may_be_struck(const struct world_run *r, const struct life *l)
         const uint16_t recv =
             world_needs_recv(&r->w->item[i]) ? model_recv_of(r, peer, i) : WORLD_NONE;
 
-        if (world_is_remote_mistake(r->item[i].mistake))
+        if (world_is_remote_mistake(r->item[i].mistake) || may_come_too_late(r, i))
             return true;
         if (recv != WORLD_NONE && r->w->item[recv].mistake != RIGHT)
             return true;

@@ -174,7 +174,7 @@ static void print_row(FILE *out, const struct enum_table *table, const struct en
     struct text t = text_on(head, sizeof(head));
 
     text_addf(&t, "%s   %s", row->name, table->what);
-    if (table != &enum_behaviour) /* whose number is its name */
+    if (table != &enum_behaviour && table != &enum_finding) /* whose numbers are their places */
         text_addf(&t, decimal ? " %u" : " 0x%x", row->value);
     show_hanging(out, 2, head);
     cite_wrap(out, 2, row->text, source);
