@@ -3,9 +3,11 @@
 """captures.py RDMALAB DIRECTORY SCENARIO...: what do Scapy and tshark make of a scenario's frames?
 
 Runs each scenario with --pcap and --events into DIRECTORY, recomputes every ICRC (icrc.py), and
-holds tshark's dissection against the events (dissect.py).  Of a scenario that sends nothing only this
+holds tshark's dissection against the events (dissect.py).  Then `rdmalab check` reads the capture: it must see
+as many frames of RoCEv2 as tshark does, and find nothing that no device may send.  Of a scenario that sends nothing only this
 is checked: its events tell of no frame, and neither does the capture.  Ends with "N passed, N failed".
 """
+import json
 import os
 import subprocess
 import sys
@@ -29,7 +31,21 @@ def judge(binary, directory, scenario):
     text = f"{scenario}: {n_frames} frames, {n_icrc} ICRCs"
     if n_damaged:
         text += f", {n_damaged} damaged by a fault"
-    return text, complaints + more
+    return text, complaints + more + checked(binary, pcapng)
+
+
+def checked(binary, pcapng):
+    """The complaints about what rdmalab check says of the capture."""
+    run = subprocess.run([binary, "check", pcapng, "--json"], capture_output=True, text=True, check=False)
+    if run.returncode not in (0, 1, 2) or not run.stdout:
+        return [f"rdmalab check ended with {run.returncode}: {run.stderr.strip()}"]
+    report = json.loads(run.stdout)
+    complaints = [f"rdmalab check: frame {f['frame']}: {f['finding']}: {f['text']}"
+                  for f in report["findings"] if f["severity"] == "error"]
+    seen = sum(bool(row["udp.dstport"] == "4791") for row in capture.tshark(pcapng, ["udp.dstport"]))
+    if report["roce_frames"] != seen:
+        complaints.append(f"rdmalab check sees {report['roce_frames']} frames of RoCEv2, tshark {seen}")
+    return complaints
 
 
 def main():

@@ -5,7 +5,7 @@
 usage: check_program.py RDMALAB
 
 Each row of CASES is one run of the program in a directory of its own, with the files of FILES in it
-and a link to scenarios/.  What is too long for a row is a function check_NAME.  Each row and each
+and links to scenarios/ and book/.  What is too long for a row is a function check_NAME.  Each row and each
 function is one check.  `rdmalab test` has its own in check_verdicts.py.
 """
 import json
@@ -72,7 +72,22 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["explain", "nonsense"], "", 1, r'nothing is known of "nonsense"\n  words of statuses'),
     (["tset"], "", 2, r'tset: No such file or directory\n  did you mean "rdmalab test"\?$'),
     (["help"], "", 2, r'did you mean "rdmalab --help"\?$'),
-    (["check"], "", 2, r'did you mean "rdmalab test"\?$'),
+    # captures of others
+    (["check"], "", 2, r"^usage: rdmalab check FILE"),
+    (["check", "--help"], "", 0, r"(?s)--at IP.*exit status: 0 no error"),
+    (["check", "none.pcap"], "", 2, r"none\.pcap: No such file"),
+    (["check", "good.lab"], "", 2, r"good\.lab: this is neither pcap nor pcapng, at byte 8$"),
+    (["check", "book/rxe-lost.pcap"], "", 0,
+     r"(?s)34 frames of RoCEv2 among 34.*^1  RC  10\.0\.1\.1 QP 18 .*^frame 1 +loss +#1  GAP: .*\n0 errors, 4 signs of loss, 0 notes"),
+    (["check", "book/rxe-lost.pcap", "--json"], "", 0, r'(?s)"finding":"AGAIN_AFTER_TIMEOUT".*"errors":0,"losses":4,"notes":0\}$'),
+    (["check", "book/rxe-lost.pcap", "--at", "10.0.1.2", "--timeout", "14"], "", 1, r"ACK_|error"),
+    (["check", "book/rxe-lost.pcap", "--at", "10.0.1"], "", 2, r"--at 10\.0\.1: it takes the IP address of a host"),
+    (["check", "book/rxe-lost.pcap", "--timeout", "32"], "", 2, r"--timeout 32: "),
+    (["check", "book/rxe-lost.pcap", "--ladder", "-", "--from", "3", "--to", "4"], "", 0, r"RDMA_WRITE_ONLY psn=936254(.|\n)*psn=936255"),
+    (["check", "book/rxe-lost.pcap", "--ladder", "l.png"], "", 2, r"the name must end in \.svg"),
+    (["check", "book/rxe-lost.pcap", "--from", "3"], "", 2, r"--from, --to and --packets need --ladder OUT"),
+    (["check", "book/rxe-lost.pcap", "--ladder", "-", "--json"], "", 2, r"--ladder draws a picture instead"),
+    (["chekc", "x.pcap"], "", 2, r'did you mean "rdmalab check"\?$'),
     (["frobnicate"], "", 2, r'No such file or directory\n  "rdmalab --help" lists what can be done$'),
     (["none.lab"], "", 2, r"none\.lab: No such file or directory\n\Z"),
     (["no\x1b[31m\n::error::ne.lab"], "", 2, r"no\\x1b\[31m\\x0a::error::ne\.lab: No such file"),

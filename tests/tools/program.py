@@ -107,7 +107,7 @@ def failed(what, function, *args):
 
 
 def main(usage, files, rows, names):
-    """Makes all checks in a directory with @files and a link to scenarios/; functions are in @names."""
+    """Makes all checks in a directory with @files and links to scenarios/ and book/; functions are in @names."""
     if len(sys.argv) != 2:
         sys.exit(usage)
     functions = [f for n, f in names.items() if n.startswith("check_") and n != "check_row"]
@@ -116,7 +116,8 @@ def main(usage, files, rows, names):
         for name, text in files.items():
             program.file(name).parent.mkdir(exist_ok=True)
             program.file(name).write_text(text)
-        program.file("scenarios").symlink_to(ROOT / "scenarios")
+        for linked in "scenarios", "book":
+            program.file(linked).symlink_to(ROOT / linked)
         n_failed = sum(failed(" ".join(["rdmalab", *r[0]]), check_row, program, *r) for r in rows)
         n_failed += sum(failed(f.__doc__, f, program) for f in functions)
         program.end()

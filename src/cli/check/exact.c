@@ -18,23 +18,28 @@ static uint32_t first_of(const struct record *r, uint32_t flow, enum seen_flag f
     return i;
 }
 
-/* The PSN that the end expects first: that of what comes first, or of a NAK that asks for one
- * before it.
+/* The PSN that the end expects first: the lowest that comes before it has answered anything, or
+ * that of a NAK which asks for one before that.
  */
 static uint32_t first_expected(const struct record *r, uint32_t from, uint32_t to)
 {
     const uint32_t request = first_of(r, to, SEEN_CAME, true);
     const uint32_t answer = first_of(r, from, SEEN_SENT, false);
-    const struct seen *s, *a;
+    struct psn first;
 
     if (request == SEEN_NONE)
         return 0;
-    s = &r->v[request];
-    a = answer == SEEN_NONE ? NULL : &r->v[answer];
-    if (a && seen_op(a)->kind == OPK_ACK && aeth_unpack(a->syndrome).kind == SYN_NAK_PSN_SEQUENCE &&
-        psn_diff(seen_psn(a), seen_psn(s)) < 0)
-        return a->psn;
-    return s->psn;
+    first = seen_psn(&r->v[request]);
+    for (uint32_t i = request; i < answer && i != SEEN_NONE; i = r->v[i].next) {
+        if (record_is_request(&r->v[i]) && r->v[i].flags & SEEN_CAME &&
+            psn_diff(seen_psn(&r->v[i]), first) < 0)
+            first = seen_psn(&r->v[i]);
+    }
+    if (answer != SEEN_NONE && seen_op(&r->v[answer])->kind == OPK_ACK &&
+        aeth_unpack(r->v[answer].syndrome).kind == SYN_NAK_PSN_SEQUENCE &&
+        psn_diff(seen_psn(&r->v[answer]), first) < 0)
+        first = seen_psn(&r->v[answer]);
+    return first.v;
 }
 
 static struct wire_rules rules_of(const struct record *r, uint32_t from, uint32_t to,

@@ -61,7 +61,8 @@ static void add_word(struct text *t, const struct found *f, const char *word, si
     else if (n > 2 && memcmp(word, "n ", 2) == 0) /* "1 PSN", "2 PSNs" */
         text_addf(t, "%u %.*s%s", f->n, (int)n - 2, word + 2, f->n == 1 ? "" : "s");
     else if (n == 5 && memcmp(word, "frame", n) == 0)
-        text_addf(t, f->earlier ? "frame %llu" : "an earlier frame", (unsigned long long)f->earlier);
+        text_addf(t, f->earlier ? "frame %llu" : "an earlier frame",
+                  (unsigned long long)f->earlier);
     else if (n == 4 && memcmp(word, "time", n) == 0)
         quantity_add_time_short(t, f->time_ns);
     else if (n == 2 && memcmp(word, "op", n) == 0)

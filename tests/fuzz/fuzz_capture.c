@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* Bytes as a capture, which is held against the rules, told in both forms and drawn.
+ *
+ * The first byte says what is known beside the file; the rest is the file.  Frames whose ICRC is
+ * wrong are looked at like others where a host has no right one, so that bytes need not be
+ * repaired. Promised is: what is no capture is refused with a reason; of what is one, all is told,
+ * whatever its frames say, and the findings are counted right and are in the order of the frames.
+ */
+#include <stdio.h>
+
+#include "cli/check/check.h"
+#include "cli/check/drawn.h"
+#include "cli/tell/export.h"
+#include "fuzz.h"
+#include "viz/picture.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    return 0;
+}
+
+/* What the bits of @byte say: where it was captured, and which attributes are known. */
+static struct check_known known_by(uint8_t byte)
+{
+    static const uint8_t ips[2][4] = {{10, 0, 0, 1}, {10, 0, 0, 2}};
+    struct check_known known = {
+        .limits = {byte & 4 ? 1 : EXACT_UNKNOWN, byte & 8 ? 1 : EXACT_UNKNOWN,
+                   byte & 16 ? 1 : EXACT_UNKNOWN, byte & 32 ? 1 : EXACT_UNKNOWN}};
+
+    for (unsigned i = 0; i < 2; i++) {
+        if (byte & 1u << i)
+            gid_from_ipv4(known.at.at[known.at.n_at++], ips[i]);
+    }
+    return known;
+}
+
+static void judge_findings(const struct check *c)
+{
+    uint64_t n = 0;
+
+    for (unsigned i = 0; i < FIND_COUNT; i++)
+        n += c->found.count[i];
+    FUZZ_CHECK(n == c->found.n);
+    for (uint32_t i = 0; i < c->found.n; i++) {
+        const struct found *f = &c->found.v[i];
+
+        FUZZ_CHECK(i == 0 || c->found.v[i - 1].frame <= f->frame);
+        FUZZ_CHECK(f->flow == FOUND_NOWHERE || f->flow < c->record.n_flows);
+        FUZZ_CHECK(f->frame >= 1 && f->frame <= c->record.n_frames);
+    }
+}
+
+static void draw(FILE *out, const struct record *r)
+{
+    const struct picture_options options = {.title = "fuzz"};
+    struct drawn d;
+    struct past p;
+
+    drawn_init(&d, r);
+    p = drawn_past(&d);
+    FUZZ_CHECK(export_picture(out, ladder_draw, &p, &options, false) == RDL_OK);
+    FUZZ_CHECK(export_picture(out, ladder_draw, &p, &options, true) == RDL_OK);
+    drawn_done(&d);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct check_known known;
+    struct check c;
+    FILE *in, *out;
+
+    if (n < 2)
+        return 0;
+    known = known_by(data[0]);
+    in = fmemopen((void *)(uintptr_t)(data + 1), n - 1, "r");
+    out = fopen("/dev/null", "w");
+    FUZZ_CHECK(in && out);
+    if (check_file(&c, in, &known)) {
+        judge_findings(&c);
+        check_text(out, &c, "fuzz", 1);
+        check_json(out, &c, "fuzz");
+        draw(out, &c.record);
+    } else {
+        FUZZ_CHECK(c.capture.wrong[0]);
+    }
+    check_done(&c);
+    fclose(in);
+    fclose(out);
+    return 0;
+}
