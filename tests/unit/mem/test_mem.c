@@ -257,6 +257,25 @@ static void what_is_given_back_is_used_again(void **state)
     assert_int_equal(f->space.n_allocs, 0);
 }
 
+/* Each page of it, from the first to the last, and whichever address named it. */
+static void what_is_given_back_is_not_mapped_any_more(void **state)
+{
+    static const uint64_t sizes[] = {1, 2, 3, 8};
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        const uint64_t a = space_alloc(&f->space, sizes[i] * RAM_PAGE_BYTES);
+        const uint64_t behind = space_alloc(&f->space, 16 * RAM_PAGE_BYTES); /* a hole remains */
+        uint64_t gpa;
+
+        assert_true(a != 0 && behind > a);
+        space_free(&f->space, a + (sizes[i] - 1) * RAM_PAGE_BYTES);
+        for (uint64_t page = 0; page < sizes[i]; page++)
+            assert_false(space_translate(&f->space, a + page * RAM_PAGE_BYTES, &gpa));
+        assert_true(space_is_mapped(&f->space, behind, RAM_PAGE_BYTES));
+    }
+}
+
 /* Whatever comes and goes, no two allocations touch, each keeps its bytes, and nothing is lost. */
 static void memory_may_come_and_go_for_ever(void **state)
 {
@@ -327,6 +346,7 @@ int main(void)
         T(every_page_is_handed_out_once),
         T(an_allocation_is_found_by_any_address_in_it),
         T(what_is_given_back_is_used_again),
+        T(what_is_given_back_is_not_mapped_any_more),
         T(memory_may_come_and_go_for_ever),
         T(dma_memory_is_contiguous_aligned_and_bounded),
     };

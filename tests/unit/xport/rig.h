@@ -13,7 +13,7 @@
 
 #define RIG_RING    1024u
 #define RIG_SGES    4u
-#define RIG_INLINE  64u
+#define RIG_INLINE  640u /* more than two packets of 256 bytes */
 #define RIG_MEMORY  (256u * 1024u)
 #define RIG_ADDR    0x7f0000000200u /* of the region: not page aligned on purpose */
 #define RIG_REGION  (RIG_MEMORY - 4096u)

@@ -178,6 +178,36 @@ static void inline_data_needs_no_key(void **state)
     rig_free(r);
 }
 
+/* The device takes no more inline bytes than the smallest packet carries; the transport does, and
+ * each packet has those that follow the packet before it, also when it is sent again.
+ */
+static void inline_data_of_several_packets_goes_on_in_each(void **state)
+{
+    struct rig *r = rig_default();
+    uint8_t got[RIG_INLINE];
+    struct rig_post *p;
+
+    (void)state;
+    rig_rule(r, 0, OP_RC_SEND_MIDDLE, ANY, 1, RIG_LOSE);
+    rig_recv(r, 7, 0, RIG_INLINE);
+    p = rig_prepare(r, 0, WQ_SEND, 1, 0, 0);
+    p->flags |= SF_INLINE;
+    p->n_sge = 0;
+    p->body_bytes = RIG_INLINE;
+    for (uint32_t i = 0; i < RIG_INLINE; i++)
+        p->inline_data[i] = (uint8_t)(i + i / 256);
+    rig_post(r, 0, WQ_SEND);
+    rig_run(r);
+    rig_expect(r, 0, WQ_SEND, 0, 1, WCS_SUCCESS);
+    rig_expect(r, 1, WQ_RECV, 0, 7, WCS_SUCCESS);
+    assert_int_equal(rig_count(r, EV_tx, 0, "psn", 100), 1);
+    assert_int_equal(rig_count(r, EV_tx, 0, "psn", 101), 2);
+    assert_int_equal(rig_count(r, EV_tx, 0, "psn", 102), 2);
+    rig_read(r, 1, 0, got, RIG_INLINE);
+    assert_memory_equal(got, r->host[0].queue[WQ_SEND].posts[0].inline_data, RIG_INLINE);
+    rig_free(r);
+}
+
 /* Shows I4. */
 static void an_unsignaled_send_returns_its_chain_without_a_completion(void **state)
 {
@@ -570,6 +600,7 @@ int main(void)
         cmocka_unit_test(acks_are_asked_for_at_ends_and_now_and_then),
         cmocka_unit_test(every_size_is_cut_and_put_together),
         cmocka_unit_test(inline_data_needs_no_key),
+        cmocka_unit_test(inline_data_of_several_packets_goes_on_in_each),
         cmocka_unit_test(an_unsignaled_send_returns_its_chain_without_a_completion),
         cmocka_unit_test(a_lost_request_is_sent_again_after_the_timeout),
         cmocka_unit_test(a_lost_ack_makes_a_duplicate_that_is_acknowledged_again),
