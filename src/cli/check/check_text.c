@@ -170,27 +170,38 @@ static void print_connections(FILE *out, const struct check *c)
 
 /* --- Findings --------------------------------------------------------------------------------- */
 
-static void print_finding(FILE *out, const struct check *c, const struct found *f)
+/* @column: where the kind of a finding stands, behind the widest number of a frame. */
+static void print_finding(FILE *out, const struct check *c, const struct found *f, unsigned column)
 {
     char lead[SHOW_LINE_BYTES], buf[SHOW_LINE_BYTES];
     struct text l = text_on(lead, sizeof(lead)), t = text_on(buf, sizeof(buf));
     const struct finding_row *row = &finding_rows[f->finding];
 
     text_addf(&l, "frame %" PRIu64, f->frame);
-    text_pad_to(&l, 12);
+    text_pad_to(&l, column);
     text_addf(&l, "%s", found_severity(row->severity));
-    text_pad_to(&l, 18);
+    text_pad_to(&l, column + 6);
     if (f->flow != FOUND_NOWHERE)
         text_addf(&l, "#%u", c->of_flow[f->flow] + 1);
-    text_pad_to(&l, 22);
+    text_pad_to(&l, column + 10);
     text_addf(&t, "%s: ", row->name);
     found_says(&t, f);
-    show_wrap_behind(out, lead, 22, buf);
+    show_wrap_behind(out, lead, column + 10, buf);
+}
+
+static unsigned findings_column(const struct check *c)
+{
+    unsigned column = 8; /* "frame 1 " */
+
+    for (uint64_t n = c->record.n_frames; n >= 10; n /= 10)
+        column++;
+    return column < 12 ? 12 : column;
 }
 
 static void print_findings(FILE *out, const struct check *c, uint32_t findings_max)
 {
     uint64_t shown[FIND_COUNT] = {0};
+    const unsigned column = findings_column(c);
     bool is_cut = false;
 
     if (c->found.n > 0)
@@ -199,7 +210,7 @@ static void print_findings(FILE *out, const struct check *c, uint32_t findings_m
         const struct found *f = &c->found.v[i];
 
         if (findings_max == 0 || shown[f->finding]++ < findings_max)
-            print_finding(out, c, f);
+            print_finding(out, c, f, column);
     }
     for (unsigned i = 0; findings_max > 0 && i < FIND_COUNT; i++) {
         if (c->found.count[i] <= findings_max)

@@ -72,7 +72,7 @@ static void add_word(struct text *t, const struct found *f, const char *word, si
     else if (n == 3 && memcmp(word, "why", n) == 0)
         text_add(t, f->why ? f->why : "?");
     else
-        RDL_ASSERT(!"findings.def has a word in braces that is not known");
+        RDL_ASSERT(false); /* findings.def has a word in braces that is not known */
 }
 
 void found_says(struct text *t, const struct found *f)

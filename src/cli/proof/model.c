@@ -238,8 +238,8 @@ uint16_t model_recv_of(const struct world_run *r, const struct life *l, uint16_t
     return n < peer->n_recvs ? peer->recv[n] : WORLD_NONE;
 }
 
-/* Where frames are held up, doubled or lost, a READ may come once more after all is done, and be held
- * against its key again: has that changed since?
+/* Where frames are held up, doubled or lost, a READ may come once more after all is done, and be
+ * held against its key again: has that changed since?
  */
 static bool may_come_too_late(const struct world_run *r, uint16_t i)
 {
