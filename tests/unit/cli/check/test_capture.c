@@ -260,7 +260,8 @@ static void the_capture_program_says_what_it_lost(void **state)
     ng_interface(&f, CAPTURE_ETHERNET, 9);
     put(&f, 5, 4);
     put(&f, 40, 4);
-    put(&f, 0, 12);
+    put(&f, 0, 4);
+    put(&f, 0, 8);
     put(&f, 5, 2);
     put(&f, 8, 2);
     put(&f, 7, 8);
