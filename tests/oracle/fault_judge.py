@@ -12,7 +12,9 @@ from dataclasses import dataclass
 VANTAGES = ("a", "b", "between")
 BTH_AT = {4: 28, 6: 48}  # behind the headers of IP and UDP
 ANSWERS = {13, 14, 15, 16, 17, 18}  # opcodes of RC: READ responses, acknowledge, answer of an atomic
+READ = 12
 RESPONSES = {13, 14, 15, 16, 18}  # those of a READ or an atomic
+BEHIND = 64  # PSNs by which an answer may be behind what it is about
 AGAIN = {"AGAIN_AFTER_NAK", "AGAIN_AFTER_RNR", "AGAIN_AFTER_HOLE", "AGAIN_AFTER_TIMEOUT", "AGAIN_UNEXPLAINED",
          "ANSWER_LOST"}
 COPIES = {"DOUBLED", "ANSWERED_TWICE"}
@@ -27,7 +29,11 @@ class Packet:
     psn: int
     dest_qpn: int
     version: int
-    syndrome: int
+    bytes: int  # that a READ asks for
+
+    def end(self):
+        """Behind the last PSN that it takes, at a path MTU of 256: no less than what it is."""
+        return self.psn + max(1, -(-self.bytes // 256))
 
     def is_answer(self):
         return self.opcode in ANSWERS
@@ -46,7 +52,7 @@ def packets(frames, truth):
         bth = packet[BTH_AT[version]:]
         opcode = bth[0]
         found.append(Packet(frame.number, sides.get(frame.data[6:12], "?"), opcode, int.from_bytes(bth[9:12], "big"),
-                            int.from_bytes(bth[5:8], "big"), version, bth[12] if opcode in ANSWERS else 0))
+                            int.from_bytes(bth[5:8], "big"), version, int.from_bytes(bth[24:28], "big") if opcode == READ else 0))
     return found
 
 
@@ -72,9 +78,10 @@ class Place:
         asker, qpn = packet.side, packet.dest_qpn
         if packet.is_answer():
             asker, qpn = other(packet.side), next((to for (_, by), to in self.asks.items() if by == packet.dest_qpn), None)
-        copies = [p for p in self.seen if p.side == asker and not p.is_answer() and p.psn == packet.psn
-                  and p.dest_qpn == qpn]
-        later = [p.number for p in copies[1:] if p.number > behind]
+        flow = [p for p in self.seen if p.side == asker and not p.is_answer() and p.dest_qpn == qpn]
+        copies = [p for p in flow if p.psn == packet.psn]
+        goes_back = {p.number for before, p in zip(flow, flow[1:]) if before.psn + 1 != p.psn}
+        later = [p.number for p in copies[1:] if p.number > behind and p.number in goes_back]
         return later[0] if later else None
 
     def has(self, kinds, first, last):
@@ -127,11 +134,16 @@ def is_true(finding, truth, places, place):
         return any("corrupt" in f["kinds"] and frame in f["frames"][place.name] for f in truth["faults"]) or netem(truth)
     if kind in AGAIN:
         return (packet is not None and went_back(packet, places[packet.side])) or happened(truth, {"duplicate", "delay"}, first, 1)
-    if kind in COPIES:
-        return happened(truth, {"duplicate"}, first, 1) or (kind == "ANSWERED_TWICE" and netem(truth))
+    if kind == "DOUBLED":
+        return happened(truth, {"duplicate", "delay"}, first, 1)
+    if kind == "ANSWERED_TWICE":  # it, or something that it answers, was doubled
+        return happened(truth, {"duplicate"}, first, 1) or any(
+            "duplicate" in f["kinds"] and f["opcode"] not in ANSWERS and 0 <= first - f["psn"] < BEHIND for f in truth["faults"])
     if kind == "LATE":
         return happened(truth, {"delay", "duplicate"}, first, 1) or displaced(truth, packet)
-    if kind in {"GAP", "LOST_BEHIND", "ANSWER_GAP"}:
+    if kind == "LOST_BEHIND":  # it, or something before it that is still missing
+        return happened(truth, {"drop", "delay", "corrupt"}, max(0, first - BEHIND), BEHIND + 1)
+    if kind in {"GAP", "ANSWER_GAP"}:
         return happened(truth, {"drop", "delay", "corrupt"}, first, n)
     return False
 
@@ -139,7 +151,7 @@ def is_true(finding, truth, places, place):
 def went_back(packet, sender):
     """Has the sender sent a request like @packet behind one with the same PSN, or a later one?"""
     flow = sender.flow(packet)
-    return any(p.is_like(packet) and any(q.psn >= p.psn for q in flow[:i]) for i, p in enumerate(flow))
+    return any(p.is_like(packet) and any(q.end() > p.psn for q in flow[:i]) for i, p in enumerate(flow))
 
 
 def netem(truth):

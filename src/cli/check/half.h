@@ -21,7 +21,8 @@
 #include "cli/check/record.h"
 
 #define HALF_LIFE_PSNS 65536 /* a PSN that is further away is of another life */
-#define HALF_RECENT    64u   /* answers that are remembered, to know which of them comes twice */
+#define HALF_ROWS      3u    /* answers to one READ that are under way at a time */
+#define HALF_RECENT    256u  /* answers that are remembered, to know which of them comes twice */
 
 /* What one half shows in numbers, over all its lives. */
 struct half_sums {
@@ -45,11 +46,11 @@ struct asked {
     uint64_t messages; /* that are whole with it */
     uint64_t got;      /* a READ: behind the responses that are there without a hole, */
     uint64_t high;     /* behind the last one, */
-    uint64_t again_at; /* and the next one of those that were asked for again */
-    uint32_t answer;   /* of the record: of an atomic; SEEN_NONE: none */
-    uint32_t times;    /* that it was asked for */
-    bool was_lost;     /* so its answer repairs something */
-    bool hole_told;    /* that its answer is missing was told */
+    uint64_t rows[HALF_ROWS]; /* the next response of those that were asked for again, last first */
+    uint32_t answer;          /* of the record: of an atomic; SEEN_NONE: none */
+    uint32_t times;           /* that it was asked for */
+    bool was_lost;            /* so its answer repairs something */
+    bool hole_told;           /* that its answer is missing was told */
 };
 
 /* Something that was said, and makes a requester begin again at @at. */

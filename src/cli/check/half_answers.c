@@ -113,24 +113,28 @@ static void judge_msn_of(struct half *h, const struct asked *e, uint32_t seen, b
 
 /* --- Acknowledges ----------------------------------------------------------------------------- */
 
-/* Is there an answer like @seen among those of before?  SEEN_NONE: there is none. */
+static bool has_ids(const struct half *h)
+{
+    return record_has_ids(&h->r->flows[h->answers]);
+}
+
+/* Is there an answer like @seen among those of before?  Where each has an identification of its
+ * own, the copy has the same; of the others, it is the last.  SEEN_NONE: there is none.
+ */
 static uint32_t like(const struct half *h, uint32_t seen)
 {
+    const bool by_id = has_ids(h);
     const struct seen *v = h->r->v;
 
     for (uint32_t n = 1; n <= HALF_RECENT && n <= h->n_recent; n++) {
         const uint32_t i = h->recent[(h->n_recent - n) % HALF_RECENT];
 
         if (v[i].psn == v[seen].psn && v[i].opcode == v[seen].opcode &&
-            v[i].syndrome == v[seen].syndrome && v[i].msn == v[seen].msn)
+            v[i].syndrome == v[seen].syndrome && v[i].msn == v[seen].msn &&
+            (!by_id || v[i].ip_id == v[seen].ip_id))
             return i;
     }
     return SEEN_NONE;
-}
-
-static bool has_ids(const struct half *h)
-{
-    return record_has_ids(&h->r->flows[h->answers]);
 }
 
 /* Was @seen sent before the answer that was seen last? */
@@ -155,8 +159,7 @@ static bool is_copy(struct half *h, uint32_t seen)
 
     if (was == SEEN_NONE)
         return false;
-    if (has_ids(h) ? v[was].ip_id != v[seen].ip_id
-                   : was != half_last_answer(h) || h->came_again > 0)
+    if (!has_ids(h) && (was != half_last_answer(h) || h->came_again > 0))
         return false;
     half_find(h, FIND_ANSWERED_TWICE, seen,
               (struct found){.psn = v[seen].psn,
@@ -249,30 +252,66 @@ static void judge_response(struct half *h, const struct asked *e, uint64_t at, u
                   (struct found){.n = s->payload_bytes, .value = rest});
 }
 
-/* Where response @at of READ @e is among the others. */
-static void place_response(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
+/* Responses are missing before the one at @at. */
+static void miss_responses(struct half *h, struct asked *e, uint64_t from, uint64_t at,
+                           uint32_t seen)
+{
+    half_find(h, FIND_ANSWER_GAP, seen,
+              (struct found){.psn = (uint32_t)from & PSN_MASK, .n = (uint32_t)(at - from)});
+    e->hole_told = e->was_lost = true;
+    e->since_ns = h->r->v[e->first_seen].at_ns;
+    h->hole = reason(h, e->got, seen);
+}
+
+/* A response that is neither the next one, nor the next of those that were asked for again: it
+ * comes too late, or once more.  Where a READ was asked for more than once, each is answered.
+ */
+static void judge_odd_response(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
 {
     const struct seen *v = h->r->v;
     const uint32_t was = like(h, seen);
-    const bool is_next = at == e->high, is_again = e->times > 1 && at == e->again_at;
 
-    if (at > e->high && !is_again) {
-        half_find(
-            h, FIND_ANSWER_GAP, seen,
-            (struct found){.psn = (uint32_t)e->high & PSN_MASK, .n = (uint32_t)(at - e->high)});
-        e->hole_told = e->was_lost = true;
-        e->since_ns = v[e->first_seen].at_ns;
-        h->hole = reason(h, e->got, seen);
-    } else if (!is_next && !is_again && at >= e->got) {
+    if (has_ids(h) ? was == SEEN_NONE && !was_overtaken(h, seen) : e->times > 1)
+        e->rows[1] = at + 1;
+    else if (was == SEEN_NONE || at >= e->got)
         half_find(h, FIND_LATE, seen, (struct found){.psn = v[seen].psn});
-    } else if (!is_next && !is_again && e->times == 1) {
+    else
         half_find(h, FIND_ANSWERED_TWICE, seen,
                   (struct found){.psn = v[seen].psn,
-                                 .earlier = was == SEEN_NONE ? 0 : v[was].number,
-                                 .time_ns = was == SEEN_NONE ? 0 : v[seen].at_ns - v[was].at_ns});
+                                 .earlier = v[was].number,
+                                 .time_ns = v[seen].at_ns - v[was].at_ns});
+}
+
+/* Is the response at @at the next one of those that were asked for again? */
+static bool is_next_of_row(struct asked *e, uint64_t at)
+{
+    for (unsigned i = 0; e->times > 1 && i < HALF_ROWS; i++) {
+        if (e->rows[i] == at) {
+            e->rows[i]++;
+            return true;
+        }
     }
-    if (e->times > 1)
-        e->again_at = at + 1;
+    return false;
+}
+
+/* Where response @at of READ @e is among the others: in a first row of all, and in one for each
+ * time that it was asked for again.
+ */
+static void place_response(struct half *h, struct asked *e, uint64_t at, uint32_t seen)
+{
+    const bool comes_again = e->times > 1 && e->rows[0] < e->at + e->psns;
+    const bool is_old = comes_again && has_ids(h) && was_overtaken(h, seen);
+
+    if (is_next_of_row(e, at) || at == e->high) {
+        /* as it should be */
+    } else if (at > e->high) {
+        miss_responses(h, e, e->high, at, seen);
+    } else if (comes_again && at > e->rows[0] && !is_old) {
+        miss_responses(h, e, e->rows[0], at, seen);
+        e->rows[0] = at + 1;
+    } else {
+        judge_odd_response(h, e, at, seen);
+    }
     if (at >= e->high)
         e->high = at + 1;
     if (at == e->got)

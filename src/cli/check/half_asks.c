@@ -47,7 +47,9 @@ static struct asked missing(uint64_t at, uint64_t psns, uint32_t shown_by, uint6
 
 static void set(struct asked *e, uint64_t at, uint64_t psns, uint32_t seen)
 {
-    e->at = e->got = e->high = e->again_at = at;
+    e->at = e->got = e->high = at;
+    for (unsigned i = 0; i < HALF_ROWS; i++)
+        e->rows[i] = at;
     e->psns = psns;
     e->seen = e->first_seen = seen;
     e->times = 1;
@@ -292,7 +294,8 @@ static void take_back(struct half *h, struct asked *e, uint64_t at, uint64_t psn
         e->was_lost |= way == WAY_BACK && !goes_on;
         e->seen = seen;
         e->times++;
-        e->again_at = at;
+        memmove(e->rows + 1, e->rows, (HALF_ROWS - 1) * sizeof(e->rows[0]));
+        e->rows[0] = at;
     }
     if (way == WAY_BACK)
         h->cursor = at + psns;
