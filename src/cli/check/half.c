@@ -120,7 +120,8 @@ void half_judge(struct half *h, const struct record *r, uint32_t asks, uint32_t 
         .answers = answers,
         .mtu = record_mtu(r, &r->flows[asks]),
         .is_complete = is_complete && !r->flows[asks].is_unsure,
-        .last_request = SEEN_NONE,
+        .newest_request = SEEN_NONE,
+        .newest_answer = SEEN_NONE,
     };
     go_through(h);
     end(h);

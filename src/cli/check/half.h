@@ -74,6 +74,7 @@ struct half {
     uint64_t next, cursor, acked;
     uint64_t came;    /* everything before it is answered, and the requester has got that */
     uint32_t n_acked; /* entries before it */
+    uint32_t n_told;  /* entries of which it was told that their answer is missing */
     struct half_reason nak, rnr, hole;
 
     /* Messages, in the order of PSNs. */
@@ -88,11 +89,11 @@ struct half {
     bool has_base;
     uint32_t base_low, base_span; /* it is among base_low .. base_low + base_span */
 
-    uint32_t next_answer;         /* of the record: what comes next in that flow; SEEN_NONE */
-    uint32_t last_request;        /* of the record; SEEN_NONE */
-    uint32_t recent[HALF_RECENT]; /* answers, of the record */
-    uint32_t n_recent;            /* ever */
-    uint64_t came_again;          /* requests that had come before, and may be answered once more */
+    uint32_t next_answer; /* of the record: what comes next in that flow; SEEN_NONE */
+    uint32_t newest_request, newest_answer; /* of the record, by when they were sent; SEEN_NONE */
+    uint32_t recent[HALF_RECENT];           /* answers, of the record */
+    uint32_t n_recent;                      /* ever */
+    uint64_t came_again; /* requests that had come before, and may be answered once more */
 };
 
 /* Judges the requests in flow @asks and the answers in flow @answers, which may be SEEN_NONE; adds

@@ -30,38 +30,46 @@ static void tell_unseen(struct half *h, enum finding otherwise, uint64_t at, uin
               (struct found){.psn = (uint32_t)at & PSN_MASK});
 }
 
-/* Answer @seen says that everything before @at was carried out.  But the answer of a READ or an
- * atomic that is missing among that has not come: only what is before it is answered.  Was there
- * none?
- */
-static bool take_up_to(struct half *h, uint64_t at, uint32_t seen)
+/* @e comes before what answer @seen is about, and is missing, or its own answer is. */
+static void tell_hole(struct half *h, struct asked *e, uint32_t seen, bool *was_unseen)
 {
+    if (e->seen == SEEN_NONE) {
+        if (!*was_unseen)
+            tell_unseen(h, FIND_ACK_BEFORE_ARRIVAL, e->at, seen);
+        *was_unseen = true;
+        return;
+    }
+    if (e->hole_told || !half_is_rd(h, e->seen) || is_answered(h, e))
+        return;
+    half_find(h, FIND_ANSWER_GAP, seen,
+              (struct found){.psn = (uint32_t)e->got & PSN_MASK,
+                             .n = (uint32_t)(e->at + e->psns - e->got)});
+    e->hole_told = e->was_lost = true;
+    e->since_ns = h->r->v[e->first_seen].at_ns;
+}
+
+/* Answer @seen says that everything before @at was carried out.  But the answer of a READ or an
+ * atomic that is missing among that has not come: only what is before it is answered.
+ */
+static void take_up_to(struct half *h, uint64_t at, uint32_t seen)
+{
+    const uint64_t now_ns = h->r->v[seen].at_ns;
     bool was_unseen = false;
 
+    if (h->n_told < h->n_acked)
+        h->n_told = h->n_acked;
+    for (; h->n_told < h->n && h->v[h->n_told].at < at; h->n_told++)
+        tell_hole(h, &h->v[h->n_told], seen, &was_unseen);
     for (uint32_t i = h->n_acked; i < h->n && h->v[i].at < at; i++) {
-        struct asked *e = &h->v[i];
+        const struct asked *e = &h->v[i];
 
-        if (e->seen == SEEN_NONE) {
-            if (!was_unseen)
-                tell_unseen(h, FIND_ACK_BEFORE_ARRIVAL, e->at, seen);
-            was_unseen = true;
+        if (e->seen == SEEN_NONE || !half_is_rd(h, e->seen) || is_answered(h, e))
             continue;
-        }
-        if (!half_is_rd(h, e->seen) || is_answered(h, e))
-            continue;
-        if (!e->hole_told)
-            half_find(h, FIND_ANSWER_GAP, seen,
-                      (struct found){.psn = (uint32_t)e->got & PSN_MASK,
-                                     .n = (uint32_t)(e->at + e->psns - e->got)});
-        e->hole_told = true;
-        e->was_lost = true;
-        e->since_ns = h->r->v[e->first_seen].at_ns;
         h->hole = reason(h, e->got, seen);
-        half_acked(h, e->got, h->r->v[seen].at_ns);
-        return false;
+        half_acked(h, e->got, now_ns);
+        return;
     }
-    half_acked(h, at, h->r->v[seen].at_ns);
-    return true;
+    half_acked(h, at, now_ns);
 }
 
 /* --- The MSN ---------------------------------------------------------------------------------- */
@@ -137,15 +145,13 @@ static uint32_t like(const struct half *h, uint32_t seen)
     return SEEN_NONE;
 }
 
-/* Was @seen sent before the answer that was seen last? */
+/* Was @seen sent before another answer that was seen already? */
 static bool was_overtaken(const struct half *h, uint32_t seen)
 {
-    const uint32_t last = half_last_answer(h);
-
-    if (last == SEEN_NONE)
+    if (h->newest_answer == SEEN_NONE)
         return false;
     if (has_ids(h))
-        return (int16_t)(h->r->v[seen].ip_id - h->r->v[last].ip_id) < 0;
+        return seen_is_older(&h->r->v[seen], &h->r->v[h->newest_answer]);
     return h->came_again == 0;
 }
 
@@ -407,6 +413,8 @@ void half_takes_answer(struct half *h, uint32_t seen)
     else if (seen_op(s)->kind != OPK_ACK || !is_copy(h, seen))
         take(h, half_entry(h, at), at, seen);
     h->recent[h->n_recent++ % HALF_RECENT] = seen;
+    if (h->newest_answer == SEEN_NONE || !seen_is_older(s, &h->r->v[h->newest_answer]))
+        h->newest_answer = seen;
     if (h->came_again > 0 && was_acked && seen_op(s)->kind == OPK_ACK)
         h->came_again--;
 }

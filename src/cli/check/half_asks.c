@@ -115,7 +115,7 @@ static void begin_life(struct half *h, uint32_t seen)
 {
     const uint32_t psn = first_of_life(h, seen).v;
 
-    h->n = h->n_acked = h->whole = h->n_recent = 0;
+    h->n = h->n_acked = h->n_told = h->whole = h->n_recent = 0;
     h->has_begun = true;
     h->is_over = false;
     h->came_again = 0;
@@ -123,7 +123,7 @@ static void begin_life(struct half *h, uint32_t seen)
     h->nak = h->rnr = h->hole = (struct half_reason){.is_there = false};
     h->is_open_known = h->is_length_known = h->has_base = false;
     h->messages = 0;
-    h->last_request = SEEN_NONE;
+    h->newest_request = h->newest_answer = SEEN_NONE;
 }
 
 static uint64_t psns_of(const struct half *h, const struct seen *s)
@@ -166,7 +166,7 @@ static enum way way_of(const struct half *h, const struct asked *e, uint64_t end
         if (e->seen != SEEN_NONE && seen_same_headers(s, &v[e->seen]) &&
             (s->ip_id == v[e->seen].ip_id || s->ip_id == v[e->first_seen].ip_id))
             return WAY_COPY;
-        if (h->last_request != SEEN_NONE && (int16_t)(s->ip_id - v[h->last_request].ip_id) < 0)
+        if (h->newest_request != SEEN_NONE && seen_is_older(s, &v[h->newest_request]))
             return WAY_LATE;
         return WAY_BACK;
     }
@@ -349,5 +349,6 @@ void half_takes_request(struct half *h, uint32_t seen)
         take_back(h, e, at, psns_of(h, s), seen);
     else
         h->sums.again++; /* of before the capture */
-    h->last_request = seen;
+    if (h->newest_request == SEEN_NONE || !seen_is_older(s, &h->r->v[h->newest_request]))
+        h->newest_request = seen;
 }

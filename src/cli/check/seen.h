@@ -84,6 +84,12 @@ static inline struct psn seen_psn(const struct seen *s)
     return (struct psn){s->psn};
 }
 
+/* Was @a sent before @b, by the identification in IPv4?  Equal ones are not older. */
+static inline bool seen_is_older(const struct seen *a, const struct seen *b)
+{
+    return (int16_t)(uint16_t)(a->ip_id - b->ip_id) < 0;
+}
+
 /* Do both say the same, but for what a second sending may change? */
 bool seen_same_headers(const struct seen *a, const struct seen *b);
 bool seen_same_payload(const struct seen *a, const struct seen *b);
