@@ -340,6 +340,68 @@ static void an_answer_that_comes_twice(void **state)
     SHOWS(asked, "3 ANSWER_LOST"); /* it was asked again */
 }
 
+#define ACK_WITH_ID(when, at, msns, id)                                                            \
+    {                                                                                              \
+        .at_us = (when), .from = 'b', .op = OP_RC_ACKNOWLEDGE, .psn = (at), .msn = (msns),         \
+        .syndrome = 31, .ip_id = (id)                                                              \
+    }
+
+/* The third is a copy of the first, though the second says the same and is none. */
+static void a_copy_among_answers_that_say_the_same(void **state)
+{
+    static const struct captured rows[] = {
+        SEND_OF(0, 'a', 1),           ACK_WITH_ID(2, 1, 1, 100),    SEND_OF(9000, 'a', 1),
+        ACK_WITH_ID(9002, 1, 1, 101), SEND_OF(9003, 'a', 2),        ACK_WITH_ID(9004, 2, 2, 102),
+        SEND_OF(9005, 'a', 3),        ACK_WITH_ID(9006, 3, 3, 103), ACK_WITH_ID(9007, 1, 1, 100),
+    };
+
+    (void)state;
+    SHOWS(rows, "3 ANSWER_LOST, 9 ANSWERED_TWICE");
+}
+
+/* Two READs lack their answers: each is told of, though the first keeps all behind it from being
+ * answered.
+ */
+static void two_answers_that_are_missing(void **state)
+{
+    static const struct captured rows[] = {
+        READ(0, 1, 100),
+        READ(1, 2, 100),
+        SEND_OF(2, 'a', 3),
+        ACK_OF(4, 'b', 3, 3),
+        READ(6, 1, 100),
+        READ(7, 2, 100),
+        SEND_OF(8, 'a', 3),
+        RESPONSE(9, ONLY, 1, 100, 3),
+        RESPONSE(10, ONLY, 2, 100, 3),
+        ACK_OF(11, 'b', 3, 3),
+    };
+
+    (void)state;
+    SHOWS(rows, "4 ANSWER_GAP, 4 ANSWER_GAP, 5 AGAIN_AFTER_HOLE");
+}
+
+/* A READ is asked for three times, and answered so; the rows of answers follow one another. */
+static void a_read_that_is_answered_three_times(void **state)
+{
+    static const struct captured rows[] = {
+        READ(0, 1, 600),
+        RESPONSE(9000, FIRST, 1, 256, 1),
+        RESPONSE(9001, LAST, 3, 88, 1),
+        READ(9002, 1, 600),
+        READ(18002, 1, 600),
+        RESPONSE(18003, FIRST, 1, 256, 1),
+        RESPONSE(18004, MIDDLE, 2, 256, 1),
+        RESPONSE(18005, LAST, 3, 88, 1),
+        RESPONSE(18006, FIRST, 1, 256, 1),
+        RESPONSE(18007, MIDDLE, 2, 256, 1),
+        RESPONSE(18008, LAST, 3, 88, 1),
+    };
+
+    (void)state;
+    SHOWS(rows, "3 ANSWER_GAP, 4 AGAIN_AFTER_HOLE, 5 ANSWER_LOST");
+}
+
 static void an_older_answer_behind_a_newer_one(void **state)
 {
     static const struct captured rows[] = {SEND_OF(0, 'a', 1), SEND_OF(1, 'a', 2),
@@ -648,6 +710,9 @@ int main(void)
         cmocka_unit_test(a_queue_pair_may_begin_again),
         cmocka_unit_test(messages_have_an_order_and_lengths),
         cmocka_unit_test(an_answer_that_comes_twice),
+        cmocka_unit_test(a_copy_among_answers_that_say_the_same),
+        cmocka_unit_test(two_answers_that_are_missing),
+        cmocka_unit_test(a_read_that_is_answered_three_times),
         cmocka_unit_test(an_older_answer_behind_a_newer_one),
         cmocka_unit_test(an_rnr_nak_asks_to_wait),
         cmocka_unit_test(what_a_responder_refuses),
