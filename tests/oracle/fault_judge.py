@@ -84,8 +84,10 @@ class Place:
         later = [p.number for p in copies[1:] if p.number > behind and p.number in goes_back]
         return later[0] if later else None
 
-    def has(self, kinds, first, last):
-        return any(f["finding"] in kinds and first <= f["frame"] <= last for f in self.findings)
+    def has(self, kinds, first, last, psn=None):
+        """Was it found in these frames, of this PSN?"""
+        return any(f["finding"] in kinds and first <= f["frame"] <= last
+                   and (psn is None or 0 <= psn - f["psn"] < max(1, f["n"])) for f in self.findings)
 
 
 def must_be_found(fault, place, sent):
@@ -118,7 +120,7 @@ def missed(packet, here, place, sent):
     if not follower or (here and follower.number > here[0]) or any(
             p.psn <= packet.psn < p.end() and p.number < follower.number for p in flow):
         return None  # the order is as it was, or the packet was not new
-    return {"ANSWER_GAP" if packet.is_answer() else "GAP"}, follower.number, follower.number
+    return {"ANSWER_GAP" if packet.is_answer() else "GAP"}, 1, follower.number, packet.psn
 
 
 def is_true(finding, truth, places, place):

@@ -133,12 +133,13 @@ static uint32_t like(const struct half *h, uint32_t seen)
 {
     const bool by_id = has_ids(h);
     const struct seen *v = h->r->v;
+    const bool is_ack = seen_op(&v[seen])->kind == OPK_ACK; /* others may have another MSN then */
 
     for (uint32_t n = 1; n <= HALF_RECENT && n <= h->n_recent; n++) {
         const uint32_t i = h->recent[(h->n_recent - n) % HALF_RECENT];
 
         if (v[i].psn == v[seen].psn && v[i].opcode == v[seen].opcode &&
-            v[i].syndrome == v[seen].syndrome && v[i].msn == v[seen].msn &&
+            (!is_ack || (v[i].syndrome == v[seen].syndrome && v[i].msn == v[seen].msn)) &&
             (!by_id || v[i].ip_id == v[seen].ip_id))
             return i;
     }
@@ -279,13 +280,13 @@ static void judge_odd_response(struct half *h, struct asked *e, uint64_t at, uin
 
     if (has_ids(h) ? was == SEEN_NONE && !was_overtaken(h, seen) : e->times > 1)
         e->rows[1] = at + 1;
-    else if (was == SEEN_NONE || at >= e->got)
+    else if (at >= e->got || (was == SEEN_NONE && has_ids(h)))
         half_find(h, FIND_LATE, seen, (struct found){.psn = v[seen].psn});
     else
         half_find(h, FIND_ANSWERED_TWICE, seen,
                   (struct found){.psn = v[seen].psn,
-                                 .earlier = v[was].number,
-                                 .time_ns = v[seen].at_ns - v[was].at_ns});
+                                 .earlier = was == SEEN_NONE ? 0 : v[was].number,
+                                 .time_ns = was == SEEN_NONE ? 0 : v[seen].at_ns - v[was].at_ns});
 }
 
 /* Is the response at @at the next one of those that were asked for again? */
