@@ -250,6 +250,30 @@ static void a_receive_buffer_of_the_wrong_direction_breaks_its_queue_too(void **
     assert_int_equal(m->port.drops[DROP_NO_RX_BUFFER], 1);
 }
 
+/* The device looks whether there is another frame when it has taken one: what it finds is told. */
+static void an_index_that_runs_away_behind_a_frame_breaks_its_queue(void **state)
+{
+    const struct seg seg = {OUT_AT, NET_HDR_BYTES + 60};
+    struct machine *m = *state;
+    uint8_t far_away[2];
+
+    put_frame(m, 60);
+    ring_post(m, &m->tx, &seg, 1, 0);
+    ring_post(m, &m->tx, &seg, 1, 0);
+    ring_kick(&m->tx);
+    while (m->port.sent_frames == 0)
+        sim_dispatch(&m->sim);
+    st_le16(far_away, (uint16_t)(m->tx.avail_idx + RING_SIZE + 1));
+    machine_poke(m, vring_avail_idx_at(&m->tx.at), far_away, sizeof(far_away));
+    machine_run(m);
+    assert_int_equal(m->n_out, 2);
+    assert_int_equal(m->events[EV_vq_broken], 1);
+    assert_int_equal(m->last[EV_vq_broken].u.vq_broken.error, VQE_AVAIL_RUNS_AWAY);
+    assert_int_equal(m->last[EV_vq_broken].u.vq_broken.queue, NET_QUEUE_TX);
+    assert_false(virtio_running(&m->vnet.pci));
+    assert_int_equal(m->irq.vector, VECTOR_CONFIG);
+}
+
 /* A driver that only sends. */
 static void without_a_receive_queue_there_is_no_buffer(void **state)
 {
@@ -327,6 +351,7 @@ int main(void)
         T(a_buffer_that_is_too_small_comes_back_empty),
         T(a_buffer_of_the_wrong_direction_breaks_its_queue),
         T(a_receive_buffer_of_the_wrong_direction_breaks_its_queue_too),
+        T(an_index_that_runs_away_behind_a_frame_breaks_its_queue),
         T(without_a_receive_queue_there_is_no_buffer),
         T(a_reset_takes_back_the_kicks_that_came_before_it),
         T(a_receive_queue_asks_for_no_kicks_and_hears_none),

@@ -501,6 +501,25 @@ static void a_broken_send_queue_needs_a_reset(void **state)
     assert_int_equal(sim_next_ns(&m->sim), UINT64_MAX);
 }
 
+/* The device counts receives to tell the far side of them.  That is not the time to complain. */
+static void a_receive_queue_that_was_broken_when_it_was_counted_needs_a_reset(void **state)
+{
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+    uint8_t far_away[2];
+
+    st_le16(far_away, RING_SIZE + 1);
+    machine_poke(m, vring_avail_idx_at(&p.rq.at), far_away, sizeof(far_away));
+    assert_int_equal(rdma_receives(&m->rdma, hca_qp(&m->rdma.hca, PAIR_RECEIVER)), 0);
+    assert_int_equal(m->events[EV_vq_broken], 0);
+    pair_post_send(m, &p, &(struct rfc_sq_wqe){.opcode = WR_SEND}, NULL, 0);
+    ring_kick(&p.sq);
+    machine_run(m);
+    assert_true(rdma_broken(&m->rdma));
+    assert_int_equal(m->events[EV_vq_broken], 1);
+    assert_int_equal(m->last[EV_vq_broken].u.vq_broken.queue, rdma_rq(&m->rdma, PAIR_RECEIVER));
+}
+
 /* The message arrives, but no buffer for its completion can be found in a ring of nonsense. */
 static void a_broken_completion_queue_needs_a_reset(void **state)
 {
@@ -537,6 +556,7 @@ int main(void)
         T(each_ring_interrupts_only_if_its_driver_wants_it),
         T(what_interrupts_is_the_completion_that_was_asked_for),
         T(a_broken_send_queue_needs_a_reset),
+        T(a_receive_queue_that_was_broken_when_it_was_counted_needs_a_reset),
         T(a_broken_completion_queue_needs_a_reset),
     };
 
