@@ -16,7 +16,7 @@ enum fetch rdma_pop(struct rdma *d, uint32_t queue)
 {
     struct vq *vq = &d->pci.queues[queue];
 
-    if (!vq->enabled || vq->broken != VQE_NONE || !virtio_running(&d->pci))
+    if (!vq->enabled || !virtio_running(&d->pci))
         return FETCH_EMPTY;
     switch (vq_pop(vq, d->ram, &d->chain)) {
     case VQ_EMPTY:

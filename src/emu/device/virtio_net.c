@@ -82,14 +82,14 @@ void vnet_doorbell(struct vnet *v, uint32_t queue)
 }
 
 /* Takes the next chain of @queue into v->chain.  A chain with buffers of the wrong direction breaks
- * the queue.
+ * the queue.  A queue that was found broken by a look at its index is told of here.
  */
 static bool pop(struct vnet *v, uint32_t queue)
 {
     struct vq *vq = &v->pci.queues[queue];
     enum vq_pop got;
 
-    if (!vq->enabled || vq->broken != VQE_NONE || !virtio_running(&v->pci))
+    if (!vq->enabled || !virtio_running(&v->pci))
         return false;
     got = vq_pop(vq, v->ram, &v->chain);
     if (got == VQ_EMPTY)

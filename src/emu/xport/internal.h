@@ -176,7 +176,7 @@ RDL_COLD void resp_replay(struct xport_qp *xqp, const struct packet *p, ev_id rx
 /* The next response; 0: the key of its READ is gone, and the responder is closing. */
 size_t resp_build_rd(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx);
 
-/* Forgets them all. */
+/* Forgets them all, and the acknowledge that waits behind one which was not sent. */
 void resp_forget_rds(struct xport_qp *xqp);
 
 /* resp_inv.c: the key that a SEND with invalidate names */

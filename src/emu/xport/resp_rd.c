@@ -217,9 +217,23 @@ size_t resp_build_rd(struct xport_qp *xqp, uint8_t *frame, ev_id *ret_tx)
     return frame_bytes;
 }
 
+/* Has the acknowledge that may wait to stay behind a response that was not sent? */
+static bool ack_is_behind_responses(const struct xport_qp *xqp)
+{
+    const struct resp_rds *rds = &xqp->resp.rds;
+    const struct resp_rd *rd;
+
+    if (rds->done == rds->next)
+        return false;
+    rd = resp_rd_at(rds, rds->done);
+    return psn_diff(xqp->resp.answer.psn, psn_add(rd->psn, rd->at)) >= 0;
+}
+
 void resp_forget_rds(struct xport_qp *xqp)
 {
     struct resp_rds *rds = &xqp->resp.rds;
 
+    if (ack_is_behind_responses(xqp))
+        resp_absorb_ack(xqp); /* answers leave in order, and those before it never leave */
     rds->first = rds->done = rds->answered = rds->next;
 }

@@ -106,7 +106,8 @@ static void a_frame_leaves_as_it_was_posted(void **state)
     ring_post(m, &m->tx, &seg, 1, 0);
     ring_kick(&m->tx);
     sim_dispatch(&m->sim);
-    assert_false(m->vnet.tx_ready); /* it has looked: there is no other */
+    assert_false(m->vnet.tx_ready);   /* it has looked: there is no other */
+    assert_false(m->port.egress_due); /* nor does the port wait for one */
     machine_run(m);
     assert_int_equal(m->n_out, 1);
     assert_int_equal(m->out_bytes, 100);
@@ -249,6 +250,43 @@ static void a_receive_buffer_of_the_wrong_direction_breaks_its_queue_too(void **
     assert_int_equal(m->port.drops[DROP_NO_RX_BUFFER], 1);
 }
 
+/* The device looks whether there is another frame when it has taken one: what it finds is told. */
+static void an_index_that_runs_away_behind_a_frame_breaks_its_queue(void **state)
+{
+    const struct seg seg = {OUT_AT, NET_HDR_BYTES + 60};
+    struct machine *m = *state;
+    uint8_t far_away[2];
+
+    put_frame(m, 60);
+    ring_post(m, &m->tx, &seg, 1, 0);
+    ring_post(m, &m->tx, &seg, 1, 0);
+    ring_kick(&m->tx);
+    while (m->port.sent_frames == 0)
+        sim_dispatch(&m->sim);
+    st_le16(far_away, (uint16_t)(m->tx.avail_idx + RING_SIZE + 1));
+    machine_poke(m, vring_avail_idx_at(&m->tx.at), far_away, sizeof(far_away));
+    machine_run(m);
+    assert_int_equal(m->n_out, 2);
+    assert_int_equal(m->events[EV_vq_broken], 1);
+    assert_int_equal(m->last[EV_vq_broken].u.vq_broken.error, VQE_AVAIL_RUNS_AWAY);
+    assert_int_equal(m->last[EV_vq_broken].u.vq_broken.queue, NET_QUEUE_TX);
+    assert_false(virtio_running(&m->vnet.pci));
+    assert_int_equal(m->irq.vector, VECTOR_CONFIG);
+}
+
+/* A driver that only sends. */
+static void without_a_receive_queue_there_is_no_buffer(void **state)
+{
+    struct machine *m = *state;
+
+    machine_out(&m->vnet.pci, REG_DEVICE_STATUS, 1, 0);
+    machine_start(m, &m->vnet.pci, 0, (struct ring *const[]){&m->tx}, 1);
+    arrive(m, 60);
+    assert_int_equal(m->port.drops[DROP_NO_RX_BUFFER], 1);
+    assert_int_equal(m->events[EV_vq_broken], 0);
+    assert_true(virtio_running(&m->vnet.pci));
+}
+
 /* Resets the device and starts it again with a frame in its ring, which no kick has told of. */
 static void restart_without_a_kick(struct machine *m)
 {
@@ -313,6 +351,8 @@ int main(void)
         T(a_buffer_that_is_too_small_comes_back_empty),
         T(a_buffer_of_the_wrong_direction_breaks_its_queue),
         T(a_receive_buffer_of_the_wrong_direction_breaks_its_queue_too),
+        T(an_index_that_runs_away_behind_a_frame_breaks_its_queue),
+        T(without_a_receive_queue_there_is_no_buffer),
         T(a_reset_takes_back_the_kicks_that_came_before_it),
         T(a_receive_queue_asks_for_no_kicks_and_hears_none),
     };

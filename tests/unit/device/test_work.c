@@ -284,6 +284,46 @@ static void a_key_to_invalidate_is_no_immediate_data(void **state)
     }
 }
 
+/* Of a WQE that is cut off, only what is there counts: the rest is zero, and not what the WQE
+ * before it had.
+ */
+static void what_lacks_of_a_wqe_is_zero(void **state)
+{
+    const struct rfc_sq_wqe whole = {.opcode = 0x11111111,
+                                     .num_sge = 0x22222222,
+                                     .send_flags = SF_SIGNALED | SF_SOLICITED,
+                                     .wr_id = 0x3333333333333333,
+                                     .ex = {0x44, 0x44, 0x44, 0x44}};
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+    struct qp *qp = hca_qp(&m->rdma.hca, PAIR_SENDER);
+
+    for (uint32_t n = 1; n < sizeof(struct raw_sq_wqe); n += 7) {
+        const struct seg seg = {BUFFER_AT, n};
+        struct raw_sq_wqe raw;
+        struct rfc_sq_wqe want;
+        struct send_wqe got = {.wr_id = 0};
+
+        pair_post_send(m, &p, &whole, NULL, 0);
+        assert_int_equal(rdma_fetch_send(&m->rdma, qp, &got), FETCH_OK);
+        assert_int_equal(got.wr_id, whole.wr_id);
+        assert_false(got.truncated);
+        rfc_sq_wqe_put(&raw, &whole);
+        machine_poke(m, BUFFER_AT, &raw, sizeof(raw));
+        ring_post(m, &p.sq, &seg, 1, 0);
+        assert_int_equal(rdma_fetch_send(&m->rdma, qp, &got), FETCH_OK);
+        memset((uint8_t *)&raw + n, 0, sizeof(raw) - n);
+        rfc_sq_wqe_get(&want, &raw);
+        assert_true(got.truncated);
+        assert_int_equal(got.wr_id, want.wr_id);
+        assert_int_equal(got.opcode, want.opcode);
+        assert_int_equal(got.flags, want.send_flags);
+        assert_int_equal(got.n_sge, want.num_sge);
+        assert_memory_equal(got.imm, want.ex, sizeof(got.imm));
+        assert_int_equal(got.body_bytes, 0);
+    }
+}
+
 /* Posts a chain of @n_readable and @n_writable of @segs to the send queue. */
 static void expect_bad_form(const struct seg *segs, uint32_t n_readable, uint32_t n_writable)
 {
@@ -329,6 +369,7 @@ static void a_completion_without_a_buffer_overflows_the_queue(void **state)
     assert_int_equal(hca_qp(&m->rdma.hca, PAIR_RECEIVER)->state, QPS_ERR);
     expect_used(m, &p.sq, 0); /* the WQE comes back all the same */
     assert_false(rdma_broken(&m->rdma));
+    assert_int_equal(m->rdma.n_failed_cqs, 0); /* it has failed once and for all */
 
     pair_give_cqes(m, &p, 1, sizeof(struct raw_cqe)); /* too late */
     pair_post_send(m, &p, &(struct rfc_sq_wqe){.opcode = WR_SEND, .send_flags = SF_SIGNALED}, NULL,
@@ -460,6 +501,25 @@ static void a_broken_send_queue_needs_a_reset(void **state)
     assert_int_equal(sim_next_ns(&m->sim), UINT64_MAX);
 }
 
+/* The device counts receives to tell the far side of them.  That is not the time to complain. */
+static void a_receive_queue_that_was_broken_when_it_was_counted_needs_a_reset(void **state)
+{
+    struct machine *m = *state;
+    struct pair p = machine_pair(m, machine_mac);
+    uint8_t far_away[2];
+
+    st_le16(far_away, RING_SIZE + 1);
+    machine_poke(m, vring_avail_idx_at(&p.rq.at), far_away, sizeof(far_away));
+    assert_int_equal(rdma_receives(&m->rdma, hca_qp(&m->rdma.hca, PAIR_RECEIVER)), 0);
+    assert_int_equal(m->events[EV_vq_broken], 0);
+    pair_post_send(m, &p, &(struct rfc_sq_wqe){.opcode = WR_SEND}, NULL, 0);
+    ring_kick(&p.sq);
+    machine_run(m);
+    assert_true(rdma_broken(&m->rdma));
+    assert_int_equal(m->events[EV_vq_broken], 1);
+    assert_int_equal(m->last[EV_vq_broken].u.vq_broken.queue, rdma_rq(&m->rdma, PAIR_RECEIVER));
+}
+
 /* The message arrives, but no buffer for its completion can be found in a ring of nonsense. */
 static void a_broken_completion_queue_needs_a_reset(void **state)
 {
@@ -488,6 +548,7 @@ int main(void)
         T(the_union_is_read_as_the_operation_says),
         T(the_union_of_a_datagram_is_its_address),
         T(a_key_to_invalidate_is_no_immediate_data),
+        T(what_lacks_of_a_wqe_is_zero),
         cmocka_unit_test(what_is_no_wqe_is_refused_by_its_form),
         T(a_completion_without_a_buffer_overflows_the_queue),
         T(a_buffer_that_is_too_small_for_a_cqe_counts_as_none),
@@ -495,6 +556,7 @@ int main(void)
         T(each_ring_interrupts_only_if_its_driver_wants_it),
         T(what_interrupts_is_the_completion_that_was_asked_for),
         T(a_broken_send_queue_needs_a_reset),
+        T(a_receive_queue_that_was_broken_when_it_was_counted_needs_a_reset),
         T(a_broken_completion_queue_needs_a_reset),
     };
 

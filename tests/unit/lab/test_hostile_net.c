@@ -233,6 +233,24 @@ static void functions_share_the_port_in_turns(void **state)
 
 #define KNOWN(f) cmocka_unit_test_setup_teardown(f, without_arp, tear_down)
 
+/* Its link is not up as far as the guest can tell: nothing is sent that could only be lost. */
+static void a_guest_whose_network_function_does_not_work_asks_for_nobody(void **state)
+{
+    static const uint8_t stranger[GID_BYTES] = {[10] = 0xff, 0xff, 10, 0, 0, 77};
+    struct strangers *s = *state;
+    struct guest_net *net = &world_of(s, 0)->guest.net;
+    const uint8_t *mac;
+
+    net->broken = true;
+    assert_int_equal(guest_neighbour_resolve(net, stranger, &mac), RDL_ERR_NO_ROUTE);
+    net->broken = false;
+    net->up = false;
+    assert_int_equal(guest_neighbour_resolve(net, stranger, &mac), RDL_ERR_NO_ROUTE);
+    net->up = true;
+    assert_int_equal(guest_neighbour_resolve(net, stranger, &mac), RDL_ERR_BUSY); /* it is asked */
+    go_on(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +259,7 @@ int main(void)
         KNOWN(what_is_no_frame_is_given_back_and_counted),
         KNOWN(frames_of_random_bytes_from_a_guest_do_no_harm),
         KNOWN(functions_share_the_port_in_turns),
+        KNOWN(a_guest_whose_network_function_does_not_work_asks_for_nobody),
     };
 
     return cmocka_run_group_tests_name("hostile_net", tests, NULL, NULL);

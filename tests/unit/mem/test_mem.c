@@ -257,6 +257,20 @@ static void what_is_given_back_is_used_again(void **state)
     assert_int_equal(f->space.n_allocs, 0);
 }
 
+/* Such a stretch would begin again at address 0. */
+static void nothing_behind_the_last_address_is_mapped(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t a = space_alloc(&f->space, RAM_PAGE_BYTES);
+
+    assert_true(space_is_mapped(&f->space, a, RAM_PAGE_BYTES));
+    assert_false(space_is_mapped(&f->space, UINT64_MAX - 10, 20));
+    assert_false(space_is_mapped(&f->space, UINT64_MAX - 10, 11));
+    assert_false(space_is_mapped(&f->space, UINT64_MAX, 1));
+    assert_false(space_is_mapped(&f->space, a, UINT64_MAX));
+    assert_false(space_is_mapped(&f->space, a, UINT64_MAX - a));
+}
+
 /* Each page of it, from the first to the last, and whichever address named it. */
 static void what_is_given_back_is_not_mapped_any_more(void **state)
 {
@@ -347,6 +361,7 @@ int main(void)
         T(an_allocation_is_found_by_any_address_in_it),
         T(what_is_given_back_is_used_again),
         T(what_is_given_back_is_not_mapped_any_more),
+        T(nothing_behind_the_last_address_is_mapped),
         T(memory_may_come_and_go_for_ever),
         T(dma_memory_is_contiguous_aligned_and_bounded),
     };

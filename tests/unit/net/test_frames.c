@@ -123,12 +123,45 @@ static void frames_that_end_give_their_memory_back(void **state)
     assert_int_equal(f->left[0], 4);
 }
 
+/* Nothing is left of @a, from the largest blocks to the smallest. */
+static void exhaust(struct arena *a)
+{
+    for (size_t bytes = (size_t)1 << 30; bytes >= 16; bytes /= 2) {
+        while (arena_alloc_raw(a, bytes))
+            ;
+    }
+}
+
+/* There is room for the fault, but none for what finds it. */
+static void a_fault_that_finds_no_room_is_not_there(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t end = join(f, NET_HOST, 1, 0, 0);
+    struct frame *fr = frame(f, 2, 1, 0);
+    uint64_t handle = 0;
+    void *room;
+
+    net_fault_remove(&f->net, add_fault(f, &any)->handle); /* the tables have their room */
+    room = arena_alloc_raw(f->arena, sizeof(struct net_fault));
+    exhaust(f->arena);
+    arena_release(f->arena, room, sizeof(struct net_fault));
+    assert_int_equal(net_fault_add(&f->net, &any, &handle), RDL_ERR_NOMEM);
+    assert_int_equal(handle, 0);
+    assert_int_equal(f->net.faults.used, 0);
+    assert_int_equal(f->net.faults_made, 1);
+    assert_non_null(arena_alloc_raw(f->arena, sizeof(struct net_fault))); /* it is back */
+    net_send(&f->net, end, fr);
+    run(f);
+    assert_int_equal(f->got[1], 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(a_damaged_frame_is_named_by_the_fault),
         T(a_lost_frame_names_chance_or_the_fault),
         T(frames_that_end_give_their_memory_back),
+        T(a_fault_that_finds_no_room_is_not_there),
     };
 
     return cmocka_run_group_tests_name("frames", tests, NULL, NULL);

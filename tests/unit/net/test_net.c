@@ -17,6 +17,23 @@ static void a_frame_takes_its_line_time_and_the_latency(void **state)
     assert_int_equal(f->got_at[1], 1100);
 }
 
+/* 800 bits at this rate take a little more than 43361 ns: a line is busy until the last of them. */
+static void line_time_is_rounded_up(void **state)
+{
+    static const uint64_t rate_bps = 18449759;
+    struct fixture *f = *state;
+    const struct net_link_config config = {.end = {{NET_HOST, 0, 0}, {NET_HOST, 1, 0}},
+                                           .rate_bps = rate_bps};
+    uint32_t link;
+
+    assert_int_equal(UINT64_C(800000000000) % rate_bps, 1);
+    assert_int_equal(net_link_add(&f->net, &config, &link), RDL_OK);
+    net_send(&f->net, link << 1, frame(f, 2, 1, 0));
+    assert_int_equal(net_port_free_at(&f->net, link << 1), 43362);
+    run(f);
+    assert_int_equal(f->got_at[1], 43362);
+}
+
 static void a_port_without_a_link_drops(void **state)
 {
     struct fixture *f = *state;
@@ -455,6 +472,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(a_frame_takes_its_line_time_and_the_latency),
+        T(line_time_is_rounded_up),
         T(a_port_without_a_link_drops),
         T(a_switch_floods_what_it_does_not_know_and_learns),
         T(a_switch_drops_what_its_output_has_no_room_for),

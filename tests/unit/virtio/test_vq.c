@@ -61,6 +61,7 @@ static void parts_of_a_ring_are_aligned_and_do_not_touch(void **state)
         assert_int_equal(r.used % VRING_USED_ALIGN, 0);
         assert_int_equal(r.avail, vring_desc_at(&r, size));
         assert_true(vring_used_event_at(&r) + 2 <= r.used);
+        assert_true(r.used - vring_used_event_at(&r) - 2 < VRING_USED_ALIGN);
         assert_int_equal(vring_avail_event_at(&r) + 2, RING_AT + vring_bytes(size));
         assert_int_equal(vring_used_entry_at(&r, (uint16_t)size), r.used + 4);
     }
@@ -138,9 +139,11 @@ static void a_driver_kicks_when_the_device_wants_it(void **state)
         while (vq_pop(&r->vq, &r->ram, &c) == VQ_GOT)
             ;
         vq_refuse_kicks(&r->vq, &r->ram);
-        assert_true(vqd_add(&d, &r->ram, &seg, 1, 0, &head));
-        vqd_publish(&d, &r->ram);
-        assert_false(vqd_needs_kick(&d, &r->ram));
+        for (uint32_t n = d.n_free; n > 0; n--) { /* however many are added */
+            assert_true(vqd_add(&d, &r->ram, &seg, 1, 0, &head));
+            vqd_publish(&d, &r->ram);
+            assert_false(vqd_needs_kick(&d, &r->ram));
+        }
         vqd_done(&d, r->arena);
     }
 }
@@ -263,6 +266,30 @@ static void a_lying_device_breaks_only_the_ring(void **state)
     }
 }
 
+/* Of memory that was used before: the ring, and nothing behind it. */
+static void a_ring_is_cleared_and_nothing_else(void **state)
+{
+    struct rings *r = *state;
+
+    for (uint32_t size = 1; size <= 256; size *= 2) {
+        const struct vring ring = vring_place(RING_AT, size);
+        static uint8_t bytes[8192];
+
+        assert_true(vring_bytes(size) + 512 <= sizeof(bytes));
+        memset(bytes, 0xff, sizeof(bytes));
+        assert_true(ram_write(&r->ram, RING_AT, bytes, sizeof(bytes)));
+        assert_true(vqd_clear_ring(&r->ram, &ring));
+        assert_true(ram_read(&r->ram, RING_AT, bytes, sizeof(bytes)));
+        for (uint64_t i = 0; i < sizeof(bytes); i++) {
+            const uint64_t at = RING_AT + i, avail_end = vring_used_event_at(&ring) + 2;
+            const bool between = at >= avail_end && at < ring.used;
+
+            if (!between)
+                assert_int_equal(bytes[i], i < vring_bytes(size) ? 0 : 0xff);
+        }
+    }
+}
+
 static void a_ring_outside_ram_is_no_ring(void **state)
 {
     struct rings *r = *state;
@@ -287,6 +314,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(indexes_wrap_and_no_chain_is_lost, rings_set_up,
                                         rings_tear_down),
         cmocka_unit_test_setup_teardown(a_lying_device_breaks_only_the_ring, rings_set_up,
+                                        rings_tear_down),
+        cmocka_unit_test_setup_teardown(a_ring_is_cleared_and_nothing_else, rings_set_up,
                                         rings_tear_down),
         cmocka_unit_test_setup_teardown(a_ring_outside_ram_is_no_ring, rings_set_up,
                                         rings_tear_down),

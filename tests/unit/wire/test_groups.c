@@ -263,6 +263,29 @@ static void they_are_known_at_a_glance(void **state)
     }
 }
 
+/* Other messages of IGMP, and a query or a report that ends before it names a group. */
+static void what_names_no_group_is_none_at_a_glance(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(queries) + ARRAY_LEN(reports); i++) {
+        const char *digits =
+            i < ARRAY_LEN(queries) ? queries[i].digits : reports[i - ARRAY_LEN(queries)].digits;
+        uint8_t frame[GROUP_FRAME_MAX];
+        const size_t n = frame_of(digits, frame);
+        const bool ipv4 = frame[ETH_BYTES] >> 4 == 4, query = i < ARRAY_LEN(queries);
+        const size_t at = ETH_BYTES + (ipv4 ? 24 : 48);
+        const size_t end = at + (query ? (ipv4 ? 4 : 8) : 12) + (ipv4 ? 4 : 16);
+        enum frame_kind kind = query ? FRAME_GROUP_QUERY : FRAME_GROUP_REPORT;
+
+        assert_int_equal(glance(frame, end).opcode, kind);
+        for (size_t len = 0; len < end; len++)
+            assert_int_not_equal(glance(frame, len).opcode, kind);
+        frame[at] = 0x17; /* of IGMP: a station leaves a group, in version 2 */
+        assert_int_not_equal(glance(frame, n).opcode, FRAME_GROUP_QUERY);
+        assert_int_not_equal(glance(frame, n).opcode, FRAME_GROUP_REPORT);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +299,7 @@ int main(void)
         cmocka_unit_test(a_report_that_does_not_fit_says_so),
         cmocka_unit_test(an_mld_query_from_afar_is_refused),
         cmocka_unit_test(they_are_known_at_a_glance),
+        cmocka_unit_test(what_names_no_group_is_none_at_a_glance),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

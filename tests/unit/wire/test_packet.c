@@ -288,6 +288,33 @@ static void a_pad_larger_than_the_rest_is_refused(void **state)
     frame[43] |= 0x10; /* PadCnt 1 where nothing is left */
     fix_icrc(frame, n);
     assert_int_equal(packet_parse(&back, frame, n), DROP_BAD_PAD);
+    assert_int_equal(back.refused.most, 0);
+    assert_int_equal(back.refused.found, 1);
+}
+
+/* What was refused says what is right, and what was there instead. */
+static void a_udp_length_that_is_not_the_ip_payload_s_is_refused(void **state)
+{
+    const struct packet p = sample(4, OP_RC_SEND_ONLY, 5);
+    const uint16_t right = UDP_BYTES + BTH_BYTES + 8 + ICRC_BYTES;
+    uint8_t frame[FRAME_MAX];
+    const size_t n = build(&p, frame);
+
+    (void)state;
+    for (uint16_t udp = UDP_BYTES; udp < right + 8; udp += 4) {
+        struct packet back;
+
+        udp_set_bytes(frame + ETH_BYTES + IPV4_BYTES, udp);
+        fix_icrc(frame, n);
+        if (udp == right) {
+            assert_int_equal(packet_parse(&back, frame, n), DROP_NONE);
+            continue;
+        }
+        assert_int_equal(packet_parse(&back, frame, n), DROP_BAD_UDP_LENGTH);
+        assert_int_equal(back.refused.least, right);
+        assert_int_equal(back.refused.most, right);
+        assert_int_equal(back.refused.found, udp);
+    }
 }
 
 static void an_unknown_opcode_leaves_enough_to_answer(void **state)
@@ -385,6 +412,7 @@ int main(void)
         cmocka_unit_test(ethernet_padding_is_ignored),
         cmocka_unit_test(each_fault_has_its_name),
         cmocka_unit_test(a_pad_larger_than_the_rest_is_refused),
+        cmocka_unit_test(a_udp_length_that_is_not_the_ip_payload_s_is_refused),
         cmocka_unit_test(an_unknown_opcode_leaves_enough_to_answer),
         cmocka_unit_test(a_datagram_without_room_for_the_headers_is_short),
         cmocka_unit_test(a_version_other_than_the_ethertypes_is_refused),

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Whatever arrives, packet_parse() stays inside the frame: each frame is an allocation of exactly
- * its length, so that the address sanitizer sees one byte too many.
+ * its length, so that the address sanitizer sees one byte too many.  Where a byte too many would
+ * change nothing but that it is read, the frame ends where the process's memory does.
  */
 #include "testing.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "emu/base/cursor.h"
 #include "emu/base/prng.h"
@@ -135,6 +138,60 @@ static void random_bytes_are_refused(void **state)
     }
 }
 
+/* Parses a copy of the @n bytes at @frame behind which is no memory. */
+static enum drop_reason parse_at_the_edge(const uint8_t *frame, size_t n)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *pages =
+        mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct packet ignored;
+    enum drop_reason why;
+
+    assert_true(pages != MAP_FAILED && n <= page);
+    assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+    memcpy(pages + page - n, frame, n);
+    why = packet_parse(&ignored, pages + page - n, n);
+    assert_int_equal(munmap(pages, 2 * page), 0);
+    return why;
+}
+
+/* An IPv4 header that is right in itself, for @payload_bytes of UDP, of which @there are there. */
+static enum drop_reason parse_announced(uint16_t payload_bytes, size_t there, uint16_t id)
+{
+    struct packet p = sample(4, OP_RC_SEND_ONLY, 0);
+    uint8_t frame[FRAME_MAX];
+    struct wr_cur ip = wr_cur(frame + ETH_BYTES, IPV4_BYTES);
+
+    build(&p, frame);
+    p.ip.id = id;
+    p.ip.protocol = IP_PROTOCOL_UDP;
+    p.ip.payload_bytes = payload_bytes;
+    ip_build(&p.ip, &ip);
+    udp_set_bytes(frame + ETH_BYTES + IPV4_BYTES, payload_bytes);
+    return parse_at_the_edge(frame, ETH_BYTES + IPV4_BYTES + there);
+}
+
+static void an_ip_packet_too_short_for_what_follows_is_short(void **state)
+{
+    (void)state;
+    for (uint16_t n = 0; n < UDP_BYTES + BTH_BYTES + ICRC_BYTES; n++)
+        assert_int_equal(parse_announced(n, n, 0), DROP_SHORT);
+}
+
+/* Whatever stands behind the length, which is the identification. */
+static void an_ip_packet_that_ends_before_it_says_so_is_refused(void **state)
+{
+    const size_t there = UDP_BYTES + BTH_BYTES + ICRC_BYTES;
+
+    (void)state;
+    for (uint32_t id = 0; id <= UINT16_MAX; id += 0x100) {
+        assert_int_equal(parse_announced(0x100 - IPV4_BYTES, there, (uint16_t)id),
+                         DROP_BAD_IP_HEADER);
+        assert_int_equal(parse_announced((uint16_t)(there + 1), there, (uint16_t)id),
+                         DROP_BAD_IP_HEADER);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -142,6 +199,8 @@ int main(void)
         cmocka_unit_test(headers_that_end_inside_a_consistent_packet_are_short),
         cmocka_unit_test(random_damage_never_reads_outside_the_frame),
         cmocka_unit_test(random_bytes_are_refused),
+        cmocka_unit_test(an_ip_packet_too_short_for_what_follows_is_short),
+        cmocka_unit_test(an_ip_packet_that_ends_before_it_says_so_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,6 +176,44 @@ static void a_nak_that_left_is_not_taken_back(void **state)
     rig_free(r);
 }
 
+/* The queue pair goes to ERR while its port is busy: an acknowledge that waits leaves all the same,
+ * but not if it has to wait for the response of a READ, which is forgotten.  Shows B56.
+ */
+static void an_acknowledge_does_not_overtake_a_response_that_never_leaves(void **state)
+{
+    static const struct {
+        const char *come; /* a message that asks for an acknowledge, or a READ */
+        uint32_t acks, psn;
+    } rows[] = {
+        {"m", 1, 100}, {"mm", 1, 101}, {"r", 0, 0},  {"rm", 0, 0},
+        {"mrm", 0, 0}, {"rmm", 0, 0},  {"mr", 0, 0}, /* the response would have said it */
+    };
+    struct rig_config c = rig_defaults();
+
+    (void)state;
+    c.rd_atomic = 4;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rig *r = rig_new(&c);
+
+        for (uint32_t k = 0; rows[i].come[k]; k++) {
+            struct packet read = rig_packet(r, 1, OP_RC_RDMA_READ_REQUEST, 100 + k);
+
+            read.reth = (struct reth){RIG_ADDR, r->host[1].mr->key, 64};
+            rig_recv(r, k, 0, 64);
+            if (rows[i].come[k] == 'r')
+                rig_inject(r, 1, &read);
+            else
+                arrive(r, 100 + k, true);
+        }
+        rig_move(r, 1, QPS_ERR);
+        rig_run(r);
+        assert_int_equal(rig_count(r, EV_tx, 1, NULL, 0), rows[i].acks);
+        if (rows[i].acks > 0)
+            assert_int_equal(rig_event(r, EV_tx, 1, 0)->u.tx.psn, rows[i].psn);
+        rig_free(r);
+    }
+}
+
 /* The receiver's program will never see the message: nobody is told that it was received. What
  * was acknowledged before stays so.  Shows B91.
  */
@@ -326,6 +364,7 @@ int main(void)
         cmocka_unit_test(an_answer_among_requests_asks_for_nothing),
         cmocka_unit_test(a_nak_that_waits_asks_for_what_is_missing_when_it_leaves),
         cmocka_unit_test(a_nak_that_left_is_not_taken_back),
+        cmocka_unit_test(an_acknowledge_does_not_overtake_a_response_that_never_leaves),
         cmocka_unit_test(a_message_whose_completion_is_lost_is_not_acknowledged),
         cmocka_unit_test(a_requester_whose_message_found_no_completion_runs_out_of_retries),
         cmocka_unit_test(each_answer_is_counted_as_what_it_is),

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "emu/facts/qp_fsm.h"
+#include "emu/facts/wr.h"
 #include "emu/xport/admit.h"
+#include "emu/xport/internal.h"
 #include "hca/full.h"
 #include "rig.h"
 
@@ -388,6 +390,43 @@ static void a_failed_cq_takes_its_queue_pairs_along(void **state)
     rig_free(r);
 }
 
+/* However many packets its responses are: together with what is outstanding, their PSNs must stay
+ * within half of the circle.
+ */
+static void a_read_starts_when_the_window_has_room_for_its_responses(void **state)
+{
+    static const struct {
+        uint32_t outstanding, more;
+        bool may;
+    } rows[] = {
+        {0, 1, true},
+        {0, REQ_WINDOW_PSNS, true},
+        {1, REQ_WINDOW_PSNS - 1, true},
+        {1, REQ_WINDOW_PSNS, false},
+        {REQ_WINDOW_PSNS - 1, 1, true},
+        {REQ_WINDOW_PSNS - 1, 2, false},
+        {REQ_WINDOW_PSNS, 1, false},
+    };
+    struct rig_config c = rig_defaults();
+    struct xport_qp *xqp;
+    struct req_wqe *q;
+    struct rig *r;
+
+    (void)state;
+    c.rd_atomic = 4;
+    r = rig_new(&c);
+    xqp = xport_of(r->host[0].qp);
+    q = req_fetch_place(xqp);
+    q->info = wr_info(WR_RDMA_READ);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        xqp->req.out_psns = rows[i].outstanding;
+        q->n_psns = rows[i].more;
+        assert_int_equal(req_may_start(xqp), rows[i].may);
+    }
+    xqp->req.out_psns = 0;
+    rig_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -407,6 +446,7 @@ int main(void)
         cmocka_unit_test(destroying_takes_timers_back),
         cmocka_unit_test(a_new_timeout_cannot_save_what_was_lost),
         cmocka_unit_test(a_failed_cq_takes_its_queue_pairs_along),
+        cmocka_unit_test(a_read_starts_when_the_window_has_room_for_its_responses),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

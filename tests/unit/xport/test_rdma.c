@@ -359,6 +359,7 @@ static void a_read_ends_where_its_region_does(void **state)
     rig_run(r);
     rig_expect(r, 0, WQ_SEND, 0, 1, WCS_REM_ACCESS_ERR);
     assert_int_equal(rig_count(r, EV_tx, 1, "syndrome", SYN_NAK_REMOTE_ACCESS), 1);
+    assert_int_equal(rig_count(r, EV_key, 1, "rule", RULE_MR_KEY), 1); /* it says why */
     assert_int_equal(r->host[1].qp->state, QPS_ERR);
     rig_free(r);
 }

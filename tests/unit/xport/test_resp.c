@@ -141,6 +141,33 @@ static void a_write_says_how_long_it_is(void **state)
     }
 }
 
+/* What is refused says which right the request needs, and which the queue pair gives. */
+static void a_request_needs_the_right_of_its_kind(void **state)
+{
+    static const struct {
+        uint8_t opcode;
+        unsigned needs;
+    } rows[] = {
+        {OP_RC_RDMA_WRITE_ONLY, ACC_REMOTE_WRITE},
+        {OP_RC_RDMA_READ_REQUEST, ACC_REMOTE_READ},
+        {OP_RC_FETCH_ADD, ACC_REMOTE_ATOMIC},
+    };
+    const unsigned all = ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct resp_view v = {.mtu = 256, .max_rds = 1, .access = all & ~rows[i].needs};
+        const struct packet p = request(rows[i].opcode, 0, 0);
+        struct resp_verdict d;
+
+        resp_decide(&v, &p, &d);
+        assert_int_equal(d.act, ACT_NAK_INVALID);
+        assert_int_equal(d.values.least, rows[i].needs);
+        assert_int_equal(d.values.most, rows[i].needs);
+        assert_int_equal(d.values.found, v.access);
+    }
+}
+
 /* A duplicate is answered if it is what was taken, or the rest of it. */
 static void only_what_was_asked_is_asked_again(void **state)
 {
@@ -282,6 +309,7 @@ int main(void)
         cmocka_unit_test(a_reserved_opcode_behind_a_gap_draws_a_sequence_nak),
         cmocka_unit_test(positions_and_lengths_have_their_rules),
         cmocka_unit_test(a_write_says_how_long_it_is),
+        cmocka_unit_test(a_request_needs_the_right_of_its_kind),
         cmocka_unit_test(only_what_was_asked_is_asked_again),
         cmocka_unit_test(the_pad_fills_the_last_word_and_no_other),
         cmocka_unit_test(a_delivery_needs_a_receive_that_fits),

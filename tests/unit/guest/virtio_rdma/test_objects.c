@@ -207,6 +207,47 @@ static void half_of_a_queue_pair_gives_its_memory_back(void **state)
     assert_true(free_bytes(f) >= before + sends);                      /* and given back */
 }
 
+/* A ring that is broken takes no request: nothing reaches the device. */
+static void a_queue_that_was_never_asked_for_gives_its_memory_back(void **state)
+{
+    struct fake *f = *state;
+    const uint64_t before = free_bytes(f), next = f->space.dma_next;
+    const uint32_t n_requests = f->n_requests;
+    uint64_t h = 0;
+
+    virtio_rdma_vq(&f->rdma, 0)->broken = true;
+    assert_int_equal(verbs_create_cq(&f->verbs, 1000, NULL, &h), RDL_ERR_BROKEN);
+    assert_int_equal(f->n_requests, n_requests);
+    assert_true(f->space.dma_next > next); /* it was taken, and given back */
+    assert_true(free_bytes(f) - before >= (1000 * sizeof(struct raw_cqe)));
+}
+
+/* A block begins with the address of the next free one while it is free. */
+static void a_block_is_zero_whoever_had_it_before(void **state)
+{
+    static const uint64_t sizes[] = {1,   DMA_BLOCK_BYTES_MIN, 65,
+                                     512, RAM_PAGE_BYTES,      2 * RAM_PAGE_BYTES};
+    struct fake *f = *state;
+    uint8_t bytes[2 * RAM_PAGE_BYTES];
+
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        const uint64_t n = sizes[i], a = dma_take(&f->dma, n), b = dma_take(&f->dma, n);
+
+        assert_true(a != 0 && b != 0 && a != b);
+        memset(bytes, 0xff, sizeof(bytes));
+        assert_true(ram_write(&f->ram, a, bytes, n) && ram_write(&f->ram, b, bytes, n));
+        dma_give(&f->dma, a, n);
+        dma_give(&f->dma, b, n);
+        assert_true(dma_take(&f->dma, n) == b);
+        assert_true(dma_take(&f->dma, n) == a);
+        for (unsigned k = 0; k < 2; k++) {
+            assert_true(ram_read(&f->ram, k ? a : b, bytes, n));
+            for (uint64_t at = 0; at < n; at++)
+                assert_int_equal(bytes[at], 0);
+        }
+    }
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, fake_set_up, fake_tear_down)
 
 int main(void)
@@ -219,6 +260,8 @@ int main(void)
         T(objects_come_and_go_for_ever),
         cmocka_unit_test(what_does_not_come_to_be_gives_its_memory_back),
         T(half_of_a_queue_pair_gives_its_memory_back),
+        T(a_queue_that_was_never_asked_for_gives_its_memory_back),
+        T(a_block_is_zero_whoever_had_it_before),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
