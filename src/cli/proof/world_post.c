@@ -165,6 +165,14 @@ static bool choose_key(struct world_run *r, uint16_t i)
 
 /* --- Requests that change a key --------------------------------------------------------------- */
 
+/* The key that follows, but not one that a wrong request may be using as what it was. */
+static uint32_t next_key(const struct key_story *k)
+{
+    const uint32_t next = (k->rkey & ~KEY_LOW) | ((k->rkey + 1) & KEY_LOW);
+
+    return next != k->stale ? next : (next & ~KEY_LOW) | ((next + 1) & KEY_LOW);
+}
+
 /* What becomes of the key that @i is about, as it is now; false: nothing can. */
 static bool make_change(struct world_run *r, uint16_t i, struct rdl_send_wr *wr)
 {
@@ -173,7 +181,7 @@ static bool make_change(struct world_run *r, uint16_t i, struct rdl_send_wr *wr)
     const struct key_story *k = world_key_of(r, t->key, t->end);
     const unsigned host = r->w->end[t->end].host;
     const struct host_state *h = &r->host[host];
-    const uint32_t next = (k->rkey & ~KEY_LOW) | ((k->rkey + 1) & KEY_LOW);
+    const uint32_t next = next_key(k);
     const uint32_t bytes = r->w->host[host].memory_bytes;
 
     if (k->is_broken || k->is_changing || k->users > 0 || (t->key != KEY_FAST && !k->mw.raw))
