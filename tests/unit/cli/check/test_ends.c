@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* Captures at one end, of unreliable services, of several connections. */
+#include "testing.h"
+
+#include "captured.h"
+#include "emu/base/assert.h"
+
+#define SHOWS(rows, expected) captured_shows(rows, ARRAY_LEN(rows), expected)
+#define READ(when, at, bytes)                                                                      \
+    {                                                                                              \
+        .at_us = (when), .from = 'a', .op = OP_RC_RDMA_READ_REQUEST, .psn = (at), .n = (bytes),    \
+        .ack_req = true                                                                            \
+    }
+#define RESPONSE(when, position, at, bytes, msns)                                                  \
+    {                                                                                              \
+        .at_us = (when), .from = 'b', .op = OP_RC_RDMA_READ_RESPONSE_##position, .psn = (at),      \
+        .n = (bytes), .syndrome = 31, .msn = (msns)                                                \
+    }
+
+/* --- At one end ------------------------------------------------------------------------------- */
+
+static void finds_at(const struct captured *v, size_t n, char at, struct exact_limits limits,
+                     const char *expected)
+{
+    const struct captured_known known = {.at = at, .limits = limits};
+    struct check c;
+    char buf[500];
+
+    captured_check(v, n, &known, &c);
+    assert_string_equal(captured_found(&c, buf, sizeof(buf)), expected);
+    assert_int_equal(c.v[0].n_exact, 1);
+    check_done(&c);
+}
+
+static const struct exact_limits unlimited = {EXACT_UNKNOWN, EXACT_UNKNOWN, EXACT_UNKNOWN,
+                                              EXACT_UNKNOWN};
+
+static void at_the_requester_timers_and_limits_are_known(void **state)
+{
+    static const struct captured early[] = {SEND_OF(0, 'a', 1), SEND_OF(60, 'a', 1),
+                                            ACK_OF(61, 'b', 1, 1)};
+    static const struct captured late[] = {SEND_OF(0, 'a', 1), SEND_OF(270, 'a', 1),
+                                           ACK_OF(271, 'b', 1, 1)};
+    static const struct captured often[] = {SEND_OF(0, 'a', 1), SEND_OF(70, 'a', 1),
+                                            SEND_OF(140, 'a', 1), ACK_OF(141, 'b', 1, 1)};
+    static const struct captured reads[] = {READ(0, 1, 8), READ(1, 2, 8),
+                                            RESPONSE(2, ONLY, 1, 8, 1), RESPONSE(3, ONLY, 2, 8, 2)};
+    static const struct captured rnr[] = {SEND_OF(0, 'a', 1), NAK_OF(2, 'b', 1, RNR_10US, 0),
+                                          SEND_OF(11, 'a', 1), ACK_OF(12, 'b', 1, 1)};
+    struct exact_limits limits = unlimited;
+
+    (void)state;
+    limits.timeout = 4; /* 65.5 us */
+    finds_at(early, ARRAY_LEN(early), 'a', limits, "2 AGAIN_AFTER_TIMEOUT, 2 AGAIN_TOO_EARLY");
+    finds_at(late, ARRAY_LEN(late), 'a', limits, "2 AGAIN_AFTER_TIMEOUT, 2 AGAIN_TOO_LATE");
+    finds_at(early, ARRAY_LEN(early), 'a', unlimited, "2 AGAIN_AFTER_TIMEOUT");
+    limits.retry_cnt = 1;
+    finds_at(often, ARRAY_LEN(often), 'a', limits,
+             "2 AGAIN_AFTER_TIMEOUT, 3 AGAIN_AFTER_TIMEOUT, 3 AGAIN_TOO_OFTEN");
+    limits = unlimited;
+    limits.max_rd_atomic = 1;
+    finds_at(reads, ARRAY_LEN(reads), 'a', limits, "2 TOO_MANY_RDS");
+    finds_at(rnr, ARRAY_LEN(rnr), 'a', unlimited,
+             "2 RECEIVER_NOT_READY, 3 AGAIN_AFTER_TIMEOUT, 3 RNR_NOT_WAITED");
+}
+
+static void at_the_responder_what_has_come_is_known(void **state)
+{
+    static const struct captured twice[] = {SEND_OF(0, 'a', 1),
+                                            SEND_OF(1, 'a', 3),
+                                            NAK_OF(2, 'b', 2, NAK_SEQUENCE, 1),
+                                            SEND_OF(3, 'a', 4),
+                                            {.at_us = 4,
+                                             .from = 'b',
+                                             .op = OP_RC_ACKNOWLEDGE,
+                                             .psn = 2,
+                                             .syndrome = NAK_SEQUENCE,
+                                             .msn = 1}};
+
+    (void)state;
+    finds_at(twice, ARRAY_LEN(twice), 'b', unlimited,
+             "2 GAP, 4 NOT_ANSWERED, 5 ANSWERED_TWICE, 5 NAK_TWICE");
+}
+
+/* --- Other services, congestion --------------------------------------------------------------- */
+
+static void an_unreliable_connection_loses_and_goes_on(void **state)
+{
+    static const struct captured rows[] = {
+        {.at_us = 0, .from = 'a', .op = OP_UC_SEND_ONLY, .psn = 1, .n = 8},
+        {.at_us = 1, .from = 'a', .op = OP_UC_SEND_ONLY, .psn = 3, .n = 8},
+        {.at_us = 2, .from = 'a', .op = OP_UC_SEND_ONLY, .psn = 2, .n = 8},
+        {.at_us = 3, .from = 'a', .op = OP_UC_SEND_ONLY, .psn = 4, .n = 8},
+        {.at_us = 4, .from = 'a', .op = OP_UC_SEND_ONLY, .psn = 4, .n = 8},
+        {.at_us = 5, .from = 'a', .op = OP_UC_SEND_FIRST, .psn = 5, .n = 256},
+        {.at_us = 6, .from = 'a', .op = OP_UC_SEND_ONLY, .psn = 6, .n = 8},
+        {.at_us = 7, .from = 'a', .op = OP_UC_SEND_ONLY, .psn = 900000, .n = 8},
+    };
+
+    (void)state;
+    SHOWS(rows, "2 GAP, 3 LATE, 5 DOUBLED, 7 BAD_ORDER, 8 STARTS_AGAIN");
+}
+
+static void congestion_is_counted(void **state)
+{
+    static const struct captured rows[] = {
+        SEND_OF(0, 'b', 1),
+        ACK_OF(1, 'a', 1, 1),
+        {.at_us = 2,
+         .from = 'a',
+         .op = OP_RC_SEND_ONLY,
+         .psn = 1,
+         .n = 8,
+         .ack_req = true,
+         .tclass = 3},
+        {.at_us = 3, .from = 'b', .op = OP_CNP},
+        ACK_OF(4, 'b', 1, 1),
+        {.at_us = 5, .from = 'b', .op = OP_CNP, .qpn = 99},
+    };
+    const struct captured_known nothing = {.at = 0};
+    struct check c;
+
+    (void)state;
+    captured_check(rows, ARRAY_LEN(rows), &nothing, &c);
+    assert_int_equal(c.found.n, 0);
+    assert_int_equal(c.n, 1);
+    assert_int_equal(c.record.n_cnps, 1); /* for a queue pair that nothing else is seen of */
+    for (uint32_t i = 0; i < c.record.n_flows; i++) {
+        const struct flow *f = &c.record.flows[i];
+
+        assert_int_equal(f->n_ce, f->dest_qpn == 18);
+        assert_int_equal(f->n_cnps, f->dest_qpn == 17);
+    }
+    check_done(&c);
+}
+
+/* --- Who belongs to whom ---------------------------------------------------------------------- */
+
+static void connections_are_told_apart_by_their_answers(void **state)
+{
+    static const struct captured rows[] = {
+        {.at_us = 0,
+         .from = 'a',
+         .op = OP_RC_SEND_ONLY,
+         .psn = 5,
+         .n = 8,
+         .ack_req = true,
+         .qpn = 31},
+        {.at_us = 1,
+         .from = 'a',
+         .op = OP_RC_SEND_ONLY,
+         .psn = 900,
+         .n = 8,
+         .ack_req = true,
+         .qpn = 32},
+        {.at_us = 2,
+         .from = 'b',
+         .op = OP_RC_ACKNOWLEDGE,
+         .psn = 900,
+         .syndrome = 31,
+         .msn = 1,
+         .qpn = 41},
+        {.at_us = 3,
+         .from = 'b',
+         .op = OP_RC_ACKNOWLEDGE,
+         .psn = 5,
+         .syndrome = 31,
+         .msn = 1,
+         .qpn = 42},
+    };
+    const struct captured_known nothing = {.at = 0};
+    struct check c;
+
+    (void)state;
+    captured_check(rows, ARRAY_LEN(rows), &nothing, &c);
+    assert_int_equal(c.found.n, 0);
+    assert_int_equal(c.n, 2);
+    for (uint32_t i = 0; i < c.record.n_flows; i++) {
+        const struct flow *f = &c.record.flows[i];
+
+        if (f->dest_qpn == 31)
+            assert_int_equal(c.record.flows[f->peer].dest_qpn, 42);
+        if (f->dest_qpn == 32)
+            assert_int_equal(c.record.flows[f->peer].dest_qpn, 41);
+    }
+    check_done(&c);
+}
+
+static void one_direction_alone_is_told_of(void **state)
+{
+    static const struct captured rows[] = {SEND_OF(0, 'a', 1), SEND_OF(1, 'a', 2)};
+
+    (void)state;
+    SHOWS(rows, "1 ONE_WAY");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(at_the_requester_timers_and_limits_are_known),
+        cmocka_unit_test(at_the_responder_what_has_come_is_known),
+        cmocka_unit_test(an_unreliable_connection_loses_and_goes_on),
+        cmocka_unit_test(congestion_is_counted),
+        cmocka_unit_test(connections_are_told_apart_by_their_answers),
+        cmocka_unit_test(one_direction_alone_is_told_of),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
