@@ -585,13 +585,16 @@ static void calm_down(struct world_run *r)
     r->is_calm = true;
 }
 
-/* The last request of each queue pair is signaled, and tells of all before it. */
+/* The last request of each queue pair is signaled, and tells of all before it.  Where there is no room
+ * for it yet, it is tried again.
+ */
 static void post_stops(struct world_run *r)
 {
     for (uint16_t i = 0; i < r->w->n_items && !r->wrong; i++) {
         const struct world_item *t = &r->w->item[i];
 
-        if (t->is_spare && !t->is_recv && !r->w->end[t->end].is_absent)
+        if (t->is_spare && !t->is_recv && !r->w->end[t->end].is_absent &&
+            r->item[i].phase == ITEM_IDLE)
             world_post(r, i, false);
     }
 }
@@ -623,7 +626,7 @@ void world_finish(struct world_run *r)
             world_resume(r, i);
             feed(r, i);
         }
-        if (round == 1)
+        if (round >= 1)
             post_stops(r);
         if (r->wrong)
             return;
