@@ -585,8 +585,8 @@ static void calm_down(struct world_run *r)
     r->is_calm = true;
 }
 
-/* The last request of each queue pair is signaled, and tells of all before it.  Where there is no room
- * for it yet, it is tried again.
+/* The last request of each queue pair is signaled, and tells of all before it.  Where there is no
+ * room for it yet, it is tried again.
  */
 static void post_stops(struct world_run *r)
 {

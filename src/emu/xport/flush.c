@@ -114,8 +114,8 @@ void xport_fail(struct xport_qp *xqp)
     if (xqp->qp.state != QPS_ERR)
         qp_set_state(&xqp->qp, QPS_ERR);
     stop_timers(xqp);
-    if (xqp->qp.attr.credits)
-        resp_absorb_ack(xqp); /* it would say that there are no receives, which is no reason to wait */
+    if (xqp->qp.attr.credits) /* it would say that there are no receives, and a far side waits */
+        resp_absorb_ack(xqp);
     end_send_queue(xqp);
     end_recv_queue(xqp);
     tell_of_last_receive(xqp);
