@@ -58,7 +58,8 @@ ROOMS = {  # room -> layers and rooms it may include beside that
                  "session"],
     # what a world may show is said again there: it knows frames, names and the public functions alone
     "proof":    ["print"],
-    "trial":    ["print", "lang", "tree", "programs", "session", "proof"],
+    "drill":    ["print"],
+    "trial":    ["print", "lang", "tree", "programs", "session", "proof", "drill"],
     # captures of others: of a lab nothing is known there
     "check":    ["past", "print", "proof"],
     "app":      ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show",
@@ -68,7 +69,7 @@ for room, others in ROOMS.items():
     MAY_USE[f"cli/{room}"] = [*EVENTS, *(f"cli/{o}" if o in ROOMS else o for o in others)]
 
 # Those that ask a lab link it.
-ASK_THE_LAB = ("tree", "programs", "live", "tell", "show", "session", "cmd", "proof", "trial", "check", "app")
+ASK_THE_LAB = ("tree", "programs", "live", "tell", "show", "session", "cmd", "proof", "drill", "trial", "check", "app")
 MAY_LINK = {**MAY_USE, **{f"cli/{r}": [*MAY_USE[f"cli/{r}"], "lab"] for r in ASK_THE_LAB}}
 
 # System headers and Meson dependencies that belong to some layers.
@@ -82,7 +83,8 @@ FILES_MAX = 45  # of a folder
 # driver: no layout of the RFC, no registers, no virtqueues.
 IGNORANT_OF = {"guest/verbs": ("emu/facts/rfc.h", "emu/facts/regs.h", "emu/facts/virtio_net.h", "emu/virtio/",
                                "emu/guest/pci/", "emu/guest/virtio_rdma/"),
-               "cli/proof": ("emu/facts/profiles.def", "emu/facts/profile.h")}
+               "cli/proof": ("emu/facts/profiles.def", "emu/facts/profile.h"),
+               "cli/drill": ("emu/facts/profiles.def", "emu/facts/profile.h")}
 
 # A host has devices of several kinds: it points to them.  What it may hold of their layer:
 HOST = "src/emu/lab/world.h"

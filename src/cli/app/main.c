@@ -142,8 +142,10 @@ static const struct mode {
     {"swarm", swarm_main,
      "swarm [--outside] [--seed S | --seeds A..B] [-j N] [--minutes M] [--pairs] [--no-shrink] "
      "[--fail-fast] [--artifacts DIR] [--script FILE] [--events] [--hash]\n"
+     "       rdmalab swarm --drill keys|frames|rings|verbs|all [--seed S | --seeds A..B] ...\n"
      "       rdmalab swarm --matrix [--cell N | --one-in N [--seed S]] [-j N] [--events] [--hash]",
-     "random worlds, judged by a model and by invariants; --outside: a stranger's frames",
+     "random worlds and drills, judged by models and by invariants; --outside: a stranger's "
+     "frames",
      "0 all passed, 1 a run went wrong, 2 usage, 99 an invariant of rdmalab broke, 130 ^C"},
     {"doctor", doctor_main, "doctor", "which optional parts are there", "0 always"},
 };

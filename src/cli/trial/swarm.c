@@ -8,6 +8,7 @@
 
 #include "cli/session/exit_status.h"
 #include "cli/session/signals.h"
+#include "cli/trial/swarm_drills.h"
 #include "cli/trial/swarm_outside.h"
 #include "cli/trial/swarm_worlds.h"
 #include "emu/base/quantity.h"
@@ -91,6 +92,10 @@ static bool parse_valued(const char *name, const char *value, struct swarm_optio
     if (strcmp(name, "--artifacts") == 0) {
         o->artifacts = value;
         return true;
+    }
+    if (strcmp(name, "--drill") == 0) {
+        o->drill = value;
+        return swarm_drills_known(value);
     }
     if (strcmp(name, "--minutes") == 0)
         return parse_number(value, MINUTES_MAX, &o->minutes);

@@ -16,6 +16,7 @@
 #include "cli/proof/world_try.h"
 #include "cli/session/exit_status.h"
 #include "cli/session/signals.h"
+#include "cli/trial/swarm_drills.h"
 #include "emu/base/assert.h"
 #include "emu/base/prng.h"
 
@@ -118,8 +119,8 @@ static void command(const struct swarm_options *o, uint64_t seed, char out[96])
     if (o->is_matrix)
         snprintf(out, 96, "rdmalab swarm --matrix --cell %llu --events", (unsigned long long)seed);
     else
-        snprintf(out, 96, "rdmalab swarm%s --seed %llu --events", o->pairs ? " --pairs" : "",
-                 (unsigned long long)seed);
+        snprintf(out, 96, "rdmalab swarm%s%s%s --seed %llu --events", o->pairs ? " --pairs" : "",
+                 o->drill ? " --drill " : "", o->drill ? o->drill : "", (unsigned long long)seed);
 }
 
 /* What went wrong with @w, how to see it again, and a smaller world that shows it too. */
@@ -139,7 +140,8 @@ static void tell(const struct swarm_options *o, struct world *w, struct world_ru
     fflush(stdout);
 }
 
-static void try_world(const struct swarm_options *o, struct world *w, struct world_run *r,
+/* False: it goes wrong. */
+static bool try_world(const struct swarm_options *o, struct world *w, struct world_run *r,
                       struct worlds_met *met)
 {
     struct world_try how = {.print = o->print};
@@ -154,10 +156,15 @@ static void try_world(const struct swarm_options *o, struct world *w, struct wor
     if (o->hashed)
         printf("seed %llu: hash %016llx\n", (unsigned long long)w->seed,
                (unsigned long long)how.ret_hash);
-    met->passed += right;
-    met->failed += !right;
     if (!right)
         tell(o, w, r);
+    return right;
+}
+
+static void count(struct worlds_met *met, bool right)
+{
+    met->passed += right;
+    met->failed += !right;
 }
 
 /* --- Many ------------------------------------------------------------------------------------- */
@@ -180,13 +187,19 @@ static void try_seeds(const struct swarm_options *o, uint32_t job, struct worlds
     for (uint64_t seed = o->first + job; seed <= o->last && !*signals_interrupted();
          seed += o->jobs) {
         char again[96];
+        bool right = true, broke;
 
         if (o->minutes > 0 && now_seconds() >= end)
             break;
         command(o, seed, again);
         signals_replay("%s", again);
-        world_draw(w, seed, o->pairs);
-        try_world(o, w, r, met);
+        if (!o->drill) {
+            world_draw(w, seed, o->pairs);
+            right = try_world(o, w, r, met);
+        }
+        right = swarm_drills(o, seed, &broke) && right;
+        met->broke += broke;
+        count(met, right);
         if (o->fails_fast && met->failed > 0)
             break;
     }
@@ -218,7 +231,7 @@ static bool try_cell(void *ctx, const struct matrix_cell *c)
     command(o, c->number, again);
     signals_replay("%s", again);
     matrix_world(cells->w, c);
-    try_world(o, cells->w, cells->r, cells->met);
+    count(cells->met, try_world(o, cells->w, cells->r, cells->met));
     return !*signals_interrupted() && !(o->fails_fast && cells->met->failed > 0);
 }
 
@@ -359,7 +372,7 @@ int swarm_worlds(const struct swarm_options *o)
             told = collect(&workers[i], &met) && told;
     }
     free(workers);
-    if (met.passed + met.failed > 1)
+    if (met.passed + met.failed > 1 && !o->drill)
         report(&met);
     if (!told)
         printf("a process ended before it told how its seeds went: they are not counted\n");

@@ -15,6 +15,7 @@ struct swarm_options {
     uint32_t jobs;         /* processes, from 1 */
     uint64_t minutes;      /* of a clock, after which no seed is begun; 0: no limit */
     bool pairs;            /* worlds of two hosts alone */
+    const char *drill;     /* drills of this kind alone, or "all", and no worlds; NULL: both */
     bool hashed;           /* the hash of each is printed */
     bool fails_fast;       /* the first world that goes wrong is the last one of its process */
     bool shrinks;          /* a world that goes wrong is made smaller, and written to a file */

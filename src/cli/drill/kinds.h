@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The kinds of drills. */
+#ifndef CLI_DRILL_KINDS_H
+#define CLI_DRILL_KINDS_H
+
+#include "cli/drill/drill.h"
+
+/* Regions and windows, and who may use their keys (drill_keys.c). */
+extern const struct drill_kind drill_of_keys;
+
+/* What a host takes from a wire and answers, and what a network does with frames
+ * (drill_frames.c).
+ */
+extern const struct drill_kind drill_of_frames;
+
+/* Virtqueues whose driver does what it may, or what it must not (drill_rings.c). */
+extern const struct drill_kind drill_of_rings;
+
+/* Queue pairs, their states, attributes and limits, and the events of their queues
+ * (drill_verbs.c).
+ */
+extern const struct drill_kind drill_of_verbs;
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/drill/rig.h"
+
+#include <inttypes.h>
+
+#include "emu/base/assert.h"
+#include "emu/facts/device.h"
+#include "emu/facts/psn.h"
+#include "emu/facts/qp_fsm.h"
+
+#define MTU_1024 3u /* enum mtu */
+
+bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG_HOSTS],
+                   rdl_link *ret_link)
+{
+    static const char *const names[RIG_HOSTS] = {"h1", "h2"};
+    const struct rdl_link_config link = {.a = "h1",
+                                         .b = "h2",
+                                         .latency_ns = c->latency_ns ? c->latency_ns : 1000,
+                                         .rate_bps = c->rate_bps};
+
+    for (unsigned i = 0; i < RIG_HOSTS; i++) {
+        const struct rdl_host_config host = {.name = names[i],
+                                             .profile = c->profile,
+                                             .features_off = c->features_off,
+                                             .arp = c->arp};
+
+        drill_say(d, "host %s profile=%s%s", names[i], enum_name(&enum_profile, c->profile),
+                  c->arp ? " arp" : "");
+        if (!drill_works(d, rdl_host_add(d->lab, &host, &ret[i]), "a host can be added"))
+            return false;
+    }
+    drill_say(d, "link h1 h2 latency=%" PRIu64 "ns%s", link.latency_ns, "");
+    return drill_works(d, rdl_link_add(d->lab, &link, ret_link), "a link can be added");
+}
+
+bool rig_add_qp(struct drill *d, struct rig_end *e, const struct rdl_qp_config *c,
+                const char *cq_name)
+{
+    static const char *const types[] = {[QPT_RC] = "rc", [QPT_UC] = "uc", [QPT_UD] = "ud"};
+    struct rdl_qp_info info;
+
+    drill_say(d, "create_qp h%u.pd type=%s cq=%s max_send_wr=%u max_recv_wr=%u%s as %s",
+              e->number + 1, types[c->type], cq_name, c->max_send_wr ? c->max_send_wr : 16,
+              c->max_recv_wr ? c->max_recv_wr : 16, c->sq_sig_all ? " sq_sig_all" : "", e->name);
+    if (!drill_is_done(d, e->host, rdl_create_qp(d->lab, c, e->name, &e->qp),
+                       "a queue pair can be created") ||
+        !drill_works(d, rdl_qp_info(d->lab, e->qp, &info), "a queue pair has a number"))
+        return false;
+    e->qpn = info.qpn;
+    return true;
+}
+
+const char *rig_access_text(uint32_t access, char out[32])
+{
+    snprintf(out, 32, "%s%s%s%s%s", access & ACC_LOCAL_WRITE ? ",lw" : "",
+             access & ACC_REMOTE_WRITE ? ",rw" : "", access & ACC_REMOTE_READ ? ",rr" : "",
+             access & ACC_REMOTE_ATOMIC ? ",ra" : "", access & ACC_MW_BIND ? ",mw" : "");
+    return access == 0 ? "0" : out + 1;
+}
+
+bool rig_modify(struct drill *d, struct rig_end *e, struct rdl_qp_attr *a, uint32_t state,
+                uint32_t mask)
+{
+    struct rdl_modify_error err;
+
+    a->state = state;
+    return drill_is_done(d, e->host, rdl_modify_qp(d->lab, e->qp, a, QPA_STATE | mask, false, &err),
+                         "a queue pair can be moved");
+}
+
+static void say_move(struct drill *d, const struct rig_end *e, const struct rig_end *peer,
+                     uint32_t state)
+{
+    char rights[32];
+
+    if (state == QPS_INIT)
+        drill_say(d, "modify_qp h%u.%s state=INIT pkey_index=0 port=1 access=%s", e->number + 1,
+                  e->name, rig_access_text(e->access, rights));
+    else if (state == QPS_RTR)
+        drill_say(d,
+                  "modify_qp h%u.%s state=RTR ah=h%u gid_index=0 mtu=1024 dest_qpn=%u rq_psn=%u "
+                  "max_dest_rd_atomic=4 min_rnr_timer=1",
+                  e->number + 1, e->name, peer->number + 1, peer->qpn, peer->sq_psn);
+    else
+        drill_say(d,
+                  "modify_qp h%u.%s state=RTS timeout=%u retry_cnt=%u rnr_retry=%u sq_psn=%u "
+                  "max_rd_atomic=4",
+                  e->number + 1, e->name, e->timeout, e->retry_cnt, e->retry_cnt, e->sq_psn);
+}
+
+static bool raise_end(struct drill *d, struct rig_end *e, const struct rig_end *peer, uint32_t type)
+{
+    static const uint32_t states[] = {QPS_INIT, QPS_RTR, QPS_RTS};
+    struct rdl_qp_attr a = {
+        .path_mtu = MTU_1024,
+        .access = e->access,
+        .port = 1,
+        .dest_qpn = peer->qpn,
+        .sq_psn = e->sq_psn & PSN_MASK,
+        .rq_psn = peer->sq_psn & PSN_MASK,
+        .max_rd_atomic = 4,
+        .max_dest_rd_atomic = 4,
+        .min_rnr_timer = 1,
+        .timeout = e->timeout,
+        .retry_cnt = e->retry_cnt,
+        .rnr_retry = e->retry_cnt,
+        .ah.hop_limit = 64,
+    };
+    uint8_t mac[6];
+
+    if (!drill_works(d, rdl_host_address(d->lab, peer->host, 0, a.ah.dgid, mac),
+                     "a host has an address"))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+        say_move(d, e, peer, states[i]);
+        if (!rig_modify(d, e, &a, states[i], qp_fsm_needs(type, states[i])))
+            return false;
+    }
+    return true;
+}
+
+bool rig_connect(struct drill *d, struct rig_end *a, struct rig_end *b)
+{
+    struct rdl_qp_info info;
+
+    return drill_works(d, rdl_qp_info(d->lab, a->qp, &info), "a queue pair has a type") &&
+           raise_end(d, a, b, info.type) && raise_end(d, b, a, info.type);
+}
+
+bool rig_raise_ud(struct drill *d, struct rig_end *e)
+{
+    struct rdl_qp_attr a = {.port = 1, .qkey = RIG_QKEY, .sq_psn = e->sq_psn & PSN_MASK};
+
+    drill_say(d, "modify_qp h%u.%s state=INIT pkey_index=0 port=1 qkey=0x%x", e->number + 1,
+              e->name, RIG_QKEY);
+    if (!rig_modify(d, e, &a, QPS_INIT, qp_fsm_needs(QPT_UD, QPS_INIT)))
+        return false;
+    drill_say(d, "modify_qp h%u.%s state=RTR", e->number + 1, e->name);
+    if (!rig_modify(d, e, &a, QPS_RTR, qp_fsm_needs(QPT_UD, QPS_RTR)))
+        return false;
+    drill_say(d, "modify_qp h%u.%s state=RTS sq_psn=%u", e->number + 1, e->name, a.sq_psn);
+    return rig_modify(d, e, &a, QPS_RTS, qp_fsm_needs(QPT_UD, QPS_RTS));
+}
+
+bool rig_poll(struct drill *d, rdl_cq cq, struct rdl_wc *ret)
+{
+    size_t n = 0;
+
+    return drill_works(d, rdl_poll_cq(d->lab, cq, 1, ret, &n), "a CQ can be polled") && n == 1;
+}
