@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "cli/proof/wire_tap.h"
+
 #define SENDS_AT_ONCE 32u
 #define RECVS_AT_ONCE 60u
 
@@ -289,11 +291,22 @@ static bool has_mistake_under_way(const struct world_run *r, const struct life *
     return false;
 }
 
+/* Did its ACK timer run out too often?  That happens without faults, too, where it is shorter than
+ * what waits for a slow line.
+ */
+static bool has_given_up(const struct world_run *r, const struct life *l)
+{
+    const struct wire_end *wire = r->tap ? &r->tap->end[l - r->life] : NULL;
+
+    return model_is_rc(r, l) && wire && wire->is_told && wire->over_ns > 0 &&
+           wire_end_is_exhausted(wire);
+}
+
 bool model_may_have_failed(const struct world_run *r, const struct life *l)
 {
     const struct life *peer = l->peer == WORLD_NONE ? NULL : &r->life[l->peer];
 
-    if (model_may_be_in_error(r, l) || has_mistake_under_way(r, l))
+    if (model_may_be_in_error(r, l) || has_mistake_under_way(r, l) || has_given_up(r, l))
         return true;
     return model_is_rc(r, l) &&
            (r->is_faulty || model_may_be_in_error(r, peer) || has_mistake_under_way(r, peer) ||

@@ -120,7 +120,7 @@ static bool may_fail(const struct world_run *r, const struct life *l, uint16_t i
     if (status == WCS_WR_FLUSH_ERR)
         return model_may_be_in_error(r, l) || l->is_closed;
     if (model_is_rc(r, l) && status == WCS_RETRY_EXC_ERR)
-        return peer_may_be_silent(r, l) && (!wire || wire_end_is_exhausted(wire));
+        return wire && wire->is_told ? wire_end_is_exhausted(wire) : peer_may_be_silent(r, l);
     if (model_is_rc(r, l) && status == WCS_RNR_RETRY_EXC_ERR)
         return e->rnr_retry < 7 && world_needs_recv(&r->w->item[i]) &&
                (!wire || wire_end_is_rnr_exhausted(wire));

@@ -138,19 +138,31 @@ static void sent_request(struct wire_end *e, const struct packet *p, uint64_t no
     }
 }
 
+static bool has_run_out(const struct wire_end *e, uint64_t now_ns)
+{
+    return e->timer_from_ns != UINT64_MAX &&
+           (!e->rules.knows_timeout || now_ns - e->timer_from_ns >= e->rules.timeout_ns);
+}
+
+/* It is told to go back at @now_ns. */
+static void go_back(struct wire_end *e, uint64_t now_ns)
+{
+    e->go_backs++;
+    e->unseen += has_run_out(e, now_ns);
+    rewind_to(e, e->una);
+}
+
 /* Everything before @psn is answered. */
 static void progress(struct wire_end *e, struct psn psn, uint64_t now_ns)
 {
-    const bool has_run_out =
-        e->timer_from_ns != UINT64_MAX &&
-        (!e->rules.knows_timeout || now_ns - e->timer_from_ns >= e->rules.timeout_ns);
+    const bool is_about_to = has_run_out(e, now_ns); /* begin again */
 
     if (!is_before(e->una, psn))
         return;
     e->una = psn;
-    if (has_run_out) /* it is about to begin again */
+    if (is_about_to)
         rewind_to(e, psn);
-    e->go_backs = e->rnr_naks = 0;
+    e->go_backs = e->rnr_naks = e->unseen = 0;
     e->was_implied = false;
     e->rnr_until_ns = 0;
     if (e->timer_from_ns != UINT64_MAX)
@@ -168,13 +180,12 @@ static struct psn answered_up_to(const struct wire_end *e, struct psn psn)
 }
 
 /* The answer of a READ or an atomic is missing, as what is behind it was answered. */
-static void take_hole(struct wire_end *e)
+static void take_hole(struct wire_end *e, uint64_t now_ns)
 {
     if (e->was_implied)
         return;
     e->was_implied = true;
-    e->go_backs++;
-    rewind_to(e, e->una);
+    go_back(e, now_ns);
 }
 
 static void take_rd(struct wire_end *e, const struct packet *p, uint64_t now_ns)
@@ -183,7 +194,7 @@ static void take_rd(struct wire_end *e, const struct packet *p, uint64_t now_ns)
 
     if (e->n_rds == 0 || p->bth.psn.v != rd->psn.v) {
         if (e->n_rds > 0 && is_before(rd->psn, p->bth.psn))
-            take_hole(e);
+            take_hole(e, now_ns);
         return;
     }
     rd->psn = psn_add(rd->psn, 1);
@@ -203,16 +214,17 @@ static void take_nak(struct wire_end *e, const struct packet *p, uint64_t now_ns
     if (waits && (w.kind == SYN_RNR_NAK || w.kind == SYN_NAK_PSN_SEQUENCE))
         return; /* it waits already, and will begin again */
     if (w.kind == SYN_RNR_NAK) {
+        rewind_to(e, e->una);
         e->rnr_naks++;
-        e->go_backs = 0;
+        e->go_backs = e->unseen = 0;
         e->rnr_until_ns = now_ns + wire_rnr_wait_ns(w.value);
     } else if (w.kind == SYN_NAK_PSN_SEQUENCE) {
-        e->go_backs++;
+        go_back(e, now_ns);
         e->was_implied = false;
     } else {
+        rewind_to(e, e->una);
         e->nak = (uint32_t)w.kind;
     }
-    rewind_to(e, e->una);
 }
 
 static void answer_arrived(struct wire_end *e, const struct packet *p, uint64_t now_ns)
@@ -234,13 +246,13 @@ static void answer_arrived(struct wire_end *e, const struct packet *p, uint64_t 
             return; /* of what was sent before it began again */
         progress(e, up_to, now_ns);
         if (up_to.v != behind.v)
-            take_hole(e);
+            take_hole(e, now_ns);
         return;
     }
     up_to = answered_up_to(e, p->bth.psn);
     progress(e, up_to, now_ns);
     if (up_to.v != p->bth.psn.v)
-        take_hole(e);
+        take_hole(e, now_ns);
     else
         take_nak(e, p, now_ns);
 }
@@ -450,12 +462,24 @@ void wire_end_quiet(struct wire_end *e, uint64_t now_ns)
         find(e, !e->owes, FIND_UNANSWERED, e->expected, now_ns);
 }
 
+void wire_end_failed(struct wire_end *e, uint64_t now_ns)
+{
+    e->is_over = true;
+    if (e->over_ns == 0)
+        e->over_ns = now_ns;
+}
+
 bool wire_end_is_exhausted(const struct wire_end *e)
 {
+    const uint32_t most = e->go_backs + e->unseen;
+
     if (!e->is_told)
         return true;
-    return is_before(e->una, e->next) && e->rules.retry_cnt != WIRE_ENDLESS &&
-           e->go_backs >= e->rules.retry_cnt;
+    if (!is_before(e->una, e->next) || e->rules.retry_cnt == WIRE_ENDLESS ||
+        most < e->rules.retry_cnt)
+        return false;
+    /* It was told to begin again once too often, or nothing came for as long as it must wait. */
+    return most > e->rules.retry_cnt || e->over_ns == 0 || has_run_out(e, e->over_ns);
 }
 
 bool wire_end_is_rnr_exhausted(const struct wire_end *e)

@@ -60,6 +60,7 @@ struct wire_end {
     struct psn asked;       /* behind the last packet that asked for an answer since */
     uint32_t go_backs,
         rnr_naks;     /* without progress; of the first, those that RNR did not ask for */
+    uint32_t unseen;  /* timeouts that may have been counted, too, before it was told to go back */
     bool was_implied; /* it has begun again, as an answer is missing before another */
     uint64_t rnr_until_ns;
     uint32_t nak; /* enum syndrome of the NAK that ended it; SYN_NONE */
@@ -73,7 +74,8 @@ struct wire_end {
     struct wire_taken taken[WIRE_LOG];
     struct psn ahead; /* the farthest that came too early */
     bool has_ahead, has_told_gap;
-    bool is_over; /* it refused something for good, or has failed */
+    bool is_over;     /* it refused something for good, or has failed, */
+    uint64_t over_ns; /* which was then; 0: it was not seen to fail */
     bool was_rnr;
     struct psn acked; /* behind the last positive acknowledge */
     bool has_acked;
@@ -106,7 +108,10 @@ void wire_end_quiet(struct wire_end *e, uint64_t now_ns);
 uint64_t wire_ack_timeout_ns(uint32_t code);
 uint64_t wire_rnr_wait_ns(uint32_t code);
 
-/* Is there a reason to give up with RETRY_EXC_ERR, or RNR_RETRY_EXC_ERR?  True if it is not known.
+/* It failed at @now_ns. */
+void wire_end_failed(struct wire_end *e, uint64_t now_ns);
+
+/* Was there a reason to give up with RETRY_EXC_ERR, or RNR_RETRY_EXC_ERR?  True if it is not known.
  */
 bool wire_end_is_exhausted(const struct wire_end *e);
 bool wire_end_is_rnr_exhausted(const struct wire_end *e);

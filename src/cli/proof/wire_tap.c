@@ -130,7 +130,7 @@ static void hear(void *ctx, const struct ev *e)
         struct wire_end *end = end_of(t, e->u.qp_state.host, e->u.qp_state.qpn);
 
         if (end)
-            end->is_over = true;
+            wire_end_failed(end, e->at_ns);
     } else if (e->kind == EV_fault && e->u.fault.by == FLT_CORRUPT) {
         t->damaged[t->n_damaged++ % TAP_DAMAGED] = e->id;
     }
