@@ -131,7 +131,6 @@ static void allocate_window(struct drill *d, struct kept *of)
         return;
     of->kind = KEPT_WINDOW;
     of->rkey = info.rkey;
-    of->pair = NO_PAIR;
 }
 
 void keys_register(struct drill *d)
@@ -142,7 +141,7 @@ void keys_register(struct drill *d)
 
     if (of->kind != KEPT_NOTHING)
         return;
-    memset(of, 0, sizeof(*of));
+    *of = (struct kept){.pair = NO_PAIR};
     name(k, of, slot < REGIONS ? 'r' : 'w');
     if (slot >= REGIONS)
         allocate_window(d, of);

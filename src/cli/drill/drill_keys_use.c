@@ -35,7 +35,7 @@ static void draw_range(struct drill *d, const struct kept *of, uint64_t *ret_add
         bytes = 1 + drill_below(d, 4);
     last = of->bytes > bytes ? of->bytes - bytes : 0;
     *ret_bytes = bytes;
-    switch (drill_below(d, 8)) {
+    switch (drill_below(d, 9)) {
     case 0:
         *ret_addr = of->name;
         break;
@@ -43,10 +43,13 @@ static void draw_range(struct drill *d, const struct kept *of, uint64_t *ret_add
         *ret_addr = of->name + last;
         break;
     case 2:
-        *ret_addr = of->name + last + (drill_one_in(d, 2) ? 1 : drill_below(d, KEY_PAGE));
+        *ret_addr = of->name + last + 1;
         break;
     case 3:
         *ret_addr = of->name - (of->name > 0 ? 1 : 0);
+        break;
+    case 4:
+        *ret_addr = of->name + drill_below(d, of->bytes + KEY_PAGE);
         break;
     default:
         *ret_addr = of->name + drill_below(d, (uint32_t)last + 1);
@@ -116,8 +119,9 @@ static void carry_out(struct keys *k, const struct rdl_send_wr *wr, uint32_t to,
 void keys_use_remotely(struct drill *d)
 {
     struct keys *k = d->own;
-    const struct kept *of = keys_pick(d, 0, KEEPS);
-    const unsigned pair = drill_below(d, PAIRS), what = drill_below(d, ARRAY_LEN(remote));
+    const struct kept *of = keys_pick(d, drill_one_in(d, 2) ? REGIONS : 0, KEEPS);
+    const unsigned any = drill_below(d, PAIRS), what = drill_below(d, ARRAY_LEN(remote));
+    const unsigned pair = of && of->pair < PAIRS && drill_one_in(d, 2) ? of->pair : any;
     const uint32_t at = drill_below(d, KEY_PAGE);
     uint8_t bytes[MOST_BYTES], before[MOST_BYTES];
     struct rdl_sge sge = {k->base[0] + at, 0, k->mine[0]};
