@@ -5,6 +5,9 @@
 
 #include "cli/drill/drill.h"
 
+/* Messages where nothing is lost, and each of their frames (drill_messages.c). */
+extern const struct drill_kind drill_of_messages;
+
 /* Regions and windows, and who may use their keys (drill_keys.c). */
 extern const struct drill_kind drill_of_keys;
 

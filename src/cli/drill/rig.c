@@ -8,7 +8,11 @@
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
 
-#define MTU_1024 3u /* enum mtu */
+/* enum mtu */
+static uint32_t mtu_of(const struct rig_end *e)
+{
+    return e->path_mtu ? e->path_mtu : (uint32_t)MTU_1024;
+}
 
 bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG_HOSTS],
                    rdl_link *ret_link)
@@ -79,9 +83,10 @@ static void say_move(struct drill *d, const struct rig_end *e, const struct rig_
                   e->name, rig_access_text(e->access, rights));
     else if (state == QPS_RTR)
         drill_say(d,
-                  "modify_qp h%u.%s state=RTR ah=h%u gid_index=0 mtu=1024 dest_qpn=%u rq_psn=%u "
+                  "modify_qp h%u.%s state=RTR ah=h%u gid_index=0 mtu=%u dest_qpn=%u rq_psn=%u "
                   "max_dest_rd_atomic=4 min_rnr_timer=1",
-                  e->number + 1, e->name, peer->number + 1, peer->qpn, peer->sq_psn);
+                  e->number + 1, e->name, peer->number + 1, 128u << mtu_of(e), peer->qpn,
+                  peer->sq_psn);
     else
         drill_say(d,
                   "modify_qp h%u.%s state=RTS timeout=%u retry_cnt=%u rnr_retry=%u sq_psn=%u "
@@ -93,7 +98,7 @@ static bool raise_end(struct drill *d, struct rig_end *e, const struct rig_end *
 {
     static const uint32_t states[] = {QPS_INIT, QPS_RTR, QPS_RTS};
     struct rdl_qp_attr a = {
-        .path_mtu = MTU_1024,
+        .path_mtu = mtu_of(e),
         .access = e->access,
         .port = 1,
         .dest_qpn = peer->qpn,
