@@ -19,7 +19,7 @@
 #define MSG_PIECES     3u
 #define MSG_ROOM       81920u /* bytes of memory of a host */
 #define MSG_BYTES      13000u /* of the longest message */
-#define MSG_INLINE     600u
+#define MSG_INLINE     256u
 #define MSG_FRAMES     512u /* of a step */
 #define MSG_GRH        40u
 #define MSG_WORD       8u
