@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/drill/drill.h"
 #include "cli/print/must.h"
 #include "cli/print/version.h"
 #include "cli/proof/matrix.h"
@@ -26,6 +27,7 @@
 /* What the worlds of a process have met; plain data, as it goes through a pipe. */
 struct worlds_met {
     uint64_t passed, failed, broke; /* broke: an invariant of the emulator did */
+    uint64_t drills;
     uint64_t retried, err, sqe, broken_cq, went_back, many_hosts;
     uint64_t statuses[WORLD_STATUSES], opcodes[WORLD_OPCODES];
     uint64_t retries, ticks, by_ticks[TICKS_BUCKETS];
@@ -199,6 +201,7 @@ static void try_seeds(const struct swarm_options *o, uint32_t job, struct worlds
         }
         right = swarm_drills(o, seed, &broke) && right;
         met->broke += broke;
+        met->drills += o->drill ? 0 : DRILL_KINDS;
         count(met, right);
         if (o->fails_fast && met->failed > 0)
             break;
@@ -350,6 +353,13 @@ static void report(const struct worlds_met *m)
            "in %u%%; a CQ overflowed in %u%%; %u%% went back to a checkpoint\n",
            percent(m->retried, n), (unsigned long long)m->retries, percent(m->err, n),
            percent(m->sqe, n), percent(m->broken_cq, n), percent(m->went_back, n));
+    if (m->drills > 0) {
+        printf("%llu drills beside them, one of each kind for a seed:",
+               (unsigned long long)m->drills);
+        for (uint32_t i = 0; i < DRILL_KINDS; i++)
+            printf("%s %s", i == 0 ? "" : ",", drill_kinds[i]->name);
+        printf("\n");
+    }
     print_histogram("requests", &enum_wr_opcode, m->opcodes, WORLD_OPCODES);
     print_histogram("completions", &enum_wc_status, m->statuses, WORLD_STATUSES);
 }
