@@ -8,6 +8,9 @@
 /* Messages where nothing is lost, and each of their frames (drill_messages.c). */
 extern const struct drill_kind drill_of_messages;
 
+/* A peer that may send anything, at the end of a reliable connection (drill_peers.c). */
+extern const struct drill_kind drill_of_peers;
+
 /* Regions and windows, and who may use their keys (drill_keys.c). */
 extern const struct drill_kind drill_of_keys;
 

@@ -94,7 +94,7 @@ static void say_move(struct drill *d, const struct rig_end *e, const struct rig_
                   e->number + 1, e->name, e->timeout, e->retry_cnt, e->retry_cnt, e->sq_psn);
 }
 
-static bool raise_end(struct drill *d, struct rig_end *e, const struct rig_end *peer, uint32_t type)
+bool rig_raise(struct drill *d, struct rig_end *e, const struct rig_end *peer, uint32_t type)
 {
     static const uint32_t states[] = {QPS_INIT, QPS_RTR, QPS_RTS};
     struct rdl_qp_attr a = {
@@ -130,7 +130,7 @@ bool rig_connect(struct drill *d, struct rig_end *a, struct rig_end *b)
     struct rdl_qp_info info;
 
     return drill_works(d, rdl_qp_info(d->lab, a->qp, &info), "a queue pair has a type") &&
-           raise_end(d, a, b, info.type) && raise_end(d, b, a, info.type);
+           rig_raise(d, a, b, info.type) && rig_raise(d, b, a, info.type);
 }
 
 bool rig_raise_ud(struct drill *d, struct rig_end *e)

@@ -42,6 +42,9 @@ bool rig_add_qp(struct drill *d, struct rig_end *e, const struct rdl_qp_config *
 /* Takes two ends, of RC or UC, from RESET to RTS, connected with each other. */
 bool rig_connect(struct drill *d, struct rig_end *a, struct rig_end *b);
 
+/* Takes @e, of @type, from RESET to RTS, connected with what @peer says. */
+bool rig_raise(struct drill *d, struct rig_end *e, const struct rig_end *peer, uint32_t type);
+
 /* Moves a UD one to RTS. */
 bool rig_raise_ud(struct drill *d, struct rig_end *e);
 

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/* A drill of peers: answers that arrive, and what becomes of the requests of h1. */
+#include <string.h>
+
+#include "cli/drill/drill_peers.h"
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/facts/aeth.h"
+#include "emu/facts/wr.h"
+
+#define ANSWERS     8u
+#define LATE_NS     2000u /* that h1 may take to send again */
+#define GO_BACKS    5u    /* fewer than retry_cnt */
+#define CREDITS_OFF 0x1fu
+
+static const char resumes[] = "what was not answered is sent again, from there on, in its order";
+
+/* --- What h1 asks ----------------------------------------------------------------------------- */
+
+static bool fetches(const struct peer_asked *a)
+{
+    return a->opcode == WR_RDMA_READ || a->opcode == WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/* The first READ or atomic whose answer is not there yet; NULL: there is none. */
+static struct peer_asked *first_fetch(struct peers *s)
+{
+    for (uint32_t i = 0; i < s->n_asked; i++) {
+        if (fetches(&s->asked[i]))
+            return &s->asked[i];
+    }
+    return NULL;
+}
+
+static uint32_t psns_before(uint32_t from, uint32_t to)
+{
+    return (to - from) & PSN_MASK;
+}
+
+/* Packet @p, seen from the request at @psn on: what of @a does it ask for, and is that right? */
+static bool is_request_of(const struct peer_asked *a, uint32_t psn, const struct packet *p)
+{
+    const uint32_t k = psns_before(a->psn, psn), from = k * PEER_MTU;
+    const bool is_last = k + 1 == a->n_psns;
+    const uint32_t part = is_last ? a->bytes - from : PEER_MTU;
+
+    if (p->bth.psn.v != psn || p->bth.dest_qpn != PEER_QPN)
+        return false;
+    if (a->opcode == WR_RDMA_READ)
+        return p->op->kind == OPK_READ && p->reth.va == a->remote + from &&
+               p->reth.dma_bytes == a->bytes - from;
+    if (fetches(a))
+        return p->op->kind == OPK_ATOMIC && p->atomic.va == a->remote;
+    return p->op->kind == (a->opcode == WR_SEND ? OPK_SEND : OPK_WRITE) &&
+           p->op->pos == (a->n_psns == 1 ? OPP_ONLY
+                          : k == 0       ? OPP_FIRST
+                          : is_last      ? OPP_LAST
+                                         : OPP_MIDDLE) &&
+           p->payload_bytes == part &&
+           (part == 0 || memcmp(p->payload, a->data + from, part) == 0) &&
+           (p->op->kind != OPK_WRITE || k > 0 ||
+            (p->reth.va == a->remote && p->reth.dma_bytes == a->bytes));
+}
+
+/* All from una on was sent, once. */
+static bool was_sent(struct drill *d)
+{
+    struct peers *s = d->own;
+    uint32_t psn = s->una, i = 0;
+
+    for (uint32_t k = 0; k < s->n_asked && !d->wrong; k++) {
+        const struct peer_asked *a = &s->asked[k];
+        const uint32_t behind = peer_psn(a->psn + a->n_psns);
+
+        while (psn != behind && !d->wrong) {
+            struct packet p;
+
+            if (!drill_expect(d, i < s->n_seen, resumes, "only %u packets", i) ||
+                !peer_seen(d, i++, &p) ||
+                !drill_expect(d, is_request_of(a, psn, &p), resumes,
+                              "%s, psn %u, where psn %u was due", p.op->name, p.bth.psn.v, psn))
+                return false;
+            psn = fetches(a) ? behind : peer_psn(psn + 1);
+        }
+    }
+    return drill_expect(d, i == s->n_seen, resumes, "%u packets, not %u", s->n_seen, i);
+}
+
+static bool was_silent(struct drill *d)
+{
+    struct peers *s = d->own;
+
+    return drill_expect(d, s->n_seen == 0, "an answer that tells nothing new changes nothing",
+                        "%u packets", s->n_seen);
+}
+
+/* Everything before @psn is answered: what ends there completes. */
+static bool progress(struct drill *d, uint32_t psn)
+{
+    struct peers *s = d->own;
+    struct rdl_wc wc;
+
+    if (psn == s->una)
+        return true;
+    s->una = psn;
+    s->go_backs = 0;
+    s->was_implied = false;
+    while (s->n_asked > 0 && psns_before(s->asked[0].psn, psn) >= s->asked[0].n_psns) {
+        const struct peer_asked *a = &s->asked[0];
+
+        if (!peer_completes(d, a->wr_id, WCS_SUCCESS, &wc) ||
+            !drill_expect(d, wc.opcode == (uint32_t)wr_completes_as(a->opcode),
+                          "a completion names its operation", "another"))
+            return false;
+        memmove(s->asked, s->asked + 1, (PEER_ASKED - 1) * sizeof(*a));
+        s->n_asked--;
+    }
+    return true;
+}
+
+static bool post(struct drill *d)
+{
+    static const uint32_t opcodes[] = {WR_SEND, WR_RDMA_WRITE, WR_RDMA_READ,
+                                       WR_ATOMIC_FETCH_AND_ADD};
+    struct peers *s = d->own;
+    struct peer_asked *a = &s->asked[s->n_asked];
+    struct rdl_sge sge;
+    struct rdl_send_wr wr = {.flags = SF_SIGNALED, .sge = &sge, .n_sge = 1, .rkey = 0x1234};
+
+    memset(a, 0, sizeof(*a));
+    a->opcode = wr.opcode = opcodes[drill_below(d, ARRAY_LEN(opcodes))];
+    a->bytes = a->opcode == WR_ATOMIC_FETCH_AND_ADD ? PEER_WORD : drill_below(d, PEER_MESSAGE);
+    a->at = 5000 * s->n_asked + drill_below(d, 3900);
+    a->wr_id = wr.wr_id = ++s->wr_id;
+    a->remote = wr.remote_addr = prng_next(&d->rng) & 0xfffffffffff8u;
+    a->psn = s->next;
+    a->n_psns = a->opcode == WR_ATOMIC_FETCH_AND_ADD ? 1 : peer_packets(a->bytes);
+    sge = (struct rdl_sge){s->base + a->at, a->bytes, s->key};
+    memcpy(a->data, s->room + a->at, a->bytes);
+    s->next = peer_psn(s->next + a->n_psns);
+    s->n_asked++;
+    drill_say(
+        d,
+        "post_send h1.q wr_id=%u op=%s sge=mine[%u:%u] signaled # to a peer that the drill plays",
+        (unsigned)a->wr_id, enum_name(&enum_send_opcode, a->opcode), a->at, a->at + a->bytes);
+    return drill_works(d, rdl_post_send(d->lab, s->end.qp, &wr, false), "a request can be posted");
+}
+
+/* --- What the peer answers -------------------------------------------------------------------- */
+
+static bool send_ack(struct drill *d, uint8_t syndrome, uint32_t psn)
+{
+    struct peers *s = d->own;
+    struct packet p = s->like;
+
+    p.bth.opcode = OP_RC_ACKNOWLEDGE;
+    p.op = op_info(p.bth.opcode);
+    p.bth.psn.v = psn;
+    p.aeth.syndrome = syndrome;
+    p.aeth.msn = drill_below(d, 1000);
+    return peer_send(d, &p, NULL);
+}
+
+/* Up to where it can be answered without the answer of a READ or an atomic. */
+static uint32_t plain_psns(struct peers *s)
+{
+    const struct peer_asked *f = first_fetch(s);
+
+    return psns_before(s->una, f && psns_before(s->una, f->psn) < psns_before(s->una, s->next)
+                                   ? f->psn
+                               : f ? s->una
+                                   : s->next);
+}
+
+/* Of nothing that is under way. */
+static void answer_ghost(struct drill *d)
+{
+    static const uint8_t syndromes[] = {CREDITS_OFF, 0x60, 0x61, 0x62, 0x63, 0x25};
+    struct peers *s = d->own;
+    const uint32_t by = 1 + drill_below(d, 20);
+    const uint32_t psn = peer_psn(drill_one_in(d, 2) ? s->next - 1 + by : s->una - by);
+
+    if (send_ack(d, syndromes[drill_below(d, ARRAY_LEN(syndromes))], psn) && was_silent(d))
+        (void)peer_is_calm(d);
+}
+
+/* Of some packets. */
+static void answer_ack(struct drill *d)
+{
+    struct peers *s = d->own;
+    const uint32_t n = plain_psns(s);
+    uint32_t psn;
+
+    if (n == 0)
+        return;
+    psn = peer_psn(s->una + drill_below(d, n));
+    if (send_ack(d, CREDITS_OFF, psn) && progress(d, peer_psn(psn + 1)) && was_silent(d))
+        (void)peer_is_calm(d);
+}
+
+/* Something was lost from @psn on, or could not be received. */
+static void answer_again(struct drill *d, bool rnr)
+{
+    struct peers *s = d->own;
+    const uint32_t psn = peer_psn(s->una + drill_below(d, plain_psns(s) + 1));
+    const uint8_t code = (uint8_t)drill_below(d, 32);
+    const uint64_t wait = rnr ? rnr_timer_ns(code) : 0;
+
+    if (psn == s->next || s->go_backs == GO_BACKS ||
+        !send_ack(d, rnr ? (uint8_t)(0x20 | code) : 0x60, psn) || !progress(d, psn) || !was_sent(d))
+        return;
+    s->go_backs = rnr ? 0 : s->go_backs + 1;
+    s->was_implied = rnr && s->was_implied;
+    drill_expect(d,
+                 s->seen[0].at_ns >= s->injected_ns + wait &&
+                     s->seen[0].at_ns <= s->injected_ns + wait + LATE_NS,
+                 "after an RNR NAK it waits as long as that says, and not otherwise",
+                 "%llu ns, not %llu", (unsigned long long)(s->seen[0].at_ns - s->injected_ns),
+                 (unsigned long long)wait);
+    (void)peer_is_calm(d);
+}
+
+/* A NAK that ends the queue pair. */
+static void answer_fatal(struct drill *d)
+{
+    static const struct {
+        uint8_t syndrome;
+        uint32_t status;
+    } ends[] = {{0x61, WCS_REM_INV_REQ_ERR}, {0x62, WCS_REM_ACCESS_ERR}, {0x63, WCS_REM_OP_ERR}};
+    struct peers *s = d->own;
+    const uint32_t pick = drill_below(d, ARRAY_LEN(ends));
+    const uint32_t psn = peer_psn(s->una + drill_below(d, plain_psns(s) + 1));
+    struct rdl_wc wc;
+
+    if (psn == s->next || !send_ack(d, ends[pick].syndrome, psn) || !progress(d, psn) ||
+        !was_silent(d) || !peer_completes(d, s->asked[0].wr_id, ends[pick].status, &wc))
+        return;
+    (void)peer_failed(d, 0, 1);
+}
+
+/* Response @k of @a. */
+static bool send_response(struct drill *d, struct peer_asked *a, uint32_t k)
+{
+    struct peers *s = d->own;
+    struct packet p = s->like;
+    const uint32_t from = k * PEER_MTU;
+    const bool is_last = k + 1 == a->n_psns;
+
+    p.bth.psn.v = peer_psn(a->psn + k);
+    p.aeth.syndrome = CREDITS_OFF;
+    if (a->opcode == WR_RDMA_READ) {
+        p.bth.opcode =
+            is_last ? (k == 0 ? OP_RC_RDMA_READ_RESPONSE_ONLY : OP_RC_RDMA_READ_RESPONSE_LAST)
+                    : (k == 0 ? OP_RC_RDMA_READ_RESPONSE_FIRST : OP_RC_RDMA_READ_RESPONSE_MIDDLE);
+        p.payload_bytes = is_last ? a->bytes - from : PEER_MTU;
+    } else {
+        p.bth.opcode = OP_RC_ATOMIC_ACKNOWLEDGE;
+        p.atomic_ack = ld_le64(a->data);
+    }
+    p.op = op_info(p.bth.opcode);
+    return peer_send(d, &p, a->data + from);
+}
+
+/* The next response of the first READ, or the answer of the first atomic. */
+static void answer_fetch(struct drill *d)
+{
+    struct peers *s = d->own;
+    struct peer_asked *a = first_fetch(s);
+    uint32_t k, from, part;
+
+    if (!a)
+        return;
+    if (a->n_answered == 0) {
+        for (uint32_t i = 0; i < a->bytes; i++)
+            a->data[i] = (uint8_t)prng_next(&d->rng);
+    }
+    k = a->n_answered;
+    from = k * PEER_MTU;
+    part = k + 1 == a->n_psns ? a->bytes - from : PEER_MTU;
+    if (!send_response(d, a, k))
+        return;
+    memcpy(s->room + a->at + from, a->data + from, part);
+    a->n_answered++;
+    if (progress(d, peer_psn(a->psn + k + 1)) && was_silent(d))
+        (void)peer_is_calm(d);
+}
+
+/* A response that tells that the one before it was lost. */
+static void answer_hole(struct drill *d)
+{
+    struct peers *s = d->own;
+    struct peer_asked *a = first_fetch(s);
+
+    if (!a || a->n_answered + 1 >= a->n_psns || a->n_answered == 0 || s->go_backs == GO_BACKS ||
+        !send_response(d, a, a->n_answered + 1))
+        return;
+    if (s->was_implied ? !was_silent(d) : !was_sent(d))
+        return;
+    s->go_backs += !s->was_implied;
+    s->was_implied = true;
+    (void)peer_is_calm(d);
+}
+
+/* Each answer that is missing, in its order. */
+static void answer_all(struct drill *d)
+{
+    struct peers *s = d->own;
+
+    while (s->n_asked > 0 && !d->wrong) {
+        if (fetches(&s->asked[0])) {
+            answer_fetch(d);
+        } else {
+            const uint32_t psn = peer_psn(s->asked[0].psn + s->asked[0].n_psns - 1);
+
+            if (send_ack(d, CREDITS_OFF, psn) && progress(d, peer_psn(psn + 1)))
+                (void)was_silent(d);
+        }
+    }
+}
+
+static void answer(struct drill *d)
+{
+    switch (drill_below(d, 16)) {
+    case 0:
+    case 1:
+        answer_ghost(d);
+        break;
+    case 2:
+    case 3:
+    case 4:
+        answer_ack(d);
+        break;
+    case 5:
+        answer_fatal(d);
+        break;
+    case 6:
+    case 7:
+        answer_again(d, false);
+        break;
+    case 8:
+    case 9:
+        answer_again(d, true);
+        break;
+    case 10:
+    case 11:
+        answer_hole(d);
+        break;
+    default:
+        answer_fetch(d);
+        break;
+    }
+}
+
+void peer_answers(struct drill *d)
+{
+    struct peers *s = d->own;
+    const uint32_t n = 1 + drill_below(d, PEER_ASKED);
+
+    s->n_seen = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!post(d))
+            return;
+    }
+    if (!drill_settle(d) || !was_sent(d))
+        return;
+    for (uint32_t i = 0; i < ANSWERS && s->n_asked > 0 && !d->wrong; i++)
+        answer(d);
+    answer_all(d);
+    (void)peer_is_calm(d);
+}
