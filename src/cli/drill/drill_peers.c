@@ -94,7 +94,7 @@ static void begin(struct drill *d)
 {
     struct peers *s = d->own;
 
-    s->end.sq_psn = s->next = s->una =
+    s->end.sq_psn = s->next = s->sent = s->una =
         peer_psn(drill_one_in(d, 3) ? 0u - drill_below(d, 12) : drill_below(d, PSN_MASK));
     s->peer.sq_psn = s->expected =
         peer_psn(drill_one_in(d, 3) ? 0u - drill_below(d, 12) : drill_below(d, PSN_MASK));

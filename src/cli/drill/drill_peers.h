@@ -47,6 +47,7 @@ struct peer_asked {
     uint32_t psn, n_psns, bytes, at;
     uint64_t remote;
     uint32_t n_answered; /* responses of a READ or an atomic */
+    bool is_fenced;
     uint8_t data[PEER_MESSAGE];
 };
 
@@ -83,7 +84,8 @@ struct peers {
     struct peer_taken taken[PEER_TAKEN];
 
     /* What h1 asks. */
-    uint32_t next, una;
+    uint32_t next, sent,
+        una; /* behind what was posted, and what was sent; the oldest without answer */
     uint32_t go_backs;
     bool was_implied; /* it has gone back as an answer was missing */
     uint32_t n_asked;

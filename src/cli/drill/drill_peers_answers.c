@@ -13,7 +13,9 @@
 #define GO_BACKS    5u    /* fewer than retry_cnt */
 #define CREDITS_OFF 0x1fu
 
-static const char resumes[] = "what was not answered is sent again, from there on, in its order";
+static const char resumes[] =
+    "what is asked is sent once, in its order, behind its fences, and again from where "
+    "it was not answered";
 
 /* --- What h1 asks ----------------------------------------------------------------------------- */
 
@@ -62,16 +64,32 @@ static bool is_request_of(const struct peer_asked *a, uint32_t psn, const struct
             (p->reth.va == a->remote && p->reth.dma_bytes == a->bytes));
 }
 
-/* All from una on was sent, once. */
-static bool was_sent(struct drill *d)
+/* How far h1 may send: a fenced request waits for the READs and atomics before it. */
+static uint32_t sendable(struct peers *s)
+{
+    bool has_fetch = false;
+
+    for (uint32_t i = 0; i < s->n_asked; i++) {
+        if (s->asked[i].is_fenced && has_fetch)
+            return s->asked[i].psn;
+        has_fetch = has_fetch || fetches(&s->asked[i]);
+    }
+    return s->next;
+}
+
+/* All that may be sent was, from @from on, once, and nothing else. */
+static bool was_sent(struct drill *d, uint32_t from)
 {
     struct peers *s = d->own;
-    uint32_t psn = s->una, i = 0;
+    uint32_t psn = from, i = 0;
 
-    for (uint32_t k = 0; k < s->n_asked && !d->wrong; k++) {
+    s->sent = sendable(s);
+    for (uint32_t k = 0; k < s->n_asked && psn != s->sent && !d->wrong; k++) {
         const struct peer_asked *a = &s->asked[k];
         const uint32_t behind = peer_psn(a->psn + a->n_psns);
 
+        if (psns_before(a->psn, psn) >= a->n_psns)
+            continue;
         while (psn != behind && !d->wrong) {
             struct packet p;
 
@@ -86,12 +104,19 @@ static bool was_sent(struct drill *d)
     return drill_expect(d, i == s->n_seen, resumes, "%u packets, not %u", s->n_seen, i);
 }
 
-static bool was_silent(struct drill *d)
+static bool was_sent_again(struct drill *d)
 {
-    struct peers *s = d->own;
+    const struct peers *s = d->own;
 
-    return drill_expect(d, s->n_seen == 0, "an answer that tells nothing new changes nothing",
-                        "%u packets", s->n_seen);
+    return was_sent(d, s->una);
+}
+
+/* Nothing but what may be sent now, and could not before. */
+static bool was_calm(struct drill *d)
+{
+    const struct peers *s = d->own;
+
+    return was_sent(d, s->sent);
 }
 
 /* Everything before @psn is answered: what ends there completes. */
@@ -135,14 +160,17 @@ static bool post(struct drill *d)
     a->remote = wr.remote_addr = prng_next(&d->rng) & 0xfffffffffff8u;
     a->psn = s->next;
     a->n_psns = a->opcode == WR_ATOMIC_FETCH_AND_ADD ? 1 : peer_packets(a->bytes);
+    a->is_fenced = drill_one_in(d, 3);
+    wr.flags |= a->is_fenced ? SF_FENCE : 0;
     sge = (struct rdl_sge){s->base + a->at, a->bytes, s->key};
     memcpy(a->data, s->room + a->at, a->bytes);
     s->next = peer_psn(s->next + a->n_psns);
     s->n_asked++;
     drill_say(
         d,
-        "post_send h1.q wr_id=%u op=%s sge=mine[%u:%u] signaled # to a peer that the drill plays",
-        (unsigned)a->wr_id, enum_name(&enum_send_opcode, a->opcode), a->at, a->at + a->bytes);
+        "post_send h1.q wr_id=%u op=%s sge=mine[%u:%u] signaled%s # to a peer that the drill plays",
+        (unsigned)a->wr_id, enum_name(&enum_send_opcode, a->opcode), a->at, a->at + a->bytes,
+        a->is_fenced ? " fence" : "");
     return drill_works(d, rdl_post_send(d->lab, s->end.qp, &wr, false), "a request can be posted");
 }
 
@@ -161,15 +189,14 @@ static bool send_ack(struct drill *d, uint8_t syndrome, uint32_t psn)
     return peer_send(d, &p, NULL);
 }
 
-/* Up to where it can be answered without the answer of a READ or an atomic. */
+/* How many can be answered without the answer of a READ or an atomic. */
 static uint32_t plain_psns(struct peers *s)
 {
     const struct peer_asked *f = first_fetch(s);
 
-    return psns_before(s->una, f && psns_before(s->una, f->psn) < psns_before(s->una, s->next)
-                                   ? f->psn
-                               : f ? s->una
-                                   : s->next);
+    if (!f)
+        return psns_before(s->una, s->sent);
+    return f->n_answered > 0 ? 0 : psns_before(s->una, f->psn);
 }
 
 /* Of nothing that is under way. */
@@ -178,9 +205,9 @@ static void answer_ghost(struct drill *d)
     static const uint8_t syndromes[] = {CREDITS_OFF, 0x60, 0x61, 0x62, 0x63, 0x25};
     struct peers *s = d->own;
     const uint32_t by = 1 + drill_below(d, 20);
-    const uint32_t psn = peer_psn(drill_one_in(d, 2) ? s->next - 1 + by : s->una - by);
+    const uint32_t psn = peer_psn(drill_one_in(d, 2) ? s->sent - 1 + by : s->una - by);
 
-    if (send_ack(d, syndromes[drill_below(d, ARRAY_LEN(syndromes))], psn) && was_silent(d))
+    if (send_ack(d, syndromes[drill_below(d, ARRAY_LEN(syndromes))], psn) && was_calm(d))
         (void)peer_is_calm(d);
 }
 
@@ -194,8 +221,19 @@ static void answer_ack(struct drill *d)
     if (n == 0)
         return;
     psn = peer_psn(s->una + drill_below(d, n));
-    if (send_ack(d, CREDITS_OFF, psn) && progress(d, peer_psn(psn + 1)) && was_silent(d))
+    if (send_ack(d, CREDITS_OFF, psn) && progress(d, peer_psn(psn + 1)) && was_calm(d))
         (void)peer_is_calm(d);
+}
+
+/* What an RNR NAK of @code asks for. */
+static uint64_t wait_ns(uint8_t code)
+{
+    static const uint16_t units[] = {65535, 1,    2,    3,     4,     6,     8,     12,
+                                     16,    24,   32,   48,    64,    96,    128,   192,
+                                     256,   384,  512,  768,   1024,  1536,  2048,  3072,
+                                     4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152};
+
+    return code == 0 ? UINT64_C(655360000) : units[code] * UINT64_C(10000);
 }
 
 /* Something was lost from @psn on, or could not be received. */
@@ -204,10 +242,11 @@ static void answer_again(struct drill *d, bool rnr)
     struct peers *s = d->own;
     const uint32_t psn = peer_psn(s->una + drill_below(d, plain_psns(s) + 1));
     const uint8_t code = (uint8_t)drill_below(d, 32);
-    const uint64_t wait = rnr ? rnr_timer_ns(code) : 0;
+    const uint64_t wait = rnr ? wait_ns(code) : 0;
 
-    if (psn == s->next || s->go_backs == GO_BACKS ||
-        !send_ack(d, rnr ? (uint8_t)(0x20 | code) : 0x60, psn) || !progress(d, psn) || !was_sent(d))
+    if (psn == s->sent || s->go_backs == GO_BACKS ||
+        !send_ack(d, rnr ? (uint8_t)(0x20 | code) : 0x60, psn) || !progress(d, psn) ||
+        !was_sent_again(d))
         return;
     s->go_backs = rnr ? 0 : s->go_backs + 1;
     s->was_implied = rnr && s->was_implied;
@@ -232,8 +271,8 @@ static void answer_fatal(struct drill *d)
     const uint32_t psn = peer_psn(s->una + drill_below(d, plain_psns(s) + 1));
     struct rdl_wc wc;
 
-    if (psn == s->next || !send_ack(d, ends[pick].syndrome, psn) || !progress(d, psn) ||
-        !was_silent(d) || !peer_completes(d, s->asked[0].wr_id, ends[pick].status, &wc))
+    if (psn == s->sent || !send_ack(d, ends[pick].syndrome, psn) || !progress(d, psn) ||
+        !was_calm(d) || !peer_completes(d, s->asked[0].wr_id, ends[pick].status, &wc))
         return;
     (void)peer_failed(d, 0, 1);
 }
@@ -281,7 +320,7 @@ static void answer_fetch(struct drill *d)
         return;
     memcpy(s->room + a->at + from, a->data + from, part);
     a->n_answered++;
-    if (progress(d, peer_psn(a->psn + k + 1)) && was_silent(d))
+    if (progress(d, peer_psn(a->psn + k + 1)) && was_calm(d))
         (void)peer_is_calm(d);
 }
 
@@ -294,7 +333,7 @@ static void answer_hole(struct drill *d)
     if (!a || a->n_answered + 1 >= a->n_psns || a->n_answered == 0 || s->go_backs == GO_BACKS ||
         !send_response(d, a, a->n_answered + 1))
         return;
-    if (s->was_implied ? !was_silent(d) : !was_sent(d))
+    if (s->was_implied ? !was_calm(d) : !was_sent_again(d))
         return;
     s->go_backs += !s->was_implied;
     s->was_implied = true;
@@ -313,7 +352,7 @@ static void answer_all(struct drill *d)
             const uint32_t psn = peer_psn(s->asked[0].psn + s->asked[0].n_psns - 1);
 
             if (send_ack(d, CREDITS_OFF, psn) && progress(d, peer_psn(psn + 1)))
-                (void)was_silent(d);
+                (void)was_calm(d);
         }
     }
 }
@@ -351,17 +390,40 @@ static void answer(struct drill *d)
     }
 }
 
+/* What is posted in SQD waits until it is left. */
+static bool waits_in_sqd(struct drill *d, uint32_t n)
+{
+    struct peers *s = d->own;
+    struct rdl_qp_attr a = {0};
+
+    drill_say(d, "modify_qp h1.q state=SQD");
+    if (!rig_modify(d, &s->end, &a, QPS_SQD, 0))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!post(d))
+            return false;
+    }
+    if (!drill_settle(d) ||
+        !drill_expect(d, s->n_seen == 0, "what is posted in SQD waits", "%u packets", s->n_seen))
+        return false;
+    drill_say(d, "modify_qp h1.q state=RTS");
+    return rig_modify(d, &s->end, &a, QPS_RTS, 0);
+}
+
 void peer_answers(struct drill *d)
 {
     struct peers *s = d->own;
     const uint32_t n = 1 + drill_below(d, PEER_ASKED);
+    const bool in_sqd = drill_one_in(d, 6);
 
     s->n_seen = 0;
-    for (uint32_t i = 0; i < n; i++) {
+    if (in_sqd && !waits_in_sqd(d, n))
+        return;
+    for (uint32_t i = 0; i < n && !in_sqd; i++) {
         if (!post(d))
             return;
     }
-    if (!drill_settle(d) || !was_sent(d))
+    if (!drill_settle(d) || !was_calm(d))
         return;
     for (uint32_t i = 0; i < ANSWERS && s->n_asked > 0 && !d->wrong; i++)
         answer(d);
