@@ -100,7 +100,7 @@ static void begin(struct drill *d)
         peer_psn(drill_one_in(d, 3) ? 0u - drill_below(d, 12) : drill_below(d, PSN_MASK));
     s->msn = 0;
     s->open = OPK_NONE;
-    s->has_told_gap = s->has_told_rnr = s->was_implied = false;
+    s->has_told_gap = s->has_told_rnr = s->was_implied = s->is_paused = false;
     s->go_backs = s->n_recvs = s->n_taken = s->n_asked = 0;
 }
 

@@ -23,7 +23,8 @@
 #define PEER_QPN     0x4321u /* of the peer, whom nobody else knows */
 #define PEER_RECVS   8u
 #define PEER_TAKEN   4u /* requests that may be asked for again */
-#define PEER_ASKED   3u
+#define PEER_ASKED   4u
+#define PEER_PAGES   8u
 #define PEER_SEEN    64u
 #define PEER_MESSAGE (4u * PEER_MTU)
 #define PEER_WORD    8u
@@ -46,6 +47,7 @@ struct peer_asked {
     uint64_t wr_id;
     uint32_t psn, n_psns, bytes, at;
     uint64_t remote;
+    uint32_t lkey;
     uint32_t n_answered; /* responses of a READ or an atomic */
     bool is_fenced;
     uint8_t data[PEER_MESSAGE];
@@ -60,7 +62,6 @@ struct peers {
     rdl_link link;
     rdl_pd pd;
     rdl_cq cq;
-    rdl_srq none;
     uint64_t base;
     uint32_t key;
     struct rig_end end, peer;
@@ -87,6 +88,7 @@ struct peers {
     uint32_t next, sent,
         una; /* behind what was posted, and what was sent; the oldest without answer */
     uint32_t go_backs;
+    bool is_paused;   /* in SQD: what has not begun waits */
     bool was_implied; /* it has gone back as an answer was missing */
     uint32_t n_asked;
     struct peer_asked asked[PEER_ASKED];

@@ -7,6 +7,7 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/aeth.h"
 #include "emu/facts/wr.h"
+#include "rdmalab/memory.h"
 
 #define ANSWERS     8u
 #define LATE_NS     2000u /* that h1 may take to send again */
@@ -24,12 +25,18 @@ static bool fetches(const struct peer_asked *a)
     return a->opcode == WR_RDMA_READ || a->opcode == WR_ATOMIC_FETCH_AND_ADD;
 }
 
-/* The first READ or atomic whose answer is not there yet; NULL: there is none. */
+/* Has @a been sent, or some of it? */
+static bool has_begun(const struct peers *s, const struct peer_asked *a)
+{
+    return psn_diff((struct psn){s->sent}, (struct psn){a->psn}) > 0;
+}
+
+/* The first READ or atomic that was sent and whose answer is not there yet; NULL: there is none. */
 static struct peer_asked *first_fetch(struct peers *s)
 {
     for (uint32_t i = 0; i < s->n_asked; i++) {
         if (fetches(&s->asked[i]))
-            return &s->asked[i];
+            return has_begun(s, &s->asked[i]) ? &s->asked[i] : NULL;
     }
     return NULL;
 }
@@ -69,6 +76,8 @@ static uint32_t sendable(struct peers *s)
 {
     bool has_fetch = false;
 
+    if (s->is_paused)
+        return s->sent;
     for (uint32_t i = 0; i < s->n_asked; i++) {
         if (s->asked[i].is_fenced && has_fetch)
             return s->asked[i].psn;
@@ -119,18 +128,18 @@ static bool was_calm(struct drill *d)
     return was_sent(d, s->sent);
 }
 
-/* Everything before @psn is answered: what ends there completes. */
-static bool progress(struct drill *d, uint32_t psn)
+/* Is @a, the first one, done?  What has no packets is done when it is its turn, but not in SQD. */
+static bool is_done(const struct peers *s, const struct peer_asked *a)
+{
+    return a->n_psns == 0 ? !s->is_paused : psns_before(a->psn, s->una) >= a->n_psns;
+}
+
+static bool complete(struct drill *d)
 {
     struct peers *s = d->own;
     struct rdl_wc wc;
 
-    if (psn == s->una)
-        return true;
-    s->una = psn;
-    s->go_backs = 0;
-    s->was_implied = false;
-    while (s->n_asked > 0 && psns_before(s->asked[0].psn, psn) >= s->asked[0].n_psns) {
+    while (s->n_asked > 0 && is_done(s, &s->asked[0])) {
         const struct peer_asked *a = &s->asked[0];
 
         if (!peer_completes(d, a->wr_id, WCS_SUCCESS, &wc) ||
@@ -143,35 +152,126 @@ static bool progress(struct drill *d, uint32_t psn)
     return true;
 }
 
+/* Everything before @psn is answered: what ends there completes. */
+static bool progress(struct drill *d, uint32_t psn)
+{
+    struct peers *s = d->own;
+
+    if (psn == s->una)
+        return true;
+    s->una = psn;
+    s->go_backs = 0;
+    s->was_implied = false;
+    return complete(d);
+}
+
+/* The next one that is asked, of @bytes. */
+static struct peer_asked *add_asked(struct drill *d, uint32_t opcode, uint32_t bytes,
+                                    uint32_t n_psns)
+{
+    struct peers *s = d->own;
+    struct peer_asked *a = &s->asked[s->n_asked];
+
+    *a = (struct peer_asked){.opcode = opcode,
+                             .bytes = bytes,
+                             .at = 3900 * s->n_asked + drill_below(d, 2800),
+                             .wr_id = ++s->wr_id,
+                             .remote = prng_next(&d->rng) & 0xfffffffffff8u,
+                             .psn = s->next,
+                             .n_psns = n_psns,
+                             .lkey = s->key};
+    memcpy(a->data, s->room + a->at, bytes);
+    s->next = peer_psn(s->next + n_psns);
+    s->n_asked++;
+    return a;
+}
+
+static bool post_asked(struct drill *d, const struct peer_asked *a)
+{
+    struct peers *s = d->own;
+    const struct rdl_sge sge = {s->base + a->at, a->bytes, a->lkey};
+    const struct rdl_send_wr wr = {.wr_id = a->wr_id,
+                                   .opcode = a->opcode,
+                                   .flags = SF_SIGNALED | (a->is_fenced ? SF_FENCE : 0u),
+                                   .sge = &sge,
+                                   .n_sge = a->opcode == WR_LOCAL_INV ? 0 : 1,
+                                   .remote_addr = a->remote,
+                                   .rkey = 0x1234,
+                                   .invalidate_rkey = a->lkey};
+
+    drill_say(d, "# post_send h1.q wr_id=%u op=%s sge=mine[%u:%u] signaled%s", (unsigned)a->wr_id,
+              enum_name(&enum_send_opcode, a->opcode), a->at, a->at + a->bytes,
+              a->is_fenced ? " fence" : "");
+    return drill_works(d, rdl_post_send(d->lab, s->end.qp, &wr, false), "a request can be posted");
+}
+
 static bool post(struct drill *d)
 {
     static const uint32_t opcodes[] = {WR_SEND, WR_RDMA_WRITE, WR_RDMA_READ,
                                        WR_ATOMIC_FETCH_AND_ADD};
-    struct peers *s = d->own;
-    struct peer_asked *a = &s->asked[s->n_asked];
-    struct rdl_sge sge;
-    struct rdl_send_wr wr = {.flags = SF_SIGNALED, .sge = &sge, .n_sge = 1, .rkey = 0x1234};
+    const uint32_t opcode = opcodes[drill_below(d, ARRAY_LEN(opcodes))];
+    const bool is_atomic = opcode == WR_ATOMIC_FETCH_AND_ADD;
+    const uint32_t bytes = is_atomic ? PEER_WORD : drill_below(d, PEER_MESSAGE);
+    struct peer_asked *a = add_asked(d, opcode, bytes, is_atomic ? 1 : peer_packets(bytes));
 
-    memset(a, 0, sizeof(*a));
-    a->opcode = wr.opcode = opcodes[drill_below(d, ARRAY_LEN(opcodes))];
-    a->bytes = a->opcode == WR_ATOMIC_FETCH_AND_ADD ? PEER_WORD : drill_below(d, PEER_MESSAGE);
-    a->at = 5000 * s->n_asked + drill_below(d, 3900);
-    a->wr_id = wr.wr_id = ++s->wr_id;
-    a->remote = wr.remote_addr = prng_next(&d->rng) & 0xfffffffffff8u;
-    a->psn = s->next;
-    a->n_psns = a->opcode == WR_ATOMIC_FETCH_AND_ADD ? 1 : peer_packets(a->bytes);
     a->is_fenced = drill_one_in(d, 3);
-    wr.flags |= a->is_fenced ? SF_FENCE : 0;
-    sge = (struct rdl_sge){s->base + a->at, a->bytes, s->key};
-    memcpy(a->data, s->room + a->at, a->bytes);
-    s->next = peer_psn(s->next + a->n_psns);
-    s->n_asked++;
-    drill_say(
-        d,
-        "post_send h1.q wr_id=%u op=%s sge=mine[%u:%u] signaled%s # to a peer that the drill plays",
-        (unsigned)a->wr_id, enum_name(&enum_send_opcode, a->opcode), a->at, a->at + a->bytes,
-        a->is_fenced ? " fence" : "");
-    return drill_works(d, rdl_post_send(d->lab, s->end.qp, &wr, false), "a request can be posted");
+    return post_asked(d, a);
+}
+
+/* --- With a key that ends --------------------------------------------------------------------- */
+
+/* A fast region over all of the room, which is valid. */
+static bool add_fast_region(struct drill *d, rdl_mr *ret, uint32_t *ret_key)
+{
+    struct peers *s = d->own;
+    const struct rdl_mr_range range = {s->base, PEER_ROOM, s->base};
+    struct rdl_send_wr wr = {.opcode = WR_REG_MR, .flags = SF_SIGNALED, .wr_id = ++s->wr_id};
+    struct rdl_mr_info info;
+    struct rdl_wc wc;
+
+    if (!drill_is_done(d, s->host[0],
+                       rdl_create_mr(d->lab, s->pd, ACC_LOCAL_WRITE, PEER_PAGES, "fast", ret),
+                       "a fast region can be created") ||
+        !drill_is_done(d, s->host[0], rdl_map_mr_sg(d->lab, *ret, &range), "pages can be mapped") ||
+        !drill_works(d, rdl_mr_info(d->lab, *ret, &info), "a region has a key"))
+        return false;
+    wr.reg.mr = *ret;
+    wr.reg.key = *ret_key = info.lkey;
+    wr.reg.access = ACC_LOCAL_WRITE;
+    return drill_works(d, rdl_post_send(d->lab, s->end.qp, &wr, false),
+                       "a request can be posted") &&
+           drill_settle(d) && peer_completes(d, wr.wr_id, WCS_SUCCESS, &wc);
+}
+
+/* A READ that fills memory by the key @key, and then the end of that key, which must wait for it.
+ */
+static bool post_with_key(struct drill *d, uint32_t key)
+{
+    const uint32_t bytes = 1 + drill_below(d, PEER_MESSAGE - 1);
+    struct peer_asked *a = add_asked(d, WR_RDMA_READ, bytes, peer_packets(bytes));
+
+    a->lkey = key;
+    if (!post_asked(d, a))
+        return false;
+    a = add_asked(d, WR_LOCAL_INV, 0, 0);
+    a->lkey = key;
+    return post_asked(d, a);
+}
+
+/* An atomic has room for its word, and for nothing else. */
+static void post_wrong(struct drill *d)
+{
+    struct peers *s = d->own;
+    const uint32_t bytes =
+        drill_one_in(d, 2) ? PEER_WORD + 1 + drill_below(d, 20) : drill_below(d, PEER_WORD);
+    struct peer_asked *a = add_asked(d, WR_ATOMIC_FETCH_AND_ADD, bytes, 1);
+    struct rdl_wc wc;
+
+    s->n_seen = 0;
+    if (post_asked(d, a) && drill_settle(d) &&
+        drill_expect(d, s->n_seen == 0, "what is wrong is not sent", "%u packets", s->n_seen) &&
+        peer_completes(d, a->wr_id, WCS_LOC_LEN_ERR, &wc))
+        (void)peer_failed(d, 0, 1);
 }
 
 /* --- What the peer answers -------------------------------------------------------------------- */
@@ -324,6 +424,47 @@ static void answer_fetch(struct drill *d)
         (void)peer_is_calm(d);
 }
 
+/* The next response of the first READ, but too short or too long. */
+static void answer_wrong(struct drill *d)
+{
+    struct peers *s = d->own;
+    struct peer_asked *a = first_fetch(s);
+    struct packet p = s->like;
+    struct rdl_wc wc;
+    bool is_last;
+
+    if (a != &s->asked[0] || a->opcode != WR_RDMA_READ)
+        return;
+    is_last = a->n_answered + 1 == a->n_psns;
+    p.bth.opcode = is_last ? OP_RC_RDMA_READ_RESPONSE_ONLY : OP_RC_RDMA_READ_RESPONSE_FIRST;
+    p.op = op_info(p.bth.opcode);
+    p.bth.psn.v = peer_psn(a->psn + a->n_answered);
+    p.aeth.syndrome = CREDITS_OFF;
+    p.payload_bytes = is_last ? a->bytes - a->n_answered * PEER_MTU : PEER_MTU;
+    if (is_last && p.payload_bytes < PEER_MTU && (drill_one_in(d, 2) || p.payload_bytes == 0))
+        p.payload_bytes++;
+    else
+        p.payload_bytes -= 1 + drill_below(d, p.payload_bytes < 9 ? p.payload_bytes : 9);
+    if (peer_send(d, &p, a->data) && was_calm(d) &&
+        peer_completes(d, a->wr_id, WCS_BAD_RESP_ERR, &wc))
+        (void)peer_failed(d, 0, 1);
+}
+
+/* What has not begun waits, or goes on when all that has begun is answered. */
+static bool pause(struct drill *d, bool is_paused)
+{
+    struct peers *s = d->own;
+    struct rdl_qp_attr a = {0};
+
+    if (s->is_paused == is_paused || (!is_paused && s->una != s->sent))
+        return true;
+    drill_say(d, "modify_qp h1.q state=%s", is_paused ? "SQD" : "RTS");
+    s->n_seen = 0;
+    s->is_paused = is_paused;
+    return rig_modify(d, &s->end, &a, is_paused ? QPS_SQD : QPS_RTS, 0) && drill_settle(d) &&
+           was_calm(d) && complete(d);
+}
+
 /* A response that tells that the one before it was lost. */
 static void answer_hole(struct drill *d)
 {
@@ -345,7 +486,7 @@ static void answer_all(struct drill *d)
 {
     struct peers *s = d->own;
 
-    while (s->n_asked > 0 && !d->wrong) {
+    while (pause(d, false) && s->n_asked > 0 && !d->wrong) {
         if (fetches(&s->asked[0])) {
             answer_fetch(d);
         } else {
@@ -359,7 +500,7 @@ static void answer_all(struct drill *d)
 
 static void answer(struct drill *d)
 {
-    switch (drill_below(d, 16)) {
+    switch (drill_below(d, 18)) {
     case 0:
     case 1:
         answer_ghost(d);
@@ -371,6 +512,12 @@ static void answer(struct drill *d)
         break;
     case 5:
         answer_fatal(d);
+        break;
+    case 16:
+        answer_wrong(d);
+        break;
+    case 17:
+        (void)pause(d, drill_one_in(d, 3) ? false : true);
         break;
     case 6:
     case 7:
@@ -390,43 +537,47 @@ static void answer(struct drill *d)
     }
 }
 
-/* What is posted in SQD waits until it is left. */
-static bool waits_in_sqd(struct drill *d, uint32_t n)
+/* What is posted goes out, as far as it may. */
+static bool post_some(struct drill *d, const uint32_t *key)
 {
     struct peers *s = d->own;
-    struct rdl_qp_attr a = {0};
+    const uint32_t n = 1 + drill_below(d, key ? 2 : 3);
 
-    drill_say(d, "modify_qp h1.q state=SQD");
-    if (!rig_modify(d, &s->end, &a, QPS_SQD, 0))
-        return false;
     for (uint32_t i = 0; i < n; i++) {
         if (!post(d))
             return false;
     }
-    if (!drill_settle(d) ||
-        !drill_expect(d, s->n_seen == 0, "what is posted in SQD waits", "%u packets", s->n_seen))
-        return false;
-    drill_say(d, "modify_qp h1.q state=RTS");
-    return rig_modify(d, &s->end, &a, QPS_RTS, 0);
+    return (!key || post_with_key(d, *key)) && drill_settle(d) && was_calm(d) && s->n_asked > 0;
+}
+
+static void answer_some(struct drill *d)
+{
+    struct peers *s = d->own;
+
+    for (uint32_t i = 0; i < ANSWERS && s->n_asked > 0 && !d->wrong; i++)
+        answer(d);
+    answer_all(d);
+    (void)peer_is_calm(d);
 }
 
 void peer_answers(struct drill *d)
 {
     struct peers *s = d->own;
-    const uint32_t n = 1 + drill_below(d, PEER_ASKED);
-    const bool in_sqd = drill_one_in(d, 6);
+    const bool has_key = drill_one_in(d, 5);
+    uint32_t key;
+    rdl_mr mr;
 
-    s->n_seen = 0;
-    if (in_sqd && !waits_in_sqd(d, n))
+    if (drill_one_in(d, 12)) {
+        post_wrong(d);
         return;
-    for (uint32_t i = 0; i < n && !in_sqd; i++) {
-        if (!post(d))
-            return;
     }
-    if (!drill_settle(d) || !was_calm(d))
+    if (has_key && !add_fast_region(d, &mr, &key))
         return;
-    for (uint32_t i = 0; i < ANSWERS && s->n_asked > 0 && !d->wrong; i++)
-        answer(d);
-    answer_all(d);
-    (void)peer_is_calm(d);
+    s->n_seen = 0;
+    if (!has_key && drill_one_in(d, 4) && !pause(d, true))
+        return;
+    if (post_some(d, has_key ? &key : NULL))
+        answer_some(d);
+    if (has_key && !d->wrong)
+        drill_is_done(d, s->host[0], rdl_dereg_mr(d->lab, mr), "a region can be given back");
 }
