@@ -6,33 +6,63 @@
 
 #include "cli/drill/kinds.h"
 #include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "rdmalab/events.h"
 
 #define STEPS       48u
 #define CQ_ENTRIES  64u
 #define FRAME_BYTES 1024u
 #define RECV_BYTES  600u
-#define MIN_RNR     1u
 
 /* --- Packets ---------------------------------------------------------------------------------- */
 
-bool peer_send(struct drill *d, struct packet *p, const uint8_t *payload)
+/* The one's complement sum of a header of @n bytes. */
+static uint16_t sum_of(const uint8_t *h, size_t n)
+{
+    uint32_t sum = 0;
+
+    for (size_t i = 0; i < n; i += 2)
+        sum += ld_be16(h + i);
+    sum = (sum & 0xffff) + (sum >> 16);
+    return (uint16_t) ~((sum & 0xffff) + (sum >> 16));
+}
+
+/* Lets @frame end @cut bytes earlier, and its headers say so. */
+static void shorten(uint8_t *frame, uint32_t cut)
+{
+    uint8_t *ip = frame + ETH_BYTES, *udp = ip + IPV4_BYTES;
+
+    st_be16(ip + 2, (uint16_t)(ld_be16(ip + 2) - cut));
+    st_be16(udp + 4, (uint16_t)(ld_be16(udp + 4) - cut));
+    st_be16(ip + 10, 0);
+    st_be16(ip + 10, sum_of(ip, IPV4_BYTES));
+}
+
+bool peer_send_on(struct drill *d, struct packet *p, const uint8_t *payload)
 {
     struct peers *s = d->own;
     uint8_t frame[FRAME_BYTES];
-    const size_t bytes = packet_frame_bytes(p);
+    const size_t bytes = packet_frame_bytes(p) - s->cut;
 
-    RDL_ASSERT(bytes <= sizeof(frame));
+    RDL_ASSERT(bytes + s->cut <= sizeof(frame));
     if (p->payload_bytes > 0)
         memcpy(packet_build(p, frame), payload, p->payload_bytes);
     else
         packet_build(p, frame);
+    if (s->cut > 0)
+        shorten(frame, s->cut);
     packet_finish(frame, bytes);
+    s->cut = 0;
     s->n_seen = 0;
     s->injected_ns = rdl_now_ns(d->lab);
     d->n_unsaid++;
     return drill_works(d, rdl_inject(d->lab, s->host[0], frame, bytes),
-                       "a frame can arrive from anywhere") &&
-           drill_settle(d);
+                       "a frame can arrive from anywhere");
+}
+
+bool peer_send(struct drill *d, struct packet *p, const uint8_t *payload)
+{
+    return peer_send_on(d, p, payload) && drill_settle(d);
 }
 
 bool peer_seen(struct drill *d, uint32_t i, struct packet *ret)
@@ -87,6 +117,23 @@ bool peer_is_calm(struct drill *d)
                         s->room[k % PEER_ROOM]);
 }
 
+bool peer_event(struct drill *d, bool is_told, uint32_t type)
+{
+    struct peers *s = d->own;
+    struct rdl_async_event e;
+    size_t n;
+
+    if (!drill_works(d, rdl_get_async_event(d->lab, s->host[0], &e, &n), "events can be taken") ||
+        !drill_expect(d, n == is_told && (n == 0 || e.type == type),
+                      "a request that is refused is told of, if no completion tells of it",
+                      "%s, not %s", n ? enum_name(&enum_async_event, e.type) : "nothing",
+                      is_told ? enum_name(&enum_async_event, type) : "nothing"))
+        return false;
+    drill_say(d, "get_async_event h1");
+    return n == 0 ||
+           drill_works(d, rdl_ack_async_event(d->lab, &e), "an event can be acknowledged");
+}
+
 /* --- The connection --------------------------------------------------------------------------- */
 
 /* Both sides know nothing of each other yet. */
@@ -98,6 +145,9 @@ static void begin(struct drill *d)
         peer_psn(drill_one_in(d, 3) ? 0u - drill_below(d, 12) : drill_below(d, PSN_MASK));
     s->peer.sq_psn = s->expected =
         peer_psn(drill_one_in(d, 3) ? 0u - drill_below(d, 12) : drill_below(d, PSN_MASK));
+    s->end.min_rnr_timer = drill_below(d, 32);
+    s->end.access = ACC_LOCAL_WRITE | (drill_one_in(d, 3) ? drill_below(d, 16) : PEER_ACCESS);
+    s->acked = peer_psn(s->expected - 1);
     s->msn = 0;
     s->open = OPK_NONE;
     s->has_told_gap = s->has_told_rnr = s->was_implied = s->is_paused = false;
@@ -168,8 +218,7 @@ void peer_posts_receive(struct drill *d)
 
 static bool add_objects(struct drill *d)
 {
-    const uint32_t access =
-        ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC;
+    const uint32_t access = PEER_ACCESS;
     struct peers *s = d->own;
     struct rdl_qp_config c = {.type = QPT_RC};
     struct rdl_mr_info info;
@@ -191,12 +240,8 @@ static bool add_objects(struct drill *d)
     s->key = info.lkey;
     c.pd = s->pd;
     c.send_cq = c.recv_cq = s->cq;
-    s->end = (struct rig_end){.number = 0,
-                              .host = s->host[0],
-                              .name = "q",
-                              .access = access,
-                              .retry_cnt = 7,
-                              .path_mtu = MTU_256};
+    s->end = (struct rig_end){
+        .number = 0, .host = s->host[0], .name = "q", .retry_cnt = 7, .path_mtu = MTU_256};
     return rig_add_qp(d, &s->end, &c, "cq");
 }
 
@@ -228,6 +273,7 @@ static void set_up(struct drill *d)
     s->peer = (struct rig_end){.number = 1, .host = s->host[1], .name = "nobody", .qpn = PEER_QPN};
     begin(d);
     if (!rig_raise(d, &s->end, &s->peer, QPT_RC) || !learn_addresses(d) ||
+        !peer_event(d, true, ASE_PORT_ACTIVE) ||
         !drill_works(d, rdl_listen(d->lab, hear, s, &s->listener), "the lab can be listened to"))
         return;
     ev_set_add(&heard, EV_tx);

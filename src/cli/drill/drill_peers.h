@@ -28,6 +28,9 @@
 #define PEER_SEEN    64u
 #define PEER_MESSAGE (4u * PEER_MTU)
 #define PEER_WORD    8u
+#define PEER_ACCESS                                                                                \
+    ((uint32_t)(ACC_LOCAL_WRITE | ACC_REMOTE_WRITE | ACC_REMOTE_READ | ACC_REMOTE_ATOMIC))
+#define PEER_RDS 4u /* READs and atomics that h1 takes at a time */
 
 struct peer_recv {
     uint64_t wr_id;
@@ -70,6 +73,8 @@ struct peers {
     struct peer_seen seen[PEER_SEEN]; /* packets that h1 sent since it was asked last */
     uint32_t n_seen;
     uint64_t wr_id, injected_ns;
+    uint32_t
+        cut; /* bytes that the next packet's payload ends too early: it is no multiple of four */
 
     /* What h1 was asked. */
     uint32_t expected, msn;
@@ -110,6 +115,9 @@ static inline uint32_t peer_psn(uint32_t psn)
 /* Lets @p arrive at h1 with @payload, and the lab come to rest: what h1 sends is seen then. */
 bool peer_send(struct drill *d, struct packet *p, const uint8_t *payload);
 
+/* The same, without a rest: others may arrive with it. */
+bool peer_send_on(struct drill *d, struct packet *p, const uint8_t *payload);
+
 /* Packet @i of those that were seen. */
 bool peer_seen(struct drill *d, uint32_t i, struct packet *ret);
 
@@ -123,6 +131,9 @@ bool peer_is_calm(struct drill *d);
  * connected anew.
  */
 bool peer_failed(struct drill *d, uint32_t recvs_done, uint32_t asked_done);
+
+/* Exactly one asynchronous event is told, of @type; ASE_NONE: none is. */
+bool peer_event(struct drill *d, bool is_told, uint32_t type);
 
 /* The steps. */
 void peer_posts_receive(struct drill *d);

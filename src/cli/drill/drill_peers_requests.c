@@ -7,7 +7,8 @@
 #include "emu/base/cursor.h"
 #include "emu/facts/aeth.h"
 
-#define AHEAD 5u /* PSNs */
+#define AHEAD 5u        /* PSNs */
+#define HALF  0x800000u /* of them: so many are duplicates, and the others lie ahead */
 
 /* What is wrong with a request. */
 enum fault_of {
@@ -18,6 +19,8 @@ enum fault_of {
     BAD_RANGE,
     BAD_TOTAL, /* the length that a WRITE says first is not what comes */
     UNALIGNED, /* an atomic */
+    BAD_PAD,
+    BARRED, /* the queue pair does not allow it, whatever the key does */
     FAULTS
 };
 
@@ -27,7 +30,7 @@ enum fault_of {
 static bool says(struct drill *d, enum syndrome kind, uint32_t psn)
 {
     struct peers *s = d->own;
-    struct packet p;
+    struct packet p = {0};
 
     return drill_expect(d, s->n_seen == 1, "a request that asks for an answer has one",
                         "%u answers", s->n_seen) &&
@@ -39,6 +42,9 @@ static bool says(struct drill *d, enum syndrome kind, uint32_t psn)
                         "an answer has the PSN it is about, and counts messages",
                         "psn %u, msn %u, not %u, %u", p.bth.psn.v, p.aeth.msn, psn,
                         peer_psn(s->msn)) &&
+           drill_expect(d, kind != SYN_RNR_NAK || (p.aeth.syndrome & 0x1fu) == s->end.min_rnr_timer,
+                        "an RNR NAK says how long to wait", "code %u, not %u",
+                        p.aeth.syndrome & 0x1fu, s->end.min_rnr_timer) &&
            drill_expect(d, p.bth.dest_qpn == PEER_QPN, "an answer goes to who asked", "QPN 0x%x",
                         p.bth.dest_qpn);
 }
@@ -52,11 +58,13 @@ static bool says_nothing(struct drill *d)
 }
 
 /* It refuses a request for good: the queue pair fails. */
-static void refuses(struct drill *d, enum syndrome kind)
+static void refuses(struct drill *d, enum syndrome kind, enum fault_of f)
 {
     struct peers *s = d->own;
+    const bool is_malformed = f == OUT_OF_ORDER || f == BAD_LENGTH || f == BAD_PAD;
 
-    if (says(d, kind, s->expected))
+    if (says(d, kind, s->expected) &&
+        peer_event(d, true, is_malformed ? ASE_QP_REQ_ERR : ASE_QP_ACCESS_ERR))
         (void)peer_failed(d, 0, 0);
 }
 
@@ -225,8 +233,8 @@ static void draw_part(struct drill *d, struct packet *p)
     if (kind == OPK_NONE) {
         kind = drill_one_in(d, 2) ? OPK_SEND : OPK_WRITE;
         pos = drill_one_in(d, 2) ? OPP_ONLY : OPP_FIRST;
-        p->reth.dma_bytes =
-            pos == OPP_ONLY ? drill_below(d, PEER_MTU + 1) : PEER_MTU + 1 + drill_below(d, 600);
+        p->reth.dma_bytes = pos == OPP_ONLY ? drill_below(d, 5) * drill_below(d, PEER_MTU / 4 + 1)
+                                            : PEER_MTU + 1 + drill_below(d, 600);
         p->reth.rkey = s->key;
         p->reth.va = s->base + drill_below(d, PEER_ROOM - p->reth.dma_bytes);
     } else if (kind == OPK_WRITE) {
@@ -277,7 +285,7 @@ static bool begins(const struct packet *p)
 static enum fault_of spoil(struct drill *d, struct packet *p)
 {
     struct peers *s = d->own;
-    const enum fault_of f = (enum fault_of)(1 + drill_below(d, FAULTS - 1));
+    const enum fault_of f = (enum fault_of)(1 + drill_below(d, BAD_PAD));
     const bool names_memory = p->op->kind != OPK_SEND && begins(p);
     const bool is_whole = p->op->kind == OPK_WRITE && ends_message(p);
 
@@ -302,10 +310,25 @@ static enum fault_of spoil(struct drill *d, struct packet *p)
         p->payload_bytes--;
     } else if (f == UNALIGNED && p->op->kind == OPK_ATOMIC) {
         p->atomic.va += 1 + drill_below(d, PEER_WORD - 1);
+    } else if (f == BAD_PAD && !is_fetch(p) && ends_message(p) && p->payload_bytes >= 4) {
+        p->payload_bytes &= ~3u;
+        p->reth.dma_bytes = p->payload_bytes - 1;
+        s->cut = 1;
     } else {
         return NOTHING;
     }
     return f;
+}
+
+/* Does the queue pair take no operation like @p? */
+static bool is_barred(const struct peers *s, const struct packet *p)
+{
+    const uint32_t needs = p->op->kind == OPK_WRITE    ? ACC_REMOTE_WRITE
+                           : p->op->kind == OPK_READ   ? ACC_REMOTE_READ
+                           : p->op->kind == OPK_ATOMIC ? ACC_REMOTE_ATOMIC
+                                                       : 0;
+
+    return begins(p) && (needs & ~s->end.access) != 0;
 }
 
 /* Nothing is moved where nothing is asked for, whatever the key is. */
@@ -329,9 +352,9 @@ static void judge_in_turn(struct drill *d, const struct packet *p, const uint8_t
     struct peers *s = d->own;
 
     if (is_refused_access(f, p)) {
-        refuses(d, SYN_NAK_REMOTE_ACCESS);
+        refuses(d, SYN_NAK_REMOTE_ACCESS, f);
     } else if (f != NOTHING && f != BAD_KEY && f != BAD_RANGE) {
-        refuses(d, SYN_NAK_INVALID_REQUEST);
+        refuses(d, SYN_NAK_INVALID_REQUEST, f);
     } else if (lacks_receive(s, p)) {
         if (says(d, SYN_RNR_NAK, p->bth.psn.v))
             s->has_told_rnr = peer_is_calm(d);
@@ -348,7 +371,7 @@ static void judge_in_turn(struct drill *d, const struct packet *p, const uint8_t
         if (p->op->kind == OPK_SEND && s->got + p->payload_bytes > s->recv[0].bytes) {
             struct rdl_wc wc;
 
-            if (says(d, SYN_NAK_INVALID_REQUEST, s->expected) &&
+            if (says(d, SYN_NAK_INVALID_REQUEST, s->expected) && peer_event(d, false, 0) &&
                 peer_completes(d, s->recv[0].wr_id, WCS_LOC_LEN_ERR, &wc))
                 (void)peer_failed(d, 1, 0);
             return;
@@ -387,6 +410,55 @@ static void repeat(struct drill *d)
         (void)peer_is_calm(d);
 }
 
+/* Of long ago: half of all PSNs are duplicates. */
+static void repeat_ancient(struct drill *d)
+{
+    struct peers *s = d->own;
+    const uint32_t ago = drill_one_in(d, 2) ? HALF : 1000 + drill_below(d, HALF - 1000);
+    struct packet p = s->like;
+    uint8_t other[8] = {0};
+
+    if (s->n_taken == 0 || s->expected == s->peer.sq_psn)
+        return;
+    set_code(&p, OP_RC_SEND_ONLY);
+    p.payload_bytes = sizeof(other);
+    p.bth.psn.v = peer_psn(s->expected - ago);
+    if (peer_send(d, &p, other) && says(d, SYN_ACK, s->acked))
+        (void)peer_is_calm(d);
+}
+
+/* More READs than it takes at a time, all at once. */
+static void burst(struct drill *d)
+{
+    struct peers *s = d->own;
+    struct packet p = s->like;
+    uint32_t n = 0, psn = s->expected;
+    struct packet last;
+
+    set_code(&p, OP_RC_RDMA_READ_REQUEST);
+    p.reth.rkey = s->key;
+    p.reth.va = s->base;
+    p.reth.dma_bytes = PEER_MTU + 1 + drill_below(d, PEER_MTU); /* the first is not done at once */
+    for (uint32_t i = 0; i <= PEER_RDS; i++) {
+        p.bth.psn.v = psn;
+        if (!peer_send_on(d, &p, NULL))
+            return;
+        psn = peer_psn(psn + peer_packets(p.reth.dma_bytes));
+        n += i < PEER_RDS ? peer_packets(p.reth.dma_bytes) : 0;
+    }
+    if (!drill_settle(d) ||
+        !drill_expect(d, s->n_seen == n + 1, "as many READs are answered as may wait",
+                      "%u packets, not %u", s->n_seen, n + 1) ||
+        !peer_seen(d, n, &last) ||
+        !drill_expect(d,
+                      last.op->kind == OPK_ACK &&
+                          aeth_unpack(last.aeth.syndrome).kind == SYN_NAK_INVALID_REQUEST,
+                      "one more is refused", "%s", last.op->name) ||
+        !peer_event(d, true, ASE_QP_ACCESS_ERR))
+        return;
+    (void)peer_failed(d, 0, 0);
+}
+
 /* Behind a gap. */
 static void judge_ahead(struct drill *d)
 {
@@ -408,7 +480,14 @@ void peer_requests(struct drill *d)
     uint32_t ahead = 0;
 
     if (drill_one_in(d, 6)) {
-        repeat(d);
+        if (drill_one_in(d, 6))
+            repeat_ancient(d);
+        else
+            repeat(d);
+        return;
+    }
+    if (s->open == OPK_NONE && (s->end.access & ACC_REMOTE_READ) && drill_one_in(d, 40)) {
+        burst(d);
         return;
     }
     if (s->open == OPK_NONE && drill_one_in(d, 3))
@@ -418,7 +497,9 @@ void peer_requests(struct drill *d)
     if (drill_one_in(d, 10))
         f = spoil(d, &p);
     else if (drill_one_in(d, 8))
-        ahead = 1 + drill_below(d, AHEAD);
+        ahead = drill_one_in(d, 6) ? HALF - 1 : 1 + drill_below(d, AHEAD);
+    if (f != OUT_OF_ORDER && is_barred(s, &p))
+        f = BARRED;
     p.bth.psn.v = peer_psn(s->expected + ahead);
     p.bth.ack_req = drill_one_in(d, 2) || f != NOTHING;
     st_be32(p.imm_data, (uint32_t)prng_next(&d->rng));

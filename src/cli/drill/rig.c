@@ -84,9 +84,9 @@ static void say_move(struct drill *d, const struct rig_end *e, const struct rig_
     else if (state == QPS_RTR)
         drill_say(d,
                   "modify_qp h%u.%s state=RTR ah=h%u gid_index=0 mtu=%u dest_qpn=%u rq_psn=%u "
-                  "max_dest_rd_atomic=4 min_rnr_timer=1",
+                  "max_dest_rd_atomic=4 min_rnr_timer=%u",
                   e->number + 1, e->name, peer->number + 1, 128u << mtu_of(e), peer->qpn,
-                  peer->sq_psn);
+                  peer->sq_psn, e->min_rnr_timer);
     else
         drill_say(d,
                   "modify_qp h%u.%s state=RTS timeout=%u retry_cnt=%u rnr_retry=%u sq_psn=%u "
@@ -106,7 +106,7 @@ bool rig_raise(struct drill *d, struct rig_end *e, const struct rig_end *peer, u
         .rq_psn = peer->sq_psn & PSN_MASK,
         .max_rd_atomic = 4,
         .max_dest_rd_atomic = 4,
-        .min_rnr_timer = 1,
+        .min_rnr_timer = e->min_rnr_timer,
         .timeout = e->timeout,
         .retry_cnt = e->retry_cnt,
         .rnr_retry = e->retry_cnt,
