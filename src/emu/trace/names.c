@@ -116,6 +116,8 @@ static void learn_object(struct ev_names *n, const struct ev_named *e)
     struct ev_named *known = find(n, e->host, object, e->number);
     size_t at;
 
+    if (!e->name.s[0])
+        return; /* as a trace that somebody has damaged may have it */
     if (known) {
         *known = *e;
         return;
