@@ -177,10 +177,19 @@ static bool poll_flushed(struct drill *d, uint32_t recvs_done, uint32_t asked_do
     return !d->wrong;
 }
 
-bool peer_failed(struct drill *d, uint32_t recvs_done, uint32_t asked_done)
+bool peer_resets(struct drill *d)
 {
     struct peers *s = d->own;
     struct rdl_qp_attr a = {0};
+
+    drill_say(d, "modify_qp h1.q state=RESET");
+    begin(d);
+    return rig_modify(d, &s->end, &a, QPS_RESET, 0);
+}
+
+bool peer_failed(struct drill *d, uint32_t recvs_done, uint32_t asked_done)
+{
+    struct peers *s = d->own;
     struct rdl_qp_info info;
 
     if (!drill_is_done(d, s->host[0], rdl_query_qp(d->lab, s->end.qp), "a query is answered") ||
@@ -189,9 +198,7 @@ bool peer_failed(struct drill *d, uint32_t recvs_done, uint32_t asked_done)
                       enum_name(&enum_qp_state, info.attr.state)) ||
         !poll_flushed(d, recvs_done, asked_done) || !peer_is_calm(d))
         return false;
-    drill_say(d, "modify_qp h1.q state=RESET");
-    begin(d);
-    return rig_modify(d, &s->end, &a, QPS_RESET, 0) && rig_raise(d, &s->end, &s->peer, QPT_RC);
+    return peer_resets(d) && rig_raise(d, &s->end, &s->peer, QPT_RC);
 }
 
 void peer_posts_receive(struct drill *d)
@@ -284,7 +291,9 @@ static void take(struct drill *d)
 {
     const uint32_t pick = drill_below(d, 10);
 
-    if (pick < 2)
+    if (drill_one_in(d, 30))
+        peer_comes_early(d);
+    else if (pick < 2)
         peer_posts_receive(d);
     else if (pick < 8)
         peer_requests(d);

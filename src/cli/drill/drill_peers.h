@@ -127,6 +127,9 @@ bool peer_completes(struct drill *d, uint64_t wr_id, uint32_t status, struct rdl
 /* Nothing else completes, and memory is as it must be. */
 bool peer_is_calm(struct drill *d);
 
+/* To RESET, from where all is new. */
+bool peer_resets(struct drill *d);
+
 /* The queue pair has failed: its receives and requests but the first @n_done are flushed, and it is
  * connected anew.
  */
@@ -138,6 +141,7 @@ bool peer_event(struct drill *d, bool is_told, uint32_t type);
 /* The steps. */
 void peer_posts_receive(struct drill *d);
 void peer_requests(struct drill *d);
+void peer_comes_early(struct drill *d);
 void peer_answers(struct drill *d);
 
 #endif

@@ -471,6 +471,47 @@ static void judge_ahead(struct drill *d)
     (void)peer_is_calm(d);
 }
 
+/* A WRITE that is right. */
+static bool write_some(struct drill *d, bool is_taken)
+{
+    struct peers *s = d->own;
+    struct packet p = s->like;
+    uint8_t payload[PEER_WORD];
+
+    st_le64(payload, prng_next(&d->rng));
+    set_code(&p, OP_RC_RDMA_WRITE_ONLY);
+    p.bth.psn.v = s->expected;
+    p.bth.ack_req = true;
+    p.payload_bytes = p.reth.dma_bytes = PEER_WORD;
+    p.reth.rkey = s->key;
+    p.reth.va = s->base + drill_below(d, PEER_ROOM - PEER_WORD);
+    s->got = 0;
+    s->to = (uint32_t)(p.reth.va - s->base);
+    s->left = PEER_WORD;
+    if (!peer_send(d, &p, payload))
+        return false;
+    if (is_taken)
+        take_part(d, &p, payload);
+    else
+        (void)(says_nothing(d) && peer_is_calm(d));
+    return !d->wrong;
+}
+
+/* Before the queue pair is ready, and before it may send: the first packet is told of. */
+void peer_comes_early(struct drill *d)
+{
+    struct peers *s = d->own;
+
+    if (!peer_resets(d))
+        return;
+    s->end.access = PEER_ACCESS;
+    if (write_some(d, false) && rig_move(d, &s->end, &s->peer, QPT_RC, QPS_INIT) &&
+        write_some(d, false) && rig_move(d, &s->end, &s->peer, QPT_RC, QPS_RTR) &&
+        peer_event(d, false, 0) && write_some(d, true) && peer_event(d, true, ASE_COMM_EST) &&
+        write_some(d, true) && peer_event(d, false, 0))
+        (void)rig_move(d, &s->end, &s->peer, QPT_RC, QPS_RTS);
+}
+
 void peer_requests(struct drill *d)
 {
     struct peers *s = d->own;

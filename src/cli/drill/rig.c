@@ -94,9 +94,9 @@ static void say_move(struct drill *d, const struct rig_end *e, const struct rig_
                   e->number + 1, e->name, e->timeout, e->retry_cnt, e->retry_cnt, e->sq_psn);
 }
 
-bool rig_raise(struct drill *d, struct rig_end *e, const struct rig_end *peer, uint32_t type)
+bool rig_move(struct drill *d, struct rig_end *e, const struct rig_end *peer, uint32_t type,
+              uint32_t state)
 {
-    static const uint32_t states[] = {QPS_INIT, QPS_RTR, QPS_RTS};
     struct rdl_qp_attr a = {
         .path_mtu = mtu_of(e),
         .access = e->access,
@@ -117,12 +117,14 @@ bool rig_raise(struct drill *d, struct rig_end *e, const struct rig_end *peer, u
     if (!drill_works(d, rdl_host_address(d->lab, peer->host, 0, a.ah.dgid, mac),
                      "a host has an address"))
         return false;
-    for (size_t i = 0; i < ARRAY_LEN(states); i++) {
-        say_move(d, e, peer, states[i]);
-        if (!rig_modify(d, e, &a, states[i], qp_fsm_needs(type, states[i])))
-            return false;
-    }
-    return true;
+    say_move(d, e, peer, state);
+    return rig_modify(d, e, &a, state, qp_fsm_needs(type, state));
+}
+
+bool rig_raise(struct drill *d, struct rig_end *e, const struct rig_end *peer, uint32_t type)
+{
+    return rig_move(d, e, peer, type, QPS_INIT) && rig_move(d, e, peer, type, QPS_RTR) &&
+           rig_move(d, e, peer, type, QPS_RTS);
 }
 
 bool rig_connect(struct drill *d, struct rig_end *a, struct rig_end *b)

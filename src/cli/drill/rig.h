@@ -43,6 +43,10 @@ bool rig_add_qp(struct drill *d, struct rig_end *e, const struct rdl_qp_config *
 /* Takes two ends, of RC or UC, from RESET to RTS, connected with each other. */
 bool rig_connect(struct drill *d, struct rig_end *a, struct rig_end *b);
 
+/* Moves @e, of @type, to INIT, RTR or RTS, with all that the move needs. */
+bool rig_move(struct drill *d, struct rig_end *e, const struct rig_end *peer, uint32_t type,
+              uint32_t state);
+
 /* Takes @e, of @type, from RESET to RTS, connected with what @peer says. */
 bool rig_raise(struct drill *d, struct rig_end *e, const struct rig_end *peer, uint32_t type);
 
