@@ -505,10 +505,14 @@ void peer_comes_early(struct drill *d)
     if (!peer_resets(d))
         return;
     s->end.access = PEER_ACCESS;
-    if (write_some(d, false) && rig_move(d, &s->end, &s->peer, QPT_RC, QPS_INIT) &&
-        write_some(d, false) && rig_move(d, &s->end, &s->peer, QPT_RC, QPS_RTR) &&
-        peer_event(d, false, 0) && write_some(d, true) && peer_event(d, true, ASE_COMM_EST) &&
-        write_some(d, true) && peer_event(d, false, 0))
+    if (!write_some(d, false) || !rig_move(d, &s->end, &s->peer, QPT_RC, QPS_INIT))
+        return;
+    if (!write_some(d, false) || !rig_move(d, &s->end, &s->peer, QPT_RC, QPS_RTR) ||
+        !peer_event(d, false, 0))
+        return;
+    if (!write_some(d, true) || !peer_event(d, true, ASE_COMM_EST))
+        return;
+    if (write_some(d, true) && peer_event(d, false, 0))
         (void)rig_move(d, &s->end, &s->peer, QPT_RC, QPS_RTS);
 }
 
