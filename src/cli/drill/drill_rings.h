@@ -138,9 +138,38 @@ struct queues {
     uint64_t addr[RIG_HOSTS];
     uint32_t lkey[RIG_HOSTS];
     bool event_idx; /* offered */
-    bool listens;   /* somebody has asked h1 for events */
     uint32_t serial;
 };
+
+/* A queue pair in INIT with a completion queue of its own, whose receives complete when it fails.
+ */
+struct flusher {
+    struct rig_end end;
+    rdl_cq cq;
+    struct rdl_cq_info info;
+    uint32_t max_recv_wr;
+};
+
+bool flusher_make(struct drill *d, unsigned side, uint32_t cqe, uint32_t max_recv_wr,
+                  struct flusher *ret);
+
+/* Posts @n receives with the numbers from @wr_id on, which complete. */
+bool flusher_post(struct drill *d, struct flusher *f, uint32_t n, uint64_t wr_id);
+bool flusher_fail(struct drill *d, struct flusher *f);
+bool flusher_end(struct drill *d, struct flusher *f);
+
+/* Takes all events of the host @side.  How many were @type, about the object @raw? */
+bool queues_events(struct drill *d, unsigned side, uint32_t type, uint64_t raw, uint32_t *ret_n);
+
+/* Polls @cq; a driver that is asked for no notification makes none. */
+bool queues_poll(struct drill *d, unsigned side, const char *cq_name, rdl_cq cq,
+                 struct rdl_wc *ret);
+
+/* Events that are raised before anybody listens (drill_rings_events.c). */
+void queues_storm(struct drill *d);
+
+/* A queue pair is destroyed while an event about it waits. */
+void queues_forget(struct drill *d);
 
 /* --- */
 

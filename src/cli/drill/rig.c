@@ -80,8 +80,9 @@ static void say_move(struct drill *d, const struct rig_end *e, const struct rig_
     else if (state == QPS_RTR)
         drill_say(d,
                   "modify_qp h%u.%s state=RTR ah=h%u gid_index=0 mtu=1024 dest_qpn=%u rq_psn=%u "
-                  "max_dest_rd_atomic=4 min_rnr_timer=1",
-                  e->number + 1, e->name, peer->number + 1, peer->qpn, peer->sq_psn);
+                  "max_dest_rd_atomic=4 min_rnr_timer=1%s",
+                  e->number + 1, e->name, peer->number + 1, peer->qpn, peer->sq_psn,
+                  e->credits ? " credits" : "");
     else
         drill_say(d,
                   "modify_qp h%u.%s state=RTS timeout=%u retry_cnt=%u rnr_retry=%u sq_psn=%u "
@@ -105,6 +106,7 @@ static bool raise_end(struct drill *d, struct rig_end *e, const struct rig_end *
         .timeout = e->timeout,
         .retry_cnt = e->retry_cnt,
         .rnr_retry = e->retry_cnt,
+        .credits = e->credits,
         .ah.hop_limit = 64,
     };
     uint8_t mac[6];
@@ -113,8 +115,10 @@ static bool raise_end(struct drill *d, struct rig_end *e, const struct rig_end *
                      "a host has an address"))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+        const uint32_t more = e->credits && states[i] == QPS_RTR ? QPA_CREDITS : 0;
+
         say_move(d, e, peer, states[i]);
-        if (!rig_modify(d, e, &a, states[i], qp_fsm_needs(type, states[i])))
+        if (!rig_modify(d, e, &a, states[i], qp_fsm_needs(type, states[i]) | more))
             return false;
     }
     return true;

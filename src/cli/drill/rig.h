@@ -32,6 +32,7 @@ struct rig_end {
     uint32_t sq_psn;
     uint32_t access;             /* set of enum access_bit, for peers */
     uint32_t timeout, retry_cnt; /* retry_cnt: of RNR, too */
+    bool credits;                /* end-to-end credits, of RC */
 };
 
 /* Makes @e's queue pair as @c says, called e->name: host, number and name are set before. */
