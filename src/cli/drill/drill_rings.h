@@ -146,6 +146,7 @@ struct queues {
 struct flusher {
     struct rig_end end;
     rdl_cq cq;
+    char cq_name[RDL_NAME_BYTES];
     struct rdl_cq_info info;
     uint32_t max_recv_wr;
 };

@@ -78,14 +78,14 @@ static bool rage(struct drill *d, struct storm *s)
 
     for (uint32_t i = 0; i < n; i++) {
         up = !up;
-        drill_say(d, "set link h1 h2 %s", up ? "up" : "down");
+        drill_say(d, "set link h1-h2 %s", up ? "up" : "down");
         if (!drill_works(d, rdl_link_raise(d->lab, q->link, up),
                          "a link can be taken down and up") ||
             !drill_settle(d))
             return false;
         look(d, s);
     }
-    drill_say(d, "set link h1 h2 up");
+    drill_say(d, "set link h1-h2 up");
     if (!drill_works(d, rdl_link_raise(d->lab, q->link, true), "a link can be taken up") ||
         !drill_settle(d))
         return false;

@@ -48,26 +48,27 @@ bool flusher_make(struct drill *d, unsigned side, uint32_t cqe, uint32_t max_rec
                   struct flusher *f)
 {
     const struct queues *q = queues_of(d);
-    struct rdl_qp_attr a = {.port = 1};
-    char cq_name[RDL_NAME_BYTES];
+    struct rdl_qp_attr a = {.port = 1, .access = ACC_LOCAL_WRITE};
     struct rdl_qp_config c = {
         .pd = q->pd[side], .type = QPT_RC, .max_send_wr = 1, .max_recv_wr = max_recv_wr};
 
     *f = (struct flusher){.end = {.number = side, .host = q->host[side]},
                           .max_recv_wr = max_recv_wr};
-    name_object(d, cq_name, "cq");
+    name_object(d, f->cq_name, "cq");
     name_object(d, f->end.name, "qp");
-    drill_say(d, "create_cq h%u cqe=%u as %s", side + 1, cqe, cq_name);
-    if (!drill_is_done(d, q->host[side], rdl_create_cq(d->lab, q->host[side], cqe, cq_name, &f->cq),
+    drill_say(d, "create_cq h%u cqe=%u as %s", side + 1, cqe, f->cq_name);
+    if (!drill_is_done(d, q->host[side],
+                       rdl_create_cq(d->lab, q->host[side], cqe, f->cq_name, &f->cq),
                        "a completion queue can be created") ||
         !drill_works(d, rdl_cq_info(d->lab, f->cq, &f->info), "a completion queue has a size") ||
         !drill_expect(d, f->info.cqe == cqe, "a completion queue is as long as was asked for",
                       "%u entries, and not %u", f->info.cqe, cqe))
         return false;
     c.send_cq = c.recv_cq = f->cq;
-    if (!rig_add_qp(d, &f->end, &c, cq_name))
+    if (!rig_add_qp(d, &f->end, &c, f->cq_name))
         return false;
-    drill_say(d, "modify_qp h%u.%s state=INIT pkey_index=0 port=1 access=0", side + 1, f->end.name);
+    drill_say(d, "modify_qp h%u.%s state=INIT pkey_index=0 port=1 access=lw", side + 1,
+              f->end.name);
     return rig_modify(d, &f->end, &a, QPS_INIT, qp_fsm_needs(QPT_RC, QPS_INIT));
 }
 
@@ -79,10 +80,11 @@ bool flusher_post(struct drill *d, struct flusher *f, uint32_t n, uint64_t wr_id
 
     for (uint32_t i = 0; i < n; i++) {
         const struct rdl_recv_wr wr = {.wr_id = wr_id + i, .sge = &sge, .n_sge = 1};
+        const bool nokick = drill_one_in(d, 2);
 
-        drill_say(d, "post_recv h%u.%s wr_id=%" PRIu64 " mr[0:64]", side + 1, f->end.name,
-                  wr.wr_id);
-        if (!drill_works(d, rdl_post_recv(d->lab, f->end.qp, &wr, drill_one_in(d, 2)),
+        drill_say(d, "post_recv h%u.%s wr_id=%" PRIu64 " sge=mr[0:64]%s", side + 1, f->end.name,
+                  wr.wr_id, nokick ? " nokick" : "");
+        if (!drill_works(d, rdl_post_recv(d->lab, f->end.qp, &wr, nokick),
                          "a receive can be posted in INIT as long as there is room"))
             return false;
     }
@@ -99,7 +101,8 @@ bool flusher_fail(struct drill *d, struct flusher *f)
 
 bool flusher_end(struct drill *d, struct flusher *f)
 {
-    d->n_unsaid++;
+    drill_say(d, "destroy_qp h%u.%s", f->end.number + 1, f->end.name);
+    drill_say(d, "destroy_cq h%u.%s", f->end.number + 1, f->cq_name);
     return drill_is_done(d, f->end.host, rdl_destroy_qp(d->lab, f->end.qp),
                          "a queue pair can be destroyed") &&
            drill_is_done(d, f->end.host, rdl_destroy_cq(d->lab, f->cq),
@@ -133,8 +136,7 @@ bool queues_poll(struct drill *d, unsigned side, const char *cq_name, rdl_cq cq,
 {
     const uint64_t kicks = rdl_total(d->lab, EV_kick);
 
-    (void)side;
-    (void)cq_name;
+    drill_say(d, "poll_cq h%u.%s", side + 1, cq_name);
     if (!rig_poll(d, cq, ret) || d->wrong)
         return false;
     return queues_of(d)->event_idx ||
@@ -167,14 +169,14 @@ static bool polls_all(struct drill *d, struct flusher *f, uint32_t from, uint32_
     struct rdl_wc wc;
 
     for (uint32_t i = from; i < n; i++) {
-        const bool any = queues_poll(d, f->end.number, "", f->cq, &wc);
+        const bool any = queues_poll(d, f->end.number, f->cq_name, f->cq, &wc);
 
         if (!drill_expect(d, any && wc.wr_id == WR_ID + i && wc.status == WCS_WR_FLUSH_ERR,
                           "completions come in their order, and none is lost",
                           "the one of %u of %u is missing, or another", i, n))
             return false;
     }
-    return drill_expect(d, !queues_poll(d, f->end.number, "", f->cq, &wc),
+    return drill_expect(d, !queues_poll(d, f->end.number, f->cq_name, f->cq, &wc),
                         "nothing completes twice", "there are more than %u completions", n);
 }
 
@@ -211,11 +213,14 @@ static void resize(struct drill *d)
         !flusher_fail(d, &f))
         return;
     for (uint32_t i = 0; i < polled; i++) {
-        if (!drill_expect(d, queues_poll(d, side, "", f.cq, &wc) && wc.wr_id == WR_ID + i,
+        if (!drill_expect(d, queues_poll(d, side, f.cq_name, f.cq, &wc) && wc.wr_id == WR_ID + i,
                           "completions come in their order, and none is lost", "not %u", i))
             return;
     }
-    d->n_unsaid++;
+    if (cqe >= left)
+        drill_say(d, "resize_cq h%u.%s cqe=%u", side + 1, f.cq_name, cqe);
+    else
+        d->n_unsaid++;
     st = rdl_resize_cq(d->lab, f.cq, cqe);
     if (cqe < left || cqe == 0) {
         if (!drill_expect(d, st == RDL_ERR_INVAL,
@@ -236,6 +241,7 @@ struct pair {
     rdl_cq cq[RIG_HOSTS];
     char cq_name[RIG_HOSTS][RDL_NAME_BYTES];
     rdl_srq srq; /* of the second, or 0 */
+    char srq_name[RDL_NAME_BYTES];
 };
 
 static bool pair_make(struct drill *d, struct pair *p, bool credits)
@@ -250,6 +256,7 @@ static bool pair_make(struct drill *d, struct pair *p, bool credits)
         *e = (struct rig_end){.number = i,
                               .host = q->host[i],
                               .sq_psn = drill_below(d, 1u << 24),
+                              .access = ACC_LOCAL_WRITE,
                               .timeout = 14,
                               .retry_cnt = 7,
                               .credits = credits};
@@ -272,8 +279,9 @@ static bool pair_end(struct drill *d, struct pair *p)
 {
     uint32_t n;
 
-    d->n_unsaid++;
     for (unsigned i = 0; i < RIG_HOSTS; i++) {
+        drill_say(d, "destroy_qp h%u.%s", i + 1, p->end[i].name);
+        drill_say(d, "destroy_cq h%u.%s", i + 1, p->cq_name[i]);
         if (!queues_events(d, i, 0, 0, &n) ||
             !drill_is_done(d, p->end[i].host, rdl_destroy_qp(d->lab, p->end[i].qp),
                            "a queue pair can be destroyed") ||
@@ -292,7 +300,7 @@ static bool pair_send(struct drill *d, struct pair *p)
     const struct rdl_send_wr wr = {
         .wr_id = 1, .opcode = WR_SEND, .flags = SF_SIGNALED, .sge = &sge, .n_sge = 1};
 
-    drill_say(d, "post_send h1.%s SEND mr[0:%u] signaled", p->end[0].name, sge.length);
+    drill_say(d, "post_send h1.%s op=send sge=mr[0:%u] signaled", p->end[0].name, sge.length);
     if (!drill_works(d, rdl_post_send(d->lab, p->end[0].qp, &wr, false),
                      "a send can be posted in RTS") ||
         !drill_settle(d))
@@ -311,17 +319,23 @@ static bool pair_send(struct drill *d, struct pair *p)
     return true;
 }
 
-/* Each receive of the second, of @p->srq if there is one. */
-static enum rdl_status pair_receive(struct drill *d, struct pair *p)
+/* A receive of the second, of @p->srq if there is one. */
+static enum rdl_status post_receive(struct drill *d, const struct pair *p)
 {
     const struct queues *q = queues_of(d);
     const struct rdl_sge sge = {q->addr[1], MR_BYTES, q->lkey[1]};
     const struct rdl_recv_wr wr = {.wr_id = 2, .sge = &sge, .n_sge = 1};
 
-    d->n_unsaid++;
     if (p->srq.raw)
         return rdl_post_srq_recv(d->lab, p->srq, &wr, false);
     return rdl_post_recv(d->lab, p->end[1].qp, &wr, false);
+}
+
+static bool pair_receive(struct drill *d, const struct pair *p)
+{
+    drill_say(d, "post_%srecv h2.%s wr_id=2 sge=mr[0:4k]", p->srq.raw ? "srq_" : "",
+              p->srq.raw ? p->srq_name : p->end[1].name);
+    return drill_works(d, post_receive(d, p), "a receive can be posted as long as there is room");
 }
 
 /* What the second tells of its receives. */
@@ -336,8 +350,7 @@ static void use_credits(struct drill *d)
         uint64_t credit_ssn;
 
         if (waiting == 0 || (waiting < CREDITS_MAX && drill_one_in(d, 2))) {
-            if (!drill_works(d, pair_receive(d, &p), "a receive can be posted in RTS") ||
-                !drill_settle(d))
+            if (!pair_receive(d, &p) || !drill_settle(d))
                 return;
             waiting++;
         } else if (pair_send(d, &p)) {
@@ -354,12 +367,13 @@ static void use_credits(struct drill *d)
     (void)pair_end(d, &p);
 }
 
-static bool set_limit(struct drill *d, rdl_srq srq, uint32_t limit)
+static bool set_limit(struct drill *d, const struct pair *p, uint32_t limit)
 {
     const struct rdl_srq_attr a = {.limit = limit};
 
     d->n_unsaid++;
-    return drill_is_done(d, queues_of(d)->host[1], rdl_modify_srq(d->lab, srq, &a, RDL_SRQ_LIMIT),
+    return drill_is_done(d, queues_of(d)->host[1],
+                         rdl_modify_srq(d->lab, p->srq, &a, RDL_SRQ_LIMIT),
                          "the limit of a shared receive queue can be set");
 }
 
@@ -373,7 +387,7 @@ static bool drain_srq(struct drill *d, struct pair *p, uint32_t left, uint32_t m
 
         if (limit == 0 && !drill_one_in(d, 3)) {
             limit = drill_below(d, most + 1);
-            if (!set_limit(d, p->srq, limit))
+            if (!set_limit(d, p, limit))
                 return false;
         }
         if (!pair_send(d, p))
@@ -396,21 +410,20 @@ static void use_srq(struct drill *d)
     const struct queues *q = queues_of(d);
     const struct rdl_srq_attr a = {.max_wr = 1 + drill_below(d, 12), .max_sge = 1};
     const uint32_t n = drill_one_in(d, 3) ? a.max_wr : 1 + drill_below(d, a.max_wr);
-    char name[RDL_NAME_BYTES];
     struct pair p = {.srq = {0}};
 
-    name_object(d, name, "srq");
-    d->n_unsaid++;
-    if (!drill_is_done(d, q->host[1], rdl_create_srq(d->lab, q->pd[1], &a, name, &p.srq),
+    name_object(d, p.srq_name, "srq");
+    drill_say(d, "create_srq h2.pd max_wr=%u max_sge=1 as %s", a.max_wr, p.srq_name);
+    if (!drill_is_done(d, q->host[1], rdl_create_srq(d->lab, q->pd[1], &a, p.srq_name, &p.srq),
                        "a shared receive queue can be created") ||
         !pair_make(d, &p, false))
         return;
     for (uint32_t i = 0; i < n; i++) {
-        if (!drill_works(d, pair_receive(d, &p), "a shared receive can be posted"))
+        if (!pair_receive(d, &p))
             return;
     }
     if (n == a.max_wr &&
-        !drill_expect(d, pair_receive(d, &p) == RDL_ERR_QUEUE_FULL,
+        !drill_expect(d, post_receive(d, &p) == RDL_ERR_QUEUE_FULL,
                       "a queue holds as many requests as it was made for, and no more",
                       "%u were not all", n))
         return;

@@ -7,6 +7,7 @@
 #include "emu/facts/device.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
+#include "rdmalab/inspect.h"
 
 #define MTU_1024 3u /* enum mtu */
 
@@ -38,11 +39,17 @@ bool rig_add_qp(struct drill *d, struct rig_end *e, const struct rdl_qp_config *
                 const char *cq_name)
 {
     static const char *const types[] = {[QPT_RC] = "rc", [QPT_UC] = "uc", [QPT_UD] = "ud"};
+    char srq[RDL_VALUE_BYTES] = "";
     struct rdl_qp_info info;
 
-    drill_say(d, "create_qp h%u.pd type=%s cq=%s max_send_wr=%u max_recv_wr=%u%s as %s",
-              e->number + 1, types[c->type], cq_name, c->max_send_wr ? c->max_send_wr : 16,
-              c->max_recv_wr ? c->max_recv_wr : 16, c->sq_sig_all ? " sq_sig_all" : "", e->name);
+    if (c->srq.raw)
+        rdl_path_of(d->lab, OBJ_SRQ, c->srq.raw, srq);
+    drill_say(d,
+              "create_qp h%u.pd type=%s send_cq=%s recv_cq=%s max_send_wr=%u max_recv_wr=%u%s%s%s "
+              "as %s",
+              e->number + 1, types[c->type], cq_name, cq_name, c->max_send_wr ? c->max_send_wr : 16,
+              c->max_recv_wr ? c->max_recv_wr : 16, c->sq_sig_all ? " sq_sig_all" : "",
+              c->srq.raw ? " srq=" : "", srq, e->name);
     if (!drill_is_done(d, e->host, rdl_create_qp(d->lab, c, e->name, &e->qp),
                        "a queue pair can be created") ||
         !drill_works(d, rdl_qp_info(d->lab, e->qp, &info), "a queue pair has a number"))
