@@ -62,6 +62,29 @@ void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw, char *r
 RDL_MUST_CHECK enum rdl_status rdl_ram_read(const struct rdl_lab *lab, rdl_host host, uint64_t addr,
                                             void *out, size_t bytes);
 
+/* The other way: what a guest does that has rings of its own, or spoils those of its driver.  It is
+ * all or nothing.  From then on what the rings of @host say may be anybody's, and no invariant of
+ * the emulator is about them.  RDL_ERR_FAULT, RDL_ERR_STALE
+ */
+RDL_MUST_CHECK enum rdl_status rdl_ram_write(struct rdl_lab *lab, rdl_host host, uint64_t addr,
+                                             const void *in, size_t bytes);
+
+/* An access to the registers of @function (enum pci_function) of @host, as its driver makes it, in
+ * a tick of its own: @width is 1, 2, 4 or 8 bytes, and @offset in its BAR.  What is where is in
+ * emu/facts/regs.h: the common configuration (enum reg), the interrupt status, whose reading clears
+ * it, the configuration of the device, and a place for each queue to notify.  Offsets without a
+ * register read as 0 and ignore writes.  Who writes takes the device from its driver, which is not
+ * told: what was said of rdl_ram_write() holds here, too.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_INVAL  @function or @width
+ *	   RDL_ERR_STALE
+ */
+RDL_MUST_CHECK enum rdl_status rdl_reg_read(struct rdl_lab *lab, rdl_host host, uint32_t function,
+                                            uint32_t offset, uint32_t width, uint64_t *ret);
+RDL_MUST_CHECK enum rdl_status rdl_reg_write(struct rdl_lab *lab, rdl_host host, uint32_t function,
+                                             uint32_t offset, uint32_t width, uint64_t value);
+
 /* Who waits for what, a sentence each: for a lab that stands still or never ends.
  * "h1.qp: SEND wr_id=1 waits for an ACK of psn=100 from h2.qp; ACK timer due t=85.6us"
  */

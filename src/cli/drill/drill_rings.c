@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Drills of rings. */
-#include "cli/drill/kinds.h"
-#include "cli/drill/rig.h"
-#include "emu/facts/enums.h"
+/* Drills of rings: virtqueues, the memory that they are in, and what verbs make of them. */
+#include "cli/drill/drill_rings.h"
 
-struct rings {
-    rdl_host host[RIG_HOSTS];
-    rdl_link link;
-};
+#include "cli/drill/kinds.h"
+
+#define STEPS 32u
 
 static void set_up(struct drill *d)
 {
+    static const struct rings_part *const parts[] = {
+        &rings_of_driver, &rings_of_driver, &rings_of_queues, &rings_of_queues, &rings_of_memory};
     struct rings *k = d->own;
-    const struct rig_config c = {.profile = drill_one_in(d, 3) ? PROFILE_rxe : PROFILE_iba};
 
-    (void)rig_add_hosts(d, &c, k->host, &k->link);
+    k->part = parts[drill_below(d, ARRAY_LEN(parts))];
+    k->part->set_up(d);
 }
 
 static void take(struct drill *d)
 {
-    (void)drill_below(d, 2);
+    const struct rings *k = d->own;
+
+    k->part->take(d);
 }
 
 const struct drill_kind drill_of_rings = {
-    .name = "rings", .bytes = sizeof(struct rings), .steps = 60, .set_up = set_up, .take = take};
+    .name = "rings", .bytes = sizeof(struct rings), .steps = STEPS, .set_up = set_up, .take = take};

@@ -7,6 +7,7 @@
 #include "emu/facts/device.h"
 #include "emu/facts/psn.h"
 #include "emu/facts/qp_fsm.h"
+#include "rdmalab/inspect.h"
 
 /* enum mtu */
 static uint32_t mtu_of(const struct rig_end *e)
@@ -42,11 +43,17 @@ bool rig_add_qp(struct drill *d, struct rig_end *e, const struct rdl_qp_config *
                 const char *cq_name)
 {
     static const char *const types[] = {[QPT_RC] = "rc", [QPT_UC] = "uc", [QPT_UD] = "ud"};
+    char srq[RDL_VALUE_BYTES] = "";
     struct rdl_qp_info info;
 
-    drill_say(d, "create_qp h%u.pd type=%s cq=%s max_send_wr=%u max_recv_wr=%u%s as %s",
-              e->number + 1, types[c->type], cq_name, c->max_send_wr ? c->max_send_wr : 16,
-              c->max_recv_wr ? c->max_recv_wr : 16, c->sq_sig_all ? " sq_sig_all" : "", e->name);
+    if (c->srq.raw)
+        rdl_path_of(d->lab, OBJ_SRQ, c->srq.raw, srq);
+    drill_say(d,
+              "create_qp h%u.pd type=%s send_cq=%s recv_cq=%s max_send_wr=%u max_recv_wr=%u%s%s%s "
+              "as %s",
+              e->number + 1, types[c->type], cq_name, cq_name, c->max_send_wr ? c->max_send_wr : 16,
+              c->max_recv_wr ? c->max_recv_wr : 16, c->sq_sig_all ? " sq_sig_all" : "",
+              c->srq.raw ? " srq=" : "", srq, e->name);
     if (!drill_is_done(d, e->host, rdl_create_qp(d->lab, c, e->name, &e->qp),
                        "a queue pair can be created") ||
         !drill_works(d, rdl_qp_info(d->lab, e->qp, &info), "a queue pair has a number"))
@@ -84,9 +91,9 @@ static void say_move(struct drill *d, const struct rig_end *e, const struct rig_
     else if (state == QPS_RTR)
         drill_say(d,
                   "modify_qp h%u.%s state=RTR ah=h%u gid_index=0 mtu=%u dest_qpn=%u rq_psn=%u "
-                  "max_dest_rd_atomic=4 min_rnr_timer=%u",
+                  "max_dest_rd_atomic=4 min_rnr_timer=%u%s",
                   e->number + 1, e->name, peer->number + 1, 128u << mtu_of(e), peer->qpn,
-                  peer->sq_psn, e->min_rnr_timer);
+                  peer->sq_psn, e->min_rnr_timer, e->credits ? " credits" : "");
     else
         drill_say(d,
                   "modify_qp h%u.%s state=RTS timeout=%u retry_cnt=%u rnr_retry=%u sq_psn=%u "
@@ -97,6 +104,7 @@ static void say_move(struct drill *d, const struct rig_end *e, const struct rig_
 bool rig_move(struct drill *d, struct rig_end *e, const struct rig_end *peer, uint32_t type,
               uint32_t state)
 {
+    const uint32_t more = e->credits && state == QPS_RTR ? QPA_CREDITS : 0;
     struct rdl_qp_attr a = {
         .path_mtu = mtu_of(e),
         .access = e->access,
@@ -110,6 +118,7 @@ bool rig_move(struct drill *d, struct rig_end *e, const struct rig_end *peer, ui
         .timeout = e->timeout,
         .retry_cnt = e->retry_cnt,
         .rnr_retry = e->retry_cnt,
+        .credits = e->credits,
         .ah.hop_limit = 64,
     };
     uint8_t mac[6];
@@ -118,7 +127,7 @@ bool rig_move(struct drill *d, struct rig_end *e, const struct rig_end *peer, ui
                      "a host has an address"))
         return false;
     say_move(d, e, peer, state);
-    return rig_modify(d, e, &a, state, qp_fsm_needs(type, state));
+    return rig_modify(d, e, &a, state, qp_fsm_needs(type, state) | more);
 }
 
 bool rig_raise(struct drill *d, struct rig_end *e, const struct rig_end *peer, uint32_t type)

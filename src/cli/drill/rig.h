@@ -34,6 +34,7 @@ struct rig_end {
     uint32_t timeout, retry_cnt; /* retry_cnt: of RNR, too */
     uint32_t path_mtu;           /* enum mtu; 0: 1024 bytes */
     uint32_t min_rnr_timer;
+    bool credits; /* end-to-end credits, of RC */
 };
 
 /* Makes @e's queue pair as @c says, called e->name: host, number and name are set before. */

@@ -168,7 +168,7 @@ static bool check(struct rdl_lab *lab, uint32_t i, const uint32_t *queue)
     if (!host_is_there(h))
         return true;
     broken = queue ? check_part(h, *queue) : check_host(h);
-    if (broken && h->dev->hca.ram_is_open)
+    if (broken && host_is_open(h))
         return true; /* what is in its rings may be anybody's */
     if (broken)
         report(lab, h->name, broken);

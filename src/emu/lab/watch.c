@@ -181,7 +181,7 @@ const char *watch_broken(const struct watch *s)
 static bool rings_are_open(const struct world *w)
 {
     for (uint32_t i = 0; i < w->n_hosts; i++) {
-        if (w->hosts[i]->dev && w->hosts[i]->dev->hca.ram_is_open)
+        if (host_is_open(w->hosts[i]))
             return true;
     }
     return false;

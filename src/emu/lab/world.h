@@ -43,6 +43,7 @@ struct host {
     struct rdma *dev; /* function 1 of its slot */
     struct vnet *net; /* function 0 */
     struct guest guest;
+    bool has_stranger; /* somebody beside the drivers has written to RAM or registers */
 };
 
 /* A host that could not boot is not there for anybody, but its number stays taken: events of its
@@ -51,6 +52,12 @@ struct host {
 static inline bool host_is_there(const struct host *h)
 {
     return h->name[0] != '\0';
+}
+
+/* May what is in the rings of the host be of somebody who is no driver? */
+static inline bool host_is_open(const struct host *h)
+{
+    return h->has_stranger || (h->dev && h->dev->hca.ram_is_open);
 }
 
 struct world {

@@ -306,13 +306,3 @@ void rdl_path_of(const struct rdl_lab *lab, uint32_t kind, uint64_t raw, char *r
     else
         text_add(&t, "?");
 }
-
-enum rdl_status rdl_ram_read(const struct rdl_lab *lab, rdl_host host, uint64_t gpa, void *out,
-                             size_t bytes)
-{
-    const struct host *h = world_host(lab->world, host.raw);
-
-    if (!h)
-        return RDL_ERR_STALE;
-    return ram_read(&h->ram, gpa, out, bytes) ? RDL_OK : RDL_ERR_FAULT;
-}
