@@ -205,10 +205,35 @@ static uint32_t count_async(struct drill *d, const struct rig_end *e, uint32_t t
     return n;
 }
 
+/* Was every request that h1 sent after its move to SQD begun before? */
+static bool check_begun(struct drill *d)
+{
+    const struct verbs *k = d->own;
+    const uint64_t forgotten = rdl_record_forgotten(d->lab);
+    bool moved = false;
+    uint64_t last = 0;
+
+    for (uint64_t i = k->mark; i < forgotten + rdl_record_count(d->lab); i++) {
+        const struct ev *e = rdl_record_at(d->lab, (size_t)(i - forgotten));
+
+        if (e->kind == EV_qp_state && e->u.qp_state.host + 1 == k->host[0].raw)
+            moved = true;
+        if (e->kind != EV_tx || e->u.tx.host + 1 != k->host[0].raw)
+            continue;
+        if (!drill_expect(d, !moved || e->u.tx.wr_id <= last, "in SQD no work request begins",
+                          "wr_id %llu, the last was %llu", (unsigned long long)e->u.tx.wr_id,
+                          (unsigned long long)last))
+            return false;
+        if (e->u.tx.wr_id > last)
+            last = e->u.tx.wr_id;
+    }
+    return true;
+}
+
 /* In SQD nothing is begun; what was begun ends, which is told if somebody asked. */
 void verbs_step_sqd(struct drill *d)
 {
-    const uint32_t before = drill_below(d, 3), behind = 1 + drill_below(d, 5);
+    const uint32_t before = drill_below(d, 9), behind = 1 + drill_below(d, 5);
     const bool asks = drill_one_in(d, 2);
     struct verbs *k = d->own;
     struct rdl_qp_attr a = {.en_sqd_async_notify = asks};
@@ -220,12 +245,14 @@ void verbs_step_sqd(struct drill *d)
         return;
     mark(d);
     for (uint32_t i = 0; i < before; i++) {
-        if (!send_op(d, &p, WR_RDMA_WRITE, 0, 8 + drill_below(d, 4000)))
+        const uint32_t bytes = 8 + drill_below(d, 4000);
+
+        if (!send_op(d, &p, drill_one_in(d, 2) ? WR_RDMA_WRITE : WR_RDMA_READ, 0, bytes))
             return;
     }
     d->n_unsaid += 2;
     if (!rig_modify(d, &p.end[0], &a, QPS_SQD, asks ? QPA_EN_SQD_ASYNC_NOTIFY : 0) ||
-        !drill_settle(d))
+        !drill_settle(d) || !check_begun(d))
         return;
     told = count_async(d, &p.end[0], ASE_SQ_DRAINED);
     if (!drill_expect(d, told == asks, "SQ_DRAINED is told once, to who asked", "%u times", told))

@@ -89,5 +89,8 @@ void verbs_step_gid(struct drill *d);
 void verbs_step_cq(struct drill *d);
 void verbs_step_rights(struct drill *d);
 void verbs_step_datagram(struct drill *d);
+void verbs_step_atomics(struct drill *d);
+void verbs_step_gap(struct drill *d);
+void verbs_step_flush(struct drill *d);
 
 #endif
