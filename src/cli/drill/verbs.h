@@ -92,5 +92,7 @@ void verbs_step_datagram(struct drill *d);
 void verbs_step_atomics(struct drill *d);
 void verbs_step_gap(struct drill *d);
 void verbs_step_flush(struct drill *d);
+void verbs_step_wrong(struct drill *d);
+void verbs_step_again(struct drill *d);
 
 #endif
