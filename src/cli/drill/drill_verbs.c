@@ -239,7 +239,8 @@ static void take(struct drill *d)
         verbs_step_message,   verbs_step_message, verbs_step_limits,   verbs_step_read_lost,
         verbs_step_timeout,   verbs_step_rnr,     verbs_step_sqd,      verbs_step_fence,
         verbs_step_local_inv, verbs_step_srq,     verbs_step_modify,   verbs_step_gid,
-        verbs_step_cq,        verbs_step_rights,  verbs_step_datagram,
+        verbs_step_cq,        verbs_step_rights,  verbs_step_datagram, verbs_step_atomics,
+        verbs_step_gap,       verbs_step_flush,   verbs_step_wrong,    verbs_step_again,
     };
     struct verbs *k = d->own;
 

@@ -119,6 +119,22 @@ static bool take_shared(struct drill *d, struct shared *s, struct verbs_pair *p)
                         "%u events with %u receives left", now, s->n);
 }
 
+/* A queue pair that fails takes no more shared receives, and flushes none: that is told once. */
+static bool end_shared(struct drill *d, struct verbs_pair *p)
+{
+    const uint32_t told = count_async(d, ASE_QP_LAST_WQE_REACHED);
+    struct rdl_qp_attr a = {0};
+    uint32_t now;
+
+    d->n_unsaid++;
+    if (!rig_modify(d, &p->end[1], &a, QPS_ERR, 0) || !drill_settle(d) || !verbs_no_more(d))
+        return false;
+    now = count_async(d, ASE_QP_LAST_WQE_REACHED);
+    return drill_expect(d, now == told + 1,
+                        "a queue pair that fails tells once that it takes no more shared receives",
+                        "%u times before, %u after", told, now);
+}
+
 void verbs_step_srq(struct drill *d)
 {
     const uint32_t n = 1 + drill_below(d, 10), takes = 1 + drill_below(d, n);
@@ -151,7 +167,7 @@ void verbs_step_srq(struct drill *d)
                           "memory of a shared receive is of the shared queue's PD", "a success"))
             return;
     }
-    if (verbs_unpair(d, &p))
+    if ((wrong || end_shared(d, &p)) && verbs_unpair(d, &p))
         (void)unmake_shared(d, &s);
 }
 

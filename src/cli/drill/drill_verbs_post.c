@@ -121,6 +121,7 @@ void verbs_step_message(struct drill *d)
     const uint32_t type = drill_one_in(d, 3) ? QPT_UC : QPT_RC;
     struct message m = {.bytes = 0};
     struct verbs_pair p;
+    struct rdl_cq_info before, after;
     uint8_t kept[64];
     uint32_t n_pkts;
 
@@ -130,7 +131,9 @@ void verbs_step_message(struct drill *d)
     if (m.takes_recv && !verbs_recv(d, &p.end[1], VERBS_HALF, VERBS_HALF))
         return;
     k->mark = rdl_record_forgotten(d->lab) + rdl_record_count(d->lab);
-    if (!verbs_send(d, &p.end[0], &m.wr))
+    if (!drill_works(d, rdl_req_notify_cq(d->lab, k->side[1].rcq, true), "a CQ can be armed") ||
+        !drill_works(d, rdl_cq_info(d->lab, k->side[1].rcq, &before), "a CQ can be looked at") ||
+        !verbs_send(d, &p.end[0], &m.wr))
         return;
     memcpy(kept, k->sent, sizeof(kept));
     if (m.wr.flags & SF_INLINE)
@@ -138,6 +141,13 @@ void verbs_step_message(struct drill *d)
     if (!drill_settle(d))
         return;
     memcpy(k->sent, kept, sizeof(kept));
+    if (!drill_works(d, rdl_cq_info(d->lab, k->side[1].rcq, &after), "a CQ can be looked at") ||
+        !drill_expect(
+            d, (after.events > before.events) == (m.takes_recv && (m.wr.flags & SF_SOLICITED)),
+            "a queue that waits for solicited completions tells of those alone",
+            "flags 0x%x, %llu events", m.wr.flags,
+            (unsigned long long)(after.events - before.events)))
+        return;
     check_message(d, &m, &p.end[1]);
     n_pkts = m.bytes == 0 ? 1 : (m.bytes + VERBS_MTU - 1) / VERBS_MTU;
     if (!d->wrong && check_frames(d, n_pkts, (m.wr.flags & SF_SOLICITED) != 0))
