@@ -332,6 +332,8 @@ static void take(struct drill *d)
         take_losses(d);
     else if (what < 6)
         take_fault_add(d);
+    else if (what < 16)
+        frames_take_host(d);
     else
         take_switch(d);
 }

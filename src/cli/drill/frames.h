@@ -63,4 +63,7 @@ struct frames {
 void frames_forget(struct frames *k);
 bool frames_send(struct drill *d, uint32_t port, const uint8_t *frame, size_t bytes);
 
+/* A step with h1, the host. */
+void frames_take_host(struct drill *d);
+
 #endif
