@@ -125,7 +125,7 @@ static void set_up(struct drill *d)
         return;
     ev_set_add(&heard, EV_port_out);
     rdl_hear(d->lab, listener, &heard);
-    if (!add_host(d) || !add_ports(d))
+    if (!add_host(d) || !add_ports(d) || !frames_add_ud(d))
         return;
     if (drill_settle(d))
         frames_forget(k);
@@ -332,7 +332,7 @@ static void take(struct drill *d)
         take_losses(d);
     else if (what < 6)
         take_fault_add(d);
-    else if (what < 16)
+    else if (what < 20)
         frames_take_host(d);
     else
         take_switch(d);

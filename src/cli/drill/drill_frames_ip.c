@@ -400,9 +400,19 @@ static void take_self(struct drill *d)
 
 void frames_take_host(struct drill *d)
 {
-    static void (*const steps[])(struct drill *) = {take_arp,  take_echo, take_echo,
-                                                    take_echo, take_nd,   take_belief,
-                                                    take_ask,  take_ask,  take_self};
+    static void (*const steps[])(struct drill *) = {take_arp,
+                                                    take_echo,
+                                                    take_echo,
+                                                    take_echo,
+                                                    take_nd,
+                                                    take_belief,
+                                                    take_ask,
+                                                    take_ask,
+                                                    take_self,
+                                                    frames_take_datagram,
+                                                    frames_take_datagram,
+                                                    frames_take_datagram,
+                                                    frames_take_group};
     struct frames *k = d->own;
 
     for (uint32_t i = 0; i < FRAMES_FAULTS && k->fault[i].is_there; i++) {

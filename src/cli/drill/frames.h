@@ -9,6 +9,7 @@
 #define CLI_DRILL_FRAMES_H
 
 #include "cli/drill/drill.h"
+#include "cli/drill/rig.h"
 #include "rdmalab/port.h"
 #include "rdmalab/trace.h"
 #include "rdmalab/verbs.h"
@@ -57,6 +58,14 @@ struct frames {
     uint32_t stranger; /* the last that said who it is */
     uint8_t mac[6];    /* h1's */
     uint8_t gid[2][16];
+    rdl_pd pd; /* of h1's, as what follows */
+    rdl_cq cq;
+    rdl_ah ah;
+    struct rig_end ud;
+    uint64_t mem;
+    uint32_t lkey, n_bad_pkeys;
+    bool has_receive;
+    uint8_t group[16];
 };
 
 /* Forgets what was seen; sends a frame; waits until all is quiet. */
@@ -65,5 +74,10 @@ bool frames_send(struct drill *d, uint32_t port, const uint8_t *frame, size_t by
 
 /* A step with h1, the host. */
 void frames_take_host(struct drill *d);
+
+/* Gives it a UD queue pair; the steps with that. */
+bool frames_add_ud(struct drill *d);
+void frames_take_datagram(struct drill *d);
+void frames_take_group(struct drill *d);
 
 #endif
