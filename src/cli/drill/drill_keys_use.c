@@ -162,8 +162,9 @@ void keys_use_remotely(struct drill *d)
 void keys_use_locally(struct drill *d)
 {
     struct keys *k = d->own;
-    const struct kept *of = keys_pick(d, 0, KEEPS);
-    const unsigned pair = drill_below(d, PAIRS);
+    const struct kept *of = keys_pick(d, drill_one_in(d, 3) ? REGIONS : 0, KEEPS);
+    const unsigned any = drill_below(d, PAIRS);
+    const unsigned pair = of && of->pair < PAIRS && drill_one_in(d, 2) ? of->pair : any;
     const bool fetches = drill_one_in(d, 2);
     const uint32_t at = drill_below(d, KEY_PAGE);
     uint8_t bytes[MOST_BYTES];
