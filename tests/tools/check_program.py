@@ -261,7 +261,12 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1; program h1 rc_pingpong server -l 16"], "", 1, r"sl: 16 is out of range"),
     (["swarm", "--seeds", "1..3"], "", 0, r"^3 worlds, [\s\S]*\n3 passed, 0 failed, 0 skipped$"),
     (["swarm", "--outside", "--seed", "4"], "", 0, r"^1 passed, 0 failed, 0 skipped$"),
-    (["swarm", "--seed", "2", "--hash"], "", 0, r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n1 passed, "),
+    (["swarm", "--seed", "2", "--hash"], "", 0,
+     r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n(seed 2, a drill of [a-z]+: hash (?!0{16})[0-9a-f]{16}\n)+1 passed, "),
+    (["swarm", "--drill", "keys", "--seeds", "1..3"], "", 0, r"^3 passed, 0 failed, 0 skipped$"),
+    (["swarm", "--drill", "frames", "--seed", "2", "--script", "d.lab"], "", 0,
+     r"d.lab is no scenario: it lacks [0-9]+ things that no line of a script can say\n"),
+    (["swarm", "--drill", "nothing"], "", 2, r"^usage: "),
     (["swarm", "--outside", "--seed", "2", "--hash"], "", 0,
      r"^seed 2: hash (?!0{16})[0-9a-f]{16}\n1 passed, "),
     (["swarm", "--seeds", "1..4", "-j", "2", "--pairs"], "", 0, r"^4 worlds, 0% of more than two hosts"),
@@ -430,13 +435,17 @@ def check_help(program):
 
 
 def check_world_scripts(program):
-    """A random world, told as a script, happens again event by event."""
+    """A random world or a drill, told as a script, happens again event by event."""
     for seed in ["2", "5", "21"]:
         world = program.run("swarm", "--seed", seed, "--script", "world.lab", "--hash")
         again = program.run("run", "world.lab", "--hash")
         ensure(world.returncode == 0 and again.returncode == 0, f"{world.stderr}{again.stderr}")
         told = re.search(r"hash [0-9a-f]{16}", world.stdout).group()
         ensure(told in again.stdout, f"seed {seed}: {told} became {again.stdout[-200:]}")
+        drill = program.run("swarm", "--drill", "messages", "--seed", seed, "--script", "drill.lab", "--hash")
+        again = program.run("run", "drill.lab", "--hash")
+        told = re.search(r"hash [0-9a-f]{16}", drill.stdout).group()
+        ensure(told in again.stdout, f"drill {seed}: {told} became {again.stdout[-200:]}{again.stderr}")
     result = program.run("swarm", "--seed", "2", "--script", "/nowhere/world.lab")
     ensure("/nowhere/world.lab cannot be written" in result.stderr, result.stderr)
 

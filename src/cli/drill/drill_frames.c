@@ -67,7 +67,7 @@ static bool add_link(struct drill *d, uint32_t i, const char *a, const char *b, 
     c.rate_bps = rates[drill_below(d, 4)];
     k->latency_ns[i] = c.latency_ns;
     k->rate_bps[i] = c.rate_bps ? c.rate_bps : RATE_DEFAULT;
-    drill_say(d, "link %s %s latency=%" PRIu64 "ns rate=%" PRIu64, a, b, c.latency_ns,
+    drill_say(d, "link %s %s latency=%" PRIu64 "ns rate=%" PRIu64 "bps", a, b, c.latency_ns,
               k->rate_bps[i]);
     return drill_works(d, rdl_link_add(d->lab, &c, &k->link[i]), "a link can be added");
 }

@@ -104,7 +104,7 @@ bool frames_add_ud(struct drill *d)
     c.send_cq = k->cq;
     c.recv_cq = k->cq;
     c.sq_sig_all = true;
-    return rig_add_qp(d, &k->ud, &c, "cq") && rig_raise_ud(d, &k->ud) && add_ah(d);
+    return rig_add_qp(d, &k->ud, &c) && rig_raise_ud(d, &k->ud) && add_ah(d);
 }
 
 /* A receive is posted unless there is one. */

@@ -136,7 +136,7 @@ void keys_replace_pair(struct drill *d)
         if (k->kept[i].kind == KEPT_WINDOW && k->kept[i].pair == pair)
             keys_unbind(k, &k->kept[i]);
     }
-    if (rig_add_qp(d, e, &c, "cq"))
+    if (rig_add_qp(d, e, &c))
         (void)keys_reconnect(d, pair);
 }
 
@@ -199,7 +199,7 @@ static bool add_pair(struct drill *d, unsigned pair)
                               .timeout = 14,
                               .retry_cnt = 7};
         snprintf(e->name, sizeof(e->name), "q%u", pair);
-        if (!rig_add_qp(d, e, &c, "cq"))
+        if (!rig_add_qp(d, e, &c))
             return false;
     }
     return rig_connect(d, &k->end[0][pair], &k->end[1][pair]);

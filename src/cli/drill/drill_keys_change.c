@@ -24,7 +24,9 @@ static uint32_t draw_access(struct drill *d)
 
     if (!drill_one_in(d, 8))
         access |= ACC_LOCAL_WRITE;
-    return drill_one_in(d, 4) ? access : access & ~(uint32_t)ACC_ZERO_BASED;
+    if (!drill_one_in(d, 4))
+        access &= ~(uint32_t)ACC_ZERO_BASED;
+    return access ? access : (uint32_t)ACC_LOCAL_WRITE; /* a line cannot say that there is none */
 }
 
 /* Does nobody write by @access who may not write here? */
@@ -314,6 +316,8 @@ static void draw_window(struct drill *d, const struct kept *mr, struct rdl_send_
     else if (drill_one_in(d, 20))
         wr->bind_mw.length = 0;
     wr->bind_mw.access = drill_below(d, 16) & REMOTE_ALL;
+    if (wr->bind_mw.access == 0)
+        wr->bind_mw.access = ACC_REMOTE_READ;
     if (drill_one_in(d, 4))
         wr->bind_mw.access |= ACC_ZERO_BASED;
 }

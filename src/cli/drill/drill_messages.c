@@ -446,7 +446,7 @@ static bool add_end(struct drill *d, unsigned host, uint32_t service)
         e->path_mtu++;
     s->psn[host][service] = e->sq_psn;
     snprintf(e->name, sizeof(e->name), "%s", service_names[service]);
-    return rig_add_qp(d, e, &c, "cq");
+    return rig_add_qp(d, e, &c);
 }
 
 /* The way of datagrams from @host to the other one. */

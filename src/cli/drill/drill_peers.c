@@ -249,7 +249,7 @@ static bool add_objects(struct drill *d)
     c.send_cq = c.recv_cq = s->cq;
     s->end = (struct rig_end){
         .number = 0, .host = s->host[0], .name = "q", .retry_cnt = 7, .path_mtu = MTU_256};
-    return rig_add_qp(d, &s->end, &c, "cq");
+    return rig_add_qp(d, &s->end, &c);
 }
 
 /* What is in each frame of the peer. */

@@ -65,7 +65,7 @@ bool flusher_make(struct drill *d, unsigned side, uint32_t cqe, uint32_t max_rec
                       "%u entries, and not %u", f->info.cqe, cqe))
         return false;
     c.send_cq = c.recv_cq = f->cq;
-    if (!rig_add_qp(d, &f->end, &c, f->cq_name))
+    if (!rig_add_qp(d, &f->end, &c))
         return false;
     drill_say(d, "modify_qp h%u.%s state=INIT pkey_index=0 port=1 access=lw", side + 1,
               f->end.name);
@@ -269,7 +269,7 @@ static bool pair_make(struct drill *d, struct pair *p, bool credits)
         c.send_cq = c.recv_cq = p->cq[i];
         if (i == 1)
             c.srq = p->srq;
-        if (!rig_add_qp(d, e, &c, p->cq_name[i]))
+        if (!rig_add_qp(d, e, &c))
             return false;
     }
     return rig_connect(d, &p->end[0], &p->end[1]);

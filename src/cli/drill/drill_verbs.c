@@ -34,7 +34,7 @@ bool verbs_pair_with_srq(struct drill *d, struct rdl_qp_config *c, rdl_srq srq,
         c->send_cq = s->scq;
         c->recv_cq = s->rcq;
         c->srq.raw = i == 1 ? srq.raw : 0;
-        if (!rig_add_qp(d, e, c, "cq"))
+        if (!rig_add_qp(d, e, c))
             return false;
     }
     return true;
@@ -87,8 +87,8 @@ bool verbs_recv(struct drill *d, const struct rig_end *e, uint32_t offset, uint3
     const struct rdl_sge sge = {s->addr + offset, bytes, s->lkey};
     const struct rdl_recv_wr wr = {.wr_id = ++k->wr_id, .sge = &sge, .n_sge = 1};
 
-    drill_say(d, "post_recv h%u.%s sge=mr[%u:%u] wr_id=%llu", e->number + 1, e->name, offset, bytes,
-              (unsigned long long)wr.wr_id);
+    drill_say(d, "post_recv h%u.%s sge=mr[%u:%u] wr_id=%llu", e->number + 1, e->name, offset,
+              offset + bytes, (unsigned long long)wr.wr_id);
     return drill_works(d, rdl_post_recv(d->lab, e->qp, &wr, false), "a receive can be posted");
 }
 

@@ -35,25 +35,37 @@ bool rig_add_hosts(struct drill *d, const struct rig_config *c, rdl_host ret[RIG
         if (!drill_works(d, rdl_host_add(d->lab, &host, &ret[i]), "a host can be added"))
             return false;
     }
-    drill_say(d, "link h1 h2 latency=%" PRIu64 "ns%s", link.latency_ns, "");
+    drill_say(d, "link h1 h2 latency=%" PRIu64 "ns rate=%" PRIu64 "bps", link.latency_ns,
+              link.rate_bps ? link.rate_bps : UINT64_C(100000000000));
     return drill_works(d, rdl_link_add(d->lab, &link, ret_link), "a link can be added");
 }
 
-bool rig_add_qp(struct drill *d, struct rig_end *e, const struct rdl_qp_config *c,
-                const char *cq_name)
+/* Its line names what it is made of as inspect does. */
+static void say_qp(struct drill *d, const struct rig_end *e, const struct rdl_qp_config *c)
 {
     static const char *const types[] = {[QPT_RC] = "rc", [QPT_UC] = "uc", [QPT_UD] = "ud"};
-    char srq[RDL_VALUE_BYTES] = "";
+    char pd[RDL_VALUE_BYTES], send[RDL_VALUE_BYTES], recv[RDL_VALUE_BYTES], srq[RDL_VALUE_BYTES];
+
+    rdl_path_of(d->lab, OBJ_PD, c->pd.raw, pd);
+    rdl_path_of(d->lab, OBJ_CQ, c->send_cq.raw, send);
+    rdl_path_of(d->lab, OBJ_CQ, c->recv_cq.raw, recv);
+    rdl_path_of(d->lab, OBJ_SRQ, c->srq.raw, srq);
+    drill_say(d,
+              "create_qp %s type=%s send_cq=%s recv_cq=%s max_send_wr=%u max_recv_wr=%u "
+              "max_send_sge=%u max_recv_sge=%u max_inline_data=%u%s%s%s as %s",
+              pd, types[c->type], send, recv, c->max_send_wr ? c->max_send_wr : 16,
+              c->max_recv_wr ? c->max_recv_wr : 16, c->max_send_sge ? c->max_send_sge : 4,
+              c->max_recv_sge ? c->max_recv_sge : 4, c->max_inline_data,
+              c->sq_sig_all ? " sq_sig_all" : "", c->srq.raw ? " srq=" : "", c->srq.raw ? srq : "",
+              e->name);
+}
+
+bool rig_add_qp(struct drill *d, struct rig_end *e, const struct rdl_qp_config *c)
+{
     struct rdl_qp_info info;
 
-    if (c->srq.raw)
-        rdl_path_of(d->lab, OBJ_SRQ, c->srq.raw, srq);
-    drill_say(d,
-              "create_qp h%u.pd type=%s send_cq=%s recv_cq=%s max_send_wr=%u max_recv_wr=%u%s%s%s "
-              "as %s",
-              e->number + 1, types[c->type], cq_name, cq_name, c->max_send_wr ? c->max_send_wr : 16,
-              c->max_recv_wr ? c->max_recv_wr : 16, c->sq_sig_all ? " sq_sig_all" : "",
-              c->srq.raw ? " srq=" : "", srq, e->name);
+    if (d->script)
+        say_qp(d, e, c);
     if (!drill_is_done(d, e->host, rdl_create_qp(d->lab, c, e->name, &e->qp),
                        "a queue pair can be created") ||
         !drill_works(d, rdl_qp_info(d->lab, e->qp, &info), "a queue pair has a number"))
@@ -81,24 +93,28 @@ bool rig_modify(struct drill *d, struct rig_end *e, struct rdl_qp_attr *a, uint3
 }
 
 static void say_move(struct drill *d, const struct rig_end *e, const struct rig_end *peer,
-                     uint32_t state)
+                     uint32_t type, uint32_t state)
 {
-    char rights[32];
+    const char *name = e->name;
+    const unsigned h = e->number + 1;
+    char more[96] = "", rights[32];
 
-    if (state == QPS_INIT)
-        drill_say(d, "modify_qp h%u.%s state=INIT pkey_index=0 port=1 access=%s", e->number + 1,
-                  e->name, rig_access_text(e->access, rights));
-    else if (state == QPS_RTR)
-        drill_say(d,
-                  "modify_qp h%u.%s state=RTR ah=h%u gid_index=0 mtu=%u dest_qpn=%u rq_psn=%u "
-                  "max_dest_rd_atomic=4 min_rnr_timer=%u%s",
-                  e->number + 1, e->name, peer->number + 1, 128u << mtu_of(e), peer->qpn,
-                  peer->sq_psn, e->min_rnr_timer, e->credits ? " credits" : "");
-    else
-        drill_say(d,
-                  "modify_qp h%u.%s state=RTS timeout=%u retry_cnt=%u rnr_retry=%u sq_psn=%u "
-                  "max_rd_atomic=4",
-                  e->number + 1, e->name, e->timeout, e->retry_cnt, e->retry_cnt, e->sq_psn);
+    if (state == QPS_INIT) {
+        drill_say(d, "modify_qp h%u.%s state=INIT pkey_index=0 port=1 access=%s", h, name,
+                  rig_access_text(e->access, rights));
+    } else if (state == QPS_RTR) {
+        if (type == QPT_RC)
+            snprintf(more, sizeof(more), " max_dest_rd_atomic=4 min_rnr_timer=%u%s",
+                     e->min_rnr_timer, e->credits ? " credits" : "");
+        drill_say(d, "modify_qp h%u.%s state=RTR ah=h%u gid_index=0 mtu=%u dest_qpn=%u rq_psn=%u%s",
+                  h, name, peer->number + 1, 128u << mtu_of(e), peer->qpn, peer->sq_psn & PSN_MASK,
+                  more);
+    } else {
+        if (type == QPT_RC)
+            snprintf(more, sizeof(more), " timeout=%u retry_cnt=%u rnr_retry=%u max_rd_atomic=4",
+                     e->timeout, e->retry_cnt, e->retry_cnt);
+        drill_say(d, "modify_qp h%u.%s state=RTS sq_psn=%u%s", h, name, e->sq_psn & PSN_MASK, more);
+    }
 }
 
 bool rig_move(struct drill *d, struct rig_end *e, const struct rig_end *peer, uint32_t type,
@@ -126,7 +142,7 @@ bool rig_move(struct drill *d, struct rig_end *e, const struct rig_end *peer, ui
     if (!drill_works(d, rdl_host_address(d->lab, peer->host, 0, a.ah.dgid, mac),
                      "a host has an address"))
         return false;
-    say_move(d, e, peer, state);
+    say_move(d, e, peer, type, state);
     return rig_modify(d, e, &a, state, qp_fsm_needs(type, state) | more);
 }
 

@@ -38,8 +38,7 @@ struct rig_end {
 };
 
 /* Makes @e's queue pair as @c says, called e->name: host, number and name are set before. */
-bool rig_add_qp(struct drill *d, struct rig_end *e, const struct rdl_qp_config *c,
-                const char *cq_name);
+bool rig_add_qp(struct drill *d, struct rig_end *e, const struct rdl_qp_config *c);
 
 /* Takes two ends, of RC or UC, from RESET to RTS, connected with each other. */
 bool rig_connect(struct drill *d, struct rig_end *a, struct rig_end *b);

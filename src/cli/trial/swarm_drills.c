@@ -38,6 +38,7 @@ static FILE *open_script(const char *name, const struct drill_kind *kind, uint64
     return f;
 }
 
+/* @run has written it. */
 static void close_script(FILE *f, const char *name, const struct drill_run *run)
 {
     const bool is_whole = !ferror(f);
@@ -45,8 +46,10 @@ static void close_script(FILE *f, const char *name, const struct drill_run *run)
     if (fclose(f) != 0 || !is_whole)
         fprintf(stderr, "rdmalab: %s could not be written to its end\n", name);
     else if (run->ret_unsaid > 0)
-        printf("  %u steps are left out of %s, which no line of a script can say\n",
-               run->ret_unsaid, name);
+        printf("  %s is no scenario: it lacks %u things that no line of a script can say\n", name,
+               run->ret_unsaid);
+    else
+        printf("  as a scenario: rdmalab run %s\n", name);
 }
 
 /* Makes the drill of @run smaller and writes it to a file of its own. */
@@ -67,7 +70,6 @@ static void write_smaller(const struct swarm_options *o, const struct drill_kind
     (void)drill_run(kind, &smaller);
     if (smaller.ret_wrong)
         fprintf(smaller.script, "note \"%s\"\n", smaller.ret_wrong);
-    printf("  smaller: rdmalab run %s\n", name);
     close_script(smaller.script, name, &smaller);
 }
 
