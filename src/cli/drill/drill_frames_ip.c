@@ -21,15 +21,6 @@
 #define PINGS_MAX   3u
 #define PING_TIME_S 20u
 
-static uint16_t own_sum(uint32_t sum, const uint8_t *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        sum += (uint32_t)p[i] << (i % 2 ? 0 : 8);
-    while (sum >> 16)
-        sum = (sum & 0xffff) + (sum >> 16);
-    return (uint16_t)~sum;
-}
-
 /* Another stranger: its number says its port, MAC and addresses. */
 static uint32_t meet(struct drill *d)
 {
@@ -163,7 +154,7 @@ static size_t write_echo(const struct frames *k, uint32_t who, uint8_t type, uin
     f[IP_AT + 9] = 1;
     put_ip(f + IP_AT + 12, who);
     memcpy(f + IP_AT + 16, k->gid[0] + 12, 4);
-    st_be16(f + IP_AT + 10, own_sum(0, f + IP_AT, 20));
+    st_be16(f + IP_AT + 10, rig_sum(0, f + IP_AT, 20));
     f[ICMP_AT] = type;
     return ICMP_AT + 8 + data;
 }
@@ -171,9 +162,9 @@ static size_t write_echo(const struct frames *k, uint32_t who, uint8_t type, uin
 static void sum_again(uint8_t *f, size_t bytes)
 {
     st_be16(f + IP_AT + 10, 0);
-    st_be16(f + IP_AT + 10, own_sum(0, f + IP_AT, 20));
+    st_be16(f + IP_AT + 10, rig_sum(0, f + IP_AT, 20));
     st_be16(f + ICMP_AT + 2, 0);
-    st_be16(f + ICMP_AT + 2, own_sum(0, f + ICMP_AT, bytes - ICMP_AT));
+    st_be16(f + ICMP_AT + 2, rig_sum(0, f + ICMP_AT, bytes - ICMP_AT));
 }
 
 /* One field of it goes wrong, or none; true: it may still be taken. */
@@ -196,11 +187,11 @@ static bool spoil(struct drill *d, uint8_t *f)
         f[IP_AT + 6] = 0x40; /* not to be taken apart: it is not */
         f[IP_AT + 8] = (uint8_t)(1 + drill_below(d, 255));
         st_be16(f + IP_AT + 10, 0);
-        st_be16(f + IP_AT + 10, own_sum(0, f + IP_AT, 20));
+        st_be16(f + IP_AT + 10, rig_sum(0, f + IP_AT, 20));
         return true;
     }
     st_be16(f + IP_AT + 10, 0);
-    st_be16(f + IP_AT + 10, own_sum(0, f + IP_AT, 20));
+    st_be16(f + IP_AT + 10, rig_sum(0, f + IP_AT, 20));
     return false;
 }
 
@@ -226,7 +217,7 @@ static void take_echo(struct drill *d)
         !r)
         return;
     drill_expect(d,
-                 own_sum(0, r + IP_AT, 20) == 0 && own_sum(0, r + ICMP_AT, bytes - ICMP_AT) == 0 &&
+                 rig_sum(0, r + IP_AT, 20) == 0 && rig_sum(0, r + ICMP_AT, bytes - ICMP_AT) == 0 &&
                      r[ICMP_AT] == 0 &&
                      memcmp(r + ICMP_AT + 4, f + ICMP_AT + 4, bytes - ICMP_AT - 4) == 0,
                  "the answer of a ping has its data and right checksums", "it has not");
@@ -255,7 +246,7 @@ static void take_nd(struct drill *d)
     f[78] = 1;
     f[79] = 1;
     put_mac(f + 80, who);
-    st_be16(f + ND_AT + 2, own_sum(58 + 32 + (uint16_t)~own_sum(0, f + 22, 32), f + ND_AT, 32));
+    st_be16(f + ND_AT + 2, rig_sum(58 + 32 + (uint16_t)~rig_sum(0, f + 22, 32), f + ND_AT, 32));
     if (!tell(d, who, f, sizeof(f)))
         return;
     r = heard(d, who, 0);

@@ -52,17 +52,6 @@ static uint32_t own_icrc(const uint8_t *ip, size_t bytes)
     return ~crc;
 }
 
-static uint16_t own_sum(const uint8_t *p, size_t n)
-{
-    uint32_t sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += (uint32_t)p[i] << (i % 2 ? 0 : 8);
-    while (sum >> 16)
-        sum = (sum & 0xffff) + (sum >> 16);
-    return (uint16_t)~sum;
-}
-
 /* --- A queue pair ----------------------------------------------------------------------------- */
 
 static bool add_ah(struct drill *d)
@@ -166,7 +155,7 @@ static size_t write_ip(struct drill *d, bool is_v6, uint8_t *f, size_t behind)
     ip[9] = 17;
     memcpy(ip + 12, (uint8_t[]){10, 8, 0, 1}, 4);
     memcpy(ip + 16, k->gid[0] + 12, 4);
-    st_be16(ip + 10, own_sum(ip, 20));
+    st_be16(ip + 10, rig_sum(0, ip, 20));
     return 20;
 }
 
@@ -199,6 +188,11 @@ static size_t write_ud(struct drill *d, enum flaw flaw, uint32_t data, uint8_t *
 void frames_take_datagram(struct drill *d)
 {
     struct frames *k = d->own;
+    static const char *const rules[FLAWS] = {
+        [FLAWLESS] = "a datagram that is right arrives",
+        [BAD_VERSION] = "a packet of another transport version is thrown away",
+        [BAD_PKEY] = "a packet of another partition is thrown away",
+        [BAD_ICRC] = "a packet with a wrong ICRC is thrown away"};
     const enum flaw flaw = drill_one_in(d, 2) ? FLAWLESS : (enum flaw)drill_below(d, FLAWS);
     const uint32_t data = 4 * (1 + drill_below(d, DATA_MAX / 4));
     uint8_t f[FRAMES_BYTES_MAX] = {0};
@@ -212,10 +206,8 @@ void frames_take_datagram(struct drill *d)
         return;
     k->n_bad_pkeys += flaw == BAD_PKEY;
     came = rig_poll(d, k->cq, &wc);
-    if (!drill_expect(d, came == (flaw == FLAWLESS),
-                      "a datagram arrives, but none of another version or partition, or with a "
-                      "wrong ICRC",
-                      "it %s", came ? "arrives" : "does not") ||
+    if (!drill_expect(d, came == (flaw == FLAWLESS), rules[flaw], "it %s",
+                      came ? "arrives" : "does not") ||
         (came && !is_received(d, f + IP_AT, f + IP_AT + ip + UD_HEADERS, data)))
         return;
     if (drill_works(d, rdl_inspect(d->lab, "h1.port.bad_pkeys", &v, &at), "a port can be seen"))
@@ -241,7 +233,8 @@ static bool check_sent(struct drill *d, const uint8_t *data, uint32_t n, uint8_t
            drill_expect(d, memcmp(s->frame, mac, 6) == 0,
                         "the MAC of an IPv4 group has the low 23 bits of its address",
                         "%02x in the middle", s->frame[3]) &&
-           drill_expect(d, own_sum(ip, 20) == 0, "an IPv4 header has its checksum", "it has not") &&
+           drill_expect(d, rig_sum(0, ip, 20) == 0, "an IPv4 header has its checksum",
+                        "it has not") &&
            drill_expect(d, memcmp(ip + 20 + UD_HEADERS, data, n) == 0, "a frame has the message",
                         "it has not") &&
            drill_expect(d, ld_le32(ip + icrc_at) == own_icrc(ip, icrc_at),

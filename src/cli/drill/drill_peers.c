@@ -16,17 +16,6 @@
 
 /* --- Packets ---------------------------------------------------------------------------------- */
 
-/* The one's complement sum of a header of @n bytes. */
-static uint16_t sum_of(const uint8_t *h, size_t n)
-{
-    uint32_t sum = 0;
-
-    for (size_t i = 0; i < n; i += 2)
-        sum += ld_be16(h + i);
-    sum = (sum & 0xffff) + (sum >> 16);
-    return (uint16_t) ~((sum & 0xffff) + (sum >> 16));
-}
-
 /* Lets @frame end @cut bytes earlier, and its headers say so. */
 static void shorten(uint8_t *frame, uint32_t cut)
 {
@@ -35,7 +24,7 @@ static void shorten(uint8_t *frame, uint32_t cut)
     st_be16(ip + 2, (uint16_t)(ld_be16(ip + 2) - cut));
     st_be16(udp + 4, (uint16_t)(ld_be16(udp + 4) - cut));
     st_be16(ip + 10, 0);
-    st_be16(ip + 10, sum_of(ip, IPV4_BYTES));
+    st_be16(ip + 10, rig_sum(0, ip, IPV4_BYTES));
 }
 
 bool peer_send_on(struct drill *d, struct packet *p, const uint8_t *payload)

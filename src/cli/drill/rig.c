@@ -181,3 +181,12 @@ bool rig_poll(struct drill *d, rdl_cq cq, struct rdl_wc *ret)
 
     return drill_works(d, rdl_poll_cq(d->lab, cq, 1, ret, &n), "a CQ can be polled") && n == 1;
 }
+
+uint16_t rig_sum(uint32_t sum, const uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        sum += (uint32_t)bytes[i] << (i % 2 ? 0 : 8);
+    while (sum >> 16)
+        sum = (sum & 0xffff) + (sum >> 16);
+    return (uint16_t)~sum;
+}

@@ -60,6 +60,9 @@ bool rig_modify(struct drill *d, struct rig_end *e, struct rdl_qp_attr *a, uint3
 /* Polls the next completion of @cq; false: there is none. */
 bool rig_poll(struct drill *d, rdl_cq cq, struct rdl_wc *ret);
 
+/* The checksum of IP, the one's complement of the one's complement sum, of @n bytes and of @sum. */
+uint16_t rig_sum(uint32_t sum, const uint8_t *bytes, size_t n);
+
 /* "lw,rw": the words of a line for a set of enum access_bit; "0" for none. */
 const char *rig_access_text(uint32_t access, char out[32]);
 
