@@ -142,7 +142,8 @@ static const struct mode {
     {"swarm", swarm_main,
      "swarm [--outside] [--seed S | --seeds A..B] [-j N] [--minutes M] [--pairs] [--no-shrink] "
      "[--fail-fast] [--artifacts DIR] [--script FILE] [--events] [--hash]\n"
-     "       rdmalab swarm --drill messages|peers|keys|frames|rings|verbs|all [--seed S | --seeds "
+     "       rdmalab swarm --drill messages|datagrams|peers|keys|frames|rings|verbs|all [--seed S "
+     "| --seeds "
      "A..B] "
      "...\n"
      "       rdmalab swarm --matrix [--cell N | --one-in N [--seed S]] [-j N] [--events] [--hash]",

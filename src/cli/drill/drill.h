@@ -35,7 +35,7 @@ struct drill_kind {
     void (*finish)(struct drill *d); /* looks at what is left; NULL: nothing is */
 };
 
-#define DRILL_KINDS 6u
+#define DRILL_KINDS 7u
 extern const struct drill_kind *const drill_kinds[DRILL_KINDS];
 
 struct drill {

@@ -8,6 +8,9 @@
 /* Messages where nothing is lost, and each of their frames (drill_messages.c). */
 extern const struct drill_kind drill_of_messages;
 
+/* Datagrams to one and to many (drill_datagrams.c). */
+extern const struct drill_kind drill_of_datagrams;
+
 /* A peer that may send anything, at the end of a reliable connection (drill_peers.c). */
 extern const struct drill_kind drill_of_peers;
 
