@@ -64,7 +64,7 @@ struct shot {
 
 /* --- Who gets it ------------------------------------------------------------------------------ */
 
-static bool gets(const struct datagrams *s, const struct shot *t, uint32_t who)
+static bool is_for(const struct datagrams *s, const struct shot *t, uint32_t who)
 {
     const struct member *m = &s->member[who], *from = &s->member[t->from];
 
@@ -265,7 +265,7 @@ static void shoot(struct drill *d)
     for (uint32_t who = 0; who < EVERYBODY; who++) {
         const struct member *m = &s->member[who];
 
-        gets_one[who] = gets(s, &t, who) && m->n_recvs > 0 && m->recv[0].bytes >= GRH + t.bytes;
+        gets_one[who] = is_for(s, &t, who) && m->n_recvs > 0 && m->recv[0].bytes >= GRH + t.bytes;
     }
     if (!post_shot(d, &t))
         return;
