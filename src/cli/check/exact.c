@@ -4,7 +4,6 @@
 #include "cli/proof/wire_end.h"
 #include "emu/facts/aeth.h"
 
-#define MTU_USUAL  1024u
 #define RETRY_MAX  7u /* of rnr_retry: for ever */
 #define LATE_TIMES 3u /* A device may take four times the ACK timeout. [IBTA1 9.7.6.1.3] */
 
@@ -45,11 +44,9 @@ static uint32_t first_expected(const struct record *r, uint32_t from, uint32_t t
 static struct wire_rules rules_of(const struct record *r, uint32_t from, uint32_t to,
                                   const struct exact_limits *l)
 {
-    const uint32_t mtu = record_mtu(r, &r->flows[from]);
     const uint32_t first = first_of(r, from, SEEN_SENT, true);
     struct wire_rules rules = {
-        .mtu_bytes = mtu ? mtu : MTU_USUAL,
-        .learns_msn = true,
+        .mtu_bytes = record_read_mtu(r, &r->flows[from]),
         .retry_cnt = l->retry_cnt == EXACT_UNKNOWN ? WIRE_ENDLESS : l->retry_cnt,
         .rnr_retry = l->rnr_retry == EXACT_UNKNOWN || l->rnr_retry == RETRY_MAX ? WIRE_ENDLESS
                                                                                 : l->rnr_retry,
@@ -57,6 +54,8 @@ static struct wire_rules rules_of(const struct record *r, uint32_t from, uint32_
         .sq_psn = first == SEEN_NONE ? 0 : r->v[first].psn,
         .rq_psn = first_expected(r, from, to),
         .rnr_is_told_twice = true,
+        .may_lag = true, /* it is half.h that judges the MSN */
+        .may_keep_early = true,
     };
 
     if (l->timeout != EXACT_UNKNOWN) {
@@ -97,6 +96,7 @@ bool exact_judge(const struct record *r, uint32_t from, const struct exact_limit
 {
     const uint32_t to = r->flows[from].peer;
     uint32_t a = r->flows[from].first, b;
+    bool has_come = false; /* what it answers before that was not captured */
     struct wire_rules rules;
     struct wire_end e;
 
@@ -111,10 +111,11 @@ bool exact_judge(const struct record *r, uint32_t from, const struct exact_limit
         const struct seen *s = &r->v[i];
         const struct packet p = seen_packet(s);
 
-        if (is_sent && s->flags & SEEN_SENT)
+        if (is_sent && s->flags & SEEN_SENT && (has_come || record_is_request(s)))
             wire_end_sent(&e, &p, s->at_ns, 0); /* when its line was free is not known */
         else if (!is_sent && s->flags & SEEN_CAME)
             wire_end_arrived(&e, &p, s->at_ns);
+        has_come |= !is_sent && s->flags & SEEN_CAME && record_is_request(s);
         tell(r, from, i, &e, found);
         if (is_sent)
             a = s->next;

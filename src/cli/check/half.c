@@ -119,6 +119,7 @@ void half_judge(struct half *h, const struct record *r, uint32_t asks, uint32_t 
         .asks = asks,
         .answers = answers,
         .mtu = record_mtu(r, &r->flows[asks]),
+        .read_mtu = record_read_mtu(r, &r->flows[asks]),
         .is_complete = is_complete && !r->flows[asks].is_unsure,
         .newest_request = SEEN_NONE,
         .newest_answer = SEEN_NONE,

@@ -64,6 +64,7 @@ struct half {
     struct found_list *found;
     uint32_t asks, answers; /* flows */
     uint32_t mtu;           /* 0: it does not show */
+    uint32_t read_mtu;      /* by which the PSNs of READs are counted */
     bool is_complete;       /* the capture says that it has lost nothing */
     struct half_sums sums;
 

@@ -12,7 +12,6 @@
 #define TIMEOUT_MIN_NS    8192u               /* the shortest ACK timer but none: code 1 */
 #define FIRST_LOOK        256u /* packets that may show that the first ones are missing, */
 #define FIRST_MISSING_MAX 64   /* so many at the most */
-#define MTU_USUAL         1024u
 
 /* What a packet is that comes before the one that was expected. */
 enum way {
@@ -128,15 +127,9 @@ static void begin_life(struct half *h, uint32_t seen)
 
 static uint64_t psns_of(const struct half *h, const struct seen *s)
 {
-    uint32_t mtu = h->mtu;
-
     if (seen_op(s)->kind != OPK_READ || s->dma_bytes == 0)
         return 1;
-    if (mtu == 0) { /* no response was longer than one packet, or none is there */
-        for (mtu = MTU_USUAL; mtu < h->r->flows[h->asks].only_max;)
-            mtu *= 2;
-    }
-    return (s->dma_bytes - 1) / mtu + 1;
+    return (s->dma_bytes - 1) / h->read_mtu + UINT64_C(1);
 }
 
 /* --- What comes again ------------------------------------------------------------------------- */
@@ -248,7 +241,8 @@ static void judge_changed(struct half *h, const struct asked *e, uint64_t at, ui
 
 /* Does @s, with a PSN that was used before, begin a new life?  All that was asked is answered, and
  * it asks for something else, or begins with the first one although the requester has got the
- * answer.
+ * answer.  Where the old life ended before all was answered, that only shows by its first PSN, if
+ * that was, and what is before.
  */
 static bool begins_anew(const struct half *h, const struct asked *e, const struct seen *s)
 {
@@ -256,8 +250,10 @@ static bool begins_anew(const struct half *h, const struct asked *e, const struc
         !e || (e->seen != SEEN_NONE && !seen_same_headers(s, &h->r->v[e->first_seen]) &&
                seen_op(s)->kind != OPK_READ);
     const bool is_first = e == h->v && h->came == h->next;
+    const bool is_from_start = is_other && (!e || e == h->v) && h->acked > h->v[0].at;
 
-    return (is_other || is_first) && op_starts(seen_op(s)) && (h->acked == h->next || h->is_over);
+    return (is_other || is_first) && op_starts(seen_op(s)) &&
+           (h->acked == h->next || h->is_over || is_from_start);
 }
 
 static void take_back(struct half *h, struct asked *e, uint64_t at, uint64_t psns, uint32_t seen)

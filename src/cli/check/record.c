@@ -9,6 +9,7 @@
 #include "emu/base/fnv.h"
 
 #define FIRST_ROOM        64u
+#define MTU_USUAL         1024u
 #define NEVER_RIGHT_LEAST 3u /* frames of a host that are all wrong: it writes them so */
 
 /* --- Looking up ------------------------------------------------------------------------------- */
@@ -166,8 +167,25 @@ static void keep(struct record *r, struct seen *s, const struct seen_way *way,
     }
     h = &r->hosts[s->src];
     h->n_sent++;
+    h->n_no_icrc += (s->flags & SEEN_NO_ICRC) != 0;
     if (s->flags & SEEN_DAMAGED && h->n_wrong++ == 0)
         h->first_wrong = s->number;
+}
+
+/* What comes behind READ @read in its flow tells how many PSNs that takes, if it is not the rest of
+ * it.  Returns the least path MTU by which it takes no more; 0: it does not show.
+ */
+static uint32_t least_mtu(const struct seen *read, const struct seen *next)
+{
+    const int32_t psns = psn_diff(seen_psn(next), seen_psn(read));
+    uint32_t mtu = 256;
+
+    if (seen_op(read)->kind != OPK_READ || !record_is_request(next) || psns <= 0 ||
+        (seen_op(next)->kind == OPK_READ && next->dma_bytes < read->dma_bytes))
+        return 0;
+    while (mtu < 256u << RECORD_MTUS && (uint64_t)mtu * (uint32_t)psns < read->dma_bytes)
+        mtu *= 2;
+    return mtu < 256u << RECORD_MTUS ? mtu : 0;
 }
 
 static void count(struct record *r, struct flow *f, uint32_t i)
@@ -183,8 +201,13 @@ static void count(struct record *r, struct flow *f, uint32_t i)
     f->n_came += (s->flags & SEEN_CAME) != 0;
     f->n_ce += (s->flags & SEEN_CE) != 0;
     f->payload_bytes += s->payload_bytes;
-    if (f->last != SEEN_NONE)
+    if (f->last != SEEN_NONE) {
+        const uint32_t least = least_mtu(&r->v[f->last], s);
+
         f->id_changes += r->v[f->last].ip_id != s->ip_id;
+        if (least > f->read_mtu)
+            f->read_mtu = least;
+    }
     for (uint32_t m = 0; is_full && m < RECORD_MTUS; m++)
         f->full[m] += s->payload_bytes == 256u << m;
     if (!is_full && s->payload_bytes > f->only_max)
@@ -229,10 +252,12 @@ static void judge_hosts(struct record *r, struct found_list *found)
 {
     for (uint32_t i = 0; i < r->n_hosts; i++) {
         struct host *h = &r->hosts[i];
+        const bool is_empty = h->n_sent > 0 && h->n_no_icrc == h->n_sent;
 
-        h->never_right = h->n_wrong == h->n_sent && h->n_sent >= NEVER_RIGHT_LEAST;
+        h->never_right = is_empty || (h->n_wrong == h->n_sent && h->n_sent >= NEVER_RIGHT_LEAST);
         if (h->never_right)
-            found_add(found, &(struct found){.finding = FIND_ICRC_NEVER_RIGHT,
+            found_add(found, &(struct found){.finding = is_empty ? FIND_ICRC_NOT_WRITTEN
+                                                                 : FIND_ICRC_NEVER_RIGHT,
                                              .flow = FOUND_NOWHERE,
                                              .frame = h->first_wrong,
                                              .n = (uint32_t)h->n_sent});
@@ -349,6 +374,18 @@ uint32_t record_mtu(const struct record *r, const struct flow *f)
             mtu = 256u << m;
         }
     }
+    return mtu;
+}
+
+uint32_t record_read_mtu(const struct record *r, const struct flow *f)
+{
+    const uint32_t answers_max = f->peer == SEEN_NONE ? 0 : r->flows[f->peer].only_max;
+    uint32_t mtu = record_mtu(r, f);
+
+    if (mtu != 0)
+        return mtu;
+    for (mtu = MTU_USUAL; mtu < f->only_max || mtu < answers_max || mtu < f->read_mtu;)
+        mtu *= 2;
     return mtu;
 }
 

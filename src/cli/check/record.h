@@ -18,7 +18,8 @@
 struct host {
     uint8_t gid[GID_BYTES];
     uint64_t n_sent;      /* frames whose ICRC was looked at, */
-    uint64_t n_wrong;     /* and was wrong */
+    uint64_t n_wrong;     /* and was wrong, */
+    uint64_t n_no_icrc;   /* or even 0 */
     uint64_t first_wrong; /* frame */
     bool never_right;
 };
@@ -34,6 +35,7 @@ struct flow {
     uint64_t payload_bytes;
     uint64_t full[RECORD_MTUS]; /* packets that carry a whole path MTU, if it is 256 << i */
     uint32_t only_max;          /* the longest payload of the others */
+    uint32_t read_mtu;          /* the least by which its READs take as few PSNs as they do */
     uint32_t peer;              /* the flow that answers; SEEN_NONE: none is known */
     bool is_unsure;             /* others fit as well */
 };
@@ -86,6 +88,9 @@ bool record_is_request(const struct seen *s);
 
 /* The path MTU that packets of @f and its peer show; 0: none is as long as one. */
 uint32_t record_mtu(const struct record *r, const struct flow *f);
+
+/* The path MTU by which the PSNs of READs of @f are counted: as far as that shows. */
+uint32_t record_read_mtu(const struct record *r, const struct flow *f);
 
 /* Does each packet of the flow have an identification of its own? */
 bool record_has_ids(const struct flow *f);

@@ -3,12 +3,14 @@
 
 #include <string.h>
 
+#include "emu/base/assert.h"
 #include "emu/base/cursor.h"
 #include "emu/base/fnv.h"
 #include "emu/wire/icrc.h"
 
 #define ETHERTYPE_VLAN  0x8100u
 #define ETHERTYPE_QINQ  0x88a8u
+#define ETHERTYPE_QINQ1 0x9100u /* the same, before there was a standard */
 #define VLAN_BYTES      4u
 #define VLAN_TAGS_MAX   4u
 #define SLL_BYTES       16u
@@ -29,7 +31,8 @@ static bool find_behind(const struct capture_frame *f, uint32_t head, uint16_t e
                         struct ip_packet *ret)
 {
     for (unsigned i = 0; i < VLAN_TAGS_MAX; i++) {
-        if (ethertype != ETHERTYPE_VLAN && ethertype != ETHERTYPE_QINQ)
+        if (ethertype != ETHERTYPE_VLAN && ethertype != ETHERTYPE_QINQ &&
+            ethertype != ETHERTYPE_QINQ1)
             break;
         if (f->n_bytes < head + VLAN_BYTES)
             return false;
@@ -86,8 +89,14 @@ static uint32_t announced_bytes(const struct ip_packet *ip)
     return ip->n < IPV4_BYTES ? 0 : ld_be16(ip->bytes + 2);
 }
 
-/* Makes of an IP packet a frame that packet_parse() reads even if its end was not captured, or its
- * sums are wrong, and tells of that.  Returns its length.
+/* Can its lengths be believed? */
+static bool has_right_sum(const struct ip_packet *ip)
+{
+    return ip->n >= IPV4_BYTES && ip->bytes[0] == IPV4_VERSION_IHL && ipv4_sum_is_right(ip->bytes);
+}
+
+/* Makes of an IP packet a frame that packet_parse() reads even if its end was not captured, or cut
+ * off before that, or its sums are wrong, and tells of that.  Returns its length.
  */
 static size_t make_frame(const struct ip_packet *ip, uint8_t frame[FRAME_BYTES_MAX],
                          struct seen *ret, struct seen_faults *faults)
@@ -101,7 +110,8 @@ static size_t make_frame(const struct ip_packet *ip, uint8_t frame[FRAME_BYTES_M
     memset(frame, 0, ETH_BYTES);
     st_be16(frame + ETH_ETHERTYPE_AT, ip->ethertype);
     memcpy(frame + ETH_BYTES, ip->bytes, n);
-    if (ip->n_on_wire > n && announced > n && announced <= ip->n_on_wire) {
+    if (announced > n && announced <= FRAME_BYTES_MAX - ETH_BYTES &&
+        (ip->n_on_wire >= announced || ip->ethertype == ETHERTYPE_IPV6 || has_right_sum(ip))) {
         memset(frame + ETH_BYTES + n, 0, announced - n);
         n = announced;
         ret->flags |= SEEN_CUT;
@@ -118,7 +128,7 @@ static size_t make_frame(const struct ip_packet *ip, uint8_t frame[FRAME_BYTES_M
         const uint32_t right = icrc_compute(frame + ETH_BYTES, icrc_at - ETH_BYTES);
 
         if (!(ret->flags & SEEN_CUT) && ld_le32(frame + icrc_at) != right)
-            ret->flags |= SEEN_DAMAGED;
+            ret->flags |= SEEN_DAMAGED | (ld_le32(frame + icrc_at) == 0 ? SEEN_NO_ICRC : 0);
         st_le32(frame + icrc_at, right);
     }
     return bytes;
@@ -185,6 +195,28 @@ static bool ends_in_icrc(const uint8_t *frame, size_t bytes)
            ld_le32(ip + n - ICRC_BYTES) == icrc_compute(ip, n - ICRC_BYTES);
 }
 
+/* What a defined opcode is that no rule here knows; NULL: it is reserved. */
+static const char *what_is_not_followed(uint8_t opcode)
+{
+    static const struct {
+        uint8_t first, last;
+        const char *is;
+    } rows[] = {
+        {0x1c, 0x1d, "one of the memory placement extensions"},
+        {0x40, 0x55, "of the service RD"},
+        {0xa0, 0xb4, "of the service XRC"},
+        {0xb6, 0xb7, "of the service XRC"},
+        {0xbc, 0xbd, "one of the memory placement extensions"},
+        {0xc0, 0xff, "left to manufacturers"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (opcode >= rows[i].first && opcode <= rows[i].last)
+            return rows[i].is;
+    }
+    return NULL;
+}
+
 /* What keeps @frame, which is RoCEv2 by its UDP port, from being a packet. */
 static void tell_refused(enum drop_reason why, const struct packet *p, struct seen_faults *faults)
 {
@@ -195,7 +227,8 @@ static void tell_refused(enum drop_reason why, const struct packet *p, struct se
         fault.finding = FIND_BAD_VERSION;
         fault.n = (uint32_t)p->refused.found;
     } else if (why == DROP_BAD_OPCODE) {
-        fault.finding = FIND_BAD_OPCODE;
+        fault.why = what_is_not_followed(p->bth.opcode);
+        fault.finding = fault.why ? FIND_NOT_FOLLOWED : FIND_BAD_OPCODE;
         fault.n = p->bth.opcode;
     }
     add(faults, fault);

@@ -18,11 +18,12 @@
 enum seen_flag {
     SEEN_ACK_REQ = 1,
     SEEN_SOLICITED = 2,
-    SEEN_CUT = 4,     /* its end was not captured: nothing is known of payload and ICRC */
-    SEEN_CE = 8,      /* congestion was met on the way */
-    SEEN_SENT = 16,   /* seen at the host that sent it */
-    SEEN_CAME = 32,   /* seen at the host that it is for */
-    SEEN_DAMAGED = 64 /* its ICRC is wrong: what it says of itself may be wrong, too */
+    SEEN_CUT = 4,      /* its end was not captured: nothing is known of payload and ICRC */
+    SEEN_CE = 8,       /* congestion was met on the way */
+    SEEN_SENT = 16,    /* seen at the host that sent it */
+    SEEN_CAME = 32,    /* seen at the host that it is for */
+    SEEN_DAMAGED = 64, /* its ICRC is wrong: what it says of itself may be wrong, too */
+    SEEN_NO_ICRC = 128 /* its ICRC is wrong, and 0 */
 };
 
 struct seen {

@@ -10,7 +10,7 @@ struct stream {
     uint32_t flow, mtu;
     struct psn next;
     bool has_begun;
-    bool is_open_known;
+    bool is_open_known, is_length_known;
     const struct op_info *open; /* the packet before, of a message */
     uint64_t bytes, dma_bytes;  /* of that message */
     uint32_t last;              /* in its turn */
@@ -42,20 +42,19 @@ static void take(struct stream *st, uint32_t seen)
 {
     const struct seen *s = &st->r->v[seen];
     const struct op_info *op = seen_op(s);
-    const bool is_known = st->is_open_known;
 
     judge_size(st, seen);
-    if (is_known && !op_may_follow(st->open, op))
+    if (st->is_open_known && !op_may_follow(st->open, op))
         find(st, FIND_BAD_ORDER, seen,
              (struct found){.why = st->open ? "a message that is not finished"
                                             : "the end of a message"});
+    st->is_length_known = op->kind == OPK_WRITE && (op_starts(op) || st->is_length_known);
     if (op_starts(op)) {
         st->bytes = 0;
         st->dma_bytes = s->dma_bytes;
     }
     st->bytes += s->payload_bytes;
-    if (op_ends(op) && op->kind == OPK_WRITE && (op_starts(op) || is_known) &&
-        st->bytes != st->dma_bytes)
+    if (op_ends(op) && st->is_length_known && st->bytes != st->dma_bytes)
         find(st, FIND_BAD_DMA_LENGTH, seen,
              (struct found){.n = (uint32_t)st->bytes, .value = st->dma_bytes});
     st->is_open_known = true;
@@ -72,11 +71,11 @@ static void take_next(struct stream *st, uint32_t seen)
 
     if (ahead > HALF_LIFE_PSNS || ahead < -LATE_MAX) {
         find(st, FIND_STARTS_AGAIN, seen, (struct found){.psn = s->psn});
-        st->is_open_known = false;
+        st->is_open_known = st->is_length_known = false;
     } else if (ahead > 0) {
         find(st, FIND_GAP, seen, (struct found){.psn = st->next.v, .n = (uint32_t)ahead});
         st->sums->missing += (uint32_t)ahead;
-        st->is_open_known = false;
+        st->is_open_known = st->is_length_known = false;
     } else if (ahead == -1 && seen_same_headers(s, &st->r->v[st->last]) &&
                seen_same_payload(s, &st->r->v[st->last])) {
         find(st, FIND_DOUBLED, seen,

@@ -119,7 +119,7 @@ static void sent_request(struct wire_end *e, const struct packet *p, uint64_t no
     const struct wire_rules *r = &e->rules;
 
     find(e, !is_before(e->next, psn), FIND_SKIPS_PSNS, psn, now_ns);
-    find(e, now_ns >= e->rnr_until_ns, FIND_RNR_NOT_WAITED, psn, now_ns);
+    find(e, now_ns >= e->rnr_until_ns || (is_new && r->may_lag), FIND_RNR_NOT_WAITED, psn, now_ns);
     if (is_before(psn, e->last))
         judge_again(e, p, now_ns, free_ns);
     if (!is_new)
@@ -283,6 +283,37 @@ static struct wire_taken *taken_at(struct wire_end *e, struct psn psn)
     return NULL;
 }
 
+/* @psn and what follows, @psns in all, have come before their turn. */
+static void keep_early(struct wire_end *e, struct psn psn, uint32_t psns)
+{
+    for (uint32_t i = 0; i < psns && i < WIRE_LOG; i++) {
+        const uint32_t at = psn_add(psn, i).v;
+
+        e->early[at % WIRE_LOG] = at + 1;
+    }
+    if (!e->has_ahead || is_before(e->ahead, psn))
+        e->ahead = psn;
+    e->has_ahead = true;
+}
+
+/* It says that everything before @psn has come to it.  Has it, if not all in its turn?  Then it was
+ * kept.
+ */
+static void take_early(struct wire_end *e, struct psn psn)
+{
+    const int32_t far = psn_diff(psn, e->expected);
+
+    if (!e->rules.may_keep_early || far <= 0 || far > (int32_t)WIRE_LOG)
+        return;
+    for (uint32_t at = e->expected.v; at != psn.v; at = psn_add((struct psn){at}, 1).v) {
+        if (e->early[at % WIRE_LOG] != at + 1)
+            return;
+    }
+    for (; e->expected.v != psn.v; e->expected = psn_add(e->expected, 1))
+        e->taken[e->n_taken++ % WIRE_LOG] = (struct wire_taken){e->expected.v, e->msn, 1, false};
+    e->has_told_gap = e->was_rnr = false;
+}
+
 static void request_arrived(struct wire_end *e, const struct packet *p, uint64_t now_ns)
 {
     const struct psn psn = p->bth.psn;
@@ -297,9 +328,7 @@ static void request_arrived(struct wire_end *e, const struct packet *p, uint64_t
     if (psn.v == e->expected.v)
         take_request(e, p);
     else if (is_before(e->expected, psn)) {
-        if (!e->has_ahead || is_before(e->ahead, psn))
-            e->ahead = psn;
-        e->has_ahead = true;
+        keep_early(e, psn, psns_of(e, p));
         return;
     }
     if (asks && !e->owes) {
@@ -315,6 +344,8 @@ static bool refuse(struct wire_end *e, struct psn psn)
         const struct wire_taken *t = &e->taken[(e->n_taken - 1 - n) % WIRE_LOG];
         const int32_t into = psn_diff(psn, (struct psn){t->psn});
 
+        if (into < 0 && e->rules.may_keep_early)
+            keep_early(e, (struct psn){t->psn}, t->psns);
         if (into < 0 || (uint32_t)into >= t->psns)
             continue;
         e->expected = (struct psn){t->psn};
@@ -417,13 +448,14 @@ static void sent_answer(struct wire_end *e, const struct packet *p, uint64_t now
         return; /* what was to be said before */
     if (p->op->kind == OPK_ATOMIC_ACK)
         judge_atomic(e, p, now_ns);
+    take_early(e, p->op->kind == OPK_ACK && !is_ack ? psn : psn_add(psn, 1));
     if (p->op->kind == OPK_ACK && !is_ack)
         sent_nak(e, p, now_ns);
     else
         find(e, is_before(psn, e->expected), FIND_ACK_BEFORE_ARRIVAL, psn, now_ns);
     if (p->op->headers & H_AETH && e->rules.learns_msn)
         learn_msn(e, p);
-    if (p->op->headers & H_AETH)
+    if (p->op->headers & H_AETH && !e->rules.may_lag)
         find(e, is_msn(e, p) || (e->is_over && is_among(p->aeth.msn, e->msn, before)),
              FIND_WRONG_MSN, psn, now_ns);
     if (is_ack) {

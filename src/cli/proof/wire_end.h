@@ -34,6 +34,8 @@ struct wire_rules {
     uint32_t max_rd_atomic;
     uint32_t sq_psn, rq_psn;
     bool rnr_is_told_twice; /* after an RNR NAK, a sequence NAK answers what follows, once */
+    bool may_lag;        /* more may come before an answer leaves, and leave before one is seen */
+    bool may_keep_early; /* what comes before its turn may be kept, and not asked for again */
 };
 
 struct wire_rd {
@@ -72,7 +74,8 @@ struct wire_end {
     uint32_t msn;
     uint32_t n_taken; /* of the log, ever */
     struct wire_taken taken[WIRE_LOG];
-    struct psn ahead; /* the farthest that came too early */
+    uint32_t early[WIRE_LOG]; /* PSNs that came too early, each in its place, and 1 more */
+    struct psn ahead;         /* the farthest of them */
     bool has_ahead, has_told_gap;
     bool is_over;     /* it refused something for good, or has failed, */
     uint64_t over_ns; /* which was then; 0: it was not seen to fail */

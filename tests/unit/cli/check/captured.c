@@ -71,6 +71,12 @@ static void harm(const struct captured *c, uint8_t *frame, size_t n)
     case FALSE_OPCODE:
         bth[0] = 0x1f;
         break;
+    case OTHER_SERVICE: /* a SEND of XRC */
+        bth[0] = 0xa4;
+        break;
+    case NO_ICRC:
+        st_le32(frame + n - ICRC_BYTES, 0);
+        return;
     case FALSE_SUM: /* of IP */
         frame[ETH_BYTES + 10] ^= 0xff;
         return;

@@ -18,7 +18,9 @@ enum captured_harm {
     FALSE_PAD,
     FALSE_VERSION,
     FALSE_OPCODE,
-    FALSE_SUM
+    OTHER_SERVICE,
+    FALSE_SUM,
+    NO_ICRC
 };
 
 struct captured {

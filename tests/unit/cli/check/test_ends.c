@@ -82,6 +82,49 @@ static void at_the_responder_what_has_come_is_known(void **state)
              "2 GAP, 4 NOT_ANSWERED, 5 ANSWERED_TWICE, 5 NAK_TWICE");
 }
 
+/* An adapter answers while more comes, and what it sends is under way when a NAK comes. */
+static void what_an_adapter_shows_is_not_of_now(void **state)
+{
+    static const struct captured pipelined[] = {SEND_OF(0, 'a', 1),   SEND_OF(1, 'a', 2),
+                                                SEND_OF(2, 'a', 3),   ACK_OF(3, 'b', 1, 1),
+                                                ACK_OF(4, 'b', 2, 2), ACK_OF(5, 'b', 3, 3)};
+    static const struct captured rnr[] = {SEND_OF(0, 'a', 1),  NAK_OF(2, 'b', 1, RNR_10US, 0),
+                                          SEND_OF(3, 'a', 2),  SEND_OF(20, 'a', 1),
+                                          SEND_OF(21, 'a', 2), ACK_OF(23, 'b', 2, 2)};
+
+    (void)state;
+    finds_at(pipelined, ARRAY_LEN(pipelined), 'b', unlimited, "");
+    finds_at(rnr, ARRAY_LEN(rnr), 'a', unlimited, "2 RECEIVER_NOT_READY, 4 AGAIN_AFTER_RNR");
+}
+
+/* What was answered first had come before the capture began. */
+static void a_capture_that_begins_with_an_answer(void **state)
+{
+    static const struct captured nak[] = {NAK_OF(0, 'b', 2, NAK_SEQUENCE, 1), SEND_OF(1, 'a', 2),
+                                          SEND_OF(2, 'a', 3), ACK_OF(4, 'b', 3, 3)};
+    static const struct captured acks[] = {ACK_OF(0, 'b', 1, 1), SEND_OF(1, 'a', 3),
+                                           ACK_OF(2, 'b', 2, 2), ACK_OF(3, 'b', 3, 3)};
+
+    (void)state;
+    finds_at(nak, ARRAY_LEN(nak), 'b', unlimited, "");
+    finds_at(acks, ARRAY_LEN(acks), 'b', unlimited, "");
+}
+
+/* A receiver may keep what comes before its turn, so that only what is missing is sent again. */
+static void what_comes_early_may_be_kept(void **state)
+{
+    static const struct captured late[] = {SEND_OF(0, 'a', 1), SEND_OF(1, 'a', 3),
+                                           SEND_OF(2, 'a', 2), SEND_OF(3, 'a', 4),
+                                           ACK_OF(4, 'b', 4, 4)};
+    static const struct captured behind[] = {SEND_OF(0, 'a', 1),  SEND_OF(1, 'a', 2),
+                                             SEND_OF(2, 'a', 3),  NAK_OF(3, 'b', 2, 0x60, 1),
+                                             SEND_OF(90, 'a', 2), ACK_OF(91, 'b', 3, 3)};
+
+    (void)state;
+    finds_at(late, ARRAY_LEN(late), 'b', unlimited, "2 GAP, 3 LATE");
+    finds_at(behind, ARRAY_LEN(behind), 'b', unlimited, "4 LOST_BEHIND, 5 AGAIN_AFTER_NAK");
+}
+
 /* --- Other services, congestion --------------------------------------------------------------- */
 
 static void an_unreliable_connection_loses_and_goes_on(void **state)
@@ -99,6 +142,21 @@ static void an_unreliable_connection_loses_and_goes_on(void **state)
 
     (void)state;
     SHOWS(rows, "2 GAP, 3 LATE, 5 DOUBLED, 7 BAD_ORDER, 8 STARTS_AGAIN");
+}
+
+static void a_message_whose_beginning_is_missing_has_no_known_length(void **state)
+{
+    static const struct captured rows[] = {
+        {.at_us = 0, .from = 'a', .op = OP_UC_RDMA_WRITE_MIDDLE, .psn = 1, .n = 256},
+        {.at_us = 1, .from = 'a', .op = OP_UC_RDMA_WRITE_LAST, .psn = 2, .n = 8},
+        {.at_us = 2, .from = 'a', .op = OP_UC_RDMA_WRITE_FIRST, .psn = 3, .n = 256},
+        {.at_us = 3, .from = 'a', .op = OP_UC_RDMA_WRITE_MIDDLE, .psn = 5, .n = 256},
+        {.at_us = 4, .from = 'a', .op = OP_UC_RDMA_WRITE_LAST, .psn = 6, .n = 8},
+        {.at_us = 5, .from = 'a', .op = OP_UC_RDMA_WRITE_ONLY, .psn = 7, .n = 8, .dma_bytes = 9},
+    };
+
+    (void)state;
+    SHOWS(rows, "4 GAP, 6 BAD_DMA_LENGTH");
 }
 
 static void congestion_is_counted(void **state)
@@ -199,7 +257,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(at_the_requester_timers_and_limits_are_known),
         cmocka_unit_test(at_the_responder_what_has_come_is_known),
+        cmocka_unit_test(what_an_adapter_shows_is_not_of_now),
+        cmocka_unit_test(a_capture_that_begins_with_an_answer),
+        cmocka_unit_test(what_comes_early_may_be_kept),
         cmocka_unit_test(an_unreliable_connection_loses_and_goes_on),
+        cmocka_unit_test(a_message_whose_beginning_is_missing_has_no_known_length),
         cmocka_unit_test(congestion_is_counted),
         cmocka_unit_test(connections_are_told_apart_by_their_answers),
         cmocka_unit_test(one_direction_alone_is_told_of),

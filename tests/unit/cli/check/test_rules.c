@@ -103,6 +103,8 @@ static void frames_that_contradict_themselves(void **state)
         {.from = 'a', .op = OP_RC_SEND_ONLY, .psn = 1, .n = 8, .harm = FALSE_VERSION}};
     static const struct captured opcode[] = {
         {.from = 'a', .op = OP_RC_SEND_ONLY, .psn = 1, .n = 8, .harm = FALSE_OPCODE}};
+    static const struct captured service[] = {
+        {.from = 'a', .op = OP_RC_SEND_ONLY, .psn = 1, .n = 8, .harm = OTHER_SERVICE}};
     static const struct captured checksum[] = {
         {.from = 'a', .op = OP_UD_SEND_ONLY, .psn = 1, .n = 8, .harm = FALSE_SUM}};
 
@@ -111,7 +113,18 @@ static void frames_that_contradict_themselves(void **state)
     SHOWS(pad, "1 BAD_PAD");
     SHOWS(version, "1 BAD_VERSION");
     SHOWS(opcode, "1 BAD_OPCODE");
+    SHOWS(service, "1 NOT_FOLLOWED"); /* which is defined */
     SHOWS(checksum, "1 BAD_IP_CHECKSUM");
+}
+
+static void frames_that_are_captured_before_they_have_an_icrc(void **state)
+{
+    static const struct captured rows[] = {
+        {.from = 'a', .op = OP_RC_SEND_ONLY, .psn = 1, .n = 8, .ack_req = true, .harm = NO_ICRC},
+        ACK_OF(1, 'b', 1, 1)};
+
+    (void)state;
+    SHOWS(rows, "1 ICRC_NOT_WRITTEN");
 }
 
 static void a_host_that_writes_no_icrc_is_told_of_once(void **state)
@@ -298,6 +311,27 @@ static void a_queue_pair_may_begin_again(void **state)
     SHOWS(rows, "3 STARTS_AGAIN");
 }
 
+/* The old connection ended before all was answered. */
+static void a_queue_pair_may_begin_again_before_all_is_answered(void **state)
+{
+    static const struct captured same[] = {
+        SEND_OF(0, 'a', 50),
+        ACK_OF(1, 'b', 50, 1),
+        SEND_OF(2, 'a', 51),
+        {.at_us = 9000, .from = 'a', .op = OP_RC_RDMA_WRITE_ONLY, .psn = 50, .n = 8},
+        SEND_OF(9001, 'a', 51),
+        ACK_OF(9002, 'b', 51, 2),
+    };
+    static const struct captured before[] = {
+        SEND_OF(0, 'a', 50), ACK_OF(1, 'b', 50, 1),  FIRST(2, 51),
+        SEND_OF(9, 'a', 20), ACK_OF(10, 'b', 20, 1),
+    };
+
+    (void)state;
+    SHOWS(same, "4 STARTS_AGAIN");
+    SHOWS(before, "4 STARTS_AGAIN");
+}
+
 static void messages_have_an_order_and_lengths(void **state)
 {
     static const struct captured order[] = {FIRST(0, 1), SEND_OF(1, 'a', 2), ACK_OF(9, 'b', 2, 1)};
@@ -471,6 +505,18 @@ static void responses_of_a_read(void **state)
     SHOWS(twice, "3 ANSWERED_TWICE");
 }
 
+/* No packet is as long as the path MTU and belongs to more: the PSNs tell, or an ONLY. */
+static void reads_of_a_whole_path_mtu(void **state)
+{
+    static const struct captured asked[] = {READ(0, 1, 4096), READ(1, 2, 4096), READ(2, 3, 4096)};
+    static const struct captured answered[] = {READ(0, 1, 4096), RESPONSE(1, ONLY, 1, 4096, 1),
+                                               READ(2, 2, 4096), RESPONSE(3, ONLY, 2, 4096, 2)};
+
+    (void)state;
+    SHOWS(asked, "1 ONE_WAY");
+    SHOWS(answered, "");
+}
+
 /* A later acknowledge tells that the answer of a READ is missing. */
 static void an_answer_that_is_missing_before_another(void **state)
 {
@@ -522,6 +568,7 @@ int main(void)
         cmocka_unit_test(one_answer_may_be_for_all_before_it),
         cmocka_unit_test(a_damaged_frame_is_nobodys),
         cmocka_unit_test(frames_that_contradict_themselves),
+        cmocka_unit_test(frames_that_are_captured_before_they_have_an_icrc),
         cmocka_unit_test(a_host_that_writes_no_icrc_is_told_of_once),
         cmocka_unit_test(a_gap_is_repaired_after_a_nak),
         cmocka_unit_test(what_was_lost_behind_here),
@@ -531,6 +578,7 @@ int main(void)
         cmocka_unit_test(an_identification_of_ip_is_a_name),
         cmocka_unit_test(another_request_with_the_same_psn),
         cmocka_unit_test(a_queue_pair_may_begin_again),
+        cmocka_unit_test(a_queue_pair_may_begin_again_before_all_is_answered),
         cmocka_unit_test(messages_have_an_order_and_lengths),
         cmocka_unit_test(an_answer_that_comes_twice),
         cmocka_unit_test(a_copy_among_answers_that_say_the_same),
@@ -541,6 +589,7 @@ int main(void)
         cmocka_unit_test(what_a_responder_refuses),
         cmocka_unit_test(the_msn_counts_messages),
         cmocka_unit_test(responses_of_a_read),
+        cmocka_unit_test(reads_of_a_whole_path_mtu),
         cmocka_unit_test(an_answer_that_is_missing_before_another),
         cmocka_unit_test(an_atomic_is_answered_as_before),
         cmocka_unit_test(what_is_answered_was_sent),
