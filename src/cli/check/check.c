@@ -116,7 +116,8 @@ bool check_file(struct check *c, FILE *f, const struct check_known *known)
     if (!capture_begin(&c->capture, f))
         return false;
     c->is_whole = record_read(&c->record, &c->capture, &known->at, &c->found);
-    is_complete = c->is_whole && c->capture.tells_dropped && c->capture.dropped == 0;
+    is_complete = c->is_whole && c->capture.tells_dropped && c->capture.dropped == 0 &&
+                  c->found.count[FIND_NOT_FOLLOWED] == 0;
     pairs_find(&c->record, &c->found);
     c->v = must_malloc((c->record.n_flows + 1) * sizeof(c->v[0]));
     c->of_flow = must_malloc((c->record.n_flows + 1) * sizeof(c->of_flow[0]));

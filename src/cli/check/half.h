@@ -51,6 +51,8 @@ struct asked {
     uint32_t times;           /* that it was asked for */
     bool was_lost;            /* so its answer repairs something */
     bool hole_told;           /* that its answer is missing was told */
+    bool in_parts;            /* a READ of which a part was asked for again, not up to its end */
+    uint64_t behind_got;      /* bit i: the response at @got + i is there */
 };
 
 /* Something that was said, and makes a requester begin again at @at. */
@@ -123,6 +125,9 @@ struct asked *half_entry(struct half *h, uint64_t at);
 
 /* Is what @seen asks for answered by several packets, or one of its own? */
 bool half_is_rd(const struct half *h, uint32_t seen);
+
+/* The PSNs that request @s takes. */
+uint64_t half_psns_of(const struct half *h, const struct seen *s);
 
 /* The answer before; SEEN_NONE: there is none. */
 uint32_t half_last_answer(const struct half *h);

@@ -247,7 +247,7 @@ static void judge_response(struct half *h, const struct asked *e, uint64_t at, u
     const bool ends = pos == OPP_LAST || pos == OPP_ONLY;
     const bool starts = pos == OPP_FIRST || pos == OPP_ONLY;
 
-    if (h->mtu == 0)
+    if (h->mtu == 0 || e->in_parts)
         return;
     if (ends != (left == 1) || (e->times == 1 && starts != (at == e->at)))
         half_find(h, FIND_ANSWER_PLACE, seen,
@@ -321,7 +321,9 @@ static void place_response(struct half *h, struct asked *e, uint64_t at, uint32_
     }
     if (at >= e->high)
         e->high = at + 1;
-    if (at == e->got)
+    if (at >= e->got && at - e->got < 64)
+        e->behind_got |= UINT64_C(1) << (at - e->got);
+    for (; e->behind_got & 1; e->behind_got >>= 1)
         e->got++;
 }
 

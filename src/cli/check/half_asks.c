@@ -125,13 +125,6 @@ static void begin_life(struct half *h, uint32_t seen)
     h->newest_request = h->newest_answer = SEEN_NONE;
 }
 
-static uint64_t psns_of(const struct half *h, const struct seen *s)
-{
-    if (seen_op(s)->kind != OPK_READ || s->dma_bytes == 0)
-        return 1;
-    return (s->dma_bytes - 1) / h->read_mtu + UINT64_C(1);
-}
-
 /* --- What comes again ------------------------------------------------------------------------- */
 
 /* Does the flow go on where it was, after @seen? */
@@ -150,11 +143,14 @@ static bool goes_on_behind(const struct half *h, uint32_t seen)
  * lower one than what overtook it.  Otherwise what comes alone was not sent again, as who sends
  * something again sends all that follows it again, too.
  */
-static enum way way_of(const struct half *h, const struct asked *e, uint64_t end, uint32_t seen)
+static enum way way_of(const struct half *h, const struct asked *e, uint64_t at, uint64_t end,
+                       uint32_t seen)
 {
     const struct seen *v = h->r->v, *s = &v[seen];
     bool is_alone;
 
+    if (h->nak.is_there && at == h->nak.at)
+        return WAY_BACK; /* just what was asked for; what follows may have been kept */
     if (record_has_ids(&h->r->flows[h->asks])) {
         if (e->seen != SEEN_NONE && seen_same_headers(s, &v[e->seen]) &&
             (s->ip_id == v[e->seen].ip_id || s->ip_id == v[e->first_seen].ip_id))
@@ -215,22 +211,24 @@ static void tell_again(struct half *h, const struct asked *e, uint64_t at, uint3
     half_find(h, finding, seen, f);
 }
 
-/* A READ may be asked for from its middle on: the end is the same. */
-static bool is_rest_of(const struct asked *e, const struct seen *was, const struct seen *s,
+/* A READ may be asked for from its middle on, or only for a part of it. */
+static bool is_part_of(const struct asked *e, const struct seen *was, const struct seen *s,
                        uint64_t at, uint64_t psns)
 {
     return seen_op(s)->kind == OPK_READ && seen_op(was)->kind == OPK_READ &&
-           at + psns == e->at + e->psns && s->dma_bytes < was->dma_bytes;
+           at + psns <= e->at + e->psns && s->dma_bytes < was->dma_bytes;
 }
 
 /* It was there before: is it the same? */
-static void judge_changed(struct half *h, const struct asked *e, uint64_t at, uint64_t psns,
+static void judge_changed(struct half *h, struct asked *e, uint64_t at, uint64_t psns,
                           uint32_t seen)
 {
     const struct seen *s = &h->r->v[seen], *was = &h->r->v[e->first_seen];
 
-    if (is_rest_of(e, was, s, at, psns))
+    if (is_part_of(e, was, s, at, psns)) {
+        e->in_parts |= at + psns < e->at + e->psns;
         return;
+    }
     if (!seen_same_headers(s, was))
         half_find(h, FIND_CHANGED_REQUEST, seen,
                   (struct found){.psn = s->psn, .earlier = was->number});
@@ -263,7 +261,7 @@ static void take_back(struct half *h, struct asked *e, uint64_t at, uint64_t psn
     const bool goes_on = at == h->cursor;
     const bool skips = !goes_on && h->cursor < h->next && at > from;
     const bool has_ids = record_has_ids(&h->r->flows[h->asks]);
-    const enum way way = goes_on && !has_ids ? WAY_BACK : way_of(h, e, at + psns, seen);
+    const enum way way = goes_on && !has_ids ? WAY_BACK : way_of(h, e, at, at + psns, seen);
 
     if (way == WAY_COPY) {
         half_find(h, FIND_DOUBLED, seen,
@@ -298,6 +296,20 @@ static void take_back(struct half *h, struct asked *e, uint64_t at, uint64_t psn
     half_go_on(h);
 }
 
+/* Does the MSN of the first answer to @seen, which begins a message, go back?  All before it was
+ * answered, so that is of a new life.
+ */
+static bool has_new_msn(const struct half *h, uint32_t seen)
+{
+    const struct seen *v = h->r->v;
+    const uint32_t before = half_last_answer(h), is = first_answer_of(h, seen_psn(&v[seen]));
+
+    return before != SEEN_NONE && is != SEEN_NONE && h->acked == h->next &&
+           op_starts(seen_op(&v[seen])) && !half_is_rd(h, seen) &&
+           seen_op(&v[before])->headers & H_AETH && seen_op(&v[is])->headers & H_AETH &&
+           psn_diff((struct psn){v[is].msn}, (struct psn){v[before].msn}) < 0;
+}
+
 static void take_new(struct half *h, uint64_t at, uint64_t psns, uint32_t seen)
 {
     const struct seen *s = &h->r->v[seen];
@@ -328,7 +340,8 @@ void half_takes_request(struct half *h, uint32_t seen)
     at = half_at(h, s->psn);
     if (at < h->next)
         e = half_entry(h, at);
-    if (far > HALF_LIFE_PSNS || far < -HALF_LIFE_PSNS || (at < h->next && begins_anew(h, e, s))) {
+    if (far > HALF_LIFE_PSNS || far < -HALF_LIFE_PSNS || (at < h->next && begins_anew(h, e, s)) ||
+        ((at > h->next || (e && e == h->v)) && has_new_msn(h, seen))) {
         half_find(h, FIND_STARTS_AGAIN, seen, (struct found){.psn = s->psn});
         begin_life(h, seen);
         at = half_at(h, s->psn);
@@ -340,9 +353,9 @@ void half_takes_request(struct half *h, uint32_t seen)
     h->sums.last_ns = s->at_ns;
     h->came_again += at < h->next && !half_is_rd(h, seen);
     if (at >= h->next)
-        take_new(h, at, psns_of(h, s), seen);
+        take_new(h, at, half_psns_of(h, s), seen);
     else if (e)
-        take_back(h, e, at, psns_of(h, s), seen);
+        take_back(h, e, at, half_psns_of(h, s), seen);
     else
         h->sums.again++; /* of before the capture */
     if (h->newest_request == SEEN_NONE || !seen_is_older(s, &h->r->v[h->newest_request]))
