@@ -159,6 +159,8 @@ static enum way way_of(const struct half *h, const struct asked *e, uint64_t at,
             return WAY_LATE;
         return WAY_BACK;
     }
+    if (e->seen != SEEN_NONE && seen_op(s)->kind == OPK_READ && !seen_same_headers(s, &v[e->seen]))
+        return WAY_BACK; /* for a part of it */
     is_alone = end != h->cursor && goes_on_behind(h, seen);
     if (!is_alone)
         return WAY_BACK;

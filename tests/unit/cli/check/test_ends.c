@@ -125,6 +125,86 @@ static void what_comes_early_may_be_kept(void **state)
     finds_at(behind, ARRAY_LEN(behind), 'b', unlimited, "4 LOST_BEHIND, 5 AGAIN_AFTER_NAK");
 }
 
+/* --- Adapters and taps ------------------------------------------------------------------------ */
+
+/* Two ports that are captured each by itself are not in one order. */
+static void an_answer_may_be_captured_before_what_it_answers(void **state)
+{
+    static const struct captured rows[] = {SEND_OF(0, 'a', 1),   ACK_OF(2, 'b', 1, 1),
+                                           ACK_OF(3, 'b', 2, 2), SEND_OF(4, 'a', 2),
+                                           SEND_OF(5, 'a', 3),   ACK_OF(7, 'b', 3, 3)};
+
+    (void)state;
+    SHOWS(rows, "3 OUT_OF_ORDER");
+}
+
+/* The responses behind the one that is missing need not be asked for again. */
+static void a_read_may_be_asked_for_again_in_parts(void **state)
+{
+    static const struct captured rows[] = {
+        SEND_OF(0, 'a', 1),
+        ACK_OF(1, 'b', 1, 1),
+        READ(2, 2, 1033),
+        RESPONSE(10, FIRST, 2, 256, 2),
+        RESPONSE(12, MIDDLE, 4, 256, 2),
+        RESPONSE(13, MIDDLE, 5, 256, 2),
+        RESPONSE(14, LAST, 6, 9, 2),
+        READ(20, 3, 256),
+        RESPONSE(30, ONLY, 3, 256, 2),
+        SEND_OF(31, 'a', 7),
+        ACK_OF(32, 'b', 7, 3),
+    };
+
+    (void)state;
+    SHOWS(rows, "5 ANSWER_GAP, 8 AGAIN_AFTER_HOLE");
+}
+
+/* What is asked for is no copy, though it comes alone. */
+static void only_what_a_nak_asks_for_may_be_sent_again(void **state)
+{
+    static const struct captured rows[] = {SEND_OF(0, 'a', 1),   SEND_OF(1, 'a', 2),
+                                           SEND_OF(2, 'a', 3),   NAK_OF(3, 'b', 2, NAK_SEQUENCE, 1),
+                                           SEND_OF(90, 'a', 2),  SEND_OF(91, 'a', 4),
+                                           ACK_OF(93, 'b', 4, 4)};
+
+    (void)state;
+    SHOWS(rows, "4 LOST_BEHIND, 5 AGAIN_AFTER_NAK");
+}
+
+/* It begins near where it was: only that its messages are counted from 0 shows it. */
+static void an_msn_that_goes_back_is_of_a_new_life(void **state)
+{
+    static const struct captured rows[] = {SEND_OF(0, 'a', 1),    ACK_OF(1, 'b', 1, 50),
+                                           SEND_OF(2, 'a', 2),    ACK_OF(3, 'b', 2, 51),
+                                           SEND_OF(900, 'a', 9),  ACK_OF(901, 'b', 9, 1),
+                                           SEND_OF(902, 'a', 10), ACK_OF(903, 'b', 10, 2)};
+
+    (void)state;
+    SHOWS(rows, "5 STARTS_AGAIN");
+}
+
+/* What no rule follows leaves holes, of which a capture that lost nothing must not say more. */
+static void what_is_not_followed_may_be_what_is_missing(void **state)
+{
+    static const struct captured rows[] = {
+        SEND_OF(0, 'a', 1),
+        ACK_OF(1, 'b', 1, 1),
+        ACK_OF(2, 'b', 3, 3),
+        {.from = 'a', .op = OP_RC_SEND_ONLY, .n = 8, .harm = OTHER_SERVICE},
+    };
+    const struct captured_known lost_nothing = {.is_complete = true};
+    char buf[500];
+    struct check c;
+
+    (void)state;
+    captured_check(rows, 3, &lost_nothing, &c);
+    assert_string_equal(captured_found(&c, buf, sizeof(buf)), "3 ACK_OF_NOTHING");
+    check_done(&c);
+    captured_check(rows, 4, &lost_nothing, &c);
+    assert_string_equal(captured_found(&c, buf, sizeof(buf)), "3 NOT_CAPTURED, 4 NOT_FOLLOWED");
+    check_done(&c);
+}
+
 /* --- Other services, congestion --------------------------------------------------------------- */
 
 static void an_unreliable_connection_loses_and_goes_on(void **state)
@@ -260,6 +340,11 @@ int main(void)
         cmocka_unit_test(what_an_adapter_shows_is_not_of_now),
         cmocka_unit_test(a_capture_that_begins_with_an_answer),
         cmocka_unit_test(what_comes_early_may_be_kept),
+        cmocka_unit_test(an_answer_may_be_captured_before_what_it_answers),
+        cmocka_unit_test(a_read_may_be_asked_for_again_in_parts),
+        cmocka_unit_test(only_what_a_nak_asks_for_may_be_sent_again),
+        cmocka_unit_test(an_msn_that_goes_back_is_of_a_new_life),
+        cmocka_unit_test(what_is_not_followed_may_be_what_is_missing),
         cmocka_unit_test(an_unreliable_connection_loses_and_goes_on),
         cmocka_unit_test(a_message_whose_beginning_is_missing_has_no_known_length),
         cmocka_unit_test(congestion_is_counted),
