@@ -64,8 +64,10 @@ static void judge_reliable(struct check *c, struct connection *k, bool is_comple
         half_done(&h);
     }
     for (unsigned i = 0; i < 2; i++) {
-        if (k->flow[i] != SEEN_NONE && (i == 0 || k->flow[0] != k->flow[1]) &&
-            !is_broken(c, k->flow[i], n_before))
+        if (k->flow[i] == SEEN_NONE || (i == 1 && k->flow[0] == k->flow[1]))
+            continue;
+        k->n_ends += c->record.flows[k->flow[i]].n_sent > 0;
+        if (!is_broken(c, k->flow[i], n_before))
             k->n_exact += exact_judge(&c->record, k->flow[i], limits, &c->found);
     }
 }
@@ -108,11 +110,19 @@ static void judge(struct check *c, bool is_complete, const struct exact_limits *
     }
 }
 
+static bool has_hopes(const struct check_known *k)
+{
+    const struct exact_limits *l = &k->limits;
+
+    return k->at.n_at > 0 || l->timeout != EXACT_UNKNOWN || l->retry_cnt != EXACT_UNKNOWN ||
+           l->rnr_retry != EXACT_UNKNOWN || l->max_rd_atomic != EXACT_UNKNOWN;
+}
+
 bool check_file(struct check *c, FILE *f, const struct check_known *known)
 {
     bool is_complete;
 
-    *c = (struct check){.n = 0};
+    *c = (struct check){.has_hopes = has_hopes(known)};
     if (!capture_begin(&c->capture, f))
         return false;
     c->is_whole = record_read(&c->record, &c->capture, &known->at, &c->found);

@@ -17,7 +17,7 @@ struct connection {
     uint32_t flow[2];         /* of the record; the second is SEEN_NONE if there is none */
     struct half_sums sums[2]; /* of the requests in each */
     uint64_t findings;
-    unsigned n_exact; /* ends that were captured at their host */
+    unsigned n_ends, n_exact; /* captured at their host; held against the rules of a host, too */
 };
 
 /* What is known beside the file. */
@@ -33,6 +33,7 @@ struct check {
     struct connection *v; /* owned */
     uint32_t n;
     uint32_t *of_flow; /* owned: the connection of each flow */
+    bool has_hopes;    /* something is known that only says more of an end at its host */
     bool is_whole;     /* the file was read to its end; otherwise capture.wrong says why not */
 };
 

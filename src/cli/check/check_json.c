@@ -78,6 +78,8 @@ static void print_connections(FILE *out, const struct check *c)
         else
             fputs(",\"mtu\":null", out);
         member(out, "findings", k->findings);
+        member(out, "ends_at_host", k->n_ends);
+        member(out, "ends_judged_there", k->n_exact);
         fputs(",\"directions\":[", out);
         for (unsigned way = 0; way < 2; way++) {
             if (k->sums[way].requests == 0)

@@ -168,6 +168,32 @@ static void print_connections(FILE *out, const struct check *c)
     grid_done(&g);
 }
 
+/* Which ends were not held against what is known of them. */
+static void print_ends(FILE *out, const struct check *c)
+{
+    uint64_t n_ends = 0, n_exact = 0;
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        n_ends += c->v[i].n_ends;
+        n_exact += c->v[i].n_exact;
+    }
+    if (n_ends == 0)
+        text_add(&t, "--at, --timeout and the like were of no use: no end of a reliable connection "
+                     "is known to be captured at its host.");
+    else
+        text_addf(&t,
+                  "Of the ends that were captured at their hosts, %" PRIu64 " of %" PRIu64
+                  " could not be held against timers, limits and reasons: something that they "
+                  "sent or got is missing in the capture, or a queue pair begins again in it.",
+                  n_ends - n_exact, n_ends);
+    if (n_ends == 0 ? c->has_hopes : n_exact < n_ends) {
+        fputc('\n', out);
+        show_hanging(out, 0, buf);
+    }
+}
+
 /* --- Findings --------------------------------------------------------------------------------- */
 
 /* @column: where the kind of a finding stands, behind the widest number of a frame. */
@@ -239,6 +265,7 @@ void check_text(FILE *out, const struct check *c, const char *name, uint32_t fin
     }
     print_connections(out, c);
     print_findings(out, c, findings_max);
+    print_ends(out, c);
     add_count(&t, found_count(&c->found, FINDING_ERROR), "error");
     text_add(&t, ", ");
     add_count(&t, found_count(&c->found, FINDING_LOSS), "sign");
