@@ -30,11 +30,14 @@ static bool confined_dispatch(struct session *s, const struct step *st)
 {
     struct confined *c = s->config.ear.ctx;
 
+    /* Too many are ended as ^C ends them: a failure is what `refused` may wait for. */
     if (c->commands == 0) {
         c->interrupted = SIGINT;
-        return session_fail(s, st->at, "these are too many commands");
+        if (session_interrupted(s, st->at))
+            return false;
+    } else {
+        c->commands--;
     }
-    c->commands--;
     if (st->cmd->flags & CMD_SOURCES)
         return session_fail(s, st->at, "there are no files here");
     return dispatch(s, st);
