@@ -235,13 +235,18 @@ RDL_MUST_CHECK enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host ho
                                           uint32_t *reterr_rsp);
 
 /* A copy of the whole lab, and the way back to it: everything is as it was, at its address, and
- * what is then done again happens again.  Recorded events of later ticks are forgotten.
+ * what is then done again happens again.  Recorded events of later ticks are not seen any more: see
+ * rdl_record_forget_ahead().  A checkpoint of what is ahead brings back what was recorded on the
+ * way, if that was kept in one piece; otherwise the record begins anew there.
  */
 struct rdl_checkpoint;
 RDL_MUST_CHECK enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab,
                                                    struct rdl_checkpoint **ret);
 void rdl_checkpoint_restore(struct rdl_lab *lab, const struct rdl_checkpoint *c);
 void rdl_checkpoint_free(struct rdl_checkpoint *c);
+
+/* Bytes that @c takes, without what tallies and invariants need. */
+size_t rdl_checkpoint_bytes(const struct rdl_checkpoint *c);
 
 /* Was there too little memory for something?
  *
@@ -253,7 +258,7 @@ void rdl_checkpoint_free(struct rdl_checkpoint *c);
 enum rdl_shortage { RDL_SHORT_OF_NOTHING, RDL_SHORT_LAB, RDL_SHORT_RECORD };
 enum rdl_shortage rdl_shortage(struct rdl_lab *lab);
 
-/* Bytes of memory that the lab uses, free blocks included: what a checkpoint copies. */
+/* Bytes of memory that the lab uses, free blocks included: more than a checkpoint copies. */
 size_t rdl_used_bytes(const struct rdl_lab *lab);
 
 /* The invariant that broke, in words; NULL while all hold. */

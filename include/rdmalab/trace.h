@@ -70,6 +70,12 @@ const struct ev *rdl_record_at(const struct rdl_lab *lab, size_t i);
 /* How many were forgotten at the old end. */
 uint64_t rdl_record_forgotten(const struct rdl_lab *lab);
 
+/* What a lab has recorded stays when rdl_checkpoint_restore() takes it back: events that are then
+ * ahead of it are not to be seen, and are seen again when it has gone the same way again.  Where it
+ * goes another way they are forgotten, or by this call.
+ */
+void rdl_record_forget_ahead(struct rdl_lab *lab);
+
 /* The bytes of the frame that tx event @tx sent, or NULL. */
 const uint8_t *rdl_record_frame(const struct rdl_lab *lab, uint64_t tx, size_t *ret_bytes);
 

@@ -10,6 +10,7 @@
 #define CLASS_MIN_BITS 4u                               /* smallest block: 16 bytes */
 #define CLASS_MAX_BITS (sizeof(size_t) > 4 ? 32u : 31u) /* largest: 4 GiB, if there are more */
 #define LINE_BITS      6u
+#define LINE_BYTES     ((size_t)1 << LINE_BITS)
 #define PAGE_BITS      12u
 #define EXTENT_FIRST   8u /* elements of an array that begins */
 
@@ -25,10 +26,16 @@ struct arena {
     struct free_block *free[CLASS_MAX_BITS + 1];
 };
 
+/* A part of the arena, from its start. */
+struct piece {
+    size_t at, bytes;
+};
+
 struct arena_checkpoint {
     const struct arena *of;
-    size_t used_bytes;
-    uint8_t bytes[];
+    size_t n_pieces, saved_bytes;
+    struct piece *pieces; /* that were in use, ascending */
+    uint8_t *bytes;       /* of all of them, one behind the other */
 };
 
 static unsigned class_of(size_t bytes)
@@ -176,28 +183,107 @@ size_t arena_live_bytes(const struct arena *a)
     return a->live_bytes;
 }
 
+/* How many free blocks there are whose bytes are worth leaving out. */
+static size_t count_holes(const struct arena *a)
+{
+    size_t n = 0;
+
+    for (unsigned bits = PAGE_BITS; bits <= CLASS_MAX_BITS; bits++) {
+        for (const struct free_block *b = a->free[bits]; b; b = b->next)
+            n++;
+    }
+    return n;
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const struct piece *a = x, *b = y;
+
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+/* The free blocks, ascending, without their first line, which has the list in it. */
+static void find_holes(const struct arena *a, struct piece *ret)
+{
+    struct piece *hole = ret;
+
+    for (unsigned bits = PAGE_BITS; bits <= CLASS_MAX_BITS; bits++) {
+        for (const struct free_block *b = a->free[bits]; b; b = b->next) {
+            const size_t at = (size_t)((const uint8_t *)b - (const uint8_t *)a);
+
+            *hole++ = (struct piece){at + LINE_BYTES, ((size_t)1 << bits) - LINE_BYTES};
+        }
+    }
+    qsort(ret, (size_t)(hole - ret), sizeof(*ret), by_place);
+}
+
+/* Turns the @n holes at the end of @pieces, which has one more, into what lies between them. */
+static size_t between_holes(struct piece *pieces, size_t n, size_t used_bytes)
+{
+    size_t at = 0, sum = 0;
+
+    for (size_t i = 0; i <= n; i++) {
+        const struct piece hole = i < n ? pieces[i + 1] : (struct piece){used_bytes, 0};
+
+        pieces[i] = (struct piece){at, hole.at - at};
+        sum += hole.at - at;
+        at = hole.at + hole.bytes;
+    }
+    return sum;
+}
+
 struct arena_checkpoint *arena_save(const struct arena *a)
 {
-    struct arena_checkpoint *c = malloc(sizeof(*c) + a->used_bytes);
+    const size_t holes = count_holes(a);
+    struct arena_checkpoint *c = calloc(1, sizeof(*c));
+    size_t at = 0;
 
     if (!c)
         return NULL;
     c->of = a;
-    c->used_bytes = a->used_bytes;
-    memcpy(c->bytes, a, a->used_bytes);
+    c->n_pieces = holes + 1;
+    c->pieces = calloc(c->n_pieces, sizeof(*c->pieces));
+    if (!c->pieces)
+        goto out;
+    find_holes(a, c->pieces + 1);
+    c->saved_bytes = between_holes(c->pieces, holes, a->used_bytes);
+    c->bytes = malloc(c->saved_bytes);
+    if (!c->bytes)
+        goto out;
+    for (size_t i = 0; i < c->n_pieces; i++) {
+        memcpy(c->bytes + at, (const uint8_t *)a + c->pieces[i].at, c->pieces[i].bytes);
+        at += c->pieces[i].bytes;
+    }
     return c;
+out:
+    arena_checkpoint_free(c);
+    return NULL;
 }
 
 void arena_restore(struct arena *a, const struct arena_checkpoint *c)
 {
+    size_t at = 0;
+
     RDL_ASSERT(c->of == a);
-    /* What lies beyond is not reachable from the restored part, and fresh blocks are zeroed by
-     * arena_alloc(), so the tail may keep its bytes.
+    /* What is free, or lies beyond, is not reachable from the restored part, and blocks are zeroed
+     * by arena_alloc(), so there any bytes may stay.
      */
-    memcpy(a, c->bytes, c->used_bytes);
+    for (size_t i = 0; i < c->n_pieces; i++) {
+        memcpy((uint8_t *)a + c->pieces[i].at, c->bytes + at, c->pieces[i].bytes);
+        at += c->pieces[i].bytes;
+    }
+}
+
+size_t arena_checkpoint_bytes(const struct arena_checkpoint *c)
+{
+    return c->saved_bytes + c->n_pieces * sizeof(*c->pieces);
 }
 
 void arena_checkpoint_free(struct arena_checkpoint *c)
 {
+    if (!c)
+        return;
+    free(c->pieces);
+    free(c->bytes);
     free(c);
 }

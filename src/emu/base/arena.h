@@ -51,7 +51,7 @@ void *arena_extend(struct arena *a, void *v, uint32_t *cap, uint32_t used, uint3
 /* Gives back a block with the size it was asked for; NULL is fine. */
 void arena_release(struct arena *a, void *block, size_t bytes);
 
-/* Bytes of the mapping in use, free blocks included: the size of a checkpoint. */
+/* Bytes of the mapping in use, free blocks included: more than a checkpoint has. */
 size_t arena_used_bytes(const struct arena *a);
 
 /* Bytes of the blocks that were handed out and not given back: whatever comes and goes leaves them
@@ -59,11 +59,18 @@ size_t arena_used_bytes(const struct arena *a);
  */
 size_t arena_live_bytes(const struct arena *a);
 
-/* A copy of the used part, outside the arena; NULL when memory is short. */
+/* A copy of the used part, outside the arena, without what is in free pages; NULL when memory is
+ * short.
+ */
 struct arena_checkpoint *arena_save(const struct arena *a);
 
 /* Puts @a back as it was when @c was saved; @c stays valid.  @c must come from @a. */
 void arena_restore(struct arena *a, const struct arena_checkpoint *c);
+
+/* Bytes that @c takes. */
+size_t arena_checkpoint_bytes(const struct arena_checkpoint *c);
+
+/* Takes NULL too. */
 void arena_checkpoint_free(struct arena_checkpoint *c);
 
 #endif

@@ -8,7 +8,7 @@
  *   what the watcher knows
  *   what has changed since invariants         may be anything
  *   were looked at
- *   the record                                is cut back to the checkpoint's tick; what it has
+ *   the record                                shows what had happened by then; what it has
  *                                             forgotten since stays forgotten
  *   names of hosts and objects                stay known until another takes the number
  *   listeners, readers of ports,              stay as they are
@@ -38,18 +38,34 @@ enum rdl_status rdl_checkpoint_save(const struct rdl_lab *lab, struct rdl_checkp
     return RDL_OK;
 }
 
+static uint64_t events_so_far(const struct rdl_lab *lab)
+{
+    uint64_t n = 0;
+
+    for (unsigned kind = 0; kind < EV_COUNT; kind++)
+        n += lab->world->trace.totals[kind];
+    return n;
+}
+
 void rdl_checkpoint_restore(struct rdl_lab *lab, const struct rdl_checkpoint *c)
 {
+    const uint64_t from = rdl_tick(lab);
+
     arena_restore(lab->arena, c->arena);
     lab->hash = c->hash;
     lab->broken[0] = '\0';
     if (lab->record)
-        record_cut(lab->record, c->tick);
+        record_place(lab->record, from, c->tick, events_so_far(lab));
     tallies_restore(lab, c->tallies, c->n_tallies);
     if (lab->watch) {
         watch_become(lab->watch, c->watch);
         lab->changed->all = true;
     }
+}
+
+size_t rdl_checkpoint_bytes(const struct rdl_checkpoint *c)
+{
+    return arena_checkpoint_bytes(c->arena);
 }
 
 void rdl_checkpoint_free(struct rdl_checkpoint *c)

@@ -105,7 +105,7 @@ void rdl_record_resume(struct rdl_lab *lab)
 
 struct rdl_record_gap rdl_record_gap(const struct rdl_lab *lab)
 {
-    return lab->record ? record_gap(lab->record) : (struct rdl_record_gap){0};
+    return lab->record ? record_gap(lab->record, rdl_tick(lab)) : (struct rdl_record_gap){0};
 }
 
 size_t rdl_record_count(const struct rdl_lab *lab)
@@ -126,6 +126,12 @@ uint64_t rdl_record_forgotten(const struct rdl_lab *lab)
 const uint8_t *rdl_record_frame(const struct rdl_lab *lab, uint64_t tx, size_t *ret_bytes)
 {
     return lab->record ? record_find_frame(lab->record, tx, ret_bytes) : NULL;
+}
+
+void rdl_record_forget_ahead(struct rdl_lab *lab)
+{
+    if (lab->record)
+        record_forget_ahead(lab->record, rdl_tick(lab));
 }
 
 const struct ev_names *rdl_names(const struct rdl_lab *lab)

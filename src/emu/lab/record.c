@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/trace/trace.h"
 
 #define CHUNK_EVENTS 1024u
 
@@ -28,11 +29,14 @@ struct record {
     struct pointers chunks;
     struct chunk *spare; /* a forgotten one, for the next: memory in use is warm; or NULL */
     size_t events;       /* in all chunks */
+    size_t seen;         /* those that have happened where the lab is; the others are ahead */
+    uint64_t end_tick;   /* all that happened up to here is in it, but for what it forgot */
     size_t events_max;
     uint64_t forgotten;
     struct pointers frames; /* of struct kept_frame, by ascending id */
     size_t frame_bytes, frame_bytes_max;
-    struct rdl_record_gap gap;
+    uint64_t gap_from, gap_to; /* ticks in which it was off at times; 0, 0: none */
+    bool paused;
     bool bounded;  /* by record_bound() */
     bool is_short; /* memory was, and nobody has asked yet */
 };
@@ -100,6 +104,7 @@ static void forget_chunk(struct record *r)
     free(r->spare);
     r->spare = shift(&r->chunks);
     r->events -= n;
+    r->seen -= n < r->seen ? n : r->seen;
     r->forgotten += n;
 }
 
@@ -111,7 +116,49 @@ static struct chunk *new_chunk(struct record *r)
     return c ? c : malloc(sizeof(*c));
 }
 
-void record_event(struct record *r, const struct ev *e)
+/* Any event that is kept, also one that is ahead. */
+static const struct ev *kept(const struct record *r, size_t i)
+{
+    const struct chunk *c = at(&r->chunks, i / CHUNK_EVENTS);
+
+    return &c->events[i % CHUNK_EVENTS];
+}
+
+static bool is_same(const struct ev *a, const struct ev *b)
+{
+    struct trace_hash x = TRACE_HASH_START, y = TRACE_HASH_START;
+
+    if (a->id != b->id || a->kind != b->kind)
+        return false;
+    trace_hash_event(&x, a);
+    trace_hash_event(&y, b);
+    return x.value == y.value;
+}
+
+/* Keeps the first @n events, and the frames before @id. */
+static void keep_first(struct record *r, size_t n, ev_id id)
+{
+    while (r->events > n) {
+        r->events--;
+        if (r->events % CHUNK_EVENTS == 0) {
+            free(at(&r->chunks, r->chunks.len - 1));
+            r->chunks.len--;
+        }
+    }
+    while (r->frames.len > 0) {
+        struct kept_frame *f = at(&r->frames, r->frames.len - 1);
+
+        if (f->id < id)
+            break;
+        r->frame_bytes -= f->bytes;
+        r->frames.len--;
+        free(f);
+    }
+    if (r->seen > r->events)
+        r->seen = r->events;
+}
+
+static void append(struct record *r, const struct ev *e)
 {
     struct chunk *c;
 
@@ -133,6 +180,19 @@ void record_event(struct record *r, const struct ev *e)
     }
     c = at(&r->chunks, r->chunks.len - 1);
     c->events[r->events++ % CHUNK_EVENTS] = *e;
+    r->seen = r->events;
+}
+
+void record_event(struct record *r, const struct ev *e)
+{
+    if (r->seen < r->events) {
+        if (is_same(e, kept(r, r->seen))) {
+            r->seen++;
+            return;
+        }
+        record_forget_ahead(r, ev_tick(e->id) - 1); /* it goes another way than before */
+    }
+    append(r, e);
 }
 
 static void forget_frame(struct record *r)
@@ -143,10 +203,45 @@ static void forget_frame(struct record *r)
     free(f);
 }
 
+/* The first frame whose id is at least @id; r->frames.len: there is none. */
+static size_t frame_from(const struct record *r, ev_id id)
+{
+    size_t low = 0, high = r->frames.len;
+
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        const struct kept_frame *f = at(&r->frames, mid);
+
+        if (f->id < id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* The lab goes a way that it may have gone before: is the frame that it sends the one that it sent
+ * then, or was it forgotten meanwhile?
+ */
+static bool was_sent_before(struct record *r, ev_id id, const uint8_t *bytes, size_t n)
+{
+    const size_t i = frame_from(r, id);
+    const struct kept_frame *f = i < r->frames.len ? at(&r->frames, i) : NULL;
+
+    if (!f)
+        return false;
+    if (f->id != id || (f->bytes == n && memcmp(f->data, bytes, n) == 0))
+        return true;
+    record_forget_ahead(r, ev_tick(id) - 1);
+    return false;
+}
+
 void record_frame(struct record *r, ev_id id, const uint8_t *bytes, size_t n)
 {
     struct kept_frame *f;
 
+    if (was_sent_before(r, id, bytes, n))
+        return;
     while (r->frames.len > 0 && r->frame_bytes + n > r->frame_bytes_max)
         forget_frame(r);
     if (n > r->frame_bytes_max)
@@ -177,42 +272,79 @@ bool record_was_short(struct record *r)
 
 void record_pause(struct record *r, uint64_t tick)
 {
-    if (r->gap.from == 0)
-        r->gap.from = tick + 1;
-    r->gap.to = UINT64_MAX;
+    r->paused = true;
+    if (r->gap_from == 0)
+        r->gap_from = r->gap_to = tick + 1;
 }
 
 void record_resume(struct record *r, uint64_t tick)
 {
-    if (!record_paused(r))
+    if (!r->paused)
         return;
-    r->gap.to = tick;
-    if (r->gap.to < r->gap.from)
-        r->gap = (struct rdl_record_gap){0, 0}; /* nothing happened meanwhile */
+    r->paused = false;
+    if (r->gap_to < tick + 1)
+        r->gap_to = tick + 1;
+    if (r->gap_to <= r->gap_from)
+        r->gap_from = r->gap_to = 0; /* nothing happened meanwhile */
 }
 
-struct rdl_record_gap record_gap(const struct record *r)
+struct rdl_record_gap record_gap(const struct record *r, uint64_t tick)
 {
-    return r->gap;
+    if (r->paused)
+        return (struct rdl_record_gap){r->gap_from, RDL_NEVER};
+    if (r->gap_from == 0 || r->gap_from > tick)
+        return (struct rdl_record_gap){0, 0};
+    return (struct rdl_record_gap){r->gap_from, r->gap_to - 1 < tick ? r->gap_to - 1 : tick};
 }
 
 bool record_paused(const struct record *r)
 {
-    return r->gap.to == UINT64_MAX;
+    return r->paused;
 }
 
-/* What is missing when time goes back to @tick. */
+/* What is missing when nothing is known of what came after @tick. */
 static void cut_gap(struct record *r, uint64_t tick)
 {
-    if (record_paused(r)) {
-        if (r->gap.from > tick + 1)
-            r->gap.from = tick + 1;
+    if (r->gap_from == 0)
+        return;
+    if (r->gap_to > tick + 1)
+        r->gap_to = tick + 1;
+    if (r->gap_from > tick + 1)
+        r->gap_from = tick + 1;
+    if (r->gap_to <= r->gap_from && !r->paused)
+        r->gap_from = r->gap_to = 0;
+}
+
+void record_forget_ahead(struct record *r, uint64_t tick)
+{
+    keep_first(r, r->seen, ev_id_of(tick + 1, 0));
+    cut_gap(r, tick);
+    r->end_tick = tick;
+}
+
+void record_place(struct record *r, uint64_t from, uint64_t tick, uint64_t n_before)
+{
+    size_t low = 0, high = r->events;
+
+    if (r->end_tick < from)
+        r->end_tick = from;
+    if (tick > r->end_tick ||
+        (r->forgotten > 0 && (r->events == 0 || tick < ev_tick(kept(r, 0)->id)))) {
+        keep_first(r, 0, 0);
+        r->forgotten = n_before;
+        r->end_tick = tick;
+        r->gap_from = r->gap_to = r->paused ? tick + 1 : 0;
         return;
     }
-    if (r->gap.to > tick)
-        r->gap.to = tick;
-    if (r->gap.to < r->gap.from)
-        r->gap = (struct rdl_record_gap){0, 0};
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+
+        if (ev_tick(kept(r, mid)->id) <= tick)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    r->seen = low;
 }
 
 void record_bound(struct record *r, size_t events_max, size_t frame_bytes_max)
@@ -220,6 +352,8 @@ void record_bound(struct record *r, size_t events_max, size_t frame_bytes_max)
     r->events_max = events_max > CHUNK_EVENTS ? events_max : CHUNK_EVENTS;
     r->frame_bytes_max = frame_bytes_max;
     r->bounded = true;
+    if (r->seen < r->events) /* to forget the oldest would be to forget what has not happened */
+        record_forget_ahead(r, ev_tick(kept(r, r->seen)->id) - 1);
     while (r->chunks.len > 1 && r->events > r->events_max)
         forget_chunk(r);
     while (r->frames.len > 0 && r->frame_bytes > r->frame_bytes_max)
@@ -233,17 +367,12 @@ struct rdl_record_limits record_limits(const struct record *r)
 
 size_t record_count(const struct record *r)
 {
-    return r->events;
+    return r->seen;
 }
 
 const struct ev *record_at(const struct record *r, size_t i)
 {
-    const struct chunk *c;
-
-    if (i >= r->events)
-        return NULL;
-    c = at(&r->chunks, i / CHUNK_EVENTS);
-    return &c->events[i % CHUNK_EVENTS];
+    return i < r->seen ? kept(r, i) : NULL;
 }
 
 uint64_t record_forgotten(const struct record *r)
@@ -253,44 +382,14 @@ uint64_t record_forgotten(const struct record *r)
 
 const uint8_t *record_find_frame(const struct record *r, ev_id id, size_t *ret_bytes)
 {
-    size_t low = 0, high = r->frames.len;
+    const size_t i = frame_from(r, id);
     const struct kept_frame *f;
 
-    while (low < high) {
-        const size_t mid = low + (high - low) / 2;
-
-        f = at(&r->frames, mid);
-        if (f->id < id)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (low == r->frames.len)
+    if (i == r->frames.len || (r->seen < r->events && id >= kept(r, r->seen)->id))
         return NULL;
-    f = at(&r->frames, low);
+    f = at(&r->frames, i);
     if (f->id != id)
         return NULL;
     *ret_bytes = f->bytes;
     return f->data;
-}
-
-void record_cut(struct record *r, uint64_t tick)
-{
-    cut_gap(r, tick);
-    while (r->events > 0 && ev_tick(record_at(r, r->events - 1)->id) > tick) {
-        r->events--;
-        if (r->events % CHUNK_EVENTS == 0) {
-            free(at(&r->chunks, r->chunks.len - 1));
-            r->chunks.len--;
-        }
-    }
-    while (r->frames.len > 0) {
-        struct kept_frame *f = at(&r->frames, r->frames.len - 1);
-
-        if (ev_tick(f->id) <= tick)
-            break;
-        r->frame_bytes -= f->bytes;
-        r->frames.len--;
-        free(f);
-    }
 }

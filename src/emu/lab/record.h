@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The recorder: the events of a lab and the bytes of its frames, up to a limit.
  *
- * It lives outside the arena and is only a listener: a restored checkpoint cuts it back to the
- * events that then had happened.
+ * It lives outside the arena and is only a listener.  When a restored checkpoint takes the lab back
+ * it keeps what comes later: that is ahead, and nobody sees it.  If the lab then goes the same way
+ * again, event by event, it is seen again; where it goes another way what was ahead is forgotten.
  */
 #ifndef EMU_LAB_RECORD_H
 #define EMU_LAB_RECORD_H
@@ -28,8 +29,8 @@ void record_frame(struct record *r, ev_id id, const uint8_t *bytes, size_t n);
 void record_pause(struct record *r, uint64_t tick);
 void record_resume(struct record *r, uint64_t tick);
 
-/* As rdl_record_gap(). */
-struct rdl_record_gap record_gap(const struct record *r);
+/* As rdl_record_gap(), of a lab that is at the end of @tick. */
+struct rdl_record_gap record_gap(const struct record *r, uint64_t tick);
 bool record_paused(const struct record *r);
 
 /* Was memory short since the last question, so that something was not recorded? */
@@ -47,7 +48,13 @@ uint64_t record_forgotten(const struct record *r);
 /* The bytes of the frame called @id, or NULL. */
 const uint8_t *record_find_frame(const struct record *r, ev_id id, size_t *ret_bytes);
 
-/* Forgets all that came after @tick. */
-void record_cut(struct record *r, uint64_t tick);
+/* The lab went from the end of tick @from to that of @tick, in either direction, without anything
+ * happening on the way; @n_before events had happened there.  What the record does not have in one
+ * piece up to there it forgets.
+ */
+void record_place(struct record *r, uint64_t from, uint64_t tick, uint64_t n_before);
+
+/* Forgets what is ahead of the lab, which is at the end of @tick. */
+void record_forget_ahead(struct record *r, uint64_t tick);
 
 #endif

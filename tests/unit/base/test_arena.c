@@ -200,6 +200,58 @@ static void memory_taken_after_a_restore_is_zeroed(void **state)
     arena_checkpoint_free(c);
 }
 
+/* Blocks of a page and more come and go; those in use and the free lists are as they were, and the
+ * free ones cost nothing but their first line.
+ */
+static void free_pages_are_no_part_of_a_checkpoint(void **state)
+{
+    enum { N = 24 };
+    static const size_t sizes[] = {100, 4096, 5000, 9000, 20000};
+    struct arena *a = *state;
+    struct arena_checkpoint *c, *full;
+    uint8_t *blocks[N], *again[N];
+    size_t freed = 0, bytes;
+
+    for (size_t i = 0; i < N; i++) {
+        blocks[i] = arena_alloc(a, sizes[i % ARRAY_LEN(sizes)]);
+        assert_non_null(blocks[i]);
+        memset(blocks[i], (int)i + 1, sizes[i % ARRAY_LEN(sizes)]);
+    }
+    full = arena_save(a);
+    for (size_t i = 0; i < N; i += 2) {
+        bytes = sizes[i % ARRAY_LEN(sizes)];
+        arena_release(a, blocks[i], bytes);
+        freed += bytes >= 4096 ? bytes : 0;
+    }
+    c = arena_save(a);
+    assert_non_null(full);
+    assert_non_null(c);
+    assert_true(arena_checkpoint_bytes(full) >= arena_used_bytes(a));
+    assert_true(arena_checkpoint_bytes(c) + freed < arena_checkpoint_bytes(full) + 24 * 100);
+    for (unsigned round = 0; round < 2; round++) {
+        memset(blocks[1], 0xee, 4096);
+        for (size_t i = 0; i < N; i += 2) {
+            uint8_t *now = arena_alloc(a, sizes[i % ARRAY_LEN(sizes)]);
+
+            assert_non_null(now);
+            if (round == 0)
+                again[i] = now;
+            assert_ptr_equal(now, again[i]);
+            memset(now, 0xdd, sizes[i % ARRAY_LEN(sizes)]);
+        }
+        arena_restore(a, c);
+        for (size_t i = 1; i < N; i += 2) {
+            assert_int_equal(blocks[i][0], i + 1);
+            assert_int_equal(blocks[i][sizes[i % ARRAY_LEN(sizes)] - 1], i + 1);
+        }
+    }
+    arena_restore(a, full);
+    for (size_t i = 0; i < N; i++)
+        assert_int_equal(blocks[i][sizes[i % ARRAY_LEN(sizes)] / 2], i + 1);
+    arena_checkpoint_free(full);
+    arena_checkpoint_free(c);
+}
+
 static void an_array_grows_and_keeps_what_is_used(void **state)
 {
     struct arena *a = arena_new(ARENA_BYTES);
@@ -236,6 +288,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(live_bytes_are_those_of_the_blocks_in_use, arena_make,
                                         arena_drop),
         cmocka_unit_test_setup_teardown(releasing_nothing_is_fine, arena_make, arena_drop),
+        cmocka_unit_test_setup_teardown(free_pages_are_no_part_of_a_checkpoint, arena_make,
+                                        arena_drop),
         cmocka_unit_test(an_arena_too_small_for_itself_is_refused),
         cmocka_unit_test(an_arena_takes_what_the_system_lets_it_have),
         cmocka_unit_test(an_arena_within_bounds_takes_the_most),

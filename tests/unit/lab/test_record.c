@@ -82,25 +82,106 @@ static void frames_are_found_by_their_event(void **state)
     record_free(r);
 }
 
-static void going_back_cuts_what_came_later_and_nothing_else(void **state)
+static void what_is_ahead_is_not_seen_and_comes_back_when_it_happens_again(void **state)
 {
+    const uint64_t last = 2 * CHUNK + 10;
     struct record *r = record_new(4 * CHUNK, 1000000);
+    uint64_t here = last;
     size_t n;
 
     (void)state;
-    fill(r, 1, 2 * CHUNK + 10);
+    fill(r, 1, last);
     for (uint64_t tick = 2 * CHUNK + 5; tick > 0; tick /= 3) {
-        record_cut(r, tick);
+        record_place(r, here, tick, tick);
         assert_int_equal(record_count(r), tick);
         assert_true(record_at(r, tick - 1)->id == id_of(tick));
+        assert_null(record_at(r, tick));
         assert_non_null(record_find_frame(r, id_of(tick), &n));
         assert_null(record_find_frame(r, id_of(tick + 1), &n));
-        fill(r, tick + 1, tick + 1); /* and it goes on from there */
+        fill(r, tick + 1, tick + 1); /* the same happens again */
         assert_int_equal(record_count(r), tick + 1);
+        assert_non_null(record_find_frame(r, id_of(tick + 1), &n));
+        here = tick + 1;
     }
-    record_cut(r, 0);
+    record_place(r, here, last, last); /* to a checkpoint of what was ahead */
+    assert_int_equal(record_count(r), last);
+    assert_true(record_at(r, last - 1)->id == id_of(last));
+    assert_true(record_forgotten(r) == 0);
+    record_place(r, last, 0, 0);
     assert_int_equal(record_count(r), 0);
     record_free(r);
+}
+
+static void what_is_ahead_is_forgotten_where_something_else_happens(void **state)
+{
+    const struct ev other = {.id = id_of(11), .kind = EV_tx, .at_ns = 5};
+    uint8_t bytes[100] = {99};
+    struct record *r = record_new(CHUNK, 100000);
+    size_t n;
+
+    (void)state;
+    fill(r, 1, 20);
+    record_place(r, 20, 10, 10);
+    record_event(r, &other);
+    assert_int_equal(record_count(r), 11);
+    record_place(r, 11, 10, 10);
+    assert_int_equal(record_count(r), 10);
+    record_event(r, &other); /* is what is ahead by now */
+    assert_int_equal(record_count(r), 11);
+    assert_true(record_at(r, 10)->at_ns == 5);
+    assert_null(record_find_frame(r, id_of(11), &n));
+    fill(r, 12, 15);
+    record_place(r, 15, 11, 11);
+    record_frame(r, id_of(12), bytes, sizeof(bytes)); /* another frame is another way, too */
+    assert_int_equal(record_find_frame(r, id_of(12), &n)[0], 99);
+    record_place(r, 12, 12, 11);
+    assert_int_equal(record_count(r), 11);
+    record_free(r);
+}
+
+static void a_place_that_is_not_kept_in_one_piece_begins_the_record_anew(void **state)
+{
+    const uint64_t last = 3 * CHUNK;
+    struct record *r = record_new(CHUNK, 100000);
+
+    (void)state;
+    fill(r, 1, last);
+    assert_true(record_forgotten(r) == 2 * CHUNK);
+    record_place(r, last, 2 * CHUNK + 5, 2 * CHUNK + 5);
+    assert_int_equal(record_count(r), 5);
+    assert_true(record_forgotten(r) == 2 * CHUNK);
+    record_place(r, 2 * CHUNK + 5, 7, 7); /* long forgotten */
+    assert_int_equal(record_count(r), 0);
+    assert_true(record_forgotten(r) == 7);
+    fill(r, 8, 9); /* what is run again is there again */
+    assert_int_equal(record_count(r), 2);
+    record_place(r, 9, last, last); /* and nothing is known of what lies between */
+    assert_int_equal(record_count(r), 0);
+    assert_true(record_forgotten(r) == last);
+    record_free(r);
+}
+
+static void fewer_are_kept_of_what_has_happened_alone(void **state)
+{
+    struct record *r = record_new(8 * CHUNK, 100000);
+
+    (void)state;
+    fill(r, 1, 5 * CHUNK);
+    record_place(r, 5 * CHUNK, 2 * CHUNK + 3, 2 * CHUNK + 3);
+    record_bound(r, CHUNK, 100000);
+    assert_int_equal(record_count(r), 3);
+    assert_true(record_forgotten(r) == 2 * CHUNK);
+    fill(r, 2 * CHUNK + 4, 2 * CHUNK + 4);
+    assert_int_equal(record_count(r), 4);
+    record_free(r);
+}
+
+/* Is the gap at the end of @tick that from @from to @to? */
+static bool gap_is(const struct record *r, uint64_t tick, uint64_t from, uint64_t to)
+{
+    const struct rdl_record_gap gap = record_gap(r, tick);
+
+    return gap.from == from && gap.to == to;
 }
 
 static void a_pause_is_told_as_a_gap(void **state)
@@ -109,25 +190,27 @@ static void a_pause_is_told_as_a_gap(void **state)
 
     (void)state;
     assert_non_null(r);
-    assert_true(record_gap(r).from == 0 && record_gap(r).to == 0);
+    assert_true(gap_is(r, 5, 0, 0));
     record_pause(r, 5);
     assert_true(record_paused(r));
-    assert_true(record_gap(r).from == 6 && record_gap(r).to == UINT64_MAX);
+    assert_true(gap_is(r, 5, 6, RDL_NEVER));
     record_resume(r, 5);
-    assert_true(record_gap(r).from == 0 && record_gap(r).to == 0); /* nothing happened */
+    assert_true(gap_is(r, 5, 0, 0)); /* nothing happened */
     record_pause(r, 5);
     record_resume(r, 8);
     record_pause(r, 20);
     record_resume(r, 30);
     assert_false(record_paused(r));
-    assert_true(record_gap(r).from == 6 && record_gap(r).to == 30);
-    record_cut(r, 10); /* time goes back */
-    assert_true(record_gap(r).from == 6 && record_gap(r).to == 10);
+    assert_true(gap_is(r, 30, 6, 30));
+    assert_true(gap_is(r, 10, 6, 10)); /* as it was then */
+    assert_true(gap_is(r, 5, 0, 0));
+    record_forget_ahead(r, 10); /* time goes back, for ever */
+    assert_true(gap_is(r, 30, 6, 10));
     record_pause(r, 10);
-    record_cut(r, 2);
-    assert_true(record_gap(r).from == 3 && record_gap(r).to == UINT64_MAX);
+    record_forget_ahead(r, 2);
+    assert_true(gap_is(r, 2, 3, RDL_NEVER));
     record_resume(r, 2);
-    assert_true(record_gap(r).from == 0 && record_gap(r).to == 0);
+    assert_true(gap_is(r, 2, 0, 0));
     record_free(r);
 }
 
@@ -137,7 +220,10 @@ int main(void)
         cmocka_unit_test(the_oldest_are_forgotten_and_counted),
         cmocka_unit_test(frames_that_are_larger_than_the_limit_are_not_kept),
         cmocka_unit_test(frames_are_found_by_their_event),
-        cmocka_unit_test(going_back_cuts_what_came_later_and_nothing_else),
+        cmocka_unit_test(what_is_ahead_is_not_seen_and_comes_back_when_it_happens_again),
+        cmocka_unit_test(what_is_ahead_is_forgotten_where_something_else_happens),
+        cmocka_unit_test(a_place_that_is_not_kept_in_one_piece_begins_the_record_anew),
+        cmocka_unit_test(fewer_are_kept_of_what_has_happened_alone),
         cmocka_unit_test(a_pause_is_told_as_a_gap),
     };
 
