@@ -192,6 +192,9 @@ enum rdl_step {
     RDL_STEP_CQE     /* until a completion is written */
 };
 
+/* How often that has happened since the lab began. */
+uint64_t rdl_progress(const struct rdl_lab *lab, enum rdl_step step);
+
 /* What a call may use before it gives up. */
 struct rdl_limits {
     uint64_t ticks; /* 0: no limit */

@@ -232,6 +232,22 @@ CASES = [  # arguments, standard input, exit status, what the output must match
       "why #52.1; show packet #52.1"], "", 0,
      r"#52\.1 +drop +h2 BAD_ICRC(.|\n)*  BAD_ICRC: the invariant(.|\n)* fault +CORRUPT (.|\n)*by f1(.|\n)*"
      r"  it was dropped by h2 in #52\.1: BAD_ICRC"),
+    # time in both directions
+    (["-c", "source pair.lab; post_recv h2.qp sge=mr", "-c", "post_send h1.qp sge=mr[0:64] signaled", "-c", "run",
+      "-c", "back 2; show h1.qp.next_psn; redo; show h1.qp.next_psn; redo; show h1.qp.next_psn"], "", 0,
+     r"back before: post_send .*\nback before: run\nat #46 of #52(.|\n)* 100\n(.|\n)*at #47 of #52(.|\n)* 100\n(.|\n)*at the end, #52(.|\n)* 101\n"),
+    (["-c", "source pair.lab; post_recv h2.qp sge=mr", "-c", "post_send h1.qp sge=mr[0:64] signaled; run",
+      "-c", "back 1 cqe; why; goto #49.3; goto 50%; goto end; why h1.cq.wc[0]"], "", 0,
+     r"at #51 of #52(.|\n)*\n#49\.3 +tx +RC_SEND_ONLY(.|\n)*at #26 of #52(.|\n)*at the end, #52(.|\n)*ACK psn="),
+    (["-c", "source pair.lab; post_recv h2.qp sge=mr", "-c", "post_send h1.qp sge=mr[0:64] signaled", "-c", "run",
+      "-c", "back 2", "-c", "post_send h1.qp sge=mr[0:8] signaled", "-c", "run", "-c", "show h2.cq.wc[0].byte_len"], "", 0,
+     r"at #46 of #52(.|\n)*byte_len = 8\n"),
+    (["-c", "host h1", "-c", "goto #9999"], "", 1, r"the last tick that was made is #1\n(.|\n)*\"goto end\" goes there"),
+    (["-c", "back"], "", 1, r"nothing was done before here"),
+    (["-c", "host h1", "-c", "redo"], "", 1, r"nothing was taken back"),
+    (["-c", "host h1", "-c", "goto nowhere"], "", 1, r'"nowhere" is no place'),
+    (["-c", "host h1", "-c", "back 5 cqe"], "", 1, r"nothing of that sort happened before here"),
+    (["-c", "host h1", "-c", "repeat 2 { back }"], "", 1, r"back does not work in a block"),
     # sources are for those who ask
     (["explain", "RESP_PSN"], "", 0, r"older ones are duplicates\n"),
     (["explain", "RESP_PSN", "--source"], "", 0, r"\[IBTA1 9\.7\.4\.1\s+\(unverified\),\s+C9-105\]"),

@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 FENCE = re.compile(r"^```\w*\n(\$ rdmalab\b.*?)^```$", re.MULTILINE | re.DOTALL)
-PROMPT = re.compile(r"^t=\S+ #\S+> ?(.*)$")
+PROMPT = re.compile(r"^t=\S+ #\d+(?: of #\d+)?> ?(.*)$")
 TIMEOUT_S = 20
 LINKED = ["scenarios", "book"]
 

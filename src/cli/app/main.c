@@ -258,6 +258,7 @@ static int session_main(int argc, char **argv)
         {.name = "--help", .flag = &help},     {.name = "-h", .flag = &help},
     };
     struct session_config config = {
+        .history_bytes = SNAPSHOTS_BYTES_MAX,
         .dispatch = dispatch,
         .out = stdout,
         .err = stderr,

@@ -11,9 +11,10 @@
 #include "cli/print/version.h"
 #include "cli/session/advance.h"
 #include "cli/session/signals.h"
+#include "cli/session/travel.h"
 #include "emu/base/quantity.h"
 
-#define PROMPT_BYTES 64u
+#define PROMPT_BYTES 96u
 
 /* A step of a person that takes more ticks is stopped: half a second. */
 #define PROMPT_TICKS_MAX 1000000u
@@ -55,7 +56,10 @@ static void make_prompt(const struct repl *r, bool continues, char ret[PROMPT_BY
     }
     text_add(&t, "t=");
     quantity_add_time_short(&t, rdl_now_ns(r->s->lab));
-    text_addf(&t, " #%llu> ", (unsigned long long)rdl_tick(r->s->lab));
+    text_addf(&t, " #%llu", (unsigned long long)rdl_tick(r->s->lab));
+    if (r->s->travel.in_past)
+        text_addf(&t, " of #%llu", (unsigned long long)travel_end(r->s).at.tick);
+    text_add(&t, "> ");
 }
 
 static char *plain_line(void)

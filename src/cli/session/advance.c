@@ -3,6 +3,7 @@
 
 #include "cli/live/live.h"
 #include "cli/session/expr_eval.h"
+#include "cli/session/travel.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enums.h"
 #include "rdmalab/inspect.h"
@@ -113,6 +114,12 @@ static bool is_stopped(struct session *s)
         s->quit = s->quit || stop->owner == STOP_OF_PROGRAM;
     }
     return session_is_over(s);
+}
+
+void advance_arrive(struct session *s)
+{
+    for (struct stop *stop = s->stops.first; stop; stop = stop->next)
+        stop->held = stop_holds(s, stop);
 }
 
 void advance_stop(struct session *s)
@@ -261,9 +268,15 @@ static struct moved move_chunks(struct session *s, const struct move *m, struct 
 
         if (is_stopped(s) || session_interrupted(s, at) || !next_limits(s, at, &limits))
             return cut_short;
+        if (s->travel.look)
+            limits.ticks = 1;
         moved.st = call(s, m, limits, reterr_rsp);
         if (moved.st != RDL_ERR_TIMEOUT)
             return moved;
+        if (s->travel.passing)
+            travel_pass(s);
+        if (s->travel.under_way)
+            travel_look(s);
         /* Fewer ticks than allowed: it was the time that ran out. */
         if (rdl_tick(s->lab) - before < limits.ticks) {
             time_reached(s, at);

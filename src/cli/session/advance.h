@@ -24,6 +24,9 @@ struct advanced {
  */
 void advance_stop(struct session *s);
 
+/* The lab is at another place: what holds there begins to hold nowhere behind it. */
+void advance_arrive(struct session *s);
+
 /* Lets the lab go on until @grain has happened once: ADVANCE_DONE, or ADVANCE_IDLE if it never
  * will.
  */

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/journal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/print/must.h"
+
 #define STEP_COUNT_MAX 1000000000u /* of one `step` */
+#define FIRST_ROOM     16u
 
 void journal_free(struct journal *j)
 {
     pool_free(&j->pool);
     pool_free(&j->scratch);
     log_free(&j->log);
+    free(j->marks);
+    *j = (struct journal){.marks = NULL};
 }
 
 /* --- Making steps ----------------------------------------------------------------------------- */
@@ -216,7 +222,26 @@ static void add_ticks(struct journal *j, uint64_t ticks, const char *host)
     }
 }
 
-void journal_leaf(struct journal *j, const struct step *st, const struct journal_end *e)
+static void add_mark(struct journal *j, uint64_t n_entries)
+{
+    if (j->n_marks == j->marks_room) {
+        j->marks_room = j->marks_room ? 2 * j->marks_room : FIRST_ROOM;
+        j->marks = must_realloc(j->marks, j->marks_room * sizeof(*j->marks));
+    }
+    j->marks[j->n_marks++] = (struct journal_mark){n_entries, j->done.last};
+}
+
+/* A command outside of all blocks is over. */
+static void end_command(struct journal *j)
+{
+    pool_free(&j->scratch);
+    if (j->n_marks == 0 || j->marks[j->n_marks - 1].n_entries < j->log.n ||
+        j->marks[j->n_marks - 1].last != j->done.last)
+        add_mark(j, j->log.n);
+}
+
+/* Adds what a command that ended so did, if that has to be done again. */
+static void add_leaf(struct journal *j, const struct step *st, const struct journal_end *e)
 {
     const unsigned flags = st->cmd->flags;
     const uint64_t ticks = e->after.tick - e->before.tick;
@@ -239,8 +264,13 @@ void journal_leaf(struct journal *j, const struct step *st, const struct journal
         add(j, st, e->host);
     else
         add(j, make_refused(&j->scratch, st, cut ? ticks : 0), e->host);
+}
+
+void journal_leaf(struct journal *j, const struct step *st, const struct journal_end *e)
+{
+    add_leaf(j, st, e);
     if (!j->open)
-        pool_free(&j->scratch);
+        end_command(j);
 }
 
 void journal_open(struct journal *j, struct journal_block *b, bool sourced)
@@ -285,7 +315,51 @@ void journal_close(struct journal *j, const struct step *st, const char *host, b
             j->open->differs |= b->differs;
     }
     if (!j->open)
-        pool_free(&j->scratch);
+        end_command(j);
+}
+
+/* Copies what the commands of @from outside of all blocks left that were over when @n_entries were.
+ * Returns how many of those entries that are.
+ */
+static uint64_t copy_commands(struct journal *to, const struct journal *from, uint64_t n_entries)
+{
+    const struct deed *d = from->done.first;
+    uint64_t copied = 0;
+
+    for (size_t i = 0; i < from->n_marks && from->marks[i].n_entries <= n_entries; i++) {
+        const struct deed *end = from->marks[i].last ? from->marks[i].last->next : d;
+
+        for (; d != end; d = d->next) {
+            append_copy(&to->pool, &to->done, d->st, d->host);
+            to->n++;
+        }
+        copied = from->marks[i].n_entries;
+        add_mark(to, copied);
+    }
+    return copied;
+}
+
+struct journal journal_until(const struct journal *j, const struct place *place)
+{
+    struct journal r = {.marks = NULL};
+    const uint64_t copied = copy_commands(&r, j, place->n_entries);
+    struct log_cursor c;
+    bool more;
+
+    for (more = log_first(&c, &j->log); more && c.entry.i < copied; more = log_next(&c))
+        log_add(&r.log, &c.entry);
+    for (; more && c.entry.i <= place->n_entries; more = log_next(&c)) {
+        struct journal_end e = {c.entry.host, c.entry.before, c.entry.after, c.entry.outcome};
+
+        if (c.entry.i == place->n_entries) {
+            if (place->at.tick == e.before.tick)
+                break; /* it has not begun */
+            e.after = place->at;
+            e.outcome = LOG_CUT;
+        }
+        journal_leaf(&r, c.entry.st, &e);
+    }
+    return r;
 }
 
 static void append_open(struct pool *p, struct deeds *to, const struct journal_block *b)

@@ -51,12 +51,20 @@ struct journal_block {
     struct log_block logged;
 };
 
+/* What a command outside of all blocks left behind when it was over. */
+struct journal_mark {
+    uint64_t n_entries; /* of the log */
+    struct deed *last;  /* of the deeds; NULL: there was none yet */
+};
+
 struct journal {
     struct pool pool;    /* of @done */
     struct pool scratch; /* of what is in open blocks */
     struct deeds done;
     struct journal_block *open; /* the innermost; NULL: none */
     uint64_t n;                 /* deeds so far, those in blocks too */
+    struct journal_mark *marks;
+    size_t n_marks, marks_room;
     struct log log;
 };
 
@@ -82,6 +90,11 @@ void journal_round(struct journal *j);
  * its end.
  */
 void journal_close(struct journal *j, const struct step *st, const char *host, bool ok);
+
+/* The journal of a session that did the same up to @place, and nothing after it.  No block of @j is
+ * open.
+ */
+struct journal journal_until(const struct journal *j, const struct place *place);
 
 /* All that was done so far, as steps in @p. */
 struct step *journal_steps(const struct journal *j, struct pool *p);

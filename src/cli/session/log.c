@@ -107,7 +107,8 @@ static uint32_t deed_of(struct log *log, const struct log_entry *e)
         log->deeds = must_realloc(log->deeds, log->deeds_room * sizeof(*log->deeds));
     }
     log->deeds[log->n_deeds] = (struct log_deed){
-        .st = step_copy_head(&log->pool, e->st),
+        .st = e->st->cmd->flags & CMD_AT_ONCE ? step_copy(&log->pool, e->st)
+                                              : step_copy_head(&log->pool, e->st),
         .host = e->host[0] ? pool_copy(&log->pool, e->host, strlen(e->host)) : "",
         .outcome = e->outcome,
         .hash = hash,
@@ -247,19 +248,38 @@ static void pass(struct log_cursor *c, const struct loop_head *head, uint64_t n)
     c->entry.after.ns += n * head->ns;
 }
 
-/* Enters a loop, or passes over it if it ends before tick @tick. */
-static void take_loop(struct log_cursor *c, uint64_t tick)
+/* What is looked for: the first entry that ends in @tick or later, and is @i or one behind it. */
+struct sought {
+    uint64_t tick, i;
+};
+
+static const struct sought next_one = {0, 0};
+
+/* How many iterations of a loop end before what is looked for. */
+static uint64_t iterations_before(const struct log_cursor *c, const struct loop_head *head,
+                                  const struct sought *sought)
 {
-    const uint64_t done = c->entry.after.tick;
+    const uint64_t tick = c->entry.after.tick, first = c->entry.i + 1;
+
+    if (sought->tick > tick)
+        return head->n * head->ticks < sought->tick - tick
+                   ? head->n
+                   : (sought->tick - tick - 1) / head->ticks;
+    if (sought->i > first)
+        return head->n * head->entries <= sought->i - first ? head->n
+                                                            : (sought->i - first) / head->entries;
+    return 0;
+}
+
+/* Enters a loop, or passes over it if it ends before what is looked for. */
+static void take_loop(struct log_cursor *c, const struct sought *sought)
+{
     struct loop_head head;
-    uint64_t n = 0;
+    uint64_t n;
 
     memcpy(&head, c->log->bytes + c->at + 1, sizeof(head));
     c->at += HEAD_BYTES;
-    if (tick > done && head.n * head.ticks < tick - done)
-        n = head.n;
-    else if (tick > done)
-        n = (tick - done - 1) / head.ticks;
+    n = iterations_before(c, &head, sought);
     pass(c, &head, n);
     if (n == head.n) {
         c->at += head.bytes;
@@ -281,8 +301,8 @@ static void end_round(struct log_cursor *c)
         c->depth--;
 }
 
-/* To the next entry; loops that end before tick @tick are passed over. */
-static bool go_on(struct log_cursor *c, uint64_t tick)
+/* To the next entry; iterations that end before what is looked for are passed over. */
+static bool go_on(struct log_cursor *c, const struct sought *sought)
 {
     for (;;) {
         if (c->depth > 0 && c->at == c->loops[c->depth - 1].end) {
@@ -290,7 +310,7 @@ static bool go_on(struct log_cursor *c, uint64_t tick)
         } else if (c->at == c->log->n_bytes) {
             return false;
         } else if (c->log->bytes[c->at] == 0) {
-            take_loop(c, tick);
+            take_loop(c, sought);
         } else {
             take_entry(c);
             return true;
@@ -309,18 +329,32 @@ static void begin(struct log_cursor *c, const struct log *log)
 bool log_first(struct log_cursor *c, const struct log *log)
 {
     begin(c, log);
-    return go_on(c, 0);
+    return go_on(c, &next_one);
 }
 
 bool log_next(struct log_cursor *c)
 {
-    return go_on(c, 0);
+    return go_on(c, &next_one);
+}
+
+bool log_at(struct log_cursor *c, const struct log *log, uint64_t i)
+{
+    const struct sought sought = {0, i};
+
+    begin(c, log);
+    while (go_on(c, &sought)) {
+        if (c->entry.i == i)
+            return true;
+    }
+    return false;
 }
 
 bool log_find(struct log_cursor *c, const struct log *log, uint64_t tick)
 {
+    const struct sought sought = {tick, 0};
+
     begin(c, log);
-    while (go_on(c, tick)) {
+    while (go_on(c, &sought)) {
         if (c->entry.after.tick >= tick)
             return c->entry.before.tick < tick;
     }

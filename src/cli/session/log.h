@@ -39,6 +39,14 @@ struct moment {
     uint64_t ns;   /* simulated time */
 };
 
+/* A place in what a session did, between two ticks: @n_entries commands are over, and one may be
+ * under way.
+ */
+struct place {
+    uint64_t n_entries;
+    struct moment at;
+};
+
 struct log_entry {
     uint64_t i;            /* 0: the first of the session */
     const struct step *st; /* lives as long as the log */
@@ -97,6 +105,9 @@ struct log_cursor {
 /* To the first or the next entry.  False: there is none. */
 bool log_first(struct log_cursor *c, const struct log *log);
 bool log_next(struct log_cursor *c);
+
+/* To entry @i.  False: there is none. */
+bool log_at(struct log_cursor *c, const struct log *log, uint64_t i);
 
 /* To the entry that tick @tick belongs to.  False: it belongs to none, as it was not made yet, or
  * by no command; a lab that follows real time goes on between commands.

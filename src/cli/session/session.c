@@ -12,6 +12,7 @@
 #include "cli/session/advance.h"
 #include "cli/session/expr_count.h"
 #include "cli/session/shown.h"
+#include "cli/session/travel.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "rdmalab/trace.h"
@@ -45,6 +46,9 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_
         return st;
     }
     close_lab(s);
+    snapshots_done(&s->snapshots);
+    typed_lines_free(&s->typed);
+    s->travel = (struct travel){.in_past = false};
     s->lab = lab;
     s->seed = seed;
     s->memory_bytes = memory_bytes;
@@ -75,6 +79,7 @@ enum rdl_status session_new(const struct session_config *config, struct session 
         return RDL_ERR_NOMEM;
     s->config = *config;
     s->bounds.whole.ticks = SCENARIO_TICKS_MAX;
+    snapshots_init(&s->snapshots, config->history_bytes);
     st = open_lab(s, config->seed, config->memory_bytes);
     if (st != RDL_OK) {
         session_free(s);
@@ -88,6 +93,8 @@ void session_free(struct session *s)
 {
     if (!s)
         return;
+    snapshots_done(&s->snapshots);
+    typed_lines_free(&s->typed);
     close_lab(s);
     journal_free(&s->history.journal);
     pool_free(&s->history.pool);
@@ -201,6 +208,9 @@ void session_lift_limits(struct session *s)
 {
     s->bounds.whole.ticks = 0;
     s->bounds.n_lifted++;
+    s->travel.was_live = true;
+    snapshots_done(&s->snapshots);
+    snapshots_init(&s->snapshots, 0);
 }
 
 /* Are events printed while @cmd runs? */
@@ -279,17 +289,34 @@ static bool has_own_steps(const struct cmd *cmd)
     return (cmd->flags & (CMD_BLOCK | CMD_SOURCES)) != 0 && !(cmd->flags & CMD_AT_ONCE);
 }
 
+/* @st has done something, if the log has grown since @before. */
+static void note_line(struct session *s, const struct step *st, const struct place *before)
+{
+    if (!s->in->outer && s->history.journal.log.n > before->n_entries)
+        typed_lines_add(&s->typed, s->in->src, st->at, before);
+}
+
 /* Carries out a command that is no block, or whose block is done at once. */
 static bool do_leaf(struct session *s, const struct step *st)
 {
     struct journal_end end = {.host = s->in->host, .before = now(s)};
+    struct place from;
     bool ok;
 
+    travel_leave(s, st);
+    travel_pass(s);
+    from = travel_here(s);
+    s->travel.passing = (st->cmd->flags & CMD_PASSES) != 0;
     s->step.cut = false;
     ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
     end.after = now(s);
     end.outcome = outcome(s, ok);
+    s->travel.passing = false;
+    if (travel_stayed(s, st, &from))
+        return ok;
+    from = (struct place){s->history.journal.log.n, end.before};
     journal_leaf(&s->history.journal, st, &end);
+    note_line(s, st, &from);
     return ok;
 }
 
@@ -297,11 +324,15 @@ static bool do_leaf(struct session *s, const struct step *st)
 static bool do_block(struct session *s, const struct step *st)
 {
     struct journal_block block;
+    struct place from;
     bool ok;
 
+    travel_leave(s, st);
+    from = travel_here(s);
     journal_open(&s->history.journal, &block, !(st->cmd->flags & CMD_BLOCK));
     ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
     journal_close(&s->history.journal, st, s->in->host, ok && !session_is_over(s));
+    note_line(s, st, &from);
     return ok;
 }
 
@@ -421,8 +452,10 @@ static void count_ahead(const struct session *s, const struct step *st)
 static void begin(struct session *s)
 {
     s->diag_src = (struct source){0};
-    if (!s->in) /* otherwise it is sourced */
-        s->stops.hit = NULL;
+    if (s->in)
+        return; /* it is sourced */
+    s->stops.hit = NULL;
+    s->typed.n_runs++;
 }
 
 bool session_script(struct session *s, const struct script *script)

@@ -18,7 +18,9 @@
 #include "cli/session/journal.h"
 #include "cli/session/resolve.h"
 #include "cli/session/shown.h"
+#include "cli/session/snapshots.h"
 #include "cli/session/stops.h"
+#include "cli/session/typed_lines.h"
 #include "rdmalab/lab.h"
 
 #define SESSION_SOURCES_MAX 8u /* files that source each other */
@@ -55,6 +57,7 @@ struct session_config {
     size_t memory_bytes;                      /* that the lab may use, whatever a scenario says; 0:
                                                  what that says, or the default */
     struct session_ear ear;
+    size_t history_bytes;    /* that snapshots may take, so that it can go back; 0: it cannot */
     const char *files_below; /* commands write only in this directory; NULL: anywhere */
     bool indulgent; /* no expectation is looked at, and `until` may end without what it waits for */
 };
@@ -98,6 +101,19 @@ struct history {
     struct step *header; /* of the scenario; NULL: none was given */
 };
 
+/* Where the lab is if it is not at the end of what was done; see travel.h. */
+struct travel {
+    bool in_past;
+    uint64_t n_entries; /* of the log that are over where it is, if it is in the past */
+    bool passing;       /* what runs only lets the lab go on */
+    bool under_way;     /* something is done again */
+    /* Looks at each place on the way while something is done again; NULL: nobody does. */
+    void (*look)(void *ctx, struct session *s, const struct place *p);
+    void *look_ctx;
+    const volatile sig_atomic_t *interrupted; /* what is done again ends then; NULL: it does not */
+    bool was_live; /* the lab has or had something that came from outside */
+};
+
 /* The lab and the diag are what every command uses; the rest is in parts. */
 struct session {
     struct session_config config;
@@ -114,6 +130,9 @@ struct session {
     const struct block *in; /* of the step that runs; NULL: none does.  session_step() sets it */
     struct session_progress step;
     struct history history;
+    struct snapshots snapshots;
+    struct typed_lines typed;
+    struct travel travel;
 
     struct diag diag;       /* of the step that failed */
     struct source diag_src; /* where it is; valid until the next step */

@@ -251,8 +251,10 @@ enum rdl_status world_tick(struct rdl_lab *lab, const struct bounds *b)
     return tick_until(lab, UINT64_MAX - 1, b);
 }
 
-static uint64_t progress_of(const struct world *w, enum rdl_step step)
+uint64_t rdl_progress(const struct rdl_lab *lab, enum rdl_step step)
 {
+    const struct world *w = lab->world;
+
     switch (step) {
     case RDL_STEP_TICK:
         return w->trace.tick;
@@ -271,12 +273,12 @@ static uint64_t progress_of(const struct world *w, enum rdl_step step)
 enum rdl_status rdl_step(struct rdl_lab *lab, enum rdl_step step, struct rdl_limits limits)
 {
     const struct bounds b = bounds_of(lab, limits);
-    const uint64_t before = progress_of(lab->world, step);
+    const uint64_t before = rdl_progress(lab, step);
     enum rdl_status st;
 
     do {
         st = world_tick(lab, &b);
-    } while (st == RDL_OK && progress_of(lab->world, step) == before);
+    } while (st == RDL_OK && rdl_progress(lab, step) == before);
     return st;
 }
 

@@ -33,7 +33,8 @@ struct lab {
 
 static inline void lab_open(struct lab *l, bool verbose)
 {
-    struct session_config config = {.dispatch = dispatch, .seed = 1, .verbose = verbose};
+    struct session_config config = {
+        .dispatch = dispatch, .seed = 1, .verbose = verbose, .history_bytes = SNAPSHOTS_BYTES_MAX};
 
     l->out = NULL;
     l->f = open_memstream(&l->out, &l->n);

@@ -4,325 +4,14 @@
  *
  * SAVE_SEED=N in the environment tries one session and prints it.
  */
-#include <unistd.h>
-
-#include "cli/cli_testing.h"
-#include "cli/cmd/dispatch.h"
 #include "cli/own_directory.h"
 #include "cli/session/files.h"
-#include "cli/session/session.h"
-#include "emu/base/prng.h"
+#include "cli/session/random_session.h"
 #include "emu/lab/world.h"
 #include "rdmalab/trace.h"
 
-#define SEEDS         300u
-#define STATEMENTS    16u
-#define PATIENCE      2000u /* ticks of a statement that is not cut short on purpose */
-#define DEPTH         3u
-#define TEXT_BYTES    4096u
-#define SOURCED_FILES 4u
-
-/* In all of these @ is the number of a host, $ a small number, ~ a larger one. */
-static const char setup[] =
-    "host h1 h2 ram=1m; link h1 h2 latency=$us\n"
-    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw as mr; create_cq cqe=16 as cq\n"
-    "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
-    "connect h1.qp h2.qp timeout=4\n";
-
-#define TO_A_STRANGER                                                                              \
-    "modify_qp h@.qp state=RTR ah=10.0.0.9 mtu=1024 dest_qpn=2 rq_psn=0 max_dest_rd_atomic=1 "     \
-    "min_rnr_timer=12"
-
-static const char *const anywhere[] = {
-    "run",
-    "run $us",
-    "run ~us",
-    "step tick ~",
-    "step packet $1",
-    "step timer",
-    "until t > ~us timeout=$us",
-    "until count(tx) > ~ timeout=~us",
-    "until h1.cq.wc[0].status == SUCCESS timeout=~us",
-    "until h1.nothing.qpn == 1 timeout=~us",
-    "ping h@ h@",
-    "ping h@ 10.0.0.9 timeout=~us",
-    "ping h1 h2 count=3 interval=~us",
-    "alloc_pd h@ as p$",
-    "dealloc_pd h@.p$",
-    "create_cq h@ as c$",
-    "create_cq h@ cqe=20000 as c$",
-    "destroy_cq h@.c$",
-    "reg_mr h@.pd len=~k as m$",
-    "reg_mr h@.pd len=4k access=rw as m$",
-    "reg_mr h@.pd len=1g",
-    "reg_mr h@.pd len=8k as mr",
-    "reg_mr h@.pd len=8k as m$",
-    "write h@.m$[0] \"more\"",
-    "dereg_mr h@.m$",
-    "create_qp h@.pd send_cq=h@.cq recv_cq=h@.cq as q$",
-    "destroy_qp h@.q$",
-    "connect h1.qp h2.qp timeout=4",
-    "connect h1.q$ h2.q$",
-    "modify_qp h@.qp state=RESET",
-    "modify_qp h@.qp state=INIT unchecked",
-    "modify_qp h@.qp state=INIT pkey_index=0 port=1 access=rw",
-    TO_A_STRANGER,
-    "query_qp h@.qp",
-    "post_recv h@.qp sge=mr[0:64]",
-    "post_send h@.qp sge=mr[0:64] signaled",
-    "post_send h@.qp sge=mr[0:9m] signaled",
-    "post_send h@.qp sge=mr[0:64] nokick",
-    "post_list { post_send h1.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:9] signaled }",
-    "post_list { post_send h1.qp sge=mr[0:64]; post_send h1.qp inline sge=mr[0:9] }",
-    "post_list nokick { post_recv h2.qp sge=mr[0:64]; post_recv h2.qp }",
-    "kick h@.qp.sq",
-    "poll_cq h@.cq",
-    "write h@.mr[$] \"some bytes\"",
-    "write h@.mr[4090] \"too many bytes\"",
-    "drop next from=h@",
-    "drop next as f$",
-    "delay ack by=~us",
-    "duplicate",
-    "clear f$",
-    "set link h1-h2 latency=~us",
-    "set link h1-h2 loss=5%",
-    "switch s$ s$",
-    "host h$ h$ ram=64k",
-    "expect t > ~us",
-    "expect count(tx) > ~",
-    "read h@.mr[0:4]",
-    "show links",
-    "note \"a note\"",
-    "record off",
-    "record on",
-    "help run",
-    "session save x.lab",
-    "quit",
-};
-
-/* Where the host is known. */
-static const char *const bare[] = {
-    "alloc_pd as p$",
-    "create_cq as c$",
-    "reg_mr pd len=4k as m$",
-    "reg_mr pd len=4k as mr",
-    "post_recv qp sge=mr[0:8]",
-    "post_send qp sge=mr[0:9]",
-    "poll_cq cq",
-    "query_qp qp",
-    "destroy_cq c$",
-    "run $us",
-    "query_port",
-    "modify_qp qp state=ERR",
-};
-
-struct author {
-    struct prng rng;
-    unsigned n_files;
-};
-
-static uint32_t below(struct author *a, uint32_t n)
-{
-    return (uint32_t)prng_below(&a->rng, n);
-}
-
-static void add_line(struct author *a, struct text *t, const char *line)
-{
-    for (; *line; line++) {
-        if (*line == '@')
-            text_addf(t, "%u", 1 + below(a, 2));
-        else if (*line == '$')
-            text_addf(t, "%u", 1 + below(a, 5));
-        else if (*line == '~')
-            text_addf(t, "%u", 1 + below(a, 60));
-        else
-            text_addn(t, line, 1);
-    }
-}
-
-static void add_statement(struct author *a, struct text *t, unsigned depth, bool host_known);
-
-static void add_statements(struct author *a, struct text *t, unsigned depth, bool host_known)
-{
-    for (uint32_t left = 1 + below(a, 4); left > 0; left--) {
-        add_statement(a, t, depth, host_known);
-        text_add(t, left > 1 ? "; " : " ");
-    }
-}
-
-/* Makes a file of some statements, and sources it. */
-static void add_source(struct author *a, struct text *t, unsigned depth)
-{
-    char name[32], lines[TEXT_BYTES];
-    struct text n = text_on(name, sizeof(name)), l = text_on(lines, sizeof(lines));
-    FILE *f;
-
-    if (a->n_files == SOURCED_FILES) {
-        text_add(t, "run");
-        return;
-    }
-    text_addf(&n, "s%u.lab", a->n_files++);
-    add_statements(a, &l, depth, false);
-    f = fopen(name, "w");
-    assert_non_null(f);
-    fprintf(f, "%s\n", lines);
-    assert_int_equal(fclose(f), 0);
-    text_addf(t, "source %s", name);
-}
-
-static void add_block(struct author *a, struct text *t, unsigned depth, bool host_known)
-{
-    static const char *const heads[] = {"repeat $ { ",       "repeat ~ { ",
-                                        "on h@ { ",          "on h1,h2 { ",
-                                        "refused { ",        "refused says=\"in\" { ",
-                                        "refused ticks=~ { "};
-    const uint32_t pick = below(a, ARRAY_LEN(heads) + 1);
-
-    if (pick == ARRAY_LEN(heads)) {
-        add_source(a, t, depth);
-        return;
-    }
-    add_line(a, t, heads[pick]);
-    add_statements(a, t, depth, host_known || heads[pick][0] == 'o');
-    text_add(t, "}");
-}
-
-static void add_statement(struct author *a, struct text *t, unsigned depth, bool host_known)
-{
-    const char *const one_bare = bare[below(a, ARRAY_LEN(bare))];
-    const char *const one = anywhere[below(a, ARRAY_LEN(anywhere))];
-    const uint32_t kind = below(a, 4);
-
-    if (kind == 0 && depth < DEPTH)
-        add_block(a, t, depth + 1, host_known);
-    else
-        add_line(a, t, host_known && kind < 3 ? one_bare : one);
-}
-
-/* A session, and what may happen to it from outside. */
-struct lab {
-    struct session *s;
-    volatile sig_atomic_t interrupted;
-    uint64_t interrupt_at; /* the tick */
-    char *out;
-    size_t n;
-    FILE *f;
-};
-
-static void lab_open(struct lab *l)
-{
-    struct session_config config = {
-        .dispatch = dispatch, .seed = 1, .interrupted = &l->interrupted};
-
-    *l = (struct lab){.interrupt_at = UINT64_MAX};
-    l->f = open_memstream(&l->out, &l->n);
-    assert_non_null(l->f);
-    config.out = l->f;
-    config.err = l->f;
-    assert_int_equal(session_new(&config, &l->s), RDL_OK);
-}
-
-static void lab_close(struct lab *l)
-{
-    session_free(l->s);
-    fclose(l->f);
-    free(l->out);
-}
-
-static bool lab_try(struct lab *l, const char *lines)
-{
-    const struct source src = source_of(NULL, lines);
-
-    return session_lines(l->s, &src, false);
-}
-
-static void lab_run(struct lab *l, const char *lines)
-{
-    if (!lab_try(l, lines))
-        fail_msg("%s: %s", lines, l->s->diag.message);
-}
-
-/* What two runs have in common if they are the same. */
-struct outcome {
-    uint64_t hash, tick, now_ns;
-};
-
-static struct outcome outcome_of(const struct lab *l)
-{
-    return (struct outcome){rdl_hash(l->s->lab), rdl_tick(l->s->lab), rdl_now_ns(l->s->lab)};
-}
-
-/* Runs a saved file as `rdmalab run` does; NULL, or why that is not what was saved. */
-static const char *replay(const char *name, const struct outcome *want, char *ret, size_t cap)
-{
-    struct script script = {.first = NULL};
-    struct text t = text_on(ret, cap);
-    struct diag d = {.kind = DIAG_NONE};
-    struct outcome have;
-    struct lab l;
-
-    lab_open(&l);
-    assert_null(source_read(name, &script.src));
-    if (!files_parse(&script, &d))
-        text_addf(&t, "%s: is not read: %s", name, d.message);
-    else if (!session_script(l.s, &script))
-        text_addf(&t, "%s: fails: %s", name, l.s->diag.message);
-    have = outcome_of(&l);
-    if (t.len == 0 && have.tick != want->tick)
-        text_addf(&t, "%s: ends in tick %llu, not %llu", name, (unsigned long long)have.tick,
-                  (unsigned long long)want->tick);
-    if (t.len == 0 && have.now_ns != want->now_ns)
-        text_addf(&t, "%s: ends at %llu ns, not %llu", name, (unsigned long long)have.now_ns,
-                  (unsigned long long)want->now_ns);
-    if (t.len == 0 && have.hash != want->hash)
-        text_addf(&t, "%s: its events are others", name);
-    source_done(&script.src);
-    script_done(&script);
-    lab_close(&l);
-    return t.len ? ret : NULL;
-}
-
-/* Saves the session in both forms and replays them; NULL, or what is wrong. */
-static const char *save_and_replay(struct lab *l, char *ret, size_t cap)
-{
-    const struct outcome want = outcome_of(l);
-    const char *why;
-
-    lab_run(l, "session save x.lab; session save x.json");
-    why = replay("x.lab", &want, ret, cap);
-    return why ? why : replay("x.json", &want, ret, cap);
-}
-
-static void interrupt_then(void *ctx, const struct ev *e)
-{
-    struct lab *l = ctx;
-
-    if (ev_tick(e->id) >= l->interrupt_at)
-        l->interrupted = 1;
-}
-
-/* One statement, which may be cut short: by ^C, by a limit, by a stop expression. */
-static void carry_out(struct author *a, struct lab *l, const char *statement)
-{
-    const uint64_t tick = rdl_tick(l->s->lab);
-    char stop[32];
-    struct text t = text_on(stop, sizeof(stop));
-    const uint32_t cut = below(a, 6);
-    const uint32_t after = 1 + below(a, 100);
-
-    l->s->bounds.patience = cut == 0 ? after : PATIENCE;
-    l->interrupt_at = cut == 1 ? tick + after : UINT64_MAX;
-    text_addf(&t, "#%llu", (unsigned long long)(tick + after));
-    if (cut == 2)
-        assert_non_null(
-            stops_add_when(&l->s->stops, STOP_OF_PROGRAM, stop, (struct span){0, 0}, &l->s->diag));
-    (void)lab_try(l, statement); /* much of it fails */
-    stops_free(&l->s->stops);
-    l->s->quit = false;
-    l->s->step.interrupted = false;
-    l->interrupted = 0;
-    l->interrupt_at = UINT64_MAX;
-}
+#define SEEDS      300u
+#define STATEMENTS 16u
 
 /* The log is read from both ends: each entry comes behind the one before it, and its ticks are
  * found to be its own, and nobody else's.
@@ -356,18 +45,18 @@ static bool try_seed(uint64_t seed, bool verbose)
 {
     struct author a = {.rng = prng_stream(seed, 0)};
     struct rdl_listener *listener = NULL;
-    char line[TEXT_BYTES], why[2 * DIAG_MESSAGE_BYTES];
+    char line[STATEMENT_BYTES], why[2 * DIAG_MESSAGE_BYTES];
     struct text t = text_on(line, sizeof(line));
     const char *wrong;
     struct lab l;
 
-    lab_open(&l);
+    lab_open(&l, 0);
     assert_int_equal(rdl_listen(l.s->lab, interrupt_then, &l, &listener), RDL_OK);
-    add_line(&a, &t, setup);
+    author_begin(&a, &t);
     lab_run(&l, line);
-    for (uint32_t left = below(&a, STATEMENTS); left > 0; left--) {
+    for (uint32_t left = author_below(&a, STATEMENTS); left > 0; left--) {
         t = text_on(line, sizeof(line));
-        add_statement(&a, &t, 0, false);
+        author_add_statement(&a, &t);
         assert_false(t.cut);
         if (verbose)
             print_message("%s\n", line);
@@ -425,7 +114,7 @@ static char *saved_of(const char *before, const char *statement, uint64_t interr
     const char *wrong;
     struct lab l;
 
-    lab_open(&l);
+    lab_open(&l, 0);
     assert_int_equal(rdl_listen(l.s->lab, interrupt_then, &l, &listener), RDL_OK);
     lab_run(&l, before);
     head = saved_text(&l);
@@ -519,7 +208,7 @@ static void a_session_is_saved_from_inside_a_block(void **state)
     struct lab l;
 
     (void)state;
-    lab_open(&l);
+    lab_open(&l, 0);
     lab_run(&l,
             "host h1 h2; on h1,h2 { alloc_pd as pd; repeat 3 { run 1us; session save x.lab } }");
     assert_null(source_read("x.lab", &file));
@@ -538,7 +227,7 @@ static void a_session_longer_than_a_scenario_is_saved_with_a_limit(void **state)
     char *text;
 
     (void)state;
-    lab_open(&l);
+    lab_open(&l, 0);
     lab_run(&l, "host h1");
     l.s->lab->world->trace.tick = SCENARIO_TICKS_MAX; /* which would take a while */
     text = saved_text(&l);
@@ -553,7 +242,7 @@ static void a_refused_block_may_have_a_limit_of_its_own(void **state)
     uint64_t tick;
 
     (void)state;
-    lab_open(&l);
+    lab_open(&l, 0);
     lab_run(&l, "host h1");
     for (unsigned patience = 0; patience < 2; patience++) {
         l.s->bounds.patience = patience; /* of a prompt: less than the block has */
@@ -618,10 +307,7 @@ static void what_is_repeated_is_kept_once(void **state)
 
 static int leave_directory(void **state)
 {
-    static const char *const files[] = {"x.lab", "x.json", "s0.lab", "s1.lab", "s2.lab", "s3.lab"};
-
-    for (size_t i = 0; i < ARRAY_LEN(files); i++)
-        (void)unlink(files[i]); /* not every test makes all of them */
+    remove_session_files();
     return own_directory_leave(state);
 }
 

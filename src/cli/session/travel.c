@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session/travel.h"
+
+#include "cli/lang/words.h"
+#include "cli/print/must.h"
+#include "cli/session/advance.h"
+#include "emu/base/assert.h"
+#include "rdmalab/trace.h"
+
+#define CHUNK_TICKS 4096u
+
+static struct moment now(const struct session *s)
+{
+    return (struct moment){rdl_tick(s->lab), rdl_now_ns(s->lab)};
+}
+
+struct place travel_end(const struct session *s)
+{
+    const struct log *log = &s->history.journal.log;
+
+    return (struct place){log->n, log->end};
+}
+
+struct place travel_here(const struct session *s)
+{
+    const uint64_t n = s->travel.in_past ? s->travel.n_entries : s->history.journal.log.n;
+
+    return (struct place){n, now(s)};
+}
+
+struct place travel_place_of(const struct session *s, uint64_t tick)
+{
+    struct log_cursor c;
+
+    if (tick == 0 || !log_find(&c, &s->history.journal.log, tick))
+        return (struct place){0, {0, 0}};
+    if (c.entry.after.tick == tick)
+        return (struct place){c.entry.i + 1, c.entry.after};
+    return (struct place){c.entry.i, {tick, c.entry.before.ns}};
+}
+
+bool travel_is_possible(struct session *s, struct span at)
+{
+    if (s->travel.was_live) {
+        session_fail(s, at, "this lab cannot go back: it has or had a live port or a program");
+        return diag_remedy(&s->diag, "what came from outside does not come again");
+    }
+    if (s->snapshots.bytes_max == 0) {
+        return session_fail(s, at, "this session cannot go back: it keeps no history");
+    }
+    if (s->snapshots.n == 0 || place_units(&s->snapshots.v[0].place) > 0) {
+        session_fail(s, at,
+                     "this session cannot go back: there was no memory to keep its beginning");
+        return diag_remedy(&s->diag, "\"session save\" keeps what was done as a script");
+    }
+    return true;
+}
+
+/* --- Doing again ------------------------------------------------------------------------------ */
+
+/* What a session is like while something is done again: nobody hears of it, and nothing stops it.
+ */
+struct quiet {
+    struct session_config config;
+    struct session_bounds bounds;
+    struct session_progress step;
+    struct stops stops;
+    const struct block *in;
+    struct diag diag;
+};
+
+static struct quiet become_quiet(struct session *s)
+{
+    const struct quiet q = {s->config, s->bounds, s->step, s->stops, s->in, s->diag};
+
+    s->config.out = fopen("/dev/null", "w");
+    if (!s->config.out)
+        must_fail();
+    s->config.verbose = false;
+    s->config.interrupted = NULL;
+    s->bounds = (struct session_bounds){.n_lifted = q.bounds.n_lifted};
+    s->stops = (struct stops){.first = NULL};
+    s->travel.under_way = true;
+    return q;
+}
+
+static void end_quiet(struct session *s, const struct quiet *q)
+{
+    fclose(s->config.out);
+    s->config = q->config;
+    s->bounds = q->bounds;
+    s->step = q->step;
+    s->stops = q->stops;
+    s->in = q->in;
+    s->diag = q->diag;
+    s->travel.under_way = false;
+}
+
+static bool is_interrupted(const struct session *s)
+{
+    return s->travel.interrupted && *s->travel.interrupted;
+}
+
+/* Takes a snapshot on the way, unless something is looked for: the list stays as it is meanwhile.
+ */
+static void pass(struct session *s, uint64_t n_entries)
+{
+    const struct place p = {n_entries, now(s)};
+
+    if (!s->travel.look)
+        snapshots_pass(&s->snapshots, s->lab, &p, false);
+}
+
+/* Lets the lab go on to @to, by nothing but time. */
+static void pass_to(struct session *s, uint64_t n_entries, const struct moment *to)
+{
+    while (rdl_tick(s->lab) < to->tick && !is_interrupted(s)) {
+        const uint64_t left = to->tick - rdl_tick(s->lab);
+        const uint64_t most = s->travel.look ? 1 : CHUNK_TICKS;
+        const struct rdl_limits limits = {.ticks = left < most ? left : most};
+        const uint64_t before = rdl_tick(s->lab);
+
+        pass(s, n_entries);
+        if (rdl_run(s->lab, RDL_NEVER, limits) != RDL_ERR_TIMEOUT && rdl_tick(s->lab) == before)
+            return; /* where it ends is what counts */
+        if (rdl_tick(s->lab) < to->tick)
+            travel_look(s);
+    }
+    if (rdl_now_ns(s->lab) < to->ns && rdl_run(s->lab, to->ns, (struct rdl_limits){0}) != RDL_OK)
+        return;
+}
+
+/* `record`: how much is kept was said once, and holds for what is ahead, too. */
+static void record_again(struct session *s, const struct step *st)
+{
+    if (!step_has(st, "state"))
+        return;
+    if (step_number(st, "state") == RECORD_off)
+        rdl_record_pause(s->lab);
+    else
+        rdl_record_resume(s->lab);
+}
+
+/* Carries out @e again, up to @to. */
+static void do_again(struct session *s, const struct log_entry *e, const struct moment *to)
+{
+    const bool cut = e->outcome == LOG_CUT || to->tick < e->after.tick;
+    const struct source nowhere = {.text = ""};
+    const struct block in = {.src = &nowhere,
+                             .host = e->host,
+                             .last_tick = cut ? to->tick : 0,
+                             .n_lifted = s->bounds.n_lifted,
+                             .undisturbed = true};
+
+    if (e->st->cmd->flags & CMD_PASSES) {
+        pass_to(s, e->i, to);
+        return;
+    }
+    if (e->st->cmd == &cmd_table[CMD_expect])
+        return;
+    if (e->st->cmd == &cmd_table[CMD_record]) {
+        record_again(s, e->st);
+        return;
+    }
+    if (e->outcome != LOG_DONE && e->after.tick == e->before.tick && e->after.ns == e->before.ns)
+        return; /* it did nothing */
+    s->in = &in;
+    s->step.first_tick = rdl_tick(s->lab);
+    s->diag.kind = DIAG_NONE;
+    (void)s->config.dispatch(s, e->st); /* as then: where it ends is what counts */
+}
+
+/* Carries out @e again, or goes on with it, up to @to where that is before its end.  False: it went
+ * another way.  A command that is no passing of time may come farther than @to: no place is between
+ * two ticks that it makes itself.
+ */
+static bool do_entry(struct session *s, const struct log_entry *e, const struct moment *to)
+{
+    bool over;
+
+    s->travel.n_entries = e->i;
+    do_again(s, e, to);
+    over = rdl_tick(s->lab) == e->after.tick && rdl_now_ns(s->lab) == e->after.ns;
+    s->travel.n_entries = e->i + over;
+    travel_look(s);
+    return over || (to != &e->after && rdl_tick(s->lab) >= to->tick);
+}
+
+/* Does again what was done from @from, where the lab is, to @to.  False: it went another way. */
+static bool replay(struct session *s, const struct place *from, const struct place *to)
+{
+    struct log_cursor c;
+    bool more = log_at(&c, &s->history.journal.log, from->n_entries);
+
+    s->travel.n_entries = from->n_entries;
+    for (; more && c.entry.i <= to->n_entries; more = log_next(&c)) {
+        const bool last = c.entry.i == to->n_entries;
+
+        if (last && to->at.tick == c.entry.before.tick)
+            break; /* it had not begun */
+        pass(s, c.entry.i);
+        if (!do_entry(s, &c.entry, last ? &to->at : &c.entry.after) || is_interrupted(s))
+            return false;
+    }
+    return rdl_tick(s->lab) >= to->at.tick;
+}
+
+/* --- Going ------------------------------------------------------------------------------------ */
+
+/* The entry that is under way at @p, or begins there.  False: there is none. */
+static bool entry_at(const struct session *s, const struct place *p, struct log_cursor *ret)
+{
+    return log_at(ret, &s->history.journal.log, p->n_entries);
+}
+
+/* May what was under way at @p be gone on with, from there? */
+static bool goes_on_from(const struct session *s, const struct place *p)
+{
+    struct log_cursor c;
+
+    return !entry_at(s, p, &c) || c.entry.before.tick == p->at.tick ||
+           (c.entry.st->cmd->flags & CMD_PASSES);
+}
+
+/* Recording is on or off as it was at the place of @snapshot. */
+static void restore(struct session *s, const struct snapshot *snapshot)
+{
+    rdl_checkpoint_restore(s->lab, snapshot->checkpoint);
+    if (snapshot->paused)
+        rdl_record_pause(s->lab);
+    else
+        rdl_record_resume(s->lab);
+    s->full = rdl_shortage(s->lab) == RDL_SHORT_LAB;
+}
+
+bool travel_broken(struct session *s, struct span at)
+{
+    diag_set(&s->diag, DIAG_BROKEN, at,
+             "an invariant of the emulator broke: what was done again went another way");
+    return diag_remedy(&s->diag, "this is a bug of rdmalab");
+}
+
+/* Has the lab the hash that it had when it was here first, if that is known? */
+static bool is_as_then(const struct session *s)
+{
+    const struct place here = {s->travel.n_entries, now(s)};
+    const struct snapshot *snapshot = snapshots_before(&s->snapshots, &here);
+
+    return place_compare(&snapshot->place, &here) != 0 || snapshot->hash == rdl_hash(s->lab);
+}
+
+void travel_look(struct session *s)
+{
+    const struct place p = {s->travel.n_entries, now(s)};
+
+    if (s->travel.look)
+        s->travel.look(s->travel.look_ctx, s, &p);
+}
+
+bool travel_again(struct session *s, const struct snapshot *snapshot, const struct place *to)
+{
+    const struct place from = snapshot->place;
+    const struct quiet q = become_quiet(s);
+    bool same;
+
+    restore(s, snapshot);
+    s->travel.n_entries = from.n_entries;
+    travel_look(s);
+    same = replay(s, &from, to);
+    end_quiet(s, &q);
+    return same;
+}
+
+bool travel_to(struct session *s, const struct place *to, struct span at)
+{
+    struct place from = travel_here(s), end;
+    const struct snapshot *snapshot;
+    struct quiet q;
+    bool same;
+
+    if (!s->travel.in_past)
+        snapshots_pass(&s->snapshots, s->lab, &from, true); /* so that the way back is short */
+    snapshot = snapshots_before(&s->snapshots, to);
+    RDL_ASSERT(snapshot);
+    q = become_quiet(s);
+    if (place_compare(&from, to) > 0 || !goes_on_from(s, &from) ||
+        place_compare(&from, &snapshot->place) < 0) {
+        restore(s, snapshot);
+        from = snapshot->place;
+    }
+    same = replay(s, &from, to) && is_as_then(s);
+    end_quiet(s, &q);
+    from = (struct place){s->travel.n_entries, now(s)};
+    end = travel_end(s);
+    s->travel.in_past = place_compare(&from, &end) < 0;
+    advance_arrive(s);
+    return same || travel_broken(s, at);
+}
+
+void travel_pass(struct session *s)
+{
+    const struct place p = travel_here(s);
+
+    if (!s->travel.in_past && !s->travel.under_way)
+        snapshots_pass(&s->snapshots, s->lab, &p, false);
+}
+
+/* --- Another future --------------------------------------------------------------------------- */
+
+void travel_branch(struct session *s, const struct place *at)
+{
+    struct journal journal = journal_until(&s->history.journal, at);
+
+    journal_free(&s->history.journal);
+    s->history.journal = journal;
+    snapshots_forget_after(&s->snapshots, at);
+    typed_lines_forget_from(&s->typed, at);
+    s->travel.in_past = false;
+}
+
+/* May @st change the lab?  What may not leaves no trace in the past. */
+static bool may_change(const struct step *st)
+{
+    return !(st->cmd->flags & (CMD_LOOKS | CMD_NOTE)) && st->cmd != &cmd_table[CMD_expect];
+}
+
+void travel_leave(struct session *s, const struct step *st)
+{
+    const struct place here = travel_here(s);
+    struct log_cursor c;
+
+    if (!s->travel.in_past || !may_change(st))
+        return;
+    if ((st->cmd->flags & CMD_PASSES) && entry_at(s, &here, &c) &&
+        (c.entry.st->cmd->flags & CMD_PASSES))
+        return; /* where it ends will tell */
+    rdl_record_forget_ahead(s->lab);
+    travel_branch(s, &here);
+}
+
+bool travel_stayed(struct session *s, const struct step *st, const struct place *from)
+{
+    const struct place end = travel_end(s);
+    struct log_cursor c;
+
+    if (!s->travel.in_past || !may_change(st))
+        return s->travel.in_past;
+    if (entry_at(s, from, &c) && rdl_tick(s->lab) <= c.entry.after.tick &&
+        rdl_now_ns(s->lab) <= c.entry.after.ns) {
+        const bool over = rdl_tick(s->lab) == c.entry.after.tick;
+        const struct place here = {c.entry.i + over, now(s)};
+
+        s->travel.n_entries = here.n_entries;
+        s->travel.in_past = place_compare(&here, &end) < 0;
+        return true;
+    }
+    travel_branch(s, from);
+    return false;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Time in both directions: takes the lab of a session to any place in what the session did.
+ *
+ * The way there is the nearest snapshot before it, and then what the log says was done from there
+ * on, once more: a command that only lets the lab go on is replayed as going on to where it ended,
+ * any other one as itself.  Nothing is printed and no file is written.
+ *
+ * In the past the journal stays as it is.  Commands that look, and those that let the lab go on the
+ * way it went, leave it so; with anything else the session begins another future there.
+ */
+#ifndef CLI_SESSION_TRAVEL_H
+#define CLI_SESSION_TRAVEL_H
+
+#include "cli/session/session.h"
+
+/* Where the lab is, and the end of all that was done. */
+struct place travel_here(const struct session *s);
+struct place travel_end(const struct session *s);
+
+/* The end of tick @tick, which was made. */
+struct place travel_place_of(const struct session *s, uint64_t tick);
+
+/* Can the session go back?  If not s->diag says why. */
+bool travel_is_possible(struct session *s, struct span at);
+
+/* Goes there.  False: s->diag says why not, and the lab is where it was; DIAG_BROKEN: what was done
+ * again went another way.
+ */
+bool travel_to(struct session *s, const struct place *to, struct span at);
+
+/* Looks for the last place before @end, or at it, where @look is true; places are the ends of
+ * ticks.
+ * @look is asked at each of them in their order, from a place on that is as far back as it takes.
+ * False: s->diag says why not.  In any case the lab is where it was, or s->diag is DIAG_BROKEN.
+ */
+struct travel_search {
+    bool (*look)(void *ctx, struct session *s);
+    void *ctx;
+    bool found;
+    struct place place;
+};
+bool travel_search(struct session *s, struct travel_search *search, const struct place *end,
+                   struct span at);
+
+/* While something is done again: the end of a tick. */
+void travel_look(struct session *s);
+
+/* Does again what was done from the place of @snapshot to @to: what travel_to() and travel_search()
+ * have in common.  False: it went another way, or ^C was pressed.
+ */
+bool travel_again(struct session *s, const struct snapshot *snapshot, const struct place *to);
+
+/* What was done again went another way: s->diag says so.  Returns false. */
+bool travel_broken(struct session *s, struct span at);
+
+/* The lab has come to the end of a command, or of a chunk of one that only lets it go on. */
+void travel_pass(struct session *s);
+
+/* In the past @st is to be carried out, which is no block.  What it is in the way of is forgotten,
+ * unless it may go the way that the lab went.
+ */
+void travel_leave(struct session *s, const struct step *st);
+
+/* @st, before which the lab was at @from in the past, is over.  False: it is to be written into the
+ * journal.
+ */
+bool travel_stayed(struct session *s, const struct step *st, const struct place *from);
+
+/* Forgets the future: what is done next begins another one. */
+void travel_branch(struct session *s, const struct place *at);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Looking for a place in the past: from one snapshot to the next, the last ones first. */
+#include "cli/session/travel.h"
+
+static void look(void *ctx, struct session *s, const struct place *p)
+{
+    struct travel_search *search = ctx;
+
+    if (!search->look(search->ctx, s))
+        return;
+    search->found = true;
+    search->place = *p;
+}
+
+/* Looks between the snapshot at @from and @to.  False: it could not be finished. */
+static bool search_between(struct session *s, struct travel_search *search,
+                           const struct place *from, const struct place *to)
+{
+    bool finished;
+
+    s->travel.look = look;
+    s->travel.look_ctx = search;
+    s->travel.interrupted = s->config.interrupted;
+    finished = travel_again(s, snapshots_before(&s->snapshots, from), to);
+    s->travel.look = NULL;
+    s->travel.interrupted = NULL;
+    return finished;
+}
+
+bool travel_search(struct session *s, struct travel_search *search, const struct place *end,
+                   struct span at)
+{
+    const struct place origin = travel_here(s);
+    struct place to = *end;
+    bool finished = true;
+
+    search->found = false;
+    snapshots_pass(&s->snapshots, s->lab, &origin, !s->travel.in_past);
+    for (size_t i = snapshots_until(&s->snapshots, end); i > 0 && finished && !search->found; i--) {
+        const struct place from = s->snapshots.v[i - 1].place;
+
+        finished = search_between(s, search, &from, &to);
+        to = from;
+    }
+    s->travel.in_past = true; /* wherever it stopped */
+    if (!travel_to(s, &origin, at))
+        return false;
+    if (finished && !search->found)
+        return session_fail(s, at, "there is no such place");
+    if (finished || session_interrupted(s, at))
+        return finished;
+    return travel_broken(s, at);
+}

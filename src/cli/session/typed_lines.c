@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session/typed_lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/print/must.h"
+#include "cli/session/snapshots.h"
+#include "emu/base/text.h"
+
+void typed_lines_free(struct typed_lines *all)
+{
+    free(all->v);
+    *all = (struct typed_lines){.v = NULL};
+}
+
+static size_t number_of(const struct source *src, size_t at)
+{
+    size_t n = src->lines_before;
+
+    for (size_t i = 0; i < at && i < src->len; i++)
+        n += src->text[i] == '\n';
+    return n;
+}
+
+void typed_lines_add(struct typed_lines *all, const struct source *src, struct span at,
+                     const struct place *place)
+{
+    const size_t number = number_of(src, at.at);
+    const struct typed_line *last = all->n ? &all->v[all->n - 1] : NULL;
+    const char *text = at.at < src->len ? src->text + at.at : "";
+    struct typed_line *line;
+    struct text t;
+
+    if (last && last->run == all->n_runs && last->number == number)
+        return;
+    if (all->n == all->room) {
+        all->room = all->room ? 2 * all->room : 16;
+        all->v = must_realloc(all->v, all->room * sizeof(*all->v));
+    }
+    line = &all->v[all->n++];
+    *line = (struct typed_line){.at = *place, .run = all->n_runs, .number = number};
+    t = text_on(line->text, sizeof(line->text));
+    text_addn(&t, text, strcspn(text, "\n"));
+}
+
+size_t typed_lines_before(const struct typed_lines *all, const struct place *p)
+{
+    size_t n = all->n;
+
+    while (n > 0 && place_compare(&all->v[n - 1].at, p) >= 0)
+        n--;
+    return n;
+}
+
+void typed_lines_forget_from(struct typed_lines *all, const struct place *p)
+{
+    all->n = typed_lines_before(all, p);
+}

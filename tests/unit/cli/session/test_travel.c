@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* Time in both directions: random sessions go to random places in what they did.
+ *
+ * TRAVEL_SEED=N in the environment tries one session and prints it.
+ */
+#include "cli/own_directory.h"
+#include "cli/session/random_session.h"
+#include "cli/session/travel.h"
+#include "emu/trace/trace.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/trace.h"
+
+#define SEEDS         24u
+#define STATEMENTS    12u
+#define VISITS        40u
+#define PATH_BYTES    512u
+#define HISTORY_BYTES ((size_t)64 << 20)
+
+static const struct span nowhere = {0, 0};
+
+/* --- All that can be looked at ---------------------------------------------------------------- */
+
+struct walk {
+    const struct rdl_lab *lab;
+    struct trace_hash hash;
+    char path[PATH_BYTES];
+    size_t len;
+};
+
+static void add(struct walk *w, const void *bytes, size_t n)
+{
+    const uint8_t *b = bytes;
+
+    for (size_t i = 0; i < n; i++)
+        w->hash.value = (w->hash.value ^ b[i]) * 0x100000001b3u;
+}
+
+static void visit(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct walk *w = ctx;
+    const size_t len = w->len;
+    size_t bad;
+
+    add(w, key, strlen(key));
+    add(w, &v->number, sizeof(v->number));
+    if (v->type == RDL_WORD || v->type == RDL_TEXT || v->type == RDL_NODE)
+        add(w, v->text, strlen(v->text));
+    if (v->type != RDL_NODE)
+        return;
+    w->len += (size_t)snprintf(w->path + len, PATH_BYTES - len, "%s%s",
+                               len && key[0] != '[' ? "." : "", key);
+    assert_true(w->len < PATH_BYTES);
+    /* The tree is a few levels deep. */
+    assert_int_equal(rdl_inspect_list(w->lab, w->path, visit, w, &bad), RDL_OK);
+    w->len = len;
+    w->path[len] = '\0';
+}
+
+/* What the lab is like, as far as anybody can see: its tree, what has happened, what of that is
+ * recorded.
+ */
+struct sight {
+    uint64_t tree, hash, tick, now_ns, recorded_last;
+};
+
+static struct sight look(const struct session *s)
+{
+    struct walk w = {.lab = s->lab, .hash = TRACE_HASH_START};
+    const size_t n = rdl_record_count(s->lab);
+    size_t bad;
+
+    assert_int_equal(rdl_inspect_list(s->lab, "", visit, &w, &bad), RDL_OK);
+    return (struct sight){w.hash.value, rdl_hash(s->lab), rdl_tick(s->lab), rdl_now_ns(s->lab),
+                          n ? rdl_record_at(s->lab, n - 1)->id : 0};
+}
+
+static bool is_same(const struct sight *a, const struct sight *b)
+{
+    return a->tree == b->tree && a->hash == b->hash && a->tick == b->tick &&
+           a->now_ns == b->now_ns && a->recorded_last == b->recorded_last;
+}
+
+/* --- Random sessions -------------------------------------------------------------------------- */
+
+struct known {
+    struct place place;
+    struct sight sight;
+};
+
+struct trip {
+    struct author a;
+    struct lab l;
+    struct known known[VISITS + STATEMENTS + 1];
+    size_t n_known;
+};
+
+static void remember(struct trip *t)
+{
+    t->known[t->n_known].place = travel_here(t->l.s);
+    t->known[t->n_known++].sight = look(t->l.s);
+}
+
+static void go(struct trip *t, const struct place *to)
+{
+    if (!travel_to(t->l.s, to, nowhere))
+        fail_msg("%s", t->l.s->diag.message);
+}
+
+/* To a place where it was before, which is as it was, or to any other, which is remembered. */
+static void go_somewhere(struct trip *t)
+{
+    struct session *s = t->l.s;
+    const struct place end = travel_end(s);
+    struct place to;
+
+    if (author_below(&t->a, 2) == 0 && t->n_known < ARRAY_LEN(t->known)) {
+        to = travel_place_of(s, author_below(&t->a, (uint32_t)end.at.tick + 1));
+        go(t, &to);
+        remember(t);
+    } else {
+        const struct known *k = &t->known[author_below(&t->a, (uint32_t)t->n_known)];
+        struct sight now;
+
+        go(t, &k->place);
+        now = look(s);
+        if (!is_same(&now, &k->sight))
+            fail_msg("#%llu is not as it was: tree %d hash %d time %d record %d",
+                     (unsigned long long)k->place.at.tick, now.tree == k->sight.tree,
+                     now.hash == k->sight.hash, now.now_ns == k->sight.now_ns,
+                     now.recorded_last == k->sight.recorded_last);
+    }
+}
+
+/* Something is done where the lab is in the past, and the session is still one that replays. */
+static void begin_another_future(struct trip *t, bool verbose)
+{
+    char line[STATEMENT_BYTES], why[2 * DIAG_MESSAGE_BYTES];
+    const char *wrong;
+
+    for (uint32_t left = 1 + author_below(&t->a, 4); left > 0; left--) {
+        struct text text = text_on(line, sizeof(line));
+
+        author_add_statement(&t->a, &text);
+        if (verbose)
+            print_message("then %s\n", line);
+        carry_out(&t->a, &t->l, line);
+    }
+    t->l.s->bounds.patience = 0;
+    go(t, &(struct place){travel_end(t->l.s).n_entries, travel_end(t->l.s).at});
+    wrong = rdl_tick(t->l.s->lab) > 0 ? save_and_replay(&t->l, why, sizeof(why)) : NULL;
+    if (wrong)
+        fail_msg("%s", wrong);
+}
+
+static void try_seed(uint64_t seed, bool verbose)
+{
+    struct trip t = {.a = {.rng = prng_stream(seed, 1)}};
+    struct rdl_listener *listener = NULL;
+    char line[STATEMENT_BYTES];
+    struct text text = text_on(line, sizeof(line));
+    struct place end;
+    struct sight last, again;
+
+    if (verbose)
+        print_message("seed %llu\n", (unsigned long long)seed);
+    lab_open(&t.l, HISTORY_BYTES);
+    t.l.s->snapshots.gap = 5 + author_below(&t.a, 400);
+    assert_int_equal(rdl_listen(t.l.s->lab, interrupt_then, &t.l, &listener), RDL_OK);
+    author_begin(&t.a, &text);
+    lab_run(&t.l, line);
+    for (uint32_t left = author_below(&t.a, STATEMENTS); left > 0; left--) {
+        text = text_on(line, sizeof(line));
+        author_add_statement(&t.a, &text);
+        if (verbose)
+            print_message("%s\n", line);
+        carry_out(&t.a, &t.l, line);
+        remember(&t);
+    }
+    t.l.s->bounds.patience = 0;
+    remember(&t);
+    end = travel_here(t.l.s);
+    last = look(t.l.s);
+    for (unsigned i = 0; i < VISITS; i++)
+        go_somewhere(&t);
+    go(&t, &end);
+    again = look(t.l.s);
+    assert_true(is_same(&last, &again));
+    assert_false(t.l.s->travel.in_past);
+    go_somewhere(&t);
+    begin_another_future(&t, verbose);
+    rdl_unlisten(t.l.s->lab, listener);
+    lab_close(&t.l);
+}
+
+static void every_place_is_as_it_was(void **state)
+{
+    const char *chosen = getenv("TRAVEL_SEED");
+
+    (void)state;
+    if (chosen) {
+        try_seed(strtoull(chosen, NULL, 10), true);
+        return;
+    }
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        print_message("again: TRAVEL_SEED=%llu tests/t_session_travel\n", (unsigned long long)seed);
+        try_seed(seed, false);
+    }
+}
+
+static int leave_directory(void **state)
+{
+    remove_session_files();
+    return own_directory_leave(state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_place_is_as_it_was),
+    };
+
+    return cmocka_run_group_tests(tests, own_directory_enter, leave_directory);
+}
