@@ -37,8 +37,6 @@ void request_begin(struct verbs *v, enum verbs_request_kind kind, struct guest_o
     r->kind = kind;
     r->object = object;
     r->no_route = false;
-    if (kind != VERBS_BOOT)
-        async_listen(v);
 }
 
 enum rdl_status request_sent(struct verbs *v, enum rdl_status st)
@@ -56,6 +54,8 @@ static void answered(struct verbs *v, enum verbs_request_kind kind)
     RDL_ASSERT(r->busy && r->kind == kind);
     r->busy = false;
     r->refused = false;
+    if (kind != VERBS_BOOT)
+        async_listen(v); /* not before: what is not sent changes nothing */
 }
 
 void verbs_boot(struct verbs *v)

@@ -569,6 +569,20 @@ static void worse_exits_win(void **state)
     assert_int_equal(exit_worse(143, EXIT_BROKEN), 143); /* by SIGTERM */
 }
 
+/* It once began to listen for what the device tells, of which nothing was left to do it again. */
+static void a_verb_that_is_refused_at_once_changes_nothing(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host h1 h2 ram=1m; link h1 h2");
+    assert_false(lab_try(&l, "create_cq h1 cqe=20000"));
+    lab_run(&l, "expect h1.async.told == 0 and h2.async.told == 0");
+    lab_run(&l, "alloc_pd h1; expect h1.async.told == 1");
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -592,6 +606,7 @@ int main(void)
         cmocka_unit_test(an_interrupt_ends_every_step),
         cmocka_unit_test(lines_must_be_text),
         cmocka_unit_test(worse_exits_win),
+        cmocka_unit_test(a_verb_that_is_refused_at_once_changes_nothing),
     };
 
     return cmocka_run_group_tests(tests, enter_directory, leave_directory);
