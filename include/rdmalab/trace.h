@@ -94,6 +94,9 @@ struct rdl_tally;
  *	   RDL_ERR_FORGOTTEN  the call comes too late: @reterr_forgotten events of that kind are not
  *			      recorded (any more)
  *	   RDL_ERR_NOMEM
+ *
+ * With @reterr_forgotten NULL it is never too late: who asks wants to know of the last event
+ * (rdl_tally_last()), and not how many there were.
  */
 RDL_MUST_CHECK enum rdl_status rdl_tally(struct rdl_lab *lab, const struct ev_filter *filter,
                                          struct rdl_tally **ret, uint64_t *reterr_forgotten);
@@ -108,6 +111,14 @@ RDL_MUST_CHECK enum rdl_status rdl_tally(struct rdl_lab *lab, const struct ev_fi
  */
 RDL_MUST_CHECK enum rdl_status rdl_tally_count(const struct rdl_tally *tally, uint64_t *ret,
                                                const struct ev_condition **reterr_unknown);
+
+/* The number of the last event that @tally knows of; 0: it knows of none.
+ *
+ * Return: RDL_OK
+ *	   RDL_ERR_NOT_FOUND  as above
+ */
+RDL_MUST_CHECK enum rdl_status rdl_tally_last(const struct rdl_tally *tally, uint64_t *ret,
+                                              const struct ev_condition **reterr_unknown);
 
 /* Its filter, with the numbers of the hosts that it names. */
 const struct ev_filter *rdl_tally_filter(const struct rdl_tally *tally);

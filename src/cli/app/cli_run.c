@@ -111,14 +111,15 @@ static int judge_stop(struct session *s, const struct stop *stop, const char *te
 {
     const struct source src = source_of("--until", text);
     const struct span at = {0, src.len};
-    const struct scope in = session_outer_scope(s);
+    struct scope in = session_outer_scope(s);
     char found[DIAG_MESSAGE_BYTES];
     struct text t = text_on(found, sizeof(found));
     struct expr_terms terms;
     bool holds = false;
 
+    in.since = &stop->tick;
     if (expr_holds(&in, stop->when, at, &holds, &s->diag)) {
-        if (holds) {
+        if (holds || stop->n_hits > 0) {
             say_where(s);
             return EXIT_PASSED;
         }

@@ -184,6 +184,8 @@ static void offer_values(struct completion *c, const struct param *p)
     case VAL_PATH:
     case VAL_EXPR:
         offer_paths(c, p->kind == VAL_EXPR);
+        for (unsigned kind = 0; kind < EV_COUNT && (p->flags & P_MOMENT); kind++)
+            offer(c, ev_schema((enum ev_kind)kind)->name);
         break;
     case VAL_TOPIC:
         for (size_t i = 0; i < N_CMDS; i++)

@@ -71,10 +71,22 @@ bool run_run(struct session *s, const struct step *st)
     return true;
 }
 
-/* Fails: the expression does not hold; says what it is instead, and how to see it again. */
-static bool refute(struct session *s, const struct step *st, const struct expr *e, const char *why)
+/* Where @s looks up the names of an expression that is asked after each tick; the last one that it
+ * was asked after is @since.  NULL: it is asked once.
+ */
+static struct scope scope_since(const struct session *s, const uint64_t *since)
 {
-    const struct scope in = session_scope(s);
+    struct scope in = session_scope(s);
+
+    in.since = since;
+    return in;
+}
+
+/* Fails: the expression does not hold; says what it is instead, and how to see it again. */
+static bool refute(struct session *s, const struct step *st, const struct expr *e,
+                   const uint64_t *since, const char *why)
+{
+    const struct scope in = scope_since(s, since);
     const char *that = step_text(st, "that");
     char found[DIAG_MESSAGE_BYTES];
     struct text t = text_on(found, sizeof(found));
@@ -95,9 +107,10 @@ static void note_replay(struct session *s)
 }
 
 /* What cannot be answered is a mistake of who asks, and nothing that `refused` may take. */
-static bool answer(struct session *s, const struct expr *e, struct span at, bool *ret)
+static bool answer(struct session *s, const struct expr *e, struct span at, const uint64_t *since,
+                   bool *ret)
 {
-    const struct scope in = session_scope(s);
+    const struct scope in = scope_since(s, since);
 
     if (expr_holds(&in, e, at, ret, &s->diag))
         return true;
@@ -125,12 +138,14 @@ static bool run_until_holds(struct session *s, const struct step *st, const stru
     const uint64_t now = rdl_now_ns(s->lab);
     const uint64_t deadline = timeout > RDL_NEVER - now ? RDL_NEVER : now + timeout;
     const struct span at = step_span(st, "that", 0);
+    uint64_t since = rdl_tick(s->lab), next = since;
     bool holds = false;
 
-    for (;;) {
+    for (;; since = next) {
         enum advance_end end;
 
-        if (!answer(s, e, at, &holds))
+        next = rdl_tick(s->lab);
+        if (!answer(s, e, at, &since, &holds))
             return false;
         if (holds || session_is_over(s))
             return true;
@@ -141,9 +156,10 @@ static bool run_until_holds(struct session *s, const struct step *st, const stru
             return false;
         if (end == ADVANCE_STOPPED)
             return true;
-        if (s->config.indulgent)
+        advance_stop(s); /* the last tick may have hit one: then it was that which ended it */
+        if (s->config.indulgent || session_is_over(s))
             return true;
-        refute(s, st, e,
+        refute(s, st, e, &since,
                end == ADVANCE_IDLE ? "nothing is left to run, and " : "the time is over, and ");
         advance_note_waits(s);
         note_replay(s);
@@ -183,11 +199,11 @@ bool run_expect(struct session *s, const struct step *st)
     struct pool pool = {NULL};
     const struct expr *e = read_that(s, st, &pool);
     bool holds = s->config.indulgent;
-    bool ok = e && (holds || answer(s, e, step_span(st, "that", 0), &holds));
+    bool ok = e && (holds || answer(s, e, step_span(st, "that", 0), NULL, &holds));
 
     s->history.n_expected++;
     if (ok && !holds) {
-        ok = refute(s, st, e, "");
+        ok = refute(s, st, e, NULL, "");
         note_replay(s);
     } else if (ok) {
         say_held(s, st, e);

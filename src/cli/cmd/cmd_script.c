@@ -77,12 +77,18 @@ bool run_on(struct session *s, const struct step *st)
 bool run_repeat(struct session *s, const struct step *st)
 {
     const struct block b = inner_block(s);
+    const uint64_t count = step_number(st, "count");
 
-    for (uint64_t left = step_number(st, "count"); left > 0 && !session_is_over(s); left--) {
+    for (uint64_t i = 0; i < count; i++) {
         if (session_interrupted(s, st->at) || !session_steps(s, st->body, &b))
             return false;
-        if (!session_is_over(s))
-            journal_round(&s->history.journal);
+        if (session_is_over(s)) {
+            if (i + 1 < count && !s->quit)
+                session_say(s, "  not done: rounds %llu to %llu of repeat\n",
+                            (unsigned long long)i + 2, (unsigned long long)count);
+            return true;
+        }
+        journal_round(&s->history.journal);
     }
     return true;
 }

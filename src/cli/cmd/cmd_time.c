@@ -4,6 +4,7 @@
 
 #include "cli/cmd/dispatch.h"
 #include "cli/lang/words.h"
+#include "cli/session/stop_look.h"
 #include "cli/session/travel.h"
 #include "emu/base/quantity.h"
 #include "emu/trace/event.h"
@@ -41,6 +42,28 @@ static bool travel(struct session *s, const struct place *to, struct span at)
     return true;
 }
 
+/* Marks event @id among those of its tick. */
+static void say_event(struct session *s, ev_id id)
+{
+    const size_t n = rdl_record_count(s->lab);
+
+    for (size_t i = n; i > 0; i--) {
+        const struct ev *e = rdl_record_at(s->lab, i - 1);
+        char buf[512];
+        struct text t = text_on(buf, sizeof(buf));
+
+        if (e->id < id)
+            break;
+        if (e->id != id)
+            continue;
+        ev_add_line(&t, e, rdl_names(s->lab));
+        session_say_plain(s, buf);
+        session_say(s, "\n");
+        return;
+    }
+    session_say(s, "that event is not recorded (any more)\n");
+}
+
 /* --- back ------------------------------------------------------------------------------------- */
 
 static bool back_lines(struct session *s, const struct step *st, uint64_t count)
@@ -70,10 +93,11 @@ struct progress_sought {
     uint64_t most;
 };
 
-static bool had_at_most(void *ctx, struct session *s)
+static bool had_at_most(void *ctx, struct session *s, bool first)
 {
     const struct progress_sought *sought = ctx;
 
+    (void)first; /* it does not matter what was before */
     return rdl_progress(s->lab, sought->grain) <= sought->most;
 }
 
@@ -95,7 +119,8 @@ static bool back_by(struct session *s, const struct step *st, uint64_t count, en
     const struct place here = travel_here(s);
     const uint64_t had = rdl_progress(s->lab, grain);
     struct progress_sought sought = {grain, had - count};
-    struct travel_search search = {.look = had_at_most, .ctx = &sought};
+    struct travel_search search = {
+        .look = had_at_most, .ctx = &sought, .none = "it is too far back"};
 
     if (count > had)
         return too_far_back(s, st, had);
@@ -107,40 +132,157 @@ static bool back_by(struct session *s, const struct step *st, uint64_t count, en
     return travel_search(s, &search, &here, st->at) && travel(s, &search.place, st->at);
 }
 
+/* Where a stop is hit last: @one, or else any of those of the session. */
+struct hit_sought {
+    struct stop *one;
+    struct hit {
+        ev_id at;
+        char told[4 * DIAG_MESSAGE_BYTES]; /* a line for each stop */
+        size_t told_bytes;
+    } last, kept;
+};
+
+static void keep_hit(void *ctx)
+{
+    struct hit_sought *sought = ctx;
+
+    sought->kept = sought->last;
+}
+
+static bool is_hit(struct hit_sought *sought, const struct session *s, struct stop *stop,
+                   bool first)
+{
+    struct diag ignored;
+    struct text t = {sought->last.told, sought->last.told_bytes, sizeof(sought->last.told), false};
+
+    if (first) {
+        (void)stop_arrive(s, stop, &ignored);
+        return stop == sought->one && stop->held && rdl_tick(s->lab) == 0;
+    }
+    if (!stop->enabled || !stop_look(s, stop))
+        return false;
+    if (ev_row(stop->at) || !ev_row(sought->last.at))
+        sought->last.at = stop->at;
+    stop_add_hit(&t, stop);
+    text_add(&t, "\n");
+    sought->last.told_bytes = t.len;
+    return true;
+}
+
+static bool is_any_hit(void *ctx, struct session *s, bool first)
+{
+    struct hit_sought *sought = ctx;
+    bool any = false;
+
+    sought->last.at = 0;
+    sought->last.told_bytes = 0;
+    sought->last.told[0] = '\0';
+    if (sought->one)
+        return is_hit(sought, s, sought->one, first);
+    for (struct stop *stop = s->stops.first; stop; stop = stop->next) {
+        if (is_hit(sought, s, stop, first))
+            any = true; /* the others know then what there was, too */
+    }
+    return any;
+}
+
+/* What is looked for was not before here, but here, at @id. */
+static void note_this_tick(struct session *s, ev_id id)
+{
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    ev_add_id(&t, id);
+    diag_remedy(&s->diag, "it did here, at %s; \"show events #%llu\" has the whole tick", buf,
+                (unsigned long long)rdl_tick(s->lab));
+}
+
+static bool back_to_hit(struct session *s, const struct step *st, struct hit_sought *sought,
+                        const char *none)
+{
+    const struct place here = travel_here(s);
+    struct travel_search search = {
+        .look = is_any_hit, .keep = keep_hit, .ctx = sought, .before = true, .none = none};
+
+    if (!travel_search(s, &search, &here, st->at)) {
+        if (search.at_end && s->diag.kind == DIAG_FAILED)
+            note_this_tick(s, sought->kept.at);
+        return false;
+    }
+    if (!travel(s, &search.place, st->at))
+        return false;
+    if (!sought->one)
+        session_say_plain(s, sought->kept.told);
+    else if (ev_row(sought->kept.at))
+        say_event(s, sought->kept.at);
+    return true;
+}
+
+static bool back_to_stop(struct session *s, const struct step *st)
+{
+    struct hit_sought sought = {.one = NULL};
+
+    if (!s->stops.first) {
+        session_fail(s, st->at, "there is no stop");
+        return diag_remedy(&s->diag, "\"break\" and \"watch\" make them");
+    }
+    return back_to_hit(s, st, &sought, "no break and no watch was hit before here");
+}
+
+static bool back_to_expression(struct session *s, const struct step *st)
+{
+    const struct span at = step_span(st, "that", 0);
+    struct stops alone = {.first = NULL};
+    struct stop *stop = stops_add_when(&alone, STOP_OF_PROMPT, step_text(st, "that"), at, &s->diag);
+    struct hit_sought sought = {.one = stop};
+    struct diag why;
+    bool ok = stop && stop_attach(s, stop, at);
+    bool known;
+
+    if (ok) {
+        known = stop_arrive(s, stop, &why);
+        ok = back_to_hit(s, st, &sought,
+                         stop->momentary ? "this did not happen before here"
+                                         : "this did not begin to hold before here");
+        if (!ok && !known && s->diag.kind == DIAG_FAILED) {
+            why.at = why.at.len ? why.at : at; /* it may be a mistake, and it may have been true */
+            s->diag = why;
+        }
+    }
+    stops_free(&alone);
+    return ok;
+}
+
+/* Do the operands of back go together? */
+static bool are_together(struct session *s, const struct step *st, uint64_t grain)
+{
+    if (grain >= BACK_STOP && step_has(st, "count"))
+        return session_fail(s, step_span(st, "count", 0), "back %s takes no number",
+                            grain == BACK_TO ? "to" : "stop");
+    if ((grain == BACK_TO) == step_has(st, "that"))
+        return true;
+    session_fail(s, st->at,
+                 grain == BACK_TO ? "back to what?" : "only \"back to\" takes an expression");
+    return diag_remedy(&s->diag, "for example: back to h1.qp.state == RTS");
+}
+
 bool run_back(struct session *s, const struct step *st)
 {
     const uint64_t count = step_number(st, "count");
+    const uint64_t grain = step_number_or(st, "grain", RDL_STEP_TICK);
 
-    if (!may_travel(s, st))
+    if (!may_travel(s, st) || !are_together(s, st, grain))
         return false;
     if (!step_has(st, "grain"))
         return back_lines(s, st, count);
-    return back_by(s, st, count, (enum rdl_step)step_number(st, "grain"));
+    if (grain == BACK_TO)
+        return back_to_expression(s, st);
+    if (grain == BACK_STOP)
+        return back_to_stop(s, st);
+    return back_by(s, st, count, (enum rdl_step)grain);
 }
 
 /* --- goto ------------------------------------------------------------------------------------- */
-
-/* Marks event @id among those of its tick. */
-static void say_event(struct session *s, ev_id id)
-{
-    const size_t n = rdl_record_count(s->lab);
-
-    for (size_t i = n; i > 0; i--) {
-        const struct ev *e = rdl_record_at(s->lab, i - 1);
-        char buf[512];
-        struct text t = text_on(buf, sizeof(buf));
-
-        if (e->id < id)
-            break;
-        if (e->id != id)
-            continue;
-        ev_add_line(&t, e, rdl_names(s->lab));
-        session_say_plain(s, buf);
-        session_say(s, "\n");
-        return;
-    }
-    session_say(s, "that event is not recorded (any more)\n");
-}
 
 static bool goto_event(struct session *s, const struct step *st, ev_id id)
 {
@@ -159,8 +301,9 @@ static bool goto_event(struct session *s, const struct step *st, ev_id id)
     return true;
 }
 
-static bool is_not_later(void *ctx, struct session *s)
+static bool is_not_later(void *ctx, struct session *s, bool first)
 {
+    (void)first; /* it does not matter what was before */
     return rdl_now_ns(s->lab) <= *(const uint64_t *)ctx;
 }
 
@@ -168,7 +311,7 @@ static bool is_not_later(void *ctx, struct session *s)
 static bool goto_time(struct session *s, const struct step *st, uint64_t ns)
 {
     const struct place end = travel_end(s);
-    struct travel_search search = {.look = is_not_later, .ctx = &ns};
+    struct travel_search search = {.look = is_not_later, .ctx = &ns, .none = "it is too far back"};
     struct place before = end;
     struct log_cursor c;
 

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Expressions of `expect`, `until` and --until: comparisons, and, or, not, count().
+/* Expressions of `expect`, `until`, --until, `break`, `watch` and `back to`: comparisons, and, or,
+ * not, count(), and that an event happens.
  *
  *	condition  := all { "or" all }
  *	all        := one { "and" one }
- *	one        := "not" one | "(" condition ")" | term [ OP term ]
+ *	one        := "not" one | "(" condition ")" | term [ OP term ] | happens
+ *	happens    := KIND [ ( [ FIELD OP VALUE { , FIELD OP VALUE } ] ) ]
  *	term       := NUMBER | "STRING" | PATH | #EVENT | count(KIND { , FIELD OP VALUE })
  *	OP         := == != < <= > >=
  *
  * Numbers may have units, of what they are compared with.  What can never be equal is not compared,
  * and both sides of `and` and `or` are asked: a mistake is no answer.  A PATH without a dot is a
  * word of an enumeration where its neighbour is one; `t` is the time, `tick` the number of the last
- * tick.  #EVENT holds from that tick on.
+ * tick.  #EVENT holds from that tick on.  What happens holds at the end of its tick, and only where
+ * somebody looks at each of them; see struct scope.
  *
  * What a PATH names need not be there yet, but some lab must be able to have it: what no row of the
  * inspect tree has is refused before anything runs.
@@ -44,7 +47,8 @@ enum expr_kind {
     EXPR_STRING,
     EXPR_PATH,
     EXPR_EVENT,
-    EXPR_COUNT
+    EXPR_COUNT,
+    EXPR_HAPPENS
 };
 
 struct expr {
@@ -54,13 +58,16 @@ struct expr {
     enum compare op;
     const char *text;         /* number as written, string without quotes, path */
     uint64_t number;          /* the tick of #EVENT */
-    struct ev_filter *filter; /* of a count() */
-    struct rdl_tally *tally;  /* the same, once the expression belongs to a lab; NULL: all events of
-                                 the kind, or not yet */
+    struct ev_filter *filter; /* of a count(), and of what happens */
+    struct rdl_tally *tally;  /* the same, once the expression belongs to a lab; NULL: not yet, or
+                                 it counts all events of the kind */
 };
 
 /* Parses @text, which came from @at of a source.  NULL on failure, and @d says what is wrong. */
 struct expr *expr_parse(struct pool *p, const char *text, struct span at, struct diag *d);
+
+/* Does it say that something happens, and not only how things are? */
+bool expr_has_happening(const struct expr *e);
 
 /* Where @e stands if the whole expression came from @from; all of that if it has no room for it. */
 struct span expr_place(const struct expr *e, struct span from);

@@ -384,22 +384,65 @@ static bool count_field(struct parser *p, struct ev_filter *filter)
     return true;
 }
 
+/* A filter of the events that @kind names, without a condition yet; NULL if there are none. */
+static struct ev_filter *filter_of(struct parser *p, struct span kind)
+{
+    struct ev_filter *filter = pool_alloc(p->pool, sizeof(*filter));
+
+    filter->conditions = pool_alloc(p->pool, EXPR_FIELDS_MAX * sizeof(*filter->conditions));
+    filter->kind = ev_kind_find(text_of(p, kind));
+    if (filter->kind == EV_COUNT) {
+        unknown_event(p, kind);
+        return NULL;
+    }
+    return filter;
+}
+
+/* Something happens: @kind, and the conditions that follow in parentheses, if any do. */
+static struct expr *happens(struct parser *p, struct span kind)
+{
+    struct expr *e = node(p, EXPR_HAPPENS, kind.at);
+
+    e->at = kind;
+    e->filter = filter_of(p, kind);
+    if (!e->filter)
+        return NULL;
+    if (peek(p) != '(') {
+        p->i = kind.at + kind.len; /* blanks are no part of it */
+        return e;
+    }
+    p->i++;
+    if (!take(p, ")")) {
+        do {
+            if (peek(p) == '\0')
+                break;
+            if (!count_field(p, e->filter))
+                return NULL;
+        } while (take(p, ","));
+        if (!take(p, ")"))
+            return fail(p, (struct span){p->i, 1}, "a ) is missing",
+                        "for example tx(host==h1, psn==101)");
+    }
+    e->at.len = p->i - kind.at;
+    return e;
+}
+
+/* Is @e a word that is no value, but the kind of an event? */
+static bool is_event_kind(const struct expr *e)
+{
+    return e->kind == EXPR_PATH && ev_kind_find(e->text) != EV_COUNT;
+}
+
 static struct expr *count(struct parser *p, size_t start)
 {
     struct expr *e = node(p, EXPR_COUNT, start);
-    struct span kind;
 
     if (!take(p, "("))
         return fail(p, (struct span){p->i, 1}, "count needs a (",
                     "for example count(tx, psn==101)");
-    kind = word(p);
-    e->filter = pool_alloc(p->pool, sizeof(*e->filter));
-    e->filter->conditions = pool_alloc(p->pool, EXPR_FIELDS_MAX * sizeof(*e->filter->conditions));
-    e->filter->kind = ev_kind_find(text_of(p, kind));
-    if (e->filter->kind == EV_COUNT) {
-        unknown_event(p, kind);
+    e->filter = filter_of(p, word(p));
+    if (!e->filter)
         return NULL;
-    }
     while (take(p, ",")) {
         if (!count_field(p, e->filter))
             return NULL;
@@ -455,7 +498,11 @@ static struct expr *term(struct parser *p)
         return fail(p, (struct span){start, 1},
                     c ? "a value is needed here" : "the expression ends too early",
                     "values are paths, numbers, \"text\", words, count(...)");
+    if (!isdigit((unsigned char)c) && peek(p) == '(')
+        return happens(p, at);
+    p->i = at.at + at.len; /* blanks are no part of it */
     e = node(p, isdigit((unsigned char)c) ? EXPR_NUMBER : EXPR_PATH, start);
+    e->at = at;
     e->text = text_of(p, at);
     if (e->kind == EXPR_NUMBER && !expr_number(false, e->text, &e->number) &&
         !expr_number(true, e->text, &e->number))
@@ -489,13 +536,19 @@ static struct expr *one(struct parser *p)
     } else {
         left = term(p);
         if (left && take_op(p, &op)) {
-            struct expr *right = term(p);
+            struct expr *right = left->kind == EXPR_HAPPENS ? left : term(p);
+
+            if (right && right->kind == EXPR_HAPPENS)
+                right = fail(p, right->at, "an event cannot be compared",
+                             "it is a condition of its own, like: rx(host==h1) and t > 1us");
 
             e = node(p, EXPR_COMPARE, start);
             e->op = op;
             e->a = left;
             e->b = right;
             left = right ? e : NULL;
+        } else if (left && is_event_kind(left)) {
+            left = happens(p, left->at);
         } else if (left && (left->kind == EXPR_NUMBER || left->kind == EXPR_STRING)) {
             left = fail(p, (struct span){p->i, 1}, "a comparison is missing",
                         "there are == != < <= > >=");
@@ -547,6 +600,13 @@ struct expr *expr_parse(struct pool *pool, const char *text, struct span at, str
     }
     /* cppcheck-suppress returnDanglingLifetime ; it lives in the pool, not in the parser */
     return e;
+}
+
+bool expr_has_happening(const struct expr *e)
+{
+    /* Depth is bounded by the parser. */
+    return e->kind == EXPR_HAPPENS || (e->a && expr_has_happening(e->a)) ||
+           (e->b && expr_has_happening(e->b));
 }
 
 struct span expr_place(const struct expr *e, struct span from)

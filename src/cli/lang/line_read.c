@@ -214,7 +214,8 @@ static size_t operand_for(struct reading *rd, struct span at)
     for (size_t i = rd->next_operand; i < cmd->n_params; i++) {
         const struct param *p = &cmd->params[i];
 
-        if (!(p->flags & P_OPERAND) || (rd->st->args[i].n > 0 && !(p->flags & P_MANY)))
+        if (!(p->flags & P_OPERAND) || p->kind == VAL_EXPR ||
+            (rd->st->args[i].n > 0 && !(p->flags & P_MANY)))
             continue;
         if ((p->flags & P_REQUIRED) || fits(rd, p, at))
             return i;
@@ -254,7 +255,25 @@ static bool take_operand(struct reading *rd, struct span at)
     return take_values(rd, i, at);
 }
 
-/* An expression runs to the end of the statement or to a KEY=. */
+/* The flag that the word is: NAME or, as shells have it, --NAME.  NULL: it is none. */
+static const struct param *flag_of(const struct reading *rd, struct span at)
+{
+    const char *name = raw(rd, at);
+    const bool dashed = strncmp(name, "--", 2) == 0;
+    const struct param *p = cmd_param(rd->st->cmd, dashed ? name + 2 : name);
+
+    if (!p || p->kind != VAL_FLAG)
+        return NULL;
+    return (p->flags & P_BEHIND) && !dashed && rd->next_operand == 0 ? NULL : p;
+}
+
+/* Is the word the `do` of a block that the command may have? */
+static bool begins_block(const struct reading *rd, struct span at)
+{
+    return (rd->st->cmd->flags & CMD_MAY_BLOCK) && is_text(rd, at, "do");
+}
+
+/* An expression runs to the end of the statement, to a KEY=, a flag or a block. */
 static bool take_expression(struct reading *rd, size_t i)
 {
     struct span at = {look(rd).at.at, 0};
@@ -265,7 +284,7 @@ static bool take_expression(struct reading *rd, size_t i)
 
         if (t.kind == TOKEN_BAD)
             return false;
-        if (t.kind != TOKEN_WORD ||
+        if (t.kind != TOKEN_WORD || flag_of(rd, t.at) || begins_block(rd, t.at) ||
             (key && cmd_param(rd->st->cmd, raw(rd, (struct span){t.at.at, key}))))
             break;
         next(rd);
@@ -329,18 +348,6 @@ static bool is_letter(const struct reading *rd, struct span at)
            cmd_has_letters(rd->st->cmd);
 }
 
-/* The flag that the word is: NAME or, as shells have it, --NAME.  NULL: it is none. */
-static const struct param *flag_of(const struct reading *rd, struct span at)
-{
-    const char *name = raw(rd, at);
-    const bool dashed = strncmp(name, "--", 2) == 0;
-    const struct param *p = cmd_param(rd->st->cmd, dashed ? name + 2 : name);
-
-    if (!p || p->kind != VAL_FLAG)
-        return NULL;
-    return (p->flags & P_BEHIND) && !dashed && rd->next_operand == 0 ? NULL : p;
-}
-
 static bool take_word(struct reading *rd, struct span at)
 {
     const struct cmd *cmd = rd->st->cmd;
@@ -369,19 +376,27 @@ static bool take_word(struct reading *rd, struct span at)
     return take_operand(rd, at);
 }
 
+/* Is the next operand an expression, which may be many words?  It has not been given yet. */
+static bool wants_expression(const struct reading *rd)
+{
+    const struct cmd *cmd = rd->st->cmd;
+    const size_t i = rd->next_operand;
+
+    return i < cmd->n_params && cmd->params[i].kind == VAL_EXPR && rd->st->args[i].n == 0;
+}
+
 /* Everything behind the verb, up to what ends the statement. */
 static bool read_words(struct reading *rd)
 {
-    const struct cmd *cmd = rd->st->cmd;
-
-    if (cmd->n_params > 0 && cmd->params[0].kind == VAL_EXPR && !take_expression(rd, 0))
-        return false;
     for (;;) {
-        const struct token t = look(rd);
+        struct token t = look(rd);
 
+        if (t.kind == TOKEN_WORD && wants_expression(rd) && !take_expression(rd, rd->next_operand))
+            return false;
+        t = look(rd);
         if (t.kind == TOKEN_BAD)
             return false;
-        if (t.kind != TOKEN_WORD)
+        if (t.kind != TOKEN_WORD || begins_block(rd, t.at))
             return true;
         next(rd);
         if (!take_word(rd, t.at))
@@ -460,8 +475,9 @@ static bool read_end(struct reading *rd)
     diag_set(rd->d, DIAG_SYNTAX, t.at, "%s",
              t.kind == TOKEN_OPEN ? "no block belongs here" : "one command ends here");
     return diag_remedy(rd->d, "%s",
-                       t.kind == TOKEN_OPEN ? "blocks follow \"on HOSTS\" and \"repeat N\""
-                                            : "put ; or a line end between commands");
+                       t.kind == TOKEN_OPEN
+                           ? "blocks follow \"on HOSTS\", \"repeat N\" and \"break EVENT do\""
+                           : "put ; or a line end between commands");
 }
 
 static bool read_statement(struct line_reader *r, struct token verb, size_t depth, struct diag *d,
@@ -490,12 +506,16 @@ static bool read_statement(struct line_reader *r, struct token verb, size_t dept
     if (!read_words(&rd) || !step_check(rd.st, !r->begun, depth, d))
         return false;
     r->begun = r->begun || !(cmd->flags & CMD_NOTE);
-    if (cmd->flags & CMD_BLOCK) {
+    t = look(&rd);
+    if ((cmd->flags & CMD_BLOCK) || (t.kind == TOKEN_WORD && begins_block(&rd, t.at))) {
         t = next(&rd);
+        if (!(cmd->flags & CMD_BLOCK))
+            t = next(&rd); /* behind do */
         if (t.kind == TOKEN_BAD)
             return false;
         if (t.kind != TOKEN_OPEN) {
-            diag_set(d, DIAG_SYNTAX, t.at, "%s needs a block", cmd->name);
+            diag_set(d, DIAG_SYNTAX, t.at, "%s needs a block",
+                     cmd->flags & CMD_BLOCK ? cmd->name : "do");
             return diag_remedy(d, "for example: %s", cmd->example);
         }
         if (!read_block(r, t.at, depth + 1, d, &rd.st->body))

@@ -55,6 +55,7 @@ bool diag_set(struct diag *d, enum diag_kind kind, struct span at, const char *f
     va_list args;
 
     d->kind = kind;
+    d->missing = false;
     d->at = at;
     d->remedy[0] = '\0';
     d->notes[0] = '\0';

@@ -50,6 +50,7 @@ enum diag_kind {
 
 struct diag {
     enum diag_kind kind;
+    bool missing;   /* what is spoken of is not there; it may come */
     struct span at; /* len 0: a place between characters, or the end */
     char message[DIAG_MESSAGE_BYTES];
     char remedy[DIAG_REMEDY_BYTES]; /* what can be done; may be empty */

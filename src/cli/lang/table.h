@@ -21,7 +21,9 @@ enum param_bit {
     P_LIST = 1u << 2,     /* several values: a,b,c */
     P_MANY = 1u << 3,     /* several values, each an operand of its own; the last operand */
     P_SUBJECT = 1u << 4,  /* the first value may be a subject of `show` */
-    P_BEHIND = 1u << 5 /* of a flag: it stands behind the operands, where it is no word of theirs */
+    P_BEHIND =
+        1u << 5,       /* of a flag: it stands behind the operands, where it is no word of theirs */
+    P_MOMENT = 1u << 6 /* of an expression: it may be about what happens */
 };
 
 struct param {
@@ -63,7 +65,8 @@ enum cmd_bit {
     CMD_QUIET_LIVE = 1u << 10,  /* shows no events of a lab that follows real time: too many */
     CMD_SOURCES = 1u << 11,     /* carries out steps from elsewhere, which are kept in its place */
     CMD_KEEPS_LOOKS = 1u << 12, /* is saved with what only looks: its block is about that, too */
-    CMD_AT_ONCE = 1u << 13      /* its block is carried out as one: no command of it on its own */
+    CMD_AT_ONCE = 1u << 13,     /* its block is carried out as one: no command of it on its own */
+    CMD_MAY_BLOCK = 1u << 14    /* takes do { ... }, or not; what is in it is not done now */
 };
 
 /* What an example needs before it: lines that examples_before[] has. */

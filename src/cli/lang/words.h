@@ -13,6 +13,18 @@
     X(GRAIN, TIMER, RDL_STEP_TIMER, "until a timer runs out")                                      \
     X(GRAIN, CQE, RDL_STEP_CQE, "until a completion is written")
 
+/* What `back` goes by: the same, or */
+#define BACK_STOP 100u
+#define BACK_TO   101u
+#define ENUM_BACK(X)                                                                               \
+    X(BACK, TICK, RDL_STEP_TICK, "ticks")                                                          \
+    X(BACK, WQE, RDL_STEP_WQE, "work requests that a device fetched")                              \
+    X(BACK, PACKET, RDL_STEP_PACKET, "frames that were sent, arrived or were lost")                \
+    X(BACK, TIMER, RDL_STEP_TIMER, "timers that ran out")                                          \
+    X(BACK, CQE, RDL_STEP_CQE, "completions that were written")                                    \
+    X(BACK, STOP, BACK_STOP, "to where a break or a watch was hit last, or would have been")       \
+    X(BACK, TO, BACK_TO, "to where the expression behind it began to hold last")
+
 #define ENUM_SESSION_ACTION(X)                                                                     \
     X(SESSION, SAVE, 0, "write the lines so far as a scenario, .lab or .json")
 
@@ -58,7 +70,7 @@ enum export_form {
     EXPORT_EVENTS
 };
 
-extern const struct enum_table words_grain, words_export, words_session_action, words_setting,
-    words_show_form, words_port, words_program, words_role, words_record;
+extern const struct enum_table words_grain, words_back, words_export, words_session_action,
+    words_setting, words_show_form, words_port, words_program, words_role, words_record;
 
 #endif

@@ -2,7 +2,7 @@
 #include "cli/session/advance.h"
 
 #include "cli/live/live.h"
-#include "cli/session/expr_eval.h"
+#include "cli/session/stop_look.h"
 #include "cli/session/travel.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enums.h"
@@ -89,37 +89,47 @@ static bool tick_reached(struct session *s, struct span at, struct limit limit)
     return false;
 }
 
-/* Does @stop hold?  While its condition cannot be evaluated it does not: what it speaks of may not
- * be there yet.  Names in it mean the same whatever step runs.
- */
-static bool stop_holds(const struct session *s, const struct stop *stop)
+/* @stop is hit. */
+static void hit(struct session *s, struct stop *stop)
 {
-    const struct scope in = session_outer_scope(s);
-    struct diag ignored = {.kind = DIAG_NONE};
-    bool holds = false;
+    char buf[DIAG_MESSAGE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
 
-    return expr_holds(&in, stop->when, (struct span){0, 0}, &holds, &ignored) && holds;
+    stop->n_hits++;
+    stop->due = stop->steps && !s->stops.acting;
+    stop->enabled = !stop->once;
+    if (!s->stops.hit)
+        s->stops.hit = stop;
+    if (stop->owner == STOP_OF_PROGRAM) {
+        s->quit = true;
+        return;
+    }
+    stop_add_hit(&t, stop);
+    session_say_plain(s, buf);
+    session_say(s, "%s\n",
+                stop->steps && s->stops.acting
+                    ? "; its block is not done, as that of another one runs"
+                    : "");
 }
 
 /* Is one of the stops hit now, or was one before?  Then no step is to go on. */
 static bool is_stopped(struct session *s)
 {
-    if (session_is_over(s))
-        return true;
+    if (session_is_over(s) || s->stops.asleep)
+        return session_is_over(s);
     for (struct stop *stop = s->stops.first; stop; stop = stop->next) {
-        if (!stop->enabled || !stop_is_hit(stop, stop_holds(s, stop)))
-            continue;
-        if (!s->stops.hit)
-            s->stops.hit = stop;
-        s->quit = s->quit || stop->owner == STOP_OF_PROGRAM;
+        if (stop->enabled && stop_look(s, stop))
+            hit(s, stop);
     }
     return session_is_over(s);
 }
 
 void advance_arrive(struct session *s)
 {
+    struct diag ignored;
+
     for (struct stop *stop = s->stops.first; stop; stop = stop->next)
-        stop->held = stop_holds(s, stop);
+        (void)stop_arrive(s, stop, &ignored);
 }
 
 void advance_stop(struct session *s)
@@ -268,8 +278,10 @@ static struct moved move_chunks(struct session *s, const struct move *m, struct 
 
         if (is_stopped(s) || session_interrupted(s, at) || !next_limits(s, at, &limits))
             return cut_short;
-        if (s->travel.look)
+        if (s->travel.look) {
+            travel_look(s); /* a verb has made a tick before it waits */
             limits.ticks = 1;
+        }
         moved.st = call(s, m, limits, reterr_rsp);
         if (moved.st != RDL_ERR_TIMEOUT)
             return moved;

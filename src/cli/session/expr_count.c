@@ -29,6 +29,7 @@ static bool unknown_name(const struct question *q, struct span at, const struct 
         return diag_remedy(q->reterr, "\"show hosts\" lists the hosts");
     }
     diag_set(q->reterr, DIAG_FAILED, at, "no fault and no switch is called \"%s\"", c->text);
+    q->reterr->missing = true;
     return diag_remedy(q->reterr, "\"show faults\" and \"show hosts\" list what there is");
 }
 
@@ -66,6 +67,10 @@ bool expr_attach(struct rdl_lab *lab, struct expr *e, struct span at, struct dia
     if ((e->a && !expr_attach(lab, e->a, at, reterr)) ||
         (e->b && !expr_attach(lab, e->b, at, reterr)))
         return false;
+    if (e->kind == EXPR_HAPPENS) {
+        st = rdl_tally(lab, e->filter, &e->tally, NULL);
+        return st == RDL_OK || diag_status(reterr, at, "event", st);
+    }
     if (e->kind != EXPR_COUNT || e->filter->n == 0)
         return true; /* all of a kind: the lab knows the total */
     st = rdl_tally(lab, e->filter, &e->tally, &forgotten);
@@ -98,6 +103,26 @@ bool expr_count(const struct question *q, const struct expr *e, uint64_t *ret)
     default:
         return too_late(q, at, e->filter, rdl_total(q->in->lab, e->filter->kind));
     }
+}
+
+bool expr_happened(const struct question *q, const struct expr *e, uint64_t *ret)
+{
+    const struct span at = expr_place(e, q->at);
+    const struct ev_condition *unknown = NULL;
+
+    if (!q->in->since) {
+        diag_set(q->reterr, DIAG_VALUE, at, "what happens is over a moment later");
+        return diag_remedy(q->reterr,
+                           "until, break and back look at each tick; \"count(%s%s) > 0\" asks "
+                           "whether it ever happened",
+                           ev_schema(e->filter->kind)->name, e->filter->n ? ", ..." : "");
+    }
+    RDL_ASSERT(e->tally);
+    if (rdl_tally_last(e->tally, ret, &unknown) != RDL_OK)
+        return unknown_name(q, at, unknown);
+    if (ev_tick(*ret) <= *q->in->since)
+        *ret = 0;
+    return true;
 }
 
 /* *@index is made when it is needed first. */

@@ -5,8 +5,10 @@
 #include <strings.h>
 
 #include "cli/lang/suggest.h"
+#include "cli/session/expr_count.h"
 #include "cli/session/operand.h"
 #include "emu/facts/leaf.h"
+#include "emu/trace/event.h"
 #include "rdmalab/lab.h"
 
 /* Is @word, which stands at @at, one of @words? */
@@ -145,6 +147,7 @@ static bool value_holds(const struct question *q, const struct expr *e, bool *re
 static bool holds(const struct question *q, const struct expr *e, bool *ret)
 {
     bool other = false;
+    uint64_t id = 0;
 
     switch (e->kind) {
     case EXPR_OR:
@@ -163,6 +166,11 @@ static bool holds(const struct question *q, const struct expr *e, bool *ret)
         return comparison_holds(q, e, ret);
     case EXPR_EVENT:
         *ret = rdl_tick(q->in->lab) >= e->number;
+        return true;
+    case EXPR_HAPPENS:
+        if (!expr_happened(q, e, &id))
+            return false;
+        *ret = id != 0;
         return true;
     default:
         return value_holds(q, e, ret);
@@ -224,6 +232,7 @@ static void add_compared(const struct question *q, const struct expr *e, struct 
 static void add_found(const struct question *q, const struct expr *e, struct text *t)
 {
     struct operand o;
+    uint64_t id = 0;
 
     switch (e->kind) {
     case EXPR_COMPARE:
@@ -231,6 +240,11 @@ static void add_found(const struct question *q, const struct expr *e, struct tex
         break;
     case EXPR_EVENT:
         text_addf(t, "it is #%llu", (unsigned long long)rdl_tick(q->in->lab));
+        break;
+    case EXPR_HAPPENS:
+        text_add(t, !expr_happened(q, e, &id) || id == 0 ? "it did not happen" : "it happened as ");
+        if (id)
+            ev_add_id(t, id);
         break;
     default:
         text_add(t, "it is ");

@@ -241,6 +241,24 @@ bool operand_read(const struct question *q, const struct expr *e, const struct o
     }
 }
 
+bool operand_equal(const struct operand *a, const struct operand *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case OPERAND_ABSENT:
+        return true;
+    case OPERAND_BYTES:
+        return a->n_bytes == b->n_bytes && memcmp(a->bytes, b->bytes, a->n_bytes) == 0;
+    case OPERAND_WORD:
+    case OPERAND_BARE:
+        return strcmp(a->v.text, b->v.text) == 0;
+    case OPERAND_NUMBER:
+        break;
+    }
+    return a->v.number == b->v.number;
+}
+
 static void add_bytes(struct text *t, const struct operand *o)
 {
     const size_t n = o->n_bytes < BYTES_SHOWN ? o->n_bytes : BYTES_SHOWN;

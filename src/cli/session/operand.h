@@ -44,6 +44,9 @@ void operand_done(struct operand *o);
 /* Fails: nothing in the lab is called as the OPERAND_BARE @e says, or nothing that has a value. */
 bool operand_unknown(const struct question *q, const struct expr *e);
 
+/* Do they have the same value? */
+bool operand_equal(const struct operand *a, const struct operand *b);
+
 /* Appends it as people read it. */
 void operand_add(struct text *t, const struct operand *o);
 

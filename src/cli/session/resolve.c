@@ -82,6 +82,7 @@ bool resolve_unknown(const struct scope *in, struct span at, const char *path, c
     size_t off = 0, ignored;
 
     diag_set(reterr, DIAG_VALUE, at, "%s is called \"%s\"", what, path);
+    reterr->missing = in->host[0] || strpbrk(path, ".[") || strcmp(what, "no host") == 0;
     if (rdl_inspect(in->lab, path, &v, &off) == RDL_OK)
         return false;
     if (off > 0)

@@ -17,6 +17,10 @@ struct scope {
     const char *host; /* of bare names; "": they are looked up nowhere */
     const struct live_ops *live_ops;
     const struct live *live; /* the programs of the hosts; NULL: there are none */
+    /* What happened in a later tick than this one happens (EXPR_HAPPENS); NULL: nobody looks at the
+     * end of each tick, so that nobody can say.
+     */
+    const uint64_t *since;
 };
 
 /* The whole path of @name: itself if it begins with a host, switch, link or fault, otherwise

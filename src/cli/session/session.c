@@ -12,6 +12,7 @@
 #include "cli/session/advance.h"
 #include "cli/session/expr_count.h"
 #include "cli/session/shown.h"
+#include "cli/session/stop_look.h"
 #include "cli/session/travel.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
@@ -25,6 +26,7 @@ static void close_lab(struct session *s)
     s->live = NULL;
     rdl_lab_free(s->lab);
     s->lab = NULL;
+    s->stops.ear = NULL; /* it was the lab's */
 }
 
 /* Gives the session an empty lab in place of the one that it has.  If there is no memory for a new
@@ -56,6 +58,8 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_
     st = shown_init(&s->shown, lab, s->config.out, s->config.share);
     if (st == RDL_OK && s->config.ear.opened)
         st = s->config.ear.opened(s->config.ear.ctx, lab);
+    if (st == RDL_OK && !stops_move(s))
+        st = RDL_ERR_NOMEM;
     return st;
 }
 
@@ -183,7 +187,7 @@ bool session_is_over(const struct session *s)
 
 struct scope session_outer_scope(const struct session *s)
 {
-    return (struct scope){s->lab, "", s->config.live_ops, s->live};
+    return (struct scope){s->lab, "", s->config.live_ops, s->live, NULL};
 }
 
 struct scope session_scope(const struct session *s)
@@ -309,6 +313,12 @@ static bool do_leaf(struct session *s, const struct step *st)
     s->travel.passing = (st->cmd->flags & CMD_PASSES) != 0;
     s->step.cut = false;
     ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
+    if (s->step.cut && s->stops.hit && !(st->cmd->flags & CMD_PASSES))
+        session_say(
+            s,
+            "  %s was left in its middle: \"run\" lets devices finish what they have begun, "
+            "the rest is not done\n",
+            st->cmd->name);
     end.after = now(s);
     end.outcome = outcome(s, ok);
     s->travel.passing = false;
@@ -417,12 +427,88 @@ static void tell_step(struct session *s, const struct step *st)
     free(written);
 }
 
+/* The steps of the stop with this id are due, if it is still there: they are done. */
+static bool act(struct session *s, uint32_t id)
+{
+    struct stop *stop = stops_find(&s->stops, id);
+    struct block in;
+
+    if (!stop || !stop->due || s->quit)
+        return true;
+    stop->due = false;
+    in = session_block(s, &stop->steps_src);
+    in.host = stop->host;
+    s->stops.hit = NULL;
+    return session_steps(s, stop->steps, &in);
+}
+
+/* A line is over: what the stops that it has hit want to be done is done, and those that are for
+ * once are gone.  What is hit meanwhile ends the steps that have hit it, and no more.
+ */
+static bool end_stops(struct session *s)
+{
+    const uint32_t n_made = s->stops.n_made;
+    const struct stop *hit = s->stops.hit;
+    struct stop *next;
+    bool ok = true;
+
+    s->stops.acting = true;
+    for (uint32_t id = 1; id <= n_made && ok; id++)
+        ok = act(s, id);
+    s->stops.acting = false;
+    s->stops.hit = hit;
+    for (struct stop *stop = s->stops.first; stop; stop = next) {
+        next = stop->next;
+        stop->due = false;
+        if (stop->once && stop->n_hits > 0)
+            stops_remove(&s->stops, stop->id);
+    }
+    return stops_listen(s) && ok;
+}
+
+/* Do the two stand in one line of @src? */
+static bool in_one_line(const struct source *src, const struct step *a, const struct step *b)
+{
+    for (size_t i = a->at.at; i < b->at.at; i++) {
+        if (i >= src->len || src->text[i] == '\n')
+            return false;
+    }
+    return true;
+}
+
+/* A stop was hit by @st.  What follows in its line is not done.  Where no block is around it the
+ * line behind that is the next to be: it is *@next then, and is NULL if there is none.
+ */
+static bool end_line(struct session *s, const struct step *st, const struct block *in,
+                     const struct step **next)
+{
+    if (*next && (in->outer || s->stops.acting || in_one_line(in->src, st, *next)))
+        session_say(s, "  not done: %s, and what follows it%s\n", (*next)->cmd->name,
+                    in->outer || s->stops.acting ? "" : " in this line");
+    if (in->outer || s->stops.acting) {
+        *next = NULL;
+        return true;
+    }
+    while (*next && in_one_line(in->src, st, *next))
+        *next = (*next)->next;
+    if (!end_stops(s))
+        return false;
+    if (*next && !s->quit)
+        s->stops.hit = NULL;
+    return true;
+}
+
 bool session_steps(struct session *s, const struct step *first, const struct block *in)
 {
-    for (const struct step *st = first; st && !session_is_over(s); st = st->next) {
+    const struct step *next;
+
+    for (const struct step *st = first; st && !session_is_over(s); st = next) {
+        next = st->next;
         if (tells_steps(s, in))
             tell_step(s, st);
         if (!session_step(s, st, in))
+            return false;
+        if (s->stops.hit && !s->quit && !end_line(s, st, in, &next))
             return false;
     }
     return true;
@@ -455,6 +541,7 @@ static void begin(struct session *s)
     if (s->in)
         return; /* it is sourced */
     s->stops.hit = NULL;
+    stops_forget(&s->stops);
     s->typed.n_runs++;
 }
 
@@ -467,10 +554,8 @@ bool session_script(struct session *s, const struct script *script)
         return false;
     for (const struct step *st = script->first; st; st = st->next)
         count_ahead(s, st);
-    for (struct stop *stop = s->stops.first; stop; stop = stop->next) {
-        if (!expr_attach(s->lab, stop->when, (struct span){0, 0}, &s->diag))
-            return false;
-    }
+    if (!stops_move(s))
+        return false;
     return session_steps(s, script->first, &in);
 }
 

@@ -2,18 +2,31 @@
 #include "cli/session/stops.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/print/must.h"
 
 static void stop_free(struct stop *stop)
 {
+    operand_done(&stop->is);
     pool_free(&stop->pool);
     free(stop);
+}
+
+void stops_forget(struct stops *list)
+{
+    while (list->gone) {
+        struct stop *gone = list->gone;
+
+        list->gone = gone->next;
+        stop_free(gone);
+    }
 }
 
 void stops_free(struct stops *list)
 {
     list->hit = NULL;
+    stops_forget(list);
     while (list->first) {
         struct stop *gone = list->first;
 
@@ -28,7 +41,11 @@ static struct stop *add(struct stops *list, enum stop_owner owner)
     struct stop **end = &list->first;
     struct stop *stop = must_malloc(sizeof(*stop));
 
-    *stop = (struct stop){.id = ++list->n_made, .owner = owner, .enabled = true};
+    *stop = (struct stop){.id = ++list->n_made,
+                          .owner = owner,
+                          .host = "",
+                          .enabled = true,
+                          .is = {.kind = OPERAND_ABSENT}};
     while (*end)
         end = &(*end)->next;
     *end = stop;
@@ -57,8 +74,29 @@ struct stop *stops_add_when(struct stops *list, enum stop_owner owner, const cha
     }
     stop = add(list, owner);
     stop->when = when;
+    stop->momentary = expr_has_happening(when);
     stop->pool = pool;
+    stop->text = pool_copy(&stop->pool, text, strlen(text));
     return stop;
+}
+
+void stop_put_steps(struct stop *stop, const struct source *src, const struct step *first)
+{
+    struct step *last = NULL;
+
+    stop->steps_src = *src;
+    stop->steps_src.text = pool_copy(&stop->pool, src->text, src->len);
+    if (src->name)
+        stop->steps_src.name = pool_copy(&stop->pool, src->name, strlen(src->name));
+    for (const struct step *st = first; st; st = st->next) {
+        struct step *copy = step_copy(&stop->pool, st);
+
+        if (last)
+            last->next = copy;
+        else
+            stop->steps = copy;
+        last = copy;
+    }
 }
 
 struct stop *stops_find(const struct stops *list, uint32_t id)
@@ -80,9 +118,25 @@ void stops_remove(struct stops *list, uint32_t id)
         if (list->hit == gone)
             list->hit = NULL;
         *at = gone->next;
-        stop_free(gone);
+        gone->next = list->gone;
+        list->gone = gone;
         return;
     }
+}
+
+void stops_refuse(struct stops *list, const struct stop *stop)
+{
+    list->n_made = stop->id - 1;
+    stops_remove(list, stop->id);
+}
+
+bool stops_watch(const struct stops *list)
+{
+    for (const struct stop *stop = list->first; stop; stop = stop->next) {
+        if (stop->enabled && stop->watches)
+            return true;
+    }
+    return false;
 }
 
 uint64_t stops_ticks(const struct stops *list, uint64_t tick)
@@ -90,7 +144,7 @@ uint64_t stops_ticks(const struct stops *list, uint64_t tick)
     uint64_t ticks = UINT64_MAX;
 
     for (const struct stop *stop = list->first; stop; stop = stop->next) {
-        if (!stop->enabled)
+        if (!stop->enabled || list->asleep)
             continue;
         if (stop->when->kind != EXPR_EVENT)
             return 1; /* any tick may change what the condition is about */
@@ -98,13 +152,4 @@ uint64_t stops_ticks(const struct stops *list, uint64_t tick)
             ticks = stop->when->number - tick;
     }
     return ticks;
-}
-
-bool stop_is_hit(struct stop *stop, bool holds)
-{
-    const bool hit = holds && !stop->held;
-
-    stop->held = holds;
-    stop->n_hits += hit;
-    return hit;
 }

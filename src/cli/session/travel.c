@@ -79,7 +79,8 @@ static struct quiet become_quiet(struct session *s)
     s->config.verbose = false;
     s->config.interrupted = NULL;
     s->bounds = (struct session_bounds){.n_lifted = q.bounds.n_lifted};
-    s->stops = (struct stops){.first = NULL};
+    s->stops.hit = NULL;
+    s->stops.asleep = true;
     s->travel.under_way = true;
     return q;
 }

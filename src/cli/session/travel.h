@@ -30,14 +30,22 @@ bool travel_to(struct session *s, const struct place *to, struct span at);
 
 /* Looks for the last place before @end, or at it, where @look is true; places are the ends of
  * ticks.
- * @look is asked at each of them in their order, from a place on that is as far back as it takes.
+ * @look is asked at each of them in their order, from a place on that is as far back as it takes;
+ * there, at the @first one, it cannot know what was before, and is asked again once it does.
  * False: s->diag says why not.  In any case the lab is where it was, or s->diag is DIAG_BROKEN.
  */
 struct travel_search {
-    bool (*look)(void *ctx, struct session *s);
+    bool (*look)(void *ctx, struct session *s, bool first);
+    void (*keep)(void *ctx); /* the place that was looked at last is the answer so far; or NULL */
     void *ctx;
+    bool before;      /* @end itself is not what is looked for */
+    const char *none; /* what is said where there is no such place */
     bool found;
     struct place place;
+    bool at_end; /* with @before: @end would have been an answer */
+
+    bool first; /* the next look is one */
+    struct place end;
 };
 bool travel_search(struct session *s, struct travel_search *search, const struct place *end,
                    struct span at);

@@ -2,14 +2,27 @@
 /* Looking for a place in the past: from one snapshot to the next, the last ones first. */
 #include "cli/session/travel.h"
 
+static bool is_end(const struct travel_search *search, const struct place *p)
+{
+    return p->at.tick == search->end.at.tick && p->at.ns == search->end.at.ns;
+}
+
 static void look(void *ctx, struct session *s, const struct place *p)
 {
     struct travel_search *search = ctx;
+    const bool here = search->look(search->ctx, s, search->first);
+    const bool at_end = search->before && is_end(search, p);
 
-    if (!search->look(search->ctx, s))
+    search->first = false;
+    if (!here || (at_end && search->found))
         return;
-    search->found = true;
-    search->place = *p;
+    search->at_end = at_end;
+    if (!at_end) {
+        search->found = true;
+        search->place = *p;
+    }
+    if (search->keep)
+        search->keep(search->ctx);
 }
 
 /* Looks between the snapshot at @from and @to.  False: it could not be finished. */
@@ -18,6 +31,7 @@ static bool search_between(struct session *s, struct travel_search *search,
 {
     bool finished;
 
+    search->first = true;
     s->travel.look = look;
     s->travel.look_ctx = search;
     s->travel.interrupted = s->config.interrupted;
@@ -34,7 +48,8 @@ bool travel_search(struct session *s, struct travel_search *search, const struct
     struct place to = *end;
     bool finished = true;
 
-    search->found = false;
+    search->found = search->at_end = false;
+    search->end = *end;
     snapshots_pass(&s->snapshots, s->lab, &origin, !s->travel.in_past);
     for (size_t i = snapshots_until(&s->snapshots, end); i > 0 && finished && !search->found; i--) {
         const struct place from = s->snapshots.v[i - 1].place;
@@ -46,7 +61,7 @@ bool travel_search(struct session *s, struct travel_search *search, const struct
     if (!travel_to(s, &origin, at))
         return false;
     if (finished && !search->found)
-        return session_fail(s, at, "there is no such place");
+        return session_fail(s, at, "%s", search->none);
     if (finished || session_interrupted(s, at))
         return finished;
     return travel_broken(s, at);

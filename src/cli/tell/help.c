@@ -91,6 +91,8 @@ static void print_usage(FILE *out, const struct cmd *cmd)
         text_add(&t, " [as NAME]");
     if (cmd->flags & CMD_BLOCK)
         text_add(&t, " { ... }");
+    if (cmd->flags & CMD_MAY_BLOCK)
+        text_add(&t, " [do { ... }]");
     print_wrapped(out, buf);
 }
 

@@ -11,6 +11,7 @@ struct rdl_tally {
     size_t number;          /* in the order of making */
     struct ev_filter filter;
     uint64_t count;
+    ev_id last; /* of those that it knows of; 0: it knows of none */
     bool exact; /* false: it began late, and the record has forgotten events */
 };
 
@@ -33,12 +34,20 @@ void tallies_done(struct tallies *all)
     }
 }
 
+static void take(struct rdl_tally *t, const struct ev *e)
+{
+    if (!ev_filter_holds(&t->filter, e))
+        return;
+    t->count++;
+    t->last = e->id;
+}
+
 static void on_event(void *ctx, const struct ev *e)
 {
     const struct tallies *all = ctx;
 
     for (struct rdl_tally *t = all->of_kind[e->kind]; t; t = t->next)
-        t->count += ev_filter_holds(&t->filter, e);
+        take(t, e);
 }
 
 static void meet(struct rdl_tally *t, const char *name, uint32_t host)
@@ -118,11 +127,12 @@ static uint64_t count_past(const struct rdl_lab *lab, struct rdl_tally *t)
     uint64_t seen = 0;
 
     t->count = 0;
+    t->last = 0;
     for (size_t i = 0; i < rdl_record_count(lab); i++) {
         const struct ev *e = rdl_record_at(lab, i);
 
         seen += e->kind == kind;
-        t->count += ev_filter_holds(&t->filter, e);
+        take(t, e);
     }
     t->exact = seen == lab->world->trace.totals[kind];
     return lab->world->trace.totals[kind] - seen;
@@ -183,7 +193,7 @@ enum rdl_status rdl_tally(struct rdl_lab *lab, const struct ev_filter *filter,
             return RDL_ERR_NOMEM;
         look_up(lab->world, t);
         forgotten = count_past(lab, t);
-        if (!t->exact) {
+        if (!t->exact && reterr_forgotten) {
             free_tally(t);
             *reterr_forgotten = forgotten;
             return RDL_ERR_FORGOTTEN;
@@ -194,11 +204,9 @@ enum rdl_status rdl_tally(struct rdl_lab *lab, const struct ev_filter *filter,
     return RDL_OK;
 }
 
-enum rdl_status rdl_tally_count(const struct rdl_tally *t, uint64_t *ret,
-                                const struct ev_condition **reterr_unknown)
+/* The first name in @t that nothing has; NULL: there is none. */
+static const struct ev_condition *unknown_name(const struct rdl_tally *t)
 {
-    if (!t->exact)
-        return RDL_ERR_FORGOTTEN;
     for (size_t i = 0; i < t->filter.n; i++) {
         const struct ev_condition *c = &t->filter.conditions[i];
 
@@ -207,10 +215,32 @@ enum rdl_status rdl_tally_count(const struct rdl_tally *t, uint64_t *ret,
         /* A fault may be gone that was there before the tally, but then its events tell. */
         if (c->field->print != EVP_HOST && c->op == CMP_EQ && t->count > 0)
             continue;
-        *reterr_unknown = c;
+        return c;
+    }
+    return NULL;
+}
+
+enum rdl_status rdl_tally_count(const struct rdl_tally *t, uint64_t *ret,
+                                const struct ev_condition **reterr_unknown)
+{
+    if (!t->exact)
+        return RDL_ERR_FORGOTTEN;
+    if (unknown_name(t)) {
+        *reterr_unknown = unknown_name(t);
         return RDL_ERR_NOT_FOUND;
     }
     *ret = t->count;
+    return RDL_OK;
+}
+
+enum rdl_status rdl_tally_last(const struct rdl_tally *t, uint64_t *ret,
+                               const struct ev_condition **reterr_unknown)
+{
+    if (unknown_name(t)) {
+        *reterr_unknown = unknown_name(t);
+        return RDL_ERR_NOT_FOUND;
+    }
+    *ret = t->last;
     return RDL_OK;
 }
 
@@ -230,7 +260,7 @@ struct tally_saved *tallies_save(const struct tallies *all)
 
     for (size_t kind = 0; saved && kind < EV_COUNT; kind++) {
         for (const struct rdl_tally *t = all->of_kind[kind]; t; t = t->next)
-            saved[t->number] = (struct tally_saved){t->count, t->exact};
+            saved[t->number] = (struct tally_saved){t->count, t->last, t->exact};
     }
     return saved;
 }
@@ -242,6 +272,7 @@ void tallies_restore(struct rdl_lab *lab, const struct tally_saved *saved, size_
         for (struct rdl_tally *t = lab->tallies.of_kind[kind]; t; t = t->next) {
             if (t->number < n) {
                 t->count = saved[t->number].count;
+                t->last = saved[t->number].last;
                 t->exact = saved[t->number].exact;
             } else {
                 (void)count_past(lab, t); /* what is forgotten makes it inexact */

@@ -28,6 +28,7 @@ struct tallies {
 /* What a checkpoint keeps of one tally. */
 struct tally_saved {
     uint64_t count;
+    ev_id last;
     bool exact;
 };
 

@@ -84,6 +84,14 @@ static const char *const anywhere[] = {
     "note \"a note\"",
     "record off",
     "record on",
+    "break tx",
+    "break h@.qp.state == ERR once",
+    "break cqe(host==h@) do { step tick $ }",
+    "watch h@.qp.sq_psn",
+    "watch h@.mr[$:9] once",
+    "disable all",
+    "enable all",
+    "delete all",
     "help run",
     "session save x.lab",
     "quit",
@@ -271,6 +279,16 @@ void interrupt_then(void *ctx, const struct ev *e)
         l->interrupted = 1;
 }
 
+static void remove_stops_of_program(struct stops *list)
+{
+    for (uint32_t id = 1; id <= list->n_made; id++) {
+        const struct stop *stop = stops_find(list, id);
+
+        if (stop && stop->owner == STOP_OF_PROGRAM)
+            stops_remove(list, id);
+    }
+}
+
 void carry_out(struct author *a, struct lab *l, const char *statement)
 {
     const uint64_t tick = rdl_tick(l->s->lab);
@@ -286,7 +304,7 @@ void carry_out(struct author *a, struct lab *l, const char *statement)
         assert_non_null(
             stops_add_when(&l->s->stops, STOP_OF_PROGRAM, stop, (struct span){0, 0}, &l->s->diag));
     (void)lab_try(l, statement); /* much of it fails */
-    stops_free(&l->s->stops);
+    remove_stops_of_program(&l->s->stops);
     l->s->quit = false;
     l->s->step.interrupted = false;
     l->interrupted = 0;

@@ -55,15 +55,21 @@ static void a_place_is_looked_at_when_it_is_reached_and_a_condition_after_each_t
 
 static void what_goes_on_holding_is_hit_once(void **state)
 {
-    static const struct {
-        bool holds, hit;
-    } looks[] = {{false, false}, {true, true}, {true, false}, {false, false}, {true, true}};
-    struct stop stop = {.id = 1};
+    const struct stop *stop;
+    struct lab l;
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(looks); i++)
-        assert_int_equal(stop_is_hit(&stop, looks[i].holds), looks[i].hit);
-    assert_int_equal(stop.n_hits, 2);
+    lab_open(&l, false);
+    lab_run(&l, "host h1 h2; link h1 h2");
+    stop = add_when(&l.s->stops, STOP_OF_PROMPT, "h1.ip.pings == 1 or h1.ip.pings == 3");
+    lab_run(&l, "ping h1 h2");
+    assert_int_equal(stop->n_hits, 1);
+    lab_run(&l, "run; expect tick > 0"); /* and it goes on holding */
+    lab_run(&l, "ping h1 h2");
+    assert_int_equal(stop->n_hits, 1);
+    lab_run(&l, "ping h1 h2");
+    assert_int_equal(stop->n_hits, 2);
+    lab_close(&l);
 }
 
 static void a_stop_of_the_prompt_ends_the_line_and_the_next_one_goes_on(void **state)

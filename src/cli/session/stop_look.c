@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session/stop_look.h"
+
+#include <string.h>
+
+#include "cli/session/expr_count.h"
+#include "cli/session/expr_eval.h"
+#include "rdmalab/trace.h"
+
+/* Where names in @stop are looked up: they mean the same whatever step runs. */
+static struct scope scope_of(const struct session *s, const struct stop *stop)
+{
+    struct scope in = session_outer_scope(s);
+
+    in.host = stop->host;
+    in.since = &stop->tick;
+    return in;
+}
+
+/* While the condition cannot be evaluated it does not hold: what it speaks of may not be there yet.
+ */
+static bool holds(const struct session *s, const struct stop *stop, struct diag *reterr)
+{
+    const struct scope in = scope_of(s, stop);
+    bool ret = false;
+
+    return expr_holds(&in, stop->when, (struct span){0, 0}, &ret, reterr) && ret;
+}
+
+/* The value that is watched; it is absent while what it is of is not there. */
+static struct operand value(const struct session *s, const struct stop *stop, struct diag *reterr)
+{
+    const struct scope in = scope_of(s, stop);
+    const struct question q = {&in, {0, 0}, reterr};
+    struct operand o;
+
+    if (operand_read(&q, stop->when, NULL, &o))
+        return o;
+    operand_done(&o);
+    return (struct operand){.kind = OPERAND_ABSENT};
+}
+
+bool stop_arrive(const struct session *s, struct stop *stop, struct diag *reterr)
+{
+    reterr->kind = DIAG_NONE;
+    stop->tick = rdl_tick(s->lab);
+    stop->stayed = stop->changed = 0;
+    if (stop->watches) {
+        operand_done(&stop->is);
+        stop->is = value(s, stop, reterr);
+    } else {
+        stop->held = holds(s, stop, reterr);
+    }
+    return reterr->kind == DIAG_NONE;
+}
+
+/* The last event of those in @e that have happened since @stop was looked at; 0: there is none. */
+static ev_id event_in(const struct question *q, const struct expr *e)
+{
+    ev_id id = 0, other = 0;
+
+    if (e->kind == EXPR_HAPPENS && expr_happened(q, e, &id))
+        return id;
+    /* Depth is bounded by the parser. */
+    if (e->a)
+        id = event_in(q, e->a);
+    if (e->b)
+        other = event_in(q, e->b);
+    return other > id ? other : id;
+}
+
+static bool condition_is_hit(const struct session *s, struct stop *stop)
+{
+    struct diag ignored; /* large: nobody clears it for each tick */
+    const bool now = holds(s, stop, &ignored);
+    const bool hit = now && (!stop->held || stop->momentary);
+    const struct scope in = scope_of(s, stop);
+    const struct question q = {&in, {0, 0}, &ignored};
+    ev_id by = 0;
+
+    stop->held = now;
+    if (!hit)
+        return false;
+    by = event_in(&q, stop->when);
+    stop->at = by ? by : ev_id_of(rdl_tick(s->lab), 0);
+    return true;
+}
+
+static bool value_is_hit(const struct session *s, struct stop *stop)
+{
+    struct diag ignored;
+    struct operand now = value(s, stop, &ignored);
+    const ev_id stayed = stop->stayed, changed = stop->changed;
+    struct text t = text_on(stop->change, sizeof(stop->change));
+
+    stop->stayed = stop->changed = 0;
+    if (operand_equal(&stop->is, &now)) {
+        operand_done(&now);
+        return false;
+    }
+    operand_add(&t, &stop->is);
+    text_add(&t, " -> ");
+    operand_add(&t, &now);
+    stop->at = changed ? changed : ev_id_of(rdl_tick(s->lab), 0);
+    stop->behind = stayed;
+    operand_done(&stop->is);
+    stop->is = now;
+    return true;
+}
+
+bool stop_look(const struct session *s, struct stop *stop)
+{
+    const uint64_t tick = rdl_tick(s->lab);
+    bool hit;
+
+    if (stop->momentary && tick == stop->tick)
+        return false;
+    hit = stop->watches ? value_is_hit(s, stop) : condition_is_hit(s, stop);
+    stop->tick = tick;
+    return hit;
+}
+
+/* Where a value changed: "between #36.2 and #36.3". */
+static void add_change(struct text *t, const struct stop *stop)
+{
+    const bool before_end = ev_row(stop->at) != 0;
+
+    if (!stop->behind) {
+        text_add(t, "at ");
+        ev_add_id(t, stop->at);
+        return;
+    }
+    text_add(t, before_end ? "between " : "behind ");
+    ev_add_id(t, stop->behind);
+    if (!before_end)
+        return;
+    text_add(t, " and ");
+    ev_add_id(t, stop->at);
+}
+
+void stop_add_what(struct text *t, const struct stop *stop)
+{
+    if (stop->host[0])
+        text_addf(t, "on %s: ", stop->host);
+    text_add(t, stop->text ? stop->text : "");
+}
+
+void stop_add_hit(struct text *t, const struct stop *stop)
+{
+    text_addf(t, "%s %lu ", stop->watches ? "watch" : "break", (unsigned long)stop->id);
+    if (stop->watches) {
+        add_change(t, stop);
+    } else {
+        text_add(t, "at ");
+        ev_add_id(t, stop->at);
+    }
+    text_add(t, ", ");
+    stop_add_what(t, stop);
+    if (stop->watches)
+        text_addf(t, ": %s", stop->change);
+}
+
+bool stop_attach(struct session *s, struct stop *stop, struct span at)
+{
+    return expr_attach(s->lab, stop->when, at, &s->diag);
+}
+
+/* An event happens: which of the values that are watched are other ones now? */
+static void hear(void *ctx, const struct ev *e)
+{
+    const struct session *s = ctx;
+    struct diag ignored;
+
+    if (s->stops.asleep && !s->travel.look)
+        return;
+    for (struct stop *stop = s->stops.first; stop; stop = stop->next) {
+        struct operand now;
+
+        if (!stop->enabled || !stop->watches)
+            continue;
+        now = value(s, stop, &ignored);
+        if (operand_equal(&stop->is, &now)) {
+            stop->stayed = e->id;
+            stop->changed = 0; /* it is again what it was */
+        } else if (!stop->changed) {
+            stop->changed = e->id;
+        }
+        operand_done(&now);
+    }
+}
+
+bool stops_listen(struct session *s)
+{
+    if (!stops_watch(&s->stops)) {
+        rdl_unlisten(s->lab, s->stops.ear);
+        s->stops.ear = NULL;
+    } else if (!s->stops.ear && rdl_listen(s->lab, hear, s, &s->stops.ear) != RDL_OK) {
+        return diag_status(&s->diag, (struct span){0, 0}, "watch", RDL_ERR_NOMEM);
+    }
+    return true;
+}
+
+bool stops_move(struct session *s)
+{
+    struct diag ignored;
+
+    for (struct stop *stop = s->stops.first; stop; stop = stop->next) {
+        if (!stop_attach(s, stop, (struct span){0, 0}))
+            return false;
+        if (stop->owner == STOP_OF_PROMPT) /* that of the program may hold from the beginning */
+            (void)stop_arrive(s, stop, &ignored);
+    }
+    return stops_listen(s);
+}
