@@ -248,6 +248,18 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "host h1", "-c", "goto nowhere"], "", 1, r'"nowhere" is no place'),
     (["-c", "host h1", "-c", "back 5 cqe"], "", 1, r"nothing of that sort happened before here"),
     (["-c", "host h1", "-c", "repeat 2 { back }"], "", 1, r"back does not work in a block"),
+    # futures
+    (["-c", "source pair.lab; post_recv h2.qp sge=mr; checkpoint here", "-c", "post_send h1.qp sge=mr[0:64] signaled", "-c", "run", "-c", "goto here",
+      "-c", "drop next from=h1 as f1", "-c", "post_send h1.qp sge=mr[0:64] signaled", "-c", "run", "-c", "futures", "-c", "diff main was1",
+      "-c", "future was1", "-c", "fork other", "-c", "future main"], "", 0,
+     r"what was done behind #46 stays as \"was1\"(.|\n)*\* main +to #\d+(.|\n)*  was1 +to #52, .*, parts from \"main\" behind #46\n  #46 is \"here\"\n"
+     r"main and was1 part in #47:\n  main +#47\.1 +fault_made(.|\n)*\n  f1 +there \| not there\n(.|\n)*main +was1\n(.|\n)* \|  (.|\n)*"
+     r"in \"was1\", at #52 of #52\nin \"other\" from #52 on; \"future was1\" goes back\nin \"main\""),
+    (["-c", "host h1", "-c", "fork x; repeat 2 { fork y }"], "", 1, r"fork does not work in a block"),
+    (["-c", "host h1", "-c", "fork x", "-c", "switch x"], "", 1, r"\"x\" is a future, and this makes an Ethernet switch\n(.|\n)*\"future x\" goes there"),
+    (["-c", "host h1", "-c", "fork main"], "", 1, r"there is a future called \"main\""),
+    (["-c", "host h1", "-c", "future nix"], "", 1, r"no future is called \"nix\"(.|\n)*\"futures\" lists them, \"fork nix\" begins one"),
+    (["-c", "host h1", "-c", "diff main"], "", 1, r"these are the same future"),
     # where it is to stop
     (["-c", "source pair.lab; post_recv h2.qp sge=mr; break tx(host==h2) once; watch h2.mr[0:4] do { show h2.qp.state }; write h1.mr[0] \"abcd\"",
       "-c", "post_send h1.qp sge=mr[0:8] signaled; run; poll_cq h1.cq", "-c", "break", "-c", "run", "-c", "back stop"], "", 0,

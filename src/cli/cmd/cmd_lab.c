@@ -176,14 +176,29 @@ bool run_host(struct session *s, const struct step *st)
     return true;
 }
 
+/* Is a future meant, and no Ethernet switch?  Other programs have a `switch` for what is `future`
+ * here.
+ */
+static bool is_future(struct session *s, const struct value *name)
+{
+    if (s->travel.under_way || s->futures.n == 0 || !futures_has(&s->futures, name->text))
+        return false;
+    session_fail(s, name->at, "\"%s\" is a future, and this makes an Ethernet switch", name->text);
+    diag_remedy(&s->diag, "\"future %s\" goes there", name->text);
+    return true;
+}
+
 bool run_switch(struct session *s, const struct step *st)
 {
     const struct arg *names = step_arg(st, "names");
 
     for (size_t i = 0; i < names->n; i++) {
+        enum rdl_status status;
         rdl_switch made;
-        const enum rdl_status status = rdl_switch_add(s->lab, names->v[i].text, &made);
 
+        if (is_future(s, &names->v[i]))
+            return false;
+        status = rdl_switch_add(s->lab, names->v[i].text, &made);
         if (status != RDL_OK)
             return limit_fail(s, names->v[i].at, LIMIT_SWITCHES, names->v[i].text, status);
     }

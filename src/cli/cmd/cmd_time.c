@@ -359,8 +359,11 @@ bool run_goto(struct session *s, const struct step *st)
     }
     if (!quantity_parse(QUANTITY_TIME, where, &value))
         return goto_time(s, st, value);
+    if (marks_find(&s->futures.marks, where))
+        return travel(s, marks_find(&s->futures.marks, where), st->at);
     session_fail(s, step_span(st, "where", 0), "\"%s\" is no place", where);
-    return diag_remedy(&s->diag, "a place is like #12, #12.3, 85us, 50%%, start or end");
+    return diag_remedy(&s->diag, "a place is like #12, #12.3, 85us, 50%%, start, end or the name "
+                                 "of a checkpoint");
 }
 
 /* --- redo ------------------------------------------------------------------------------------- */

@@ -19,6 +19,15 @@ unsigned show_columns(FILE *out)
     return size.ws_col < SHOW_COLUMNS_MIN ? SHOW_COLUMNS_MIN : size.ws_col;
 }
 
+unsigned show_columns_of_terminal(FILE *out, unsigned otherwise)
+{
+    const int fd = fileno(out);
+    struct winsize size;
+
+    return fd < 0 || ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 ? otherwise
+                                                                           : size.ws_col;
+}
+
 void show_line(FILE *out, const struct text *t)
 {
     size_t n = t->len;

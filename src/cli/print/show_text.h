@@ -21,6 +21,11 @@
  */
 unsigned show_columns(FILE *out);
 
+/* How many columns the terminal of @out really has, for what stands side by side; @otherwise, if it
+ * is none.
+ */
+unsigned show_columns_of_terminal(FILE *out, unsigned otherwise);
+
 /* Prints @t without blanks at its end, and a line end. */
 void show_line(FILE *out, const struct text *t);
 

@@ -49,6 +49,7 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_
     }
     close_lab(s);
     snapshots_done(&s->snapshots);
+    futures_free(&s->futures);
     typed_lines_free(&s->typed);
     s->travel = (struct travel){.in_past = false};
     s->lab = lab;
@@ -98,6 +99,7 @@ void session_free(struct session *s)
     if (!s)
         return;
     snapshots_done(&s->snapshots);
+    futures_free(&s->futures);
     typed_lines_free(&s->typed);
     close_lab(s);
     journal_free(&s->history.journal);

@@ -15,6 +15,7 @@
 #include "cli/lang/line.h"
 #include "cli/lang/script.h"
 #include "cli/session/exit_status.h"
+#include "cli/session/futures.h"
 #include "cli/session/journal.h"
 #include "cli/session/resolve.h"
 #include "cli/session/shown.h"
@@ -133,6 +134,7 @@ struct session {
     struct snapshots snapshots;
     struct typed_lines typed;
     struct travel travel;
+    struct futures futures;
 
     struct diag diag;       /* of the step that failed */
     struct source diag_src; /* where it is; valid until the next step */

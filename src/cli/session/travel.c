@@ -308,15 +308,12 @@ void travel_pass(struct session *s)
 
 /* --- Another future --------------------------------------------------------------------------- */
 
-void travel_branch(struct session *s, const struct place *at)
+static void branch(struct session *s, const struct place *at)
 {
-    struct journal journal = journal_until(&s->history.journal, at);
+    const char *name = futures_leave(s, at);
 
-    journal_free(&s->history.journal);
-    s->history.journal = journal;
-    snapshots_forget_after(&s->snapshots, at);
-    typed_lines_forget_from(&s->typed, at);
-    s->travel.in_past = false;
+    session_say(s, "what was done behind #%llu stays as \"%s\"\n", (unsigned long long)at->at.tick,
+                name);
 }
 
 /* May @st change the lab?  What may not leaves no trace in the past. */
@@ -336,7 +333,7 @@ void travel_leave(struct session *s, const struct step *st)
         (c.entry.st->cmd->flags & CMD_PASSES))
         return; /* where it ends will tell */
     rdl_record_forget_ahead(s->lab);
-    travel_branch(s, &here);
+    branch(s, &here);
 }
 
 bool travel_stayed(struct session *s, const struct step *st, const struct place *from)
@@ -355,6 +352,6 @@ bool travel_stayed(struct session *s, const struct step *st, const struct place 
         s->travel.in_past = place_compare(&here, &end) < 0;
         return true;
     }
-    travel_branch(s, from);
+    branch(s, from);
     return false;
 }

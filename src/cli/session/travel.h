@@ -74,7 +74,4 @@ void travel_leave(struct session *s, const struct step *st);
  */
 bool travel_stayed(struct session *s, const struct step *st, const struct place *from);
 
-/* Forgets the future: what is done next begins another one. */
-void travel_branch(struct session *s, const struct place *at);
-
 #endif

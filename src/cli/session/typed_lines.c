@@ -53,7 +53,14 @@ size_t typed_lines_before(const struct typed_lines *all, const struct place *p)
     return n;
 }
 
-void typed_lines_forget_from(struct typed_lines *all, const struct place *p)
+struct typed_lines typed_lines_until(const struct typed_lines *all, const struct place *p)
 {
-    all->n = typed_lines_before(all, p);
+    struct typed_lines ret = {.n_runs = all->n_runs};
+
+    ret.n = ret.room = typed_lines_before(all, p);
+    if (ret.n == 0)
+        return ret;
+    ret.v = must_malloc(ret.n * sizeof(*ret.v));
+    memcpy(ret.v, all->v, ret.n * sizeof(*ret.v));
+    return ret;
 }

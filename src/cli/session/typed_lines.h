@@ -35,7 +35,7 @@ void typed_lines_add(struct typed_lines *all, const struct source *src, struct s
 /* How many begin before @p. */
 size_t typed_lines_before(const struct typed_lines *all, const struct place *p);
 
-/* Forgets those that begin at @p or behind it. */
-void typed_lines_forget_from(struct typed_lines *all, const struct place *p);
+/* A copy of those that begin before @p. */
+struct typed_lines typed_lines_until(const struct typed_lines *all, const struct place *p);
 
 #endif

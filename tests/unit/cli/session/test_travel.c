@@ -152,6 +152,65 @@ static void begin_another_future(struct trip *t, bool verbose)
         fail_msg("%s", wrong);
 }
 
+/* Does something, in the future that the lab is in. */
+static void do_something(struct trip *t, bool verbose)
+{
+    char line[STATEMENT_BYTES];
+    struct text text = text_on(line, sizeof(line));
+
+    author_add_statement(&t->a, &text);
+    if (verbose)
+        print_message("in %s: %s\n", futures_current(&t->l.s->futures), line);
+    carry_out(&t->a, &t->l, line);
+    t->l.s->bounds.patience = 0;
+}
+
+static void assert_left(struct trip *t, const char *name, const struct sight *then)
+{
+    struct sight now;
+
+    if (!futures_switch(t->l.s, name, nowhere))
+        fail_msg("%s: %s", name, t->l.s->diag.message);
+    now = look(t->l.s);
+    if (!is_same(&now, then))
+        fail_msg("%s is not as it was left: tree %d hash %d tick %llu, it was %llu", name,
+                 now.tree == then->tree, now.hash == then->hash, (unsigned long long)now.tick,
+                 (unsigned long long)then->tick);
+}
+
+/* Futures are as they were left, also what was done before in the place of something else, which
+ * was at @last.
+ */
+static void go_between_futures(struct trip *t, const struct sight *last, bool verbose)
+{
+    static const char *const names[] = {"f0", "f1", "f2"};
+    struct session *s = t->l.s;
+    struct sight left[ARRAY_LEN(names) + 1];
+
+    if (futures_find(&s->futures, "was1")) {
+        left[0] = look(s);
+        assert_left(t, "was1", last);
+        assert_left(t, FUTURE_FIRST, &left[0]);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct place to =
+            travel_place_of(s, author_below(&t->a, (uint32_t)travel_end(s).at.tick + 1));
+
+        go(t, &to);
+        left[i] = look(s); /* a future is left where another one begins */
+        futures_fork(s, names[i]);
+        do_something(t, verbose);
+    }
+    left[ARRAY_LEN(names)] = look(s);
+    for (unsigned times = 0; times < 6; times++) {
+        const uint32_t i = author_below(&t->a, ARRAY_LEN(names) + 1);
+        const char *name = i ? names[i - 1] : FUTURE_FIRST;
+
+        if (strcmp(name, futures_current(&s->futures)) != 0)
+            assert_left(t, name, &left[i]);
+    }
+}
+
 static void try_seed(uint64_t seed, bool verbose)
 {
     struct trip t = {.a = {.rng = prng_stream(seed, 1)}};
@@ -188,6 +247,7 @@ static void try_seed(uint64_t seed, bool verbose)
     assert_false(t.l.s->travel.in_past);
     go_somewhere(&t);
     begin_another_future(&t, verbose);
+    go_between_futures(&t, &last, verbose);
     rdl_unlisten(t.l.s->lab, listener);
     lab_close(&t.l);
 }

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Several futures of one lab: checkpoint, fork, future, futures. */
+#include <string.h>
+
+#include "cli/cmd/dispatch.h"
+#include "cli/session/travel.h"
+#include "emu/base/quantity.h"
+#include "emu/base/text.h"
+
+#define NAME_COLUMNS 12
+
+/* May the session go to another place, and come back?  A block would not know where it is then. */
+static bool may_part(struct session *s, const struct step *st)
+{
+    if (s->in->outer)
+        return session_fail(s, st->at, "%s does not work in a block or a sourced file",
+                            st->cmd->name);
+    return travel_is_possible(s, st->at);
+}
+
+bool run_checkpoint(struct session *s, const struct step *st)
+{
+    const char *name = step_text(st, "name");
+    const struct place here = travel_here(s);
+
+    if (!may_part(s, st))
+        return false;
+    marks_put(&s->futures.marks, name, &here);
+    session_say(s, "#%llu is \"%s\": \"goto %s\" comes back\n", (unsigned long long)here.at.tick,
+                name, name);
+    return true;
+}
+
+bool run_fork(struct session *s, const struct step *st)
+{
+    const char *name = step_text(st, "name");
+    const struct place here = travel_here(s);
+
+    if (!may_part(s, st))
+        return false;
+    if (futures_has(&s->futures, name)) {
+        session_fail(s, step_span(st, "name", 0), "there is a future called \"%s\"", name);
+        return diag_remedy(&s->diag, "\"futures\" lists them, \"future %s\" goes there", name);
+    }
+    session_say(s, "in \"%s\" from #%llu on; \"future %s\" goes back\n", name,
+                (unsigned long long)here.at.tick, futures_current(&s->futures));
+    futures_fork(s, name);
+    return true;
+}
+
+/* One line of the list. */
+static void say_future(struct session *s, const char *name, const struct place *left,
+                       const struct journal *j, const struct place *common, bool current)
+{
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    quantity_add_time_short(&t, j->log.end.ns);
+    session_say(s, "%s %-*s  to #%llu, t=%s", current ? "*" : " ", NAME_COLUMNS, name,
+                (unsigned long long)j->log.end.tick, buf);
+    if (left->at.tick != j->log.end.tick)
+        session_say(s, ", at #%llu", (unsigned long long)left->at.tick);
+    if (common)
+        session_say(s, ", parts from \"%s\" behind #%llu", futures_current(&s->futures),
+                    (unsigned long long)common->at.tick);
+    session_say(s, "\n");
+}
+
+bool run_futures(struct session *s, const struct step *st)
+{
+    const struct place here = travel_here(s);
+
+    (void)st;
+    say_future(s, futures_current(&s->futures), &here, &s->history.journal, NULL, true);
+    for (size_t i = 0; i < s->futures.n; i++) {
+        const struct future *f = &s->futures.v[i];
+        const struct common common = futures_common(&s->history.journal, &f->journal);
+
+        say_future(s, f->name, &f->left, &f->journal, &common.a, false);
+    }
+    for (size_t i = 0; i < s->futures.marks.n; i++) {
+        const struct mark *mark = &s->futures.marks.v[i];
+
+        session_say(s, "  #%llu is \"%s\"\n", (unsigned long long)mark->place.at.tick, mark->name);
+    }
+    return true;
+}
+
+bool run_future(struct session *s, const struct step *st)
+{
+    const char *name = step_text(st, "name");
+
+    if (!may_part(s, st))
+        return false;
+    if (strcmp(name, futures_current(&s->futures)) == 0)
+        return session_fail(s, step_span(st, "name", 0), "this is the future where you are");
+    if (!futures_find(&s->futures, name)) {
+        session_fail(s, step_span(st, "name", 0), "no future is called \"%s\"", name);
+        return diag_remedy(&s->diag, "\"futures\" lists them, \"fork %s\" begins one", name);
+    }
+    if (!futures_switch(s, name, st->at))
+        return false;
+    session_say(s, "in \"%s\", at #%llu of #%llu\n", name, (unsigned long long)rdl_tick(s->lab),
+                (unsigned long long)travel_end(s).at.tick);
+    return true;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session/futures.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/print/must.h"
+#include "cli/session/session.h"
+#include "cli/session/travel.h"
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+#include "rdmalab/trace.h"
+
+/* --- Places with names ------------------------------------------------------------------------ */
+
+static void marks_free(struct marks *all)
+{
+    free(all->v);
+    *all = (struct marks){.v = NULL};
+}
+
+const struct place *marks_find(const struct marks *all, const char *name)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        if (strcmp(all->v[i].name, name) == 0)
+            return &all->v[i].place;
+    }
+    return NULL;
+}
+
+static void set_name(char to[RDL_NAME_BYTES], const char *name)
+{
+    struct text t = text_on(to, RDL_NAME_BYTES);
+
+    text_add(&t, name);
+}
+
+static struct mark *add_mark(struct marks *all)
+{
+    if (all->n == all->room) {
+        all->room = all->room ? 2 * all->room : 4;
+        all->v = must_realloc(all->v, all->room * sizeof(*all->v));
+    }
+    return &all->v[all->n++];
+}
+
+void marks_put(struct marks *all, const char *name, const struct place *place)
+{
+    struct mark *mark = NULL;
+
+    for (size_t i = 0; i < all->n; i++) {
+        if (strcmp(all->v[i].name, name) == 0)
+            mark = &all->v[i];
+    }
+    if (!mark)
+        mark = add_mark(all);
+    set_name(mark->name, name);
+    mark->place = *place;
+}
+
+/* Those of @all that are not behind @p. */
+static struct marks marks_until(const struct marks *all, const struct place *p)
+{
+    struct marks ret = {.v = NULL};
+
+    for (size_t i = 0; i < all->n; i++) {
+        if (place_compare(&all->v[i].place, p) <= 0)
+            *add_mark(&ret) = all->v[i];
+    }
+    return ret;
+}
+
+/* --- The list --------------------------------------------------------------------------------- */
+
+static void future_done(struct future *f)
+{
+    journal_free(&f->journal);
+    typed_lines_free(&f->typed);
+    marks_free(&f->marks);
+}
+
+void futures_free(struct futures *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        future_done(&all->v[i]);
+    free(all->v);
+    marks_free(&all->marks);
+    *all = (struct futures){.v = NULL};
+}
+
+const char *futures_current(const struct futures *all)
+{
+    return all->name[0] ? all->name : FUTURE_FIRST;
+}
+
+const struct future *futures_find(const struct futures *all, const char *name)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        if (strcmp(all->v[i].name, name) == 0)
+            return &all->v[i];
+    }
+    return NULL;
+}
+
+bool futures_has(const struct futures *all, const char *name)
+{
+    return strcmp(futures_current(all), name) == 0 || futures_find(all, name);
+}
+
+static void remove_at(struct futures *all, size_t i)
+{
+    all->n--;
+    memmove(&all->v[i], &all->v[i + 1], (all->n - i) * sizeof(*all->v));
+}
+
+/* Of the futures that nobody named the oldest goes when there are too many. */
+static void forget_oldest(struct futures *all)
+{
+    size_t n = 0, oldest = all->n;
+
+    for (size_t i = all->n; i > 0; i--) {
+        if (!all->v[i - 1].was)
+            continue;
+        n++;
+        oldest = i - 1;
+    }
+    if (n <= FUTURES_WAS_MAX)
+        return;
+    future_done(&all->v[oldest]);
+    remove_at(all, oldest);
+}
+
+static struct future *add(struct futures *all, const struct future *f)
+{
+    if (all->n == all->room) {
+        all->room = all->room ? 2 * all->room : 4;
+        all->v = must_realloc(all->v, all->room * sizeof(*all->v));
+    }
+    all->v[all->n] = *f;
+    return &all->v[all->n++];
+}
+
+/* The hash at the end of what the session did, if it is known; 0: it is not. */
+static uint64_t hash_at_end(const struct session *s)
+{
+    const struct place end = travel_end(s);
+    const struct snapshot *last = snapshots_before(&s->snapshots, &end);
+
+    if (!s->travel.in_past)
+        return rdl_hash(s->lab);
+    return last && place_compare(&last->place, &end) == 0 ? last->hash : 0;
+}
+
+/* What the session did, which is not the session's any more. */
+static struct future take(struct session *s, const char *name, bool was, const struct place *left)
+{
+    struct future f = {.was = was,
+                       .journal = s->history.journal,
+                       .typed = s->typed,
+                       .marks = s->futures.marks,
+                       .left = *left,
+                       .hash = hash_at_end(s)};
+
+    set_name(f.name, name);
+    s->history.journal = (struct journal){.marks = NULL};
+    s->typed = (struct typed_lines){.n_runs = f.typed.n_runs};
+    s->futures.marks = (struct marks){.v = NULL};
+    return f;
+}
+
+/* The session did what it did in @f, up to @place. */
+static void begin_from(struct session *s, const struct future *f, const struct place *place)
+{
+    s->history.journal = journal_until(&f->journal, place);
+    s->typed = typed_lines_until(&f->typed, place);
+    s->futures.marks = marks_until(&f->marks, place);
+    snapshots_forget_after(&s->snapshots, place);
+    s->travel.in_past = false;
+}
+
+const char *futures_leave(struct session *s, const struct place *place)
+{
+    const struct place end = travel_end(s);
+    char name[RDL_NAME_BYTES];
+    struct future kept;
+    struct text t;
+
+    do {
+        t = text_on(name, sizeof(name));
+        text_addf(&t, "was%u", ++s->futures.n_was);
+    } while (futures_has(&s->futures, name));
+    kept = take(s, name, true, &end);
+    begin_from(s, add(&s->futures, &kept), place);
+    forget_oldest(&s->futures);
+    return s->futures.v[s->futures.n - 1].name;
+}
+
+void futures_fork(struct session *s, const char *name)
+{
+    const struct place here = travel_here(s);
+    const struct future kept = take(s, futures_current(&s->futures), s->futures.was, &here);
+
+    rdl_record_forget_ahead(s->lab);
+    begin_from(s, add(&s->futures, &kept), &here);
+    set_name(s->futures.name, name);
+    s->futures.was = false;
+}
+
+/* --- Switching -------------------------------------------------------------------------------- */
+
+static bool is_same(const struct log_entry *a, const struct log_entry *b)
+{
+    return a->outcome == b->outcome && a->after.tick == b->after.tick &&
+           a->after.ns == b->after.ns && strcmp(a->host, b->host) == 0 && step_equal(a->st, b->st);
+}
+
+/* Two commands that begin in the same place and end in different ones do nothing but let the lab go
+ * on: it goes the same way in both, until the first of them ends.
+ */
+static void go_on_together(const struct log_entry *a, const struct log_entry *b, struct common *ret)
+{
+    if (!(a->st->cmd->flags & CMD_PASSES) || !(b->st->cmd->flags & CMD_PASSES) ||
+        a->after.tick == b->after.tick)
+        return;
+    if (a->after.tick < b->after.tick) {
+        ret->a = (struct place){a->i + 1, a->after};
+        ret->b = (struct place){b->i, a->after};
+    } else {
+        ret->a = (struct place){a->i, b->after};
+        ret->b = (struct place){b->i + 1, b->after};
+    }
+}
+
+struct common futures_common(const struct journal *a, const struct journal *b)
+{
+    struct common common = {{0, {0, 0}}, {0, {0, 0}}};
+    struct log_cursor x, y;
+    bool more = log_first(&x, &a->log) && log_first(&y, &b->log);
+
+    while (more && is_same(&x.entry, &y.entry)) {
+        common.a = common.b = (struct place){x.entry.i + 1, x.entry.after};
+        more = log_next(&x) && log_next(&y);
+    }
+    if (more)
+        go_on_together(&x.entry, &y.entry, &common);
+    return common;
+}
+
+/* The lab is at @place, up to which the session did the same in @f: from now on it is in @f. */
+static void enter(struct session *s, const struct future *f, const struct place *place)
+{
+    struct place end;
+
+    s->history.journal = f->journal;
+    s->typed = f->typed;
+    s->futures.marks = f->marks;
+    set_name(s->futures.name, f->name);
+    s->futures.was = f->was;
+    snapshots_forget_after(&s->snapshots, place);
+    rdl_record_forget_ahead(s->lab);
+    end = travel_end(s);
+    s->travel.n_entries = place->n_entries;
+    s->travel.in_past = place_compare(place, &end) < 0;
+}
+
+bool futures_switch(struct session *s, const char *name, struct span at)
+{
+    const struct future *found = futures_find(&s->futures, name);
+    const struct place here = travel_here(s);
+    struct future old, next;
+    struct common common;
+    struct place end;
+
+    RDL_ASSERT(found);
+    next = *found;
+    common = futures_common(&s->history.journal, &next.journal);
+    if (!s->travel.in_past)
+        snapshots_pass(&s->snapshots, s->lab, &here, true); /* so that its hash is known */
+    if (!travel_to(s, &common.a, at))
+        return false;
+    old = take(s, futures_current(&s->futures), s->futures.was, &here);
+    remove_at(&s->futures, (size_t)(found - s->futures.v));
+    add(&s->futures, &old);
+    enter(s, &next, &common.b);
+    end = travel_end(s);
+    if (!travel_to(s, &end, at))
+        return false;
+    if (next.hash && next.hash != rdl_hash(s->lab))
+        return travel_broken(s, at);
+    return travel_to(s, &next.left, at);
+}
