@@ -59,7 +59,7 @@ ROOMS = {  # room -> layers and rooms it may include beside that
     # what a world may show is said again there: it knows frames, names and the public functions alone
     "proof":    ["print"],
     "drill":    ["print"],
-    "trial":    ["print", "lang", "tree", "programs", "session", "proof", "drill"],
+    "trial":    ["print", "lang", "tree", "programs", "session", "cmd", "proof", "drill"],
     # captures of others: of a lab nothing is known there
     "check":    ["past", "print", "proof"],
     "app":      ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show",

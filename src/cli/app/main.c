@@ -137,7 +137,8 @@ static const struct mode {
     {"explain", explain_main, "explain [WORD [--source]]",
      "a command, status, NAK, rule, field; --source: with the sections that nobody has verified",
      "0 explained, 1 nothing is known of WORD, 2 usage"},
-    {"bench", bench_main, "bench [--format text|json]", "how fast the emulator is here",
+    {"bench", bench_main, "bench [time] [--format text|json]",
+     "how fast the emulator is here; time: what going back in a session takes",
      "0 measured, 1 the lab could not be made, 2 usage"},
     {"swarm", swarm_main,
      "swarm [--outside] [--seed S | --seeds A..B] [-j N] [--minutes M] [--pairs] [--no-shrink] "

@@ -19,6 +19,7 @@
 #include "cli/session/session.h"
 #include "cli/trial/bench_ops.h"
 #include "cli/trial/bench_scale.h"
+#include "cli/trial/bench_time.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "emu/facts/enums.h"
@@ -241,17 +242,12 @@ static enum rdl_status measure(struct results *r, uint32_t *sink)
     return st;
 }
 
-int bench_main(int argc, char **argv)
+static int bench_lab(bool json)
 {
-    const bool json = argc == 3 && strcmp(argv[1], "--format") == 0 && strcmp(argv[2], "json") == 0;
-    const bool text = argc == 1 || (argc == 3 && strcmp(argv[1], "--format") == 0 &&
-                                    strcmp(argv[2], "text") == 0);
     struct results r = {0};
     enum rdl_status st;
     uint32_t sink = 0;
 
-    if (!json && !text)
-        return EXIT_ASK;
     st = measure(&r, &sink);
     if (st != RDL_OK) {
         fprintf(stderr, "rdmalab bench: %s\n", rdl_status_str(st));
@@ -264,4 +260,16 @@ int bench_main(int argc, char **argv)
     else
         print_text(&r);
     return 0;
+}
+
+int bench_main(int argc, char **argv)
+{
+    const bool time = argc > 1 && strcmp(argv[1], "time") == 0;
+    const char *format =
+        argc == 3 + time && strcmp(argv[1 + time], "--format") == 0 ? argv[2 + time] : NULL;
+    const bool json = format && strcmp(format, "json") == 0;
+
+    if (!json && argc != 1 + time && !(format && strcmp(format, "text") == 0))
+        return EXIT_ASK;
+    return time ? bench_time(json) : bench_lab(json);
 }
