@@ -53,6 +53,7 @@ void confined_open(struct confined *c, unsigned times)
         .interrupted = &c->interrupted,
         .tested = true,
         .memory_bytes = CONFINED_BYTES,
+        .history_bytes = CONFINED_HISTORY_BYTES,
         .ear = {.opened = lab_opened, .ctx = c},
         .files_below = "/dev/null", /* where nothing can be made */
     };

@@ -11,9 +11,10 @@
 
 #include "cli/session/session.h"
 
-#define CONFINED_COMMANDS 100u
-#define CONFINED_EVENTS   4000u
-#define CONFINED_BYTES    (UINT64_C(8) << 20)
+#define CONFINED_COMMANDS      100u
+#define CONFINED_EVENTS        4000u
+#define CONFINED_BYTES         (UINT64_C(8) << 20)
+#define CONFINED_HISTORY_BYTES ((size_t)16 << 20) /* so that it can go back */
 
 struct confined {
     struct session *s;

@@ -4,11 +4,13 @@
  *
  * Promised is: no invariant breaks, and the steps of the journal, which are what `session save`
  * writes, replay in another lab with the same events in the same ticks, also where commands failed
- * or were cut short.  The last is not asked of a lab whose memory was full.
+ * or were cut short, and where the session went back and did something else.  The last is not asked
+ * of a lab whose memory was full.
  */
 #include <string.h>
 
 #include "cli/lang/line.h"
+#include "cli/session/travel.h"
 #include "confined.h"
 #include "fuzz.h"
 #include "rdmalab/trace.h"
@@ -78,6 +80,15 @@ static char *cut(char *from)
     return end;
 }
 
+/* What it did is what there is at the end of it. */
+static void go_to_end(struct session *s)
+{
+    const struct place end = travel_end(s);
+
+    if (s->travel.in_past)
+        FUZZ_CHECK(travel_to(s, &end, (struct span){0, 0}));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     char *text = text_of(data, n), *line, *rest = text;
@@ -96,8 +107,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         src = source_of(NULL, line);
         (void)session_lines(c.s, &src, true);
     }
-    if (rdl_shortage(c.s->lab) == RDL_SHORT_OF_NOTHING)
+    if (rdl_shortage(c.s->lab) == RDL_SHORT_OF_NOTHING) {
+        go_to_end(c.s);
         replay(&c);
+    }
     confined_look(&c);
     confined_close(&c);
     free(text);

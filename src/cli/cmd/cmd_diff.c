@@ -96,7 +96,8 @@ static void look(struct session *s, struct state *ret)
 
     if (rdl_inspect_list(s->lab, "", visit, &w, &bad) != RDL_OK)
         must_fail(); /* the root is always there */
-    qsort(ret->v, ret->n, sizeof(*ret->v), by_path);
+    if (ret->n > 0)
+        qsort(ret->v, ret->n, sizeof(*ret->v), by_path);
 }
 
 /* The events behind tick @common, as far as they are recorded. */
