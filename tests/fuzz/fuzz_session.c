@@ -107,10 +107,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         src = source_of(NULL, line);
         (void)session_lines(c.s, &src, true);
     }
-    if (rdl_shortage(c.s->lab) == RDL_SHORT_OF_NOTHING) {
-        go_to_end(c.s);
+    go_to_end(c.s);
+    if (rdl_shortage(c.s->lab) == RDL_SHORT_OF_NOTHING)
         replay(&c);
-    }
     confined_look(&c);
     confined_close(&c);
     free(text);
