@@ -189,7 +189,8 @@ enum rdl_step {
     RDL_STEP_WQE,    /* until a device has fetched a WQE */
     RDL_STEP_PACKET, /* until a frame is sent, arrives or is lost */
     RDL_STEP_TIMER,  /* until a timer runs out */
-    RDL_STEP_CQE     /* until a completion is written */
+    RDL_STEP_CQE,    /* until a completion is written */
+    RDL_STEP_DESC    /* until a device has taken a chain of descriptors, or given one back */
 };
 
 /* How often that has happened since the lab began. */
@@ -211,6 +212,12 @@ struct rdl_limits {
  */
 RDL_MUST_CHECK enum rdl_status rdl_step(struct rdl_lab *lab, enum rdl_step step,
                                         struct rdl_limits limits);
+
+/* The same until a device of @host has done something, its guest was interrupted or called by a
+ * timer, or a frame has arrived at it.  RDL_ERR_STALE, too
+ */
+RDL_MUST_CHECK enum rdl_status rdl_step_host(struct rdl_lab *lab, rdl_host host,
+                                             struct rdl_limits limits);
 
 /* Lets the lab go on until nothing is scheduled or until @until_ns, whichever comes first; in the
  * second case the clock stands at @until_ns, or later if rdl_not_before() says so.  Return: RDL_OK,

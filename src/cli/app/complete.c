@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/show/show.h"
 #include "cli/tell/explain.h"
@@ -19,6 +20,7 @@ struct completion {
     void *ctx;
     char kept[WORD_BYTES]; /* part of the word that stays: "send_cq=", "access=lw," */
     const char *typed;     /* the part that is completed */
+    const char *before;    /* the word before it */
     enum node_kind kind;   /* of objects that are wanted; NODE_none: any */
     char parent[WORD_BYTES];
 };
@@ -215,6 +217,8 @@ static void offer_arguments(struct completion *c, const struct cmd *cmd, size_t 
         char key[WORD_BYTES];
         struct text t = text_on(key, sizeof(key));
 
+        if (p->after && strcasecmp(p->after, c->before) != 0)
+            continue;
         if (p->flags & P_OPERAND) {
             if (operand == operands_before || (p->flags & P_MANY))
                 offer_values(c, p);
@@ -298,6 +302,7 @@ void complete_line(struct session *s, const char *line, complete_each *each, voi
         return;
     for (size_t i = 1; i < n; i++)
         operands += strchr(words[i], '=') == NULL;
+    c.before = words[n - 1];
     p = take_key(&c, cmd);
     if (p)
         offer_values(&c, p);

@@ -9,7 +9,7 @@
 #include "cli/print/utf8.h"
 #include "cli/session/travel.h"
 #include "cli/tree/lab_past.h"
-#include "cli/tree/tree.h"
+#include "cli/tree/tree_state.h"
 #include "emu/trace/trace.h"
 #include "rdmalab/trace.h"
 #include "viz/picture.h"
@@ -17,14 +17,6 @@
 #define STATES_SHOWN     24u
 #define SIDE_COLUMNS_MIN 56u  /* of a ladder beside another one */
 #define COLUMNS_OF_FILES 140u /* where no terminal says how many there are */
-
-/* What can be looked at in a place. */
-struct state {
-    struct leaf_text {
-        char *path, *text; /* owned */
-    } * v;
-    size_t n, room;
-};
 
 /* One of the two, and what was seen in it. */
 struct side {
@@ -36,69 +28,12 @@ struct side {
     size_t n;
     ev_id parts; /* the first event that the other one has not; 0: there is none */
     char event[512];
-    struct state state; /* behind the tick of that, or at the end */
+    struct tree_state state; /* behind the tick of that, or at the end */
     char *ladder;
     struct place left; /* where the lab was left in it */
 };
 
 /* --- Looking ---------------------------------------------------------------------------------- */
-
-struct walk {
-    const struct rdl_lab *lab;
-    struct state *to;
-    char path[TREE_PATH_BYTES];
-};
-
-static char *copy(const char *text)
-{
-    const size_t n = strlen(text) + 1;
-
-    return memcpy(must_malloc(n), text, n);
-}
-
-static void take_leaf(struct state *to, const char *path, const struct rdl_value *v)
-{
-    char buf[RDL_VALUE_BYTES];
-    struct text t = text_on(buf, sizeof(buf));
-
-    tree_add_value(&t, v);
-    if (to->n == to->room) {
-        to->room = to->room ? 2 * to->room : 1024;
-        to->v = must_realloc(to->v, to->room * sizeof(*to->v));
-    }
-    to->v[to->n++] = (struct leaf_text){copy(path), copy(buf)};
-}
-
-/* Depth is that of the tree. */
-static void visit(void *ctx, const char *key, const struct rdl_value *v)
-{
-    const struct walk *from = ctx;
-    struct walk w = {.lab = from->lab, .to = from->to};
-    struct text t = text_on(w.path, sizeof(w.path));
-    size_t bad;
-
-    tree_join(&t, from->path, key);
-    if (v->type != RDL_NODE)
-        take_leaf(w.to, w.path, v);
-    else if (rdl_inspect_list(w.lab, w.path, visit, &w, &bad) != RDL_OK)
-        must_fail(); /* it was there just now */
-}
-
-static int by_path(const void *a, const void *b)
-{
-    return strcmp(((const struct leaf_text *)a)->path, ((const struct leaf_text *)b)->path);
-}
-
-static void look(struct session *s, struct state *ret)
-{
-    struct walk w = {.lab = s->lab, .to = ret, .path = ""};
-    size_t bad;
-
-    if (rdl_inspect_list(s->lab, "", visit, &w, &bad) != RDL_OK)
-        must_fail(); /* the root is always there */
-    if (ret->n > 0)
-        qsort(ret->v, ret->n, sizeof(*ret->v), by_path);
-}
 
 /* The events behind tick @common, as far as they are recorded. */
 static void take_events(struct session *s, uint64_t common, struct side *side)
@@ -153,11 +88,7 @@ static void take_event_text(struct session *s, struct side *side)
 
 static void side_done(struct side *side)
 {
-    for (size_t i = 0; i < side->state.n; i++) {
-        free(side->state.v[i].path);
-        free(side->state.v[i].text);
-    }
-    free(side->state.v);
+    tree_state_done(&side->state);
     free(side->v);
     free(side->ladder);
 }
@@ -186,7 +117,7 @@ static bool look_at_side(struct session *s, struct side *side, unsigned width, s
         if (!travel_to(s, &there, at))
             return false;
     }
-    look(s, &side->state);
+    tree_state_take(&side->state, s->lab);
     return true;
 }
 
@@ -227,71 +158,36 @@ static bool see_both(struct session *s, struct side *a, struct side *b, unsigned
 
 /* --- Telling ---------------------------------------------------------------------------------- */
 
-/* What the path is below: "h1.qp" of "h1.qp.state". */
-static size_t parent_bytes(const char *path)
+struct telling {
+    struct session *s;
+    size_t n;
+};
+
+/* One difference, as long as there are not too many. */
+static void say_difference(void *ctx, const struct tree_difference *d)
 {
-    const char *end = strrchr(path, '.');
+    struct telling *t = ctx;
 
-    return end ? (size_t)(end - path) : strlen(path);
-}
-
-/* Only one of two states has @path.  True: nobody said so yet of what it is below, which is said
- * once; @said is the path that it was said of last.
- */
-static bool say_missing(struct session *s, const char *path, bool in_a, const char *said)
-{
-    const size_t n = parent_bytes(path);
-
-    if (said && strncmp(said, path, n + 1) == 0)
-        return false;
-    session_say(s, "  %-36.*s  %s\n", (int)n, path,
-                in_a ? "there | not there" : "not there | there");
-    return true;
-}
-
-/* One difference: the values, or that one of the states has it not (NULL).  False: what it is below
- * was said to be missing.
- */
-static bool say_difference(struct session *s, const struct leaf_text *x, const struct leaf_text *y,
-                           const char **said)
-{
-    const char *path = x ? x->path : y->path;
-    bool news = true;
-
-    if (x && y) {
-        session_say(s, "  %-36s  %s | %s\n", path, x->text, y->text);
-    } else {
-        news = say_missing(s, path, x != NULL, *said);
-        *said = path;
-    }
-    return news;
+    if (t->n++ >= STATES_SHOWN)
+        return;
+    if (d->a && d->b)
+        session_say(t->s, "  %-36s  %s | %s\n", d->path, d->a, d->b);
+    else
+        session_say(t->s, "  %-36.*s  %s\n", (int)d->node_bytes, d->path,
+                    d->a ? "there | not there" : "not there | there");
 }
 
 /* What differs between two states, in the order of their paths. */
 static void say_states(struct session *s, const struct side *a, const struct side *b)
 {
-    const char *said = NULL;
-    size_t i = 0, k = 0, n = 0;
+    struct telling t = {.s = s};
 
     session_say(s, "state there, %s | %s:\n", a->name, b->name);
-    while (i < a->state.n || k < b->state.n) {
-        const struct leaf_text *x = i < a->state.n ? &a->state.v[i] : NULL;
-        const struct leaf_text *y = k < b->state.n ? &b->state.v[k] : NULL;
-        const int order = !x ? 1 : !y ? -1 : by_path(x, y);
-
-        i += order <= 0;
-        k += order >= 0;
-        if (order == 0 && strcmp(x->text, y->text) == 0)
-            continue;
-        if (n >= STATES_SHOWN)
-            n++;
-        else
-            n += say_difference(s, order <= 0 ? x : NULL, order >= 0 ? y : NULL, &said);
-    }
-    if (n == 0)
+    tree_state_compare(&a->state, &b->state, say_difference, &t);
+    if (t.n == 0)
         session_say(s, "  no difference\n");
-    else if (n > STATES_SHOWN)
-        session_say(s, "  ... and %zu more\n", n - STATES_SHOWN);
+    else if (t.n > STATES_SHOWN)
+        session_say(s, "  ... and %zu more\n", t.n - STATES_SHOWN);
 }
 
 /* One line of a picture, and blanks up to @width. */

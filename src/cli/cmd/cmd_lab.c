@@ -4,8 +4,11 @@
 
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/limit.h"
+#include "cli/lang/words.h"
 #include "cli/session/resolve.h"
+#include "cli/session/travel.h"
 #include "cli/tree/tree.h"
+#include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "emu/facts/device.h"
 #include "emu/wire/addr.h"
@@ -270,7 +273,7 @@ static uint64_t link_now(struct session *s, rdl_link link, enum leaf_id leaf)
     return tree_number(s->lab, name, leaf);
 }
 
-bool run_set(struct session *s, const struct step *st)
+static bool set_link(struct session *s, const struct step *st)
 {
     struct rdl_link_config config = {0};
     const bool up = step_has(st, "up"), down = step_has(st, "down");
@@ -292,4 +295,67 @@ bool run_set(struct session *s, const struct step *st)
     if (status == RDL_OK)
         status = rdl_link_set(s->lab, link, &config);
     return status == RDL_OK || session_fail_status(s, st->at, step_text(st, "link"), status);
+}
+
+static bool set_history(struct session *s, const struct step *st)
+{
+    if (!travel_is_possible(s, st->at))
+        return false;
+    snapshots_limit(&s->snapshots, (size_t)step_number(st, "history"));
+    return true;
+}
+
+/* What is set: that whose value is given, "set changes on", "set history=64m". */
+static bool read_setting(struct session *s, const struct step *st, enum setting *ret)
+{
+    const bool link = step_has(st, "link"), changes = step_has(st, "changes"),
+               history = step_has(st, "history");
+
+    *ret = history ? SET_HISTORY : changes ? SET_CHANGES : SET_LINK;
+    if (link + changes + history == 1 && step_number_or(st, "what", *ret) == *ret)
+        return true;
+    session_fail(s, st->at, link + changes + history ? "one thing is set at a time" : "set what?");
+    return diag_remedy(&s->diag, "it is one of: set link A-B ..., set changes on, set history=64m");
+}
+
+/* What the session tells and keeps. */
+static void say_settings(struct session *s)
+{
+    char most[32], taken[32];
+    struct text m = text_on(most, sizeof(most)), t = text_on(taken, sizeof(taken));
+
+    quantity_add(&m, QUANTITY_SIZE, s->snapshots.bytes_max);
+    quantity_add(&t, QUANTITY_SIZE, s->snapshots.bytes);
+    session_say(s, "changes  %s\n",
+                s->changes.told == CHANGES_OFF  ? "off"
+                : s->changes.told == CHANGES_ON ? "on"
+                                                : "all");
+    if (s->snapshots.bytes_max)
+        session_say(s, "history  %s at most; %zu snapshot%s take%s %s\n", most, s->snapshots.n,
+                    s->snapshots.n == 1 ? "" : "s", s->snapshots.n == 1 ? "s" : "", taken);
+    else
+        session_say(s, "history  none is kept: this lab cannot go back\n");
+}
+
+bool run_set(struct session *s, const struct step *st)
+{
+    enum setting what;
+
+    if (step_is_bare(st)) {
+        say_settings(s);
+        return true;
+    }
+
+    if (!read_setting(s, st, &what))
+        return false;
+    switch (what) {
+    case SET_CHANGES:
+        changes_set(s, (enum changes_told)step_number(st, "changes"));
+        return true;
+    case SET_HISTORY:
+        return set_history(s, st);
+    case SET_LINK:
+        break;
+    }
+    return set_link(s, st);
 }

@@ -214,7 +214,7 @@ static size_t operand_for(struct reading *rd, struct span at)
     for (size_t i = rd->next_operand; i < cmd->n_params; i++) {
         const struct param *p = &cmd->params[i];
 
-        if (!(p->flags & P_OPERAND) || p->kind == VAL_EXPR ||
+        if (!(p->flags & P_OPERAND) || p->kind == VAL_EXPR || !step_wants(rd->st, i) ||
             (rd->st->args[i].n > 0 && !(p->flags & P_MANY)))
             continue;
         if ((p->flags & P_REQUIRED) || fits(rd, p, at))

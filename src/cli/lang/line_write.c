@@ -46,9 +46,10 @@ static void write_operands(FILE *out, const struct step *st)
         if (!(p->flags & P_OPERAND))
             continue;
         if (st->args[i].n == 0) {
-            by_place = false;
+            by_place = by_place && !step_wants(st, i);
             continue;
         }
+        by_place = by_place && step_wants(st, i);
         fputc(' ', out);
         if (!by_place)
             fprintf(out, "%s=", p->name);

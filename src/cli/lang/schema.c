@@ -173,7 +173,7 @@ static void write_command(FILE *out, const struct cmd *cmd)
               out);
     fputs("},\n     \"required\": [\"do\"", out);
     for (size_t i = 0; i < cmd->n_params; i++) {
-        if (cmd->params[i].flags & P_REQUIRED)
+        if ((cmd->params[i].flags & P_REQUIRED) && !cmd->params[i].after)
             fprintf(out, ", \"%s\"", cmd->params[i].name);
     }
     fputs(cmd->flags & CMD_BLOCK ? ", \"steps\"]}" : "]}", out);

@@ -2,7 +2,9 @@
 #include "cli/lang/script.h"
 
 #include <string.h>
+#include <strings.h>
 
+#include "cli/lang/words.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 
@@ -34,6 +36,36 @@ const struct param *step_param(const struct step *st, const char *name)
 bool step_has(const struct step *st, const char *name)
 {
     return step_arg(st, name)->n > 0;
+}
+
+bool step_wants(const struct step *st, size_t i)
+{
+    const char *after = st->cmd->params[i].after;
+
+    for (size_t k = 0; after && k < i; k++) {
+        if (st->cmd->params[k].kind == VAL_WORD && (st->cmd->params[k].flags & P_OPERAND) &&
+            st->args[k].n > 0 && strcasecmp(st->args[k].v[0].text, after) == 0)
+            return true;
+    }
+    return !after;
+}
+
+bool step_is_bare(const struct step *st)
+{
+    for (size_t i = 0; i < st->cmd->n_params; i++) {
+        if (st->args[i].n > 0)
+            return false;
+    }
+    return true;
+}
+
+unsigned step_flags(const struct step *st)
+{
+    if (st->cmd == &cmd_table[CMD_set] &&
+        (step_number_or(st, "what", SET_LINK) != SET_LINK || step_has(st, "changes") ||
+         step_has(st, "history") || step_is_bare(st)))
+        return st->cmd->flags | CMD_LOOKS | CMD_PROMPT_ONLY;
+    return st->cmd->flags;
 }
 
 const char *step_text(const struct step *st, const char *name)
@@ -129,7 +161,7 @@ bool step_check(const struct step *st, bool first, size_t depth, struct diag *d)
     for (size_t i = 0; i < cmd->n_params; i++) {
         const struct param *p = &cmd->params[i];
 
-        if (!(p->flags & P_REQUIRED) || st->args[i].n > 0)
+        if (!(p->flags & P_REQUIRED) || st->args[i].n > 0 || !step_wants(st, i))
             continue;
         diag_set(d, DIAG_VALUE, st->at, "%s needs %s%s: %s", cmd->name, p->name,
                  p->flags & P_OPERAND ? "" : "=", p->help);

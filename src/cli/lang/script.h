@@ -55,6 +55,17 @@ const struct param *step_param(const struct step *st, const char *name);
 /* Was it given?  For flags too. */
 bool step_has(const struct step *st, const char *name);
 
+/* May parameter @i, an operand, follow the operands before it?  See struct param, after. */
+bool step_wants(const struct step *st, size_t i);
+
+/* Was nothing given? */
+bool step_is_bare(const struct step *st);
+
+/* The properties of what @st does, a set of enum cmd_bit: those of its command, but that to set
+ * what belongs to the session changes nothing.
+ */
+unsigned step_flags(const struct step *st);
+
 /* The text of a single value; NULL if it was not given. */
 const char *step_text(const struct step *st, const char *name);
 

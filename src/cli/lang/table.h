@@ -36,8 +36,10 @@ struct param {
     uint64_t min, max;              /* of numbers; max 0: no limit */
     const char *standard;           /* its value if it is not given; NULL: there is none */
     const char *otherwise;          /* the same where that is no value but a phrase: "any" */
-    char letter;                    /* `-s 64` works like `size=64`; 0: none */
-    const char *json; /* JSON key; "limits.ticks" is the key ticks in an object limits */
+    const char *after; /* of an operand: it only follows this word, which is the operand
+                          before it; P_REQUIRED there alone.  NULL: any */
+    char letter;       /* `-s 64` works like `size=64`; 0: none */
+    const char *json;  /* JSON key; "limits.ticks" is the key ticks in an object limits */
 };
 
 enum cmd_class {
@@ -89,6 +91,9 @@ struct cmd {
     const struct param *params;
     size_t n_params;
 };
+
+/* The least that `set history` takes. */
+#define HISTORY_BYTES_MIN 1048576
 
 /* What a scenario has whose header does not say it, and a session that is none. */
 #define SCENARIO_SEED      1

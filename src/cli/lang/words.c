@@ -15,6 +15,7 @@ TABLE(program, ENUM_PROGRAM, "program")
 TABLE(record, ENUM_RECORD, "state of the record")
 TABLE(role, ENUM_ROLE, "role of a program")
 TABLE(session_action, ENUM_SESSION_ACTION, "action on the session")
+TABLE(changes, ENUM_CHANGES, "amount of changes")
 TABLE(setting, ENUM_SETTING, "thing to set")
 TABLE(show_form, ENUM_SHOW_FORM, "form of output")
 

@@ -6,18 +6,23 @@
 #include "emu/facts/enums.h"
 #include "rdmalab/lab.h"
 
+#define STEP_HOST 100u /* no enum rdl_step: it takes a host */
 #define ENUM_GRAIN(X)                                                                              \
     X(GRAIN, TICK, RDL_STEP_TICK, "the next dispatch, whatever it is")                             \
+    X(GRAIN, DESC, RDL_STEP_DESC,                                                                  \
+      "until a device has taken a chain of descriptors out of a ring, or given one back")          \
     X(GRAIN, WQE, RDL_STEP_WQE, "until a device has fetched a work request")                       \
     X(GRAIN, PACKET, RDL_STEP_PACKET, "until a frame is sent, arrives or is lost")                 \
     X(GRAIN, TIMER, RDL_STEP_TIMER, "until a timer runs out")                                      \
-    X(GRAIN, CQE, RDL_STEP_CQE, "until a completion is written")
+    X(GRAIN, CQE, RDL_STEP_CQE, "until a completion is written")                                   \
+    X(GRAIN, HOST, STEP_HOST, "until something happens at the host behind it")
 
 /* What `back` goes by: the same, or */
 #define BACK_STOP 100u
 #define BACK_TO   101u
 #define ENUM_BACK(X)                                                                               \
     X(BACK, TICK, RDL_STEP_TICK, "ticks")                                                          \
+    X(BACK, DESC, RDL_STEP_DESC, "chains of descriptors that a device took or gave back")          \
     X(BACK, WQE, RDL_STEP_WQE, "work requests that a device fetched")                              \
     X(BACK, PACKET, RDL_STEP_PACKET, "frames that were sent, arrived or were lost")                \
     X(BACK, TIMER, RDL_STEP_TIMER, "timers that ran out")                                          \
@@ -28,7 +33,15 @@
 #define ENUM_SESSION_ACTION(X)                                                                     \
     X(SESSION, SAVE, 0, "write the lines so far as a scenario, .lab or .json")
 
-#define ENUM_SETTING(X) X(SET, LINK, 0, "latency, rate and loss of a link")
+#define ENUM_SETTING(X)                                                                            \
+    X(SET, LINK, 0, "latency, rate and loss of a link")                                            \
+    X(SET, CHANGES, 1, "whether each command tells what it has changed")                           \
+    X(SET, HISTORY, 2, "how much memory going back may take")
+
+#define ENUM_CHANGES(X)                                                                            \
+    X(CHANGES, OFF, 0, "nothing")                                                                  \
+    X(CHANGES, ON, 1, "objects, the indexes of their rings, links and faults")                     \
+    X(CHANGES, ALL, 2, "counters, entries of rings, registers, ports and the IP stack, too")
 
 #define ENUM_SHOW_FORM(X)                                                                          \
     X(SHOW, TEXT, 0, "for people")                                                                 \
@@ -58,6 +71,8 @@ enum record_state { ENUM_RECORD(ENUM_MEMBER) };
 enum live_port_kind { ENUM_PORT(ENUM_MEMBER) };
 enum program { ENUM_PROGRAM(ENUM_MEMBER) };
 enum program_role { ENUM_ROLE(ENUM_MEMBER) };
+enum setting { ENUM_SETTING(ENUM_MEMBER) };
+enum changes_told { ENUM_CHANGES(ENUM_MEMBER) };
 enum grain { ENUM_GRAIN(ENUM_MEMBER) };
 enum show_form { ENUM_SHOW_FORM(ENUM_MEMBER) };
 
@@ -71,6 +86,7 @@ enum export_form {
 };
 
 extern const struct enum_table words_grain, words_back, words_export, words_session_action,
-    words_setting, words_show_form, words_port, words_program, words_role, words_record;
+    words_setting, words_changes, words_show_form, words_port, words_program, words_role,
+    words_record;
 
 #endif

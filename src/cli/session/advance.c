@@ -15,11 +15,11 @@
  */
 #define LIVE_TURN_TICKS 128u
 
-/* One of rdl_step(), rdl_run(), rdl_wait(), with its arguments.  A turn is a run that ends as soon
- * as anything may have happened; it is for a lab that follows real time.
+/* One of rdl_step(), rdl_step_host(), rdl_run(), rdl_wait(), with its arguments.  A turn is a run
+ * that ends as soon as anything may have happened; it is for a lab that follows real time.
  */
 struct move {
-    enum { MOVE_STEP, MOVE_RUN, MOVE_WAIT, MOVE_TURN } kind;
+    enum { MOVE_STEP, MOVE_STEP_HOST, MOVE_RUN, MOVE_WAIT, MOVE_TURN } kind;
     enum rdl_step grain;
     uint64_t until_ns;
     rdl_host host;
@@ -39,6 +39,8 @@ static enum rdl_status call(struct session *s, const struct move *m, struct rdl_
     switch (m->kind) {
     case MOVE_STEP:
         return rdl_step(s->lab, m->grain, limits);
+    case MOVE_STEP_HOST:
+        return rdl_step_host(s->lab, m->host, limits);
     case MOVE_RUN:
     case MOVE_TURN:
         return rdl_run(s->lab, m->until_ns, limits);
@@ -353,6 +355,13 @@ static struct advanced advance(struct session *s, const struct move *m, struct s
 struct advanced advance_step(struct session *s, enum rdl_step grain, struct span at)
 {
     const struct move m = {.kind = MOVE_STEP, .grain = grain};
+
+    return advance(s, &m, at);
+}
+
+struct advanced advance_step_host(struct session *s, rdl_host host, struct span at)
+{
+    const struct move m = {.kind = MOVE_STEP_HOST, .host = host};
 
     return advance(s, &m, at);
 }

@@ -32,6 +32,9 @@ void advance_arrive(struct session *s);
  */
 struct advanced advance_step(struct session *s, enum rdl_step grain, struct span at);
 
+/* The same until something happens at @host. */
+struct advanced advance_step_host(struct session *s, rdl_host host, struct span at);
+
 /* Lets the lab go on until nothing is scheduled (ADVANCE_IDLE) or up to the time @until_ns
  * (ADVANCE_GOES_ON).
  */

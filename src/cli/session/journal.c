@@ -50,7 +50,7 @@ static struct step *copy_without(struct pool *p, const struct step *st, unsigned
 {
     struct step *copy, **tail;
 
-    if (st->cmd->flags & without)
+    if (step_flags(st) & without)
         return NULL;
     /* A look may be what is refused.  A `source` comes behind that, or the deed would be another.
      */
@@ -243,7 +243,7 @@ static void end_command(struct journal *j)
 /* Adds what a command that ended so did, if that has to be done again. */
 static void add_leaf(struct journal *j, const struct step *st, const struct journal_end *e)
 {
-    const unsigned flags = st->cmd->flags;
+    const unsigned flags = step_flags(st);
     const uint64_t ticks = e->after.tick - e->before.tick;
     const bool cut = e->outcome == LOG_CUT;
     const bool as_written = e->outcome == LOG_DONE;

@@ -51,6 +51,7 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_
     snapshots_done(&s->snapshots);
     futures_free(&s->futures);
     typed_lines_free(&s->typed);
+    changes_forget(&s->changes);
     s->travel = (struct travel){.in_past = false};
     s->lab = lab;
     s->seed = seed;
@@ -101,6 +102,7 @@ void session_free(struct session *s)
     snapshots_done(&s->snapshots);
     futures_free(&s->futures);
     typed_lines_free(&s->typed);
+    changes_forget(&s->changes);
     close_lab(s);
     journal_free(&s->history.journal);
     pool_free(&s->history.pool);
@@ -255,7 +257,7 @@ static bool had_memory(struct session *s, const struct step *st, bool ok)
     case RDL_SHORT_OF_NOTHING:
         return ok;
     case RDL_SHORT_LAB:
-        if (ok && s->full && (st->cmd->flags & CMD_LOOKS))
+        if (ok && s->full && (step_flags(st) & CMD_LOOKS))
             return true; /* one may look at what came before */
         return lab_is_full(s, st);
     case RDL_SHORT_RECORD:
@@ -393,6 +395,8 @@ bool session_step(struct session *s, const struct step *st, const struct block *
     if (!ok && s->diag_src.text == NULL)
         s->diag_src = *in->src;
     s->in = outer;
+    if (!outer)
+        changes_tell(s);
     return ok;
 }
 

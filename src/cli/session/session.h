@@ -14,6 +14,7 @@
 
 #include "cli/lang/line.h"
 #include "cli/lang/script.h"
+#include "cli/session/changes.h"
 #include "cli/session/exit_status.h"
 #include "cli/session/futures.h"
 #include "cli/session/journal.h"
@@ -135,6 +136,7 @@ struct session {
     struct typed_lines typed;
     struct travel travel;
     struct futures futures;
+    struct changes changes;
 
     struct diag diag;       /* of the step that failed */
     struct source diag_src; /* where it is; valid until the next step */

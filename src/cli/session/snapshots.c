@@ -77,6 +77,18 @@ static void thin(struct snapshots *all)
     all->gap *= 2;
 }
 
+static void fit(struct snapshots *all)
+{
+    while (all->bytes > all->bytes_max && all->n > 2)
+        thin(all);
+}
+
+void snapshots_limit(struct snapshots *all, size_t bytes_max)
+{
+    all->bytes_max = bytes_max;
+    fit(all);
+}
+
 /* How far it is from @a to @b, which is not before it. */
 static uint64_t distance(const struct place *a, const struct place *b)
 {
@@ -114,8 +126,7 @@ void snapshots_pass(struct snapshots *all, const struct rdl_lab *lab, const stru
     all->v[i] = new;
     all->n++;
     all->bytes += new.bytes;
-    while (all->bytes > all->bytes_max && all->n > 2)
-        thin(all);
+    fit(all);
 }
 
 const struct snapshot *snapshots_before(const struct snapshots *all, const struct place *p)

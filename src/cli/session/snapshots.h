@@ -36,6 +36,9 @@ struct snapshots {
 
 void snapshots_init(struct snapshots *all, size_t bytes_max);
 
+/* They may take @bytes_max from now on, which is not 0: those that are too many go. */
+void snapshots_limit(struct snapshots *all, size_t bytes_max);
+
 /* Forgets all of them. */
 void snapshots_done(struct snapshots *all);
 

@@ -319,7 +319,7 @@ static void branch(struct session *s, const struct place *at)
 /* May @st change the lab?  What may not leaves no trace in the past. */
 static bool may_change(const struct step *st)
 {
-    return !(st->cmd->flags & (CMD_LOOKS | CMD_NOTE)) && st->cmd != &cmd_table[CMD_expect];
+    return !(step_flags(st) & (CMD_LOOKS | CMD_NOTE)) && st->cmd != &cmd_table[CMD_expect];
 }
 
 void travel_leave(struct session *s, const struct step *st)

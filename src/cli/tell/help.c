@@ -39,7 +39,7 @@ static void add_placeholder(struct text *t, const struct param *p)
 
 static void add_param(struct text *t, const struct param *p)
 {
-    const bool optional = !(p->flags & P_REQUIRED);
+    const bool optional = !(p->flags & P_REQUIRED) || p->after;
 
     text_add(t, optional ? " [" : " ");
     if (p->kind == VAL_FLAG) {

@@ -24,6 +24,7 @@
 
 /* What steps count, over all devices of a lab. */
 struct progress {
+    uint64_t chains; /* of descriptors, taken or given back */
     uint64_t wqes, packets, timers, cqes;
 };
 

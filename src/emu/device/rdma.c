@@ -253,6 +253,7 @@ void rdma_push(struct rdma *d, uint32_t queue, uint16_t head, uint32_t len)
         rdma_queue_broken(d, queue);
         return;
     }
+    d->progress->chains++;
     TRACE(d->trace, used, .host = d->config.host, .queue = queue, .desc = head, .len = len,
           .used_idx = vq->used_idx);
 }

@@ -459,6 +459,7 @@ void rdma_ctrl_run(struct rdma *d)
             rdma_queue_broken(d, QUEUE_CTRL);
         if (got != VQ_GOT)
             return;
+        d->progress->chains++;
         len = execute(d);
         rdma_settle(d);
         rdma_push(d, QUEUE_CTRL, d->ctrl.head, len);

@@ -22,6 +22,7 @@ enum fetch rdma_pop(struct rdma *d, uint32_t queue)
     case VQ_EMPTY:
         return FETCH_EMPTY;
     case VQ_GOT:
+        d->progress->chains++;
         return FETCH_OK;
     case VQ_BROKEN:
         break;

@@ -100,6 +100,8 @@ static bool pop(struct vnet *v, uint32_t queue)
     }
     if (got == VQ_BROKEN)
         virtio_queue_broken(&v->pci, queue);
+    else
+        v->port->progress->chains++;
     return got == VQ_GOT;
 }
 
@@ -112,6 +114,7 @@ static void push(struct vnet *v, uint32_t queue, uint32_t len)
         virtio_queue_broken(&v->pci, queue);
         return;
     }
+    v->port->progress->chains++;
     TRACE(v->trace, used, .host = v->config.host, .function = FN_NET, .queue = queue,
           .desc = v->chain.head, .len = len, .used_idx = vq->used_idx);
     if (vq_wants_interrupt(vq, v->ram))

@@ -13,11 +13,18 @@
 #define CLOCK_END_NS      (UINT64_C(1) << 62) /* 146 years: no delay from there overflows */
 #define CHECK_EVERY       256u                /* ticks between looks at what has changed */
 
+/* The host where something happens now. */
+static struct host *host_of_tick(struct world *w, uint32_t index)
+{
+    struct host *h = w->hosts[index];
+
+    h->n_ticks++;
+    return h;
+}
+
 static void on_doorbell(void *ctx, struct sim_item item)
 {
-    struct world *w = ctx;
-
-    struct host *h = w->hosts[item.target];
+    struct host *h = host_of_tick(ctx, item.target);
     const uint32_t queue = virtio_doorbell_queue(item.arg);
 
     if (virtio_doorbell_function(item.arg) == FN_NET)
@@ -29,7 +36,7 @@ static void on_doorbell(void *ctx, struct sim_item item)
 static void on_irq(void *ctx, struct sim_item item)
 {
     struct world *w = ctx;
-    struct guest *g = &w->hosts[item.target]->guest;
+    struct guest *g = &host_of_tick(w, item.target)->guest;
     const struct virtio_irq irq = virtio_irq_of(item.arg);
     ev_id id;
 
@@ -44,7 +51,7 @@ static void on_guest_timer(void *ctx, struct sim_item item)
     struct world *w = ctx;
 
     w->progress.timers++;
-    guest_net_timer(&w->hosts[item.target]->guest.net, item.arg);
+    guest_net_timer(&host_of_tick(w, item.target)->guest.net, item.arg);
 }
 
 static void on_qp_timer(void *ctx, struct sim_item item)
@@ -52,14 +59,12 @@ static void on_qp_timer(void *ctx, struct sim_item item)
     struct world *w = ctx;
 
     w->progress.timers++;
-    rdma_timer(w->hosts[item.target]->dev, item.arg);
+    rdma_timer(host_of_tick(w, item.target)->dev, item.arg);
 }
 
 static void on_egress(void *ctx, struct sim_item item)
 {
-    struct world *w = ctx;
-
-    eth_port_egress(&w->hosts[item.target]->port);
+    eth_port_egress(&host_of_tick(ctx, item.target)->port);
 }
 
 static void on_arrive(void *ctx, struct sim_item item)
@@ -86,9 +91,7 @@ sim_handler *const world_handlers[SIM_KIND_COUNT] = {
 
 static void deliver(void *ctx, uint32_t host, struct frame *f)
 {
-    struct world *w = ctx;
-
-    eth_port_deliver(&w->hosts[host]->port, f);
+    eth_port_deliver(&host_of_tick(ctx, host)->port, f);
 }
 
 /* Somebody records, or watches. */
@@ -258,6 +261,8 @@ uint64_t rdl_progress(const struct rdl_lab *lab, enum rdl_step step)
     switch (step) {
     case RDL_STEP_TICK:
         return w->trace.tick;
+    case RDL_STEP_DESC:
+        return w->progress.chains;
     case RDL_STEP_WQE:
         return w->progress.wqes;
     case RDL_STEP_PACKET:
@@ -279,6 +284,21 @@ enum rdl_status rdl_step(struct rdl_lab *lab, enum rdl_step step, struct rdl_lim
     do {
         st = world_tick(lab, &b);
     } while (st == RDL_OK && rdl_progress(lab, step) == before);
+    return st;
+}
+
+enum rdl_status rdl_step_host(struct rdl_lab *lab, rdl_host host, struct rdl_limits limits)
+{
+    const struct bounds b = bounds_of(lab, limits);
+    const struct host *h = world_host(lab->world, host.raw);
+    const uint64_t before = h ? h->n_ticks : 0;
+    enum rdl_status st;
+
+    if (!h)
+        return RDL_ERR_STALE;
+    do {
+        st = world_tick(lab, &b);
+    } while (st == RDL_OK && h->n_ticks == before);
     return st;
 }
 

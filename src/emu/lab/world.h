@@ -43,6 +43,7 @@ struct host {
     struct rdma *dev; /* function 1 of its slot */
     struct vnet *net; /* function 0 */
     struct guest guest;
+    uint64_t n_ticks;  /* that something was done in here, by its devices or for its guest */
     bool has_stranger; /* somebody beside the drivers has written to RAM or registers */
 };
 

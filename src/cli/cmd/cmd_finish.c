@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/* finish: lets the lab go on until one work request is complete.
+ *
+ * That is when the device gives its descriptors back, which it does whether or not there is a
+ * completion of it.  Which descriptors those are says the record.
+ */
+#include "cli/cmd/dispatch.h"
+#include "cli/cmd/waiting.h"
+#include "cli/tree/lab_past.h"
+#include "cli/tree/tree.h"
+#include "emu/facts/device.h"
+#include "emu/trace/event.h"
+#include "rdmalab/trace.h"
+
+/* A work request that was posted, as the record has it. */
+struct posted {
+    ev_id id; /* of its post; 0: none was found */
+    uint32_t host, queue, desc;
+    uint64_t wr_id;
+};
+
+/* Whose requests are looked for. */
+struct poster {
+    const char *path;
+    uint32_t host;
+    uint32_t queues[2]; /* their numbers */
+    size_t n_queues;
+    bool by_wr_id;
+    uint64_t wr_id;
+};
+
+static struct posted posted_of(const struct ev *e)
+{
+    switch (e->kind) {
+#define POST(kind_)                                                                                \
+    case EV_##kind_:                                                                               \
+        return (struct posted){e->id, e->u.kind_.host, e->u.kind_.queue, e->u.kind_.desc,          \
+                               e->u.kind_.wr_id};
+        POST(post_send)
+        POST(post_recv)
+        POST(post_srq_recv)
+#undef POST
+    default:
+        return (struct posted){0};
+    }
+}
+
+static bool is_by(const struct posted *p, const struct poster *by)
+{
+    bool its = false;
+
+    for (size_t i = 0; i < by->n_queues; i++)
+        its = its || p->queue == by->queues[i];
+    return p->id && its && p->host == by->host && (!by->by_wr_id || p->wr_id == by->wr_id);
+}
+
+/* The last one that was posted. */
+static struct posted find_posted(const struct session *s, const struct poster *by)
+{
+    for (size_t i = rdl_record_count(s->lab); i > 0; i--) {
+        const struct posted p = posted_of(rdl_record_at(s->lab, i - 1));
+
+        if (is_by(&p, by))
+            return p;
+    }
+    return (struct posted){0};
+}
+
+/* What has become of a request: the device gave it back, or the queue is not what it was. */
+struct outcome {
+    struct posted posted;
+    ev_id last; /* the last event that was looked at */
+    ev_id given_back, forgotten;
+    uint32_t status; /* enum wc_status */
+    bool has_cqe;
+};
+
+static void see(struct outcome *o, const struct ev *e)
+{
+    const struct posted *p = &o->posted;
+
+    if (e->kind == EV_used && e->u.used.function == FN_RDMA && e->u.used.host == p->host &&
+        e->u.used.queue == p->queue && e->u.used.desc == p->desc && !o->given_back) {
+        o->given_back = e->id;
+    } else if (e->kind == EV_queue_reset && e->u.queue_reset.host == p->host &&
+               e->u.queue_reset.queue == p->queue && !o->given_back) {
+        o->forgotten = e->id;
+    } else if (e->kind == EV_cqe && o->given_back && ev_tick(e->id) == ev_tick(o->given_back) &&
+               e->u.cqe.host == p->host && e->u.cqe.wr_id == p->wr_id && !o->has_cqe) {
+        o->has_cqe = true;
+        o->status = e->u.cqe.status;
+    }
+}
+
+static bool is_over(struct waiting *w, struct session *s, bool *ret)
+{
+    struct outcome *o = w->ctx;
+    const size_t n = rdl_record_count(s->lab);
+    size_t i = n;
+
+    while (i > 0 && rdl_record_at(s->lab, i - 1)->id > o->last)
+        i--;
+    for (; i < n; i++) {
+        const struct ev *e = rdl_record_at(s->lab, i);
+
+        if (!o->given_back || ev_tick(e->id) == ev_tick(o->given_back))
+            see(o, e);
+        o->last = e->id;
+    }
+    *ret = o->given_back || o->forgotten;
+    return true;
+}
+
+/* "h1.qp wr_id=2" */
+static void add_request(struct text *t, const struct poster *by, const struct posted *p)
+{
+    text_addf(t, "%s wr_id=%llu", by->path, (unsigned long long)p->wr_id);
+}
+
+static void say_outcome(struct session *s, const struct poster *by, const struct outcome *o,
+                        bool was_over)
+{
+    char buf[SESSION_PATH_BYTES + 256];
+    struct text t = text_on(buf, sizeof(buf));
+
+    add_request(&t, by, &o->posted);
+    if (o->forgotten) {
+        text_add(&t, " will never complete: its queue was reset in ");
+        ev_add_id(&t, o->forgotten);
+    } else {
+        text_addf(&t, " %s in ", was_over ? "had completed before," : "completed");
+        ev_add_id(&t, o->given_back);
+        if (o->has_cqe)
+            text_addf(&t, ": %s", enum_name(&enum_wc_status, o->status));
+        else
+            text_add(&t, ", without a completion");
+    }
+    session_say(s, "%s\n", buf);
+}
+
+/* --- Which request ---------------------------------------------------------------------------- */
+
+static void add_queue(struct session *s, struct poster *by, const char *node, enum child_id child)
+{
+    char path[TREE_PATH_BYTES];
+
+    if (tree_child(s->lab, node, child, path))
+        by->queues[by->n_queues++] = (uint32_t)tree_number(s->lab, path, LEAF_queue_number);
+}
+
+/* The queues of what @path names: a queue pair, a shared receive queue, or a queue of one. */
+static bool find_queues(struct session *s, struct span at, const char *path, struct poster *by)
+{
+    if (tree_is(s->lab, path, NODE_qp)) {
+        add_queue(s, by, path, CHILD_qp_sq);
+        add_queue(s, by, path, CHILD_qp_rq);
+    } else if (tree_is(s->lab, path, NODE_srq)) {
+        add_queue(s, by, path, CHILD_srq_rq);
+    } else if (tree_is(s->lab, path, NODE_queue)) {
+        by->queues[by->n_queues++] = (uint32_t)tree_number(s->lab, path, LEAF_queue_number);
+    } else {
+        session_fail(s, at, "%s has no work requests", path);
+        return diag_remedy(&s->diag, "a queue pair has, its send queue or its receive queue: "
+                                     "finish h1.qp, finish h1.qp.rq wr_id=7");
+    }
+    return by->n_queues > 0 || session_fail(s, at, "%s has no queue", path);
+}
+
+/* Fails: there is no such request, as far as the record knows. */
+static bool not_posted(struct session *s, const struct step *st, const struct poster *by)
+{
+    const struct past past = past_of_lab(s->lab);
+    char missing[DIAG_REMEDY_BYTES];
+    struct text t = text_on(missing, sizeof(missing));
+
+    past_add_missing(&t, &past, 0, 0);
+    if (by->by_wr_id)
+        session_fail(s, st->at, "no request with wr_id=%llu was posted to %s",
+                     (unsigned long long)by->wr_id, by->path);
+    else
+        session_fail(s, st->at, "no request was posted to %s", by->path);
+    return diag_remedy(&s->diag, "%s",
+                       missing[0] ? missing
+                                  : "\"show events kinds=post_send,post_recv\" lists them");
+}
+
+static bool find_request(struct session *s, const struct step *st, struct poster *by,
+                         char path[SESSION_PATH_BYTES], struct posted *ret)
+{
+    const struct scope in = session_scope(s);
+    const struct span at = step_span(st, "queue", 0);
+    char host[RDL_NAME_BYTES];
+    struct rdl_value v;
+    size_t bad;
+
+    resolve_path(&in, step_text(st, "queue"), path);
+    if (rdl_inspect(s->lab, path, &v, &bad) != RDL_OK)
+        return resolve_unknown(&in, at, path, "nothing", &s->diag);
+    resolve_host_name(path, host);
+    *by = (struct poster){.path = path,
+                          .host = ev_names_find_host(rdl_names(s->lab), host),
+                          .by_wr_id = step_has(st, "wr_id"),
+                          .wr_id = step_number_or(st, "wr_id", 0)};
+    if (!find_queues(s, at, path, by))
+        return false;
+    *ret = find_posted(s, by);
+    return ret->id || not_posted(s, st, by);
+}
+
+/* --- finish ----------------------------------------------------------------------------------- */
+
+/* Fails: the request is not complete, and waiting is over. */
+static bool not_complete(struct session *s, const struct step *st, const struct poster *by,
+                         const struct outcome *o, bool idle)
+{
+    char buf[SESSION_PATH_BYTES + 32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    add_request(&t, by, &o->posted);
+    diag_set(&s->diag, DIAG_EXPECT, st->at, "%s is not complete, and %s", buf,
+             idle ? "nothing is left to run" : "the time is over");
+    waiting_note(s);
+    return false;
+}
+
+bool run_finish(struct session *s, const struct step *st)
+{
+    const uint64_t before = rdl_tick(s->lab);
+    char path[SESSION_PATH_BYTES];
+    struct poster by;
+    struct outcome o = {.last = 0};
+    struct waiting w = {.look = is_over, .ctx = &o};
+
+    if (!find_request(s, st, &by, path, &o.posted))
+        return false;
+    o.last = o.posted.id;
+    if (!waiting_go_on(s, st, &w))
+        return false;
+    if (w.held)
+        say_outcome(s, &by, &o, rdl_tick(s->lab) == before);
+    return w.held || w.stopped || s->config.indulgent || not_complete(s, st, &by, &o, w.idle);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Asking whether what should happen has: until, finish, expect. */
+#include "cli/cmd/dispatch.h"
+#include "cli/cmd/waiting.h"
+#include "cli/session/advance.h"
+#include "cli/session/expr_count.h"
+#include "cli/session/expr_eval.h"
+
+/* Where @s looks up the names of an expression that is asked after each tick; the last one that it
+ * was asked after is @since.  NULL: it is asked once.
+ */
+static struct scope scope_since(const struct session *s, const uint64_t *since)
+{
+    struct scope in = session_scope(s);
+
+    in.since = since;
+    return in;
+}
+
+/* Fails: the expression does not hold; says what it is instead, and how to see it again. */
+static bool refute(struct session *s, const struct step *st, const struct expr *e,
+                   const uint64_t *since, const char *why)
+{
+    const struct scope in = scope_since(s, since);
+    const char *that = step_text(st, "that");
+    char found[DIAG_MESSAGE_BYTES];
+    struct text t = text_on(found, sizeof(found));
+    struct expr_terms terms;
+
+    expr_decide(&in, e, false, &terms);
+    expr_add_terms(&in, &terms, that, &t);
+    diag_set(&s->diag, DIAG_EXPECT, st->at, "%s %s: %s%s", st->cmd->name, that, why, found);
+    expr_note_events(&in, &terms, &s->diag);
+    return false;
+}
+
+/* What cannot be answered is a mistake of who asks, and nothing that `refused` may take. */
+static bool answer(struct session *s, const struct expr *e, struct span at, const uint64_t *since,
+                   bool *ret)
+{
+    const struct scope in = scope_since(s, since);
+
+    if (expr_holds(&in, e, at, ret, &s->diag))
+        return true;
+    if (s->diag.kind == DIAG_FAILED)
+        s->diag.kind = DIAG_VALUE;
+    return false;
+}
+
+/* The expression of @st, which belongs to the lab; NULL on failure. */
+static struct expr *read_that(struct session *s, const struct step *st, struct pool *pool)
+{
+    const struct span at = step_span(st, "that", 0);
+    struct expr *e = expr_parse(pool, step_text(st, "that"), at, &s->diag);
+
+    if (e && expr_attach(s->lab, e, at, &s->diag))
+        return e;
+    if (s->diag.kind == DIAG_FAILED)
+        s->diag.kind = DIAG_VALUE;
+    return NULL;
+}
+
+/* --- until ------------------------------------------------------------------------------------ */
+
+struct awaited {
+    const struct expr *e;
+    struct span at;
+};
+
+static bool holds(struct waiting *w, struct session *s, bool *ret)
+{
+    const struct awaited *awaited = w->ctx;
+
+    return answer(s, awaited->e, awaited->at, &w->since, ret);
+}
+
+static bool run_until_holds(struct session *s, const struct step *st, const struct expr *e)
+{
+    struct awaited awaited = {e, step_span(st, "that", 0)};
+    struct waiting w = {.look = holds, .ctx = &awaited};
+
+    if (!waiting_go_on(s, st, &w))
+        return false;
+    if (w.held || w.stopped || s->config.indulgent)
+        return true;
+    refute(s, st, e, &w.since, w.idle ? "nothing is left to run, and " : "the time is over, and ");
+    waiting_note(s);
+    return false;
+}
+
+bool run_until(struct session *s, const struct step *st)
+{
+    struct pool pool = {NULL};
+    const struct expr *e = read_that(s, st, &pool);
+    const bool ok = e && run_until_holds(s, st, e);
+
+    pool_free(&pool);
+    return ok;
+}
+
+/* --- expect ----------------------------------------------------------------------------------- */
+
+/* "ok: count(tx) > 3: it is 5" */
+static void say_held(struct session *s, const struct step *st, const struct expr *e)
+{
+    const char *that = step_text(st, "that");
+    const struct scope in = session_scope(s);
+    char found[DIAG_MESSAGE_BYTES];
+    struct text t = text_on(found, sizeof(found));
+    struct expr_terms terms;
+
+    expr_decide(&in, e, true, &terms);
+    expr_leave_out_plain(&terms);
+    expr_add_terms(&in, &terms, that, &t);
+    session_say(s, "ok: ");
+    session_say_plain(s, that);
+    session_say(s, "%s%s\n", found[0] ? ": " : "", found);
+}
+
+bool run_expect(struct session *s, const struct step *st)
+{
+    struct pool pool = {NULL};
+    const struct expr *e = read_that(s, st, &pool);
+    bool holds = s->config.indulgent;
+    bool ok = e && (holds || answer(s, e, step_span(st, "that", 0), NULL, &holds));
+
+    s->history.n_expected++;
+    if (ok && !holds) {
+        ok = refute(s, st, e, NULL, "");
+        waiting_note_replay(s);
+    } else if (ok) {
+        say_held(s, st, e);
+    }
+    pool_free(&pool);
+    return ok;
+}

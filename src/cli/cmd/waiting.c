@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd/waiting.h"
+
+#include "cli/session/advance.h"
+
+bool waiting_go_on(struct session *s, const struct step *st, struct waiting *w)
+{
+    const uint64_t timeout = step_number(st, "timeout");
+    const uint64_t now = rdl_now_ns(s->lab);
+    const uint64_t deadline = timeout > RDL_NEVER - now ? RDL_NEVER : now + timeout;
+    uint64_t next = rdl_tick(s->lab);
+
+    for (w->since = next;; w->since = next) {
+        enum advance_end end;
+
+        next = rdl_tick(s->lab);
+        if (!w->look(w, s, &w->held))
+            return false;
+        w->stopped = session_is_over(s);
+        if (w->held || w->stopped)
+            return true;
+        end = advance_tick(s, deadline, st->at).end;
+        if (end == ADVANCE_DONE)
+            continue;
+        if (end == ADVANCE_FAILED)
+            return false;
+        if (end != ADVANCE_STOPPED)
+            advance_stop(s); /* the last tick may have hit one: then it was that which ended it */
+        w->stopped = session_is_over(s);
+        w->idle = end == ADVANCE_IDLE;
+        return true;
+    }
+}
+
+void waiting_note_replay(struct session *s)
+{
+    if (source_is_file(s->in->src))
+        diag_note(&s->diag, "  again: rdmalab run %s --seed %llu --until '#%llu'", s->in->src->name,
+                  (unsigned long long)s->seed, (unsigned long long)rdl_tick(s->lab));
+}
+
+void waiting_note(struct session *s)
+{
+    advance_note_waits(s);
+    waiting_note_replay(s);
+}

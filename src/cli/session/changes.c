@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session/changes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/print/must.h"
+#include "cli/print/show_text.h"
+#include "cli/session/session.h"
+#include "cli/tree/tree.h"
+#include "emu/facts/leaf.h"
+
+#define NODES_SHOWN 60u /* more are counted */
+#define NEAR_NODES  32u /* that may come between the changes of one */
+#define INDENT      4u
+
+/* --- What is told of -------------------------------------------------------------------------- */
+
+/* What counts and what lies in rings is much, and follows from the rest. */
+static bool is_detail(const struct leaf_row *row)
+{
+    return row->type == TYPE_COUNTER || (row->flags & LEAF_LISTED) || row->node == NODE_desc ||
+           row->node == NODE_used || row->node == NODE_counters;
+}
+
+/* Is what @path leads to in an object of a host, and not in the host itself: h1.qp, not h1.ctrl? */
+static bool is_of_object(const char *path)
+{
+    const char *name = path + strcspn(path, ".[");
+
+    return *name == '.' && child_find(NODE_host, name + 1, strcspn(name + 1, ".[")) == CHILD_none &&
+           leaf_find(NODE_host, name + 1, strcspn(name + 1, ".[")) == LEAF_none;
+}
+
+static bool is_told(enum changes_told told, const struct tree_difference *d)
+{
+    const struct leaf_row *row = &leaf_rows[d->row];
+    const bool whole = !d->a || !d->b; /* a node that was made, or that is gone */
+
+    if (told == CHANGES_ALL)
+        return true;
+    if (whole && (!memchr(d->path, '.', d->node_bytes) || is_of_object(d->path)))
+        return !strchr(d->path, '[') || d->path[d->node_bytes] != '\0';
+    if (row->node == NODE_link || row->node == NODE_fault)
+        return !is_detail(row);
+    return is_of_object(d->path) && !is_detail(row);
+}
+
+/* --- Telling ---------------------------------------------------------------------------------- */
+
+/* A node, and what has changed in it.  What is below it comes in between. */
+struct node {
+    const char *path;
+    size_t path_bytes;
+    FILE *f; /* to @written */
+    char *written;
+    size_t n_written;
+};
+
+struct telling {
+    const struct session *s;
+    struct node *v;
+    size_t n, room;
+};
+
+/* How much of @path is the node that a change is told of: an object, or a queue of it. */
+static size_t node_bytes(const struct tree_difference *d)
+{
+    const enum node_kind node = leaf_rows[d->row].node;
+    const bool is_part = node == NODE_driver_side || node == NODE_device_side ||
+                         node == NODE_counters || node == NODE_drops;
+    size_t n = strlen(d->path);
+
+    for (int i = 0; i < 1 + is_part; i++) {
+        while (n > 0 && d->path[n - 1] != '.')
+            n--;
+        n -= n > 0;
+    }
+    return n;
+}
+
+static struct node *add_node(struct telling *t, const char *path, size_t n)
+{
+    struct node *node;
+
+    if (t->n == t->room) {
+        t->room = t->room ? 2 * t->room : 64;
+        t->v = must_realloc(t->v, t->room * sizeof(*t->v));
+    }
+    node = &t->v[t->n++];
+    *node = (struct node){.path = path, .path_bytes = n};
+    return node;
+}
+
+/* The node of the first @n bytes of @path, which was begun a short time ago, if it was. */
+static struct node *find_node(struct telling *t, const char *path, size_t n)
+{
+    for (size_t i = t->n; i > 0 && t->n - i < NEAR_NODES; i--) {
+        struct node *node = &t->v[i - 1];
+
+        if (node->path_bytes == n && strncmp(node->path, path, n) == 0)
+            return node;
+    }
+    return NULL;
+}
+
+static void tell(void *ctx, const struct tree_difference *d)
+{
+    struct telling *t = ctx;
+    const bool whole = !d->a || !d->b;
+    const size_t n = whole ? d->node_bytes : node_bytes(d);
+    struct node *node = find_node(t, d->path, n);
+
+    if (!is_told(t->s->changes.told, d))
+        return;
+    if (!node)
+        node = add_node(t, d->path, n);
+    if (t->n > NODES_SHOWN)
+        return;
+    if (!node->f)
+        node->f = open_memstream(&node->written, &node->n_written);
+    else
+        fputs(", ", node->f);
+    if (!node->f)
+        must_fail();
+    if (whole)
+        fputs(d->a ? "is gone" : "is there", node->f);
+    else
+        fprintf(node->f, "%s %s -> %s", d->path + n + (d->path[n] == '.'), d->a[0] ? d->a : "\"\"",
+                d->b[0] ? d->b : "\"\"");
+}
+
+/* Prints the nodes, and frees them. */
+static void end_telling(struct telling *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const struct node *node = &t->v[i];
+        char lead[TREE_PATH_BYTES + 8];
+        struct text l = text_on(lead, sizeof(lead));
+
+        if (node->f && fclose(node->f) != 0)
+            must_fail();
+        text_addf(&l, "~ %.*s  ", (int)node->path_bytes, node->path);
+        if (node->written)
+            show_wrap_behind(t->s->config.out, lead, INDENT, node->written);
+        free(node->written);
+    }
+    free(t->v);
+}
+
+void changes_tell(struct session *s)
+{
+    struct changes *c = &s->changes;
+    struct telling t = {.s = s};
+    struct tree_state now;
+
+    if (c->told == CHANGES_OFF || !s->config.verbose || s->shown.full)
+        return;
+    tree_state_take(&now, s->lab);
+    if (c->known) {
+        tree_state_compare(&c->was, &now, tell, &t);
+        end_telling(&t);
+        if (t.n > NODES_SHOWN)
+            session_say(s, "~ ... and %zu more\n", t.n - NODES_SHOWN);
+    }
+    tree_state_done(&c->was);
+    c->was = now;
+    c->known = true;
+}
+
+void changes_forget(struct changes *c)
+{
+    tree_state_done(&c->was);
+    c->known = false;
+}
+
+void changes_set(struct session *s, enum changes_told told)
+{
+    changes_forget(&s->changes);
+    s->changes.told = told; /* the end of the line that says so looks at the lab first */
+}
