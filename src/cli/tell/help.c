@@ -146,6 +146,8 @@ static void print_param(FILE *out, const struct param *p)
     text_add(&l, " ");
     if (p->letter)
         text_addf(&t, "-%c: ", p->letter);
+    if (p->after)
+        text_addf(&t, "behind %s: ", p->after);
     text_add(&t, p->help);
     add_range(&t, p);
     if (p->standard || p->otherwise)
