@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/lang/values.h"
 #include "cli/show/show.h"
 #include "cli/tell/explain.h"
 #include "cli/tree/tree.h"
@@ -207,10 +208,100 @@ static void offer_subjects(struct completion *c)
         offer(c, show_subject(i));
 }
 
-/* What may stand in the place of a word that has no `=`: the next operand, keys, flags. */
-static void offer_arguments(struct completion *c, const struct cmd *cmd, size_t operands_before)
+static void offer_stops(struct completion *c)
 {
-    size_t operand = 0;
+    for (const struct stop *stop = c->s->stops.first; stop; stop = stop->next) {
+        char number[16];
+        struct text t = text_on(number, sizeof(number));
+
+        text_addf(&t, "%lu", (unsigned long)stop->id);
+        if (stop->owner == STOP_OF_PROMPT)
+            offer_told(c, number, stop->text);
+    }
+}
+
+static void offer_places(struct completion *c)
+{
+    const struct marks *marks = &c->s->futures.marks;
+
+    offer(c, "start");
+    offer(c, "end");
+    for (size_t i = 0; i < marks->n; i++)
+        offer(c, marks->v[i].name);
+}
+
+/* The futures, but the one where the lab is only if it is @any. */
+static void offer_futures(struct completion *c, bool any)
+{
+    const struct futures *all = &c->s->futures;
+
+    if (any)
+        offer(c, futures_current(all));
+    for (size_t i = 0; i < all->n; i++)
+        offer(c, all->v[i].name);
+}
+
+/* What has its name from the session, and not from the lab. */
+static void offer_of_session(struct completion *c, const struct cmd *cmd)
+{
+    switch (cmd - cmd_table) {
+    case CMD_delete:
+    case CMD_enable:
+    case CMD_disable:
+        offer_stops(c);
+        break;
+    case CMD_goto:
+        offer_places(c);
+        break;
+    case CMD_future:
+    case CMD_diff:
+        offer_futures(c, cmd == &cmd_table[CMD_diff]);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool is_flag(const struct cmd *cmd, const char *word)
+{
+    const struct param *p = cmd_param(cmd, word);
+
+    return p && p->kind == VAL_FLAG;
+}
+
+/* The parameter that the operand behind these words is for: as they are read, each is for the next
+ * one that takes it.
+ */
+static size_t next_operand(const struct cmd *cmd, char words[][WORD_BYTES], size_t n)
+{
+    struct span nowhere = {0, 0};
+    size_t next = 0;
+
+    for (size_t w = 0; w < n; w++) {
+        size_t i = next;
+
+        if (strchr(words[w], '=') || is_flag(cmd, words[w]))
+            continue;
+        while (i < cmd->n_params && cmd->params[i].kind != VAL_EXPR &&
+               (!(cmd->params[i].flags & P_OPERAND) ||
+                !value_check(&cmd->params[i], words[w], nowhere, NULL)))
+            i++;
+        if (i < cmd->n_params)
+            next = cmd->params[i].kind == VAL_EXPR || (cmd->params[i].flags & P_MANY) ? i : i + 1;
+    }
+    return next;
+}
+
+/* May the word be for the operand behind @p, too?  Numbers nobody offers. */
+static bool may_be_left_out(const struct param *p)
+{
+    return value_is_quantity(p->kind) && !(p->flags & P_REQUIRED);
+}
+
+/* What may stand in the place of a word that has no `=`: the @next operand, keys, flags. */
+static void offer_arguments(struct completion *c, const struct cmd *cmd, size_t next)
+{
+    bool offered = false;
 
     for (size_t i = 0; i < cmd->n_params; i++) {
         const struct param *p = &cmd->params[i];
@@ -220,11 +311,13 @@ static void offer_arguments(struct completion *c, const struct cmd *cmd, size_t 
         if (p->after && strcasecmp(p->after, c->before) != 0)
             continue;
         if (p->flags & P_OPERAND) {
-            if (operand == operands_before || (p->flags & P_MANY))
-                offer_values(c, p);
-            if ((p->flags & P_SUBJECT) && operands_before == 0)
+            if (i < next || offered)
+                continue;
+            offer_values(c, p);
+            offer_of_session(c, cmd);
+            if ((p->flags & P_SUBJECT) && next == 0)
                 offer_subjects(c);
-            operand++;
+            offered = !may_be_left_out(p);
             continue;
         }
         text_add(&t, p->name);
@@ -278,7 +371,7 @@ void complete_line(struct session *s, const char *line, complete_each *each, voi
     char words[LINE_WORDS][WORD_BYTES];
     const char *at = last_statement(line);
     const struct cmd *cmd;
-    size_t n = 0, operands = 0;
+    size_t n = 0;
     const struct param *p;
 
     for (at += strspn(at, " \t"); *at && n < LINE_WORDS - 1; at += strspn(at, " \t")) {
@@ -300,12 +393,10 @@ void complete_line(struct session *s, const char *line, complete_each *each, voi
     cmd = cmd_find(words[0], true);
     if (!cmd)
         return;
-    for (size_t i = 1; i < n; i++)
-        operands += strchr(words[i], '=') == NULL;
     c.before = words[n - 1];
     p = take_key(&c, cmd);
     if (p)
         offer_values(&c, p);
     else if (!c.kept[0])
-        offer_arguments(&c, cmd, operands);
+        offer_arguments(&c, cmd, next_operand(cmd, words + 1, n - 1));
 }

@@ -25,7 +25,7 @@ static struct session *session;
 /* The words of the last completion, ours. */
 struct matches {
     char *v[MATCHES_MAX];
-    const char *meaning[MATCHES_MAX]; /* of rows, which live as long as the program */
+    const char *meaning[MATCHES_MAX]; /* of rows, which live as long as the program, and of stops */
     size_t n, next;
 };
 

@@ -51,9 +51,16 @@ enum expr_kind {
     EXPR_HAPPENS
 };
 
+/* What a path means that is no name of anything. */
+enum expr_word { EXPR_WORD_NONE, EXPR_WORD_TIME, EXPR_WORD_TICK, EXPR_WORD_TRUE, EXPR_WORD_FALSE };
+
 struct expr {
     enum expr_kind kind;
-    struct span at; /* in the text of the expression */
+    /* Of a path, by its text alone: it is asked again at each tick. */
+    enum expr_word word;
+    bool may_be_memory, may_be_program;
+    bool leads, leads_from_host; /* somewhere, in some lab: as it is, or below a host */
+    struct span at;              /* in the text of the expression */
     struct expr *a, *b;
     enum compare op;
     const char *text;         /* number as written, string without quotes, path */

@@ -475,6 +475,29 @@ static struct expr *event(struct parser *p, size_t start)
     return e;
 }
 
+#define PATH_BYTES 256u /* of a longer one it is not known that it leads anywhere */
+
+/* What the text of a path tells whatever the lab is like. */
+static void know_path(struct expr *e)
+{
+    static const char *const words[] = {[EXPR_WORD_TIME] = "t",
+                                        [EXPR_WORD_TICK] = "tick",
+                                        [EXPR_WORD_TRUE] = "true",
+                                        [EXPR_WORD_FALSE] = "false"};
+    char buf[PATH_BYTES];
+    struct text below_host = text_on(buf, sizeof(buf));
+
+    text_addf(&below_host, "h1.%s", e->text); /* whatever it is called */
+    for (unsigned i = EXPR_WORD_NONE + 1; i < ARRAY_LEN(words); i++) {
+        if (strcmp(e->text, words[i]) == 0)
+            e->word = (enum expr_word)i;
+    }
+    e->may_be_memory = strchr(e->text, '[') != NULL;
+    e->may_be_program = strstr(e->text, &EXPR_PROGRAM[1]) != NULL;
+    e->leads = expr_path_leads(e->text, e->at, NULL);
+    e->leads_from_host = !below_host.cut && expr_path_leads(below_host.buf, e->at, NULL);
+}
+
 static struct expr *term(struct parser *p)
 {
     const char c = peek(p);
@@ -507,6 +530,8 @@ static struct expr *term(struct parser *p)
     if (e->kind == EXPR_NUMBER && !expr_number(false, e->text, &e->number) &&
         !expr_number(true, e->text, &e->number))
         return fail(p, at, "not a number", "numbers are written 17, 0x11, 4k, 10us");
+    if (e->kind == EXPR_PATH)
+        know_path(e);
     return e;
 }
 

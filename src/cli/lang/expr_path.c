@@ -82,7 +82,7 @@ bool expr_path_leads(const char *path, struct span at, struct diag *d)
     if (leaf_path_leads(path, &places, &off))
         return !places.memory || value_slice_check("memory", VAL_BYTES, path, at, d);
     diag_set(d, DIAG_VALUE, at, "nothing is called \"%s\"", path);
-    return suggest(path, off, &places, d);
+    return d && suggest(path, off, &places, d);
 }
 
 bool expr_paths_lead(const struct expr *e, struct span from, struct diag *d)

@@ -51,9 +51,12 @@ static void add_line(struct text *t, const char *fmt, va_list args)
 
 bool diag_set(struct diag *d, enum diag_kind kind, struct span at, const char *fmt, ...)
 {
-    struct text message = text_on(d->message, sizeof(d->message));
+    struct text message;
     va_list args;
 
+    if (!d)
+        return false;
+    message = text_on(d->message, sizeof(d->message));
     d->kind = kind;
     d->missing = false;
     d->at = at;
@@ -67,9 +70,12 @@ bool diag_set(struct diag *d, enum diag_kind kind, struct span at, const char *f
 
 bool diag_remedy(struct diag *d, const char *fmt, ...)
 {
-    struct text remedy = text_on(d->remedy, sizeof(d->remedy));
+    struct text remedy;
     va_list args;
 
+    if (!d)
+        return false;
+    remedy = text_on(d->remedy, sizeof(d->remedy));
     va_start(args, fmt);
     add_line(&remedy, fmt, args);
     va_end(args);
@@ -84,10 +90,13 @@ bool diag_status(struct diag *d, struct span at, const char *what, enum rdl_stat
 
 void diag_note(struct diag *d, const char *fmt, ...)
 {
-    const size_t start = strlen(d->notes);
-    struct text notes = {d->notes, start, sizeof(d->notes), false};
+    const size_t start = d ? strlen(d->notes) : 0;
+    struct text notes;
     va_list args;
 
+    if (!d)
+        return;
+    notes = (struct text){d->notes, start, sizeof(d->notes), false};
     va_start(args, fmt);
     add_line(&notes, fmt, args);
     va_end(args);

@@ -57,7 +57,9 @@ struct diag {
     char notes[DIAG_NOTES_BYTES];   /* further lines, each with its line end; may be empty */
 };
 
-/* Fills @d and returns false, so that a check can end with it. */
+/* Fills @d and returns false, so that a check can end with it.  Of this and the next ones: @d may
+ * be NULL, and then nobody wants to know.
+ */
 bool diag_set(struct diag *d, enum diag_kind kind, struct span at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -18,6 +18,8 @@ static bool unknown_name(const struct question *q, struct span at, const struct 
     struct rdl_value v;
     size_t off;
 
+    if (!q->reterr)
+        return false;
     if (c->field->print == EVP_HOST && rdl_inspect(q->in->lab, c->text, &v, &off) != RDL_OK)
         return resolve_unknown(q->in, at, c->text, "no host", q->reterr);
     if (c->field->print == EVP_HOST) {
@@ -41,6 +43,8 @@ static bool too_late(const struct question *q, struct span at, const struct ev_f
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
+    if (!q->reterr)
+        return false;
     diag_set(q->reterr, DIAG_FAILED, at,
              "it is too late to count: %llu of %llu %s events are not in the record",
              (unsigned long long)forgotten, (unsigned long long)rdl_total(q->in->lab, filter->kind),

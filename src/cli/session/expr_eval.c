@@ -15,10 +15,13 @@
 static bool is_word_of(const struct question *q, const struct enum_table *words, const char *word,
                        struct span at)
 {
-    struct suggestion near = suggestion_for(word);
+    struct suggestion near;
 
     if (enum_by_name(words, word))
         return true;
+    if (!q->reterr)
+        return false;
+    near = suggestion_for(word);
     for (size_t i = 0; i < words->n_rows; i++)
         suggest_offer(&near, words->rows[i].name);
     diag_set(q->reterr, DIAG_VALUE, at, "no %s is called \"%s\"", words->what, word);

@@ -130,6 +130,8 @@ static bool is_no_value(const struct question *q, const struct expr *e, const ch
     char is_text[RDL_VALUE_BYTES];
     struct text is = text_on(is_text, sizeof(is_text));
 
+    if (!q->reterr)
+        return false;
     node_add_text(&is, node);
     diag_set(q->reterr, DIAG_FAILED, expr_place(e, q->at), "%s is %s, not a value", path, is_text);
     return diag_remedy(q->reterr, "\"show %s\" lists its values", path);
@@ -152,22 +154,24 @@ static bool read_path(const struct question *q, const struct expr *e, struct ope
     char path[SESSION_PATH_BYTES];
     size_t off = 0;
 
-    if (strcmp(e->text, "t") == 0) {
+    switch (e->word) {
+    case EXPR_WORD_TIME:
         set_number(ret, RDL_TIME, rdl_now_ns(q->in->lab));
         return true;
-    }
-    if (strcmp(e->text, "tick") == 0) {
+    case EXPR_WORD_TICK:
         set_number(ret, RDL_NUMBER, rdl_tick(q->in->lab));
         return true;
-    }
-    if (strcmp(e->text, "true") == 0 || strcmp(e->text, "false") == 0) {
-        set_number(ret, RDL_FLAG, e->text[0] == 't');
+    case EXPR_WORD_TRUE:
+    case EXPR_WORD_FALSE:
+        set_number(ret, RDL_FLAG, e->word == EXPR_WORD_TRUE);
         return true;
+    case EXPR_WORD_NONE:
+        break;
     }
     resolve_path(q->in, e->text, path);
-    if (is_memory(q, path))
+    if (e->may_be_memory && is_memory(q, path))
         return read_memory(q, path, expr_place(e, q->at), ret);
-    if (read_program(q, path, ret))
+    if (e->may_be_program && read_program(q, path, ret))
         return true;
     if (rdl_inspect(q->in->lab, path, &ret->v, &off) == RDL_OK && ret->v.type != RDL_NODE) {
         ret->kind =
@@ -186,7 +190,8 @@ static bool read_path(const struct question *q, const struct expr *e, struct ope
         return is_no_value(q, e, path, &ret->v);
     if (is_missing_element(q, path, off)) {
         /* It may come, but never with a word that no element has. */
-        if (!expr_path_leads(path, expr_place(e, q->at), q->reterr))
+        if (!(strcmp(path, e->text) == 0 ? e->leads : e->leads_from_host) &&
+            !expr_path_leads(path, expr_place(e, q->at), q->reterr))
             return false;
         ret->kind = OPERAND_ABSENT;
         return true;

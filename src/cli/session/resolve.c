@@ -81,6 +81,8 @@ bool resolve_unknown(const struct scope *in, struct span at, const char *path, c
     struct text t = text_on(parent, sizeof(parent));
     size_t off = 0, ignored;
 
+    if (!reterr)
+        return false; /* what else it could be takes long to find */
     diag_set(reterr, DIAG_VALUE, at, "%s is called \"%s\"", what, path);
     reterr->missing = in->host[0] || strpbrk(path, ".[") || strcmp(what, "no host") == 0;
     if (rdl_inspect(in->lab, path, &v, &off) == RDL_OK)
@@ -110,6 +112,8 @@ static bool wrong_kind(const struct scope *in, struct span at, const char *path,
     struct rdl_value v;
     size_t off;
 
+    if (!reterr)
+        return false;
     if (rdl_inspect(in->lab, path, &v, &off) != RDL_OK)
         return resolve_unknown(in, at, path, "nothing", reterr);
     node_add_text(&is, &v);

@@ -11,6 +11,8 @@
 struct live;
 struct live_ops;
 
+/* In all of these @reterr may be NULL where nobody reads why something is wrong. */
+
 /* Where names are looked up. */
 struct scope {
     const struct rdl_lab *lab;

@@ -71,11 +71,10 @@ static ev_id event_in(const struct question *q, const struct expr *e)
 
 static bool condition_is_hit(const struct session *s, struct stop *stop)
 {
-    struct diag ignored; /* large: nobody clears it for each tick */
-    const bool now = holds(s, stop, &ignored);
+    const bool now = holds(s, stop, NULL);
     const bool hit = now && (!stop->held || stop->momentary);
     const struct scope in = scope_of(s, stop);
-    const struct question q = {&in, {0, 0}, &ignored};
+    const struct question q = {&in, {0, 0}, NULL};
     ev_id by = 0;
 
     stop->held = now;
@@ -88,8 +87,7 @@ static bool condition_is_hit(const struct session *s, struct stop *stop)
 
 static bool value_is_hit(const struct session *s, struct stop *stop)
 {
-    struct diag ignored;
-    struct operand now = value(s, stop, &ignored);
+    struct operand now = value(s, stop, NULL);
     const ev_id stayed = stop->stayed, changed = stop->changed;
     struct text t = text_on(stop->change, sizeof(stop->change));
 
@@ -169,7 +167,6 @@ bool stop_attach(struct session *s, struct stop *stop, struct span at)
 static void hear(void *ctx, const struct ev *e)
 {
     const struct session *s = ctx;
-    struct diag ignored;
 
     if (s->stops.asleep && !s->travel.look)
         return;
@@ -178,7 +175,7 @@ static void hear(void *ctx, const struct ev *e)
 
         if (!stop->enabled || !stop->watches)
             continue;
-        now = value(s, stop, &ignored);
+        now = value(s, stop, NULL);
         if (operand_equal(&stop->is, &now)) {
             stop->stayed = e->id;
             stop->changed = 0; /* it is again what it was */

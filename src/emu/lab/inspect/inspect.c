@@ -15,18 +15,20 @@
 #include "emu/base/text.h"
 #include "emu/lab/inspect/inspect_nodes.h"
 
-static bool wants(const struct visit *v, const char *key)
+/* Most keys part in their first letter. */
+static inline bool wants(const struct visit *v, const char *key)
 {
-    return v->want && strlen(key) == v->want_len && memcmp(key, v->want, v->want_len) == 0;
+    return v->want && key[0] == v->want[0] && strncmp(key, v->want, v->want_len) == 0 &&
+           key[v->want_len] == '\0';
 }
 
-/* Takes note of one child: the one that is looked for, or hands it out. */
+/* Takes note of one child that is asked for: the one that is looked for, or hands it out. */
 static void offer(struct visit *v, const char *key, const struct rdl_value *value,
                   const struct inode *node)
 {
     if (v->each) {
         v->each(v->ctx, key, value);
-    } else if (wants(v, key)) {
+    } else {
         v->found = true;
         v->value = *value;
         v->node = node ? *node : (struct inode){.kind = NODE_none};
@@ -34,7 +36,7 @@ static void offer(struct visit *v, const char *key, const struct rdl_value *valu
 }
 
 /* Is @key of interest at all?  Saves building values that nobody looks at. */
-static bool asked(const struct visit *v, const char *key)
+static inline bool asked(const struct visit *v, const char *key)
 {
     return v->each || (!v->found && wants(v, key));
 }
@@ -61,13 +63,26 @@ static void offer_text(struct visit *v, const char *key, enum leaf_id id, const 
     offer(v, key, &value, NULL);
 }
 
-void inspect_leaf(struct visit *v, enum leaf_id id, uint64_t number)
+bool inspect_asks(const struct visit *v, enum leaf_id id)
 {
-    const struct leaf_row *row = row_of(v, id);
+    return asked(v, row_of(v, id)->key);
+}
+
+/* Says a number under a key. */
+static void offer_number(struct visit *v, const char *key, enum leaf_id id, uint64_t number)
+{
     const struct rdl_value value = value_of(id, number);
 
     RDL_ASSERT(value.type != RDL_WORD && value.type != RDL_TEXT);
-    offer(v, row->key, &value, NULL);
+    offer(v, key, &value, NULL);
+}
+
+void inspect_leaf(struct visit *v, enum leaf_id id, uint64_t number)
+{
+    const struct leaf_row *row = row_of(v, id);
+
+    if (asked(v, row->key))
+        offer_number(v, row->key, id, number);
 }
 
 void inspect_text(struct visit *v, enum leaf_id id, const char *s)
@@ -79,28 +94,30 @@ void inspect_text(struct visit *v, enum leaf_id id, const char *s)
         offer_text(v, row->key, id, s);
 }
 
-void inspect_word(struct visit *v, enum leaf_id id, uint32_t number)
+static void offer_word(struct visit *v, const struct leaf_row *row, enum leaf_id id,
+                       uint32_t number)
 {
-    const struct leaf_row *row = row_of(v, id);
     struct rdl_value value = value_of(id, number);
     struct text t = text_on(value.text, sizeof(value.text));
 
-    RDL_ASSERT(row->type == TYPE_WORD);
-    if (!asked(v, row->key))
-        return;
     text_add(&t, enum_name(row->words, number));
     offer(v, row->key, &value, NULL);
 }
 
-void inspect_set(struct visit *v, enum leaf_id id, uint32_t set)
+void inspect_word(struct visit *v, enum leaf_id id, uint32_t number)
 {
     const struct leaf_row *row = row_of(v, id);
+
+    RDL_ASSERT(row->type == TYPE_WORD);
+    if (asked(v, row->key))
+        offer_word(v, row, id, number);
+}
+
+static void offer_set(struct visit *v, const struct leaf_row *row, enum leaf_id id, uint32_t set)
+{
     struct rdl_value value = value_of(id, set);
     struct text t = text_on(value.text, sizeof(value.text));
 
-    RDL_ASSERT(row->type == TYPE_SET);
-    if (!asked(v, row->key))
-        return;
     for (size_t i = 0; i < row->words->n_rows; i++) {
         if (set & row->words->rows[i].value)
             text_addf(&t, "%s%s", t.len ? "," : "", row->words->rows[i].name);
@@ -108,27 +125,37 @@ void inspect_set(struct visit *v, enum leaf_id id, uint32_t set)
     offer(v, row->key, &value, NULL);
 }
 
+void inspect_set(struct visit *v, enum leaf_id id, uint32_t set)
+{
+    const struct leaf_row *row = row_of(v, id);
+
+    RDL_ASSERT(row->type == TYPE_SET);
+    if (asked(v, row->key))
+        offer_set(v, row, id, set);
+}
+
 void inspect_keyed(struct visit *v, enum leaf_id id, const struct enum_row *word, uint64_t number)
 {
     const struct leaf_row *row = row_of(v, id);
-    const struct rdl_value value = value_of(id, number);
     char key[RDL_NAME_BYTES];
 
     RDL_ASSERT(row->flags & LEAF_KEYED);
     leaf_word_key(word, key);
-    offer(v, key, &value, NULL);
+    if (asked(v, key))
+        offer_number(v, key, id, number);
 }
 
-static void offer_node(struct visit *v, const char *key, enum node_kind kind, struct inode node)
+/* Says @node under a key that is asked for. */
+static void offer_node(struct visit *v, const char *key, enum node_kind kind,
+                       const struct inode *node)
 {
     struct rdl_value value = {.type = RDL_NODE, .row = kind};
     struct text t = text_on(value.text, sizeof(value.text));
+    struct inode below = *node;
 
-    if (!asked(v, key))
-        return;
     text_add(&t, node_rows[kind].title);
-    node.kind = kind;
-    offer(v, key, &value, &node);
+    below.kind = kind;
+    offer(v, key, &value, &below);
 }
 
 void inspect_child(struct visit *v, enum child_id id, struct inode node)
@@ -136,8 +163,10 @@ void inspect_child(struct visit *v, enum child_id id, struct inode node)
     const struct child_row *row = &child_rows[id];
 
     RDL_ASSERT(row->node == v->kind && row->key);
+    if (!asked(v, row->key))
+        return;
     node.list = row->is_list ? id : CHILD_none;
-    offer_node(v, row->key, row->is_list ? NODE_list : row->below, node);
+    offer_node(v, row->key, row->is_list ? NODE_list : row->below, &node);
 }
 
 void inspect_named(struct visit *v, enum child_id id, const char *name, struct inode node)
@@ -145,12 +174,14 @@ void inspect_named(struct visit *v, enum child_id id, const char *name, struct i
     const struct child_row *row = &child_rows[id];
 
     RDL_ASSERT(row->node == v->kind && !row->key);
-    offer_node(v, name, row->below, node);
+    if (asked(v, name))
+        offer_node(v, name, row->below, &node);
 }
 
 void inspect_item(struct visit *v, const struct inode *list, const char *key, struct inode node)
 {
-    offer_node(v, key, child_rows[list->list].below, node);
+    if (asked(v, key))
+        offer_node(v, key, child_rows[list->list].below, &node);
 }
 
 void inspect_nth(const struct inode *list, uint64_t i, struct visit *v, const char *key)
@@ -163,14 +194,14 @@ void inspect_nth(const struct inode *list, uint64_t i, struct visit *v, const ch
 
 void inspect_item_leaf(struct visit *v, const struct inode *list, const char *key, uint64_t number)
 {
-    const struct rdl_value value = value_of(child_rows[list->list].element, number);
-
-    offer(v, key, &value, NULL);
+    if (asked(v, key))
+        offer_number(v, key, child_rows[list->list].element, number);
 }
 
 void inspect_item_text(struct visit *v, const struct inode *list, const char *key, const char *s)
 {
-    offer_text(v, key, child_rows[list->list].element, s);
+    if (asked(v, key))
+        offer_text(v, key, child_rows[list->list].element, s);
 }
 
 /* "[3]" */

@@ -183,17 +183,24 @@ static void visit_objects(const struct inode *n, struct visit *v)
         visit_table(n, v, &n->host->guest.verbs.objects[kind]);
 }
 
+static void visit_mac(const struct inode *n, struct visit *v)
+{
+    char buf[MAC_TEXT_MAX];
+    struct text mac = text_on(buf, sizeof(buf));
+
+    mac_add(&mac, n->host->dev->config.mac);
+    inspect_text(v, LEAF_host_mac, buf);
+}
+
 static void visit_host(const struct inode *n, struct visit *v)
 {
     const struct host *h = n->host;
-    char buf[ADDR_TEXT_MAX];
-    struct text mac = text_on(buf, sizeof(buf));
     struct inode counters = *n;
 
-    mac_add(&mac, h->dev->config.mac);
     counters.object = &h->dev->xport.count;
     inspect_text(v, LEAF_host_name, h->name);
-    inspect_text(v, LEAF_host_mac, buf);
+    if (inspect_asks(v, LEAF_host_mac))
+        visit_mac(n, v);
     inspect_child(v, CHILD_host_gid, gid_list(n));
     inspect_leaf(v, LEAF_host_ram_bytes, h->ram.bytes);
     inspect_word(v, LEAF_host_profile, h->dev->config.profile);

@@ -48,6 +48,9 @@ void inspect_text(struct visit *v, enum leaf_id id, const char *s);
 void inspect_word(struct visit *v, enum leaf_id id, uint32_t number);
 void inspect_set(struct visit *v, enum leaf_id id, uint32_t set);
 
+/* Will anybody see the leaf?  A visitor may ask where its value takes long to find. */
+bool inspect_asks(const struct visit *v, enum leaf_id id);
+
 /* The leaf that a row with a table of keys has for @word. */
 void inspect_keyed(struct visit *v, enum leaf_id id, const struct enum_row *word, uint64_t number);
 

@@ -18,11 +18,24 @@ static void add_word(void *ctx, const char *word, const char *meaning)
         text_addf(&t, " (%s)", meaning);
 }
 
+struct row {
+    const char *line, *offered, *not_offered; /* blanks around words */
+};
+
+static void expect_offers(struct lab *l, const struct row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct found found = {""};
+
+        complete_line(l->s, rows[i].line, add_word, &found);
+        if (!strstr(found.words, rows[i].offered) || strstr(found.words, rows[i].not_offered))
+            fail_msg("%s:%s", rows[i].line, found.words);
+    }
+}
+
 static void completion_offers_what_fits(void **state)
 {
-    static const struct {
-        const char *line, *offered, *not_offered; /* blanks around words */
-    } rows[] = {
+    static const struct row rows[] = {
         {"pos", " post_send", " poll_cq"},
         {"run; on h1 { alloc", " alloc_pd", " run"},
         {"post_send ", " h1.qp", " h1.cq"},
@@ -73,13 +86,37 @@ static void completion_offers_what_fits(void **state)
     lab_run(&l, examples_before[BEFORE_OBJECTS]);
     lab_run(&l, "switch s1; drop from=h1");
     assert_int_equal(rdl_port_add(l.s->lab, &port, &made), RDL_OK);
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct found found = {""};
+    expect_offers(&l, rows, ARRAY_LEN(rows));
+    lab_close(&l);
+}
 
-        complete_line(l.s, rows[i].line, add_word, &found);
-        if (!strstr(found.words, rows[i].offered) || strstr(found.words, rows[i].not_offered))
-            fail_msg("%s:%s", rows[i].line, found.words);
-    }
+static void completion_knows_places_futures_and_stops(void **state)
+{
+    static const struct row rows[] = {
+        {"back t", " tick timer to", " packet"},
+        {"back 3 pa", " packet", " tick"},
+        {"back to h1.q", " h1.qp", " h1.cq"},
+        {"back to qp_s", " qp_state", " h1"},
+        {"expect h1.qp.state == h2.q", " h2.qp", " h2.cq"},
+        {"until h1.qp.state == RTS time", " timeout=", " h1"},
+        {"goto ", " start end here", " main"},
+        {"goto h", " here", " start"},
+        {"future ", " main", " other"},
+        {"diff o", " other", " main"},
+        {"diff other m", " main", " other"},
+        {"disable ", " 1 (h1.qp.state == ERR) 2 (h2.qp.state) all", " h1"},
+        {"delete 1 ", " 2 (h2.qp.state)", " h1"},
+        {"redo ", "", " h1"},
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, examples_before[BEFORE_OBJECTS]);
+    lab_run(&l, "break h1.qp.state == ERR; watch h2.qp.state");
+    lab_run(&l, "fork other");
+    lab_run(&l, "checkpoint here");
+    expect_offers(&l, rows, ARRAY_LEN(rows));
     lab_close(&l);
 }
 
@@ -87,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(completion_offers_what_fits),
+        cmocka_unit_test(completion_knows_places_futures_and_stops),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
