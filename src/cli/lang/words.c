@@ -9,7 +9,7 @@
     const struct enum_table words_##id = {#id, what, rows_##id, ARRAY_LEN(rows_##id)};
 
 TABLE(grain, ENUM_GRAIN, "step")
-TABLE(back, ENUM_BACK, "way back")
+TABLE(by, ENUM_BY, "way to go back or forward")
 TABLE(port, ENUM_PORT, "kind of live port")
 TABLE(program, ENUM_PROGRAM, "program")
 TABLE(record, ENUM_RECORD, "state of the record")

@@ -178,7 +178,7 @@ static void begin_from(struct session *s, const struct future *f, const struct p
     s->travel.in_past = false;
 }
 
-const char *futures_leave(struct session *s, const struct place *place)
+void futures_leave(struct session *s, const struct place *place)
 {
     const struct place end = travel_end(s);
     char name[RDL_NAME_BYTES];
@@ -191,8 +191,31 @@ const char *futures_leave(struct session *s, const struct place *place)
     } while (futures_has(&s->futures, name));
     kept = take(s, name, true, &end);
     begin_from(s, add(&s->futures, &kept), place);
+    s->futures.parted = *place;
+}
+
+const char *futures_settle(struct session *s)
+{
     forget_oldest(&s->futures);
     return s->futures.v[s->futures.n - 1].name;
+}
+
+void futures_rejoin(struct session *s)
+{
+    struct future *f = &s->futures.v[s->futures.n - 1];
+    const uint64_t n_runs = s->typed.n_runs;
+
+    journal_free(&s->history.journal);
+    typed_lines_free(&s->typed);
+    marks_free(&s->futures.marks);
+    s->history.journal = f->journal;
+    f->typed.n_runs = n_runs;
+    s->typed = f->typed;
+    s->futures.marks = f->marks;
+    s->futures.n--;
+    s->futures.n_was--;
+    s->travel.n_entries = s->futures.parted.n_entries;
+    s->travel.in_past = true;
 }
 
 void futures_fork(struct session *s, const char *name)

@@ -52,6 +52,7 @@ struct futures {
     bool was;                  /* as in struct future, of that one, */
     struct marks marks;        /* and so is this */
     unsigned n_was;            /* that were kept so far */
+    struct place parted;       /* where the last of these was left */
 };
 
 void futures_free(struct futures *all);
@@ -71,12 +72,18 @@ const struct place *marks_find(const struct marks *all, const char *name);
 /* Gives @place this name, which another one may have had. */
 void marks_put(struct marks *all, const char *name, const struct place *place);
 
-/* The session does something else at @place, before the end of what it did: keeps that as a future
- * called was1, was2, ...; of such futures the last FUTURES_WAS_MAX stay.  What the session did up
- * to
- * @place becomes its journal.  Returns the name, which is valid until futures change.
+/* The session is about to do something else at @place, before the end of what it did: keeps that as
+ * a future called was1, was2, ...  What the session did up to @place becomes its journal.
  */
-const char *futures_leave(struct session *s, const struct place *place);
+void futures_leave(struct session *s, const struct place *place);
+
+/* It did: of the futures that nobody named the last FUTURES_WAS_MAX stay.  Returns the name of the
+ * one that was left, which is valid until futures change.
+ */
+const char *futures_settle(struct session *s);
+
+/* It did nothing: the future that was left is again that of the session, which is in the past. */
+void futures_rejoin(struct session *s);
 
 /* Another future called @name begins where the lab is, which the lab is in from now on. */
 void futures_fork(struct session *s, const char *name);

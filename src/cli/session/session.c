@@ -309,9 +309,8 @@ static bool do_leaf(struct session *s, const struct step *st)
 {
     struct journal_end end = {.host = s->in->host, .before = now(s)};
     struct place from;
-    bool ok;
+    bool ok, parted = travel_leave(s, st);
 
-    travel_leave(s, st);
     travel_pass(s);
     from = travel_here(s);
     s->travel.passing = (st->cmd->flags & CMD_PASSES) != 0;
@@ -326,6 +325,8 @@ static bool do_leaf(struct session *s, const struct step *st)
     end.after = now(s);
     end.outcome = outcome(s, ok);
     s->travel.passing = false;
+    if (parted && !travel_parted(s, st, &end.before, ok))
+        return ok;
     if (travel_stayed(s, st, &from))
         return ok;
     from = (struct place){s->history.journal.log.n, end.before};
@@ -337,15 +338,17 @@ static bool do_leaf(struct session *s, const struct step *st)
 /* Carries out a command whose steps are remembered one by one. */
 static bool do_block(struct session *s, const struct step *st)
 {
+    const struct moment before = now(s);
+    const bool parted = travel_leave(s, st);
+    const struct place from = travel_here(s);
     struct journal_block block;
-    struct place from;
     bool ok;
 
-    travel_leave(s, st);
-    from = travel_here(s);
     journal_open(&s->history.journal, &block, !(st->cmd->flags & CMD_BLOCK));
     ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
     journal_close(&s->history.journal, st, s->in->host, ok && !session_is_over(s));
+    if (parted && !travel_parted(s, st, &before, ok))
+        return ok;
     note_line(s, st, &from);
     return ok;
 }

@@ -113,6 +113,7 @@ struct travel {
     void (*look)(void *ctx, struct session *s, const struct place *p);
     void *look_ctx;
     const volatile sig_atomic_t *interrupted; /* what is done again ends then; NULL: it does not */
+    bool enough;                              /* or then: who looks has seen what it wants */
     bool was_live; /* the lab has or had something that came from outside */
 };
 

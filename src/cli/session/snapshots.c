@@ -42,9 +42,10 @@ static int compare(uint64_t a, uint64_t b)
 
 int place_compare(const struct place *a, const struct place *b)
 {
-    int r = compare(a->n_entries, b->n_entries);
+    const int entries = compare(a->n_entries, b->n_entries);
+    const int ticks = compare(a->at.tick, b->at.tick);
 
-    return r ? r : compare(a->at.tick, b->at.tick);
+    return entries ? entries : ticks ? ticks : compare(a->at.ns, b->at.ns);
 }
 
 size_t snapshots_until(const struct snapshots *all, const struct place *p)

@@ -99,7 +99,7 @@ static void end_quiet(struct session *s, const struct quiet *q)
 
 static bool is_interrupted(const struct session *s)
 {
-    return s->travel.interrupted && *s->travel.interrupted;
+    return s->travel.enough || (s->travel.interrupted && *s->travel.interrupted);
 }
 
 /* Takes a snapshot on the way, unless something is looked for: the list stays as it is meanwhile.
@@ -214,8 +214,7 @@ static bool entry_at(const struct session *s, const struct place *p, struct log_
     return log_at(ret, &s->history.journal.log, p->n_entries);
 }
 
-/* May what was under way at @p be gone on with, from there? */
-static bool goes_on_from(const struct session *s, const struct place *p)
+bool travel_goes_on_from(const struct session *s, const struct place *p)
 {
     struct log_cursor c;
 
@@ -284,7 +283,7 @@ bool travel_to(struct session *s, const struct place *to, struct span at)
     snapshot = snapshots_before(&s->snapshots, to);
     RDL_ASSERT(snapshot);
     q = become_quiet(s);
-    if (place_compare(&from, to) > 0 || !goes_on_from(s, &from) ||
+    if (place_compare(&from, to) > 0 || !travel_goes_on_from(s, &from) ||
         place_compare(&from, &snapshot->place) < 0) {
         restore(s, snapshot);
         from = snapshot->place;
@@ -308,50 +307,83 @@ void travel_pass(struct session *s)
 
 /* --- Another future --------------------------------------------------------------------------- */
 
-static void branch(struct session *s, const struct place *at)
-{
-    const char *name = futures_leave(s, at);
-
-    session_say(s, "what was done behind #%llu stays as \"%s\"\n", (unsigned long long)at->at.tick,
-                name);
-}
-
 /* May @st change the lab?  What may not leaves no trace in the past. */
 static bool may_change(const struct step *st)
 {
     return !(step_flags(st) & (CMD_LOOKS | CMD_NOTE)) && st->cmd != &cmd_table[CMD_expect];
 }
 
-void travel_leave(struct session *s, const struct step *st)
+bool travel_leave(struct session *s, const struct step *st)
 {
     const struct place here = travel_here(s);
     struct log_cursor c;
 
     if (!s->travel.in_past || !may_change(st))
-        return;
-    if ((st->cmd->flags & CMD_PASSES) && entry_at(s, &here, &c) &&
+        return false;
+    if ((step_flags(st) & CMD_PASSES) && entry_at(s, &here, &c) &&
         (c.entry.st->cmd->flags & CMD_PASSES))
-        return; /* where it ends will tell */
+        return false; /* where it ends will tell */
     rdl_record_forget_ahead(s->lab);
-    branch(s, &here);
+    futures_leave(s, &here);
+    return true;
+}
+
+/* The session has done something else from @at on. */
+static void say_parted(struct session *s, const struct step *st, uint64_t tick)
+{
+    session_say(s, "what was done behind #%llu stays as \"%s\"%s\n", (unsigned long long)tick,
+                futures_settle(s),
+                step_flags(st) & CMD_PASSES ? "; \"redo 1 tick\" goes forward in it" : "");
+}
+
+bool travel_parted(struct session *s, const struct step *st, const struct moment *before, bool ok)
+{
+    const bool passed = rdl_tick(s->lab) != before->tick || rdl_now_ns(s->lab) != before->ns;
+
+    if (s->futures.n == 0)
+        return true; /* it began with another lab */
+    if (passed || (ok && !(step_flags(st) & CMD_PASSES))) {
+        say_parted(s, st, before->tick);
+        return true;
+    }
+    futures_rejoin(s);
+    return false;
+}
+
+/* Where the lab is now, if it came there from @from by nothing but time, as it did then.  False: it
+ * went farther.
+ */
+static bool place_on_the_way(const struct session *s, const struct place *from, struct place *ret)
+{
+    const struct moment here = now(s);
+    struct log_cursor c;
+
+    for (bool more = entry_at(s, from, &c); more && (c.entry.st->cmd->flags & CMD_PASSES);
+         more = log_next(&c)) {
+        const struct moment *after = &c.entry.after;
+
+        if (here.tick > after->tick || here.ns > after->ns)
+            continue;
+        ret->n_entries = c.entry.i + (here.tick == after->tick && here.ns == after->ns);
+        ret->at = here;
+        return true;
+    }
+    return false;
 }
 
 bool travel_stayed(struct session *s, const struct step *st, const struct place *from)
 {
     const struct place end = travel_end(s);
-    struct log_cursor c;
+    struct place here;
 
     if (!s->travel.in_past || !may_change(st))
         return s->travel.in_past;
-    if (entry_at(s, from, &c) && rdl_tick(s->lab) <= c.entry.after.tick &&
-        rdl_now_ns(s->lab) <= c.entry.after.ns) {
-        const bool over = rdl_tick(s->lab) == c.entry.after.tick;
-        const struct place here = {c.entry.i + over, now(s)};
-
+    if (place_on_the_way(s, from, &here)) {
         s->travel.n_entries = here.n_entries;
         s->travel.in_past = place_compare(&here, &end) < 0;
         return true;
     }
-    branch(s, from);
+    futures_leave(s, from);
+    say_parted(s, st, from->at.tick);
     return false;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking for a place in the past: from one snapshot to the next, the last ones first. */
+/* Looking for a place: backwards from one snapshot to the next, the last ones first; forwards at
+ * once. */
 #include "cli/session/travel.h"
 
 static bool is_end(const struct travel_search *search, const struct place *p)
@@ -65,4 +66,47 @@ bool travel_search(struct session *s, struct travel_search *search, const struct
     if (finished || session_interrupted(s, at))
         return finished;
     return travel_broken(s, at);
+}
+
+static void look_ahead(void *ctx, struct session *s, const struct place *p)
+{
+    struct travel_search *search = ctx;
+
+    if (place_compare(p, &search->end) <= 0) {
+        (void)search->look(search->ctx, s, true);
+        return; /* it is not behind where the search began */
+    }
+    if (search->found || !search->look(search->ctx, s, false))
+        return;
+    search->found = s->travel.enough = true;
+    search->place = *p;
+    if (search->keep)
+        search->keep(search->ctx);
+}
+
+bool travel_search_ahead(struct session *s, struct travel_search *search, struct span at)
+{
+    const struct place origin = travel_here(s), end = travel_end(s);
+    bool finished;
+
+    search->found = search->at_end = false;
+    search->end = origin;
+    /* A command that is left in its middle does not go on from there. */
+    if (travel_goes_on_from(s, &origin))
+        snapshots_pass(&s->snapshots, s->lab, &origin, true);
+    s->travel.look = look_ahead;
+    s->travel.look_ctx = search;
+    s->travel.interrupted = s->config.interrupted;
+    finished = travel_again(s, snapshots_before(&s->snapshots, &origin), &end);
+    s->travel.look = NULL;
+    s->travel.interrupted = NULL;
+    s->travel.enough = false;
+    s->travel.in_past = true; /* wherever it stopped */
+    if (search->found)
+        return true;
+    if (!travel_to(s, &origin, at))
+        return false;
+    if (finished)
+        return session_fail(s, at, "%s", search->none);
+    return !session_interrupted(s, at) && travel_broken(s, at);
 }
