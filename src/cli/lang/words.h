@@ -28,6 +28,9 @@
 #define ENUM_SESSION_ACTION(X)                                                                     \
     X(SESSION, SAVE, 0, "write the lines so far as a scenario, .lab or .json")
 
+#define ENUM_SAVE(X)                                                                               \
+    X(SAVE, WORLD, 0, "the whole session: what was done, where one is, its futures")
+
 #define ENUM_SETTING(X) X(SET, LINK, 0, "latency, rate and loss of a link")
 
 #define ENUM_SHOW_FORM(X)                                                                          \
@@ -71,6 +74,6 @@ enum export_form {
 };
 
 extern const struct enum_table words_grain, words_back, words_export, words_session_action,
-    words_setting, words_show_form, words_port, words_program, words_role, words_record;
+    words_setting, words_show_form, words_port, words_program, words_role, words_record, words_save;
 
 #endif

@@ -72,7 +72,7 @@ static struct marks marks_until(const struct marks *all, const struct place *p)
 
 /* --- The list --------------------------------------------------------------------------------- */
 
-static void future_done(struct future *f)
+void future_done(struct future *f)
 {
     journal_free(&f->journal);
     typed_lines_free(&f->typed);
@@ -140,8 +140,18 @@ static struct future *add(struct futures *all, const struct future *f)
     return &all->v[all->n++];
 }
 
-/* The hash at the end of what the session did, if it is known; 0: it is not. */
-static uint64_t hash_at_end(const struct session *s)
+void futures_put(struct futures *all, const struct future *f)
+{
+    add(all, f);
+}
+
+void futures_rename(struct futures *all, const char *name, bool was)
+{
+    set_name(all->name, name);
+    all->was = was;
+}
+
+uint64_t futures_hash_at_end(const struct session *s)
 {
     const struct place end = travel_end(s);
     const struct snapshot *last = snapshots_before(&s->snapshots, &end);
@@ -159,7 +169,7 @@ static struct future take(struct session *s, const char *name, bool was, const s
                        .typed = s->typed,
                        .marks = s->futures.marks,
                        .left = *left,
-                       .hash = hash_at_end(s)};
+                       .hash = futures_hash_at_end(s)};
 
     set_name(f.name, name);
     s->history.journal = (struct journal){.marks = NULL};
@@ -202,8 +212,7 @@ void futures_fork(struct session *s, const char *name)
 
     rdl_record_forget_ahead(s->lab);
     begin_from(s, add(&s->futures, &kept), &here);
-    set_name(s->futures.name, name);
-    s->futures.was = false;
+    futures_rename(&s->futures, name, false);
 }
 
 /* --- Switching -------------------------------------------------------------------------------- */
@@ -254,8 +263,7 @@ static void enter(struct session *s, const struct future *f, const struct place 
     s->history.journal = f->journal;
     s->typed = f->typed;
     s->futures.marks = f->marks;
-    set_name(s->futures.name, f->name);
-    s->futures.was = f->was;
+    futures_rename(&s->futures, f->name, f->was);
     snapshots_forget_after(&s->snapshots, place);
     rdl_record_forget_ahead(s->lab);
     end = travel_end(s);

@@ -50,6 +50,11 @@ struct travel_search {
 bool travel_search(struct session *s, struct travel_search *search, const struct place *end,
                    struct span at);
 
+/* To where nothing was done yet, for a session that forgets what it did: its first snapshot is the
+ * only one that stays, and nothing is recorded any more.
+ */
+void travel_start_over(struct session *s);
+
 /* While something is done again: the end of a tick. */
 void travel_look(struct session *s);
 
