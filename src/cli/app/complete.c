@@ -21,6 +21,7 @@ struct completion {
     const char *typed;     /* the part that is completed */
     enum node_kind kind;   /* of objects that are wanted; NODE_none: any */
     char parent[WORD_BYTES];
+    bool is_file; /* the word is the name of one */
 };
 
 /* A candidate and what it means, "" if that goes without saying. */
@@ -193,6 +194,9 @@ static void offer_values(struct completion *c, const struct param *p)
         if (c->typed[0] || strcmp(p->name, "topic") != 0)
             explain_each(offer_explained, c);
         break;
+    case VAL_FILE:
+        c->is_file = true;
+        break;
     default:
         break;
     }
@@ -268,7 +272,7 @@ static const struct param *take_key(struct completion *c, const struct cmd *cmd)
     return p;
 }
 
-void complete_line(struct session *s, const char *line, complete_each *each, void *ctx)
+bool complete_line(struct session *s, const char *line, complete_each *each, void *ctx)
 {
     struct completion c = {.s = s, .each = each, .ctx = ctx};
     char words[LINE_WORDS][WORD_BYTES];
@@ -291,11 +295,11 @@ void complete_line(struct session *s, const char *line, complete_each *each, voi
     if (n == 0) {
         for (size_t i = 0; i < N_CMDS; i++)
             offer(&c, cmd_table[i].name);
-        return;
+        return false;
     }
     cmd = cmd_find(words[0], true);
     if (!cmd)
-        return;
+        return false;
     for (size_t i = 1; i < n; i++)
         operands += strchr(words[i], '=') == NULL;
     p = take_key(&c, cmd);
@@ -303,4 +307,5 @@ void complete_line(struct session *s, const char *line, complete_each *each, voi
         offer_values(&c, p);
     else if (!c.kept[0])
         offer_arguments(&c, cmd, operands);
+    return c.is_file;
 }
