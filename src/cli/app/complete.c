@@ -24,6 +24,7 @@ struct completion {
     const char *before;    /* the word before it */
     enum node_kind kind;   /* of objects that are wanted; NODE_none: any */
     char parent[WORD_BYTES];
+    bool is_file; /* the word is the name of one */
 };
 
 /* A candidate and what it means, "" if that goes without saying. */
@@ -196,6 +197,9 @@ static void offer_values(struct completion *c, const struct param *p)
         if (c->typed[0] || strcmp(p->name, "topic") != 0)
             explain_each(offer_explained, c);
         break;
+    case VAL_FILE:
+        c->is_file = true;
+        break;
     default:
         break;
     }
@@ -365,7 +369,7 @@ static const struct param *take_key(struct completion *c, const struct cmd *cmd)
     return p;
 }
 
-void complete_line(struct session *s, const char *line, complete_each *each, void *ctx)
+bool complete_line(struct session *s, const char *line, complete_each *each, void *ctx)
 {
     struct completion c = {.s = s, .each = each, .ctx = ctx};
     char words[LINE_WORDS][WORD_BYTES];
@@ -388,15 +392,16 @@ void complete_line(struct session *s, const char *line, complete_each *each, voi
     if (n == 0) {
         for (size_t i = 0; i < N_CMDS; i++)
             offer(&c, cmd_table[i].name);
-        return;
+        return false;
     }
     cmd = cmd_find(words[0], true);
     if (!cmd)
-        return;
+        return false;
     c.before = words[n - 1];
     p = take_key(&c, cmd);
     if (p)
         offer_values(&c, p);
     else if (!c.kept[0])
         offer_arguments(&c, cmd, next_operand(cmd, words + 1, n - 1));
+    return c.is_file;
 }

@@ -35,6 +35,9 @@
 #define ENUM_SESSION_ACTION(X)                                                                     \
     X(SESSION, SAVE, 0, "write the lines so far as a scenario, .lab or .json")
 
+#define ENUM_SAVE(X)                                                                               \
+    X(SAVE, WORLD, 0, "the whole session: what was done, where one is, its futures")
+
 #define ENUM_SETTING(X)                                                                            \
     X(SET, LINK, 0, "latency, rate and loss of a link")                                            \
     X(SET, CHANGES, 1, "whether each command tells what it has changed")                           \
@@ -89,6 +92,6 @@ enum export_form {
 
 extern const struct enum_table words_grain, words_by, words_export, words_session_action,
     words_setting, words_changes, words_show_form, words_port, words_program, words_role,
-    words_record;
+    words_record, words_save;
 
 #endif

@@ -318,6 +318,16 @@ void journal_close(struct journal *j, const struct step *st, const char *host, b
         end_command(j);
 }
 
+void journal_put(struct journal *j, const struct step *st, const char *host)
+{
+    add(j, st, host);
+}
+
+void journal_put_end(struct journal *j)
+{
+    end_command(j);
+}
+
 /* Copies what the commands of @from outside of all blocks left that were over when @n_entries were.
  * Returns how many of those entries that are.
  */

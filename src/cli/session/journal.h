@@ -96,6 +96,12 @@ void journal_close(struct journal *j, const struct step *st, const char *host, b
  */
 struct journal journal_until(const struct journal *j, const struct place *place);
 
+/* A command outside of all blocks left the deed @st, on @host, and is over; what it logged is in
+ * the log.  For journals that come from a file.
+ */
+void journal_put(struct journal *j, const struct step *st, const char *host);
+void journal_put_end(struct journal *j);
+
 /* All that was done so far, as steps in @p. */
 struct step *journal_steps(const struct journal *j, struct pool *p);
 

@@ -115,6 +115,15 @@ bool session_restart(struct session *s, uint64_t seed, size_t memory_bytes)
     return open_lab(s, seed, memory_bytes) == RDL_OK;
 }
 
+void session_begin_scenario(struct session *s, const struct step *st)
+{
+    s->bounds.whole.ticks = step_number(st, "ticks");
+    if (step_has(st, "ticks"))
+        s->bounds.patience = 0;
+    s->bounds.whole.ns = step_number_or(st, "time", 0);
+    s->history.header = step_copy(&s->history.pool, st);
+}
+
 bool session_fail(struct session *s, struct span at, const char *fmt, ...)
 {
     char message[DIAG_MESSAGE_BYTES];
@@ -523,10 +532,9 @@ bool session_steps(struct session *s, const struct step *first, const struct blo
     return true;
 }
 
-/* Begins to count what the expressions of @st and its block will ask for.  What cannot be counted
- * is an error when it is asked for.  Depth is bounded by SCRIPT_DEPTH_MAX.
+/* What cannot be counted is an error when it is asked for.  Depth is bounded by SCRIPT_DEPTH_MAX.
  */
-static void count_ahead(const struct session *s, const struct step *st)
+void session_count_ahead(const struct session *s, const struct step *st)
 {
     for (size_t i = 0; i < st->cmd->n_params; i++) {
         const char *text =
@@ -540,7 +548,7 @@ static void count_ahead(const struct session *s, const struct step *st)
         pool_free(&pool);
     }
     for (const struct step *b = st->body; b; b = b->next)
-        count_ahead(s, b);
+        session_count_ahead(s, b);
 }
 
 /* A script begins, or a line at a prompt. */
@@ -562,7 +570,7 @@ bool session_script(struct session *s, const struct script *script)
     if (script->header && !session_step(s, script->header, &in))
         return false;
     for (const struct step *st = script->first; st; st = st->next)
-        count_ahead(s, st);
+        session_count_ahead(s, st);
     if (!stops_move(s))
         return false;
     return session_steps(s, script->first, &in);

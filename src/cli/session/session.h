@@ -114,6 +114,9 @@ struct travel {
     void *look_ctx;
     const volatile sig_atomic_t *interrupted; /* what is done again ends then; NULL: it does not */
     bool enough;                              /* or then: who looks has seen what it wants */
+    bool anew; /* that was not done in this session before, but in the one of a world file */
+    /* What carries out commands while only some of those of a world file may be. */
+    bool (*dispatch)(struct session *s, const struct step *st);
     bool was_live; /* the lab has or had something that came from outside */
 };
 
@@ -235,6 +238,12 @@ void session_say(struct session *s, const char *fmt, ...) __attribute__((format(
 
 /* The same for text from outside, lines of which stay lines: nothing in it controls a terminal. */
 void session_say_plain(struct session *s, const char *text);
+
+/* From now on what expressions of @st and its block ask for is counted. */
+void session_count_ahead(const struct session *s, const struct step *st);
+
+/* The scenario line @st holds for the session: its limits, and what is saved of it. */
+void session_begin_scenario(struct session *s, const struct step *st);
 
 /* Starts over with an empty lab.  False: there is no memory for one, and the old one stays. */
 bool session_restart(struct session *s, uint64_t seed, size_t memory_bytes);

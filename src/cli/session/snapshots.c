@@ -144,3 +144,37 @@ void snapshots_forget_after(struct snapshots *all, const struct place *p)
     while (all->n > n)
         drop(all, &all->v[--all->n]);
 }
+
+static void append(struct snapshots *all, const struct snapshot *s)
+{
+    if (all->n == all->room) {
+        all->room = all->room ? 2 * all->room : 16;
+        all->v = must_realloc(all->v, all->room * sizeof(*all->v));
+    }
+    all->v[all->n++] = *s;
+    all->bytes += s->bytes;
+}
+
+struct snapshots snapshots_take_after(struct snapshots *all, const struct place *p)
+{
+    const size_t n = snapshots_until(all, p);
+    struct snapshots taken;
+
+    snapshots_init(&taken, all->bytes_max);
+    for (size_t i = n; i < all->n; i++) {
+        append(&taken, &all->v[i]);
+        all->bytes -= all->v[i].bytes;
+    }
+    all->n = n;
+    return taken;
+}
+
+void snapshots_put_back(struct snapshots *all, struct snapshots *taken, const struct place *p)
+{
+    snapshots_forget_after(all, p);
+    for (size_t i = 0; i < taken->n; i++)
+        append(all, &taken->v[i]);
+    taken->n = 0;
+    snapshots_done(taken);
+    fit(all);
+}

@@ -149,7 +149,9 @@ static void do_again(struct session *s, const struct log_entry *e, const struct 
     const struct source nowhere = {.text = ""};
     const struct block in = {.src = &nowhere,
                              .host = e->host,
-                             .last_tick = cut ? to->tick : 0,
+                             .last_tick = cut              ? to->tick
+                                          : s->travel.anew ? to->tick + 1 /* it may never end */
+                                                           : 0,
                              .n_lifted = s->bounds.n_lifted,
                              .undisturbed = true};
 
@@ -159,7 +161,7 @@ static void do_again(struct session *s, const struct log_entry *e, const struct 
     }
     if (e->st->cmd == &cmd_table[CMD_expect])
         return;
-    if (e->st->cmd == &cmd_table[CMD_record]) {
+    if (e->st->cmd == &cmd_table[CMD_record] && !s->travel.anew) {
         record_again(s, e->st);
         return;
     }
@@ -231,6 +233,18 @@ static void restore(struct session *s, const struct snapshot *snapshot)
     else
         rdl_record_resume(s->lab);
     s->full = rdl_shortage(s->lab) == RDL_SHORT_LAB;
+}
+
+void travel_start_over(struct session *s)
+{
+    const struct place start = {0, {0, 0}};
+
+    RDL_ASSERT(s->snapshots.n > 0 && place_units(&s->snapshots.v[0].place) == 0);
+    snapshots_forget_after(&s->snapshots, &start);
+    restore(s, &s->snapshots.v[0]);
+    rdl_record_forget_ahead(s->lab);
+    s->travel.n_entries = 0;
+    s->travel.in_past = false;
 }
 
 bool travel_broken(struct session *s, struct span at)
@@ -323,7 +337,6 @@ bool travel_leave(struct session *s, const struct step *st)
     if ((step_flags(st) & CMD_PASSES) && entry_at(s, &here, &c) &&
         (c.entry.st->cmd->flags & CMD_PASSES))
         return false; /* where it ends will tell */
-    rdl_record_forget_ahead(s->lab);
     futures_leave(s, &here);
     return true;
 }

@@ -56,6 +56,11 @@ bool travel_search(struct session *s, struct travel_search *search, const struct
 /* The other way: the first place behind where the lab is, where @look is true. */
 bool travel_search_ahead(struct session *s, struct travel_search *search, struct span at);
 
+/* To where nothing was done yet, for a session that forgets what it did: its first snapshot is the
+ * only one that stays, and nothing is recorded any more.
+ */
+void travel_start_over(struct session *s);
+
 /* While something is done again: the end of a tick. */
 void travel_look(struct session *s);
 

@@ -6,10 +6,13 @@
 
 #include "cli/cmd/dispatch.h"
 #include "cli/session/files.h"
+#include "emu/trace/trace.h"
+#include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 
-#define PATIENCE 2000u /* ticks of a statement that is not cut short on purpose */
-#define DEPTH    3u
+#define PATIENCE   2000u /* ticks of a statement that is not cut short on purpose */
+#define DEPTH      3u
+#define PATH_BYTES 512u
 
 /* In all of these @ is the number of a host, $ a small number, ~ a larger one. */
 static const char setup[] =
@@ -225,6 +228,63 @@ void lab_run(struct lab *l, const char *lines)
     if (!lab_try(l, lines))
         fail_msg("%s: %s", lines, l->s->diag.message);
 }
+
+/* --- All that can be looked at ---------------------------------------------------------------- */
+
+struct walk {
+    const struct rdl_lab *lab;
+    struct trace_hash hash;
+    char path[PATH_BYTES];
+    size_t len;
+};
+
+static void add(struct walk *w, const void *bytes, size_t n)
+{
+    const uint8_t *b = bytes;
+
+    for (size_t i = 0; i < n; i++)
+        w->hash.value = (w->hash.value ^ b[i]) * 0x100000001b3u;
+}
+
+static void visit(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct walk *w = ctx;
+    const size_t len = w->len;
+    size_t bad;
+
+    add(w, key, strlen(key));
+    add(w, &v->number, sizeof(v->number));
+    if (v->type == RDL_WORD || v->type == RDL_TEXT || v->type == RDL_NODE)
+        add(w, v->text, strlen(v->text));
+    if (v->type != RDL_NODE)
+        return;
+    w->len += (size_t)snprintf(w->path + len, PATH_BYTES - len, "%s%s",
+                               len && key[0] != '[' ? "." : "", key);
+    assert_true(w->len < PATH_BYTES);
+    /* The tree is a few levels deep. */
+    assert_int_equal(rdl_inspect_list(w->lab, w->path, visit, w, &bad), RDL_OK);
+    w->len = len;
+    w->path[len] = '\0';
+}
+
+struct sight sight_of(const struct session *s)
+{
+    struct walk w = {.lab = s->lab, .hash = TRACE_HASH_START};
+    const size_t n = rdl_record_count(s->lab);
+    size_t bad;
+
+    assert_int_equal(rdl_inspect_list(s->lab, "", visit, &w, &bad), RDL_OK);
+    return (struct sight){w.hash.value, rdl_hash(s->lab), rdl_tick(s->lab), rdl_now_ns(s->lab),
+                          n ? rdl_record_at(s->lab, n - 1)->id : 0};
+}
+
+bool sight_is_same(const struct sight *a, const struct sight *b)
+{
+    return a->tree == b->tree && a->hash == b->hash && a->tick == b->tick &&
+           a->now_ns == b->now_ns && a->recorded_last == b->recorded_last;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
 
 struct outcome outcome_of(const struct lab *l)
 {

@@ -44,6 +44,16 @@ void lab_close(struct lab *l);
 bool lab_try(struct lab *l, const char *lines);
 void lab_run(struct lab *l, const char *lines);
 
+/* What the lab is like, as far as anybody can see: its tree, what has happened, what of that is
+ * recorded.
+ */
+struct sight {
+    uint64_t tree, hash, tick, now_ns, recorded_last;
+};
+
+struct sight sight_of(const struct session *s);
+bool sight_is_same(const struct sight *a, const struct sight *b);
+
 /* What two runs have in common if they are the same. */
 struct outcome {
     uint64_t hash, tick, now_ns;

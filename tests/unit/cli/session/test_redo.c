@@ -104,19 +104,24 @@ static void what_does_nothing_begins_no_future(void **state)
     };
     struct lab l;
     uint64_t end, hash;
+    size_t recorded, snapshots;
 
     (void)state;
     lab_open(&l, false);
     lab_run(&l, STORY);
     end = tick_of(&l);
     hash = rdl_hash(l.s->lab);
+    recorded = rdl_record_count(l.s->lab);
     lab_run(&l, "goto start"); /* before a command: nothing is under way */
+    snapshots = l.s->snapshots.n;
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
         (void)lab_try(&l, lines[i]);
         assert_int_equal(tick_of(&l), 0);
         assert_whole(&l, lines[i], end);
     }
+    assert_int_equal(l.s->snapshots.n, snapshots);
     lab_run(&l, "goto end");
+    assert_int_equal(rdl_record_count(l.s->lab), recorded);
     assert_true(rdl_hash(l.s->lab) == hash);
     lab_run(&l, "goto start; host h7");
     assert_int_equal(l.s->futures.n, 1);

@@ -6,79 +6,14 @@
 #include "cli/own_directory.h"
 #include "cli/session/random_session.h"
 #include "cli/session/travel.h"
-#include "emu/trace/trace.h"
-#include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 
 #define SEEDS         24u
 #define STATEMENTS    12u
 #define VISITS        40u
-#define PATH_BYTES    512u
 #define HISTORY_BYTES ((size_t)64 << 20)
 
 static const struct span nowhere = {0, 0};
-
-/* --- All that can be looked at ---------------------------------------------------------------- */
-
-struct walk {
-    const struct rdl_lab *lab;
-    struct trace_hash hash;
-    char path[PATH_BYTES];
-    size_t len;
-};
-
-static void add(struct walk *w, const void *bytes, size_t n)
-{
-    const uint8_t *b = bytes;
-
-    for (size_t i = 0; i < n; i++)
-        w->hash.value = (w->hash.value ^ b[i]) * 0x100000001b3u;
-}
-
-static void visit(void *ctx, const char *key, const struct rdl_value *v)
-{
-    struct walk *w = ctx;
-    const size_t len = w->len;
-    size_t bad;
-
-    add(w, key, strlen(key));
-    add(w, &v->number, sizeof(v->number));
-    if (v->type == RDL_WORD || v->type == RDL_TEXT || v->type == RDL_NODE)
-        add(w, v->text, strlen(v->text));
-    if (v->type != RDL_NODE)
-        return;
-    w->len += (size_t)snprintf(w->path + len, PATH_BYTES - len, "%s%s",
-                               len && key[0] != '[' ? "." : "", key);
-    assert_true(w->len < PATH_BYTES);
-    /* The tree is a few levels deep. */
-    assert_int_equal(rdl_inspect_list(w->lab, w->path, visit, w, &bad), RDL_OK);
-    w->len = len;
-    w->path[len] = '\0';
-}
-
-/* What the lab is like, as far as anybody can see: its tree, what has happened, what of that is
- * recorded.
- */
-struct sight {
-    uint64_t tree, hash, tick, now_ns, recorded_last;
-};
-
-static struct sight look(const struct session *s)
-{
-    struct walk w = {.lab = s->lab, .hash = TRACE_HASH_START};
-    const size_t n = rdl_record_count(s->lab);
-    size_t bad;
-
-    assert_int_equal(rdl_inspect_list(s->lab, "", visit, &w, &bad), RDL_OK);
-    return (struct sight){w.hash.value, rdl_hash(s->lab), rdl_tick(s->lab), rdl_now_ns(s->lab),
-                          n ? rdl_record_at(s->lab, n - 1)->id : 0};
-}
-
-static bool is_same(const struct sight *a, const struct sight *b)
-{
-    return a->tree == b->tree && a->hash == b->hash && a->tick == b->tick &&
-           a->now_ns == b->now_ns && a->recorded_last == b->recorded_last;
-}
 
 /* --- Random sessions -------------------------------------------------------------------------- */
 
@@ -97,7 +32,7 @@ struct trip {
 static void remember(struct trip *t)
 {
     t->known[t->n_known].place = travel_here(t->l.s);
-    t->known[t->n_known++].sight = look(t->l.s);
+    t->known[t->n_known++].sight = sight_of(t->l.s);
 }
 
 static void go(struct trip *t, const struct place *to)
@@ -122,8 +57,8 @@ static void go_somewhere(struct trip *t)
         struct sight now;
 
         go(t, &k->place);
-        now = look(s);
-        if (!is_same(&now, &k->sight))
+        now = sight_of(s);
+        if (!sight_is_same(&now, &k->sight))
             fail_msg("#%llu is not as it was: tree %d hash %d time %d record %d",
                      (unsigned long long)k->place.at.tick, now.tree == k->sight.tree,
                      now.hash == k->sight.hash, now.now_ns == k->sight.now_ns,
@@ -171,8 +106,8 @@ static void assert_left(struct trip *t, const char *name, const struct sight *th
 
     if (!futures_switch(t->l.s, name, nowhere))
         fail_msg("%s: %s", name, t->l.s->diag.message);
-    now = look(t->l.s);
-    if (!is_same(&now, then))
+    now = sight_of(t->l.s);
+    if (!sight_is_same(&now, then))
         fail_msg("%s is not as it was left: tree %d hash %d tick %llu, it was %llu", name,
                  now.tree == then->tree, now.hash == then->hash, (unsigned long long)now.tick,
                  (unsigned long long)then->tick);
@@ -188,7 +123,7 @@ static void go_between_futures(struct trip *t, const struct sight *last, bool ve
     struct sight left[ARRAY_LEN(names) + 1];
 
     if (futures_find(&s->futures, "was1")) {
-        left[0] = look(s);
+        left[0] = sight_of(s);
         assert_left(t, "was1", last);
         assert_left(t, FUTURE_FIRST, &left[0]);
     }
@@ -197,11 +132,11 @@ static void go_between_futures(struct trip *t, const struct sight *last, bool ve
             travel_place_of(s, author_below(&t->a, (uint32_t)travel_end(s).at.tick + 1));
 
         go(t, &to);
-        left[i] = look(s); /* a future is left where another one begins */
+        left[i] = sight_of(s); /* a future is left where another one begins */
         futures_fork(s, names[i]);
         do_something(t, verbose);
     }
-    left[ARRAY_LEN(names)] = look(s);
+    left[ARRAY_LEN(names)] = sight_of(s);
     for (unsigned times = 0; times < 6; times++) {
         const uint32_t i = author_below(&t->a, ARRAY_LEN(names) + 1);
         const char *name = i ? names[i - 1] : FUTURE_FIRST;
@@ -238,12 +173,12 @@ static void try_seed(uint64_t seed, bool verbose)
     t.l.s->bounds.patience = 0;
     remember(&t);
     end = travel_here(t.l.s);
-    last = look(t.l.s);
+    last = sight_of(t.l.s);
     for (unsigned i = 0; i < VISITS; i++)
         go_somewhere(&t);
     go(&t, &end);
-    again = look(t.l.s);
-    assert_true(is_same(&last, &again));
+    again = sight_of(t.l.s);
+    assert_true(sight_is_same(&last, &again));
     assert_false(t.l.s->travel.in_past);
     go_somewhere(&t);
     begin_another_future(&t, verbose);
