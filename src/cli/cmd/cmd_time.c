@@ -114,6 +114,23 @@ static bool too_far_back(struct session *s, const struct step *st, uint64_t had)
     return diag_remedy(&s->diag, "\"goto start\" goes to where nothing was done yet");
 }
 
+/* To the end of tick @tick; where a command made it with others at once, to before the command. */
+static bool back_to_tick(struct session *s, uint64_t tick, struct span at)
+{
+    struct place to = travel_place_of(s, tick);
+    struct log_cursor c;
+
+    if (!travel_to(s, &to, at))
+        return false;
+    if (rdl_tick(s->lab) > tick && log_at(&c, &s->history.journal.log, to.n_entries)) {
+        to = (struct place){c.entry.i, c.entry.before};
+        if (!travel_to(s, &to, at))
+            return false;
+    }
+    say_place(s);
+    return true;
+}
+
 static bool back_by(struct session *s, const struct step *st, uint64_t count, enum rdl_step grain)
 {
     const struct place here = travel_here(s);
@@ -124,11 +141,8 @@ static bool back_by(struct session *s, const struct step *st, uint64_t count, en
 
     if (count > had)
         return too_far_back(s, st, had);
-    if (grain == RDL_STEP_TICK) {
-        const struct place to = travel_place_of(s, had - count);
-
-        return travel(s, &to, st->at);
-    }
+    if (grain == RDL_STEP_TICK)
+        return back_to_tick(s, had - count, st->at);
     return travel_search(s, &search, &here, st->at) && travel(s, &search.place, st->at);
 }
 

@@ -50,7 +50,7 @@ bool travel_search(struct session *s, struct travel_search *search, const struct
 
     search->found = search->at_end = false;
     search->end = *end;
-    snapshots_pass(&s->snapshots, s->lab, &origin, !s->travel.in_past);
+    travel_keep_here(s, !s->travel.in_past);
     for (size_t i = snapshots_until(&s->snapshots, end); i > 0 && finished && !search->found; i--) {
         const struct place from = s->snapshots.v[i - 1].place;
 
