@@ -147,8 +147,10 @@ static bool run_until_holds(struct session *s, const struct step *st, const stru
         next = rdl_tick(s->lab);
         if (!answer(s, e, at, &since, &holds))
             return false;
-        if (holds || session_is_over(s))
+        if (holds || session_is_over(s)) {
+            s->step.cut |= !holds;
             return true;
+        }
         end = advance_tick(s, deadline, st->at).end;
         if (end == ADVANCE_DONE)
             continue;
@@ -157,6 +159,7 @@ static bool run_until_holds(struct session *s, const struct step *st, const stru
         if (end == ADVANCE_STOPPED)
             return true;
         advance_stop(s); /* the last tick may have hit one: then it was that which ended it */
+        s->step.cut |= session_is_over(s);
         if (s->config.indulgent || session_is_over(s))
             return true;
         refute(s, st, e, &since,
