@@ -371,7 +371,8 @@ bool travel_stayed(struct session *s, const struct step *st, const struct place 
         return s->travel.in_past;
     if (entry_at(s, from, &c) && rdl_tick(s->lab) <= c.entry.after.tick &&
         rdl_now_ns(s->lab) <= c.entry.after.ns) {
-        const bool over = rdl_tick(s->lab) == c.entry.after.tick;
+        const bool over =
+            rdl_tick(s->lab) == c.entry.after.tick && rdl_now_ns(s->lab) == c.entry.after.ns;
         const struct place here = {c.entry.i + over, now(s)};
 
         s->travel.n_entries = here.n_entries;

@@ -235,6 +235,30 @@ static void time_that_passed_in_the_past_is_part_of_what_follows(void **state)
     lab_close(&t.l);
 }
 
+/* All ticks of what was done last are over, but not the time that it let pass behind them. */
+static void the_end_is_reached_when_its_time_is(void **state)
+{
+    struct trip t = {.a = {.rng = prng_stream(1, 1)}};
+    char line[STATEMENT_BYTES];
+    struct text text = text_on(line, sizeof(line));
+    uint64_t end_ns;
+
+    (void)state;
+    lab_open(&t.l, HISTORY_BYTES);
+    author_begin(&t.a, &text);
+    lab_run(&t.l, line);
+    lab_run(&t.l, "post_send h1.qp op=rdma_write sge=mr[0:64] remote=h2.mr[0] signaled\nrun 1ms");
+    end_ns = rdl_now_ns(t.l.s->lab);
+    lab_run(&t.l, "back 1 tick");
+    lab_run(&t.l, "back 1 tick");
+    lab_run(&t.l, "step tick 2");
+    assert_true(rdl_now_ns(t.l.s->lab) < end_ns);
+    assert_true(t.l.s->travel.in_past);
+    lab_run(&t.l, "write h1.mr[0] \"x\"");
+    assert_false(t.l.s->travel.in_past);
+    lab_close(&t.l);
+}
+
 static int leave_directory(void **state)
 {
     remove_session_files();
@@ -245,6 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_place_is_as_it_was),
+        cmocka_unit_test(the_end_is_reached_when_its_time_is),
         cmocka_unit_test(time_that_passed_in_the_past_is_part_of_what_follows),
     };
 
