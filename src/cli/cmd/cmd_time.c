@@ -127,21 +127,21 @@ static bool too_far_back(struct session *s, const struct step *st, uint64_t had)
     return diag_remedy(&s->diag, "\"goto start\" goes to where nothing was done yet");
 }
 
-/* To the end of tick @tick.  One that a command made together with others has no end where the lab
- * could stop: then to before that command.
- */
+/* To the end of tick @tick; where a command made it with others at once, to before the command. */
 static bool back_to_tick(struct session *s, uint64_t tick, struct span at)
 {
-    const uint64_t from = rdl_tick(s->lab);
     struct place to = travel_place_of(s, tick);
     struct log_cursor c;
 
     if (!travel_to(s, &to, at))
         return false;
-    if (rdl_tick(s->lab) < from || !log_find(&c, &s->history.journal.log, from))
-        return true;
-    to = (struct place){c.entry.i, c.entry.before};
-    return travel_to(s, &to, at);
+    if (rdl_tick(s->lab) > tick && log_at(&c, &s->history.journal.log, to.n_entries)) {
+        to = (struct place){c.entry.i, c.entry.before};
+        if (!travel_to(s, &to, at))
+            return false;
+    }
+    say_place(s);
+    return true;
 }
 
 static bool back_by(struct session *s, const struct step *st, uint64_t count, enum rdl_step grain)
@@ -154,12 +154,8 @@ static bool back_by(struct session *s, const struct step *st, uint64_t count, en
 
     if (count > had)
         return too_far_back(s, st, had);
-    if (grain == RDL_STEP_TICK) {
-        if (!back_to_tick(s, had - count, st->at))
-            return false;
-        say_place(s);
-        return true;
-    }
+    if (grain == RDL_STEP_TICK)
+        return back_to_tick(s, had - count, st->at);
     return travel_search(s, &search, &here, st->at) && travel(s, &search.place, st->at);
 }
 

@@ -182,7 +182,7 @@ static struct future take(struct session *s, const char *name, bool was, const s
 /* The session did what it did in @f, up to @place. */
 static void begin_from(struct session *s, const struct future *f, const struct place *place)
 {
-    s->history.journal = journal_until(&f->journal, place);
+    s->history.journal = journal_until(&f->journal, place, s->travel.waited_ns);
     s->typed = typed_lines_until(&f->typed, place);
     s->futures.marks = marks_until(&f->marks, place);
     snapshots_forget_after(&s->snapshots, place);
@@ -235,9 +235,11 @@ void futures_rejoin(struct session *s)
 
 void futures_fork(struct session *s, const char *name)
 {
+    const uint64_t waited_ns = s->travel.in_past ? travel_waited_ns(s) : 0;
     const struct place here = travel_here(s);
     const struct future kept = take(s, futures_current(&s->futures), s->futures.was, &here);
 
+    s->travel.waited_ns = waited_ns;
     rdl_record_forget_ahead(s->lab);
     begin_from(s, add(&s->futures, &kept), &here);
     futures_rename(&s->futures, name, false);

@@ -107,6 +107,7 @@ struct history {
 struct travel {
     bool in_past;
     uint64_t n_entries; /* of the log that are over where it is, if it is in the past */
+    uint64_t waited_ns; /* as travel_waited_ns() has it, before what runs */
     bool passing;       /* what runs only lets the lab go on */
     bool under_way;     /* something is done again */
     /* Looks at each place on the way while something is done again; NULL: nobody does. */

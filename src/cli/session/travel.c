@@ -56,6 +56,16 @@ bool travel_is_possible(struct session *s, struct span at)
     return true;
 }
 
+uint64_t travel_waited_ns(const struct session *s)
+{
+    const uint64_t clock_ns = rdl_now_ns(s->lab), tick_ns = rdl_tick_ns(s->lab);
+    struct log_cursor c;
+
+    if (!log_at(&c, &s->history.journal.log, s->travel.n_entries) || c.entry.before.ns > clock_ns)
+        return 0;
+    return clock_ns - (tick_ns > c.entry.before.ns ? tick_ns : c.entry.before.ns);
+}
+
 /* --- Doing again ------------------------------------------------------------------------------ */
 
 /* What a session is like while something is done again: nobody hears of it, and nothing stops it.
@@ -108,7 +118,7 @@ static void pass(struct session *s, uint64_t n_entries)
 {
     const struct place p = {n_entries, now(s)};
 
-    if (!s->travel.look)
+    if (!s->travel.look && travel_waited_ns(s) == 0)
         snapshots_pass(&s->snapshots, s->lab, &p, false);
 }
 
@@ -199,7 +209,7 @@ static bool replay(struct session *s, const struct place *from, const struct pla
     for (; more && c.entry.i <= to->n_entries; more = log_next(&c)) {
         const bool last = c.entry.i == to->n_entries;
 
-        if (last && to->at.tick == c.entry.before.tick)
+        if (last && to->at.tick == c.entry.before.tick && to->at.ns <= c.entry.before.ns)
             break; /* it had not begun */
         pass(s, c.entry.i);
         if (!do_entry(s, &c.entry, last ? &to->at : &c.entry.after) || is_interrupted(s))
@@ -216,12 +226,21 @@ static bool entry_at(const struct session *s, const struct place *p, struct log_
     return log_at(ret, &s->history.journal.log, p->n_entries);
 }
 
-bool travel_goes_on_from(const struct session *s, const struct place *p)
+/* May what was under way at @p be gone on with, from there? */
+static bool goes_on_from(const struct session *s, const struct place *p)
 {
     struct log_cursor c;
 
     return !entry_at(s, p, &c) || c.entry.before.tick == p->at.tick ||
            (c.entry.st->cmd->flags & CMD_PASSES);
+}
+
+void travel_keep_here(struct session *s, bool must)
+{
+    const struct place here = travel_here(s);
+
+    if (!s->travel.in_past || (goes_on_from(s, &here) && travel_waited_ns(s) == 0))
+        snapshots_pass(&s->snapshots, s->lab, &here, must);
 }
 
 /* Recording is on or off as it was at the place of @snapshot. */
@@ -293,11 +312,11 @@ bool travel_to(struct session *s, const struct place *to, struct span at)
     bool same;
 
     if (!s->travel.in_past)
-        snapshots_pass(&s->snapshots, s->lab, &from, true); /* so that the way back is short */
+        travel_keep_here(s, true); /* so that the way back is short */
     snapshot = snapshots_before(&s->snapshots, to);
     RDL_ASSERT(snapshot);
     q = become_quiet(s);
-    if (place_compare(&from, to) > 0 || !travel_goes_on_from(s, &from) ||
+    if (place_compare(&from, to) > 0 || !goes_on_from(s, &from) ||
         place_compare(&from, &snapshot->place) < 0) {
         restore(s, snapshot);
         from = snapshot->place;
@@ -334,6 +353,7 @@ bool travel_leave(struct session *s, const struct step *st)
 
     if (!s->travel.in_past || !may_change(st))
         return false;
+    s->travel.waited_ns = travel_waited_ns(s);
     if ((step_flags(st) & CMD_PASSES) && entry_at(s, &here, &c) &&
         (c.entry.st->cmd->flags & CMD_PASSES))
         return false; /* where it ends will tell */

@@ -17,11 +17,13 @@
 struct place travel_here(const struct session *s);
 struct place travel_end(const struct session *s);
 
+/* How long the lab, which is in the past, has let time pass there since the last tick, or since the
+ * command that is under way began: `run 1us` may end between two ticks.
+ */
+uint64_t travel_waited_ns(const struct session *s);
+
 /* The end of tick @tick, which was made. */
 struct place travel_place_of(const struct session *s, uint64_t tick);
-
-/* May what was under way at @p be gone on with, from there? */
-bool travel_goes_on_from(const struct session *s, const struct place *p);
 
 /* Can the session go back?  If not s->diag says why. */
 bool travel_is_possible(struct session *s, struct span at);
@@ -71,6 +73,11 @@ bool travel_again(struct session *s, const struct snapshot *snapshot, const stru
 
 /* What was done again went another way: s->diag says so.  Returns false. */
 bool travel_broken(struct session *s, struct span at);
+
+/* Takes a snapshot where the lab is, if one is due there or if it @must; but not in the middle of a
+ * command that could not be gone on with from there.
+ */
+void travel_keep_here(struct session *s, bool must);
 
 /* The lab has come to the end of a command, or of a chunk of one that only lets it go on. */
 void travel_pass(struct session *s);

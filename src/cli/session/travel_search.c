@@ -51,7 +51,7 @@ bool travel_search(struct session *s, struct travel_search *search, const struct
 
     search->found = search->at_end = false;
     search->end = *end;
-    snapshots_pass(&s->snapshots, s->lab, &origin, !s->travel.in_past);
+    travel_keep_here(s, !s->travel.in_past);
     for (size_t i = snapshots_until(&s->snapshots, end); i > 0 && finished && !search->found; i--) {
         const struct place from = s->snapshots.v[i - 1].place;
 
@@ -91,9 +91,7 @@ bool travel_search_ahead(struct session *s, struct travel_search *search, struct
 
     search->found = search->at_end = false;
     search->end = origin;
-    /* A command that is left in its middle does not go on from there. */
-    if (travel_goes_on_from(s, &origin))
-        snapshots_pass(&s->snapshots, s->lab, &origin, true);
+    travel_keep_here(s, true);
     s->travel.look = look_ahead;
     s->travel.look_ctx = search;
     s->travel.interrupted = s->config.interrupted;
