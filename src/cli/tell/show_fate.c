@@ -5,6 +5,7 @@
 #include "emu/base/quantity.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
+#include "emu/facts/rules.h"
 
 struct past_index *fate_index(const struct past *p)
 {
@@ -169,6 +170,29 @@ static bool add_fate(struct text *t, const struct past_index *x, const struct ev
     return true;
 }
 
+/* "; psn=5, #57.1, was lost in #59.1, by f1" */
+static void add_other(struct text *t, const struct past_index *x, const struct ev *tx, ev_id before)
+{
+    text_addf(t, "; psn=%u, ", tx->u.tx.psn);
+    ev_add_id(t, tx->id);
+    text_add(t, ", ");
+    (void)add_fate(t, x, tx, tx->u.tx.psn, before);
+}
+
+/* @tx was thrown away because one with a smaller PSN was missing: what became of that. */
+static void add_missing_before(struct text *t, const struct past_index *x, const struct ev *tx,
+                               ev_id before)
+{
+    const struct ev *end = fate_of(x, tx).end, *missed;
+
+    if (!end || end->kind != EV_rx || end->id > before || end->u.rx.act != ACT_DROP ||
+        end->u.rx.rule != RULE_RESP_PSN)
+        return;
+    missed = past_last_tx(x, tx->u.tx.host, tx->u.tx.qpn, (uint32_t)end->u.rx.least, end->id);
+    if (missed && missed != tx)
+        add_other(t, x, missed, before);
+}
+
 /* Is @e a request of the same queue pair as @tx, with a PSN behind that of @tx? */
 static bool is_behind(const struct ev *e, const struct ev *tx)
 {
@@ -193,10 +217,7 @@ static void add_stuck(struct text *t, const struct past_index *x, const struct e
         f = fate_of(x, e);
         if (f.kind == FATE_ARRIVED && f.end->id < before && f.end->u.rx.act == ACT_ACCEPT)
             continue;
-        text_addf(t, "; psn=%u, ", e->u.tx.psn);
-        ev_add_id(t, e->id);
-        text_add(t, ", ");
-        (void)add_fate(t, x, e, e->u.tx.psn, before);
+        add_other(t, x, e, before);
         return;
     }
 }
@@ -209,7 +230,9 @@ void fate_add(struct text *t, const struct past_index *x, const struct ev *tx)
 void fate_add_at(struct text *t, const struct past_index *x, const struct ev *tx, uint32_t psn,
                  ev_id before)
 {
-    if (!add_fate(t, x, tx, psn, before))
+    if (add_fate(t, x, tx, psn, before))
+        add_missing_before(t, x, tx, before);
+    else
         add_stuck(t, x, tx, before);
 }
 
