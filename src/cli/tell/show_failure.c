@@ -170,7 +170,7 @@ static void print_missing(FILE *out, const struct past_index *x, const struct ev
     text_addf(&t, "psn=%u, ", missed->u.tx.psn);
     ev_add_id(&t, missed->id);
     text_add(&t, ", ");
-    fate_add(&t, x, missed);
+    fate_add_at(&t, x, missed, missed->u.tx.psn, drop->id);
     show_wrap(out, DETAIL_INDENT, buf);
 }
 

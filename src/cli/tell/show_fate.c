@@ -2,7 +2,10 @@
 #include "cli/tell/show_fate.h"
 
 #include "cli/print/must.h"
+#include "emu/base/quantity.h"
 #include "emu/facts/opcode.h"
+#include "emu/facts/psn.h"
+#include "emu/facts/rules.h"
 
 struct past_index *fate_index(const struct past *p)
 {
@@ -13,15 +16,30 @@ struct past_index *fate_index(const struct past *p)
     return x;
 }
 
-static void add_damage(struct text *t, const struct fate *f)
+void fate_add_faults(struct text *t, const struct past_index *x, const struct ev *tx)
 {
-    if (f->fault && f->fault->u.fault.by == FLT_CORRUPT)
-        text_addf(t, ", corrupted by %s", f->fault->u.fault.name.s);
+    for (uint32_t i = past_first_of_frame(x, tx->id); i != PAST_NONE; i = x->after[i]) {
+        const struct ev *e = past_at(x->past, i);
+
+        if (e->kind != EV_fault)
+            continue;
+        if (e->u.fault.by == FLT_DELAY) {
+            text_add(t, ", delayed by ");
+            quantity_add_time_short(t, e->u.fault.delay);
+            text_addf(t, ", by %s", e->u.fault.name.s);
+        } else {
+            text_addf(t, ", %s by %s", e->u.fault.by == FLT_DUPLICATE ? "duplicated" : "corrupted",
+                      e->u.fault.name.s);
+        }
+    }
 }
 
 /* The end of frame @tx, which did not arrive. */
-static void add_end(struct text *t, const struct past *p, const struct fate *f, const struct ev *tx)
+static void add_end(struct text *t, const struct past_index *x, const struct fate *f,
+                    const struct ev *tx)
 {
+    const struct past *p = x->past;
+
     if (f->kind == FATE_LOST) {
         text_add(t, "was lost in ");
         ev_add_id(t, f->end->id);
@@ -37,18 +55,31 @@ static void add_end(struct text *t, const struct past *p, const struct fate *f, 
         ev_add_id(t, f->end->id);
         text_addf(t, ": %s", enum_name(&enum_drop, f->end->u.drop.reason));
         ev_add_compared(t, f->end, true);
-        add_damage(t, f);
     } else if (f->kind == FATE_STRAYED) {
         text_add(t, "went astray in ");
         ev_add_id(t, f->end->id);
         text_add(t, ", to the network function of ");
         ev_names_host(p->names, t, f->end->u.eth_rx.host);
-        add_damage(t, f);
     } else if (p->gap_from && p->gap_to >= ev_tick(tx->id)) {
         text_add(t, "ended while nothing was recorded, or not yet");
     } else {
         text_add(t, "has not arrived yet");
     }
+    fate_add_faults(t, x, tx);
+}
+
+/* "arrived in #61.1, delayed by 90us, by f1".  False: that was after event @before (0: it does not
+ * matter), so that nothing that it led to can be why @before happened.
+ */
+static bool add_arrival(struct text *t, const struct past_index *x, const struct fate *f,
+                        const struct ev *tx, ev_id before)
+{
+    const bool in_time = !before || f->end->id < before;
+
+    text_addf(t, "arrived %sin ", in_time ? "" : "too late, ");
+    ev_add_id(t, f->end->id);
+    fate_add_faults(t, x, tx);
+    return in_time;
 }
 
 /* "the ACK #50.4 ", "the response psn=102 #53.1 " */
@@ -66,51 +97,143 @@ static void add_answer(struct text *t, const struct ev *answer)
     text_add(t, " ");
 }
 
-/* What became of @answer. */
-static void add_way_back(struct text *t, const struct past_index *x, const struct ev *answer)
+void fate_add_answer(struct text *t, const struct past_index *x, const struct ev *answer,
+                     ev_id before)
 {
     const struct fate back = fate_of(x, answer);
 
     add_answer(t, answer);
-    if (back.kind == FATE_ARRIVED) {
-        text_add(t, "arrived in ");
-        ev_add_id(t, back.end->id);
-        if (back.end->u.rx.act == ACT_DROP) {
-            text_addf(t, ", %s", enum_by_value(&enum_pkt_act, ACT_DROP)->text);
-            ev_add_compared(t, back.end, true);
-        }
-    } else {
-        add_end(t, x->past, &back, answer);
+    if (back.kind != FATE_ARRIVED) {
+        add_end(t, x, &back, answer);
+    } else if (add_arrival(t, x, &back, answer, before) && back.end->u.rx.act == ACT_DROP) {
+        text_addf(t, ", %s", enum_by_value(&enum_pkt_act, ACT_DROP)->text);
+        ev_add_compared(t, back.end, true);
+    }
+}
+
+/* The NAK that asks for @tx again, whose frame had not arrived, before event @before. */
+static const struct ev *nak_for(const struct past_index *x, const struct ev *tx, ev_id before)
+{
+    const size_t end = past_lower_bound(x->past, before);
+
+    for (size_t i = past_lower_bound(x->past, tx->id); i < end; i++) {
+        const struct ev *e = past_at(x->past, i);
+
+        if (e->kind == EV_tx && e->u.tx.syndrome == SYN_NAK_PSN_SEQUENCE &&
+            e->u.tx.peer == tx->u.tx.host && e->u.tx.dest_qpn == tx->u.tx.qpn &&
+            e->u.tx.psn == tx->u.tx.psn)
+            return e;
+    }
+    return NULL;
+}
+
+/* How request @tx ended until event @before, without its answer.  Returns whether it arrived. */
+static bool add_request(struct text *t, const struct past_index *x, const struct fate *f,
+                        const struct ev *tx, ev_id before)
+{
+    const struct enum_row *act;
+
+    if (f->kind != FATE_ARRIVED) {
+        add_end(t, x, f, tx);
+        return false;
+    }
+    if (!add_arrival(t, x, f, tx, before))
+        return false;
+    act = enum_by_value(&enum_pkt_act, f->end->u.rx.act);
+    text_addf(t, ", %s", act ? act->text : "?");
+    ev_add_compared(t, f->end, true);
+    return true;
+}
+
+/* The fate of @tx until event @before (0: at all), and that of what was sent back with @psn: its
+ * own answer, or another that covers it, or a NAK that asks for it again.  False: @tx was taken,
+ * and what was sent back, if anything, only asks for a packet behind it.
+ */
+static bool add_fate(struct text *t, const struct past_index *x, const struct ev *tx, uint32_t psn,
+                     ev_id before)
+{
+    const struct fate f = fate_of(x, tx);
+    const bool arrived = add_request(t, x, &f, tx, before);
+    const bool taken = arrived && f.end->u.rx.act == ACT_ACCEPT;
+    const struct ev *answer = f.answer;
+
+    if (!arrived)
+        answer = before ? nak_for(x, tx, before) : NULL;
+    else if (psn != tx->u.tx.psn)
+        answer = past_last_response(x, f.end->u.rx.host, f.end->u.rx.qpn, psn, before);
+    else if (!answer && taken)
+        answer = past_covering(x, f.end, before);
+    if (!answer || (taken && answer->u.tx.syndrome == SYN_NAK_PSN_SEQUENCE))
+        return !taken;
+    text_add(t, "; ");
+    fate_add_answer(t, x, answer, before);
+    return true;
+}
+
+/* "; psn=5, #57.1, was lost in #59.1, by f1" */
+static void add_other(struct text *t, const struct past_index *x, const struct ev *tx, ev_id before)
+{
+    text_addf(t, "; psn=%u, ", tx->u.tx.psn);
+    ev_add_id(t, tx->id);
+    text_add(t, ", ");
+    (void)add_fate(t, x, tx, tx->u.tx.psn, before);
+}
+
+/* @tx was thrown away because one with a smaller PSN was missing: what became of that. */
+static void add_missing_before(struct text *t, const struct past_index *x, const struct ev *tx,
+                               ev_id before)
+{
+    const struct ev *end = fate_of(x, tx).end, *missed;
+
+    if (!end || end->kind != EV_rx || end->id > before || end->u.rx.act != ACT_DROP ||
+        end->u.rx.rule != RULE_RESP_PSN)
+        return;
+    missed = past_last_tx(x, tx->u.tx.host, tx->u.tx.qpn, (uint32_t)end->u.rx.least, end->id);
+    if (missed && missed != tx)
+        add_other(t, x, missed, before);
+}
+
+/* Is @e a request of the same queue pair as @tx, with a PSN behind that of @tx? */
+static bool is_behind(const struct ev *e, const struct ev *tx)
+{
+    return e->kind == EV_tx && e->u.tx.host == tx->u.tx.host && e->u.tx.qpn == tx->u.tx.qpn &&
+           e->u.tx.syndrome == SYN_NONE && !op_is_response(op_info((uint8_t)e->u.tx.opcode)) &&
+           psn_diff((struct psn){e->u.tx.psn}, (struct psn){tx->u.tx.psn}) > 0;
+}
+
+/* @tx was taken, and not acknowledged until event @before: what became of the packet behind it
+ * that was not taken until then, if there is one.
+ */
+static void add_stuck(struct text *t, const struct past_index *x, const struct ev *tx, ev_id before)
+{
+    const size_t end = past_lower_bound(x->past, before);
+
+    for (size_t i = past_lower_bound(x->past, tx->id); i < end; i++) {
+        const struct ev *e = past_at(x->past, i);
+        struct fate f;
+
+        if (!is_behind(e, tx))
+            continue;
+        f = fate_of(x, e);
+        if (f.kind == FATE_ARRIVED && f.end->id < before && f.end->u.rx.act == ACT_ACCEPT)
+            continue;
+        add_other(t, x, e, before);
+        return;
     }
 }
 
 void fate_add(struct text *t, const struct past_index *x, const struct ev *tx)
 {
-    fate_add_at(t, x, tx, tx->u.tx.psn, 0);
+    (void)add_fate(t, x, tx, tx->u.tx.psn, 0);
 }
 
 void fate_add_at(struct text *t, const struct past_index *x, const struct ev *tx, uint32_t psn,
                  ev_id before)
 {
-    const struct fate f = fate_of(x, tx);
-    const struct ev *answer = f.answer;
-    const struct enum_row *act;
-
-    if (f.kind != FATE_ARRIVED) {
-        add_end(t, x->past, &f, tx);
-        return;
-    }
-    act = enum_by_value(&enum_pkt_act, f.end->u.rx.act);
-    text_add(t, "arrived in ");
-    ev_add_id(t, f.end->id);
-    text_addf(t, ", %s", act ? act->text : "?");
-    ev_add_compared(t, f.end, true);
-    if (psn != tx->u.tx.psn)
-        answer = past_last_response(x, f.end->u.rx.host, f.end->u.rx.qpn, psn, before);
-    if (!answer)
-        return;
-    text_add(t, "; ");
-    add_way_back(t, x, answer);
+    if (add_fate(t, x, tx, psn, before))
+        add_missing_before(t, x, tx, before);
+    else
+        add_stuck(t, x, tx, before);
 }
 
 bool fate_add_missing(struct text *t, const struct past_index *x, const struct ev *e)
@@ -121,7 +244,7 @@ bool fate_add_missing(struct text *t, const struct past_index *x, const struct e
     if (tx)
         missing = past_last_response(x, tx->u.tx.host, tx->u.tx.qpn, psn, e->id);
     if (missing)
-        add_way_back(t, x, missing);
+        fate_add_answer(t, x, missing, e->id);
     return missing;
 }
 

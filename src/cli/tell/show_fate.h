@@ -11,15 +11,26 @@
 struct past_index *fate_index(const struct past *p);
 
 /* Appends the fate of tx event @tx as a clause: "was lost in #35.1, by f1"; a delivered one goes on
- * with the fate of its answer.
+ * with the fate of its answer, or of the first one behind it that covers its PSN.
  */
 void fate_add(struct text *t, const struct past_index *x, const struct ev *tx);
 
 /* The same for what is to be answered with @psn before event @before: of a READ, it may be a later
- * response than the first that did not come.
+ * response than the first that did not come.  What ends after @before came too late.
  */
 void fate_add_at(struct text *t, const struct past_index *x, const struct ev *tx, uint32_t psn,
                  ev_id before);
+
+/* Appends tx event @answer, an acknowledge or a response, and what became of it until event @before
+ * (0: at all): "the ACK #50.4 was lost in #51.1, by f1".
+ */
+void fate_add_answer(struct text *t, const struct past_index *x, const struct ev *answer,
+                     ev_id before);
+
+/* Appends what faults did to the frame of tx event @tx, each behind a comma: ", delayed by 40us, by
+ * f1", ", duplicated by f1", ", corrupted by f1".  Nothing if none did, or if it was lost only.
+ */
+void fate_add_faults(struct text *t, const struct past_index *x, const struct ev *tx);
 
 /* Event @e, rx or drop, is of an answer that shows that a response to a READ or an atomic is
  * missing. Appends what became of that.  False: nobody knows.

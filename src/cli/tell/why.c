@@ -11,12 +11,14 @@
 #include "cli/tell/show_failure.h"
 #include "cli/tell/show_fate.h"
 #include "emu/facts/opcode.h"
+#include "emu/facts/psn.h"
 #include "emu/facts/rules.h"
 
 #define STEPS_MAX     24u /* lines of a chain; it says how to go on */
 #define TIMEOUTS_TOLD 2u  /* of timeouts in a row; the others are counted */
 #define TIMEOUTS_MAX  64u
 #define INDENT_NOTE   10u
+#define UNHEARD_TOLD  4u      /* of ACKs in whose place a later one came */
 #define HOPS_MAX      100000u /* causes of causes, stepped over or not */
 
 struct walk {
@@ -25,6 +27,7 @@ struct walk {
     const struct past_index *index; /* of @p */
     const struct ev *asked;         /* the event in question */
     unsigned timeouts;              /* told in a row */
+    const struct ev *missed;        /* the last transmission told to be missed */
 };
 
 /* "  because of #12.3, which was not recorded" */
@@ -103,25 +106,35 @@ static void add_verdict(struct text *t, const struct ev *e)
         text_addf(t, "; explain %s", enum_name(&enum_rule, e->u.rx.rule));
 }
 
-/* The packet that a sequence NAK asks for, or the response that an implied NAK misses. */
-static void add_missed(const struct walk *w, struct text *n, const struct ev *e,
-                       const struct ev *tx)
+/* "psn=101, #35.1, was lost in #36.1, by f1": the packet of a queue pair that its peer missed at
+ * event @when.  Nothing if that is told already.
+ */
+static void add_missed(struct walk *w, struct text *n, uint32_t host, uint32_t qpn, uint32_t psn,
+                       ev_id when)
 {
-    const struct ev *missed;
+    const struct ev *missed = past_last_tx(w->index, host, qpn, psn, when);
 
+    if (!missed || missed == w->missed)
+        return;
+    w->missed = missed;
+    text_addf(n, "%spsn=%u, ", n->len ? "; " : "", psn);
+    ev_add_id(n, missed->id);
+    text_add(n, ", ");
+    fate_add_at(n, w->index, missed, psn, when);
+}
+
+/* Why the requester goes back at answer @e, which @tx sent: the packet that a sequence NAK asks
+ * for, or the response that an implied NAK misses.
+ */
+static void add_reason(struct walk *w, struct text *n, const struct ev *e, const struct ev *tx)
+{
     if (e->u.rx.rule == RULE_COMP_IMPLIED_NAK) {
         if (fate_add_missing(n, w->index, e))
             text_add(n, "; ");
         text_addf(n, "an implied NAK, explain %s", enum_name(&enum_rule, e->u.rx.rule));
         return;
     }
-    missed = past_last_tx(w->index, e->u.rx.host, e->u.rx.qpn, e->u.rx.psn, tx->id);
-    if (!missed)
-        return;
-    text_addf(n, "psn=%u, ", e->u.rx.psn);
-    ev_add_id(n, missed->id);
-    text_add(n, ", ");
-    fate_add(n, w->index, missed);
+    add_missed(w, n, e->u.rx.host, e->u.rx.qpn, e->u.rx.psn, tx->id);
 }
 
 /* The key that was refused when @tx, a NAK, was about to be a response: that of the request was
@@ -135,8 +148,28 @@ static void show_lost_key(const struct walk *w, const struct ev *tx)
         show_detail(w->out, w->p, key);
 }
 
+/* The ACKs before @tx, of smaller PSNs, that had not arrived when @e, which covers them, did. */
+static void add_unheard(const struct walk *w, struct text *n, const struct ev *e,
+                        const struct ev *tx)
+{
+    unsigned told = 0;
+
+    for (uint32_t i = past_before(w->index, tx); i != PAST_NONE && told < UNHEARD_TOLD;
+         i = w->index->before[i]) {
+        const struct ev *ack = past_at(w->p, i);
+        const struct fate f = fate_of(w->index, ack);
+
+        if (ack->u.tx.syndrome != SYN_ACK ||
+            psn_diff((struct psn){ack->u.tx.psn}, (struct psn){tx->u.tx.psn}) >= 0 ||
+            (f.kind == FATE_ARRIVED && f.end->id < e->id))
+            return;
+        text_addf(n, "%spsn=%u, too: ", told++ ? "; " : "it covers ", ack->u.tx.psn);
+        fate_add_answer(n, w->index, ack, e->id);
+    }
+}
+
 /* An answer: who sent it, and for a NAK what became of the packet that it misses. */
-static void tell_answer(const struct walk *w, const struct ev *e, const struct ev *tx)
+static void tell_answer(struct walk *w, const struct ev *e, const struct ev *tx)
 {
     const bool acknowledge = op_info((uint8_t)e->u.rx.opcode)->kind == OPK_ACK;
     char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
@@ -151,11 +184,14 @@ static void tell_answer(const struct walk *w, const struct ev *e, const struct e
         add_qp(w, &t, tx->u.tx.host, tx->u.tx.qpn);
         text_add(&t, " in ");
         ev_add_id(&t, tx->id);
+        fate_add_faults(&t, w->index, tx);
     }
     if (tx && e->u.rx.act == ACT_GO_BACK)
-        add_missed(w, &n, e, tx);
+        add_reason(w, &n, e, tx);
     else if (e->u.rx.act == ACT_DROP)
         add_verdict(&n, e);
+    else if (tx && e->u.rx.syndrome == SYN_ACK)
+        add_unheard(w, &n, e, tx);
     say(w, e, what, note);
     if (tx && e->u.rx.syndrome == SYN_NAK_REMOTE_ACCESS)
         show_lost_key(w, tx);
@@ -198,7 +234,7 @@ static void show_end_of_key(const struct walk *w, const struct ev *refused)
 }
 
 /* A request: which transmission it was, and what the responder thought of it. */
-static void tell_request(const struct walk *w, const struct ev *e, const struct ev *tx)
+static void tell_request(struct walk *w, const struct ev *e, const struct ev *tx)
 {
     char what[SHOW_LINE_BYTES], note[SHOW_LINE_BYTES];
     struct text t = text_on(what, sizeof(what)), n = text_on(note, sizeof(note));
@@ -210,9 +246,12 @@ static void tell_request(const struct walk *w, const struct ev *e, const struct 
         text_add_ordinal(&t, tx_attempt(tx));
         text_add(&t, " transmission ");
         ev_add_id(&t, tx->id);
+        fate_add_faults(&t, w->index, tx);
     }
     if (e->u.rx.act != ACT_ACCEPT)
         add_verdict(&n, e);
+    if (tx && e->u.rx.act == ACT_NAK_SEQUENCE)
+        add_missed(w, &n, tx->u.tx.host, tx->u.tx.qpn, (uint32_t)e->u.rx.least, e->id);
     say(w, e, what, note);
     key = past_refused_key(w->index, e->u.rx.host, e->u.rx.qpn, e->id, true);
     if (key) {
@@ -297,16 +336,48 @@ static const struct ev *tell_timeout(struct walk *w, const struct ev *e)
     return timer ? cause_of(w, timer) : cause_of(w, e);
 }
 
+/* Did the driver find that @post needed no kick, before the device fetched it in @fetch? */
+static bool needed_no_kick(const struct walk *w, const struct ev *post, const struct ev *fetch)
+{
+    for (size_t i = past_lower_bound(w->p, post->id); i < w->p->n; i++) {
+        const struct ev *e = past_at(w->p, i);
+
+        if (e->id >= fetch->id)
+            return false;
+        if (e->kind == EV_no_kick && e->u.no_kick.host == fetch->u.fetch.host &&
+            e->u.no_kick.function == FN_RDMA && e->u.no_kick.queue == fetch->u.fetch.queue)
+            return true;
+    }
+    return false;
+}
+
+/* @kick is older than @post: a device asks for the next one when it finds the queue empty, and what
+ * is posted before that needs none.
+ */
+static void add_older_kick(struct text *t, const struct walk *w, const struct ev *kick,
+                           const struct ev *post, const struct ev *fetch)
+{
+    if (needed_no_kick(w, post, fetch)) {
+        text_add(t, "; no kick was needed: the device, kicked in ");
+        ev_add_id(t, kick->id);
+        text_add(t, ", had not yet found the queue empty");
+    } else {
+        text_add(t, " without a kick; the last one was ");
+        ev_add_id(t, kick->id);
+    }
+}
+
 static const struct ev *tell_fetch(struct walk *w, const struct ev *e)
 {
-    const struct ev *kick = past_find(w->p, e->cause), *post = past_post_of(w->index, e);
+    const struct ev *cause = past_find(w->p, e->cause), *post = past_post_of(w->index, e);
+    const struct ev *kick = cause && cause->kind == EV_kick ? cause : NULL;
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
     if (e->u.fetch.op == WR_RECV) /* fetched because a packet needed it */
         return tell_plain(w, e);
     text_add(&t, "the device fetched the WQE");
-    if (kick && kick->kind == EV_kick) {
+    if (kick && (!post || kick->id > post->id)) {
         text_add(&t, ", kicked in ");
         ev_add_id(&t, kick->id);
     }
@@ -316,10 +387,12 @@ static const struct ev *tell_fetch(struct walk *w, const struct ev *e)
         if (post->kind == EV_post_send && (post->u.post_send.flags & SF_FENCE))
             text_add(&t, " with a fence");
     }
+    if (kick && post && kick->id < post->id)
+        add_older_kick(&t, w, kick, post, e);
     say(w, e, buf, "");
     if (post)
         return cause_of(w, post);
-    return kick && kick->kind != EV_kick ? kick : NULL;
+    return kick ? NULL : cause;
 }
 
 static const struct ev *tell_tx(struct walk *w, const struct ev *e)
@@ -334,6 +407,7 @@ static const struct ev *tell_tx(struct walk *w, const struct ev *e)
         text_add_ordinal(&t, tx_attempt(e));
         text_add(&t, " time");
     }
+    fate_add_faults(&t, w->index, e);
     say(w, e, buf, "");
     return cause_of(w, e);
 }
@@ -475,7 +549,7 @@ enum rdl_status why(FILE *out, const struct past *p, ev_id id)
     if (!e)
         return RDL_ERR_NOT_FOUND;
     index = fate_index(p);
-    w = (struct walk){out, p, index, e, 0};
+    w = (struct walk){.out = out, .p = p, .index = index, .asked = e};
     ev_add_line(&t, e, p->names);
     show_hanging(out, INDENT_NOTE, buf);
     show_failure(out, index, e);

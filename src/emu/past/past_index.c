@@ -460,6 +460,13 @@ uint32_t past_first_of_frame(const struct past_index *x, ev_id sent)
     return first_of(x, thread_last(x, frame_key(sent)));
 }
 
+uint32_t past_before(const struct past_index *x, const struct ev *e)
+{
+    const size_t i = past_lower_bound(x->past, e->id);
+
+    return i < x->past->n && past_at(x->past, i)->id == e->id ? x->before[i] : PAST_NONE;
+}
+
 uint32_t past_first_tx(const struct past_index *x, const struct ev *tx)
 {
     return first_of(x, thread_last(x, packet_key(tx->u.tx.host, tx->u.tx.qpn, tx->u.tx.psn)));
@@ -504,6 +511,21 @@ const struct ev *past_last_response(const struct past_index *x, uint32_t host, u
 const struct ev *past_answer_to(const struct past_index *x, const struct ev *rx)
 {
     return event_at(x, about(x, rx));
+}
+
+const struct ev *past_covering(const struct past_index *x, const struct ev *rx, ev_id before)
+{
+    for (size_t i = past_lower_bound(x->past, rx->id); i < x->past->n; i++) {
+        const struct ev *e = past_at(x->past, i);
+
+        if (before && e->id >= before)
+            return NULL;
+        if (e->kind == EV_tx && e->u.tx.host == rx->u.rx.host && e->u.tx.qpn == rx->u.rx.qpn &&
+            (is_answer(e) || is_response(e)) &&
+            psn_diff((struct psn){e->u.tx.psn}, (struct psn){rx->u.rx.psn}) >= 0)
+            return past_gap_between(x->past, rx->id, e->id) ? NULL : e;
+    }
+    return NULL;
 }
 
 const struct ev *past_post_of(const struct past_index *x, const struct ev *fetch)

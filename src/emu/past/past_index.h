@@ -61,6 +61,9 @@ void past_index_free(struct past_index *x);
 /* The first event about the frame that event @sent sent, which may not be there itself. */
 uint32_t past_first_of_frame(const struct past_index *x, ev_id sent);
 
+/* The number of the event before @e on its thread, or PAST_NONE. */
+uint32_t past_before(const struct past_index *x, const struct ev *e);
+
 /* The first transmission of the packet that tx event @tx sent. */
 uint32_t past_first_tx(const struct past_index *x, const struct ev *tx);
 
@@ -86,6 +89,11 @@ const struct ev *past_last_response(const struct past_index *x, uint32_t host, u
  * responses to a READ the first.
  */
 const struct ev *past_answer_to(const struct past_index *x, const struct ev *rx);
+
+/* The first thing that the receiver of @rx, a request that it took, sent back behind it and that
+ * covers its PSN, before event @before (0: ever): an acknowledge, a NAK of a later PSN, a response.
+ */
+const struct ev *past_covering(const struct past_index *x, const struct ev *rx, ev_id before);
 
 /* The posting of the work request that @fetch is about. */
 const struct ev *past_post_of(const struct past_index *x, const struct ev *fetch);

@@ -416,6 +416,37 @@ static void a_psn_within_a_read_leads_to_its_request(void **state)
     past_index_free(x);
 }
 
+/* Three packets of a message, and the ACK of the last one; then a NAK of a later PSN. */
+static void what_covers_a_psn_is_the_first_answer_behind_it(void **state)
+{
+    static const struct ev events[] = {
+        /* 0 */ SENT(ID(1, 1), 0, H2, 3, OP_RC_ACKNOWLEDGE, 102, SYN_ACK), /* too early */
+        /* 1 */ {.id = ID(2, 1), .kind = EV_rx, .u.rx = {.host = H2, .qpn = 3, .psn = 100}},
+        /* 2 */ SENT(ID(3, 1), 0, H2, 4, OP_RC_ACKNOWLEDGE, 102, SYN_ACK), /* of others */
+        /* 3 */ SENT(ID(3, 2), 0, H1, 3, OP_RC_ACKNOWLEDGE, 102, SYN_ACK),
+        /* 4 */ SENT(ID(3, 3), 0, H2, 3, OP_RC_SEND_ONLY, 103, SYN_NONE),
+        /* 5 */ SENT(ID(4, 1), 0, H2, 3, OP_RC_ACKNOWLEDGE, 99, SYN_ACK),
+        /* 6 */ SENT(ID(5, 1), 0, H2, 3, OP_RC_ACKNOWLEDGE, 102, SYN_ACK),
+        /* 7 */ SENT(ID(6, 1), 0, H2, 3, OP_RC_ACKNOWLEDGE, 104, SYN_NAK_PSN_SEQUENCE),
+    };
+    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+    const struct ev other = {.id = ID(7, 1), .kind = EV_tx};
+    struct past p;
+    struct past_index *x = indexed(&w, &p);
+
+    (void)state;
+    assert_ptr_equal(past_covering(x, &events[1], 0), &events[6]);
+    assert_ptr_equal(past_covering(x, &events[1], ID(6, 1)), &events[6]);
+    assert_null(past_covering(x, &events[1], ID(5, 1)));
+    assert_ptr_equal(at(x, past_before(x, &events[7])), &events[6]);
+    assert_ptr_equal(at(x, past_before(x, &events[5])), &events[0]);
+    assert_int_equal(past_before(x, &events[0]), PAST_NONE);
+    assert_int_equal(past_before(x, &other), PAST_NONE);
+    p.gap_from = p.gap_to = 4;
+    assert_null(past_covering(x, &events[1], 0)); /* there may have been another */
+    past_index_free(x);
+}
+
 static void of_nothing_nothing_is_known(void **state)
 {
     const struct written w = {.n = 0};
@@ -446,6 +477,7 @@ int main(void)
         cmocka_unit_test(many_threads_stay_apart),
         cmocka_unit_test(responses_are_apart_from_requests_and_acknowledges),
         cmocka_unit_test(a_psn_within_a_read_leads_to_its_request),
+        cmocka_unit_test(what_covers_a_psn_is_the_first_answer_behind_it),
         cmocka_unit_test(of_nothing_nothing_is_known),
     };
 

@@ -226,7 +226,8 @@ static void a_frame_that_was_damaged_twice_is_known_by_its_sending(void **state)
 
     (void)state;
     assert_int_equal(ask(&p, &w, ID(4, 1), 0), RDL_OK);
-    assert_prints(&p, "because #3.1 host0.qpn2 sent RC_SEND_FIRST psn=7\n");
+    assert_prints(
+        &p, "because #3.1 host0.qpn2 sent RC_SEND_FIRST psn=7, corrupted by f1, corrupted by f2\n");
     printed_end(&p);
     assert_int_equal(ask(&p, &w, ID(5, 1), 0), RDL_OK);
     assert_prints(&p, "the 1st transmission #3.1 was dropped by host1 in #4.1: BAD_ICRC");
@@ -401,6 +402,37 @@ static void a_refusal_that_nobody_is_told_names_its_rule(void **state)
     printed_end(&p);
 }
 
+/* A device that has not yet found the queue empty needs no kick; who asked for none gave none. */
+static void a_kick_before_the_post_is_told_as_what_it_is(void **state)
+{
+    static const struct ev events[] = {
+        {.id = ID(2, 1), .kind = EV_kick, .u.kick = {.queue = 19, .avail_idx = 1}},
+        {.id = ID(3, 1), .kind = EV_post_send, .u.post_send = {.qpn = 2, .queue = 19, .desc = 1}},
+        {.id = ID(3, 2), .kind = EV_no_kick, .u.no_kick = {.queue = 19, .avail_idx = 2}},
+        {.id = ID(4, 1),
+         .cause = ID(2, 1),
+         .kind = EV_fetch,
+         .u.fetch = {.qpn = 2, .queue = 19, .desc = 1, .op = WR_SEND}},
+        {.id = ID(5, 1), .kind = EV_post_send, .u.post_send = {.qpn = 2, .queue = 19, .desc = 2}},
+        {.id = ID(5, 2), .kind = EV_no_kick, .u.no_kick = {.queue = 20, .avail_idx = 1}},
+        {.id = ID(6, 1),
+         .cause = ID(2, 1),
+         .kind = EV_fetch,
+         .u.fetch = {.qpn = 2, .queue = 19, .desc = 2, .op = WR_SEND}},
+    };
+    const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+    struct printed p;
+
+    (void)state;
+    assert_int_equal(ask(&p, &w, ID(4, 1), 0), RDL_OK);
+    assert_prints(&p, "posted in #3.1; no kick was needed: the device, kicked in\n");
+    assert_lines_fit(&p);
+    printed_end(&p);
+    assert_int_equal(ask(&p, &w, ID(6, 1), 0), RDL_OK);
+    assert_prints(&p, "posted in #5.1 without a kick; the last one was #2.1");
+    printed_end(&p);
+}
+
 static void causes_in_a_circle_end(void **state)
 {
     static const struct ev events[] = {
@@ -502,6 +534,7 @@ int main(void)
         cmocka_unit_test(a_wrong_psn_is_said_with_the_one_that_was_expected),
         cmocka_unit_test(a_packet_behind_a_gap_names_the_one_that_was_lost),
         cmocka_unit_test(a_refusal_that_nobody_is_told_names_its_rule),
+        cmocka_unit_test(a_kick_before_the_post_is_told_as_what_it_is),
         cmocka_unit_test(causes_in_a_circle_end),
         cmocka_unit_test(what_is_asked_about_when_nothing_is_named),
         cmocka_unit_test(targets_without_a_lab),
