@@ -56,14 +56,20 @@ bool travel_is_possible(struct session *s, struct span at)
     return true;
 }
 
-uint64_t travel_waited_ns(const struct session *s)
+/* How long it has waited in @e, which is under way. */
+static uint64_t waited_in(const struct session *s, const struct log_entry *e)
 {
     const uint64_t clock_ns = rdl_now_ns(s->lab), tick_ns = rdl_tick_ns(s->lab);
+    const uint64_t since_ns = tick_ns > e->before.ns ? tick_ns : e->before.ns;
+
+    return clock_ns > since_ns ? clock_ns - since_ns : 0;
+}
+
+uint64_t travel_waited_ns(const struct session *s)
+{
     struct log_cursor c;
 
-    if (!log_at(&c, &s->history.journal.log, s->travel.n_entries) || c.entry.before.ns > clock_ns)
-        return 0;
-    return clock_ns - (tick_ns > c.entry.before.ns ? tick_ns : c.entry.before.ns);
+    return log_at(&c, &s->history.journal.log, s->travel.n_entries) ? waited_in(s, &c.entry) : 0;
 }
 
 /* --- Doing again ------------------------------------------------------------------------------ */
@@ -114,16 +120,16 @@ static bool is_interrupted(const struct session *s)
 
 /* Takes a snapshot on the way, unless something is looked for: the list stays as it is meanwhile.
  */
-static void pass(struct session *s, uint64_t n_entries)
+static void pass(struct session *s, const struct log_entry *e)
 {
-    const struct place p = {n_entries, now(s)};
+    const struct place p = {e->i, now(s)};
 
-    if (!s->travel.look && travel_waited_ns(s) == 0)
+    if (!s->travel.look && waited_in(s, e) == 0)
         snapshots_pass(&s->snapshots, s->lab, &p, false);
 }
 
-/* Lets the lab go on to @to, by nothing but time. */
-static void pass_to(struct session *s, uint64_t n_entries, const struct moment *to)
+/* Lets the lab go on to @to, in @e, by nothing but time. */
+static void pass_to(struct session *s, const struct log_entry *e, const struct moment *to)
 {
     while (rdl_tick(s->lab) < to->tick && !is_interrupted(s)) {
         const uint64_t left = to->tick - rdl_tick(s->lab);
@@ -131,7 +137,7 @@ static void pass_to(struct session *s, uint64_t n_entries, const struct moment *
         const struct rdl_limits limits = {.ticks = left < most ? left : most};
         const uint64_t before = rdl_tick(s->lab);
 
-        pass(s, n_entries);
+        pass(s, e);
         if (rdl_run(s->lab, RDL_NEVER, limits) != RDL_ERR_TIMEOUT && rdl_tick(s->lab) == before)
             return; /* where it ends is what counts */
         if (rdl_tick(s->lab) < to->tick)
@@ -166,7 +172,7 @@ static void do_again(struct session *s, const struct log_entry *e, const struct 
                              .undisturbed = true};
 
     if (e->st->cmd->flags & CMD_PASSES) {
-        pass_to(s, e->i, to);
+        pass_to(s, e, to);
         return;
     }
     if (e->st->cmd == &cmd_table[CMD_expect])
@@ -211,7 +217,7 @@ static bool replay(struct session *s, const struct place *from, const struct pla
 
         if (last && to->at.tick == c.entry.before.tick && to->at.ns <= c.entry.before.ns)
             break; /* it had not begun */
-        pass(s, c.entry.i);
+        pass(s, &c.entry);
         if (!do_entry(s, &c.entry, last ? &to->at : &c.entry.after) || is_interrupted(s))
             return false;
     }
