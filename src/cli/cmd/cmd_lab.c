@@ -314,7 +314,8 @@ static bool read_setting(struct session *s, const struct step *st, enum setting 
     *ret = history ? SET_HISTORY : changes ? SET_CHANGES : SET_LINK;
     if (link + changes + history == 1 && step_number_or(st, "what", *ret) == *ret)
         return true;
-    session_fail(s, st->at, link + changes + history ? "one thing is set at a time" : "set what?");
+    session_fail(s, st->at,
+                 link || changes || history ? "one thing is set at a time" : "set what?");
     return diag_remedy(&s->diag, "it is one of: set link A-B ..., set changes on, set history=64m");
 }
 
