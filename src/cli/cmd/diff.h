@@ -61,7 +61,7 @@ struct diff {
 };
 
 /* Two ladders stand side by side where each has so many columns. */
-#define DIFF_SIDE_COLUMNS_MIN 56u
+#define DIFF_SIDE_COLUMNS_MIN 58u
 #define DIFF_BETWEEN_COLUMNS  4u /* between the two */
 
 /* The lab is at the end of @side: takes the events behind tick @common, as far as they are there.
