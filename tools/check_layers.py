@@ -54,8 +54,9 @@ ROOMS = {  # room -> layers and rooms it may include beside that
     "tell":     ["past", "viz", "print", "lang", "saved", "tree"],
     "show":     ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell"],
     "session":  ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show"],
+    "world":    ["print", "lang", "session"],
     "cmd":      ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show",
-                 "session"],
+                 "session", "world"],
     # what a world may show is said again there: it knows frames, names and the public functions alone
     "proof":    ["print"],
     "drill":    ["print"],
@@ -63,20 +64,20 @@ ROOMS = {  # room -> layers and rooms it may include beside that
     # captures of others: of a lab nothing is known there
     "check":    ["past", "print", "proof"],
     "app":      ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show",
-                 "session", "cmd", "trial", "check"],
+                 "session", "world", "cmd", "trial", "check"],
 }
 for room, others in ROOMS.items():
     MAY_USE[f"cli/{room}"] = [*EVENTS, *(f"cli/{o}" if o in ROOMS else o for o in others)]
 
 # Those that ask a lab link it.
-ASK_THE_LAB = ("tree", "programs", "live", "tell", "show", "session", "cmd", "proof", "drill", "trial", "check", "app")
+ASK_THE_LAB = ("tree", "programs", "live", "tell", "show", "session", "world", "cmd", "proof", "drill", "trial", "check", "app")
 MAY_LINK = {**MAY_USE, **{f"cli/{r}": [*MAY_USE[f"cli/{r}"], "lab"] for r in ASK_THE_LAB}}
 
 # System headers and Meson dependencies that belong to some layers.
-HEADER_ONLY_IN = {"uv.h": ("cli/live",), "readline/": ("cli/app",), "cjson/": ("cli/lang", "cli/saved"),
+HEADER_ONLY_IN = {"uv.h": ("cli/live",), "readline/": ("cli/app",), "cjson/": ("cli/lang", "cli/saved", "cli/world"),
                   "isa-l": ("wire",)}
 LIBRARY_ONLY_IN = {"libuv": ("cli/live", "cli/app"), "readline": ("cli/app",), "isal": ("wire",),
-                   "cjson": ("cli/lang", "cli/saved")}
+                   "cjson": ("cli/lang", "cli/saved", "cli/world")}
 FILES_MAX = 45  # of a folder
 
 # What a layer must not know even through headers of others.  The verbs are the same for every

@@ -174,6 +174,9 @@ RDL_MUST_CHECK enum rdl_status rdl_link_find(const struct rdl_lab *lab, const ch
 uint64_t rdl_now_ns(const struct rdl_lab *lab);
 uint64_t rdl_tick(const struct rdl_lab *lab);
 
+/* When the last tick was: the clock may be later, where a run has ended between two. */
+uint64_t rdl_tick_ns(const struct rdl_lab *lab);
+
 /* When the next tick is due; RDL_NEVER when nothing is scheduled. */
 uint64_t rdl_next_ns(const struct rdl_lab *lab);
 

@@ -56,6 +56,7 @@ FILES = {
                   "create_qp pd send_cq=cq recv_cq=cq as qp\nsync made\nconnect qp peer.qp\nsync connected\n"
                   "a: write mr[0:9] pattern=1\na: post_send qp wr_id=3 op=rdma_write sge=mr[0:9] remote=peer.mr[7] signaled\n"
                   "a: poll_cq cq\nsync written\nb: check mr[7:16] pattern=1\n",
+    "empty.json": "",
     "program.lab": "host h1\nprogram h1 rc_pingpong server -p 18619\nrun 1ms\n",
 }
 
@@ -89,6 +90,21 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["check", "book/rxe-lost.pcap", "--ladder", "l.png"], "", 2, r"the name must end in \.svg"),
     (["check", "book/rxe-lost.pcap", "--from", "3"], "", 2, r"--from, --to and --packets need --ladder OUT"),
     (["check", "book/rxe-lost.pcap", "--ladder", "-", "--json"], "", 2, r"--ladder draws a picture instead"),
+    # worlds
+    (["open"], "", 2, r"^usage: rdmalab open FILE"),
+    (["open", "--help"], "", 0, r"exit status: that of the prompt"),
+    (["open", "none.json"], "", 2, r"none\.json: No such file"),
+    (["open", "scenarios"], "", 2, r"scenarios: Is a directory"),
+    (["open", "good.lab"], "", 2, r'good\.lab:1:1: error: this is no world\n(.|\n)*it is a script: "rdmalab FILE" runs it$'),
+    (["open", "ok.json"], "", 2, r'ok\.json:1:1: error: this is no world\n(.|\n)*it is a scenario: "rdmalab run FILE" runs it$'),
+    (["open", "empty.json"], "", 2, r"empty\.json:1:1: error: this is no world"),
+    (["open", "x.json", "--seed", "2"], "", 2, r"--seed: a world has its seed"),
+    (["open", "--seeed"], "", 2, r"did you mean --seed\?"),
+    (["-c", "save world w.json"], "", 1, r"there is nothing to save"),
+    (["-c", "host h1; repeat 2 { save world w.json }"], "", 1, r"save does not work in a block or a sourced file"),
+    (["-c", "host h1; save world nowhere/w.json"], "", 1, r"nowhere/w\.json: No such file"),
+    (["-c", "host h1; save world scenarios"], "", 1, r"scenarios: Is a directory"),
+    (["-c", "host h1; save world -"], "", 1, r"a world is a file"),
     (["chekc", "x.pcap"], "", 2, r'did you mean "rdmalab check"\?$'),
     (["frobnicate"], "", 2, r'No such file or directory\n  "rdmalab --help" lists what can be done$'),
     (["none.lab"], "", 2, r"none\.lab: No such file or directory\n\Z"),
@@ -502,6 +518,68 @@ def check_world_scripts(program):
         ensure(told in again.stdout, f"drill {seed}: {told} became {again.stdout[-200:]}{again.stderr}")
     result = program.run("swarm", "--seed", "2", "--script", "/nowhere/world.lab")
     ensure("/nowhere/world.lab cannot be written" in result.stderr, result.stderr)
+
+
+WORLD = whole.PAIR + """repeat 3 { post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64] signaled; run }
+checkpoint before
+ping h1 h2
+back
+write h1.mr[0] "other"
+ping h1 h2 count=2
+back 3 tick
+"""
+
+
+def check_worlds(program):
+    """A saved world opens in its place, and what is done there leads where it would have led."""
+    later = "futures\nback\nredo\nping h1 h2\nfuture was1\nback 2\nsession save NAME\n"
+    straight = program.run("--prompt", stdin=WORLD + later.replace("NAME", "straight.lab"))
+    ensure(straight.returncode == 0, straight.stdout)
+    saved = program.run(stdin=WORLD + "save world w.json\n")
+    ensure(saved.returncode == 0 and '"rdmalab open w.json" goes on here' in saved.stdout, saved.stderr)
+    opened = program.run("open", "w.json", "--prompt", stdin=later.replace("NAME", "opened.lab"))
+    ensure(re.match(r'w\.json: \d+ ticks done again, at #\d+ of #\d+, in "main"; "futures" lists', opened.stdout), opened.stdout)
+    first = opened.stdout.index("> futures\n")
+    ensure(straight.stdout.replace("straight.lab", "opened.lab").endswith(opened.stdout[first:]), opened.stdout)
+    a, b = (program.file(name).read_text().replace(name[:-4], "") for name in ("straight.lab", "opened.lab"))
+    ensure(a == b, f"{a}\n{b}")
+    again = program.run("open", "w.json", "-c", "save world w2.json", "-c", "futures")
+    ensure(again.returncode == 0 and "was1" in again.stdout, again.stderr)
+    ensure(program.file("w.json").read_text() == program.file("w2.json").read_text(), "it is not written as it was read")
+    for args in [("run", "w.json"), ("test", "w.json"), ("w.json",), ("-c", "source w.json"), ("convert", "w.json", "c.lab")]:
+        result = program.run(*args)
+        ensure(result.returncode != 0 and '"rdmalab open FILE" goes on in it' in result.stdout + result.stderr, f"{args}: {result}")
+    failing = program.run("open", "w.json", stdin="expect t == 5s\nhost h9\n")
+    ensure(failing.returncode == 1 and "standard input:1:" in failing.stderr, f"{failing}")
+
+
+def check_changed_worlds(program):
+    """A world that was changed, cut, or written by another version opens as far as that makes sense."""
+    program.run(stdin=WORLD + "save world w.json\n")
+    text = program.file("w.json").read_text()
+    version = re.search(r'"rdmalab": "[^"]*"', text).group()
+    older = text.replace(version, '"rdmalab": "0.0.1"')
+    longer = text.replace('"to": "h2", "count": 2}, "ticks": 1', '"to": "h2", "count": 2}, "ticks": 2')
+    other = text.replace('"to": "h2", "count": 2', '"to": "h2", "count": 3')
+    ensure(len({text, older, longer, other}) == 4, text)
+    for changed, status, says in [
+            (older, 0, "rdmalab 0.0.1 wrote it, and in [0-9.]+ all goes as it did"),
+            (longer, 1, "goes another way here(.|\n)*the file was changed, or this is a bug"),
+            (other, 1, "the first command that went another way, in \"main\": ping h1 h2 count=3"),
+            (longer.replace(version, '"rdmalab": "0.0.1"'), 0, "warning: rdmalab 0.0.1 wrote it(.|\n)*ping h1 h2 count=2"),
+            (other.replace(version, '"rdmalab": "0.0.1"'), 0, "warning: rdmalab 0.0.1 wrote it(.|\n)*at the end, #"),
+            (text.replace('"world": 1', '"world": 2'), 2, "c.json:2:12: error: this world has form 2"),
+            (text.replace('"seed": 1', '"seed": {}'), 2, "c.json:4:11: error: this must be a whole number"),
+            (text.replace('"seed": 1', '"seed": 1, "later": 1'), 0, 'c.json:4:14: warning: "later" is not known here')]:
+        program.file("c.json").write_text(changed)
+        result = program.run("open", "c.json", "-c", "futures")
+        ensure(result.returncode == status, f"exits with {result.returncode}, not {status}: {result.stderr}")
+        ensure(re.search(says, result.stderr + result.stdout), f"nothing matches {says}: {result.stderr}{result.stdout}")
+        ensure(status == 0 or not result.stdout, f"there was a prompt: {result.stdout}")
+    for n in range(0, len(text) - 2, len(text) // 40):
+        program.file("c.json").write_text(text[:n])
+        result = program.run("open", "c.json")
+        ensure(result.returncode == 2 and re.search(r"^c\.json:(\d+:\d+:)? error: ", result.stderr), f"{n} bytes: {result}")
 
 
 def check_memory(program):

@@ -24,6 +24,7 @@ struct completion {
     const char *before;    /* the word before it */
     enum node_kind kind;   /* of objects that are wanted; NODE_none: any */
     char parent[WORD_BYTES];
+    bool is_file; /* the word is the name of one */
 };
 
 /* A candidate and what it means, "" if that goes without saying. */
@@ -146,6 +147,43 @@ static void offer_paths(struct completion *c, bool future)
         offer_keys(c);
 }
 
+/* The completion that @cq will have next: c->parent is its host. */
+static void offer_next_completion(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct completion *c = ctx;
+    char cq[WORD_BYTES], wc[WORD_BYTES];
+    struct text t = text_on(cq, sizeof(cq)), w = text_on(wc, sizeof(wc));
+
+    if (!tree_value_is(v, NODE_cq))
+        return;
+    tree_join(&t, c->parent, key);
+    text_addf(&w, "%s.wc[%llu]", cq, (unsigned long long)tree_number(c->s->lab, cq, LEAF_cq_count));
+    if (!t.cut && !w.cut)
+        offer_told(c, wc, "the completion that comes next");
+}
+
+static void of_host(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct completion *c = ctx;
+    struct text t = text_on(c->parent, sizeof(c->parent));
+    size_t at;
+
+    if (!tree_value_is(v, NODE_host))
+        return;
+    text_add(&t, key);
+    if (rdl_inspect_list(c->s->lab, key, offer_next_completion, c, &at) != RDL_OK)
+        c->parent[0] = '\0';
+}
+
+/* What one asks for most that is not there. */
+static void offer_next_completions(struct completion *c)
+{
+    size_t at;
+
+    if (rdl_inspect_list(c->s->lab, "", of_host, c, &at) != RDL_OK)
+        c->parent[0] = '\0';
+}
+
 static void offer_values(struct completion *c, const struct param *p)
 {
     switch (p->kind) {
@@ -187,6 +225,8 @@ static void offer_values(struct completion *c, const struct param *p)
     case VAL_PATH:
     case VAL_EXPR:
         offer_paths(c, p->kind == VAL_EXPR);
+        if (p->flags & P_NAMED)
+            offer_next_completions(c);
         for (unsigned kind = 0; kind < EV_COUNT && (p->flags & P_MOMENT); kind++)
             offer(c, ev_schema((enum ev_kind)kind)->name);
         break;
@@ -195,6 +235,9 @@ static void offer_values(struct completion *c, const struct param *p)
             offer(c, cmd_table[i].name);
         if (c->typed[0] || strcmp(p->name, "topic") != 0)
             explain_each(offer_explained, c);
+        break;
+    case VAL_FILE:
+        c->is_file = true;
         break;
     default:
         break;
@@ -321,7 +364,7 @@ static void offer_arguments(struct completion *c, const struct cmd *cmd, size_t 
             continue;
         }
         text_add(&t, p->name);
-        if (p->kind != VAL_FLAG)
+        if (p->kind != VAL_FLAG && !(p->flags & P_NAMED))
             text_add(&t, "=");
         offer(c, key);
     }
@@ -342,6 +385,14 @@ static const char *last_statement(const char *line)
             start = s + 1;
     }
     return start;
+}
+
+/* Does @word of the line begin an expression that goes on to its end? */
+static const struct param *named_by(const struct cmd *cmd, const char *word)
+{
+    const struct param *p = cmd_param(cmd, word);
+
+    return p && (p->flags & P_NAMED) ? p : NULL;
 }
 
 /* Cuts a KEY= and the finished elements of a list off the last word. */
@@ -365,14 +416,14 @@ static const struct param *take_key(struct completion *c, const struct cmd *cmd)
     return p;
 }
 
-void complete_line(struct session *s, const char *line, complete_each *each, void *ctx)
+bool complete_line(struct session *s, const char *line, complete_each *each, void *ctx)
 {
     struct completion c = {.s = s, .each = each, .ctx = ctx};
     char words[LINE_WORDS][WORD_BYTES];
     const char *at = last_statement(line);
+    const struct param *p = NULL;
     const struct cmd *cmd;
     size_t n = 0;
-    const struct param *p;
 
     for (at += strspn(at, " \t"); *at && n < LINE_WORDS - 1; at += strspn(at, " \t")) {
         const size_t len = strcspn(at, " \t");
@@ -388,15 +439,18 @@ void complete_line(struct session *s, const char *line, complete_each *each, voi
     if (n == 0) {
         for (size_t i = 0; i < N_CMDS; i++)
             offer(&c, cmd_table[i].name);
-        return;
+        return false;
     }
     cmd = cmd_find(words[0], true);
     if (!cmd)
-        return;
+        return false;
     c.before = words[n - 1];
-    p = take_key(&c, cmd);
+    for (size_t i = 1; i < n && !p; i++)
+        p = named_by(cmd, words[i]);
+    p = p ? p : take_key(&c, cmd);
     if (p)
         offer_values(&c, p);
     else if (!c.kept[0])
         offer_arguments(&c, cmd, next_operand(cmd, words + 1, n - 1));
+    return c.is_file;
 }

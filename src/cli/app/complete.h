@@ -9,8 +9,9 @@
 typedef void complete_each(void *ctx, const char *word, const char *meaning);
 
 /* Calls @each with every word that the last word of @line (up to the cursor) can become; the last
- * word is what follows the last blank, `;`, `{` or `}`.
+ * word is what follows the last blank, `;`, `{` or `}`.  True: it is the name of a file, which is
+ * not looked for here.
  */
-void complete_line(struct session *s, const char *line, complete_each *each, void *ctx);
+bool complete_line(struct session *s, const char *line, complete_each *each, void *ctx);
 
 #endif

@@ -128,11 +128,12 @@ static char **complete(const char *text, int start, int end)
     char *line = strndup(rl_line_buffer, (size_t)end);
 
     (void)start;
-    rl_attempted_completion_over = 1; /* no file names */
+    rl_attempted_completion_over = 1; /* no file names, where none is wanted */
     if (!line)
         return NULL;
     forget_matches();
-    complete_line(session, line, add_match, &matches);
+    if (complete_line(session, line, add_match, &matches))
+        rl_attempted_completion_over = 0;
     free(line);
     /* A key is followed by its value, not by a blank. */
     for (size_t i = 0; i < matches.n; i++) {

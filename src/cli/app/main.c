@@ -123,6 +123,12 @@ static const struct mode {
      "0 passed, 1 an expectation or a command failed or a file was not written,\n"
      "  2 usage, FILE is malformed or has nothing to run, 77 FILE says skip, 99 a bug of rdmalab,\n"
      "  130 ^C, 143 SIGTERM, 129 SIGHUP: the files tell what happened until then"},
+    {"open", open_main, "open FILE [-c \"LINE; LINE\"]... [--prompt]",
+     "the prompt, where it was when \"save world FILE\" wrote FILE: place in time, futures and "
+     "all;\n"
+     "      -c runs lines there instead",
+     "that of the prompt, or of the lines; 1 what FILE says was done goes another way here,\n"
+     "  2 usage, or FILE is no world, 130 ^C"},
     {"test", test_main,
      "test PATH... [--format text|tap|json|github] [--junit F] [-j N] [--tag T] ...",
      "run scenarios and count; \"rdmalab test --help\" tells more", NULL},

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 int check_main(int argc, char **argv);
+int open_main(int argc, char **argv);
 int run_main(int argc, char **argv);
 int show_main(int argc, char **argv);
 int test_main(int argc, char **argv);

@@ -219,7 +219,8 @@ int repl_run(struct session *s, bool prompt)
     r.lasting = prompt || r.terminal;
     if (r.lasting) {
         signals_outlast();
-        s->bounds.patience = PROMPT_TICKS_MAX;
+        if (!s->history.header || !step_has(s->history.header, "ticks"))
+            s->bounds.patience = PROMPT_TICKS_MAX;
         banner(&r);
     }
     if (r.terminal)

@@ -18,12 +18,24 @@ static bool may_part(struct session *s, const struct step *st)
     return travel_is_possible(s, st->at);
 }
 
+/* Has a place this name anyway? */
+static bool is_reserved(struct session *s, const struct step *st)
+{
+    const char *name = step_text(st, "name");
+
+    if (strcmp(name, "start") != 0 && strcmp(name, "end") != 0)
+        return false;
+    session_fail(s, step_span(st, "name", 0), "\"%s\" is a place that every session has", name);
+    diag_remedy(&s->diag, "choose another name");
+    return true;
+}
+
 bool run_checkpoint(struct session *s, const struct step *st)
 {
     const char *name = step_text(st, "name");
     const struct place here = travel_here(s);
 
-    if (!may_part(s, st))
+    if (!may_part(s, st) || is_reserved(s, st))
         return false;
     marks_put(&s->futures.marks, name, &here);
     session_say(s, "#%llu is \"%s\": \"goto %s\" comes back\n", (unsigned long long)here.at.tick,

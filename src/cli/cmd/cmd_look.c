@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cmd/dispatch.h"
+#include "cli/cmd/why_not.h"
 #include "cli/lang/suggest.h"
 #include "cli/lang/words.h"
 #include "cli/print/out_file.h"
@@ -135,6 +136,12 @@ bool run_why(struct session *s, const struct step *st)
     ev_id id = 0;
     size_t off = 0;
 
+    if (step_has(st, "not") && target) {
+        session_fail(s, at, "either why %s or why not", target);
+        return diag_remedy(&s->diag, "put not before what is missing");
+    }
+    if (step_has(st, "not"))
+        return why_not_run(s, step_text(st, "not"), step_span(st, "not", 0));
     if (target && !ev_id_begins(target)) {
         resolve_path(&in, target, path);
         target = path;

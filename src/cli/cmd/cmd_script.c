@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripts and the session: scenario, on, repeat, note, source, session save, quit. */
+/* Scripts and the session: scenario, on, repeat, note, source, session save, save, quit. */
 #include <string.h>
 
 #include "cli/cmd/dispatch.h"
 #include "cli/session/files.h"
 #include "cli/session/resolve.h"
+#include "cli/session/travel.h"
+#include "cli/world/world.h"
 #include "emu/base/text.h"
 #include "rdmalab/inspect.h"
 
@@ -32,11 +34,7 @@ bool run_scenario(struct session *s, const struct step *st)
     }
     if (!fit_lab(s, st))
         return false;
-    s->bounds.whole.ticks = step_number(st, "ticks");
-    if (step_has(st, "ticks"))
-        s->bounds.patience = 0;
-    s->bounds.whole.ns = step_number_or(st, "time", 0);
-    s->history.header = step_copy(&s->history.pool, st);
+    session_begin_scenario(s, st);
     return true;
 }
 
@@ -216,4 +214,47 @@ bool run_session(struct session *s, const struct step *st)
     why = files_write_script(file, s->config.files_below, &script);
     script_done(&script);
     return !why || session_fail(s, step_span(st, "file", 0), "%s: %s", file, why);
+}
+
+/* How many stops of the prompt there are. */
+static size_t n_stops(const struct session *s)
+{
+    size_t n = 0;
+
+    for (const struct stop *stop = s->stops.first; stop; stop = stop->next)
+        n += stop->owner == STOP_OF_PROMPT;
+    return n;
+}
+
+bool run_save(struct session *s, const struct step *st)
+{
+    const char *file = step_text(st, "file");
+    const struct span at = step_span(st, "file", 0);
+    const char *why;
+
+    if (s->in->outer)
+        return session_fail(s, st->at, "%s does not work in a block or a sourced file",
+                            st->cmd->name);
+    if (strcmp(file, "-") == 0)
+        return session_fail(s, at, "a world is a file, and needs a name");
+    if (s->history.journal.n == 0 && s->futures.n == 0) {
+        session_fail(s, st->at, "there is nothing to save: nothing was done yet");
+        return diag_remedy(&s->diag, "commands that only look, like show, are not saved");
+    }
+    if (!travel_is_possible(s, st->at)) {
+        if (s->travel.was_live)
+            session_fail(s, st->at,
+                         "this lab cannot be saved as a world: it has or had a live "
+                         "port or a program");
+        return s->travel.was_live
+                   ? diag_remedy(&s->diag, "what came from outside does not come again")
+                   : false;
+    }
+    why = world_save(s, file);
+    if (why)
+        return session_fail(s, at, "%s: %s", file, why);
+    session_say(s, "\"rdmalab open %s\" goes on here\n", file);
+    if (n_stops(s) > 0)
+        session_say(s, "  breaks and watches are not in it\n");
+    return true;
 }

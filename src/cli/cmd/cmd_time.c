@@ -6,6 +6,7 @@
 #include "cli/lang/words.h"
 #include "cli/session/stop_look.h"
 #include "cli/session/travel.h"
+#include "cli/tree/lab_past.h"
 #include "emu/base/quantity.h"
 #include "emu/trace/event.h"
 #include "rdmalab/trace.h"
@@ -42,6 +43,16 @@ static bool travel(struct session *s, const struct place *to, struct span at)
     return true;
 }
 
+static void say_no_event(struct session *s, ev_id id)
+{
+    const struct past past = past_of_lab(s->lab);
+    char buf[64];
+    struct text t = text_on(buf, sizeof(buf));
+
+    past_add_not_there(&t, &past, id);
+    session_say(s, "%s\n", buf);
+}
+
 /* Marks event @id among those of its tick. */
 static void say_event(struct session *s, ev_id id)
 {
@@ -61,7 +72,7 @@ static void say_event(struct session *s, ev_id id)
         session_say(s, "\n");
         return;
     }
-    session_say(s, "that event is not recorded (any more)\n");
+    say_no_event(s, id);
 }
 
 /* --- back ------------------------------------------------------------------------------------- */
@@ -73,9 +84,11 @@ static bool back_lines(struct session *s, const struct step *st, uint64_t count)
     struct place to;
 
     if (count > n) {
-        session_fail(
-            s, st->at,
-            n ? "only %zu lines before here did something" : "nothing was done before here", n);
+        session_fail(s, st->at,
+                     n == 0   ? "nothing was done before here"
+                     : n == 1 ? "only one line before here did something"
+                              : "only %zu lines before here did something",
+                     n);
         return diag_remedy(&s->diag, "\"back 5 tick\", \"back 1 packet\" go back by less");
     }
     to = s->typed.v[n - count].at;
@@ -87,10 +100,10 @@ static bool back_lines(struct session *s, const struct step *st, uint64_t count)
     return travel(s, &to, st->at);
 }
 
-/* The lab had made so much progress, or less. */
+/* The lab had made so much progress, or less; ahead: or more. */
 struct progress_sought {
     enum rdl_step grain;
-    uint64_t most;
+    uint64_t made;
 };
 
 static bool had_at_most(void *ctx, struct session *s, bool first)
@@ -98,7 +111,7 @@ static bool had_at_most(void *ctx, struct session *s, bool first)
     const struct progress_sought *sought = ctx;
 
     (void)first; /* it does not matter what was before */
-    return rdl_progress(s->lab, sought->grain) <= sought->most;
+    return rdl_progress(s->lab, sought->grain) <= sought->made;
 }
 
 /* Fails: what is to be taken back happened only @had times. */
@@ -114,6 +127,23 @@ static bool too_far_back(struct session *s, const struct step *st, uint64_t had)
     return diag_remedy(&s->diag, "\"goto start\" goes to where nothing was done yet");
 }
 
+/* To the end of tick @tick; where a command made it with others at once, to before the command. */
+static bool back_to_tick(struct session *s, uint64_t tick, struct span at)
+{
+    struct place to = travel_place_of(s, tick);
+    struct log_cursor c;
+
+    if (!travel_to(s, &to, at))
+        return false;
+    if (rdl_tick(s->lab) > tick && log_at(&c, &s->history.journal.log, to.n_entries)) {
+        to = (struct place){c.entry.i, c.entry.before};
+        if (!travel_to(s, &to, at))
+            return false;
+    }
+    say_place(s);
+    return true;
+}
+
 static bool back_by(struct session *s, const struct step *st, uint64_t count, enum rdl_step grain)
 {
     const struct place here = travel_here(s);
@@ -124,11 +154,8 @@ static bool back_by(struct session *s, const struct step *st, uint64_t count, en
 
     if (count > had)
         return too_far_back(s, st, had);
-    if (grain == RDL_STEP_TICK) {
-        const struct place to = travel_place_of(s, had - count);
-
-        return travel(s, &to, st->at);
-    }
+    if (grain == RDL_STEP_TICK)
+        return back_to_tick(s, had - count, st->at);
     return travel_search(s, &search, &here, st->at) && travel(s, &search.place, st->at);
 }
 
@@ -197,6 +224,16 @@ static void note_this_tick(struct session *s, ev_id id)
                 (unsigned long long)rdl_tick(s->lab));
 }
 
+/* Says what was hit where the lab now is. */
+static bool say_hit(struct session *s, const struct hit_sought *sought)
+{
+    if (!sought->one)
+        session_say_plain(s, sought->kept.told);
+    else if (ev_row(sought->kept.at))
+        say_event(s, sought->kept.at);
+    return true;
+}
+
 static bool back_to_hit(struct session *s, const struct step *st, struct hit_sought *sought,
                         const char *none)
 {
@@ -207,18 +244,18 @@ static bool back_to_hit(struct session *s, const struct step *st, struct hit_sou
     if (!travel_search(s, &search, &here, st->at)) {
         if (search.at_end && s->diag.kind == DIAG_FAILED)
             note_this_tick(s, sought->kept.at);
+        else if (s->diag.kind == DIAG_FAILED && s->travel.in_past)
+            diag_remedy(&s->diag, "\"redo to\" and \"redo stop\" look ahead");
         return false;
     }
-    if (!travel(s, &search.place, st->at))
-        return false;
-    if (!sought->one)
-        session_say_plain(s, sought->kept.told);
-    else if (ev_row(sought->kept.at))
-        say_event(s, sought->kept.at);
-    return true;
+    return travel(s, &search.place, st->at) && say_hit(s, sought);
 }
 
-static bool back_to_stop(struct session *s, const struct step *st)
+/* Goes to a place where something is hit, backwards or forwards; if there is none, @none. */
+typedef bool go_to_hit(struct session *s, const struct step *st, struct hit_sought *sought,
+                       const char *none);
+
+static bool to_stop(struct session *s, const struct step *st, go_to_hit *go, const char *none)
 {
     struct hit_sought sought = {.one = NULL};
 
@@ -226,10 +263,12 @@ static bool back_to_stop(struct session *s, const struct step *st)
         session_fail(s, st->at, "there is no stop");
         return diag_remedy(&s->diag, "\"break\" and \"watch\" make them");
     }
-    return back_to_hit(s, st, &sought, "no break and no watch was hit before here");
+    return go(s, st, &sought, none);
 }
 
-static bool back_to_expression(struct session *s, const struct step *st)
+/* @none_momentary: of what happens. */
+static bool to_expression(struct session *s, const struct step *st, go_to_hit *go,
+                          const char *none_momentary, const char *none)
 {
     const struct span at = step_span(st, "that", 0);
     struct stops alone = {.first = NULL};
@@ -241,9 +280,7 @@ static bool back_to_expression(struct session *s, const struct step *st)
 
     if (ok) {
         known = stop_arrive(s, stop, &why);
-        ok = back_to_hit(s, st, &sought,
-                         stop->momentary ? "this did not happen before here"
-                                         : "this did not begin to hold before here");
+        ok = go(s, st, &sought, stop->momentary ? none_momentary : none);
         if (!ok && !known && s->diag.kind == DIAG_FAILED) {
             why.at = why.at.len ? why.at : at; /* it may be a mistake, and it may have been true */
             s->diag = why;
@@ -253,33 +290,40 @@ static bool back_to_expression(struct session *s, const struct step *st)
     return ok;
 }
 
-/* Do the operands of back go together? */
+/* Do the operands of back, or redo, go together? */
 static bool are_together(struct session *s, const struct step *st, uint64_t grain)
 {
-    if (grain >= BACK_STOP && step_has(st, "count"))
-        return session_fail(s, step_span(st, "count", 0), "back %s takes no number",
-                            grain == BACK_TO ? "to" : "stop");
-    if ((grain == BACK_TO) == step_has(st, "that"))
+    const char *name = st->cmd->name;
+
+    if ((grain == BY_STOP || grain == BY_TO) && step_has(st, "count"))
+        return session_fail(s, step_span(st, "count", 0), "%s %s takes no number", name,
+                            grain == BY_TO ? "to" : "stop");
+    if ((grain == BY_TO) == step_has(st, "that"))
         return true;
-    session_fail(s, st->at,
-                 grain == BACK_TO ? "back to what?" : "only \"back to\" takes an expression");
-    return diag_remedy(&s->diag, "for example: back to h1.qp.state == RTS");
+    if (grain == BY_TO)
+        session_fail(s, st->at, "%s to what?", name);
+    else
+        session_fail(s, st->at, "only \"%s to\" takes an expression", name);
+    return diag_remedy(&s->diag, "for example: %s to h1.qp.state == RTS, %s 3 packet", name, name);
 }
 
 bool run_back(struct session *s, const struct step *st)
 {
-    const uint64_t count = step_number(st, "count");
-    const uint64_t grain = step_number_or(st, "grain", RDL_STEP_TICK);
+    const uint64_t count = step_number(st, "count"), grain = step_number(st, "grain");
 
     if (!may_travel(s, st) || !are_together(s, st, grain))
         return false;
-    if (!step_has(st, "grain"))
+    switch (grain) {
+    case BY_LINES:
         return back_lines(s, st, count);
-    if (grain == BACK_TO)
-        return back_to_expression(s, st);
-    if (grain == BACK_STOP)
-        return back_to_stop(s, st);
-    return back_by(s, st, count, (enum rdl_step)grain);
+    case BY_TO:
+        return to_expression(s, st, back_to_hit, "this did not happen before here",
+                             "this did not begin to hold before here");
+    case BY_STOP:
+        return to_stop(s, st, back_to_hit, "no break and no watch was hit before here");
+    default:
+        return back_by(s, st, count, (enum rdl_step)grain);
+    }
 }
 
 /* --- goto ------------------------------------------------------------------------------------- */
@@ -296,6 +340,9 @@ static bool goto_event(struct session *s, const struct step *st, ev_id id)
     }
     if (!travel(s, &to, st->at))
         return false;
+    if (rdl_tick(s->lab) > ev_tick(id))
+        session_say(s, "#%llu is one of the ticks of one command, and has no end to stop at\n",
+                    (unsigned long long)ev_tick(id));
     if (ev_row(id))
         say_event(s, id);
     return true;
@@ -368,23 +415,70 @@ bool run_goto(struct session *s, const struct step *st)
 
 /* --- redo ------------------------------------------------------------------------------------- */
 
-bool run_redo(struct session *s, const struct step *st)
+static bool redo_lines(struct session *s, const struct step *st, uint64_t count)
 {
-    const uint64_t count = step_number(st, "count");
-    const struct place here = travel_here(s), end = travel_end(s);
+    const struct place here = travel_here(s);
     size_t next = typed_lines_before(&s->typed, &here);
-    struct place to = end;
+    struct place to = travel_end(s);
 
-    if (!may_travel(s, st))
-        return false;
-    if (!s->travel.in_past) {
-        session_fail(s, st->at, "nothing was taken back");
-        return diag_remedy(&s->diag, "redo goes forward where \"back\" or \"goto\" went back");
-    }
     /* What was left in its middle is the first line that is done. */
     if (next > 0 && (next == s->typed.n || place_compare(&s->typed.v[next].at, &here) != 0))
         next--;
     if (count < s->typed.n - next)
         to = s->typed.v[next + count].at;
     return travel(s, &to, st->at);
+}
+
+static bool has_at_least(void *ctx, struct session *s, bool first)
+{
+    const struct progress_sought *sought = ctx;
+
+    (void)first; /* it does not matter what was before */
+    return rdl_progress(s->lab, sought->grain) >= sought->made;
+}
+
+static bool redo_by(struct session *s, const struct step *st, uint64_t count, enum rdl_step grain)
+{
+    struct progress_sought sought = {grain, rdl_progress(s->lab, grain) + count};
+    struct travel_search search = {
+        .look = has_at_least, .ctx = &sought, .none = "that does not happen so often ahead"};
+
+    if (travel_search_ahead(s, &search, st->at))
+        return travel(s, &search.place, st->at);
+    return s->diag.kind == DIAG_FAILED && diag_remedy(&s->diag, "\"goto end\" goes to the end");
+}
+
+static bool redo_to_hit(struct session *s, const struct step *st, struct hit_sought *sought,
+                        const char *none)
+{
+    struct travel_search search = {
+        .look = is_any_hit, .keep = keep_hit, .ctx = sought, .none = none};
+
+    if (!travel_search_ahead(s, &search, st->at))
+        return s->diag.kind == DIAG_FAILED &&
+               diag_remedy(&s->diag, "\"goto end\" goes to the end of what was done");
+    return travel(s, &search.place, st->at) && say_hit(s, sought);
+}
+
+bool run_redo(struct session *s, const struct step *st)
+{
+    const uint64_t count = step_number(st, "count"), grain = step_number(st, "grain");
+
+    if (!may_travel(s, st) || !are_together(s, st, grain))
+        return false;
+    if (!s->travel.in_past) {
+        session_fail(s, st->at, "nothing was taken back");
+        return diag_remedy(&s->diag, "redo goes forward where \"back\" or \"goto\" went back");
+    }
+    switch (grain) {
+    case BY_LINES:
+        return redo_lines(s, st, count);
+    case BY_TO:
+        return to_expression(s, st, redo_to_hit, "this does not happen ahead",
+                             "this does not begin to hold ahead");
+    case BY_STOP:
+        return to_stop(s, st, redo_to_hit, "no break and no watch is hit ahead");
+    default:
+        return redo_by(s, st, count, (enum rdl_step)grain);
+    }
 }

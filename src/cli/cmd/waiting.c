@@ -17,8 +17,10 @@ bool waiting_go_on(struct session *s, const struct step *st, struct waiting *w)
         if (!w->look(w, s, &w->held))
             return false;
         w->stopped = session_is_over(s);
-        if (w->held || w->stopped)
+        if (w->held || w->stopped) {
+            s->step.cut |= !w->held;
             return true;
+        }
         end = advance_tick(s, deadline, st->at).end;
         if (end == ADVANCE_DONE)
             continue;
@@ -27,6 +29,7 @@ bool waiting_go_on(struct session *s, const struct step *st, struct waiting *w)
         if (end != ADVANCE_STOPPED)
             advance_stop(s); /* the last tick may have hit one: then it was that which ended it */
         w->stopped = session_is_over(s);
+        s->step.cut |= w->stopped;
         w->idle = end == ADVANCE_IDLE;
         return true;
     }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/lang/json.h"
-#include "cli/lang/json_scan.h"
+#include "cli/lang/json_parts.h"
 #include "cli/lang/lex.h"
 #include "cli/lang/suggest.h"
 #include "cli/print/must.h"
@@ -350,7 +350,8 @@ static void forget_standard_schema(struct step *header)
         a->n = 0;
 }
 
-static bool read_scenario(struct reading *r, struct json_value v)
+/* With @alone there are no steps beside what is said of them. */
+static bool read_scenario(struct reading *r, struct json_value v, bool alone)
 {
     const struct cmd *cmd = &cmd_table[CMD_scenario];
     struct json_walk walk;
@@ -364,7 +365,7 @@ static bool read_scenario(struct reading *r, struct json_value v)
     while (json_next(&walk, &m)) {
         if (is_repeated(v, &m))
             return fail(r, m.key_at, "this key is there twice", "leave one of them");
-        if (strcmp(m.key, "steps") == 0) {
+        if (!alone && strcmp(m.key, "steps") == 0) {
             has_steps = true;
             if (!read_steps(r, m.value, 0, &r->s->first))
                 return false;
@@ -373,7 +374,7 @@ static bool read_scenario(struct reading *r, struct json_value v)
         }
     }
     forget_standard_schema(r->s->header);
-    return has_steps ||
+    return alone || has_steps ||
            fail(r, (struct span){v.at.at, 1}, "a scenario needs \"steps\"", "\"steps\": [ ]");
 }
 
@@ -400,31 +401,52 @@ static size_t last_mark(const struct source *src)
     return at;
 }
 
-bool json_read_script(struct script *s, struct diag *d)
+bool json_parse(const struct source *src, cJSON **ret, struct diag *d)
 {
-    struct reading r = {s, d};
     size_t bad_at;
-    const char *why = source_check_text(&s->src, &bad_at);
-    cJSON *root;
-    bool ok;
+    const char *why = source_check_text(src, &bad_at);
 
     if (why)
         return diag_set(d, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
+    *ret = cJSON_ParseWithLengthOpts(src->text, src->len + 1, &why, 1);
+    if (*ret)
+        return true;
+    bad_at = why ? (size_t)(why - src->text) : 0;
+    if (bad_at + blanks(src, bad_at) < src->len)
+        diag_set(d, DIAG_SYNTAX, (struct span){bad_at, 1}, "this is not JSON");
+    else
+        diag_set(d, DIAG_SYNTAX, (struct span){last_mark(src), 1},
+                 "this is not JSON: it ends too early");
+    return diag_remedy(d, "look for a missing comma, quote or bracket before this place");
+}
+
+bool json_read_step(struct script *s, struct json_value v, struct step **ret, struct diag *d)
+{
+    struct reading r = {s, d};
+
+    return read_step(&r, v, 0, ret);
+}
+
+bool json_read_header(struct script *s, struct json_value v, struct diag *d)
+{
+    struct reading r = {s, d};
+
+    return read_scenario(&r, v, true);
+}
+
+bool json_read_script(struct script *s, struct diag *d)
+{
+    struct reading r = {s, d};
+    cJSON *root;
+    bool ok;
+
     if (s->src.len == blanks(&s->src, 0)) {
         diag_set(d, DIAG_SYNTAX, (struct span){0, 0}, SCRIPT_NO_STEPS);
         return diag_remedy(d, SCRIPT_NO_STEPS_REMEDY);
     }
-    root = cJSON_ParseWithLengthOpts(s->src.text, s->src.len + 1, &why, 1);
-    if (!root) {
-        bad_at = why ? (size_t)(why - s->src.text) : 0;
-        if (bad_at + blanks(&s->src, bad_at) < s->src.len)
-            diag_set(d, DIAG_SYNTAX, (struct span){bad_at, 1}, "this is not JSON");
-        else
-            diag_set(d, DIAG_SYNTAX, (struct span){last_mark(&s->src), 1},
-                     "this is not JSON: it ends too early");
-        return diag_remedy(d, "look for a missing comma, quote or bracket before this place");
-    }
-    ok = read_scenario(&r, json_root(&s->src, root));
+    if (!json_parse(&s->src, &root, d))
+        return false;
+    ok = read_scenario(&r, json_root(&s->src, root), false);
     cJSON_Delete(root);
     return ok;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/lang/json.h"
+#include "cli/lang/json_parts.h"
 #include "cli/print/print_json.h"
 
 #define INDENT 2u
@@ -86,53 +87,56 @@ static void write_steps(FILE *out, const struct step *first, size_t depth)
     fputc(']', out);
 }
 
-/* The members of the scenario line; those of an object like "limits" stand together in the table.
- */
-static void write_header(FILE *out, const struct step *header)
+void json_write_step(FILE *out, const struct step *st, size_t depth)
+{
+    write_step(out, st, depth);
+}
+
+/* The members of an object like "limits" stand together in the table. */
+void json_write_header(FILE *out, const struct step *header, const char *lead, bool *begun)
 {
     const struct cmd *cmd = &cmd_table[CMD_scenario];
     const char *open = NULL; /* the object that is being written */
     size_t open_bytes = 0;
 
-    for (size_t i = 0; i < cmd->n_params; i++) {
+    for (size_t i = 0; header && i < cmd->n_params; i++) {
         const struct param *p = &cmd->params[i];
         size_t outer;
         const char *key = json_key(p, &outer);
 
-        if (strcmp(p->name, "schema") == 0 || !header || header->args[i].n == 0)
+        if (strcmp(p->name, "schema") == 0 || header->args[i].n == 0)
             continue;
         if (open && (outer != open_bytes || memcmp(open, p->json, outer) != 0)) {
-            fputs("},\n", out);
+            fputc('}', out);
             open = NULL;
         }
-        if (outer && open) {
+        if (open)
             fputs(", ", out);
-        } else if (outer) {
-            fprintf(out, "%*s\"%.*s\": {", (int)INDENT, "", (int)outer, p->json);
+        else
+            fprintf(out, "%s\n%s", *begun ? "," : "", lead);
+        if (outer && !open) {
+            fprintf(out, "\"%.*s\": {", (int)outer, p->json);
             open = p->json;
             open_bytes = outer;
-        } else {
-            fprintf(out, "%*s", (int)INDENT, "");
         }
         fprintf(out, "\"%s\": ", key);
         write_argument(out, p, &header->args[i]);
-        if (!outer)
-            fputs(",\n", out);
+        *begun = true;
     }
     if (open)
-        fputs("},\n", out);
+        fputc('}', out);
 }
 
 void json_write_script(FILE *out, const struct script *s)
 {
     const struct param *schema = cmd_param(&cmd_table[CMD_scenario], "schema");
     const char *given = s->header ? step_text(s->header, "schema") : NULL;
+    bool begun = true;
 
     fprintf(out, "{\n%*s\"$schema\": ", (int)INDENT, "");
     print_json_string(out, given ? given : schema->standard);
-    fputs(",\n", out);
-    write_header(out, s->header);
-    fprintf(out, "%*s\"steps\": ", (int)INDENT, "");
+    json_write_header(out, s->header, "  ", &begun);
+    fprintf(out, ",\n%*s\"steps\": ", (int)INDENT, "");
     write_steps(out, s->first, 1);
     fputs("\n}\n", out);
 }

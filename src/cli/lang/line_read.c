@@ -320,6 +320,21 @@ static bool take_as(struct reading *rd, struct span as)
     return true;
 }
 
+/* The expression behind the name of parameter @p, which stands at @at. */
+static bool take_named(struct reading *rd, const struct param *p, struct span at)
+{
+    const size_t i = (size_t)(p - rd->st->cmd->params);
+
+    if (rd->st->args[i].n > 0)
+        return take_operand(rd, at);
+    if (!take_expression(rd, i))
+        return false;
+    /* The first value always fits. */
+    if (rd->st->args[i].n == 0)
+        (void)step_add(rd->pool, rd->st, i, (struct value){"", at});
+    return true;
+}
+
 /* `-s 64`, as the program itself takes it; a flag has no value. */
 static bool take_letter(struct reading *rd, const struct param *p, struct span at)
 {
@@ -373,6 +388,9 @@ static bool take_word(struct reading *rd, struct span at)
     p = flag_of(rd, at);
     if (p)
         return take_values(rd, (size_t)(p - cmd->params), at);
+    p = cmd_param(cmd, raw(rd, at));
+    if (p && (p->flags & P_NAMED))
+        return take_named(rd, p, at);
     return take_operand(rd, at);
 }
 
@@ -382,7 +400,8 @@ static bool wants_expression(const struct reading *rd)
     const struct cmd *cmd = rd->st->cmd;
     const size_t i = rd->next_operand;
 
-    return i < cmd->n_params && cmd->params[i].kind == VAL_EXPR && rd->st->args[i].n == 0;
+    return i < cmd->n_params && cmd->params[i].kind == VAL_EXPR &&
+           (cmd->params[i].flags & P_OPERAND) && rd->st->args[i].n == 0;
 }
 
 /* Everything behind the verb, up to what ends the statement. */

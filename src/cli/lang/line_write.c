@@ -6,12 +6,12 @@
 
 #define INDENT 4u
 
-/* Would the word be taken for a flag of its command? */
+/* Would the word be taken for a flag of its command, or the name of an expression? */
 static bool looks_like_flag(const struct cmd *cmd, const char *text)
 {
     const struct param *p = cmd_param(cmd, text);
 
-    return p && p->kind == VAL_FLAG;
+    return p && (p->kind == VAL_FLAG || (p->flags & P_NAMED));
 }
 
 static void write_value(FILE *out, const struct cmd *cmd, const struct param *p, const char *text)
@@ -88,7 +88,9 @@ static void write_step(FILE *out, const struct step *st, const char *lead, size_
 
         if ((p->flags & P_OPERAND) || p->kind == VAL_FLAG || st->args[i].n == 0)
             continue;
-        fprintf(out, " %s=", p->name);
+        fprintf(out, p->flags & P_NAMED ? " %s" : " %s=", p->name);
+        if ((p->flags & P_NAMED) && st->args[i].v[0].text[0])
+            fputc(' ', out);
         write_list(out, st, i, ',');
     }
     for (size_t i = 0; i < st->cmd->n_params; i++) {

@@ -22,8 +22,10 @@ enum param_bit {
     P_MANY = 1u << 3,     /* several values, each an operand of its own; the last operand */
     P_SUBJECT = 1u << 4,  /* the first value may be a subject of `show` */
     P_BEHIND =
-        1u << 5,       /* of a flag: it stands behind the operands, where it is no word of theirs */
-    P_MOMENT = 1u << 6 /* of an expression: it may be about what happens */
+        1u << 5, /* of a flag: it stands behind the operands, where it is no word of theirs */
+    P_MOMENT = 1u << 6, /* of an expression: it may be about what happens */
+    P_NAMED = 1u << 7 /* an expression, or an event, behind its own name: `why not ...`; or the name
+                         alone */
 };
 
 struct param {

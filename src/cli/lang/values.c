@@ -13,6 +13,7 @@
 #include "emu/base/json.h"
 #include "emu/base/name.h"
 #include "emu/base/quantity.h"
+#include "emu/trace/event.h"
 #include "emu/wire/addr.h"
 #include "rdmalab/lab.h"
 
@@ -430,6 +431,8 @@ static bool has_form(enum value_kind kind, const char *text)
 
 bool value_check(const struct param *p, const char *text, struct span at, struct diag *d)
 {
+    uint64_t id;
+
     if (strlen(text) > TEXT_BYTES_MAX)
         return diag_set(d, DIAG_VALUE, at, "%s: more than %u bytes", p->name, TEXT_BYTES_MAX);
     if (value_is_quantity(p->kind))
@@ -447,6 +450,8 @@ bool value_check(const struct param *p, const char *text, struct span at, struct
             return check_number(p, text, at, d);
         break;
     case VAL_EXPR:
+        if ((p->flags & P_NAMED) && (text[0] == '\0' || ev_id_parse(text, &id)))
+            return true;
         return expr_check(text, at, d);
     default:
         break;

@@ -9,11 +9,12 @@
     const struct enum_table words_##id = {#id, what, rows_##id, ARRAY_LEN(rows_##id)};
 
 TABLE(grain, ENUM_GRAIN, "step")
-TABLE(back, ENUM_BACK, "way back")
+TABLE(by, ENUM_BY, "way to go back or forward")
 TABLE(port, ENUM_PORT, "kind of live port")
 TABLE(program, ENUM_PROGRAM, "program")
 TABLE(record, ENUM_RECORD, "state of the record")
 TABLE(role, ENUM_ROLE, "role of a program")
+TABLE(save, ENUM_SAVE, "thing to save")
 TABLE(session_action, ENUM_SESSION_ACTION, "action on the session")
 TABLE(changes, ENUM_CHANGES, "amount of changes")
 TABLE(setting, ENUM_SETTING, "thing to set")

@@ -17,21 +17,26 @@
     X(GRAIN, CQE, RDL_STEP_CQE, "until a completion is written")                                   \
     X(GRAIN, HOST, STEP_HOST, "until something happens at the host behind it")
 
-/* What `back` goes by: the same, or */
-#define BACK_STOP 100u
-#define BACK_TO   101u
-#define ENUM_BACK(X)                                                                               \
-    X(BACK, TICK, RDL_STEP_TICK, "ticks")                                                          \
-    X(BACK, DESC, RDL_STEP_DESC, "chains of descriptors that a device took or gave back")          \
-    X(BACK, WQE, RDL_STEP_WQE, "work requests that a device fetched")                              \
-    X(BACK, PACKET, RDL_STEP_PACKET, "frames that were sent, arrived or were lost")                \
-    X(BACK, TIMER, RDL_STEP_TIMER, "timers that ran out")                                          \
-    X(BACK, CQE, RDL_STEP_CQE, "completions that were written")                                    \
-    X(BACK, STOP, BACK_STOP, "to where a break or a watch was hit last, or would have been")       \
-    X(BACK, TO, BACK_TO, "to where the expression behind it began to hold last")
+/* What `back` and `redo` go by: the same, or */
+#define BY_STOP  100u
+#define BY_TO    101u
+#define BY_LINES 102u
+#define ENUM_BY(X)                                                                                 \
+    X(BY, LINES, BY_LINES, "lines that did something, as without a word")                          \
+    X(BY, TICK, RDL_STEP_TICK, "ticks")                                                            \
+    X(BY, DESC, RDL_STEP_DESC, "chains of descriptors that a device took or gave back")            \
+    X(BY, WQE, RDL_STEP_WQE, "work requests that a device fetched")                                \
+    X(BY, PACKET, RDL_STEP_PACKET, "frames that were sent, arrived or were lost")                  \
+    X(BY, TIMER, RDL_STEP_TIMER, "timers that ran out")                                            \
+    X(BY, CQE, RDL_STEP_CQE, "completions that were written")                                      \
+    X(BY, STOP, BY_STOP, "to where a break or a watch was hit, or would have been")                \
+    X(BY, TO, BY_TO, "to where the expression behind it began to hold")
 
 #define ENUM_SESSION_ACTION(X)                                                                     \
     X(SESSION, SAVE, 0, "write the lines so far as a scenario, .lab or .json")
+
+#define ENUM_SAVE(X)                                                                               \
+    X(SAVE, WORLD, 0, "the whole session: what was done, where one is, its futures")
 
 #define ENUM_SETTING(X)                                                                            \
     X(SET, LINK, 0, "latency, rate and loss of a link")                                            \
@@ -85,8 +90,8 @@ enum export_form {
     EXPORT_EVENTS
 };
 
-extern const struct enum_table words_grain, words_back, words_export, words_session_action,
+extern const struct enum_table words_grain, words_by, words_export, words_session_action,
     words_setting, words_changes, words_show_form, words_port, words_program, words_role,
-    words_record;
+    words_record, words_save;
 
 #endif

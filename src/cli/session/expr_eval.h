@@ -7,8 +7,8 @@
 #include "cli/session/resolve.h"
 #include "emu/base/text.h"
 
-/* Does @e, which stands at @at, hold now?  False: it cannot be evaluated, and @reterr, which may be NULL, says why.  An
- * element of a list that is not there (yet) makes its comparison false.
+/* Does @e, which stands at @at, hold now?  False: it cannot be evaluated, and @reterr, which may be
+ * NULL, says why.  An element of a list that is not there (yet) makes its comparison false.
  */
 bool expr_holds(const struct scope *in, const struct expr *e, struct span at, bool *ret,
                 struct diag *reterr);

@@ -25,8 +25,30 @@ bool files_is_lab(const char *name)
     return ends_in(name, ".lab");
 }
 
+bool files_is_world(const struct source *src)
+{
+    static const char blank[] = " \t\r\n", key[] = "\"world\"";
+    const char *s = src->text + strspn(src->text, blank);
+
+    if (*s != '{')
+        return false;
+    s += 1 + strspn(s + 1, blank);
+    return strncmp(s, key, sizeof(key) - 1) == 0;
+}
+
+/* False if @src is a world, which @d says. */
+static bool is_no_world(const struct source *src, struct diag *d)
+{
+    if (!files_is_world(src))
+        return true;
+    diag_set(d, DIAG_VALUE, (struct span){0, 0}, "this is a world, and no script");
+    return diag_remedy(d, "\"rdmalab open FILE\" goes on in it");
+}
+
 bool files_parse(struct script *s, struct diag *d)
 {
+    if (!is_no_world(&s->src, d))
+        return false;
     return files_is_json(s->src.name) ? json_read_script(s, d) : line_read_script(s, d);
 }
 
@@ -35,6 +57,10 @@ bool files_run(struct session *s, const struct source *src)
     struct script script = {.src = *src};
     bool ok;
 
+    if (!is_no_world(src, &s->diag)) {
+        s->diag_src = *src;
+        return false;
+    }
     if (!files_is_json(src->name))
         return session_lines(s, src, false);
     ok = json_read_script(&script, &s->diag);

@@ -8,6 +8,9 @@
 bool files_is_json(const char *name);
 bool files_is_lab(const char *name);
 
+/* Does the file begin as a world does, which is no script (world.h)? */
+bool files_is_world(const struct source *src);
+
 /* Reads the whole of @s->src in the form that its name says. */
 bool files_parse(struct script *s, struct diag *d);
 

@@ -72,7 +72,7 @@ static struct marks marks_until(const struct marks *all, const struct place *p)
 
 /* --- The list --------------------------------------------------------------------------------- */
 
-static void future_done(struct future *f)
+void future_done(struct future *f)
 {
     journal_free(&f->journal);
     typed_lines_free(&f->typed);
@@ -81,6 +81,7 @@ static void future_done(struct future *f)
 
 void futures_free(struct futures *all)
 {
+    snapshots_done(&all->aside);
     for (size_t i = 0; i < all->n; i++)
         future_done(&all->v[i]);
     free(all->v);
@@ -140,8 +141,18 @@ static struct future *add(struct futures *all, const struct future *f)
     return &all->v[all->n++];
 }
 
-/* The hash at the end of what the session did, if it is known; 0: it is not. */
-static uint64_t hash_at_end(const struct session *s)
+void futures_put(struct futures *all, const struct future *f)
+{
+    add(all, f);
+}
+
+void futures_rename(struct futures *all, const char *name, bool was)
+{
+    set_name(all->name, name);
+    all->was = was;
+}
+
+uint64_t futures_hash_at_end(const struct session *s)
 {
     const struct place end = travel_end(s);
     const struct snapshot *last = snapshots_before(&s->snapshots, &end);
@@ -159,7 +170,7 @@ static struct future take(struct session *s, const char *name, bool was, const s
                        .typed = s->typed,
                        .marks = s->futures.marks,
                        .left = *left,
-                       .hash = hash_at_end(s)};
+                       .hash = futures_hash_at_end(s)};
 
     set_name(f.name, name);
     s->history.journal = (struct journal){.marks = NULL};
@@ -171,14 +182,14 @@ static struct future take(struct session *s, const char *name, bool was, const s
 /* The session did what it did in @f, up to @place. */
 static void begin_from(struct session *s, const struct future *f, const struct place *place)
 {
-    s->history.journal = journal_until(&f->journal, place);
+    s->history.journal = journal_until(&f->journal, place, s->travel.waited_ns);
     s->typed = typed_lines_until(&f->typed, place);
     s->futures.marks = marks_until(&f->marks, place);
     snapshots_forget_after(&s->snapshots, place);
     s->travel.in_past = false;
 }
 
-const char *futures_leave(struct session *s, const struct place *place)
+void futures_leave(struct session *s, const struct place *place)
 {
     const struct place end = travel_end(s);
     char name[RDL_NAME_BYTES];
@@ -190,20 +201,48 @@ const char *futures_leave(struct session *s, const struct place *place)
         text_addf(&t, "was%u", ++s->futures.n_was);
     } while (futures_has(&s->futures, name));
     kept = take(s, name, true, &end);
+    s->futures.aside = snapshots_take_after(&s->snapshots, place);
     begin_from(s, add(&s->futures, &kept), place);
+    s->futures.parted = *place;
+}
+
+const char *futures_settle(struct session *s)
+{
+    rdl_record_forget_ahead(s->lab);
+    snapshots_done(&s->futures.aside);
     forget_oldest(&s->futures);
     return s->futures.v[s->futures.n - 1].name;
 }
 
+void futures_rejoin(struct session *s)
+{
+    struct future *f = &s->futures.v[s->futures.n - 1];
+    const uint64_t n_runs = s->typed.n_runs;
+
+    journal_free(&s->history.journal);
+    typed_lines_free(&s->typed);
+    marks_free(&s->futures.marks);
+    s->history.journal = f->journal;
+    f->typed.n_runs = n_runs;
+    s->typed = f->typed;
+    s->futures.marks = f->marks;
+    s->futures.n--;
+    s->futures.n_was--;
+    snapshots_put_back(&s->snapshots, &s->futures.aside, &s->futures.parted);
+    s->travel.n_entries = s->futures.parted.n_entries;
+    s->travel.in_past = true;
+}
+
 void futures_fork(struct session *s, const char *name)
 {
+    const uint64_t waited_ns = s->travel.in_past ? travel_waited_ns(s) : 0;
     const struct place here = travel_here(s);
     const struct future kept = take(s, futures_current(&s->futures), s->futures.was, &here);
 
+    s->travel.waited_ns = waited_ns;
     rdl_record_forget_ahead(s->lab);
     begin_from(s, add(&s->futures, &kept), &here);
-    set_name(s->futures.name, name);
-    s->futures.was = false;
+    futures_rename(&s->futures, name, false);
 }
 
 /* --- Switching -------------------------------------------------------------------------------- */
@@ -254,8 +293,7 @@ static void enter(struct session *s, const struct future *f, const struct place 
     s->history.journal = f->journal;
     s->typed = f->typed;
     s->futures.marks = f->marks;
-    set_name(s->futures.name, f->name);
-    s->futures.was = f->was;
+    futures_rename(&s->futures, f->name, f->was);
     snapshots_forget_after(&s->snapshots, place);
     rdl_record_forget_ahead(s->lab);
     end = travel_end(s);

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "cli/session/journal.h"
+#include "cli/session/snapshots.h"
 #include "cli/session/typed_lines.h"
 #include "rdmalab/lab.h"
 
@@ -52,6 +53,8 @@ struct futures {
     bool was;                  /* as in struct future, of that one, */
     struct marks marks;        /* and so is this */
     unsigned n_was;            /* that were kept so far */
+    struct place parted;       /* where the last of these was left, */
+    struct snapshots aside;    /* and those behind there, until it is known whether it stays left */
 };
 
 void futures_free(struct futures *all);
@@ -71,12 +74,29 @@ const struct place *marks_find(const struct marks *all, const char *name);
 /* Gives @place this name, which another one may have had. */
 void marks_put(struct marks *all, const char *name, const struct place *place);
 
-/* The session does something else at @place, before the end of what it did: keeps that as a future
- * called was1, was2, ...; of such futures the last FUTURES_WAS_MAX stay.  What the session did up
- * to
- * @place becomes its journal.  Returns the name, which is valid until futures change.
+/* Takes over @f, which is another one than that of the lab. */
+void futures_put(struct futures *all, const struct future *f);
+
+/* The session is in a future called @name from now on; @was as in struct future. */
+void futures_rename(struct futures *all, const char *name, bool was);
+
+void future_done(struct future *f);
+
+/* The hash at the end of what the session did, if it is known; 0: it is not. */
+uint64_t futures_hash_at_end(const struct session *s);
+
+/* The session is about to do something else at @place, before the end of what it did: keeps that as
+ * a future called was1, was2, ...  What the session did up to @place becomes its journal.
  */
-const char *futures_leave(struct session *s, const struct place *place);
+void futures_leave(struct session *s, const struct place *place);
+
+/* It did: of the futures that nobody named the last FUTURES_WAS_MAX stay.  Returns the name of the
+ * one that was left, which is valid until futures change.
+ */
+const char *futures_settle(struct session *s);
+
+/* It did nothing: the future that was left is again that of the session, which is in the past. */
+void futures_rejoin(struct session *s);
 
 /* Another future called @name begins where the lab is, which the lab is in from now on. */
 void futures_fork(struct session *s, const char *name);

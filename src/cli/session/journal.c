@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/print/must.h"
+#include "emu/base/text.h"
 
 #define STEP_COUNT_MAX 1000000000u /* of one `step` */
 #define FIRST_ROOM     16u
@@ -31,6 +32,17 @@ static struct step *make_ticks(struct pool *p, uint64_t n)
 
     step_put(p, st, "grain", "tick");
     step_put_number(p, st, "count", n);
+    return st;
+}
+
+static struct step *make_wait(struct pool *p, uint64_t ns)
+{
+    struct step *st = make(p, CMD_run);
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_addf(&t, "%lluns", (unsigned long long)ns);
+    step_put(p, st, "for", buf);
     return st;
 }
 
@@ -256,14 +268,17 @@ static void add_leaf(struct journal *j, const struct step *st, const struct jour
         j->open->differs = true;
     if (flags & (CMD_LOOKS | CMD_PROMPT_ONLY | CMD_HEADER))
         return;
-    if (!as_written && ticks == 0)
+    if (!as_written && ticks == 0 && e->waited_ns == 0)
         return;
-    if (!as_written && (flags & CMD_PASSES))
+    if (!as_written && (flags & CMD_PASSES)) {
         add_ticks(j, ticks, e->host);
-    else if (as_written || broken)
+        if (e->waited_ns)
+            add(j, make_wait(&j->scratch, e->waited_ns), e->host);
+    } else if (as_written || broken) {
         add(j, st, e->host);
-    else
+    } else {
         add(j, make_refused(&j->scratch, st, cut ? ticks : 0), e->host);
+    }
 }
 
 void journal_leaf(struct journal *j, const struct step *st, const struct journal_end *e)
@@ -318,6 +333,16 @@ void journal_close(struct journal *j, const struct step *st, const char *host, b
         end_command(j);
 }
 
+void journal_put(struct journal *j, const struct step *st, const char *host)
+{
+    add(j, st, host);
+}
+
+void journal_put_end(struct journal *j)
+{
+    end_command(j);
+}
+
 /* Copies what the commands of @from outside of all blocks left that were over when @n_entries were.
  * Returns how many of those entries that are.
  */
@@ -339,7 +364,7 @@ static uint64_t copy_commands(struct journal *to, const struct journal *from, ui
     return copied;
 }
 
-struct journal journal_until(const struct journal *j, const struct place *place)
+struct journal journal_until(const struct journal *j, const struct place *place, uint64_t waited_ns)
 {
     struct journal r = {.marks = NULL};
     const uint64_t copied = copy_commands(&r, j, place->n_entries);
@@ -349,12 +374,16 @@ struct journal journal_until(const struct journal *j, const struct place *place)
     for (more = log_first(&c, &j->log); more && c.entry.i < copied; more = log_next(&c))
         log_add(&r.log, &c.entry);
     for (; more && c.entry.i <= place->n_entries; more = log_next(&c)) {
-        struct journal_end e = {c.entry.host, c.entry.before, c.entry.after, c.entry.outcome};
+        struct journal_end e = {.host = c.entry.host,
+                                .before = c.entry.before,
+                                .after = c.entry.after,
+                                .outcome = c.entry.outcome};
 
         if (c.entry.i == place->n_entries) {
-            if (place->at.tick == e.before.tick)
+            if (place->at.tick == e.before.tick && waited_ns == 0)
                 break; /* it has not begun */
             e.after = place->at;
+            e.waited_ns = waited_ns;
             e.outcome = LOG_CUT;
         }
         journal_leaf(&r, c.entry.st, &e);

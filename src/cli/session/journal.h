@@ -75,6 +75,7 @@ struct journal_end {
     const char *host; /* where its bare names were looked up */
     struct moment before, after;
     enum log_outcome outcome;
+    uint64_t waited_ns; /* of what was cut: so much of its time passed behind its last tick */
 };
 
 /* @st, which is no block, was carried out. */
@@ -91,10 +92,17 @@ void journal_round(struct journal *j);
  */
 void journal_close(struct journal *j, const struct step *st, const char *host, bool ok);
 
-/* The journal of a session that did the same up to @place, and nothing after it.  No block of @j is
- * open.
+/* The journal of a session that did the same up to @place, and nothing after it but to let
+ * @waited_ns pass there.  No block of @j is open.
  */
-struct journal journal_until(const struct journal *j, const struct place *place);
+struct journal journal_until(const struct journal *j, const struct place *place,
+                             uint64_t waited_ns);
+
+/* A command outside of all blocks left the deed @st, on @host, and is over; what it logged is in
+ * the log.  For journals that come from a file.
+ */
+void journal_put(struct journal *j, const struct step *st, const char *host);
+void journal_put_end(struct journal *j);
 
 /* All that was done so far, as steps in @p. */
 struct step *journal_steps(const struct journal *j, struct pool *p);

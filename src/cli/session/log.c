@@ -199,6 +199,31 @@ void log_round(struct log *log, struct log_block *b)
         b->one_bytes = now_bytes;
         b->n = 1;
     }
+    b->began_first = b->now_first;
+    b->began = b->now_begin;
+    b->now_at = log->n_bytes;
+    b->now_first = log->n;
+    b->now_begin = log->end;
+}
+
+void log_again(struct log *log, struct log_block *b, uint64_t n)
+{
+    const struct loop_head one = {.n = n,
+                                  .bytes = b->one_bytes,
+                                  .entries = log->n - b->began_first,
+                                  .ticks = log->end.tick - b->began.tick,
+                                  .ns = log->end.ns - b->began.ns};
+
+    RDL_ASSERT(b->n == 1 && n > 1 && b->one_bytes > 0);
+    make_room(log, HEAD_BYTES);
+    memmove(log->bytes + b->one_at + HEAD_BYTES, log->bytes + b->one_at, b->one_bytes);
+    put_head(log, b->one_at, &one);
+    b->one_at += HEAD_BYTES;
+    b->n = n;
+    log->n_bytes += HEAD_BYTES;
+    log->n += (n - 1) * one.entries;
+    log->end.tick += (n - 1) * one.ticks;
+    log->end.ns += (n - 1) * one.ns;
     b->now_at = log->n_bytes;
     b->now_first = log->n;
     b->now_begin = log->end;
@@ -318,7 +343,7 @@ static bool go_on(struct log_cursor *c, const struct sought *sought)
     }
 }
 
-static void begin(struct log_cursor *c, const struct log *log)
+void log_begin(struct log_cursor *c, const struct log *log)
 {
     c->log = log;
     c->at = 0;
@@ -328,7 +353,7 @@ static void begin(struct log_cursor *c, const struct log *log)
 
 bool log_first(struct log_cursor *c, const struct log *log)
 {
-    begin(c, log);
+    log_begin(c, log);
     return go_on(c, &next_one);
 }
 
@@ -337,11 +362,32 @@ bool log_next(struct log_cursor *c)
     return go_on(c, &next_one);
 }
 
+enum log_part log_next_part(struct log_cursor *c, uint64_t *ret_times)
+{
+    struct loop_head head;
+
+    if (c->depth > 0 && c->at == c->loops[c->depth - 1].end) {
+        c->depth--;
+        memcpy(&head, c->log->bytes + c->loops[c->depth].at - sizeof(head), sizeof(head));
+        pass(c, &head, head.n - 1);
+        return LOG_PART_END;
+    }
+    if (c->at == c->log->n_bytes)
+        return LOG_PART_NONE;
+    if (c->log->bytes[c->at] != 0) {
+        take_entry(c);
+        return LOG_PART_ENTRY;
+    }
+    take_loop(c, &next_one);
+    *ret_times = c->loops[c->depth - 1].left;
+    return LOG_PART_LOOP;
+}
+
 bool log_at(struct log_cursor *c, const struct log *log, uint64_t i)
 {
     const struct sought sought = {0, i};
 
-    begin(c, log);
+    log_begin(c, log);
     while (go_on(c, &sought)) {
         if (c->entry.i == i)
             return true;
@@ -353,7 +399,7 @@ bool log_find(struct log_cursor *c, const struct log *log, uint64_t tick)
 {
     const struct sought sought = {tick, 0};
 
-    begin(c, log);
+    log_begin(c, log);
     while (go_on(c, &sought)) {
         if (c->entry.after.tick >= tick)
             return c->entry.before.tick < tick;

@@ -77,6 +77,8 @@ struct log_block {
     uint64_t n;               /* iterations that are kept as the one at @one_at; 0: there is none */
     uint64_t now_first;       /* entry of the iteration that runs, */
     struct moment now_begin;  /* and when it began */
+    uint64_t began_first;     /* entry of the last iteration that is over, */
+    struct moment began;      /* and when it began */
 };
 
 void log_free(struct log *log);
@@ -87,6 +89,10 @@ void log_add(struct log *log, const struct log_entry *e);
 /* A block begins, or an iteration of it is over. */
 void log_open(const struct log *log, struct log_block *b);
 void log_round(struct log *log, struct log_block *b);
+
+/* The iteration of @b that log_round() ended last, the only one so far, was done @n times, n > 1.
+ */
+void log_again(struct log *log, struct log_block *b, uint64_t n);
 
 /* Reads a log from its beginning, also while blocks are open.  What is added makes the cursor
  * useless.
@@ -105,6 +111,14 @@ struct log_cursor {
 /* To the first or the next entry.  False: there is none. */
 bool log_first(struct log_cursor *c, const struct log *log);
 bool log_next(struct log_cursor *c);
+
+/* Reads a log as it is kept: an iteration that was done several times is read once.
+ * LOG_PART_ENTRY: it is c->entry; LOG_PART_LOOP: the parts up to LOG_PART_END are one of
+ * *@ret_times iterations.
+ */
+enum log_part { LOG_PART_NONE, LOG_PART_ENTRY, LOG_PART_LOOP, LOG_PART_END };
+void log_begin(struct log_cursor *c, const struct log *log);
+enum log_part log_next_part(struct log_cursor *c, uint64_t *ret_times);
 
 /* To entry @i.  False: there is none. */
 bool log_at(struct log_cursor *c, const struct log *log, uint64_t i);

@@ -16,7 +16,7 @@
 struct question {
     const struct scope *in; /* the lab, and where names are looked up */
     struct span at;         /* where the whole expression stands, for the caret */
-    struct diag *reterr; /* NULL: nobody reads it */
+    struct diag *reterr;    /* NULL: nobody reads it */
 };
 
 enum operand_kind {

@@ -115,6 +115,15 @@ bool session_restart(struct session *s, uint64_t seed, size_t memory_bytes)
     return open_lab(s, seed, memory_bytes) == RDL_OK;
 }
 
+void session_begin_scenario(struct session *s, const struct step *st)
+{
+    s->bounds.whole.ticks = step_number(st, "ticks");
+    if (step_has(st, "ticks"))
+        s->bounds.patience = 0;
+    s->bounds.whole.ns = step_number_or(st, "time", 0);
+    s->history.header = step_copy(&s->history.pool, st);
+}
+
 bool session_fail(struct session *s, struct span at, const char *fmt, ...)
 {
     char message[DIAG_MESSAGE_BYTES];
@@ -309,9 +318,8 @@ static bool do_leaf(struct session *s, const struct step *st)
 {
     struct journal_end end = {.host = s->in->host, .before = now(s)};
     struct place from;
-    bool ok;
+    bool ok, parted = travel_leave(s, st);
 
-    travel_leave(s, st);
     travel_pass(s);
     from = travel_here(s);
     s->travel.passing = (st->cmd->flags & CMD_PASSES) != 0;
@@ -326,6 +334,8 @@ static bool do_leaf(struct session *s, const struct step *st)
     end.after = now(s);
     end.outcome = outcome(s, ok);
     s->travel.passing = false;
+    if (parted && !travel_parted(s, st, &end.before, ok))
+        return ok;
     if (travel_stayed(s, st, &from))
         return ok;
     from = (struct place){s->history.journal.log.n, end.before};
@@ -337,15 +347,17 @@ static bool do_leaf(struct session *s, const struct step *st)
 /* Carries out a command whose steps are remembered one by one. */
 static bool do_block(struct session *s, const struct step *st)
 {
+    const struct moment before = now(s);
+    const bool parted = travel_leave(s, st);
+    const struct place from = travel_here(s);
     struct journal_block block;
-    struct place from;
     bool ok;
 
-    travel_leave(s, st);
-    from = travel_here(s);
     journal_open(&s->history.journal, &block, !(st->cmd->flags & CMD_BLOCK));
     ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
     journal_close(&s->history.journal, st, s->in->host, ok && !session_is_over(s));
+    if (parted && !travel_parted(s, st, &before, ok))
+        return ok;
     note_line(s, st, &from);
     return ok;
 }
@@ -520,10 +532,9 @@ bool session_steps(struct session *s, const struct step *first, const struct blo
     return true;
 }
 
-/* Begins to count what the expressions of @st and its block will ask for.  What cannot be counted
- * is an error when it is asked for.  Depth is bounded by SCRIPT_DEPTH_MAX.
+/* What cannot be counted is an error when it is asked for.  Depth is bounded by SCRIPT_DEPTH_MAX.
  */
-static void count_ahead(const struct session *s, const struct step *st)
+void session_count_ahead(const struct session *s, const struct step *st)
 {
     for (size_t i = 0; i < st->cmd->n_params; i++) {
         const char *text =
@@ -537,7 +548,7 @@ static void count_ahead(const struct session *s, const struct step *st)
         pool_free(&pool);
     }
     for (const struct step *b = st->body; b; b = b->next)
-        count_ahead(s, b);
+        session_count_ahead(s, b);
 }
 
 /* A script begins, or a line at a prompt. */
@@ -559,7 +570,7 @@ bool session_script(struct session *s, const struct script *script)
     if (script->header && !session_step(s, script->header, &in))
         return false;
     for (const struct step *st = script->first; st; st = st->next)
-        count_ahead(s, st);
+        session_count_ahead(s, st);
     if (!stops_move(s))
         return false;
     return session_steps(s, script->first, &in);

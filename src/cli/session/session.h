@@ -107,12 +107,17 @@ struct history {
 struct travel {
     bool in_past;
     uint64_t n_entries; /* of the log that are over where it is, if it is in the past */
+    uint64_t waited_ns; /* as travel_waited_ns() has it, before what runs */
     bool passing;       /* what runs only lets the lab go on */
     bool under_way;     /* something is done again */
     /* Looks at each place on the way while something is done again; NULL: nobody does. */
     void (*look)(void *ctx, struct session *s, const struct place *p);
     void *look_ctx;
     const volatile sig_atomic_t *interrupted; /* what is done again ends then; NULL: it does not */
+    bool enough;                              /* or then: who looks has seen what it wants */
+    bool anew; /* that was not done in this session before, but in the one of a world file */
+    /* What carries out commands while only some of those of a world file may be. */
+    bool (*dispatch)(struct session *s, const struct step *st);
     bool was_live; /* the lab has or had something that came from outside */
 };
 
@@ -234,6 +239,12 @@ void session_say(struct session *s, const char *fmt, ...) __attribute__((format(
 
 /* The same for text from outside, lines of which stay lines: nothing in it controls a terminal. */
 void session_say_plain(struct session *s, const char *text);
+
+/* From now on what expressions of @st and its block ask for is counted. */
+void session_count_ahead(const struct session *s, const struct step *st);
+
+/* The scenario line @st holds for the session: its limits, and what is saved of it. */
+void session_begin_scenario(struct session *s, const struct step *st);
 
 /* Starts over with an empty lab.  False: there is no memory for one, and the old one stays. */
 bool session_restart(struct session *s, uint64_t seed, size_t memory_bytes);

@@ -42,9 +42,10 @@ static int compare(uint64_t a, uint64_t b)
 
 int place_compare(const struct place *a, const struct place *b)
 {
-    int r = compare(a->n_entries, b->n_entries);
+    const int entries = compare(a->n_entries, b->n_entries);
+    const int ticks = compare(a->at.tick, b->at.tick);
 
-    return r ? r : compare(a->at.tick, b->at.tick);
+    return entries ? entries : ticks ? ticks : compare(a->at.ns, b->at.ns);
 }
 
 size_t snapshots_until(const struct snapshots *all, const struct place *p)
@@ -142,4 +143,38 @@ void snapshots_forget_after(struct snapshots *all, const struct place *p)
 
     while (all->n > n)
         drop(all, &all->v[--all->n]);
+}
+
+static void append(struct snapshots *all, const struct snapshot *s)
+{
+    if (all->n == all->room) {
+        all->room = all->room ? 2 * all->room : 16;
+        all->v = must_realloc(all->v, all->room * sizeof(*all->v));
+    }
+    all->v[all->n++] = *s;
+    all->bytes += s->bytes;
+}
+
+struct snapshots snapshots_take_after(struct snapshots *all, const struct place *p)
+{
+    const size_t n = snapshots_until(all, p);
+    struct snapshots taken;
+
+    snapshots_init(&taken, all->bytes_max);
+    for (size_t i = n; i < all->n; i++) {
+        append(&taken, &all->v[i]);
+        all->bytes -= all->v[i].bytes;
+    }
+    all->n = n;
+    return taken;
+}
+
+void snapshots_put_back(struct snapshots *all, struct snapshots *taken, const struct place *p)
+{
+    snapshots_forget_after(all, p);
+    for (size_t i = 0; i < taken->n; i++)
+        append(all, &taken->v[i]);
+    taken->n = 0;
+    snapshots_done(taken);
+    fit(all);
 }

@@ -60,6 +60,10 @@ const struct snapshot *snapshots_before(const struct snapshots *all, const struc
 /* How many are not behind @p. */
 size_t snapshots_until(const struct snapshots *all, const struct place *p);
 
+/* Takes those behind @p out of the list, and puts them back behind what is there not behind @p. */
+struct snapshots snapshots_take_after(struct snapshots *all, const struct place *p);
+void snapshots_put_back(struct snapshots *all, struct snapshots *taken, const struct place *p);
+
 /* Forgets those behind @p. */
 void snapshots_forget_after(struct snapshots *all, const struct place *p);
 

@@ -56,6 +56,16 @@ bool travel_is_possible(struct session *s, struct span at)
     return true;
 }
 
+uint64_t travel_waited_ns(const struct session *s)
+{
+    const uint64_t clock_ns = rdl_now_ns(s->lab), tick_ns = rdl_tick_ns(s->lab);
+    struct log_cursor c;
+
+    if (!log_at(&c, &s->history.journal.log, s->travel.n_entries) || c.entry.before.ns > clock_ns)
+        return 0;
+    return clock_ns - (tick_ns > c.entry.before.ns ? tick_ns : c.entry.before.ns);
+}
+
 /* --- Doing again ------------------------------------------------------------------------------ */
 
 /* What a session is like while something is done again: nobody hears of it, and nothing stops it.
@@ -99,7 +109,7 @@ static void end_quiet(struct session *s, const struct quiet *q)
 
 static bool is_interrupted(const struct session *s)
 {
-    return s->travel.interrupted && *s->travel.interrupted;
+    return s->travel.enough || (s->travel.interrupted && *s->travel.interrupted);
 }
 
 /* Takes a snapshot on the way, unless something is looked for: the list stays as it is meanwhile.
@@ -108,7 +118,7 @@ static void pass(struct session *s, uint64_t n_entries)
 {
     const struct place p = {n_entries, now(s)};
 
-    if (!s->travel.look)
+    if (!s->travel.look && travel_waited_ns(s) == 0)
         snapshots_pass(&s->snapshots, s->lab, &p, false);
 }
 
@@ -149,7 +159,9 @@ static void do_again(struct session *s, const struct log_entry *e, const struct 
     const struct source nowhere = {.text = ""};
     const struct block in = {.src = &nowhere,
                              .host = e->host,
-                             .last_tick = cut ? to->tick : 0,
+                             .last_tick = cut              ? to->tick
+                                          : s->travel.anew ? to->tick + 1 /* it may never end */
+                                                           : 0,
                              .n_lifted = s->bounds.n_lifted,
                              .undisturbed = true};
 
@@ -159,7 +171,7 @@ static void do_again(struct session *s, const struct log_entry *e, const struct 
     }
     if (e->st->cmd == &cmd_table[CMD_expect])
         return;
-    if (e->st->cmd == &cmd_table[CMD_record]) {
+    if (e->st->cmd == &cmd_table[CMD_record] && !s->travel.anew) {
         record_again(s, e->st);
         return;
     }
@@ -197,7 +209,7 @@ static bool replay(struct session *s, const struct place *from, const struct pla
     for (; more && c.entry.i <= to->n_entries; more = log_next(&c)) {
         const bool last = c.entry.i == to->n_entries;
 
-        if (last && to->at.tick == c.entry.before.tick)
+        if (last && to->at.tick == c.entry.before.tick && to->at.ns <= c.entry.before.ns)
             break; /* it had not begun */
         pass(s, c.entry.i);
         if (!do_entry(s, &c.entry, last ? &to->at : &c.entry.after) || is_interrupted(s))
@@ -223,6 +235,14 @@ static bool goes_on_from(const struct session *s, const struct place *p)
            (c.entry.st->cmd->flags & CMD_PASSES);
 }
 
+void travel_keep_here(struct session *s, bool must)
+{
+    const struct place here = travel_here(s);
+
+    if (!s->travel.in_past || (goes_on_from(s, &here) && travel_waited_ns(s) == 0))
+        snapshots_pass(&s->snapshots, s->lab, &here, must);
+}
+
 /* Recording is on or off as it was at the place of @snapshot. */
 static void restore(struct session *s, const struct snapshot *snapshot)
 {
@@ -232,6 +252,18 @@ static void restore(struct session *s, const struct snapshot *snapshot)
     else
         rdl_record_resume(s->lab);
     s->full = rdl_shortage(s->lab) == RDL_SHORT_LAB;
+}
+
+void travel_start_over(struct session *s)
+{
+    const struct place start = {0, {0, 0}};
+
+    RDL_ASSERT(s->snapshots.n > 0 && place_units(&s->snapshots.v[0].place) == 0);
+    snapshots_forget_after(&s->snapshots, &start);
+    restore(s, &s->snapshots.v[0]);
+    rdl_record_forget_ahead(s->lab);
+    s->travel.n_entries = 0;
+    s->travel.in_past = false;
 }
 
 bool travel_broken(struct session *s, struct span at)
@@ -280,7 +312,7 @@ bool travel_to(struct session *s, const struct place *to, struct span at)
     bool same;
 
     if (!s->travel.in_past)
-        snapshots_pass(&s->snapshots, s->lab, &from, true); /* so that the way back is short */
+        travel_keep_here(s, true); /* so that the way back is short */
     snapshot = snapshots_before(&s->snapshots, to);
     RDL_ASSERT(snapshot);
     q = become_quiet(s);
@@ -308,50 +340,83 @@ void travel_pass(struct session *s)
 
 /* --- Another future --------------------------------------------------------------------------- */
 
-static void branch(struct session *s, const struct place *at)
-{
-    const char *name = futures_leave(s, at);
-
-    session_say(s, "what was done behind #%llu stays as \"%s\"\n", (unsigned long long)at->at.tick,
-                name);
-}
-
 /* May @st change the lab?  What may not leaves no trace in the past. */
 static bool may_change(const struct step *st)
 {
     return !(step_flags(st) & (CMD_LOOKS | CMD_NOTE)) && st->cmd != &cmd_table[CMD_expect];
 }
 
-void travel_leave(struct session *s, const struct step *st)
+bool travel_leave(struct session *s, const struct step *st)
 {
     const struct place here = travel_here(s);
     struct log_cursor c;
 
     if (!s->travel.in_past || !may_change(st))
-        return;
-    if ((st->cmd->flags & CMD_PASSES) && entry_at(s, &here, &c) &&
+        return false;
+    s->travel.waited_ns = travel_waited_ns(s);
+    if ((step_flags(st) & CMD_PASSES) && entry_at(s, &here, &c) &&
         (c.entry.st->cmd->flags & CMD_PASSES))
-        return; /* where it ends will tell */
-    rdl_record_forget_ahead(s->lab);
-    branch(s, &here);
+        return false; /* where it ends will tell */
+    futures_leave(s, &here);
+    return true;
+}
+
+/* The session has done something else from @at on. */
+static void say_parted(struct session *s, const struct step *st, uint64_t tick)
+{
+    session_say(s, "what was done behind #%llu stays as \"%s\"%s\n", (unsigned long long)tick,
+                futures_settle(s),
+                step_flags(st) & CMD_PASSES ? "; \"redo 1 tick\" goes forward in it" : "");
+}
+
+bool travel_parted(struct session *s, const struct step *st, const struct moment *before, bool ok)
+{
+    const bool passed = rdl_tick(s->lab) != before->tick || rdl_now_ns(s->lab) != before->ns;
+
+    if (s->futures.n == 0)
+        return true; /* it began with another lab */
+    if (passed || (ok && !(step_flags(st) & CMD_PASSES))) {
+        say_parted(s, st, before->tick);
+        return true;
+    }
+    futures_rejoin(s);
+    return false;
+}
+
+/* Where the lab is now, if it came there from @from by nothing but time, as it did then.  False: it
+ * went farther.
+ */
+static bool place_on_the_way(const struct session *s, const struct place *from, struct place *ret)
+{
+    const struct moment here = now(s);
+    struct log_cursor c;
+
+    for (bool more = entry_at(s, from, &c); more && (c.entry.st->cmd->flags & CMD_PASSES);
+         more = log_next(&c)) {
+        const struct moment *after = &c.entry.after;
+
+        if (here.tick > after->tick || here.ns > after->ns)
+            continue;
+        ret->n_entries = c.entry.i + (here.tick == after->tick && here.ns == after->ns);
+        ret->at = here;
+        return true;
+    }
+    return false;
 }
 
 bool travel_stayed(struct session *s, const struct step *st, const struct place *from)
 {
     const struct place end = travel_end(s);
-    struct log_cursor c;
+    struct place here;
 
     if (!s->travel.in_past || !may_change(st))
         return s->travel.in_past;
-    if (entry_at(s, from, &c) && rdl_tick(s->lab) <= c.entry.after.tick &&
-        rdl_now_ns(s->lab) <= c.entry.after.ns) {
-        const bool over = rdl_tick(s->lab) == c.entry.after.tick;
-        const struct place here = {c.entry.i + over, now(s)};
-
+    if (place_on_the_way(s, from, &here)) {
         s->travel.n_entries = here.n_entries;
         s->travel.in_past = place_compare(&here, &end) < 0;
         return true;
     }
-    branch(s, from);
+    futures_leave(s, from);
+    say_parted(s, st, from->at.tick);
     return false;
 }

@@ -17,6 +17,11 @@
 struct place travel_here(const struct session *s);
 struct place travel_end(const struct session *s);
 
+/* How long the lab, which is in the past, has let time pass there since the last tick, or since the
+ * command that is under way began: `run 1us` may end between two ticks.
+ */
+uint64_t travel_waited_ns(const struct session *s);
+
 /* The end of tick @tick, which was made. */
 struct place travel_place_of(const struct session *s, uint64_t tick);
 
@@ -44,11 +49,19 @@ struct travel_search {
     struct place place;
     bool at_end; /* with @before: @end would have been an answer */
 
-    bool first; /* the next look is one */
-    struct place end;
+    bool first;       /* the next look is one */
+    struct place end; /* where the search ends; ahead: where it begins */
 };
 bool travel_search(struct session *s, struct travel_search *search, const struct place *end,
                    struct span at);
+
+/* The other way: the first place behind where the lab is, where @look is true. */
+bool travel_search_ahead(struct session *s, struct travel_search *search, struct span at);
+
+/* To where nothing was done yet, for a session that forgets what it did: its first snapshot is the
+ * only one that stays, and nothing is recorded any more.
+ */
+void travel_start_over(struct session *s);
 
 /* While something is done again: the end of a tick. */
 void travel_look(struct session *s);
@@ -61,13 +74,24 @@ bool travel_again(struct session *s, const struct snapshot *snapshot, const stru
 /* What was done again went another way: s->diag says so.  Returns false. */
 bool travel_broken(struct session *s, struct span at);
 
+/* Takes a snapshot where the lab is, if one is due there or if it @must; but not in the middle of a
+ * command that could not be gone on with from there.
+ */
+void travel_keep_here(struct session *s, bool must);
+
 /* The lab has come to the end of a command, or of a chunk of one that only lets it go on. */
 void travel_pass(struct session *s);
 
-/* In the past @st is to be carried out, which is no block.  What it is in the way of is forgotten,
- * unless it may go the way that the lab went.
+/* In the past @st is to be carried out.  Unless it may go the way that the lab went, what was done
+ * behind here is left (futures_leave()), and the result is true: travel_parted() is to be called
+ * when @st is over.
  */
-void travel_leave(struct session *s, const struct step *st);
+bool travel_leave(struct session *s, const struct step *st);
+
+/* @st, before which the lab was at @before, is over, with success if @ok.  False: it did nothing,
+ * so that the session is where it was, in the past.
+ */
+bool travel_parted(struct session *s, const struct step *st, const struct moment *before, bool ok);
 
 /* @st, before which the lab was at @from in the past, is over.  False: it is to be written into the
  * journal.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking for a place in the past: from one snapshot to the next, the last ones first. */
+/* Looking for a place: backwards from one snapshot to the next, the last ones first; forwards at
+ * once. */
 #include "cli/session/travel.h"
 
 static bool is_end(const struct travel_search *search, const struct place *p)
@@ -50,7 +51,7 @@ bool travel_search(struct session *s, struct travel_search *search, const struct
 
     search->found = search->at_end = false;
     search->end = *end;
-    snapshots_pass(&s->snapshots, s->lab, &origin, !s->travel.in_past);
+    travel_keep_here(s, !s->travel.in_past);
     for (size_t i = snapshots_until(&s->snapshots, end); i > 0 && finished && !search->found; i--) {
         const struct place from = s->snapshots.v[i - 1].place;
 
@@ -65,4 +66,45 @@ bool travel_search(struct session *s, struct travel_search *search, const struct
     if (finished || session_interrupted(s, at))
         return finished;
     return travel_broken(s, at);
+}
+
+static void look_ahead(void *ctx, struct session *s, const struct place *p)
+{
+    struct travel_search *search = ctx;
+
+    if (place_compare(p, &search->end) <= 0) {
+        (void)search->look(search->ctx, s, true);
+        return; /* it is not behind where the search began */
+    }
+    if (search->found || !search->look(search->ctx, s, false))
+        return;
+    search->found = s->travel.enough = true;
+    search->place = *p;
+    if (search->keep)
+        search->keep(search->ctx);
+}
+
+bool travel_search_ahead(struct session *s, struct travel_search *search, struct span at)
+{
+    const struct place origin = travel_here(s), end = travel_end(s);
+    bool finished;
+
+    search->found = search->at_end = false;
+    search->end = origin;
+    travel_keep_here(s, true);
+    s->travel.look = look_ahead;
+    s->travel.look_ctx = search;
+    s->travel.interrupted = s->config.interrupted;
+    finished = travel_again(s, snapshots_before(&s->snapshots, &origin), &end);
+    s->travel.look = NULL;
+    s->travel.interrupted = NULL;
+    s->travel.enough = false;
+    s->travel.in_past = true; /* wherever it stopped */
+    if (search->found)
+        return true;
+    if (!travel_to(s, &origin, at))
+        return false;
+    if (finished)
+        return session_fail(s, at, "%s", search->none);
+    return !session_interrupted(s, at) && travel_broken(s, at);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/print/must.h"
+#include "cli/print/utf8.h"
 #include "cli/session/snapshots.h"
 #include "emu/base/text.h"
 
@@ -12,6 +13,21 @@ void typed_lines_free(struct typed_lines *all)
 {
     free(all->v);
     *all = (struct typed_lines){.v = NULL};
+}
+
+/* Takes the part of a character that did not fit from the end of @t. */
+static void end_whole(struct text *t)
+{
+    uint32_t c;
+
+    for (size_t n = 1; t->cut && n < 4 && n <= t->len; n++) {
+        if (((unsigned char)t->buf[t->len - n] & 0xc0u) == 0x80)
+            continue;
+        if (utf8_character(t->buf + t->len - n, n, &c) != n)
+            t->len -= n;
+        break;
+    }
+    t->buf[t->len] = '\0';
 }
 
 static size_t number_of(const struct source *src, size_t at)
@@ -42,6 +58,7 @@ void typed_lines_add(struct typed_lines *all, const struct source *src, struct s
     *line = (struct typed_line){.at = *place, .run = all->n_runs, .number = number};
     t = text_on(line->text, sizeof(line->text));
     text_addn(&t, text, strcspn(text, "\n"));
+    end_whole(&t);
 }
 
 size_t typed_lines_before(const struct typed_lines *all, const struct place *p)

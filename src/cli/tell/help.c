@@ -46,7 +46,7 @@ static void add_param(struct text *t, const struct param *p)
         text_add(t, p->name);
     } else {
         if (!(p->flags & P_OPERAND))
-            text_addf(t, "%s=", p->name);
+            text_addf(t, p->flags & P_NAMED ? "%s " : "%s=", p->name);
         add_placeholder(t, p);
     }
     text_add(t, optional ? "]" : "");

@@ -201,6 +201,11 @@ uint64_t rdl_tick(const struct rdl_lab *lab)
     return lab->world->trace.tick;
 }
 
+uint64_t rdl_tick_ns(const struct rdl_lab *lab)
+{
+    return lab->world->trace.tick_ns;
+}
+
 uint64_t rdl_next_ns(const struct rdl_lab *lab)
 {
     return sim_next_ns(&lab->world->sim);

@@ -34,6 +34,7 @@ struct trace_sinks {
 struct trace {
     uint64_t now_ns;
     uint64_t tick;             /* of the tick being handled, or the last one */
+    uint64_t tick_ns;          /* when that began */
     uint32_t row;              /* rows of that tick so far */
     ev_id cause;               /* ambient: of what is emitted next */
     uint64_t totals[EV_COUNT]; /* events of each kind so far, whoever listened */
@@ -44,7 +45,7 @@ struct trace {
 static inline void trace_begin(struct trace *t, uint64_t now_ns, ev_id cause)
 {
     RDL_ASSERT(now_ns >= t->now_ns);
-    t->now_ns = now_ns;
+    t->now_ns = t->tick_ns = now_ns;
     t->tick++;
     t->row = 0;
     t->cause = cause;

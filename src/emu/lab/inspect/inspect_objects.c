@@ -247,6 +247,7 @@ void visit_qp(const struct inode *n, struct visit *v)
     inspect_word(v, LEAF_qp_known_state, g->attr.state);
     inspect_leaf(v, LEAF_qp_async_unacked, g->o.n_unacked);
     inspect_text(v, LEAF_qp_pd, g->pd->o.name);
+    inspect_leaf(v, LEAF_qp_sq_sig_all, g->sq_sig_all);
     inspect_text(v, LEAF_qp_send_cq, g->send_cq->o.name);
     inspect_text(v, LEAF_qp_recv_cq, g->recv_cq->o.name);
     inspect_text(v, LEAF_qp_srq, g->srq ? g->srq->o.name : "");

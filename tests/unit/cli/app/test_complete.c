@@ -52,6 +52,7 @@ static void completion_offers_what_fits(void **state)
         {"explain implied", " implied_nak", " imm"},
         {"drop opcode=RC_ATOMIC", " opcode=RC_ATOMIC_ACKNOWLEDGE", "RC_ACK"},
         {"post_send h1.qp ah=", "", " ah="}, /* there are none */
+        {"save ", " world", " h1"},
         {"post_list { post_", " post_send post_list", " run"},
         {"create_qp h1.pd send_cq=", " send_cq=h1.cq", " send_cq=h1.qp"},
         {"create_qp h1.pd type=r", " type=rc", " type=uc"},

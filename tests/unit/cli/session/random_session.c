@@ -6,6 +6,8 @@
 
 #include "cli/cmd/dispatch.h"
 #include "cli/session/files.h"
+#include "emu/trace/trace.h"
+#include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 
 #define PATIENCE 2000u /* ticks of a statement that is not cut short on purpose */
@@ -14,9 +16,21 @@
 /* In all of these @ is the number of a host, $ a small number, ~ a larger one. */
 static const char setup[] =
     "host h1 h2 ram=1m; link h1 h2 latency=$us\n"
-    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw as mr; create_cq cqe=16 as cq\n"
+    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw,ra as mr; create_cq cqe=16 as cq\n"
     "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
     "connect h1.qp h2.qp timeout=4\n";
+
+#define REMAKE_QP "destroy_qp h@.qp; create_qp h@.pd send_cq=h@.cq recv_cq=h@.cq as qp"
+
+/* What has more than one connection of two queue pairs; all of it is made by one line, or not. */
+static const char more_setup[] =
+    "on h1,h2 { reg_mr pd len=4k access=lw,rw,mw as wmr; alloc_mw pd as mw; create_srq pd as srq\n"
+    "  create_qp pd send_cq=cq recv_cq=cq srq=srq as sqp; create_ah pd dgid=h1 as a1\n"
+    "  create_qp pd type=ud send_cq=cq recv_cq=cq as ud\n"
+    "  modify_qp ud state=INIT pkey_index=0 port=1 qkey=7; modify_qp ud state=RTR\n"
+    "  modify_qp ud state=RTS sq_psn=0; post_recv ud sge=mr[0:1k]; post_srq_recv srq sge=mr[0:64] "
+    "}\n"
+    "connect h1.sqp h2.sqp timeout=4\n";
 
 #define TO_A_STRANGER                                                                              \
     "modify_qp h@.qp state=RTR ah=10.0.0.9 mtu=1024 dest_qpn=2 rq_psn=0 max_dest_rd_atomic=1 "     \
@@ -30,6 +44,8 @@ static const char *const anywhere[] = {
     "step packet $1",
     "step timer",
     "until t > ~us timeout=$us",
+    "until tx(host==h@) timeout=~us",
+    "until tick > ~ timeout=~us",
     "until count(tx) > ~ timeout=~us",
     "until h1.cq.wc[0].status == SUCCESS timeout=~us",
     "until h1.nothing.qpn == 1 timeout=~us",
@@ -41,6 +57,7 @@ static const char *const anywhere[] = {
     "create_cq h@ as c$",
     "create_cq h@ cqe=20000 as c$",
     "destroy_cq h@.c$",
+    "create_cq h@ as c0; destroy_cq h1.c0",
     "reg_mr h@.pd len=~k as m$",
     "reg_mr h@.pd len=4k access=rw as m$",
     "reg_mr h@.pd len=1g",
@@ -73,6 +90,10 @@ static const char *const anywhere[] = {
     "delay ack by=~us",
     "duplicate",
     "clear f$",
+    "drop psn=999 as f$; clear f$",
+    "drop psn=999 as f0; clear f0",
+    "drop next from=h1; post_send h1.qp op=rdma_write sge=mr[0:64] remote=h2.mr[0] signaled; run",
+    "drop next from=h1; post_send h1.qp op=rdma_write sge=mr[0:3k] remote=h2.mr[0] signaled; run",
     "set link h1-h2 latency=~us",
     "set link h1-h2 loss=5%",
     "switch s$ s$",
@@ -84,6 +105,39 @@ static const char *const anywhere[] = {
     "note \"a note\"",
     "record off",
     "record on",
+    "record keep=2k",
+    "corrupt from=h@",
+    "corrupt bit=~ as f$",
+    "duplicate from=h@ by=~us",
+    "modify_qp h@.qp state=ERR",
+    "modify_qp h@.sqp state=RESET",
+    REMAKE_QP,
+    "dereg_mr h1.mr; reg_mr h1.pd len=4k access=lw,rr,rw as mr",
+    "connect h1.qp h2.qp timeout=4",
+    "post_send h@.qp op=rdma_write sge=mr[0:64] remote=h1.mr[0] signaled; run",
+    "post_send h@.qp op=rdma_read sge=mr[0:3k] remote=h2.mr[0] signaled; run",
+    "post_send h1.qp op=atomic_fetch_and_add sge=mr[0:8] remote=h2.mr[8] add=$ signaled; run",
+    "post_send h1.qp op=atomic_fetch_and_add sge=mr[0:8] remote=h2.mr[8] add=$ signaled; run",
+    "post_send h@.qp op=atomic_fetch_and_add sge=mr[0:8] remote=h2.mr[8] add=$ signaled; run",
+    "post_srq_recv h@.srq sge=mr[0:64]",
+    "repeat $ { post_srq_recv h@.srq sge=mr[0:64] }",
+    "post_send h@.sqp sge=mr[0:64] signaled; run",
+    "modify_srq h@.srq limit=$",
+    "create_srq h@.pd max_wr=4 as s$",
+    "create_srq h@.pd as s0; destroy_srq h1.s0",
+    "bind_mw h@.qp mw mr=wmr[0:64] access=rw signaled; run",
+    "bind_mw h@.qp mw; run",
+    "alloc_mw h@.pd as w0; dealloc_mw h1.w0",
+    "alloc_mw h@.pd as w0; dealloc_mw h2.w0",
+    "post_recv h@.ud sge=mr[0:1k]",
+    "post_send h2.ud sge=mr[0:9] ah=a1 remote_qpn=h1.ud remote_qkey=7 signaled; run",
+    "post_send h2.ud sge=mr[0:9] ah=a1 remote_qpn=h1.ud remote_qkey=~ signaled; run",
+    "create_ah h@.pd dgid=h1 as a0; destroy_ah h1.a0",
+    "attach_mcast h@.ud gid=239.1.1.1",
+    "detach_mcast h@.ud gid=239.1.1.1",
+    "req_notify_cq h@.cq",
+    "get_async_event h@",
+    "resize_cq h@.cq cqe=~",
     "break tx",
     "break h@.qp.state == ERR once",
     "break cqe(host==h@) do { step tick $ }",
@@ -118,7 +172,7 @@ uint32_t author_below(struct author *a, uint32_t n)
     return (uint32_t)prng_below(&a->rng, n);
 }
 
-static void add_line(struct author *a, struct text *t, const char *line)
+void author_add_line(struct author *a, struct text *t, const char *line)
 {
     for (; *line; line++) {
         if (*line == '@')
@@ -174,7 +228,7 @@ static void add_block(struct author *a, struct text *t, unsigned depth, bool hos
         add_source(a, t, depth);
         return;
     }
-    add_line(a, t, heads[pick]);
+    author_add_line(a, t, heads[pick]);
     add_statements(a, t, depth, host_known || heads[pick][0] == 'o');
     text_add(t, "}");
 }
@@ -188,7 +242,7 @@ static void add_statement(struct author *a, struct text *t, unsigned depth, bool
     if (kind == 0 && depth < DEPTH)
         add_block(a, t, depth + 1, host_known);
     else
-        add_line(a, t, host_known && kind < 3 ? one_bare : one);
+        author_add_line(a, t, host_known && kind < 3 ? one_bare : one);
 }
 
 void lab_open(struct lab *l, size_t history_bytes)
@@ -289,31 +343,55 @@ static void remove_stops_of_program(struct stops *list)
     }
 }
 
-void carry_out(struct author *a, struct lab *l, const char *statement)
+struct cut author_draw_cut(struct author *a)
+{
+    const uint32_t by = author_below(a, 6);
+
+    return (struct cut){by < CUT_NOT ? (enum cut_by)by : CUT_NOT, 1 + author_below(a, 100)};
+}
+
+static void stop_at(struct lab *l, uint64_t tick)
+{
+    char text[32];
+    struct text t = text_on(text, sizeof(text));
+
+    text_addf(&t, "#%llu", (unsigned long long)tick);
+    assert_non_null(
+        stops_add_when(&l->s->stops, STOP_OF_PROGRAM, text, (struct span){0, 0}, &l->s->diag));
+}
+
+void carry_out_until(struct lab *l, const char *statement, struct cut cut, uint64_t last_tick)
 {
     const uint64_t tick = rdl_tick(l->s->lab);
-    char stop[32];
-    struct text t = text_on(stop, sizeof(stop));
-    const uint32_t cut = author_below(a, 6);
-    const uint32_t after = 1 + author_below(a, 100);
 
-    l->s->bounds.patience = cut == 0 ? after : PATIENCE;
-    l->interrupt_at = cut == 1 ? tick + after : UINT64_MAX;
-    text_addf(&t, "#%llu", (unsigned long long)(tick + after));
-    if (cut == 2)
-        assert_non_null(
-            stops_add_when(&l->s->stops, STOP_OF_PROGRAM, stop, (struct span){0, 0}, &l->s->diag));
+    l->s->bounds.patience = cut.by == CUT_LIMIT ? cut.after : PATIENCE;
+    l->interrupt_at = cut.by == CUT_INTERRUPT ? tick + cut.after : UINT64_MAX;
+    if (cut.by == CUT_STOP)
+        stop_at(l, tick + cut.after);
+    if (last_tick > 0)
+        stop_at(l, last_tick);
     (void)lab_try(l, statement); /* much of it fails */
+    l->seen.interrupted += l->s->step.interrupted;
+    l->seen.stopped += cut.by == CUT_STOP && l->s->quit;
+    l->seen.limited += cut.by == CUT_LIMIT && rdl_tick(l->s->lab) >= tick + cut.after;
+    l->seen.blocks += strchr(statement, '{') != NULL;
     remove_stops_of_program(&l->s->stops);
     l->s->quit = false;
     l->s->step.interrupted = false;
+    l->s->bounds.patience = 0;
     l->interrupted = 0;
     l->interrupt_at = UINT64_MAX;
 }
 
+void carry_out(struct author *a, struct lab *l, const char *statement)
+{
+    carry_out_until(l, statement, author_draw_cut(a), 0);
+}
+
 void author_begin(struct author *a, struct text *t)
 {
-    add_line(a, t, setup);
+    author_add_line(a, t, setup);
+    author_add_line(a, t, more_setup);
 }
 
 void author_add_statement(struct author *a, struct text *t)

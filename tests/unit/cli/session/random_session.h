@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "cli/cli_testing.h"
+#include "cli/session/seen.h"
 #include "cli/session/session.h"
 #include "emu/base/prng.h"
 #include "emu/base/text.h"
@@ -28,6 +29,9 @@ uint32_t author_below(struct author *a, uint32_t n);
 void author_begin(struct author *a, struct text *t);
 void author_add_statement(struct author *a, struct text *t);
 
+/* Appends @line with a host for @, a small number for $, a larger one for ~. */
+void author_add_line(struct author *a, struct text *t, const char *line);
+
 /* A session, and what may happen to it from outside. */
 struct lab {
     struct session *s;
@@ -36,6 +40,7 @@ struct lab {
     char *out;
     size_t n;
     FILE *f;
+    struct seen seen; /* of what carry_out() did */
 };
 
 /* @history_bytes: what its snapshots may take; 0: it cannot go back. */
@@ -57,7 +62,20 @@ const char *save_and_replay(struct lab *l, char *ret, size_t cap);
 /* To be listened with: presses ^C in tick @interrupt_at of the struct lab in @ctx. */
 void interrupt_then(void *ctx, const struct ev *e);
 
-/* Carries out one statement, which may be cut short: by ^C, by a limit, by a stop expression. */
+/* What ends a statement before its end. */
+struct cut {
+    enum cut_by { CUT_LIMIT, CUT_INTERRUPT, CUT_STOP, CUT_NOT } by;
+    uint32_t after; /* so many ticks */
+};
+
+struct cut author_draw_cut(struct author *a);
+
+/* Carries out one statement, which may be cut short; at the latest at the end of @last_tick, unless
+ * that is 0.
+ */
+void carry_out_until(struct lab *l, const char *statement, struct cut cut, uint64_t last_tick);
+
+/* The same, cut as the author likes. */
 void carry_out(struct author *a, struct lab *l, const char *statement);
 
 /* Removes the files that a session may have written. */

@@ -253,6 +253,46 @@ static void the_next_line_goes_on(void **state)
     lab_close(&l);
 }
 
+/* The place is inside a command that cannot be gone on with: no way begins there. */
+static void a_search_from_the_middle_of_a_command_finds_its_way_back(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    l.s->snapshots.gap = 1;
+    lab_run(&l, examples_before[BEFORE_CONNECTED]);
+    for (uint64_t tick = 1; tick <= travel_end(l.s).at.tick; tick++) {
+        const struct place to = travel_place_of(l.s, tick);
+
+        assert_true(travel_to(l.s, &to, nowhere));
+        (void)lab_try(&l, "back to reg_write"); /* there may be none before */
+        assert_int_not_equal(l.s->diag.kind, DIAG_BROKEN);
+        lab_run(&l, "goto end");
+    }
+    lab_close(&l);
+}
+
+/* A list is posted, or completions are polled, in several ticks at once: there is no place inside.
+ */
+static void back_by_a_tick_never_stays_where_it_is(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, examples_before[BEFORE_CONNECTED]);
+    lab_run(&l, "post_list { post_recv h2.qp sge=mr[0:64]; post_recv h2.qp sge=mr[0:64] }");
+    lab_run(&l, "repeat 2 { post_send h1.qp sge=mr[0:64] signaled }; run; poll_cq h1.cq");
+    while (rdl_tick(l.s->lab) > 0) {
+        const uint64_t before = rdl_tick(l.s->lab);
+
+        lab_run(&l, "back 1 tick");
+        assert_true(rdl_tick(l.s->lab) < before);
+    }
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +302,8 @@ int main(void)
         cmocka_unit_test(a_block_is_done_at_each_hit),
         cmocka_unit_test(a_block_may_remove_its_own_stop),
         cmocka_unit_test(the_next_line_goes_on),
+        cmocka_unit_test(back_by_a_tick_never_stays_where_it_is),
+        cmocka_unit_test(a_search_from_the_middle_of_a_command_finds_its_way_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

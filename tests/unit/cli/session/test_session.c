@@ -25,7 +25,7 @@ static int enter_directory(void **state)
 
 static int leave_directory(void **state)
 {
-    static const char *const files[] = {"first.lab", "drop.lab", "x.lab",
+    static const char *const files[] = {"first.lab", "drop.lab", "drop.world.json", "x.lab",
                                         "x.json",    "bad.lab",  "loop.lab"};
 
     for (size_t i = 0; i < ARRAY_LEN(files); i++)

@@ -108,6 +108,26 @@ static void a_stop_of_the_program_ends_the_session(void **state)
     lab_close(&l);
 }
 
+/* Who does the session again would wait for it in vain. */
+static void what_a_stop_has_ended_did_not_do_what_it_says(void **state)
+{
+    struct log_cursor c;
+    struct lab l;
+    char here[32];
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host h1 h2; link h1 h2; ping h1 h2; run");
+    snprintf(here, sizeof(here), "#%llu", (unsigned long long)rdl_tick(l.s->lab));
+    add_when(&l.s->stops, STOP_OF_PROGRAM, here);
+    lab_run(&l, "until count(tx) == 7 timeout=1us"); /* nothing is due */
+    assert_non_null(l.s->stops.hit);
+    assert_true(log_at(&c, &l.s->history.journal.log, l.s->history.journal.log.n - 1));
+    assert_ptr_equal(c.entry.st->cmd, &cmd_table[CMD_until]);
+    assert_int_equal(c.entry.outcome, LOG_CUT);
+    lab_close(&l);
+}
+
 static void a_condition_means_the_same_whatever_block_runs(void **state)
 {
     struct stop *whole;
@@ -223,6 +243,7 @@ int main(void)
         cmocka_unit_test(what_goes_on_holding_is_hit_once),
         cmocka_unit_test(a_stop_of_the_prompt_ends_the_line_and_the_next_one_goes_on),
         cmocka_unit_test(a_stop_of_the_program_ends_the_session),
+        cmocka_unit_test(what_a_stop_has_ended_did_not_do_what_it_says),
         cmocka_unit_test(a_condition_means_the_same_whatever_block_runs),
         cmocka_unit_test(advancing_says_how_it_ended),
         cmocka_unit_test(an_answer_does_not_depend_on_who_reads_why),

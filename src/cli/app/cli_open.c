@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* `rdmalab open`: the prompt, in a world that was saved. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/app/modes.h"
+#include "cli/app/options.h"
+#include "cli/app/repl.h"
+#include "cli/cmd/dispatch.h"
+#include "cli/live/live.h"
+#include "cli/print/utf8.h"
+#include "cli/session/signals.h"
+#include "cli/session/travel.h"
+#include "cli/world/world.h"
+#include "emu/base/assert.h"
+#include "rdmalab/trace.h"
+
+struct open_options {
+    const char *file;
+    char *lines; /* NULL: a prompt */
+    bool prompt;
+};
+
+static int complain(const char *file, const char *why)
+{
+    fprintf(stderr, "rdmalab: %s: %s\n", SHOWN_NAME(file), why);
+    return EXIT_USAGE;
+}
+
+/* Reads the file; what is wrong is said.  EXIT_PASSED: *ret is to be freed by world_done() and
+ * *ret_src by source_done(), as in any case.
+ */
+static int load(const char *file, struct source *ret_src, struct world *ret)
+{
+    struct diag d = {.kind = DIAG_NONE};
+    struct stat info;
+    const char *why;
+
+    *ret = (struct world){.v = NULL};
+    if (stat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > (off_t)WORLD_BYTES_MAX)
+        return complain(file, "this is larger than a world may be");
+    why = source_read(file, ret_src);
+    if (why) {
+        complain(file, why);
+        return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
+    }
+    if (world_read(ret_src, ret, stderr, &d))
+        return EXIT_PASSED;
+    diag_print(stderr, ret_src, &d);
+    return EXIT_USAGE;
+}
+
+static void say_where(const struct session *s, const char *file, uint64_t ticks)
+{
+    printf("%s: %llu tick%s done again", SHOWN_NAME(file), (unsigned long long)ticks,
+           ticks == 1 ? "" : "s");
+    if (s->travel.in_past)
+        printf(", at #%llu of #%llu", (unsigned long long)rdl_tick(s->lab),
+               (unsigned long long)travel_end(s).at.tick);
+    else
+        printf(", at the end, #%llu", (unsigned long long)rdl_tick(s->lab));
+    if (s->futures.n > 0)
+        printf(", in \"%s\"; \"futures\" lists the others", futures_current(&s->futures));
+    fputc('\n', stdout);
+}
+
+/* The ticks of all that was done. */
+static uint64_t ticks_of(const struct session *s)
+{
+    uint64_t n = travel_end(s).at.tick;
+
+    for (size_t i = 0; i < s->futures.n; i++)
+        n += s->futures.v[i].journal.log.end.tick;
+    return n;
+}
+
+static int run_lines(struct session *s, const char *lines)
+{
+    const struct source src = source_of(NULL, lines);
+
+    if (session_lines(s, &src, false))
+        return EXIT_PASSED;
+    session_complain(s, stderr);
+    return session_exit_status(s);
+}
+
+static int go_on(const struct open_options *o, struct world *w)
+{
+    const struct session_config config = {
+        .history_bytes = SNAPSHOTS_BYTES_MAX,
+        .dispatch = dispatch,
+        .out = stdout,
+        .err = stderr,
+        .seed = w->seed,
+        .verbose = true,
+        .colour = modes_colour(),
+        .interrupted = signals_interrupted(),
+        .live_ops = live_ops,
+    };
+    struct session *s = NULL;
+    const enum rdl_status st = session_new(&config, &s);
+    int status;
+
+    if (st != RDL_OK) {
+        session_no_lab(stderr, &config, st);
+        return EXIT_FAILED;
+    }
+    signals_replay("rdmalab open %s", o->file);
+    status = world_enter(s, w, o->file, stderr);
+    if (status == EXIT_PASSED) {
+        say_where(s, o->file, ticks_of(s));
+        status = o->lines ? run_lines(s, o->lines) : repl_run(s, o->prompt);
+    }
+    session_free(s);
+    return status;
+}
+
+int open_main(int argc, char **argv)
+{
+    struct open_options o = {.file = NULL};
+    const char *seed = NULL;
+    const struct option rows[] = {{.name = "-c", .lines = &o.lines},
+                                  {.name = "--prompt", .flag = &o.prompt},
+                                  {.name = "--seed", .value = &seed}};
+    struct source src = {0};
+    struct world w = {.v = NULL};
+    int status = EXIT_USAGE;
+
+    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
+        goto out;
+    if (seed) {
+        fputs("rdmalab: --seed: a world has its seed, from which all in it came\n"
+              "  \"session save FILE.lab\" in it, and then \"rdmalab run FILE.lab --seed S\"\n",
+              stderr);
+        goto out;
+    }
+    if (argc != 2) {
+        status = EXIT_ASK;
+        goto out;
+    }
+    o.file = argv[1];
+    status = load(o.file, &src, &w);
+    if (status == EXIT_PASSED)
+        status = go_on(&o, &w);
+out:
+    world_done(&w);
+    source_done(&src);
+    free(o.lines);
+    return status;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* `why not`: what the words behind it mean. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cmd/why_not.h"
+#include "cli/session/expr_count.h"
+#include "cli/session/expr_eval.h"
+#include "cli/tell/why_not.h"
+#include "cli/tree/lab_past.h"
+#include "cli/tree/tree.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/trace.h"
+
+/* A question while it is answered. */
+struct ask {
+    struct session *s;
+    struct scope in;
+    const char *text;
+    struct span at;
+    struct expr *e;
+    struct why_not *w;
+};
+
+/* The index of completion @path ("h1.cq.wc[1]"), and its queue into @cq. */
+static bool is_completion(const struct ask *a, const char *path, char cq[TREE_PATH_BYTES],
+                          uint64_t *ret)
+{
+    const char *wc = strstr(path, ".wc[");
+    struct text t = text_on(cq, TREE_PATH_BYTES);
+
+    if (!wc)
+        return false;
+    text_addn(&t, path, (size_t)(wc - path));
+    *ret = strtoull(wc + strlen(".wc["), NULL, 10);
+    return tree_is(a->s->lab, cq, NODE_cq);
+}
+
+/* @path is a part of the lab, and not a value.  False: it is neither. */
+static bool tell_node(struct ask *a, const char *path)
+{
+    struct rdl_value v;
+    size_t off;
+
+    if (rdl_inspect(a->s->lab, path, &v, &off) != RDL_OK)
+        return false;
+    if (tree_value_is(&v, NODE_cq))
+        why_not_completion(a->w, path, tree_number(a->s->lab, path, LEAF_cq_count));
+    else if (tree_value_is(&v, NODE_qp))
+        why_not_qp(a->w, path);
+    else if (tree_value_is(&v, NODE_fault))
+        why_not_fault(a->w, path);
+    else if (tree_value_is(&v, NODE_host))
+        why_not_waits(a->w, path);
+    else
+        return false;
+    return true;
+}
+
+/* The parts of the expression that decide that it does not hold. */
+static void say_terms(struct ask *a)
+{
+    char buf[DIAG_MESSAGE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    struct expr_terms terms;
+
+    expr_decide(&a->in, a->e, false, &terms);
+    expr_add_terms(&a->in, &terms, a->text, &t);
+    why_not_say(a->w, "It does not hold: %s.", buf);
+}
+
+/* Is @e about the state of a queue pair?  Its path and the state that is asked for. */
+static bool is_state(const struct ask *a, const struct expr *e, char qp[SESSION_PATH_BYTES],
+                     enum qp_state *ret)
+{
+    static const char leaf[] = ".state";
+    const struct enum_row *row;
+    size_t n;
+
+    if (e->kind != EXPR_COMPARE || e->op != CMP_EQ || e->a->kind != EXPR_PATH ||
+        e->b->kind != EXPR_PATH)
+        return false;
+    row = enum_by_name(&enum_qp_state, e->b->text);
+    resolve_path(&a->in, e->a->text, qp);
+    n = strlen(qp);
+    if (!row || n < sizeof(leaf) || strcmp(qp + n - strlen(leaf), leaf) != 0)
+        return false;
+    qp[n - strlen(leaf)] = '\0';
+    *ret = (enum qp_state)row->value;
+    return tree_is(a->s->lab, qp, NODE_qp);
+}
+
+/* What more is known of the paths of @e.  Depth is bounded by the parser. */
+static void tell_paths(struct ask *a, const struct expr *e)
+{
+    char path[SESSION_PATH_BYTES], cq[TREE_PATH_BYTES];
+    enum qp_state to;
+    uint64_t n;
+
+    if (is_state(a, e, path, &to)) {
+        why_not_state(a->w, path, to);
+        return;
+    }
+    if (e->kind == EXPR_PATH) {
+        resolve_path(&a->in, e->text, path);
+        if (is_completion(a, path, cq, &n))
+            why_not_completion(a->w, cq, n);
+        return;
+    }
+    if (e->kind == EXPR_COUNT) {
+        why_not_event(a->w, e->filter);
+        return;
+    }
+    if (e->a)
+        tell_paths(a, e->a);
+    if (e->b)
+        tell_paths(a, e->b);
+}
+
+static bool tell_expression(struct ask *a)
+{
+    bool holds = false;
+
+    if (!expr_attach(a->s->lab, a->e, a->at, &a->s->diag) ||
+        !expr_holds(&a->in, a->e, a->at, &holds, &a->s->diag))
+        return false;
+    if (holds) {
+        why_not_say(a->w, "It holds.");
+        return true;
+    }
+    say_terms(a);
+    tell_paths(a, a->e);
+    return true;
+}
+
+static bool tell_event(struct ask *a, ev_id id, const struct past *past)
+{
+    char missing[256];
+    struct text t = text_on(missing, sizeof(missing));
+
+    if (why_not_packet(a->w, id) == RDL_OK)
+        return true;
+    past_add_not_there(&t, past, id);
+    session_fail(a->s, a->at, "%s", missing);
+    t = text_on(missing, sizeof(missing));
+    past_add_absence(&t, past, id);
+    return diag_remedy(&a->s->diag, "%s",
+                       t.len ? missing : "\"show events last 20\" lists what has happened");
+}
+
+/* What stands behind `why not`, if it is no event. */
+static bool tell(struct ask *a)
+{
+    char path[SESSION_PATH_BYTES], cq[TREE_PATH_BYTES];
+    uint64_t n;
+
+    if (a->e->kind == EXPR_HAPPENS) {
+        why_not_event(a->w, a->e->filter);
+        return true;
+    }
+    if (a->e->kind != EXPR_PATH)
+        return tell_expression(a);
+    resolve_path(&a->in, a->e->text, path);
+    if (is_completion(a, path, cq, &n)) {
+        why_not_completion(a->w, cq, n);
+        return true;
+    }
+    return tell_node(a, path) || tell_expression(a);
+}
+
+bool why_not_run(struct session *s, const char *text, struct span at)
+{
+    const struct past past = past_of_lab(s->lab);
+    struct ask a = {.s = s, .in = session_scope(s), .text = text, .at = at};
+    struct pool pool = {NULL};
+    ev_id id = 0;
+    bool ok;
+
+    if (text[0] && !ev_id_parse(text, &id)) {
+        a.e = expr_parse(&pool, text, at, &s->diag);
+        if (!a.e) {
+            pool_free(&pool);
+            return false;
+        }
+    }
+    a.w = why_not_begin(s->config.out, s->lab, &past);
+    if (text[0] == '\0') {
+        why_not_anything(a.w);
+        ok = true;
+    } else {
+        ok = id ? tell_event(&a, id, &past) : tell(&a);
+    }
+    if (ok)
+        why_not_end(a.w);
+    else
+        why_not_drop(a.w);
+    pool_free(&pool);
+    return ok;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* `why not`: a packet that is not answered. */
+#include "cli/tell/why_not_answer.h"
+#include "emu/facts/opcode.h"
+#include "emu/facts/psn.h"
+
+static bool is_response(uint32_t opcode)
+{
+    return op_is_response(op_info((uint8_t)opcode));
+}
+
+static const char *id_text(char buf[64], ev_id id)
+{
+    struct text t = text_on(buf, 64);
+
+    ev_add_id(&t, id);
+    return buf;
+}
+
+/* The acknowledge that covers @rx though it answers a later packet. */
+static const struct ev *covering_ack(const struct why_not *w, const struct ev *rx)
+{
+    for (size_t i = past_lower_bound(w->past, rx->id); i < w->past->n; i++) {
+        const struct ev *e = past_at(w->past, i);
+
+        if (e->kind == EV_tx && e->u.tx.host == rx->u.rx.host && e->u.tx.qpn == rx->u.rx.qpn &&
+            e->u.tx.syndrome == SYN_ACK &&
+            psn_diff((struct psn){e->u.tx.psn}, (struct psn){rx->u.rx.psn}) >= 0)
+            return e;
+    }
+    return NULL;
+}
+
+/* It was sent again later. */
+static void say_again(struct why_not *w, const struct ev *tx)
+{
+    const struct ev *last =
+        past_last_tx(w->index, tx->u.tx.host, tx->u.tx.qpn, tx->u.tx.psn, WHY_NOT_END);
+    char id[64], buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (!last || last->id == tx->id)
+        return;
+    fate_add(&t, w->index, last);
+    why_not_say(w, "It was sent again; the last time was %s, which %s.", id_text(id, last->id),
+                buf);
+}
+
+/* The request @rx arrived, and nothing was sent because of it. */
+static void say_no_answer(struct why_not *w, const struct ev *rx)
+{
+    const struct op_info *op = op_info((uint8_t)rx->u.rx.opcode);
+    const struct ev *ack = covering_ack(w, rx);
+    char id[64], buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (op->service != OPS_RC) {
+        why_not_say(w, "It is not answered, as only RC answers: UC and UD need nothing.");
+        w->never = true;
+    } else if (rx->u.rx.act == ACT_DROP) {
+        text_add(&t, "The receiver dropped it");
+        if (rx->u.rx.rule)
+            text_addf(&t, ", by %s", enum_name(&enum_rule, rx->u.rx.rule));
+        ev_add_compared(&t, rx, true);
+        why_not_say(w, "%s.", buf);
+        if (rx->u.rx.rule)
+            why_not_try(w, "explain %s", enum_name(&enum_rule, rx->u.rx.rule));
+    } else if (ack) {
+        why_not_say(w, "It has no answer of its own: the ACK %s of psn=%u acknowledges it, too.",
+                    id_text(id, ack->id), ack->u.tx.psn);
+        w->never = true;
+    } else {
+        why_not_say(w, "No answer to it was sent so far. One packet in a message asks for an ACK, "
+                       "the last; that ACK covers those before it.");
+    }
+}
+
+/* What became of the answer @tx. */
+static void say_answer(struct why_not *w, const struct ev *tx)
+{
+    const struct fate f = fate_of(w->index, tx);
+    char id[64], end[64], buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    w->never = w->never || f.kind == FATE_ARRIVED;
+    if (f.kind == FATE_ARRIVED) {
+        why_not_say(w, "It is answered: %s arrived in %s.", id_text(id, tx->id),
+                    id_text(end, f.end->id));
+        return;
+    }
+    fate_add(&t, w->index, tx);
+    why_not_say(w, "It was answered in %s, but the answer %s.", id_text(id, tx->id), buf);
+}
+
+static void say_tx(struct why_not *w, const struct ev *tx)
+{
+    const struct fate f = fate_of(w->index, tx);
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (f.kind == FATE_ARRIVED) {
+        if (is_response(tx->u.tx.opcode)) {
+            why_not_say(w, "It is an answer itself, and arrived: nobody answers it.");
+            w->never = true;
+        } else if (f.answer) {
+            say_answer(w, f.answer);
+        } else {
+            say_no_answer(w, f.end);
+        }
+    } else {
+        fate_add(&t, w->index, tx);
+        why_not_say(w, "It %s.", buf);
+        if (f.kind == FATE_UNKNOWN && w->lab)
+            why_not_try(w, "run");
+    }
+    if (!is_response(tx->u.tx.opcode))
+        say_again(w, tx);
+}
+
+static void say_rx(struct why_not *w, const struct ev *rx)
+{
+    const struct ev *answer = past_answer_to(w->index, rx);
+
+    if (is_response(rx->u.rx.opcode)) {
+        why_not_say(w, "It is an answer itself: nobody answers it.");
+        w->never = true;
+    } else if (answer) {
+        say_answer(w, answer);
+    } else {
+        say_no_answer(w, rx);
+    }
+}
+
+enum rdl_status why_not_packet(struct why_not *w, ev_id id)
+{
+    const struct ev *e = past_find(w->past, id);
+    char buf[EV_TEXT_BYTES], name[64];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (!e)
+        return RDL_ERR_NOT_FOUND;
+    ev_add_line(&t, e, w->past->names);
+    show_hanging(w->out, 10, buf);
+    w->indent += 2;
+    if (e->kind == EV_tx) {
+        say_tx(w, e);
+    } else if (e->kind == EV_rx) {
+        say_rx(w, e);
+    } else {
+        w->never = true;
+        why_not_say(w, "That did happen.");
+        why_not_try(w, "why %s", id_text(name, e->id));
+    }
+    w->indent -= 2;
+    return RDL_OK;
+}

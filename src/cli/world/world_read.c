@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: MIT */
+/* A file from anybody: what is wrong in it is said with its place, and nothing of it is carried
+ * out here.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/lang/json_parts.h"
+#include "cli/print/must.h"
+#include "cli/print/utf8.h"
+#include "cli/session/files.h"
+#include "cli/world/world.h"
+#include "emu/base/assert.h"
+#include "emu/base/name.h"
+#include "emu/base/quantity.h"
+#include "emu/base/text.h"
+
+#define WARNINGS_MAX 10u
+#define MEMBERS_MAX  8u
+
+struct reading {
+    const struct source *src;
+    struct world *w;
+    struct script step; /* what is read of one command */
+    FILE *err;
+    unsigned n_warnings;
+    struct diag *d;
+    struct place *ends; /* of the commands of the future that is read, and its beginning */
+    size_t n_ends, ends_room;
+};
+
+static bool fail(struct reading *r, struct span at, const char *message)
+{
+    return diag_set(r->d, DIAG_VALUE, at, "%s", message);
+}
+
+/* --- Values ----------------------------------------------------------------------------------- */
+
+static void warn_unknown(struct reading *r, const struct json_member *m)
+{
+    size_t line, col;
+
+    if (++r->n_warnings > WARNINGS_MAX)
+        return;
+    source_place(r->src, m->key_at.at, &line, &col);
+    fprintf(r->err, "%s:%zu:%zu: warning: \"%s\" is not known here, and passed over\n",
+            SHOWN_NAME(source_shown_name(r->src)), line, col, SHOWN_NAME(m->key));
+}
+
+/* The members of the object @v that @keys names, up to NULL; ret[i].item is NULL where there is
+ * none.
+ */
+static bool members(struct reading *r, struct json_value v, const char *const *keys,
+                    struct json_value ret[MEMBERS_MAX])
+{
+    struct json_walk walk;
+    struct json_member m;
+    size_t i;
+
+    memset(ret, 0, MEMBERS_MAX * sizeof(*ret));
+    if (!cJSON_IsObject(v.item))
+        return fail(r, v.at, "this must be an object");
+    walk = json_walk(r->src, v);
+    while (json_next(&walk, &m)) {
+        for (i = 0; keys[i] && strcmp(keys[i], m.key) != 0; i++)
+            ;
+        if (!keys[i]) {
+            warn_unknown(r, &m);
+            continue;
+        }
+        if (ret[i].item)
+            return fail(r, m.key_at, "this key is there twice");
+        ret[i] = m.value;
+    }
+    return true;
+}
+
+/* Something that must be there is not. */
+static bool missing(struct reading *r, struct json_value v, const char *key)
+{
+    return diag_set(r->d, DIAG_VALUE, (struct span){v.at.at, 1}, "\"%s\" is missing here", key);
+}
+
+/* A whole number up to @max, as a number or a string; *ret stays where @v is not there. */
+static bool read_number(struct reading *r, struct json_value v, uint64_t max, uint64_t *ret)
+{
+    char text[24];
+    struct text t = text_on(text, sizeof(text));
+    uint64_t n;
+
+    if (!v.item)
+        return true;
+    if (cJSON_IsString(v.item))
+        text_add(&t, v.item->valuestring);
+    else if (cJSON_IsNumber(v.item))
+        text_addn(&t, r->src->text + v.at.at, v.at.len);
+    if (t.len == 0 || t.cut || strspn(text, "0123456789") != t.len ||
+        quantity_parse(QUANTITY_NUMBER, text, &n))
+        return fail(r, v.at, "this must be a whole number");
+    if (n > max)
+        return diag_set(r->d, DIAG_VALUE, v.at, "this must not be more than %llu",
+                        (unsigned long long)max);
+    *ret = n;
+    return true;
+}
+
+/* A string of less than @cap bytes. */
+static bool read_text(struct reading *r, struct json_value v, char *ret, size_t cap)
+{
+    struct text t = text_on(ret, cap);
+
+    if (!cJSON_IsString(v.item))
+        return fail(r, v.at, "this must be a string");
+    text_add(&t, v.item->valuestring);
+    return !t.cut || fail(r, v.at, "this string is too long");
+}
+
+static bool read_name(struct reading *r, struct json_value v, char ret[RDL_NAME_BYTES])
+{
+    return read_text(r, v, ret, RDL_NAME_BYTES) &&
+           (name_is_valid(ret) || fail(r, v.at, "this is no name"));
+}
+
+/* Begins to read a list, which may be missing. */
+static bool begin_list(struct reading *r, struct json_value v, struct json_walk *ret)
+{
+    *ret = (struct json_walk){.src = r->src};
+    if (!v.item)
+        return true;
+    if (!cJSON_IsArray(v.item))
+        return fail(r, v.at, "this must be a list");
+    *ret = json_walk(r->src, v);
+    return true;
+}
+
+/* --- What was done ---------------------------------------------------------------------------- */
+
+enum done_key {
+    DONE_STEP,
+    DONE_ON,
+    DONE_ENDED,
+    DONE_TICKS,
+    DONE_NS,
+    DONE_STEPS,
+    DONE_LOG,
+    DONE_TIMES
+};
+static const char *const done_keys[MEMBERS_MAX + 1] = {
+    [DONE_STEP] = "step", [DONE_ON] = "on",       [DONE_ENDED] = "ended", [DONE_TICKS] = "ticks",
+    [DONE_NS] = "ns",     [DONE_STEPS] = "steps", [DONE_LOG] = "log",     [DONE_TIMES] = "times"};
+
+struct done {
+    struct json_value v[MEMBERS_MAX];
+    struct step *st;
+    char host[RDL_NAME_BYTES];
+};
+
+/* Reads the step of @v, and where it was carried out. */
+static bool read_done(struct reading *r, struct json_value v, struct done *ret)
+{
+    *ret = (struct done){.st = NULL};
+    if (!members(r, v, done_keys, ret->v))
+        return false;
+    if (!ret->v[DONE_STEP].item)
+        return true;
+    if (!json_read_step(&r->step, ret->v[DONE_STEP], &ret->st, r->d)) {
+        r->d->kind = DIAG_VALUE;
+        return false;
+    }
+    return !ret->v[DONE_ON].item || read_name(r, ret->v[DONE_ON], ret->host);
+}
+
+static bool read_outcome(struct reading *r, struct json_value v, enum log_outcome *ret)
+{
+    static const char *const words[] = {
+        [LOG_CUT] = "cut", [LOG_REFUSED] = "refused", [LOG_FAILED] = "failed"};
+
+    *ret = LOG_DONE;
+    if (!v.item)
+        return true;
+    for (unsigned i = LOG_CUT; i < ARRAY_LEN(words) && cJSON_IsString(v.item); i++) {
+        if (strcmp(words[i], v.item->valuestring) == 0)
+            *ret = (enum log_outcome)i;
+    }
+    return *ret != LOG_DONE || fail(r, v.at, "this must be \"cut\", \"refused\" or \"failed\"");
+}
+
+/* Has the session room for this? */
+static bool fits(struct reading *r, const struct log *log, const struct json_value *at, uint64_t n,
+                 const struct log_entry *one)
+{
+    const uint64_t entries = one->i, ticks = one->after.tick, ns = one->after.ns;
+
+    if (entries && n > (WORLD_DONE_MAX - log->n) / entries)
+        return fail(r, at->at, "these are more commands than a world may have");
+    if ((ticks && n > (WORLD_MOMENT_MAX - log->end.tick) / ticks) ||
+        (ns && n > (WORLD_MOMENT_MAX - log->end.ns) / ns))
+        return fail(r, at->at, "this takes more time than there is");
+    return true;
+}
+
+/* An entry of the log at its end. */
+static bool read_entry(struct reading *r, struct json_value v, const struct done *done,
+                       const struct log *log, struct log_entry *ret)
+{
+    struct log_entry took = {.i = 1};
+    const struct cmd *cmd = done->st->cmd;
+
+    if ((cmd->flags & (CMD_LOOKS | CMD_HEADER | CMD_NOTE | CMD_PROMPT_ONLY | CMD_SOURCES)) ||
+        ((cmd->flags & CMD_BLOCK) && !(cmd->flags & CMD_AT_ONCE)))
+        return diag_set(r->d, DIAG_VALUE, done->st->at, "%s is nothing that a log has", cmd->name);
+    *ret = (struct log_entry){.st = done->st, .host = done->host, .before = log->end};
+    if (!read_outcome(r, done->v[DONE_ENDED], &ret->outcome) ||
+        !read_number(r, done->v[DONE_TICKS], WORLD_MOMENT_MAX, &took.after.tick) ||
+        !read_number(r, done->v[DONE_NS], WORLD_MOMENT_MAX, &took.after.ns) ||
+        !fits(r, log, &v, 1, &took))
+        return false;
+    ret->after = (struct moment){log->end.tick + took.after.tick, log->end.ns + took.after.ns};
+    return true;
+}
+
+static bool read_log(struct reading *r, struct json_value v, struct log *log, size_t depth);
+
+/* Iterations that did the same in the same time. */
+static bool read_loop(struct reading *r, struct json_value v, const struct done *done,
+                      struct log *log, size_t depth)
+{
+    struct log_entry one = {.i = log->n, .before = log->end};
+    struct log_block b;
+    uint64_t n = 0;
+
+    if (!read_number(r, done->v[DONE_TIMES], WORLD_DONE_MAX, &n))
+        return false;
+    if (n < 2)
+        return fail(r, done->v[DONE_TIMES].at, "a loop is done at least twice");
+    if (depth + 1 >= LOG_LOOPS_MAX)
+        return fail(r, v.at, "too many loops in each other");
+    log_open(log, &b);
+    if (!read_log(r, done->v[DONE_LOG], log, depth + 1))
+        return false;
+    one =
+        (struct log_entry){.i = log->n - one.i,
+                           .after = {log->end.tick - one.before.tick, log->end.ns - one.before.ns}};
+    if (one.i == 0)
+        return fail(r, v.at, "a loop must have something in it");
+    if (!fits(r, log, &v, n - 1, &one))
+        return false;
+    log_round(log, &b);
+    log_again(log, &b, n);
+    return true;
+}
+
+/* Depth is bounded by LOG_LOOPS_MAX. */
+static bool read_log(struct reading *r, struct json_value v, struct log *log, size_t depth)
+{
+    struct json_walk walk;
+    struct json_member m;
+    struct log_entry e;
+    struct done done;
+
+    if (!begin_list(r, v, &walk))
+        return false;
+    while (json_next(&walk, &m)) {
+        if (!read_done(r, m.value, &done))
+            return false;
+        if (done.v[DONE_TIMES].item) {
+            if (!read_loop(r, m.value, &done, log, depth))
+                return false;
+        } else if (!done.st) {
+            return missing(r, m.value, "step");
+        } else if (read_entry(r, m.value, &done, log, &e)) {
+            log_add(log, &e);
+        } else {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_deeds(struct reading *r, struct json_value v, struct journal *j)
+{
+    struct json_walk walk;
+    struct json_member m;
+    struct done done;
+
+    if (!begin_list(r, v, &walk))
+        return false;
+    while (json_next(&walk, &m)) {
+        if (!read_done(r, m.value, &done))
+            return false;
+        if (!done.st)
+            return missing(r, m.value, "step");
+        journal_put(j, done.st, done.host);
+    }
+    return true;
+}
+
+/* One command outside of all blocks. */
+static bool read_command(struct reading *r, struct json_value v, struct journal *j)
+{
+    struct done done;
+    struct log_entry e;
+
+    if (!read_done(r, v, &done))
+        return false;
+    if (!done.st) {
+        if (!done.v[DONE_LOG].item || !done.v[DONE_STEPS].item)
+            return missing(r, v, done.v[DONE_LOG].item ? "steps" : "step");
+        if (!read_deeds(r, done.v[DONE_STEPS], j) || !read_log(r, done.v[DONE_LOG], &j->log, 0))
+            return false;
+    } else {
+        if (!read_entry(r, v, &done, &j->log, &e))
+            return false;
+        if (e.outcome != LOG_DONE)
+            return fail(r, done.v[DONE_ENDED].at, "what ended so has \"steps\" and \"log\"");
+        log_add(&j->log, &e);
+        journal_put(j, done.st, done.host);
+    }
+    journal_put_end(j);
+    return true;
+}
+
+static void add_end(struct reading *r, const struct log *log)
+{
+    if (r->n_ends == r->ends_room) {
+        r->ends_room = r->ends_room ? 2 * r->ends_room : 64;
+        r->ends = must_realloc(r->ends, r->ends_room * sizeof(*r->ends));
+    }
+    r->ends[r->n_ends++] = (struct place){log->n, log->end};
+}
+
+static bool read_journal(struct reading *r, struct json_value v, struct journal *j)
+{
+    struct json_walk walk;
+    struct json_member m;
+    bool ok = begin_list(r, v, &walk);
+
+    r->n_ends = 0;
+    add_end(r, &j->log);
+    while (ok && json_next(&walk, &m)) {
+        ok = read_command(r, m.value, j);
+        add_end(r, &j->log);
+        pool_free(&r->step.pool);
+    }
+    return ok;
+}
+
+/* --- Places ----------------------------------------------------------------------------------- */
+
+enum place_key { PLACE_COMMANDS, PLACE_TICKS, PLACE_NS, PLACE_LABEL };
+
+/* A place, and what is called so by @label. */
+static bool read_place(struct reading *r, struct json_value v, const char *label,
+                       const struct log *log, struct json_value *ret_label, struct place *ret)
+{
+    const char *const keys[] = {"commands", "ticks", "ns", label, NULL};
+    struct json_value m[MEMBERS_MAX];
+    struct moment into = {0, 0};
+    struct log_cursor c;
+
+    *ret = (struct place){log->n, log->end};
+    if (!members(r, v, keys, m))
+        return false;
+    if (!m[PLACE_COMMANDS].item)
+        return missing(r, v, "commands");
+    if (label && !m[PLACE_LABEL].item)
+        return missing(r, v, label);
+    if (!read_number(r, m[PLACE_COMMANDS], log->n, &ret->n_entries) ||
+        !read_number(r, m[PLACE_TICKS], WORLD_MOMENT_MAX, &into.tick) ||
+        !read_number(r, m[PLACE_NS], WORLD_MOMENT_MAX, &into.ns))
+        return false;
+    if (log_at(&c, log, ret->n_entries)) {
+        ret->at = (struct moment){c.entry.before.tick + into.tick, c.entry.before.ns + into.ns};
+        if (ret->at.tick > c.entry.after.tick || ret->at.ns > c.entry.after.ns)
+            return fail(r, v.at, "this place is behind the command that it is said to be in");
+    } else if (into.tick || into.ns) {
+        return fail(r, v.at, "this place is behind the end");
+    }
+    if (label)
+        *ret_label = m[PLACE_LABEL];
+    return true;
+}
+
+static bool read_marks(struct reading *r, struct json_value v, struct future *f)
+{
+    char name[RDL_NAME_BYTES];
+    struct json_walk walk;
+    struct json_member m;
+    struct json_value label;
+    struct place p;
+
+    if (!begin_list(r, v, &walk))
+        return false;
+    while (json_next(&walk, &m)) {
+        if (f->marks.n >= WORLD_NAMES_MAX)
+            return fail(r, m.value.at, "these are more names of places than a world may have");
+        if (!read_place(r, m.value, "name", &f->journal.log, &label, &p) ||
+            !read_name(r, label, name))
+            return false;
+        if (marks_find(&f->marks, name))
+            return fail(r, label.at, "another place has this name");
+        marks_put(&f->marks, name, &p);
+    }
+    return true;
+}
+
+/* Where a command begins that @n others are before; NULL: none does, outside of all blocks. */
+static const struct place *beginning(const struct reading *r, uint64_t n)
+{
+    size_t low = 0, high = r->n_ends;
+
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+
+        if (r->ends[mid].n_entries < n)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < r->n_ends && r->ends[low].n_entries == n ? &r->ends[low] : NULL;
+}
+
+static bool read_lines(struct reading *r, struct json_value v, struct future *f)
+{
+    static const char *const keys[] = {"text", "commands", NULL};
+    struct json_value m[MEMBERS_MAX];
+    struct json_walk walk;
+    struct json_member line;
+    char text[TYPED_LINE_BYTES];
+
+    if (!begin_list(r, v, &walk))
+        return false;
+    while (json_next(&walk, &line)) {
+        const struct place *at;
+        struct source src;
+        uint64_t n = 0;
+
+        if (!members(r, line.value, keys, m))
+            return false;
+        if (!m[0].item || !m[1].item)
+            return missing(r, line.value, m[0].item ? "commands" : "text");
+        if (!read_text(r, m[0], text, sizeof(text)) || !read_number(r, m[1], f->journal.log.n, &n))
+            return false;
+        at = beginning(r, n);
+        if (!at || n == f->journal.log.n ||
+            (f->typed.n > 0 && f->typed.v[f->typed.n - 1].at.n_entries >= n))
+            return fail(r, m[1].at, "no line begins there");
+        src = source_of(NULL, text);
+        f->typed.n_runs++;
+        typed_lines_add(&f->typed, &src, (struct span){0, 0}, at);
+    }
+    return true;
+}
+
+/* --- The file --------------------------------------------------------------------------------- */
+
+enum future_key { FUT_NAME, FUT_UNNAMED, FUT_HASH, FUT_HERE, FUT_NAMES, FUT_LINES, FUT_DONE };
+static const char *const future_keys[] = {
+    [FUT_NAME] = "name",   [FUT_UNNAMED] = "unnamed", [FUT_HASH] = "hash", [FUT_HERE] = "here",
+    [FUT_NAMES] = "names", [FUT_LINES] = "lines",     [FUT_DONE] = "done", NULL};
+
+static bool read_hash(struct reading *r, struct json_value v, uint64_t *ret)
+{
+    char digits[17], *end = digits;
+
+    if (!v.item)
+        return true;
+    if (!read_text(r, v, digits, sizeof(digits)))
+        return false;
+    if (strspn(digits, "0123456789abcdef") == sizeof(digits) - 1)
+        *ret = strtoull(digits, &end, 16);
+    return end != digits || fail(r, v.at, "a hash has 16 digits of hexadecimal");
+}
+
+/* @f is to be freed in any case. */
+static bool read_future(struct reading *r, struct json_value v, struct future *f)
+{
+    struct json_value m[MEMBERS_MAX];
+
+    *f = (struct future){.was = false};
+    if (!members(r, v, future_keys, m))
+        return false;
+    if (!m[FUT_NAME].item || !m[FUT_DONE].item || !m[FUT_HERE].item)
+        return missing(r, v, !m[FUT_NAME].item ? "name" : !m[FUT_DONE].item ? "done" : "here");
+    if (!read_name(r, m[FUT_NAME], f->name))
+        return false;
+    for (size_t i = 0; &r->w->v[i] != f; i++) {
+        if (strcmp(r->w->v[i].name, f->name) == 0)
+            return fail(r, m[FUT_NAME].at, "another future has this name");
+    }
+    f->was = cJSON_IsTrue(m[FUT_UNNAMED].item);
+    return read_hash(r, m[FUT_HASH], &f->hash) && read_journal(r, m[FUT_DONE], &f->journal) &&
+           read_place(r, m[FUT_HERE], NULL, &f->journal.log, NULL, &f->left) &&
+           read_marks(r, m[FUT_NAMES], f) && read_lines(r, m[FUT_LINES], f);
+}
+
+static bool read_futures(struct reading *r, struct json_value v)
+{
+    struct world *w = r->w;
+    struct json_walk walk;
+    struct json_member m;
+
+    if (!begin_list(r, v, &walk))
+        return false;
+    if (!walk.next)
+        return fail(r, v.at, "a world has at least one future");
+    w->v = must_malloc(WORLD_FUTURES_MAX * sizeof(*w->v));
+    while (json_next(&walk, &m)) {
+        if (w->n == WORLD_FUTURES_MAX)
+            return fail(r, m.value.at, "these are more futures than a world may have");
+        if (!read_future(r, m.value, &w->v[w->n++]))
+            return false;
+    }
+    return true;
+}
+
+enum world_key { W_WORLD, W_RDMALAB, W_SEED, W_MEMORY, W_SCENARIO, W_LEFT, W_FUTURES };
+static const char *const world_keys[] = {[W_WORLD] = "world",       [W_RDMALAB] = "rdmalab",
+                                         [W_SEED] = "seed",         [W_MEMORY] = "memory",
+                                         [W_SCENARIO] = "scenario", [W_LEFT] = "left",
+                                         [W_FUTURES] = "futures",   NULL};
+
+static bool read_world(struct reading *r, struct json_value v)
+{
+    struct json_value m[MEMBERS_MAX];
+    struct world *w = r->w;
+    uint64_t form = 0, memory = 0, n_was = 0;
+
+    if (!members(r, v, world_keys, m) || !read_number(r, m[W_WORLD], UINT32_MAX, &form))
+        return false;
+    if (form != WORLD_FORM) {
+        diag_set(r->d, DIAG_VALUE, m[W_WORLD].at, "this world has form %llu",
+                 (unsigned long long)form);
+        return diag_remedy(r->d, "this rdmalab reads form %u; a newer one may read it", WORLD_FORM);
+    }
+    for (unsigned i = 0; world_keys[i]; i++) {
+        if (!m[i].item && (i == W_RDMALAB || i == W_SEED || i == W_FUTURES))
+            return missing(r, v, world_keys[i]);
+    }
+    if (!read_text(r, m[W_RDMALAB], w->version, sizeof(w->version)) ||
+        !read_number(r, m[W_SEED], UINT64_MAX, &w->seed) ||
+        !read_number(r, m[W_MEMORY], SIZE_MAX, &memory) ||
+        !read_number(r, m[W_LEFT], UINT32_MAX / 2, &n_was))
+        return false;
+    w->memory_bytes = (size_t)memory;
+    w->n_was = (unsigned)n_was;
+    w->script.src = *r->src;
+    if (m[W_SCENARIO].item && !json_read_header(&w->script, m[W_SCENARIO], r->d))
+        return false;
+    return read_futures(r, m[W_FUTURES]);
+}
+
+/* What @src is instead, by its beginning and its name; "": who knows. */
+static const char *what_else(const struct source *src, bool has_steps)
+{
+    const size_t n = src->name ? strlen(src->name) : 0;
+
+    if (has_steps)
+        return "it is a scenario: \"rdmalab run FILE\" runs it";
+    if (n > 7 && strcmp(src->name + n - 7, ".ndjson") == 0)
+        return "it may be a saved trace: \"rdmalab show FILE\" asks it";
+    if (src->name && files_is_lab(src->name))
+        return "it is a script: \"rdmalab FILE\" runs it";
+    return "\"save world FILE\" at the prompt writes one";
+}
+
+static bool no_world(const struct source *src, bool has_steps, struct diag *d)
+{
+    diag_set(d, DIAG_VALUE, (struct span){0, 0}, "this is no world");
+    return diag_remedy(d, "%s", what_else(src, has_steps));
+}
+
+bool world_read(const struct source *src, struct world *ret, FILE *err, struct diag *d)
+{
+    struct reading r = {.src = src, .w = ret, .step = {.src = *src}, .err = err, .d = d};
+    cJSON *root = NULL;
+    bool ok;
+
+    *ret = (struct world){.v = NULL};
+    if (src->len > WORLD_BYTES_MAX)
+        return diag_set(d, DIAG_VALUE, (struct span){0, 0}, "this is larger than a world may be");
+    if (src->text[strspn(src->text, " \t\r\n")] != '{')
+        return no_world(src, false, d);
+    if (!json_parse(src, &root, d)) {
+        if (!files_is_world(src))
+            diag_remedy(d, "%s", what_else(src, false));
+        return false;
+    }
+    if (!cJSON_GetObjectItemCaseSensitive(root, "world")) {
+        ok = no_world(src, cJSON_GetObjectItemCaseSensitive(root, "steps") != NULL, d);
+    } else {
+        ok = read_world(&r, json_root(src, root));
+    }
+    cJSON_Delete(root);
+    pool_free(&r.step.pool);
+    free(r.ends);
+    return ok;
+}
+
+void world_done(struct world *w)
+{
+    for (size_t i = 0; i < w->n; i++)
+        future_done(&w->v[i]);
+    free(w->v);
+    script_done(&w->script);
+    *w = (struct world){.v = NULL};
+}
