@@ -16,13 +16,6 @@
 
 /* --- What is told of -------------------------------------------------------------------------- */
 
-/* What counts and what lies in rings is much, and follows from the rest. */
-static bool is_detail(const struct leaf_row *row)
-{
-    return row->type == TYPE_COUNTER || (row->flags & LEAF_LISTED) || row->node == NODE_desc ||
-           row->node == NODE_used || row->node == NODE_counters;
-}
-
 /* Is what @path leads to in an object of a host, and not in the host itself: h1.qp, not h1.ctrl? */
 static bool is_of_object(const char *path)
 {
@@ -42,8 +35,8 @@ static bool is_told(enum changes_told told, const struct tree_difference *d)
     if (whole && (!memchr(d->path, '.', d->node_bytes) || is_of_object(d->path)))
         return !strchr(d->path, '[') || d->path[d->node_bytes] != '\0';
     if (row->node == NODE_link || row->node == NODE_fault)
-        return !is_detail(row);
-    return is_of_object(d->path) && !is_detail(row);
+        return !tree_state_is_detail(d->row);
+    return is_of_object(d->path) && !tree_state_is_detail(d->row);
 }
 
 /* --- Telling ---------------------------------------------------------------------------------- */

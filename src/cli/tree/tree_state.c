@@ -6,6 +6,7 @@
 
 #include "cli/print/must.h"
 #include "cli/tree/tree.h"
+#include "emu/facts/leaf.h"
 
 /* --- Taking it -------------------------------------------------------------------------------- */
 
@@ -164,4 +165,12 @@ void tree_state_compare(const struct tree_state *a, const struct tree_state *b,
         }
         each(ctx, &d);
     }
+}
+
+bool tree_state_is_detail(uint32_t row)
+{
+    const struct leaf_row *r = &leaf_rows[row];
+
+    return r->type == TYPE_COUNTER || (r->flags & LEAF_LISTED) || r->node == NODE_desc ||
+           r->node == NODE_used || r->node == NODE_counters;
 }

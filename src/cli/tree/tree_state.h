@@ -38,4 +38,9 @@ struct tree_difference {
 void tree_state_compare(const struct tree_state *a, const struct tree_state *b,
                         void (*each)(void *ctx, const struct tree_difference *d), void *ctx);
 
+/* Is the value in this row of the schema (enum leaf_id) a counter, or part of a ring or a list?
+ * They are many, and follow from the rest.
+ */
+bool tree_state_is_detail(uint32_t row);
+
 #endif
