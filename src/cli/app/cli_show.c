@@ -18,6 +18,7 @@
 #include "cli/show/show_saved.h"
 #include "cli/tell/export.h"
 #include "cli/tell/why.h"
+#include "cli/tell/why_not.h"
 #include "emu/base/assert.h"
 
 #define SHOW_WORDS_MAX 8u
@@ -40,6 +41,7 @@ static const char usage[] =
     "  events [12.3..15 | 12 | last N] [kinds=tx,rx] [host=h1] [json]\n"
     "  packet [51.3 | last]             what the trace tells of a frame; its bytes are not in it\n"
     "  why [56.4]                       what led to an event; the last that went wrong\n"
+    "  why not 51.3                     why a packet has no answer\n"
     "  count \"tx, host==h1, psn==101\"   how many events match, as count() in an expectation\n"
     "  --ladder FILE [--from 12.3] [--to 20] [--packets N]\n"
     "                                   the ladder as SVG; as text if FILE is -\n"
@@ -155,6 +157,33 @@ static int ask_show(struct asking *a, const struct step *st)
     return complain(a);
 }
 
+/* Of a packet its events say all; anything else is the lab's. */
+static int ask_why_not(struct asking *a, const char *text, struct span at)
+{
+    char missing[SHOW_LINE_BYTES];
+    struct text t = text_on(missing, sizeof(missing));
+    struct why_not *w;
+    enum rdl_status status;
+    ev_id id;
+
+    if (!ev_id_parse(text, &id)) {
+        diag_set(&a->diag, DIAG_VALUE, at, "why not needs the lab, and this is a saved trace");
+        diag_remedy(&a->diag, "run the scenario and ask there; of a trace it knows packets: "
+                              "why not 12.3");
+        return complain(a);
+    }
+    w = why_not_begin(stdout, NULL, &a->past);
+    status = why_not_packet(w, id);
+    if (status == RDL_OK) {
+        why_not_end(w);
+        return EXIT_PASSED;
+    }
+    why_not_drop(w);
+    past_add_not_there(&t, &a->past, id);
+    diag_set(&a->diag, DIAG_VALUE, at, "%s", missing);
+    return complain(a);
+}
+
 static int ask_why(struct asking *a, const struct step *st)
 {
     const char *target = step_text(st, "target");
@@ -165,6 +194,8 @@ static int ask_why(struct asking *a, const struct step *st)
     size_t off;
     enum rdl_status status;
 
+    if (step_has(st, "not"))
+        return ask_why_not(a, step_text(st, "not"), step_span(st, "not", 0));
     if (target && !ev_id_begins(target))
         return no_state(a, target, at);
     status = why_find(NULL, &a->past, target, &id, &off);

@@ -28,12 +28,13 @@ static bool is_completion(const struct ask *a, const char *path, char cq[TREE_PA
 {
     const char *wc = strstr(path, ".wc[");
     struct text t = text_on(cq, TREE_PATH_BYTES);
+    char *end;
 
     if (!wc)
         return false;
     text_addn(&t, path, (size_t)(wc - path));
-    *ret = strtoull(wc + strlen(".wc["), NULL, 10);
-    return tree_is(a->s->lab, cq, NODE_cq);
+    *ret = strtoull(wc + strlen(".wc["), &end, 10);
+    return *end == ']' && tree_is(a->s->lab, cq, NODE_cq);
 }
 
 /* @path is a part of the lab, and not a value.  False: it is neither. */
@@ -119,6 +120,8 @@ static void tell_paths(struct ask *a, const struct expr *e)
 
 static bool tell_expression(struct ask *a)
 {
+    char qp[SESSION_PATH_BYTES];
+    enum qp_state to;
     bool holds = false;
 
     if (!expr_attach(a->s->lab, a->e, a->at, &a->s->diag) ||
@@ -128,7 +131,8 @@ static bool tell_expression(struct ask *a)
         why_not_say(a->w, "It holds.");
         return true;
     }
-    say_terms(a);
+    if (!is_state(a, a->e, qp, &to)) /* what that is is told with it */
+        say_terms(a);
     tell_paths(a, a->e);
     return true;
 }

@@ -179,17 +179,18 @@ static void say_wait(void *ctx, const char *sentence)
 
     if (n && (strncmp(sentence, of->host, n) != 0 || !strchr(".:", sentence[n])))
         return;
-    of->n++;
+    if (of->n++ == 0)
+        why_not_say(of->w, "What is waited for%s%s:", n ? " at " : "", of->host);
+    of->w->indent += 2;
     why_not_say(of->w, "%s", sentence);
+    of->w->indent -= 2;
 }
 
 void why_not_waits(struct why_not *w, const char *host)
 {
     struct waits of = {w, host, 0};
 
-    w->indent += 2;
     rdl_waits(w->lab, say_wait, &of);
     if (of.n == 0)
-        why_not_say(w, "nobody%s%s waits for anything", host[0] ? " of " : "", host);
-    w->indent -= 2;
+        why_not_say(w, "Nobody%s%s waits for anything.", host[0] ? " at " : "", host);
 }

@@ -67,6 +67,9 @@ void why_not_add_post(struct text *t, const struct ev *post);
 /* What holds the sends of @q; nothing more is posted than is done, or it waits for something. */
 void why_not_sends(struct why_not *w, const struct why_not_qp *q);
 
+/* When @q, which waits for an answer, sends again by itself. */
+void why_not_timer(struct why_not *w, const struct why_not_qp *q);
+
 /* What a message for @q has to come. */
 void why_not_message(struct why_not *w, const struct why_not_qp *q);
 

@@ -86,8 +86,18 @@ static void say_no_receive(struct why_not *w, const struct why_not_qp *q, const 
     why_not_say(w, "%s: no receive is posted%s%s. A message that comes is %s.", q->path,
                 strcmp(queue, q->path) == 0 ? "" : " to ", strcmp(queue, q->path) == 0 ? "" : queue,
                 q->type == QPT_RC ? "answered with an RNR NAK" : "dropped");
-    why_not_try(w, "%s %s sge=mr[0:64]",
+    why_not_try(w, "%s %s ..., then run",
                 tree_is(w->lab, queue, NODE_srq) ? "post_srq_recv" : "post_recv", queue);
+}
+
+/* Has the peer sends that are not complete? */
+static bool peer_sends(const struct why_not *w, const struct why_not_qp *q)
+{
+    char path[TREE_PATH_BYTES];
+    struct why_not_qp peer;
+
+    return why_not_peer(w, q, path) && why_not_read_qp(w, path, &peer) &&
+           why_not_pending(&peer) > 0;
 }
 
 static void say_receives(struct why_not *w, const struct why_not_qp *q)
@@ -102,10 +112,20 @@ static void say_receives(struct why_not *w, const struct why_not_qp *q)
         why_not_try(w, "why not %s.state == RTR", q->path);
         return;
     }
+    if (q->state == QPS_ERR) {
+        why_not_say(w,
+                    "%s is in ERR: it takes no packets, and its receives complete with "
+                    "WR_FLUSH_ERR.",
+                    q->path);
+        why_not_try(w, "why not %s.state == RTR", q->path);
+        return;
+    }
     if (receiving) {
         why_not_say(w, "%s: a message is arriving, and its last packet is not there.", q->path);
     } else if (n == 0) {
         say_no_receive(w, q, queue);
+        if (!peer_sends(w, q))
+            return;
     } else {
         why_not_say(w, "%s: %llu receive%s wait%s for a message.", queue, (unsigned long long)n,
                     n == 1 ? "" : "s", n == 1 ? "s" : "");
@@ -123,7 +143,7 @@ static bool waits(const struct why_not *w, const struct why_not_qp *q, enum work
     if (work == WORK_SENDS)
         return why_not_pending(q) > 0;
     return why_not_receives_posted(w, q->path, queue) > 0 ||
-           tree_number(w->lab, q->path, LEAF_qp_receiving) != 0;
+           tree_number(w->lab, q->path, LEAF_qp_receiving) != 0 || peer_sends(w, q);
 }
 
 /* @q completes its @work into the queue. */

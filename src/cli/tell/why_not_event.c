@@ -152,23 +152,39 @@ static void each_cq(void *ctx, const char *key, const struct rdl_value *v)
                     (unsigned long long)tree_number(of->w->lab, path, LEAF_cq_count));
 }
 
-/* What there is to say of the host or hosts that the event would be of. */
-static void say_hosts(struct why_not *w, const struct ev_filter *f)
+/* The host that the event would be of; "": any. */
+static const char *host_of(const struct why_not *w, const struct ev_filter *f)
 {
-    struct cqs of = {w, "", f->kind == EV_irq || f->kind == EV_cq_event};
+    for (size_t i = 0; i < f->n; i++) {
+        const struct ev_condition *c = &f->conditions[i];
+
+        if (c->field->print == EVP_HOST && c->op == CMP_EQ && strcmp(c->field->name, "host") == 0 &&
+            tree_is(w->lab, c->text, NODE_host))
+            return c->text;
+    }
+    return "";
+}
+
+/* What the completion queues of the host say to it. */
+static void say_cqs(struct why_not *w, const struct ev_filter *f)
+{
+    struct cqs of = {w, host_of(w, f), f->kind == EV_irq || f->kind == EV_cq_event};
     size_t at;
 
-    for (size_t i = 0; i < f->n; i++) {
-        if (f->conditions[i].field->print == EVP_HOST && f->conditions[i].op == CMP_EQ &&
-            strcmp(f->conditions[i].field->name, "host") == 0 &&
-            tree_is(w->lab, f->conditions[i].text, NODE_host))
-            of.host = f->conditions[i].text;
-    }
-    if (of.host[0] && (of.interrupts || f->kind == EV_cqe) &&
-        rdl_inspect_list(w->lab, of.host, each_cq, &of, &at) != RDL_OK)
+    if (!of.host[0] || (!of.interrupts && f->kind != EV_cqe))
         return;
-    why_not_say(w, "Who waits%s%s:", of.host[0] ? " at " : "", of.host);
-    why_not_waits(w, of.host);
+    if (rdl_inspect_list(w->lab, of.host, each_cq, &of, &at) != RDL_OK)
+        return;
+}
+
+/* Interrupts are of the control queue, too: is it said which are meant? */
+static bool names_queue(const struct ev_filter *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        if (strcmp(f->conditions[i].field->name, "queue") == 0)
+            return true;
+    }
+    return false;
 }
 
 void why_not_event(struct why_not *w, struct ev_filter *f)
@@ -185,14 +201,19 @@ void why_not_event(struct why_not *w, struct ev_filter *f)
         why_not_say(w, "It did happen, %llu time%s; the last was:", (unsigned long long)near.n_all,
                     near.n_all == 1 ? "" : "s");
         say_line(w, near.all);
+        if (f->kind == EV_irq && !names_queue(f))
+            say_cqs(w, f);
         why_not_try(w, "why %s", id);
         return;
     }
     if (unknown)
         why_not_say(w, "Nothing in the lab is called %s.", unknown->text);
     if (near.n == 0) {
-        why_not_say(w, "No %s event is recorded; %llu have happened since the lab began.", kind,
-                    (unsigned long long)rdl_total(w->lab, f->kind));
+        why_not_say(w,
+                    rdl_total(w->lab, f->kind)
+                        ? "There were %s events, but none is recorded (any more)."
+                        : "There was no %s event since the lab began.",
+                    kind);
     } else {
         why_not_say(w, "%llu %s event%s recorded.", (unsigned long long)near.n, kind,
                     near.n == 1 ? " is" : "s are");
@@ -200,7 +221,8 @@ void why_not_event(struct why_not *w, struct ev_filter *f)
     }
     if (why_not_forgot(w, 0))
         why_not_say_forgotten(w);
-    say_hosts(w, f);
+    say_cqs(w, f);
+    why_not_waits(w, host_of(w, f));
 }
 
 /* ---- Faults ---- */
@@ -262,10 +284,12 @@ static void say_criteria(struct why_not *w, const char *fault, ev_id since)
             continue;
         n = count_frames(w, fault, since, i + 1);
         if (n == 0)
-            text_add(&t, "; none of them has ");
+            text_add(&t, "; none of them");
         else
-            text_addf(&t, "; %llu of them %s ", (unsigned long long)n, n == 1 ? "has" : "have");
-        text_addf(&t, "%s ", leaf_rows[criteria[i].leaf].key);
+            text_addf(&t, "; %llu of them", (unsigned long long)n);
+        text_add(&t, n > 1 ? " are" : " is");
+        text_addf(&t, criteria[i].leaf == LEAF_fault_from ? " %s " : " with %s=",
+                  leaf_rows[criteria[i].leaf].key);
         tree_add_value(&t, &v);
     }
     why_not_say(w, "%s.", buf);

@@ -92,6 +92,23 @@ static void say_answer(struct why_not *w, const struct ev *tx)
     why_not_say(w, "It was answered in %s, but the answer %s.", id_text(id, tx->id), buf);
 }
 
+/* If its queue pair still waits for the answer: when it sends it again. */
+static void say_timer(struct why_not *w, const struct ev *tx)
+{
+    char path[TREE_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+    struct why_not_qp q;
+
+    if (!w->lab)
+        return;
+    ev_names_object(w->past->names, &t, tx->u.tx.host, OBJ_QP, tx->u.tx.qpn);
+    if (!tree_is(w->lab, path, NODE_qp) || !why_not_read_qp(w, path, &q) || q.qpn != tx->u.tx.qpn)
+        return;
+    if (tree_number(w->lab, path, LEAF_qp_outstanding_pkts) > 0 &&
+        tree_number(w->lab, path, LEAF_qp_acked_psn) == tx->u.tx.psn)
+        why_not_timer(w, &q);
+}
+
 static void say_tx(struct why_not *w, const struct ev *tx)
 {
     const struct fate f = fate_of(w->index, tx);
@@ -113,8 +130,10 @@ static void say_tx(struct why_not *w, const struct ev *tx)
         if (f.kind == FATE_UNKNOWN && w->lab)
             why_not_try(w, "run");
     }
-    if (!is_response(tx->u.tx.opcode))
-        say_again(w, tx);
+    if (is_response(tx->u.tx.opcode))
+        return;
+    say_again(w, tx);
+    say_timer(w, tx);
 }
 
 static void say_rx(struct why_not *w, const struct ev *rx)

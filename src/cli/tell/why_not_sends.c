@@ -104,9 +104,12 @@ static bool say_state(struct why_not *w, const struct why_not_qp *q)
         return true;
     case QPS_SQE:
     case QPS_ERR:
-        why_not_say(w, "%s is in %s: what the device finds there completes with WR_FLUSH_ERR.",
-                    q->path, state);
-        why_not_try(w, "kick %s, then run", q->sq);
+        why_not_say(w, "%s is in %s: what is posted to it completes with WR_FLUSH_ERR.", q->path,
+                    state);
+        if (why_not_pending(q) > 0)
+            why_not_try(w, "kick %s, then run", q->sq);
+        else
+            why_not_try(w, "why not %s.state == RTS", q->path);
         return true;
     default:
         why_not_say(w, "%s is in %s: the device sends nothing before RTS.", q->path, state);
@@ -163,11 +166,14 @@ static void say_rnr(struct why_not *w, const struct why_not_qp *q)
     why_not_say(w, "%s sends again when its RNR timer runs out, at %s.", q->path, buf);
     if (known) {
         n = why_not_receives_posted(w, peer, queue);
-        why_not_say(w, "%s has %llu receive%s posted now.", queue, (unsigned long long)n,
-                    n == 1 ? "" : "s");
+        if (n > 0)
+            why_not_say(w, "%s has %llu receive%s posted now.", queue, (unsigned long long)n,
+                        n == 1 ? "" : "s");
+        else
+            why_not_say(w, "%s has no receive posted now either.", queue);
     }
     if (known && n == 0)
-        why_not_try(w, "%s %s sge=mr[0:64], then run",
+        why_not_try(w, "%s %s ..., then run",
                     tree_is(w->lab, queue, NODE_srq) ? "post_srq_recv" : "post_recv", queue);
     else
         why_not_try(w, "run");
@@ -248,7 +254,7 @@ static void say_attempts(struct why_not *w, const struct why_not_qp *q, uint32_t
 }
 
 /* When @q sends again by itself. */
-static void say_timer(struct why_not *w, const struct why_not_qp *q)
+void why_not_timer(struct why_not *w, const struct why_not_qp *q)
 {
     const uint64_t retries = tree_number(w->lab, q->path, LEAF_qp_retries);
     const uint64_t limit = tree_number(w->lab, q->path, LEAF_qp_retry_cnt);
@@ -264,14 +270,14 @@ static void say_timer(struct why_not *w, const struct why_not_qp *q)
     add_time(&t, w, q->path, LEAF_qp_timer_due);
     if (retries < limit)
         why_not_say(w,
-                    "If nothing arrives, the ACK timer of %s runs out at %s, and it sends again: "
-                    "retry %llu of %llu.",
-                    q->path, due, (unsigned long long)retries + 1, (unsigned long long)limit);
+                    "Without an answer the ACK timer runs out at %s, and it is sent again: retry "
+                    "%llu of %llu.",
+                    due, (unsigned long long)retries + 1, (unsigned long long)limit);
     else
         why_not_say(w,
-                    "If nothing arrives, the ACK timer of %s runs out at %s; as all %llu retries "
-                    "are used up, it fails then with RETRY_EXC_ERR.",
-                    q->path, due, (unsigned long long)limit);
+                    "Without an answer the ACK timer runs out at %s; as all %llu retries are used "
+                    "up, it fails then with RETRY_EXC_ERR.",
+                    due, (unsigned long long)limit);
 }
 
 /* Packets were sent, and are not answered. */
@@ -293,7 +299,7 @@ static void say_unanswered(struct why_not *w, const struct why_not_qp *q)
     if (n > 1)
         why_not_say(w, "%llu packet%s more behind it %s not acknowledged either.",
                     (unsigned long long)n - 1, n == 2 ? "" : "s", n == 2 ? "is" : "are");
-    say_timer(w, q);
+    why_not_timer(w, q);
     rdl_waits(w->lab, say_held, &held);
     if (rdl_next_ns(w->lab) != RDL_NEVER)
         why_not_try(w, "run");

@@ -63,8 +63,11 @@ static bool say_way(struct why_not *w, const struct why_not_qp *q, enum qp_state
             return false;
         why_not_say(w, "From %s the only way goes through RESET, which any state may move to.",
                     enum_name(&enum_qp_state, at));
-        why_not_try(w, "modify_qp %s state=RESET", q->path);
+        at = QPS_RESET;
     }
+    if (e)
+        why_not_try(w, "modify_qp %s state=%s ..., or connect, which takes two queue pairs to RTS",
+                    q->path, enum_name(&enum_qp_state, at == q->state ? e->to : QPS_RESET));
     for (unsigned i = 0; e && i < N_STATES; i++) {
         say_edge(w, e);
         at = e->to;
@@ -131,21 +134,16 @@ void why_not_state(struct why_not *w, const char *path, enum qp_state to)
         return;
     }
     why_not_say(w, "%s is in %s, and not in %s.", path, enum_name(&enum_qp_state, q.state), name);
-    say_left(w, &q, to);
     say_refused(w, &q);
     if (to == QPS_RESET || to == QPS_ERR) {
         why_not_say(w, "Any state may move to %s; ERR is also where a failure ends.", name);
         why_not_try(w, "modify_qp %s state=%s", path, name);
-    } else if (say_way(w, &q, to)) {
-        why_not_try(w,
-                    "modify_qp %s state=%s ...; \"connect\" takes two queue pairs to RTS at "
-                    "once",
-                    path, name);
-    } else {
+    } else if (!say_way(w, &q, to)) {
         w->never = true;
         why_not_say(w, "Nobody can ask for %s: it is where a send of UC or UD that fails ends.",
                     name);
     }
+    say_left(w, &q, to);
 }
 
 /* ---- Nothing is named ---- */

@@ -76,7 +76,13 @@ static void completion_offers_what_fits(void **state)
         {"expect h1.qp.next", " h1.qp.next_psn (the PSN of the next packet to be sent", "h1.qp.sq"},
         {"expect h1.cq.wc[5].st", " h1.cq.wc[5].status (how the work request ended)", "wr_id"},
         {"show h1.cq.wc[5].st", "", "status"}, /* it is not there */
-        {"expect h1.nobody.st", "", "state"},  /* of which kind would it be? */
+        {"why n", " not", " h1"},
+        {"why not ", " h1.cq.wc[0] (the completion that comes next)", "json"},
+        {"why not ", " tx", "json"},
+        {"why not f", " f1", "h1"},
+        {"why not h1.qp.sta", " h1.qp.state (its state", "h1.cq"},
+        {"why not h1.qp.state == RTS and h2.q", " h2.qp", "h1.qp"},
+        {"expect h1.nobody.st", "", "state"}, /* of which kind would it be? */
     };
     const struct rdl_port_config port = {"tap0"};
     rdl_port made;

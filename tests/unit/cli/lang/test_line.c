@@ -40,6 +40,10 @@ static void lines_have_one_written_form(void **state)
         {"explain \"as\"", "explain \"as\"\n"},
         {"show events #3..#9 kinds=tx,rx", "show events #3..#9 kinds=tx,rx\n"},
         {"why #12.3", "why #12.3\n"},
+        {"why not", "why not\n"},
+        {"why not #12.3 # sent", "why not #12.3\n# sent\n"},
+        {"why  not h1.qp.state == RTS  and t>2us", "why not h1.qp.state == RTS  and t>2us\n"},
+        {"why \"not\"", "why \"not\"\n"}, /* what may be called so */
         {"host h1 \\\n  h2", "host h1 h2\n"},
         {"program h1 rc_pingpong client lab -s 64 -e -n 5",
          "program h1 rc_pingpong client \"lab\" size=64 iters=5 events\n"},

@@ -120,7 +120,7 @@ static void a_fence_is_drawn_where_it_is_posted(void **state)
     static const char *const says[] = {"post RDMA_READ wr_id=1, 5000 bytes, kick",
                                        "post RDMA_WRITE wr_id=2, 8 bytes ",
                                        "post RDMA_WRITE wr_id=3, 8 bytes, fence", NULL};
-    static const char *const told[] = {"posted in #47.1 with a fence\n", NULL};
+    static const char *const told[] = {"posted in #47.1 with a fence; ", NULL};
 
     (void)state;
     assert_tells(CONNECT READ

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* `why not`: what it says in situations in which something does not come. */
+#include "cli/lab_session.h"
+
+#define PAIR                                                                                       \
+    "host h1 h2; link h1 h2 latency=1us\n"                                                         \
+    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw as mr; create_cq cqe=16 as cq\n"  \
+    "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
+#define CONNECTED PAIR "connect h1.qp h2.qp timeout=4\n"
+#define RECEIVING CONNECTED "post_recv h2.qp wr_id=7 sge=mr[0:1k]\n"
+#define SEND      "post_send h1.qp wr_id=1 sge=mr[0:64] signaled\n"
+
+struct row {
+    const char *lines, *asked;
+    const char *says[8]; /* ended by NULL */
+};
+
+static void tell_all(const struct row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        assert_tells(rows[i].lines, rows[i].asked, rows[i].says);
+}
+
+static void what_holds_a_send_is_said(void **state)
+{
+    static const struct row rows[] = {
+        {PAIR,
+         "why not h1.cq.wc[0]",
+         {"h1.cq has had no completion yet; wc[0] will be the first.", "h1.qp: no send is posted.",
+          "the device sends nothing before RTS", "try: why not h1.qp.state == RTS"}},
+        {CONNECTED, "why not h1.cq.wc[0]", {"no send is posted", "try: post_send h1.qp"}},
+        {CONNECTED "post_send h1.qp wr_id=1 sge=mr[0:64] signaled nokick\n",
+         "why not h1.cq.wc[0]",
+         {"one send is not complete, SEND wr_id=1", "there was no kick", "try: kick h1.qp.sq"}},
+        {CONNECTED SEND,
+         "why not h1.cq.wc[0]",
+         {"The device was told of it in #", "has not fetched it yet", "try: run"}},
+        {RECEIVING "post_send h1.qp wr_id=1 sge=mr[0:64]\nrun\n",
+         "why not h1.cq.wc[0]",
+         {"SEND wr_id=1, posted in #", "so that its success writes no completion",
+          "try: post_send h1.qp ... signaled"}},
+        {RECEIVING "post_send h1.qp wr_id=1 sge=mr[0:64]\n",
+         "why not h1.cq.wc[0]",
+         {"It is not `signaled`: when it succeeds, no completion is written."}},
+        {RECEIVING "modify_qp h1.qp state=SQD; run\n" SEND "run\n",
+         "why not h1.cq.wc[0]",
+         {"begins nothing new", "try: modify_qp h1.qp state=RTS"}},
+        {RECEIVING SEND "run 600ns\n",
+         "why not h1.cq.wc[0]",
+         {"waits for the answer of h2.qp to psn=0", "the 1st transmission", "has not arrived yet",
+          "retry 1 of 7", "try: run"}},
+        {RECEIVING "drop ack from=h2 as thief\n" SEND "run 5us\n",
+         "why not h1.cq.wc[0]",
+         {"ACK #", "was lost in #", "by thief", "the ACK timer runs out at t="}},
+        {CONNECTED SEND "run 5us\n",
+         "why not h1.cq.wc[0]",
+         {"h2.qp had no receive posted, and said so: its RNR NAK arrived in #",
+          "sends again when its RNR timer runs out, at t=", "no receive posted now either",
+          "try: post_recv h2.qp"}},
+        {RECEIVING SEND "run\n",
+         "why not h1.cq.wc[0]",
+         {"It is there:", "SUCCESS SEND", "try: why h1.cq.wc[0]"}},
+        {RECEIVING SEND "run\n",
+         "why not h1.cq.wc[3]",
+         {"h1.cq has had 1 completion, up to wc[0].", "Before wc[3] 2 others must come."}},
+        {RECEIVING "post_send h1.qp wr_id=1 op=rdma_read sge=mr[0:64] remote=h2.mr[0] signaled\n"
+                   "post_send h1.qp wr_id=2 op=send sge=mr[0:64] fence signaled\n"
+                   "drop next from=h2 as f1; run 5us\n",
+         "why not h1.cq.wc[1]",
+         {"2 sends are not complete, the oldest is RDMA_READ wr_id=1", "it has a fence"}},
+        {CONNECTED SEND "modify_qp h1.qp state=RESET; run\n",
+         "why not h1.qp",
+         {"h1.qp is in RESET", "was forgotten when the queue pair moved to RESET in #"}},
+    };
+
+    (void)state;
+    tell_all(rows, ARRAY_LEN(rows));
+}
+
+static void what_a_receive_lacks_is_said(void **state)
+{
+    static const struct row rows[] = {
+        {RECEIVING,
+         "why not h2.cq.wc[0]",
+         {"h2.qp: 1 receive waits for a message.",
+          "Its peer h1.qp has no send under way, and has sent nothing so far.",
+          "try: post_send h1.qp"}},
+        {CONNECTED, "why not h2.cq.wc[0]", {"no receive is posted", "RNR NAK", "post_recv h2.qp"}},
+        {RECEIVING SEND,
+         "why not h2.cq.wc[0]",
+         {"Its peer has sends that are not complete", "h1.qp: one send is not complete"}},
+        {PAIR, "why not h2.cq.wc[0]", {"packets for it are dropped before RTR"}},
+        {RECEIVING "modify_qp h2.qp state=ERR; run; poll_cq h2.cq\n",
+         "why not h2.cq.wc[1]",
+         {"it takes no packets"}},
+    };
+
+    (void)state;
+    tell_all(rows, ARRAY_LEN(rows));
+}
+
+static void what_a_packet_met_is_said(void **state)
+{
+    static const struct row rows[] = {
+        {RECEIVING "drop next from=h1 as f1\n" SEND "until lost timeout=1ms\n",
+         "why not #50.3",
+         {"It was lost in #", "by f1", "the ACK timer runs out at t="}},
+        {RECEIVING SEND "run\n", "why not #49.3", {"It is answered: #", "arrived in #"}},
+        {RECEIVING SEND "run\n", "why not #51.7", {"It is an answer itself"}},
+        {RECEIVING SEND "run\n", "why not #47.1", {"That did happen.", "try: why #47.1"}},
+    };
+
+    (void)state;
+    tell_all(rows, ARRAY_LEN(rows));
+}
+
+static void what_an_expression_lacks_is_said(void **state)
+{
+    static const struct row rows[] = {
+        {PAIR,
+         "why not h1.qp.state == RTS",
+         {"h1.qp is in RESET, and not in RTS.", "RESET -> INIT needs access, pkey_index, port.",
+          "INIT -> RTR needs", "dest_qpn", "RTR -> RTS needs", "try: modify_qp h1.qp state=INIT"}},
+        {CONNECTED "modify_qp h1.qp state=ERR\n",
+         "why not h1.qp.state == RTS",
+         {"From ERR the only way goes through RESET", "try: modify_qp h1.qp state=RESET",
+          "It was in RTS, and left that in #"}},
+        {CONNECTED, "why not h1.qp.state == SQE", {"Nobody can ask for SQE"}},
+        {CONNECTED, "why not h1.qp.state == RTS", {"It holds."}},
+        {CONNECTED,
+         "why not h1.qp.retries > 0 and t > 5ms",
+         {"h1.qp.retries > 0 does not hold, it is 0", "t > 5ms does not hold, it is",
+          "Nothing more is due in the lab"}},
+        {CONNECTED,
+         "why not h1.cq.wc[0].status == SUCCESS",
+         {"it is not there", "no send is posted"}},
+        {CONNECTED, "why not count(lost) == 1", {"it is 0", "There was no lost event"}},
+        {CONNECTED, "on h1 { why not cq.wc[0] }", {"h1.cq has had no completion yet"}},
+    };
+
+    (void)state;
+    tell_all(rows, ARRAY_LEN(rows));
+}
+
+static void what_an_event_or_a_fault_lacks_is_said(void **state)
+{
+    static const struct row rows[] = {
+        {RECEIVING SEND "run\n",
+         "why not tx(host==h1, psn==9)",
+         {"2 tx events are recorded.", "Of them 1 has host == h1 and none has psn == 9.",
+          "its psn is 0:"}},
+        {RECEIVING SEND "run\n", "why not tx(host==h2)", {"It did happen, 1 time", "try: why #"}},
+        {RECEIVING SEND, "why not timeout", {"There was no timeout event", "What is waited for:"}},
+        {CONNECTED,
+         "why not cq_event(host==h1)",
+         {"h1.cq is not armed: its completions, 0 so far, interrupt nobody.",
+          "try: req_notify_cq h1.cq"}},
+        {CONNECTED "req_notify_cq h1.cq solicited\n",
+         "why not cq_event(host==h1)",
+         {"h1.cq is armed for a solicited completion"}},
+        {RECEIVING "drop psn=9 from=h1 as f1\n" SEND "run\n",
+         "why not f1",
+         {"f1 has hit no frame so far.",
+          "f1 has looked at 2 frames that hosts sent since it was made; 1 of them is from h1; none",
+          "with psn=9"}},
+        {RECEIVING "drop from=h2 nth=2 as f1\n" SEND "run\n",
+         "why not f1",
+         {"1 frame has matched it, but it begins with number 2 of those"}},
+        {RECEIVING "drop ack from=h2 as f1\n" SEND "run\n",
+         "why not f1",
+         {"f1 did hit, 1 time", "by f1", "It is used up"}},
+    };
+
+    (void)state;
+    tell_all(rows, ARRAY_LEN(rows));
+}
+
+static void nothing_named_is_what_is_waited_for(void **state)
+{
+    static const struct row rows[] = {
+        {RECEIVING SEND, "why not", {"one send is not complete", "try: run"}},
+        {RECEIVING, "why not", {"1 posted receive waits for a message"}},
+        {PAIR, "why not", {"Nobody waits for anything.", "try: why not h1.cq.wc[0]"}},
+    };
+
+    (void)state;
+    tell_all(rows, ARRAY_LEN(rows));
+}
+
+static void what_is_forgotten_is_not_guessed(void **state)
+{
+    static const struct row rows[] = {
+        {CONNECTED "record off\n" SEND "record on\n",
+         "why not h1.cq.wc[0]",
+         {"one send is not complete. Its posting is not recorded (any more).",
+          "Whether it was told of it is not recorded (any more)."}},
+        {RECEIVING "drop ack from=h2 as f1\nrecord off\n" SEND "run 5us\nrecord on\n",
+         "why not h1.cq.wc[0]",
+         {"what became of psn=0 is not recorded (any more)", "Not all is known:"}},
+    };
+
+    (void)state;
+    tell_all(rows, ARRAY_LEN(rows));
+}
+
+static void what_nobody_knows_is_refused(void **state)
+{
+    static const struct {
+        const char *asked, *says;
+    } rows[] = {
+        {"why not #999.1", "there is no event #999.1"},
+        {"why not nonsense", "nothing"},
+        {"why not h1.qp.stat == RTS", "stat"},
+        {"why h1.qp not h1.qp", "either why h1.qp or why not"},
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, CONNECTED);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        assert_false(lab_try(&l, rows[i].asked));
+        if (!strstr(l.s->diag.message, rows[i].says))
+            fail_msg("%s: %s", rows[i].asked, l.s->diag.message);
+    }
+    lab_close(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_holds_a_send_is_said),
+        cmocka_unit_test(what_a_receive_lacks_is_said),
+        cmocka_unit_test(what_a_packet_met_is_said),
+        cmocka_unit_test(what_an_expression_lacks_is_said),
+        cmocka_unit_test(what_an_event_or_a_fault_lacks_is_said),
+        cmocka_unit_test(nothing_named_is_what_is_waited_for),
+        cmocka_unit_test(what_is_forgotten_is_not_guessed),
+        cmocka_unit_test(what_nobody_knows_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
