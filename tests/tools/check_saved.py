@@ -62,6 +62,9 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["show", "old.ndjson", "h1.qp"], "", 1, r'a saved trace has no state, so that it does not know "h1\.qp"(.|\n)*'
      r'it knows what happened: events host=h1, why 12\.3, count "tx"$'),
     (["show", "old.ndjson", "why", "h1.cq.wc[0]"], "", 1, r"a saved trace has no state(.|\n)*events host=h1 kinds=cqe"),
+    (["show", "old.ndjson", "why", "not", "h1.cq.wc[0]"], "", 1, r"why not needs the lab(.|\n)*why not 12\.3"),
+    (["show", "old.ndjson", "why", "not", "9.1"], "", 1, r"there is no event #9\.1$"),
+    (["show", "circle.ndjson", "why", "not", "3.1"], "", 0, r"#3\.1"),
     (["show", "old.ndjson", "evnts"], "", 1, r'did you mean "events"\?'),
     (["show", "old.ndjson", "events", "1..x"], "", 1, r"which\? a range like"),
     (["show", "old.ndjson", "events", "kinds=rr"], "", 1, r'no kind of event is called "rr"\n  show events kinds=rr\n +\^\^\n  did you mean "rx"'),

@@ -9,6 +9,7 @@
 #include "cli/tell/why_not.h"
 #include "cli/tree/lab_past.h"
 #include "cli/tree/tree.h"
+#include "emu/facts/leaf.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/trace.h"
 
@@ -37,14 +38,22 @@ static bool is_completion(const struct ask *a, const char *path, char cq[TREE_PA
     return *end == ']' && tree_is(a->s->lab, cq, NODE_cq);
 }
 
-/* @path is a part of the lab, and not a value.  False: it is neither. */
-static bool tell_node(struct ask *a, const char *path)
+/* Of @v, which is a part of the lab and no value, nothing is told. */
+static bool refuse_node(struct ask *a, const struct rdl_value *v)
 {
-    struct rdl_value v;
-    size_t off;
+    char what[RDL_VALUE_BYTES];
+    struct text t = text_on(what, sizeof(what));
 
-    if (rdl_inspect(a->s->lab, path, &v, &off) != RDL_OK)
-        return false;
+    node_add_text(&t, v);
+    session_fail(a->s, a->at, "this is %s: what of it is missing?", what);
+    return diag_remedy(&a->s->diag, "why not knows a completion (h1.cq.wc[0]), a queue pair, a "
+                                    "fault, a packet (#12.3), an event like cqe(host==h1), and "
+                                    "any expression, like h1.qp.state == RTS");
+}
+
+/* @path is @v, a part of the lab and no value. */
+static bool tell_node(struct ask *a, const char *path, struct rdl_value v)
+{
     if (tree_value_is(&v, NODE_cq))
         why_not_completion(a->w, path, tree_number(a->s->lab, path, LEAF_cq_count));
     else if (tree_value_is(&v, NODE_qp))
@@ -54,7 +63,7 @@ static bool tell_node(struct ask *a, const char *path)
     else if (tree_value_is(&v, NODE_host))
         why_not_waits(a->w, path);
     else
-        return false;
+        return refuse_node(a, &v);
     return true;
 }
 
@@ -129,6 +138,7 @@ static bool tell_expression(struct ask *a)
         return false;
     if (holds) {
         why_not_say(a->w, "It holds.");
+        why_not_is_so(a->w);
         return true;
     }
     if (!is_state(a, a->e, qp, &to)) /* what that is is told with it */
@@ -156,7 +166,9 @@ static bool tell_event(struct ask *a, ev_id id, const struct past *past)
 static bool tell(struct ask *a)
 {
     char path[SESSION_PATH_BYTES], cq[TREE_PATH_BYTES];
+    struct rdl_value v;
     uint64_t n;
+    size_t off;
 
     if (a->e->kind == EXPR_HAPPENS) {
         why_not_event(a->w, a->e->filter);
@@ -169,7 +181,9 @@ static bool tell(struct ask *a)
         why_not_completion(a->w, cq, n);
         return true;
     }
-    return tell_node(a, path) || tell_expression(a);
+    if (rdl_inspect(a->s->lab, path, &v, &off) == RDL_OK && v.type == RDL_NODE)
+        return tell_node(a, path, v);
+    return tell_expression(a);
 }
 
 bool why_not_run(struct session *s, const char *text, struct span at)

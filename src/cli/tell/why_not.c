@@ -28,6 +28,11 @@ void why_not_say(struct why_not *w, const char *fmt, ...)
     show_wrap(w->out, w->indent, buf);
 }
 
+void why_not_is_so(struct why_not *w)
+{
+    w->never = true;
+}
+
 void why_not_try(struct why_not *w, const char *fmt, ...)
 {
     char buf[SHOW_LINE_BYTES];

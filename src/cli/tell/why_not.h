@@ -29,6 +29,9 @@ void why_not_drop(struct why_not *w);
 /* Something else is told first. */
 void why_not_say(struct why_not *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* It did happen: nothing is waited for. */
+void why_not_is_so(struct why_not *w);
+
 /* What somebody may do about it, a line at the end of the answer. */
 void why_not_try(struct why_not *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

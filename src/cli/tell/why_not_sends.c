@@ -329,7 +329,6 @@ static void say_pending(struct why_not *w, const struct why_not_qp *q, const str
     if (p->oldest && !p->signaled) {
         why_not_say(w, "%s not `signaled`: when %s, no completion is written.",
                     n == 1 ? "It is" : "None of them is", n == 1 ? "it succeeds" : "they succeed");
-        why_not_try(w, "post_send %s ... signaled", q->path);
     } else if (p->oldest && p->signaled != p->oldest) {
         why_not_add_post(&t, p->signaled);
         why_not_say(w, "The first of them that is `signaled`, and so writes a completion, is %s.",
@@ -422,4 +421,6 @@ void why_not_sends(struct why_not *w, const struct why_not_qp *q)
     }
     say_behind(w, q, &p);
     w->indent -= 2;
+    if (p.oldest && !p.signaled)
+        why_not_try(w, "post_send %s ... signaled, for one that writes a completion", q->path);
 }

@@ -211,6 +211,8 @@ static void what_nobody_knows_is_refused(void **state)
         {"why not #999.1", "there is no event #999.1"},
         {"why not nonsense", "nothing"},
         {"why not h1.qp.stat == RTS", "stat"},
+        {"why not h1-h2", "this is a link between two ports: what of it is missing?"},
+        {"why not h1.pd", "this is a protection domain"},
         {"why h1.qp not h1.qp", "either why h1.qp or why not"},
     };
     struct lab l;
