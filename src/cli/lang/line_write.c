@@ -57,6 +57,21 @@ static void write_operands(FILE *out, const struct step *st)
     }
 }
 
+/* One that stands behind operands would be taken for one where there are none. */
+static void write_flags(FILE *out, const struct step *st)
+{
+    bool operands = false;
+
+    for (size_t i = 0; i < st->cmd->n_params; i++)
+        operands = operands || ((st->cmd->params[i].flags & P_OPERAND) && st->args[i].n > 0);
+    for (size_t i = 0; i < st->cmd->n_params; i++) {
+        const struct param *p = &st->cmd->params[i];
+
+        if (p->kind == VAL_FLAG && st->args[i].n)
+            fprintf(out, " %s%s", (p->flags & P_BEHIND) && !operands ? "--" : "", p->name);
+    }
+}
+
 static void write_note(FILE *out, const struct step *st)
 {
     const char *text = step_text(st, "text");
@@ -93,10 +108,7 @@ static void write_step(FILE *out, const struct step *st, const char *lead, size_
             fputc(' ', out);
         write_list(out, st, i, ',');
     }
-    for (size_t i = 0; i < st->cmd->n_params; i++) {
-        if (st->cmd->params[i].kind == VAL_FLAG && st->args[i].n)
-            fprintf(out, " %s", st->cmd->params[i].name);
-    }
+    write_flags(out, st);
     if (st->as.text)
         fprintf(out, " as %s", st->as.text);
     if (st->cmd->flags & CMD_BLOCK) {

@@ -334,7 +334,7 @@ static bool do_leaf(struct session *s, const struct step *st)
     end.after = now(s);
     end.outcome = outcome(s, ok);
     s->travel.passing = false;
-    if (parted && !travel_parted(s, st, &end.before, ok))
+    if (parted && !travel_parted(s, st, &end.before, ok && !(step_flags(st) & CMD_PASSES)))
         return ok;
     if (travel_stayed(s, st, &from))
         return ok;
@@ -350,13 +350,14 @@ static bool do_block(struct session *s, const struct step *st)
     const struct moment before = now(s);
     const bool parted = travel_leave(s, st);
     const struct place from = travel_here(s);
+    const uint64_t n_deeds = s->history.journal.n;
     struct journal_block block;
     bool ok;
 
     journal_open(&s->history.journal, &block, !(st->cmd->flags & CMD_BLOCK));
     ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
     journal_close(&s->history.journal, st, s->in->host, ok && !session_is_over(s));
-    if (parted && !travel_parted(s, st, &before, ok))
+    if (parted && !travel_parted(s, st, &before, s->history.journal.n != n_deeds))
         return ok;
     note_line(s, st, &from);
     return ok;

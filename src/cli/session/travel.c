@@ -375,13 +375,13 @@ static void say_parted(struct session *s, const struct step *st, uint64_t tick)
                 step_flags(st) & CMD_PASSES ? "; \"redo 1 tick\" goes forward in it" : "");
 }
 
-bool travel_parted(struct session *s, const struct step *st, const struct moment *before, bool ok)
+bool travel_parted(struct session *s, const struct step *st, const struct moment *before, bool did)
 {
     const bool passed = rdl_tick(s->lab) != before->tick || rdl_now_ns(s->lab) != before->ns;
 
     if (s->futures.n == 0)
         return true; /* it began with another lab */
-    if (passed || (ok && !(step_flags(st) & CMD_PASSES))) {
+    if (passed || did) {
         say_parted(s, st, before->tick);
         return true;
     }

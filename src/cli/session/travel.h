@@ -88,10 +88,10 @@ void travel_pass(struct session *s);
  */
 bool travel_leave(struct session *s, const struct step *st);
 
-/* @st, before which the lab was at @before, is over, with success if @ok.  False: it did nothing,
- * so that the session is where it was, in the past.
+/* @st, before which the lab was at @before, is over, and @did something, even if no time has
+ * passed. False: nothing was done, and the session is where it was, in the past.
  */
-bool travel_parted(struct session *s, const struct step *st, const struct moment *before, bool ok);
+bool travel_parted(struct session *s, const struct step *st, const struct moment *before, bool did);
 
 /* @st, before which the lab was at @from in the past, is over.  False: it is to be written into the
  * journal.

@@ -285,6 +285,9 @@ void ev_add_json(struct text *t, const struct ev *e, const struct ev_names *name
         const uint64_t v = ev_field_number(e, f);
         const bool any = ev_field_takes_any(f) && v == EV_ANY;
 
+        /* It was not in the trace that this was read from, and is not there again. */
+        if (f->print == EVP_ENUM && !any && !enum_by_value(*f->words, (uint32_t)v))
+            continue;
         text_addf(t, ",\"%s\":", f->name);
         if ((f->print == EVP_NUMBER || f->print == EVP_TIME) && !any) {
             json_add_number(t, v);
