@@ -386,8 +386,12 @@ static bool take_word(struct reading *rd, struct span at)
                            (struct span){at.at + key + 1, at.len - key - 1});
     }
     p = flag_of(rd, at);
-    if (p)
-        return take_values(rd, (size_t)(p - cmd->params), at);
+    if (p) {
+        const size_t dashes = at.len - strlen(p->name);
+
+        return take_values(rd, (size_t)(p - cmd->params),
+                           (struct span){at.at + dashes, at.len - dashes});
+    }
     p = cmd_param(cmd, raw(rd, at));
     if (p && (p->flags & P_NAMED))
         return take_named(rd, p, at);

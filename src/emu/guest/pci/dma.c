@@ -65,3 +65,11 @@ void dma_give(struct dma_pool *p, uint64_t gpa, uint64_t bytes)
     if (ram_write(p->space->ram, gpa, next, sizeof(next)))
         *first = gpa;
 }
+
+void dma_undo(struct dma_pool *p, uint64_t gpa, uint64_t bytes, uint64_t mark)
+{
+    if (gpa < mark)
+        dma_give(p, gpa, bytes);
+    else
+        p->space->dma_next = mark; /* all that is behind it is undone, too */
+}

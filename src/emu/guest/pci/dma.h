@@ -28,4 +28,15 @@ uint64_t dma_take(struct dma_pool *p, uint64_t bytes);
 /* Gives back what dma_take() gave for the same @bytes; address 0 is fine. */
 void dma_give(struct dma_pool *p, uint64_t gpa, uint64_t bytes);
 
+/* What a request takes that is refused before it is sent is taken back as if it never had been:
+ * where it is from, the next request finds it.  @mark is dma_mark() of before; of several blocks
+ * the last one taken is undone first.
+ */
+static inline uint64_t dma_mark(const struct dma_pool *p)
+{
+    return p->space->dma_next;
+}
+
+void dma_undo(struct dma_pool *p, uint64_t gpa, uint64_t bytes, uint64_t mark);
+
 #endif

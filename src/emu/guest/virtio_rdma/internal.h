@@ -33,6 +33,9 @@ enum rdl_status queue_mem_take(struct virtio_rdma *d, uint32_t n, uint32_t buffe
                                struct guest_queue_mem *ret);
 void queue_mem_give(struct virtio_rdma *d, struct guest_queue_mem *mem);
 
+/* The request that took it is not sent; see dma_undo(). */
+void queue_mem_undo(struct virtio_rdma *d, struct guest_queue_mem *mem, uint64_t mark);
+
 /* An object begins to use @queue: an empty ring of mem->size entries.  With RING_RESET the queue is
  * reset and enabled again, otherwise the ring of boot begins anew in place.
  */

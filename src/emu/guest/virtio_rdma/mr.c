@@ -14,14 +14,15 @@ static enum rdl_status reserve_pages(struct virtio_rdma *d, uint64_t n)
 {
     struct virtio_rdma_ctrl *c = &d->ctrl;
     const uint64_t bytes = pow2_ceil(n * 8 > RAM_PAGE_BYTES ? n * 8 : RAM_PAGE_BYTES);
+    uint64_t gpa;
 
     if (bytes <= c->pages_bytes)
         return RDL_OK;
-    dma_give(d->pci.dma, c->pages_gpa, c->pages_bytes);
-    c->pages_bytes = 0;
-    c->pages_gpa = dma_take(d->pci.dma, bytes);
-    if (!c->pages_gpa)
+    gpa = dma_take(d->pci.dma, bytes);
+    if (!gpa)
         return RDL_ERR_NOMEM;
+    dma_give(d->pci.dma, c->pages_gpa, c->pages_bytes);
+    c->pages_gpa = gpa;
     c->pages_bytes = bytes;
     return RDL_OK;
 }

@@ -51,14 +51,17 @@ enum rdl_status request_create_qp(struct guest_qp *qp)
 {
     struct virtio_rdma *d = driver_of(&qp->o);
     struct virtio_rdma_qp *q = (struct virtio_rdma_qp *)qp;
+    const uint64_t mark = dma_mark(d->pci.dma);
     enum rdl_status st = queue_mem_take(d, qp->sq.max_wr, sq_wqe_bytes(qp), &q->sq_mem);
 
     if (st == RDL_OK && !qp->srq)
         st = queue_mem_take(d, qp->rq.max_wr, queue_recv_bytes(qp->rq.max_sge), &q->rq_mem);
     if (st == RDL_OK)
         st = send_create(qp);
-    if (st != RDL_OK)
-        give_mem(d, q);
+    if (st != RDL_OK) {
+        queue_mem_undo(d, &q->rq_mem, mark);
+        queue_mem_undo(d, &q->sq_mem, mark);
+    }
     return st;
 }
 

@@ -33,6 +33,7 @@ enum rdl_status queue_mem_take(struct virtio_rdma *d, uint32_t n, uint32_t buffe
 {
     const bool resizable = pci_has(&d->pci, VF_RING_RESET);
     const uint32_t wanted = (uint32_t)pow2_ceil(n);
+    const uint64_t mark = dma_mark(d->pci.dma);
     struct guest_queue_mem m = {
         .size = resizable ? wanted : d->boot_size,
         .slot_bytes = (uint32_t)pow2_ceil(buffer_bytes),
@@ -45,7 +46,7 @@ enum rdl_status queue_mem_take(struct virtio_rdma *d, uint32_t n, uint32_t buffe
     if (m.size > d->boot_size)
         m.ring_gpa = dma_take(d->pci.dma, vring_bytes(m.size));
     if (!m.slots_gpa || (m.size > d->boot_size && !m.ring_gpa)) {
-        queue_mem_give(d, &m);
+        queue_mem_undo(d, &m, mark);
         return RDL_ERR_NOMEM;
     }
     *ret = m;
@@ -56,6 +57,13 @@ void queue_mem_give(struct virtio_rdma *d, struct guest_queue_mem *mem)
 {
     dma_give(d->pci.dma, mem->slots_gpa, (uint64_t)mem->size * mem->slot_bytes);
     dma_give(d->pci.dma, mem->ring_gpa, vring_bytes(mem->size));
+    *mem = (struct guest_queue_mem){0};
+}
+
+void queue_mem_undo(struct virtio_rdma *d, struct guest_queue_mem *mem, uint64_t mark)
+{
+    dma_undo(d->pci.dma, mem->ring_gpa, vring_bytes(mem->size), mark);
+    dma_undo(d->pci.dma, mem->slots_gpa, (uint64_t)mem->size * mem->slot_bytes, mark);
     *mem = (struct guest_queue_mem){0};
 }
 

@@ -30,6 +30,7 @@ static enum rdl_status create_cq(struct guest_cq *cq)
     struct virtio_rdma *d = driver_of(&cq->o);
     struct guest_queue_mem *mem = &((struct virtio_rdma_cq *)cq)->mem;
     uint8_t request[sizeof(struct raw_create_cq)];
+    const uint64_t mark = dma_mark(d->pci.dma);
     enum rdl_status st = queue_mem_take(d, cq->cqe, sizeof(struct raw_cqe), mem);
 
     if (st != RDL_OK)
@@ -37,7 +38,7 @@ static enum rdl_status create_cq(struct guest_cq *cq)
     st_le32(request, cq->cqe);
     st = ctrl_send(d, CMD_CREATE_CQ, request, 0);
     if (st != RDL_OK)
-        queue_mem_give(d, mem);
+        queue_mem_undo(d, mem, mark);
     return st;
 }
 

@@ -20,6 +20,7 @@ enum rdl_status request_resize_cq(struct guest_cq *cq, uint32_t cqe)
     struct guest_queue_mem *mem = &((struct virtio_rdma_cq *)cq)->new_mem;
     const struct rfc_resize_cq cmd = {.cqn = cq->cqn, .cqe = cqe};
     struct raw_resize_cq raw;
+    const uint64_t mark = dma_mark(d->pci.dma);
     enum rdl_status st;
 
     if (!pci_has(&d->pci, VF_RESIZE) || !pci_has(&d->pci, VF_RING_RESET))
@@ -30,7 +31,7 @@ enum rdl_status request_resize_cq(struct guest_cq *cq, uint32_t cqe)
     rfc_resize_cq_put(&raw, &cmd);
     st = ctrl_send(d, CMD_RESIZE_CQ, &raw, cq->cqn);
     if (st != RDL_OK)
-        queue_mem_give(d, mem);
+        queue_mem_undo(d, mem, mark);
     return st;
 }
 

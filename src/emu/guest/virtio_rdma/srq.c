@@ -57,6 +57,7 @@ enum rdl_status request_create_srq(struct guest_srq *srq)
         .max_sge = srq->rq.max_sge,
     };
     struct raw_create_srq raw;
+    const uint64_t mark = dma_mark(d->pci.dma);
     enum rdl_status st = queue_mem_take(d, srq->rq.max_wr, queue_recv_bytes(srq->rq.max_sge), mem);
 
     if (st != RDL_OK)
@@ -64,7 +65,7 @@ enum rdl_status request_create_srq(struct guest_srq *srq)
     rfc_create_srq_put(&raw, &cmd);
     st = ctrl_send(d, CMD_CREATE_SRQ, &raw, 0);
     if (st != RDL_OK)
-        queue_mem_give(d, mem);
+        queue_mem_undo(d, mem, mark);
     return st;
 }
 

@@ -353,7 +353,9 @@ struct cut author_draw_cut(struct author *a)
 {
     const uint32_t by = author_below(a, 6);
 
-    return (struct cut){by < CUT_NOT ? (enum cut_by)by : CUT_NOT, 1 + author_below(a, 100)};
+    const uint32_t most = by == CUT_INTERRUPT ? 30 : 100; /* what ^C is to find is short */
+
+    return (struct cut){by < CUT_NOT ? (enum cut_by)by : CUT_NOT, 1 + author_below(a, most)};
 }
 
 static void stop_at(struct lab *l, uint64_t tick)

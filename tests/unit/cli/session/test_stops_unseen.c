@@ -13,7 +13,7 @@
 #include "cli/session/travel.h"
 #include "rdmalab/trace.h"
 
-#define SEEDS         48u
+#define SEEDS         100u
 #define STATEMENTS    32u
 #define STOPS         100u
 #define VISITS        12u
@@ -142,7 +142,6 @@ static void look_at_each_tick(struct lab *l)
 static void do_both(struct pair *p)
 {
     const uint64_t before = hits(&p->watched.s->stops);
-    const uint64_t tick = rdl_tick(p->watched.s->lab);
     char line[STATEMENT_BYTES];
     struct text t;
     struct cut cut;
@@ -162,7 +161,7 @@ static void do_both(struct pair *p)
     carry_out_until(&p->watched, line, cut, 0);
     hit = hits(&p->watched.s->stops) != before;
     p->watched.seen.hits += hit;
-    p->unlike |= hit && rdl_tick(p->watched.s->lab) == tick;
+    p->unlike |= hit; /* where it ended is kept otherwise than where a limit did */
     carry_out_until(&p->plain, line, cut, hit ? rdl_tick(p->watched.s->lab) : 0);
     expect_alike(p, line);
     enable(&p->watched.s->stops, author_below(&p->a, 3) > 0);
@@ -199,6 +198,7 @@ static void expect_replay(struct lab *l)
     char why[2 * DIAG_MESSAGE_BYTES];
     const char *wrong = save_and_replay(l, why, sizeof(why));
 
+    if (wrong) (void)system("cp x.lab /tmp/x298.lab");
     if (wrong)
         fail_msg("%s", wrong);
 }
