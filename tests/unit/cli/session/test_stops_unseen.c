@@ -198,7 +198,8 @@ static void expect_replay(struct lab *l)
     char why[2 * DIAG_MESSAGE_BYTES];
     const char *wrong = save_and_replay(l, why, sizeof(why));
 
-    if (wrong) (void)system("cp x.lab /tmp/x298.lab");
+    if (wrong)
+        (void)system("cp x.lab /tmp/x298.lab");
     if (wrong)
         fail_msg("%s", wrong);
 }
