@@ -16,6 +16,7 @@
 struct posted {
     ev_id id; /* of its post; 0: none was found */
     uint32_t host, queue, desc;
+    uint32_t qpn; /* 0: any may take it */
     uint64_t wr_id;
 };
 
@@ -32,13 +33,13 @@ struct poster {
 static struct posted posted_of(const struct ev *e)
 {
     switch (e->kind) {
-#define POST(kind_)                                                                                \
+#define POST(kind_, qpn_)                                                                          \
     case EV_##kind_:                                                                               \
         return (struct posted){e->id, e->u.kind_.host, e->u.kind_.queue, e->u.kind_.desc,          \
-                               e->u.kind_.wr_id};
-        POST(post_send)
-        POST(post_recv)
-        POST(post_srq_recv)
+                               qpn_,  e->u.kind_.wr_id};
+        POST(post_send, e->u.post_send.qpn)
+        POST(post_recv, e->u.post_recv.qpn)
+        POST(post_srq_recv, 0)
 #undef POST
     default:
         return (struct posted){0};
@@ -86,7 +87,8 @@ static void see(struct outcome *o, const struct ev *e)
                e->u.queue_reset.queue == p->queue && !o->given_back) {
         o->forgotten = e->id;
     } else if (e->kind == EV_cqe && o->given_back && ev_tick(e->id) == ev_tick(o->given_back) &&
-               e->u.cqe.host == p->host && e->u.cqe.wr_id == p->wr_id && !o->has_cqe) {
+               e->u.cqe.host == p->host && e->u.cqe.wr_id == p->wr_id &&
+               (p->qpn == 0 || e->u.cqe.qpn == p->qpn) && !o->has_cqe) {
         o->has_cqe = true;
         o->status = e->u.cqe.status;
     }
@@ -184,6 +186,22 @@ static bool not_posted(struct session *s, const struct step *st, const struct po
                                   : "\"show events kinds=post_send,post_recv\" lists them");
 }
 
+/* Fails if recording was off since @p was posted: what became of it may not be there. */
+static bool is_recorded(struct session *s, const struct step *st, const struct poster *by,
+                        const struct posted *p)
+{
+    const struct past past = past_of_lab(s->lab);
+    char request[SESSION_PATH_BYTES + 32], gap[DIAG_REMEDY_BYTES];
+    struct text r = text_on(request, sizeof(request)), g = text_on(gap, sizeof(gap));
+
+    if (!past_gap_between(&past, p->id, ~(ev_id)0))
+        return true;
+    add_request(&r, by, p);
+    past_add_gap(&g, &past);
+    session_fail(s, st->at, "whether %s is complete is not known", request);
+    return diag_remedy(&s->diag, "%s; \"record on\" goes on with it", gap);
+}
+
 static bool find_request(struct session *s, const struct step *st, struct poster *by,
                          char path[SESSION_PATH_BYTES], struct posted *ret)
 {
@@ -204,7 +222,7 @@ static bool find_request(struct session *s, const struct step *st, struct poster
     if (!find_queues(s, at, path, by))
         return false;
     *ret = find_posted(s, by);
-    return ret->id || not_posted(s, st, by);
+    return ret->id ? is_recorded(s, st, by, ret) : not_posted(s, st, by);
 }
 
 /* --- finish ----------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands that build the lab: host, switch, link, set link. */
+/* Commands that build the lab: host, switch, link, set; also what a session tells and keeps. */
 #include <string.h>
 
 #include "cli/cmd/dispatch.h"
@@ -184,7 +184,12 @@ bool run_host(struct session *s, const struct step *st)
  */
 static bool is_future(struct session *s, const struct value *name)
 {
-    if (s->travel.under_way || s->futures.n == 0 || !futures_has(&s->futures, name->text))
+    const size_t n = s->futures.n - s->futures.parting; /* without one that may be none */
+    bool known = n > 0 && strcmp(futures_current(&s->futures), name->text) == 0;
+
+    for (size_t i = 0; i < n; i++)
+        known = known || strcmp(s->futures.v[i].name, name->text) == 0;
+    if (s->travel.under_way || !known)
         return false;
     session_fail(s, name->at, "\"%s\" is a future, and this makes an Ethernet switch", name->text);
     diag_remedy(&s->diag, "\"future %s\" goes there", name->text);

@@ -213,7 +213,12 @@ bool run_session(struct session *s, const struct step *st)
     script.header = saved_header(s, &script.pool, file);
     why = files_write_script(file, s->config.files_below, &script);
     script_done(&script);
-    return !why || session_fail(s, step_span(st, "file", 0), "%s: %s", file, why);
+    if (why)
+        return session_fail(s, step_span(st, "file", 0), "%s: %s", file, why);
+    if (s->travel.in_past)
+        session_say(s, "%s has what was done up to #%llu, the end of \"%s\"\n", file,
+                    (unsigned long long)travel_end(s).at.tick, futures_current(&s->futures));
+    return true;
 }
 
 /* How many stops of the prompt there are. */
@@ -251,6 +256,8 @@ bool run_save(struct session *s, const struct step *st)
                    : false;
     }
     why = world_save(s, file);
+    if (why && s->diag.kind == DIAG_BROKEN)
+        return false; /* which says more */
     if (why)
         return session_fail(s, at, "%s: %s", file, why);
     session_say(s, "\"rdmalab open %s\" goes on here\n", file);

@@ -341,7 +341,7 @@ static bool goto_event(struct session *s, const struct step *st, ev_id id)
     if (!travel(s, &to, st->at))
         return false;
     if (rdl_tick(s->lab) > ev_tick(id))
-        session_say(s, "#%llu is one of the ticks of one command, and has no end to stop at\n",
+        session_say(s, "the lab cannot stop in #%llu, inside of one command; this is its end\n",
                     (unsigned long long)ev_tick(id));
     if (ev_row(id))
         say_event(s, id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking whether what should happen has: until, finish, expect. */
+/* Asking whether what should have happened has: until, expect. */
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/waiting.h"
 #include "cli/session/advance.h"

@@ -89,6 +89,12 @@ static void compare_frames(struct diff *d, size_t i)
         d->first = i;
 }
 
+/* Event @i of @side, if what comes there is sure. */
+static ev_id sure_event(const struct diff_side *side, size_t i)
+{
+    return i < count_sure(side, side->sure_until) ? side->v[i].id : 0;
+}
+
 void diff_find_parting(struct diff *d)
 {
     struct diff_side *a = &d->a, *b = &d->b;
@@ -99,8 +105,11 @@ void diff_find_parting(struct diff *d)
     for (; i < n_a && i < n_b && a->v[i].hash == b->v[i].hash; i++)
         compare_frames(d, i);
     d->n_same = i;
-    a->parts = i < n_a ? a->v[i].id : 0;
-    b->parts = i < n_b ? b->v[i].id : 0;
+    a->parts = b->parts = 0;
+    if (i < n_a || i < n_b) {
+        a->parts = sure_event(a, i);
+        b->parts = sure_event(b, i);
+    }
     d->is_sure = sure == RDL_NEVER || (a->parts && b->parts);
 }
 

@@ -108,8 +108,8 @@ static void tell(void *ctx, const struct tree_difference *d)
         return;
     if (!node)
         node = add_node(t, d->path, n);
-    if (t->n > NODES_SHOWN)
-        return;
+    if (node - t->v >= NODES_SHOWN)
+        return; /* it is only counted */
     if (!node->f)
         node->f = open_memstream(&node->written, &node->n_written);
     else

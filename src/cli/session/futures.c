@@ -204,10 +204,12 @@ void futures_leave(struct session *s, const struct place *place)
     s->futures.aside = snapshots_take_after(&s->snapshots, place);
     begin_from(s, add(&s->futures, &kept), place);
     s->futures.parted = *place;
+    s->futures.parting = true;
 }
 
 const char *futures_settle(struct session *s)
 {
+    s->futures.parting = false;
     rdl_record_forget_ahead(s->lab);
     snapshots_done(&s->futures.aside);
     forget_oldest(&s->futures);
@@ -226,6 +228,7 @@ void futures_rejoin(struct session *s)
     f->typed.n_runs = n_runs;
     s->typed = f->typed;
     s->futures.marks = f->marks;
+    s->futures.parting = false;
     s->futures.n--;
     s->futures.n_was--;
     snapshots_put_back(&s->snapshots, &s->futures.aside, &s->futures.parted);
@@ -317,8 +320,7 @@ bool futures_switch(struct session *s, const char *name, struct span at)
     if (!travel_to(s, &common.a, at))
         return false;
     old = take(s, futures_current(&s->futures), s->futures.was, &here);
-    remove_at(&s->futures, (size_t)(found - s->futures.v));
-    add(&s->futures, &old);
+    s->futures.v[found - s->futures.v] = old; /* in its place: the oldest ones come first */
     enter(s, &next, &common.b);
     end = travel_end(s);
     if (!travel_to(s, &end, at))

@@ -54,6 +54,7 @@ struct futures {
     struct marks marks;        /* and so is this */
     unsigned n_was;            /* that were kept so far */
     struct place parted;       /* where the last of these was left, */
+    bool parting;              /* it is not known yet whether that is a future at all */
     struct snapshots aside;    /* and those behind there, until it is known whether it stays left */
 };
 

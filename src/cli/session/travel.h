@@ -28,8 +28,7 @@ struct place travel_place_of(const struct session *s, uint64_t tick);
 /* Can the session go back?  If not s->diag says why. */
 bool travel_is_possible(struct session *s, struct span at);
 
-/* Goes there.  False: s->diag says why not, and the lab is where it was; DIAG_BROKEN: what was done
- * again went another way.
+/* Goes there.  False: s->diag says why not; DIAG_BROKEN: what was done again went another way.
  */
 bool travel_to(struct session *s, const struct place *to, struct span at);
 
