@@ -94,6 +94,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["open"], "", 2, r"^usage: rdmalab open FILE"),
     (["open", "--help"], "", 0, r"exit status: that of the prompt"),
     (["open", "none.json"], "", 2, r"none\.json: No such file"),
+    (["open", "/dev/zero"], "", 2, r"/dev/zero: this is no regular file"),
     (["open", "scenarios"], "", 2, r"scenarios: Is a directory"),
     (["open", "good.lab"], "", 2, r'good\.lab:1:1: error: this is no world\n(.|\n)*it is a script: "rdmalab FILE" runs it$'),
     (["open", "ok.json"], "", 2, r'ok\.json:1:1: error: this is no world\n(.|\n)*it is a scenario: "rdmalab run FILE" runs it$'),

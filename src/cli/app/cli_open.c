@@ -33,20 +33,28 @@ static int complain(const char *file, const char *why)
  */
 static int load(const char *file, struct source *ret_src, struct world *ret)
 {
+    const volatile sig_atomic_t *interrupted = signals_interrupted();
     struct diag d = {.kind = DIAG_NONE};
     struct stat info;
     const char *why;
 
     *ret = (struct world){.v = NULL};
-    if (stat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > (off_t)WORLD_BYTES_MAX)
-        return complain(file, "this is larger than a world may be");
+    if (stat(file, &info) == 0) {
+        /* A pipe or a device may have no end; of a directory it is said when it is read. */
+        if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+            return complain(file, "this is no regular file");
+        if (info.st_size > (off_t)WORLD_BYTES_MAX)
+            return complain(file, "this is larger than a world may be");
+    }
     why = source_read(file, ret_src);
     if (why) {
         complain(file, why);
         return why == source_no_memory ? EXIT_FAILED : EXIT_USAGE;
     }
-    if (world_read(ret_src, ret, stderr, &d))
+    if (world_read(ret_src, interrupted, ret, stderr, &d))
         return EXIT_PASSED;
+    if (*interrupted)
+        return EXIT_INTERRUPTED;
     diag_print(stderr, ret_src, &d);
     return EXIT_USAGE;
 }

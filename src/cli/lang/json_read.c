@@ -29,26 +29,13 @@ static bool fail(struct reading *r, struct span at, const char *message, const c
     return diag_remedy(r->d, "%s", remedy);
 }
 
-/* Does the string hold a NUL, which cJSON would cut it at? */
-static bool has_nul(const struct reading *r, struct span at)
-{
-    for (size_t i = at.at; i + 6 <= at.at + at.len; i++) {
-        if (r->s->src.text[i] != '\\')
-            continue;
-        if (memcmp(r->s->src.text + i, "\\u0000", 6) == 0)
-            return true;
-        i++;
-    }
-    return false;
-}
-
 /* The text of a scalar as a line would have it; NULL if @p takes none like it. */
 static const char *scalar_text(struct reading *r, const struct param *p, struct json_value v)
 {
     const char *text;
 
     if (cJSON_IsString(v.item)) {
-        if (has_nul(r, v.at)) {
+        if (json_has_nul(&r->s->src, v.at)) {
             fail(r, v.at, "a string cannot contain \\u0000", "write bytes with hex=");
             return NULL;
         }
@@ -320,6 +307,8 @@ static bool read_step(struct reading *r, struct json_value v, size_t depth, stru
     }
     if ((cmd->flags & CMD_BLOCK) && !has_body)
         return fail(r, st->at, "a block needs \"steps\"", "\"steps\": [ ]");
+    if (step_flags(st) & CMD_PROMPT_ONLY)
+        return fail(r, st->at, SCRIPT_FOR_PROMPT, SCRIPT_FOR_PROMPT_REMEDY);
     *ret = st;
     return step_check(st, false, depth, r->d);
 }

@@ -87,3 +87,15 @@ bool json_next(struct json_walk *w, struct json_member *ret)
     w->next = w->next->next;
     return true;
 }
+
+bool json_has_nul(const struct source *src, struct span at)
+{
+    for (size_t i = at.at; i + 6 <= at.at + at.len; i++) {
+        if (src->text[i] != '\\')
+            continue;
+        if (memcmp(src->text + i, "\\u0000", 6) == 0)
+            return true;
+        i++;
+    }
+    return false;
+}

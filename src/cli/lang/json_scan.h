@@ -38,4 +38,7 @@ struct json_member {
 struct json_walk json_walk(const struct source *src, struct json_value v);
 bool json_next(struct json_walk *w, struct json_member *ret);
 
+/* Does the string at @at hold a NUL, which cJSON has cut it at? */
+bool json_has_nul(const struct source *src, struct span at);
+
 #endif

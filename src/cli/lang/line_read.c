@@ -523,11 +523,15 @@ static bool read_statement(struct line_reader *r, struct token verb, size_t dept
         return unknown_command(&rd, verb.at);
     if (r->scenario && (cmd->flags & CMD_PROMPT_ONLY)) {
         diag_set(d, DIAG_VALUE, verb.at, "%s cannot be part of a scenario", cmd->name);
-        return diag_remedy(d, "it is for the prompt, and for scripts that are run line by line");
+        return diag_remedy(d, SCRIPT_FOR_PROMPT_REMEDY);
     }
     rd.st = step_new(rd.pool, cmd, verb.at);
     if (!read_words(&rd) || !step_check(rd.st, !r->begun, depth, d))
         return false;
+    if (r->scenario && (step_flags(rd.st) & CMD_PROMPT_ONLY)) {
+        diag_set(d, DIAG_VALUE, verb.at, SCRIPT_FOR_PROMPT);
+        return diag_remedy(d, SCRIPT_FOR_PROMPT_REMEDY);
+    }
     r->begun = r->begun || !(cmd->flags & CMD_NOTE);
     t = look(&rd);
     if ((cmd->flags & CMD_BLOCK) || (t.kind == TOKEN_WORD && begins_block(&rd, t.at))) {

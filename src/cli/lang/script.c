@@ -68,6 +68,16 @@ unsigned step_flags(const struct step *st)
     return st->cmd->flags;
 }
 
+const struct step *step_with(const struct step *st, unsigned flags)
+{
+    const struct step *found = step_flags(st) & flags ? st : NULL;
+
+    /* Depth is bounded by SCRIPT_DEPTH_MAX. */
+    for (const struct step *b = st->body; b && !found; b = b->next)
+        found = step_with(b, flags);
+    return found;
+}
+
 const char *step_text(const struct step *st, const char *name)
 {
     const struct arg *a = step_arg(st, name);

@@ -66,6 +66,11 @@ bool step_is_bare(const struct step *st);
  */
 unsigned step_flags(const struct step *st);
 
+/* @st, or the first step of its block, in blocks too, that has one of the properties @flags; NULL:
+ * none has.
+ */
+const struct step *step_with(const struct step *st, unsigned flags);
+
 /* The text of a single value; NULL if it was not given. */
 const char *step_text(const struct step *st, const char *name);
 
@@ -102,6 +107,10 @@ bool step_check(const struct step *st, bool first, size_t depth, struct diag *d)
 
 /* Is there a command in the list, or in a block of it, that does something? */
 bool script_has_steps(const struct step *first);
+
+/* What is said of a step of a scenario that is CMD_PROMPT_ONLY in this form of it. */
+#define SCRIPT_FOR_PROMPT        "this changes the session, and cannot be part of a scenario"
+#define SCRIPT_FOR_PROMPT_REMEDY "it is for the prompt, and for scripts that are run line by line"
 
 /* What is said of a script that has none where it would be run. */
 #define SCRIPT_NO_STEPS "there is nothing to run: the file has no steps"

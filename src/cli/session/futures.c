@@ -114,21 +114,22 @@ static void remove_at(struct futures *all, size_t i)
     memmove(&all->v[i], &all->v[i + 1], (all->n - i) * sizeof(*all->v));
 }
 
-/* Of the futures that nobody named the oldest goes when there are too many. */
+/* Of the futures that nobody named the oldest go while there are too many. */
 static void forget_oldest(struct futures *all)
 {
-    size_t n = 0, oldest = all->n;
+    size_t n = 0;
 
-    for (size_t i = all->n; i > 0; i--) {
-        if (!all->v[i - 1].was)
+    for (size_t i = 0; i < all->n; i++)
+        n += all->v[i].was;
+    for (size_t i = 0; n > FUTURES_WAS_MAX;) {
+        if (!all->v[i].was) {
+            i++;
             continue;
-        n++;
-        oldest = i - 1;
+        }
+        future_done(&all->v[i]);
+        remove_at(all, i);
+        n--;
     }
-    if (n <= FUTURES_WAS_MAX)
-        return;
-    future_done(&all->v[oldest]);
-    remove_at(all, oldest);
 }
 
 static struct future *add(struct futures *all, const struct future *f)

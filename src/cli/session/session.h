@@ -118,6 +118,7 @@ struct travel {
     bool anew; /* that was not done in this session before, but in the one of a world file */
     /* What carries out commands while only some of those of a world file may be. */
     bool (*dispatch)(struct session *s, const struct step *st);
+    bool of_file;  /* some of what is done again comes from a world file */
     bool was_live; /* the lab has or had something that came from outside */
 };
 

@@ -74,10 +74,12 @@ uint64_t travel_waited_ns(const struct session *s)
 
 /* --- Doing again ------------------------------------------------------------------------------ */
 
-/* What a session is like while something is done again: nobody hears of it, and nothing stops it.
+/* What a session is like while something is done again: nobody hears of it, nothing stops it, and
+ * it reaches nothing outside.
  */
 struct quiet {
     struct session_config config;
+    struct live *live;
     struct session_bounds bounds;
     struct session_progress step;
     struct stops stops;
@@ -87,13 +89,16 @@ struct quiet {
 
 static struct quiet become_quiet(struct session *s)
 {
-    const struct quiet q = {s->config, s->bounds, s->step, s->stops, s->in, s->diag};
+    const struct quiet q = {s->config, s->live, s->bounds, s->step, s->stops, s->in, s->diag};
 
     s->config.out = fopen("/dev/null", "w");
     if (!s->config.out)
         must_fail();
     s->config.verbose = false;
-    s->config.interrupted = NULL;
+    s->config.live_ops = NULL;
+    s->live = NULL;
+    if (!s->travel.anew)
+        s->config.interrupted = NULL;
     s->bounds = (struct session_bounds){.n_lifted = q.bounds.n_lifted};
     s->stops.hit = NULL;
     s->stops.asleep = true;
@@ -105,6 +110,7 @@ static void end_quiet(struct session *s, const struct quiet *q)
 {
     fclose(s->config.out);
     s->config = q->config;
+    s->live = q->live;
     s->bounds = q->bounds;
     s->step = q->step;
     s->stops = q->stops;
@@ -128,6 +134,20 @@ static void pass(struct session *s, const struct log_entry *e)
         snapshots_pass(&s->snapshots, s->lab, &p, false);
 }
 
+/* Lets time pass up to @to, before which no tick is due if all goes as it did. */
+static void wait_to(struct session *s, const struct moment *to)
+{
+    const struct rdl_limits limits = {.ticks = s->travel.anew ? 1 : CHUNK_TICKS};
+
+    while (rdl_now_ns(s->lab) < to->ns && !is_interrupted(s) &&
+           !(s->travel.anew && rdl_tick(s->lab) > to->tick)) {
+        const uint64_t before = rdl_tick(s->lab);
+
+        if (rdl_run(s->lab, to->ns, limits) != RDL_ERR_TIMEOUT || rdl_tick(s->lab) == before)
+            return; /* where it ends is what counts */
+    }
+}
+
 /* Lets the lab go on to @to, in @e, by nothing but time. */
 static void pass_to(struct session *s, const struct log_entry *e, const struct moment *to)
 {
@@ -143,8 +163,7 @@ static void pass_to(struct session *s, const struct log_entry *e, const struct m
         if (rdl_tick(s->lab) < to->tick)
             travel_look(s);
     }
-    if (rdl_now_ns(s->lab) < to->ns && rdl_run(s->lab, to->ns, (struct rdl_limits){0}) != RDL_OK)
-        return;
+    wait_to(s, to);
 }
 
 /* `record`: how much is kept was said once, and holds for what is ahead, too. */
@@ -169,7 +188,7 @@ static void do_again(struct session *s, const struct log_entry *e, const struct 
                                           : s->travel.anew ? to->tick + 1 /* it may never end */
                                                            : 0,
                              .n_lifted = s->bounds.n_lifted,
-                             .undisturbed = true};
+                             .undisturbed = !s->travel.anew};
 
     if (e->st->cmd->flags & CMD_PASSES) {
         pass_to(s, e, to);
@@ -276,7 +295,9 @@ bool travel_broken(struct session *s, struct span at)
 {
     diag_set(&s->diag, DIAG_BROKEN, at,
              "an invariant of the emulator broke: what was done again went another way");
-    return diag_remedy(&s->diag, "this is a bug of rdmalab");
+    return diag_remedy(&s->diag, s->travel.of_file
+                                     ? "this is a bug of rdmalab, or the file was changed"
+                                     : "this is a bug of rdmalab");
 }
 
 /* Has the lab the hash that it had when it was here first, if that is known? */

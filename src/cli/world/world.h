@@ -16,7 +16,7 @@
 #define WORLD_FORM          1u /* of the file; what an older rdmalab could not read has another one */
 #define WORLD_BYTES_MAX     ((size_t)64 << 20)
 #define WORLD_FUTURES_MAX   256u
-#define WORLD_NAMES_MAX     4096u               /* of places in a future */
+#define WORLD_NAMES_MAX     16384u              /* of places, in all futures */
 #define WORLD_DONE_MAX      ((uint64_t)1 << 32) /* commands in a future, those in loops too */
 #define WORLD_MOMENT_MAX    ((uint64_t)1 << 62) /* ticks, ns */
 #define WORLD_VERSION_BYTES 32u
@@ -36,10 +36,12 @@ struct world {
  */
 const char *world_save(struct session *s, const char *name);
 
-/* Reads all of @src.  False: @d says what is wrong where.  Things that only a newer rdmalab knows
- * are passed over, and @err says which.  Free with world_done() in any case.
+/* Reads all of @src.  False: @d says what is wrong where, or that *@interrupted (NULL: nobody
+ * interrupts) was set.  Things that only a newer rdmalab knows are passed over, and @err says
+ * which. Free with world_done() in any case.
  */
-bool world_read(const struct source *src, struct world *ret, FILE *err, struct diag *d);
+bool world_read(const struct source *src, const volatile sig_atomic_t *interrupted,
+                struct world *ret, FILE *err, struct diag *d);
 void world_done(struct world *w);
 
 /* Makes the session @s one that did what @w says, and is where that says; what @s did before is

@@ -3,7 +3,7 @@
  * the one that the lab was in last.
  *
  * Nothing of a file is trusted: what only looks, and could write files, is not carried out, and
- * neither are ports to the outside.
+ * neither are ports and programs, here or on any later way through what was done.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -134,7 +134,7 @@ static int refuse(const struct entering *e, const char *future, enum again how)
 /* A file is no person: what looks may write files, and what is outside does not come again. */
 static bool dispatch_careful(struct session *s, const struct step *st)
 {
-    if (st->cmd->flags & (CMD_LOOKS | CMD_SOURCES))
+    if (step_flags(st) & (CMD_LOOKS | CMD_SOURCES | CMD_OUTSIDE))
         return session_fail(s, st->at, "%s is not done again", st->cmd->name);
     return s->travel.dispatch(s, st);
 }
@@ -288,6 +288,8 @@ int world_enter(struct session *s, struct world *w, const char *name, FILE *err)
     const struct live_ops *live_ops = s->config.live_ops;
     int status;
 
+    /* A prompt may have made more ticks than a scenario has: each step may take as many. */
+    s->bounds.patience = SCENARIO_TICKS_MAX;
     if (!make_lab(&e)) {
         fprintf(err, "rdmalab: %s: there is no memory for its lab\n", SHOWN_NAME(name));
         return EXIT_FAILED;
@@ -298,6 +300,7 @@ int world_enter(struct session *s, struct world *w, const char *name, FILE *err)
     status = enter_all(&e, w);
     s->travel.anew = false;
     s->travel.interrupted = NULL;
+    s->travel.of_file = true;
     s->config.live_ops = live_ops;
     s->diag.kind = DIAG_NONE;
     if (!is_same_version(w) && !e.told && status == EXIT_PASSED)

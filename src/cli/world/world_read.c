@@ -27,6 +27,8 @@ struct reading {
     struct diag *d;
     struct place *ends; /* of the commands of the future that is read, and its beginning */
     size_t n_ends, ends_room;
+    size_t n_names; /* of places, in all futures */
+    const volatile sig_atomic_t *interrupted;
 };
 
 static bool fail(struct reading *r, struct span at, const char *message)
@@ -58,6 +60,8 @@ static bool members(struct reading *r, struct json_value v, const char *const *k
     size_t i;
 
     memset(ret, 0, MEMBERS_MAX * sizeof(*ret));
+    if (r->interrupted && *r->interrupted)
+        return fail(r, v.at, "interrupted");
     if (!cJSON_IsObject(v.item))
         return fail(r, v.at, "this must be an object");
     walk = json_walk(r->src, v);
@@ -90,7 +94,7 @@ static bool read_number(struct reading *r, struct json_value v, uint64_t max, ui
 
     if (!v.item)
         return true;
-    if (cJSON_IsString(v.item))
+    if (cJSON_IsString(v.item) && !json_has_nul(r->src, v.at))
         text_add(&t, v.item->valuestring);
     else if (cJSON_IsNumber(v.item))
         text_addn(&t, r->src->text + v.at.at, v.at.len);
@@ -111,6 +115,8 @@ static bool read_text(struct reading *r, struct json_value v, char *ret, size_t 
 
     if (!cJSON_IsString(v.item))
         return fail(r, v.at, "this must be a string");
+    if (json_has_nul(r->src, v.at))
+        return fail(r, v.at, "a string cannot contain \\u0000");
     text_add(&t, v.item->valuestring);
     return !t.cut || fail(r, v.at, "this string is too long");
 }
@@ -199,6 +205,16 @@ static bool fits(struct reading *r, const struct log *log, const struct json_val
     return true;
 }
 
+/* Nothing that a file says was done may reach out of the lab. */
+static bool stays_inside(struct reading *r, const struct step *st)
+{
+    const struct step *out = step_with(st, CMD_OUTSIDE);
+
+    return !out ||
+           diag_set(r->d, DIAG_VALUE, out->at,
+                    "%s reaches out of the lab, which nothing in a world may", out->cmd->name);
+}
+
 /* An entry of the log at its end. */
 static bool read_entry(struct reading *r, struct json_value v, const struct done *done,
                        const struct log *log, struct log_entry *ret)
@@ -206,7 +222,8 @@ static bool read_entry(struct reading *r, struct json_value v, const struct done
     struct log_entry took = {.i = 1};
     const struct cmd *cmd = done->st->cmd;
 
-    if ((cmd->flags & (CMD_LOOKS | CMD_HEADER | CMD_NOTE | CMD_PROMPT_ONLY | CMD_SOURCES)) ||
+    if ((step_flags(done->st) &
+         (CMD_LOOKS | CMD_HEADER | CMD_NOTE | CMD_PROMPT_ONLY | CMD_SOURCES)) ||
         ((cmd->flags & CMD_BLOCK) && !(cmd->flags & CMD_AT_ONCE)))
         return diag_set(r->d, DIAG_VALUE, done->st->at, "%s is nothing that a log has", cmd->name);
     *ret = (struct log_entry){.st = done->st, .host = done->host, .before = log->end};
@@ -214,6 +231,10 @@ static bool read_entry(struct reading *r, struct json_value v, const struct done
         !read_number(r, done->v[DONE_TICKS], WORLD_MOMENT_MAX, &took.after.tick) ||
         !read_number(r, done->v[DONE_NS], WORLD_MOMENT_MAX, &took.after.ns) ||
         !fits(r, log, &v, 1, &took))
+        return false;
+    /* What failed at once is not carried out again. */
+    if ((ret->outcome == LOG_DONE || took.after.tick || took.after.ns) &&
+        !stays_inside(r, done->st))
         return false;
     ret->after = (struct moment){log->end.tick + took.after.tick, log->end.ns + took.after.ns};
     return true;
@@ -290,6 +311,8 @@ static bool read_deeds(struct reading *r, struct json_value v, struct journal *j
             return false;
         if (!done.st)
             return missing(r, m.value, "step");
+        if (!stays_inside(r, done.st))
+            return false;
         journal_put(j, done.st, done.host);
     }
     return true;
@@ -392,7 +415,7 @@ static bool read_marks(struct reading *r, struct json_value v, struct future *f)
     if (!begin_list(r, v, &walk))
         return false;
     while (json_next(&walk, &m)) {
-        if (f->marks.n >= WORLD_NAMES_MAX)
+        if (r->n_names++ >= WORLD_NAMES_MAX)
             return fail(r, m.value.at, "these are more names of places than a world may have");
         if (!read_place(r, m.value, "name", &f->journal.log, &label, &p) ||
             !read_name(r, label, name))
@@ -570,9 +593,15 @@ static bool no_world(const struct source *src, bool has_steps, struct diag *d)
     return diag_remedy(d, "%s", what_else(src, has_steps));
 }
 
-bool world_read(const struct source *src, struct world *ret, FILE *err, struct diag *d)
+bool world_read(const struct source *src, const volatile sig_atomic_t *interrupted,
+                struct world *ret, FILE *err, struct diag *d)
 {
-    struct reading r = {.src = src, .w = ret, .step = {.src = *src}, .err = err, .d = d};
+    struct reading r = {.src = src,
+                        .w = ret,
+                        .step = {.src = *src},
+                        .err = err,
+                        .d = d,
+                        .interrupted = interrupted};
     cJSON *root = NULL;
     bool ok;
 

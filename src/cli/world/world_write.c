@@ -288,14 +288,40 @@ static bool find_hash(struct session *s, uint64_t *ret)
     return travel_to(s, &here, nowhere);
 }
 
+/* Has a deed of @j, or of a block in it, something outside?  No world may. */
+static bool reaches_out(const struct journal *j)
+{
+    for (const struct deed *d = j->done.first; d; d = d->next) {
+        if (step_with(d->st, CMD_OUTSIDE))
+            return true;
+    }
+    return false;
+}
+
+/* Why the session is nothing that could be opened again; NULL: it can. */
+static const char *what_hinders(const struct session *s)
+{
+    size_t n_names = s->futures.marks.n;
+    bool out = reaches_out(&s->history.journal);
+
+    for (size_t i = 0; i < s->futures.n; i++) {
+        n_names += s->futures.v[i].marks.n;
+        out = out || reaches_out(&s->futures.v[i].journal);
+    }
+    if (s->futures.n >= WORLD_FUTURES_MAX || n_names > WORLD_NAMES_MAX)
+        return "there are too many futures, or names of places, for one file";
+    return out ? "what was done asks for ports or programs, which no file may that can be opened"
+               : NULL;
+}
+
 const char *world_save(struct session *s, const char *name)
 {
     struct out_file o;
     uint64_t hash;
-    const char *why;
+    const char *why = what_hinders(s);
 
-    if (s->futures.n >= WORLD_FUTURES_MAX || s->futures.marks.n > WORLD_NAMES_MAX)
-        return "there are too many futures, or names of places, for one file";
+    if (why)
+        return why;
     if (!find_hash(s, &hash))
         return s->diag.message;
     why = out_file_open(&o, name, s->config.files_below);

@@ -16,6 +16,12 @@ static inline struct script script_of(const char *text)
     return (struct script){.src = source_of(NULL, text)};
 }
 
+/* The example of @cmd, which is no CMD_PROMPT_ONLY, as far as a scenario takes it. */
+static inline const char *example_of(const struct cmd *cmd)
+{
+    return cmd == &cmd_table[CMD_set] ? "set link h1-h2 loss=1% latency=2us" : cmd->example;
+}
+
 /* What a writer writes; to be freed. */
 static inline char *written(void (*write_script)(FILE *, const struct script *),
                             const struct script *s)

@@ -29,7 +29,7 @@ static void every_command_survives_the_way_through_json(void **state)
         const struct cmd *cmd = &cmd_table[i];
 
         if (!(cmd->flags & CMD_PROMPT_ONLY))
-            converting_there_and_back_loses_nothing(cmd->example);
+            converting_there_and_back_loses_nothing(example_of(cmd));
     }
     for (size_t i = 0; i < N_BEFORE; i++)
         converting_there_and_back_loses_nothing(examples_before[i]);
@@ -139,6 +139,11 @@ static void what_is_wrong_is_named_with_its_place(void **state)
         {STEPS("{\"do\": \"rnu\"}"), "\"rnu\"", "unknown command", "run"},
         {STEPS("{\"do\": \"scenario\"}"), "\"scenario\"", "cannot be part", ""},
         {STEPS("{\"do\": \"quit\"}"), "\"quit\"", "cannot be part", ""},
+        {STEPS("{\"do\": \"set\", \"what\": \"history\", \"history\": \"1m\"}"), "\"set\"",
+         "changes the session", "for the prompt"},
+        {STEPS("{\"do\": \"repeat\", \"count\": 2, \"steps\": [{\"do\": \"set\", \"what\": "
+               "\"changes\", \"changes\": \"all\"}]}"),
+         "\"set\"", "changes the session", "for the prompt"},
         {STEPS("{\"do\": \"run\", \"do\": \"run\"}"), "\"do\": \"run\"}", "twice", ""},
         {STEPS("{\"do\": \"host\", \"nams\": [\"h1\"]}"), "\"nams\"", "unknown key", "names"},
         {STEPS("{\"do\": \"host\", \"names\": \"h1\"}"), "\"h1\"", "must be an array", ""},

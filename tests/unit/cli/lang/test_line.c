@@ -141,6 +141,26 @@ static void what_is_wrong_is_named_with_its_place_and_a_remedy(void **state)
     }
 }
 
+static void what_sets_the_session_is_no_part_of_a_scenario(void **state)
+{
+    static const char *const lines[] = {"set changes all", "repeat 2 { set history 1m }", "set"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        struct script s = script_of(lines[i]);
+        struct line_reader prompt = {.script = &s};
+        struct diag d = {.kind = DIAG_NONE};
+        struct step *st;
+
+        assert_false(line_read_script(&s, &d));
+        assert_int_equal(d.kind, DIAG_VALUE);
+        assert_non_null(strstr(d.message, "changes the session"));
+        assert_non_null(strstr(d.remedy, "for the prompt"));
+        assert_int_equal(line_next(&prompt, &st, &d), LINE_STEP);
+        script_done(&s);
+    }
+}
+
 static void a_flag_is_a_word_alone_and_a_key_has_a_value(void **state)
 {
     static const struct {
@@ -284,6 +304,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_have_one_written_form),
         cmocka_unit_test(what_is_wrong_is_named_with_its_place_and_a_remedy),
+        cmocka_unit_test(what_sets_the_session_is_no_part_of_a_scenario),
         cmocka_unit_test(a_flag_is_a_word_alone_and_a_key_has_a_value),
         cmocka_unit_test(the_key_that_a_value_lacks_is_named),
         cmocka_unit_test(what_is_wrong_controls_nothing),

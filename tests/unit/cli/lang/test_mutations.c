@@ -83,8 +83,9 @@ static void damaged_scripts_are_refused_or_survive(void **state)
 
     (void)state;
     for (size_t i = 0; i < N_CMDS; i++)
-        json[i] =
-            cmd_table[i].flags & CMD_PROMPT_ONLY ? NULL : converted(cmd_table[i].example, false);
+        json[i] = cmd_table[i].flags & CMD_PROMPT_ONLY
+                      ? NULL
+                      : converted(example_of(&cmd_table[i]), false);
     for (size_t k = 0; k < ROUNDS; k++) {
         const size_t i = (size_t)prng_below(&r, N_CMDS);
         const bool as_json = json[i] && prng_below(&r, 2);

@@ -88,11 +88,35 @@ static void diff_tells_where_two_part(void **state)
     lab_close(&l);
 }
 
+/* A file may bring many of them. */
+static void all_that_are_too_many_are_forgotten(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, STORY POSTS);
+    for (unsigned i = 0; i < 20; i++) {
+        struct future f = {.was = i != 7};
+
+        snprintf(f.name, sizeof(f.name), "f%u", i);
+        futures_put(&l.s->futures, &f);
+    }
+    lab_run(&l, "back; post_recv h2.qp");
+    assert_int_equal(l.s->futures.n, 1 + FUTURES_WAS_MAX);
+    assert_non_null(futures_find(&l.s->futures, "f7"));
+    assert_null(futures_find(&l.s->futures, "f16"));
+    assert_non_null(futures_find(&l.s->futures, "f17"));
+    assert_non_null(futures_find(&l.s->futures, "was1"));
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_four_that_were_left_are_kept),
         cmocka_unit_test(each_future_has_its_own_state),
+        cmocka_unit_test(all_that_are_too_many_are_forgotten),
         cmocka_unit_test(diff_tells_where_two_part),
     };
 

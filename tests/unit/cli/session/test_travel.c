@@ -3,6 +3,7 @@
  *
  * TRAVEL_SEEDS=1..1000 in the environment tries so many, TRAVEL_SEED=N one, which is printed.
  */
+#include "cli/live/live.h"
 #include "cli/own_directory.h"
 #include "cli/session/random_session.h"
 #include "cli/session/sight.h"
@@ -265,12 +266,75 @@ static int leave_directory(void **state)
     return own_directory_leave(state);
 }
 
+/* --- What is outside -------------------------------------------------------------------------- */
+
+static unsigned n_opened;
+
+static struct live *open_live(struct rdl_lab *lab)
+{
+    n_opened++;
+    return (struct live *)lab; /* nobody looks into it */
+}
+
+static void close_live(struct live *l)
+{
+    (void)l;
+}
+
+static bool no_tap(struct live *l, const char *device, const char *node, struct live_error *reterr)
+{
+    (void)l;
+    (void)device;
+    (void)node;
+    *reterr = (struct live_error){.message = "no device"};
+    return false;
+}
+
+static bool nothing_attached(const struct live *l)
+{
+    (void)l;
+    return false;
+}
+
+/* What is done again reaches nothing outside, whatever the log says. */
+static void on_the_way_nothing_is_opened(void **state)
+{
+    static const struct live_ops ops = {
+        .open = open_live, .close = close_live, .tap = no_tap, .attached = nothing_attached};
+    const struct source src = source_of(NULL, "port tap rdl0 h3");
+    struct log_entry port = {.host = ""};
+    struct lines lines;
+    struct lab l;
+
+    (void)state;
+    n_opened = 0;
+    lab_open(&l, HISTORY_BYTES);
+    l.s->config.live_ops = &ops;
+    lab_run(&l, "host h1 h2 h3; link h1 h2 latency=1us");
+    session_read(l.s, &src, NULL, false, &lines);
+    port.st = lines.script.first;
+    port.before = port.after = travel_end(l.s).at;
+    log_add(&l.s->history.journal.log, &port);
+    lab_run(&l, "ping h1 h2; back; redo; goto start; goto end");
+    assert_int_equal(n_opened, 0);
+    assert_true(l.s->snapshots.n > 0);
+    script_done(&lines.script);
+
+    assert_false(lab_try(&l, "port tap rdl0 h3"));
+    assert_int_equal(n_opened, 1);
+    lab_run(&l, "back 2 tick; goto start; goto end"); /* it is not attached: there is a way back */
+    assert_int_equal(n_opened, 1);
+    assert_non_null(l.s->live);
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_place_is_as_it_was),
         cmocka_unit_test(the_end_is_reached_when_its_time_is),
         cmocka_unit_test(time_that_passed_in_the_past_is_part_of_what_follows),
+        cmocka_unit_test(on_the_way_nothing_is_opened),
     };
 
     return cmocka_run_group_tests(tests, own_directory_enter, leave_directory);

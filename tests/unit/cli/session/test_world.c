@@ -1,50 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions as files: random ones are saved, opened in another session, and are the same there; and
- * damaged files are refused, or harmless.
+/* Sessions as files: random ones are saved, opened in another session, and are the same there.
+ * Damaged files are in test_world_hostile.c.
  *
  * WORLD_SEED=N in the environment tries one session and prints it.
  */
-#include <unistd.h>
-
 #include "cli/own_directory.h"
-#include "cli/print/version.h"
 #include "cli/session/random_session.h"
 #include "cli/session/sight.h"
 #include "cli/session/travel.h"
-#include "cli/world/world.h"
+#include "cli/session/worlds.h"
 #include "rdmalab/trace.h"
 
-#define SEEDS         24u
-#define STATEMENTS    10u
-#define MUTANTS       400u
-#define HISTORY_BYTES ((size_t)64 << 20)
-
-#define CALM                                                                                       \
-    "host h1 h2; link h1 h2 latency=1us\n"                                                         \
-    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw as mr; create_cq cqe=16 as cq\n"        \
-    "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"                                               \
-    "connect h1.qp h2.qp timeout=4\n"                                                              \
-    "repeat 4 { post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64] signaled; run\n"        \
-    "  poll_cq h1.cq; poll_cq h2.cq }\n"                                                           \
-    "checkpoint before\n"                                                                          \
-    "ping h1 h2; refused { dealloc_pd h1.pd }\n"                                                   \
-    "goto before\nwrite h1.mr[0] \"other\"\nping h1 h2 count=2\nback 2 tick\n"
+#define SEEDS      24u
+#define STATEMENTS 10u
 
 static const struct span nowhere = {0, 0};
 
 /* --- Files ------------------------------------------------------------------------------------ */
-
-static char *bytes_of(const char *name)
-{
-    struct source src = {0};
-    char *text;
-
-    assert_null(source_read(name, &src));
-    text = (char *)src.text;
-    src.text = NULL;
-    source_done(&src);
-    return text;
-}
 
 static void assert_same_files(const char *a, const char *b)
 {
@@ -53,54 +25,6 @@ static void assert_same_files(const char *a, const char *b)
     assert_string_equal(x, y);
     free(x);
     free(y);
-}
-
-/* Opens @text in a session of its own, which is to be closed; what it says is its output. */
-static int open_text(struct lab *l, const char *text)
-{
-    const struct source src = source_of("w.json", text);
-    struct diag d = {.kind = DIAG_NONE};
-    struct world w;
-    int status = EXIT_USAGE;
-
-    lab_open(l, HISTORY_BYTES);
-    if (world_read(&src, &w, l->f, &d)) {
-        status = world_enter(l->s, &w, "w.json", l->f);
-    } else {
-        assert_true(d.kind == DIAG_SYNTAX || d.kind == DIAG_VALUE);
-        assert_true(d.at.at + d.at.len <= src.len + 1);
-        diag_print(l->f, &src, &d);
-    }
-    world_done(&w);
-    fflush(l->f);
-    return status;
-}
-
-static int open_file(struct lab *l, const char *name)
-{
-    char *text = bytes_of(name);
-    const int status = open_text(l, text);
-
-    free(text);
-    return status;
-}
-
-/* @text with all of @old replaced by @new; to be freed. */
-static char *replaced(const char *text, const char *old, const char *new)
-{
-    const size_t cap = strlen(text) * (1 + strlen(new));
-    char *ret = malloc(cap);
-    struct text t = text_on(ret, cap);
-    const char *found;
-
-    assert_non_null(ret);
-    for (; (found = strstr(text, old)) != NULL; text = found + strlen(old)) {
-        text_addn(&t, text, (size_t)(found - text));
-        text_add(&t, new);
-    }
-    text_add(&t, text);
-    assert_false(t.cut);
-    return ret;
 }
 
 /* --- Random sessions -------------------------------------------------------------------------- */
@@ -320,138 +244,9 @@ static void an_opened_session_is_the_one_that_was_saved(void **state)
     }
 }
 
-/* --- Damaged files ---------------------------------------------------------------------------- */
-
-/* The file of a session that did a bit of everything. */
-static char *calm_world(void)
-{
-    struct lab l;
-    char *text;
-
-    lab_open(&l, HISTORY_BYTES);
-    lab_run(&l, CALM);
-    lab_run(&l, "save world w.json");
-    lab_close(&l);
-    text = bytes_of("w.json");
-    return text;
-}
-
-static void each_truncation_is_refused(void **state)
-{
-    char *text = calm_world();
-    const size_t n = strlen(text);
-
-    (void)state;
-    for (size_t len = 0; len + 2 < n; len++) {
-        char *cut = strndup(text, len);
-        const struct source src = source_of("w.json", cut);
-        struct diag d = {.kind = DIAG_NONE};
-        struct world w;
-
-        assert_non_null(cut);
-        assert_false(world_read(&src, &w, stderr, &d));
-        assert_true(d.message[0] != '\0');
-        world_done(&w);
-        free(cut);
-    }
-    free(text);
-}
-
-static void damaged_bytes_are_harmless(void **state)
-{
-    struct author a = {.rng = prng_stream(7, 7)};
-    char *text = calm_world();
-    const size_t n = strlen(text);
-    unsigned n_opened = 0;
-
-    (void)state;
-    for (unsigned i = 0; i < MUTANTS; i++) {
-        static const char digits[] = "0123456789\"{}[],:x";
-        char *mutant = strdup(text);
-        struct lab l;
-
-        assert_non_null(mutant);
-        for (uint32_t left = 1 + author_below(&a, 3); left > 0; left--) {
-            const uint32_t at = author_below(&a, (uint32_t)n);
-            const uint32_t with = author_below(&a, sizeof(digits) - 1);
-
-            mutant[at] = digits[with];
-        }
-        n_opened += open_text(&l, mutant) == EXIT_PASSED;
-        lab_close(&l);
-        free(mutant);
-    }
-    assert_true(n_opened < MUTANTS); /* a letter of a typed line may be any */
-    free(text);
-}
-
-static void assert_says(const char *text, const char *old, const char *new, int status,
-                        const char *says)
-{
-    char *changed = replaced(text, old, new);
-    struct lab l;
-
-    if (strcmp(text, changed) == 0)
-        fail_msg("%s is not in it", old);
-    if (open_text(&l, changed) != status || !strstr(l.out, says))
-        fail_msg("%s -> %s: %s", old, new, l.out);
-    lab_close(&l);
-    free(changed);
-}
-
-static void what_is_wrong_is_said(void **state)
-{
-    static const struct {
-        const char *old, *new, *says;
-    } rows[] = {
-        {"\"world\": 1", "\"world\": 2", "this world has form 2"},
-        {"\"world\": 1", "\"world\": \"a\"", "must be a whole number"},
-        {"\"world\": 1", "\"worlds\": 1", "this is no world"},
-        {"\"seed\": 1", "\"seeds\": 1", "\"seed\" is missing"},
-        {"\"seed\": 1", "\"seed\": 1, \"seed\": 2", "this key is there twice"},
-        {"\"seed\": 1", "\"seed\": -1", "must be a whole number"},
-        {"\"seed\": 1", "\"seed\": 1.5", "must be a whole number"},
-        {"\"futures\": [", "\"futures\": [], \"x\": [", "at least one future"},
-        {"\"name\": \"was1\"", "\"name\": \"main\"", "another future has this name"},
-        {"\"name\": \"was1\"", "\"name\": 5", "must be a string"},
-        {"\"name\": \"was1\"", "\"name\": \"a b\"", "this is no name"},
-        {"\"text\": \"ping", "\"text\": \"pi\\u0000ng\", \"texts\": \"ping", "is not known here"},
-        {"\"do\": \"ping\"", "\"do\": \"pong\"", "unknown command \"pong\""},
-        {"\"do\": \"link\"", "\"do\": \"source\", \"file\": \"x\"", "cannot be part of a"},
-        {"{\"do\": \"connect\", \"a\": \"h1.qp\", \"b\": \"h2.qp\", \"timeout\": 4}",
-         "{\"do\": \"export\", \"form\": \"pcapng\", \"file\": \"bad.pcapng\"}",
-         "nothing that a log has"},
-        {"\"times\": 3", "\"times\": 99999999999999", "must not be more than"},
-        {"\"times\": 3", "\"times\": 1", "at least twice"},
-        {"\"ticks\": 5,", "\"ticks\": 9999999999999999999,", "must not be more than"},
-        {"\"commands\": 2}", "\"commands\": 3}", "no line begins there"},
-        {"\"here\": {\"commands\"", "\"here\": {\"command\"", "\"commands\" is missing"},
-        {"\"here\": {", "\"here\": {\"commands\": 1, \"ticks\": 1000000}, \"x\": {",
-         "behind the command"},
-        {"\"ended\": \"refused\"", "\"ended\": \"done\"", "this must be \"cut\""},
-        {"\"hash\": \"", "\"hash\": \"x", "hash"},
-        {"\"done\": [", "\"done\": {}, \"x\": [", "this must be a list"},
-    };
-    char *text = calm_world();
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        const bool harmless = strcmp(rows[i].says, "is not known here") == 0;
-
-        assert_says(text, rows[i].old, rows[i].new, harmless ? EXIT_PASSED : EXIT_USAGE,
-                    rows[i].says);
-    }
-    free(text);
-}
-
 /* --- Other versions --------------------------------------------------------------------------- */
 
-#define VERSION  "\"rdmalab\": \"" RDMALAB_VERSION "\""
-#define ANOTHER  "\"rdmalab\": \"0.0.1\""
-#define PING     "\"do\": \"ping\", \"host\": \"h1\", \"to\": \"h2\", \"count\": 2"
-#define ALWAYS   "\"do\": \"ping\", \"host\": \"h1\", \"to\": \"h2\", \"count\": 3"
-#define LATENCY  "\"latency\": \"1us\""
-#define ANOTHER1 "\"latency\": \"2us\""
+#define ALWAYS "\"do\": \"ping\", \"host\": \"h1\", \"to\": \"h2\", \"count\": 3"
 
 static void the_same_version_goes_the_same_way(void **state)
 {
@@ -485,51 +280,12 @@ static void the_same_version_goes_the_same_way(void **state)
     free(other);
 }
 
-/* A refused `export` of a file is not carried out, whatever a version makes of it. */
-static void nothing_of_a_file_writes_files(void **state)
-{
-    struct lab l;
-    char *text, *other;
-
-    (void)state;
-    lab_open(&l, HISTORY_BYTES);
-    lab_run(&l, "host h1 h2; link h1 h2 latency=1us; ping h1 h2\n"
-                "refused { run; export pcapng nowhere/bad.pcapng }");
-    lab_run(&l, "save world w.json");
-    lab_close(&l);
-    text = bytes_of("w.json");
-    other = replaced(text, VERSION, ANOTHER);
-    free(text);
-    text = replaced(other, "nowhere/bad", "bad");
-    free(other);
-    other = replaced(text, LATENCY, ANOTHER1);
-    assert_int_equal(open_text(&l, other), EXIT_PASSED);
-    assert_int_not_equal(access("bad.pcapng", F_OK), 0);
-    lab_close(&l);
-    free(text);
-    free(other);
-}
-
-static int leave_directory(void **state)
-{
-    static const char *const files[] = {"w.json", "w2.json", "y.json", "y.lab"};
-
-    for (size_t i = 0; i < ARRAY_LEN(files); i++)
-        (void)unlink(files[i]); /* they may not be there */
-    remove_session_files();
-    return own_directory_leave(state);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_opened_session_is_the_one_that_was_saved),
-        cmocka_unit_test(each_truncation_is_refused),
-        cmocka_unit_test(damaged_bytes_are_harmless),
-        cmocka_unit_test(what_is_wrong_is_said),
         cmocka_unit_test(the_same_version_goes_the_same_way),
-        cmocka_unit_test(nothing_of_a_file_writes_files),
     };
 
-    return cmocka_run_group_tests(tests, own_directory_enter, leave_directory);
+    return cmocka_run_group_tests(tests, own_directory_enter, worlds_leave_directory);
 }
