@@ -64,6 +64,20 @@ static const struct ev *find_kick(const struct why_not *w, const struct why_not_
     return NULL;
 }
 
+/* A device that found a ring broken does nothing more; false: it is well. */
+static bool say_needs_reset(struct why_not *w, const struct why_not_qp *q)
+{
+    char host[RDL_NAME_BYTES], device[TREE_PATH_BYTES];
+
+    tree_host_of(q->path, host);
+    if (!tree_child(w->lab, host, CHILD_host_device, device) ||
+        !tree_number(w->lab, device, LEAF_device_needs_reset))
+        return false;
+    why_not_say(w, "The device found a corrupted ring and needs a reset: it fetches nothing more.");
+    why_not_try(w, "show %s", device);
+    return true;
+}
+
 /* The device has not taken @post, the oldest of those, in a state in which it would. */
 static void say_unfetched(struct why_not *w, const struct why_not_qp *q, const struct ev *post)
 {
@@ -447,7 +461,7 @@ void why_not_sends(struct why_not *w, const struct why_not_qp *q)
     say_pending(w, q, &p);
     w->indent += 2;
     if (q->outstanding == 0) {
-        if (!say_state(w, q))
+        if (!say_needs_reset(w, q) && !say_state(w, q))
             say_unfetched(w, q, p.unfetched);
     } else if (tree_number(w->lab, q->path, LEAF_qp_rnr_wait)) {
         say_rnr(w, q);

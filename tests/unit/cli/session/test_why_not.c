@@ -14,7 +14,8 @@
     "create_qp h2.pd send_cq=cq recv_cq=cq as " name_ "\n"                                         \
     "modify_qp h2." name_ " state=INIT access=lw port=1 pkey_index=0\n"                            \
     "post_recv h2." name_ " sge=mr[0:64]\n"
-#define SEND "post_send h1.qp wr_id=1 sge=mr[0:64] signaled\n"
+#define SEND_NO_KICK "post_send h1.qp wr_id=1 sge=mr[0:64] signaled nokick\n"
+#define SEND         "post_send h1.qp wr_id=1 sge=mr[0:64] signaled\n"
 
 struct row {
     const char *lines, *asked;
@@ -35,7 +36,7 @@ static void what_holds_a_send_is_said(void **state)
          {"h1.cq has had no completion yet; wc[0] will be the first.", "h1.qp: no send is posted.",
           "the device sends nothing before RTS", "try: why not h1.qp.state == RTS"}},
         {CONNECTED, "why not h1.cq.wc[0]", {"no send is posted", "try: post_send h1.qp"}},
-        {CONNECTED "post_send h1.qp wr_id=1 sge=mr[0:64] signaled nokick\n",
+        {CONNECTED SEND_NO_KICK,
          "why not h1.cq.wc[0]",
          {"one send is not complete, SEND wr_id=1", "there was no kick", "try: kick h1.qp.sq"}},
         {CONNECTED SEND,
@@ -74,6 +75,25 @@ static void what_holds_a_send_is_said(void **state)
                    "drop next from=h2 as f1; run 5us\n",
          "why not h1.cq.wc[1]",
          {"2 sends are not complete, the oldest is RDMA_READ wr_id=1", "it has a fence"}},
+    };
+
+    (void)state;
+    tell_all(rows, ARRAY_LEN(rows));
+}
+
+static void a_device_that_needs_a_reset_is_said(void **state)
+{
+    static const struct row rows[] = {
+        {"host h1; on h1 { alloc_pd as pd; reg_mr pd len=4k access=lw as mr; create_cq cqe=16 as "
+         "cq\n"
+         "get_dma_mr pd access=lw,rw as dma; create_qp pd send_cq=cq recv_cq=cq as qp\n"
+         "create_qp pd send_cq=cq recv_cq=cq as pen }\n"
+         "connect h1.qp h1.qp; connect h1.pen h1.pen\n" SEND_NO_KICK
+         "write h1.mr[0] hex=01001000; expect h1.qp.sq.desc_addr == 155648\n"
+         "post_send h1.pen op=rdma_write sge=mr[0:4] remote=h1.dma[155660]\n"
+         "run; kick h1.qp.sq; run\n",
+         "why not h1.qp",
+         {"needs a reset: it fetches nothing more.", "try: show h1.device"}},
     };
 
     (void)state;
@@ -332,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_holds_a_send_is_said),
+        cmocka_unit_test(a_device_that_needs_a_reset_is_said),
         cmocka_unit_test(how_the_last_send_ended_is_said),
         cmocka_unit_test(what_a_receive_lacks_is_said),
         cmocka_unit_test(what_a_packet_met_is_said),
