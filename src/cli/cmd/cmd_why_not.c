@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cmd/why_not.h"
+#include "cli/lang/suggest.h"
 #include "cli/session/expr_count.h"
 #include "cli/session/expr_eval.h"
 #include "cli/tell/why_not.h"
@@ -186,6 +187,18 @@ static bool tell(struct ask *a)
     return tell_expression(a);
 }
 
+/* Nothing is called as @e says: how to ask for it if an event is meant.  Returns false. */
+static bool say_event_of(struct session *s, const struct expr *e)
+{
+    const char *kind = e->kind == EXPR_PATH ? suggest_event(e->text) : NULL;
+
+    if (kind)
+        return diag_remedy(
+            &s->diag, "of events: why not %s(host==h1)%s", kind,
+            strcmp(kind, "tx") == 0 ? "; of a packet without an answer: why not #12.3" : "");
+    return false;
+}
+
 bool why_not_run(struct session *s, const char *text, struct span at)
 {
     const struct past past = past_of_lab(s->lab);
@@ -213,5 +226,5 @@ bool why_not_run(struct session *s, const char *text, struct span at)
     else
         why_not_drop(a.w);
     pool_free(&pool);
-    return ok;
+    return ok || (!id && say_event_of(s, a.e));
 }

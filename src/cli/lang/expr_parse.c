@@ -177,6 +177,8 @@ static void unknown_event(struct parser *p, struct span at)
 
     for (unsigned k = 0; k < EV_COUNT; k++)
         suggest_offer(&near, ev_schema((enum ev_kind)k)->name);
+    if (suggest_event(name))
+        near.best = suggest_event(name);
     text_addf(&m, "no kind of event is called \"%s\"", name);
     if (near.best)
         text_addf(&r, "did you mean \"%s\"?", near.best);

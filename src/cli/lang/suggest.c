@@ -91,3 +91,19 @@ bool suggest_is_part(const char *part, const char *name)
     }
     return false;
 }
+
+const char *suggest_event(const char *word)
+{
+    static const struct {
+        const char *word, *kind;
+    } rows[] = {
+        {"interrupt", "irq"}, {"completion", "cqe"}, {"packet", "tx"},
+        {"ack", "tx"},        {"send", "post_send"}, {"recv", "post_recv"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (strcmp(rows[i].word, word) == 0)
+            return rows[i].kind;
+    }
+    return NULL;
+}

@@ -32,4 +32,7 @@ bool suggest_offer_copy(struct suggestion *s, const char *candidate, char keep[S
 /* Is @part one of the words that @name has between its underscores, in either case? */
 bool suggest_is_part(const char *part, const char *name);
 
+/* The kind of event that @word, which many use for it, means: "irq" for "interrupt"; or NULL. */
+const char *suggest_event(const char *word);
+
 #endif

@@ -15,9 +15,9 @@ enum work { WORK_SENDS, WORK_RECEIVES };
 
 struct asked {
     struct why_not *w;
-    const char *host, *cq; /* names */
-    bool idle;             /* tell of those that wait for nothing */
-    size_t n_qps, n_told;
+    const char *host, *cq;        /* names */
+    bool idle;                    /* tell of those that wait for nothing */
+    size_t n_qps, n_told, n_left; /* queue pairs: that use it, told of, and too many to */
 };
 
 static const struct ev *last_packet(const struct why_not *w, const struct why_not_qp *q)
@@ -47,8 +47,8 @@ static void say_last(struct why_not *w, const struct why_not_qp *peer)
     ev_add_id(&t, tx->id);
     text_addf(&t, " %s psn=%u, which ", enum_name(&enum_opcode, tx->u.tx.opcode), tx->u.tx.psn);
     fate_add(&t, w->index, tx);
-    why_not_say(w, "Its peer %s has no send under way. The last that it sent was %s.", peer->path,
-                buf);
+    why_not_say(w, "Its peer %s has no send under way. The last that it sent%s was %s.", peer->path,
+                why_not_forgot(w, tx->id) ? " and that is recorded" : "", buf);
 }
 
 void why_not_message(struct why_not *w, const struct why_not_qp *q)
@@ -57,7 +57,7 @@ void why_not_message(struct why_not *w, const struct why_not_qp *q)
     struct why_not_qp peer;
 
     if (q->type == QPT_UD) {
-        why_not_say(w, "It takes datagrams of anybody, and none has come since.");
+        why_not_say(w, "It takes datagrams of anybody who knows its Q_Key.");
         return;
     }
     if (!why_not_peer(w, q, path) || !why_not_read_qp(w, path, &peer)) {
@@ -83,7 +83,7 @@ void why_not_message(struct why_not *w, const struct why_not_qp *q)
 /* No receive is posted: what would a message meet? */
 static void say_no_receive(struct why_not *w, const struct why_not_qp *q, const char *queue)
 {
-    why_not_say(w, "%s: no receive is posted%s%s. A message that comes is %s.", q->path,
+    why_not_say(w, "%s: no receive is posted%s%s. A message that takes one is %s.", q->path,
                 strcmp(queue, q->path) == 0 ? "" : " to ", strcmp(queue, q->path) == 0 ? "" : queue,
                 q->type == QPT_RC ? "answered with an RNR NAK" : "dropped");
     why_not_try(w, "%s %s ..., then run",
@@ -113,10 +113,9 @@ static void say_receives(struct why_not *w, const struct why_not_qp *q)
         return;
     }
     if (q->state == QPS_ERR) {
-        why_not_say(w,
-                    "%s is in ERR: it takes no packets, and its receives complete with "
-                    "WR_FLUSH_ERR.",
-                    q->path);
+        why_not_say(w, "%s is in ERR: it takes no packets%s.", q->path,
+                    strcmp(queue, q->path) == 0 ? ", and its receives complete with WR_FLUSH_ERR"
+                                                : "");
         why_not_try(w, "why not %s.state == RTR", q->path);
         return;
     }
@@ -146,18 +145,6 @@ static bool waits(const struct why_not *w, const struct why_not_qp *q, enum work
            tree_number(w->lab, q->path, LEAF_qp_receiving) != 0 || peer_sends(w, q);
 }
 
-/* @q completes its @work into the queue. */
-static void tell_work(struct asked *a, const struct why_not_qp *q, enum work work)
-{
-    if (waits(a->w, q, work) == a->idle || a->n_told >= QPS_TOLD_MAX)
-        return;
-    a->n_told++;
-    if (work == WORK_SENDS)
-        why_not_sends(a->w, q);
-    else
-        say_receives(a->w, q);
-}
-
 static bool is_text(const struct asked *a, const char *qp, enum leaf_id id)
 {
     struct rdl_value v;
@@ -181,10 +168,19 @@ static void each_qp(void *ctx, const char *key, const struct rdl_value *v)
     if ((!sends && !receives) || !why_not_read_qp(a->w, path, &q))
         return;
     a->n_qps++;
+    sends = sends && waits(a->w, &q, WORK_SENDS) != a->idle;
+    receives = receives && waits(a->w, &q, WORK_RECEIVES) != a->idle;
+    if (!sends && !receives)
+        return;
+    if (a->n_told >= QPS_TOLD_MAX) {
+        a->n_left++;
+        return;
+    }
+    a->n_told++;
     if (sends)
-        tell_work(a, &q, WORK_SENDS);
+        why_not_sends(a->w, &q);
     if (receives)
-        tell_work(a, &q, WORK_RECEIVES);
+        say_receives(a->w, &q);
 }
 
 static void tell_qps(struct asked *a)
@@ -194,6 +190,12 @@ static void tell_qps(struct asked *a)
     a->n_qps = 0;
     if (rdl_inspect_list(a->w->lab, a->host, each_qp, a, &at) != RDL_OK)
         a->n_qps = 0;
+    if (a->n_left > 0)
+        why_not_say(a->w, "And %zu more queue pair%s %s; \"why not %s.qp\", with its name, tells.",
+                    a->n_left, a->n_left == 1 ? "" : "s",
+                    a->idle ? (a->n_left == 1 ? "uses it" : "use it")
+                            : (a->n_left == 1 ? "waits" : "wait"),
+                    a->host);
 }
 
 /* The completion is there. */

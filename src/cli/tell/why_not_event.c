@@ -187,6 +187,18 @@ static bool names_queue(const struct ev_filter *f)
     return false;
 }
 
+/* How often it did happen, and the last time.  Without conditions the lab knows how often. */
+static void say_happened(struct why_not *w, const struct ev_filter *f, const struct nearest *near)
+{
+    const bool all = f->n == 0 || !why_not_forgot(w, 0);
+    const uint64_t n = f->n == 0 ? rdl_total(w->lab, f->kind) : near->n_all;
+
+    why_not_say(w, "It did happen, %s%llu time%s%s; the last %swas:", all ? "" : "at least ",
+                (unsigned long long)n, n == 1 ? "" : "s", all ? "" : ", as far as it is recorded",
+                why_not_forgot(w, near->all->id) ? "that is recorded " : "");
+    say_line(w, near->all);
+}
+
 void why_not_event(struct why_not *w, struct ev_filter *f)
 {
     const char *kind = ev_schema(f->kind)->name;
@@ -198,9 +210,7 @@ void why_not_event(struct why_not *w, struct ev_filter *f)
     if (near.all) {
         ev_add_id(&t, near.all->id);
         w->never = true;
-        why_not_say(w, "It did happen, %llu time%s; the last was:", (unsigned long long)near.n_all,
-                    near.n_all == 1 ? "" : "s");
-        say_line(w, near.all);
+        say_happened(w, f, &near);
         if (f->kind == EV_irq && !names_queue(f))
             say_cqs(w, f);
         why_not_try(w, "why %s", id);
@@ -306,10 +316,14 @@ static ev_id made_in(const struct why_not *w, const char *fault)
     return 0;
 }
 
-static const struct ev *last_hit(const struct why_not *w, const char *fault)
+/* Another fault may have had the name before this one, which was made in event @made. */
+static const struct ev *last_hit(const struct why_not *w, const char *fault, ev_id made)
 {
     for (size_t i = w->past->n; i > 0; i--) {
         const struct ev *e = past_at(w->past, i - 1);
+
+        if (e->id < made)
+            break;
 
         if ((e->kind == EV_lost && strcmp(e->u.lost.name.s, fault) == 0) ||
             (e->kind == EV_fault && strcmp(e->u.fault.name.s, fault) == 0))
@@ -323,13 +337,16 @@ void why_not_fault(struct why_not *w, const char *fault)
     const uint64_t hits = tree_number(w->lab, fault, LEAF_fault_hits);
     const uint64_t seen = tree_number(w->lab, fault, LEAF_fault_seen);
     const uint64_t nth = tree_number(w->lab, fault, LEAF_fault_nth);
-    const struct ev *last = last_hit(w, fault);
     const ev_id made = made_in(w, fault);
+    const struct ev *last = last_hit(w, fault, made);
     struct rdl_value left;
 
     if (hits > 0) {
         why_not_say(w, "%s did hit, %llu time%s%s", fault, (unsigned long long)hits,
-                    hits == 1 ? "" : "s", last ? "; the last was:" : ".");
+                    hits == 1 ? "" : "s",
+                    !last                         ? "."
+                    : why_not_forgot(w, last->id) ? "; the last that is recorded was:"
+                                                  : "; the last was:");
         if (last)
             say_line(w, last);
         if (tree_leaf(w->lab, fault, LEAF_fault_left, &left) && left.number == 0 &&

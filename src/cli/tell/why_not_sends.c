@@ -64,6 +64,20 @@ static const struct ev *find_kick(const struct why_not *w, const struct why_not_
     return NULL;
 }
 
+/* A device that found a ring broken does nothing more; false: it is well. */
+static bool say_needs_reset(struct why_not *w, const struct why_not_qp *q)
+{
+    char host[RDL_NAME_BYTES], device[TREE_PATH_BYTES];
+
+    tree_host_of(q->path, host);
+    if (!tree_child(w->lab, host, CHILD_host_device, device) ||
+        !tree_number(w->lab, device, LEAF_device_needs_reset))
+        return false;
+    why_not_say(w, "The device found a corrupted ring and needs a reset: it fetches nothing more.");
+    why_not_try(w, "show %s", device);
+    return true;
+}
+
 /* The device has not taken @post, the oldest of those, in a state in which it would. */
 static void say_unfetched(struct why_not *w, const struct why_not_qp *q, const struct ev *post)
 {
@@ -151,6 +165,7 @@ static void say_rnr(struct why_not *w, const struct why_not_qp *q)
     if (rx) {
         text_add(&t, " arrived in ");
         ev_add_id(&t, rx->id);
+        text_add(&t, why_not_forgot(w, rx->id) ? " or later" : "");
     } else {
         text_add(&t, " is not recorded (any more)");
     }
@@ -348,51 +363,87 @@ static void say_behind(struct why_not *w, const struct why_not_qp *q, const stru
     why_not_try(w, "kick %s, then run", q->sq);
 }
 
-/* Did @post complete in an event?  Its state may have been thrown away, too. */
-static const struct ev *end_of(const struct why_not *w, const struct why_not_qp *q,
-                               const struct ev *post)
+/* How a send that was posted ended.  NULL: it did not. */
+struct end {
+    const struct ev *used; /* the device gave its descriptor back */
+    const struct ev *cqe;  /* and wrote its completion, which it does directly behind that */
+    const struct ev *lost; /* or else it was forgotten with its queue */
+};
+
+static bool is_used(const struct ev *e, const struct why_not_qp *q)
 {
+    return e->kind == EV_used && e->u.used.function == FN_RDMA && e->u.used.host == q->host &&
+           e->u.used.queue == q->queue;
+}
+
+static struct end end_of(const struct why_not *w, const struct why_not_qp *q, const struct ev *post)
+{
+    struct end end = {NULL, NULL, NULL};
+
     for (size_t i = past_lower_bound(w->past, post->id); i < w->past->n; i++) {
         const struct ev *e = past_at(w->past, i);
 
-        if (e->kind == EV_cqe && e->u.cqe.host == q->host && e->u.cqe.qpn == q->qpn &&
-            e->u.cqe.wr_id == post->u.post_send.wr_id && e->u.cqe.op < WC_RECV)
-            return e;
-        if (e->kind == EV_qp_state && e->u.qp_state.host == q->host &&
-            e->u.qp_state.qpn == q->qpn && e->u.qp_state.to == QPS_RESET)
-            return e;
+        if (end.used && (ev_tick(e->id) != ev_tick(end.used->id) || is_used(e, q)))
+            break;
+        if (is_used(e, q) && e->u.used.desc == post->u.post_send.desc)
+            end.used = e;
+        if (end.used && e->kind == EV_cqe && e->u.cqe.host == q->host && e->u.cqe.qpn == q->qpn &&
+            e->u.cqe.op < WC_RECV) {
+            end.cqe = e;
+            break;
+        }
+        if (!end.used && e->kind == EV_qp_state && e->u.qp_state.host == q->host &&
+            e->u.qp_state.qpn == q->qpn && e->u.qp_state.to == QPS_RESET) {
+            end.lost = e;
+            break;
+        }
     }
-    return NULL;
+    return end;
+}
+
+/* @post, the last send of @q, is not pending any more. */
+static void say_end(struct why_not *w, const struct why_not_qp *q, const struct ev *post)
+{
+    const struct end end = end_of(w, q, post);
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    why_not_add_post(&t, post);
+    if (end.cqe) {
+        text_add(&t, ", was the last send; it is complete since ");
+        ev_add_id(&t, end.cqe->id);
+        if (end.cqe->u.cqe.status != WCS_SUCCESS)
+            text_addf(&t, ", with %s", enum_name(&enum_wc_status, end.cqe->u.cqe.status));
+    } else if (end.used && (q->sig_all || (post->u.post_send.flags & SF_SIGNALED))) {
+        text_add(&t, ", was the last send; it is done since ");
+        ev_add_id(&t, end.used->id);
+        text_add(&t, ", but its completion was not written: the completion queue failed");
+    } else if (end.used) {
+        text_add(&t, ", was the last send; it is done, but it was not posted `signaled`, so that "
+                     "its success writes no completion");
+    } else if (end.lost) {
+        text_add(&t, ", was forgotten when the queue pair moved to RESET in ");
+        ev_add_id(&t, end.lost->id);
+    } else {
+        text_add(&t, ", was the last send; its queue was taken away before it was done");
+    }
+    why_not_say(w, "%s: %s.", q->path, buf);
 }
 
 /* Everything that was posted is done. */
 static void say_done(struct why_not *w, const struct why_not_qp *q)
 {
-    const struct ev *last = NULL, *end;
-    char buf[SHOW_LINE_BYTES];
-    struct text t = text_on(buf, sizeof(buf));
+    const struct ev *last = NULL;
 
     for (size_t i = w->past->n; i > 0 && !last; i--) {
         if (is_post_of(past_at(w->past, i - 1), q))
             last = past_at(w->past, i - 1);
     }
-    if (!last || why_not_forgot(w, last->id)) {
+    if (!last || why_not_forgot(w, last->id))
         why_not_say(w, "%s: no send is posted%s.", q->path,
                     why_not_forgot(w, 0) ? " that is not done" : "");
-    } else {
-        end = end_of(w, q, last);
-        why_not_add_post(&t, last);
-        if (end && end->kind == EV_qp_state)
-            text_add(&t, ", was forgotten when the queue pair moved to RESET in ");
-        else if (end)
-            text_add(&t, ", was the last send; it is complete since ");
-        else
-            text_add(&t, ", was the last send; it is done, but it was not posted `signaled`, so "
-                         "that its success writes no completion");
-        if (end)
-            ev_add_id(&t, end->id);
-        why_not_say(w, "%s: %s.", q->path, buf);
-    }
+    else
+        say_end(w, q, last);
     if (q->state != QPS_RTS)
         (void)say_state(w, q);
     else
@@ -410,7 +461,7 @@ void why_not_sends(struct why_not *w, const struct why_not_qp *q)
     say_pending(w, q, &p);
     w->indent += 2;
     if (q->outstanding == 0) {
-        if (!say_state(w, q))
+        if (!say_needs_reset(w, q) && !say_state(w, q))
             say_unfetched(w, q, p.unfetched);
     } else if (tree_number(w->lab, q->path, LEAF_qp_rnr_wait)) {
         say_rnr(w, q);

@@ -56,6 +56,7 @@ static bool say_way(struct why_not *w, const struct why_not_qp *q, enum qp_state
 {
     enum qp_state at = q->state;
     const struct qp_edge *e = next_edge(q->type, at, to);
+    const bool connect = to == QPS_RTS && q->type != QPT_UD;
 
     if (!e && at != QPS_RESET) {
         e = next_edge(q->type, QPS_RESET, to);
@@ -65,9 +66,14 @@ static bool say_way(struct why_not *w, const struct why_not_qp *q, enum qp_state
                     enum_name(&enum_qp_state, at));
         at = QPS_RESET;
     }
-    if (e)
-        why_not_try(w, "modify_qp %s state=%s ..., or connect, which takes two queue pairs to RTS",
-                    q->path, enum_name(&enum_qp_state, at == q->state ? e->to : QPS_RESET));
+    if (at != q->state)
+        why_not_try(w, "modify_qp %s state=RESET%s", q->path, connect ? ", then connect" : "");
+    else
+        why_not_try(w, "modify_qp %s state=%s%s%s", q->path, enum_name(&enum_qp_state, e->to),
+                    e->need ? " ..." : "",
+                    connect && at == QPS_RESET
+                        ? ", or connect, which takes two queue pairs in RESET to RTS"
+                        : "");
     for (unsigned i = 0; e && i < N_STATES; i++) {
         say_edge(w, e);
         at = e->to;
@@ -112,7 +118,8 @@ static void say_refused(struct why_not *w, const struct why_not_qp *q)
         if (e->u.ctrl_execute.rsp == RSP_OK)
             return;
         ev_add_line(&t, e, w->past->names);
-        why_not_say(w, "The device has refused the last change of it:");
+        why_not_say(w, why_not_forgot(w, e->id) ? "The device has refused a change of it:"
+                                                : "The device has refused the last change of it:");
         show_wrap(w->out, w->indent + 2, buf);
         return;
     }

@@ -8,7 +8,14 @@
     "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
 #define CONNECTED PAIR "connect h1.qp h2.qp timeout=4\n"
 #define RECEIVING CONNECTED "post_recv h2.qp wr_id=7 sge=mr[0:1k]\n"
-#define SEND      "post_send h1.qp wr_id=1 sge=mr[0:64] signaled\n"
+#define IN_TWO    PAIR "connect h1.qp h2.qp timeout=4 mtu=256\npost_recv h2.qp wr_id=7 sge=mr[0:1k]\n"
+#define SEND_TWO  "post_send h1.qp wr_id=1 sge=mr[0:512] signaled\n"
+#define WAITING(name_)                                                                             \
+    "create_qp h2.pd send_cq=cq recv_cq=cq as " name_ "\n"                                         \
+    "modify_qp h2." name_ " state=INIT access=lw port=1 pkey_index=0\n"                            \
+    "post_recv h2." name_ " sge=mr[0:64]\n"
+#define SEND_NO_KICK "post_send h1.qp wr_id=1 sge=mr[0:64] signaled nokick\n"
+#define SEND         "post_send h1.qp wr_id=1 sge=mr[0:64] signaled\n"
 
 struct row {
     const char *lines, *asked;
@@ -29,7 +36,7 @@ static void what_holds_a_send_is_said(void **state)
          {"h1.cq has had no completion yet; wc[0] will be the first.", "h1.qp: no send is posted.",
           "the device sends nothing before RTS", "try: why not h1.qp.state == RTS"}},
         {CONNECTED, "why not h1.cq.wc[0]", {"no send is posted", "try: post_send h1.qp"}},
-        {CONNECTED "post_send h1.qp wr_id=1 sge=mr[0:64] signaled nokick\n",
+        {CONNECTED SEND_NO_KICK,
          "why not h1.cq.wc[0]",
          {"one send is not complete, SEND wr_id=1", "there was no kick", "try: kick h1.qp.sq"}},
         {CONNECTED SEND,
@@ -68,6 +75,50 @@ static void what_holds_a_send_is_said(void **state)
                    "drop next from=h2 as f1; run 5us\n",
          "why not h1.cq.wc[1]",
          {"2 sends are not complete, the oldest is RDMA_READ wr_id=1", "it has a fence"}},
+    };
+
+    (void)state;
+    tell_all(rows, ARRAY_LEN(rows));
+}
+
+static void a_device_that_needs_a_reset_is_said(void **state)
+{
+    static const struct row rows[] = {
+        {"host h1; on h1 { alloc_pd as pd; reg_mr pd len=4k access=lw as mr; create_cq cqe=16 as "
+         "cq\n"
+         "get_dma_mr pd access=lw,rw as dma; create_qp pd send_cq=cq recv_cq=cq as qp\n"
+         "create_qp pd send_cq=cq recv_cq=cq as pen }\n"
+         "connect h1.qp h1.qp; connect h1.pen h1.pen\n" SEND_NO_KICK
+         "write h1.mr[0] hex=01001000; expect h1.qp.sq.desc_addr == 155648\n"
+         "post_send h1.pen op=rdma_write sge=mr[0:4] remote=h1.dma[155660]\n"
+         "run; kick h1.qp.sq; run\n",
+         "why not h1.qp",
+         {"needs a reset: it fetches nothing more.", "try: show h1.device"}},
+    };
+
+    (void)state;
+    tell_all(rows, ARRAY_LEN(rows));
+}
+
+static void how_the_last_send_ended_is_said(void **state)
+{
+    static const struct row rows[] = {
+        {RECEIVING "post_recv h2.qp sge=mr[0:1k]\n" SEND
+                   "post_send h1.qp wr_id=1 sge=mr[0:64]\nrun\n",
+         "why not h1.cq.wc[1]",
+         {"posted in #49.1, was the last send; it is done,", "so that its success writes no"}},
+        {RECEIVING "post_recv h2.qp sge=mr[0:1k]\npost_send h1.qp wr_id=1 sge=mr[0:64]\n" SEND
+                   "run\n",
+         "why not h1.cq.wc[1]",
+         {"was the last send; it is complete since #57.4."}},
+        {CONNECTED "modify_qp h1.qp state=ERR\npost_send h1.qp wr_id=1 sge=mr[0:64]\nrun\n",
+         "why not h1.cq.wc[1]",
+         {"was the last send; it is complete since #", ", with\nWR_FLUSH_ERR."}},
+        {PAIR "create_cq h1 cqe=1 as few; create_qp h1.pd send_cq=few recv_cq=few as q2\n"
+              "connect h1.q2 h2.qp; post_recv h2.qp sge=mr[0:64]; post_recv h2.qp sge=mr[0:64]\n"
+              "post_send h1.q2 sge=mr[0:64] signaled; post_send h1.q2 sge=mr[0:64] signaled\nrun\n",
+         "why not h1.q2",
+         {"it is done since #", "was not written: the completion queue failed."}},
         {CONNECTED SEND "modify_qp h1.qp state=RESET; run\n",
          "why not h1.qp",
          {"h1.qp is in RESET", "was forgotten when the queue pair moved to RESET in #"}},
@@ -93,6 +144,16 @@ static void what_a_receive_lacks_is_said(void **state)
         {RECEIVING "modify_qp h2.qp state=ERR; run; poll_cq h2.cq\n",
          "why not h2.cq.wc[1]",
          {"it takes no packets"}},
+        {PAIR WAITING("q1") WAITING("q2") WAITING("q3") WAITING("q4") WAITING("q5") WAITING("q6")
+             WAITING("q7") WAITING("q8") WAITING("q9") WAITING("r1"),
+         "why not h2.cq.wc[0]",
+         {"h2.q8 is in INIT", "And 2 more queue pairs wait"}},
+        {"host h1 h2; link h1 h2; on h1,h2 { alloc_pd as pd; create_cq cqe=16 as cq\n"
+         "create_qp pd type=ud send_cq=cq recv_cq=cq as qp; reg_mr pd len=4k access=lw as mr\n"
+         "modify_qp qp state=INIT qkey=1 port=1 pkey_index=0; modify_qp qp state=RTR\n"
+         "post_recv qp sge=mr[0:256] }\n",
+         "why not h2.cq.wc[0]",
+         {"It takes datagrams of anybody who knows its Q_Key."}},
     };
 
     (void)state;
@@ -108,6 +169,28 @@ static void what_a_packet_met_is_said(void **state)
         {RECEIVING SEND "run\n", "why not #49.3", {"It is answered: #", "arrived in #"}},
         {RECEIVING SEND "run\n", "why not #51.7", {"It is an answer itself"}},
         {RECEIVING SEND "run\n", "why not #47.1", {"That did happen.", "try: why #47.1"}},
+        {IN_TWO SEND_TWO "until rx timeout=1ms\n",
+         "why not #49.3",
+         {"No answer to it was sent so far. One packet in a message asks for an ACK, the last;"}},
+        {IN_TWO SEND_TWO "run\n",
+         "why not #49.3",
+         {"It has no answer of its own; one of psn=1 acknowledges it, too: the ACK #",
+          " arrived in #"}},
+        {IN_TWO "drop ack from=h2 as f1\n" SEND_TWO "until lost timeout=1ms\n",
+         "why not #50.3",
+         {"one of psn=1 acknowledges it, too: the ACK #", "was lost in #", "by f1",
+          "Without an answer the ACK timer runs out"}},
+        {IN_TWO "drop psn=1 from=h1 as f1\n" SEND_TWO "until rx timeout=1ms\n"
+                "modify_qp h1.qp state=RESET; modify_qp h2.qp state=RESET\n"
+                "connect h1.qp h2.qp timeout=4 mtu=256; post_recv h2.qp sge=mr[0:1k]\n" SEND_TWO
+                "run\n",
+         "why not #50.3",
+         {"#50.3   tx         RC_SEND_FIRST psn=0", "No answer to it was sent so far."}},
+        {IN_TWO "drop psn=2 from=h2 as f1\n"
+                "post_send h1.qp wr_id=1 op=rdma_read sge=mr[0:2k] remote=h2.mr[0]\nrun 2200ns\n",
+         "why not #50.2",
+         {"It is answered: #", "But of the responses behind it psn=2, #", "was lost in #",
+          "by f1"}},
     };
 
     (void)state;
@@ -125,6 +208,12 @@ static void what_an_expression_lacks_is_said(void **state)
          "why not h1.qp.state == RTS",
          {"From ERR the only way goes through RESET", "try: modify_qp h1.qp state=RESET",
           "It was in RTS, and left that in #"}},
+        {CONNECTED,
+         "why not h1.qp.state == SQD",
+         {"RTS -> SQD", "try: modify_qp h1.qp state=SQD\n"}},
+        {CONNECTED "modify_qp h1.qp state=ERR\n",
+         "why not h1.qp.state == RTS",
+         {"try: modify_qp h1.qp state=RESET, then connect\n"}},
         {CONNECTED, "why not h1.qp.state == SQE", {"Nobody can ask for SQE"}},
         {CONNECTED, "why not h1.qp.state == RTS", {"It holds."}},
         {CONNECTED,
@@ -197,6 +286,30 @@ static void what_is_forgotten_is_not_guessed(void **state)
         {RECEIVING "drop ack from=h2 as f1\nrecord off\n" SEND "run 5us\nrecord on\n",
          "why not h1.cq.wc[0]",
          {"what became of psn=0 is not recorded (any more)", "Not all is known:"}},
+        {IN_TWO SEND_TWO "until rx timeout=1ms\nrecord off\nrun\nrecord on\n",
+         "why not #49.3",
+         {"No answer to it is recorded.", "Not all is known: recording was off"}},
+        {RECEIVING SEND "record off\nrun\nrecord on\n",
+         "why not kick(host==h1)",
+         {"It did happen, at least ",
+          ", as far as it is recorded; the last that is recorded was:"}},
+        {CONNECTED "record off\n" SEND "run 5us\nrecord on\n",
+         "why not post_send",
+         {"There were post_send events, but none is recorded (any more)."}},
+        {RECEIVING SEND "run\nrecord off\npost_recv h2.qp sge=mr[0:64]\n" SEND "run\nrecord on\n",
+         "why not cqe",
+         {"It did happen, 4 times; the last that is recorded was:"}},
+        {RECEIVING SEND "run\nrecord off\npost_recv h2.qp sge=mr[0:64]\n" SEND
+                        "run\nrecord on\npost_recv h2.qp sge=mr[0:64]\n",
+         "why not h2.qp",
+         {"The last that it sent and that is recorded was #49.3"}},
+        {CONNECTED SEND "run 5us\nrecord off\npost_recv h1.qp sge=mr[0:64]\nrecord on\n",
+         "why not h1.qp",
+         {"its RNR NAK arrived in #", " or later, number 1;"}},
+        {RECEIVING "drop from=h1 nth=1 count=2 as f1\n" SEND
+                   "until lost timeout=1ms\nrecord off\nrun\nrecord on\n",
+         "why not f1",
+         {"f1 did hit, 2 times; the last that is recorded was:"}},
     };
 
     (void)state;
@@ -206,14 +319,19 @@ static void what_is_forgotten_is_not_guessed(void **state)
 static void what_nobody_knows_is_refused(void **state)
 {
     static const struct {
-        const char *asked, *says;
+        const char *asked, *says, *remedy;
     } rows[] = {
-        {"why not #999.1", "there is no event #999.1"},
-        {"why not nonsense", "nothing"},
-        {"why not h1.qp.stat == RTS", "stat"},
-        {"why not h1-h2", "this is a link between two ports: what of it is missing?"},
-        {"why not h1.pd", "this is a protection domain"},
-        {"why h1.qp not h1.qp", "either why h1.qp or why not"},
+        {"why not interrupt", "nothing is called \"interrupt\"", "why not irq(host==h1)"},
+        {"why not interrupt(host==h1)", "no kind of event", "did you mean \"irq\"?"},
+        {"why not completion", "nothing is called", "why not cqe(host==h1)"},
+        {"why not ack", "nothing is called", "why not tx(host==h1); of a packet without an answer"},
+        {"why not packet(psn==3)", "no kind of event", "did you mean \"tx\"?"},
+        {"why not #999.1", "there is no event #999.1", NULL},
+        {"why not nonsense", "nothing", NULL},
+        {"why not h1.qp.stat == RTS", "stat", NULL},
+        {"why not h1-h2", "this is a link between two ports: what of it is missing?", NULL},
+        {"why not h1.pd", "this is a protection domain", NULL},
+        {"why h1.qp not h1.qp", "either why h1.qp or why not", NULL},
     };
     struct lab l;
 
@@ -224,6 +342,8 @@ static void what_nobody_knows_is_refused(void **state)
         assert_false(lab_try(&l, rows[i].asked));
         if (!strstr(l.s->diag.message, rows[i].says))
             fail_msg("%s: %s", rows[i].asked, l.s->diag.message);
+        if (rows[i].remedy && !strstr(l.s->diag.remedy, rows[i].remedy))
+            fail_msg("%s: %s", rows[i].asked, l.s->diag.remedy);
     }
     lab_close(&l);
 }
@@ -232,6 +352,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_holds_a_send_is_said),
+        cmocka_unit_test(a_device_that_needs_a_reset_is_said),
+        cmocka_unit_test(how_the_last_send_ended_is_said),
         cmocka_unit_test(what_a_receive_lacks_is_said),
         cmocka_unit_test(what_a_packet_met_is_said),
         cmocka_unit_test(what_an_expression_lacks_is_said),
