@@ -225,6 +225,8 @@ bool why_not_run(struct session *s, const char *text, struct span at)
         why_not_end(a.w);
     else
         why_not_drop(a.w);
+    if (!ok && !id)
+        (void)say_event_of(s, a.e);
     pool_free(&pool);
-    return ok || (!id && say_event_of(s, a.e));
+    return ok;
 }
