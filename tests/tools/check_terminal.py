@@ -274,8 +274,8 @@ def check_interrupt_of_a_search(terminals):
     t.do_all(MEMORY)
     t.do(LONG)
     end = tick_of(t)
-    t.press("back to h1.mr[9] == 77\r")
-    t.expect(r"back to h1")
+    t.press("show h1.qp.qpn; back to h1.mr[9] == 77\r")
+    t.expect(r"h1\.qp\.qpn = 2")  # the line is carried out: before that ^C would only throw it away
     t.press("^C")
     t.expect(r"interrupted", r"\n" + PROMPT + r"\Z")
     ensure(tick_of(t) == end, f"not where it was, #{end}")
