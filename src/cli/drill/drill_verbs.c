@@ -105,7 +105,7 @@ bool verbs_done(struct drill *d, rdl_cq cq, uint32_t status, struct rdl_wc *ret)
 bool verbs_no_more(struct drill *d)
 {
     struct verbs *k = d->own;
-    struct rdl_wc wc;
+    struct rdl_wc wc = {0};
 
     for (unsigned i = 0; i < RIG_HOSTS; i++) {
         if (!drill_expect(d, !rig_poll(d, k->side[i].scq, &wc) && !rig_poll(d, k->side[i].rcq, &wc),
