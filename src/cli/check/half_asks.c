@@ -249,7 +249,7 @@ static bool begins_anew(const struct half *h, const struct asked *e, const struc
     const bool is_other =
         !e || (e->seen != SEEN_NONE && !seen_same_headers(s, &h->r->v[e->first_seen]) &&
                seen_op(s)->kind != OPK_READ);
-    const bool is_first = e == h->v && h->came == h->next;
+    const bool is_first = e && e == h->v && h->came == h->next;
     const bool is_from_start = is_other && (!e || e == h->v) && h->acked > h->v[0].at;
 
     return (is_other || is_first) && op_starts(seen_op(s)) &&
@@ -282,7 +282,7 @@ static void take_back(struct half *h, struct asked *e, uint64_t at, uint64_t psn
     }
     h->sums.again += way == WAY_BACK;
     if (e->seen == SEEN_NONE) {
-        e = fill(h, e, at, psns, seen);
+        fill(h, e, at, psns, seen);
     } else {
         judge_changed(h, e, at, psns, seen);
         if (!e->was_lost)

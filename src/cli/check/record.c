@@ -214,10 +214,15 @@ static void count(struct record *r, struct flow *f, uint32_t i)
         f->only_max = s->payload_bytes;
 }
 
+static struct key key_to(const struct seen *s, uint32_t service)
+{
+    return (struct key){s->src, s->dst, s->dest_qpn, service};
+}
+
 static void add_to_flow(struct record *r, uint32_t i)
 {
     const struct seen *s = &r->v[i];
-    const struct key k = {s->src, s->dst, s->dest_qpn, seen_op(s)->service};
+    const struct key k = key_to(s, seen_op(s)->service);
     const uint32_t flow = flow_of(r, &k); /* which may move them all */
     struct flow *f = &r->flows[flow];
 
@@ -238,7 +243,7 @@ static void add_cnp(struct record *r, const struct seen *s)
     uint32_t flow = SEEN_NONE;
 
     for (size_t i = 0; i < ARRAY_LEN(services) && flow == SEEN_NONE; i++) {
-        const struct key k = {s->src, s->dst, s->dest_qpn, services[i]};
+        const struct key k = key_to(s, services[i]);
 
         flow = find_flow(r, &k);
     }

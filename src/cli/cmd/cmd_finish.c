@@ -245,7 +245,7 @@ bool run_finish(struct session *s, const struct step *st)
 {
     const uint64_t before = rdl_tick(s->lab);
     char path[SESSION_PATH_BYTES];
-    struct poster by;
+    struct poster by = {.path = path};
     struct outcome o = {.last = 0};
     struct waiting w = {.look = is_over, .ctx = &o};
 

@@ -190,7 +190,7 @@ static bool tell(struct ask *a)
 /* Nothing is called as @e says: how to ask for it if an event is meant.  Returns false. */
 static bool say_event_of(struct session *s, const struct expr *e)
 {
-    const char *kind = e->kind == EXPR_PATH ? suggest_event(e->text) : NULL;
+    const char *kind = e && e->kind == EXPR_PATH ? suggest_event(e->text) : NULL;
 
     if (kind)
         return diag_remedy(
@@ -219,7 +219,7 @@ bool why_not_run(struct session *s, const char *text, struct span at)
         why_not_anything(a.w);
         ok = true;
     } else {
-        ok = id ? tell_event(&a, id, &past) : tell(&a);
+        ok = a.e ? tell(&a) : tell_event(&a, id, &past);
     }
     if (ok)
         why_not_end(a.w);

@@ -302,7 +302,8 @@ static bool check_pings(struct drill *d, uint32_t who, const rdl_ping_id *id, ui
 
         if (!drill_expect(d, f && f[12] == 8 && f[13] == 0 && f[ICMP_AT] == 8,
                           "all that waited for a neighbour is sent once it answers",
-                          "%u pings of %u", i, n))
+                          "%u pings of %u", i, n) ||
+            !f)
             return false;
         memcpy(requests[i], f, FRAMES_BYTES_MAX);
     }

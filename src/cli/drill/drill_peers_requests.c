@@ -265,7 +265,7 @@ static void draw_fetch(struct drill *d, struct packet *p)
     }
     set_code(p, drill_one_in(d, 2) ? OP_RC_FETCH_ADD : OP_RC_COMPARE_SWAP);
     p->atomic.rkey = s->key;
-    p->atomic.va = s->base + drill_below(d, PEER_ROOM / PEER_WORD) * PEER_WORD;
+    p->atomic.va = s->base + (uint64_t)drill_below(d, PEER_ROOM / PEER_WORD) * PEER_WORD;
     p->atomic.swap_add = prng_next(&d->rng);
     p->atomic.compare =
         drill_one_in(d, 2) ? ld_le64(s->room + (p->atomic.va - s->base)) : prng_next(&d->rng);
@@ -398,7 +398,7 @@ static void repeat(struct drill *d)
     memset(other, 0x99, sizeof(other));
     skip = p.op->kind == OPK_READ ? drill_below(d, t->n_psns) : 0;
     p.bth.psn.v = peer_psn(p.bth.psn.v + skip);
-    p.reth.va += skip * PEER_MTU;
+    p.reth.va += (uint64_t)skip * PEER_MTU;
     p.reth.dma_bytes -= skip * PEER_MTU;
     if (!peer_send(d, &p, other))
         return;

@@ -196,6 +196,7 @@ static void shuffle(struct drill *d, uint16_t slots[LONGEST_RING], uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t k = drill_below(d, i + 1);
 
+        slots[i] = (uint16_t)i;
         slots[i] = slots[k];
         slots[k] = (uint16_t)i;
     }
@@ -218,7 +219,10 @@ static struct bare_chain *add_chain(struct drill *d, const struct bare_ring *r, 
 {
     struct bare_chain *c = &t->chains[t->n];
 
-    if (t->n == BARE_FRAMES || t->slots_used == r->size ||
+    if (t->n == BARE_FRAMES)
+        return NULL;
+    *c = (struct bare_chain){.n = 0};
+    if (t->slots_used == r->size ||
         !bare_chain_make(d, bytes, writable, t->slots + t->slots_used, r->size - t->slots_used, c))
         return NULL;
     t->slots_used += c->n_slots;

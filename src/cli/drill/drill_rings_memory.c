@@ -136,12 +136,12 @@ static void take_all(struct drill *d)
 {
     struct pages *p = pages_of(d);
     struct pages_alloc pieces[40] = {{0}};
-    uint32_t n = 0, piece = p->pages_all - p->pages_taken;
+    uint32_t n = 0;
 
     while (p->pages_taken < p->pages_all && n < ARRAY_LEN(pieces)) {
         const uint32_t left = p->pages_all - p->pages_taken;
 
-        piece = n + 1 == ARRAY_LEN(pieces) ? left : 1 + drill_below(d, left);
+        const uint32_t piece = n + 1 == ARRAY_LEN(pieces) ? left : 1 + drill_below(d, left);
         if (!alloc(d, piece * PAGE, &pieces[n++]))
             return;
     }

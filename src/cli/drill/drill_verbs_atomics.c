@@ -161,7 +161,7 @@ static bool all_flushed(struct drill *d, rdl_cq cq, uint64_t first, uint32_t n)
         if (!verbs_done(d, cq, WCS_WR_FLUSH_ERR, &wc) ||
             !drill_expect(d, wc.wr_id == first + i, "what is flushed completes in its order",
                           "wr_id %llu, not %llu", (unsigned long long)wc.wr_id,
-                          (unsigned long long)(first + i)))
+                          (unsigned long long)first + i))
             return false;
     }
     return true;

@@ -100,7 +100,7 @@ static bool check_frame(struct drill *d, const struct datagram *g)
 
         if (e->u.tx.host + 1 != k->host[0].raw)
             continue;
-        if (!drill_expect(d, f && bytes > IP_AT + 40, "a sent frame is recorded", "none") ||
+        if (!drill_expect(d, f && bytes > IP_AT + 40, "a sent frame is recorded", "none") || !f ||
             !check_ip(d, g, f + IP_AT))
             return false;
     }

@@ -32,7 +32,7 @@ static bool check_frames(struct drill *d, uint32_t n_pkts, bool solicited)
             continue;
         f = rdl_record_frame(d->lab, e->id, &bytes);
         seen++;
-        if (!drill_expect(d, f && bytes > BTH_AT + 12, "a sent frame is recorded", "none") ||
+        if (!drill_expect(d, f && bytes > BTH_AT + 12, "a sent frame is recorded", "none") || !f ||
             !drill_expect(d, ((f[BTH_AT + 1] & 0x80u) != 0) == (solicited && seen == n_pkts),
                           "only the last packet of a solicited message has the SE bit",
                           "packet %u of %u has %02x", seen, n_pkts, f[BTH_AT + 1]))

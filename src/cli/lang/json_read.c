@@ -426,7 +426,7 @@ bool json_read_header(struct script *s, struct json_value v, struct diag *d)
 bool json_read_script(struct script *s, struct diag *d)
 {
     struct reading r = {s, d};
-    cJSON *root;
+    cJSON *root = NULL;
     bool ok;
 
     if (s->src.len == blanks(&s->src, 0)) {

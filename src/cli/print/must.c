@@ -23,3 +23,12 @@ void *must_malloc(size_t bytes)
 {
     return must_realloc(NULL, bytes);
 }
+
+FILE *must_memstream(char **text, size_t *bytes)
+{
+    FILE *f = open_memstream(text, bytes);
+
+    if (!f)
+        must_fail();
+    return f;
+}

@@ -4,6 +4,7 @@
 #define CLI_PRINT_MUST_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* There is no memory left: says so and exits, with status 1. */
 _Noreturn void must_fail(void);
@@ -11,5 +12,8 @@ _Noreturn void must_fail(void);
 /* malloc() and realloc(), which never return NULL but fail like that. */
 void *must_malloc(size_t bytes);
 void *must_realloc(void *p, size_t bytes);
+
+/* open_memstream(), which never returns NULL but fails like that. */
+FILE *must_memstream(char **text, size_t *bytes);
 
 #endif

@@ -165,7 +165,7 @@ void model_completion(struct world_run *r, unsigned host, struct cq_state *q,
                       i, "what was posted completes, once"))
         return;
     l = life_of_completion(r, host, i, wc);
-    if (!world_expect(r, l && l->qpn == wc->qp_num, i, "a completion names its queue pair") ||
+    if (!world_expect(r, l && l->qpn == wc->qp_num, i, "a completion names its queue pair") || !l ||
         !world_expect(r, q == world_cq(r, l->end, !t->is_recv), i,
                       "what completes does so in its CQ"))
         return;
@@ -308,7 +308,7 @@ bool model_may_have_failed(const struct world_run *r, const struct life *l)
 
     if (model_may_be_in_error(r, l) || has_mistake_under_way(r, l) || has_given_up(r, l))
         return true;
-    return model_is_rc(r, l) &&
+    return model_is_rc(r, l) && peer &&
            (r->is_faulty || model_may_be_in_error(r, peer) || has_mistake_under_way(r, peer) ||
             model_profile_is_rxe(r, peer->end) || r->w->end[l->end].rnr_retry < 7 ||
             r->w->end[peer->end].rnr_retry < 7);

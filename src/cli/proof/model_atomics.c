@@ -132,7 +132,7 @@ void model_check_atomics(struct world_run *r)
             world_works(r,
                         rdl_mem_read(r->lab, r->host[host].host,
                                      r->host[host].base + r->w->host[host].words_at +
-                                         word * 2 * WORLD_WORD_BYTES,
+                                         (uint64_t)word * 2 * WORLD_WORD_BYTES,
                                      have, sizeof(have)),
                         "memory can be read");
             h.last = ld_le64(have);

@@ -12,6 +12,7 @@
 
 #include "cli/print/must.h"
 #include "cli/proof/model.h"
+#include "emu/base/assert.h"
 
 static const char right_bytes[] = "in the end memory has what completions told, and nothing else";
 
@@ -23,6 +24,7 @@ struct image {
 
 static void put(struct image *m, uint32_t at, const uint8_t *bytes, uint32_t n)
 {
+    RDL_ASSERT(m->want && m->free);
     if (bytes)
         memcpy(m->want + at, bytes, n);
     else
@@ -32,6 +34,7 @@ static void put(struct image *m, uint32_t at, const uint8_t *bytes, uint32_t n)
 
 static void set_free(struct image *m, uint32_t at, uint32_t n)
 {
+    RDL_ASSERT(m->free);
     memset(m->free + at, 1, n);
 }
 
@@ -63,6 +66,7 @@ static uint32_t came(const struct image *m, uint32_t at, const uint8_t *message,
 {
     uint32_t n = bytes;
 
+    RDL_ASSERT(m->have);
     while (n > 0 && memcmp(m->have + at, message, n) != 0)
         n = (n - 1) / mtu * mtu;
     for (uint32_t k = n; k < bytes; k++) {
@@ -77,6 +81,7 @@ static uint32_t came_for_certain(const uint8_t *message, uint32_t n, uint32_t mt
 {
     uint32_t k = n;
 
+    RDL_ASSERT(mtu > 0);
     while (k > 0 && message[k - 1] == 0)
         k--;
     return k == 0 || n - k >= mtu || k <= (n - 1) / mtu * mtu ? (k + mtu - 1) / mtu * mtu : n;

@@ -95,7 +95,7 @@ static void take_completion_events(struct world_run *r, unsigned host)
         if (n == 0 || r->wrong)
             return;
         q = cq_of(r, host, cq.raw);
-        if (!world_expect(r, q != NULL, WORLD_NONE, "an event names its CQ"))
+        if (!world_expect(r, q != NULL, WORLD_NONE, "an event names its CQ") || !q)
             return;
         q->events++;
         world_works(r, rdl_ack_cq_events(r->lab, cq, 1), "completion events can be acknowledged");

@@ -316,10 +316,10 @@ void world_draw(struct world *w, uint64_t seed, bool pair)
     draw_faults(&d);
     while (!is_enough(&d))
         draw_deed(&d);
-    for (uint16_t i = 0; i < w->n_ends; i++) {
+    for (uint32_t i = 0; i < w->n_ends; i++) {
         for (uint32_t k = 0; k < SPARES_OF_END; k++)
-            draw_receive(&d, i, true);
-        draw_stop(&d, i);
+            draw_receive(&d, (uint16_t)i, true);
+        draw_stop(&d, (uint16_t)i);
     }
     for (uint32_t h = 0; h < w->n_hosts; h++)
         w->host[h].memory_bytes = (d.used[h] + 2 * 4096u - 1) & ~4095u;

@@ -94,10 +94,9 @@ static void draw_local_mistake(struct draw *d, struct world_item *t)
                                                 : of_source[pick % ARRAY_LEN(of_source)];
     if (!t->is_recv && !world_fetches(t) && draw_one_in(d, 3)) {
         const struct world_host *h = &d->w->host[d->w->end[t->end].host];
-        struct world_piece *p = &t->piece[t->bad_piece];
+        struct world_piece *p = &t->piece[0];
 
         t->mistake = LKEY_BEHIND;
-        p = &t->piece[0];
         p->bytes = t->bytes;
         t->n_pieces = 1;
         t->bad_piece = 0;

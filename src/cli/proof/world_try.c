@@ -64,7 +64,7 @@ bool world_try(const struct world *w, struct world_run *r, struct world_try *how
     how->ret_hash = r->lab ? rdl_hash(r->lab) : 0;
     how->ret_ticks = r->lab ? rdl_tick(r->lab) : 0;
     how->ret_retries = r->lab ? rdl_total(r->lab, EV_retry) : 0;
-    if (!r->wrong && checkpoint) {
+    if (!r->wrong && middle && checkpoint) {
         rdl_unlisten(r->lab, r->tap->listener);
         middle->tap = NULL; /* it has seen all of it */
         rdl_checkpoint_restore(r->lab, checkpoint);

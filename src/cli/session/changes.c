@@ -111,11 +111,9 @@ static void tell(void *ctx, const struct tree_difference *d)
     if (node - t->v >= NODES_SHOWN)
         return; /* it is only counted */
     if (!node->f)
-        node->f = open_memstream(&node->written, &node->n_written);
+        node->f = must_memstream(&node->written, &node->n_written);
     else
         fputs(", ", node->f);
-    if (!node->f)
-        must_fail();
     if (whole)
         fputs(d->a ? "is gone" : "is there", node->f);
     else

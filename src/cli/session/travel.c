@@ -189,6 +189,7 @@ static void do_again(struct session *s, const struct log_entry *e, const struct 
                                                            : 0,
                              .n_lifted = s->bounds.n_lifted,
                              .undisturbed = !s->travel.anew};
+    const struct block *outer = s->in;
 
     if (e->st->cmd->flags & CMD_PASSES) {
         pass_to(s, e, to);
@@ -206,6 +207,7 @@ static void do_again(struct session *s, const struct log_entry *e, const struct 
     s->step.first_tick = rdl_tick(s->lab);
     s->diag.kind = DIAG_NONE;
     (void)s->config.dispatch(s, e->st); /* as then: where it ends is what counts */
+    s->in = outer;
 }
 
 /* Carries out @e again, or goes on with it, up to @to where that is before its end.  False: it went

@@ -7,6 +7,7 @@
 #include "cli/print/must.h"
 #include "cli/print/utf8.h"
 #include "cli/session/snapshots.h"
+#include "emu/base/assert.h"
 #include "emu/base/text.h"
 
 void typed_lines_free(struct typed_lines *all)
@@ -54,6 +55,7 @@ void typed_lines_add(struct typed_lines *all, const struct source *src, struct s
         all->room = all->room ? 2 * all->room : 16;
         all->v = must_realloc(all->v, all->room * sizeof(*all->v));
     }
+    RDL_ASSERT(all->v);
     line = &all->v[all->n++];
     *line = (struct typed_line){.at = *place, .run = all->n_runs, .number = number};
     t = text_on(line->text, sizeof(line->text));

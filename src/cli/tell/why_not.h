@@ -38,8 +38,8 @@ void why_not_try(struct why_not *w, const char *fmt, ...) __attribute__((format(
 /* Completion @n of @cq, "h1.cq". */
 void why_not_completion(struct why_not *w, const char *cq, uint64_t n);
 
-/* What @qp, "h1.qp", has not done yet. */
-void why_not_qp(struct why_not *w, const char *qp);
+/* What the queue pair @path, "h1.qp", has not done yet. */
+void why_not_qp(struct why_not *w, const char *path);
 
 /* Event @id, of which there is a past: a packet that is not answered.  RDL_ERR_NOT_FOUND: it is not
  * there.
@@ -49,11 +49,11 @@ RDL_MUST_CHECK enum rdl_status why_not_packet(struct why_not *w, ev_id id);
 /* An event as @f says, whose names this looks up. */
 void why_not_event(struct why_not *w, struct ev_filter *f);
 
-/* A frame for the fault @path to hit. */
-void why_not_fault(struct why_not *w, const char *path);
+/* A frame for @fault, its path, to hit. */
+void why_not_fault(struct why_not *w, const char *fault);
 
-/* State @to of @qp. */
-void why_not_state(struct why_not *w, const char *qp, enum qp_state to);
+/* State @to of the queue pair @path. */
+void why_not_state(struct why_not *w, const char *path, enum qp_state to);
 
 /* Who waits for what, and what is due next.  @host: only there; "": everywhere. */
 void why_not_waits(struct why_not *w, const char *host);

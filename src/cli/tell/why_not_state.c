@@ -58,8 +58,8 @@ static bool say_way(struct why_not *w, const struct why_not_qp *q, enum qp_state
     const struct qp_edge *e = next_edge(q->type, at, to);
     const bool connect = to == QPS_RTS && q->type != QPT_UD;
 
-    if (!e && at != QPS_RESET) {
-        e = next_edge(q->type, QPS_RESET, to);
+    if (!e) {
+        e = at == QPS_RESET ? NULL : next_edge(q->type, QPS_RESET, to);
         if (!e)
             return false;
         why_not_say(w, "From %s the only way goes through RESET, which any state may move to.",

@@ -6,6 +6,7 @@
 
 #include "cli/print/must.h"
 #include "cli/tree/tree.h"
+#include "emu/base/assert.h"
 #include "emu/facts/leaf.h"
 
 /* --- Taking it -------------------------------------------------------------------------------- */
@@ -145,12 +146,14 @@ void tree_state_compare(const struct tree_state *a, const struct tree_state *b,
         const struct tree_state_leaf *x = i < a->n ? &a->v[i] : NULL;
         const struct tree_state_leaf *y = k < b->n ? &b->v[k] : NULL;
         const int order = !x ? 1 : !y ? -1 : strcmp(x->path, y->path);
-        struct tree_difference d = {
-            .path = order <= 0 ? x->path : y->path,
-            .a = order <= 0 ? x->text : NULL,
-            .b = order >= 0 ? y->text : NULL,
-            .row = order <= 0 ? x->row : y->row,
-        };
+        const struct tree_state_leaf *first = order <= 0 ? x : y;
+        struct tree_difference d = {.path = NULL};
+
+        RDL_ASSERT(first);
+        d.path = first->path;
+        d.a = order <= 0 ? x->text : NULL;
+        d.b = order >= 0 ? y->text : NULL;
+        d.row = first->row;
 
         i += order <= 0;
         k += order >= 0;

@@ -91,9 +91,7 @@ static void say_command(const struct entering *e, const char *future)
 
     if (!log_at(&c, &s->history.journal.log, s->travel.n_entries))
         return;
-    f = open_memstream(&line, &n);
-    if (!f)
-        must_fail();
+    f = must_memstream(&line, &n);
     line_write_step(f, c.entry.st, "");
     if (fclose(f) != 0)
         must_fail();
@@ -150,11 +148,9 @@ static void do_steps(struct entering *e, const char *future)
     struct script script = {.first = NULL};
     char *text = NULL;
     size_t n = 0;
-    FILE *f = open_memstream(&text, &n);
+    FILE *f = must_memstream(&text, &n);
     struct source src;
 
-    if (!f)
-        must_fail();
     script.first = journal_steps(&old, &script.pool);
     line_write_script(f, &script);
     script_done(&script);

@@ -113,7 +113,7 @@ static bool read_text(struct reading *r, struct json_value v, char *ret, size_t 
 {
     struct text t = text_on(ret, cap);
 
-    if (!cJSON_IsString(v.item))
+    if (!v.item || !cJSON_IsString(v.item))
         return fail(r, v.at, "this must be a string");
     if (json_has_nul(r->src, v.at))
         return fail(r, v.at, "a string cannot contain \\u0000");
@@ -322,7 +322,7 @@ static bool read_deeds(struct reading *r, struct json_value v, struct journal *j
 static bool read_command(struct reading *r, struct json_value v, struct journal *j)
 {
     struct done done;
-    struct log_entry e;
+    struct log_entry e = {.outcome = LOG_DONE};
 
     if (!read_done(r, v, &done))
         return false;
@@ -409,7 +409,7 @@ static bool read_marks(struct reading *r, struct json_value v, struct future *f)
     char name[RDL_NAME_BYTES];
     struct json_walk walk;
     struct json_member m;
-    struct json_value label;
+    struct json_value label = {.item = NULL};
     struct place p;
 
     if (!begin_list(r, v, &walk))
