@@ -71,6 +71,21 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["explain", "kick"], "", 0, r"^after:\nhost h1 h2; (.|\n)*\nexample: post_send h1\.qp "),
     (["explain"], "", 0, r"^Words to begin with(.|\n)*\n  services +RC, UC, UD, "),
     (["explain", "nonsense"], "", 1, r'nothing is known of "nonsense"\n  words of statuses'),
+    (["explain", "status", "12"], "", 0, r"completion status +RETRY_EXC_ERR: "),
+    (["explain", "IBV_QPS_RTS"], "", 0, r"^RTS   QP state 3, in C IBV_QPS_RTS\n"),
+    (["explain", "retr"], "", 1, r'nothing is known of "retr"\n  near it: retry, '),
+    # the collection
+    (["scenarios"], "", 0, r"^Messages and their answers\n  01-first-send +The first SEND(.|\n)*\n\d+ more: "),
+    (["scenarios", "RETRY_EXC_ERR"], "", 0, r"^  10-rnr(.|\n)*^  11-retry-exhausted "),
+    (["scenarios", "B33"], "", 0, r"^  04-lost-request "),
+    (["scenarios", "srq"], "", 0, r"^  80-srq +(.|\n)*^  88-srq-sixteen "),
+    (["scenarios", "first-send"], "", 0, r"^The first SEND.*\n  - (.|\n)*^> host h1 h2$(.|\n)*^all of it held: 6 expectations"),
+    (["scenarios", "run", "04-lost-request.json", "--ladder"], "", 0, r"lost: f1(.|\n)*ACK timeout 65\.53us"),
+    (["scenarios", "run", "zzz"], "", 1, r'no scenario is about "zzz"\n  "scenarios" lists the course'),
+    (["scenarios", "lost-reqest"], "", 1, r'did you mean "lost-request"\?$'),
+    (["scenarios", "a", "b"], "", 2, r"^usage: rdmalab scenarios \[WORD\]"),
+    (["-c", "host h1; scenarios run first-send; show h1.name"], "", 0, r"^all of it held(.|\n)*\nh1$"),
+    (["-c", "scenarios run zzz"], "", 1, r'^error: no scenario is about "zzz"\n  scenarios run zzz\n +\^\^\^\n'),
     (["tset"], "", 2, r'tset: No such file or directory\n  did you mean "rdmalab test"\?$'),
     (["help"], "", 2, r'did you mean "rdmalab --help"\?$'),
     # captures of others
@@ -495,6 +510,24 @@ def wait_until_running(pid):
             return
         time.sleep(0.01)
     raise Failure(f"process {pid} does not run")
+
+
+def check_collection(program):
+    """The collection is where RDMALAB_SCENARIOS says, and where rdmalab was built, from any directory."""
+    def scenarios(*words, **environment):
+        return subprocess.run([program.path, "scenarios", *words], cwd="/", env={**os.environ, **environment}, text=True,
+                              capture_output=True, timeout=TIMEOUT_S, check=False)
+    built = scenarios("run", "first-send")
+    ensure(built.returncode == 0 and f"source {ROOT}/scenarios/01-first-send.json" in built.stdout, built.stdout + built.stderr)
+    own = program.file("own")
+    own.mkdir()
+    (own / "7-mine.json").write_text('{"title": "Mine alone", "steps": [{"do": "host", "names": ["h1"]}]}')
+    (own / "8-broken.json").write_text('{"title": ')
+    told = scenarios("all", RDMALAB_SCENARIOS=str(own))
+    ensure(told.stdout.startswith("  7-mine ") and "8-broken" not in told.stdout, told.stdout + told.stderr)
+    for nowhere in own / "not", own / "7-mine.json":
+        lost = scenarios(RDMALAB_SCENARIOS=str(nowhere))
+        ensure(lost.returncode == 1 and "cannot be read" in lost.stderr, lost.stdout + lost.stderr)
 
 
 def check_help(program):

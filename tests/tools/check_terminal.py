@@ -117,6 +117,8 @@ class Terminal:
         self.ours, its = os.openpty()
         termios.tcsetwinsize(its, (24, columns))
         settings = {**os.environ, "TERM": "xterm", "HOME": directory, "INPUTRC": "/dev/null", **environment}
+        if "XDG_STATE_HOME" not in environment:
+            settings.pop("XDG_STATE_HOME", None)
         settings.pop("LINES", None)
         settings.pop("COLUMNS", None)
         self.screen, self.written = Screen(columns), ""
@@ -399,6 +401,26 @@ def check_dumb_terminal(terminals):
     t.do("back", r"at #\d+ of #\d+")
     t.do("break nonsense", "error")
     ensure(not re.search(r"\x1b\[[0-9;]*m", t.written), repr(t.written))
+
+
+def check_first_time(terminals):
+    """Who comes for the first time is told what to try, and what is told works; later nobody is."""
+    t = terminals.open()
+    ensure("New here? Three things to try:" in t.written, t.written)
+    tried = re.findall(r"^  (\S.*?)   +\S", t.written, re.MULTILINE)
+    ensure(len(tried) == 3, str(tried))
+    t.do(tried[0], "The first SEND", "all of it held")
+    t.do(tried[1], "Messages and their answers", "01-first-send")
+    t.do(tried[2], "Words to begin with")
+    t.end()
+    ensure("New here?" not in terminals.open().written, "told twice")
+    home = pathlib.Path(terminals.directory)
+    ensure((home / ".local/state/rdmalab/greeted").exists(), "no file says so")
+    state = str(home / "elsewhere")
+    ensure("New here?" not in terminals.open(XDG_STATE_HOME=state).written, "there is a history")
+    (home / ".rdmalab_history").unlink()
+    (home / "elsewhere/rdmalab/greeted").unlink()
+    ensure("New here?" in terminals.open(XDG_STATE_HOME=state).written, "not told")
 
 
 def main():

@@ -9,6 +9,7 @@
 #include "cli/app/options.h"
 #include "cli/app/repl.h"
 #include "cli/cmd/dispatch.h"
+#include "cli/cmd/scenarios.h"
 #include "cli/lang/json.h"
 #include "cli/lang/suggest.h"
 #include "cli/live/live.h"
@@ -18,6 +19,7 @@
 #include "cli/session/scenario.h"
 #include "cli/session/signals.h"
 #include "cli/tell/explain.h"
+#include "cli/tell/explain_asked.h"
 #include "cli/tell/help.h"
 #include "cli/trial/bench.h"
 #include "cli/trial/swarm.h"
@@ -56,26 +58,51 @@ static int schema_main(int argc, char **argv)
 
 static int explain_main(int argc, char **argv)
 {
-    const bool source = argc == 3 && strcmp(argv[2], "--source") == 0;
-    const char *near;
-    bool known;
+    const bool source = argc > 2 && strcmp(argv[argc - 1], "--source") == 0;
+    const int n_words = argc - 1 - source;
+    char asked[EXPLAIN_ASKED_BYTES], near[512];
+    struct text a = text_on(asked, sizeof(asked)), t = text_on(near, sizeof(near));
 
     if (argc == 1) {
         explain_subjects(stdout);
         return EXIT_PASSED;
     }
-    if (argc != 2 && !source)
+    for (int i = 1; i <= n_words; i++)
+        text_addf(&a, i > 1 ? " %s" : "%s", argv[i]);
+    if (strncmp(asked, "--", 2) == 0)
         return EXIT_ASK;
-    known = help_topic(stdout, argv[1]);
-    if (explain(stdout, argv[1], source) || known)
+    if (explain_asked(stdout, asked, source))
         return EXIT_PASSED;
-    near = explain_suggest(argv[1]);
-    fprintf(stderr, "rdmalab: nothing is known of \"%s\"", argv[1]);
-    if (near)
-        fprintf(stderr, "; did you mean \"%s\"?", near);
-    else
-        fputs("\n  " EXPLAIN_WORDS, stderr);
-    fputc('\n', stderr);
+    explain_near(&t, asked);
+    fprintf(stderr, "rdmalab: nothing is known of \"%s\"\n  %s\n", SHOWN_NAME(asked), near);
+    return EXIT_FAILED;
+}
+
+/* The collection, or a scenario of it: as the command of the prompt has it. */
+static int scenarios_main(int argc, char **argv)
+{
+    const bool ladder = argc > 2 && strcmp(argv[argc - 1], "--ladder") == 0;
+    const bool run = argc > 2 && strcmp(argv[1], "run") == 0;
+    const struct session_config config = {
+        .dispatch = dispatch,
+        .out = stdout,
+        .err = stderr,
+        .colour = modes_colour(),
+        .interrupted = signals_interrupted(),
+        .live_ops = live_ops,
+    };
+    struct scenarios_error e = {"", ""};
+    int status = EXIT_PASSED;
+
+    if (argc - ladder > 2 + run)
+        return EXIT_ASK;
+    if (argc == 1 || (!run && !scenarios_has(argv[1]))) {
+        if (scenarios_list(stdout, argv[1], &e))
+            return EXIT_PASSED;
+    } else if (scenarios_run(&config, argv[1 + run], ladder, &status, &e)) {
+        return status;
+    }
+    fprintf(stderr, "rdmalab: %s\n  %s\n", SHOWN_NAME(e.text), e.remedy);
     return EXIT_FAILED;
 }
 
@@ -140,9 +167,13 @@ static const struct mode {
      "0 written, 1 B cannot be written, 2 usage, or A is malformed"},
     {"schema", schema_main, "schema scenario", "the JSON Schema of scenarios",
      "0 written, 1 it could not be written, 2 usage"},
-    {"explain", explain_main, "explain [WORD [--source]]",
-     "a command, status, NAK, rule, field; --source: with the sections that nobody has verified",
+    {"explain", explain_main, "explain [WORD... [--source]]",
+     "a command, status, NAK, rule, field, number ('status 12'); --source: with the sections that "
+     "nobody has verified",
      "0 explained, 1 nothing is known of WORD, 2 usage"},
+    {"scenarios", scenarios_main, "scenarios [WORD] | scenarios run NAME [--ladder]",
+     "the collection as a course, or what is about WORD; run tells one of them as a story",
+     "that of the scenario that ran; 0 listed, 1 nothing is about WORD, 2 usage"},
     {"bench", bench_main, "bench [time] [--format text|json]",
      "how fast the emulator is here; time: what going back in a session takes",
      "0 measured, 1 the lab could not be made, 2 usage"},

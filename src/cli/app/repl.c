@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/app/first_time.h"
 #include "cli/app/line_input.h"
 #include "cli/lang/lex.h"
 #include "cli/print/must.h"
@@ -209,6 +210,8 @@ static void banner(const struct repl *r)
     printf("rdmalab %s   seed %llu   \"help\", \"help verbs\"%s\n", RDMALAB_VERSION,
            (unsigned long long)r->s->seed,
            r->terminal && strcmp(line_input_name(), "none") != 0 ? ", TAB" : "");
+    if (r->terminal && first_time())
+        fputs(first_time_text, stdout);
 }
 
 int repl_run(struct session *s, bool prompt)
