@@ -512,6 +512,22 @@ def wait_until_running(pid):
     raise Failure(f"process {pid} does not run")
 
 
+def check_doctor(program):
+    """doctor says what is missing, what that would enable, and how to get it."""
+    def doctor(**environment):
+        return subprocess.run([program.path, "doctor"], cwd="/", env={**os.environ, **environment}, text=True,
+                              capture_output=True, timeout=TIMEOUT_S, check=True).stdout
+    tools = program.file("tools")
+    tools.mkdir()
+    bare = doctor(PATH=str(tools), RDMALAB_SCENARIOS=str(tools / "none"))
+    for part, enables in (("tshark", "a look at exported pcapng files"), ("scenarios", '"scenarios", the course')):
+        ensure(f"\n{part}: not found\n  it enables {enables}; " in bare, bare)
+    (tools / "tshark").write_text("")
+    (tools / "tshark").chmod(0o755)
+    there = doctor(PATH=f"/nowhere:{tools}")
+    ensure(f"\ntshark: {tools}/tshark\n" in there and f"\nscenarios: {ROOT}/scenarios\n" in there, there)
+
+
 def check_collection(program):
     """The collection is where RDMALAB_SCENARIOS says, and where rdmalab was built, from any directory."""
     def scenarios(*words, **environment):

@@ -13,6 +13,7 @@ import pathlib
 import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -401,6 +402,22 @@ def check_dumb_terminal(terminals):
     t.do("back", r"at #\d+ of #\d+")
     t.do("break nonsense", "error")
     ensure(not re.search(r"\x1b\[[0-9;]*m", t.written), repr(t.written))
+
+
+def check_told_above_the_line(terminals):
+    """What happens while a line is typed is told above it, and the line is as it was."""
+    t = terminals.open()
+    t.do("host h1")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    t.do(f"program h1 rc_pingpong server -p {port} listen=127.0.0.1")
+    t.press("show h1.na")
+    t.expect("show h1.na")
+    socket.create_connection(("127.0.0.1", port)).close()
+    t.expect("(?s)h1.*rc_pingpong.*", PROMPT + "show h1.na$")
+    t.press("me\r")
+    t.expect("^h1.name = h1$", r"\n" + PROMPT + r"\Z")
 
 
 def check_first_time(terminals):

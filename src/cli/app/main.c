@@ -3,11 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/app/line_input.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
 #include "cli/app/repl.h"
+#include "cli/cmd/collection.h"
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/scenarios.h"
 #include "cli/lang/json.h"
@@ -106,32 +108,64 @@ static int scenarios_main(int argc, char **argv)
     return EXIT_FAILED;
 }
 
+/* A program beside this one: where it is, "" if nowhere. */
+static void find_program(const char *name, char *ret, size_t cap)
+{
+    const char *dirs = getenv("PATH");
+
+    for (dirs = dirs ? dirs : ""; *dirs;) {
+        const size_t n = strcspn(dirs, ":");
+        struct text t = text_on(ret, cap);
+
+        text_addn(&t, dirs, n);
+        text_addf(&t, "/%s", name);
+        if (n > 0 && !t.cut && access(ret, X_OK) == 0)
+            return;
+        dirs += n + (dirs[n] != '\0');
+    }
+    ret[0] = '\0';
+}
+
+/* An optional part: what there is of it, or what its absence costs and how to get it. */
+static void print_part(const char *name, bool there, const char *what, const char *enables,
+                       const char *remedy)
+{
+    printf("%s: %s\n", name, what);
+    if (!there)
+        printf("  it enables %s; %s\n", enables, remedy);
+}
+
 static int doctor_main(int argc, char **argv)
 {
     static const struct {
-        const char *command, *enables;
+        const char *name, *enables, *remedy;
     } tools[] = {
-        {"command -v tshark", "tshark: a look at exported pcapng files"},
+        {"tshark", "a look at exported pcapng files", "install the package tshark"},
+        {"wireshark", "exported pcapng files in a window", "install the package wireshark"},
     };
+    const char *editor = line_input_name();
+    const char *obstacle = live_ops ? live_ops->obstacle() : "not built";
+    struct collection c;
+    const char *why = collection_read(&c);
+    char path[512];
 
     (void)argc;
     (void)argv;
     printf("rdmalab %s\n", RDMALAB_VERSION);
-    printf("line editor: %s\n", line_input_name());
-    printf("live ports and programs: %s\n", live_ops ? "yes (libuv)" : "not built (needs libuv)");
-    if (live_ops)
-        printf("tap devices: %s\n", live_ops->obstacle() ? live_ops->obstacle() : "yes");
+    print_part("line editor", strcmp(editor, "none") != 0, editor,
+               "TAB, arrow keys and a history at the prompt",
+               "install libreadline-dev and build with -Dline_editor=readline");
+    print_part("live ports and programs", live_ops != NULL, live_ops ? "yes (libuv)" : "not built",
+               "port, program, and a lab at real time", "install libuv1-dev and build again");
+    print_part("tap devices", !obstacle, obstacle ? obstacle : "yes",
+               "\"port tap\": a lab in the kernel's network", "\"help port\" tells what is needed");
+    print_part("scenarios", !why, why ? "not found" : c.dir, "\"scenarios\", the course",
+               "set RDMALAB_SCENARIOS to their directory");
+    collection_done(&c);
     for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
-        FILE *p = popen(tools[i].command, "r");
-        char path[256] = "";
-
-        if (p) {
-            if (!fgets(path, sizeof(path), p))
-                path[0] = '\0';
-            pclose(p);
-        }
-        path[strcspn(path, "\n")] = '\0';
-        printf("%s: %s\n", tools[i].enables, path[0] ? path : "not found");
+        find_program(tools[i].name, path, sizeof(path));
+        print_part(tools[i].name, path[0] != '\0', path[0] ? path : "not found", tools[i].enables,
+                   tools[i].remedy);
     }
     return EXIT_PASSED;
 }
@@ -188,7 +222,8 @@ static const struct mode {
      "random worlds and drills, judged by models and by invariants; --outside: a stranger's "
      "frames",
      "0 all passed, 1 a run went wrong, 2 usage, 99 an invariant of rdmalab broke, 130 ^C"},
-    {"doctor", doctor_main, "doctor", "which optional parts are there", "0 always"},
+    {"doctor", doctor_main, "doctor",
+     "which optional parts are there, and what those that are not would enable", "0 always"},
 };
 
 static void print_help(FILE *out)
