@@ -554,6 +554,31 @@ def check_worlds(program):
     ensure(failing.returncode == 1 and "standard input:1:" in failing.stderr, f"{failing}")
 
 
+def check_shell(program):
+    """The shells complete what the program says: modes, options, their values, files, lines."""
+    def offered(*words):
+        return program.run("complete", "--", *words).stdout.split("\n")[:-1]
+    ensure({"run", "test", "open", "swarm"} <= set(offered("")), offered(""))
+    ensure(offered("exp") == ["explain", ":files lab json"], offered("exp"))
+    ensure(offered("test", "--format", "") == ["text", "tap", "json", "github"], offered("test", "--format", ""))
+    ensure(offered("test", "--junit", "") == [":files"], offered("test", "--junit", ""))
+    ensure(offered("run", "--l") == ["--ladder"] and offered("run", "") == [":files json lab"], offered("run", "--l"))
+    ensure("--drill" in offered("swarm", "--"), offered("swarm", "--"))
+    ensure("RNR_NAK" in offered("explain", "RNR_"), offered("explain", "RNR_"))
+    ensure(offered("-c", "host h1; post_se") == ["host h1; post_send"], offered("-c", "host h1; post_se"))
+    ensure(program.run("complete").returncode == 2, "usage")
+    program.file("shell").mkdir()
+    for name in "a.json", "b.txt":
+        program.file("shell/" + name).write_text("")
+    function = ROOT / "data/rdmalab.bash"
+    bash = f"""source '{function}'; complete -p rdmalab >/dev/null || exit 1
+        try() {{ COMP_WORDS=('{program.path}' "$@") COMP_CWORD=$#; _rdmalab; echo "${{COMPREPLY[@]}}"; }}
+        try run ''; try te; try run --h; try test --junit b"""
+    result = subprocess.run(["bash", "-c", bash], capture_output=True, text=True, check=False,
+                            cwd=program.file("shell"))
+    ensure(result.stdout.split("\n") == ["a.json", "test", "--hash", "b.txt", ""], f"{result}")
+
+
 def check_changed_worlds(program):
     """A world that was changed, cut, or written by another version opens as far as that makes sense."""
     program.run(stdin=WORLD + "save world w.json\n")
