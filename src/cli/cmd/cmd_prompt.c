@@ -44,8 +44,8 @@ bool run_history(struct session *s, const struct step *st)
     size_t n = 0, i;
 
     if (!s->recall) {
-        session_fail(s, st->at, "there is no history: nothing is typed here");
-        return diag_remedy(&s->diag, "the prompt of \"rdmalab\" keeps what is typed");
+        session_say(s, "nothing is typed here: the prompt of rdmalab keeps a history\n");
+        return true;
     }
     for (i = s->recall->n; i > 0 && n < most; i--)
         n += !failed || s->recall->v[i - 1].failed;
