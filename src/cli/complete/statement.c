@@ -173,7 +173,7 @@ const struct param *statement_named(const struct statement *st, size_t *ret_word
 
 bool statement_qp(struct session *s, const struct statement *st, struct rdl_qp_info *ret)
 {
-    rdl_qp qp;
+    rdl_qp qp = {0};
 
     return st->object[0] && rdl_find(s->lab, st->object, OBJ_QP, &qp.raw) == RDL_OK &&
            rdl_qp_info(s->lab, qp, ret) == RDL_OK;
