@@ -9,9 +9,9 @@
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
 #include "cli/app/repl.h"
-#include "cli/cmd/collection.h"
+#include "cli/course/collection.h"
 #include "cli/cmd/dispatch.h"
-#include "cli/cmd/scenarios.h"
+#include "cli/course/scenarios.h"
 #include "cli/lang/json.h"
 #include "cli/lang/suggest.h"
 #include "cli/live/live.h"
@@ -170,12 +170,9 @@ static int doctor_main(int argc, char **argv)
     return EXIT_PASSED;
 }
 
-static const struct mode {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *usage, *what;
-    const char *exits; /* what each exit status means; NULL: its own --help tells */
-} modes[] = {
+static int complete_main(int argc, char **argv);
+
+static const struct mode modes[] = {
     {"run", run_main,
      "run FILE [--seed S] [--memory SIZE] [--until EXPR] [--hash] [--quiet]\n"
      "      [--ladder F] [--pcap F] [--events F]",
@@ -224,7 +221,16 @@ static const struct mode {
      "0 all passed, 1 a run went wrong, 2 usage, 99 an invariant of rdmalab broke, 130 ^C"},
     {"doctor", doctor_main, "doctor",
      "which optional parts are there, and what those that are not would enable", "0 always"},
+    {"complete", complete_main, "complete -- [WORD...]",
+     "what the last word of a command line can become: for bash and zsh, whose functions are\n"
+     "      installed, or in data/ of the source",
+     "0 always, 2 usage"},
 };
+
+static int complete_main(int argc, char **argv)
+{
+    return complete_shell(modes, ARRAY_LEN(modes), argc, argv);
+}
 
 static void print_help(FILE *out)
 {
@@ -326,9 +332,12 @@ static int session_main(int argc, char **argv)
     const char *seed_text = NULL;
     bool prompt = false, version = false, help = false;
     const struct option rows[] = {
-        {.name = "-c", .lines = &lines},       {.name = "--seed", .value = &seed_text},
-        {.name = "--prompt", .flag = &prompt}, {.name = "--version", .flag = &version},
-        {.name = "--help", .flag = &help},     {.name = "-h", .flag = &help},
+        {.name = "-c", .lines = &lines, .words = ""},
+        {.name = "--seed", .value = &seed_text, .words = ""},
+        {.name = "--prompt", .flag = &prompt},
+        {.name = "--version", .flag = &version},
+        {.name = "--help", .flag = &help},
+        {.name = "-h", .flag = &help},
     };
     struct session_config config = {
         .history_bytes = SNAPSHOTS_BYTES_MAX,

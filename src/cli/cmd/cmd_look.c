@@ -62,6 +62,25 @@ static bool explain_show(struct session *s, const struct arg *what, const struct
     return diag_remedy(&s->diag, "\"show\" lists the hosts, \"help show\" what can be shown");
 }
 
+/* Is @word a name on the host of the scope?  Its path then.  Subjects, which stand @first, and
+ * words like `last` are none.
+ */
+static bool names_own(const struct scope *in, bool first, const char *word,
+                      char ret[SESSION_PATH_BYTES])
+{
+    struct rdl_value v;
+    size_t at;
+
+    if (!in->host[0])
+        return false;
+    for (size_t i = 0; first && show_subject(i); i++) {
+        if (strcmp(show_subject(i), word) == 0)
+            return false;
+    }
+    resolve_path(in, word, ret);
+    return strchr(word, '.') || rdl_inspect(in->lab, ret, &v, &at) == RDL_OK;
+}
+
 bool run_show(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
@@ -87,10 +106,8 @@ bool run_show(struct session *s, const struct step *st)
         return session_fail(s, what->v[SHOW_WORDS_MAX].at, "too many words");
     for (size_t i = 0; i < what->n; i++) {
         words[i] = what->v[i].text;
-        if (!in.host[0] || i == 0)
-            continue;
-        resolve_path(&in, words[i], paths[i]);
-        words[i] = paths[i];
+        if (names_own(&in, i == 0, words[i], paths[i]))
+            words[i] = paths[i];
     }
     /* "show qp json" is what people type who know such commands. */
     if (rq.n_words > 0 && strcmp(words[rq.n_words - 1], "json") == 0) {

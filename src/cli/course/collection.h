@@ -4,8 +4,8 @@
  * It is a directory: of the environment variable RDMALAB_SCENARIOS; or scenarios/ where the program
  * was started, if a course is in it; or where rdmalab was installed; or where it was built.
  */
-#ifndef CLI_CMD_COLLECTION_H
-#define CLI_CMD_COLLECTION_H
+#ifndef CLI_COURSE_COLLECTION_H
+#define CLI_COURSE_COLLECTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cmd/scenarios.h"
+#include "cli/course/scenarios.h"
 
 #include <string.h>
 
-#include "cli/cmd/collection.h"
+#include "cli/course/collection.h"
 #include "cli/lang/suggest.h"
 #include "cli/print/show_text.h"
 #include "cli/print/utf8.h"

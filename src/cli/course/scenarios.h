@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What `scenarios` does, at the prompt and as a mode of the program. */
-#ifndef CLI_CMD_SCENARIOS_H
-#define CLI_CMD_SCENARIOS_H
+#ifndef CLI_COURSE_SCENARIOS_H
+#define CLI_COURSE_SCENARIOS_H
 
 #include "cli/session/session.h"
 

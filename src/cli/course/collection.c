@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cmd/collection.h"
+#include "cli/course/collection.h"
 
 #include <ctype.h>
 #include <dirent.h>
