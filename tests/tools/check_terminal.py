@@ -25,6 +25,7 @@ from screen import Screen
 
 KEYS = {"^C": "\x03", "^D": "\x04", "TAB": "\t", "ENTER": "\r", "^U": "\x15", "^R": "\x12", "^S": "\x13", "^Z": "\x1a",
         "UP": "\x1b[A", "DOWN": "\x1b[B", "^L": "\x0c"}
+READS_AT_ONCE = 64
 PASTED = "\x1b[200~{}\x1b[201~"  # how a terminal hands over what is pasted
 PROMPT = r"(?:h\d+ )?t=\S+ #\d+( of #\d+)?> "
 LONG = "repeat 200000 { write h1.mr[0] \"x\" }"  # as many ticks, of which nothing is told
@@ -72,6 +73,9 @@ class Terminal:
             if left <= 0 or not self.read(left):
                 missing = [p for p in patterns if not re.search(p, self.new(), re.MULTILINE)]
                 raise Failure(f"never on the screen: {missing}; this is:\n{self.screen.text()[-2500:]}")
+            for _ in range(READS_AT_ONCE):  # to look for patterns takes longer than to read
+                if not self.read(0):
+                    break
         found = self.new()
         self.screen.top = self.screen.row
         return found
