@@ -288,7 +288,63 @@
     X(FLT, DUPLICATE, 2, "the frame arrives twice")                                                \
     X(FLT, DELAY, 3, "the frame arrives later")                                                    \
     X(FLT, CORRUPT, 4, "a bit of the frame is flipped on the link")                                \
-    X(FLT, CHANCE, 5, "lost by the link's loss=, from the seed")
+    X(FLT, CHANCE, 5, "lost by the link's loss=, from the seed")                                   \
+    X(FLT, REORDER, 6, "frames that were sent later overtake the frame")                           \
+    X(FLT, TRUNCATE, 7, "the end of the frame is cut off")                                         \
+    X(FLT, MARK, 8, "a congested switch marks the frame: ECN becomes CE")                          \
+    X(FLT, FORGE, 9, "a field of the frame is changed, and the ICRC is made right again")          \
+    X(FLT, BURST, 10, "lost in a burst of losses on the link, from the seed")
+
+/* Classes of RoCEv2 packets, for faults: what people call them. */
+#define ENUM_PACKET_CLASS(X)                                                                       \
+    X(PKC, ANY, 0, "any frame")                                                                    \
+    X(PKC, REQUEST, 1, "a packet that asks the other side for something")                          \
+    X(PKC, ANSWER, 2, "an ACK, a NAK or a response")                                               \
+    X(PKC, SEND, 3, "a packet of a SEND of any kind")                                              \
+    X(PKC, WRITE, 4, "a packet of an RDMA WRITE of any kind")                                      \
+    X(PKC, READ_REQUEST, 5, "the request of an RDMA READ")                                         \
+    X(PKC, READ_RESPONSE, 6, "a packet that brings what a READ asked for")                         \
+    X(PKC, ATOMIC_REQUEST, 7, "the request of an atomic")                                          \
+    X(PKC, ATOMIC_RESPONSE, 8, "what an atomic brings back")                                       \
+    X(PKC, ACK, 9, "a packet that only acknowledges")                                              \
+    X(PKC, NAK, 10, "a NAK of any kind, but no RNR NAK")                                           \
+    X(PKC, RNR_NAK, 11, "receiver not ready")
+
+/* Fields of a RoCEv2 frame that faults change, by the names that they have in lines. */
+#define ENUM_WIRE_FIELD(X)                                                                         \
+    X(WF, NONE, 0, "none")                                                                         \
+    X(WF, MAC_DST, 1, "destination MAC")                                                           \
+    X(WF, MAC_SRC, 2, "source MAC")                                                                \
+    X(WF, DSCP, 3, "differentiated services code point of the IP header")                          \
+    X(WF, ECN, 4, "explicit congestion notification of the IP header")                             \
+    X(WF, TTL, 5, "time to live, or hop limit, of the IP header")                                  \
+    X(WF, UDP_SRC_PORT, 6, "source port of the UDP header")                                        \
+    X(WF, UDP_DST_PORT, 7, "destination port of the UDP header; RoCEv2 is 4791")                   \
+    X(WF, OPCODE, 8, "opcode of the BTH, as a number")                                             \
+    X(WF, SOLICITED, 9, "solicited event bit of the BTH")                                          \
+    X(WF, MIGREQ, 10, "migration request bit of the BTH")                                          \
+    X(WF, PAD, 11, "pad count of the BTH")                                                         \
+    X(WF, TVER, 12, "transport version of the BTH")                                                \
+    X(WF, PKEY, 13, "P_Key of the BTH")                                                            \
+    X(WF, FECN, 14, "forward congestion notification of the BTH")                                  \
+    X(WF, BECN, 15, "backward congestion notification of the BTH")                                 \
+    X(WF, DEST_QPN, 16, "destination queue pair of the BTH")                                       \
+    X(WF, ACKREQ, 17, "acknowledge request bit of the BTH")                                        \
+    X(WF, PSN, 18, "packet sequence number of the BTH")                                            \
+    X(WF, QKEY, 19, "Q_Key of the DETH")                                                           \
+    X(WF, SRC_QPN, 20, "source queue pair of the DETH")                                            \
+    X(WF, VA, 21, "virtual address of the RETH or AtomicETH")                                      \
+    X(WF, RKEY, 22, "R_Key of the RETH or AtomicETH")                                              \
+    X(WF, LENGTH, 23, "DMA length of the RETH")                                                    \
+    X(WF, SWAP_ADD, 24, "swap or add value of the AtomicETH")                                      \
+    X(WF, COMPARE, 25, "compare value of the AtomicETH")                                           \
+    X(WF, SYNDROME, 26, "syndrome byte of the AETH")                                               \
+    X(WF, MSN, 27, "message sequence number of the AETH")                                          \
+    X(WF, ORIGINAL, 28, "what the atomic found, in the AtomicAckETH")                              \
+    X(WF, IMM, 29, "immediate data")                                                               \
+    X(WF, INV_RKEY, 30, "R_Key to invalidate, in the IETH")                                        \
+    X(WF, PAYLOAD, 31, "first byte of the payload")                                                \
+    X(WF, ICRC, 32, "the invariant CRC itself")
 
 /* Bits of the virtio device status.  [virtio 1.2, 2.1] */
 #define ENUM_DEVICE_STATUS(X)                                                                      \
@@ -398,6 +454,8 @@ enum pkt_act { ENUM_PKT_ACT(ENUM_MEMBER) };
 enum timer_kind { ENUM_TIMER(ENUM_MEMBER) };
 enum object_kind { ENUM_OBJECT(ENUM_MEMBER) };
 enum fault_kind { ENUM_FAULT(ENUM_MEMBER) };
+enum packet_class { ENUM_PACKET_CLASS(ENUM_MEMBER) };
+enum wire_field_id { ENUM_WIRE_FIELD(ENUM_MEMBER) WIRE_FIELDS };
 enum device_status_bit { ENUM_DEVICE_STATUS(ENUM_MEMBER) };
 enum key_kind { ENUM_KEY_KIND(ENUM_MEMBER) };
 enum key_state { ENUM_KEY_STATE(ENUM_MEMBER) };
@@ -429,7 +487,8 @@ extern const struct enum_table enum_qp_state, enum_qp_type, enum_qp_attr, enum_s
     enum_mtu, enum_ctrl_cmd, enum_ctrl_rsp, enum_syndrome, enum_drop, enum_pkt_act, enum_timer,
     enum_object, enum_fault, enum_device_status, enum_feature, enum_vq_error, enum_opcode,
     enum_rule, enum_reg, enum_function, enum_neighbour, enum_net_feature, enum_profile,
-    enum_key_kind, enum_key_state, enum_async_event, enum_behaviour, enum_finding;
+    enum_key_kind, enum_key_state, enum_async_event, enum_behaviour, enum_finding,
+    enum_packet_class, enum_wire_field;
 
 /* All tables, ended by NULL: `explain WORD` and the tests walk them. */
 extern const struct enum_table *const enum_tables[];

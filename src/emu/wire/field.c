@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "emu/wire/field.h"
+
+#include "emu/base/assert.h"
+#include "emu/base/cursor.h"
+#include "emu/facts/opcode.h"
+#include "emu/wire/checksum.h"
+#include "emu/wire/eth.h"
+#include "emu/wire/icrc.h"
+#include "emu/wire/ip.h"
+#include "emu/wire/packet.h"
+#include "emu/wire/udp.h"
+
+#define IPV4_CHECKSUM_AT 10u
+
+/* In which header a field is. */
+enum place { IN_ETH, IN_IPV4, IN_IPV6, IN_UDP, IN_BTH, IN_EXT, IN_PAYLOAD, IN_ICRC };
+
+struct field_row {
+    enum wire_field_id id;
+    enum place in;
+    unsigned header; /* of IN_EXT: enum op_header */
+    uint32_t at, bytes;
+    uint64_t mask; /* 0: all of the bytes */
+};
+
+static const struct field_row rows[] = {
+    {WF_MAC_DST, IN_ETH, 0, 0, 6, 0},
+    {WF_MAC_SRC, IN_ETH, 0, 6, 6, 0},
+    {WF_DSCP, IN_IPV4, 0, 1, 1, 0xfc},
+    {WF_DSCP, IN_IPV6, 0, 0, 2, 0x0fc0},
+    {WF_ECN, IN_IPV4, 0, 1, 1, 0x03},
+    {WF_ECN, IN_IPV6, 0, 0, 2, 0x0030},
+    {WF_TTL, IN_IPV4, 0, 8, 1, 0},
+    {WF_TTL, IN_IPV6, 0, 7, 1, 0},
+    {WF_UDP_SRC_PORT, IN_UDP, 0, 0, 2, 0},
+    {WF_UDP_DST_PORT, IN_UDP, 0, 2, 2, 0},
+    {WF_OPCODE, IN_BTH, 0, 0, 1, 0},
+    {WF_SOLICITED, IN_BTH, 0, 1, 1, 0x80},
+    {WF_MIGREQ, IN_BTH, 0, 1, 1, 0x40},
+    {WF_PAD, IN_BTH, 0, 1, 1, 0x30},
+    {WF_TVER, IN_BTH, 0, 1, 1, 0x0f},
+    {WF_PKEY, IN_BTH, 0, 2, 2, 0},
+    {WF_FECN, IN_BTH, 0, 4, 1, 0x80},
+    {WF_BECN, IN_BTH, 0, 4, 1, 0x40},
+    {WF_DEST_QPN, IN_BTH, 0, 5, 3, 0},
+    {WF_ACKREQ, IN_BTH, 0, 8, 1, 0x80},
+    {WF_PSN, IN_BTH, 0, 9, 3, 0},
+    {WF_QKEY, IN_EXT, H_DETH, 0, 4, 0},
+    {WF_SRC_QPN, IN_EXT, H_DETH, 5, 3, 0},
+    {WF_VA, IN_EXT, H_RETH, 0, 8, 0},
+    {WF_VA, IN_EXT, H_ATOMIC, 0, 8, 0},
+    {WF_RKEY, IN_EXT, H_RETH, 8, 4, 0},
+    {WF_RKEY, IN_EXT, H_ATOMIC, 8, 4, 0},
+    {WF_LENGTH, IN_EXT, H_RETH, 12, 4, 0},
+    {WF_SWAP_ADD, IN_EXT, H_ATOMIC, 12, 8, 0},
+    {WF_COMPARE, IN_EXT, H_ATOMIC, 20, 8, 0},
+    {WF_SYNDROME, IN_EXT, H_AETH, 0, 1, 0},
+    {WF_MSN, IN_EXT, H_AETH, 1, 3, 0},
+    {WF_ORIGINAL, IN_EXT, H_ATOMIC_ACK, 0, 8, 0},
+    {WF_IMM, IN_EXT, H_IMM, 0, 4, 0},
+    {WF_INV_RKEY, IN_EXT, H_IETH, 0, 4, 0},
+    {WF_PAYLOAD, IN_PAYLOAD, 0, 0, 1, 0},
+    {WF_ICRC, IN_ICRC, 0, 0, 4, 0},
+};
+
+static uint64_t mask_of(const struct field_row *r)
+{
+    const uint64_t all = r->bytes == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * r->bytes) - 1;
+
+    return r->mask ? r->mask : all;
+}
+
+static bool is_ipv6(const uint8_t *frame)
+{
+    return ld_be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV6;
+}
+
+/* Where extension header @header of the packet at @bth begins; 0: it has none. */
+static size_t ext_at(const uint8_t *frame, size_t bth, unsigned header)
+{
+    const unsigned headers = op_info(frame[bth])->headers;
+
+    return headers & header ? bth + BTH_BYTES + op_headers_bytes(headers & (header - 1)) : 0;
+}
+
+/* Where what row @r is in begins in the frame; SIZE_MAX: it is not there. */
+static size_t begins_at(const struct field_row *r, const uint8_t *frame, size_t icrc)
+{
+    const size_t udp = ETH_BYTES + (is_ipv6(frame) ? IPV6_BYTES : IPV4_BYTES);
+    const size_t bth = udp + UDP_BYTES;
+    size_t at;
+
+    switch (r->in) {
+    case IN_ETH:
+        return 0;
+    case IN_IPV4:
+        return is_ipv6(frame) ? SIZE_MAX : ETH_BYTES;
+    case IN_IPV6:
+        return is_ipv6(frame) ? ETH_BYTES : SIZE_MAX;
+    case IN_UDP:
+        return udp;
+    case IN_BTH:
+        return bth;
+    case IN_EXT:
+        at = ext_at(frame, bth, r->header);
+        return at ? at : SIZE_MAX;
+    case IN_PAYLOAD:
+        return bth + BTH_BYTES + op_headers_bytes(op_info(frame[bth])->headers);
+    case IN_ICRC:
+        break;
+    }
+    return icrc;
+}
+
+struct field_place field_place(enum wire_field_id id, const uint8_t *frame, size_t len)
+{
+    const size_t icrc = packet_icrc_at(frame, len);
+
+    for (size_t i = 0; icrc && i < ARRAY_LEN(rows); i++) {
+        const struct field_row *r = &rows[i];
+        const size_t end = r->in == IN_ICRC ? icrc + ICRC_BYTES : icrc;
+        size_t at;
+
+        if (r->id != id)
+            continue;
+        at = begins_at(r, frame, icrc);
+        if (at != SIZE_MAX && at + r->at + r->bytes <= end)
+            return (struct field_place){at + r->at, r->bytes, mask_of(r)};
+    }
+    return (struct field_place){0, 0, 0};
+}
+
+static unsigned shift_of(uint64_t mask)
+{
+    return (unsigned)__builtin_ctzll(mask);
+}
+
+uint64_t field_max(enum wire_field_id id)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (rows[i].id == id)
+            return mask_of(&rows[i]) >> shift_of(mask_of(&rows[i]));
+    }
+    return 0;
+}
+
+uint64_t field_get(const struct field_place *p, const uint8_t *frame)
+{
+    return (ld_be(frame + p->at, p->bytes) & p->mask) >> shift_of(p->mask);
+}
+
+void field_put(const struct field_place *p, uint8_t *frame, uint64_t v)
+{
+    const uint64_t old = ld_be(frame + p->at, p->bytes);
+
+    st_be(frame + p->at, p->bytes, (old & ~p->mask) | (v << shift_of(p->mask) & p->mask));
+}
+
+void field_flip(const struct field_place *p, uint8_t *frame)
+{
+    field_put(p, frame, field_get(p, frame) ^ 1u);
+}
+
+void field_mend_ip(uint8_t *frame, size_t len)
+{
+    uint8_t *ip = frame + ETH_BYTES;
+
+    if (len < ETH_BYTES + IPV4_BYTES || ld_be16(frame + ETH_ETHERTYPE_AT) != ETHERTYPE_IPV4)
+        return;
+    st_be16(ip + IPV4_CHECKSUM_AT, 0);
+    st_be16(ip + IPV4_CHECKSUM_AT, checksum_fold(checksum_add(0, ip, IPV4_BYTES)));
+}
+
+bool field_is_ip(const uint8_t *frame, size_t len)
+{
+    if (len < ETH_BYTES + IPV4_BYTES)
+        return false;
+    return ld_be16(frame + ETH_ETHERTYPE_AT) == ETHERTYPE_IPV4
+               ? frame[ETH_BYTES] == IPV4_VERSION_IHL
+               : is_ipv6(frame) && len >= ETH_BYTES + IPV6_BYTES;
+}
+
+void field_mark(uint8_t *frame, size_t len)
+{
+    if (is_ipv6(frame))
+        frame[ETH_BYTES + 1] |= ECN_CE << 4;
+    else
+        frame[ETH_BYTES + 1] |= ECN_CE;
+    field_mend_ip(frame, len);
+}
