@@ -159,6 +159,23 @@ RDL_MUST_CHECK enum rdl_status rdl_link_add(struct rdl_lab *lab,
 RDL_MUST_CHECK enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
                                             const struct rdl_link_config *config);
 
+/* What one direction of a link does to frames. */
+struct rdl_way_config {
+    uint64_t latency_ns, rate_bps;
+    uint64_t jitter_ns; /* a frame takes up to so much longer, evenly drawn; the order stays */
+    uint32_t loss_ppm;
+    /* Bursts of losses: the chance that one begins with a frame, 0: there are none; how many frames
+     * it lasts on average, at least 1; the chance that a frame in it is lost.
+     */
+    uint32_t burst_ppm, burst_frames, burst_loss_ppm;
+};
+
+/* Changes all of that, from now on, for frames that leave end @end: 0, the one called a, or 1.
+ * RDL_OK, RDL_ERR_STALE, RDL_ERR_INVAL
+ */
+RDL_MUST_CHECK enum rdl_status rdl_link_set_way(struct rdl_lab *lab, rdl_link link, uint32_t end,
+                                                const struct rdl_way_config *config);
+
 /* Takes a link down, or up again: as if its plug was pulled.  What is on its way still arrives;
  * what is to enter it then is dropped where it is.  RDL_OK, RDL_ERR_STALE
  */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/past/fate.h"
 #include "viz/ladder_builder.h"
 #include "viz/ladder_words.h"
 
@@ -277,7 +278,7 @@ void packets_note_fault(struct ladder_arrow *a, const struct ev *e)
     }
     t = (struct text){a->label, strlen(a->label), sizeof(a->label), false};
     ladder_add_fault(&t, &e->u.fault);
-    if (e->u.fault.by == FLT_CORRUPT)
+    if (fate_fault_changes(e->u.fault.by))
         a->also = e->id;
 }
 

@@ -7,6 +7,7 @@
 #include "emu/facts/aeth.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/wr.h"
+#include "emu/past/fate.h"
 
 void ladder_add_time(struct text *t, uint64_t at_ns)
 {
@@ -463,8 +464,8 @@ void ladder_add_fault(struct text *t, const struct ev_fault *f)
         text_add(t, ", delayed ");
         quantity_add_time_short(t, f->delay);
         text_addf(t, " by %s", f->name.s);
-    } else if (f->by == FLT_CORRUPT) {
-        text_addf(t, ", corrupted by %s", f->name.s);
+    } else {
+        text_addf(t, ", %s by %s", fate_fault_done(f->by), f->name.s);
     }
 }
 

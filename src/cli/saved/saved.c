@@ -89,7 +89,7 @@ bool saved_has_part(const struct saved *s, const char *name)
         if (tells_of(&s->events[i], name))
             return true;
     }
-    return strcmp(name, EV_CHANCE) == 0;
+    return strcmp(name, EV_CHANCE) == 0 || strcmp(name, EV_BURST) == 0;
 }
 
 void saved_free(struct saved *s)

@@ -181,7 +181,7 @@ static void print_damage(FILE *out, const struct past_index *x, const struct ev 
     const struct ev *tx = past_tx_of(x->past, drop);
     const struct ev *fault = tx ? fate_of(x, tx).fault : NULL;
 
-    if (fault && fault->u.fault.by == FLT_CORRUPT)
+    if (fault && fate_fault_changes(fault->u.fault.by))
         show_detail(out, x->past, fault);
 }
 

@@ -28,8 +28,7 @@ void fate_add_faults(struct text *t, const struct past_index *x, const struct ev
             quantity_add_time_short(t, e->u.fault.delay);
             text_addf(t, ", by %s", e->u.fault.name.s);
         } else {
-            text_addf(t, ", %s by %s", e->u.fault.by == FLT_DUPLICATE ? "duplicated" : "corrupted",
-                      e->u.fault.name.s);
+            text_addf(t, ", %s by %s", fate_fault_done(e->u.fault.by), e->u.fault.name.s);
         }
     }
 }

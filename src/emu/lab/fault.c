@@ -4,21 +4,58 @@
 
 #include <string.h>
 
+#include "emu/base/cursor.h"
 #include "emu/lab/world.h"
+#include "emu/wire/field.h"
 
 #define DELAY_NS_MAX ((uint64_t)1 << 50) /* 13 days; those of many faults add up */
 
+/* Is what @c says of its kind possible? */
+static bool check_kind(const struct rdl_fault_config *c)
+{
+    switch ((enum fault_kind)c->kind) {
+    case FLT_DROP:
+    case FLT_DUPLICATE:
+    case FLT_DELAY:
+    case FLT_MARK:
+        return true;
+    case FLT_CORRUPT:
+        return c->field == WF_NONE || field_max((enum wire_field_id)c->field) > 0;
+    case FLT_REORDER:
+        return c->hold_frames > 0 && c->delay_ns > 0;
+    case FLT_TRUNCATE:
+        return c->to_bytes > 0;
+    case FLT_FORGE:
+        return field_max((enum wire_field_id)c->field) > 0 &&
+               c->value <= field_max((enum wire_field_id)c->field);
+    case FLT_NONE:
+    case FLT_CHANCE:
+    case FLT_BURST:
+        break;
+    }
+    return false;
+}
+
+/* Is what @c aims at there, and possible? */
+static enum rdl_status check_aim(const struct world *w, const struct rdl_fault_config *c)
+{
+    if ((c->to.raw && !world_host(w, c->to.raw)) || c->link.raw > w->net.n_links)
+        return RDL_ERR_STALE;
+    if (c->packet_class > PKC_RNR_NAK || (c->message && !c->qp.raw))
+        return RDL_ERR_INVAL;
+    return c->link.raw && (c->transmission || c->message || c->where) ? RDL_ERR_INVAL : RDL_OK;
+}
+
 static enum rdl_status check_fault(const struct world *w, const struct rdl_fault_config *c)
 {
-    if (c->kind != FLT_DROP && c->kind != FLT_DUPLICATE && c->kind != FLT_DELAY &&
-        c->kind != FLT_CORRUPT)
-        return RDL_ERR_INVAL;
-    if (c->nth == 0 || c->count == 0 || c->delay_ns > DELAY_NS_MAX)
+    if (!check_kind(c) || c->nth == 0 || c->count == 0 || c->delay_ns > DELAY_NS_MAX)
         return RDL_ERR_INVAL;
     if ((c->from.raw && !world_host(w, c->from.raw)) || c->from_port.raw > w->net.n_exts)
         return RDL_ERR_STALE;
     if (c->from.raw && c->from_port.raw)
         return RDL_ERR_INVAL;
+    if (check_aim(w, c) != RDL_OK)
+        return check_aim(w, c);
     return c->name && c->name[0] ? world_check_name(w, c->name) : RDL_OK;
 }
 
@@ -42,6 +79,39 @@ static uint32_t fault_host(const struct rdl_fault_config *c)
     return c->from.raw ? c->from.raw - 1 : EV_HOST_NONE;
 }
 
+static uint64_t mac_of(const struct world *w, uint32_t host)
+{
+    return ld_be(w->hosts[host - 1]->port.mac, MAC_BYTES);
+}
+
+/* What the network makes of what no index finds. */
+static enum rdl_status aim_of(const struct world *w, const struct rdl_fault_config *c,
+                              struct net_aim *ret)
+{
+    const uint32_t host = verbs_host_of(c->qp.raw);
+    struct rdl_qp_info info;
+    enum rdl_status st;
+
+    *ret = (struct net_aim){
+        .to_mac = c->to.raw ? mac_of(w, c->to.raw) : 0,
+        .class = c->packet_class,
+        .transmission = c->transmission,
+        .message = c->message,
+        .link = c->link.raw,
+        .where = c->where,
+        .where_ctx = c->where_ctx,
+    };
+    if (!c->qp.raw)
+        return RDL_OK;
+    st = rdl_qp_info(w->lab, c->qp, &info);
+    if (st != RDL_OK)
+        return st;
+    ret->qpn = info.qpn;
+    ret->qp_host = host - 1;
+    ret->qp_mac = mac_of(w, host);
+    return RDL_OK;
+}
+
 /* What the network makes of @c. */
 static struct net_fault fault_of(const struct world *w, const struct rdl_fault_config *c)
 {
@@ -58,8 +128,19 @@ static struct net_fault fault_of(const struct world *w, const struct rdl_fault_c
         .count = c->count,
         .delay_ns = c->delay_ns,
         .corrupt_bit = c->corrupt_bit,
+        .hold_frames = c->hold_frames,
+        .to_bytes = c->to_bytes,
+        .field = c->field,
+        .value = c->value,
     };
 
+    if (c->about) {
+        struct text about = text_on(f.about, sizeof(f.about));
+
+        text_add(&about, c->about);
+        if (about.cut)
+            memcpy(f.about + sizeof(f.about) - 4, "...", 4);
+    }
     if (c->name && c->name[0])
         f.name = ev_str(c->name);
     else
@@ -67,7 +148,21 @@ static struct net_fault fault_of(const struct world *w, const struct rdl_fault_c
     return f;
 }
 
-static void say_made(struct world *w, const struct net_fault *f)
+/* What fault_made cannot say; nothing, if that is all. */
+static void say_aim(struct world *w, const struct net_fault *f, uint32_t to)
+{
+    const struct net_aim *a = &f->aim;
+
+    if (!a->to_mac && !a->qpn && !a->class && !a->transmission && !a->message && !a->link &&
+        !a->where && !f->hold_frames && !f->to_bytes && !f->field)
+        return;
+    TRACE(&w->trace, fault_aim, .fault = f->number, .name = f->name, .to = to, .host = a->qp_host,
+          .qpn = a->qpn, .class = a->class, .transmission = a->transmission, .message = a->message,
+          .link = a->link, .where = a->where != NULL, .behind = f->hold_frames,
+          .to_bytes = f->to_bytes, .field = f->field, .value = f->value);
+}
+
+static void say_made(struct world *w, const struct net_fault *f, uint32_t to)
 {
     const uint32_t *match = f->match.field;
 
@@ -77,7 +172,40 @@ static void say_made(struct world *w, const struct net_fault *f)
           .syndrome = match[NET_MATCH_SYNDROME], .psn = match[NET_MATCH_PSN],
           .dest_qpn = match[NET_MATCH_DEST_QPN], .skip = f->nth - 1, .count = f->count,
           .delay = f->delay_ns);
+    say_aim(w, f, to);
     world_done(w);
+}
+
+static void on_sent(void *ctx, const struct ev *e)
+{
+    ((struct rdl_lab *)ctx)->sent = *e;
+}
+
+/* From now on the lab remembers the last packet that was sent: a fault asks for it.  It does so
+ * until it ends, as it may go back to when there was such a fault.
+ */
+static void sent_hear(struct rdl_lab *lab)
+{
+    struct ev_set kinds = ev_set_none;
+
+    if (lab->sent_sink.event)
+        return;
+    ev_set_add(&kinds, EV_tx);
+    lab->sent_sink = (struct trace_sink){on_sent, lab, kinds, NULL};
+    trace_sink_add(&lab->sinks, &lab->sent_sink);
+}
+
+const struct ev *world_sent(void *ctx, const struct frame *f)
+{
+    const struct world *w = ctx;
+    const struct ev *e = &w->lab->sent;
+
+    /* A fault that changed the frame has given it another event, but it is still the last one. */
+    return e->kind == EV_tx && ev_tick(e->id) == w->trace.tick && e->u.tx.host == f->note.host &&
+                   e->u.tx.qpn == f->note.qpn && e->u.tx.psn == f->note.psn &&
+                   e->u.tx.opcode == f->note.opcode
+               ? e
+               : NULL;
 }
 
 enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config *config,
@@ -92,6 +220,11 @@ enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config
     if (st != RDL_OK)
         return st;
     f = fault_of(w, config);
+    st = aim_of(w, config, &f.aim);
+    if (st != RDL_OK)
+        return st;
+    if (f.aim.transmission || f.aim.message || f.aim.where)
+        sent_hear(lab);
     st = net_fault_add(&w->net, &f, &handle);
     if (st != RDL_OK)
         return st;
@@ -101,7 +234,7 @@ enum rdl_status rdl_fault_add(struct rdl_lab *lab, const struct rdl_fault_config
         return RDL_ERR_NOMEM;
     }
     tallies_meet(&lab->tallies, f.name.s, EV_HOST_NONE);
-    say_made(w, made);
+    say_made(w, made, config->to.raw ? (uint32_t)config->to.raw - 1 : EV_HOST_NONE);
     *ret = (rdl_fault){handle};
     return RDL_OK;
 }
@@ -141,5 +274,64 @@ enum rdl_status rdl_inject(struct rdl_lab *lab, rdl_host host, const void *frame
     f->note = frame_note_of(EV_HOST_NONE, &g);
     w->trace.cause = 0;
     net_inject(&w->net, host.raw - 1, f);
+    return RDL_OK;
+}
+
+/* The frame as one that the host sends: of no queue pair of it. */
+static struct frame *frame_by_hand(struct world *w, uint32_t host, const void *bytes, size_t n,
+                                   struct glance *ret)
+{
+    struct frame *f = frame_new(w->arena, (uint32_t)n);
+
+    if (!f)
+        return NULL;
+    f->len = (uint32_t)n;
+    memcpy(f->bytes, bytes, n);
+    *ret = glance(f->bytes, f->len);
+    f->note = frame_note_of(host, ret);
+    return f;
+}
+
+/* The host that @f is addressed to; EV_HOST_NONE: it is none. */
+static uint32_t addressee(const struct world *w, const struct frame *f)
+{
+    for (uint32_t i = 0; i < w->n_hosts && f->len >= MAC_BYTES; i++) {
+        if (host_is_there(w->hosts[i]) && memcmp(w->hosts[i]->port.mac, f->bytes, MAC_BYTES) == 0)
+            return i;
+    }
+    return EV_HOST_NONE;
+}
+
+enum rdl_status rdl_inject_from(struct rdl_lab *lab, rdl_host host, const void *frame, size_t bytes,
+                                bool bad_icrc)
+{
+    struct world *w = lab->world;
+    struct frame *f;
+    struct glance g;
+    uint32_t peer;
+    ev_id id;
+
+    if (!world_host(w, host.raw))
+        return RDL_ERR_STALE;
+    if (bytes < MAC_BYTES || bytes > UINT16_MAX)
+        return RDL_ERR_INVAL;
+    f = frame_by_hand(w, (uint32_t)host.raw - 1, frame, bytes, &g);
+    if (!f)
+        return RDL_ERR_NOMEM;
+    peer = addressee(w, f);
+    world_act(w);
+    TRACE_ID(&w->trace, id, inject, .host = f->note.host, .opcode = f->note.opcode,
+             .psn = f->note.psn, .dest_qpn = f->note.dest_qpn, .peer = peer, .wire_bytes = f->len,
+             .bad_icrc = bad_icrc);
+    trace_because(&w->trace, id);
+    TRACE_ID(&w->trace, f->tx, tx, .host = f->note.host, .opcode = f->note.opcode,
+             .psn = f->note.psn, .dest_qpn = f->note.dest_qpn, .syndrome = f->note.syndrome,
+             .ackreq = g.ack_req, .msn = g.msn, .bytes = g.payload_bytes, .wire_bytes = f->len,
+             .peer = peer);
+    if (peer == f->note.host)
+        net_loop_back(&w->net, peer, f);
+    else if (!net_send(&w->net, world_host(w, host.raw)->port.link_end, f))
+        world_host(w, host.raw)->port.tx_drops[DROP_NO_ROUTE]++;
+    world_done(w);
     return RDL_OK;
 }

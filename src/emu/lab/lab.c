@@ -113,7 +113,7 @@ static void keep(void *ctx, const struct frame *f, bool changed)
         keep_for(lab, f, changed);
 }
 
-const struct net_ops world_net_ops = {deliver, port_leave, keep};
+const struct net_ops world_net_ops = {deliver, port_leave, keep, world_sent};
 
 /* Reserving costs nothing but addresses, of which a resource limit or a tool like valgrind may
  * leave fewer; how large a lab can grow is all that depends on it.
@@ -179,7 +179,8 @@ void rdl_lab_free(struct rdl_lab *lab)
 
         trace_sink_remove(&lab->sinks, s);
         if (s != &lab->names_sink && s != &lab->record_sink && s != &lab->hash_sink &&
-            s != &lab->watch_sink && s != &lab->changed_sink && s != &lab->tallies.sink)
+            s != &lab->watch_sink && s != &lab->changed_sink && s != &lab->sent_sink &&
+            s != &lab->tallies.sink)
             free(s); /* a listener: the sink is its only member */
     }
     record_free(lab->record);

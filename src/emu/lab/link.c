@@ -121,13 +121,58 @@ enum rdl_status rdl_link_set(struct rdl_lab *lab, rdl_link link,
     if (check_link(config) != RDL_OK)
         return RDL_ERR_INVAL;
     l = &n->links[link.raw - 1];
-    l->latency_ns = config->latency_ns;
-    l->rate_bps = config->rate_bps ? config->rate_bps : RATE_DEFAULT_BPS;
-    l->loss_ppm = config->loss_ppm;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct net_way *way = &l->dir[i].way;
+
+        way->latency_ns = config->latency_ns;
+        way->rate_bps = config->rate_bps ? config->rate_bps : RATE_DEFAULT_BPS;
+        way->loss_ppm = config->loss_ppm;
+    }
+    net_link_judge(l);
     world_act(w);
     TRACE(&w->trace, link_set, .link = link.raw - 1, .a = ev_str(world_end_name(w, &l->end[0])),
-          .b = ev_str(world_end_name(w, &l->end[1])), .latency = l->latency_ns, .rate = l->rate_bps,
-          .loss_ppm = l->loss_ppm);
+          .b = ev_str(world_end_name(w, &l->end[1])), .latency = config->latency_ns,
+          .rate = l->dir[0].way.rate_bps, .loss_ppm = config->loss_ppm);
+    world_done(w);
+    return RDL_OK;
+}
+
+static bool check_way(const struct rdl_way_config *c)
+{
+    if (c->latency_ns > UINT64_MAX / 4 || c->jitter_ns > UINT64_MAX / 4 || c->rate_bps == 0)
+        return false;
+    return c->loss_ppm <= PPM && c->burst_ppm <= PPM && c->burst_loss_ppm <= PPM &&
+           (c->burst_ppm == 0 || c->burst_frames > 0);
+}
+
+enum rdl_status rdl_link_set_way(struct rdl_lab *lab, rdl_link link, uint32_t end,
+                                 const struct rdl_way_config *c)
+{
+    struct world *w = lab->world;
+    struct net_link *l;
+
+    if (link.raw == 0 || link.raw > w->net.n_links)
+        return RDL_ERR_STALE;
+    if (end > 1 || !check_way(c))
+        return RDL_ERR_INVAL;
+    l = &w->net.links[link.raw - 1];
+    l->dir[end].way = (struct net_way){
+        .latency_ns = c->latency_ns,
+        .rate_bps = c->rate_bps,
+        .jitter_ns = c->jitter_ns,
+        .loss_ppm = c->loss_ppm,
+        .burst_ppm = c->burst_ppm,
+        .burst_frames = c->burst_frames,
+        .burst_loss_ppm = c->burst_loss_ppm,
+    };
+    l->dir[end].in_burst = l->dir[end].in_burst && c->burst_ppm > 0;
+    net_link_judge(l);
+    world_act(w);
+    TRACE(&w->trace, link_way, .from = ev_str(world_end_name(w, &l->end[end])),
+          .to = ev_str(world_end_name(w, &l->end[!end])), .latency = c->latency_ns,
+          .rate = c->rate_bps, .jitter = c->jitter_ns, .loss_ppm = c->loss_ppm,
+          .burst_ppm = c->burst_ppm, .burst_frames = c->burst_ppm ? c->burst_frames : 0,
+          .burst_loss_ppm = c->burst_ppm ? c->burst_loss_ppm : 0);
     world_done(w);
     return RDL_OK;
 }
@@ -150,7 +195,7 @@ enum rdl_status rdl_link_raise(struct rdl_lab *lab, rdl_link link, bool up)
     l->down = !up;
     if (up)
         TRACE_ID(&w->trace, id, link_up, .link = link.raw - 1, .a = ev_str(a), .b = ev_str(b),
-                 .latency = l->latency_ns, .rate = l->rate_bps);
+                 .latency = l->dir[0].way.latency_ns, .rate = l->dir[0].way.rate_bps);
     else
         TRACE_ID(&w->trace, id, link_down, .link = link.raw - 1, .a = ev_str(a), .b = ev_str(b));
     trace_because(&w->trace, id);

@@ -86,8 +86,8 @@ static uint32_t number_of(const struct world *w, const char *name)
 /* Is it the name of a fault or a switch, or what chance is called? */
 static bool names_part(const struct world *w, const char *name)
 {
-    return strcmp(name, EV_CHANCE) == 0 || world_part(w, name, PART_SWITCH) ||
-           world_part(w, name, PART_FAULT);
+    return strcmp(name, EV_CHANCE) == 0 || strcmp(name, EV_BURST) == 0 ||
+           world_part(w, name, PART_SWITCH) || world_part(w, name, PART_FAULT);
 }
 
 /* What is known now of the names in @t. */

@@ -31,6 +31,8 @@ _Static_assert(RDL_SWITCHES_MAX == NET_SWITCHES_MAX, "the network has room for e
 _Static_assert(RDL_SWITCH_PORTS_MAX == NET_SWITCH_PORTS_MAX, "... for every port");
 _Static_assert(RDL_LINKS_MAX == NET_LINKS_MAX, "... for every link");
 _Static_assert(RDL_FAULTS_MAX == NET_FAULTS_MAX, "... for every fault");
+_Static_assert(RDL_FAULT_ABOUT_BYTES == NET_ABOUT_BYTES, "... for what people call it");
+_Static_assert(RDL_FAULT_ABOUT_BYTES == RDL_VALUE_BYTES, "... which a value can have");
 _Static_assert(RDL_PINGS_MAX == GUEST_PINGS_MAX, "a guest remembers every ping");
 _Static_assert(RDL_PKEYS_MAX == HCA_PKEYS_MAX, "a device has room for every P_Key");
 _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every name");
@@ -96,7 +98,8 @@ struct rdl_lab {
     struct watch *watch;     /* NULL: invariants are not checked */
     struct changed *changed; /* as long as there is a watch */
     struct tallies tallies;
-    struct trace_sink names_sink, record_sink, hash_sink, watch_sink, changed_sink;
+    struct trace_sink names_sink, record_sink, hash_sink, watch_sink, changed_sink, sent_sink;
+    struct ev sent; /* the last tx, once a fault has asked for it */
     bool hashing;
     struct trace_hash hash;
     struct port_reader readers[NET_EXTS_MAX];
@@ -112,6 +115,9 @@ struct rdl_checkpoint {
     size_t n_tallies;
     struct watch *watch; /* NULL: invariants were not checked */
 };
+
+/* The event with which @f, which is about to leave its host, was sent; NULL: nobody knows it. */
+const struct ev *world_sent(void *ctx, const struct frame *f);
 
 /* The table of the simulation's kinds. */
 extern sim_handler *const world_handlers[SIM_KIND_COUNT];

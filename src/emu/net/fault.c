@@ -4,7 +4,47 @@
 
 #include "emu/base/assert.h"
 #include "emu/net/internal.h"
-#include "emu/wire/packet.h"
+
+static const struct net_match match_any = {
+    {NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY}};
+
+/* From now on it is tried on frames: on those that leave a host, or on those of its link. */
+static bool put_to_work(struct net *n, struct net_fault *f)
+{
+    struct net_fault **end = &n->link_faults;
+    struct net_link *l;
+
+    if (!f->aim.link)
+        return fault_index_add(n, f);
+    while (*end)
+        end = &(*end)->next;
+    *end = f;
+    f->next = NULL;
+    f->on_link = true;
+    l = &n->links[f->aim.link - 1];
+    l->n_faults++;
+    net_link_judge(l);
+    return true;
+}
+
+/* It is tried on no frame any more. */
+static void take_off_work(struct net *n, struct net_fault *f)
+{
+    struct net_fault **at = &n->link_faults;
+    struct net_link *l;
+
+    if (f->group)
+        fault_index_remove(n, f);
+    if (!f->on_link)
+        return;
+    while (*at != f)
+        at = &(*at)->next;
+    *at = f->next;
+    f->on_link = false;
+    l = &n->links[f->aim.link - 1];
+    l->n_faults--;
+    net_link_judge(l);
+}
 
 enum rdl_status net_fault_add(struct net *n, const struct net_fault *fault, uint64_t *ret)
 {
@@ -16,12 +56,14 @@ enum rdl_status net_fault_add(struct net *n, const struct net_fault *fault, uint
     if (!f)
         return RDL_ERR_NOMEM;
     *f = *fault;
+    f->key = fault->aim.message ? match_any : fault->match;
+    f->on_link = false;
     f->number = n->faults_made + 1;
     f->seen = 0;
     f->hits = 0;
     f->group = NULL;
     f->handle = slots_add(&n->faults, f);
-    if (!f->handle || !fault_index_add(n, f)) {
+    if (!f->handle || !put_to_work(n, f)) {
         if (f->handle)
             slots_remove(&n->faults, f->handle);
         arena_release(n->arena, f, sizeof(*f));
@@ -36,53 +78,23 @@ void net_fault_remove(struct net *n, uint64_t name)
 {
     struct net_fault *f = slots_get(&n->faults, name);
 
-    if (f->group)
-        fault_index_remove(n, f);
+    take_off_work(n, f);
     slots_remove(&n->faults, name);
     arena_release(n->arena, f, sizeof(*f));
 }
 
-/* Is this pass of a matching frame one that the fault acts on?  Counts it. */
-static bool takes(struct net *n, struct net_fault *fault)
+/* Is this pass of a frame that was found one that the fault acts on?  Counts it. */
+static bool takes(struct net *n, struct net_fault *fault, const struct frame *f)
 {
+    if (!fault_aims_at(n, fault, f) || !fault_can_change(fault, f))
+        return false;
     fault->seen++;
     if (fault->seen < fault->nth)
         return false;
     fault->hits++;
     if (fault->count != UINT32_MAX && --fault->count == 0)
-        fault_index_remove(n, fault);
+        take_off_work(n, fault);
     return true;
-}
-
-/* Bit @bit of @f; RDL_ANY: the last one that the ICRC covers, so that the receiver finds it wrong
- * and nothing else, or of a frame without an ICRC the last one of all.
- */
-static size_t bit_of(const struct frame *f, uint32_t bit)
-{
-    size_t end;
-
-    if (bit != UINT32_MAX)
-        return bit % (f->len * 8);
-    end = packet_icrc_at(f->bytes, f->len);
-    return (end ? end : f->len) * 8 - 1;
-}
-
-/* A copy of *@f with one bit flipped, recorded under the event that says so. */
-static void corrupt(struct net *n, struct frame **f, uint32_t bit, ev_id id)
-{
-    struct frame *copy = frame_new(n->arena, (*f)->len);
-    const size_t at = bit_of(*f, bit);
-
-    if (!copy)
-        return; /* out of memory: the frame passes unharmed */
-    copy->len = (*f)->len;
-    copy->note = (*f)->note;
-    copy->tx = id;
-    memcpy(copy->bytes, (*f)->bytes, copy->len);
-    copy->bytes[at / 8] ^= (uint8_t)(0x80u >> at % 8);
-    n->ops->keep(n->world, copy, true);
-    frame_unref(n->arena, *f);
-    *f = copy;
 }
 
 static void act(struct net *n, const struct net_fault *fault, struct frame **f,
@@ -104,9 +116,11 @@ static void act(struct net *n, const struct net_fault *fault, struct frame **f,
         fate->duplicate_delay_ns = fault->delay_ns;
     } else if (fault->kind == FLT_DELAY) {
         fate->delay_ns += fault->delay_ns;
+    } else if (fault->kind == FLT_REORDER) {
+        fate->hold_frames = fault->hold_frames;
+        fate->hold_ns = fault->delay_ns;
     } else {
-        RDL_ASSERT(fault->kind == FLT_CORRUPT);
-        corrupt(n, f, fault->corrupt_bit, id);
+        fault_change(n, fault, f, id);
     }
 }
 
@@ -135,7 +149,19 @@ void net_fault_apply(struct net *n, struct frame **f, struct net_fate *ret)
 
     *ret = net_untouched;
     while (ret->lost_by == 0 && (fault = next_fault(first, n_groups))) {
-        if (takes(n, fault))
+        if (takes(n, fault, *f))
+            act(n, fault, f, ret);
+    }
+}
+
+void net_fault_apply_on_link(struct net *n, uint32_t link, struct frame **f, struct net_fate *ret)
+{
+    struct net_fault *fault, *next;
+
+    for (fault = n->link_faults; fault && ret->lost_by == 0; fault = next) {
+        next = fault->next; /* it may have done its work now */
+        if (fault->aim.link == link + 1 && match_holds(&fault->match, &(*f)->note) &&
+            takes(n, fault, *f))
             act(n, fault, f, ret);
     }
 }

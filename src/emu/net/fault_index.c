@@ -63,7 +63,7 @@ static struct net_fault_group *group_for(struct net *n, const struct net_match *
 
 bool fault_index_add(struct net *n, struct net_fault *fault)
 {
-    struct net_fault_group *g = group_for(n, &fault->match);
+    struct net_fault_group *g = group_for(n, &fault->key);
 
     RDL_ASSERT(!fault->group);
     if (!g)

@@ -12,6 +12,8 @@ struct net_fate {
     uint64_t delay_ns;
     bool duplicate;
     uint64_t duplicate_delay_ns;
+    uint32_t hold_frames; /* it waits until so many others have overtaken it; 0: it does not */
+    uint64_t hold_ns;     /* but no longer than this */
 };
 
 /* Takes @fault, which is in no group, into the index.  False: the arena is full. */
@@ -24,11 +26,31 @@ void fault_index_remove(struct net *n, struct net_fault *fault);
 uint32_t fault_index_find(const struct net *n, const struct frame_note *note,
                           struct net_fault *ret[NET_MATCH_SETS]);
 
+/* Is the frame one of those that @m is about? */
+bool match_holds(const struct net_match *m, const struct frame_note *note);
+
+/* Is @f one of those that @fault is about, beyond what it was found by?  A fault that follows
+ * messages takes note of it.
+ */
+bool fault_aims_at(struct net *n, struct net_fault *fault, const struct frame *f);
+
+/* Can the fault do to @f what it does to frames? */
+bool fault_can_change(const struct net_fault *fault, const struct frame *f);
+
+/* Puts in the place of *@f a copy that is changed as the fault says, recorded under @id. */
+void fault_change(struct net *n, const struct net_fault *fault, struct frame **f, ev_id id);
+
+/* A copy of @f, or NULL: the arena is full. */
+struct frame *frame_copy(struct arena *a, const struct frame *f);
+
 /* Of a frame that no fault hits. */
 extern const struct net_fate net_untouched;
 
 /* Tries every fault on @f, emits what they do, and may replace *@f by a changed copy. */
 void net_fault_apply(struct net *n, struct frame **f, struct net_fate *ret);
+
+/* Tries the faults that are about link @link, too, and adds to @ret. */
+void net_fault_apply_on_link(struct net *n, uint32_t link, struct frame **f, struct net_fate *ret);
 
 /* Puts @f on the direction that leaves @link_end; the caller has looked at the faults. */
 void net_transmit(struct net *n, uint32_t link_end, struct frame *f, const struct net_fate *fate);

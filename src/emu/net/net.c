@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "emu/net/net.h"
 
-#include <string.h>
-
 #include "emu/base/assert.h"
 #include "emu/base/cold.h"
 #include "emu/net/internal.h"
@@ -87,30 +85,40 @@ static enum rdl_status link_room(struct net *n)
     return RDL_OK;
 }
 
+void net_link_judge(struct net_link *l)
+{
+    l->at_risk = l->n_faults > 0 || l->n_held > 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct net_way *w = &l->dir[i].way;
+
+        l->at_risk = l->at_risk || w->loss_ppm || w->burst_ppm || w->jitter_ns;
+    }
+}
+
 enum rdl_status net_link_add(struct net *n, const struct net_link_config *config, uint32_t *ret)
 {
     const uint32_t index = n->n_links;
-    struct net_link l = {
-        .end = {config->end[0], config->end[1]},
-        .latency_ns = config->latency_ns,
-        .rate_bps = config->rate_bps,
-        .loss_ppm = config->loss_ppm,
-    };
+    struct net_link l = {.end = {config->end[0], config->end[1]}};
+    const struct net_way way = {.latency_ns = config->latency_ns,
+                                .rate_bps = config->rate_bps,
+                                .loss_ppm = config->loss_ppm};
     enum rdl_status st = link_room(n);
 
-    RDL_ASSERT(l.rate_bps > 0 && l.loss_ppm <= PPM);
+    RDL_ASSERT(way.rate_bps > 0 && way.loss_ppm <= PPM);
     for (uint32_t i = 0; i < 2 && st == RDL_OK; i++)
         st = choose_port(n, &l.end[i]);
     if (st != RDL_OK)
         return st;
     for (uint32_t i = 0; i < 2; i++) {
         l.dir[i].rng = prng_stream(n->seed, index * 2u + i);
+        l.dir[i].way = way;
         if (l.end[i].node == NET_SWITCH) {
             struct net_switch *s = n->switches[l.end[i].index];
 
             s->link_end[s->n_ports++] = index << 1 | i;
         }
     }
+    net_link_judge(&l);
     n->links[index] = l;
     n->n_links++;
     *ret = index;
@@ -133,7 +141,7 @@ static uint64_t occupancy_ns(uint32_t bytes, uint64_t rate_bps)
 
 bool net_has_room(const struct net *n, uint32_t link_end)
 {
-    const uint64_t rate_bps = n->links[link_end >> 1].rate_bps;
+    const uint64_t rate_bps = n->links[link_end >> 1].dir[link_end & 1].way.rate_bps;
     const uint64_t free_at = net_port_free_at(n, link_end);
     const uint64_t now = sim_now(n->sim);
 
@@ -151,21 +159,78 @@ void net_drop(struct net *n, struct frame *f, uint32_t host, enum drop_reason re
     frame_unref(n->arena, f);
 }
 
-/* The frame will be lost by chance, or by the fault of @fate if that is not NULL; where it is lost,
- * a tick of its own says so.
+/* Who loses a frame, as SIM_LOST has it. */
+#define LOST_BY_CHANCE 0u
+
+/* The frame will be lost by @number, the fault of @fate if that is not NULL; where it is lost, a
+ * tick of its own says so.
  */
-static void lose(struct net *n, struct frame *f, uint64_t at_ns, const struct net_fate *fate)
+static void lose(struct net *n, struct frame *f, uint64_t at_ns, const struct net_fate *fate,
+                 uint32_t number)
 {
     if (fate) {
         RDL_ASSERT(f->refs == 1); /* copies of it are made later, or by chance */
         f->lost_by = fate->lost_by;
+        number = fate->number;
     }
-    sim_enqueue(n->sim, at_ns, SIM_LOST, fate ? fate->number : 0, (uint64_t)(uintptr_t)f);
+    sim_enqueue(n->sim, at_ns, SIM_LOST, number, (uint64_t)(uintptr_t)f);
 }
 
 static void arrive_at(struct net *n, uint64_t at_ns, uint32_t target, struct frame *f)
 {
     sim_enqueue(n->sim, at_ns, SIM_ARRIVE, target, (uint64_t)(uintptr_t)f);
+}
+
+/* One frame more, or one less, waits on its way to @target. */
+static void count_held(struct net *n, uint32_t target, uint32_t more)
+{
+    struct net_link *l;
+
+    if (target & TARGET_HOST)
+        return;
+    l = &n->links[target >> 1];
+    l->n_held += more;
+    net_link_judge(l);
+}
+
+/* Holds the frame, which would arrive at @at_ns, back there. */
+static void hold(struct net *n, uint32_t target, uint64_t at_ns, struct frame *f,
+                 const struct net_fate *fate)
+{
+    struct net_held *h = arena_alloc(n->arena, sizeof(*h)), **end = &n->held;
+
+    if (!h) {
+        arrive_at(n, at_ns, target, f);
+        return;
+    }
+    *h = (struct net_held){.frame = f, .target = target, .left = fate->hold_frames};
+    h->ticket =
+        sim_schedule(n->sim, at_ns + fate->hold_ns, SIM_ARRIVE, target, (uint64_t)(uintptr_t)f);
+    while (*end)
+        end = &(*end)->next;
+    *end = h;
+    count_held(n, target, 1);
+}
+
+/* A frame arrives at @target at @at_ns: it has overtaken those that are held there, and the ones
+ * that waited for no other arrive right behind it.  One that has gone meanwhile, because its time
+ * was over, is forgotten.
+ */
+static void overtake(struct net *n, uint32_t target, uint64_t at_ns)
+{
+    for (struct net_held **at = &n->held; *at;) {
+        struct net_held *h = *at;
+
+        if (h->target != target || --h->left > 0) {
+            at = &h->next;
+            continue;
+        }
+        if (sim_cancel(n->sim, h->ticket))
+            arrive_at(n, at_ns, target, h->frame);
+        *at = h->next;
+        arena_release(n->arena, h, sizeof(*h));
+        count_held(n, target, (uint32_t)-1);
+    }
 }
 
 /* Schedules the frame's end, and its copy's, at the far side that it reaches at @at_ns. */
@@ -177,45 +242,118 @@ static void carry(struct net *n, uint32_t target, uint64_t at_ns, struct frame *
         n->counts.in_flight++;
         arrive_at(n, at_ns + fate->delay_ns + fate->duplicate_delay_ns, target, frame_ref(f));
     }
+    if (fate->hold_frames) {
+        hold(n, target, at_ns + fate->delay_ns, f, fate);
+        return;
+    }
     arrive_at(n, at_ns + fate->delay_ns, target, f);
+    if (n->held)
+        overtake(n, target, at_ns + fate->delay_ns);
 }
 
-/* The rest of net_transmit() for a frame that may be lost by chance, or that a fault has hit.  It
- * is kept apart, as net_transmit() itself then need not save registers.
+/* Is the next frame of the direction lost by chance, or in a burst?  Draws no more than it must: a
+ * link without bursts has the same fate as ever.
+ */
+static bool is_unlucky(struct net_direction *d, uint32_t *ret_number)
+{
+    const struct net_way *w = &d->way;
+
+    *ret_number = LOST_BY_CHANCE;
+    if (w->burst_ppm) {
+        if (d->in_burst)
+            d->in_burst = prng_below(&d->rng, w->burst_frames) != 0;
+        else
+            d->in_burst = prng_below(&d->rng, PPM) < w->burst_ppm;
+        if (d->in_burst &&
+            (w->burst_loss_ppm == PPM || prng_below(&d->rng, PPM) < w->burst_loss_ppm)) {
+            *ret_number = NET_LOST_IN_BURST;
+            return true;
+        }
+    }
+    return w->loss_ppm && prng_below(&d->rng, PPM) < w->loss_ppm;
+}
+
+/* When what would arrive at @at_ns does so, with jitter.  The order stays. */
+static uint64_t shaken(struct net_direction *d, uint64_t at_ns)
+{
+    if (d->way.jitter_ns == 0)
+        return at_ns;
+    at_ns += prng_below(&d->rng, d->way.jitter_ns + 1);
+    if (at_ns < d->arrives_ns)
+        at_ns = d->arrives_ns;
+    d->arrives_ns = at_ns;
+    return at_ns;
+}
+
+/* Faults that are about this link, if there are any. */
+static void meet_faults_of_link(struct net *n, uint32_t link_end, struct frame **f,
+                                struct net_fate *fate)
+{
+    const ev_id cause = n->trace->cause;
+    struct frame *own;
+
+    trace_because(n->trace, (*f)->tx);
+    net_fault_apply_on_link(n, link_end >> 1, f, fate);
+    trace_because(n->trace, cause);
+    if (fate->lost_by == 0 || (*f)->refs == 1)
+        return;
+    own = frame_copy(n->arena, *f); /* other copies of it go elsewhere, and are not lost */
+    if (!own) {
+        fate->lost_by = 0;
+        return;
+    }
+    frame_unref(n->arena, *f);
+    *f = own;
+}
+
+/* Occupies the direction with the frame; returns when its last bit has left. */
+static uint64_t occupy(struct net *n, struct net_direction *d, const struct frame *f)
+{
+    const uint64_t now = sim_now(n->sim);
+    const uint64_t start = d->free_at_ns > now ? d->free_at_ns : now;
+
+    d->free_at_ns = start + occupancy_ns(f->len, d->way.rate_bps);
+    return d->free_at_ns;
+}
+
+/* net_transmit() for a frame to which something may happen.  It is kept apart, as net_transmit()
+ * itself then need not save registers.
  */
 RDL_COLD __attribute__((noinline)) static void
 transmit_at_risk(struct net *n, uint32_t link_end, struct frame *f, const struct net_fate *fate)
 {
     struct net_link *l = &n->links[link_end >> 1];
     struct net_direction *d = &l->dir[link_end & 1];
-    bool by_chance = false;
+    struct net_fate here = *fate;
+    uint32_t number = LOST_BY_CHANCE;
+    uint64_t left_at;
+    bool unlucky;
 
-    if (l->loss_ppm)
-        by_chance = prng_below(&d->rng, PPM) < l->loss_ppm;
-    if (by_chance || fate->lost_by)
+    if (l->n_faults)
+        meet_faults_of_link(n, link_end, &f, &here);
+    left_at = occupy(n, d, f);
+    unlucky = is_unlucky(d, &number);
+    if (unlucky || here.lost_by)
         l->lost++;
     else
         l->carried++;
-    if (fate->lost_by || by_chance)
-        lose(n, f, d->free_at_ns + l->latency_ns / 2, fate->lost_by ? fate : NULL);
+    if (here.lost_by || unlucky)
+        lose(n, f, left_at + d->way.latency_ns / 2, here.lost_by ? &here : NULL, number);
     else
-        carry(n, link_end, d->free_at_ns + l->latency_ns, f, fate);
+        carry(n, link_end, shaken(d, left_at + d->way.latency_ns), f, &here);
 }
 
 void net_transmit(struct net *n, uint32_t link_end, struct frame *f, const struct net_fate *fate)
 {
     struct net_link *l = &n->links[link_end >> 1];
     struct net_direction *d = &l->dir[link_end & 1];
-    const uint64_t now = sim_now(n->sim);
-    const uint64_t start = d->free_at_ns > now ? d->free_at_ns : now;
 
-    d->free_at_ns = start + occupancy_ns(f->len, l->rate_bps);
-    if (l->loss_ppm || fate != &net_untouched) {
+    if (l->at_risk || fate != &net_untouched) {
         transmit_at_risk(n, link_end, f, fate);
         return;
     }
     l->carried++;
-    arrive_at(n, d->free_at_ns + l->latency_ns, link_end, f);
+    arrive_at(n, occupy(n, d, f) + d->way.latency_ns, link_end, f);
 }
 
 const struct net_fate *net_depart(struct net *n, struct frame **f, struct net_fate *room)
@@ -254,7 +392,7 @@ void net_loop_back(struct net *n, uint32_t host, struct frame *f)
     const uint64_t at = sim_now(n->sim) + NET_LOOPBACK_NS;
 
     if (fate->lost_by)
-        lose(n, f, at, fate);
+        lose(n, f, at, fate, LOST_BY_CHANCE);
     else
         carry(n, TARGET_HOST | host, at, f, fate);
     trace_because(n->trace, cause);
@@ -262,15 +400,11 @@ void net_loop_back(struct net *n, uint32_t host, struct frame *f)
 
 void net_loop_copy(struct net *n, uint32_t host, const struct frame *f)
 {
-    struct frame *copy = frame_new(n->arena, f->len);
+    struct frame *copy = frame_copy(n->arena, f);
     ev_id cause;
 
     if (!copy)
         return; /* the arena is full, and the lab ends here */
-    copy->len = f->len;
-    copy->tx = f->tx;
-    copy->note = f->note;
-    memcpy(copy->bytes, f->bytes, f->len);
     n->counts.copied++;
     n->counts.in_flight++;
     cause = trace_because(n->trace, f->tx);
@@ -311,14 +445,23 @@ void net_arrive(struct net *n, struct sim_item item)
         net_switch_forward(n, to->index, to->port, f);
 }
 
-/* The name of what lost @f: a fault that may have been removed meanwhile, or chance. */
-static struct ev_str loser_name(const struct net *n, const struct frame *f)
+/* The name of what lost @f: a fault that may have been removed meanwhile, a burst, or chance. */
+static struct ev_str loser_name(const struct net *n, const struct frame *f, uint32_t number)
 {
     const struct net_fault *fault = slots_get(&n->faults, f->lost_by);
 
-    if (f->lost_by == 0)
+    if (number == NET_LOST_IN_BURST)
+        return ev_str(EV_BURST);
+    if (number == LOST_BY_CHANCE)
         return ev_str(EV_CHANCE);
     return fault ? fault->name : ev_str("a removed fault");
+}
+
+static enum fault_kind loser_kind(uint32_t number)
+{
+    if (number == LOST_BY_CHANCE)
+        return FLT_CHANCE;
+    return number == NET_LOST_IN_BURST ? FLT_BURST : FLT_DROP;
 }
 
 void net_lost(struct net *n, struct sim_item item)
@@ -327,8 +470,9 @@ void net_lost(struct net *n, struct sim_item item)
     const uint32_t number = item.target;
 
     TRACE(n->trace, lost, .host = f->note.host, .qpn = f->note.qpn, .opcode = f->note.opcode,
-          .psn = f->note.psn, .by = number ? FLT_DROP : FLT_CHANCE, .fault = number,
-          .name = loser_name(n, f), .tx = f->tx);
+          .psn = f->note.psn, .by = (uint32_t)loser_kind(number),
+          .fault = number == NET_LOST_IN_BURST ? 0 : number, .name = loser_name(n, f, number),
+          .tx = f->tx);
     n->counts.in_flight--;
     n->counts.lost++;
     frame_unref(n->arena, f);

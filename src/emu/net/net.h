@@ -39,12 +39,14 @@
 #define NET_SWITCH_PORTS_MAX 4096u
 #define NET_STATIONS_MAX     65536u /* that a switch remembers; a power of two */
 #define NET_FAULTS_MAX       65536u
+#define NET_ABOUT_BYTES      96u
 #define NET_EXTS_MAX         EV_PORTS_MAX
 #define NET_GAP_BYTES        24u        /* preamble 8, FCS 4, inter-frame gap 12 */
 #define NET_FRAME_BYTES_MIN  60u        /* without the FCS; shorter ones occupy as much */
 #define NET_QUEUE_BYTES_MAX  (4u << 20) /* of a switch's output, or an external port's input */
 #define NET_LOOPBACK_NS      100u       /* a frame to the own MAC turns round inside the port */
 #define NET_NO_LINK          UINT32_MAX
+#define NET_LOST_IN_BURST    UINT32_MAX /* in the place of a fault's number */
 
 enum net_node { NET_HOST, NET_SWITCH, NET_EXT };
 
@@ -54,19 +56,33 @@ struct net_end {
     uint32_t port;  /* of the switch; otherwise 0 */
 };
 
+/* What a direction of a link does to frames. */
+struct net_way {
+    uint64_t latency_ns, rate_bps;
+    uint64_t jitter_ns; /* a frame takes up to so much longer; the order stays */
+    uint32_t loss_ppm;
+    /* Bursts of losses (Gilbert-Elliott): the chance that one begins with a frame, how many frames
+     * it lasts on average, and the chance that a frame in it is lost.
+     */
+    uint32_t burst_ppm, burst_frames, burst_loss_ppm;
+};
+
 /* One direction of a link, from end i to end 1 - i. */
 struct net_direction {
     uint64_t free_at_ns;
-    struct prng rng; /* of the loss by chance */
+    struct net_way way;
+    struct prng rng;     /* of all that is by chance */
+    uint64_t arrives_ns; /* when the last frame arrives, as jitter has it */
+    bool in_burst;
 };
 
 struct net_link {
     struct net_end end[2];
     struct net_direction dir[2];
-    uint64_t latency_ns, rate_bps;
-    uint32_t loss_ppm;
-    bool down;              /* nothing enters it; what is on its way still arrives */
-    uint64_t carried, lost; /* frames, either way */
+    uint32_t n_faults, n_held; /* faults that are about this link; frames that wait on it */
+    bool at_risk;              /* something may happen to a frame: see net_link_judge() */
+    bool down;                 /* nothing enters it; what is on its way still arrives */
+    uint64_t carried, lost;    /* frames, either way */
 };
 
 /* Where a station was seen last. */
@@ -114,16 +130,41 @@ struct net_match {
     uint32_t field[NET_MATCH_FIELDS];
 };
 
+/* Which frames a fault is about, beside that: what no index finds.  All zero: all of them. */
+struct net_aim {
+    uint64_t to_mac;       /* the frame is addressed to this station */
+    uint64_t qp_mac;       /* of the queue pair whose work the frame is for, its host's, */
+    uint32_t qp_host, qpn; /* and itself; 0: any */
+    uint32_t class;        /* enum packet_class */
+    uint32_t transmission; /* the packet is sent for the n-th time */
+    uint32_t message;      /* of the queue pair, counted since the fault is there */
+    uint32_t link;         /* 1 + its index: the fault meets the frame there */
+    bool (*where)(void *ctx, const struct ev *sent);
+    void *where_ctx;
+    /* While @message is followed: messages that began, the PSN of the first packet of the one that
+     * is meant, and that of the next one.
+     */
+    uint32_t begun, psn, next_psn;
+};
+
 struct net_fault {
     uint64_t handle; /* its name in net->faults */
     uint32_t number; /* 1, 2, ... in order of creation, in which they are tried */
     struct ev_str name;
     enum fault_kind kind;
     struct net_match match;
-    uint32_t nth;   /* matching frames to let pass, plus 1 */
-    uint32_t count; /* how many are still hit after that; UINT32_MAX: all */
-    uint64_t delay_ns;
+    uint32_t nth;      /* matching frames to let pass, plus 1 */
+    uint32_t count;    /* how many are still hit after that; UINT32_MAX: all */
+    uint64_t delay_ns; /* FLT_REORDER: how long it is held at most */
     uint32_t corrupt_bit;
+    uint32_t hold_frames; /* FLT_REORDER: how many frames overtake it */
+    uint32_t to_bytes;    /* FLT_TRUNCATE */
+    uint32_t field;       /* enum wire_field_id: FLT_FORGE, and FLT_CORRUPT instead of a bit */
+    uint64_t value;       /* FLT_FORGE */
+    struct net_aim aim;
+    char about[NET_ABOUT_BYTES];   /* what people call it */
+    struct net_match key;          /* what the index finds it by: @match, or anything */
+    bool on_link;                  /* at work in net->link_faults, and in no group */
     uint32_t seen, hits;           /* matching frames while it was at work; those that it hit */
     struct net_fault_group *group; /* NULL: its work is done, there is nothing left to hit */
     struct net_fault *next, *prev; /* of the group */
@@ -159,6 +200,19 @@ struct net_ops {
     void (*leave)(void *world, uint32_t ext, const struct frame *f);
     /* Its bytes, under f->tx.  @changed: by a fault, since they were sent. */
     void (*keep)(void *world, const struct frame *f, bool changed);
+    /* The event with which it was sent, for faults that want to know more than its note says; NULL:
+     * nobody knows.  May be NULL itself.
+     */
+    const struct ev *(*sent)(void *world, const struct frame *f);
+};
+
+/* A frame that a fault holds back until others have overtaken it, or until it goes anyway. */
+struct net_held {
+    struct frame *frame;
+    uint32_t target;   /* of SIM_ARRIVE */
+    uint32_t left;     /* frames that are still to overtake it */
+    sim_ticket ticket; /* it goes anyway */
+    struct net_held *next;
 };
 
 struct net {
@@ -176,6 +230,8 @@ struct net {
     uint32_t n_exts;
     struct slots faults; /* of struct net_fault */
     struct net_fault_index fault_index;
+    struct net_fault *link_faults; /* at work, that are about one link each, oldest first */
+    struct net_held *held;         /* in the order in which they were held */
     uint32_t faults_made;
     struct net_counts counts;
 };
@@ -198,6 +254,9 @@ struct net_link_config {
     uint64_t latency_ns, rate_bps;
     uint32_t loss_ppm;
 };
+
+/* Looks anew whether something may happen to a frame on the link. */
+void net_link_judge(struct net_link *l);
 
 /* The index of a new link.  RDL_OK, RDL_ERR_LIMIT: NET_LINKS_MAX are there, or
  * NET_SWITCH_PORTS_MAX of a switch; RDL_ERR_NOMEM.

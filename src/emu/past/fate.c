@@ -64,3 +64,34 @@ struct fate fate_of(const struct past_index *x, const struct ev *tx)
     }
     return f;
 }
+
+const char *fate_fault_done(uint32_t kind)
+{
+    switch ((enum fault_kind)kind) {
+    case FLT_DROP:
+    case FLT_CHANCE:
+    case FLT_BURST:
+        return "lost";
+    case FLT_DUPLICATE:
+        return "duplicated";
+    case FLT_DELAY:
+        return "delayed";
+    case FLT_REORDER:
+        return "held";
+    case FLT_TRUNCATE:
+        return "cut";
+    case FLT_MARK:
+        return "marked CE";
+    case FLT_FORGE:
+        return "forged";
+    case FLT_CORRUPT:
+    case FLT_NONE:
+        break;
+    }
+    return "corrupted";
+}
+
+bool fate_fault_changes(uint32_t kind)
+{
+    return kind == FLT_CORRUPT || kind == FLT_TRUNCATE || kind == FLT_MARK || kind == FLT_FORGE;
+}

@@ -3,6 +3,9 @@
 #ifndef EMU_PAST_FATE_H
 #define EMU_PAST_FATE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "emu/past/past_index.h"
 
 enum frame_fate {
@@ -27,5 +30,11 @@ struct fate {
 
 /* The fate of the tx event @tx within the lab; of several copies, of the first that arrived. */
 struct fate fate_of(const struct past_index *x, const struct ev *tx);
+
+/* What a fault of @kind (enum fault_kind) has done to a frame: "delayed", "marked CE". */
+const char *fate_fault_done(uint32_t kind);
+
+/* Has it changed the bytes of the frame?  They are recorded under the event that says so. */
+bool fate_fault_changes(uint32_t kind);
 
 #endif

@@ -19,6 +19,7 @@
 #define EV_NAME_BYTES 24u
 #define EV_ADDR_BYTES 46u
 #define EV_CHANCE     "chance"    /* what lost events call the loss of a link */
+#define EV_BURST      "a burst"   /* and a burst of losses there */
 #define EV_HOST_NONE  0xffffffffu /* a field of type host that names none */
 #define EV_ANY        0xffffffffu /* a field of a type any_*: it holds for every frame */
 #define EV_PORT_FIRST 4096u       /* a field of type host: external port 0; hosts are below */

@@ -78,7 +78,7 @@ static void keep(void *world, const struct frame *f, bool changed)
     (void)changed;
 }
 
-static const struct net_ops net_ops = {deliver, leave, keep};
+static const struct net_ops net_ops = {deliver, leave, keep, NULL};
 
 static void on_event(void *ctx, const struct ev *e)
 {

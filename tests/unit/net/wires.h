@@ -62,7 +62,7 @@ static inline void on_event(void *ctx, const struct ev *e)
     ((struct fixture *)ctx)->last_ev[e->kind] = *e;
 }
 
-static const struct net_ops ops = {on_deliver, on_leave, on_keep};
+static const struct net_ops ops = {on_deliver, on_leave, on_keep, NULL};
 
 static inline void arrive(void *ctx, struct sim_item item)
 {

@@ -287,6 +287,7 @@ static visitor *const visitors[NODE_COUNT] = {
     [NODE_switch] = visit_switch,
     [NODE_external_port] = visit_ext,
     [NODE_link] = visit_link,
+    [NODE_way] = visit_way,
     [NODE_fault] = visit_fault,
 };
 

@@ -197,18 +197,43 @@ void visit_ext(const struct inode *n, struct visit *v)
     inspect_child(v, CHILD_external_port_drops, drops_node(n, x->drops));
 }
 
+static struct inode way_node(const struct inode *n, const struct net_direction *d)
+{
+    struct inode way = *n;
+
+    way.object = d;
+    return way;
+}
+
 void visit_link(const struct inode *n, struct visit *v)
 {
     const struct net_link *l = &n->world->net.links[n->number];
 
     inspect_text(v, LEAF_link_a, world_end_name(n->world, &l->end[0]));
     inspect_text(v, LEAF_link_b, world_end_name(n->world, &l->end[1]));
-    inspect_leaf(v, LEAF_link_latency, l->latency_ns);
-    inspect_leaf(v, LEAF_link_rate, l->rate_bps);
-    inspect_leaf(v, LEAF_link_loss_ppm, l->loss_ppm);
+    inspect_leaf(v, LEAF_link_latency, l->dir[0].way.latency_ns);
+    inspect_leaf(v, LEAF_link_rate, l->dir[0].way.rate_bps);
+    inspect_leaf(v, LEAF_link_loss_ppm, l->dir[0].way.loss_ppm);
     inspect_leaf(v, LEAF_link_up, !l->down);
     inspect_leaf(v, LEAF_link_carried, l->carried);
     inspect_leaf(v, LEAF_link_lost, l->lost);
+    inspect_child(v, CHILD_link_there, way_node(n, &l->dir[0]));
+    inspect_child(v, CHILD_link_back, way_node(n, &l->dir[1]));
+}
+
+void visit_way(const struct inode *n, struct visit *v)
+{
+    const struct net_direction *d = n->object;
+    const struct net_way *w = &d->way;
+
+    inspect_leaf(v, LEAF_way_latency, w->latency_ns);
+    inspect_leaf(v, LEAF_way_rate, w->rate_bps);
+    inspect_leaf(v, LEAF_way_loss_ppm, w->loss_ppm);
+    inspect_leaf(v, LEAF_way_jitter, w->jitter_ns);
+    inspect_leaf(v, LEAF_way_burst_ppm, w->burst_ppm);
+    inspect_leaf(v, LEAF_way_burst_frames, w->burst_frames);
+    inspect_leaf(v, LEAF_way_burst_loss_ppm, w->burst_loss_ppm);
+    inspect_leaf(v, LEAF_way_in_burst, d->in_burst);
 }
 
 /* A criterion that matches everything is not shown. */
@@ -231,6 +256,41 @@ static const char *fault_from(const struct world *w, const struct net_fault *f)
     return host < EV_PORT_FIRST ? w->hosts[host]->name : w->net.exts[host - EV_PORT_FIRST].name.s;
 }
 
+/* The host that has this MAC, or any. */
+static const char *station_name(const struct world *w, uint64_t mac)
+{
+    for (uint32_t i = 0; mac && i < w->n_hosts; i++) {
+        if (host_is_there(w->hosts[i]) && ld_be(w->hosts[i]->port.mac, MAC_BYTES) == mac)
+            return w->hosts[i]->name;
+    }
+    return "any";
+}
+
+/* "h1.qp", or "h1 QPN 2" of one that is gone. */
+static const char *qp_name(const struct world *w, const struct net_aim *a,
+                           char ret[RDL_VALUE_BYTES])
+{
+    struct text t = text_on(ret, RDL_VALUE_BYTES);
+
+    if (a->qpn == 0)
+        return "any";
+    text_addf(&t, "QPN %u of %s", a->qpn, w->hosts[a->qp_host]->name);
+    return ret;
+}
+
+static void visit_aim(const struct world *w, const struct net_aim *a, struct visit *v)
+{
+    char qp[RDL_VALUE_BYTES], link[LINK_NAME_BYTES];
+
+    inspect_word(v, LEAF_fault_class, a->class);
+    inspect_text(v, LEAF_fault_to, station_name(w, a->to_mac));
+    inspect_text(v, LEAF_fault_qp, qp_name(w, a, qp));
+    inspect_text(v, LEAF_fault_link,
+                 a->link ? inspect_link_name(w, &w->net.links[a->link - 1], link) : "any");
+    inspect_leaf(v, LEAF_fault_transmission, a->transmission);
+    inspect_leaf(v, LEAF_fault_message, a->message);
+}
+
 void visit_fault(const struct inode *n, struct visit *v)
 {
     const struct net_fault *f = n->object;
@@ -248,4 +308,11 @@ void visit_fault(const struct inode *n, struct visit *v)
     inspect_leaf(v, LEAF_fault_delay, f->delay_ns);
     inspect_leaf(v, LEAF_fault_seen, f->seen);
     inspect_leaf(v, LEAF_fault_hits, f->hits);
+    inspect_leaf(v, LEAF_fault_number, f->number);
+    inspect_text(v, LEAF_fault_about, f->about);
+    visit_aim(n->world, &f->aim, v);
+    inspect_leaf(v, LEAF_fault_hold_frames, f->hold_frames);
+    inspect_leaf(v, LEAF_fault_to_bytes, f->to_bytes);
+    inspect_word(v, LEAF_fault_field, f->field);
+    inspect_leaf(v, LEAF_fault_value, f->value);
 }

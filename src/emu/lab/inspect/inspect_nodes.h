@@ -80,6 +80,7 @@ void visit_group(const struct inode *n, struct visit *v);
 void visit_switch(const struct inode *n, struct visit *v);
 void visit_ext(const struct inode *n, struct visit *v);
 void visit_link(const struct inode *n, struct visit *v);
+void visit_way(const struct inode *n, struct visit *v);
 void visit_fault(const struct inode *n, struct visit *v);
 
 /* "h1-sw"; @buf, which is returned, has LINK_NAME_BYTES. */

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Which frames a fault is about, beyond what the index finds it by.
+ *
+ * All of it is said of the frame alone, and of the event with which it was sent: that tells the
+ * transmission, and what a condition asks for.  No state of a queue pair is looked at.  The message
+ * is counted here, by the packets that begin one.
+ */
+#include "emu/base/cursor.h"
+#include "emu/facts/opcode.h"
+#include "emu/facts/psn.h"
+#include "emu/net/internal.h"
+#include "emu/wire/eth.h"
+
+bool match_holds(const struct net_match *m, const struct frame_note *note)
+{
+    const uint32_t frame[NET_MATCH_FIELDS] = {
+        [NET_MATCH_HOST] = note->host,         [NET_MATCH_OPCODE] = note->opcode,
+        [NET_MATCH_SYNDROME] = note->syndrome, [NET_MATCH_PSN] = note->psn,
+        [NET_MATCH_DEST_QPN] = note->dest_qpn,
+    };
+
+    for (uint32_t i = 0; i < NET_MATCH_FIELDS; i++) {
+        if (m->field[i] != NET_MATCH_ANY && m->field[i] != frame[i])
+            return false;
+    }
+    return true;
+}
+
+/* The row of a RoCEv2 frame; NULL: it is another. */
+static const struct op_info *op_of(const struct frame *f)
+{
+    const struct op_info *op =
+        f->note.opcode <= UINT8_MAX ? op_info((uint8_t)f->note.opcode) : NULL;
+
+    return op && op->name ? op : NULL;
+}
+
+static bool is_of_class(const struct frame *f, uint32_t class)
+{
+    const struct op_info *op = op_of(f);
+    const bool ack = op && op->kind == OPK_ACK;
+
+    if (class == PKC_ANY)
+        return true;
+    if (!op)
+        return false;
+    switch ((enum packet_class) class) {
+    case PKC_REQUEST:
+        return !op_is_response(op) && op->kind != OPK_CNP;
+    case PKC_ANSWER:
+        return op_is_response(op);
+    case PKC_SEND:
+        return op->kind == OPK_SEND;
+    case PKC_WRITE:
+        return op->kind == OPK_WRITE;
+    case PKC_READ_REQUEST:
+        return op->kind == OPK_READ;
+    case PKC_READ_RESPONSE:
+        return op->kind == OPK_READ_RESPONSE;
+    case PKC_ATOMIC_REQUEST:
+        return op->kind == OPK_ATOMIC;
+    case PKC_ATOMIC_RESPONSE:
+        return op->kind == OPK_ATOMIC_ACK;
+    case PKC_ACK:
+        return ack && f->note.syndrome == SYN_ACK;
+    case PKC_NAK:
+        return ack && f->note.syndrome > SYN_RNR_NAK;
+    case PKC_RNR_NAK:
+        return ack && f->note.syndrome == SYN_RNR_NAK;
+    case PKC_ANY:
+        break;
+    }
+    return true;
+}
+
+static uint64_t mac_at(const struct frame *f, size_t at)
+{
+    return f->len < ETH_BYTES ? 0 : ld_be(f->bytes + at, MAC_BYTES);
+}
+
+/* Is it for the work of the queue pair: a request that it sends, or what answers one? */
+static bool is_of_qp(const struct frame *f, const struct net_aim *a)
+{
+    const struct op_info *op = op_of(f);
+
+    if (a->qpn == 0)
+        return true;
+    if (!op)
+        return false;
+    if (op_is_response(op))
+        return f->note.dest_qpn == a->qpn && mac_at(f, 0) == a->qp_mac;
+    return f->note.host == a->qp_host && f->note.qpn == a->qpn;
+}
+
+static const struct ev *sent(const struct net *n, const struct frame *f)
+{
+    return n->ops->sent ? n->ops->sent(n->world, f) : NULL;
+}
+
+/* How often the packet has been sent, with this time.  An answer is always new. */
+static uint32_t transmission(const struct ev *tx)
+{
+    return tx && tx->kind == EV_tx && tx->u.tx.attempt ? tx->u.tx.attempt : 1;
+}
+
+static bool is_behind(uint32_t psn, uint32_t first)
+{
+    return psn_diff((struct psn){psn}, (struct psn){first}) >= 0;
+}
+
+/* Is it of the message that the fault is about?  Messages begin one behind the other, and each is
+ * the PSNs from its first packet up to that of the next one; those of its answers are the same.
+ */
+static bool is_of_message(struct net_aim *a, const struct frame *f, const struct ev *tx)
+{
+    const struct op_info *op = op_of(f);
+    const uint32_t psn = f->note.psn;
+    bool begins;
+
+    if (a->message == 0)
+        return true;
+    if (!op)
+        return false;
+    begins = !op_is_response(op) && op_starts(op) && transmission(tx) == 1;
+    if (begins && a->begun <= a->message) {
+        a->begun++;
+        if (a->begun == a->message)
+            a->psn = psn;
+        else if (a->begun == a->message + 1)
+            a->next_psn = psn;
+    }
+    if (a->begun < a->message || !is_behind(psn, a->psn))
+        return false;
+    return a->begun == a->message || !is_behind(psn, a->next_psn);
+}
+
+bool fault_aims_at(struct net *n, struct net_fault *fault, const struct frame *f)
+{
+    struct net_aim *a = &fault->aim;
+    const bool asks = a->transmission || a->message || a->where;
+    const struct ev *tx;
+
+    if (!is_of_qp(f, a))
+        return false;
+    tx = asks ? sent(n, f) : NULL;
+    if (!is_of_message(a, f, tx))
+        return false;
+    if (a->message && !match_holds(&fault->match, &f->note))
+        return false;
+    if (!is_of_class(f, a->class) || (a->to_mac && mac_at(f, 0) != a->to_mac))
+        return false;
+    if (a->transmission &&
+        (!op_of(f) || op_is_response(op_of(f)) || transmission(tx) != a->transmission))
+        return false;
+    return !a->where || (tx && a->where(a->where_ctx, tx));
+}

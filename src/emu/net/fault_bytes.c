@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults that change the bytes of a frame: always in a copy, which is recorded under the event that
+ * says so.  What was sent stays in the record as it was sent.
+ */
+#include <string.h>
+
+#include "emu/net/internal.h"
+#include "emu/wire/field.h"
+#include "emu/wire/packet.h"
+
+/* Bit @bit of @f; RDL_ANY: the last one that the ICRC covers, so that the receiver finds it wrong
+ * and nothing else, or of a frame without an ICRC the last one of all.
+ */
+static size_t bit_of(const struct frame *f, uint32_t bit)
+{
+    size_t end;
+
+    if (bit != UINT32_MAX)
+        return bit % (f->len * 8);
+    end = packet_icrc_at(f->bytes, f->len);
+    return (end ? end : f->len) * 8 - 1;
+}
+
+bool fault_can_change(const struct net_fault *fault, const struct frame *f)
+{
+    if (fault->kind == FLT_TRUNCATE)
+        return f->len > fault->to_bytes;
+    if (fault->kind == FLT_MARK)
+        return field_is_ip(f->bytes, f->len);
+    return fault->field == WF_NONE ||
+           field_place((enum wire_field_id)fault->field, f->bytes, f->len).bytes > 0;
+}
+
+/* Gives the field its value, and all checksums that cover it. */
+static void forge(struct frame *f, const struct field_place *at, uint64_t value, bool mend)
+{
+    const size_t icrc = packet_icrc_at(f->bytes, f->len);
+
+    field_put(at, f->bytes, value);
+    field_mend_ip(f->bytes, f->len);
+    if (mend)
+        packet_finish(f->bytes, icrc + ICRC_BYTES);
+}
+
+static void change(const struct net_fault *fault, struct frame *f)
+{
+    const enum wire_field_id field = (enum wire_field_id)fault->field;
+    const struct field_place at =
+        field ? field_place(field, f->bytes, f->len) : (struct field_place){0, 0, 0};
+    size_t bit;
+
+    switch (fault->kind) {
+    case FLT_TRUNCATE:
+        f->len = fault->to_bytes;
+        break;
+    case FLT_MARK:
+        field_mark(f->bytes, f->len);
+        break;
+    case FLT_FORGE:
+        forge(f, &at, fault->value, field != WF_ICRC);
+        break;
+    default:
+        if (field) {
+            field_flip(&at, f->bytes);
+            break;
+        }
+        bit = bit_of(f, fault->corrupt_bit);
+        f->bytes[bit / 8] ^= (uint8_t)(0x80u >> bit % 8);
+        break;
+    }
+}
+
+struct frame *frame_copy(struct arena *a, const struct frame *f)
+{
+    struct frame *copy = frame_new(a, f->len);
+
+    if (!copy)
+        return NULL;
+    copy->len = f->len;
+    copy->note = f->note;
+    copy->tx = f->tx;
+    memcpy(copy->bytes, f->bytes, f->len);
+    return copy;
+}
+
+void fault_change(struct net *n, const struct net_fault *fault, struct frame **f, ev_id id)
+{
+    struct frame *copy = frame_copy(n->arena, *f);
+
+    if (!copy)
+        return; /* out of memory: the frame passes unharmed */
+    copy->tx = id;
+    change(fault, copy);
+    n->ops->keep(n->world, copy, true);
+    frame_unref(n->arena, *f);
+    *f = copy;
+}
