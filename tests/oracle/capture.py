@@ -23,8 +23,9 @@ class Frame:
     ticks: int = 0  # when, in the units of its interface
 
     def damaged(self):
-        """True if a fault flipped bits on purpose: the comments say so."""
-        return any("CORRUPT" in c.upper() for c in self.comments)
+        """True if a fault flipped bits or cut the frame on purpose, or it was made so: the comments say so."""
+        words = ("CORRUPT", "TRUNCATE", "WRONG ICRC")
+        return any(word in c.upper() for c in self.comments for word in words)
 
     def ip(self):
         """IP version and the bytes from the IP header to its end; (None, b"") if it is not IP."""

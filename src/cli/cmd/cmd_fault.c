@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* What links do to frames: drop, duplicate, delay, corrupt, clear. */
+/* What links do to frames: drop, duplicate, delay, reorder, corrupt, truncate, mark, forge; clear.
+ */
+#include <string.h>
+
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/limit.h"
+#include "cli/cmd/link.h"
+#include "cli/session/conditions.h"
 #include "cli/session/resolve.h"
+#include "cli/tree/tree.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/opcode.h"
+#include "emu/wire/field.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
 #include "rdmalab/port.h"
+
+#define SAID_BYTES 512u /* a condition may be long */
 
 static uint32_t syndrome_of(const struct step *st)
 {
@@ -18,48 +27,121 @@ static uint32_t syndrome_of(const struct step *st)
     return (uint32_t)step_number_or(st, "syndrome", RDL_ANY);
 }
 
-/* Says what the fault will do: "f1: drops the next frame with psn=101 that h1 sends". */
-static void say_fault(struct session *s, const struct step *st, const struct rdl_fault_config *f,
-                      const char *name)
+/* What people call a packet of a class. */
+static const char *class_name(uint32_t class)
 {
-    static const char *const does[] = {[FLT_DROP] = "drops",
-                                       [FLT_DUPLICATE] = "duplicates",
-                                       [FLT_DELAY] = "delays",
-                                       [FLT_CORRUPT] = "corrupts"};
-    char line[256];
-    struct text t = text_on(line, sizeof(line));
+    static const char *const names[] = {
+        [PKC_REQUEST] = "request",
+        [PKC_ANSWER] = "answer",
+        [PKC_SEND] = "SEND",
+        [PKC_WRITE] = "WRITE",
+        [PKC_READ_REQUEST] = "READ request",
+        [PKC_READ_RESPONSE] = "READ response",
+        [PKC_ATOMIC_REQUEST] = "atomic request",
+        [PKC_ATOMIC_RESPONSE] = "atomic response",
+        [PKC_ACK] = "ACK",
+        [PKC_NAK] = "NAK",
+        [PKC_RNR_NAK] = "RNR NAK",
+    };
 
-    text_addf(&t, "%s: %s ", name, does[f->kind]);
+    return names[class];
+}
+
+/* "the next RC_SEND_ONLY frame", "the 2nd READ response", "every frame" */
+static void add_which(struct text *t, const struct rdl_fault_config *f)
+{
+    const bool many = f->count > 1 && f->count != RDL_ANY;
+
     if (f->count == RDL_ANY)
-        text_add(&t, "every");
-    else if (f->count > 1)
-        text_addf(&t, "the next %u", f->count);
+        text_add(t, "every");
+    else if (many)
+        text_addf(t, "the next %u", f->count);
+    else if (f->nth == 1)
+        text_add(t, "the next");
     else
-        text_add(&t, "the next");
+        text_add(t, "the ");
+    if (f->count == 1 && f->nth > 1)
+        text_add_ordinal(t, f->nth);
     if (f->opcode != RDL_ANY)
-        text_addf(&t, " %s", enum_name(&enum_opcode, f->opcode));
+        text_addf(t, " %s", enum_name(&enum_opcode, f->opcode));
     if (f->syndrome != RDL_ANY)
-        text_addf(&t, " %s", enum_name(&enum_syndrome, f->syndrome));
-    text_add(&t, f->count > 1 && f->count != RDL_ANY ? " frames" : " frame");
+        text_addf(t, " %s", enum_name(&enum_syndrome, f->syndrome));
+    text_addf(t, " %s%s", f->packet_class ? class_name(f->packet_class) : "frame", many ? "s" : "");
+}
+
+/* Whose: " with psn=101 that h1 sends" */
+static void add_whose(struct text *t, const struct step *st, const struct rdl_fault_config *f)
+{
     if (f->psn != RDL_ANY)
-        text_addf(&t, " with psn=%u", f->psn);
-    if (f->dest_qpn != RDL_ANY)
-        text_addf(&t, " to QPN %u", f->dest_qpn);
-    if (f->from_port.raw)
-        text_addf(&t, " coming in through %s", step_text(st, "from"));
-    else
-        text_addf(&t, " that %s sends", step_has(st, "from") ? step_text(st, "from") : "anybody");
-    if (f->nth > 1)
-        text_addf(&t, ", from match number %u on", f->nth);
-    if (f->delay_ns) {
-        text_add(&t, ", by ");
-        quantity_add_time_short(&t, f->delay_ns);
+        text_addf(t, " with psn=%u", f->psn);
+    if (f->message) {
+        text_add(t, " of the ");
+        text_add_ordinal(t, f->message);
+        text_add(t, " message");
     }
-    if (f->kind == FLT_CORRUPT && f->corrupt_bit == RDL_ANY)
-        text_add(&t, ", in the last bit before the ICRC");
+    if (f->qp.raw)
+        text_addf(t, " for the work of %s", step_text(st, "qp"));
+    if (f->dest_qpn != RDL_ANY)
+        text_addf(t, " to QPN %u", f->dest_qpn);
+    if (f->to.raw)
+        text_addf(t, " to %s", step_text(st, "to"));
+    if (f->from_port.raw)
+        text_addf(t, " coming in through %s", step_text(st, "from"));
+    else if (step_has(st, "from"))
+        text_addf(t, " that %s sends", step_text(st, "from"));
+    else if (!f->qp.raw && !f->to.raw)
+        text_add(t, " that anybody sends");
+    if (f->transmission) {
+        text_add(t, ", sent for the ");
+        text_add_ordinal(t, f->transmission);
+        text_add(t, " time");
+    }
+    if (f->link.raw)
+        text_addf(t, ", on %s", step_text(st, "link"));
+    if (f->where)
+        text_addf(t, ", where %s", step_text(st, "where"));
+    if (f->nth > 1 && f->count != 1)
+        text_addf(t, ", from match number %u on", f->nth);
+}
+
+/* How: ", by 5us" */
+static void add_how(struct text *t, const struct rdl_fault_config *f)
+{
+    if (f->kind == FLT_REORDER)
+        text_addf(t, ", until %u %s overtaken it, ", f->hold_frames,
+                  f->hold_frames == 1 ? "frame has" : "frames have");
+    else if (f->delay_ns)
+        text_add(t, ", by ");
+    if (f->delay_ns)
+        quantity_add_time_short(t, f->delay_ns);
+    if (f->kind == FLT_REORDER)
+        text_add(t, " at most");
+    if (f->kind == FLT_TRUNCATE)
+        text_addf(t, ", to %u bytes", f->to_bytes);
+    if (f->kind == FLT_FORGE)
+        text_addf(t, ": %s becomes %llu", enum_name(&enum_wire_field, f->field),
+                  (unsigned long long)f->value);
+    if (f->kind == FLT_CORRUPT && f->field)
+        text_addf(t, ", in the lowest bit of %s", enum_name(&enum_wire_field, f->field));
+    else if (f->kind == FLT_CORRUPT && f->corrupt_bit == RDL_ANY)
+        text_add(t, ", in the last bit before the ICRC");
     else if (f->kind == FLT_CORRUPT)
-        text_addf(&t, ", in bit %u", f->corrupt_bit);
-    session_say(s, "%s\n", line);
+        text_addf(t, ", in bit %u", f->corrupt_bit);
+}
+
+/* What the fault will do: "drops the next frame with psn=101 that h1 sends". */
+static void add_about(struct text *t, const struct step *st, const struct rdl_fault_config *f)
+{
+    static const char *const does[] = {
+        [FLT_DROP] = "drops",         [FLT_DUPLICATE] = "duplicates", [FLT_DELAY] = "delays",
+        [FLT_CORRUPT] = "corrupts",   [FLT_REORDER] = "holds",        [FLT_TRUNCATE] = "cuts",
+        [FLT_MARK] = "marks with CE", [FLT_FORGE] = "forges",
+    };
+
+    text_addf(t, "%s ", does[f->kind]);
+    add_which(t, f);
+    add_whose(t, st, f);
+    add_how(t, f);
 }
 
 /* from= names a host, or a live port through which frames come in. */
@@ -72,10 +154,68 @@ static bool resolve_sender(struct session *s, const struct step *st, struct rdl_
     return resolve_host(&in, st, "from", &f->from, &s->diag);
 }
 
-static bool add_fault(struct session *s, const struct step *st, struct rdl_fault_config *f)
+/* What the frames must be that no single field says. */
+static bool resolve_aim(struct session *s, const struct step *st, struct rdl_fault_config *f)
+{
+    const struct scope in = session_scope(s);
+
+    if (step_has(st, "to") && !resolve_host(&in, st, "to", &f->to, &s->diag))
+        return false;
+    if (step_has(st, "qp") && !resolve_object(&in, st, "qp", OBJ_QP, &f->qp.raw, &s->diag))
+        return false;
+    if (step_has(st, "dest_qpn") && !resolve_qpn(&in, st, "dest_qpn", &f->dest_qpn, &s->diag))
+        return false;
+    if (step_has(st, "link") && !link_named(s, st, &f->link))
+        return false;
+    if (f->message && !f->qp.raw) {
+        session_fail(s, step_span(st, "message", 0), "the messages of which queue pair?");
+        return diag_remedy(&s->diag, "say whose: \"of h1.qp\", or qp=h1.qp");
+    }
+    if (f->link.raw && (f->transmission || f->message || step_has(st, "where"))) {
+        session_fail(s, step_span(st, "link", 0),
+                     "on a link nobody knows which transmission or message a frame is of");
+        return diag_remedy(&s->diag, "leave out the link: the fault meets frames where they leave");
+    }
+    return true;
+}
+
+/* The condition, if there is one. */
+static bool resolve_where(struct session *s, const struct step *st, struct rdl_fault_config *f)
+{
+    if (!step_has(st, "where"))
+        return true;
+    if (!step_text(st, "where")[0]) {
+        session_fail(s, step_span(st, "where", 0), "where what?");
+        return diag_remedy(&s->diag, "for example: where bytes > 100 and host == h1");
+    }
+    f->where_ctx = condition_of(s, step_text(st, "where"), step_span(st, "where", 0));
+    f->where = condition_holds_of;
+    return f->where_ctx;
+}
+
+/* The frames that a fault is about, as @st tells. */
+static bool read_aim(struct session *s, const struct step *st, struct rdl_fault_config *f)
 {
     const uint32_t count = (uint32_t)step_number(st, "count");
-    char name[RDL_VALUE_BYTES];
+
+    f->opcode = (uint32_t)step_number_or(st, "opcode", RDL_ANY);
+    f->syndrome = syndrome_of(st);
+    f->psn = (uint32_t)step_number_or(st, "psn", RDL_ANY);
+    f->dest_qpn = RDL_ANY;
+    f->nth = (uint32_t)step_number(st, "nth");
+    f->count = count ? count : RDL_ANY;
+    f->packet_class = (uint32_t)step_number_or(st, "class", PKC_ANY);
+    f->transmission = (uint32_t)step_number_or(st, "transmission", 0);
+    f->message = (uint32_t)step_number_or(st, "message", 0);
+    if (step_has(st, "from") && !resolve_sender(s, st, f))
+        return false;
+    return resolve_aim(s, st, f) && resolve_where(s, st, f);
+}
+
+static bool add_fault(struct session *s, const struct step *st, struct rdl_fault_config *f)
+{
+    char name[RDL_VALUE_BYTES], about[SAID_BYTES];
+    struct text t = text_on(about, sizeof(about));
     enum rdl_status status;
     rdl_fault made;
 
@@ -84,21 +224,17 @@ static bool add_fault(struct session *s, const struct step *st, struct rdl_fault
         return diag_remedy(&s->diag, "say one of them, or give each a fault of its own");
     }
     f->name = st->as.text;
-    f->opcode = (uint32_t)step_number_or(st, "opcode", RDL_ANY);
-    f->syndrome = syndrome_of(st);
-    f->psn = (uint32_t)step_number_or(st, "psn", RDL_ANY);
-    f->dest_qpn = (uint32_t)step_number_or(st, "dest_qpn", RDL_ANY);
-    f->nth = (uint32_t)step_number(st, "nth");
-    f->count = count ? count : RDL_ANY;
-    if (step_has(st, "from") && !resolve_sender(s, st, f))
+    if (!read_aim(s, st, f))
         return false;
+    add_about(&t, st, f);
+    f->about = about;
     status = rdl_fault_add(s->lab, f, &made);
     if (status == RDL_ERR_EXISTS)
         return session_fail(s, st->as.at, "something is called \"%s\" already", st->as.text);
     if (status != RDL_OK)
         return limit_fail(s, st->at, LIMIT_FAULTS, st->cmd->name, status);
     rdl_path_of(s->lab, OBJ_FAULT, made.raw, name);
-    say_fault(s, st, f, name);
+    session_say(s, "%s: %s\n", name, about);
     return true;
 }
 
@@ -126,9 +262,86 @@ bool run_delay(struct session *s, const struct step *st)
 bool run_corrupt(struct session *s, const struct step *st)
 {
     struct rdl_fault_config f = {.kind = FLT_CORRUPT,
-                                 .corrupt_bit = (uint32_t)step_number_or(st, "bit", RDL_ANY)};
+                                 .corrupt_bit = (uint32_t)step_number_or(st, "bit", RDL_ANY),
+                                 .field = (uint32_t)step_number_or(st, "field", WF_NONE)};
+
+    if (step_has(st, "bit") && f.field) {
+        session_fail(s, step_span(st, "bit", 0), "a bit of the frame, or of a field?");
+        return diag_remedy(&s->diag, "leave out bit= or field=");
+    }
+    return add_fault(s, st, &f);
+}
+
+bool run_reorder(struct session *s, const struct step *st)
+{
+    struct rdl_fault_config f = {.kind = FLT_REORDER,
+                                 .hold_frames = (uint32_t)step_number(st, "behind"),
+                                 .delay_ns = step_number(st, "within")};
 
     return add_fault(s, st, &f);
+}
+
+bool run_truncate(struct session *s, const struct step *st)
+{
+    struct rdl_fault_config f = {.kind = FLT_TRUNCATE,
+                                 .to_bytes = (uint32_t)step_number(st, "bytes")};
+
+    return add_fault(s, st, &f);
+}
+
+bool run_mark(struct session *s, const struct step *st)
+{
+    struct rdl_fault_config f = {.kind = FLT_MARK};
+
+    return add_fault(s, st, &f);
+}
+
+bool run_forge(struct session *s, const struct step *st)
+{
+    struct rdl_fault_config f = {.kind = FLT_FORGE,
+                                 .field = (uint32_t)step_number(st, "field"),
+                                 .value = step_number(st, "value")};
+    const uint64_t most = field_max((enum wire_field_id)f.field);
+
+    if (f.value > most) {
+        session_fail(s, step_span(st, "value", 0), "%s has no room for this",
+                     step_text(st, "field"));
+        return diag_remedy(&s->diag, "the largest value is %llu", (unsigned long long)most);
+    }
+    return add_fault(s, st, &f);
+}
+
+/* Takes a name of the lab's faults, while there is one. */
+static void first_fault(void *ctx, const char *key, const struct rdl_value *v)
+{
+    char *name = ctx;
+
+    if (!name[0] && tree_value_is(v, NODE_fault))
+        memcpy(name, key, strlen(key) + 1);
+}
+
+static bool clear_all(struct session *s, const struct step *st)
+{
+    enum rdl_status status = RDL_OK;
+    char name[RDL_VALUE_BYTES];
+    rdl_fault fault;
+    size_t at, n = 0;
+
+    for (;; n++) {
+        name[0] = '\0';
+        status = rdl_inspect_list(s->lab, "", first_fault, name, &at);
+        if (status != RDL_OK || !name[0])
+            break;
+        status = rdl_find(s->lab, name, OBJ_FAULT, &fault.raw);
+        if (status == RDL_OK)
+            status = rdl_fault_remove(s->lab, fault);
+        if (status != RDL_OK)
+            break;
+    }
+    if (status != RDL_OK)
+        return session_fail_status(s, st->at, name, status);
+    session_say(s, "%zu fault%s removed\n", n, n == 1 ? "" : "s");
+    return true;
 }
 
 bool run_clear(struct session *s, const struct step *st)
@@ -139,6 +352,8 @@ bool run_clear(struct session *s, const struct step *st)
     rdl_fault fault;
 
     if (rdl_find(s->lab, name, OBJ_FAULT, &fault.raw) != RDL_OK) {
+        if (strcmp(name, "all") == 0)
+            return clear_all(s, st);
         resolve_unknown(&in, step_span(st, "fault", 0), name, "no fault", &s->diag);
         return diag_remedy(&s->diag, "\"show faults\" lists them");
     }

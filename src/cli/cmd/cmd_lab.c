@@ -4,10 +4,12 @@
 
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/limit.h"
+#include "cli/cmd/link.h"
 #include "cli/lang/words.h"
 #include "cli/session/resolve.h"
 #include "cli/session/travel.h"
 #include "cli/tree/tree.h"
+#include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "emu/facts/device.h"
@@ -252,8 +254,7 @@ bool run_link(struct session *s, const struct step *st)
     return true;
 }
 
-/* The link called A-B, where names may have a - in them too. */
-static bool find_link(struct session *s, const struct step *st, rdl_link *ret)
+bool link_named(struct session *s, const struct step *st, rdl_link *ret)
 {
     const char *text = step_text(st, "link");
     char a[2 * RDL_NAME_BYTES];
@@ -269,13 +270,84 @@ static bool find_link(struct session *s, const struct step *st, rdl_link *ret)
     return diag_remedy(&s->diag, "\"show links\" lists them");
 }
 
-/* A property of the link as it is now. */
-static uint64_t link_now(struct session *s, rdl_link link, enum leaf_id leaf)
+/* A property of what is called @node as it is now. */
+static uint64_t now(struct session *s, const char *node, enum leaf_id leaf)
 {
-    char name[RDL_VALUE_BYTES];
+    return tree_number(s->lab, node, leaf);
+}
+
+/* Is one of the keys given that tell how a direction of a link may be more than a cable, or only
+ * one direction?
+ */
+static bool is_about_ways(const struct step *st)
+{
+    static const char *const keys[] = {"from", "jitter", "burst", "burst_frames", "burst_loss"};
+    bool given = false;
+
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+        given = given || step_has(st, keys[i]);
+    return given;
+}
+
+/* Has each direction of the link called @name its own properties? */
+static bool ways_differ(struct session *s, const char *name)
+{
+    static const enum leaf_id leaves[] = {LEAF_way_latency, LEAF_way_rate, LEAF_way_loss_ppm};
+    char there[TREE_PATH_BYTES], back[TREE_PATH_BYTES];
+    bool differ = false;
+
+    if (!tree_child(s->lab, name, CHILD_link_there, there) ||
+        !tree_child(s->lab, name, CHILD_link_back, back))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(leaves); i++)
+        differ = differ || now(s, there, leaves[i]) != now(s, back, leaves[i]);
+    return differ;
+}
+
+/* Changes what @st names of the direction that is called @way in the tree. */
+static bool set_way(struct session *s, const struct step *st, rdl_link link, uint32_t end,
+                    const char *way)
+{
+    const uint64_t frames = now(s, way, LEAF_way_burst_frames);
+    const uint64_t loss = now(s, way, LEAF_way_burst_loss_ppm);
+    const bool was = now(s, way, LEAF_way_burst_ppm) > 0;
+    const struct rdl_way_config c = {
+        .latency_ns = step_number_or(st, "latency", now(s, way, LEAF_way_latency)),
+        .rate_bps = step_number_or(st, "rate", now(s, way, LEAF_way_rate)),
+        .jitter_ns = step_number_or(st, "jitter", now(s, way, LEAF_way_jitter)),
+        .loss_ppm = (uint32_t)step_number_or(st, "loss", now(s, way, LEAF_way_loss_ppm)),
+        .burst_ppm = (uint32_t)step_number_or(st, "burst", now(s, way, LEAF_way_burst_ppm)),
+        .burst_frames = (uint32_t)step_number_or(st, "burst_frames", frames ? frames : 4),
+        .burst_loss_ppm = (uint32_t)step_number_or(st, "burst_loss", was ? loss : 1000000),
+    };
+    const enum rdl_status status = rdl_link_set_way(s->lab, link, end, &c);
+
+    return status == RDL_OK || session_fail_status(s, st->at, step_text(st, "link"), status);
+}
+
+/* Changes both directions, or the one from the node that from= names. */
+static bool set_ways(struct session *s, const struct step *st, rdl_link link)
+{
+    static const enum child_id children[] = {CHILD_link_there, CHILD_link_back};
+    static const enum leaf_id ends[] = {LEAF_link_a, LEAF_link_b};
+    const char *from = step_text(st, "from");
+    char name[RDL_VALUE_BYTES], way[TREE_PATH_BYTES];
+    bool found = false;
 
     rdl_path_of(s->lab, OBJ_LINK, link.raw, name);
-    return tree_number(s->lab, name, leaf);
+    for (uint32_t end = 0; end < 2; end++) {
+        struct rdl_value v;
+
+        if (from && tree_leaf(s->lab, name, ends[end], &v) && strcmp(v.text, from) != 0)
+            continue;
+        found = true;
+        if (tree_child(s->lab, name, children[end], way) && !set_way(s, st, link, end, way))
+            return false;
+    }
+    if (found)
+        return true;
+    session_fail(s, step_span(st, "from", 0), "%s is no end of %s", from, name);
+    return diag_remedy(&s->diag, "from= is one of the two names in %s", name);
 }
 
 static bool set_link(struct session *s, const struct step *st)
@@ -283,22 +355,31 @@ static bool set_link(struct session *s, const struct step *st)
     struct rdl_link_config config = {0};
     const bool up = step_has(st, "up"), down = step_has(st, "down");
     enum rdl_status status = RDL_OK;
+    char name[RDL_VALUE_BYTES];
     rdl_link link = {0};
 
-    if (!find_link(s, st, &link))
+    if (!link_named(s, st, &link))
         return false;
     if (up && down)
         return session_fail(s, st->at, "a link cannot be up and down at the same time");
+    if ((up || down) && step_has(st, "from")) {
+        session_fail(s, step_span(st, "from", 0), "a plug is pulled for both directions");
+        return diag_remedy(&s->diag, "loss=100%% with from= lets nothing through one way");
+    }
     if (up || down)
         status = rdl_link_raise(s->lab, link, up);
-    if (status == RDL_OK && (up || down) && !step_has(st, "latency") && !step_has(st, "rate") &&
+    if (status != RDL_OK)
+        return session_fail_status(s, st->at, step_text(st, "link"), status);
+    if ((up || down) && !is_about_ways(st) && !step_has(st, "latency") && !step_has(st, "rate") &&
         !step_has(st, "loss"))
         return true;
-    config.latency_ns = step_number_or(st, "latency", link_now(s, link, LEAF_link_latency));
-    config.rate_bps = step_number_or(st, "rate", link_now(s, link, LEAF_link_rate));
-    config.loss_ppm = (uint32_t)step_number_or(st, "loss", link_now(s, link, LEAF_link_loss_ppm));
-    if (status == RDL_OK)
-        status = rdl_link_set(s->lab, link, &config);
+    rdl_path_of(s->lab, OBJ_LINK, link.raw, name);
+    if (is_about_ways(st) || ways_differ(s, name))
+        return set_ways(s, st, link);
+    config.latency_ns = step_number_or(st, "latency", now(s, name, LEAF_link_latency));
+    config.rate_bps = step_number_or(st, "rate", now(s, name, LEAF_link_rate));
+    config.loss_ppm = (uint32_t)step_number_or(st, "loss", now(s, name, LEAF_link_loss_ppm));
+    status = rdl_link_set(s->lab, link, &config);
     return status == RDL_OK || session_fail_status(s, st->at, step_text(st, "link"), status);
 }
 

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "cli/complete/completion.h"
+#include "cli/lang/sentence.h"
 #include "cli/lang/values.h"
 #include "cli/show/show.h"
 #include "cli/tell/explain.h"
@@ -235,6 +236,26 @@ static void offer_operand(struct completion *c, const struct param *p, const cha
         offer_subjects(c);
 }
 
+/* Words of a sentence that are no keys and flags as well. */
+static void offer_sentence(struct completion *c)
+{
+    for (size_t i = 0; i < n_sentence_words; i++) {
+        const struct sentence_word *w = &sentence_words[i];
+
+        if (strcmp(w->word, "next") != 0 && strcmp(w->word, "where") != 0)
+            offer_told(c, w->word, w->what);
+    }
+}
+
+/* What a condition of a fault can ask of a packet. */
+static void offer_packet_fields(struct completion *c)
+{
+    const struct ev_schema *tx = ev_schema(EV_tx);
+
+    for (size_t i = 0; i < tx->n_fields; i++)
+        offer(c, tx->fields[i].name);
+}
+
 /* What may stand in the place of a word that has no `=`: the @next operand, which begins at @text,
  * keys, flags.
  */
@@ -255,6 +276,8 @@ static void offer_arguments(struct completion *c, size_t next, const char *text)
             offered = !may_be_left_out(p);
         }
     }
+    if (cmd->flags & CMD_SENTENCE)
+        offer_sentence(c);
     if (cmd->flags & CMD_NAMES)
         offer(c, "as");
     if ((cmd->flags & CMD_MAY_BLOCK) && c->st->n > 1)
@@ -306,7 +329,13 @@ bool complete_line(struct session *s, const char *line, complete_each *each, voi
     c.before = st.words[st.n - 1];
     p = statement_named(&st, &word);
     if (p) {
+        if (st.cmd->flags & CMD_SENTENCE)
+            offer_packet_fields(&c);
         offer_values(&c, p, st.at[word]);
+        return false;
+    }
+    if ((st.cmd->flags & CMD_SENTENCE) && st.n > 1 && sentence_wants(st.cmd, c.before)) {
+        offer_values(&c, sentence_wants(st.cmd, c.before), NULL);
         return false;
     }
     next = statement_operand(&st, &word);

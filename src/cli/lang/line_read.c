@@ -4,6 +4,7 @@
 
 #include "cli/lang/lex.h"
 #include "cli/lang/line.h"
+#include "cli/lang/sentence.h"
 #include "cli/lang/suggest.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
@@ -16,6 +17,7 @@ struct reading {
     struct diag *d;
     struct step *st;
     size_t next_operand; /* index of the parameter */
+    struct sentence sentence;
 };
 
 /* The next token, which stays the next. */
@@ -290,6 +292,7 @@ static bool take_expression(struct reading *rd, size_t i)
         if (t.kind == TOKEN_BAD)
             return false;
         if (t.kind != TOKEN_WORD || flag_of(rd, t.at) || begins_block(rd, t.at) ||
+            ((rd->st->cmd->flags & CMD_NAMES) && is_text(rd, t.at, "as")) ||
             (key && cmd_param(rd->st->cmd, raw(rd, (struct span){t.at.at, key}))))
             break;
         next(rd);
@@ -368,12 +371,32 @@ static bool is_letter(const struct reading *rd, struct span at)
            cmd_has_letters(rd->st->cmd);
 }
 
+/* The word as one of a sentence.  SENTENCE_NOT: it is a flag, or none of them. */
+static enum sentence_take take_of_sentence(struct reading *rd, struct span at)
+{
+    struct sentence *s = &rd->sentence;
+    const struct cmd *cmd = rd->st->cmd;
+    const char *text;
+
+    if (!(cmd->flags & CMD_SENTENCE))
+        return SENTENCE_NOT;
+    if (!s->want && !s->begun && flag_of(rd, at) && !is_text(rd, at, "next"))
+        return SENTENCE_NOT;
+    text = lex_unquote(rd->pool, rd->src, at, rd->d);
+    return text ? sentence_take(s, rd->pool, rd->st, text, at, rd->d) : SENTENCE_BAD;
+}
+
 static bool take_word(struct reading *rd, struct span at)
 {
     const struct cmd *cmd = rd->st->cmd;
     const size_t key = key_bytes(rd, at);
+    enum sentence_take of_sentence = SENTENCE_NOT;
     const struct param *p;
 
+    if (rd->sentence.want || (!key && !is_text(rd, at, "as") && !is_text(rd, at, "where")))
+        of_sentence = take_of_sentence(rd, at);
+    if (of_sentence != SENTENCE_NOT)
+        return of_sentence == SENTENCE_TOOK;
     if (is_letter(rd, at)) {
         p = at.len == 2 ? cmd_param_of_letter(cmd, rd->src->text[at.at + 1]) : NULL;
         return p ? take_letter(rd, p, at) : unknown_key(rd, at, "option");
@@ -400,6 +423,8 @@ static bool take_word(struct reading *rd, struct span at)
     p = cmd_param(cmd, raw(rd, at));
     if (p && (p->flags & P_NAMED))
         return take_named(rd, p, at);
+    if (cmd->flags & CMD_SENTENCE)
+        return sentence_unknown(rd->st, raw(rd, at), at, rd->d);
     return take_operand(rd, at);
 }
 
@@ -511,7 +536,7 @@ static bool read_end(struct reading *rd)
 static bool read_statement(struct line_reader *r, struct token verb, size_t depth, struct diag *d,
                            struct step **ret)
 {
-    struct reading rd = {r, &r->script->src, &r->script->pool, d, NULL, 0};
+    struct reading rd = {.r = r, .src = &r->script->src, .pool = &r->script->pool, .d = d};
     const struct cmd *cmd;
     struct token t;
 
@@ -531,7 +556,8 @@ static bool read_statement(struct line_reader *r, struct token verb, size_t dept
         return diag_remedy(d, SCRIPT_FOR_PROMPT_REMEDY);
     }
     rd.st = step_new(rd.pool, cmd, verb.at);
-    if (!read_words(&rd) || !step_check(rd.st, !r->begun, depth, d))
+    if (!read_words(&rd) || !sentence_end(&rd.sentence, rd.pool, rd.st, d) ||
+        !step_check(rd.st, !r->begun, depth, d))
         return false;
     if (r->scenario && (step_flags(rd.st) & CMD_PROMPT_ONLY)) {
         diag_set(d, DIAG_VALUE, verb.at, SCRIPT_FOR_PROMPT);

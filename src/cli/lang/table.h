@@ -70,7 +70,8 @@ enum cmd_bit {
     CMD_SOURCES = 1u << 11,     /* carries out steps from elsewhere, which are kept in its place */
     CMD_KEEPS_LOOKS = 1u << 12, /* is saved with what only looks: its block is about that, too */
     CMD_AT_ONCE = 1u << 13,     /* its block is carried out as one: no command of it on its own */
-    CMD_MAY_BLOCK = 1u << 14    /* takes do { ... }, or not; what is in it is not done now */
+    CMD_MAY_BLOCK = 1u << 14,   /* takes do { ... }, or not; what is in it is not done now */
+    CMD_SENTENCE = 1u << 15     /* may be written as a sentence; see sentence.h */
 };
 
 /* What an example needs before it: lines that examples_before[] has. */

@@ -69,6 +69,12 @@
     X(PROGRAM, srq_pingpong, 4,                                                                    \
       "as ibv_srq_pingpong does it: several queue pairs that share their receives")
 
+#define ICRC_RIGHT 0u
+#define ICRC_WRONG 1u
+#define ENUM_ICRC(X)                                                                               \
+    X(ICRC, RIGHT, ICRC_RIGHT, "the receiver finds nothing wrong with it")                         \
+    X(ICRC, WRONG, ICRC_WRONG, "the receiver throws the packet away")
+
 #define ENUM_ROLE(X)                                                                               \
     X(ROLE, server, 0, "waits for a client")                                                       \
     X(ROLE, client, 1, "connects to a server")
@@ -98,6 +104,6 @@ enum export_form {
 
 extern const struct enum_table words_grain, words_by, words_export, words_session_action,
     words_setting, words_changes, words_hints, words_show_form, words_port, words_program,
-    words_role, words_record, words_save;
+    words_role, words_icrc, words_record, words_save;
 
 #endif

@@ -149,10 +149,50 @@ bool operand_unknown(const struct question *q, const struct expr *e)
     return resolve_unknown(q->in, expr_place(e, q->at), e->text, "nothing", q->reterr);
 }
 
+/* The number that @f has in @e, as an expression compares it. */
+static void set_field_number(struct operand *ret, const struct ev *e, const struct ev_field *f)
+{
+    const enum rdl_type type = f->print == EVP_TIME   ? RDL_TIME
+                               : f->print == EVP_FLAG ? RDL_FLAG
+                               : f->print == EVP_HEX  ? RDL_HEX
+                                                      : RDL_NUMBER;
+
+    set_number(ret, type, ev_field_number(e, f));
+}
+
+/* Is the word a field of the packet that is being sent?  Then that is what it stands for. */
+static bool read_field(const struct question *q, const struct expr *e, struct operand *ret)
+{
+    const struct ev *sent = q->in->sent;
+    const struct ev_field *f = sent ? ev_field_find(sent->kind, e->text) : NULL;
+    struct text t = text_on(ret->v.text, sizeof(ret->v.text));
+    uint32_t number;
+
+    if (!f || f->print == EVP_STR || f->print == EVP_EVENT || f->print == EVP_MAC)
+        return false;
+    number = (uint32_t)ev_field_number(sent, f);
+    if (f->print == EVP_HOST) {
+        ret->kind = OPERAND_WORD;
+        ret->v.type = RDL_TEXT;
+        ev_names_host(rdl_names(q->in->lab), &t, number);
+    } else if (f->print == EVP_ENUM) {
+        ret->kind = OPERAND_WORD;
+        ret->v.type = RDL_WORD;
+        ret->v.row = *f->words == &enum_syndrome ? LEAF_fault_syndrome : LEAF_fault_opcode;
+        text_add(&t, enum_name(*f->words, number));
+    } else {
+        set_field_number(ret, sent, f);
+    }
+    return true;
+}
+
 static bool read_path(const struct question *q, const struct expr *e, struct operand *ret)
 {
     char path[SESSION_PATH_BYTES];
     size_t off = 0;
+
+    if (read_field(q, e, ret))
+        return true;
 
     switch (e->word) {
     case EXPR_WORD_TIME:

@@ -8,6 +8,7 @@
 
 #define SESSION_PATH_BYTES 192u
 
+struct ev;
 struct live;
 struct live_ops;
 
@@ -23,6 +24,10 @@ struct scope {
      * end of each tick, so that nobody can say.
      */
     const uint64_t *since;
+    /* A packet that is being sent: a word of an expression that is a field of its tx event stands
+     * for what that says.  NULL: there is none.
+     */
+    const struct ev *sent;
 };
 
 /* The whole path of @name: itself if it begins with a host, switch, link or fault, otherwise

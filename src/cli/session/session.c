@@ -52,6 +52,7 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_
     futures_free(&s->futures);
     typed_lines_free(&s->typed);
     changes_forget(&s->changes);
+    conditions_free(&s->conditions);
     s->travel = (struct travel){.in_past = false};
     s->lab = lab;
     s->seed = seed;
@@ -107,6 +108,7 @@ void session_free(struct session *s)
     journal_free(&s->history.journal);
     pool_free(&s->history.pool);
     stops_free(&s->stops);
+    conditions_free(&s->conditions);
     free(s);
 }
 
@@ -200,7 +202,8 @@ bool session_is_over(const struct session *s)
 
 struct scope session_outer_scope(const struct session *s)
 {
-    return (struct scope){s->lab, "", s->config.live_ops, s->live, NULL};
+    return (struct scope){
+        .lab = s->lab, .host = "", .live_ops = s->config.live_ops, .live = s->live};
 }
 
 struct scope session_scope(const struct session *s)

@@ -15,6 +15,7 @@
 #include "cli/lang/line.h"
 #include "cli/lang/script.h"
 #include "cli/session/changes.h"
+#include "cli/session/conditions.h"
 #include "cli/session/exit_status.h"
 #include "cli/session/futures.h"
 #include "cli/session/journal.h"
@@ -134,7 +135,8 @@ struct session {
     bool failed_idle;    /* a program failed while nothing ran that could have failed */
     struct session_bounds bounds;
     struct stops stops;
-    bool quit; /* nothing more is to be run */
+    struct conditions conditions; /* of faults */
+    bool quit;                    /* nothing more is to be run */
 
     const struct block *in; /* of the step that runs; NULL: none does.  session_step() sets it */
     struct session_progress step;

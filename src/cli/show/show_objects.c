@@ -37,22 +37,16 @@ static const struct object_column link_columns[] = {
     {"latency", LEAF_link_latency, RIGHT},
     {"rate", LEAF_link_rate, true, QUANTITY_RATE, CHILD_none},
     {"loss", LEAF_link_loss_ppm, true, QUANTITY_CHANCE, CHILD_none},
+    {"jitter", LEAF_way_jitter, true, QUANTITY_NUMBER, CHILD_link_there},
+    {"bursts", LEAF_way_burst_ppm, true, QUANTITY_CHANCE, CHILD_link_there},
     {"carried", LEAF_link_carried, RIGHT},
     {"lost", LEAF_link_lost, RIGHT},
 };
 
 static const struct object_column fault_columns[] = {
-    {"fault", LEAF_none, LEFT},
-    {"does", LEAF_fault_kind, LEFT},
-    {"from", LEAF_fault_from, LEFT},
-    {"opcode", LEAF_fault_opcode, LEFT},
-    {"syndrome", LEAF_fault_syndrome, LEFT},
-    {"psn", LEAF_fault_psn, RIGHT},
-    {"dest-qpn", LEAF_fault_dest_qpn, RIGHT},
-    {"nth", LEAF_fault_nth, RIGHT},
-    {"left", LEAF_fault_left, RIGHT},
-    {"seen", LEAF_fault_seen, RIGHT},
-    {"hits", LEAF_fault_hits, RIGHT},
+    {"#", LEAF_fault_number, RIGHT},     {"fault", LEAF_none, LEFT},
+    {"matches", LEAF_fault_seen, RIGHT}, {"hits", LEAF_fault_hits, RIGHT},
+    {"left", LEAF_fault_left, RIGHT},    {"what it does", LEAF_fault_about, LEFT},
 };
 
 /* The names of iproute2 ("rdma resource show qp"), then ours. */

@@ -98,6 +98,20 @@ static void add_mishaps(struct comments *cs, const struct capture *c, const stru
     }
 }
 
+/* False: a queue pair has made the packet of @tx, and nobody by hand. */
+static bool add_made_by_hand(struct comments *cs, const struct past *p, const struct ev *tx)
+{
+    const struct ev *made = past_find(p, tx->cause);
+    struct text t;
+
+    if (!made || made->kind != EV_inject)
+        return false;
+    t = comment(cs);
+    text_addf(&t, "made by hand%s, ", made->u.inject.bad_icrc ? " with a wrong ICRC" : "");
+    ev_add_id(&t, tx->id);
+    return true;
+}
+
 /* What the receiver made of it. */
 static void add_verdict(struct comments *cs, const struct ev *e)
 {
@@ -133,7 +147,8 @@ static void write_frame(struct capture *c, const struct ev *e, uint32_t interfac
     if (!packet.frame)
         return; /* forgotten; the section's comment says so */
     if (tx) {
-        add_work(&cs, c->p, tx);
+        if (!add_made_by_hand(&cs, c->p, tx))
+            add_work(&cs, c->p, tx);
         add_mishaps(&cs, c, tx);
     }
     if (e->kind == EV_rx || e->kind == EV_drop)

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* inject: a RoCEv2 packet that is made by hand, field by field. */
+#include <string.h>
+
+#include "cli/cmd/dispatch.h"
+#include "cli/lang/words.h"
+#include "cli/session/resolve.h"
+#include "emu/facts/aeth.h"
+#include "emu/facts/opcode.h"
+#include "emu/wire/packet.h"
+#include "rdmalab/fault.h"
+#include "rdmalab/verbs.h"
+
+#define PAYLOAD_BYTES_MAX 4096u
+#define FRAME_BYTES_MAX   (PAYLOAD_BYTES_MAX + 256u)
+#define UDP_SRC_PORT      0xc000u
+#define HOP_LIMIT         64u
+
+/* The payload of the packet, into @ret, which has PAYLOAD_BYTES_MAX. */
+static bool read_payload(struct session *s, const struct step *st, uint8_t *ret, uint32_t *ret_n)
+{
+    const char *hex = step_text(st, "hex"), *text = step_text(st, "text");
+    size_t n = (size_t)step_number_or(st, "bytes", 0);
+
+    if (step_has(st, "text") + step_has(st, "hex") + step_has(st, "bytes") > 1) {
+        session_fail(s, st->at, "a packet has one payload");
+        return diag_remedy(&s->diag, "give one of text=, hex= and bytes=");
+    }
+    if (text)
+        n = strlen(text);
+    else if (hex)
+        n = value_hex_bytes(hex, NULL);
+    if (n > PAYLOAD_BYTES_MAX) {
+        session_fail(s, st->at, "the payload has %zu bytes", n);
+        return diag_remedy(&s->diag, "a packet carries at most %u", PAYLOAD_BYTES_MAX);
+    }
+    memset(ret, 0, n);
+    if (text)
+        memcpy(ret, text, n);
+    else if (hex)
+        (void)value_hex_bytes(hex, ret);
+    *ret_n = (uint32_t)n;
+    return true;
+}
+
+/* The host that the packet is addressed to: to=, or that of the queue pair dest_qpn=. */
+static bool read_to(struct session *s, const struct step *st, rdl_host *ret)
+{
+    const struct scope in = session_scope(s);
+    const char *qp = step_text(st, "dest_qpn");
+    struct home home;
+    uint64_t raw;
+
+    if (step_has(st, "to"))
+        return resolve_host(&in, st, "to", ret, &s->diag);
+    if (!qp || (qp[0] >= '0' && qp[0] <= '9')) {
+        session_fail(s, st->at, "to which host?");
+        return diag_remedy(&s->diag, "to=h2, or dest_qpn=h2.qp");
+    }
+    if (!resolve_object(&in, st, "dest_qpn", OBJ_QP, &raw, &s->diag))
+        return false;
+    if (!resolve_home(s->lab, OBJ_QP, raw, &home))
+        return session_fail(s, step_span(st, "dest_qpn", 0), "%s is not there any more", qp);
+    *ret = home.host;
+    return true;
+}
+
+/* A number that may be the name of what has it; 0 if it was not given. */
+static bool number_named(struct session *s, const struct step *st, const char *param, bool is_key,
+                         uint32_t *ret)
+{
+    const struct scope in = session_scope(s);
+
+    *ret = 0;
+    if (!step_has(st, param))
+        return true;
+    return is_key ? resolve_key(&in, st, param, ret, &s->diag)
+                  : resolve_qpn(&in, st, param, ret, &s->diag);
+}
+
+/* The extension headers, whichever of them the opcode has. */
+static bool read_extensions(struct session *s, const struct step *st, struct packet *p)
+{
+    const enum syndrome kind = (enum syndrome)step_number(st, "syndrome");
+    const uint32_t imm = (uint32_t)step_number(st, "imm");
+    uint32_t rkey;
+
+    if (kind == SYN_NONE) {
+        session_fail(s, step_span(st, "syndrome", 0), "a packet with an AETH says ACK or NAK");
+        return diag_remedy(&s->diag, "\"explain syndrome\" lists them");
+    }
+    if (!number_named(s, st, "rkey", true, &rkey) ||
+        !number_named(s, st, "inv", true, &p->ieth_rkey) ||
+        !number_named(s, st, "src_qpn", false, &p->deth.src_qpn))
+        return false;
+    p->deth.qkey = (uint32_t)step_number(st, "qkey");
+    p->reth = (struct reth){step_number(st, "va"), rkey,
+                            (uint32_t)step_number_or(st, "len", p->payload_bytes)};
+    p->atomic = (struct atomic_eth){step_number(st, "va"), rkey, step_number(st, "swap_add"),
+                                    step_number(st, "compare")};
+    p->aeth.syndrome = aeth_pack(kind, kind == SYN_RNR_NAK ? (uint8_t)step_number(st, "rnr_timer")
+                                                           : AETH_NO_CREDITS);
+    p->aeth.msn = (uint32_t)step_number(st, "msn");
+    p->atomic_ack = step_number(st, "original");
+    st_be32(p->imm_data, imm);
+    return true;
+}
+
+/* The base transport header. */
+static bool read_bth(struct session *s, const struct step *st, struct packet *p)
+{
+    const uint64_t opcode = step_number(st, "opcode");
+
+    if (opcode > UINT8_MAX || !op_info((uint8_t)opcode)->name) {
+        session_fail(s, step_span(st, "opcode", 0), "%s is no packet of RoCEv2",
+                     step_text(st, "opcode"));
+        return diag_remedy(&s->diag, "\"explain opcode\" lists the opcodes");
+    }
+    if (!number_named(s, st, "dest_qpn", false, &p->bth.dest_qpn))
+        return false;
+    p->bth.opcode = (uint8_t)opcode;
+    p->bth.psn = (struct psn){(uint32_t)step_number(st, "psn")};
+    p->bth.pkey = (uint16_t)step_number(st, "pkey");
+    p->bth.ack_req = step_has(st, "ackreq");
+    p->bth.solicited = step_has(st, "solicited");
+    return true;
+}
+
+/* The way from @from to @to. */
+static bool read_path(struct session *s, const struct step *st, rdl_host from, rdl_host to,
+                      struct packet *p)
+{
+    const uint32_t index = (uint32_t)step_number(st, "gid_index");
+    enum rdl_status status = rdl_host_address(s->lab, from, index, p->ip.src, p->eth.src);
+
+    if (status == RDL_OK)
+        status = rdl_host_address(s->lab, to, index, p->ip.dst, p->eth.dst);
+    if (status != RDL_OK)
+        return session_fail_status(s, st->at, "inject", status);
+    p->ip.version = index == 0 ? 4 : 6;
+    p->ip.ttl = HOP_LIMIT;
+    p->udp_src_port = UDP_SRC_PORT;
+    return true;
+}
+
+bool run_inject(struct session *s, const struct step *st)
+{
+    const bool wrong = step_number(st, "icrc") == ICRC_WRONG;
+    const struct scope in = session_scope(s);
+    uint8_t frame[FRAME_BYTES_MAX], payload[PAYLOAD_BYTES_MAX];
+    struct packet p = {.payload_bytes = 0};
+    rdl_host from, to;
+    enum rdl_status status;
+    uint8_t *at;
+    size_t n;
+
+    if (!read_payload(s, st, payload, &p.payload_bytes) || !read_bth(s, st, &p) ||
+        !read_extensions(s, st, &p) || !resolve_host(&in, st, "from", &from, &s->diag) ||
+        !read_to(s, st, &to) || !read_path(s, st, from, to, &p))
+        return false;
+    n = packet_frame_bytes(&p);
+    at = packet_build(&p, frame);
+    memcpy(at, payload, p.payload_bytes);
+    memset(at + p.payload_bytes, 0, packet_pad_bytes(p.payload_bytes));
+    packet_finish(frame, n);
+    if (wrong)
+        frame[n - 1] ^= 1;
+    status = rdl_inject_from(s->lab, from, frame, n, wrong);
+    if (status != RDL_OK)
+        return session_fail_status(s, st->at, "inject", status);
+    session_say(s, "%s sends %s psn=%u to QPN %u, %zu bytes, made by hand%s\n",
+                step_text(st, "from"), op_info(p.bth.opcode)->name, p.bth.psn.v, p.bth.dest_qpn, n,
+                wrong ? ", with a wrong ICRC" : "");
+    return true;
+}

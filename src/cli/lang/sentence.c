@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/lang/sentence.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/lang/suggest.h"
+#include "cli/lang/values.h"
+#include "emu/base/assert.h"
+#include "emu/base/text.h"
+
+#define WORD_BYTES 64u
+
+const struct sentence_word sentence_words[] = {
+    {"the", ""},
+    {"next", "the next one, or: next 3"},
+    {"first", "the first one from now on, or: first 3"},
+    {"every", "all of them, from now on"},
+    {"2nd", "let one pass, and take the next"},
+    {"3rd", "let two pass, and take the next"},
+    {"packet", "any frame"},
+    {"frame", "any frame"},
+    {"ACK", "a packet that only acknowledges"},
+    {"NAK", "a NAK of any kind, but no RNR NAK"},
+    {"RNR", "RNR NAK: receiver not ready"},
+    {"sequence", "sequence NAK: a packet is missing"},
+    {"READ", "the request of a READ, or: READ response"},
+    {"WRITE", "a packet of an RDMA WRITE"},
+    {"SEND", "a packet of a SEND"},
+    {"atomic", "the request of an atomic, or: atomic response"},
+    {"request", "a packet that asks for something"},
+    {"answer", "an ACK, a NAK or a response"},
+    {"response", "behind READ or atomic: what it brings back"},
+    {"transmission", "the n-th time that a packet is sent: 2nd transmission"},
+    {"retransmission", "a packet that was sent before"},
+    {"message", "a packet of the n-th message: 2nd message of h1.qp"},
+    {"psn", "its number: psn 5"},
+    {"from", "who sends it: from h1"},
+    {"to", "whom it is for: to h2"},
+    {"of", "the queue pair whose work it is for: of h1.qp"},
+    {"on", "the link where it is met: on h1-h2"},
+    {"by", "how much later: by 5us"},
+    {"behind", "how many frames overtake it: behind 2"},
+    {"within", "how long it is held at most: within 20us"},
+    {"bit", "the bit that is flipped: bit 400"},
+    {"field", "the field of which a bit is flipped: field psn"},
+    {"set", "the field that changes: set psn to 7"},
+    {"where", "a condition: where bytes > 100"},
+};
+const size_t n_sentence_words = ARRAY_LEN(sentence_words);
+
+/* Words without a meaning of their own. */
+static const char *const fillers[] = {"the", "a",    "an", "it",  "with", "one",  "that",
+                                      "is",  "sent", "in", "and", "goes", "byte", "bytes"};
+
+/* Words that a value of a parameter follows. */
+static const struct {
+    const char *word, *param;
+} leads[] = {
+    {"from", "from"},     {"to", "to"},   {"of", "qp"},       {"on", "link"},
+    {"over", "link"},     {"psn", "psn"}, {"by", "by"},       {"behind", "behind"},
+    {"within", "within"}, {"bit", "bit"}, {"field", "field"}, {"opcode", "opcode"},
+    {"class", "class"},
+};
+
+static const struct {
+    const char *word, *class;
+} classes[] = {
+    {"ack", "ACK"},         {"acks", "ACK"},         {"nak", "NAK"},       {"naks", "NAK"},
+    {"send", "send"},       {"sends", "send"},       {"write", "write"},   {"writes", "write"},
+    {"request", "request"}, {"requests", "request"}, {"answer", "answer"}, {"answers", "answer"},
+    {"response", "answer"}, {"responses", "answer"},
+};
+
+static const char *const ordinals[] = {"",      "first",   "second", "third", "fourth", "fifth",
+                                       "sixth", "seventh", "eighth", "ninth", "tenth"};
+
+static bool is(const char *text, const char *word)
+{
+    return strcasecmp(text, word) == 0;
+}
+
+/* The word in the singular or the plural. */
+static bool is_some(const char *text, const char *word)
+{
+    const size_t n = strlen(word);
+
+    return strncasecmp(text, word, n) == 0 && (text[n] == '\0' || is(text + n, "s"));
+}
+
+/* "2nd", "second"; 0: it is none. */
+static uint32_t ordinal(const char *text)
+{
+    static const char *const ends[] = {"st", "nd", "rd", "th"};
+    char *end;
+    unsigned long n;
+
+    for (uint32_t i = 2; i < ARRAY_LEN(ordinals); i++) {
+        if (is(text, ordinals[i]))
+            return i;
+    }
+    if (!isdigit((unsigned char)text[0]))
+        return 0;
+    n = strtoul(text, &end, 10);
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        if (is(end, ends[i]) && n > 0 && n < UINT32_MAX)
+            return (uint32_t)n;
+    }
+    return 0;
+}
+
+/* Gives parameter @name the value @text, once. */
+static bool give(struct pool *p, struct step *st, const char *name, const char *text,
+                 struct span at, struct diag *d)
+{
+    const struct param *param = cmd_param(st->cmd, name);
+    const size_t i = param ? (size_t)(param - st->cmd->params) : 0;
+
+    if (!param) {
+        diag_set(d, DIAG_VALUE, at, "%s has nothing to do with %s=", st->cmd->name, name);
+        return diag_remedy(d, "\"help %s\" lists what it takes", st->cmd->name);
+    }
+    if (st->args[i].n > 0) {
+        diag_set(d, DIAG_VALUE, at, "%s is given twice", name);
+        return diag_remedy(d, "this says %s=%s, and that was said before", name, text);
+    }
+    text = pool_copy(p, text, strlen(text));
+    return value_check(param, text, at, d) && step_add(p, st, i, (struct value){text, at});
+}
+
+static bool give_number(struct pool *p, struct step *st, const char *name, uint32_t n,
+                        struct span at, struct diag *d)
+{
+    char buf[16];
+
+    snprintf(buf, sizeof(buf), "%u", n);
+    return give(p, st, name, buf, at, d);
+}
+
+/* The pending ordinal is that of parameter @name. */
+static bool spend_ordinal(struct sentence *s, struct pool *p, struct step *st, const char *name,
+                          struct diag *d)
+{
+    const uint32_t n = s->ordinal;
+
+    s->ordinal = 0;
+    return n == 0 || (n == 1 && strcmp(name, "nth") == 0) ||
+           give_number(p, st, name, n, s->ordinal_at, d);
+}
+
+static enum sentence_take took(bool ok)
+{
+    return ok ? SENTENCE_TOOK : SENTENCE_BAD;
+}
+
+/* Behind `to`: a host; of truncate, a number of bytes; of set, the value. */
+static const char *meaning_of_to(const struct sentence *s, const struct step *st, const char *text)
+{
+    if (s->set)
+        return "value";
+    if (isdigit((unsigned char)text[0]) && cmd_param(st->cmd, "bytes"))
+        return "bytes";
+    return "to";
+}
+
+/* What `READ`, `atomic`, `RNR` and `sequence` were the beginning of.  SENTENCE_NOT: of nothing
+ * more.
+ */
+static enum sentence_take take_second_half(struct sentence *s, struct pool *p, struct step *st,
+                                           const char *text, struct span at, struct diag *d)
+{
+    const bool read = s->read, atomic = s->atomic, response = is_some(text, "response");
+
+    if ((s->rnr || s->sequence) && is_some(text, "nak")) {
+        const bool rnr = s->rnr;
+
+        s->rnr = s->sequence = false;
+        return took(give(p, st, rnr ? "class" : "nak", rnr ? "rnr_nak" : "nak", at, d));
+    }
+    if (!read && !atomic)
+        return SENTENCE_NOT;
+    s->read = s->atomic = false;
+    if (!give(p, st, "class",
+              read       ? response ? "read_response" : "read_request"
+              : response ? "atomic_response"
+                         : "atomic_request",
+              s->at, d))
+        return SENTENCE_BAD;
+    return response || is_some(text, "request") ? SENTENCE_TOOK : SENTENCE_NOT;
+}
+
+/* What of a message, of a transmission. */
+static enum sentence_take take_counted(struct sentence *s, struct pool *p, struct step *st,
+                                       const char *text, struct span at, struct diag *d)
+{
+    if (is_some(text, "retransmission")) {
+        if (s->ordinal == 0)
+            return took(give(p, st, "where", "attempt >= 2", at, d));
+        s->ordinal++;
+        return took(spend_ordinal(s, p, st, "transmission", d));
+    }
+    if (!is_some(text, "transmission") && !is_some(text, "message"))
+        return SENTENCE_NOT;
+    text = is_some(text, "message") ? "message" : "transmission";
+    if (s->ordinal)
+        return took(spend_ordinal(s, p, st, text, d));
+    s->want = text;
+    return SENTENCE_TOOK;
+}
+
+/* `every`, `next 3`, `2nd`: which of them. */
+static enum sentence_take take_which(struct sentence *s, struct pool *p, struct step *st,
+                                     const char *text, struct span at, struct diag *d)
+{
+    const uint32_t n = ordinal(text);
+
+    if (s->numbered && isdigit((unsigned char)text[0]) && !n) {
+        s->numbered = false;
+        s->ordinal = 0;
+        return took(give(p, st, "count", text, at, d));
+    }
+    s->numbered = false;
+    if (n || is(text, "first") || is(text, "next")) {
+        if (s->ordinal && !spend_ordinal(s, p, st, "nth", d))
+            return SENTENCE_BAD;
+        s->numbered = !n;
+        s->ordinal = is(text, "next") ? 0 : n ? n : 1;
+        s->ordinal_at = at;
+        return strcmp(text, "next") != 0 ? SENTENCE_TOOK : took(give(p, st, text, text, at, d));
+    }
+    if (is(text, "every") || is(text, "each") || is(text, "all"))
+        return took(give(p, st, "count", "0", at, d));
+    if (!is(text, "last"))
+        return SENTENCE_NOT;
+    diag_set(d, DIAG_VALUE, at, "which one is the last is not known while it is sent");
+    diag_remedy(d, "say which it is: its psn, or \"where\" and a condition");
+    return SENTENCE_BAD;
+}
+
+/* What kind of frame. */
+static enum sentence_take take_what(struct sentence *s, struct pool *p, struct step *st,
+                                    const char *text, struct span at, struct diag *d)
+{
+    if (is_some(text, "packet") || is(text, "frame") || is(text, "frames"))
+        return took(spend_ordinal(s, p, st, "nth", d));
+    if (is_some(text, "read") || is_some(text, "atomic")) {
+        *(is_some(text, "read") ? &s->read : &s->atomic) = true;
+        return took(spend_ordinal(s, p, st, "nth", d));
+    }
+    if (is(text, "rnr") || is(text, "sequence")) {
+        *(is(text, "rnr") ? &s->rnr : &s->sequence) = true;
+        return took(spend_ordinal(s, p, st, "nth", d));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(classes); i++) {
+        if (is(text, classes[i].word))
+            return took(spend_ordinal(s, p, st, "nth", d) &&
+                        give(p, st, "class", classes[i].class, at, d));
+    }
+    if (strchr(text, '_') && enum_by_name(&enum_opcode, text))
+        return took(spend_ordinal(s, p, st, "nth", d) && give(p, st, "opcode", text, at, d));
+    return SENTENCE_NOT;
+}
+
+static enum sentence_take take_clause(struct sentence *s, const char *text)
+{
+    if (is(text, "set")) {
+        s->set = true;
+        s->want = "field";
+        return SENTENCE_TOOK;
+    }
+    if (s->set && is(text, "=")) {
+        s->want = "to";
+        return SENTENCE_TOOK;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(leads); i++) {
+        if (is(text, leads[i].word)) {
+            s->want = leads[i].param;
+            return SENTENCE_TOOK;
+        }
+    }
+    for (size_t i = 0; i < ARRAY_LEN(fillers); i++) {
+        if (is(text, fillers[i]))
+            return SENTENCE_TOOK;
+    }
+    return SENTENCE_NOT;
+}
+
+/* "h2:" and "h2," are h2. */
+static const char *without_mark(struct pool *p, const char *text, struct span *at)
+{
+    const size_t n = strlen(text);
+
+    if (n < 2 || (text[n - 1] != ':' && text[n - 1] != ',') || n != at->len)
+        return text;
+    at->len--;
+    return pool_copy(p, text, n - 1);
+}
+
+/* A word that nothing before it waits for. */
+static enum sentence_take take_plain(struct sentence *s, struct pool *p, struct step *st,
+                                     const char *text, struct span at, struct diag *d)
+{
+    enum sentence_take r = take_second_half(s, p, st, text, at, d);
+
+    if (r == SENTENCE_NOT)
+        r = take_counted(s, p, st, text, at, d);
+    if (r == SENTENCE_NOT)
+        r = take_which(s, p, st, text, at, d);
+    if (r == SENTENCE_NOT)
+        r = take_what(s, p, st, text, at, d);
+    return r == SENTENCE_NOT ? take_clause(s, text) : r;
+}
+
+/* The word that `to`, `from`, `psn` ... has behind it. */
+static enum sentence_take take_wanted(struct sentence *s, struct pool *p, struct step *st,
+                                      const char *text, struct span at, struct diag *d)
+{
+    const char *want = s->want;
+    const char *eq = strchr(text, '=');
+
+    if (is(text, "the") || is(text, "a") || is(text, "least"))
+        return SENTENCE_TOOK;
+    s->want = NULL;
+    /* "the 2nd packet of every SEND", "3rd transmission of psn 5": it joins two nouns. */
+    if (strcmp(want, "qp") == 0 && !strchr(text, '.')) {
+        const enum sentence_take r = take_plain(s, p, st, text, at, d);
+
+        if (r != SENTENCE_NOT)
+            return r;
+    }
+    if (strcmp(want, "to") == 0) {
+        want = meaning_of_to(s, st, text);
+        s->set = false;
+    }
+    if (s->set && eq) { /* set psn=7 */
+        const size_t n = (size_t)(eq - text);
+        const struct span field = {at.at, n}, value = {at.at + n + 1, at.len - n - 1};
+
+        s->set = false;
+        return took(give(p, st, "field", pool_copy(p, text, n), field, d) &&
+                    give(p, st, "value", eq + 1, value, d));
+    }
+    return took(give(p, st, want, text, at, d));
+}
+
+enum sentence_take sentence_take(struct sentence *s, struct pool *p, struct step *st,
+                                 const char *text, struct span at, struct diag *d)
+{
+    enum sentence_take r;
+
+    text = without_mark(p, text, &at);
+    if (s->set && !s->want && isdigit((unsigned char)text[0])) /* set psn 7 */
+        s->want = "to";
+    r = s->want ? take_wanted(s, p, st, text, at, d) : take_plain(s, p, st, text, at, d);
+    if (r == SENTENCE_TOOK) {
+        s->begun = s->begun || !is(text, "next");
+        s->at = at;
+    }
+    return r;
+}
+
+const struct param *sentence_wants(const struct cmd *cmd, const char *before)
+{
+    if (is(before, "set"))
+        return cmd_param(cmd, "field");
+    for (size_t i = 0; i < ARRAY_LEN(leads); i++) {
+        if (is(before, leads[i].word))
+            return cmd_param(cmd, leads[i].param);
+    }
+    return NULL;
+}
+
+bool sentence_end(struct sentence *s, struct pool *p, struct step *st, struct diag *d)
+{
+    if (s->rnr || s->sequence) {
+        diag_set(d, DIAG_SYNTAX, s->at, "NAK must follow here");
+        return diag_remedy(d, "RNR NAK, sequence NAK, or NAK for any of them");
+    }
+    if (s->want) {
+        const struct param *param = cmd_param(st->cmd, s->want);
+
+        diag_set(d, DIAG_SYNTAX, s->at, "something must follow here%s%s", param ? ": " : "",
+                 param ? value_kinds[param->kind].what : "");
+        return diag_remedy(d, "for example: %s", st->cmd->example);
+    }
+    if (take_second_half(s, p, st, "", s->at, d) == SENTENCE_BAD)
+        return false;
+    return spend_ordinal(s, p, st, "nth", d);
+}
+
+bool sentence_unknown(const struct step *st, const char *text, struct span at, struct diag *d)
+{
+    struct suggestion near = suggestion_for(text);
+
+    diag_set(d, DIAG_VALUE, at, "\"%s\" does not fit into this sentence", text);
+    for (size_t i = 0; i < n_sentence_words; i++)
+        suggest_offer(&near, sentence_words[i].word);
+    for (size_t i = 0; i < st->cmd->n_params; i++)
+        suggest_offer(&near, st->cmd->params[i].name);
+    for (size_t i = 0; i < enum_opcode.n_rows; i++)
+        suggest_offer(&near, enum_opcode.rows[i].name);
+    if (near.best)
+        return diag_remedy(d, "did you mean \"%s\"?", near.best);
+    if (strchr(text, '.'))
+        return diag_remedy(d, "a queue pair follows \"of\": of %s", text);
+    return diag_remedy(d, "for example: %s the 2nd READ response of h1.qp", st->cmd->name);
+}

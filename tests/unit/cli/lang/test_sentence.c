@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults as sentences: each is the step that keys would have made, and what does not fit is said.
+ */
+#include "cli/cli_testing.h"
+#include "cli/lang/line.h"
+#include "cli/lang/sentence.h"
+
+static void sentences_become_keys(void **state)
+{
+    static const struct {
+        const char *in, *out;
+    } rows[] = {
+        {"drop the 2nd READ response of h1.qp", "drop nth=2 qp=h1.qp class=read_response\n"},
+        {"delay every ACK from h2 by 5us", "delay from=h2 count=0 class=ACK by=5us\n"},
+        {"drop the next packet to h2", "drop to=h2 next\n"},
+        {"duplicate the 3rd transmission of psn 5 of h1.qp",
+         "duplicate psn=5 qp=h1.qp transmission=3\n"},
+        {"drop the 2nd packet of the 3rd message of h1.qp", "drop nth=2 qp=h1.qp message=3\n"},
+        {"drop message 3 of h1.qp", "drop qp=h1.qp message=3\n"},
+        {"drop the first 3 frames from h1", "drop from=h1 count=3\n"},
+        {"drop next 3 frames from h1", "drop from=h1 count=3 next\n"},
+        {"drop the second retransmission of h1.qp", "drop qp=h1.qp transmission=3\n"},
+        {"drop every retransmission of h1.qp", "drop count=0 qp=h1.qp where attempt >= 2\n"},
+        {"drop the RNR NAK from h2", "drop from=h2 class=rnr_nak\n"},
+        {"drop the 2nd sequence NAK", "drop nth=2 nak\n"},
+        {"drop the NAK", "drop class=NAK\n"},
+        {"drop every READ", "drop count=0 class=read_request\n"},
+        {"drop the READ request of h1.qp", "drop qp=h1.qp class=read_request\n"},
+        {"drop the atomic response to h1", "drop to=h1 class=atomic_response\n"},
+        {"drop the 2nd RC_SEND_ONLY on h1-h2", "drop opcode=RC_SEND_ONLY nth=2 link=h1-h2\n"},
+        {"drop the 2nd of every SEND of h1.qp", "drop nth=2 count=0 qp=h1.qp class=send\n"},
+        {"drop the next WRITE where bytes > 100 as f1",
+         "drop class=write where bytes > 100 next as f1\n"},
+        {"reorder the next SEND from h1 behind 2 frames within 20us",
+         "reorder from=h1 class=send behind=2 within=20us next\n"},
+        {"corrupt the next WRITE, field rkey", "corrupt class=write field=rkey next\n"},
+        {"truncate the next SEND to 60 bytes", "truncate class=send bytes=60 next\n"},
+        {"truncate the next SEND to h2 to 60 bytes", "truncate to=h2 class=send bytes=60 next\n"},
+        {"mark every packet from h1", "mark from=h1 count=0\n"},
+        {"forge the next ACK from h2: set psn to 7",
+         "forge from=h2 class=ACK field=psn value=7 next\n"},
+        {"forge the next ACK, set psn=7", "forge class=ACK field=psn value=7 next\n"},
+        {"forge the next ACK set psn = 7", "forge class=ACK field=psn value=7 next\n"},
+        /* What keys said before still says the same. */
+        {"drop next ack from=h1 as f1", "drop from=h1 next ack as f1\n"},
+        {"drop nak", "drop nak\n"},
+        {"delay ack from=h2 by=5us", "delay from=h2 by=5us ack\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct script s = script_of(rows[i].in), again;
+        char *once, *twice;
+
+        must_read(&s, false);
+        once = written(line_write_script, &s);
+        /* As an option may stand before or behind another, only what is there counts. */
+        again = script_of(once);
+        must_read(&again, false);
+        twice = written(line_write_script, &again);
+        assert_string_equal(once, twice);
+        if (strcmp(once, rows[i].out) != 0)
+            print_message("%s\n  %s", rows[i].in, once);
+        assert_string_equal(once, rows[i].out);
+        free(once);
+        free(twice);
+        script_done(&again);
+        script_done(&s);
+    }
+}
+
+static void what_does_not_fit_is_said_where_it_is(void **state)
+{
+    static const struct {
+        const char *in;
+        size_t at;
+        const char *message, *remedy;
+    } rows[] = {
+        {"drop the 2nd transmision of h1.qp", 13, "does not fit", "did you mean \"transmission\"?"},
+        {"drop the next packet to", 21, "something must follow here: ", "for example: "},
+        {"drop the last packet", 9, "is not known while it is sent", "say which it is"},
+        {"drop psn=5 h1.qp", 11, "does not fit", "of h1.qp"},
+        {"drop the RNR", 9, "NAK must follow here", "RNR NAK"},
+        {"drop psn 5 psn 6", 15, "psn is given twice", "psn=6"},
+        {"drop the next ACK by 5us", 21, "drop has nothing to do with by=", "help drop"},
+        {"drop the next packet psn x", 25, "", ""},
+        {"mark the ACK NAK", 13, "class is given twice", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct script s = script_of(rows[i].in);
+        struct diag d = {.kind = DIAG_NONE};
+
+        assert_false(line_read_script(&s, &d));
+        if (d.at.at != rows[i].at || !strstr(d.message, rows[i].message) ||
+            !strstr(d.remedy, rows[i].remedy))
+            fail_msg("%s: at %zu, %s: %s", rows[i].in, d.at.at, d.message, d.remedy);
+        script_done(&s);
+    }
+}
+
+/* What TAB offers is understood. */
+static void every_word_of_the_table_fits_somewhere(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < n_sentence_words; i++) {
+        struct pool pool = {NULL};
+        struct step *st = step_new(&pool, &cmd_table[CMD_forge], (struct span){0, 0});
+        struct sentence s = {.want = NULL};
+        struct diag d = {.kind = DIAG_NONE};
+        const char *word = sentence_words[i].word;
+
+        if (strcmp(word, "where") != 0 && /* the reader of lines takes an expression there */
+            sentence_take(&s, &pool, st, word, (struct span){0, strlen(word)}, &d) != SENTENCE_TOOK)
+            fail_msg("%s: %s", word, d.message);
+        pool_free(&pool);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sentences_become_keys),
+        cmocka_unit_test(what_does_not_fit_is_said_where_it_is),
+        cmocka_unit_test(every_word_of_the_table_fits_somewhere),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of a session: what is said of them, conditions in both directions of time, links, packets
+ * by hand.
+ */
+#include "cli/lab_session.h"
+#include "cli/session/travel.h"
+#include "rdmalab/trace.h"
+
+#define PAIR                                                                                       \
+    "host h1 h2; link h1 h2\n"                                                                     \
+    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rw,rr as mr; create_cq as cq\n"         \
+    "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"                                               \
+    "connect h1.qp h2.qp sq_psn=0 timeout=4\n"
+
+static void faults_say_what_they_will_do(void **state)
+{
+    static const struct {
+        const char *line, *says;
+    } rows[] = {
+        {"drop the 2nd READ response of h1.qp",
+         "f1: drops the 2nd READ response for the work of h1.qp\n"},
+        {"delay every ACK from h2 by 5us", "f1: delays every ACK that h2 sends, by 5us\n"},
+        {"drop next from=h1", "f1: drops the next frame that h1 sends\n"},
+        {"drop psn=7 count=3", "f1: drops the next 3 frames with psn=7 that anybody sends\n"},
+        {"drop nth=2 count=0",
+         "f1: drops every frame that anybody sends, from match number 2 on\n"},
+        {"drop the 1st transmission of psn 5 of h1.qp on=1", NULL},
+        {"reorder the next SEND from h1 behind 2 frames within 1us",
+         "f1: holds the next SEND that h1 sends, until 2 frames have overtaken it, 1us at most\n"},
+        {"forge the next ACK: set psn to 0x10",
+         "f1: forges the next ACK that anybody sends: PSN becomes 16\n"},
+        {"drop where bytes > 100",
+         "f1: drops the next frame that anybody sends, where bytes > 100\n"},
+        {"truncate the next packet to h2 to 60 bytes",
+         "f1: cuts the next frame to h2, to 60 bytes\n"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct lab l;
+
+        lab_open(&l, true);
+        lab_run(&l, PAIR);
+        if (!rows[i].says)
+            assert_false(lab_try(&l, rows[i].line));
+        else
+            lab_run(&l, rows[i].line);
+        fflush(l.f);
+        if (rows[i].says && !strstr(l.out, rows[i].says))
+            fail_msg("%s: not \"%s\" but \"%s\"", rows[i].line, rows[i].says, l.out);
+        lab_close(&l);
+    }
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    static const struct {
+        const char *line, *says;
+    } rows[] = {
+        {"drop where", "where what?"},
+        {"drop where opcode == RC_SEND_ONYL", "no BTH opcode is called"},
+        {"drop where byte > 100", "a packet has no field \"byte\""},
+        {"drop where h1.qp.staet == RTS", "staet"},
+        {"drop the 2nd message", "the messages of which queue pair?"},
+        {"drop the 2nd transmission of psn 5 on h1-h2", "on a link nobody knows"},
+        {"drop next on h1-h3", "no link is called \"h1-h3\""},
+        {"drop next to h3", "h3"},
+        {"drop next of h1.mr", "h1.mr"},
+        {"forge next field=ackreq value=2", "has no room for this"},
+        {"corrupt next field=psn bit=3", "a bit of the frame, or of a field?"},
+        {"set link h1-h2 from=h3 loss=1%", "h3 is no end of h1-h2"},
+        {"set link h1-h2 from=h1 down", "a plug is pulled for both directions"},
+        {"inject from=h1 opcode=RC_SEND_ONLY", "to which host?"},
+        {"inject from=h1 to=h2 opcode=ARP_REQUEST", "is no packet of RoCEv2"},
+        {"inject from=h1 to=h2 opcode=RC_SEND_ONLY text=\"a\" hex=00", "a packet has one payload"},
+        {"clear f9", "no fault"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct lab l;
+
+        lab_open(&l, false);
+        lab_run(&l, PAIR);
+        assert_false(lab_try(&l, rows[i].line));
+        if (!strstr(l.s->diag.message, rows[i].says))
+            fail_msg("%s: not \"%s\" but \"%s\"", rows[i].line, rows[i].says, l.s->diag.message);
+        lab_close(&l);
+    }
+}
+
+static void clear_all_removes_every_fault(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, true);
+    lab_run(&l, PAIR "drop next; mark every packet as ce; drop the next ACK on h1-h2; clear all\n"
+                     "expect count(fault_gone) == 3\nshow faults");
+    fflush(l.f);
+    assert_non_null(strstr(l.out, "3 faults removed\n"));
+    lab_run(&l, "clear all"); /* there are none: nothing is wrong */
+    lab_close(&l);
+}
+
+/* The lab goes back to when the fault with its condition was there, and hits the same packets. */
+static void a_condition_comes_back_with_its_fault(void **state)
+{
+    struct lab l;
+    uint64_t hash;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, PAIR "repeat 4 { post_recv h2.qp sge=mr[0:1k] }\n"
+                     "drop where bytes > 100 and h2.qp.state == RTS as big\n"
+                     "repeat 2 { post_send h1.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:200] }\n"
+                     "run\nexpect big.hits == 1\nclear big\npost_recv h2.qp; run");
+    hash = rdl_hash(l.s->lab);
+    lab_run(&l, "goto start");
+    assert_true(rdl_hash(l.s->lab) != hash);
+    lab_run(&l, "goto end");
+    assert_true(rdl_hash(l.s->lab) == hash);
+    lab_run(&l, "back 4; run; expect big.hits == 1");
+    lab_close(&l);
+}
+
+static void a_packet_by_hand_takes_the_way_of_any_other(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, PAIR "post_recv h2.qp sge=mr[0:1k]; post_recv h2.qp sge=mr[0:1k]\n"
+                     "drop the next SEND from h1 as gone\n"
+                     "inject from=h1 dest_qpn=h2.qp opcode=RC_SEND_ONLY psn=0 text=\"lost\"\n"
+                     "run; expect gone.hits == 1 and count(lost, psn==0) == 1\n"
+                     "inject from=h1 dest_qpn=h2.qp opcode=RC_RDMA_WRITE_ONLY psn=0 rkey=h2.mr "
+                     "va=0x7f0000000008 text=\"here\" ackreq\n"
+                     "run; expect h2.mr[8:12] == \"here\" and count(tx, host==h2, psn==0) == 1\n"
+                     "set link h1-h2 down\n"
+                     "inject from=h1 dest_qpn=h2.qp opcode=RC_SEND_ONLY psn=1\n"
+                     "run; expect count(drop, reason==NO_ROUTE) == 1");
+    lab_close(&l);
+}
+
+static void ways_of_a_link_are_set_apart(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, PAIR "set link h1-h2 from=h2 latency=9us loss=2%\n"
+                     "expect h1-h2.there.latency == 1us and h1-h2.back.latency == 9us\n"
+                     "expect h1-h2.back.loss_ppm == 20000 and h1-h2.there.loss_ppm == 0\n"
+                     "set link h1-h2 rate=1g\n" /* and leaves the rest of each as it is */
+                     "expect h1-h2.back.latency == 9us and h1-h2.back.rate == 1000000000\n"
+                     "expect h1-h2.there.latency == 1us and h1-h2.there.rate == 1000000000\n"
+                     "expect count(link_way) == 3 and count(link_set) == 0");
+    lab_close(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(faults_say_what_they_will_do),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(clear_all_removes_every_fault),
+        cmocka_unit_test(a_condition_comes_back_with_its_fault),
+        cmocka_unit_test(a_packet_by_hand_takes_the_way_of_any_other),
+        cmocka_unit_test(ways_of_a_link_are_set_apart),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
