@@ -309,19 +309,25 @@ static bool set_way(struct session *s, const struct step *st, rdl_link link, uin
                     const char *way)
 {
     const uint64_t frames = now(s, way, LEAF_way_burst_frames);
-    const uint64_t loss = now(s, way, LEAF_way_burst_loss_ppm);
-    const bool was = now(s, way, LEAF_way_burst_ppm) > 0;
+    const uint64_t was = now(s, way, LEAF_way_burst_ppm);
+    const uint64_t loss = was ? now(s, way, LEAF_way_burst_loss_ppm) : 1000000;
+    const uint64_t burst = step_number_or(st, "burst", was);
     const struct rdl_way_config c = {
         .latency_ns = step_number_or(st, "latency", now(s, way, LEAF_way_latency)),
         .rate_bps = step_number_or(st, "rate", now(s, way, LEAF_way_rate)),
         .jitter_ns = step_number_or(st, "jitter", now(s, way, LEAF_way_jitter)),
         .loss_ppm = (uint32_t)step_number_or(st, "loss", now(s, way, LEAF_way_loss_ppm)),
-        .burst_ppm = (uint32_t)step_number_or(st, "burst", now(s, way, LEAF_way_burst_ppm)),
-        .burst_frames = (uint32_t)step_number_or(st, "burst_frames", frames ? frames : 4),
-        .burst_loss_ppm = (uint32_t)step_number_or(st, "burst_loss", was ? loss : 1000000),
+        .burst_ppm = (uint32_t)burst,
+        .burst_frames = burst ? (uint32_t)step_number_or(st, "burst_frames", was ? frames : 4) : 0,
+        .burst_loss_ppm = burst ? (uint32_t)step_number_or(st, "burst_loss", loss) : 0,
     };
-    const enum rdl_status status = rdl_link_set_way(s->lab, link, end, &c);
+    enum rdl_status status;
 
+    if (!burst && (step_has(st, "burst_frames") || step_has(st, "burst_loss"))) {
+        session_fail(s, st->at, "there are no bursts on this link");
+        return diag_remedy(&s->diag, "burst= is the chance that one begins, like burst=1%%");
+    }
+    status = rdl_link_set_way(s->lab, link, end, &c);
     return status == RDL_OK || session_fail_status(s, st->at, step_text(st, "link"), status);
 }
 

@@ -25,6 +25,13 @@ static bool is_of_object(const char *path)
            leaf_find(NODE_host, name + 1, strcspn(name + 1, ".[")) == LEAF_none;
 }
 
+/* What a direction of a link has and the link itself does not say. */
+static bool is_of_way(uint32_t row)
+{
+    return row == LEAF_way_jitter || row == LEAF_way_burst_ppm || row == LEAF_way_burst_frames ||
+           row == LEAF_way_burst_loss_ppm;
+}
+
 static bool is_told(enum changes_told told, const struct tree_difference *d)
 {
     const struct leaf_row *row = &leaf_rows[d->row];
@@ -32,6 +39,8 @@ static bool is_told(enum changes_told told, const struct tree_difference *d)
 
     if (told == CHANGES_ALL)
         return true;
+    if (row->node == NODE_way)
+        return !whole && is_of_way(d->row);
     if (whole && (!memchr(d->path, '.', d->node_bytes) || is_of_object(d->path)))
         return !strchr(d->path, '[') || d->path[d->node_bytes] != '\0';
     if (row->node == NODE_link || row->node == NODE_fault)

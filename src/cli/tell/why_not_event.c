@@ -282,6 +282,7 @@ static uint64_t count_frames(const struct why_not *w, const char *fault, ev_id s
 static void say_criteria(struct why_not *w, const char *fault, ev_id since)
 {
     uint64_t n = count_frames(w, fault, since, 0);
+    struct rdl_value about;
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
@@ -303,6 +304,8 @@ static void say_criteria(struct why_not *w, const char *fault, ev_id since)
         tree_add_value(&t, &v);
     }
     why_not_say(w, "%s.", buf);
+    if (n > 0 && tree_leaf(w->lab, fault, LEAF_fault_about, &about) && about.text[0])
+        why_not_say(w, "None of them is all that was asked for: it %s.", about.text);
 }
 
 static ev_id made_in(const struct why_not *w, const char *fault)

@@ -393,6 +393,55 @@ static void no_two_things_of_a_lab_have_one_name(void **state)
     rig_done(&r);
 }
 
+static void a_fault_that_cannot_be_is_refused(void **state)
+{
+    const struct rdl_fault_config ok = {.kind = FLT_DROP,
+                                        .opcode = RDL_ANY,
+                                        .syndrome = RDL_ANY,
+                                        .psn = RDL_ANY,
+                                        .dest_qpn = RDL_ANY,
+                                        .nth = 1,
+                                        .count = 1};
+    const struct rig_config c = config(3);
+    struct rdl_fault_config bad[10];
+    struct rdl_fault_config gone = ok;
+    rdl_fault f;
+    struct rig r;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        bad[i] = ok;
+    bad[0].kind = FLT_CHANCE;
+    bad[1].kind = FLT_BURST;
+    bad[2].kind = FLT_REORDER; /* behind none */
+    bad[3].kind = FLT_TRUNCATE;
+    bad[4].kind = FLT_FORGE; /* no field */
+    bad[5].kind = FLT_FORGE;
+    bad[5].field = WF_ACKREQ;
+    bad[5].value = 2;
+    bad[6].kind = FLT_CORRUPT;
+    bad[6].field = WF_ICRC + 1;
+    bad[7].packet_class = PKC_RNR_NAK + 1;
+    bad[8].message = 1; /* whose? */
+    bad[9].link.raw = 1;
+    bad[9].transmission = 2;
+    assert_int_equal(rig_init(&r, &c), RDL_OK);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        if (rdl_fault_add(r.lab, &bad[i], &f) != RDL_ERR_INVAL)
+            fail_msg("row %zu", i);
+    }
+    gone.to.raw = 77;
+    assert_int_equal(rdl_fault_add(r.lab, &gone, &f), RDL_ERR_STALE);
+    gone = ok;
+    gone.link.raw = 77;
+    assert_int_equal(rdl_fault_add(r.lab, &gone, &f), RDL_ERR_STALE);
+    gone = ok;
+    gone.qp.raw = 77;
+    assert_int_equal(rdl_fault_add(r.lab, &gone, &f), RDL_ERR_STALE);
+    assert_int_equal(rdl_fault_add(r.lab, &ok, &f), RDL_OK);
+    rig_done(&r);
+}
+
 /* "h1-h2" is a name too, of a link or of anything else, whichever comes first. */
 static void nothing_else_is_called_like_a_link(void **state)
 {
@@ -465,6 +514,7 @@ int main(void)
         cmocka_unit_test(a_queue_without_an_owner_breaks_no_invariant),
         cmocka_unit_test(the_clock_stops_before_it_overflows),
         cmocka_unit_test(no_two_things_of_a_lab_have_one_name),
+        cmocka_unit_test(a_fault_that_cannot_be_is_refused),
         cmocka_unit_test(nothing_else_is_called_like_a_link),
         cmocka_unit_test(a_host_that_could_not_boot_is_not_there),
     };

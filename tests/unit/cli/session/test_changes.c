@@ -38,6 +38,7 @@ static void changes_of_a_command_are_those_of_its_objects(void **state)
         {"goto end", {"~ h1.qp  is gone"}, NULL},
         {"set link h1-h2 down", {"~ h1-h2  up yes -> no"}, "h1.port"},
         {"host h3", {"~ h3  is there"}, "h3."},
+        {"set link h1-h2 from=h2 jitter=1us", {"~ h1-h2.back  jitter 0 -> 1us"}, "there"},
         {"set changes all; set link h1-h2 up", {"~ h1.port  state DOWN -> ACTIVE"}, NULL},
         {"set changes off; set link h1-h2 down", {NULL}, "~"},
     };

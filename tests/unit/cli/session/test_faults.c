@@ -69,6 +69,7 @@ static void what_cannot_be_is_refused(void **state)
         {"forge next field=ackreq value=2", "has no room for this"},
         {"corrupt next field=psn bit=3", "a bit of the frame, or of a field?"},
         {"set link h1-h2 from=h3 loss=1%", "h3 is no end of h1-h2"},
+        {"set link h1-h2 burst_frames=9", "there are no bursts on this link"},
         {"set link h1-h2 from=h1 down", "a plug is pulled for both directions"},
         {"inject from=h1 opcode=RC_SEND_ONLY", "to which host?"},
         {"inject from=h1 to=h2 opcode=ARP_REQUEST", "is no packet of RoCEv2"},
@@ -143,6 +144,20 @@ static void a_packet_by_hand_takes_the_way_of_any_other(void **state)
     lab_close(&l);
 }
 
+static void why_not_says_what_a_fault_waits_for(void **state)
+{
+    static const char *const says[] = {
+        "f1 has hit no frame so far.",
+        "None of them is all that was asked for: it drops the next READ response for the work of "
+        "h1.qp.",
+        NULL};
+
+    (void)state;
+    assert_tells(PAIR "post_recv h2.qp sge=mr[0:1k]; drop the READ response of h1.qp\n"
+                      "post_send h1.qp sge=mr[0:64]; run",
+                 "why not f1", says);
+}
+
 static void ways_of_a_link_are_set_apart(void **state)
 {
     struct lab l;
@@ -167,6 +182,7 @@ int main(void)
         cmocka_unit_test(clear_all_removes_every_fault),
         cmocka_unit_test(a_condition_comes_back_with_its_fault),
         cmocka_unit_test(a_packet_by_hand_takes_the_way_of_any_other),
+        cmocka_unit_test(why_not_says_what_a_fault_waits_for),
         cmocka_unit_test(ways_of_a_link_are_set_apart),
     };
 
