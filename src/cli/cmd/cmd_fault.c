@@ -6,7 +6,6 @@
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/limit.h"
 #include "cli/cmd/link.h"
-#include "cli/session/conditions.h"
 #include "cli/session/resolve.h"
 #include "cli/tree/tree.h"
 #include "emu/base/quantity.h"

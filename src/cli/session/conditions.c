@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/session/conditions.h"
-
+/* The conditions of faults. */
 #include <stdlib.h>
 #include <string.h>
 

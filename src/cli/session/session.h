@@ -15,7 +15,6 @@
 #include "cli/lang/line.h"
 #include "cli/lang/script.h"
 #include "cli/session/changes.h"
-#include "cli/session/conditions.h"
 #include "cli/session/exit_status.h"
 #include "cli/session/futures.h"
 #include "cli/session/journal.h"
@@ -30,6 +29,7 @@
 #define SESSION_SOURCES_MAX 8u /* files that source each other */
 #define SESSION_MADE_BYTES  2048u
 
+struct ev;
 struct live;
 struct live_ops;
 
@@ -122,6 +122,17 @@ struct travel {
     bool (*dispatch)(struct session *s, const struct step *st);
     bool of_file;  /* some of what is done again comes from a world file */
     bool was_live; /* the lab has or had something that came from outside */
+};
+
+/* The conditions of faults: `drop where bytes > 100 and h1.qp.state == RTS`.
+ *
+ * A fault of the lab holds a pointer to its condition, and the lab may go back to where the fault
+ * was there: so a condition lives as long as the lab, and the same one is kept once.  Two are the
+ * same if they have the same text and look up bare names on the same host.
+ */
+struct condition;
+struct conditions {
+    struct condition *first;
 };
 
 /* The lab and the diag are what every command uses; the rest is in parts. */
@@ -256,5 +267,17 @@ void session_begin_scenario(struct session *s, const struct step *st);
 
 /* Starts over with an empty lab.  False: there is no memory for one, and the old one stays. */
 bool session_restart(struct session *s, uint64_t seed, size_t memory_bytes);
+
+/* --- Conditions, see struct conditions --- */
+
+void conditions_free(struct conditions *list);
+
+/* The condition that @text, which stands at @at, is; NULL: it is none, and s->diag says why. */
+struct condition *condition_of(struct session *s, const char *text, struct span at);
+
+/* Does it hold of the packet that was sent with event @sent?  @condition: a struct condition.  What
+ * cannot be answered does not hold.
+ */
+bool condition_holds_of(void *condition, const struct ev *sent);
 
 #endif
