@@ -38,22 +38,13 @@ bool run_scenario(struct session *s, const struct step *st)
     return true;
 }
 
-/* A block that has everything from what is around it. */
-static struct block inner_block(const struct session *s)
-{
-    struct block b = *s->in;
-
-    b.outer = s->in;
-    return b;
-}
-
 bool run_on(struct session *s, const struct step *st)
 {
     const struct arg *hosts = step_arg(st, "hosts");
 
     for (size_t i = 0; i < hosts->n && !session_is_over(s); i++) {
         const struct scope in = session_scope(s);
-        struct block b = inner_block(s);
+        struct block b = session_inner_block(s);
         struct made made = {""};
         rdl_host host;
         bool ok;
@@ -74,7 +65,7 @@ bool run_on(struct session *s, const struct step *st)
 
 bool run_repeat(struct session *s, const struct step *st)
 {
-    const struct block b = inner_block(s);
+    const struct block b = session_inner_block(s);
     const uint64_t count = step_number(st, "count");
 
     for (uint64_t i = 0; i < count; i++) {
@@ -98,7 +89,7 @@ static bool run_limited(struct session *s, const struct step *st)
 {
     const uint64_t own = rdl_tick(s->lab) + step_number_or(st, "ticks", 0);
     const struct limit around = session_limit(s);
-    struct block b = inner_block(s);
+    struct block b = session_inner_block(s);
 
     if (step_has(st, "ticks") && (around.tick == 0 || own < around.tick || around.of_step)) {
         b.last_tick = own;
@@ -261,7 +252,7 @@ bool run_save(struct session *s, const struct step *st)
     if (why)
         return session_fail(s, at, "%s: %s", file, why);
     session_say(s, "\"rdmalab open %s\" goes on here\n", file);
-    if (n_stops(s) > 0)
-        session_say(s, "  breaks and watches are not in it\n");
+    if (n_stops(s) > 0 || s->macros.list.first)
+        session_say(s, "  breaks, watches and macros are not in it\n");
     return true;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/lang/expand.h"
 #include "cli/lang/line.h"
 #include "cli/live/live.h"
 #include "cli/print/must.h"
@@ -106,6 +107,7 @@ void session_free(struct session *s)
     close_lab(s);
     journal_free(&s->history.journal);
     pool_free(&s->history.pool);
+    pool_free(&s->macros.pool);
     stops_free(&s->stops);
     free(s);
 }
@@ -351,13 +353,18 @@ static bool do_block(struct session *s, const struct step *st)
     const bool parted = travel_leave(s, st);
     const struct place from = travel_here(s);
     const uint64_t n_deeds = s->history.journal.n;
+    const bool sourced = !(st->cmd->flags & CMD_BLOCK);
+    const uint64_t n_entries = s->history.journal.log.n;
     struct journal_block block;
     bool ok;
 
-    journal_open(&s->history.journal, &block, !(st->cmd->flags & CMD_BLOCK));
+    journal_open(&s->history.journal, &block, sourced || st->cmd == &cmd_table[CMD_foreach],
+                 sourced);
     ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
     journal_close(&s->history.journal, st, s->in->host, ok && !session_is_over(s));
-    if (parted && !travel_parted(s, st, &before, s->history.journal.n != n_deeds))
+    if (parted &&
+        !travel_parted(s, st, &before,
+                       s->history.journal.n != n_deeds && s->history.journal.log.n != n_entries))
         return ok;
     note_line(s, st, &from);
     return ok;
@@ -375,6 +382,15 @@ struct block session_block(const struct session *s, const struct source *src)
     b.last_tick = s->in->last_tick;
     b.n_lifted = s->in->n_lifted;
     b.n_sources = s->in->n_sources + 1;
+    b.n_calls = s->in->n_calls;
+    return b;
+}
+
+struct block session_inner_block(const struct session *s)
+{
+    struct block b = *s->in;
+
+    b.outer = s->in;
     return b;
 }
 
@@ -533,6 +549,36 @@ bool session_steps(struct session *s, const struct step *first, const struct blo
     return true;
 }
 
+void session_put_macro(struct session *s, const struct step *st)
+{
+    struct pool *p = &s->macros.pool;
+    struct source *src = pool_alloc(p, sizeof(*src));
+
+    *src = *s->in->src;
+    src->text = pool_copy(p, src->text, src->len);
+    if (src->name)
+        src->name = pool_copy(p, src->name, strlen(src->name));
+    macro_put(&s->macros.list, p, step_copy(p, st), src);
+}
+
+/* The same of each round of @st.  What cannot be expanded is an error when it runs. */
+static void count_rounds_ahead(const struct session *s, const struct step *st)
+{
+    struct rounds r = rounds_of(st);
+    struct pool pool = {NULL};
+    struct var v = {.name = step_text(st, "name")};
+
+    while ((v.text = rounds_next(&r, &pool))) {
+        struct step *steps = NULL;
+
+        if (expand_steps(st->body, &v, &pool, &steps, NULL)) {
+            for (const struct step *b = steps; b; b = b->next)
+                session_count_ahead(s, b);
+        }
+        pool_free(&pool);
+    }
+}
+
 /* What cannot be counted is an error when it is asked for.  Depth is bounded by SCRIPT_DEPTH_MAX.
  */
 void session_count_ahead(const struct session *s, const struct step *st)
@@ -548,7 +594,13 @@ void session_count_ahead(const struct session *s, const struct step *st)
             (void)expr_attach(s->lab, e, st->at, &ignored);
         pool_free(&pool);
     }
+    if (st->cmd == &cmd_table[CMD_foreach]) {
+        count_rounds_ahead(s, st);
+        return;
+    }
     for (const struct step *b = st->body; b; b = b->next)
+        session_count_ahead(s, b);
+    for (const struct step *b = st->other; b; b = b->next)
         session_count_ahead(s, b);
 }
 
@@ -587,7 +639,7 @@ void session_read(const struct session *s, const struct source *src, const struc
     size_t bad_at;
     const char *why = source_check_text(src, &bad_at);
 
-    *ret = (struct lines){.script = {.src = *src}};
+    *ret = (struct lines){.script = {.src = *src, .known = &s->macros.list}};
     if (why)
         diag_set(&ret->wrong, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
     else

@@ -78,6 +78,7 @@ struct block {
     uint64_t last_tick; /* they may let the lab go on up to here; 0: see struct session_bounds */
     uint64_t n_lifted;  /* what that was in struct session_bounds when @last_tick was set */
     size_t n_sources;   /* sourced files around them */
+    size_t n_calls;     /* calls of macros around them */
     bool undisturbed;   /* ^C does not end them */
 };
 
@@ -122,6 +123,12 @@ struct travel {
     bool was_live; /* the lab has or had something that came from outside */
 };
 
+/* The macros of a session, and what they are made of. */
+struct session_macros {
+    struct pool pool;
+    struct macros list;
+};
+
 /* The lab and the diag are what every command uses; the rest is in parts. */
 struct session {
     struct session_config config;
@@ -143,6 +150,7 @@ struct session {
     struct travel travel;
     struct futures futures;
     struct changes changes;
+    struct session_macros macros;
 
     struct diag diag;       /* of the step that failed */
     struct source diag_src; /* where it is; valid until the next step */
@@ -161,6 +169,9 @@ void session_no_lab(FILE *err, const struct session_config *config, enum rdl_sta
 
 /* The block of steps that come from @src: it stands in that of the step that runs, if one does. */
 struct block session_block(const struct session *s, const struct source *src);
+
+/* A block in that of the step that runs, which has everything from it. */
+struct block session_inner_block(const struct session *s);
 
 /* Carries out one step that stands in @in.  On failure s->diag says why, s->diag_src where.
  * What it did to the lab is remembered for `session save`.
@@ -243,6 +254,9 @@ void session_say_plain(struct session *s, const char *text);
 
 /* From now on what expressions of @st and its block ask for is counted. */
 void session_count_ahead(const struct session *s, const struct step *st);
+
+/* From now on the macro that @st defines, which is a step that runs, can be called. */
+void session_put_macro(struct session *s, const struct step *st);
 
 /* The scenario line @st holds for the session: its limits, and what is saved of it. */
 void session_begin_scenario(struct session *s, const struct step *st);

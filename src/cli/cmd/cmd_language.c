@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks with conditions and variables: if, foreach, macro, call. */
+#include <string.h>
+
+#include "cli/cmd/asking.h"
+#include "cli/cmd/dispatch.h"
+#include "cli/lang/expand.h"
+
+bool run_if(struct session *s, const struct step *st)
+{
+    const struct block b = session_inner_block(s);
+    bool holds;
+
+    if (!asking_now(s, st, &holds))
+        return false;
+    return session_steps(s, holds ? st->body : st->other, &b);
+}
+
+/* One round of @st, with @text in place of its variable. */
+static bool do_round(struct session *s, const struct step *st, const char *text)
+{
+    const struct block b = session_inner_block(s);
+    const struct var v = {.name = step_text(st, "name"), .text = text};
+    struct pool pool = {NULL};
+    struct step *steps = NULL;
+    const bool ok = !session_interrupted(s, st->at) &&
+                    expand_steps(st->body, &v, &pool, &steps, &s->diag) &&
+                    session_steps(s, steps, &b);
+
+    if (!ok && s->diag.kind != DIAG_NONE)
+        diag_note(&s->diag, "  with $%s = %s", v.name, text);
+    pool_free(&pool);
+    return ok;
+}
+
+bool run_foreach(struct session *s, const struct step *st)
+{
+    struct rounds r = rounds_of(st);
+    struct pool pool = {NULL};
+    const char *text;
+    bool ok = true;
+
+    while (ok && !session_is_over(s) && (text = rounds_next(&r, &pool))) {
+        ok = do_round(s, st, text);
+        if (ok && !session_is_over(s))
+            journal_round(&s->history.journal);
+    }
+    pool_free(&pool);
+    return ok;
+}
+
+bool run_macro(struct session *s, const struct step *st)
+{
+    session_put_macro(s, st);
+    return true;
+}
+
+/* Says where the macro was called in whose block something is wrong. */
+static void note_call(struct session *s, const struct step *st)
+{
+    const struct source *src = s->in->src;
+    const char *name = source_shown_name(src);
+    size_t line, column;
+
+    source_place(src, st->at.at, &line, &column);
+    if (name)
+        diag_note(&s->diag, "  in macro %s, called in line %zu of %s", step_text(st, "macro"), line,
+                  name);
+    else
+        diag_note(&s->diag, "  in macro %s, called in line %zu, column %zu of what was typed",
+                  step_text(st, "macro"), line, column);
+}
+
+bool run_call(struct session *s, const struct step *st)
+{
+    const struct macro *m = macro_called(&s->macros.list, NULL, st, &s->diag);
+    struct block b = session_inner_block(s);
+    const struct var *vars = NULL;
+    struct pool pool = {NULL};
+    struct step *steps = NULL;
+    bool ok;
+
+    if (!m || !macro_bind(m, st, &pool, &vars, &s->diag)) {
+        pool_free(&pool);
+        return false;
+    }
+    if (++b.n_calls >= SCRIPT_DEPTH_MAX) {
+        pool_free(&pool);
+        return session_fail(s, st->at, "more than %u macros that call each other",
+                            SCRIPT_DEPTH_MAX);
+    }
+    b.src = m->src;
+    ok = expand_steps(m->def->body, vars, &pool, &steps, &s->diag);
+    if (!ok)
+        s->diag_src = *m->src;
+    ok = ok && session_steps(s, steps, &b);
+    if (!ok && s->diag.kind != DIAG_NONE)
+        note_call(s, st);
+    pool_free(&pool);
+    return ok;
+}
