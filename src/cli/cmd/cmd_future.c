@@ -56,6 +56,8 @@ bool run_fork(struct session *s, const struct step *st)
     }
     session_say(s, "in \"%s\" from #%llu on; \"future %s\" goes back\n", name,
                 (unsigned long long)here.at.tick, futures_current(&s->futures));
+    if (s->travel.in_past)
+        rests_give_up(s); /* they belong to the end of the future that is left */
     futures_fork(s, name);
     return true;
 }
@@ -114,5 +116,6 @@ bool run_future(struct session *s, const struct step *st)
         return false;
     session_say(s, "in \"%s\", at #%llu of #%llu\n", name, (unsigned long long)rdl_tick(s->lab),
                 (unsigned long long)travel_end(s).at.tick);
+    rests_give_up(s);
     return true;
 }

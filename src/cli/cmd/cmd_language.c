@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks with conditions and variables: if, foreach, macro, call. */
+/* Blocks with conditions and variables: if, foreach, macro, call; and what is left of blocks:
+ * continue, abandon.
+ */
 #include <string.h>
 
 #include "cli/cmd/asking.h"
 #include "cli/cmd/dispatch.h"
 #include "cli/lang/expand.h"
+#include "cli/session/rest.h"
 
 bool run_if(struct session *s, const struct step *st)
 {
@@ -33,6 +36,18 @@ static bool do_round(struct session *s, const struct step *st, const char *text)
     return ok;
 }
 
+/* What is left of a `foreach` are the rounds of @r. */
+static void put_rest(struct session *s, const struct step *st, const struct rounds *r)
+{
+    struct pool pool = {NULL};
+    struct step *left = rounds_rest(r, st, &pool);
+
+    left->body = st->body;
+    if (step_has(left, "in"))
+        rest_add(s, s->in, left, NULL);
+    pool_free(&pool);
+}
+
 bool run_foreach(struct session *s, const struct step *st)
 {
     struct rounds r = rounds_of(st);
@@ -45,6 +60,8 @@ bool run_foreach(struct session *s, const struct step *st)
         if (ok && !session_is_over(s))
             journal_round(&s->history.journal);
     }
+    if (ok && session_is_over(s))
+        put_rest(s, st, &r);
     pool_free(&pool);
     return ok;
 }
@@ -98,4 +115,39 @@ bool run_call(struct session *s, const struct step *st)
         note_call(s, st);
     pool_free(&pool);
     return ok;
+}
+
+bool run_continue(struct session *s, const struct step *st)
+{
+    const struct rest *r;
+    bool ok = true;
+
+    if (s->in->outer)
+        return session_fail(s, st->at, "continue does not work in a block or a sourced file");
+    r = rest_take(s);
+    for (const struct rest_part *part = r->first; part && ok && !s->quit; part = part->next) {
+        struct block b = session_inner_block(s);
+
+        b.src = part->src;
+        b.host = part->host;
+        ok = session_steps(s, part->steps, &b);
+        if (ok && session_is_over(s)) {
+            rest_add_parts(s, part->next);
+            return true;
+        }
+    }
+    if (ok && s->rests.first) {
+        session_say(s, "  that was all of it; there waits: the rest of ");
+        session_say_plain(s, s->rests.first->line);
+        session_say(s, "\n");
+    }
+    return ok;
+}
+
+bool run_abandon(struct session *s, const struct step *st)
+{
+    if (!s->rests.first)
+        return session_fail(s, st->at, "there is nothing that waits to be gone on with");
+    rests_give_up(s);
+    return true;
 }

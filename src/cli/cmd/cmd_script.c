@@ -38,6 +38,32 @@ bool run_scenario(struct session *s, const struct step *st)
     return true;
 }
 
+/* What is left of an `on` are its hosts from number @i on. */
+static void put_rest_of_hosts(struct session *s, const struct step *st, size_t i)
+{
+    struct pool pool = {NULL};
+    struct step *left = step_copy(&pool, st);
+    struct arg *hosts = &left->args[step_param(st, "hosts") - st->cmd->params];
+
+    hosts->v += i;
+    hosts->n -= i;
+    if (hosts->n > 0)
+        rest_add(s, s->in, left, NULL);
+    pool_free(&pool);
+}
+
+/* What is left of a `repeat` are @n rounds. */
+static void put_rest_of_rounds(struct session *s, const struct step *st, uint64_t n)
+{
+    struct pool pool = {NULL};
+    struct step *left = step_copy(&pool, st);
+
+    step_put_number(&pool, left, "count", n);
+    if (n > 0)
+        rest_add(s, s->in, left, NULL);
+    pool_free(&pool);
+}
+
 bool run_on(struct session *s, const struct step *st)
 {
     const struct arg *hosts = step_arg(st, "hosts");
@@ -59,6 +85,8 @@ bool run_on(struct session *s, const struct step *st)
             session_say(s, "%s: %s\n", b.host, made.text);
         if (!ok)
             return false;
+        if (session_is_over(s))
+            put_rest_of_hosts(s, st, i + 1);
     }
     return true;
 }
@@ -72,9 +100,10 @@ bool run_repeat(struct session *s, const struct step *st)
         if (session_interrupted(s, st->at) || !session_steps(s, st->body, &b))
             return false;
         if (session_is_over(s)) {
-            if (i + 1 < count && !s->quit)
+            if (s->stops.acting && i + 1 < count && !s->quit)
                 session_say(s, "  not done: rounds %llu to %llu of repeat\n",
                             (unsigned long long)i + 2, (unsigned long long)count);
+            put_rest_of_rounds(s, st, count - i - 1);
             return true;
         }
         journal_round(&s->history.journal);
@@ -101,10 +130,13 @@ static bool run_limited(struct session *s, const struct step *st)
 bool run_refused(struct session *s, const struct step *st)
 {
     const char *says = step_text(st, "says");
+    struct rest_part *last = rest_last(s);
 
     if (run_limited(s, st)) {
-        if (session_is_over(s))
+        if (session_is_over(s)) {
+            rest_forget_since(s, last); /* nobody would see whether it is refused */
             return true;
+        }
         diag_set(&s->diag, DIAG_EXPECT, st->at, "refused: nothing was refused");
         return false;
     }

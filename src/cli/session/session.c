@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/lang/expand.h"
 #include "cli/lang/line.h"
 #include "cli/live/live.h"
 #include "cli/print/must.h"
@@ -53,6 +52,7 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_
     futures_free(&s->futures);
     typed_lines_free(&s->typed);
     changes_forget(&s->changes);
+    rests_free(&s->rests);
     s->travel = (struct travel){.in_past = false};
     s->lab = lab;
     s->seed = seed;
@@ -104,6 +104,7 @@ void session_free(struct session *s)
     futures_free(&s->futures);
     typed_lines_free(&s->typed);
     changes_forget(&s->changes);
+    rests_free(&s->rests);
     close_lab(s);
     journal_free(&s->history.journal);
     pool_free(&s->history.pool);
@@ -400,6 +401,35 @@ static bool is_outermost(const struct block *in)
     return !in->outer || in->outer->src != in->src;
 }
 
+/* Carries out @st, which is `continue` where nothing waits: then it is `run`. */
+static bool do_run(struct session *s, const struct step *st)
+{
+    struct pool pool = {NULL};
+    const bool ok = do_leaf(s, step_new(&pool, &cmd_table[CMD_run], st->at));
+
+    pool_free(&pool);
+    return ok;
+}
+
+/* Nor is a future begun for it. */
+static bool refuse_in_past(struct session *s, const struct step *st)
+{
+    session_fail(s, st->at, "what waits is to be done at the end of \"%s\", and not here",
+                 futures_current(&s->futures));
+    return diag_remedy(&s->diag, "\"goto end\" goes there; \"run\" lets devices go on here");
+}
+
+static bool do_step(struct session *s, const struct step *st)
+{
+    if (st->cmd == &cmd_table[CMD_continue] && !s->in->outer) {
+        if (!s->rests.first)
+            return do_run(s, st);
+        if (s->travel.in_past)
+            return refuse_in_past(s, st);
+    }
+    return has_own_steps(st->cmd) ? do_block(s, st) : do_leaf(s, st);
+}
+
 bool session_step(struct session *s, const struct step *st, const struct block *in)
 {
     const struct block *outer = s->in;
@@ -413,7 +443,7 @@ bool session_step(struct session *s, const struct step *st, const struct block *
         s->diag.kind = DIAG_NONE;
     if (s->config.verbose && shows_events(s, st->cmd))
         shown_begin(&s->shown);
-    ok = has_own_steps(st->cmd) ? do_block(s, st) : do_leaf(s, st);
+    ok = do_step(s, st);
     ok = had_memory(s, st, ok);
     shown_end(&s->shown);
     if (!(st->cmd->flags & CMD_HEADER))
@@ -511,21 +541,31 @@ static bool in_one_line(const struct source *src, const struct step *a, const st
     return true;
 }
 
-/* A stop was hit by @st.  What follows in its line is not done.  Where no block is around it the
- * line behind that is the next to be: it is *@next then, and is NULL if there is none.
+/* A stop was hit by @st, which began at @began_ns.  What follows in its line is not done now. Where
+ * no block is around it the line behind that is the next to be: it is *@next then, and is NULL if
+ * there is none.
  */
 static bool end_line(struct session *s, const struct step *st, const struct block *in,
-                     const struct step **next)
+                     uint64_t began_ns, const struct step **next)
 {
-    if (*next && (in->outer || s->stops.acting || in_one_line(in->src, st, *next)))
-        session_say(s, "  not done: %s, and what follows it%s\n", (*next)->cmd->name,
-                    in->outer || s->stops.acting ? "" : " in this line");
-    if (in->outer || s->stops.acting) {
+    const struct step *behind = *next;
+
+    if (s->stops.acting) {
+        if (*next)
+            session_say(s, "  not done: %s, and what follows it\n", (*next)->cmd->name);
         *next = NULL;
         return true;
     }
-    while (*next && in_one_line(in->src, st, *next))
-        *next = (*next)->next;
+    while (!in->outer && behind && in_one_line(in->src, st, behind))
+        behind = behind->next;
+    /* What is alone in a line and lets the lab go on has no rest: to go on is all that is left. */
+    if (s->step.cut && !has_own_steps(st->cmd) && (in->outer || behind != *next))
+        rest_add_command(s, in, st, began_ns);
+    rest_add(s, in, *next, in->outer ? NULL : behind);
+    *next = in->outer ? NULL : behind;
+    if (in->outer)
+        return true;
+    rest_settle(s, in, st);
     if (!end_stops(s))
         return false;
     if (*next && !s->quit)
@@ -536,72 +576,19 @@ static bool end_line(struct session *s, const struct step *st, const struct bloc
 bool session_steps(struct session *s, const struct step *first, const struct block *in)
 {
     const struct step *next;
+    uint64_t began_ns;
 
     for (const struct step *st = first; st && !session_is_over(s); st = next) {
         next = st->next;
         if (tells_steps(s, in))
             tell_step(s, st);
+        began_ns = rdl_now_ns(s->lab);
         if (!session_step(s, st, in))
             return false;
-        if (s->stops.hit && !s->quit && !end_line(s, st, in, &next))
+        if (s->stops.hit && !s->quit && !end_line(s, st, in, began_ns, &next))
             return false;
     }
     return true;
-}
-
-void session_put_macro(struct session *s, const struct step *st)
-{
-    struct pool *p = &s->macros.pool;
-    struct source *src = pool_alloc(p, sizeof(*src));
-
-    *src = *s->in->src;
-    src->text = pool_copy(p, src->text, src->len);
-    if (src->name)
-        src->name = pool_copy(p, src->name, strlen(src->name));
-    macro_put(&s->macros.list, p, step_copy(p, st), src);
-}
-
-/* The same of each round of @st.  What cannot be expanded is an error when it runs. */
-static void count_rounds_ahead(const struct session *s, const struct step *st)
-{
-    struct rounds r = rounds_of(st);
-    struct pool pool = {NULL};
-    struct var v = {.name = step_text(st, "name")};
-
-    while ((v.text = rounds_next(&r, &pool))) {
-        struct step *steps = NULL;
-
-        if (expand_steps(st->body, &v, &pool, &steps, NULL)) {
-            for (const struct step *b = steps; b; b = b->next)
-                session_count_ahead(s, b);
-        }
-        pool_free(&pool);
-    }
-}
-
-/* What cannot be counted is an error when it is asked for.  Depth is bounded by SCRIPT_DEPTH_MAX.
- */
-void session_count_ahead(const struct session *s, const struct step *st)
-{
-    for (size_t i = 0; i < st->cmd->n_params; i++) {
-        const char *text =
-            st->cmd->params[i].kind == VAL_EXPR && st->args[i].n > 0 ? st->args[i].v[0].text : NULL;
-        struct diag ignored = {.kind = DIAG_NONE};
-        struct pool pool = {NULL};
-        struct expr *e = text ? expr_parse(&pool, text, st->at, &ignored) : NULL;
-
-        if (e)
-            (void)expr_attach(s->lab, e, st->at, &ignored);
-        pool_free(&pool);
-    }
-    if (st->cmd == &cmd_table[CMD_foreach]) {
-        count_rounds_ahead(s, st);
-        return;
-    }
-    for (const struct step *b = st->body; b; b = b->next)
-        session_count_ahead(s, b);
-    for (const struct step *b = st->other; b; b = b->next)
-        session_count_ahead(s, b);
 }
 
 /* A script begins, or a line at a prompt. */

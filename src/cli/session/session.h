@@ -19,6 +19,7 @@
 #include "cli/session/futures.h"
 #include "cli/session/journal.h"
 #include "cli/session/resolve.h"
+#include "cli/session/rest.h"
 #include "cli/session/shown.h"
 #include "cli/session/snapshots.h"
 #include "cli/session/stops.h"
@@ -94,6 +95,7 @@ struct session_progress {
     uint64_t first_tick; /* the lab had made so many when it began */
     bool interrupted;    /* it ended because of ^C; stays until somebody has seen it */
     bool cut;            /* it ended from outside: ^C, a limit, a stop */
+    uint64_t left;       /* of a `step` that was cut: how often it was to go on */
 };
 
 /* What the session has done. */
@@ -151,6 +153,7 @@ struct session {
     struct futures futures;
     struct changes changes;
     struct session_macros macros;
+    struct rests rests;
 
     struct diag diag;       /* of the step that failed */
     struct source diag_src; /* where it is; valid until the next step */

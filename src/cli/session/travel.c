@@ -396,6 +396,7 @@ static void say_parted(struct session *s, const struct step *st, uint64_t tick)
     session_say(s, "what was done behind #%llu stays as \"%s\"%s\n", (unsigned long long)tick,
                 futures_settle(s),
                 step_flags(st) & CMD_PASSES ? "; \"redo 1 tick\" goes forward in it" : "");
+    rests_give_up(s);
 }
 
 bool travel_parted(struct session *s, const struct step *st, const struct moment *before, bool did)
