@@ -76,7 +76,7 @@ bool run_macro(struct session *s, const struct step *st)
 static void note_call(struct session *s, const struct step *st)
 {
     const struct source *src = s->in->src;
-    const char *name = source_shown_name(src);
+    const char *name = source_shown_name(src), *text = src->text + st->at.at;
     size_t line, column;
 
     source_place(src, st->at.at, &line, &column);
@@ -84,8 +84,8 @@ static void note_call(struct session *s, const struct step *st)
         diag_note(&s->diag, "  in macro %s, called in line %zu of %s", step_text(st, "macro"), line,
                   name);
     else
-        diag_note(&s->diag, "  in macro %s, called in line %zu, column %zu of what was typed",
-                  step_text(st, "macro"), line, column);
+        diag_note(&s->diag, "  in macro %s, called by: %.*s", step_text(st, "macro"),
+                  (int)strcspn(text, "\r\n;}"), text);
 }
 
 bool run_call(struct session *s, const struct step *st)

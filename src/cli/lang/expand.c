@@ -521,12 +521,16 @@ static bool try_list(struct trial *t, const struct step *first, size_t depth);
 /* An error in macro @m, which @st calls, is one of the call; it says where it is, too. */
 static bool blame_call(struct trial *t, const struct macro *m, const struct step *st)
 {
-    size_t line, column;
     const char *name = source_shown_name(m->src);
+    const struct span at = t->d->at;
+    size_t line, column;
 
-    source_place(m->src, t->d->at.at, &line, &column);
-    diag_note(t->d, "  in macro %s, %s%sline %zu, column %zu", step_text(m->def, "name"),
-              name ? name : "", name ? ", " : "", line, column);
+    source_place(m->src, at.at, &line, &column);
+    if (name)
+        diag_note(t->d, "  in macro %s, in line %zu of %s", step_text(m->def, "name"), line, name);
+    else
+        diag_note(t->d, "  in macro %s, where it says %.*s", step_text(m->def, "name"), (int)at.len,
+                  m->src->text + at.at);
     t->d->at = st->at;
     return false;
 }

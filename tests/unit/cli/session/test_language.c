@@ -98,7 +98,7 @@ static void what_is_wrong_is_said_before_anything_runs(void **state)
         {"host h8; macro m { m }", "m }", "macro m would call itself", ""},
         {"macro a { run }; macro b { a }; macro a { b }", "b }", "would call itself", "in macro b"},
         {"macro m a { create_cq h1 cqe=$a }; m x", "m x", "is not an integer",
-         "in macro m, line 1"},
+         "in macro m, where it says $a"},
         {"macro m a { run }; m", "m", "m needs a", ""},
         {"macro m a { run }; m 1 2", "2", "takes no further word", ""},
         {"macro m a { run }; m b=2", "b=2", "has no parameter b", ""},
@@ -150,8 +150,8 @@ static void an_error_in_a_macro_names_the_call(void **state)
     assert_false(lab_try(&l, "run\n  outer h9"));
     assert_string_equal(l.s->diag.message, "no host is called \"h9\"");
     assert_true(strncmp(l.s->diag_src.text + l.s->diag.at.at, "$h }", 4) == 0);
-    assert_non_null(strstr(l.s->diag.notes, "in macro inner, called in line 3"));
-    assert_non_null(strstr(l.s->diag.notes, "in macro outer, called in line 2, column 3"));
+    assert_non_null(strstr(l.s->diag.notes, "in macro inner, called by: inner $h "));
+    assert_non_null(strstr(l.s->diag.notes, "in macro outer, called by: outer h9"));
     assert_false(lab_try(&l, "foreach h in h1,h9 { query_port $h }"));
     assert_non_null(strstr(l.s->diag.notes, "with $h = h9"));
     lab_close(&l);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a stop leaves of a line: `continue` does the rest of it, whatever it stood in, so that in the
- * end all has happened that would have happened without the stop.
+/* What a stop leaves of a line: `continue` does the rest of it, whatever it stood in, so that in
+ * the end all has happened that would have happened without the stop.
  */
 #include "cli/lab_session.h"
 
