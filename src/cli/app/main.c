@@ -170,7 +170,8 @@ static void print_help(FILE *out)
           out);
     for (size_t i = 0; i < ARRAY_LEN(modes); i++)
         fprintf(out, "  rdmalab %s\n      %s\n", modes[i].usage, modes[i].what);
-    fputs("options: --seed S, --prompt (prompts also without a terminal), --version, --help\n"
+    fputs("options: --seed S, --memory SIZE, --prompt (prompts also without a terminal), "
+          "--version, --help\n"
           "exit status: 0 passed, 1 failed, 2 usage or syntax, or nothing to run, 77 skipped,\n"
           "  99 a bug of rdmalab, 124 timeout, 130 ^C; \"rdmalab MODE --help\" tells those of a "
           "mode\n",
@@ -257,12 +258,17 @@ static int run_input(struct session *s, const char *lines, int n_files, char **f
 static int session_main(int argc, char **argv)
 {
     char *lines = NULL;
-    const char *seed_text = NULL;
+    const char *seed_text = NULL, *memory_text = NULL;
+    uint64_t memory_bytes = 0;
     bool prompt = false, version = false, help = false;
     const struct option rows[] = {
-        {.name = "-c", .lines = &lines},       {.name = "--seed", .value = &seed_text},
-        {.name = "--prompt", .flag = &prompt}, {.name = "--version", .flag = &version},
-        {.name = "--help", .flag = &help},     {.name = "-h", .flag = &help},
+        {.name = "-c", .lines = &lines},
+        {.name = "--seed", .value = &seed_text},
+        {.name = "--prompt", .flag = &prompt},
+        {.name = "--version", .flag = &version},
+        {.name = "--help", .flag = &help},
+        {.name = "-h", .flag = &help},
+        {.name = "--memory", .value = &memory_text},
     };
     struct session_config config = {
         .history_bytes = SNAPSHOTS_BYTES_MAX,
@@ -293,6 +299,9 @@ static int session_main(int argc, char **argv)
     config.seed_given = seed_text != NULL;
     if (seed_text && !options_number("--seed", seed_text, &config.seed))
         goto out;
+    if (memory_text && !options_size("--memory", memory_text, &memory_bytes))
+        goto out;
+    config.memory_bytes = (size_t)memory_bytes;
     st = session_new(&config, &s);
     if (st == RDL_OK) {
         status = run_input(s, lines, argc - 1, argv + 1, prompt);

@@ -73,6 +73,7 @@ enum cmd_bit {
     CMD_KEEPS_LOOKS = 1u << 12, /* is saved with what only looks: its block is about that, too */
     CMD_AT_ONCE = 1u << 13,     /* its block is carried out as one: no command of it on its own */
     CMD_MAY_BLOCK = 1u << 14,   /* takes do { ... }, or not; what is in it is not done now */
+    CMD_ALONE = 1u << 16,       /* works neither in a block nor in a sourced file */
     CMD_WORDS = 1u << 15        /* behind its first operand all words are values of its second */
 };
 

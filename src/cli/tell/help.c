@@ -171,6 +171,9 @@ static void print_command(FILE *out, const struct cmd *cmd)
     for (size_t i = 0; i < cmd->n_params; i++)
         print_param(out, &cmd->params[i]);
     fputc('\n', out);
+    if (cmd->flags & CMD_ALONE)
+        fputs("It works neither in a block nor in a sourced file: it is a line of its own.\n\n",
+              out);
     if (cmd->before != BEFORE_NOTHING)
         fprintf(out, "after:\n%s", examples_before[cmd->before]);
     fprintf(out, "example: %s\n", cmd->example);
