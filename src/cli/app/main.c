@@ -17,6 +17,7 @@
 #include "cli/session/files.h"
 #include "cli/session/scenario.h"
 #include "cli/session/signals.h"
+#include "cli/tell/apropos.h"
 #include "cli/tell/explain.h"
 #include "cli/tell/help.h"
 #include "cli/trial/bench.h"
@@ -76,6 +77,16 @@ static int explain_main(int argc, char **argv)
     else
         fputs("\n  " EXPLAIN_WORDS, stderr);
     fputc('\n', stderr);
+    return EXIT_FAILED;
+}
+
+static int apropos_main(int argc, char **argv)
+{
+    if (argc != 2)
+        return EXIT_ASK;
+    if (apropos(stdout, argv[1]))
+        return EXIT_PASSED;
+    fprintf(stderr, "rdmalab: nothing has to do with \"%s\"\n", argv[1]);
     return EXIT_FAILED;
 }
 
@@ -140,6 +151,9 @@ static const struct mode {
      "0 written, 1 B cannot be written, 2 usage, or A is malformed"},
     {"schema", schema_main, "schema scenario", "the JSON Schema of scenarios",
      "0 written, 1 it could not be written, 2 usage"},
+    {"apropos", apropos_main, "apropos WORD",
+     "what has to do with a word: commands, their parameters, words of explain",
+     "0 something has, 1 nothing has, 2 usage"},
     {"explain", explain_main, "explain [WORD [--source]]",
      "a command, status, NAK, rule, field; --source: with the sections that nobody has verified",
      "0 explained, 1 nothing is known of WORD, 2 usage"},
