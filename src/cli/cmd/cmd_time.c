@@ -135,7 +135,7 @@ static bool back_to_tick(struct session *s, uint64_t tick, struct span at)
 }
 
 /* Does an event of @kind count for @grain? */
-static bool counts_for(uint8_t kind, enum rdl_step grain)
+static bool counts_for(enum ev_kind kind, enum rdl_step grain)
 {
     switch (grain) {
     case RDL_STEP_CQE:
