@@ -7,6 +7,8 @@ usage: check_book.py RDMALAB
 Every row of the profile table has a section in book/rxe.md, in the order of the table, and every
 section is about a row.  A scenario names chapters that exist, and every chapter is in the contents.
 The explanations of words, and the chapters, name scenarios that exist.
+The course (scenarios/course.txt) names scenarios that exist, each once, and `explain` sends nobody to
+`scenarios STATUS` in vain.
 What the sessions of the book print is checked by readme_session.py.
 """
 import json
@@ -51,10 +53,27 @@ def check_scenarios():
             yield None if (ROOT / name).exists() else f"{path.name}: there is no {name}"
 
 
+def check_course(rdmalab):
+    lines = (ROOT / "scenarios/course.txt").read_text().splitlines()
+    names = [line for line in lines if line and line[0] not in "#="]
+    for name in names:
+        yield None if (ROOT / f"scenarios/{name}.json").exists() else f"course.txt: there is no {name}"
+        yield None if names.count(name) == 1 else f"course.txt: {name} stands there twice"
+    yield None if 30 <= len(names) <= 45 else f"course.txt: {len(names)} scenarios are no course"
+    for table in "wc_status", "async_event":
+        words = subprocess.run([rdmalab, "explain", table], stdout=subprocess.PIPE, text=True, check=True).stdout
+        for word in re.findall(r"^([A-Z][A-Z_]+) ", words, re.MULTILINE):
+            page = subprocess.run([rdmalab, "explain", word], stdout=subprocess.PIPE, text=True, check=True).stdout
+            if f"scenarios {word}" not in page:
+                continue
+            found = subprocess.run([rdmalab, "scenarios", word], stdout=subprocess.DEVNULL, check=False)
+            yield None if found.returncode == 0 else f"explain {word}: no scenario shows it"
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    found = [*check_rows(sys.argv[1]), *check_chapters(), *check_scenarios()]
+    found = [*check_rows(sys.argv[1]), *check_chapters(), *check_scenarios(), *check_course(sys.argv[1])]
     wrong = [problem for problem in found if problem]
     print(*wrong, f"{len(found) - len(wrong)} passed, {len(wrong)} failed", sep="\n")
     return int(bool(wrong))

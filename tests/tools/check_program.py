@@ -6,7 +6,8 @@ usage: check_program.py RDMALAB
 
 Each row of CASES is one run of the program in a directory of its own, with the files of FILES in it
 and links to scenarios/ and book/.  What is too long for a row is a function check_NAME.  Each row and each
-function is one check.  `rdmalab test` has its own in check_verdicts.py.
+function is one check.  `rdmalab test` has its own in check_verdicts.py, and so have
+worlds, in check_worlds.py.
 """
 import json
 import os
@@ -71,6 +72,21 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["explain", "kick"], "", 0, r"^after:\nhost h1 h2; (.|\n)*\nexample: post_send h1\.qp "),
     (["explain"], "", 0, r"^Words to begin with(.|\n)*\n  services +RC, UC, UD, "),
     (["explain", "nonsense"], "", 1, r'nothing is known of "nonsense"\n  words of statuses'),
+    (["explain", "status", "12"], "", 0, r"completion status +RETRY_EXC_ERR: "),
+    (["explain", "IBV_QPS_RTS"], "", 0, r"^RTS   QP state 3, in C IBV_QPS_RTS\n"),
+    (["explain", "retr"], "", 1, r'nothing is known of "retr"\n  near it: retry, '),
+    # the collection
+    (["scenarios"], "", 0, r"^Messages and their answers\n  01-first-send +The first SEND(.|\n)*\n\d+ more: "),
+    (["scenarios", "RETRY_EXC_ERR"], "", 0, r"^  10-rnr(.|\n)*^  11-retry-exhausted "),
+    (["scenarios", "B33"], "", 0, r"^  04-lost-request "),
+    (["scenarios", "srq"], "", 0, r"^  80-srq +(.|\n)*^  88-srq-sixteen "),
+    (["scenarios", "first-send"], "", 0, r"^The first SEND.*\n  - (.|\n)*^> host h1 h2$(.|\n)*^all of it held: 6 expectations"),
+    (["scenarios", "run", "04-lost-request.json", "--ladder"], "", 0, r"lost: f1(.|\n)*ACK timeout 65\.53us"),
+    (["scenarios", "run", "zzz"], "", 1, r'no scenario is about "zzz"\n  "scenarios" lists the course'),
+    (["scenarios", "lost-reqest"], "", 1, r'did you mean "lost-request"\?$'),
+    (["scenarios", "a", "b"], "", 2, r"^usage: rdmalab scenarios \[WORD\]"),
+    (["-c", "host h1; scenarios run first-send; show h1.name"], "", 0, r"^all of it held(.|\n)*\nh1$"),
+    (["-c", "scenarios run zzz"], "", 1, r'^error: no scenario is about "zzz"\n  scenarios run zzz\n +\^\^\^\n'),
     (["tset"], "", 2, r'tset: No such file or directory\n  did you mean "rdmalab test"\?$'),
     (["help"], "", 2, r'did you mean "rdmalab --help"\?$'),
     # captures of others
@@ -497,6 +513,40 @@ def wait_until_running(pid):
     raise Failure(f"process {pid} does not run")
 
 
+def check_doctor(program):
+    """doctor says what is missing, what that would enable, and how to get it."""
+    def doctor(**environment):
+        return subprocess.run([program.path, "doctor"], cwd="/", env={**os.environ, **environment}, text=True,
+                              capture_output=True, timeout=TIMEOUT_S, check=True).stdout
+    tools = program.file("tools")
+    tools.mkdir()
+    bare = doctor(PATH=str(tools), RDMALAB_SCENARIOS=str(tools / "none"))
+    for part, enables in (("tshark", "a look at exported pcapng files"), ("scenarios", '"scenarios", the course')):
+        ensure(f"\n{part}: not found\n  it enables {enables}; " in bare, bare)
+    (tools / "tshark").write_text("")
+    (tools / "tshark").chmod(0o755)
+    there = doctor(PATH=f"/nowhere:{tools}")
+    ensure(f"\ntshark: {tools}/tshark\n" in there and f"\nscenarios: {ROOT}/scenarios\n" in there, there)
+
+
+def check_collection(program):
+    """The collection is where RDMALAB_SCENARIOS says, and where rdmalab was built, from any directory."""
+    def scenarios(*words, **environment):
+        return subprocess.run([program.path, "scenarios", *words], cwd="/", env={**os.environ, **environment}, text=True,
+                              capture_output=True, timeout=TIMEOUT_S, check=False)
+    built = scenarios("run", "first-send")
+    ensure(built.returncode == 0 and f"source {ROOT}/scenarios/01-first-send.json" in built.stdout, built.stdout + built.stderr)
+    own = program.file("own")
+    own.mkdir()
+    (own / "7-mine.json").write_text('{"title": "Mine alone", "steps": [{"do": "host", "names": ["h1"]}]}')
+    (own / "8-broken.json").write_text('{"title": ')
+    told = scenarios("all", RDMALAB_SCENARIOS=str(own))
+    ensure(told.stdout.startswith("  7-mine ") and "8-broken" not in told.stdout, told.stdout + told.stderr)
+    for nowhere in own / "not", own / "7-mine.json":
+        lost = scenarios(RDMALAB_SCENARIOS=str(nowhere))
+        ensure(lost.returncode == 1 and "cannot be read" in lost.stderr, lost.stdout + lost.stderr)
+
+
 def check_help(program):
     """Each mode tells its exit statuses."""
     for mode in ["run", "test", "convert", "schema", "explain", "bench", "swarm", "doctor"]:
@@ -505,82 +555,29 @@ def check_help(program):
         ensure("\nexit status: 0 " in result.stdout, f"{mode} --help: {result.stdout}")
 
 
-def check_world_scripts(program):
-    """A random world or a drill, told as a script, happens again event by event."""
-    for seed in ["2", "5", "21"]:
-        world = program.run("swarm", "--seed", seed, "--script", "world.lab", "--hash")
-        again = program.run("run", "world.lab", "--hash")
-        ensure(world.returncode == 0 and again.returncode == 0, f"{world.stderr}{again.stderr}")
-        told = re.search(r"hash [0-9a-f]{16}", world.stdout).group()
-        ensure(told in again.stdout, f"seed {seed}: {told} became {again.stdout[-200:]}")
-        drill = program.run("swarm", "--drill", "messages", "--seed", seed, "--script", "drill.lab", "--hash")
-        again = program.run("run", "drill.lab", "--hash")
-        told = re.search(r"hash [0-9a-f]{16}", drill.stdout).group()
-        ensure(told in again.stdout, f"drill {seed}: {told} became {again.stdout[-200:]}{again.stderr}")
-    result = program.run("swarm", "--seed", "2", "--script", "/nowhere/world.lab")
-    ensure("/nowhere/world.lab cannot be written" in result.stderr, result.stderr)
-
-
-WORLD = whole.PAIR + """repeat 3 { post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64] signaled; run }
-checkpoint before
-ping h1 h2
-back
-write h1.mr[0] "other"
-ping h1 h2 count=2
-back 3 tick
-"""
-
-
-def check_worlds(program):
-    """A saved world opens in its place, and what is done there leads where it would have led."""
-    later = "futures\nback\nredo\nping h1 h2\nfuture was1\nback 2\nsession save NAME\n"
-    straight = program.run("--prompt", stdin=WORLD + later.replace("NAME", "straight.lab"))
-    ensure(straight.returncode == 0, straight.stdout)
-    saved = program.run(stdin=WORLD + "save world w.json\n")
-    ensure(saved.returncode == 0 and '"rdmalab open w.json" goes on here' in saved.stdout, saved.stderr)
-    opened = program.run("open", "w.json", "--prompt", stdin=later.replace("NAME", "opened.lab"))
-    ensure(re.match(r'w\.json: \d+ ticks done again, at #\d+ of #\d+, in "main"; "futures" lists', opened.stdout), opened.stdout)
-    first = opened.stdout.index("> futures\n")
-    ensure(straight.stdout.replace("straight.lab", "opened.lab").endswith(opened.stdout[first:]), opened.stdout)
-    a, b = (program.file(name).read_text().replace(name[:-4], "") for name in ("straight.lab", "opened.lab"))
-    ensure(a == b, f"{a}\n{b}")
-    again = program.run("open", "w.json", "-c", "save world w2.json", "-c", "futures")
-    ensure(again.returncode == 0 and "was1" in again.stdout, again.stderr)
-    ensure(program.file("w.json").read_text() == program.file("w2.json").read_text(), "it is not written as it was read")
-    for args in [("run", "w.json"), ("test", "w.json"), ("w.json",), ("-c", "source w.json"), ("convert", "w.json", "c.lab")]:
-        result = program.run(*args)
-        ensure(result.returncode != 0 and '"rdmalab open FILE" goes on in it' in result.stdout + result.stderr, f"{args}: {result}")
-    failing = program.run("open", "w.json", stdin="expect t == 5s\nhost h9\n")
-    ensure(failing.returncode == 1 and "standard input:1:" in failing.stderr, f"{failing}")
-
-
-def check_changed_worlds(program):
-    """A world that was changed, cut, or written by another version opens as far as that makes sense."""
-    program.run(stdin=WORLD + "save world w.json\n")
-    text = program.file("w.json").read_text()
-    version = re.search(r'"rdmalab": "[^"]*"', text).group()
-    older = text.replace(version, '"rdmalab": "0.0.1"')
-    longer = text.replace('"to": "h2", "count": 2}, "ticks": 1', '"to": "h2", "count": 2}, "ticks": 2')
-    other = text.replace('"to": "h2", "count": 2', '"to": "h2", "count": 3')
-    ensure(len({text, older, longer, other}) == 4, text)
-    for changed, status, says in [
-            (older, 0, "rdmalab 0.0.1 wrote it, and in [0-9.]+ all goes as it did"),
-            (longer, 1, "goes another way here(.|\n)*the file was changed, or this is a bug"),
-            (other, 1, "the first command that went another way, in \"main\": ping h1 h2 count=3"),
-            (longer.replace(version, '"rdmalab": "0.0.1"'), 0, "warning: rdmalab 0.0.1 wrote it(.|\n)*ping h1 h2 count=2"),
-            (other.replace(version, '"rdmalab": "0.0.1"'), 0, "warning: rdmalab 0.0.1 wrote it(.|\n)*at the end, #"),
-            (text.replace('"world": 1', '"world": 2'), 2, "c.json:2:12: error: this world has form 2"),
-            (text.replace('"seed": 1', '"seed": {}'), 2, "c.json:4:11: error: this must be a whole number"),
-            (text.replace('"seed": 1', '"seed": 1, "later": 1'), 0, 'c.json:4:14: warning: "later" is not known here')]:
-        program.file("c.json").write_text(changed)
-        result = program.run("open", "c.json", "-c", "futures")
-        ensure(result.returncode == status, f"exits with {result.returncode}, not {status}: {result.stderr}")
-        ensure(re.search(says, result.stderr + result.stdout), f"nothing matches {says}: {result.stderr}{result.stdout}")
-        ensure(status == 0 or not result.stdout, f"there was a prompt: {result.stdout}")
-    for n in range(0, len(text) - 2, len(text) // 40):
-        program.file("c.json").write_text(text[:n])
-        result = program.run("open", "c.json")
-        ensure(result.returncode == 2 and re.search(r"^c\.json:(\d+:\d+:)? error: ", result.stderr), f"{n} bytes: {result}")
+def check_shell(program):
+    """The shells complete what the program says: modes, options, their values, files, lines."""
+    def offered(*words):
+        return program.run("complete", "--", *words).stdout.split("\n")[:-1]
+    ensure({"run", "test", "open", "swarm"} <= set(offered("")), offered(""))
+    ensure(offered("exp") == ["explain", ":files lab json"], offered("exp"))
+    ensure(offered("test", "--format", "") == ["text", "tap", "json", "github"], offered("test", "--format", ""))
+    ensure(offered("test", "--junit", "") == [":files"], offered("test", "--junit", ""))
+    ensure(offered("run", "--l") == ["--ladder"] and offered("run", "") == [":files json lab"], offered("run", "--l"))
+    ensure("--drill" in offered("swarm", "--"), offered("swarm", "--"))
+    ensure("RNR_NAK" in offered("explain", "RNR_"), offered("explain", "RNR_"))
+    ensure(offered("-c", "host h1; post_se") == ["host h1; post_send"], offered("-c", "host h1; post_se"))
+    ensure(program.run("complete").returncode == 2, "usage")
+    program.file("shell").mkdir()
+    for name in "a.json", "b.txt":
+        program.file("shell/" + name).write_text("")
+    function = ROOT / "data/rdmalab.bash"
+    bash = f"""source '{function}'; complete -p rdmalab >/dev/null || exit 1
+        try() {{ COMP_WORDS=('{program.path}' "$@") COMP_CWORD=$#; _rdmalab; echo "${{COMPREPLY[@]}}"; }}
+        try run ''; try te; try run --h; try test --junit b"""
+    result = subprocess.run(["bash", "-c", bash], capture_output=True, text=True, check=False,
+                            cwd=program.file("shell"))
+    ensure(result.stdout.split("\n") == ["a.json", "test", "--hash", "b.txt", ""], f"{result}")
 
 
 def check_memory(program):

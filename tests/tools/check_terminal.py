@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The prompt on a terminal: keys that a person presses, and what is on the screen then.
 
-usage: check_terminal.py RDMALAB
+usage: check_terminal.py RDMALAB [NAME...]
 
 A check is a function check_NAME(terminals).  It opens a terminal with a program at its prompt, presses keys, and waits
 for what must be on the screen: never for a time, so that a busy machine makes it slow, and not wrong.  The screen
@@ -13,6 +13,7 @@ import pathlib
 import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -20,107 +21,29 @@ import termios
 import time
 
 from program import PAIR, TIMEOUT_S, Failure, Tally, ensure
+from screen import Screen
 
-KEYS = {"^C": "\x03", "^D": "\x04", "TAB": "\t", "ENTER": "\r", "^U": "\x15"}
-SEQUENCE = re.compile(r"\x1b\[([0-9;?]*)([A-Za-z])|\x1b[()].|\x1b[=>78M]|\x1b\][^\x07]*\x07")
-PROMPT = r"t=\S+ #\d+( of #\d+)?> "
+KEYS = {"^C": "\x03", "^D": "\x04", "TAB": "\t", "ENTER": "\r", "^U": "\x15", "^R": "\x12", "^S": "\x13", "^Z": "\x1a",
+        "UP": "\x1b[A", "DOWN": "\x1b[B", "^L": "\x0c"}
+PASTED = "\x1b[200~{}\x1b[201~"  # how a terminal hands over what is pasted
+PROMPT = r"(?:h\d+ )?t=\S+ #\d+( of #\d+)?> "
 LONG = "repeat 200000 { write h1.mr[0] \"x\" }"  # as many ticks, of which nothing is told
 MEMORY = PAIR.replace("access=lw", "access=lw,rw")
-
-
-class Screen:
-    """What a terminal of so many columns shows, without an end at the bottom: lines that scrolled away stay."""
-
-    def __init__(self, columns):
-        self.columns, self.lines, self.row, self.column = columns, [[]], 0, 0
-        self.rest = ""
-        self.top = 0  # the highest row where something has changed since somebody set this
-
-    def put(self, char):
-        if self.column >= self.columns:  # a full line goes on in the next one
-            self.row, self.column = self.row + 1, 0
-        while len(self.lines) <= self.row:
-            self.lines.append([])
-        line = self.lines[self.row]
-        line.extend(" " * (self.column + 1 - len(line)))
-        line[self.column] = char
-        self.column += 1
-
-    def control(self, char):
-        if char == "\n":
-            self.row += 1
-            while len(self.lines) <= self.row:
-                self.lines.append([])
-        elif char == "\r":
-            self.column = 0
-        elif char == "\b":
-            self.column = max(self.column - 1, 0)
-
-    def sequence(self, parameters, final):
-        first = parameters.split(";")[0].lstrip("?")
-        n = int(first or 0)
-        line = self.lines[self.row]
-        if final == "A":
-            self.row = max(self.row - max(n, 1), 0)
-            self.top = min(self.top, self.row)
-        elif final == "B":
-            self.row = min(self.row + max(n, 1), len(self.lines) - 1)
-        elif final == "C":
-            self.column += max(n, 1)
-        elif final == "D":
-            self.column = max(self.column - max(n, 1), 0)
-        elif final == "G":
-            self.column = max(n, 1) - 1
-        elif final == "K":
-            del line[self.column if n == 0 else 0:]
-        elif final == "J" and n == 0:
-            del line[self.column:]
-            del self.lines[self.row + 1:]
-        elif final == "P":
-            del line[self.column:self.column + max(n, 1)]
-        elif final == "@":
-            line[self.column:self.column] = " " * max(n, 1)
-
-    def write(self, text):
-        text, self.rest = self.rest + text, ""
-        while text:
-            found = SEQUENCE.match(text)
-            if found:
-                if found[2]:
-                    self.sequence(found[1], found[2])
-                text = text[found.end():]
-            elif text[0] == "\x1b":
-                if len(text) < 16:  # the rest of it comes later
-                    self.rest = text
-                    return
-                text = text[1:]
-            else:
-                if text[0] >= " ":
-                    self.put(text[0])
-                else:
-                    self.control(text[0])
-                text = text[1:]
-
-    def text(self, top=0):
-        """From this row on."""
-        return "\n".join("".join(line).rstrip() for line in self.lines[top:])
-
-    def last(self):
-        """The line where the cursor is, up to it: what was deleted stays as blanks."""
-        return "".join(self.lines[self.row][:self.column])
 
 
 class Terminal:
     """A terminal of its own with the program at its prompt."""
 
-    def __init__(self, path, directory, columns=80, **environment):
+    def __init__(self, path, directory, columns=80, cwd=None, **environment):
         self.ours, its = os.openpty()
         termios.tcsetwinsize(its, (24, columns))
         settings = {**os.environ, "TERM": "xterm", "HOME": directory, "INPUTRC": "/dev/null", **environment}
+        if "XDG_STATE_HOME" not in environment:
+            settings.pop("XDG_STATE_HOME", None)
         settings.pop("LINES", None)
         settings.pop("COLUMNS", None)
         self.screen, self.written = Screen(columns), ""
-        self.process = subprocess.Popen([path], stdin=its, stdout=its, stderr=its, cwd=directory, env=settings,
+        self.process = subprocess.Popen([path], stdin=its, stdout=its, stderr=its, cwd=cwd or directory, env=settings,
                                         start_new_session=True, preexec_fn=lambda: own_terminal(its))
         os.close(its)
         self.expect(PROMPT + "$")
@@ -245,7 +168,7 @@ def check_completion(terminals):
     """TAB completes words, grains, names of checkpoints and futures, and numbers of stops."""
     t = terminals.posted()
     t.press("back t\t\t")
-    t.expect(r"^tick +timer +to\b")
+    t.expect(r"^tick +ticks$", r"^timer +timers that ran out$", r"^to +to where the")
     t.press("ick\r")
     t.expect(r"at #\d+ of #\d+", r"\n" + PROMPT + r"\Z")
     t.do("goto end")
@@ -389,21 +312,342 @@ def check_sizes(terminals):
     t.do("goto end", "at the end")
 
 
+def last_typed(t):
+    """What `history` says was typed last."""
+    t.do("history 1")
+    lines = [line for line in t.screen.text().split("\n") if re.match(r" +\d+ [x ] ", line)]
+    return lines[-1][8:]
+
+
+def check_keys(terminals):
+    """The keys of readline edit the line as they do elsewhere."""
+    word_keys = [
+        ("note abc\x1b[D\x1b[DX", "note aXbc"), ("note abc\x1b[D\x1b[D\x1b[CX", "note abXc"),
+        ("ote abc\x1b[Hn", "note abc"), ("ote abc\x1b[Hn\x1b[Fd", "note abcd"), ("ote abc\x1b[1~n\x1b[4~d", "note abcd"),
+        ("ote abc\x01n\x05d", "note abcd"), ("note abc\x02\x02X\x06Y", "note aXbYc"),
+        ("note abc def\x1bb\x0b", "note abc"), ("x y z\x15note u", "note u"), ("note abc def\x17", "note abc"),
+        ("note abc def\x17ghi \x19", "note abc ghi def"), ("note ab\x14", "note ba"),
+        ("note abc\x08", "note ab"), ("note abc\x7f", "note ab"), ("note abc\x02\x1b[3~", "note ab"),
+        ("note abc\x02\x04", "note ab"), ("note abc def\x1bb\x1bbX", "note Xabc def"),
+        ("note abc def\x01\x1bfX", "noteX abc def"), ("note abc def\x1bb\x1bb\x1bd", "note  def"),
+        ("note abc def\x1b\x7f", "note abc"), ("note abc\x1bb\x1bu", "note ABC"), ("note ABC\x1bb\x1bl", "note abc"),
+        ("note abc\x1bb\x1bc", "note Abc"), ("note abc def\x1bt", "note def abc"), 
+        ("note a\x1b3b", "note abbb"), ("note a b\x1b[1;5DX", "note a Xb"),
+        ("note a  b\x1bb\x1b\\", "note ab"), ("note one\x0c two", "note one two"),
+    ]
+    t = terminals.open()
+    for keys, line in word_keys:
+        t.do(keys)
+        ensure(last_typed(t) == line, f"{keys!r}: {last_typed(t)!r}, not {line!r}")
+
+
+def check_recall(terminals):
+    """Arrows, ^P, ^N and ^R find what was typed; ^S searches on; what failed is marked."""
+    t = terminals.open()
+    t.do("note first")
+    t.do("note second")
+    t.do("nonsense 1", "unknown command")
+    t.press("UP")
+    t.press("UP")
+    t.expect(r"> note second\Z")
+    t.press("UP")
+    t.expect(r"note first\Z")
+    t.press("DOWN")
+    t.expect(r"note second\Z")
+    t.press("\r")
+    t.expect(r"\n" + PROMPT + r"\Z")
+    t.press("^R")
+    t.expect("reverse-i-search")
+    t.press("fir")
+    t.expect("note first")
+    t.press("^S")
+    t.expect("i-search")
+    t.press("\x07")
+    t.expect(PROMPT + r"\Z")
+    t.do("history", r"^ +\d+   note first$", r"^ +\d+ x nonsense 1$", r"^ +\d+   note second$")
+    found = t.do("history failed")
+    ensure("nonsense 1" in found and "note" not in found, found)
+
+
+def check_recall_of_blocks(terminals):
+    """A block is recalled as one, edited, and done again."""
+    t = terminals.open()
+    t.press("repeat 2 {\r")
+    t.expect(r"\n\.\.\. \Z")
+    t.press("host h1\r")
+    t.expect(r"\n\.\.\. \Z")
+    t.press("}\r")
+    t.expect("h1 +10", r"\n" + PROMPT + r"\Z")  # there cannot be two of that name
+    t.do("history", r"^ +1 x repeat 2 \{\n +host h1\n +\}$")
+    t.press("UP")
+    t.press("UP")
+    t.expect(r"repeat 2 \{\nhost h1\n\}\Z")
+    t.press("\x02\x02\x7f2")  # behind host h1: h2 in its place
+    t.press("\r")
+    t.expect("h2 +10", r"\n" + PROMPT + r"\Z")
+    t.do("history 1", r"x repeat 2 \{\n +host h2\n +\}$")
+
+
+def check_history_of_projects(terminals):
+    """Each directory tree has a history of its own, for its owner alone."""
+    root = pathlib.Path(terminals.directory)
+    one, other = root / "one", root / "other"
+    (one / "below").mkdir(parents=True)
+    (one / ".git").mkdir()
+    other.mkdir()
+    state = str(root / "state")
+    t = terminals.open(cwd=str(one), XDG_STATE_HOME=state)
+    t.do("note one")
+    t.do("nonsense", "unknown")
+    ensure(t.end() == 0, "exit status")
+    t = terminals.open(cwd=str(one / "below"), XDG_STATE_HOME=state)
+    t.do("history", "  note one", "x nonsense")
+    t.press("UP")
+    t.press("UP")
+    t.press("UP")
+    t.expect(r"> note one\Z")
+    t = terminals.open(cwd=str(other), XDG_STATE_HOME=state)
+    ensure("note one" not in t.do("history"), "a line of another project")
+    files = sorted((root / "state/rdmalab/history").iterdir())
+    ensure([f.name.split("%")[-1] for f in files] == ["one", "other"], files)
+    ensure(all(f.stat().st_mode & 0o777 == 0o600 for f in files), "others may read it")
+    text = files[0].read_text()
+    ensure("+ note one\nx nonsense\n" in text, text)
+
+
+def check_history_that_grew(terminals):
+    """A long history is cut at its beginning, and what is no history is no harm."""
+    root = pathlib.Path(terminals.directory)
+    t = terminals.open()
+    t.do("note here")
+    t.end()
+    file, = (root / ".local/state/rdmalab/history").iterdir()
+    file.write_bytes(b"\xff\x00 nothing\n| nothing\n" + b"".join(b"+ note %d\n" % i for i in range(2600)))
+    t = terminals.open()
+    t.press("UP")
+    t.expect(r"> note 2599\Z")
+    t.press("\r")
+    t.expect(r"\n" + PROMPT + r"\Z")
+    ensure(len(file.read_text().splitlines()) <= 2001, "it has not been cut")
+
+
+def check_paste(terminals):
+    """Lines and blocks that are pasted are done together, with brackets around them or without."""
+    t = terminals.open()
+    t.press(PASTED.format("host h1 h2\nlink h1 h2"))
+    t.expect("link h1 h2")
+    t.press("\r")
+    t.expect("h2 +10", r"\n" + PROMPT + r"\Z")
+    t.press(PASTED.format("on h1,h2 {\n  alloc_pd as pd\n}\n"))
+    t.expect(r"\}")
+    t.press("\r")
+    t.expect("h2: pd", r"\n" + PROMPT + r"\Z")
+    t.do("on h1 {\ralloc_pd as p2\r}\rshow h1.p2.pdn", r"h1\.p2\.pdn = 2")
+    t.press(PASTED.format("on h1 {\n  alloc_pd as p3"))
+    t.press("\r")
+    t.expect(r"\n\.\.\. \Z")
+    t.press("^C")
+    t.expect(r"\n" + PROMPT + r"\Z")
+    t.do("show h1.p3", "there is no|nothing")
+    t.do("show h1.p2.pdn", r"h1\.p2\.pdn = 2")
+
+
+def check_what_cannot_be_done(terminals):
+    """TAB shows what would be refused, with the reason, and does not put it into the line."""
+    t = terminals.open()
+    t.do_all("host h1 h2\nlink h1 h2\non h1,h2 { alloc_pd as pd; create_cq as cq; create_qp pd send_cq=cq recv_cq=cq as qp }")
+    t.press("post_send h1.\t")
+    t.expect(r"^h1\.qp  \(is in RESET; post_send needs RTS\)", r"> post_send h1\.\Z")
+    t.press("^U")
+    t.do("modify_qp h1.qp state=INIT pkey_index=0 port=1 access=rw")
+    t.press("post_recv h\t")
+    t.expect(r"> post_recv h1\.qp \[wr_id")  # the other one is in RESET
+    t.press("^U")
+    t.press("modify_qp h1.qp state=r\t\t")
+    t.expect(r"^state=rtr +ready to receive", r"^state=rts +\(there is no way from INIT to it\)")
+    t.press("^U")
+    t.press("until count(tx, opcode==RC_SEND_O\t")
+    t.expect(r"opcode==RC_SEND_ONLY\Z")
+
+
+def check_hints(terminals):
+    """A dim text behind the cursor says what may follow, and is never part of anything."""
+    t = terminals.posted()
+    t.press("modify_qp h1.qp ")
+    t.expect(r"> modify_qp h1\.qp \[state=")
+    ensure("\x1b[2m[state=" in t.written, "it is not dim")
+    t.press("sq_psn=")
+    t.expect(r"> modify_qp h1\.qp sq_psn=24-bit, now 1")
+    t.press("5\x02")  # it is for the end of the line
+    t.expect(r"sq_psn=5$")
+    t.press("\r")
+    t.expect("error", r"\n" + PROMPT + r"\Z")
+    ensure(not re.search(r"\[\w+=|24-bit", t.screen.text()), t.screen.text())
+    t.press("create_cq h1 ")
+    t.expect(r"\[cqe=16\]")
+    t.press("^C")
+    t.expect(r"\n" + PROMPT + r"\Z")
+    ensure("[cqe" not in t.screen.text(), t.screen.text())
+    t.resize(60)
+    t.press("post_send h1.qp ")
+    t.expect(r"\.\.\. *$")
+    ensure(all(len(line) <= 60 for line in t.screen.text().split("\n")[-1:]), "wider than the terminal")
+    t.press("^Z")
+    t.press("sge=mr[0:64]")
+    t.expect("mr.0:64.")
+    t.press("^U")
+    t.do("set hints off")
+    t.press("create_cq h1 ")
+    t.expect(r"create_cq h1 \Z")
+    t.press("\t")
+    t.press("^U")
+    t.do("set", r"^hints +off")
+    ensure("[cqe" not in t.screen.text(), t.screen.text())
+
+
+def check_a_host_of_its_own(terminals):
+    """on HOST alone: the prompt names it, TAB and lines mean it, until on alone; words are written out."""
+    t = terminals.posted()
+    t.do("on h1", r"\nh1 t=\S+ #\d+> \Z")
+    t.do("p qp.state", r"^p: show", r"h1\.qp\.state = RTS")
+    t.press("destroy_q\tq\t")
+    t.expect(r"> destroy_qp qp \Z")
+    t.press("^U")
+    t.do("alloc_pd as pd9", "h1: pd9")
+    t.do("on", r"\nt=\S+ #\d+> \Z")
+    t.do("session save here.lab")
+    text = (pathlib.Path(terminals.directory) / "here.lab").read_text()
+    ensure(re.search(r"on h1 \{\n +alloc_pd as pd9\n\}", text), text)
+    t.do("n", "n: step packet")
+    ensure("n: step" not in t.do("n"), "it is said twice")
+    t.do("sh q", r"h1\.qp +\d+ +RC")
+    t.do("s 1", "s: step")
+    t.do("back tick 3", "write: back 3 tick")
+    t.do("break tx host==h1", r"write: tx\(host==h1\)")
+    t.do("frame", "no stack frames")
+    t.do("host " + 30 * "a", "too long for a name")
+
+
+def check_interrupts_everywhere(terminals):
+    """^C: an empty line, a list, a search, many lines of output; ^D: half a line, a block, during a run."""
+    t = terminals.open()
+    t.press("^C")
+    t.expect(r"\n" + PROMPT + r"\Z")
+    t.do_all(MEMORY)
+    t.press("show h1.\t\t")
+    t.expect("h1.qp", r"> show h1\.\Z")
+    t.press("^C")
+    t.expect(r"\n" + PROMPT + r"\Z")
+    t.press("^R")
+    t.expect("reverse-i-search")
+    t.press("^C")
+    t.expect(r"\n" + PROMPT + r"\Z")
+    t.press("repeat 1000000 { read h1.mr[0:2] }\r")
+    t.expect(r"0000  00 00")
+    t.press("^C")
+    t.expect("interrupted", r"\n" + PROMPT + r"\Z")
+    t.press("show h1.qp.type\x04")  # nothing is behind the cursor
+    t.press("\r")
+    t.expect(r"h1\.qp\.type = RC", r"\n" + PROMPT + r"\Z")
+    t.press("repeat 2 {\r")
+    t.expect(r"\n\.\.\. \Z")
+    t.press("^D")
+    t.expect("this block does not end", r"\n" + PROMPT + r"\Z")
+    t.press("show h1.qp.qpn; " + LONG + "\r")
+    t.expect(r"h1\.qp\.qpn = 2")
+    t.press("^D")  # for the command, which does not read
+    t.expect(PROMPT + r"\Z")
+    ensure(t.end() == 0, "exit status")
+
+
+def check_much_output(terminals):
+    """10,000 lines of output come whole, and the prompt behind them."""
+    t = terminals.open()
+    t.do_all(MEMORY)
+    t.press("repeat 10000 { read h1.mr[0:2] }\r")
+    t.expect(r"\n" + PROMPT + r"\Z")
+    ensure(t.written.count("0000  00 00") == 10000, t.written.count("0000  00 00"))
+    t.do("show h1.qp.qpn", r"= 2")
+
+
+def check_width_while_typing(terminals):
+    """From 60 to 200 columns and back while a line is typed, nothing of it is lost."""
+    for colour in {}, {"NO_COLOR": "1"}:
+        t = terminals.posted(columns=60, **colour)
+        line = "post_send h1.qp wr_id=9 op=rdma_write sge=mr[0:64] remote=h2.mr[0] signaled solicited"
+        for i, columns in enumerate((60, 100, 140, 200, 90, 61, 60, 120)):
+            t.press(line[11 * i:11 * (i + 1)])
+            t.expect(re.escape(line[11 * i:11 * (i + 1)].strip()[-2:]))
+            t.resize(columns)
+        t.press(line[88:] + "\r")
+        t.expect(r"\n" + PROMPT + r"\Z")
+        ensure(last_typed(t) == line, last_typed(t))
+
+
 def check_dumb_terminal(terminals):
     """A terminal that can do nothing, and one without colours, get text alone."""
     t = terminals.posted(TERM="dumb")
     t.do("back", r"at #\d+ of #\d+")
     t.do("break nonsense", "error")
     ensure("\x1b" not in t.written, repr(t.written))
+    ensure("[state=" not in t.written, "a hint")
     t = terminals.posted(NO_COLOR="1")
     t.do("back", r"at #\d+ of #\d+")
     t.do("break nonsense", "error")
     ensure(not re.search(r"\x1b\[[0-9;]*m", t.written), repr(t.written))
 
 
+def knock(port):
+    """Somebody comes to a port of this machine on which a program begins to listen."""
+    for _ in range(100):
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except ConnectionRefusedError:
+            time.sleep(0.05)
+    raise AssertionError("nobody listens")
+
+
+def check_told_above_the_line(terminals):
+    """What happens while a line is typed is told above it, and the line is as it was."""
+    t = terminals.open()
+    t.do("host h1")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    t.do(f"program h1 rc_pingpong server -p {port} listen=127.0.0.1")
+    t.press("show h1.na")
+    t.expect("show h1.na")
+    knock(port)
+    t.expect("(?s)h1.*rc_pingpong.*", PROMPT + "show h1.na$")
+    t.press("me\r")
+    t.expect("^h1.name = h1$", r"\n" + PROMPT + r"\Z")
+
+
+def check_first_time(terminals):
+    """Who comes for the first time is told what to try, and what is told works; later nobody is."""
+    t = terminals.open()
+    ensure("New here? Three things to try:" in t.written, t.written)
+    tried = re.findall(r"^  (\S.*?)   +\S", t.written, re.MULTILINE)
+    ensure(len(tried) == 3, str(tried))
+    t.do(tried[0], "The first SEND", "all of it held")
+    t.do(tried[1], "Messages and their answers", "01-first-send")
+    t.do(tried[2], "Words to begin with")
+    t.end()
+    ensure("New here?" not in terminals.open().written, "told twice")
+    home = pathlib.Path(terminals.directory)
+    ensure((home / ".local/state/rdmalab/greeted").exists(), "no file says so")
+    state = str(home / "elsewhere")
+    (home / ".rdmalab_history").write_text("host h1\n")
+    ensure("New here?" not in terminals.open(XDG_STATE_HOME=state).written, "there is a history")
+    (home / ".rdmalab_history").unlink()
+    (home / "elsewhere/rdmalab/greeted").unlink()
+    ensure("New here?" in terminals.open(XDG_STATE_HOME=state).written, "not told")
+
+
 def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: check_terminal.py RDMALAB")
+    if len(sys.argv) < 2:
+        sys.exit("usage: check_terminal.py RDMALAB [NAME...]")
     path = str(pathlib.Path(sys.argv[1]).resolve())
     if "readline" not in subprocess.run([path, "doctor"], capture_output=True, text=True, check=False).stdout:
         print("skipped: the program has no line editor")
@@ -417,7 +661,7 @@ def main():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     tally = Tally()
     for name, function in list(globals().items()):
-        if not name.startswith("check_"):
+        if not name.startswith("check_") or (sys.argv[2:] and name[6:] not in sys.argv[2:]):
             continue
         with tempfile.TemporaryDirectory() as directory:
             terminals = Terminals(path, directory)

@@ -158,15 +158,15 @@ int check_main(int argc, char **argv)
         {.name = "--all", .flag = &a.all},
         {.name = "--json", .flag = &a.json},
         {.name = "--help", .flag = &a.help},
-        {.name = "--at", .value = &a.at},
+        {.name = "--at", .value = &a.at, .words = ""},
         {.name = "--timeout", .value = &a.timeout},
         {.name = "--retry-cnt", .value = &a.retry_cnt},
         {.name = "--rnr-retry", .value = &a.rnr_retry},
         {.name = "--max-rd-atomic", .value = &a.max_rd_atomic},
         {.name = "--ladder", .value = &a.ladder.file},
-        {.name = "--from", .value = &a.ladder.from},
-        {.name = "--to", .value = &a.ladder.to},
-        {.name = "--packets", .value = &a.ladder.packets},
+        {.name = "--from", .value = &a.ladder.from, .words = ""},
+        {.name = "--to", .value = &a.ladder.to, .words = ""},
+        {.name = "--packets", .value = &a.ladder.packets, .words = ""},
     };
 
     if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))

@@ -128,9 +128,9 @@ int open_main(int argc, char **argv)
 {
     struct open_options o = {.file = NULL};
     const char *seed = NULL;
-    const struct option rows[] = {{.name = "-c", .lines = &o.lines},
+    const struct option rows[] = {{.name = "-c", .lines = &o.lines, .words = ""},
                                   {.name = "--prompt", .flag = &o.prompt},
-                                  {.name = "--seed", .value = &seed}};
+                                  {.name = "--seed", .value = &seed, .words = ""}};
     struct source src = {0};
     struct world w = {.v = NULL};
     int status = EXIT_USAGE;

@@ -232,9 +232,9 @@ int run_main(int argc, char **argv)
 {
     struct run_options o = {.seed = SCENARIO_SEED};
     const struct option rows[] = {
-        {.name = "--seed", .value = &o.seed_text},
-        {.name = "--memory", .value = &o.memory_text},
-        {.name = "--until", .value = &o.until},
+        {.name = "--seed", .value = &o.seed_text, .words = ""},
+        {.name = "--memory", .value = &o.memory_text, .words = ""},
+        {.name = "--until", .value = &o.until, .words = ""},
         {.name = output_options[OUTPUT_EVENTS], .value = &o.outputs[OUTPUT_EVENTS]},
         {.name = output_options[OUTPUT_PCAPNG], .value = &o.outputs[OUTPUT_PCAPNG]},
         {.name = output_options[OUTPUT_LADDER], .value = &o.outputs[OUTPUT_LADDER]},

@@ -353,9 +353,9 @@ int show_main(int argc, char **argv)
     bool help = false;
     const struct option rows[] = {
         {.name = "--ladder", .value = &ladder.file},
-        {.name = "--from", .value = &ladder.from},
-        {.name = "--to", .value = &ladder.to},
-        {.name = "--packets", .value = &ladder.packets},
+        {.name = "--from", .value = &ladder.from, .words = ""},
+        {.name = "--to", .value = &ladder.to, .words = ""},
+        {.name = "--packets", .value = &ladder.packets, .words = ""},
         {.name = "--help", .flag = &help},
     };
     struct asking a = {0};

@@ -373,15 +373,15 @@ int test_main(int argc, char **argv)
 {
     struct test_arguments a = {0};
     const struct option rows[] = {
-        {.name = "--format", .value = &a.format},
+        {.name = "--format", .value = &a.format, .words = "text|tap|json|github"},
         {.name = "--junit", .value = &a.junit},
-        {.name = "-j", .value = &a.jobs_text},
-        {.name = "--seed", .value = &a.seed_text},
-        {.name = "--seeds", .value = &a.seeds_text},
+        {.name = "-j", .value = &a.jobs_text, .words = ""},
+        {.name = "--seed", .value = &a.seed_text, .words = ""},
+        {.name = "--seeds", .value = &a.seeds_text, .words = ""},
         {.name = "--twice", .flag = &a.run.twice},
-        {.name = "--tag", .value = &a.tag},
+        {.name = "--tag", .value = &a.tag, .words = ""},
         {.name = "--coverage", .flag = &a.run.coverage},
-        {.name = "--coverage-least", .value = &a.least_text},
+        {.name = "--coverage-least", .value = &a.least_text, .words = ""},
         {.name = "--list", .flag = &a.list},
         {.name = "--fault-matrix", .flag = &a.matrix},
         {.name = "--artifacts", .value = &a.run.artifacts},

@@ -16,8 +16,14 @@ void line_input_close(void)
 {
 }
 
-char *line_input_read(const char *prompt, const char *fresh, bool *ret_fresh)
+void line_input_remember(const char *text)
 {
+    (void)text;
+}
+
+char *line_input_read(const struct line_asked *asked, bool *ret_fresh)
+{
+    const char *prompt = asked->prompt;
     char *line = NULL;
     size_t cap = 0;
     ssize_t n;
@@ -32,7 +38,7 @@ char *line_input_read(const char *prompt, const char *fresh, bool *ret_fresh)
             break;
         /* ^C gives an empty line, which begins a statement. */
         *ret_fresh = true;
-        prompt = fresh;
+        prompt = asked->fresh;
         signals_clear_interrupted();
         clearerr(stdin);
         fputc('\n', stdout);

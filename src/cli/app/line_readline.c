@@ -2,156 +2,43 @@
 /* GNU readline.  Its callbacks have no context argument, hence the variables here. */
 #include "cli/app/line_input.h"
 
-#include <stdint.h>
+#include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 
 #include <readline/history.h>
 #include <readline/readline.h>
 
-#include "cli/app/complete.h"
+#include "cli/app/line_keys.h"
 #include "cli/session/advance.h"
 #include "cli/session/signals.h"
-#include "emu/base/text.h"
 
-#define HISTORY_LINES_MAX   2000
-#define MATCHES_MAX         1024u
-#define MEANINGS_MAX        40 /* words in lines of their own: a screen */
-#define MEANING_COLUMNS_MIN 20 /* with less room than this the screen cuts them */
+#define END_OF_SEARCH  '\a' /* ^G, which a search takes for its end */
+#define SEARCH_WAIT_MS 200
 
 static struct session *session;
-
-/* The words of the last completion, ours. */
-struct matches {
-    char *v[MATCHES_MAX];
-    const char *meaning[MATCHES_MAX]; /* of rows, which live as long as the program, and of stops */
-    size_t n, next;
-};
-
-static struct matches matches;
 
 static struct {
     const char *prompt;
     bool wanted;
 } fresh;
 
-static void history_file(char *ret, size_t cap)
+static bool is_searching(void)
 {
-    const char *home = getenv("HOME");
-    struct text t = text_on(ret, cap);
-
-    if (home)
-        text_addf(&t, "%s/.rdmalab_history", home);
-}
-
-static void add_match(void *ctx, const char *word, const char *meaning)
-{
-    struct matches *m = ctx;
-
-    if (m->n == MATCHES_MAX)
-        return;
-    m->meaning[m->n] = meaning;
-    m->v[m->n] = strdup(word);
-    m->n += m->v[m->n] != NULL;
-}
-
-static void forget_matches(void)
-{
-    for (size_t i = 0; i < matches.n; i++)
-        free(matches.v[i]);
-    matches.n = 0;
-    matches.next = 0;
-}
-
-/* Hands copies of the matches out one by one; readline frees them. */
-static char *next_match(const char *text, int state)
-{
-    (void)text;
-    (void)state;
-    return matches.next < matches.n ? strdup(matches.v[matches.next++]) : NULL;
-}
-
-static const char *meaning_of(const char *word)
-{
-    for (size_t i = 0; i < matches.n; i++) {
-        if (strcmp(matches.v[i], word) == 0)
-            return matches.meaning[i];
-    }
-    return "";
-}
-
-/* What a word means, behind it; what the screen has no room for goes on below, cut at blanks. */
-static void show_meaning(const char *meaning, int indent)
-{
-    int rows = 0, columns = 0;
-    size_t room, n;
-
-    rl_get_screen_size(&rows, &columns);
-    room = columns > indent + MEANING_COLUMNS_MIN ? (size_t)(columns - indent - 1) : SIZE_MAX;
-    while (strlen(meaning) > room) {
-        for (n = room; n > 0 && meaning[n] != ' ';)
-            n--;
-        if (n == 0)
-            break;
-        fprintf(rl_outstream, "%.*s\n%*s", (int)n, meaning, indent, "");
-        meaning += n + 1;
-    }
-    fprintf(rl_outstream, "%s\n", meaning);
-}
-
-/* A line for each word with what it means, if anything is known of one of them and a screen has
- * room for all.  @words: what they have in common, then @n of them; @longest of them in bytes.
- */
-static void show_matches(char **words, int n, int longest)
-{
-    bool told = false;
-
-    for (int i = 1; i <= n; i++)
-        told |= meaning_of(words[i])[0] != '\0';
-    if (!told || n > MEANINGS_MAX) {
-        rl_display_match_list(words, n, longest);
-    } else {
-        rl_crlf();
-        for (int i = 1; i <= n; i++) {
-            const char *meaning = meaning_of(words[i]);
-
-            fprintf(rl_outstream, "%-*s  ", meaning[0] ? longest : 0, words[i]);
-            show_meaning(meaning, longest + 2);
-        }
-    }
-    rl_forced_update_display();
-}
-
-static char **complete(const char *text, int start, int end)
-{
-    char *line = strndup(rl_line_buffer, (size_t)end);
-
-    (void)start;
-    rl_attempted_completion_over = 1; /* no file names, where none is wanted */
-    if (!line)
-        return NULL;
-    forget_matches();
-    if (complete_line(session, line, add_match, &matches))
-        rl_attempted_completion_over = 0;
-    free(line);
-    /* A key is followed by its value, not by a blank. */
-    for (size_t i = 0; i < matches.n; i++) {
-        const size_t n = strlen(matches.v[i]);
-
-        if (n && matches.v[i][n - 1] == '=')
-            rl_completion_suppress_append = 1;
-    }
-    return rl_completion_matches(text, next_match);
+    return RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH) != 0;
 }
 
 /* ^C gives an empty line, which begins a statement. */
 static int after_signal(void)
 {
-    if (!*signals_interrupted())
+    if (!*signals_interrupted() || is_searching())
         return 0;
     signals_clear_interrupted();
     fresh.wanted = true;
+    line_hint_clear();
+    line_hint_prompt(fresh.prompt);
+    line_before(NULL);
     rl_set_prompt(fresh.prompt);
     rl_crlf();
     rl_replace_line("", 0);
@@ -161,19 +48,38 @@ static int after_signal(void)
     return 0;
 }
 
+/* Is a key there?  Waits for one, but not for long. */
+static bool is_readable(FILE *in)
+{
+    struct pollfd keys = {.fd = fileno(in), .events = POLLIN};
+
+    return poll(&keys, 1, SEARCH_WAIT_MS) > 0;
+}
+
 /* While a person thinks, a lab with live ports goes on.  ^C is for the line, as without them. */
 static int getc_idling(FILE *in)
 {
+    int key;
+
+    while (is_searching() && !is_readable(in)) {
+        rl_check_signals();
+        if (*signals_interrupted())
+            return END_OF_SEARCH; /* then it is for the line */
+    }
     do {
         rl_check_signals();
         after_signal();
+        line_hint_show();
     } while (advance_idle(session, fileno(in)));
-    return rl_getc(in);
+    key = rl_getc(in);
+    line_hint_clear();
+    return key;
 }
 
 /* Above the line that is being typed. */
 static void tell_above(const char *lines)
 {
+    line_hint_clear();
     rl_clear_visible_line();
     fputs(lines, rl_outstream);
     rl_on_new_line();
@@ -181,49 +87,76 @@ static void tell_above(const char *lines)
     fflush(rl_outstream);
 }
 
+/* ^S is a key like others, for searching: it does not stop the output while a line is edited. */
+static void prep_terminal(int meta)
+{
+    struct termios settings;
+
+    rl_prep_terminal(meta);
+    if (tcgetattr(fileno(rl_instream), &settings) != 0)
+        return;
+    settings.c_iflag &= ~(tcflag_t)IXON;
+    (void)tcsetattr(fileno(rl_instream), TCSADRAIN, &settings);
+}
+
+/* Keys that terminals send and readline alone does not know; those of an inputrc stay. */
+static void bind_keys(void)
+{
+    static const struct {
+        const char *keys;
+        rl_command_func_t *what;
+    } also[] = {
+        {"\\e[1~", rl_beg_of_line},    {"\\e[4~", rl_end_of_line},
+        {"\\e[7~", rl_beg_of_line},    {"\\e[8~", rl_end_of_line},
+        {"\\e[3~", rl_delete},         {"\\e[1;5D", rl_backward_word},
+        {"\\e[1;5C", rl_forward_word}, {"\\e[1;3D", rl_backward_word},
+        {"\\e[1;3C", rl_forward_word},
+    };
+
+    for (size_t i = 0; i < sizeof(also) / sizeof(also[0]); i++)
+        (void)rl_bind_keyseq_if_unbound(also[i].keys, also[i].what);
+}
+
 void line_input_open(struct session *s)
 {
-    char file[512] = "";
-
     session = s;
     rl_readline_name = "rdmalab";
-    rl_attempted_completion_function = complete;
-    rl_completion_display_matches_hook = show_matches;
     rl_basic_word_break_characters = " \t\n;{}";
     rl_signal_event_hook = after_signal;
     rl_getc_function = getc_idling;
+    rl_prep_term_function = prep_terminal;
+    bind_keys();
+    line_matches_open(s);
+    line_hint_open(s);
     using_history();
-    history_file(file, sizeof(file));
-    if (file[0])
-        read_history(file);
+    stifle_history((int)RECALL_MAX);
 }
 
 void line_input_close(void)
 {
-    char file[512] = "";
-
-    forget_matches();
-    history_file(file, sizeof(file));
-    if (!file[0])
-        return;
-    stifle_history(HISTORY_LINES_MAX);
-    write_history(file);
+    line_matches_close();
 }
 
-char *line_input_read(const char *prompt, const char *fresh_prompt, bool *ret_fresh)
+void line_input_remember(const char *text)
+{
+    add_history(text);
+}
+
+char *line_input_read(const struct line_asked *asked, bool *ret_fresh)
 {
     char *line;
 
-    fresh.prompt = fresh_prompt;
+    fresh.prompt = asked->fresh;
     fresh.wanted = false;
+    line_before(asked->before);
+    line_hint_prompt(asked->prompt);
     signals_at_prompt(true);
     session->tell = tell_above;
-    line = readline(prompt);
+    line = readline(asked->prompt);
     session->tell = NULL;
     signals_at_prompt(false);
+    line_before(NULL);
     *ret_fresh = fresh.wanted;
-    if (line && *line)
-        add_history(line);
     return line;
 }
 

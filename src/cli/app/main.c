@@ -3,12 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/app/line_input.h"
 #include "cli/app/modes.h"
 #include "cli/app/options.h"
 #include "cli/app/repl.h"
 #include "cli/cmd/dispatch.h"
+#include "cli/course/collection.h"
+#include "cli/course/scenarios.h"
 #include "cli/lang/json.h"
 #include "cli/lang/suggest.h"
 #include "cli/live/live.h"
@@ -19,6 +22,7 @@
 #include "cli/session/signals.h"
 #include "cli/tell/apropos.h"
 #include "cli/tell/explain.h"
+#include "cli/tell/explain_asked.h"
 #include "cli/tell/help.h"
 #include "cli/trial/bench.h"
 #include "cli/trial/swarm.h"
@@ -57,26 +61,23 @@ static int schema_main(int argc, char **argv)
 
 static int explain_main(int argc, char **argv)
 {
-    const bool source = argc == 3 && strcmp(argv[2], "--source") == 0;
-    const char *near;
-    bool known;
+    const bool source = argc > 2 && strcmp(argv[argc - 1], "--source") == 0;
+    const int n_words = argc - 1 - source;
+    char asked[EXPLAIN_ASKED_BYTES], near[512];
+    struct text a = text_on(asked, sizeof(asked)), t = text_on(near, sizeof(near));
 
     if (argc == 1) {
         explain_subjects(stdout);
         return EXIT_PASSED;
     }
-    if (argc != 2 && !source)
+    for (int i = 1; i <= n_words; i++)
+        text_addf(&a, i > 1 ? " %s" : "%s", argv[i]);
+    if (strncmp(asked, "--", 2) == 0)
         return EXIT_ASK;
-    known = help_topic(stdout, argv[1]);
-    if (explain(stdout, argv[1], source) || known)
+    if (explain_asked(stdout, asked, source))
         return EXIT_PASSED;
-    near = explain_suggest(argv[1]);
-    fprintf(stderr, "rdmalab: nothing is known of \"%s\"", argv[1]);
-    if (near)
-        fprintf(stderr, "; did you mean \"%s\"?", near);
-    else
-        fputs("\n  " EXPLAIN_WORDS, stderr);
-    fputc('\n', stderr);
+    explain_near(&t, asked);
+    fprintf(stderr, "rdmalab: nothing is known of \"%s\"\n  %s\n", SHOWN_NAME(asked), near);
     return EXIT_FAILED;
 }
 
@@ -90,42 +91,99 @@ static int apropos_main(int argc, char **argv)
     return EXIT_FAILED;
 }
 
+/* The collection, or a scenario of it: as the command of the prompt has it. */
+static int scenarios_main(int argc, char **argv)
+{
+    const bool ladder = argc > 2 && strcmp(argv[argc - 1], "--ladder") == 0;
+    const bool run = argc > 2 && strcmp(argv[1], "run") == 0;
+    const struct session_config config = {
+        .dispatch = dispatch,
+        .out = stdout,
+        .err = stderr,
+        .colour = modes_colour(),
+        .interrupted = signals_interrupted(),
+        .live_ops = live_ops,
+    };
+    struct scenarios_error e = {"", ""};
+    int status = EXIT_PASSED;
+
+    if (argc - ladder > 2 + run)
+        return EXIT_ASK;
+    if (argc == 1 || (!run && !scenarios_has(argv[1]))) {
+        if (scenarios_list(stdout, argv[1], &e))
+            return EXIT_PASSED;
+    } else if (scenarios_run(&config, argv[1 + run], ladder, &status, &e)) {
+        return status;
+    }
+    fprintf(stderr, "rdmalab: %s\n  %s\n", SHOWN_NAME(e.text), e.remedy);
+    return EXIT_FAILED;
+}
+
+/* A program beside this one: where it is, "" if nowhere. */
+static void find_program(const char *name, char *ret, size_t cap)
+{
+    const char *dirs = getenv("PATH");
+
+    for (dirs = dirs ? dirs : ""; *dirs;) {
+        const size_t n = strcspn(dirs, ":");
+        struct text t = text_on(ret, cap);
+
+        text_addn(&t, dirs, n);
+        text_addf(&t, "/%s", name);
+        if (n > 0 && !t.cut && access(ret, X_OK) == 0)
+            return;
+        dirs += n + (dirs[n] != '\0');
+    }
+    ret[0] = '\0';
+}
+
+/* An optional part: what there is of it, or what its absence costs and how to get it. */
+static void print_part(const char *name, bool there, const char *what, const char *enables,
+                       const char *remedy)
+{
+    printf("%s: %s\n", name, what);
+    if (!there)
+        printf("  it enables %s; %s\n", enables, remedy);
+}
+
 static int doctor_main(int argc, char **argv)
 {
     static const struct {
-        const char *command, *enables;
+        const char *name, *enables, *remedy;
     } tools[] = {
-        {"command -v tshark", "tshark: a look at exported pcapng files"},
+        {"tshark", "a look at exported pcapng files", "install the package tshark"},
+        {"wireshark", "exported pcapng files in a window", "install the package wireshark"},
     };
+    const char *editor = line_input_name();
+    const char *obstacle = live_ops ? live_ops->obstacle() : "not built";
+    struct collection c;
+    const char *why = collection_read(&c);
+    char path[512];
 
     (void)argc;
     (void)argv;
     printf("rdmalab %s\n", RDMALAB_VERSION);
-    printf("line editor: %s\n", line_input_name());
-    printf("live ports and programs: %s\n", live_ops ? "yes (libuv)" : "not built (needs libuv)");
-    if (live_ops)
-        printf("tap devices: %s\n", live_ops->obstacle() ? live_ops->obstacle() : "yes");
+    print_part("line editor", strcmp(editor, "none") != 0, editor,
+               "TAB, arrow keys and a history at the prompt",
+               "install libreadline-dev and build with -Dline_editor=readline");
+    print_part("live ports and programs", live_ops != NULL, live_ops ? "yes (libuv)" : "not built",
+               "port, program, and a lab at real time", "install libuv1-dev and build again");
+    print_part("tap devices", !obstacle, obstacle ? obstacle : "yes",
+               "\"port tap\": a lab in the kernel's network", "\"help port\" tells what is needed");
+    print_part("scenarios", !why, why ? "not found" : c.dir, "\"scenarios\", the course",
+               "set RDMALAB_SCENARIOS to their directory");
+    collection_done(&c);
     for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
-        FILE *p = popen(tools[i].command, "r");
-        char path[256] = "";
-
-        if (p) {
-            if (!fgets(path, sizeof(path), p))
-                path[0] = '\0';
-            pclose(p);
-        }
-        path[strcspn(path, "\n")] = '\0';
-        printf("%s: %s\n", tools[i].enables, path[0] ? path : "not found");
+        find_program(tools[i].name, path, sizeof(path));
+        print_part(tools[i].name, path[0] != '\0', path[0] ? path : "not found", tools[i].enables,
+                   tools[i].remedy);
     }
     return EXIT_PASSED;
 }
 
-static const struct mode {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *usage, *what;
-    const char *exits; /* what each exit status means; NULL: its own --help tells */
-} modes[] = {
+static int complete_main(int argc, char **argv);
+
+static const struct mode modes[] = {
     {"run", run_main,
      "run FILE [--seed S] [--memory SIZE] [--until EXPR] [--hash] [--quiet]\n"
      "      [--ladder F] [--pcap F] [--events F]",
@@ -154,9 +212,13 @@ static const struct mode {
     {"apropos", apropos_main, "apropos WORD",
      "what has to do with a word: commands, their parameters, words of explain",
      "0 something has, 1 nothing has, 2 usage"},
-    {"explain", explain_main, "explain [WORD [--source]]",
-     "a command, status, NAK, rule, field; --source: with the sections that nobody has verified",
+    {"explain", explain_main, "explain [WORD... [--source]]",
+     "a command, status, NAK, rule, field, number ('status 12'); --source: with the sections that "
+     "nobody has verified",
      "0 explained, 1 nothing is known of WORD, 2 usage"},
+    {"scenarios", scenarios_main, "scenarios [WORD] | scenarios run NAME [--ladder]",
+     "the collection as a course, or what is about WORD; run tells one of them as a story",
+     "that of the scenario that ran; 0 listed, 1 nothing is about WORD, 2 usage"},
     {"bench", bench_main, "bench [time] [--format text|json]",
      "how fast the emulator is here; time: what going back in a session takes",
      "0 measured, 1 the lab could not be made, 2 usage"},
@@ -171,8 +233,18 @@ static const struct mode {
      "random worlds and drills, judged by models and by invariants; --outside: a stranger's "
      "frames",
      "0 all passed, 1 a run went wrong, 2 usage, 99 an invariant of rdmalab broke, 130 ^C"},
-    {"doctor", doctor_main, "doctor", "which optional parts are there", "0 always"},
+    {"doctor", doctor_main, "doctor",
+     "which optional parts are there, and what those that are not would enable", "0 always"},
+    {"complete", complete_main, "complete -- [WORD...]",
+     "what the last word of a command line can become: for bash and zsh, whose functions are\n"
+     "      installed, or in data/ of the source",
+     "0 always, 2 usage"},
 };
+
+static int complete_main(int argc, char **argv)
+{
+    return complete_shell(modes, ARRAY_LEN(modes), argc, argv);
+}
 
 static void print_help(FILE *out)
 {
@@ -276,13 +348,13 @@ static int session_main(int argc, char **argv)
     uint64_t memory_bytes = 0;
     bool prompt = false, version = false, help = false;
     const struct option rows[] = {
-        {.name = "-c", .lines = &lines},
-        {.name = "--seed", .value = &seed_text},
+        {.name = "-c", .lines = &lines, .words = ""},
+        {.name = "--seed", .value = &seed_text, .words = ""},
         {.name = "--prompt", .flag = &prompt},
         {.name = "--version", .flag = &version},
         {.name = "--help", .flag = &help},
         {.name = "-h", .flag = &help},
-        {.name = "--memory", .value = &memory_text},
+        {.name = "--memory", .value = &memory_text, .words = ""},
     };
     struct session_config config = {
         .history_bytes = SNAPSHOTS_BYTES_MAX,

@@ -5,12 +5,23 @@
 #define CLI_APP_MODES_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+struct mode {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *usage, *what;
+    const char *exits; /* what each exit status means; NULL: its own --help tells */
+};
 
 int check_main(int argc, char **argv);
 int open_main(int argc, char **argv);
 int run_main(int argc, char **argv);
 int show_main(int argc, char **argv);
 int test_main(int argc, char **argv);
+
+/* What may follow on a command line of a shell: @argv is `complete -- WORD...`. */
+int complete_shell(const struct mode *modes, size_t n, int argc, char **argv);
 
 /* Is the standard output a terminal that wants colour? */
 bool modes_colour(void);

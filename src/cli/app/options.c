@@ -62,10 +62,47 @@ static void take_value(const struct option *o, char *value)
         *o->value = value;
 }
 
+/* Prints the words of "a|b|c" that begin with @begin, or that it is a file. */
+static void print_values(const char *words, const char *begin)
+{
+    if (!words) {
+        puts(":files");
+        return;
+    }
+    for (size_t n; *words; words += n + (words[n] == '|')) {
+        n = strcspn(words, "|");
+        if (strncmp(words, begin, strlen(begin)) == 0)
+            printf("%.*s\n", (int)n, words);
+    }
+}
+
+/* What can follow; see OPTIONS_ASKED. */
+static void print_asked(const struct option *rows, size_t n, char **asked)
+{
+    const char *begin = asked[0], *before = asked[1];
+    const struct option *o = before[0] == '-' ? find(rows, n, before) : NULL;
+
+    if (o && !o->flag) {
+        print_values(o->words, begin);
+        return;
+    }
+    for (size_t i = 0; i < n && begin[0] == '-'; i++) {
+        if (strncmp(rows[i].name, begin, strlen(begin)) == 0)
+            puts(rows[i].name);
+    }
+    if (begin[0] != '-')
+        puts(asked[2]);
+}
+
 bool options_take(const struct option *rows, size_t n, int *argc, char **argv)
 {
     int kept = 1;
     bool only_operands = false;
+
+    if (*argc == 5 && strcmp(argv[1], OPTIONS_ASKED) == 0) {
+        print_asked(rows, n, argv + 2);
+        return false;
+    }
 
     for (int i = 1; i < *argc; i++) {
         char *word = argv[i];

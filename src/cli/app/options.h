@@ -13,7 +13,14 @@ struct option {
     bool *flag;
     const char **value; /* of several the last */
     char **lines;       /* all of them, each a line of a text, which is to be freed */
+    const char *words;  /* that a value can be, "text|json"; "": nobody knows; NULL: a file */
 };
+
+/* In place of all options, before a word, the word before it, and what is to be printed where an
+ * operand may stand: the options, or values of one, that the word can become are printed.  So a
+ * shell can ask each mode for what it takes.
+ */
+#define OPTIONS_ASKED "--options-that-fit"
 
 /* Takes the options out of @argv[1..]; the rest stays, in order, at @argv[1..*@argc - 1].  Behind
  * "--" everything is an operand.  @argv[0] is the mode, or NULL.  False: an option is unknown or

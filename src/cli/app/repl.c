@@ -5,7 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/app/first_time.h"
 #include "cli/app/line_input.h"
+#include "cli/app/recall_file.h"
+#include "cli/complete/expand.h"
 #include "cli/lang/lex.h"
 #include "cli/print/must.h"
 #include "cli/print/version.h"
@@ -14,7 +17,8 @@
 #include "cli/session/travel.h"
 #include "emu/base/quantity.h"
 
-#define PROMPT_BYTES 96u
+#define PROMPT_BYTES 128u
+#define TOLD_MAX     64u
 
 /* A step of a person that takes more ticks is stopped: half a second. */
 #define PROMPT_TICKS_MAX 1000000u
@@ -35,6 +39,10 @@ struct repl {
     bool lasting;       /* errors do not end it */
     struct typed again; /* what an empty line repeats */
     size_t n_lines;     /* that were read */
+    struct recall recall;
+    char recall_path[RECALL_PATH_BYTES]; /* where it is kept; "": nowhere */
+    const char *told[TOLD_MAX];          /* words that stand for others, once they are explained */
+    size_t n_told;
     int status;
 };
 
@@ -54,6 +62,8 @@ static void make_prompt(const struct repl *r, bool continues, char ret[PROMPT_BY
         text_add(&t, "... ");
         return;
     }
+    if (r->s->prompt_host[0])
+        text_addf(&t, "%s ", r->s->prompt_host);
     text_add(&t, "t=");
     quantity_add_time_short(&t, rdl_now_ns(r->s->lab));
     text_addf(&t, " #%llu", (unsigned long long)rdl_tick(r->s->lab));
@@ -82,17 +92,20 @@ static char *plain_line(void)
     return line;
 }
 
-/* One line without its end; NULL at the end of input.  *ret_fresh: as line_input_read() has it. */
-static char *read_line(struct repl *r, bool continues, bool *ret_fresh)
+/* One line without its end, behind the lines @before; NULL at the end of input.  *ret_fresh: as
+ * line_input_read() has it.
+ */
+static char *read_line(struct repl *r, const char *before, bool *ret_fresh)
 {
     char prompt[PROMPT_BYTES], fresh[PROMPT_BYTES];
+    const struct line_asked asked = {prompt, fresh, before};
     char *line;
 
     *ret_fresh = false;
-    make_prompt(r, continues, prompt);
+    make_prompt(r, before != NULL, prompt);
     make_prompt(r, false, fresh);
     if (r->terminal)
-        return line_input_read(prompt, fresh, ret_fresh);
+        return line_input_read(&asked, ret_fresh);
     if (r->echo) {
         fputs(prompt, stdout);
         fflush(stdout); /* who waits for it may sit behind a pipe */
@@ -136,7 +149,7 @@ static bool read_text(struct repl *r, struct typed *ret)
 {
     for (;;) {
         bool fresh;
-        char *line = read_line(r, ret->text != NULL, &fresh);
+        char *line = read_line(r, ret->text, &fresh);
         struct source src;
 
         if (fresh)
@@ -180,12 +193,88 @@ static bool run_typed(struct repl *r, const struct typed *t)
     return r->lasting && status != EXIT_BROKEN;
 }
 
+/* --- What was typed --------------------------------------------------------------------------- */
+
+/* Keeps it, to be recalled; those that failed are marked. */
+static void remember(struct repl *r, const char *text, bool failed)
+{
+    size_t n = strlen(text);
+
+    while (n > 0 && strchr(" \t\n", text[n - 1]))
+        n--;
+    if (n == 0 || !recall_add(&r->recall, text, n, failed))
+        return;
+    if (r->terminal)
+        line_input_remember(r->recall.v[r->recall.n - 1].text);
+    if (r->recall_path[0])
+        recall_file_append(r->recall_path, &r->recall);
+}
+
+static void open_recall(struct repl *r)
+{
+    char cwd[RECALL_PATH_BYTES];
+
+    r->s->recall = &r->recall;
+    if (!r->terminal || !getcwd(cwd, sizeof(cwd)) || !recall_file_path(cwd, true, r->recall_path)) {
+        r->recall_path[0] = '\0';
+        return;
+    }
+    recall_file_read(r->recall_path, &r->recall);
+    for (size_t i = 0; i < r->recall.n; i++)
+        line_input_remember(r->recall.v[i].text);
+}
+
+/* Says what a word stands for, once in a session. */
+static void tell_note(struct repl *r, const struct expand_note *n)
+{
+    const bool dim = r->s->config.colour;
+
+    for (size_t i = 0; i < r->n_told; i++) {
+        if (r->told[i] == n->written)
+            return;
+    }
+    if (r->n_told < TOLD_MAX)
+        r->told[r->n_told++] = n->written;
+    printf("%s%s: %s%s%s%s%s\n", dim ? "\033[2m" : "", n->word, n->written, n->what[0] ? " (" : "",
+           n->what, n->what[0] ? ")" : "", dim ? "\033[22m" : "");
+}
+
+/* Puts what is written out in the place of what was typed.  False: that is not to be carried out,
+ * and what there was to say has been said.
+ */
+static bool write_out(struct repl *r, struct typed *t, bool *ret_failed)
+{
+    struct expanded e;
+
+    expand(r->s, t->text, &e);
+    *ret_failed = e.wrong;
+    for (size_t i = 0; i < e.n_notes && !e.wrong; i++)
+        tell_note(r, &e.notes[i]);
+    if (e.wrong) {
+        r->s->diag = e.diag;
+        r->s->diag_src = typed_source(r, t);
+        session_complain(r->s, r->echo ? stdout : stderr);
+        r->status = exit_worse(r->status, EXIT_FAILED);
+    } else if (e.context) {
+        memcpy(r->s->prompt_host, e.host, sizeof(e.host));
+    }
+    lex_free(&t->tokens);
+    t->tokens = (struct tokens){.v = NULL};
+    free(t->text);
+    t->text = e.text;
+    t->len = e.len;
+    t->room = e.len + 1;
+    return !e.wrong && !e.context;
+}
+
 /* Reads and carries out the next statements; false if the session ends. */
 static bool read_and_run(struct repl *r)
 {
     struct typed t = {.text = NULL};
     struct source src;
-    bool going;
+    char *text = NULL;
+    bool going = true, failed = false;
+    int status;
 
     if (!read_text(r, &t))
         return false;
@@ -193,9 +282,20 @@ static bool read_and_run(struct repl *r)
         typed_done(&t);
         return !r->again.text || run_typed(r, &r->again);
     }
-    src = typed_source(r, &t);
-    session_read(r->s, &src, &t.tokens, r->lasting, &t.lines);
-    going = run_typed(r, &t);
+    if (r->lasting)
+        text = memcpy(must_malloc(t.len + 1), t.text, t.len + 1);
+    if (!r->lasting || write_out(r, &t, &failed)) {
+        src = typed_source(r, &t);
+        session_read(r->s, &src, r->lasting ? NULL : &t.tokens, r->lasting, &t.lines);
+        status = r->status;
+        r->status = EXIT_PASSED;
+        going = run_typed(r, &t);
+        failed = r->status != EXIT_PASSED;
+        r->status = exit_worse(status, r->status);
+    }
+    if (text)
+        remember(r, text, failed);
+    free(text);
     typed_done(&r->again);
     if (r->lasting && is_repeatable(&t))
         r->again = t;
@@ -209,6 +309,8 @@ static void banner(const struct repl *r)
     printf("rdmalab %s   seed %llu   \"help\", \"help verbs\"%s\n", RDMALAB_VERSION,
            (unsigned long long)r->s->seed,
            r->terminal && strcmp(line_input_name(), "none") != 0 ? ", TAB" : "");
+    if (r->terminal && first_time())
+        fputs(first_time_text, stdout);
 }
 
 int repl_run(struct session *s, bool prompt)
@@ -225,11 +327,15 @@ int repl_run(struct session *s, bool prompt)
     }
     if (r.terminal)
         line_input_open(s);
-    else
+    if (r.lasting)
+        open_recall(&r);
+    if (!r.terminal)
         setvbuf(stdin, NULL, _IONBF, 0); /* what was not read yet is in the pipe: see read_line() */
     while (read_and_run(&r))
         ;
     typed_done(&r.again);
+    s->recall = NULL;
+    recall_free(&r.recall);
     if (s->failed_idle)
         r.status = exit_worse(r.status, EXIT_FAILED);
     if (r.terminal) {

@@ -314,14 +314,15 @@ static bool set_history(struct session *s, const struct step *st)
 static bool read_setting(struct session *s, const struct step *st, enum setting *ret)
 {
     const bool link = step_has(st, "link"), changes = step_has(st, "changes"),
-               history = step_has(st, "history");
+               history = step_has(st, "history"), hints = step_has(st, "hints");
 
-    *ret = history ? SET_HISTORY : changes ? SET_CHANGES : SET_LINK;
-    if (link + changes + history == 1 && step_number_or(st, "what", *ret) == *ret)
+    *ret = hints ? SET_HINTS : history ? SET_HISTORY : changes ? SET_CHANGES : SET_LINK;
+    if (link + changes + history + hints == 1 && step_number_or(st, "what", *ret) == *ret)
         return true;
     session_fail(s, st->at,
-                 link || changes || history ? "one thing is set at a time" : "set what?");
-    return diag_remedy(&s->diag, "it is one of: set link A-B ..., set changes on, set history=64m");
+                 link || changes || history || hints ? "one thing is set at a time" : "set what?");
+    return diag_remedy(
+        &s->diag, "it is one of: set link A-B ..., set changes on, set history=64m, set hints off");
 }
 
 /* What the session tells and keeps. */
@@ -341,6 +342,7 @@ static void say_settings(struct session *s)
                     s->snapshots.n == 1 ? "" : "s", s->snapshots.n == 1 ? "s" : "", taken);
     else
         session_say(s, "history  none is kept: this lab cannot go back\n");
+    session_say(s, "hints    %s\n", s->no_hints ? "off" : "on");
 }
 
 bool run_set(struct session *s, const struct step *st)
@@ -360,6 +362,9 @@ bool run_set(struct session *s, const struct step *st)
         return true;
     case SET_HISTORY:
         return set_history(s, st);
+    case SET_HINTS:
+        s->no_hints = step_number(st, "hints") == HINTS_OFF;
+        return true;
     case SET_LINK:
         break;
     }

@@ -13,6 +13,7 @@
 #include "cli/show/show.h"
 #include "cli/tell/apropos.h"
 #include "cli/tell/explain.h"
+#include "cli/tell/explain_asked.h"
 #include "cli/tell/export.h"
 #include "cli/tell/help.h"
 #include "cli/tell/why.h"
@@ -62,6 +63,25 @@ static bool explain_show(struct session *s, const struct arg *what, const struct
     return diag_remedy(&s->diag, "\"show\" lists the hosts, \"help show\" what can be shown");
 }
 
+/* Is @word a name on the host of the scope?  Its path then.  Subjects, which stand @first, and
+ * words like `last` are none.
+ */
+static bool names_own(const struct scope *in, bool first, const char *word,
+                      char ret[SESSION_PATH_BYTES])
+{
+    struct rdl_value v;
+    size_t at;
+
+    if (!in->host[0])
+        return false;
+    for (size_t i = 0; first && show_subject(i); i++) {
+        if (strcmp(show_subject(i), word) == 0)
+            return false;
+    }
+    resolve_path(in, word, ret);
+    return strchr(word, '.') || rdl_inspect(in->lab, ret, &v, &at) == RDL_OK;
+}
+
 bool run_show(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
@@ -87,10 +107,8 @@ bool run_show(struct session *s, const struct step *st)
         return session_fail(s, what->v[SHOW_WORDS_MAX].at, "too many words");
     for (size_t i = 0; i < what->n; i++) {
         words[i] = what->v[i].text;
-        if (!in.host[0] || i == 0)
-            continue;
-        resolve_path(&in, words[i], paths[i]);
-        words[i] = paths[i];
+        if (names_own(&in, i == 0, words[i], paths[i]))
+            words[i] = paths[i];
     }
     /* "show qp json" is what people type who know such commands. */
     if (rq.n_words > 0 && strcmp(words[rq.n_words - 1], "json") == 0) {
@@ -189,34 +207,41 @@ bool run_apropos(struct session *s, const struct step *st)
     return diag_remedy(&s->diag, "a part of the word may find more; \"help\" lists the commands");
 }
 
+/* Appends what was asked as one text: the word, and those behind it. */
+static void add_words(struct text *t, const struct step *st)
+{
+    const struct arg *more = step_arg(st, "more");
+
+    text_add(t, step_text(st, "word"));
+    for (size_t i = 0; i < more->n; i++)
+        text_addf(t, " %s", more->v[i].text);
+}
+
 bool run_explain(struct session *s, const struct step *st)
 {
-    const char *word = step_text(st, "word");
     const bool source = step_has(st, "source");
+    char asked[EXPLAIN_ASKED_BYTES], near[DIAG_REMEDY_BYTES];
+    struct text a = text_on(asked, sizeof(asked)), t = text_on(near, sizeof(near));
     struct rdl_value v;
-    bool is_command;
-    const char *near;
     size_t off;
     ev_id id;
 
-    if (!word) {
+    if (!step_has(st, "word")) {
         explain_subjects(s->config.out);
         return true;
     }
-    is_command = help_topic(s->config.out, word);
-    if (explain(s->config.out, word, source) || is_command)
+    add_words(&a, st);
+    if (explain_asked(s->config.out, asked, source))
         return true;
     /* What has a name in the lab is of a kind that is known. */
-    if (rdl_inspect(s->lab, word, &v, &off) == RDL_OK && v.type == RDL_NODE &&
+    if (rdl_inspect(s->lab, asked, &v, &off) == RDL_OK && v.type == RDL_NODE &&
         explain(s->config.out, v.text, source))
         return true;
-    near = explain_suggest(word);
-    session_fail(s, step_span(st, "word", 0), "nothing is known of \"%s\"", word);
-    if (word[0] == '#' && ev_id_parse(word, &id))
-        return diag_remedy(&s->diag, "\"why %s\" tells what led to it", word);
-    if (near)
-        return diag_remedy(&s->diag, "did you mean \"%s\"?", near);
-    return diag_remedy(&s->diag, EXPLAIN_WORDS);
+    session_fail(s, step_span(st, "word", 0), "nothing is known of \"%s\"", asked);
+    if (asked[0] == '#' && ev_id_parse(asked, &id))
+        return diag_remedy(&s->diag, "\"why %s\" tells what led to it", asked);
+    explain_near(&t, asked);
+    return diag_remedy(&s->diag, "%s", near);
 }
 
 bool run_record(struct session *s, const struct step *st)

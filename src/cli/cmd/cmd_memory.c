@@ -165,7 +165,9 @@ bool run_read(struct session *s, const struct step *st)
     if (!buf)
         return session_fail_status(s, st->at, "read", RDL_ERR_NOMEM);
     status = rdl_mem_read(s->lab, m.host, m.addr, buf, (size_t)m.bytes);
-    if (status == RDL_OK && is_printable(buf, (size_t)m.bytes))
+    if (m.bytes == 0)
+        session_say(s, "nothing: %s is 0 bytes long\n", step_text(st, "from"));
+    else if (status == RDL_OK && is_printable(buf, (size_t)m.bytes))
         fprintf(s->config.out, "\"%.*s\"\n", (int)m.bytes, (const char *)buf);
     else if (status == RDL_OK)
         dump(s->config.out, buf, (size_t)m.bytes);

@@ -142,6 +142,18 @@ static bool explain_rule(struct session *s, const struct request *r, const struc
     }
 }
 
+/* Says by which rule it was refused, behind what else can be done. */
+static bool name_rule(struct session *s, const char *rule)
+{
+    char remedy[DIAG_REMEDY_BYTES];
+    struct text t = text_on(remedy, sizeof(remedy));
+
+    if (!s->diag.remedy[0])
+        return diag_remedy(&s->diag, "\"explain %s\"", rule);
+    text_add(&t, s->diag.remedy);
+    return diag_remedy(&s->diag, "%s (explain %s)", remedy, rule);
+}
+
 /* Fails because posting @r gave @status. */
 static bool explain_refusal(struct session *s, const struct request *r, enum rdl_status status,
                             const struct rdl_post_error *e)
@@ -155,7 +167,7 @@ static bool explain_refusal(struct session *s, const struct request *r, enum rdl
             explain_shared_rule(s, r, e);
         else
             explain_rule(s, r, e);
-        return s->diag.remedy[0] ? false : diag_remedy(&s->diag, "\"explain %s\"", rule);
+        return name_rule(s, rule);
     }
     switch (status) {
     case RDL_ERR_STATE:

@@ -53,10 +53,21 @@ static void say_completion(struct session *s, const struct rdl_wc *wc)
     session_say(s, "%s\n", line);
 }
 
+/* Where to read on about what failed: what was flushed only followed it. */
+static void say_page(struct session *s, uint32_t failed)
+{
+    const char *name = enum_name(&enum_wc_status, failed);
+
+    if (failed != WCS_SUCCESS)
+        session_say(s, "  \"explain %s\" tells what that means, \"scenarios %s\" where to see it\n",
+                    name, name);
+}
+
 bool run_poll_cq(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
     size_t left = (size_t)step_number(st, "max"), total = 0;
+    uint32_t failed = WCS_SUCCESS;
     rdl_cq cq;
 
     if (!resolve_object(&in, st, "cq", OBJ_CQ, &cq.raw, &s->diag))
@@ -71,10 +82,13 @@ bool run_poll_cq(struct session *s, const struct step *st)
         if (n == 0)
             break;
         say_completion(s, &wc);
+        if (wc.status != WCS_SUCCESS && (failed == WCS_SUCCESS || failed == WCS_WR_FLUSH_ERR))
+            failed = wc.status;
         left--;
         total++;
     }
     if (total == 0)
         session_say(s, "no completion\n");
+    say_page(s, failed);
     return true;
 }

@@ -613,12 +613,27 @@ static struct expr *condition(struct parser *p)
     return chain(p, "or", EXPR_OR, all);
 }
 
+/* The conditions of an event stand in parentheses, and not behind it. */
+static struct expr *fail_bare_conditions(struct parser *p, const struct expr *e)
+{
+    char remedy[DIAG_REMEDY_BYTES];
+    struct text t = text_on(remedy, sizeof(remedy));
+    size_t at = p->i;
+
+    if (take_word(p, "if") || take_word(p, "where"))
+        (void)peek(p);
+    text_addf(&t, "write: %s(%s)", text_of(p, e->at), p->text.text + p->i);
+    return fail(p, (struct span){at, 1}, "the conditions of an event stand in parentheses", remedy);
+}
+
 struct expr *expr_parse(struct pool *pool, const char *text, struct span at, struct diag *d)
 {
     struct parser p = {.pool = pool, .text = source_of(NULL, text), .from = at, .d = d};
     struct expr *e = condition(&p);
 
-    if (e && peek(&p) != '\0') {
+    if (e && e->kind == EXPR_HAPPENS && isalpha((unsigned char)peek(&p))) {
+        e = fail_bare_conditions(&p, e);
+    } else if (e && peek(&p) != '\0') {
         static const char single[] = "=";
 
         e = fail(&p, (struct span){p.i, 1}, "the expression should end here",

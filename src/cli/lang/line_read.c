@@ -114,6 +114,11 @@ static bool unknown_command(struct reading *rd, struct span at)
     if (rd->r->abbreviated && ambiguous(rd, at, name))
         return false;
     diag_set(rd->d, DIAG_VALUE, at, "unknown command \"%s\"", name);
+    if (suggest_other_word(name))
+        return diag_remedy(rd->d, "%s", suggest_other_word(name));
+    if (strncmp(name, "ibv_", 4) == 0 && cmd_find(name + 4, false))
+        return diag_remedy(rd->d, "%s is called %s here: \"help %s\" tells more", name, name + 4,
+                           name + 4);
     for (size_t i = 0; i < N_CMDS; i++)
         suggest_offer(&near, cmd_table[i].name);
     if (near.best)

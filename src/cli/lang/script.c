@@ -64,7 +64,7 @@ unsigned step_flags(const struct step *st)
 {
     if (st->cmd == &cmd_table[CMD_set] &&
         (step_number_or(st, "what", SET_LINK) != SET_LINK || step_has(st, "changes") ||
-         step_has(st, "history") || step_is_bare(st)))
+         step_has(st, "history") || step_has(st, "hints") || step_is_bare(st)))
         return st->cmd->flags | CMD_LOOKS | CMD_PROMPT_ONLY;
     return st->cmd->flags;
 }

@@ -85,7 +85,7 @@ bool diag_remedy(struct diag *d, const char *fmt, ...)
 bool diag_status(struct diag *d, struct span at, const char *what, enum rdl_status st)
 {
     diag_set(d, DIAG_FAILED, at, "%s: %s", what, rdl_status_str(st));
-    return diag_remedy(d, "%s", rdl_status_remedy(st));
+    return diag_remedy(d, "%s (explain %s)", rdl_status_remedy(st), rdl_status_name(st));
 }
 
 void diag_note(struct diag *d, const char *fmt, ...)

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 #define WORD_MAX (SUGGEST_WORD_BYTES - 1u)
 
@@ -104,6 +105,23 @@ const char *suggest_event(const char *word)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (strcmp(rows[i].word, word) == 0)
             return rows[i].kind;
+    }
+    return NULL;
+}
+
+const char *suggest_other_word(const char *word)
+{
+    static const struct {
+        const char *word, *leads;
+    } rows[] = {
+#define OTHER_WORD(word, sentence) {#word, sentence},
+#include "cli/lang/other_words.def"
+#undef OTHER_WORD
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (strcasecmp(rows[i].word, word) == 0)
+            return rows[i].leads;
     }
     return NULL;
 }

@@ -35,4 +35,7 @@ bool suggest_is_part(const char *part, const char *name);
 /* The kind of event that @word, which many use for it, means: "irq" for "interrupt"; or NULL. */
 const char *suggest_event(const char *word);
 
+/* Where @word leads, which people type for a command and is none, as a sentence; or NULL. */
+const char *suggest_other_word(const char *word);
+
 #endif

@@ -458,6 +458,11 @@ bool value_check(const struct param *p, const char *text, struct span at, struct
     }
     if (has_form(p->kind, text))
         return true;
+    if (p->kind == VAL_NEW_NAME && strlen(text) >= RDL_NAME_BYTES) {
+        diag_set(d, DIAG_VALUE, at, "%s: \"%s\" is too long for a name", p->name, text);
+        return diag_remedy(d, "a name has at most %u characters; this has %zu", RDL_NAME_BYTES - 1,
+                           strlen(text));
+    }
     diag_set(d, DIAG_VALUE, at, "%s: \"%s\" is not %s", p->name, text, value_kinds[p->kind].what);
     return false;
 }

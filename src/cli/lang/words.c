@@ -17,6 +17,7 @@ TABLE(role, ENUM_ROLE, "role of a program")
 TABLE(save, ENUM_SAVE, "thing to save")
 TABLE(session_action, ENUM_SESSION_ACTION, "action on the session")
 TABLE(changes, ENUM_CHANGES, "amount of changes")
+TABLE(hints, ENUM_HINTS, "choice of hints")
 TABLE(setting, ENUM_SETTING, "thing to set")
 TABLE(show_form, ENUM_SHOW_FORM, "form of output")
 

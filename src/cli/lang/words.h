@@ -41,7 +41,12 @@
 #define ENUM_SETTING(X)                                                                            \
     X(SET, LINK, 0, "latency, rate and loss of a link")                                            \
     X(SET, CHANGES, 1, "whether each command tells what it has changed")                           \
-    X(SET, HISTORY, 2, "how much memory going back may take")
+    X(SET, HISTORY, 2, "how much memory going back may take")                                      \
+    X(SET, HINTS, 3, "whether a dim text at the prompt says what may follow")
+
+#define ENUM_HINTS(X)                                                                              \
+    X(HINTS, OFF, 0, "nothing")                                                                    \
+    X(HINTS, ON, 1, "keys that a command takes, with the values that the lab has now")
 
 #define ENUM_CHANGES(X)                                                                            \
     X(CHANGES, OFF, 0, "nothing")                                                                  \
@@ -78,6 +83,7 @@ enum program { ENUM_PROGRAM(ENUM_MEMBER) };
 enum program_role { ENUM_ROLE(ENUM_MEMBER) };
 enum setting { ENUM_SETTING(ENUM_MEMBER) };
 enum changes_told { ENUM_CHANGES(ENUM_MEMBER) };
+enum hints_shown { ENUM_HINTS(ENUM_MEMBER) };
 enum grain { ENUM_GRAIN(ENUM_MEMBER) };
 enum show_form { ENUM_SHOW_FORM(ENUM_MEMBER) };
 
@@ -91,7 +97,7 @@ enum export_form {
 };
 
 extern const struct enum_table words_grain, words_by, words_export, words_session_action,
-    words_setting, words_changes, words_show_form, words_port, words_program, words_role,
-    words_record, words_save;
+    words_setting, words_changes, words_hints, words_show_form, words_port, words_program,
+    words_role, words_record, words_save;
 
 #endif

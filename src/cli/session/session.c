@@ -635,8 +635,10 @@ void session_read(const struct session *s, const struct source *src, const struc
 
 bool session_run(struct session *s, const struct lines *l)
 {
-    const struct block in = session_block(s, &l->script.src);
+    struct block in = session_block(s, &l->script.src);
 
+    if (!s->in)
+        in.host = s->prompt_host;
     begin(s);
     s->diag.kind = DIAG_NONE;
     if (!session_steps(s, l->script.first, &in))

@@ -18,6 +18,7 @@
 #include "cli/session/exit_status.h"
 #include "cli/session/futures.h"
 #include "cli/session/journal.h"
+#include "cli/session/recall.h"
 #include "cli/session/resolve.h"
 #include "cli/session/rest.h"
 #include "cli/session/shown.h"
@@ -155,9 +156,13 @@ struct session {
     struct session_macros macros;
     struct rests rests;
 
-    struct diag diag;       /* of the step that failed */
-    struct source diag_src; /* where it is; valid until the next step */
-    struct shown shown;     /* the events that are printed as they happen */
+    struct diag diag;                 /* of the step that failed */
+    struct source diag_src;           /* where it is; valid until the next step */
+    char prompt_host[RDL_NAME_BYTES]; /* of the bare names that are typed outside of blocks; "":
+                                         none */
+    struct recall *recall;            /* what was typed at the prompt; NULL: there is no prompt */
+    bool no_hints;                    /* nothing is shown behind the cursor */
+    struct shown shown;               /* the events that are printed as they happen */
     /* Prints what happened meanwhile around a line that is being typed; NULL: there is none. */
     void (*tell)(const char *lines);
 };

@@ -8,12 +8,15 @@
 
 #include "cli/lang/suggest.h"
 #include "cli/print/show_text.h"
+#include "cli/tell/c_names.h"
 #include "cli/tell/cite.h"
 #include "cli/tell/explain_behaviour.h"
 #include "cli/tell/explain_leaf.h"
 #include "cli/tell/explain_profiles.h"
+#include "cli/tell/explain_row.h"
 #include "cli/tell/show_rfc.h"
 #include "emu/base/assert.h"
+#include "emu/facts/aeth.h"
 #include "emu/facts/qp_fsm.h"
 #include "emu/trace/event.h"
 #include "rdmalab/status.h"
@@ -28,7 +31,9 @@ static const struct {
 #define SUBJECT(what, list)
 #define NOTE(table, text, see)
 #define WORD(word, text, see) {#word, text, see},
+#define SAME(word, as)
 #include "cli/tell/explain.def"
+#undef SAME
 #undef WORD
 #undef NOTE
 #undef SUBJECT
@@ -41,7 +46,9 @@ static const struct {
 #define SUBJECT(what, list)
 #define NOTE(table, text, see) {&enum_##table, text, see},
 #define WORD(word, text, see)
+#define SAME(word, as)
 #include "cli/tell/explain.def"
+#undef SAME
 #undef WORD
 #undef NOTE
 #undef SUBJECT
@@ -53,7 +60,23 @@ static const struct {
 #define SUBJECT(what, list) {what, list},
 #define NOTE(table, text, see)
 #define WORD(word, text, see)
+#define SAME(word, as)
 #include "cli/tell/explain.def"
+#undef SAME
+#undef WORD
+#undef NOTE
+#undef SUBJECT
+};
+
+static const struct {
+    const char *word, *as;
+} same_words[] = {
+#define SUBJECT(what, list)
+#define NOTE(table, text, see)
+#define WORD(word, text, see)
+#define SAME(word, as) {#word, as},
+#include "cli/tell/explain.def"
+#undef SAME
 #undef WORD
 #undef NOTE
 #undef SUBJECT
@@ -163,19 +186,46 @@ static void print_states(FILE *out)
     print_see(out, "connect h1.qp h2.qp; show qp h1.qp");
 }
 
+/* The number of @row, as packets, registers and programs have it. */
+static void add_number(struct text *t, const struct enum_table *table, const struct enum_row *row)
+{
+    const bool decimal = row->value < 10 || table == &enum_wc_status || table == &enum_rule ||
+                         table == &enum_drop || table == &enum_feature ||
+                         table == &enum_async_event;
+    const enum syndrome kind = (enum syndrome)row->value;
+
+    if (table == &enum_behaviour || table == &enum_finding) /* whose numbers are their places */
+        return;
+    if (table != &enum_syndrome)
+        text_addf(t, decimal ? " %u" : " 0x%x", row->value);
+    else if (kind == SYN_ACK || kind == SYN_RNR_NAK)
+        text_addf(t, " 0x%02x to 0x%02x", aeth_pack(kind, 0), aeth_pack(kind, 31));
+    else if (kind != SYN_NONE && kind != SYN_NAK_RESERVED)
+        text_addf(t, " 0x%02x", aeth_pack(kind, 0));
+}
+
+/* Is it something that goes wrong in a lab, so that there is a scenario of it? */
+static bool has_scenario(const struct enum_table *table, const struct enum_row *row)
+{
+    return (table == &enum_wc_status || table == &enum_async_event) && row->value != 0 &&
+           !strstr(row->text, "never ");
+}
+
 /* @word: its row of explain.def, which is about the first meaning of a word; -1: none. */
 static void print_row(FILE *out, const struct enum_table *table, const struct enum_row *row,
                       int word, bool source)
 {
     const size_t note = find_note(table);
-    const bool decimal = row->value < 10 || table == &enum_wc_status || table == &enum_rule ||
-                         table == &enum_drop || table == &enum_feature;
-    char head[SHOW_LINE_BYTES];
-    struct text t = text_on(head, sizeof(head));
+    char head[SHOW_LINE_BYTES], see[SHOW_LINE_BYTES];
+    struct text t = text_on(head, sizeof(head)), s = text_on(see, sizeof(see));
 
     text_addf(&t, "%s   %s", row->name, table->what);
-    if (table != &enum_behaviour && table != &enum_finding) /* whose numbers are their places */
-        text_addf(&t, decimal ? " %u" : " 0x%x", row->value);
+    add_number(&t, table, row);
+    text_add(&t, ", in C ");
+    if (!c_name_add(&t, table, row)) {
+        t.len -= strlen(", in C ");
+        t.buf[t.len] = '\0';
+    }
     show_hanging(out, 2, head);
     cite_wrap(out, 2, row->text, source);
     if (word >= 0 && words[word].text[0])
@@ -183,7 +233,15 @@ static void print_row(FILE *out, const struct enum_table *table, const struct en
     if (table == &enum_behaviour)
         explain_behaviour(out, row, source);
     cite_wrap(out, 2, notes[note].text, source);
-    print_see(out, word >= 0 ? words[word].see : notes[note].see);
+    text_add(&s, word >= 0 ? words[word].see : notes[note].see);
+    if (has_scenario(table, row))
+        text_addf(&s, "%sscenarios %s", s.len ? "; " : "", row->name);
+    print_see(out, see);
+}
+
+void explain_row(FILE *out, const struct enum_table *table, const struct enum_row *row, bool source)
+{
+    print_row(out, table, row, find_word(row->name), source);
 }
 
 /* All words of an enumeration. */
@@ -246,6 +304,7 @@ static bool explain_status(FILE *out, const char *word)
         show_wrap(out, 2, rdl_status_str(st));
         if (rdl_status_remedy(st)[0])
             show_wrap_behind(out, "  remedy: ", 10, rdl_status_remedy(st));
+        print_see(out, "explain error; help refused");
         return true;
     }
     return false;
@@ -331,6 +390,10 @@ bool explain(FILE *out, const char *word, bool source)
 {
     bool known;
 
+    for (size_t i = 0; i < ARRAY_LEN(same_words); i++) {
+        if (explain_same(same_words[i].word, word))
+            word = same_words[i].as;
+    }
     if (explain_same(word, "profiles")) {
         explain_profiles(out, source);
         return true;
@@ -375,6 +438,8 @@ void explain_each(void (*each)(void *ctx, const char *word), void *ctx)
         each(ctx, trait_rows[i].name);
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         each(ctx, words[i].word);
+    for (size_t i = 0; i < ARRAY_LEN(same_words); i++)
+        each(ctx, same_words[i].word);
     for (const struct enum_table *const *t = enum_tables; *t; t++) {
         for (size_t i = 0; i < (*t)->n_rows; i++)
             each(ctx, (*t)->rows[i].name);

@@ -92,6 +92,42 @@ static void print_attempts(FILE *out, const struct past_index *x, const struct e
     }
 }
 
+/* Did the receiver never take the packet of tx event @e, its first transmission, because it counts
+ * from another PSN on?  The rx event that says so, or NULL.
+ */
+static const struct ev *disagreement(const struct past_index *x, const struct ev *e)
+{
+    const struct fate f = fate_of(x, e);
+    const struct ev *rx = f.kind == FATE_ARRIVED ? f.end : NULL;
+
+    if (tx_attempt(e) != 1 || !rx || rx->kind != EV_rx || rx->u.rx.rule != RULE_RESP_PSN)
+        return NULL;
+    /* What it waits for was sent, and lost: then both agree. */
+    return past_last_tx(x, e->u.tx.host, e->u.tx.qpn, (uint32_t)rx->u.rx.least, ev_id_last(e->id))
+               ? NULL
+               : rx;
+}
+
+/* Two ends that were told different PSNs look like a network that loses everything. */
+static void print_disagreement(FILE *out, const struct past_index *x, const struct ev *cqe)
+{
+    const struct ev *last = past_last_tx_of_request(x, cqe), *first, *rx;
+    const uint32_t i = last ? past_first_tx(x, last) : PAST_NONE;
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    first = i != PAST_NONE ? past_at(x->past, i) : NULL;
+    rx = first ? disagreement(x, first) : NULL;
+    if (!rx)
+        return;
+    text_add(&t, "The two ends disagree about PSNs: ");
+    ev_names_object(x->past->names, &t, rx->u.rx.host, OBJ_QP, rx->u.rx.qpn);
+    text_addf(&t, " waited for psn=%u when psn=%u came, which was sent for the first time. ",
+              (unsigned)rx->u.rx.least, first->u.tx.psn);
+    text_add(&t, "sq_psn of one end must be rq_psn of the other, as connect makes it; explain psn");
+    show_wrap(out, 2, buf);
+}
+
 /* What moved the queue pair to ERR or SQE, which flushed this request; a person may have done so.
  */
 static void print_flush(FILE *out, const struct past_index *x, const struct ev *cqe)
@@ -125,6 +161,7 @@ static void print_completion(FILE *out, const struct past_index *x, const struct
     case WCS_RETRY_EXC_ERR:
     case WCS_RNR_RETRY_EXC_ERR:
         print_attempts(out, x, e);
+        print_disagreement(out, x, e);
         break;
     case WCS_WR_FLUSH_ERR:
         print_flush(out, x, e);

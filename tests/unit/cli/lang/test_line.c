@@ -299,6 +299,53 @@ static void what_is_wrong_controls_nothing(void **state)
     free(text);
 }
 
+/* The commands in quotes are some, and can be typed as they stand there. */
+static void assert_leads_somewhere(const char *sentence)
+{
+    char quoted[256];
+
+    for (const char *q = strchr(sentence, '"'); q; q = strchr(q, '"')) {
+        const size_t n = strcspn(q + 1, "\"");
+        struct text t = text_on(quoted, sizeof(quoted));
+        char *end;
+
+        text_addn(&t, q + 1, n);
+        q += n + 2;
+        if (strncmp(quoted, "rdmalab ", 8) == 0 || strncmp(quoted, "rdma ", 5) == 0)
+            continue;
+        end = quoted + strcspn(quoted, " ");
+        *end = '\0';
+        if (!cmd_find(quoted, false))
+            fail_msg("%s: \"%s\" is no command", sentence, quoted);
+    }
+}
+
+static void what_people_try_leads_somewhere(void **state)
+{
+    static const struct {
+        const char *word, *sentence;
+    } rows[] = {
+#define OTHER_WORD(word, sentence) {#word, sentence},
+#include "cli/lang/other_words.def"
+#undef OTHER_WORD
+        {"ibv_post_send", "ibv_post_send is called post_send here: \"help post_send\" tells more"},
+        {"LADDER", "a picture of what happened: export ladder -"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct script s = script_of(rows[i].word);
+        struct diag d = {.kind = DIAG_NONE};
+
+        if (cmd_find(rows[i].word, true))
+            fail_msg("%s is a command, or short for one", rows[i].word);
+        assert_false(line_read_script(&s, &d));
+        assert_string_equal(d.remedy, rows[i].sentence);
+        assert_leads_somewhere(rows[i].sentence);
+        script_done(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +357,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_controls_nothing),
         cmocka_unit_test(abbreviations_need_to_be_asked_for_and_unique),
         cmocka_unit_test(a_caret_stands_under_the_wrong_word),
+        cmocka_unit_test(what_people_try_leads_somewhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

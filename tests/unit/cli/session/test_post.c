@@ -371,6 +371,26 @@ static void a_queue_pair_is_named_by_itself_or_by_its_number(void **state)
     lab_close(&l);
 }
 
+/* Behind what can be done stands the word that tells more: a rule, or the lab's answer. */
+static void a_refusal_names_what_to_explain(void **state)
+{
+    static const struct {
+        const char *line, *remedy;
+    } rows[] = {
+        {"post_send h1.qp op=rdma_read remote=h2.mr inline", "\"explain POST_INLINE_OPCODE\""},
+        {"post_send h1.qp sge=mr[0:1],mr[0:1],mr[0:1],mr[0:1],mr[0:1]",
+         "create_qp takes max_send_sge= (explain POST_SGE_COUNT)"},
+        {"host h1", "choose another name (explain ERR_EXISTS)"},
+    };
+    struct lab l;
+
+    (void)state;
+    begin(&l, QPS);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        must_refuse(&l, rows[i].line, "", rows[i].remedy);
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +404,7 @@ int main(void)
         cmocka_unit_test(a_list_is_written_as_it_is_read),
         cmocka_unit_test(a_key_is_a_number_or_a_name),
         cmocka_unit_test(a_queue_pair_is_named_by_itself_or_by_its_number),
+        cmocka_unit_test(a_refusal_names_what_to_explain),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,6 +172,49 @@ static void giving_up_lists_the_fate_of_every_transmission(void **state)
     printed_end(&p);
 }
 
+/* The receiver was told another PSN, ahead or behind; or it waits for one that was sent, and lost.
+ */
+static void ends_that_disagree_about_psns_are_found_out(void **state)
+{
+    static const struct {
+        uint32_t sent, lost, expected;
+        bool disagree;
+    } rows[] = {{7, 0, 3, true}, {7, 0, 9, true}, {7, 6, 6, false}};
+    struct printed p;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct ev events[] = {
+            {.id = ID(3, 1), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = rows[i].lost, .wr_id = 5}},
+            {.id = ID(4, 1), .kind = EV_tx, .u.tx = {.qpn = 2, .psn = rows[i].sent, .wr_id = 5}},
+            {.id = ID(5, 1),
+             .kind = EV_rx,
+             .u.rx = {.host = 1,
+                      .qpn = 3,
+                      .psn = rows[i].sent,
+                      .rule = RULE_RESP_PSN,
+                      .tx = ID(4, 1),
+                      .least = rows[i].expected,
+                      .most = rows[i].expected,
+                      .found = rows[i].sent}},
+            {.id = ID(7, 1), .kind = EV_timeout, .u.timeout = {.qpn = 2, .psn = rows[i].sent}},
+            {.id = ID(7, 2),
+             .cause = ID(7, 1),
+             .kind = EV_cqe,
+             .u.cqe = {.qpn = 2, .wr_id = 5, .status = WCS_RETRY_EXC_ERR, .rule = 22}},
+        };
+        const struct written w = {.events = events, .n = ARRAY_LEN(events)};
+
+        assert_int_equal(ask(&p, &w, ID(7, 2), 0), RDL_OK);
+        if (rows[i].disagree)
+            assert_prints(&p, "  The two ends disagree about PSNs: host1.qpn3 waited for psn=");
+        else
+            assert_null(strstr(printed_text(&p), "disagree"));
+        assert_lines_fit(&p);
+        printed_end(&p);
+    }
+}
+
 /* The device refuses wr_id 6 when it fetches it; the ACK of wr_id 5 lets it complete. */
 static void a_refused_request_stops_its_queue_pair_and_not_the_ack_before_it(void **state)
 {
@@ -527,6 +570,7 @@ int main(void)
         cmocka_unit_test(a_timeout_is_told_in_words),
         cmocka_unit_test(what_is_forgotten_is_said),
         cmocka_unit_test(giving_up_lists_the_fate_of_every_transmission),
+        cmocka_unit_test(ends_that_disagree_about_psns_are_found_out),
         cmocka_unit_test(a_refused_request_stops_its_queue_pair_and_not_the_ack_before_it),
         cmocka_unit_test(a_frame_that_was_damaged_twice_is_known_by_its_sending),
         cmocka_unit_test(a_flushed_request_names_the_one_that_failed),

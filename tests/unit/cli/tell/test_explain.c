@@ -4,7 +4,9 @@
 
 #include "cli/printed.h"
 #include "cli/tell/apropos.h"
+#include "cli/tell/c_names.h"
 #include "cli/tell/explain.h"
+#include "cli/tell/explain_asked.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/leaf.h"
 #include "emu/facts/qp_fsm.h"
@@ -29,6 +31,27 @@ static void every_row_of_every_enumeration_is_explained(void **state)
         assert_explained((*t)->name);
         for (size_t i = 0; i < (*t)->n_rows; i++)
             assert_explained((*t)->rows[i].name);
+    }
+}
+
+/* Whoever has read what something is wants to see it: the commands for that. */
+static void every_page_says_how_to_see_it(void **state)
+{
+    struct printed p;
+
+    (void)state;
+    for (const struct enum_table *const *t = enum_tables; *t; t++) {
+        for (size_t i = 0; i < (*t)->n_rows; i++) {
+            assert_true(explain(printed_begin(&p)->out, (*t)->rows[i].name, false));
+            assert_prints(&p, "see it: ");
+            printed_end(&p);
+        }
+    }
+    for (unsigned i = 1; i < RDL_STATUS_COUNT; i++) {
+        assert_true(explain(printed_begin(&p)->out, rdl_status_name((enum rdl_status)i), false));
+        assert_prints(&p, "  remedy: ");
+        assert_prints(&p, "see it: ");
+        printed_end(&p);
     }
 }
 
@@ -57,7 +80,9 @@ static void no_word_has_two_rows(void **state)
 #define SUBJECT(what, list)
 #define NOTE(table, text, see)
 #define WORD(word, text, see) #word,
+#define SAME(word, as)        #word,
 #include "cli/tell/explain.def"
+#undef SAME
 #undef WORD
 #undef NOTE
 #undef SUBJECT
@@ -79,7 +104,9 @@ static void every_word_of_a_subject_is_explained(void **state)
 #define SUBJECT(what, list) list,
 #define NOTE(table, text, see)
 #define WORD(word, text, see)
+#define SAME(word, as)
 #include "cli/tell/explain.def"
+#undef SAME
 #undef WORD
 #undef NOTE
 #undef SUBJECT
@@ -213,6 +240,94 @@ static void a_behaviour_tells_who_shows_it(void **state)
     printed_end(&p);
 }
 
+static void assert_asked(const char *asked, const char *part)
+{
+    struct printed p;
+
+    if (!explain_asked(printed_begin(&p)->out, asked, false))
+        fail_msg("no explanation of %s", asked);
+    assert_prints(&p, part);
+    assert_lines_fit(&p);
+    printed_end(&p);
+}
+
+/* Each name of C leads to its own row, and to no other of the same name. */
+static void every_name_of_c_is_explained(void **state)
+{
+    char name[64], lower[64];
+    struct printed p;
+    unsigned n = 0;
+
+    (void)state;
+    for (const struct enum_table *const *t = enum_tables; *t; t++) {
+        for (size_t i = 0; i < (*t)->n_rows; i++) {
+            struct text c = text_on(name, sizeof(name)), head = text_on(lower, sizeof(lower));
+
+            if (!c_name_add(&c, *t, &(*t)->rows[i]))
+                continue;
+            text_addf(&head, "%s   %s ", (*t)->rows[i].name, (*t)->what);
+            assert_asked(name, lower);
+            n++;
+        }
+    }
+    assert_true(n > 120);
+    assert_asked("ib_wc_retry_exc_err", "RETRY_EXC_ERR   completion status 12, in C IBV_WC_RETRY");
+    assert_true(explain_asked(printed_begin(&p)->out, "ibv_post_send", false));
+    assert_prints(&p, "post_send: post a request");
+    printed_end(&p);
+}
+
+static void a_number_is_told_by_subject(void **state)
+{
+    (void)state;
+    assert_asked("12", "\n  completion status           RETRY_EXC_ERR: transport");
+    assert_asked("12", "\n  BTH opcode                  RC_RDMA_READ_REQUEST");
+    assert_asked("12", "\n  code of min_rnr_timer=      640us");
+    assert_asked("0x60", "byte of an AETH syndrome    NAK_PSN_SEQUENCE");
+    assert_asked("0x2c", "RNR_NAK, with timer code 12");
+    assert_asked("15", "virtio device status bit    ACKNOWLEDGE, DRIVER, DRIVER_OK, FEATURES_OK");
+    assert_asked("event 15", "SRQ_LIMIT_REACHED   asynchronous event 15, in C IBV_EVENT_SRQ");
+    assert_asked("status 12", "  completion status           RETRY_EXC_ERR");
+    assert_asked("vendor_err 12", "RESP_LENGTH   rule 12\n");
+    assert_asked("opcode SEND", "SEND   completion opcode 0");
+}
+
+static void a_question_is_its_words(void **state)
+{
+    (void)state;
+    assert_asked("avail ring", "avail_ring\n");
+    assert_asked("what is a slot?", "slot\n");
+    assert_asked("who owns the descriptor?", "owner\n");
+    assert_asked("remote access", "remote_access\n");
+    assert_asked("Remote-Key", "rkey\n");
+}
+
+static void near_words_are_told(void **state)
+{
+    static const struct {
+        const char *asked, *near;
+    } rows[] = {
+        {"retr", "near it: retry, retries, retry_cnt, "},
+        {"RETRY_EXC_ER", "did you mean \"RETRY_EXC_ERR\"?"},
+        {"syn", "did you mean \"syndrome\"?"},
+        {"zzzzzzzzzzzz", EXPLAIN_WORDS},
+    };
+    struct printed p;
+    char near[512];
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct text t = text_on(near, sizeof(near));
+
+        assert_false(explain_asked(printed_begin(&p)->out, rows[i].asked, false));
+        assert_string_equal(printed_text(&p), "");
+        printed_end(&p);
+        explain_near(&t, rows[i].asked);
+        if (strncmp(near, rows[i].near, strlen(rows[i].near)) != 0)
+            fail_msg("%s: %s", rows[i].asked, near);
+    }
+}
+
 static void an_unknown_word_gets_a_suggestion(void **state)
 {
     struct printed p;
@@ -251,6 +366,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_fits_best_comes_first),
         cmocka_unit_test(every_row_of_every_enumeration_is_explained),
+        cmocka_unit_test(every_page_says_how_to_see_it),
+        cmocka_unit_test(every_name_of_c_is_explained),
+        cmocka_unit_test(a_number_is_told_by_subject),
+        cmocka_unit_test(a_question_is_its_words),
+        cmocka_unit_test(near_words_are_told),
         cmocka_unit_test(every_status_of_a_call_is_explained),
         cmocka_unit_test(every_field_of_every_event_is_explained),
         cmocka_unit_test(no_word_has_two_rows),

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/app/first_time.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "emu/base/text.h"
+
+#define PATH_BYTES 1024u
+
+const char first_time_text[] =
+    "New here? Three things to try:\n"
+    "  scenarios run first-send   a message from one program to another, step by step\n"
+    "  scenarios                  a course of such lessons\n"
+    "  explain                    words to begin with; \"explain rkey\" tells what one means\n";
+
+/* Makes the directories of @path, which ends in a name. */
+static void make_directories(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        (void)mkdir(path, 0700);
+        *slash = '/';
+    }
+}
+
+bool first_time(void)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    char path[PATH_BYTES], old[PATH_BYTES];
+    struct text t = text_on(path, sizeof(path)), o = text_on(old, sizeof(old));
+    int fd;
+
+    if (state && state[0] == '/')
+        text_add(&t, state);
+    else if (home && home[0] == '/')
+        text_addf(&t, "%s/.local/state", home);
+    else
+        return false;
+    text_add(&t, "/rdmalab/greeted");
+    if (t.cut || access(path, F_OK) == 0)
+        return false;
+    make_directories(path);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    if (fd < 0)
+        return false;
+    (void)close(fd);
+    /* Versions that kept no such file left a history. */
+    text_addf(&o, "%s/.rdmalab_history", home ? home : "");
+    return access(old, F_OK) != 0;
+}

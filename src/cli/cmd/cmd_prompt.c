@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The prompt itself: complete, history. */
+#include <string.h>
+
+#include "cli/cmd/dispatch.h"
+#include "cli/complete/complete.h"
+#include "cli/session/recall.h"
+
+static void print_offer(void *ctx, const struct offer *o)
+{
+    FILE *out = ctx;
+
+    if (o->barred)
+        fprintf(out, "%s  (%s)\n", o->word, o->meaning);
+    else if (o->meaning[0])
+        fprintf(out, "%s  %s\n", o->word, o->meaning);
+    else
+        fprintf(out, "%s\n", o->word);
+}
+
+bool run_complete(struct session *s, const struct step *st)
+{
+    if (complete_line(s, step_text(st, "line"), print_offer, s->config.out))
+        fputs("FILE  the name of a file\n", s->config.out);
+    return true;
+}
+
+/* One text; its further lines below its first one. */
+static void print_recalled(FILE *out, size_t number, const struct recalled *one)
+{
+    fprintf(out, "%5zu %c ", number, one->failed ? 'x' : ' ');
+    for (const char *s = one->text; *s; s++) {
+        fputc(*s, out);
+        if (*s == '\n')
+            fputs("        ", out);
+    }
+    fputc('\n', out);
+}
+
+bool run_history(struct session *s, const struct step *st)
+{
+    const uint64_t most = step_number(st, "count");
+    const bool failed = step_has(st, "failed");
+    size_t n = 0, i;
+
+    if (!s->recall) {
+        session_say(s, "nothing is typed here: the prompt of rdmalab keeps a history\n");
+        return true;
+    }
+    for (i = s->recall->n; i > 0 && n < most; i--)
+        n += !failed || s->recall->v[i - 1].failed;
+    for (; i < s->recall->n; i++) {
+        if (!failed || s->recall->v[i].failed)
+            print_recalled(s->config.out, i + 1, &s->recall->v[i]);
+    }
+    return true;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/complete/complete.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "cli/complete/completion.h"
+#include "cli/lang/values.h"
+#include "cli/show/show.h"
+#include "cli/tell/explain.h"
+#include "emu/base/text.h"
+
+static void offer_explained(void *ctx, const char *word)
+{
+    offer(ctx, word);
+}
+
+static void offer_topics(struct completion *c, const struct param *p)
+{
+    for (size_t i = 0; i < N_CMDS; i++)
+        offer_told(c, cmd_table[i].name, c->typed[0] ? cmd_table[i].summary : "");
+    for (size_t i = 0; i < N_CLASSES && strcmp(p->name, "topic") == 0; i++)
+        offer_told(c, cmd_classes[i].name, c->typed[0] ? cmd_classes[i].what : "");
+    if (c->typed[0] || strcmp(p->name, "topic") != 0)
+        explain_each(offer_explained, c);
+}
+
+static void offer_names(struct completion *c, const struct param *p)
+{
+    switch (p->kind) {
+    case VAL_HOST:
+    case VAL_STATION:
+        offer_kinds(c, (const enum node_kind[]){NODE_host, NODE_none});
+        break;
+    case VAL_NODE:
+        offer_kinds(
+            c, (const enum node_kind[]){NODE_host, NODE_switch, NODE_external_port, NODE_none});
+        break;
+    case VAL_SENDER:
+        offer_kinds(c, (const enum node_kind[]){NODE_host, NODE_external_port, NODE_none});
+        break;
+    case VAL_LINK:
+        offer_kinds(c, (const enum node_kind[]){NODE_link, NODE_none});
+        break;
+    case VAL_FAULT:
+        offer_kinds(c, (const enum node_kind[]){NODE_fault, NODE_none});
+        break;
+    default:
+        break;
+    }
+}
+
+static void offer_event_kinds(struct completion *c)
+{
+    for (unsigned kind = 0; kind < EV_COUNT; kind++)
+        offer(c, ev_schema((enum ev_kind)kind)->name);
+}
+
+/* @text: an expression as far as it is there; NULL if that is the word itself. */
+static void offer_values(struct completion *c, const struct param *p, const char *text)
+{
+    c->param = p;
+    switch (p->kind) {
+    case VAL_WORD:
+    case VAL_SET:
+        offer_words(c, p->words);
+        break;
+    case VAL_OBJECT:
+        if (node_of_object(p->object) != NODE_none)
+            offer_objects(c, node_of_object(p->object));
+        break;
+    case VAL_AT:
+    case VAL_BYTES:
+    case VAL_KEY:
+        offer_objects(c, NODE_mr);
+        if (p->kind == VAL_KEY)
+            offer_objects(c, NODE_mw);
+        break;
+    case VAL_QPN:
+        offer_objects(c, NODE_qp);
+        break;
+    case VAL_QUEUE:
+        offer_queues(c);
+        break;
+    case VAL_PATH:
+        offer_paths(c, false);
+        break;
+    case VAL_EXPR:
+        if ((p->flags & P_NAMED) && !(text && *text && strpbrk(text, " (=")))
+            offer_next_completions(c);
+        offer_expression(c, text ? text : c->typed, (p->flags & P_MOMENT) != 0);
+        break;
+    case VAL_TOPIC:
+        offer_topics(c, p);
+        break;
+    case VAL_FILE:
+        c->is_file = true;
+        break;
+    case VAL_NEW_NAME:
+        if (strcmp(p->name, "kinds") == 0)
+            offer_event_kinds(c);
+        break;
+    default:
+        offer_names(c, p);
+        break;
+    }
+    c->kind = NODE_none;
+    c->param = NULL;
+}
+
+/* What follows `show SUBJECT`: false if that takes any path. */
+static bool offer_of_subject(struct completion *c, const char *subject)
+{
+    const enum node_kind kind = node_find(subject, strlen(subject));
+
+    if (strcmp(subject, "vq") == 0)
+        offer_queues(c);
+    else if (strcmp(subject, "packet") == 0 || strcmp(subject, "events") == 0)
+        offer(c, "last");
+    else if (kind != NODE_none && c->st->n == 2)
+        offer_objects(c, kind);
+    else
+        return false;
+    return true;
+}
+
+static void offer_subjects(struct completion *c)
+{
+    for (size_t i = 0; show_subject(i); i++)
+        offer(c, show_subject(i));
+}
+
+static void offer_stops(struct completion *c)
+{
+    for (const struct stop *stop = c->s->stops.first; stop; stop = stop->next) {
+        char number[16];
+        struct text t = text_on(number, sizeof(number));
+
+        text_addf(&t, "%lu", (unsigned long)stop->id);
+        if (stop->owner == STOP_OF_PROMPT)
+            offer_told(c, number, stop->text);
+    }
+}
+
+static void offer_places(struct completion *c)
+{
+    const struct marks *marks = &c->s->futures.marks;
+
+    offer(c, "start");
+    offer(c, "end");
+    for (size_t i = 0; i < marks->n; i++)
+        offer(c, marks->v[i].name);
+}
+
+/* The futures, but the one where the lab is only if it is @any. */
+static void offer_futures(struct completion *c, bool any)
+{
+    const struct futures *all = &c->s->futures;
+
+    if (any)
+        offer(c, futures_current(all));
+    for (size_t i = 0; i < all->n; i++)
+        offer(c, all->v[i].name);
+}
+
+/* What has its name from the session, and not from the lab. */
+static void offer_of_session(struct completion *c, const struct cmd *cmd)
+{
+    switch (cmd - cmd_table) {
+    case CMD_delete:
+    case CMD_enable:
+    case CMD_disable:
+        offer_stops(c);
+        break;
+    case CMD_goto:
+        offer_places(c);
+        break;
+    case CMD_future:
+    case CMD_diff:
+        offer_futures(c, cmd == &cmd_table[CMD_diff]);
+        break;
+    default:
+        break;
+    }
+}
+
+/* May the word be for the operand behind @p, too?  Numbers nobody offers. */
+static bool may_be_left_out(const struct param *p)
+{
+    return value_is_quantity(p->kind) && !(p->flags & P_REQUIRED);
+}
+
+/* Was it given in a word before the last?  What takes many values may be given again. */
+static bool is_given(const struct statement *st, const struct param *p)
+{
+    const size_t n = strlen(p->name);
+
+    for (size_t i = 1; i < st->n; i++) {
+        if (strncmp(st->words[i], p->name, n) == 0 &&
+            st->words[i][n] == (p->kind == VAL_FLAG ? '\0' : '='))
+            return true;
+    }
+    return false;
+}
+
+/* A key, or the name of a flag. */
+static void offer_key(struct completion *c, const struct param *p)
+{
+    char key[WORD_BYTES];
+    struct text t = text_on(key, sizeof(key));
+
+    if (is_given(c->st, p))
+        return;
+    text_add(&t, p->name);
+    if (p->kind == VAL_FLAG || (p->flags & P_NAMED)) {
+        offer_told(c, key, c->typed[0] ? p->help : "");
+        return;
+    }
+    text_add(&t, "=");
+    offer_open(c, key, c->typed[0] ? p->help : "");
+}
+
+/* What operand @p can be; what it begins with is at @text. */
+static void offer_operand(struct completion *c, const struct param *p, const char *text)
+{
+    const struct statement *st = c->st;
+
+    if ((p->flags & P_SUBJECT) && st->n > 1 && offer_of_subject(c, st->words[1]))
+        return;
+    offer_values(c, p, text);
+    c->typed = st->words[st->n]; /* an expression may have completed a part of it */
+    c->kept[0] = '\0';
+    offer_of_session(c, st->cmd);
+    if ((p->flags & P_SUBJECT) && st->n == 1)
+        offer_subjects(c);
+}
+
+/* What may stand in the place of a word that has no `=`: the @next operand, which begins at @text,
+ * keys, flags.
+ */
+static void offer_arguments(struct completion *c, size_t next, const char *text)
+{
+    const struct cmd *cmd = c->st->cmd;
+    bool offered = false;
+
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        const struct param *p = &cmd->params[i];
+
+        if (p->after && strcasecmp(p->after, c->before) != 0)
+            continue;
+        if (!(p->flags & P_OPERAND)) {
+            offer_key(c, p);
+        } else if (i >= next && !offered) {
+            offer_operand(c, p, text);
+            offered = !may_be_left_out(p);
+        }
+    }
+    if (cmd->flags & CMD_NAMES)
+        offer(c, "as");
+    if ((cmd->flags & CMD_MAY_BLOCK) && c->st->n > 1)
+        offer_open(c, "do {", "what is to be done when it is hit");
+}
+
+/* Cuts a KEY= and the finished elements of a list off the last word. */
+static const struct param *take_key(struct completion *c, const struct cmd *cmd)
+{
+    const char *equals = strchr(c->typed, '=');
+    char key[WORD_BYTES];
+    struct text t = text_on(key, sizeof(key)), kept = text_on(c->kept, sizeof(c->kept));
+    const struct param *p;
+    const char *from;
+
+    if (!equals)
+        return NULL;
+    text_addn(&t, c->typed, (size_t)(equals - c->typed));
+    p = cmd_param(cmd, key);
+    if (!p || p->kind == VAL_FLAG)
+        return NULL;
+    from = equals + 1;
+    if (param_is_list(p) && strrchr(from, ','))
+        from = strrchr(from, ',') + 1;
+    text_addn(&kept, c->typed, (size_t)(from - c->typed));
+    c->typed = from;
+    return p;
+}
+
+static void offer_commands(struct completion *c)
+{
+    for (size_t i = 0; i < N_CMDS; i++)
+        offer_told(c, cmd_table[i].name, c->typed[0] ? cmd_table[i].summary : "");
+}
+
+bool complete_line(struct session *s, const char *line, complete_each *each, void *ctx)
+{
+    struct statement st;
+    struct completion c = {.s = s, .each = each, .ctx = ctx, .st = &st};
+    const struct param *p;
+    size_t word, next;
+
+    statement_read(s, line, &st);
+    c.typed = st.words[st.n];
+    if (st.n == 0)
+        offer_commands(&c);
+    if (!st.cmd)
+        return false;
+    c.before = st.words[st.n - 1];
+    p = statement_named(&st, &word);
+    if (p) {
+        offer_values(&c, p, st.at[word]);
+        return false;
+    }
+    next = statement_operand(&st, &word);
+    p = take_key(&c, st.cmd);
+    if (p)
+        offer_values(&c, p, NULL);
+    else
+        offer_arguments(&c, next, st.at[word]);
+    return c.is_file;
+}

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/complete/expand.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/complete/completion.h"
+#include "cli/lang/lex.h"
+#include "cli/lang/suggest.h"
+#include "cli/lang/values.h"
+#include "cli/print/must.h"
+#include "cli/show/show.h"
+#include "emu/base/assert.h"
+
+#define EXAMINE_BYTES 16u /* that `x` shows if nobody says how many */
+
+static const struct {
+    const char *word, *written, *what;
+} also[] = {
+#define ALSO(word, written, what) {word, written, what},
+#include "cli/complete/words.def"
+};
+
+static const struct {
+    const char *word, *written;
+} infos[] = {
+#define INFO(word, written) {word, written},
+#include "cli/complete/words.def"
+};
+
+static const struct {
+    const char *word, *wrong, *remedy;
+} leads[] = {
+#define LEADS(word, wrong, remedy) {word, wrong, remedy},
+#include "cli/complete/words.def"
+};
+
+struct expansion {
+    struct session *s;
+    struct source src; /* as typed */
+    size_t from;       /* what is before is in @out */
+    FILE *out;
+    char **text; /* of @out, once it is flushed */
+    size_t *len;
+    size_t begin;      /* where the statement begins in @out */
+    struct token verb; /* of the statement, as typed */
+    bool once;         /* its end is to be `once` */
+    struct expanded *ret;
+};
+
+static struct token look(const struct expansion *x, size_t from)
+{
+    struct diag ignored;
+
+    return lex_next(&x->src, from, &ignored);
+}
+
+static size_t end_of(struct token t)
+{
+    return t.at.at + t.at.len;
+}
+
+/* The word at @t; "" if it is too long to stand for anything. */
+static const char *word_of(const struct expansion *x, struct token t, char ret[WORD_BYTES])
+{
+    struct text text = text_on(ret, WORD_BYTES);
+
+    if (t.kind == TOKEN_WORD)
+        text_addn(&text, x->src.text + t.at.at, t.at.len);
+    if (text.cut)
+        ret[0] = '\0';
+    return ret;
+}
+
+/* Puts @written in the place of @t. */
+static void replace(struct expansion *x, struct token t, const char *written)
+{
+    fwrite(x->src.text + x->from, 1, t.at.at - x->from, x->out);
+    fputs(written, x->out);
+    x->from = end_of(t);
+}
+
+static void note(struct expansion *x, const char *word, const char *written, const char *what)
+{
+    struct expand_note *n = &x->ret->notes[x->ret->n_notes];
+    struct text t;
+
+    if (x->ret->n_notes == EXPAND_NOTES_MAX)
+        return;
+    t = text_on(n->word, sizeof(n->word));
+    text_add(&t, word);
+    n->written = written;
+    n->what = what;
+    x->ret->n_notes++;
+}
+
+/* Not to be carried out: @at of what was typed. */
+static void refuse(struct expansion *x, struct token t, const char *wrong, const char *remedy)
+{
+    if (x->ret->wrong)
+        return;
+    x->ret->wrong = true;
+    diag_set(&x->ret->diag, DIAG_VALUE, t.at, "%s", wrong);
+    diag_remedy(&x->ret->diag, "%s", remedy);
+}
+
+/* --- Words of other debuggers ----------------------------------------------------------------- */
+
+/* `info WORD`: what gdb tells of is elsewhere here, and anything else is shown. */
+static void expand_info(struct expansion *x, struct token verb)
+{
+    const struct token t = look(x, end_of(verb));
+    char word[WORD_BYTES];
+
+    word_of(x, t, word);
+    for (size_t i = 0; i < ARRAY_LEN(infos); i++) {
+        if (strcmp(infos[i].word, word) != 0)
+            continue;
+        replace(x, verb, infos[i].written);
+        x->from = end_of(t);
+        note(x, "info", infos[i].written, "");
+        return;
+    }
+    if (strcmp(word, "registers") == 0 || strcmp(word, "r") == 0) {
+        const struct token host = look(x, end_of(t));
+        char name[WORD_BYTES], written[WORD_BYTES + 16];
+        struct text w = text_on(written, sizeof(written));
+
+        word_of(x, host, name);
+        if (!name[0] && !x->s->prompt_host[0]) {
+            refuse(x, t, "each host has registers of its own", "say whose: info registers h1");
+            return;
+        }
+        text_addf(&w, "show %s.device", name[0] ? name : x->s->prompt_host);
+        replace(x, verb, written);
+        x->from = name[0] ? end_of(host) : end_of(t);
+        note(x, "info registers", "show HOST.device", "");
+        return;
+    }
+    replace(x, verb, "show");
+    note(x, "info", "show", "the lab, or anything in it");
+}
+
+/* `p EXPR`: a path is shown, and what is compared is asked. */
+static void expand_print(struct expansion *x, struct token verb)
+{
+    struct token t = look(x, end_of(verb));
+    bool asks = false;
+
+    for (; t.kind == TOKEN_WORD; t = look(x, end_of(t))) {
+        char word[WORD_BYTES];
+
+        asks |= strpbrk(word_of(x, t, word), "=<>(!") != NULL;
+    }
+    replace(x, verb, asks ? "expect" : "show");
+    note(x, "p", asks ? "expect" : "show", asks ? "does it hold?" : "a value, or an object");
+}
+
+/* How many bytes `x/16xb` asks for. */
+static uint64_t examined(const char *format)
+{
+    char *end;
+    const unsigned long n = strtoul(format, &end, 10);
+    uint64_t size = 1;
+
+    if (end == format)
+        return *format ? examined("1w") * 4 : EXAMINE_BYTES;
+    for (; *end; end++)
+        size = *end == 'g' ? 8 : *end == 'w' ? 4 : *end == 'h' ? 2 : *end == 'b' ? 1 : size;
+    return n * size;
+}
+
+/* `x/16xb h1.mr[8]`: bytes of memory. */
+static void expand_examine(struct expansion *x, struct token verb, const char *format)
+{
+    const struct token t = look(x, end_of(verb));
+    char word[WORD_BYTES], written[WORD_BYTES + 64];
+    struct text w = text_on(written, sizeof(written));
+    const uint64_t n = examined(format);
+    struct slice_text slice;
+    size_t at;
+
+    word_of(x, t, word);
+    if (!word[0] || value_slice(word, &slice, &at)) {
+        refuse(x, word[0] ? t : verb, "x shows bytes of memory",
+               "x/16xb h1.mr[0] is read h1.mr[0:16]");
+        return;
+    }
+    text_addf(&w, "read %.*s[%llu:%llu]", (int)slice.base_bytes, word,
+              (unsigned long long)slice.from,
+              (unsigned long long)(slice.has_to ? slice.to : slice.from + n));
+    replace(x, verb, written);
+    x->from = end_of(t);
+    note(x, "x", "read MR[FROM:TO]", "bytes of memory");
+}
+
+/* Is the verb one of those?  What it stands for is written then. */
+static bool expand_other(struct expansion *x, struct token verb, const char *word)
+{
+    for (size_t i = 0; i < ARRAY_LEN(also); i++) {
+        if (strcmp(also[i].word, word) != 0)
+            continue;
+        replace(x, verb, also[i].written);
+        note(x, also[i].word, also[i].written, also[i].what);
+        return true;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(leads); i++) {
+        if (strcmp(leads[i].word, word) != 0)
+            continue;
+        refuse(x, verb, leads[i].wrong, leads[i].remedy);
+        return true;
+    }
+    if (strcmp(word, "i") == 0 || strcmp(word, "info") == 0)
+        expand_info(x, verb);
+    else if (strcmp(word, "p") == 0 || strcmp(word, "print") == 0 || strncmp(word, "p/", 2) == 0)
+        expand_print(x, verb);
+    else if (strcmp(word, "x") == 0 || strncmp(word, "x/", 2) == 0)
+        expand_examine(x, verb, word[1] ? word + 2 : "");
+    else if (strcmp(word, "tb") == 0 || strcmp(word, "tbreak") == 0) {
+        replace(x, verb, "break");
+        note(x, "tb", "break ... once", "a stop that is gone after its first hit");
+        x->once = true;
+    } else
+        return false;
+    return true;
+}
+
+/* --- Abbreviations ---------------------------------------------------------------------------- */
+
+/* The only word of @words that begins with @begin, in either case; NULL if there is none, or more.
+ */
+static const struct enum_row *only_word(const struct enum_table *words, const char *begin)
+{
+    const struct enum_row *found = NULL;
+    const size_t n = strlen(begin);
+
+    for (size_t i = 0; i < words->n_rows && n > 0; i++) {
+        char word[VALUE_WORD_BYTES];
+
+        value_word_text(words, &words->rows[i], word);
+        if (strncmp(word, begin, n) != 0 && strncmp(words->rows[i].name, begin, n) != 0)
+            continue;
+        if (found)
+            return NULL;
+        found = &words->rows[i];
+    }
+    return found;
+}
+
+static bool takes(const struct param *p, const char *word)
+{
+    struct diag ignored;
+
+    return value_check(p, word, (struct span){0, 0}, &ignored);
+}
+
+/* The value @word of @p, written out if it is short for one; false if it stays. */
+static bool write_out(const struct param *p, const char *word, char ret[VALUE_WORD_BYTES])
+{
+    const struct enum_row *row;
+
+    if ((p->kind != VAL_WORD && p->kind != VAL_SET) || takes(p, word))
+        return false;
+    row = only_word(p->words, word);
+    if (row)
+        value_word_text(p->words, row, ret);
+    return row != NULL;
+}
+
+static bool is_subject(const char *word)
+{
+    for (size_t i = 0; show_subject(i); i++) {
+        if (strcmp(show_subject(i), word) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* `show q`: the only subject that begins so, where nothing in the lab is called that. */
+static const char *only_subject(struct session *s, const char *word)
+{
+    const struct scope in = {.lab = s->lab, .host = s->prompt_host};
+    char path[SESSION_PATH_BYTES];
+    const char *found = NULL;
+    struct rdl_value v;
+    size_t at;
+
+    resolve_path(&in, word, path);
+    if (is_subject(word) || rdl_inspect(s->lab, path, &v, &at) == RDL_OK)
+        return NULL;
+    for (size_t i = 0; show_subject(i); i++) {
+        if (strncmp(show_subject(i), word, strlen(word)) != 0)
+            continue;
+        if (found)
+            return NULL;
+        found = show_subject(i);
+    }
+    return found;
+}
+
+/* What the operand that is the last word of @st is short for; NULL: it stays. */
+static const char *operand_written(struct session *s, const struct statement *st,
+                                   char ret[VALUE_WORD_BYTES])
+{
+    const struct cmd *cmd = st->cmd;
+    const char *word = st->words[st->n];
+    size_t from, next = statement_operand(st, &from);
+
+    for (size_t i = next; i < cmd->n_params; i++) {
+        const struct param *p = &cmd->params[i];
+
+        if (!(p->flags & P_OPERAND) || (p->after && strcmp(p->after, st->words[st->n - 1]) != 0))
+            continue;
+        if ((p->flags & P_SUBJECT) && st->n == 1)
+            return only_subject(s, word);
+        if (p->kind == VAL_EXPR || takes(p, word))
+            return NULL;
+        if (write_out(p, word, ret))
+            return ret;
+    }
+    return NULL;
+}
+
+/* A word behind the verb, which has been written to @out before it. */
+static void expand_word(struct expansion *x, struct token t)
+{
+    char line[4 * WORD_BYTES], word[WORD_BYTES], written[VALUE_WORD_BYTES], whole[2 * WORD_BYTES];
+    struct text l = text_on(line, sizeof(line)), w = text_on(whole, sizeof(whole));
+    const char *equals, *put = NULL;
+    struct statement st;
+
+    if (!word_of(x, t, word)[0] || strpbrk(word, "\"\\"))
+        return;
+    fwrite(x->src.text + x->from, 1, t.at.at - x->from, x->out);
+    x->from = t.at.at;
+    fflush(x->out);
+    text_addn(&l, *x->text + x->begin, *x->len - x->begin);
+    text_add(&l, word);
+    if (l.cut)
+        return;
+    statement_read(x->s, line, &st);
+    if (!st.cmd || st.n == 0 || (st.cmd->flags & CMD_NOTE))
+        return;
+    equals = strchr(word, '=');
+    if (!equals) {
+        put = cmd_param(st.cmd, word) ? NULL : operand_written(x->s, &st, written);
+    } else {
+        char key[WORD_BYTES];
+        struct text k = text_on(key, sizeof(key));
+        const struct param *p;
+
+        text_addn(&k, word, (size_t)(equals - word));
+        p = cmd_param(st.cmd, key);
+        if (p && write_out(p, equals + 1, written)) {
+            text_addf(&w, "%s=%s", key, written);
+            put = w.cut ? NULL : whole;
+        }
+    }
+    if (put)
+        replace(x, t, put);
+}
+
+/* --- Statements ------------------------------------------------------------------------------- */
+
+/* `complete` takes the rest of its line as it is. */
+static struct token take_rest(struct expansion *x, struct token verb)
+{
+    size_t from = end_of(verb), to;
+    struct token rest = {.kind = TOKEN_WORD};
+    char *line;
+
+    while (x->src.text[from] == ' ')
+        from++;
+    to = from + strcspn(x->src.text + from, "\n");
+    rest.at = (struct span){from, to - from};
+    if (to == from || x->src.text[from] == '"')
+        return verb;
+    line = must_malloc(to - from + 1);
+    memcpy(line, x->src.text + from, to - from);
+    line[to - from] = '\0';
+    replace(x, (struct token){.kind = TOKEN_WORD, .at = {from, 0}}, "");
+    lex_write_quoted(x->out, line);
+    free(line);
+    x->from = to;
+    return rest;
+}
+
+static struct token expand_verb(struct expansion *x, struct token t)
+{
+    char word[WORD_BYTES];
+    const struct cmd *cmd;
+
+    x->once = false;
+    fwrite(x->src.text + x->from, 1, t.at.at - x->from, x->out);
+    x->from = t.at.at;
+    fflush(x->out);
+    x->begin = *x->len;
+    x->verb = t;
+    word_of(x, t, word);
+    cmd = cmd_find(word, false);
+    if (!cmd && expand_other(x, t, word))
+        return x->from > end_of(t) ? (struct token){.at = {x->from, 0}} : t;
+    if (!cmd)
+        cmd = cmd_find(word, true);
+    if (!cmd)
+        return t;
+    replace(x, t, cmd->name);
+    return cmd == &cmd_table[CMD_complete] ? take_rest(x, t) : t;
+}
+
+/* The number belongs before the word: `back 3 tick`. */
+static void check_order(struct expansion *x)
+{
+    char line[4 * WORD_BYTES], remedy[WORD_BYTES * 3];
+    struct text l = text_on(line, sizeof(line)), r = text_on(remedy, sizeof(remedy));
+    struct statement st;
+    size_t digits;
+
+    fflush(x->out);
+    text_addn(&l, *x->text + x->begin, *x->len - x->begin);
+    text_add(&l, " ");
+    if (l.cut)
+        return;
+    statement_read(x->s, line, &st);
+    if (st.n < 3 || (st.cmd != &cmd_table[CMD_back] && st.cmd != &cmd_table[CMD_redo]))
+        return;
+    digits = strspn(st.words[2], "0123456789");
+    if (!digits || st.words[2][digits] || isdigit((unsigned char)st.words[1][0]) ||
+        strcmp(st.words[1], "to") == 0)
+        return;
+    text_addf(&r, "write: %s %s %s", st.cmd->name, st.words[2], st.words[1]);
+    refuse(x, x->verb, "the number stands before what it counts", remedy);
+}
+
+static void end_statement(struct expansion *x, struct token t)
+{
+    if (x->once) {
+        size_t end = t.at.at;
+
+        while (end > x->from && strchr(" \t", x->src.text[end - 1]))
+            end--;
+        fwrite(x->src.text + x->from, 1, end - x->from, x->out);
+        fputs(" once", x->out);
+        x->from = end;
+    }
+    x->once = false;
+    if (x->from < t.at.at) {
+        fwrite(x->src.text + x->from, 1, t.at.at - x->from, x->out);
+        x->from = t.at.at;
+    }
+    check_order(x);
+}
+
+/* `on HOST` alone, or `on`. */
+static bool is_context(struct expansion *x)
+{
+    const struct token on = look(x, 0), host = look(x, end_of(on));
+    const struct token end = host.kind == TOKEN_WORD ? look(x, end_of(host)) : host;
+    char word[WORD_BYTES];
+    struct text t = text_on(x->ret->host, sizeof(x->ret->host));
+
+    if (strcmp(word_of(x, on, word), "on") != 0 ||
+        (end.kind != TOKEN_END &&
+         (end.kind != TOKEN_SEPARATOR || look(x, end_of(end)).kind != TOKEN_END)))
+        return false;
+    x->ret->context = true;
+    text_add(&t, word_of(x, host, word));
+    if (!word[0] || (!t.cut && tree_is(x->s->lab, word, NODE_host)))
+        return true;
+    x->ret->host[0] = '\0';
+    refuse(x, host, "this is no host",
+           "\"on HOST\" alone makes bare names those of one host until \"on\" alone; "
+           "\"on h1,h2 { ... }\" runs a block on each");
+    return true;
+}
+
+static void expand_all(struct expansion *x)
+{
+    bool begins = true;
+    struct token t = look(x, 0);
+
+    for (; t.kind != TOKEN_END && t.kind != TOKEN_BAD; t = look(x, end_of(t))) {
+        if (t.kind != TOKEN_WORD) {
+            if (!begins)
+                end_statement(x, t);
+            begins = true;
+        } else if (begins) {
+            t = expand_verb(x, t);
+            begins = false;
+        } else {
+            expand_word(x, t);
+        }
+    }
+    if (!begins)
+        end_statement(x, t);
+}
+
+void expand(struct session *s, const char *typed, struct expanded *ret)
+{
+    struct expansion x = {.s = s, .src = source_of(NULL, typed), .ret = ret};
+
+    *ret = (struct expanded){.text = NULL};
+    x.text = &ret->text;
+    x.len = &ret->len;
+    x.out = open_memstream(&ret->text, &ret->len);
+    if (!x.out)
+        must_fail();
+    if (!is_context(&x))
+        expand_all(&x);
+    if (ret->wrong || ret->context) { /* what is wrong is said of what was typed */
+        rewind(x.out);
+        x.from = 0;
+    }
+    fputs(typed + x.from, x.out);
+    if (fclose(x.out) != 0)
+        must_fail();
+    ret->text[ret->len] = '\0'; /* what was written before it was rewound is behind it */
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Cutting the statement that is being typed out of its line. */
+#include <string.h>
+#include <strings.h>
+
+#include "cli/complete/completion.h"
+#include "cli/lang/values.h"
+
+#define BLOCKS_MAX 16u
+
+/* The hosts of the blocks that are open. */
+struct blocks {
+    char host[BLOCKS_MAX][RDL_NAME_BYTES];
+    size_t depth;
+};
+
+static void block_host(const char *begin, const char *end, char ret[RDL_NAME_BYTES])
+{
+    struct text t = text_on(ret, RDL_NAME_BYTES);
+
+    ret[0] = '\0';
+    while (begin < end && strchr(" \t\n", *begin))
+        begin++;
+    if (end - begin < 3 || strncmp(begin, "on", 2) != 0 || !strchr(" \t", begin[2]))
+        return;
+    begin += 2 + strspn(begin + 2, " \t");
+    text_addn(&t, begin, strcspn(begin, " \t,{"));
+    if (t.cut)
+        ret[0] = '\0';
+}
+
+/* Behind the last `;` or brace outside quotes: where the last statement begins.  @ret_host: that of
+ * the block in which it is.
+ */
+static const char *last_statement(const char *line, char ret_host[RDL_NAME_BYTES])
+{
+    const char *start = line;
+    struct blocks open = {.depth = 0};
+    bool quoted = false;
+
+    for (const char *s = line; *s; s++) {
+        if (*s == '"')
+            quoted = !quoted;
+        if (*s == '\n')
+            quoted = false;
+        if (quoted || !strchr(";{}\n", *s))
+            continue;
+        if (*s == '{' && open.depth < BLOCKS_MAX)
+            block_host(start, s, open.host[open.depth++]);
+        else if (*s == '}' && open.depth > 0)
+            open.depth--;
+        start = s + 1;
+    }
+    for (size_t i = open.depth; i-- > 0;) {
+        if (open.host[i][0]) {
+            memcpy(ret_host, open.host[i], RDL_NAME_BYTES);
+            break;
+        }
+    }
+    return start;
+}
+
+/* What the first operand names. */
+static void read_home(struct session *s, struct statement *st)
+{
+    const struct scope in = {.lab = s->lab, .host = st->host};
+
+    for (size_t i = 0; i < st->cmd->n_params; i++) {
+        const enum value_kind kind = st->cmd->params[i].kind;
+
+        if (!(st->cmd->params[i].flags & P_OPERAND))
+            continue;
+        if (st->n < 2 || strchr(st->words[1], '=') || (kind != VAL_OBJECT && kind != VAL_HOST))
+            return;
+        resolve_path(&in, st->words[1], st->object);
+        resolve_host_name(st->object, st->home);
+        if (!tree_is(s->lab, st->home, NODE_host))
+            st->home[0] = '\0';
+        return;
+    }
+}
+
+void statement_read(struct session *s, const char *line, struct statement *ret)
+{
+    const char *at;
+
+    memset(ret, 0, sizeof(*ret));
+    memcpy(ret->host, s->prompt_host, sizeof(ret->host));
+    at = last_statement(line, ret->host);
+    for (at += strspn(at, " \t"); *at && ret->n < LINE_WORDS - 1; at += strspn(at, " \t")) {
+        const size_t len = strcspn(at, " \t");
+        struct text t = text_on(ret->words[ret->n], WORD_BYTES);
+
+        ret->at[ret->n] = at;
+        text_addn(&t, at, len);
+        if (t.cut || at[len] == '\0')
+            break;
+        ret->n++;
+        at += len;
+    }
+    if (!*at) {
+        ret->at[ret->n] = at;
+        ret->words[ret->n][0] = '\0';
+    }
+    if (ret->n > 0)
+        ret->cmd = cmd_find(ret->words[0], true);
+    if (ret->cmd)
+        read_home(s, ret);
+}
+
+static bool is_flag(const struct cmd *cmd, const char *word)
+{
+    const struct param *p = cmd_param(cmd, word);
+
+    return p && p->kind == VAL_FLAG;
+}
+
+/* Is the word KEY=VALUE?  In an expression == is no such thing. */
+static bool is_keyed(const struct cmd *cmd, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    char key[WORD_BYTES];
+    struct text t = text_on(key, sizeof(key));
+
+    if (!equals)
+        return false;
+    text_addn(&t, word, (size_t)(equals - word));
+    return equals[1] != '=' && (cmd_param(cmd, key) || !strpbrk(key, "(<>!"));
+}
+
+size_t statement_operand(const struct statement *st, size_t *ret_word)
+{
+    const struct cmd *cmd = st->cmd;
+    struct span nowhere = {0, 0};
+    size_t next = 0;
+
+    *ret_word = st->n;
+    for (size_t w = 1; w < st->n; w++) {
+        size_t i = next;
+
+        if (is_keyed(cmd, st->words[w]) || is_flag(cmd, st->words[w]))
+            continue;
+        while (i < cmd->n_params && cmd->params[i].kind != VAL_EXPR &&
+               (!(cmd->params[i].flags & P_OPERAND) ||
+                !value_check(&cmd->params[i], st->words[w], nowhere, NULL)))
+            i++;
+        if (i == cmd->n_params)
+            continue;
+        if (cmd->params[i].kind == VAL_EXPR || (cmd->params[i].flags & P_MANY)) {
+            if (*ret_word == st->n || next != i)
+                *ret_word = w;
+            next = i;
+        } else {
+            next = i + 1;
+            *ret_word = st->n;
+        }
+    }
+    return next;
+}
+
+const struct param *statement_named(const struct statement *st, size_t *ret_word)
+{
+    for (size_t w = 1; w < st->n; w++) {
+        const struct param *p = cmd_param(st->cmd, st->words[w]);
+
+        if (p && (p->flags & P_NAMED)) {
+            *ret_word = w + 1;
+            return p;
+        }
+    }
+    return NULL;
+}
+
+bool statement_qp(struct session *s, const struct statement *st, struct rdl_qp_info *ret)
+{
+    rdl_qp qp = {0};
+
+    return st->object[0] && rdl_find(s->lab, st->object, OBJ_QP, &qp.raw) == RDL_OK &&
+           rdl_qp_info(s->lab, qp, ret) == RDL_OK;
+}

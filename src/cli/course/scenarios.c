@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/course/scenarios.h"
+
+#include <string.h>
+
+#include "cli/course/collection.h"
+#include "cli/lang/suggest.h"
+#include "cli/print/show_text.h"
+#include "cli/print/utf8.h"
+#include "cli/tell/explain_asked.h"
+#include "emu/base/assert.h"
+#include "emu/base/quantity.h"
+
+#define TITLE_COLUMN 34u
+#define ALL          "all"
+
+static bool fail(struct scenarios_error *e, const char *text, const char *remedy)
+{
+    struct text t = text_on(e->text, sizeof(e->text)), r = text_on(e->remedy, sizeof(e->remedy));
+
+    text_add(&t, text);
+    text_add(&r, remedy);
+    return false;
+}
+
+static bool read(struct collection *c, struct scenarios_error *e)
+{
+    const char *why = collection_read(c);
+
+    return !why || fail(e, why, "set the environment variable RDMALAB_SCENARIOS to its directory");
+}
+
+static void print_lesson(FILE *out, const struct lesson *l)
+{
+    char lead[COLLECTION_NAME_BYTES + 4], title[512];
+    struct text t = text_on(lead, sizeof(lead)), s = text_on(title, sizeof(title));
+
+    text_addf(&t, "  %s ", l->name);
+    utf8_add_printable(&s, scenario_title(&l->sc) ? scenario_title(&l->sc) : "", false);
+    show_wrap_behind(out, lead, TITLE_COLUMN, title);
+}
+
+/* The chapters, each with its scenarios; returns how many there are. */
+static size_t print_course(FILE *out, const struct collection *c)
+{
+    const char *at = c->course ? c->course : "";
+    struct course_line line;
+    size_t n = 0;
+
+    while (course_next(&at, &line)) {
+        const struct lesson *l = line.is_chapter ? NULL : collection_find(c, line.text);
+
+        if (line.is_chapter)
+            fprintf(out, "%s\n", line.text);
+        else if (l)
+            print_lesson(out, l);
+        n += l != NULL;
+    }
+    return n;
+}
+
+static void print_what_next(FILE *out, const struct collection *c, size_t n_course)
+{
+    fprintf(out,
+            "\"scenarios run first-send\" tells one of them step by step, in a lab of its own\n"
+            "%zu more: \"scenarios WORD\" lists those about a word, a tag like ud, srq or mw, or a "
+            "status;\n  \"scenarios all\" lists every one\n",
+            c->n - n_course);
+}
+
+static bool is_listed(const struct lesson *l, const char *word)
+{
+    return strcmp(word, ALL) == 0 || lesson_is_about(l, word);
+}
+
+/* Nothing is about @word. */
+static bool fail_unknown(struct scenarios_error *e, const struct collection *c, const char *word)
+{
+    struct text t = text_on(e->text, sizeof(e->text)), r = text_on(e->remedy, sizeof(e->remedy));
+    struct suggestion near = suggestion_for(word);
+
+    text_addf(&t, "no scenario is about \"%s\"", word);
+    for (size_t i = 0; i < c->n; i++) {
+        const char *name = c->v[i].name;
+
+        suggest_offer(&near, name + strspn(name, "0123456789-"));
+    }
+    if (near.best)
+        text_addf(&r, "did you mean \"%s\"?", near.best);
+    else
+        text_add(&r, "\"scenarios\" lists the course, \"scenarios all\" every one");
+    return false;
+}
+
+bool scenarios_list(FILE *out, const char *word, struct scenarios_error *ret_error)
+{
+    struct collection c;
+    size_t n = 0;
+    bool ok = read(&c, ret_error);
+
+    if (ok && !word)
+        print_what_next(out, &c, print_course(out, &c));
+    for (size_t i = 0; ok && word && i < c.n; i++) {
+        if (!is_listed(&c.v[i], word))
+            continue;
+        print_lesson(out, &c.v[i]);
+        n++;
+    }
+    if (ok && word && n == 0)
+        ok = fail_unknown(ret_error, &c, word);
+    else if (ok && word)
+        fprintf(out, "\"scenarios run NAME\" tells one of them, in a lab of its own\n");
+    collection_done(&c);
+    return ok;
+}
+
+bool scenarios_has(const char *name)
+{
+    struct scenarios_error ignored;
+    struct collection c;
+    bool has;
+
+    if (!strchr(name, '-'))
+        return false;
+    has = read(&c, &ignored) && collection_find(&c, name) != NULL;
+    collection_done(&c);
+    return has;
+}
+
+static void print_title(FILE *out, const struct lesson *l)
+{
+    const struct arg *teaches =
+        l->sc.script.header ? step_arg(l->sc.script.header, "teaches") : NULL;
+    char shown[1024];
+    struct text t = text_on(shown, sizeof(shown));
+
+    utf8_add_printable(&t, scenario_title(&l->sc) ? scenario_title(&l->sc) : l->name, false);
+    fprintf(out, "%s\n", shown);
+    for (size_t i = 0; teaches && i < teaches->n; i++) {
+        t = text_on(shown, sizeof(shown));
+        utf8_add_printable(&t, teaches->v[i].text, false);
+        show_wrap_behind(out, "  - ", 4, shown);
+    }
+}
+
+static void print_end(FILE *out, const struct session *s, int status, const struct lesson *l,
+                      const char *path)
+{
+    char when[32];
+    struct text t = text_on(when, sizeof(when));
+    const unsigned long long n = s->history.n_expected;
+
+    quantity_add_time_short(&t, rdl_now_ns(s->lab));
+    if (status == EXIT_PASSED)
+        fprintf(out, "all of it held: %llu expectation%s, t=%s\n", n, n == 1 ? "" : "s", when);
+    fprintf(out,
+            "its picture: scenarios run %s ladder\n"
+            "to look around in it, at a new prompt: source %s\n",
+            l->name, path);
+}
+
+static bool run_lesson(const struct session_config *config, const struct collection *c,
+                       const struct lesson *l, bool ladder, int *ret_status)
+{
+    char path[COLLECTION_PATH_BYTES + COLLECTION_NAME_BYTES];
+    struct text t = text_on(path, sizeof(path));
+    struct session_config own = *config;
+    struct session *s = NULL;
+
+    collection_add_path(&t, c, l);
+    own.seed = scenario_seed(&l->sc);
+    own.seed_given = false;
+    own.steps_told = !ladder;
+    own.share = SHOWN_OF_ALL;
+    own.memory_bytes = 0;
+    own.history_bytes = 0;
+    own.ear = (struct session_ear){NULL, NULL, NULL};
+    own.verbose = !ladder;
+    if (session_new(&own, &s) != RDL_OK)
+        return false;
+    print_title(own.out, l);
+    *ret_status = EXIT_PASSED;
+    if (!session_script(s, &l->sc.script)) {
+        session_complain(s, own.err);
+        *ret_status = session_exit_status(s);
+    }
+    if (ladder && !scenario_write(s, OUTPUT_LADDER, "-", own.err))
+        *ret_status = exit_worse(*ret_status, EXIT_FAILED);
+    print_end(own.out, s, *ret_status, l, path);
+    session_free(s);
+    return true;
+}
+
+bool scenarios_run(const struct session_config *config, const char *name, bool ladder,
+                   int *ret_status, struct scenarios_error *ret_error)
+{
+    const struct lesson *l = NULL;
+    struct collection c;
+    bool ok = read(&c, ret_error);
+
+    if (ok)
+        l = collection_find(&c, name);
+    if (ok && !l)
+        ok = fail_unknown(ret_error, &c, name);
+    if (ok && scenario_skip(&l->sc))
+        ok = fail(ret_error, "this scenario cannot run here", scenario_skip(&l->sc));
+    else if (ok && !run_lesson(config, &c, l, ladder, ret_status))
+        ok = fail(ret_error, "no lab can be made for it", "close something that takes memory");
+    collection_done(&c);
+    return ok;
+}
