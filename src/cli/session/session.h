@@ -263,9 +263,6 @@ void session_say_plain(struct session *s, const char *text);
 /* From now on what expressions of @st and its block ask for is counted. */
 void session_count_ahead(const struct session *s, const struct step *st);
 
-/* From now on the macro that @st defines, which is a step that runs, can be called. */
-void session_put_macro(struct session *s, const struct step *st);
-
 /* The scenario line @st holds for the session: its limits, and what is saved of it. */
 void session_begin_scenario(struct session *s, const struct step *st);
 

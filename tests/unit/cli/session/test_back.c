@@ -300,7 +300,8 @@ static void what_is_said_of_where_one_comes_from(void **state)
     } rows[] = {
         {"back cqe", "back before: #56.4   cqe "},
         {"back 2 packet", "back before: #55."},
-        {"post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64] signaled; run; back to cqe(host==h1)",
+        {"post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64] signaled; run; back to "
+         "cqe(host==h1)",
          "  it did at #"},
         {"checkpoint mine; back; alloc_pd h1; futures", "\"mine\", in \"was1\"\n"},
         {"back; alloc_pd h1; future delete was1; futures", "\"was1\" is deleted\n* main"},
