@@ -401,7 +401,9 @@ static bool is_outermost(const struct block *in)
     return !in->outer || in->outer->src != in->src;
 }
 
-/* Carries out @st, which is `continue` where nothing waits: then it is `run`. */
+/* Carries out @st, which is `continue` where nothing waits, or in the block of a stop: then it is
+ * `run`.
+ */
 static bool do_run(struct session *s, const struct step *st)
 {
     struct pool pool = {NULL};
@@ -421,8 +423,8 @@ static bool refuse_in_past(struct session *s, const struct step *st)
 
 static bool do_step(struct session *s, const struct step *st)
 {
-    if (st->cmd == &cmd_table[CMD_continue] && !s->in->outer) {
-        if (!s->rests.first)
+    if (st->cmd == &cmd_table[CMD_continue] && (s->stops.acting || !s->in->outer)) {
+        if (s->stops.acting || !s->rests.first)
             return do_run(s, st);
         if (s->travel.in_past)
             return refuse_in_past(s, st);

@@ -134,6 +134,20 @@ static void what_waits_is_given_up(void **state)
     lab_close(&l);
 }
 
+/* In the block of a break it lets the lab go on; what the break stopped still waits. */
+static void in_the_block_of_a_stop_it_is_run(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, PAIR "break tx(host==h1) once do { continue }");
+    lab_run(&l, "repeat 2 { send 4 }");
+    lab_run(&l, "expect count(rx, host==h1) == 1 and count(post_send) == 1");
+    lab_run(&l, "continue; expect count(post_send) == 2");
+    lab_close(&l);
+}
+
 /* One that fails does not go on. */
 static void what_fails_has_no_rest(void **state)
 {
@@ -163,6 +177,7 @@ int main(void)
         cmocka_unit_test(all_is_done_in_the_end),
         cmocka_unit_test(other_lines_may_come_between),
         cmocka_unit_test(what_waits_is_given_up),
+        cmocka_unit_test(in_the_block_of_a_stop_it_is_run),
         cmocka_unit_test(what_fails_has_no_rest),
     };
 
