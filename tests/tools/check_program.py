@@ -85,7 +85,7 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["scenarios", "run", "zzz"], "", 1, r'no scenario is about "zzz"\n  "scenarios" lists the course'),
     (["scenarios", "lost-reqest"], "", 1, r'did you mean "lost-request"\?$'),
     (["scenarios", "a", "b"], "", 2, r"^usage: rdmalab scenarios \[WORD\]"),
-    (["-c", "host h1; scenarios run first-send; show h1.name"], "", 0, r"^all of it held(.|\n)*\nh1$"),
+    (["-c", "host h1; scenarios run first-send; show h1.name"], "", 0, r"^all of it held(.|\n)*\nh1\.name = h1$"),
     (["-c", "scenarios run zzz"], "", 1, r'^error: no scenario is about "zzz"\n  scenarios run zzz\n +\^\^\^\n'),
     (["tset"], "", 2, r'tset: No such file or directory\n  did you mean "rdmalab test"\?$'),
     (["help"], "", 2, r'did you mean "rdmalab --help"\?$'),

@@ -631,6 +631,7 @@ def check_first_time(terminals):
     tried = re.findall(r"^  (\S.*?)   +\S", t.written, re.MULTILINE)
     ensure(len(tried) == 3, str(tried))
     t.do(tried[0], "The first SEND", "all of it held")
+    t.do("scenarios run lost-request ladder", "lost: f1", "all of it held")
     t.do(tried[1], "Messages and their answers", "01-first-send")
     t.do(tried[2], "Words to begin with")
     t.end()

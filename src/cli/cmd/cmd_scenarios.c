@@ -8,24 +8,27 @@
 
 #define WORD_BYTES 256u
 
-/* Appends the words of the command: of "run first send" those behind run. */
-static void add_words(struct text *t, const struct arg *words, size_t from)
+/* Appends the words of the command, but for the run before a name. */
+static void add_words(struct text *t, const struct step *st, bool run)
 {
-    for (size_t i = from; i < words->n; i++)
-        text_addf(t, i > from ? " %s" : "%s", words->v[i].text);
+    const struct arg *more = step_arg(st, "more");
+
+    if (!run && step_has(st, "word"))
+        text_add(t, step_text(st, "word"));
+    for (size_t i = 0; i < more->n; i++)
+        text_addf(t, t->len ? " %s" : "%s", more->v[i].text);
 }
 
 bool run_scenarios(struct session *s, const struct step *st)
 {
-    const struct arg *words = step_arg(st, "word");
-    const bool run = words->n > 1 && strcmp(words->v[0].text, "run") == 0;
+    const bool run = step_has(st, "more") && strcmp(step_text(st, "word"), "run") == 0;
     char word[WORD_BYTES];
     struct text t = text_on(word, sizeof(word));
     struct scenarios_error e = {"", ""};
     int status = EXIT_PASSED;
     bool ok;
 
-    add_words(&t, words, run ? 1 : 0);
+    add_words(&t, st, run);
     if (!run && (!word[0] || !scenarios_has(word)))
         ok = scenarios_list(s->config.out, word[0] ? word : NULL, &e);
     else
@@ -33,7 +36,7 @@ bool run_scenarios(struct session *s, const struct step *st)
     if (session_interrupted(s, st->at))
         return false;
     if (!ok) {
-        session_fail(s, words->n ? words->v[run ? 1 : 0].at : st->at, "%s", e.text);
+        session_fail(s, step_span(st, run ? "more" : "word", 0), "%s", e.text);
         return diag_remedy(&s->diag, "%s", e.remedy);
     }
     return status == EXIT_PASSED ||

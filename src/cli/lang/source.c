@@ -201,7 +201,9 @@ void diag_print(FILE *err, const struct source *src, const struct diag *d)
         if (src->len > 0)
             print_line(err, src, d->at);
     }
-    if (d->remedy[0])
+    if (d->remedy[0] && show_columns_of_terminal(err, 0))
+        show_wrap(err, 2, d->remedy);
+    else if (d->remedy[0])
         fprintf(err, "  %s\n", d->remedy);
     fputs(d->notes, err);
 }

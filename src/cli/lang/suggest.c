@@ -117,6 +117,7 @@ const char *suggest_other_word(const char *word)
 #define OTHER_WORD(word, sentence) {#word, sentence},
 #include "cli/lang/other_words.def"
 #undef OTHER_WORD
+        {"?", "\"help\" lists the commands, \"explain\" words to begin with"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

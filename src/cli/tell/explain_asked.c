@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/tell/explain_asked.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -19,7 +20,7 @@
 /* How near a word is that contains what was typed, or begins so, the shorter the nearer: nearer
  * than any slip.
  */
-enum { NEAR_PART = 0, NEAR_BEGIN = 1, NEAR_SLIP = 100 };
+enum { NEAR_SAME = 0, NEAR_PART = 1, NEAR_BEGIN = 2, NEAR_SLIP = 100 };
 
 struct telling {
     FILE *out;
@@ -129,7 +130,7 @@ static bool how_near(const char *typed, const char *word, size_t *ret)
     struct suggestion s = suggestion_for(typed);
 
     if (suggest_is_part(typed, word)) {
-        *ret = NEAR_PART;
+        *ret = explain_same(typed, word) ? NEAR_SAME : NEAR_PART;
         return true;
     }
     if (strlen(typed) > 2 && strncasecmp(typed, word, strlen(typed)) == 0) {
@@ -181,16 +182,20 @@ static size_t n_worth_telling(const struct near_words *near)
 void explain_near(struct text *t, const char *asked)
 {
     struct near_words near = {.typed = asked};
-    char last[EXPLAIN_ASKED_BYTES];
-    struct text l = text_on(last, sizeof(last));
+    char word[EXPLAIN_ASKED_BYTES];
 
     explain_each(offer_near, &near);
     for (size_t i = 0; i < N_CMDS; i++)
         offer_near(&near, cmd_table[i].name);
-    if (near.n == 0 && strrchr(asked, ' ')) { /* of several words the last says most */
-        text_add(&l, strrchr(asked, ' ') + 1);
-        near.typed = last;
-        explain_each(offer_near, &near);
+    /* Of several words each may be known, or near to one that is. */
+    for (const char *at = asked; strchr(asked, ' ') && *at; at += strspn(at, " ?")) {
+        struct text w = text_on(word, sizeof(word));
+
+        text_addn(&w, at, strcspn(at, " ?"));
+        at += w.len;
+        near.typed = word;
+        if (strlen(word) > 2 && !isdigit((unsigned char)word[0]) && !says_nothing(word))
+            explain_each(offer_near, &near);
     }
     near.n = n_worth_telling(&near);
     if (near.n == 1)

@@ -310,6 +310,7 @@ static void near_words_are_told(void **state)
         {"retr", "near it: retry, retries, retry_cnt, "},
         {"RETRY_EXC_ER", "did you mean \"RETRY_EXC_ERR\"?"},
         {"syn", "did you mean \"syndrome\"?"},
+        {"PSN 100", "near it: psn, "},
         {"zzzzzzzzzzzz", EXPLAIN_WORDS},
     };
     struct printed p;
