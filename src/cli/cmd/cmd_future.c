@@ -71,13 +71,26 @@ static void say_future(struct session *s, const char *name, const struct place *
     session_say(s, "\n");
 }
 
-/* The places with names in the future called @name; @others: there are other futures. */
-static void say_marks(struct session *s, const struct marks *marks, const char *name, bool others)
+/* Has the future that the lab is in the same name for the same place? */
+static bool is_here_too(const struct session *s, const struct mark *mark)
+{
+    const struct place *here = marks_find(&s->futures.marks, mark->name);
+
+    return here && place_compare(here, &mark->place) == 0;
+}
+
+/* The places with names in the future called @name; NULL: the one that the lab is in. */
+static void say_marks(struct session *s, const struct marks *marks, const char *name)
 {
     for (size_t i = 0; i < marks->n; i++) {
-        session_say(s, "  #%llu is \"%s\"", (unsigned long long)marks->v[i].place.at.tick,
-                    marks->v[i].name);
-        session_say(s, others ? ", in \"%s\"\n" : "\n", name);
+        const struct mark *mark = &marks->v[i];
+
+        if (name && is_here_too(s, mark))
+            continue;
+        session_say(s, "  #%llu is \"%s\"", (unsigned long long)mark->place.at.tick, mark->name);
+        if (name)
+            session_say(s, ", in \"%s\"", name);
+        session_say(s, "\n");
     }
 }
 
@@ -94,9 +107,9 @@ bool run_futures(struct session *s, const struct step *st)
 
         say_future(s, f->name, &f->left, &f->journal, &common.a, false);
     }
-    say_marks(s, &s->futures.marks, futures_current(&s->futures), n > 0);
+    say_marks(s, &s->futures.marks, NULL);
     for (size_t i = 0; i < n; i++)
-        say_marks(s, &s->futures.v[i].marks, s->futures.v[i].name, true);
+        say_marks(s, &s->futures.v[i].marks, s->futures.v[i].name);
     return true;
 }
 
