@@ -60,23 +60,24 @@ class Screen:
 
     def write(self, text):
         text, self.rest = self.rest + text, ""
-        while text:
-            found = SEQUENCE.match(text)
-            if found:
-                if found[2]:
-                    self.sequence(found[1], found[2])
-                text = text[found.end():]
-            elif text[0] == "\x1b":
-                if len(text) < 16:  # the rest of it comes later
-                    self.rest = text
+        at = 0
+        while at < len(text):
+            char = text[at]
+            if char == "\x1b":
+                found = SEQUENCE.match(text, at)
+                if found:
+                    if found[2]:
+                        self.sequence(found[1], found[2])
+                    at = found.end()
+                    continue
+                if len(text) - at < 16:  # the rest of it comes later
+                    self.rest = text[at:]
                     return
-                text = text[1:]
+            elif char >= " ":
+                self.put(char)
             else:
-                if text[0] >= " ":
-                    self.put(text[0])
-                else:
-                    self.control(text[0])
-                text = text[1:]
+                self.control(char)
+            at += 1
 
     def text(self, top=0):
         """From this row on."""
