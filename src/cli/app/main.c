@@ -20,6 +20,7 @@
 #include "cli/session/files.h"
 #include "cli/session/scenario.h"
 #include "cli/session/signals.h"
+#include "cli/tell/apropos.h"
 #include "cli/tell/explain.h"
 #include "cli/tell/explain_asked.h"
 #include "cli/tell/help.h"
@@ -77,6 +78,16 @@ static int explain_main(int argc, char **argv)
         return EXIT_PASSED;
     explain_near(&t, asked);
     fprintf(stderr, "rdmalab: nothing is known of \"%s\"\n  %s\n", SHOWN_NAME(asked), near);
+    return EXIT_FAILED;
+}
+
+static int apropos_main(int argc, char **argv)
+{
+    if (argc != 2)
+        return EXIT_ASK;
+    if (apropos(stdout, argv[1]))
+        return EXIT_PASSED;
+    fprintf(stderr, "rdmalab: nothing has to do with \"%s\"\n", argv[1]);
     return EXIT_FAILED;
 }
 
@@ -198,6 +209,9 @@ static const struct mode modes[] = {
      "0 written, 1 B cannot be written, 2 usage, or A is malformed"},
     {"schema", schema_main, "schema scenario", "the JSON Schema of scenarios",
      "0 written, 1 it could not be written, 2 usage"},
+    {"apropos", apropos_main, "apropos WORD",
+     "what has to do with a word: commands, their parameters, words of explain",
+     "0 something has, 1 nothing has, 2 usage"},
     {"explain", explain_main, "explain [WORD... [--source]]",
      "a command, status, NAK, rule, field, number ('status 12'); --source: with the sections that "
      "nobody has verified",
@@ -242,7 +256,8 @@ static void print_help(FILE *out)
           out);
     for (size_t i = 0; i < ARRAY_LEN(modes); i++)
         fprintf(out, "  rdmalab %s\n      %s\n", modes[i].usage, modes[i].what);
-    fputs("options: --seed S, --prompt (prompts also without a terminal), --version, --help\n"
+    fputs("options: --seed S, --memory SIZE, --prompt (prompts also without a terminal), "
+          "--version, --help\n"
           "exit status: 0 passed, 1 failed, 2 usage or syntax, or nothing to run, 77 skipped,\n"
           "  99 a bug of rdmalab, 124 timeout, 130 ^C; \"rdmalab MODE --help\" tells those of a "
           "mode\n",
@@ -329,7 +344,8 @@ static int run_input(struct session *s, const char *lines, int n_files, char **f
 static int session_main(int argc, char **argv)
 {
     char *lines = NULL;
-    const char *seed_text = NULL;
+    const char *seed_text = NULL, *memory_text = NULL;
+    uint64_t memory_bytes = 0;
     bool prompt = false, version = false, help = false;
     const struct option rows[] = {
         {.name = "-c", .lines = &lines, .words = ""},
@@ -338,6 +354,7 @@ static int session_main(int argc, char **argv)
         {.name = "--version", .flag = &version},
         {.name = "--help", .flag = &help},
         {.name = "-h", .flag = &help},
+        {.name = "--memory", .value = &memory_text, .words = ""},
     };
     struct session_config config = {
         .history_bytes = SNAPSHOTS_BYTES_MAX,
@@ -368,6 +385,9 @@ static int session_main(int argc, char **argv)
     config.seed_given = seed_text != NULL;
     if (seed_text && !options_number("--seed", seed_text, &config.seed))
         goto out;
+    if (memory_text && !options_size("--memory", memory_text, &memory_bytes))
+        goto out;
+    config.memory_bytes = (size_t)memory_bytes;
     st = session_new(&config, &s);
     if (st == RDL_OK) {
         status = run_input(s, lines, argc - 1, argv + 1, prompt);

@@ -101,9 +101,7 @@ bool run_diff(struct session *s, const struct step *st)
     bool ok;
 
     text_add(&t, futures_current(&s->futures));
-    if (s->in->outer)
-        return session_fail(s, st->at, "diff does not work in a block or a sourced file");
-    if (!travel_is_possible(s, st->at) || !is_future(s, st, "a") || !is_future(s, st, "b"))
+    if (!travel_is_alone(s, st) || !is_future(s, st, "a") || !is_future(s, st, "b"))
         return false;
     if (strcmp(d.a.name, d.b.name) == 0)
         return session_fail(s, st->at, "these are the same future");

@@ -9,15 +9,6 @@
 
 #define NAME_COLUMNS 12
 
-/* May the session go to another place, and come back?  A block would not know where it is then. */
-static bool may_part(struct session *s, const struct step *st)
-{
-    if (s->in->outer)
-        return session_fail(s, st->at, "%s does not work in a block or a sourced file",
-                            st->cmd->name);
-    return travel_is_possible(s, st->at);
-}
-
 /* Has a place this name anyway? */
 static bool is_reserved(struct session *s, const struct step *st)
 {
@@ -35,7 +26,7 @@ bool run_checkpoint(struct session *s, const struct step *st)
     const char *name = step_text(st, "name");
     const struct place here = travel_here(s);
 
-    if (!may_part(s, st) || is_reserved(s, st))
+    if (!travel_is_alone(s, st) || is_reserved(s, st))
         return false;
     marks_put(&s->futures.marks, name, &here);
     session_say(s, "#%llu is \"%s\": \"goto %s\" comes back\n", (unsigned long long)here.at.tick,
@@ -48,7 +39,7 @@ bool run_fork(struct session *s, const struct step *st)
     const char *name = step_text(st, "name");
     const struct place here = travel_here(s);
 
-    if (!may_part(s, st))
+    if (!travel_is_alone(s, st))
         return false;
     if (futures_has(&s->futures, name)) {
         session_fail(s, step_span(st, "name", 0), "there is a future called \"%s\"", name);
@@ -56,6 +47,8 @@ bool run_fork(struct session *s, const struct step *st)
     }
     session_say(s, "in \"%s\" from #%llu on; \"future %s\" goes back\n", name,
                 (unsigned long long)here.at.tick, futures_current(&s->futures));
+    if (s->travel.in_past)
+        rests_give_up(s); /* they belong to the end of the future that is left */
     futures_fork(s, name);
     return true;
 }
@@ -78,23 +71,45 @@ static void say_future(struct session *s, const char *name, const struct place *
     session_say(s, "\n");
 }
 
+/* Has the future that the lab is in the same name for the same place? */
+static bool is_here_too(const struct session *s, const struct mark *mark)
+{
+    const struct place *here = marks_find(&s->futures.marks, mark->name);
+
+    return here && place_compare(here, &mark->place) == 0;
+}
+
+/* The places with names in the future called @name; NULL: the one that the lab is in. */
+static void say_marks(struct session *s, const struct marks *marks, const char *name)
+{
+    for (size_t i = 0; i < marks->n; i++) {
+        const struct mark *mark = &marks->v[i];
+
+        if (name && is_here_too(s, mark))
+            continue;
+        session_say(s, "  #%llu is \"%s\"", (unsigned long long)mark->place.at.tick, mark->name);
+        if (name)
+            session_say(s, ", in \"%s\"", name);
+        session_say(s, "\n");
+    }
+}
+
 bool run_futures(struct session *s, const struct step *st)
 {
     const struct place here = travel_here(s);
+    const size_t n = s->futures.n;
 
     (void)st;
     say_future(s, futures_current(&s->futures), &here, &s->history.journal, NULL, true);
-    for (size_t i = 0; i < s->futures.n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct future *f = &s->futures.v[i];
         const struct common common = futures_common(&s->history.journal, &f->journal);
 
         say_future(s, f->name, &f->left, &f->journal, &common.a, false);
     }
-    for (size_t i = 0; i < s->futures.marks.n; i++) {
-        const struct mark *mark = &s->futures.marks.v[i];
-
-        session_say(s, "  #%llu is \"%s\"\n", (unsigned long long)mark->place.at.tick, mark->name);
-    }
+    say_marks(s, &s->futures.marks, NULL);
+    for (size_t i = 0; i < n; i++)
+        say_marks(s, &s->futures.v[i].marks, s->futures.v[i].name);
     return true;
 }
 
@@ -102,7 +117,7 @@ bool run_future(struct session *s, const struct step *st)
 {
     const char *name = step_text(st, "name");
 
-    if (!may_part(s, st))
+    if (!travel_is_alone(s, st))
         return false;
     if (strcmp(name, futures_current(&s->futures)) == 0)
         return session_fail(s, step_span(st, "name", 0), "this is the future where you are");
@@ -110,9 +125,15 @@ bool run_future(struct session *s, const struct step *st)
         session_fail(s, step_span(st, "name", 0), "no future is called \"%s\"", name);
         return diag_remedy(&s->diag, "\"futures\" lists them, \"fork %s\" begins one", name);
     }
+    if (step_has(st, "delete")) {
+        futures_delete(&s->futures, name);
+        session_say(s, "\"%s\" is deleted\n", name);
+        return true;
+    }
     if (!futures_switch(s, name, st->at))
         return false;
     session_say(s, "in \"%s\", at #%llu of #%llu\n", name, (unsigned long long)rdl_tick(s->lab),
                 (unsigned long long)travel_end(s).at.tick);
+    rests_give_up(s);
     return true;
 }

@@ -11,6 +11,7 @@
 #include "cli/session/files.h"
 #include "cli/session/resolve.h"
 #include "cli/show/show.h"
+#include "cli/tell/apropos.h"
 #include "cli/tell/explain.h"
 #include "cli/tell/explain_asked.h"
 #include "cli/tell/export.h"
@@ -194,6 +195,16 @@ bool run_why(struct session *s, const struct step *st)
         return remedy_of_missing(s, id, "\"show events\" lists those that are");
     }
     return true;
+}
+
+bool run_apropos(struct session *s, const struct step *st)
+{
+    const char *word = step_text(st, "word");
+
+    if (apropos(s->config.out, word))
+        return true;
+    session_fail(s, step_span(st, "word", 0), "nothing has to do with \"%s\"", word);
+    return diag_remedy(&s->diag, "a part of the word may find more; \"help\" lists the commands");
 }
 
 /* Appends what was asked as one text: the word, and those behind it. */

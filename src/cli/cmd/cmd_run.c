@@ -74,6 +74,7 @@ bool run_step(struct session *s, const struct step *st)
         case ADVANCE_STOPPED:
             break;
         }
+        s->step.left = left - (a.end == ADVANCE_DONE);
     }
     return true;
 }

@@ -38,13 +38,30 @@ bool run_scenario(struct session *s, const struct step *st)
     return true;
 }
 
-/* A block that has everything from what is around it. */
-static struct block inner_block(const struct session *s)
+/* What is left of an `on` are its hosts from number @i on. */
+static void put_rest_of_hosts(struct session *s, const struct step *st, size_t i)
 {
-    struct block b = *s->in;
+    struct pool pool = {NULL};
+    struct step *left = step_copy(&pool, st);
+    struct arg *hosts = &left->args[step_param(st, "hosts") - st->cmd->params];
 
-    b.outer = s->in;
-    return b;
+    hosts->v += i;
+    hosts->n -= i;
+    if (hosts->n > 0)
+        rest_add(s, s->in, left, NULL);
+    pool_free(&pool);
+}
+
+/* What is left of a `repeat` are @n rounds. */
+static void put_rest_of_rounds(struct session *s, const struct step *st, uint64_t n)
+{
+    struct pool pool = {NULL};
+    struct step *left = step_copy(&pool, st);
+
+    step_put_number(&pool, left, "count", n);
+    if (n > 0)
+        rest_add(s, s->in, left, NULL);
+    pool_free(&pool);
 }
 
 bool run_on(struct session *s, const struct step *st)
@@ -53,7 +70,7 @@ bool run_on(struct session *s, const struct step *st)
 
     for (size_t i = 0; i < hosts->n && !session_is_over(s); i++) {
         const struct scope in = session_scope(s);
-        struct block b = inner_block(s);
+        struct block b = session_inner_block(s);
         struct made made = {""};
         rdl_host host;
         bool ok;
@@ -68,22 +85,25 @@ bool run_on(struct session *s, const struct step *st)
             session_say(s, "%s: %s\n", b.host, made.text);
         if (!ok)
             return false;
+        if (session_is_over(s))
+            put_rest_of_hosts(s, st, i + 1);
     }
     return true;
 }
 
 bool run_repeat(struct session *s, const struct step *st)
 {
-    const struct block b = inner_block(s);
+    const struct block b = session_inner_block(s);
     const uint64_t count = step_number(st, "count");
 
     for (uint64_t i = 0; i < count; i++) {
         if (session_interrupted(s, st->at) || !session_steps(s, st->body, &b))
             return false;
         if (session_is_over(s)) {
-            if (i + 1 < count && !s->quit)
+            if (s->stops.acting && i + 1 < count && !s->quit)
                 session_say(s, "  not done: rounds %llu to %llu of repeat\n",
                             (unsigned long long)i + 2, (unsigned long long)count);
+            put_rest_of_rounds(s, st, count - i - 1);
             return true;
         }
         journal_round(&s->history.journal);
@@ -98,7 +118,7 @@ static bool run_limited(struct session *s, const struct step *st)
 {
     const uint64_t own = rdl_tick(s->lab) + step_number_or(st, "ticks", 0);
     const struct limit around = session_limit(s);
-    struct block b = inner_block(s);
+    struct block b = session_inner_block(s);
 
     if (step_has(st, "ticks") && (around.tick == 0 || own < around.tick || around.of_step)) {
         b.last_tick = own;
@@ -110,10 +130,13 @@ static bool run_limited(struct session *s, const struct step *st)
 bool run_refused(struct session *s, const struct step *st)
 {
     const char *says = step_text(st, "says");
+    struct rest_part *last = rest_last(s);
 
     if (run_limited(s, st)) {
-        if (session_is_over(s))
+        if (session_is_over(s)) {
+            rest_forget_since(s, last); /* nobody would see whether it is refused */
             return true;
+        }
         diag_set(&s->diag, DIAG_EXPECT, st->at, "refused: nothing was refused");
         return false;
     }
@@ -261,7 +284,7 @@ bool run_save(struct session *s, const struct step *st)
     if (why)
         return session_fail(s, at, "%s: %s", file, why);
     session_say(s, "\"rdmalab open %s\" goes on here\n", file);
-    if (n_stops(s) > 0)
-        session_say(s, "  breaks and watches are not in it\n");
+    if (n_stops(s) > 0 || s->macros.list.first)
+        session_say(s, "  breaks, watches and macros are not in it\n");
     return true;
 }

@@ -11,16 +11,6 @@
 #include "emu/trace/event.h"
 #include "rdmalab/trace.h"
 
-/* May the session go to another place?  A block would not know where it is then. */
-static bool may_travel(struct session *s, const struct step *st)
-{
-    if (s->in->outer) {
-        session_fail(s, st->at, "%s does not work in a block or a sourced file", st->cmd->name);
-        return diag_remedy(&s->diag, "a line of its own takes back the whole block, or the file");
-    }
-    return travel_is_possible(s, st->at);
-}
-
 static void say_place(struct session *s)
 {
     const struct place end = travel_end(s);
@@ -144,6 +134,39 @@ static bool back_to_tick(struct session *s, uint64_t tick, struct span at)
     return true;
 }
 
+/* Does an event of @kind count for @grain? */
+static bool counts_for(enum ev_kind kind, enum rdl_step grain)
+{
+    switch (grain) {
+    case RDL_STEP_CQE:
+        return kind == EV_cqe;
+    case RDL_STEP_WQE:
+        return kind == EV_fetch;
+    case RDL_STEP_PACKET:
+        return kind == EV_tx || kind == EV_rx || kind == EV_lost;
+    case RDL_STEP_TIMER:
+        return kind == EV_timeout;
+    default:
+        return false;
+    }
+}
+
+/* Says which event behind tick @tick is the first that is taken back. */
+static void say_taken_back(struct session *s, uint64_t tick, enum rdl_step grain)
+{
+    const size_t n = rdl_record_count(s->lab);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct ev *e = rdl_record_at(s->lab, i);
+
+        if (ev_tick(e->id) <= tick || !counts_for(e->kind, grain))
+            continue;
+        session_say(s, "back before: ");
+        say_event(s, e->id);
+        return;
+    }
+}
+
 static bool back_by(struct session *s, const struct step *st, uint64_t count, enum rdl_step grain)
 {
     const struct place here = travel_here(s);
@@ -156,7 +179,10 @@ static bool back_by(struct session *s, const struct step *st, uint64_t count, en
         return too_far_back(s, st, had);
     if (grain == RDL_STEP_TICK)
         return back_to_tick(s, had - count, st->at);
-    return travel_search(s, &search, &here, st->at) && travel(s, &search.place, st->at);
+    if (!travel_search(s, &search, &here, st->at))
+        return false;
+    say_taken_back(s, search.place.at.tick, grain);
+    return travel(s, &search.place, st->at);
 }
 
 /* Where a stop is hit last: @one, or else any of those of the session. */
@@ -248,7 +274,12 @@ static bool back_to_hit(struct session *s, const struct step *st, struct hit_sou
             diag_remedy(&s->diag, "\"redo to\" and \"redo stop\" look ahead");
         return false;
     }
-    return travel(s, &search.place, st->at) && say_hit(s, sought);
+    if (!travel(s, &search.place, st->at) || !say_hit(s, sought))
+        return false;
+    if (search.at_end)
+        session_say(s, "  it did at #%llu, too, where you were: \"goto #%llu\" goes there again\n",
+                    (unsigned long long)here.at.tick, (unsigned long long)here.at.tick);
+    return true;
 }
 
 /* Goes to a place where something is hit, backwards or forwards; if there is none, @none. */
@@ -311,7 +342,7 @@ bool run_back(struct session *s, const struct step *st)
 {
     const uint64_t count = step_number(st, "count"), grain = step_number(st, "grain");
 
-    if (!may_travel(s, st) || !are_together(s, st, grain))
+    if (!travel_is_alone(s, st) || !are_together(s, st, grain))
         return false;
     switch (grain) {
     case BY_LINES:
@@ -392,7 +423,7 @@ bool run_goto(struct session *s, const struct step *st)
     uint64_t value;
     ev_id id;
 
-    if (!may_travel(s, st))
+    if (!travel_is_alone(s, st))
         return false;
     if (strcmp(where, "start") == 0 || strcmp(where, "end") == 0)
         return travel(s, where[0] == 's' ? &start : &end, st->at);
@@ -464,7 +495,7 @@ bool run_redo(struct session *s, const struct step *st)
 {
     const uint64_t count = step_number(st, "count"), grain = step_number(st, "grain");
 
-    if (!may_travel(s, st) || !are_together(s, st, grain))
+    if (!travel_is_alone(s, st) || !are_together(s, st, grain))
         return false;
     if (!s->travel.in_past) {
         session_fail(s, st->at, "nothing was taken back");

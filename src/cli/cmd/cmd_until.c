@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Asking whether what should have happened has: until, expect. */
+#include "cli/cmd/asking.h"
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/waiting.h"
 #include "cli/session/advance.h"
@@ -131,6 +132,18 @@ bool run_expect(struct session *s, const struct step *st)
     } else if (ok) {
         say_held(s, st, e);
     }
+    pool_free(&pool);
+    return ok;
+}
+
+/* --- if --------------------------------------------------------------------------------------- */
+
+bool asking_now(struct session *s, const struct step *st, bool *ret)
+{
+    struct pool pool = {NULL};
+    const struct expr *e = read_that(s, st, &pool);
+    const bool ok = e && answer(s, e, step_span(st, "that", 0), NULL, ret);
+
     pool_free(&pool);
     return ok;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/lang/expand.h"
 #include "cli/lang/json.h"
 #include "cli/lang/json_parts.h"
 #include "cli/lang/lex.h"
@@ -12,6 +13,7 @@
 struct reading {
     struct script *s;
     struct diag *d;
+    const struct var *vars; /* of the blocks around what is read */
 };
 
 const char *json_key(const struct param *p, size_t *ret_outer)
@@ -60,6 +62,42 @@ static const char *scalar_text(struct reading *r, const struct param *p, struct 
     return NULL;
 }
 
+/* Is the expression @text, which has variables, one of @cmd that a line could have, too? */
+static bool fits_into_line(const struct cmd *cmd, const char *text)
+{
+    const struct source src = source_of(NULL, text);
+    struct diag ignored;
+    struct token t = lex_next(&src, 0, &ignored);
+    struct pool pool = {NULL};
+    bool fits = true;
+
+    for (; fits && t.kind == TOKEN_WORD; t = lex_next(&src, t.at.at + t.at.len, &ignored)) {
+        const char *word = pool_copy(&pool, text + t.at.at, t.at.len);
+        const size_t n = strcspn(word, "=");
+
+        fits = strncmp(word, "--", 2) != 0 && strcmp(word, "do") != 0 && !cmd_param(cmd, word) &&
+               (word[n] == '\0' || !cmd_param(cmd, pool_copy(&pool, word, n)));
+    }
+    pool_free(&pool);
+    return fits && t.kind == TOKEN_END;
+}
+
+/* Is it a value of @p, of @cmd?  One with variables of the blocks around it is checked when it is
+ * expanded.
+ */
+static bool check(struct reading *r, const struct cmd *cmd, const struct param *p, const char *text,
+                  struct span at)
+{
+    const bool open = r->vars && vars_in(text) && !(cmd->flags & CMD_NOTE);
+    bool ok = open ? vars_check(r->vars, text, at, r->d) : value_check(p, text, at, r->d);
+
+    if (ok && open && p->kind == VAL_EXPR && !fits_into_line(cmd, text))
+        ok = diag_set(r->d, DIAG_VALUE, at, "%s: this is no expression", p->name);
+    if (!ok)
+        r->d->kind = DIAG_VALUE; /* the JSON itself is in order */
+    return ok;
+}
+
 static bool read_scalar(struct reading *r, struct step *st, size_t i, struct json_value v)
 {
     const struct param *p = &st->cmd->params[i];
@@ -71,10 +109,8 @@ static bool read_scalar(struct reading *r, struct step *st, size_t i, struct jso
         text = lex_one_line(&r->s->pool, text, strlen(text));
     if (cJSON_IsString(v.item))
         v.at = (struct span){v.at.at + 1, v.at.len - 2};
-    if (!value_check(p, text, v.at, r->d)) {
-        r->d->kind = DIAG_VALUE; /* the JSON itself is in order */
+    if (!check(r, st->cmd, p, text, v.at))
         return false;
-    }
     if (!step_add(&r->s->pool, st, i, (struct value){text, v.at}))
         return fail(r, v.at, "too many values", "");
     return true;
@@ -217,7 +253,7 @@ static bool read_as(struct reading *r, struct step *st, struct json_value v)
     static const struct param name = {.name = "as", .kind = VAL_NEW_NAME};
     const char *text = scalar_text(r, &name, v);
 
-    if (!text || !value_check(&name, text, v.at, r->d))
+    if (!text || !check(r, st->cmd, &name, text, v.at))
         return false;
     st->as = (struct value){text, v.at};
     return true;
@@ -268,7 +304,10 @@ static const struct cmd *read_do(struct reading *r, struct json_value v)
                  m.value.item->valuestring);
         for (size_t i = 0; i < N_CMDS && !cmd; i++)
             suggest_offer(&near, cmd_table[i].name);
-        if (near.best)
+        if (macro_find(&r->s->macros, m.value.item->valuestring))
+            diag_remedy(r->d, "to call that macro: {\"do\": \"call\", \"macro\": \"%s\"}",
+                        m.value.item->valuestring);
+        else if (near.best)
             diag_remedy(r->d, "did you mean \"%s\"?", near.best);
         return NULL;
     }
@@ -276,12 +315,69 @@ static const struct cmd *read_do(struct reading *r, struct json_value v)
     return NULL;
 }
 
+/* Is @key that of a block of @cmd? */
+static bool is_block(const struct cmd *cmd, const char *key)
+{
+    return (cmd->flags & CMD_BLOCK) &&
+           (strcmp(key, "steps") == 0 || (cmd == &cmd_table[CMD_if] && strcmp(key, "else") == 0));
+}
+
+/* The blocks of @st, whose other members have been read. */
+static bool read_blocks(struct reading *r, struct step *st, struct json_value v, size_t depth)
+{
+    struct json_walk walk = json_walk(&r->s->src, v);
+    struct json_member m;
+    bool has_body = false;
+
+    while (json_next(&walk, &m)) {
+        const bool body = strcmp(m.key, "steps") == 0;
+
+        if (!is_block(st->cmd, m.key))
+            continue;
+        has_body = has_body || body;
+        if (depth + 1 >= SCRIPT_DEPTH_MAX)
+            return fail(r, m.key_at, "too many blocks in each other", "");
+        if (!read_steps(r, m.value, depth + 1, body ? &st->body : &st->other))
+            return false;
+    }
+    return has_body || fail(r, st->at, "a block needs \"steps\"", "\"steps\": [ ]");
+}
+
+/* The same with the variables that the block brings. */
+static bool read_body(struct reading *r, struct step *st, struct json_value v, size_t depth)
+{
+    const struct var *outer = r->vars, *vars = NULL;
+    struct var own = {.outer = outer};
+    bool ok = true;
+
+    if (st->cmd == &cmd_table[CMD_foreach]) {
+        own.name = step_text(st, "name");
+        ok = foreach_check(st, outer, r->d);
+        r->vars = &own;
+    } else if (st->cmd == &cmd_table[CMD_macro]) {
+        ok = macro_check(st, &r->s->pool, &vars, r->d);
+        r->vars = vars;
+    }
+    ok = ok && read_blocks(r, st, v, depth);
+    r->vars = outer;
+    return ok;
+}
+
+/* A step outside of all blocks is there as a whole: could it be carried out? */
+static bool end_whole(struct reading *r, struct step *st)
+{
+    if (!expand_try(r->s, st, 0, r->d))
+        return false;
+    if (st->cmd == &cmd_table[CMD_macro])
+        macro_put(&r->s->macros, &r->s->pool, st, &r->s->src);
+    return true;
+}
+
 static bool read_step(struct reading *r, struct json_value v, size_t depth, struct step **ret)
 {
     struct json_walk walk = json_walk(&r->s->src, v);
     const struct cmd *cmd;
     struct json_member m;
-    bool has_body = false;
     struct step *st;
 
     if (!cJSON_IsObject(v.item))
@@ -293,24 +389,19 @@ static bool read_step(struct reading *r, struct json_value v, size_t depth, stru
     while (json_next(&walk, &m)) {
         if (is_repeated(v, &m))
             return fail(r, m.key_at, "this key is there twice", "leave one of them");
-        if (strcmp(m.key, "do") == 0) {
+        if (strcmp(m.key, "do") == 0)
             st->at = m.value.at;
-        } else if ((cmd->flags & CMD_BLOCK) && strcmp(m.key, "steps") == 0) {
-            has_body = true;
-            if (depth + 1 >= SCRIPT_DEPTH_MAX)
-                return fail(r, m.key_at, "too many blocks in each other", "");
-            if (!read_steps(r, m.value, depth + 1, &st->body))
-                return false;
-        } else if (!read_member(r, st, &m)) {
+        else if (!is_block(cmd, m.key) && !read_member(r, st, &m))
             return false;
-        }
     }
-    if ((cmd->flags & CMD_BLOCK) && !has_body)
-        return fail(r, st->at, "a block needs \"steps\"", "\"steps\": [ ]");
+    if (!step_check(st, false, depth, r->d))
+        return false;
+    if ((cmd->flags & CMD_BLOCK) && !read_body(r, st, v, depth))
+        return false;
     if (step_flags(st) & CMD_PROMPT_ONLY)
         return fail(r, st->at, SCRIPT_FOR_PROMPT, SCRIPT_FOR_PROMPT_REMEDY);
     *ret = st;
-    return step_check(st, false, depth, r->d);
+    return depth > 0 || end_whole(r, st);
 }
 
 static bool read_steps(struct reading *r, struct json_value v, size_t depth, struct step **ret)
@@ -411,21 +502,24 @@ bool json_parse(const struct source *src, cJSON **ret, struct diag *d)
 
 bool json_read_step(struct script *s, struct json_value v, struct step **ret, struct diag *d)
 {
-    struct reading r = {s, d};
+    struct reading r = {s, d, NULL};
 
-    return read_step(&r, v, 0, ret);
+    const bool ok = read_step(&r, v, 0, ret);
+
+    s->macros.first = NULL; /* what is around the step decides what there is */
+    return ok;
 }
 
 bool json_read_header(struct script *s, struct json_value v, struct diag *d)
 {
-    struct reading r = {s, d};
+    struct reading r = {s, d, NULL};
 
     return read_scenario(&r, v, true);
 }
 
 bool json_read_script(struct script *s, struct diag *d)
 {
-    struct reading r = {s, d};
+    struct reading r = {s, d, NULL};
     cJSON *root = NULL;
     bool ok;
 

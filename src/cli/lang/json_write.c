@@ -69,6 +69,10 @@ static void write_step(FILE *out, const struct step *st, size_t depth)
         fputs(", \"steps\": ", out);
         write_steps(out, st->body, depth + 1);
     }
+    if (st->other) {
+        fputs(", \"else\": ", out);
+        write_steps(out, st->other, depth + 1);
+    }
     fputc('}', out);
 }
 

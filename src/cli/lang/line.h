@@ -3,6 +3,7 @@
 #ifndef CLI_LANG_LINE_H
 #define CLI_LANG_LINE_H
 
+#include "cli/lang/expand.h"
 #include "cli/lang/lex.h"
 #include "cli/lang/script.h"
 
@@ -15,7 +16,9 @@ struct line_reader {
     bool begun;            /* a statement that is no note was read */
     /* Of the whole source, if somebody has cut it already; NULL: it is cut as it is read. */
     const struct tokens *tokens;
-    size_t i; /* the next of them */
+    size_t i;               /* the next of them */
+    const struct var *vars; /* of the blocks around what is read; NULL: there are none */
+    const char *defines;    /* the macro that is being read; NULL: none is */
 };
 
 enum line_result { LINE_STEP, LINE_END, LINE_BAD };

@@ -16,8 +16,8 @@ static bool looks_like_flag(const struct cmd *cmd, const char *text)
 
 static void write_value(FILE *out, const struct cmd *cmd, const struct param *p, const char *text)
 {
-    if (p->kind != VAL_EXPR &&
-        (p->kind == VAL_TEXT || lex_needs_quotes(text) || looks_like_flag(cmd, text)))
+    if (p->kind != VAL_EXPR && ((p->kind == VAL_TEXT && !(p->flags & P_REST)) ||
+                                lex_needs_quotes(text) || looks_like_flag(cmd, text)))
         lex_write_quoted(out, text);
     else
         fputs(text, out);
@@ -33,6 +33,42 @@ static void write_list(FILE *out, const struct step *st, size_t i, char separato
             fputc(separator, out);
         write_value(out, st->cmd, &st->cmd->params[i], a->v[k].text);
     }
+}
+
+/* Must @s be in quotes where every word is a value? */
+static bool word_needs_quotes(const char *s)
+{
+    bool needs = *s == '\0' || *s == '#';
+
+    for (; *s && !needs; s++)
+        needs = (unsigned char)*s <= 0x20 || (unsigned char)*s >= 0x7f || strchr(";{}\"\\", *s);
+    return needs;
+}
+
+/* A word of a call, or of the parameters of a macro: VALUE, or KEY=VALUE. */
+static void write_word(FILE *out, const char *text)
+{
+    const size_t key =
+        strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    const char *value = text[key] == '=' && key > 0 ? text + key + 1 : text;
+
+    fprintf(out, " %.*s", (int)(value - text), text);
+    if (word_needs_quotes(value))
+        lex_write_quoted(out, value);
+    else
+        fputs(value, out);
+}
+
+/* A command whose words are all values of its two operands; a call is its macro's name. */
+static void write_words(FILE *out, const struct step *st)
+{
+    const struct arg *words = &st->args[1];
+
+    if (st->cmd != &cmd_table[CMD_call] || strchr(st->args[0].v[0].text, '$'))
+        fprintf(out, "%s ", st->cmd->name);
+    fputs(st->args[0].v[0].text, out);
+    for (size_t k = 0; k < words->n; k++)
+        write_word(out, words->v[k].text);
 }
 
 /* Operands go by place until an optional one is missing; from there on they need their keys. */
@@ -88,12 +124,42 @@ static void write_note(FILE *out, const struct step *st)
 
 static void write_steps(FILE *out, const struct step *first, const char *lead, size_t depth);
 
+static void write_block(FILE *out, const struct step *first, const char *lead, size_t depth)
+{
+    fputs(" {\n", out);
+    write_steps(out, first, lead, depth + 1);
+    fprintf(out, "%s%*s}", lead, (int)(depth * INDENT), "");
+}
+
+/* The block of @st, and what is done otherwise. */
+static void write_blocks(FILE *out, const struct step *st, const char *lead, size_t depth)
+{
+    const struct step *other = st->other;
+
+    if (st->cmd->flags & CMD_BLOCK)
+        write_block(out, st->body, lead, depth);
+    if (!other)
+        return;
+    fputs(" else", out);
+    if (other->next || other->cmd != &cmd_table[CMD_if]) {
+        write_block(out, other, lead, depth);
+        return;
+    }
+    fprintf(out, " if %s", step_text(other, "that"));
+    write_blocks(out, other, lead, depth);
+}
+
 /* One step without its line end; a block gets several lines, each behind @lead. */
 static void write_step(FILE *out, const struct step *st, const char *lead, size_t depth)
 {
     fprintf(out, "%s%*s", lead, (int)(depth * INDENT), "");
     if (st->cmd->flags & CMD_NOTE) {
         write_note(out, st);
+        return;
+    }
+    if (st->cmd->flags & CMD_WORDS) {
+        write_words(out, st);
+        write_blocks(out, st, lead, depth);
         return;
     }
     fputs(st->cmd->name, out);
@@ -103,19 +169,20 @@ static void write_step(FILE *out, const struct step *st, const char *lead, size_
 
         if ((p->flags & P_OPERAND) || p->kind == VAL_FLAG || st->args[i].n == 0)
             continue;
-        fprintf(out, p->flags & P_NAMED ? " %s" : " %s=", p->name);
-        if ((p->flags & P_NAMED) && st->args[i].v[0].text[0])
+        fprintf(out, p->flags & (P_NAMED | P_REST) ? " %s" : " %s=", p->name);
+        if ((p->flags & P_REST) || ((p->flags & P_NAMED) && st->args[i].v[0].text[0]))
             fputc(' ', out);
         write_list(out, st, i, ',');
     }
     write_flags(out, st);
-    if (st->as.text)
-        fprintf(out, " as %s", st->as.text);
-    if (st->cmd->flags & CMD_BLOCK) {
-        fputs(" {\n", out);
-        write_steps(out, st->body, lead, depth + 1);
-        fprintf(out, "%s%*s}", lead, (int)(depth * INDENT), "");
+    if (st->as.text) {
+        fputs(" as ", out);
+        if (lex_needs_quotes(st->as.text)) /* it has a variable */
+            lex_write_quoted(out, st->as.text);
+        else
+            fputs(st->as.text, out);
     }
+    write_blocks(out, st, lead, depth);
 }
 
 /* Each on a line, indented by @depth blocks. */

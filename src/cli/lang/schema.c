@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/lang/json.h"
+#include "cli/lang/words.h"
 #include "cli/print/print_json.h"
 
 static void write_text_member(FILE *out, const char *key, const char *text)
@@ -24,6 +25,8 @@ static void write_words(FILE *out, const struct enum_table *words)
         const char *name = words->rows[i].name;
         char lower[VALUE_WORD_BYTES];
 
+        if (words == &words_setting && words->rows[i].value != SET_LINK)
+            continue; /* what belongs to the session is no part of a scenario */
         fputs(i ? ", " : "", out);
         if (isdigit((unsigned char)name[0])) {
             fprintf(out, "%s, \"%s\"", name, name);
@@ -41,7 +44,7 @@ static void write_words(FILE *out, const struct enum_table *words)
 }
 
 /* The type of one value, as members of a schema. */
-static void write_type(FILE *out, const struct param *p)
+static void write_plain_type(FILE *out, const struct param *p)
 {
     const struct value_kind_info *k = &value_kinds[p->kind];
 
@@ -63,14 +66,26 @@ static void write_type(FILE *out, const struct param *p)
         fputs("}]", out);
 }
 
-static void write_property(FILE *out, const struct param *p)
+/* In the block of a `foreach` or a macro a variable may be in its place. */
+static void write_type(FILE *out, const struct param *p, bool header)
+{
+    if (header || (!p->words && !value_kinds[p->kind].pattern)) {
+        write_plain_type(out, p);
+        return;
+    }
+    fputs("\"anyOf\": [{", out);
+    write_plain_type(out, p);
+    fputs("}, {\"$ref\": \"#/$defs/variable\"}]", out);
+}
+
+static void write_property(FILE *out, const struct param *p, bool header)
 {
     const bool list = param_is_list(p);
 
     fputc('{', out);
     if (list)
         fputs("\"type\": \"array\", \"items\": {", out);
-    write_type(out, p);
+    write_type(out, p, header);
     if (list)
         fputs(p->flags & P_REQUIRED ? "}, \"minItems\": 1" : "}", out);
     write_text_member(out, "description", p->help);
@@ -120,7 +135,7 @@ static void write_inner(FILE *out, const struct cmd *cmd, const char *outer, siz
         if (n != outer_bytes || memcmp(cmd->params[i].json, outer, n) != 0)
             continue;
         fprintf(out, "%s\"%s\": ", any ? ", " : "", key);
-        write_property(out, &cmd->params[i]);
+        write_property(out, &cmd->params[i], (cmd->flags & CMD_HEADER) != 0);
         any = true;
     }
     fputs("}}", out);
@@ -137,7 +152,7 @@ static void write_properties(FILE *out, const struct cmd *cmd)
         size_t outer;
         const char *key = json_key(p, &outer);
 
-        if (p->kind == VAL_FLAG ||
+        if (p->kind == VAL_FLAG || (p->flags & P_SESSION) ||
             (outer && outer == last_bytes && memcmp(last, p->json, outer) == 0))
             continue;
         fputs(",\n      ", out);
@@ -148,7 +163,7 @@ static void write_properties(FILE *out, const struct cmd *cmd)
             continue;
         }
         fprintf(out, "\"%s\": ", key);
-        write_property(out, p);
+        write_property(out, p, (cmd->flags & CMD_HEADER) != 0);
     }
 }
 
@@ -164,11 +179,16 @@ static void write_command(FILE *out, const struct cmd *cmd)
     write_flags(out, cmd);
     if (cmd->flags & CMD_NAMES)
         fprintf(out,
-                ",\n      \"as\": {\"type\": \"string\", \"pattern\": \"%s\", \"description\": "
+                ",\n      \"as\": {\"anyOf\": [{\"type\": \"string\", \"pattern\": \"%s\"}, "
+                "{\"$ref\": \"#/$defs/variable\"}], \"description\": "
                 "\"the name of what is made\"}",
                 value_kinds[VAL_NEW_NAME].pattern);
     if (cmd->flags & CMD_BLOCK)
         fputs(",\n      \"steps\": {\"type\": \"array\", \"items\": {\"$ref\": "
+              "\"#/$defs/any_step\"}}",
+              out);
+    if (cmd == &cmd_table[CMD_if])
+        fputs(",\n      \"else\": {\"type\": \"array\", \"items\": {\"$ref\": "
               "\"#/$defs/any_step\"}}",
               out);
     fputs("},\n     \"required\": [\"do\"", out);
@@ -230,7 +250,11 @@ void json_write_schema(FILE *out)
           "\"#/$defs/any_step\"}}",
           out);
     write_properties(out, scenario);
-    fputs("\n  },\n  \"$defs\": {\n", out);
+    fputs(
+        "\n  },\n  \"$defs\": {\n"
+        "    \"variable\": {\"type\": \"string\", \"pattern\": \"[$]\", \"description\": \"with a "
+        "variable, like $x, of the foreach or macro around it\"},\n",
+        out);
     write_step(out);
     for (size_t i = 0; i < N_CMDS; i++) {
         if (!is_step(&cmd_table[i]))

@@ -13,6 +13,7 @@ void script_done(struct script *s)
     pool_free(&s->pool);
     s->header = NULL;
     s->first = NULL;
+    s->macros.first = NULL;
 }
 
 static size_t index_of(const struct step *st, const char *name)
@@ -74,6 +75,8 @@ const struct step *step_with(const struct step *st, unsigned flags)
 
     /* Depth is bounded by SCRIPT_DEPTH_MAX. */
     for (const struct step *b = st->body; b && !found; b = b->next)
+        found = step_with(b, flags);
+    for (const struct step *b = st->other; b && !found; b = b->next)
         found = step_with(b, flags);
     return found;
 }
@@ -174,12 +177,16 @@ bool step_check(const struct step *st, bool first, size_t depth, struct diag *d)
         if (!(p->flags & P_REQUIRED) || st->args[i].n > 0 || !step_wants(st, i))
             continue;
         diag_set(d, DIAG_VALUE, st->at, "%s needs %s%s: %s", cmd->name, p->name,
-                 p->flags & P_OPERAND ? "" : "=", p->help);
+                 p->flags & (P_OPERAND | P_REST) ? "" : "=", p->help);
         return diag_remedy(d, "for example: %s", cmd->example);
     }
     if ((cmd->flags & CMD_HEADER) && (!first || depth > 0)) {
         diag_set(d, DIAG_VALUE, st->at, "%s must be the first line", cmd->name);
         return diag_remedy(d, "move it to the top; it is given once");
+    }
+    if (cmd == &cmd_table[CMD_macro] && depth > 0) {
+        diag_set(d, DIAG_VALUE, st->at, "a macro is defined outside of all blocks");
+        return diag_remedy(d, "move it in front of the block; calls may stand in it");
     }
     if (depth >= SCRIPT_DEPTH_MAX)
         return diag_set(d, DIAG_VALUE, st->at, "more than %u blocks in each other",
@@ -193,7 +200,8 @@ bool script_has_steps(const struct step *first)
     for (const struct step *st = first; st; st = st->next) {
         if (st->cmd->flags & CMD_NOTE)
             continue;
-        if (!(st->cmd->flags & CMD_BLOCK) || script_has_steps(st->body))
+        if (!(st->cmd->flags & CMD_BLOCK) || script_has_steps(st->body) ||
+            script_has_steps(st->other))
             return true;
     }
     return false;
@@ -220,16 +228,24 @@ struct step *step_copy_head(struct pool *p, const struct step *st)
     return copy;
 }
 
+struct step *steps_copy(struct pool *p, const struct step *first)
+{
+    struct step *copy = NULL, **tail = &copy;
+
+    /* Depth is bounded by SCRIPT_DEPTH_MAX. */
+    for (const struct step *st = first; st; st = st->next) {
+        *tail = step_copy(p, st);
+        tail = &(*tail)->next;
+    }
+    return copy;
+}
+
 struct step *step_copy(struct pool *p, const struct step *st)
 {
     struct step *copy = step_copy_head(p, st);
-    struct step **tail = &copy->body;
 
-    /* Depth is bounded by SCRIPT_DEPTH_MAX. */
-    for (const struct step *b = st->body; b; b = b->next) {
-        *tail = step_copy(p, b);
-        tail = &(*tail)->next;
-    }
+    copy->body = steps_copy(p, st->body);
+    copy->other = steps_copy(p, st->other);
     return copy;
 }
 
@@ -244,10 +260,18 @@ static bool args_equal(const struct arg *a, const struct arg *b)
     return true;
 }
 
+/* Depth is bounded by SCRIPT_DEPTH_MAX. */
+static bool lists_equal(const struct step *x, const struct step *y)
+{
+    while (x && y && step_equal(x, y)) {
+        x = x->next;
+        y = y->next;
+    }
+    return !x && !y;
+}
+
 bool step_equal(const struct step *a, const struct step *b)
 {
-    const struct step *x = a->body, *y = b->body;
-
     if (a->cmd != b->cmd || !a->as.text != !b->as.text ||
         (a->as.text && strcmp(a->as.text, b->as.text) != 0))
         return false;
@@ -255,10 +279,5 @@ bool step_equal(const struct step *a, const struct step *b)
         if (!args_equal(&a->args[i], &b->args[i]))
             return false;
     }
-    /* Depth is bounded by SCRIPT_DEPTH_MAX. */
-    while (x && y && step_equal(x, y)) {
-        x = x->next;
-        y = y->next;
-    }
-    return !x && !y;
+    return lists_equal(a->body, b->body) && lists_equal(a->other, b->other);
 }

@@ -30,11 +30,23 @@ struct arg {
 /* One command. */
 struct step {
     const struct cmd *cmd;
-    struct span at;    /* of the verb */
-    struct arg *args;  /* as many as the command has parameters, in their order */
-    struct value as;   /* text NULL: not named */
-    struct step *body; /* of a block */
+    struct span at;     /* of the verb */
+    struct arg *args;   /* as many as the command has parameters, in their order */
+    struct value as;    /* text NULL: not named */
+    struct step *body;  /* of a block */
+    struct step *other; /* of an `if`: what is done where its expression does not hold */
     struct step *next;
+};
+
+/* A macro: a block with a name, and words in it that each call says. */
+struct macro {
+    struct macro *next;
+    const struct step *def;   /* the `macro` command */
+    const struct source *src; /* where it was written */
+};
+
+struct macros {
+    struct macro *first; /* the one that was defined last */
 };
 
 /* A whole script.  Its steps live in its pool; spans refer to its source. */
@@ -43,6 +55,8 @@ struct script {
     struct pool pool;
     struct step *header; /* the scenario line; NULL: there is none */
     struct step *first;
+    struct macros macros;       /* that it defines */
+    const struct macros *known; /* that may be called, too; NULL: none */
 };
 
 /* Frees the steps, not the source. */
@@ -119,6 +133,7 @@ bool script_has_steps(const struct step *first);
 
 /* A deep copy in @p; one without its body. */
 struct step *step_copy(struct pool *p, const struct step *st);
+struct step *steps_copy(struct pool *p, const struct step *first); /* of a list */
 struct step *step_copy_head(struct pool *p, const struct step *st);
 
 /* Do they say the same, word for word? */

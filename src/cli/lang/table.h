@@ -23,7 +23,9 @@ enum param_bit {
     P_SUBJECT = 1u << 4,  /* the first value may be a subject of `show` */
     P_BEHIND =
         1u << 5, /* of a flag: it stands behind the operands, where it is no word of theirs */
-    P_MOMENT = 1u << 6, /* of an expression: it may be about what happens */
+    P_MOMENT = 1u << 6,  /* of an expression: it may be about what happens */
+    P_SESSION = 1u << 9, /* it sets what belongs to the session, and no scenario has it */
+    P_REST = 1u << 8,    /* of a list: behind its name, without =, stand its values */
     P_NAMED = 1u << 7 /* an expression, or an event, behind its own name: `why not ...`; or the name
                          alone */
 };
@@ -71,7 +73,9 @@ enum cmd_bit {
     CMD_KEEPS_LOOKS = 1u << 12, /* is saved with what only looks: its block is about that, too */
     CMD_AT_ONCE = 1u << 13,     /* its block is carried out as one: no command of it on its own */
     CMD_MAY_BLOCK = 1u << 14,   /* takes do { ... }, or not; what is in it is not done now */
-    CMD_SENTENCE = 1u << 15     /* may be written as a sentence; see sentence.h */
+    CMD_WORDS = 1u << 15,       /* behind its first operand all words are values of its second */
+    CMD_ALONE = 1u << 16,       /* works neither in a block nor in a sourced file */
+    CMD_SENTENCE = 1u << 17     /* may be written as a sentence; see sentence.h */
 };
 
 /* What an example needs before it: lines that examples_before[] has. */

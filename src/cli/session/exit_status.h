@@ -3,6 +3,10 @@
 #ifndef CLI_SESSION_EXIT_STATUS_H
 #define CLI_SESSION_EXIT_STATUS_H
 
+#include <stddef.h>
+
+#include "emu/base/assert.h"
+
 enum exit_status {
     EXIT_ASK = -1, /* what a mode returns to have its usage told, and EXIT_USAGE exited with */
     EXIT_PASSED = 0,
@@ -18,6 +22,17 @@ enum exit_status {
 /* Where two things ended differently, the program exits with one status: that of a signal if one of
  * them is, otherwise the worse one.
  */
-int exit_worse(int a, int b);
+static inline int exit_worse(int a, int b)
+{
+    static const int worst_first[] = {EXIT_BROKEN, EXIT_TIMEOUT, EXIT_USAGE, EXIT_FAILED};
+
+    if (a >= EXIT_SIGNALS || b >= EXIT_SIGNALS)
+        return a >= EXIT_SIGNALS ? a : b;
+    for (size_t i = 0; i < ARRAY_LEN(worst_first); i++) {
+        if (a == worst_first[i] || b == worst_first[i])
+            return worst_first[i];
+    }
+    return a ? a : b;
+}
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/session/expr_count.h"
 
+#include "cli/lang/expand.h"
 #include "cli/print/show_text.h"
+#include "cli/session/session.h"
 #include "cli/tell/show_fate.h"
 #include "cli/tree/lab_past.h"
 #include "emu/base/assert.h"
@@ -227,4 +229,47 @@ void expr_note_events(const struct scope *in, const struct expr_terms *terms, st
     }
     if (counts.n > 0)
         note_events(d, &past, &counts);
+}
+
+/* The same of each round of @st.  What cannot be expanded is an error when it runs. */
+static void count_rounds_ahead(const struct session *s, const struct step *st)
+{
+    struct rounds r = rounds_of(st);
+    struct pool pool = {NULL};
+    struct var v = {.name = step_text(st, "name")};
+
+    while ((v.text = rounds_next(&r, &pool))) {
+        struct step *steps = NULL;
+
+        if (expand_steps(st->body, &v, &pool, &steps, NULL)) {
+            for (const struct step *b = steps; b; b = b->next)
+                session_count_ahead(s, b);
+        }
+        pool_free(&pool);
+    }
+}
+
+/* What cannot be counted is an error when it is asked for.  Depth is bounded by SCRIPT_DEPTH_MAX.
+ */
+void session_count_ahead(const struct session *s, const struct step *st)
+{
+    for (size_t i = 0; i < st->cmd->n_params; i++) {
+        const char *text =
+            st->cmd->params[i].kind == VAL_EXPR && st->args[i].n > 0 ? st->args[i].v[0].text : NULL;
+        struct diag ignored = {.kind = DIAG_NONE};
+        struct pool pool = {NULL};
+        struct expr *e = text ? expr_parse(&pool, text, st->at, &ignored) : NULL;
+
+        if (e)
+            (void)expr_attach(s->lab, e, st->at, &ignored);
+        pool_free(&pool);
+    }
+    if (st->cmd == &cmd_table[CMD_foreach]) {
+        count_rounds_ahead(s, st);
+        return;
+    }
+    for (const struct step *b = st->body; b; b = b->next)
+        session_count_ahead(s, b);
+    for (const struct step *b = st->other; b; b = b->next)
+        session_count_ahead(s, b);
 }

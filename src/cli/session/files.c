@@ -54,7 +54,7 @@ bool files_parse(struct script *s, struct diag *d)
 
 bool files_run(struct session *s, const struct source *src)
 {
-    struct script script = {.src = *src};
+    struct script script = {.src = *src, .known = &s->macros.list};
     bool ok;
 
     if (!is_no_world(src, &s->diag)) {

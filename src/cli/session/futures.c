@@ -330,3 +330,15 @@ bool futures_switch(struct session *s, const char *name, struct span at)
         return travel_broken(s, at);
     return travel_to(s, &next.left, at);
 }
+
+void futures_delete(struct futures *all, const char *name)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        if (strcmp(all->v[i].name, name) != 0)
+            continue;
+        future_done(&all->v[i]);
+        memmove(&all->v[i], &all->v[i + 1], (all->n - i - 1) * sizeof(*all->v));
+        all->n--;
+        return;
+    }
+}

@@ -78,6 +78,10 @@ void marks_put(struct marks *all, const char *name, const struct place *place);
 /* Takes over @f, which is another one than that of the lab. */
 void futures_put(struct futures *all, const struct future *f);
 
+/* Forgets the future called @name, which there is, and which is another one than that of the lab.
+ */
+void futures_delete(struct futures *all, const char *name);
+
 /* The session is in a future called @name from now on; @was as in struct future. */
 void futures_rename(struct futures *all, const char *name, bool was);
 

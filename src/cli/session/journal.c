@@ -58,9 +58,24 @@ static struct step *make_refused(struct pool *p, const struct step *body, uint64
 }
 
 /* A copy without the commands that have one of the properties @without; NULL: nothing is left. */
+static struct step *copy_without(struct pool *p, const struct step *st, unsigned without);
+
+/* The same of a list.  Depth is bounded by SCRIPT_DEPTH_MAX. */
+static struct step *copy_list_without(struct pool *p, const struct step *first, unsigned without)
+{
+    struct step *copy = NULL, **tail = &copy;
+
+    for (const struct step *st = first; st; st = st->next) {
+        *tail = copy_without(p, st, without);
+        if (*tail)
+            tail = &(*tail)->next;
+    }
+    return copy;
+}
+
 static struct step *copy_without(struct pool *p, const struct step *st, unsigned without)
 {
-    struct step *copy, **tail;
+    struct step *copy;
 
     if (step_flags(st) & without)
         return NULL;
@@ -69,14 +84,9 @@ static struct step *copy_without(struct pool *p, const struct step *st, unsigned
     if (st->cmd->flags & CMD_KEEPS_LOOKS)
         without = CMD_PROMPT_ONLY;
     copy = step_copy_head(p, st);
-    tail = &copy->body;
-    /* Depth is bounded by SCRIPT_DEPTH_MAX. */
-    for (const struct step *b = st->body; b; b = b->next) {
-        *tail = copy_without(p, b, without);
-        if (*tail)
-            tail = &(*tail)->next;
-    }
-    return copy->body || !(st->cmd->flags & CMD_BLOCK) ? copy : NULL;
+    copy->body = copy_list_without(p, st->body, without);
+    copy->other = copy_list_without(p, st->other, without);
+    return copy->body || copy->other || !(st->cmd->flags & CMD_BLOCK) ? copy : NULL;
 }
 
 /* A copy of what is to be saved of @st; NULL: that is nothing. */
@@ -167,6 +177,11 @@ static size_t depth_of(const struct step *st)
 
         deepest = depth > deepest ? depth : deepest;
     }
+    for (const struct step *b = st->other; b; b = b->next) {
+        const size_t depth = depth_of(b);
+
+        deepest = depth > deepest ? depth : deepest;
+    }
     return deepest + ((st->cmd->flags & CMD_BLOCK) != 0);
 }
 
@@ -218,7 +233,7 @@ static void add(struct journal *j, const struct step *st, const char *host)
     j->n++;
     if (!b)
         append_copy(&j->pool, &j->done, st, host);
-    else if (b->sourced)
+    else if (b->fleeting)
         append_copy(&j->scratch, &b->now, st, host);
     else
         append(&j->scratch, &b->now, st, host);
@@ -288,9 +303,9 @@ void journal_leaf(struct journal *j, const struct step *st, const struct journal
         end_command(j);
 }
 
-void journal_open(struct journal *j, struct journal_block *b, bool sourced)
+void journal_open(struct journal *j, struct journal_block *b, bool fleeting, bool sourced)
 {
-    *b = (struct journal_block){.outer = j->open, .sourced = sourced, .differs = sourced};
+    *b = (struct journal_block){.outer = j->open, .fleeting = fleeting, .differs = sourced};
     b->begin = b->now_begin = pool_mark(&j->scratch);
     log_open(&j->log, &b->logged);
     j->open = b;
@@ -319,7 +334,8 @@ void journal_close(struct journal *j, const struct step *st, const char *host, b
     struct deeds all = {NULL, NULL};
 
     j->open = b->outer;
-    if (ok && !b->differs) {
+    /* Macros are the session's, and not there where the deed is done again. */
+    if (ok && !b->differs && !step_with(st, CMD_SOURCES)) {
         pool_back(&j->scratch, b->begin);
         add(j, st, host);
     } else {

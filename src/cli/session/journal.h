@@ -41,7 +41,7 @@ struct deeds {
 /* A block, or a sourced file, while it is carried out. */
 struct journal_block {
     struct journal_block *outer;
-    bool sourced;       /* its steps do not live as long as the deeds */
+    bool fleeting;      /* its steps do not live as long as the deeds */
     bool differs;       /* something in it went otherwise than its text says */
     struct deeds done;  /* of the iterations before the last @n_equal ones */
     struct deeds equal; /* of one of those, which are all equal */
@@ -81,8 +81,10 @@ struct journal_end {
 /* @st, which is no block, was carried out. */
 void journal_leaf(struct journal *j, const struct step *st, const struct journal_end *e);
 
-/* What follows, up to journal_close(), happens in @b, which stays where it is until then. */
-void journal_open(struct journal *j, struct journal_block *b, bool sourced);
+/* What follows, up to journal_close(), happens in @b, which stays where it is until then.
+ * @fleeting: its steps do not live that long.  @sourced: nor is its text kept.
+ */
+void journal_open(struct journal *j, struct journal_block *b, bool fleeting, bool sourced);
 
 /* The innermost block was gone through once, and may be again. */
 void journal_round(struct journal *j);

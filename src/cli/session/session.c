@@ -53,6 +53,7 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_
     typed_lines_free(&s->typed);
     changes_forget(&s->changes);
     conditions_free(&s->conditions);
+    rests_free(&s->rests);
     s->travel = (struct travel){.in_past = false};
     s->lab = lab;
     s->seed = seed;
@@ -104,9 +105,11 @@ void session_free(struct session *s)
     futures_free(&s->futures);
     typed_lines_free(&s->typed);
     changes_forget(&s->changes);
+    rests_free(&s->rests);
     close_lab(s);
     journal_free(&s->history.journal);
     pool_free(&s->history.pool);
+    pool_free(&s->macros.pool);
     stops_free(&s->stops);
     conditions_free(&s->conditions);
     free(s);
@@ -354,13 +357,18 @@ static bool do_block(struct session *s, const struct step *st)
     const bool parted = travel_leave(s, st);
     const struct place from = travel_here(s);
     const uint64_t n_deeds = s->history.journal.n;
+    const bool sourced = !(st->cmd->flags & CMD_BLOCK);
+    const uint64_t n_entries = s->history.journal.log.n;
     struct journal_block block;
     bool ok;
 
-    journal_open(&s->history.journal, &block, !(st->cmd->flags & CMD_BLOCK));
+    journal_open(&s->history.journal, &block, sourced || st->cmd == &cmd_table[CMD_foreach],
+                 sourced);
     ok = !session_interrupted(s, st->at) && s->config.dispatch(s, st);
     journal_close(&s->history.journal, st, s->in->host, ok && !session_is_over(s));
-    if (parted && !travel_parted(s, st, &before, s->history.journal.n != n_deeds))
+    if (parted &&
+        !travel_parted(s, st, &before,
+                       s->history.journal.n != n_deeds && s->history.journal.log.n != n_entries))
         return ok;
     note_line(s, st, &from);
     return ok;
@@ -378,6 +386,15 @@ struct block session_block(const struct session *s, const struct source *src)
     b.last_tick = s->in->last_tick;
     b.n_lifted = s->in->n_lifted;
     b.n_sources = s->in->n_sources + 1;
+    b.n_calls = s->in->n_calls;
+    return b;
+}
+
+struct block session_inner_block(const struct session *s)
+{
+    struct block b = *s->in;
+
+    b.outer = s->in;
     return b;
 }
 
@@ -385,6 +402,37 @@ struct block session_block(const struct session *s, const struct source *src)
 static bool is_outermost(const struct block *in)
 {
     return !in->outer || in->outer->src != in->src;
+}
+
+/* Carries out @st, which is `continue` where nothing waits, or in the block of a stop: then it is
+ * `run`.
+ */
+static bool do_run(struct session *s, const struct step *st)
+{
+    struct pool pool = {NULL};
+    const bool ok = do_leaf(s, step_new(&pool, &cmd_table[CMD_run], st->at));
+
+    pool_free(&pool);
+    return ok;
+}
+
+/* Nor is a future begun for it. */
+static bool refuse_in_past(struct session *s, const struct step *st)
+{
+    session_fail(s, st->at, "what waits is to be done at the end of \"%s\", and not here",
+                 futures_current(&s->futures));
+    return diag_remedy(&s->diag, "\"goto end\" goes there; \"run\" lets devices go on here");
+}
+
+static bool do_step(struct session *s, const struct step *st)
+{
+    if (st->cmd == &cmd_table[CMD_continue] && (s->stops.acting || !s->in->outer)) {
+        if (s->stops.acting || !s->rests.first)
+            return do_run(s, st);
+        if (s->travel.in_past)
+            return refuse_in_past(s, st);
+    }
+    return has_own_steps(st->cmd) ? do_block(s, st) : do_leaf(s, st);
 }
 
 bool session_step(struct session *s, const struct step *st, const struct block *in)
@@ -400,7 +448,7 @@ bool session_step(struct session *s, const struct step *st, const struct block *
         s->diag.kind = DIAG_NONE;
     if (s->config.verbose && shows_events(s, st->cmd))
         shown_begin(&s->shown);
-    ok = has_own_steps(st->cmd) ? do_block(s, st) : do_leaf(s, st);
+    ok = do_step(s, st);
     ok = had_memory(s, st, ok);
     shown_end(&s->shown);
     if (!(st->cmd->flags & CMD_HEADER))
@@ -498,21 +546,31 @@ static bool in_one_line(const struct source *src, const struct step *a, const st
     return true;
 }
 
-/* A stop was hit by @st.  What follows in its line is not done.  Where no block is around it the
- * line behind that is the next to be: it is *@next then, and is NULL if there is none.
+/* A stop was hit by @st, which began at @began_ns.  What follows in its line is not done now. Where
+ * no block is around it the line behind that is the next to be: it is *@next then, and is NULL if
+ * there is none.
  */
 static bool end_line(struct session *s, const struct step *st, const struct block *in,
-                     const struct step **next)
+                     uint64_t began_ns, const struct step **next)
 {
-    if (*next && (in->outer || s->stops.acting || in_one_line(in->src, st, *next)))
-        session_say(s, "  not done: %s, and what follows it%s\n", (*next)->cmd->name,
-                    in->outer || s->stops.acting ? "" : " in this line");
-    if (in->outer || s->stops.acting) {
+    const struct step *behind = *next;
+
+    if (s->stops.acting) {
+        if (*next)
+            session_say(s, "  not done: %s, and what follows it\n", (*next)->cmd->name);
         *next = NULL;
         return true;
     }
-    while (*next && in_one_line(in->src, st, *next))
-        *next = (*next)->next;
+    while (!in->outer && behind && in_one_line(in->src, st, behind))
+        behind = behind->next;
+    /* What is alone in a line and lets the lab go on has no rest: to go on is all that is left. */
+    if (s->step.cut && !has_own_steps(st->cmd) && (in->outer || behind != *next))
+        rest_add_command(s, in, st, began_ns);
+    rest_add(s, in, *next, in->outer ? NULL : behind);
+    *next = in->outer ? NULL : behind;
+    if (in->outer)
+        return true;
+    rest_settle(s, in, st);
     if (!end_stops(s))
         return false;
     if (*next && !s->quit)
@@ -523,36 +581,19 @@ static bool end_line(struct session *s, const struct step *st, const struct bloc
 bool session_steps(struct session *s, const struct step *first, const struct block *in)
 {
     const struct step *next;
+    uint64_t began_ns;
 
     for (const struct step *st = first; st && !session_is_over(s); st = next) {
         next = st->next;
         if (tells_steps(s, in))
             tell_step(s, st);
+        began_ns = rdl_now_ns(s->lab);
         if (!session_step(s, st, in))
             return false;
-        if (s->stops.hit && !s->quit && !end_line(s, st, in, &next))
+        if (s->stops.hit && !s->quit && !end_line(s, st, in, began_ns, &next))
             return false;
     }
     return true;
-}
-
-/* What cannot be counted is an error when it is asked for.  Depth is bounded by SCRIPT_DEPTH_MAX.
- */
-void session_count_ahead(const struct session *s, const struct step *st)
-{
-    for (size_t i = 0; i < st->cmd->n_params; i++) {
-        const char *text =
-            st->cmd->params[i].kind == VAL_EXPR && st->args[i].n > 0 ? st->args[i].v[0].text : NULL;
-        struct diag ignored = {.kind = DIAG_NONE};
-        struct pool pool = {NULL};
-        struct expr *e = text ? expr_parse(&pool, text, st->at, &ignored) : NULL;
-
-        if (e)
-            (void)expr_attach(s->lab, e, st->at, &ignored);
-        pool_free(&pool);
-    }
-    for (const struct step *b = st->body; b; b = b->next)
-        session_count_ahead(s, b);
 }
 
 /* A script begins, or a line at a prompt. */
@@ -590,7 +631,7 @@ void session_read(const struct session *s, const struct source *src, const struc
     size_t bad_at;
     const char *why = source_check_text(src, &bad_at);
 
-    *ret = (struct lines){.script = {.src = *src}};
+    *ret = (struct lines){.script = {.src = *src, .known = &s->macros.list}};
     if (why)
         diag_set(&ret->wrong, DIAG_SYNTAX, (struct span){bad_at, 1}, "%s", why);
     else

@@ -20,6 +20,7 @@
 #include "cli/session/journal.h"
 #include "cli/session/recall.h"
 #include "cli/session/resolve.h"
+#include "cli/session/rest.h"
 #include "cli/session/shown.h"
 #include "cli/session/snapshots.h"
 #include "cli/session/stops.h"
@@ -80,6 +81,7 @@ struct block {
     uint64_t last_tick; /* they may let the lab go on up to here; 0: see struct session_bounds */
     uint64_t n_lifted;  /* what that was in struct session_bounds when @last_tick was set */
     size_t n_sources;   /* sourced files around them */
+    size_t n_calls;     /* calls of macros around them */
     bool undisturbed;   /* ^C does not end them */
 };
 
@@ -95,6 +97,7 @@ struct session_progress {
     uint64_t first_tick; /* the lab had made so many when it began */
     bool interrupted;    /* it ended because of ^C; stays until somebody has seen it */
     bool cut;            /* it ended from outside: ^C, a limit, a stop */
+    uint64_t left;       /* of a `step` that was cut: how often it was to go on */
 };
 
 /* What the session has done. */
@@ -135,6 +138,12 @@ struct conditions {
     struct condition *first;
 };
 
+/* The macros of a session, and what they are made of. */
+struct session_macros {
+    struct pool pool;
+    struct macros list;
+};
+
 /* The lab and the diag are what every command uses; the rest is in parts. */
 struct session {
     struct session_config config;
@@ -157,6 +166,8 @@ struct session {
     struct travel travel;
     struct futures futures;
     struct changes changes;
+    struct session_macros macros;
+    struct rests rests;
 
     struct diag diag;                 /* of the step that failed */
     struct source diag_src;           /* where it is; valid until the next step */
@@ -179,6 +190,9 @@ void session_no_lab(FILE *err, const struct session_config *config, enum rdl_sta
 
 /* The block of steps that come from @src: it stands in that of the step that runs, if one does. */
 struct block session_block(const struct session *s, const struct source *src);
+
+/* A block in that of the step that runs, which has everything from it. */
+struct block session_inner_block(const struct session *s);
 
 /* Carries out one step that stands in @in.  On failure s->diag says why, s->diag_src where.
  * What it did to the lab is remembered for `session save`.

@@ -56,6 +56,17 @@ bool travel_is_possible(struct session *s, struct span at)
     return true;
 }
 
+bool travel_is_alone(struct session *s, const struct step *st)
+{
+    if (s->in->outer) {
+        session_fail(s, st->at, "%s does not work in a block or a sourced file", st->cmd->name);
+        return diag_remedy(&s->diag,
+                           "make it a line of its own; \"back\" there takes back the whole "
+                           "block, or the file");
+    }
+    return travel_is_possible(s, st->at);
+}
+
 /* How long it has waited in @e, which is under way. */
 static uint64_t waited_in(const struct session *s, const struct log_entry *e)
 {
@@ -372,6 +383,8 @@ void travel_pass(struct session *s)
 /* May @st change the lab?  What may not leaves no trace in the past. */
 static bool may_change(const struct step *st)
 {
+    if (st->cmd == &cmd_table[CMD_record] && !step_has(st, "state"))
+        return false; /* how much is kept holds for what is ahead, too */
     return !(step_flags(st) & (CMD_LOOKS | CMD_NOTE)) && st->cmd != &cmd_table[CMD_expect];
 }
 
@@ -396,6 +409,7 @@ static void say_parted(struct session *s, const struct step *st, uint64_t tick)
     session_say(s, "what was done behind #%llu stays as \"%s\"%s\n", (unsigned long long)tick,
                 futures_settle(s),
                 step_flags(st) & CMD_PASSES ? "; \"redo 1 tick\" goes forward in it" : "");
+    rests_give_up(s);
 }
 
 bool travel_parted(struct session *s, const struct step *st, const struct moment *before, bool did)

@@ -28,6 +28,11 @@ struct place travel_place_of(const struct session *s, uint64_t tick);
 /* Can the session go back?  If not s->diag says why. */
 bool travel_is_possible(struct session *s, struct span at);
 
+/* The same for @st, which goes to another place in time or names one: that a block or a file would
+ * not know.
+ */
+bool travel_is_alone(struct session *s, const struct step *st);
+
 /* Goes there.  False: s->diag says why not; DIAG_BROKEN: what was done again went another way.
  */
 bool travel_to(struct session *s, const struct place *to, struct span at);

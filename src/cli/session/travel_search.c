@@ -15,9 +15,9 @@ static void look(void *ctx, struct session *s, const struct place *p)
     const bool at_end = search->before && is_end(search, p);
 
     search->first = false;
+    search->at_end = search->at_end || (here && at_end);
     if (!here || (at_end && search->found))
         return;
-    search->at_end = at_end;
     if (!at_end) {
         search->found = true;
         search->place = *p;

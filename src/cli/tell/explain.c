@@ -458,6 +458,21 @@ void explain_each(void (*each)(void *ctx, const char *word), void *ctx)
     explain_leaf_each(each, ctx);
 }
 
+void explain_each_text(explain_text *each, void *ctx)
+{
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        each(ctx, "word", words[i].word, words[i].text);
+    for (const struct enum_table *const *t = enum_tables; *t; t++) {
+        for (size_t i = 0; i < (*t)->n_rows; i++)
+            each(ctx, (*t)->what, (*t)->rows[i].name, (*t)->rows[i].text);
+    }
+    for (unsigned i = 0; i < RDL_STATUS_COUNT; i++)
+        each(ctx, "status", rdl_status_name((enum rdl_status)i),
+             rdl_status_str((enum rdl_status)i));
+    for (unsigned i = 0; i < EV_COUNT; i++)
+        each(ctx, "event", ev_schema((enum ev_kind)i)->name, "");
+}
+
 static void offer(void *ctx, const char *word)
 {
     suggest_offer(ctx, word);

@@ -25,4 +25,10 @@ void explain_subjects(FILE *out);
 /* Calls @each for every known word, in the order of the tables; some words come twice. */
 void explain_each(void (*each)(void *ctx, const char *word), void *ctx);
 
+/* Calls @each for every known word of which something is said in a sentence, with what it is and
+ * that sentence.
+ */
+typedef void explain_text(void *ctx, const char *kind, const char *word, const char *text);
+void explain_each_text(explain_text *each, void *ctx);
+
 #endif

@@ -46,7 +46,7 @@ static void add_param(struct text *t, const struct param *p)
         text_add(t, p->name);
     } else {
         if (!(p->flags & P_OPERAND))
-            text_addf(t, p->flags & P_NAMED ? "%s " : "%s=", p->name);
+            text_addf(t, p->flags & (P_NAMED | P_REST) ? "%s " : "%s=", p->name);
         add_placeholder(t, p);
     }
     text_add(t, optional ? "]" : "");
@@ -90,7 +90,7 @@ static void print_usage(FILE *out, const struct cmd *cmd)
     if (cmd->flags & CMD_NAMES)
         text_add(&t, " [as NAME]");
     if (cmd->flags & CMD_BLOCK)
-        text_add(&t, " { ... }");
+        text_add(&t, cmd == &cmd_table[CMD_if] ? " { ... } [else { ... }]" : " { ... }");
     if (cmd->flags & CMD_MAY_BLOCK)
         text_add(&t, " [do { ... }]");
     print_wrapped(out, buf);
@@ -174,6 +174,9 @@ static void print_command(FILE *out, const struct cmd *cmd)
     for (size_t i = 0; i < cmd->n_params; i++)
         print_param(out, &cmd->params[i]);
     fputc('\n', out);
+    if (cmd->flags & CMD_ALONE)
+        fputs("It works neither in a block nor in a sourced file: it is a line of its own.\n\n",
+              out);
     if (cmd->before != BEFORE_NOTHING)
         fprintf(out, "after:\n%s", examples_before[cmd->before]);
     fprintf(out, "example: %s\n", cmd->example);

@@ -3,10 +3,26 @@
 
 #include <string.h>
 
+/* Has @e nothing in the field of @c?  Then no comparison with something holds, != neither. */
+static bool is_absent(const struct ev_condition *c, const struct ev *e)
+{
+    const struct ev_field *f = c->field;
+    const uint64_t number = f->print == EVP_STR ? 0 : ev_field_number(e, f);
+
+    if (f->print == EVP_STR)
+        return c->text[0] != '\0' && *((const char *)e + f->offset) == '\0';
+    if (f->print == EVP_HOST)
+        return number == EV_HOST_NONE && strcmp(c->text, "none") != 0;
+    return f->print == EVP_ENUM && number == 0 && c->number != 0 &&
+           strcmp((*f->words)->rows[0].name, "NONE") == 0 && (*f->words)->rows[0].value == 0;
+}
+
 static bool condition_holds(const struct ev_condition *c, const struct ev *e)
 {
     const char *at = (const char *)e + c->field->offset;
 
+    if (c->op != CMP_EQ && is_absent(c, e))
+        return false;
     if (c->field->print == EVP_STR)
         return (strncmp(at, c->text, c->field->bytes) == 0) == (c->op == CMP_EQ);
     if (c->field->print == EVP_HOST && !c->known)

@@ -14,7 +14,7 @@ struct ev_condition {
     const struct ev_field *field; /* of the filter's kind */
     enum compare op;              /* strings and names: CMP_EQ, CMP_NE */
     /* Of a name (ev_condition_names()): is it known what it means?  No event is of a host that is
-     * not known: all fulfil != with it, and none ==.
+     * not known: all that are of one fulfil != with it, and none ==.
      */
     bool known;
     uint64_t number;          /* number, MAC, value of an enumeration; of a host once it is known */

@@ -225,7 +225,8 @@ static void no_event_is_of_a_host_that_is_not_known(void **state)
         to_h9.op = CMP_EQ;
         assert_false(ev_filter_holds(&filter, &events[i]));
         to_h9.op = CMP_NE;
-        assert_true(ev_filter_holds(&filter, &events[i]));
+        /* What is of no host is not of another one. */
+        assert_true(ev_filter_holds(&filter, &events[i]) == (i == 0));
     }
 }
 

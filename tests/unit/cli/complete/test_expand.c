@@ -11,7 +11,7 @@ static void words_are_written_out(void **state)
         {"host h1", "host h1"}, /* as it is */
         {"n", "step packet"},
         {"n 3", "step packet 3"},
-        {"s; s\nc", "step; step\nrun"},
+        {"s; s\nc", "step; step\ncontinue"},
         {"b tx(host==h1)", "break tx(host==h1)"},
         {"tb tx; run", "break tx once; run"},
         {"tbreak tx", "break tx once"},
@@ -32,7 +32,7 @@ static void words_are_written_out(void **state)
         {"rc", "back stop"},
         {"rs", "back 1 tick"},
         {"restart", "goto start"},
-        {"break lost do { p h1.qp; c }", "break lost do { show h1.qp; run }"},
+        {"break lost do { p h1.qp; c }", "break lost do { show h1.qp; continue }"},
         {"repeat 2 { n }", "repeat 2 { step packet }"},
         {"sh q", "show qp"},
         {"sho h1.q", "show h1.q"},

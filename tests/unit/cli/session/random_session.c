@@ -13,12 +13,20 @@
 #define PATIENCE 2000u /* ticks of a statement that is not cut short on purpose */
 #define DEPTH    3u
 
-/* In all of these @ is the number of a host, $ a small number, ~ a larger one. */
+/* In all of these @ is the number of a host, $ a small number, ~ a larger one, & the sign of a
+ * variable.
+ */
 static const char setup[] =
     "host h1 h2 ram=1m; link h1 h2 latency=$us\n"
     "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw,ra as mr; create_cq cqe=16 as cq\n"
     "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
     "connect h1.qp h2.qp timeout=4\n";
+
+/* No world has these: who opens one says them again. */
+const char author_macros[] =
+    "macro pair a n=9 { post_recv $a.qp sge=mr[0:$n]; post_send h1.qp sge=mr[0:$n] signaled; run "
+    "}\n"
+    "macro both n { on h1,h2 { create_cq cqe=$n as c5 }; if tick > $(n) { step $n; pair h2 } }\n";
 
 #define REMAKE_QP "destroy_qp h@.qp; create_qp h@.pd send_cq=h@.cq recv_cq=h@.cq as qp"
 
@@ -139,6 +147,7 @@ static const char *const anywhere[] = {
     "post_send h2.ud sge=mr[0:9] ah=a1 remote_qpn=h1.ud remote_qkey=7 signaled; run",
     "post_send h2.ud sge=mr[0:9] ah=a1 remote_qpn=h1.ud remote_qkey=~ signaled; run",
     "create_ah h@.pd dgid=h1 as a0; destroy_ah h1.a0",
+    "create_ah h1.pd dgid=h@ as a0; destroy_ah h1.a0",
     "attach_mcast h@.ud gid=239.1.1.1",
     "detach_mcast h@.ud gid=239.1.1.1",
     "req_notify_cq h@.cq",
@@ -152,6 +161,13 @@ static const char *const anywhere[] = {
     "disable all",
     "enable all",
     "delete all",
+    "pair h@",
+    "pair h2 n=~",
+    "both ~",
+    "foreach v in 1..$ { post_recv h@.qp sge=mr[0:&v]; step tick &v }",
+    "foreach v in h1,h2 { alloc_pd &v as v$; if &v.qp.state == RTS { poll_cq &v.cq } }",
+    "if h1.v1.handle == 0 { run }",
+    "macro pair a n=9 { post_recv &a.qp sge=mr[0:&n]; run }",
     "help run",
     "session save x.lab",
     "quit",
@@ -188,7 +204,7 @@ void author_add_line(struct author *a, struct text *t, const char *line)
         else if (*line == '~')
             text_addf(t, "%u", 1 + author_below(a, 60));
         else
-            text_addn(t, line, 1);
+            text_addn(t, *line == '&' ? "$" : line, 1);
     }
 }
 
@@ -224,10 +240,18 @@ static void add_source(struct author *a, struct text *t, unsigned depth)
 
 static void add_block(struct author *a, struct text *t, unsigned depth, bool host_known)
 {
-    static const char *const heads[] = {"repeat $ { ",       "repeat ~ { ",
-                                        "on h@ { ",          "on h1,h2 { ",
-                                        "refused { ",        "refused says=\"in\" { ",
-                                        "refused ticks=~ { "};
+    static const char *const heads[] = {"repeat $ { ",
+                                        "repeat ~ { ",
+                                        "on h@ { ",
+                                        "on h1,h2 { ",
+                                        "refused { ",
+                                        "refused says=\"in\" { ",
+                                        "refused ticks=~ { ",
+                                        "if count(tx) > ~ { ",
+                                        "if t > ~us { } else { ",
+                                        "if tick < ~ { run } else { ",
+                                        "foreach w in a,b,c { ",
+                                        "foreach w in 1..~ { "};
     const uint32_t pick = author_below(a, ARRAY_LEN(heads) + 1);
 
     if (pick == ARRAY_LEN(heads)) {
@@ -398,6 +422,7 @@ void carry_out(struct author *a, struct lab *l, const char *statement)
 
 void author_begin(struct author *a, struct text *t)
 {
+    text_add(t, author_macros);
     author_add_line(a, t, setup);
     author_add_line(a, t, more_setup);
 }

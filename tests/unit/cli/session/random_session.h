@@ -26,6 +26,7 @@ struct author {
 uint32_t author_below(struct author *a, uint32_t n);
 
 /* The statements that every session begins with, and another one. */
+extern const char author_macros[];
 void author_begin(struct author *a, struct text *t);
 void author_add_statement(struct author *a, struct text *t);
 

@@ -293,9 +293,57 @@ static void back_by_a_tick_never_stays_where_it_is(void **state)
     lab_close(&l);
 }
 
+static void what_is_said_of_where_one_comes_from(void **state)
+{
+    static const struct {
+        const char *lines, *said;
+    } rows[] = {
+        {"back cqe", "back before: #56.4   cqe "},
+        {"back 2 packet", "back before: #55."},
+        {"post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64] signaled; run; back to "
+         "cqe(host==h1)",
+         "  it did at #"},
+        {"checkpoint mine; back; alloc_pd h1; futures", "\"mine\", in \"was1\"\n"},
+        {"back; alloc_pd h1; future delete was1; futures", "\"was1\" is deleted\n* main"},
+        {"back; record keep=4k; goto end", "at the end"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct lab l;
+
+        lab_open(&l, true);
+        lab_run(&l, STORY);
+        fflush(l.f);
+        l.out[0] = '\0';
+        rewind(l.f);
+        (void)lab_try(&l, rows[i].lines);
+        fflush(l.f);
+        if (!strstr(l.out, rows[i].said))
+            fail_msg("%s: %s", rows[i].lines, l.out);
+        lab_close(&l);
+    }
+}
+
+/* A field that an event has not is different from nothing. */
+static void no_comparison_with_an_absent_field_holds(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, STORY);
+    lab_run(&l, "expect count(rx, syndrome == NONE) == 1 and count(rx, syndrome != NONE) == 1");
+    lab_run(&l, "expect count(rx, syndrome != RNR_NAK) == 1 and count(rx, syndrome != ACK) == 0");
+    lab_run(&l, "expect count(cqe, status != SUCCESS) == 0");
+    lab_close(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_said_of_where_one_comes_from),
+        cmocka_unit_test(no_comparison_with_an_absent_field_holds),
         cmocka_unit_test(back_to_finds_what_going_everywhere_finds),
         cmocka_unit_test(stops_are_hit_in_both_directions),
         cmocka_unit_test(stops_leave_no_trace),

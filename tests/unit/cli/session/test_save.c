@@ -275,8 +275,8 @@ static void what_is_repeated_is_kept_once(void **state)
     struct step *repeat = step_new(&pool, &cmd_table[CMD_repeat], (struct span){0, 0});
 
     (void)state;
-    journal_open(&j, &outer, true);
-    journal_open(&j, &block, false);
+    journal_open(&j, &outer, true, true);
+    journal_open(&j, &block, false, false);
     for (unsigned i = 0; i < 60000; i++) {
         for (unsigned k = 0; k < 4; k++) {
             ok.before = ok.after = cut.after;

@@ -223,6 +223,8 @@ static void try_seed(uint64_t seed, bool verbose)
     other.s->bounds.patience = 0;
     assert_same_sessions(t.l.s, other.s);
     assert_same_saved(&t.l, &other);
+    lab_run(&t.l, author_macros);
+    lab_run(&other, author_macros);
     go_on(&t, &other, verbose);
     rdl_unlisten(t.l.s->lab, listener);
     lab_close(&other);

@@ -3,6 +3,7 @@
 #include "testing.h"
 
 #include "cli/printed.h"
+#include "cli/tell/apropos.h"
 #include "cli/tell/c_names.h"
 #include "cli/tell/explain.h"
 #include "cli/tell/explain_asked.h"
@@ -340,9 +341,31 @@ static void an_unknown_word_gets_a_suggestion(void **state)
     assert_null(explain_suggest("zzzzzzzzzzzz"));
 }
 
+static void what_fits_best_comes_first(void **state)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    const char *name, *part, *said;
+
+    (void)state;
+    assert_non_null(f);
+    assert_false(apropos(f, "nothingofthesort"));
+    assert_false(apropos(f, ""));
+    assert_true(apropos(f, "notify"));
+    assert_int_equal(fclose(f), 0);
+    name = strstr(text, "NOTIFY ");
+    part = strstr(text, "req_notify_cq ");
+    said = strstr(text, "interrupt ");
+    assert_ptr_equal(name, text);
+    assert_true(part && said && name < part && part < said);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_fits_best_comes_first),
         cmocka_unit_test(every_row_of_every_enumeration_is_explained),
         cmocka_unit_test(every_page_says_how_to_see_it),
         cmocka_unit_test(every_name_of_c_is_explained),

@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/lang/expand.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/lang/suggest.h"
+#include "emu/base/assert.h"
+#include "emu/base/quantity.h"
+
+/* --- Variables in a text ---------------------------------------------------------------------- */
+
+static bool begins_name(char c)
+{
+    return isalpha((unsigned char)c) || c == '_';
+}
+
+static size_t name_bytes(const char *s)
+{
+    size_t n = 0;
+
+    while (begins_name(s[0]) && (isalnum((unsigned char)s[n]) || s[n] == '_'))
+        n++;
+    return n;
+}
+
+/* A $NAME or $(NAME) at the beginning of @s: how long that is; 0: there is none. */
+static size_t var_bytes(const char *s, const char **ret_name, size_t *ret_bytes)
+{
+    const bool round = s[0] == '$' && s[1] == '(';
+
+    if (s[0] != '$')
+        return 0;
+    *ret_name = s + 1 + round;
+    *ret_bytes = name_bytes(*ret_name);
+    if (*ret_bytes == 0 || (round && (*ret_name)[*ret_bytes] != ')'))
+        return 0;
+    return 1 + *ret_bytes + 2 * (size_t)round;
+}
+
+bool vars_in(const char *text)
+{
+    const char *name;
+    size_t n;
+
+    for (; *text; text++) {
+        if (var_bytes(text, &name, &n))
+            return true;
+    }
+    return false;
+}
+
+static const struct var *find_var(const struct var *known, const char *name, size_t n)
+{
+    for (; known; known = known->outer) {
+        if (strlen(known->name) == n && memcmp(known->name, name, n) == 0)
+            return known;
+    }
+    return NULL;
+}
+
+static bool no_var(const struct var *known, const char *name, size_t n, struct span at,
+                   struct diag *d)
+{
+    char text[DIAG_REMEDY_BYTES];
+    struct suggestion near;
+
+    snprintf(text, sizeof(text), "%.*s", (int)(n < sizeof(text) ? n : sizeof(text) - 1), name);
+    near = suggestion_for(text);
+    diag_set(d, DIAG_VALUE, at, "there is no variable $%s here", text);
+    for (const struct var *v = known; v; v = v->outer) {
+        if (v->name[0])
+            suggest_offer(&near, v->name);
+    }
+    if (near.best)
+        return diag_remedy(d, "did you mean \"$%s\"?", near.best);
+    return diag_remedy(d, "\"foreach NAME in ...\" and the parameters of a macro are variables, in "
+                          "their block");
+}
+
+bool vars_check(const struct var *known, const char *text, struct span at, struct diag *d)
+{
+    const char *name;
+    size_t n;
+
+    for (; *text; text++) {
+        if (var_bytes(text, &name, &n) && !find_var(known, name, n))
+            return no_var(known, name, n, at, d);
+    }
+    return true;
+}
+
+/* @text with what stands for its variables, but those that are not known yet, in @p. */
+static const char *put_vars(const struct var *vars, const char *text, struct pool *p)
+{
+    const struct var *v;
+    const char *name;
+    size_t bytes = 0, n, used;
+    char *out;
+
+    for (const char *s = text; *s; s++)
+        bytes += var_bytes(s, &name, &n) && (v = find_var(vars, name, n)) && v->text
+                     ? strlen(v->text)
+                     : 1;
+    out = pool_alloc(p, bytes + strlen(text) + 1);
+    for (bytes = 0; *text; text += used) {
+        used = var_bytes(text, &name, &n);
+        v = used ? find_var(vars, name, n) : NULL;
+        if (v && v->text) {
+            memcpy(out + bytes, v->text, strlen(v->text));
+            bytes += strlen(v->text);
+        } else {
+            used = 1;
+            out[bytes++] = *text;
+        }
+    }
+    return out;
+}
+
+/* --- foreach ---------------------------------------------------------------------------------- */
+
+/* Is @text A..B? */
+static bool read_range(const char *text, uint64_t *ret_first, uint64_t *ret_last)
+{
+    const char *dots = strstr(text, "..");
+    char first[32];
+
+    if (!dots || dots == text || (size_t)(dots - text) >= sizeof(first))
+        return false;
+    memcpy(first, text, (size_t)(dots - text));
+    first[dots - text] = '\0';
+    return isdigit((unsigned char)first[0]) && isdigit((unsigned char)dots[2]) &&
+           !quantity_parse(QUANTITY_NUMBER, first, ret_first) &&
+           !quantity_parse(QUANTITY_NUMBER, dots + 2, ret_last);
+}
+
+bool foreach_check(const struct step *st, const struct var *outer, struct diag *d)
+{
+    const struct arg *in = step_arg(st, "in");
+    const char *name = step_text(st, "name");
+
+    if (find_var(outer, name, strlen(name))) {
+        diag_set(d, DIAG_VALUE, step_span(st, "name", 0), "$%s is a variable around this block",
+                 name);
+        return diag_remedy(d, "give it another name");
+    }
+    for (size_t i = 0; i < in->n; i++) {
+        if (!vars_check(outer, in->v[i].text, in->v[i].at, d))
+            return false;
+    }
+    return true;
+}
+
+struct rounds rounds_of(const struct step *st)
+{
+    return (struct rounds){.in = step_arg(st, "in")};
+}
+
+const char *rounds_next(struct rounds *r, struct pool *p)
+{
+    char text[24];
+
+    if (!r->range) {
+        if (r->i == r->in->n)
+            return NULL;
+        if (!read_range(r->in->v[r->i].text, &r->next, &r->last))
+            return r->in->v[r->i++].text;
+        r->range = true;
+    }
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)r->next);
+    if (r->next == r->last) {
+        r->range = false;
+        r->i++;
+    } else {
+        r->next += r->next < r->last ? 1 : UINT64_MAX;
+    }
+    return pool_copy(p, text, strlen(text));
+}
+
+size_t rounds_count(const struct step *st)
+{
+    const struct arg *in = step_arg(st, "in");
+    size_t n = 0;
+
+    for (size_t i = 0; i < in->n && n <= FOREACH_ROUNDS_MAX; i++) {
+        uint64_t first, last, more = 0;
+
+        if (read_range(in->v[i].text, &first, &last))
+            more = first < last ? last - first : first - last;
+        n += more >= FOREACH_ROUNDS_MAX ? FOREACH_ROUNDS_MAX + 1 : more + 1;
+    }
+    return n > FOREACH_ROUNDS_MAX ? FOREACH_ROUNDS_MAX + 1 : n;
+}
+
+struct step *rounds_rest(const struct rounds *r, const struct step *st, struct pool *p)
+{
+    struct step *rest = step_copy_head(p, st);
+    struct arg *in = &rest->args[cmd_param(st->cmd, "in") - st->cmd->params];
+    char text[64];
+
+    in->n -= r->i;
+    in->v += r->i;
+    if (r->range) {
+        snprintf(text, sizeof(text), "%llu..%llu", (unsigned long long)r->next,
+                 (unsigned long long)r->last);
+        in->v[0].text = pool_copy(p, text, strlen(text));
+    }
+    return rest;
+}
+
+/* --- Macros ----------------------------------------------------------------------------------- */
+
+const struct macro *macro_find(const struct macros *list, const char *name)
+{
+    for (const struct macro *m = list ? list->first : NULL; m; m = m->next) {
+        if (strcmp(step_text(m->def, "name"), name) == 0)
+            return m;
+    }
+    return NULL;
+}
+
+void macro_put(struct macros *list, struct pool *p, const struct step *def,
+               const struct source *src)
+{
+    struct macro *m = pool_alloc(p, sizeof(*m));
+
+    *m = (struct macro){.next = list->first, .def = def, .src = src};
+    list->first = m;
+}
+
+/* The name in a parameter, or in an argument, NAME=VALUE; NULL: it has no such form. */
+static const char *key_of(const char *text, struct pool *p, const char **ret_value)
+{
+    const size_t n = name_bytes(text);
+
+    if (n == 0 || text[n] != '=' || text[n + 1] == '=')
+        return NULL;
+    *ret_value = text + n + 1;
+    return pool_copy(p, text, n);
+}
+
+static struct var *add_var(struct pool *p, const struct var *outer, const char *name)
+{
+    struct var *v = pool_alloc(p, sizeof(*v));
+
+    *v = (struct var){outer, name, NULL};
+    return v;
+}
+
+bool macro_check(const struct step *def, struct pool *p, const struct var **ret, struct diag *d)
+{
+    const struct arg *params = step_arg(def, "params");
+    const char *name = step_text(def, "name");
+    const struct var *vars = add_var(p, NULL, ""); /* a block with variables, even if it has none */
+
+    if (cmd_find(name, false) || strcmp(name, "else") == 0) {
+        diag_set(d, DIAG_VALUE, step_span(def, "name", 0), "%s means something already", name);
+        return diag_remedy(d, "give the macro another name");
+    }
+    if (params->n > MACRO_PARAMS_MAX)
+        return diag_set(d, DIAG_VALUE, params->v[MACRO_PARAMS_MAX].at,
+                        "a macro has at most %u parameters", MACRO_PARAMS_MAX);
+    for (size_t i = 0; i < params->n; i++) {
+        const char *standard = "", *text = params->v[i].text, *key = key_of(text, p, &standard);
+
+        key = key ? key : text;
+        if (key[0] == '\0' || name_bytes(key) != strlen(key)) {
+            diag_set(d, DIAG_VALUE, params->v[i].at, "\"%s\" is no parameter", text);
+            return diag_remedy(d, "write a NAME, or NAME=VALUE if calls may leave it out");
+        }
+        if (find_var(vars, key, strlen(key)))
+            return diag_set(d, DIAG_VALUE, params->v[i].at, "there are two parameters %s", key);
+        if (!vars_check(NULL, standard, params->v[i].at, d))
+            return false;
+        vars = add_var(p, vars, key);
+    }
+    *ret = vars;
+    return true;
+}
+
+/* "needs to; for example: send FROM TO" */
+static bool say_usage(const struct macro *m, struct diag *d)
+{
+    const struct arg *params = step_arg(m->def, "params");
+    char usage[DIAG_REMEDY_BYTES] = "";
+    size_t n = 0;
+
+    for (size_t i = 0; i < params->n && n < sizeof(usage); i++)
+        n += (size_t)snprintf(usage + n, sizeof(usage) - n, " %s", params->v[i].text);
+    return diag_remedy(d, "it was defined as: macro %s%s", step_text(m->def, "name"), usage);
+}
+
+/* The variable for argument @arg: the one that it names, or the first of the @n that has nothing.
+ */
+static struct var *var_for(const struct macro *m, struct var *vars, size_t n,
+                           const struct value *arg, const char *key, struct diag *d)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (key ? strcmp(vars[i].name, key) != 0 : vars[i].text != NULL)
+            continue;
+        if (!vars[i].text)
+            return &vars[i];
+        diag_set(d, DIAG_VALUE, arg->at, "%s is given twice", key);
+        diag_remedy(d, "leave one of them");
+        return NULL;
+    }
+    if (key)
+        diag_set(d, DIAG_VALUE, arg->at, "%s has no parameter %s", step_text(m->def, "name"), key);
+    else
+        diag_set(d, DIAG_VALUE, arg->at, "%s takes no further word", step_text(m->def, "name"));
+    say_usage(m, d);
+    return NULL;
+}
+
+bool macro_bind(const struct macro *m, const struct step *st, struct pool *p,
+                const struct var **ret, struct diag *d)
+{
+    const struct arg *params = step_arg(m->def, "params"), *args = step_arg(st, "args");
+    struct var *vars = pool_alloc(p, (params->n + 1) * sizeof(*vars));
+
+    for (size_t i = 0; i < params->n; i++) {
+        const char *standard, *key = key_of(params->v[i].text, p, &standard);
+
+        vars[i] = (struct var){i ? &vars[i - 1] : NULL, key ? key : params->v[i].text, NULL};
+    }
+    for (size_t i = 0; i < args->n; i++) {
+        const char *text = args->v[i].text, *key = key_of(text, p, &text);
+        struct var *v = var_for(m, vars, params->n, &args->v[i], key, d);
+
+        if (!v)
+            return false;
+        v->text = text;
+    }
+    for (size_t i = 0; i < params->n; i++) {
+        const char *standard = NULL;
+
+        if (vars[i].text)
+            continue;
+        if (!key_of(params->v[i].text, p, &standard)) {
+            diag_set(d, DIAG_VALUE, st->at, "%s needs %s", step_text(m->def, "name"), vars[i].name);
+            return say_usage(m, d);
+        }
+        vars[i].text = standard;
+    }
+    *ret = params->n ? &vars[params->n - 1] : NULL;
+    return true;
+}
+
+const struct macro *macro_called(const struct macros *own, const struct macros *known,
+                                 const struct step *st, struct diag *d)
+{
+    const char *name = step_text(st, "macro");
+    const struct macro *m = macro_find(own, name);
+    struct suggestion near = suggestion_for(name);
+
+    m = m ? m : macro_find(known, name);
+    if (m)
+        return m;
+    diag_set(d, DIAG_VALUE, step_span(st, "macro", 0), "there is no macro \"%s\"", name);
+    for (m = own ? own->first : NULL; m; m = m->next)
+        suggest_offer(&near, step_text(m->def, "name"));
+    for (m = known ? known->first : NULL; m; m = m->next)
+        suggest_offer(&near, step_text(m->def, "name"));
+    if (near.best)
+        diag_remedy(d, "did you mean \"%s\"?", near.best);
+    else
+        diag_remedy(d, "define it first: macro %s { ... }", name);
+    return NULL;
+}
+
+/* --- Expanding -------------------------------------------------------------------------------- */
+
+/* What a copy is made with. */
+struct expansion {
+    struct pool *p;
+    struct diag *d;
+};
+
+/* Where the list element at @s ends: at a comma outside of quotes and brackets, or at its end. */
+static size_t element_bytes(const char *s)
+{
+    size_t n = 0, depth = 0;
+    bool quoted = false;
+
+    for (; s[n] && (s[n] != ',' || quoted || depth > 0); n++) {
+        quoted = quoted != (s[n] == '"');
+        depth += !quoted && s[n] == '[';
+        depth -= !quoted && s[n] == ']' && depth > 0;
+    }
+    return n;
+}
+
+/* Adds @text, in which all variables are known, to parameter @i of @st.  An operand that may be
+ * left out and does not take it leaves it to a later one that does, as in a line without variables.
+ */
+static bool add_known(struct expansion *x, struct step *st, size_t i, const char *text,
+                      struct span at)
+{
+    const struct cmd *cmd = st->cmd;
+    const bool moves = (cmd->params[i].flags & (P_OPERAND | P_REQUIRED)) == P_OPERAND &&
+                       !param_is_list(&cmd->params[i]);
+
+    if (value_check(&cmd->params[i], text, at, x->d))
+        goto add;
+    for (size_t k = i + 1; moves && k < cmd->n_params; k++) {
+        if ((cmd->params[k].flags & P_OPERAND) && st->args[k].n == 0 && step_wants(st, k) &&
+            value_check(&cmd->params[k], text, at, NULL)) {
+            i = k;
+            goto add;
+        }
+    }
+    return false;
+add:
+    if (step_add(x->p, st, i, (struct value){text, at}))
+        return true;
+    return diag_set(x->d, DIAG_VALUE, at, "%s: more than %u values", cmd->params[i].name,
+                    SCRIPT_LIST_MAX);
+}
+
+/* Adds value @v of parameter @i, with what stands for its variables. */
+static bool add_value(struct expansion *x, struct step *st, size_t i, const struct value *v,
+                      const struct var *vars)
+{
+    const char *text;
+
+    if ((st->cmd->flags & CMD_NOTE) || !vars_in(v->text)) {
+        const bool added = step_add(x->p, st, i, *v);
+
+        RDL_ASSERT(added);
+        return true;
+    }
+    if (!vars_check(vars, v->text, v->at, x->d))
+        return false;
+    text = put_vars(vars, v->text, x->p);
+    if (vars_in(text) && step_add(x->p, st, i, (struct value){text, v->at}))
+        return true; /* of the blocks in it */
+    if (!param_is_list(&st->cmd->params[i]) || (st->cmd->flags & CMD_WORDS))
+        return add_known(x, st, i, text, v->at);
+    for (;;) {
+        const size_t n = element_bytes(text);
+
+        if (!add_known(x, st, i, pool_copy(x->p, text, n), v->at))
+            return false;
+        if (text[n] == '\0')
+            return true;
+        text += n + 1;
+    }
+}
+
+static bool expand_as(struct expansion *x, struct step *st, const struct value *as,
+                      const struct var *vars)
+{
+    static const struct param name = {.name = "as", .kind = VAL_NEW_NAME};
+
+    if (!vars_check(vars, as->text, as->at, x->d))
+        return false;
+    st->as = (struct value){put_vars(vars, as->text, x->p), as->at};
+    return vars_in(st->as.text) || value_check(&name, st->as.text, as->at, x->d);
+}
+
+/* Depth is bounded by SCRIPT_DEPTH_MAX. */
+static bool expand_list(struct expansion *x, const struct step *first, const struct var *vars,
+                        struct step **ret)
+{
+    bool ok = true;
+
+    for (const struct step *st = first; st && ok; st = st->next) {
+        struct var own = {.outer = vars, .text = NULL};
+        const struct var *inner = vars;
+        struct step *copy = step_new(x->p, st->cmd, st->at);
+
+        if (st->cmd == &cmd_table[CMD_foreach]) {
+            own.name = step_text(st, "name");
+            inner = &own;
+        }
+        for (size_t i = 0; i < st->cmd->n_params && ok; i++) {
+            copy->args[i].key_at = st->args[i].key_at;
+            for (size_t k = 0; k < st->args[i].n && ok; k++)
+                ok = add_value(x, copy, i, &st->args[i].v[k], vars);
+        }
+        ok = ok && (!st->as.text || expand_as(x, copy, &st->as, vars)) &&
+             expand_list(x, st->body, inner, &copy->body) &&
+             expand_list(x, st->other, inner, &copy->other);
+        *ret = copy;
+        ret = &copy->next;
+    }
+    return ok;
+}
+
+bool expand_steps(const struct step *first, const struct var *vars, struct pool *p,
+                  struct step **ret, struct diag *d)
+{
+    struct expansion x = {p, d};
+    struct step *steps = NULL;
+
+    if (!expand_list(&x, first, vars, &steps))
+        return false;
+    *ret = steps;
+    return true;
+}
+
+/* --- Trying ----------------------------------------------------------------------------------- */
+
+struct trial {
+    const struct script *s;
+    const struct step *whole; /* what is tried */
+    size_t left;              /* commands that it may still become */
+    const char *defines;      /* a macro of this name; NULL: none */
+    struct diag *d;
+};
+
+static bool too_much(struct trial *t)
+{
+    diag_set(t->d, DIAG_VALUE, t->whole->at, "this would be more than %u commands",
+             EXPAND_STEPS_MAX);
+    return diag_remedy(t->d, "\"repeat\" does the same many times; it counts once");
+}
+
+static bool try_list(struct trial *t, const struct step *first, size_t depth);
+
+/* An error in macro @m, which @st calls, is one of the call; it says where it is, too. */
+static bool blame_call(struct trial *t, const struct macro *m, const struct step *st)
+{
+    const char *name = source_shown_name(m->src);
+    const struct span at = t->d->at;
+    size_t line, column;
+
+    source_place(m->src, at.at, &line, &column);
+    if (name)
+        diag_note(t->d, "  in macro %s, in line %zu of %s", step_text(m->def, "name"), line, name);
+    else
+        diag_note(t->d, "  in macro %s, where it says %.*s", step_text(m->def, "name"), (int)at.len,
+                  m->src->text + at.at);
+    t->d->at = st->at;
+    return false;
+}
+
+static bool try_call(struct trial *t, const struct step *st, size_t depth)
+{
+    const struct macro *m;
+    const struct var *vars;
+    struct pool pool = {NULL};
+    struct step *steps = NULL;
+    bool ok;
+
+    if (t->defines && strcmp(t->defines, step_text(st, "macro")) == 0) {
+        diag_set(t->d, DIAG_VALUE, st->at, "macro %s would call itself", t->defines);
+        return diag_remedy(t->d, "\"repeat\" and \"foreach\" run a block several times");
+    }
+    m = macro_called(&t->s->macros, t->s->known, st, t->d);
+    if (!m)
+        return false;
+    ok = macro_bind(m, st, &pool, &vars, t->d);
+    if (ok) {
+        /* What the arguments of a call in a macro will be nobody knows yet. */
+        ok = t->defines ? try_list(t, m->def->body, depth + 1)
+                        : expand_steps(m->def->body, vars, &pool, &steps, t->d) &&
+                              try_list(t, steps, depth + 1);
+        ok = ok || blame_call(t, m, st);
+    }
+    pool_free(&pool);
+    return ok;
+}
+
+static bool try_rounds(struct trial *t, const struct step *st, size_t depth)
+{
+    struct rounds r = rounds_of(st);
+    struct pool pool = {NULL};
+    struct var v = {.name = step_text(st, "name")};
+    bool ok = true;
+
+    if (t->defines)
+        return try_list(t, st->body, depth + 1);
+    if (rounds_count(st) > FOREACH_ROUNDS_MAX)
+        return diag_set(t->d, DIAG_VALUE, step_span(st, "in", 0), "more than %u rounds",
+                        FOREACH_ROUNDS_MAX);
+    while (ok && (v.text = rounds_next(&r, &pool))) {
+        struct step *steps = NULL;
+
+        ok = expand_steps(st->body, &v, &pool, &steps, t->d) && try_list(t, steps, depth + 1);
+        if (!ok)
+            diag_note(t->d, "  with $%s = %s", v.name, v.text);
+        pool_free(&pool);
+    }
+    pool_free(&pool);
+    return ok;
+}
+
+/* Depth is bounded: each level is a block. */
+static bool try_list(struct trial *t, const struct step *first, size_t depth)
+{
+    bool ok = true;
+
+    for (const struct step *st = first; st && ok; st = st->next) {
+        if (t->left-- == 0) {
+            t->left = 0;
+            return too_much(t);
+        }
+        if (depth >= SCRIPT_DEPTH_MAX)
+            return diag_set(t->d, DIAG_VALUE, st->at,
+                            "more than %u blocks and macros in each other", SCRIPT_DEPTH_MAX);
+        if (st->cmd == &cmd_table[CMD_call])
+            ok = try_call(t, st, depth);
+        else if (st->cmd == &cmd_table[CMD_foreach])
+            ok = try_rounds(t, st, depth);
+        else
+            ok = try_list(t, st->body, depth + 1) && try_list(t, st->other, depth + 1);
+    }
+    return ok;
+}
+
+/* Is there something in @st to be expanded?  Depth is bounded by SCRIPT_DEPTH_MAX. */
+static bool has_expandable(const struct step *st)
+{
+    if (st->cmd == &cmd_table[CMD_call] || st->cmd == &cmd_table[CMD_foreach])
+        return true;
+    for (const struct step *b = st->body; b; b = b->next) {
+        if (has_expandable(b))
+            return true;
+    }
+    for (const struct step *b = st->other; b; b = b->next) {
+        if (has_expandable(b))
+            return true;
+    }
+    return false;
+}
+
+bool expand_try(const struct script *s, const struct step *st, size_t depth, struct diag *d)
+{
+    struct trial t = {.s = s, .whole = st, .left = EXPAND_STEPS_MAX, .d = d};
+    struct step alone = *st;
+
+    if (!has_expandable(st))
+        return true;
+    if (st->cmd == &cmd_table[CMD_macro])
+        t.defines = step_text(st, "name");
+    alone.next = NULL;
+    return try_list(&t, &alone, depth);
+}

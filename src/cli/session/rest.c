@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/session/rest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/lang/words.h"
+#include "cli/print/must.h"
+#include "cli/session/session.h"
+#include "emu/base/text.h"
+
+static void rest_free(struct rest *r)
+{
+    if (r)
+        pool_free(&r->pool);
+    free(r);
+}
+
+void rests_free(struct rests *all)
+{
+    while (all->first) {
+        struct rest *gone = all->first;
+
+        all->first = gone->next;
+        rest_free(gone);
+    }
+    rest_free(all->now);
+    rest_free(all->finished);
+    *all = (struct rests){.first = NULL};
+}
+
+/* Is something that is left kept?  The steps of a stop, and what was done before, end for good. */
+static bool keeps(const struct session *s)
+{
+    return !s->stops.acting && !s->travel.under_way && !s->quit;
+}
+
+/* The source of a part of @r: the last one again, or a copy of @src. */
+static const struct source *keep_source(struct rest *r, const struct source *src)
+{
+    struct source *copy;
+
+    if (r->last && r->src_text == src->text)
+        return r->last->src;
+    r->src_text = src->text;
+    copy = pool_alloc(&r->pool, sizeof(*copy));
+    *copy = *src;
+    copy->text = pool_copy(&r->pool, src->text, src->len);
+    if (src->name)
+        copy->name = pool_copy(&r->pool, src->name, strlen(src->name));
+    return copy;
+}
+
+static void add(struct session *s, const struct source *src, const char *host,
+                const struct step *first, const struct step *end)
+{
+    struct rest *r = s->rests.now;
+    struct rest_part *part;
+    struct step *steps = NULL, **tail = &steps;
+
+    if (!keeps(s) || !first || first == end)
+        return;
+    if (!r) {
+        r = must_malloc(sizeof(*r));
+        *r = (struct rest){.next = NULL};
+        s->rests.now = r;
+    }
+    for (const struct step *st = first; st && st != end; st = st->next) {
+        *tail = step_copy(&r->pool, st);
+        tail = &(*tail)->next;
+    }
+    part = pool_alloc(&r->pool, sizeof(*part));
+    *part = (struct rest_part){NULL, keep_source(r, src), pool_copy(&r->pool, host, strlen(host)),
+                               steps};
+    if (r->last)
+        r->last->next = part;
+    else
+        r->first = part;
+    r->last = part;
+}
+
+void rest_add(struct session *s, const struct block *in, const struct step *first,
+              const struct step *end)
+{
+    add(s, in->src, in->host, first, end);
+}
+
+void rest_add_parts(struct session *s, const struct rest_part *part)
+{
+    for (; part; part = part->next)
+        add(s, part->src, part->host, part->steps, NULL);
+}
+
+/* A copy of @st that goes on for the rest of the time that its parameter @name gives it, of which
+ * @spent_ns are over; NULL: that is all of it.
+ */
+static struct step *shorter(struct pool *p, const struct step *st, const char *name,
+                            uint64_t spent_ns)
+{
+    const struct param *param = step_param(st, name);
+    struct step *copy = step_copy(p, st);
+    uint64_t whole_ns;
+    char buf[32];
+    struct text t = text_on(buf, sizeof(buf));
+
+    if (!step_has(st, name) && !param->standard)
+        return copy;
+    whole_ns = step_number(st, name);
+    if (spent_ns >= whole_ns)
+        return NULL;
+    text_addf(&t, "%lluns", (unsigned long long)(whole_ns - spent_ns));
+    step_put(p, copy, name, buf);
+    return copy;
+}
+
+void rest_add_command(struct session *s, const struct block *in, const struct step *st,
+                      uint64_t began_ns)
+{
+    const uint64_t spent_ns = rdl_now_ns(s->lab) - began_ns;
+    struct pool pool = {NULL};
+    struct step *left = NULL;
+
+    if (st->cmd == &cmd_table[CMD_run])
+        left = shorter(&pool, st, "for", spent_ns);
+    else if (st->cmd == &cmd_table[CMD_until] || st->cmd == &cmd_table[CMD_finish])
+        left = shorter(&pool, st, "timeout", spent_ns);
+    else if (st->cmd == &cmd_table[CMD_step] && s->step.left > 0) {
+        left = step_copy(&pool, st);
+        step_put_number(&pool, left, "count", s->step.left);
+    }
+    rest_add(s, in, left, NULL);
+    pool_free(&pool);
+}
+
+struct rest_part *rest_last(const struct session *s)
+{
+    return s->rests.now ? s->rests.now->last : NULL;
+}
+
+void rest_forget_since(struct session *s, struct rest_part *last)
+{
+    struct rest *r = s->rests.now;
+
+    if (!r || r->last == last)
+        return;
+    if (last) {
+        last->next = NULL;
+        r->last = last;
+        r->src_text = NULL;
+    } else {
+        rest_free(r);
+        s->rests.now = NULL;
+    }
+    session_say(s, "  not done: the rest of refused\n");
+}
+
+static void put_line(struct rest *r, const struct source *src, struct span at)
+{
+    const char *s = src->text + at.at;
+    const size_t n = strcspn(s, "\r\n");
+    struct text t = text_on(r->line, sizeof(r->line));
+
+    if (n < sizeof(r->line)) {
+        text_addn(&t, s, n);
+    } else {
+        text_addn(&t, s, sizeof(r->line) - sizeof("..."));
+        text_add(&t, "...");
+    }
+}
+
+static void give_up(struct session *s, struct rest *r)
+{
+    session_say(s, "  given up: the rest of ");
+    session_say_plain(s, r->line);
+    session_say(s, "\n");
+    rest_free(r);
+}
+
+void rest_settle(struct session *s, const struct block *in, const struct step *st)
+{
+    struct rest *r = s->rests.now, **end = &s->rests.first;
+
+    if (!r)
+        return;
+    s->rests.now = NULL;
+    put_line(r, in->src, st->at);
+    r->next = s->rests.first;
+    s->rests.first = r;
+    session_say(s,
+                "  not done yet: %s, and what follows it; \"continue\" goes on with it, "
+                "\"abandon\" gives it up\n",
+                r->first->steps->cmd->name);
+    if (++s->rests.n <= RESTS_MAX)
+        return;
+    while ((*end)->next)
+        end = &(*end)->next;
+    r = *end;
+    *end = NULL;
+    s->rests.n--;
+    give_up(s, r);
+}
+
+const struct rest *rest_take(struct session *s)
+{
+    struct rest *r = s->rests.first;
+
+    rest_free(s->rests.finished);
+    s->rests.finished = r;
+    if (r) {
+        s->rests.first = r->next;
+        s->rests.n--;
+    }
+    return r;
+}
+
+void rests_give_up(struct session *s)
+{
+    while (s->rests.first) {
+        struct rest *r = s->rests.first;
+
+        s->rests.first = r->next;
+        give_up(s, r);
+    }
+    s->rests.n = 0;
+}
