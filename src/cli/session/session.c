@@ -52,6 +52,7 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_
     futures_free(&s->futures);
     typed_lines_free(&s->typed);
     changes_forget(&s->changes);
+    vq_looks_done(&s->looks);
     s->travel = (struct travel){.in_past = false};
     s->lab = lab;
     s->seed = seed;
@@ -103,6 +104,7 @@ void session_free(struct session *s)
     futures_free(&s->futures);
     typed_lines_free(&s->typed);
     changes_forget(&s->changes);
+    vq_looks_done(&s->looks);
     close_lab(s);
     journal_free(&s->history.journal);
     pool_free(&s->history.pool);

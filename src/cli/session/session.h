@@ -24,6 +24,7 @@
 #include "cli/session/snapshots.h"
 #include "cli/session/stops.h"
 #include "cli/session/typed_lines.h"
+#include "cli/show/show_vq.h"
 #include "rdmalab/lab.h"
 
 #define SESSION_SOURCES_MAX 8u /* files that source each other */
@@ -144,6 +145,7 @@ struct session {
     struct travel travel;
     struct futures futures;
     struct changes changes;
+    struct vq_looks looks; /* what `show vq` has shown */
 
     struct diag diag;                 /* of the step that failed */
     struct source diag_src;           /* where it is; valid until the next step */
