@@ -100,7 +100,9 @@ bool run_show(struct session *s, const struct step *st)
         .form = (enum show_form)step_number(st, "format"),
         .colour = s->config.colour,
         /* At a prompt only: what a pipe or a script prints is never cut. */
-        .lines_max = s->tell ? show_lines_of_terminal(s->config.out) : 0,
+        .lines_max = s->at_terminal && s->in && s->in->n_sources == 0
+                         ? show_lines_of_terminal(s->config.out)
+                         : 0,
         .looks = &s->looks,
         .live_ops = s->config.live_ops,
         .live = s->live,

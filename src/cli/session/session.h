@@ -136,6 +136,7 @@ struct session {
     struct session_bounds bounds;
     struct stops stops;
     bool quit; /* nothing more is to be run */
+    bool at_terminal; /* somebody types and reads: a long answer ends where the screen is full */
 
     const struct block *in; /* of the step that runs; NULL: none does.  session_step() sets it */
     struct session_progress step;
