@@ -7,6 +7,7 @@
 
 #include "cli/lang/suggest.h"
 #include "cli/print/show_text.h"
+#include "cli/show/show_dump.h"
 #include "cli/show/show_events.h"
 #include "cli/show/show_lab.h"
 #include "cli/show/show_life.h"
@@ -367,7 +368,8 @@ static enum rdl_status show_one_dump(struct showing *s)
 
     if (!path)
         return refuse(s, RDL_ERR_INVAL, 1, 0, "which slot? h1.qp.sq.desc[0]");
-    st = is_text(s) ? show_dump(s->out, s->lab, path, &at) : data_of(s, path, false, &at);
+    st = is_text(s) ? show_dump(s->out, s->lab, path, &at)
+                    : show_dump_rows(s->out, s->lab, path, s->rq->form, &at);
     if (st == RDL_ERR_INVAL)
         return refuse(s, st, 1, 0, "%s is no slot of a queue; h1.qp.sq.desc[0] is", path);
     if (st == RDL_ERR_FAULT)

@@ -2,6 +2,7 @@
 #include "cli/show/show_lab.h"
 
 #include "cli/print/show_text.h"
+#include "cli/show/show_columns.h"
 #include "cli/show/show_objects.h"
 #include "cli/show/show_rows.h"
 #include "cli/show/show_vq.h"
@@ -99,12 +100,10 @@ static enum rdl_status add_counters(struct rows *r, const struct rdl_lab *lab, c
 
 enum rdl_status show_counters(FILE *out, const struct rdl_lab *lab, enum show_form form)
 {
-    static const struct row_column columns[] = {{.name = "counter"},
-                                                {.name = "value", .right = true}};
     enum rdl_status st;
     struct rows r;
 
-    rows_begin(&r, out, form, columns, ARRAY_LEN(columns));
+    rows_begin_table(&r, out, form, TABLE_COUNTERS);
     st = add_counters(&r, lab, "", 0);
     rows_end(&r, "nothing has been counted yet");
     return st;

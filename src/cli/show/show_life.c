@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/print/show_text.h"
+#include "cli/show/show_columns.h"
 #include "cli/show/show_rows.h"
 #include "cli/tree/tree.h"
 #include "emu/base/assert.h"
@@ -459,11 +460,6 @@ static void add_steps(struct printing *pr, const struct life *l)
 enum rdl_status show_life(FILE *out, const struct rdl_lab *lab, const struct past *p,
                           const struct life_target *target, enum show_form form, size_t *reterr_at)
 {
-    static const struct row_column columns[] = {{.name = "step"},
-                                                {.name = "event"},
-                                                {.name = "time", .right = true},
-                                                {.name = "later by", .right = true},
-                                                {.name = "what"}};
     struct life l = {.past = p};
     struct printing pr = {.life = &l};
     enum rdl_status st = find_target(lab, p, target, &l.post, reterr_at);
@@ -472,7 +468,7 @@ enum rdl_status show_life(FILE *out, const struct rdl_lab *lab, const struct pas
         return st;
     follow(&l);
     pr.before_ns = l.post.e->at_ns;
-    rows_begin(&pr.rows, out, form, columns, ARRAY_LEN(columns));
+    rows_begin_table(&pr.rows, out, form, TABLE_LIFE);
     add_steps(&pr, &l);
     rows_end(&pr.rows, NULL);
     return RDL_OK;

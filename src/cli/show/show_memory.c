@@ -10,6 +10,7 @@
 
 #include "cli/print/must.h"
 #include "cli/print/show_text.h"
+#include "cli/show/show_columns.h"
 #include "cli/show/show_objects.h"
 #include "cli/show/show_rows.h"
 #include "cli/tree/tree.h"
@@ -121,19 +122,6 @@ static void access_cell(struct rows *r, const struct rdl_lab *lab, const char *p
     }
     rows_text_as(r, v.text, t.len ? buf : "-");
 }
-
-static const struct row_column columns[] = {
-    {.name = "what"},
-    {.name = "from", .right = true},
-    {.name = "to", .right = true},
-    {.name = "mrlen", .right = true},
-    {.name = "lkey", .right = true},
-    {.name = "rkey", .right = true},
-    {.name = "access"},
-    {.name = "state"},
-    {.name = "of"},
-};
-
 static void add_piece(struct rows *r, const struct rdl_lab *lab, const struct piece *p)
 {
     rows_text(r, p->path);
@@ -280,7 +268,7 @@ enum rdl_status show_memory(FILE *out, const struct rdl_lab *lab, const struct p
         if (all.n)
             qsort(all.v, all.n, sizeof(*all.v), compare);
         read_refusal(&refusal, &all, p, path);
-        rows_begin(&r, out, form, columns, ARRAY_LEN(columns));
+        rows_begin_table(&r, out, form, TABLE_MEMORY);
         for (size_t i = 0; i < all.n; i++)
             add_piece(&r, lab, &all.v[i]);
         if (refusal.e && form != SHOW_TEXT)

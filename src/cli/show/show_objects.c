@@ -332,39 +332,49 @@ static void add_row(void *ctx, const char *path)
     }
 }
 
-/* Prints @table of what there is at or below @path, or @none. */
-static enum rdl_status print_table(FILE *out, const struct rdl_lab *lab, const char *path,
-                                   const struct object_table *table, enum show_form form,
-                                   const char *none)
+static const struct object_table *table_of(enum node_kind kind)
 {
-    struct filling f = {.lab = lab, .table = table};
-    struct row_column columns[GRID_COLUMNS_MAX];
-    enum rdl_status st;
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        if (tables[i].kind == kind)
+            return &tables[i];
+    }
+    return NULL;
+}
 
+unsigned show_columns_of_kind(enum node_kind kind, struct row_column ret[GRID_COLUMNS_MAX])
+{
+    const struct object_table *table = table_of(kind);
+
+    if (!table)
+        return 0;
     for (size_t i = 0; i < table->n_columns; i++) {
         const struct object_column *c = &table->columns[i];
 
-        columns[i] = (struct row_column){
+        ret[i] = (struct row_column){
             .name = c->head ? c->head : leaf_name(c->leaf),
             .right = c->right,
+            .flag = c->leaf != LEAF_none && leaf_rows[c->leaf].type == TYPE_FLAG,
             .data = c->data,
             .key = c->unit != QUANTITY_NUMBER ? leaf_name(c->leaf) : NULL,
         };
     }
-    rows_begin(&f.rows, out, form, columns, (unsigned)table->n_columns);
-    st = show_each(lab, path, table->kind, add_row, &f);
-    rows_end(&f.rows, none);
-    return st;
+    return (unsigned)table->n_columns;
 }
 
 enum rdl_status show_kind(FILE *out, const struct rdl_lab *lab, const char *path,
                           enum node_kind kind, enum show_form form, const char *none)
 {
-    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
-        if (tables[i].kind == kind)
-            return print_table(out, lab, path, &tables[i], form, none);
-    }
-    return RDL_ERR_INVAL;
+    struct row_column columns[GRID_COLUMNS_MAX];
+    const unsigned n = show_columns_of_kind(kind, columns);
+    struct filling f = {.lab = lab, .table = table_of(kind)};
+    enum rdl_status st;
+
+    if (n == 0)
+        return RDL_ERR_INVAL;
+    rows_begin(&f.rows, out, form, columns, n);
+    st = show_each(lab, path, kind, add_row, &f);
+    rows_end(&f.rows, none);
+    return st;
 }
 
 static void count(void *ctx, const char *path)

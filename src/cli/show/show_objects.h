@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "cli/lang/words.h"
+#include "cli/show/show_rows.h"
 #include "emu/facts/leaf.h"
 #include "rdmalab/inspect.h"
 
@@ -25,6 +25,9 @@ RDL_MUST_CHECK enum rdl_status show_each(const struct rdl_lab *lab, const char *
 RDL_MUST_CHECK enum rdl_status show_kind(FILE *out, const struct rdl_lab *lab, const char *path,
                                          enum node_kind kind, enum show_form form,
                                          const char *none);
+
+/* The columns of that table, and how many there are; 0: there is none. */
+unsigned show_columns_of_kind(enum node_kind kind, struct row_column ret[GRID_COLUMNS_MAX]);
 
 /* How many objects of @kind there are at or below @path. */
 size_t show_count(const struct rdl_lab *lab, const char *path, enum node_kind kind);

@@ -16,8 +16,7 @@ bool rows_are_flat(enum show_form form)
     return form == SHOW_NDJSON || form == SHOW_CSV || form == SHOW_MARKDOWN;
 }
 
-/* The key of a column: no word of a key has blanks. */
-static void key_of(const struct row_column *c, char ret[RDL_NAME_BYTES])
+void rows_key(const struct row_column *c, char *ret)
 {
     struct text t = text_on(ret, RDL_NAME_BYTES);
 
@@ -55,7 +54,7 @@ static void print_headings(struct rows *r)
     char key[RDL_NAME_BYTES];
 
     for (unsigned i = 0; i < r->n_columns; i++) {
-        key_of(&r->columns[i], key);
+        rows_key(&r->columns[i], key);
         if (r->form == SHOW_CSV) {
             fputs(i ? "," : "", r->out);
             print_csv_field(r->out, key);
@@ -99,7 +98,7 @@ static void print_json_cell(struct rows *r, const char *raw, enum cell_type type
 {
     char key[RDL_NAME_BYTES];
 
-    key_of(&r->columns[r->at], key);
+    rows_key(&r->columns[r->at], key);
     if (r->at == 0)
         fputs(r->form == SHOW_JSON && r->n ? ",\n{" : "{", r->out);
     else

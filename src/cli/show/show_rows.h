@@ -19,6 +19,7 @@
 struct row_column {
     const char *name; /* the heading, and with '-' for blanks the key */
     bool right;       /* aligned to the right: numbers */
+    bool flag;        /* true or false */
     bool data;        /* only in the forms for programs */
     const char *key; /* where it is another one: of a number whose unit is in it.  NULL: the name */
 };
@@ -51,6 +52,9 @@ void rows_value(struct rows *r, const struct rdl_value *v);
 
 /* Without a row people read @none, or nothing if it is NULL. */
 void rows_end(struct rows *r, const char *none);
+
+/* The key of a column in the forms for programs.  @ret has RDL_NAME_BYTES. */
+void rows_key(const struct row_column *c, char *ret);
 
 /* Is @form one in which each row stands for itself, without the tree that it is from? */
 bool rows_are_flat(enum show_form form);

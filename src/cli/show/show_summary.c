@@ -7,6 +7,7 @@
 #include "cli/print/must.h"
 #include "cli/print/print_json.h"
 #include "cli/print/show_text.h"
+#include "cli/show/show_columns.h"
 #include "cli/show/show_objects.h"
 #include "cli/show/show_rows.h"
 #include "cli/tree/tree.h"
@@ -416,13 +417,11 @@ enum rdl_status show_summary(FILE *out, const struct rdl_lab *lab, const struct 
 
 enum rdl_status show_due(FILE *out, const struct rdl_lab *lab, enum show_form form)
 {
-    static const struct row_column columns[] = {
-        {.name = "at", .right = true}, {.name = "frame"}, {.name = "what"}};
     struct summary s = {.out = out, .lab = lab, .form = form};
     struct rows r;
 
     s.counts = rdl_due(lab, RDL_DUE_MAX, add_due, &s);
-    rows_begin(&r, out, form, columns, ARRAY_LEN(columns));
+    rows_begin_table(&r, out, form, TABLE_DUE);
     for (size_t i = 0; i < s.due.n; i++) {
         const struct rdl_value frame = {.type = RDL_FLAG, .number = s.due.v[i].is_frame};
 

@@ -2,6 +2,7 @@
 #include "cli/show/show_vq.h"
 
 #include "cli/print/show_text.h"
+#include "cli/show/show_columns.h"
 #include "cli/show/show_rows.h"
 #include "cli/show/show_wqe.h"
 #include "cli/show/vq_ring.h"
@@ -208,19 +209,6 @@ static void print_ring(FILE *out, const struct ring *q, const struct wqe_reader 
         fprintf(out, "  flags    0x%llx\n", (unsigned long long)flags);
 }
 
-/* The rows of all queues that are asked for, in the forms for programs. */
-static const struct row_column columns[] = {
-    {.name = "queue"},
-    {.name = "entry"},
-    {.name = "owner"},
-    {.name = "changed"},
-    {.name = "addr", .right = true},
-    {.name = "bytes", .right = true},
-    {.name = "device"},
-    {.name = "what"},
-    {.name = "not free"},
-};
-
 static void row_of_entry(struct rows *r, const struct ring *q, const char *entry, const char *owner,
                          bool changed)
 {
@@ -377,7 +365,7 @@ enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, const struct past 
         if (ring_role_of(queue) == RING_NONE || !tree_is(lab, queue, NODE_queue))
             continue;
         if (!any && form != SHOW_TEXT)
-            rows_begin(&r, out, form, columns, ARRAY_LEN(columns));
+            rows_begin_table(&r, out, form, TABLE_VQ);
         st = print_queue(out, form == SHOW_TEXT ? NULL : &r, lab, p, queue, looks);
         any = true;
     }

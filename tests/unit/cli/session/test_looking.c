@@ -116,11 +116,33 @@ static void the_lab_fits_a_screen(void **state)
 }
 
 /* The questions whose rows are the same in each form. */
-static const char *const tables[] = {
-    "qp",     "qp h1", "cq",       "mr",       "pd",         "hosts",       "links",
-    "faults", "due",   "memory",   "counters", "life h1.qp", "vq h1.qp.sq", "memory h2",
-    "srq",    "mw",    "ah",       "packet",   "events",     "events all",  "events last 3",
-    "h1.qp",  "tree",  "qp h1.qp", ""};
+static const char *const tables[] = {"qp",
+                                     "qp h1",
+                                     "cq",
+                                     "mr",
+                                     "pd",
+                                     "hosts",
+                                     "links",
+                                     "faults",
+                                     "due",
+                                     "memory",
+                                     "counters",
+                                     "life h1.qp",
+                                     "vq h1.qp.sq",
+                                     "memory h2",
+                                     "srq",
+                                     "mw",
+                                     "ah",
+                                     "packet",
+                                     "events",
+                                     "events all",
+                                     "events last 3",
+                                     "h1.qp",
+                                     "tree",
+                                     "qp h1.qp",
+                                     "dump h1.qp.sq.desc[0]",
+                                     "dump h1.ctrl.desc[0]",
+                                     ""};
 
 /* JSON, or NULL. */
 static cJSON *json_of(struct lab *l, const char *question, const char *form)
@@ -391,6 +413,23 @@ static void events_are_the_story_unless_all_are_asked_for(void **state)
     lab_close(&l);
 }
 
+/* In a block on a host, too, where words may be names on that host. */
+static void words_of_a_question_stay_words(void **state)
+{
+    static const char *const events[] = {"cqe", NULL}, *const life[] = {"SEND wr_id=1", NULL},
+                             *const qp[] = {"[{\"qp\":\"h1.qp\"", NULL};
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, STORY);
+    assert_answers(&l, "on h1 { show events last 3 }", events);
+    assert_answers(&l, "on h1 { show life qp }", life);
+    assert_answers(&l, "on h1 { show qp qp json }", (const char *const[]){"\"lqpn\":2", NULL});
+    assert_answers(&l, "show qp h1 json", qp);
+    lab_close(&l);
+}
+
 static void names_stand_for_numbers(void **state)
 {
     static const char *const right[] = {"SUCCESS", NULL};
@@ -443,6 +482,7 @@ int main(void)
         cmocka_unit_test(what_changed_since_the_last_look_is_marked),
         cmocka_unit_test(a_packet_is_compared_with_the_one_before),
         cmocka_unit_test(events_are_the_story_unless_all_are_asked_for),
+        cmocka_unit_test(words_of_a_question_stay_words),
         cmocka_unit_test(names_stand_for_numbers),
     };
 
