@@ -10,6 +10,7 @@
 #include "cli/print/show_text.h"
 #include "cli/show/show_columns.h"
 #include "cli/show/show_rows.h"
+#include "cli/tell/show_fate.h"
 #include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/facts/opcode.h"
@@ -248,10 +249,12 @@ static enum rdl_status find_target(const struct rdl_lab *lab, const struct past 
               : post_of_queue(lab, p, target, ret, reterr_at);
 }
 
-/* The packet whose arrival led to @e, however many steps later. */
+/* The packet whose arrival led to @e, in the same tick, however many steps later. */
 static const struct ev *arrival_behind(const struct past *p, const struct ev *e)
 {
-    for (unsigned n = 0; e && n < CAUSES_MAX; n++) {
+    const uint64_t tick = e ? ev_tick(e->id) : 0;
+
+    for (unsigned n = 0; e && ev_tick(e->id) == tick && n < CAUSES_MAX; n++) {
         if (e->kind == EV_rx)
             return e;
         e = e->cause ? past_find(p, e->cause) : NULL;
@@ -384,6 +387,7 @@ static void follow(struct life *l)
 
 struct printing {
     const struct life *life;
+    struct past_index *index;
     struct rows rows;
     uint64_t before_ns;
 };
@@ -405,6 +409,10 @@ static void add_step(struct printing *pr, const char *step, const struct ev *e,
     }
     ev_add_id(&i, e->id);
     ev_add_text(&t, e, pr->life->past->names);
+    if (e->kind == EV_tx && fate_of(pr->index, e).kind != FATE_ARRIVED) {
+        text_add(&t, ", which ");
+        fate_add(&t, pr->index, e);
+    }
     rows_text(&pr->rows, id);
     rows_time(&pr->rows, e->at_ns);
     if (e->at_ns >= pr->before_ns)
@@ -468,8 +476,10 @@ enum rdl_status show_life(FILE *out, const struct rdl_lab *lab, const struct pas
         return st;
     follow(&l);
     pr.before_ns = l.post.e->at_ns;
+    pr.index = fate_index(p);
     rows_begin_table(&pr.rows, out, form, TABLE_LIFE);
     add_steps(&pr, &l);
     rows_end(&pr.rows, NULL);
+    past_index_free(pr.index);
     return RDL_OK;
 }

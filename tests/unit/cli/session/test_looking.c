@@ -273,6 +273,51 @@ static void a_life_is_told_with_what_is_missing(void **state)
     lab_close(&l);
 }
 
+/* Long messages, and services in which nothing comes back. */
+static void each_operation_has_its_life(void **state)
+{
+    static const struct {
+        const char *lines, *asked, *says[4];
+    } rows[] = {
+        {"post_recv h2.qp sge=mr[0:4k]; post_send h1.qp sge=mr[0:4k] signaled",
+         "show life h1.qp.sq",
+         {"RC_SEND_FIRST psn=100", "last packet   #", "RC_SEND_LAST psn=103", "answer        #"}},
+        {"post_send h1.qp op=rdma_read sge=mr[0:64] remote=h2.mr[0] signaled",
+         "show life h1.qp",
+         {"RC_RDMA_READ_REQUEST psn=100", "RC_RDMA_READ_RESPONSE_ONLY psn=100"}},
+        {"post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64]",
+         "show life h1.qp.sq",
+         {"answer        #", "given back    #", "none: it succeeded, and was not signaled"}},
+        {"post_recv h2.qp wr_id=3 sge=mr[0:64]; modify_qp h2.qp state=ERR",
+         "show life h2.qp.rq",
+         {"first packet  -", "none: no message came", "WR_FLUSH_ERR"}},
+        {"drop next from=h1; post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64]",
+         "show life h1.qp.sq",
+         {", which was lost in #", "sent again    #"}},
+        {"on h1,h2 { create_srq pd as srq; create_qp pd send_cq=cq recv_cq=cq srq=srq as q2 }\n"
+         "connect h1.q2 h2.q2; post_srq_recv h2.srq wr_id=9 sge=mr[0:64]\n"
+         "post_send h1.q2 sge=mr[0:64]",
+         "show life h2.srq",
+         {"RECV wr_id=9", "first packet  #", "completion    #"}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct lab l;
+        char *text;
+
+        lab_open(&l, false);
+        lab_run(&l, CONNECTED);
+        lab_run(&l, rows[i].lines);
+        lab_run(&l, "run");
+        text = answer(&l, rows[i].asked);
+        for (size_t k = 0; k < ARRAY_LEN(rows[i].says) && rows[i].says[k]; k++)
+            assert_has(text, rows[i].says[k]);
+        free(text);
+        lab_close(&l);
+    }
+}
+
 static void a_refused_access_is_told_by_how_much_it_is_outside(void **state)
 {
     static const struct {
@@ -478,6 +523,7 @@ int main(void)
         cmocka_unit_test(each_form_has_the_same_rows),
         cmocka_unit_test(rows_have_the_names_of_the_rdma_tool),
         cmocka_unit_test(a_life_is_told_with_what_is_missing),
+        cmocka_unit_test(each_operation_has_its_life),
         cmocka_unit_test(a_refused_access_is_told_by_how_much_it_is_outside),
         cmocka_unit_test(what_changed_since_the_last_look_is_marked),
         cmocka_unit_test(a_packet_is_compared_with_the_one_before),
