@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What is scheduled, in the order in which it will happen: for people who ask what comes next. */
+#include "emu/base/assert.h"
 #include "emu/lab/world.h"
 #include "rdmalab/inspect.h"
 
 #define SENTENCE_BYTES 240u
-#define TARGET_HOST    0x80000000u /* of SIM_ARRIVE: a host's own port, where the frame turned */
 
 static void add_host(struct text *t, const struct world *w, uint32_t host)
 {
@@ -44,8 +44,8 @@ static void add_arrival(struct text *t, const struct world *w, const struct sim_
 
     add_frame(t, w, f);
     text_add(t, " arrives at ");
-    if (item->target & TARGET_HOST)
-        add_host(t, w, item->target & ~TARGET_HOST);
+    if (item->target & NET_TARGET_HOST)
+        add_host(t, w, item->target & ~NET_TARGET_HOST);
     else
         add_end(t, w, &w->net.links[item->target >> 1].end[1 - (item->target & 1)]);
 }
@@ -65,33 +65,38 @@ static void add_qp(struct text *t, const struct world *w, uint32_t host, uint32_
 
 static void add_sentence(struct text *t, const struct world *w, const struct sim_item *item)
 {
-    const uint32_t timer = (uint32_t)(item->arg & 0xff);
-
     switch (item->kind) {
     case SIM_ARRIVE:
         add_arrival(t, w, item);
-        return;
+        break;
     case SIM_LOST:
         add_frame(t, w, (const struct frame *)(uintptr_t)item->arg);
         text_add(t, " is lost on its way");
-        return;
+        break;
     case SIM_QP_TIMER:
-        text_addf(t, "the %s timer of ", enum_name(&enum_timer, timer));
+        text_addf(t, "the %s timer of ", enum_name(&enum_timer, (uint32_t)(item->arg & 0xff)));
         add_qp(t, w, item->target, (uint32_t)(item->arg >> 8));
         text_add(t, " runs out");
-        return;
-    default:
         break;
-    }
-    add_host(t, w, item->target);
-    if (item->kind == SIM_DOORBELL)
+    case SIM_DOORBELL:
+        add_host(t, w, item->target);
         text_addf(t, ": the device looks at queue %u", virtio_doorbell_queue(item->arg));
-    else if (item->kind == SIM_IRQ)
+        break;
+    case SIM_IRQ:
+        add_host(t, w, item->target);
         text_addf(t, ": an interrupt of queue %u", virtio_irq_of(item->arg).queue);
-    else if (item->kind == SIM_EGRESS)
+        break;
+    case SIM_EGRESS:
+        add_host(t, w, item->target);
         text_add(t, ": its port is free for the next frame");
-    else
+        break;
+    case SIM_GUEST_TIMER:
+        add_host(t, w, item->target);
         text_add(t, ": a timer of its IP stack runs out");
+        break;
+    case SIM_KIND_COUNT:
+        RDL_ASSERT(false);
+    }
 }
 
 /* The soonest so far, in order. */
