@@ -90,4 +90,21 @@ RDL_MUST_CHECK enum rdl_status rdl_reg_write(struct rdl_lab *lab, rdl_host host,
  */
 void rdl_waits(const struct rdl_lab *lab, void (*each)(void *ctx, const char *sentence), void *ctx);
 
+/* Something that will happen. */
+struct rdl_due {
+    uint64_t at_ns;
+    bool is_frame;    /* a frame is on the wire until then */
+    const char *what; /* "the ACK timer of h1.qp runs out", valid during the call */
+};
+
+struct rdl_due_counts {
+    uint64_t all;    /* that is due some time */
+    uint64_t frames; /* of it, frames on the wire */
+};
+
+/* Calls @each for what happens next, at most @max and RDL_DUE_MAX times, the soonest first. */
+#define RDL_DUE_MAX 64u
+struct rdl_due_counts rdl_due(const struct rdl_lab *lab, size_t max,
+                              void (*each)(void *ctx, const struct rdl_due *due), void *ctx);
+
 #endif

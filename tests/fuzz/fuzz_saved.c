@@ -43,9 +43,9 @@ static void show_all(FILE *out, const struct past *p)
     static const char *const events[] = {"events"}, *const packet[] = {"packet", "last"};
     const struct show_request requests[] = {
         {.words = events, .n_words = 1},
-        {.words = events, .n_words = 1, .json = true},
+        {.words = events, .n_words = 1, .form = SHOW_JSON},
         {.words = packet, .n_words = 2},
-        {.words = packet, .n_words = 2, .json = true},
+        {.words = packet, .n_words = 2, .form = SHOW_JSON},
     };
     struct show_error e;
 

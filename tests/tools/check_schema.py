@@ -5,7 +5,8 @@
 usage: check_schema.py RDMALAB
 
 Every scenarios/*.json must satisfy `rdmalab schema scenario`; every tests/bad/*.json must be refused
-by the schema, and by `rdmalab run` with exit status 2 and a message that names the file.
+by the schema, and by `rdmalab run` with exit status 2 and a message that names the file.  What
+`show SUBJECT json` prints must satisfy the definition of SUBJECT in `rdmalab schema show`.
 """
 import json
 import pathlib
@@ -50,6 +51,30 @@ def check_bad(validator, path):
     return None
 
 
+LAB = """host h1 h2; switch s1; link h1 s1; link h2 s1
+on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rw as mr; create_cq as cq; alloc_mw pd as mw
+  create_srq pd as srq; create_ah pd dgid=h2 as ah; create_qp pd send_cq=cq recv_cq=cq as qp }
+connect h1.qp h2.qp; post_recv h2.qp sge=mr[0:64]; drop next from=h1 as f1
+post_send h1.qp op=rdma_write sge=mr[0:64] remote=h2.mr[4090] signaled; step packet
+"""
+NEEDS = {"vq": "h1.qp.sq", "life": "h1.qp", "dump": "h1.qp.sq.desc[0]"}  # what must follow a subject
+
+
+def check_shown(schema, subject, later):
+    """Rows of @subject, of a lab in which something is under way, or was refused."""
+    question = f"show vq h1.qp.sq; show {subject} {NEEDS.get(subject, '')} json"
+    result = rdmalab("-c", LAB + later + 'note "here"; ' + question)
+    try:
+        rows = json.loads("[" + result.stdout.rsplit("\n[", 1)[1])
+    except (IndexError, ValueError) as error:
+        return f"{question}: {error}: {result.stdout[-300:]}{result.stderr}"
+    if not rows and subject != "due":
+        return f"{question}: no rows, so that nothing was compared"
+    validator = jsonschema.Draft202012Validator({"$defs": schema["$defs"], "$ref": f"#/$defs/{subject}"})
+    error = jsonschema.exceptions.best_match(validator.iter_errors(rows))
+    return error and f"{question}: {error.json_path}: {error.message}"
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -62,6 +87,10 @@ def main():
     bad = sorted((ROOT / "tests" / "bad").glob("*.json"))
     problems = [check_good(validator, path) for path in good]
     problems += [check_bad(validator, path) for path in bad]
+    shown = json.loads(rdmalab("schema", "show").stdout)
+    jsonschema.Draft202012Validator.check_schema(shown)
+    problems += [check_shown(shown, subject, later)
+                 for subject in shown["$defs"] for later in ("", "run\n")]
     if not good or not bad:
         problems.append("no scenarios, or no bad samples: nothing was compared")
     failed = sum(problem is not None for problem in problems)

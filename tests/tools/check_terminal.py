@@ -92,8 +92,8 @@ class Terminal:
         for line in lines.strip().split("\n"):
             self.do(line)
 
-    def resize(self, columns):
-        termios.tcsetwinsize(self.ours, (24, columns))  # the kernel sends SIGWINCH
+    def resize(self, columns, lines=24):
+        termios.tcsetwinsize(self.ours, (lines, columns))  # the kernel sends SIGWINCH
         self.screen.columns = columns
 
     def end(self):
@@ -586,6 +586,26 @@ def check_width_while_typing(terminals):
         t.press(line[88:] + "\r")
         t.expect(r"\n" + PROMPT + r"\Z")
         ensure(last_typed(t) == line, last_typed(t))
+
+
+def check_long_answers(terminals):
+    """A long answer stops where the screen is full, and says how to go on; a summary fits."""
+    t = terminals.posted()
+    first = t.do("show events all", r"\.\.\. \d+ more: show events all from=#\d+\.\d+")
+    ensure(first.count("\n") <= 24, first)
+    more = re.search(r"more: (show events all from=(#\d+\.\d+))", first)
+    second = t.do(more[1], r"\.\.\. \d+ more: show events all from=")
+    ensure(f"{more[2]} " in second.split("\n", 1)[1], f"{more[2]} is not the next event:\n{second}")
+    t.resize(80, lines=40)
+    longer = t.do("show events all", "more: show events all from=")
+    ensure(30 < longer.count("\n") <= 40, longer)
+    t.resize(80)
+    summary = t.do("show", "under way", "due next", r"h1\.qp ")
+    ensure(summary.count("\n") <= 24, summary)
+    with open(os.path.join(terminals.directory, "all.lab"), "w", encoding="ascii") as f:
+        f.write("show events all\n")
+    whole = t.do("source all.lab", r"\n.* #1\.1 ")
+    ensure("more: show events" not in whole, whole[-300:])
 
 
 def check_dumb_terminal(terminals):

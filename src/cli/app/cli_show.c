@@ -38,7 +38,9 @@ static const char usage[] =
     "  shows a trace that \"export events\" or \"run --events\" wrote; FILE - is the standard "
     "input\n"
     "  (none)                           who wrote it, hosts, how many events, what is missing\n"
-    "  events [12.3..15 | 12 | last N] [kinds=tx,rx] [host=h1] [json]\n"
+    "  events [all | 12.3..15 | 12 | last N] [kinds=tx,rx] [host=h1] [from=12.3]\n"
+    "                                   json, ndjson, csv or markdown behind it is its form\n"
+    "  life 12.3                        a work request, of a post or another event of it\n"
     "  packet [51.3 | last]             what the trace tells of a frame; its bytes are not in it\n"
     "  why [56.4]                       what led to an event; the last that went wrong\n"
     "  why not 51.3                     why a packet has no answer\n"
@@ -94,7 +96,7 @@ static struct step *read_step(struct asking *a)
 /* "show h1.qp", "why h1.cq.wc[0]": what only a lab knows. */
 static int no_state(struct asking *a, const char *word, struct span at)
 {
-    static const char *const known[] = {"events", "packet", "why", "count"};
+    static const char *const known[] = {"events", "packet", "life", "why", "count"};
     struct suggestion near = suggestion_for(word);
     char host[EV_NAME_BYTES];
     struct text t = text_on(host, sizeof(host));
@@ -124,7 +126,10 @@ static int ask_show(struct asking *a, const struct step *st)
     struct show_request rq = {
         .words = words,
         .host = step_text(st, "host"),
-        .json = step_number(st, "format") == SHOW_JSON,
+        .from = step_text(st, "from"),
+        .has_wr_id = step_has(st, "wr_id"),
+        .wr_id = step_number_or(st, "wr_id", 0),
+        .form = (enum show_form)step_number(st, "format"),
         .colour = modes_colour(),
     };
     struct show_error e = {0};
@@ -136,10 +141,8 @@ static int ask_show(struct asking *a, const struct step *st)
     for (size_t i = 0; i < kinds->n; i++)
         text_addf(&t, i ? ",%s" : "%s", kinds->v[i].text);
     rq.kinds = kinds->n ? joined : NULL;
-    if (rq.n_words > 1 && strcmp(words[rq.n_words - 1], "json") == 0) {
-        rq.json = true;
+    if (rq.n_words > 1 && show_form_of(words[rq.n_words - 1], &rq.form))
         rq.n_words--;
-    }
     status = show(stdout, NULL, &a->past, &rq, &e);
     if (status == RDL_OK)
         return EXIT_PASSED;

@@ -20,6 +20,7 @@
 #include "cli/session/files.h"
 #include "cli/session/scenario.h"
 #include "cli/session/signals.h"
+#include "cli/show/show_columns.h"
 #include "cli/tell/apropos.h"
 #include "cli/tell/explain.h"
 #include "cli/tell/explain_asked.h"
@@ -53,9 +54,14 @@ static int convert_main(int argc, char **argv)
 
 static int schema_main(int argc, char **argv)
 {
-    if (argc != 2 || strcmp(argv[1], "scenario") != 0)
+    if (argc != 2)
         return EXIT_ASK;
-    json_write_schema(stdout);
+    if (strcmp(argv[1], "scenario") == 0)
+        json_write_schema(stdout);
+    else if (strcmp(argv[1], "show") == 0)
+        show_write_schema(stdout);
+    else
+        return EXIT_ASK;
     return EXIT_PASSED;
 }
 
@@ -207,7 +213,8 @@ static const struct mode modes[] = {
      "hold a capture of RoCEv2 against the rules; \"rdmalab check --help\" tells more", NULL},
     {"convert", convert_main, "convert A.lab B.json", "and back, without loss",
      "0 written, 1 B cannot be written, 2 usage, or A is malformed"},
-    {"schema", schema_main, "schema scenario", "the JSON Schema of scenarios",
+    {"schema", schema_main, "schema scenario|show",
+     "the JSON Schema of scenarios, or of what show SUBJECT json prints",
      "0 written, 1 it could not be written, 2 usage"},
     {"apropos", apropos_main, "apropos WORD",
      "what has to do with a word: commands, their parameters, words of explain",

@@ -319,6 +319,7 @@ int repl_run(struct session *s, bool prompt)
 
     r.echo = prompt && !r.terminal;
     r.lasting = prompt || r.terminal;
+    s->at_terminal = r.terminal;
     if (r.lasting) {
         signals_outlast();
         if (!s->history.header || !step_has(s->history.header, "ticks"))

@@ -95,8 +95,16 @@ bool run_show(struct session *s, const struct step *st)
         .n_words = what->n,
         .kinds = joined(step_arg(st, "kinds"), kinds, sizeof(kinds)),
         .host = step_text(st, "host"),
-        .json = step_number(st, "format") == SHOW_JSON,
+        .from = step_text(st, "from"),
+        .has_wr_id = step_has(st, "wr_id"),
+        .wr_id = step_number_or(st, "wr_id", 0),
+        .form = (enum show_form)step_number(st, "format"),
         .colour = s->config.colour,
+        /* At a prompt only: what a pipe or a script prints is never cut. */
+        .lines_max = s->at_terminal && s->in && s->in->n_sources == 0
+                         ? show_lines_of_terminal(s->config.out)
+                         : 0,
+        .looks = &s->looks,
         .live_ops = s->config.live_ops,
         .live = s->live,
     };
@@ -111,10 +119,8 @@ bool run_show(struct session *s, const struct step *st)
             words[i] = paths[i];
     }
     /* "show qp json" is what people type who know such commands. */
-    if (rq.n_words > 0 && strcmp(words[rq.n_words - 1], "json") == 0) {
-        rq.json = true;
+    if (rq.n_words > 0 && show_form_of(what->v[rq.n_words - 1].text, &rq.form))
         rq.n_words--;
-    }
     status = show(s->config.out, s->lab, &past, &rq, &e);
     if (status == RDL_OK)
         return true;

@@ -13,6 +13,7 @@
 
 #include "cli/lang/values.h"
 #include "emu/facts/enums.h"
+#include "emu/facts/leaf.h"
 
 /* Properties of a parameter, a set. */
 enum param_bit {
@@ -37,13 +38,15 @@ struct param {
     const char *help;               /* a phrase for help and schema */
     const struct enum_table *words; /* of VAL_WORD and VAL_SET */
     enum object_kind object;        /* of VAL_OBJECT */
-    uint64_t min, max;              /* of numbers; max 0: no limit */
-    const char *standard;           /* its value if it is not given; NULL: there is none */
-    const char *otherwise;          /* the same where that is no value but a phrase: "any" */
-    const char *after; /* of an operand: it only follows this word, which is the operand
-                          before it; P_REQUIRED there alone.  NULL: any */
-    char letter;       /* `-s 64` works like `size=64`; 0: none */
-    const char *json;  /* JSON key; "limits.ticks" is the key ticks in an object limits */
+    enum leaf_id stands;   /* of VAL_NUMBER: what an object stands for; LEAF_none: nothing, only a
+                              path that leads to a number does */
+    uint64_t min, max;     /* of numbers; max 0: no limit */
+    const char *standard;  /* its value if it is not given; NULL: there is none */
+    const char *otherwise; /* the same where that is no value but a phrase: "any" */
+    const char *after;     /* of an operand: it only follows this word, which is the operand
+                              before it; P_REQUIRED there alone.  NULL: any */
+    char letter;           /* `-s 64` works like `size=64`; 0: none */
+    const char *json;      /* JSON key; "limits.ticks" is the key ticks in an object limits */
 };
 
 enum cmd_class {

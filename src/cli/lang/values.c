@@ -67,6 +67,8 @@ const struct value_kind_info value_kinds[N_VALUE_KINDS] = {
                  "^(" RE_INT "|" NAME_REGEX "(\\." NAME_REGEX ")?)$", true},
     [VAL_QPN] = {"QPN", "the number of a queue pair: 3, or a queue pair: h2.qp",
                  "^(" RE_INT "|" NAME_REGEX "(\\." NAME_REGEX ")?)$", true},
+    [VAL_NUMBER] = {"NUMBER", "a number: 17, 0x11, or what has it: h1.qp.sq_psn",
+                    "^(" RE_INT "|" RE_PATH ")$", true},
 };
 
 bool value_is_plain_integer(const char *text)
@@ -393,6 +395,7 @@ static bool has_form(enum value_kind kind, const char *text)
     static const char *const queues[] = {"sq", "rq", NULL};
     uint8_t bytes[GID_BYTES];
     const char *dash;
+    size_t at = 0;
 
     switch (kind) {
     case VAL_NEW_NAME:
@@ -420,6 +423,8 @@ static bool has_form(enum value_kind kind, const char *text)
         return addr_parse(text, bytes);
     case VAL_STATION:
         return name_is_valid(text) || addr_parse(text, bytes);
+    case VAL_NUMBER:
+        return strlen(text) <= PATH_BYTES_MAX && is_path(text, strlen(text), &at);
     case VAL_FILE:
     case VAL_TOPIC:
     case VAL_PATH:
@@ -446,6 +451,7 @@ bool value_check(const struct param *p, const char *text, struct span at, struct
         return check_slice(p, text, at, d);
     case VAL_KEY:
     case VAL_QPN:
+    case VAL_NUMBER:
         if (isdigit((unsigned char)text[0]))
             return check_number(p, text, at, d);
         break;

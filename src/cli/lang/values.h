@@ -43,6 +43,7 @@ enum value_kind {
     VAL_TOPIC,   /* a word of `help` or `explain` */
     VAL_KEY,     /* of memory: a number, or the path of an object that has one */
     VAL_QPN,     /* a number, or the path of a queue pair */
+    VAL_NUMBER,  /* an integer, or the path of one, or of an object that has one */
     N_VALUE_KINDS
 };
 

@@ -55,7 +55,10 @@
 
 #define ENUM_SHOW_FORM(X)                                                                          \
     X(SHOW, TEXT, 0, "for people")                                                                 \
-    X(SHOW, JSON, 1, "for programs")
+    X(SHOW, JSON, 1, "for programs")                                                               \
+    X(SHOW, NDJSON, 2, "a JSON object a line, for programs that read lines")                       \
+    X(SHOW, CSV, 3, "for spreadsheets, as RFC 4180 has it")                                        \
+    X(SHOW, MARKDOWN, 4, "a table for a page of text")
 
 #define ENUM_PORT(X) X(PORT, tap, 0, "a tap device: Ethernet frames to and from the kernel")
 

@@ -28,6 +28,14 @@ unsigned show_columns_of_terminal(FILE *out, unsigned otherwise)
                                                                            : size.ws_col;
 }
 
+unsigned show_lines_of_terminal(FILE *out)
+{
+    const int fd = fileno(out);
+    struct winsize size;
+
+    return fd < 0 || ioctl(fd, TIOCGWINSZ, &size) != 0 ? 0 : size.ws_row;
+}
+
 void show_line(FILE *out, const struct text *t)
 {
     size_t n = t->len;

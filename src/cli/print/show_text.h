@@ -26,6 +26,9 @@ unsigned show_columns(FILE *out);
  */
 unsigned show_columns_of_terminal(FILE *out, unsigned otherwise);
 
+/* How many lines the terminal of @out has; 0, if it is none. */
+unsigned show_lines_of_terminal(FILE *out);
+
 /* Prints @t without blanks at its end, and a line end. */
 void show_line(FILE *out, const struct text *t);
 

@@ -242,3 +242,107 @@ bool resolve_qpn(const struct scope *in, const struct step *st, const char *para
     *ret = info.qpn;
     return true;
 }
+
+/* Is it a number, and not a word or a text? */
+static bool is_number(const struct rdl_value *v)
+{
+    switch (v->type) {
+    case RDL_NUMBER:
+    case RDL_HEX:
+    case RDL_SIZE:
+    case RDL_TIME:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Fails: @path is there, but stands for no number here. */
+static bool has_no_number(const struct param *p, const char *path, struct span at,
+                          const struct rdl_value *v, struct diag *reterr)
+{
+    char is_text[RDL_VALUE_BYTES];
+    struct text is = text_on(is_text, sizeof(is_text));
+
+    node_add_text(&is, v);
+    if (p->stands == LEAF_none) {
+        diag_set(reterr, DIAG_FAILED, at, "%s: %s is %s, and no number", p->name, path, is_text);
+        return diag_remedy(reterr, "write the number, or a path to one like h1.qp.sq_psn");
+    }
+    diag_set(reterr, DIAG_FAILED, at, "%s: %s is %s, which has no %s", p->name, path, is_text,
+             leaf_rows[p->stands].key);
+    return diag_remedy(reterr, "%s %s has one, or write the number",
+                       text_article(node_rows[leaf_rows[p->stands].node].title),
+                       node_rows[leaf_rows[p->stands].node].title);
+}
+
+bool resolve_number(const struct scope *in, const struct step *st, const char *param, size_t i,
+                    uint64_t *ret, struct diag *reterr)
+{
+    const struct param *p = step_param(st, param);
+    const struct span at = step_span(st, param, i);
+    char path[SESSION_PATH_BYTES], leaf[SESSION_PATH_BYTES];
+    struct text t = text_on(leaf, sizeof(leaf));
+    struct rdl_value v, number;
+    size_t off;
+
+    resolve_path(in, step_arg(st, param)->v[i].text, path);
+    if (rdl_inspect(in->lab, path, &v, &off) != RDL_OK)
+        return resolve_unknown(in, at, path, "nothing", reterr);
+    number = v;
+    if (v.type == RDL_NODE && p->stands != LEAF_none && v.row == leaf_rows[p->stands].node) {
+        text_addf(&t, "%s.%s", path, leaf_rows[p->stands].key);
+        if (rdl_inspect(in->lab, leaf, &number, &off) != RDL_OK)
+            number = v;
+    }
+    if (!is_number(&number))
+        return has_no_number(p, path, at, &v, reterr);
+    *ret = number.number;
+    return true;
+}
+
+/* The host of the first operand of @st: bare names that follow are on it. */
+static struct scope scope_of_step(const struct scope *in, const struct step *st,
+                                  char host[RDL_NAME_BYTES])
+{
+    const char *first = NULL;
+
+    for (size_t i = 0; i < st->cmd->n_params && !first; i++) {
+        const struct param *p = &st->cmd->params[i];
+
+        if ((p->flags & P_OPERAND) && p->kind == VAL_OBJECT && st->args[i].n)
+            first = st->args[i].v[0].text;
+    }
+    return first ? resolve_rest(in, first, host) : *in;
+}
+
+const struct step *resolve_numbers(const struct scope *in, const struct step *st, struct pool *p,
+                                   struct diag *reterr)
+{
+    char host[RDL_NAME_BYTES];
+    const struct scope rest = scope_of_step(in, st, host);
+    struct step *copy = NULL;
+
+    for (size_t i = 0; i < st->cmd->n_params; i++) {
+        const struct param *param = &st->cmd->params[i];
+
+        for (size_t k = 0; param->kind == VAL_NUMBER && k < st->args[i].n; k++) {
+            const struct value *v = &st->args[i].v[k];
+            char text[32];
+            struct text t = text_on(text, sizeof(text));
+            uint64_t number;
+
+            if (isdigit((unsigned char)v->text[0]))
+                continue;
+            if (!resolve_number(&rest, st, param->name, k, &number, reterr))
+                return NULL;
+            text_addf(&t, "%llu", (unsigned long long)number);
+            if (!value_check(param, text, v->at, reterr))
+                return NULL;
+            if (!copy)
+                copy = step_copy(p, st);
+            copy->args[i].v[k].text = pool_copy(p, text, t.len);
+        }
+    }
+    return copy ? copy : st;
+}

@@ -72,6 +72,18 @@ bool resolve_key(const struct scope *in, const struct step *st, const char *para
 bool resolve_qpn(const struct scope *in, const struct step *st, const char *param, uint32_t *ret,
                  struct diag *reterr);
 
+/* The number that @text, the value @i of parameter @param and no number itself, stands for: a path
+ * that leads to one, or to an object that has what the row says.
+ */
+bool resolve_number(const struct scope *in, const struct step *st, const char *param, size_t i,
+                    uint64_t *ret, struct diag *reterr);
+
+/* @st as it is if none of its numbers is said by a name; otherwise a copy of it in @p, with the
+ * numbers themselves.  NULL: there is no such number.
+ */
+const struct step *resolve_numbers(const struct scope *in, const struct step *st, struct pool *p,
+                                   struct diag *reterr);
+
 /* The memory that @text names, which came from @at. */
 bool resolve_memory_text(const struct scope *in, const char *text, struct span at,
                          struct memory *ret, struct diag *reterr);

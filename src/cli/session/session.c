@@ -54,6 +54,7 @@ static enum rdl_status open_lab(struct session *s, uint64_t seed, size_t memory_
     changes_forget(&s->changes);
     conditions_free(&s->conditions);
     rests_free(&s->rests);
+    vq_looks_done(&s->looks);
     s->travel = (struct travel){.in_past = false};
     s->lab = lab;
     s->seed = seed;
@@ -106,6 +107,7 @@ void session_free(struct session *s)
     typed_lines_free(&s->typed);
     changes_forget(&s->changes);
     rests_free(&s->rests);
+    vq_looks_done(&s->looks);
     close_lab(s);
     journal_free(&s->history.journal);
     pool_free(&s->history.pool);

@@ -25,6 +25,7 @@
 #include "cli/session/snapshots.h"
 #include "cli/session/stops.h"
 #include "cli/session/typed_lines.h"
+#include "cli/show/show_vq.h"
 #include "rdmalab/lab.h"
 
 #define SESSION_SOURCES_MAX 8u /* files that source each other */
@@ -157,6 +158,7 @@ struct session {
     struct stops stops;
     struct conditions conditions; /* of faults */
     bool quit;                    /* nothing more is to be run */
+    bool at_terminal; /* somebody types and reads: a long answer ends where the screen is full */
 
     const struct block *in; /* of the step that runs; NULL: none does.  session_step() sets it */
     struct session_progress step;
@@ -168,6 +170,7 @@ struct session {
     struct changes changes;
     struct session_macros macros;
     struct rests rests;
+    struct vq_looks looks; /* what `show vq` has shown */
 
     struct diag diag;                 /* of the step that failed */
     struct source diag_src;           /* where it is; valid until the next step */

@@ -3,13 +3,19 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/lang/suggest.h"
+#include "cli/print/show_text.h"
+#include "cli/show/show_dump.h"
 #include "cli/show/show_events.h"
 #include "cli/show/show_lab.h"
+#include "cli/show/show_life.h"
 #include "cli/show/show_live.h"
+#include "cli/show/show_memory.h"
 #include "cli/show/show_objects.h"
 #include "cli/show/show_packet.h"
+#include "cli/show/show_summary.h"
 #include "cli/show/show_vq.h"
 #include "cli/show/show_wqe.h"
 #include "cli/tree/tree.h"
@@ -61,10 +67,20 @@ static enum rdl_status bad_path(struct showing *s, enum rdl_status st, size_t i,
     return refuse(s, st, i, at, "%s: %s", path, rdl_status_str(st));
 }
 
-static enum rdl_status json_line(struct showing *s, const char *path, size_t *reterr_at)
+static bool is_text(const struct showing *s)
 {
-    const enum rdl_status st = show_json(s->out, s->lab, path, reterr_at);
+    return s->rq->form == SHOW_TEXT;
+}
 
+/* What is at @path for programs: as JSON the tree, otherwise a row for each leaf. */
+static enum rdl_status data_of(struct showing *s, const char *path, bool tool_names,
+                               size_t *reterr_at)
+{
+    enum rdl_status st;
+
+    if (s->rq->form != SHOW_JSON)
+        return show_leaves(s->out, s->lab, path, s->rq->form, tool_names, reterr_at);
+    st = show_json(s->out, s->lab, path, tool_names, reterr_at);
     if (st == RDL_OK)
         fputc('\n', s->out);
     return st;
@@ -73,9 +89,7 @@ static enum rdl_status json_line(struct showing *s, const char *path, size_t *re
 /* Every object of @kind at or below @path. */
 static enum rdl_status all_of_kind(struct showing *s, const char *path, enum node_kind kind)
 {
-    if (s->rq->json)
-        return show_kind_json(s->out, s->lab, path, kind);
-    return show_kind(s->out, s->lab, path, kind, "none");
+    return show_kind(s->out, s->lab, path, kind, s->rq->form, "none");
 }
 
 static enum rdl_status show_one_vq(struct showing *s)
@@ -86,7 +100,7 @@ static enum rdl_status show_one_vq(struct showing *s)
 
     if (!path)
         return refuse(s, RDL_ERR_INVAL, 1, 0, "which virtqueue? h1.qp.sq, h1.cq, h1.ctrl");
-    st = s->rq->json ? json_line(s, path, &at) : show_vq(s->out, s->lab, &s->past, path, &at);
+    st = show_vq(s->out, s->lab, &s->past, path, s->rq->form, s->rq->looks, &at);
     if (st == RDL_ERR_INVAL)
         return refuse(s, st, 1, 0, "%s has no virtqueue; h1.qp.sq, h1.cq and h1.ctrl have", path);
     return st == RDL_OK ? st : bad_path(s, st, 1, at);
@@ -112,7 +126,7 @@ static enum rdl_status show_kind_of(struct showing *s)
             return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no %s", path, word);
         return all_of_kind(s, path, kind);
     }
-    st = s->rq->json ? json_line(s, path, &at) : show_path(s->out, s->lab, &s->past, path, &at);
+    st = is_text(s) ? show_path(s->out, s->lab, &s->past, path, &at) : data_of(s, path, true, &at);
     return st == RDL_OK ? st : bad_path(s, st, 1, at);
 }
 
@@ -120,13 +134,14 @@ static enum rdl_status show_kind_of(struct showing *s)
 static enum rdl_status show_plural(struct showing *s)
 {
     const char *word = word_at(s, 0);
+    const size_t ending = strcmp(word, "switches") == 0 ? 2 : 1;
 
-    return all_of_kind(s, "", node_find(word, strlen(word) - 1));
+    return all_of_kind(s, "", node_find(word, strlen(word) - ending));
 }
 
 static enum rdl_status show_all_counters(struct showing *s)
 {
-    return show_counters(s->out, s->lab, s->rq->json);
+    return show_counters(s->out, s->lab, s->rq->form);
 }
 
 /* Says why the frame of event @id cannot be shown. */
@@ -162,7 +177,7 @@ static enum rdl_status show_one_packet(struct showing *s)
 
     if (word && strcmp(word, "last") != 0 && !ev_id_parse(word, &id))
         return refuse(s, RDL_ERR_INVAL, 1, 0, "which packet? of an event like #34.3, or \"last\"");
-    st = show_packet(s->out, &s->past, id, s->rq->json);
+    st = show_packet(s->out, &s->past, id, s->rq->form);
     if (st == RDL_ERR_INVAL)
         return refuse(s, st, 1, 0, "%s is about no frame; tx, rx, drop and lost are", word);
     if (st == RDL_ERR_NOT_FOUND)
@@ -203,23 +218,44 @@ static enum rdl_status refuse_host(struct showing *s)
     return refuse(s, RDL_ERR_NOT_FOUND, s->rq->n_words, 0, "no host is called \"%s\"", s->rq->host);
 }
 
-/* "last 10", "#3..#9" or nothing, from word 1 on. */
-static enum rdl_status read_filter(struct showing *s, struct event_filter *f)
+/* "all", "last 10", "#3..#9" or nothing, from word 1 on.  A range has everything, and so have
+ * kinds that are named.
+ */
+static enum rdl_status read_range(struct showing *s, struct event_filter *f)
 {
-    const char *word = word_at(s, 1), *number = word_at(s, 2);
+    const bool all = word_at(s, 1) && strcmp(word_at(s, 1), "all") == 0;
+    const size_t i = all ? 2 : 1;
+    const char *word = word_at(s, i), *number = word_at(s, i + 1);
     const bool last = word && strcmp(word, "last") == 0;
     uint64_t n = 10;
-    size_t at;
 
+    f->story = !all && !s->rq->kinds && (!word || last);
     if (last && number && (quantity_parse(QUANTITY_NUMBER, number, &n) || n == 0))
-        return refuse(s, RDL_ERR_INVAL, 2, 0, "how many? a number from 1");
+        return refuse(s, RDL_ERR_INVAL, i + 1, 0, "how many? a number from 1");
     if (last)
         f->last = (size_t)n;
     else if (word && !event_filter_range(f, word))
-        return refuse(s, RDL_ERR_INVAL, 1, 0,
-                      "which? a range like #3..#9, a tick like #3, last N, or kinds=tx,rx");
+        return refuse(s, RDL_ERR_INVAL, i, 0,
+                      "which? a range like #3..#9, a tick like #3, all, last N, or kinds=tx,rx");
     else if (number)
-        return refuse(s, RDL_ERR_INVAL, 2, 0, "nothing can follow the range");
+        return refuse(s, RDL_ERR_INVAL, i + 1, 0, "nothing can follow the range");
+    if (word_at(s, i + 2))
+        return refuse(s, RDL_ERR_INVAL, i + 2, 0, "nothing can follow here");
+    return RDL_OK;
+}
+
+static enum rdl_status read_filter(struct showing *s, struct event_filter *f)
+{
+    const enum rdl_status st = read_range(s, f);
+    size_t at;
+
+    if (st != RDL_OK)
+        return st;
+    if (s->rq->from && !ev_id_parse(s->rq->from, &f->from)) {
+        s->err->key = "from";
+        return refuse(s, RDL_ERR_INVAL, s->rq->n_words, 0,
+                      "from where? an event like #12.3, or a tick like #12");
+    }
     if (s->rq->kinds && !event_filter_kinds(f, s->rq->kinds, &at))
         return refuse_kind(s, at);
     if (!s->rq->host)
@@ -232,10 +268,96 @@ static enum rdl_status show_some_events(struct showing *s)
 {
     struct event_filter f = event_filter_all();
     const enum rdl_status st = read_filter(s, &f);
+    char again[SHOW_LINE_BYTES];
+    struct text t = text_on(again, sizeof(again));
+    const struct event_look look = {
+        .form = s->rq->form,
+        .colour = s->rq->colour,
+        .again = again,
+        .lines_max = s->rq->lines_max,
+    };
 
-    if (st == RDL_OK)
-        show_events(s->out, &s->past, &f, s->rq->json, s->rq->colour);
-    return st;
+    if (st != RDL_OK)
+        return st;
+    if (!f.story && !s->rq->kinds)
+        text_add(&t, " all");
+    if (s->rq->kinds)
+        text_addf(&t, " kinds=%s", s->rq->kinds);
+    if (s->rq->host)
+        text_addf(&t, " host=%s", s->rq->host);
+    show_events_as(s->out, &s->past, &f, &look);
+    return RDL_OK;
+}
+
+/* Why there is no life to be shown of what was asked for. */
+static enum rdl_status refuse_life(struct showing *s, enum rdl_status st, size_t at)
+{
+    const char *path = word_at(s, 1);
+    struct text remedy = text_on(s->err->remedy, sizeof(s->err->remedy));
+
+    if (st == RDL_ERR_UNSUPPORTED)
+        return refuse(s, st, 1, 0, "a saved trace has events, and no state");
+    if (st == RDL_ERR_INVAL)
+        return refuse(s, st, 1, 0,
+                      "%s is no work request; \"life h1.qp wr_id=1\", \"life h1.cq.wc[0]\" and the "
+                      "event of a post are",
+                      path);
+    if (st != RDL_ERR_NOT_FOUND)
+        return st;
+    if (at && path)
+        return bad_path(s, st, 1, at);
+    text_addf(&remedy, "\"%sevents kinds=post_send,post_recv,post_srq_recv\" lists what was posted",
+              s->lab ? "show " : "");
+    if (s->rq->has_wr_id)
+        return refuse(s, st, path ? 1 : 0, 0, "no work request with wr_id=%llu is recorded there",
+                      (unsigned long long)s->rq->wr_id);
+    return refuse(s, st, path ? 1 : 0, 0, "no such work request is recorded");
+}
+
+static enum rdl_status show_one_life(struct showing *s)
+{
+    const struct life_target target = {word_at(s, 1), s->rq->has_wr_id, s->rq->wr_id};
+    size_t at = 0;
+    const enum rdl_status st = show_life(s->out, s->lab, &s->past, &target, s->rq->form, &at);
+
+    if (st == RDL_ERR_NOT_FOUND && s->lab && target.path && !ev_id_begins(target.path) && at == 0) {
+        struct rdl_value v;
+
+        if (!strstr(target.path, ".wc[") &&
+            rdl_inspect(s->lab, target.path, &v, &at) == RDL_ERR_NOT_FOUND)
+            return bad_path(s, st, 1, at);
+        at = 0;
+    }
+    return st == RDL_OK ? st : refuse_life(s, st, at);
+}
+
+/* At a host, or everywhere. */
+static enum rdl_status show_all_memory(struct showing *s)
+{
+    const char *path = word_at(s, 1) ? word_at(s, 1) : "";
+    struct rdl_value v;
+    size_t at = 0;
+
+    if (path[0] && rdl_inspect(s->lab, path, &v, &at) != RDL_OK)
+        return bad_path(s, RDL_ERR_NOT_FOUND, 1, at);
+    if (path[0] && !tree_is(s->lab, path, NODE_host))
+        return refuse(s, RDL_ERR_INVAL, 1, 0, "%s is no host", path);
+    return show_memory(s->out, s->lab, &s->past, path, s->rq->form);
+}
+
+static enum rdl_status show_all_due(struct showing *s)
+{
+    return show_due(s->out, s->lab, s->rq->form);
+}
+
+/* Every value below a path, or of all the lab. */
+static enum rdl_status show_whole_tree(struct showing *s)
+{
+    const char *path = word_at(s, 1) ? word_at(s, 1) : "";
+    size_t at = 0;
+    const enum rdl_status st = data_of(s, path, false, &at);
+
+    return st == RDL_OK ? st : bad_path(s, st, 1, at);
 }
 
 static enum rdl_status show_one_dump(struct showing *s)
@@ -246,7 +368,8 @@ static enum rdl_status show_one_dump(struct showing *s)
 
     if (!path)
         return refuse(s, RDL_ERR_INVAL, 1, 0, "which slot? h1.qp.sq.desc[0]");
-    st = s->rq->json ? json_line(s, path, &at) : show_dump(s->out, s->lab, path, &at);
+    st = is_text(s) ? show_dump(s->out, s->lab, path, &at)
+                    : show_dump_rows(s->out, s->lab, path, s->rq->form, &at);
     if (st == RDL_ERR_INVAL)
         return refuse(s, st, 1, 0, "%s is no slot of a queue; h1.qp.sq.desc[0] is", path);
     if (st == RDL_ERR_FAULT)
@@ -260,12 +383,12 @@ static enum rdl_status show_any_path(struct showing *s)
     size_t at = 0;
     enum rdl_status st;
 
-    if (s->rq->json)
-        st = json_line(s, path, &at);
-    else if (path[0])
+    if (!path[0])
+        st = show_summary(s->out, s->lab, &s->past, s->rq->form);
+    else if (is_text(s))
         st = show_path(s->out, s->lab, &s->past, path, &at);
     else
-        st = show_lab(s->out, s->lab, &s->past);
+        st = data_of(s, path, false, &at);
     return st == RDL_OK ? st : bad_path(s, st, 0, at);
 }
 
@@ -273,7 +396,7 @@ static enum rdl_status show_outside(struct showing *s)
 {
     if (!s->rq->live)
         return refuse(s, RDL_ERR_NOT_FOUND, 0, 0, "nothing outside the lab is attached to it");
-    show_live(s->out, s->lab, s->rq->live_ops, s->rq->live, s->rq->json);
+    show_live(s->out, s->lab, s->rq->live_ops, s->rq->live, s->rq->form);
     return RDL_OK;
 }
 
@@ -283,24 +406,31 @@ static const struct {
     enum rdl_status (*run)(struct showing *s);
     bool of_past; /* it needs no lab */
 } subjects[] = {
-    {"vq", 2, show_one_vq, false},
-    {"qp", 2, show_kind_of, false},
-    {"cq", 2, show_kind_of, false},
-    {"mr", 2, show_kind_of, false},
-    {"mw", 2, show_kind_of, false},
-    {"pd", 2, show_kind_of, false},
-    {"ah", 2, show_kind_of, false},
-    {"packet", 2, show_one_packet, true},
-    {"events", 3, show_some_events, true},
-    {"faults", 1, show_plural, false},
-    {"links", 1, show_plural, false},
-    {"hosts", 1, show_plural, false},
-    {"counters", 1, show_all_counters, false},
-    {"link", 2, show_kind_of, false},
-    {"dump", 2, show_one_dump, false},
-    {"live", 1, show_outside, false},
-    {"srq", 2, show_kind_of, false},
+    {"vq", 2, show_one_vq, false},         {"qp", 2, show_kind_of, false},
+    {"cq", 2, show_kind_of, false},        {"mr", 2, show_kind_of, false},
+    {"mw", 2, show_kind_of, false},        {"pd", 2, show_kind_of, false},
+    {"ah", 2, show_kind_of, false},        {"packet", 2, show_one_packet, true},
+    {"events", 5, show_some_events, true}, {"life", 2, show_one_life, true},
+    {"memory", 2, show_all_memory, false}, {"due", 1, show_all_due, false},
+    {"tree", 2, show_whole_tree, false},   {"faults", 1, show_plural, false},
+    {"links", 1, show_plural, false},      {"hosts", 1, show_plural, false},
+    {"switches", 1, show_plural, false},   {"counters", 1, show_all_counters, false},
+    {"link", 2, show_kind_of, false},      {"dump", 2, show_one_dump, false},
+    {"live", 1, show_outside, false},      {"srq", 2, show_kind_of, false},
 };
+
+bool show_form_of(const char *word, enum show_form *ret)
+{
+    for (size_t i = 0; i < words_show_form.n_rows; i++) {
+        const struct enum_row *row = &words_show_form.rows[i];
+
+        if (strcasecmp(row->name, word) != 0)
+            continue;
+        *ret = (enum show_form)row->value;
+        return true;
+    }
+    return false;
+}
 
 const char *show_subject(size_t i)
 {

@@ -11,20 +11,26 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "cli/lang/words.h"
 #include "rdmalab/lab.h"
 
 struct live;
 struct live_ops;
 struct past;
+struct vq_looks;
 
 /* The words that follow `show`:
  *
- *	(none)                        the lab: hosts, links, faults
+ *	(none)                        the lab on one screen: what there is, what happens next
  *	PATH                          anything in the inspect tree: h1, h1.device, h1.qp.sq.driver
  *	vq PATH                       a virtqueue: h1.qp.sq, h1.cq, h1.ctrl
  *	qp|cq|mr|pd|ah|srq [PATH]         one, or all of them
  *	packet [#ID|last]             every byte of a frame
- *	events [#A..#B|#TICK|last N]  what happened
+ *	events [all] [#A..#B|#TICK|last N]  what happened
+ *	life [PATH|#ID]               a work request from its posting to its poll
+ *	memory [HOST]                 what keys open, and the access that failed last
+ *	due                           all that will happen
+ *	tree [PATH]                   every value of the inspect tree
  *	faults|links|counters
  *	live                          the clock, live ports, programs
  *	dump PATH                     the bytes of a queue's slot: h1.qp.sq.desc[0]
@@ -34,8 +40,13 @@ struct show_request {
     size_t n_words;
     const char *kinds; /* of events: "tx,rx"; NULL: all */
     const char *host;  /* events of this host only; NULL: all */
-    bool json;
-    bool colour; /* escape sequences for a terminal */
+    const char *from;  /* events from here on: "#12.3"; NULL: from the first */
+    bool has_wr_id;    /* of life: the request with this number */
+    uint64_t wr_id;
+    enum show_form form;
+    bool colour;            /* escape sequences for a terminal */
+    unsigned lines_max;     /* of a screen, for events; 0: all are shown */
+    struct vq_looks *looks; /* what was seen of virtqueues before; NULL: nobody remembers */
     const struct live_ops *live_ops;
     const struct live *live; /* NULL: nothing outside is attached */
 };
@@ -43,7 +54,7 @@ struct show_request {
 struct show_error {
     size_t word;     /* index of the word that is wrong; n_words: one is missing */
     size_t at;       /* offset in it */
-    const char *key; /* "kinds", "host": its value number @at is wrong; NULL: a word is */
+    const char *key; /* "kinds", "host", "from": its value number @at is wrong; NULL: a word is */
     char text[200];
     char remedy[256]; /* "": none is known */
 };
@@ -56,6 +67,9 @@ struct show_error {
  */
 RDL_MUST_CHECK enum rdl_status show(FILE *out, const struct rdl_lab *lab, const struct past *p,
                                     const struct show_request *rq, struct show_error *reterr);
+
+/* The form that @word, the last of a question, asks for: "csv"; false: it is none. */
+bool show_form_of(const char *word, enum show_form *ret);
 
 /* The words that may stand first, NULL after the last: for completion and suggestions. */
 const char *show_subject(size_t i);

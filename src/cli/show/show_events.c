@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "cli/print/show_text.h"
+#include "cli/show/show_rows.h"
+#include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/enums.h"
 
 #define COLUMN_TIME 9u
 
@@ -67,10 +70,35 @@ bool event_filter_kinds(struct event_filter *f, const char *s, size_t *reterr_at
     return true;
 }
 
-static bool passes(const struct event_filter *f, const struct ev *e)
+bool event_is_story(const struct ev *e)
 {
-    return ev_set_has(&f->kinds, e->kind) &&
-           (f->host == EV_HOST_NONE || past_host_of(e) == f->host);
+    switch (e->kind) {
+    case EV_kick:
+        return e->u.kick.function == FN_RDMA && e->u.kick.queue != 0; /* 0: the control queue */
+    case EV_switch_up:
+    case EV_link_up:
+    case EV_link_set:
+    case EV_link_down:
+    case EV_fault_made:
+    case EV_fault_gone:
+    case EV_gone:
+    case EV_mem_write:
+    case EV_poll:
+        return true;
+    default:
+        return ev_is_for(e->kind, EV_FOR_STORY) || ev_is_for(e->kind, EV_FOR_LADDER) ||
+               ev_is_for(e->kind, EV_FOR_NAMES);
+    }
+}
+
+/* Is it asked for?  *@ret_routine: but for being no part of the story. */
+static bool passes(const struct event_filter *f, const struct ev *e, bool *ret_routine)
+{
+    *ret_routine = false;
+    if (!ev_set_has(&f->kinds, e->kind) || (f->host != EV_HOST_NONE && past_host_of(e) != f->host))
+        return false;
+    *ret_routine = f->story && !event_is_story(e);
+    return !*ret_routine;
 }
 
 /* What goes wrong is red, what waits is yellow, what completes is green. */
@@ -137,41 +165,160 @@ static void print_missing(FILE *out, const struct past *p, const struct event_fi
     show_line(out, &t);
 }
 
-void show_events(FILE *out, const struct past *p, const struct event_filter *f, bool json,
-                 bool colour)
+/* The events that are asked for, of those from @first to @end. */
+struct chosen {
+    size_t first, end;
+    size_t n, n_routine; /* shown; left out because they are no part of the story */
+};
+
+static struct chosen choose(const struct past *p, const struct event_filter *f)
 {
     const size_t begin = past_lower_bound(p, f->from);
-    size_t end = p->n, first, n = 0;
-    uint64_t at_ns = UINT64_MAX;
+    struct chosen c = {.end = p->n};
+    bool routine;
 
     if (f->to)
-        end = past_lower_bound(p, ev_id_last(f->to) + 1);
-    first = end;
-    while (first > begin && (f->last == 0 || n < f->last))
-        n += passes(f, past_at(p, --first));
-    if (json)
-        fputc('[', out);
-    else
-        print_missing(out, p, f, begin == 0 && first == 0);
-    n = 0;
-    for (size_t i = first; i < end; i++) {
+        c.end = past_lower_bound(p, ev_id_last(f->to) + 1);
+    c.first = c.end;
+    while (c.first > begin && (f->last == 0 || c.n < f->last)) {
+        c.n += passes(f, past_at(p, --c.first), &routine);
+        c.n_routine += routine;
+    }
+    return c;
+}
+
+/* Columns of CSV and Markdown. */
+static void print_flat(FILE *out, const struct past *p, const struct event_filter *f,
+                       const struct chosen *c, enum show_form form)
+{
+    static const struct row_column columns[] = {{.name = "id"},
+                                                {.name = "time", .right = true},
+                                                {.name = "kind"},
+                                                {.name = "host"},
+                                                {.name = "text"}};
+    struct rows r;
+    bool routine;
+
+    rows_begin(&r, out, form, columns, ARRAY_LEN(columns));
+    for (size_t i = c->first; i < c->end; i++) {
         const struct ev *e = past_at(p, i);
+        char buf[EV_TEXT_BYTES], host[EV_NAME_BYTES];
+        struct text id = text_on(buf, sizeof(buf)), h = text_on(host, sizeof(host)), t;
+
+        if (!passes(f, e, &routine))
+            continue;
+        ev_add_id(&id, e->id);
+        rows_text(&r, buf);
+        rows_time(&r, e->at_ns);
+        rows_text(&r, ev_schema(e->kind)->name);
+        if (past_host_of(e) != EV_HOST_NONE)
+            ev_names_host(p->names, &h, past_host_of(e));
+        rows_text(&r, host);
+        t = text_on(buf, sizeof(buf));
+        ev_add_text(&t, e, p->names);
+        rows_text(&r, buf);
+    }
+    rows_end(&r, NULL);
+}
+
+static void print_objects(FILE *out, const struct past *p, const struct event_filter *f,
+                          const struct chosen *c, bool lines)
+{
+    bool routine;
+    size_t n = 0;
+
+    fputs(lines ? "" : "[", out);
+    for (size_t i = c->first; i < c->end; i++) {
         char buf[EV_JSON_BYTES];
         struct text t = text_on(buf, sizeof(buf));
 
-        if (!passes(f, e))
+        if (!passes(f, past_at(p, i), &routine))
             continue;
-        if (json) {
-            ev_add_json(&t, e, p->names);
-            fprintf(out, "%s%s", n ? ",\n" : "", buf);
-        } else {
-            print_event(out, p, e, e->at_ns != at_ns, colour);
+        ev_add_json(&t, past_at(p, i), p->names);
+        fprintf(out, "%s%s%s", n && !lines ? ",\n" : "", buf, lines ? "\n" : "");
+        n++;
+    }
+    fputs(lines ? "" : "]\n", out);
+}
+
+/* Lines of the screen that the event takes. */
+static unsigned lines_of(FILE *out, const struct past *p, const struct ev *e)
+{
+    const unsigned columns = show_columns_of_terminal(out, UINT32_MAX);
+    char buf[EV_TEXT_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_pad_to(&t, COLUMN_TIME);
+    ev_add_line(&t, e, p->names);
+    return 1 + (unsigned)(t.len / columns);
+}
+
+static void print_more(FILE *out, const char *again, size_t n, const struct ev *e)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    text_addf(&t, "... %zu more: show events%s from=", n, again);
+    ev_add_id(&t, e->id);
+    show_line(out, &t);
+}
+
+static void print_lines(FILE *out, const struct past *p, const struct event_filter *f,
+                        const struct chosen *c, const struct event_look *look)
+{
+    uint64_t at_ns = UINT64_MAX;
+    unsigned lines = 2; /* the question stays in sight, and the next prompt comes below */
+    bool routine;
+    size_t n = 0;
+
+    for (size_t i = c->first; i < c->end; i++) {
+        const struct ev *e = past_at(p, i);
+
+        if (!passes(f, e, &routine))
+            continue;
+        lines += lines_of(out, p, e);
+        if (look->lines_max && n && lines >= look->lines_max) {
+            print_more(out, look->again ? look->again : "", c->n - n, e);
+            return;
         }
+        print_event(out, p, e, e->at_ns != at_ns, look->colour);
         at_ns = e->at_ns;
         n++;
     }
-    if (json)
-        fputs("]\n", out);
-    else if (n == 0)
+    if (n == 0)
         fputs("no such events\n", out);
+    if (c->n_routine && (f->last == 0 || n == 0))
+        fprintf(out,
+                "... %zu of registers, control commands, rings and interrupts: "
+                "show events all\n",
+                c->n_routine);
+}
+
+void show_events_as(FILE *out, const struct past *p, const struct event_filter *f,
+                    const struct event_look *look)
+{
+    const struct chosen c = choose(p, f);
+
+    switch (look->form) {
+    case SHOW_TEXT:
+        print_missing(out, p, f, past_lower_bound(p, f->from) == 0 && c.first == 0);
+        print_lines(out, p, f, &c, look);
+        break;
+    case SHOW_JSON:
+    case SHOW_NDJSON:
+        print_objects(out, p, f, &c, look->form == SHOW_NDJSON);
+        break;
+    case SHOW_CSV:
+    case SHOW_MARKDOWN:
+        print_flat(out, p, f, &c, look->form);
+        break;
+    }
+}
+
+void show_events(FILE *out, const struct past *p, const struct event_filter *f, bool json,
+                 bool colour)
+{
+    const struct event_look look = {.form = json ? SHOW_JSON : SHOW_TEXT, .colour = colour};
+
+    show_events_as(out, p, f, &look);
 }

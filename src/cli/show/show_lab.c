@@ -2,7 +2,9 @@
 #include "cli/show/show_lab.h"
 
 #include "cli/print/show_text.h"
+#include "cli/show/show_columns.h"
 #include "cli/show/show_objects.h"
+#include "cli/show/show_rows.h"
 #include "cli/show/show_vq.h"
 #include "cli/show/show_wqe.h"
 #include "cli/tree/tree.h"
@@ -12,37 +14,6 @@
 
 #define DEPTH_MAX          8u
 #define ELEMENTS_SHOWN_MAX 32u
-
-enum rdl_status show_lab(FILE *out, const struct rdl_lab *lab, const struct past *p)
-{
-    static const enum node_kind kinds[] = {NODE_host, NODE_switch, NODE_link, NODE_fault};
-    enum rdl_status st = RDL_OK;
-    char buf[SHOW_LINE_BYTES];
-    struct text t = text_on(buf, sizeof(buf));
-    bool any = false;
-
-    for (size_t i = 0; i < ARRAY_LEN(kinds) && st == RDL_OK; i++) {
-        if (show_count(lab, "", kinds[i]) == 0)
-            continue;
-        if (any)
-            fputc('\n', out);
-        any = true;
-        st = show_kind(out, lab, "", kinds[i], NULL);
-    }
-    if (!any)
-        fputs("an empty lab: \"host h1 h2\" makes two hosts\n", out);
-    text_add(&t, any ? "\nt=" : "t=");
-    quantity_add_time_short(&t, rdl_now_ns(lab));
-    text_addf(&t, ", tick #%llu, %zu events recorded", (unsigned long long)rdl_tick(lab), p->n);
-    if (p->forgotten)
-        text_addf(&t, ", %llu older ones forgotten", (unsigned long long)p->forgotten);
-    if (p->gap_from) {
-        text_add(&t, "; ");
-        past_add_gap(&t, p);
-    }
-    show_line(out, &t);
-    return st;
-}
 
 /* ", P_Keys 0xffff 0x8005": the partitions of a host, if they are not what every host has. */
 static void add_pkeys(struct text *t, const struct rdl_lab *lab, const char *host)
@@ -65,7 +36,7 @@ static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const cha
                                            NODE_cq, NODE_qp, NODE_srq, NODE_ah};
     static const enum leaf_id leaves[] = {LEAF_port_state, LEAF_port_mtu, LEAF_port_link,
                                           LEAF_port_sent_frames, LEAF_port_rcvd_frames};
-    enum rdl_status st = show_kind(out, lab, path, NODE_host, NULL);
+    enum rdl_status st = show_kind(out, lab, path, NODE_host, SHOW_TEXT, NULL);
     char buf[SHOW_LINE_BYTES], device[TREE_PATH_BYTES], port[TREE_PATH_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
@@ -96,13 +67,13 @@ static enum rdl_status show_host(FILE *out, const struct rdl_lab *lab, const cha
         if (show_count(lab, path, kinds[i]) == 0)
             continue;
         fputc('\n', out);
-        st = show_kind(out, lab, path, kinds[i], NULL);
+        st = show_kind(out, lab, path, kinds[i], SHOW_TEXT, NULL);
     }
     return st;
 }
 
 /* All leaves at @path and below it that are counters and not 0, as "h1.port.sent_frames  3". */
-static enum rdl_status add_counters(struct grid *g, const struct rdl_lab *lab, const char *path,
+static enum rdl_status add_counters(struct rows *r, const struct rdl_lab *lab, const char *path,
                                     unsigned depth)
 {
     struct tree_list children;
@@ -116,39 +87,72 @@ static enum rdl_status add_counters(struct grid *g, const struct rdl_lab *lab, c
 
         tree_join(&t, path, c->key);
         if (c->value.type == RDL_NODE && c->key[0] != '[' && depth < DEPTH_MAX) {
-            st = add_counters(g, lab, sub, depth + 1);
+            st = add_counters(r, lab, sub, depth + 1);
         } else if (c->value.type != RDL_NODE && c->value.number &&
                    leaf_rows[c->value.row].type == TYPE_COUNTER) {
-            grid_cell(g, sub);
-            grid_cellf(g, "%llu", (unsigned long long)c->value.number);
+            rows_text(r, sub);
+            rows_number(r, c->value.number);
         }
     }
     tree_done(&children);
     return st;
 }
 
-static void print_counters_json(FILE *out, const struct grid *g)
+enum rdl_status show_counters(FILE *out, const struct rdl_lab *lab, enum show_form form)
 {
-    fputc('{', out);
-    for (size_t i = 0; i + 1 < g->n; i += 2)
-        fprintf(out, "%s\"%s\":%s", i ? "," : "", g->cells[i], g->cells[i + 1]);
-    fputs("}\n", out);
+    enum rdl_status st;
+    struct rows r;
+
+    rows_begin_table(&r, out, form, TABLE_COUNTERS);
+    st = add_counters(&r, lab, "", 0);
+    rows_end(&r, "nothing has been counted yet");
+    return st;
 }
 
-enum rdl_status show_counters(FILE *out, const struct rdl_lab *lab, bool json)
+/* Every leaf at @path, and below it, under its name behind @name. */
+static enum rdl_status add_leaves(struct rows *r, const struct rdl_lab *lab, const char *path,
+                                  const char *name, bool tool_names, unsigned depth)
 {
-    struct grid g;
-    enum rdl_status st;
+    struct tree_list children;
+    size_t at;
+    enum rdl_status st = tree_children(lab, path, &children, &at);
 
-    grid_init(&g, 2, 1u << 1);
-    st = add_counters(&g, lab, "", 0);
-    if (st == RDL_OK && json)
-        print_counters_json(out, &g);
-    else if (st == RDL_OK && g.n == 0)
-        fputs("nothing has been counted yet\n", out);
-    else if (st == RDL_OK)
-        grid_print(&g, out, 0);
-    grid_done(&g);
+    for (size_t i = 0; i < children.n && st == RDL_OK; i++) {
+        const struct tree_child *c = &children.v[i];
+        char sub[TREE_PATH_BYTES], called[TREE_PATH_BYTES];
+        struct text t = text_on(sub, sizeof(sub)), n = text_on(called, sizeof(called));
+
+        tree_join(&t, path, c->key);
+        tree_join(&n, name, tool_names ? tree_child_name(c) : c->key);
+        if (c->value.type != RDL_NODE) {
+            rows_text(r, called);
+            rows_value(r, &c->value);
+        } else if (depth < DEPTH_MAX) {
+            st = add_leaves(r, lab, sub, called, tool_names, depth + 1);
+        }
+    }
+    tree_done(&children);
+    return st;
+}
+
+enum rdl_status show_leaves(FILE *out, const struct rdl_lab *lab, const char *path,
+                            enum show_form form, bool tool_names, size_t *reterr_at)
+{
+    static const struct row_column columns[] = {{.name = "name"}, {.name = "value"}};
+    struct rdl_value v = {.type = RDL_NODE};
+    enum rdl_status st = path[0] ? rdl_inspect(lab, path, &v, reterr_at) : RDL_OK;
+    struct rows r;
+
+    if (st != RDL_OK)
+        return st;
+    rows_begin(&r, out, form, columns, ARRAY_LEN(columns));
+    if (v.type == RDL_NODE) {
+        st = add_leaves(&r, lab, path, tool_names ? "" : path, tool_names, 0);
+    } else {
+        rows_text(&r, path);
+        rows_value(&r, &v);
+    }
+    rows_end(&r, NULL);
     return st;
 }
 
@@ -288,7 +292,7 @@ enum rdl_status show_path(FILE *out, const struct rdl_lab *lab, const struct pas
     if (tree_value_is(&v, NODE_cq))
         return show_cq(out, lab, path);
     if (tree_value_is(&v, NODE_queue) && ring_role_of(path) != RING_NONE)
-        return show_vq(out, lab, p, path, reterr_at);
+        return show_vq(out, lab, p, path, SHOW_TEXT, NULL, reterr_at);
     fprintf(out, "%s\n", path);
     return print_tree(out, lab, path, 1);
 }

@@ -5,6 +5,8 @@
 
 #include "cli/print/print_json.h"
 #include "cli/print/show_text.h"
+#include "cli/show/show_rows.h"
+#include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 
 static void add_time(struct text *t, uint64_t ns)
@@ -75,14 +77,61 @@ static void print_program_json(FILE *out, const struct live_program_info *p)
     fputc('}', out);
 }
 
-void show_live(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
-               const struct live *live, bool json)
+static void live_row(struct rows *r, const char *what, const char *name, uint64_t v)
 {
+    rows_text(r, what);
+    rows_text(r, name);
+    rows_number(r, v);
+}
+
+/* A row for each number, and one for the state of each program. */
+static void show_flat(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
+                      const struct live *live, enum show_form form)
+{
+    static const struct row_column columns[] = {
+        {.name = "what"}, {.name = "name"}, {.name = "value"}};
+    struct live_program_info program;
+    struct rdl_port_info info;
+    struct live_port_info port;
+    struct live_clock c;
+    struct rows r;
+
+    ops->clock(live, &c);
+    rows_begin(&r, out, form, columns, ARRAY_LEN(columns));
+    live_row(&r, "clock", "t", rdl_now_ns(lab));
+    live_row(&r, "clock", "lag_ns", c.lag_ns);
+    live_row(&r, "clock", "lag_max_ns", c.lag_max_ns);
+    for (uint32_t i = 0; ops->port_at(live, i, &port); i++) {
+        if (rdl_port_info(lab, port.port, &info) != RDL_OK)
+            continue;
+        live_row(&r, port.device, "in_frames", port.read_frames);
+        live_row(&r, port.device, "out_frames", port.written_frames);
+        live_row(&r, port.device, "in_dropped", info.in_dropped);
+        live_row(&r, port.device, "out_dropped", port.refused_frames);
+        live_row(&r, port.device, "kernel_dropped", port.missed_frames);
+        live_row(&r, port.device, "link_busy_ns", info.busy_ns);
+    }
+    for (uint32_t i = 0; ops->program_at(live, i, &program); i++) {
+        rows_text(&r, program.host);
+        rows_text(&r, program.name);
+        rows_text(&r, program.failed ? program.error : program.state);
+    }
+    rows_end(&r, NULL);
+}
+
+void show_live(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
+               const struct live *live, enum show_form form)
+{
+    const bool json = form == SHOW_JSON;
     struct live_program_info program;
     struct rdl_port_info info;
     struct live_port_info port;
     struct live_clock c;
 
+    if (rows_are_flat(form)) {
+        show_flat(out, lab, ops, live, form);
+        return;
+    }
     ops->clock(live, &c);
     if (json)
         fprintf(out,

@@ -3,9 +3,10 @@
 #ifndef CLI_SHOW_SHOW_LIVE_H
 #define CLI_SHOW_SHOW_LIVE_H
 
+#include "cli/lang/words.h"
 #include "cli/live/live.h"
 
 void show_live(FILE *out, const struct rdl_lab *lab, const struct live_ops *ops,
-               const struct live *live, bool json);
+               const struct live *live, enum show_form form);
 
 #endif

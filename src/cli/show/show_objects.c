@@ -1,33 +1,59 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show/show_objects.h"
 
-#include "cli/print/print_json.h"
+#include <string.h>
+
 #include "cli/print/show_text.h"
+#include "cli/show/show_rows.h"
 #include "cli/show/show_vq.h"
 #include "cli/tree/tree.h"
-#include "cli/tree/tree_json.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 
+/* What a column says that no leaf does. */
+enum made {
+    MADE_OF_LEAF,
+    MADE_HOST,     /* the host of the object */
+    MADE_MRN,      /* the number of a region: what is above the low byte of its keys */
+    MADE_PDN,      /* the number of its protection domain */
+    MADE_USERS,    /* of a completion queue: queue pairs that complete there */
+    MADE_MIGRATION /* the state of the path migration, which nobody here ever begins */
+};
+
 /* One column of a table of objects. */
 struct object_column {
-    const char *head;
+    const char *head;  /* NULL: as the leaf is called */
     enum leaf_id leaf; /* LEAF_none: the path of the object */
     bool right;        /* aligned to the right: numbers */
     enum quantity unit;
     enum child_id in; /* the child of the object that has the leaf; CHILD_none: the object itself */
+    enum made made;
+    bool data; /* only in the forms for programs */
 };
 
 /* How columns of words and of numbers stand. */
-#define LEFT  false, QUANTITY_NUMBER, CHILD_none
-#define RIGHT true, QUANTITY_NUMBER, CHILD_none
+#define LEFT  false, QUANTITY_NUMBER, CHILD_none, MADE_OF_LEAF, false
+#define RIGHT true, QUANTITY_NUMBER, CHILD_none, MADE_OF_LEAF, false
+/* The same of what is made, which may be for programs only. */
+#define MADE(right, made, data) LEAF_none, right, QUANTITY_NUMBER, CHILD_none, made, data
+
+/* A column for programs: what "rdma resource show" has, too. */
+#define IFNAME                                                                                     \
+    {                                                                                              \
+        "ifname", MADE(false, MADE_HOST, true)                                                     \
+    }
+#define PDN                                                                                        \
+    {                                                                                              \
+        "pdn", MADE(true, MADE_PDN, true)                                                          \
+    }
 
 static const struct object_column host_columns[] = {
     {"host", LEAF_none, LEFT},
     {"address", LEAF_host_gid, LEFT},
     {"mac", LEAF_host_mac, LEFT},
     {"ram", LEAF_host_ram_bytes, RIGHT},
-    {"device status", LEAF_device_status, false, QUANTITY_NUMBER, CHILD_host_device},
+    {"device status", LEAF_device_status, false, QUANTITY_NUMBER, CHILD_host_device, MADE_OF_LEAF,
+     false},
 };
 
 static const struct object_column switch_columns[] = {{"switch", LEAF_none, LEFT}};
@@ -35,10 +61,10 @@ static const struct object_column switch_columns[] = {{"switch", LEAF_none, LEFT
 static const struct object_column link_columns[] = {
     {"link", LEAF_none, LEFT},
     {"latency", LEAF_link_latency, RIGHT},
-    {"rate", LEAF_link_rate, true, QUANTITY_RATE, CHILD_none},
-    {"loss", LEAF_link_loss_ppm, true, QUANTITY_CHANCE, CHILD_none},
-    {"jitter", LEAF_way_jitter, true, QUANTITY_NUMBER, CHILD_link_there},
-    {"bursts", LEAF_way_burst_ppm, true, QUANTITY_CHANCE, CHILD_link_there},
+    {"rate", LEAF_link_rate, true, QUANTITY_RATE, CHILD_none, MADE_OF_LEAF, false},
+    {"loss", LEAF_link_loss_ppm, true, QUANTITY_CHANCE, CHILD_none, MADE_OF_LEAF, false},
+    {"jitter", LEAF_way_jitter, true, QUANTITY_NUMBER, CHILD_link_there, MADE_OF_LEAF, false},
+    {"bursts", LEAF_way_burst_ppm, true, QUANTITY_CHANCE, CHILD_link_there, MADE_OF_LEAF, false},
     {"carried", LEAF_link_carried, RIGHT},
     {"lost", LEAF_link_lost, RIGHT},
 };
@@ -52,30 +78,47 @@ static const struct object_column fault_columns[] = {
 /* The names of iproute2 ("rdma resource show qp"), then ours. */
 static const struct object_column qp_columns[] = {
     {"qp", LEAF_none, LEFT},
-    {"lqpn", LEAF_qp_qpn, RIGHT},
-    {"type", LEAF_qp_type, LEFT},
-    {"state", LEAF_qp_state, LEFT},
-    {"rqpn", LEAF_qp_dest_qpn, RIGHT},
+    {NULL, LEAF_qp_qpn, RIGHT},
+    {NULL, LEAF_qp_type, LEFT},
+    {NULL, LEAF_qp_state, LEFT},
+    {NULL, LEAF_qp_dest_qpn, RIGHT},
     {"peer", LEAF_qp_peer, LEFT},
     {"path-mtu", LEAF_qp_mtu, RIGHT},
-    {"sq-psn", LEAF_qp_sq_psn, RIGHT},
+    {NULL, LEAF_qp_sq_psn, RIGHT},
     {"unacked-psn", LEAF_qp_acked_psn, RIGHT},
-    {"rq-psn", LEAF_qp_rq_psn, RIGHT},
+    {NULL, LEAF_qp_rq_psn, RIGHT},
     {"wqes", LEAF_qp_outstanding, RIGHT},
     {"retries", LEAF_qp_retries, RIGHT},
+    IFNAME,
+    PDN,
+    {"path-mig-state", MADE(false, MADE_MIGRATION, true)},
 };
 
 static const struct object_column cq_columns[] = {
-    {"cq", LEAF_none, LEFT},           {"cqn", LEAF_cq_cqn, RIGHT},
-    {"cqe", LEAF_cq_cqe, RIGHT},       {"done", LEAF_cq_count, RIGHT},
-    {"polled", LEAF_cq_polled, RIGHT}, {"armed", LEAF_cq_armed, LEFT},
-    {"events", LEAF_cq_events, RIGHT}, {"error", LEAF_cq_error, LEFT},
+    {"cq", LEAF_none, LEFT},
+    {"cqn", LEAF_cq_cqn, RIGHT},
+    {"cqe", LEAF_cq_cqe, RIGHT},
+    {"done", LEAF_cq_count, RIGHT},
+    {"polled", LEAF_cq_polled, RIGHT},
+    {"armed", LEAF_cq_armed, LEFT},
+    {"events", LEAF_cq_events, RIGHT},
+    {"error", LEAF_cq_error, LEFT},
+    {"users", MADE(true, MADE_USERS, false)},
+    IFNAME,
 };
 
 static const struct object_column mr_columns[] = {
-    {"mr", LEAF_none, LEFT},       {"addr", LEAF_mr_addr, RIGHT}, {"bytes", LEAF_mr_bytes, RIGHT},
-    {"lkey", LEAF_mr_lkey, RIGHT}, {"rkey", LEAF_mr_rkey, RIGHT}, {"access", LEAF_mr_access, LEFT},
+    {"mr", LEAF_none, LEFT},
+    {"mrn", MADE(true, MADE_MRN, false)},
+    {"addr", LEAF_mr_addr, RIGHT},
+    {NULL, LEAF_mr_bytes, RIGHT},
+    {NULL, LEAF_mr_lkey, RIGHT},
+    {NULL, LEAF_mr_rkey, RIGHT},
+    {"access", LEAF_mr_access, LEFT},
     {"pd", LEAF_mr_pd, LEFT},
+    IFNAME,
+    {NULL, LEAF_mr_iova, true, QUANTITY_NUMBER, CHILD_none, MADE_OF_LEAF, true},
+    PDN,
 };
 
 static const struct object_column mw_columns[] = {
@@ -86,8 +129,8 @@ static const struct object_column mw_columns[] = {
     {"pd", LEAF_mw_pd, LEFT},
 };
 
-static const struct object_column pd_columns[] = {{"pd", LEAF_none, LEFT},
-                                                  {"pdn", LEAF_pd_pdn, RIGHT}};
+static const struct object_column pd_columns[] = {
+    {"pd", LEAF_none, LEFT}, {"pdn", LEAF_pd_pdn, RIGHT}, {"users", LEAF_pd_users, RIGHT}, IFNAME};
 
 static const struct object_column ah_columns[] = {
     {"ah", LEAF_none, LEFT},    {"dgid", LEAF_ah_dgid, LEFT},
@@ -96,11 +139,17 @@ static const struct object_column ah_columns[] = {
 };
 
 static const struct object_column srq_columns[] = {
-    {"srq", LEAF_none, LEFT},           {"srqn", LEAF_srq_srqn, RIGHT},
-    {"max-wr", LEAF_srq_max_wr, RIGHT}, {"posted", LEAF_srq_posted, RIGHT},
-    {"taken", LEAF_srq_taken, RIGHT},   {"limit", LEAF_srq_limit, RIGHT},
-    {"users", LEAF_srq_users, RIGHT},   {"pd", LEAF_srq_pd, LEFT},
+    {"srq", LEAF_none, LEFT},
+    {"srqn", LEAF_srq_srqn, RIGHT},
+    {"max-wr", LEAF_srq_max_wr, RIGHT},
+    {"posted", LEAF_srq_posted, RIGHT},
+    {"taken", LEAF_srq_taken, RIGHT},
+    {"limit", LEAF_srq_limit, RIGHT},
+    {"users", LEAF_srq_users, RIGHT},
+    {"pd", LEAF_srq_pd, LEFT},
     {"error", LEAF_srq_error, LEFT},
+    IFNAME,
+    PDN,
 };
 
 static const struct object_column channel_columns[] = {
@@ -129,11 +178,8 @@ static const struct object_table {
     {NODE_channel, channel_columns, ARRAY_LEN(channel_columns)},
 };
 
-/* Calls @each for every node of @kind that is a child of @path, or of a host that is. */
-typedef void object_each(void *ctx, const char *path);
-
 static enum rdl_status walk(const struct rdl_lab *lab, const char *path, enum node_kind kind,
-                            bool hosts, object_each *each, void *ctx)
+                            bool hosts, show_each_object *each, void *ctx)
 {
     struct tree_list children;
     size_t at;
@@ -156,104 +202,173 @@ static enum rdl_status walk(const struct rdl_lab *lab, const char *path, enum no
     return st;
 }
 
+enum rdl_status show_each(const struct rdl_lab *lab, const char *path, enum node_kind kind,
+                          show_each_object *each, void *ctx)
+{
+    return walk(lab, path, kind, true, each, ctx);
+}
+
 struct filling {
     const struct rdl_lab *lab;
     const struct object_table *table;
-    size_t n_rows;
-    struct grid grid;
+    struct rows rows;
 };
 
-static void add_cell(struct text *t, const struct rdl_lab *lab, const char *path,
-                     const struct object_column *c)
+/* Is @name, of an object of the host of @path, the object @path? */
+static bool is_called(const char *name, const char *path)
 {
-    char child[TREE_PATH_BYTES];
+    const char *dot = strchr(path, '.');
 
-    if (c->in != CHILD_none && tree_child(lab, path, c->in, child))
-        path = child;
-    if (c->leaf == LEAF_none)
-        text_add(t, path);
-    else if (c->unit == QUANTITY_NUMBER)
-        tree_add(t, lab, path, c->leaf);
+    return strcmp(name, path) == 0 || (dot && strcmp(name, dot + 1) == 0);
+}
+
+struct using
+{
+    const struct rdl_lab *lab;
+    const char *cq;
+    uint64_t n;
+};
+
+static void count_user(void *ctx, const char *qp)
+{
+    struct using *u = ctx;
+    struct rdl_value send, recv;
+
+    if (tree_leaf(u->lab, qp, LEAF_qp_send_cq, &send) &&
+        tree_leaf(u->lab, qp, LEAF_qp_recv_cq, &recv))
+        u->n += is_called(send.text, u->cq) || is_called(recv.text, u->cq);
+}
+
+/* The number of the protection domain of @path, under which it is called in leaf @id. */
+static void pdn_cell(struct rows *r, const struct rdl_lab *lab, const char *path,
+                     enum node_kind kind)
+{
+    const enum leaf_id id = kind == NODE_qp   ? LEAF_qp_pd
+                            : kind == NODE_mr ? LEAF_mr_pd
+                                              : LEAF_srq_pd;
+    char host[RDL_NAME_BYTES], pd[TREE_PATH_BYTES];
+    struct text t = text_on(pd, sizeof(pd));
+    struct rdl_value v;
+
+    tree_host_of(path, host);
+    if (!tree_leaf(lab, path, id, &v)) {
+        rows_none(r);
+        return;
+    }
+    if (!strchr(v.text, '.'))
+        text_addf(&t, "%s.", host);
+    text_add(&t, v.text);
+    if (tree_is(lab, pd, NODE_pd))
+        rows_number(r, tree_number(lab, pd, LEAF_pd_pdn));
     else
-        quantity_add(t, c->unit, tree_number(lab, path, c->leaf));
+        rows_none(r);
+}
+
+static void made_cell(struct filling *f, const char *path, enum made made)
+{
+    char host[RDL_NAME_BYTES];
+    struct using u = {f->lab, path, 0};
+
+    tree_host_of(path, host);
+    switch (made) {
+    case MADE_OF_LEAF:
+        break;
+    case MADE_HOST:
+        rows_text(&f->rows, host);
+        break;
+    case MADE_MRN:
+        rows_number(&f->rows, tree_number(f->lab, path, LEAF_mr_lkey) >> 8);
+        break;
+    case MADE_PDN:
+        pdn_cell(&f->rows, f->lab, path, f->table->kind);
+        break;
+    case MADE_USERS:
+        (void)!show_each(f->lab, host, NODE_qp, count_user, &u);
+        rows_number(&f->rows, u.n);
+        break;
+    case MADE_MIGRATION:
+        rows_text(&f->rows, "MIGRATED");
+        break;
+    }
+}
+
+static void leaf_cell(struct filling *f, const char *path, const struct object_column *c)
+{
+    char child[TREE_PATH_BYTES], buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    struct rdl_value v;
+
+    if (c->in != CHILD_none && tree_child(f->lab, path, c->in, child))
+        path = child;
+    if (!tree_leaf(f->lab, path, c->leaf, &v)) {
+        rows_none(&f->rows);
+    } else if (c->unit != QUANTITY_NUMBER) {
+        quantity_add(&t, c->unit, v.number);
+        rows_number_as(&f->rows, v.number, buf);
+    } else {
+        rows_value(&f->rows, &v);
+    }
 }
 
 static void add_row(void *ctx, const char *path)
 {
     struct filling *f = ctx;
 
-    f->n_rows++;
     for (size_t i = 0; i < f->table->n_columns; i++) {
-        char buf[SHOW_LINE_BYTES];
-        struct text t = text_on(buf, sizeof(buf));
+        const struct object_column *c = &f->table->columns[i];
 
-        add_cell(&t, f->lab, path, &f->table->columns[i]);
-        grid_cell(&f->grid, buf);
+        if (c->made != MADE_OF_LEAF)
+            made_cell(f, path, c->made);
+        else if (c->leaf == LEAF_none)
+            rows_text(&f->rows, path);
+        else
+            leaf_cell(f, path, c);
     }
 }
 
-/* Prints @table of what there is at or below @path, or @none. */
-static enum rdl_status print_table(FILE *out, const struct rdl_lab *lab, const char *path,
-                                   const struct object_table *table, const char *none)
-{
-    struct filling f = {.lab = lab, .table = table};
-    uint32_t right = 0;
-    enum rdl_status st;
-
-    for (size_t i = 0; i < table->n_columns; i++)
-        right |= (uint32_t)table->columns[i].right << i;
-    grid_init(&f.grid, (unsigned)table->n_columns, right);
-    for (size_t i = 0; i < table->n_columns; i++)
-        grid_cell(&f.grid, table->columns[i].head);
-    st = walk(lab, path, table->kind, true, add_row, &f);
-    if (st == RDL_OK && f.n_rows)
-        grid_print(&f.grid, out, 0);
-    else if (st == RDL_OK && none)
-        fprintf(out, "%s\n", none);
-    grid_done(&f.grid);
-    return st;
-}
-
-struct json_filling {
-    FILE *out;
-    const struct rdl_lab *lab;
-    size_t n;
-    enum rdl_status st;
-};
-
-static void add_json(void *ctx, const char *path)
-{
-    struct json_filling *f = ctx;
-    size_t at;
-
-    if (f->st != RDL_OK)
-        return;
-    fputs(f->n++ ? "," : "", f->out);
-    print_json_string(f->out, path);
-    fputc(':', f->out);
-    f->st = show_json(f->out, f->lab, path, &at);
-}
-
-enum rdl_status show_kind_json(FILE *out, const struct rdl_lab *lab, const char *path,
-                               enum node_kind kind)
-{
-    struct json_filling f = {out, lab, 0, RDL_OK};
-    enum rdl_status st;
-
-    fputc('{', out);
-    st = walk(lab, path, kind, true, add_json, &f);
-    fputs("}\n", out);
-    return st == RDL_OK ? f.st : st;
-}
-
-enum rdl_status show_kind(FILE *out, const struct rdl_lab *lab, const char *path,
-                          enum node_kind kind, const char *none)
+static const struct object_table *table_of(enum node_kind kind)
 {
     for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
         if (tables[i].kind == kind)
-            return print_table(out, lab, path, &tables[i], none);
+            return &tables[i];
     }
-    return RDL_ERR_INVAL;
+    return NULL;
+}
+
+unsigned show_columns_of_kind(enum node_kind kind, struct row_column ret[GRID_COLUMNS_MAX])
+{
+    const struct object_table *table = table_of(kind);
+
+    if (!table)
+        return 0;
+    for (size_t i = 0; i < table->n_columns; i++) {
+        const struct object_column *c = &table->columns[i];
+
+        ret[i] = (struct row_column){
+            .name = c->head ? c->head : leaf_name(c->leaf),
+            .right = c->right,
+            .flag = c->leaf != LEAF_none && leaf_rows[c->leaf].type == TYPE_FLAG,
+            .data = c->data,
+            .key = c->unit != QUANTITY_NUMBER ? leaf_name(c->leaf) : NULL,
+        };
+    }
+    return (unsigned)table->n_columns;
+}
+
+enum rdl_status show_kind(FILE *out, const struct rdl_lab *lab, const char *path,
+                          enum node_kind kind, enum show_form form, const char *none)
+{
+    struct row_column columns[GRID_COLUMNS_MAX];
+    const unsigned n = show_columns_of_kind(kind, columns);
+    struct filling f = {.lab = lab, .table = table_of(kind)};
+    enum rdl_status st;
+
+    if (n == 0)
+        return RDL_ERR_INVAL;
+    rows_begin(&f.rows, out, form, columns, n);
+    st = show_each(lab, path, kind, add_row, &f);
+    rows_end(&f.rows, none);
+    return st;
 }
 
 static void count(void *ctx, const char *path)
@@ -266,7 +381,7 @@ size_t show_count(const struct rdl_lab *lab, const char *path, enum node_kind ki
 {
     size_t n = 0;
 
-    return walk(lab, path, kind, true, count, &n) == RDL_OK ? n : 0;
+    return show_each(lab, path, kind, count, &n) == RDL_OK ? n : 0;
 }
 
 /* A line of detail: "  send     sq-psn 101, ..." made from pairs of words and leaves. */

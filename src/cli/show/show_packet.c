@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show/show_packet.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/print/must.h"
 #include "cli/print/print_json.h"
 #include "cli/print/show_text.h"
 #include "cli/show/packet_rows.h"
+#include "cli/show/show_rows.h"
 #include "cli/tell/show_fate.h"
+#include "emu/base/assert.h"
 #include "emu/base/quantity.h"
+#include "emu/facts/opcode.h"
 #include "emu/wire/packet.h"
 
 #define HEX_PER_LINE      8u   /* bytes of a field in one line */
@@ -15,12 +20,77 @@
 #define PAYLOAD_SHOWN_MAX 256u /* bytes; the rest is counted */
 #define COLUMN_OF_FIELD   14u  /* of a field of an event */
 
+/* The packet before it in its flow, field by field. */
+struct before {
+    const struct ev *tx; /* NULL: there is none */
+    const uint8_t *frame;
+    struct packet_row *rows;
+    size_t n, room;
+};
+
 struct printer {
     FILE *out;
     const uint8_t *frame;
     const char *header; /* of the row before */
     bool first;
+    const struct before *before;
+    struct rows *rows;
 };
+
+static void keep_row(void *ctx, const struct packet_row *row)
+{
+    struct before *b = ctx;
+
+    if (b->n == b->room) {
+        b->room = b->room ? 2 * b->room : 64;
+        b->rows = must_realloc(b->rows, b->room * sizeof(*b->rows));
+    }
+    b->rows[b->n++] = *row;
+}
+
+/* The same field of the packet before; NULL: it has none. */
+static const struct packet_row *before_of(const struct before *b, const struct packet_row *row)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        if (strcmp(b->rows[i].header, row->header) == 0 && strcmp(b->rows[i].name, row->name) == 0)
+            return &b->rows[i];
+    }
+    return NULL;
+}
+
+static bool is_data(const struct packet_row *row)
+{
+    return row->bytes > GID_BYTES || strcmp(row->name, "data") == 0;
+}
+
+/* What the field was in the packet before: ", was 100"; nothing if it is the same, or if there is
+ * no packet before.
+ */
+static void add_was(struct text *t, const struct before *b, const uint8_t *frame,
+                    const struct packet_row *row)
+{
+    const struct packet_row *was = b->tx ? before_of(b, row) : NULL;
+    size_t at = 0;
+
+    if (!b->tx)
+        return;
+    if (!was) {
+        text_add(t, "not there");
+        return;
+    }
+    if (!is_data(row)) {
+        if (strcmp(was->value, row->value) != 0) /* of a CRC without the verdict */
+            text_addn(t, was->value, strcspn(was->value, ","));
+        return;
+    }
+    while (at < was->bytes && at < row->bytes &&
+           b->frame[was->offset + at] == frame[row->offset + at])
+        at++;
+    if (was->bytes != row->bytes)
+        text_addf(t, "%zu bytes", was->bytes);
+    else if (at < row->bytes)
+        text_addf(t, "other bytes from byte %zu on", at);
+}
 
 /* "1011 ....": the bits that are meant, of one or two bytes. */
 static void add_bits(struct text *t, const uint8_t *at, size_t bytes, uint32_t mask)
@@ -45,7 +115,7 @@ static void add_hex(struct text *t, const uint8_t *at, size_t bytes)
 /* Columns of a row: offset, bytes, name, value. */
 enum { COLUMN_HEX = 8, COLUMN_NAME = 33, COLUMN_VALUE = 54 };
 
-static void print_payload(const struct printer *pr, const struct packet_row *row)
+static void print_payload(const struct printer *pr, const struct packet_row *row, const char *was)
 {
     const size_t shown = row->bytes < PAYLOAD_SHOWN_MAX ? row->bytes : PAYLOAD_SHOWN_MAX;
 
@@ -65,20 +135,25 @@ static void print_payload(const struct printer *pr, const struct packet_row *row
     }
     if (shown < row->bytes)
         fprintf(pr->out, "  ....  %zu more bytes\n", row->bytes - shown);
+    if (was[0])
+        fprintf(pr->out, "* %-*swas %s\n", COLUMN_HEX - 2, "", was);
 }
 
 static void print_row(void *ctx, const struct packet_row *row)
 {
     struct printer *pr = ctx;
     const uint8_t *at = pr->frame + row->offset;
+    char was[96];
+    struct text w = text_on(was, sizeof(was));
 
+    add_was(&w, pr->before, pr->frame, row);
     if (!pr->header || strcmp(pr->header, row->header) != 0)
         fprintf(pr->out, "%s\n", row->header);
     pr->header = row->header;
-    if (row->bytes > GID_BYTES || strcmp(row->name, "data") == 0) {
+    if (is_data(row)) {
         if (strcmp(row->name, "data") != 0)
             fprintf(pr->out, "  %s\n", row->value);
-        print_payload(pr, row);
+        print_payload(pr, row, was);
         return;
     }
     for (size_t i = 0; i < row->bytes; i += HEX_PER_LINE) {
@@ -86,7 +161,7 @@ static void print_row(void *ctx, const struct packet_row *row)
         char buf[SHOW_LINE_BYTES];
         struct text t = text_on(buf, sizeof(buf));
 
-        text_addf(&t, "  %04zx", row->offset + i);
+        text_addf(&t, "%c %04zx", was[0] && i == 0 ? '*' : ' ', row->offset + i);
         text_pad_to(&t, COLUMN_HEX);
         if (row->mask && row->bytes <= 2)
             add_bits(&t, at, row->bytes, row->mask);
@@ -97,15 +172,17 @@ static void print_row(void *ctx, const struct packet_row *row)
             text_add(&t, row->name);
             text_pad_to(&t, COLUMN_VALUE);
             text_add(&t, row->value);
+            if (was[0])
+                text_addf(&t, "   was %s", was);
         }
         show_line(pr->out, &t);
     }
 }
 
 /* All fields, the payload, the ICRC with its verdict. */
-static void show_frame(FILE *out, const uint8_t *frame, size_t len)
+static void show_frame(FILE *out, const uint8_t *frame, size_t len, const struct before *before)
 {
-    struct printer pr = {.out = out, .frame = frame};
+    struct printer pr = {.out = out, .frame = frame, .before = before};
     struct packet parsed;
     const enum drop_reason why = packet_parse(&parsed, frame, len);
 
@@ -118,6 +195,8 @@ static void show_frame(FILE *out, const uint8_t *frame, size_t len)
 static void print_row_json(void *ctx, const struct packet_row *row)
 {
     struct printer *pr = ctx;
+    char was[96];
+    struct text w = text_on(was, sizeof(was));
 
     fprintf(pr->out, "%s{\"header\":\"%s\",\"name\":", pr->first ? "" : ",", row->header);
     print_json_string(pr->out, row->name);
@@ -126,19 +205,66 @@ static void print_row_json(void *ctx, const struct packet_row *row)
         fprintf(pr->out, "%02x", pr->frame[row->offset + i]);
     fputs("\",\"value\":", pr->out);
     print_json_string(pr->out, row->value);
+    add_was(&w, pr->before, pr->frame, row);
+    if (was[0]) {
+        fputs(",\"was\":", pr->out);
+        print_json_string(pr->out, was);
+    }
     fputc('}', pr->out);
     pr->first = false;
 }
 
-static void show_frame_json(FILE *out, const uint8_t *frame, size_t len)
+static void show_frame_json(FILE *out, const uint8_t *frame, size_t len,
+                            const struct before *before)
 {
-    struct printer pr = {.out = out, .frame = frame, .first = true};
+    struct printer pr = {.out = out, .frame = frame, .first = true, .before = before};
     struct packet parsed;
     const enum drop_reason why = packet_parse(&parsed, frame, len);
 
     fprintf(out, "\"bytes\":%zu,\"verdict\":\"%s\",\"fields\":[", len, enum_name(&enum_drop, why));
     packet_rows(frame, len, print_row_json, &pr);
     fputc(']', out);
+}
+
+static void print_flat_row(void *ctx, const struct packet_row *row)
+{
+    struct printer *pr = ctx;
+    char was[96], hex[2 * PAYLOAD_SHOWN_MAX + 4];
+    struct text w = text_on(was, sizeof(was)), h = text_on(hex, sizeof(hex));
+    const size_t n = row->bytes < PAYLOAD_SHOWN_MAX ? row->bytes : PAYLOAD_SHOWN_MAX;
+
+    rows_text(pr->rows, row->header);
+    rows_text(pr->rows, row->name);
+    rows_number(pr->rows, row->offset);
+    rows_number(pr->rows, row->bytes);
+    for (size_t i = 0; i < n; i++)
+        text_addf(&h, "%02x", pr->frame[row->offset + i]);
+    text_add(&h, n < row->bytes ? "..." : "");
+    rows_text(pr->rows, hex);
+    rows_text(pr->rows, row->value);
+    add_was(&w, pr->before, pr->frame, row);
+    if (was[0])
+        rows_text(pr->rows, was);
+    else
+        rows_none(pr->rows);
+}
+
+static void show_frame_flat(FILE *out, const uint8_t *frame, size_t len, enum show_form form,
+                            const struct before *before)
+{
+    static const struct row_column columns[] = {{.name = "header"},
+                                                {.name = "name"},
+                                                {.name = "offset", .right = true},
+                                                {.name = "bytes", .right = true},
+                                                {.name = "hex"},
+                                                {.name = "value"},
+                                                {.name = "was"}};
+    struct rows r;
+    struct printer pr = {.out = out, .frame = frame, .before = before, .rows = &r};
+
+    rows_begin(&r, out, form, columns, ARRAY_LEN(columns));
+    packet_rows(frame, len, print_flat_row, &pr);
+    rows_end(&r, NULL);
 }
 
 /* The bytes that @e is about; NULL if it is about none or they are not kept. */
@@ -224,35 +350,98 @@ static void show_event(FILE *out, const struct past *p, const struct ev *e, bool
           out);
 }
 
-enum rdl_status show_packet(FILE *out, const struct past *p, ev_id id, bool json)
+/* Does packet @e belong to the flow of packet @tx: from the same queue pair, both requests or both
+ * answers?
+ */
+static bool is_of_flow(const struct ev *e, const struct ev *tx)
 {
-    const struct ev *e = id ? find_with_frame(p, id) : find_last_tx(p);
+    return e->kind == EV_tx && e->u.tx.host == tx->u.tx.host && e->u.tx.qpn == tx->u.tx.qpn &&
+           e->u.tx.opcode < FRAME_OTHER &&
+           op_is_response(op_info((uint8_t)e->u.tx.opcode)) ==
+               op_is_response(op_info((uint8_t)tx->u.tx.opcode));
+}
+
+/* The packet before that which @e is about, if its bytes are kept.  Free @ret->rows. */
+static void find_before(const struct past *p, const struct ev *e, struct before *ret)
+{
+    const struct ev *tx = e->kind == EV_tx ? e : past_tx_of(p, e);
+    size_t bytes = 0;
+
+    *ret = (struct before){.tx = NULL};
+    if (!tx || tx->kind != EV_tx || tx->u.tx.opcode >= FRAME_OTHER)
+        return;
+    for (size_t i = past_lower_bound(p, tx->id); i > 0 && !ret->tx; i--) {
+        if (is_of_flow(past_at(p, i - 1), tx))
+            ret->tx = past_at(p, i - 1);
+    }
+    ret->frame = ret->tx ? past_frame(p, ret->tx->id, &bytes) : NULL;
+    if (!ret->frame)
+        ret->tx = NULL;
+    else
+        packet_rows(ret->frame, bytes, keep_row, ret);
+}
+
+/* Says what the marks are about. */
+static void print_before(FILE *out, const struct before *b)
+{
+    char id[EV_NAME_BYTES];
+    struct text t = text_on(id, sizeof(id));
+
+    if (!b->tx)
+        return;
+    ev_add_id(&t, b->tx->id);
+    fprintf(out,
+            "* is different from %s, the packet before it of the same queue pair and direction\n",
+            id);
+}
+
+static void print_packet(FILE *out, const struct past *p, const struct ev *e, const uint8_t *frame,
+                         size_t bytes, enum show_form form, const struct before *before)
+{
     char buf[EV_TEXT_BYTES];
     struct text t = text_on(buf, sizeof(buf));
+
+    if (rows_are_flat(form)) {
+        show_frame_flat(out, frame, bytes, form, before);
+    } else if (form == SHOW_JSON) {
+        ev_add_id(&t, e->id);
+        fprintf(out, "{\"id\":\"%s\",", buf);
+        if (before->tx) {
+            t = text_on(buf, sizeof(buf));
+            ev_add_id(&t, before->tx->id);
+            fprintf(out, "\"before\":\"%s\",", buf);
+        }
+        show_frame_json(out, frame, bytes, before);
+        fputs("}\n", out);
+    } else {
+        ev_add_line(&t, e, p->names);
+        text_addf(&t, ", %zu bytes, t=", bytes);
+        quantity_add_time_short(&t, e->at_ns);
+        show_line(out, &t);
+        show_frame(out, frame, bytes, before);
+        print_before(out, before);
+        show_fate(out, p, e);
+    }
+}
+
+enum rdl_status show_packet(FILE *out, const struct past *p, ev_id id, enum show_form form)
+{
+    const struct ev *e = id ? find_with_frame(p, id) : find_last_tx(p);
     const uint8_t *frame;
+    struct before before;
     size_t bytes = 0;
 
     if (!e)
         return id && past_find(p, id) ? RDL_ERR_INVAL : RDL_ERR_NOT_FOUND;
     if (p->without_frames) {
-        show_event(out, p, e, json);
+        show_event(out, p, e, form != SHOW_TEXT);
         return RDL_OK;
     }
     frame = frame_of(p, e, &bytes);
     if (!frame)
         return RDL_ERR_NOT_FOUND;
-    if (json) {
-        ev_add_id(&t, e->id);
-        fprintf(out, "{\"id\":\"%s\",", buf);
-        show_frame_json(out, frame, bytes);
-        fputs("}\n", out);
-        return RDL_OK;
-    }
-    ev_add_line(&t, e, p->names);
-    text_addf(&t, ", %zu bytes, t=", bytes);
-    quantity_add_time_short(&t, e->at_ns);
-    show_line(out, &t);
-    show_frame(out, frame, bytes);
-    show_fate(out, p, e);
+    find_before(p, e, &before);
+    print_packet(out, p, e, frame, bytes, form, &before);
+    free(before.rows);
     return RDL_OK;
 }

@@ -1,134 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* A slot belongs to the device from the moment its head is in the avail ring until the device has
- * put it into the used ring; the driver reuses it once it has seen that.  So the avail entries from
- * the driver's used.idx on are the chains of interest, and the used entries from there on name
- * those that the device has given back.
- */
 #include "cli/show/show_vq.h"
 
 #include "cli/print/show_text.h"
+#include "cli/show/show_columns.h"
+#include "cli/show/show_rows.h"
 #include "cli/show/show_wqe.h"
+#include "cli/show/vq_ring.h"
 #include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 
 #define CHAINS_SHOWN_MAX 32u
 #define CHAIN_SLOTS_MAX  64u
+#define REASON_SLOTS_MAX 8u
 
 enum { COLUMN_DRIVER = 39, COLUMN_DEVICE = 48, COLUMN_NOTE = 57 };
 
-struct ring {
-    const struct rdl_lab *lab;
-    const struct past *past;
-    const char *path;
-    enum ring_role role;
-    uint64_t number, size;
-    struct vq_indexes at;
-};
-
-/* A leaf of element @i of a list of the queue, 0 if there is none. */
-static uint64_t element(const struct ring *q, enum child_id list, uint64_t i, enum leaf_id leaf)
-{
-    char path[TREE_PATH_BYTES];
-
-    return tree_element(q->lab, q->path, list, i, path) ? tree_number(q->lab, path, leaf) : 0;
-}
-
-/* Of descriptor, and of entry of the used ring, number @i. */
-static uint64_t desc(const struct ring *q, uint64_t i, enum leaf_id leaf)
-{
-    return element(q, CHILD_queue_desc, i, leaf);
-}
-
-static uint64_t used(const struct ring *q, uint64_t i, enum leaf_id leaf)
-{
-    return element(q, CHILD_queue_used, i, leaf);
-}
-
-/* Entry number @i of the avail ring. */
-static uint64_t avail(const struct ring *q, uint64_t i)
-{
-    return tree_element_number(q->lab, q->path, CHILD_queue_avail, i);
-}
-
-struct vq_indexes vq_indexes_of(const struct rdl_lab *lab, const char *queue)
-{
-    char driver[TREE_PATH_BYTES], device[TREE_PATH_BYTES];
-
-    (void)tree_child(lab, queue, CHILD_queue_driver, driver);
-    (void)tree_child(lab, queue, CHILD_queue_device, device);
-    return (struct vq_indexes){
-        .driver_avail = (uint16_t)tree_number(lab, driver, LEAF_driver_side_avail_idx),
-        .driver_used = (uint16_t)tree_number(lab, driver, LEAF_driver_side_used_idx),
-        .device_avail = (uint16_t)tree_number(lab, device, LEAF_device_side_avail_idx),
-        .device_used = (uint16_t)tree_number(lab, device, LEAF_device_side_used_idx),
-    };
-}
-
-static struct ring ring_of(const struct rdl_lab *lab, const struct past *p, const char *path)
-{
-    return (struct ring){
-        .lab = lab,
-        .past = p,
-        .path = path,
-        .role = ring_role_of(path),
-        .number = tree_number(lab, path, LEAF_queue_number),
-        .size = tree_number(lab, path, LEAF_queue_size),
-        .at = vq_indexes_of(lab, path),
-    };
-}
-
-/* The last notification of the queue; NULL: none is recorded. */
-static const struct ev *last_kick(const struct ring *q)
-{
-    char host[RDL_NAME_BYTES];
-    uint32_t number;
-
-    tree_host_of(q->path, host);
-    number = ev_names_find_host(q->past->names, host);
-    for (size_t i = q->past->n; i > 0; i--) {
-        const struct ev *e = past_at(q->past, i - 1);
-
-        if (e->kind == EV_kick && e->u.kick.function == FN_RDMA && e->u.kick.host == number &&
-            e->u.kick.queue == q->number)
-            return e;
-    }
-    return NULL;
-}
-
-/* Why the device has not looked at what is posted; "" if it has. */
-static void add_avail_note(struct text *t, const struct ring *q)
-{
-    const struct ev *kick;
-    uint16_t told;
-
-    if (q->at.driver_avail == q->at.device_avail)
-        return;
-    if (q->role == RING_RQ || q->role == RING_CQ || q->role == RING_EVENTS) {
-        text_add(t, q->role == RING_RQ   ? "the device looks when a packet comes"
-                    : q->role == RING_CQ ? "the device looks when it has a completion"
-                                         : "the device looks when it has an event");
-        return;
-    }
-    kick = last_kick(q);
-    /* What is posted behind a kick that the device has not yet answered needs none of its own. */
-    told = kick ? (uint16_t)(kick->u.kick.avail_idx - q->at.device_avail) : 0;
-    if (told && told <= (uint16_t)(q->at.driver_avail - q->at.device_avail)) {
-        text_add(t, "kicked in ");
-        ev_add_id(t, kick->id);
-        text_add(t, ": the device will look");
-    } else {
-        text_add(t, "not kicked: the device has not looked");
-    }
-}
-
+/* @was: where driver and device stood at the last look; NULL: there was none. */
 static void print_index(FILE *out, const char *name, uint16_t driver, uint16_t device,
-                        const char *note)
+                        const uint16_t was[2], const char *note)
 {
+    const bool changed = was && (was[0] != driver || was[1] != device);
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    text_addf(&t, "  %-*s%6u%9u", COLUMN_DRIVER - 2, name, driver, device);
+    text_addf(&t, "%c %-*s%6u%9u", changed ? '*' : ' ', COLUMN_DRIVER - 2, name, driver, device);
     text_add(&t, "   ");
+    if (changed)
+        text_addf(&t, "was %u, %u%s", was[0], was[1], note[0] ? "; " : "");
     text_add(&t, note);
     show_line(out, &t);
 }
@@ -137,6 +35,7 @@ static void print_head(FILE *out, const struct ring *q)
 {
     char buf[SHOW_LINE_BYTES], note[96] = "";
     struct text t = text_on(buf, sizeof(buf)), nt = text_on(note, sizeof(note));
+    struct vq_indexes was = {0};
 
     text_addf(&t, "%s   queue %llu   %llu entries", q->path, (unsigned long long)q->number,
               (unsigned long long)q->size);
@@ -147,20 +46,14 @@ static void print_head(FILE *out, const struct ring *q)
     if (tree_number(q->lab, q->path, LEAF_queue_broken))
         text_add(&t, "   BROKEN: the device needs a reset");
     show_line(out, &t);
-    add_avail_note(&nt, q);
-    print_index(out, "avail.idx", q->at.driver_avail, q->at.device_avail, note);
+    ring_add_avail_note(&nt, q);
+    if (q->was)
+        was = ring_look_at(q);
+    print_index(out, "avail.idx", q->at.driver_avail, q->at.device_avail,
+                q->was ? (const uint16_t[]){was.driver_avail, was.device_avail} : NULL, note);
     print_index(out, "used.idx", q->at.driver_used, q->at.device_used,
+                q->was ? (const uint16_t[]){was.driver_used, was.device_used} : NULL,
                 q->at.driver_used == q->at.device_used ? "" : "the driver has not looked");
-}
-
-/* Has the device given the chain @head back? */
-static bool is_returned(const struct ring *q, uint64_t head)
-{
-    for (uint16_t i = q->at.driver_used; i != q->at.device_used; i++) {
-        if (used(q, i % q->size, LEAF_used_id) == head)
-            return true;
-    }
-    return false;
 }
 
 /* One descriptor of a chain: number, address, length, who owns it and what the device does with
@@ -169,11 +62,11 @@ static bool is_returned(const struct ring *q, uint64_t head)
 static void print_slot(FILE *out, const struct ring *q, const struct wqe_reader *r, uint64_t i,
                        bool returned, uint8_t *command)
 {
-    const uint64_t flags = desc(q, i, LEAF_desc_flags);
+    const uint64_t flags = ring_desc(q, i, LEAF_desc_flags);
     struct wqe_buffer b = {
         .role = q->role,
-        .addr = desc(q, i, LEAF_desc_addr),
-        .bytes = (uint32_t)desc(q, i, LEAF_desc_len),
+        .addr = ring_desc(q, i, LEAF_desc_addr),
+        .bytes = (uint32_t)ring_desc(q, i, LEAF_desc_len),
         .writable = (flags & VIRTQ_DESC_WRITE) != 0,
         .written = returned,
         .command = *command,
@@ -181,8 +74,8 @@ static void print_slot(FILE *out, const struct ring *q, const struct wqe_reader 
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
-    text_addf(&t, "  desc %-3llu 0x%08llx   %u bytes", (unsigned long long)i,
-              (unsigned long long)b.addr, b.bytes);
+    text_addf(&t, "%c desc %-3llu 0x%08llx   %u bytes", ring_desc_changed(q, i) ? '*' : ' ',
+              (unsigned long long)i, (unsigned long long)b.addr, b.bytes);
     text_pad_to(&t, 37);
     text_addf(&t, "%-15s ",
               returned     ? "driver's again"
@@ -199,15 +92,15 @@ static void print_slot(FILE *out, const struct ring *q, const struct wqe_reader 
 
 static void print_chain(FILE *out, const struct ring *q, const struct wqe_reader *r, uint64_t head)
 {
-    const bool returned = is_returned(q, head);
+    const bool returned = ring_is_returned(q, head);
     uint8_t command = 0;
     uint64_t i = head, n = 0;
 
     for (; n < CHAIN_SLOTS_MAX && n < q->size && i < q->size; n++) {
         print_slot(out, q, r, i, returned, &command);
-        if (!(desc(q, i, LEAF_desc_flags) & VIRTQ_DESC_NEXT))
+        if (!(ring_desc(q, i, LEAF_desc_flags) & VIRTQ_DESC_NEXT))
             return;
-        i = desc(q, i, LEAF_desc_next);
+        i = ring_desc(q, i, LEAF_desc_next);
     }
     if (i >= q->size)
         fprintf(out, "  ...      there is no descriptor %llu\n", (unsigned long long)i);
@@ -231,10 +124,11 @@ static void print_entries(FILE *out, const struct ring *q, bool is_used, uint16_
         char entry[64];
         struct text t = text_on(entry, sizeof(entry));
 
-        text_addf(&t, "%llu -> desc %llu", (unsigned long long)slot,
-                  (unsigned long long)(is_used ? used(q, slot, LEAF_used_id) : avail(q, slot)));
+        text_addf(
+            &t, "%llu -> desc %llu", (unsigned long long)slot,
+            (unsigned long long)(is_used ? ring_used(q, slot, LEAF_used_id) : ring_avail(q, slot)));
         if (is_used)
-            text_addf(&t, " (%llu bytes)", (unsigned long long)used(q, slot, LEAF_used_len));
+            text_addf(&t, " (%llu bytes)", (unsigned long long)ring_used(q, slot, LEAF_used_len));
         if ((uint16_t)(i + 1) != to)
             text_add(&t, n + 1 < CHAINS_SHOWN_MAX ? ", " : ", ...");
         if (line.len + t.len > show_columns(out)) {
@@ -245,6 +139,51 @@ static void print_entries(FILE *out, const struct ring *q, bool is_used, uint16_
         text_add(&line, entry);
     }
     show_line(out, &line);
+}
+
+/* "not free: desc 0, 3 (driver): used by the device, ...": a line for each reason. */
+static void print_reasons(FILE *out, const struct ring *q)
+{
+    for (enum slot_state state = SLOT_POSTED; state <= SLOT_USED; state++) {
+        char buf[2 * SHOW_LINE_BYTES];
+        struct text t = text_on(buf, sizeof(buf));
+        unsigned n = 0;
+
+        for (uint64_t i = 0; i < q->size; i++) {
+            if (q->state[i] != state)
+                continue;
+            if (n++ < REASON_SLOTS_MAX)
+                text_addf(&t, "%s%llu", n > 1 ? ", " : "desc ", (unsigned long long)i);
+        }
+        if (n == 0)
+            continue;
+        if (n > REASON_SLOTS_MAX)
+            text_addf(&t, " and %u more", n - REASON_SLOTS_MAX);
+        text_addf(&t, ", the %s's: ", slot_owner(state));
+        ring_add_why(&t, q, state);
+        show_wrap_behind(out, "  not free", 11, buf);
+    }
+}
+
+/* How many are free, and what the marks mean. */
+static void print_free(FILE *out, const struct ring *q)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    uint64_t n = 0, changed = 0;
+
+    for (uint64_t i = 0; i < q->size; i++) {
+        n += q->state[i] == SLOT_FREE;
+        changed += q->state[i] == SLOT_FREE && ring_desc_changed(q, i);
+    }
+    text_addf(&t, "%llu of %llu descriptors, the driver's", (unsigned long long)n,
+              (unsigned long long)q->size);
+    if (changed)
+        text_addf(&t, "; %llu of them changed", (unsigned long long)changed);
+    if (q->was)
+        text_addf(&t, "; * is what changed since the last look, at #%llu",
+                  (unsigned long long)ring_look_tick(q));
+    show_wrap_behind(out, "  free", 11, buf);
 }
 
 static void print_ring(FILE *out, const struct ring *q, const struct wqe_reader *r)
@@ -258,35 +197,163 @@ static void print_ring(FILE *out, const struct ring *q, const struct wqe_reader 
     for (uint16_t k = 0; k < outstanding && k < CHAINS_SHOWN_MAX; k++) {
         const uint64_t slot = (uint16_t)(q->at.driver_used + k) % q->size;
 
-        print_chain(out, q, r, avail(q, slot));
+        print_chain(out, q, r, ring_avail(q, slot));
     }
     if (outstanding > CHAINS_SHOWN_MAX)
         fprintf(out, "  ...      and %u more chains\n", outstanding - CHAINS_SHOWN_MAX);
     print_entries(out, q, false, q->at.driver_used, q->at.driver_avail);
     print_entries(out, q, true, q->at.driver_used, q->at.device_used);
+    print_reasons(out, q);
+    print_free(out, q);
     if (flags)
         fprintf(out, "  flags    0x%llx\n", (unsigned long long)flags);
 }
 
-static enum rdl_status print_queue(FILE *out, const struct rdl_lab *lab, const struct past *p,
-                                   const char *path)
+static void row_of_entry(struct rows *r, const struct ring *q, const char *entry, const char *owner,
+                         bool changed)
 {
-    const struct ring q = ring_of(lab, p, path);
-    struct wqe_reader r;
-    enum rdl_status st = wqe_reader_init(&r, lab, path);
+    const struct rdl_value v = {.type = RDL_FLAG, .number = changed};
 
-    if (st == RDL_OK)
-        print_ring(out, &q, &r);
-    wqe_reader_done(&r);
+    rows_text(r, q->path);
+    rows_text(r, entry);
+    rows_text(r, owner);
+    if (q->was)
+        rows_value(r, &v);
+    else
+        rows_none(r);
+}
+
+/* An index, or an entry of a ring: there is no buffer to speak of. */
+static void rows_plain(struct rows *r, const char *what)
+{
+    rows_none(r);
+    rows_none(r);
+    rows_none(r);
+    rows_text(r, what);
+    rows_none(r);
+}
+
+static void row_of_index(struct rows *r, const struct ring *q, bool is_used)
+{
+    const struct vq_indexes was = q->was ? ring_look_at(q) : q->at;
+    const bool changed =
+        is_used ? was.driver_used != q->at.driver_used || was.device_used != q->at.device_used
+                : was.driver_avail != q->at.driver_avail || was.device_avail != q->at.device_avail;
+    char what[160];
+    struct text t = text_on(what, sizeof(what));
+
+    text_addf(&t, "driver %u, device %u", is_used ? q->at.driver_used : q->at.driver_avail,
+              is_used ? q->at.device_used : q->at.device_avail);
+    if (!is_used && q->at.driver_avail != q->at.device_avail) {
+        text_add(&t, "; ");
+        ring_add_avail_note(&t, q);
+    }
+    row_of_entry(r, q, is_used ? "used.idx" : "avail.idx", is_used ? "device" : "driver", changed);
+    rows_plain(r, what);
+}
+
+/* Descriptor @i; @command: of the control request that it answers. */
+static void row_of_desc(struct rows *r, const struct ring *q, const struct wqe_reader *reader,
+                        uint64_t i)
+{
+    const enum slot_state state = q->state[i];
+    const uint64_t flags = ring_desc(q, i, LEAF_desc_flags);
+    const struct wqe_buffer b = {
+        .role = q->role,
+        .addr = ring_desc(q, i, LEAF_desc_addr),
+        .bytes = (uint32_t)ring_desc(q, i, LEAF_desc_len),
+        .writable = (flags & VIRTQ_DESC_WRITE) != 0,
+        .written = state == SLOT_USED,
+    };
+    char entry[32], buf[SHOW_LINE_BYTES];
+    struct text e = text_on(entry, sizeof(entry)), t = text_on(buf, sizeof(buf));
+
+    text_addf(&e, "desc %llu", (unsigned long long)i);
+    row_of_entry(r, q, entry, slot_owner(state), ring_desc_changed(q, i));
+    if (state == SLOT_FREE) {
+        rows_plain(r, "free");
+        return;
+    }
+    rows_hex(r, b.addr);
+    rows_number(r, b.bytes);
+    rows_text(r, b.writable ? "writes" : "reads");
+    if (!(flags & VIRTQ_DESC_INDIRECT))
+        wqe_add_text(&t, reader, &b);
+    rows_text(r, buf);
+    t = text_on(buf, sizeof(buf));
+    ring_add_why(&t, q, state);
+    rows_text(r, buf);
+}
+
+/* The entries of a ring whose chains are not free. */
+static void rows_of_ring(struct rows *r, const struct ring *q, bool is_used)
+{
+    const uint16_t to = is_used ? q->at.device_used : q->at.driver_avail;
+    const struct vq_indexes was = q->was ? ring_look_at(q) : q->at;
+    const uint16_t seen = is_used ? was.device_used : was.driver_avail;
+    const uint16_t n_taken = (uint16_t)(q->at.device_avail - q->at.driver_used);
+
+    for (uint16_t i = q->at.driver_used; i != to; i++) {
+        const uint64_t slot = i % q->size;
+        const bool taken = (uint16_t)(i - q->at.driver_used) < n_taken;
+        const bool is_new = (uint16_t)(to - i) <= (uint16_t)(to - seen);
+        char entry[32], what[96];
+        struct text e = text_on(entry, sizeof(entry)), t = text_on(what, sizeof(what));
+
+        text_addf(&e, "%s %llu", is_used ? "used" : "avail", (unsigned long long)slot);
+        if (is_used)
+            text_addf(&t, "-> desc %llu, %llu bytes written",
+                      (unsigned long long)ring_used(q, slot, LEAF_used_id),
+                      (unsigned long long)ring_used(q, slot, LEAF_used_len));
+        else
+            text_addf(&t, "-> desc %llu, which the device has %staken",
+                      (unsigned long long)ring_avail(q, slot), taken ? "" : "not ");
+        row_of_entry(r, q, entry, is_used || taken ? "driver" : "device", is_new);
+        rows_plain(r, what);
+    }
+}
+
+static void rows_of_queue(struct rows *r, const struct ring *q, const struct wqe_reader *reader)
+{
+    row_of_index(r, q, false);
+    row_of_index(r, q, true);
+    for (uint64_t i = 0; i < q->size; i++)
+        row_of_desc(r, q, reader, i);
+    if (q->size == 0)
+        return;
+    rows_of_ring(r, q, false);
+    rows_of_ring(r, q, true);
+}
+
+/* One that is asked for: for people if @r is NULL. */
+static enum rdl_status print_queue(FILE *out, struct rows *r, const struct rdl_lab *lab,
+                                   const struct past *p, const char *path, struct vq_looks *looks)
+{
+    struct wqe_reader reader;
+    enum rdl_status st = wqe_reader_init(&reader, lab, path);
+    struct ring q;
+
+    if (st == RDL_OK) {
+        ring_init(&q, lab, p, path, looks);
+        if (r)
+            rows_of_queue(r, &q, &reader);
+        else
+            print_ring(out, &q, &reader);
+        ring_remember(looks, &q);
+        ring_done(&q);
+    }
+    wqe_reader_done(&reader);
     return st;
 }
 
 enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, const struct past *p,
-                        const char *path, size_t *reterr_at)
+                        const char *path, enum show_form form, struct vq_looks *looks,
+                        size_t *reterr_at)
 {
     static const enum child_id below[] = {CHILD_none, CHILD_qp_sq, CHILD_qp_rq, CHILD_cq_queue,
                                           CHILD_host_ctrl};
     struct rdl_value v;
+    struct rows r;
     bool any = false;
     enum rdl_status st = rdl_inspect(lab, path, &v, reterr_at);
 
@@ -297,9 +364,13 @@ enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, const struct past 
         tree_join(&t, path, child_rows[below[i]].key);
         if (ring_role_of(queue) == RING_NONE || !tree_is(lab, queue, NODE_queue))
             continue;
-        st = print_queue(out, lab, p, queue);
+        if (!any && form != SHOW_TEXT)
+            rows_begin_table(&r, out, form, TABLE_VQ);
+        st = print_queue(out, form == SHOW_TEXT ? NULL : &r, lab, p, queue, looks);
         any = true;
     }
+    if (any && form != SHOW_TEXT)
+        rows_end(&r, NULL);
     if (st == RDL_OK && !any) {
         *reterr_at = 0;
         st = RDL_ERR_INVAL;

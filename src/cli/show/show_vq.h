@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/lang/words.h"
 #include "emu/past/past.h"
 #include "rdmalab/inspect.h"
 
@@ -20,11 +21,22 @@ struct vq_indexes {
 
 struct vq_indexes vq_indexes_of(const struct rdl_lab *lab, const char *queue);
 
-/* @path is a queue ("h1.qp.sq"), or what has one or two ("h1.qp", "h1.cq", "h1").
+/* What a session has shown of virtqueues, for the next look at them.  All zero: nothing. */
+struct vq_look;
+struct vq_looks {
+    struct vq_look *first;
+    size_t n;
+};
+void vq_looks_done(struct vq_looks *looks);
+
+/* What is different from what @looks (NULL: nobody remembers) knows of a queue is marked; then it
+ * knows it as it is.  @path is a queue ("h1.qp.sq"), or what has one or two ("h1.qp", "h1.cq",
+ * "h1").
  *
  * Return: RDL_OK, RDL_ERR_NOT_FOUND (@reterr_at), RDL_ERR_INVAL (has no queue), RDL_ERR_NOMEM
  */
 RDL_MUST_CHECK enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, const struct past *p,
-                                       const char *path, size_t *reterr_at);
+                                       const char *path, enum show_form form,
+                                       struct vq_looks *looks, size_t *reterr_at);
 
 #endif

@@ -10,6 +10,15 @@
 
 #define UNIT_FROM (1u << 20) /* sizes from here on are shown with a unit */
 
+const char *tree_child_name(const struct tree_child *c)
+{
+    const unsigned other = LEAF_LISTED | LEAF_KEYED;
+
+    if (c->value.type == RDL_NODE || (leaf_rows[c->value.row].flags & other))
+        return c->key;
+    return leaf_name((enum leaf_id)c->value.row);
+}
+
 void tree_join(struct text *t, const char *base, const char *key)
 {
     text_add(t, base);

@@ -29,6 +29,9 @@ struct tree_list {
     size_t n, cap;
 };
 
+/* What tables call it: a leaf as leaf_name() says, all else by its key. */
+const char *tree_child_name(const struct tree_child *c);
+
 /* The path of @key under @base: "h1.qp", "h1.gid[0]". */
 void tree_join(struct text *t, const char *base, const char *key);
 

@@ -32,7 +32,7 @@ static void print_value(FILE *out, const struct rdl_value *v)
 
 /* The tree is as deep as the lab was built, never as deep as somebody's input. */
 static enum rdl_status dump(FILE *out, const struct rdl_lab *lab, const char *path, bool list,
-                            unsigned depth)
+                            bool tool_names, unsigned depth)
 {
     struct tree_list children;
     size_t at;
@@ -47,21 +47,22 @@ static enum rdl_status dump(FILE *out, const struct rdl_lab *lab, const char *pa
         if (i)
             fputc(',', out);
         if (!list) {
-            print_json_string(out, c->key);
+            print_json_string(out, tool_names ? tree_child_name(c) : c->key);
             fputc(':', out);
         }
         tree_join(&t, path, c->key);
         if (c->value.type != RDL_NODE || depth == JSON_DEPTH_MAX)
             print_value(out, &c->value);
         else
-            st = dump(out, lab, sub, tree_value_is(&c->value, NODE_list), depth + 1);
+            st = dump(out, lab, sub, tree_value_is(&c->value, NODE_list), tool_names, depth + 1);
     }
     fputc(list ? ']' : '}', out);
     tree_done(&children);
     return st;
 }
 
-enum rdl_status show_json(FILE *out, const struct rdl_lab *lab, const char *path, size_t *reterr_at)
+enum rdl_status show_json(FILE *out, const struct rdl_lab *lab, const char *path, bool tool_names,
+                          size_t *reterr_at)
 {
     struct rdl_value v = {.type = RDL_NODE};
     enum rdl_status st = path[0] ? rdl_inspect(lab, path, &v, reterr_at) : RDL_OK;
@@ -69,7 +70,7 @@ enum rdl_status show_json(FILE *out, const struct rdl_lab *lab, const char *path
     if (st != RDL_OK)
         return st;
     if (v.type == RDL_NODE)
-        st = dump(out, lab, path, tree_value_is(&v, NODE_list), 0);
+        st = dump(out, lab, path, tree_value_is(&v, NODE_list), tool_names, 0);
     else
         print_value(out, &v);
     return st;

@@ -7,13 +7,15 @@
 #ifndef CLI_TREE_TREE_JSON_H
 #define CLI_TREE_TREE_JSON_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "rdmalab/inspect.h"
 
-/* Prints @path ("" is the whole lab), without a line end.  Errors as rdl_inspect(), and
- * RDL_ERR_NOMEM. */
+/* Prints @path ("" is the whole lab), without a line end.  @tool_names: values are called as in the
+ * tables (leaf_name()), and not as in paths.  Errors as rdl_inspect(), and RDL_ERR_NOMEM.
+ */
 RDL_MUST_CHECK enum rdl_status show_json(FILE *out, const struct rdl_lab *lab, const char *path,
-                                         size_t *reterr_at);
+                                         bool tool_names, size_t *reterr_at);
 
 #endif

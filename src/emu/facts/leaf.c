@@ -36,6 +36,16 @@ const struct leaf_row leaf_rows[LEAF_COUNT] = {
 #include "emu/facts/leaves.def"
 };
 
+static const char *const rdma_names[LEAF_COUNT] = {
+#define RDMA(node, key, name) [LEAF_##node##_##key] = name,
+#include "emu/facts/leaves.def"
+};
+
+const char *leaf_name(enum leaf_id id)
+{
+    return rdma_names[id] ? rdma_names[id] : leaf_rows[id].key;
+}
+
 const struct child_row child_rows[CHILD_COUNT] = {
     [CHILD_none] = {NODE_none, "", "", NODE_none, LEAF_none, false, 0, ""},
 #define CHILD(node, key, below, flags, text)                                                       \

@@ -80,6 +80,9 @@ struct leaf_row {
 };
 extern const struct leaf_row leaf_rows[LEAF_COUNT];
 
+/* What tables and their JSON call it: as the tool rdma of iproute2 does, or by its key. */
+const char *leaf_name(enum leaf_id id);
+
 /* What is below a node. */
 enum child_id {
     CHILD_none,

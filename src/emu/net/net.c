@@ -6,7 +6,7 @@
 #include "emu/net/internal.h"
 
 /* Targets of SIM_ARRIVE: a link's direction, or a host of its own accord. */
-#define TARGET_HOST 0x80000000u
+#define TARGET_HOST NET_TARGET_HOST
 
 #define PPM 1000000u
 

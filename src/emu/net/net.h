@@ -46,7 +46,8 @@
 #define NET_QUEUE_BYTES_MAX  (4u << 20) /* of a switch's output, or an external port's input */
 #define NET_LOOPBACK_NS      100u       /* a frame to the own MAC turns round inside the port */
 #define NET_NO_LINK          UINT32_MAX
-#define NET_LOST_IN_BURST    UINT32_MAX /* in the place of a fault's number */
+#define NET_LOST_IN_BURST    UINT32_MAX  /* in the place of a fault's number */
+#define NET_TARGET_HOST      0x80000000u /* of SIM_ARRIVE: a host of its own accord, and no link */
 
 enum net_node { NET_HOST, NET_SWITCH, NET_EXT };
 

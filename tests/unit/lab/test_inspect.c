@@ -246,6 +246,51 @@ static void waiting_is_told_in_words(void **state)
     rig_done(&r);
 }
 
+struct due_seen {
+    uint64_t first_ns, last_ns;
+    uint64_t n, frames;
+};
+
+static void see_due(void *ctx, const struct rdl_due *due)
+{
+    struct due_seen *seen = ctx;
+
+    assert_true(due->what[0] != '\0');
+    assert_true(seen->n == 0 || due->at_ns >= seen->last_ns);
+    if (seen->n++ == 0)
+        seen->first_ns = due->at_ns;
+    seen->last_ns = due->at_ns;
+    seen->frames += due->is_frame;
+}
+
+static void what_is_due_happens_then(void **state)
+{
+    const struct rdl_limits none = {0};
+    uint64_t n_frames = 0;
+    struct rig r;
+
+    (void)state;
+    make(&r);
+    assert_int_equal(rig_recv(&r, 1, 9, 0, 1024), RDL_OK);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED), RDL_OK);
+    for (;;) {
+        struct due_seen seen = {0};
+        const struct rdl_due_counts counts = rdl_due(r.lab, RDL_DUE_MAX, see_due, &seen);
+        const uint64_t tick = rdl_tick(r.lab);
+
+        assert_int_equal(counts.all, seen.n);
+        assert_int_equal(counts.frames, seen.frames);
+        n_frames += seen.frames;
+        if (seen.n == 0)
+            break;
+        assert_int_equal(rdl_run(r.lab, seen.first_ns, none), RDL_OK);
+        assert_int_equal(rdl_now_ns(r.lab), seen.first_ns);
+        assert_true(rdl_tick(r.lab) > tick);
+    }
+    assert_true(n_frames > 0);
+    rig_done(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +301,7 @@ int main(void)
         cmocka_unit_test(no_two_faults_have_one_name),
         cmocka_unit_test(a_wait_for_a_receive_is_told_until_it_ends),
         cmocka_unit_test(waiting_is_told_in_words),
+        cmocka_unit_test(what_is_due_happens_then),
     };
 
     return cmocka_run_group_tests_name("inspect", tests, NULL, NULL);

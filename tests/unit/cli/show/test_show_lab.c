@@ -67,7 +67,7 @@ static enum rdl_status ask(struct printed *p, const struct rig *r, const char *l
 {
     char buf[128];
     const char *words[8];
-    struct show_request rq = {.words = words, .json = json};
+    struct show_request rq = {.words = words, .form = json ? SHOW_JSON : SHOW_TEXT};
     struct text t = text_on(buf, sizeof(buf));
     struct past past;
     enum rdl_status st;

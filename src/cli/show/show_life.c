@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/* The post is found first; what belongs to it follows from there forwards: the descriptor that it
+ * was put into tells the fetch and the giving back, the tick of that tells the completion.
+ */
+#include "cli/show/show_life.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/print/show_text.h"
+#include "cli/show/show_columns.h"
+#include "cli/show/show_rows.h"
+#include "cli/tell/show_fate.h"
+#include "cli/tree/tree.h"
+#include "emu/base/assert.h"
+#include "emu/facts/opcode.h"
+
+#define AGAIN_SHOWN 8u /* transmissions that are repetitions */
+#define CAUSES_MAX  8u /* from a completion back to the packet that led to it */
+
+/* What a posting says, whatever its kind. */
+struct post {
+    const struct ev *e;
+    uint32_t host, queue, desc;
+    uint32_t qpn; /* 0: of a shared receive queue */
+    uint64_t wr_id;
+    bool is_send;
+};
+
+struct life {
+    const struct past *past;
+    struct post post;
+    const struct ev *kick, *fetch, *first, *last, *answer, *cqe, *used, *irq, *poll;
+    const struct ev *again[AGAIN_SHOWN];
+    size_t n_again;
+};
+
+static bool read_post(const struct ev *e, struct post *ret)
+{
+    switch (e->kind) {
+    case EV_post_send:
+        *ret = (struct post){e,
+                             e->u.post_send.host,
+                             e->u.post_send.queue,
+                             e->u.post_send.desc,
+                             e->u.post_send.qpn,
+                             e->u.post_send.wr_id,
+                             true};
+        return true;
+    case EV_post_recv:
+        *ret = (struct post){e,
+                             e->u.post_recv.host,
+                             e->u.post_recv.queue,
+                             e->u.post_recv.desc,
+                             e->u.post_recv.qpn,
+                             e->u.post_recv.wr_id,
+                             false};
+        return true;
+    case EV_post_srq_recv:
+        *ret = (struct post){e,
+                             e->u.post_srq_recv.host,
+                             e->u.post_srq_recv.queue,
+                             e->u.post_srq_recv.desc,
+                             0,
+                             e->u.post_srq_recv.wr_id,
+                             false};
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Which postings are meant. */
+struct wanted {
+    uint32_t host, number; /* QPN or SRQN; EV_HOST_NONE: any host */
+    bool sends, recvs, of_srq;
+    const struct life_target *target;
+};
+
+static bool is_wanted(const struct wanted *w, const struct post *p)
+{
+    const bool of_srq = p->e->kind == EV_post_srq_recv;
+
+    if (w->target->has_wr_id && p->wr_id != w->target->wr_id)
+        return false;
+    if (!(p->is_send ? w->sends : w->recvs))
+        return false;
+    if (w->host == EV_HOST_NONE)
+        return true;
+    if (p->host != w->host || of_srq != w->of_srq)
+        return false;
+    return of_srq ? p->e->u.post_srq_recv.number == w->number : p->qpn == w->number;
+}
+
+/* The last posting that is wanted; of a queue pair a send before a receive. */
+static bool find_post(const struct past *p, const struct wanted *w, struct post *ret)
+{
+    bool found = false;
+
+    for (size_t i = p->n; i > 0; i--) {
+        struct post post;
+
+        if (!read_post(past_at(p, i - 1), &post) || !is_wanted(w, &post))
+            continue;
+        if (!found || post.is_send)
+            *ret = post;
+        found = true;
+        if (post.is_send || !w->sends)
+            return true;
+    }
+    return found;
+}
+
+/* The posting into the descriptor that event @fetch took. */
+static bool post_of_fetch(const struct past *p, const struct ev *fetch, struct post *ret)
+{
+    for (size_t i = past_lower_bound(p, fetch->id); i > 0; i--) {
+        if (read_post(past_at(p, i - 1), ret) && ret->host == fetch->u.fetch.host &&
+            ret->queue == fetch->u.fetch.queue && ret->desc == fetch->u.fetch.desc)
+            return true;
+    }
+    return false;
+}
+
+/* The last fetch at or before @e of a request of this number, sends or receives. */
+static bool post_of_number(const struct past *p, const struct ev *e, uint32_t host, uint32_t qpn,
+                           uint64_t wr_id, bool recv, struct post *ret)
+{
+    for (size_t i = past_lower_bound(p, e->id + 1); i > 0; i--) {
+        const struct ev *f = past_at(p, i - 1);
+
+        if (f->kind == EV_fetch && f->u.fetch.host == host && f->u.fetch.qpn == qpn &&
+            f->u.fetch.wr_id == wr_id && (f->u.fetch.op == WR_RECV) == recv)
+            return post_of_fetch(p, f, ret);
+    }
+    return false;
+}
+
+static bool is_recv(uint32_t wc_opcode)
+{
+    return wc_opcode == WC_RECV || wc_opcode == WC_RECV_RDMA_WITH_IMM;
+}
+
+/* The posting of the request that event @e is about. */
+static bool post_of_event(const struct past *p, const struct ev *e, struct post *ret)
+{
+    if (read_post(e, ret))
+        return true;
+    switch (e->kind) {
+    case EV_fetch:
+        return post_of_fetch(p, e, ret);
+    case EV_cqe:
+        return post_of_number(p, e, e->u.cqe.host, e->u.cqe.qpn, e->u.cqe.wr_id,
+                              is_recv(e->u.cqe.op), ret);
+    case EV_poll:
+        return post_of_number(p, e, e->u.poll.host, e->u.poll.qpn, e->u.poll.wr_id,
+                              is_recv(e->u.poll.op), ret);
+    case EV_tx:
+        return post_of_number(p, e, e->u.tx.host, e->u.tx.qpn, e->u.tx.wr_id, false, ret);
+    default:
+        e = past_tx_of(p, e);
+        return e && e->kind == EV_tx && post_of_event(p, e, ret);
+    }
+}
+
+/* "h1.cq.wc[3]" */
+static enum rdl_status post_of_completion(const struct rdl_lab *lab, const struct past *p,
+                                          const char *path, const char *wc, struct post *ret,
+                                          size_t *reterr_at)
+{
+    char cq[TREE_PATH_BYTES], name[RDL_NAME_BYTES], *end;
+    struct text t = text_on(cq, sizeof(cq));
+    struct rdl_value v;
+    const unsigned long n = strtoul(wc + strlen(".wc["), &end, 10);
+    uint32_t host, cqn;
+    enum rdl_status st;
+
+    text_addn(&t, path, (size_t)(wc - path));
+    st = rdl_inspect(lab, cq, &v, reterr_at);
+    if (st != RDL_OK)
+        return st;
+    *reterr_at = 0;
+    if (!tree_value_is(&v, NODE_cq) || *end != ']')
+        return RDL_ERR_INVAL;
+    tree_host_of(path, name);
+    host = ev_names_find_host(p->names, name);
+    cqn = (uint32_t)tree_number(lab, cq, LEAF_cq_cqn);
+    for (size_t i = p->n; i > 0; i--) {
+        const struct ev *e = past_at(p, i - 1);
+
+        if (e->kind == EV_cqe && e->u.cqe.host == host && e->u.cqe.cqn == cqn && e->u.cqe.n == n)
+            return post_of_event(p, e, ret) ? RDL_OK : RDL_ERR_NOT_FOUND;
+    }
+    return RDL_ERR_NOT_FOUND;
+}
+
+/* "h1.qp", "h1.qp.sq", "h1.qp.rq", "h1.srq" */
+static enum rdl_status post_of_queue(const struct rdl_lab *lab, const struct past *p,
+                                     const struct life_target *target, struct post *ret,
+                                     size_t *reterr_at)
+{
+    const char *dot = strrchr(target->path, '.');
+    const bool sq = dot && strcmp(dot, ".sq") == 0, rq = dot && strcmp(dot, ".rq") == 0;
+    char path[TREE_PATH_BYTES], name[RDL_NAME_BYTES];
+    struct text t = text_on(path, sizeof(path));
+    struct wanted w = {.sends = !rq, .recvs = !sq, .target = target};
+    struct rdl_value v;
+    enum rdl_status st;
+
+    text_addn(&t, target->path, sq || rq ? (size_t)(dot - target->path) : strlen(target->path));
+    st = rdl_inspect(lab, path, &v, reterr_at);
+    if (st != RDL_OK)
+        return st;
+    *reterr_at = 0;
+    tree_host_of(path, name);
+    w.host = ev_names_find_host(p->names, name);
+    w.of_srq = tree_value_is(&v, NODE_srq);
+    if (w.of_srq)
+        w.number = (uint32_t)tree_number(lab, path, LEAF_srq_srqn);
+    else if (tree_value_is(&v, NODE_qp))
+        w.number = (uint32_t)tree_number(lab, path, LEAF_qp_qpn);
+    else
+        return RDL_ERR_INVAL;
+    return find_post(p, &w, ret) ? RDL_OK : RDL_ERR_NOT_FOUND;
+}
+
+static enum rdl_status find_target(const struct rdl_lab *lab, const struct past *p,
+                                   const struct life_target *target, struct post *ret,
+                                   size_t *reterr_at)
+{
+    const struct wanted any = {
+        .host = EV_HOST_NONE, .sends = true, .recvs = true, .target = target};
+    const char *wc = target->path ? strstr(target->path, ".wc[") : NULL;
+    ev_id id;
+
+    *reterr_at = 0;
+    if (!target->path)
+        return find_post(p, &any, ret) ? RDL_OK : RDL_ERR_NOT_FOUND;
+    if (ev_id_parse(target->path, &id)) {
+        const struct ev *e = past_find(p, id);
+
+        if (!e)
+            return RDL_ERR_NOT_FOUND;
+        return post_of_event(p, e, ret) ? RDL_OK : RDL_ERR_INVAL;
+    }
+    if (!lab)
+        return RDL_ERR_UNSUPPORTED;
+    return wc ? post_of_completion(lab, p, target->path, wc, ret, reterr_at)
+              : post_of_queue(lab, p, target, ret, reterr_at);
+}
+
+/* The packet whose arrival led to @e, in the same tick, however many steps later. */
+static const struct ev *arrival_behind(const struct past *p, const struct ev *e)
+{
+    const uint64_t tick = e ? ev_tick(e->id) : 0;
+
+    for (unsigned n = 0; e && ev_tick(e->id) == tick && n < CAUSES_MAX; n++) {
+        if (e->kind == EV_rx)
+            return e;
+        e = e->cause ? past_find(p, e->cause) : NULL;
+    }
+    return NULL;
+}
+
+/* The packet that came in the tick of @fetch, which took a receive for it. */
+static const struct ev *arrival_with(const struct past *p, const struct ev *fetch)
+{
+    for (size_t i = past_lower_bound(p, fetch->id); i < p->n; i++) {
+        const struct ev *e = past_at(p, i);
+
+        if (ev_tick(e->id) != ev_tick(fetch->id))
+            break;
+        if (e->kind == EV_rx && e->u.rx.host == fetch->u.fetch.host &&
+            e->u.rx.qpn == fetch->u.fetch.qpn)
+            return e;
+    }
+    return NULL;
+}
+
+static void take_tx(struct life *l, const struct ev *e)
+{
+    if (!l->first)
+        l->first = e;
+    if (e->u.tx.attempt <= 1)
+        l->last = e;
+    else if (l->n_again++ < AGAIN_SHOWN)
+        l->again[l->n_again - 1] = e;
+}
+
+/* Is @e a completion of the request? */
+static bool is_completion(const struct life *l, const struct ev *e)
+{
+    const struct post *post = &l->post;
+
+    return e->kind == EV_cqe && e->u.cqe.host == post->host && e->u.cqe.wr_id == post->wr_id &&
+           (post->qpn == 0 || e->u.cqe.qpn == post->qpn) && is_recv(e->u.cqe.op) == !post->is_send;
+}
+
+/* Up to where the device has given the descriptor back. */
+static void take(struct life *l, const struct ev *e)
+{
+    const struct post *post = &l->post;
+
+    if (!l->fetch && !l->kick && e->kind == EV_kick && e->u.kick.function == FN_RDMA &&
+        e->u.kick.host == post->host && e->u.kick.queue == post->queue)
+        l->kick = e;
+    if (!l->fetch && e->kind == EV_fetch && e->u.fetch.host == post->host &&
+        e->u.fetch.queue == post->queue && e->u.fetch.desc == post->desc)
+        l->fetch = e;
+    if (post->is_send && l->fetch && e->kind == EV_tx && e->u.tx.host == post->host &&
+        e->u.tx.qpn == post->qpn && e->u.tx.wr_id == post->wr_id &&
+        !op_is_response(op_info((uint8_t)e->u.tx.opcode)))
+        take_tx(l, e);
+    if (e->kind == EV_used && e->u.used.function == FN_RDMA && e->u.used.host == post->host &&
+        e->u.used.queue == post->queue && e->u.used.desc == post->desc)
+        l->used = e;
+    if (is_completion(l, e) && (!l->used || ev_tick(l->used->id) == ev_tick(e->id)))
+        l->cqe = e;
+}
+
+/* The poll that took the completion out: the first one behind it that took as many of its kind as
+ * there were.
+ */
+static const struct ev *find_poll(const struct life *l, size_t from)
+{
+    const struct past *p = l->past;
+    const struct ev *c = l->cqe;
+    size_t before = 0;
+
+    /* Those of the same number that were still there when it came are polled first. */
+    for (size_t i = 0; i < from; i++) {
+        const struct ev *e = past_at(p, i);
+
+        if (e->kind == EV_cqe && e != c && e->u.cqe.host == c->u.cqe.host &&
+            e->u.cqe.cqn == c->u.cqe.cqn && e->u.cqe.qpn == c->u.cqe.qpn &&
+            e->u.cqe.wr_id == c->u.cqe.wr_id)
+            before++;
+        else if (e->kind == EV_poll && before && e->u.poll.host == c->u.cqe.host &&
+                 e->u.poll.cqn == c->u.cqe.cqn && e->u.poll.qpn == c->u.cqe.qpn &&
+                 e->u.poll.wr_id == c->u.cqe.wr_id)
+            before--;
+    }
+    for (size_t i = from; i < p->n; i++) {
+        const struct ev *e = past_at(p, i);
+
+        if (e->kind == EV_poll && e->u.poll.host == c->u.cqe.host &&
+            e->u.poll.cqn == c->u.cqe.cqn && e->u.poll.qpn == c->u.cqe.qpn &&
+            e->u.poll.wr_id == c->u.cqe.wr_id && before-- == 0)
+            return e;
+    }
+    return NULL;
+}
+
+static void follow(struct life *l)
+{
+    const struct past *p = l->past;
+    size_t i = past_lower_bound(p, l->post.e->id + 1);
+    const struct ev *e;
+
+    /* A completion that is told in the tick in which the descriptor is given back may come behind
+     * it.
+     */
+    for (; i < p->n; i++) {
+        e = past_at(p, i);
+        if (l->used && ev_tick(e->id) != ev_tick(l->used->id))
+            break;
+        take(l, e);
+    }
+    if (l->cqe && l->used && ev_tick(l->cqe->id) != ev_tick(l->used->id))
+        l->cqe = NULL; /* of another one of the same number */
+    l->answer = arrival_behind(p, l->cqe ? l->cqe : l->used);
+    if (!l->post.is_send)
+        l->first = l->fetch ? arrival_with(p, l->fetch) : NULL;
+    if (!l->cqe)
+        return;
+    i = past_lower_bound(p, l->cqe->id + 1);
+    l->poll = find_poll(l, i);
+    for (; i < p->n && !l->irq; i++) {
+        e = past_at(p, i);
+        if (e == l->poll)
+            break;
+        if (e->kind == EV_irq && e->u.irq.function == FN_RDMA && e->u.irq.host == l->post.host &&
+            e->u.irq.queue == l->cqe->u.cqe.cqn)
+            l->irq = e;
+    }
+}
+
+struct printing {
+    const struct life *life;
+    struct past_index *index;
+    struct rows rows;
+    uint64_t before_ns;
+};
+
+/* A step: what happened, or why there is nothing, @otherwise. */
+static void add_step(struct printing *pr, const char *step, const struct ev *e,
+                     const char *otherwise)
+{
+    char id[EV_NAME_BYTES] = "", text[EV_TEXT_BYTES];
+    struct text i = text_on(id, sizeof(id)), t = text_on(text, sizeof(text));
+
+    rows_text(&pr->rows, step);
+    if (!e) {
+        rows_none(&pr->rows);
+        rows_none(&pr->rows);
+        rows_none(&pr->rows);
+        rows_text(&pr->rows, otherwise);
+        return;
+    }
+    ev_add_id(&i, e->id);
+    ev_add_text(&t, e, pr->life->past->names);
+    if (e->kind == EV_tx && fate_of(pr->index, e).kind != FATE_ARRIVED) {
+        text_add(&t, ", which ");
+        fate_add(&t, pr->index, e);
+    }
+    rows_text(&pr->rows, id);
+    rows_time(&pr->rows, e->at_ns);
+    if (e->at_ns >= pr->before_ns)
+        rows_time(&pr->rows, e->at_ns - pr->before_ns);
+    else
+        rows_none(&pr->rows); /* the line above is about something later */
+    rows_text(&pr->rows, text);
+    pr->before_ns = e->at_ns;
+}
+
+/* Packets go out, and something comes back; of a receive they come in. */
+static void add_packets(struct printing *pr, const struct life *l)
+{
+    const char *none = l->used ? "none: no packet was sent for it" : "not yet";
+
+    if (!l->post.is_send) {
+        none = l->used ? "none: no message came" : "not yet";
+        add_step(pr, "first packet", l->first, none);
+        if (l->answer != l->first || !l->answer)
+            add_step(pr, "last packet", l->answer, none);
+        return;
+    }
+    add_step(pr, "first packet", l->first, none);
+    if (l->last != l->first)
+        add_step(pr, "last packet", l->last, none);
+    for (size_t i = 0; i < l->n_again && i < AGAIN_SHOWN; i++)
+        add_step(pr, "sent again", l->again[i], "");
+    if (l->n_again > AGAIN_SHOWN)
+        add_step(pr, "sent again", NULL, "and more often: show events kinds=tx");
+    add_step(pr, "answer", l->answer, l->used ? "none: nothing that came ended it" : "not yet");
+}
+
+static void add_steps(struct printing *pr, const struct life *l)
+{
+    const bool over = l->used != NULL;
+
+    add_step(pr, "post", l->post.e, "");
+    add_step(pr, "kick", l->kick,
+             l->fetch || !l->post.is_send ? "none was needed: the device looks by itself"
+                                          : "not yet: kick tells the device");
+    add_step(pr, "fetch", l->fetch, over ? "none: it was flushed" : "not yet");
+    add_packets(pr, l);
+    add_step(pr, "given back", l->used, "not yet");
+    add_step(pr, "completion", l->cqe,
+             over ? "none: it succeeded, and was not signaled" : "not yet");
+    if (over && !l->cqe)
+        return;
+    add_step(pr, "interrupt", l->irq,
+             l->poll ? "none: nobody had asked for one" : "not yet: req_notify_cq asks for one");
+    add_step(pr, "poll", l->poll, l->cqe ? "not yet: poll_cq takes it" : "not yet");
+}
+
+enum rdl_status show_life(FILE *out, const struct rdl_lab *lab, const struct past *p,
+                          const struct life_target *target, enum show_form form, size_t *reterr_at)
+{
+    struct life l = {.past = p};
+    struct printing pr = {.life = &l};
+    enum rdl_status st = find_target(lab, p, target, &l.post, reterr_at);
+
+    if (st != RDL_OK)
+        return st;
+    follow(&l);
+    pr.before_ns = l.post.e->at_ns;
+    pr.index = fate_index(p);
+    rows_begin_table(&pr.rows, out, form, TABLE_LIFE);
+    add_steps(&pr, &l);
+    rows_end(&pr.rows, NULL);
+    past_index_free(pr.index);
+    return RDL_OK;
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* A slot belongs to the device from the moment its head is in the avail ring until the device has
+ * put it into the used ring; the driver reuses it once it has seen that.  So the avail entries from
+ * the driver's used.idx on are the chains of interest, and the used entries from there on name
+ * those that the device has given back.
+ */
+#include "cli/show/vq_ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/print/must.h"
+#include "cli/tree/tree.h"
+#include "emu/base/assert.h"
+
+#define LOOKS_MAX 4096u /* queues that are remembered */
+
+/* How a queue was when it was shown last. */
+struct vq_look {
+    struct vq_look *next;
+    char path[TREE_PATH_BYTES];
+    uint64_t tick, size;
+    struct vq_indexes at;
+    uint64_t descs[]; /* what ring_sign() made of each */
+};
+
+void vq_looks_done(struct vq_looks *looks)
+{
+    for (struct vq_look *l = looks->first, *next; l; l = next) {
+        next = l->next;
+        free(l);
+    }
+    *looks = (struct vq_looks){NULL, 0};
+}
+
+static uint64_t element(const struct ring *q, enum child_id list, uint64_t i, enum leaf_id leaf)
+{
+    char path[TREE_PATH_BYTES];
+
+    return tree_element(q->lab, q->path, list, i, path) ? tree_number(q->lab, path, leaf) : 0;
+}
+
+uint64_t ring_desc(const struct ring *q, uint64_t i, enum leaf_id leaf)
+{
+    return element(q, CHILD_queue_desc, i, leaf);
+}
+
+uint64_t ring_used(const struct ring *q, uint64_t i, enum leaf_id leaf)
+{
+    return element(q, CHILD_queue_used, i, leaf);
+}
+
+uint64_t ring_avail(const struct ring *q, uint64_t i)
+{
+    return tree_element_number(q->lab, q->path, CHILD_queue_avail, i);
+}
+
+struct vq_indexes vq_indexes_of(const struct rdl_lab *lab, const char *queue)
+{
+    char driver[TREE_PATH_BYTES], device[TREE_PATH_BYTES];
+
+    (void)tree_child(lab, queue, CHILD_queue_driver, driver);
+    (void)tree_child(lab, queue, CHILD_queue_device, device);
+    return (struct vq_indexes){
+        .driver_avail = (uint16_t)tree_number(lab, driver, LEAF_driver_side_avail_idx),
+        .driver_used = (uint16_t)tree_number(lab, driver, LEAF_driver_side_used_idx),
+        .device_avail = (uint16_t)tree_number(lab, device, LEAF_device_side_avail_idx),
+        .device_used = (uint16_t)tree_number(lab, device, LEAF_device_side_used_idx),
+    };
+}
+
+bool ring_is_returned(const struct ring *q, uint64_t head)
+{
+    for (uint16_t i = q->at.driver_used; i != q->at.device_used; i++) {
+        if (ring_used(q, i % q->size, LEAF_used_id) == head)
+            return true;
+    }
+    return false;
+}
+
+/* Every descriptor of the chain @head is in @state. */
+static void mark_chain(struct ring *q, uint64_t head, enum slot_state state)
+{
+    uint64_t i = head;
+
+    for (uint64_t n = 0; n < q->size && i < q->size; n++) {
+        q->state[i] = (uint8_t)state;
+        if (!(ring_desc(q, i, LEAF_desc_flags) & VIRTQ_DESC_NEXT))
+            return;
+        i = ring_desc(q, i, LEAF_desc_next);
+    }
+}
+
+static void find_states(struct ring *q)
+{
+    const uint16_t outstanding = (uint16_t)(q->at.driver_avail - q->at.driver_used);
+    const uint16_t taken = (uint16_t)(q->at.device_avail - q->at.driver_used);
+
+    for (uint16_t k = 0; q->size && k < outstanding && k < q->size; k++) {
+        const uint64_t head = ring_avail(q, (uint16_t)(q->at.driver_used + k) % q->size);
+
+        mark_chain(q, head,
+                   ring_is_returned(q, head) ? SLOT_USED
+                   : k < taken               ? SLOT_TAKEN
+                                             : SLOT_POSTED);
+    }
+}
+
+static struct vq_look *find_look(const struct vq_looks *looks, const char *path)
+{
+    for (struct vq_look *l = looks ? looks->first : NULL; l; l = l->next) {
+        if (strcmp(l->path, path) == 0)
+            return l;
+    }
+    return NULL;
+}
+
+void ring_init(struct ring *q, const struct rdl_lab *lab, const struct past *p, const char *path,
+               const struct vq_looks *looks)
+{
+    *q = (struct ring){
+        .lab = lab,
+        .past = p,
+        .path = path,
+        .role = ring_role_of(path),
+        .number = tree_number(lab, path, LEAF_queue_number),
+        .size = tree_number(lab, path, LEAF_queue_size),
+        .at = vq_indexes_of(lab, path),
+        .was = find_look(looks, path),
+    };
+    q->state = must_malloc((size_t)q->size + 1);
+    memset(q->state, SLOT_FREE, (size_t)q->size + 1);
+    find_states(q);
+    if (q->was && q->was->size != q->size)
+        q->was = NULL; /* another queue has its name */
+}
+
+void ring_done(struct ring *q)
+{
+    free(q->state);
+    q->state = NULL;
+}
+
+/* One number for all that a descriptor says, and for whose it is. */
+static uint64_t ring_sign(const struct ring *q, uint64_t i)
+{
+    static const enum leaf_id leaves[] = {LEAF_desc_addr, LEAF_desc_len, LEAF_desc_flags,
+                                          LEAF_desc_next};
+    uint64_t h = q->state[i] + UINT64_C(0xcbf29ce484222325); /* FNV-1a, a word at a time */
+
+    for (size_t k = 0; k < ARRAY_LEN(leaves); k++)
+        h = (h ^ ring_desc(q, i, leaves[k])) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+/* Takes the look at @path out of the list; of a list that is full any one. */
+static void forget(struct vq_looks *looks, const char *path)
+{
+    for (struct vq_look **at = &looks->first; *at; at = &(*at)->next) {
+        struct vq_look *l = *at;
+
+        if (strcmp(l->path, path) != 0 && looks->n < LOOKS_MAX)
+            continue;
+        *at = l->next;
+        free(l);
+        looks->n--;
+        return;
+    }
+}
+
+void ring_remember(struct vq_looks *looks, const struct ring *q)
+{
+    struct vq_look *new;
+    struct text t;
+
+    if (!looks)
+        return;
+    new = must_malloc(sizeof(*new) + (size_t)q->size * sizeof(new->descs[0]));
+    t = text_on(new->path, sizeof(new->path));
+    text_add(&t, q->path);
+    new->tick = rdl_tick(q->lab);
+    new->size = q->size;
+    new->at = q->at;
+    for (uint64_t i = 0; i < q->size; i++)
+        new->descs[i] = ring_sign(q, i);
+    forget(looks, q->path);
+    new->next = looks->first;
+    looks->first = new;
+    looks->n++;
+}
+
+bool ring_desc_changed(const struct ring *q, uint64_t i)
+{
+    return q->was && i < q->size && q->was->descs[i] != ring_sign(q, i);
+}
+
+uint64_t ring_look_tick(const struct ring *q)
+{
+    return q->was->tick;
+}
+
+struct vq_indexes ring_look_at(const struct ring *q)
+{
+    return q->was->at;
+}
+
+/* The last notification of the queue; NULL: none is recorded. */
+static const struct ev *last_kick(const struct ring *q)
+{
+    char host[RDL_NAME_BYTES];
+    uint32_t number;
+
+    tree_host_of(q->path, host);
+    number = ev_names_find_host(q->past->names, host);
+    for (size_t i = q->past->n; i > 0; i--) {
+        const struct ev *e = past_at(q->past, i - 1);
+
+        if (e->kind == EV_kick && e->u.kick.function == FN_RDMA && e->u.kick.host == number &&
+            e->u.kick.queue == q->number)
+            return e;
+    }
+    return NULL;
+}
+
+/* The notification that the device has not answered yet; NULL: it has looked since the last one. */
+static const struct ev *pending_kick(const struct ring *q)
+{
+    const struct ev *kick = last_kick(q);
+    /* What is posted behind a kick that the device has not yet answered needs none of its own. */
+    const uint16_t told = kick ? (uint16_t)(kick->u.kick.avail_idx - q->at.device_avail) : 0;
+
+    return told && told <= (uint16_t)(q->at.driver_avail - q->at.device_avail) ? kick : NULL;
+}
+
+void ring_add_avail_note(struct text *t, const struct ring *q)
+{
+    const struct ev *kick;
+
+    if (q->at.driver_avail == q->at.device_avail)
+        return;
+    if (q->role == RING_RQ || q->role == RING_CQ || q->role == RING_EVENTS) {
+        text_add(t, q->role == RING_RQ   ? "the device looks when a packet comes"
+                    : q->role == RING_CQ ? "the device looks when it has a completion"
+                                         : "the device looks when it has an event");
+        return;
+    }
+    kick = pending_kick(q);
+    if (kick) {
+        text_add(t, "kicked in ");
+        ev_add_id(t, kick->id);
+        text_add(t, ": the device will look");
+    } else {
+        text_add(t, "not kicked: the device has not looked");
+    }
+}
+
+const char *slot_owner(enum slot_state state)
+{
+    return state == SLOT_POSTED || state == SLOT_TAKEN ? "device" : "driver";
+}
+
+/* The queue's object: "h1.cq" of "h1.cq.queue". */
+static void add_object(struct text *t, const struct ring *q)
+{
+    const char *dot = strrchr(q->path, '.');
+
+    text_addn(t, q->path, dot ? (size_t)(dot - q->path) : strlen(q->path));
+}
+
+static void add_why_posted(struct text *t, const struct ring *q)
+{
+    switch (q->role) {
+    case RING_RQ:
+        text_add(t, "no message has come for it yet");
+        break;
+    case RING_CQ:
+        text_add(t, "it is kept for a completion to come");
+        break;
+    case RING_EVENTS:
+        text_add(t, "it is kept for an event to come");
+        break;
+    default:
+        text_add(t, "the device has not taken it yet");
+        if (pending_kick(q))
+            text_add(t, ", and has been told to look");
+        else if (q->role == RING_SQ)
+            text_addf(t, ", and has not been told: kick %s", q->path);
+        break;
+    }
+}
+
+static void add_why_used(struct text *t, const struct ring *q)
+{
+    text_add(t, "used by the device, but the driver has not taken it back: ");
+    switch (q->role) {
+    case RING_CQ:
+        text_add(t, "poll_cq ");
+        add_object(t, q);
+        break;
+    case RING_SQ:
+        text_add(t, "it does when it posts the next send, and not in poll_cq");
+        break;
+    case RING_RQ:
+        text_add(t, "it does when it posts the next receive, and not in poll_cq");
+        break;
+    default:
+        text_add(t, "it does in its interrupt");
+        break;
+    }
+}
+
+void ring_add_why(struct text *t, const struct ring *q, enum slot_state state)
+{
+    switch (state) {
+    case SLOT_FREE:
+        break;
+    case SLOT_POSTED:
+        add_why_posted(t, q);
+        break;
+    case SLOT_TAKEN:
+        text_add(t, q->role == RING_SQ   ? "the device has it, until an answer or an error ends it"
+                    : q->role == RING_RQ ? "the device has it: a message is arriving into it"
+                                         : "the device has it, and is not done");
+        break;
+    case SLOT_USED:
+        add_why_used(t, q);
+        break;
+    }
+}

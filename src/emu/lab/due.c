@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* What is scheduled, in the order in which it will happen: for people who ask what comes next. */
+#include "emu/base/assert.h"
+#include "emu/lab/world.h"
+#include "rdmalab/inspect.h"
+
+#define SENTENCE_BYTES 240u
+
+static void add_host(struct text *t, const struct world *w, uint32_t host)
+{
+    text_add(t, host < w->n_hosts ? w->hosts[host]->name : "?");
+}
+
+static void add_end(struct text *t, const struct world *w, const struct net_end *end)
+{
+    switch (end->node) {
+    case NET_HOST:
+        add_host(t, w, end->index);
+        break;
+    case NET_SWITCH:
+        text_add(t, w->net.switches[end->index]->name.s);
+        break;
+    case NET_EXT:
+        text_add(t, w->net.exts[end->index].name.s);
+        break;
+    }
+}
+
+/* "RC_SEND_ONLY psn=100 of h1.qp": the frame, and who sent it, as the sender said. */
+static void add_frame(struct text *t, const struct world *w, const struct frame *f)
+{
+    text_add(t, enum_name(&enum_opcode, f->note.opcode));
+    if (f->note.opcode < FRAME_OTHER)
+        text_addf(t, " psn=%u", f->note.psn);
+    if (f->note.host < w->n_hosts) {
+        text_add(t, " from ");
+        add_host(t, w, f->note.host);
+    }
+}
+
+static void add_arrival(struct text *t, const struct world *w, const struct sim_item *item)
+{
+    const struct frame *f = (const struct frame *)(uintptr_t)item->arg;
+
+    add_frame(t, w, f);
+    text_add(t, " arrives at ");
+    if (item->target & NET_TARGET_HOST)
+        add_host(t, w, item->target & ~NET_TARGET_HOST);
+    else
+        add_end(t, w, &w->net.links[item->target >> 1].end[1 - (item->target & 1)]);
+}
+
+/* "h1.qp", or its number where nothing has it. */
+static void add_qp(struct text *t, const struct world *w, uint32_t host, uint32_t qpn)
+{
+    const struct host *h = host < w->n_hosts ? w->hosts[host] : NULL;
+    const struct guest_qp *g = h && qpn <= h->dev->config.max_qp ? h->guest.verbs.qp_of[qpn] : NULL;
+
+    add_host(t, w, host);
+    if (g)
+        text_addf(t, ".%s", g->o.name);
+    else
+        text_addf(t, " QPN %u", qpn);
+}
+
+static void add_sentence(struct text *t, const struct world *w, const struct sim_item *item)
+{
+    switch (item->kind) {
+    case SIM_ARRIVE:
+        add_arrival(t, w, item);
+        break;
+    case SIM_LOST:
+        add_frame(t, w, (const struct frame *)(uintptr_t)item->arg);
+        text_add(t, " is lost on its way");
+        break;
+    case SIM_QP_TIMER:
+        text_addf(t, "the %s timer of ", enum_name(&enum_timer, (uint32_t)(item->arg & 0xff)));
+        add_qp(t, w, item->target, (uint32_t)(item->arg >> 8));
+        text_add(t, " runs out");
+        break;
+    case SIM_DOORBELL:
+        add_host(t, w, item->target);
+        text_addf(t, ": the device looks at queue %u", virtio_doorbell_queue(item->arg));
+        break;
+    case SIM_IRQ:
+        add_host(t, w, item->target);
+        text_addf(t, ": an interrupt of queue %u", virtio_irq_of(item->arg).queue);
+        break;
+    case SIM_EGRESS:
+        add_host(t, w, item->target);
+        text_add(t, ": its port is free for the next frame");
+        break;
+    case SIM_GUEST_TIMER:
+        add_host(t, w, item->target);
+        text_add(t, ": a timer of its IP stack runs out");
+        break;
+    case SIM_KIND_COUNT:
+        RDL_ASSERT(false);
+    }
+}
+
+/* The soonest so far, in order. */
+struct soonest {
+    const struct sim_place *place[RDL_DUE_MAX];
+    size_t n, room;
+    struct rdl_due_counts counts;
+};
+
+static void consider(struct soonest *s, const struct sim_place *p)
+{
+    size_t i = s->n;
+
+    s->counts.all++;
+    s->counts.frames += p->item.kind == SIM_ARRIVE || p->item.kind == SIM_LOST;
+    if (s->room == 0 || (s->n == s->room && !sim_is_before(&p->when, &s->place[s->n - 1]->when)))
+        return;
+    if (s->n == s->room)
+        i--;
+    else
+        s->n++;
+    for (; i > 0 && sim_is_before(&p->when, &s->place[i - 1]->when); i--)
+        s->place[i] = s->place[i - 1];
+    s->place[i] = p;
+}
+
+struct rdl_due_counts rdl_due(const struct rdl_lab *lab, size_t max,
+                              void (*each)(void *ctx, const struct rdl_due *due), void *ctx)
+{
+    const struct world *w = lab->world;
+    const struct sim *sim = &w->sim;
+    struct soonest s = {.room = max < RDL_DUE_MAX ? max : RDL_DUE_MAX};
+
+    for (unsigned q = 0; q < SIM_ROWS; q++) {
+        for (const struct sim_place *p = sim->rows[q].first; p && p != &sim->end; p = p->next)
+            consider(&s, p);
+    }
+    for (uint32_t i = 0; i < sim->heap_len; i++) {
+        if (sim->heap[i].place != &sim->end)
+            consider(&s, sim->heap[i].place);
+    }
+    for (size_t i = 0; i < s.n; i++) {
+        const struct sim_place *p = s.place[i];
+        char buf[SENTENCE_BYTES];
+        struct text t = text_on(buf, sizeof(buf));
+        const struct rdl_due due = {
+            .at_ns = p->when.at_ns < w->trace.now_ns ? w->trace.now_ns : p->when.at_ns,
+            .is_frame = p->item.kind == SIM_ARRIVE || p->item.kind == SIM_LOST,
+            .what = buf,
+        };
+
+        add_sentence(&t, w, &p->item);
+        each(ctx, &due);
+    }
+    return s.counts;
+}

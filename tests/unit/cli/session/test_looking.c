@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: MIT */
+/* `show` in a session: the lab on one screen, the forms, lives, memory, what changed since the last
+ * look; and names that stand for numbers.
+ */
+#include "testing.h"
+
+#include <cjson/cJSON.h>
+
+#include "cli/lab_session.h"
+#include "rdmalab/inspect.h"
+#include "rdmalab/trace.h"
+
+/* Two connected hosts, before anything is posted. */
+#define CONNECTED                                                                                  \
+    "host h1 h2; link h1 h2 latency=1us\n"                                                         \
+    "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw as mr; create_cq cqe=16 as cq\n"  \
+    "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"                                               \
+    "connect h1.qp h2.qp sq_psn=100 timeout=4\n"
+
+/* What @asked prints; to be freed. */
+static char *answer(struct lab *l, const char *asked)
+{
+    size_t before;
+
+    fflush(l->f);
+    before = l->n;
+    lab_run(l, asked);
+    fflush(l->f);
+    return strdup(l->out + before);
+}
+
+static void assert_has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("no \"%s\" in\n%s", part, text);
+}
+
+static void assert_has_not(const char *text, const char *part)
+{
+    if (strstr(text, part))
+        fail_msg("\"%s\" is in\n%s", part, text);
+}
+
+/* All of @parts, which NULL ends, are in what @asked prints. */
+static void assert_answers(struct lab *l, const char *asked, const char *const *parts)
+{
+    char *text = answer(l, asked);
+
+    for (; *parts; parts++)
+        assert_has(text, *parts);
+    free(text);
+}
+
+/* Lines, and the widest of them. */
+static size_t lines_of(const char *text, size_t *ret_widest)
+{
+    size_t n = 0;
+
+    *ret_widest = 0;
+    for (; *text; n++) {
+        const size_t width = strcspn(text, "\n");
+
+        *ret_widest = width > *ret_widest ? width : *ret_widest;
+        text += width + (text[width] == '\n');
+    }
+    return n;
+}
+
+static void the_lab_fits_a_screen(void **state)
+{
+    static const char *const under_way[] = {
+        "under way: 1 frame on the wire, 2 wait\n"
+        "  h1.qp: SEND wr_id=1 waits for an ACK of psn=100 from h2.qp\n"
+        "  h2.qp: 1 posted receive waits for a message\n",
+        "RC_SEND_ONLY psn=100 from h1 is lost on its way\n",
+        "the ACK timer of h1.qp runs out\n",
+        "h1-h2",
+        "rqpn",
+        "f1 ",
+        NULL};
+    static const char *const idle[] = {"under way: nothing\n", "the lab is idle\n", NULL};
+    static const char *const more[] = {"... 38 more: show hosts\n", "... 38 more: show links\n",
+                                       "... 2 more: show switches\n", NULL};
+    static const char *const empty[] = {"an empty lab: \"host h1 h2\" makes two hosts\nt=0", NULL};
+    size_t widest;
+    struct lab l;
+    char *text;
+
+    (void)state;
+    lab_open(&l, false);
+    assert_answers(&l, "show", empty);
+    lab_run(&l, CONNECTED "post_recv h2.qp wr_id=7 sge=mr[0:1k]; drop next from=h1 as f1\n"
+                          "post_send h1.qp wr_id=1 sge=mr[0:64] signaled; step packet");
+    assert_answers(&l, "show", under_way);
+    text = answer(&l, "show");
+    assert_true(lines_of(text, &widest) <= 23);
+    assert_true(widest <= 80);
+    free(text);
+    lab_run(&l, "run");
+    assert_answers(&l, "show", idle);
+    lab_close(&l);
+
+    lab_open(&l, false);
+    lab_run(&l, "switch s1 s2 s3");
+    for (unsigned i = 0; i < 40; i++) {
+        char line[64];
+
+        snprintf(line, sizeof(line), "host h%u; link h%u s1", i, i);
+        lab_run(&l, line);
+    }
+    assert_answers(&l, "show", more);
+    text = answer(&l, "show");
+    assert_true(lines_of(text, &widest) <= 23);
+    free(text);
+    lab_close(&l);
+}
+
+/* The questions whose rows are the same in each form. */
+static const char *const tables[] = {"qp",
+                                     "qp h1",
+                                     "cq",
+                                     "mr",
+                                     "pd",
+                                     "hosts",
+                                     "links",
+                                     "faults",
+                                     "due",
+                                     "memory",
+                                     "counters",
+                                     "life h1.qp",
+                                     "vq h1.qp.sq",
+                                     "memory h2",
+                                     "srq",
+                                     "mw",
+                                     "ah",
+                                     "packet",
+                                     "events",
+                                     "events all",
+                                     "events last 3",
+                                     "h1.qp",
+                                     "tree",
+                                     "qp h1.qp",
+                                     "dump h1.qp.sq.desc[0]",
+                                     "dump h1.ctrl.desc[0]",
+                                     ""};
+
+/* JSON, or NULL. */
+static cJSON *json_of(struct lab *l, const char *question, const char *form)
+{
+    char asked[128], *text;
+    cJSON *j;
+
+    snprintf(asked, sizeof(asked), "show %s %s", question, form);
+    text = answer(l, asked);
+    j = cJSON_Parse(text);
+    if (!j)
+        fail_msg("%s is not JSON:\n%s", asked, text);
+    free(text);
+    return j;
+}
+
+static size_t records_of(struct lab *l, const char *question, const char *form)
+{
+    char asked[128], *text;
+    size_t n = 0;
+
+    snprintf(asked, sizeof(asked), "show %s %s", question, form);
+    text = answer(l, asked);
+    for (const char *s = text; *s; s++)
+        n += *s == '\n';
+    free(text);
+    return n;
+}
+
+static void each_form_has_the_same_rows(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, STORY);
+    for (size_t i = 0; i < ARRAY_LEN(tables); i++) {
+        const size_t n = records_of(&l, tables[i], "ndjson");
+        cJSON *j = json_of(&l, tables[i], "json");
+
+        /* A heading, and in Markdown the line below it. */
+        assert_int_equal(records_of(&l, tables[i], "csv"), n + 1);
+        assert_int_equal(records_of(&l, tables[i], "markdown"), n + 2);
+        assert_int_equal(records_of(&l, tables[i], "format=csv"), n + 1);
+        if (cJSON_IsArray(j))
+            assert_int_equal(cJSON_GetArraySize(j), n);
+        else
+            assert_true(cJSON_IsObject(j));
+        cJSON_Delete(j);
+    }
+    lab_close(&l);
+}
+
+static void rows_have_the_names_of_the_rdma_tool(void **state)
+{
+    static const struct {
+        const char *question, *keys[8];
+    } rows[] = {
+        {"qp", {"ifname", "lqpn", "rqpn", "type", "state", "rq-psn", "sq-psn", "path-mig-state"}},
+        {"cq", {"ifname", "cqn", "cqe", "users"}},
+        {"mr", {"ifname", "mrn", "mrlen", "rkey", "lkey", "iova", "pdn"}},
+        {"pd", {"ifname", "pdn", "users"}},
+    };
+    struct lab l;
+    cJSON *j;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, STORY);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        j = json_of(&l, rows[i].question, "json");
+        for (size_t k = 0; k < ARRAY_LEN(rows[i].keys) && rows[i].keys[k]; k++) {
+            if (!cJSON_GetObjectItem(cJSON_GetArrayItem(j, 0), rows[i].keys[k]))
+                fail_msg("show %s json has no \"%s\"", rows[i].question, rows[i].keys[k]);
+        }
+        cJSON_Delete(j);
+    }
+    j = json_of(&l, "qp h1.qp", "json"); /* one of them: all of its values */
+    assert_int_equal(cJSON_GetObjectItem(j, "lqpn")->valueint, 2);
+    assert_non_null(cJSON_GetObjectItem(j, "counters"));
+    cJSON_Delete(j);
+    j = json_of(&l, "h1.qp", "json"); /* a path: under the names of paths */
+    assert_int_equal(cJSON_GetObjectItem(j, "qpn")->valueint, 2);
+    cJSON_Delete(j);
+    lab_close(&l);
+}
+
+static void a_life_is_told_with_what_is_missing(void **state)
+{
+    static const char *const begun[] = {
+        "post          #", "answer        -           -         -  not yet\n",
+        "interrupt     -           -         -  not yet: req_notify", NULL};
+    static const char *const ended[] = {"sent again    #",
+                                        "attempt 2",
+                                        "later by",
+                                        "answer        #",
+                                        "completion    #",
+                                        "poll          -            -         -  not yet: poll_cq",
+                                        NULL};
+    static const char *const polled[] = {"interrupt     -", "none: nobody had asked for one\n",
+                                         "poll          #", NULL};
+    static const char *const received[] = {"RECV wr_id=7", "first packet  #", "completion    #",
+                                           NULL};
+    static const char *const asked[] = {"interrupt     #", NULL};
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, CONNECTED "post_recv h2.qp wr_id=7 sge=mr[0:1k]; drop next from=h1 as f1\n"
+                          "post_send h1.qp wr_id=1 sge=mr[0:64] signaled; step packet");
+    assert_answers(&l, "show life h1.qp wr_id=1", begun);
+    lab_run(&l, "run");
+    assert_answers(&l, "show life h1.qp wr_id=1", ended);
+    assert_answers(&l, "show life h1.cq.wc[0]", ended);
+    assert_answers(&l, "show life h2.qp.rq", received);
+    assert_answers(&l, "show life h2.cq.wc[0]", received);
+    lab_run(&l, "poll_cq h1.cq");
+    assert_answers(&l, "show life h1.qp", polled);
+    lab_run(&l, "post_recv h2.qp wr_id=8 sge=mr[0:1k]; req_notify_cq h1.cq\n"
+                "post_send h1.qp wr_id=1 sge=mr[0:64] signaled; run; poll_cq h1.cq");
+    assert_answers(&l, "show life h1.qp wr_id=1", asked); /* the last one of that number */
+    assert_answers(&l, "show life h1.cq.wc[0]", polled);  /* still the first one */
+    assert_false(lab_try(&l, "show life h1.qp wr_id=9"));
+    assert_has(l.s->diag.message, "no work request with wr_id=9 is recorded there");
+    assert_false(lab_try(&l, "show life h1.mr"));
+    assert_has(l.s->diag.message, "h1.mr is no work request");
+    assert_false(lab_try(&l, "show life h1.qq"));
+    lab_close(&l);
+}
+
+/* Long messages, and services in which nothing comes back. */
+static void each_operation_has_its_life(void **state)
+{
+    static const struct {
+        const char *lines, *asked, *says[4];
+    } rows[] = {
+        {"post_recv h2.qp sge=mr[0:4k]; post_send h1.qp sge=mr[0:4k] signaled",
+         "show life h1.qp.sq",
+         {"RC_SEND_FIRST psn=100", "last packet   #", "RC_SEND_LAST psn=103", "answer        #"}},
+        {"post_send h1.qp op=rdma_read sge=mr[0:64] remote=h2.mr[0] signaled",
+         "show life h1.qp",
+         {"RC_RDMA_READ_REQUEST psn=100", "RC_RDMA_READ_RESPONSE_ONLY psn=100"}},
+        {"post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64]",
+         "show life h1.qp.sq",
+         {"answer        #", "given back    #", "none: it succeeded, and was not signaled"}},
+        {"post_recv h2.qp wr_id=3 sge=mr[0:64]; modify_qp h2.qp state=ERR",
+         "show life h2.qp.rq",
+         {"first packet  -", "none: no message came", "WR_FLUSH_ERR"}},
+        {"drop next from=h1; post_recv h2.qp sge=mr[0:64]; post_send h1.qp sge=mr[0:64]",
+         "show life h1.qp.sq",
+         {", which was lost in #", "sent again    #"}},
+        {"on h1,h2 { create_srq pd as srq; create_qp pd send_cq=cq recv_cq=cq srq=srq as q2 }\n"
+         "connect h1.q2 h2.q2; post_srq_recv h2.srq wr_id=9 sge=mr[0:64]\n"
+         "post_send h1.q2 sge=mr[0:64]",
+         "show life h2.srq",
+         {"RECV wr_id=9", "first packet  #", "completion    #"}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct lab l;
+        char *text;
+
+        lab_open(&l, false);
+        lab_run(&l, CONNECTED);
+        lab_run(&l, rows[i].lines);
+        lab_run(&l, "run");
+        text = answer(&l, rows[i].asked);
+        for (size_t k = 0; k < ARRAY_LEN(rows[i].says) && rows[i].says[k]; k++)
+            assert_has(text, rows[i].says[k]);
+        free(text);
+        lab_close(&l);
+    }
+}
+
+static void a_refused_access_is_told_by_how_much_it_is_outside(void **state)
+{
+    static const struct {
+        const char *remote, *says;
+    } rows[] = {
+        {"h2.mr[4090]", "it ends 58 bytes behind the"},
+        {"139637976731648", "it ends 64 bytes behind the"},
+        {"139637976727536", "it begins 16 bytes before"},
+    };
+    static const char *const old[] = {"the key of h2.mr is another", NULL};
+    static const char *const none[] = {"no access was refused\n", "mrlen", "h2.mr", "lw,rw,rr",
+                                       NULL};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const char *const says[] = {rows[i].says, NULL};
+        char line[160];
+        struct lab l;
+
+        lab_open(&l, false);
+        lab_run(&l, CONNECTED);
+        assert_answers(&l, "show memory", none);
+        snprintf(line, sizeof(line),
+                 "post_send h1.qp op=rdma_write sge=mr[0:64] remote=%s rkey=h2.mr signaled; run",
+                 rows[i].remote);
+        lab_run(&l, line);
+        assert_answers(&l, "show memory", says);
+        lab_run(&l, "rereg_mr h2.mr access=lw");
+        assert_answers(&l, "show memory", old);
+        assert_int_equal(records_of(&l, "memory h1", "ndjson"), 1); /* h2 refused it */
+        assert_int_equal(records_of(&l, "memory h2", "ndjson"), 2);
+        lab_close(&l);
+    }
+}
+
+static void what_changed_since_the_last_look_is_marked(void **state)
+{
+    static const char *const posted[] = {
+        "\n* desc 0 ",
+        "\n* avail.idx ",
+        "was 0, 0",
+        "not free desc 0, the device's: the device has not taken it yet, and has not been told: "
+        "kick",
+        "* is what changed since the last look, at #",
+        NULL};
+    static const char *const used[] = {
+        "\n* used.idx ", "not free desc 0, the driver's: used by the", "not in poll_cq", NULL};
+    static const char *const polled[] = {"used by the device, but the driver has not taken it back",
+                                         "poll_cq", NULL};
+    struct lab l;
+    uint64_t hash;
+    char *text;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, CONNECTED "post_recv h2.qp wr_id=7 sge=mr[0:1k]");
+    hash = rdl_hash(l.s->lab);
+    text = answer(&l, "show vq h1.qp.sq");
+    assert_has(text, "  free     16 of 16 descriptors, the driver's\n"); /* the first look */
+    free(text);
+    assert_int_equal(rdl_hash(l.s->lab), hash); /* looking changes nothing */
+    lab_run(&l, "post_send h1.qp wr_id=1 sge=mr[0:64] signaled nokick");
+    assert_answers(&l, "show vq h1.qp.sq", posted);
+    text = answer(&l, "show vq h1.qp.sq");
+    assert_has_not(text, "\n*"); /* and now it is known */
+    free(text);
+    lab_run(&l, "kick h1.qp.sq; run");
+    assert_answers(&l, "show vq h1.qp.sq", used);
+    assert_answers(&l, "show vq h1.cq", polled);
+    text = answer(&l, "show vq h1.qp.sq csv");
+    assert_has(text, "queue,entry,owner,changed,addr,bytes,device,what,not-free\r\n");
+    assert_has(text, "h1.qp.sq,desc 0,driver,false,");
+    free(text);
+    lab_close(&l);
+}
+
+static void a_packet_is_compared_with_the_one_before(void **state)
+{
+    static const char *const says[] = {"\n* 0033  00 00 65 ",
+                                       "PSN                  101   was 100\n",
+                                       "* is different from #", NULL};
+    struct lab l;
+    cJSON *j, *field;
+    bool found = false;
+    char *text;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, CONNECTED "post_recv h2.qp wr_id=7 sge=mr[0:1k]; post_recv h2.qp sge=mr[0:1k]\n"
+                          "post_send h1.qp wr_id=1 sge=mr[0:64]; step packet");
+    text = answer(&l, "show packet");
+    assert_has_not(text, "was");
+    free(text);
+    lab_run(&l, "run; post_send h1.qp wr_id=2 sge=mr[0:64]; step packet");
+    assert_answers(&l, "show packet", says);
+    j = json_of(&l, "packet", "json");
+    assert_non_null(cJSON_GetObjectItem(j, "before"));
+    cJSON_ArrayForEach(field, cJSON_GetObjectItem(j, "fields"))
+    {
+        if (strcmp(cJSON_GetObjectItem(field, "name")->valuestring, "PSN") == 0) {
+            assert_string_equal(cJSON_GetObjectItem(field, "was")->valuestring, "100");
+            found = true;
+        }
+    }
+    assert_true(found);
+    cJSON_Delete(j);
+    lab_close(&l);
+}
+
+static void events_are_the_story_unless_all_are_asked_for(void **state)
+{
+    struct lab l;
+    char *story, *all, *later;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, STORY);
+    story = answer(&l, "show events");
+    all = answer(&l, "show events all");
+    assert_has(story, "post_send");
+    assert_has(story, "RC_SEND_ONLY psn=100");
+    assert_has_not(story, "reg_write");
+    assert_has(story, "... 17");
+    assert_has(story, "show events all\n");
+    assert_has(all, "reg_write");
+    assert_true(strlen(all) > 10 * strlen(story));
+    later = answer(&l, "show events from=#54");
+    assert_has(later, "timeout");
+    assert_has_not(later, "post_send");
+    free(later);
+    later = answer(&l, "show events #1");
+    assert_has(later, "reg_write"); /* a tick has everything */
+    free(later);
+    free(story);
+    free(all);
+    assert_false(lab_try(&l, "show events from=x"));
+    assert_has(l.s->diag.message, "from where?");
+    lab_close(&l);
+}
+
+/* In a block on a host, too, where words may be names on that host. */
+static void words_of_a_question_stay_words(void **state)
+{
+    static const char *const events[] = {"cqe", NULL}, *const life[] = {"SEND wr_id=1", NULL},
+                             *const qp[] = {"[{\"qp\":\"h1.qp\"", NULL};
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, STORY);
+    assert_answers(&l, "on h1 { show events last 3 }", events);
+    assert_answers(&l, "on h1 { show life qp }", life);
+    assert_answers(&l, "on h1 { show qp qp json }", (const char *const[]){"\"lqpn\":2", NULL});
+    assert_answers(&l, "show qp h1 json", qp);
+    lab_close(&l);
+}
+
+static void names_stand_for_numbers(void **state)
+{
+    static const char *const right[] = {"SUCCESS", NULL};
+    static const char *const wrong[] = {"LOC_PROT_ERR", NULL};
+    struct rdl_value v;
+    struct lab l;
+    size_t at;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host h1 h2; link h1 h2\n"
+                "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw,rr,rw as mr\n"
+                "  reg_mr pd len=4k as other; create_cq as cq\n"
+                "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
+                "modify_qp h1.qp state=INIT pkey_index=0 port=1 access=rw\n"
+                "modify_qp h1.qp state=RTR ah=h2 mtu=1024 dest_qpn=h2.qp rq_psn=77 "
+                "max_dest_rd_atomic=1 min_rnr_timer=12\n"
+                "modify_qp h1.qp state=RTS sq_psn=55 timeout=4 retry_cnt=7 rnr_retry=7 "
+                "max_rd_atomic=1\n"
+                "modify_qp h2.qp state=INIT pkey_index=0 port=1 access=rw\n"
+                "modify_qp h2.qp state=RTR ah=h1 mtu=1024 dest_qpn=h1.qp rq_psn=h1.qp "
+                "max_dest_rd_atomic=1 min_rnr_timer=12\n"
+                "modify_qp h2.qp state=RTS sq_psn=h1.qp.rq_psn timeout=4 retry_cnt=7 rnr_retry=7 "
+                "max_rd_atomic=1\n"
+                "post_recv h2.qp sge=mr[0:1k] lkey=mr\n"
+                "post_send h1.qp sge=mr[0:64] lkey=h1.mr signaled; run");
+    assert_int_equal(rdl_inspect(l.s->lab, "h2.qp.rq_psn", &v, &at), RDL_OK);
+    assert_int_equal(v.number, 56);
+    assert_int_equal(rdl_inspect(l.s->lab, "h2.qp.sq_psn", &v, &at), RDL_OK);
+    assert_int_equal(v.number, 77);
+    assert_answers(&l, "show cq h1.cq", right);
+    assert_false(lab_try(&l, "post_send h1.qp sge=mr[0:64] lkey=h1.cq"));
+    assert_has(l.s->diag.message, "lkey: h1.cq is a completion queue, which has no lkey");
+    assert_false(lab_try(&l, "post_send h1.qp sge=mr[0:64] lkey=h1.mrr"));
+    assert_has(l.s->diag.remedy, "did you mean \"h1.mr\"?");
+    assert_false(lab_try(&l, "modify_qp h1.qp sq_psn=h1"));
+    lab_run(&l, "post_send h1.qp sge=mr[0:64] lkey=other signaled; run");
+    assert_answers(&l, "show cq h1.cq", wrong);
+    lab_close(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_lab_fits_a_screen),
+        cmocka_unit_test(each_form_has_the_same_rows),
+        cmocka_unit_test(rows_have_the_names_of_the_rdma_tool),
+        cmocka_unit_test(a_life_is_told_with_what_is_missing),
+        cmocka_unit_test(each_operation_has_its_life),
+        cmocka_unit_test(a_refused_access_is_told_by_how_much_it_is_outside),
+        cmocka_unit_test(what_changed_since_the_last_look_is_marked),
+        cmocka_unit_test(a_packet_is_compared_with_the_one_before),
+        cmocka_unit_test(events_are_the_story_unless_all_are_asked_for),
+        cmocka_unit_test(words_of_a_question_stay_words),
+        cmocka_unit_test(names_stand_for_numbers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
