@@ -55,10 +55,11 @@ ROOMS = {  # room -> layers and rooms it may include beside that
     "show":     ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell"],
     "session":  ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show"],
     "world":    ["print", "lang", "session"],
+    "diff":     ["past", "viz", "print", "lang", "tree", "session"],
     "complete": ["print", "lang", "tree", "tell", "show", "session"],
     "course":   ["print", "lang", "tell", "session"],
     "cmd":      ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show",
-                 "session", "world", "complete", "course"],
+                 "session", "world", "diff", "complete", "course"],
     # what a world may show is said again there: it knows frames, names and the public functions alone
     "proof":    ["print"],
     "drill":    ["print"],
@@ -66,13 +67,13 @@ ROOMS = {  # room -> layers and rooms it may include beside that
     # captures of others: of a lab nothing is known there
     "check":    ["past", "print", "proof"],
     "app":      ["past", "viz", "print", "lang", "saved", "tree", "programs", "live", "tell", "show",
-                 "session", "world", "complete", "course", "cmd", "trial", "check"],
+                 "session", "world", "diff", "complete", "course", "cmd", "trial", "check"],
 }
 for room, others in ROOMS.items():
     MAY_USE[f"cli/{room}"] = [*EVENTS, *(f"cli/{o}" if o in ROOMS else o for o in others)]
 
 # Those that ask a lab link it.
-ASK_THE_LAB = ("tree", "programs", "live", "tell", "show", "session", "world", "complete", "course", "cmd", "proof", "drill", "trial", "check", "app")
+ASK_THE_LAB = ("tree", "programs", "live", "tell", "show", "session", "world", "diff", "complete", "course", "cmd", "proof", "drill", "trial", "check", "app")
 MAY_LINK = {**MAY_USE, **{f"cli/{r}": [*MAY_USE[f"cli/{r}"], "lab"] for r in ASK_THE_LAB}}
 
 # System headers and Meson dependencies that belong to some layers.

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-import check_terminal as terminal
+import terminal
 
 TIMES = 15
 HOST = "host h{} ram=1m max_qp=2 max_cq=1 max_srq=1"

@@ -10,7 +10,7 @@
 #ifndef CLI_APP_RECALL_FILE_H
 #define CLI_APP_RECALL_FILE_H
 
-#include "cli/session/recall.h"
+#include "cli/lang/recall.h"
 
 #define RECALL_PATH_BYTES 1024u
 

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "cli/cmd/diff.h"
 #include "cli/cmd/dispatch.h"
+#include "cli/diff/diff.h"
 #include "cli/print/show_text.h"
 #include "cli/session/travel.h"
 

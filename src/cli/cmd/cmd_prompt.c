@@ -4,7 +4,7 @@
 
 #include "cli/cmd/dispatch.h"
 #include "cli/complete/complete.h"
-#include "cli/session/recall.h"
+#include "cli/lang/recall.h"
 
 static void print_offer(void *ctx, const struct offer *o)
 {

@@ -74,7 +74,7 @@ static void add_form(struct hinting *h, const struct param *p)
 {
     if (p->words)
         add_words(h, p);
-    else if (p->kind == VAL_INT && p->max == PSN_MAX)
+    else if ((p->kind == VAL_INT || p->kind == VAL_NUMBER) && p->max == PSN_MAX)
         text_add(h->t, "24-bit");
     else
         text_add(h->t, value_kinds[p->kind].placeholder);

@@ -13,12 +13,12 @@
 #include <stdio.h>
 
 #include "cli/lang/line.h"
+#include "cli/lang/recall.h"
 #include "cli/lang/script.h"
 #include "cli/session/changes.h"
 #include "cli/session/exit_status.h"
 #include "cli/session/futures.h"
 #include "cli/session/journal.h"
-#include "cli/session/recall.h"
 #include "cli/session/resolve.h"
 #include "cli/session/rest.h"
 #include "cli/session/shown.h"

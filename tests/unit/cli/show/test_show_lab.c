@@ -47,6 +47,7 @@ static void drop(struct rig *r, uint32_t psn, uint32_t count)
 {
     const struct rdl_fault_config config = {
         .name = "f1",
+        .about = "drops what it is told",
         .kind = FLT_DROP,
         .from = r->side[0].host,
         .opcode = RDL_ANY,
@@ -145,7 +146,7 @@ static void every_form_answers(void **state)
         {"packet last", "correct"},
         {"events", "host_up"},
         {"events last 3", "cqe"},
-        {"faults", "DROP"},
+        {"faults", "drops what it is told"},
         {"links", "100g"},
         {"hosts", "h2"},
         {"counters", "h1.qp.counters.timeouts"},

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cmd/diff.h"
+#include "cli/diff/diff.h"
 #include "cli/print/must.h"
 #include "cli/print/show_text.h"
 #include "cli/print/utf8.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/session/recall.h"
+#include "cli/lang/recall.h"
 
 #include <stdlib.h>
 #include <string.h>

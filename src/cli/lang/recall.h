@@ -2,8 +2,8 @@
 /* What was typed at the prompt, in this session and in those before it, to be recalled: a block is
  * one text of several lines.
  */
-#ifndef CLI_SESSION_RECALL_H
-#define CLI_SESSION_RECALL_H
+#ifndef CLI_LANG_RECALL_H
+#define CLI_LANG_RECALL_H
 
 #include <stdbool.h>
 #include <stddef.h>

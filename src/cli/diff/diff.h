@@ -5,8 +5,8 @@
  * compared with.  Only events that are surely recorded are paired.  Where recording was off, or the
  * record has forgotten something, nothing is said of what happened; states are compared anyway.
  */
-#ifndef CLI_CMD_DIFF_H
-#define CLI_CMD_DIFF_H
+#ifndef CLI_DIFF_DIFF_H
+#define CLI_DIFF_DIFF_H
 
 #include <stdbool.h>
 #include <stddef.h>

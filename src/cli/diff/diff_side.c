@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cmd/diff.h"
+#include "cli/diff/diff.h"
 #include "cli/print/must.h"
 #include "cli/session/travel.h"
 #include "cli/tree/lab_past.h"
