@@ -111,7 +111,8 @@ static void tell_sends(const struct world *w, const struct host *h, const struct
 
         text_addf(&t, ": %u posted send%s wait%s: state %s, avail.idx %s", n, n == 1 ? "" : "s",
                   n == 1 ? "s" : "", enum_name(&enum_qp_state, (uint32_t)xqp->qp.state),
-                  q->kicked ? "told to the device" : "not told to the device (kick)");
+                  q->kicked ? "told to the device"
+                            : "not told to the device: no kick has reached it");
     }
     out->each(out->ctx, buf);
     tell_held_back(h, g, xqp, out);
