@@ -298,10 +298,10 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["-c", "source pair.lab; post_recv h2.qp sge=mr; break tx(host==h2) once; watch h2.mr[0:4] do { show h2.qp.state }; write h1.mr[0] \"abcd\"",
       "-c", "post_send h1.qp sge=mr[0:8] signaled; run; poll_cq h1.cq", "-c", "break", "-c", "run", "-c", "back stop"], "", 0,
      r"break 1 at #52\.7, tx\(host==h2\)\nwatch 2 between #52\.2 and #52\.3, h2\.mr\[0:4\]: 00000000 -> \"abcd\"\n(.|\n)*"
-     r"  not done: poll_cq, and what follows it in this line\nh2\.qp\.state = RTS\n  2  watch  h2\.mr\[0:4\] .* hit 1 time, do \{ \.\.\. \}\n(.|\n)*idle(.|\n)*"
+     r"  not done yet: run, and what follows it; \"continue\" goes on with it, \"abandon\" gives it up\nh2\.qp\.state = RTS\n  2  watch  h2\.mr\[0:4\] .* hit 1 time, do \{ \.\.\. \}\n(.|\n)*idle(.|\n)*"
      r"at #52 of #53(.|\n)*watch 2 between"),
     (["-c", "host h1 h2; link h1 h2; break eth_rx(host==h2)", "-c", "repeat 3 { ping h1 h2 }"], "", 0,
-     r"break 1 at #6\.1, eth_rx(.|\n)*ping was left in its middle: .*\n  not done: rounds 2 to 3 of repeat\n$"),
+     r"break 1 at #6\.1, eth_rx(.|\n)*ping was left in its middle: .*\n  not done yet: repeat, and what follows it; \"continue\" goes on with it, \"abandon\" gives it up\n$"),
     (["-c", "host h1 h2; link h1 h2; until eth_rx(host==h1) timeout=1us"], "", 1, r"nothing is left to run, and it did not happen"),
     (["-c", "source pair.lab; post_recv h2.qp sge=mr; post_send h1.qp sge=mr[0:8] signaled; run", "-c", "back to cqe(host==h1)"], "", 1,
      r"this did not happen before here\n(.|\n)*it did here, at #52\.4"),

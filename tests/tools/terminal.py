@@ -30,8 +30,9 @@ class Terminal:
         self.ours, its = os.openpty()
         termios.tcsetwinsize(its, (24, columns))
         settings = {**os.environ, "TERM": "xterm", "HOME": directory, "INPUTRC": "/dev/null", **environment}
-        if "XDG_STATE_HOME" not in environment:
-            settings.pop("XDG_STATE_HOME", None)
+        for name in "XDG_STATE_HOME", "NO_COLOR":
+            if name not in environment:
+                settings.pop(name, None)
         settings.pop("LINES", None)
         settings.pop("COLUMNS", None)
         self.screen, self.written = Screen(columns), ""

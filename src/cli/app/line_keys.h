@@ -23,7 +23,7 @@ void line_hint_show(void);
 void line_hint_clear(void);
 
 /* The prompt of the line that is edited, and the lines of a block before it; NULL: none. */
-void line_hint_prompt(const char *prompt);
+void line_hint_prompt(const char *text);
 void line_before(const char *lines);
 
 /* The lines before it, and the first @n bytes of the line; to be freed.  NULL: no memory. */

@@ -149,7 +149,7 @@ bool run_inject(struct session *s, const struct step *st)
     const struct scope in = session_scope(s);
     uint8_t frame[FRAME_BYTES_MAX], payload[PAYLOAD_BYTES_MAX];
     struct packet p = {.payload_bytes = 0};
-    rdl_host from, to;
+    rdl_host from = {0}, to = {0};
     enum rdl_status status;
     uint8_t *at;
     size_t n;

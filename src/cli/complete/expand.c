@@ -236,6 +236,7 @@ static const struct enum_row *only_word(const struct enum_table *words, const ch
     const struct enum_row *found = NULL;
     const size_t n = strlen(begin);
 
+    RDL_ASSERT(words->rows || words->n_rows == 0);
     for (size_t i = 0; i < words->n_rows && n > 0; i++) {
         char word[VALUE_WORD_BYTES];
 

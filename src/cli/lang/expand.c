@@ -538,7 +538,7 @@ static bool blame_call(struct trial *t, const struct macro *m, const struct step
 static bool try_call(struct trial *t, const struct step *st, size_t depth)
 {
     const struct macro *m;
-    const struct var *vars;
+    const struct var *vars = NULL;
     struct pool pool = {NULL};
     struct step *steps = NULL;
     bool ok;

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "cli/print/must.h"
+#include "emu/base/assert.h"
 
 bool recall_add(struct recall *r, const char *text, size_t len, bool failed)
 {
     struct recalled *last = r->n ? &r->v[r->n - 1] : NULL;
 
+    RDL_ASSERT(r->v || r->n == 0);
     if (last && strlen(last->text) == len && memcmp(last->text, text, len) == 0) {
         last->failed = failed;
         return false;
@@ -23,6 +25,7 @@ bool recall_add(struct recall *r, const char *text, size_t len, bool failed)
         r->room = r->room ? 2 * r->room : 64;
         r->v = must_realloc(r->v, r->room * sizeof(*r->v));
     }
+    RDL_ASSERT(r->v);
     r->v[r->n] = (struct recalled){must_malloc(len + 1), failed};
     memcpy(r->v[r->n].text, text, len);
     r->v[r->n++].text[len] = '\0';

@@ -330,7 +330,7 @@ const struct step *resolve_numbers(const struct scope *in, const struct step *st
             const struct value *v = &st->args[i].v[k];
             char text[32];
             struct text t = text_on(text, sizeof(text));
-            uint64_t number;
+            uint64_t number = 0;
 
             if (isdigit((unsigned char)v->text[0]))
                 continue;

@@ -73,13 +73,11 @@ enum rdl_status show_dump_rows(FILE *out, const struct rdl_lab *lab, const char 
 {
     char *lines = NULL;
     size_t bytes = 0;
-    FILE *f = open_memstream(&lines, &bytes);
+    FILE *f = must_memstream(&lines, &bytes);
     struct field field = {.any = false};
     enum rdl_status st;
     struct rows r;
 
-    if (!f)
-        must_fail();
     st = show_dump(f, lab, path, reterr_at);
     if (fclose(f) != 0)
         must_fail();

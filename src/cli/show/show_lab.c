@@ -292,7 +292,7 @@ enum rdl_status show_path(FILE *out, const struct rdl_lab *lab, const struct pas
     if (tree_value_is(&v, NODE_cq))
         return show_cq(out, lab, path);
     if (tree_value_is(&v, NODE_queue) && ring_role_of(path) != RING_NONE)
-        return show_vq(out, lab, p, path, SHOW_TEXT, NULL, reterr_at);
+        return show_vq(out, lab, p, path, &(struct vq_view){SHOW_TEXT, NULL}, reterr_at);
     fprintf(out, "%s\n", path);
     return print_tree(out, lab, path, 1);
 }

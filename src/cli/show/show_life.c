@@ -122,15 +122,22 @@ static bool post_of_fetch(const struct past *p, const struct ev *fetch, struct p
     return false;
 }
 
-/* The last fetch at or before @e of a request of this number, sends or receives. */
-static bool post_of_number(const struct past *p, const struct ev *e, uint32_t host, uint32_t qpn,
-                           uint64_t wr_id, bool recv, struct post *ret)
+/* A request by its number, of the sends or of the receives. */
+struct numbered {
+    uint32_t host, qpn;
+    uint64_t wr_id;
+    bool recv;
+};
+
+/* The last fetch of @n at or before @e. */
+static bool post_of_number(const struct past *p, const struct ev *e, const struct numbered *n,
+                           struct post *ret)
 {
     for (size_t i = past_lower_bound(p, e->id + 1); i > 0; i--) {
         const struct ev *f = past_at(p, i - 1);
 
-        if (f->kind == EV_fetch && f->u.fetch.host == host && f->u.fetch.qpn == qpn &&
-            f->u.fetch.wr_id == wr_id && (f->u.fetch.op == WR_RECV) == recv)
+        if (f->kind == EV_fetch && f->u.fetch.host == n->host && f->u.fetch.qpn == n->qpn &&
+            f->u.fetch.wr_id == n->wr_id && (f->u.fetch.op == WR_RECV) == n->recv)
             return post_of_fetch(p, f, ret);
     }
     return false;
@@ -144,19 +151,23 @@ static bool is_recv(uint32_t wc_opcode)
 /* The posting of the request that event @e is about. */
 static bool post_of_event(const struct past *p, const struct ev *e, struct post *ret)
 {
+    struct numbered n;
+
     if (read_post(e, ret))
         return true;
     switch (e->kind) {
     case EV_fetch:
         return post_of_fetch(p, e, ret);
     case EV_cqe:
-        return post_of_number(p, e, e->u.cqe.host, e->u.cqe.qpn, e->u.cqe.wr_id,
-                              is_recv(e->u.cqe.op), ret);
+        n = (struct numbered){e->u.cqe.host, e->u.cqe.qpn, e->u.cqe.wr_id, is_recv(e->u.cqe.op)};
+        return post_of_number(p, e, &n, ret);
     case EV_poll:
-        return post_of_number(p, e, e->u.poll.host, e->u.poll.qpn, e->u.poll.wr_id,
-                              is_recv(e->u.poll.op), ret);
+        n = (struct numbered){e->u.poll.host, e->u.poll.qpn, e->u.poll.wr_id,
+                              is_recv(e->u.poll.op)};
+        return post_of_number(p, e, &n, ret);
     case EV_tx:
-        return post_of_number(p, e, e->u.tx.host, e->u.tx.qpn, e->u.tx.wr_id, false, ret);
+        n = (struct numbered){e->u.tx.host, e->u.tx.qpn, e->u.tx.wr_id, false};
+        return post_of_number(p, e, &n, ret);
     default:
         e = past_tx_of(p, e);
         return e && e->kind == EV_tx && post_of_event(p, e, ret);

@@ -395,9 +395,19 @@ static void print_before(FILE *out, const struct before *b)
             id);
 }
 
-static void print_packet(FILE *out, const struct past *p, const struct ev *e, const uint8_t *frame,
-                         size_t bytes, enum show_form form, const struct before *before)
+/* A packet with its bytes. */
+struct framed {
+    const struct ev *e;
+    const uint8_t *frame;
+    size_t bytes;
+};
+
+static void print_packet(FILE *out, const struct past *p, const struct framed *packet,
+                         enum show_form form, const struct before *before)
 {
+    const struct ev *e = packet->e;
+    const uint8_t *frame = packet->frame;
+    const size_t bytes = packet->bytes;
     char buf[EV_TEXT_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
@@ -441,7 +451,7 @@ enum rdl_status show_packet(FILE *out, const struct past *p, ev_id id, enum show
     if (!frame)
         return RDL_ERR_NOT_FOUND;
     find_before(p, e, &before);
-    print_packet(out, p, e, frame, bytes, form, &before);
+    print_packet(out, p, &(struct framed){e, frame, bytes}, form, &before);
     free(before.rows);
     return RDL_OK;
 }

@@ -21,8 +21,10 @@ void rows_key(const struct row_column *c, char *ret)
     struct text t = text_on(ret, RDL_NAME_BYTES);
 
     text_add(&t, c->key ? c->key : c->name);
-    for (char *s = ret; *s; s++)
-        *s = *s == ' ' ? '-' : *s;
+    for (char *s = ret; *s; s++) {
+        if (*s == ' ')
+            *s = '-';
+    }
 }
 
 void print_csv_field(FILE *out, const char *s)

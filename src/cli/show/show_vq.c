@@ -347,9 +347,9 @@ static enum rdl_status print_queue(FILE *out, struct rows *r, const struct rdl_l
 }
 
 enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, const struct past *p,
-                        const char *path, enum show_form form, struct vq_looks *looks,
-                        size_t *reterr_at)
+                        const char *path, const struct vq_view *view, size_t *reterr_at)
 {
+    const enum show_form form = view->form;
     static const enum child_id below[] = {CHILD_none, CHILD_qp_sq, CHILD_qp_rq, CHILD_cq_queue,
                                           CHILD_host_ctrl};
     struct rdl_value v;
@@ -366,7 +366,7 @@ enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, const struct past 
             continue;
         if (!any && form != SHOW_TEXT)
             rows_begin_table(&r, out, form, TABLE_VQ);
-        st = print_queue(out, form == SHOW_TEXT ? NULL : &r, lab, p, queue, looks);
+        st = print_queue(out, form == SHOW_TEXT ? NULL : &r, lab, p, queue, view->looks);
         any = true;
     }
     if (any && form != SHOW_TEXT)

@@ -29,14 +29,20 @@ struct vq_looks {
 };
 void vq_looks_done(struct vq_looks *looks);
 
-/* What is different from what @looks (NULL: nobody remembers) knows of a queue is marked; then it
+/* How a virtqueue is shown. */
+struct vq_view {
+    enum show_form form;
+    struct vq_looks *looks; /* NULL: nobody remembers */
+};
+
+/* What is different from what @view->looks knows of a queue is marked; then it
  * knows it as it is.  @path is a queue ("h1.qp.sq"), or what has one or two ("h1.qp", "h1.cq",
  * "h1").
  *
  * Return: RDL_OK, RDL_ERR_NOT_FOUND (@reterr_at), RDL_ERR_INVAL (has no queue), RDL_ERR_NOMEM
  */
 RDL_MUST_CHECK enum rdl_status show_vq(FILE *out, const struct rdl_lab *lab, const struct past *p,
-                                       const char *path, enum show_form form,
-                                       struct vq_looks *looks, size_t *reterr_at);
+                                       const char *path, const struct vq_view *view,
+                                       size_t *reterr_at);
 
 #endif
