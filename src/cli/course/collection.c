@@ -107,7 +107,7 @@ static void read_course(struct collection *c)
 const char *collection_read(struct collection *ret)
 {
     const char *dir = find_directory();
-    struct text t = text_on(ret->dir, sizeof(ret->dir));
+    struct text t;
     FILE *nowhere;
     DIR *d;
 
@@ -118,7 +118,7 @@ const char *collection_read(struct collection *ret)
     text_add(&t, dir);
     d = t.cut ? NULL : opendir(dir);
     if (!d)
-        return "the directory of RDMALAB_SCENARIOS cannot be read";
+        return "the directory of the collection cannot be read";
     nowhere = fopen("/dev/null", "w");
     if (nowhere) {
         read_lessons(ret, d, nowhere);

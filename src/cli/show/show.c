@@ -268,6 +268,8 @@ static enum rdl_status show_some_events(struct showing *s)
 {
     struct event_filter f = event_filter_all();
     const enum rdl_status st = read_filter(s, &f);
+    const char *first = word_at(s, 1);
+    const char *range = first && strcmp(first, "all") == 0 ? word_at(s, 2) : first;
     char again[SHOW_LINE_BYTES];
     struct text t = text_on(again, sizeof(again));
     const struct event_look look = {
@@ -281,6 +283,8 @@ static enum rdl_status show_some_events(struct showing *s)
         return st;
     if (!f.story && !s->rq->kinds)
         text_add(&t, " all");
+    if (range && strcmp(range, "last") != 0)
+        text_addf(&t, " %s", range);
     if (s->rq->kinds)
         text_addf(&t, " kinds=%s", s->rq->kinds);
     if (s->rq->host)
@@ -421,15 +425,11 @@ static const struct {
 
 bool show_form_of(const char *word, enum show_form *ret)
 {
-    for (size_t i = 0; i < words_show_form.n_rows; i++) {
-        const struct enum_row *row = &words_show_form.rows[i];
+    const struct enum_row *row = enum_by_name(&words_show_form, word);
 
-        if (strcasecmp(row->name, word) != 0)
-            continue;
+    if (row)
         *ret = (enum show_form)row->value;
-        return true;
-    }
-    return false;
+    return row != NULL;
 }
 
 const char *show_subject(size_t i)

@@ -14,6 +14,7 @@
 #include "cli/tree/tree.h"
 #include "emu/base/assert.h"
 #include "emu/facts/opcode.h"
+#include "emu/facts/psn.h"
 
 #define AGAIN_SHOWN 8u /* transmissions that are repetitions */
 #define CAUSES_MAX  8u /* from a completion back to the packet that led to it */
@@ -31,6 +32,8 @@ struct life {
     const struct past *past;
     struct post post;
     const struct ev *kick, *fetch, *first, *last, *answer, *cqe, *used, *irq, *poll;
+    const struct ev *behind;   /* the first packet of the next request of the queue pair */
+    const struct ev *overflow; /* there was no room for its completion */
     const struct ev *again[AGAIN_SHOWN];
     size_t n_again;
 };
@@ -111,16 +114,11 @@ static bool find_post(const struct past *p, const struct wanted *w, struct post 
     return found;
 }
 
-/* The posting into the descriptor that event @fetch took. */
-static bool post_of_fetch(const struct past *p, const struct ev *fetch, struct post *ret)
-{
-    for (size_t i = past_lower_bound(p, fetch->id); i > 0; i--) {
-        if (read_post(past_at(p, i - 1), ret) && ret->host == fetch->u.fetch.host &&
-            ret->queue == fetch->u.fetch.queue && ret->desc == fetch->u.fetch.desc)
-            return true;
-    }
-    return false;
-}
+/* Where a posting is looked for. */
+struct search {
+    const struct past *past;
+    const struct past_index *index;
+};
 
 /* A request by its number, of the sends or of the receives. */
 struct numbered {
@@ -129,18 +127,18 @@ struct numbered {
     bool recv;
 };
 
-/* The last fetch of @n at or before @e. */
-static bool post_of_number(const struct past *p, const struct ev *e, const struct numbered *n,
-                           struct post *ret)
+/* The last fetch of @n at or before @e; NULL: there is none. */
+static const struct ev *fetch_of_number(const struct past *p, const struct ev *e,
+                                        const struct numbered *n)
 {
     for (size_t i = past_lower_bound(p, e->id + 1); i > 0; i--) {
         const struct ev *f = past_at(p, i - 1);
 
         if (f->kind == EV_fetch && f->u.fetch.host == n->host && f->u.fetch.qpn == n->qpn &&
             f->u.fetch.wr_id == n->wr_id && (f->u.fetch.op == WR_RECV) == n->recv)
-            return post_of_fetch(p, f, ret);
+            return f;
     }
-    return false;
+    return NULL;
 }
 
 static bool is_recv(uint32_t wc_opcode)
@@ -148,37 +146,91 @@ static bool is_recv(uint32_t wc_opcode)
     return wc_opcode == WC_RECV || wc_opcode == WC_RECV_RDMA_WITH_IMM;
 }
 
-/* The posting of the request that event @e is about. */
-static bool post_of_event(const struct past *p, const struct ev *e, struct post *ret)
+/* The fetch of what completion @e is of.  Others may have its number, so the descriptor that was
+ * given back just before it counts.
+ */
+static const struct ev *fetch_of_cqe(const struct past *p, const struct ev *e)
 {
+    const struct numbered n = {e->u.cqe.host, e->u.cqe.qpn, e->u.cqe.wr_id, is_recv(e->u.cqe.op)};
+    const struct ev *fetch = fetch_of_number(p, e, &n), *used = NULL;
+
+    for (size_t i = past_lower_bound(p, e->id); fetch && i > 0; i--) {
+        const struct ev *f = past_at(p, i - 1);
+
+        if (!used && ev_tick(f->id) != ev_tick(e->id))
+            return fetch;
+        if (!used && f->kind == EV_used && f->u.used.function == FN_RDMA &&
+            f->u.used.host == n.host && f->u.used.queue == fetch->u.fetch.queue)
+            used = f;
+        else if (used && f->kind == EV_fetch && f->u.fetch.host == n.host &&
+                 f->u.fetch.queue == used->u.used.queue && f->u.fetch.desc == used->u.used.desc)
+            return f;
+    }
+    return used ? NULL : fetch;
+}
+
+static bool is_same_completion(const struct ev *cqe, const struct ev *poll)
+{
+    return cqe->kind == EV_cqe && poll->kind == EV_poll && cqe->u.cqe.host == poll->u.poll.host &&
+           cqe->u.cqe.cqn == poll->u.poll.cqn && cqe->u.cqe.qpn == poll->u.poll.qpn &&
+           cqe->u.cqe.wr_id == poll->u.poll.wr_id;
+}
+
+/* The completion that @poll took out: the oldest like it that no other poll has taken. */
+static const struct ev *cqe_of_poll(const struct past *p, const struct ev *poll)
+{
+    const size_t end = past_lower_bound(p, poll->id);
+    const struct ev *last = NULL;
+    size_t there = 0, taken = 0;
+
+    for (size_t i = 0; i < end; i++) {
+        const struct ev *e = past_at(p, i);
+
+        if (is_same_completion(e, poll)) {
+            last = e;
+            there++;
+        } else if (last && is_same_completion(last, e) && there > 0) {
+            there--;
+            taken++;
+        }
+    }
+    for (size_t i = 0; i < end && there > 0; i++) {
+        const struct ev *e = past_at(p, i);
+
+        if (is_same_completion(e, poll) && taken-- == 0)
+            return e;
+    }
+    return NULL;
+}
+
+/* The posting of the request that event @e is about. */
+static bool post_of_event(const struct search *s, const struct ev *e, struct post *ret)
+{
+    const struct past *p = s->past;
     struct numbered n;
 
     if (read_post(e, ret))
         return true;
-    switch (e->kind) {
-    case EV_fetch:
-        return post_of_fetch(p, e, ret);
-    case EV_cqe:
-        n = (struct numbered){e->u.cqe.host, e->u.cqe.qpn, e->u.cqe.wr_id, is_recv(e->u.cqe.op)};
-        return post_of_number(p, e, &n, ret);
-    case EV_poll:
-        n = (struct numbered){e->u.poll.host, e->u.poll.qpn, e->u.poll.wr_id,
-                              is_recv(e->u.poll.op)};
-        return post_of_number(p, e, &n, ret);
-    case EV_tx:
-        n = (struct numbered){e->u.tx.host, e->u.tx.qpn, e->u.tx.wr_id, false};
-        return post_of_number(p, e, &n, ret);
-    default:
+    if (e->kind == EV_poll)
+        e = cqe_of_poll(p, e);
+    else if (e->kind != EV_fetch && e->kind != EV_cqe)
         e = past_tx_of(p, e);
-        return e && e->kind == EV_tx && post_of_event(p, e, ret);
+    if (e && e->kind == EV_cqe) {
+        e = fetch_of_cqe(p, e);
+    } else if (e && e->kind == EV_tx) {
+        n = (struct numbered){e->u.tx.host, e->u.tx.qpn, e->u.tx.wr_id, false};
+        e = fetch_of_number(p, e, &n);
     }
+    e = e && e->kind == EV_fetch ? past_post_of(s->index, e) : NULL;
+    return e && read_post(e, ret);
 }
 
 /* "h1.cq.wc[3]" */
-static enum rdl_status post_of_completion(const struct rdl_lab *lab, const struct past *p,
+static enum rdl_status post_of_completion(const struct rdl_lab *lab, const struct search *s,
                                           const char *path, const char *wc, struct post *ret,
                                           size_t *reterr_at)
 {
+    const struct past *p = s->past;
     char cq[TREE_PATH_BYTES], name[RDL_NAME_BYTES], *end;
     struct text t = text_on(cq, sizeof(cq));
     struct rdl_value v;
@@ -200,7 +252,7 @@ static enum rdl_status post_of_completion(const struct rdl_lab *lab, const struc
         const struct ev *e = past_at(p, i - 1);
 
         if (e->kind == EV_cqe && e->u.cqe.host == host && e->u.cqe.cqn == cqn && e->u.cqe.n == n)
-            return post_of_event(p, e, ret) ? RDL_OK : RDL_ERR_NOT_FOUND;
+            return post_of_event(s, e, ret) ? RDL_OK : RDL_ERR_NOT_FOUND;
     }
     return RDL_ERR_NOT_FOUND;
 }
@@ -235,10 +287,11 @@ static enum rdl_status post_of_queue(const struct rdl_lab *lab, const struct pas
     return find_post(p, &w, ret) ? RDL_OK : RDL_ERR_NOT_FOUND;
 }
 
-static enum rdl_status find_target(const struct rdl_lab *lab, const struct past *p,
+static enum rdl_status find_target(const struct rdl_lab *lab, const struct search *s,
                                    const struct life_target *target, struct post *ret,
                                    size_t *reterr_at)
 {
+    const struct past *p = s->past;
     const struct wanted any = {
         .host = EV_HOST_NONE, .sends = true, .recvs = true, .target = target};
     const char *wc = target->path ? strstr(target->path, ".wc[") : NULL;
@@ -252,11 +305,11 @@ static enum rdl_status find_target(const struct rdl_lab *lab, const struct past 
 
         if (!e)
             return RDL_ERR_NOT_FOUND;
-        return post_of_event(p, e, ret) ? RDL_OK : RDL_ERR_INVAL;
+        return post_of_event(s, e, ret) ? RDL_OK : RDL_ERR_INVAL;
     }
     if (!lab)
         return RDL_ERR_UNSUPPORTED;
-    return wc ? post_of_completion(lab, p, target->path, wc, ret, reterr_at)
+    return wc ? post_of_completion(lab, s, target->path, wc, ret, reterr_at)
               : post_of_queue(lab, p, target, ret, reterr_at);
 }
 
@@ -298,6 +351,29 @@ static void take_tx(struct life *l, const struct ev *e)
         l->again[l->n_again - 1] = e;
 }
 
+/* Is @e, a packet of the queue pair, of the request?  Others may have its number: so what its fetch
+ * led to counts, and what comes again by its PSN.
+ */
+static bool is_packet(struct life *l, const struct ev *e)
+{
+    const struct ev *cause = past_find(l->past, e->cause);
+    const struct psn psn = {e->u.tx.psn};
+
+    if (cause == l->fetch)
+        return true;
+    if (cause && cause->kind == EV_fetch) {
+        if (l->first && !l->behind)
+            l->behind = e;
+        return false;
+    }
+    if (e->u.tx.wr_id != l->post.wr_id)
+        return false;
+    if (!l->first)
+        return e->u.tx.attempt <= 1;
+    return psn_diff(psn, (struct psn){l->first->u.tx.psn}) >= 0 &&
+           (!l->behind || psn_diff(psn, (struct psn){l->behind->u.tx.psn}) < 0);
+}
+
 /* Is @e a completion of the request? */
 static bool is_completion(const struct life *l, const struct ev *e)
 {
@@ -319,13 +395,15 @@ static void take(struct life *l, const struct ev *e)
         e->u.fetch.queue == post->queue && e->u.fetch.desc == post->desc)
         l->fetch = e;
     if (post->is_send && l->fetch && e->kind == EV_tx && e->u.tx.host == post->host &&
-        e->u.tx.qpn == post->qpn && e->u.tx.wr_id == post->wr_id &&
-        !op_is_response(op_info((uint8_t)e->u.tx.opcode)))
+        e->u.tx.qpn == post->qpn && !op_is_response(op_info((uint8_t)e->u.tx.opcode)) &&
+        is_packet(l, e))
         take_tx(l, e);
     if (e->kind == EV_used && e->u.used.function == FN_RDMA && e->u.used.host == post->host &&
         e->u.used.queue == post->queue && e->u.used.desc == post->desc)
         l->used = e;
-    if (is_completion(l, e) && (!l->used || ev_tick(l->used->id) == ev_tick(e->id)))
+    else if (l->used && e->kind == EV_cq_overflow)
+        l->overflow = e;
+    else if (l->used && is_completion(l, e))
         l->cqe = e;
 }
 
@@ -346,20 +424,23 @@ static const struct ev *find_poll(const struct life *l, size_t from)
             e->u.cqe.cqn == c->u.cqe.cqn && e->u.cqe.qpn == c->u.cqe.qpn &&
             e->u.cqe.wr_id == c->u.cqe.wr_id)
             before++;
-        else if (e->kind == EV_poll && before && e->u.poll.host == c->u.cqe.host &&
-                 e->u.poll.cqn == c->u.cqe.cqn && e->u.poll.qpn == c->u.cqe.qpn &&
-                 e->u.poll.wr_id == c->u.cqe.wr_id)
+        else if (before && is_same_completion(c, e))
             before--;
     }
     for (size_t i = from; i < p->n; i++) {
         const struct ev *e = past_at(p, i);
 
-        if (e->kind == EV_poll && e->u.poll.host == c->u.cqe.host &&
-            e->u.poll.cqn == c->u.cqe.cqn && e->u.poll.qpn == c->u.cqe.qpn &&
-            e->u.poll.wr_id == c->u.cqe.wr_id && before-- == 0)
+        if (is_same_completion(c, e) && before-- == 0)
             return e;
     }
     return NULL;
+}
+
+/* Is another descriptor of the queue given back? */
+static bool is_next_used(const struct life *l, const struct ev *e)
+{
+    return e->kind == EV_used && e->u.used.function == FN_RDMA && e->u.used.host == l->post.host &&
+           e->u.used.queue == l->post.queue;
 }
 
 static void follow(struct life *l)
@@ -368,17 +449,13 @@ static void follow(struct life *l)
     size_t i = past_lower_bound(p, l->post.e->id + 1);
     const struct ev *e;
 
-    /* A completion that is told in the tick in which the descriptor is given back may come behind
-     * it.
-     */
+    /* A completion follows where the descriptor is given back, before the next one is. */
     for (; i < p->n; i++) {
         e = past_at(p, i);
-        if (l->used && ev_tick(e->id) != ev_tick(l->used->id))
+        if (l->used && (ev_tick(e->id) != ev_tick(l->used->id) || is_next_used(l, e)))
             break;
         take(l, e);
     }
-    if (l->cqe && l->used && ev_tick(l->cqe->id) != ev_tick(l->used->id))
-        l->cqe = NULL; /* of another one of the same number */
     l->answer = arrival_behind(p, l->cqe ? l->cqe : l->used);
     if (!l->post.is_send)
         l->first = l->fetch ? arrival_with(p, l->fetch) : NULL;
@@ -462,13 +539,15 @@ static void add_steps(struct printing *pr, const struct life *l)
 
     add_step(pr, "post", l->post.e, "");
     add_step(pr, "kick", l->kick,
-             l->fetch || !l->post.is_send ? "none was needed: the device looks by itself"
+             l->fetch || !l->post.is_send ? "none of its own: the device looks without one"
                                           : "not yet: kick tells the device");
     add_step(pr, "fetch", l->fetch, over ? "none: it was flushed" : "not yet");
     add_packets(pr, l);
     add_step(pr, "given back", l->used, "not yet");
-    add_step(pr, "completion", l->cqe,
-             over ? "none: it succeeded, and was not signaled" : "not yet");
+    add_step(pr, "completion", l->cqe ? l->cqe : l->overflow,
+             !over             ? "not yet"
+             : l->post.is_send ? "none: it succeeded, and was not signaled"
+                               : "none: its completion queue had failed");
     if (over && !l->cqe)
         return;
     add_step(pr, "interrupt", l->irq,
@@ -480,14 +559,16 @@ enum rdl_status show_life(FILE *out, const struct rdl_lab *lab, const struct pas
                           const struct life_target *target, enum show_form form, size_t *reterr_at)
 {
     struct life l = {.past = p};
-    struct printing pr = {.life = &l};
-    enum rdl_status st = find_target(lab, p, target, &l.post, reterr_at);
+    struct printing pr = {.life = &l, .index = fate_index(p)};
+    const struct search search = {p, pr.index};
+    const enum rdl_status st = find_target(lab, &search, target, &l.post, reterr_at);
 
-    if (st != RDL_OK)
+    if (st != RDL_OK) {
+        past_index_free(pr.index);
         return st;
+    }
     follow(&l);
     pr.before_ns = l.post.e->at_ns;
-    pr.index = fate_index(p);
     rows_begin_table(&pr.rows, out, form, TABLE_LIFE);
     add_steps(&pr, &l);
     rows_end(&pr.rows, NULL);

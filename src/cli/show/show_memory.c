@@ -236,14 +236,16 @@ static void add_refusal(struct rows *r, const struct refusal *f)
     rows_text(r, f->id);
 }
 
-static void print_refusal(FILE *out, const struct refusal *f)
+static void print_refusal(FILE *out, const struct past *p, const struct refusal *f)
 {
     const struct ev *e = f->e;
     char buf[2 * SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
     if (!e) {
-        fputs("no access was refused\n", out);
+        fputs(p->forgotten || p->gap_from ? "no access that is recorded was refused\n"
+                                          : "no access was refused\n",
+              out);
         return;
     }
     text_addf(&t, "refused last, in %s at %s: %llu bytes at 0x%llx with key 0x%llx; ", f->id,
@@ -275,7 +277,7 @@ enum rdl_status show_memory(FILE *out, const struct rdl_lab *lab, const struct p
             add_refusal(&r, &refusal);
         rows_end(&r, "no memory is registered");
         if (form == SHOW_TEXT)
-            print_refusal(out, &refusal);
+            print_refusal(out, p, &refusal);
     }
     free(all.v);
     return st;

@@ -8,6 +8,7 @@
 #include "cli/print/print_json.h"
 #include "cli/print/show_text.h"
 #include "cli/show/packet_rows.h"
+#include "cli/show/show_events.h"
 #include "cli/show/show_rows.h"
 #include "cli/tell/show_fate.h"
 #include "emu/base/assert.h"
@@ -443,6 +444,14 @@ enum rdl_status show_packet(FILE *out, const struct past *p, ev_id id, enum show
 
     if (!e)
         return id && past_find(p, id) ? RDL_ERR_INVAL : RDL_ERR_NOT_FOUND;
+    if (p->without_frames && (form == SHOW_CSV || form == SHOW_MARKDOWN)) {
+        struct event_filter only = event_filter_all();
+
+        only.from = only.to = e->id;
+        only.story = false;
+        show_events_as(out, p, &only, &(struct event_look){.form = form});
+        return RDL_OK;
+    }
     if (p->without_frames) {
         show_event(out, p, e, form != SHOW_TEXT);
         return RDL_OK;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What there is about a word: commands, their parameters, and all that `explain` knows. */
+/* What there is about a word: commands, their parameters, and the words, statuses, enumerations and
+ * events that `explain` knows.
+ */
 #ifndef CLI_TELL_APROPOS_H
 #define CLI_TELL_APROPOS_H
 

@@ -216,16 +216,14 @@ static void print_row(FILE *out, const struct enum_table *table, const struct en
                       int word, bool source)
 {
     const size_t note = find_note(table);
-    char head[SHOW_LINE_BYTES], see[SHOW_LINE_BYTES];
+    char head[SHOW_LINE_BYTES], see[SHOW_LINE_BYTES], in_c[64];
     struct text t = text_on(head, sizeof(head)), s = text_on(see, sizeof(see));
+    struct text n = text_on(in_c, sizeof(in_c));
 
     text_addf(&t, "%s   %s", row->name, table->what);
     add_number(&t, table, row);
-    text_add(&t, ", in C ");
-    if (!c_name_add(&t, table, row)) {
-        t.len -= strlen(", in C ");
-        t.buf[t.len] = '\0';
-    }
+    if (c_name_add(&n, table, row))
+        text_addf(&t, ", in C %s", in_c);
     show_hanging(out, 2, head);
     cite_wrap(out, 2, row->text, source);
     if (word >= 0 && words[word].text[0])

@@ -299,6 +299,21 @@ static void each_operation_has_its_life(void **state)
          "post_send h1.q2 sge=mr[0:64]",
          "show life h2.srq",
          {"RECV wr_id=9", "first packet  #", "completion    #"}},
+        /* Requests of one number are told apart, */
+        {"post_recv h2.qp sge=mr[0:1k]; post_recv h2.qp sge=mr[0:1k]; drop next from=h2\n"
+         "post_send h1.qp wr_id=5 sge=mr[0:64] signaled\n"
+         "post_send h1.qp wr_id=5 sge=mr[0:128] signaled",
+         "show life h1.cq.wc[0]",
+         {"SEND wr_id=5, 64 bytes", "RC_SEND_ONLY psn=100", "psn=100 ackreq -> h2.qp\nanswer"}},
+        {"post_recv h2.qp sge=mr[0:1k]; post_recv h2.qp sge=mr[0:1k]; drop next from=h2\n"
+         "post_send h1.qp wr_id=5 sge=mr[0:64] signaled\n"
+         "post_send h1.qp wr_id=5 sge=mr[0:128] signaled; run; poll_cq h1.cq max=2",
+         "show life h1.cq.wc[1]",
+         {"SEND wr_id=5, 128 bytes", "RC_SEND_ONLY psn=101", "poll          #"}},
+        /* and a completion for which there was no room is no success without one. */
+        {"repeat 17 { post_send h1.qp op=rdma_write sge=mr[0:8] remote=h2.mr[0] signaled; run }",
+         "show life h1.qp",
+         {"completion    #", "h1.cq has no room: CQ error"}},
     };
 
     (void)state;
