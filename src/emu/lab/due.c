@@ -11,19 +11,10 @@ static void add_host(struct text *t, const struct world *w, uint32_t host)
     text_add(t, host < w->n_hosts ? w->hosts[host]->name : "?");
 }
 
-static void add_end(struct text *t, const struct world *w, const struct net_end *end)
+/* Does it carry a frame that is on its way? */
+static bool is_frame(const struct sim_item *item)
 {
-    switch (end->node) {
-    case NET_HOST:
-        add_host(t, w, end->index);
-        break;
-    case NET_SWITCH:
-        text_add(t, w->net.switches[end->index]->name.s);
-        break;
-    case NET_EXT:
-        text_add(t, w->net.exts[end->index].name.s);
-        break;
-    }
+    return item->kind == SIM_ARRIVE || item->kind == SIM_LOST;
 }
 
 /* "RC_SEND_ONLY psn=100 of h1.qp": the frame, and who sent it, as the sender said. */
@@ -47,7 +38,8 @@ static void add_arrival(struct text *t, const struct world *w, const struct sim_
     if (item->target & NET_TARGET_HOST)
         add_host(t, w, item->target & ~NET_TARGET_HOST);
     else
-        add_end(t, w, &w->net.links[item->target >> 1].end[1 - (item->target & 1)]);
+        text_add(t,
+                 world_end_name(w, &w->net.links[item->target >> 1].end[1 - (item->target & 1)]));
 }
 
 /* "h1.qp", or its number where nothing has it. */
@@ -111,7 +103,7 @@ static void consider(struct soonest *s, const struct sim_place *p)
     size_t i = s->n;
 
     s->counts.all++;
-    s->counts.frames += p->item.kind == SIM_ARRIVE || p->item.kind == SIM_LOST;
+    s->counts.frames += is_frame(&p->item);
     if (s->room == 0 || (s->n == s->room && !sim_is_before(&p->when, &s->place[s->n - 1]->when)))
         return;
     if (s->n == s->room)
@@ -144,7 +136,7 @@ struct rdl_due_counts rdl_due(const struct rdl_lab *lab, size_t max,
         struct text t = text_on(buf, sizeof(buf));
         const struct rdl_due due = {
             .at_ns = p->when.at_ns < w->trace.now_ns ? w->trace.now_ns : p->when.at_ns,
-            .is_frame = p->item.kind == SIM_ARRIVE || p->item.kind == SIM_LOST,
+            .is_frame = is_frame(&p->item),
             .what = buf,
         };
 

@@ -18,13 +18,13 @@ static bool check_kind(const struct rdl_fault_config *c)
     case FLT_DUPLICATE:
     case FLT_DELAY:
     case FLT_MARK:
-        return true;
+        return c->field == WF_NONE;
     case FLT_CORRUPT:
         return c->field == WF_NONE || field_max((enum wire_field_id)c->field) > 0;
     case FLT_REORDER:
-        return c->hold_frames > 0 && c->delay_ns > 0;
+        return c->field == WF_NONE && c->hold_frames > 0 && c->delay_ns > 0;
     case FLT_TRUNCATE:
-        return c->to_bytes > 0;
+        return c->field == WF_NONE && c->to_bytes > 0;
     case FLT_FORGE:
         return field_max((enum wire_field_id)c->field) > 0 &&
                c->value <= field_max((enum wire_field_id)c->field);
@@ -41,21 +41,24 @@ static enum rdl_status check_aim(const struct world *w, const struct rdl_fault_c
 {
     if ((c->to.raw && !world_host(w, c->to.raw)) || c->link.raw > w->net.n_links)
         return RDL_ERR_STALE;
-    if (c->packet_class > PKC_RNR_NAK || (c->message && !c->qp.raw))
+    if (c->packet_class >= enum_packet_class.n_rows || (c->message && !c->qp.raw))
         return RDL_ERR_INVAL;
     return c->link.raw && (c->transmission || c->message || c->where) ? RDL_ERR_INVAL : RDL_OK;
 }
 
 static enum rdl_status check_fault(const struct world *w, const struct rdl_fault_config *c)
 {
+    enum rdl_status st;
+
     if (!check_kind(c) || c->nth == 0 || c->count == 0 || c->delay_ns > DELAY_NS_MAX)
         return RDL_ERR_INVAL;
     if ((c->from.raw && !world_host(w, c->from.raw)) || c->from_port.raw > w->net.n_exts)
         return RDL_ERR_STALE;
     if (c->from.raw && c->from_port.raw)
         return RDL_ERR_INVAL;
-    if (check_aim(w, c) != RDL_OK)
-        return check_aim(w, c);
+    st = check_aim(w, c);
+    if (st != RDL_OK)
+        return st;
     return c->name && c->name[0] ? world_check_name(w, c->name) : RDL_OK;
 }
 

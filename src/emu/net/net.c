@@ -203,9 +203,11 @@ static void hold(struct net *n, uint32_t target, uint64_t at_ns, struct frame *f
         arrive_at(n, at_ns, target, f);
         return;
     }
-    *h = (struct net_held){.frame = f, .target = target, .left = fate->hold_frames};
-    h->ticket =
-        sim_schedule(n->sim, at_ns + fate->hold_ns, SIM_ARRIVE, target, (uint64_t)(uintptr_t)f);
+    *h = (struct net_held){.frame = f,
+                           .target = target,
+                           .left = fate->hold_frames,
+                           .latest_ns = at_ns + fate->hold_ns};
+    h->ticket = sim_schedule(n->sim, h->latest_ns, SIM_ARRIVE, target, (uint64_t)(uintptr_t)f);
     while (*end)
         end = &(*end)->next;
     *end = h;
@@ -213,8 +215,8 @@ static void hold(struct net *n, uint32_t target, uint64_t at_ns, struct frame *f
 }
 
 /* A frame arrives at @target at @at_ns: it has overtaken those that are held there, and the ones
- * that waited for no other arrive right behind it.  One that has gone meanwhile, because its time
- * was over, is forgotten.
+ * that waited for no other arrive right behind it.  One whose time is over by then goes, or has
+ * gone, by itself, and is forgotten.
  */
 static void overtake(struct net *n, uint32_t target, uint64_t at_ns)
 {
@@ -225,7 +227,7 @@ static void overtake(struct net *n, uint32_t target, uint64_t at_ns)
             at = &h->next;
             continue;
         }
-        if (sim_cancel(n->sim, h->ticket))
+        if (at_ns <= h->latest_ns && sim_cancel(n->sim, h->ticket))
             arrive_at(n, at_ns, target, h->frame);
         *at = h->next;
         arena_release(n->arena, h, sizeof(*h));

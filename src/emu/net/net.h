@@ -210,9 +210,10 @@ struct net_ops {
 /* A frame that a fault holds back until others have overtaken it, or until it goes anyway. */
 struct net_held {
     struct frame *frame;
-    uint32_t target;   /* of SIM_ARRIVE */
-    uint32_t left;     /* frames that are still to overtake it */
-    sim_ticket ticket; /* it goes anyway */
+    uint32_t target;    /* of SIM_ARRIVE */
+    uint32_t left;      /* frames that are still to overtake it */
+    sim_ticket ticket;  /* it goes anyway, */
+    uint64_t latest_ns; /* then */
     struct net_held *next;
 };
 

@@ -59,6 +59,29 @@ static void nobody_overtakes_it_and_it_goes_anyway(void **state)
     assert_true(arena_live_bytes(f->arena) < live);
 }
 
+/* What would overtake it too late does not make it wait longer. */
+static void a_held_frame_is_held_no_longer_than_it_may_be(void **state)
+{
+    struct fixture *f = *state;
+    const uint32_t end = join(f, NET_HOST, 1, 0, 0);
+    struct net_fault hold = made_of(FLT_REORDER);
+
+    hold.hold_frames = 1;
+    hold.delay_ns = 50;
+    add_fault(f, &hold);
+    for (uint32_t psn = 0; psn < 2; psn++) {
+        struct frame *fr = frame(f, 2, 1, psn);
+
+        fr->bytes[20] = (uint8_t)psn;
+        net_send(&f->net, end, fr);
+    }
+    run(f);
+    assert_int_equal(f->got[1], 2);
+    assert_int_equal(f->last[20], 1); /* at 1150 ns, and the other one at 1200 */
+    assert_int_equal(f->got_at[1], 1200);
+    assert_null(f->net.held);
+}
+
 /* Frames of the other direction overtake nobody. */
 static void only_the_same_direction_overtakes(void **state)
 {
@@ -185,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(a_held_frame_arrives_right_behind_what_overtakes_it),
         T(nobody_overtakes_it_and_it_goes_anyway),
+        T(a_held_frame_is_held_no_longer_than_it_may_be),
         T(only_the_same_direction_overtakes),
         T(a_cut_frame_is_shorter_and_one_that_is_no_longer_does_not_match),
         T(bursts_are_as_long_as_asked),
