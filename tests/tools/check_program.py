@@ -567,6 +567,10 @@ def check_shell(program):
     ensure("--drill" in offered("swarm", "--"), offered("swarm", "--"))
     ensure("RNR_NAK" in offered("explain", "RNR_"), offered("explain", "RNR_"))
     ensure(offered("-c", "host h1; post_se") == ["host h1; post_send"], offered("-c", "host h1; post_se"))
+    ensure(offered("-c", '"host h1; post_se') == ["host h1; post_send"], "behind a quote")
+    ensure(offered("check", "--timeout", "") == [], "a number is no file")
+    long = "expect " + "a == 1 and " * 40
+    ensure(program.run("complete", "--", "-c", long).returncode == 0, "a line of many words")
     ensure(program.run("complete").returncode == 2, "usage")
     program.file("shell").mkdir()
     for name in "a.json", "b.txt":

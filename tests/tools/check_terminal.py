@@ -483,6 +483,7 @@ def check_long_answers(terminals):
     more = re.search(r"more: (show events all from=(#\d+\.\d+))", first)
     second = t.do(more[1], r"\.\.\. \d+ more: show events all from=")
     ensure(f"{more[2]} " in second.split("\n", 1)[1], f"{more[2]} is not the next event:\n{second}")
+    t.do("show events #1..#3", r"more: show events all #1\.\.#3 from=#")
     t.resize(80, lines=40)
     longer = t.do("show events all", "more: show events all from=")
     ensure(30 < longer.count("\n") <= 40, longer)

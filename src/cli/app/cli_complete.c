@@ -92,6 +92,9 @@ static void complete_mode(const struct mode *m, char *begin, char *before)
         explain_each(print_word, begin);
     } else if (strcmp(m->name, "schema") == 0) {
         print_word(begin, "scenario");
+        print_word(begin, "show");
+    } else if (strcmp(m->name, "scenarios") == 0) {
+        print_word(begin, "run");
     } else if (strcmp(m->name, "bench") == 0) {
         print_word(begin, "time");
     }
@@ -112,7 +115,7 @@ static void complete_mode(const struct mode *m, char *begin, char *before)
 
 int complete_shell(const struct mode *modes, size_t n, int argc, char **argv)
 {
-    static char none[] = "";
+    static char none[sizeof("--seed")] = "";
     char *begin, *before;
 
     if (argc < 2 || strcmp(argv[1], "--") != 0)
@@ -120,7 +123,8 @@ int complete_shell(const struct mode *modes, size_t n, int argc, char **argv)
     begin = argc > 2 ? argv[argc - 1] : none;
     before = argc > 3 ? argv[argc - 2] : none;
     if (strcmp(before, "-c") == 0) {
-        complete_lines(begin);
+        /* A shell hands over the quote, too, behind which it completes. */
+        complete_lines(begin[0] == '"' || begin[0] == '\'' ? begin + 1 : begin);
         return EXIT_PASSED;
     }
     for (size_t i = 0; i < n && argc > 3; i++) {
@@ -130,7 +134,8 @@ int complete_shell(const struct mode *modes, size_t n, int argc, char **argv)
         }
     }
     if (begin[0] == '-') {
-        static const char *const options[] = {"-c", "--seed", "--prompt", "--version", "--help"};
+        static const char *const options[] = {"-c",       "--seed",    "--memory",
+                                              "--prompt", "--version", "--help"};
 
         for (size_t i = 0; i < ARRAY_LEN(options); i++)
             print_word(begin, options[i]);

@@ -41,7 +41,7 @@ struct repl {
     size_t n_lines;     /* that were read */
     struct recall recall;
     char recall_path[RECALL_PATH_BYTES]; /* where it is kept; "": nowhere */
-    const char *told[TOLD_MAX];          /* words that stand for others, once they are explained */
+    struct expand_note told[TOLD_MAX];   /* words that stand for others, once they are explained */
     size_t n_told;
     int status;
 };
@@ -230,11 +230,11 @@ static void tell_note(struct repl *r, const struct expand_note *n)
     const bool dim = r->s->config.colour;
 
     for (size_t i = 0; i < r->n_told; i++) {
-        if (r->told[i] == n->written)
+        if (strcmp(r->told[i].written, n->written) == 0 && strcmp(r->told[i].what, n->what) == 0)
             return;
     }
     if (r->n_told < TOLD_MAX)
-        r->told[r->n_told++] = n->written;
+        r->told[r->n_told++] = *n;
     printf("%s%s: %s%s%s%s%s\n", dim ? "\033[2m" : "", n->word, n->written, n->what[0] ? " (" : "",
            n->what, n->what[0] ? ")" : "", dim ? "\033[22m" : "");
 }

@@ -57,7 +57,7 @@ static void offer_event_kinds(struct completion *c)
         offer(c, ev_schema((enum ev_kind)kind)->name);
 }
 
-/* @text: an expression as far as it is there; NULL if that is the word itself. */
+/* @text: the line from where the value begins. */
 static void offer_values(struct completion *c, const struct param *p, const char *text)
 {
     c->param = p;
@@ -87,9 +87,9 @@ static void offer_values(struct completion *c, const struct param *p, const char
         offer_paths(c, false);
         break;
     case VAL_EXPR:
-        if ((p->flags & P_NAMED) && !(text && *text && strpbrk(text, " (=")))
+        if ((p->flags & P_NAMED) && !strpbrk(text, " (="))
             offer_next_completions(c);
-        offer_expression(c, text ? text : c->typed, (p->flags & P_MOMENT) != 0);
+        offer_expression(c, text, (p->flags & P_MOMENT) != 0);
         break;
     case VAL_TOPIC:
         offer_topics(c, p);
@@ -324,7 +324,7 @@ bool complete_line(struct session *s, const char *line, complete_each *each, voi
     c.typed = st.words[st.n];
     if (st.n == 0)
         offer_commands(&c);
-    if (!st.cmd)
+    if (!st.cmd || st.n == LINE_WORDS - 1)
         return false;
     c.before = st.words[st.n - 1];
     p = statement_named(&st, &word);
@@ -335,13 +335,13 @@ bool complete_line(struct session *s, const char *line, complete_each *each, voi
         return false;
     }
     if ((st.cmd->flags & CMD_SENTENCE) && st.n > 1 && sentence_wants(st.cmd, c.before)) {
-        offer_values(&c, sentence_wants(st.cmd, c.before), NULL);
+        offer_values(&c, sentence_wants(st.cmd, c.before), st.at[st.n]);
         return false;
     }
     next = statement_operand(&st, &word);
     p = take_key(&c, st.cmd);
     if (p)
-        offer_values(&c, p, NULL);
+        offer_values(&c, p, st.at[st.n] + (c.typed - st.words[st.n]));
     else
         offer_arguments(&c, next, st.at[word]);
     return c.is_file;

@@ -334,6 +334,11 @@ static void expand_word(struct expansion *x, struct token t)
 
     if (!word_of(x, t, word)[0] || strpbrk(word, "\"\\"))
         return;
+    if (x->once && strcmp(word, "do") == 0) {
+        replace(x, t, "once do");
+        x->once = false;
+        return;
+    }
     fwrite(x->src.text + x->from, 1, t.at.at - x->from, x->out);
     x->from = t.at.at;
     fflush(x->out);

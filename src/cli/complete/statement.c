@@ -98,10 +98,8 @@ void statement_read(struct session *s, const char *line, struct statement *ret)
         ret->n++;
         at += len;
     }
-    if (!*at) {
-        ret->at[ret->n] = at;
-        ret->words[ret->n][0] = '\0';
-    }
+    if (!ret->at[ret->n]) /* nothing has begun there, or too much is before it */
+        ret->at[ret->n] = at + strlen(at);
     if (ret->n > 0)
         ret->cmd = cmd_find(ret->words[0], true);
     if (ret->cmd)

@@ -174,6 +174,7 @@ static void completion_goes_into_expressions(void **state)
         {"until count(tx, opcode==RC_ATOMIC", " opcode==RC_ATOMIC_ACKNOWLEDGE", "RC_ACK"},
         {"until count(tx, opcode == rc_atomic_a", " rc_atomic_acknowledge", "RC_"},
         {"break tx(", " tx(host== tx(qpn==", " once"},
+        {"break when=t", " when=timeout when=tx", "timeout="},
         {"break tx(host==h2, o", " opcode==", "host"},
         {"break qp_state(to==RT", " qp_state(to==RTR qp_state(to==RTS", "RESET"},
         {"break lost(by==", " lost(by==DROP", "h1"},

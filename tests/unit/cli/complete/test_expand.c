@@ -15,6 +15,7 @@ static void words_are_written_out(void **state)
         {"b tx(host==h1)", "break tx(host==h1)"},
         {"tb tx; run", "break tx once; run"},
         {"tbreak tx", "break tx once"},
+        {"tb tx do { n }", "break tx once do { step packet }"},
         {"bt h1.cq.wc[0]", "why h1.cq.wc[0]"},
         {"p h1.qp.state", "show h1.qp.state"},
         {"p/x h1.qp.qpn", "show h1.qp.qpn"},
