@@ -304,31 +304,36 @@ static bool ways_differ(struct session *s, const char *name)
     return differ;
 }
 
-/* Changes what @st names of the direction that is called @way in the tree. */
-static bool set_way(struct session *s, const struct step *st, rdl_link link, uint32_t end,
-                    const char *way)
+#define PPM_ALL               1000000u
+#define BURST_FRAMES_STANDARD 4u
+
+/* What becomes of the direction that is called @way in the tree by what @st names of it. */
+static bool read_way(struct session *s, const struct step *st, const char *way,
+                     struct rdl_way_config *ret)
 {
     const uint64_t frames = now(s, way, LEAF_way_burst_frames);
     const uint64_t was = now(s, way, LEAF_way_burst_ppm);
-    const uint64_t loss = was ? now(s, way, LEAF_way_burst_loss_ppm) : 1000000;
+    const uint64_t loss = was ? now(s, way, LEAF_way_burst_loss_ppm) : PPM_ALL;
     const uint64_t burst = step_number_or(st, "burst", was);
-    const struct rdl_way_config c = {
+
+    if (!burst && (step_has(st, "burst_frames") || step_has(st, "burst_loss"))) {
+        session_fail(s, st->at, "there are no bursts in this direction of the link: %s", way);
+        return diag_remedy(&s->diag,
+                           "burst= is the chance that one begins, like burst=1%%; from= names the "
+                           "direction that has them");
+    }
+    *ret = (struct rdl_way_config){
         .latency_ns = step_number_or(st, "latency", now(s, way, LEAF_way_latency)),
         .rate_bps = step_number_or(st, "rate", now(s, way, LEAF_way_rate)),
         .jitter_ns = step_number_or(st, "jitter", now(s, way, LEAF_way_jitter)),
         .loss_ppm = (uint32_t)step_number_or(st, "loss", now(s, way, LEAF_way_loss_ppm)),
         .burst_ppm = (uint32_t)burst,
-        .burst_frames = burst ? (uint32_t)step_number_or(st, "burst_frames", was ? frames : 4) : 0,
+        .burst_frames = burst ? (uint32_t)step_number_or(st, "burst_frames",
+                                                         was ? frames : BURST_FRAMES_STANDARD)
+                              : 0,
         .burst_loss_ppm = burst ? (uint32_t)step_number_or(st, "burst_loss", loss) : 0,
     };
-    enum rdl_status status;
-
-    if (!burst && (step_has(st, "burst_frames") || step_has(st, "burst_loss"))) {
-        session_fail(s, st->at, "there are no bursts on this link");
-        return diag_remedy(&s->diag, "burst= is the chance that one begins, like burst=1%%");
-    }
-    status = rdl_link_set_way(s->lab, link, end, &c);
-    return status == RDL_OK || session_fail_status(s, st->at, step_text(st, "link"), status);
+    return true;
 }
 
 /* Changes both directions, or the one from the node that from= names. */
@@ -338,7 +343,8 @@ static bool set_ways(struct session *s, const struct step *st, rdl_link link)
     static const enum leaf_id ends[] = {LEAF_link_a, LEAF_link_b};
     const char *from = step_text(st, "from");
     char name[RDL_VALUE_BYTES], way[TREE_PATH_BYTES];
-    bool found = false;
+    struct rdl_way_config config[2];
+    bool chosen[2] = {false, false};
 
     rdl_path_of(s->lab, OBJ_LINK, link.raw, name);
     for (uint32_t end = 0; end < 2; end++) {
@@ -346,11 +352,18 @@ static bool set_ways(struct session *s, const struct step *st, rdl_link link)
 
         if (from && tree_leaf(s->lab, name, ends[end], &v) && strcmp(v.text, from) != 0)
             continue;
-        found = true;
-        if (tree_child(s->lab, name, children[end], way) && !set_way(s, st, link, end, way))
-            return false;
+        chosen[end] = tree_child(s->lab, name, children[end], way);
+        if (chosen[end] && !read_way(s, st, way, &config[end]))
+            return false; /* of both nothing has changed */
     }
-    if (found)
+    for (uint32_t end = 0; end < 2; end++) {
+        const enum rdl_status status =
+            chosen[end] ? rdl_link_set_way(s->lab, link, end, &config[end]) : RDL_OK;
+
+        if (status != RDL_OK)
+            return session_fail_status(s, st->at, step_text(st, "link"), status);
+    }
+    if (chosen[0] || chosen[1])
         return true;
     session_fail(s, step_span(st, "from", 0), "%s is no end of %s", from, name);
     return diag_remedy(&s->diag, "from= is one of the two names in %s", name);

@@ -139,6 +139,10 @@ bool foreach_check(const struct step *st, const struct var *outer, struct diag *
     const struct arg *in = step_arg(st, "in");
     const char *name = step_text(st, "name");
 
+    if (name_bytes(name) != strlen(name)) {
+        diag_set(d, DIAG_VALUE, step_span(st, "name", 0), "\"%s\" is no name of a variable", name);
+        return diag_remedy(d, "letters, digits and _, like my_x");
+    }
     if (find_var(outer, name, strlen(name))) {
         diag_set(d, DIAG_VALUE, step_span(st, "name", 0), "$%s is a variable around this block",
                  name);
@@ -503,15 +507,14 @@ bool expand_steps(const struct step *first, const struct var *vars, struct pool 
 
 struct trial {
     const struct script *s;
-    const struct step *whole; /* what is tried */
-    size_t left;              /* commands that it may still become */
-    const char *defines;      /* a macro of this name; NULL: none */
+    size_t left;         /* commands that it may still become */
+    const char *defines; /* a macro of this name; NULL: none */
     struct diag *d;
 };
 
-static bool too_much(struct trial *t)
+static bool too_much(struct trial *t, const struct step *st)
 {
-    diag_set(t->d, DIAG_VALUE, t->whole->at, "this would be more than %u commands",
+    diag_set(t->d, DIAG_VALUE, st->at, "with this there would be more than %u commands",
              EXPAND_STEPS_MAX);
     return diag_remedy(t->d, "\"repeat\" does the same many times; it counts once");
 }
@@ -569,11 +572,11 @@ static bool try_rounds(struct trial *t, const struct step *st, size_t depth)
     struct var v = {.name = step_text(st, "name")};
     bool ok = true;
 
-    if (t->defines)
-        return try_list(t, st->body, depth + 1);
     if (rounds_count(st) > FOREACH_ROUNDS_MAX)
         return diag_set(t->d, DIAG_VALUE, step_span(st, "in", 0), "more than %u rounds",
                         FOREACH_ROUNDS_MAX);
+    if (t->defines)
+        return try_list(t, st->body, depth + 1);
     while (ok && (v.text = rounds_next(&r, &pool))) {
         struct step *steps = NULL;
 
@@ -594,7 +597,7 @@ static bool try_list(struct trial *t, const struct step *first, size_t depth)
     for (const struct step *st = first; st && ok; st = st->next) {
         if (t->left-- == 0) {
             t->left = 0;
-            return too_much(t);
+            return too_much(t, st);
         }
         if (depth >= SCRIPT_DEPTH_MAX)
             return diag_set(t->d, DIAG_VALUE, st->at,
@@ -625,9 +628,9 @@ static bool has_expandable(const struct step *st)
     return false;
 }
 
-bool expand_try(const struct script *s, const struct step *st, size_t depth, struct diag *d)
+bool expand_try(const struct script *s, const struct step *st, struct diag *d)
 {
-    struct trial t = {.s = s, .whole = st, .left = EXPAND_STEPS_MAX, .d = d};
+    struct trial t = {.s = s, .left = EXPAND_STEPS_MAX, .d = d};
     struct step alone = *st;
 
     if (!has_expandable(st))
@@ -635,5 +638,5 @@ bool expand_try(const struct script *s, const struct step *st, size_t depth, str
     if (st->cmd == &cmd_table[CMD_macro])
         t.defines = step_text(st, "name");
     alone.next = NULL;
-    return try_list(&t, &alone, depth);
+    return try_list(&t, &alone, 0);
 }

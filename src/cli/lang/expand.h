@@ -83,9 +83,7 @@ const struct macro *macro_called(const struct macros *own, const struct macros *
 bool expand_steps(const struct step *first, const struct var *vars, struct pool *p,
                   struct step **ret, struct diag *d);
 
-/* Can @st, which stands in @depth blocks of @s, be expanded, with all that it calls?  Of what is
- * inside of it variables @known are not known yet.
- */
-bool expand_try(const struct script *s, const struct step *st, size_t depth, struct diag *d);
+/* Can @st, which stands outside of all blocks of @s, be expanded, with all that it calls? */
+bool expand_try(const struct script *s, const struct step *st, struct diag *d);
 
 #endif

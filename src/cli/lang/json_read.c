@@ -366,7 +366,7 @@ static bool read_body(struct reading *r, struct step *st, struct json_value v, s
 /* A step outside of all blocks is there as a whole: could it be carried out? */
 static bool end_whole(struct reading *r, struct step *st)
 {
-    if (!expand_try(r->s, st, 0, r->d))
+    if (!expand_try(r->s, st, r->d))
         return false;
     if (st->cmd == &cmd_table[CMD_macro])
         macro_put(&r->s->macros, &r->s->pool, st, &r->s->src);

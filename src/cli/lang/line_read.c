@@ -222,7 +222,7 @@ static bool read_blocks(struct reading *rd, size_t depth)
 /* A statement outside of all blocks is there as a whole: could it be carried out? */
 static bool end_whole(struct reading *rd)
 {
-    if (!expand_try(rd->r->script, rd->st, 0, rd->d))
+    if (!expand_try(rd->r->script, rd->st, rd->d))
         return false;
     if (rd->st->cmd == &cmd_table[CMD_macro])
         macro_put(&rd->r->script->macros, rd->pool, rd->st, rd->src);

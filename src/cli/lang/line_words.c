@@ -314,6 +314,11 @@ static bool take_named(struct reading *rd, const struct param *p, struct span at
 {
     const size_t i = (size_t)(p - rd->st->cmd->params);
 
+    if (rd->st->args[i].n > 0 && (rd->st->cmd->flags & CMD_SENTENCE)) {
+        diag_set(rd->d, DIAG_VALUE, at, "%s is given twice", p->name);
+        return diag_remedy(rd->d, "this says %s already: join both with \"and\"",
+                           rd->st->args[i].v[0].text);
+    }
     if (rd->st->args[i].n > 0)
         return take_operand(rd, at);
     if (!take_expression(rd, i))

@@ -60,11 +60,20 @@ bool step_is_bare(const struct step *st)
     return true;
 }
 
+/* Does it set something of the session? */
+static bool sets_session(const struct step *st)
+{
+    bool sets = false;
+
+    for (size_t i = 0; i < st->cmd->n_params; i++)
+        sets = sets || ((st->cmd->params[i].flags & P_SESSION) && st->args[i].n > 0);
+    return sets;
+}
+
 unsigned step_flags(const struct step *st)
 {
     if (st->cmd == &cmd_table[CMD_set] &&
-        (step_number_or(st, "what", SET_LINK) != SET_LINK || step_has(st, "changes") ||
-         step_has(st, "history") || step_has(st, "hints") || step_is_bare(st)))
+        (step_number_or(st, "what", SET_LINK) != SET_LINK || sets_session(st) || step_is_bare(st)))
         return st->cmd->flags | CMD_LOOKS | CMD_PROMPT_ONLY;
     return st->cmd->flags;
 }

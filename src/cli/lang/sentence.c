@@ -229,7 +229,7 @@ static enum sentence_take take_which(struct sentence *s, struct pool *p, struct 
         s->numbered = !n;
         s->ordinal = is(text, "next") ? 0 : n ? n : 1;
         s->ordinal_at = at;
-        return strcmp(text, "next") != 0 ? SENTENCE_TOOK : took(give(p, st, text, text, at, d));
+        return is(text, "next") ? took(give(p, st, "next", "next", at, d)) : SENTENCE_TOOK;
     }
     if (is(text, "every") || is(text, "each") || is(text, "all"))
         return took(give(p, st, "count", "0", at, d));

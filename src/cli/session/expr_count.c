@@ -264,6 +264,8 @@ void session_count_ahead(const struct session *s, const struct step *st)
             (void)expr_attach(s->lab, e, st->at, &ignored);
         pool_free(&pool);
     }
+    if (st->cmd == &cmd_table[CMD_macro])
+        return; /* nothing of it is done where it is defined */
     if (st->cmd == &cmd_table[CMD_foreach]) {
         count_rounds_ahead(s, st);
         return;

@@ -337,8 +337,7 @@ void futures_delete(struct futures *all, const char *name)
         if (strcmp(all->v[i].name, name) != 0)
             continue;
         future_done(&all->v[i]);
-        memmove(&all->v[i], &all->v[i + 1], (all->n - i - 1) * sizeof(*all->v));
-        all->n--;
+        remove_at(all, i);
         return;
     }
 }

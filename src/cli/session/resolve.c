@@ -276,8 +276,11 @@ static bool has_no_number(const struct param *p, const char *path, struct span a
                        node_rows[leaf_rows[p->stands].node].title);
 }
 
-bool resolve_number(const struct scope *in, const struct step *st, const char *param, size_t i,
-                    uint64_t *ret, struct diag *reterr)
+/* The number that value @i of parameter @param, which is no number itself, stands for: a path that
+ * leads to one, or to an object that has what the row says.
+ */
+static bool resolve_number(const struct scope *in, const struct step *st, const char *param,
+                           size_t i, uint64_t *ret, struct diag *reterr)
 {
     const struct param *p = step_param(st, param);
     const struct span at = step_span(st, param, i);

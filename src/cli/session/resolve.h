@@ -72,12 +72,6 @@ bool resolve_key(const struct scope *in, const struct step *st, const char *para
 bool resolve_qpn(const struct scope *in, const struct step *st, const char *param, uint32_t *ret,
                  struct diag *reterr);
 
-/* The number that @text, the value @i of parameter @param and no number itself, stands for: a path
- * that leads to one, or to an object that has what the row says.
- */
-bool resolve_number(const struct scope *in, const struct step *st, const char *param, size_t i,
-                    uint64_t *ret, struct diag *reterr);
-
 /* @st as it is if none of its numbers is said by a name; otherwise a copy of it in @p, with the
  * numbers themselves.  NULL: there is no such number.
  */

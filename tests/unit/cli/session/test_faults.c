@@ -69,7 +69,7 @@ static void what_cannot_be_is_refused(void **state)
         {"forge next field=ackreq value=2", "has no room for this"},
         {"corrupt next field=psn bit=3", "a bit of the frame, or of a field?"},
         {"set link h1-h2 from=h3 loss=1%", "h3 is no end of h1-h2"},
-        {"set link h1-h2 burst_frames=9", "there are no bursts on this link"},
+        {"set link h1-h2 burst_frames=9", "there are no bursts in this direction"},
         {"set link h1-h2 from=h1 down", "a plug is pulled for both directions"},
         {"inject from=h1 opcode=RC_SEND_ONLY", "to which host?"},
         {"inject from=h1 to=h2 opcode=ARP_REQUEST", "is no packet of RoCEv2"},
@@ -170,7 +170,10 @@ static void ways_of_a_link_are_set_apart(void **state)
                      "set link h1-h2 rate=1g\n" /* and leaves the rest of each as it is */
                      "expect h1-h2.back.latency == 9us and h1-h2.back.rate == 1000000000\n"
                      "expect h1-h2.there.latency == 1us and h1-h2.there.rate == 1000000000\n"
-                     "expect count(link_way) == 3 and count(link_set) == 0");
+                     "expect count(link_way) == 3 and count(link_set) == 0\n"
+                     "set link h1-h2 from=h1 burst=1%");
+    assert_false(lab_try(&l, "set link h1-h2 burst_frames=7")); /* not of both: so of none */
+    lab_run(&l, "expect h1-h2.there.burst_frames == 4");
     lab_close(&l);
 }
 
