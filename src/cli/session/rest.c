@@ -66,6 +66,8 @@ static void add(struct session *s, const struct source *src, const char *host,
         s->rests.now = r;
     }
     for (const struct step *st = first; st && st != end; st = st->next) {
+        if (st->cmd == &cmd_table[CMD_continue])
+            continue; /* in the rest itself it has nothing to say */
         *tail = step_copy(&r->pool, st);
         tail = &(*tail)->next;
     }

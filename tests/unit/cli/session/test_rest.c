@@ -27,6 +27,7 @@ static const char *const lines[] = {
     "send 1; send 2; step packet 3; send 4",
     "on h1,h2 { step tick 9; post_recv qp; run 10us; run 2us }; send 4",
     "post_recv h2.qp; post_send h1.qp; until h2.cq.count > 0 timeout=1ms; step tick 40; run",
+    "repeat 2 { send 1; send 2 }; continue; send 4",
     "repeat 2 { send 1; finish h1.qp timeout=1ms; run 5us }; source s.lab; send 7",
 };
 
