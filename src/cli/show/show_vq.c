@@ -252,20 +252,19 @@ static void row_of_index(struct rows *r, const struct ring *q, bool is_used)
     rows_plain(r, what);
 }
 
-/* Descriptor @i; @command: of the control request that it answers. */
 static void row_of_desc(struct rows *r, const struct ring *q, const struct wqe_reader *reader,
                         uint64_t i)
 {
     const enum slot_state state = q->state[i];
     const uint64_t flags = ring_desc(q, i, LEAF_desc_flags);
-    const struct wqe_buffer b = {
+    struct wqe_buffer b = {
         .role = q->role,
         .addr = ring_desc(q, i, LEAF_desc_addr),
         .bytes = (uint32_t)ring_desc(q, i, LEAF_desc_len),
         .writable = (flags & VIRTQ_DESC_WRITE) != 0,
         .written = state == SLOT_USED,
     };
-    char entry[32], buf[SHOW_LINE_BYTES];
+    char entry[32], buf[SHOW_LINE_BYTES], path[TREE_PATH_BYTES];
     struct text e = text_on(entry, sizeof(entry)), t = text_on(buf, sizeof(buf));
 
     text_addf(&e, "desc %llu", (unsigned long long)i);
@@ -274,6 +273,9 @@ static void row_of_desc(struct rows *r, const struct ring *q, const struct wqe_r
         rows_plain(r, "free");
         return;
     }
+    if (q->role == RING_CTRL && b.writable &&
+        tree_element(q->lab, q->path, CHILD_queue_desc, i, path))
+        b.command = wqe_command_before(reader, path);
     rows_hex(r, b.addr);
     rows_number(r, b.bytes);
     rows_text(r, b.writable ? "writes" : "reads");

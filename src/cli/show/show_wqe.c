@@ -363,8 +363,7 @@ static enum rdl_status dump_buffer(FILE *out, const struct wqe_reader *r,
     return RDL_OK;
 }
 
-/* The command of the request that the slot at @path ("h1.ctrl.desc[1]") continues; 0: none. */
-static uint8_t command_before(const struct wqe_reader *r, const char *path)
+uint8_t wqe_command_before(const struct wqe_reader *r, const char *path)
 {
     const char *slot = strstr(path, ".desc[");
     const uint64_t number = strtoull(slot + strlen(".desc["), NULL, 10);
@@ -404,7 +403,7 @@ enum rdl_status show_dump(FILE *out, const struct rdl_lab *lab, const char *path
     b.bytes = (uint32_t)tree_number(lab, path, LEAF_desc_len);
     b.writable = (tree_number(lab, path, LEAF_desc_flags) & VIRTQ_DESC_WRITE) != 0;
     if (b.role == RING_CTRL && b.writable)
-        b.command = command_before(&r, path);
+        b.command = wqe_command_before(&r, path);
     fprintf(out, "%s   %u bytes at 0x%llx\n", path, b.bytes, (unsigned long long)b.addr);
     st = dump_buffer(out, &r, &b);
 out:

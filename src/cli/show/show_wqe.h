@@ -61,6 +61,9 @@ void wqe_add_text(struct text *t, const struct wqe_reader *r, const struct wqe_b
 /* The command in a control request; 0 if it cannot be read. */
 uint8_t wqe_command(const struct wqe_reader *r, uint64_t addr);
 
+/* The command of the request that the slot at @path ("h1.ctrl.desc[1]") continues; 0: none. */
+uint8_t wqe_command_before(const struct wqe_reader *r, const char *path);
+
 /* `show dump PATH`: the bytes of the buffer of a slot ("h1.qp.sq.desc[0]"), field by field.
  *
  * Return: RDL_OK, RDL_ERR_NOT_FOUND (@reterr_at), RDL_ERR_INVAL (no slot of a queue), RDL_ERR_NOMEM

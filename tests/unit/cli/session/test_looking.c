@@ -474,6 +474,20 @@ static void events_are_the_story_unless_all_are_asked_for(void **state)
 }
 
 /* In a block on a host, too, where words may be names on that host. */
+/* What a response of the control queue says is in every form. */
+static void a_response_is_read_in_rows_as_well(void **state)
+{
+    static const char *const says[] = {"OK cqn=1", NULL};
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host h1; break ctrl_execute once; create_cq h1 as cq");
+    assert_answers(&l, "show vq h1.ctrl", says);
+    assert_answers(&l, "show vq h1.ctrl csv", says);
+    lab_close(&l);
+}
+
 static void words_of_a_question_stay_words(void **state)
 {
     static const char *const events[] = {"cqe", NULL}, *const life[] = {"SEND wr_id=1", NULL},
@@ -543,6 +557,7 @@ int main(void)
         cmocka_unit_test(what_changed_since_the_last_look_is_marked),
         cmocka_unit_test(a_packet_is_compared_with_the_one_before),
         cmocka_unit_test(events_are_the_story_unless_all_are_asked_for),
+        cmocka_unit_test(a_response_is_read_in_rows_as_well),
         cmocka_unit_test(words_of_a_question_stay_words),
         cmocka_unit_test(names_stand_for_numbers),
     };
