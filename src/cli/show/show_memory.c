@@ -87,16 +87,6 @@ static int compare(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-static void leaf_cell(struct rows *r, const struct rdl_lab *lab, const char *path, enum leaf_id id)
-{
-    struct rdl_value v;
-
-    if (tree_leaf(lab, path, id, &v))
-        rows_value(r, &v);
-    else
-        rows_none(r);
-}
-
 /* A set of rights, for people in the short words that `access=` takes. */
 static void access_cell(struct rows *r, const struct rdl_lab *lab, const char *path,
                         enum leaf_id id)
@@ -122,6 +112,7 @@ static void access_cell(struct rows *r, const struct rdl_lab *lab, const char *p
     }
     rows_text_as(r, v.text, t.len ? buf : "-");
 }
+
 static void add_piece(struct rows *r, const struct rdl_lab *lab, const struct piece *p)
 {
     rows_text(r, p->path);
@@ -134,8 +125,8 @@ static void add_piece(struct rows *r, const struct rdl_lab *lab, const struct pi
         rows_hex(r, p->lkey);
     rows_hex(r, p->rkey);
     access_cell(r, lab, p->path, p->is_window ? LEAF_mw_access : LEAF_mr_access);
-    leaf_cell(r, lab, p->path, p->is_window ? LEAF_mw_state : LEAF_mr_state);
-    leaf_cell(r, lab, p->path, p->is_window ? LEAF_mw_mr : LEAF_mr_pd);
+    rows_leaf(r, lab, p->path, p->is_window ? LEAF_mw_state : LEAF_mr_state, QUANTITY_NUMBER);
+    rows_leaf(r, lab, p->path, p->is_window ? LEAF_mw_mr : LEAF_mr_pd, QUANTITY_NUMBER);
 }
 
 /* The last key that a device refused, at @host, or anywhere if that is ""; NULL: none. */

@@ -34,17 +34,18 @@ struct object_column {
 /* How columns of words and of numbers stand. */
 #define LEFT  false, QUANTITY_NUMBER, CHILD_none, MADE_OF_LEAF, false
 #define RIGHT true, QUANTITY_NUMBER, CHILD_none, MADE_OF_LEAF, false
-/* The same of what is made, which may be for programs only. */
-#define MADE(right, made, data) LEAF_none, right, QUANTITY_NUMBER, CHILD_none, made, data
+/* The same of what is made, of a leaf or of none; it may be for programs only. */
+#define MADE_FROM(leaf, right, made, data) leaf, right, QUANTITY_NUMBER, CHILD_none, made, data
+#define MADE(right, made, data)            MADE_FROM(LEAF_none, right, made, data)
 
 /* A column for programs: what "rdma resource show" has, too. */
 #define IFNAME                                                                                     \
     {                                                                                              \
         "ifname", MADE(false, MADE_HOST, true)                                                     \
     }
-#define PDN                                                                                        \
+#define PDN(leaf)                                                                                  \
     {                                                                                              \
-        "pdn", MADE(true, MADE_PDN, true)                                                          \
+        "pdn", MADE_FROM(leaf, true, MADE_PDN, true)                                               \
     }
 
 static const struct object_column host_columns[] = {
@@ -90,7 +91,7 @@ static const struct object_column qp_columns[] = {
     {"wqes", LEAF_qp_outstanding, RIGHT},
     {"retries", LEAF_qp_retries, RIGHT},
     IFNAME,
-    PDN,
+    PDN(LEAF_qp_pd),
     {"path-mig-state", MADE(false, MADE_MIGRATION, true)},
 };
 
@@ -118,7 +119,7 @@ static const struct object_column mr_columns[] = {
     {"pd", LEAF_mr_pd, LEFT},
     IFNAME,
     {NULL, LEAF_mr_iova, true, QUANTITY_NUMBER, CHILD_none, MADE_OF_LEAF, true},
-    PDN,
+    PDN(LEAF_mr_pd),
 };
 
 static const struct object_column mw_columns[] = {
@@ -149,7 +150,7 @@ static const struct object_column srq_columns[] = {
     {"pd", LEAF_srq_pd, LEFT},
     {"error", LEAF_srq_error, LEFT},
     IFNAME,
-    PDN,
+    PDN(LEAF_srq_pd),
 };
 
 static const struct object_column channel_columns[] = {
@@ -239,13 +240,9 @@ static void count_user(void *ctx, const char *qp)
         u->n += is_called(send.text, u->cq) || is_called(recv.text, u->cq);
 }
 
-/* The number of the protection domain of @path, under which it is called in leaf @id. */
-static void pdn_cell(struct rows *r, const struct rdl_lab *lab, const char *path,
-                     enum node_kind kind)
+/* The number of the protection domain whose name is leaf @id of @path. */
+static void pdn_cell(struct rows *r, const struct rdl_lab *lab, const char *path, enum leaf_id id)
 {
-    const enum leaf_id id = kind == NODE_qp   ? LEAF_qp_pd
-                            : kind == NODE_mr ? LEAF_mr_pd
-                                              : LEAF_srq_pd;
     char host[RDL_NAME_BYTES], pd[TREE_PATH_BYTES];
     struct text t = text_on(pd, sizeof(pd));
     struct rdl_value v;
@@ -259,18 +256,18 @@ static void pdn_cell(struct rows *r, const struct rdl_lab *lab, const char *path
         text_addf(&t, "%s.", host);
     text_add(&t, v.text);
     if (tree_is(lab, pd, NODE_pd))
-        rows_number(r, tree_number(lab, pd, LEAF_pd_pdn));
+        rows_leaf(r, lab, pd, LEAF_pd_pdn, QUANTITY_NUMBER);
     else
         rows_none(r);
 }
 
-static void made_cell(struct filling *f, const char *path, enum made made)
+static void made_cell(struct filling *f, const char *path, const struct object_column *c)
 {
     char host[RDL_NAME_BYTES];
     struct using u = {f->lab, path, 0};
 
     tree_host_of(path, host);
-    switch (made) {
+    switch (c->made) {
     case MADE_OF_LEAF:
         break;
     case MADE_HOST:
@@ -280,7 +277,7 @@ static void made_cell(struct filling *f, const char *path, enum made made)
         rows_number(&f->rows, tree_number(f->lab, path, LEAF_mr_lkey) >> 8);
         break;
     case MADE_PDN:
-        pdn_cell(&f->rows, f->lab, path, f->table->kind);
+        pdn_cell(&f->rows, f->lab, path, c->leaf);
         break;
     case MADE_USERS:
         (void)!show_each(f->lab, host, NODE_qp, count_user, &u);
@@ -294,20 +291,11 @@ static void made_cell(struct filling *f, const char *path, enum made made)
 
 static void leaf_cell(struct filling *f, const char *path, const struct object_column *c)
 {
-    char child[TREE_PATH_BYTES], buf[SHOW_LINE_BYTES];
-    struct text t = text_on(buf, sizeof(buf));
-    struct rdl_value v;
+    char child[TREE_PATH_BYTES];
 
     if (c->in != CHILD_none && tree_child(f->lab, path, c->in, child))
         path = child;
-    if (!tree_leaf(f->lab, path, c->leaf, &v)) {
-        rows_none(&f->rows);
-    } else if (c->unit != QUANTITY_NUMBER) {
-        quantity_add(&t, c->unit, v.number);
-        rows_number_as(&f->rows, v.number, buf);
-    } else {
-        rows_value(&f->rows, &v);
-    }
+    rows_leaf(&f->rows, f->lab, path, c->leaf, c->unit);
 }
 
 static void add_row(void *ctx, const char *path)
@@ -318,7 +306,7 @@ static void add_row(void *ctx, const char *path)
         const struct object_column *c = &f->table->columns[i];
 
         if (c->made != MADE_OF_LEAF)
-            made_cell(f, path, c->made);
+            made_cell(f, path, c);
         else if (c->leaf == LEAF_none)
             rows_text(&f->rows, path);
         else

@@ -6,7 +6,6 @@
 #include "cli/print/print_json.h"
 #include "cli/tree/tree.h"
 #include "emu/base/json.h"
-#include "emu/base/quantity.h"
 
 /* How a cell goes into JSON. */
 enum cell_type { CELL_TEXT, CELL_NUMBER, CELL_FLAG, CELL_NONE };
@@ -222,6 +221,23 @@ void rows_value(struct rows *r, const struct rdl_value *v)
     case RDL_TEXT:
         cell(r, v->text, buf, CELL_TEXT);
         break;
+    }
+}
+
+void rows_leaf(struct rows *r, const struct rdl_lab *lab, const char *node, enum leaf_id leaf,
+               enum quantity unit)
+{
+    char buf[SHOW_LINE_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+    struct rdl_value v;
+
+    if (!tree_leaf(lab, node, leaf, &v)) {
+        rows_none(r);
+    } else if (unit != QUANTITY_NUMBER) {
+        quantity_add(&t, unit, v.number);
+        rows_number_as(r, v.number, buf);
+    } else {
+        rows_value(r, &v);
     }
 }
 

@@ -14,6 +14,8 @@
 
 #include "cli/lang/words.h"
 #include "cli/print/show_text.h"
+#include "emu/base/quantity.h"
+#include "emu/facts/leaf.h"
 #include "rdmalab/inspect.h"
 
 struct row_column {
@@ -49,6 +51,12 @@ void rows_number_as(struct rows *r, uint64_t v, const char *text);
 
 /* A value of the inspect tree. */
 void rows_value(struct rows *r, const struct rdl_value *v);
+
+/* A leaf of @node, which may be absent.  If @unit is not QUANTITY_NUMBER it is a number that people
+ * read so.
+ */
+void rows_leaf(struct rows *r, const struct rdl_lab *lab, const char *node, enum leaf_id leaf,
+               enum quantity unit);
 
 /* Without a row people read @none, or nothing if it is NULL. */
 void rows_end(struct rows *r, const char *none);

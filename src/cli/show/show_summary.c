@@ -118,12 +118,6 @@ static void add_due(void *ctx, const struct rdl_due *due)
     text_add(&t, due->what);
 }
 
-static bool is_number(const struct rdl_value *v)
-{
-    return v->type == RDL_NUMBER || v->type == RDL_HEX || v->type == RDL_SIZE ||
-           v->type == RDL_TIME;
-}
-
 static size_t columns_of(const struct section *c)
 {
     size_t n = 0;
@@ -152,21 +146,8 @@ static void add_object(void *ctx, const char *path)
     if (f->n++ >= f->shown)
         return;
     rows_text(&f->rows, path);
-    for (size_t i = 0; i < columns_of(f->section); i++) {
-        const enum quantity unit = f->section->unit[i];
-        char buf[64];
-        struct text t = text_on(buf, sizeof(buf));
-        struct rdl_value v;
-
-        if (!tree_leaf(f->lab, path, f->section->leaf[i], &v)) {
-            rows_none(&f->rows);
-        } else if (unit != QUANTITY_NUMBER && is_number(&v)) {
-            quantity_add(&t, unit, v.number);
-            rows_number_as(&f->rows, v.number, buf);
-        } else {
-            rows_value(&f->rows, &v);
-        }
-    }
+    for (size_t i = 0; i < columns_of(f->section); i++)
+        rows_leaf(&f->rows, f->lab, path, f->section->leaf[i], f->section->unit[i]);
 }
 
 /* The objects of a section as a table; for people with a line that counts those left out. */
