@@ -191,26 +191,13 @@ static bool may_be_left_out(const struct param *p)
     return value_is_quantity(p->kind) && !(p->flags & P_REQUIRED);
 }
 
-/* Was it given in a word before the last?  What takes many values may be given again. */
-static bool is_given(const struct statement *st, const struct param *p)
-{
-    const size_t n = strlen(p->name);
-
-    for (size_t i = 1; i < st->n; i++) {
-        if (strncmp(st->words[i], p->name, n) == 0 &&
-            st->words[i][n] == (p->kind == VAL_FLAG ? '\0' : '='))
-            return true;
-    }
-    return false;
-}
-
 /* A key, or the name of a flag. */
 static void offer_key(struct completion *c, const struct param *p)
 {
     char key[WORD_BYTES];
     struct text t = text_on(key, sizeof(key));
 
-    if (is_given(c->st, p))
+    if (statement_gives(c->st, p))
         return;
     text_add(&t, p->name);
     if (p->kind == VAL_FLAG || (p->flags & P_NAMED)) {
@@ -287,19 +274,12 @@ static void offer_arguments(struct completion *c, size_t next, const char *text)
 /* Cuts a KEY= and the finished elements of a list off the last word. */
 static const struct param *take_key(struct completion *c, const struct cmd *cmd)
 {
-    const char *equals = strchr(c->typed, '=');
-    char key[WORD_BYTES];
-    struct text t = text_on(key, sizeof(key)), kept = text_on(c->kept, sizeof(c->kept));
-    const struct param *p;
+    struct text kept = text_on(c->kept, sizeof(c->kept));
     const char *from;
+    const struct param *p = statement_key(cmd, c->typed, &from);
 
-    if (!equals)
+    if (!p)
         return NULL;
-    text_addn(&t, c->typed, (size_t)(equals - c->typed));
-    p = cmd_param(cmd, key);
-    if (!p || p->kind == VAL_FLAG)
-        return NULL;
-    from = equals + 1;
     if (param_is_list(p) && strrchr(from, ','))
         from = strrchr(from, ',') + 1;
     text_addn(&kept, c->typed, (size_t)(from - c->typed));

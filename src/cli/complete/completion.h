@@ -33,6 +33,13 @@ size_t statement_operand(const struct statement *st, size_t *ret_word);
  */
 const struct param *statement_named(const struct statement *st, size_t *ret_word);
 
+/* The parameter whose KEY= @word begins with, and what is behind that; NULL: it begins with none.
+ */
+const struct param *statement_key(const struct cmd *cmd, const char *word, const char **ret_value);
+
+/* Was @p given in a word before the last, as KEY= or, if it may stand so, by its name alone? */
+bool statement_gives(const struct statement *st, const struct param *p);
+
 struct completion {
     struct session *s;
     complete_each *each;

@@ -329,7 +329,8 @@ static void expand_word(struct expansion *x, struct token t)
 {
     char line[4 * WORD_BYTES], word[WORD_BYTES], written[VALUE_WORD_BYTES], whole[2 * WORD_BYTES];
     struct text l = text_on(line, sizeof(line)), w = text_on(whole, sizeof(whole));
-    const char *equals, *put = NULL;
+    const char *value, *put = NULL;
+    const struct param *p;
     struct statement st;
 
     if (!word_of(x, t, word)[0] || strpbrk(word, "\"\\"))
@@ -349,20 +350,13 @@ static void expand_word(struct expansion *x, struct token t)
     statement_read(x->s, line, &st);
     if (!st.cmd || st.n == 0 || (st.cmd->flags & CMD_NOTE))
         return;
-    equals = strchr(word, '=');
-    if (!equals) {
-        put = cmd_param(st.cmd, word) ? NULL : operand_written(x->s, &st, written);
-    } else {
-        char key[WORD_BYTES];
-        struct text k = text_on(key, sizeof(key));
-        const struct param *p;
-
-        text_addn(&k, word, (size_t)(equals - word));
-        p = cmd_param(st.cmd, key);
-        if (p && write_out(p, equals + 1, written)) {
-            text_addf(&w, "%s=%s", key, written);
-            put = w.cut ? NULL : whole;
-        }
+    p = statement_key(st.cmd, word, &value);
+    if (p && write_out(p, value, written)) {
+        text_addn(&w, word, (size_t)(value - word));
+        text_add(&w, written);
+        put = w.cut ? NULL : whole;
+    } else if (!strchr(word, '=') && !cmd_param(st.cmd, word)) {
+        put = operand_written(x->s, &st, written);
     }
     if (put)
         replace(x, t, put);

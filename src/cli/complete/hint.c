@@ -94,18 +94,6 @@ static bool add_now(struct hinting *h, const struct param *p)
     return true;
 }
 
-static bool is_given(const struct hinting *h, const char *name)
-{
-    const size_t n = strlen(name);
-
-    for (size_t i = 1; i < h->st->n; i++) {
-        if (strncmp(h->st->words[i], name, n) == 0 &&
-            (h->st->words[i][n] == '=' || !h->st->words[i][n]))
-            return true;
-    }
-    return false;
-}
-
 static void add_operand(struct hinting *h, const struct param *p)
 {
     char name[RDL_NAME_BYTES];
@@ -163,6 +151,16 @@ static bool is_needed(const struct param *p, unsigned attributes)
     return (p->flags & P_REQUIRED) != 0;
 }
 
+/* Does `as` stand there? */
+static bool is_named(const struct hinting *h)
+{
+    for (size_t i = 1; i < h->st->n; i++) {
+        if (strcmp(h->st->words[i], "as") == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Operands, then keys: those that are needed first. */
 static void add_arguments(struct hinting *h)
 {
@@ -184,30 +182,23 @@ static void add_arguments(struct hinting *h)
             const struct param *p = &cmd->params[i];
 
             if (!(p->flags & P_OPERAND) && is_needed(p, attributes) == (needed == 1) &&
-                !is_given(h, p->name))
+                !statement_gives(h->st, p))
                 add_key(h, p, needed == 1);
         }
     }
     if ((cmd->flags & CMD_BLOCK) && !(cmd->flags & CMD_AT_ONCE && cmd->n_params == 0))
         text_add(h->t, "{ ... }");
-    if ((cmd->flags & CMD_NAMES) && !is_given(h, "as"))
+    if ((cmd->flags & CMD_NAMES) && !is_named(h))
         text_add(h->t, "[as NAME]");
 }
 
 /* The form of the value behind KEY=; false if the last word is no such key. */
 static bool add_value(struct hinting *h)
 {
-    const char *word = h->st->words[h->st->n];
-    const size_t n = strlen(word);
-    char key[WORD_BYTES];
-    struct text t = text_on(key, sizeof(key));
-    const struct param *p;
+    const char *value;
+    const struct param *p = statement_key(h->st->cmd, h->st->words[h->st->n], &value);
 
-    if (n < 2 || word[n - 1] != '=')
-        return false;
-    text_addn(&t, word, n - 1);
-    p = cmd_param(h->st->cmd, key);
-    if (!p || p->kind == VAL_FLAG)
+    if (!p || value[0])
         return false;
     add_form(h, p);
     if (!add_now(h, p) && p->standard)

@@ -113,17 +113,44 @@ static bool is_flag(const struct cmd *cmd, const char *word)
     return p && p->kind == VAL_FLAG;
 }
 
-/* Is the word KEY=VALUE?  In an expression == is no such thing. */
-static bool is_keyed(const struct cmd *cmd, const char *word)
+const struct param *statement_key(const struct cmd *cmd, const char *word, const char **ret_value)
 {
     const char *equals = strchr(word, '=');
     char key[WORD_BYTES];
     struct text t = text_on(key, sizeof(key));
+    const struct param *p;
 
     if (!equals)
-        return false;
+        return NULL;
     text_addn(&t, word, (size_t)(equals - word));
-    return equals[1] != '=' && (cmd_param(cmd, key) || !strpbrk(key, "(<>!"));
+    p = cmd_param(cmd, key);
+    if (!p || p->kind == VAL_FLAG)
+        return NULL;
+    *ret_value = equals + 1;
+    return p;
+}
+
+bool statement_gives(const struct statement *st, const struct param *p)
+{
+    const bool alone = p->kind == VAL_FLAG || (p->flags & P_NAMED);
+    const size_t n = strlen(p->name);
+
+    for (size_t i = 1; i < st->n; i++) {
+        const char *word = st->words[i];
+
+        if (strncmp(word, p->name, n) == 0 &&
+            ((alone && word[n] == '\0') || (p->kind != VAL_FLAG && word[n] == '=')))
+            return true;
+    }
+    return false;
+}
+
+/* Is the word KEY=VALUE?  In an expression == is no such thing. */
+static bool is_keyed(const char *word)
+{
+    const char *equals = word + strcspn(word, "=(<>!");
+
+    return equals[0] == '=' && equals[1] != '=';
 }
 
 size_t statement_operand(const struct statement *st, size_t *ret_word)
@@ -136,7 +163,7 @@ size_t statement_operand(const struct statement *st, size_t *ret_word)
     for (size_t w = 1; w < st->n; w++) {
         size_t i = next;
 
-        if (is_keyed(cmd, st->words[w]) || is_flag(cmd, st->words[w]))
+        if (is_keyed(st->words[w]) || is_flag(cmd, st->words[w]))
             continue;
         while (i < cmd->n_params && cmd->params[i].kind != VAL_EXPR &&
                (!(cmd->params[i].flags & P_OPERAND) ||
