@@ -36,6 +36,15 @@ struct host *world_host_named(const struct world *w, const char *name)
     return p ? w->hosts[p->index] : NULL;
 }
 
+uint32_t world_station(const struct world *w, uint64_t mac)
+{
+    for (uint32_t i = 0; i < w->n_hosts; i++) {
+        if (host_is_there(w->hosts[i]) && ld_be(w->hosts[i]->port.mac, MAC_BYTES) == mac)
+            return i;
+    }
+    return EV_HOST_NONE;
+}
+
 enum rdl_status world_check_name(const struct world *w, const char *name)
 {
     uint32_t link;

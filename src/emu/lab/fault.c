@@ -295,16 +295,6 @@ static struct frame *frame_by_hand(struct world *w, uint32_t host, const void *b
     return f;
 }
 
-/* The host that @f is addressed to; EV_HOST_NONE: it is none. */
-static uint32_t addressee(const struct world *w, const struct frame *f)
-{
-    for (uint32_t i = 0; i < w->n_hosts && f->len >= MAC_BYTES; i++) {
-        if (host_is_there(w->hosts[i]) && memcmp(w->hosts[i]->port.mac, f->bytes, MAC_BYTES) == 0)
-            return i;
-    }
-    return EV_HOST_NONE;
-}
-
 enum rdl_status rdl_inject_from(struct rdl_lab *lab, rdl_host host, const void *frame, size_t bytes,
                                 bool bad_icrc)
 {
@@ -321,7 +311,7 @@ enum rdl_status rdl_inject_from(struct rdl_lab *lab, rdl_host host, const void *
     f = frame_by_hand(w, (uint32_t)host.raw - 1, frame, bytes, &g);
     if (!f)
         return RDL_ERR_NOMEM;
-    peer = addressee(w, f);
+    peer = world_station(w, ld_be(f->bytes, MAC_BYTES));
     world_act(w);
     TRACE_ID(&w->trace, id, inject, .host = f->note.host, .opcode = f->note.opcode,
              .psn = f->note.psn, .dest_qpn = f->note.dest_qpn, .peer = peer, .wire_bytes = f->len,

@@ -192,6 +192,9 @@ const struct part *world_part(const struct world *w, const char *name, enum part
 /* The host called @name, or NULL. */
 struct host *world_host_named(const struct world *w, const char *name);
 
+/* The index of the host whose Ethernet address is @mac, or EV_HOST_NONE. */
+uint32_t world_station(const struct world *w, uint64_t mac);
+
 /* May something new be called @name?  RDL_ERR_INVAL, RDL_ERR_EXISTS. */
 enum rdl_status world_check_name(const struct world *w, const char *name);
 

@@ -259,11 +259,9 @@ static const char *fault_from(const struct world *w, const struct net_fault *f)
 /* The host that has this MAC, or any. */
 static const char *station_name(const struct world *w, uint64_t mac)
 {
-    for (uint32_t i = 0; mac && i < w->n_hosts; i++) {
-        if (host_is_there(w->hosts[i]) && ld_be(w->hosts[i]->port.mac, MAC_BYTES) == mac)
-            return w->hosts[i]->name;
-    }
-    return "any";
+    const uint32_t host = mac ? world_station(w, mac) : EV_HOST_NONE;
+
+    return host == EV_HOST_NONE ? "any" : w->hosts[host]->name;
 }
 
 /* "h1.qp", or "h1 QPN 2" of one that is gone. */
