@@ -66,22 +66,11 @@ bool run_foreach(struct session *s, const struct step *st)
     return ok;
 }
 
-/* From now on the macro that @st defines can be called. */
-static void put_macro(struct session *s, const struct step *st)
-{
-    struct pool *p = &s->macros.pool;
-    struct source *src = pool_alloc(p, sizeof(*src));
-
-    *src = *s->in->src;
-    src->text = pool_copy(p, src->text, src->len);
-    if (src->name)
-        src->name = pool_copy(p, src->name, strlen(src->name));
-    macro_put(&s->macros.list, p, step_copy(p, st), src);
-}
-
 bool run_macro(struct session *s, const struct step *st)
 {
-    put_macro(s, st);
+    struct pool *p = &s->macros.pool;
+
+    macro_put(&s->macros.list, p, step_copy(p, st), source_copy(p, s->in->src));
     return true;
 }
 

@@ -258,6 +258,17 @@ struct step *step_copy(struct pool *p, const struct step *st)
     return copy;
 }
 
+const struct source *source_copy(struct pool *p, const struct source *src)
+{
+    struct source *copy = pool_alloc(p, sizeof(*copy));
+
+    *copy = *src;
+    copy->text = pool_copy(p, src->text, src->len);
+    if (src->name)
+        copy->name = pool_copy(p, src->name, strlen(src->name));
+    return copy;
+}
+
 static bool args_equal(const struct arg *a, const struct arg *b)
 {
     if (a->n != b->n)

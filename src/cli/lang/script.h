@@ -136,6 +136,9 @@ struct step *step_copy(struct pool *p, const struct step *st);
 struct step *steps_copy(struct pool *p, const struct step *first); /* of a list */
 struct step *step_copy_head(struct pool *p, const struct step *st);
 
+/* A copy of @src and its text in @p. */
+const struct source *source_copy(struct pool *p, const struct source *src);
+
 /* Do they say the same, word for word? */
 bool step_equal(const struct step *a, const struct step *b);
 

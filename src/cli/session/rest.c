@@ -38,17 +38,10 @@ static bool keeps(const struct session *s)
 /* The source of a part of @r: the last one again, or a copy of @src. */
 static const struct source *keep_source(struct rest *r, const struct source *src)
 {
-    struct source *copy;
-
     if (r->last && r->src_text == src->text)
         return r->last->src;
     r->src_text = src->text;
-    copy = pool_alloc(&r->pool, sizeof(*copy));
-    *copy = *src;
-    copy->text = pool_copy(&r->pool, src->text, src->len);
-    if (src->name)
-        copy->name = pool_copy(&r->pool, src->name, strlen(src->name));
-    return copy;
+    return source_copy(&r->pool, src);
 }
 
 static void add(struct session *s, const struct source *src, const char *host,
