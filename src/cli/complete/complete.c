@@ -266,7 +266,7 @@ static void offer_arguments(struct completion *c, size_t next, const char *text)
     if (cmd->flags & CMD_SENTENCE)
         offer_sentence(c);
     if (cmd->flags & CMD_NAMES)
-        offer(c, "as");
+        offer(c, cmd_as.name);
     if ((cmd->flags & CMD_MAY_BLOCK) && c->st->n > 1)
         offer_open(c, "do {", "what is to be done when it is hit");
 }

@@ -155,7 +155,7 @@ static bool is_needed(const struct param *p, unsigned attributes)
 static bool is_named(const struct hinting *h)
 {
     for (size_t i = 1; i < h->st->n; i++) {
-        if (strcmp(h->st->words[i], "as") == 0)
+        if (strcmp(h->st->words[i], cmd_as.name) == 0)
             return true;
     }
     return false;

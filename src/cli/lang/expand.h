@@ -83,7 +83,9 @@ const struct macro *macro_called(const struct macros *own, const struct macros *
 bool expand_steps(const struct step *first, const struct var *vars, struct pool *p,
                   struct step **ret, struct diag *d);
 
-/* Can @st, which stands outside of all blocks of @s, be expanded, with all that it calls? */
-bool expand_try(const struct script *s, const struct step *st, struct diag *d);
+/* Can @st, which stands outside of all blocks of @s and is in its pool, be expanded, with all that
+ * it calls?  If it defines a macro, that can be called behind it.
+ */
+bool expand_whole(struct script *s, const struct step *st, struct diag *d);
 
 #endif

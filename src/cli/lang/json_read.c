@@ -211,7 +211,7 @@ static bool unknown_key(struct reading *r, const struct cmd *cmd, const struct j
     }
     suggest_offer(&near, cmd->flags & CMD_HEADER ? "steps" : "do");
     if (cmd->flags & CMD_NAMES)
-        suggest_offer(&near, "as");
+        suggest_offer(&near, cmd_as.name);
     if (near.best)
         return diag_remedy(r->d, "did you mean \"%s\"?", near.best);
     return diag_remedy(r->d, "\"help %s\" lists what it takes", cmd->name);
@@ -250,10 +250,9 @@ static bool is_repeated(struct json_value object, const struct json_member *m)
 
 static bool read_as(struct reading *r, struct step *st, struct json_value v)
 {
-    static const struct param name = {.name = "as", .kind = VAL_NEW_NAME};
-    const char *text = scalar_text(r, &name, v);
+    const char *text = scalar_text(r, &cmd_as, v);
 
-    if (!text || !check(r, st->cmd, &name, text, v.at))
+    if (!text || !check(r, st->cmd, &cmd_as, text, v.at))
         return false;
     st->as = (struct value){text, v.at};
     return true;
@@ -273,7 +272,7 @@ static bool read_member(struct reading *r, struct step *st, const struct json_me
         return read_inner(r, st, m->key, m->value);
     if (has_flags && strcmp(m->key, "flags") == 0)
         return read_flags(r, st, m->value);
-    if ((st->cmd->flags & CMD_NAMES) && strcmp(m->key, "as") == 0)
+    if ((st->cmd->flags & CMD_NAMES) && strcmp(m->key, cmd_as.name) == 0)
         return read_as(r, st, m->value);
     return unknown_key(r, st->cmd, m);
 }
@@ -363,16 +362,6 @@ static bool read_body(struct reading *r, struct step *st, struct json_value v, s
     return ok;
 }
 
-/* A step outside of all blocks is there as a whole: could it be carried out? */
-static bool end_whole(struct reading *r, struct step *st)
-{
-    if (!expand_try(r->s, st, r->d))
-        return false;
-    if (st->cmd == &cmd_table[CMD_macro])
-        macro_put(&r->s->macros, &r->s->pool, st, &r->s->src);
-    return true;
-}
-
 static bool read_step(struct reading *r, struct json_value v, size_t depth, struct step **ret)
 {
     struct json_walk walk = json_walk(&r->s->src, v);
@@ -401,7 +390,7 @@ static bool read_step(struct reading *r, struct json_value v, size_t depth, stru
     if (step_flags(st) & CMD_PROMPT_ONLY)
         return fail(r, st->at, SCRIPT_FOR_PROMPT, SCRIPT_FOR_PROMPT_REMEDY);
     *ret = st;
-    return depth > 0 || end_whole(r, st);
+    return depth > 0 || expand_whole(r->s, st, r->d);
 }
 
 static bool read_steps(struct reading *r, struct json_value v, size_t depth, struct step **ret)

@@ -219,16 +219,6 @@ static bool read_blocks(struct reading *rd, size_t depth)
     return read_open(rd, must ? rd->st->cmd->name : "do", &open) && read_body(rd, open, depth);
 }
 
-/* A statement outside of all blocks is there as a whole: could it be carried out? */
-static bool end_whole(struct reading *rd)
-{
-    if (!expand_try(rd->r->script, rd->st, rd->d))
-        return false;
-    if (rd->st->cmd == &cmd_table[CMD_macro])
-        macro_put(&rd->r->script->macros, rd->pool, rd->st, rd->src);
-    return true;
-}
-
 /* A statement without what must follow it. */
 static bool read_command(struct line_reader *r, struct token verb, size_t depth, struct diag *d,
                          struct step **ret)
@@ -258,7 +248,7 @@ static bool read_command(struct line_reader *r, struct token verb, size_t depth,
     if (!read_blocks(&rd, depth))
         return false;
     *ret = rd.st;
-    return depth > 0 || end_whole(&rd);
+    return depth > 0 || expand_whole(r->script, rd.st, d);
 }
 
 static bool read_statement(struct line_reader *r, struct token verb, size_t depth, struct diag *d,

@@ -273,7 +273,7 @@ static bool take_expression(struct reading *rd, size_t i)
         if (t.kind == TOKEN_BAD)
             return false;
         if (t.kind != TOKEN_WORD || flag_of(rd, t.at) || reading_begins_block(rd, t.at) ||
-            ((rd->st->cmd->flags & CMD_NAMES) && reading_is_text(rd, t.at, "as")) ||
+            ((rd->st->cmd->flags & CMD_NAMES) && reading_is_text(rd, t.at, cmd_as.name)) ||
             (key && cmd_param(rd->st->cmd, reading_raw(rd, (struct span){t.at.at, key}))))
             break;
         reading_next(rd);
@@ -290,7 +290,6 @@ static bool take_expression(struct reading *rd, size_t i)
 
 static bool take_as(struct reading *rd, struct span as)
 {
-    static const struct param name = {.name = "as", .kind = VAL_NEW_NAME};
     const struct token t = reading_next(rd);
     const char *text;
 
@@ -303,7 +302,7 @@ static bool take_as(struct reading *rd, struct span as)
         return diag_remedy(rd->d, "leave out \"as\"");
     }
     text = lex_unquote(rd->pool, rd->src, t.at, rd->d);
-    if (!text || !check(rd, &name, text, t.at))
+    if (!text || !check(rd, &cmd_as, text, t.at))
         return false;
     rd->st->as = (struct value){text, t.at};
     return true;
@@ -380,7 +379,7 @@ static bool take_word(struct reading *rd, struct span at)
     const struct param *p;
 
     if (rd->sentence.want ||
-        (!key && !reading_is_text(rd, at, "as") && !reading_is_text(rd, at, "where")))
+        (!key && !reading_is_text(rd, at, cmd_as.name) && !reading_is_text(rd, at, "where")))
         of_sentence = take_of_sentence(rd, at);
     if (of_sentence != SENTENCE_NOT)
         return of_sentence == SENTENCE_TOOK;
@@ -388,7 +387,7 @@ static bool take_word(struct reading *rd, struct span at)
         p = at.len == 2 ? cmd_param_of_letter(cmd, rd->src->text[at.at + 1]) : NULL;
         return p ? take_letter(rd, p, at) : unknown_key(rd, at, "option");
     }
-    if (reading_is_text(rd, at, "as"))
+    if (reading_is_text(rd, at, cmd_as.name))
         return take_as(rd, at);
     if (key) {
         const struct span key_at = {at.at, key};

@@ -76,6 +76,8 @@ const struct cmd *cmd_find(const char *name, bool abbreviated)
     return n_found == 1 ? found : NULL;
 }
 
+const struct param cmd_as = {.name = "as", .kind = VAL_NEW_NAME};
+
 const struct param *cmd_param(const struct cmd *cmd, const char *name)
 {
     for (size_t i = 0; i < cmd->n_params; i++) {

@@ -131,6 +131,9 @@ const struct cmd *cmd_find(const char *name, bool abbreviated);
 /* The parameter called @name; NULL if @cmd has none. */
 const struct param *cmd_param(const struct cmd *cmd, const char *name);
 
+/* What stands behind `as`, of each command that is CMD_NAMES. */
+extern const struct param cmd_as;
+
 /* Does @cmd take option letters?  The parameter of one; NULL if @cmd has not that. */
 bool cmd_has_letters(const struct cmd *cmd);
 const struct param *cmd_param_of_letter(const struct cmd *cmd, char letter);
