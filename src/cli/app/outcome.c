@@ -14,16 +14,6 @@
 
 #define REST_TICKS 1000000u /* that a lab may need until it is idle */
 #define COPY_BYTES 4096u
-#define FIRST_ROOM 64u
-
-/* Makes room for one more element of @bytes behind the @n that there are. */
-static void *room_for_one(void *array, size_t n, size_t *room, size_t bytes)
-{
-    if (n < *room)
-        return array;
-    *room = *room ? 2 * *room : FIRST_ROOM;
-    return must_realloc(array, *room * bytes);
-}
 
 /* --- While it runs ---------------------------------------------------------------------------- */
 
@@ -40,7 +30,7 @@ static void note_packet(struct outcome *o, const struct ev *e)
     o->n_packets++;
     if (o->n_kept == o->packets_max)
         return;
-    o->packets = room_for_one(o->packets, o->n_kept, &o->packets_room, sizeof(*o->packets));
+    o->packets = must_grow(o->packets, o->n_kept, &o->packets_room, sizeof(*o->packets));
     p = &o->packets[o->n_kept];
     *p = (struct outcome_packet){.tx = *e, .nth = 1, .at = EV_HOST_NONE};
     for (size_t i = o->n_kept; i > 0 && p->nth == 1; i--) {
@@ -79,8 +69,8 @@ static void hear(void *ctx, const struct ev *e)
     } else if (e->kind == EV_drop) {
         note_arrival(o, e, e->u.drop.tx);
     } else if (e->kind == EV_cqe) {
-        o->completions = room_for_one(o->completions, o->n_completions, &o->completions_room,
-                                      sizeof(*o->completions));
+        o->completions = must_grow(o->completions, o->n_completions, &o->completions_room,
+                                   sizeof(*o->completions));
         o->completions[o->n_completions++] = *e;
     } else if (o->fault && e->kind == EV_fault) {
         o->n_hit += strcmp(e->u.fault.name.s, o->fault) == 0;
@@ -146,7 +136,7 @@ static void look_at_region(struct looking *l, const char *key)
         rdl_find_host(l->lab, l->host, &host) != RDL_OK)
         return;
     m.sum = sum_of(l->lab, host, &info);
-    o->memory = room_for_one(o->memory, o->n_memory, &o->memory_room, sizeof(*o->memory));
+    o->memory = must_grow(o->memory, o->n_memory, &o->memory_room, sizeof(*o->memory));
     o->memory[o->n_memory++] = m;
 }
 

@@ -78,10 +78,7 @@ static void read_lessons(struct collection *c, DIR *d, FILE *nowhere)
     for (const struct dirent *e = readdir(d); e && c->n < LESSONS_MAX; e = readdir(d)) {
         if (!is_json(e->d_name))
             continue;
-        if (c->n == room) {
-            room = room ? 2 * room : 64;
-            c->v = must_realloc(c->v, room * sizeof(*c->v));
-        }
+        c->v = must_grow(c->v, c->n, &room, sizeof(*c->v));
         c->v[c->n] = (struct lesson){.name = ""};
         add_lesson(c, e->d_name, nowhere);
     }

@@ -135,10 +135,7 @@ static void find_state(void *ctx, const struct tree_difference *d)
 {
     struct found *f = ctx;
 
-    if (f->n_states == f->room) {
-        f->room = f->room ? 2 * f->room : 64;
-        f->states = must_realloc(f->states, f->room * sizeof(*f->states));
-    }
+    f->states = must_grow(f->states, f->n_states, &f->room, sizeof(*f->states));
     f->states[f->n_states++] = (struct state_difference){*d, rank_of(d)};
 }
 

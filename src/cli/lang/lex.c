@@ -8,8 +8,6 @@
 #include "cli/print/must.h"
 #include "emu/base/assert.h"
 
-#define FIRST_ROOM 16u /* tokens; a line has few */
-
 static char char_at(const struct source *src, size_t i)
 {
     if (i >= src->len)
@@ -129,10 +127,7 @@ struct token lex_next(const struct source *src, size_t from, struct diag *d)
 
 static void add_token(struct tokens *tokens, struct token t)
 {
-    if (tokens->n == tokens->room) {
-        tokens->room = tokens->room ? 2 * tokens->room : FIRST_ROOM;
-        tokens->v = must_realloc(tokens->v, tokens->room * sizeof(*tokens->v));
-    }
+    tokens->v = must_grow(tokens->v, tokens->n, &tokens->room, sizeof(*tokens->v));
     tokens->v[tokens->n++] = t;
     tokens->depth += t.kind == TOKEN_OPEN;
     tokens->depth -= t.kind == TOKEN_CLOSE && tokens->depth > 0;

@@ -21,10 +21,7 @@ bool recall_add(struct recall *r, const char *text, size_t len, bool failed)
         memmove(r->v, r->v + 1, (r->n - 1) * sizeof(*r->v));
         r->n--;
     }
-    if (r->n == r->room) {
-        r->room = r->room ? 2 * r->room : 64;
-        r->v = must_realloc(r->v, r->room * sizeof(*r->v));
-    }
+    r->v = must_grow(r->v, r->n, &r->room, sizeof(*r->v));
     RDL_ASSERT(r->v);
     r->v[r->n] = (struct recalled){must_malloc(len + 1), failed};
     memcpy(r->v[r->n].text, text, len);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define FIRST_ROOM 16u
+
 void must_fail(void)
 {
     fputs("rdmalab: out of memory\n", stderr);
@@ -17,6 +19,14 @@ void *must_realloc(void *p, size_t bytes)
     if (!moved)
         must_fail();
     return moved;
+}
+
+void *must_grow(void *array, size_t n, size_t *room, size_t bytes)
+{
+    if (n < *room)
+        return array;
+    *room = *room ? 2 * *room : FIRST_ROOM;
+    return must_realloc(array, *room * bytes);
 }
 
 void *must_malloc(size_t bytes)

@@ -121,10 +121,7 @@ void grid_cell(struct grid *t, const char *s)
     const size_t bytes = strlen(s) + 1;
     char *copy = must_malloc(bytes);
 
-    if (t->n == t->cap) {
-        t->cap = t->cap ? 2 * t->cap : 64;
-        t->cells = must_realloc(t->cells, t->cap * sizeof(*t->cells));
-    }
+    t->cells = must_grow(t->cells, t->n, &t->cap, sizeof(*t->cells));
     memcpy(copy, s, bytes);
     t->cells[t->n++] = copy;
 }

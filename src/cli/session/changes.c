@@ -85,10 +85,7 @@ static struct node *add_node(struct telling *t, const char *path, size_t n)
 {
     struct node *node;
 
-    if (t->n == t->room) {
-        t->room = t->room ? 2 * t->room : 64;
-        t->v = must_realloc(t->v, t->room * sizeof(*t->v));
-    }
+    t->v = must_grow(t->v, t->n, &t->room, sizeof(*t->v));
     node = &t->v[t->n++];
     *node = (struct node){.path = path, .path_bytes = n};
     return node;

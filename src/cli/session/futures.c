@@ -37,10 +37,7 @@ static void set_name(char to[RDL_NAME_BYTES], const char *name)
 
 static struct mark *add_mark(struct marks *all)
 {
-    if (all->n == all->room) {
-        all->room = all->room ? 2 * all->room : 4;
-        all->v = must_realloc(all->v, all->room * sizeof(*all->v));
-    }
+    all->v = must_grow(all->v, all->n, &all->room, sizeof(*all->v));
     return &all->v[all->n++];
 }
 
@@ -134,10 +131,7 @@ static void forget_oldest(struct futures *all)
 
 static struct future *add(struct futures *all, const struct future *f)
 {
-    if (all->n == all->room) {
-        all->room = all->room ? 2 * all->room : 4;
-        all->v = must_realloc(all->v, all->room * sizeof(*all->v));
-    }
+    all->v = must_grow(all->v, all->n, &all->room, sizeof(*all->v));
     all->v[all->n] = *f;
     return &all->v[all->n++];
 }

@@ -8,7 +8,6 @@
 #include "emu/base/text.h"
 
 #define STEP_COUNT_MAX 1000000000u /* of one `step` */
-#define FIRST_ROOM     16u
 
 void journal_free(struct journal *j)
 {
@@ -251,10 +250,7 @@ static void add_ticks(struct journal *j, uint64_t ticks, const char *host)
 
 static void add_mark(struct journal *j, uint64_t n_entries)
 {
-    if (j->n_marks == j->marks_room) {
-        j->marks_room = j->marks_room ? 2 * j->marks_room : FIRST_ROOM;
-        j->marks = must_realloc(j->marks, j->marks_room * sizeof(*j->marks));
-    }
+    j->marks = must_grow(j->marks, j->n_marks, &j->marks_room, sizeof(*j->marks));
     j->marks[j->n_marks++] = (struct journal_mark){n_entries, j->done.last};
 }
 

@@ -119,10 +119,7 @@ void snapshots_pass(struct snapshots *all, const struct rdl_lab *lab, const stru
         return;
     new.bytes = rdl_checkpoint_bytes(new.checkpoint);
     new.paused = rdl_record_gap(lab).to == RDL_NEVER;
-    if (all->n == all->room) {
-        all->room = all->room ? 2 * all->room : 16;
-        all->v = must_realloc(all->v, all->room * sizeof(*all->v));
-    }
+    all->v = must_grow(all->v, all->n, &all->room, sizeof(*all->v));
     memmove(&all->v[i + 1], &all->v[i], (all->n - i) * sizeof(*all->v));
     all->v[i] = new;
     all->n++;
@@ -147,10 +144,7 @@ void snapshots_forget_after(struct snapshots *all, const struct place *p)
 
 static void append(struct snapshots *all, const struct snapshot *s)
 {
-    if (all->n == all->room) {
-        all->room = all->room ? 2 * all->room : 16;
-        all->v = must_realloc(all->v, all->room * sizeof(*all->v));
-    }
+    all->v = must_grow(all->v, all->n, &all->room, sizeof(*all->v));
     all->v[all->n++] = *s;
     all->bytes += s->bytes;
 }

@@ -51,10 +51,7 @@ void typed_lines_add(struct typed_lines *all, const struct source *src, struct s
 
     if (last && last->run == all->n_runs && last->number == number)
         return;
-    if (all->n == all->room) {
-        all->room = all->room ? 2 * all->room : 16;
-        all->v = must_realloc(all->v, all->room * sizeof(*all->v));
-    }
+    all->v = must_grow(all->v, all->n, &all->room, sizeof(*all->v));
     RDL_ASSERT(all->v);
     line = &all->v[all->n++];
     *line = (struct typed_line){.at = *place, .run = all->n_runs, .number = number};

@@ -35,10 +35,7 @@ static struct piece *append(struct pieces *p, const char *path)
     struct piece *new;
     struct text t;
 
-    if (p->n == p->room) {
-        p->room = p->room ? 2 * p->room : 16;
-        p->v = must_realloc(p->v, p->room * sizeof(*p->v));
-    }
+    p->v = must_grow(p->v, p->n, &p->room, sizeof(*p->v));
     new = &p->v[p->n++];
     *new = (struct piece){.is_window = false};
     t = text_on(new->path, sizeof(new->path));

@@ -42,10 +42,7 @@ static void keep_row(void *ctx, const struct packet_row *row)
 {
     struct before *b = ctx;
 
-    if (b->n == b->room) {
-        b->room = b->room ? 2 * b->room : 64;
-        b->rows = must_realloc(b->rows, b->room * sizeof(*b->rows));
-    }
+    b->rows = must_grow(b->rows, b->n, &b->room, sizeof(*b->rows));
     b->rows[b->n++] = *row;
 }
 

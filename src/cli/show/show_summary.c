@@ -91,10 +91,7 @@ struct summary {
 
 static struct sentence *append(struct sentences *s)
 {
-    if (s->n == s->room) {
-        s->room = s->room ? 2 * s->room : 16;
-        s->v = must_realloc(s->v, s->room * sizeof(*s->v));
-    }
+    s->v = must_grow(s->v, s->n, &s->room, sizeof(*s->v));
     return &s->v[s->n++];
 }
 

@@ -83,10 +83,7 @@ static void add(struct search *s, enum fit fit, const char *kind, const char *na
 
     if (fit == FIT_NOT)
         return;
-    if (s->n == s->room) {
-        s->room = s->room ? 2 * s->room : HITS_TOLD_MAX;
-        s->v = must_realloc(s->v, s->room * sizeof(*s->v));
-    }
+    s->v = must_grow(s->v, s->n, &s->room, sizeof(*s->v));
     s->v[s->n] = (struct hit){.fit = fit, .order = s->n, .kind = kind, .text = text};
     t = text_on(s->v[s->n].name, NAME_BYTES);
     text_add(&t, name);

@@ -180,10 +180,7 @@ static void collect(void *ctx, const char *key, const struct rdl_value *v)
     struct tree_list *l = ctx;
     struct text t;
 
-    if (l->n == l->cap) {
-        l->cap = l->cap ? 2 * l->cap : 32;
-        l->v = must_realloc(l->v, l->cap * sizeof(*l->v));
-    }
+    l->v = must_grow(l->v, l->n, &l->cap, sizeof(*l->v));
     t = text_on(l->v[l->n].key, TREE_KEY_BYTES);
     text_add(&t, key);
     l->v[l->n++].value = *v;

@@ -50,10 +50,7 @@ static void take_region(const struct walk *w, const char *key)
         return;
     r.n = info.bytes;
     take_bytes(w, &r, host, info.addr);
-    if (to->n == to->room) {
-        to->room = to->room ? 2 * to->room : 16;
-        to->v = must_realloc(to->v, to->room * sizeof(*to->v));
-    }
+    to->v = must_grow(to->v, to->n, &to->room, sizeof(*to->v));
     to->v[to->n++] = r;
 }
 

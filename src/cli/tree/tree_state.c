@@ -48,10 +48,7 @@ static void take_leaf(struct tree_state *to, const char *path, const struct rdl_
     struct text t = text_on(buf, sizeof(buf));
 
     tree_add_value(&t, v);
-    if (to->n == to->room) {
-        to->room = to->room ? 2 * to->room : 1024;
-        to->v = must_realloc(to->v, to->room * sizeof(*to->v));
-    }
+    to->v = must_grow(to->v, to->n, &to->room, sizeof(*to->v));
     to->v[to->n++] = (struct tree_state_leaf){keep(to, path), keep(to, buf), v->row};
 }
 

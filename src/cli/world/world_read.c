@@ -345,10 +345,7 @@ static bool read_command(struct reading *r, struct json_value v, struct journal 
 
 static void add_end(struct reading *r, const struct log *log)
 {
-    if (r->n_ends == r->ends_room) {
-        r->ends_room = r->ends_room ? 2 * r->ends_room : 64;
-        r->ends = must_realloc(r->ends, r->ends_room * sizeof(*r->ends));
-    }
+    r->ends = must_grow(r->ends, r->n_ends, &r->ends_room, sizeof(*r->ends));
     r->ends[r->n_ends++] = (struct place){log->n, log->end};
 }
 
