@@ -127,15 +127,23 @@ static bool read_name(struct reading *r, struct json_value v, char ret[RDL_NAME_
            (name_is_valid(ret) || fail(r, v.at, "this is no name"));
 }
 
-/* Begins to read a list, which may be missing. */
-static bool begin_list(struct reading *r, struct json_value v, struct json_walk *ret)
+/* Reads each element of a list, which may be missing, up to the first that is wrong. */
+static bool read_list(struct reading *r, struct json_value v,
+                      bool (*read_one)(struct reading *r, struct json_value v, void *ctx),
+                      void *ctx)
 {
-    *ret = (struct json_walk){.src = r->src};
+    struct json_walk walk;
+    struct json_member m;
+
     if (!v.item)
         return true;
     if (!cJSON_IsArray(v.item))
         return fail(r, v.at, "this must be a list");
-    *ret = json_walk(r->src, v);
+    walk = json_walk(r->src, v);
+    while (json_next(&walk, &m)) {
+        if (!read_one(r, m.value, ctx))
+            return false;
+    }
     return true;
 }
 
@@ -271,50 +279,49 @@ static bool read_loop(struct reading *r, struct json_value v, const struct done 
     return true;
 }
 
-/* Depth is bounded by LOG_LOOPS_MAX. */
-static bool read_log(struct reading *r, struct json_value v, struct log *log, size_t depth)
+/* The log that is read, @depth loops deep. */
+struct logging {
+    struct log *log;
+    size_t depth;
+};
+
+static bool read_logged(struct reading *r, struct json_value v, void *ctx)
 {
-    struct json_walk walk;
-    struct json_member m;
+    const struct logging *l = ctx;
     struct log_entry e;
     struct done done;
 
-    if (!begin_list(r, v, &walk))
+    if (!read_done(r, v, &done))
         return false;
-    while (json_next(&walk, &m)) {
-        if (!read_done(r, m.value, &done))
-            return false;
-        if (done.v[DONE_TIMES].item) {
-            if (!read_loop(r, m.value, &done, log, depth))
-                return false;
-        } else if (!done.st) {
-            return missing(r, m.value, "step");
-        } else if (read_entry(r, m.value, &done, log, &e)) {
-            log_add(log, &e);
-        } else {
-            return false;
-        }
-    }
+    if (done.v[DONE_TIMES].item)
+        return read_loop(r, v, &done, l->log, l->depth);
+    if (!done.st)
+        return missing(r, v, "step");
+    if (!read_entry(r, v, &done, l->log, &e))
+        return false;
+    log_add(l->log, &e);
     return true;
 }
 
-static bool read_deeds(struct reading *r, struct json_value v, struct journal *j)
+/* Depth is bounded by LOG_LOOPS_MAX. */
+static bool read_log(struct reading *r, struct json_value v, struct log *log, size_t depth)
 {
-    struct json_walk walk;
-    struct json_member m;
+    struct logging l = {log, depth};
+
+    return read_list(r, v, read_logged, &l);
+}
+
+static bool read_deed(struct reading *r, struct json_value v, void *journal)
+{
     struct done done;
 
-    if (!begin_list(r, v, &walk))
+    if (!read_done(r, v, &done))
         return false;
-    while (json_next(&walk, &m)) {
-        if (!read_done(r, m.value, &done))
-            return false;
-        if (!done.st)
-            return missing(r, m.value, "step");
-        if (!stays_inside(r, done.st))
-            return false;
-        journal_put(j, done.st, done.host);
-    }
+    if (!done.st)
+        return missing(r, v, "step");
+    if (!stays_inside(r, done.st))
+        return false;
+    journal_put(journal, done.st, done.host);
     return true;
 }
 
@@ -329,7 +336,8 @@ static bool read_command(struct reading *r, struct json_value v, struct journal 
     if (!done.st) {
         if (!done.v[DONE_LOG].item || !done.v[DONE_STEPS].item)
             return missing(r, v, done.v[DONE_LOG].item ? "steps" : "step");
-        if (!read_deeds(r, done.v[DONE_STEPS], j) || !read_log(r, done.v[DONE_LOG], &j->log, 0))
+        if (!read_list(r, done.v[DONE_STEPS], read_deed, j) ||
+            !read_log(r, done.v[DONE_LOG], &j->log, 0))
             return false;
     } else {
         if (!read_entry(r, v, &done, &j->log, &e))
@@ -349,20 +357,21 @@ static void add_end(struct reading *r, const struct log *log)
     r->ends[r->n_ends++] = (struct place){log->n, log->end};
 }
 
+static bool read_next_command(struct reading *r, struct json_value v, void *journal)
+{
+    struct journal *j = journal;
+    const bool ok = read_command(r, v, j);
+
+    add_end(r, &j->log);
+    pool_free(&r->step.pool);
+    return ok;
+}
+
 static bool read_journal(struct reading *r, struct json_value v, struct journal *j)
 {
-    struct json_walk walk;
-    struct json_member m;
-    bool ok = begin_list(r, v, &walk);
-
     r->n_ends = 0;
     add_end(r, &j->log);
-    while (ok && json_next(&walk, &m)) {
-        ok = read_command(r, m.value, j);
-        add_end(r, &j->log);
-        pool_free(&r->step.pool);
-    }
-    return ok;
+    return read_list(r, v, read_next_command, j);
 }
 
 /* --- Places ----------------------------------------------------------------------------------- */
@@ -401,26 +410,20 @@ static bool read_place(struct reading *r, struct json_value v, const char *label
     return true;
 }
 
-static bool read_marks(struct reading *r, struct json_value v, struct future *f)
+static bool read_mark(struct reading *r, struct json_value v, void *future)
 {
-    char name[RDL_NAME_BYTES];
-    struct json_walk walk;
-    struct json_member m;
+    struct future *f = future;
     struct json_value label = {.item = NULL};
+    char name[RDL_NAME_BYTES];
     struct place p;
 
-    if (!begin_list(r, v, &walk))
+    if (r->n_names++ >= WORLD_NAMES_MAX)
+        return fail(r, v.at, "these are more names of places than a world may have");
+    if (!read_place(r, v, "name", &f->journal.log, &label, &p) || !read_name(r, label, name))
         return false;
-    while (json_next(&walk, &m)) {
-        if (r->n_names++ >= WORLD_NAMES_MAX)
-            return fail(r, m.value.at, "these are more names of places than a world may have");
-        if (!read_place(r, m.value, "name", &f->journal.log, &label, &p) ||
-            !read_name(r, label, name))
-            return false;
-        if (marks_find(&f->marks, name))
-            return fail(r, label.at, "another place has this name");
-        marks_put(&f->marks, name, &p);
-    }
+    if (marks_find(&f->marks, name))
+        return fail(r, label.at, "another place has this name");
+    marks_put(&f->marks, name, &p);
     return true;
 }
 
@@ -440,35 +443,29 @@ static const struct place *beginning(const struct reading *r, uint64_t n)
     return low < r->n_ends && r->ends[low].n_entries == n ? &r->ends[low] : NULL;
 }
 
-static bool read_lines(struct reading *r, struct json_value v, struct future *f)
+static bool read_line(struct reading *r, struct json_value v, void *future)
 {
     static const char *const keys[] = {"text", "commands", NULL};
+    struct future *f = future;
     struct json_value m[MEMBERS_MAX];
-    struct json_walk walk;
-    struct json_member line;
     char text[TYPED_LINE_BYTES];
+    const struct place *at;
+    struct source src;
+    uint64_t n = 0;
 
-    if (!begin_list(r, v, &walk))
+    if (!members(r, v, keys, m))
         return false;
-    while (json_next(&walk, &line)) {
-        const struct place *at;
-        struct source src;
-        uint64_t n = 0;
-
-        if (!members(r, line.value, keys, m))
-            return false;
-        if (!m[0].item || !m[1].item)
-            return missing(r, line.value, m[0].item ? "commands" : "text");
-        if (!read_text(r, m[0], text, sizeof(text)) || !read_number(r, m[1], f->journal.log.n, &n))
-            return false;
-        at = beginning(r, n);
-        if (!at || n == f->journal.log.n ||
-            (f->typed.n > 0 && f->typed.v[f->typed.n - 1].at.n_entries >= n))
-            return fail(r, m[1].at, "no line begins there");
-        src = source_of(NULL, text);
-        f->typed.n_runs++;
-        typed_lines_add(&f->typed, &src, (struct span){0, 0}, at);
-    }
+    if (!m[0].item || !m[1].item)
+        return missing(r, v, m[0].item ? "commands" : "text");
+    if (!read_text(r, m[0], text, sizeof(text)) || !read_number(r, m[1], f->journal.log.n, &n))
+        return false;
+    at = beginning(r, n);
+    if (!at || n == f->journal.log.n ||
+        (f->typed.n > 0 && f->typed.v[f->typed.n - 1].at.n_entries >= n))
+        return fail(r, m[1].at, "no line begins there");
+    src = source_of(NULL, text);
+    f->typed.n_runs++;
+    typed_lines_add(&f->typed, &src, (struct span){0, 0}, at);
     return true;
 }
 
@@ -511,27 +508,25 @@ static bool read_future(struct reading *r, struct json_value v, struct future *f
     f->was = cJSON_IsTrue(m[FUT_UNNAMED].item);
     return read_hash(r, m[FUT_HASH], &f->hash) && read_journal(r, m[FUT_DONE], &f->journal) &&
            read_place(r, m[FUT_HERE], NULL, &f->journal.log, NULL, &f->left) &&
-           read_marks(r, m[FUT_NAMES], f) && read_lines(r, m[FUT_LINES], f);
+           read_list(r, m[FUT_NAMES], read_mark, f) && read_list(r, m[FUT_LINES], read_line, f);
+}
+
+static bool read_next_future(struct reading *r, struct json_value v, void *world)
+{
+    struct world *w = world;
+
+    return w->n < WORLD_FUTURES_MAX ? read_future(r, v, &w->v[w->n++])
+                                    : fail(r, v.at, "these are more futures than a world may have");
 }
 
 static bool read_futures(struct reading *r, struct json_value v)
 {
     struct world *w = r->w;
-    struct json_walk walk;
-    struct json_member m;
 
-    if (!begin_list(r, v, &walk))
-        return false;
-    if (!walk.next)
+    if (cJSON_IsArray(v.item) && !v.item->child)
         return fail(r, v.at, "a world has at least one future");
     w->v = must_malloc(WORLD_FUTURES_MAX * sizeof(*w->v));
-    while (json_next(&walk, &m)) {
-        if (w->n == WORLD_FUTURES_MAX)
-            return fail(r, m.value.at, "these are more futures than a world may have");
-        if (!read_future(r, m.value, &w->v[w->n++]))
-            return false;
-    }
-    return true;
+    return read_list(r, v, read_next_future, w);
 }
 
 enum world_key { W_WORLD, W_RDMALAB, W_SEED, W_MEMORY, W_SCENARIO, W_LEFT, W_FUTURES };
