@@ -269,15 +269,13 @@ bool run_save(struct session *s, const struct step *st)
         session_fail(s, st->at, "there is nothing to save: nothing was done yet");
         return diag_remedy(&s->diag, "commands that only look, like show, are not saved");
     }
-    if (!travel_is_possible(s, st->at)) {
-        if (s->travel.was_live)
-            session_fail(s, st->at,
-                         "this lab cannot be saved as a world: it has or had a live "
-                         "port or a program");
-        return s->travel.was_live
-                   ? diag_remedy(&s->diag, "what came from outside does not come again")
-                   : false;
+    if (s->travel.was_live) {
+        session_fail(s, st->at,
+                     "this lab cannot be saved as a world: it has or had a live port or a program");
+        return diag_remedy(&s->diag, "what came from outside does not come again");
     }
+    if (!travel_is_possible(s, st->at))
+        return false;
     why = world_save(s, file);
     if (why && s->diag.kind == DIAG_BROKEN)
         return false; /* which says more */

@@ -145,7 +145,7 @@ bool session_fail(struct session *s, struct span at, const char *fmt, ...)
 
 bool session_interrupted(struct session *s, struct span at)
 {
-    if (!s->config.interrupted || !*s->config.interrupted || (s->in && s->in->undisturbed))
+    if (!session_is_interrupted(s) || (s->in && s->in->undisturbed))
         return false;
     s->step.interrupted = true;
     session_fail(s, at, "interrupted");
@@ -291,11 +291,6 @@ static bool had_memory(struct session *s, const struct step *st, bool ok)
     return false;
 }
 
-static struct moment now(const struct session *s)
-{
-    return (struct moment){rdl_tick(s->lab), rdl_now_ns(s->lab)};
-}
-
 /* How the command that ran has ended.  SIMPLIFIED: one that was cut short in real time counts as
  * refused, as nothing cuts it short in the same place again.
  */
@@ -324,7 +319,7 @@ static void note_line(struct session *s, const struct step *st, const struct pla
 /* Carries out a command that is no block, or whose block is done at once. */
 static bool do_leaf(struct session *s, const struct step *st)
 {
-    struct journal_end end = {.host = s->in->host, .before = now(s)};
+    struct journal_end end = {.host = s->in->host, .before = session_now(s)};
     struct place from;
     bool ok, parted = travel_leave(s, st);
 
@@ -339,7 +334,7 @@ static bool do_leaf(struct session *s, const struct step *st)
             "  %s was left in its middle: \"run\" lets devices finish what they have begun, "
             "the rest is not done\n",
             st->cmd->name);
-    end.after = now(s);
+    end.after = session_now(s);
     end.outcome = outcome(s, ok);
     s->travel.passing = false;
     if (parted && !travel_parted(s, st, &end.before, ok && !(step_flags(st) & CMD_PASSES)))
@@ -355,7 +350,7 @@ static bool do_leaf(struct session *s, const struct step *st)
 /* Carries out a command whose steps are remembered one by one. */
 static bool do_block(struct session *s, const struct step *st)
 {
-    const struct moment before = now(s);
+    const struct moment before = session_now(s);
     const bool parted = travel_leave(s, st);
     const struct place from = travel_here(s);
     const uint64_t n_deeds = s->history.journal.n;

@@ -250,7 +250,21 @@ struct limit session_limit(const struct session *s);
 /* From now on nothing limits the ticks of the session: real time has no end. */
 void session_lift_limits(struct session *s);
 
-/* Was ^C pressed?  Then the step in @at has failed, and s->diag says so. */
+/* Where in time the lab is. */
+static inline struct moment session_now(const struct session *s)
+{
+    return (struct moment){rdl_tick(s->lab), rdl_now_ns(s->lab)};
+}
+
+/* Was ^C pressed? */
+static inline bool session_is_interrupted(const struct session *s)
+{
+    return s->config.interrupted && *s->config.interrupted;
+}
+
+/* The same, of the step in @at, unless it is in a block that ^C does not end.  Then it has failed,
+ * and s->diag says so.
+ */
 bool session_interrupted(struct session *s, struct span at);
 
 /* Fills s->diag (kind DIAG_FAILED) and returns false. */

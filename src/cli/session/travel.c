@@ -9,11 +9,6 @@
 
 #define CHUNK_TICKS 4096u
 
-static struct moment now(const struct session *s)
-{
-    return (struct moment){rdl_tick(s->lab), rdl_now_ns(s->lab)};
-}
-
 struct place travel_end(const struct session *s)
 {
     const struct log *log = &s->history.journal.log;
@@ -25,7 +20,7 @@ struct place travel_here(const struct session *s)
 {
     const uint64_t n = s->travel.in_past ? s->travel.n_entries : s->history.journal.log.n;
 
-    return (struct place){n, now(s)};
+    return (struct place){n, session_now(s)};
 }
 
 struct place travel_place_of(const struct session *s, uint64_t tick)
@@ -130,7 +125,8 @@ static void end_quiet(struct session *s, const struct quiet *q)
     s->travel.under_way = false;
 }
 
-static bool is_interrupted(const struct session *s)
+/* Is what is done again to end before its end? */
+static bool is_enough(const struct session *s)
 {
     return s->travel.enough || (s->travel.interrupted && *s->travel.interrupted);
 }
@@ -139,7 +135,7 @@ static bool is_interrupted(const struct session *s)
  */
 static void pass(struct session *s, const struct log_entry *e)
 {
-    const struct place p = {e->i, now(s)};
+    const struct place p = {e->i, session_now(s)};
 
     if (!s->travel.look && waited_in(s, e) == 0)
         snapshots_pass(&s->snapshots, s->lab, &p, false);
@@ -150,7 +146,7 @@ static void wait_to(struct session *s, const struct moment *to)
 {
     const struct rdl_limits limits = {.ticks = s->travel.anew ? 1 : CHUNK_TICKS};
 
-    while (rdl_now_ns(s->lab) < to->ns && !is_interrupted(s) &&
+    while (rdl_now_ns(s->lab) < to->ns && !is_enough(s) &&
            !(s->travel.anew && rdl_tick(s->lab) > to->tick)) {
         const uint64_t before = rdl_tick(s->lab);
 
@@ -162,7 +158,7 @@ static void wait_to(struct session *s, const struct moment *to)
 /* Lets the lab go on to @to, in @e, by nothing but time. */
 static void pass_to(struct session *s, const struct log_entry *e, const struct moment *to)
 {
-    while (rdl_tick(s->lab) < to->tick && !is_interrupted(s)) {
+    while (rdl_tick(s->lab) < to->tick && !is_enough(s)) {
         const uint64_t left = to->tick - rdl_tick(s->lab);
         const uint64_t most = s->travel.look ? 1 : CHUNK_TICKS;
         const struct rdl_limits limits = {.ticks = left < most ? left : most};
@@ -250,7 +246,7 @@ static bool replay(struct session *s, const struct place *from, const struct pla
         if (last && to->at.tick == c.entry.before.tick && to->at.ns <= c.entry.before.ns)
             break; /* it had not begun */
         pass(s, &c.entry);
-        if (!do_entry(s, &c.entry, last ? &to->at : &c.entry.after) || is_interrupted(s))
+        if (!do_entry(s, &c.entry, last ? &to->at : &c.entry.after) || is_enough(s))
             return false;
     }
     return rdl_tick(s->lab) >= to->at.tick;
@@ -316,7 +312,7 @@ bool travel_broken(struct session *s, struct span at)
 /* Has the lab the hash that it had when it was here first, if that is known? */
 static bool is_as_then(const struct session *s)
 {
-    const struct place here = {s->travel.n_entries, now(s)};
+    const struct place here = {s->travel.n_entries, session_now(s)};
     const struct snapshot *snapshot = snapshots_before(&s->snapshots, &here);
 
     return place_compare(&snapshot->place, &here) != 0 || snapshot->hash == rdl_hash(s->lab);
@@ -324,7 +320,7 @@ static bool is_as_then(const struct session *s)
 
 void travel_look(struct session *s)
 {
-    const struct place p = {s->travel.n_entries, now(s)};
+    const struct place p = {s->travel.n_entries, session_now(s)};
 
     if (s->travel.look)
         s->travel.look(s->travel.look_ctx, s, &p);
@@ -363,7 +359,7 @@ bool travel_to(struct session *s, const struct place *to, struct span at)
     }
     same = replay(s, &from, to) && is_as_then(s);
     end_quiet(s, &q);
-    from = (struct place){s->travel.n_entries, now(s)};
+    from = (struct place){s->travel.n_entries, session_now(s)};
     end = travel_end(s);
     s->travel.in_past = place_compare(&from, &end) < 0;
     advance_arrive(s);
@@ -431,7 +427,7 @@ bool travel_parted(struct session *s, const struct step *st, const struct moment
  */
 static bool place_on_the_way(const struct session *s, const struct place *from, struct place *ret)
 {
-    const struct moment here = now(s);
+    const struct moment here = session_now(s);
     struct log_cursor c;
 
     for (bool more = entry_at(s, from, &c); more && (c.entry.st->cmd->flags & CMD_PASSES);

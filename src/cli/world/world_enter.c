@@ -29,11 +29,6 @@ struct entering {
 /* How what was done again went. */
 enum again { AGAIN_SAME, AGAIN_OTHER_EVENTS, AGAIN_OTHER_WAY, AGAIN_INTERRUPTED };
 
-static bool is_interrupted(const struct session *s)
-{
-    return s->config.interrupted && *s->config.interrupted;
-}
-
 static bool is_same_version(const struct world *w)
 {
     return strcmp(w->version, RDMALAB_VERSION) == 0;
@@ -70,7 +65,7 @@ static enum again do_again(struct session *s, uint64_t hash)
     const struct place to = travel_end(s);
     const bool arrived = travel_to(s, &to, nowhere);
 
-    if (is_interrupted(s))
+    if (session_is_interrupted(s))
         return AGAIN_INTERRUPTED;
     if (!arrived || s->travel.in_past || rdl_tick(s->lab) != to.at.tick ||
         rdl_now_ns(s->lab) != to.at.ns)
@@ -168,7 +163,7 @@ static void do_steps(struct entering *e, const char *future)
     if (!s->config.out)
         must_fail();
     s->config.verbose = false;
-    if (!session_lines(s, &src, false) && !is_interrupted(s))
+    if (!session_lines(s, &src, false) && !session_is_interrupted(s))
         fprintf(e->err, "  \"%s\" stops where a command does not work any more: %s\n", future,
                 SHOWN_NAME(s->diag.message));
     fclose(s->config.out);
@@ -207,7 +202,7 @@ static int enter_future(struct entering *e, struct future *f)
             f->name);
     do_steps(e, f->name);
     f->left = travel_end(s);
-    return is_interrupted(s) ? EXIT_INTERRUPTED : EXIT_PASSED;
+    return session_is_interrupted(s) ? EXIT_INTERRUPTED : EXIT_PASSED;
 }
 
 /* Begins to count what expressions of @log ask for. */
@@ -271,7 +266,7 @@ static int enter_all(struct entering *e, struct world *w)
     s->futures.n_was = w->n_was;
     if (travel_to(s, &w->v[0].left, nowhere))
         return EXIT_PASSED;
-    if (is_interrupted(s))
+    if (session_is_interrupted(s))
         return EXIT_INTERRUPTED;
     fprintf(e->err, "rdmalab: %s: the place where it was left cannot be reached: %s\n",
             SHOWN_NAME(e->name), SHOWN_NAME(s->diag.message));
