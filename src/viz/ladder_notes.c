@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/past/posted.h"
 #include "viz/ladder_builder.h"
 #include "viz/ladder_words.h"
 
@@ -83,11 +84,10 @@ void take_run(struct builder *b, const struct ev *e, uint32_t column)
 
 static uint32_t post_queue(const struct ev *e)
 {
-    if (e->kind == EV_post_send)
-        return e->u.post_send.queue;
-    if (e->kind == EV_post_srq_recv)
-        return e->u.post_srq_recv.queue;
-    return e->kind == EV_post_recv ? e->u.post_recv.queue : 0;
+    struct posted p = {.queue = 0};
+
+    (void)posted_read(e, &p);
+    return p.queue;
 }
 
 static bool ring_known(const struct builder *b, uint32_t host, uint32_t queue)

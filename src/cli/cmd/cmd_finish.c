@@ -9,16 +9,8 @@
 #include "cli/tree/lab_past.h"
 #include "cli/tree/tree.h"
 #include "emu/facts/device.h"
-#include "emu/trace/event.h"
+#include "emu/past/posted.h"
 #include "rdmalab/trace.h"
-
-/* A work request that was posted, as the record has it. */
-struct posted {
-    ev_id id; /* of its post; 0: none was found */
-    uint32_t host, queue, desc;
-    uint32_t qpn; /* 0: any may take it */
-    uint64_t wr_id;
-};
 
 /* Whose requests are looked for. */
 struct poster {
@@ -30,41 +22,25 @@ struct poster {
     uint64_t wr_id;
 };
 
-static struct posted posted_of(const struct ev *e)
-{
-    switch (e->kind) {
-#define POST(kind_, qpn_)                                                                          \
-    case EV_##kind_:                                                                               \
-        return (struct posted){e->id, e->u.kind_.host, e->u.kind_.queue, e->u.kind_.desc,          \
-                               qpn_,  e->u.kind_.wr_id};
-        POST(post_send, e->u.post_send.qpn)
-        POST(post_recv, e->u.post_recv.qpn)
-        POST(post_srq_recv, 0)
-#undef POST
-    default:
-        return (struct posted){0};
-    }
-}
-
 static bool is_by(const struct posted *p, const struct poster *by)
 {
     bool its = false;
 
     for (size_t i = 0; i < by->n_queues; i++)
         its = its || p->queue == by->queues[i];
-    return p->id && its && p->host == by->host && (!by->by_wr_id || p->wr_id == by->wr_id);
+    return its && p->host == by->host && (!by->by_wr_id || p->wr_id == by->wr_id);
 }
 
-/* The last one that was posted. */
+/* The last one that was posted; its id is 0 if there is none. */
 static struct posted find_posted(const struct session *s, const struct poster *by)
 {
     for (size_t i = rdl_record_count(s->lab); i > 0; i--) {
-        const struct posted p = posted_of(rdl_record_at(s->lab, i - 1));
+        struct posted p;
 
-        if (is_by(&p, by))
+        if (posted_read(rdl_record_at(s->lab, i - 1), &p) && is_by(&p, by))
             return p;
     }
-    return (struct posted){0};
+    return (struct posted){.e = NULL};
 }
 
 /* What has become of a request: the device gave it back, or the queue is not what it was. */
@@ -80,15 +56,13 @@ static void see(struct outcome *o, const struct ev *e)
 {
     const struct posted *p = &o->posted;
 
-    if (e->kind == EV_used && e->u.used.function == FN_RDMA && e->u.used.host == p->host &&
-        e->u.used.queue == p->queue && e->u.used.desc == p->desc && !o->given_back) {
+    if (posted_frees(p, e) && !o->given_back) {
         o->given_back = e->id;
     } else if (e->kind == EV_queue_reset && e->u.queue_reset.host == p->host &&
                e->u.queue_reset.queue == p->queue && !o->given_back) {
         o->forgotten = e->id;
-    } else if (e->kind == EV_cqe && o->given_back && ev_tick(e->id) == ev_tick(o->given_back) &&
-               e->u.cqe.host == p->host && e->u.cqe.wr_id == p->wr_id &&
-               (p->qpn == 0 || e->u.cqe.qpn == p->qpn) && !o->has_cqe) {
+    } else if (o->given_back && ev_tick(e->id) == ev_tick(o->given_back) &&
+               posted_completes(p, e) && !o->has_cqe) {
         o->has_cqe = true;
         o->status = e->u.cqe.status;
     }

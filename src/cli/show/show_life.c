@@ -15,63 +15,20 @@
 #include "emu/base/assert.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
+#include "emu/past/posted.h"
 
 #define AGAIN_SHOWN 8u /* transmissions that are repetitions */
 #define CAUSES_MAX  8u /* from a completion back to the packet that led to it */
 
-/* What a posting says, whatever its kind. */
-struct post {
-    const struct ev *e;
-    uint32_t host, queue, desc;
-    uint32_t qpn; /* 0: of a shared receive queue */
-    uint64_t wr_id;
-    bool is_send;
-};
-
 struct life {
     const struct past *past;
-    struct post post;
+    struct posted post;
     const struct ev *kick, *fetch, *first, *last, *answer, *cqe, *used, *irq, *poll;
     const struct ev *behind;   /* the first packet of the next request of the queue pair */
     const struct ev *overflow; /* there was no room for its completion */
     const struct ev *again[AGAIN_SHOWN];
     size_t n_again;
 };
-
-static bool read_post(const struct ev *e, struct post *ret)
-{
-    switch (e->kind) {
-    case EV_post_send:
-        *ret = (struct post){e,
-                             e->u.post_send.host,
-                             e->u.post_send.queue,
-                             e->u.post_send.desc,
-                             e->u.post_send.qpn,
-                             e->u.post_send.wr_id,
-                             true};
-        return true;
-    case EV_post_recv:
-        *ret = (struct post){e,
-                             e->u.post_recv.host,
-                             e->u.post_recv.queue,
-                             e->u.post_recv.desc,
-                             e->u.post_recv.qpn,
-                             e->u.post_recv.wr_id,
-                             false};
-        return true;
-    case EV_post_srq_recv:
-        *ret = (struct post){e,
-                             e->u.post_srq_recv.host,
-                             e->u.post_srq_recv.queue,
-                             e->u.post_srq_recv.desc,
-                             0,
-                             e->u.post_srq_recv.wr_id,
-                             false};
-        return true;
-    default:
-        return false;
-    }
-}
 
 /* Which postings are meant. */
 struct wanted {
@@ -80,7 +37,7 @@ struct wanted {
     const struct life_target *target;
 };
 
-static bool is_wanted(const struct wanted *w, const struct post *p)
+static bool is_wanted(const struct wanted *w, const struct posted *p)
 {
     const bool of_srq = p->e->kind == EV_post_srq_recv;
 
@@ -96,14 +53,14 @@ static bool is_wanted(const struct wanted *w, const struct post *p)
 }
 
 /* The last posting that is wanted; of a queue pair a send before a receive. */
-static bool find_post(const struct past *p, const struct wanted *w, struct post *ret)
+static bool find_post(const struct past *p, const struct wanted *w, struct posted *ret)
 {
     bool found = false;
 
     for (size_t i = p->n; i > 0; i--) {
-        struct post post;
+        struct posted post;
 
-        if (!read_post(past_at(p, i - 1), &post) || !is_wanted(w, &post))
+        if (!posted_read(past_at(p, i - 1), &post) || !is_wanted(w, &post))
             continue;
         if (!found || post.is_send)
             *ret = post;
@@ -141,17 +98,13 @@ static const struct ev *fetch_of_number(const struct past *p, const struct ev *e
     return NULL;
 }
 
-static bool is_recv(uint32_t wc_opcode)
-{
-    return wc_opcode == WC_RECV || wc_opcode == WC_RECV_RDMA_WITH_IMM;
-}
-
 /* The fetch of what completion @e is of.  Others may have its number, so the descriptor that was
  * given back just before it counts.
  */
 static const struct ev *fetch_of_cqe(const struct past *p, const struct ev *e)
 {
-    const struct numbered n = {e->u.cqe.host, e->u.cqe.qpn, e->u.cqe.wr_id, is_recv(e->u.cqe.op)};
+    const struct numbered n = {e->u.cqe.host, e->u.cqe.qpn, e->u.cqe.wr_id,
+                               posted_is_recv(e->u.cqe.op)};
     const struct ev *fetch = fetch_of_number(p, e, &n), *used = NULL;
 
     for (size_t i = past_lower_bound(p, e->id); fetch && i > 0; i--) {
@@ -204,12 +157,12 @@ static const struct ev *cqe_of_poll(const struct past *p, const struct ev *poll)
 }
 
 /* The posting of the request that event @e is about. */
-static bool post_of_event(const struct search *s, const struct ev *e, struct post *ret)
+static bool post_of_event(const struct search *s, const struct ev *e, struct posted *ret)
 {
     const struct past *p = s->past;
     struct numbered n;
 
-    if (read_post(e, ret))
+    if (posted_read(e, ret))
         return true;
     if (e->kind == EV_poll)
         e = cqe_of_poll(p, e);
@@ -222,12 +175,12 @@ static bool post_of_event(const struct search *s, const struct ev *e, struct pos
         e = fetch_of_number(p, e, &n);
     }
     e = e && e->kind == EV_fetch ? past_post_of(s->index, e) : NULL;
-    return e && read_post(e, ret);
+    return e && posted_read(e, ret);
 }
 
 /* "h1.cq.wc[3]" */
 static enum rdl_status post_of_completion(const struct rdl_lab *lab, const struct search *s,
-                                          const char *path, const char *wc, struct post *ret,
+                                          const char *path, const char *wc, struct posted *ret,
                                           size_t *reterr_at)
 {
     const struct past *p = s->past;
@@ -259,7 +212,7 @@ static enum rdl_status post_of_completion(const struct rdl_lab *lab, const struc
 
 /* "h1.qp", "h1.qp.sq", "h1.qp.rq", "h1.srq" */
 static enum rdl_status post_of_queue(const struct rdl_lab *lab, const struct past *p,
-                                     const struct life_target *target, struct post *ret,
+                                     const struct life_target *target, struct posted *ret,
                                      size_t *reterr_at)
 {
     const char *dot = strrchr(target->path, '.');
@@ -288,7 +241,7 @@ static enum rdl_status post_of_queue(const struct rdl_lab *lab, const struct pas
 }
 
 static enum rdl_status find_target(const struct rdl_lab *lab, const struct search *s,
-                                   const struct life_target *target, struct post *ret,
+                                   const struct life_target *target, struct posted *ret,
                                    size_t *reterr_at)
 {
     const struct past *p = s->past;
@@ -374,19 +327,10 @@ static bool is_packet(struct life *l, const struct ev *e)
            (!l->behind || psn_diff(psn, (struct psn){l->behind->u.tx.psn}) < 0);
 }
 
-/* Is @e a completion of the request? */
-static bool is_completion(const struct life *l, const struct ev *e)
-{
-    const struct post *post = &l->post;
-
-    return e->kind == EV_cqe && e->u.cqe.host == post->host && e->u.cqe.wr_id == post->wr_id &&
-           (post->qpn == 0 || e->u.cqe.qpn == post->qpn) && is_recv(e->u.cqe.op) == !post->is_send;
-}
-
 /* Up to where the device has given the descriptor back. */
 static void take(struct life *l, const struct ev *e)
 {
-    const struct post *post = &l->post;
+    const struct posted *post = &l->post;
 
     if (!l->fetch && !l->kick && e->kind == EV_kick && e->u.kick.function == FN_RDMA &&
         e->u.kick.host == post->host && e->u.kick.queue == post->queue)
@@ -398,12 +342,11 @@ static void take(struct life *l, const struct ev *e)
         e->u.tx.qpn == post->qpn && !op_is_response(op_info((uint8_t)e->u.tx.opcode)) &&
         is_packet(l, e))
         take_tx(l, e);
-    if (e->kind == EV_used && e->u.used.function == FN_RDMA && e->u.used.host == post->host &&
-        e->u.used.queue == post->queue && e->u.used.desc == post->desc)
+    if (posted_frees(post, e))
         l->used = e;
     else if (l->used && e->kind == EV_cq_overflow)
         l->overflow = e;
-    else if (l->used && is_completion(l, e))
+    else if (l->used && posted_completes(post, e))
         l->cqe = e;
 }
 
@@ -436,13 +379,6 @@ static const struct ev *find_poll(const struct life *l, size_t from)
     return NULL;
 }
 
-/* Is another descriptor of the queue given back? */
-static bool is_next_used(const struct life *l, const struct ev *e)
-{
-    return e->kind == EV_used && e->u.used.function == FN_RDMA && e->u.used.host == l->post.host &&
-           e->u.used.queue == l->post.queue;
-}
-
 static void follow(struct life *l)
 {
     const struct past *p = l->past;
@@ -452,7 +388,7 @@ static void follow(struct life *l)
     /* A completion follows where the descriptor is given back, before the next one is. */
     for (; i < p->n; i++) {
         e = past_at(p, i);
-        if (l->used && (ev_tick(e->id) != ev_tick(l->used->id) || is_next_used(l, e)))
+        if (l->used && (ev_tick(e->id) != ev_tick(l->used->id) || posted_frees_any(&l->post, e)))
             break;
         take(l, e);
     }

@@ -8,6 +8,7 @@
 
 #include "cli/tell/why_not_answer.h"
 #include "emu/facts/opcode.h"
+#include "emu/past/posted.h"
 #include "rdmalab/trace.h"
 
 #define ATTEMPTS_TOLD 3u
@@ -370,25 +371,20 @@ struct end {
     const struct ev *lost; /* or else it was forgotten with its queue */
 };
 
-static bool is_used(const struct ev *e, const struct why_not_qp *q)
-{
-    return e->kind == EV_used && e->u.used.function == FN_RDMA && e->u.used.host == q->host &&
-           e->u.used.queue == q->queue;
-}
-
 static struct end end_of(const struct why_not *w, const struct why_not_qp *q, const struct ev *post)
 {
     struct end end = {NULL, NULL, NULL};
+    struct posted send = {.e = NULL};
 
+    (void)posted_read(post, &send);
     for (size_t i = past_lower_bound(w->past, post->id); i < w->past->n; i++) {
         const struct ev *e = past_at(w->past, i);
 
-        if (end.used && (ev_tick(e->id) != ev_tick(end.used->id) || is_used(e, q)))
+        if (end.used && (ev_tick(e->id) != ev_tick(end.used->id) || posted_frees_any(&send, e)))
             break;
-        if (is_used(e, q) && e->u.used.desc == post->u.post_send.desc)
+        if (posted_frees(&send, e))
             end.used = e;
-        if (end.used && e->kind == EV_cqe && e->u.cqe.host == q->host && e->u.cqe.qpn == q->qpn &&
-            e->u.cqe.op < WC_RECV) {
+        if (end.used && posted_completes(&send, e)) {
             end.cqe = e;
             break;
         }

@@ -11,6 +11,7 @@
 #include "emu/base/assert.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
+#include "emu/past/posted.h"
 
 #define THREADS_FIRST 1024u
 #define HASH_BITS     28u /* so many bits of a place tell its hash: a table has no more places */
@@ -102,6 +103,7 @@ static struct thread_key qp_key(enum thread_kind kind, uint32_t host, uint32_t q
 static struct thread_key key_of(const struct past_index *x, enum thread_kind kind, uint32_t i)
 {
     const struct ev *e = past_at(x->past, i);
+    struct posted p = {.e = NULL};
 
     switch (kind) {
     case THREAD_NONE:
@@ -117,14 +119,8 @@ static struct thread_key key_of(const struct past_index *x, enum thread_kind kin
     case THREAD_WORK_REQUEST:
         return (struct thread_key){kind, e->u.fetch.host, e->u.fetch.qpn, e->u.fetch.wr_id};
     case THREAD_DESCRIPTOR:
-        if (e->kind == EV_post_send)
-            return (struct thread_key){kind, e->u.post_send.host, e->u.post_send.queue,
-                                       e->u.post_send.desc};
-        if (e->kind == EV_post_srq_recv)
-            return (struct thread_key){kind, e->u.post_srq_recv.host, e->u.post_srq_recv.queue,
-                                       e->u.post_srq_recv.desc};
-        return (struct thread_key){kind, e->u.post_recv.host, e->u.post_recv.queue,
-                                   e->u.post_recv.desc};
+        (void)posted_read(e, &p);
+        return (struct thread_key){kind, p.host, p.queue, p.desc};
     case THREAD_REFUSED_KEYS:
         return qp_key(kind, e->u.key.host, e->u.key.qpn);
     case THREAD_ERRORS:
