@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/app/recall_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "emu/base/text.h"
+#include "cli/app/state_dir.h"
 
 #define NAME_BYTES_MAX 200u /* of a file, with room for a checksum: file systems take 255 */
 
@@ -53,29 +52,16 @@ static void add_name(struct text *t, const char *path, size_t n)
         text_addn(t, path[i] == '/' ? "%" : &path[i], 1);
 }
 
-bool recall_file_path(const char *cwd, bool make, char ret[RECALL_PATH_BYTES])
+bool recall_file_path(const char *cwd, char ret[RECALL_PATH_BYTES])
 {
-    static const char *const below[] = {"", "/rdmalab", "/history"};
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     struct text t = text_on(ret, RECALL_PATH_BYTES);
 
-    if (state && state[0] == '/') {
-        text_add(&t, state);
-    } else if (home && home[0] == '/') {
-        text_addf(&t, "%s/.local", home);
-        if (make && !t.cut)
-            (void)mkdir(ret, 0700);
-        text_add(&t, "/state");
-    } else {
+    if (!state_dir_add(&t))
         return false;
-    }
-    for (size_t i = 0; i < 3; i++) {
-        text_add(&t, below[i]);
-        if (make && !t.cut && mkdir(ret, 0700) != 0 && errno != EEXIST)
-            return false;
-    }
-    text_add(&t, "/");
+    text_add(&t, "/history/");
     add_name(&t, cwd, project_bytes(cwd));
+    if (!t.cut)
+        state_dir_make(ret);
     return !t.cut;
 }
 

@@ -3,8 +3,8 @@
  * another.  A project is the directory above, or here, that has a .git, otherwise the directory
  * where the program was started.
  *
- * The file is $XDG_STATE_HOME/rdmalab/history/PATH with % for each /, or below ~/.local/state, and
- * for its owner alone.  Each text begins with "+ ", or with "x " if it failed; its further lines
+ * The file is history/PATH in the directory of state_dir.h, with % for each /, and for its owner
+ * alone.  Each text begins with "+ ", or with "x " if it failed; its further lines
  * begin with "| ".
  */
 #ifndef CLI_APP_RECALL_FILE_H
@@ -14,8 +14,8 @@
 
 #define RECALL_PATH_BYTES 1024u
 
-/* The file for @cwd; its directories are made if @make.  False: there is no place for one. */
-bool recall_file_path(const char *cwd, bool make, char ret[RECALL_PATH_BYTES]);
+/* The file for @cwd; its directories are made.  False: there is no place for one. */
+bool recall_file_path(const char *cwd, char ret[RECALL_PATH_BYTES]);
 
 /* Reads the file; what is not there is empty.  A file that has grown too long is written anew. */
 void recall_file_read(const char *path, struct recall *ret);

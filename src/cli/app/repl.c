@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/app/first_time.h"
 #include "cli/app/line_input.h"
 #include "cli/app/recall_file.h"
+#include "cli/app/state_dir.h"
 #include "cli/complete/expand.h"
 #include "cli/lang/lex.h"
 #include "cli/print/must.h"
@@ -215,7 +215,7 @@ static void open_recall(struct repl *r)
     char cwd[RECALL_PATH_BYTES];
 
     r->s->recall = &r->recall;
-    if (!r->terminal || !getcwd(cwd, sizeof(cwd)) || !recall_file_path(cwd, true, r->recall_path)) {
+    if (!r->terminal || !getcwd(cwd, sizeof(cwd)) || !recall_file_path(cwd, r->recall_path)) {
         r->recall_path[0] = '\0';
         return;
     }

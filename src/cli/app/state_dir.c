@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/app/first_time.h"
+#include "cli/app/state_dir.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,18 +7,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "emu/base/text.h"
-
 #define PATH_BYTES 1024u
 
-const char first_time_text[] =
-    "New here? Three things to try:\n"
-    "  scenarios run first-send   a message from one program to another, step by step\n"
-    "  scenarios                  a course of such lessons\n"
-    "  explain                    words to begin with; \"explain rkey\" tells what one means\n";
+bool state_dir_add(struct text *t)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 
-/* Makes the directories of @path, which ends in a name. */
-static void make_directories(char *path)
+    if (state && state[0] == '/')
+        text_add(t, state);
+    else if (home && home[0] == '/')
+        text_addf(t, "%s/.local/state", home);
+    else
+        return false;
+    text_add(t, "/rdmalab");
+    return true;
+}
+
+void state_dir_make(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
@@ -27,23 +32,25 @@ static void make_directories(char *path)
     }
 }
 
+const char first_time_text[] =
+    "New here? Three things to try:\n"
+    "  scenarios run first-send   a message from one program to another, step by step\n"
+    "  scenarios                  a course of such lessons\n"
+    "  explain                    words to begin with; \"explain rkey\" tells what one means\n";
+
 bool first_time(void)
 {
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    const char *home = getenv("HOME");
     char path[PATH_BYTES], old[PATH_BYTES];
     struct text t = text_on(path, sizeof(path)), o = text_on(old, sizeof(old));
     int fd;
 
-    if (state && state[0] == '/')
-        text_add(&t, state);
-    else if (home && home[0] == '/')
-        text_addf(&t, "%s/.local/state", home);
-    else
+    if (!state_dir_add(&t))
         return false;
-    text_add(&t, "/rdmalab/greeted");
+    text_add(&t, "/greeted");
     if (t.cut || access(path, F_OK) == 0)
         return false;
-    make_directories(path);
+    state_dir_make(path);
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
     if (fd < 0)
         return false;
