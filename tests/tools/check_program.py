@@ -569,6 +569,8 @@ def check_shell(program):
     ensure(offered("-c", "host h1; post_se") == ["host h1; post_send"], offered("-c", "host h1; post_se"))
     ensure(offered("-c", '"host h1; post_se') == ["host h1; post_send"], "behind a quote")
     ensure(offered("check", "--timeout", "") == [], "a number is no file")
+    ensure(offered("--memory", "") == [] and offered("--seed", "1", "--mem") == ["--memory"], offered("--memory", ""))
+    ensure(offered("schema", "s") == ["scenario", "show"] and offered("scenarios", "") == ["run"], offered("schema", "s"))
     long = "expect " + "a == 1 and " * 40
     ensure(program.run("complete", "--", "-c", long).returncode == 0, "a line of many words")
     ensure(program.run("complete").returncode == 2, "usage")

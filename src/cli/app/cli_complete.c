@@ -18,16 +18,6 @@
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 
-/* What the modes take: names of files, and options that options_take() knows. */
-static const struct {
-    const char *mode, *files;
-    bool has_options;
-} takes[] = {
-    {"run", ":files json lab", true},      {"test", ":files json lab", true},
-    {"open", ":files json", true},         {"show", ":files ndjson", true},
-    {"check", ":files pcap pcapng", true}, {"convert", ":files json lab", false},
-};
-
 static bool begins(const char *word, const char *begin)
 {
     return strncmp(word, begin, strlen(begin)) == 0;
@@ -79,49 +69,54 @@ static void complete_lines(const char *line)
     session_free(s);
 }
 
-static void complete_mode(const struct mode *m, char *begin, char *before)
+/* The words of @m that are no options, nor files. */
+static void print_words(const struct mode *m, char *begin)
 {
-    static char asked[] = OPTIONS_ASKED;
-    size_t i = 0;
-
-    while (i < ARRAY_LEN(takes) && strcmp(takes[i].mode, m->name) != 0)
-        i++;
-    if (strcmp(m->name, "explain") == 0) {
-        for (size_t k = 0; k < N_CMDS; k++)
-            print_word(begin, cmd_table[k].name);
+    if (strcmp(m->takes, MODE_TOPIC) == 0) {
+        for (size_t i = 0; i < N_CMDS; i++)
+            print_word(begin, cmd_table[i].name);
         explain_each(print_word, begin);
-    } else if (strcmp(m->name, "schema") == 0) {
-        print_word(begin, "scenario");
-        print_word(begin, "show");
-    } else if (strcmp(m->name, "scenarios") == 0) {
-        print_word(begin, "run");
-    } else if (strcmp(m->name, "bench") == 0) {
-        print_word(begin, "time");
+        return;
     }
-    if (i < ARRAY_LEN(takes) && takes[i].has_options) {
-        char mode[16], files[32];
-        char *argv[] = {mode, asked, begin, before, files, NULL};
-        struct text t = text_on(mode, sizeof(mode)), f = text_on(files, sizeof(files));
+    for (const char *s = m->takes; *s && *s != ':';) {
+        const size_t n = strcspn(s, "|");
 
-        text_add(&t, m->name);
-        text_add(&f, takes[i].files);
-        (void)m->run(ARRAY_LEN(argv) - 1, argv);
-    } else if (begin[0] == '-') {
-        print_usage_options(m->usage, begin);
-    } else if (i < ARRAY_LEN(takes)) {
-        puts(takes[i].files);
+        if (strncmp(s, begin, strlen(begin)) == 0)
+            printf("%.*s\n", (int)n, s);
+        s += n + (s[n] == '|');
     }
 }
 
-int complete_shell(const struct mode *modes, size_t n, int argc, char **argv)
+static void complete_mode(const struct mode *m, char *begin, char *before)
 {
-    static char none[sizeof("--seed")] = "";
+    static char asked[] = OPTIONS_ASKED;
+
+    print_words(m, begin);
+    if (m->has_options) {
+        char mode[16], takes[32];
+        char *argv[] = {mode, asked, begin, before, takes, NULL};
+        struct text t = text_on(mode, sizeof(mode)), f = text_on(takes, sizeof(takes));
+
+        text_add(&t, m->name);
+        text_add(&f, m->takes);
+        (void)m->run(ARRAY_LEN(argv) - 1, argv);
+    } else if (begin[0] == '-') {
+        print_usage_options(m->usage, begin);
+    } else if (begins(m->takes, MODE_FILES)) {
+        puts(m->takes);
+    }
+}
+
+int complete_shell(const struct mode *modes, size_t n, const struct mode *none, int argc,
+                   char **argv)
+{
+    static char nothing[sizeof("-c")] = "";
     char *begin, *before;
 
     if (argc < 2 || strcmp(argv[1], "--") != 0)
         return EXIT_ASK;
-    begin = argc > 2 ? argv[argc - 1] : none;
-    before = argc > 3 ? argv[argc - 2] : none;
+    begin = argc > 2 ? argv[argc - 1] : nothing;
+    before = argc > 3 ? argv[argc - 2] : nothing;
     if (strcmp(before, "-c") == 0) {
         /* A shell hands over the quote, too, behind which it completes. */
         complete_lines(begin[0] == '"' || begin[0] == '\'' ? begin + 1 : begin);
@@ -133,17 +128,8 @@ int complete_shell(const struct mode *modes, size_t n, int argc, char **argv)
             return EXIT_PASSED;
         }
     }
-    if (begin[0] == '-') {
-        static const char *const options[] = {"-c",       "--seed",    "--memory",
-                                              "--prompt", "--version", "--help"};
-
-        for (size_t i = 0; i < ARRAY_LEN(options); i++)
-            print_word(begin, options[i]);
-        return EXIT_PASSED;
-    }
     for (size_t i = 0; i < n && argc <= 3; i++)
         print_word(begin, modes[i].name);
-    if (strcmp(before, "--seed") != 0)
-        puts(":files lab json");
+    complete_mode(none, begin, before);
     return EXIT_PASSED;
 }

@@ -197,38 +197,43 @@ static const struct mode modes[] = {
      "      tells what it is about and the verdict, and on a terminal what happens",
      "0 passed, 1 an expectation or a command failed or a file was not written,\n"
      "  2 usage, FILE is malformed or has nothing to run, 77 FILE says skip, 99 a bug of rdmalab,\n"
-     "  130 ^C, 143 SIGTERM, 129 SIGHUP: the files tell what happened until then"},
+     "  130 ^C, 143 SIGTERM, 129 SIGHUP: the files tell what happened until then",
+     MODE_FILES " json lab", true},
     {"open", open_main, "open FILE [-c \"LINE; LINE\"]... [--prompt]",
      "the prompt, where it was when \"save world FILE\" wrote FILE: place in time, futures and "
      "all;\n"
      "      -c runs lines there instead",
      "that of the prompt, or of the lines; 1 what FILE says was done goes another way here,\n"
-     "  2 usage, or FILE is no world, 130 ^C"},
+     "  2 usage, or FILE is no world, 130 ^C",
+     MODE_FILES " json", true},
     {"test", test_main,
      "test PATH... [--format text|tap|json|github] [--junit F] [-j N] [--tag T] ...",
-     "run scenarios and count; \"rdmalab test --help\" tells more", NULL},
+     "run scenarios and count; \"rdmalab test --help\" tells more", NULL, MODE_FILES " json lab",
+     true},
     {"show", show_main, "show FILE.ndjson [events ...|packet ...|why ...|count ...] [--ladder F]",
-     "ask a saved trace, which run --events wrote; \"rdmalab show --help\" tells more", NULL},
+     "ask a saved trace, which run --events wrote; \"rdmalab show --help\" tells more", NULL,
+     MODE_FILES " ndjson", true},
     {"check", check_main, "check FILE.pcap|FILE.pcapng [--json] [--at IP] [--ladder F] ...",
-     "hold a capture of RoCEv2 against the rules; \"rdmalab check --help\" tells more", NULL},
+     "hold a capture of RoCEv2 against the rules; \"rdmalab check --help\" tells more", NULL,
+     MODE_FILES " pcap pcapng", true},
     {"convert", convert_main, "convert A.lab B.json", "and back, without loss",
-     "0 written, 1 B cannot be written, 2 usage, or A is malformed"},
+     "0 written, 1 B cannot be written, 2 usage, or A is malformed", MODE_FILES " json lab", false},
     {"schema", schema_main, "schema scenario|show",
      "the JSON Schema of scenarios, or of what show SUBJECT json prints",
-     "0 written, 1 it could not be written, 2 usage"},
+     "0 written, 1 it could not be written, 2 usage", "scenario|show", false},
     {"apropos", apropos_main, "apropos WORD",
      "what has to do with a word: commands, their parameters, words of explain",
-     "0 something has, 1 nothing has, 2 usage"},
+     "0 something has, 1 nothing has, 2 usage", "", false},
     {"explain", explain_main, "explain [WORD... [--source]]",
      "a command, status, NAK, rule, field, number ('status 12'); --source: with the sections that "
      "nobody has verified",
-     "0 explained, 1 nothing is known of WORD, 2 usage"},
+     "0 explained, 1 nothing is known of WORD, 2 usage", MODE_TOPIC, false},
     {"scenarios", scenarios_main, "scenarios [WORD] | scenarios run NAME [--ladder]",
      "the collection as a course, or what is about WORD; run tells one of them as a story",
-     "that of the scenario that ran; 0 listed, 1 nothing is about WORD, 2 usage"},
+     "that of the scenario that ran; 0 listed, 1 nothing is about WORD, 2 usage", "run", false},
     {"bench", bench_main, "bench [time] [--format text|json]",
      "how fast the emulator is here; time: what going back in a session takes",
-     "0 measured, 1 the lab could not be made, 2 usage"},
+     "0 measured, 1 the lab could not be made, 2 usage", "time", false},
     {"swarm", swarm_main,
      "swarm [--outside] [--seed S | --seeds A..B] [-j N] [--minutes M] [--pairs] [--no-shrink] "
      "[--fail-fast] [--artifacts DIR] [--script FILE] [--events] [--hash]\n"
@@ -239,19 +244,16 @@ static const struct mode modes[] = {
      "       rdmalab swarm --matrix [--cell N | --one-in N [--seed S]] [-j N] [--events] [--hash]",
      "random worlds and drills, judged by models and by invariants; --outside: a stranger's "
      "frames",
-     "0 all passed, 1 a run went wrong, 2 usage, 99 an invariant of rdmalab broke, 130 ^C"},
+     "0 all passed, 1 a run went wrong, 2 usage, 99 an invariant of rdmalab broke, 130 ^C", "",
+     false},
     {"doctor", doctor_main, "doctor",
-     "which optional parts are there, and what those that are not would enable", "0 always"},
+     "which optional parts are there, and what those that are not would enable", "0 always", "",
+     false},
     {"complete", complete_main, "complete -- [WORD...]",
      "what the last word of a command line can become: for bash and zsh, whose functions are\n"
      "      installed, or in data/ of the source",
-     "0 always, 2 usage"},
+     "0 always, 2 usage", "", false},
 };
-
-static int complete_main(int argc, char **argv)
-{
-    return complete_shell(modes, ARRAY_LEN(modes), argc, argv);
-}
 
 static void print_help(FILE *out)
 {
@@ -357,11 +359,11 @@ static int session_main(int argc, char **argv)
     const struct option rows[] = {
         {.name = "-c", .lines = &lines, .words = ""},
         {.name = "--seed", .value = &seed_text, .words = ""},
+        {.name = "--memory", .value = &memory_text, .words = ""},
         {.name = "--prompt", .flag = &prompt},
         {.name = "--version", .flag = &version},
         {.name = "--help", .flag = &help},
         {.name = "-h", .flag = &help},
-        {.name = "--memory", .value = &memory_text, .words = ""},
     };
     struct session_config config = {
         .history_bytes = SNAPSHOTS_BYTES_MAX,
@@ -406,6 +408,14 @@ out:
     session_free(s);
     free(lines);
     return status;
+}
+
+static int complete_main(int argc, char **argv)
+{
+    static const struct mode none = {
+        .name = "", .run = session_main, .takes = MODE_FILES " lab json", .has_options = true};
+
+    return complete_shell(modes, ARRAY_LEN(modes), &none, argc, argv);
 }
 
 static int run_mode(int argc, char **argv)
