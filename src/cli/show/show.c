@@ -372,8 +372,7 @@ static enum rdl_status show_one_dump(struct showing *s)
 
     if (!path)
         return refuse(s, RDL_ERR_INVAL, 1, 0, "which slot? h1.qp.sq.desc[0]");
-    st = is_text(s) ? show_dump(s->out, s->lab, path, &at)
-                    : show_dump_rows(s->out, s->lab, path, s->rq->form, &at);
+    st = show_dump(s->out, s->lab, path, s->rq->form, &at);
     if (st == RDL_ERR_INVAL)
         return refuse(s, st, 1, 0, "%s is no slot of a queue; h1.qp.sq.desc[0] is", path);
     if (st == RDL_ERR_FAULT)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* `show dump PATH` in the forms for programs. */
+/* `show dump PATH`: the bytes of the buffer of a slot ("h1.qp.sq.desc[0]"), field by field. */
 #ifndef CLI_SHOW_SHOW_DUMP_H
 #define CLI_SHOW_SHOW_DUMP_H
 
-#include "cli/lang/words.h"
-#include "cli/show/show_wqe.h"
+#include <stdio.h>
 
-/* A row for each field that show_dump() prints.  Errors as there. */
-RDL_MUST_CHECK enum rdl_status show_dump_rows(FILE *out, const struct rdl_lab *lab,
-                                              const char *path, enum show_form form,
-                                              size_t *reterr_at);
+#include "cli/lang/words.h"
+#include "rdmalab/inspect.h"
+
+/* Return: as wqe_at(), and RDL_ERR_FAULT (the slot has no buffer in guest RAM) */
+RDL_MUST_CHECK enum rdl_status show_dump(FILE *out, const struct rdl_lab *lab, const char *path,
+                                         enum show_form form, size_t *reterr_at);
 
 #endif

@@ -72,7 +72,7 @@ void operation_add_text(struct text *t, enum qp_type type, const struct rfc_sq_w
         add[form](t, w);
 }
 
-size_t operation_dump(FILE *out, enum qp_type type, const uint8_t *bytes, size_t n)
+size_t operation_dump(const struct rfc_sink *to, enum qp_type type, const uint8_t *bytes, size_t n)
 {
     static const char *const names[] = {
         [WR_FORM_RDMA] = "wr_rdma", [WR_FORM_ATOMIC] = "wr_atomic", [WR_FORM_REG] = "wr_reg",
@@ -87,11 +87,11 @@ size_t operation_dump(FILE *out, enum qp_type type, const uint8_t *bytes, size_t
     if (n >= whole->bytes)
         form = wr_form(type, ld_le32(bytes + offsetof(struct raw_sq_wqe, opcode)));
     if (form == WR_FORM_NONE)
-        return rfc_dump(out, whole, "", bytes, n, 0);
+        return rfc_dump(to, whole, "", bytes, n, 0);
     head.n_fields--; /* all but the union, which is the last one */
-    (void)rfc_dump(out, &head, "", bytes, n, 0);
-    end = at + rfc_dump(out, rfc_find(names[form]), "wr.", bytes, n, at);
+    (void)rfc_dump(to, &head, "", bytes, n, 0);
+    end = at + rfc_dump(to, rfc_find(names[form]), "wr.", bytes, n, at);
     if (end < whole->bytes)
-        rfc_dump_rest(out, "rest of wr", bytes, whole->bytes, end);
+        rfc_dump_rest(to, "rest of wr", bytes, whole->bytes, end);
     return whole->bytes;
 }

@@ -3,8 +3,7 @@
 #ifndef CLI_SHOW_SHOW_OPERATION_H
 #define CLI_SHOW_SHOW_OPERATION_H
 
-#include <stdio.h>
-
+#include "cli/tell/show_rfc.h"
 #include "emu/base/text.h"
 #include "emu/facts/rfc.h"
 #include "emu/facts/wr.h"
@@ -12,9 +11,9 @@
 /* Appends what @w says beside its head and SGEs: ", remote 0x1000 rkey 0x105"; often nothing. */
 void operation_add_text(struct text *t, enum qp_type type, const struct rfc_sq_wqe *w);
 
-/* Prints the send WQE at the beginning of the @n bytes, its union field by field.  Returns how many
- * of its bytes there were.
+/* Hands out the send WQE at the beginning of the @n bytes, its union field by field.  Returns how
+ * many of its bytes there were.
  */
-size_t operation_dump(FILE *out, enum qp_type type, const uint8_t *bytes, size_t n);
+size_t operation_dump(const struct rfc_sink *to, enum qp_type type, const uint8_t *bytes, size_t n);
 
 #endif

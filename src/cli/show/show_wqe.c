@@ -251,36 +251,33 @@ static void add_control(struct text *t, const struct wqe_buffer *b, const uint8_
     }
 }
 
-#define WQE_BYTES_MAX 2048u /* more than what is shown of a buffer */
-
 void wqe_add_text(struct text *t, const struct wqe_reader *r, const struct wqe_buffer *b)
 {
-    uint8_t bytes[WQE_BYTES_MAX];
-    const size_t n = b->bytes < sizeof(bytes) ? b->bytes : sizeof(bytes);
+    struct wqe_bytes bytes;
 
     if (b->writable && !b->written) {
         text_add(t, room(b->role));
         return;
     }
-    if (n == 0 || rdl_ram_read(r->lab, r->host, b->addr, bytes, n) != RDL_OK) {
+    if (wqe_read(r, b, &bytes) != RDL_OK) {
         text_add(t, "not in guest RAM");
         return;
     }
     switch (b->role) {
     case RING_SQ:
-        add_send(t, r, bytes, n);
+        add_send(t, r, bytes.v, bytes.n);
         break;
     case RING_RQ:
-        add_recv(t, r, bytes, n);
+        add_recv(t, r, bytes.v, bytes.n);
         break;
     case RING_CQ:
-        add_completion(t, bytes, n);
+        add_completion(t, bytes.v, bytes.n);
         break;
     case RING_CTRL:
-        add_control(t, b, bytes, n);
+        add_control(t, b, bytes.v, bytes.n);
         break;
     case RING_EVENTS:
-        add_event(t, bytes, n);
+        add_event(t, bytes.v, bytes.n);
         break;
     case RING_NONE:
         break;
@@ -297,7 +294,8 @@ uint8_t wqe_command(const struct wqe_reader *r, uint64_t addr)
 }
 
 /* The head's structure, then the SGEs that it announces, or inline data. */
-static void dump_wqe(FILE *out, enum qp_type type, const uint8_t *bytes, size_t n, const char *head)
+static void dump_wqe(const struct rfc_sink *to, enum qp_type type, const uint8_t *bytes, size_t n,
+                     const char *head)
 {
     const struct rfc_struct *s = rfc_find(head);
     const struct rfc_struct *sge = rfc_find("sge");
@@ -305,7 +303,7 @@ static void dump_wqe(FILE *out, enum qp_type type, const uint8_t *bytes, size_t 
     uint32_t n_sge;
     size_t at;
 
-    at = send ? operation_dump(out, type, bytes, n) : rfc_dump(out, s, "", bytes, n, 0);
+    at = send ? operation_dump(to, type, bytes, n) : rfc_dump(to, s, "", bytes, n, 0);
     if (at < s->bytes)
         return;
     n_sge = ld_le32(bytes + offsetof(struct raw_sq_wqe, num_sge));
@@ -316,51 +314,52 @@ static void dump_wqe(FILE *out, enum qp_type type, const uint8_t *bytes, size_t 
         struct text t = text_on(prefix, sizeof(prefix));
 
         text_addf(&t, "sge[%u].", i);
-        at += rfc_dump(out, sge, prefix, bytes, n, at);
+        at += rfc_dump(to, sge, prefix, bytes, n, at);
     }
     if (at < n)
-        rfc_dump_rest(out, send ? "inline data" : "rest", bytes, n, at);
+        rfc_dump_rest(to, send ? "inline data" : "rest", bytes, n, at);
 }
 
 /* Byte 0 is the command or the response. */
-static void dump_control(FILE *out, const struct wqe_buffer *b, const uint8_t *bytes, size_t n)
+static void dump_control(const struct rfc_sink *to, const struct wqe_buffer *b,
+                         const uint8_t *bytes, size_t n)
 {
     const struct rfc_struct *s =
         b->writable ? rfc_ctrl(b->command)->response : rfc_ctrl(bytes[0])->request;
     size_t at = 1;
 
-    rfc_dump_byte(out, b->writable ? "response" : "command",
+    rfc_dump_byte(to, b->writable ? "response" : "command",
                   b->writable ? enum_name(&enum_ctrl_rsp, bytes[0])
                               : enum_name(&enum_ctrl_cmd, bytes[0]),
-                  bytes[0]);
+                  bytes);
     if (s)
-        at += rfc_dump(out, s, "", bytes, n, 1);
+        at += rfc_dump(to, s, "", bytes, n, 1);
     if (at < n)
-        rfc_dump_rest(out, "rest", bytes, n, at);
+        rfc_dump_rest(to, "rest", bytes, n, at);
 }
 
-/* Prints one buffer; what it is was found out by the caller. */
-static enum rdl_status dump_buffer(FILE *out, const struct wqe_reader *r,
-                                   const struct wqe_buffer *b)
+enum rdl_status wqe_read(const struct wqe_reader *r, const struct wqe_buffer *b,
+                         struct wqe_bytes *ret)
 {
-    uint8_t bytes[WQE_BYTES_MAX];
-    const size_t n = b->bytes < sizeof(bytes) ? b->bytes : sizeof(bytes);
+    ret->n = b->bytes < sizeof(ret->v) ? b->bytes : sizeof(ret->v);
+    return ret->n > 0 && rdl_ram_read(r->lab, r->host, b->addr, ret->v, ret->n) == RDL_OK
+               ? RDL_OK
+               : RDL_ERR_FAULT;
+}
 
-    if (n == 0 || rdl_ram_read(r->lab, r->host, b->addr, bytes, n) != RDL_OK)
-        return RDL_ERR_FAULT;
+void wqe_dump(const struct rfc_sink *to, const struct wqe_reader *r, const struct wqe_buffer *b,
+              const struct wqe_bytes *bytes)
+{
     if (b->role == RING_SQ)
-        dump_wqe(out, r->type, bytes, n, "sq_wqe");
+        dump_wqe(to, r->type, bytes->v, bytes->n, "sq_wqe");
     else if (b->role == RING_RQ)
-        dump_wqe(out, r->type, bytes, n, "rq_wqe");
+        dump_wqe(to, r->type, bytes->v, bytes->n, "rq_wqe");
     else if (b->role == RING_CQ)
-        (void)rfc_dump(out, rfc_find("cqe"), "", bytes, n, 0);
+        (void)rfc_dump(to, rfc_find("cqe"), "", bytes->v, bytes->n, 0);
     else if (b->role == RING_EVENTS)
-        (void)rfc_dump(out, rfc_find("async_event"), "", bytes, n, 0);
+        (void)rfc_dump(to, rfc_find("async_event"), "", bytes->v, bytes->n, 0);
     else
-        dump_control(out, b, bytes, n);
-    if (n < b->bytes)
-        fprintf(out, "  ....  %zu more bytes\n", b->bytes - n);
-    return RDL_OK;
+        dump_control(to, b, bytes->v, bytes->n);
 }
 
 uint8_t wqe_command_before(const struct wqe_reader *r, const char *path)
@@ -384,9 +383,9 @@ uint8_t wqe_command_before(const struct wqe_reader *r, const char *path)
     return 0;
 }
 
-enum rdl_status show_dump(FILE *out, const struct rdl_lab *lab, const char *path, size_t *reterr_at)
+enum rdl_status wqe_at(const struct rdl_lab *lab, const char *path, struct wqe_reader *ret_reader,
+                       struct wqe_buffer *ret, size_t *reterr_at)
 {
-    struct wqe_reader r;
     struct rdl_value v;
     struct wqe_buffer b = {.role = ring_role_of(path)};
     enum rdl_status st = rdl_inspect(lab, path, &v, reterr_at);
@@ -396,17 +395,16 @@ enum rdl_status show_dump(FILE *out, const struct rdl_lab *lab, const char *path
     *reterr_at = 0;
     if (b.role == RING_NONE || !tree_value_is(&v, NODE_desc))
         return RDL_ERR_INVAL;
-    st = wqe_reader_init(&r, lab, path);
-    if (st != RDL_OK)
-        goto out;
+    st = wqe_reader_init(ret_reader, lab, path);
+    if (st != RDL_OK) {
+        wqe_reader_done(ret_reader);
+        return st;
+    }
     b.addr = tree_number(lab, path, LEAF_desc_addr);
     b.bytes = (uint32_t)tree_number(lab, path, LEAF_desc_len);
     b.writable = (tree_number(lab, path, LEAF_desc_flags) & VIRTQ_DESC_WRITE) != 0;
     if (b.role == RING_CTRL && b.writable)
-        b.command = wqe_command_before(&r, path);
-    fprintf(out, "%s   %u bytes at 0x%llx\n", path, b.bytes, (unsigned long long)b.addr);
-    st = dump_buffer(out, &r, &b);
-out:
-    wqe_reader_done(&r);
-    return st;
+        b.command = wqe_command_before(ret_reader, path);
+    *ret = b;
+    return RDL_OK;
 }

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
+#include "cli/tell/show_rfc.h"
 #include "emu/base/text.h"
 #include "emu/facts/enums.h"
 #include "rdmalab/inspect.h"
@@ -64,11 +64,27 @@ uint8_t wqe_command(const struct wqe_reader *r, uint64_t addr);
 /* The command of the request that the slot at @path ("h1.ctrl.desc[1]") continues; 0: none. */
 uint8_t wqe_command_before(const struct wqe_reader *r, const char *path);
 
-/* `show dump PATH`: the bytes of the buffer of a slot ("h1.qp.sq.desc[0]"), field by field.
+/* The buffer of the slot at @path ("h1.qp.sq.desc[0]"), and what reads it, to be released.
  *
  * Return: RDL_OK, RDL_ERR_NOT_FOUND (@reterr_at), RDL_ERR_INVAL (no slot of a queue), RDL_ERR_NOMEM
  */
-RDL_MUST_CHECK enum rdl_status show_dump(FILE *out, const struct rdl_lab *lab, const char *path,
-                                         size_t *reterr_at);
+RDL_MUST_CHECK enum rdl_status wqe_at(const struct rdl_lab *lab, const char *path,
+                                      struct wqe_reader *ret_reader, struct wqe_buffer *ret,
+                                      size_t *reterr_at);
+
+#define WQE_BYTES_MAX 2048u /* more than what is shown of a buffer */
+
+struct wqe_bytes {
+    uint8_t v[WQE_BYTES_MAX];
+    size_t n;
+};
+
+/* What is in it, as much as is shown.  RDL_ERR_FAULT: it is not in guest RAM. */
+RDL_MUST_CHECK enum rdl_status wqe_read(const struct wqe_reader *r, const struct wqe_buffer *b,
+                                        struct wqe_bytes *ret);
+
+/* Hands it out field by field. */
+void wqe_dump(const struct rfc_sink *to, const struct wqe_reader *r, const struct wqe_buffer *b,
+              const struct wqe_bytes *bytes);
 
 #endif

@@ -124,50 +124,51 @@ void rfc_field_add(struct text *t, const struct rfc_struct *s, const struct rfc_
 
 enum { COLUMN_HEX = 8, COLUMN_NAME = 33, COLUMN_VALUE = 54, VALUE_WIDTH = 16 };
 
-static bool all_zero(const uint8_t *bytes, size_t n)
+bool rfc_is_blank(const struct rfc_row *row)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (bytes[i])
+    for (size_t i = 0; i < row->bytes; i++) {
+        if (row->at[i])
             return false;
     }
-    return true;
+    return row->bytes > HEX_PER_LINE;
 }
 
-struct label {
-    const char *name, *value, *meaning;
-};
-
-/* One field: its bytes in lines of eight, its label behind the first.  Long fields without any
- * content take one line.
- */
-static void print_row(FILE *out, const uint8_t *bytes, size_t at, size_t n, struct label label)
+void rfc_add_bytes(struct text *t, const struct rfc_row *row, size_t from, size_t n)
 {
-    const bool empty = n > HEX_PER_LINE && all_zero(bytes + at, n);
+    for (size_t i = from; i < row->bytes && i < from + n; i++)
+        text_addf(t, i > from ? " %02x" : "%02x", row->at[i]);
+}
+
+/* The bytes in lines of eight, the label behind the first.  Long fields without any content take
+ * one line.
+ */
+void rfc_print_row(void *out, const struct rfc_row *row)
+{
+    const bool blank = rfc_is_blank(row);
     char buf[SHOW_LINE_BYTES], lead[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf)), l = text_on(lead, sizeof(lead));
 
-    text_addf(&l, "  %04zx", at);
+    text_addf(&l, "  %04zx", row->offset);
     text_pad_to(&l, COLUMN_HEX);
-    if (empty)
-        text_addf(&l, "00, %zu times", n);
-    for (size_t k = 0; k < n && k < HEX_PER_LINE && !empty; k++)
-        text_addf(&l, k ? " %02x" : "%02x", bytes[at + k]);
+    if (blank)
+        text_addf(&l, "00, %zu times", row->bytes);
+    else
+        rfc_add_bytes(&l, row, 0, HEX_PER_LINE);
     text_pad_to(&l, COLUMN_NAME);
-    text_add(&l, label.name);
-    text_add(&t, label.value);
-    if (label.meaning[0]) {
-        text_add(&t, t.len < VALUE_WIDTH ? "" : ";");
+    text_add(&l, row->name);
+    text_add(&t, row->value);
+    if (row->meaning[0]) {
+        text_add(&t, t.len + 1 < VALUE_WIDTH ? "" : ";"); /* one blank parts nothing */
         text_pad_to(&t, VALUE_WIDTH);
-        text_add(&t, label.meaning);
+        text_add(&t, row->meaning);
     }
     text_pad_to(&l, COLUMN_VALUE);
     show_wrap_behind(out, lead, COLUMN_VALUE, buf);
-    for (size_t i = HEX_PER_LINE; i < n && !empty; i += HEX_PER_LINE) {
+    for (size_t i = HEX_PER_LINE; i < row->bytes && !blank; i += HEX_PER_LINE) {
         t = text_on(buf, sizeof(buf));
-        text_addf(&t, "  %04zx", at + i);
+        text_addf(&t, "  %04zx", row->offset + i);
         text_pad_to(&t, COLUMN_HEX);
-        for (size_t k = i; k < n && k < i + HEX_PER_LINE; k++)
-            text_addf(&t, k > i ? " %02x" : "%02x", bytes[at + k]);
+        rfc_add_bytes(&t, row, i, HEX_PER_LINE);
         show_line(out, &t);
     }
 }
@@ -180,40 +181,48 @@ static const struct rfc_struct *nested(const struct rfc_struct *s, const struct 
     return attrs ? rfc_find("qp_attr") : NULL;
 }
 
-size_t rfc_dump(FILE *out, const struct rfc_struct *s, const char *prefix, const uint8_t *bytes,
-                size_t n, size_t at)
+static void hand_out(const struct rfc_sink *to, const struct rfc_row *row)
+{
+    to->row(to->ctx, row);
+}
+
+size_t rfc_dump(const struct rfc_sink *to, const struct rfc_struct *s, const char *prefix,
+                const uint8_t *bytes, size_t n, size_t at)
 {
     for (size_t i = 0; i < s->n_fields; i++) {
         const struct rfc_field *f = &s->fields[i];
         const struct rfc_struct *inner = nested(s, f);
+        const size_t offset = at + f->offset;
         char name[48], value[SHOW_LINE_BYTES];
         struct text nt = text_on(name, sizeof(name)), vt = text_on(value, sizeof(value));
 
-        if (at + f->offset + f->bytes > n) {
-            rfc_dump_rest(out, "ends early", bytes, n, at + f->offset);
+        if (offset + f->bytes > n) {
+            rfc_dump_rest(to, "ends early", bytes, n, offset);
             return n - at;
         }
         if (inner) {
-            (void)rfc_dump(out, inner, prefix, bytes, n, at + f->offset);
+            (void)rfc_dump(to, inner, prefix, bytes, n, offset);
             continue;
         }
         text_addf(&nt, "%s%s", prefix, f->name);
         rfc_field_add(&vt, s, f, bytes + at);
-        print_row(out, bytes, at + f->offset, f->bytes, (struct label){name, value, f->text});
+        hand_out(to, &(struct rfc_row){bytes + offset, offset, f->bytes, name, value, f->text});
     }
     return s->bytes;
 }
 
-void rfc_dump_rest(FILE *out, const char *name, const uint8_t *bytes, size_t n, size_t at)
+void rfc_dump_rest(const struct rfc_sink *to, const char *name, const uint8_t *bytes, size_t n,
+                   size_t at)
 {
     char value[32];
     struct text t = text_on(value, sizeof(value));
 
     text_addf(&t, "%zu bytes", n - at);
-    print_row(out, bytes, at, n - at, (struct label){name, value, ""});
+    hand_out(to, &(struct rfc_row){bytes + at, at, n - at, name, value, ""});
 }
 
-void rfc_dump_byte(FILE *out, const char *name, const char *value, uint8_t byte)
+void rfc_dump_byte(const struct rfc_sink *to, const char *name, const char *value,
+                   const uint8_t *byte)
 {
-    print_row(out, &byte, 0, 1, (struct label){name, value, ""});
+    hand_out(to, &(struct rfc_row){byte, 0, 1, name, value, ""});
 }

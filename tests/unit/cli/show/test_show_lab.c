@@ -166,6 +166,25 @@ static void every_form_answers(void **state)
     rig_done(&r);
 }
 
+/* A value of 15 characters has one blank behind it, like those in it. */
+static void a_value_does_not_run_into_its_meaning(void **state)
+{
+    const char *const together = "FENCE, SIGNALED; send flags";
+    struct show_error err = {0};
+    struct printed p;
+    struct rig r;
+
+    (void)state;
+    rig_make(&r, 1);
+    assert_int_equal(rig_send(&r, 0, 1, 0, 64, SF_SIGNALED | SF_FENCE), RDL_OK);
+    for (int json = 0; json < 2; json++) {
+        assert_int_equal(ask(&p, &r, "dump h1.qp.sq.desc[0]", json == 1, &err), RDL_OK);
+        assert_prints(&p, together);
+        printed_end(&p);
+    }
+    rig_done(&r);
+}
+
 static void a_wrong_word_is_pointed_at(void **state)
 {
     static const struct {
@@ -345,6 +364,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_answers),
+        cmocka_unit_test(a_value_does_not_run_into_its_meaning),
         cmocka_unit_test(a_wrong_word_is_pointed_at),
         cmocka_unit_test(a_posted_request_waits_for_its_kick),
         cmocka_unit_test(a_message_that_does_not_fit_is_explained_from_both_ends),

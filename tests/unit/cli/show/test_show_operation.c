@@ -56,10 +56,11 @@ static void each_operation_says_what_it_needs(void **state)
 static size_t dump(struct printed *p, enum qp_type type, uint32_t opcode, size_t n)
 {
     const struct rfc_sq_wqe w = numbered(opcode);
+    const struct rfc_sink people = {rfc_print_row, printed_begin(p)->out};
     struct raw_sq_wqe raw;
 
     rfc_sq_wqe_put(&raw, &w);
-    return operation_dump(printed_begin(p)->out, type, (const uint8_t *)&raw, n);
+    return operation_dump(&people, type, (const uint8_t *)&raw, n);
 }
 
 static void the_union_is_dumped_as_what_it_is(void **state)
