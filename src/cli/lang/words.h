@@ -72,11 +72,9 @@
     X(PROGRAM, srq_pingpong, 4,                                                                    \
       "as ibv_srq_pingpong does it: several queue pairs that share their receives")
 
-#define ICRC_RIGHT 0u
-#define ICRC_WRONG 1u
 #define ENUM_ICRC(X)                                                                               \
-    X(ICRC, RIGHT, ICRC_RIGHT, "the receiver finds nothing wrong with it")                         \
-    X(ICRC, WRONG, ICRC_WRONG, "the receiver throws the packet away")
+    X(ICRC, RIGHT, 0, "the receiver finds nothing wrong with it")                                  \
+    X(ICRC, WRONG, 1, "the receiver throws the packet away")
 
 #define ENUM_ROLE(X)                                                                               \
     X(ROLE, server, 0, "waits for a client")                                                       \
@@ -90,6 +88,7 @@ enum record_state { ENUM_RECORD(ENUM_MEMBER) };
 enum live_port_kind { ENUM_PORT(ENUM_MEMBER) };
 enum program { ENUM_PROGRAM(ENUM_MEMBER) };
 enum program_role { ENUM_ROLE(ENUM_MEMBER) };
+enum icrc_kind { ENUM_ICRC(ENUM_MEMBER) };
 enum setting { ENUM_SETTING(ENUM_MEMBER) };
 enum changes_told { ENUM_CHANGES(ENUM_MEMBER) };
 enum hints_shown { ENUM_HINTS(ENUM_MEMBER) };
