@@ -4,6 +4,7 @@
 
 #include "cli/cmd/dispatch.h"
 #include "cli/session/resolve.h"
+#include "cli/tell/explain.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
 #include "rdmalab/inspect.h"
@@ -56,11 +57,14 @@ static void say_completion(struct session *s, const struct rdl_wc *wc)
 /* Where to read on about what failed: what was flushed only followed it. */
 static void say_page(struct session *s, uint32_t failed)
 {
-    const char *name = enum_name(&enum_wc_status, failed);
+    const struct enum_row *row = enum_by_value(&enum_wc_status, failed);
 
-    if (failed != WCS_SUCCESS)
-        session_say(s, "  \"explain %s\" tells what that means, \"scenarios %s\" where to see it\n",
-                    name, name);
+    if (failed == WCS_SUCCESS || !row)
+        return;
+    session_say(s, "  \"explain %s\" tells what that means", row->name);
+    if (explain_has_scenario(&enum_wc_status, row))
+        session_say(s, ", \"scenarios %s\" where to see it", row->name);
+    session_say(s, "\n");
 }
 
 bool run_poll_cq(struct session *s, const struct step *st)

@@ -204,11 +204,11 @@ static void add_number(struct text *t, const struct enum_table *table, const str
         text_addf(t, " 0x%02x", aeth_pack(kind, 0));
 }
 
-/* Is it something that goes wrong in a lab, so that there is a scenario of it? */
-static bool has_scenario(const struct enum_table *table, const struct enum_row *row)
+bool explain_has_scenario(const struct enum_table *table, const struct enum_row *row)
 {
-    return (table == &enum_wc_status || table == &enum_async_event) && row->value != 0 &&
-           !strstr(row->text, "never ");
+    if (table == &enum_wc_status)
+        return row->value != WCS_SUCCESS && !strstr(row->text, "never seen here");
+    return table == &enum_async_event && !strstr(row->text, "never raised here");
 }
 
 /* @word: its row of explain.def, which is about the first meaning of a word; -1: none. */
@@ -232,7 +232,7 @@ static void print_row(FILE *out, const struct enum_table *table, const struct en
         explain_behaviour(out, row, source);
     cite_wrap(out, 2, notes[note].text, source);
     text_add(&s, word >= 0 ? words[word].see : notes[note].see);
-    if (has_scenario(table, row))
+    if (explain_has_scenario(table, row))
         text_addf(&s, "%sscenarios %s", s.len ? "; " : "", row->name);
     print_see(out, see);
 }

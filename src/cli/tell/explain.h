@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "emu/facts/enums.h"
+
 /* Prints all that is known of @word, as explain_same() knows it; false if that is nothing.
  * @source: with the sections that nobody has verified.
  */
@@ -18,6 +20,11 @@ bool explain_same(const char *a, const char *b);
 const char *explain_suggest(const char *word);
 #define EXPLAIN_WORDS                                                                              \
     "words of statuses, states, opcodes, rules, registers are known; \"explain\" alone lists some"
+
+/* Is @row, of @table, something of which "scenarios ROW" finds one: a completion that failed, or an
+ * asynchronous event?  Not all of them happen here.
+ */
+bool explain_has_scenario(const struct enum_table *table, const struct enum_row *row);
 
 /* Prints words to begin with, by subject. */
 void explain_subjects(FILE *out);

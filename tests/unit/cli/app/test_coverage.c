@@ -2,6 +2,7 @@
 #include "cli/app/coverage.h"
 
 #include "cli/lab_session.h"
+#include "cli/tell/explain.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/rules.h"
 
@@ -72,6 +73,32 @@ static void a_value_without_a_row_is_told(void **state)
     coverage_refused(&c, 254);
     assert_int_equal(coverage_total(&c).covered, 0);
     assert_true(coverage_total(&c).stranger);
+}
+
+/* What `explain` and `poll_cq` say of scenarios holds: `./check` asks for one of each row that is
+ * not excluded, and none can show one that is.
+ */
+static void what_no_scenario_can_show_is_nowhere_said_to_have_one(void **state)
+{
+    static const struct {
+        const struct enum_table *table;
+        enum cover_class class;
+    } tables[] = {{&enum_wc_status, COVER_statuses}, {&enum_async_event, COVER_async_events}};
+
+    (void)state;
+    for (size_t t = 0; t < ARRAY_LEN(tables); t++) {
+        const struct enum_table *table = tables[t].table;
+
+        assert_int_equal(cover_rows(tables[t].class), table->n_rows);
+        for (size_t i = 0; i < table->n_rows; i++) {
+            const bool failed = strcmp(table->rows[i].name, "SUCCESS") != 0;
+            struct cover_row row;
+
+            cover_row(tables[t].class, cover_row_find(tables[t].class, table->rows[i].name), &row);
+            if (explain_has_scenario(table, &table->rows[i]) != (failed && !row.excluded))
+                fail_msg("%s", table->rows[i].name);
+        }
+    }
 }
 
 static void sets_are_merged_row_by_row(void **state)
@@ -183,6 +210,7 @@ int main(void)
         cmocka_unit_test(what_work_requests_do_to_keys_is_told_apart),
         cmocka_unit_test(moves_are_of_a_type),
         cmocka_unit_test(a_value_without_a_row_is_told),
+        cmocka_unit_test(what_no_scenario_can_show_is_nowhere_said_to_have_one),
         cmocka_unit_test(sets_are_merged_row_by_row),
         cmocka_unit_test(percentages_are_rounded_down),
         cmocka_unit_test(every_exclusion_is_of_a_row_and_says_why),
