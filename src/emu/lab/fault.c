@@ -268,31 +268,12 @@ enum rdl_status rdl_inject(struct rdl_lab *lab, rdl_host host, const void *frame
         return RDL_ERR_STALE;
     if (bytes == 0 || bytes > UINT16_MAX)
         return RDL_ERR_INVAL;
-    f = frame_new(w->arena, (uint32_t)bytes);
+    f = world_frame(w, EV_HOST_NONE, frame, bytes, &g);
     if (!f)
         return RDL_ERR_NOMEM;
-    f->len = (uint32_t)bytes;
-    memcpy(f->bytes, frame, bytes);
-    g = glance(f->bytes, f->len);
-    f->note = frame_note_of(EV_HOST_NONE, &g);
     w->trace.cause = 0;
     net_inject(&w->net, host.raw - 1, f);
     return RDL_OK;
-}
-
-/* The frame as one that the host sends: of no queue pair of it. */
-static struct frame *frame_by_hand(struct world *w, uint32_t host, const void *bytes, size_t n,
-                                   struct glance *ret)
-{
-    struct frame *f = frame_new(w->arena, (uint32_t)n);
-
-    if (!f)
-        return NULL;
-    f->len = (uint32_t)n;
-    memcpy(f->bytes, bytes, n);
-    *ret = glance(f->bytes, f->len);
-    f->note = frame_note_of(host, ret);
-    return f;
 }
 
 enum rdl_status rdl_inject_from(struct rdl_lab *lab, rdl_host host, const void *frame, size_t bytes,
@@ -308,7 +289,7 @@ enum rdl_status rdl_inject_from(struct rdl_lab *lab, rdl_host host, const void *
         return RDL_ERR_STALE;
     if (bytes < MAC_BYTES || bytes > UINT16_MAX)
         return RDL_ERR_INVAL;
-    f = frame_by_hand(w, (uint32_t)host.raw - 1, frame, bytes, &g);
+    f = world_frame(w, (uint32_t)host.raw - 1, frame, bytes, &g);
     if (!f)
         return RDL_ERR_NOMEM;
     peer = world_station(w, ld_be(f->bytes, MAC_BYTES));

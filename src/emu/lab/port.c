@@ -94,6 +94,20 @@ static ev_id announce(struct world *w, uint32_t host, const struct glance *g, ui
     return id;
 }
 
+struct frame *world_frame(struct world *w, uint32_t sender, const void *bytes, size_t n,
+                          struct glance *ret)
+{
+    struct frame *f = frame_new(w->arena, (uint32_t)n);
+
+    if (!f)
+        return NULL;
+    f->len = (uint32_t)n;
+    memcpy(f->bytes, bytes, n);
+    *ret = glance(f->bytes, f->len);
+    f->note = frame_note_of(sender, ret);
+    return f;
+}
+
 enum rdl_status rdl_port_receive(struct rdl_lab *lab, rdl_port port, const void *frame,
                                  size_t bytes)
 {
@@ -106,13 +120,9 @@ enum rdl_status rdl_port_receive(struct rdl_lab *lab, rdl_port port, const void 
         return RDL_ERR_STALE;
     if (bytes == 0 || bytes > RDL_PORT_FRAME_BYTES_MAX)
         return RDL_ERR_INVAL;
-    f = frame_new(w->arena, (uint32_t)bytes);
+    f = world_frame(w, host, frame, bytes, &g);
     if (!f)
         return RDL_ERR_NOMEM;
-    f->len = (uint32_t)bytes;
-    memcpy(f->bytes, frame, bytes);
-    g = glance(f->bytes, f->len);
-    f->note = frame_note_of(host, &g);
     world_act(w);
     w->progress.packets++;
     f->tx = announce(w, host, &g, f->len);

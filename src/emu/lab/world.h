@@ -165,6 +165,14 @@ struct bounds bounds_of(const struct rdl_lab *lab, struct rdl_limits limits);
 /* One tick, if there is one within @b.  RDL_ERR_IDLE, RDL_ERR_TIMEOUT, RDL_ERR_INVARIANT. */
 enum rdl_status world_tick(struct rdl_lab *lab, const struct bounds *b);
 
+struct glance;
+
+/* A frame of the lab with these bytes, which came from outside, as one that @sender sends: a host,
+ * a port or EV_HOST_NONE.  @ret: what a glance says of it.  NULL: the arena is full.
+ */
+struct frame *world_frame(struct world *w, uint32_t sender, const void *bytes, size_t n,
+                          struct glance *ret);
+
 /* A frame leaves the lab through external port @ext. */
 void port_leave(void *ctx, uint32_t ext, const struct frame *f);
 
