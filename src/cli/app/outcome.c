@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/print/must.h"
+#include "cli/tree/tree_memory.h"
 #include "emu/base/assert.h"
 #include "emu/base/fnv.h"
 #include "emu/facts/enums.h"
@@ -98,11 +99,9 @@ enum rdl_status outcome_watch(struct outcome *o, struct rdl_lab *lab)
 
 /* --- When it is over -------------------------------------------------------------------------- */
 
-/* Which host, or which region of one. */
 struct looking {
     struct outcome *o;
     const struct rdl_lab *lab;
-    const char *host; /* NULL: for hosts */
 };
 
 static uint32_t sum_of(const struct rdl_lab *lab, rdl_host host, const struct rdl_mr_info *info)
@@ -121,46 +120,17 @@ static uint32_t sum_of(const struct rdl_lab *lab, rdl_host host, const struct rd
     return sum;
 }
 
-static void look_at_region(struct looking *l, const char *key)
+static void look_at_region(void *ctx, const char *path, rdl_host host,
+                           const struct rdl_mr_info *info)
 {
+    const struct looking *l = ctx;
     struct outcome *o = l->o;
-    struct outcome_memory m = {0};
+    struct outcome_memory m = {.sum = sum_of(l->lab, host, info)};
     struct text t = text_on(m.path, sizeof(m.path));
-    struct rdl_mr_info info;
-    rdl_host host;
-    rdl_mr mr;
 
-    text_addf(&t, "%s.%s", l->host, key);
-    if (rdl_find(l->lab, m.path, OBJ_MR, &mr.raw) != RDL_OK ||
-        rdl_mr_info(l->lab, mr, &info) != RDL_OK || info.kind != KEY_USER_MR ||
-        rdl_find_host(l->lab, l->host, &host) != RDL_OK)
-        return;
-    m.sum = sum_of(l->lab, host, &info);
+    text_add(&t, path);
     o->memory = must_grow(o->memory, o->n_memory, &o->memory_room, sizeof(*o->memory));
     o->memory[o->n_memory++] = m;
-}
-
-static rdl_inspect_each look_at;
-
-static void look_below(const char *path, struct looking *l)
-{
-    size_t at;
-    const enum rdl_status st = rdl_inspect_list(l->lab, path, look_at, l, &at);
-
-    RDL_ASSERT(st == RDL_OK); /* it was found a moment ago */
-}
-
-static void look_at(void *ctx, const char *key, const struct rdl_value *v)
-{
-    struct looking *l = ctx;
-    struct looking inside = {l->o, l->lab, key};
-
-    if (v->type != RDL_NODE)
-        return;
-    if (l->host)
-        look_at_region(l, key);
-    else
-        look_below(key, &inside);
 }
 
 static int queue_of(const struct ev *e)
@@ -184,10 +154,10 @@ static int compare_queues(const void *a, const void *b)
 void outcome_end(struct outcome *o, struct session *s)
 {
     const struct rdl_limits limits = {.ticks = REST_TICKS};
-    struct looking l = {o, s->lab, NULL};
+    struct looking l = {o, s->lab};
 
     o->is_idle = rdl_run(s->lab, RDL_NEVER, limits) == RDL_OK;
-    look_below("", &l);
+    tree_each_region(s->lab, look_at_region, &l);
     if (o->n_completions > 0)
         qsort(o->completions, o->n_completions, sizeof(*o->completions), compare_queues);
 }

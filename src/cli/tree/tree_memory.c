@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "cli/print/must.h"
+#include "cli/tree/tree.h"
 #include "emu/base/text.h"
 #include "emu/facts/enums.h"
 #include "emu/facts/leaf.h"
-#include "rdmalab/verbs.h"
 
 #define JOINED_BYTES 4u /* so few equal ones between two that differ do not part them */
 
@@ -16,58 +16,82 @@
 
 struct walk {
     const struct rdl_lab *lab;
-    struct tree_memory *to;
     const char *host; /* NULL: in the lab */
+    tree_region_each *each;
+    void *ctx;
 };
 
-static void take_bytes(const struct walk *w, struct tree_memory_region *r, rdl_host host,
-                       uint64_t addr)
+static void visit_region(const struct walk *w, const char *key)
 {
-    if (r->n > TREE_MEMORY_BYTES_MAX - w->to->kept)
-        return;
-    r->bytes = must_malloc((size_t)r->n + 1);
-    if (rdl_mem_read(w->lab, host, addr, r->bytes, (size_t)r->n) == RDL_OK) {
-        w->to->kept += r->n;
-        return;
-    }
-    free(r->bytes);
-    r->bytes = NULL;
-}
-
-static void take_region(const struct walk *w, const char *key)
-{
-    struct tree_memory *to = w->to;
-    struct tree_memory_region r = {.bytes = NULL};
-    struct text t = text_on(r.path, sizeof(r.path));
+    char path[TREE_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
     struct rdl_mr_info info;
     rdl_host host;
     rdl_mr mr;
 
-    text_addf(&t, "%s.%s", w->host, key);
-    if (rdl_find(w->lab, r.path, OBJ_MR, &mr.raw) != RDL_OK ||
-        rdl_mr_info(w->lab, mr, &info) != RDL_OK || info.kind != KEY_USER_MR ||
-        rdl_find_host(w->lab, w->host, &host) != RDL_OK)
-        return;
-    r.n = info.bytes;
-    take_bytes(w, &r, host, info.addr);
-    to->v = must_grow(to->v, to->n, &to->room, sizeof(*to->v));
-    to->v[to->n++] = r;
+    tree_join(&t, w->host, key);
+    if (rdl_find(w->lab, path, OBJ_MR, &mr.raw) == RDL_OK &&
+        rdl_mr_info(w->lab, mr, &info) == RDL_OK && info.kind == KEY_USER_MR &&
+        rdl_find_host(w->lab, w->host, &host) == RDL_OK)
+        w->each(w->ctx, path, host, &info);
 }
 
 /* From the lab to its hosts to their regions, which is how deep it goes. */
 static void visit(void *ctx, const char *key, const struct rdl_value *v)
 {
     const struct walk *from = ctx;
-    struct walk w = {.lab = from->lab, .to = from->to, .host = key};
+    struct walk w = *from;
     size_t bad;
 
+    w.host = key;
     if (v->type != RDL_NODE)
         return;
     if (from->host && v->row == NODE_mr)
-        take_region(from, key);
+        visit_region(from, key);
     else if (!from->host && v->row == NODE_host &&
              rdl_inspect_list(w.lab, key, visit, &w, &bad) != RDL_OK)
         must_fail(); /* it was there just now */
+}
+
+void tree_each_region(const struct rdl_lab *lab, tree_region_each *each, void *ctx)
+{
+    struct walk w = {.lab = lab, .each = each, .ctx = ctx};
+    size_t bad;
+
+    if (rdl_inspect_list(lab, "", visit, &w, &bad) != RDL_OK)
+        must_fail(); /* the root is always there */
+}
+
+struct taking {
+    const struct rdl_lab *lab;
+    struct tree_memory *to;
+};
+
+static void take_bytes(const struct taking *k, struct tree_memory_region *r, rdl_host host,
+                       uint64_t addr)
+{
+    if (r->n > TREE_MEMORY_BYTES_MAX - k->to->kept)
+        return;
+    r->bytes = must_malloc((size_t)r->n + 1);
+    if (rdl_mem_read(k->lab, host, addr, r->bytes, (size_t)r->n) == RDL_OK) {
+        k->to->kept += r->n;
+        return;
+    }
+    free(r->bytes);
+    r->bytes = NULL;
+}
+
+static void take_region(void *ctx, const char *path, rdl_host host, const struct rdl_mr_info *info)
+{
+    const struct taking *k = ctx;
+    struct tree_memory *to = k->to;
+    struct tree_memory_region r = {.n = info->bytes};
+    struct text t = text_on(r.path, sizeof(r.path));
+
+    text_add(&t, path);
+    take_bytes(k, &r, host, info->addr);
+    to->v = must_grow(to->v, to->n, &to->room, sizeof(*to->v));
+    to->v[to->n++] = r;
 }
 
 static int by_path(const void *a, const void *b)
@@ -79,12 +103,10 @@ static int by_path(const void *a, const void *b)
 
 void tree_memory_take(struct tree_memory *ret, const struct rdl_lab *lab)
 {
-    struct walk w = {.lab = lab, .to = ret};
-    size_t bad;
+    struct taking k = {lab, ret};
 
     *ret = (struct tree_memory){.v = NULL};
-    if (rdl_inspect_list(lab, "", visit, &w, &bad) != RDL_OK)
-        must_fail(); /* the root is always there */
+    tree_each_region(lab, take_region, &k);
     if (ret->n > 0)
         qsort(ret->v, ret->n, sizeof(*ret->v), by_path);
 }

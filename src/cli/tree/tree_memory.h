@@ -13,8 +13,14 @@
 
 #include "rdmalab/inspect.h"
 #include "rdmalab/lab.h"
+#include "rdmalab/verbs.h"
 
 #define TREE_MEMORY_BYTES_MAX (64u << 20) /* that are kept of one lab */
+
+/* Calls @each for each region of memory of programs, in the order of the tree. */
+typedef void tree_region_each(void *ctx, const char *path, rdl_host host,
+                              const struct rdl_mr_info *info);
+void tree_each_region(const struct rdl_lab *lab, tree_region_each *each, void *ctx);
 
 /* The regions, in the order of their paths. */
 struct tree_memory {
