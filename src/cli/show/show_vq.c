@@ -56,6 +56,18 @@ static void print_head(FILE *out, const struct ring *q)
                 q->at.driver_used == q->at.device_used ? "" : "the driver has not looked");
 }
 
+/* What descriptor @i says of its buffer, which the device has @written or not. */
+static struct wqe_buffer buffer_of(const struct ring *q, uint64_t i, bool written)
+{
+    return (struct wqe_buffer){
+        .role = q->role,
+        .addr = ring_desc(q, i, LEAF_desc_addr),
+        .bytes = (uint32_t)ring_desc(q, i, LEAF_desc_len),
+        .writable = (ring_desc(q, i, LEAF_desc_flags) & VIRTQ_DESC_WRITE) != 0,
+        .written = written,
+    };
+}
+
 /* One descriptor of a chain: number, address, length, who owns it and what the device does with
  * it, and what it says.
  */
@@ -63,17 +75,11 @@ static void print_slot(FILE *out, const struct ring *q, const struct wqe_reader 
                        bool returned, uint8_t *command)
 {
     const uint64_t flags = ring_desc(q, i, LEAF_desc_flags);
-    struct wqe_buffer b = {
-        .role = q->role,
-        .addr = ring_desc(q, i, LEAF_desc_addr),
-        .bytes = (uint32_t)ring_desc(q, i, LEAF_desc_len),
-        .writable = (flags & VIRTQ_DESC_WRITE) != 0,
-        .written = returned,
-        .command = *command,
-    };
+    struct wqe_buffer b = buffer_of(q, i, returned);
     char buf[SHOW_LINE_BYTES];
     struct text t = text_on(buf, sizeof(buf));
 
+    b.command = *command;
     text_addf(&t, "%c desc %-3llu 0x%08llx   %u bytes", ring_desc_changed(q, i) ? '*' : ' ',
               (unsigned long long)i, (unsigned long long)b.addr, b.bytes);
     text_pad_to(&t, 37);
@@ -257,13 +263,7 @@ static void row_of_desc(struct rows *r, const struct ring *q, const struct wqe_r
 {
     const enum slot_state state = q->state[i];
     const uint64_t flags = ring_desc(q, i, LEAF_desc_flags);
-    struct wqe_buffer b = {
-        .role = q->role,
-        .addr = ring_desc(q, i, LEAF_desc_addr),
-        .bytes = (uint32_t)ring_desc(q, i, LEAF_desc_len),
-        .writable = (flags & VIRTQ_DESC_WRITE) != 0,
-        .written = state == SLOT_USED,
-    };
+    struct wqe_buffer b = buffer_of(q, i, state == SLOT_USED);
     char entry[32], buf[SHOW_LINE_BYTES], path[TREE_PATH_BYTES];
     struct text e = text_on(entry, sizeof(entry)), t = text_on(buf, sizeof(buf));
 
