@@ -4,6 +4,7 @@
 #include "cli/print/show_text.h"
 #include "cli/show/show_columns.h"
 #include "cli/show/show_objects.h"
+#include "cli/show/show_page.h"
 #include "cli/show/show_rows.h"
 #include "cli/show/show_vq.h"
 #include "cli/show/show_wqe.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queue pairs, completion queues, regions and the like: tables of all, one in detail. */
+/* Queue pairs, completion queues, regions and the like: tables of all. */
 #ifndef CLI_SHOW_SHOW_OBJECTS_H
 #define CLI_SHOW_SHOW_OBJECTS_H
 
@@ -31,9 +31,5 @@ unsigned show_columns_of_kind(enum node_kind kind, struct row_column ret[GRID_CO
 
 /* How many objects of @kind there are at or below @path. */
 size_t show_count(const struct rdl_lab *lab, const char *path, enum node_kind kind);
-
-/* One of them in detail.  The object must exist and be of the kind.  RDL_OK, RDL_ERR_NOMEM. */
-RDL_MUST_CHECK enum rdl_status show_qp(FILE *out, const struct rdl_lab *lab, const char *path);
-RDL_MUST_CHECK enum rdl_status show_cq(FILE *out, const struct rdl_lab *lab, const char *path);
 
 #endif
