@@ -350,21 +350,47 @@ static int run_input(struct session *s, const char *lines, int n_files, char **f
     return repl_run(s, prompt);
 }
 
+/* What was asked for without a mode. */
+struct asked {
+    char *lines; /* owned */
+    const char *seed, *memory;
+    bool prompt, version, help;
+};
+
+static bool take_options(struct asked *a, int *argc, char **argv)
+{
+    const struct option rows[] = {
+        {.name = "-c", .lines = &a->lines, .words = ""},
+        {.name = "--seed", .value = &a->seed, .words = ""},
+        {.name = "--memory", .value = &a->memory, .words = ""},
+        {.name = "--prompt", .flag = &a->prompt},
+        {.name = "--version", .flag = &a->version},
+        {.name = "--help", .flag = &a->help},
+        {.name = "-h", .flag = &a->help},
+    };
+
+    return options_take(rows, ARRAY_LEN(rows), argc, argv);
+}
+
+static int do_asked(const struct session_config *config, const struct asked *a, int n_files,
+                    char **files)
+{
+    struct session *s = NULL;
+    const enum rdl_status st = session_new(config, &s);
+    int status = EXIT_FAILED;
+
+    if (st == RDL_OK)
+        status = run_input(s, a->lines, n_files, files, a->prompt);
+    else
+        session_no_lab(stderr, config, st);
+    session_free(s);
+    return status;
+}
+
 static int session_main(int argc, char **argv)
 {
-    char *lines = NULL;
-    const char *seed_text = NULL, *memory_text = NULL;
+    struct asked a = {.lines = NULL};
     uint64_t memory_bytes = 0;
-    bool prompt = false, version = false, help = false;
-    const struct option rows[] = {
-        {.name = "-c", .lines = &lines, .words = ""},
-        {.name = "--seed", .value = &seed_text, .words = ""},
-        {.name = "--memory", .value = &memory_text, .words = ""},
-        {.name = "--prompt", .flag = &prompt},
-        {.name = "--version", .flag = &version},
-        {.name = "--help", .flag = &help},
-        {.name = "-h", .flag = &help},
-    };
     struct session_config config = {
         .history_bytes = SNAPSHOTS_BYTES_MAX,
         .dispatch = dispatch,
@@ -376,37 +402,27 @@ static int session_main(int argc, char **argv)
         .interrupted = signals_interrupted(),
         .live_ops = live_ops,
     };
-    struct session *s = NULL;
-    enum rdl_status st;
     int status = EXIT_USAGE;
 
     argv[0] = NULL; /* no mode */
-    if (!options_take(rows, ARRAY_LEN(rows), &argc, argv))
+    if (!take_options(&a, &argc, argv))
         goto out;
-    if (version || help) {
-        if (version)
+    if (a.version || a.help) {
+        if (a.version)
             printf("rdmalab %s\n", RDMALAB_VERSION);
         else
             print_help(stdout);
         status = EXIT_PASSED;
         goto out;
     }
-    config.seed_given = seed_text != NULL;
-    if (seed_text && !options_number("--seed", seed_text, &config.seed))
-        goto out;
-    if (memory_text && !options_size("--memory", memory_text, &memory_bytes))
+    config.seed_given = a.seed != NULL;
+    if ((a.seed && !options_number("--seed", a.seed, &config.seed)) ||
+        (a.memory && !options_size("--memory", a.memory, &memory_bytes)))
         goto out;
     config.memory_bytes = (size_t)memory_bytes;
-    st = session_new(&config, &s);
-    if (st == RDL_OK) {
-        status = run_input(s, lines, argc - 1, argv + 1, prompt);
-    } else {
-        session_no_lab(stderr, &config, st);
-        status = EXIT_FAILED;
-    }
+    status = do_asked(&config, &a, argc - 1, argv + 1);
 out:
-    session_free(s);
-    free(lines);
+    free(a.lines);
     return status;
 }
 
