@@ -240,6 +240,8 @@ static void hints_say_what_may_follow(void **state)
         {"create_cq h1 ", "[cqe=16] [channel=OBJECT] [as NAME]"},
         {"reg_mr h1.pd ", "len=SIZE [addr="},
         {"on h1 { create_cq ", "[HOST] [cqe=16]"},
+        {"create_cq cqe ", "[cqe=16] [channel=OBJECT] [as NAME]"}, /* a host may be called so */
+        {"create_cq h1 cqe=4 ", "[channel=OBJECT] [as NAME]"},
         {"step packet ", "[COUNT]"},
         {"mod", ""},
         {"", ""},
