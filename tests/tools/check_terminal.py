@@ -101,12 +101,26 @@ def check_interrupt_of_a_run(terminals):
     """^C during a run without end stops it, and the prompt goes on."""
     t = terminals.open()
     t.do_all(PAIR + "post_send h1.qp sge=mr[0:64]")
-    t.press("run\r")
+    t.press("run 100000s\r")
     t.expect("RNR")
     t.press("^C")
     t.expect(r"interrupted", r"\n" + PROMPT + r"\Z")
     t.do("back 2 tick", r"at #\d+ of #\d+")
     t.do("goto end", "at the end")
+
+
+def check_run_that_repeats_itself(terminals):
+    """A run that does not end by itself ends soon, says what it waits for, and keeps its past; bind is no verb."""
+    t = terminals.open()
+    t.do("bind", "a queue pair is not bound to a port")
+    t.do_all(PAIR + "post_send h1.qp sge=mr[0:64] signaled")
+    t.do("run", "this run does not end", r"h1\.qp: SEND wr_id=0 waits for (a receive at|.* from) h2\.qp")
+    t.do("why h1.qp", r"because of \d+ such waits before", "posted in #")
+    t.do("post_recv h2.qp sge=mr[0:64]")
+    t.do("run", "idle at")
+    t.do("back 3", "back before: run", r"at #\d+ of #\d+")
+    t.do("redo 3", "at the end")
+    t.do("expect h1.cq.wc[0].status == SUCCESS", "ok")
 
 
 def check_stops(terminals):

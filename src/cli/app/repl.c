@@ -22,6 +22,9 @@
 
 /* A step of a person that takes more ticks is stopped: half a second. */
 #define PROMPT_TICKS_MAX 1000000u
+/* Many times what retries that have an end take, and few enough that the recorder forgets nothing.
+ */
+#define PROMPT_STUCK_TICKS 10000u
 
 /* What was typed, as text and as what it says. */
 struct typed {
@@ -322,8 +325,10 @@ int repl_run(struct session *s, bool prompt)
     s->at_terminal = r.terminal;
     if (r.lasting) {
         signals_outlast();
-        if (!s->history.header || !step_has(s->history.header, "ticks"))
+        if (!s->history.header || !step_has(s->history.header, "ticks")) {
             s->bounds.patience = PROMPT_TICKS_MAX;
+            s->bounds.stuck = PROMPT_STUCK_TICKS;
+        }
         banner(&r);
     }
     if (r.terminal)

@@ -4,9 +4,12 @@
 #include "cli/live/live.h"
 #include "cli/session/stop_look.h"
 #include "cli/session/travel.h"
+#include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/facts/enums.h"
+#include "emu/trace/event.h"
 #include "rdmalab/inspect.h"
+#include "rdmalab/trace.h"
 
 #define CHUNK_TICKS 4096u /* that pass between two looks for ^C */
 /* So many ticks pass between two looks for frames from outside: a device holds only so many of
@@ -89,6 +92,44 @@ static bool tick_reached(struct session *s, struct span at, struct limit limit)
     }
     advance_note_waits(s);
     return false;
+}
+
+/* How much of what programs wait for has happened since the lab began. */
+static uint64_t achieved(const struct rdl_lab *lab)
+{
+    static const enum ev_kind kinds[] = {EV_fetch, EV_dma_write, EV_cqe, EV_ping_reply};
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        n += rdl_total(lab, kinds[i]);
+    return n;
+}
+
+/* A run that achieves nothing any more. */
+struct standstill {
+    uint64_t achieved;
+    uint64_t since_tick; /* it was so much from here on */
+};
+
+/* Does run @m only repeat itself?  Then s->diag says so.  What is done again is not asked: it has
+ * gone on before, maybe where nobody was at a prompt.
+ */
+static bool is_stuck(struct session *s, const struct move *m, struct standstill *still,
+                     struct span at)
+{
+    const uint64_t tick = rdl_tick(s->lab), n = achieved(s->lab);
+
+    if (n != still->achieved)
+        *still = (struct standstill){n, tick};
+    if (!s->bounds.stuck || !session_limit(s).of_step || s->travel.under_way ||
+        m->kind != MOVE_RUN || m->until_ns != RDL_NEVER ||
+        tick - still->since_tick < s->bounds.stuck)
+        return false;
+    session_fail(s, at, "this run does not end: for %llu ticks nothing has been completed",
+                 (unsigned long long)(tick - still->since_tick));
+    diag_remedy(&s->diag, "\"why\" tells what goes on, \"run\" goes on");
+    advance_note_waits(s);
+    return true;
 }
 
 /* @stop is hit. */
@@ -273,12 +314,15 @@ static bool next_limits(struct session *s, struct span at, struct rdl_limits *re
 static struct moved move_chunks(struct session *s, const struct move *m, struct span at,
                                 uint32_t *reterr_rsp)
 {
+    struct standstill still = {achieved(s->lab), rdl_tick(s->lab)};
+
     for (;;) {
         const uint64_t before = rdl_tick(s->lab);
         struct rdl_limits limits = {0};
         struct moved moved = {.st = RDL_OK};
 
-        if (is_stopped(s) || session_interrupted(s, at) || !next_limits(s, at, &limits))
+        if (is_stopped(s) || session_interrupted(s, at) || is_stuck(s, m, &still, at) ||
+            !next_limits(s, at, &limits))
             return cut_short;
         if (s->travel.look) {
             travel_look(s); /* a verb has made a tick before it waits */

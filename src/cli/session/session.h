@@ -90,6 +90,8 @@ struct block {
 struct session_bounds {
     struct rdl_limits whole; /* last tick and last time of the session; 0: none */
     uint64_t patience;       /* ticks that each step may take, in place of a last tick; 0: that */
+    uint64_t stuck;          /* ticks that a run without an end may take, once it completes nothing
+                                more; 0: any number */
     uint64_t n_lifted;       /* how often a lab that follows real time has lifted them */
 };
 

@@ -105,6 +105,9 @@ static void tell_sends(const struct world *w, const struct host *h, const struct
                   (unsigned long long)wqe->w.wr_id);
         add_awaited(&t, xqp, wqe);
         add_peer(&t, w, xqp);
+        if (q->rnr_naks > 0 && !q->rnr_wait)
+            text_addf(&t, ", which had no receive %u time%s", q->rnr_naks,
+                      q->rnr_naks == 1 ? "" : "s");
         add_timer(&t, q);
     } else {
         const uint32_t n = outstanding(h, &g->sq);

@@ -458,6 +458,30 @@ static void a_prompt_has_patience_with_each_step(void **state)
     lab_close(&l);
 }
 
+/* A run that only repeats itself ends long before the patience, and one with an end does not. */
+static void a_run_at_a_prompt_ends_where_nothing_is_completed_any_more(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, examples_before[BEFORE_CONNECTED]);
+    l.s->bounds.patience = 1000000;
+    l.s->bounds.stuck = 5000;
+    lab_run(&l, "repeat 3000 { post_recv h2.qp sge=mr[0:1]; post_send h1.qp sge=mr[0:1] signaled; "
+                "run; poll_cq h1.cq; poll_cq h2.cq }");
+    lab_run(&l, "post_send h1.qp wr_id=5 sge=mr[0:64] signaled");
+    assert_false(lab_try(&l, "run"));
+    assert_non_null(strstr(l.s->diag.message, "this run does not end"));
+    if (!strstr(l.s->diag.notes, "h1.qp: SEND wr_id=5 waits for a receive at h2.qp") &&
+        !strstr(l.s->diag.notes, "h2.qp, which had no receive "))
+        fail_msg("%s", l.s->diag.notes);
+    lab_run(&l, "until count(timeout) > 10000 timeout=100s; run 10s");
+    lab_run(&l, "back; back; redo; redo; goto end");
+    lab_run(&l, "post_recv h2.qp sge=mr[0:64]; run; expect h1.cq.wc[3000].status == SUCCESS");
+    lab_close(&l);
+}
+
 static void limits_end_what_does_not_end(void **state)
 {
     struct lab l;
@@ -600,6 +624,7 @@ int main(void)
         cmocka_unit_test(a_session_that_did_nothing_is_not_saved),
         cmocka_unit_test(what_failed_halfway_replays_as_well),
         cmocka_unit_test(a_prompt_has_patience_with_each_step),
+        cmocka_unit_test(a_run_at_a_prompt_ends_where_nothing_is_completed_any_more),
         cmocka_unit_test(limits_end_what_does_not_end),
         cmocka_unit_test(sourced_files_tell_where_they_failed),
         cmocka_unit_test(two_sessions_know_nothing_of_each_other),
