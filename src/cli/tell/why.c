@@ -27,6 +27,7 @@ struct walk {
     const struct past_index *index; /* of @p */
     const struct ev *asked;         /* the event in question */
     unsigned timeouts;              /* told in a row */
+    unsigned rnr_rounds;            /* told in a row */
     const struct ev *missed;        /* the last transmission told to be missed */
 };
 
@@ -257,6 +258,9 @@ static void tell_request(struct walk *w, const struct ev *e, const struct ev *tx
     if (key) {
         show_detail(w->out, w->p, key);
         show_end_of_key(w, key);
+        if (key->u.key.key == 0 && key->u.key.rule == RULE_MR_KEY)
+            show_wrap(w->out, INDENT_NOTE,
+                      "rkey 0: the region allows no remote access, see access= of reg_mr");
     }
     if (e->u.rx.act == ACT_ACCEPT)
         show_atomic(w, e);
@@ -303,6 +307,48 @@ static const struct ev *skip_timeouts(struct walk *w, const struct ev *e)
     return next;
 }
 
+/* What armed RNR timer @e: the RNR NAK that arrived; NULL: it is not known. */
+static const struct ev *rnr_nak_before(const struct walk *w, const struct ev *e)
+{
+    const struct ev *timer = past_find(w->p, e->cause);
+    const struct ev *nak = timer ? past_find(w->p, timer->cause) : NULL;
+
+    return nak && nak->kind == EV_rx ? nak : NULL;
+}
+
+/* The end of the RNR timer that sent what @nak refuses; NULL: it was sent for another reason. */
+static const struct ev *rnr_timeout_before(const struct walk *w, const struct ev *nak)
+{
+    const struct ev *answer = past_tx_of(w->p, nak);
+    const struct ev *request = answer ? past_find(w->p, answer->cause) : NULL;
+    const struct ev *tx = request && request->kind == EV_rx ? past_tx_of(w->p, request) : NULL;
+    const struct ev *cause = tx ? past_find(w->p, tx->cause) : NULL;
+
+    return cause && cause->kind == EV_timeout && cause->u.timeout.timer == TMR_RNR ? cause : NULL;
+}
+
+/* Steps back over rounds of RNR NAK, wait and transmission: @e, the end of an RNR timer, and what
+ * it repeats.  Returns the first RNR NAK that is known.
+ */
+static const struct ev *skip_rnr_rounds(const struct walk *w, const struct ev *e)
+{
+    const struct ev *first = e, *nak = rnr_nak_before(w, e);
+    unsigned n = 1;
+
+    while (nak && n < HOPS_MAX) {
+        const struct ev *before = rnr_timeout_before(w, nak);
+
+        if (!before)
+            break;
+        n++;
+        first = before;
+        nak = rnr_nak_before(w, before);
+    }
+    fprintf(w->out, "  because of %u such wait%s before, the first until #%llu.%u\n", n,
+            n == 1 ? "" : "s", (unsigned long long)ev_tick(first->id), ev_row(first->id));
+    return nak;
+}
+
 static const struct ev *tell_timeout(struct walk *w, const struct ev *e)
 {
     const bool ack = e->u.timeout.timer == TMR_ACK;
@@ -312,6 +358,8 @@ static const struct ev *tell_timeout(struct walk *w, const struct ev *e)
 
     if (ack && w->timeouts++ >= TIMEOUTS_TOLD)
         return skip_timeouts(w, e);
+    if (!ack && w->rnr_rounds++ >= TIMEOUTS_TOLD)
+        return skip_rnr_rounds(w, e);
     text_addf(&t, "the %s", ack ? "ack timeout" : "RNR timer");
     if (timer && timer->kind == EV_timer) {
         text_add(&t, " armed in ");

@@ -28,6 +28,32 @@ static void tell_all(const struct row *rows, size_t n)
         assert_tells(rows[i].lines, rows[i].asked, rows[i].says);
 }
 
+/* `why` of the end of a timer that a hundred others came before, and of a key that opens nothing.
+ */
+static void why_counts_waits_and_names_the_key_that_is_none(void **state)
+{
+    static const struct row rows[] = {
+        {CONNECTED SEND "until count(timeout) == 100 timeout=1s\n",
+         "why",
+         {"the 100th transmission", "the 99th transmission",
+          "because of 98 such waits before, the first until #", "the 1st transmission",
+          "the device fetched the WQE"}},
+        {CONNECTED SEND "until count(timeout) == 3 timeout=1s\n",
+         "why",
+         {"because of 1 such wait before, the first until #"}},
+        {CONNECTED SEND "until count(timeout) == 3 timeout=1s\n",
+         "show",
+         {"waits for an ACK of psn=0 from h2.qp, which had no receive 3 times\n"}},
+        {CONNECTED "reg_mr h2.pd len=64 as closed\n"
+                   "post_send h1.qp op=rdma_write sge=mr[0:4] remote=h2.closed[0] signaled\nrun\n",
+         "why",
+         {"refused by MR_KEY", "rkey 0: the region allows no remote access"}},
+    };
+
+    (void)state;
+    tell_all(rows, ARRAY_LEN(rows));
+}
+
 static void what_holds_a_send_is_said(void **state)
 {
     static const struct row rows[] = {
@@ -351,6 +377,7 @@ static void what_nobody_knows_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(why_counts_waits_and_names_the_key_that_is_none),
         cmocka_unit_test(what_holds_a_send_is_said),
         cmocka_unit_test(a_device_that_needs_a_reset_is_said),
         cmocka_unit_test(how_the_last_send_ended_is_said),
