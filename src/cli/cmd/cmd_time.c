@@ -74,10 +74,11 @@ static bool back_lines(struct session *s, const struct step *st, uint64_t count)
     struct place to;
 
     if (count > n) {
+        if (n == 0)
+            return session_fail(s, st->at, "nothing was done before here");
         session_fail(s, st->at,
-                     n == 0   ? "nothing was done before here"
-                     : n == 1 ? "only one line before here did something"
-                              : "only %zu lines before here did something",
+                     n == 1 ? "only one line before here did something"
+                            : "only %zu lines before here did something",
                      n);
         return diag_remedy(&s->diag, "\"back 5 tick\", \"back 1 packet\" go back by less");
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/lang/suggest.h"
+#include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 #include "emu/base/text.h"
 #include "emu/facts/leaf.h"
@@ -98,9 +99,87 @@ bool resolve_unknown(const struct scope *in, struct span at, const char *path, c
     if (off == 0 && strcmp(what, "no host") == 0)
         return diag_remedy(reterr, "\"host %s\" adds it", word);
     if (off == 0 && !in->host[0])
-        return diag_remedy(reterr, "names of objects begin with their host: h1.%s", path);
+        return diag_remedy(reterr, "names of objects begin with their host, like h1.qp; \"show\" "
+                                   "lists what there is");
     return diag_remedy(reterr, "\"show %s%s\" lists what there is", parent,
                        strchr(parent, '.') ? " json" : "");
+}
+
+/* The verb that makes an object of @kind; NULL: none does. */
+static const char *maker_of(enum object_kind kind)
+{
+    static const struct {
+        enum object_kind kind;
+        const char *verb;
+    } rows[] = {
+        {OBJ_PD, "alloc_pd"},    {OBJ_MR, "reg_mr"},
+        {OBJ_CQ, "create_cq"},   {OBJ_QP, "create_qp"},
+        {OBJ_AH, "create_ah"},   {OBJ_MW, "alloc_mw"},
+        {OBJ_SRQ, "create_srq"}, {OBJ_CHANNEL, "create_comp_channel"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (rows[i].kind == kind)
+            return rows[i].verb;
+    }
+    return NULL;
+}
+
+/* The objects of a kind on a host. */
+struct of_kind {
+    const struct rdl_lab *lab;
+    const char *host;
+    enum object_kind kind;
+    struct near near; /* the one whose name is like that which was asked for */
+    char first[SUGGEST_WORD_BYTES];
+};
+
+static void offer_of_kind(void *ctx, const char *key, const struct rdl_value *v)
+{
+    struct of_kind *o = ctx;
+    char path[SESSION_PATH_BYTES];
+    struct text t = text_on(path, sizeof(path));
+    uint64_t raw;
+
+    (void)v;
+    text_addf(&t, "%s.%s", o->host, key);
+    if (rdl_find(o->lab, path, o->kind, &raw) != RDL_OK)
+        return;
+    (void)suggest_offer_copy(&o->near.s, key, o->near.best);
+    if (!o->first[0]) {
+        t = text_on(o->first, sizeof(o->first));
+        text_add(&t, key);
+    }
+}
+
+/* Tells which object of @kind, which a verb makes, was meant by @path: a host, or a name that
+ * nothing on its host has.  False: @path is something else.
+ */
+static bool tell_of_kind(const struct scope *in, const char *path, enum object_kind kind,
+                         struct diag *reterr)
+{
+    const char *what = enum_by_value(&enum_object, kind)->text, *dot = strchr(path, '.');
+    char host[RDL_NAME_BYTES];
+    struct of_kind o = {.lab = in->lab, .host = host, .kind = kind};
+    size_t ignored;
+    rdl_host found;
+
+    resolve_host_name(path, host);
+    if (!maker_of(kind) || (dot && strpbrk(dot + 1, ".[")) ||
+        rdl_find_host(in->lab, host, &found) != RDL_OK)
+        return false;
+    o.near.s = suggestion_for(dot ? dot + 1 : "");
+    if (rdl_inspect_list(in->lab, host, offer_of_kind, &o, &ignored) != RDL_OK)
+        return false;
+    if (!o.first[0])
+        diag_remedy(reterr, "%s has no %s; \"help %s\" tells how one is made", host, what,
+                    maker_of(kind));
+    else if (!dot || o.near.s.best)
+        diag_remedy(reterr, "did you mean \"%s.%s\"?", host, dot ? o.near.best : o.first);
+    else
+        diag_remedy(reterr, "%s %s of %s is \"%s.%s\"", text_article(what), what, host, host,
+                    o.first);
+    return true;
 }
 
 static bool wrong_kind(const struct scope *in, struct span at, const char *path,
@@ -114,11 +193,16 @@ static bool wrong_kind(const struct scope *in, struct span at, const char *path,
 
     if (!reterr)
         return false;
-    if (rdl_inspect(in->lab, path, &v, &off) != RDL_OK)
-        return resolve_unknown(in, at, path, "nothing", reterr);
+    if (rdl_inspect(in->lab, path, &v, &off) != RDL_OK) {
+        resolve_unknown(in, at, path, "nothing", reterr);
+        tell_of_kind(in, path, kind, reterr);
+        return false;
+    }
     node_add_text(&is, &v);
     diag_set(reterr, DIAG_FAILED, at, "%s is %s, not %s %s", path, is_text, text_article(row->text),
              row->text);
+    if (!strchr(path, '.') && tell_of_kind(in, path, kind, reterr))
+        return false;
     return diag_remedy(reterr, "\"show %s\" tells what it is", path);
 }
 

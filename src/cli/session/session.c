@@ -320,6 +320,7 @@ static void note_line(struct session *s, const struct step *st, const struct pla
 static bool do_leaf(struct session *s, const struct step *st)
 {
     struct journal_end end = {.host = s->in->host, .before = session_now(s)};
+    const uint64_t n_events = typed_lines_events(s->lab);
     struct place from;
     bool ok, parted = travel_leave(s, st);
 
@@ -343,7 +344,8 @@ static bool do_leaf(struct session *s, const struct step *st)
         return ok;
     from = (struct place){s->history.journal.log.n, end.before};
     journal_leaf(&s->history.journal, st, &end);
-    note_line(s, st, &from);
+    if (ok || end.after.tick != end.before.tick || typed_lines_events(s->lab) != n_events)
+        note_line(s, st, &from);
     return ok;
 }
 
@@ -582,7 +584,7 @@ bool session_steps(struct session *s, const struct step *first, const struct blo
 
     for (const struct step *st = first; st && !session_is_over(s); st = next) {
         next = st->next;
-        if (tells_steps(s, in))
+        if (tells_steps(s, in) && st->cmd != &cmd_table[CMD_expect]) /* its answer repeats it */
             tell_step(s, st);
         began_ns = rdl_now_ns(s->lab);
         if (!session_step(s, st, in))

@@ -9,6 +9,8 @@
 #include "cli/session/snapshots.h"
 #include "emu/base/assert.h"
 #include "emu/base/text.h"
+#include "emu/trace/event.h"
+#include "rdmalab/trace.h"
 
 void typed_lines_free(struct typed_lines *all)
 {
@@ -58,6 +60,15 @@ void typed_lines_add(struct typed_lines *all, const struct source *src, struct s
     t = text_on(line->text, sizeof(line->text));
     text_addn(&t, text, strcspn(text, "\n"));
     end_whole(&t);
+}
+
+uint64_t typed_lines_events(const struct rdl_lab *lab)
+{
+    uint64_t n = 0;
+
+    for (unsigned kind = 0; kind < EV_COUNT; kind++)
+        n += rdl_total(lab, kind);
+    return n;
 }
 
 size_t typed_lines_before(const struct typed_lines *all, const struct place *p)

@@ -11,6 +11,8 @@
 #include "cli/lang/source.h"
 #include "cli/session/log.h"
 
+struct rdl_lab;
+
 #define TYPED_LINE_BYTES 72u
 
 struct typed_line {
@@ -31,6 +33,9 @@ void typed_lines_free(struct typed_lines *all);
 /* Something in the line of @src that has @at has been done, behind @place. */
 void typed_lines_add(struct typed_lines *all, const struct source *src, struct span at,
                      const struct place *place);
+
+/* How many events there were: a line that failed and added none did nothing. */
+uint64_t typed_lines_events(const struct rdl_lab *lab);
 
 /* How many begin before @p. */
 size_t typed_lines_before(const struct typed_lines *all, const struct place *p);

@@ -293,6 +293,37 @@ static void back_by_a_tick_never_stays_where_it_is(void **state)
     lab_close(&l);
 }
 
+static void a_line_that_failed_and_did_nothing_is_not_taken_back(void **state)
+{
+    static const char *const failed[] = {
+        "connect h1 h2",
+        "connect h1.qp h1.nothing",
+        "post_send h1.qp sge=mr[0:64] wr_id=h1.nothing",
+        "modify_qp h1.qp state=RTR",
+        "expect h1.qp.state == ERR",
+        "reg_mr h1.pd len=4k access=rw",
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    assert_false(lab_try(&l, "connect h1 h2"));
+    assert_false(lab_try(&l, "back"));
+    assert_non_null(strstr(l.s->diag.message, "nothing was done before here"));
+    lab_run(&l, examples_before[BEFORE_CONNECTED]);
+    for (size_t i = 0; i < ARRAY_LEN(failed); i++) {
+        const uint64_t before = rdl_tick(l.s->lab);
+
+        lab_run(&l, "alloc_pd h1 as more");
+        if (lab_try(&l, failed[i]))
+            fail_msg("%s: this works", failed[i]);
+        lab_run(&l, "back");
+        if (rdl_tick(l.s->lab) != before)
+            fail_msg("%s: it was taken back", failed[i]);
+    }
+    lab_close(&l);
+}
+
 static void what_is_said_of_where_one_comes_from(void **state)
 {
     static const struct {
@@ -342,6 +373,7 @@ static void no_comparison_with_an_absent_field_holds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_that_failed_and_did_nothing_is_not_taken_back),
         cmocka_unit_test(what_is_said_of_where_one_comes_from),
         cmocka_unit_test(no_comparison_with_an_absent_field_holds),
         cmocka_unit_test(back_to_finds_what_going_everywhere_finds),

@@ -71,6 +71,34 @@ static void what_is_not_found_is_told_and_changes_nothing(void **state)
     lab_close(&l);
 }
 
+static void what_is_not_of_the_wanted_kind_leads_to_what_is(void **state)
+{
+    static const struct {
+        const char *line, *remedy;
+    } rows[] = {
+        {"connect h1 h2", "did you mean \"h1.qp\"?"},
+        {"connect h1.pq h2.qp", "did you mean \"h1.qp\"?"},
+        {"connect h1.connection h2.qp", "a queue pair of h1 is \"h1.qp\""},
+        {"connect h3.qp h2.qp", "h3 has no queue pair; \"help create_qp\" tells how one is made"},
+        {"connect h3 h2", "h3 has no queue pair; \"help create_qp\" tells how one is made"},
+        {"poll_cq h1", "did you mean \"h1.cq\"?"},
+        {"read h1", "did you mean \"h1.mr\"?"},
+        {"post_recv h1.qp sge=hello[0:4]", "a memory region of h1 is \"h1.mr\""},
+        {"connect nobody h2", "\"show\" lists what there is"},
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, examples_before[BEFORE_OBJECTS]);
+    lab_run(&l, "host h3");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (lab_try(&l, rows[i].line) || !strstr(l.s->diag.remedy, rows[i].remedy))
+            fail_msg("%s: %s", rows[i].line, l.s->diag.remedy);
+    }
+    lab_close(&l);
+}
+
 /* A name of another host inside `on` is that of the other host, whose answer is waited for. */
 static void a_line_may_be_about_another_host_than_its_block(void **state)
 {
@@ -147,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bare_name_is_looked_up_on_the_host_of_its_scope),
         cmocka_unit_test(the_rest_of_a_line_is_on_the_host_of_its_first_name),
+        cmocka_unit_test(what_is_not_of_the_wanted_kind_leads_to_what_is),
         cmocka_unit_test(what_is_not_found_is_told_and_changes_nothing),
         cmocka_unit_test(what_is_of_another_kind_is_told_with_its_article),
         cmocka_unit_test(a_line_may_be_about_another_host_than_its_block),
