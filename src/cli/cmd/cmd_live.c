@@ -196,5 +196,5 @@ bool run_ping(struct session *s, const struct step *st)
     session_fail(s, step_span(st, "to", 0), "%s: %llu of %llu pings were not answered",
                  step_text(st, "to"), (unsigned long long)(sent - received),
                  (unsigned long long)sent);
-    return diag_remedy(&s->diag, "\"show events last 20\" tells how far the last one came");
+    return diag_remedy(&s->diag, "\"why\" tells what became of the last one");
 }

@@ -246,6 +246,8 @@ bool run_explain(struct session *s, const struct step *st)
     session_fail(s, step_span(st, "word", 0), "nothing is known of \"%s\"", asked);
     if (asked[0] == '#' && ev_id_parse(asked, &id))
         return diag_remedy(&s->diag, "\"why %s\" tells what led to it", asked);
+    if (suggest_other_word(asked))
+        return diag_remedy(&s->diag, "%s", suggest_other_word(asked));
     explain_near(&t, asked);
     return diag_remedy(&s->diag, "%s", near);
 }
@@ -390,6 +392,8 @@ bool run_help(struct session *s, const struct step *st)
         return true;
     near = help_suggest(topic);
     session_fail(s, step_span(st, "topic", 0), "no help for \"%s\"", topic);
+    if (suggest_other_word(topic))
+        return diag_remedy(&s->diag, "%s", suggest_other_word(topic));
     if (near)
         return diag_remedy(&s->diag, "did you mean \"%s\"?", near);
     return diag_remedy(&s->diag, "\"help\" lists the commands");

@@ -159,6 +159,26 @@ const struct lesson *collection_find(const struct collection *c, const char *nam
     return NULL;
 }
 
+const struct lesson *collection_find_short(const struct collection *c, const char *name)
+{
+    const struct lesson *exact = collection_find(c, name), *found = NULL;
+    const size_t n = strlen(name);
+    const bool is_number = n > 0 && strspn(name, "0123456789") == n;
+
+    for (size_t i = 0; i < c->n && !exact; i++) {
+        const struct lesson *l = &c->v[i];
+        const bool begins = strncasecmp(l->name, name, n) == 0;
+
+        if (is_number ? !begins || l->name[n] != '-'
+                      : !begins && strncasecmp(behind_number(l->name), name, n) != 0)
+            continue;
+        if (found)
+            return NULL;
+        found = l;
+    }
+    return exact ? exact : found;
+}
+
 void collection_add_path(struct text *t, const struct collection *c, const struct lesson *l)
 {
     text_addf(t, "%s/%s" SUFFIX, c->dir, l->name);

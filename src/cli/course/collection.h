@@ -39,6 +39,9 @@ void collection_done(struct collection *c);
  */
 const struct lesson *collection_find(const struct collection *c, const char *name);
 
+/* The same; also the only one that has the number @name, or that begins like it. */
+const struct lesson *collection_find_short(const struct collection *c, const char *name);
+
 /* Appends the file of @l. */
 void collection_add_path(struct text *t, const struct collection *c, const struct lesson *l);
 

@@ -143,9 +143,27 @@ static void print_title(FILE *out, const struct lesson *l)
     }
 }
 
-static void print_end(FILE *out, const struct session *s, int status, const struct lesson *l,
-                      const char *path)
+/* The lesson behind @l; NULL: there is none, or @l is no part of the course. */
+static const struct lesson *next_lesson(const struct collection *c, const struct lesson *l)
 {
+    const char *at = c->course ? c->course : "";
+    bool here = false;
+    struct course_line line;
+
+    while (course_next(&at, &line)) {
+        const struct lesson *of = line.is_chapter ? NULL : collection_find(c, line.text);
+
+        if (here && of)
+            return of;
+        here = here || of == l;
+    }
+    return NULL;
+}
+
+static void print_end(FILE *out, const struct session *s, int status, const struct collection *c,
+                      const struct lesson *l, const char *path)
+{
+    const struct lesson *next = next_lesson(c, l);
     char when[32];
     struct text t = text_on(when, sizeof(when));
     const unsigned long long n = s->history.n_expected;
@@ -157,6 +175,8 @@ static void print_end(FILE *out, const struct session *s, int status, const stru
             "its picture: scenarios run %s ladder\n"
             "to look around in it, at a new prompt: source %s\n",
             l->name, path);
+    if (next)
+        fprintf(out, "the next lesson: scenarios run %s\n", next->name);
 }
 
 static bool run_lesson(const struct session_config *config, const struct collection *c,
@@ -186,7 +206,7 @@ static bool run_lesson(const struct session_config *config, const struct collect
     }
     if (ladder && !scenario_write(s, OUTPUT_LADDER, "-", own.err))
         *ret_status = exit_worse(*ret_status, EXIT_FAILED);
-    print_end(own.out, s, *ret_status, l, path);
+    print_end(own.out, s, *ret_status, c, l, path);
     session_free(s);
     return true;
 }
@@ -199,7 +219,7 @@ bool scenarios_run(const struct session_config *config, const char *name, bool l
     bool ok = read(&c, ret_error);
 
     if (ok)
-        l = collection_find(&c, name);
+        l = collection_find_short(&c, name);
     if (ok && !l)
         ok = fail_unknown(ret_error, &c, name);
     if (ok && scenario_skip(&l->sc))

@@ -185,8 +185,9 @@ bool step_check(const struct step *st, bool first, size_t depth, struct diag *d)
 
         if (!(p->flags & P_REQUIRED) || st->args[i].n > 0 || !step_wants(st, i))
             continue;
-        diag_set(d, DIAG_VALUE, st->at, "%s needs %s%s: %s", cmd->name, p->name,
-                 p->flags & (P_OPERAND | P_REST) ? "" : "=", p->help);
+        diag_set(d, DIAG_VALUE, st->at,
+                 p->flags & (P_OPERAND | P_REST) ? "%s needs \"%s\": %s" : "%s needs %s=: %s",
+                 cmd->name, p->name, p->help);
         return diag_remedy(d, "for example: %s", cmd->example);
     }
     if ((cmd->flags & CMD_HEADER) && (!first || depth > 0)) {
