@@ -78,6 +78,10 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     # the collection
     (["scenarios"], "", 0, r"^Messages and their answers\n  01-first-send +The first SEND(.|\n)*\n\d+ more: "),
     (["scenarios", "RETRY_EXC_ERR"], "", 0, r"^  10-rnr(.|\n)*^  11-retry-exhausted "),
+    (["scenarios", "middle"], "", 0, r"^  06-lost-middle .*\n(.|\n)*^  02-every-mtu-0256 "),
+    (["-c", "scenarios lost ACK"], "", 0, r"^  05-lost-ack "),
+    (["-c", "scenarios ack zzz"], "", 1, r'no scenario is about "ack zzz"'),
+    (["scenarios", "all"], "", 0, r"^  01-first-send (.|\n)*^  02-every-mtu-0256 (.|\n)*^  21-kick "),
     (["scenarios", "B33"], "", 0, r"^  04-lost-request "),
     (["scenarios", "srq"], "", 0, r"^  80-srq +(.|\n)*^  88-srq-sixteen "),
     (["scenarios", "first-send"], "", 0, r"^The first SEND.*\n  - (.|\n)*^> host h1 h2$(.|\n)*^all of it held: 6 expectations"),

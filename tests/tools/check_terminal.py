@@ -114,6 +114,8 @@ def check_run_that_repeats_itself(terminals):
     t = terminals.open()
     t.do("bind", "a queue pair is not bound to a port")
     t.do_all(PAIR + "post_send h1.qp sge=mr[0:64] signaled")
+    t.do("poll_cq h2.cq", r'no completion; "why not h2\.cq" tells what is missing')
+    t.do("why not h2.cq", "no receive is posted")
     t.do("run", "this run does not end", r"h1\.qp: SEND wr_id=0 waits for (a receive at|.* from) h2\.qp")
     t.do("why h1.qp", r"because of \d+ such waits before", "posted in #")
     t.do("post_recv h2.qp sge=mr[0:64]")

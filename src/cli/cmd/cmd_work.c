@@ -67,6 +67,18 @@ static void say_page(struct session *s, uint32_t failed)
     session_say(s, "\n");
 }
 
+/* There is no completion.  Who has typed this at a prompt may wonder why. */
+static void say_none(struct session *s, rdl_cq cq)
+{
+    char path[RDL_VALUE_BYTES];
+
+    rdl_path_of(s->lab, OBJ_CQ, cq.raw, path);
+    if (s->at_terminal && s->in && s->in->n_sources == 0)
+        session_say(s, "no completion; \"why not %s\" tells what is missing\n", path);
+    else
+        session_say(s, "no completion\n");
+}
+
 bool run_poll_cq(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
@@ -92,7 +104,7 @@ bool run_poll_cq(struct session *s, const struct step *st)
         total++;
     }
     if (total == 0)
-        session_say(s, "no completion\n");
+        say_none(s, cq);
     say_page(s, failed);
     return true;
 }

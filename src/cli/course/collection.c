@@ -101,6 +101,19 @@ static void read_course(struct collection *c)
     source_done(&src);
 }
 
+static void mark_course(struct collection *c)
+{
+    const char *at = c->course ? c->course : "";
+    struct course_line line;
+
+    while (course_next(&at, &line)) {
+        const struct lesson *l = line.is_chapter ? NULL : collection_find(c, line.text);
+
+        if (l)
+            c->v[l - c->v].in_course = true;
+    }
+}
+
 const char *collection_read(struct collection *ret)
 {
     const char *dir = find_directory();
@@ -123,6 +136,7 @@ const char *collection_read(struct collection *ret)
     }
     closedir(d);
     read_course(ret);
+    mark_course(ret);
     return ret->n ? NULL : "there is no scenario in the collection's directory";
 }
 
@@ -221,7 +235,7 @@ static bool is_row(const char *word)
     return false;
 }
 
-bool lesson_is_about(const struct lesson *l, const char *word)
+static bool is_about(const struct lesson *l, const char *word)
 {
     const struct step *header = l->sc.script.header;
     const char *title = scenario_title(&l->sc);
@@ -232,6 +246,23 @@ bool lesson_is_about(const struct lesson *l, const char *word)
                    is_one_of(header, "tags", word, true) || is_one_of(header, "shows", word, true)))
         return true;
     return strchr(word, '_') && is_row(word) && has_word(l->sc.src.text, word, true);
+}
+
+bool lesson_is_about(const struct lesson *l, const char *words, bool apart)
+{
+    if (!apart)
+        return is_about(l, words);
+    while (*words) {
+        const size_t n = strcspn(words, " ");
+        char word[COLLECTION_NAME_BYTES];
+        struct text t = text_on(word, sizeof(word));
+
+        text_addn(&t, words, n);
+        if (n > 0 && (t.cut || !is_about(l, word)))
+            return false;
+        words += n + (words[n] != '\0');
+    }
+    return true;
 }
 
 bool course_next(const char **at, struct course_line *ret)

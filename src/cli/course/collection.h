@@ -21,6 +21,7 @@
 struct lesson {
     char name[COLLECTION_NAME_BYTES]; /* "01-first-send" */
     struct scenario sc;
+    bool in_course;
 };
 
 struct collection {
@@ -45,11 +46,11 @@ const struct lesson *collection_find_short(const struct collection *c, const cha
 /* Appends the file of @l. */
 void collection_add_path(struct text *t, const struct collection *c, const struct lesson *l);
 
-/* Is @l about @word?  It is part of its name, its title or what it teaches; or it is one of its
- * tags and behaviours; or the name of a row of an enumeration, such as RETRY_EXC_ERR, and one of
- * its steps has it.
+/* Is @l about @words, or, @apart, about each of them?  It is part of its name, its title or what it
+ * teaches; or it is one of its tags and behaviours; or the name of a row of an enumeration, such as
+ * RETRY_EXC_ERR, and one of its steps has it.
  */
-bool lesson_is_about(const struct lesson *l, const char *word);
+bool lesson_is_about(const struct lesson *l, const char *words, bool apart);
 
 /* The next line of the course that says something, from *@at on, which moves behind it; false at
  * the end.

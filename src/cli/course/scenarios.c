@@ -68,11 +68,6 @@ static void print_what_next(FILE *out, const struct collection *c, size_t n_cour
             c->n - n_course);
 }
 
-static bool is_listed(const struct lesson *l, const char *word)
-{
-    return strcmp(word, ALL) == 0 || lesson_is_about(l, word);
-}
-
 /* Nothing is about @word. */
 static bool fail_unknown(struct scenarios_error *e, const struct collection *c, const char *word)
 {
@@ -92,23 +87,54 @@ static bool fail_unknown(struct scenarios_error *e, const struct collection *c, 
     return false;
 }
 
+/* Those about @words, the lessons of the course first and in its order; returns how many. */
+static size_t print_about(FILE *out, const struct collection *c, const char *words, bool apart)
+{
+    const char *at = c->course ? c->course : "";
+    struct course_line line;
+    size_t n = 0;
+
+    while (course_next(&at, &line)) {
+        const struct lesson *l = line.is_chapter ? NULL : collection_find(c, line.text);
+
+        if (!l || !lesson_is_about(l, words, apart))
+            continue;
+        print_lesson(out, l);
+        n++;
+    }
+    for (size_t i = 0; i < c->n; i++) {
+        if (c->v[i].in_course || !lesson_is_about(&c->v[i], words, apart))
+            continue;
+        print_lesson(out, &c->v[i]);
+        n++;
+    }
+    return n;
+}
+
+/* The same, or all of them.  Where nobody says @words as they stand, each may stand alone. */
+static size_t print_listed(FILE *out, const struct collection *c, const char *words)
+{
+    size_t n;
+
+    if (strcmp(words, ALL) != 0) {
+        n = print_about(out, c, words, false);
+        return n > 0 ? n : print_about(out, c, words, true);
+    }
+    for (size_t i = 0; i < c->n; i++)
+        print_lesson(out, &c->v[i]);
+    return c->n;
+}
+
 bool scenarios_list(FILE *out, const char *word, struct scenarios_error *ret_error)
 {
     struct collection c;
-    size_t n = 0;
     bool ok = read(&c, ret_error);
 
     if (ok && !word)
         print_what_next(out, &c, print_course(out, &c));
-    for (size_t i = 0; ok && word && i < c.n; i++) {
-        if (!is_listed(&c.v[i], word))
-            continue;
-        print_lesson(out, &c.v[i]);
-        n++;
-    }
-    if (ok && word && n == 0)
+    else if (ok && print_listed(out, &c, word) == 0)
         ok = fail_unknown(ret_error, &c, word);
-    else if (ok && word)
+    else if (ok)
         fprintf(out, "\"scenarios run NAME\" tells one of them, in a lab of its own\n");
     collection_done(&c);
     return ok;

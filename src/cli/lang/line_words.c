@@ -230,7 +230,14 @@ static bool too_many(struct reading *rd, struct span at)
         diag_set(rd->d, DIAG_VALUE, at, "%s needs the key %s=", cmd->name, p->name);
         return diag_remedy(rd->d, "did you mean \"%s=%s\"?", p->name, reading_raw(rd, at));
     }
-    return unknown_key(rd, at, "flag or further operand");
+    unknown_key(rd, at, "flag or further operand");
+    for (size_t i = 0; i < cmd->n_params; i++) {
+        if ((cmd->params[i].flags & P_OPERAND) && cmd->params[i].kind == VAL_TEXT &&
+            rd->st->args[i].n > 0)
+            return diag_remedy(rd->d, "a text with blanks stands in quotes: \"%s %s\"",
+                               rd->st->args[i].v[0].text, reading_raw(rd, at));
+    }
+    return false;
 }
 
 static bool take_operand(struct reading *rd, struct span at)

@@ -96,7 +96,7 @@ bool resolve_unknown(const struct scope *in, struct span at, const char *path, c
         return diag_remedy(reterr, "did you mean \"%s%s%s\"?", parent, off ? "." : "", near.best);
     if (off == 0 && strchr(path, '.'))
         return diag_remedy(reterr, "there is no host \"%s\"; \"host %s\" adds it", word, word);
-    if (off == 0 && strcmp(what, "no host") == 0)
+    if (off == 0 && strncmp(what, "no host", strlen("no host")) == 0)
         return diag_remedy(reterr, "\"host %s\" adds it", word);
     if (off == 0 && !in->host[0])
         return diag_remedy(reterr, "names of objects begin with their host, like h1.qp; \"show\" "

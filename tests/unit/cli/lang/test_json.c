@@ -147,7 +147,7 @@ static void what_is_wrong_is_named_with_its_place(void **state)
         {STEPS("{\"do\": \"run\", \"do\": \"run\"}"), "\"do\": \"run\"}", "twice", ""},
         {STEPS("{\"do\": \"host\", \"nams\": [\"h1\"]}"), "\"nams\"", "unknown key", "names"},
         {STEPS("{\"do\": \"host\", \"names\": \"h1\"}"), "\"h1\"", "must be an array", ""},
-        {STEPS("{\"do\": \"host\", \"names\": []}"), "\"host\"", "host needs names", ""},
+        {STEPS("{\"do\": \"host\", \"names\": []}"), "\"host\"", "host needs \"names\"", ""},
         {STEPS("{\"do\": \"host\", \"names\": [5]}"), "5", "names must be", ""},
         {STEPS("{\"do\": \"host\", \"names\": [\"h 1\"]}"), "h 1", "is not a name", ""},
         {STEPS("{\"do\": \"run\", \"for\": 5}"), "5", "for must be a time", ""},

@@ -83,7 +83,7 @@ static void what_is_wrong_is_named_with_its_place_and_a_remedy(void **state)
         {"xyzzy", DIAG_VALUE, "xyzzy", "unknown command", "help"},
         {"link h1 h2 colour=red", DIAG_VALUE, "colour", "link takes no key", "help link"},
         {"link h1 h2 latncy=1us", DIAG_VALUE, "latncy", "link takes no key", "latency"},
-        {"link h1", DIAG_VALUE, "link", "link needs b", "link h1 h2"},
+        {"link h1", DIAG_VALUE, "link", "link needs \"b\"", "link h1 h2"},
         {"link h1 h2 h3", DIAG_VALUE, "h3", "further operand", ""},
         {"link h1 h2 loss=1% loss=2%", DIAG_VALUE, "2%", "given twice", ""},
         {"post_send h1.qp signalled", DIAG_VALUE, "signalled", "post_send", "signaled"},
@@ -115,7 +115,7 @@ static void what_is_wrong_is_named_with_its_place_and_a_remedy(void **state)
         {"{ run }", DIAG_SYNTAX, "{", "a command is needed", ""},
         {"run; scenario seed=1", DIAG_VALUE, "scenario", "first line", ""},
         {"repeat 2 { scenario seed=1 }", DIAG_VALUE, "scenario", "first line", ""},
-        {"expect", DIAG_VALUE, "expect", "expect needs that", ""},
+        {"expect", DIAG_VALUE, "expect", "expect needs \"that\"", ""},
         {"expect count(tz) == 1", DIAG_VALUE, "tz", "no kind of event", "tx"},
         {"expect count(tx, sn==1) == 1", DIAG_VALUE, "sn", "no field", "psn"},
         {"expect a.b = 1", DIAG_SYNTAX, "= 1", "should end here", "=="},
@@ -258,7 +258,7 @@ static void the_key_that_a_value_lacks_is_named(void **state)
         {"map_mr_sg m mr[0:8k]", "mr[0", "map_mr_sg needs the key sg=", "\"sg=mr[0:8k]\""},
         {"attach_mcast q h2", "h2", "attach_mcast takes no flag", "help"}, /* gid= has no host */
         {"attach_mcast q gid=239.1.1.1 239.1.1.1", "239", "takes no flag", "help"},
-        {"ack_async_event", "ack_async_event", "needs object", "ack_async_event h1.tiny"},
+        {"ack_async_event", "ack_async_event", "needs \"object\"", "ack_async_event h1.tiny"},
     };
 
     (void)state;

@@ -84,6 +84,8 @@ static void what_is_not_of_the_wanted_kind_leads_to_what_is(void **state)
         {"poll_cq h1", "did you mean \"h1.cq\"?"},
         {"read h1", "did you mean \"h1.mr\"?"},
         {"post_recv h1.qp sge=hello[0:4]", "a memory region of h1 is \"h1.mr\""},
+        {"link nobody h1", "\"host nobody\" adds it"},
+        {"write h1.mr[0] hello world", "stands in quotes: \"hello world\""},
         {"connect nobody h2", "\"show\" lists what there is"},
     };
     struct lab l;
