@@ -100,6 +100,8 @@ CASES = [  # arguments, standard input, exit status, what the output must match
     (["scenarios", "lost-reqest"], "", 1, r'did you mean "lost-request"\?$'),
     (["scenarios", "a", "b"], "", 2, r"^usage: rdmalab scenarios \[WORD\]"),
     (["-c", "host h1; scenarios run first-send; show h1.name"], "", 0, r"^all of it held(.|\n)*\nh1\.name = h1$"),
+    (["-c", "host h1; source scenarios/01-first-send.json"], "", 1,
+     r"a scenario needs an empty lab(.|\n)*\"quit\", and source it at a new prompt"),
     (["-c", "scenarios run zzz"], "", 1, r'^error: no scenario is about "zzz"\n  scenarios run zzz\n +\^\^\^\n'),
     (["tset"], "", 2, r'tset: No such file or directory\n  did you mean "rdmalab test"\?$'),
     (["help"], "", 2, r'did you mean "rdmalab --help"\?$'),

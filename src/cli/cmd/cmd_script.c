@@ -29,8 +29,9 @@ static bool fit_lab(struct session *s, const struct step *st)
 bool run_scenario(struct session *s, const struct step *st)
 {
     if (s->history.journal.n > 0) {
-        session_fail(s, st->at, "the session has begun already");
-        return diag_remedy(&s->diag, "scenario is the first line");
+        session_fail(s, st->at, "a scenario needs an empty lab, and this one has begun already");
+        return diag_remedy(&s->diag, "\"quit\", and source it at a new prompt; \"scenarios run "
+                                     "NAME\" tells one of the collection beside this lab");
     }
     if (!fit_lab(s, st))
         return false;
