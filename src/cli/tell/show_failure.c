@@ -69,6 +69,15 @@ static unsigned print_earlier(FILE *out, const struct past_index *x, const struc
     return n;
 }
 
+/* What it means that tx event @e was dropped, if it was: its name says little to a newcomer. */
+static void print_drop_reason(FILE *out, const struct past_index *x, const struct ev *e)
+{
+    const struct fate f = fate_of(x, e);
+
+    if (f.end && f.end->kind == EV_drop)
+        print_word(out, &enum_drop, f.end->u.drop.reason);
+}
+
 /* The transmissions of the packet that the requester gave up. */
 static void print_attempts(FILE *out, const struct past_index *x, const struct ev *cqe)
 {
@@ -90,6 +99,8 @@ static void print_attempts(FILE *out, const struct past_index *x, const struct e
         }
         print_attempt(out, x, e);
     }
+    if (last)
+        print_drop_reason(out, x, last);
 }
 
 /* Did the receiver never take the packet of tx event @e, its first transmission, because it counts

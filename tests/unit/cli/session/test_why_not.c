@@ -44,6 +44,12 @@ static void why_counts_waits_and_names_the_key_that_is_none(void **state)
         {CONNECTED SEND "until count(timeout) == 3 timeout=1s\n",
          "show",
          {"waits for an ACK of psn=0 from h2.qp, which had no receive 3 times\n"}},
+        {"host h1 h2; on h1,h2 { alloc_pd as pd; reg_mr pd len=4k as mr; create_cq as cq; "
+         "create_qp pd send_cq=cq recv_cq=cq as qp }\n"
+         "connect h1.qp h2.qp timeout=1\n" SEND "run\n",
+         "why; explain NO_ROUTE",
+         {"transmission 8, was dropped in #", "\n  NO_ROUTE: a switch or port without a link\n",
+          "no link leads from there"}},
         {CONNECTED "reg_mr h2.pd len=64 as closed\n"
                    "post_send h1.qp op=rdma_write sge=mr[0:4] remote=h2.closed[0] signaled\nrun\n",
          "why",
