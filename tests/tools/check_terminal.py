@@ -21,6 +21,8 @@ import time
 from program import PAIR, TIMEOUT_S, Failure, Tally, ensure
 from terminal import LONG, MEMORY, PASTED, PROMPT, Terminals
 
+BLOCK = r"^\.\.\. *(\} ends the block, \^C leaves it)? *\Z"
+
 
 def tick_of(t):
     return int(re.findall(r"#(\d+)(?: of #\d+)?> ", t.screen.text() + " ")[-1])
@@ -132,9 +134,9 @@ def check_stops(terminals):
     t.do("break cqe(host==h1)", "break 1")
     t.do("watch h2.mr[0:4]", "watch 2")
     t.press("break h1.cq.count == 1 do {\r")
-    t.expect(r"\n\.\.\. \Z")
+    t.expect(BLOCK)
     t.press("show h1.cq.count\r")
-    t.expect(r"count\n\.\.\. \Z")
+    t.expect("count", BLOCK)
     t.press("}\r")
     t.expect(r"break 3", r"\n" + PROMPT + r"\Z")
     t.do("write h1.mr[0] \"abcd\"")
@@ -189,7 +191,7 @@ def check_interrupt_and_end_of_input(terminals):
     t.expect(r"\n" + PROMPT + r"\Z")
     t.do("host h1", "h1  10")
     t.press("repeat 3 {\r")
-    t.expect(r"\n\.\.\. \Z")
+    t.expect(BLOCK)
     t.press("alloc_pd h1")
     t.expect(r"alloc_pd h1")
     t.press("^C")
@@ -280,9 +282,9 @@ def check_recall_of_blocks(terminals):
     """A block is recalled as one, edited, and done again."""
     t = terminals.open()
     t.press("repeat 2 {\r")
-    t.expect(r"\n\.\.\. \Z")
+    t.expect(BLOCK)
     t.press("host h1\r")
-    t.expect(r"\n\.\.\. \Z")
+    t.expect(BLOCK)
     t.press("}\r")
     t.expect("h1 +10", r"\n" + PROMPT + r"\Z")  # there cannot be two of that name
     t.do("history", r"^ +1 x repeat 2 \{\n +host h1\n +\}$")
@@ -352,7 +354,7 @@ def check_paste(terminals):
     t.do("on h1 {\ralloc_pd as p2\r}\rshow h1.p2.pdn", r"h1\.p2\.pdn = 2")
     t.press(PASTED.format("on h1 {\n  alloc_pd as p3"))
     t.press("\r")
-    t.expect(r"\n\.\.\. \Z")
+    t.expect(BLOCK)
     t.press("^C")
     t.expect(r"\n" + PROMPT + r"\Z")
     t.do("show h1.p3", "there is no|nothing")
@@ -395,6 +397,16 @@ def check_hints(terminals):
     t.press("^C")
     t.expect(r"\n" + PROMPT + r"\Z")
     ensure("[cqe" not in t.screen.text(), t.screen.text())
+    t.press("on h1 {\r")
+    t.expect(r"\n\.\.\. \} ends the block, \^C leaves it")
+    t.press("show h1.name\r")
+    t.expect(r"^\.\.\. show h1\.name$", r"^\.\.\. \} ends the block")
+    t.press("^C")
+    t.expect(r"\n" + PROMPT + r"\Z")
+    t.press("show \\\r")
+    t.expect(r"\n\.\.\. *\Z")
+    t.press("h1.name\r")
+    t.expect(r"h1\.name = h1", r"\n" + PROMPT + r"\Z")
     t.resize(60)
     t.press("post_send h1.qp ")
     t.expect(r"\.\.\. *$")
@@ -457,7 +469,7 @@ def check_interrupts_everywhere(terminals):
     t.press("\r")
     t.expect(r"h1\.qp\.type = RC", r"\n" + PROMPT + r"\Z")
     t.press("repeat 2 {\r")
-    t.expect(r"\n\.\.\. \Z")
+    t.expect(BLOCK)
     t.press("^D")
     t.expect("this block does not end", r"\n" + PROMPT + r"\Z")
     t.press("show h1.qp.qpn; " + LONG.replace("00000", "0000") + "\r")

@@ -61,8 +61,7 @@ static int cursor_column(int columns)
 
 static bool wants_hint(void)
 {
-    return session->config.colour && !session->no_hints && rl_end > 0 && rl_point == rl_end &&
-           !rl_done &&
+    return session->config.colour && !session->no_hints && rl_point == rl_end && !rl_done &&
            !RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH | RL_STATE_SEARCH | RL_STATE_NUMERICARG |
                        RL_STATE_MACROINPUT);
 }
@@ -77,6 +76,16 @@ static void draw(char *hint, int room)
     fprintf(rl_outstream, "\033[2m%s\033[22m\033[%zuD", hint, strlen(hint));
     fflush(rl_outstream);
     drawn = true;
+}
+
+/* Who does not know what "..." waits for is told, while the line is empty. */
+static void add_way_out(struct text *t, const char *before)
+{
+    const size_t n = strlen(before);
+    const bool goes_on = n > 1 && before[n - 2] == '\\'; /* it is a line that is not over yet */
+
+    if (n > 0 && !goes_on)
+        text_add(t, "} ends the block, ^C leaves it");
 }
 
 void line_hint_show(void)
@@ -95,7 +104,10 @@ void line_hint_show(void)
     line = line_so_far((size_t)rl_end);
     if (!line)
         return;
-    complete_hint(session, line, &t);
+    if (rl_end > 0)
+        complete_hint(session, line, &t);
+    else
+        add_way_out(&t, line);
     free(line);
     if (hint[0])
         draw(hint, columns - column - 1);
