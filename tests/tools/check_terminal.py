@@ -19,7 +19,7 @@ import tempfile
 import time
 
 from program import PAIR, TIMEOUT_S, Failure, Tally, ensure
-from terminal import LONG, MEMORY, PASTED, PROMPT, Terminals
+from terminal import KEYS, LONG, MEMORY, PASTED, PROMPT, Terminals
 
 BLOCK = r"^\.\.\. *(\} ends the block, \^C leaves it)? *\Z"
 
@@ -477,6 +477,35 @@ def check_interrupts_everywhere(terminals):
     t.press("^D")  # for the command, which does not read
     t.expect(PROMPT + r"\Z")
     ensure(t.end() == 0, "exit status")
+
+
+def check_interrupt_at_any_key(terminals):
+    """^C right behind any key of a line, while what may follow is looked for, gives a prompt, which takes whole lines."""
+    t = terminals.open()
+    hosts = " ".join(f"h{i + 1}" for i in range(300))
+    t.do(f"host {hosts} ram=1m max_qp=2 max_cq=1 max_srq=1", r"h300 ")
+    line = "until count(tx, host==h2"
+    more = ["", "TAB", "\t\t", "\t\t\t", "^R", "\x1b", "\x1b3", "\x18"]  # also a question, a search, half a key
+    for i in range(2 * len(line)):
+        cut, keys = i // 2 + 1, more[i % len(more)]
+        t.press(line[:cut] + KEYS.get(keys, keys))
+        time.sleep(i % 7 / 1000)  # whatever it does then
+        t.press("^C")
+        t.expect(r"\n" + PROMPT + r"\Z")
+        t.do("show h1.name", r"> show h1\.name\nh1\.name = h1")
+
+
+def check_interrupts_in_a_row(terminals):
+    """Many ^C end what a line does, and not the program."""
+    t = terminals.open()
+    t.do_all(PAIR + "post_send h1.qp sge=mr[0:64]")  # nobody receives: it is sent again and again
+    for _ in range(20):
+        t.press("show h1.qp.qpn; run 10s\r")
+        t.expect(r"h1\.qp\.qpn = 2")
+        for _ in range(200):
+            t.process.send_signal(signal.SIGINT)
+        t.expect(r"\n" + PROMPT + r"\Z")
+        t.do("show h1.qp.type", r"h1\.qp\.type = RC")
 
 
 def check_much_output(terminals):

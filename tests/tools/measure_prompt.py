@@ -25,7 +25,7 @@ KEYS = [  # what is typed before, the keys, what comes
     ("destroy_qp h17", "\t", r"> destroy_qp h17\.qp"),
     ("on h99", "\t\t", r"h999"),
     ("show h17.", "\t\t", r"h17\.qp"),
-    ("until count(tx, host==h99", "\t\t", r"host==h99"),
+    ("until count(tx, host==h99", "\t\t", r"host==h999"),
     ("modify_qp h1.q", "p ", r"state=reset"),
 ]
 

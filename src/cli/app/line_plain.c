@@ -33,7 +33,7 @@ char *line_input_read(const struct line_asked *asked, bool *ret_fresh)
     for (;;) {
         fputs(prompt, stdout);
         fflush(stdout);
-        n = getline(&line, &cap, stdin);
+        n = *signals_interrupted() ? -1 : getline(&line, &cap, stdin);
         if (n >= 0 || !*signals_interrupted())
             break;
         /* ^C gives an empty line, which begins a statement. */

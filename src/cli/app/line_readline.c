@@ -2,10 +2,14 @@
 /* GNU readline.  Its callbacks have no context argument, hence the variables here. */
 #include "cli/app/line_input.h"
 
+#include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/select.h>
 #include <termios.h>
+#include <unistd.h>
 
 #include <readline/history.h>
 #include <readline/readline.h>
@@ -14,8 +18,7 @@
 #include "cli/session/advance.h"
 #include "cli/session/signals.h"
 
-#define END_OF_SEARCH  '\a' /* ^G, which a search takes for its end */
-#define SEARCH_WAIT_MS 200
+#define END_OF_KEYS '\a' /* ^G, which ends a search, a question, and half a key */
 
 static struct session *session;
 
@@ -24,16 +27,21 @@ static struct {
     bool wanted;
 } fresh;
 
-static bool is_searching(void)
+/* It was told that there is no more of half a key. */
+static bool ended_keys;
+
+/* Does readline read keys that are not for the line itself?  Then it goes on asking for them when
+ * the line is another one.
+ */
+static bool is_amid_keys(void)
 {
-    return RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH) != 0;
+    return RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH | RL_STATE_MOREINPUT | RL_STATE_METANEXT |
+                      RL_STATE_MULTIKEY | RL_STATE_NUMERICARG | RL_STATE_CHARSEARCH) != 0;
 }
 
 /* ^C gives an empty line, which begins a statement. */
-static int after_signal(void)
+static void begin_anew(void)
 {
-    if (!*signals_interrupted() || is_searching())
-        return 0;
     signals_clear_interrupted();
     fresh.wanted = true;
     line_hint_clear();
@@ -45,33 +53,69 @@ static int after_signal(void)
     rl_on_new_line();
     rl_forced_update_display();
     fflush(rl_outstream);
-    return 0;
 }
 
-/* Is a key there?  Waits for one, but not for long. */
-static bool is_readable(FILE *in)
+/* Waits until there is a key.  False: there may be none, but a signal.  One that comes between the
+ * look for signals and the wait would be seen with the next key, and not before: so they come in
+ * the wait alone.
+ */
+static bool wait_for_key(int in)
 {
-    struct pollfd keys = {.fd = fileno(in), .events = POLLIN};
+    sigset_t all, before;
+    bool ready = false;
+    fd_set keys;
 
-    return poll(&keys, 1, SEARCH_WAIT_MS) > 0;
+    FD_ZERO(&keys);
+    FD_SET(in, &keys);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    if (rl_pending_signal() == 0 && !*signals_interrupted())
+        ready = pselect(in + 1, &keys, NULL, NULL, NULL, &before) > 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return ready;
+}
+
+/* Is nobody at the terminal any more? */
+static bool is_over(int in)
+{
+    struct pollfd keys = {.fd = in, .events = POLLIN};
+
+    return poll(&keys, 1, 0) > 0 && (keys.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+/* The key that is there, or EOF.  False: ^C threw it away before it was read, as the terminal does
+ * with all that was typed before it.
+ */
+static bool take_key(int in, int *ret_key)
+{
+    unsigned char key;
+    const ssize_t n = read(in, &key, 1);
+
+    if (n == 0 ? !is_over(in) : n < 0 && (errno == EINTR || errno == EAGAIN))
+        return false;
+    *ret_key = n == 1 ? key : EOF;
+    return true;
 }
 
 /* While a person thinks, a lab with live ports goes on.  ^C is for the line, as without them. */
 static int getc_idling(FILE *in)
 {
-    int key;
+    const int fd = fileno(in);
+    int key = EOF;
 
-    while (is_searching() && !is_readable(in)) {
+    for (;;) {
         rl_check_signals();
+        if (*signals_interrupted() && is_amid_keys() && !ended_keys) {
+            ended_keys = true;
+            return END_OF_KEYS; /* then it is for the line */
+        }
         if (*signals_interrupted())
-            return END_OF_SEARCH; /* then it is for the line */
-    }
-    do {
-        rl_check_signals();
-        after_signal();
+            begin_anew();
+        ended_keys = false;
         line_hint_show();
-    } while (advance_idle(session, fileno(in)));
-    key = rl_getc(in);
+        if (!advance_idle(session, fd) && wait_for_key(fd) && take_key(fd, &key))
+            break;
+    }
     line_hint_clear();
     return key;
 }
@@ -96,6 +140,7 @@ static void prep_terminal(int meta)
     if (tcgetattr(fileno(rl_instream), &settings) != 0)
         return;
     settings.c_iflag &= ~(tcflag_t)IXON;
+    settings.c_cc[VMIN] = 0; /* see take_key() */
     (void)tcsetattr(fileno(rl_instream), TCSADRAIN, &settings);
 }
 
@@ -122,7 +167,6 @@ void line_input_open(struct session *s)
     session = s;
     rl_readline_name = "rdmalab";
     rl_basic_word_break_characters = " \t\n;{}";
-    rl_signal_event_hook = after_signal;
     rl_getc_function = getc_idling;
     rl_prep_term_function = prep_terminal;
     bind_keys();
@@ -153,6 +197,10 @@ char *line_input_read(const struct line_asked *asked, bool *ret_fresh)
     signals_at_prompt(true);
     session->tell = tell_above;
     line = readline(asked->prompt);
+    if (rl_pending_signal() != 0) { /* it came behind the line, and would wait for the next one */
+        rl_check_signals();
+        rl_cleanup_after_signal();
+    }
     session->tell = NULL;
     signals_at_prompt(false);
     line_before(NULL);

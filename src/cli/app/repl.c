@@ -184,8 +184,6 @@ static bool run_typed(struct repl *r, const struct typed *t)
 {
     int status;
 
-    if (r->lasting)
-        signals_clear_interrupted(); /* ^C was for the line before */
     if (session_run(r->s, &t->lines))
         return !r->s->quit;
     session_complain(r->s, r->echo ? stdout : stderr);

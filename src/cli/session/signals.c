@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/session/exit_status.h"
@@ -14,8 +15,9 @@
 #include "emu/base/text.h"
 
 #define REPLAY_BYTES 1024u
+#define PATIENCE_S   2
 
-static volatile sig_atomic_t interrupted, at_prompt, lasting;
+static volatile sig_atomic_t interrupted, since_s, at_prompt, lasting;
 static char replay[REPLAY_BYTES];
 
 /* Those that ask a program to end; a terminal sends the first and the last to its children too. */
@@ -43,12 +45,28 @@ static void let_go_of_output(void)
     close(nowhere);
 }
 
+static int now_s(void)
+{
+    struct timespec now = {.tv_sec = 0};
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int)now.tv_sec;
+}
+
+/* Did nothing heed the first one?  Somebody at a prompt who presses ^C twice wants the prompt. */
+static bool is_too_late(void)
+{
+    return !lasting || now_s() - since_s >= PATIENCE_S;
+}
+
 static void on_ending(int number)
 {
     const int before = errno;
 
-    if (interrupted && !at_prompt)
+    if (interrupted && !at_prompt && is_too_late())
         _exit(EXIT_SIGNALS + number);
+    if (!interrupted)
+        since_s = now_s();
     interrupted = number;
     if (!lasting)
         let_go_of_output();
@@ -115,7 +133,6 @@ void signals_outlast(void)
 
 void signals_at_prompt(bool at)
 {
-    interrupted = 0;
     at_prompt = at;
 }
 

@@ -7,8 +7,9 @@
 #include <stdbool.h>
 
 /* ^C sets the flag that signals_interrupted() gives and ends a wait for input or output; a second
- * one before it is cleared ends the program.  What nobody reads is not written any more.  An abort
- * (a failed assertion) prints the command of signals_replay() and exits with EXIT_BROKEN.
+ * one before it is cleared ends the program; one that has a prompt only if two seconds have passed.
+ * What nobody reads is not written any more.  An abort (a failed assertion) prints the command of
+ * signals_replay() and exits with EXIT_BROKEN.
  */
 void signals_start(void);
 
@@ -28,8 +29,8 @@ int signals_exit_status(void);
 /* ^C ends a command and not the program, which goes on to write: it has a prompt. */
 void signals_outlast(void);
 
-/* While a prompt waits for a line, ^C ends nothing, however often it comes; what came then is
- * forgotten when the wait is over.
+/* While a prompt waits for a line, ^C ends nothing, however often it comes.  What comes right
+ * behind the line is for what it says, and what comes right before the next one for that.
  */
 void signals_at_prompt(bool at);
 
