@@ -125,6 +125,18 @@ static bool offer_of_subject(struct completion *c, const char *subject)
     return true;
 }
 
+/* The form of what is shown, behind all else: `show qp csv`. */
+static void offer_forms(struct completion *c)
+{
+    enum show_form form;
+
+    for (size_t i = 1; i < c->st->n; i++) {
+        if (show_form_of(c->st->words[i], &form) || strncmp(c->st->words[i], "format=", 7) == 0)
+            return;
+    }
+    offer_words(c, &words_show_form);
+}
+
 static void offer_subjects(struct completion *c)
 {
     for (size_t i = 0; show_subject(i); i++)
@@ -173,6 +185,13 @@ static void offer_of_session(struct completion *c, const struct cmd *cmd)
     case CMD_disable:
         offer_stops(c);
         break;
+    case CMD_clear:
+        offer_told(c, "all", "every fault");
+        break;
+    case CMD_call:
+        if (c->st->n == 1)
+            offer_macros(c);
+        break;
     case CMD_goto:
         offer_places(c);
         break;
@@ -213,6 +232,8 @@ static void offer_operand(struct completion *c, const struct param *p, const cha
 {
     const struct statement *st = c->st;
 
+    if (p->flags & P_SUBJECT)
+        offer_forms(c);
     if ((p->flags & P_SUBJECT) && st->n > 1 && offer_of_subject(c, st->words[1]))
         return;
     offer_values(c, p, text);
@@ -302,8 +323,14 @@ bool complete_line(struct session *s, const char *line, complete_each *each, voi
 
     statement_read(s, line, &st);
     c.typed = st.words[st.n];
-    if (st.n == 0)
+    if (offer_variables(&c))
+        return false;
+    if (st.n == 0) {
         offer_commands(&c);
+        offer_macros(&c);
+    } else if (!st.cmd) {
+        offer_parameters(&c);
+    }
     if (!st.cmd || st.n == LINE_WORDS - 1)
         return false;
     c.before = st.words[st.n - 1];

@@ -9,6 +9,8 @@
 #define WORD_BYTES SESSION_PATH_BYTES
 #define LINE_WORDS 64u
 
+#define BLOCKS_MAX 16u
+
 /* The last statement of a line, up to the cursor. */
 struct statement {
     char words[LINE_WORDS][WORD_BYTES]; /* the last is the one that is being typed */
@@ -18,6 +20,8 @@ struct statement {
     char host[RDL_NAME_BYTES];          /* of bare names; "": they are looked up nowhere */
     char home[RDL_NAME_BYTES];          /* of what the first operand names; "": not known */
     char object[WORD_BYTES];            /* its whole path */
+    const char *blocks[BLOCKS_MAX];     /* where the statements begin whose blocks are open */
+    size_t n_blocks;
 };
 
 /* Cuts the last statement of @line. */
@@ -76,6 +80,13 @@ void offer_queues(struct completion *c);
 
 /* What one asks for most that is not there: the completions that come next. */
 void offer_next_completions(struct completion *c);
+
+/* Macros, as commands; the parameters of the one that the statement calls. */
+void offer_macros(struct completion *c);
+void offer_parameters(struct completion *c);
+
+/* Variables of the blocks around a word with a $ at its end; false if it has none. */
+bool offer_variables(struct completion *c);
 
 /* What may stand at the end of the expression @text; @moment: it may be about what happens. */
 void offer_expression(struct completion *c, const char *text, bool moment);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/complete/completion.h"
+#include "cli/lang/expand.h"
 #include "cli/lang/lex.h"
 #include "cli/lang/suggest.h"
 #include "cli/lang/values.h"
@@ -14,7 +15,8 @@
 #include "cli/show/show.h"
 #include "emu/base/assert.h"
 
-#define EXAMINE_BYTES 16u /* that `x` shows if nobody says how many */
+#define EXAMINE_BYTES     16u /* that `x` shows if nobody says how many */
+#define EXPAND_MACROS_MAX 16u /* of one input; later ones are known from the next input on */
 
 static const struct {
     const char *word, *written, *what;
@@ -44,9 +46,11 @@ struct expansion {
     FILE *out;
     char **text; /* of @out, once it is flushed */
     size_t *len;
-    size_t begin;      /* where the statement begins in @out */
-    struct token verb; /* of the statement, as typed */
-    bool once;         /* its end is to be `once` */
+    size_t begin;                                   /* where the statement begins in @out */
+    struct token verb;                              /* of the statement, as typed */
+    bool once;                                      /* its end is to be `once` */
+    char macros[EXPAND_MACROS_MAX][RDL_NAME_BYTES]; /* that are defined before it */
+    size_t n_macros;
     struct expanded *ret;
 };
 
@@ -387,6 +391,29 @@ static struct token take_rest(struct expansion *x, struct token verb)
     return rest;
 }
 
+/* Who has given a macro the name means it, and no other debugger's word, nor a short command. */
+static bool is_macro(const struct expansion *x, const char *word)
+{
+    for (size_t i = 0; i < x->n_macros; i++) {
+        if (strcmp(x->macros[i], word) == 0)
+            return true;
+    }
+    return macro_find(&x->s->macros.list, word) != NULL;
+}
+
+/* The macro that @verb defines. */
+static void remember_macro(struct expansion *x, struct token verb)
+{
+    char word[WORD_BYTES];
+    struct text t;
+
+    if (x->n_macros == EXPAND_MACROS_MAX)
+        return;
+    t = text_on(x->macros[x->n_macros], RDL_NAME_BYTES);
+    text_add(&t, word_of(x, look(x, end_of(verb)), word));
+    x->n_macros += word[0] && !t.cut;
+}
+
 static struct token expand_verb(struct expansion *x, struct token t)
 {
     char word[WORD_BYTES];
@@ -400,6 +427,8 @@ static struct token expand_verb(struct expansion *x, struct token t)
     x->verb = t;
     word_of(x, t, word);
     cmd = cmd_find(word, false);
+    if (!cmd && is_macro(x, word))
+        return t;
     if (!cmd && expand_other(x, t, word))
         return x->from > end_of(t) ? (struct token){.at = {x->from, 0}} : t;
     if (!cmd)
@@ -407,6 +436,8 @@ static struct token expand_verb(struct expansion *x, struct token t)
     if (!cmd)
         return t;
     replace(x, t, cmd->name);
+    if (cmd == &cmd_table[CMD_macro])
+        remember_macro(x, t);
     return cmd == &cmd_table[CMD_complete] ? take_rest(x, t) : t;
 }
 

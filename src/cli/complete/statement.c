@@ -6,11 +6,10 @@
 #include "cli/complete/completion.h"
 #include "cli/lang/values.h"
 
-#define BLOCKS_MAX 16u
-
-/* The hosts of the blocks that are open. */
+/* The blocks that are open, and their hosts. */
 struct blocks {
     char host[BLOCKS_MAX][RDL_NAME_BYTES];
+    const char *begin[BLOCKS_MAX];
     size_t depth;
 };
 
@@ -29,10 +28,10 @@ static void block_host(const char *begin, const char *end, char ret[RDL_NAME_BYT
         ret[0] = '\0';
 }
 
-/* Behind the last `;` or brace outside quotes: where the last statement begins.  @ret_host: that of
- * the block in which it is.
+/* Behind the last `;` or brace outside quotes: where the last statement begins.  @ret: its host and
+ * the blocks in which it is.
  */
-static const char *last_statement(const char *line, char ret_host[RDL_NAME_BYTES])
+static const char *last_statement(const char *line, struct statement *ret)
 {
     const char *start = line;
     struct blocks open = {.depth = 0};
@@ -45,18 +44,21 @@ static const char *last_statement(const char *line, char ret_host[RDL_NAME_BYTES
             quoted = false;
         if (quoted || !strchr(";{}\n", *s))
             continue;
-        if (*s == '{' && open.depth < BLOCKS_MAX)
+        if (*s == '{' && open.depth < BLOCKS_MAX) {
+            open.begin[open.depth] = start;
             block_host(start, s, open.host[open.depth++]);
-        else if (*s == '}' && open.depth > 0)
+        } else if (*s == '}' && open.depth > 0)
             open.depth--;
         start = s + 1;
     }
     for (size_t i = open.depth; i-- > 0;) {
         if (open.host[i][0]) {
-            memcpy(ret_host, open.host[i], RDL_NAME_BYTES);
+            memcpy(ret->host, open.host[i], RDL_NAME_BYTES);
             break;
         }
     }
+    memcpy(ret->blocks, open.begin, open.depth * sizeof(ret->blocks[0]));
+    ret->n_blocks = open.depth;
     return start;
 }
 
@@ -86,7 +88,7 @@ void statement_read(struct session *s, const char *line, struct statement *ret)
 
     memset(ret, 0, sizeof(*ret));
     memcpy(ret->host, s->prompt_host, sizeof(ret->host));
-    at = last_statement(line, ret->host);
+    at = last_statement(line, ret);
     for (at += strspn(at, " \t"); *at && ret->n < LINE_WORDS - 1; at += strspn(at, " \t")) {
         const size_t len = strcspn(at, " \t");
         struct text t = text_on(ret->words[ret->n], WORD_BYTES);

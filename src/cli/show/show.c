@@ -276,6 +276,7 @@ static enum rdl_status show_some_events(struct showing *s)
         .form = s->rq->form,
         .colour = s->rq->colour,
         .again = again,
+        .from = s->rq->from,
         .lines_max = s->rq->lines_max,
     };
 

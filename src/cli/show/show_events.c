@@ -263,6 +263,20 @@ static void print_more(FILE *out, const char *again, size_t n, const struct ev *
     show_line(out, &t);
 }
 
+/* What is hidden because nobody asked for it, and how to ask for it in place of the rest. */
+static void print_routine(FILE *out, const struct event_filter *f, const struct event_look *look,
+                          size_t n)
+{
+    fprintf(out, "... %zu of registers, control commands, rings and interrupts: show events all",
+            n);
+    if (f->last)
+        fprintf(out, " last %zu", f->last);
+    fputs(look->again ? look->again : "", out);
+    if (look->from)
+        fprintf(out, " from=%s", look->from);
+    fputc('\n', out);
+}
+
 static void print_lines(FILE *out, const struct past *p, const struct event_filter *f,
                         const struct chosen *c, const struct event_look *look)
 {
@@ -288,10 +302,7 @@ static void print_lines(FILE *out, const struct past *p, const struct event_filt
     if (n == 0)
         fputs("no such events\n", out);
     if (c->n_routine && (f->last == 0 || n == 0))
-        fprintf(out,
-                "... %zu of registers, control commands, rings and interrupts: "
-                "show events all\n",
-                c->n_routine);
+        print_routine(out, f, look, c->n_routine);
 }
 
 void show_events_as(FILE *out, const struct past *p, const struct event_filter *f,

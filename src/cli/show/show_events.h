@@ -23,6 +23,7 @@ struct event_look {
     enum show_form form;
     bool colour;
     const char *again;  /* what is to be asked again: " kinds=tx host=h1"; NULL: nothing */
+    const char *from;   /* as it was asked for; NULL: it was not */
     unsigned lines_max; /* of a screen, for people; 0: all are shown */
 };
 

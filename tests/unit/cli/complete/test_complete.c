@@ -116,6 +116,22 @@ static const struct row what_fits[] = {
     {"help ver", " verbs", "verbs_peer"},
     {"comp", " complete", " compare"},
     {"history f", " failed", "f1"},
+    {"clear ", " all (every fault)", "h1"},
+    {"clear a", " all", "f1"},
+    {"show qp ", " json (", "tree"},
+    {"show qp m", " markdown", " memory"},
+    {"show vq h1.qp.sq n", " ndjson", "h1"},
+    {"show qp csv j", "", "json"}, /* one form is enough */
+    {"show c", " csv counters", "json"},
+    {"sen", " send (a macro)", " run"},
+    {"call s", " send", "set"},
+    {"send ", " from= to= n= (64 if it is not said) h1 h2", "h1.qp"},
+    {"send fr", " from=", " to="},
+    {"foreach x in h1,h2 { alloc_pd $", " $x (one value after the other)", "h1"},
+    {"foreach x in 1..3 { on h1 { show h1.qp$(", " h1.qp$(x)", "h1.qp "},
+    {"foreach x in 1..3 { }; show $", "", "$x"}, /* the block is over */
+    {"macro m from n=4 { post_send $fr", " $from (what the call says)", "$n"},
+    {"macro m from n=4 {\nrun\npost_send h1.qp sge=mr[0:$n", " sge=mr[0:$n", "$from"},
 };
 
 static void completion_offers_what_fits(void **state)
@@ -127,7 +143,7 @@ static void completion_offers_what_fits(void **state)
     (void)state;
     lab_open(&l, false);
     lab_run(&l, examples_before[BEFORE_OBJECTS]);
-    lab_run(&l, "switch s1; drop from=h1");
+    lab_run(&l, "switch s1; drop from=h1; macro send from to n=64 { post_send $from.qp }");
     assert_int_equal(rdl_port_add(l.s->lab, &port, &made), RDL_OK);
     expect_offers(&l, what_fits, ARRAY_LEN(what_fits));
     lab_close(&l);

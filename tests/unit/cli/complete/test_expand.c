@@ -74,6 +74,32 @@ static void words_are_written_out(void **state)
     lab_close(&l);
 }
 
+static void a_macro_is_not_hidden_by_a_word(void **state)
+{
+    static const struct {
+        const char *typed, *written;
+    } rows[] = {
+        {"n", "n"}, /* it is defined in the session */
+        {"ru", "ru"},
+        {"s", "step"},
+        {"macro s { run }; s; c", "macro s { run }; s; continue"},
+    };
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "macro n { run }; macro ru { run }");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct expanded e;
+
+        expand(l.s, rows[i].typed, &e);
+        if (e.wrong || strcmp(e.text, rows[i].written) != 0)
+            fail_msg("%s: %s", rows[i].typed, e.text);
+        free(e.text);
+    }
+    lab_close(&l);
+}
+
 static void what_cannot_be_so_says_what_to_do(void **state)
 {
     static const struct {
@@ -83,6 +109,8 @@ static void what_cannot_be_so_says_what_to_do(void **state)
         {"condition 1 psn==5", "a stop has its condition from the beginning", "break tx("},
         {"back tick 3", "the number stands before what it counts", "write: back 3 tick"},
         {"redo pa 2", "the number stands before what it counts", "write: redo 2 packet"},
+        {"define s", "a block with a name is a macro here", "macro send"},
+        {"layout src", "there is no other screen here", "\"set changes on\""},
         {"x", "x shows bytes of memory", "x/16xb h1.mr[0]"},
         {"info registers", "each host has registers of its own", "info registers h1"},
         {"on nobody", "this is no host", "\"on\" alone"},
@@ -173,6 +201,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_written_out),
+        cmocka_unit_test(a_macro_is_not_hidden_by_a_word),
         cmocka_unit_test(what_cannot_be_so_says_what_to_do),
         cmocka_unit_test(no_word_hides_a_command),
         cmocka_unit_test(each_word_leads_to_a_command),

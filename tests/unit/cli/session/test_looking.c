@@ -466,6 +466,9 @@ static void events_are_the_story_unless_all_are_asked_for(void **state)
     later = answer(&l, "show events #1");
     assert_has(later, "reg_write"); /* a tick has everything */
     free(later);
+    later = answer(&l, "show events host=h1 from=#50");
+    assert_has(later, ": show events all host=h1 from=#50\n"); /* what was asked for stays */
+    free(later);
     free(story);
     free(all);
     assert_false(lab_try(&l, "show events from=x"));
