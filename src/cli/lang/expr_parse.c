@@ -578,7 +578,10 @@ static struct expr *one(struct parser *p)
             left = happens(p, left->at);
         } else if (left && (left->kind == EXPR_NUMBER || left->kind == EXPR_STRING)) {
             left = fail(p, (struct span){p->i, 1}, "a comparison is missing",
-                        "there are == != < <= > >=");
+                        left->kind == EXPR_NUMBER
+                            ? "a number alone is no condition: h1.cq.count == 2; \"run 50us\" "
+                              "lets time pass"
+                            : "there are == != < <= > >=");
         }
     }
     p->depth--;

@@ -10,6 +10,7 @@
 #include "cli/lang/suggest.h"
 #include "cli/lang/values.h"
 #include "emu/base/assert.h"
+#include "emu/base/quantity.h"
 #include "emu/base/text.h"
 
 #define WORD_BYTES 64u
@@ -63,20 +64,23 @@ static const struct {
     {"from", "from"},     {"to", "to"},   {"of", "qp"},       {"on", "link"},
     {"over", "link"},     {"psn", "psn"}, {"by", "by"},       {"behind", "behind"},
     {"within", "within"}, {"bit", "bit"}, {"field", "field"}, {"opcode", "opcode"},
-    {"class", "class"},
+    {"class", "class"},   {"for", "by"},
 };
 
 static const struct {
     const char *word, *class;
 } classes[] = {
-    {"ack", "ACK"},         {"acks", "ACK"},         {"nak", "NAK"},       {"naks", "NAK"},
-    {"send", "send"},       {"sends", "send"},       {"write", "write"},   {"writes", "write"},
-    {"request", "request"}, {"requests", "request"}, {"answer", "answer"}, {"answers", "answer"},
-    {"response", "answer"}, {"responses", "answer"},
+    {"ack", "ACK"},       {"acks", "ACK"},       {"nak", "NAK"},         {"naks", "NAK"},
+    {"nack", "NAK"},      {"nacks", "NAK"},      {"send", "send"},       {"sends", "send"},
+    {"write", "write"},   {"writes", "write"},   {"request", "request"}, {"requests", "request"},
+    {"answer", "answer"}, {"answers", "answer"}, {"response", "answer"}, {"responses", "answer"},
 };
 
 static const char *const ordinals[] = {"",      "first",   "second", "third", "fourth", "fifth",
                                        "sixth", "seventh", "eighth", "ninth", "tenth"};
+
+static const char *const numbers[] = {"",    "one",   "two",   "three", "four", "five",
+                                      "six", "seven", "eight", "nine",  "ten"};
 
 static bool is(const char *text, const char *word)
 {
@@ -391,11 +395,49 @@ bool sentence_end(struct sentence *s, struct pool *p, struct step *st, struct di
     return spend_ordinal(s, p, st, "nth", d);
 }
 
+/* What is said otherwise here; "" if that is not known. */
+static void add_otherwise(struct text *ret, const char *text)
+{
+    static const struct {
+        const char *word, *remedy;
+    } others[] = {
+        {"if", "a condition follows \"where\": where psn == 5"},
+        {"when", "a condition follows \"where\": where psn == 5"},
+        {"other", "say which: a psn, the 2nd one, or \"where\" and a condition"},
+    };
+    uint64_t n;
+
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        if (is(text, others[i].word))
+            text_add(ret, others[i].remedy);
+    }
+    for (uint32_t i = 2; i < ARRAY_LEN(numbers); i++) {
+        if (is(text, numbers[i]))
+            text_addf(ret, "a number is written in digits: next %u", i);
+    }
+    if (!isdigit((unsigned char)text[0]))
+        return;
+    if (!quantity_parse(QUANTITY_NUMBER, text, &n))
+        text_addf(ret, "say what it counts: the %s%s packet, next %s, psn %s", text,
+                  n % 10 == 1 && n % 100 != 11   ? "st"
+                  : n % 10 == 2 && n % 100 != 12 ? "nd"
+                  : n % 10 == 3 && n % 100 != 13 ? "rd"
+                                                 : "th",
+                  text, text);
+    else if (!quantity_parse(QUANTITY_TIME, text, &n))
+        text_addf(ret, "a time follows \"by\": by %s", text);
+}
+
 bool sentence_unknown(const struct step *st, const char *text, struct span at, struct diag *d)
 {
     struct suggestion near = suggestion_for(text);
+    char buf[DIAG_REMEDY_BYTES];
+    struct text otherwise = text_on(buf, sizeof(buf));
 
     diag_set(d, DIAG_VALUE, at, "\"%s\" does not fit into this sentence", text);
+    add_otherwise(&otherwise, text);
+    if (otherwise.len > 0)
+        return diag_remedy(d, "%s", buf);
     for (size_t i = 0; i < n_sentence_words; i++)
         suggest_offer(&near, sentence_words[i].word);
     for (size_t i = 0; i < st->cmd->n_params; i++)

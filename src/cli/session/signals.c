@@ -133,7 +133,10 @@ void signals_outlast(void)
 
 void signals_at_prompt(bool at)
 {
+    const struct sigaction interrupt = {.sa_handler = on_ending, .sa_flags = at ? 0 : SA_RESTART};
+
     at_prompt = at;
+    sigaction(SIGINT, &interrupt, NULL); /* what a command writes is not to be lost by ^C */
 }
 
 void signals_replay(const char *fmt, ...)

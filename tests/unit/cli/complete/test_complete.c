@@ -122,7 +122,7 @@ static const struct row what_fits[] = {
     {"show qp m", " markdown", " memory"},
     {"show vq h1.qp.sq n", " ndjson", "h1"},
     {"show qp csv j", "", "json"}, /* one form is enough */
-    {"show c", " csv counters", "json"},
+    {"show c", " csv cq counters", "json"},
     {"sen", " send (a macro)", " run"},
     {"call s", " send", "set"},
     {"send ", " from= to= n= (64 if it is not said) h1 h2", "h1.qp"},

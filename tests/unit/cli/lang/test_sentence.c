@@ -11,6 +11,8 @@ static void sentences_become_keys(void **state)
         const char *in, *out;
     } rows[] = {
         {"drop the 2nd READ response of h1.qp", "drop nth=2 qp=h1.qp class=read_response\n"},
+        {"delay the next ack from h2 for 5us", "delay from=h2 class=ACK by=5us next\n"},
+        {"drop the next nack", "drop class=NAK next\n"},
         {"delay every ACK from h2 by 5us", "delay from=h2 count=0 class=ACK by=5us\n"},
         {"drop the next packet to h2", "drop to=h2 next\n"},
         {"duplicate the 3rd transmission of psn 5 of h1.qp",
@@ -79,6 +81,11 @@ static void what_does_not_fit_is_said_where_it_is(void **state)
         {"drop the 2nd transmision of h1.qp", 13, "does not fit", "did you mean \"transmission\"?"},
         {"drop the next packet to", 21, "something must follow here: ", "for example: "},
         {"drop the last packet", 9, "is not known while it is sent", "say which it is"},
+        {"drop if psn == 5", 5, "does not fit", "follows \"where\""},
+        {"drop every other SEND", 11, "does not fit", "say which"},
+        {"drop the first two packets", 15, "does not fit", "in digits: next 2"},
+        {"drop packet 22 from h1", 12, "does not fit", "the 22nd packet, next 22, psn 22"},
+        {"delay acks from h2 5us", 19, "does not fit", "by 5us"},
         {"drop psn=5 h1.qp", 11, "does not fit", "of h1.qp"},
         {"drop the RNR", 9, "NAK must follow here", "RNR NAK"},
         {"drop psn 5 psn 6", 15, "psn is given twice", "psn=6"},
