@@ -31,6 +31,14 @@ static void faults_say_what_they_will_do(void **state)
          "f1: forges the next ACK that anybody sends: PSN becomes 16\n"},
         {"drop where bytes > 100",
          "f1: drops the next frame that anybody sends, where bytes > 100\n"},
+        {"drop the 2nd transmission of psn 5 of h1.qp on h1-h2",
+         "f1: drops the next frame with psn=5 for the work of h1.qp, sent for the 2nd time, on "
+         "h1-h2\n"},
+        {"drop where syndrome == ack",
+         "f1: drops the next frame that anybody sends, where syndrome == ack\n"},
+        {"drop where bytes == 0 and syndrome == nak ack",
+         "f1: drops the next ACK frame that anybody sends, where bytes == 0 and syndrome == "
+         "nak\n"},
         {"truncate the next packet to h2 to 60 bytes",
          "f1: cuts the next frame to h2, to 60 bytes\n"},
     };
@@ -62,7 +70,8 @@ static void what_cannot_be_is_refused(void **state)
         {"drop where byte > 100", "a packet has no field \"byte\""},
         {"drop where h1.qp.staet == RTS", "staet"},
         {"drop the 2nd message", "the messages of which queue pair?"},
-        {"drop the 2nd transmission of psn 5 on h1-h2", "on a link nobody knows"},
+        {"drop where syndrome ==", ""},
+        {"host h3; link h3 h3 burst_frames=4", "this link would have no bursts"},
         {"drop next on h1-h3", "no link is called \"h1-h3\""},
         {"drop next to h3", "h3"},
         {"drop next of h1.mr", "h1.mr"},
