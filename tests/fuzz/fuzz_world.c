@@ -20,7 +20,9 @@
 #include "rdmalab/trace.h"
 #include "script_text.h"
 
-#define AGAIN_TIMES 8u /* as many commands: each future is done once more, and the way back */
+#define ENTER_TIMES                                                                                \
+    4u /* as many commands: what was done is done again, and the ways back are, too */
+#define AGAIN_TIMES 16u /* what went that way once does so again */
 
 static bool read_world(const char *text, size_t n, FILE *nowhere, struct world *ret)
 {
@@ -81,7 +83,7 @@ static void go_on(struct world *w)
         w->v[i].hash = 0;
     if (w->memory_bytes == 0 || w->memory_bytes > CONFINED_BYTES)
         w->memory_bytes = CONFINED_BYTES;
-    confined_open(&c, 1);
+    confined_open(&c, ENTER_TIMES);
     if (world_enter(c.s, w, "world", c.nowhere) == EXIT_PASSED &&
         rdl_shortage(c.s->lab) == RDL_SHORT_OF_NOTHING)
         text = saved(c.s);
