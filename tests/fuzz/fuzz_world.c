@@ -26,7 +26,7 @@
 
 static bool read_world(const char *text, size_t n, FILE *nowhere, struct world *ret)
 {
-    struct source src = {.text = text, .len = n};
+    struct source src = {.name = "world", .text = text, .len = n};
     struct diag d = {.kind = DIAG_NONE};
     const bool ok = world_read(&src, NULL, ret, nowhere, &d);
 
