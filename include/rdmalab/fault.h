@@ -59,7 +59,9 @@ struct rdl_fault_config {
  * frame with a wrong ICRC then.  A frame that has no ICRC is hit in its last bit.
  */
 
-/* @link cannot go with @transmission, @message and @where: those are known where a frame leaves.
+/* With @link, @message counts messages where they leave @qp's host, and @where is asked when the
+ * frame meets the fault.  A frame that left before there was a fault with @link and one of
+ * @transmission, @message and @where matches none of these: nobody knows any more how it was sent.
  *
  * A frame that is held (FLT_REORDER) takes its time on the link, and arrives right behind the
  * @hold_frames-th frame that takes the same way after it; @delay_ns after it would have arrived it

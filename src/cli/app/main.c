@@ -21,7 +21,6 @@
 #include "cli/session/scenario.h"
 #include "cli/session/signals.h"
 #include "cli/show/show_columns.h"
-#include "cli/tell/apropos.h"
 #include "cli/tell/explain.h"
 #include "cli/tell/explain_asked.h"
 #include "cli/tell/help.h"
@@ -91,7 +90,7 @@ static int apropos_main(int argc, char **argv)
 {
     if (argc != 2)
         return EXIT_ASK;
-    if (apropos(stdout, argv[1]))
+    if (scenarios_apropos(stdout, argv[1]))
         return EXIT_PASSED;
     fprintf(stderr, "rdmalab: nothing has to do with \"%s\"\n", argv[1]);
     return EXIT_FAILED;
@@ -222,7 +221,7 @@ static const struct mode modes[] = {
      "the JSON Schema of scenarios, or of what show SUBJECT json prints",
      "0 written, 1 it could not be written, 2 usage", "scenario|show", false},
     {"apropos", apropos_main, "apropos WORD",
-     "what has to do with a word: commands, their parameters, words of explain",
+     "what has to do with a word: commands, their parameters, words of explain, scenarios",
      "0 something has, 1 nothing has, 2 usage", "", false},
     {"explain", explain_main, "explain [WORD... [--source]]",
      "a command, status, NAK, rule, field, number ('status 12'); --source: with the sections that "

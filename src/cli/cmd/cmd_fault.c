@@ -170,11 +170,6 @@ static bool resolve_aim(struct session *s, const struct step *st, struct rdl_fau
         session_fail(s, step_span(st, "message", 0), "the messages of which queue pair?");
         return diag_remedy(&s->diag, "say whose: \"of h1.qp\", or qp=h1.qp");
     }
-    if (f->link.raw && (f->transmission || f->message || step_has(st, "where"))) {
-        session_fail(s, step_span(st, "link", 0),
-                     "on a link nobody knows which transmission or message a frame is of");
-        return diag_remedy(&s->diag, "leave out the link: the fault meets frames where they leave");
-    }
     return true;
 }
 

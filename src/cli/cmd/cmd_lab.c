@@ -215,6 +215,44 @@ bool run_switch(struct session *s, const struct step *st)
     return true;
 }
 
+#define PPM_ALL               1000000u
+#define BURST_FRAMES_STANDARD 4u
+
+/* What a new link does to frames beyond what every cable does, if @st says something of that. */
+static bool read_new_way(struct session *s, const struct step *st, struct rdl_way_config *ret)
+{
+    const uint32_t burst = (uint32_t)step_number(st, "burst");
+
+    if (!burst && (step_has(st, "burst_frames") || step_has(st, "burst_loss"))) {
+        session_fail(s, st->at, "this link would have no bursts");
+        return diag_remedy(&s->diag, "burst= is the chance that one begins, like burst=1%%");
+    }
+    *ret = (struct rdl_way_config){
+        .latency_ns = step_number(st, "latency"),
+        .rate_bps = step_number(st, "rate"),
+        .loss_ppm = (uint32_t)step_number(st, "loss"),
+        .jitter_ns = step_number(st, "jitter"),
+        .burst_ppm = burst,
+        .burst_frames =
+            burst ? (uint32_t)step_number_or(st, "burst_frames", BURST_FRAMES_STANDARD) : 0,
+        .burst_loss_ppm = burst ? (uint32_t)step_number_or(st, "burst_loss", PPM_ALL) : 0,
+    };
+    return true;
+}
+
+/* Both directions of the new link, where it is more than a cable. */
+static bool set_new_ways(struct session *s, const struct step *st, rdl_link link,
+                         const struct rdl_way_config *way)
+{
+    enum rdl_status status = RDL_OK;
+
+    if (!way->jitter_ns && !way->burst_ppm)
+        return true;
+    for (uint32_t end = 0; end < 2 && status == RDL_OK; end++)
+        status = rdl_link_set_way(s->lab, link, end, way);
+    return status == RDL_OK || session_fail_status(s, st->at, step_text(st, "a"), status);
+}
+
 bool run_link(struct session *s, const struct step *st)
 {
     const struct scope in = session_scope(s);
@@ -225,11 +263,14 @@ bool run_link(struct session *s, const struct step *st)
         .rate_bps = step_number(st, "rate"),
         .loss_ppm = (uint32_t)step_number(st, "loss"),
     };
+    struct rdl_way_config way;
     struct rdl_value v;
     rdl_link made;
     size_t at;
     enum rdl_status status;
 
+    if (!read_new_way(s, st, &way))
+        return false;
     if (rdl_inspect(s->lab, config.a, &v, &at) != RDL_OK)
         return resolve_unknown(&in, step_span(st, "a", 0), config.a, "no host or switch", &s->diag);
     if (rdl_inspect(s->lab, config.b, &v, &at) != RDL_OK)
@@ -251,7 +292,7 @@ bool run_link(struct session *s, const struct step *st)
     }
     if (status != RDL_OK)
         return limit_fail_link(s, st, config.a, config.b, status);
-    return true;
+    return set_new_ways(s, st, made, &way);
 }
 
 bool link_named(struct session *s, const struct step *st, rdl_link *ret)
@@ -303,9 +344,6 @@ static bool ways_differ(struct session *s, const char *name)
         differ = differ || now(s, there, leaves[i]) != now(s, back, leaves[i]);
     return differ;
 }
-
-#define PPM_ALL               1000000u
-#define BURST_FRAMES_STANDARD 4u
 
 /* What becomes of the direction that is called @way in the tree by what @st names of it. */
 static bool read_way(struct session *s, const struct step *st, const char *way,

@@ -4,6 +4,7 @@
 
 #include "cli/cmd/dispatch.h"
 #include "cli/cmd/why_not.h"
+#include "cli/course/scenarios.h"
 #include "cli/lang/suggest.h"
 #include "cli/lang/words.h"
 #include "cli/print/out_file.h"
@@ -11,7 +12,6 @@
 #include "cli/session/files.h"
 #include "cli/session/resolve.h"
 #include "cli/show/show.h"
-#include "cli/tell/apropos.h"
 #include "cli/tell/explain.h"
 #include "cli/tell/explain_asked.h"
 #include "cli/tell/export.h"
@@ -207,7 +207,7 @@ bool run_apropos(struct session *s, const struct step *st)
 {
     const char *word = step_text(st, "word");
 
-    if (apropos(s->config.out, word))
+    if (scenarios_apropos(s->config.out, word))
         return true;
     session_fail(s, step_span(st, "word", 0), "nothing has to do with \"%s\"", word);
     return diag_remedy(&s->diag, "a part of the word may find more; \"help\" lists the commands");

@@ -24,19 +24,47 @@ static bool has_course(const char *dir)
     return !t.cut && access(path, R_OK) == 0;
 }
 
-/* The directory, or NULL. */
-static const char *find_directory(void)
+/* The directory that was installed together with this program; "" if nobody knows where that is. */
+static void beside_program(char ret[COLLECTION_PATH_BYTES])
 {
-    const char *places[] = {"scenarios", RDMALAB_SCENARIOS_INSTALLED, RDMALAB_SCENARIOS_BUILT};
-    const char *told = getenv("RDMALAB_SCENARIOS");
+    char program[COLLECTION_PATH_BYTES];
+    const ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+    struct text t = text_on(ret, COLLECTION_PATH_BYTES);
+    char *slash;
 
-    if (told && told[0])
-        return told;
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        if (has_course(places[i]))
-            return places[i];
+    if (n <= 0 || (size_t)n == sizeof(program) - 1)
+        return;
+    program[n] = '\0';
+    slash = strrchr(program, '/');
+    if (!slash)
+        return;
+    *slash = '\0';
+    text_addf(&t, "%s/" RDMALAB_SCENARIOS_FROM_PROGRAM, program);
+    if (t.cut)
+        ret[0] = '\0';
+}
+
+/* The directory into @ret.  False: there is none. */
+static bool find_directory(char ret[COLLECTION_PATH_BYTES])
+{
+    char beside[COLLECTION_PATH_BYTES];
+    const char *places[] = {"scenarios", beside, RDMALAB_SCENARIOS_INSTALLED,
+                            RDMALAB_SCENARIOS_BUILT};
+    const char *told = getenv("RDMALAB_SCENARIOS");
+    struct text t = text_on(ret, COLLECTION_PATH_BYTES);
+
+    beside_program(beside);
+    if (told && told[0]) {
+        text_add(&t, told);
+        return true;
     }
-    return NULL;
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        if (!has_course(places[i]))
+            continue;
+        text_add(&t, places[i]);
+        return true;
+    }
+    return false;
 }
 
 /* By their numbers, as far as they have different ones. */
@@ -116,17 +144,13 @@ static void mark_course(struct collection *c)
 
 const char *collection_read(struct collection *ret)
 {
-    const char *dir = find_directory();
-    struct text t;
     FILE *nowhere;
     DIR *d;
 
     *ret = (struct collection){.n = 0};
-    if (!dir)
+    if (!find_directory(ret->dir))
         return "the collection of scenarios is not here";
-    t = text_on(ret->dir, sizeof(ret->dir));
-    text_add(&t, dir);
-    d = t.cut ? NULL : opendir(dir);
+    d = opendir(ret->dir);
     if (!d)
         return "the directory of the collection cannot be read";
     nowhere = fopen("/dev/null", "w");

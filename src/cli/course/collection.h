@@ -2,7 +2,8 @@
 /* The collection of scenarios that comes with the program, and the course through it.
  *
  * It is a directory: of the environment variable RDMALAB_SCENARIOS; or scenarios/ where the program
- * was started, if a course is in it; or where rdmalab was installed; or where it was built.
+ * was started, if a course is in it; or where it was installed together with the program, wherever
+ * that is now; or where rdmalab was to be installed; or where it was built.
  */
 #ifndef CLI_COURSE_COLLECTION_H
 #define CLI_COURSE_COLLECTION_H

@@ -7,12 +7,14 @@
 #include "cli/lang/suggest.h"
 #include "cli/print/show_text.h"
 #include "cli/print/utf8.h"
+#include "cli/tell/apropos.h"
 #include "cli/tell/explain_asked.h"
 #include "emu/base/assert.h"
 #include "emu/base/quantity.h"
 
 #define TITLE_COLUMN 34u
 #define ALL          "all"
+#define SCENARIO     "scenario"
 
 static bool fail(struct scenarios_error *e, const char *text, const char *remedy)
 {
@@ -138,6 +140,47 @@ bool scenarios_list(FILE *out, const char *word, struct scenarios_error *ret_err
         fprintf(out, "\"scenarios run NAME\" tells one of them, in a lab of its own\n");
     collection_done(&c);
     return ok;
+}
+
+/* The notes of @st and of what follows it.  Depth is bounded by the reader. */
+static void offer_notes(const struct lesson *l, const struct step *st, apropos_offer *offer,
+                        void *search)
+{
+    for (; st; st = st->next) {
+        if (st->cmd == &cmd_table[CMD_note])
+            offer(search, SCENARIO, l->name, step_text(st, "text"));
+        offer_notes(l, st->body, offer, search);
+        offer_notes(l, st->other, offer, search);
+    }
+}
+
+static void offer_lessons(const void *ctx, apropos_offer *offer, void *search)
+{
+    const struct collection *c = ctx;
+
+    for (size_t i = 0; i < c->n; i++) {
+        const struct lesson *l = &c->v[i];
+        const struct step *header = l->sc.script.header;
+        const struct arg *teaches = header ? step_arg(header, "teaches") : NULL;
+        const char *title = scenario_title(&l->sc);
+
+        offer(search, SCENARIO, l->name, title ? title : "");
+        for (size_t k = 0; teaches && k < teaches->n; k++)
+            offer(search, SCENARIO, l->name, teaches->v[k].text);
+        offer_notes(l, l->sc.script.first, offer, search);
+    }
+}
+
+bool scenarios_apropos(FILE *out, const char *word)
+{
+    struct scenarios_error ignored;
+    struct collection c;
+    const struct apropos_more more = {offer_lessons, &c};
+    bool any;
+
+    any = apropos(out, word, read(&c, &ignored) ? &more : NULL);
+    collection_done(&c);
+    return any;
 }
 
 bool scenarios_has(const char *name)

@@ -15,6 +15,9 @@ struct scenarios_error {
  */
 bool scenarios_list(FILE *out, const char *word, struct scenarios_error *ret_error);
 
+/* apropos(), of the scenarios, too: their names, titles, what they teach, and their notes. */
+bool scenarios_apropos(FILE *out, const char *word);
+
 /* Is there a scenario that is called @name?  A name has a dash; a word without one, like "srq", is
  * what scenarios are about.
  */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/lang/suggest.h"
+#include "emu/base/assert.h"
 #include "emu/base/text.h"
 
 /* Has @text variables of the blocks around it?  Then it is checked when it is expanded. */
@@ -268,7 +269,28 @@ bool reading_begins_block(const struct reading *rd, struct span at)
     return (rd->st->cmd->flags & CMD_MAY_BLOCK) && reading_is_text(rd, at, "do");
 }
 
-/* An expression runs to the end of the statement, to a KEY=, a flag or a block. */
+/* Does the expression in @at, so far, end where a term must follow: `syndrome ==`, `not`? */
+static bool wants_term(const struct reading *rd, struct span at)
+{
+    static const char *const words[] = {"and", "or", "not"};
+    const char *from = rd->src->text + at.at, *end = from + at.len, *s = end;
+
+    if (at.len == 0)
+        return false;
+    if (strchr("=!<>(", end[-1]))
+        return true;
+    while (s > from && isalpha((unsigned char)s[-1]))
+        s--;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if ((size_t)(end - s) == strlen(words[i]) && memcmp(s, words[i], (size_t)(end - s)) == 0)
+            return s == from || s[-1] == ' ' || s[-1] == '(' || s[-1] == ')';
+    }
+    return false;
+}
+
+/* An expression runs to the end of the statement, to a KEY=, a flag or a block.  A value may be
+ * called as a flag is: where syndrome == ack.
+ */
 static bool take_expression(struct reading *rd, size_t i)
 {
     struct span at = {reading_look(rd).at.at, 0};
@@ -279,7 +301,8 @@ static bool take_expression(struct reading *rd, size_t i)
 
         if (t.kind == TOKEN_BAD)
             return false;
-        if (t.kind != TOKEN_WORD || flag_of(rd, t.at) || reading_begins_block(rd, t.at) ||
+        if (t.kind != TOKEN_WORD || (!wants_term(rd, at) && flag_of(rd, t.at)) ||
+            reading_begins_block(rd, t.at) ||
             ((rd->st->cmd->flags & CMD_NAMES) && reading_is_text(rd, t.at, cmd_as.name)) ||
             (key && cmd_param(rd->st->cmd, reading_raw(rd, (struct span){t.at.at, key}))))
             break;

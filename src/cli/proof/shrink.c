@@ -122,7 +122,7 @@ static void plain_link(struct world_host *h)
 {
     h->latency_ns = 1000;
     h->rate_bps = 0;
-    h->loss_ppm = 0;
+    h->loss_ppm = h->jitter_ns = h->burst_ppm = 0;
 }
 
 static void plain_end(struct world_end *e)

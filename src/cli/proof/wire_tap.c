@@ -102,12 +102,12 @@ static void show_arrived(struct wire_tap *t, uint32_t host, uint64_t tx, uint64_
     tell(t, e);
 }
 
-/* Does a frame that is dropped so not come to a queue pair at all?  It is another host's, or the
- * queue pair is about to fail, or not there any more.
+/* Does a frame that is dropped so not come to a queue pair at all?  It is another host's, or of
+ * another partition, or the queue pair is about to fail, or not there any more.
  */
 static bool is_unseen(enum drop_reason reason)
 {
-    return reason == DROP_NOT_FOR_US || reason == DROP_QP_NOT_READY;
+    return reason == DROP_NOT_FOR_US || reason == DROP_BAD_PKEY || reason == DROP_QP_NOT_READY;
 }
 
 static void hear(void *ctx, const struct ev *e)
@@ -131,7 +131,8 @@ static void hear(void *ctx, const struct ev *e)
 
         if (end)
             wire_end_failed(end, e->at_ns);
-    } else if (e->kind == EV_fault && e->u.fault.by == FLT_CORRUPT) {
+    } else if (e->kind == EV_fault &&
+               (e->u.fault.by == FLT_CORRUPT || e->u.fault.by == FLT_TRUNCATE)) {
         t->damaged[t->n_damaged++ % TAP_DAMAGED] = e->id;
     }
 }

@@ -121,6 +121,7 @@ enum deed_kind {
     DO_PACE,      /* host, n: new loss in ppm of its link */
     DO_FAULT,     /* fault */
     DO_FORGE,     /* end, n: what is forged */
+    DO_INJECT,    /* end, n: what its peer's host is made to send to it */
     DEED_KINDS
 };
 
@@ -131,8 +132,9 @@ struct world_deed {
 };
 
 struct world_host {
-    uint32_t profile; /* enum profile */
-    uint32_t latency_ns, loss_ppm;
+    uint32_t profile;              /* enum profile */
+    uint32_t latency_ns, loss_ppm; /* of its link, as all up to rate_bps */
+    uint32_t jitter_ns, burst_ppm, burst_frames, burst_loss_ppm;
     uint64_t rate_bps;
     uint32_t at_switch;
     bool is_plain; /* some feature bits are off */
@@ -156,13 +158,22 @@ struct world_end {
     uint32_t pkey_index;
 };
 
+/* What is forged changes no data: a receiver drops the packet, or does not look at the field. */
 struct world_fault {
-    uint32_t kind;                              /* enum fault_kind */
-    uint16_t from;                              /* host */
+    uint32_t kind; /* enum fault_kind */
+    uint16_t from; /* host */
+    uint16_t end;  /* whose n-th @message it is about, if that is not 0 */
     uint32_t opcode, nth, count, delay_ns, bit; /* opcode: RDL_ANY, or enum opcode */
+    uint32_t behind;                            /* of FLT_REORDER */
+    uint32_t bytes;                             /* of FLT_TRUNCATE */
+    uint32_t field, value;                      /* enum wire_field_id: FLT_FORGE, FLT_CORRUPT */
+    uint32_t transmission, message;             /* 0: any */
+    bool is_on_link;                            /* of @from: it meets frames there */
+    bool is_long;                               /* only what has more payload than WORLD_LONG */
 };
 
 #define WORLD_FAULTS_MAX 8u
+#define WORLD_LONG       100u
 
 struct world {
     uint64_t seed;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/proof/model.h"
+#include "cli/proof/world_fault.h"
 #include "cli/proof/world_forge.h"
 #include "cli/proof/world_run.h"
 #include "emu/base/assert.h"
@@ -307,14 +308,6 @@ static void resize(struct world_run *r, unsigned host, uint32_t n)
     world_expect(r, world_answered(r, host), WORLD_NONE, "a CQ can be resized");
 }
 
-static void link_name(const struct world *w, unsigned host, char out[RDL_NAME_BYTES])
-{
-    if (w->n_switches == 0)
-        snprintf(out, RDL_NAME_BYTES, "h1-h2");
-    else
-        snprintf(out, RDL_NAME_BYTES, "h%u-s%u", host + 1, w->host[host].at_switch + 1);
-}
-
 static void raise_link(struct world_run *r, unsigned host, bool up)
 {
     char name[RDL_NAME_BYTES];
@@ -323,70 +316,23 @@ static void raise_link(struct world_run *r, unsigned host, bool up)
         host = 0;
     if (r->host[host].is_down == !up)
         return;
-    link_name(r->w, host, name);
+    world_link_name(r->w, host, name);
     world_say(r, "set link %s %s", name, up ? "up" : "down");
     world_works(r, rdl_link_raise(r->lab, r->host[host].link, up), "a link can be raised");
     r->host[host].is_down = !up;
     r->is_faulty = true;
 }
 
-static void set_link(struct world_run *r, unsigned host, const struct rdl_link_config *c)
+/* Latency and jitter stay: what is under way is not overtaken. */
+static void set_loss(struct world_run *r, unsigned host, uint32_t ppm, bool has_bursts)
 {
+    struct world_host way = r->w->host[r->w->n_switches == 0 ? 0 : host];
     char name[RDL_NAME_BYTES];
 
-    link_name(r->w, host, name);
-    world_say(r, "set link %s latency=%" PRIu64 "ns rate=%" PRIu64 "bps loss=%u.%04u%%", name,
-              c->latency_ns, c->rate_bps ? c->rate_bps : UINT64_C(100000000000),
-              c->loss_ppm / 10000, c->loss_ppm % 10000);
-    world_works(r, rdl_link_set(r->lab, r->host[host].link, c), "a link can be changed");
-}
-
-/* Latency stays: what is under way is not overtaken. */
-static void set_loss(struct world_run *r, unsigned host, uint32_t ppm)
-{
-    const struct world_host *h = &r->w->host[r->w->n_switches == 0 ? 0 : host];
-    const struct rdl_link_config c = {
-        .latency_ns = h->latency_ns, .rate_bps = h->rate_bps, .loss_ppm = ppm};
-
+    way.loss_ppm = ppm;
     r->is_faulty = r->is_faulty || ppm > 0;
-    set_link(r, host, &c);
-}
-
-static void add_fault(struct world_run *r, uint16_t i)
-{
-    static const char *const words[] = {[FLT_DROP] = "drop",
-                                        [FLT_DUPLICATE] = "duplicate",
-                                        [FLT_DELAY] = "delay",
-                                        [FLT_CORRUPT] = "corrupt"};
-    const struct world_fault *f = &r->w->fault[i];
-    struct rdl_fault_config c = {.kind = f->kind,
-                                 .from = r->host[f->from].host,
-                                 .opcode = f->opcode,
-                                 .syndrome = RDL_ANY,
-                                 .psn = RDL_ANY,
-                                 .dest_qpn = RDL_ANY,
-                                 .nth = f->nth,
-                                 .count = f->count};
-    char name[RDL_NAME_BYTES], opcode[64] = "", more[48] = "";
-
-    if (r->fault[i].raw)
-        return;
-    if (f->opcode != RDL_ANY)
-        snprintf(opcode, sizeof(opcode), " opcode=%s", enum_name(&enum_opcode, f->opcode));
-    snprintf(name, sizeof(name), "f%u", i);
-    c.name = name;
-    if (f->kind == FLT_DUPLICATE || f->kind == FLT_DELAY) {
-        c.delay_ns = f->delay_ns;
-        snprintf(more, sizeof(more), " by=%uns", f->delay_ns);
-    } else if (f->kind == FLT_CORRUPT) {
-        c.corrupt_bit = f->bit;
-        snprintf(more, sizeof(more), " bit=%u", f->bit);
-    }
-    world_say(r, "%s from=h%u%s nth=%u count=%u%s as f%u", words[f->kind], f->from + 1u, opcode,
-              f->nth, f->count, more, i);
-    world_works(r, rdl_fault_add(r->lab, &c, &r->fault[i]), "a fault can be added");
-    r->is_faulty = true;
-    r->is_copying = r->is_copying || f->kind == FLT_DUPLICATE || f->kind == FLT_DELAY;
+    world_link_name(r->w, host, name);
+    world_set_link(r, &way, r->host[host].link, name, has_bursts);
 }
 
 /* --- Time ------------------------------------------------------------------------------------- */
@@ -451,6 +397,9 @@ static void do_end(struct world_run *r, const struct world_deed *d)
     case DO_FORGE:
         world_forge(r, d->who, d->n);
         break;
+    case DO_INJECT:
+        world_inject(r, d->who, d->n);
+        break;
     default:
         set_group(r, d->who, d->n != 0);
         break;
@@ -482,7 +431,7 @@ static void do_host(struct world_run *r, const struct world_deed *d)
         raise_link(r, d->who, d->n != 0);
         break;
     default:
-        set_loss(r, d->who, d->n);
+        set_loss(r, d->who, d->n, true);
         break;
     }
 }
@@ -501,7 +450,8 @@ static bool is_absent(const struct world *w, const struct world_deed *d)
     case DO_WAIT:
         return false;
     case DO_FAULT:
-        return w->host[w->fault[d->who].from].is_absent;
+        return w->host[w->fault[d->who].from].is_absent ||
+               (w->fault[d->who].message && w->end[w->fault[d->who].end].is_absent);
     case DO_KICK:
     case DO_FAIL:
     case DO_DRAIN:
@@ -512,6 +462,7 @@ static bool is_absent(const struct world *w, const struct world_deed *d)
     case DO_LOOK:
     case DO_GROUP:
     case DO_FORGE:
+    case DO_INJECT:
         return w->end[d->who].is_absent;
     default:
         return w->host[d->who].is_absent;
@@ -534,7 +485,7 @@ void world_carry_out(struct world_run *r, const struct world_deed *d)
         wait_for(r, d->n);
         break;
     case DO_FAULT:
-        add_fault(r, d->who);
+        world_add_fault(r, d->who);
         break;
     case DO_KICK:
     case DO_FAIL:
@@ -546,6 +497,7 @@ void world_carry_out(struct world_run *r, const struct world_deed *d)
     case DO_LOOK:
     case DO_GROUP:
     case DO_FORGE:
+    case DO_INJECT:
         do_end(r, d);
         break;
     default:
@@ -574,7 +526,7 @@ static void calm_down(struct world_run *r)
         if (w->host[h].is_absent)
             continue;
         raise_link(r, h, true);
-        set_loss(r, h, 0);
+        set_loss(r, h, 0, false);
     }
     for (uint16_t i = 0; i < w->n_ends && !r->wrong; i++) {
         if (w->end[i].is_absent)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws hosts, connections and deeds; items are drawn in world_draw_item.c. */
+/* Draws hosts, connections and deeds; items are drawn in world_draw_item.c, faults in
+ * world_draw_fault.c.
+ */
 #include "cli/proof/world_draw.h"
 
 #include <string.h>
@@ -7,7 +9,6 @@
 #include "emu/base/assert.h"
 #include "emu/facts/opcode.h"
 #include "emu/facts/psn.h"
-#include "rdmalab/fault.h"
 
 #define SHORT_MESSAGE   1500u
 #define LONG_MESSAGE    18000u /* at MTU 256 more than 64 packets */
@@ -17,7 +18,6 @@
 #define EDGE_MORE       1000u
 #define FIRST_PLACE     (4u * 4096u) /* behind the region with edges */
 #define SPARES_OF_END   8u
-#define LINK_FAULTS_MAX 6u
 #define FORGERIES       8u
 #define PAGES_OF_SHIFT  100u
 #define RETRIES_MAX     7u
@@ -44,6 +44,7 @@ static void draw_hosts(struct draw *d, bool pair)
         host->latency_ns = draw_below(d, 3000);
         host->rate_bps = rates[draw_below(d, ARRAY_LEN(rates))];
         host->loss_ppm = is_lossy ? draw_below(d, 40000) : 0;
+        draw_link_faults(d, host, is_lossy);
         host->at_switch = w->n_switches > 0 ? draw_below(d, w->n_switches) : 0;
         host->is_plain = draw_one_in(d, 4);
         host->edge_at = 4096u + 1 + draw_below(d, 4000);
@@ -148,44 +149,6 @@ static void draw_ends(struct draw *d)
     }
 }
 
-/* --- Faults ----------------------------------------------------------------------------------- */
-
-static void draw_faults(struct draw *d)
-{
-    static const uint32_t kinds[] = {FLT_DROP,      FLT_DROP,  FLT_DROP,   FLT_DUPLICATE,
-                                     FLT_DUPLICATE, FLT_DELAY, FLT_CORRUPT};
-    static const uint32_t opcodes[] = {OP_RC_ACKNOWLEDGE,
-                                       OP_RC_ACKNOWLEDGE,
-                                       OP_RC_SEND_ONLY,
-                                       OP_RC_RDMA_WRITE_LAST,
-                                       OP_RC_RDMA_READ_REQUEST,
-                                       OP_RC_ATOMIC_ACKNOWLEDGE,
-                                       OP_RC_FETCH_ADD,
-                                       OP_RC_SEND_MIDDLE,
-                                       OP_RC_RDMA_READ_RESPONSE_MIDDLE,
-                                       OP_RC_RDMA_READ_RESPONSE_ONLY};
-    struct world *w = d->w;
-
-    w->n_faults = 1 + draw_below(d, LINK_FAULTS_MAX);
-    if (draw_one_in(d, 4))
-        w->n_faults = 0;
-    for (uint32_t i = 0; i < w->n_faults; i++) {
-        struct world_fault *f = &w->fault[i];
-
-        f->kind = kinds[draw_below(d, ARRAY_LEN(kinds))];
-        f->from = (uint16_t)draw_below(d, w->n_hosts);
-        f->opcode = RDL_ANY;
-        f->nth = 1 + draw_below(d, 40);
-        if (draw_one_in(d, 2)) {
-            f->opcode = opcodes[draw_below(d, ARRAY_LEN(opcodes))];
-            f->nth = 1 + f->nth % 6;
-        }
-        f->count = 1 + draw_below(d, f->kind == FLT_DUPLICATE ? 12 : 4);
-        f->delay_ns = draw_below(d, 20000);
-        f->bit = draw_below(d, 4000);
-    }
-}
-
 /* --- Deeds ------------------------------------------------------------------------------------ */
 
 static void do_deed(struct draw *d, enum deed_kind kind, uint32_t who, uint32_t n)
@@ -233,10 +196,12 @@ static void draw_control(struct draw *d, uint16_t end)
 {
     static const uint8_t kinds[] = {DO_FAIL,   DO_CONNECT, DO_REPLACE, DO_DRAIN, DO_DRAIN,
                                     DO_RESUME, DO_RESUME,  DO_RESUME,  DO_LOOK,  DO_FORGE,
-                                    DO_FORGE,  DO_FORGE,   DO_GROUP,   DO_GROUP, DO_KICK};
+                                    DO_FORGE,  DO_FORGE,   DO_GROUP,   DO_GROUP, DO_KICK,
+                                    DO_INJECT, DO_INJECT,  DO_INJECT};
     const uint8_t kind = kinds[draw_below(d, ARRAY_LEN(kinds))];
 
-    do_deed(d, (enum deed_kind)kind, end, draw_below(d, kind == DO_FORGE ? FORGERIES : 2));
+    do_deed(d, (enum deed_kind)kind, end,
+            draw_below(d, kind == DO_FORGE || kind == DO_INJECT ? FORGERIES : 2));
 }
 
 static void draw_host_deed(struct draw *d, uint16_t host)

@@ -29,6 +29,9 @@ static inline bool draw_one_in(struct draw *d, uint32_t n)
 /* A request of @end, or a receive; the number of the item, WORLD_NONE: there are enough. */
 uint16_t draw_request(struct draw *d, uint16_t end);
 uint16_t draw_key_request(struct draw *d, uint16_t end);
+/* The faults of the world, and what the link of @host does beyond losing frames. */
+void draw_faults(struct draw *d);
+void draw_link_faults(struct draw *d, struct world_host *host, bool is_lossy);
 /* The last request of an end. */
 void draw_stop(struct draw *d, uint16_t end);
 uint16_t draw_receive(struct draw *d, uint16_t end, bool is_spare);

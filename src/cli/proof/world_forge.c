@@ -14,6 +14,8 @@
 #define LONG_AGO      100000u
 #define HOP_LIMIT     64u
 
+#define INJECTED_FROM_PORT 0xc000u /* as `inject` has it */
+
 enum forgery {
     WRONG_ICRC,
     TRUNCATED,
@@ -75,6 +77,52 @@ static void forge(struct packet *p, enum forgery what, uint32_t own_psn)
     default:
         break;
     }
+}
+
+/* The line of `inject` that makes @p. */
+static void say_inject(struct world_run *r, uint16_t end, const struct packet *p, bool wrong)
+{
+    const struct world_end *e = &r->w->end[end];
+    const bool is_ack = p->bth.opcode == OP_RC_ACKNOWLEDGE;
+    const struct aeth_word word = aeth_unpack(p->aeth.syndrome);
+
+    world_say(r,
+              "inject from=h%u to=h%u opcode=%s dest_qpn=%u psn=%u pkey=0x%x bytes=%u "
+              "gid_index=%u%s%s%s",
+              r->w->end[e->peer].host + 1u, e->host + 1u, enum_name(&enum_opcode, p->bth.opcode),
+              p->bth.dest_qpn, p->bth.psn.v, p->bth.pkey, p->payload_bytes, r->w->gid_index,
+              is_ack ? " syndrome=" : "", is_ack ? enum_name(&enum_syndrome, word.kind) : "",
+              wrong ? " icrc=wrong" : "");
+}
+
+void world_inject(struct world_run *r, uint16_t end, uint32_t what)
+{
+    static const enum forgery sent[] = {WRONG_ICRC, NOBODYS_QPN,     GHOST_ACK,
+                                        GHOST_NAK,  OTHER_PARTITION, LONG_GONE};
+    const struct world_end *e = &r->w->end[end];
+    const enum forgery f = sent[what % ARRAY_LEN(sent)];
+    const rdl_host from = r->host[r->w->end[e->peer].host].host;
+    uint8_t frame[FRAME_BYTES];
+    struct packet p;
+    size_t bytes;
+
+    if (e->type == QPT_UD || (e->type != QPT_RC && f >= GHOST_ACK))
+        return;
+    p = from_peer(r, end);
+    forge(&p, f, world_psn(r, end));
+    if (p.bth.opcode == OP_RC_ACKNOWLEDGE)
+        p.aeth.syndrome =
+            aeth_pack(f == GHOST_ACK ? SYN_ACK : SYN_NAK_REMOTE_ACCESS, AETH_NO_CREDITS);
+    p.udp_src_port = INJECTED_FROM_PORT;
+    bytes = packet_frame_bytes(&p);
+    RDL_ASSERT(bytes <= sizeof(frame));
+    memset(packet_build(&p, frame), 0, p.payload_bytes);
+    packet_finish(frame, bytes);
+    if (f == WRONG_ICRC)
+        frame[bytes - 1] ^= 1;
+    say_inject(r, end, &p, f == WRONG_ICRC);
+    world_works(r, rdl_inject_from(r->lab, from, frame, bytes, f == WRONG_ICRC),
+                "a host can be made to send a packet");
 }
 
 void world_forge(struct world_run *r, uint16_t end, uint32_t what)

@@ -8,4 +8,9 @@
 /* A frame for @end that must change nothing arrives at its host; @what chooses among them. */
 void world_forge(struct world_run *r, uint16_t end, uint32_t what);
 
+/* The host of the peer of @end is made to send it such a frame, which takes its way through the
+ * network.
+ */
+void world_inject(struct world_run *r, uint16_t end, uint32_t what);
+
 #endif

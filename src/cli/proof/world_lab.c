@@ -8,6 +8,7 @@
 
 #include "cli/proof/model.h"
 #include "cli/proof/wire_tap.h"
+#include "cli/proof/world_fault.h"
 #include "cli/proof/world_run.h"
 #include "emu/base/assert.h"
 #include "emu/facts/device.h"
@@ -113,22 +114,6 @@ static void add_host(struct world_run *r, unsigned h)
     world_works(r, rdl_host_add(r->lab, &c, &r->host[h].host), "a host can be added");
 }
 
-static void add_link(struct world_run *r, const struct world_host *like, const char *a,
-                     const char *b, rdl_link *ret)
-{
-    const struct rdl_link_config c = {.a = a,
-                                      .b = b,
-                                      .latency_ns = like->latency_ns,
-                                      .rate_bps = like->rate_bps,
-                                      .loss_ppm = like->loss_ppm};
-
-    world_say(r, "link %s %s latency=%uns rate=%" PRIu64 "bps loss=%u.%04u%%", a, b,
-              like->latency_ns, like->rate_bps ? like->rate_bps : UINT64_C(100000000000),
-              like->loss_ppm / 10000, like->loss_ppm % 10000);
-    r->is_faulty = r->is_faulty || like->loss_ppm > 0;
-    world_works(r, rdl_link_add(r->lab, &c, ret), "a link can be added");
-}
-
 static void add_network(struct world_run *r)
 {
     const struct world *w = r->w;
@@ -143,9 +128,9 @@ static void add_network(struct world_run *r)
         world_works(r, rdl_switch_add(r->lab, a, &sw), "a switch can be added");
     }
     if (w->n_switches > 1)
-        add_link(r, &trunk, "s1", "s2", &link);
+        world_add_link(r, &trunk, "s1", "s2", &link);
     if (w->n_switches == 0) {
-        add_link(r, &w->host[0], "h1", "h2", &r->host[0].link);
+        world_add_link(r, &w->host[0], "h1", "h2", &r->host[0].link);
         r->host[1].link = r->host[0].link;
         return;
     }
@@ -154,7 +139,7 @@ static void add_network(struct world_run *r)
             continue;
         snprintf(a, sizeof(a), "h%u", h + 1);
         snprintf(b, sizeof(b), "s%u", w->host[h].at_switch + 1);
-        add_link(r, &w->host[h], a, b, &r->host[h].link);
+        world_add_link(r, &w->host[h], a, b, &r->host[h].link);
     }
 }
 

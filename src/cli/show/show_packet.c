@@ -320,34 +320,6 @@ static void show_fate(FILE *out, const struct past *p, const struct ev *e)
     past_index_free(index);
 }
 
-/* What is left of a frame whose bytes are not there. */
-static void show_event(FILE *out, const struct past *p, const struct ev *e, bool json)
-{
-    const struct ev_schema *schema = ev_schema(e->kind);
-    char buf[EV_JSON_BYTES];
-    struct text t = text_on(buf, sizeof(buf));
-
-    if (json) {
-        ev_add_json(&t, e, p->names);
-        fprintf(out, "%s\n", buf);
-        return;
-    }
-    ev_add_line(&t, e, p->names);
-    text_add(&t, ", t=");
-    quantity_add_time_short(&t, e->at_ns);
-    show_line(out, &t);
-    for (size_t i = 0; i < schema->n_fields; i++) {
-        t = text_on(buf, sizeof(buf));
-        text_addf(&t, "  %s", schema->fields[i].name);
-        text_pad_to(&t, COLUMN_OF_FIELD);
-        ev_add_field(&t, e, &schema->fields[i], p->names);
-        show_line(out, &t);
-    }
-    show_fate(out, p, e);
-    fputs("  its bytes are not in a saved trace; \"export pcapng FILE\" in the lab writes them\n",
-          out);
-}
-
 /* Does packet @e belong to the flow of packet @tx: from the same queue pair, both requests or both
  * answers?
  */
@@ -359,38 +331,117 @@ static bool is_of_flow(const struct ev *e, const struct ev *tx)
                op_is_response(op_info((uint8_t)tx->u.tx.opcode));
 }
 
+/* The packet before that which @e is about, in its flow; NULL: nobody knows one. */
+static const struct ev *tx_before(const struct past *p, const struct ev *e)
+{
+    const struct ev *tx = e->kind == EV_tx ? e : past_tx_of(p, e);
+
+    if (!tx || tx->kind != EV_tx || tx->u.tx.opcode >= FRAME_OTHER)
+        return NULL;
+    for (size_t i = past_lower_bound(p, tx->id); i > 0; i--) {
+        if (is_of_flow(past_at(p, i - 1), tx))
+            return past_at(p, i - 1);
+    }
+    return NULL;
+}
+
+/* Says what the marks are about. */
+static void print_before(FILE *out, const struct ev *before)
+{
+    char id[EV_NAME_BYTES];
+    struct text t = text_on(id, sizeof(id));
+
+    if (!before)
+        return;
+    ev_add_id(&t, before->id);
+    fprintf(out,
+            "* is different from %s, the packet before it of the same queue pair and direction\n",
+            id);
+}
+
+/* What the field was in the packet before, whose event is of the same kind; nothing if it is the
+ * same.
+ */
+static void add_event_was(struct text *t, const struct past *p, const struct ev *e,
+                          const struct ev *before, const struct ev_field *f)
+{
+    if (before && e->kind == EV_tx && ev_field_number(e, f) != ev_field_number(before, f))
+        ev_add_field(t, before, f, p->names);
+}
+
+static void show_event_json(FILE *out, const struct past *p, const struct ev *e,
+                            const struct ev *before)
+{
+    const struct ev_schema *schema = ev_schema(e->kind);
+    char buf[EV_JSON_BYTES], id[EV_NAME_BYTES];
+    struct text t = text_on(buf, sizeof(buf)), i = text_on(id, sizeof(id));
+    bool begun = false;
+
+    ev_add_json(&t, e, p->names);
+    if (!before) {
+        fprintf(out, "%s\n", buf);
+        return;
+    }
+    ev_add_id(&i, before->id);
+    fprintf(out, "%.*s,\"before\":\"%s\",\"was\":{", (int)t.len - 1, buf, id);
+    for (size_t k = 0; k < schema->n_fields; k++) {
+        char was[EV_TEXT_BYTES];
+        struct text w = text_on(was, sizeof(was));
+
+        add_event_was(&w, p, e, before, &schema->fields[k]);
+        if (!was[0])
+            continue;
+        fprintf(out, "%s\"%s\":", begun ? "," : "", schema->fields[k].name);
+        print_json_string(out, was);
+        begun = true;
+    }
+    fputs("}}\n", out);
+}
+
+/* What is left of a frame whose bytes are not there. */
+static void show_event(FILE *out, const struct past *p, const struct ev *e)
+{
+    const struct ev_schema *schema = ev_schema(e->kind);
+    const struct ev *before = tx_before(p, e);
+    char buf[EV_JSON_BYTES];
+    struct text t = text_on(buf, sizeof(buf));
+
+    ev_add_line(&t, e, p->names);
+    text_add(&t, ", t=");
+    quantity_add_time_short(&t, e->at_ns);
+    show_line(out, &t);
+    for (size_t i = 0; i < schema->n_fields; i++) {
+        char was[EV_TEXT_BYTES];
+        struct text w = text_on(was, sizeof(was));
+
+        add_event_was(&w, p, e, before, &schema->fields[i]);
+        t = text_on(buf, sizeof(buf));
+        text_addf(&t, "%c %s", was[0] ? '*' : ' ', schema->fields[i].name);
+        text_pad_to(&t, COLUMN_OF_FIELD);
+        ev_add_field(&t, e, &schema->fields[i], p->names);
+        if (was[0])
+            text_addf(&t, "   was %s", was);
+        show_line(out, &t);
+    }
+    if (e->kind == EV_tx)
+        print_before(out, before);
+    show_fate(out, p, e);
+    fputs("  a saved trace has no bytes of packets, so that it cannot know headers, payload and "
+          "ICRC:\n  \"export pcapng FILE\" in the lab writes those\n",
+          out);
+}
+
 /* The packet before that which @e is about, if its bytes are kept.  Free @ret->rows. */
 static void find_before(const struct past *p, const struct ev *e, struct before *ret)
 {
-    const struct ev *tx = e->kind == EV_tx ? e : past_tx_of(p, e);
     size_t bytes = 0;
 
-    *ret = (struct before){.tx = NULL};
-    if (!tx || tx->kind != EV_tx || tx->u.tx.opcode >= FRAME_OTHER)
-        return;
-    for (size_t i = past_lower_bound(p, tx->id); i > 0 && !ret->tx; i--) {
-        if (is_of_flow(past_at(p, i - 1), tx))
-            ret->tx = past_at(p, i - 1);
-    }
+    *ret = (struct before){.tx = tx_before(p, e)};
     ret->frame = ret->tx ? past_frame(p, ret->tx->id, &bytes) : NULL;
     if (!ret->frame)
         ret->tx = NULL;
     else
         packet_rows(ret->frame, bytes, keep_row, ret);
-}
-
-/* Says what the marks are about. */
-static void print_before(FILE *out, const struct before *b)
-{
-    char id[EV_NAME_BYTES];
-    struct text t = text_on(id, sizeof(id));
-
-    if (!b->tx)
-        return;
-    ev_add_id(&t, b->tx->id);
-    fprintf(out,
-            "* is different from %s, the packet before it of the same queue pair and direction\n",
-            id);
 }
 
 /* A packet with its bytes. */
@@ -427,7 +478,7 @@ static void print_packet(FILE *out, const struct past *p, const struct framed *p
         quantity_add_time_short(&t, e->at_ns);
         show_line(out, &t);
         show_frame(out, frame, bytes, before);
-        print_before(out, before);
+        print_before(out, before->tx);
         show_fate(out, p, e);
     }
 }
@@ -450,7 +501,10 @@ enum rdl_status show_packet(FILE *out, const struct past *p, ev_id id, enum show
         return RDL_OK;
     }
     if (p->without_frames) {
-        show_event(out, p, e, form != SHOW_TEXT);
+        if (form == SHOW_TEXT)
+            show_event(out, p, e);
+        else
+            show_event_json(out, p, e, e->kind == EV_tx ? tx_before(p, e) : NULL);
         return RDL_OK;
     }
     frame = frame_of(p, e, &bytes);

@@ -244,7 +244,7 @@ void rows_leaf(struct rows *r, const struct rdl_lab *lab, const char *node, enum
 void rows_end(struct rows *r, const char *none)
 {
     if (r->form == SHOW_JSON)
-        fputs("]\n", r->out);
+        fputs(r->is_inside ? "]" : "]\n", r->out);
     else if (r->form == SHOW_TEXT && r->n)
         grid_print(&r->grid, r->out, 0);
     else if (r->form == SHOW_TEXT && none)

@@ -31,8 +31,9 @@ struct rows {
     enum show_form form;
     const struct row_column *columns;
     unsigned n_columns;
-    unsigned at; /* the column of the next cell */
-    size_t n;    /* rows so far */
+    unsigned at;    /* the column of the next cell */
+    bool is_inside; /* the array is a part of a larger JSON text, and ends no line */
+    size_t n;       /* rows so far */
     struct grid grid;
 };
 

@@ -170,6 +170,7 @@ static enum rdl_status print_section(struct summary *s, const struct section *c)
         };
     }
     rows_begin(&f.rows, s->out, s->form, columns, (unsigned)columns_of(c) + 1);
+    f.rows.is_inside = true;
     st = show_each(s->lab, "", c->kind, add_object, &f);
     rows_end(&f.rows, NULL);
     if (people && n > c->rows_shown)

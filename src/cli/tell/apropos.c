@@ -9,6 +9,7 @@
 #include "cli/lang/table.h"
 #include "cli/print/must.h"
 #include "cli/print/show_text.h"
+#include "cli/print/utf8.h"
 #include "cli/tell/explain.h"
 #include "emu/base/text.h"
 
@@ -97,6 +98,21 @@ static void look_at_word(void *ctx, const char *kind, const char *word, const ch
     add(s, fit_of(s->word, word, text), kind, word, text);
 }
 
+/* The same of something that may have been offered with another text just before. */
+static void look_at_more(void *ctx, const char *kind, const char *name, const char *text)
+{
+    struct search *s = ctx;
+    struct hit *last = s->n > 0 ? &s->v[s->n - 1] : NULL;
+    const enum fit fit = fit_of(s->word, name, text);
+
+    if (!last || strcmp(last->kind, kind) != 0 || strncmp(last->name, name, NAME_BYTES - 1) != 0) {
+        add(s, fit, kind, name, text);
+    } else if (fit > last->fit) {
+        last->fit = fit;
+        last->text = text;
+    }
+}
+
 static void look_at_commands(struct search *s)
 {
     for (size_t i = 0; i < N_CMDS; i++) {
@@ -132,7 +148,7 @@ static void add_sentence(struct text *t, const char *text)
     text_addn(t, text, n < line ? n : line);
 }
 
-bool apropos(FILE *out, const char *word)
+bool apropos(FILE *out, const char *word, const struct apropos_more *more)
 {
     struct search s = {.word = word};
     const bool any = word[0] != '\0';
@@ -140,16 +156,19 @@ bool apropos(FILE *out, const char *word)
     if (any) {
         look_at_commands(&s);
         explain_each_text(look_at_word, &s);
+        if (more)
+            more->each(more->ctx, look_at_more, &s);
     }
     if (s.n > 0)
         qsort(s.v, s.n, sizeof(*s.v), compare);
     for (size_t i = 0; i < s.n && i < HITS_TOLD_MAX; i++) {
-        char lead[LEAD_COLUMNS + NAME_BYTES], said[SAID_BYTES];
-        struct text t = text_on(said, sizeof(said));
+        char lead[LEAD_COLUMNS + NAME_BYTES], said[SAID_BYTES], shown[SAID_BYTES];
+        struct text t = text_on(said, sizeof(said)), p = text_on(shown, sizeof(shown));
 
         snprintf(lead, sizeof(lead), "%-22s %-14s ", s.v[i].name, s.v[i].kind);
         add_sentence(&t, s.v[i].text);
-        show_wrap_behind(out, lead, LEAD_COLUMNS, said);
+        utf8_add_printable(&p, said, false);
+        show_wrap_behind(out, lead, LEAD_COLUMNS, shown);
     }
     if (s.n > HITS_TOLD_MAX)
         fprintf(out, "%zu more fit less well: a longer word finds fewer\n", s.n - HITS_TOLD_MAX);

@@ -36,6 +36,9 @@ struct world {
  */
 const char *world_save(struct session *s, const char *name);
 
+/* The same into @out, whatever becomes of that. */
+const char *world_write(struct session *s, FILE *out);
+
 /* Reads all of @src.  False: @d says what is wrong where, or that *@interrupted (NULL: nobody
  * interrupts) was set.  Things that only a newer rdmalab knows are passed over, and @err says
  * which. Free with world_done() in any case.

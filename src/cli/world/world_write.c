@@ -314,16 +314,32 @@ static const char *what_hinders(const struct session *s)
                : NULL;
 }
 
+/* NULL, or why the session cannot be saved; *@ret_hash is of the events up to its end. */
+static const char *prepare(struct session *s, uint64_t *ret_hash)
+{
+    const char *why = what_hinders(s);
+
+    return why || find_hash(s, ret_hash) ? why : s->diag.message;
+}
+
+const char *world_write(struct session *s, FILE *out)
+{
+    uint64_t hash;
+    const char *why = prepare(s, &hash);
+
+    if (!why)
+        write_world(out, s, hash);
+    return why;
+}
+
 const char *world_save(struct session *s, const char *name)
 {
     struct out_file o;
     uint64_t hash;
-    const char *why = what_hinders(s);
+    const char *why = prepare(s, &hash);
 
     if (why)
         return why;
-    if (!find_hash(s, &hash))
-        return s->diag.message;
     why = out_file_open(&o, name, s->config.files_below);
     if (why)
         return why;

@@ -41,9 +41,8 @@ static enum rdl_status check_aim(const struct world *w, const struct rdl_fault_c
 {
     if ((c->to.raw && !world_host(w, c->to.raw)) || c->link.raw > w->net.n_links)
         return RDL_ERR_STALE;
-    if (c->packet_class >= enum_packet_class.n_rows || (c->message && !c->qp.raw))
-        return RDL_ERR_INVAL;
-    return c->link.raw && (c->transmission || c->message || c->where) ? RDL_ERR_INVAL : RDL_OK;
+    return c->packet_class >= enum_packet_class.n_rows || (c->message && !c->qp.raw) ? RDL_ERR_INVAL
+                                                                                     : RDL_OK;
 }
 
 static enum rdl_status check_fault(const struct world *w, const struct rdl_fault_config *c)

@@ -466,8 +466,8 @@ static void on_tx(struct watch *s, const struct ev_tx *e)
 
     if (!is_data && (e->opcode != OP_RC_ACKNOWLEDGE || e->syndrome != SYN_ACK))
         return;
-    if (e->host >= EV_PORT_FIRST)
-        return; /* strangers may do as they like */
+    if (e->host >= EV_PORT_FIRST || e->qpn == 0)
+        return; /* strangers may do as they like, and packets made by hand are of no queue pair */
     qp = qp_at(s, e->host, e->qpn);
     if (!qp)
         return;

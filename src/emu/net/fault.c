@@ -8,6 +8,13 @@
 static const struct net_match match_any = {
     {NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY, NET_MATCH_ANY}};
 
+/* One more fault of a link, or one less, wants to know with which event a frame was sent. */
+static void count_asking(struct net *n, const struct net_fault *f, uint32_t more)
+{
+    if (fault_asks(&f->aim))
+        n->n_asking += more;
+}
+
 /* From now on it is tried on frames: on those that leave a host, or on those of its link. */
 static bool put_to_work(struct net *n, struct net_fault *f)
 {
@@ -21,6 +28,7 @@ static bool put_to_work(struct net *n, struct net_fault *f)
     *end = f;
     f->next = NULL;
     f->on_link = true;
+    count_asking(n, f, 1);
     l = &n->links[f->aim.link - 1];
     l->n_faults++;
     net_link_judge(l);
@@ -41,6 +49,7 @@ static void take_off_work(struct net *n, struct net_fault *f)
         at = &(*at)->next;
     *at = f->next;
     f->on_link = false;
+    count_asking(n, f, (uint32_t)-1);
     l = &n->links[f->aim.link - 1];
     l->n_faults--;
     net_link_judge(l);
@@ -152,6 +161,15 @@ void net_fault_apply(struct net *n, struct frame **f, struct net_fate *ret)
         if (takes(n, fault, *f))
             act(n, fault, f, ret);
     }
+}
+
+void net_fault_tell_links(struct net *n, struct frame *f)
+{
+    const struct ev *tx = n->ops->sent ? n->ops->sent(n->world, f) : NULL;
+
+    frame_remember_sent(n->arena, f, tx);
+    for (struct net_fault *fault = n->link_faults; fault; fault = fault->next)
+        fault_follow(&fault->aim, f, tx);
 }
 
 void net_fault_apply_on_link(struct net *n, uint32_t link, struct frame **f, struct net_fate *ret)

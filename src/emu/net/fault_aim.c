@@ -3,7 +3,10 @@
  *
  * All of it is said of the frame alone, and of the event with which it was sent: that tells the
  * transmission, and what a condition asks for.  No state of a queue pair is looked at.  The message
- * is counted here, by the packets that begin one.
+ * is counted here, by the packets that begin one, where they leave their sender.
+ *
+ * A fault of a link meets a frame later, maybe behind a switch: the frame takes the event along,
+ * and one that left before such a fault was there is none of those that the fault is about.
  */
 #include "emu/base/cursor.h"
 #include "emu/facts/opcode.h"
@@ -92,6 +95,12 @@ static bool is_of_qp(const struct frame *f, const struct net_aim *a)
     return f->note.host == a->qp_host && f->note.qpn == a->qpn;
 }
 
+/* Has a host of the lab sent it?  Then there is an event of kind tx. */
+static bool is_of_host(const struct frame *f)
+{
+    return f->note.host < EV_PORT_FIRST;
+}
+
 static const struct ev *sent(const struct net *n, const struct frame *f)
 {
     return n->ops->sent ? n->ops->sent(n->world, f) : NULL;
@@ -108,28 +117,36 @@ static bool is_behind(uint32_t psn, uint32_t first)
     return psn_diff((struct psn){psn}, (struct psn){first}) >= 0;
 }
 
-/* Is it of the message that the fault is about?  Messages begin one behind the other, and each is
- * the PSNs from its first packet up to that of the next one; those of its answers are the same.
+bool fault_asks(const struct net_aim *a)
+{
+    return a->transmission || a->message || a->where;
+}
+
+/* Messages begin one behind the other, and each is the PSNs from its first packet up to that of the
+ * next one.
  */
-static bool is_of_message(struct net_aim *a, const struct frame *f, const struct ev *tx)
+void fault_follow(struct net_aim *a, const struct frame *f, const struct ev *tx)
 {
     const struct op_info *op = op_of(f);
+
+    if (a->message == 0 || !op || !is_of_qp(f, a) || op_is_response(op) || !op_starts(op) ||
+        transmission(tx) != 1 || a->begun > a->message)
+        return;
+    a->begun++;
+    if (a->begun == a->message)
+        a->psn = f->note.psn;
+    else if (a->begun == a->message + 1)
+        a->next_psn = f->note.psn;
+}
+
+/* Is it of the message that the fault is about?  The PSNs of its answers are the same. */
+static bool is_of_message(const struct net_aim *a, const struct frame *f)
+{
     const uint32_t psn = f->note.psn;
-    bool begins;
 
     if (a->message == 0)
         return true;
-    if (!op)
-        return false;
-    begins = !op_is_response(op) && op_starts(op) && transmission(tx) == 1;
-    if (begins && a->begun <= a->message) {
-        a->begun++;
-        if (a->begun == a->message)
-            a->psn = psn;
-        else if (a->begun == a->message + 1)
-            a->next_psn = psn;
-    }
-    if (a->begun < a->message || !is_behind(psn, a->psn))
+    if (!op_of(f) || a->begun < a->message || !is_behind(psn, a->psn))
         return false;
     return a->begun == a->message || !is_behind(psn, a->next_psn);
 }
@@ -137,13 +154,17 @@ static bool is_of_message(struct net_aim *a, const struct frame *f, const struct
 bool fault_aims_at(struct net *n, struct net_fault *fault, const struct frame *f)
 {
     struct net_aim *a = &fault->aim;
-    const bool asks = a->transmission || a->message || a->where;
-    const struct ev *tx;
+    const struct ev *tx = NULL;
 
     if (!is_of_qp(f, a))
         return false;
-    tx = asks ? sent(n, f) : NULL;
-    if (!is_of_message(a, f, tx))
+    if (fault_asks(a))
+        tx = a->link ? f->sent : sent(n, f);
+    if (a->link && fault_asks(a) && !tx && is_of_host(f))
+        return false;
+    if (!a->link)
+        fault_follow(a, f, tx);
+    if (!is_of_message(a, f))
         return false;
     if (a->message && !match_holds(&fault->match, &f->note))
         return false;

@@ -80,6 +80,7 @@ struct frame *frame_copy(struct arena *a, const struct frame *f)
     copy->note = f->note;
     copy->tx = f->tx;
     memcpy(copy->bytes, f->bytes, f->len);
+    frame_remember_sent(a, copy, f->sent);
     return copy;
 }
 

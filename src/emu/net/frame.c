@@ -29,8 +29,20 @@ void frame_unref(struct arena *a, struct frame *f)
     if (!f)
         return;
     RDL_ASSERT(f->refs > 0);
-    if (--f->refs == 0)
-        arena_release(a, f, sizeof(*f) + f->cap);
+    if (--f->refs > 0)
+        return;
+    if (f->sent)
+        arena_release(a, f->sent, sizeof(*f->sent));
+    arena_release(a, f, sizeof(*f) + f->cap);
+}
+
+void frame_remember_sent(struct arena *a, struct frame *f, const struct ev *sent)
+{
+    if (!sent || f->sent)
+        return;
+    f->sent = arena_alloc(a, sizeof(*f->sent));
+    if (f->sent)
+        *f->sent = *sent;
 }
 
 struct frame_note frame_note_of(uint32_t host, const struct glance *g)

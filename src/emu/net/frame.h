@@ -22,10 +22,12 @@ struct frame_note {
 struct frame {
     ev_id tx; /* under which these bytes are recorded: tx, eth_tx, or the fault that changed them */
     uint64_t lost_by; /* handle of the fault that loses it on its way; 0: none does */
+    struct ev *sent;  /* its own copy of the event with which it was sent, while faults of links
+                         want to know that; otherwise NULL */
     uint32_t refs;
     uint32_t cap, len;
     struct frame_note note;
-    uint8_t unused[22]; /* so that the payload of most RoCEv2 packets begins a line of the cache */
+    uint8_t unused[14]; /* so that the payload of most RoCEv2 packets begins a line of the cache */
     uint8_t bytes[];
 };
 
@@ -40,6 +42,9 @@ static inline struct frame *frame_ref(struct frame *f)
 
 /* The note of a frame from @host, for senders that know no better than a glance tells. */
 struct frame_note frame_note_of(uint32_t host, const struct glance *g);
+
+/* @f takes a copy of @sent, the event with which it was sent, along; NULL is fine. */
+void frame_remember_sent(struct arena *a, struct frame *f, const struct ev *sent);
 
 /* Gives back one reference; NULL is fine. */
 void frame_unref(struct arena *a, struct frame *f);

@@ -34,6 +34,15 @@ bool match_holds(const struct net_match *m, const struct frame_note *note);
  */
 bool fault_aims_at(struct net *n, struct net_fault *fault, const struct frame *f);
 
+/* Does the fault want to know more of a frame than its bytes and its note tell? */
+bool fault_asks(const struct net_aim *a);
+
+/* @f leaves its sender, with event @tx: a fault that follows messages takes note of it. */
+void fault_follow(struct net_aim *a, const struct frame *f, const struct ev *tx);
+
+/* @f leaves its sender: the faults of links that want to know more of it are told. */
+void net_fault_tell_links(struct net *n, struct frame *f);
+
 /* Can the fault do to @f what it does to frames? */
 bool fault_can_change(const struct net_fault *fault, const struct frame *f);
 

@@ -365,6 +365,8 @@ const struct net_fate *net_depart(struct net *n, struct frame **f, struct net_fa
     n->ops->keep(n->world, *f, false);
     /* What happens to the frame on its way happens because it was sent. */
     trace_because(n->trace, (*f)->tx);
+    if (n->n_asking)
+        net_fault_tell_links(n, *f);
     if (n->fault_index.sets == 0)
         return &net_untouched;
     net_fault_apply(n, f, room);

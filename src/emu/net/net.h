@@ -233,6 +233,7 @@ struct net {
     struct slots faults; /* of struct net_fault */
     struct net_fault_index fault_index;
     struct net_fault *link_faults; /* at work, that are about one link each, oldest first */
+    uint32_t n_asking;             /* of these want to know with which event a frame was sent */
     struct net_held *held;         /* in the order in which they were held */
     uint32_t faults_made;
     struct net_counts counts;

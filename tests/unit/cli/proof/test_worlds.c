@@ -58,6 +58,35 @@ static void a_world_has_enough_to_do(void **state)
     }
 }
 
+/* What happens to frames is drawn, all of it, sooner or later. */
+static void each_kind_of_fault_is_drawn(void **state)
+{
+    struct fixture *f = *state;
+    unsigned kinds = 0, links = 0, aims = 0, n_injected = 0, n_fields = 0;
+
+    for (uint64_t seed = 1; seed <= 10 * SEEDS; seed++) {
+        world_draw(f->w, seed, false);
+        for (uint32_t i = 0; i < f->w->n_faults; i++) {
+            const struct world_fault *fault = &f->w->fault[i];
+
+            kinds |= 1u << fault->kind;
+            aims |= (fault->transmission ? 1u : 0) | (fault->message ? 2u : 0) |
+                    (fault->is_on_link ? 4u : 0) | (fault->is_long ? 8u : 0);
+            n_fields += fault->kind == FLT_CORRUPT && fault->field;
+        }
+        for (uint32_t i = 0; i < f->w->n_hosts; i++)
+            links |= (f->w->host[i].jitter_ns ? 1u : 0) | (f->w->host[i].burst_ppm ? 2u : 0);
+        for (uint32_t i = 0; i < f->w->n_deeds; i++)
+            n_injected += f->w->deed[i].kind == DO_INJECT;
+    }
+    assert_int_equal(kinds, 1u << FLT_DROP | 1u << FLT_DUPLICATE | 1u << FLT_DELAY |
+                                1u << FLT_CORRUPT | 1u << FLT_REORDER | 1u << FLT_TRUNCATE |
+                                1u << FLT_MARK | 1u << FLT_FORGE);
+    assert_int_equal(aims, 15);
+    assert_int_equal(links, 3);
+    assert_true(n_injected > 0 && n_fields > 0);
+}
+
 /* No two items have a byte in common, but where one uses the place of another again. */
 static void pieces_do_not_overlap(void **state)
 {
@@ -175,6 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_world_has_enough_to_do, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(each_kind_of_fault_is_drawn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pieces_do_not_overlap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_world_ends_alike_each_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(each_part_of_a_world_is_one, set_up, tear_down),

@@ -31,6 +31,14 @@ static void faults_say_what_they_will_do(void **state)
          "f1: forges the next ACK that anybody sends: PSN becomes 16\n"},
         {"drop where bytes > 100",
          "f1: drops the next frame that anybody sends, where bytes > 100\n"},
+        {"drop the 2nd transmission of psn 5 of h1.qp on h1-h2",
+         "f1: drops the next frame with psn=5 for the work of h1.qp, sent for the 2nd time, on "
+         "h1-h2\n"},
+        {"drop where syndrome == ack",
+         "f1: drops the next frame that anybody sends, where syndrome == ack\n"},
+        {"drop where bytes == 0 and not syndrome == nak_remote_access ack",
+         "f1: drops the next ACK frame that anybody sends, where bytes == 0 and not syndrome == "
+         "nak_remote_access\n"},
         {"truncate the next packet to h2 to 60 bytes",
          "f1: cuts the next frame to h2, to 60 bytes\n"},
     };
@@ -62,7 +70,8 @@ static void what_cannot_be_is_refused(void **state)
         {"drop where byte > 100", "a packet has no field \"byte\""},
         {"drop where h1.qp.staet == RTS", "staet"},
         {"drop the 2nd message", "the messages of which queue pair?"},
-        {"drop the 2nd transmission of psn 5 on h1-h2", "on a link nobody knows"},
+        {"drop where syndrome ==", "the expression ends too early"},
+        {"host h3; link h3 h3 burst_frames=4", "this link would have no bursts"},
         {"drop next on h1-h3", "no link is called \"h1-h3\""},
         {"drop next to h3", "h3"},
         {"drop next of h1.mr", "h1.mr"},
@@ -125,6 +134,31 @@ static void a_condition_comes_back_with_its_fault(void **state)
     lab_close(&l);
 }
 
+/* A fault of a link asks how a frame was sent.  One that was on its way before it was there did not
+ * take that along; the next one does, over the switch and as a copy that another fault has changed.
+ */
+static void a_fault_of_a_link_asks_what_left_behind_it(void **state)
+{
+    struct lab l;
+
+    (void)state;
+    lab_open(&l, false);
+    lab_run(&l, "host h1 h2; switch s1; link h1 s1; link h2 s1\n"
+                "on h1,h2 { alloc_pd as pd; reg_mr pd len=4k access=lw as mr; create_cq as cq\n"
+                "  create_qp pd send_cq=cq recv_cq=cq as qp }\n"
+                "connect h1.qp h2.qp sq_psn=0 timeout=4\n"
+                "repeat 2 { post_recv h2.qp sge=mr[0:64] }\n"
+                "post_send h1.qp sge=mr[0:64]; until count(tx, host==h1, psn==0) == 1\n"
+                "drop psn=0 qp=h1.qp transmission=1 link=h2-s1 as late\n"
+                "run; expect late.seen == 0 and count(lost) == 0; clear late\n"
+                "mark psn=1 as ce\n"
+                "drop psn=1 qp=h1.qp transmission=1 link=h2-s1 where bytes == 64 as asks\n"
+                "post_send h1.qp sge=mr[0:64]; run\n"
+                "expect ce.hits == 1 and asks.hits == 1 and count(lost, psn==1) == 1\n"
+                "expect count(cqe, host==h2, status==SUCCESS) == 2");
+    lab_close(&l);
+}
+
 static void a_packet_by_hand_takes_the_way_of_any_other(void **state)
 {
     struct lab l;
@@ -184,6 +218,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(clear_all_removes_every_fault),
         cmocka_unit_test(a_condition_comes_back_with_its_fault),
+        cmocka_unit_test(a_fault_of_a_link_asks_what_left_behind_it),
         cmocka_unit_test(a_packet_by_hand_takes_the_way_of_any_other),
         cmocka_unit_test(why_not_says_what_a_fault_waits_for),
         cmocka_unit_test(ways_of_a_link_are_set_apart),

@@ -11,6 +11,7 @@
 #include "cli/show/show_packet.h"
 #include "cli/show/show_saved.h"
 #include "cli/tell/export.h"
+#include "emu/facts/opcode.h"
 #include "rdmalab/lab.h"
 
 #define HEADER "{\"format\":\"rdmalab-trace\",\"version\":1"
@@ -493,10 +494,44 @@ static void a_packet_is_told_without_its_bytes(void **state)
     assert_int_equal(show_packet(printed_begin(&out)->out, &p, 0, false), RDL_OK);
     assert_prints(&out, "  psn         17\n");
     assert_prints(&out, "  it was lost in #3.1, by f1\n");
-    assert_prints(&out, "  its bytes are not in a saved trace;");
+    assert_prints(&out, "  a saved trace has no bytes of packets, so that it cannot know ");
     printed_end(&out);
     assert_int_equal(show_packet(printed_begin(&out)->out, &p, ev_id_of(2, 1), true), RDL_OK);
     assert_prints(&out, "\"psn\":17");
+    printed_end(&out);
+    saved_free(s);
+}
+
+/* What a saved trace knows of a packet is held against the packet before it in its flow, as in the
+ * lab; an answer, and another queue pair's packet, are of no flow of requests.
+ */
+static void a_packet_is_told_with_what_is_different(void **state)
+{
+    const struct ev events[] = {
+        host,
+        {.id = ev_id_of(2, 1),
+         .kind = EV_tx,
+         .u.tx = {.qpn = 2, .psn = 16, .attempt = 1, .peer = EV_HOST_NONE}},
+        {.id = ev_id_of(3, 1), .kind = EV_tx, .u.tx = {.qpn = 3, .psn = 7, .peer = EV_HOST_NONE}},
+        {.id = ev_id_of(4, 1),
+         .kind = EV_tx,
+         .u.tx = {.qpn = 2, .opcode = OP_RC_ACKNOWLEDGE, .psn = 9, .peer = EV_HOST_NONE}},
+        {.id = ev_id_of(5, 1),
+         .kind = EV_tx,
+         .u.tx = {.qpn = 2, .psn = 17, .attempt = 1, .peer = EV_HOST_NONE}},
+    };
+    struct saved *s = round_trip(events, ARRAY_LEN(events));
+    const struct past p = saved_past(s);
+    struct printed out;
+
+    (void)state;
+    assert_int_equal(show_packet(printed_begin(&out)->out, &p, 0, SHOW_TEXT), RDL_OK);
+    assert_prints(&out, "* psn         17   was 16\n");
+    assert_prints(&out, "  attempt     1\n");
+    assert_prints(&out, "* is different from #2.1, the packet before it");
+    printed_end(&out);
+    assert_int_equal(show_packet(printed_begin(&out)->out, &p, 0, SHOW_JSON), RDL_OK);
+    assert_prints(&out, ",\"before\":\"#2.1\",\"was\":{\"psn\":\"16\"}}\n");
     printed_end(&out);
     saved_free(s);
 }
@@ -559,6 +594,7 @@ int main(void)
         cmocka_unit_test(long_names_name_one_host),
         cmocka_unit_test(control_characters_of_names_are_not_kept),
         cmocka_unit_test(a_packet_is_told_without_its_bytes),
+        cmocka_unit_test(a_packet_is_told_with_what_is_different),
         cmocka_unit_test(events_are_counted),
     };
 

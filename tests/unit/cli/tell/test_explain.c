@@ -350,9 +350,9 @@ static void what_fits_best_comes_first(void **state)
 
     (void)state;
     assert_non_null(f);
-    assert_false(apropos(f, "nothingofthesort"));
-    assert_false(apropos(f, ""));
-    assert_true(apropos(f, "notify"));
+    assert_false(apropos(f, "nothingofthesort", NULL));
+    assert_false(apropos(f, "", NULL));
+    assert_true(apropos(f, "notify", NULL));
     assert_int_equal(fclose(f), 0);
     name = strstr(text, "NOTIFY ");
     part = strstr(text, "req_notify_cq ");

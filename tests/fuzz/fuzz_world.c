@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Bytes as the file of a world: read, gone on with, saved and opened again.
+ *
+ * Promised is: what is no world is refused with a reason and a place in it; of what is one, nothing
+ * reaches out of the lab, no invariant breaks, and if all goes as it says, the session is saved as
+ * a world that is read, whose labs do the same events in the same ticks, and that is left where
+ * this one was.
+ *
+ * A hash of all events stands in each future, which chance does not find again: the target takes it
+ * out of what was read, so that what comes behind it is searched, too.  Memory and work are bounded
+ * as for any stranger's commands (confined.h), whatever the file says.
+ */
+#include <string.h>
+
+#include "cli/lang/json.h"
+#include "cli/session/travel.h"
+#include "cli/world/world.h"
+#include "confined.h"
+#include "fuzz.h"
+#include "rdmalab/trace.h"
+#include "script_text.h"
+
+#define ENTER_TIMES                                                                                \
+    4u /* as many commands: what was done is done again, and the ways back are, too */
+#define AGAIN_TIMES 16u /* what went that way once does so again */
+
+static bool read_world(const char *text, size_t n, FILE *nowhere, struct world *ret)
+{
+    struct source src = {.name = "world", .text = text, .len = n};
+    struct diag d = {.kind = DIAG_NONE};
+    const bool ok = world_read(&src, NULL, ret, nowhere, &d);
+
+    FUZZ_CHECK(ok || (d.kind != DIAG_NONE && d.message[0] && d.at.at <= n));
+    return ok;
+}
+
+/* @s is where it says, and says all of it. */
+static char *saved(struct session *s)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    const char *why;
+
+    FUZZ_CHECK(f);
+    why = world_write(s, f);
+    FUZZ_CHECK(fclose(f) == 0);
+    if (!why)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* What @done saves is a world, and the session of that is where @done is. */
+static void open_again(struct confined *done, const char *text)
+{
+    struct confined c;
+    struct world w;
+    char *again;
+
+    confined_open(&c, AGAIN_TIMES);
+    FUZZ_CHECK(read_world(text, strlen(text), c.nowhere, &w));
+    if (world_enter(c.s, &w, "again", c.nowhere) == EXIT_PASSED) {
+        FUZZ_CHECK(rdl_tick(c.s->lab) == rdl_tick(done->s->lab));
+        FUZZ_CHECK(rdl_now_ns(c.s->lab) == rdl_now_ns(done->s->lab));
+        FUZZ_CHECK(rdl_hash(c.s->lab) == rdl_hash(done->s->lab));
+        again = saved(c.s);
+        FUZZ_CHECK(c.interrupted || (again && strcmp(again, text) == 0));
+        free(again);
+    } else {
+        FUZZ_CHECK(c.interrupted);
+    }
+    world_done(&w);
+    confined_close(&c);
+}
+
+static void go_on(struct world *w)
+{
+    struct confined c;
+    char *text = NULL;
+
+    for (size_t i = 0; i < w->n; i++)
+        w->v[i].hash = 0;
+    if (w->memory_bytes == 0 || w->memory_bytes > CONFINED_BYTES)
+        w->memory_bytes = CONFINED_BYTES;
+    confined_open(&c, ENTER_TIMES);
+    if (world_enter(c.s, w, "world", c.nowhere) == EXIT_PASSED &&
+        rdl_shortage(c.s->lab) == RDL_SHORT_OF_NOTHING)
+        text = saved(c.s);
+    if (text && !c.interrupted)
+        open_again(&c, text);
+    free(text);
+    confined_look(&c);
+    confined_close(&c);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    json_use_memory();
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    char *text = text_of(data, n);
+    FILE *nowhere = fopen("/dev/null", "w");
+    struct world w;
+
+    FUZZ_CHECK(nowhere);
+    if (read_world(text, n, nowhere, &w))
+        go_on(&w);
+    world_done(&w);
+    fclose(nowhere);
+    free(text);
+    return 0;
+}

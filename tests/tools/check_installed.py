@@ -1,0 +1,46 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Does an installed rdmalab find what was installed with it?
+
+usage: check_installed.py BUILD_DIR
+
+Installs what was built below a directory of its own, and asks the program there for its scenarios, from another
+directory.  One scenario of the installed collection has another title, so that none but that one can answer.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+TITLE = "The one that was installed"
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    build = pathlib.Path(sys.argv[1]).resolve()
+    wrong = []
+    with tempfile.TemporaryDirectory() as directory:
+        root, elsewhere = pathlib.Path(directory, "root"), pathlib.Path(directory, "elsewhere")
+        elsewhere.mkdir()
+        subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", root], check=True)
+        [program] = root.rglob("bin/rdmalab")
+        [first] = root.rglob("share/rdmalab/scenarios/01-first-send.json")
+        scenario = json.loads(first.read_text())
+        scenario["title"] = TITLE
+        first.write_text(json.dumps(scenario))
+        environment = {name: value for name, value in os.environ.items() if name != "RDMALAB_SCENARIOS"}
+        cases = [(["scenarios"], TITLE), (["scenarios", "run", "first-send"], TITLE), (["apropos", TITLE], "01-first-send"),
+                 (["--version"], "rdmalab ")]
+        for arguments, says in cases:
+            done = subprocess.run([program, *arguments], cwd=elsewhere, env=environment, capture_output=True, text=True, check=False)
+            if done.returncode or says not in done.stdout:
+                wrong.append(f"{' '.join(arguments)}: {done.returncode}, {done.stdout[-300:]}{done.stderr}")
+    print(*wrong, f"{len(cases) - len(wrong)} passed, {len(wrong)} failed", sep="\n")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
