@@ -27,7 +27,8 @@ struct frame {
     uint32_t refs;
     uint32_t cap, len;
     struct frame_note note;
-    uint8_t unused[14]; /* so that the payload of most RoCEv2 packets begins a line of the cache */
+    /* So that the payload of most RoCEv2 packets begins a line of the cache. */
+    uint8_t unused[22 - sizeof(struct ev *)];
     uint8_t bytes[];
 };
 
