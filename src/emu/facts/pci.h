@@ -112,10 +112,17 @@
     X(MSIX, CONTROL, 12, "bit 0: masked")                                                          \
     X(MSIX, PENDING, 16, "no part of the table: pending bits of 32 entries")
 
+/* Why an interrupt is not sent: its pending bit is set. */
+#define ENUM_HELD(X)                                                                               \
+    X(HELD, VECTOR, 0, "the vector is masked in its entry of the MSI-X table")                     \
+    X(HELD, FUNCTION, 1, "all vectors are masked by the message control of MSI-X")                 \
+    X(HELD, BUS_MASTER, 2, "bus mastering is off: the function may not write its message")
+
 #define PCI_MEMBER(prefix, name, value, text) prefix##_##name = (value),
 enum pci_command_bit { ENUM_PCI_COMMAND(PCI_MEMBER) };
 enum pci_status_bit { ENUM_PCI_STATUS(PCI_MEMBER) };
 enum pci_field { ENUM_PCI_FIELD(PCI_MEMBER) };
 enum msix_field { ENUM_MSIX_FIELD(PCI_MEMBER) };
+enum held { ENUM_HELD(PCI_MEMBER) };
 
 #endif

@@ -20,8 +20,8 @@
  * A message travels as SIM_IRQ: whoever dispatches that takes it with fn_take_message().  A line
  * that rises travels the same way, and may be low again when it arrives: fn_line_is_high().
  *
- * Invariants: what MSI-X has pending is masked in some way; the ISR status has no queue bit while
- * MSI-X is on; the table exists once it was written to or MSI-X was enabled.
+ * Invariants: what MSI-X has pending may not be sent, or MSI-X is off; the table exists once it was
+ * written to or MSI-X was enabled, and not before.
  *
  * SIMPLIFIED: conventional PCI, without power management and PCI Express, which no driver of virtio
  * needs.
@@ -51,6 +51,12 @@ struct fn_message {
     uint32_t data;
 };
 
+/* A message on its way, or a place for one: then with the next such place, from 1, or 0. */
+struct fn_sent {
+    struct fn_message message;
+    uint32_t unused;
+};
+
 /* A row of the MSI-X table, and what a driver does not see of it. */
 struct fn_vector {
     struct fn_message message;
@@ -73,10 +79,9 @@ struct pci_fn {
     bool msix_enabled, msix_masked; /* of the message control */
     uint32_t n_pending;             /* vectors */
     struct fn_vector *vectors;      /* dev->config.n_vectors, or NULL: as after power-on */
-    /* Messages on their way; the numbers of those that are unused are a stack. */
-    struct fn_message *sent;
-    uint32_t *unused;
-    uint32_t n_unused, sent_cap;
+    struct fn_sent *sent;           /* messages on their way */
+    uint32_t sent_cap;
+    uint32_t unused;  /* the first place of @sent that is free, from 1; 0: none */
     bool line_rising; /* SIM_IRQ of the line is on its way */
 };
 
@@ -94,6 +99,11 @@ void fn_reset(struct pci_fn *f);
  */
 uint32_t fn_config_read(struct pci_fn *f, uint32_t offset, uint32_t width);
 void fn_config_write(struct pci_fn *f, uint32_t offset, uint32_t width, uint32_t value);
+
+/* What fn_config_read() would give, for who only looks: no event, and 0 for the data of the window
+ * into a BAR.
+ */
+uint32_t fn_config_peek(const struct pci_fn *f, uint32_t offset, uint32_t width);
 
 /* An access of @bar, as if it were decoded: virtio_read(), virtio_write() for BAR 0; of BAR 1 at
  * widths 4 and 8 alone, as PCI has it for the MSI-X table.  Others read as 0.
