@@ -12,7 +12,9 @@
 #define PCI_BARS         6u
 
 #define PCI_VENDOR_VIRTIO 0x1af4u
-#define PCI_DEVICE_BASE   0x1040u /* and the virtio device ID: 1 is net, 42 the RFC's rdma */
+#define PCI_DEVICE_BASE   0x1040u /* and the virtio device ID */
+#define VIRTIO_ID_NET     1u
+#define VIRTIO_ID_RDMA    42u /* [virtio-rdma RFC, Device ID] */
 
 /* Capability IDs. */
 #define PCI_CAP_ID_VENDOR 0x09u

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emu/base/assert.h"
+#include "emu/lab/bus.h"
 #include "emu/lab/world.h"
 
 #define ARENA_BYTES_MOST  ((size_t)1 << (sizeof(size_t) > 4 ? 36 : 31)) /* half of 32 bits */
@@ -36,14 +37,8 @@ static void on_doorbell(void *ctx, struct sim_item item)
 static void on_irq(void *ctx, struct sim_item item)
 {
     struct world *w = ctx;
-    struct guest *g = &host_of_tick(w, item.target)->guest;
-    const struct virtio_irq irq = virtio_irq_of(item.arg);
-    ev_id id;
 
-    TRACE_ID(&w->trace, id, irq, .host = item.target, .function = irq.function,
-             .vector = irq.vector, .queue = irq.queue);
-    trace_because(&w->trace, id);
-    guest_interrupt(g, irq.function, irq.vector);
+    host_interrupt(w, host_of_tick(w, item.target), virtio_irq_of(item.arg));
 }
 
 static void on_guest_timer(void *ctx, struct sim_item item)

@@ -17,6 +17,7 @@
 #include "emu/lab/watch.h"
 #include "emu/net/net.h"
 #include "emu/sim/sim.h"
+#include "emu/virtio/function.h"
 #include "rdmalab/events.h"
 #include "rdmalab/fault.h"
 #include "rdmalab/inspect.h"
@@ -37,13 +38,16 @@ _Static_assert(RDL_PINGS_MAX == GUEST_PINGS_MAX, "a guest remembers every ping")
 _Static_assert(RDL_PKEYS_MAX == HCA_PKEYS_MAX, "a device has room for every P_Key");
 _Static_assert(RDL_NAME_BYTES == EV_NAME_BYTES, "an event has room for every name");
 
+#define HOST_FUNCTIONS 2u /* by enum pci_function */
+
 struct host {
     uint32_t index;
     char name[RDL_NAME_BYTES]; /* "" of one that could not boot, see host_is_there() */
     struct ram ram;
     struct eth_port port;
-    struct rdma *dev; /* function 1 of its slot */
-    struct vnet *net; /* function 0 */
+    struct rdma *dev;                        /* function 1 of its slot */
+    struct vnet *net;                        /* function 0 */
+    struct pci_fn functions[HOST_FUNCTIONS]; /* around them */
     struct guest guest;
     uint64_t n_ticks;  /* that something was done in here, by its devices or for its guest */
     bool has_stranger; /* somebody beside the drivers has written to RAM or registers */

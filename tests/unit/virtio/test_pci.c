@@ -3,7 +3,7 @@
 #include "testing.h"
 
 #include "emu/base/prng.h"
-#include "emu/virtio/function.h"
+#include "virtio/function_up.h"
 
 #define N_QUEUES     5u
 #define QUEUE_SIZE   64u
@@ -106,10 +106,7 @@ static void start(struct fixture *f, uint64_t features_off)
 
     assert_true(virtio_init(&f->dev, f->arena, &f->sim, &config, &ops, f));
     fn_init(&f->fn, f->arena, &f->dev, &fn);
-    fn_config_write(&f->fn, PCI_COMMAND, 2, PCI_CMD_MASTER);
-    fn_config_write(&f->fn, PCI_MSIX_CONTROL, 2, MSIX_ENABLE);
-    for (uint32_t i = 0; i < N_VECTORS; i++)
-        fn_bar_write(&f->fn, FN_BAR_MSIX, i * MSIX_ENTRY_BYTES + MSIX_CONTROL, 4, 0);
+    function_up(&f->fn);
     for (uint8_t i = 0; i < CONFIG_BYTES; i++)
         f->dev.device_config[i] = (uint8_t)(0x10 + i);
 }
