@@ -152,6 +152,10 @@ static void functions_up(struct machine *m)
     fn_init(&m->functions[FN_NET], m->arena, &m->vnet.pci, &net);
     function_up(&m->functions[FN_RDMA]);
     function_up(&m->functions[FN_NET]);
+    for (uint32_t i = 0; i < 2; i++)
+        fn_raise(&m->functions[i], 0, 0); /* room for what is on its way is there from now on */
+    machine_run(m);
+    m->n_irq = 0;
 }
 
 static int power_on(void **state, uint64_t features_off, uint32_t max_srq)
