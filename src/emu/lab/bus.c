@@ -41,7 +41,7 @@ static struct pci_fn *decode(struct host *h, uint64_t gpa, uint32_t *ret_bar, ui
 static void nobody(struct host *h, uint64_t gpa, uint32_t width, bool write)
 {
     TRACE(h->functions[0].dev->sim->trace, no_answer, .host = h->index, .addr = gpa, .width = width,
-          .write = write);
+          .written = write);
 }
 
 static uint64_t mem_read(void *ctx, uint64_t gpa, uint32_t width)
