@@ -195,7 +195,9 @@ static bool hardware_init(struct world *w, struct host *h, const struct rdl_host
     eth_port_init(&h->port, &w->net, &w->progress, h->index, c->mac, c->mtu);
     h->dev = arena_alloc(w->arena, sizeof(*h->dev));
     h->net = arena_alloc(w->arena, sizeof(*h->net));
-    return h->dev && h->net && ram_init(&h->ram, w->arena, c->ram_bytes) &&
+    return h->dev && h->net &&
+           (c->external ? ram_init_foreign(&h->ram, w->arena)
+                        : ram_init(&h->ram, w->arena, c->ram_bytes)) &&
            rdma_function_init(w, h, c) && net_function_init(w, h, c);
 }
 
@@ -219,11 +221,17 @@ static bool host_init(struct world *w, struct host *h, const struct rdl_host_con
     if (!hardware_init(w, h, c))
         return false;
     functions_init(w, h);
+    h->is_external = c->external;
+    if (c->external) {
+        guest_init_absent(&h->guest, w->arena, &guest);
+        return true;
+    }
     return guest_init(&h->guest, w->arena, &guest, &rng);
 }
 
-/* Everybody in the lab knows everybody, but who asks for others; strangers are always asked for.
- * There is room for the addresses.
+/* Everybody in the lab knows everybody, but who asks for others; strangers are always asked for,
+ * and so is a guest that is not the lab's, for it may choose other addresses.  There is room for
+ * the addresses.
  */
 static void introduce(struct world *w, const struct host *h)
 {
@@ -247,14 +255,15 @@ static enum rdl_status boot(struct world *w, struct host *h)
 {
     char buf[EV_NAME_BYTES];
     struct text addr = text_on(buf, sizeof(buf));
-    enum rdl_status st;
+    enum rdl_status st = RDL_OK;
 
     h->dev->booting = true;
-    st = guest_boot(&h->guest);
+    if (!h->is_external)
+        st = guest_boot(&h->guest);
     h->dev->booting = false;
     if (st != RDL_OK)
         return st;
-    RDL_ASSERT(h->guest.verbs.up);
+    RDL_ASSERT(h->guest.verbs.up || h->is_external);
     addr_add(&addr, h->guest.config.gid[0]);
     TRACE(&w->trace, host_up, .host = h->index, .name = ev_str(h->name),
           .mac = ld_be(h->dev->config.mac, MAC_BYTES), .addr = ev_str(buf),

@@ -335,11 +335,9 @@ enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits l
                          uint32_t *reterr_rsp)
 {
     const struct bounds b = bounds_of(lab, limits);
-    const struct host *h = world_host(lab->world, host.raw);
-    enum rdl_status st = RDL_OK;
+    struct host *h = NULL;
+    enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
 
-    if (!h)
-        return RDL_ERR_STALE;
     while (st == RDL_OK && h->guest.verbs.request.busy)
         st = rdma_broken(h->dev) ? RDL_ERR_BROKEN : world_tick(lab, &b);
     return st == RDL_OK ? verbs_answer(&h->guest.verbs, reterr_rsp) : st;
@@ -347,10 +345,11 @@ enum rdl_status rdl_wait(struct rdl_lab *lab, rdl_host host, struct rdl_limits l
 
 enum rdl_status rdl_answer(const struct rdl_lab *lab, rdl_host host, uint32_t *reterr_rsp)
 {
-    const struct host *h = world_host(lab->world, host.raw);
+    struct host *h;
+    const enum rdl_status st = world_guest_host(lab->world, host.raw, &h);
 
-    if (!h)
-        return RDL_ERR_STALE;
+    if (st != RDL_OK)
+        return st;
     return rdma_broken(h->dev) ? RDL_ERR_BROKEN : verbs_answer(&h->guest.verbs, reterr_rsp);
 }
 

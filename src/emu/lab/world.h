@@ -48,9 +48,10 @@ struct host {
     struct rdma *dev;                        /* function 1 of its slot */
     struct vnet *net;                        /* function 0 */
     struct pci_fn functions[HOST_FUNCTIONS]; /* around them */
-    struct guest guest;
-    uint64_t n_ticks;  /* that something was done in here, by its devices or for its guest */
-    bool has_stranger; /* somebody beside the drivers has written to RAM or registers */
+    struct guest guest; /* of a host that is external: never booted, it has its addresses alone */
+    bool is_external;   /* a virtual machine drives its functions, see lab/vm.c */
+    uint64_t n_ticks;   /* that something was done in here, by its devices or for its guest */
+    bool has_stranger;  /* somebody beside the drivers has written to RAM or registers */
 };
 
 /* A host that could not boot is not there for anybody, but its number stays taken: events of its
@@ -61,10 +62,10 @@ static inline bool host_is_there(const struct host *h)
     return h->name[0] != '\0';
 }
 
-/* May what is in the rings of the host be of somebody who is no driver? */
+/* May what is in the rings of the host be of somebody who is no driver of the lab's? */
 static inline bool host_is_open(const struct host *h)
 {
-    return h->has_stranger || (h->dev && h->dev->hca.ram_is_open);
+    return h->is_external || h->has_stranger || (h->dev && h->dev->hca.ram_is_open);
 }
 
 struct world {
@@ -144,6 +145,32 @@ static inline void world_done(struct world *w)
         w->trace.tick--;
 }
 
+/* The host of a handle, for a call that its guest carries out: RDL_OK, RDL_ERR_STALE,
+ * RDL_ERR_NO_GUEST.
+ */
+static inline enum rdl_status world_guest_host(const struct world *w, uint32_t raw,
+                                               struct host **ret)
+{
+    struct host *h = raw >= 1 && raw <= w->n_hosts ? w->hosts[raw - 1] : NULL;
+
+    if (!h)
+        return RDL_ERR_STALE;
+    if (h->is_external)
+        return RDL_ERR_NO_GUEST;
+    *ret = h;
+    return RDL_OK;
+}
+
+/* The queue pair that the guest of host number @host has under @qpn, or NULL: there is none. */
+static inline struct guest_qp *world_guest_qp(const struct world *w, uint32_t host, uint32_t qpn)
+{
+    const struct host *h = host < w->n_hosts ? w->hosts[host] : NULL;
+
+    if (!h || h->is_external || qpn > h->dev->config.max_qp)
+        return NULL;
+    return h->guest.verbs.qp_of[qpn];
+}
+
 /* ACT(lab, object or NULL if stale, call): a function whose body is the call in a tick of its
  * own, or RDL_ERR_STALE.
  */
@@ -157,6 +184,17 @@ static inline void world_done(struct world *w)
         act_st = (call);                                                                           \
         world_done((lab)->world);                                                                  \
         return act_st;                                                                             \
+    } while (0)
+
+/* The same for what the guest of the host of handle @at does: @h is that host in @call. */
+#define ACT_AT(lab, at, h, call)                                                                   \
+    do {                                                                                           \
+        struct host *h = NULL;                                                                     \
+        const enum rdl_status at_st = world_guest_host((lab)->world, (at).raw, &h);                \
+                                                                                                   \
+        if (at_st != RDL_OK)                                                                       \
+            return at_st;                                                                          \
+        ACT(lab, h, call);                                                                         \
     } while (0)
 
 /* Where a call that lets the lab go on must stop. */

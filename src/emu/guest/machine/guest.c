@@ -83,6 +83,13 @@ bool guest_init(struct guest *g, struct arena *a, const struct guest_config *con
     return virtio_rdma_init(&g->rdma, &g->verbs, a, &pci);
 }
 
+void guest_init_absent(struct guest *g, struct arena *a, const struct guest_config *config)
+{
+    *g = (struct guest){.config = *config};
+    g->config.directory = NULL;
+    init_verbs(g, a);
+}
+
 enum rdl_status guest_boot(struct guest *g)
 {
     enum rdl_status st;

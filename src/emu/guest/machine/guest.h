@@ -43,6 +43,9 @@ struct guest {
 bool guest_init(struct guest *g, struct arena *a, const struct guest_config *config,
                 struct prng *rng);
 
+/* No guest: its addresses are known, nothing else, and nothing may be asked of it. */
+void guest_init_absent(struct guest *g, struct arena *a, const struct guest_config *config);
+
 /* Finds the functions of the slot, brings them up, then sends the RDMA driver's requests of boot.
  * g->verbs.up says whether they are all answered.  Errors as virtio_rdma_boot() and
  * virtio_rdma_start().
