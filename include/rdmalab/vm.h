@@ -29,6 +29,9 @@ struct rdl_vm_region {
     bool writable;
 };
 
+/* Has @host a virtual machine as its guest, or waits for one? */
+bool rdl_vm_is_guest(const struct rdl_lab *lab, rdl_host host);
+
 /* The machine's memory is these regions from now on, and nothing else.  When it returns nobody
  * reads or writes what was there before, and it may be unmapped.  @regions are copied.
  *
@@ -39,5 +42,45 @@ struct rdl_vm_region {
  */
 RDL_MUST_CHECK enum rdl_status rdl_vm_memory(struct rdl_lab *lab, rdl_host host,
                                              const struct rdl_vm_region *regions, uint32_t n);
+
+/* An access to a function of the host, as the machine's processor makes it. */
+struct rdl_vm_access {
+    uint32_t function; /* its number in the slot: 0 is virtio-net, 1 virtio-rdma */
+    bool config;       /* to configuration space, and not to memory */
+    bool write;
+    uint32_t bytes; /* 1, 2 or 4; in memory 8, too */
+    uint64_t addr;  /* offset in configuration space; or guest-physical, as the BARs are set */
+    uint64_t value; /* that is written */
+};
+
+/* *@ret is what was read; of a write 0.  Where nobody answers, all ones are read.
+ *
+ * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_STATE (the host has a guest of the lab's)
+ *	   RDL_ERR_INVAL  no such function, or no such width
+ */
+RDL_MUST_CHECK enum rdl_status rdl_vm_access(struct rdl_lab *lab, rdl_host host,
+                                             const struct rdl_vm_access *access, uint64_t *ret);
+
+/* From their next reset on the functions of @host do not offer these features of virtio, VERSION_1
+ * excepted, and all others that they have.  A driver that is there keeps what was agreed on.
+ * Errors as rdl_vm_memory().
+ */
+RDL_MUST_CHECK enum rdl_status rdl_vm_offer(struct rdl_lab *lab, rdl_host host,
+                                            uint64_t features_off);
+
+/* The bus resets @function: it is as after power-on.  Errors as rdl_vm_access(). */
+RDL_MUST_CHECK enum rdl_status rdl_vm_reset(struct rdl_lab *lab, rdl_host host, uint32_t function);
+
+/* From now on @interrupt gets every message of MSI-X that a function of @host sends: 4 bytes of
+ * @data, to be written to @address.  It is called while the lab goes on, must not call the lab, and
+ * is no part of a checkpoint; NULL: nobody.  A machine without MSI-X has no interrupts: there is no
+ * line INTx to it.
+ *
+ * Return: RDL_OK, RDL_ERR_STALE, RDL_ERR_STATE, RDL_ERR_LIMIT (RDL_VMS_MAX hosts have somebody)
+ */
+#define RDL_VMS_MAX 8u
+typedef void rdl_vm_interrupt(void *ctx, uint32_t function, uint64_t address, uint32_t data);
+RDL_MUST_CHECK enum rdl_status rdl_vm_listen(struct rdl_lab *lab, rdl_host host,
+                                             rdl_vm_interrupt *interrupt, void *ctx);
 
 #endif

@@ -86,8 +86,8 @@ static void line(struct world *w, struct host *h, struct pci_fn *f)
 {
     ev_id id;
 
-    if (h->guest.line_is_off || !fn_line_is_high(f))
-        return; /* whoever asked first has answered for both */
+    if (h->guest.line_is_off || !fn_line_is_high(f) || h->is_external)
+        return; /* whoever asked first has answered for both; to a virtual machine there is none */
     TRACE_ID(&w->trace, id, intx, .host = h->index, .function = f->dev->config.function);
     trace_because(&w->trace, id);
     if (!guest_line(&h->guest)) {
@@ -111,5 +111,8 @@ void host_interrupt(struct world *w, struct host *h, struct virtio_irq irq)
     TRACE_ID(&w->trace, id, irq, .host = h->index, .function = irq.function, .vector = irq.vector,
              .queue = irq.queue);
     trace_because(&w->trace, id);
-    message(h, &m);
+    if (h->is_external)
+        vm_interrupt(w, h, &m, f->config.number);
+    else
+        message(h, &m);
 }

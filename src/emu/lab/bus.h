@@ -15,4 +15,8 @@ struct pci_fn *host_function(struct host *h, uint32_t number);
 /* An interrupt of the host arrives: event irq or intx, and whoever runs there is told. */
 void host_interrupt(struct world *w, struct host *h, struct virtio_irq irq);
 
+/* Tells who runs the guest of @h, which is a virtual machine, of a message of @function. */
+void vm_interrupt(const struct world *w, const struct host *h, const struct fn_message *m,
+                  uint32_t function);
+
 #endif

@@ -25,6 +25,7 @@
 #include "rdmalab/lab.h"
 #include "rdmalab/port.h"
 #include "rdmalab/trace.h"
+#include "rdmalab/vm.h"
 
 _Static_assert(RDL_HOSTS_MAX <= EV_PORT_FIRST, "an event has room for every host");
 _Static_assert(RDL_HOSTS_MAX < 1u << (64 - VERBS_NAME_BITS), "a handle has room for every host");
@@ -94,6 +95,13 @@ struct port_reader {
     uint64_t unread; /* frames that left while nobody read */
 };
 
+/* Who is told of the interrupts of a host that a virtual machine drives. */
+struct vm_listener {
+    uint32_t host;
+    rdl_vm_interrupt *interrupt; /* NULL: nobody */
+    void *ctx;
+};
+
 struct rdl_lab {
     struct arena *arena;
     struct world *world;
@@ -108,6 +116,7 @@ struct rdl_lab {
     bool hashing;
     struct trace_hash hash;
     struct port_reader readers[NET_EXTS_MAX];
+    struct vm_listener vms[RDL_VMS_MAX];
     uint64_t summed_at;           /* the tick in which the counts of all parts were added up last */
     char broken[RDL_VALUE_BYTES]; /* the invariant that broke, "" while all hold */
 };

@@ -37,6 +37,7 @@ static void queue_clear(const struct virtio_dev *d, struct vq *vq)
 static void clear(struct virtio_dev *d)
 {
     d->accepted = 0;
+    d->offered = d->offers_next;
     d->device_feature_select = d->driver_feature_select = 0;
     d->status = 0;
     d->isr = 0;
@@ -59,15 +60,22 @@ bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
         .ops = ops,
         .ctx = ctx,
         .config = *config,
-        .offered = (VIRTIO_FEATURES_ALL & ~config->features_off) | VIRTIO_FEATURE(VF_VERSION_1) |
-                   config->features_own,
+        .possible = VIRTIO_FEATURES_ALL | config->features_own,
         .queues = arena_alloc(a, config->num_queues * sizeof(*d->queues)),
         .device_config = arena_alloc(a, config->config_bytes),
     };
     if (!d->queues || !d->device_config)
         return false;
+    virtio_offer(d, d->possible & ~(config->features_off & VIRTIO_FEATURES_ALL));
     clear(d);
     return true;
+}
+
+void virtio_offer(struct virtio_dev *d, uint64_t features)
+{
+    d->offers_next = (features & d->possible) | VIRTIO_FEATURE(VF_VERSION_1);
+    if (d->status == 0)
+        d->offered = d->offers_next;
 }
 
 /* The queue that the queue registers are of; NULL when there is none of that number. */

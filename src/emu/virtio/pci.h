@@ -83,6 +83,8 @@ struct virtio_dev {
     void *ctx;
     struct virtio_config config;
     uint64_t offered, accepted; /* feature bits */
+    uint64_t possible;          /* that the device could offer */
+    uint64_t offers_next;       /* what it offers from its next reset on */
     uint32_t device_feature_select, driver_feature_select;
     unsigned status; /* set of enum device_status_bit */
     unsigned isr;
@@ -96,6 +98,11 @@ struct virtio_dev {
 /* A device after power-on; its memory goes with the arena.  False when that is full. */
 bool virtio_init(struct virtio_dev *d, struct arena *a, struct sim *sim,
                  const struct virtio_config *config, const struct virtio_ops *ops, void *ctx);
+
+/* From its next reset on the device offers those of @features that it can, and VERSION_1; at once
+ * if no driver has said anything since the last one.
+ */
+void virtio_offer(struct virtio_dev *d, uint64_t features);
 
 /* An access of the driver, @width 1, 2, 4 or 8 bytes (others: as if nothing were there).  Bytes
  * without a register read as 0 and ignore writes.
